@@ -21,11 +21,11 @@ CtAd *ct_ad_new(CtProgram *program, CtMethod reverse);
 /* Rewrites the jvp's that are written in this source (a library module with the command's entry points) to rows of the
  * Jacobian by vjp, so that a method in reverse can answer them; `place` is where they fail. To be called on what
  * elaboration made, before other passes move terms about. */
-void ct_ad_jvp_in_reverse(CtAd *ad, uint32_t source, CtSpan place);
+void ct_ad_jvp_in_reverse(CtAd *ad, uint32_t source, CtSourceRange place);
 
 /* From now on a function that comes with a rule is differentiated by it where it stands at this place; everywhere else
  * as it is written. */
-void ct_ad_only_rule(CtAd *ad, CtSpan place);
+void ct_ad_only_rule(CtAd *ad, CtSourceRange place);
 
 /* Replaces every DERIV (but STOP) of the program's globals by the wrapper of its method (DELTA Fig. 16 and others), and
  * DUAL of functions in sight by their transformed selves. */
@@ -34,8 +34,8 @@ CtCore *ct_ad_expand_term(CtAd *ad, CtCore *core);
 
 /* Terms that give what DERIV_JVP and DERIV_VJP give, by any method: a tangent also in reverse (rows of the Jacobian), a
  * cotangent also forward (columns). f, x and dx are closed. */
-CtCore *ct_ad_jvp_by(CtAd *ad, CtMethod method, CtSpan span, CtCore *f, CtCore *x, CtCore *dx);
-CtCore *ct_ad_vjp_by(CtAd *ad, CtMethod method, CtSpan span, CtCore *f, CtCore *x);
+CtCore *ct_ad_jvp_by(CtAd *ad, CtMethod method, CtSourceRange range, CtCore *f, CtCore *x, CtCore *dx);
+CtCore *ct_ad_vjp_by(CtAd *ad, CtMethod method, CtSourceRange range, CtCore *f, CtCore *x);
 
 /* Whether derivatives are left to Flow: the operators stay in Core. */
 bool ct_ad_is_on_flow(const CtAd *ad);
@@ -107,7 +107,7 @@ CtType *ct_ad_state_type(CtAd *ad, CtMethod method);
 /* An operation op ⟨x⟩ of a program, as it was transformed while its method was recorded. */
 typedef struct CtOperationNote {
     CtPrim prim;
-    CtSpan span;
+    CtSourceRange range;
     uint32_t count;
     bool real[2];      /* of the arguments: D[ℝ]; the others are as they were */
     bool is_float;     /* the result */

@@ -69,53 +69,53 @@ bool ct_ad_lift_pure_array(CtTransform *t, CtCore *core) {
 /* One step of a sum or product: D[op](acc, x). */
 static CtCore *fold_step(CtTransform *t, CtSeq *seq, CtCore *core, CtCore *acc, CtCore *x) {
     CtOperation op = {
-        .span = core->span, .type = core->type, .count = 2, .args = {acc, x}, .types = {core->type, core->type}};
+        .range = core->range, .type = core->type, .count = 2, .args = {acc, x}, .types = {core->type, core->type}};
     op.prim = core->as.call.of.array == ARRAY_SUM ? PRIM_ADD : PRIM_MUL;
     return t->rules->operation(t->ad, seq, &op);
 }
 
 static CtCore *fold_start(CtTransform *t, CtCore *core) {
     double start = core->as.call.of.array == ARRAY_SUM ? 0.0 : 1.0;
-    CtCore *number = ct_core_real(t->p, core->span, core->type, start);
-    return t->rules->constant(t->ad, core->span, number);
+    CtCore *number = ct_core_real(t->p, core->range, core->type, start);
+    return t->rules->constant(t->ad, core->range, number);
 }
 
-static CtCore *lambda(CtTransform *t, CtSpan span, CtVar *const *params, uint32_t count, CtCore *body) {
-    return ct_core_lam(t->p, span, NULL, params, count, body);
+static CtCore *lambda(CtTransform *t, CtSourceRange range, CtVar *const *params, uint32_t count, CtCore *body) {
+    return ct_core_lam(t->p, range, NULL, params, count, body);
 }
 
-static CtCore *array3(CtTransform *t, CtSpan span, CtArrayOp op, CtCore *a, CtCore *b, CtCore *c) {
+static CtCore *array3(CtTransform *t, CtSourceRange range, CtArrayOp op, CtCore *a, CtCore *b, CtCore *c) {
     CtCore *args[3] = {a, b, c};
-    return ct_core_array(t->p, span, op, args, c ? 3 : b ? 2 : 1);
+    return ct_core_array(t->p, range, op, args, c ? 3 : b ? 2 : 1);
 }
 
 /* map primal xs */
-static CtCore *primals(CtTransform *t, CtSpan span, CtCore *xs) {
+static CtCore *primals(CtTransform *t, CtSourceRange range, CtCore *xs) {
     CtVar *x = ct_core_var_new(t->p, "x", xs->type->parts[0]);
-    CtCore *use = ct_core_var(t->p, span, x);
-    CtCore *body = t->rules->primal(t->ad, span, use);
-    CtCore *f = lambda(t, span, &x, 1, body);
-    return array3(t, span, ARRAY_MAP, f, xs, NULL);
+    CtCore *use = ct_core_var(t->p, range, x);
+    CtCore *body = t->rules->primal(t->ad, range, use);
+    CtCore *f = lambda(t, range, &x, 1, body);
+    return array3(t, range, ARRAY_MAP, f, xs, NULL);
 }
 
 /* maximum xs = xs ! argmax (map primal xs): ties as in the original, and the same failure. */
 static CtCore *extremum(CtTransform *t, CtCore *core, CtCore *xs) {
     CtProgram *p = t->p;
-    CtSpan span = core->span;
+    CtSourceRange range = core->range;
     CtArrayOp op = core->as.call.of.array;
     CtSeq seq = ct_ad_seq(p, NULL);
     CtCore *named = ct_ad_seq_name(&seq, "xs", xs);
-    CtCore *values = primals(t, span, named);
+    CtCore *values = primals(t, range, named);
     CtCore *result;
     if (op == ARRAY_ARGMAX || op == ARRAY_ARGMIN) {
-        result = array3(t, span, op, values, NULL, NULL);
+        result = array3(t, range, op, values, NULL, NULL);
     } else {
-        CtCore *length = array3(t, span, ARRAY_LENGTH, named, NULL, NULL);
-        CtCore *none = ct_core_prim2(p, span, PRIM_INT_EQ, length, ct_core_int(p, span, 0));
+        CtCore *length = array3(t, range, ARRAY_LENGTH, named, NULL, NULL);
+        CtCore *none = ct_core_prim2(p, range, PRIM_INT_EQ, length, ct_core_int(p, range, 0));
         const char *text = ct_format(t->ad->arena, "%s of an array without elements", ct_core_array_info(op)->name);
-        CtCore *failure = ct_core_fail(p, span, named->type->parts[0], CT_E0505, text, NULL);
-        CtCore *at = array3(t, span, op == ARRAY_MAXIMUM ? ARRAY_ARGMAX : ARRAY_ARGMIN, values, NULL, NULL);
-        result = ct_core_if(p, span, none, failure, array3(t, span, ARRAY_INDEX, named, at, NULL));
+        CtCore *failure = ct_core_fail(p, range, named->type->parts[0], CT_E0505, text, NULL);
+        CtCore *at = array3(t, range, op == ARRAY_MAXIMUM ? ARRAY_ARGMAX : ARRAY_ARGMIN, values, NULL, NULL);
+        result = ct_core_if(p, range, none, failure, array3(t, range, ARRAY_INDEX, named, at, NULL));
     }
     return ct_ad_seq_close(&seq, result);
 }
@@ -128,20 +128,20 @@ static CtCore *direct_function(CtTransform *t, CtCore *f) {
     CtVar *params[2] = {NULL, NULL};
     for (uint32_t i = 0; i < f->as.lam->count; i++) params[i] = ct_ad_bind(t, f->as.lam->params[i]);
     CtCore *body = ct_ad_direct(t, f->as.lam->body);
-    return ct_core_lam(t->p, f->span, f->as.lam->name, params, f->as.lam->count, body);
+    return ct_core_lam(t->p, f->range, f->as.lam->name, params, f->as.lam->count, body);
 }
 
 static CtCore *direct_fold(CtTransform *t, CtCore *core, CtCore *xs) {
     CtVar *params[2];
     params[0] = ct_core_var_new(t->p, "acc", ct_ad_type(t->ad, t->method, core->type));
     params[1] = ct_core_var_new(t->p, "x", params[0]->type);
-    CtCore *acc = ct_core_var(t->p, core->span, params[0]);
-    CtCore *x = ct_core_var(t->p, core->span, params[1]);
+    CtCore *acc = ct_core_var(t->p, core->range, params[0]);
+    CtCore *x = ct_core_var(t->p, core->range, params[1]);
     CtSeq inner = ct_ad_seq(t->p, NULL);
     CtCore *result = fold_step(t, &inner, core, acc, x);
-    CtCore *f = lambda(t, core->span, params, 2, ct_ad_seq_close(&inner, result));
+    CtCore *f = lambda(t, core->range, params, 2, ct_ad_seq_close(&inner, result));
     CtCore *start = fold_start(t, core);
-    return array3(t, core->span, ARRAY_FOLDL, f, start, xs);
+    return array3(t, core->range, ARRAY_FOLDL, f, start, xs);
 }
 
 CtCore *ct_ad_array(CtTransform *t, CtCore *core) {
@@ -154,7 +154,7 @@ CtCore *ct_ad_array(CtTransform *t, CtCore *core) {
     }
     if (is_fold(core)) return direct_fold(t, core, args[0]);
     if (is_numeric(core)) return extremum(t, core, args[0]);
-    return ct_core_array(t->p, core->span, core->as.call.of.array, args, core->as.call.count);
+    return ct_core_array(t->p, core->range, core->as.call.of.array, args, core->as.call.count);
 }
 
 /* ---- with a state ---- */
@@ -164,18 +164,19 @@ typedef struct Step {
     CtCore *f;     /* as it was */
     CtCore *value; /* D[f], named; NULL when f is a λ */
     CtVar *params[2];
-    CtSpan span;
+    CtSourceRange range;
 } Step;
 
 static Step step_of(CtTransform *t, CtSeq *seq, CtCore *f) {
-    Step step = {.f = f, .span = f->span};
+    Step step = {.f = f, .range = f->range};
     if (f->kind != CORE_LAM) {
         step.value = ct_ad_lift_value(t, seq, f);
         if (!ct_ad_movable(step.value)) step.value = ct_ad_seq_name(seq, "f", step.value);
     }
     for (uint32_t i = 0; i + 1 < f->type->count; i++)
-        step.params[i] = f->kind == CORE_LAM ? ct_ad_bind(t, f->as.lam->params[i])
-                                             : ct_core_var_new(t->p, "x", ct_ad_type(t->ad, t->method, f->type->parts[i]));
+        step.params[i] = f->kind == CORE_LAM
+                             ? ct_ad_bind(t, f->as.lam->params[i])
+                             : ct_core_var_new(t->p, "x", ct_ad_type(t->ad, t->method, f->type->parts[i]));
     return step;
 }
 
@@ -184,9 +185,9 @@ static CtCore *step_tail(CtTransform *t, CtSeq *inner, const Step *step) {
     if (!step->value) return ct_ad_lift_tail(t, inner, step->f->as.lam->body);
     CtCore *args[3];
     uint32_t count = step->f->type->count - 1;
-    for (uint32_t i = 0; i < count; i++) args[i] = ct_core_var(t->p, step->span, step->params[i]);
-    args[count] = ct_ad_seq_state(inner, step->span);
-    CtCore *call = ct_core_app(t->p, step->span, step->value, args, count + 1);
+    for (uint32_t i = 0; i < count; i++) args[i] = ct_core_var(t->p, step->range, step->params[i]);
+    args[count] = ct_ad_seq_state(inner, step->range);
+    CtCore *call = ct_core_app(t->p, step->range, step->value, args, count + 1);
     return ct_ad_seq_close(inner, call);
 }
 
@@ -199,28 +200,28 @@ static CtCore *step_value(CtTransform *t, CtSeq *inner, const Step *step) {
 }
 
 /* mapAccumL (λ(s, x). (s', y)) s xs, whose state becomes the current one; gives the array. */
-static CtCore *carry(CtTransform *t, CtSeq *seq, CtSpan span, CtCore *f, CtCore *xs) {
-    CtCore *state = ct_ad_seq_state(seq, span);
-    CtCore *both = array3(t, span, ARRAY_MAP_ACCUM, f, state, xs);
+static CtCore *carry(CtTransform *t, CtSeq *seq, CtSourceRange range, CtCore *f, CtCore *xs) {
+    CtCore *state = ct_ad_seq_state(seq, range);
+    CtCore *both = array3(t, range, ARRAY_MAP_ACCUM, f, state, xs);
     CtVar *vars[2];
     vars[0] = ct_core_var_new(t->p, "s", both->type->parts[0]);
     vars[1] = ct_core_var_new(t->p, "ys", both->type->parts[1]);
-    ct_ad_seq_unpack(seq, span, vars, 2, both);
+    ct_ad_seq_unpack(seq, range, vars, 2, both);
     seq->state = vars[0];
-    return ct_core_var(t->p, span, vars[1]);
+    return ct_core_var(t->p, range, vars[1]);
 }
 
-static CtCore *swapped(CtTransform *t, CtSeq *inner, CtSpan span, CtCore *value) {
-    CtCore *state = ct_ad_seq_state(inner, span);
-    CtCore *pair = ct_core_pair(t->p, span, state, value);
+static CtCore *swapped(CtTransform *t, CtSeq *inner, CtSourceRange range, CtCore *value) {
+    CtCore *state = ct_ad_seq_state(inner, range);
+    CtCore *pair = ct_core_pair(t->p, range, state, value);
     return ct_ad_seq_close(inner, pair);
 }
 
 /* build n (λi. i): iota n, but for what it says of a negative n. */
-static CtCore *indices(CtTransform *t, CtSpan span, CtCore *n) {
+static CtCore *indices(CtTransform *t, CtSourceRange range, CtCore *n) {
     CtVar *i = ct_core_var_new(t->p, "i", t->p->int_type);
-    CtCore *f = lambda(t, span, &i, 1, ct_core_var(t->p, span, i));
-    return array3(t, span, ARRAY_BUILD, n, f, NULL);
+    CtCore *f = lambda(t, range, &i, 1, ct_core_var(t->p, range, i));
+    return array3(t, range, ARRAY_BUILD, n, f, NULL);
 }
 
 /* map f xs, and build n f as map f (indices n). */
@@ -230,8 +231,8 @@ static CtCore *lift_map(CtTransform *t, CtSeq *seq, CtCore *core, const Step *st
     params[1] = step->params[0];
     CtSeq inner = ct_ad_seq(t->p, params[0]);
     CtCore *value = step_value(t, &inner, step);
-    CtCore *body = swapped(t, &inner, core->span, value);
-    return carry(t, seq, core->span, lambda(t, core->span, params, 2, body), xs);
+    CtCore *body = swapped(t, &inner, core->range, value);
+    return carry(t, seq, core->range, lambda(t, core->range, params, 2, body), xs);
 }
 
 /* zipWith f xs ys: as a map over zipWith (,) xs ys, which fails where zipWith f fails. */
@@ -239,38 +240,38 @@ static CtCore *lift_zip_with(CtTransform *t, CtSeq *seq, CtCore *core, const Ste
     CtVar *ab[2];
     ab[0] = ct_core_var_new(t->p, "a", xs->type->parts[0]);
     ab[1] = ct_core_var_new(t->p, "b", ys->type->parts[0]);
-    CtCore *a = ct_core_var(t->p, core->span, ab[0]);
-    CtCore *b = ct_core_var(t->p, core->span, ab[1]);
-    CtCore *pairing = lambda(t, core->span, ab, 2, ct_core_pair(t->p, core->span, a, b));
-    CtCore *pairs = array3(t, core->span, ARRAY_ZIP_WITH, pairing, xs, ys);
+    CtCore *a = ct_core_var(t->p, core->range, ab[0]);
+    CtCore *b = ct_core_var(t->p, core->range, ab[1]);
+    CtCore *pairing = lambda(t, core->range, ab, 2, ct_core_pair(t->p, core->range, a, b));
+    CtCore *pairs = array3(t, core->range, ARRAY_ZIP_WITH, pairing, xs, ys);
     CtVar *params[2];
     params[0] = ct_core_var_new(t->p, "s", t->state);
     params[1] = ct_core_var_new(t->p, "ab", pairs->type->parts[0]);
     CtSeq inner = ct_ad_seq(t->p, params[0]);
-    ct_ad_seq_unpack(&inner, core->span, step->params, 2, ct_core_var(t->p, core->span, params[1]));
+    ct_ad_seq_unpack(&inner, core->range, step->params, 2, ct_core_var(t->p, core->range, params[1]));
     CtCore *value = step_value(t, &inner, step);
-    CtCore *body = swapped(t, &inner, core->span, value);
-    return carry(t, seq, core->span, lambda(t, core->span, params, 2, body), pairs);
+    CtCore *body = swapped(t, &inner, core->range, value);
+    return carry(t, seq, core->range, lambda(t, core->range, params, 2, body), pairs);
 }
 
 /* foldl f z xs: the state goes in the accumulator, λ((acc, s), x). f (acc, x, s). */
-static CtCore *fold_with(CtTransform *t, CtSeq *seq, CtSpan span, CtVar *acc, CtVar *x, CtSeq *inner, CtCore *body,
-                         CtCore *start, CtCore *xs) {
+static CtCore *fold_with(CtTransform *t, CtSeq *seq, CtSourceRange range, CtVar *acc, CtVar *x, CtSeq *inner,
+                         CtCore *body, CtCore *start, CtCore *xs) {
     CtVar *params[2];
     params[0] = ct_core_var_new(t->p, "accs", ct_core_type_pair(t->p, acc->type, t->state));
     params[1] = x;
     CtVar *opened[2] = {acc, inner->state};
-    CtCore *f = ct_core_unpack(t->p, span, opened, 2, ct_core_var(t->p, span, params[0]), body);
-    CtCore *state = ct_ad_seq_state(seq, span);
-    CtCore *from = ct_core_pair(t->p, span, start, state);
-    return ct_ad_seq_run(seq, "r", array3(t, span, ARRAY_FOLDL, lambda(t, span, params, 2, f), from, xs));
+    CtCore *f = ct_core_unpack(t->p, range, opened, 2, ct_core_var(t->p, range, params[0]), body);
+    CtCore *state = ct_ad_seq_state(seq, range);
+    CtCore *from = ct_core_pair(t->p, range, start, state);
+    return ct_ad_seq_run(seq, "r", array3(t, range, ARRAY_FOLDL, lambda(t, range, params, 2, f), from, xs));
 }
 
 static CtCore *lift_foldl(CtTransform *t, CtSeq *seq, CtCore *core, const Step *step, CtCore *start, CtCore *xs) {
     CtSeq inner = ct_ad_seq(t->p, ct_core_var_new(t->p, "s", t->state));
     CtSeq from = inner;
     CtCore *body = step_tail(t, &inner, step);
-    return fold_with(t, seq, core->span, step->params[0], step->params[1], &from, body, start, xs);
+    return fold_with(t, seq, core->range, step->params[0], step->params[1], &from, body, start, xs);
 }
 
 static CtCore *lift_sum(CtTransform *t, CtSeq *seq, CtCore *core, CtCore *xs) {
@@ -278,58 +279,58 @@ static CtCore *lift_sum(CtTransform *t, CtSeq *seq, CtCore *core, CtCore *xs) {
     CtVar *x = ct_core_var_new(t->p, "x", acc->type);
     CtSeq inner = ct_ad_seq(t->p, ct_core_var_new(t->p, "s", t->state));
     CtSeq from = inner;
-    CtCore *acc_use = ct_core_var(t->p, core->span, acc);
-    CtCore *x_use = ct_core_var(t->p, core->span, x);
+    CtCore *acc_use = ct_core_var(t->p, core->range, acc);
+    CtCore *x_use = ct_core_var(t->p, core->range, x);
     CtCore *result = fold_step(t, &inner, core, acc_use, x_use);
     CtCore *body = ct_ad_seq_return(&inner, result);
-    return fold_with(t, seq, core->span, acc, x, &from, body, fold_start(t, core), xs);
+    return fold_with(t, seq, core->range, acc, x, &from, body, fold_start(t, core), xs);
 }
 
 /* A mapAccumL whose state is (own, s): λ((own, s), x). ((own', s'), y). `scans`: f gives only own', and y is own' too.
  */
 static CtCore *lift_accum(CtTransform *t, CtSeq *seq, CtCore *core, const Step *step, CtCore *start, CtCore *xs,
                           bool scans) {
-    CtSpan span = core->span;
+    CtSourceRange range = core->range;
     CtVar *params[2], *opened[2];
     opened[0] = step->params[0];
     opened[1] = ct_core_var_new(t->p, "s", t->state);
     params[0] = ct_core_var_new(t->p, "accs", ct_core_type_pair(t->p, opened[0]->type, t->state));
     params[1] = step->params[1];
     CtSeq inner = ct_ad_seq(t->p, opened[1]);
-    ct_ad_seq_unpack(&inner, span, opened, 2, ct_core_var(t->p, span, params[0]));
+    ct_ad_seq_unpack(&inner, range, opened, 2, ct_core_var(t->p, range, params[0]));
     CtCore *value = step_value(t, &inner, step);
     CtCore *parts[2];
     if (scans)
         parts[0] = parts[1] = ct_ad_seq_name(&inner, "acc", value);
     else
         ct_ad_seq_open(&inner, "acc", "y", value, parts);
-    CtCore *accs = ct_core_pair(t->p, span, parts[0], ct_ad_seq_state(&inner, span));
-    CtCore *result = ct_core_pair(t->p, span, accs, parts[1]);
-    CtCore *f = lambda(t, span, params, 2, ct_ad_seq_close(&inner, result));
+    CtCore *accs = ct_core_pair(t->p, range, parts[0], ct_ad_seq_state(&inner, range));
+    CtCore *result = ct_core_pair(t->p, range, accs, parts[1]);
+    CtCore *f = lambda(t, range, params, 2, ct_ad_seq_close(&inner, result));
 
-    CtCore *state = ct_ad_seq_state(seq, span);
-    CtCore *from = ct_core_pair(t->p, span, start, state);
-    CtCore *all = array3(t, span, ARRAY_MAP_ACCUM, f, from, xs);
+    CtCore *state = ct_ad_seq_state(seq, range);
+    CtCore *from = ct_core_pair(t->p, range, start, state);
+    CtCore *all = array3(t, range, ARRAY_MAP_ACCUM, f, from, xs);
     CtVar *outer[2], *final[2];
     outer[0] = ct_core_var_new(t->p, "accs", all->type->parts[0]);
     outer[1] = ct_core_var_new(t->p, "ys", all->type->parts[1]);
     final[0] = ct_core_var_new(t->p, "acc", outer[0]->type->parts[0]);
     final[1] = ct_core_var_new(t->p, "s", t->state);
-    ct_ad_seq_unpack(seq, span, outer, 2, all);
-    ct_ad_seq_unpack(seq, span, final, 2, ct_core_var(t->p, span, outer[0]));
+    ct_ad_seq_unpack(seq, range, outer, 2, all);
+    ct_ad_seq_unpack(seq, range, final, 2, ct_core_var(t->p, range, outer[0]));
     seq->state = final[1];
-    CtCore *ys = ct_core_var(t->p, span, outer[1]);
+    CtCore *ys = ct_core_var(t->p, range, outer[1]);
     if (scans) return ys;
-    CtCore *acc = ct_core_var(t->p, span, final[0]);
-    return ct_core_pair(t->p, span, acc, ys);
+    CtCore *acc = ct_core_var(t->p, range, final[0]);
+    return ct_core_pair(t->p, range, acc, ys);
 }
 
 /* scanl f z xs = [|z|] ++ the scan. */
 static CtCore *lift_scanl(CtTransform *t, CtSeq *seq, CtCore *core, const Step *step, CtCore *start, CtCore *xs) {
     CtCore *first = ct_ad_seq_name(seq, "z", start);
     CtCore *rest = lift_accum(t, seq, core, step, first, xs, true);
-    CtCore *one = ct_core_array_lit(t->p, core->span, first->type, &first, 1);
-    return array3(t, core->span, ARRAY_APPEND, one, rest, NULL);
+    CtCore *one = ct_core_array_lit(t->p, core->range, first->type, &first, 1);
+    return array3(t, core->range, ARRAY_APPEND, one, rest, NULL);
 }
 
 static CtCore *lift_function(CtTransform *t, CtSeq *seq, CtCore *core) {
@@ -345,7 +346,7 @@ static CtCore *lift_function(CtTransform *t, CtSeq *seq, CtCore *core) {
     CtCore **args = ct_ad_lift_values(t, seq, others, count);
     switch (op) {
     case ARRAY_MAP: return lift_map(t, seq, core, &step, args[0]);
-    case ARRAY_BUILD: return lift_map(t, seq, core, &step, indices(t, core->span, args[0]));
+    case ARRAY_BUILD: return lift_map(t, seq, core, &step, indices(t, core->range, args[0]));
     case ARRAY_ZIP_WITH: return lift_zip_with(t, seq, core, &step, args[0], args[1]);
     case ARRAY_FOLDL:
     case ARRAY_REDUCE: return lift_foldl(t, seq, core, &step, args[0], args[1]);
@@ -402,5 +403,5 @@ CtCore *ct_ad_lift_array(CtTransform *t, CtSeq *seq, CtCore *core) {
         args[i] = (int)i == function ? direct_function(t, core->as.call.args[i]) : values[filled++];
     if (is_fold(core)) return lift_sum(t, seq, core, args[0]);
     if (is_numeric(core)) return extremum(t, core, args[0]);
-    return ct_core_array(t->p, core->span, core->as.call.of.array, args, count);
+    return ct_core_array(t->p, core->range, core->as.call.of.array, args, count);
 }

@@ -36,21 +36,23 @@ bool ct_ad_movable(const CtCore *core) {
     return false;
 }
 
-void ct_ad_seq_let(CtSeq *seq, CtSpan span, CtVar *var, CtCore *rhs) { ct_ad_seq_unpack(seq, span, &var, 0, rhs); }
+void ct_ad_seq_let(CtSeq *seq, CtSourceRange range, CtVar *var, CtCore *rhs) {
+    ct_ad_seq_unpack(seq, range, &var, 0, rhs);
+}
 
 /* count 0 is a LET of vars[0]. */
-void ct_ad_seq_unpack(CtSeq *seq, CtSpan span, CtVar *const *vars, uint32_t count, CtCore *rhs) {
+void ct_ad_seq_unpack(CtSeq *seq, CtSourceRange range, CtVar *const *vars, uint32_t count, CtCore *rhs) {
     CtArena *arena = seq->p->context->arena;
     uint32_t stored = count == 0 ? 1 : count;
-    CtPending pending = {.kind = count == 0 ? CORE_LET : CORE_UNPACK, .span = span, .count = count, .rhs = rhs};
+    CtPending pending = {.kind = count == 0 ? CORE_LET : CORE_UNPACK, .range = range, .count = count, .rhs = rhs};
     pending.vars = CT_NEW_ARRAY(arena, CtVar *, stored);
     memcpy(pending.vars, vars, stored * sizeof *vars);
     ct_push(arena, &seq->items, pending);
 }
 
-void ct_ad_seq_letrec(CtSeq *seq, CtSpan span, const CtBind *binds, uint32_t count) {
+void ct_ad_seq_letrec(CtSeq *seq, CtSourceRange range, const CtBind *binds, uint32_t count) {
     CtArena *arena = seq->p->context->arena;
-    CtPending pending = {.kind = CORE_LETREC, .span = span, .count = count};
+    CtPending pending = {.kind = CORE_LETREC, .range = range, .count = count};
     pending.binds = CT_NEW_ARRAY(arena, CtBind, count);
     memcpy(pending.binds, binds, count * sizeof *binds);
     ct_push(arena, &seq->items, pending);
@@ -64,8 +66,8 @@ static bool is_library_constant(const CtCore *core) {
 CtCore *ct_ad_seq_name(CtSeq *seq, const char *name, CtCore *rhs) {
     if (ct_ad_atom(rhs) || is_library_constant(rhs)) return rhs;
     CtVar *var = ct_core_var_new(seq->p, name, rhs->type);
-    ct_ad_seq_let(seq, rhs->span, var, rhs);
-    return ct_core_var(seq->p, rhs->span, var);
+    ct_ad_seq_let(seq, rhs->range, var, rhs);
+    return ct_core_var(seq->p, rhs->range, var);
 }
 
 void ct_ad_seq_open(CtSeq *seq, const char *first_name, const char *second_name, CtCore *pair, CtCore *parts[2]) {
@@ -77,21 +79,21 @@ void ct_ad_seq_open(CtSeq *seq, const char *first_name, const char *second_name,
     CtVar *vars[2];
     vars[0] = ct_core_var_new(seq->p, first_name, pair->type->parts[0]);
     vars[1] = ct_core_var_new(seq->p, second_name, pair->type->parts[1]);
-    ct_ad_seq_unpack(seq, pair->span, vars, 2, pair);
-    parts[0] = ct_core_var(seq->p, pair->span, vars[0]);
-    parts[1] = ct_core_var(seq->p, pair->span, vars[1]);
+    ct_ad_seq_unpack(seq, pair->range, vars, 2, pair);
+    parts[0] = ct_core_var(seq->p, pair->range, vars[0]);
+    parts[1] = ct_core_var(seq->p, pair->range, vars[1]);
 }
 
 CtCore *ct_ad_seq_run(CtSeq *seq, const char *name, CtCore *pair) {
     CtVar *vars[2];
     vars[0] = ct_core_var_new(seq->p, name, pair->type->parts[0]);
     vars[1] = ct_core_var_new(seq->p, "s", pair->type->parts[1]);
-    ct_ad_seq_unpack(seq, pair->span, vars, 2, pair);
+    ct_ad_seq_unpack(seq, pair->range, vars, 2, pair);
     seq->state = vars[1];
-    return ct_core_var(seq->p, pair->span, vars[0]);
+    return ct_core_var(seq->p, pair->range, vars[0]);
 }
 
-CtCore *ct_ad_seq_state(CtSeq *seq, CtSpan span) { return ct_core_var(seq->p, span, seq->state); }
+CtCore *ct_ad_seq_state(CtSeq *seq, CtSourceRange range) { return ct_core_var(seq->p, range, seq->state); }
 
 static bool is_var(const CtCore *core, const CtVar *var) { return core->kind == CORE_VAR && core->as.var == var; }
 
@@ -109,11 +111,11 @@ CtCore *ct_ad_seq_close(CtSeq *seq, CtCore *body) {
     while (i-- > 0) {
         CtPending *b = &seq->items.items[i];
         if (b->kind == CORE_LET)
-            body = ct_core_let(seq->p, b->span, b->vars[0], b->rhs, body);
+            body = ct_core_let(seq->p, b->range, b->vars[0], b->rhs, body);
         else if (b->kind == CORE_UNPACK)
-            body = ct_core_unpack(seq->p, b->span, b->vars, b->count, b->rhs, body);
+            body = ct_core_unpack(seq->p, b->range, b->vars, b->count, b->rhs, body);
         else
-            body = ct_core_letrec(seq->p, b->span, b->binds, b->count, body);
+            body = ct_core_letrec(seq->p, b->range, b->binds, b->count, body);
     }
     seq->items.count = 0;
     return body;
@@ -121,7 +123,7 @@ CtCore *ct_ad_seq_close(CtSeq *seq, CtCore *body) {
 
 CtCore *ct_ad_seq_return(CtSeq *seq, CtCore *value) {
     if (!seq->state) return ct_ad_seq_close(seq, value);
-    CtCore *state = ct_ad_seq_state(seq, value->span);
-    CtCore *pair = ct_core_pair(seq->p, value->span, value, state);
+    CtCore *state = ct_ad_seq_state(seq, value->range);
+    CtCore *pair = ct_core_pair(seq->p, value->range, value, state);
     return ct_ad_seq_close(seq, pair);
 }

@@ -12,13 +12,13 @@ CtAd *ct_ad_new(CtProgram *program, CtMethod reverse) {
 
 /* ---- globals ---- */
 
-CtGlobal *ct_ad_new_global(CtAd *ad, const char *name, CtType *type, CtSpan span) {
+CtGlobal *ct_ad_new_global(CtAd *ad, const char *name, CtType *type, CtSourceRange range) {
     CtSymbols *symbols = &ad->p->context->symbols;
     CtSym unique = ct_intern_text(symbols, name);
     for (uint32_t i = 2; ct_map_has(&ad->names, ct_key(unique)); i++)
         unique = ct_intern_text(symbols, ct_format(ad->arena, "%s'%u", name, i));
     ct_map_set(ad->arena, &ad->names, ct_key(unique), ad);
-    CtGlobal *global = ct_core_global_new(ad->p, unique->text, type, span);
+    CtGlobal *global = ct_core_global_new(ad->p, unique->text, type, range);
     global->is_library = true;
     ct_map_set(ad->arena, &ad->expanded, ct_key(global), global);
     return global;
@@ -31,7 +31,7 @@ CtGlobal *ct_ad_global_later(CtAd *ad, CtMethod method, CtGlobal *global) {
     CtGlobal *made = ct_map_get(&global->duals, (uint64_t)method + 1);
     if (made) return made;
     const char *name = ct_format(ad->arena, "%s.%s", global->name->text, ct_core_method_name(method));
-    made = ct_ad_new_global(ad, name, ct_ad_type(ad, method, global->type), global->span);
+    made = ct_ad_new_global(ad, name, ct_ad_type(ad, method, global->type), global->range);
     made->is_library = global->is_library;
     made->method = method;
     ct_map_set(ad->arena, &global->duals, (uint64_t)method + 1, made);
@@ -39,8 +39,8 @@ CtGlobal *ct_ad_global_later(CtAd *ad, CtMethod method, CtGlobal *global) {
         made->origin = global;
         ct_push(ad->arena, &ad->pending, made);
     } else {
-        CtCore *constant = ct_core_global(ad->p, global->span, global);
-        made->body = ct_ad_poly_embed(ad, method, global->span, global->type, constant);
+        CtCore *constant = ct_core_global(ad->p, global->range, global);
+        made->body = ct_ad_poly_embed(ad, method, global->range, global->type, constant);
     }
     return made;
 }
@@ -65,13 +65,13 @@ CtGlobal *ct_ad_global(CtAd *ad, CtMethod method, CtGlobal *global) {
 
 CtGlobal *ct_ad_library(CtAd *ad, const char *name) {
     CtGlobal *global = ad->p->library ? ad->p->library(ad->p->library_data, name) : NULL;
-    if (!global) ct_error(ad->p->context, CT_E0901, CT_NO_SPAN, "the library has no `%s`", name);
+    if (!global) ct_error(ad->p->context, CT_E0901, CT_NO_RANGE, "the library has no `%s`", name);
     return global;
 }
 
-CtCore *ct_ad_call(CtAd *ad, CtSpan span, CtGlobal *function, CtCore *const *args, uint32_t count) {
-    CtCore *name = ct_core_global(ad->p, span, function);
-    return ct_core_app(ad->p, span, name, args, count);
+CtCore *ct_ad_call(CtAd *ad, CtSourceRange range, CtGlobal *function, CtCore *const *args, uint32_t count) {
+    CtCore *name = ct_core_global(ad->p, range, function);
+    return ct_core_app(ad->p, range, name, args, count);
 }
 
 /* ---- operators ---- */
@@ -81,9 +81,9 @@ typedef struct Expand {
     CtGlobal *inside;
 } Expand;
 
-static bool first_order(CtAd *ad, CtSpan span, CtType *type, const char *what) {
+static bool first_order(CtAd *ad, CtSourceRange range, CtType *type, const char *what) {
     if (!ct_core_type_has_fun(type)) return true;
-    CtDiag *diag = ct_error(ad->p->context, CT_E0401, span, "%s is a function, or holds functions", what);
+    CtDiag *diag = ct_error(ad->p->context, CT_E0401, range, "%s is a function, or holds functions", what);
     ct_help(ad->p->context, diag,
             "apply the function first; numbers, tuples, data, lists and arrays are what derivatives are of");
     return false;
@@ -101,34 +101,35 @@ static CtCore *by_rules(Expand *e, CtDerivOp op, CtMethod method, CtSeq *seq, Ct
 }
 
 /* f, x and dx named in order, and D[f] in the place of f. */
-static CtCore *wrapped(Expand *e, CtDerivOp op, CtMethod method, CtSpan span, CtCore *f, CtCore *x, CtCore *dx) {
+static CtCore *wrapped(Expand *e, CtDerivOp op, CtMethod method, CtSourceRange range, CtCore *f, CtCore *x,
+                       CtCore *dx) {
     CtAd *ad = e->ad;
     CtSeq seq = ct_ad_seq(ad->p, NULL);
     if (!ct_ad_movable(f)) f = ct_ad_seq_name(&seq, "f", f);
-    CtWrap wrap = {.span = span, .s = f->type->parts[0], .t = f->type->parts[1]};
+    CtWrap wrap = {.range = range, .s = f->type->parts[0], .t = f->type->parts[1]};
     wrap.x = ct_ad_seq_name(&seq, "x", x);
     wrap.dx = dx ? ct_ad_seq_name(&seq, "dx", dx) : NULL;
     if (method != METHOD_BULK) return ct_ad_seq_close(&seq, by_rules(e, op, method, &seq, &wrap, f));
-    return ct_ad_seq_close(&seq, ct_bulk_derivative(ad, op, span, f, wrap.x, wrap.dx, NULL));
+    return ct_ad_seq_close(&seq, ct_bulk_derivative(ad, op, range, f, wrap.x, wrap.dx, NULL));
 }
 
 /* A tangent in a program whose method is bulk: by `forward` where bulk refuses, since that takes every program,
  * and where there is no array, since bulk would gain nothing and be asked anew for every integer that is captured. */
-static CtCore *tangent_by_bulk(Expand *e, CtSpan span, CtCore *f, CtCore *x, CtCore *dx) {
+static CtCore *tangent_by_bulk(Expand *e, CtSourceRange range, CtCore *f, CtCore *x, CtCore *dx) {
     CtAd *ad = e->ad;
     CtSeq seq = ct_ad_seq(ad->p, NULL), inner = ct_ad_seq(ad->p, NULL);
     if (!ct_ad_movable(f)) f = ct_ad_seq_name(&seq, "f", f);
     CtVar *params[2];
     params[0] = ct_core_var_new(ad->p, "x", x->type);
     params[1] = ct_core_var_new(ad->p, "dx", x->type);
-    CtWrap wrap = {.span = span, .s = f->type->parts[0], .t = f->type->parts[1]};
-    wrap.x = ct_core_var(ad->p, span, params[0]);
-    wrap.dx = ct_core_var(ad->p, span, params[1]);
+    CtWrap wrap = {.range = range, .s = f->type->parts[0], .t = f->type->parts[1]};
+    wrap.x = ct_core_var(ad->p, range, params[0]);
+    wrap.dx = ct_core_var(ad->p, range, params[1]);
     CtCore *forward = by_rules(e, DERIV_JVP, METHOD_FORWARD, &inner, &wrap, f);
-    CtCore *instead = ct_core_lam(ad->p, span, NULL, params, 2, ct_ad_seq_close(&inner, forward));
+    CtCore *instead = ct_core_lam(ad->p, range, NULL, params, 2, ct_ad_seq_close(&inner, forward));
     x = ct_ad_seq_name(&seq, "x", x);
     dx = ct_ad_seq_name(&seq, "dx", dx);
-    return ct_ad_seq_close(&seq, ct_bulk_derivative(ad, DERIV_JVP, span, f, x, dx, instead));
+    return ct_ad_seq_close(&seq, ct_bulk_derivative(ad, DERIV_JVP, range, f, x, dx, instead));
 }
 
 /* What Flow differentiates stays an operator. */
@@ -139,21 +140,21 @@ bool ct_ad_is_on_flow(const CtAd *ad) { return ad->reverse == METHOD_NATIVE; }
 static CtCore *for_flow(const Expand *e, CtCore *core) {
     CtCore **args = core->as.call.args;
     bool jacobian = core->as.call.of.deriv == DERIV_JACOBIAN;
-    return jacobian ? ct_ad_jacobian_by_shape(e->ad, core->span, args[0], args[1]) : core;
+    return jacobian ? ct_ad_jacobian_by_shape(e->ad, core->range, args[0], args[1]) : core;
 }
 
 /* Stands where an error was reported. */
 static CtCore *refused(CtAd *ad, CtCore *core) {
-    return ct_core_fail(ad->p, core->span, core->type, CT_E0401, "there is no such derivative", NULL);
+    return ct_core_fail(ad->p, core->range, core->type, CT_E0401, "there is no such derivative", NULL);
 }
 
-void ct_ad_only_rule(CtAd *ad, CtSpan place) {
+void ct_ad_only_rule(CtAd *ad, CtSourceRange place) {
     ad->one_rule = true;
     ad->only_rule = place;
 }
 
 static bool is_honoured(const CtAd *ad, const CtCore *core) {
-    return !ad->one_rule || (ad->only_rule.source == core->span.source && ad->only_rule.start == core->span.start);
+    return !ad->one_rule || (ad->only_rule.source == core->range.source && ad->only_rule.start == core->range.start);
 }
 
 /* let f = …; rule = … in withVjp f rule x: both run once, whether a derivative is taken or not. */
@@ -164,7 +165,7 @@ static CtCore *with_names(CtAd *ad, CtCore *core) {
         args[i] = core->as.call.args[i];
         if (i < 2 && !ct_ad_movable(args[i])) args[i] = ct_ad_seq_name(&seq, i == 0 ? "f" : "rule", args[i]);
     }
-    return ct_ad_seq_close(&seq, ct_core_deriv(ad->p, core->span, core->as.call.of.deriv, args, 3));
+    return ct_ad_seq_close(&seq, ct_core_deriv(ad->p, core->range, core->as.call.of.deriv, args, 3));
 }
 
 static CtCore *operator(Expand *e, CtCore *core) {
@@ -173,30 +174,30 @@ static CtCore *operator(Expand *e, CtCore *core) {
     CtDerivOp op = core->as.call.of.deriv;
     switch (op) {
     case DERIV_STOP:
-        if (!first_order(ad, core->span, core->type, "the argument of stopGradient")) return refused(ad, core);
+        if (!first_order(ad, core->range, core->type, "the argument of stopGradient")) return refused(ad, core);
         return core;
     case DERIV_WITH_VJP:
     case DERIV_WITH_JVP:
-        if (!first_order(ad, core->span, args[2]->type, "the argument of a function with a rule for its derivative") ||
-            !first_order(ad, core->span, core->type, "the result of a function with a rule for its derivative"))
+        if (!first_order(ad, core->range, args[2]->type, "the argument of a function with a rule for its derivative") ||
+            !first_order(ad, core->range, core->type, "the result of a function with a rule for its derivative"))
             return refused(ad, core);
-        return is_honoured(ad, core) ? with_names(ad, core) : ct_core_app(ad->p, core->span, args[0], &args[2], 1);
+        return is_honoured(ad, core) ? with_names(ad, core) : ct_core_app(ad->p, core->range, args[0], &args[2], 1);
     case DERIV_BASIS:
-        if (!first_order(ad, core->span, args[0]->type, "the result")) return refused(ad, core);
-        return ct_ad_poly_basis(ad, core->span, args[0]->type, args[0]);
+        if (!first_order(ad, core->range, args[0]->type, "the result")) return refused(ad, core);
+        return ct_ad_poly_basis(ad, core->range, args[0]->type, args[0]);
     case DERIV_JVP:
     case DERIV_VJP:
     case DERIV_JACOBIAN: {
         CtType *fun = args[0]->type;
-        if (!first_order(ad, core->span, fun->parts[0], "the argument of the differentiated function") ||
-            !first_order(ad, core->span, fun->parts[1], "the result of the differentiated function"))
+        if (!first_order(ad, core->range, fun->parts[0], "the argument of the differentiated function") ||
+            !first_order(ad, core->range, fun->parts[1], "the result of the differentiated function"))
             return refused(ad, core);
         if (ad->reverse == METHOD_NATIVE) return for_flow(e, core);
-        if (op == DERIV_JVP && ad->reverse == METHOD_BULK && core->span.source != ad->asked)
-            return tangent_by_bulk(e, core->span, args[0], args[1], args[2]);
-        bool forward = op == DERIV_JVP && !(ad->asked && core->span.source == ad->asked);
+        if (op == DERIV_JVP && ad->reverse == METHOD_BULK && core->range.source != ad->asked)
+            return tangent_by_bulk(e, core->range, args[0], args[1], args[2]);
+        bool forward = op == DERIV_JVP && !(ad->asked && core->range.source == ad->asked);
         CtMethod method = forward ? METHOD_FORWARD : ad->reverse;
-        return wrapped(e, op, method, core->span, args[0], args[1], op == DERIV_JVP ? args[2] : NULL);
+        return wrapped(e, op, method, core->range, args[0], args[1], op == DERIV_JVP ? args[2] : NULL);
     }
     }
     return core;
@@ -241,26 +242,26 @@ CtCore *ct_ad_expand_term(CtAd *ad, CtCore *core) {
 typedef struct Rows {
     CtAd *ad;
     uint32_t source;
-    CtSpan place;
+    CtSourceRange place;
 } Rows;
 
 static CtCore *by_rows(void *data, CtCore *core) {
     Rows *r = data;
     CtProgram *p = r->ad->p;
     core = ct_core_map(p, core, by_rows, r);
-    if (core->kind != CORE_DERIV || core->as.call.of.deriv != DERIV_JVP || core->span.source != r->source) return core;
+    if (core->kind != CORE_DERIV || core->as.call.of.deriv != DERIV_JVP || core->range.source != r->source) return core;
     CtCore **args = core->as.call.args;
     CtSeq seq = ct_ad_seq(p, NULL);
     CtCore *vjp[2];
     vjp[0] = ct_ad_movable(args[0]) ? args[0] : ct_ad_seq_name(&seq, "f", args[0]);
     vjp[1] = ct_ad_seq_name(&seq, "x", args[1]);
-    CtWrap wrap = {.span = r->place, .s = args[1]->type, .t = ct_core_type_fun_result(args[0]->type), .x = vjp[1]};
+    CtWrap wrap = {.range = r->place, .s = args[1]->type, .t = ct_core_type_fun_result(args[0]->type), .x = vjp[1]};
     wrap.dx = ct_ad_seq_name(&seq, "dx", args[2]);
-    CtCore *result = ct_ad_jvp_from_pullback(r->ad, &seq, &wrap, ct_core_deriv(p, core->span, DERIV_VJP, vjp, 2));
+    CtCore *result = ct_ad_jvp_from_pullback(r->ad, &seq, &wrap, ct_core_deriv(p, core->range, DERIV_VJP, vjp, 2));
     return ct_ad_seq_close(&seq, result);
 }
 
-void ct_ad_jvp_in_reverse(CtAd *ad, uint32_t source, CtSpan place) {
+void ct_ad_jvp_in_reverse(CtAd *ad, uint32_t source, CtSourceRange place) {
     if (ad->reverse == METHOD_NATIVE) return; /* it goes both ways */
     if (ad->reverse == METHOD_BULK) {         /* which has tangents of its own */
         ad->asked = source;
@@ -270,20 +271,20 @@ void ct_ad_jvp_in_reverse(CtAd *ad, uint32_t source, CtSpan place) {
     uint32_t count = ad->p->globals.count;
     for (uint32_t i = 0; i < count; i++) {
         CtGlobal *global = ad->p->globals.items[i];
-        if (global->body && global->span.source == source) global->body = by_rows(&rows, global->body);
+        if (global->body && global->range.source == source) global->body = by_rows(&rows, global->body);
     }
 }
 
-CtCore *ct_ad_jvp_by(CtAd *ad, CtMethod method, CtSpan span, CtCore *f, CtCore *x, CtCore *dx) {
+CtCore *ct_ad_jvp_by(CtAd *ad, CtMethod method, CtSourceRange range, CtCore *f, CtCore *x, CtCore *dx) {
     Expand e = {ad, NULL};
-    CtCore *made = wrapped(&e, DERIV_JVP, method, span, f, x, dx);
+    CtCore *made = wrapped(&e, DERIV_JVP, method, range, f, x, dx);
     ct_ad_work(ad);
     return made;
 }
 
-CtCore *ct_ad_vjp_by(CtAd *ad, CtMethod method, CtSpan span, CtCore *f, CtCore *x) {
+CtCore *ct_ad_vjp_by(CtAd *ad, CtMethod method, CtSourceRange range, CtCore *f, CtCore *x) {
     Expand e = {ad, NULL};
-    CtCore *made = wrapped(&e, DERIV_VJP, method, span, f, x, NULL);
+    CtCore *made = wrapped(&e, DERIV_VJP, method, range, f, x, NULL);
     ct_ad_work(ad);
     return made;
 }
@@ -298,14 +299,14 @@ CtGlobal *ct_ad_trace(CtAd *ad, CtMethod method, CtGlobal *function) {
     ct_ad_expand_global(ad, function);
     CtVar *x = ct_core_var_new(ad->p, "x", type->parts[0]);
     CtSeq seq = ct_ad_seq(ad->p, NULL);
-    CtWrap wrap = {.span = function->span, .s = type->parts[0], .t = type->parts[1]};
-    wrap.x = ct_core_var(ad->p, function->span, x);
-    CtCore *f = ct_core_global(ad->p, function->span, function);
+    CtWrap wrap = {.range = function->range, .s = type->parts[0], .t = type->parts[1]};
+    wrap.x = ct_core_var(ad->p, function->range, x);
+    CtCore *f = ct_core_global(ad->p, function->range, function);
     wrap.f = ct_ad_seq_name(&seq, "f'", ct_ad_dual_of(ad, method, NULL, f));
     CtCore *length = ad->rules[method]->trace(ad, &seq, &wrap);
-    CtCore *body = ct_core_lam(ad->p, function->span, "trace", &x, 1, ct_ad_seq_close(&seq, length));
+    CtCore *body = ct_core_lam(ad->p, function->range, "trace", &x, 1, ct_ad_seq_close(&seq, length));
     const char *name = ct_format(ad->arena, "trace.%s", function->name->text);
-    made = ct_ad_new_global(ad, name, body->type, function->span);
+    made = ct_ad_new_global(ad, name, body->type, function->range);
     made->body = body;
     ct_map_set(ad->arena, &ad->generics, ct_key(key), made);
     ct_ad_work(ad);

@@ -3,18 +3,18 @@
 
 typedef struct Write {
     CtProgram *p;
-    CtSpan span;
+    CtSourceRange range;
 } Write;
 
-static CtCore *var(const Write *w, CtVar *v) { return ct_core_var(w->p, w->span, v); }
-static CtCore *whole(const Write *w, int64_t value) { return ct_core_int(w->p, w->span, value); }
+static CtCore *var(const Write *w, CtVar *v) { return ct_core_var(w->p, w->range, v); }
+static CtCore *whole(const Write *w, int64_t value) { return ct_core_int(w->p, w->range, value); }
 static CtCore *op(const Write *w, CtPrim prim, CtCore *a, CtCore *b) {
-    return ct_core_prim2(w->p, w->span, prim, a, b);
+    return ct_core_prim2(w->p, w->range, prim, a, b);
 }
 
 static CtCore *array(const Write *w, CtArrayOp of, CtCore *a, CtCore *b, CtCore *c) {
     CtCore *args[3] = {a, b, c};
-    return ct_core_array(w->p, w->span, of, args, c != NULL ? 3 : b != NULL ? 2 : 1);
+    return ct_core_array(w->p, w->range, of, args, c != NULL ? 3 : b != NULL ? 2 : 1);
 }
 
 static CtCore *item(const Write *w, CtVar *xs, CtCore *at) { return array(w, ARRAY_INDEX, var(w, xs), at, NULL); }
@@ -23,24 +23,25 @@ static CtCore *length(const Write *w, CtVar *xs) { return array(w, ARRAY_LENGTH,
 
 static CtCore *lambda(const Write *w, CtVar *a, CtVar *b, CtCore *body) {
     CtVar *params[2] = {a, b};
-    return ct_core_lam(w->p, w->span, NULL, params, b != NULL ? 2 : 1, body);
+    return ct_core_lam(w->p, w->range, NULL, params, b != NULL ? 2 : 1, body);
 }
 
 static CtCore *let(const Write *w, CtVar *v, CtCore *rhs, CtCore *body) {
-    return ct_core_let(w->p, w->span, v, rhs, body);
+    return ct_core_let(w->p, w->range, v, rhs, body);
 }
 
 /* let m = … ; xs = … in build m (λj. foldl (λs i. s + xs ! (i m + j)) −0 (iota (length xs / m))) */
 static CtCore *sum_rows(const Write *w, CtCore *core) {
     CtType *real = core->type->parts[0], *integer = w->p->int_type;
     CtVar *m = ct_core_var_new(w->p, "m", integer), *xs = ct_core_var_new(w->p, "xs", core->type);
-    CtVar *j = ct_core_var_new(w->p, "j", integer), *s = ct_core_var_new(w->p, "s", real), *i = ct_core_var_new(w->p, "i", integer);
+    CtVar *j = ct_core_var_new(w->p, "j", integer), *s = ct_core_var_new(w->p, "s", real),
+          *i = ct_core_var_new(w->p, "i", integer);
     CtCore *row = op(w, PRIM_INT_MUL, var(w, i), var(w, m));
     CtCore *x = item(w, xs, op(w, PRIM_INT_ADD, row, var(w, j)));
     CtCore *add = lambda(w, s, i, op(w, PRIM_ADD, var(w, s), x));
     CtCore *count = op(w, PRIM_INT_QUOT, length(w, xs), var(w, m));
     CtCore *rows = array(w, ARRAY_IOTA, count, NULL, NULL);
-    CtCore *sum = array(w, ARRAY_FOLDL, add, ct_core_real(w->p, w->span, real, -0.0), rows);
+    CtCore *sum = array(w, ARRAY_FOLDL, add, ct_core_real(w->p, w->range, real, -0.0), rows);
     CtCore *all = array(w, ARRAY_BUILD, var(w, m), lambda(w, j, NULL, sum), NULL);
     return let(w, m, core->as.call.args[0], let(w, xs, core->as.call.args[1], all));
 }
@@ -61,10 +62,10 @@ static CtCore *scatter_add(const Write *w, CtCore *core) {
     CtCore *column = op(w, PRIM_INT_REM, var(w, p), var(w, m));
     changed = let(w, j, op(w, PRIM_INT_ADD, row, column), changed);
     CtCore *nowhere = op(w, PRIM_INT_LT, var(w, r), whole(w, 0));
-    CtCore *turn = ct_core_if(w->p, w->span, nowhere, var(w, ys), changed);
+    CtCore *turn = ct_core_if(w->p, w->range, nowhere, var(w, ys), changed);
     turn = let(w, r, item(w, rows, op(w, PRIM_INT_QUOT, var(w, p), var(w, m))), turn);
     turn = let(w, m, op(w, PRIM_INT_QUOT, length(w, xs), length(w, rows)), turn);
-    CtCore *zeros = array(w, ARRAY_REPLICATE, var(w, n), ct_core_real(w->p, w->span, real, -0.0), NULL);
+    CtCore *zeros = array(w, ARRAY_REPLICATE, var(w, n), ct_core_real(w->p, w->range, real, -0.0), NULL);
     CtCore *places = array(w, ARRAY_IOTA, length(w, xs), NULL, NULL);
     CtCore *all = array(w, ARRAY_FOLDL, lambda(w, ys, p, turn), zeros, places);
     return let(w, n, args[0], let(w, rows, args[1], let(w, xs, args[2], all)));
@@ -76,6 +77,6 @@ bool ct_ad_is_flat(const CtCore *core) {
 }
 
 CtCore *ct_ad_flat(CtProgram *p, CtCore *core) {
-    Write w = {p, core->span};
+    Write w = {p, core->range};
     return core->as.call.of.array == ARRAY_SUM_ROWS ? sum_rows(&w, core) : scatter_add(&w, core);
 }

@@ -58,8 +58,8 @@ static CtCore *embedded(CtAd *ad, CtMethod method, CtCore *core, const CtMap *ca
     for (uint32_t i = 0; i < lam->capture_count; i++) {
         CtVar *var = lam->captures[i];
         CtVar *here = captured ? ct_map_get(captured, ct_key(var)) : var;
-        CtCore *value = ct_ad_poly_embed(ad, method, core->span, var->type, ct_core_var(ad->p, core->span, here));
-        ct_ad_seq_let(&seq, core->span, ct_ad_bind(&t, var), value);
+        CtCore *value = ct_ad_poly_embed(ad, method, core->range, var->type, ct_core_var(ad->p, core->range, here));
+        ct_ad_seq_let(&seq, core->range, ct_ad_bind(&t, var), value);
     }
     CtCore *body;
     if (lam->group) {
@@ -69,8 +69,8 @@ static CtCore *embedded(CtAd *ad, CtMethod method, CtCore *core, const CtMap *ca
             binds[i] = (CtBind){lam->group_vars[i], lam->group[i]->node};
             if (lam->group[i] == lam) self = i;
         }
-        ct_ad_letrec(&t, &seq, core->span, binds, lam->group_count);
-        body = ct_core_var(ad->p, core->span, ct_ad_var(&t, lam->group_vars[self]));
+        ct_ad_letrec(&t, &seq, core->range, binds, lam->group_count);
+        body = ct_core_var(ad->p, core->range, ct_ad_var(&t, lam->group_vars[self]));
     } else
         body = ct_ad_lambda(&t, core);
     return ct_ad_seq_close(&seq, body);
@@ -79,11 +79,11 @@ static CtCore *embedded(CtAd *ad, CtMethod method, CtCore *core, const CtMap *ca
 CtCore *ct_ad_dual_of(CtAd *ad, CtMethod method, CtGlobal *inside, CtCore *f) {
     bool known_global = f->kind == CORE_GLOBAL && ct_ad_is_function(f->as.global);
     if ((known_global || f->kind == CORE_LAM) && !leads_to(ad, f, inside)) {
-        if (known_global) return ct_core_global(ad->p, f->span, ct_ad_global_later(ad, method, f->as.global));
+        if (known_global) return ct_core_global(ad->p, f->range, ct_ad_global_later(ad, method, f->as.global));
         if (!f->as.lam->captures_known) ct_core_captures(ad->p, f->as.lam);
         return embedded(ad, method, f, NULL);
     }
-    return ct_core_dual(ad->p, f->span, ct_ad_type(ad, method, f->type), method, NULL, 0, &f, 1);
+    return ct_core_dual(ad->p, f->range, ct_ad_type(ad, method, f->type), method, NULL, 0, &f, 1);
 }
 
 /* ---- functions met at run time ---- */
@@ -98,12 +98,12 @@ CtGlobal *ct_ad_global_of(CtAd *ad, const CtLam *lam) {
 
 /* T */
 static CtCore *closed(CtAd *ad, CtMethod method, CtLam *lam) {
-    CtSpan span = lam->node->span;
+    CtSourceRange range = lam->node->range;
     if (!lam->captures_known) ct_core_captures(ad->p, lam);
     CtGlobal *global = lam->capture_count == 0 ? ct_ad_global_of(ad, lam) : NULL;
     if (global) {
-        CtCore *transformed = ct_core_global(ad->p, span, ct_ad_global_later(ad, method, global));
-        return ct_core_lam(ad->p, span, lam->name, NULL, 0, transformed);
+        CtCore *transformed = ct_core_global(ad->p, range, ct_ad_global_later(ad, method, global));
+        return ct_core_lam(ad->p, range, lam->name, NULL, 0, transformed);
     }
     CtMap captured = {0};
     CtVar **params = CT_NEW_ARRAY(ad->arena, CtVar *, lam->capture_count);
@@ -112,19 +112,19 @@ static CtCore *closed(CtAd *ad, CtMethod method, CtLam *lam) {
         ct_map_set(ad->arena, &captured, ct_key(lam->captures[i]), params[i]);
     }
     CtCore *body = embedded(ad, method, lam->node, &captured);
-    return ct_core_lam(ad->p, span, lam->name, params, lam->capture_count, body);
+    return ct_core_lam(ad->p, range, lam->name, params, lam->capture_count, body);
 }
 
 /* ---- the way back ---- */
 
 /* let ⟨c = primal_M c'⟩ in λ, with terms c' for what the λ captured; the λ is a copy. */
 static CtCore *copied(CtAd *ad, CtMethod method, CtSeq *seq, CtLam *lam, CtCore *const *captured) {
-    CtSpan span = lam->node->span;
+    CtSourceRange range = lam->node->range;
     CtMap replace = {0};
     for (uint32_t i = 0; i < lam->capture_count; i++) {
         CtVar *var = lam->captures[i], *here = ct_core_var_like(ad->p, var, var->type);
-        ct_ad_seq_let(seq, span, here, ct_ad_poly_primal(ad, method, span, var->type, captured[i]));
-        ct_map_set(ad->arena, &replace, ct_key(var), ct_core_var(ad->p, span, here));
+        ct_ad_seq_let(seq, range, here, ct_ad_poly_primal(ad, method, range, var->type, captured[i]));
+        ct_map_set(ad->arena, &replace, ct_key(var), ct_core_var(ad->p, range, here));
     }
     if (!lam->group) return ct_core_copy(ad->p, lam->node, &replace);
     CtBind *binds = CT_NEW_ARRAY(ad->arena, CtBind, lam->group_count);
@@ -133,35 +133,35 @@ static CtCore *copied(CtAd *ad, CtMethod method, CtSeq *seq, CtLam *lam, CtCore 
         binds[i] = (CtBind){lam->group_vars[i], lam->group[i]->node};
         if (lam->group[i] == lam) self = i;
     }
-    CtCore *use = ct_core_var(ad->p, span, lam->group_vars[self]);
-    return ct_core_copy(ad->p, ct_core_letrec(ad->p, span, binds, lam->group_count, use), &replace);
+    CtCore *use = ct_core_var(ad->p, range, lam->group_vars[self]);
+    return ct_core_copy(ad->p, ct_core_letrec(ad->p, range, binds, lam->group_count, use), &replace);
 }
 
 /* λ⟨c'⟩. let ⟨c = primal_M c'⟩ in λ, of the λ behind D_M[λ]. */
 static CtCore *closed_primal(CtAd *ad, CtMethod method, CtLam *lam) {
-    CtSpan span = lam->node->span;
+    CtSourceRange range = lam->node->range;
     if (!lam->captures_known) ct_core_captures(ad->p, lam);
     CtGlobal *global = lam->capture_count == 0 ? ct_ad_global_of(ad, lam) : NULL;
-    if (global) return ct_core_lam(ad->p, span, lam->name, NULL, 0, ct_core_global(ad->p, span, global));
+    if (global) return ct_core_lam(ad->p, range, lam->name, NULL, 0, ct_core_global(ad->p, range, global));
     CtVar **params = CT_NEW_ARRAY(ad->arena, CtVar *, lam->capture_count);
     CtCore **uses = CT_NEW_ARRAY(ad->arena, CtCore *, lam->capture_count);
     for (uint32_t i = 0; i < lam->capture_count; i++) {
         params[i] = ct_core_var_like(ad->p, lam->captures[i], ct_ad_type(ad, method, lam->captures[i]->type));
-        uses[i] = ct_core_var(ad->p, span, params[i]);
+        uses[i] = ct_core_var(ad->p, range, params[i]);
     }
     CtSeq seq = ct_ad_seq(ad->p, NULL);
     CtCore *body = copied(ad, method, &seq, lam, uses);
-    return ct_core_lam(ad->p, span, lam->name, params, lam->capture_count, ct_ad_seq_close(&seq, body));
+    return ct_core_lam(ad->p, range, lam->name, params, lam->capture_count, ct_ad_seq_close(&seq, body));
 }
 
 CtCore *ct_ad_primal_function(CtTransform *t, CtSeq *seq, CtCore *f, CtCore *transformed) {
     if (f->kind == CORE_GLOBAL) return f;
-    if (f->kind != CORE_LAM) return ct_ad_poly_primal(t->ad, t->method, f->span, f->type, transformed);
+    if (f->kind != CORE_LAM) return ct_ad_poly_primal(t->ad, t->method, f->range, f->type, transformed);
     CtLam *lam = f->as.lam;
     if (!lam->captures_known) ct_core_captures(t->p, lam);
     CtCore **uses = CT_NEW_ARRAY(t->ad->arena, CtCore *, lam->capture_count);
     for (uint32_t i = 0; i < lam->capture_count; i++)
-        uses[i] = ct_core_var(t->p, f->span, ct_ad_var(t, lam->captures[i]));
+        uses[i] = ct_core_var(t->p, f->range, ct_ad_var(t, lam->captures[i]));
     return copied(t->ad, t->method, seq, lam, uses);
 }
 
@@ -180,7 +180,7 @@ CtLam *ct_ad_dual(CtAd *ad, CtLam *lam, const CtDualPath *dual) {
     for (uint32_t i = 0; i < dual->count + dual->primal; i++) {
         CtMethod method = i < dual->count ? dual->path[i] : dual->method;
         if (!written->origin || written->method != method) {
-            ct_error(ad->p->context, CT_E0901, lam->node->span, "a function value has lost where it came from");
+            ct_error(ad->p->context, CT_E0901, lam->node->range, "a function value has lost where it came from");
             return NULL;
         }
         written = written->origin;

@@ -122,7 +122,7 @@ static CtCore *homomorphic_lambda(CtTransform *t, CtCore *core) {
         body = ct_ad_lift_tail(t, &seq, lam->body);
     } else
         body = ct_ad_direct(t, lam->body);
-    return ct_core_lam(t->p, core->span, lam->name, params, count, body);
+    return ct_core_lam(t->p, core->range, lam->name, params, count, body);
 }
 
 CtCore *ct_ad_lambda(CtTransform *t, CtCore *core) {
@@ -140,16 +140,16 @@ CtCore *ct_ad_lambda(CtTransform *t, CtCore *core) {
     return made;
 }
 
-void ct_ad_letrec(CtTransform *t, CtSeq *seq, CtSpan span, const CtBind *binds, uint32_t count) {
+void ct_ad_letrec(CtTransform *t, CtSeq *seq, CtSourceRange range, const CtBind *binds, uint32_t count) {
     CtBind *fresh = CT_NEW_ARRAY(t->ad->arena, CtBind, count);
     for (uint32_t i = 0; i < count; i++) fresh[i].var = ct_ad_bind(t, binds[i].var);
     for (uint32_t i = 0; i < count; i++) fresh[i].lam = ct_ad_lambda(t, binds[i].lam);
-    ct_ad_seq_letrec(seq, span, fresh, count);
+    ct_ad_seq_letrec(seq, range, fresh, count);
 }
 
 CtCore *ct_ad_global_ref(CtTransform *t, CtCore *core) {
     CtGlobal *global = ct_ad_global_later(t->ad, t->method, core->as.global);
-    return global == core->as.global ? core : ct_core_global(t->p, core->span, global);
+    return global == core->as.global ? core : ct_core_global(t->p, core->range, global);
 }
 
 /* Reals that come out of a function of discrete arguments do not vary. A structure of them would have to be embedded at
@@ -165,8 +165,8 @@ bool ct_ad_is_discrete_call(const CtCore *core) {
 }
 
 CtCore *ct_ad_discrete_call(CtTransform *t, CtCore *core, CtCore *const *args) {
-    CtCore *call = ct_core_app(t->p, core->span, core->as.call.of.fun, args, core->as.call.count);
-    return ct_ad_is_real(core->type) ? t->rules->constant(t->ad, core->span, call) : call;
+    CtCore *call = ct_core_app(t->p, core->range, core->as.call.of.fun, args, core->as.call.count);
+    return ct_ad_is_real(core->type) ? t->rules->constant(t->ad, core->range, call) : call;
 }
 
 /* ---- primitives ---- */
@@ -191,38 +191,38 @@ bool ct_ad_is_operation(const CtCore *core) {
 typedef struct CoreBuilder {
     CtPrimBuilder base;
     CtProgram *p;
-    CtSpan span;
+    CtSourceRange range;
     CtType *type;
 } CoreBuilder;
 
 static CtPrimTerm build_number(CtPrimBuilder *self, double value) {
     CoreBuilder *b = (CoreBuilder *)self;
-    return ct_core_real(b->p, b->span, b->type, value);
+    return ct_core_real(b->p, b->range, b->type, value);
 }
 
 static CtPrimTerm build_prim(CtPrimBuilder *self, CtPrim prim, CtPrimTerm *args, uint32_t count) {
     CoreBuilder *b = (CoreBuilder *)self;
     CtCore *cores[2] = {NULL, NULL};
     for (uint32_t i = 0; i < count; i++) cores[i] = args[i];
-    return ct_core_prim(b->p, b->span, prim, cores, count);
+    return ct_core_prim(b->p, b->range, prim, cores, count);
 }
 
 static CtPrimTerm build_choose(CtPrimBuilder *self, CtPrim comparison, CtPrimTerm a, CtPrimTerm b, CtPrimTerm yes,
                                CtPrimTerm no) {
     CoreBuilder *builder = (CoreBuilder *)self;
-    CtCore *condition = ct_core_prim2(builder->p, builder->span, comparison, a, b);
-    return ct_core_if(builder->p, builder->span, condition, yes, no);
+    CtCore *condition = ct_core_prim2(builder->p, builder->range, comparison, a, b);
+    return ct_core_if(builder->p, builder->range, condition, yes, no);
 }
 
 CtCore *ct_ad_derivative(CtAd *ad, const CtOperation *op, uint32_t index, CtCore *const *args, CtCore *y, CtCore *g) {
-    CoreBuilder builder = {{build_number, build_prim, build_choose}, ad->p, op->span, op->type};
+    CoreBuilder builder = {{build_number, build_prim, build_choose}, ad->p, op->range, op->type};
     CtPrimTerm terms[2] = {args[0], op->count > 1 ? args[1] : NULL};
     if (!ct_ad_is_real(op->types[index])) return NULL;
     return ct_prim_derivative(&builder.base, op->prim, index, terms, y, g);
 }
 
 static CtCore *primal_of(CtTransform *t, CtType *type, CtCore *d) {
-    return ct_ad_is_real(type) ? t->rules->primal(t->ad, d->span, d) : d;
+    return ct_ad_is_real(type) ? t->rules->primal(t->ad, d->range, d) : d;
 }
 
 CtCore *ct_ad_primal(CtTransform *t, CtCore *core) {
@@ -233,12 +233,12 @@ CtCore *ct_ad_primal(CtTransform *t, CtCore *core) {
         CtCore *arg = core->as.call.args[i];
         args[i] = ct_ad_is_real(arg->type) ? ct_ad_primal(t, arg) : ct_ad_direct(t, arg);
     }
-    return ct_core_prim(t->p, core->span, core->as.call.of.prim, args, core->as.call.count);
+    return ct_core_prim(t->p, core->range, core->as.call.of.prim, args, core->as.call.count);
 }
 
 CtCore *ct_ad_prim(CtTransform *t, CtSeq *seq, CtCore *core, CtCore *const *args) {
     CtOperation op = {
-        .span = core->span, .prim = core->as.call.of.prim, .type = core->type, .count = core->as.call.count};
+        .range = core->range, .prim = core->as.call.of.prim, .type = core->type, .count = core->as.call.count};
     CtCore *primals[2] = {NULL, NULL};
     bool varies = ct_ad_is_operation(core);
     for (uint32_t i = 0; i < op.count; i++) {
@@ -254,8 +254,8 @@ CtCore *ct_ad_prim(CtTransform *t, CtSeq *seq, CtCore *core, CtCore *const *args
             if (!ct_ad_is_real(op.types[i])) op.args[i] = ct_ad_seq_name(seq, "n", op.args[i]);
         return t->rules->operation(t->ad, seq, &op);
     }
-    CtCore *value = ct_core_prim(t->p, core->span, op.prim, primals, op.count);
-    return ct_ad_is_real(core->type) ? t->rules->constant(t->ad, core->span, value) : value;
+    CtCore *value = ct_core_prim(t->p, core->range, op.prim, primals, op.count);
+    return ct_ad_is_real(core->type) ? t->rules->constant(t->ad, core->range, value) : value;
 }
 
 static CtCore *direct_prim(CtTransform *t, CtCore *core) {
@@ -263,7 +263,7 @@ static CtCore *direct_prim(CtTransform *t, CtCore *core) {
     CtCore *args[2] = {NULL, NULL};
     if (!ct_ad_is_operation(core)) {
         CtCore *value = ct_ad_primal(t, core);
-        return ct_ad_is_real(core->type) ? t->rules->constant(t->ad, core->span, value) : value;
+        return ct_ad_is_real(core->type) ? t->rules->constant(t->ad, core->range, value) : value;
     }
     for (uint32_t i = 0; i < count; i++) args[i] = ct_ad_direct(t, core->as.call.args[i]);
     CtSeq seq = ct_ad_seq(t->p, NULL);
@@ -302,28 +302,28 @@ uint32_t ct_ad_children(CtCore *core, CtCore ***children) {
 /* D[stop e] = embed (stop (primal D[e])): a constant of this derivative, and of those around it. */
 static CtCore *stop(CtTransform *t, CtCore *core, CtCore *d) {
     CtType *type = core->type;
-    CtCore *primal = ct_ad_poly_primal(t->ad, t->method, core->span, type, d);
-    CtCore *stopped = ct_core_deriv(t->p, core->span, DERIV_STOP, &primal, 1);
-    return ct_ad_poly_embed(t->ad, t->method, core->span, type, stopped);
+    CtCore *primal = ct_ad_poly_primal(t->ad, t->method, core->range, type, d);
+    CtCore *stopped = ct_core_deriv(t->p, core->range, DERIV_STOP, &primal, 1);
+    return ct_ad_poly_embed(t->ad, t->method, core->range, type, stopped);
 }
 
 CtCore *ct_ad_rebuild(CtTransform *t, CtCore *core, CtCore *const *children) {
     CtProgram *p = t->p;
-    CtSpan span = core->span;
+    CtSourceRange range = core->range;
     uint32_t count = core->as.call.count;
     switch (core->kind) {
-    case CORE_TUPLE: return ct_core_tuple(p, span, children, count);
-    case CORE_CON: return ct_core_con(p, span, ct_ad_con(t, core->as.call.of.con), children, count);
-    case CORE_ARRAY: return ct_core_array(p, span, core->as.call.of.array, children, count);
+    case CORE_TUPLE: return ct_core_tuple(p, range, children, count);
+    case CORE_CON: return ct_core_con(p, range, ct_ad_con(t, core->as.call.of.con), children, count);
+    case CORE_ARRAY: return ct_core_array(p, range, core->as.call.of.array, children, count);
     case CORE_ARRAY_LIT: {
         CtType *element = ct_ad_type(t->ad, t->method, core->type->parts[0]);
-        return ct_core_array_lit(p, span, element, children, count);
+        return ct_core_array_lit(p, range, element, children, count);
     }
-    case CORE_PROJ: return ct_core_proj(p, span, children[0], core->as.proj.index);
+    case CORE_PROJ: return ct_core_proj(p, range, children[0], core->as.proj.index);
     case CORE_FAIL: {
         CtType *type = ct_ad_type(t->ad, t->method, core->type);
         CtCore *message = core->as.fail.message ? children[0] : NULL;
-        return ct_core_fail(p, span, type, core->as.fail.code, core->as.fail.text, message);
+        return ct_core_fail(p, range, type, core->as.fail.code, core->as.fail.text, message);
     }
     case CORE_DERIV: return stop(t, core, children[0]);
     case CORE_APP:
@@ -354,7 +354,7 @@ static CtCore *direct_application(CtTransform *t, CtCore *core) {
     if (ct_ad_is_discrete_call(core)) return ct_ad_discrete_call(t, core, direct_children(t, core));
     CtCore *fun = ct_ad_direct(t, core->as.call.of.fun);
     CtCore **args = direct_children(t, core);
-    return ct_core_app(t->p, core->span, fun, args, core->as.call.count);
+    return ct_core_app(t->p, core->range, fun, args, core->as.call.count);
 }
 
 /* A chain of bindings, however long, without recursion. */
@@ -363,15 +363,15 @@ static CtCore *direct_bindings(CtTransform *t, CtCore *core) {
     for (;;) {
         if (core->kind == CORE_LET) {
             CtCore *rhs = ct_ad_direct(t, core->as.let.rhs);
-            ct_ad_seq_let(&seq, core->span, ct_ad_bind(t, core->as.let.vars[0]), rhs);
+            ct_ad_seq_let(&seq, core->range, ct_ad_bind(t, core->as.let.vars[0]), rhs);
             core = core->as.let.body;
         } else if (core->kind == CORE_UNPACK) {
             CtCore *rhs = ct_ad_direct(t, core->as.let.rhs);
             CtVar **vars = bind_all(t, core->as.let.vars, core->as.let.count, 0);
-            ct_ad_seq_unpack(&seq, core->span, vars, core->as.let.count, rhs);
+            ct_ad_seq_unpack(&seq, core->range, vars, core->as.let.count, rhs);
             core = core->as.let.body;
         } else if (core->kind == CORE_LETREC) {
-            ct_ad_letrec(t, &seq, core->span, core->as.letrec.binds, core->as.letrec.count);
+            ct_ad_letrec(t, &seq, core->range, core->as.letrec.binds, core->as.letrec.count);
             core = core->as.letrec.body;
         } else
             break;
@@ -392,7 +392,7 @@ static CtCore *direct_case(CtTransform *t, CtCore *core) {
     }
     CtCore *otherwise = core->as.cases.otherwise ? ct_ad_direct(t, core->as.cases.otherwise) : NULL;
     CtType *type = ct_ad_type(t->ad, t->method, core->type);
-    return ct_core_case(t->p, core->span, type, scrutinee, cases, count, otherwise);
+    return ct_core_case(t->p, core->range, type, scrutinee, cases, count, otherwise);
 }
 
 CtCore *ct_ad_dual_node(CtTransform *t, CtCore *core, CtCore *const *args, CtVar *state) {
@@ -405,10 +405,10 @@ CtCore *ct_ad_dual_node(CtTransform *t, CtCore *core, CtCore *const *args, CtVar
     memcpy(path + 1, dual->path, dual->count * sizeof *path);
     CtType *type = ct_ad_type(t->ad, t->method, core->type);
     if (state) {
-        all[count++] = ct_core_var(t->p, core->span, state);
+        all[count++] = ct_core_var(t->p, core->range, state);
         type = ct_core_type_pair(t->p, type, t->state);
     }
-    CtCore *made = ct_core_dual(t->p, core->span, type, dual->method, path, dual->count + 1, all, count);
+    CtCore *made = ct_core_dual(t->p, core->range, type, dual->method, path, dual->count + 1, all, count);
     made->as.call.of.dual->op = dual->op;
     made->as.call.of.dual->instead = dual->instead;
     made->as.call.of.dual->primal = dual->primal;
@@ -423,9 +423,9 @@ static CtCore *direct_custom(CtTransform *t, CtCore *core) {
 
 CtCore *ct_ad_direct(CtTransform *t, CtCore *core) {
     switch (core->kind) {
-    case CORE_VAR: return ct_core_var(t->p, core->span, ct_ad_var(t, core->as.var));
+    case CORE_VAR: return ct_core_var(t->p, core->range, ct_ad_var(t, core->as.var));
     case CORE_GLOBAL: return ct_ad_global_ref(t, core);
-    case CORE_LIT: return ct_ad_is_real(core->type) ? t->rules->constant(t->ad, core->span, core) : core;
+    case CORE_LIT: return ct_ad_is_real(core->type) ? t->rules->constant(t->ad, core->range, core) : core;
     case CORE_STRING: return core;
     case CORE_LAM: return ct_ad_lambda(t, core);
     case CORE_APP: return direct_application(t, core);

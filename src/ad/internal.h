@@ -1,8 +1,8 @@
-/* What the files of this room share.
+/* What the files of this folder share.
  *
- * homomorphic.c and state_monad.c traverse Core for every method; arrays.c is their part for arrays; polytypic.c makes polytypic
- * functions; function_values.c meets function values; custom_rules.c those with a rule of their own; expand.c replaces derivative
- * operators. A method (forward.c, tape.c) supplies the row of rules below and nothing else.
+ * homomorphic.c and state_monad.c traverse Core for every method; arrays.c is their part for arrays; polytypic.c makes
+ * polytypic functions; function_values.c meets function values; custom_rules.c those with a rule of their own; expand.c
+ * replaces derivative operators. A method (forward.c, tape.c) supplies the row of rules below and nothing else.
  */
 #ifndef CT_AD_INTERNAL_H
 #define CT_AD_INTERNAL_H
@@ -13,7 +13,7 @@
 
 typedef struct CtPending {
     CtCoreKind kind; /* LET, UNPACK or LETREC */
-    CtSpan span;
+    CtSourceRange range;
     CtVar **vars;
     uint32_t count;
     CtCore *rhs;
@@ -30,15 +30,15 @@ typedef struct CtSeq {
 CtSeq ct_ad_seq(CtProgram *p, CtVar *state);
 /* Binds a fresh variable to `rhs` and gives the variable; atoms are given back as they are. */
 CtCore *ct_ad_seq_name(CtSeq *seq, const char *name, CtCore *rhs);
-void ct_ad_seq_let(CtSeq *seq, CtSpan span, CtVar *var, CtCore *rhs);
-void ct_ad_seq_unpack(CtSeq *seq, CtSpan span, CtVar *const *vars, uint32_t count, CtCore *rhs);
-void ct_ad_seq_letrec(CtSeq *seq, CtSpan span, const CtBind *binds, uint32_t count);
+void ct_ad_seq_let(CtSeq *seq, CtSourceRange range, CtVar *var, CtCore *rhs);
+void ct_ad_seq_unpack(CtSeq *seq, CtSourceRange range, CtVar *const *vars, uint32_t count, CtCore *rhs);
+void ct_ad_seq_letrec(CtSeq *seq, CtSourceRange range, const CtBind *binds, uint32_t count);
 /* The components of a pair, named (or in sight when it is a TUPLE of atoms). */
 void ct_ad_seq_open(CtSeq *seq, const char *first_name, const char *second_name, CtCore *pair, CtCore *parts[2]);
 /* Runs `pair`, a term that gives (value, state): the state becomes the current one, the value is returned. */
 CtCore *ct_ad_seq_run(CtSeq *seq, const char *name, CtCore *pair);
 /* The current state as a term. */
-CtCore *ct_ad_seq_state(CtSeq *seq, CtSpan span);
+CtCore *ct_ad_seq_state(CtSeq *seq, CtSourceRange range);
 /* All pending bindings around `body`. A last binding that is only given back becomes the body itself: a tail call. */
 CtCore *ct_ad_seq_close(CtSeq *seq, CtCore *body);
 /* (value, state) around which the bindings are closed; just the value in direct style. */
@@ -52,7 +52,7 @@ bool ct_ad_movable(const CtCore *core);
 
 /* op ⟨args⟩ with a real result that varies with some real argument. */
 typedef struct CtOperation {
-    CtSpan span;
+    CtSourceRange range;
     CtPrim prim;
     CtType *type;     /* of the result, Double or Float */
     CtCore *args[2];  /* D[argument], named */
@@ -64,7 +64,7 @@ typedef struct CtOperation {
 
 /* A derivative operator to be replaced: names that stand for its parts. */
 typedef struct CtWrap {
-    CtSpan span;
+    CtSourceRange range;
     CtType *s, *t;  /* f : (s) → t */
     CtCore *f;      /* D[f] */
     CtCore *x, *dx; /* the point; the tangent (jvp) */
@@ -76,11 +76,12 @@ typedef struct CtRules {
     CtType *(*real)(CtAd *ad, CtType *real);                      /* D[ℝ] */
     CtType *(*function)(CtAd *ad, CtMethod method, CtType *type); /* D[⟨σ⟩ → τ]; NULL: ⟨Dσ⟩ → Dτ, with the state */
     CtType *(*state)(CtAd *ad);                                   /* S; NULL: direct style */
-    CtCore *(*constant)(CtAd *ad, CtSpan span, CtCore *x);             /* a real that does not vary */
-    CtCore *(*primal)(CtAd *ad, CtSpan span, CtCore *d);               /* D[ℝ] → ℝ */
+    CtCore *(*constant)(CtAd *ad, CtSourceRange range, CtCore *x);     /* a real that does not vary */
+    CtCore *(*primal)(CtAd *ad, CtSourceRange range, CtCore *d);       /* D[ℝ] → ℝ */
     CtCore *(*operation)(CtAd *ad, CtSeq *seq, const CtOperation *op); /* D[op ⟨e⟩] */
     CtCore *(*lambda)(CtTransform *t, CtCore *lam);                    /* D[λ] as a whole; NULL: of its body */
-    /* A closed λ, the first of whose parameters stand for what a function value captured (function_values.c); NULL: D[λ] */
+    /* A closed λ, the first of whose parameters stand for what a function value captured (function_values.c); NULL:
+     * D[λ] */
     CtCore *(*closed)(CtTransform *t, CtCore *lam, uint32_t captures);
     CtCore *(*fuse)(CtTransform *t, CtSeq *seq, CtCore *core); /* D[e] of a term as a whole, or NULL; may be absent */
     /* D[f x] of an f whose tangents a rule gives; NULL: by a column for each real of x */
@@ -91,9 +92,10 @@ typedef struct CtRules {
     const struct CtReverse *reverse;                            /* in reverse: the names of its library */
 } CtRules;
 
-extern const CtRules ct_ad_forward_rules, ct_ad_vector_rules, ct_ad_delta_tree_rules, ct_ad_delta_rules, ct_ad_delta_fused_rules,
-    ct_ad_dual_naive_rules, ct_ad_dual_staged_rules, ct_ad_dual_cayley_rules, ct_ad_dual_arrays_rules, ct_ad_dual_defunc_rules,
-    ct_ad_tape_rules, ct_bulk_rules, ct_chad_naive_rules, ct_chad_sparse_rules, ct_chad_rules, ct_ad_native_rules;
+extern const CtRules ct_ad_forward_rules, ct_ad_vector_rules, ct_ad_delta_tree_rules, ct_ad_delta_rules,
+    ct_ad_delta_fused_rules, ct_ad_dual_naive_rules, ct_ad_dual_staged_rules, ct_ad_dual_cayley_rules,
+    ct_ad_dual_arrays_rules, ct_ad_dual_defunc_rules, ct_ad_tape_rules, ct_bulk_rules, ct_chad_naive_rules,
+    ct_chad_sparse_rules, ct_chad_rules, ct_ad_native_rules;
 /* The rules of all methods, by CtMethod. */
 void ct_ad_methods(const CtRules **rules);
 
@@ -103,7 +105,7 @@ struct CtAd {
     CtMethod reverse;
     uint32_t asked; /* the source whose jvp's are by bulk itself; 0: none */
     bool one_rule;  /* that at only_rule is honoured, no other */
-    CtSpan only_rule;
+    CtSourceRange only_rule;
     const CtRules *rules[CT_METHOD_COUNT];
     CtMap types[CT_METHOD_COUNT]; /* CtType * -> CtType * */
     CtType *states[CT_METHOD_COUNT];
@@ -151,7 +153,7 @@ CtCore *ct_ad_direct(CtTransform *t, CtCore *core);
 /* D[λ], with its provenance. */
 CtCore *ct_ad_lambda(CtTransform *t, CtCore *core);
 /* All λs of a LETREC. */
-void ct_ad_letrec(CtTransform *t, CtSeq *seq, CtSpan span, const CtBind *binds, uint32_t count);
+void ct_ad_letrec(CtTransform *t, CtSeq *seq, CtSourceRange range, const CtBind *binds, uint32_t count);
 /* The primal of D[e] for e : ℝ, without making its derivative where that is easy. */
 CtCore *ct_ad_primal(CtTransform *t, CtCore *core);
 /* A node with structure kept and its children (those of ct_ad_children, in order) transformed already. */
@@ -173,8 +175,8 @@ bool ct_ad_is_conversion(CtPrim prim);
 /* ∂op/∂x_index · g over named arguments; NULL where it is zero. g NULL: the partial derivative itself. */
 CtCore *ct_ad_derivative(CtAd *ad, const CtOperation *op, uint32_t index, CtCore *const *args, CtCore *y, CtCore *g);
 /* Of two names for reals that make no difference: D[Double] for D[Float], and back. */
-CtCore *ct_ad_widen(CtAd *ad, CtMethod method, CtSpan span, CtCore *d);
-CtCore *ct_ad_narrow(CtAd *ad, CtMethod method, CtSpan span, CtType *real, CtCore *d);
+CtCore *ct_ad_widen(CtAd *ad, CtMethod method, CtSourceRange range, CtCore *d);
+CtCore *ct_ad_narrow(CtAd *ad, CtMethod method, CtSourceRange range, CtType *real, CtCore *d);
 /* D[DUAL]: the path grows. */
 CtCore *ct_ad_dual_node(CtTransform *t, CtCore *core, CtCore *const *args, CtVar *state);
 
@@ -217,47 +219,48 @@ typedef struct CtGeneric {
     CtType *(*env)(CtAd *ad, CtMethod method);   /* one more argument, passed along; NULL */
     CtType *(*state)(CtAd *ad, CtMethod method); /* threaded from left to right; NULL */
     /* At a real leaf of type `real`: what is made (NULL when nothing is), seq->state moved on. */
-    CtCore *(*leaf)(CtAd *ad, CtMethod method, CtSeq *seq, CtSpan span, CtType *real, CtCore *const *ins, CtCore *env);
+    CtCore *(*leaf)(CtAd *ad, CtMethod method, CtSeq *seq, CtSourceRange range, CtType *real, CtCore *const *ins,
+                    CtCore *env);
     /* At a function of type `type`; NULL: never met. */
-    CtCore *(*function)(CtAd *ad, CtMethod method, CtSpan span, CtType *type, CtCore *in);
+    CtCore *(*function)(CtAd *ad, CtMethod method, CtSourceRange range, CtType *type, CtCore *in);
 } CtGeneric;
 
 /* generic_A ins env state, as a call: what is made, seq->state moved on. `state` is the initial state, NULL without. */
 typedef struct CtGenericCall {
     CtMethod method;
-    CtSpan span;
+    CtSourceRange range;
     CtType *type; /* A */
     CtCore *ins[2], *env, *state;
 } CtGenericCall;
 /* The call as a term: of the structure, the state, or (structure, state). */
 CtCore *ct_ad_generic(CtAd *ad, const CtGeneric *generic, CtGenericCall call);
 
-CtCore *ct_ad_poly_primal(CtAd *ad, CtMethod method, CtSpan span, CtType *type, CtCore *d);
-CtCore *ct_ad_poly_embed(CtAd *ad, CtMethod method, CtSpan span, CtType *type, CtCore *x);
+CtCore *ct_ad_poly_primal(CtAd *ad, CtMethod method, CtSourceRange range, CtType *type, CtCore *d);
+CtCore *ct_ad_poly_embed(CtAd *ad, CtMethod method, CtSourceRange range, CtType *type, CtCore *x);
 /* Σ a·b over the real leaves, with `scale`; a Double. `of` says what has the wrong shape where they differ: b, a
  * cotangent or a tangent, or a, the tangent of a rule. */
 typedef enum CtDot { DOT_COTANGENT, DOT_TANGENT, DOT_RULE, DOT_RULE_PULLED } CtDot;
-CtCore *ct_ad_poly_dot(CtAd *ad, CtSpan span, CtType *type, CtCore *a, CtCore *b, CtDot of);
+CtCore *ct_ad_poly_dot(CtAd *ad, CtSourceRange range, CtType *type, CtCore *a, CtCore *b, CtDot of);
 /* A cotangent, or tangent, of x : A as the array of its reals; an error where it has another shape. */
-CtCore *ct_ad_poly_reals(CtAd *ad, CtSpan span, CtType *type, CtCore *x, CtCore *dx, bool tangent);
+CtCore *ct_ad_poly_reals(CtAd *ad, CtSourceRange range, CtType *type, CtCore *x, CtCore *dx, bool tangent);
 /* The D[ℝ] of a D[A], in order, all as D[Double]; x : A with such in the place of its reals. */
-CtCore *ct_ad_poly_duals(CtAd *ad, CtMethod method, CtSpan span, CtType *type, CtCore *d);
-CtCore *ct_ad_poly_fill_duals(CtAd *ad, CtMethod method, CtSpan span, CtType *type, CtCore *x, CtCore *duals);
+CtCore *ct_ad_poly_duals(CtAd *ad, CtMethod method, CtSourceRange range, CtType *type, CtCore *d);
+CtCore *ct_ad_poly_fill_duals(CtAd *ad, CtMethod method, CtSourceRange range, CtType *type, CtCore *x, CtCore *duals);
 /* x with structural zeros. */
-CtCore *ct_ad_poly_zero(CtAd *ad, CtSpan span, CtType *type, CtCore *x);
+CtCore *ct_ad_poly_zero(CtAd *ad, CtSourceRange range, CtType *type, CtCore *x);
 /* x with its real leaves from an array, left to right. */
-CtCore *ct_ad_poly_fill(CtAd *ad, CtSpan span, CtType *type, CtCore *x, CtCore *reals);
+CtCore *ct_ad_poly_fill(CtAd *ad, CtSourceRange range, CtType *type, CtCore *x, CtCore *reals);
 /* The same from place 1 on, with ct_ad_normal. */
-CtCore *ct_ad_poly_read(CtAd *ad, CtSpan span, CtType *type, CtCore *x, CtCore *reals);
+CtCore *ct_ad_poly_read(CtAd *ad, CtSourceRange range, CtType *type, CtCore *x, CtCore *reals);
 /* How many real leaves x has. */
-CtCore *ct_ad_poly_count(CtAd *ad, CtSpan span, CtType *type, CtCore *x);
+CtCore *ct_ad_poly_count(CtAd *ad, CtSourceRange range, CtType *type, CtCore *x);
 /* For each real leaf of x, x with 1 there and structural zeros at the others. */
-CtCore *ct_ad_poly_basis(CtAd *ad, CtSpan span, CtType *type, CtCore *x);
+CtCore *ct_ad_poly_basis(CtAd *ad, CtSourceRange range, CtType *type, CtCore *x);
 /* x + 0: what a derivative goes through at the end, so that a structural zero −0.0 shows as 0. */
-CtCore *ct_ad_normal(CtAd *ad, CtSpan span, CtCore *x);
+CtCore *ct_ad_normal(CtAd *ad, CtSourceRange range, CtCore *x);
 /* As a Double; from a Double. */
-CtCore *ct_ad_to_double(CtAd *ad, CtSpan span, CtCore *real);
-CtCore *ct_ad_from_double(CtAd *ad, CtSpan span, CtType *type, CtCore *real);
+CtCore *ct_ad_to_double(CtAd *ad, CtSourceRange range, CtCore *real);
+CtCore *ct_ad_from_double(CtAd *ad, CtSourceRange range, CtType *type, CtCore *real);
 
 /* ---- function_values.c ---- */
 
@@ -288,9 +291,9 @@ void ct_ad_work(CtAd *ad);
 void ct_ad_expand_global(CtAd *ad, CtGlobal *global);
 /* A library function, or NULL with an error. */
 CtGlobal *ct_ad_library(CtAd *ad, const char *name);
-CtCore *ct_ad_call(CtAd *ad, CtSpan span, CtGlobal *function, CtCore *const *args, uint32_t count);
-/* A new global of the room's own making, its name made unique. */
-CtGlobal *ct_ad_new_global(CtAd *ad, const char *name, CtType *type, CtSpan span);
+CtCore *ct_ad_call(CtAd *ad, CtSourceRange range, CtGlobal *function, CtCore *const *args, uint32_t count);
+/* A new global of the folder's own making, its name made unique. */
+CtGlobal *ct_ad_new_global(CtAd *ad, const char *name, CtType *type, CtSourceRange range);
 
 /* ---- reverse_wrapper.c: what all methods in reverse share ----
  *
@@ -318,14 +321,14 @@ typedef struct CtReverse {
 
 CtType *ct_ad_reverse_real(CtAd *ad, CtType *real);
 CtType *ct_ad_reverse_state(CtAd *ad);
-CtCore *ct_ad_reverse_constant(CtAd *ad, CtSpan span, CtCore *x);
-CtCore *ct_ad_reverse_primal(CtAd *ad, CtSpan span, CtCore *d);
+CtCore *ct_ad_reverse_constant(CtAd *ad, CtSourceRange range, CtCore *x);
+CtCore *ct_ad_reverse_primal(CtAd *ad, CtSourceRange range, CtCore *d);
 CtCore *ct_ad_reverse_jvp(CtAd *ad, CtSeq *seq, const CtWrap *wrap);
 CtCore *ct_ad_reverse_vjp(CtAd *ad, CtSeq *seq, const CtWrap *wrap);
 CtCore *ct_ad_reverse_trace(CtAd *ad, CtSeq *seq, const CtWrap *wrap);
 #define CT_REVERSE_RULES                                                                                               \
-    .real = ct_ad_reverse_real, .constant = ct_ad_reverse_constant, .primal = ct_ad_reverse_primal, .jvp = ct_ad_reverse_jvp,      \
-    .vjp = ct_ad_reverse_vjp
+    .real = ct_ad_reverse_real, .constant = ct_ad_reverse_constant, .primal = ct_ad_reverse_primal,                    \
+    .jvp = ct_ad_reverse_jvp, .vjp = ct_ad_reverse_vjp
 
 /* An operation's result, and those of its arguments that a cotangent is led on to: op(⟨x⟩) = y, with B and ∂op/∂x of
  * each. */
@@ -349,15 +352,16 @@ CtCore *ct_ad_partials_pair(const CtPartials *partials, CtCore *b);
 bool ct_ad_records_cells(const CtAd *ad);
 CtCore *ct_ad_cell_seen(CtAd *ad, CtCellNote note, CtCore *cell, CtCore *d, CtCore *environment);
 /* A call of a library function. */
-CtCore *ct_ad_library_call(CtAd *ad, CtSpan span, const char *name, CtCore *const *args, uint32_t count);
+CtCore *ct_ad_library_call(CtAd *ad, CtSourceRange range, const char *name, CtCore *const *args, uint32_t count);
 /* A constructor of B, as a term. */
-CtCore *ct_ad_library_con(CtAd *ad, CtSpan span, CtType *type, const char *name, CtCore *const *args, uint32_t count);
+CtCore *ct_ad_library_con(CtAd *ad, CtSourceRange range, CtType *type, const char *name, CtCore *const *args,
+                          uint32_t count);
 
 /* ---- what a rung takes over from the one below it ---- */
 
 /* delta.c: Add (Scale ∂₁op u₁) (Scale ∂₂op u₂); a name for a term. */
 CtCore *ct_ad_delta_term(const CtPartials *partials);
-CtCore *ct_ad_delta_let(CtAd *ad, CtSeq *seq, CtSpan span, CtCore *term);
+CtCore *ct_ad_delta_let(CtAd *ad, CtSeq *seq, CtSourceRange range, CtCore *term);
 CtCore *ct_ad_delta_operation(CtAd *ad, CtSeq *seq, const CtOperation *op);
 extern const CtReverse ct_ad_delta_names;
 /* dual_staged.c: (y, (i, λz. body)), and the state i + 1; StagedCall dₖ (∂ₖop(z)), on a state when that is not NULL. */
@@ -371,7 +375,8 @@ CtCore *ct_ad_dual_composed(CtAd *ad, CtSeq *seq, const CtOperation *op);
 
 /* A derivative by `bulk`: a DUAL. dx is NULL but for JVP; `instead`, a function of (x, dx) for where bulk refuses, may
  * be. */
-CtCore *ct_bulk_derivative(CtAd *ad, CtDerivOp op, CtSpan span, CtCore *f, CtCore *x, CtCore *dx, CtCore *instead);
+CtCore *ct_bulk_derivative(CtAd *ad, CtDerivOp op, CtSourceRange range, CtCore *f, CtCore *x, CtCore *dx,
+                           CtCore *instead);
 
 /* ---- wrapper.c: one mode from the other ---- */
 
@@ -382,6 +387,6 @@ CtCore *ct_ad_jvp_from_pullback(CtAd *ad, CtSeq *seq, const CtWrap *wrap, CtCore
 /* The rows of the Jacobian, of such a term. */
 CtCore *ct_ad_jacobian_from_vjp(CtAd *ad, CtSeq *seq, const CtWrap *wrap, CtCore *vjp);
 /* For Flow: by tangents or by pullbacks, whichever are fewer: jacobian_shape.c. */
-CtCore *ct_ad_jacobian_by_shape(CtAd *ad, CtSpan span, CtCore *f, CtCore *x);
+CtCore *ct_ad_jacobian_by_shape(CtAd *ad, CtSourceRange range, CtCore *f, CtCore *x);
 
 #endif

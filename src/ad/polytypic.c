@@ -10,7 +10,7 @@ typedef struct Walk {
     CtProgram *p;
     const CtGeneric *generic;
     CtMethod method;
-    CtSpan span;
+    CtSourceRange range;
     CtType *env, *state;
     CtCore *done; /* in the loop over a spine: what is made so far, reversed */
 } Walk;
@@ -34,11 +34,11 @@ static CtType *result_type(Walk *w, CtType *type) {
 
 static CtCore *give(Walk *w, CtSeq *seq, CtCore *made) {
     if (w->generic->makes) return ct_ad_seq_return(seq, made);
-    return ct_ad_seq_close(seq, ct_ad_seq_state(seq, w->span));
+    return ct_ad_seq_close(seq, ct_ad_seq_state(seq, w->range));
 }
 
 static CtCore *mismatch(Walk *w, CtType *type) {
-    return ct_core_fail(w->p, w->span, type, CT_E0504, w->generic->mismatch, NULL);
+    return ct_core_fail(w->p, w->range, type, CT_E0504, w->generic->mismatch, NULL);
 }
 
 /* ---- one level of each kind of type; the results are bodies: they close the sequence ---- */
@@ -49,20 +49,20 @@ static CtCore *tuple_body(Walk *w, CtSeq *seq, CtType *type, CtCore *const *ins,
         vars[k] = CT_NEW_ARRAY(w->ad->arena, CtVar *, type->count);
         for (uint32_t i = 0; i < type->count; i++)
             vars[k][i] = ct_core_var_new(w->p, k == 0 ? "a" : "b", input_type(w, type->parts[i], k));
-        ct_ad_seq_unpack(seq, w->span, vars[k], type->count, ins[k]);
+        ct_ad_seq_unpack(seq, w->range, vars[k], type->count, ins[k]);
     }
     CtCore **made = CT_NEW_ARRAY(w->ad->arena, CtCore *, type->count);
     for (uint32_t i = 0; i < type->count; i++) {
         CtCore *parts[2] = {NULL, NULL};
-        for (uint32_t k = 0; k < w->generic->inputs; k++) parts[k] = ct_core_var(w->p, w->span, vars[k][i]);
+        for (uint32_t k = 0; k < w->generic->inputs; k++) parts[k] = ct_core_var(w->p, w->range, vars[k][i]);
         made[i] = call_at(w, seq, type->parts[i], parts, env);
     }
-    return give(w, seq, w->generic->makes ? ct_core_tuple(w->p, w->span, made, type->count) : NULL);
+    return give(w, seq, w->generic->makes ? ct_core_tuple(w->p, w->range, made, type->count) : NULL);
 }
 
 static CtCore *array(Walk *w, CtArrayOp op, CtCore *a, CtCore *b, CtCore *c) {
     CtCore *args[3] = {a, b, c};
-    return ct_core_array(w->p, w->span, op, args, c ? 3 : b ? 2 : 1);
+    return ct_core_array(w->p, w->range, op, args, c ? 3 : b ? 2 : 1);
 }
 
 /* λ(a, b). (a, b) over two arrays. */
@@ -71,9 +71,9 @@ static CtCore *zipped(Walk *w, CtCore *const *ins) {
     CtCore *uses[2];
     for (uint32_t k = 0; k < 2; k++) {
         vars[k] = ct_core_var_new(w->p, k == 0 ? "a" : "b", ins[k]->type->parts[0]);
-        uses[k] = ct_core_var(w->p, w->span, vars[k]);
+        uses[k] = ct_core_var(w->p, w->range, vars[k]);
     }
-    CtCore *f = ct_core_lam(w->p, w->span, NULL, vars, 2, ct_core_tuple(w->p, w->span, uses, 2));
+    CtCore *f = ct_core_lam(w->p, w->range, NULL, vars, 2, ct_core_tuple(w->p, w->range, uses, 2));
     return array(w, ARRAY_ZIP_WITH, f, ins[0], ins[1]);
 }
 
@@ -92,31 +92,31 @@ static CtCore *elements(Walk *w, CtSeq *seq, CtType *element, CtCore *const *ins
         CtVar *pair = params[count++] = ct_core_var_new(p, "ab", xs->type->parts[0]);
         for (uint32_t k = 0; k < 2; k++) {
             opened[k] = ct_core_var_new(p, k == 0 ? "a" : "b", pair->type->parts[k]);
-            parts[k] = ct_core_var(p, w->span, opened[k]);
+            parts[k] = ct_core_var(p, w->range, opened[k]);
         }
-        ct_ad_seq_unpack(&inner, w->span, opened, 2, ct_core_var(p, w->span, pair));
+        ct_ad_seq_unpack(&inner, w->range, opened, 2, ct_core_var(p, w->range, pair));
     } else {
         for (uint32_t k = 0; k < inputs; k++) {
             params[count] = ct_core_var_new(p, k == 0 ? "a" : "b", input_type(w, element, k));
-            parts[k] = ct_core_var(p, w->span, params[count++]);
+            parts[k] = ct_core_var(p, w->range, params[count++]);
         }
     }
     CtCore *made = call_at(w, &inner, element, parts, env);
     if (!w->state) {
-        CtCore *f = ct_core_lam(p, w->span, NULL, params, count, ct_ad_seq_close(&inner, made));
+        CtCore *f = ct_core_lam(p, w->range, NULL, params, count, ct_ad_seq_close(&inner, made));
         CtCore *all = inputs == 2 ? array(w, ARRAY_ZIP_WITH, f, ins[0], ins[1]) : array(w, ARRAY_MAP, f, xs, NULL);
         return ct_ad_seq_close(seq, all);
     }
-    CtCore *state = ct_ad_seq_state(seq, w->span);
-    CtCore *after = ct_ad_seq_state(&inner, w->span);
+    CtCore *state = ct_ad_seq_state(seq, w->range);
+    CtCore *after = ct_ad_seq_state(&inner, w->range);
     if (!w->generic->makes) {
-        CtCore *f = ct_core_lam(p, w->span, NULL, params, count, ct_ad_seq_close(&inner, after));
+        CtCore *f = ct_core_lam(p, w->range, NULL, params, count, ct_ad_seq_close(&inner, after));
         return ct_ad_seq_close(seq, array(w, ARRAY_FOLDL, f, state, xs));
     }
-    CtCore *both = ct_core_pair(p, w->span, after, made);
-    CtCore *f = ct_core_lam(p, w->span, NULL, params, count, ct_ad_seq_close(&inner, both));
+    CtCore *both = ct_core_pair(p, w->range, after, made);
+    CtCore *f = ct_core_lam(p, w->range, NULL, params, count, ct_ad_seq_close(&inner, both));
     ct_ad_seq_open(seq, "s", "ys", array(w, ARRAY_MAP_ACCUM, f, state, xs), parts);
-    CtCore *result = ct_core_pair(p, w->span, parts[1], parts[0]);
+    CtCore *result = ct_core_pair(p, w->range, parts[1], parts[0]);
     return ct_ad_seq_close(seq, result);
 }
 
@@ -125,9 +125,9 @@ static CtCore *array_body(Walk *w, CtSeq *seq, CtType *type, CtCore *const *ins,
     if (w->generic->inputs == 1) return elements(w, seq, element, ins, env);
     CtCore *length0 = array(w, ARRAY_LENGTH, ins[0], NULL, NULL);
     CtCore *length1 = array(w, ARRAY_LENGTH, ins[1], NULL, NULL);
-    CtCore *same = ct_core_prim2(w->p, w->span, PRIM_INT_EQ, length0, length1);
+    CtCore *same = ct_core_prim2(w->p, w->range, PRIM_INT_EQ, length0, length1);
     CtCore *yes = elements(w, seq, element, ins, env);
-    return ct_core_if(w->p, w->span, same, yes, mismatch(w, yes->type));
+    return ct_core_if(w->p, w->range, same, yes, mismatch(w, yes->type));
 }
 
 /* ---- spines: lists and what is shaped like them ---- */
@@ -149,15 +149,15 @@ static const CtCon *spine_end(const CtType *type) {
     return recursive ? end : NULL;
 }
 
-static CtGlobal *turn_at(Walk *w, CtType *made);
+static CtGlobal *reversed_at(Walk *w, CtType *made);
 
-static CtCore *turned(Walk *w, CtType *type, CtCore *last) {
+static CtCore *reversed(Walk *w, CtType *type, CtCore *last) {
     CtCore *args[2] = {w->done, last};
-    return ct_ad_call(w->ad, w->span, turn_at(w, made_type(w, type)), args, 2);
+    return ct_ad_call(w->ad, w->range, reversed_at(w, made_type(w, type)), args, 2);
 }
 
-/* turn done out = case done of C ⟨x⟩ rest → turn rest (C ⟨x⟩ out); _ → out */
-static CtGlobal *turn_at(Walk *w, CtType *made) {
+/* iteration done out = case done of C ⟨x⟩ rest → iteration rest (C ⟨x⟩ out); _ → out */
+static CtGlobal *reversed_at(Walk *w, CtType *made) {
     CtAd *ad = w->ad;
     CtSym key = ct_intern_text(&ad->p->context->symbols, ct_format(ad->arena, "turn %u", made->id));
     CtGlobal *global = ct_map_get(&ad->generics, ct_key(key));
@@ -169,7 +169,7 @@ static CtGlobal *turn_at(Walk *w, CtType *made) {
     ct_text_puts(&name, "turn@");
     ct_core_type_print(&name, made);
     CtType *types[2] = {made, made};
-    global = ct_ad_new_global(ad, name.data, ct_core_type_fun(w->p, types, 2, made), CT_NO_SPAN);
+    global = ct_ad_new_global(ad, name.data, ct_core_type_fun(w->p, types, 2, made), CT_NO_RANGE);
     ct_map_set(ad->arena, &ad->generics, ct_key(key), global);
     CtCase *cases = CT_NEW_ARRAY(ad->arena, CtCase, made->data->con_count);
     uint32_t count = 0;
@@ -180,17 +180,17 @@ static CtGlobal *turn_at(Walk *w, CtType *made) {
         CtCore **uses = CT_NEW_ARRAY(ad->arena, CtCore *, con->count);
         for (uint32_t i = 0; i < con->count; i++) {
             vars[i] = ct_core_var_new(w->p, "a", con->fields[i]);
-            uses[i] = ct_core_var(w->p, CT_NO_SPAN, vars[i]);
+            uses[i] = ct_core_var(w->p, CT_NO_RANGE, vars[i]);
         }
         CtCore *args[2] = {uses[con->count - 1], NULL};
-        uses[con->count - 1] = ct_core_var(w->p, CT_NO_SPAN, params[1]);
-        args[1] = ct_core_con(w->p, CT_NO_SPAN, con, uses, con->count);
-        cases[count++] = (CtCase){con, vars, ct_ad_call(ad, CT_NO_SPAN, global, args, 2)};
+        uses[con->count - 1] = ct_core_var(w->p, CT_NO_RANGE, params[1]);
+        args[1] = ct_core_con(w->p, CT_NO_RANGE, con, uses, con->count);
+        cases[count++] = (CtCase){con, vars, ct_ad_call(ad, CT_NO_RANGE, global, args, 2)};
     }
-    CtCore *done = ct_core_var(w->p, CT_NO_SPAN, params[0]);
-    CtCore *out = ct_core_var(w->p, CT_NO_SPAN, params[1]);
-    CtCore *body = ct_core_case(w->p, CT_NO_SPAN, made, done, cases, count, out);
-    global->body = ct_core_lam(w->p, CT_NO_SPAN, "turn", params, 2, body);
+    CtCore *done = ct_core_var(w->p, CT_NO_RANGE, params[0]);
+    CtCore *out = ct_core_var(w->p, CT_NO_RANGE, params[1]);
+    CtCore *body = ct_core_case(w->p, CT_NO_RANGE, made, done, cases, count, out);
+    global->body = ct_core_lam(w->p, CT_NO_RANGE, "turn", params, 2, body);
     return global;
 }
 
@@ -202,7 +202,7 @@ static CtVar **field_vars(Walk *w, CtCon *con, CtData *data, uint32_t k, CtCore 
     CtVar **vars = CT_NEW_ARRAY(w->ad->arena, CtVar *, con->count);
     for (uint32_t i = 0; i < con->count; i++) {
         vars[i] = ct_core_var_new(w->p, k == 0 ? "a" : "b", data->cons[con->tag].fields[i]);
-        uses[i] = ct_core_var(w->p, w->span, vars[i]);
+        uses[i] = ct_core_var(w->p, w->range, vars[i]);
     }
     return vars;
 }
@@ -227,19 +227,20 @@ static CtCore *constructor(Walk *w, CtSeq *seq, CtType *type, CtCon *con, CtCore
     if (goes_on) made[con->count - 1] = w->done;
     CtCore *result = NULL;
     if (w->generic->makes)
-        result = ct_core_con(w->p, w->span, &made_type(w, type)->data->cons[con->tag], made, con->count);
+        result = ct_core_con(w->p, w->range, &made_type(w, type)->data->cons[con->tag], made, con->count);
     CtCore *body;
     if (goes_on) {
         CtCore *rest[2] = {uses[0][con->count - 1], w->generic->inputs == 2 ? uses[1][con->count - 1] : NULL};
         CtCore *done = ct_ad_seq_name(seq, "done", result);
-        body = ct_ad_seq_close(seq, loop_call(w, type, rest, env, w->state ? ct_ad_seq_state(seq, w->span) : NULL, done));
+        body =
+            ct_ad_seq_close(seq, loop_call(w, type, rest, env, w->state ? ct_ad_seq_state(seq, w->range) : NULL, done));
     } else
-        body = give(w, seq, w->done ? turned(w, type, result) : result);
+        body = give(w, seq, w->done ? reversed(w, type, result) : result);
     *first = vars[0];
     if (w->generic->inputs == 1) return body;
     CtCase same = {&datas[1]->cons[con->tag], vars[1], body};
     CtCore *otherwise = type->data->con_count > 1 ? mismatch(w, body->type) : NULL;
-    return ct_core_case(w->p, w->span, body->type, ins[1], &same, 1, otherwise);
+    return ct_core_case(w->p, w->range, body->type, ins[1], &same, 1, otherwise);
 }
 
 static CtCore *data_body(Walk *w, CtSeq *seq, CtType *type, CtCore *const *ins, CtCore *env) {
@@ -251,7 +252,7 @@ static CtCore *data_body(Walk *w, CtSeq *seq, CtType *type, CtCore *const *ins, 
         cases[c].con = &data->cons[c];
         cases[c].body = constructor(w, &branch, type, &type->data->cons[c], ins, env, &cases[c].vars);
     }
-    return ct_core_case(w->p, w->span, result_type(w, type), ins[0], cases, count, NULL);
+    return ct_core_case(w->p, w->range, result_type(w, type), ins[0], cases, count, NULL);
 }
 
 /* ---- the global of one function at one compound type ---- */
@@ -261,7 +262,7 @@ static CtCore *data_body(Walk *w, CtSeq *seq, CtType *type, CtCore *const *ins, 
 static CtGlobal *global_at(Walk *w, CtType *type, bool loop) {
     CtAd *ad = w->ad;
     /* Functions that can fail do so where they were called from: one for each place. */
-    uint32_t source = w->generic->mismatch ? w->span.source : 0, start = w->generic->mismatch ? w->span.start : 0;
+    uint32_t source = w->generic->mismatch ? w->range.source : 0, start = w->generic->mismatch ? w->range.start : 0;
     CtText text = ct_text(ad->arena);
     ct_text_printf(&text, "%s%s %u ", w->generic->name, loop ? " loop" : "", (unsigned)w->method);
     ct_text_printf(&text, "%u %u %u", type->id, source, start);
@@ -275,18 +276,18 @@ static CtGlobal *global_at(Walk *w, CtType *type, bool loop) {
     uint32_t count = 0;
     for (uint32_t k = 0; k < w->generic->inputs; k++) {
         params[count] = ct_core_var_new(w->p, k == 0 ? "a" : "b", input_type(w, type, k));
-        ins[k] = ct_core_var(w->p, w->span, params[count++]);
+        ins[k] = ct_core_var(w->p, w->range, params[count++]);
     }
     CtSeq seq = ct_ad_seq(w->p, NULL);
     if (w->env) {
         params[count] = ct_core_var_new(w->p, "env", w->env);
-        env = ct_core_var(w->p, w->span, params[count++]);
+        env = ct_core_var(w->p, w->range, params[count++]);
     }
     if (w->state) params[count++] = seq.state = ct_core_var_new(w->p, "s", w->state);
     inside.done = NULL;
     if (loop) {
         params[count] = ct_core_var_new(w->p, "done", made_type(w, type));
-        inside.done = ct_core_var(w->p, w->span, params[count++]);
+        inside.done = ct_core_var(w->p, w->range, params[count++]);
     }
 
     CtText name = ct_text(ad->arena);
@@ -295,21 +296,21 @@ static CtGlobal *global_at(Walk *w, CtType *type, bool loop) {
     CtType *types[5];
     for (uint32_t i = 0; i < count; i++) types[i] = params[i]->type;
     CtType *fun = ct_core_type_fun(w->p, types, count, result_type(w, type));
-    global = ct_ad_new_global(ad, name.data, fun, w->span);
+    global = ct_ad_new_global(ad, name.data, fun, w->range);
     ct_map_set(ad->arena, &ad->generics, ct_key(key), global);
 
     CtCore *body = NULL;
     const CtCon *end = type->kind == TYPE_DATA && w->generic->makes && !loop ? spine_end(type) : NULL;
     if (end) {
-        CtCore *none = ct_core_con(w->p, w->span, &made_type(w, type)->data->cons[end->tag], NULL, 0);
-        body = loop_call(w, type, ins, env, w->state ? ct_ad_seq_state(&seq, w->span) : NULL, none);
+        CtCore *none = ct_core_con(w->p, w->range, &made_type(w, type)->data->cons[end->tag], NULL, 0);
+        body = loop_call(w, type, ins, env, w->state ? ct_ad_seq_state(&seq, w->range) : NULL, none);
     } else if (type->kind == TYPE_TUPLE)
         body = tuple_body(&inside, &seq, type, ins, env);
     else if (type->kind == TYPE_ARRAY)
         body = array_body(&inside, &seq, type, ins, env);
     else
         body = data_body(&inside, &seq, type, ins, env);
-    global->body = ct_core_lam(w->p, w->span, w->generic->name, params, count, body);
+    global->body = ct_core_lam(w->p, w->range, w->generic->name, params, count, body);
     return global;
 }
 
@@ -320,7 +321,7 @@ static CtCore *call_global(Walk *w, CtGlobal *global, CtCore *const *ins, CtCore
     if (w->env) args[count++] = env;
     if (w->state) args[count++] = state;
     if (done) args[count++] = done;
-    return ct_ad_call(w->ad, w->span, global, args, count);
+    return ct_ad_call(w->ad, w->range, global, args, count);
 }
 
 static CtCore *loop_call(Walk *w, CtType *type, CtCore *const *ins, CtCore *env, CtCore *state, CtCore *done) {
@@ -340,20 +341,20 @@ static bool stays(Walk *w, CtType *type) {
 /* generic_A in sequence: what is made (NULL when nothing is), seq->state moved on. */
 static CtCore *call_at(Walk *w, CtSeq *seq, CtType *type, CtCore *const *ins, CtCore *env) {
     if (stays(w, type)) return w->generic->makes ? ins[0] : NULL;
-    if (ct_ad_is_real(type)) return w->generic->leaf(w->ad, w->method, seq, w->span, type, ins, env);
-    if (type->kind == TYPE_FUN) return w->generic->function(w->ad, w->method, w->span, type, ins[0]);
-    CtCore *state = w->state ? ct_ad_seq_state(seq, w->span) : NULL;
+    if (ct_ad_is_real(type)) return w->generic->leaf(w->ad, w->method, seq, w->range, type, ins, env);
+    if (type->kind == TYPE_FUN) return w->generic->function(w->ad, w->method, w->range, type, ins[0]);
+    CtCore *state = w->state ? ct_ad_seq_state(seq, w->range) : NULL;
     CtCore *call = call_term(w, type, ins, env, state);
     if (!w->state) return call;
     if (w->generic->makes) return ct_ad_seq_run(seq, "a", call);
     CtVar *var = ct_core_var_new(w->p, "s", w->state);
-    ct_ad_seq_let(seq, w->span, var, call);
+    ct_ad_seq_let(seq, w->range, var, call);
     seq->state = var;
     return NULL;
 }
 
 CtCore *ct_ad_generic(CtAd *ad, const CtGeneric *generic, CtGenericCall call) {
-    Walk w = {ad, ad->p, generic, call.method, call.span, NULL, NULL, NULL};
+    Walk w = {ad, ad->p, generic, call.method, call.range, NULL, NULL, NULL};
     if (generic->env) w.env = generic->env(ad, call.method);
     if (generic->state) w.state = generic->state(ad, call.method);
     bool compound = !stays(&w, call.type) && !ct_ad_is_real(call.type) && call.type->kind != TYPE_FUN;
@@ -361,7 +362,7 @@ CtCore *ct_ad_generic(CtAd *ad, const CtGeneric *generic, CtGenericCall call) {
     CtSeq seq = ct_ad_seq(ad->p, NULL);
     if (w.state) {
         seq.state = ct_core_var_new(ad->p, "s", w.state);
-        ct_ad_seq_let(&seq, call.span, seq.state, call.state);
+        ct_ad_seq_let(&seq, call.range, seq.state, call.state);
     }
     CtCore *made = call_at(&w, &seq, call.type, call.ins, call.env);
     return give(&w, &seq, made);
@@ -369,28 +370,28 @@ CtCore *ct_ad_generic(CtAd *ad, const CtGeneric *generic, CtGenericCall call) {
 
 /* ---- those that every method needs ---- */
 
-CtCore *ct_ad_normal(CtAd *ad, CtSpan span, CtCore *x) {
-    CtCore *zero = ct_core_real(ad->p, span, x->type, 0.0);
-    return ct_core_prim2(ad->p, span, PRIM_ADD, x, zero);
+CtCore *ct_ad_normal(CtAd *ad, CtSourceRange range, CtCore *x) {
+    CtCore *zero = ct_core_real(ad->p, range, x->type, 0.0);
+    return ct_core_prim2(ad->p, range, PRIM_ADD, x, zero);
 }
 
-CtCore *ct_ad_to_double(CtAd *ad, CtSpan span, CtCore *real) {
-    return real->type->kind == TYPE_FLOAT ? ct_core_prim1(ad->p, span, PRIM_FLOAT_TO_DOUBLE, real) : real;
+CtCore *ct_ad_to_double(CtAd *ad, CtSourceRange range, CtCore *real) {
+    return real->type->kind == TYPE_FLOAT ? ct_core_prim1(ad->p, range, PRIM_FLOAT_TO_DOUBLE, real) : real;
 }
 
-CtCore *ct_ad_from_double(CtAd *ad, CtSpan span, CtType *type, CtCore *real) {
-    return type->kind == TYPE_FLOAT ? ct_core_prim1(ad->p, span, PRIM_DOUBLE_TO_FLOAT, real) : real;
+CtCore *ct_ad_from_double(CtAd *ad, CtSourceRange range, CtType *type, CtCore *real) {
+    return type->kind == TYPE_FLOAT ? ct_core_prim1(ad->p, range, PRIM_DOUBLE_TO_FLOAT, real) : real;
 }
 
-static CtCore *primal_leaf(CtAd *ad, CtMethod method, CtSeq *seq, CtSpan span, CtType *type, CtCore *const *ins,
+static CtCore *primal_leaf(CtAd *ad, CtMethod method, CtSeq *seq, CtSourceRange range, CtType *type, CtCore *const *ins,
                            CtCore *env) {
     (void)seq, (void)type, (void)env;
-    return ad->rules[method]->primal(ad, span, ins[0]);
+    return ad->rules[method]->primal(ad, range, ins[0]);
 }
 
 /* A function value becomes the one that was transformed, with the primals of what it captured. */
-static CtCore *primal_function(CtAd *ad, CtMethod method, CtSpan span, CtType *type, CtCore *in) {
-    CtCore *primal = ct_core_dual(ad->p, span, type, method, NULL, 0, &in, 1);
+static CtCore *primal_function(CtAd *ad, CtMethod method, CtSourceRange range, CtType *type, CtCore *in) {
+    CtCore *primal = ct_core_dual(ad->p, range, type, method, NULL, 0, &in, 1);
     primal->as.call.of.dual->primal = true;
     return primal;
 }
@@ -403,20 +404,20 @@ static const CtGeneric primal = {.name = "primal",
                                  .leaf = primal_leaf,
                                  .function = primal_function};
 
-CtCore *ct_ad_poly_primal(CtAd *ad, CtMethod method, CtSpan span, CtType *type, CtCore *d) {
-    return ct_ad_generic(ad, &primal, (CtGenericCall){.method = method, .span = span, .type = type, .ins = {d}});
+CtCore *ct_ad_poly_primal(CtAd *ad, CtMethod method, CtSourceRange range, CtType *type, CtCore *d) {
+    return ct_ad_generic(ad, &primal, (CtGenericCall){.method = method, .range = range, .type = type, .ins = {d}});
 }
 
-static CtCore *embed_leaf(CtAd *ad, CtMethod method, CtSeq *seq, CtSpan span, CtType *type, CtCore *const *ins,
+static CtCore *embed_leaf(CtAd *ad, CtMethod method, CtSeq *seq, CtSourceRange range, CtType *type, CtCore *const *ins,
                           CtCore *env) {
     (void)seq, (void)type, (void)env;
-    return ad->rules[method]->constant(ad, span, ins[0]);
+    return ad->rules[method]->constant(ad, range, ins[0]);
 }
 
 /* A captured function becomes its transformed self, with constants for what it captures. */
-static CtCore *embed_function(CtAd *ad, CtMethod method, CtSpan span, CtType *type, CtCore *in) {
+static CtCore *embed_function(CtAd *ad, CtMethod method, CtSourceRange range, CtType *type, CtCore *in) {
     (void)type;
-    return ct_core_dual(ad->p, span, ct_ad_type(ad, method, in->type), method, NULL, 0, &in, 1);
+    return ct_core_dual(ad->p, range, ct_ad_type(ad, method, in->type), method, NULL, 0, &in, 1);
 }
 
 static const CtGeneric embed = {.name = "embed",
@@ -427,8 +428,8 @@ static const CtGeneric embed = {.name = "embed",
                                 .leaf = embed_leaf,
                                 .function = embed_function};
 
-CtCore *ct_ad_poly_embed(CtAd *ad, CtMethod method, CtSpan span, CtType *type, CtCore *x) {
-    return ct_ad_generic(ad, &embed, (CtGenericCall){.method = method, .span = span, .type = type, .ins = {x}});
+CtCore *ct_ad_poly_embed(CtAd *ad, CtMethod method, CtSourceRange range, CtType *type, CtCore *x) {
+    return ct_ad_generic(ad, &embed, (CtGenericCall){.method = method, .range = range, .type = type, .ins = {x}});
 }
 
 static CtType *double_type(CtAd *ad, CtMethod method) {
@@ -446,20 +447,20 @@ static CtType *reals_type(CtAd *ad, CtMethod method) {
     return ct_core_type_array(ad->p, ad->p->double_type);
 }
 
-static void next_state(CtSeq *seq, CtSpan span, const char *name, CtCore *value) {
+static void next_state(CtSeq *seq, CtSourceRange range, const char *name, CtCore *value) {
     CtVar *var = ct_core_var_new(seq->p, name, value->type);
-    ct_ad_seq_let(seq, span, var, value);
+    ct_ad_seq_let(seq, range, var, value);
     seq->state = var;
 }
 
-static CtCore *dot_leaf(CtAd *ad, CtMethod method, CtSeq *seq, CtSpan span, CtType *type, CtCore *const *ins,
+static CtCore *dot_leaf(CtAd *ad, CtMethod method, CtSeq *seq, CtSourceRange range, CtType *type, CtCore *const *ins,
                         CtCore *env) {
     (void)method, (void)type, (void)env;
-    CtCore *a = ct_ad_to_double(ad, span, ins[0]);
-    CtCore *b = ct_ad_to_double(ad, span, ins[1]);
-    CtCore *product = ct_core_prim2(ad->p, span, PRIM_SCALE, a, b);
-    CtCore *sum = ct_ad_seq_state(seq, span);
-    next_state(seq, span, "sum", ct_core_prim2(ad->p, span, PRIM_ADD, sum, product));
+    CtCore *a = ct_ad_to_double(ad, range, ins[0]);
+    CtCore *b = ct_ad_to_double(ad, range, ins[1]);
+    CtCore *product = ct_core_prim2(ad->p, range, PRIM_SCALE, a, b);
+    CtCore *sum = ct_ad_seq_state(seq, range);
+    next_state(seq, range, "sum", ct_core_prim2(ad->p, range, PRIM_ADD, sum, product));
     return NULL;
 }
 
@@ -487,47 +488,47 @@ static const CtGeneric dot_rule_pulled = {.name = "dotRulePulled",
                                           .state = double_type,
                                           .leaf = dot_leaf};
 
-CtCore *ct_ad_poly_dot(CtAd *ad, CtSpan span, CtType *type, CtCore *a, CtCore *b, CtDot of) {
-    CtCore *zero = ct_core_double(ad->p, span, -0.0);
+CtCore *ct_ad_poly_dot(CtAd *ad, CtSourceRange range, CtType *type, CtCore *a, CtCore *b, CtDot of) {
+    CtCore *zero = ct_core_double(ad->p, range, -0.0);
     static const CtGeneric *const generics[] = {[DOT_COTANGENT] = &dot,
                                                 [DOT_TANGENT] = &dot_tangent,
                                                 [DOT_RULE] = &dot_rule,
                                                 [DOT_RULE_PULLED] = &dot_rule_pulled};
-    return ct_ad_generic(ad, generics[of], (CtGenericCall){.span = span, .type = type, .ins = {a, b}, .state = zero});
+    return ct_ad_generic(ad, generics[of], (CtGenericCall){.range = range, .type = type, .ins = {a, b}, .state = zero});
 }
 
-static CtCore *next_number(CtAd *ad, CtSeq *seq, CtSpan span) {
-    CtCore *number = ct_ad_seq_state(seq, span);
-    CtCore *one = ct_core_int(ad->p, span, 1);
-    next_state(seq, span, "n", ct_core_prim2(ad->p, span, PRIM_INT_ADD, number, one));
+static CtCore *next_number(CtAd *ad, CtSeq *seq, CtSourceRange range) {
+    CtCore *number = ct_ad_seq_state(seq, range);
+    CtCore *one = ct_core_int(ad->p, range, 1);
+    next_state(seq, range, "n", ct_core_prim2(ad->p, range, PRIM_INT_ADD, number, one));
     return number;
 }
 
-static CtCore *count_leaf(CtAd *ad, CtMethod method, CtSeq *seq, CtSpan span, CtType *type, CtCore *const *ins,
+static CtCore *count_leaf(CtAd *ad, CtMethod method, CtSeq *seq, CtSourceRange range, CtType *type, CtCore *const *ins,
                           CtCore *env) {
     (void)method, (void)type, (void)ins, (void)env;
-    next_number(ad, seq, span);
+    next_number(ad, seq, range);
     return NULL;
 }
 
 static const CtGeneric count = {.name = "count", .inputs = 1, .state = int_type, .leaf = count_leaf};
 
-CtCore *ct_ad_poly_count(CtAd *ad, CtSpan span, CtType *type, CtCore *x) {
-    CtCore *zero = ct_core_int(ad->p, span, 0);
-    return ct_ad_generic(ad, &count, (CtGenericCall){.span = span, .type = type, .ins = {x}, .state = zero});
+CtCore *ct_ad_poly_count(CtAd *ad, CtSourceRange range, CtType *type, CtCore *x) {
+    CtCore *zero = ct_core_int(ad->p, range, 0);
+    return ct_ad_generic(ad, &count, (CtGenericCall){.range = range, .type = type, .ins = {x}, .state = zero});
 }
 
-static CtCore *fill_leaf(CtAd *ad, CtMethod method, CtSeq *seq, CtSpan span, CtType *type, CtCore *const *ins,
+static CtCore *fill_leaf(CtAd *ad, CtMethod method, CtSeq *seq, CtSourceRange range, CtType *type, CtCore *const *ins,
                          CtCore *env) {
     (void)method, (void)ins;
-    CtCore *args[2] = {env, next_number(ad, seq, span)};
-    CtCore *real = ct_core_array(ad->p, span, ARRAY_INDEX, args, 2);
-    return ct_ad_from_double(ad, span, type, real);
+    CtCore *args[2] = {env, next_number(ad, seq, range)};
+    CtCore *real = ct_core_array(ad->p, range, ARRAY_INDEX, args, 2);
+    return ct_ad_from_double(ad, range, type, real);
 }
 
-static CtCore *read_leaf(CtAd *ad, CtMethod method, CtSeq *seq, CtSpan span, CtType *type, CtCore *const *ins,
+static CtCore *read_leaf(CtAd *ad, CtMethod method, CtSeq *seq, CtSourceRange range, CtType *type, CtCore *const *ins,
                          CtCore *env) {
-    return ct_ad_normal(ad, span, fill_leaf(ad, method, seq, span, type, ins, env));
+    return ct_ad_normal(ad, range, fill_leaf(ad, method, seq, range, type, ins, env));
 }
 
 static const CtGeneric fill = {
@@ -535,33 +536,33 @@ static const CtGeneric fill = {
 static const CtGeneric read_ = {
     .name = "read", .inputs = 1, .makes = true, .env = reals_type, .state = int_type, .leaf = read_leaf};
 
-static CtCore *from_array(CtAd *ad, const CtGeneric *generic, CtSpan span, CtType *type, CtCore *x, CtCore *reals,
-                          int64_t first) {
-    CtCore *start = ct_core_int(ad->p, span, first);
-    CtCore *both =
-        ct_ad_generic(ad, generic, (CtGenericCall){.span = span, .type = type, .ins = {x}, .env = reals, .state = start});
-    return ct_core_proj(ad->p, span, both, 0);
+static CtCore *from_array(CtAd *ad, const CtGeneric *generic, CtSourceRange range, CtType *type, CtCore *x,
+                          CtCore *reals, int64_t first) {
+    CtCore *start = ct_core_int(ad->p, range, first);
+    CtCore *both = ct_ad_generic(
+        ad, generic, (CtGenericCall){.range = range, .type = type, .ins = {x}, .env = reals, .state = start});
+    return ct_core_proj(ad->p, range, both, 0);
 }
 
-CtCore *ct_ad_poly_fill(CtAd *ad, CtSpan span, CtType *type, CtCore *x, CtCore *reals) {
-    return from_array(ad, &fill, span, type, x, reals, 0);
+CtCore *ct_ad_poly_fill(CtAd *ad, CtSourceRange range, CtType *type, CtCore *x, CtCore *reals) {
+    return from_array(ad, &fill, range, type, x, reals, 0);
 }
 
-CtCore *ct_ad_poly_read(CtAd *ad, CtSpan span, CtType *type, CtCore *x, CtCore *reals) {
-    return from_array(ad, &read_, span, type, x, reals, 1);
+CtCore *ct_ad_poly_read(CtAd *ad, CtSourceRange range, CtType *type, CtCore *x, CtCore *reals) {
+    return from_array(ad, &read_, range, type, x, reals, 1);
 }
 
 /* ---- structures ▶ arrays of their reals, and back ---- */
 
-static void add_to_state(CtAd *ad, CtSeq *seq, CtSpan span, CtCore *x) {
-    CtCore *args[2] = {ct_ad_seq_state(seq, span), x};
-    next_state(seq, span, "xs", ct_core_array(ad->p, span, ARRAY_SNOC, args, 2));
+static void add_to_state(CtAd *ad, CtSeq *seq, CtSourceRange range, CtCore *x) {
+    CtCore *args[2] = {ct_ad_seq_state(seq, range), x};
+    next_state(seq, range, "xs", ct_core_array(ad->p, range, ARRAY_SNOC, args, 2));
 }
 
-static CtCore *reals_leaf(CtAd *ad, CtMethod method, CtSeq *seq, CtSpan span, CtType *type, CtCore *const *ins,
+static CtCore *reals_leaf(CtAd *ad, CtMethod method, CtSeq *seq, CtSourceRange range, CtType *type, CtCore *const *ins,
                           CtCore *env) {
     (void)method, (void)type, (void)env;
-    add_to_state(ad, seq, span, ct_ad_to_double(ad, span, ins[1]));
+    add_to_state(ad, seq, range, ct_ad_to_double(ad, range, ins[1]));
     return NULL;
 }
 
@@ -578,36 +579,36 @@ static const CtGeneric reals_of_tangent = {.name = "realsOfTangent",
                                            .state = reals_type,
                                            .leaf = reals_leaf};
 
-CtCore *ct_ad_poly_reals(CtAd *ad, CtSpan span, CtType *type, CtCore *x, CtCore *dx, bool tangent) {
-    CtCore *none = ct_core_array_lit(ad->p, span, ad->p->double_type, NULL, 0);
+CtCore *ct_ad_poly_reals(CtAd *ad, CtSourceRange range, CtType *type, CtCore *x, CtCore *dx, bool tangent) {
+    CtCore *none = ct_core_array_lit(ad->p, range, ad->p->double_type, NULL, 0);
     return ct_ad_generic(ad, tangent ? &reals_of_tangent : &reals_of_cotangent,
-                      (CtGenericCall){.span = span, .type = type, .ins = {x, dx}, .state = none});
+                         (CtGenericCall){.range = range, .type = type, .ins = {x, dx}, .state = none});
 }
 
 static CtType *duals_type(CtAd *ad, CtMethod method) {
     return ct_core_type_array(ad->p, ct_ad_type(ad, method, ad->p->double_type));
 }
 
-static CtCore *duals_leaf(CtAd *ad, CtMethod method, CtSeq *seq, CtSpan span, CtType *type, CtCore *const *ins,
+static CtCore *duals_leaf(CtAd *ad, CtMethod method, CtSeq *seq, CtSourceRange range, CtType *type, CtCore *const *ins,
                           CtCore *env) {
     (void)type, (void)env;
-    add_to_state(ad, seq, span, ct_ad_widen(ad, method, span, ins[0]));
+    add_to_state(ad, seq, range, ct_ad_widen(ad, method, range, ins[0]));
     return NULL;
 }
 
 static const CtGeneric duals = {.name = "duals", .inputs = 1, .dual = {true}, .state = duals_type, .leaf = duals_leaf};
 
-CtCore *ct_ad_poly_duals(CtAd *ad, CtMethod method, CtSpan span, CtType *type, CtCore *d) {
-    CtCore *none = ct_core_array_lit(ad->p, span, ct_ad_type(ad, method, ad->p->double_type), NULL, 0);
+CtCore *ct_ad_poly_duals(CtAd *ad, CtMethod method, CtSourceRange range, CtType *type, CtCore *d) {
+    CtCore *none = ct_core_array_lit(ad->p, range, ct_ad_type(ad, method, ad->p->double_type), NULL, 0);
     return ct_ad_generic(ad, &duals,
-                      (CtGenericCall){.method = method, .span = span, .type = type, .ins = {d}, .state = none});
+                         (CtGenericCall){.method = method, .range = range, .type = type, .ins = {d}, .state = none});
 }
 
-static CtCore *fill_duals_leaf(CtAd *ad, CtMethod method, CtSeq *seq, CtSpan span, CtType *type, CtCore *const *ins,
-                               CtCore *env) {
+static CtCore *fill_duals_leaf(CtAd *ad, CtMethod method, CtSeq *seq, CtSourceRange range, CtType *type,
+                               CtCore *const *ins, CtCore *env) {
     (void)ins;
-    CtCore *args[2] = {env, next_number(ad, seq, span)};
-    return ct_ad_narrow(ad, method, span, type, ct_core_array(ad->p, span, ARRAY_INDEX, args, 2));
+    CtCore *args[2] = {env, next_number(ad, seq, range)};
+    return ct_ad_narrow(ad, method, range, type, ct_core_array(ad->p, range, ARRAY_INDEX, args, 2));
 }
 
 static const CtGeneric fill_duals = {.name = "fillDuals",
@@ -618,44 +619,44 @@ static const CtGeneric fill_duals = {.name = "fillDuals",
                                      .state = int_type,
                                      .leaf = fill_duals_leaf};
 
-CtCore *ct_ad_poly_fill_duals(CtAd *ad, CtMethod method, CtSpan span, CtType *type, CtCore *x, CtCore *all) {
-    CtCore *start = ct_core_int(ad->p, span, 0);
+CtCore *ct_ad_poly_fill_duals(CtAd *ad, CtMethod method, CtSourceRange range, CtType *type, CtCore *x, CtCore *all) {
+    CtCore *start = ct_core_int(ad->p, range, 0);
     CtCore *both = ct_ad_generic(
         ad, &fill_duals,
-        (CtGenericCall){.method = method, .span = span, .type = type, .ins = {x}, .env = all, .state = start});
-    return ct_core_proj(ad->p, span, both, 0);
+        (CtGenericCall){.method = method, .range = range, .type = type, .ins = {x}, .env = all, .state = start});
+    return ct_core_proj(ad->p, range, both, 0);
 }
 
-static CtCore *zero_leaf(CtAd *ad, CtMethod method, CtSeq *seq, CtSpan span, CtType *type, CtCore *const *ins,
+static CtCore *zero_leaf(CtAd *ad, CtMethod method, CtSeq *seq, CtSourceRange range, CtType *type, CtCore *const *ins,
                          CtCore *env) {
     (void)method, (void)seq, (void)ins, (void)env;
-    return ct_core_real(ad->p, span, type, -0.0);
+    return ct_core_real(ad->p, range, type, -0.0);
 }
 
 static const CtGeneric zeros = {.name = "zero", .inputs = 1, .makes = true, .leaf = zero_leaf};
 
-CtCore *ct_ad_poly_zero(CtAd *ad, CtSpan span, CtType *type, CtCore *x) {
-    return ct_ad_generic(ad, &zeros, (CtGenericCall){.span = span, .type = type, .ins = {x}});
+CtCore *ct_ad_poly_zero(CtAd *ad, CtSourceRange range, CtType *type, CtCore *x) {
+    return ct_ad_generic(ad, &zeros, (CtGenericCall){.range = range, .type = type, .ins = {x}});
 }
 
 /* ---- bases ---- */
 
-static CtCore *build(CtAd *ad, CtSpan span, CtCore *n, CtVar *i, CtCore *body) {
-    CtCore *args[2] = {n, ct_core_lam(ad->p, span, NULL, &i, 1, body)};
-    return ct_core_array(ad->p, span, ARRAY_BUILD, args, 2);
+static CtCore *build(CtAd *ad, CtSourceRange range, CtCore *n, CtVar *i, CtCore *body) {
+    CtCore *args[2] = {n, ct_core_lam(ad->p, range, NULL, &i, 1, body)};
+    return ct_core_array(ad->p, range, ARRAY_BUILD, args, 2);
 }
 
 /* let n = count x 0 in build n (λi. fill x (build n (λj. if i == j then 1 else −0))) */
-CtCore *ct_ad_poly_basis(CtAd *ad, CtSpan span, CtType *type, CtCore *x) {
+CtCore *ct_ad_poly_basis(CtAd *ad, CtSourceRange range, CtType *type, CtCore *x) {
     CtProgram *p = ad->p;
     CtSeq seq = ct_ad_seq(p, NULL);
     x = ct_ad_seq_name(&seq, "x", x);
-    CtCore *n = ct_ad_seq_name(&seq, "n", ct_ad_poly_count(ad, span, type, x));
+    CtCore *n = ct_ad_seq_name(&seq, "n", ct_ad_poly_count(ad, range, type, x));
     CtVar *i = ct_core_var_new(p, "i", p->int_type), *j = ct_core_var_new(p, "j", p->int_type);
-    CtCore *i_use = ct_core_var(p, span, i), *j_use = ct_core_var(p, span, j);
-    CtCore *here = ct_core_prim2(p, span, PRIM_INT_EQ, i_use, j_use);
-    CtCore *one = ct_core_double(p, span, 1.0), *none = ct_core_double(p, span, -0.0);
-    CtCore *reals = build(ad, span, n, j, ct_core_if(p, span, here, one, none));
-    CtCore *all = build(ad, span, n, i, ct_ad_poly_fill(ad, span, type, x, reals));
+    CtCore *i_use = ct_core_var(p, range, i), *j_use = ct_core_var(p, range, j);
+    CtCore *here = ct_core_prim2(p, range, PRIM_INT_EQ, i_use, j_use);
+    CtCore *one = ct_core_double(p, range, 1.0), *none = ct_core_double(p, range, -0.0);
+    CtCore *reals = build(ad, range, n, j, ct_core_if(p, range, here, one, none));
+    CtCore *all = build(ad, range, n, i, ct_ad_poly_fill(ad, range, type, x, reals));
     return ct_ad_seq_close(&seq, all);
 }

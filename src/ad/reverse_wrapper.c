@@ -11,17 +11,19 @@ static CtType *library_type(CtAd *ad, const char *name) {
     return global ? global->type : ad->p->unit_type;
 }
 
-CtType *ct_ad_reverse_real(CtAd *ad, CtType *type) { return ct_core_type_pair(ad->p, type, library_type(ad, names(ad)->none)); }
+CtType *ct_ad_reverse_real(CtAd *ad, CtType *type) {
+    return ct_core_type_pair(ad->p, type, library_type(ad, names(ad)->none));
+}
 
 CtType *ct_ad_reverse_state(CtAd *ad) { return library_type(ad, names(ad)->start); }
 
 /* D[r] = (r, none) */
-CtCore *ct_ad_reverse_constant(CtAd *ad, CtSpan span, CtCore *x) {
-    CtCore *none = ct_core_global(ad->p, span, ct_ad_library(ad, names(ad)->none));
-    return ct_core_pair(ad->p, span, x, none);
+CtCore *ct_ad_reverse_constant(CtAd *ad, CtSourceRange range, CtCore *x) {
+    CtCore *none = ct_core_global(ad->p, range, ct_ad_library(ad, names(ad)->none));
+    return ct_core_pair(ad->p, range, x, none);
 }
 
-CtCore *ct_ad_reverse_primal(CtAd *ad, CtSpan span, CtCore *d) { return ct_core_proj(ad->p, span, d, 0); }
+CtCore *ct_ad_reverse_primal(CtAd *ad, CtSourceRange range, CtCore *d) { return ct_core_proj(ad->p, range, d, 0); }
 
 /* ---- operations ---- */
 
@@ -39,7 +41,7 @@ CtPartials ct_ad_partials(CtAd *ad, CtSeq *seq, const CtOperation *op) {
         out.x[i] = parts[0];
         b[i] = parts[1];
     }
-    out.y = op->value ? op->value : ct_core_prim(ad->p, op->span, op->prim, out.x, op->count);
+    out.y = op->value ? op->value : ct_core_prim(ad->p, op->range, op->prim, out.x, op->count);
     out.y = ct_ad_seq_name(seq, "y", out.y);
     for (uint32_t i = 0; i < op->count; i++) {
         if (!b[i] || is_none(ad, b[i])) continue;
@@ -53,43 +55,45 @@ CtPartials ct_ad_partials(CtAd *ad, CtSeq *seq, const CtOperation *op) {
 CtCore *ct_ad_partial(const CtPartials *partials, uint32_t k, CtCore *z) {
     CtAd *ad = partials->ad;
     const CtOperation *op = partials->op;
-    CtSpan span = op->span;
+    CtSourceRange range = op->range;
     if (op->value) {
         CtCore *p = op->partials[partials->index[k]];
-        return z ? ct_core_prim2(ad->p, span, PRIM_SCALE, p, z) : p;
+        return z ? ct_core_prim2(ad->p, range, PRIM_SCALE, p, z) : p;
     }
-    if (ct_ad_is_conversion(op->prim)) return z ? z : ct_core_double(ad->p, span, 1.0);
+    if (ct_ad_is_conversion(op->prim)) return z ? z : ct_core_double(ad->p, range, 1.0);
     bool single = op->type->kind == TYPE_FLOAT;
     CtCore *d = ct_ad_derivative(ad, op, partials->index[k], partials->x, partials->y, single ? NULL : z);
-    d = ct_ad_to_double(ad, span, d);
-    return single && z ? ct_core_prim2(ad->p, span, PRIM_SCALE, d, z) : d;
+    d = ct_ad_to_double(ad, range, d);
+    return single && z ? ct_core_prim2(ad->p, range, PRIM_SCALE, d, z) : d;
 }
 
 CtCore *ct_ad_partials_run(const CtPartials *partials, CtSeq *seq, const char *name, const char *one, const char *two) {
-    CtSpan span = partials->op->span;
+    CtSourceRange range = partials->op->range;
     CtCore *args[5];
     uint32_t count = 0;
     for (uint32_t k = 0; k < partials->count; k++) {
         args[count++] = partials->b[k];
         args[count++] = ct_ad_partial(partials, k, NULL);
     }
-    args[count++] = ct_ad_seq_state(seq, span);
-    return ct_ad_seq_run(seq, name, ct_ad_library_call(partials->ad, span, partials->count == 1 ? one : two, args, count));
+    args[count++] = ct_ad_seq_state(seq, range);
+    return ct_ad_seq_run(seq, name,
+                         ct_ad_library_call(partials->ad, range, partials->count == 1 ? one : two, args, count));
 }
 
 CtCore *ct_ad_partials_pair(const CtPartials *partials, CtCore *b) {
-    return ct_core_pair(partials->ad->p, partials->op->span, partials->y, b);
+    return ct_core_pair(partials->ad->p, partials->op->range, partials->y, b);
 }
 
-CtCore *ct_ad_library_call(CtAd *ad, CtSpan span, const char *name, CtCore *const *args, uint32_t count) {
-    return ct_ad_call(ad, span, ct_ad_library(ad, name), args, count);
+CtCore *ct_ad_library_call(CtAd *ad, CtSourceRange range, const char *name, CtCore *const *args, uint32_t count) {
+    return ct_ad_call(ad, range, ct_ad_library(ad, name), args, count);
 }
 
-CtCore *ct_ad_library_con(CtAd *ad, CtSpan span, CtType *type, const char *name, CtCore *const *args, uint32_t count) {
+CtCore *ct_ad_library_con(CtAd *ad, CtSourceRange range, CtType *type, const char *name, CtCore *const *args,
+                          uint32_t count) {
     for (uint32_t i = 0; i < type->data->con_count; i++)
         if (strcmp(type->data->cons[i].name->text, name) == 0)
-            return ct_core_con(ad->p, span, &type->data->cons[i], args, count);
-    ct_error(ad->p->context, CT_E0901, CT_NO_SPAN, "the library has no constructor `%s`", name);
+            return ct_core_con(ad->p, range, &type->data->cons[i], args, count);
+    ct_error(ad->p->context, CT_E0901, CT_NO_RANGE, "the library has no constructor `%s`", name);
     return args[0];
 }
 
@@ -101,12 +105,12 @@ static CtType *numbering(CtAd *ad, CtMethod method) {
     return library_type(ad, names(ad)->start);
 }
 
-static CtCore *input_leaf(CtAd *ad, CtMethod method, CtSeq *seq, CtSpan span, CtType *type, CtCore *const *ins,
+static CtCore *input_leaf(CtAd *ad, CtMethod method, CtSeq *seq, CtSourceRange range, CtType *type, CtCore *const *ins,
                           CtCore *env) {
     (void)method, (void)type, (void)env;
-    CtCore *state = ct_ad_seq_state(seq, span);
-    CtCore *b = ct_ad_seq_run(seq, "d", ct_ad_library_call(ad, span, names(ad)->input, &state, 1));
-    return ct_core_pair(ad->p, span, ins[0], b);
+    CtCore *state = ct_ad_seq_state(seq, range);
+    CtCore *b = ct_ad_seq_run(seq, "d", ct_ad_library_call(ad, range, names(ad)->input, &state, 1));
+    return ct_core_pair(ad->p, range, ins[0], b);
 }
 
 /* Interleave_A : (A, N) → (D[A], N) */
@@ -120,15 +124,15 @@ static CtType *collected(CtAd *ad, CtMethod method) {
     return type->kind == TYPE_FUN ? ct_core_type_fun_result(type) : type;
 }
 
-static CtCore *collect_leaf(CtAd *ad, CtMethod method, CtSeq *seq, CtSpan span, CtType *type, CtCore *const *ins,
-                            CtCore *env) {
+static CtCore *collect_leaf(CtAd *ad, CtMethod method, CtSeq *seq, CtSourceRange range, CtType *type,
+                            CtCore *const *ins, CtCore *env) {
     (void)method, (void)type, (void)env;
-    CtCore *d = ct_core_proj(ad->p, span, ins[0], 1);
-    CtCore *g = ct_ad_to_double(ad, span, ins[1]);
-    CtCore *args[3] = {ct_ad_seq_state(seq, span), d, g};
-    CtCore *more = ct_ad_library_call(ad, span, names(ad)->collect, args, 3);
+    CtCore *d = ct_core_proj(ad->p, range, ins[0], 1);
+    CtCore *g = ct_ad_to_double(ad, range, ins[1]);
+    CtCore *args[3] = {ct_ad_seq_state(seq, range), d, g};
+    CtCore *more = ct_ad_library_call(ad, range, names(ad)->collect, args, 3);
     CtVar *var = ct_core_var_new(ad->p, "c", more->type);
-    ct_ad_seq_let(seq, span, var, more);
+    ct_ad_seq_let(seq, range, var, more);
     seq->state = var;
     return NULL;
 }
@@ -149,18 +153,18 @@ typedef struct Forward {
 } Forward;
 
 static Forward run_forward(CtAd *ad, CtSeq *seq, const CtWrap *wrap) {
-    CtSpan span = wrap->span;
+    CtSourceRange range = wrap->range;
     const CtReverse *r = names(ad);
     CtCore *parts[2], *args[2];
-    CtCore *start = ct_core_global(ad->p, span, ct_ad_library(ad, r->start));
+    CtCore *start = ct_core_global(ad->p, range, ct_ad_library(ad, r->start));
     CtCore *started = ct_ad_generic(
         ad, &interleave,
-        (CtGenericCall){.method = ad->reverse, .span = span, .type = wrap->s, .ins = {wrap->x}, .state = start});
+        (CtGenericCall){.method = ad->reverse, .range = range, .type = wrap->s, .ins = {wrap->x}, .state = start});
     ct_ad_seq_open(seq, "x", "n", started, args);
     Forward out = {.inputs = args[1]};
-    if (r->inputs) out.inputs = ct_ad_seq_name(seq, "inputs", ct_ad_library_call(ad, span, r->inputs, &args[1], 1));
+    if (r->inputs) out.inputs = ct_ad_seq_name(seq, "inputs", ct_ad_library_call(ad, range, r->inputs, &args[1], 1));
     bool direct = !ct_ad_state(ad, ad->reverse);
-    CtCore *run = ct_core_app(ad->p, span, wrap->f, args, direct ? 1 : 2);
+    CtCore *run = ct_core_app(ad->p, range, wrap->f, args, direct ? 1 : 2);
     if (direct) {
         out.y = ct_ad_seq_name(seq, "y", run);
     } else {
@@ -172,40 +176,42 @@ static Forward run_forward(CtAd *ad, CtSeq *seq, const CtWrap *wrap) {
 }
 
 /* A library function of (inputs, state, c), of which some may be absent. */
-static CtCore *of_run(CtAd *ad, CtSpan span, const char *name, const Forward *run, CtCore *c) {
+static CtCore *of_run(CtAd *ad, CtSourceRange range, const char *name, const Forward *run, CtCore *c) {
     CtCore *args[3];
     uint32_t count = 0;
     args[count++] = run->inputs;
     if (run->state) args[count++] = run->state;
     if (c) args[count++] = c;
     CtGlobal *function = ct_ad_library(ad, name);
-    return ct_ad_is_function(function) ? ct_ad_call(ad, span, function, args, count)
-                                    : ct_core_global(ad->p, span, function);
+    return ct_ad_is_function(function) ? ct_ad_call(ad, range, function, args, count)
+                                       : ct_core_global(ad->p, range, function);
 }
 
 CtCore *ct_ad_reverse_vjp(CtAd *ad, CtSeq *seq, const CtWrap *wrap) {
     CtProgram *p = ad->p;
-    CtSpan span = wrap->span;
+    CtSourceRange range = wrap->range;
     Forward run = run_forward(ad, seq, wrap);
     CtVar *dy = ct_core_var_new(p, "dy", wrap->t);
-    CtCore *dy_use = ct_core_var(p, span, dy);
+    CtCore *dy_use = ct_core_var(p, range, dy);
     CtSeq inner = ct_ad_seq(p, NULL);
-    CtCore *nothing = of_run(ad, span, names(ad)->nothing, &run, NULL);
-    CtCore *c =
-        ct_ad_generic(ad, &collect,
-                   (CtGenericCall){
-                       .method = ad->reverse, .span = span, .type = wrap->t, .ins = {run.y, dy_use}, .state = nothing});
+    CtCore *nothing = of_run(ad, range, names(ad)->nothing, &run, NULL);
+    CtCore *c = ct_ad_generic(
+        ad, &collect,
+        (CtGenericCall){
+            .method = ad->reverse, .range = range, .type = wrap->t, .ins = {run.y, dy_use}, .state = nothing});
     c = ct_ad_seq_name(&inner, "c", c);
-    CtCore *reals = ct_ad_seq_name(&inner, "dx", of_run(ad, span, names(ad)->resolve, &run, c));
-    CtCore *cotangent = ct_ad_poly_read(ad, span, wrap->s, wrap->x, reals);
-    CtCore *pullback = ct_core_lam(p, span, "pullback", &dy, 1, ct_ad_seq_close(&inner, cotangent));
-    CtCore *value = ct_ad_poly_primal(ad, ad->reverse, span, wrap->t, run.y);
-    return ct_core_pair(p, span, value, pullback);
+    CtCore *reals = ct_ad_seq_name(&inner, "dx", of_run(ad, range, names(ad)->resolve, &run, c));
+    CtCore *cotangent = ct_ad_poly_read(ad, range, wrap->s, wrap->x, reals);
+    CtCore *pullback = ct_core_lam(p, range, "pullback", &dy, 1, ct_ad_seq_close(&inner, cotangent));
+    CtCore *value = ct_ad_poly_primal(ad, ad->reverse, range, wrap->t, run.y);
+    return ct_core_pair(p, range, value, pullback);
 }
 
 CtCore *ct_ad_reverse_trace(CtAd *ad, CtSeq *seq, const CtWrap *wrap) {
     Forward run = run_forward(ad, seq, wrap);
-    return ct_ad_library_call(ad, wrap->span, names(ad)->entries, &run.state, 1);
+    return ct_ad_library_call(ad, wrap->range, names(ad)->entries, &run.state, 1);
 }
 
-CtCore *ct_ad_reverse_jvp(CtAd *ad, CtSeq *seq, const CtWrap *wrap) { return ct_ad_jvp_from_vjp(ad, seq, wrap, ad->reverse); }
+CtCore *ct_ad_reverse_jvp(CtAd *ad, CtSeq *seq, const CtWrap *wrap) {
+    return ct_ad_jvp_from_vjp(ad, seq, wrap, ad->reverse);
+}

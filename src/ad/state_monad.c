@@ -1,8 +1,8 @@
 /* D on terms of methods that carry a state: lifting to the state monad, D[(σ) → τ] = (Dσ, S) → (Dτ, S) (DUAL §5).
  *
  * The lifted term is A-normal where it has to be: calls and operations that touch the state are bound one after the
- * other, from left to right, and everything else stays as it was (homomorphic.c). What stands in tail position keeps its
- * place, so a tail call stays one.
+ * other, from left to right, and everything else stays as it was (homomorphic.c). What stands in tail position keeps
+ * its place, so a tail call stays one.
  */
 #include "ad/internal.h"
 
@@ -112,8 +112,8 @@ static CtCore *application(CtTransform *t, CtSeq *seq, CtCore *core) {
     for (uint32_t i = 0; i < count; i++) all[i + 1] = core->as.call.args[i];
     CtCore **values = ct_ad_lift_values(t, seq, all, count + 1);
     for (uint32_t i = 0; i < count; i++) all[i] = values[i + 1];
-    all[count] = ct_ad_seq_state(seq, core->span);
-    return ct_core_app(t->p, core->span, values[0], all, count + 1);
+    all[count] = ct_ad_seq_state(seq, core->range);
+    return ct_core_app(t->p, core->range, values[0], all, count + 1);
 }
 
 /* Branches in tail position: each gives (value, state). */
@@ -136,23 +136,23 @@ static CtCore *branches(CtTransform *t, CtSeq *seq, CtCore *core) {
         otherwise = ct_ad_lift_tail(t, &branch, core->as.cases.otherwise);
     }
     CtType *type = ct_core_type_pair(t->p, ct_ad_type(t->ad, t->method, core->type), t->state);
-    return ct_core_case(t->p, core->span, type, scrutinee, cases, count, otherwise);
+    return ct_core_case(t->p, core->range, type, scrutinee, cases, count, otherwise);
 }
 
 /* Binds what a LET, UNPACK or LETREC binds. */
 static void binding(CtTransform *t, CtSeq *seq, CtCore *core) {
     if (core->kind == CORE_LETREC) {
-        ct_ad_letrec(t, seq, core->span, core->as.letrec.binds, core->as.letrec.count);
+        ct_ad_letrec(t, seq, core->range, core->as.letrec.binds, core->as.letrec.count);
         return;
     }
     CtCore *rhs = ct_ad_lift_value(t, seq, core->as.let.rhs);
     if (core->kind == CORE_LET) {
-        ct_ad_seq_let(seq, core->span, ct_ad_bind(t, core->as.let.vars[0]), rhs);
+        ct_ad_seq_let(seq, core->range, ct_ad_bind(t, core->as.let.vars[0]), rhs);
         return;
     }
     CtVar **vars = CT_NEW_ARRAY(t->ad->arena, CtVar *, core->as.let.count);
     for (uint32_t i = 0; i < core->as.let.count; i++) vars[i] = ct_ad_bind(t, core->as.let.vars[i]);
-    ct_ad_seq_unpack(seq, core->span, vars, core->as.let.count, rhs);
+    ct_ad_seq_unpack(seq, core->range, vars, core->as.let.count, rhs);
 }
 
 static CtCore *dual(CtTransform *t, CtSeq *seq, CtCore *core) {

@@ -26,12 +26,12 @@ static CtGlobal *seen(CtAd *ad, CtCore *const *args, uint32_t count) {
     CtSym key = ct_intern_text(&ad->p->context->symbols, types.data);
     CtGlobal *global = ct_map_get(&ad->recorder->functions, ct_key(key));
     if (global) return global;
-    CtSpan span = args[count - 1]->span;
+    CtSourceRange range = args[count - 1]->range;
     CtVar **params = CT_NEW_ARRAY(ad->arena, CtVar *, count);
     for (uint32_t i = 0; i < count; i++) params[i] = ct_core_var_new(ad->p, "d", args[i]->type);
-    CtCore *body = ct_core_var(ad->p, span, params[count - 1]);
-    CtCore *lam = ct_core_lam(ad->p, span, "seen", params, count, body);
-    global = ct_ad_new_global(ad, "seen", lam->type, span);
+    CtCore *body = ct_core_var(ad->p, range, params[count - 1]);
+    CtCore *lam = ct_core_lam(ad->p, range, "seen", params, count, body);
+    global = ct_ad_new_global(ad, "seen", lam->type, range);
     global->body = lam;
     global->is_kept = true;
     ct_map_set(ad->arena, &ad->recorder->functions, ct_key(key), global);
@@ -41,10 +41,10 @@ static CtGlobal *seen(CtAd *ad, CtCore *const *args, uint32_t count) {
 static CtCore *partial(CtAd *ad, CtSeq *seq, const CtOperation *op, uint32_t index, CtCore *const *x, CtCore *y) {
     CtCore *p = NULL;
     if (ct_ad_is_conversion(op->prim))
-        p = ct_core_double(ad->p, op->span, 1.0);
+        p = ct_core_double(ad->p, op->range, 1.0);
     else if (ct_ad_is_real(op->types[index]))
         p = ct_ad_derivative(ad, op, index, x, y, NULL);
-    return ct_ad_seq_name(seq, "p", p ? ct_ad_to_double(ad, op->span, p) : ct_core_double(ad->p, op->span, 0.0));
+    return ct_ad_seq_name(seq, "p", p ? ct_ad_to_double(ad, op->range, p) : ct_core_double(ad->p, op->range, 0.0));
 }
 
 /* A term that may stand in two places. A pair stays in sight: the method looks whether it is a constant's. */
@@ -56,7 +56,7 @@ static CtCore *twice(CtAd *ad, CtSeq *seq, CtCore *d) {
         CtCore *part = d->as.call.args[i];
         parts[i] = part->kind == CORE_GLOBAL ? part : ct_ad_seq_name(seq, "d", part);
     }
-    return ct_core_tuple(ad->p, d->span, parts, d->as.call.count);
+    return ct_core_tuple(ad->p, d->range, parts, d->as.call.count);
 }
 
 static CtCore *operation(CtAd *ad, CtSeq *seq, const CtOperation *op) {
@@ -67,22 +67,22 @@ static CtCore *operation(CtAd *ad, CtSeq *seq, const CtOperation *op) {
     uint32_t count = 0;
     for (uint32_t i = 0; i < op->count; i++) named.args[i] = twice(ad, seq, op->args[i]);
     CtCore *result = ct_ad_seq_name(seq, "r", r->original->operation(ad, seq, &named));
-    CtCore *y = ct_ad_seq_name(seq, "y", r->original->primal(ad, op->span, result));
+    CtCore *y = ct_ad_seq_name(seq, "y", r->original->primal(ad, op->range, result));
     for (uint32_t i = 0; i < op->count; i++) {
         x[i] = named.args[i];
-        if (ct_ad_is_real(op->types[i])) x[i] = ct_ad_seq_name(seq, "x", r->original->primal(ad, op->span, x[i]));
+        if (ct_ad_is_real(op->types[i])) x[i] = ct_ad_seq_name(seq, "x", r->original->primal(ad, op->range, x[i]));
     }
-    args[count++] = ct_core_int(ad->p, op->span, r->notes.count);
+    args[count++] = ct_core_int(ad->p, op->range, r->notes.count);
     for (uint32_t i = 0; i < op->count; i++) {
         args[count++] = named.args[i];
         args[count++] = partial(ad, seq, op, i, x, y);
     }
     args[count++] = result;
-    CtOperationNote note = {.prim = op->prim, .span = op->span, .count = op->count};
+    CtOperationNote note = {.prim = op->prim, .range = op->range, .count = op->count};
     for (uint32_t i = 0; i < op->count; i++) note.real[i] = ct_ad_is_real(op->types[i]);
     note.is_float = op->type->kind == TYPE_FLOAT;
     ct_push(ad->arena, &r->notes, note);
-    return ct_ad_seq_name(seq, "d", ct_ad_call(ad, op->span, seen(ad, args, count), args, count));
+    return ct_ad_seq_name(seq, "d", ct_ad_call(ad, op->range, seen(ad, args, count), args, count));
 }
 
 /* A term that becomes one node: seen op D[e] */
@@ -90,12 +90,13 @@ static CtCore *fuse(CtTransform *t, CtSeq *seq, CtCore *core) {
     CtRecorder *r = t->ad->recorder;
     CtCore *args[2] = {NULL, r->original->fuse(t, seq, core)};
     if (!args[1]) return NULL;
-    args[0] = ct_core_int(t->p, core->span, r->notes.count);
+    args[0] = ct_core_int(t->p, core->range, r->notes.count);
     args[1] = ct_ad_seq_name(seq, "r", args[1]);
     bool call = core->kind == CORE_APP && core->as.call.of.fun->kind == CORE_GLOBAL;
-    CtOperationNote note = {.span = core->span, .fused = call ? core->as.call.of.fun->as.global->name->text : "fused"};
+    CtOperationNote note = {.range = core->range,
+                            .fused = call ? core->as.call.of.fun->as.global->name->text : "fused"};
     ct_push(t->ad->arena, &r->notes, note);
-    return ct_ad_seq_name(seq, "d", ct_ad_call(t->ad, core->span, seen(t->ad, args, 2), args, 2));
+    return ct_ad_seq_name(seq, "d", ct_ad_call(t->ad, core->range, seen(t->ad, args, 2), args, 2));
 }
 
 void ct_ad_record(CtAd *ad, CtMethod method) {
@@ -115,9 +116,9 @@ void ct_ad_record_cells(CtAd *ad) {
 bool ct_ad_records_cells(const CtAd *ad) { return ad->recorder && ad->recorder->is_of_cells; }
 
 CtCore *ct_ad_cell_seen(CtAd *ad, CtCellNote note, CtCore *cell, CtCore *d, CtCore *environment) {
-    CtCore *args[4] = {ct_core_int(ad->p, d->span, ad->recorder->cells.count), cell, d, environment};
+    CtCore *args[4] = {ct_core_int(ad->p, d->range, ad->recorder->cells.count), cell, d, environment};
     ct_push(ad->arena, &ad->recorder->cells, note);
-    return ct_ad_call(ad, d->span, seen(ad, args, 4), args, 4);
+    return ct_ad_call(ad, d->range, seen(ad, args, 4), args, 4);
 }
 
 const CtCellNote *ct_ad_cell_note(const CtAd *ad, int64_t number) {

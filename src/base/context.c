@@ -63,12 +63,12 @@ static const char *message_text(CtContext *context, const char *format, va_list 
     return text;
 }
 
-static CtDiag *add(CtContext *context, CtErrorCode code, bool is_warning, CtSpan span, const char *format,
+static CtDiag *add(CtContext *context, CtErrorCode code, bool is_warning, CtSourceRange range, const char *format,
                    va_list list) {
     CtDiag *diag = CT_NEW(context->arena, CtDiag);
     diag->code = code;
     diag->is_warning = is_warning;
-    diag->span = span;
+    diag->range = range;
     diag->message = message_text(context, format, list);
     uint32_t *count = is_warning ? &context->warning_count : &context->error_count;
     uint32_t most = is_warning ? context->max_warnings : context->max_errors;
@@ -78,18 +78,18 @@ static CtDiag *add(CtContext *context, CtErrorCode code, bool is_warning, CtSpan
     return diag;
 }
 
-CtDiag *ct_error(CtContext *context, CtErrorCode code, CtSpan span, const char *format, ...) {
+CtDiag *ct_error(CtContext *context, CtErrorCode code, CtSourceRange range, const char *format, ...) {
     va_list list;
     va_start(list, format);
-    CtDiag *diag = add(context, code, false, span, format, list);
+    CtDiag *diag = add(context, code, false, range, format, list);
     va_end(list);
     return diag;
 }
 
-CtDiag *ct_warning(CtContext *context, CtErrorCode code, CtSpan span, const char *format, ...) {
+CtDiag *ct_warning(CtContext *context, CtErrorCode code, CtSourceRange range, const char *format, ...) {
     va_list list;
     va_start(list, format);
-    CtDiag *diag = add(context, code, true, span, format, list);
+    CtDiag *diag = add(context, code, true, range, format, list);
     va_end(list);
     return diag;
 }
@@ -101,13 +101,13 @@ void ct_help(CtContext *context, CtDiag *diag, const char *format, ...) {
     va_end(list);
 }
 
-void ct_note(CtContext *context, CtDiag *diag, CtSpan span, const char *format, ...) {
+void ct_note(CtContext *context, CtDiag *diag, CtSourceRange range, const char *format, ...) {
     CtNote **last = &diag->notes;
     while (*last != NULL) last = &(*last)->next;
     *last = CT_NEW(context->arena, CtNote);
     va_list list;
     va_start(list, format);
-    (*last)->span = span;
+    (*last)->range = range;
     (*last)->message = message_text(context, format, list);
     va_end(list);
 }
@@ -115,8 +115,8 @@ void ct_note(CtContext *context, CtDiag *diag, CtSpan span, const char *format, 
 /* ---- order ---- */
 
 static bool is_before(const CtDiag *a, const CtDiag *b) {
-    if (a->span.source != b->span.source) return a->span.source < b->span.source;
-    return a->span.start < b->span.start;
+    if (a->range.source != b->range.source) return a->range.source < b->range.source;
+    return a->range.start < b->range.start;
 }
 
 /* A merge sort, stable; recursion halves the list. */
@@ -137,7 +137,7 @@ static CtDiag *sorted(CtDiag *list, uint32_t count) {
     return whole;
 }
 
-static bool on_one_line(const CtContext *context, CtSpan a, CtSpan b) {
+static bool on_one_line(const CtContext *context, CtSourceRange a, CtSourceRange b) {
     if (a.source != b.source) return false;
     const CtSource *source = &context->sources.items[a.source];
     uint32_t from = a.start < b.start ? a.start : b.start, to = a.start < b.start ? b.start : a.start;
@@ -148,7 +148,7 @@ static bool on_one_line(const CtContext *context, CtSpan a, CtSpan b) {
 
 static bool is_covered(const CtContext *context, const CtDiag *diag) {
     for (const CtDiag *one = context->diags; one != NULL && !diag->covers_line; one = one->next)
-        if (one->covers_line && on_one_line(context, one->span, diag->span)) return true;
+        if (one->covers_line && on_one_line(context, one->range, diag->range)) return true;
     return false;
 }
 

@@ -46,18 +46,18 @@ static void add_plain(CtText *out, const char *text, uint32_t from, uint32_t to)
     }
 }
 
-static void add_excerpt(CtContext *context, CtSpan span, const Paint *paint, const char *mark_colour, int width,
+static void add_excerpt(CtContext *context, CtSourceRange range, const Paint *paint, const char *mark_colour, int width,
                         CtText *out) {
-    const CtSource *source = &context->sources.items[span.source];
+    const CtSource *source = &context->sources.items[range.source];
     uint32_t line, column;
-    ct_source_position(context, span.source, span.start, &line, &column);
+    ct_source_position(context, range.source, range.start, &line, &column);
     uint32_t start = source->lines[line - 1], end = start;
     while (end < source->length && source->text[end] != '\n') end++;
-    uint32_t mark_end = span.end > end ? end : span.end;
-    if (mark_end < span.start) mark_end = span.start;
+    uint32_t mark_end = range.end > end ? end : range.end;
+    if (mark_end < range.start) mark_end = range.start;
     uint32_t from = start, to = end;
     if (to - from > LONGEST_EXCERPT) { /* a very long line: only what surrounds the range */
-        from = span.start - start > LONGEST_EXCERPT / 2 ? span.start - LONGEST_EXCERPT / 2 : start;
+        from = range.start - start > LONGEST_EXCERPT / 2 ? range.start - LONGEST_EXCERPT / 2 : start;
         if (to - from > LONGEST_EXCERPT) to = from + LONGEST_EXCERPT;
         while (from > start && ((unsigned char)source->text[from] & 0xC0) == 0x80) from--;
         while (to < end && ((unsigned char)source->text[to] & 0xC0) == 0x80) to++;
@@ -67,9 +67,9 @@ static void add_excerpt(CtContext *context, CtSpan span, const Paint *paint, con
     ct_text_printf(out, "%s%*u |%s ", paint->rule, width, line, paint->plain);
     add_plain(out, source->text, from, to);
     ct_text_printf(out, "\n%s%*s |%s ", paint->rule, width, "", paint->plain);
-    for (uint32_t i = character_count(source->text, from, span.start); i > 0; i--) ct_text_putc(out, ' ');
+    for (uint32_t i = character_count(source->text, from, range.start); i > 0; i--) ct_text_putc(out, ' ');
     ct_text_puts(out, mark_colour);
-    uint32_t marks = character_count(source->text, span.start, mark_end);
+    uint32_t marks = character_count(source->text, range.start, mark_end);
     for (uint32_t i = marks == 0 ? 1 : marks; i > 0; i--) ct_text_putc(out, '^');
     ct_text_printf(out, "%s\n", paint->plain);
 }
@@ -83,14 +83,15 @@ static int digits(uint32_t number) {
     return count;
 }
 
-static void add_place(CtContext *context, CtSpan span, const Paint *paint, const char *mark_colour, CtText *out) {
-    if (span.source == 0) return;
+static void add_place(CtContext *context, CtSourceRange range, const Paint *paint, const char *mark_colour,
+                      CtText *out) {
+    if (range.source == 0) return;
     uint32_t line, column;
-    ct_source_position(context, span.source, span.start, &line, &column);
+    ct_source_position(context, range.source, range.start, &line, &column);
     int width = digits(line) + 1;
     ct_text_printf(out, "%s%*s-->%s %s:%u:%u\n", paint->rule, width, "", paint->plain,
-                   context->sources.items[span.source].name, line, column);
-    add_excerpt(context, span, paint, mark_colour, width, out);
+                   context->sources.items[range.source].name, line, column);
+    add_excerpt(context, range, paint, mark_colour, width, out);
 }
 
 void ct_diag_render(CtContext *context, const CtDiag *diag, bool colour, CtText *out) {
@@ -100,12 +101,12 @@ void ct_diag_render(CtContext *context, const CtDiag *diag, bool colour, CtText 
                    paint->plain, paint->strong);
     ct_text_puts(out, diag->message);
     ct_text_printf(out, "%s\n", paint->plain);
-    add_place(context, diag->span, paint, head, out);
+    add_place(context, diag->range, paint, head, out);
     for (const CtNote *note = diag->notes; note != NULL; note = note->next) {
         ct_text_printf(out, "  %s=%s note: ", paint->rule, paint->plain);
         ct_text_puts(out, note->message);
         ct_text_putc(out, '\n');
-        add_place(context, note->span, paint, paint->rule, out);
+        add_place(context, note->range, paint, paint->rule, out);
     }
     if (diag->help != NULL) {
         ct_text_printf(out, "  %s=%s help: ", paint->rule, paint->plain);
@@ -138,12 +139,12 @@ void ct_diag_render_json(CtContext *context, const CtDiag *diag, CtText *out) {
     ct_text_printf(out, "{\"code\":\"%s\",", ct_error_name(diag->code));
     if (diag->is_warning) ct_text_puts(out, "\"warning\":true,");
     ct_text_puts(out, "\"file\":");
-    if (diag->span.source == 0) {
+    if (diag->range.source == 0) {
         ct_text_puts(out, "null,\"line\":null,\"column\":null");
     } else {
         uint32_t line, column;
-        ct_source_position(context, diag->span.source, diag->span.start, &line, &column);
-        add_json_string(out, context->sources.items[diag->span.source].name);
+        ct_source_position(context, diag->range.source, diag->range.start, &line, &column);
+        add_json_string(out, context->sources.items[diag->range.source].name);
         ct_text_printf(out, ",\"line\":%u,\"column\":%u", line, column);
     }
     ct_text_puts(out, ",\"message\":");

@@ -1,15 +1,15 @@
-/* Source texts, spans in them, and diagnostics about them. */
+/* Source texts, source ranges in them, and diagnostics about them. */
 #ifndef CT_BASE_DIAG_H
 #define CT_BASE_DIAG_H
 
 #include "base/arena.h"
 
 /* A range of bytes [start, end) of one source. source 0 is "no place": diagnostics print without an excerpt. */
-typedef struct CtSpan {
+typedef struct CtSourceRange {
     uint32_t source, start, end;
-} CtSpan;
+} CtSourceRange;
 
-#define CT_NO_SPAN ((CtSpan){0, 0, 0})
+#define CT_NO_RANGE ((CtSourceRange){0, 0, 0})
 
 typedef struct CtSource {
     const char *name; /* as the user wrote it */
@@ -28,7 +28,7 @@ typedef enum CtErrorCode {
 } CtErrorCode;
 
 typedef struct CtNote {
-    CtSpan span; /* may be CT_NO_SPAN */
+    CtSourceRange range; /* may be CT_NO_RANGE */
     const char *message;
     struct CtNote *next;
 } CtNote;
@@ -36,7 +36,7 @@ typedef struct CtNote {
 typedef struct CtDiag {
     CtErrorCode code;
     bool is_warning;
-    CtSpan span;
+    CtSourceRange range;
     const char *message;
     const char *help; /* the likely mend, or NULL */
     bool covers_line; /* what else is wrong on its line comes of it */
@@ -65,13 +65,13 @@ uint32_t ct_source_line(CtContext *context, uint32_t source, uint32_t offset);
 void ct_source_position(CtContext *context, uint32_t source, uint32_t offset, uint32_t *line, uint32_t *column);
 
 /* Adds an error. The result is never NULL; use it to add notes. */
-CtDiag *ct_error(CtContext *context, CtErrorCode code, CtSpan span, const char *format, ...)
+CtDiag *ct_error(CtContext *context, CtErrorCode code, CtSourceRange range, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
-CtDiag *ct_warning(CtContext *context, CtErrorCode code, CtSpan span, const char *format, ...)
+CtDiag *ct_warning(CtContext *context, CtErrorCode code, CtSourceRange range, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 /* "help: …", the likely mend. */
 void ct_help(CtContext *context, CtDiag *diag, const char *format, ...) __attribute__((format(printf, 3, 4)));
-void ct_note(CtContext *context, CtDiag *diag, CtSpan span, const char *format, ...)
+void ct_note(CtContext *context, CtDiag *diag, CtSourceRange range, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
 /* Puts the list in the order of the sources; what an error covers is left out. */
@@ -90,10 +90,10 @@ void ct_diag_render_json(CtContext *context, const CtDiag *diag, CtText *out);
 /* The name in `candidates` nearest to `name` by edit distance (at most a third of its length), or NULL. */
 CtSym ct_nearest(CtSym name, const CtSym *candidates, uint32_t count);
 
-static inline CtSpan ct_span_join(CtSpan a, CtSpan b) {
+static inline CtSourceRange ct_range_join(CtSourceRange a, CtSourceRange b) {
     if (a.source == 0) return b;
     if (b.source == 0) return a;
-    return (CtSpan){a.source, a.start < b.start ? a.start : b.start, a.end > b.end ? a.end : b.end};
+    return (CtSourceRange){a.source, a.start < b.start ? a.start : b.start, a.end > b.end ? a.end : b.end};
 }
 
 #endif

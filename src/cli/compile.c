@@ -33,7 +33,8 @@ int cli_verb_compile(const Options *options) {
     cotan_context *context;
     cotan_program *program;
     if (options->stem == NULL)
-        return cli_complain(options, "-o is missing: the files' name without .c and .h, such as -o %s", options->words[1]);
+        return cli_complain(options, "-o is missing: the files' name without .c and .h, such as -o %s",
+                            options->words[1]);
     const char *slash = strrchr(options->stem, '/'), *stem = slash != NULL ? slash + 1 : options->stem;
     if (*stem == '\0') return cli_complain(options, "-o takes the files' name without .c and .h, not a folder");
     int status = cli_load(options, &context, &program);

@@ -1,4 +1,6 @@
 /* cotan jacobian: a row for each real number of the result, of the shape of the point. */
 #include "cli/verbs.h"
 
-int cli_verb_jacobian(const Options *options) { return cli_run_call(options, COTAN_JACOBIAN, options->words[1], "jacobian"); }
+int cli_verb_jacobian(const Options *options) {
+    return cli_run_call(options, COTAN_JACOBIAN, options->words[1], "jacobian");
+}

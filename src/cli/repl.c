@@ -348,7 +348,8 @@ int cli_verb_repl(const Options *options) {
     if (options->method != NULL && !cli_repl_is_method(options->method))
         return cli_refuse(options, "E0705", "there is no method `%s`; `cotan methods` lists them", options->method);
     if (options->word_count > 0 && strcmp(options->words[0], "-") == 0)
-        return cli_complain(options, "what is typed comes from standard input, so that the program cannot: name its file");
+        return cli_complain(options,
+                            "what is typed comes from standard input, so that the program cannot: name its file");
     prompting = repl.terminal;
     watch_interrupts();
     int status = session(&repl, cli_repl_load(&repl, options->word_count > 0 ? options->words[0] : NULL));

@@ -33,7 +33,7 @@ typedef struct CtType {
     struct CtType *
         *parts; /* TUPLE: components; ARRAY: the element; FUN: parameters, then the result (count = params + 1) */
     struct CtData *data; /* DATA */
-    struct CtType *seen; /* this room's, while it walks over types; NULL otherwise */
+    struct CtType *seen; /* this folder's, while it walks over types; NULL otherwise */
 } CtType;
 
 typedef struct CtCon {
@@ -157,7 +157,7 @@ typedef struct CtBind {
 typedef struct CtCore {
     CtCoreKind kind;
     CtType *type;
-    CtSpan span;
+    CtSourceRange range;
     union {
         CtVar *var;              /* VAR */
         struct CtGlobal *global; /* GLOBAL */
@@ -248,8 +248,8 @@ typedef struct CtDualPath {
     CtDualInstead instead; /* of a JVP: whether there is that argument, and when it runs */
     CtMethod *path;
     uint32_t count;
-    CtSpan span; /* of the derivative */
-    bool primal; /* the other way: f = D_path[D_M[g]] gives D_path[g], its captured values their primals */
+    CtSourceRange range; /* of the derivative */
+    bool primal;         /* the other way: f = D_path[D_M[g]] gives D_path[g], its captured values their primals */
 } CtDualPath;
 
 /* ---- programs ---- */
@@ -259,7 +259,7 @@ typedef struct CtGlobal {
     uint32_t id;
     CtType *type;
     CtCore *body; /* a LAM, or any closed term: a constant, evaluated once when first needed */
-    CtSpan span;
+    CtSourceRange range;
     bool is_library;
     bool is_kept;            /* its calls stay calls, for whoever shows or watches them */
     struct CtGlobal *origin; /* D_method[origin] */
@@ -294,8 +294,8 @@ CtType *ct_core_type_pair(CtProgram *p, CtType *first, CtType *second);
 CtType *ct_core_type_array(CtProgram *p, CtType *element);
 CtType *ct_core_type_fun(CtProgram *p, CtType *const *params, uint32_t count, CtType *result);
 CtType *ct_core_type_fun_result(CtType *fun);
-/* A fresh data type; the caller fills cons afterwards with ct_core_data_set_cons. Not hash-consed: the caller keeps its own
- * table (elaboration by type constructor and arguments, AD by origin). */
+/* A fresh data type; the caller fills cons afterwards with ct_core_data_set_cons. Not hash-consed: the caller keeps its
+ * own table (elaboration by type constructor and arguments, AD by origin). */
 CtType *ct_core_type_data(CtProgram *p, CtSym name, CtType *const *args, uint32_t arg_count, bool is_newtype);
 /* Copies cons (name, fields, field_names), numbers tags, sets is_enum. */
 void ct_core_data_set_cons(CtProgram *p, CtData *data, const CtCon *cons, uint32_t count);
@@ -303,9 +303,9 @@ void ct_core_data_set_cons(CtProgram *p, CtData *data, const CtCon *cons, uint32
 CtVar *ct_core_var_new(CtProgram *p, const char *name, CtType *type);
 /* A fresh variable of the same name. */
 CtVar *ct_core_var_like(CtProgram *p, const CtVar *var, CtType *type);
-CtGlobal *ct_core_global_new(CtProgram *p, const char *name, CtType *type, CtSpan span);
+CtGlobal *ct_core_global_new(CtProgram *p, const char *name, CtType *type, CtSourceRange range);
 
-/* ---- what this room offers on terms ---- */
+/* ---- what this folder offers on terms ---- */
 
 /* Types and terms as the papers write them; numbers after names only where two visible names clash. */
 void ct_core_type_print(CtText *out, const CtType *type);

@@ -59,39 +59,39 @@ static bool is_exact(CtPrim prim) {
 
 static CtCore *fold_real(CtProgram *p, CtCore *prim, double a, double b) {
     switch ((int)prim->as.call.of.prim) {
-    case PRIM_EQ: return ct_core_bool(p, prim->span, a == b);
-    case PRIM_LT: return ct_core_bool(p, prim->span, a < b);
-    case PRIM_LE: return ct_core_bool(p, prim->span, a <= b);
+    case PRIM_EQ: return ct_core_bool(p, prim->range, a == b);
+    case PRIM_LT: return ct_core_bool(p, prim->range, a < b);
+    case PRIM_LE: return ct_core_bool(p, prim->range, a <= b);
     default: break;
     }
     if (!is_exact(prim->as.call.of.prim)) return NULL;
     double value = ct_prim_value(prim->as.call.of.prim, a, b);
-    return isnan(value) ? NULL : ct_core_real(p, prim->span, prim->type, value);
+    return isnan(value) ? NULL : ct_core_real(p, prim->range, prim->type, value);
 }
 
 static CtCore *fold_int(CtProgram *p, CtCore *prim, int64_t a, int64_t b) {
-    CtSpan span = prim->span;
+    CtSourceRange range = prim->range;
     switch ((int)prim->as.call.of.prim) {
-    case PRIM_INT_ADD: return ct_core_int(p, span, ct_wrap_add(a, b));
-    case PRIM_INT_SUB: return ct_core_int(p, span, ct_wrap_sub(a, b));
-    case PRIM_INT_MUL: return ct_core_int(p, span, ct_wrap_mul(a, b));
-    case PRIM_INT_NEGATE: return ct_core_int(p, span, ct_wrap_sub(0, a));
-    case PRIM_INT_DIV: return b != 0 ? ct_core_int(p, span, ct_int_div(a, b)) : NULL;
-    case PRIM_INT_MOD: return b != 0 ? ct_core_int(p, span, ct_int_mod(a, b)) : NULL;
-    case PRIM_INT_QUOT: return b != 0 ? ct_core_int(p, span, ct_int_quot(a, b)) : NULL;
-    case PRIM_INT_REM: return b != 0 ? ct_core_int(p, span, ct_int_rem(a, b)) : NULL;
-    case PRIM_INT_ABS: return ct_core_int(p, span, ct_int_abs(a));
-    case PRIM_INT_MIN: return ct_core_int(p, span, ct_int_min(a, b));
-    case PRIM_INT_MAX: return ct_core_int(p, span, ct_int_max(a, b));
+    case PRIM_INT_ADD: return ct_core_int(p, range, ct_wrap_add(a, b));
+    case PRIM_INT_SUB: return ct_core_int(p, range, ct_wrap_sub(a, b));
+    case PRIM_INT_MUL: return ct_core_int(p, range, ct_wrap_mul(a, b));
+    case PRIM_INT_NEGATE: return ct_core_int(p, range, ct_wrap_sub(0, a));
+    case PRIM_INT_DIV: return b != 0 ? ct_core_int(p, range, ct_int_div(a, b)) : NULL;
+    case PRIM_INT_MOD: return b != 0 ? ct_core_int(p, range, ct_int_mod(a, b)) : NULL;
+    case PRIM_INT_QUOT: return b != 0 ? ct_core_int(p, range, ct_int_quot(a, b)) : NULL;
+    case PRIM_INT_REM: return b != 0 ? ct_core_int(p, range, ct_int_rem(a, b)) : NULL;
+    case PRIM_INT_ABS: return ct_core_int(p, range, ct_int_abs(a));
+    case PRIM_INT_MIN: return ct_core_int(p, range, ct_int_min(a, b));
+    case PRIM_INT_MAX: return ct_core_int(p, range, ct_int_max(a, b));
     case PRIM_INT_EQ:
-    case PRIM_CHAR_EQ: return ct_core_bool(p, span, a == b);
+    case PRIM_CHAR_EQ: return ct_core_bool(p, range, a == b);
     case PRIM_INT_LT:
-    case PRIM_CHAR_LT: return ct_core_bool(p, span, a < b);
+    case PRIM_CHAR_LT: return ct_core_bool(p, range, a < b);
     case PRIM_INT_LE:
-    case PRIM_CHAR_LE: return ct_core_bool(p, span, a <= b);
+    case PRIM_CHAR_LE: return ct_core_bool(p, range, a <= b);
     case PRIM_TO_DOUBLE:
-    case PRIM_TO_FLOAT: return ct_core_real(p, span, prim->type, (double)a);
-    case PRIM_ORD: return ct_core_int(p, span, a);
+    case PRIM_TO_FLOAT: return ct_core_real(p, range, prim->type, (double)a);
+    case PRIM_ORD: return ct_core_int(p, range, a);
     default: return NULL;
     }
 }

@@ -58,7 +58,7 @@ CtCore *ct_core_known_construction(CtSimplifier *s, CtCore *core) {
 }
 
 /* let vars = args in body, one by one; an argument whose variable is NULL is evaluated only if it could fail. */
-static CtCore *bind_all(CtSimplifier *s, CtSpan span, CtVar *const *vars, CtCore *const *args, uint32_t count,
+static CtCore *bind_all(CtSimplifier *s, CtSourceRange range, CtVar *const *vars, CtCore *const *args, uint32_t count,
                         CtCore *body) {
     for (uint32_t i = count; i > 0; i--) {
         CtVar *var = vars[i - 1];
@@ -68,7 +68,7 @@ static CtCore *bind_all(CtSimplifier *s, CtSpan span, CtVar *const *vars, CtCore
             var = ct_core_var_new(s->p, "unused", arg->type);
             ct_core_notes(s, var)->depth = s->depth;
         }
-        body = ct_core_let(s->p, span, var, arg, body);
+        body = ct_core_let(s->p, range, var, arg, body);
     }
     s->changes++;
     return body;
@@ -77,7 +77,7 @@ static CtCore *bind_all(CtSimplifier *s, CtSpan span, CtVar *const *vars, CtCore
 /* Names for the arguments of a construction that are not atoms: `let t = a in C t b`, so that it can be taken apart
  * wherever it is known. NULL when there are none. */
 CtCore *ct_core_name_args(CtSimplifier *s, CtCore *construction, CtVar *like, CtCore *(*rest)(void *, CtCore *),
-                     void *data) {
+                          void *data) {
     CtArena *arena = s->p->context->arena;
     uint32_t count = construction->as.call.count;
     CtVar **vars = CT_NEW_ARRAY(arena, CtVar *, count);
@@ -92,21 +92,21 @@ CtCore *ct_core_name_args(CtSimplifier *s, CtCore *construction, CtVar *like, Ct
         *notes = (CtVarNotes){.run = s->run, .uses = 2, .opens = 1, .depth = s->depth};
         vars[used] = var;
         args[used++] = arg;
-        named[i] = ct_core_var(s->p, arg->span, var);
+        named[i] = ct_core_var(s->p, arg->range, var);
     }
     if (used == 0) return NULL;
     CtCore *copy = ct_core_like(s, construction);
     copy->as.call.args = named;
-    return bind_all(s, construction->span, vars, args, used, rest(data, copy));
+    return bind_all(s, construction->range, vars, args, used, rest(data, copy));
 }
 
 /* ---- heads: what can be done before the children are simplified ---- */
 
 static CtCore *beta(CtSimplifier *s, const CtCore *app, const CtLam *lam) {
-    return bind_all(s, app->span, lam->params, app->as.call.args, lam->count, lam->body);
+    return bind_all(s, app->range, lam->params, app->as.call.args, lam->count, lam->body);
 }
 
-CtCore *ct_core_copied_lam(CtSimplifier *s, CtCore *lam, CtSpan call) {
+CtCore *ct_core_copied_lam(CtSimplifier *s, CtCore *lam, CtSourceRange call) {
     uint32_t size = ct_core_size(s, lam, MAX_COPY);
     if (size >= MAX_COPY || size > s->fuel) return NULL;
     s->fuel -= size;
@@ -120,12 +120,12 @@ static CtCore *called_lam(CtSimplifier *s, const CtCore *app, CtCore *fun) {
     if (fun->kind == CORE_LAM) return fun;
     if (fun->kind == CORE_GLOBAL) {
         CtCore *lam = ct_core_inlinable(s, fun->as.global, app->as.call.args, app->as.call.count);
-        return lam != NULL ? ct_core_copied_lam(s, lam, app->span) : NULL;
+        return lam != NULL ? ct_core_copied_lam(s, lam, app->range) : NULL;
     }
     if (fun->kind != CORE_VAR) return NULL;
     CtCore *known = ct_core_notes(s, fun->as.var)->known;
     if (known == NULL || known->kind != CORE_LAM) return NULL;
-    return ct_core_copied_lam(s, known, app->span);
+    return ct_core_copied_lam(s, known, app->range);
 }
 
 /* NULL when the application stays; then *app is it with its function's head done. */
@@ -227,10 +227,10 @@ CtCore *ct_core_select_branch(CtSimplifier *s, const CtCore *core, const CtCore 
     for (uint32_t i = 0; i < core->as.cases.count; i++) {
         const CtCase *c = &core->as.cases.cases[i];
         if (c->con != con->as.call.of.con) continue;
-        return bind_all(s, con->span, c->vars, con->as.call.args, con->as.call.count, c->body);
+        return bind_all(s, con->range, c->vars, con->as.call.args, con->as.call.count, c->body);
     }
     CtVar **none = CT_NEW_ARRAY(s->p->context->arena, CtVar *, con->as.call.count);
-    return bind_all(s, con->span, none, con->as.call.args, con->as.call.count, core->as.cases.otherwise);
+    return bind_all(s, con->range, none, con->as.call.args, con->as.call.count, core->as.cases.otherwise);
 }
 
 /* Which alternative a construction takes: cases.count stands for the default. */
@@ -270,7 +270,7 @@ static bool case_of_case_is_cheap(CtSimplifier *s, const CtCore *outer, const Ct
 static CtCore *one_alternative(CtSimplifier *s, const CtCore *outer, uint32_t index, bool *used) {
     CtCore *one = ct_core_like(s, outer);
     bool is_case = index < outer->as.cases.count;
-    one->as.cases.scrutinee = ct_core_unit(s->p, outer->span);
+    one->as.cases.scrutinee = ct_core_unit(s->p, outer->range);
     one->as.cases.cases = is_case ? &outer->as.cases.cases[index] : NULL;
     one->as.cases.count = is_case;
     if (is_case) one->as.cases.otherwise = NULL;
@@ -285,7 +285,7 @@ static CtCore *one_alternative(CtSimplifier *s, const CtCore *outer, uint32_t in
 /* The outer case on one branch of the inner. */
 static CtCore *push_case(CtSimplifier *s, const CtCore *outer, CtCore *branch, bool *used) {
     if (branch->kind == CORE_FAIL)
-        return ct_core_fail(s->p, branch->span, outer->type, branch->as.fail.code, branch->as.fail.text,
+        return ct_core_fail(s->p, branch->range, outer->type, branch->as.fail.code, branch->as.fail.text,
                             branch->as.fail.message);
     if (branch->kind == CORE_CON)
         return ct_core_select_branch(s, one_alternative(s, outer, alternative(outer, branch), used), branch);
@@ -351,12 +351,12 @@ CtCore *ct_core_head_let(CtSimplifier *s, CtCore **let) {
     }
     if (rhs->kind == CORE_FAIL) {
         s->changes++;
-        return ct_core_fail(s->p, rhs->span, (*let)->type, rhs->as.fail.code, rhs->as.fail.text, rhs->as.fail.message);
+        return ct_core_fail(s->p, rhs->range, (*let)->type, rhs->as.fail.code, rhs->as.fail.text, rhs->as.fail.message);
     }
     if ((*let)->kind == CORE_LET) return NULL;
     CtCore *known = ct_core_known_construction(s, rhs);
     if (known == NULL) return NULL;
-    return bind_all(s, (*let)->span, (*let)->as.let.vars, known->as.call.args, (*let)->as.let.count,
+    return bind_all(s, (*let)->range, (*let)->as.let.vars, known->as.call.args, (*let)->as.let.count,
                     (*let)->as.let.body);
 }
 

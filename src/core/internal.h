@@ -1,4 +1,4 @@
-/* What the files of this room share. */
+/* What the files of this folder share. */
 #ifndef CT_CORE_INTERNAL_H
 #define CT_CORE_INTERNAL_H
 
@@ -22,6 +22,6 @@ CtCore *ct_core_relam(CtProgram *p, const CtCore *node, CtCore *body);
 
 /* A copy for the place of a call. Where the call is the user's, what comes from the library is placed there, so that a
  * failure inside names a line of the user's. */
-CtCore *ct_core_copy_inlined(CtProgram *p, CtCore *core, CtSpan call);
+CtCore *ct_core_copy_inlined(CtProgram *p, CtCore *core, CtSourceRange call);
 
 #endif

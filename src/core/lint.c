@@ -39,11 +39,11 @@ static void wrong(Lint *l, const CtCore *core, const char *format, ...) {
     const char *what = ct_format_list(context->arena, format, list);
     va_end(list);
     const char *form = core != NULL ? form_names[core->kind] : "global";
-    if (core != NULL && core->span.source != 0 && core->span.source < context->sources.count) {
+    if (core != NULL && core->range.source != 0 && core->range.source < context->sources.count) {
         uint32_t line, column;
-        ct_source_position(context, core->span.source, core->span.start, &line, &column);
+        ct_source_position(context, core->range.source, core->range.start, &line, &column);
         l->error = ct_format(context->arena, "in %s, %s at %s:%u:%u: %s", l->global->name->text, form,
-                             context->sources.items[core->span.source].name, line, column, what);
+                             context->sources.items[core->range.source].name, line, column, what);
     } else {
         l->error = ct_format(context->arena, "in %s, %s: %s", l->global->name->text, form, what);
     }

@@ -83,7 +83,7 @@ static CtCore *map_letrec(CtProgram *p, Visitor *v, CtCore *core) {
     for (uint32_t i = 0; i < count; i++) /* all of a group are new, for it links them */
         if (binds[i].lam == core->as.letrec.binds[i].lam)
             binds[i].lam = ct_core_relam(p, binds[i].lam, binds[i].lam->as.lam->body);
-    return ct_core_letrec(p, core->span, binds, count, body);
+    return ct_core_letrec(p, core->range, binds, count, body);
 }
 
 static CtCore *map_case(CtProgram *p, Visitor *v, CtCore *core) {
@@ -135,12 +135,12 @@ CtCore *ct_core_map(CtProgram *p, CtCore *core, CtCoreVisit *function, void *dat
     case CORE_LETREC: return map_letrec(p, &v, core);
     case CORE_PROJ: {
         CtCore *tuple = visit(&v, core->as.proj.tuple);
-        return v.changed ? ct_core_proj(p, core->span, tuple, core->as.proj.index) : core;
+        return v.changed ? ct_core_proj(p, core->range, tuple, core->as.proj.index) : core;
     }
     case CORE_CASE: return map_case(p, &v, core);
     case CORE_FAIL: {
         CtCore *message = visit(&v, core->as.fail.message);
-        return v.changed ? ct_core_fail(p, core->span, core->type, core->as.fail.code, core->as.fail.text, message)
+        return v.changed ? ct_core_fail(p, core->range, core->type, core->as.fail.code, core->as.fail.text, message)
                          : core;
     }
     }
@@ -153,7 +153,8 @@ typedef struct Copier {
     CtProgram *p;
     CtMap vars; /* CtVar * -> CtVar *, of the binders met */
     const CtMap *replace;
-    CtSpan call; /* where the copy comes to stand, for what is the library's; no place: everything keeps its own */
+    CtSourceRange
+        call; /* where the copy comes to stand, for what is the library's; no place: everything keeps its own */
 } Copier;
 
 static CtCore *copy_term(Copier *c, CtCore *core);
@@ -173,7 +174,7 @@ static CtVar **fresh_all(Copier *c, CtVar **vars, uint32_t count) {
 
 static CtCore *copy_var(Copier *c, CtCore *core) {
     CtVar *var = ct_map_get(&c->vars, ct_key(core->as.var));
-    if (var != NULL) return ct_core_var(c->p, core->span, var);
+    if (var != NULL) return ct_core_var(c->p, core->range, var);
     CtCore *term = c->replace != NULL ? ct_map_get(c->replace, ct_key(core->as.var)) : NULL;
     return term != NULL ? term : core;
 }
@@ -183,7 +184,7 @@ static void copy_captures(Copier *c, CtLam *lam, CtLam *old) {
     if (!old->captures_known) return;
     CtVar **captures = CT_NEW_ARRAY(c->p->context->arena, CtVar *, old->capture_count);
     for (uint32_t i = 0; i < old->capture_count; i++) {
-        CtCore *use = copy_var(c, ct_core_var(c->p, old->node->span, old->captures[i]));
+        CtCore *use = copy_var(c, ct_core_var(c->p, old->node->range, old->captures[i]));
         if (use->kind != CORE_VAR) return;
         captures[i] = use->as.var;
     }
@@ -210,7 +211,7 @@ static void copy_binds(Copier *c, CtCore *copy) {
     CtBind *binds = CT_NEW_ARRAY(c->p->context->arena, CtBind, count);
     for (uint32_t i = 0; i < count; i++) binds[i].var = fresh(c, old[i].var);
     for (uint32_t i = 0; i < count; i++) binds[i].lam = copy_term(c, old[i].lam);
-    CtCore *linked = ct_core_letrec(c->p, copy->span, binds, count, copy->as.letrec.body);
+    CtCore *linked = ct_core_letrec(c->p, copy->range, binds, count, copy->as.letrec.body);
     copy->as.letrec.binds = linked->as.letrec.binds;
 }
 
@@ -265,8 +266,8 @@ static CtCore **copy_but_last(Copier *c, CtCore *copy) {
     return NULL;
 }
 
-static bool is_library(const CtProgram *p, CtSpan span) {
-    return span.source == 0 || p->context->sources.items[span.source].is_library;
+static bool is_library(const CtProgram *p, CtSourceRange range) {
+    return range.source == 0 || p->context->sources.items[range.source].is_library;
 }
 
 static CtCore *copy_term(Copier *c, CtCore *core) {
@@ -279,7 +280,7 @@ static CtCore *copy_term(Copier *c, CtCore *core) {
         }
         /* A λ's head is made from the old node, which *place still names. */
         *place = shallow(c->p, old);
-        if (c->call.source != 0 && is_library(c->p, old->span)) (*place)->span = c->call;
+        if (c->call.source != 0 && is_library(c->p, old->range)) (*place)->range = c->call;
         place = copy_but_last(c, *place);
     }
     return result;
@@ -290,8 +291,8 @@ CtCore *ct_core_copy(CtProgram *p, CtCore *core, const CtMap *replace) {
     return copy_term(&copier, core);
 }
 
-CtCore *ct_core_copy_inlined(CtProgram *p, CtCore *core, CtSpan call) {
-    Copier copier = {.p = p, .call = is_library(p, call) ? CT_NO_SPAN : call};
+CtCore *ct_core_copy_inlined(CtProgram *p, CtCore *core, CtSourceRange call) {
+    Copier copier = {.p = p, .call = is_library(p, call) ? CT_NO_RANGE : call};
     return copy_term(&copier, core);
 }
 

@@ -30,8 +30,8 @@ typedef struct Printer {
     CT_VEC(Bound) scope;
     uint32_t indent, column, depth;
     bool flat;
-    uint32_t room; /* flat: columns left */
-    bool full;     /* flat: there were not enough */
+    uint32_t width_left; /* flat: columns left */
+    bool full;           /* flat: there were not enough */
 } Printer;
 
 /* ---- text ---- */
@@ -40,11 +40,11 @@ static void put_length(Printer *pr, const char *text, size_t length) {
     if (pr->full) return;
     uint32_t columns = 0;
     for (size_t i = 0; i < length; i++) columns += ((unsigned char)text[i] & 0xC0) != 0x80;
-    if (pr->flat && columns > pr->room) {
+    if (pr->flat && columns > pr->width_left) {
         pr->full = true;
         return;
     }
-    pr->room -= pr->flat ? columns : 0;
+    pr->width_left -= pr->flat ? columns : 0;
     pr->column += columns;
     ct_text_add(pr->out, text, length);
 }
@@ -324,7 +324,7 @@ static bool fits(Printer *pr, CtCore *core, int level) {
     pr->scratch.length = 0;
     pr->out = &pr->scratch;
     pr->flat = true;
-    pr->room = WIDTH - column;
+    pr->width_left = WIDTH - column;
     put_term(pr, core, level);
     leave_scope(pr, scope);
     bool result = !pr->full;
@@ -341,7 +341,7 @@ static void put_flat(Printer *pr, CtCore *core, int level) {
         return;
     }
     pr->flat = true;
-    pr->room = UINT32_MAX;
+    pr->width_left = UINT32_MAX;
     put_term(pr, core, level);
     pr->flat = false;
 }
@@ -448,10 +448,10 @@ static void put_infix(Printer *pr, CtCore *core, const Infix *infix) {
     uint32_t indent = pr->indent, column = pr->column;
     put_operand(pr, core->as.call.args[0], right || none ? infix->level + 1 : infix->level);
     pr->indent = column;
-    uint32_t room = pr->column;
+    uint32_t width_left = pr->column;
     pr->column += 3; /* of the operator and the spaces around it */
     bool same_line = pr->flat || (pr->column < WIDTH && fits(pr, core->as.call.args[1], infix->level + 1));
-    pr->column = room;
+    pr->column = width_left;
     if (same_line)
         put(pr, " ");
     else

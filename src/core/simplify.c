@@ -75,7 +75,7 @@ static void put_lam_in_sight(CtSimplifier *s, CtCore *array) {
     if (index < 0 || array->as.call.args[index]->kind != CORE_VAR) return;
     CtCore *known = ct_core_notes(s, array->as.call.args[index]->as.var)->known;
     if (known == NULL || known->kind != CORE_LAM) return;
-    CtCore *copy = ct_core_copied_lam(s, known, CT_NO_SPAN);
+    CtCore *copy = ct_core_copied_lam(s, known, CT_NO_RANGE);
     if (copy == NULL) return;
     array->as.call.args[index] = copy;
     s->changes++;
@@ -110,12 +110,12 @@ static CtCore *simp_branch(CtSimplifier *s, const CtCore *scrutinee, const CtCas
     if (!all) return simp(s, c->body);
     CtCore **fields = CT_NEW_ARRAY(arena, CtCore *, c->con->count);
     for (uint32_t i = 0; i < c->con->count; i++) {
-        fields[i] = ct_core_var(s->p, scrutinee->span, c->vars[i]);
+        fields[i] = ct_core_var(s->p, scrutinee->range, c->vars[i]);
         ct_core_notes(s, c->vars[i])->uses++;
     }
     CtVarNotes *notes = ct_core_notes(s, scrutinee->as.var);
     CtCore *before = notes->known;
-    notes->known = ct_core_con(s->p, scrutinee->span, c->con, fields, c->con->count);
+    notes->known = ct_core_con(s->p, scrutinee->range, c->con, fields, c->con->count);
     CtCore *body = simp(s, c->body);
     notes->known = before;
     return body;
@@ -257,10 +257,10 @@ static CtCore *simp_unpack(CtSimplifier *s, CtCore *unpack, Chain *chain) {
     CtCore *rhs = simp(s, unpack->as.let.rhs);
     if (rhs->kind == CORE_VAR && all) {
         CtCore **parts = CT_NEW_ARRAY(s->p->context->arena, CtCore *, count);
-        for (uint32_t i = 0; i < count; i++) parts[i] = ct_core_var(s->p, unpack->span, vars[i]);
+        for (uint32_t i = 0; i < count; i++) parts[i] = ct_core_var(s->p, unpack->range, vars[i]);
         CtVarNotes *notes = ct_core_notes(s, rhs->as.var);
         if (notes->known == NULL) {
-            notes->known = ct_core_tuple(s->p, unpack->span, parts, count);
+            notes->known = ct_core_tuple(s->p, unpack->range, parts, count);
             ct_push(s->p->context->arena, &s->trail, notes);
         }
     }
@@ -292,14 +292,14 @@ static CtCore *simp_letrec(CtSimplifier *s, CtCore *core, Chain *chain) {
     if (count == 1 && inner == 0) {
         s->changes++;
         CtCore *lam = ct_core_relam(s->p, old[0].lam, old[0].lam->as.lam->body);
-        return ct_core_let(s->p, core->span, old[0].var, lam, core->as.letrec.body);
+        return ct_core_let(s->p, core->range, old[0].var, lam, core->as.letrec.body);
     }
     CtBind *binds = CT_NEW_ARRAY(s->p->context->arena, CtBind, count);
     for (uint32_t i = 0; i < count; i++) {
         binds[i].var = old[i].var;
         binds[i].lam = simp_lam(s, old[i].lam);
     }
-    emit(chain, ct_core_letrec(s->p, core->span, binds, count, core->as.letrec.body));
+    emit(chain, ct_core_letrec(s->p, core->range, binds, count, core->as.letrec.body));
     return core->as.letrec.body;
 }
 
@@ -328,7 +328,7 @@ static CtCore *simp_step(CtSimplifier *s, CtCore *core, Chain *chain) {
     case CORE_CASE: return simp_case(s, core, chain->place);
     case CORE_CON: return simp_con(s, core, chain);
     case CORE_LAM: result = eta(s, simp_lam(s, core)); break;
-    case CORE_PROJ: result = ct_core_proj(s->p, core->span, simp(s, core->as.proj.tuple), core->as.proj.index); break;
+    case CORE_PROJ: result = ct_core_proj(s->p, core->range, simp(s, core->as.proj.tuple), core->as.proj.index); break;
     case CORE_APP:
     case CORE_TUPLE:
     case CORE_PRIM:

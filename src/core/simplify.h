@@ -60,12 +60,12 @@ CtCore *ct_core_head_let(CtSimplifier *s, CtCore **let);
 /* The construction of atoms that a variable is bound to, or a construction itself; NULL for other terms. */
 CtCore *ct_core_known_construction(CtSimplifier *s, CtCore *core);
 /* A copy of a λ in sight for a call; NULL when it is too large. */
-CtCore *ct_core_copied_lam(CtSimplifier *s, CtCore *lam, CtSpan call);
+CtCore *ct_core_copied_lam(CtSimplifier *s, CtCore *lam, CtSourceRange call);
 bool ct_core_is_of_atoms(const CtCore *construction);
 /* Names for the arguments of a construction that are no atoms, around what `rest` makes of the named one; NULL when
  * there are none. */
-CtCore *ct_core_name_args(CtSimplifier *s, CtCore *construction, CtVar *like, CtCore *(*rest)(void *data, CtCore *named),
-                     void *data);
+CtCore *ct_core_name_args(CtSimplifier *s, CtCore *construction, CtVar *like,
+                          CtCore *(*rest)(void *data, CtCore *named), void *data);
 /* The branch of a CASE for a constructor in sight. */
 CtCore *ct_core_select_branch(CtSimplifier *s, const CtCore *core, const CtCore *con);
 /* A new node that is like another. */

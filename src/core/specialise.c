@@ -121,8 +121,8 @@ static CtCore *call_copy(const Copy *c, const CtCore *app, CtVar *const *capture
     uint32_t count = 0;
     for (uint32_t i = 0; i < app->as.call.count; i++)
         if (i != c->index) args[count++] = app->as.call.args[i];
-    for (uint32_t i = 0; i < c->extra_count; i++) args[count++] = ct_core_var(p, app->span, captured[i]);
-    return ct_core_app(p, app->span, ct_core_global(p, app->span, c->new), args, count);
+    for (uint32_t i = 0; i < c->extra_count; i++) args[count++] = ct_core_var(p, app->range, captured[i]);
+    return ct_core_app(p, app->range, ct_core_global(p, app->range, c->new), args, count);
 }
 
 static CtCore *redirect(void *data, CtCore *core) {
@@ -147,12 +147,12 @@ static CtCore *copy_body(Copy *c, CtCore *given) {
     for (uint32_t i = 0; i < c->extra_count; i++) {
         CtVar *captured = given->as.lam->captures[i];
         c->extra[i] = params[count++] = ct_core_var_like(p, captured, captured->type);
-        ct_map_set(arena, &replace, ct_key(captured), ct_core_var(p, given->span, c->extra[i]));
+        ct_map_set(arena, &replace, ct_key(captured), ct_core_var(p, given->range, c->extra[i]));
     }
     CtCore *body = redirect(c, lam->body);
     CtCore *function = ct_core_copy(p, given, &replace);
-    body = ct_core_let(p, given->span, lam->params[c->index], function, body);
-    return ct_core_lam(p, fresh->span, lam->name, params, count, body);
+    body = ct_core_let(p, given->range, lam->params[c->index], function, body);
+    return ct_core_lam(p, fresh->range, lam->name, params, count, body);
 }
 
 static CtType *copy_type(CtProgram *p, const Copy *c, const CtType *type, const CtLam *given) {
@@ -168,10 +168,10 @@ static CtType *copy_type(CtProgram *p, const Copy *c, const CtType *type, const 
 static CtCore *as_global(Specialiser *s, CtGlobal *owner, Function *function, CtCore *lam) {
     CtContext *context = s->p->context;
     const char *name = ct_format(context->arena, "%s.λ%u", owner->name->text, ++function->numbered);
-    CtGlobal *global = ct_core_global_new(s->p, name, lam->type, lam->span);
+    CtGlobal *global = ct_core_global_new(s->p, name, lam->type, lam->range);
     global->body = ct_core_copy(s->p, lam, NULL);
     global->is_library = owner->is_library;
-    return ct_core_global(s->p, lam->span, global);
+    return ct_core_global(s->p, lam->range, global);
 }
 
 static CtCore *specialise_call(Specialiser *s, CtCore *app, Function *function, uint32_t index) {
@@ -188,7 +188,7 @@ static CtCore *specialise_call(Specialiser *s, CtCore *app, Function *function, 
     if (c.new == NULL) {
         const char *name = is_global ? ct_format(arena, "%s{%s}", old->name->text, given->as.global->name->text)
                                      : ct_format(arena, "%s{λ%u}", old->name->text, ++function->numbered);
-        c.new = ct_core_global_new(p, name, copy_type(p, &c, old->type, is_global ? NULL : given->as.lam), old->span);
+        c.new = ct_core_global_new(p, name, copy_type(p, &c, old->type, is_global ? NULL : given->as.lam), old->range);
         c.new->is_library = old->is_library;
         c.new->body = copy_body(&c, given);
         if (is_global) ct_map_set(arena, &function->copies, ct_key(given->as.global) + index, c.new);

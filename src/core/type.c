@@ -73,7 +73,9 @@ CtType *ct_core_type_float(CtProgram *p) { return make(p, TYPE_FLOAT, NULL, 0); 
 CtType *ct_core_type_int(CtProgram *p) { return make(p, TYPE_INT, NULL, 0); }
 CtType *ct_core_type_char(CtProgram *p) { return make(p, TYPE_CHAR, NULL, 0); }
 
-CtType *ct_core_type_tuple(CtProgram *p, CtType *const *parts, uint32_t count) { return make(p, TYPE_TUPLE, parts, count); }
+CtType *ct_core_type_tuple(CtProgram *p, CtType *const *parts, uint32_t count) {
+    return make(p, TYPE_TUPLE, parts, count);
+}
 
 CtType *ct_core_type_pair(CtProgram *p, CtType *first, CtType *second) {
     CtType *parts[] = {first, second};
@@ -213,13 +215,13 @@ CtVar *ct_core_var_like(CtProgram *p, const CtVar *var, CtType *type) {
     return fresh;
 }
 
-CtGlobal *ct_core_global_new(CtProgram *p, const char *name, CtType *type, CtSpan span) {
+CtGlobal *ct_core_global_new(CtProgram *p, const char *name, CtType *type, CtSourceRange range) {
     CtArena *arena = p->context->arena;
     CtGlobal *global = CT_NEW(arena, CtGlobal);
     global->name = ct_intern_text(&p->context->symbols, name);
     global->id = p->next_global++;
     global->type = type;
-    global->span = span;
+    global->range = range;
     ct_push(arena, &p->globals, global);
     return global;
 }

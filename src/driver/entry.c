@@ -6,16 +6,16 @@ static CtEntity *find(CtBuild *build, const char *name) {
     return ct_types_lookup(build->types, ct_intern_text(&build->context.symbols, name));
 }
 
-static CtExpr *expr_new(CtBuild *build, CtExprKind kind, CtSpan span) {
+static CtExpr *expr_new(CtBuild *build, CtExprKind kind, CtSourceRange range) {
     CtExpr *expr = CT_NEW(build->arena, CtExpr);
     expr->kind = kind;
-    expr->span = span;
+    expr->range = range;
     return expr;
 }
 
-static CtExpr *variable(CtBuild *build, CtSym name, CtSpan span) {
-    CtExpr *expr = expr_new(build, EXPR_VAR, span);
-    expr->name = (CtName){NULL, name, span};
+static CtExpr *variable(CtBuild *build, CtSym name, CtSourceRange range) {
+    CtExpr *expr = expr_new(build, EXPR_VAR, range);
+    expr->name = (CtName){NULL, name, range};
     return expr;
 }
 
@@ -23,9 +23,9 @@ static CtExpr *variable(CtBuild *build, CtSym name, CtSpan span) {
 static CtExpr *of_one_argument(CtBuild *build, CtExpr *f, uint32_t arity) {
     if (arity == 1) return f;
     CtPat *tuple = CT_NEW(build->arena, CtPat);
-    CtExpr *call = expr_new(build, EXPR_APP, f->span);
+    CtExpr *call = expr_new(build, EXPR_APP, f->range);
     tuple->kind = PAT_TUPLE;
-    tuple->span = f->span;
+    tuple->range = f->range;
     tuple->parts = CT_NEW_ARRAY(build->arena, CtPat *, arity);
     tuple->part_count = arity;
     call->parts = CT_NEW_ARRAY(build->arena, CtExpr *, arity + 1);
@@ -35,11 +35,11 @@ static CtExpr *of_one_argument(CtBuild *build, CtExpr *f, uint32_t arity) {
         CtSym name = ct_intern_text(&build->context.symbols, ct_format(build->arena, "argument'%u", i + 1));
         CtPat *part = tuple->parts[i] = CT_NEW(build->arena, CtPat);
         part->kind = PAT_VAR;
-        part->span = f->span;
-        part->name = (CtName){NULL, name, f->span};
-        call->parts[i + 1] = variable(build, name, f->span);
+        part->range = f->range;
+        part->name = (CtName){NULL, name, f->range};
+        call->parts[i + 1] = variable(build, name, f->range);
     }
-    CtExpr *lam = expr_new(build, EXPR_LAM, f->span);
+    CtExpr *lam = expr_new(build, EXPR_LAM, f->range);
     lam->pats = CT_NEW_ARRAY(build->arena, CtPat *, 1);
     lam->pats[0] = tuple;
     lam->pat_count = 1;
@@ -67,7 +67,7 @@ static void unknown_function(CtBuild *build, const char *name) {
     CtSym *names = CT_NEW_ARRAY(build->arena, CtSym, count + 1);
     for (uint32_t i = 0; i < count; i++) names[i] = entities[i]->name;
     const char *file = build->context.sources.items[1].name;
-    CtDiag *diag = ct_error(&build->context, CT_E0702, CT_NO_SPAN, "%s does not define `%s`", file, name);
+    CtDiag *diag = ct_error(&build->context, CT_E0702, CT_NO_RANGE, "%s does not define `%s`", file, name);
     CtSym nearest = ct_nearest(ct_intern_text(&build->context.symbols, name), names, count);
     if (nearest != NULL)
         ct_help(&build->context, diag, "did you mean `%s`?", nearest->text);
@@ -99,7 +99,7 @@ static bool ask_function(CtBuild *build, const CtEntry *entry, Asked *asked) {
     CtTy *type = ct_types_instantiate(build->types, &entity->scheme, inst);
     asked->name = ct_format(build->arena, "`%s`", entry->function);
     asked->arity = count_arguments(build, type, &asked->result);
-    asked->expr = variable(build, entity->name, entity->span);
+    asked->expr = variable(build, entity->name, entity->range);
     return true;
 }
 
@@ -119,10 +119,10 @@ static bool ask_expression(CtBuild *build, const CtEntry *entry, Asked *asked) {
 }
 
 static bool has_derivative(CtBuild *build, const CtEntry *entry, const Asked *asked) {
-    CtSpan span = asked->expr->span;
+    CtSourceRange range = asked->expr->range;
     const char *type = type_text(build, asked->result);
     if (asked->arity == 0) {
-        ct_error(&build->context, CT_E0405, span, "%s has the type %s: only functions have derivatives", asked->name,
+        ct_error(&build->context, CT_E0405, range, "%s has the type %s: only functions have derivatives", asked->name,
                  type);
         return false;
     }
@@ -130,7 +130,7 @@ static bool has_derivative(CtBuild *build, const CtEntry *entry, const Asked *as
                 (asked->result->kind == TY_CON && asked->result->con == ct_types_con_double(build->types));
     if (entry->mode != COTAN_GRAD || real) return true;
     CtDiag *diag =
-        ct_error(&build->context, CT_E0405, span,
+        ct_error(&build->context, CT_E0405, range,
                  "the gradient is of a function whose result is a Double, but %s gives %s", asked->name, type);
     ct_help(&build->context, diag, "`cotan jacobian` and `cotan vjp` take functions with any first-order result");
     return false;
@@ -146,10 +146,10 @@ CtExpr *ct_driver_entry_expression(CtBuild *build, const CtEntry *entry) {
     if (entry->mode != COTAN_RUN && !has_derivative(build, entry, &asked)) return NULL;
     CtExpr *point = entry->point != NULL ? ct_driver_build_expression(build, entry->point) : NULL;
     if (entry->point != NULL && point == NULL) return NULL;
-    CtExpr *expr = expr_new(build, EXPR_APP, asked.expr->span);
+    CtExpr *expr = expr_new(build, EXPR_APP, asked.expr->range);
     expr->parts = CT_NEW_ARRAY(build->arena, CtExpr *, 3);
     expr->part_count = point != NULL ? 3 : 2;
-    expr->parts[0] = variable(build, ct_intern_text(&build->context.symbols, wrappers[entry->mode]), expr->span);
+    expr->parts[0] = variable(build, ct_intern_text(&build->context.symbols, wrappers[entry->mode]), expr->range);
     expr->parts[1] = of_one_argument(build, asked.expr, asked.arity);
     expr->parts[2] = point;
     return expr;
@@ -241,8 +241,8 @@ bool ct_driver_build_core(CtBuild *build, const char *name, CtText *out) {
     build->elab = ct_elab_new(build->types, build->program);
     CT_VEC(CtGlobal *) globals = {0};
     for (uint32_t i = 0; i < count; i++) {
-        if (entities[i]->scheme.count > 0 && name == NULL) continue;          /* polymorphic: shown where it is used */
-        CtExpr *expr = variable(build, entities[i]->name, entities[i]->span); /* its types, defaulted */
+        if (entities[i]->scheme.count > 0 && name == NULL) continue;           /* polymorphic: shown where it is used */
+        CtExpr *expr = variable(build, entities[i]->name, entities[i]->range); /* its types, defaulted */
         if (entities[i]->scheme.count > 0 && !ct_types_infer_expression(build->types, expr, NULL)) return false;
         CtGlobal *global = ct_elab_global(build->elab, entities[i], expr->inst);
         if (global != NULL) ct_push(build->arena, &globals, global);

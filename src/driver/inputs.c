@@ -5,13 +5,13 @@
 
 static const char input_name[] = "<input>";
 
-static CtName name_of(CtContext *context, const char *text, CtSpan span) {
-    return (CtName){NULL, ct_intern_text(&context->symbols, text), span};
+static CtName name_of(CtContext *context, const char *text, CtSourceRange range) {
+    return (CtName){NULL, ct_intern_text(&context->symbols, text), range};
 }
 
 static CtModule *module_new(CtContext *context, uint32_t source) {
     CtModule *module = CT_NEW(context->arena, CtModule);
-    module->name = name_of(context, "Main", CT_NO_SPAN);
+    module->name = name_of(context, "Main", CT_NO_RANGE);
     module->source = source;
     module->continues = true;
     return module;
@@ -20,7 +20,7 @@ static CtModule *module_new(CtContext *context, uint32_t source) {
 /* name = body, or name () = body */
 static CtModule *module_of(CtContext *context, CtName name, CtExpr *body, bool of_unit) {
     CtArena *arena = context->arena;
-    CtModule *module = module_new(context, name.span.source);
+    CtModule *module = module_new(context, name.range.source);
     CtDecl *decl = module->decls.items = CT_NEW(arena, CtDecl);
     CtBinding *binding = decl->binding = CT_NEW(arena, CtBinding);
     CtClause *clause = binding->clauses = CT_NEW(arena, CtClause);
@@ -31,11 +31,11 @@ static CtModule *module_of(CtContext *context, CtName name, CtExpr *body, bool o
     binding->clause_count = 1;
     clause->rhs.guarded_count = 1;
     guarded->body = body;
-    decl->span = binding->span = clause->span = guarded->span = name.span;
+    decl->range = binding->range = clause->range = guarded->range = name.range;
     if (!of_unit) return module;
     CtPat *unit = CT_NEW(arena, CtPat);
     unit->kind = PAT_TUPLE;
-    unit->span = name.span;
+    unit->range = name.range;
     clause->pats = CT_NEW(arena, CtPat *);
     clause->pats[0] = unit;
     clause->pat_count = 1;
@@ -76,13 +76,13 @@ static bool add_named(CtBuild *build, const CtInput *input) {
     CtContext *context = &build->context;
     CtExpr *value = read_expression(context, input->text);
     if (value == NULL) return false;
-    CtName hidden = name_of(context, ct_format(build->arena, "value of %s", input->name), value->span);
+    CtName hidden = name_of(context, ct_format(build->arena, "value of %s", input->name), value->range);
     CtExpr *use = CT_NEW(build->arena, CtExpr);
     use->kind = EXPR_VAR;
-    use->span = value->span;
+    use->range = value->range;
     use->name = hidden;
     return add(build, module_of(context, hidden, value, false)) &&
-           add(build, module_of(context, name_of(context, input->name, value->span), use, false));
+           add(build, module_of(context, name_of(context, input->name, value->range), use, false));
 }
 
 bool ct_driver_inputs_read(CtBuild *build) {
@@ -104,7 +104,7 @@ void ct_driver_inputs_keep_newest_warnings(CtBuild *build) {
     build->context.warning_count = 0;
     while (*link != NULL) {
         CtDiag *diag = *link;
-        if (diag->is_warning && diag->span.source != build->last_input) {
+        if (diag->is_warning && diag->range.source != build->last_input) {
             *link = diag->next;
         } else {
             build->context.warning_count += diag->is_warning;
@@ -119,7 +119,7 @@ void ct_driver_inputs_keep_newest_warnings(CtBuild *build) {
 static uint32_t first_error(const CtContext *context) {
     uint32_t first = UINT32_MAX;
     for (const CtDiag *diag = context->diags; diag != NULL; diag = diag->next)
-        if (!diag->is_warning && diag->span.source != 0 && diag->span.start < first) first = diag->span.start;
+        if (!diag->is_warning && diag->range.source != 0 && diag->range.start < first) first = diag->range.start;
     return first;
 }
 
@@ -164,7 +164,7 @@ CtExpr *ct_driver_build_expression(CtBuild *build, const char *text) {
 bool ct_driver_build_type_of(CtBuild *build, const char *text, CtText *out) {
     CtExpr *expr = ct_driver_build_expression(build, text);
     if (expr == NULL) return false;
-    CtModule *module = module_of(&build->context, name_of(&build->context, "type of it", expr->span), expr, true);
+    CtModule *module = module_of(&build->context, name_of(&build->context, "type of it", expr->range), expr, true);
     if (!ct_types_infer_module(build->types, module, false)) return false; /* the build is lost */
     CtScheme scheme = module->decls.items[0].binding->entity->scheme;
     CtTy *unit;

@@ -42,7 +42,7 @@ static bool read_prelude(CtModules *m) {
 static void say_cycle(CtModules *m, CtName name) {
     const CtUnit *last = m->reading.items[m->reading.count - 1];
     bool direct = last->module->name.text == name.text;
-    CtDiag *diag = ct_error(m->context, CT_E0321, name.span, "`%s` imports itself%s", name.text->text,
+    CtDiag *diag = ct_error(m->context, CT_E0321, name.range, "`%s` imports itself%s", name.text->text,
                             direct ? "" : ", through what it imports");
     for (uint32_t i = 0; i < m->reading.count; i++) {
         const CtUnit *unit = m->reading.items[i];
@@ -65,7 +65,7 @@ static uint32_t find_source(CtModules *m, CtName name) {
     if (m->finder.find != NULL) finding = m->finder.find(m->finder.data, context->arena, name.text->text, &found);
     if (finding == FINDING_NO_MEMORY) ct_alloc_array(context->arena, SIZE_MAX, SIZE_MAX); /* jumps */
     if (finding == FINDING_DONE) return ct_source_add(context, found.path, found.text, found.length, false);
-    CtDiag *diag = ct_error(context, CT_E0320, name.span, "there is no module `%s`", name.text->text);
+    CtDiag *diag = ct_error(context, CT_E0320, name.range, "there is no module `%s`", name.text->text);
     ct_help(context, diag, "%s", found.tried);
     return 0;
 }
@@ -73,7 +73,7 @@ static uint32_t find_source(CtModules *m, CtName name) {
 static bool check_header(CtModules *m, CtName name, const CtModule *module) {
     if (module->name.text == name.text) return true;
     const char *file = m->context->sources.items[module->source].name;
-    CtDiag *diag = ct_error(m->context, CT_E0320, name.span, "%s says that it is the module `%s`, not `%s`", file,
+    CtDiag *diag = ct_error(m->context, CT_E0320, name.range, "%s says that it is the module `%s`, not `%s`", file,
                             module->name.text->text, name.text->text);
     ct_help(m->context, diag, "it should begin with `module %s where`", name.text->text);
     return false;
@@ -88,14 +88,14 @@ static void read_import(CtModules *m, CtName name) {
         return;
     }
     if (m->reading.count >= DEEPEST) {
-        ct_error(m->context, CT_E0207, name.span, "imports lead through more than %d modules", DEEPEST);
+        ct_error(m->context, CT_E0207, name.range, "imports lead through more than %d modules", DEEPEST);
         return;
     }
     ct_map_set(m->context->arena, &m->by_name, ct_key(name.text), NULL);
     uint32_t source = find_source(m, name);
     CtUnit *unit = source != 0 ? parse(m, source) : NULL;
     if (unit == NULL || !check_header(m, name, unit->module)) return;
-    unit->imported = name.span;
+    unit->imported = name.range;
     ct_map_set(m->context->arena, &m->by_name, ct_key(name.text), unit);
     read_imports(m, unit);
 }

@@ -7,10 +7,10 @@
 
 typedef struct CtUnit {
     CtModule *module;
-    CtFixities fixities; /* in force in it: its own, and those of what it imports */
-    bool is_prelude;     /* in scope of every module that comes later */
-    bool reading;        /* its imports are being read */
-    CtSpan imported;     /* where, first */
+    CtFixities fixities;    /* in force in it: its own, and those of what it imports */
+    bool is_prelude;        /* in scope of every module that comes later */
+    bool reading;           /* its imports are being read */
+    CtSourceRange imported; /* where, first */
 } CtUnit;
 
 /* A module's file. */

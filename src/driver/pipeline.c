@@ -89,7 +89,7 @@ static bool pass_elaborate(CtBuild *build, const CtEntry *entry) {
     build->entry = ct_elab_expression(build->elab, "entry", expr);
     if (build->entry != NULL) ct_driver_entry_show(build, entry, expr->type);
     if (ct_ad_method_info(entry->method)->reverse)
-        ct_ad_jvp_in_reverse(build->ad, build->modules.entry_source, expr->span);
+        ct_ad_jvp_in_reverse(build->ad, build->modules.entry_source, expr->range);
     return build->entry != NULL && build->context.error_count == 0;
 }
 
@@ -144,7 +144,7 @@ static bool run_pass(CtBuild *build, uint32_t index, const CtEntry *entry) {
     if (build->options.lint && build->program != NULL) {
         const char *wrong = ct_core_lint(build->program);
         if (wrong != NULL) {
-            ct_error(&build->context, CT_E0901, CT_NO_SPAN, "after the pass %s: %s", pass->name, wrong);
+            ct_error(&build->context, CT_E0901, CT_NO_RANGE, "after the pass %s: %s", pass->name, wrong);
             return false;
         }
     }
@@ -154,7 +154,8 @@ static bool run_pass(CtBuild *build, uint32_t index, const CtEntry *entry) {
 
 enum { FIRST_CORE_PASS = 3 };
 
-CtBuild *ct_driver_build_new(const char *name, const char *text, size_t length, CtBuildOptions options, jmp_buf *handler) {
+CtBuild *ct_driver_build_new(const char *name, const char *text, size_t length, CtBuildOptions options,
+                             jmp_buf *handler) {
     CtArena *arena = ct_arena_new(options.memory);
     if (arena == NULL) return NULL;
     jmp_buf failed;
@@ -172,7 +173,7 @@ CtBuild *ct_driver_build_new(const char *name, const char *text, size_t length, 
     bool sound = true;
     for (uint32_t i = 0; i < FIRST_CORE_PASS && sound; i++) sound = run_pass(build, i, NULL);
     if (!sound && build->context.error_count == 0)
-        ct_error(&build->context, CT_E0901, CT_NO_SPAN, "reading %s failed without a reason", name);
+        ct_error(&build->context, CT_E0901, CT_NO_RANGE, "reading %s failed without a reason", name);
     ct_arena_on_failure(arena, handler);
     return build;
 }

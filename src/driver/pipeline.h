@@ -89,14 +89,15 @@ typedef struct CtEntry {
     CtMethod reverse;       /* of the reverse derivatives inside the program */
     bool applied;           /* RUN of an expression: to arguments that are an input */
     bool prefer_double;     /* types left open become Double rather than Int */
-    bool one_rule;          /* of the rules for derivatives only that at `rule` is honoured (CT_NO_SPAN: none) */
-    CtSpan rule;
+    bool one_rule;          /* of the rules for derivatives only that at `rule` is honoured (CT_NO_RANGE: none) */
+    CtSourceRange rule;
 } CtEntry;
 
 /* A new build of a source, through `infer`. The text is borrowed, and those of the modules that it imports. NULL only
  * without memory; whether it is sound is said by build->context.error_count. `handler` is where running out of memory
  * goes. */
-CtBuild *ct_driver_build_new(const char *name, const char *text, size_t length, CtBuildOptions options, jmp_buf *handler);
+CtBuild *ct_driver_build_new(const char *name, const char *text, size_t length, CtBuildOptions options,
+                             jmp_buf *handler);
 void ct_driver_build_free(CtBuild *build);
 
 /* Takes an entry point through the remaining passes; once a build. False with errors in the context. Afterwards

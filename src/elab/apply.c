@@ -6,7 +6,7 @@
 
 CtCore *ct_elab_wrap(CtElab *el, const Lets *lets, CtCore *body) {
     for (uint32_t i = lets->count; i-- > 0;)
-        body = ct_core_let(el->program, lets->items[i].span, lets->items[i].var, lets->items[i].rhs, body);
+        body = ct_core_let(el->program, lets->items[i].range, lets->items[i].var, lets->items[i].rhs, body);
     return body;
 }
 
@@ -36,31 +36,31 @@ static bool can_wait(const CtCore *core) {
     return false;
 }
 
-CtCore *ct_elab_atom(CtElab *el, CtSpan span, const char *name, CtCore *value, Lets *lets) {
+CtCore *ct_elab_atom(CtElab *el, CtSourceRange range, const char *name, CtCore *value, Lets *lets) {
     if (can_wait(value)) return value;
     CtVar *var = ct_core_var_new(el->program, name, value->type);
-    ct_push(el->arena, lets, (Pending){var, value, span});
-    return ct_core_var(el->program, span, var);
+    ct_push(el->arena, lets, (Pending){var, value, range});
+    return ct_core_var(el->program, range, var);
 }
 
-CtCore *ct_elab_apply_one(CtElab *el, CtSpan span, CtCore *fun, CtCore *arg) {
-    if (fun->type->kind != TYPE_FUN || fun->type->count != 2) return ct_elab_error_term(el, span, fun->type);
-    return ct_core_app(el->program, span, fun, &arg, 1);
+CtCore *ct_elab_apply_one(CtElab *el, CtSourceRange range, CtCore *fun, CtCore *arg) {
+    if (fun->type->kind != TYPE_FUN || fun->type->count != 2) return ct_elab_error_term(el, range, fun->type);
+    return ct_core_app(el->program, range, fun, &arg, 1);
 }
 
 /* λx y. f x y for a curried f. */
-CtCore *ct_elab_uncurry(CtElab *el, CtSpan span, CtCore *value, Ground *type, uint32_t k) {
+CtCore *ct_elab_uncurry(CtElab *el, CtSourceRange range, CtCore *value, Ground *type, uint32_t k) {
     if (k <= 1) return value;
     Lets lets = {0};
-    CtCore *fun = ct_elab_atom(el, span, "f", value, &lets);
+    CtCore *fun = ct_elab_atom(el, range, "f", value, &lets);
     CtVar **params = CT_NEW_ARRAY(el->arena, CtVar *, k);
     for (uint32_t i = 0; i < k; i++) {
         Ground *arg = NULL;
-        if (!ct_elab_ground_fun(el, type, &arg, &type)) return ct_elab_error_term(el, span, value->type);
+        if (!ct_elab_ground_fun(el, type, &arg, &type)) return ct_elab_error_term(el, range, value->type);
         params[i] = ct_core_var_new(el->program, "x", ct_elab_core(el, arg));
-        fun = ct_elab_apply_one(el, span, fun, ct_core_var(el->program, span, params[i]));
+        fun = ct_elab_apply_one(el, range, fun, ct_core_var(el->program, range, params[i]));
     }
-    return ct_elab_wrap(el, &lets, ct_core_lam(el->program, span, el->name, params, k, fun));
+    return ct_elab_wrap(el, &lets, ct_core_lam(el->program, range, el->name, params, k, fun));
 }
 
 /* ---- calls with arguments already elaborated ---- */
@@ -72,31 +72,31 @@ static Ground *param_type(CtElab *el, Ground *type, uint32_t index) {
     return arg;
 }
 
-static CtCore *adapt(CtElab *el, CtSpan span, const Callee *callee, uint32_t index, CtCore *value) {
+static CtCore *adapt(CtElab *el, CtSourceRange range, const Callee *callee, uint32_t index, CtCore *value) {
     uint32_t k = index < callee->arity ? ct_elab_wants(callee, index) : 0;
-    return k <= 1 ? value : ct_elab_uncurry(el, span, value, param_type(el, callee->type, index), k);
+    return k <= 1 ? value : ct_elab_uncurry(el, range, value, param_type(el, callee->type, index), k);
 }
 
 /* One-parameter λs for the arguments that are missing. */
-static CtCore *partial(CtElab *el, CtSpan span, const Callee *callee, CtCore **args, uint32_t count) {
+static CtCore *partial(CtElab *el, CtSourceRange range, const Callee *callee, CtCore **args, uint32_t count) {
     Lets lets = {0};
     uint32_t missing = callee->arity - count;
     CtCore **all = CT_NEW_ARRAY(el->arena, CtCore *, callee->arity);
     CtVar **params = CT_NEW_ARRAY(el->arena, CtVar *, missing);
-    for (uint32_t i = 0; i < count; i++) all[i] = ct_elab_atom(el, span, "a", args[i], &lets);
+    for (uint32_t i = 0; i < count; i++) all[i] = ct_elab_atom(el, range, "a", args[i], &lets);
     for (uint32_t i = 0; i < missing; i++) {
         params[i] = ct_core_var_new(el->program, "x", ct_elab_core(el, param_type(el, callee->type, count + i)));
-        all[count + i] = adapt(el, span, callee, count + i, ct_core_var(el->program, span, params[i]));
+        all[count + i] = adapt(el, range, callee, count + i, ct_core_var(el->program, range, params[i]));
     }
-    CtCore *body = ct_elab_saturated(el, span, callee, all);
-    for (uint32_t i = missing; i-- > 0;) body = ct_core_lam(el->program, span, el->name, &params[i], 1, body);
+    CtCore *body = ct_elab_saturated(el, range, callee, all);
+    for (uint32_t i = missing; i-- > 0;) body = ct_core_lam(el->program, range, el->name, &params[i], 1, body);
     return ct_elab_wrap(el, &lets, body);
 }
 
-CtCore *ct_elab_call(CtElab *el, CtSpan span, const Callee *callee, CtCore **args, uint32_t count) {
-    if (count < callee->arity) return partial(el, span, callee, args, count);
-    CtCore *core = ct_elab_saturated(el, span, callee, args);
-    for (uint32_t i = callee->arity; i < count; i++) core = ct_elab_apply_one(el, span, core, args[i]);
+CtCore *ct_elab_call(CtElab *el, CtSourceRange range, const Callee *callee, CtCore **args, uint32_t count) {
+    if (count < callee->arity) return partial(el, range, callee, args, count);
+    CtCore *core = ct_elab_saturated(el, range, callee, args);
+    for (uint32_t i = callee->arity; i < count; i++) core = ct_elab_apply_one(el, range, core, args[i]);
     return core;
 }
 
@@ -147,7 +147,7 @@ typedef struct Ready {
     bool hole;                   /* the first argument is still missing: a right section */
     CtExpr *lambda;              /* elaborated when called: only once */
     struct Ready *outer, *inner; /* COMPOSE */
-    CtSpan span;
+    CtSourceRange range;
 } Ready;
 
 static void ready(CtElab *el, CtExpr *expr, Lets *lets, Ready *out);
@@ -161,7 +161,7 @@ static CtCore *argument(CtElab *el, const Callee *callee, uint32_t index, CtExpr
     Lets own = {0};
     CtCore *core = nary(el, expr, k, &own);
     if (own.count == 0) return core;
-    for (uint32_t i = 0; i < index; i++) before[i] = ct_elab_atom(el, before[i]->span, "a", before[i], lets);
+    for (uint32_t i = 0; i < index; i++) before[i] = ct_elab_atom(el, before[i]->range, "a", before[i], lets);
     for (uint32_t i = 0; i < own.count; i++) ct_push(el->arena, lets, own.items[i]);
     return core;
 }
@@ -169,7 +169,7 @@ static CtCore *argument(CtElab *el, const Callee *callee, uint32_t index, CtExpr
 static void ready_value(CtElab *el, CtExpr *expr, CtCore *value, Lets *lets, Ready *out) {
     out->kind = READY_CALLEE;
     out->callee = (Callee){.kind = CALLEE_VALUE, .type = ct_elab_ground(el, expr->type)};
-    out->callee.value = ct_elab_atom(el, expr->span, "f", value, lets);
+    out->callee.value = ct_elab_atom(el, expr->range, "f", value, lets);
 }
 
 static void ready_section(CtElab *el, CtExpr *expr, Lets *lets, Ready *out) {
@@ -179,7 +179,7 @@ static void ready_section(CtElab *el, CtExpr *expr, Lets *lets, Ready *out) {
     out->given = CT_NEW(el->arena, CtCore *);
     uint32_t k = out->callee.arity > 1 ? ct_elab_wants(&out->callee, 1) : 0;
     CtCore *given = k == 0 ? ct_elab_expr(el, expr->parts[1]) : nary(el, expr->parts[1], k, lets);
-    out->given[0] = ct_elab_atom(el, expr->span, "a", given, lets);
+    out->given[0] = ct_elab_atom(el, expr->range, "a", given, lets);
 }
 
 static void ready_spine(CtElab *el, CtExpr *expr, const Spine *spine, Lets *lets, Ready *out) {
@@ -194,12 +194,12 @@ static void ready_spine(CtElab *el, CtExpr *expr, const Spine *spine, Lets *lets
     for (uint32_t i = 0; i < count; i++) {
         CtExpr *arg = spine_arg(spine, i);
         CtCore *given = argument(el, &out->callee, i, arg, out->given, lets);
-        out->given[i] = ct_elab_atom(el, arg->span, "a", given, lets);
+        out->given[i] = ct_elab_atom(el, arg->range, "a", given, lets);
     }
 }
 
 static void ready(CtElab *el, CtExpr *expr, Lets *lets, Ready *out) {
-    *out = (Ready){.kind = READY_CALLEE, .span = expr->span};
+    *out = (Ready){.kind = READY_CALLEE, .range = expr->range};
     Spine spine = spine_of(el, expr);
     if (spine.head->kind == EXPR_LAM && spine.args.count == 0) {
         out->kind = READY_LAMBDA;
@@ -207,9 +207,9 @@ static void ready(CtElab *el, CtExpr *expr, Lets *lets, Ready *out) {
     } else if (spine.head->kind == EXPR_RIGHT_SECTION && spine.args.count == 0) {
         ready_section(el, spine.head, lets, out);
     } else if (spine.args.count == 2 && ct_elab_is_named(el, spine.head, ".")) {
-        if (ct_elab_too_deep(el, expr->span)) {
+        if (ct_elab_too_deep(el, expr->range)) {
             CtType *type = ct_elab_core_of(el, expr->type);
-            ready_value(el, expr, ct_elab_error_term(el, expr->span, type), lets, out);
+            ready_value(el, expr, ct_elab_error_term(el, expr->range, type), lets, out);
             return;
         }
         out->kind = READY_COMPOSE;
@@ -231,7 +231,7 @@ static CtVar *as_column(CtElab *el, CtPat *pat, CtCore *value, Lets *lets) {
     if (value->kind == CORE_VAR) return value->as.var;
     Row row = {.pats = &pat};
     CtVar *var = ct_elab_column(el, &row, 1, 0, value->type);
-    ct_push(el->arena, lets, (Pending){var, value, pat->span});
+    ct_push(el->arena, lets, (Pending){var, value, pat->range});
     return var;
 }
 
@@ -243,20 +243,20 @@ static CtCore *call_lambda(CtElab *el, CtExpr *lambda, CtCore **values, uint32_t
     Ground *type = ct_elab_ground(el, lambda->type);
     for (uint32_t i = 0; i < pats; i++) {
         Ground *arg = NULL;
-        if (!ct_elab_ground_fun(el, type, &arg, &type)) return ct_elab_error_term(el, lambda->span, values[0]->type);
+        if (!ct_elab_ground_fun(el, type, &arg, &type)) return ct_elab_error_term(el, lambda->range, values[0]->type);
         Row row = {.pats = &lambda->pats[i]};
         columns[i] = i < count ? as_column(el, lambda->pats[i], values[i], &lets)
                                : ct_elab_column(el, &row, 1, 0, ct_elab_core(el, arg));
     }
-    Row row = {.pats = CT_NEW_ARRAY(el->arena, CtPat *, pats), .body = lambda->parts[0], .span = lambda->span};
+    Row row = {.pats = CT_NEW_ARRAY(el->arena, CtPat *, pats), .body = lambda->parts[0], .range = lambda->range};
     memcpy(row.pats, lambda->pats, pats * sizeof *row.pats);
-    Fail fail = {.text = "the pattern of this λ does not match", .span = lambda->span};
+    Fail fail = {.text = "the pattern of this λ does not match", .range = lambda->range};
     CtVar **params = columns + pats - missing;
     CtVar **kept = CT_NEW_ARRAY(el->arena, CtVar *, missing);
     for (uint32_t i = 0; i < missing; i++) kept[i] = params[i];
     CtCore *core = ct_elab_match(el, columns, pats, &row, 1, &fail, ct_elab_core(el, type));
-    for (uint32_t i = missing; i-- > 0;) core = ct_core_lam(el->program, lambda->span, el->name, &kept[i], 1, core);
-    for (uint32_t i = pats; i < count; i++) core = ct_elab_apply_one(el, lambda->span, core, values[i]);
+    for (uint32_t i = missing; i-- > 0;) core = ct_core_lam(el->program, lambda->range, el->name, &kept[i], 1, core);
+    for (uint32_t i = pats; i < count; i++) core = ct_elab_apply_one(el, lambda->range, core, values[i]);
     return ct_elab_wrap(el, &lets, core);
 }
 
@@ -275,9 +275,9 @@ static CtCore *invoke(CtElab *el, Ready *fun, CtCore **values, uint32_t n) {
     while (used < n) args[count++] = values[used++];
     for (uint32_t i = 0; i < count; i++) {
         bool given = fun->hole ? i >= 1 && i <= fun->given_count : i < fun->given_count;
-        if (!given) args[i] = adapt(el, fun->span, &fun->callee, i, args[i]);
+        if (!given) args[i] = adapt(el, fun->range, &fun->callee, i, args[i]);
     }
-    return ct_elab_call(el, fun->span, &fun->callee, args, count);
+    return ct_elab_call(el, fun->range, &fun->callee, args, count);
 }
 
 static CtVar *param_for(CtElab *el, const Ready *fun, uint32_t index, CtType *type) {
@@ -295,8 +295,8 @@ static CtCore *as_it_is(CtElab *el, const Ready *fun, uint32_t k) {
     if (callee->arity != k) return NULL;
     for (uint32_t i = 0; i < k; i++)
         if (ct_elab_wants(callee, i) > 1) return NULL;
-    if (callee->kind == CALLEE_GLOBAL) return ct_core_global(el->program, fun->span, callee->spec->global);
-    if (callee->kind == CALLEE_LOCAL) return ct_core_var(el->program, fun->span, callee->local->var);
+    if (callee->kind == CALLEE_GLOBAL) return ct_core_global(el->program, fun->range, callee->spec->global);
+    if (callee->kind == CALLEE_LOCAL) return ct_core_var(el->program, fun->range, callee->local->var);
     return NULL;
 }
 
@@ -311,12 +311,12 @@ static CtCore *nary(CtElab *el, CtExpr *expr, uint32_t k, Lets *lets) {
     for (uint32_t i = 0; i < k; i++) {
         Ground *arg = NULL;
         if (!ct_elab_ground_fun(el, type, &arg, &type))
-            return ct_elab_error_term(el, expr->span, ct_elab_core(el, type));
+            return ct_elab_error_term(el, expr->range, ct_elab_core(el, type));
         params[i] = param_for(el, &fun, i, ct_elab_core(el, arg));
-        values[i] = ct_core_var(el->program, expr->span, params[i]);
+        values[i] = ct_core_var(el->program, expr->range, params[i]);
     }
     CtCore *body = invoke(el, &fun, values, k);
-    return ct_core_lam(el->program, expr->span, el->name, params, k, body);
+    return ct_core_lam(el->program, expr->range, el->name, params, k, body);
 }
 
 CtCore *ct_elab_nary(CtElab *el, CtExpr *expr, uint32_t k) {
@@ -327,21 +327,21 @@ CtCore *ct_elab_nary(CtElab *el, CtExpr *expr, uint32_t k) {
 
 /* ---- the forms of application ---- */
 
-CtCore *ct_elab_call_exprs(CtElab *el, CtSpan span, const Callee *callee, CtExpr **args, uint32_t count) {
+CtCore *ct_elab_call_exprs(CtElab *el, CtSourceRange range, const Callee *callee, CtExpr **args, uint32_t count) {
     Lets lets = {0};
     CtCore **cores = CT_NEW_ARRAY(el->arena, CtCore *, count);
     for (uint32_t i = 0; i < count; i++) cores[i] = argument(el, callee, i, args[i], cores, &lets);
-    CtCore *call = ct_elab_call(el, span, callee, cores, count);
+    CtCore *call = ct_elab_call(el, range, callee, cores, count);
     return ct_elab_wrap(el, &lets, call);
 }
 
 /* a && b and a || b evaluate b only where it decides. */
-static CtCore *shortcut(CtElab *el, CtSpan span, const Spine *spine, bool is_and) {
+static CtCore *shortcut(CtElab *el, CtSourceRange range, const Spine *spine, bool is_and) {
     CtCore *left = ct_elab_expr(el, spine_arg(spine, 0));
     CtCore *right = ct_elab_expr(el, spine_arg(spine, 1));
-    CtCore *known = ct_core_bool(el->program, span, !is_and);
-    return is_and ? ct_core_if(el->program, span, left, right, known)
-                  : ct_core_if(el->program, span, left, known, right);
+    CtCore *known = ct_core_bool(el->program, range, !is_and);
+    return is_and ? ct_core_if(el->program, range, left, right, known)
+                  : ct_core_if(el->program, range, left, known, right);
 }
 
 /* The head is a λ, a composition or a section with enough arguments. */
@@ -358,7 +358,7 @@ static CtCore *call_ready(CtElab *el, CtExpr *function, CtExpr **args, uint32_t 
 static CtCore *call_composed(CtElab *el, CtExpr *expr, const Spine *spine, CtExpr **args) {
     CtExpr *composed = CT_NEW(el->arena, CtExpr);
     CtExpr *parts[] = {spine->head, args[0], args[1]};
-    *composed = (CtExpr){.kind = EXPR_APP, .span = expr->span, .part_count = 3, .type = NULL};
+    *composed = (CtExpr){.kind = EXPR_APP, .range = expr->range, .part_count = 3, .type = NULL};
     composed->parts = CT_NEW_ARRAY(el->arena, CtExpr *, 3);
     memcpy(composed->parts, parts, sizeof parts);
     return call_ready(el, composed, args + 2, spine->args.count - 2);
@@ -372,14 +372,14 @@ CtCore *ct_elab_app(CtElab *el, CtExpr *expr) {
     uint32_t count = spine.args.count;
     CtExpr **args = CT_NEW_ARRAY(el->arena, CtExpr *, count);
     for (uint32_t i = 0; i < count; i++) args[i] = spine_arg(&spine, i);
-    if (count == 2 && ct_elab_is_named(el, head, "&&")) return shortcut(el, expr->span, &spine, true);
-    if (count == 2 && ct_elab_is_named(el, head, "||")) return shortcut(el, expr->span, &spine, false);
+    if (count == 2 && ct_elab_is_named(el, head, "&&")) return shortcut(el, expr->range, &spine, true);
+    if (count == 2 && ct_elab_is_named(el, head, "||")) return shortcut(el, expr->range, &spine, false);
     if (count >= 3 && ct_elab_is_named(el, head, ".")) return call_composed(el, expr, &spine, args);
     if (count == 2 && ct_elab_is_named(el, head, ".")) return ct_elab_nary(el, expr, 1);
     if (is_name(head)) {
         Callee callee = ct_elab_callee(el, head);
         if (count < callee.arity) return ct_elab_nary(el, expr, 1);
-        return ct_elab_call_exprs(el, expr->span, &callee, args, count);
+        return ct_elab_call_exprs(el, expr->range, &callee, args, count);
     }
     if (head->kind == EXPR_LAM && (count == 0 || count < head->pat_count)) {
         if (count == 0) return ct_elab_nary(el, head, 1);
@@ -389,6 +389,6 @@ CtCore *ct_elab_app(CtElab *el, CtExpr *expr) {
         return ct_elab_nary(el, head, 1);
     }
     CtCore *core = ct_elab_expr(el, head);
-    for (uint32_t i = 0; i < count; i++) core = ct_elab_apply_one(el, expr->span, core, ct_elab_expr(el, args[i]));
+    for (uint32_t i = 0; i < count; i++) core = ct_elab_apply_one(el, expr->range, core, ct_elab_expr(el, args[i]));
     return core;
 }

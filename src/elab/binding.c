@@ -28,11 +28,11 @@ static CtCore *function_of_clauses(CtElab *el, const CtBinding *binding, Ground 
     for (uint32_t i = 0; i < arity; i++) {
         Ground *arg = NULL;
         if (!ct_elab_ground_fun(el, type, &arg, &type))
-            return ct_elab_error_term(el, binding->span, ct_elab_core(el, type));
+            return ct_elab_error_term(el, binding->range, ct_elab_core(el, type));
         params[i] = ct_elab_column(el, rows, binding->clause_count, i, ct_elab_core(el, arg));
     }
     CtCore *body = ct_elab_clauses(el, binding, params, ct_elab_core(el, type));
-    return ct_core_lam(el->program, binding->span, el->name, params, arity, body);
+    return ct_core_lam(el->program, binding->range, el->name, params, arity, body);
 }
 
 /* λx. e x for a binding f = e that must be a function. */
@@ -46,8 +46,8 @@ static CtCore *eta_expanded(CtElab *el, const CtBinding *binding, Ground *type) 
     ct_elab_ground_fun(el, type, &arg, NULL);
     CtVar *param = ct_core_var_new(el->program, "x", ct_elab_core(el, arg));
     CtCore *value = ct_elab_clauses(el, binding, NULL, ct_elab_core(el, type));
-    CtCore *body = ct_elab_apply_one(el, binding->span, value, ct_core_var(el->program, binding->span, param));
-    return ct_core_lam(el->program, binding->span, el->name, &param, 1, body);
+    CtCore *body = ct_elab_apply_one(el, binding->range, value, ct_core_var(el->program, binding->range, param));
+    return ct_core_lam(el->program, binding->range, el->name, &param, 1, body);
 }
 
 CtCore *ct_elab_binding(CtElab *el, const CtBinding *binding, Ground *type, uint32_t arity, bool eta,
@@ -81,7 +81,7 @@ static void pattern_entities(CtElab *el, const CtPat *pat, Poly *poly) {
 
 void ct_elab_recursive_value(CtElab *el, const CtBinding *binding, const char *name) {
     const char *text = name == NULL ? "this pattern's value" : ct_format(el->arena, "`%s`", name);
-    CtDiag *diag = ct_error(el->context, CT_E0403, binding->span, "%s is defined by itself, and is no function", text);
+    CtDiag *diag = ct_error(el->context, CT_E0403, binding->range, "%s is defined by itself, and is no function", text);
     if (name == NULL)
         ct_help(el->context, diag, "give it a parameter, or break the circle");
     else
@@ -150,20 +150,20 @@ static Poly *declare(CtElab *el, const CtBindingGroup *group) {
 
 /* ---- uses ---- */
 
-static void too_many_copies(CtElab *el, const Poly *poly, CtSpan span) {
-    ct_error(el->context, CT_E0402, ct_elab_blame(el, span),
+static void too_many_copies(CtElab *el, const Poly *poly, CtSourceRange range) {
+    ct_error(el->context, CT_E0402, ct_elab_blame(el, range),
              "`%s` uses itself at ever larger types: there would be no end of copies",
              poly->entities.items[0]->name->text);
 }
 
-static uint32_t wanted(CtElab *el, Poly *poly, Ground **types, CtSpan span) {
+static uint32_t wanted(CtElab *el, Poly *poly, Ground **types, CtSourceRange range) {
     uint32_t count = poly->group->generic_count;
     bool deep = false;
     for (uint32_t i = 0; i < count; i++) deep |= types[i]->depth > ELAB_MAX_TYPE_DEPTH;
     for (uint32_t i = 0; i < poly->instances.count; i++)
         if (memcmp(poly->instances.items[i].types, types, count * sizeof *types) == 0) return i;
     if (poly->instances.count > 0 && (deep || poly->instances.count >= ELAB_MAX_COPIES)) {
-        too_many_copies(el, poly, span);
+        too_many_copies(el, poly, range);
         return 0;
     }
     TyEnv *env = CT_NEW(el->arena, TyEnv);
@@ -181,7 +181,7 @@ Local *ct_elab_local(CtElab *el, CtExpr *expr) {
         bool given = expr->inst != NULL && i < expr->inst_count;
         types[i] = ct_elab_ground(el, given ? expr->inst[i] : poly->group->generics[i]);
     }
-    uint32_t index = wanted(el, poly, types, expr->span);
+    uint32_t index = wanted(el, poly, types, expr->range);
     return poly->instances.items[index].locals[local->index];
 }
 
@@ -196,7 +196,7 @@ static void want_values(CtElab *el, Poly *poly) {
         if (poly->group->generics[i]->preds != NULL) return;
         types[i] = ct_elab_ground_in(el, NULL, poly->group->generics[i]);
     }
-    wanted(el, poly, types, poly->group->bindings[0]->span);
+    wanted(el, poly, types, poly->group->bindings[0]->range);
 }
 
 static CtCore *given_body(CtElab *el, void *data) {
@@ -206,9 +206,9 @@ static CtCore *given_body(CtElab *el, void *data) {
 
 static CtCore *pattern_code(CtElab *el, const CtBinding *binding, CtVar *const *vars, uint32_t count, CtCore *body) {
     CtType *type = ct_elab_core_of(el, binding->pat->type);
-    Fail no_guard = {.text = "no guard of this binding holds", .span = binding->span};
+    Fail no_guard = {.text = "no guard of this binding holds", .range = binding->range};
     CtCore *value = ct_elab_rhs(el, &binding->clauses[0].rhs, &no_guard, type);
-    Fail fail = {.text = "the pattern of this binding does not match", .span = binding->pat->span};
+    Fail fail = {.text = "the pattern of this binding does not match", .range = binding->pat->range};
     CtCore **place = binding->bang ? &body : ct_elab_place(el, value, vars, count, &body);
     if (place != NULL) *place = ct_elab_match_one(el, binding->pat, value, given_body, *place, &fail, (*place)->type);
     return body;
@@ -229,8 +229,8 @@ static CtCore *single_code(CtElab *el, const Poly *poly, const Instance *instanc
     const Local *local = instance->locals[0];
     const char *name = binding->name.text->text;
     CtCore *code = ct_elab_binding(el, binding, local->type, local->arity, false, local->arity > 0 ? name : el->name);
-    if (binding->bang) return ct_core_let(el->program, binding->span, local->var, code, body);
-    return ct_elab_let(el, binding->span, local->var, code, body);
+    if (binding->bang) return ct_core_let(el->program, binding->range, local->var, code, body);
+    return ct_elab_let(el, binding->range, local->var, code, body);
 }
 
 /* Copies may want further copies while their code is made: `instances` grows under the loop. */
@@ -258,11 +258,11 @@ static CtCore *group_code(CtElab *el, Poly *poly, CtCore *body) {
     if (binds.count == 0) return body;
     CtVar **vars = CT_NEW_ARRAY(el->arena, CtVar *, binds.count);
     for (uint32_t i = 0; i < binds.count; i++) vars[i] = binds.items[i].var;
-    CtCore *unit = ct_core_unit(el->program, poly->group->bindings[0]->span);
-    CtCore *alone = ct_core_letrec(el->program, unit->span, binds.items, binds.count, unit);
+    CtCore *unit = ct_core_unit(el->program, poly->group->bindings[0]->range);
+    CtCore *alone = ct_core_letrec(el->program, unit->range, binds.items, binds.count, unit);
     CtCore **place = ct_elab_place(el, alone, vars, binds.count, &body);
     if (place == NULL) return body;
-    *place = ct_core_letrec(el->program, poly->group->bindings[0]->span, binds.items, binds.count, *place);
+    *place = ct_core_letrec(el->program, poly->group->bindings[0]->range, binds.items, binds.count, *place);
     return body;
 }
 

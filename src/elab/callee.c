@@ -10,13 +10,13 @@ static Callee value_callee(CtCore *value, Ground *type) {
     return (Callee){.kind = CALLEE_VALUE, .type = type, .value = value};
 }
 
-static Callee error_callee(CtElab *el, CtSpan span, Ground *type) {
-    return value_callee(ct_elab_error_term(el, span, ct_elab_core(el, type)), type);
+static Callee error_callee(CtElab *el, CtSourceRange range, Ground *type) {
+    return value_callee(ct_elab_error_term(el, range, ct_elab_core(el, type)), type);
 }
 
-static Callee spec_callee(CtElab *el, Spec *spec, CtSpan span) {
+static Callee spec_callee(CtElab *el, Spec *spec, CtSourceRange range) {
     Callee callee = {.kind = CALLEE_GLOBAL, .type = spec->type, .arity = spec->arity, .spec = spec};
-    if (spec->arity == 0) callee = value_callee(ct_core_global(el->program, span, spec->global), spec->type);
+    if (spec->arity == 0) callee = value_callee(ct_core_global(el->program, range, spec->global), spec->type);
     return callee;
 }
 
@@ -43,16 +43,16 @@ static CtExpr *alias_body(const CtBinding *binding) {
     return body->kind == EXPR_VAR && local_or_parameter(body) ? NULL : body;
 }
 
-static Callee callee_at(CtElab *el, CtEntity *entity, Ground **types, CtSpan span, int aliases);
+static Callee callee_at(CtElab *el, CtEntity *entity, Ground **types, CtSourceRange range, int aliases);
 
 /* Code of a binding, or, where it is but a name, what that name stands for. */
 static Callee binding_callee(CtElab *el, CtEntity *entity, CtBinding *binding, const TyEnv *env, Ground *type,
-                             Ground **types, uint32_t count, CtSpan span, int aliases) {
+                             Ground **types, uint32_t count, CtSourceRange range, int aliases) {
     CtExpr *body = alias_body(binding);
     bool recursive = entity->kind == ENTITY_GLOBAL && entity->group != NULL && entity->group->recursive;
     if (body == NULL || recursive || aliases >= ALIAS_LIMIT) {
-        Spec *spec = ct_elab_spec(el, entity, binding, env, type, types, count, SPEC_BINDING, span);
-        return spec_callee(el, spec, span);
+        Spec *spec = ct_elab_spec(el, entity, binding, env, type, types, count, SPEC_BINDING, range);
+        return spec_callee(el, spec, range);
     }
     const TyEnv *before = el->env;
     el->env = env;
@@ -61,7 +61,7 @@ static Callee binding_callee(CtElab *el, CtEntity *entity, CtBinding *binding, c
         callee = ct_elab_callee(el, body);
     } else {
         Ground **inner = instance_of(el, body->entity, body->inst, body->inst_count);
-        callee = callee_at(el, body->entity, inner, span, aliases + 1);
+        callee = callee_at(el, body->entity, inner, range, aliases + 1);
     }
     el->env = before;
     return callee;
@@ -75,15 +75,15 @@ static TyEnv *frame(CtElab *el, CtTy *const *generics, Ground **types, uint32_t 
     return env;
 }
 
-static void no_instance(CtElab *el, CtSpan span, const CtClass *class_, Ground *type, const CtEntity *method) {
+static void no_instance(CtElab *el, CtSourceRange range, const CtClass *class_, Ground *type, const CtEntity *method) {
     CtText text = ct_text(el->arena);
     ct_elab_ground_print(&text, type);
-    ct_error(el->context, CT_E0901, ct_elab_blame(el, span), "%s has no %s here: %s is not of class %s", text.data,
+    ct_error(el->context, CT_E0901, ct_elab_blame(el, range), "%s has no %s here: %s is not of class %s", text.data,
              method->name->text, text.data, class_->name->text);
 }
 
 /* types[0] is what the class is about. */
-static Callee method_callee(CtElab *el, CtEntity *method, Ground **types, CtSpan span, int aliases) {
+static Callee method_callee(CtElab *el, CtEntity *method, Ground **types, CtSourceRange range, int aliases) {
     CtClass *class_ = method->class_;
     const CtScheme *scheme = &method->scheme;
     TyEnv *own = frame(el, scheme->generics, types, scheme->count, NULL);
@@ -92,8 +92,8 @@ static Callee method_callee(CtElab *el, CtEntity *method, Ground **types, CtSpan
     CtTyCon *head = ct_elab_ground_head(types[0], &arg_count);
     CtInstance *instance = ct_types_instance_find(class_, head);
     if (instance == NULL) {
-        no_instance(el, span, class_, types[0], method);
-        return error_callee(el, span, type);
+        no_instance(el, range, class_, types[0], method);
+        return error_callee(el, range, type);
     }
     CtBinding *binding = instance->methods == NULL ? NULL : instance->methods[method->method];
     if (binding != NULL) {
@@ -102,56 +102,56 @@ static Callee method_callee(CtElab *el, CtEntity *method, Ground **types, CtSpan
         TyEnv *env = frame(el, instance->generics, args, instance->generic_count, NULL);
         if (scheme->count > 1)
             env = frame(el, instance->method_generics[method->method], types + 1, scheme->count - 1, env);
-        return binding_callee(el, method, binding, env, type, types, scheme->count, span, aliases);
+        return binding_callee(el, method, binding, env, type, types, scheme->count, range, aliases);
     }
     binding = class_->defaults[method->method];
     if (binding == NULL) {
         CtText text = ct_text(el->arena);
         ct_elab_ground_print(&text, types[0]);
-        CtDiag *diag = ct_error(el->context, CT_E0406, ct_elab_blame(el, span),
+        CtDiag *diag = ct_error(el->context, CT_E0406, ct_elab_blame(el, range),
                                 "the instance `%s %s` does not define `%s`, which is used here", class_->name->text,
                                 text.data, method->name->text);
-        if (instance->span.source && !el->context->sources.items[instance->span.source].is_library)
-            ct_note(el->context, diag, instance->span, "the instance is here");
+        if (instance->range.source && !el->context->sources.items[instance->range.source].is_library)
+            ct_note(el->context, diag, instance->range, "the instance is here");
         ct_help(el->context, diag, "define `%s` in the instance", method->name->text);
-        return error_callee(el, span, type);
+        return error_callee(el, range, type);
     }
     TyEnv *env = frame(el, &class_->param, types, 1, own);
-    return binding_callee(el, method, binding, env, type, types, scheme->count, span, aliases);
+    return binding_callee(el, method, binding, env, type, types, scheme->count, range, aliases);
 }
 
 /* ---- entities ---- */
 
-static Callee callee_at(CtElab *el, CtEntity *entity, Ground **types, CtSpan span, int aliases) {
+static Callee callee_at(CtElab *el, CtEntity *entity, Ground **types, CtSourceRange range, int aliases) {
     const CtScheme *scheme = &entity->scheme;
     switch (entity->kind) {
-    case ENTITY_METHOD: return method_callee(el, entity, types, span, aliases);
+    case ENTITY_METHOD: return method_callee(el, entity, types, range, aliases);
     case ENTITY_PRIMITIVE: {
         TyEnv env = {.generics = scheme->generics, .types = types, .count = scheme->count};
-        return ct_elab_primitive(el, entity, ct_elab_ground_in(el, &env, scheme->type), span);
+        return ct_elab_primitive(el, entity, ct_elab_ground_in(el, &env, scheme->type), range);
     }
     case ENTITY_GLOBAL:
         if (entity->binding != NULL) {
             TyEnv *env = frame(el, scheme->generics, types, scheme->count, NULL);
             Ground *type = ct_elab_ground_in(el, env, scheme->type);
-            return binding_callee(el, entity, entity->binding, env, type, types, scheme->count, span, aliases);
+            return binding_callee(el, entity, entity->binding, env, type, types, scheme->count, range, aliases);
         }
         {
-            Spec *spec = ct_elab_spec_entity(el, entity, types, span);
-            if (spec != NULL) return spec_callee(el, spec, span);
+            Spec *spec = ct_elab_spec_entity(el, entity, types, range);
+            if (spec != NULL) return spec_callee(el, spec, range);
         }
         break;
     case ENTITY_LOCAL:
-        ct_error(el->context, CT_E0901, span, "the local %s is used out of place", entity->name->text);
+        ct_error(el->context, CT_E0901, range, "the local %s is used out of place", entity->name->text);
         break;
     }
-    return error_callee(el, span, ct_elab_ground_con(el, ct_types_con_tuple(el->types, 0)));
+    return error_callee(el, range, ct_elab_ground_con(el, ct_types_con_tuple(el->types, 0)));
 }
 
-Callee ct_elab_callee_at(CtElab *el, CtEntity *entity, Ground **inst, uint32_t count, CtSpan span) {
+Callee ct_elab_callee_at(CtElab *el, CtEntity *entity, Ground **inst, uint32_t count, CtSourceRange range) {
     Ground **types = CT_NEW_ARRAY(el->arena, Ground *, count); /* environments keep it */
     for (uint32_t i = 0; i < count; i++) types[i] = inst[i];
-    return callee_at(el, entity, types, span, 0);
+    return callee_at(el, entity, types, range, 0);
 }
 
 static Callee con_callee(CtElab *el, CtExpr *expr) {
@@ -160,17 +160,17 @@ static Callee con_callee(CtElab *el, CtExpr *expr) {
     Ground *result = type;
     for (uint32_t i = 0; i < expr->con->arity; i++) ct_elab_ground_fun(el, result, NULL, &result);
     callee.con = ct_elab_con(el, result, expr->con);
-    if (callee.arity == 0) return value_callee(ct_core_con(el->program, expr->span, callee.con, NULL, 0), type);
+    if (callee.arity == 0) return value_callee(ct_core_con(el->program, expr->range, callee.con, NULL, 0), type);
     return callee;
 }
 
 static Callee local_callee(CtElab *el, CtExpr *expr) {
     Local *local = ct_elab_local(el, expr);
     if (local == NULL) {
-        ct_error(el->context, CT_E0901, expr->span, "the local %s is used out of place", expr->name.text->text);
-        return error_callee(el, expr->span, ct_elab_ground(el, expr->type));
+        ct_error(el->context, CT_E0901, expr->range, "the local %s is used out of place", expr->name.text->text);
+        return error_callee(el, expr->range, ct_elab_ground(el, expr->type));
     }
-    if (local->arity == 0) return value_callee(ct_core_var(el->program, expr->span, local->var), local->type);
+    if (local->arity == 0) return value_callee(ct_core_var(el->program, expr->range, local->var), local->type);
     return (Callee){.kind = CALLEE_LOCAL, .type = local->type, .arity = local->arity, .local = local};
 }
 
@@ -181,23 +181,24 @@ Callee ct_elab_callee(CtElab *el, CtExpr *expr) {
     CtEntity *entity = expr->entity;
     if (entity->kind == ENTITY_LOCAL) return local_callee(el, expr);
     Ground **types = instance_of(el, entity, expr->inst, expr->inst_count);
-    return callee_at(el, entity, types, expr->span, 0);
+    return callee_at(el, entity, types, expr->range, 0);
 }
 
 /* ---- calls ---- */
 
-CtCore *ct_elab_saturated(CtElab *el, CtSpan span, const Callee *callee, CtCore **args) {
+CtCore *ct_elab_saturated(CtElab *el, CtSourceRange range, const Callee *callee, CtCore **args) {
     CtProgram *p = el->program;
     switch (callee->kind) {
     case CALLEE_VALUE: return callee->value;
-    case CALLEE_GLOBAL: return ct_core_app(p, span, ct_core_global(p, span, callee->spec->global), args, callee->arity);
-    case CALLEE_LOCAL: return ct_core_app(p, span, ct_core_var(p, span, callee->local->var), args, callee->arity);
-    case CALLEE_CON: return ct_core_con(p, span, callee->con, args, callee->arity);
-    case CALLEE_TUPLE: return ct_core_tuple(p, span, args, callee->arity);
+    case CALLEE_GLOBAL:
+        return ct_core_app(p, range, ct_core_global(p, range, callee->spec->global), args, callee->arity);
+    case CALLEE_LOCAL: return ct_core_app(p, range, ct_core_var(p, range, callee->local->var), args, callee->arity);
+    case CALLEE_CON: return ct_core_con(p, range, callee->con, args, callee->arity);
+    case CALLEE_TUPLE: return ct_core_tuple(p, range, args, callee->arity);
     case CALLEE_PRIM:
     case CALLEE_ARRAY:
     case CALLEE_DERIV:
-    case CALLEE_ERROR: return ct_elab_primitive_call(el, span, callee, args);
+    case CALLEE_ERROR: return ct_elab_primitive_call(el, range, callee, args);
     }
     return NULL;
 }

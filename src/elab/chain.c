@@ -41,12 +41,12 @@ static CtExpr *links_of(CtElab *el, CtExpr *expr, int side, Links *links) {
 }
 
 static CtCore *bound(CtElab *el, CtCore *value, Lets *lets) {
-    return ct_elab_atom(el, value->span, "part", value, lets);
+    return ct_elab_atom(el, value->range, "part", value, lets);
 }
 
 static CtCore *call_link(CtElab *el, const Link *link, CtCore *left, CtCore *right) {
     CtCore *args[] = {left, right};
-    return ct_elab_call(el, link->expr->span, &link->callee, args, 2);
+    return ct_elab_call(el, link->expr->range, &link->callee, args, 2);
 }
 
 /* ((a + b) + c) + …: from the innermost, which is evaluated first, outwards. */

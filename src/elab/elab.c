@@ -1,31 +1,31 @@
 /* The public face of elaboration. */
 #include "elab/internal.h"
 
-bool ct_elab_too_deep(CtElab *el, CtSpan span) {
+bool ct_elab_too_deep(CtElab *el, CtSourceRange range) {
     if (el->gave_up) return true;
     if (el->depth < ELAB_MAX_DEPTH) {
         el->depth++;
         return false;
     }
-    ct_elab_report_depth(el, span);
+    ct_elab_report_depth(el, range);
     return true;
 }
 
-void ct_elab_report_depth(CtElab *el, CtSpan span) {
+void ct_elab_report_depth(CtElab *el, CtSourceRange range) {
     if (el->gave_up) return;
-    CtDiag *diag = ct_error(el->context, CT_E0404, ct_elab_blame(el, span), "this is nested too deeply");
+    CtDiag *diag = ct_error(el->context, CT_E0404, ct_elab_blame(el, range), "this is nested too deeply");
     ct_help(el->context, diag, "give inner parts names of their own");
     el->gave_up = true;
 }
 
-CtCore *ct_elab_error_term(CtElab *el, CtSpan span, CtType *type) {
-    return ct_core_fail(el->program, span, type, CT_E0901, "elaboration failed", NULL);
+CtCore *ct_elab_error_term(CtElab *el, CtSourceRange range, CtType *type) {
+    return ct_core_fail(el->program, range, type, CT_E0901, "elaboration failed", NULL);
 }
 
 CtEntity *ct_elab_library_entity(CtElab *el, const char *name) {
     CtEntity *entity = ct_types_lookup_library(el->types, ct_intern_text(&el->context->symbols, name));
     if (entity != NULL) return entity;
-    ct_error(el->context, CT_E0901, CT_NO_SPAN, "the library does not define %s", name);
+    ct_error(el->context, CT_E0901, CT_NO_RANGE, "the library does not define %s", name);
     return NULL;
 }
 
@@ -36,7 +36,7 @@ static void find_types(CtElab *el) {
     if (bool_ != NULL)
         el->program->bool_type = ct_elab_core(el, ct_elab_ground_con(el, bool_));
     else
-        ct_error(el->context, CT_E0901, CT_NO_SPAN, "the library does not define Bool");
+        ct_error(el->context, CT_E0901, CT_NO_RANGE, "the library does not define Bool");
     Ground *list = ct_elab_ground_con(el, ct_types_con_list(el->types));
     Ground *string = ct_elab_ground_app(el, list, ct_elab_ground_con(el, ct_types_con_char(el->types)));
     el->program->string_type = ct_elab_core(el, string);
@@ -76,7 +76,7 @@ CtGlobal *ct_elab_global(CtElab *el, CtEntity *entity, CtTy **inst) {
         types[i] = ct_elab_ground_in(el, NULL, inst != NULL ? inst[i] : entity->scheme.generics[i]);
     Spec *spec = NULL;
     if (entity->kind == ENTITY_GLOBAL)
-        spec = ct_elab_spec_entity(el, entity, types, entity->span);
+        spec = ct_elab_spec_entity(el, entity, types, entity->range);
     else
         spec = ct_elab_spec_name(el, entity, types);
     return finish(el, spec, errors_before);

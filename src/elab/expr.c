@@ -3,34 +3,36 @@
 
 bool ct_elab_is_named(CtElab *el, const CtExpr *expr, const char *name) {
     if (expr->kind != EXPR_VAR || expr->entity == NULL || expr->entity->kind != ENTITY_GLOBAL) return false;
-    return strcmp(expr->entity->name->text, name) == 0 && ct_elab_is_library(el, expr->entity->span);
+    return strcmp(expr->entity->name->text, name) == 0 && ct_elab_is_library(el, expr->entity->range);
 }
 
 /* ---- literals ---- */
 
 /* A literal of a type that is not built in: fromInt n, fromDouble x. */
-static CtCore *converted(CtElab *el, CtSpan span, CtCore *value, Ground *type, CtEntity *from, const char *name) {
+static CtCore *converted(CtElab *el, CtSourceRange range, CtCore *value, Ground *type, CtEntity *from,
+                         const char *name) {
     if (from == NULL) from = ct_elab_library_entity(el, name);
-    if (from == NULL) return ct_elab_error_term(el, span, ct_elab_core(el, type));
-    Callee callee = ct_elab_callee_at(el, from, &type, 1, span);
-    return ct_elab_call(el, span, &callee, &value, 1);
+    if (from == NULL) return ct_elab_error_term(el, range, ct_elab_core(el, type));
+    Callee callee = ct_elab_callee_at(el, from, &type, 1, range);
+    return ct_elab_call(el, range, &callee, &value, 1);
 }
 
-CtCore *ct_elab_literal(CtElab *el, CtSpan span, const CtLit *lit, bool negative, Ground *type, CtEntity *from) {
+CtCore *ct_elab_literal(CtElab *el, CtSourceRange range, const CtLit *lit, bool negative, Ground *type,
+                        CtEntity *from) {
     CtProgram *p = el->program;
     CtType *core = ct_elab_core(el, type);
     double fraction = negative ? -lit->fraction : lit->fraction;
     int64_t integer = negative ? (int64_t)(0 - (uint64_t)lit->integer) : lit->integer;
     switch (lit->kind) {
-    case LIT_CHAR: return ct_core_char(p, span, lit->integer);
-    case LIT_STRING: return ct_core_string(p, span, lit->text, lit->text_length);
+    case LIT_CHAR: return ct_core_char(p, range, lit->integer);
+    case LIT_STRING: return ct_core_string(p, range, lit->text, lit->text_length);
     case LIT_INT:
-        if (core->kind == TYPE_INT) return ct_core_int(p, span, integer);
-        if (core->kind == TYPE_DOUBLE || core->kind == TYPE_FLOAT) return ct_core_real(p, span, core, fraction);
-        return converted(el, span, ct_core_int(p, span, integer), type, from, "fromInt");
+        if (core->kind == TYPE_INT) return ct_core_int(p, range, integer);
+        if (core->kind == TYPE_DOUBLE || core->kind == TYPE_FLOAT) return ct_core_real(p, range, core, fraction);
+        return converted(el, range, ct_core_int(p, range, integer), type, from, "fromInt");
     case LIT_FRACTION:
-        if (core->kind == TYPE_DOUBLE || core->kind == TYPE_FLOAT) return ct_core_real(p, span, core, fraction);
-        return converted(el, span, ct_core_double(p, span, fraction), type, from, "fromDouble");
+        if (core->kind == TYPE_DOUBLE || core->kind == TYPE_FLOAT) return ct_core_real(p, range, core, fraction);
+        return converted(el, range, ct_core_double(p, range, fraction), type, from, "fromDouble");
     }
     return NULL;
 }
@@ -41,9 +43,9 @@ static CtCore *negation(CtElab *el, CtExpr *expr) {
     CtExpr *arg = expr->parts[0];
     CtTypeKind kind = ct_elab_core(el, type)->kind;
     bool built_in = kind == TYPE_INT || kind == TYPE_DOUBLE || kind == TYPE_FLOAT;
-    if (built_in && arg->kind == EXPR_LIT) return ct_elab_literal(el, expr->span, &arg->lit, true, type, NULL);
-    Callee callee = ct_elab_callee_at(el, expr->entity, &type, 1, expr->span);
-    return ct_elab_call_exprs(el, expr->span, &callee, &arg, 1);
+    if (built_in && arg->kind == EXPR_LIT) return ct_elab_literal(el, expr->range, &arg->lit, true, type, NULL);
+    Callee callee = ct_elab_callee_at(el, expr->entity, &type, 1, expr->range);
+    return ct_elab_call_exprs(el, expr->range, &callee, &arg, 1);
 }
 
 /* ---- the other forms ---- */
@@ -54,7 +56,7 @@ static CtCore *condition(CtElab *el, CtExpr *expr) {
     CtCore *test = ct_elab_expr(el, expr->parts[0]);
     CtCore *yes = ct_elab_expr(el, expr->parts[1]);
     CtCore *no = ct_elab_expr(el, expr->parts[2]);
-    return ct_core_if(el->program, expr->span, test, yes, no);
+    return ct_core_if(el->program, expr->range, test, yes, no);
 }
 
 static CtCore **parts_of(CtElab *el, const CtExpr *expr) {
@@ -65,8 +67,8 @@ static CtCore **parts_of(CtElab *el, const CtExpr *expr) {
 
 static CtCore *array_literal(CtElab *el, CtExpr *expr) {
     CtType *type = ct_elab_core_of(el, expr->type);
-    if (type->kind != TYPE_ARRAY) return ct_elab_error_term(el, expr->span, type);
-    return ct_core_array_lit(el->program, expr->span, type->parts[0], parts_of(el, expr), expr->part_count);
+    if (type->kind != TYPE_ARRAY) return ct_elab_error_term(el, expr->range, type);
+    return ct_core_array_lit(el->program, expr->range, type->parts[0], parts_of(el, expr), expr->part_count);
 }
 
 /* enumFromTo a b and its kin, at the type of the elements. */
@@ -76,8 +78,8 @@ static CtCore *range(CtElab *el, CtExpr *expr) {
     for (uint32_t i = 0; i < expr->part_count; i++)
         if (expr->parts[i] != NULL) args[count++] = expr->parts[i];
     Ground *element = ct_elab_ground(el, args[0]->type);
-    Callee callee = ct_elab_callee_at(el, expr->entity, &element, 1, expr->span);
-    return ct_elab_call_exprs(el, expr->span, &callee, args, count);
+    Callee callee = ct_elab_callee_at(el, expr->entity, &element, 1, expr->range);
+    return ct_elab_call_exprs(el, expr->range, &callee, args, count);
 }
 
 static CtCore *by_kind(CtElab *el, CtExpr *expr) {
@@ -91,12 +93,12 @@ static CtCore *by_kind(CtElab *el, CtExpr *expr) {
     case EXPR_LAM:
     case EXPR_RIGHT_SECTION: return ct_elab_nary(el, expr, 1);
     case EXPR_LIT:
-        return ct_elab_literal(el, expr->span, &expr->lit, false, ct_elab_ground(el, expr->type), expr->entity);
+        return ct_elab_literal(el, expr->range, &expr->lit, false, ct_elab_ground(el, expr->type), expr->entity);
     case EXPR_NEG: return negation(el, expr);
     case EXPR_LET: return ct_elab_decls(el, &expr->decls, inner_expr, expr->parts[0]);
     case EXPR_IF: return condition(el, expr);
     case EXPR_CASE: return ct_elab_case(el, expr);
-    case EXPR_TUPLE: return ct_core_tuple(el->program, expr->span, parts_of(el, expr), expr->part_count);
+    case EXPR_TUPLE: return ct_core_tuple(el->program, expr->range, parts_of(el, expr), expr->part_count);
     case EXPR_LIST: return ct_elab_list(el, expr);
     case EXPR_ARRAY: return array_literal(el, expr);
     case EXPR_RANGE: return range(el, expr);
@@ -106,12 +108,12 @@ static CtCore *by_kind(CtElab *el, CtExpr *expr) {
     case EXPR_DO:
     case EXPR_CHAIN: break;
     }
-    ct_error(el->context, CT_E0901, expr->span, "this form of expression cannot be elaborated yet");
-    return ct_elab_error_term(el, expr->span, ct_elab_core_of(el, expr->type));
+    ct_error(el->context, CT_E0901, expr->range, "this form of expression cannot be elaborated yet");
+    return ct_elab_error_term(el, expr->range, ct_elab_core_of(el, expr->type));
 }
 
 CtCore *ct_elab_expr(CtElab *el, CtExpr *expr) {
-    if (ct_elab_too_deep(el, expr->span)) return ct_elab_error_term(el, expr->span, ct_elab_core_of(el, expr->type));
+    if (ct_elab_too_deep(el, expr->range)) return ct_elab_error_term(el, expr->range, ct_elab_core_of(el, expr->type));
     CtCore *core = by_kind(el, expr);
     el->depth--;
     return core;

@@ -61,8 +61,8 @@ Ground *ct_elab_ground_in(CtElab *el, const TyEnv *env, CtTy *type) {
     uint32_t left = ELAB_MAX_TYPE_PARTS;
     Ground *ground = ground_in(el, env, type, &left);
     if (left == 0 && !el->gave_up) {
-        CtSpan span = ct_elab_blame(el, CT_NO_SPAN);
-        ct_error(el->context, CT_E0323, span, "this uses something of a type with more than %d parts",
+        CtSourceRange range = ct_elab_blame(el, CT_NO_RANGE);
+        ct_error(el->context, CT_E0323, range, "this uses something of a type with more than %d parts",
                  ELAB_MAX_TYPE_PARTS);
         el->gave_up = true;
     }
@@ -162,9 +162,9 @@ static void too_many_instances(CtElab *el, Ground *type) {
     CtText text = ct_text(el->arena);
     ct_elab_ground_print(&text, type);
     CtTyCon *head = ct_elab_ground_head(type, NULL);
-    CtDiag *diag = ct_error(el->context, CT_E0402, head->span,
+    CtDiag *diag = ct_error(el->context, CT_E0402, head->range,
                             "the data type `%s` contains itself at ever larger types", head->name->text);
-    ct_note(el->context, diag, CT_NO_SPAN, "reached `%s`", text.data);
+    ct_note(el->context, diag, CT_NO_RANGE, "reached `%s`", text.data);
 }
 
 /* True while a data type may have one more instance; the first one too many is reported. */

@@ -75,15 +75,15 @@ typedef struct Spec {
     bool eta; /* the code has fewer parameters than arity and is applied to the rest */
     CtGlobal *global;
     uint32_t *uncurried; /* for each parameter, how many arguments its function takes at once; NULL: none any */
-    CtSpan blame;        /* the user's code that asked for it, through library code */
+    CtSourceRange blame; /* the user's code that asked for it, through library code */
     struct Spec *next;   /* same hash */
 } Spec;
 
 /* The specialisation of a top-level entity (or pattern-bound variable) at types; makes and enqueues it on first need.
  */
 Spec *ct_elab_spec(CtElab *el, CtEntity *entity, CtBinding *binding, const TyEnv *env, Ground *type, Ground **types,
-                   uint32_t count, SpecKind kind, CtSpan span);
-Spec *ct_elab_spec_entity(CtElab *el, CtEntity *entity, Ground **types, CtSpan span);
+                   uint32_t count, SpecKind kind, CtSourceRange range);
+Spec *ct_elab_spec_entity(CtElab *el, CtEntity *entity, Ground **types, CtSourceRange range);
 Spec *ct_elab_spec_name(CtElab *el, CtEntity *entity, Ground **types);
 Spec *ct_elab_spec_append(CtElab *el, Ground *list);
 Spec *ct_elab_spec_expr(CtElab *el, const char *name, CtExpr *expr);
@@ -144,14 +144,14 @@ enum {
 
 /* True (and an error, once) when the code is nested too deeply to go on; otherwise the caller takes 1 off `depth` when
  * it is done. */
-bool ct_elab_too_deep(CtElab *el, CtSpan span);
+bool ct_elab_too_deep(CtElab *el, CtSourceRange range);
 /* That error, once. */
-void ct_elab_report_depth(CtElab *el, CtSpan span);
-bool ct_elab_is_library(CtElab *el, CtSpan span);
-/* Where to report an error about `span`: itself, or the user's code that led to this library code. */
-CtSpan ct_elab_blame(CtElab *el, CtSpan span);
+void ct_elab_report_depth(CtElab *el, CtSourceRange range);
+bool ct_elab_is_library(CtElab *el, CtSourceRange range);
+/* Where to report an error about `source range`: itself, or the user's code that led to this library code. */
+CtSourceRange ct_elab_blame(CtElab *el, CtSourceRange range);
 /* Something of the type, after an error has been reported. */
-CtCore *ct_elab_error_term(CtElab *el, CtSpan span, CtType *type);
+CtCore *ct_elab_error_term(CtElab *el, CtSourceRange range, CtType *type);
 CtEntity *ct_elab_library_entity(CtElab *el, const char *name);
 
 /* ---- callees (callee.c, primitive.c) ---- */
@@ -184,44 +184,44 @@ typedef struct Callee {
 /* What a VAR, CON or TUPLE_CON expression stands for. */
 Callee ct_elab_callee(CtElab *el, CtExpr *expr);
 /* A method or other overloaded entity that inference supplied, at its types. */
-Callee ct_elab_callee_at(CtElab *el, CtEntity *entity, Ground **inst, uint32_t count, CtSpan span);
-Callee ct_elab_primitive(CtElab *el, CtEntity *entity, Ground *type, CtSpan span);
+Callee ct_elab_callee_at(CtElab *el, CtEntity *entity, Ground **inst, uint32_t count, CtSourceRange range);
+Callee ct_elab_primitive(CtElab *el, CtEntity *entity, Ground *type, CtSourceRange range);
 /* How many parameters the function wants that is argument `index`; 0: the argument is taken as it is. */
 uint32_t ct_elab_wants(const Callee *callee, uint32_t index);
 /* A call with exactly arity arguments, adapted. */
-CtCore *ct_elab_saturated(CtElab *el, CtSpan span, const Callee *callee, CtCore **args);
+CtCore *ct_elab_saturated(CtElab *el, CtSourceRange range, const Callee *callee, CtCore **args);
 /* PRIM, ARRAY, DERIV and ERROR callees; checks derivatives' types. */
-CtCore *ct_elab_primitive_call(CtElab *el, CtSpan span, const Callee *callee, CtCore **args);
+CtCore *ct_elab_primitive_call(CtElab *el, CtSourceRange range, const Callee *callee, CtCore **args);
 
 /* ---- applications (apply.c) ---- */
 
 typedef struct Pending { /* let var = rhs, around what is being built */
     CtVar *var;
     CtCore *rhs;
-    CtSpan span;
+    CtSourceRange range;
 } Pending;
 typedef CT_VEC(Pending) Lets;
 
 CtCore *ct_elab_wrap(CtElab *el, const Lets *lets, CtCore *body);
 /* A variable for the value: itself when it is one. */
-CtCore *ct_elab_atom(CtElab *el, CtSpan span, const char *name, CtCore *value, Lets *lets);
-CtCore *ct_elab_apply_one(CtElab *el, CtSpan span, CtCore *fun, CtCore *arg);
+CtCore *ct_elab_atom(CtElab *el, CtSourceRange range, const char *name, CtCore *value, Lets *lets);
+CtCore *ct_elab_apply_one(CtElab *el, CtSourceRange range, CtCore *fun, CtCore *arg);
 /* Any number of adapted arguments: fewer than arity gives λs, more are applied to the result. */
-CtCore *ct_elab_call(CtElab *el, CtSpan span, const Callee *callee, CtCore **args, uint32_t count);
+CtCore *ct_elab_call(CtElab *el, CtSourceRange range, const Callee *callee, CtCore **args, uint32_t count);
 /* An expression as a function of exactly k ≥ 1 parameters. */
 CtCore *ct_elab_nary(CtElab *el, CtExpr *expr, uint32_t k);
 /* A value of curried type as a function of k parameters; let-binds it where it is no atom. */
-CtCore *ct_elab_uncurry(CtElab *el, CtSpan span, CtCore *value, Ground *type, uint32_t k);
+CtCore *ct_elab_uncurry(CtElab *el, CtSourceRange range, CtCore *value, Ground *type, uint32_t k);
 CtCore *ct_elab_app(CtElab *el, CtExpr *expr);
 /* A chain of hundreds of operators; NULL when it is none. */
 CtCore *ct_elab_chain(CtElab *el, CtExpr *expr);
 /* Applies a known entity's callee to expressions. */
-CtCore *ct_elab_call_exprs(CtElab *el, CtSpan span, const Callee *callee, CtExpr **args, uint32_t count);
+CtCore *ct_elab_call_exprs(CtElab *el, CtSourceRange range, const Callee *callee, CtExpr **args, uint32_t count);
 
 /* ---- expressions (expr.c, list.c, record.c) ---- */
 
 CtCore *ct_elab_expr(CtElab *el, CtExpr *expr);
-CtCore *ct_elab_literal(CtElab *el, CtSpan span, const CtLit *lit, bool negative, Ground *type, CtEntity *from);
+CtCore *ct_elab_literal(CtElab *el, CtSourceRange range, const CtLit *lit, bool negative, Ground *type, CtEntity *from);
 CtCore *ct_elab_list(CtElab *el, CtExpr *expr);
 CtCore *ct_elab_comprehension(CtElab *el, CtExpr *expr);
 CtCore *ct_elab_record(CtElab *el, CtExpr *expr);
@@ -236,7 +236,7 @@ typedef struct Fail {
     CtVar *join; /* () → τ; NULL: the error */
     uint32_t uses;
     const char *text;
-    CtSpan span;
+    CtSourceRange range;
 } Fail;
 CtCore *ct_elab_fail(CtElab *el, Fail *fail, CtType *type);
 
@@ -250,7 +250,7 @@ typedef struct Row {
     Within *within;
     void *data;
     Lets binds; /* what given variables stand for */
-    CtSpan span;
+    CtSourceRange range;
 } Row;
 
 CtCore *ct_elab_match(CtElab *el, CtVar **columns, uint32_t count, Row *rows, uint32_t row_count, Fail *fail,
@@ -276,7 +276,7 @@ CtCore *ct_elab_match_one(CtElab *el, CtPat *pat, CtCore *value, Within *within,
  * NULL when there is no use (sink.c). */
 CtCore **ct_elab_place(CtElab *el, CtCore *rhs, CtVar *const *vars, uint32_t count, CtCore **body);
 /* let var = rhs in body, at that place; small ones in several places, each in a branch of its own. */
-CtCore *ct_elab_let(CtElab *el, CtSpan span, CtVar *var, CtCore *rhs, CtCore *body);
+CtCore *ct_elab_let(CtElab *el, CtSourceRange range, CtVar *var, CtCore *rhs, CtCore *body);
 
 /* The declarations around what `within` makes. */
 CtCore *ct_elab_decls(CtElab *el, const CtDecls *decls, Within *within, void *data);

@@ -11,13 +11,13 @@ static ListOf list_of(CtElab *el, Ground *type) {
     return (ListOf){ct_elab_core(el, type), ct_elab_con(el, type, cons[0]), ct_elab_con(el, type, cons[1])};
 }
 
-static CtCore *nil(CtElab *el, CtSpan span, const ListOf *list) {
-    return ct_core_con(el->program, span, list->nil, NULL, 0);
+static CtCore *nil(CtElab *el, CtSourceRange range, const ListOf *list) {
+    return ct_core_con(el->program, range, list->nil, NULL, 0);
 }
 
-static CtCore *cons(CtElab *el, CtSpan span, const ListOf *list, CtCore *head, CtCore *tail) {
+static CtCore *cons(CtElab *el, CtSourceRange range, const ListOf *list, CtCore *head, CtCore *tail) {
     CtCore *args[] = {head, tail};
-    return ct_core_con(el->program, span, list->cons, args, 2);
+    return ct_core_con(el->program, range, list->cons, args, 2);
 }
 
 /* ---- literals ---- */
@@ -25,8 +25,8 @@ static CtCore *cons(CtElab *el, CtSpan span, const ListOf *list, CtCore *head, C
 enum { CHUNK = 200 }; /* no term is nested deeper than this for the sake of a literal's length, or than its chunks */
 
 static CtCore *chunk(CtElab *el, CtExpr *expr, const ListOf *list, uint32_t from, uint32_t to) {
-    CtCore *core = nil(el, expr->span, list);
-    for (uint32_t i = to; i-- > from;) core = cons(el, expr->span, list, ct_elab_expr(el, expr->parts[i]), core);
+    CtCore *core = nil(el, expr->range, list);
+    for (uint32_t i = to; i-- > from;) core = cons(el, expr->range, list, ct_elab_expr(el, expr->parts[i]), core);
     return core;
 }
 
@@ -37,10 +37,10 @@ CtCore *ct_elab_list(CtElab *el, CtExpr *expr) {
     uint32_t from = expr->part_count <= CHUNK ? 0 : (expr->part_count - 1) / CHUNK * CHUNK;
     CtCore *core = chunk(el, expr, &list, from, expr->part_count);
     if (from == 0) return core;
-    CtCore *append = ct_core_global(el->program, expr->span, ct_elab_spec_append(el, type)->global);
+    CtCore *append = ct_core_global(el->program, expr->range, ct_elab_spec_append(el, type)->global);
     for (; from > 0; from -= CHUNK) {
         CtCore *args[] = {chunk(el, expr, &list, from - CHUNK, from), core};
-        core = ct_core_app(el->program, expr->span, append, args, 2);
+        core = ct_core_app(el->program, expr->range, append, args, 2);
     }
     return core;
 }
@@ -51,12 +51,12 @@ CtCore *ct_elab_append_body(CtElab *el, Spec *spec) {
     ListOf list = list_of(el, spec->types[0]);
     CtVar *params[] = {ct_core_var_new(p, "xs", list.type), ct_core_var_new(p, "ys", list.type)};
     CtVar *parts[] = {ct_core_var_new(p, "x", list.cons->fields[0]), ct_core_var_new(p, "rest", list.type)};
-    CtCore *args[] = {ct_core_var(p, CT_NO_SPAN, parts[1]), ct_core_var(p, CT_NO_SPAN, params[1])};
-    CtCore *tail = ct_core_app(p, CT_NO_SPAN, ct_core_global(p, CT_NO_SPAN, spec->global), args, 2);
-    CtCore *cell = cons(el, CT_NO_SPAN, &list, ct_core_var(p, CT_NO_SPAN, parts[0]), tail);
-    CtCase cases[] = {{list.nil, NULL, ct_core_var(p, CT_NO_SPAN, params[1])}, {list.cons, parts, cell}};
-    CtCore *body = ct_core_case(p, CT_NO_SPAN, list.type, ct_core_var(p, CT_NO_SPAN, params[0]), cases, 2, NULL);
-    return ct_core_lam(p, CT_NO_SPAN, "append", params, 2, body);
+    CtCore *args[] = {ct_core_var(p, CT_NO_RANGE, parts[1]), ct_core_var(p, CT_NO_RANGE, params[1])};
+    CtCore *tail = ct_core_app(p, CT_NO_RANGE, ct_core_global(p, CT_NO_RANGE, spec->global), args, 2);
+    CtCore *cell = cons(el, CT_NO_RANGE, &list, ct_core_var(p, CT_NO_RANGE, parts[0]), tail);
+    CtCase cases[] = {{list.nil, NULL, ct_core_var(p, CT_NO_RANGE, params[1])}, {list.cons, parts, cell}};
+    CtCore *body = ct_core_case(p, CT_NO_RANGE, list.type, ct_core_var(p, CT_NO_RANGE, params[0]), cases, 2, NULL);
+    return ct_core_lam(p, CT_NO_RANGE, "append", params, 2, body);
 }
 
 /* ---- comprehensions ---- */
@@ -70,10 +70,10 @@ typedef struct Comprehension {
 } Comprehension;
 
 static CtCore *tail_of(CtElab *el, const Comprehension *state) {
-    if (state->loop == NULL) return nil(el, state->expr->span, state->list);
-    CtCore *rest = ct_core_var(el->program, state->expr->span, state->rest);
-    return ct_core_app(el->program, state->expr->span, ct_core_var(el->program, state->expr->span, state->loop), &rest,
-                       1);
+    if (state->loop == NULL) return nil(el, state->expr->range, state->list);
+    CtCore *rest = ct_core_var(el->program, state->expr->range, state->rest);
+    return ct_core_app(el->program, state->expr->range, ct_core_var(el->program, state->expr->range, state->loop),
+                       &rest, 1);
 }
 
 static CtCore *comprehend(CtElab *el, void *data);
@@ -91,29 +91,29 @@ static CtCore *generate(CtElab *el, const Comprehension *state, const CtStmt *st
     inner.rest = parts[1];
     CtCore *skip = tail_of(el, &inner);
     CtVar *join = ct_core_var_new(p, "next", ct_core_type_fun(p, NULL, 0, state->list->type));
-    Fail fail = {.join = join, .span = stmt->span};
-    CtCore *element = ct_core_var(p, stmt->span, parts[0]);
+    Fail fail = {.join = join, .range = stmt->range};
+    CtCore *element = ct_core_var(p, stmt->range, parts[0]);
     CtCore *body = ct_elab_match_one(el, stmt->pat, element, comprehend, &inner, &fail, state->list->type);
-    if (fail.uses > 0) body = ct_core_let(p, stmt->span, join, ct_core_lam(p, stmt->span, NULL, NULL, 0, skip), body);
+    if (fail.uses > 0) body = ct_core_let(p, stmt->range, join, ct_core_lam(p, stmt->range, NULL, NULL, 0, skip), body);
     CtCase cases[] = {{from.nil, NULL, tail_of(el, state)}, {from.cons, parts, body}};
-    body = ct_core_case(p, stmt->span, state->list->type, ct_core_var(p, stmt->span, param), cases, 2, NULL);
-    CtBind bind = {loop, ct_core_lam(p, stmt->span, "comprehension", &param, 1, body)};
-    CtCore *call = ct_core_app(p, stmt->span, ct_core_var(p, stmt->span, loop), &source, 1);
-    return ct_core_letrec(p, stmt->span, &bind, 1, call);
+    body = ct_core_case(p, stmt->range, state->list->type, ct_core_var(p, stmt->range, param), cases, 2, NULL);
+    CtBind bind = {loop, ct_core_lam(p, stmt->range, "comprehension", &param, 1, body)};
+    CtCore *call = ct_core_app(p, stmt->range, ct_core_var(p, stmt->range, loop), &source, 1);
+    return ct_core_letrec(p, stmt->range, &bind, 1, call);
 }
 
 static CtCore *comprehend(CtElab *el, void *data) {
     Comprehension state = *(Comprehension *)data;
     if (state.next == state.expr->stmt_count) {
         CtCore *head = ct_elab_expr(el, state.expr->parts[0]);
-        return cons(el, state.expr->span, state.list, head, tail_of(el, &state));
+        return cons(el, state.expr->range, state.list, head, tail_of(el, &state));
     }
     const CtStmt *stmt = &state.expr->stmts[state.next++];
     switch (stmt->kind) {
     case STMT_EXPR: {
         CtCore *test = ct_elab_expr(el, stmt->expr);
         CtCore *yes = comprehend(el, &state);
-        return ct_core_if(el->program, stmt->span, test, yes, tail_of(el, &state));
+        return ct_core_if(el->program, stmt->range, test, yes, tail_of(el, &state));
     }
     case STMT_BIND: return generate(el, &state, stmt);
     case STMT_LET: return ct_elab_decls(el, &stmt->decls, comprehend, &state);

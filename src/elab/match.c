@@ -16,20 +16,21 @@ typedef struct Matrix {
 CtCore *ct_elab_fail(CtElab *el, Fail *fail, CtType *type) {
     fail->uses++;
     CtProgram *p = el->program;
-    if (fail->join == NULL) return ct_core_fail(p, fail->span, type, CT_E0502, fail->text, NULL);
-    return ct_core_app(p, fail->span, ct_core_var(p, fail->span, fail->join), NULL, 0);
+    if (fail->join == NULL) return ct_core_fail(p, fail->range, type, CT_E0502, fail->text, NULL);
+    return ct_core_app(p, fail->range, ct_core_var(p, fail->range, fail->join), NULL, 0);
 }
 
 static CtCore *match(CtElab *el, Matrix m, Fail *fail);
 
-static Fail join_point(CtElab *el, CtType *result, CtSpan span) {
-    return (Fail){.join = ct_core_var_new(el->program, "next", ct_core_type_fun(el->program, NULL, 0, result)), .span = span};
+static Fail join_point(CtElab *el, CtType *result, CtSourceRange range) {
+    return (Fail){.join = ct_core_var_new(el->program, "next", ct_core_type_fun(el->program, NULL, 0, result)),
+                  .range = range};
 }
 
 /* let next = λ(). rest in core, where core uses it. */
 static CtCore *with_join(CtElab *el, const Fail *join, CtCore *rest, CtCore *core) {
-    CtCore *lam = ct_core_lam(el->program, rest->span, NULL, NULL, 0, rest);
-    return ct_core_let(el->program, core->span, join->join, lam, core);
+    CtCore *lam = ct_core_lam(el->program, rest->range, NULL, NULL, 0, rest);
+    return ct_core_let(el->program, core->range, join->join, lam, core);
 }
 
 /* ---- right-hand sides ---- */
@@ -71,7 +72,7 @@ static CtCore *guards(CtElab *el, void *data) {
         CtCore *condition = ct_elab_expr(el, guard->expr);
         CtCore *yes = guards(el, &state);
         CtCore *no = ct_elab_fail(el, state.fail, state.result);
-        return ct_core_if(el->program, guard->span, condition, yes, no);
+        return ct_core_if(el->program, guard->range, condition, yes, no);
     }
     case STMT_BIND:
         return ct_elab_match_one(el, guard->pat, ct_elab_expr(el, guard->expr), guards, &state, state.fail,
@@ -101,10 +102,10 @@ static CtCore *sides(CtElab *el, void *data) {
         if (guarded->guard_count == 1 && guarded->guards[0].kind == STMT_EXPR) {
             CtCore *condition = ct_elab_expr(el, guarded->guards[0].expr);
             CtCore *body = ct_elab_expr(el, guarded->body);
-            rest = ct_core_if(el->program, guarded->span, condition, body, rest);
+            rest = ct_core_if(el->program, guarded->range, condition, body, rest);
             continue;
         }
-        Fail join = join_point(el, state->result, guarded->span);
+        Fail join = join_point(el, state->result, guarded->range);
         inner.fail = &join;
         CtCore *core = guards(el, &inner);
         rest = join.uses == 0 ? core : with_join(el, &join, rest, core);
@@ -169,21 +170,21 @@ static Matrix open_rows(CtElab *el, const Matrix *m, uint32_t c, const Row *rows
 }
 
 static CtCore *open_tuple(CtElab *el, const Matrix *m, uint32_t c, Fail *fail) {
-    CtSpan span = m->rows[0].pats[c]->span;
+    CtSourceRange range = m->rows[0].pats[c]->range;
     uint32_t count = m->rows[0].pats[c]->part_count;
     CtVar *column = m->columns[c], **vars = CT_NEW_ARRAY(el->arena, CtVar *, count);
-    if (column->type->kind != TYPE_TUPLE) return ct_elab_error_term(el, span, m->result);
+    if (column->type->kind != TYPE_TUPLE) return ct_elab_error_term(el, range, m->result);
     Matrix inner = open_rows(el, m, c, m->rows, m->row_count, count, column->type->parts, vars);
     CtCore *body = match(el, inner, fail);
-    return ct_core_unpack(el->program, span, vars, count, ct_core_var(el->program, span, column), body);
+    return ct_core_unpack(el->program, range, vars, count, ct_core_var(el->program, range, column), body);
 }
 
 typedef CT_VEC(Row) Rows;
 
 static CtCore *open_data(CtElab *el, const Matrix *m, uint32_t c, uint32_t block, Fail *fail) {
     CtVar *column = m->columns[c];
-    CtSpan span = m->rows[0].pats[c]->span;
-    if (column->type->kind != TYPE_DATA) return ct_elab_error_term(el, span, m->result);
+    CtSourceRange range = m->rows[0].pats[c]->range;
+    if (column->type->kind != TYPE_DATA) return ct_elab_error_term(el, range, m->result);
     CtData *data = column->type->data;
     CtCase *cases = CT_NEW_ARRAY(el->arena, CtCase, data->con_count);
     Rows *rows = CT_NEW_ARRAY(el->arena, Rows, data->con_count); /* of each constructor */
@@ -203,8 +204,8 @@ static CtCore *open_data(CtElab *el, const Matrix *m, uint32_t c, uint32_t block
         cases[i] = (CtCase){.con = con, .vars = vars, .body = body};
     }
     CtCore *otherwise = tags.count < data->con_count ? ct_elab_fail(el, fail, m->result) : NULL;
-    CtCore *scrutinee = ct_core_var(el->program, span, column);
-    return ct_core_case(el->program, span, m->result, scrutinee, cases, tags.count, otherwise);
+    CtCore *scrutinee = ct_core_var(el->program, range, column);
+    return ct_core_case(el->program, range, m->result, scrutinee, cases, tags.count, otherwise);
 }
 
 /* ---- literals ---- */
@@ -222,15 +223,16 @@ static bool built_in(const CtType *type) {
 static CtCore *literal_test(CtElab *el, const CtPat *pat, CtVar *column) {
     CtProgram *p = el->program;
     Ground *type = ct_elab_ground(el, pat->type);
-    CtCore *args[] = {ct_core_var(p, pat->span, column), ct_elab_literal(el, pat->span, &pat->lit, false, type, NULL)};
+    CtCore *args[] = {ct_core_var(p, pat->range, column),
+                      ct_elab_literal(el, pat->range, &pat->lit, false, type, NULL)};
     CtTypeKind kind = column->type->kind;
     const char *equal = kind == TYPE_CHAR ? "charEq" : kind == TYPE_INT ? "intEq" : "eq";
     CtPrim prim;
-    if (built_in(column->type) && ct_prim_find(equal, &prim)) return ct_core_prim(p, pat->span, prim, args, 2);
+    if (built_in(column->type) && ct_prim_find(equal, &prim)) return ct_core_prim(p, pat->range, prim, args, 2);
     CtEntity *entity = pat->entity != NULL ? pat->entity : ct_elab_library_entity(el, "==");
-    if (entity == NULL) return ct_elab_error_term(el, pat->span, p->bool_type);
-    Callee callee = ct_elab_callee_at(el, entity, &type, 1, pat->span);
-    return ct_elab_call(el, pat->span, &callee, args, 2);
+    if (entity == NULL) return ct_elab_error_term(el, pat->range, p->bool_type);
+    Callee callee = ct_elab_callee_at(el, entity, &type, 1, pat->range);
+    return ct_elab_call(el, pat->range, &callee, args, 2);
 }
 
 /* Rows that have one literal in a column. */
@@ -278,7 +280,7 @@ static CtCore *open_literals(CtElab *el, const Matrix *m, uint32_t c, uint32_t b
     for (uint32_t i = groups.count; i-- > 0;) {
         CtCore *test = literal_test(el, literals.items[i], column);
         CtCore *yes = match(el, groups.items[i], fail);
-        core = ct_core_if(el->program, literals.items[i]->span, test, yes, core);
+        core = ct_core_if(el->program, literals.items[i]->range, test, yes, core);
     }
     return core;
 }
@@ -309,7 +311,7 @@ static CtCore *open_column(CtElab *el, const Matrix *m, uint32_t c, uint32_t blo
 /* The rows are normalised. */
 static CtCore *match_rows(CtElab *el, Matrix m, Fail *fail) {
     if (m.row_count == 0) return ct_elab_fail(el, fail, m.result);
-    if (ct_elab_too_deep(el, m.rows[0].span)) return ct_elab_error_term(el, m.rows[0].span, m.result);
+    if (ct_elab_too_deep(el, m.rows[0].range)) return ct_elab_error_term(el, m.rows[0].range, m.result);
     uint32_t c = 0;
     while (c < m.column_count && m.rows[0].pats[c] == NULL) c++;
     bool done = c == m.column_count;
@@ -317,7 +319,7 @@ static CtCore *match_rows(CtElab *el, Matrix m, Fail *fail) {
     bool rest_matters = block < m.row_count && (!done || row_can_fall(el, &m.rows[0]));
     Fail join = {0}, *inner = fail;
     if (rest_matters) {
-        join = join_point(el, m.result, m.rows[block].span);
+        join = join_point(el, m.result, m.rows[block].range);
         inner = &join;
     }
     CtCore *core = done ? row_end(el, &m.rows[0], inner, m.result) : open_column(el, &m, c, block, inner);
@@ -348,14 +350,14 @@ CtCore *ct_elab_match(CtElab *el, CtVar **columns, uint32_t count, Row *rows, ui
 static CtVar *scrutinee(CtElab *el, CtCore *value, Row *rows, uint32_t row_count, Lets *lets) {
     if (value->kind == CORE_VAR) return value->as.var;
     CtVar *var = ct_elab_column(el, rows, row_count, 0, value->type);
-    ct_push(el->arena, lets, (Pending){var, value, value->span});
+    ct_push(el->arena, lets, (Pending){var, value, value->range});
     return var;
 }
 
 CtCore *ct_elab_match_one(CtElab *el, CtPat *pat, CtCore *value, Within *within, void *data, Fail *fail,
                           CtType *result) {
     Lets lets = {0};
-    Row row = {.pats = CT_NEW(el->arena, CtPat *), .within = within, .data = data, .span = pat->span};
+    Row row = {.pats = CT_NEW(el->arena, CtPat *), .within = within, .data = data, .range = pat->range};
     row.pats[0] = pat;
     CtVar *column = scrutinee(el, value, &row, 1, &lets);
     CtCore *core = ct_elab_match(el, &column, 1, &row, 1, fail, result);
@@ -368,11 +370,11 @@ CtCore *ct_elab_case(CtElab *el, CtExpr *expr) {
     CtType *result = ct_elab_core_of(el, expr->type);
     Row *rows = CT_NEW_ARRAY(el->arena, Row, expr->alt_count);
     for (uint32_t i = 0; i < expr->alt_count; i++) {
-        rows[i] = (Row){.pats = CT_NEW(el->arena, CtPat *), .rhs = &expr->alts[i].rhs, .span = expr->alts[i].span};
+        rows[i] = (Row){.pats = CT_NEW(el->arena, CtPat *), .rhs = &expr->alts[i].rhs, .range = expr->alts[i].range};
         rows[i].pats[0] = expr->alts[i].pat;
     }
     CtVar *column = scrutinee(el, value, rows, expr->alt_count, &lets);
-    Fail fail = {.text = "no alternative of this `case` matches", .span = expr->span};
+    Fail fail = {.text = "no alternative of this `case` matches", .range = expr->range};
     CtCore *core = ct_elab_match(el, &column, 1, rows, expr->alt_count, &fail, result);
     return ct_elab_wrap(el, &lets, core);
 }
@@ -382,7 +384,7 @@ CtCore *ct_elab_clauses(CtElab *el, const CtBinding *binding, CtVar **params, Ct
     uint32_t count = binding->clauses[0].pat_count;
     for (uint32_t i = 0; i < binding->clause_count; i++) {
         const CtClause *clause = &binding->clauses[i];
-        rows[i] = (Row){.pats = CT_NEW_ARRAY(el->arena, CtPat *, count), .rhs = &clause->rhs, .span = clause->span};
+        rows[i] = (Row){.pats = CT_NEW_ARRAY(el->arena, CtPat *, count), .rhs = &clause->rhs, .range = clause->range};
         for (uint32_t j = 0; j < count; j++) rows[i].pats[j] = clause->pats[j];
     }
     bool guarded = true; /* its patterns match everything */
@@ -393,6 +395,6 @@ CtCore *ct_elab_clauses(CtElab *el, const CtBinding *binding, CtVar **params, Ct
     const char *name = binding->name.text->text;
     const char *text = guarded ? ct_format(el->arena, "no guard of `%s` holds", name)
                                : ct_format(el->arena, "no clause of `%s` matches its arguments", name);
-    Fail fail = {.text = text, .span = binding->span};
+    Fail fail = {.text = text, .range = binding->range};
     return ct_elab_match(el, params, count, rows, binding->clause_count, &fail, result);
 }

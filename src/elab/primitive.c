@@ -38,16 +38,16 @@ static bool fits(CtElab *el, const Callee *callee) {
     return true;
 }
 
-Callee ct_elab_primitive(CtElab *el, CtEntity *entity, Ground *type, CtSpan span) {
+Callee ct_elab_primitive(CtElab *el, CtEntity *entity, Ground *type, CtSourceRange range) {
     Callee callee = {.kind = CALLEE_VALUE};
     bool found = find(entity->primitive, &callee);
     callee.type = type;
     if (found && fits(el, &callee)) return callee;
-    ct_error(el->context, CT_E0901, entity->span,
+    ct_error(el->context, CT_E0901, entity->range,
              found ? "the primitive %s takes more arguments than its type says" : "there is no primitive %s",
              entity->primitive);
     callee = (Callee){.kind = CALLEE_VALUE, .type = type};
-    callee.value = ct_elab_error_term(el, span, ct_elab_core(el, type));
+    callee.value = ct_elab_error_term(el, range, ct_elab_core(el, type));
     return callee;
 }
 
@@ -69,11 +69,11 @@ uint32_t ct_elab_wants(const Callee *callee, uint32_t index) {
 /* ---- derivatives ---- */
 
 /* Points and results of derivatives are first-order. */
-static bool differentiable(CtElab *el, CtSpan span, Ground *type, const char *what) {
+static bool differentiable(CtElab *el, CtSourceRange range, Ground *type, const char *what) {
     if (!ct_core_type_has_fun(ct_elab_core(el, type))) return true;
     CtText text = ct_text(el->arena);
     ct_elab_ground_print(&text, type);
-    CtDiag *diag = ct_error(el->context, CT_E0401, ct_elab_blame(el, span),
+    CtDiag *diag = ct_error(el->context, CT_E0401, ct_elab_blame(el, range),
                             "this derivative is taken of a function whose %s has the type %s, which contains functions",
                             what, text.data);
     ct_help(el->context, diag, "capture functions from outside, or apply them inside");
@@ -86,21 +86,21 @@ static Ground *result_of(CtElab *el, const Callee *callee) {
     return type;
 }
 
-static CtCore *deriv_call(CtElab *el, CtSpan span, const Callee *callee, CtCore **args) {
+static CtCore *deriv_call(CtElab *el, CtSourceRange range, const Callee *callee, CtCore **args) {
     Ground *first = NULL, *point = NULL, *value = NULL;
     bool sound = ct_elab_ground_fun(el, callee->type, &first, NULL);
-    if (callee->deriv == DERIV_BASIS) sound = sound && differentiable(el, span, first, "result");
+    if (callee->deriv == DERIV_BASIS) sound = sound && differentiable(el, range, first, "result");
     if (sound && ct_elab_ground_fun(el, first, &point, &value) && ct_elab_wants(callee, 0) > 0)
-        sound = differentiable(el, span, point, "argument") && differentiable(el, span, value, "result");
-    if (sound) return ct_core_deriv(el->program, span, callee->deriv, args, callee->arity);
-    return ct_elab_error_term(el, span, ct_elab_core(el, result_of(el, callee)));
+        sound = differentiable(el, range, point, "argument") && differentiable(el, range, value, "result");
+    if (sound) return ct_core_deriv(el->program, range, callee->deriv, args, callee->arity);
+    return ct_elab_error_term(el, range, ct_elab_core(el, result_of(el, callee)));
 }
 
-CtCore *ct_elab_primitive_call(CtElab *el, CtSpan span, const Callee *callee, CtCore **args) {
+CtCore *ct_elab_primitive_call(CtElab *el, CtSourceRange range, const Callee *callee, CtCore **args) {
     CtProgram *p = el->program;
-    if (callee->kind == CALLEE_PRIM) return ct_core_prim(p, span, callee->prim, args, callee->arity);
-    if (callee->kind == CALLEE_ARRAY) return ct_core_array(p, span, callee->array, args, callee->arity);
-    if (callee->kind == CALLEE_DERIV) return deriv_call(el, span, callee, args);
+    if (callee->kind == CALLEE_PRIM) return ct_core_prim(p, range, callee->prim, args, callee->arity);
+    if (callee->kind == CALLEE_ARRAY) return ct_core_array(p, range, callee->array, args, callee->arity);
+    if (callee->kind == CALLEE_DERIV) return deriv_call(el, range, callee, args);
     CtType *type = ct_elab_core(el, result_of(el, callee));
-    return ct_core_fail(p, span, type, CT_E0503, NULL, args[0]);
+    return ct_core_fail(p, range, type, CT_E0503, NULL, args[0]);
 }

@@ -17,7 +17,7 @@ static void place_values(CtElab *el, const CtExpr *expr, const CtDataCon *con, C
         const CtName *field = &expr->fields[i - 1];
         CtCore *value = ct_elab_expr(el, expr->parts[i]);
         if (field_index(con, field->text, &index))
-            args[index] = ct_elab_atom(el, field->span, field->text->text, value, lets);
+            args[index] = ct_elab_atom(el, field->range, field->text->text, value, lets);
     }
 }
 
@@ -29,9 +29,9 @@ CtCore *ct_elab_record(CtElab *el, CtExpr *expr) {
     for (uint32_t i = 0; i < con->count; i++) {
         if (args[i] != NULL) continue;
         const char *text = ct_format(el->arena, "the field %s was not given", con->field_names[i]->text);
-        args[i] = ct_core_fail(el->program, expr->span, con->fields[i], CT_E0502, text, NULL);
+        args[i] = ct_core_fail(el->program, expr->range, con->fields[i], CT_E0502, text, NULL);
     }
-    return ct_elab_wrap(el, &lets, ct_core_con(el->program, expr->span, con, args, con->count));
+    return ct_elab_wrap(el, &lets, ct_core_con(el->program, expr->range, con, args, con->count));
 }
 
 static bool has_all_fields(const CtExpr *expr, const CtDataCon *con) {
@@ -48,13 +48,13 @@ CtCore *ct_elab_update(CtElab *el, CtExpr *expr) {
     Ground *from = ct_elab_ground(el, expr->parts[0]->type), *to = ct_elab_ground(el, expr->type);
     CtTyCon *tycon = ct_elab_ground_head(to, NULL);
     CtType *result = ct_elab_core(el, to);
-    CtCore *old = ct_elab_atom(el, expr->span, "old", ct_elab_expr(el, expr->parts[0]), &lets);
+    CtCore *old = ct_elab_atom(el, expr->range, "old", ct_elab_expr(el, expr->parts[0]), &lets);
     CtCore ***given = CT_NEW_ARRAY(el->arena, CtCore **, tycon->con_count);
     CtCase *cases = CT_NEW_ARRAY(el->arena, CtCase, tycon->con_count);
     uint32_t count = 0;
     CtCore **values = CT_NEW_ARRAY(el->arena, CtCore *, expr->part_count);
     for (uint32_t i = 1; i < expr->part_count; i++)
-        values[i] = ct_elab_atom(el, expr->span, "new", ct_elab_expr(el, expr->parts[i]), &lets);
+        values[i] = ct_elab_atom(el, expr->range, "new", ct_elab_expr(el, expr->parts[i]), &lets);
     for (uint32_t c = 0; c < tycon->con_count; c++) {
         const CtDataCon *con = tycon->cons[c];
         if (!has_all_fields(expr, con)) continue;
@@ -69,13 +69,13 @@ CtCore *ct_elab_update(CtElab *el, CtExpr *expr) {
         for (uint32_t i = 0; i < con->arity; i++) {
             if (given[c][i] != NULL) continue;
             vars[i] = ct_core_var_new(p, con->field_names[i]->text, source->fields[i]);
-            given[c][i] = ct_core_var(p, expr->span, vars[i]);
+            given[c][i] = ct_core_var(p, expr->range, vars[i]);
         }
-        CtCore *body = ct_core_con(p, expr->span, target, given[c], con->arity);
+        CtCore *body = ct_core_con(p, expr->range, target, given[c], con->arity);
         cases[count++] = (CtCase){source, vars, body};
     }
-    Fail fail = {.text = "the value has no such field", .span = expr->span};
+    Fail fail = {.text = "the value has no such field", .range = expr->range};
     CtCore *otherwise = count < tycon->con_count ? ct_elab_fail(el, &fail, result) : NULL;
-    CtCore *core = ct_core_case(p, expr->span, result, old, cases, count, otherwise);
+    CtCore *core = ct_core_case(p, expr->range, result, old, cases, count, otherwise);
     return ct_elab_wrap(el, &lets, core);
 }

@@ -8,8 +8,8 @@ static void bind(CtElab *el, Row *row, const CtPat *pat, CtVar *var) {
     CtEntity *entity = pat->entity;
     Local *local = entity->elab;
     if (local != NULL && local->given) {
-        CtCore *value = ct_core_var(el->program, pat->span, var);
-        if (local->var != var) ct_push(el->arena, &row->binds, (Pending){local->var, value, pat->span});
+        CtCore *value = ct_core_var(el->program, pat->range, var);
+        if (local->var != var) ct_push(el->arena, &row->binds, (Pending){local->var, value, pat->range});
         return;
     }
     local = CT_NEW(el->arena, Local);
@@ -21,7 +21,7 @@ static void bind(CtElab *el, Row *row, const CtPat *pat, CtVar *var) {
 static CtPat *pat_new(CtElab *el, const CtPat *like, CtPatKind kind, uint32_t parts) {
     CtPat *pat = CT_NEW(el->arena, CtPat);
     pat->kind = kind;
-    pat->span = like->span;
+    pat->range = like->range;
     pat->type = like->type;
     pat->part_count = parts;
     pat->parts = CT_NEW_ARRAY(el->arena, CtPat *, parts);

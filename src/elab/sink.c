@@ -252,10 +252,10 @@ static void rename_uses(const Search *search, uint32_t index, CtVar *var, CtVar 
     const Node *nodes = search->nodes->items;
     for (uint32_t i = index; i < index + nodes[index].size; i++)
         if (is_use(*nodes[i].slot, &var, 1))
-            *nodes[i].slot = ct_core_var(search->el->program, (*nodes[i].slot)->span, other);
+            *nodes[i].slot = ct_core_var(search->el->program, (*nodes[i].slot)->range, other);
 }
 
-static CtCore *let_in(CtElab *el, CtSpan span, CtVar *var, CtCore *rhs, CtCore *body, uint32_t depth) {
+static CtCore *let_in(CtElab *el, CtSourceRange range, CtVar *var, CtCore *rhs, CtCore *body, uint32_t depth) {
     Search search = {.el = el, .nodes = &el->sink_nodes, .open = &el->sink_open};
     bool small = depth < MAX_SPLITS && may_be_copied(&search, rhs);
     uint32_t stop;
@@ -263,7 +263,7 @@ static CtCore *let_in(CtElab *el, CtSpan span, CtVar *var, CtCore *rhs, CtCore *
     if (place == NULL) return body;
     bool looked = search.nodes->count > 0 && search.nodes->items[0].has;
     if (!small || !looked || !few_uses(&search, var) || !parts(&search, stop, depth)) {
-        *place = ct_core_let(el->program, span, var, rhs, *place);
+        *place = ct_core_let(el->program, range, var, rhs, *place);
         return body;
     }
     typedef struct Branch {
@@ -284,11 +284,11 @@ static CtCore *let_in(CtElab *el, CtSpan span, CtVar *var, CtCore *rhs, CtCore *
     for (uint32_t i = 0; i < branches.count; i++) {
         CtCore *copy = i == 0 ? rhs : ct_core_copy(el->program, rhs, NULL);
         CtCore **slot = branches.items[i].slot;
-        *slot = let_in(el, span, branches.items[i].var, copy, *slot, depth + 1);
+        *slot = let_in(el, range, branches.items[i].var, copy, *slot, depth + 1);
     }
     return body;
 }
 
-CtCore *ct_elab_let(CtElab *el, CtSpan span, CtVar *var, CtCore *rhs, CtCore *body) {
-    return let_in(el, span, var, rhs, body, 0);
+CtCore *ct_elab_let(CtElab *el, CtSourceRange range, CtVar *var, CtCore *rhs, CtCore *body) {
+    return let_in(el, range, var, rhs, body, 0);
 }

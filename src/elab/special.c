@@ -4,11 +4,11 @@
  */
 #include "elab/internal.h"
 
-bool ct_elab_is_library(CtElab *el, CtSpan span) { return el->context->sources.items[span.source].is_library; }
+bool ct_elab_is_library(CtElab *el, CtSourceRange range) { return el->context->sources.items[range.source].is_library; }
 
-CtSpan ct_elab_blame(CtElab *el, CtSpan span) {
-    bool user = span.source != 0 && !ct_elab_is_library(el, span);
-    return user || el->spec == NULL || el->spec->blame.source == 0 ? span : el->spec->blame;
+CtSourceRange ct_elab_blame(CtElab *el, CtSourceRange range) {
+    bool user = range.source != 0 && !ct_elab_is_library(el, range);
+    return user || el->spec == NULL || el->spec->blame.source == 0 ? range : el->spec->blame;
 }
 
 /* ---- arity ---- */
@@ -46,7 +46,7 @@ static void spec_arity(CtElab *el, Spec *spec) {
 /* "map@Double,Int"; what a library defines and the program hides carries its module. */
 static char *spec_name(CtElab *el, CtEntity *entity, Ground **types, uint32_t count) {
     CtText text = ct_text(el->arena);
-    bool hidden = entity->kind == ENTITY_GLOBAL && ct_elab_is_library(el, entity->span) &&
+    bool hidden = entity->kind == ENTITY_GLOBAL && ct_elab_is_library(el, entity->range) &&
                   ct_types_lookup(el->types, entity->name) != entity;
     if (hidden && entity->module != NULL) ct_text_printf(&text, "%s.", entity->module);
     ct_text_puts(&text, entity->name->text);
@@ -91,7 +91,7 @@ static Spec *spec_find(CtElab *el, uint64_t hash, const Spec *key) {
 }
 
 /* False when the binding has been specialised far too often, which is reported once. */
-static bool may_specialise(CtElab *el, const Spec *spec, CtSpan span) {
+static bool may_specialise(CtElab *el, const Spec *spec, CtSourceRange range) {
     uintptr_t made = (uintptr_t)ct_map_get(&el->spec_counts, ct_key(spec->binding)) + 1;
     Ground *deep = NULL;
     for (uint32_t i = 0; i < spec->count; i++)
@@ -101,25 +101,25 @@ static bool may_specialise(CtElab *el, const Spec *spec, CtSpan span) {
     if (made != ELAB_MAX_COPIES || el->gave_up) return made < ELAB_MAX_COPIES;
     el->gave_up = true;
     CtDiag *diag =
-        ct_error(el->context, CT_E0402, ct_elab_blame(el, span),
+        ct_error(el->context, CT_E0402, ct_elab_blame(el, range),
                  "`%s` uses itself at ever larger types: there would be no end of copies", spec->entity->name->text);
     if (deep != NULL) {
         CtText text = ct_text(el->arena);
         ct_elab_ground_print(&text, deep);
-        ct_note(el->context, diag, spec->entity->span, "reached the type `%s`", text.data);
+        ct_note(el->context, diag, spec->entity->range, "reached the type `%s`", text.data);
     }
     return false;
 }
 
-static void enqueue(CtElab *el, Spec *spec, char *name, CtSpan span) {
+static void enqueue(CtElab *el, Spec *spec, char *name, CtSourceRange range) {
     CtType *type = ct_elab_core_nary(el, spec->type, spec->arity);
-    spec->global = ct_core_global_new(el->program, unique_name(el, name), type, span);
-    spec->global->is_library = span.source != 0 && ct_elab_is_library(el, span);
+    spec->global = ct_core_global_new(el->program, unique_name(el, name), type, range);
+    spec->global->is_library = range.source != 0 && ct_elab_is_library(el, range);
     ct_push(el->arena, &el->work, spec);
 }
 
 Spec *ct_elab_spec(CtElab *el, CtEntity *entity, CtBinding *binding, const TyEnv *env, Ground *type, Ground **types,
-                   uint32_t count, SpecKind kind, CtSpan span) {
+                   uint32_t count, SpecKind kind, CtSourceRange range) {
     Spec key = {.kind = kind, .entity = entity, .binding = binding, .types = types, .count = count};
     uint64_t hash = spec_hash(binding, kind, types, count);
     Spec *spec = spec_find(el, hash, &key);
@@ -128,20 +128,20 @@ Spec *ct_elab_spec(CtElab *el, CtEntity *entity, CtBinding *binding, const TyEnv
     *spec = key;
     spec->env = env;
     spec->type = type;
-    spec->blame = ct_elab_blame(el, span);
+    spec->blame = ct_elab_blame(el, range);
     spec->next = ct_map_get(&el->specs, hash);
     ct_map_set(el->arena, &el->specs, hash, spec);
-    bool sound = may_specialise(el, spec, span);
+    bool sound = may_specialise(el, spec, range);
     if (kind == SPEC_BINDING || kind == SPEC_PATTERN) spec_arity(el, spec);
     char *name = spec_name(el, entity, types, count);
     if (kind == SPEC_PATTERN) name = pattern_name(el, binding->pat);
-    enqueue(el, spec, name, binding->span);
+    enqueue(el, spec, name, binding->range);
     if (!sound) el->work.count--;
     return spec;
 }
 
 /* The code of a top-level entity: its binding, or its part of the pattern binding that binds it. */
-Spec *ct_elab_spec_entity(CtElab *el, CtEntity *entity, Ground **types, CtSpan span) {
+Spec *ct_elab_spec_entity(CtElab *el, CtEntity *entity, Ground **types, CtSourceRange range) {
     uint32_t count = entity->scheme.count;
     TyEnv *env = CT_NEW(el->arena, TyEnv);
     *env = (TyEnv){.generics = entity->scheme.generics, .types = types, .count = count, .outer = NULL};
@@ -149,10 +149,10 @@ Spec *ct_elab_spec_entity(CtElab *el, CtEntity *entity, Ground **types, CtSpan s
     SpecKind kind = entity->binding != NULL ? SPEC_BINDING : SPEC_PART;
     CtBinding *binding = entity->binding != NULL ? entity->binding : entity->pattern_binding;
     if (binding == NULL) {
-        ct_error(el->context, CT_E0901, ct_elab_blame(el, span), "%s has no code", entity->name->text);
+        ct_error(el->context, CT_E0901, ct_elab_blame(el, range), "%s has no code", entity->name->text);
         return NULL;
     }
-    return ct_elab_spec(el, entity, binding, env, type, types, count, kind, span);
+    return ct_elab_spec(el, entity, binding, env, type, types, count, kind, range);
 }
 
 Spec *ct_elab_spec_append(CtElab *el, Ground *list) {
@@ -173,7 +173,7 @@ Spec *ct_elab_spec_append(CtElab *el, Ground *list) {
     CtText name = ct_text(el->arena);
     ct_text_puts(&name, "append@");
     ct_elab_ground_print(&name, list);
-    enqueue(el, spec, name.data, CT_NO_SPAN);
+    enqueue(el, spec, name.data, CT_NO_RANGE);
     spec->global->is_library = true;
     return spec;
 }
@@ -183,7 +183,7 @@ Spec *ct_elab_spec_expr(CtElab *el, const char *name, CtExpr *expr) {
     spec->kind = SPEC_EXPR;
     spec->expr = expr;
     spec->type = ct_elab_ground_in(el, NULL, expr->type);
-    enqueue(el, spec, ct_copy_text(el->arena, name, strlen(name)), expr->span);
+    enqueue(el, spec, ct_copy_text(el->arena, name, strlen(name)), expr->range);
     return spec;
 }
 
@@ -191,21 +191,21 @@ Spec *ct_elab_spec_expr(CtElab *el, const char *name, CtExpr *expr) {
 Spec *ct_elab_spec_name(CtElab *el, CtEntity *entity, Ground **types) {
     CtExpr *expr = CT_NEW(el->arena, CtExpr);
     expr->kind = EXPR_VAR;
-    expr->span = entity->span;
+    expr->range = entity->range;
     expr->entity = entity;
     expr->type = entity->scheme.type;
     TyEnv *env = CT_NEW(el->arena, TyEnv);
     *env = (TyEnv){.generics = entity->scheme.generics, .types = types, .count = entity->scheme.count};
     Spec *spec = CT_NEW(el->arena, Spec);
     *spec = (Spec){.kind = SPEC_EXPR, .expr = expr, .env = env, .type = ct_elab_ground_in(el, env, expr->type)};
-    enqueue(el, spec, spec_name(el, entity, types, entity->scheme.count), expr->span);
+    enqueue(el, spec, spec_name(el, entity, types, entity->scheme.count), expr->range);
     return spec;
 }
 
 /* ---- code ---- */
 
 static CtCore *pattern_value(CtElab *el, Spec *spec) {
-    Fail fail = {.text = "no guard of this binding holds", .span = spec->binding->span};
+    Fail fail = {.text = "no guard of this binding holds", .range = spec->binding->range};
     CtType *type = ct_elab_core(el, spec->type);
     return ct_elab_rhs(el, &spec->binding->clauses[0].rhs, &fail, type);
 }
@@ -213,22 +213,22 @@ static CtCore *pattern_value(CtElab *el, Spec *spec) {
 /* Takes the value of the whole binding apart for one of its variables. */
 static CtCore *pattern_part(CtElab *el, Spec *spec) {
     CtBinding *binding = spec->binding;
-    CtSpan span = binding->span;
+    CtSourceRange range = binding->range;
     Ground *whole = ct_elab_ground(el, binding->pat->type);
     Spec *value =
-        ct_elab_spec(el, spec->entity, binding, spec->env, whole, spec->types, spec->count, SPEC_PATTERN, span);
-    CtCore *rhs = ct_core_global(el->program, span, value->global);
+        ct_elab_spec(el, spec->entity, binding, spec->env, whole, spec->types, spec->count, SPEC_PATTERN, range);
+    CtCore *rhs = ct_core_global(el->program, range, value->global);
     CtVar *column = ct_core_var_new(el->program, "value", rhs->type);
     CtVar *part = ct_core_var_new(el->program, spec->entity->name->text, ct_elab_core(el, spec->type));
     Local *local = CT_NEW(el->arena, Local);
     *local = (Local){.var = part, .type = spec->type, .given = true};
     spec->entity->elab = local;
-    Row row = {.pats = CT_NEW(el->arena, CtPat *), .core = ct_core_var(el->program, span, part), .span = span};
+    Row row = {.pats = CT_NEW(el->arena, CtPat *), .core = ct_core_var(el->program, range, part), .range = range};
     row.pats[0] = binding->pat;
-    Fail fail = {.text = "the pattern of this binding does not match", .span = span};
+    Fail fail = {.text = "the pattern of this binding does not match", .range = range};
     CtCore *body = ct_elab_match(el, &column, 1, &row, 1, &fail, part->type);
     spec->entity->elab = NULL;
-    return ct_core_let(el->program, span, column, rhs, body);
+    return ct_core_let(el->program, range, column, rhs, body);
 }
 
 static CtCore *spec_code(CtElab *el, Spec *spec) {
@@ -251,8 +251,8 @@ void ct_elab_work(CtElab *el) {
         el->depth = 0;
         CtCore *body = spec_code(el, spec);
         if (body != NULL && ct_core_is_deeper(body, ELAB_MAX_CORE_DEPTH)) {
-            ct_elab_report_depth(el, spec->global->span);
-            body = ct_elab_error_term(el, spec->global->span, body->type);
+            ct_elab_report_depth(el, spec->global->range);
+            body = ct_elab_error_term(el, spec->global->range, body->type);
         }
         spec->global->body = body;
     }

@@ -187,23 +187,23 @@ static CtCore *merged(Walk *walk, CtCore *core, uint32_t k) {
         params[i] = body->as.lam->params[0];
         body = body->as.lam->body;
     }
-    return ct_core_lam(p, core->span, core->as.lam->name, params, k, rewrite(walk, body));
+    return ct_core_lam(p, core->range, core->as.lam->name, params, k, rewrite(walk, body));
 }
 
 /* `args` to a parameter that takes k at once, the rest one by one. */
-static CtCore *call_param(Walk *walk, CtSpan span, const Param *param, CtCore **args, uint32_t count) {
+static CtCore *call_param(Walk *walk, CtSourceRange range, const Param *param, CtCore **args, uint32_t count) {
     CtCore *core =
-        ct_core_app(walk->el->program, span, ct_core_var(walk->el->program, span, param->fresh), args, param->k);
-    for (uint32_t i = param->k; i < count; i++) core = ct_elab_apply_one(walk->el, span, core, args[i]);
+        ct_core_app(walk->el->program, range, ct_core_var(walk->el->program, range, param->fresh), args, param->k);
+    for (uint32_t i = param->k; i < count; i++) core = ct_elab_apply_one(walk->el, range, core, args[i]);
     return core;
 }
 
 /* A function value as a parameter wants it that takes k arguments at once. */
 static CtCore *convert(Walk *walk, CtCore *value, uint32_t k) {
     CtProgram *p = walk->el->program;
-    CtSpan span = value->span;
+    CtSourceRange range = value->range;
     Param *own = uncurried(walk, value);
-    if (own != NULL && own->k == k) return ct_core_var(p, span, own->fresh);
+    if (own != NULL && own->k == k) return ct_core_var(p, range, own->fresh);
     CtCore *lam = merged(walk, value, k);
     if (lam != NULL) return eta_reduced(lam);
     CtType *type = value->type;
@@ -211,14 +211,14 @@ static CtCore *convert(Walk *walk, CtCore *value, uint32_t k) {
     CtCore **args = CT_NEW_ARRAY(walk->el->arena, CtCore *, k);
     for (uint32_t i = 0; i < k; i++) {
         params[i] = ct_core_var_new(p, "x", type->parts[0]);
-        args[i] = ct_core_var(p, span, params[i]);
+        args[i] = ct_core_var(p, range, params[i]);
         type = type->parts[1];
     }
-    if (own != NULL) return ct_core_lam(p, span, NULL, params, k, call_param(walk, span, own, args, k));
+    if (own != NULL) return ct_core_lam(p, range, NULL, params, k, call_param(walk, range, own, args, k));
     Lets lets = {0};
-    CtCore *core = ct_elab_atom(walk->el, span, "f", rewrite(walk, value), &lets);
-    for (uint32_t i = 0; i < k; i++) core = ct_elab_apply_one(walk->el, span, core, args[i]);
-    core = ct_core_lam(p, span, NULL, params, k, core);
+    CtCore *core = ct_elab_atom(walk->el, range, "f", rewrite(walk, value), &lets);
+    for (uint32_t i = 0; i < k; i++) core = ct_elab_apply_one(walk->el, range, core, args[i]);
+    core = ct_core_lam(p, range, NULL, params, k, core);
     return ct_elab_wrap(walk->el, &lets, core);
 }
 
@@ -229,8 +229,8 @@ static CtCore *rewrite_call(Walk *walk, const Spec *spec, CtCore *core) {
         uint32_t k = spec->uncurried[i];
         args[i] = k >= 2 ? convert(walk, core->as.call.args[i], k) : rewrite(walk, core->as.call.args[i]);
     }
-    CtCore *fun = ct_core_global(walk->el->program, core->span, spec->global);
-    return ct_core_app(walk->el->program, core->span, fun, args, count);
+    CtCore *fun = ct_core_global(walk->el->program, core->range, spec->global);
+    return ct_core_app(walk->el->program, core->range, fun, args, count);
 }
 
 static CtCore *rewrite_app(Walk *walk, CtCore *core) {
@@ -240,7 +240,7 @@ static CtCore *rewrite_app(Walk *walk, CtCore *core) {
     Param *param = uncurried(walk, head);
     if (param != NULL) {
         for (uint32_t i = 0; i < count; i++) args[i] = rewrite(walk, args[i]);
-        return call_param(walk, core->span, param, args, count);
+        return call_param(walk, core->range, param, args, count);
     }
     CtCore *fun = core->as.call.of.fun;
     const Spec *spec = fun->kind == CORE_GLOBAL ? ct_map_get(&walk->specs, ct_key(fun->as.global)) : NULL;
@@ -280,7 +280,8 @@ static bool decide(Walk *walk) {
             Param *other = walk->all.items[i + j];
             parts[j] = other->fresh != NULL ? other->fresh->type : type->parts[j];
         }
-        param->spec->global->type = ct_core_type_fun(walk->el->program, parts, param->spec->arity, ct_core_type_fun_result(type));
+        param->spec->global->type =
+            ct_core_type_fun(walk->el->program, parts, param->spec->arity, ct_core_type_fun_result(type));
     }
     return any;
 }
@@ -298,7 +299,7 @@ static void rewrite_global(Walk *walk, const Spec *spec) {
     }
     const CtLam *lam = body->as.lam;
     CtCore *inner = rewrite(walk, lam->body);
-    spec->global->body = ct_core_lam(walk->el->program, body->span, lam->name, params, spec->arity, inner);
+    spec->global->body = ct_core_lam(walk->el->program, body->range, lam->name, params, spec->arity, inner);
 }
 
 void ct_elab_uncurry_globals(CtElab *el, uint32_t from, const Spec *root) {

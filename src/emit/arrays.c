@@ -90,7 +90,7 @@ static void emit_update(Emit *e, CtFlowStep *step) {
     uint32_t indices = step->args.count - 2;
     if (result->type->rank > indices) {
         ct_emit_declare(e, result,
-                        ct_format(e->arena, "ct_update_row(rt, %s, %s, %s, %s)", ct_emit_site(e, step->span), array,
+                        ct_format(e->arena, "ct_update_row(rt, %s, %s, %s, %s)", ct_emit_site(e, step->range), array,
                                   ct_emit_arg(e, &step->args.items[1]), ct_emit_arg(e, &step->args.items[2])));
         return;
     }
@@ -107,7 +107,7 @@ static void emit_snoc(Emit *e, CtFlowStep *step) {
     ct_emit_flush(e, true);
     if (result->type->rank > 1) {
         ct_emit_declare(e, result,
-                        ct_format(e->arena, "ct_snoc_row(rt, %s, %s, %s)", ct_emit_site(e, step->span), array,
+                        ct_format(e->arena, "ct_snoc_row(rt, %s, %s, %s)", ct_emit_site(e, step->range), array,
                                   ct_emit_arg(e, &step->args.items[1])));
         return;
     }
@@ -158,14 +158,14 @@ static const char *extreme(Emit *e, const CtFlowStep *step, const char *array) {
     bool largest = step->as.bulk == ARRAY_MAXIMUM || step->as.bulk == ARRAY_ARGMAX;
     bool index = step->as.bulk == ARRAY_ARGMAX || step->as.bulk == ARRAY_ARGMIN;
     const CtFlowType *type = step->args.items[0].type;
-    const char *at =
-        ct_format(e->arena, "ct_extreme%s(rt, %s, \"%s\", %s, %s)", type->element->kind == FLOW_I64 ? "_i64" : "",
-                  ct_emit_site(e, step->span), ct_core_array_info(step->as.bulk)->name, array, largest ? "true" : "false");
+    const char *at = ct_format(e->arena, "ct_extreme%s(rt, %s, \"%s\", %s, %s)",
+                               type->element->kind == FLOW_I64 ? "_i64" : "", ct_emit_site(e, step->range),
+                               ct_core_array_info(step->as.bulk)->name, array, largest ? "true" : "false");
     return index ? at : ct_format(e->arena, "%s->data[%s].%c", array, at, ct_emit_letter(type->element));
 }
 
 static const char *bulk_text(Emit *e, const CtFlowStep *step) {
-    const char *a[3] = {NULL, NULL, NULL}, *site = ct_emit_site(e, step->span);
+    const char *a[3] = {NULL, NULL, NULL}, *site = ct_emit_site(e, step->range);
     for (uint32_t i = 0; i < step->args.count; i++) a[i] = ct_emit_arg(e, &step->args.items[i]);
     CtArena *arena = e->arena;
     const CtFlowType *first = step->args.items[0].type;
@@ -233,9 +233,9 @@ static void emit_product(Emit *e, const CtFlowStep *step) {
     const CtFlowFactors *factors = &step->as.product;
     ct_emit_declare(e, step->results.items[0],
                     ct_format(e->arena, "ct_matrix_product(rt, %s, %s, %s, %s, %d, %s, %d, %u)",
-                              ct_emit_site(e, step->span), ct_emit_arg(e, &args->items[0]),
-                              ct_emit_arg(e, &args->items[1]), ct_emit_arg(e, &args->items[2]), factors->turned[0],
-                              ct_emit_arg(e, &args->items[3]), factors->turned[1], factors->cotangent));
+                              ct_emit_site(e, step->range), ct_emit_arg(e, &args->items[0]),
+                              ct_emit_arg(e, &args->items[1]), ct_emit_arg(e, &args->items[2]), factors->transposed[0],
+                              ct_emit_arg(e, &args->items[3]), factors->transposed[1], factors->cotangent));
 }
 
 /* Of an array, or a length itself. */
@@ -246,7 +246,7 @@ static const char *length_text(Emit *e, const CtFlowArg *arg, uint32_t dimension
 
 void ct_emit_array_step(Emit *e, CtFlowStep *step) {
     const CtFlowArgs *args = &step->args;
-    const char *site = ct_emit_site(e, step->span);
+    const char *site = ct_emit_site(e, step->range);
     if (step->kind == FLOW_CHECK) {
         const char *index = ct_emit_arg(e, &args->items[0]);
         const char *length = length_text(e, &args->items[1], step->as.index);

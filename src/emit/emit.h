@@ -16,8 +16,8 @@
 void ct_emit_emit(CtText *out, CtFlow *flow, bool exact, bool outside);
 
 /* The two halves of that, for a file with several programs: what all of them carry, with what stands at the border to
- * callers (rt/export.h) when there is a header for these, whose name is given without .h, as far as the rest of the file
- * needs it; and a program, whose names begin with a prefix, as
+ * callers (rt/export.h) when there is a header for these, whose name is given without .h, as far as the rest of the
+ * file needs it; and a program, whose names begin with a prefix, as
  *
  *   static void PREFIXentry(ct_run *rt, const ct_word *in, ct_word *out) */
 void ct_emit_begin(CtText *out, const char *header, bool exact, const char *rest);

@@ -40,7 +40,7 @@ static void put_constant(Emit *e, const CtFlowConstant *constant) {
                    ct_emit_string_literal(e->arena, message));
     ct_text_puts(e->out, "    at[0].i = 1;\n");
     const char *call =
-        ct_format(e->arena, "%s(rt%s)", e->function_names[function->id], function->takes_place ? ", place" : "");
+        ct_format(e->arena, "%s(rt%s)", e->function_names[function->id], function->takes_call_site ? ", place" : "");
     put_words(e, function, call, "at", 1);
     ct_text_puts(e->out, "    at[0].i = 2;\n    return at + 1;\n}\n\n");
 }
@@ -48,7 +48,7 @@ static void put_constant(Emit *e, const CtFlowConstant *constant) {
 static void put_entry(Emit *e, const char *name, const char *linkage) {
     const CtFlowFunction *entry = e->flow->entry;
     CtText call = ct_text(e->arena);
-    ct_text_printf(&call, "%s(rt%s", e->function_names[entry->id], entry->takes_place ? ", 0" : "");
+    ct_text_printf(&call, "%s(rt%s", e->function_names[entry->id], entry->takes_call_site ? ", 0" : "");
     for (uint32_t i = 0; i < entry->params.count; i++) {
         const CtFlowType *type = entry->params.items[i]->type;
         const char *cast = ct_flow_is_object(type) ? ct_format(e->arena, "(%s)", ct_emit_type(type)) : "";
@@ -88,7 +88,7 @@ static void put_head(CtText *out, const char *header, bool exact, bool outside, 
                  "#ifdef __clang__\n#pragma GCC diagnostic ignored \"-Wunneeded-internal-declaration\"\n#endif\n\n");
     if (exact) ct_text_puts(out, "#define CT_MATH_EXACT 1\n");
     const char *const files[] = {ct_vector_h,  ct_scalar_h, ct_run_h,
-                                 ct_array_h,   ct_simd_h,  ct_threads_h,
+                                 ct_array_h,   ct_simd_h,   ct_threads_h,
                                  ct_product_h, ct_text_h,   header != NULL ? ct_export_h : NULL,
                                  NULL};
     ct_emit_carried(out, out->arena, files, 3, programs, outside);

@@ -154,15 +154,15 @@ void ct_emit_flush(Emit *e, bool only_reads) {
 
 /* ---- places ---- */
 
-const char *ct_emit_site(Emit *e, CtSpan span) {
-    uint32_t site = ct_flow_site(e->flow, span);
-    if (ct_flow_is_user(e->flow, span) || !e->function->takes_place) return ct_format(e->arena, "%u", site);
+const char *ct_emit_site(Emit *e, CtSourceRange range) {
+    uint32_t site = ct_flow_site(e->flow, range);
+    if (ct_flow_is_user(e->flow, range) || !e->function->takes_call_site) return ct_format(e->arena, "%u", site);
     return ct_format(e->arena, "place != 0 ? place : %u", site);
 }
 
-const char *ct_emit_place(Emit *e, CtSpan span, bool tail) {
-    if (!tail && ct_flow_is_user(e->flow, span)) return ct_format(e->arena, "%u", ct_flow_site(e->flow, span));
-    return e->function->takes_place ? "place" : "0";
+const char *ct_emit_place(Emit *e, CtSourceRange range, bool tail) {
+    if (!tail && ct_flow_is_user(e->flow, range)) return ct_format(e->arena, "%u", ct_flow_site(e->flow, range));
+    return e->function->takes_call_site ? "place" : "0";
 }
 
 /* ---- primitives ---- */
@@ -290,7 +290,7 @@ void ct_emit_prim(Emit *e, const CtFlowStep *step) {
     if (condition != NULL) {
         int code = fails[step->as.prim].code;
         ct_emit_line(e, "if (CT_UNLIKELY(%s)) ct_fail(rt, %s, %d, %s);",
-                     ct_emit_substitute(e, condition, &step->args, scalar_operand), ct_emit_site(e, step->span),
+                     ct_emit_substitute(e, condition, &step->args, scalar_operand), ct_emit_site(e, step->range),
                      error_number(code), ct_emit_string_literal(e->arena, ct_error_title((CtErrorCode)code)));
     }
     e->reading = false;

@@ -108,8 +108,8 @@ static void put_params(Emit *e, const CtFlowFunction *function, bool names) {
 static void put_head(Emit *e, const CtFlowFunction *function, const char *end) {
     const char *type = ct_emit_result_type(e, &function->results);
     bool star = type[strlen(type) - 1] == '*' || type[strlen(type) - 1] == ' ';
-    ct_text_printf(e->out, "static %s%s%s%s(ct_run *rt%s", function->is_message ? "CT_COLD " : "", type,
-                   star ? "" : " ", e->function_names[function->id], function->takes_place ? ", int place" : "");
+    ct_text_printf(e->out, "static %s%s%s%s(ct_run *rt%s", function->is_cold_path ? "CT_COLD " : "", type,
+                   star ? "" : " ", e->function_names[function->id], function->takes_call_site ? ", int place" : "");
     put_params(e, function, true);
     ct_text_printf(e->out, ")%s\n", end);
 }
@@ -125,8 +125,8 @@ void ct_emit_prototypes(Emit *e) {
 /* ---- bodies ---- */
 
 static void tell_function(Emit *e, const CtFlowFunction *function) {
-    if (!ct_flow_is_user(e->flow, function->span)) return;
-    uint32_t line = ct_source_line(e->flow->core->context, function->span.source, function->span.start);
+    if (!ct_flow_is_user(e->flow, function->range)) return;
+    uint32_t line = ct_source_line(e->flow->core->context, function->range.source, function->range.start);
     ct_emit_line(e, "/* line %u */", line);
 }
 
@@ -138,7 +138,7 @@ static const char *body_text(Emit *e, CtFlowFunction *function, bool loops) {
     e->out = &body;
     if (loops) ct_emit_line(e, "for (;;) {");
     e->depth += loops;
-    if (loops || function->group != 0) ct_emit_line(e, "ct_turn(rt);");
+    if (loops || function->group != 0) ct_emit_line(e, "ct_iteration(rt);");
     ct_emit_block(e, function->body, NULL);
     e->depth -= loops;
     if (loops) ct_emit_line(e, "}");
@@ -148,7 +148,7 @@ static const char *body_text(Emit *e, CtFlowFunction *function, bool loops) {
 
 static void put_unused(Emit *e, const CtFlowFunction *function, const char *body) {
     if (!ct_emit_mentions(body, "rt")) ct_emit_line(e, "(void)rt;");
-    if (function->takes_place && !ct_emit_mentions(body, "place")) ct_emit_line(e, "(void)place;");
+    if (function->takes_call_site && !ct_emit_mentions(body, "place")) ct_emit_line(e, "(void)place;");
     for (uint32_t i = 0; i < function->params.count; i++) {
         const char *name = ct_emit_param(e, function, i);
         if (!ct_emit_mentions(body, name)) ct_emit_line(e, "(void)%s;", name);
@@ -183,7 +183,7 @@ static void put_group_head(Emit *e, const Group *group) {
     const char *type = ct_emit_result_type(e, &first->results);
     bool star = type[strlen(type) - 1] == '*' || type[strlen(type) - 1] == ' ';
     ct_text_printf(e->out, "static %s%s%sgroup_%u(ct_run *rt, int at%s", type, star ? "" : " ", e->prefix, first->group,
-                   first->takes_place ? ", int place" : "");
+                   first->takes_call_site ? ", int place" : "");
     for (uint32_t i = 0; i < group->count; i++) put_params(e, group->items[i], true);
     ct_text_puts(e->out, ") {\n");
 }
@@ -193,7 +193,7 @@ static void emit_door(Emit *e, const Group *group, uint32_t which) {
     const CtFlowFunction *function = group->items[which];
     put_head(e, function, " {");
     ct_text_printf(e->out, "    return %sgroup_%u(rt, %u%s", e->prefix, function->group, which,
-                   function->takes_place ? ", place" : "");
+                   function->takes_call_site ? ", place" : "");
     for (uint32_t i = 0; i < group->count; i++) {
         const CtFlowFunction *member = group->items[i];
         for (uint32_t j = 0; j < member->params.count; j++)

@@ -1,4 +1,4 @@
-/* Private to the room that writes C. */
+/* Private to the folder that writes C. */
 #ifndef CT_EMIT_INTERNAL_H
 #define CT_EMIT_INTERNAL_H
 
@@ -46,12 +46,12 @@ typedef struct Emit {
     uint32_t temporaries;
     bool reading; /* what was written last looks at memory */
     /* vector.h */
-    struct Lane *lanes; /* of the loop in lanes that is being written, what each variable is; NULL: none */
+    struct Lane *lanes; /* of the loop vectorised that is being written, what each variable is; NULL: none */
     CT_VEC(const CtFlowStep *) skipped;
     const char *leave; /* the label behind it */
     bool leaves;       /* it is gone to */
     const char *taken; /* in a branch on what differs: the mask of the lanes that take it; NULL: all do */
-    bool one_by_one;   /* the turns that are left, or a loop around: no lanes */
+    bool one_by_one;   /* the iterations that are left, or a loop around: no lanes */
     bool exact;        /* sums keep their order */
     bool streams;      /* the loop that is being written writes past the cache */
     /* shared_loops.h */
@@ -76,7 +76,7 @@ void ct_emit_prim(Emit *e, const CtFlowStep *step);
 /* A template, with its operands A and B put in. */
 typedef const char *CtEmitOperand(Emit *e, const CtFlowArg *arg, bool apart);
 const char *ct_emit_substitute(Emit *e, const char *text, const CtFlowArgs *args, CtEmitOperand *operand);
-/* The type of a variable where it is declared; an argument as the value of one: in lanes they may be others. */
+/* The type of a variable where it is declared; an argument as the value of one: vectorised they may be others. */
 const char *ct_emit_var_type(const Emit *e, const CtFlowVar *var);
 const char *ct_emit_as(Emit *e, const CtFlowVar *to, const CtFlowArg *arg);
 const char *ct_emit_string_literal(CtArena *arena, const char *text);
@@ -88,8 +88,8 @@ void ct_emit_alias(Emit *e, const CtFlowVar *var, const char *name);
 /* Writes what is pending; only what reads memory. */
 void ct_emit_flush(Emit *e, bool only_reads);
 /* Where a failure of a step is told; the place that a callee is given. */
-const char *ct_emit_site(Emit *e, CtSpan span);
-const char *ct_emit_place(Emit *e, CtSpan span, bool tail);
+const char *ct_emit_site(Emit *e, CtSourceRange range);
+const char *ct_emit_place(Emit *e, CtSourceRange range, bool tail);
 
 /* steps.c */
 void ct_emit_line(Emit *e, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -117,22 +117,22 @@ void ct_emit_lengths(Emit *e, const CtFlowVar *array, const char *text, const ch
 void ct_emit_loop(Emit *e, CtFlowStep *step);
 void ct_emit_array_step(Emit *e, CtFlowStep *step);
 
-/* Whether a loop looks at each turn, or eight, whether the run is to stop. */
+/* Whether a loop looks at each iteration, or eight, whether the run is to stop. */
 bool ct_emit_asks(const Emit *e, const CtFlowStep *loop);
 
-/* owned_arrays.c: whether a loop only reads elements of the array that it carries there and changes them in place; the names
- * that the array has on its way. */
+/* owned_arrays.c: whether a loop only reads elements of the array that it carries there and changes them in place; the
+ * names that the array has on its way. */
 bool ct_emit_own_chain(Emit *e, const CtFlowStep *loop, uint32_t index, CtFlowVars *chain);
-/* Makes arrays that a loop only changes in place its own, before its first turn. `names`: of what is carried. */
+/* Makes arrays that a loop only changes in place its own, before its first iteration. `names`: of what is carried. */
 void ct_emit_own_carried(Emit *e, const CtFlowStep *loop, const char *const *names);
 /* Writes to such an array; false when it is none. */
 bool ct_emit_update_own(Emit *e, const CtFlowStep *step, const char *index);
 
-/* independent.c: whether the turns of a loop may be taken side by side. */
+/* independent.c: whether the iterations of a loop may be taken side by side. */
 bool ct_emit_keeps_apart(CtArena *arena, const CtFlowStep *loop);
 
-/* reuse_dying.c: an array, the one of this number, that ends with a loop which reads it at its own index: what the loop makes
- * may take its place. NULL: there is none. */
+/* reuse_dying.c: an array, the one of this number, that ends with a loop which reads it at its own index: what the loop
+ * makes may take its place. NULL: there is none. */
 CtFlowVar *ct_emit_ending(const Emit *e, const CtFlowStep *loop, uint32_t index);
 
 /* streaming.c: whether an array is one that the program gives and does nothing else with. */

@@ -63,7 +63,7 @@ typedef struct Fields {
     const Share *share;
     CtText *types;           /* the struct */
     CtText *packs, *results; /* where the loop stands, before and behind it */
-    CtText *unpacks, *ends;  /* of a part, before and behind its turns */
+    CtText *unpacks, *ends;  /* of a part, before and behind its iterations */
     CtText *merges;          /* behind all parts, of each */
     CT_VEC(const char *) names;
 } Fields;

@@ -1,10 +1,10 @@
-/* How much work a loop is, before it begins: turns times steps, through loops inside whose lengths are known. */
+/* How much work a loop is, before it begins: iterations times steps, through loops inside whose lengths are known. */
 #include "emit/shared_loops.h"
 
 #include <math.h>
 
 enum {
-    WORK_UNKNOWN = 8, /* turns of a loop, if nothing is known */
+    WORK_UNKNOWN = 8, /* iterations of a loop, if nothing is known */
     WORK_ARRAY = 16,
     WORK_SIDE = 32, /* of a matrix */
     WORK_RECURSION = 1000,
@@ -32,31 +32,31 @@ static const char *text_of(Emit *e, const Work *work) {
 static void add_loop(Emit *e, const CtFlowStep *loop, Work *work) {
     const CtFlowArg *count = &loop->args.items[0];
     CtText terms = ct_text(e->arena);
-    Work turn = {1, &terms, work->depth};
+    Work iteration = {1, &terms, work->depth};
     ct_text_puts(&terms, "");
-    add_block(e, loop->as.loop.block, &turn);
+    add_block(e, loop->as.loop.block, &iteration);
     work->steps += 2;
     if (count->var != NULL && is_known(e, count)) {
-        ct_text_printf(work->terms, " + (double)%s * %s", ct_emit_operand(e, count), text_of(e, &turn));
+        ct_text_printf(work->terms, " + (double)%s * %s", ct_emit_operand(e, count), text_of(e, &iteration));
         return;
     }
-    double turns = count->var == NULL ? (double)count->lit.integer : WORK_UNKNOWN;
-    work->steps += turns * turn.steps;
-    if (terms.length > 0) ct_text_printf(work->terms, " + %.1f * (0.0%s)", turns, terms.data);
+    double iterations = count->var == NULL ? (double)count->lit.integer : WORK_UNKNOWN;
+    work->steps += iterations * iteration.steps;
+    if (terms.length > 0) ct_text_printf(work->terms, " + %.1f * (0.0%s)", iterations, terms.data);
 }
 
-static bool turns(const CtFlowFunction *function, const CtFlowBlock *block) {
+static bool iterations(const CtFlowFunction *function, const CtFlowBlock *block) {
     if (block->exit == EXIT_TAIL && block->tail == function) return true;
     for (uint32_t i = 0; i < block->steps.count; i++) {
         const CtFlowStep *step = block->steps.items[i];
         for (uint32_t j = 0; step->kind == FLOW_SWITCH && j < step->as.cases.count; j++)
-            if (turns(function, step->as.cases.branches[j].block)) return true;
+            if (iterations(function, step->as.cases.branches[j].block)) return true;
     }
     return false;
 }
 
 static void add_call(Emit *e, const CtFlowFunction *callee, Work *work) {
-    if (callee->recurses || callee->group != 0 || turns(callee, callee->body)) {
+    if (callee->recurses || callee->group != 0 || iterations(callee, callee->body)) {
         work->steps += WORK_RECURSION;
     } else if (work->depth == WORK_DEEPEST) {
         work->steps += WORK_CALL;
@@ -84,7 +84,8 @@ static void add_product(Emit *e, const CtFlowStep *step, Work *work) {
         else if (i < 2)
             ct_text_printf(&sides, " * (double)%s", ct_emit_operand(e, arg));
         else
-            ct_text_printf(&sides, " * (double)ct_length(%s, %d)", ct_emit_arg(e, arg), 1 - step->as.product.turned[0]);
+            ct_text_printf(&sides, " * (double)ct_length(%s, %d)", ct_emit_arg(e, arg),
+                           1 - step->as.product.transposed[0]);
     }
     if (sides.length > 0)
         ct_text_printf(work->terms, " + %g%s", known, sides.data);
@@ -135,11 +136,11 @@ static void add_block(Emit *e, const CtFlowBlock *block, Work *work) {
 
 const char *ct_emit_share_work(Emit *e, const CtFlowStep *loop, double *most) {
     CtText terms = ct_text(e->arena);
-    Work turn = {1, &terms, 0};
+    Work iteration = {1, &terms, 0};
     ct_text_puts(&terms, "");
-    add_block(e, loop->as.loop.block, &turn);
+    add_block(e, loop->as.loop.block, &iteration);
     const CtFlowArg *count = &loop->args.items[0];
     bool counted = count->var == NULL && terms.length == 0;
-    *most = counted ? (double)count->lit.integer * turn.steps : INFINITY;
-    return text_of(e, &turn);
+    *most = counted ? (double)count->lit.integer * iteration.steps : INFINITY;
+    return text_of(e, &iteration);
 }

@@ -11,12 +11,12 @@ typedef struct LoopText {
     const CtFlowBlock *block;
     uint32_t carried, arrays;
     const char **names; /* of what is carried, then of the arrays */
-    const char **data;  /* of each array, where it is known before the first turn; or NULL */
+    const char **data;  /* of each array, where it is known before the first iteration; or NULL */
     const char **far;   /* of each array that may be written past the cache: whether it is; or NULL */
     CtFlowVar **over;   /* of each array: one that ends here, whose place it may take; or NULL */
     bool is_over;       /* there is such a one */
     const char *count, *index;
-    const char *from, *to; /* the turns that are written: all, or a part */
+    const char *from, *to; /* the iterations that are written: all, or a part */
 } LoopText;
 
 static CtFlowVar *array_of(const LoopText *t, uint32_t i) { return t->step->results.items[t->carried + i]; }
@@ -62,7 +62,7 @@ static void find_ending(Emit *e, LoopText *t) {
 }
 
 static const char *new_vector(Emit *e, const LoopText *t, uint32_t i) {
-    const char *site = ct_emit_site(e, t->step->span);
+    const char *site = ct_emit_site(e, t->step->range);
     if (t->over[i] != NULL)
         return ct_format(e->arena, "ct_vector_over(rt, %s, %s, %s)", site, e->uses[t->over[i]->id].text, t->count);
     return ct_format(e->arena, "ct_vector_at(rt, %s, %s, %s%s)", site, pointers(array_of(t, i)->type), t->count,
@@ -110,10 +110,10 @@ static void put_item(Emit *e, const LoopText *t, uint32_t i) {
     const char *name = t->names[t->carried + i], *next = t->step->as.loop.initial ? " + 1" : "";
     RowPlace *place = arg->var != NULL ? e->uses[arg->var->id].place : NULL;
     if (place != NULL)
-        ct_emit_line(e, "ct_row_made(rt, %s, &%s, %s, %s);", ct_emit_site(e, t->step->span), name, t->index,
+        ct_emit_line(e, "ct_row_made(rt, %s, &%s, %s, %s);", ct_emit_site(e, t->step->range), name, t->index,
                      place->length);
     else if (type->rank > 1)
-        ct_emit_line(e, "ct_put_row(rt, %s, &%s, %s%s, %s%s, %s);", ct_emit_site(e, t->step->span), name, t->count,
+        ct_emit_line(e, "ct_put_row(rt, %s, &%s, %s%s, %s%s, %s);", ct_emit_site(e, t->step->range), name, t->count,
                      next, t->index, next, ct_emit_arg(e, arg));
     else
         ct_emit_line(e, ct_flow_is_object(type->element) ? "%s[%s%s].p = %s;" : "%s[%s%s] = %s;", t->data[i], t->index,
@@ -162,7 +162,7 @@ static void point_out(Emit *e, LoopText *t) {
         CtFlowVar *var = array_of(t, i);
         RowPlace *place = e->uses[var->id].place;
         if (place == NULL && var->type->rank > 1) continue;
-        if (place == NULL && t->block->exit != EXIT_YIELD) continue; /* no turn gives anything */
+        if (place == NULL && t->block->exit != EXIT_YIELD) continue; /* no iteration gives anything */
         const char *type = ct_emit_pointer_type(var->type);
         t->data[i] = ct_format(e->arena, "%s_at", t->names[t->carried + i]);
         if (place == NULL)
@@ -170,11 +170,11 @@ static void point_out(Emit *e, LoopText *t) {
                          t->names[t->carried + i]);
         else
             ct_emit_line(e, "%s *restrict %s = (%s *)ct_row_place(rt, %s, &%s, %s, %s, %s);", type, t->data[i], type,
-                         ct_emit_site(e, t->step->span), place->array, place->count, place->index, place->length);
+                         ct_emit_site(e, t->step->range), place->array, place->count, place->index, place->length);
     }
 }
 
-/* Which of these are written past the cache, in lanes. */
+/* Which of these are written past the cache, vectorised. */
 static void ask_if_far(Emit *e, LoopText *t) {
     for (uint32_t i = 0; i < t->arrays; i++) {
         const CtFlowVar *var = array_of(t, i);
@@ -193,7 +193,7 @@ static void ask_if_far(Emit *e, LoopText *t) {
 
 /* ---- the loop ---- */
 
-static void end_turn(Emit *e, const LoopText *t) {
+static void end_iteration(Emit *e, const LoopText *t) {
     if (t->block->exit != EXIT_YIELD) return;
     if (t->is_over) ct_emit_flush(e, true);
     for (uint32_t i = 0; i < t->arrays; i++) put_item(e, t, i);
@@ -206,7 +206,7 @@ static void end_turn(Emit *e, const LoopText *t) {
     ct_emit_assign(e, t->names, texts, types, t->carried);
 }
 
-/* A loop that was a recursion, or of which there are parts, can be interrupted where a turn is more than a few
+/* A loop that was a recursion, or of which there are parts, can be interrupted where a iteration is more than a few
  * operations. */
 bool ct_emit_asks(const Emit *e, const CtFlowStep *loop) {
     const CtFlowBlock *block = loop->as.loop.block;
@@ -217,7 +217,7 @@ bool ct_emit_asks(const Emit *e, const CtFlowStep *loop) {
     return false;
 }
 
-static void emit_turns(Emit *e, LoopText *t, bool from_there) {
+static void emit_iterations(Emit *e, LoopText *t, bool from_there) {
     for (uint32_t i = 0; i < t->arrays; i++) {
         CtFlowVar *row = maker_of_rows(e, t, i);
         if (row == NULL) continue;
@@ -237,10 +237,10 @@ static void emit_turns(Emit *e, LoopText *t, bool from_there) {
     const CtFlowBlock *around = e->block;
     bool in_loop = e->in_loop;
     e->in_loop = true;
-    if (ct_emit_asks(e, t->step)) ct_emit_line(e, "ct_turn(rt);");
+    if (ct_emit_asks(e, t->step)) ct_emit_line(e, "ct_iteration(rt);");
     ct_emit_block(e, t->block, NULL);
     e->block = t->block;
-    end_turn(e, t);
+    end_iteration(e, t);
     e->block = around;
     e->in_loop = in_loop;
     e->pending.count = 0;
@@ -255,7 +255,8 @@ static void emit_lanes(Emit *e, LoopText *t, const LaneSum *sums) {
     memcpy(before, e->uses, size);
     ask_if_far(e, t);
     ct_emit_line(e, "int64_t %s = %s;", t->index, t->from);
-    ct_emit_vector_turns(e, t->step, sums, t->count, t->to, t->index, &(LaneResults){t->names, t->data, t->far, t->is_over});
+    ct_emit_vector_iterations(e, t->step, sums, t->count, t->to, t->index,
+                              &(LaneResults){t->names, t->data, t->far, t->is_over});
     memcpy(e->uses, before, size);
     e->lanes = NULL;
     e->skipped.count = 0;
@@ -263,14 +264,14 @@ static void emit_lanes(Emit *e, LoopText *t, const LaneSum *sums) {
     ct_emit_line(e, "{");
     e->depth++;
     ct_emit_own_carried(e, t->step, t->names);
-    emit_turns(e, t, true);
+    emit_iterations(e, t, true);
     e->depth--;
     ct_emit_line(e, "}");
     e->one_by_one = false;
 }
 
-/* How many turns there are, as a name or a number: it stays when what gave it is gone, and the compiler need not look
- * again. */
+/* How many iterations there are, as a name or a number: it stays when what gave it is gone, and the compiler need not
+ * look again. */
 static void keep_count(Emit *e, LoopText *t) {
     const CtFlowArg *count = &t->step->args.items[0];
     t->count = ct_emit_operand(e, count);
@@ -284,7 +285,7 @@ static void keep_count(Emit *e, LoopText *t) {
         if (e->uses[array_of(t, i)->id].place != NULL) e->uses[array_of(t, i)->id].place->length = t->count;
 }
 
-/* The turns, with the pointers to elements that they need. */
+/* The iterations, with the pointers to elements that they need. */
 static void emit_inside(Emit *e, LoopText *t, Lane *lanes, const LaneSum *sums, const Vars *outside) {
     bool braces = outside->count > 0 || lanes != NULL;
     for (uint32_t i = 0; i < t->carried; i++) braces |= t->step->results.items[i]->type->kind == FLOW_ARRAY;
@@ -298,7 +299,7 @@ static void emit_inside(Emit *e, LoopText *t, Lane *lanes, const LaneSum *sums, 
         emit_lanes(e, t, sums);
     } else {
         ct_emit_own_carried(e, t->step, t->names);
-        emit_turns(e, t, false);
+        emit_iterations(e, t, false);
     }
     e->depth -= braces;
     if (braces) ct_emit_line(e, "}");
@@ -319,7 +320,7 @@ void ct_emit_loop(Emit *e, CtFlowStep *step) {
     LaneSum *sums = CT_NEW_ARRAY(e->arena, LaneSum, t.carried + 1);
     bool shared = ct_emit_share_fits(e, step, &share);
     Lane *lanes = ct_emit_vector_fit(e, step, sums) ? e->lanes : NULL;
-    if (lanes != NULL) e->lanes = NULL; /* until its turns are written */
+    if (lanes != NULL) e->lanes = NULL; /* until its iterations are written */
     if (lanes != NULL) find_ending(e, &t);
     share.once |= t.is_over;
     begin_carried(e, &t);

@@ -1,5 +1,6 @@
 /* Arrays that a loop carries and only changes in place: acc[i] += d, in loops inside of it too. One that nobody else
- * holds before the loop is held by nobody else in any turn, so that it is made so once, and written through a pointer.
+ * holds before the loop is held by nobody else in any iteration, so that it is made so once, and written through a
+ * pointer.
  */
 #include "emit/internal.h"
 

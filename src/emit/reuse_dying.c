@@ -2,7 +2,7 @@
  * takes their place: memory that is at hand, and not asked for once more. */
 #include "emit/internal.h"
 
-/* Whether an array is a vector of numbers from outside, of which a loop reads at each turn the element there. */
+/* Whether an array is a vector of numbers from outside, of which a loop reads at each iteration the element there. */
 static bool is_read_through(const Emit *e, const CtFlowStep *loop, const CtFlowVar *array) {
     const CtFlowBlock *block = loop->as.loop.block;
     bool reads = false;

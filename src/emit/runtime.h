@@ -1,4 +1,4 @@
-/* Private to the room that writes C: what a program carries of src/rt. */
+/* Private to the folder that writes C: what a program carries of src/rt. */
 #ifndef CT_EMIT_CARRIED_H
 #define CT_EMIT_CARRIED_H
 

@@ -1,20 +1,21 @@
-/* Which loops may be shared out: those whose turns do not depend on each other, but for what is added up.
+/* Which loops may be shared out: those whose iterations do not depend on each other, but for what is added up.
  *
  * References are not counted atomically, so that a part may count those to objects of its own only. Of arrays of
  * numbers from outside it has views. Other objects from outside are lent: it may look at what is in them, as long as
  * that goes nowhere else, and of arrays of numbers in them it has views too. A node that an array from outside has at
- * the turn's own index is copied where it goes elsewhere, such as the residual of a call: so each is copied once. What
- * stays behind a part holds no views but those of arrays that are known in front of it: they become rows of these.
+ * the iteration's own index is copied where it goes elsewhere, such as the residual of a call: so each is copied once.
+ * What stays behind a part holds no views but those of arrays that are known in front of it: they become rows of these.
  *
  * What is carried may be folded by an operation that takes brackets, to the last bit or, with fast mathematics, sums;
- * be an array to whose elements is added; or one of which each turn only touches what is its own. */
+ * be an array to whose elements is added; or one of which each iteration only touches what is its own. */
 #include "emit/shared_loops.h"
 
 typedef struct Scan {
     Emit *e;
-    const CtFlowVar *turn;
-    bool *lent, *own, *copied; /* objects within those from outside, by their numbers; own: at the turn's own index */
-    bool again;                /* since more is copied than was known */
+    const CtFlowVar *iteration;
+    bool *lent, *own,
+        *copied; /* objects within those from outside, by their numbers; own: at the iteration's own index */
+    bool again;  /* since more is copied than was known */
     bool has_loop, fails, finds_arrays; /* fails: it may end the run, or take memory; finds_arrays: in what is lent */
 } Scan;
 
@@ -106,7 +107,7 @@ static void find_lent(Scan *s, const CtFlowStep *step) {
         if (var == NULL || !ct_flow_is_object(var->type)) continue;
         bool numbers = ct_emit_share_is_of_numbers(var->type);
         s->own[var->id] = step->kind == FLOW_READ && var->type->kind == FLOW_NODE &&
-                          is_outside(s->e, step->args.items[0].var) && step->args.items[1].var == s->turn;
+                          is_outside(s->e, step->args.items[0].var) && step->args.items[1].var == s->iteration;
         s->lent[var->id] = !numbers && !s->copied[var->id];
         s->finds_arrays |= numbers || s->copied[var->id];
     }
@@ -139,7 +140,7 @@ static bool fits_block(Scan *s, const CtFlowBlock *block) {
     return true;
 }
 
-static bool fits_turn(Scan *s, const CtFlowBlock *block) {
+static bool fits_iteration(Scan *s, const CtFlowBlock *block) {
     size_t count = s->e->function->vars + 1;
     s->own = CT_NEW_ARRAY(s->e->arena, bool, count);
     s->copied = CT_NEW_ARRAY(s->e->arena, bool, count);
@@ -197,7 +198,7 @@ static bool is_fold(const Emit *e, const CtFlowBlock *block, uint32_t index, Sha
 typedef struct Changes { /* of one array */
     const Emit *e;
     const CtFlowVars *names;
-    const CtFlowVar *turn;
+    const CtFlowVar *iteration;
     uint32_t reads, added; /* added: elements that are read and, with something added, written back */
     bool only_adds, is_own;
 } Changes;
@@ -237,7 +238,7 @@ static void find_changes(Changes *c, const CtFlowBlock *block) {
         for (uint32_t j = 0; j < ct_flow_inner_count(step); j++) find_changes(c, ct_flow_inner(step, j));
         if (step->kind != FLOW_READ && step->kind != FLOW_UPDATE) continue;
         if (!is_one_of(c->names, step->args.items[0].var)) continue;
-        c->is_own &= step->args.items[1].var == c->turn;
+        c->is_own &= step->args.items[1].var == c->iteration;
         c->reads += step->kind == FLOW_READ;
         if (step->kind != FLOW_UPDATE) continue;
         if (adds(c, block, step))
@@ -252,7 +253,7 @@ static bool is_array(Scan *s, const CtFlowStep *step, uint32_t index, Share *sha
     const CtFlowVar *start = step->args.items[1 + index].var;
     if (start != NULL && s->e->uses[start->id].own != NULL) return false; /* a loop around has it already */
     if (!ct_emit_own_chain(s->e, step, index, &names)) return false;
-    Changes c = {.e = s->e, .names = &names, .turn = s->turn, .only_adds = true, .is_own = true};
+    Changes c = {.e = s->e, .names = &names, .iteration = s->iteration, .only_adds = true, .is_own = true};
     find_changes(&c, step->as.loop.block);
     share->carried[index].kind = c.is_own ? SHARE_OWN : SHARE_ADDED;
     share->once |= c.is_own && c.reads > 0;
@@ -278,11 +279,11 @@ static bool is_worth_it(Emit *e, const CtFlowStep *step, const Scan *scan) {
 
 bool ct_emit_share_fits(Emit *e, const CtFlowStep *step, Share *share) {
     const CtFlowBlock *block = step->as.loop.block;
-    Scan scan = {.e = e, .turn = block->params.items[0]};
+    Scan scan = {.e = e, .iteration = block->params.items[0]};
     *share = (Share){.loop = step};
     if (e->part != NULL || e->lanes != NULL || e->one_by_one || step->as.loop.initial || block->exit != EXIT_YIELD)
         return false;
-    bool fits = fits_results(e, step, share) && fits_turn(&scan, block) && fits_carried(&scan, step, share) &&
+    bool fits = fits_results(e, step, share) && fits_iteration(&scan, block) && fits_carried(&scan, step, share) &&
                 is_worth_it(e, step, &scan) && !(share->leaves && scan.finds_arrays);
     for (uint32_t i = 0; fits && i < e->function->vars; i++) e->uses[i].copied |= scan.copied[i];
     share->grain = scan.has_loop ? 1 : SHARE_VECTOR;

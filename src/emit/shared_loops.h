@@ -1,5 +1,5 @@
-/* Private to the room that writes C: loops whose turns several threads take (rt/threads.h). shared_loops.c finds them, loop_parts.c
- * writes their parts as functions of C, loop_work.c says how much there is to do. */
+/* Private to the folder that writes C: loops whose iterations several threads take (rt/threads.h). shared_loops.c finds
+ * them, loop_parts.c writes their parts as functions of C, loop_work.c says how much there is to do. */
 #ifndef CT_EMIT_SHARE_H
 #define CT_EMIT_SHARE_H
 
@@ -7,14 +7,14 @@
 
 enum {
     SHARE_LEAST = 1 << 16, /* steps: less is one part in any case */
-    SHARE_VECTOR = 8,      /* the most turns that the compiler or lanes take at a time */
+    SHARE_VECTOR = 8,      /* the most iterations that the compiler or lanes take at a time */
 };
 
 /* What parts do with a value that is carried. */
 typedef enum ShareKind {
     SHARE_FOLD,  /* a number, by an operation that takes brackets: each part has one of its own */
     SHARE_ADDED, /* an array to whose elements is added: each part has one of its own */
-    SHARE_OWN,   /* an array of which each turn only touches its own element or row */
+    SHARE_OWN,   /* an array of which each iteration only touches its own element or row */
 } ShareKind;
 
 typedef struct ShareFold { /* an operation that takes brackets */
@@ -34,7 +34,7 @@ typedef struct Share {
     ShareCarried *carried;
     bool once;                /* parts cannot be done again, since they have changed what was there */
     bool leaves;              /* what stays behind it holds other objects than arrays of numbers */
-    int grain;                /* turns that stay together: vectors of them are computed otherwise than each */
+    int grain;                /* iterations that stay together: vectors of them are computed otherwise than each */
     const char *type, *frame; /* of what parts are given, and the variable */
     const char *count, *work;
     const char **names; /* of what is carried, then of the arrays, outside of the parts */
@@ -48,17 +48,17 @@ typedef struct Share {
 static inline bool ct_emit_share_is_of_numbers(const CtFlowType *type) {
     return type->kind == FLOW_ARRAY && !ct_flow_is_object(type->element);
 }
-/* Whether the turns of a loop may be shared out, and whether that can be worth it. */
+/* Whether the iterations of a loop may be shared out, and whether that can be worth it. */
 bool ct_emit_share_fits(Emit *e, const CtFlowStep *step, Share *share);
 /* NULL where brackets would change results. */
 const ShareFold *ct_emit_share_fold(CtPrim prim);
 
-/* The work of a turn, in steps or so, as C that is asked in front of the loop. `most`: of all turns, where that is
- * known. */
+/* The work of a iteration, in steps or so, as C that is asked in front of the loop. `most`: of all iterations, where
+ * that is known. */
 const char *ct_emit_share_work(Emit *e, const CtFlowStep *loop, double *most);
 
-/* From here to the end what is written is a part, the turns from `from` to `to`. `names` are changed to those that they
- * have there. */
+/* From here to the end what is written is a part, the iterations from `from` to `to`. `names` are changed to those that
+ * they have there. */
 void ct_emit_share_begin(Emit *e, Share *share, const char *count, const char **names);
 /* Writes the call instead. `lanes`: what variables are in them, if the loop ran in any. */
 void ct_emit_share_end(Emit *e, Share *share, const char **names, const struct Lane *lanes);

@@ -15,9 +15,9 @@ void ct_emit_line(Emit *e, const char *format, ...) {
 }
 
 /* A comment where the line of the source changes. */
-static void tell_line(Emit *e, CtSpan span) {
-    if (!ct_flow_is_user(e->flow, span)) return;
-    uint32_t line = ct_source_line(e->flow->core->context, span.source, span.start);
+static void tell_line(Emit *e, CtSourceRange range) {
+    if (!ct_flow_is_user(e->flow, range)) return;
+    uint32_t line = ct_source_line(e->flow->core->context, range.source, range.start);
     if (line == e->line) return;
     e->line = line;
     ct_emit_line(e, "/* line %u */", line);
@@ -28,7 +28,7 @@ static void tell_line(Emit *e, CtSpan span) {
 const char *ct_emit_call(Emit *e, const CtFlowFunction *callee, const CtFlowArgs *args, const char *place) {
     CtText out = ct_text(e->arena);
     ct_text_printf(&out, "%s(rt", e->function_names[callee->id]);
-    if (callee->takes_place) ct_text_printf(&out, ", %s", place);
+    if (callee->takes_call_site) ct_text_printf(&out, ", %s", place);
     for (uint32_t i = 0; i < args->count; i++) ct_text_printf(&out, ", %s", ct_emit_arg(e, &args->items[i]));
     ct_text_putc(&out, ')');
     return out.data;
@@ -37,7 +37,7 @@ const char *ct_emit_call(Emit *e, const CtFlowFunction *callee, const CtFlowArgs
 static bool used(const Emit *e, const CtFlowVar *var) { return var != NULL && e->uses[var->id].count > 0; }
 
 static void emit_call(Emit *e, const CtFlowStep *step) {
-    const char *text = ct_emit_call(e, step->as.function, &step->args, ct_emit_place(e, step->span, false));
+    const char *text = ct_emit_call(e, step->as.function, &step->args, ct_emit_place(e, step->range, false));
     ct_emit_flush(e, true);
     bool any = false;
     for (uint32_t i = 0; i < step->results.count; i++) any |= used(e, step->results.items[i]);
@@ -66,7 +66,7 @@ static void emit_constant(Emit *e, const CtFlowStep *step) {
     uint32_t number = ++e->temporaries;
     ct_emit_flush(e, true);
     ct_emit_line(e, "const ct_word *k%u = %sconstant_%u(rt, %s);", number, e->prefix, constant->id,
-                 ct_emit_site(e, step->span));
+                 ct_emit_site(e, step->range));
     bool any = false;
     for (uint32_t i = 0; i < step->results.count; i++) {
         CtFlowVar *var = step->results.items[i];
@@ -281,7 +281,7 @@ static void emit_tail(Emit *e, const CtFlowBlock *block) {
     CtFlowFunction *callee = block->tail;
     bool within = callee == e->function || (callee->group != 0 && callee->group == e->function->group);
     if (!within) {
-        ct_emit_line(e, "return %s;", ct_emit_call(e, callee, &block->values, ct_emit_place(e, block->span, true)));
+        ct_emit_line(e, "return %s;", ct_emit_call(e, callee, &block->values, ct_emit_place(e, block->range, true)));
         return;
     }
     uint32_t count = callee->params.count;
@@ -310,14 +310,14 @@ static void emit_yield(Emit *e, const CtFlowBlock *block, const CtFlowStep *owne
 
 void ct_emit_block(Emit *e, const CtFlowBlock *block, const CtFlowStep *owner) {
     const CtFlowBlock *outer = e->block;
-    if (e->lanes != NULL && block->exit == EXIT_NEVER) { /* it fails where the turns are taken one by one */
+    if (e->lanes != NULL && block->exit == EXIT_NEVER) { /* it fails where the iterations are taken one by one */
         ct_emit_line(e, "goto %s;", e->leave);
         e->leaves = true;
         return;
     }
     e->block = block;
     for (uint32_t i = 0; i < block->steps.count; i++) ct_emit_step(e, block->steps.items[i]);
-    if (block->exit == EXIT_TAIL || block->exit == EXIT_RETURN) tell_line(e, block->span);
+    if (block->exit == EXIT_TAIL || block->exit == EXIT_RETURN) tell_line(e, block->range);
     if (block->exit == EXIT_RETURN) emit_return(e, block);
     if (block->exit == EXIT_TAIL) emit_tail(e, block);
     if (block->exit == EXIT_YIELD && owner != NULL) emit_yield(e, block, owner);
@@ -326,7 +326,7 @@ void ct_emit_block(Emit *e, const CtFlowBlock *block, const CtFlowStep *owner) {
 }
 
 void ct_emit_step(Emit *e, CtFlowStep *step) {
-    tell_line(e, step->span);
+    tell_line(e, step->range);
     if (e->lanes != NULL && ct_emit_vector_step(e, step)) return;
     switch (step->kind) {
     case FLOW_PRIM: ct_emit_prim(e, step); return;
@@ -339,7 +339,7 @@ void ct_emit_step(Emit *e, CtFlowStep *step) {
     case FLOW_LOOP: ct_emit_loop(e, step); return;
     case FLOW_FAIL: {
         int code = (int)strtol(ct_error_name(step->as.fail.code) + 1, NULL, 10);
-        const char *site = ct_emit_site(e, step->span);
+        const char *site = ct_emit_site(e, step->range);
         if (step->as.fail.text != NULL)
             ct_emit_line(e, "ct_fail(rt, %s, %d, \"%%s\", %s);", site, code,
                          ct_emit_string_literal(e->arena, step->as.fail.text));

@@ -95,8 +95,8 @@ bool ct_eval_array_strided(Machine *m, ArrayCall *call) {
 
 bool ct_eval_array_zips(Machine *m, int64_t a, int64_t b) {
     if (a == b) return true;
-    return ct_eval_raise(m, CT_E0504, "zipWith takes arrays of one length; these have %lld and %lld elements", (long long)a,
-                    (long long)b);
+    return ct_eval_raise(m, CT_E0504, "zipWith takes arrays of one length; these have %lld and %lld elements",
+                         (long long)a, (long long)b);
 }
 
 /* ---- rows ---- */
@@ -200,7 +200,7 @@ bool ct_eval_array_sum_rows(Machine *m, ArrayCall *call) {
 bool ct_eval_array_selects(Machine *m, int64_t test, int64_t yes, int64_t no) {
     if (yes == test && no == test) return true;
     return ct_eval_raise(m, CT_E0504, "select takes arrays of one length; these have %lld, %lld and %lld elements",
-                    (long long)test, (long long)yes, (long long)no);
+                         (long long)test, (long long)yes, (long long)no);
 }
 
 bool ct_eval_array_select(Machine *m, ArrayCall *call) {

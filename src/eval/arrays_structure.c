@@ -10,15 +10,15 @@ uint32_t ct_eval_array_rank(const CtType *type) {
 bool ct_eval_array_index_fails(Machine *m, int64_t index, int64_t length) {
     if (length == 0) return ct_eval_raise(m, CT_E0501, "index %lld of an array without elements", (long long)index);
     return ct_eval_raise(m, CT_E0501, "index %lld is outside of an array of %lld element%s", (long long)index,
-                    (long long)length, length == 1 ? "" : "s");
+                         (long long)length, length == 1 ? "" : "s");
 }
 
 bool ct_eval_array_regular(Machine *m, uint32_t rank, const CtArray *first, const CtArray *other, int64_t index) {
     for (uint32_t i = 0; i < rank; i++) {
         if (first->length != other->length)
             return ct_eval_raise(m, CT_E0507, "element %lld of an array has %lld element%s%s, but element 0 has %lld",
-                            (long long)index, (long long)other->length, other->length == 1 ? "" : "s",
-                            i == 0 ? "" : " in a deeper dimension", (long long)first->length);
+                                 (long long)index, (long long)other->length, other->length == 1 ? "" : "s",
+                                 i == 0 ? "" : " in a deeper dimension", (long long)first->length);
         if (first->length == 0 || i + 1 == rank) break;
         first = (const CtArray *)first->items[0].object;
         other = (const CtArray *)other->items[0].object;
@@ -101,7 +101,7 @@ bool ct_eval_array_slice(Machine *m, ArrayCall *call) {
     if (count < 0) return size_fails(m, "slice", count);
     if (start < 0 || start > from->length || count > from->length - start)
         return ct_eval_raise(m, CT_E0501, "a slice of %lld from %lld is outside of an array of %lld elements",
-                        (long long)count, (long long)start, (long long)from->length);
+                             (long long)count, (long long)start, (long long)from->length);
     CtArray *out = new_array(m, call->type, count);
     if (out == NULL) return false;
     copy_items(out, 0, from, start, count);
@@ -160,10 +160,11 @@ bool ct_eval_array_reshape(Machine *m, ArrayCall *call) {
     int64_t rows = call->args[0].integer, columns = call->args[1].integer, product;
     const CtArray *from = array_of(call->args[2]);
     if (rows < 0 || columns < 0)
-        return ct_eval_raise(m, CT_E0508, "reshape was asked for %lld rows of %lld", (long long)rows, (long long)columns);
+        return ct_eval_raise(m, CT_E0508, "reshape was asked for %lld rows of %lld", (long long)rows,
+                             (long long)columns);
     if (__builtin_mul_overflow(rows, columns, &product) || product != from->length)
         return ct_eval_raise(m, CT_E0504, "%lld rows of %lld cannot be made of %lld elements", (long long)rows,
-                        (long long)columns, (long long)from->length);
+                             (long long)columns, (long long)from->length);
     return make_rows(m, call, rows, columns, from, false);
 }
 
@@ -184,7 +185,8 @@ static CtArray *own_array(Machine *m, CtArray *xs, int64_t capacity, uint64_t *t
 
 CtArray *ct_eval_array_update(Machine *m, CtArray *xs, int64_t index, CtWord item, uint32_t rank, uint64_t *touched) {
     int64_t other = index == 0 ? 1 : 0;
-    if (rank > 0 && xs->length > 1 && !ct_eval_array_regular(m, rank, array_of(xs->items[other]), array_of(item), index))
+    if (rank > 0 && xs->length > 1 &&
+        !ct_eval_array_regular(m, rank, array_of(xs->items[other]), array_of(item), index))
         return NULL;
     CtArray *out = own_array(m, xs, xs->length, touched);
     if (out == NULL) return NULL;
@@ -195,7 +197,8 @@ CtArray *ct_eval_array_update(Machine *m, CtArray *xs, int64_t index, CtWord ite
 }
 
 CtArray *ct_eval_array_snoc(Machine *m, CtArray *xs, CtWord item, uint32_t rank, uint64_t *touched) {
-    if (rank > 0 && xs->length > 0 && !ct_eval_array_regular(m, rank, array_of(xs->items[0]), array_of(item), xs->length))
+    if (rank > 0 && xs->length > 0 &&
+        !ct_eval_array_regular(m, rank, array_of(xs->items[0]), array_of(item), xs->length))
         return NULL;
     CtArray *out = own_array(m, xs, xs->length + 1, touched);
     if (out == NULL) return NULL;

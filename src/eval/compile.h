@@ -86,7 +86,9 @@ void ct_eval_compile_scope(Compile *c);
 Local *ct_eval_compile_local(Compile *c, const CtVar *var);
 
 /* The code of a term that is nested too deeply, or NULL. */
-static inline bool has_rule(const CtCore *e) { return e->kind == CORE_DERIV && ct_core_deriv_has_rule(e->as.call.of.deriv); }
+static inline bool has_rule(const CtCore *e) {
+    return e->kind == CORE_DERIV && ct_core_deriv_has_rule(e->as.call.of.deriv);
+}
 
 static inline CtCode *outlined_code(const Compile *c, const CtCore *e) {
     return c->outlined.count == 0 ? NULL : ct_map_get(&c->outlined, ct_key(e));
@@ -145,7 +147,7 @@ uint32_t ct_eval_emit_expr(Compile *c, CtCore *e, uint32_t want, bool tail);
 void ct_eval_add_word(Compile *c, uint32_t word);
 void ct_eval_add_word64(Compile *c, uint64_t word);
 static inline void add_pointer(Compile *c, const void *pointer) { ct_eval_add_word64(c, (uint64_t)(uintptr_t)pointer); }
-uint32_t ct_eval_begin(Compile *c, Op op, CtSpan span);
+uint32_t ct_eval_begin(Compile *c, Op op, CtSourceRange range);
 void ct_eval_event(Compile *c, uint32_t at, EventKind kind, uint32_t slot);
 void ct_eval_own(Compile *c, uint32_t slot);
 void ct_eval_count_steps(Compile *c, uint32_t steps);
@@ -174,7 +176,7 @@ void ct_eval_hold(Compile *c, CtObject *object);
 void ct_eval_operands(Compile *c, CtCore *const *args, uint32_t count, bool take, bool constants, Operand *out);
 /* The two halves of that: children that are not variables, then the variables. */
 void ct_eval_operand_value(Compile *c, CtCore *e, bool take, bool constants, Operand *out);
-void ct_eval_operand_var(Compile *c, const CtVar *var, CtSpan span, bool take, Operand *out);
+void ct_eval_operand_var(Compile *c, const CtVar *var, CtSourceRange range, bool take, Operand *out);
 /* One child by itself. */
 void ct_eval_operand(Compile *c, CtCore *e, bool take, Operand *out);
 /* An owned value in a slot as an operand. */
@@ -185,7 +187,7 @@ uint32_t ct_eval_result_slot(Compile *c, uint32_t want, const Operand *ops, uint
 /* Behind the instruction that began at `start`: what it took is gone, its result is owned, what was borrowed for the
  * last time is dropped, the result moves to `want`. Returns the result's slot. dest NO_SLOT: there is no result. */
 uint32_t ct_eval_finish(Compile *c, uint32_t start, uint32_t dest, uint32_t want, bool is_pointer, const Operand *ops,
-                uint32_t count);
+                        uint32_t count);
 
 /* A branch: the state before, to which every alternative returns. */
 typedef struct Branch {
@@ -203,12 +205,12 @@ void ct_eval_patch(Compile *c, uint32_t word, uint32_t start);
 /* emit_call.c */
 uint32_t ct_eval_emit_app(Compile *c, CtCore *e, uint32_t want, bool tail);
 /* A call with arguments in slots: of a known code (fun NULL), or of the closure that it takes. */
-uint32_t ct_eval_emit_call(Compile *c, CtSpan span, CtCode *code, const Operand *fun, const Operand *args, uint32_t count,
-                   uint32_t want, bool is_pointer);
+uint32_t ct_eval_emit_call(Compile *c, CtSourceRange range, CtCode *code, const Operand *fun, const Operand *args,
+                           uint32_t count, uint32_t want, bool is_pointer);
 uint32_t ct_eval_emit_outlined(Compile *c, CtCode *code, CtCore *e, uint32_t want, bool tail);
 uint32_t ct_eval_emit_closure(Compile *c, CtCore *e, uint32_t want);
 /* A function of a group as a value. */
-uint32_t ct_eval_emit_group_value(Compile *c, Local *local, CtSpan span, uint32_t want);
+uint32_t ct_eval_emit_group_value(Compile *c, Local *local, CtSourceRange range, uint32_t want);
 void ct_eval_emit_group_env(Compile *c, CtCore *letrec);
 uint32_t ct_eval_emit_constant(Compile *c, CtCore *e, uint32_t want);
 uint32_t ct_eval_emit_dual(Compile *c, CtCore *e, uint32_t want);
@@ -218,15 +220,15 @@ typedef struct Span {
     bool measured;
     uint32_t begin, best, mark; /* slots */
 } Span;
-void ct_eval_span_begin(Compile *c, Span *s, CtSpan span);
+void ct_eval_span_begin(Compile *c, Span *s, CtSourceRange range);
 /* The loop has made the array in slot `out`. */
 void ct_eval_span_end(Compile *c, Span *s, uint32_t out);
 
 /* emit_case.c */
 uint32_t ct_eval_emit_case(Compile *c, CtCore *e, uint32_t want, bool tail);
 /* Loads the fields that are used; takes the object when this was its last use. */
-void ct_eval_emit_open(Compile *c, CtSpan span, const Operand *object, CtVar *const *vars, CtType *const *types, uint32_t count,
-               const bool *used);
+void ct_eval_emit_open(Compile *c, CtSourceRange range, const Operand *object, CtVar *const *vars, CtType *const *types,
+                       uint32_t count, const bool *used);
 uint32_t ct_eval_emit_proj(Compile *c, CtCore *e, uint32_t want);
 /* A primitive of scalars; of a comparison only its operands and, `jump`, the instruction that jumps where it does not
  * hold: the word of the jump is returned. */

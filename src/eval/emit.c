@@ -3,38 +3,38 @@
 
 static uint32_t place(Compile *c, uint32_t want) { return want == NO_SLOT ? ct_eval_slot_new(c) : want; }
 
-static void emit_return(Compile *c, uint32_t slot, bool is_pointer, CtSpan span) {
+static void emit_return(Compile *c, uint32_t slot, bool is_pointer, CtSourceRange range) {
     bool has_env = c->code->lam->capture_count > 0;
-    uint32_t start = ct_eval_begin(c, has_env ? OP_RETURN_ENV : OP_RETURN, span);
+    uint32_t start = ct_eval_begin(c, has_env ? OP_RETURN_ENV : OP_RETURN, range);
     ct_eval_add_word(c, slot);
     if (is_pointer) ct_eval_event(c, start + 1, EVENT_DISOWN, slot);
     ct_eval_slot_free(c, slot);
 }
 
-static uint32_t emit_object(Compile *c, CtObject *object, bool is_new, uint32_t want, CtSpan span) {
+static uint32_t emit_object(Compile *c, CtObject *object, bool is_new, uint32_t want, CtSourceRange range) {
     if (object == NULL) {
         c->heap_full = true;
     } else if (is_new) {
         ct_eval_hold(c, object);
     }
     uint32_t dest = place(c, want);
-    ct_eval_begin(c, OP_CONST, span);
+    ct_eval_begin(c, OP_CONST, range);
     ct_eval_add_word(c, dest);
     add_pointer(c, object);
     ct_eval_own(c, dest);
     return dest;
 }
 
-static uint32_t emit_number(Compile *c, int64_t number, uint32_t want, CtSpan span) {
+static uint32_t emit_number(Compile *c, int64_t number, uint32_t want, CtSourceRange range) {
     uint32_t dest = place(c, want);
-    ct_eval_begin(c, OP_LIT, span);
+    ct_eval_begin(c, OP_LIT, range);
     ct_eval_add_word(c, dest);
     ct_eval_add_word64(c, (uint64_t)number);
     return dest;
 }
 
 static uint32_t move_to(Compile *c, uint32_t dest, uint32_t from, bool is_pointer) {
-    uint32_t start = ct_eval_begin(c, OP_MOVE, CT_NO_SPAN);
+    uint32_t start = ct_eval_begin(c, OP_MOVE, CT_NO_RANGE);
     ct_eval_add_word(c, dest);
     ct_eval_add_word(c, from);
     if (is_pointer) {
@@ -47,7 +47,7 @@ static uint32_t move_to(Compile *c, uint32_t dest, uint32_t from, bool is_pointe
 /* An owned copy of a variable: the variable's own slot at its last use. */
 static uint32_t emit_var(Compile *c, CtCore *e, uint32_t want) {
     Operand op;
-    ct_eval_operand_var(c, e->as.var, e->span, true, &op);
+    ct_eval_operand_var(c, e->as.var, e->range, true, &op);
     bool own_slot = op.free_slot && (op.local == NULL || op.local->kind == LOCAL_SLOT);
     if (own_slot && (want == NO_SLOT || want == op.slot)) return op.slot;
     uint32_t dest = ct_eval_result_slot(c, want, &op, 1);
@@ -58,7 +58,7 @@ static uint32_t emit_var(Compile *c, CtCore *e, uint32_t want) {
 static uint32_t emit_global(Compile *c, CtCore *e, uint32_t want) {
     if (!is_global_function(e)) return ct_eval_emit_constant(c, e, want);
     CtClosure *closure = ct_eval_code_closure(c->m, ct_eval_code_of_global(c->m, e->as.global));
-    return emit_object(c, closure == NULL ? NULL : &closure->head, false, want, e->span);
+    return emit_object(c, closure == NULL ? NULL : &closure->head, false, want, e->range);
 }
 
 static uint32_t emit_fields(Compile *c, CtCore *e, const CtLayout *layout, uint32_t tag, uint32_t want) {
@@ -67,7 +67,7 @@ static uint32_t emit_fields(Compile *c, CtCore *e, const CtLayout *layout, uint3
     ct_eval_operands(c, e->as.call.args, count, true, false, ops);
     ct_eval_count_steps(c, 1);
     uint32_t dest = ct_eval_result_slot(c, want, ops, count);
-    uint32_t start = ct_eval_begin(c, count == 2 ? OP_FIELDS2 : OP_FIELDS, e->span);
+    uint32_t start = ct_eval_begin(c, count == 2 ? OP_FIELDS2 : OP_FIELDS, e->range);
     ct_eval_add_word(c, dest);
     add_pointer(c, layout);
     ct_eval_add_word(c, tag);
@@ -79,8 +79,8 @@ static uint32_t emit_fields(Compile *c, CtCore *e, const CtLayout *layout, uint3
 static uint32_t emit_con(Compile *c, CtCore *e, uint32_t want) {
     const CtCon *con = e->as.call.of.con;
     const CtCore *tail;
-    if (con->data->is_enum) return emit_number(c, con->tag, want, e->span);
-    if (con->count == 0) return emit_object(c, ct_value_nullary(c->m->heap, con), true, want, e->span);
+    if (con->data->is_enum) return emit_number(c, con->tag, want, e->range);
+    if (con->count == 0) return emit_object(c, ct_value_nullary(c->m->heap, con), true, want, e->range);
     if (ct_eval_compile_spine(e, &tail) >= SPINE_MIN) return ct_eval_emit_spine(c, e, want);
     const CtLayout *layout = ct_value_layout_con(c->m->heap, con);
     if (layout == NULL) c->heap_full = true;
@@ -88,7 +88,7 @@ static uint32_t emit_con(Compile *c, CtCore *e, uint32_t want) {
 }
 
 static uint32_t emit_tuple(Compile *c, CtCore *e, uint32_t want) {
-    if (e->as.call.count == 0) return emit_number(c, 0, want, e->span);
+    if (e->as.call.count == 0) return emit_number(c, 0, want, e->range);
     const CtLayout *layout = ct_value_layout_tuple(c->m->heap, e->type);
     if (layout == NULL) c->heap_full = true;
     return emit_fields(c, e, layout, 0, want);
@@ -96,7 +96,7 @@ static uint32_t emit_tuple(Compile *c, CtCore *e, uint32_t want) {
 
 static uint32_t emit_fail_text(Compile *c, CtCore *e, CtErrorCode code, const char *text, uint32_t want) {
     ct_eval_count_steps(c, 1);
-    ct_eval_begin(c, OP_FAIL_TEXT, e->span);
+    ct_eval_begin(c, OP_FAIL_TEXT, e->range);
     ct_eval_add_word(c, code);
     add_pointer(c, text);
     uint32_t dest = place(c, want);
@@ -111,7 +111,7 @@ static uint32_t emit_fail(Compile *c, CtCore *e, uint32_t want) {
     ct_eval_operand(c, e->as.fail.message, false, &message);
     ct_eval_count_steps(c, 1);
     uint32_t dest = ct_eval_result_slot(c, want, &message, 1);
-    uint32_t start = ct_eval_begin(c, OP_FAIL_MESSAGE, e->span);
+    uint32_t start = ct_eval_begin(c, OP_FAIL_MESSAGE, e->range);
     ct_eval_add_word(c, e->as.fail.code);
     ct_eval_add_word(c, message.slot);
     return ct_eval_finish(c, start, dest, want, ct_value_type_is_pointer(e->type), &message, 1);
@@ -140,8 +140,8 @@ static uint32_t emit_node(Compile *c, CtCore *e, uint32_t want, bool tail) {
         return dest;
     }
     case CORE_STRING:
-        return emit_object(c, ct_value_string_new(c->m->heap, e->type, e->as.string.data, e->as.string.length), true, want,
-                           e->span);
+        return emit_object(c, ct_value_string_new(c->m->heap, e->type, e->as.string.data, e->as.string.length), true,
+                           want, e->range);
     case CORE_LAM: return ct_eval_emit_closure(c, e, want);
     case CORE_APP: return ct_eval_emit_app(c, e, want, tail);
     case CORE_TUPLE: return emit_tuple(c, e, want);
@@ -152,7 +152,8 @@ static uint32_t emit_node(Compile *c, CtCore *e, uint32_t want, bool tail) {
     case CORE_ARRAY: {
         const struct Fused *fused = ct_eval_compile_fused(c, e);
         if (fused != NULL) return ct_eval_emit_fused(c, e, fused, want);
-        return ct_eval_array_function_index(e->as.call.of.array) >= 0 ? ct_eval_emit_loop(c, e, want) : ct_eval_emit_array(c, e, want);
+        return ct_eval_array_function_index(e->as.call.of.array) >= 0 ? ct_eval_emit_loop(c, e, want)
+                                                                      : ct_eval_emit_array(c, e, want);
     }
     case CORE_ARRAY_LIT: return ct_eval_emit_array_literal(c, e, want);
     case CORE_DERIV: return emit_deriv(c, e, want, tail);
@@ -179,7 +180,7 @@ static void emit_unpack(Compile *c, CtCore *e) {
     ct_eval_count_steps(c, 1);
     bool *used = CT_NEW_ARRAY(c->arena, bool, e->as.let.count + 1);
     for (uint32_t i = 0; i < e->as.let.count; i++) used[i] = e->as.let.vars[i] != NULL && ct_eval_next_entry(c);
-    ct_eval_emit_open(c, e->span, &object, e->as.let.vars, type->parts, e->as.let.count, used);
+    ct_eval_emit_open(c, e->range, &object, e->as.let.vars, type->parts, e->as.let.count, used);
 }
 
 /* The value of e in a slot; in tail position the frame has ended and there is none. */
@@ -202,7 +203,7 @@ uint32_t ct_eval_emit_expr(Compile *c, CtCore *e, uint32_t want, bool tail) {
     }
     uint32_t slot = emit_node(c, e, want, tail);
     if (!tail || e->kind == CORE_APP || e->kind == CORE_CASE || has_rule(e)) return slot;
-    emit_return(c, slot, ct_value_type_is_pointer(e->type), e->span);
+    emit_return(c, slot, ct_value_type_is_pointer(e->type), e->range);
     return NO_SLOT;
 }
 
@@ -227,14 +228,14 @@ bool ct_eval_code_compile(Machine *m, CtCode *code) {
     c.read = c.ledger.count;
     if (code->lam != NULL) {
         if (m->watch.wants != NULL && m->watch.wants(m->watch.data, code->global, code->lam))
-            ct_eval_begin(&c, OP_WATCH, code->lam->node->span);
+            ct_eval_begin(&c, OP_WATCH, code->lam->node->range);
         emit_params(&c);
         ct_eval_emit_expr(&c, code->lam->body, NO_SLOT, true);
     } else {
         Span span;
-        ct_eval_span_begin(&c, &span, code->global->span);
+        ct_eval_span_begin(&c, &span, code->global->range);
         uint32_t slot = ct_eval_emit_expr(&c, code->global->body, NO_SLOT, false);
-        ct_eval_begin(&c, OP_RETURN_CONSTANT, code->global->span);
+        ct_eval_begin(&c, OP_RETURN_CONSTANT, code->global->range);
         ct_eval_add_word(&c, slot);
         ct_eval_add_word(&c, span.measured ? span.begin : NO_SLOT);
     }

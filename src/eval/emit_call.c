@@ -8,25 +8,25 @@ static void add_operands(Compile *c, const Operand *ops, uint32_t count) {
 
 /* ---- closures ---- */
 
-static uint32_t emit_captures(Compile *c, CtCode *code, uint32_t want, CtSpan span) {
+static uint32_t emit_captures(Compile *c, CtCode *code, uint32_t want, CtSourceRange range) {
     CtLam *lam = code->lam;
     uint32_t count = lam->capture_count;
     Operand *ops = CT_NEW_ARRAY(c->arena, Operand, count + 1);
-    for (uint32_t i = 0; i < count; i++) ct_eval_operand_var(c, lam->captures[i], span, true, &ops[i]);
+    for (uint32_t i = 0; i < count; i++) ct_eval_operand_var(c, lam->captures[i], range, true, &ops[i]);
     if (ct_eval_code_layout(c->m, code) == NULL) c->heap_full = true;
     uint32_t dest = ct_eval_result_slot(c, want, ops, count);
-    uint32_t start = ct_eval_begin(c, OP_CLOSURE, span);
+    uint32_t start = ct_eval_begin(c, OP_CLOSURE, range);
     ct_eval_add_word(c, dest);
     add_pointer(c, code);
     add_operands(c, ops, count);
     return ct_eval_finish(c, start, dest, want, true, ops, count);
 }
 
-static uint32_t emit_static_closure(Compile *c, CtCode *code, uint32_t want, CtSpan span) {
+static uint32_t emit_static_closure(Compile *c, CtCode *code, uint32_t want, CtSourceRange range) {
     CtClosure *closure = ct_eval_code_closure(c->m, code);
     if (closure == NULL) c->heap_full = true;
     uint32_t dest = want == NO_SLOT ? ct_eval_slot_new(c) : want;
-    ct_eval_begin(c, OP_CONST, span);
+    ct_eval_begin(c, OP_CONST, range);
     ct_eval_add_word(c, dest);
     add_pointer(c, closure);
     ct_eval_own(c, dest);
@@ -36,15 +36,15 @@ static uint32_t emit_static_closure(Compile *c, CtCode *code, uint32_t want, CtS
 uint32_t ct_eval_emit_closure(Compile *c, CtCore *e, uint32_t want) {
     CtCode *code = ct_eval_code_of_lam(c->m, e->as.lam);
     ct_eval_count_steps(c, 1);
-    if (code->lam->capture_count == 0) return emit_static_closure(c, code, want, e->span);
-    return emit_captures(c, code, want, e->span);
+    if (code->lam->capture_count == 0) return emit_static_closure(c, code, want, e->range);
+    return emit_captures(c, code, want, e->range);
 }
 
 void ct_eval_emit_group_env(Compile *c, CtCore *letrec) {
     Local *first = ct_eval_compile_local(c, letrec->as.letrec.binds[0].var);
     ct_eval_count_steps(c, 1);
     if (first->env == NULL) return;
-    first->env->slot = emit_captures(c, first->env->code, NO_SLOT, letrec->span);
+    first->env->slot = emit_captures(c, first->env->code, NO_SLOT, letrec->range);
     if (!ct_eval_next_entry(c)) ct_eval_drop_local(c, first->env);
 }
 
@@ -55,20 +55,20 @@ static Operand env_operand(Compile *c, Local *env, bool take) {
     op.free_slot = last && take;
     op.drop_after = last && !take;
     if (take && !last) {
-        ct_eval_begin(c, OP_RETAIN, CT_NO_SPAN);
+        ct_eval_begin(c, OP_RETAIN, CT_NO_RANGE);
         ct_eval_add_word(c, env->slot);
         ct_eval_own(c, env->slot);
     }
     return op;
 }
 
-uint32_t ct_eval_emit_group_value(Compile *c, Local *local, CtSpan span, uint32_t want) {
+uint32_t ct_eval_emit_group_value(Compile *c, Local *local, CtSourceRange range, uint32_t want) {
     CtCode *code = local->code;
-    if (code->lam->capture_count == 0) return emit_static_closure(c, code, want, span);
+    if (code->lam->capture_count == 0) return emit_static_closure(c, code, want, range);
     if (ct_eval_code_layout(c->m, code) == NULL) c->heap_full = true;
     if (local->kind == LOCAL_SIBLING) {
         uint32_t dest = want == NO_SLOT ? ct_eval_slot_new(c) : want;
-        ct_eval_begin(c, OP_CLOSURE_SIBLING, span);
+        ct_eval_begin(c, OP_CLOSURE_SIBLING, range);
         ct_eval_add_word(c, dest);
         add_pointer(c, code);
         ct_eval_own(c, dest);
@@ -78,7 +78,7 @@ uint32_t ct_eval_emit_group_value(Compile *c, Local *local, CtSpan span, uint32_
     Operand env = env_operand(c, local->env, is_env);
     if (is_env && env.free_slot && (want == NO_SLOT || want == env.slot)) return env.slot;
     uint32_t dest = ct_eval_result_slot(c, want, &env, 1);
-    uint32_t start = ct_eval_begin(c, is_env ? OP_MOVE : OP_CLOSURE_ENV, span);
+    uint32_t start = ct_eval_begin(c, is_env ? OP_MOVE : OP_CLOSURE_ENV, range);
     ct_eval_add_word(c, dest);
     if (!is_env) add_pointer(c, code);
     ct_eval_add_word(c, env.slot);
@@ -103,8 +103,8 @@ typedef struct Callee {
 } Callee;
 
 /* ops[0] is the closure or environment if there is one; the arguments follow. */
-static uint32_t emit_call_of(Compile *c, CtSpan span, Callee callee, Operand *ops, uint32_t count, uint32_t want,
-                             bool is_pointer, bool tail) {
+static uint32_t emit_call_of(Compile *c, CtSourceRange range, Callee callee, Operand *ops, uint32_t count,
+                             uint32_t want, bool is_pointer, bool tail) {
     const Operand *args = callee.has_fun ? ops + 1 : ops;
     uint32_t all = callee.has_fun ? count + 1 : count;
     Op op = callee.code == NULL ? (tail ? OP_TAIL_CLOSURE : OP_CALL_CLOSURE)
@@ -114,7 +114,7 @@ static uint32_t emit_call_of(Compile *c, CtSpan span, Callee callee, Operand *op
     uint32_t top = ct_eval_slot_top(c);
     note_out(c, count);
     uint32_t dest = tail ? NO_SLOT : ct_eval_result_slot(c, want, ops, all);
-    uint32_t start = ct_eval_begin(c, op, span);
+    uint32_t start = ct_eval_begin(c, op, range);
     if (callee.code != NULL) add_pointer(c, callee.code);
     if (callee.has_fun) ct_eval_add_word(c, ops[0].slot);
     add_operands(c, args, count);
@@ -127,13 +127,13 @@ static uint32_t emit_call_of(Compile *c, CtSpan span, Callee callee, Operand *op
     return NO_SLOT;
 }
 
-uint32_t ct_eval_emit_call(Compile *c, CtSpan span, CtCode *code, const Operand *fun, const Operand *args, uint32_t count,
-                   uint32_t want, bool is_pointer) {
+uint32_t ct_eval_emit_call(Compile *c, CtSourceRange range, CtCode *code, const Operand *fun, const Operand *args,
+                           uint32_t count, uint32_t want, bool is_pointer) {
     Operand *ops = CT_NEW_ARRAY(c->arena, Operand, count + 1);
     uint32_t used = 0;
     if (fun != NULL) ops[used++] = *fun;
     for (uint32_t i = 0; i < count; i++) ops[used++] = args[i];
-    return emit_call_of(c, span, (Callee){code, false, fun != NULL}, ops, count, want, is_pointer, false);
+    return emit_call_of(c, range, (Callee){code, false, fun != NULL}, ops, count, want, is_pointer, false);
 }
 
 /* The function of an application when it is a variable: what is called, and its operand. */
@@ -145,7 +145,7 @@ static Callee callee_var(Compile *c, CtCore *fun, Operand *out) {
         return (Callee){local->code, false, true};
     }
     if (local->kind == LOCAL_SIBLING) return (Callee){local->code, local->code->lam->capture_count > 0, false};
-    ct_eval_operand_var(c, fun->as.var, fun->span, true, out);
+    ct_eval_operand_var(c, fun->as.var, fun->range, true, out);
     return (Callee){NULL, false, true};
 }
 
@@ -163,17 +163,19 @@ uint32_t ct_eval_emit_app(Compile *c, CtCore *e, uint32_t want, bool tail) {
         if (!is_var(args[i])) ct_eval_operand_value(c, args[i], true, false, &ops[i]);
     if (is_var(fun)) callee = callee_var(c, fun, &all[0]);
     for (uint32_t i = 0; i < count; i++)
-        if (is_var(args[i])) ct_eval_operand_var(c, args[i]->as.var, args[i]->span, true, &ops[i]);
+        if (is_var(args[i])) ct_eval_operand_var(c, args[i]->as.var, args[i]->range, true, &ops[i]);
     ct_eval_count_steps(c, 1);
-    return emit_call_of(c, e->span, callee, callee.has_fun ? all : ops, count, want, ct_value_type_is_pointer(e->type), tail);
+    return emit_call_of(c, e->range, callee, callee.has_fun ? all : ops, count, want, ct_value_type_is_pointer(e->type),
+                        tail);
 }
 
 /* A term that is nested too deeply: its code is called with what it uses as environment. Counts no steps of its own. */
 uint32_t ct_eval_emit_outlined(Compile *c, CtCode *code, CtCore *e, uint32_t want, bool tail) {
     bool has_env = code->lam->capture_count > 0;
     Operand env = {.slot = 0};
-    if (has_env) env = ct_eval_operand_slot(emit_captures(c, code, NO_SLOT, e->span), true, true);
-    return emit_call_of(c, e->span, (Callee){code, false, has_env}, &env, 0, want, ct_value_type_is_pointer(e->type), tail);
+    if (has_env) env = ct_eval_operand_slot(emit_captures(c, code, NO_SLOT, e->range), true, true);
+    return emit_call_of(c, e->range, (Callee){code, false, has_env}, &env, 0, want, ct_value_type_is_pointer(e->type),
+                        tail);
 }
 
 /* ---- constants and duals ---- */
@@ -182,7 +184,7 @@ uint32_t ct_eval_emit_constant(Compile *c, CtCore *e, uint32_t want) {
     CtCode *code = ct_eval_code_of_global(c->m, e->as.global);
     uint32_t top = ct_eval_slot_top(c);
     uint32_t dest = want == NO_SLOT ? ct_eval_slot_new(c) : want;
-    uint32_t start = ct_eval_begin(c, OP_CONSTANT, e->span);
+    uint32_t start = ct_eval_begin(c, OP_CONSTANT, e->range);
     add_pointer(c, code);
     add_frame(c, top, dest);
     return ct_eval_finish(c, start, dest, want, ct_value_type_is_pointer(e->type), NULL, 0);
@@ -195,7 +197,7 @@ uint32_t ct_eval_emit_dual(Compile *c, CtCore *e, uint32_t want) {
     ct_eval_count_steps(c, 1);
     uint32_t top = ct_eval_slot_top(c);
     uint32_t dest = ct_eval_result_slot(c, want, ops, count);
-    uint32_t start = ct_eval_begin(c, OP_DUAL, e->span);
+    uint32_t start = ct_eval_begin(c, OP_DUAL, e->range);
     add_pointer(c, e->as.call.of.dual);
     ct_eval_add_word(c, ops[0].slot);
     add_operands(c, ops + 1, count - 1);

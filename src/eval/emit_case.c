@@ -22,7 +22,7 @@ static uint32_t emit_string_prim(Compile *c, CtCore *e, uint32_t want) {
     ct_eval_operands(c, e->as.call.args, count, false, false, ops);
     ct_eval_count_steps(c, ct_prim_info(e->as.call.of.prim)->cost);
     uint32_t dest = ct_eval_result_slot(c, want, ops, count);
-    uint32_t start = ct_eval_begin(c, OP_STRING_PRIM, e->span);
+    uint32_t start = ct_eval_begin(c, OP_STRING_PRIM, e->range);
     ct_eval_add_word(c, dest);
     ct_eval_add_word(c, e->as.call.of.prim);
     ct_eval_add_word(c, ops[0].slot);
@@ -40,14 +40,14 @@ uint32_t ct_eval_emit_prim(Compile *c, CtCore *e, uint32_t want) {
     ct_eval_count_steps(c, info->cost);
     uint32_t dest = ct_eval_result_slot(c, want, ops, count);
     PrimForm form = ops[0].is_constant ? PRIM_CONST_SLOT : ops[1].is_constant ? PRIM_SLOT_CONST : PRIM_SLOTS;
-    uint32_t start = ct_eval_begin(c, (Op)prim_op(prim, form), e->span);
+    uint32_t start = ct_eval_begin(c, (Op)prim_op(prim, form), e->range);
     ct_eval_add_word(c, dest);
     if (!ops[0].is_constant) ct_eval_add_word(c, ops[0].slot);
     if (!ops[1].is_constant) ct_eval_add_word(c, ops[1].slot);
     for (uint32_t i = 0; i < 2; i++)
         if (ops[i].is_constant) ct_eval_add_word64(c, (uint64_t)ops[i].constant.integer);
     if (e->type->kind == TYPE_FLOAT && info->result == 'R') {
-        ct_eval_begin(c, OP_ROUND, e->span);
+        ct_eval_begin(c, OP_ROUND, e->range);
         ct_eval_add_word(c, dest);
     }
     return ct_eval_finish(c, start, dest, want, false, ops, count);
@@ -66,7 +66,7 @@ uint32_t ct_eval_emit_compare(Compile *c, CtCore *e, uint32_t *start) {
     ct_eval_count_steps(c, ct_prim_info(prim)->cost);
     uint32_t free = ct_eval_result_slot(c, NO_SLOT, ops, e->as.call.count);
     ct_eval_slot_free(c, free); /* there is no result */
-    *start = ct_eval_begin(c, (Op)prim_op(prim, ops[1].is_constant ? PRIM_JUMP_CONST : PRIM_JUMP_SLOTS), e->span);
+    *start = ct_eval_begin(c, (Op)prim_op(prim, ops[1].is_constant ? PRIM_JUMP_CONST : PRIM_JUMP_SLOTS), e->range);
     ct_eval_add_word(c, ops[0].slot);
     if (ops[1].is_constant) {
         ct_eval_add_word64(c, (uint64_t)ops[1].constant.integer);
@@ -88,9 +88,9 @@ typedef struct Opening {
     Words unwanted;
 } Opening;
 
-static void emit_opening(Compile *c, CtSpan span, const Operand *object, const Opening *o) {
+static void emit_opening(Compile *c, CtSourceRange range, const Operand *object, const Opening *o) {
     bool take = object->drop_after;
-    uint32_t start = ct_eval_begin(c, take ? OP_OPEN_MOVE : OP_OPEN_COPY, span);
+    uint32_t start = ct_eval_begin(c, take ? OP_OPEN_MOVE : OP_OPEN_COPY, range);
     ct_eval_add_word(c, object->slot);
     ct_eval_add_word(c, o->scalars.count);
     for (uint32_t i = 0; i < o->scalars.count; i++) {
@@ -110,8 +110,8 @@ static void emit_opening(Compile *c, CtSpan span, const Operand *object, const O
     for (uint32_t i = 0; i < o->objects.count; i++) ct_eval_own(c, o->objects.items[i].dest);
 }
 
-void ct_eval_emit_open(Compile *c, CtSpan span, const Operand *object, CtVar *const *vars, CtType *const *types, uint32_t count,
-               const bool *used) {
+void ct_eval_emit_open(Compile *c, CtSourceRange range, const Operand *object, CtVar *const *vars, CtType *const *types,
+                       uint32_t count, const bool *used) {
     Opening o = {0};
     uint32_t wanted = 0;
     for (uint32_t i = 0; i < count; i++) wanted += used[i];
@@ -140,7 +140,7 @@ void ct_eval_emit_open(Compile *c, CtSpan span, const Operand *object, CtVar *co
             ct_push(c->arena, &o.scalars, field);
         }
     }
-    emit_opening(c, span, object, &o);
+    emit_opening(c, range, object, &o);
     if (object->free_slot) { /* a capture seen for the last time */
         uint32_t free = ct_eval_result_slot(c, NO_SLOT, object, 1);
         ct_eval_slot_free(c, free);
@@ -161,11 +161,11 @@ uint32_t ct_eval_emit_proj(Compile *c, CtCore *e, uint32_t want) {
         ct_push(c->arena, &o.objects, (Field){index, dest});
         for (uint32_t i = 0; i < type->count; i++)
             if (i != index && ct_value_type_is_pointer(type->parts[i])) ct_push(c->arena, &o.unwanted, i);
-        emit_opening(c, e->span, &tuple, &o);
+        emit_opening(c, e->range, &tuple, &o);
         return dest;
     }
     uint32_t dest = ct_eval_result_slot(c, want, &tuple, 1);
-    uint32_t start = ct_eval_begin(c, is_pointer ? OP_PROJ_OBJECT : OP_PROJ, e->span);
+    uint32_t start = ct_eval_begin(c, is_pointer ? OP_PROJ_OBJECT : OP_PROJ, e->range);
     ct_eval_add_word(c, dest);
     ct_eval_add_word(c, tuple.slot);
     ct_eval_add_word(c, index);
@@ -197,12 +197,12 @@ static void emit_test(Compile *c, Switch *s) {
     if (s->scrutinee.slot == NO_SLOT) {
         s->table = ct_eval_emit_compare(c, s->e->as.cases.scrutinee, &s->start);
     } else if (s->count == 2) {
-        s->start = ct_eval_begin(c, data->is_enum ? OP_JUMP_INT : OP_JUMP_TAG, s->e->span);
+        s->start = ct_eval_begin(c, data->is_enum ? OP_JUMP_INT : OP_JUMP_TAG, s->e->range);
         ct_eval_add_word(c, s->scrutinee.slot);
         ct_eval_add_word(c, s->all[0].con == NULL ? 1 : s->all[0].con->tag); /* NULL: True, by their order */
         s->table = c->words.count;
     } else {
-        s->start = ct_eval_begin(c, data->is_enum ? OP_SWITCH_INT : OP_SWITCH_TAG, s->e->span);
+        s->start = ct_eval_begin(c, data->is_enum ? OP_SWITCH_INT : OP_SWITCH_TAG, s->e->range);
         ct_eval_add_word(c, s->scrutinee.slot);
         ct_eval_add_word(c, data->con_count);
         s->table = c->words.count;
@@ -264,9 +264,9 @@ static void open_alternative(Compile *c, Switch *s, const Alternative *a) {
         object.free_slot = a->takes && !object.drop_after;
     }
     if (a->con == NULL) { /* nothing to load */
-        ct_eval_emit_open(c, s->e->span, &object, NULL, NULL, 0, NULL);
+        ct_eval_emit_open(c, s->e->range, &object, NULL, NULL, 0, NULL);
     } else {
-        ct_eval_emit_open(c, s->e->span, &object, a->vars, a->con->fields, a->count, used);
+        ct_eval_emit_open(c, s->e->range, &object, a->vars, a->con->fields, a->count, used);
     }
 }
 
@@ -313,7 +313,7 @@ uint32_t ct_eval_emit_case(Compile *c, CtCore *e, uint32_t want, bool tail) {
         ct_eval_emit_expr(c, s.all[i].body, dest, tail);
         if (tail || i + 1 == s.count) continue;
         ct_push(c->arena, &branch.joins, c->words.count);
-        ct_eval_begin(c, OP_JUMP, e->span);
+        ct_eval_begin(c, OP_JUMP, e->range);
         ct_eval_add_word(c, 0);
     }
     spread_cost(c, &s, target);

@@ -12,12 +12,12 @@ void ct_eval_add_word64(Compile *c, uint64_t word) {
     ct_eval_add_word(c, (uint32_t)(word >> 32));
 }
 
-uint32_t ct_eval_begin(Compile *c, Op op, CtSpan span) {
+uint32_t ct_eval_begin(Compile *c, Op op, CtSourceRange range) {
     uint32_t start = c->words.count;
     const Place *last = c->places.count > 0 ? &c->places.items[c->places.count - 1] : NULL;
-    bool same = last != NULL && last->span.source == span.source && last->span.start == span.start &&
-                last->span.end == span.end;
-    if (!same) ct_push(c->arena, &c->places, (Place){start, span});
+    bool same = last != NULL && last->range.source == range.source && last->range.start == range.start &&
+                last->range.end == range.end;
+    if (!same) ct_push(c->arena, &c->places, (Place){start, range});
     ct_eval_add_word(c, op);
     return start;
 }
@@ -98,7 +98,7 @@ static void set_capture(Compile *c, Local *local, uint32_t slot) {
 void ct_eval_load_capture(Compile *c, Local *local) {
     if (local->slot != NO_SLOT) return;
     set_capture(c, local, ct_eval_slot_new(c));
-    ct_eval_begin(c, OP_CAPTURE, CT_NO_SPAN);
+    ct_eval_begin(c, OP_CAPTURE, CT_NO_RANGE);
     ct_eval_add_word(c, local->slot);
     ct_eval_add_word(c, local->capture);
 }
@@ -110,7 +110,7 @@ static void unload_capture(Compile *c, Local *local) {
 }
 
 void ct_eval_drop_slot(Compile *c, uint32_t slot) {
-    uint32_t start = ct_eval_begin(c, OP_DROP, CT_NO_SPAN);
+    uint32_t start = ct_eval_begin(c, OP_DROP, CT_NO_RANGE);
     ct_eval_add_word(c, slot);
     ct_eval_event(c, start + 1, EVENT_DISOWN, slot);
 }
@@ -136,7 +136,7 @@ CtWord ct_eval_literal_word(const CtCore *lit) {
 }
 
 void ct_eval_load_literal(Compile *c, uint32_t slot, CtCore *lit) {
-    ct_eval_begin(c, OP_LIT, lit->span);
+    ct_eval_begin(c, OP_LIT, lit->range);
     ct_eval_add_word(c, slot);
     ct_eval_add_word64(c, (uint64_t)ct_eval_literal_word(lit).integer);
 }
@@ -160,15 +160,15 @@ void ct_eval_operand_value(Compile *c, CtCore *e, bool take, bool constants, Ope
 }
 
 static void retain(Compile *c, uint32_t slot) {
-    ct_eval_begin(c, OP_RETAIN, CT_NO_SPAN);
+    ct_eval_begin(c, OP_RETAIN, CT_NO_RANGE);
     ct_eval_add_word(c, slot);
     ct_eval_own(c, slot);
 }
 
-void ct_eval_operand_var(Compile *c, const CtVar *var, CtSpan span, bool take, Operand *out) {
+void ct_eval_operand_var(Compile *c, const CtVar *var, CtSourceRange range, bool take, Operand *out) {
     Local *local = ct_eval_compile_local(c, var);
     if (local->kind == LOCAL_GROUP || local->kind == LOCAL_SIBLING) {
-        *out = ct_eval_operand_slot(ct_eval_emit_group_value(c, local, span, NO_SLOT), true, take);
+        *out = ct_eval_operand_slot(ct_eval_emit_group_value(c, local, range, NO_SLOT), true, take);
         return;
     }
     bool last = ct_eval_next_last(c, local);
@@ -183,7 +183,7 @@ void ct_eval_operand_var(Compile *c, const CtVar *var, CtSpan span, bool take, O
 
 void ct_eval_operand(Compile *c, CtCore *e, bool take, Operand *out) {
     if (is_var(e)) {
-        ct_eval_operand_var(c, e->as.var, e->span, take, out);
+        ct_eval_operand_var(c, e->as.var, e->range, take, out);
     } else {
         ct_eval_operand_value(c, e, take, false, out);
     }
@@ -193,7 +193,7 @@ void ct_eval_operands(Compile *c, CtCore *const *args, uint32_t count, bool take
     for (uint32_t i = 0; i < count; i++)
         if (!is_var(args[i])) ct_eval_operand_value(c, args[i], take, constants, &out[i]);
     for (uint32_t i = 0; i < count; i++)
-        if (is_var(args[i])) ct_eval_operand_var(c, args[i]->as.var, args[i]->span, take, &out[i]);
+        if (is_var(args[i])) ct_eval_operand_var(c, args[i]->as.var, args[i]->range, take, &out[i]);
 }
 
 uint32_t ct_eval_result_slot(Compile *c, uint32_t want, const Operand *ops, uint32_t count) {
@@ -212,7 +212,7 @@ uint32_t ct_eval_result_slot(Compile *c, uint32_t want, const Operand *ops, uint
 }
 
 uint32_t ct_eval_finish(Compile *c, uint32_t start, uint32_t dest, uint32_t want, bool is_pointer, const Operand *ops,
-                uint32_t count) {
+                        uint32_t count) {
     for (uint32_t i = 0; i < count; i++)
         if (ops[i].taken) ct_eval_event(c, start + 1, EVENT_DISOWN, ops[i].slot);
     if (is_pointer && dest != NO_SLOT) ct_eval_own(c, dest);
@@ -222,7 +222,7 @@ uint32_t ct_eval_finish(Compile *c, uint32_t start, uint32_t dest, uint32_t want
         ct_eval_slot_free(c, ops[i].slot);
     }
     if (want == NO_SLOT || dest == want || dest == NO_SLOT) return dest;
-    uint32_t move = ct_eval_begin(c, OP_MOVE, CT_NO_SPAN);
+    uint32_t move = ct_eval_begin(c, OP_MOVE, CT_NO_RANGE);
     ct_eval_add_word(c, want);
     ct_eval_add_word(c, dest);
     if (is_pointer) {
@@ -235,7 +235,7 @@ uint32_t ct_eval_finish(Compile *c, uint32_t start, uint32_t dest, uint32_t want
 
 void ct_eval_drop_some(Compile *c, const Operand *op) {
     if (op->drop_after) {
-        uint32_t start = ct_eval_begin(c, OP_DROP_SOME, CT_NO_SPAN);
+        uint32_t start = ct_eval_begin(c, OP_DROP_SOME, CT_NO_RANGE);
         ct_eval_add_word(c, op->slot);
         ct_eval_event(c, start + 1, EVENT_DISOWN, op->slot);
         ct_eval_slot_free(c, op->slot);

@@ -9,7 +9,7 @@ uint32_t ct_eval_emit_fused(Compile *c, CtCore *e, const Fused *fused, uint32_t 
     ct_eval_operands(c, fused->operands, count, false, false, ops);
     ct_eval_count_steps(c, fused->cost);
     uint32_t dest = ct_eval_slot_new(c);
-    ct_eval_begin(c, OP_FUSED, e->span);
+    ct_eval_begin(c, OP_FUSED, e->range);
     ct_eval_add_word(c, dest);
     add_pointer(c, fused);
     for (uint32_t i = 0; i < count; i++) {
@@ -17,8 +17,8 @@ uint32_t ct_eval_emit_fused(Compile *c, CtCore *e, const Fused *fused, uint32_t 
         ct_eval_add_word(c, ops[i].drop_after);
     }
     for (uint32_t i = 0; i <= fused->check_count; i++) { /* places of their own */
-        CtSpan span = i < fused->check_count ? fused->checks[i].span : fused->span;
-        ct_push(c->arena, &c->places, (Place){c->words.count, span});
+        CtSourceRange range = i < fused->check_count ? fused->checks[i].range : fused->range;
+        ct_push(c->arena, &c->places, (Place){c->words.count, range});
         ct_eval_add_word(c, 0);
     }
     if (is_pointer) ct_eval_own(c, dest);
@@ -26,7 +26,7 @@ uint32_t ct_eval_emit_fused(Compile *c, CtCore *e, const Fused *fused, uint32_t 
     if (want == NO_SLOT) return dest;
     Operand made = ct_eval_operand_slot(dest, is_pointer, true);
     uint32_t to = ct_eval_result_slot(c, want, &made, 1);
-    uint32_t start = ct_eval_begin(c, OP_MOVE, CT_NO_SPAN);
+    uint32_t start = ct_eval_begin(c, OP_MOVE, CT_NO_RANGE);
     ct_eval_add_word(c, to);
     ct_eval_add_word(c, dest);
     return ct_eval_finish(c, start, to, want, is_pointer, &made, 1);

@@ -40,7 +40,8 @@ static void read_operands(Compile *c, LoopCode *l) {
         if (!is_var(args[i]) && !is_code) ct_eval_operand_value(c, args[i], take, false, &l->ops[i]);
     }
     for (uint32_t i = 0; i < l->count; i++)
-        if (is_var(args[i])) ct_eval_operand_var(c, args[i]->as.var, args[i]->span, has_acc(l->op) && i == 1, &l->ops[i]);
+        if (is_var(args[i]))
+            ct_eval_operand_var(c, args[i]->as.var, args[i]->range, has_acc(l->op) && i == 1, &l->ops[i]);
     uint32_t drops = ct_eval_next_entry(c);
     for (uint32_t i = 0; i < drops; i++) {
         Local *local = c->locals.items[ct_eval_next_entry(c)];
@@ -58,7 +59,7 @@ static void settle_acc(Compile *c, LoopCode *l) {
     uint32_t dest = ct_eval_result_slot(c, NO_SLOT, acc, 1);
     l->acc = dest;
     if (dest == acc->slot) return;
-    uint32_t start = ct_eval_begin(c, OP_MOVE, CT_NO_SPAN);
+    uint32_t start = ct_eval_begin(c, OP_MOVE, CT_NO_RANGE);
     ct_eval_add_word(c, dest);
     ct_eval_add_word(c, acc->slot);
     ct_eval_finish(c, start, dest, dest, acc->is_pointer, acc, 1);
@@ -126,7 +127,7 @@ static void loop_begin(Compile *c, LoopCode *l) {
     if (has_out(l->op)) l->out = ct_eval_slot_new(c);
     l->x = ct_eval_slot_new(c);
     if (l->op == ARRAY_ZIP_WITH) l->y = ct_eval_slot_new(c);
-    l->start = ct_eval_begin(c, loop_op(l->op, false), l->e->span);
+    l->start = ct_eval_begin(c, loop_op(l->op, false), l->e->range);
     add_state(c, l);
     if (has_acc(l->op) && has_out(l->op)) ct_eval_add_word(c, l->op == ARRAY_SCANL);
     if (has_out(l->op)) add_layout(c, l);
@@ -139,10 +140,10 @@ static void loop_begin(Compile *c, LoopCode *l) {
     own_elements(c, l);
 }
 
-static void loop_turn(Compile *c, const LoopCode *l, uint32_t result, uint32_t cost) {
-    uint32_t start = ct_eval_begin(c, OP_TURN, l->e->span);
+static void loop_iteration(Compile *c, const LoopCode *l, uint32_t result, uint32_t cost) {
+    uint32_t start = ct_eval_begin(c, OP_ITERATION, l->e->range);
     bool build = l->op == ARRAY_BUILD, zip = l->op == ARRAY_ZIP_WITH;
-    ct_eval_add_word(c, build ? TURN_BUILD : zip ? TURN_ZIP : TURN_MAP);
+    ct_eval_add_word(c, build ? ITERATION_BUILD : zip ? ITERATION_ZIP : ITERATION_MAP);
     ct_eval_add_word(c, l->ops[build ? 0 : 1].slot);
     ct_eval_add_word(c, zip ? l->ops[2].slot : 0);
     ct_eval_add_word(c, l->out);
@@ -160,8 +161,8 @@ static void loop_turn(Compile *c, const LoopCode *l, uint32_t result, uint32_t c
 
 static void loop_next(Compile *c, LoopCode *l, uint32_t result) {
     uint32_t cost = c->words.items[l->body - 1];
-    if (l->span.measured && !has_acc(l->op)) loop_turn(c, l, result, cost);
-    uint32_t start = ct_eval_begin(c, loop_op(l->op, true), l->e->span);
+    if (l->span.measured && !has_acc(l->op)) loop_iteration(c, l, result, cost);
+    uint32_t start = ct_eval_begin(c, loop_op(l->op, true), l->e->range);
     add_state(c, l);
     bool takes = has_out(l->op) && l->op != ARRAY_SCANL && l->op != ARRAY_SCAN;
     if (takes) {
@@ -202,14 +203,14 @@ static uint32_t loop_body(Compile *c, LoopCode *l) {
         if (is_global_function(l->fun)) {
             code = ct_eval_code_of_global(c->m, l->fun->as.global);
         } else {
-            ct_eval_begin(c, OP_RETAIN, CT_NO_SPAN);
+            ct_eval_begin(c, OP_RETAIN, CT_NO_RANGE);
             ct_eval_add_word(c, fun.slot);
             ct_eval_own(c, fun.slot);
             fun = (Operand){.slot = fun.slot, .is_pointer = true, .taken = true};
         }
         ct_eval_count_steps(c, 1);
-        result = ct_eval_emit_call(c, l->e->span, code, code == NULL ? &fun : NULL, args, count, want,
-                           ct_value_type_is_pointer(fun_result(l)));
+        result = ct_eval_emit_call(c, l->e->range, code, code == NULL ? &fun : NULL, args, count, want,
+                                   ct_value_type_is_pointer(fun_result(l)));
     }
     if (into_acc) ct_eval_slot_mark(c, l->acc);
     return result;
@@ -226,7 +227,7 @@ static uint32_t loop_result(Compile *c, LoopCode *l, uint32_t want) {
         const CtLayout *layout = ct_value_layout_tuple(c->m->heap, l->e->type);
         if (layout == NULL) c->heap_full = true;
         uint32_t dest = ct_eval_result_slot(c, want, ops, 2);
-        uint32_t start = ct_eval_begin(c, OP_FIELDS2, l->e->span);
+        uint32_t start = ct_eval_begin(c, OP_FIELDS2, l->e->range);
         ct_eval_add_word(c, dest);
         add_pointer(c, layout);
         ct_eval_add_word(c, 0);
@@ -241,7 +242,7 @@ static uint32_t loop_result(Compile *c, LoopCode *l, uint32_t want) {
     if (want == NO_SLOT || want == slot) return slot;
     Operand op = ct_eval_operand_slot(slot, is_pointer, true);
     uint32_t dest = ct_eval_result_slot(c, want, &op, 1);
-    uint32_t start = ct_eval_begin(c, OP_MOVE, CT_NO_SPAN);
+    uint32_t start = ct_eval_begin(c, OP_MOVE, CT_NO_RANGE);
     ct_eval_add_word(c, dest);
     ct_eval_add_word(c, slot);
     return ct_eval_finish(c, start, dest, want, is_pointer, &op, 1);
@@ -257,7 +258,7 @@ uint32_t ct_eval_emit_loop(Compile *c, CtCore *e, uint32_t want) {
     read_operands(c, &l);
     ct_eval_count_steps(c, 1);
     if (has_acc(l.op)) settle_acc(c, &l);
-    if (!has_acc(l.op)) ct_eval_span_begin(c, &l.span, e->span);
+    if (!has_acc(l.op)) ct_eval_span_begin(c, &l.span, e->range);
     loop_begin(c, &l);
     uint32_t result = loop_body(c, &l);
     loop_next(c, &l, result);

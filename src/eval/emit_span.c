@@ -1,13 +1,14 @@
-/* Emission of what measures spans: where a loop begins and ends. Behind each element stands a TURN (emit_loop.c). */
+/* Emission of what measures spans: where a loop begins and ends. Behind each element stands a ITERATION (emit_loop.c).
+ */
 #include "eval/compile.h"
 
-void ct_eval_span_begin(Compile *c, Span *s, CtSpan span) {
-    *s = (Span){.measured = takes_turns(c->m)};
+void ct_eval_span_begin(Compile *c, Span *s, CtSourceRange range) {
+    *s = (Span){.measured = takes_iterations(c->m)};
     if (!s->measured) return;
     s->begin = ct_eval_slot_new(c);
     s->best = ct_eval_slot_new(c);
     s->mark = ct_eval_slot_new(c);
-    ct_eval_begin(c, OP_MARK, span);
+    ct_eval_begin(c, OP_MARK, range);
     ct_eval_add_word(c, s->begin);
     ct_eval_add_word(c, s->best);
     ct_eval_add_word(c, s->mark);
@@ -15,7 +16,7 @@ void ct_eval_span_begin(Compile *c, Span *s, CtSpan span) {
 
 void ct_eval_span_end(Compile *c, Span *s, uint32_t out) {
     if (!s->measured) return;
-    ct_eval_begin(c, OP_JOIN, CT_NO_SPAN);
+    ct_eval_begin(c, OP_JOIN, CT_NO_RANGE);
     ct_eval_add_word(c, s->begin);
     ct_eval_add_word(c, s->best);
     ct_eval_add_word(c, out);

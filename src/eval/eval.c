@@ -38,16 +38,16 @@ CtHeap *ct_eval_heap(CtEval *eval) { return eval->heap; }
 
 /* Where the running instruction stands; for a frame that is being entered, its call. A place inside the library says
  * nothing to a user: then the innermost call from the user's own source is meant. */
-static CtSpan failing_place(const Machine *m) {
+static CtSourceRange failing_place(const Machine *m) {
     const CtWord *fp = m->fp;
-    if (fp == NULL) return CT_NO_SPAN;
+    if (fp == NULL) return CT_NO_RANGE;
     const uint32_t *at = m->pc;
-    CtSpan first = CT_NO_SPAN;
+    CtSourceRange first = CT_NO_RANGE;
     for (int calls = 0; calls < 1000000; calls++) {
         if (at != NULL) {
-            CtSpan span = ct_eval_code_place(frame_code(fp), (uint32_t)(at - frame_code(fp)->words));
-            if (first.source == 0) first = span;
-            if (span.source != 0 && !m->program->context->sources.items[span.source].is_library) return span;
+            CtSourceRange range = ct_eval_code_place(frame_code(fp), (uint32_t)(at - frame_code(fp)->words));
+            if (first.source == 0) first = range;
+            if (range.source != 0 && !m->program->context->sources.items[range.source].is_library) return range;
         }
         const uint32_t *back = frame_return(fp);
         if (back == &ct_eval_machine_halt[2]) break;
@@ -66,7 +66,7 @@ static void add_help(Machine *m, CtDiag *diag) {
 
 /* Releases all that the run holds, then says what was wrong. */
 static bool failed(Machine *m) {
-    CtSpan span = failing_place(m);
+    CtSourceRange range = failing_place(m);
     ct_eval_unwind(m);
     ct_eval_stack_trim(m);
     CtArena *arena = m->program->context->arena;
@@ -76,7 +76,7 @@ static bool failed(Machine *m) {
         ct_arena_on_failure(arena, outer);
         if (outer != NULL) longjmp(*outer, 1);
     }
-    if (m->error != CT_E0000) add_help(m, ct_error(m->program->context, m->error, span, "%s", m->error_text));
+    if (m->error != CT_E0000) add_help(m, ct_error(m->program->context, m->error, range, "%s", m->error_text));
     m->error = CT_E0000;
     return false;
 }

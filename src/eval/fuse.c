@@ -158,7 +158,7 @@ static bool prim_value(Fuse *z, CtCore *e, uint32_t *cost, FusedValue *value) {
         if (!body_value(z, e->as.call.args[i], cost, &step.args[i])) return false;
     if (prim_may_fail[prim]) {
         z->f->may_fail = true;
-        z->f->span = e->span;
+        z->f->range = e->range;
     }
     *cost += info->cost;
     return add_step(z, step, value);
@@ -233,7 +233,7 @@ static bool array_values(Fuse *z, CtCore *e, uint32_t first, uint32_t count, uin
     for (uint32_t i = 0; i < count; i++)
         if (!array_value(z, args[i], view, &out[i])) return false;
     if (count == 1) return true;
-    FusedCheck check = {.kind = count == 2 ? CHECK_ZIP : CHECK_SELECT, .span = e->span};
+    FusedCheck check = {.kind = count == 2 ? CHECK_ZIP : CHECK_SELECT, .range = e->range};
     for (uint32_t i = 0; i < count; i++) check.lengths[i] = out[i].length;
     for (uint32_t i = 1; i < count; i++) /* they are the same: best one that is known */
         if (out[i].length.leaf == LENGTH_KNOWN) out[0].length = out[i].length;
@@ -258,7 +258,7 @@ static bool strided_value(Fuse *z, CtCore *e, uint32_t view, Array *out) {
     if (!ct_eval_fuse_view(&z->space, &z->space.views[view], &below)) return false;
     if (!ct_eval_fuse_compose(&z->space, below, numbers.items, numbers.count)) return false;
     if (!array_value(z, e->as.call.args[1], below, &from)) return false;
-    FusedCheck check = {.kind = CHECK_VIEW, .lengths = {from.length}, .span = e->span};
+    FusedCheck check = {.kind = CHECK_VIEW, .lengths = {from.length}, .range = e->range};
     check.low = check.high = numbers.items[0];
     for (uint32_t i = 1; i < numbers.count; i += 2) {
         int64_t reach = (numbers.items[i] - 1) * numbers.items[i + 1];
@@ -381,7 +381,7 @@ static bool sum(Fuse *z, CtCore *e, Array *array) {
     f->cost++;
     add_cost(z, array->length, 1);
     f->known_cost += f->sums;
-    FusedCheck rows = {.kind = CHECK_ROWS, .lengths = {array->length}, .low = f->sums, .span = e->span};
+    FusedCheck rows = {.kind = CHECK_ROWS, .lengths = {array->length}, .low = f->sums, .range = e->range};
     if (f->root == FUSED_PLACES) {
         rows.kind = CHECK_PLACES;
         rows.lengths[1] = places.length;

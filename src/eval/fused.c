@@ -283,12 +283,13 @@ static void start(const Run *r, CtWord *out, Position *p) {
 }
 
 /* The points could be computed by as many threads; what is added up is added one after the other. */
-static void note_span(const Run *r) {
+static void note_source_range(const Run *r) {
     uint64_t each = (uint64_t)r->each - (r->f->root != FUSED_ARRAY);
     if (r->points > 1 && each > 0) r->m->slack += (r->points - 1) * each - ct_eval_span_of_sharing(r->points);
 }
 
-bool ct_eval_fused_run(Machine *m, const Fused *f, const CtWord *leaves, const bool *own, CtWord *result, int32_t *taken) {
+bool ct_eval_fused_run(Machine *m, const Fused *f, const CtWord *leaves, const bool *own, CtWord *result,
+                       int32_t *taken) {
     Run r;
     r.m = m;
     r.f = f;
@@ -300,7 +301,7 @@ bool ct_eval_fused_run(Machine *m, const Fused *f, const CtWord *leaves, const b
         result->real = 0.0;
         start(&r, result, &p);
         if (r.points > 0 && !nest(&r, p, 0)) return false;
-        note_span(&r);
+        note_source_range(&r);
         return true;
     }
     int64_t length = f->root == FUSED_ARRAY ? (int64_t)r.points : f->sums;
@@ -312,7 +313,7 @@ bool ct_eval_fused_run(Machine *m, const Fused *f, const CtWord *leaves, const b
         if (*taken < 0) ct_value_release_object(m->heap, &out->head);
         return false;
     }
-    note_span(&r);
+    note_source_range(&r);
     result->object = &out->head;
     return true;
 }

@@ -67,7 +67,7 @@ typedef struct FusedCheck {
     FusedCheckKind kind;
     FusedLength lengths[3];
     int64_t low, high;
-    CtSpan span;
+    CtSourceRange range;
 } FusedCheck;
 
 struct Fused {
@@ -85,9 +85,9 @@ struct Fused {
     FusedValue value;   /* of a point */
     bool adds_products; /* ROWS, TOTAL: the last step is a product, and gives the value */
     FusedCheck checks[FUSED_CHECKS];
-    bool may_fail; /* one of the steps: then nothing else can … */
-    CtSpan span;   /* … and that is its place */
-    uint32_t cost; /* steps whatever the lengths … */
+    bool may_fail;       /* one of the steps: then nothing else can … */
+    CtSourceRange range; /* … and that is its place */
+    uint32_t cost;       /* steps whatever the lengths … */
     int64_t known_cost;
     uint32_t leaf_costs[FUSED_LEAVES]; /* … and for each element of a leaf */
     const CtLayout *layout;            /* of the result; NULL for a TOTAL */
@@ -96,7 +96,8 @@ struct Fused {
 /* fused.c: the result for the leaves' values (borrowed; those of literals are not read). An ARRAY may be made in a leaf
  * that `own` says to end here: `*taken` is its number, else −1. On failure m->pc has moved from the instruction's first
  * word to the one that stands for what failed. */
-bool ct_eval_fused_run(Machine *m, const Fused *f, const CtWord *leaves, const bool *own, CtWord *result, int32_t *taken);
+bool ct_eval_fused_run(Machine *m, const Fused *f, const CtWord *leaves, const bool *own, CtWord *result,
+                       int32_t *taken);
 
 /* ---- fuse_views.c ---- */
 

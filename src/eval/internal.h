@@ -58,7 +58,7 @@ typedef struct Event {
 
 typedef struct Place {
     uint32_t at;
-    CtSpan span;
+    CtSourceRange range;
 } Place;
 
 typedef enum ConstantState { CONSTANT_NEW, CONSTANT_RUNNING, CONSTANT_KNOWN } ConstantState;
@@ -141,12 +141,12 @@ struct CtEval {
     /* of a worker; NULL and 0 otherwise */
     Machine *home;
     Region *region;
-    size_t part_at;               /* where its base frame stands */
-    int64_t best;                 /* the longest span of an element of its parts */
-    const uint32_t *part_turn;    /* the TURN of the loop of which its parts are */
-    int64_t part_end;             /* the first element that is not its own */
-    uint32_t part_body, part_out; /* where the body begins, and the slot of the array that it makes */
-    uint32_t constants;           /* being evaluated; then it has their lock */
+    size_t part_at;                 /* where its base frame stands */
+    int64_t best;                   /* the longest span of an element of its parts */
+    const uint32_t *part_iteration; /* the ITERATION of the loop of which its parts are */
+    int64_t part_end;               /* the first element that is not its own */
+    uint32_t part_body, part_out;   /* where the body begins, and the slot of the array that it makes */
+    uint32_t constants;             /* being evaluated; then it has their lock */
     /* the error that is being raised; E0000: it stands in the context already */
     CtErrorCode error;
     const char *error_text;
@@ -165,12 +165,12 @@ static inline uint64_t ct_eval_span_of_sharing(uint64_t count) {
 /* The evaluator that a worker works for, whose codes it runs. */
 static inline Machine *home_of(Machine *m) { return m->home != NULL ? m->home : m; }
 /* Whether loops are compiled with the instructions that share them out and measure their spans. */
-static inline bool takes_turns(const Machine *m) {
+static inline bool takes_iterations(const Machine *m) {
     const Machine *home = m->home != NULL ? m->home : m;
     return home->team != NULL || home->measures;
 }
 
-/* region.c. Behind the body of element i of a loop, at instruction TURN (pc, its operands) of the frame at m->fp:
+/* region.c. Behind the body of element i of a loop, at instruction ITERATION (pc, its operands) of the frame at m->fp:
  * computes all elements that follow on several threads, when that is worth it. False: nothing has happened. */
 bool ct_eval_region_loop(Machine *m, int64_t i);
 /* Makes and frees what several threads need; false without memory. */
@@ -235,7 +235,7 @@ static inline const uint32_t *frame_return(const CtWord *fp) {
 extern const uint32_t ct_eval_machine_halt[];
 
 /* unwind.c */
-CtSpan ct_eval_code_place(const CtCode *code, uint32_t at);
+CtSourceRange ct_eval_code_place(const CtCode *code, uint32_t at);
 /* Releases every frame; of a worker's base frame what the body owned. */
 void ct_eval_unwind(Machine *m);
 /* Calls `each` with every slot that owns an object when the loop whose body begins at word `body` is about to begin. */
@@ -247,7 +247,7 @@ bool ct_eval_raise_memory(Machine *m);
 /* FAIL with a message: text of a [Char]. */
 bool ct_eval_raise_string(Machine *m, CtErrorCode code, CtWord message);
 
-typedef enum TurnKind { TURN_BUILD, TURN_MAP, TURN_ZIP } TurnKind;
+typedef enum IterationKind { ITERATION_BUILD, ITERATION_MAP, ITERATION_ZIP } IterationKind;
 
 /* ---- array operations: borrow their arguments, return an owned result; false with an error raised ---- */
 
@@ -262,9 +262,10 @@ typedef struct ArrayCall {
 typedef bool ArrayFunction(Machine *m, ArrayCall *call);
 /* The function of an operation that has no function argument and no instruction of its own. */
 ArrayFunction *ct_eval_array_function(CtArrayOp op);
-ArrayFunction ct_eval_array_shape, ct_eval_array_sum, ct_eval_array_product, ct_eval_array_maximum, ct_eval_array_minimum, ct_eval_array_argmax,
-    ct_eval_array_argmin, ct_eval_array_replicate, ct_eval_array_iota, ct_eval_array_gather, ct_eval_array_transpose, ct_eval_array_reshape,
-    ct_eval_array_reverse, ct_eval_array_append, ct_eval_array_slice, ct_eval_array_concat, ct_eval_array_strided, ct_eval_array_gather_or,
+ArrayFunction ct_eval_array_shape, ct_eval_array_sum, ct_eval_array_product, ct_eval_array_maximum,
+    ct_eval_array_minimum, ct_eval_array_argmax, ct_eval_array_argmin, ct_eval_array_replicate, ct_eval_array_iota,
+    ct_eval_array_gather, ct_eval_array_transpose, ct_eval_array_reshape, ct_eval_array_reverse, ct_eval_array_append,
+    ct_eval_array_slice, ct_eval_array_concat, ct_eval_array_strided, ct_eval_array_gather_or,
     ct_eval_array_scatter_add, ct_eval_array_sum_rows, ct_eval_array_select;
 
 /* Raises E0507 when two elements of an array, arrays of `rank` dimensions themselves, differ in shape. */

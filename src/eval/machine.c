@@ -119,7 +119,8 @@ fail:
 
 bool ct_eval_machine_resume(Machine *m) { return run(m, NULL); }
 
-bool ct_eval_machine_call(Machine *m, CtCode *code, CtClosure *env, const CtWord *args, uint32_t count, CtWord *result) {
+bool ct_eval_machine_call(Machine *m, CtCode *code, CtClosure *env, const CtWord *args, uint32_t count,
+                          CtWord *result) {
     ct_eval_team_begin(m);
     m->depth = 0;
     m->fp = m->stack + FRAME_HEADER + ct_eval_machine_halt[0];

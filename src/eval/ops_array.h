@@ -3,7 +3,7 @@
 #define CHECK_INDEX(index, length)                                                                                     \
     do {                                                                                                               \
         if (UNLIKELY((uint64_t)(index) >= (uint64_t)(length))) {                                                       \
-            ct_eval_array_index_fails(m, index, length);                                                                    \
+            ct_eval_array_index_fails(m, index, length);                                                               \
             goto fail;                                                                                                 \
         }                                                                                                              \
     } while (0)

@@ -8,14 +8,14 @@
         fuel -= (cost);                                                                                                \
         if (UNLIKELY(fuel < 0)) {                                                                                      \
             SAVE();                                                                                                    \
-            CHECK(ct_eval_refuel(m));                                                                                       \
+            CHECK(ct_eval_refuel(m));                                                                                  \
             LOAD();                                                                                                    \
         }                                                                                                              \
     } while (0)
 #define CHECK_SHAPE(rank, out, item, index)                                                                            \
     do {                                                                                                               \
         if ((rank) != 0 && (index) > 0)                                                                                \
-            CHECK(ct_eval_array_regular(m, rank, (CtArray *)(out)->items[0].object, (CtArray *)(item).object, index));      \
+            CHECK(ct_eval_array_regular(m, rank, (CtArray *)(out)->items[0].object, (CtArray *)(item).object, index)); \
     } while (0)
 
 INSTRUCTION(BUILD_BEGIN) { /* n out i x layout64 off c */
@@ -121,12 +121,12 @@ INSTRUCTION(MARK) { /* begin best mark */
     SLOT(2).integer = 0;
     NEXT(4);
 }
-INSTRUCTION(TURN) { /* which a b out i x y s rank begin best mark off c */
+INSTRUCTION(ITERATION) { /* which a b out i x y s rank begin best mark off c */
     CtArray *out = ARRAY(4);
     int64_t i = SLOT(5).integer, now = (int64_t)span_done(m, fuel), span = now - SLOT(12).integer;
     if (span > SLOT(11).integer) SLOT(11).integer = span;
     SLOT(12).integer = now;
-    if (pc == m->part_turn && i + 1 == m->part_end &&
+    if (pc == m->part_iteration && i + 1 == m->part_end &&
         (size_t)(fp - m->stack) == m->part_at) { /* a worker has done its part */
         CHECK_SHAPE(pc[9], out, SLOT(8), i);
         out->items[i] = SLOT(8);
@@ -139,7 +139,7 @@ INSTRUCTION(TURN) { /* which a b out i x y s rank begin best mark off c */
         bool done = ct_eval_region_loop(m, i);
         LOAD();
         if (done) {
-            static const uint8_t words_of_next[] = {[TURN_BUILD] = 9, [TURN_MAP] = 10, [TURN_ZIP] = 13};
+            static const uint8_t words_of_next[] = {[ITERATION_BUILD] = 9, [ITERATION_MAP] = 10, [ITERATION_ZIP] = 13};
             NEXT(15 + words_of_next[pc[1]]);
         }
     }

@@ -40,7 +40,7 @@ struct Team {
 
 struct Region {
     Machine *m;
-    const uint32_t *pc; /* of the TURN */
+    const uint32_t *pc; /* of the ITERATION */
     int64_t next, end, part;
     bool failed;
     int64_t steps_left;
@@ -194,7 +194,7 @@ bool ct_eval_region_refuel(Machine *m) {
 /* ---- the parts of a loop ---- */
 
 static CtWord element(const CtWord *fp, const uint32_t *pc, uint32_t which, int64_t i) {
-    if (pc[1] == TURN_BUILD) return (CtWord){.integer = i};
+    if (pc[1] == ITERATION_BUILD) return (CtWord){.integer = i};
     return loop_element((CtArray *)fp[pc[which]].object, i, false);
 }
 
@@ -207,7 +207,7 @@ static bool run_part(Machine *w, const uint32_t *pc, int64_t low, int64_t high) 
     fp[pc[5]].integer = low;
     fp[pc[12]].integer = (int64_t)(span_done(w, w->fuel) - pc[14]);
     fp[pc[6]] = element(fp, pc, 2, low);
-    if (pc[1] == TURN_ZIP) fp[pc[7]] = element(fp, pc, 3, low);
+    if (pc[1] == ITERATION_ZIP) fp[pc[7]] = element(fp, pc, 3, low);
     w->fp = fp;
     w->pc = pc - pc[13];
     if (ct_eval_machine_resume(w)) return true;
@@ -222,7 +222,7 @@ static bool copy_frame(Machine *w, const Region *region, CtArray *out) {
     w->part_at = FRAME_HEADER + ct_eval_machine_halt[0];
     w->part_body = (uint32_t)(region->pc - region->pc[13] - code->words);
     w->part_out = region->pc[4];
-    w->part_turn = region->pc;
+    w->part_iteration = region->pc;
     w->fp = w->stack + w->part_at;
     if (!ct_eval_stack_reserve(w, code->reserve)) return false;
     memcpy(w->fp - FRAME_HEADER, from - FRAME_HEADER, (code->reserve + FRAME_HEADER) * sizeof(CtWord));
@@ -310,7 +310,7 @@ static void forget(Machine *m, const Region *region, CtArray *out, int64_t from)
 }
 
 static int64_t loop_end(const CtWord *fp, const uint32_t *pc) {
-    return pc[1] == TURN_BUILD ? fp[pc[2]].integer : ((CtArray *)fp[pc[2]].object)->length;
+    return pc[1] == ITERATION_BUILD ? fp[pc[2]].integer : ((CtArray *)fp[pc[2]].object)->length;
 }
 
 static bool is_worth(const Machine *m, int64_t i, int64_t left) {

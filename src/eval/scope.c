@@ -106,8 +106,8 @@ static void outline(Compile *c, CtCore *e) {
 /* let x = e in body, where f is λx. body. */
 static CtCore *without_rule(Compile *c, CtCore *e) {
     CtCore *f = e->as.call.args[0], *x = e->as.call.args[2];
-    CtCore *plain = f->kind == CORE_LAM ? ct_core_let(c->m->program, e->span, f->as.lam->params[0], x, f->as.lam->body)
-                                        : ct_core_app(c->m->program, e->span, f, &x, 1);
+    CtCore *plain = f->kind == CORE_LAM ? ct_core_let(c->m->program, e->range, f->as.lam->params[0], x, f->as.lam->body)
+                                        : ct_core_app(c->m->program, e->range, f, &x, 1);
     ct_map_set(c->arena, &c->ruled, ct_key(e), plain);
     return plain;
 }

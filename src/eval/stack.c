@@ -16,7 +16,9 @@ bool ct_eval_raise(Machine *m, CtErrorCode code, const char *format, ...) {
     return false;
 }
 
-bool ct_eval_raise_memory(Machine *m) { return ct_eval_raise(m, CT_E0801, "the run needs more memory than it may use"); }
+bool ct_eval_raise_memory(Machine *m) {
+    return ct_eval_raise(m, CT_E0801, "the run needs more memory than it may use");
+}
 
 enum { MESSAGE_MAX = 4000 };
 

@@ -4,8 +4,8 @@
 
 #include "eval/internal.h"
 
-CtSpan ct_eval_code_place(const CtCode *code, uint32_t at) {
-    CtSpan span = CT_NO_SPAN;
+CtSourceRange ct_eval_code_place(const CtCode *code, uint32_t at) {
+    CtSourceRange range = CT_NO_RANGE;
     uint32_t low = 0, high = code->place_count;
     while (low < high) { /* the last place at or before `at` */
         uint32_t middle = low + (high - low) / 2;
@@ -15,8 +15,8 @@ CtSpan ct_eval_code_place(const CtCode *code, uint32_t at) {
             high = middle;
         }
     }
-    if (low > 0) span = code->places[low - 1].span;
-    return span;
+    if (low > 0) range = code->places[low - 1].range;
+    return range;
 }
 
 /* The slots that own something, each as often as it does. Plain memory: an error may be that the arena is full. */

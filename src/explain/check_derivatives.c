@@ -32,7 +32,7 @@ typedef struct Ask {
     const char *with; /* an input that has the structure of the second */
     size_t with_length;
     const CtLeaves *at_reals, *with_reals;
-    const CtSpan *rule; /* the one that is honoured; NULL: all */
+    const CtSourceRange *rule; /* the one that is honoured; NULL: all */
 } Ask;
 
 static bool ask(Check *c, const Ask *a, CtLeaves *value, CtLeaves *derivative, CtText *text) {
@@ -44,7 +44,8 @@ static bool ask(Check *c, const Ask *a, CtLeaves *value, CtLeaves *derivative, C
     CtSession *session = ct_session_program_session(c->program, &entry);
     if (session == NULL) return false;
     if (session->point == NULL)
-        return ct_session_report_one(context, CT_E0405, NULL, "`%s` is not a function: it has no derivative", c->function);
+        return ct_session_report_one(context, CT_E0405, NULL, "`%s` is not a function: it has no derivative",
+                                     c->function);
     CtWord input, with, result;
     CtInput *given = ct_session_parse(context, 0, "--at", c->at, c->at_length);
     if (given == NULL || !ct_session_read(session, context, given, session->point, a->at_reals, &input)) return false;
@@ -223,7 +224,8 @@ static bool point_leaves(Check *c, CtLeaves *x) {
     CtSession *session = session_of_run(c);
     if (session == NULL) return false;
     if (session->point == NULL)
-        return ct_session_report_one(context, CT_E0405, NULL, "`%s` is not a function: it has no derivative", c->function);
+        return ct_session_report_one(context, CT_E0405, NULL, "`%s` is not a function: it has no derivative",
+                                     c->function);
     CtInput *given = ct_session_parse(context, 0, "--at", c->at, c->at_length);
     CtWord point;
     if (given == NULL || !ct_session_read(session, context, given, session->point, NULL, &point)) return false;
@@ -236,20 +238,20 @@ static bool point_leaves(Check *c, CtLeaves *x) {
 /* ---- the rules for derivatives that a function uses ---- */
 
 static int by_place(const void *a, const void *b) {
-    CtSpan x = *(const CtSpan *)a, y = *(const CtSpan *)b;
+    CtSourceRange x = *(const CtSourceRange *)a, y = *(const CtSourceRange *)b;
     return x.source != y.source ? (x.source < y.source ? -1 : 1) : (x.start > y.start) - (x.start < y.start);
 }
 
 /* Their places, in order, each once. */
-static CtSpan *places_of_rules(Check *c, const CtProgram *p, uint32_t *count) {
-    CT_VEC(CtSpan) spans = {0};
+static CtSourceRange *places_of_rules(Check *c, const CtProgram *p, uint32_t *count) {
+    CT_VEC(CtSourceRange) spans = {0};
     CtCoreList work = {0};
     for (uint32_t i = 0; i < p->globals.count; i++) ct_push(c->arena, &work, p->globals.items[i]->body);
     while (work.count > 0) {
         CtCore *core = work.items[--work.count];
         ct_core_children(c->arena, core, &work);
         if (core->kind == CORE_DERIV && ct_core_deriv_has_rule(core->as.call.of.deriv))
-            ct_push(c->arena, &spans, core->span);
+            ct_push(c->arena, &spans, core->range);
     }
     if (spans.count > 0) qsort(spans.items, spans.count, sizeof *spans.items, by_place);
     *count = 0;
@@ -259,7 +261,7 @@ static CtSpan *places_of_rules(Check *c, const CtProgram *p, uint32_t *count) {
 }
 
 /* Value and tangents with one rule honoured, held against the function's. */
-static bool agrees_with(Check *c, const CtLeaves *x, const CtLeaves *y, const CtSpan *rule, bool *agrees) {
+static bool agrees_with(Check *c, const CtLeaves *x, const CtLeaves *y, const CtSourceRange *rule, bool *agrees) {
     *agrees = true;
     for (int i = 0; i < DIRECTIONS && *agrees; i++) {
         CtLeaves dx = direction(c, x, i), value = leaves_of(c->arena), tangent = leaves_of(c->arena);
@@ -278,7 +280,7 @@ static bool agrees_with(Check *c, const CtLeaves *x, const CtLeaves *y, const Ct
 /* Which of the rules are wrong is found by honouring one at a time, when that without any of them agrees. */
 static bool find_rules(Check *c, const CtProgram *p, const CtLeaves *x, const CtLeaves *y) {
     uint32_t count;
-    const CtSpan *places = places_of_rules(c, p, &count), none = CT_NO_SPAN;
+    const CtSourceRange *places = places_of_rules(c, p, &count), none = CT_NO_RANGE;
     cotan_check_rule *rules = CT_NEW_ARRAY(c->arena, cotan_check_rule, count);
     bool agrees = false, tells = count > 0 && !c->out->agrees;
     if (tells && !agrees_with(c, x, y, &none, &tells)) return false;
@@ -296,7 +298,7 @@ static bool find_rules(Check *c, const CtProgram *p, const CtLeaves *x, const Ct
 }
 
 bool ct_explain_check(cotan_program *program, CtArena *arena, const cotan_call *call, CtMethod jvp, CtMethod vjp,
-              cotan_check_result *out) {
+                      cotan_check_result *out) {
     Check check = {.program = program, .out = out, .arena = arena, .jvp = jvp, .vjp = vjp};
     check.function = call->function;
     check.at = call->at;

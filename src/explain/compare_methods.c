@@ -194,9 +194,9 @@ static bool conclude(Compare *c) {
     if (results > 0 || !out->agrees) return true;
     for (size_t i = 0; i < out->count; i++)
         if (c->rows[i].outcome == COTAN_REFUSED) return run_method(c, i);
-    return ct_session_report_one(c->context, limit_of(&c->rows[0]), "--max-steps, --max-memory and --max-depth set the limits",
-                         "%s was stopped: %s", out->count == 1 ? c->rows[0].method : "every method",
-                         c->rows[0].error_message);
+    return ct_session_report_one(c->context, limit_of(&c->rows[0]),
+                                 "--max-steps, --max-memory and --max-depth set the limits", "%s was stopped: %s",
+                                 out->count == 1 ? c->rows[0].method : "every method", c->rows[0].error_message);
 }
 
 static bool compare_all(Compare *c) {
@@ -215,8 +215,8 @@ static bool compare_all(Compare *c) {
     return conclude(c);
 }
 
-bool ct_explain_compare(cotan_program *program, CtArena *arena, const cotan_call *call, const CtMethod *methods, size_t count,
-                cotan_compare_result *out) {
+bool ct_explain_compare(cotan_program *program, CtArena *arena, const cotan_call *call, const CtMethod *methods,
+                        size_t count, cotan_compare_result *out) {
     Compare c = {.program = program, .context = program->context, .arena = arena, .methods = methods, .out = out};
     c.call = (cotan_call){.function = call->function, .at = call->at, .at_length = call->at_length};
     c.call.with = call->with;

@@ -1,7 +1,7 @@
 /* How a method differentiates a function, shown stage by stage: `cotan explain FILE FUNCTION`.
  *
- * static_stages.c takes the program apart and writes the stages that need no point; watched_run.c runs it at a point, looking
- * on; shared_values.c writes values with their sharing. What they find is a CtExplained, which text.c and
+ * static_stages.c takes the program apart and writes the stages that need no point; watched_run.c runs it at a point,
+ * looking on; shared_values.c writes values with their sharing. What they find is a CtExplained, which text.c and
  * html.c present, the latter with the drawing of graph.c. Everything lives in the arena of the
  * program's results.
  */
@@ -157,7 +157,7 @@ const char *ct_explain_escaped(CtArena *arena, const char *text);
 const char *ct_explain_graph(CtContext *context, CtArena *arena, const CtExplained *explained);
 
 /* The whole: what is asked for by `call`, as text or as a page. False on an error. */
-bool ct_explain_explain(cotan_program *program, CtArena *arena, const cotan_call *call, CtMethod method, cotan_page form,
-                const char **out);
+bool ct_explain_explain(cotan_program *program, CtArena *arena, const cotan_call *call, CtMethod method,
+                        cotan_page form, const char **out);
 
 #endif

@@ -140,10 +140,11 @@ const char *ct_explain_graph(CtContext *context, CtArena *arena, const CtExplain
     const char *svg = draw(arena, text, &failed);
     if (svg) return svg;
     if (failed == ENOENT) {
-        CtDiag *diag = ct_error(context, CT_E0706, CT_NO_SPAN, "the program `dot` is not there, which draws the graph");
+        CtDiag *diag =
+            ct_error(context, CT_E0706, CT_NO_RANGE, "the program `dot` is not there, which draws the graph");
         ct_help(context, diag, "it is part of Graphviz; on Debian: apt-get install graphviz");
     } else
-        ct_error(context, CT_E0706, CT_NO_SPAN, "the graph could not be drawn: %s",
+        ct_error(context, CT_E0706, CT_NO_RANGE, "the graph could not be drawn: %s",
                  failed > 0 ? strerror(failed) : "`dot` failed");
     return NULL;
 }

@@ -224,7 +224,7 @@ static const CtLamText *lam_text(CtValueWriter *w, const CtLam *lam) {
     CtText text = ct_text(w->arena);
     CtCore *closed = lam->node;
     if (lam->capture_count > 0)
-        closed = ct_core_lam(w->p, lam->node->span, NULL, lam->captures, lam->capture_count, lam->node);
+        closed = ct_core_lam(w->p, lam->node->range, NULL, lam->captures, lam->capture_count, lam->node);
     ct_core_print(&text, w->p, closed);
     const char *at = text.data;
     for (uint32_t i = 0; i < lam->capture_count; i++) {

@@ -11,7 +11,7 @@ static bool prepare(CtBuild *build, const CtEntry *entry, void *data) {
     CtExplain *e = data;
     if (!ct_driver_build_as_written(build, entry)) return false;
     if (build->arity == 0 || build->entry->type->kind != TYPE_FUN) {
-        ct_error(&build->context, CT_E0405, build->entry->span, "`%s` is not a function: it has no derivative",
+        ct_error(&build->context, CT_E0405, build->entry->range, "`%s` is not a function: it has no derivative",
                  e->call->function);
         return false;
     }
@@ -21,11 +21,11 @@ static bool prepare(CtBuild *build, const CtEntry *entry, void *data) {
 /* λx. f x, for an entry point whose value is the function. */
 static CtGlobal *expanded(CtBuild *build) {
     CtProgram *p = build->program;
-    CtSpan span = build->entry->span;
+    CtSourceRange range = build->entry->range;
     CtVar *x = ct_core_var_new(p, "x", build->entry->type->parts[0]);
-    CtCore *f = ct_core_global(p, span, build->entry), *use = ct_core_var(p, span, x);
-    CtCore *body = ct_core_lam(p, span, "entry", &x, 1, ct_core_app(p, span, f, &use, 1));
-    CtGlobal *global = ct_core_global_new(p, "at", body->type, span);
+    CtCore *f = ct_core_global(p, range, build->entry), *use = ct_core_var(p, range, x);
+    CtCore *body = ct_core_lam(p, range, "entry", &x, 1, ct_core_app(p, range, f, &use, 1));
+    CtGlobal *global = ct_core_global_new(p, "at", body->type, range);
     global->body = body;
     global->is_kept = true;
     return global;
@@ -47,12 +47,13 @@ static bool is_first_order(CtExplain *e) {
     CtType *const *parts = e->function->type->parts;
     if (!ct_core_type_has_fun(parts[0]) && !ct_core_type_has_fun(parts[1])) return true;
     return ct_session_report_one(e->context, CT_E0401, NULL, "`%s` takes or gives functions: it has no derivative",
-                         e->call->function);
+                                 e->call->function);
 }
 
 bool ct_explain_begin(CtExplain *e) {
     if (e->method == METHOD_BULK && !e->call->at)
-        return ct_session_report_one(e->context, CT_E0701, "--at gives one", "`bulk` is shown for the shapes of a point");
+        return ct_session_report_one(e->context, CT_E0701, "--at gives one",
+                                     "`bulk` is shown for the shapes of a point");
     CtEntry entry = {.mode = COTAN_RUN, .function = e->call->function, .method = e->method, .prefer_double = true};
     entry.reverse = ct_ad_method_info(e->method)->reverse ? e->method : METHOD_TAPE;
     e->session = ct_session_make(e->program, &entry, prepare, e);
@@ -76,7 +77,7 @@ bool ct_explain_begin(CtExplain *e) {
 bool ct_explain_sound(CtExplain *e) {
     CtContext *diags = &e->session->build->context;
     const char *wrong = e->context->lint && diags->error_count == 0 ? ct_core_lint(e->p) : NULL;
-    if (wrong) ct_error(diags, CT_E0901, CT_NO_SPAN, "while a method is explained: %s", wrong);
+    if (wrong) ct_error(diags, CT_E0901, CT_NO_RANGE, "while a method is explained: %s", wrong);
     return diags->error_count == 0 || ct_session_report(e->context, diags);
 }
 
@@ -88,18 +89,18 @@ void ct_explain_end(CtExplain *e) {
 
 CtGlobal *ct_explain_wrapper(CtExplain *e) {
     CtProgram *p = e->p;
-    CtSpan span = e->function->span;
+    CtSourceRange range = e->function->range;
     CtType *s = e->function->type->parts[0];
     CtVar *vars[2];
     vars[0] = ct_core_var_new(p, "x", s);
     vars[1] = ct_core_var_new(p, "dx", s);
-    CtCore *f = ct_core_global(p, span, e->function);
-    CtCore *x = ct_core_var(p, span, vars[0]), *dx = ct_core_var(p, span, vars[1]);
+    CtCore *f = ct_core_global(p, range, e->function);
+    CtCore *x = ct_core_var(p, range, vars[0]), *dx = ct_core_var(p, range, vars[1]);
     bool reverse = e->out->method->reverse;
     CtCore *body =
-        reverse ? ct_ad_vjp_by(e->ad, e->method, span, f, x) : ct_ad_jvp_by(e->ad, e->method, span, f, x, dx);
-    CtCore *lam = ct_core_lam(p, span, "wrapper", vars, reverse ? 1 : 2, body);
-    CtGlobal *global = ct_core_global_new(p, reverse ? "vjp" : "jvp", lam->type, span);
+        reverse ? ct_ad_vjp_by(e->ad, e->method, range, f, x) : ct_ad_jvp_by(e->ad, e->method, range, f, x, dx);
+    CtCore *lam = ct_core_lam(p, range, "wrapper", vars, reverse ? 1 : 2, body);
+    CtGlobal *global = ct_core_global_new(p, reverse ? "vjp" : "jvp", lam->type, range);
     global->body = lam;
     return global;
 }
@@ -136,15 +137,17 @@ static bool is_users(CtProgram *p, const CtGlobal *global) {
     return !global->is_library;
 }
 
-static bool is_of_library(const CtProgram *p, CtSpan span) { return p->context->sources.items[span.source].is_library; }
+static bool is_of_library(const CtProgram *p, CtSourceRange range) {
+    return p->context->sources.items[range.source].is_library;
+}
 
 /* What the wrapper is made of: not the transformed program, and not what lib/ad holds. */
 static bool is_generic(CtProgram *p, const CtGlobal *global) {
-    return global->is_library && !global->origin && !is_of_library(p, global->span);
+    return global->is_library && !global->origin && !is_of_library(p, global->range);
 }
 
 static bool is_run_time(CtProgram *p, const CtGlobal *global) {
-    return is_of_library(p, global->span) && !global->origin;
+    return is_of_library(p, global->range) && !global->origin;
 }
 
 /* ---- stages ---- */
@@ -281,7 +284,8 @@ static void show_types(CtExplain *e, const Reach *functions) {
         const char *left = type_text(e, type);
         size_t pad = ct_explain_columns(left) < wide ? wide - ct_explain_columns(left) : 0;
         ct_text_printf(&text, "%s%*s  ↦  %s", left, (int)pad, "", type_text(e, dual));
-        if (cotangent) ct_text_printf(&text, "  and  %s", type_text(e, ct_chad_ad_cotangent_type(e->ad, e->method, type)));
+        if (cotangent)
+            ct_text_printf(&text, "  and  %s", type_text(e, ct_chad_ad_cotangent_type(e->ad, e->method, type)));
         ct_text_puts(&text, "\n");
         if (type->kind == TYPE_DATA) put_data(e, &text, type);
         if (type->kind == TYPE_DATA && dual != type) put_data(e, &text, dual);
@@ -299,8 +303,9 @@ static void show_types(CtExplain *e, const Reach *functions) {
                           ct_format(e->arena, "S = %s\n", type_text(e, state))};
         ct_push(e->arena, &to->blocks, block);
     }
-    CtType *second = cotangent ? ct_chad_ad_cotangent_type(e->ad, e->method, ct_core_type_array(e->p, e->p->double_type))
-                               : ct_ad_type(e->ad, e->method, e->p->double_type)->parts[1];
+    CtType *second = cotangent
+                         ? ct_chad_ad_cotangent_type(e->ad, e->method, ct_core_type_array(e->p, e->p->double_type))
+                         : ct_ad_type(e->ad, e->method, e->p->double_type)->parts[1];
     show_method_data(e, to, second, state);
 }
 
@@ -378,8 +383,8 @@ static bool show_stages(CtExplain *e) {
     return ct_explain_sound(e);
 }
 
-bool ct_explain_explain(cotan_program *program, CtArena *arena, const cotan_call *call, CtMethod method, cotan_page form,
-                const char **out) {
+bool ct_explain_explain(cotan_program *program, CtArena *arena, const cotan_call *call, CtMethod method,
+                        cotan_page form, const char **out) {
     CtExplained explained = {.arena = arena,
                              .file = program->name,
                              .function = call->function,

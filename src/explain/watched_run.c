@@ -84,7 +84,8 @@ static void know_second(Watch *w, const CtType *type, CtWord second, int64_t nod
     if (type->kind != TYPE_TUPLE) return;
     for (uint32_t i = 0; i < type->count; i++) {
         CtWord part = ((const CtFields *)second.object)->words[i];
-        if (ct_value_type_is_pointer(type->parts[i]) && tells(part.object)) know(w, &w->objects, ct_key(part.object), node);
+        if (ct_value_type_is_pointer(type->parts[i]) && tells(part.object))
+            know(w, &w->objects, ct_key(part.object), node);
     }
 }
 
@@ -190,8 +191,8 @@ static void seen(Watch *w, const CtLam *lam, const CtWord *args) {
     if (ct_map_has(&w->pairs, ct_key(node.pair))) return; /* an operation that gives back its argument */
     const char *label = note->fused ? note->fused : ct_prim_info(note->prim)->name;
     node.label = ct_copy_text(arena, label, strlen(label));
-    if (note->span.source != 0 && !context->sources.items[note->span.source].is_library)
-        node.line = ct_source_line(context, note->span.source, note->span.start);
+    if (note->range.source != 0 && !context->sources.items[note->range.source].is_library)
+        node.line = ct_source_line(context, note->range.source, note->range.start);
     add_node(w, node, w->second[note->is_float]);
 }
 

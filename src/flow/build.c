@@ -11,10 +11,10 @@ CtFlowVar *ct_flow_var(Lower *l, const char *name, const CtFlowType *type) {
     return ct_flow_fresh(l->flow, l->function, name, type);
 }
 
-CtFlowFunction *ct_flow_function(CtFlow *flow, const char *name, CtSpan span) {
+CtFlowFunction *ct_flow_function(CtFlow *flow, const char *name, CtSourceRange range) {
     CtFlowFunction *function = CT_NEW(flow->arena, CtFlowFunction);
     function->name = name;
-    function->span = span;
+    function->range = range;
     function->id = flow->functions.count;
     ct_push(flow->arena, &flow->functions, function);
     return function;
@@ -23,10 +23,10 @@ CtFlowFunction *ct_flow_function(CtFlow *flow, const char *name, CtSpan span) {
 CtFlowBlock *ct_flow_block(Lower *l) { return CT_NEW(l->arena, CtFlowBlock); }
 
 /* What follows a step that does not go on is made, but stands nowhere. */
-CtFlowStep *ct_flow_step(Lower *l, CtFlowStepKind kind, CtSpan span) {
+CtFlowStep *ct_flow_step(Lower *l, CtFlowStepKind kind, CtSourceRange range) {
     CtFlowStep *step = CT_NEW(l->arena, CtFlowStep);
     step->kind = kind;
-    step->span = span;
+    step->range = range;
     if (l->block->exit == EXIT_OPEN) ct_push(l->arena, &l->block->steps, step);
     return step;
 }
@@ -39,10 +39,10 @@ CtFlowArg ct_flow_result(Lower *l, CtFlowStep *step, const char *name, const CtF
     return flow_of(var);
 }
 
-void ct_flow_leave(Lower *l, CtFlowExit exit, CtSpan span, const CtFlowArgs *values, CtFlowFunction *tail) {
+void ct_flow_leave(Lower *l, CtFlowExit exit, CtSourceRange range, const CtFlowArgs *values, CtFlowFunction *tail) {
     if (l->block->exit != EXIT_OPEN) return;
     l->block->exit = exit;
-    l->block->span = span;
+    l->block->range = range;
     l->block->tail = tail;
     if (values != NULL) l->block->values = *values;
 }

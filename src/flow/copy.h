@@ -10,7 +10,8 @@ typedef struct CtFlowCopy {
     CtMap values;         /* a variable's number in the original -> CtFlowArg *, what stands for it in the copy */
     CtFlowArg (*outer)(void *data, CtFlowVar *var); /* what stands for other variables; NULL: they themselves */
     void *data;
-    CtSpan place;       /* the user's call that steps of the library are told at; CT_NO_SPAN: steps keep their places */
+    CtSourceRange
+        place; /* the user's call that steps of the library are told at; CT_NO_RANGE: steps keep their places */
     bool keeps_numbers; /* `into` is a copy of the original as a whole */
     bool drops_checks;  /* which have been passed where the copy stands */
 } CtFlowCopy;

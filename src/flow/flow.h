@@ -100,7 +100,7 @@ typedef struct CtFlowBlock {
     CtFlowExit exit; /* OPEN while it is made; NEVER: its last step does not go on */
     CtFlowArgs values;
     struct CtFlowFunction *tail;
-    CtSpan span; /* of the exit */
+    CtSourceRange range; /* of the exit */
 } CtFlowBlock;
 
 typedef struct CtFlowBranch {
@@ -110,14 +110,14 @@ typedef struct CtFlowBranch {
 
 /* The matrices of a product. */
 typedef struct CtFlowFactors {
-    bool turned[2]; /* an element [i, j] of it is [j, i] of the array */
+    bool transposed[2]; /* an element [i, j] of it is [j, i] of the array */
     uint8_t
         cotangent; /* which of them, from 1, is a tangent or cotangent: multiplied by it as `scale` does; 0: neither */
 } CtFlowFactors;
 
 typedef struct CtFlowStep {
     CtFlowStepKind kind;
-    CtSpan span;
+    CtSourceRange range;
     CtFlowVars results;
     CtFlowArgs args;
     union {
@@ -179,15 +179,15 @@ typedef struct CtFlowFunction {
     CtFlowTypes results;
     CtFlowBlock *body;
     uint32_t vars; /* how many, for numbering */
-    CtSpan span;
-    bool takes_place; /* its failures in the library are told at a place that it is given: call_sites.c */
-    bool is_message;  /* makes the text of a failure: cold_paths.c */
-    bool recurses;    /* it may be waiting for itself */
-    bool ends;        /* it calls itself for parts of what it is given, and no more: residuals, adjoints */
-    bool reached;     /* from the entry */
-    bool has_door;    /* called otherwise than by an end of a function of its group */
-    uint32_t group;   /* functions that end in each other have the same; 0: alone */
-    CtFlowRule *rule; /* NULL: none; and for all once derivatives have been taken */
+    CtSourceRange range;
+    bool takes_call_site; /* its failures in the library are told at a place that it is given: call_sites.c */
+    bool is_cold_path;    /* makes the text of a failure: cold_paths.c */
+    bool recurses;        /* it may be waiting for itself */
+    bool ends;            /* it calls itself for parts of what it is given, and no more: residuals, adjoints */
+    bool reached;         /* from the entry */
+    bool has_door;        /* called otherwise than by an end of a function of its group */
+    uint32_t group;       /* functions that end in each other have the same; 0: alone */
+    CtFlowRule *rule;     /* NULL: none; and for all once derivatives have been taken */
 } CtFlowFunction;
 
 /* A constant of the program. */
@@ -206,7 +206,7 @@ typedef struct CtFlow {
     CT_VEC(CtFlowType *) types;
     CtMap shapes;             /* CtType * -> what it becomes */
     uint32_t shaping, filled; /* types that are being looked at; data whose constructors are known */
-    CT_VEC(CtSpan) sites;
+    CT_VEC(CtSourceRange) sites;
     CtMap site_numbers;
     CtFlowFunction *entry;
     bool exact;                      /* results are to be the evaluator's, bit for bit */
@@ -247,14 +247,14 @@ void ct_flow_derive(CtFlow *flow);
 /* Drops what only makes what is not used: dead.c. */
 void ct_flow_drop_dead(CtFlow *flow);
 /* Writes retains and releases into a program that has none: reference_counts.c. */
-void ct_flow_count(CtFlow *flow);
+void ct_flow_reference_counts(CtFlow *flow);
 /* Then nodes are made in the cells of those that end: memory_reuse.c. */
-void ct_flow_reuse_cells(CtFlow *flow);
+void ct_flow_reuse_memory(CtFlow *flow);
 /* Which functions take a place, recurse, end in each other; sites are numbered: call_sites.c. */
-void ct_flow_places(CtFlow *flow);
-/* The number of a span among the sites; 0 for a place in the library. */
-uint32_t ct_flow_site(CtFlow *flow, CtSpan span);
-bool ct_flow_is_user(const CtFlow *flow, CtSpan span);
+void ct_flow_call_sites(CtFlow *flow);
+/* The number of a source range among the sites; 0 for a place in the library. */
+uint32_t ct_flow_site(CtFlow *flow, CtSourceRange range);
+bool ct_flow_is_user(const CtFlow *flow, CtSourceRange range);
 bool ct_flow_step_fails(const CtFlowStep *step);
 /* Whether a step gives nothing, and fails or not. */
 bool ct_flow_is_check(const CtFlowStep *step);

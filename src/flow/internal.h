@@ -1,4 +1,4 @@
-/* Private to the room of Flow. */
+/* Private to the folder of Flow. */
 #ifndef CT_FLOW_INTERNAL_H
 #define CT_FLOW_INTERNAL_H
 
@@ -80,12 +80,12 @@ bool ct_flow_leaves(const CtFlowBlock *block);
 /* build.c */
 CtFlowVar *ct_flow_fresh(CtFlow *flow, CtFlowFunction *function, const char *name, const CtFlowType *type);
 CtFlowVar *ct_flow_var(Lower *l, const char *name, const CtFlowType *type);
-CtFlowFunction *ct_flow_function(CtFlow *flow, const char *name, CtSpan span);
+CtFlowFunction *ct_flow_function(CtFlow *flow, const char *name, CtSourceRange range);
 CtFlowBlock *ct_flow_block(Lower *l);
-CtFlowStep *ct_flow_step(Lower *l, CtFlowStepKind kind, CtSpan span);
+CtFlowStep *ct_flow_step(Lower *l, CtFlowStepKind kind, CtSourceRange range);
 void ct_flow_arg(Lower *l, CtFlowStep *step, CtFlowArg arg);
 CtFlowArg ct_flow_result(Lower *l, CtFlowStep *step, const char *name, const CtFlowType *type);
-void ct_flow_leave(Lower *l, CtFlowExit exit, CtSpan span, const CtFlowArgs *values, CtFlowFunction *tail);
+void ct_flow_leave(Lower *l, CtFlowExit exit, CtSourceRange range, const CtFlowArgs *values, CtFlowFunction *tail);
 static inline CtFlowArg flow_of(CtFlowVar *var) { return (CtFlowArg){.var = var, .type = var->type}; }
 CtFlowArg ct_flow_int(Lower *l, int64_t value);
 /* Values of these types that are never looked at. */
@@ -102,11 +102,11 @@ CtFlowArg ct_flow_lower_one(Lower *l, CtCore *e);
 void ct_flow_lower_bind(Lower *l, const CtVar *var, CtFlowArgs values);
 Binding *ct_flow_lower_binding(Lower *l, const CtVar *var);
 /* A tuple of the values of its parts. */
-CtFlowArgs ct_flow_lower_whole(Lower *l, CtSpan span, const CtType *tuple, CtFlowArgs parts);
+CtFlowArgs ct_flow_lower_whole(Lower *l, CtSourceRange range, const CtType *tuple, CtFlowArgs parts);
 /* And the other way. */
-CtFlowArgs ct_flow_lower_parts(Lower *l, CtSpan span, const CtType *tuple, CtFlowArgs whole);
+CtFlowArgs ct_flow_lower_parts(Lower *l, CtSourceRange range, const CtType *tuple, CtFlowArgs whole);
 /* A switch whose branches are lowered one by one. */
-CtFlowStep *ct_flow_lower_switch(Lower *l, CtSpan span, CtFlowArg on);
+CtFlowStep *ct_flow_lower_switch(Lower *l, CtSourceRange range, CtFlowArg on);
 
 /* closures.c */
 Callable *ct_flow_lower_callable(Lower *l, CtCore *e); /* NULL when the function is not known */
@@ -114,11 +114,12 @@ CtFlowArgs ct_flow_lower_closure(Lower *l, CtCore *e); /* a λ, global or known 
 void ct_flow_lower_group(Lower *l, CtCore *letrec);
 void ct_flow_lower_let_function(Lower *l, CtVar *var, Callable *known);
 /* ⟨a⟩ applied to a function: `tail` ends the block. */
-CtFlowArgs ct_flow_lower_call(Lower *l, CtSpan span, CtFlowFunction *function, const CtFlowArgs *args, bool tail);
-CtFlowArgs ct_flow_lower_call_known(Lower *l, CtSpan span, Callable *known, const CtFlowArgs *args, bool tail);
+CtFlowArgs ct_flow_lower_call(Lower *l, CtSourceRange range, CtFlowFunction *function, const CtFlowArgs *args,
+                              bool tail);
+CtFlowArgs ct_flow_lower_call_known(Lower *l, CtSourceRange range, Callable *known, const CtFlowArgs *args, bool tail);
 CtFlowArgs ct_flow_lower_app(Lower *l, CtCore *e, bool tail);
 /* A function argument of an array operation, called in a loop. */
-CtFlowArgs ct_flow_lower_apply(Lower *l, CtSpan span, CtFlowArg closure, const CtFlowArgs *args, bool tail);
+CtFlowArgs ct_flow_lower_apply(Lower *l, CtSourceRange range, CtFlowArg closure, const CtFlowArgs *args, bool tail);
 CtFlowArgs ct_flow_lower_captured(Lower *l, const Callable *c);
 CtFlowArgs ct_flow_lower_constant(Lower *l, CtCore *e);
 void ct_flow_lower_pending(Lower *l);
@@ -127,7 +128,8 @@ void ct_flow_lower_pending(Lower *l);
 CtFlowFunction *ct_flow_lower_apply_of(Lower *l, CtFlowData *data);
 void ct_flow_lower_applies(Lower *l);
 
-/* regular_rows.c: whether all rows of the array that is one of a loop's results are of one shape, as the loop itself shows.
+/* regular_rows.c: whether all rows of the array that is one of a loop's results are of one shape, as the loop itself
+ * shows.
  */
 bool ct_flow_is_regular(const CtFlowStep *loop, uint32_t array);
 
@@ -140,22 +142,23 @@ CtFlowFunction *ct_flow_lower_code(Lower *l, CtCore *f, CtFlowArgs *captured);
 /* custom_rules.c: the application of a function that comes with a rule for its derivative. */
 CtFlowArgs ct_flow_lower_with_rule(Lower *l, CtCore *e);
 
-/* transformed_closures.c: the transformed self of a function value; branches for function values that have become known, false
- * when there were none. */
+/* transformed_closures.c: the transformed self of a function value; branches for function values that have become
+ * known, false when there were none. */
 CtFlowArgs ct_flow_lower_dual(Lower *l, CtCore *e);
 bool ct_flow_lower_duals(Lower *l);
 
-/* control_flow.c: for each of some variables of function types, for each member in l->members, whether it may be its value.
+/* control_flow.c: for each of some variables of function types, for each member in l->members, whether it may be its
+ * value.
  */
-bool *ct_flow_reaching(Lower *l, const CtFlowVar *const *vars, uint32_t count);
+bool *ct_flow_lambda_sets(Lower *l, const CtFlowVar *const *vars, uint32_t count);
 
 /* whole_arrays.c, loops.c */
 CtFlowArgs ct_flow_lower_array(Lower *l, CtCore *e);
 CtFlowArgs ct_flow_lower_array_literal(Lower *l, CtCore *e);
 CtFlowArgs ct_flow_lower_loop(Lower *l, CtCore *e);
 /* The element of each array at one index. */
-CtFlowArgs ct_flow_lower_read(Lower *l, CtSpan span, const CtFlowArgs *arrays, const CtFlowArg *indices,
+CtFlowArgs ct_flow_lower_read(Lower *l, CtSourceRange range, const CtFlowArgs *arrays, const CtFlowArg *indices,
                               uint32_t count);
-CtFlowArg ct_flow_lower_dim(Lower *l, CtSpan span, CtFlowArg array, uint32_t index);
+CtFlowArg ct_flow_lower_dim(Lower *l, CtSourceRange range, CtFlowArg array, uint32_t index);
 
 #endif

@@ -118,7 +118,7 @@ static void print_factors(CtText *out, const CtFlowStep *step) {
     for (uint32_t i = 0; i < step->args.count; i++) {
         ct_text_puts(out, i > 0 ? ", " : " ");
         print_arg(out, &step->args.items[i]);
-        if (i >= 2 && step->as.product.turned[i - 2]) ct_text_puts(out, "ᵀ");
+        if (i >= 2 && step->as.product.transposed[i - 2]) ct_text_puts(out, "ᵀ");
     }
 }
 
@@ -172,7 +172,7 @@ void ct_flow_print(CtText *out, const CtFlow *flow) {
             ct_text_puts(out, j > 0 ? ", " : " ");
             print_type(out, f->results.items[j]);
         }
-        ct_text_printf(out, "%s%s%s\n", f->takes_place ? ", takes a place" : "", f->recurses ? ", recurses" : "",
+        ct_text_printf(out, "%s%s%s\n", f->takes_call_site ? ", takes a place" : "", f->recurses ? ", recurses" : "",
                        f->rule != NULL ? ", has a rule" : "");
         print_block(out, f->body, 1);
         ct_text_puts(out, "\n");

@@ -3,49 +3,49 @@
 
 CtFlowArg ct_flow_real(const CtFlowType *type, double value) { return (CtFlowArg){.type = type, .lit.real = value}; }
 
-CtFlowArg ct_flow_prim(Lower *l, CtSpan span, CtPrim prim, const CtFlowType *type, CtFlowArg a, CtFlowArg b) {
-    CtFlowStep *step = ct_flow_step(l, FLOW_PRIM, span);
+CtFlowArg ct_flow_prim(Lower *l, CtSourceRange range, CtPrim prim, const CtFlowType *type, CtFlowArg a, CtFlowArg b) {
+    CtFlowStep *step = ct_flow_step(l, FLOW_PRIM, range);
     step->as.prim = prim;
     ct_flow_arg(l, step, a);
     if (!ct_flow_is_none(b)) ct_flow_arg(l, step, b);
     return ct_flow_result(l, step, NULL, type);
 }
 
-CtFlowArg ct_flow_prim_int(Lower *l, CtSpan span, CtPrim prim, CtFlowArg a, CtFlowArg b) {
-    return ct_flow_prim(l, span, prim, ct_flow_scalar(l->flow, FLOW_I64), a, b);
+CtFlowArg ct_flow_prim_int(Lower *l, CtSourceRange range, CtPrim prim, CtFlowArg a, CtFlowArg b) {
+    return ct_flow_prim(l, range, prim, ct_flow_scalar(l->flow, FLOW_I64), a, b);
 }
 
 const CtFlowType *ct_flow_row_type(CtFlow *flow, const CtFlowType *array, uint32_t indices) {
     return array->rank == indices ? array->element : ct_flow_array(flow, array->rank - indices, array->element);
 }
 
-CtFlowArg ct_flow_read(Lower *l, CtSpan span, CtFlowArg array, const CtFlowArg *indices, uint32_t count) {
-    CtFlowStep *step = ct_flow_step(l, FLOW_READ, span);
+CtFlowArg ct_flow_read(Lower *l, CtSourceRange range, CtFlowArg array, const CtFlowArg *indices, uint32_t count) {
+    CtFlowStep *step = ct_flow_step(l, FLOW_READ, range);
     ct_flow_arg(l, step, array);
     for (uint32_t i = 0; i < count; i++) ct_flow_arg(l, step, indices[i]);
     return ct_flow_result(l, step, NULL, ct_flow_row_type(l->flow, array.type, count));
 }
 
-CtFlowArg ct_flow_update(Lower *l, CtSpan span, CtFlowArg array, const CtFlowArg *indices, uint32_t count,
+CtFlowArg ct_flow_update(Lower *l, CtSourceRange range, CtFlowArg array, const CtFlowArg *indices, uint32_t count,
                          CtFlowArg value) {
-    CtFlowStep *step = ct_flow_step(l, FLOW_UPDATE, span);
+    CtFlowStep *step = ct_flow_step(l, FLOW_UPDATE, range);
     ct_flow_arg(l, step, array);
     for (uint32_t i = 0; i < count; i++) ct_flow_arg(l, step, indices[i]);
     ct_flow_arg(l, step, value);
     return ct_flow_result(l, step, NULL, array.type);
 }
 
-CtFlowArg ct_flow_bulk(Lower *l, CtSpan span, CtArrayOp op, const CtFlowType *type, const CtFlowArg *args,
+CtFlowArg ct_flow_bulk(Lower *l, CtSourceRange range, CtArrayOp op, const CtFlowType *type, const CtFlowArg *args,
                        uint32_t count) {
-    CtFlowStep *step = ct_flow_step(l, FLOW_BULK, span);
+    CtFlowStep *step = ct_flow_step(l, FLOW_BULK, range);
     step->as.bulk = op;
     for (uint32_t i = 0; i < count; i++) ct_flow_arg(l, step, args[i]);
     return ct_flow_result(l, step, NULL, type);
 }
 
-CtFlowArg ct_flow_product(Lower *l, CtSpan span, const CtFlowArg *lengths, CtFlowFactors factors, CtFlowArg a,
+CtFlowArg ct_flow_product(Lower *l, CtSourceRange range, const CtFlowArg *lengths, CtFlowFactors factors, CtFlowArg a,
                           CtFlowArg b) {
-    CtFlowStep *step = ct_flow_step(l, FLOW_PRODUCT, span);
+    CtFlowStep *step = ct_flow_step(l, FLOW_PRODUCT, range);
     step->as.product = factors;
     ct_flow_arg(l, step, lengths[0]);
     ct_flow_arg(l, step, lengths[1]);
@@ -54,16 +54,17 @@ CtFlowArg ct_flow_product(Lower *l, CtSpan span, const CtFlowArg *lengths, CtFlo
     return ct_flow_result(l, step, NULL, a.type);
 }
 
-CtFlowArg ct_flow_node_make(Lower *l, CtSpan span, const CtFlowType *node, uint32_t tag, const CtFlowArgs *fields) {
-    CtFlowStep *step = ct_flow_step(l, FLOW_MAKE, span);
+CtFlowArg ct_flow_node_make(Lower *l, CtSourceRange range, const CtFlowType *node, uint32_t tag,
+                            const CtFlowArgs *fields) {
+    CtFlowStep *step = ct_flow_step(l, FLOW_MAKE, range);
     step->as.con.data = node->data;
     step->as.con.tag = tag;
     if (fields != NULL) ct_flow_args_add(l, &step->args, fields);
     return ct_flow_result(l, step, NULL, node);
 }
 
-CtFlowArgs ct_flow_node_open(Lower *l, CtSpan span, CtFlowArg node, uint32_t tag, const char *name) {
-    CtFlowStep *step = ct_flow_step(l, FLOW_OPEN, span);
+CtFlowArgs ct_flow_node_open(Lower *l, CtSourceRange range, CtFlowArg node, uint32_t tag, const char *name) {
+    CtFlowStep *step = ct_flow_step(l, FLOW_OPEN, range);
     CtFlowArgs fields = {0};
     step->as.con.data = node.type->data;
     step->as.con.tag = tag;
@@ -74,8 +75,8 @@ CtFlowArgs ct_flow_node_open(Lower *l, CtSpan span, CtFlowArg node, uint32_t tag
     return fields;
 }
 
-CtFlowArgs ct_flow_call(Lower *l, CtSpan span, CtFlowFunction *function, const CtFlowArgs *args) {
-    CtFlowStep *step = ct_flow_step(l, FLOW_CALL, span);
+CtFlowArgs ct_flow_call(Lower *l, CtSourceRange range, CtFlowFunction *function, const CtFlowArgs *args) {
+    CtFlowStep *step = ct_flow_step(l, FLOW_CALL, range);
     CtFlowArgs results = {0};
     step->as.function = function;
     ct_flow_args_add(l, &step->args, args);
@@ -86,8 +87,8 @@ CtFlowArgs ct_flow_call(Lower *l, CtSpan span, CtFlowFunction *function, const C
 
 /* ---- loops ---- */
 
-CtFlowLooping ct_flow_loop_begin(Lower *l, CtSpan span, CtFlowArg count, const CtFlowArgs *start) {
-    CtFlowLooping loop = {.step = ct_flow_step(l, FLOW_LOOP, span), .outer = l->block};
+CtFlowLooping ct_flow_loop_begin(Lower *l, CtSourceRange range, CtFlowArg count, const CtFlowArgs *start) {
+    CtFlowLooping loop = {.step = ct_flow_step(l, FLOW_LOOP, range), .outer = l->block};
     CtFlowBlock *block = loop.step->as.loop.block = ct_flow_block(l);
     ct_flow_arg(l, loop.step, count);
     ct_flow_args_add(l, &loop.step->args, start);
@@ -109,7 +110,7 @@ CtFlowArgs ct_flow_loop_end(Lower *l, CtFlowLooping *loop, const CtFlowArgs *car
     CtFlowArgs values = {0}, results = {0};
     ct_flow_args_add(l, &values, carried);
     if (items != NULL) ct_flow_args_add(l, &values, items);
-    ct_flow_leave(l, EXIT_YIELD, loop->step->span, &values, NULL);
+    ct_flow_leave(l, EXIT_YIELD, loop->step->range, &values, NULL);
     l->block = loop->outer;
     for (uint32_t i = 0; i < carried->count; i++)
         ct_push(l->arena, &results, ct_flow_result(l, loop->step, NULL, carried->items[i].type));
@@ -120,8 +121,8 @@ CtFlowArgs ct_flow_loop_end(Lower *l, CtFlowLooping *loop, const CtFlowArgs *car
 
 /* ---- branches ---- */
 
-CtFlowChoosing ct_flow_switch_begin(Lower *l, CtSpan span, CtFlowArg on) {
-    CtFlowChoosing choice = {.step = ct_flow_step(l, FLOW_SWITCH, span), .outer = l->block};
+CtFlowChoosing ct_flow_switch_begin(Lower *l, CtSourceRange range, CtFlowArg on) {
+    CtFlowChoosing choice = {.step = ct_flow_step(l, FLOW_SWITCH, range), .outer = l->block};
     ct_flow_arg(l, choice.step, on);
     return choice;
 }
@@ -138,7 +139,7 @@ void ct_flow_case_begin(Lower *l, CtFlowChoosing *choice, uint32_t tag) {
 void ct_flow_case_end(Lower *l, CtFlowChoosing *choice, const CtFlowArgs *values) {
     CtFlowArgs all = {0};
     ct_flow_args_add(l, &all, values);
-    ct_flow_leave(l, EXIT_YIELD, choice->step->span, &all, NULL);
+    ct_flow_leave(l, EXIT_YIELD, choice->step->range, &all, NULL);
     l->block = choice->outer;
 }
 
@@ -156,17 +157,17 @@ CtFlowArgs ct_flow_switch_end(Lower *l, CtFlowChoosing *choice) {
 /* ---- extremes ---- */
 
 /* Looked for from the last element on. */
-CtFlowArg ct_flow_place_of(Lower *l, CtSpan span, CtFlowArg array, CtFlowArg extreme) {
-    CtFlowArg length = ct_flow_lower_dim(l, span, array, 0);
+CtFlowArg ct_flow_place_of(Lower *l, CtSourceRange range, CtFlowArg array, CtFlowArg extreme) {
+    CtFlowArg length = ct_flow_lower_dim(l, range, array, 0);
     CtFlowArgs start = {0}, next = {0}, here = {0};
-    CtFlowArg last = ct_flow_prim_int(l, span, PRIM_INT_SUB, length, ct_flow_int(l, 1));
+    CtFlowArg last = ct_flow_prim_int(l, range, PRIM_INT_SUB, length, ct_flow_int(l, 1));
     ct_push(l->arena, &start, ct_flow_int(l, 0));
-    CtFlowLooping loop = ct_flow_loop_begin(l, span, length, &start);
-    CtFlowArg index = ct_flow_prim_int(l, span, PRIM_INT_SUB, last, loop.index);
-    CtFlowArg item = ct_flow_read(l, span, array, &index, 1);
-    CtFlowArg is_it = ct_flow_prim_int(l, span, PRIM_EQ, item, extreme);
-    CtFlowArg is_nan = ct_flow_prim_int(l, span, PRIM_IS_NAN, item, ct_flow_none());
-    CtFlowChoosing choice = ct_flow_switch_begin(l, span, ct_flow_prim_int(l, span, PRIM_INT_OR, is_it, is_nan));
+    CtFlowLooping loop = ct_flow_loop_begin(l, range, length, &start);
+    CtFlowArg index = ct_flow_prim_int(l, range, PRIM_INT_SUB, last, loop.index);
+    CtFlowArg item = ct_flow_read(l, range, array, &index, 1);
+    CtFlowArg is_it = ct_flow_prim_int(l, range, PRIM_EQ, item, extreme);
+    CtFlowArg is_nan = ct_flow_prim_int(l, range, PRIM_IS_NAN, item, ct_flow_none());
+    CtFlowChoosing choice = ct_flow_switch_begin(l, range, ct_flow_prim_int(l, range, PRIM_INT_OR, is_it, is_nan));
     ct_push(l->arena, &here, index);
     ct_flow_case_begin(l, &choice, 0);
     ct_flow_case_end(l, &choice, &loop.carried);

@@ -9,15 +9,15 @@ struct CtInput {
     CtNpy npy; /* when there is no other */
 };
 
-bool ct_io_input_parse(CtContext *context, const char *what, const char *bytes, size_t length, size_t room,
-                    CtInput **place) {
+bool ct_io_input_parse(CtContext *context, const char *what, const char *bytes, size_t length, size_t budget,
+                       CtInput **place) {
     CtInput *input = *place = calloc(1, sizeof *input);
     if (!input) {
-        ct_error(context, CT_E0801, CT_NO_SPAN, "%s: there is no memory to read the value", what);
+        ct_error(context, CT_E0801, CT_NO_RANGE, "%s: there is no memory to read the value", what);
         return false;
     }
     if (length >= 4 && memcmp(bytes, "PK", 2) == 0 && bytes[2] < 9) {
-        input->npz = ct_io_npz_read(context, what, bytes, length, room);
+        input->npz = ct_io_npz_read(context, what, bytes, length, budget);
         return input->npz != NULL;
     }
     if (length >= 6 && memcmp(bytes, CT_NPY_MAGIC, 6) == 0)
@@ -37,8 +37,8 @@ bool ct_io_input_arguments(CtContext *context, CtInput *input, const char *funct
     return !input->json || ct_io_json_arguments(context, input->json, function, count);
 }
 
-bool ct_io_input_value(CtContext *context, CtHeap *heap, const CtInput *input, const CtType *type, const CtLeaves *replace,
-                    CtWord *value) {
+bool ct_io_input_value(CtContext *context, CtHeap *heap, const CtInput *input, const CtType *type,
+                       const CtLeaves *replace, CtWord *value) {
     uint32_t next_leaf = 0;
     if (input->json) return ct_io_json_value(context, heap, input->json, type, replace, value);
     if (input->npz) return ct_io_npz_value(context, heap, input->npz, type, replace, value);

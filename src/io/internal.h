@@ -40,16 +40,16 @@ void ct_io_npy_shape(const CtNpy *npy, char *out, size_t size);
 /* A value of a type of numbers, or lists and arrays of them. As ct_io_json_value; `next_leaf` is how many leaves of
  * `replace` have been used. */
 bool ct_io_npy_value(CtContext *context, CtHeap *heap, const CtNpy *npy, const CtType *type, const CtLeaves *replace,
-                  uint32_t *next_leaf, CtWord *value);
+                     uint32_t *next_leaf, CtWord *value);
 
 /* ---- npz.c ---- */
 
 typedef struct CtNpz CtNpz; /* an archive, read whole; not in an arena */
 
 /* Reads an archive of at most `room` bytes. NULL with an error. Free it with ct_io_npz_free. */
-CtNpz *ct_io_npz_read(CtContext *context, const char *what, const void *bytes, size_t length, size_t room);
+CtNpz *ct_io_npz_read(CtContext *context, const char *what, const void *bytes, size_t length, size_t budget);
 void ct_io_npz_free(CtNpz *npz);
 bool ct_io_npz_value(CtContext *context, CtHeap *heap, const CtNpz *npz, const CtType *type, const CtLeaves *replace,
-                  CtWord *value);
+                     CtWord *value);
 
 #endif

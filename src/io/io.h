@@ -16,8 +16,8 @@ typedef struct CtLeaves {
 /* A JSON document being read: parsed once, then taken apart. */
 typedef struct CtJson CtJson;
 
-/* Parses. NULL with an error in the context (E0602), which names `what` ("--at"). Free it with ct_io_json_free; it belongs
- * to Jansson's memory, not to an arena. */
+/* Parses. NULL with an error in the context (E0602), which names `what` ("--at"). Free it with ct_io_json_free; it
+ * belongs to Jansson's memory, not to an arena. */
 CtJson *ct_io_json_parse(CtContext *context, const char *what, const char *text, size_t length);
 void ct_io_json_free(CtJson *json);
 /* Takes the document as the array of `count` arguments of a function: one argument is read from its element. False with
@@ -28,7 +28,7 @@ bool ct_io_json_arguments(CtContext *context, CtJson *json, const char *function
  * the path of the place, what was expected and what was found; then nothing is left in the heap. With `replace`, the
  * reals of the value are those leaves instead, one after the other. */
 bool ct_io_json_value(CtContext *context, CtHeap *heap, const CtJson *json, const CtType *type, const CtLeaves *replace,
-                   CtWord *value);
+                      CtWord *value);
 
 /* ---- inputs in any form ---- */
 
@@ -37,14 +37,14 @@ typedef struct CtInput CtInput;
 
 /* False with an error in the context, which names `what`. An archive may unpack to at most `room` bytes. The input
  * stands in `place` from the beginning, for the caller to free, also after a failure or when memory runs out. */
-bool ct_io_input_parse(CtContext *context, const char *what, const char *bytes, size_t length, size_t room,
-                    CtInput **place);
+bool ct_io_input_parse(CtContext *context, const char *what, const char *bytes, size_t length, size_t budget,
+                       CtInput **place);
 void ct_io_input_free(CtInput *input);
 /* As ct_io_json_arguments; in an archive, several arguments are a tuple's members. */
 bool ct_io_input_arguments(CtContext *context, CtInput *input, const char *function, uint32_t count);
 /* As ct_io_json_value. */
-bool ct_io_input_value(CtContext *context, CtHeap *heap, const CtInput *input, const CtType *type, const CtLeaves *replace,
-                    CtWord *value);
+bool ct_io_input_value(CtContext *context, CtHeap *heap, const CtInput *input, const CtType *type,
+                       const CtLeaves *replace, CtWord *value);
 
 /* ---- writing ---- */
 

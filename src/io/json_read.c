@@ -417,7 +417,7 @@ static bool read_value(Reader *r, const Path *path, const CtType *type, const js
 /* ---- text that is not JSON ---- */
 
 /* The likely mend, from the text around the place where reading stopped. */
-static const char *mend(const char *text, size_t length, size_t at) {
+static const char *suggestion(const char *text, size_t length, size_t at) {
     static const char *const numbers[] = {"NaN", "nan", "inf", "-inf", "Infinity", "-Infinity"};
     size_t start = at < length ? at : length, before;
     while (start > 0 && (isalnum((unsigned char)text[start - 1]) || text[start - 1] == '_')) start--;
@@ -450,9 +450,9 @@ static void not_json(CtContext *context, const char *what, const char *text, siz
                           : blank  ? "there is no value"
                           : at_end ? "the value ends too early: a bracket or a quote is not closed"
                                    : error->text;
-    CtDiag *diag = ct_error(context, CT_E0602, CT_NO_SPAN, "%s: line %d, column %d: %s", what, error->line,
+    CtDiag *diag = ct_error(context, CT_E0602, CT_NO_RANGE, "%s: line %d, column %d: %s", what, error->line,
                             error->column < 1 ? 1 : error->column, message);
-    const char *help = at_end || error->position < 0 ? NULL : mend(text, length, (size_t)error->position);
+    const char *help = at_end || error->position < 0 ? NULL : suggestion(text, length, (size_t)error->position);
     if (json_error_code(error) == json_error_stack_overflow)
         help = "a value that is read may be nested 2048 levels deep; a long list is one level";
     if (help) ct_help(context, diag, "%s", help);
@@ -480,7 +480,7 @@ CtJson *ct_io_json_parse(CtContext *context, const char *what, const char *text,
     }
     json_decref(root);
     if (root || !memory || json_error_code(&error) == json_error_out_of_memory) {
-        ct_error(context, CT_E0801, CT_NO_SPAN, "%s: there is no memory to read the value", what);
+        ct_error(context, CT_E0801, CT_NO_RANGE, "%s: there is no memory to read the value", what);
         return NULL;
     }
     not_json(context, what, text, length, &error);
@@ -490,14 +490,14 @@ CtJson *ct_io_json_parse(CtContext *context, const char *what, const char *text,
 bool ct_io_json_arguments(CtContext *context, CtJson *json, const char *function, uint32_t count) {
     char what[100];
     if (!json_is_array(json->root)) {
-        CtDiag *diag = ct_error(context, CT_E0601, CT_NO_SPAN, "%s: expected an array of the arguments, found %s",
+        CtDiag *diag = ct_error(context, CT_E0601, CT_NO_RANGE, "%s: expected an array of the arguments, found %s",
                                 json->what, found(json->root, what, sizeof what));
         ct_help(context, diag, "one argument is an array of one element: %s '[3]'", json->what);
         return false;
     }
     size_t given = json_array_size(json->root);
     if (given != count) {
-        ct_error(context, CT_E0601, CT_NO_SPAN, "%s: `%s` takes %u argument%s, found %zu", json->what, function, count,
+        ct_error(context, CT_E0601, CT_NO_RANGE, "%s: `%s` takes %u argument%s, found %zu", json->what, function, count,
                  count == 1 ? "" : "s", given);
         return false;
     }
@@ -515,13 +515,13 @@ void ct_io_json_free(CtJson *json) {
 }
 
 bool ct_io_json_value(CtContext *context, CtHeap *heap, const CtJson *json, const CtType *type, const CtLeaves *replace,
-                   CtWord *value) {
+                      CtWord *value) {
     Reader reader = {.context = context, .heap = heap, .json = json, .replace = replace};
     const Path element = {.index = 0};
     if (read_value(&reader, json->is_element ? &element : NULL, type, json->value, value)) return true;
     if (reader.no_memory)
-        ct_error(context, CT_E0801, CT_NO_SPAN, "%s: the value does not fit into the memory limit", json->what);
+        ct_error(context, CT_E0801, CT_NO_RANGE, "%s: the value does not fit into the memory limit", json->what);
     else
-        ct_error(context, CT_E0601, CT_NO_SPAN, "%s", reader.message);
+        ct_error(context, CT_E0601, CT_NO_RANGE, "%s", reader.message);
     return false;
 }

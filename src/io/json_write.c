@@ -8,7 +8,9 @@ bool ct_io_json_is_list(const CtType *type) {
     return type->kind == TYPE_DATA && type->data->arg_count == 1 && strcmp(type->data->name->text, "[]") == 0;
 }
 
-bool ct_io_json_is_string(const CtType *type) { return ct_io_json_is_list(type) && type->data->args[0]->kind == TYPE_CHAR; }
+bool ct_io_json_is_string(const CtType *type) {
+    return ct_io_json_is_list(type) && type->data->args[0]->kind == TYPE_CHAR;
+}
 
 bool ct_io_json_is_bool(const CtType *type) {
     if (type->kind != TYPE_DATA || strcmp(type->data->name->text, "Bool") != 0) return false;

@@ -126,7 +126,7 @@ static bool element_type(CtNpy *npy) {
 }
 
 static bool bad(CtContext *context, const char *what, const char *why) {
-    ct_error(context, CT_E0610, CT_NO_SPAN, "%s: %s", what, why);
+    ct_error(context, CT_E0610, CT_NO_RANGE, "%s: %s", what, why);
     return false;
 }
 
@@ -142,7 +142,7 @@ bool ct_io_npy_parse(CtContext *context, const char *what, const void *data, siz
     Header h = {(const char *)bytes + 8 + wide, (const char *)bytes + 8 + wide + header};
     if (!dictionary(&h, npy)) return bad(context, what, "its header is not that of a .npy file");
     if (!element_type(npy)) {
-        CtDiag *diag = ct_error(context, CT_E0611, CT_NO_SPAN, "%s: elements of the type `%.20s` cannot be read", what,
+        CtDiag *diag = ct_error(context, CT_E0611, CT_NO_RANGE, "%s: elements of the type `%.20s` cannot be read", what,
                                 npy->descr);
         ct_help(context, diag,
                 "save the array as float64, float32, an integer type or bool, little-endian: "
@@ -161,8 +161,8 @@ bool ct_io_npy_parse(CtContext *context, const char *what, const void *data, siz
     if (__builtin_mul_overflow(count, npy->size, &needed) || needed != there) {
         char text[200];
         ct_io_npy_shape(npy, text, sizeof text);
-        ct_error(context, CT_E0610, CT_NO_SPAN, "%s: its header says shape %s of %s, but %llu bytes follow", what, text,
-                 npy->descr, (unsigned long long)there);
+        ct_error(context, CT_E0610, CT_NO_RANGE, "%s: its header says shape %s of %s, but %llu bytes follow", what,
+                 text, npy->descr, (unsigned long long)there);
         return false;
     }
     return true;
@@ -298,14 +298,14 @@ static bool fits(const CtNpy *npy, const CtType *scalar) {
 }
 
 bool ct_io_npy_value(CtContext *context, CtHeap *heap, const CtNpy *npy, const CtType *type, const CtLeaves *replace,
-                  uint32_t *next_leaf, CtWord *value) {
+                     uint32_t *next_leaf, CtWord *value) {
     uint32_t rank = 0;
     const CtType *scalar = type;
     for (const CtType *inner; rank <= CT_NPY_RANK && (inner = element_of(scalar)) != NULL; rank++) scalar = inner;
     if (rank != npy->rank || !fits(npy, scalar)) {
         char wanted[200], text[200];
         ct_io_npy_shape(npy, text, sizeof text);
-        ct_error(context, CT_E0601, CT_NO_SPAN, "%s: expected %s, found an array of shape %s of %s", npy->what,
+        ct_error(context, CT_E0601, CT_NO_RANGE, "%s: expected %s, found an array of shape %s of %s", npy->what,
                  ct_io_type_name(type, wanted, sizeof wanted), text, npy->descr);
         return false;
     }
@@ -317,7 +317,7 @@ bool ct_io_npy_value(CtContext *context, CtHeap *heap, const CtNpy *npy, const C
         stride *= npy->shape[axis] > 0 ? npy->shape[axis] : 1; /* wraps only where there is nothing to read */
     }
     if (build(&b, type, 0, 0, value)) return true;
-    ct_error(context, CT_E0801, CT_NO_SPAN, "%s: the value does not fit into the memory limit", npy->what);
+    ct_error(context, CT_E0801, CT_NO_RANGE, "%s: the value does not fit into the memory limit", npy->what);
     return false;
 }
 

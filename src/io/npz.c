@@ -54,32 +54,32 @@ static Outcome read_bytes(zip_t *zip, zip_uint64_t index, uint64_t size, Member 
     return exact ? DONE : BROKEN;
 }
 
-static Outcome read_member(zip_t *zip, zip_uint64_t index, size_t *room, Member *member) {
+static Outcome read_member(zip_t *zip, zip_uint64_t index, size_t *budget, Member *member) {
     zip_stat_t stat;
     if (zip_stat_index(zip, index, 0, &stat) != 0 || !(stat.valid & ZIP_STAT_SIZE) || !(stat.valid & ZIP_STAT_NAME))
         return BROKEN;
-    if (stat.size > *room) return TOO_LARGE;
-    *room -= (size_t)stat.size;
+    if (stat.size > *budget) return TOO_LARGE;
+    *budget -= (size_t)stat.size;
     size_t length = strlen(stat.name);
     if (length > 4 && strcmp(stat.name + length - 4, ".npy") == 0) length -= 4;
     member->name = strndup(stat.name, length);
     return member->name ? read_bytes(zip, index, stat.size, member) : NO_MEMORY;
 }
 
-static Outcome read_members(CtNpz *npz, zip_t *zip, size_t room) {
+static Outcome read_members(CtNpz *npz, zip_t *zip, size_t budget) {
     zip_int64_t count = zip_get_num_entries(zip, 0);
     if (count < 0) return BROKEN;
     npz->members = calloc((size_t)count + 1, sizeof *npz->members);
     if (!npz->members) return NO_MEMORY;
     for (zip_int64_t i = 0; i < count; i++) {
         npz->count++;
-        Outcome outcome = read_member(zip, (zip_uint64_t)i, &room, &npz->members[i]);
+        Outcome outcome = read_member(zip, (zip_uint64_t)i, &budget, &npz->members[i]);
         if (outcome != DONE) return outcome;
     }
     return DONE;
 }
 
-static Outcome read_archive(CtNpz *npz, const void *bytes, size_t length, size_t room) {
+static Outcome read_archive(CtNpz *npz, const void *bytes, size_t length, size_t budget) {
     zip_error_t error;
     zip_error_init(&error);
     zip_source_t *source = zip_source_buffer_create(bytes, length, 0, &error);
@@ -90,26 +90,26 @@ static Outcome read_archive(CtNpz *npz, const void *bytes, size_t length, size_t
         zip_source_free(source);
         return code == ZIP_ER_MEMORY ? NO_MEMORY : BROKEN;
     }
-    Outcome outcome = read_members(npz, zip, room);
+    Outcome outcome = read_members(npz, zip, budget);
     zip_discard(zip);
     return outcome;
 }
 
-CtNpz *ct_io_npz_read(CtContext *context, const char *what, const void *bytes, size_t length, size_t room) {
+CtNpz *ct_io_npz_read(CtContext *context, const char *what, const void *bytes, size_t length, size_t budget) {
     CtNpz *npz = calloc(1, sizeof *npz);
-    Outcome outcome = npz ? read_archive(npz, bytes, length, room) : NO_MEMORY;
+    Outcome outcome = npz ? read_archive(npz, bytes, length, budget) : NO_MEMORY;
     if (outcome == DONE) {
         npz->what = what;
         return npz;
     }
     ct_io_npz_free(npz);
     switch (outcome) {
-    case NO_MEMORY: ct_error(context, CT_E0801, CT_NO_SPAN, "%s: there is no memory to read the archive", what); break;
+    case NO_MEMORY: ct_error(context, CT_E0801, CT_NO_RANGE, "%s: there is no memory to read the archive", what); break;
     case TOO_LARGE:
-        ct_error(context, CT_E0801, CT_NO_SPAN, "%s: the archive unpacks to more than the memory limit", what);
+        ct_error(context, CT_E0801, CT_NO_RANGE, "%s: the archive unpacks to more than the memory limit", what);
         break;
     case BROKEN:
-    case DONE: ct_error(context, CT_E0610, CT_NO_SPAN, "%s: this is not a whole .npz archive", what); break;
+    case DONE: ct_error(context, CT_E0610, CT_NO_RANGE, "%s: this is not a whole .npz archive", what); break;
     }
     return NULL;
 }
@@ -180,13 +180,13 @@ static bool read_array(Reader *r, const CtType *type, const Name *name, CtWord *
     Member *member = only ? &r->npz->members[0] : find(r->npz, name->length == 0 ? "arr_0" : name->text);
     char wanted[200];
     if (!ct_io_npy_has(type)) {
-        ct_error(r->context, CT_E0612, CT_NO_SPAN, "%s: %s has no form in .npy files; give it as JSON", r->npz->what,
+        ct_error(r->context, CT_E0612, CT_NO_RANGE, "%s: %s has no form in .npy files; give it as JSON", r->npz->what,
                  ct_io_type_name(type, wanted, sizeof wanted));
         return false;
     }
     if (!member) {
         CtDiag *diag =
-            ct_error(r->context, CT_E0601, CT_NO_SPAN, "%s: the archive has no member `%s` for %s", r->npz->what,
+            ct_error(r->context, CT_E0601, CT_NO_RANGE, "%s: the archive has no member `%s` for %s", r->npz->what,
                      name->length == 0 ? "arr_0" : name->text, ct_io_type_name(type, wanted, sizeof wanted));
         ct_help(r->context, diag, "%s", member_names(r));
         return false;
@@ -223,12 +223,12 @@ static bool read_part(Reader *r, const CtType *type, const Name *name, int depth
     }
     CtWord *words = CT_NEW_ARRAY(r->context->arena, CtWord, count);
     if (!read_parts(r, types, count, names, name, depth, words)) return false;
-    const CtLayout *layout =
-        type->kind == TYPE_TUPLE ? ct_value_layout_tuple(r->heap, type) : ct_value_layout_con(r->heap, &type->data->cons[0]);
+    const CtLayout *layout = type->kind == TYPE_TUPLE ? ct_value_layout_tuple(r->heap, type)
+                                                      : ct_value_layout_con(r->heap, &type->data->cons[0]);
     CtFields *fields = layout ? ct_value_fields_new(r->heap, layout, 0) : NULL;
     if (!fields) {
         for (uint32_t i = 0; i < count; i++) ct_value_release(r->heap, types[i], words[i]);
-        ct_error(r->context, CT_E0801, CT_NO_SPAN, "%s: the value does not fit into the memory limit", r->npz->what);
+        ct_error(r->context, CT_E0801, CT_NO_RANGE, "%s: the value does not fit into the memory limit", r->npz->what);
         return false;
     }
     memcpy(fields->words, words, count * sizeof *words);
@@ -237,7 +237,7 @@ static bool read_part(Reader *r, const CtType *type, const Name *name, int depth
 }
 
 bool ct_io_npz_value(CtContext *context, CtHeap *heap, const CtNpz *npz, const CtType *type, const CtLeaves *replace,
-                  CtWord *value) {
+                     CtWord *value) {
     Reader r = {.context = context, .heap = heap, .npz = npz, .replace = replace};
     Name top = {.length = 0};
     for (size_t i = 0; i < npz->count; i++) npz->members[i].used = false;
@@ -246,7 +246,7 @@ bool ct_io_npz_value(CtContext *context, CtHeap *heap, const CtNpz *npz, const C
         if (npz->members[i].used) continue;
         char wanted[200];
         ct_value_release(heap, type, *value);
-        ct_error(context, CT_E0601, CT_NO_SPAN, "%s: the member `%.60s` is no part of %s", npz->what,
+        ct_error(context, CT_E0601, CT_NO_RANGE, "%s: the member `%.60s` is no part of %s", npz->what,
                  npz->members[i].name, ct_io_type_name(type, wanted, sizeof wanted));
         return false;
     }
@@ -285,7 +285,7 @@ CtNpzWriter *ct_io_npz_writer_new(CtContext *context, CtArena *arena, const char
     zip_error_fini(&error);
     if (writer && writer->zip) return writer;
     ct_io_npz_writer_free(writer);
-    ct_error(context, CT_E0801, CT_NO_SPAN, "there is no memory to write %s", what);
+    ct_error(context, CT_E0801, CT_NO_RANGE, "there is no memory to write %s", what);
     return NULL;
 }
 
@@ -294,12 +294,12 @@ static bool add_array(CtNpzWriter *w, const Name *name, const CtType *type, CtWo
     const char *text = name->length == 0 ? "arr_0" : name->text;
     CtText bytes = ct_text(w->arena);
     if (!ct_io_npy_has(type)) {
-        ct_error(w->context, CT_E0612, CT_NO_SPAN, "%s: `%s` is %s, which has no form in .npy files; write JSON",
+        ct_error(w->context, CT_E0612, CT_NO_RANGE, "%s: `%s` is %s, which has no form in .npy files; write JSON",
                  w->what, text, ct_io_type_name(type, shown, sizeof shown));
         return false;
     }
     if (!ct_io_npy_write(&bytes, type, value)) {
-        ct_error(w->context, CT_E0612, CT_NO_SPAN, "%s: the lists in `%s` are not all of one length", w->what, text);
+        ct_error(w->context, CT_E0612, CT_NO_RANGE, "%s: the lists in `%s` are not all of one length", w->what, text);
         return false;
     }
     const char *file = ct_format(w->arena, "%s.npy", text);
@@ -307,7 +307,7 @@ static bool add_array(CtNpzWriter *w, const Name *name, const CtType *type, CtWo
     zip_int64_t index = source ? zip_file_add(w->zip, file, source, ZIP_FL_ENC_UTF_8) : -1;
     if (index < 0) {
         zip_source_free(source);
-        ct_error(w->context, CT_E0612, CT_NO_SPAN, "%s: the member `%s` cannot be written: %s", w->what, text,
+        ct_error(w->context, CT_E0612, CT_NO_RANGE, "%s: the member `%s` cannot be written: %s", w->what, text,
                  zip_strerror(w->zip));
         return false;
     }
@@ -346,6 +346,6 @@ bool ct_io_npz_finish(CtNpzWriter *writer, CtText *out) {
         done = got == 0;
         zip_source_close(writer->source);
     }
-    if (!done) ct_error(writer->context, CT_E0801, CT_NO_SPAN, "there is no memory to write %s", writer->what);
+    if (!done) ct_error(writer->context, CT_E0801, CT_NO_RANGE, "there is no memory to write %s", writer->what);
     return done;
 }

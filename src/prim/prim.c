@@ -248,7 +248,7 @@ CtPrimTerm ct_prim_derivative(CtPrimBuilder *builder, CtPrim prim, uint32_t inde
 
 /* ---- values ---- */
 
-/* A row whose arguments are not reals never gets here, but its value stands in the switch: its operands turn from
+/* A row whose arguments are not reals never gets here, but its value stands in the switch: its operands iteration from
  * doubles to integers without a cast. */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wconversion"

@@ -153,7 +153,7 @@ static CT_CALLED ct_array *ct_empty(ct_run *rt, uint32_t rank, bool pointers) {
     return x;
 }
 
-/* What a loop has made, or one without turns. */
+/* What a loop has made, or one without iterations. */
 static inline ct_array *ct_no_rows(ct_run *rt, ct_array *x, uint32_t rank, bool pointers) {
     return x != NULL ? x : ct_empty(rt, rank, pointers);
 }

@@ -3,8 +3,8 @@
  *
  * An array of the caller's is read where it lies. It is held once more than the program knows, so that no operation
  * changes it in place. What a result points to is kept until the next call with the same state. */
-#ifndef CT_RT_OUTER_H
-#define CT_RT_OUTER_H
+#ifndef CT_RT_EXPORT_H
+#define CT_RT_EXPORT_H
 
 #include "rt/array.h"
 #include "rt/text.h"
@@ -20,14 +20,14 @@ enum {
     CT_STACK = 4 << 20, /* bytes of the caller's stack, unless it says otherwise */
 };
 
-typedef struct ct_outer { /* the state of a caller: one thread at a time */
+typedef struct ct_export { /* the state of a caller: one thread at a time */
     ct_run run;
     ct_node *kept; /* a chain: what is kept, then the rest */
-} ct_outer;
+} ct_export;
 
 /* ---- what is kept ---- */
 
-static inline void ct_keep(ct_outer *o, ct_object *object) {
+static inline void ct_keep(ct_export *o, ct_object *object) {
     ct_node *link = ct_node_new(&o->run, 0, 2, o->kept != NULL ? 2 : 1);
     link->at[0].p = object;
     link->at[1].p = o->kept != NULL ? &o->kept->head : NULL;
@@ -35,7 +35,7 @@ static inline void ct_keep(ct_outer *o, ct_object *object) {
 }
 
 /* Memory of the state's, for what results point to. */
-static inline void *ct_outer_memory(ct_outer *o, size_t count, size_t size) {
+static inline void *ct_export_memory(ct_export *o, size_t count, size_t size) {
     if (count > SIZE_MAX / 2 / size) ct_fail_memory(&o->run);
     ct_array *x = ct_vector(&o->run, false, (int64_t)((count * size + sizeof(ct_word) - 1) / sizeof(ct_word)));
     ct_keep(o, &x->head);
@@ -43,7 +43,7 @@ static inline void *ct_outer_memory(ct_outer *o, size_t count, size_t size) {
 }
 
 /* Ends the results of the last call. */
-static inline void ct_outer_forget(ct_outer *o) {
+static inline void ct_export_forget(ct_export *o) {
     for (ct_node *link = o->kept; link != NULL; link = link->head.pointers > 1 ? (ct_node *)link->at[1].p : NULL) {
         ct_object *object = link->at[0].p;
         if (object->words & CT_IS_ARRAY && object->tag == CT_LENT) ((ct_array *)object)->data = NULL;
@@ -54,12 +54,12 @@ static inline void ct_outer_forget(ct_outer *o) {
 
 /* ---- arguments ---- */
 
-static CT_COLD CT_FAILS void ct_outer_wrong(ct_outer *o, const char *what) {
+static CT_COLD CT_FAILS void ct_export_wrong(ct_export *o, const char *what) {
     ct_fail(&o->run, 0, 601, "an argument holds %s", what);
 }
 
 /* The lengths of an array; behind a 0 all are 0. Gives the number of elements. */
-static inline int64_t ct_outer_sizes(ct_outer *o, uint32_t rank, const size_t *sizes, int64_t *dims) {
+static inline int64_t ct_export_sizes(ct_export *o, uint32_t rank, const size_t *sizes, int64_t *dims) {
     int64_t count = 1;
     for (uint32_t i = 0; i < rank; i++) {
         dims[i] = count == 0 ? 0 : (int64_t)sizes[i];
@@ -69,9 +69,9 @@ static inline int64_t ct_outer_sizes(ct_outer *o, uint32_t rank, const size_t *s
 }
 
 /* Room for an array of the caller's sizes. */
-static inline ct_array *ct_outer_array(ct_outer *o, bool pointers, uint32_t rank, const size_t *sizes) {
+static inline ct_array *ct_export_array(ct_export *o, bool pointers, uint32_t rank, const size_t *sizes) {
     ct_array *x = ct_array_make(&o->run, rank, false, 0);
-    int64_t count = ct_outer_sizes(o, rank, sizes, x->dims);
+    int64_t count = ct_export_sizes(o, rank, sizes, x->dims);
     if (count > (int64_t)1 << 58) ct_fail_memory(&o->run);
     x->data = count > 0 ? ct_take(&o->run, (size_t)count) : NULL;
     x->capacity = count;
@@ -80,9 +80,9 @@ static inline ct_array *ct_outer_array(ct_outer *o, bool pointers, uint32_t rank
 }
 
 /* The caller's own doubles or 64-bit integers. */
-static inline ct_array *ct_lend(ct_outer *o, const void *data, uint32_t rank, const size_t *sizes) {
+static inline ct_array *ct_lend(ct_export *o, const void *data, uint32_t rank, const size_t *sizes) {
     ct_array *x = ct_array_make(&o->run, rank, false, 0);
-    if (ct_outer_sizes(o, rank, sizes, x->dims) > 0 && data == NULL) ct_outer_wrong(o, "NULL for an array");
+    if (ct_export_sizes(o, rank, sizes, x->dims) > 0 && data == NULL) ct_export_wrong(o, "NULL for an array");
     memcpy(&x->data, &data, sizeof data);
     x->head.tag = CT_LENT;
     x->head.refs = 2;
@@ -90,15 +90,15 @@ static inline ct_array *ct_lend(ct_outer *o, const void *data, uint32_t rank, co
     return x;
 }
 
-static inline int64_t ct_outer_tag(ct_outer *o, int64_t tag, int64_t count) {
-    if (tag < 0 || tag >= count) ct_outer_wrong(o, "a tag that its type does not have");
+static inline int64_t ct_export_tag(ct_export *o, int64_t tag, int64_t count) {
+    if (tag < 0 || tag >= count) ct_export_wrong(o, "a tag that its type does not have");
     return tag;
 }
 
 /* UTF-8, ended by NUL; what is no UTF-8 becomes U+FFFD. */
-static inline ct_node *ct_outer_string(ct_outer *o, const char *text) {
+static inline ct_node *ct_export_string(ct_export *o, const char *text) {
     ct_node *list = ct_bare(&o->run, 0);
-    if (text == NULL) ct_outer_wrong(o, "NULL for a text");
+    if (text == NULL) ct_export_wrong(o, "NULL for a text");
     for (size_t end = strlen(text); end > 0;) {
         size_t start = end - 1;
         while (start > 0 && end - start < 4 && ((unsigned char)text[start] & 0xC0) == 0x80) start--;
@@ -124,13 +124,13 @@ static inline ct_node *ct_outer_string(ct_outer *o, const char *text) {
 /* ---- results ---- */
 
 /* The words of an array, which is held from now on; a copy of what the caller had lent. */
-static inline void *ct_outer_data(ct_outer *o, ct_object *object) {
+static inline void *ct_export_data(ct_export *o, ct_object *object) {
     ct_array *x = (ct_array *)object;
     const ct_array *owner = x;
     int64_t count = ct_words(x);
     while (owner->owner != NULL) owner = owner->owner;
     if (owner->head.tag == CT_LENT) {
-        void *copy = ct_outer_memory(o, (size_t)count, sizeof(ct_word));
+        void *copy = ct_export_memory(o, (size_t)count, sizeof(ct_word));
         if (count > 0) memcpy(copy, x->data, (size_t)count * sizeof(ct_word));
         return copy;
     }
@@ -139,19 +139,19 @@ static inline void *ct_outer_data(ct_outer *o, ct_object *object) {
     return x->data;
 }
 
-static inline size_t ct_outer_size(const ct_object *object, uint32_t i) {
+static inline size_t ct_export_size(const ct_object *object, uint32_t i) {
     return (size_t)((const ct_array *)object)->dims[i];
 }
 
 /* The length of a list, whose cells have the tag `cell`, and the rest as their word `tail`. */
-static inline size_t ct_outer_length(const ct_object *list, uint32_t cell, uint32_t tail) {
+static inline size_t ct_export_length(const ct_object *list, uint32_t cell, uint32_t tail) {
     size_t count = 0;
     for (; list->tag == cell; list = ((const ct_node *)list)->at[tail].p) count++;
     return count;
 }
 
-static inline char *ct_outer_text(ct_outer *o, const ct_object *list) {
-    char *text = ct_outer_memory(o, 4 * ct_outer_length(list, 1, 0) + 1, 1);
+static inline char *ct_export_text(ct_export *o, const ct_object *list) {
+    char *text = ct_export_memory(o, 4 * ct_export_length(list, 1, 0) + 1, 1);
     size_t length = 0;
     for (; list->tag != 0; list = ((const ct_node *)list)->at[0].p)
         length += ct_put_utf8(text + length, ((const ct_node *)list)->at[1].i);
@@ -162,8 +162,8 @@ static inline char *ct_outer_text(ct_outer *o, const ct_object *list) {
 /* ---- calls ---- */
 
 /* Begins a call: `limit` and `stack` in bytes, 0 for none and for the usual. */
-static inline void ct_outer_begin(ct_outer *o, size_t limit, size_t stack) {
-    ct_outer_forget(o);
+static inline void ct_export_begin(ct_export *o, size_t limit, size_t stack) {
+    ct_export_forget(o);
     o->run.limit = limit != 0 && limit < o->run.bytes ? o->run.bytes : limit; /* less than is held already is no more */
     o->run.here = 0;
     o->run.alone = false;
@@ -172,14 +172,14 @@ static inline void ct_outer_begin(ct_outer *o, size_t limit, size_t stack) {
 }
 
 /* Everything goes, the constants too, of which there are `words`. */
-static inline void ct_outer_drop(ct_outer *o, int64_t words) {
+static inline void ct_export_drop(ct_export *o, int64_t words) {
     ct_run_clear(&o->run);
     o->kept = NULL;
     for (int64_t i = 0; i < words; i++) o->run.constants[i].i = 0;
 }
 
 /* Everything goes. */
-static inline void ct_outer_clear(ct_outer *o) {
+static inline void ct_export_clear(ct_export *o) {
     ct_crew_free(&o->run);
     ct_run_clear(&o->run);
     free(o->run.long_text);

@@ -151,7 +151,7 @@ static CT_NEAR void ct_multiply(ct_run *rt, const ct_multiplying *m) {
         int64_t terms = ct_least(strip, m->count - k);
         for (int64_t j = 0; j < m->columns; j += slice) {
             int64_t wide = ct_least(slice, m->columns - j);
-            ct_turn(rt);
+            ct_iteration(rt);
             for (int64_t l = 0; l < wide; l += CT_TILE) {
                 ct_factor some = {m->b.at + (j + l) * m->b.down + k * m->b.along, m->b.down, m->b.along};
                 ct_strip_pack(right + l * terms, some, ct_least(CT_TILE, wide - l), terms, CT_TILE);
@@ -186,14 +186,15 @@ static void ct_multiply_part(ct_run *rt, void *frame, int64_t from, int64_t to, 
 /* Each part packs all of the other matrix: so there are no more than two for each thread, of enough rows or columns to
  * be worth that. */
 static ct_loop ct_multiply_parts(ct_run *rt, const ct_multiplying *m) {
-    int64_t turns = m->by_columns ? m->columns : m->rows, grain = m->by_columns ? CT_TILE : CT_TILE_ROWS;
-    ct_loop loop = {turns, turns, 1, false, 0};
+    int64_t iterations = m->by_columns ? m->columns : m->rows, grain = m->by_columns ? CT_TILE : CT_TILE_ROWS;
+    ct_loop loop = {iterations, iterations, 1, false, 0};
     double work = (double)m->rows * (double)m->columns * (double)m->count / CT_TERMS_A_STEP;
     if (work < 2.0 * CT_PART_WORK || !ct_has_crew(rt)) return loop;
-    int64_t members = rt->crew->count, whole = (turns - 1) / members + 1, half = (turns - 1) / (2 * members) + 1;
+    int64_t members = rt->crew->count, whole = (iterations - 1) / members + 1,
+            half = (iterations - 1) / (2 * members) + 1;
     int64_t each = half < CT_PART_ROWS ? ct_least(whole, CT_PART_ROWS) : half;
     loop.each = (each + grain - 1) / grain * grain;
-    loop.parts = (int)((turns - 1) / loop.each + 1);
+    loop.parts = (int)((iterations - 1) / loop.each + 1);
     return loop;
 }
 
@@ -207,15 +208,15 @@ static inline bool ct_holds_zero(const ct_array *x) {
 /* The matrix of so many rows and columns: a b, of which either may stand turned (its element [i, j] is [j, i] of the
  * array); zeros where their lengths do not fit. `cotangent`: which of them is one, from 1; 0: neither. Borrows both. */
 static CT_NEAR ct_array *ct_matrix_product(ct_run *rt, int site, int64_t rows, int64_t columns, const ct_array *a,
-                                           int a_turned, const ct_array *b, int b_turned, int cotangent) {
-    int64_t words, count = a->dims[1 - a_turned];
+                                           int a_transposed, const ct_array *b, int b_transposed, int cotangent) {
+    int64_t words, count = a->dims[1 - a_transposed];
     double start = cotangent == 0 ? 0.0 : -0.0;
     rt->here = site;
     if (__builtin_mul_overflow(rows, columns, &words)) ct_fail_memory(rt);
     ct_array *x = ct_array_make(rt, 2, false, words);
     x->dims[0] = rows;
     x->dims[1] = rows == 0 ? 0 : columns;
-    bool fits = a->dims[a_turned] == rows && b->dims[b_turned] == count && b->dims[1 - b_turned] == columns;
+    bool fits = a->dims[a_transposed] == rows && b->dims[b_transposed] == count && b->dims[1 - b_transposed] == columns;
     if (!fits || count == 0 || words == 0) {
         for (int64_t i = 0; i < words; i++) x->data[i].f = start;
     } else {
@@ -224,8 +225,8 @@ static CT_NEAR ct_array *ct_matrix_product(ct_run *rt, int site, int64_t rows, i
         m.rows = rows;
         m.columns = m.stride = columns;
         m.count = count;
-        m.a = (ct_factor){a->data, a_turned ? 1 : a->dims[1], a_turned ? a->dims[1] : 1};
-        m.b = (ct_factor){b->data, b_turned ? b->dims[1] : 1, b_turned ? 1 : b->dims[1]};
+        m.a = (ct_factor){a->data, a_transposed ? 1 : a->dims[1], a_transposed ? a->dims[1] : 1};
+        m.b = (ct_factor){b->data, b_transposed ? b->dims[1] : 1, b_transposed ? 1 : b->dims[1]};
         m.cotangent = scales ? cotangent : 0;
         m.loop = ct_multiply_parts(rt, &m);
         ct_share(rt, ct_multiply_part, NULL, &m);

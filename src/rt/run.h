@@ -39,7 +39,7 @@
 #define CT_FRAME() ((char *)0)
 #endif
 
-/* In front of a loop none of whose turns writes what another reads or writes. */
+/* In front of a loop none of whose iterations writes what another reads or writes. */
 #if defined(__GNUC__) && !defined(__clang__)
 #define CT_SIDE_BY_SIDE _Pragma("GCC ivdep")
 #else
@@ -179,7 +179,7 @@ static CT_COLD CT_FAILS void ct_pause(ct_run *rt) {
 static inline void ct_enter(ct_run *rt) {
     if (CT_UNLIKELY(CT_FRAME() < rt->stack_end)) ct_pause(rt);
 }
-static inline void ct_turn(ct_run *rt) {
+static inline void ct_iteration(ct_run *rt) {
     if (CT_UNLIKELY(rt->interrupt)) ct_pause(rt);
 }
 

@@ -17,8 +17,8 @@
 /* ---- reals ---- */
 
 /* p * g, but −0.0, the structural zero, where g is that: then p may be infinite or NaN, and 1 stands in its place. So
- * written, without a branch and with one product, loops over it become vectors, whether g is the same in all turns or
- * not: gcc makes two loops in one of a branch that goes the same way in all turns, and its vectors are slow. */
+ * written, without a branch and with one product, loops over it become vectors, whether g is the same in all iterations
+ * or not: gcc makes two loops in one of a branch that goes the same way in all iterations, and its vectors are slow. */
 static inline double ct_scale(double p, double g) {
     int64_t factor, of_g, one = INT64_C(0x3FF0000000000000);
     memcpy(&of_g, &g, sizeof g);

@@ -1,8 +1,8 @@
-/* Several numbers at a time: the turns i … i + 7, say, of a loop over an outer map, each in a lane of its own. Lanes do
- * not mix: each computes what its turn would, in the same order. What they add to the same sum is added in the order of
- * the turns. */
-#ifndef CT_RT_LANES_H
-#define CT_RT_LANES_H
+/* Several numbers at a time: the iterations i … i + 7, say, of a loop over an outer map, each in a lane of its own.
+ * Lanes do not mix: each computes what its iteration would, in the same order. What they add to the same sum is added
+ * in the order of the iterations. */
+#ifndef CT_RT_SIMD_H
+#define CT_RT_SIMD_H
 
 #include "rt/array.h"
 #include "rt/vector.h"
@@ -29,11 +29,11 @@ enum { CT_LANES = CT_WIDTH };
 typedef double ct_lanes __attribute__((vector_size(CT_WIDTH * 8)));
 typedef int64_t ct_lane_ints __attribute__((vector_size(CT_WIDTH * 8)));
 
-#define CT_SAME(l) x
-#define CT_TURN(l) i + l
+#define CT_SAME(l)      x
+#define CT_ITERATION(l) i + l
 static inline ct_lanes ct_all(double x) { return (ct_lanes)CT_EACH_LANE(CT_SAME); }
 static inline ct_lane_ints ct_all_ints(int64_t x) { return (ct_lane_ints)CT_EACH_LANE(CT_SAME); }
-static inline ct_lane_ints ct_lanes_turns(int64_t i) { return (ct_lane_ints)CT_EACH_LANE(CT_TURN); }
+static inline ct_lane_ints ct_lanes_iterations(int64_t i) { return (ct_lane_ints)CT_EACH_LANE(CT_ITERATION); }
 
 /* ---- choosing: masks are −1 or 0, tests 1 or 0 ---- */
 
@@ -49,7 +49,7 @@ static inline bool ct_any(ct_lane_ints mask) {
     for (int l = 0; l < CT_LANES; l++) any |= mask[l];
     return any != 0;
 }
-/* Whether one of the turns from i on is no index. */
+/* Whether one of the iterations from i on is no index. */
 static inline bool ct_lanes_leave(ct_lane_ints index, int64_t length) {
     return ct_any((ct_lane_ints)((index < 0) | (index >= length)));
 }
@@ -330,7 +330,7 @@ static inline void ct_lanes_add_at(void *to, ct_lane_ints at, ct_lanes x) {
 /* ---- accumulators whose lanes are more than the cache holds ---- */
 
 /* Of so many elements at most each has lanes of its own, to which a loop adds. The lanes of more of them, 2 MB, would
- * not stay in the cache from some turns to the next: the lanes of each term are added up at once. */
+ * not stay in the cache from some iterations to the next: the lanes of each term are added up at once. */
 #ifndef CT_WIDE
 #define CT_WIDE ((1 << 18) / CT_WIDTH) /* tests say less */
 #endif
@@ -422,7 +422,7 @@ static CT_INSIDE inline void ct_lanes_add_either(ct_lanes *wide, void *to, int64
 
 /* ---- reductions ---- */
 
-/* sum + x, turn by turn. */
+/* sum + x, iteration by iteration. */
 static inline double ct_lanes_add_to(double sum, ct_lanes x) {
     for (int l = 0; l < CT_LANES; l++) sum += x[l];
     return sum;

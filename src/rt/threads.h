@@ -1,13 +1,13 @@
-/* Loops whose turns several threads take, in parts. A part is some turns one after the other; where it begins and ends
- * depends on the lengths that the loop is about, and on nothing else. What is added up is added up within a part, then
- * part by part in their order. So results have the same bits for any number of threads, one among them.
+/* Loops whose iterations several threads take, in parts. A part is some iterations one after the other; where it begins
+ * and ends depends on the lengths that the loop is about, and on nothing else. What is added up is added up within a
+ * part, then part by part in their order. So results have the same bits for any number of threads, one among them.
  *
  * Each member of the crew has a run of its own: memory, counts of references, constants. What a part sees from outside
  * it is lent: it counts references to a view of its own. What the members have made is the run's when the loop has
  * ended. Whatever goes wrong in a part, the loop is forgotten and done again by the run itself, which meets what is
  * wrong where it belongs. */
-#ifndef CT_RT_SHARE_H
-#define CT_RT_SHARE_H
+#ifndef CT_RT_THREADS_H
+#define CT_RT_THREADS_H
 
 #include "rt/array.h"
 
@@ -16,7 +16,7 @@
 #endif
 
 enum {
-    CT_TURNS = 1 << 30, /* at most: a loop of more is one that ends with a failure, if at all */
+    CT_ITERATIONS = 1 << 30, /* at most: a loop of more is one that ends with a failure, if at all */
     CT_PARTS = 64,
     CT_PARTS_ADDING = 16,    /* where each has something to add up in */
     CT_PART_STACK = 1 << 20, /* bytes of a thread's stack */
@@ -30,29 +30,29 @@ enum {
 #define CT_PART_COST 20
 #endif
 
-/* How the turns of a loop are parted; the head of what its parts are given. */
+/* How the iterations of a loop are parted; the head of what its parts are given. */
 typedef struct ct_loop {
-    int64_t turns, each;
+    int64_t iterations, each;
     int parts;
     bool once; /* its parts cannot be done again */
     int rows;  /* how many arrays of rows it makes: pointers behind this */
 } ct_loop;
 
-/* Turns from … to − 1; behind all parts, in their order, what is to be done with each. */
+/* Iterations from … to − 1; behind all parts, in their order, what is to be done with each. */
 typedef void ct_share_part(ct_run *rt, void *frame, int64_t from, int64_t to, int part);
 typedef void ct_share_end(ct_run *rt, void *frame, int part);
 
-/* A loop of endless turns is one that ends with a failure, and is not parted. By the work of a turn; `grain`: turns
- * that stay together. Adding up a part takes `extra`. */
-static CT_NEAR ct_loop ct_share_parts(int64_t turns, int64_t grain, double work, double extra) {
-    ct_loop loop = {turns, turns, 1, false, 0};
-    work *= (double)turns;
+/* A loop of endless iterations is one that ends with a failure, and is not parted. By the work of a iteration; `grain`:
+ * iterations that stay together. Adding up a part takes `extra`. */
+static CT_NEAR ct_loop ct_share_parts(int64_t iterations, int64_t grain, double work, double extra) {
+    ct_loop loop = {iterations, iterations, 1, false, 0};
+    work *= (double)iterations;
     double parts = work / CT_PART_WORK, most = extra > 0 ? CT_PARTS_ADDING : CT_PARTS;
     if (extra > 0 && parts > work / (CT_PART_COST * extra)) parts = work / (CT_PART_COST * extra);
-    if (!(parts >= 2) || turns <= grain || turns > (int64_t)1 << 40) return loop;
+    if (!(parts >= 2) || iterations <= grain || iterations > (int64_t)1 << 40) return loop;
     if (parts > most) parts = most;
-    loop.each = ((turns - 1) / (int64_t)parts + grain) / grain * grain;
-    loop.parts = (int)((turns + loop.each - 1) / loop.each);
+    loop.each = ((iterations - 1) / (int64_t)parts + grain) / grain * grain;
+    loop.parts = (int)((iterations + loop.each - 1) / loop.each);
     return loop;
 }
 
@@ -170,7 +170,7 @@ typedef struct ct_sharing {
 static inline void ct_do_part(ct_run *rt, ct_share_part *part, void *frame, int number) {
     const ct_loop *loop = frame;
     int64_t from = number * loop->each, to = from + loop->each;
-    part(rt, frame, from, to < loop->turns ? to : loop->turns, number);
+    part(rt, frame, from, to < loop->iterations ? to : loop->iterations, number);
 }
 
 static CT_COLD void ct_take_parts(void *data, uint32_t who) {
@@ -276,7 +276,7 @@ static CT_CALLED void ct_share(ct_run *rt, ct_share_part *part, ct_share_end *en
     bool shared = loop->parts > 1 && ct_has_crew(rt) && ct_share_out(rt, part, frame);
     for (int i = 0; i < loop->parts; i++) {
         if (!shared) {
-            ct_turn(rt);
+            ct_iteration(rt);
             ct_do_part(rt, part, frame, i);
         }
         if (end != NULL) end(rt, frame, i);

@@ -93,9 +93,10 @@ static void get_array(CtNative *native, uint32_t slot, ct_object *object) {
     size_t sizes[COTAN_MOST_DIMENSIONS];
     char wrong[300];
     for (uint32_t i = 0; i < rank; i++) sizes[i] = (size_t)array->dims[i];
-    if (!ct_value_flat_fits(&native->apply->slots[slot], out, sizes, wrong)) ct_fail(&native->outer.run, 0, 601, "%s", wrong);
+    if (!ct_value_flat_fits(&native->apply->slots[slot], out, sizes, wrong))
+        ct_fail(&native->outer.run, 0, 601, "%s", wrong);
     if (out->data == NULL)
-        out->data = ct_outer_data(&native->outer, object);
+        out->data = ct_export_data(&native->outer, object);
     else if (ct_words(array) > 0)
         memcpy(out->data, array->data, (size_t)ct_words(array) * sizeof(ct_word));
 }
@@ -105,7 +106,7 @@ static void get(CtNative *native, const CtFlat *flat, const ct_word *from) {
     if (flat->kind == FLAT_TUPLE) {
         get_tuple(native, flat, from);
     } else if (flat->kind == FLAT_NUMBER) {
-        if (out->data == NULL) out->data = ct_outer_memory(&native->outer, 1, sizeof(ct_word));
+        if (out->data == NULL) out->data = ct_export_memory(&native->outer, 1, sizeof(ct_word));
         *(ct_word *)out->data = *from;
     } else {
         for (uint32_t i = 0; i < flat->slots; i++) get_array(native, flat->slot + i, from[i].p);
@@ -116,7 +117,7 @@ static void get(CtNative *native, const CtFlat *flat, const ct_word *from) {
 
 static void work(CtNative *native) {
     ct_word in[CT_FLOW_WIDE], out[CT_FLOW_WIDE];
-    ct_outer *o = &native->outer;
+    ct_export *o = &native->outer;
     const CtFlat *input = native->apply->input, *result = native->apply->result;
     if (setjmp(o->run.out) != 0) return;
     if (input != NULL) put(native, input, in);
@@ -131,19 +132,19 @@ static void work(CtNative *native) {
 /* Of the caller's stack, for a function that does not recurse, or not deeply. */
 enum { CALLERS_STACK = 192 * 1024 };
 
-bool ct_run_native_apply(CtNative *native, size_t limit, const CtFlat *input, const cotan_buffer *in, const CtFlat *result,
-                     const cotan_slot *slots, cotan_buffer *out, CtNativeError *error) {
+bool ct_run_native_apply(CtNative *native, size_t limit, const CtFlat *input, const cotan_buffer *in,
+                         const CtFlat *result, const cotan_slot *slots, cotan_buffer *out, CtNativeError *error) {
     struct CtApply apply = {input, result, in, slots, out};
     native->work = work;
     native->apply = &apply;
     native->done = false;
-    ct_outer_begin(&native->outer, limit, CALLERS_STACK);
+    ct_export_begin(&native->outer, limit, CALLERS_STACK);
     native->outer.run.code = 801;
     native->outer.run.site = 0;
     native->outer.run.message = (char *)"there is no memory for a stack";
     work(native);
     if (!native->done && native->recurses && native->outer.run.code == 801) {
-        ct_outer_drop(&native->outer, native->constant_words);
+        ct_export_drop(&native->outer, native->constant_words);
         native->locale = uselocale((locale_t)0);
         ct_run_native_on_stack(native, limit > 0 ? limit : (size_t)1 << 32);
     }

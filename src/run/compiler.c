@@ -35,7 +35,7 @@ static const char *const gcc_flags[] = {
     COMMON_FLAGS,
     "-ftree-vectorize",
     "-fvect-cost-model=dynamic",
-    "--param=vect-epilogues-nomask=0",    /* a loop's last turns are not worth vectors of their own */
+    "--param=vect-epilogues-nomask=0",    /* a loop's last iterations are not worth vectors of their own */
     "--param=max-inline-insns-single=20", /* what is larger is called: it takes longer to compile than it gains */
     "-fno-tree-dominator-opts",           /* the same; and what it makes of lanes runs no faster */
     "-fno-builtin-cos",                   /* lest sin x and cos x become one call, of which there is no vector */
@@ -125,7 +125,7 @@ static int wait_for(pid_t child) {
 }
 
 bool ct_run_compiler_run(const CtCompiler *compiler, const char *folder, const char *source, const char *target,
-                     char reason[200]) {
+                         char reason[200]) {
     char from[4400], to[4400];
     char *words[WORD_ROOM + FLAG_ROOM + 8];
     int count = 0;

@@ -167,7 +167,8 @@ static void copy_later(Out *out, const CtType *type, ct_object *value, CtWord *t
 
 static CtFields *new_fields(Out *out, const CtType *type, uint32_t tag) {
     bool data = type->kind == TYPE_DATA;
-    const CtLayout *layout = data ? ct_value_layout_con(out->heap, &type->data->cons[tag]) : ct_value_layout_tuple(out->heap, type);
+    const CtLayout *layout =
+        data ? ct_value_layout_con(out->heap, &type->data->cons[tag]) : ct_value_layout_tuple(out->heap, type);
     CtFields *fields = layout != NULL ? ct_value_fields_new(out->heap, layout, tag) : NULL;
     if (fields == NULL) out->full = true;
     return fields;

@@ -1,4 +1,4 @@
-/* Private to the room of native code. */
+/* Private to the folder of native code. */
 #ifndef CT_RUN_INTERNAL_H
 #define CT_RUN_INTERNAL_H
 
@@ -7,7 +7,8 @@
 
 #include <locale.h>
 
-/* native_cache.c: the folder, opened and checked; -1 when there is none that can be trusted. *path: its name, from malloc. */
+/* native_cache.c: the folder, opened and checked; -1 when there is none that can be trusted. *path: its name, from
+ * malloc. */
 int ct_run_cache_open(char **path);
 /* Whether KEY.so is there and was made of exactly these bytes. */
 bool ct_run_cache_has(int folder, const char *name, const char *key, size_t length);
@@ -25,7 +26,7 @@ typedef struct CtCompiler {
 /* `exact`: for C that says CT_MATH_EXACT. */
 bool ct_run_compiler_find(CtCompiler *compiler, bool exact, char reason[200]);
 bool ct_run_compiler_run(const CtCompiler *compiler, const char *folder, const char *source, const char *target,
-                     char reason[200]);
+                         char reason[200]);
 /* What the processor is and can do, for which the compiler writes. */
 void ct_run_compiler_processor(char text[64]);
 
@@ -37,7 +38,7 @@ struct CtNative {
     void *library;
     CtNativeEntry *entry;
     int64_t constant_words;
-    ct_outer outer;
+    ct_export outer;
     /* of the call under way */
     void (*work)(CtNative *native);
     CtHeap *heap;

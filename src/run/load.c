@@ -223,13 +223,13 @@ void ct_run_native_failed(CtNative *native, CtNativeError *error) {
     for (int i = 1; i < CT_ERROR_COUNT; i++)
         if (strcmp(ct_error_name((CtErrorCode)i), name) == 0) error->code = (CtErrorCode)i;
     error->message = rt->message;
-    error->span = rt->site > 0 && (uint32_t)rt->site < native->flow->sites.count ? native->flow->sites.items[rt->site]
-                                                                                 : CT_NO_SPAN;
-    ct_outer_drop(&native->outer, native->constant_words);
+    error->range = rt->site > 0 && (uint32_t)rt->site < native->flow->sites.count ? native->flow->sites.items[rt->site]
+                                                                                  : CT_NO_RANGE;
+    ct_export_drop(&native->outer, native->constant_words);
 }
 
-bool ct_run_native_call(CtNative *native, CtHeap *heap, size_t limit, const CtType *input, CtWord value, const CtType *type,
-                    CtWord *result, CtNativeError *error) {
+bool ct_run_native_call(CtNative *native, CtHeap *heap, size_t limit, const CtType *input, CtWord value,
+                        const CtType *type, CtWord *result, CtNativeError *error) {
     native->heap = heap;
     native->input = input;
     native->value = value;
@@ -238,7 +238,7 @@ bool ct_run_native_call(CtNative *native, CtHeap *heap, size_t limit, const CtTy
     native->done = false;
     native->work = work;
     native->locale = uselocale((locale_t)0);
-    ct_outer_forget(&native->outer);
+    ct_export_forget(&native->outer);
     native->outer.run.limit = limit;
     native->outer.run.alone = false;
     native->outer.run.code = 801;

@@ -16,7 +16,7 @@ typedef struct CtNative CtNative;
 /* Where a run ended that failed. */
 typedef struct CtNativeError {
     CtErrorCode code;
-    CtSpan span;
+    CtSourceRange range;
     const char *message; /* lives until the next call */
 } CtNativeError;
 
@@ -29,12 +29,12 @@ bool ct_run_native_share(CtNative *native, CtPool *pool);
 
 /* Calls the entry on one input of a type (NULL: it takes none), borrowed; the result, of type `type`, is made in the
  * heap. False with an error. `limit` is the bytes that the run may use. */
-bool ct_run_native_call(CtNative *native, CtHeap *heap, size_t limit, const CtType *input, CtWord value, const CtType *type,
-                    CtWord *result, CtNativeError *error);
+bool ct_run_native_call(CtNative *native, CtHeap *heap, size_t limit, const CtType *input, CtWord value,
+                        const CtType *type, CtWord *result, CtNativeError *error);
 /* The same on buffers, whose forms are `input` (NULL: it takes nothing) and `result`. Arrays are read where they lie; a
  * result whose buffer has no data stays where it is until the next call. */
-bool ct_run_native_apply(CtNative *native, size_t limit, const CtFlat *input, const cotan_buffer *in, const CtFlat *result,
-                     const cotan_slot *slots, cotan_buffer *out, CtNativeError *error);
+bool ct_run_native_apply(CtNative *native, size_t limit, const CtFlat *input, const cotan_buffer *in,
+                         const CtFlat *result, const cotan_slot *slots, cotan_buffer *out, CtNativeError *error);
 /* NULL, or why values of a form are no words of native code. */
 const char *ct_run_native_form(CtNative *native, const CtFlat *flat);
 /* Another thread or a signal handler may ask a run to stop. */

@@ -127,7 +127,8 @@ static void recover(cotan_context *context) {
     if (context->active) ct_session_program_forget(context->active_program, context->active);
     atomic_store(&context->running, NULL);
     atomic_store(&context->running_native, NULL);
-    for (cotan_program *program = context->programs; program; program = program->next) ct_session_program_end_trial(program);
+    for (cotan_program *program = context->programs; program; program = program->next)
+        ct_session_program_end_trial(program);
     ct_session_report_out_of_memory(context);
 }
 
@@ -246,7 +247,7 @@ static bool read_point(cotan_context *context, CtSession *session, const CtCall 
         const char *help =
             run ? "give its arguments as an array, such as --args '[1, 2]'" : "give the point, such as --at '[1, 2]'";
         return ct_session_report_one(context, CT_E0701, help, "`%s` takes %d argument%s, and none is given", function,
-                             session->arity, session->arity == 1 ? "" : "s");
+                                     session->arity, session->arity == 1 ? "" : "s");
     }
     if (c->at_point && !session->point)
         return ct_session_report_one(context, CT_E0405, NULL, "`%s` is not a function: it has no derivative", function);
@@ -339,15 +340,17 @@ static bool write_file(cotan_context *context, CtSession *session, CtArena *aren
     CtText bytes = ct_text(arena);
     if (call->form == COTAN_NPY) {
         if (session->derivative)
-            return ct_session_report_one(context, CT_E0612, "write a .npz file", "a .npy file holds one array, not two");
+            return ct_session_report_one(context, CT_E0612, "write a .npz file",
+                                         "a .npy file holds one array, not two");
         if (!ct_io_npy_has(session->value) || !ct_io_npy_write(&bytes, session->value, result))
             return ct_session_report_one(context, CT_E0612, "write JSON",
-                                 "the value is not one array of numbers or truth values");
+                                         "the value is not one array of numbers or truth values");
     } else {
         const CtFields *pair = (const CtFields *)result.object;
         CtNpzWriter *writer = context->archive = ct_io_npz_writer_new(diags, arena, "the result");
         bool two = session->derivative != NULL;
-        bool done = writer && ct_io_npz_add(writer, two ? "value" : NULL, session->value, two ? pair->words[0] : result) &&
+        bool done = writer &&
+                    ct_io_npz_add(writer, two ? "value" : NULL, session->value, two ? pair->words[0] : result) &&
                     (!two || ct_io_npz_add(writer, names[call->mode], session->derivative, pair->words[1])) &&
                     ct_io_npz_finish(writer, &bytes);
         if (!done) return ct_session_report(context, diags);
@@ -381,12 +384,13 @@ static bool count_nodes(cotan_context *context, CtCall *c, const CtEntry *entry)
     CtWord point, both;
     if (!session || !read_again(context, c, session, &point)) return false;
     CtProgram *p = session->build->program;
-    CtGlobal *function = session->build->entry, *derivative = ct_core_global_new(p, "derivative", NULL, function->span);
+    CtGlobal *function = session->build->entry,
+             *derivative = ct_core_global_new(p, "derivative", NULL, function->range);
     CtBulkLook look = {.function = function};
     CtVar *x = ct_core_var_new(p, "x", function->type->parts[0]);
-    CtCore *f = ct_core_global(p, function->span, function), *at = ct_core_var(p, function->span, x);
-    CtCore *pair = ct_ad_vjp_by(session->build->ad, METHOD_BULK, function->span, f, at);
-    derivative->body = ct_core_lam(p, function->span, NULL, &x, 1, pair);
+    CtCore *f = ct_core_global(p, function->range, function), *at = ct_core_var(p, function->range, x);
+    CtCore *pair = ct_ad_vjp_by(session->build->ad, METHOD_BULK, function->range, f, at);
+    derivative->body = ct_core_lam(p, function->range, NULL, &x, 1, pair);
     derivative->type = derivative->body->type;
     ct_bulk_look(session->build->ad, &look);
     bool done = ct_session_call(session, context, derivative, point, &both);
@@ -449,9 +453,9 @@ static bool begins_on_evaluator(const cotan_context *context, const CtCall *c) {
 }
 
 /* On the evaluator, until native code takes over. */
-static bool call_evaluator(cotan_context *context, CtCall *c, CtTakeover *takeover) {
+static bool call_evaluator(cotan_context *context, CtCall *c, CtTierUp *tier_up) {
     cotan_call eval = *c->call;
-    CtQuestion question = ct_session_tier_up(takeover, eval.native_after);
+    CtQuestion question = ct_session_tier_up(tier_up, eval.native_after);
     eval.native = false;
     CtCall first = *c;
     first.call = &eval;
@@ -462,15 +466,15 @@ static bool call_evaluator(cotan_context *context, CtCall *c, CtTakeover *takeov
 }
 
 bool ct_session_run_call(cotan_context *context, CtCall *c) {
-    CtTakeover takeover = {.context = context, .call = c, .entry = entry_of(c->call)};
+    CtTierUp tier_up = {.context = context, .call = c, .entry = entry_of(c->call)};
     if (begins_on_evaluator(context, c)) {
-        if (!choose_for_call(context, c->call, &takeover.entry)) return false;
-        if (call_evaluator(context, c, &takeover)) return true;
-        bool ended = takeover.native && strcmp(context->error->items[0].code, ct_error_name(CT_E0802)) == 0;
+        if (!choose_for_call(context, c->call, &tier_up.entry)) return false;
+        if (call_evaluator(context, c, &tier_up)) return true;
+        bool ended = tier_up.native && strcmp(context->error->items[0].code, ct_error_name(CT_E0802)) == 0;
         if (!ended) return false;
         ct_session_report_clear(context);
     }
-    return call_in(context, c, takeover.native);
+    return call_in(context, c, tier_up.native);
 }
 
 static CtSession *session_of(cotan_context *context, const CtCall *c) {
@@ -615,7 +619,8 @@ static bool dump(cotan_context *context, void *data) {
     CtEntry entry = {.mode = d->call->mode, .function = d->call->function, .prefer_double = d->call->at != NULL};
     if (!is_pass(d->pass)) return unknown_pass(context, d->pass);
     bool native = d->call->method == NULL && is_native_pass(d->pass);
-    if (!ct_session_choose_method(context, native ? ct_core_method_name(METHOD_NATIVE) : d->call->method, &entry)) return false;
+    if (!ct_session_choose_method(context, native ? ct_core_method_name(METHOD_NATIVE) : d->call->method, &entry))
+        return false;
     CtArena *results = ct_session_fresh_results(d->program);
     if (!results) return false;
     CtBuild *build = ct_session_program_build(d->program, d->pass);
@@ -623,7 +628,8 @@ static bool dump(cotan_context *context, void *data) {
     context->making = build;
     bool done = ct_driver_build_entry(build, &entry) || ct_session_report(context, &build->context);
     const char *why;
-    if (done && is_native_pass(d->pass) && !ct_session_native_dump(build, d->pass, context->exact_math, &build->dumped, &why))
+    if (done && is_native_pass(d->pass) &&
+        !ct_session_native_dump(build, d->pass, context->exact_math, &build->dumped, &why))
         done = ct_session_report_one(context, CT_E0701, NULL, "the program is not lowered to Flow: %s", why);
     if (done) *d->out = ct_copy_text(results, build->dumped.data ? build->dumped.data : "", build->dumped.length);
     context->making = NULL;
@@ -652,7 +658,7 @@ static bool stages(cotan_context *context, void *data) {
     if (!ct_session_choose_method(context, s->call->method, &entry)) return false;
     if (entry.method == METHOD_NATIVE)
         return ct_session_report_one(context, CT_E0705, "`--dump flow` and `--dump c` show what it makes",
-                             "the method `native` has no stages of Core");
+                                     "the method `native` has no stages of Core");
     CtArena *results = ct_session_fresh_results(s->program);
     return results && ct_explain_explain(s->program, results, s->call, entry.method, s->form, s->out);
 }

@@ -32,8 +32,8 @@ static bool no_form(cotan_context *context, const cotan_function *function, cons
     CtText text = ct_text(function->arena);
     ct_core_type_print(&text, type);
     const char *name = function->entry.function != NULL ? function->entry.function : "the expression";
-    return ct_session_report_one(context, CT_E0613, "cotan_call_json takes and gives any value", "`%s` takes or gives %s", name,
-                         text.data);
+    return ct_session_report_one(context, CT_E0613, "cotan_call_json takes and gives any value",
+                                 "`%s` takes or gives %s", name, text.data);
 }
 
 static bool find_forms(cotan_context *context, cotan_function *function) {
@@ -44,7 +44,8 @@ static bool find_forms(cotan_context *context, cotan_function *function) {
     if (session->point != NULL) {
         function->input = ct_value_flat(arena, session->point, "at", &in);
         if (session->with != NULL)
-            function->input = pair(arena, entry->parts[0], function->input, ct_value_flat(arena, session->with, "with", &in));
+            function->input =
+                pair(arena, entry->parts[0], function->input, ct_value_flat(arena, session->with, "with", &in));
         if (function->input == NULL) return no_form(context, function, entry->parts[0]);
     }
     function->result = ct_value_flat(arena, session->value, "value", &out);
@@ -193,7 +194,8 @@ static bool apply_eval(cotan_context *context, Apply *a) {
     ct_eval_limit_steps(session->eval, context->limits.steps);
     ct_eval_reset_stats(session->eval);
     if (!ct_session_run(session, context, input, &result)) return false;
-    const char *wrong = ct_value_flat_write(function->results, function->result, function->signature.out, result, a->out);
+    const char *wrong =
+        ct_value_flat_write(function->results, function->result, function->signature.out, result, a->out);
     ct_session_release(session, ct_session_result(session), result);
     return wrong == NULL || wrong_buffers(context, wrong);
 }

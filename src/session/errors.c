@@ -57,10 +57,10 @@ static void fill(cotan_error *error, CtArena *arena, CtContext *diags, bool warn
         item->code = ct_error_name(diag->code);
         item->message = ct_copy_text(arena, diag->message, strlen(diag->message));
         if (!warnings && status_of(diag->code) > error->status) error->status = status_of(diag->code);
-        if (diag->span.source == 0) continue;
-        const char *file = diags->sources.items[diag->span.source].name;
+        if (diag->range.source == 0) continue;
+        const char *file = diags->sources.items[diag->range.source].name;
         uint32_t line, column;
-        ct_source_position(diags, diag->span.source, diag->span.start, &line, &column);
+        ct_source_position(diags, diag->range.source, diag->range.start, &line, &column);
         item->file = ct_copy_text(arena, file, strlen(file));
         item->line = (int)line;
         item->column = (int)column;
@@ -82,7 +82,7 @@ bool ct_session_report(cotan_context *context, CtContext *diags) {
     } else {
         ct_arena_on_failure(arena, &failed);
         cotan_error *error = CT_NEW(arena, cotan_error);
-        if (diags->error_count == 0) ct_error(diags, CT_E0901, CT_NO_SPAN, "something failed and did not say why");
+        if (diags->error_count == 0) ct_error(diags, CT_E0901, CT_NO_RANGE, "something failed and did not say why");
         fill(error, arena, diags, false);
         ct_arena_on_failure(arena, NULL);
         ct_arena_free(context->error_arena);
@@ -129,7 +129,7 @@ bool ct_session_report_one(cotan_context *context, CtErrorCode code, const char 
     ct_context_init(&diags, arena);
     va_list list;
     va_start(list, format);
-    CtDiag *diag = ct_error(&diags, code, CT_NO_SPAN, "%s", ct_format_list(arena, format, list));
+    CtDiag *diag = ct_error(&diags, code, CT_NO_RANGE, "%s", ct_format_list(arena, format, list));
     va_end(list);
     if (help) ct_help(&diags, diag, "%s", help);
     ct_session_report(context, &diags);

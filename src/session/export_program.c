@@ -4,15 +4,15 @@
 
 #include "emit/export/export.h"
 
-static const cotan_mode asked[OUTER_MODE_COUNT] = {COTAN_RUN, COTAN_GRAD, COTAN_VJP, COTAN_JVP};
+static const cotan_mode asked[EXPORT_MODE_COUNT] = {COTAN_RUN, COTAN_GRAD, COTAN_VJP, COTAN_JVP};
 
 typedef struct Compile {
     cotan_program *program;
     const cotan_call *call;
-    unsigned modes; /* bits 1 << CtOuterMode */
+    unsigned modes; /* bits 1 << CtExportMode */
     const char *stem;
     const char **source, **header;
-    CtOuter *outer;
+    CtExport *export;
 } Compile;
 
 /* The parameters' names, as the first clause has them, or their numbers. */
@@ -31,7 +31,7 @@ static const char *const *params_of(CtBuild *build, CtArena *arena, const char *
 
 /* What a mode makes of the function by a method; NULL, or why it cannot be compiled. False when there is an error
  * already. */
-static bool add_by(cotan_context *context, Compile *c, CtOuterMode mode, const char *method, const char **why) {
+static bool add_by(cotan_context *context, Compile *c, CtExportMode mode, const char *method, const char **why) {
     CtArena *results = c->program->results;
     CtEntry entry = {.mode = asked[mode], .function = c->call->function, .prefer_double = true};
     if (!ct_session_choose_method(context, method, &entry)) return false;
@@ -39,13 +39,13 @@ static bool add_by(cotan_context *context, Compile *c, CtOuterMode mode, const c
     if (session == NULL) return false;
     CtBuild *build = session->build;
     uint32_t arity = (uint32_t)session->arity;
-    if (mode == OUTER_VALUE)
-        c->outer =
+    if (mode == EXPORT_VALUE)
+        c->export =
             ct_emit_export_new(results, c->stem, c->call->function, params_of(build, results, c->call->function, arity),
-                         arity, c->modes, context->exact_math);
+                               arity, c->modes, context->exact_math);
     const CtType *input = session->point != NULL ? build->entry->type->parts[0] : NULL;
     CtFlow *flow = ct_session_native_lower(build, context->exact_math, why);
-    if (flow != NULL) *why = ct_emit_export_add(c->outer, mode, flow, input, ct_session_result(session));
+    if (flow != NULL) *why = ct_emit_export_add(c->export, mode, flow, input, ct_session_result(session));
     if (*why != NULL) *why = ct_copy_text(results, *why, strlen(*why));
     ct_session_program_forget(c->program, session);
     context->active = NULL;
@@ -53,21 +53,22 @@ static bool add_by(cotan_context *context, Compile *c, CtOuterMode mode, const c
 }
 
 /* By the production engine where no method is named; what that does not take, by the best of the others. */
-static bool add(cotan_context *context, Compile *c, CtOuterMode mode) {
+static bool add(cotan_context *context, Compile *c, CtExportMode mode) {
     const char *method = c->call->method, *why = NULL;
     if (!add_by(context, c, mode, method != NULL ? method : ct_core_method_name(METHOD_NATIVE), &why)) return false;
     if (why != NULL && method == NULL && !add_by(context, c, mode, NULL, &why)) return false;
-    return why == NULL || ct_session_report_one(context, CT_E0408, NULL, "`%s` cannot be compiled: %s", c->call->function, why);
+    return why == NULL ||
+           ct_session_report_one(context, CT_E0408, NULL, "`%s` cannot be compiled: %s", c->call->function, why);
 }
 
 static bool compile(cotan_context *context, void *data) {
     Compile *c = data;
     CtArena *results = ct_session_fresh_results(c->program);
     if (results == NULL) return false;
-    for (int mode = 0; mode < OUTER_MODE_COUNT; mode++)
-        if (c->modes & 1u << mode && !add(context, c, (CtOuterMode)mode)) return false;
+    for (int mode = 0; mode < EXPORT_MODE_COUNT; mode++)
+        if (c->modes & 1u << mode && !add(context, c, (CtExportMode)mode)) return false;
     CtText source = ct_text(results), header = ct_text(results);
-    ct_emit_export_write(c->outer, &source, &header);
+    ct_emit_export_write(c->export, &source, &header);
     *c->source = source.data;
     *c->header = header.data;
     return true;
@@ -75,10 +76,10 @@ static bool compile(cotan_context *context, void *data) {
 
 cotan_error *cotan_compile(cotan_program *program, const cotan_call *call, unsigned derivatives, const char *stem,
                            const char **source, const char **header) {
-    unsigned modes = 1u << OUTER_VALUE;
-    if (derivatives & COTAN_WITH_GRAD) modes |= 1u << OUTER_GRAD;
-    if (derivatives & COTAN_WITH_VJP) modes |= 1u << OUTER_VJP;
-    if (derivatives & COTAN_WITH_JVP) modes |= 1u << OUTER_JVP;
+    unsigned modes = 1u << EXPORT_VALUE;
+    if (derivatives & COTAN_WITH_GRAD) modes |= 1u << EXPORT_GRAD;
+    if (derivatives & COTAN_WITH_VJP) modes |= 1u << EXPORT_VJP;
+    if (derivatives & COTAN_WITH_JVP) modes |= 1u << EXPORT_JVP;
     Compile c = {program, call, modes, stem, source, header, NULL};
     *source = *header = NULL;
     return ct_session_guarded(program->context, compile, &c);

@@ -307,7 +307,8 @@ static bool modules(cotan_context *context, void *data) {
     CtArena *results = ct_session_fresh_results(q->program);
     if (!results) return false;
     Names names = {0};
-    for (uint32_t i = 0; ct_types_standard_module_at(i); i++) want_module(results, &names, q->text, ct_types_standard_module_at(i));
+    for (uint32_t i = 0; ct_types_standard_module_at(i); i++)
+        want_module(results, &names, q->text, ct_types_standard_module_at(i));
     for (unsigned i = 0; i < ct_embedded_count; i++)
         if (ct_embedded[i].module) want_module(results, &names, q->text, ct_embedded[i].module);
     for (size_t i = 0; i < context->folder_count; i++) want_files(results, &names, context->folders[i], q->text);

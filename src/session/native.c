@@ -29,16 +29,18 @@ static CtFlow *lower(CtBuild *build, bool exact, bool raw, const char **why) {
         ct_flow_optimise(flow, build->options.lint);
     }
     if (!raw && flow->refused == NULL) {
-        ct_flow_places(flow);
-        ct_flow_count(flow);
-        ct_flow_reuse_cells(flow);
+        ct_flow_call_sites(flow);
+        ct_flow_reference_counts(flow);
+        ct_flow_reuse_memory(flow);
         lint(flow, build);
     }
     *why = flow->refused;
     return flow->refused == NULL ? flow : NULL;
 }
 
-CtFlow *ct_session_native_lower(CtBuild *build, bool exact, const char **why) { return lower(build, exact, false, why); }
+CtFlow *ct_session_native_lower(CtBuild *build, bool exact, const char **why) {
+    return lower(build, exact, false, why);
+}
 
 static void make(CtSession *session, cotan_context *context) {
     CtBuild *build = session->build;
@@ -72,7 +74,7 @@ static size_t limit_of(const CtSession *session, const cotan_context *context) {
 
 static bool failed(CtSession *session, cotan_context *context, const CtNativeError *error) {
     CtContext *diags = &session->build->context;
-    CtDiag *diag = ct_error(diags, error->code, error->span, "%s", error->message);
+    CtDiag *diag = ct_error(diags, error->code, error->range, "%s", error->message);
     if (error->code == CT_E0801) ct_help(diags, diag, "--max-memory sets the limit");
     return ct_session_report(context, diags);
 }
@@ -82,7 +84,7 @@ bool ct_session_run_native(CtSession *session, cotan_context *context, CtWord in
     CtNativeError error;
     atomic_store(&context->running_native, session->native);
     bool done = ct_run_native_call(session->native, ct_eval_heap(session->eval), limit_of(session, context), parameter,
-                               input, ct_session_result(session), result, &error);
+                                   input, ct_session_result(session), result, &error);
     atomic_store(&context->running_native, NULL);
     if (parameter != NULL) ct_session_release(session, parameter, input);
     return done || failed(session, context, &error);

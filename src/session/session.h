@@ -40,7 +40,7 @@ typedef struct CtSession {
     const char *not_native;     /* why there is none */
     const char *not_flow;       /* stands in for one by the method `native`: why that one is not there */
     unsigned threads;
-    bool measures; /* spans */
+    bool measures; /* source ranges */
     bool apart;    /* a function's own: no other call finds it */
     struct CtSession *next;
 } CtSession;
@@ -75,7 +75,7 @@ struct cotan_context {
     size_t folder_count;
     _Atomic(CtEval *) running;
     _Atomic(CtNative *) running_native;
-    bool measures; /* the call asks for spans */
+    bool measures; /* the call asks for source ranges */
     CtPool *pool;  /* of as many threads as the limits say; NULL: one */
     locale_t locale, callers_locale;
     /* of the current call, for when memory runs out */
@@ -200,15 +200,15 @@ bool ct_session_native_dump(CtBuild *build, const char *pass, bool exact, CtText
 /* ---- tier_up.c ---- */
 
 /* Native code for a call that the evaluator runs. */
-typedef struct CtTakeover {
+typedef struct CtTierUp {
     cotan_context *context;
     CtCall *call;
     CtEntry entry;
     CtSession *native; /* is set to the one that has native code; NULL: the evaluator has gone on */
     const char *why;
-} CtTakeover;
+} CtTierUp;
 /* Asks for it after so many steps; a refusal is told in the call's result. */
-CtQuestion ct_session_tier_up(CtTakeover *t, uint64_t after);
+CtQuestion ct_session_tier_up(CtTierUp *t, uint64_t after);
 
 /* ---- interact.c ---- */
 
@@ -222,14 +222,14 @@ void ct_session_program_free_inputs(cotan_program *program);
 
 /* Fills the result, its rows in `arena`. False on an error; that derivatives disagree is none. */
 bool ct_explain_check(cotan_program *program, CtArena *arena, const cotan_call *call, CtMethod jvp, CtMethod vjp,
-              cotan_check_result *out);
+                      cotan_check_result *out);
 /* |a − b|, relative to the largest of them and `floor`; 0 for two NaNs. */
 double ct_explain_relative_difference(double a, double b, double floor);
 
 /* ---- compare_methods.c ---- */
 
 /* Fills the result, its rows in `arena`, by `count` methods. False on an error; that methods disagree is none. */
-bool ct_explain_compare(cotan_program *program, CtArena *arena, const cotan_call *call, const CtMethod *methods, size_t count,
-                cotan_compare_result *out);
+bool ct_explain_compare(cotan_program *program, CtArena *arena, const cotan_call *call, const CtMethod *methods,
+                        size_t count, cotan_compare_result *out);
 
 #endif

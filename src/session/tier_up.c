@@ -7,7 +7,7 @@
  */
 #include "session/session.h"
 
-static void make(CtTakeover *t) {
+static void make(CtTierUp *t) {
     cotan_context *context = t->context;
     CtSession *session = ct_session_program_session(t->call->program, &t->entry);
     if (session != NULL && ct_session_native(session, context)) t->native = session;
@@ -22,7 +22,7 @@ static void give_up(cotan_context *context, const CtSession *waits) {
 }
 
 static bool ask(void *data) {
-    CtTakeover *t = data;
+    CtTierUp *t = data;
     cotan_context *context = t->context;
     CtSession *waits = context->active;
     jmp_buf *handler = context->handler, here;
@@ -43,4 +43,4 @@ static bool ask(void *data) {
     return false;
 }
 
-CtQuestion ct_session_tier_up(CtTakeover *t, uint64_t after) { return (CtQuestion){after, ask, t}; }
+CtQuestion ct_session_tier_up(CtTierUp *t, uint64_t after) { return (CtQuestion){after, ask, t}; }

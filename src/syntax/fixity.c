@@ -66,7 +66,7 @@ typedef struct Item {
     enum { ITEM_OPERAND, ITEM_OPERATOR, ITEM_MINUS } kind;
     CtFixity fixity;
     CtSym name;
-    CtSpan span;
+    CtSourceRange range;
 } Item;
 
 typedef struct Order {
@@ -85,9 +85,9 @@ static const char *describe(const Resolver *r, const Item *item) {
 }
 
 static void report_mix(const Resolver *r, const Item *first, const Item *second) {
-    CtDiag *diag = ct_error(r->context, CT_E0209, second->span, "%s and %s cannot stand side by side",
+    CtDiag *diag = ct_error(r->context, CT_E0209, second->range, "%s and %s cannot stand side by side",
                             describe(r, first), describe(r, second));
-    ct_note(r->context, diag, first->span, "the operator before it");
+    ct_note(r->context, diag, first->range, "the operator before it");
     if (second->kind == ITEM_MINUS)
         ct_help(r->context, diag, "a negative number behind an operator stands in parentheses: (-1)");
     else if (first->fixity.precedence == 4 && second->fixity.precedence == 4)
@@ -134,10 +134,10 @@ static Order order_chain(Resolver *r, const Item *items, uint32_t count) {
 
 /* ---- building ---- */
 
-static CtExpr *make(const Resolver *r, CtExprKind kind, CtSpan span, uint32_t count) {
+static CtExpr *make(const Resolver *r, CtExprKind kind, CtSourceRange range, uint32_t count) {
     CtExpr *expr = CT_NEW(r->context->arena, CtExpr);
     expr->kind = kind;
-    expr->span = span;
+    expr->range = range;
     expr->part_count = count;
     expr->parts = CT_NEW_ARRAY(r->context->arena, CtExpr *, count);
     return expr;
@@ -151,11 +151,11 @@ static CtExpr *build_expr(Resolver *r, const CtExpr *chain, Order order) {
         CtExpr *built = item->expr;
         if (item->kind == CHAIN_MINUS) {
             CtExpr *operand = stack[--top];
-            built = make(r, EXPR_NEG, ct_span_join(item->span, operand->span), 1);
+            built = make(r, EXPR_NEG, ct_range_join(item->range, operand->range), 1);
             built->parts[0] = operand;
         } else if (item->kind == CHAIN_OPERATOR) {
             CtExpr *right = stack[--top], *left = stack[--top];
-            built = make(r, EXPR_APP, ct_span_join(left->span, right->span), 3);
+            built = make(r, EXPR_APP, ct_range_join(left->range, right->range), 3);
             built->parts[0] = item->expr;
             built->parts[1] = left;
             built->parts[2] = right;
@@ -170,7 +170,7 @@ static Item resolve_chain(Resolver *r, CtExpr *chain) {
     Item *items = scratch(r, &r->items, chain->chain_count, sizeof(Item));
     for (uint32_t i = 0; i < chain->chain_count; i++) {
         const CtChainItem *from = &chain->chain[i];
-        items[i] = (Item){.span = from->span};
+        items[i] = (Item){.range = from->range};
         if (from->kind == CHAIN_OPERAND) continue;
         items[i].kind = from->kind == CHAIN_MINUS ? ITEM_MINUS : ITEM_OPERATOR;
         items[i].name = from->kind == CHAIN_MINUS ? NULL : from->expr->name.text;
@@ -178,7 +178,7 @@ static Item resolve_chain(Resolver *r, CtExpr *chain) {
     }
     Order order = order_chain(r, items, chain->chain_count);
     CtExpr whole = *build_expr(r, chain, order);
-    whole.span = chain->span;
+    whole.range = chain->range;
     whole.parenthesised = chain->parenthesised;
     *chain = whole;
     return items[order.items[order.count - 1]];
@@ -188,7 +188,7 @@ static void resolve_pat_chain(Resolver *r, CtPat *chain) {
     uint32_t count = 2 * chain->part_count - 1, top = 0;
     Item *items = scratch(r, &r->items, count, sizeof(Item));
     for (uint32_t i = 0; i < count; i++) {
-        items[i] = (Item){.span = i % 2 == 0 ? chain->parts[i / 2]->span : chain->fields[i / 2].span};
+        items[i] = (Item){.range = i % 2 == 0 ? chain->parts[i / 2]->range : chain->fields[i / 2].range};
         if (i % 2 == 0) continue;
         items[i].kind = ITEM_OPERATOR;
         items[i].name = chain->fields[i / 2].text;
@@ -204,7 +204,7 @@ static void resolve_pat_chain(Resolver *r, CtPat *chain) {
         }
         CtPat *right = stack[--top], *left = stack[--top], *con = CT_NEW(r->context->arena, CtPat);
         con->kind = PAT_CON;
-        con->span = ct_span_join(left->span, right->span);
+        con->range = ct_range_join(left->range, right->range);
         con->name = chain->fields[index / 2];
         con->part_count = 2;
         con->parts = CT_NEW_ARRAY(r->context->arena, CtPat *, 2);
@@ -213,7 +213,7 @@ static void resolve_pat_chain(Resolver *r, CtPat *chain) {
         stack[top++] = con;
     }
     CtPat whole = *stack[0];
-    whole.span = chain->span;
+    whole.range = chain->range;
     *chain = whole;
 }
 
@@ -275,9 +275,9 @@ static void resolve_section(Resolver *r, CtExpr *section, uint32_t operand, CtFi
     bool same = last.fixity.precedence == fixity.precedence && last.fixity.kind == side && fixity.kind == side;
     if (tighter || same) return;
     Item outer = {.kind = ITEM_OPERATOR, .fixity = fixity, .name = op->name.text};
-    CtDiag *diag = ct_error(r->context, CT_E0211, section->span, "%s in this section does not bind tighter than %s",
+    CtDiag *diag = ct_error(r->context, CT_E0211, section->range, "%s in this section does not bind tighter than %s",
                             describe(r, &last), describe(r, &outer));
-    ct_note(r->context, diag, last.span, "the operator inside the section");
+    ct_note(r->context, diag, last.range, "the operator inside the section");
     ct_help(r->context, diag, "put the section's operand in parentheses");
 }
 
@@ -348,8 +348,8 @@ static void declare(Resolver *r, const CtDecl *decl, CtMap *seen) {
         const CtName *earlier = ct_map_get(seen, ct_key(name.text));
         if (earlier != NULL) {
             CtDiag *diag =
-                ct_error(r->context, CT_E0204, name.span, "`%s` has two fixity declarations", name.text->text);
-            ct_note(r->context, diag, earlier->span, "the other one");
+                ct_error(r->context, CT_E0204, name.range, "`%s` has two fixity declarations", name.text->text);
+            ct_note(r->context, diag, earlier->range, "the other one");
             continue;
         }
         CtFixity *fixity = CT_NEW(r->context->arena, CtFixity);

@@ -39,8 +39,8 @@ static uint32_t find_back(const CtParser *p, const char *const *words) {
     return CT_NO_TOKEN;
 }
 
-static CtSpan span_of(const CtParser *p, uint32_t at) {
-    return (CtSpan){p->source, p->tokens[at].start, p->tokens[at].end};
+static CtSourceRange span_of(const CtParser *p, uint32_t at) {
+    return (CtSourceRange){p->source, p->tokens[at].start, p->tokens[at].end};
 }
 
 /* ---- what has its own message ---- */
@@ -141,30 +141,30 @@ static bool selection(CtParser *p) {
     return true;
 }
 
-bool ct_syntax_report_habit(CtParser *p) {
+bool ct_syntax_report_foreign(CtParser *p) {
     return comment(p) || definition(p) || signature(p) || otherwise_if(p) || loop(p) || selection(p);
 }
 
 /* ---- what gets a help line ---- */
 
-static const char *mend_bar(const CtToken *last) {
+static const char *suggest_bar(const CtToken *last) {
     if (last->kind == TOKEN_EQUALS) return "guards take the place of `=`: f x | x > 0 = …";
     return "two conditions are joined by `||`";
 }
 
-static const char *mend_arrow(const char *expected) {
+static const char *suggest_arrow(const char *expected) {
     if (strchr(expected, ')') != NULL || strchr(expected, ']') != NULL)
         return "a function without a name begins with a backslash: \\x -> …";
     return NULL;
 }
 
-static const char *mend_brace(CtParser *p) {
+static const char *suggest_brace(CtParser *p) {
     p->braces = true;
     return "blocks are shown by indentation, without braces; a definition is written `f x = …`";
 }
 
 /* `leaf -> …`, `(node l r)`: a constructor in small letters, before what should be its fields. */
-static const char *mend_constructor(CtParser *p, const char *expected, const CtToken *last) {
+static const char *suggest_constructor(CtParser *p, const char *expected, const CtToken *last) {
     bool in_pattern = strstr(expected, "`)`") != NULL || strncmp(expected, "`->` or", 7) == 0;
     if (!in_pattern || !is_name(last) || !ct_syntax_starts_apat(p, p->at)) return NULL;
     char *capital = ct_copy_text(p->context->arena, last->name->text, last->name->length);
@@ -174,7 +174,7 @@ static const char *mend_constructor(CtParser *p, const char *expected, const CtT
 }
 
 /* A line whose tab puts it at another column than it seems to have. */
-static const char *mend_tab(CtParser *p) {
+static const char *suggest_tab(CtParser *p) {
     const CtToken *first = &p->tokens[line_start(p, p->at)];
     const char *text = p->context->sources.items[p->source].text;
     bool tab = false;
@@ -186,18 +186,18 @@ static const char *mend_tab(CtParser *p) {
         first->column);
 }
 
-const char *ct_syntax_mend_syntax(CtParser *p, const char *expected, const char *help) {
+const char *ct_syntax_suggest_syntax(CtParser *p, const char *expected, const char *help) {
     static const CtToken none = {.kind = TOKEN_END};
     const CtToken *last = p->at == 0 ? &none : &p->tokens[p->at - 1];
     bool wants_expression = strcmp(expected, "an expression") == 0,
          wants_field = strstr(expected, "of the field") != NULL;
     const char *better = NULL;
-    if (p->kind == TOKEN_EQUALS) better = mend_tab(p);
-    if (p->kind == TOKEN_BAR && strncmp(expected, "a constructor", 13) != 0) better = mend_bar(last);
-    if (p->kind == TOKEN_RARROW) better = mend_arrow(expected);
-    if (p->kind == TOKEN_LBRACE) better = mend_brace(p);
-    if (p->kind == TOKEN_RBRACE && wants_field) better = mend_brace(p);
-    if (strcmp(expected, "the name of a field") == 0 && last->kind == TOKEN_LBRACE) better = mend_brace(p);
+    if (p->kind == TOKEN_EQUALS) better = suggest_tab(p);
+    if (p->kind == TOKEN_BAR && strncmp(expected, "a constructor", 13) != 0) better = suggest_bar(last);
+    if (p->kind == TOKEN_RARROW) better = suggest_arrow(expected);
+    if (p->kind == TOKEN_LBRACE) better = suggest_brace(p);
+    if (p->kind == TOKEN_RBRACE && wants_field) better = suggest_brace(p);
+    if (strcmp(expected, "the name of a field") == 0 && last->kind == TOKEN_LBRACE) better = suggest_brace(p);
     if (p->kind == TOKEN_BANG && wants_expression) better = "a condition is negated by `not`: not (x > 0)";
     if (p->kind == TOKEN_LET && strcmp(expected, "a declaration") == 0)
         better = "at top level definitions stand without `let`";
@@ -205,7 +205,7 @@ const char *ct_syntax_mend_syntax(CtParser *p, const char *expected, const char 
     if (wants_field && is_text(ct_syntax_token(p), ":"))
         better = strncmp(expected, "`=`", 3) == 0 ? "a field is given its value with `=`: P { x = 1 }"
                                                   : "a field's type stands behind `::`: P { x :: Double }";
-    if (better == NULL) better = mend_constructor(p, expected, last);
+    if (better == NULL) better = suggest_constructor(p, expected, last);
     if (better == NULL && wants_expression && p->at > p->declaration && is_operator(last))
         better = ct_format(p->context->arena, "an operand is missing behind `%s`",
                            last->kind == TOKEN_MINUS ? "-" : last->name->text);

@@ -500,7 +500,8 @@ bool ct_syntax_format_source(CtContext *context, uint32_t source, CtText *out) {
     write_all(f, out);
     CtOutline again;
     uint32_t result = ct_source_add(context, name, out->data, out->length, context->sources.items[source].is_library);
-    if (ct_syntax_parse_outline(context, result, &again) && same_outline(f->text, &f->outline, out->data, &again)) return true;
-    ct_error(context, CT_E0901, CT_NO_SPAN, "formatting %s would change its meaning; it is left as it is", name);
+    if (ct_syntax_parse_outline(context, result, &again) && same_outline(f->text, &f->outline, out->data, &again))
+        return true;
+    ct_error(context, CT_E0901, CT_NO_RANGE, "formatting %s would change its meaning; it is left as it is", name);
     return false;
 }

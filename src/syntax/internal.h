@@ -1,6 +1,6 @@
-/* Private to the room: tokens, the parser's state and what its files share.
+/* Private to the folder: tokens, the parser's state and what its files share.
  *
- * The path inside the room: lexer.c (and literal.c) make an array of tokens; layout.c reads it with the layout rule
+ * The path inside the folder: lexer.c (and literal.c) make an array of tokens; layout.c reads it with the layout rule
  * applied on the fly, because the rule's parse-error(t) clause asks the parser; parse_*.c build the tree; fixity.c
  * rewrites operator chains; print.c prints.
  */
@@ -130,7 +130,7 @@ enum { CT_BAD_CHARACTER = 0x110000 };
 uint32_t ct_syntax_lex_decode(const CtLexer *lexer, uint32_t at, uint32_t *size);
 /* Steps over one character of a string or comment, keeping lines and columns. */
 void ct_syntax_lex_step(CtLexer *lexer);
-CtSpan ct_syntax_lex_span(const CtLexer *lexer, uint32_t start);
+CtSourceRange ct_syntax_lex_range(const CtLexer *lexer, uint32_t start);
 /* Each reads one literal at `at`, fills the token's kind and value and moves `at` behind it. */
 void ct_syntax_lex_number(CtLexer *lexer, CtToken *token);
 void ct_syntax_lex_char(CtLexer *lexer, CtToken *token);
@@ -197,7 +197,7 @@ void *ct_syntax_list_end(CtParser *p, CtList *list);
 #define CT_LIST_ADD(p, list, T, ...)                                                                                   \
     do {                                                                                                               \
         T item_ = __VA_ARGS__; /* first: it may build lists of its own */                                              \
-        *(T *)ct_syntax_list_slot((p), (list)) = item_;                                                                       \
+        *(T *)ct_syntax_list_slot((p), (list)) = item_;                                                                \
     } while (0)
 
 /* ---- reading tokens: layout.c ---- */
@@ -233,10 +233,10 @@ _Noreturn void ct_syntax_fail(CtParser *p, const char *expected);
 _Noreturn void ct_syntax_fail_help(CtParser *p, const char *expected, const char *help);
 /* Leaves for the next declaration; the error has been reported. */
 _Noreturn void ct_syntax_leave_declaration(CtParser *p);
-/* foreign.c: reports a mistake that comes of another language, and true; or the likely mend, where it knows a better one
- * than `help`. */
-bool ct_syntax_report_habit(CtParser *p);
-const char *ct_syntax_mend_syntax(CtParser *p, const char *expected, const char *help);
+/* foreign.c: reports a mistake that comes of another language, and true; or the likely mend, where it knows a better
+ * one than `help`. */
+bool ct_syntax_report_foreign(CtParser *p);
+const char *ct_syntax_suggest_syntax(CtParser *p, const char *expected, const char *help);
 void ct_syntax_expect(CtParser *p, CtTokenKind kind, const char *expected);
 bool ct_syntax_accept(CtParser *p, CtTokenKind kind);
 /* Counts nesting, so that no source can overflow the C stack; each ct_syntax_enter has its ct_syntax_leave. */
@@ -248,12 +248,12 @@ const char *ct_syntax_token_text(CtTokenKind kind);
 uint32_t ct_syntax_bracket_open(CtParser *p);
 void ct_syntax_bracket_close(CtParser *p, CtTokenKind closing, uint32_t outer);
 
-static inline CtSpan ct_syntax_range_here(const CtParser *p) {
-    return (CtSpan){p->source, ct_syntax_token(p)->start, ct_syntax_token(p)->end};
+static inline CtSourceRange ct_syntax_range_here(const CtParser *p) {
+    return (CtSourceRange){p->source, ct_syntax_token(p)->start, ct_syntax_token(p)->end};
 }
 /* From `start` to the end of what has been read. */
-static inline CtSpan ct_syntax_range_from(const CtParser *p, uint32_t start) {
-    return (CtSpan){p->source, start, p->last_end > start ? p->last_end : start};
+static inline CtSourceRange ct_syntax_range_from(const CtParser *p, uint32_t start) {
+    return (CtSourceRange){p->source, start, p->last_end > start ? p->last_end : start};
 }
 
 /* ---- the grammar: parse_*.c ---- */
@@ -267,7 +267,7 @@ bool ct_syntax_at_variable(const CtParser *p);              /* x or (+), unquali
 CtName ct_syntax_parse_variable(CtParser *p);
 CtLit ct_syntax_parse_literal(CtParser *p);
 
-CtExpr *ct_syntax_expr_new(CtParser *p, CtExprKind kind, CtSpan span);
+CtExpr *ct_syntax_expr_new(CtParser *p, CtExprKind kind, CtSourceRange range);
 CtExpr *ct_syntax_parse_expr(CtParser *p);
 CtExpr *ct_syntax_parse_chain(CtParser *p, bool section);
 CtExpr *ct_syntax_parse_bracketed(CtParser *p);
@@ -278,7 +278,7 @@ CtStmt *ct_syntax_parse_qualifiers(CtParser *p, uint32_t *count); /* after `|` *
 CtStmt *ct_syntax_parse_statements(CtParser *p, uint32_t *count); /* after `do` */
 void ct_syntax_parse_rhs(CtParser *p, CtTokenKind separator, CtRhs *rhs);
 
-CtPat *ct_syntax_pat_new(CtParser *p, CtPatKind kind, CtSpan span);
+CtPat *ct_syntax_pat_new(CtParser *p, CtPatKind kind, CtSourceRange range);
 CtPat *ct_syntax_parse_pat(CtParser *p);
 CtPat *ct_syntax_parse_apat(CtParser *p);
 bool ct_syntax_at_apat(const CtParser *p);

@@ -2,7 +2,8 @@
  *
  * The report's algorithm L inserts `{`, `;` and `}`. Here the inserted tokens are kinds that the parser sees before the
  * token written: TOKEN_NEXT_LINE for `;` and TOKEN_DEDENT for `}`. The rule parse-error(t), "a block also ends where
- * the next token cannot belong to it", is ct_syntax_block_next: an item of the block has ended and no separator follows.
+ * the next token cannot belong to it", is ct_syntax_block_next: an item of the block has ended and no separator
+ * follows.
  */
 #include "syntax/internal.h"
 

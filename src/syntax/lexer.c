@@ -1,7 +1,7 @@
 /* The lexer: a source text to an array of tokens.
  *
  * Lexemes are those of Haskell 98 §2, and the array brackets [| |]. The text is checked to be UTF-8. An error is
- * reported and what it spans is left out, so that the parser can look at the rest. Time is linear.
+ * reported and what it source ranges is left out, so that the parser can look at the rest. Time is linear.
  */
 #include "syntax/internal.h"
 
@@ -93,7 +93,9 @@ uint32_t ct_syntax_lex_decode(const CtLexer *lexer, uint32_t at, uint32_t *size)
     return overlong || no_character ? CT_BAD_CHARACTER : c;
 }
 
-CtSpan ct_syntax_lex_span(const CtLexer *lexer, uint32_t start) { return (CtSpan){lexer->source, start, lexer->at}; }
+CtSourceRange ct_syntax_lex_range(const CtLexer *lexer, uint32_t start) {
+    return (CtSourceRange){lexer->source, start, lexer->at};
+}
 
 static uint32_t column(const CtLexer *lexer, uint32_t at) {
     return (uint32_t)(lexer->column_shift + (int64_t)(at - lexer->line_start) + 1);
@@ -113,9 +115,10 @@ static void line_end(CtLexer *lexer) {
 
 static void report_bad_bytes(CtLexer *lexer) {
     uint32_t start = lexer->at, size;
-    while (lexer->at < lexer->length && ct_syntax_lex_decode(lexer, lexer->at, &size) == CT_BAD_CHARACTER) lexer->at += size;
+    while (lexer->at < lexer->length && ct_syntax_lex_decode(lexer, lexer->at, &size) == CT_BAD_CHARACTER)
+        lexer->at += size;
     lexer->column_shift -= lexer->at - start - 1;
-    CtDiag *diag = ct_error(lexer->context, CT_E0102, ct_syntax_lex_span(lexer, start),
+    CtDiag *diag = ct_error(lexer->context, CT_E0102, ct_syntax_lex_range(lexer, start),
                             "these bytes are not valid UTF-8 (the first is 0x%02X)", (unsigned char)lexer->text[start]);
     ct_help(lexer->context, diag, "save the file in the encoding UTF-8");
     diag->covers_line = true;
@@ -149,7 +152,8 @@ void ct_syntax_lex_step(CtLexer *lexer) {
 static bool too_many_errors(const CtLexer *lexer) { return lexer->context->error_count > lexer->context->max_errors; }
 
 static void line_comment(CtLexer *lexer) {
-    while (lexer->at < lexer->length && lexer->text[lexer->at] != '\n' && !too_many_errors(lexer)) ct_syntax_lex_step(lexer);
+    while (lexer->at < lexer->length && lexer->text[lexer->at] != '\n' && !too_many_errors(lexer))
+        ct_syntax_lex_step(lexer);
 }
 
 /* True at two dashes or more that no other symbol follows: `-->` and `|--` are operators. */
@@ -169,7 +173,7 @@ static void block_comment(CtLexer *lexer) {
     do {
         char c = lexer->text[lexer->at], next = lexer->at < lexer->length ? lexer->text[lexer->at + 1] : '\0';
         if (lexer->at >= lexer->length || too_many_errors(lexer)) {
-            CtSpan opening = {lexer->source, start, start + 2};
+            CtSourceRange opening = {lexer->source, start, start + 2};
             CtDiag *diag = ct_error(lexer->context, CT_E0104, opening, "this comment is never closed");
             if (depth > 1)
                 ct_help(lexer->context, diag, "comments nest: %u more `-}` are needed", depth);
@@ -395,12 +399,12 @@ static void unexpected_character(CtLexer *lexer) {
         return;
     }
     ct_syntax_lex_step(lexer);
-    CtSpan span = ct_syntax_lex_span(lexer, start);
+    CtSourceRange range = ct_syntax_lex_range(lexer, start);
     CtDiag *diag;
     if (c < 0x20 || c == 0x7F)
-        diag = ct_error(lexer->context, CT_E0101, span, "unexpected control character U+%04X", c);
+        diag = ct_error(lexer->context, CT_E0101, range, "unexpected control character U+%04X", c);
     else
-        diag = ct_error(lexer->context, CT_E0101, span, "unexpected character `%.*s` (U+%04X)", (int)size,
+        diag = ct_error(lexer->context, CT_E0101, range, "unexpected character `%.*s` (U+%04X)", (int)size,
                         lexer->text + start, c);
     diag->covers_line = true;
     const char *help = help_for(c);

@@ -70,7 +70,7 @@ static int64_t read_exponent(CtLexer *lexer) {
 
 static void integer_too_large(CtLexer *lexer, uint32_t start) {
     CtDiag *diag =
-        ct_error(lexer->context, CT_E0107, ct_syntax_lex_span(lexer, start), "this integer does not fit in 64 bits");
+        ct_error(lexer->context, CT_E0107, ct_syntax_lex_range(lexer, start), "this integer does not fit in 64 bits");
     ct_help(lexer->context, diag,
             "the largest Int is 9223372036854775807; a Double is written with a point or an "
             "exponent: 1.0e20");
@@ -115,7 +115,7 @@ void ct_syntax_lex_number(CtLexer *lexer, CtToken *token) {
     if (token->kind == TOKEN_FRACTION) {
         token->fraction = decimal(lexer, start, end, exponent);
         if (!isinf(token->fraction)) return;
-        ct_error(lexer->context, CT_E0107, ct_syntax_lex_span(lexer, start), "this number is too large for a Double");
+        ct_error(lexer->context, CT_E0107, ct_syntax_lex_range(lexer, start), "this number is too large for a Double");
         token->fraction = 0;
     } else if (!fits || token->integer > (uint64_t)INT64_MAX + 1) {
         integer_too_large(lexer, start);
@@ -128,7 +128,7 @@ void ct_syntax_lex_number(CtLexer *lexer, CtToken *token) {
 enum { NO_ESCAPE = CT_BAD_CHARACTER, EMPTY_ESCAPE = CT_BAD_CHARACTER + 1 /* \& */ };
 
 static uint32_t bad_escape(CtLexer *lexer, uint32_t start, const char *message) {
-    CtDiag *diag = ct_error(lexer->context, CT_E0105, ct_syntax_lex_span(lexer, start), "%s", message);
+    CtDiag *diag = ct_error(lexer->context, CT_E0105, ct_syntax_lex_range(lexer, start), "%s", message);
     ct_help(lexer->context, diag, "a backslash itself is written `\\\\`");
     return NO_ESCAPE;
 }
@@ -229,12 +229,13 @@ void ct_syntax_lex_char(CtLexer *lexer, CtToken *token) {
     token->kind = TOKEN_CHAR;
     if (c == '\'' && lexer->text[lexer->at + 1] != '\'') {
         lexer->at++;
-        diag = ct_error(lexer->context, CT_E0106, ct_syntax_lex_span(lexer, start), "a character literal cannot be empty");
+        diag = ct_error(lexer->context, CT_E0106, ct_syntax_lex_range(lexer, start),
+                        "a character literal cannot be empty");
         ct_help(lexer->context, diag, "the quote itself is written '\\''; an empty string is \"\"");
         return;
     }
     if (lexer->at >= lexer->length || c == '\n' || c == '\r') {
-        ct_error(lexer->context, CT_E0106, ct_syntax_lex_span(lexer, start),
+        ct_error(lexer->context, CT_E0106, ct_syntax_lex_range(lexer, start),
                  "this quote starts a character literal that does "
                  "not end");
         return;
@@ -244,18 +245,19 @@ void ct_syntax_lex_char(CtLexer *lexer, CtToken *token) {
     if (lexer->text[lexer->at] == '\'') {
         lexer->at++;
         if (value != EMPTY_ESCAPE) return;
-        ct_error(lexer->context, CT_E0106, ct_syntax_lex_span(lexer, start), "`\\&` is no character");
+        ct_error(lexer->context, CT_E0106, ct_syntax_lex_range(lexer, start), "`\\&` is no character");
         return;
     }
     uint32_t end = lexer->at, last = end; /* 'several letters' on this line? */
     while (last < lexer->length && lexer->text[last] != '\'' && lexer->text[last] != '\n') last++;
     if (lexer->text[last] == '\'') {
         while (lexer->at <= last) ct_syntax_lex_step(lexer);
-        diag = ct_error(lexer->context, CT_E0106, ct_syntax_lex_span(lexer, start), "a character literal holds one character");
+        diag = ct_error(lexer->context, CT_E0106, ct_syntax_lex_range(lexer, start),
+                        "a character literal holds one character");
         ct_help(lexer->context, diag, "strings are written between double quotes");
         return;
     }
-    ct_error(lexer->context, CT_E0106, (CtSpan){lexer->source, start, end},
+    ct_error(lexer->context, CT_E0106, (CtSourceRange){lexer->source, start, end},
              "this character literal lacks its closing "
              "quote");
 }
@@ -268,7 +270,7 @@ static void string_gap(CtLexer *lexer, uint32_t start) {
         lexer->at++;
         return;
     }
-    CtSpan opening = {lexer->source, start, start + 1};
+    CtSourceRange opening = {lexer->source, start, start + 1};
     CtDiag *diag = ct_error(lexer->context, CT_E0105, opening, "this gap in a string does not end");
     ct_help(lexer->context, diag,
             "a string goes on over several lines with `\\` at the end of one and at the start of "
@@ -287,7 +289,7 @@ void ct_syntax_lex_string(CtLexer *lexer, CtToken *token) {
         if (lexer->at >= lexer->length || c == '\n') {
             uint32_t end = lexer->at;
             if (end > start && lexer->text[end - 1] == '\r') end--;
-            CtDiag *diag = ct_error(lexer->context, CT_E0103, (CtSpan){lexer->source, start, end},
+            CtDiag *diag = ct_error(lexer->context, CT_E0103, (CtSourceRange){lexer->source, start, end},
                                     "this string does not end on its line");
             ct_help(lexer->context, diag, "close it with `\"`; a line's end inside a string is written `\\n`");
             break;

@@ -126,8 +126,8 @@ static bool is_closing(CtTokenKind kind) {
 
 static const char *closing_text(uint8_t opening) { return ct_syntax_token_text((CtTokenKind)(opening + 1)); }
 
-static CtSpan token_span(const CtParser *p, uint32_t token) {
-    return (CtSpan){p->source, p->tokens[token].start, p->tokens[token].end};
+static CtSourceRange token_range(const CtParser *p, uint32_t token) {
+    return (CtSourceRange){p->source, p->tokens[token].start, p->tokens[token].end};
 }
 
 static bool at_line(const CtParser *p) { /* where layout has ended an item or a block */
@@ -192,7 +192,7 @@ void ct_syntax_leave_declaration(CtParser *p) { longjmp(*p->recover, 1); }
 void ct_syntax_fail_help(CtParser *p, const char *expected, const char *help) {
     if (p->last_error == p->at) ct_syntax_leave_declaration(p); /* the same place has been complained of */
     p->last_error = p->at;
-    if (p->misplaced == p->declaration || ct_syntax_report_habit(p)) ct_syntax_leave_declaration(p);
+    if (p->misplaced == p->declaration || ct_syntax_report_foreign(p)) ct_syntax_leave_declaration(p);
     if (at_line(p) && strcmp(expected, "an expression") == 0 && !defines(p)) p->misplaced = p->at;
     CtErrorCode code = error_code(p);
     CtDiag *diag;
@@ -201,14 +201,14 @@ void ct_syntax_fail_help(CtParser *p, const char *expected, const char *help) {
                         expected, ct_syntax_token(p)->column);
     } else {
         bool at_end = ct_syntax_token(p)->kind == TOKEN_END; /* shown behind the last token, not on an empty line */
-        CtSpan span = at_end ? (CtSpan){p->source, p->last_end, p->last_end} : ct_syntax_range_here(p);
-        diag = ct_error(p->context, code, span, "expected %s, found %s", expected, found(p));
+        CtSourceRange range = at_end ? (CtSourceRange){p->source, p->last_end, p->last_end} : ct_syntax_range_here(p);
+        diag = ct_error(p->context, code, range, "expected %s, found %s", expected, found(p));
     }
     if (code == CT_E0202)
-        ct_note(p->context, diag, token_span(p, p->open), "this %s needs its %s",
+        ct_note(p->context, diag, token_range(p, p->open), "this %s needs its %s",
                 ct_syntax_token_text((CtTokenKind)p->tokens[p->open].kind), closing_text(p->tokens[p->open].kind));
     if (help == NULL || (code == CT_E0205 && is_misaligned(p))) help = code == CT_E0202 ? NULL : usual_help(p, code);
-    if (code != CT_E0202 && code != CT_E0205) help = ct_syntax_mend_syntax(p, expected, help);
+    if (code != CT_E0202 && code != CT_E0205) help = ct_syntax_suggest_syntax(p, expected, help);
     if (help != NULL) ct_help(p->context, diag, "%s", help);
     ct_syntax_leave_declaration(p);
 }
@@ -227,8 +227,8 @@ void ct_syntax_expect(CtParser *p, CtTokenKind kind, const char *expected) {
 
 void ct_syntax_enter(CtParser *p) {
     if (++p->depth <= CT_NESTING_LIMIT) return;
-    CtDiag *diag =
-        ct_error(p->context, CT_E0207, ct_syntax_range_here(p), "this is nested more than %d levels deep", CT_NESTING_LIMIT);
+    CtDiag *diag = ct_error(p->context, CT_E0207, ct_syntax_range_here(p), "this is nested more than %d levels deep",
+                            CT_NESTING_LIMIT);
     ct_help(p->context, diag, "give inner parts names of their own");
     ct_syntax_leave_declaration(p);
 }
@@ -257,9 +257,9 @@ void ct_syntax_bracket_close(CtParser *p, CtTokenKind closing, uint32_t outer) {
 /* ---- names ---- */
 
 CtName ct_syntax_token_name(const CtParser *p, const CtToken *token) {
-    CtSpan span = {p->source, token->start, token->end};
-    if (token->is_qualified) return (CtName){token->qualified->module, token->qualified->text, span};
-    return (CtName){NULL, token->name, span};
+    CtSourceRange range = {p->source, token->start, token->end};
+    if (token->is_qualified) return (CtName){token->qualified->module, token->qualified->text, range};
+    return (CtName){NULL, token->name, range};
 }
 
 bool ct_syntax_is_operator(CtTokenKind kind) {
@@ -271,7 +271,9 @@ bool ct_syntax_is_constructor_operator(const CtParser *p) {
     return p->kind == TOKEN_CONSYM || (p->kind == TOKEN_BACKQUOTE && ct_syntax_token_after(p, 1)->kind == TOKEN_CONID);
 }
 
-bool ct_syntax_is_variable_operator(const CtParser *p) { return ct_syntax_is_operator(p->kind) && !ct_syntax_is_constructor_operator(p); }
+bool ct_syntax_is_variable_operator(const CtParser *p) {
+    return ct_syntax_is_operator(p->kind) && !ct_syntax_is_constructor_operator(p);
+}
 
 /* op -> varsym | consym | ` varid ` | ` conid ` */
 CtName ct_syntax_parse_operator(CtParser *p, bool *is_con) {
@@ -309,7 +311,7 @@ static bool parser_init(CtParser *p, CtContext *context, uint32_t source, CtComm
     *p = (CtParser){.context = context, .source = source, .open = CT_NO_TOKEN, .negated = CT_NO_TOKEN};
     p->last_error = p->dedented = p->misplaced = CT_NO_TOKEN;
     if (context->sources.items[source].length > LARGEST_SOURCE) {
-        ct_error(context, CT_E0108, CT_NO_SPAN, "%s is larger than 2 GB", context->sources.items[source].name);
+        ct_error(context, CT_E0108, CT_NO_RANGE, "%s is larger than 2 GB", context->sources.items[source].name);
         return false;
     }
     bool cut_short;

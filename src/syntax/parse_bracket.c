@@ -138,10 +138,10 @@ static CtExpr *array(CtParser *p, CtExpr *expr) {
 
 CtExpr *ct_syntax_parse_bracketed(CtParser *p) {
     CtExpr *expr = ct_syntax_expr_new(p, EXPR_TUPLE, ct_syntax_range_here(p));
-    uint32_t start = expr->span.start;
+    uint32_t start = expr->range.start;
     CtExpr *result = p->kind == TOKEN_LPAREN     ? parens(p, expr)
                      : p->kind == TOKEN_LBRACKET ? list_expr(p, expr)
                                                  : array(p, expr);
-    result->span = ct_syntax_range_from(p, start);
+    result->range = ct_syntax_range_from(p, start);
     return result;
 }

@@ -35,7 +35,7 @@ static CtDecl signature(CtParser *p) {
     decl.names = ct_syntax_list_end(p, &list);
     ct_syntax_expect(p, TOKEN_DCOLON, "`::`");
     decl.type = ct_syntax_parse_qual_type(p);
-    decl.span = ct_syntax_range_from(p, start);
+    decl.range = ct_syntax_range_from(p, start);
     return decl;
 }
 
@@ -57,12 +57,13 @@ static CtDecl fixity(CtParser *p) {
     ct_syntax_list_begin(p, &list, sizeof(CtName));
     do {
         bool is_con;
-        if (!ct_syntax_is_operator(p->kind)) ct_syntax_fail_help(p, "an operator", "a name as an operator stands in backquotes: `f`");
+        if (!ct_syntax_is_operator(p->kind))
+            ct_syntax_fail_help(p, "an operator", "a name as an operator stands in backquotes: `f`");
         CT_LIST_ADD(p, &list, CtName, ct_syntax_parse_operator(p, &is_con));
     } while (ct_syntax_accept(p, TOKEN_COMMA));
     decl.name_count = list.count;
     decl.names = ct_syntax_list_end(p, &list);
-    decl.span = ct_syntax_range_from(p, start);
+    decl.range = ct_syntax_range_from(p, start);
     return decl;
 }
 
@@ -116,8 +117,8 @@ static LeftSide left_side(CtParser *p) {
         ct_syntax_bracket_close(p, TOKEN_RPAREN, outer);
         ct_syntax_leave(p);
         if (left.name.text == NULL || left.count == 0) {
-            CtSpan span = left.pat == NULL ? left.name.span : left.pat->span;
-            CtDiag *diag = ct_error(p->context, CT_E0201, span, "a pattern cannot be applied to patterns");
+            CtSourceRange range = left.pat == NULL ? left.name.range : left.pat->range;
+            CtDiag *diag = ct_error(p->context, CT_E0201, range, "a pattern cannot be applied to patterns");
             ct_help(p->context, diag, "the left side of a definition begins with the name of the function");
             ct_syntax_leave_declaration(p);
         }
@@ -127,8 +128,8 @@ static LeftSide left_side(CtParser *p) {
     if (ct_syntax_at_variable(p)) {
         uint32_t behind = p->kind == TOKEN_LPAREN ? 3 : 1;
         const CtToken *next = ct_syntax_token_after(p, behind);
-        bool is_operand = next->kind == TOKEN_AT ||
-                          (ct_syntax_is_operator((CtTokenKind)next->kind) && !ct_syntax_starts_apat(p, (uint32_t)(next - p->tokens)));
+        bool is_operand = next->kind == TOKEN_AT || (ct_syntax_is_operator((CtTokenKind)next->kind) &&
+                                                     !ct_syntax_starts_apat(p, (uint32_t)(next - p->tokens)));
         if (behind == 3 || !is_operand) {
             left.name = ct_syntax_parse_variable(p);
             add_apats(p, &left);
@@ -148,20 +149,22 @@ static LeftSide left_side(CtParser *p) {
 
 /* `f x == e`, `f x x * x`, or an operator whose second operand is no pattern. */
 static void missing_equals(CtParser *p, const LeftSide *left) {
-    const char *text = p->kind == TOKEN_VARSYM && !ct_syntax_token(p)->is_qualified ? ct_syntax_token(p)->name->text : "";
-    if (strcmp(text, "==") == 0) ct_syntax_fail_help(p, "`=` or a guard `|`", "a definition has one `=`; `==` compares");
+    const char *text =
+        p->kind == TOKEN_VARSYM && !ct_syntax_token(p)->is_qualified ? ct_syntax_token(p)->name->text : "";
+    if (strcmp(text, "==") == 0)
+        ct_syntax_fail_help(p, "`=` or a guard `|`", "a definition has one `=`; `==` compares");
     if (ct_syntax_is_operator_name(left->name.text) || left->count == 0)
         ct_syntax_fail_help(p, "`=` or a guard `|`", "to define an operator, write `x <+> y = …` or `(<+>) x y = …`");
     ct_syntax_fail_help(p, "`=` or a guard `|`",
-                 ct_format(p->context->arena, "`=` stands between the parameters and the result: `%s … = …`",
-                           left->name.text->text));
+                        ct_format(p->context->arena, "`=` stands between the parameters and the result: `%s … = …`",
+                                  left->name.text->text));
 }
 
 static CtClause clause(CtParser *p, const LeftSide *left, uint32_t start) {
     CtClause result = {.pats = left->pats, .pat_count = left->count};
     if (left->name.text != NULL && ct_syntax_is_operator(p->kind)) missing_equals(p, left);
     ct_syntax_parse_rhs(p, TOKEN_EQUALS, &result.rhs);
-    result.span = ct_syntax_range_from(p, start);
+    result.range = ct_syntax_range_from(p, start);
     return result;
 }
 
@@ -182,7 +185,7 @@ static void add_clause(CtParser *p, CtBinding *binding, CtClause added) {
         binding->clauses = larger;
     }
     binding->clauses[binding->clause_count++] = added;
-    binding->span = ct_span_join(binding->span, added.span);
+    binding->range = ct_range_join(binding->range, added.range);
 }
 
 /* A constructor without fields that has patterns behind it. */
@@ -195,9 +198,9 @@ static const CtPat *unfilled(CtPat **pats, uint32_t count) {
 static void different_counts(CtParser *p, const CtBinding *binding, const LeftSide *left) {
     const CtClause *first = &binding->clauses[0];
     CtDiag *diag =
-        ct_error(p->context, CT_E0208, left->name.span, "this clause of `%s` has %u pattern%s, the first has %u",
+        ct_error(p->context, CT_E0208, left->name.range, "this clause of `%s` has %u pattern%s, the first has %u",
                  left->name.text->text, left->count, left->count == 1 ? "" : "s", first->pat_count);
-    ct_note(p->context, diag, binding->name.span, "the first clause is here");
+    ct_note(p->context, diag, binding->name.range, "the first clause is here");
     const CtPat *con = unfilled(left->pats, left->count);
     if (con == NULL) con = unfilled(first->pats, first->pat_count);
     if (con == NULL)
@@ -220,16 +223,16 @@ static void binding(CtParser *p, CtList *list) {
         }
         add_clause(p, whole, read);
         CtDecl *last = (CtDecl *)(void *)(p->stack + list->mark) + (list->count - 1);
-        last->span = whole->span;
+        last->range = whole->range;
         return;
     }
     whole = CT_NEW(p->context->arena, CtBinding);
     whole->name = left.name;
     whole->pat = left.pat;
     whole->bang = bang && left.count == 0;
-    whole->span = read.span;
+    whole->range = read.range;
     add_clause(p, whole, read);
-    CT_LIST_ADD(p, list, CtDecl, {.kind = DECL_BINDING, .span = read.span, .binding = whole});
+    CT_LIST_ADD(p, list, CtDecl, {.kind = DECL_BINDING, .range = read.range, .binding = whole});
 }
 
 /* decl -> signature | fixity | funlhs rhs | pat rhs */
@@ -240,9 +243,9 @@ void ct_syntax_parse_decl(CtParser *p, CtList *list) {
         CT_LIST_ADD(p, list, CtDecl, signature(p));
     } else {
         if (p->kind != TOKEN_MINUS && !ct_syntax_at_apat(p) && p->kind != TOKEN_BANG)
-            ct_syntax_fail_help(p, "a declaration",
-                         p->kind == TOKEN_WHERE ? "`where` begins right of the column of the declaration it belongs to"
-                                                : NULL);
+            ct_syntax_fail_help(
+                p, "a declaration",
+                p->kind == TOKEN_WHERE ? "`where` begins right of the column of the declaration it belongs to" : NULL);
         binding(p, list);
     }
 }

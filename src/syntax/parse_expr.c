@@ -1,10 +1,10 @@
 /* Expressions: Haskell 98 §3. What stands in brackets is in parse_bracket.c. */
 #include "syntax/internal.h"
 
-CtExpr *ct_syntax_expr_new(CtParser *p, CtExprKind kind, CtSpan span) {
+CtExpr *ct_syntax_expr_new(CtParser *p, CtExprKind kind, CtSourceRange range) {
     CtExpr *expr = CT_NEW(p->context->arena, CtExpr);
     expr->kind = kind;
-    expr->span = span;
+    expr->range = range;
     return expr;
 }
 
@@ -51,11 +51,11 @@ static bool is_bind(const CtParser *p) {
 
 static CtExpr *let_in(CtParser *p, uint32_t start, CtDecls decls) {
     ct_syntax_expect(p, TOKEN_IN, "`in` and the expression that the declarations of `let` are for");
-    CtExpr *let = ct_syntax_expr_new(p, EXPR_LET, CT_NO_SPAN);
+    CtExpr *let = ct_syntax_expr_new(p, EXPR_LET, CT_NO_RANGE);
     let->decls = decls;
     set_parts(p, let, 1);
     let->parts[0] = ct_syntax_parse_expr(p);
-    let->span = ct_syntax_range_from(p, start);
+    let->range = ct_syntax_range_from(p, start);
     return let;
 }
 
@@ -79,7 +79,7 @@ static CtStmt statement(CtParser *p) {
     } else {
         stmt.expr = ct_syntax_parse_expr(p);
     }
-    stmt.span = ct_syntax_range_from(p, start);
+    stmt.range = ct_syntax_range_from(p, start);
     return stmt;
 }
 
@@ -117,11 +117,11 @@ void ct_syntax_parse_rhs(CtParser *p, CtTokenKind separator, CtRhs *rhs) {
         }
         if (p->kind != separator && (p->kind == TOKEN_EQUALS || p->kind == TOKEN_RARROW))
             ct_syntax_fail_help(p, expected,
-                         separator == TOKEN_EQUALS ? "definitions use `=`, alternatives of `case` use `->`"
-                                                   : "alternatives of `case` use `->`");
+                                separator == TOKEN_EQUALS ? "definitions use `=`, alternatives of `case` use `->`"
+                                                          : "alternatives of `case` use `->`");
         ct_syntax_expect(p, separator, expected);
         guarded.body = ct_syntax_parse_expr(p);
-        guarded.span = ct_syntax_range_from(p, start);
+        guarded.range = ct_syntax_range_from(p, start);
         CT_LIST_ADD(p, &list, CtGuarded, guarded);
     } while (p->kind == TOKEN_BAR);
     rhs->guarded_count = list.count;
@@ -146,7 +146,7 @@ static CtExpr *lambda(CtParser *p) {
     ct_syntax_expect(p, TOKEN_RARROW, "`->` after the patterns of the function");
     set_parts(p, expr, 1);
     expr->parts[0] = ct_syntax_parse_expr(p);
-    expr->span.end = p->last_end;
+    expr->range.end = p->last_end;
     return expr;
 }
 
@@ -179,7 +179,7 @@ static CtExpr *conditional(CtParser *p) {
     expr->parts[1] = ct_syntax_parse_expr(p);
     branch(p, TOKEN_ELSE, "`else`", "every `if` has an `else`: `if c then x else y`");
     expr->parts[2] = ct_syntax_parse_expr(p);
-    expr->span.end = p->last_end;
+    expr->range.end = p->last_end;
     return expr;
 }
 
@@ -189,7 +189,7 @@ static CtAlt alternative(CtParser *p) {
     uint32_t start = ct_syntax_token(p)->start;
     alt.pat = ct_syntax_parse_pat(p);
     ct_syntax_parse_rhs(p, TOKEN_RARROW, &alt.rhs);
-    alt.span = ct_syntax_range_from(p, start);
+    alt.range = ct_syntax_range_from(p, start);
     return alt;
 }
 
@@ -207,7 +207,7 @@ static CtExpr *case_of(CtParser *p) {
     if (list.count == 0) ct_syntax_fail(p, "an alternative `pattern -> expression` of `case`");
     expr->alt_count = list.count;
     expr->alts = ct_syntax_list_end(p, &list);
-    expr->span.end = p->last_end;
+    expr->range.end = p->last_end;
     return expr;
 }
 
@@ -217,10 +217,10 @@ static CtExpr *do_block(CtParser *p) {
     ct_syntax_advance(p);
     expr->stmts = ct_syntax_parse_statements(p, &expr->stmt_count);
     if (expr->stmt_count == 0) ct_syntax_fail(p, "a statement of `do`");
-    expr->span.end = p->last_end;
+    expr->range.end = p->last_end;
     const CtStmt *last = &expr->stmts[expr->stmt_count - 1];
     if (last->kind != STMT_EXPR)
-        ct_error(p->context, CT_E0213, last->span, "the last statement of a `do` block must be an expression");
+        ct_error(p->context, CT_E0213, last->range, "the last statement of a `do` block must be an expression");
     return expr;
 }
 
@@ -275,7 +275,8 @@ static CtExpr *record(CtParser *p, CtExpr *subject) {
     uint32_t count = list.count;
     const struct Field *fields = ct_syntax_list_end(p, &list);
     bool constructs = subject->kind == EXPR_CON && !subject->parenthesised;
-    CtExpr *expr = ct_syntax_expr_new(p, constructs ? EXPR_RECORD : EXPR_UPDATE, ct_syntax_range_from(p, subject->span.start));
+    CtExpr *expr =
+        ct_syntax_expr_new(p, constructs ? EXPR_RECORD : EXPR_UPDATE, ct_syntax_range_from(p, subject->range.start));
     set_parts(p, expr, count + 1);
     expr->fields = CT_NEW_ARRAY(p->context->arena, CtName, count);
     expr->parts[0] = subject;
@@ -283,7 +284,7 @@ static CtExpr *record(CtParser *p, CtExpr *subject) {
         expr->fields[i] = fields[i].name;
         expr->parts[i + 1] = fields[i].value;
     }
-    if (!constructs && count == 0) ct_error(p->context, CT_E0201, expr->span, "an update names at least one field");
+    if (!constructs && count == 0) ct_error(p->context, CT_E0201, expr->range, "an update names at least one field");
     return expr;
 }
 
@@ -300,7 +301,8 @@ CtExpr *ct_syntax_parse_atom(CtParser *p) {
     case TOKEN_LPAREN:
     case TOKEN_LBRACKET:
     case TOKEN_LARRAY: atom = ct_syntax_parse_bracketed(p); break;
-    case TOKEN_UNDERSCORE: ct_syntax_fail_help(p, "an expression", "`_` is a pattern: it matches anything and has no value");
+    case TOKEN_UNDERSCORE:
+        ct_syntax_fail_help(p, "an expression", "`_` is a pattern: it matches anything and has no value");
     default: ct_syntax_fail(p, "an expression");
     }
     const uint32_t depth = p->depth;
@@ -317,7 +319,7 @@ static CtExpr *application(CtParser *p) {
     ct_syntax_list_begin(p, &list, sizeof(CtExpr *));
     CT_LIST_ADD(p, &list, CtExpr *, fun);
     while (at_atom(p)) CT_LIST_ADD(p, &list, CtExpr *, ct_syntax_parse_atom(p));
-    CtExpr *app = ct_syntax_expr_new(p, EXPR_APP, ct_syntax_range_from(p, fun->span.start));
+    CtExpr *app = ct_syntax_expr_new(p, EXPR_APP, ct_syntax_range_from(p, fun->range.start));
     app->part_count = list.count;
     app->parts = ct_syntax_list_end(p, &list);
     return app;
@@ -357,13 +359,13 @@ static CtExpr *chain_of(CtParser *p, CtList *list, uint32_t start) {
 }
 
 static CtChainItem chain_item(int kind, CtExpr *expr) {
-    CtChainItem item = {.expr = expr, .span = expr->span};
+    CtChainItem item = {.expr = expr, .range = expr->range};
     if (kind == CHAIN_OPERATOR) item.kind = CHAIN_OPERATOR;
     return item;
 }
 
 static CtChainItem minus(CtParser *p) {
-    CtChainItem item = {.kind = CHAIN_MINUS, .span = ct_syntax_range_here(p)};
+    CtChainItem item = {.kind = CHAIN_MINUS, .range = ct_syntax_range_here(p)};
     ct_syntax_advance(p);
     return item;
 }
@@ -371,11 +373,11 @@ static CtChainItem minus(CtParser *p) {
 /* ( infixexp op ): what was read up to the operator, and the operator */
 static CtExpr *left_section(CtParser *p, CtList *list, CtExpr *op) {
     const CtChainItem *items = (const CtChainItem *)(const void *)(p->stack + list->mark);
-    CtSpan span = ct_span_join(items[0].span, items[list->count - 1].span);
-    CtExpr *section = ct_syntax_expr_new(p, EXPR_LEFT_SECTION, ct_syntax_range_from(p, span.start));
+    CtSourceRange range = ct_range_join(items[0].range, items[list->count - 1].range);
+    CtExpr *section = ct_syntax_expr_new(p, EXPR_LEFT_SECTION, ct_syntax_range_from(p, range.start));
     set_parts(p, section, 2);
-    section->parts[0] = chain_of(p, list, span.start);
-    section->parts[0]->span = span;
+    section->parts[0] = chain_of(p, list, range.start);
+    section->parts[0]->range = range;
     section->parts[1] = op;
     return section;
 }
@@ -406,12 +408,12 @@ CtExpr *ct_syntax_parse_chain(CtParser *p, bool section) {
 
 CtExpr *ct_syntax_parse_annotation(CtParser *p, CtExpr *expr) {
     if (!ct_syntax_accept(p, TOKEN_DCOLON)) return expr;
-    CtExpr *annot = ct_syntax_expr_new(p, EXPR_ANNOT, CT_NO_SPAN);
+    CtExpr *annot = ct_syntax_expr_new(p, EXPR_ANNOT, CT_NO_RANGE);
     annot->annot = CT_NEW(p->context->arena, CtQualType);
     *annot->annot = ct_syntax_parse_qual_type(p);
     set_parts(p, annot, 1);
     annot->parts[0] = expr;
-    annot->span = ct_syntax_range_from(p, expr->span.start);
+    annot->range = ct_syntax_range_from(p, expr->range.start);
     return annot;
 }
 

@@ -1,10 +1,10 @@
 /* Patterns: Haskell 98 §3.17. `!p` and `~p` are read as p: the language is strict. */
 #include "syntax/internal.h"
 
-CtPat *ct_syntax_pat_new(CtParser *p, CtPatKind kind, CtSpan span) {
+CtPat *ct_syntax_pat_new(CtParser *p, CtPatKind kind, CtSourceRange range) {
     CtPat *pat = CT_NEW(p->context->arena, CtPat);
     pat->kind = kind;
-    pat->span = span;
+    pat->range = range;
     return pat;
 }
 
@@ -35,7 +35,9 @@ bool ct_syntax_starts_apat(const CtParser *p, uint32_t at) {
     }
 }
 
-bool ct_syntax_at_apat(const CtParser *p) { return p->kind == (CtTokenKind)ct_syntax_token(p)->kind && ct_syntax_starts_apat(p, p->at); }
+bool ct_syntax_at_apat(const CtParser *p) {
+    return p->kind == (CtTokenKind)ct_syntax_token(p)->kind && ct_syntax_starts_apat(p, p->at);
+}
 
 CtLit ct_syntax_parse_literal(CtParser *p) {
     const CtToken *token = ct_syntax_token(p);
@@ -45,7 +47,8 @@ CtLit ct_syntax_parse_literal(CtParser *p) {
         lit.integer = (int64_t)token->integer; /* 2^63 becomes -2^63, which is what `-` before it means */
         lit.fraction = (double)token->integer;
         if (token->integer > INT64_MAX && p->negated != p->at) {
-            CtDiag *diag = ct_error(p->context, CT_E0107, ct_syntax_range_here(p), "this integer does not fit in 64 bits");
+            CtDiag *diag =
+                ct_error(p->context, CT_E0107, ct_syntax_range_here(p), "this integer does not fit in 64 bits");
             ct_help(p->context, diag,
                     "the largest Int is 9223372036854775807; a Double is written with a point or an "
                     "exponent: 1.0e20");
@@ -78,7 +81,7 @@ static CtPat *negative_literal(CtParser *p) {
     if (p->kind != TOKEN_INT && p->kind != TOKEN_FRACTION) ct_syntax_fail(p, "a number after `-` in a pattern");
     p->negated = p->at;
     CtPat *pat = literal(p);
-    pat->span = ct_syntax_range_from(p, start);
+    pat->range = ct_syntax_range_from(p, start);
     pat->lit.integer = (int64_t)(0 - (uint64_t)pat->lit.integer);
     pat->lit.fraction = -pat->lit.fraction;
     return pat;
@@ -105,7 +108,7 @@ static CtPat *record(CtParser *p, CtName con) {
     ct_syntax_bracket_close(p, TOKEN_RBRACE, outer);
     uint32_t count = list.count;
     const struct Field *fields = ct_syntax_list_end(p, &list);
-    CtPat *pat = ct_syntax_pat_new(p, PAT_RECORD, ct_syntax_range_from(p, con.span.start));
+    CtPat *pat = ct_syntax_pat_new(p, PAT_RECORD, ct_syntax_range_from(p, con.range.start));
     pat->name = con;
     pat->part_count = count;
     pat->fields = CT_NEW_ARRAY(p->context->arena, CtName, count);
@@ -126,10 +129,10 @@ static CtPat *sequence(CtParser *p, CtPatKind kind, CtTokenKind closing) {
         do {
             CtPat *part = ct_syntax_parse_pat(p);
             if (p->kind == TOKEN_DCOLON) { /* ( pat :: type ) */
-                CtPat *annot = ct_syntax_pat_new(p, PAT_ANNOT, part->span);
+                CtPat *annot = ct_syntax_pat_new(p, PAT_ANNOT, part->range);
                 ct_syntax_advance(p);
                 annot->annot = ct_syntax_parse_type(p);
-                annot->span.end = p->last_end;
+                annot->range.end = p->last_end;
                 annot->parts = CT_NEW_ARRAY(p->context->arena, CtPat *, 1);
                 annot->parts[0] = part;
                 annot->part_count = 1;
@@ -142,7 +145,7 @@ static CtPat *sequence(CtParser *p, CtPatKind kind, CtTokenKind closing) {
     uint32_t count = list.count;
     CtPat **parts = ct_syntax_list_end(p, &list);
     if (kind == PAT_TUPLE && count == 1) {
-        parts[0]->span = ct_syntax_range_from(p, start);
+        parts[0]->range = ct_syntax_range_from(p, start);
         return parts[0];
     }
     CtPat *pat = ct_syntax_pat_new(p, kind, ct_syntax_range_from(p, start));
@@ -177,13 +180,13 @@ static CtPat *variable(CtParser *p) {
     pat->parts = CT_NEW_ARRAY(p->context->arena, CtPat *, 1);
     pat->parts[0] = part;
     pat->part_count = 1;
-    pat->span.end = p->last_end;
+    pat->range.end = p->last_end;
     return pat;
 }
 
 static CtPat *constructor(CtParser *p, CtName name) {
     if (p->kind == TOKEN_LBRACE) return record(p, name);
-    CtPat *pat = ct_syntax_pat_new(p, PAT_CON, name.span);
+    CtPat *pat = ct_syntax_pat_new(p, PAT_CON, name.range);
     pat->name = name;
     return pat;
 }
@@ -212,7 +215,8 @@ CtPat *ct_syntax_parse_apat(CtParser *p) {
         if (ct_syntax_at_variable(p)) return variable(p);
         return sequence(p, PAT_TUPLE, TOKEN_RPAREN);
     case TOKEN_LBRACKET: return sequence(p, PAT_LIST, TOKEN_RBRACKET);
-    case TOKEN_LARRAY: ct_syntax_fail_help(p, "a pattern", "arrays have no patterns; take them apart with `!` and `length`");
+    case TOKEN_LARRAY:
+        ct_syntax_fail_help(p, "a pattern", "arrays have no patterns; take them apart with `!` and `length`");
     case TOKEN_EQUALS: ct_syntax_fail_help(p, "a pattern", "before `=` stands the name or the pattern that is defined");
     default: ct_syntax_fail(p, "a pattern");
     }
@@ -223,11 +227,11 @@ static CtPat *tuple_constructor(CtParser *p) {
     uint32_t start = ct_syntax_token(p)->start, size = 1, outer = ct_syntax_bracket_open(p);
     while (ct_syntax_accept(p, TOKEN_COMMA)) size++;
     ct_syntax_bracket_close(p, TOKEN_RPAREN, outer);
-    CtPat *pat = ct_syntax_pat_new(p, PAT_TUPLE, CT_NO_SPAN);
+    CtPat *pat = ct_syntax_pat_new(p, PAT_TUPLE, CT_NO_RANGE);
     pat->parts = CT_NEW_ARRAY(p->context->arena, CtPat *, size);
     pat->part_count = size;
     for (uint32_t i = 0; i < size; i++) pat->parts[i] = ct_syntax_parse_apat(p);
-    pat->span = ct_syntax_range_from(p, start);
+    pat->range = ct_syntax_range_from(p, start);
     return pat;
 }
 
@@ -235,7 +239,8 @@ static CtPat *tuple_constructor(CtParser *p) {
 static CtPat *operand(CtParser *p) {
     if (p->kind == TOKEN_MINUS) return negative_literal(p);
     if (p->kind == TOKEN_LPAREN && ct_syntax_token_after(p, 1)->kind == TOKEN_COMMA) return tuple_constructor(p);
-    bool may_apply = p->kind == TOKEN_CONID || (p->kind == TOKEN_LPAREN && ct_syntax_token_after(p, 1)->kind == TOKEN_CONSYM);
+    bool may_apply =
+        p->kind == TOKEN_CONID || (p->kind == TOKEN_LPAREN && ct_syntax_token_after(p, 1)->kind == TOKEN_CONSYM);
     CtPat *pat = ct_syntax_parse_apat(p);
     if (!may_apply || pat->kind != PAT_CON || !ct_syntax_at_apat(p)) return pat;
     CtList list;
@@ -243,7 +248,7 @@ static CtPat *operand(CtParser *p) {
     while (ct_syntax_at_apat(p)) CT_LIST_ADD(p, &list, CtPat *, ct_syntax_parse_apat(p));
     pat->part_count = list.count;
     pat->parts = ct_syntax_list_end(p, &list);
-    pat->span.end = p->last_end;
+    pat->range.end = p->last_end;
     return pat;
 }
 
@@ -272,7 +277,7 @@ CtPat *ct_syntax_parse_pat(CtParser *p) {
     p->depth = depth;
     uint32_t count = list.count;
     const struct Link *links = ct_syntax_list_end(p, &list);
-    CtPat *chain = ct_syntax_pat_new(p, PAT_CHAIN, ct_syntax_range_from(p, first->span.start));
+    CtPat *chain = ct_syntax_pat_new(p, PAT_CHAIN, ct_syntax_range_from(p, first->range.start));
     chain->part_count = count + 1;
     chain->parts = CT_NEW_ARRAY(p->context->arena, CtPat *, count + 1);
     chain->fields = CT_NEW_ARRAY(p->context->arena, CtName, count);

@@ -46,7 +46,7 @@ static CtItem item(CtParser *p) {
     } else {
         item.name = ct_syntax_parse_variable(p);
     }
-    item.span = ct_syntax_range_from(p, start);
+    item.range = ct_syntax_range_from(p, start);
     return item;
 }
 
@@ -106,7 +106,7 @@ static void simple_type(CtParser *p, CtDecl *decl) {
         decl->params[--count] = t->parts[1]->name;
     }
     if (sound) return;
-    CtDiag *diag = ct_error(p->context, CT_E0214, head->span, "expected the new type's name and its variables");
+    CtDiag *diag = ct_error(p->context, CT_E0214, head->range, "expected the new type's name and its variables");
     ct_help(p->context, diag, "for example: `data Tree a = …`; names of types begin with a capital");
     ct_syntax_leave_declaration(p);
 }
@@ -177,11 +177,11 @@ static void infix_constructor(CtParser *p, CtConDecl *con, CtTypeExpr *left) {
 /* The type C t …, when what looked like a constructor C was the left operand of an infix one. */
 static CtTypeExpr *as_type(CtParser *p, const CtConDecl *con) {
     CtTypeExpr *type = CT_NEW(p->context->arena, CtTypeExpr);
-    *type = (CtTypeExpr){.kind = TYPE_EXPR_CON, .span = con->name.span, .name = con->name};
+    *type = (CtTypeExpr){.kind = TYPE_EXPR_CON, .range = con->name.range, .name = con->name};
     for (uint32_t i = 0; i < con->field_count; i++) {
         CtTypeExpr *app = CT_NEW(p->context->arena, CtTypeExpr);
         *app = (CtTypeExpr){
-            .kind = TYPE_EXPR_APP, .span = ct_span_join(type->span, con->fields[i]->span), .part_count = 2};
+            .kind = TYPE_EXPR_APP, .range = ct_range_join(type->range, con->fields[i]->range), .part_count = 2};
         app->parts = CT_NEW_ARRAY(p->context->arena, CtTypeExpr *, 2);
         app->parts[0] = type;
         app->parts[1] = con->fields[i];
@@ -204,14 +204,15 @@ static CtConDecl constructor(CtParser *p) {
             record_fields(p, &con);
         else
             plain_fields(p, &con);
-        if (con.field_names == NULL && ct_syntax_is_constructor_operator(p)) infix_constructor(p, &con, as_type(p, &con));
+        if (con.field_names == NULL && ct_syntax_is_constructor_operator(p))
+            infix_constructor(p, &con, as_type(p, &con));
     } else {
         bool strict = ct_syntax_accept(p, TOKEN_BANG);
         if (!ct_syntax_at_atype(p)) ct_syntax_fail(p, "a constructor, which begins with a capital");
         CtTypeExpr *left = strict ? ct_syntax_parse_atype(p) : ct_syntax_parse_btype(p);
         infix_constructor(p, &con, left);
     }
-    con.span = ct_syntax_range_from(p, start);
+    con.range = ct_syntax_range_from(p, start);
     return con;
 }
 
@@ -249,7 +250,7 @@ static CtDecl data(CtParser *p) {
     decl.cons = ct_syntax_list_end(p, &list);
     if (ct_syntax_accept(p, TOKEN_DERIVING)) deriving(p, &decl);
     if (decl.is_newtype && (decl.con_count != 1 || decl.cons[0].field_count != 1))
-        ct_error(p->context, CT_E0201, decl.name.span, "a newtype has one constructor with one field");
+        ct_error(p->context, CT_E0201, decl.name.range, "a newtype has one constructor with one field");
     return decl;
 }
 
@@ -284,7 +285,7 @@ static CtTypeExpr *head(CtParser *p, CtDecl *decl, CtQualType *type) {
         decl->name = whole->parts[0]->name;
         return whole->parts[1];
     }
-    CtDiag *diag = ct_error(p->context, CT_E0214, whole->span, "expected a class and one type");
+    CtDiag *diag = ct_error(p->context, CT_E0214, whole->range, "expected a class and one type");
     ct_help(p->context, diag,
             decl->kind == DECL_CLASS ? "for example: `class Shape a where`"
                                      : "for example: `instance Eq a => Eq (Tree a) where`");
@@ -298,7 +299,7 @@ static CtDecl class_decl(CtParser *p) {
     ct_syntax_advance(p);
     CtTypeExpr *param = head(p, &decl, &type);
     if (param->kind != TYPE_EXPR_VAR) {
-        ct_error(p->context, CT_E0214, param->span, "the parameter of a class is a type variable");
+        ct_error(p->context, CT_E0214, param->range, "the parameter of a class is a type variable");
         ct_syntax_leave_declaration(p);
     }
     decl.supers = type.constraints;
@@ -340,11 +341,14 @@ static bool imports_over(const CtParser *p, const CtList *list) {
 
 /* default (type, …) of Haskell; `default` is a name like others here. */
 static void refuse_default(CtParser *p) {
-    if (p->kind != TOKEN_VARID || ct_syntax_token(p)->is_qualified || strcmp(ct_syntax_token(p)->name->text, "default") != 0) return;
+    if (p->kind != TOKEN_VARID || ct_syntax_token(p)->is_qualified ||
+        strcmp(ct_syntax_token(p)->name->text, "default") != 0)
+        return;
     uint32_t i = 2;
     if (ct_syntax_token_after(p, 1)->kind != TOKEN_LPAREN) return;
     while (ct_syntax_token_after(p, i)->kind == TOKEN_CONID || ct_syntax_token_after(p, i)->kind == TOKEN_COMMA) i++;
-    if (ct_syntax_token_after(p, i)->kind != TOKEN_RPAREN || ct_syntax_token_after(p, i + 1)->kind == TOKEN_EQUALS) return;
+    if (ct_syntax_token_after(p, i)->kind != TOKEN_RPAREN || ct_syntax_token_after(p, i + 1)->kind == TOKEN_EQUALS)
+        return;
     CtDiag *diag = ct_error(p->context, CT_E0201, ct_syntax_range_here(p), "there are no `default` declarations");
     ct_help(p->context, diag, "leave it out: a number that nothing decides is an Int if it can be, else a Double");
     ct_syntax_leave_declaration(p);
@@ -369,6 +373,6 @@ void ct_syntax_parse_top_decl(CtParser *p, CtList *list) {
     case TOKEN_PRIMITIVE: decl = primitive(p); break;
     default: ct_syntax_parse_decl(p, list); return;
     }
-    decl.span = ct_syntax_range_from(p, start);
+    decl.range = ct_syntax_range_from(p, start);
     CT_LIST_ADD(p, list, CtDecl, decl);
 }

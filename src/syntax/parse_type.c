@@ -1,24 +1,24 @@
 /* Types: Haskell 98 §4.1. */
 #include "syntax/internal.h"
 
-static CtTypeExpr *type_new(CtParser *p, CtTypeExprKind kind, CtSpan span, uint32_t part_count) {
+static CtTypeExpr *type_new(CtParser *p, CtTypeExprKind kind, CtSourceRange range, uint32_t part_count) {
     CtTypeExpr *type = CT_NEW(p->context->arena, CtTypeExpr);
     type->kind = kind;
-    type->span = span;
+    type->range = range;
     type->part_count = part_count;
     if (part_count > 0) type->parts = CT_NEW_ARRAY(p->context->arena, CtTypeExpr *, part_count);
     return type;
 }
 
 static CtTypeExpr *named(CtParser *p, CtTypeExprKind kind, CtName name) {
-    CtTypeExpr *type = type_new(p, kind, name.span, 0);
+    CtTypeExpr *type = type_new(p, kind, name.range, 0);
     type->name = name;
     return type;
 }
 
 static CtTypeExpr *special(CtParser *p, uint32_t start, const char *text) {
-    CtSpan span = ct_syntax_range_from(p, start);
-    return named(p, TYPE_EXPR_CON, (CtName){NULL, ct_intern_text(&p->context->symbols, text), span});
+    CtSourceRange range = ct_syntax_range_from(p, start);
+    return named(p, TYPE_EXPR_CON, (CtName){NULL, ct_intern_text(&p->context->symbols, text), range});
 }
 
 /* ( -> ) | ( , {,} ): type constructors that stand alone */
@@ -56,7 +56,7 @@ static CtTypeExpr *in_parens(CtParser *p) {
     uint32_t count = list.count;
     CtTypeExpr **parts = ct_syntax_list_end(p, &list);
     if (count == 1) {
-        parts[0]->span = ct_syntax_range_from(p, start);
+        parts[0]->range = ct_syntax_range_from(p, start);
         return parts[0];
     }
     type = type_new(p, TYPE_EXPR_TUPLE, ct_syntax_range_from(p, start), 0);
@@ -97,7 +97,7 @@ CtTypeExpr *ct_syntax_parse_atype(CtParser *p) {
 /* btype -> atype {atype} */
 CtTypeExpr *ct_syntax_parse_btype(CtParser *p) {
     CtTypeExpr *type = ct_syntax_parse_atype(p);
-    const uint32_t start = type->span.start, depth = p->depth;
+    const uint32_t start = type->range.start, depth = p->depth;
     while (ct_syntax_at_atype(p)) {
         ct_syntax_enter(p);
         CtTypeExpr *arg = ct_syntax_parse_atype(p);
@@ -118,7 +118,7 @@ CtTypeExpr *ct_syntax_parse_type(CtParser *p) {
     while (ct_syntax_accept(p, TOKEN_RARROW)) {
         ct_syntax_enter(p);
         CtTypeExpr *next = ct_syntax_parse_btype(p), *last = hole == NULL ? first : hole->parts[1];
-        CtTypeExpr *fun = type_new(p, TYPE_EXPR_FUN, last->span, 2);
+        CtTypeExpr *fun = type_new(p, TYPE_EXPR_FUN, last->range, 2);
         fun->parts[0] = last;
         fun->parts[1] = next;
         if (hole == NULL)
@@ -128,7 +128,7 @@ CtTypeExpr *ct_syntax_parse_type(CtParser *p) {
         hole = fun;
     }
     for (CtTypeExpr *t = type; hole != NULL; t = t->parts[1]) { /* each arrow reaches to the end */
-        t->span.end = p->last_end;
+        t->range.end = p->last_end;
         if (t == hole) break;
     }
     p->depth = depth;
@@ -139,8 +139,8 @@ CtTypeExpr *ct_syntax_parse_type(CtParser *p) {
 
 static CtConstraint constraint(CtParser *p, CtTypeExpr *type) {
     if (type->kind == TYPE_EXPR_APP && type->parts[0]->kind == TYPE_EXPR_CON)
-        return (CtConstraint){type->parts[0]->name, type->parts[1], type->span};
-    CtDiag *diag = ct_error(p->context, CT_E0214, type->span, "this is not a class constraint");
+        return (CtConstraint){type->parts[0]->name, type->parts[1], type->range};
+    CtDiag *diag = ct_error(p->context, CT_E0214, type->range, "this is not a class constraint");
     bool several = type->kind == TYPE_EXPR_APP && type->parts[0]->kind == TYPE_EXPR_APP;
     ct_help(p->context, diag,
             several ? "a class has one parameter: `Ord a`" : "a constraint is a class and a type variable: `Ord a`");

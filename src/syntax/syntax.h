@@ -1,7 +1,7 @@
-/* The syntax tree: what was written, every node with its span.
+/* The syntax tree: what was written, every node with its source range.
  *
- * The parser makes it; fixity resolution turns operator chains into applications; inference (types/) fills the fields
- * marked "inference"; elaboration (elab/) reads it. It lives in the context's arena.
+ * The parser makes it; fixity resolution iterations operator chains into applications; inference (types/) fills the
+ * fields marked "inference"; elaboration (elab/) reads it. It lives in the context's arena.
  */
 #ifndef CT_SYNTAX_SYNTAX_H
 #define CT_SYNTAX_SYNTAX_H
@@ -25,7 +25,7 @@ struct CtDataCon;
 typedef struct CtName {
     CtSym module; /* NULL when unqualified */
     CtSym text;
-    CtSpan span;
+    CtSourceRange range;
 } CtName;
 
 /* ---- types as written ---- */
@@ -41,7 +41,7 @@ typedef enum CtTypeExprKind {
 
 struct CtTypeExpr {
     CtTypeExprKind kind;
-    CtSpan span;
+    CtSourceRange range;
     CtName name;        /* VAR, CON */
     CtTypeExpr **parts; /* APP: function and one argument; FUN: argument and result; LIST: one; TUPLE: all */
     uint32_t part_count;
@@ -51,7 +51,7 @@ struct CtTypeExpr {
 typedef struct CtConstraint {
     CtName class_name;
     CtTypeExpr *type; /* a variable, or a variable applied */
-    CtSpan span;
+    CtSourceRange range;
 } CtConstraint;
 
 /* `(Eq a, Show a) => a -> String` */
@@ -96,7 +96,7 @@ typedef enum CtPatKind {
 
 struct CtPat {
     CtPatKind kind;
-    CtSpan span;
+    CtSourceRange range;
     union {
         CtName name;       /* VAR, AS: the variable; CON, RECORD: the constructor */
         CtLit lit;         /* LIT; a negative literal is stored negated */
@@ -144,7 +144,7 @@ typedef struct CtGuarded {
     CtStmt *guards; /* boolean conditions, and pattern guards `p <- e`, `let`; none: always taken */
     uint32_t guard_count;
     CtExpr *body;
-    CtSpan span;
+    CtSourceRange range;
 } CtGuarded;
 
 /* A group of declarations that scope over each other. Parsing fills the first three; inference the last. */
@@ -165,7 +165,7 @@ typedef struct CtRhs {
 typedef struct CtAlt {
     CtPat *pat;
     CtRhs rhs;
-    CtSpan span;
+    CtSourceRange range;
 } CtAlt;
 
 typedef enum CtStmtKind { STMT_EXPR, STMT_BIND, STMT_LET } CtStmtKind;
@@ -174,14 +174,14 @@ struct CtStmt {
     CtPat *pat;    /* BIND */
     CtExpr *expr;  /* EXPR, BIND */
     CtDecls decls; /* LET */
-    CtSpan span;
+    CtSourceRange range;
 };
 
 /* Programs hold many of these: what only some kinds have shares its place. */
 struct CtExpr {
     CtExprKind kind;
     bool parenthesised; /* written in parentheses: fixity resolution must not look inside */
-    CtSpan span;
+    CtSourceRange range;
     uint32_t part_count;
     CtExpr **parts;
     union {
@@ -223,7 +223,7 @@ struct CtExpr {
 typedef struct CtChainItem {
     enum { CHAIN_OPERAND, CHAIN_OPERATOR, CHAIN_MINUS } kind;
     CtExpr *expr; /* OPERAND; OPERATOR: a VAR or CON expression */
-    CtSpan span;
+    CtSourceRange range;
 } CtChainItem;
 
 /* ---- declarations ---- */
@@ -232,7 +232,7 @@ typedef struct CtClause { /* f p q | g = e where … */
     CtPat **pats;
     uint32_t pat_count;
     CtRhs rhs;
-    CtSpan span;
+    CtSourceRange range;
 } CtClause;
 
 /* A function (name and clauses, all with as many patterns) or a pattern binding (pat, one clause without patterns). A
@@ -242,9 +242,9 @@ struct CtBinding {
     CtPat *pat;  /* pattern bindings */
     CtClause *clauses;
     uint32_t clause_count;
-    CtSpan span;
+    CtSourceRange range;
     CtQualType *signature; /* the signature given for it, or NULL (filled by inference for functions) */
-    CtSpan signature_span;
+    CtSourceRange signature_range;
     bool made; /* by the compiler: a selector, a derived method */
     /* inference */
     struct CtEntity *entity; /* functions: the variable bound */
@@ -270,7 +270,7 @@ typedef struct CtItem {
     bool all;       /* T(..) */
     CtName *parts;  /* T(A, b) */
     uint32_t part_count;
-    CtSpan span;
+    CtSourceRange range;
 } CtItem;
 
 typedef struct CtConDecl {
@@ -279,7 +279,7 @@ typedef struct CtConDecl {
     uint32_t field_count;
     CtName *field_names; /* NULL unless a record */
     bool infix;          /* declared between its fields: derived Show writes it so */
-    CtSpan span;
+    CtSourceRange range;
 } CtConDecl;
 
 typedef enum CtDeclKind {
@@ -296,7 +296,7 @@ typedef enum CtDeclKind {
 
 struct CtDecl {
     CtDeclKind kind;
-    CtSpan span;
+    CtSourceRange range;
     CtBinding *binding;
     CtName *names; /* SIGNATURE, FIXITY: what it speaks of; PRIMITIVE: the one name */
     uint32_t name_count;
@@ -333,7 +333,7 @@ typedef struct CtModule {
     uint32_t source;
 } CtModule;
 
-/* ---- what this room does ---- */
+/* ---- what this folder does ---- */
 
 /* Reads one source: lexes (UTF-8 checked), applies the layout rule, parses, groups adjacent clauses into bindings.
  * Errors go to the context; several are reported, parsing resumes at the next declaration. NULL when nothing could be

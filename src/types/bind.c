@@ -15,10 +15,10 @@ static bool parameters(CtTypes *types, const CtBinding *binding, CtTy *type, CtT
             rest = *result;
             continue;
         }
-        CtDiag *diag = ct_error(types->context, CT_E0301, binding->clauses[0].span,
+        CtDiag *diag = ct_error(types->context, CT_E0301, binding->clauses[0].range,
                                 "`%s` has %u parameter%s, but its type `%s` allows %u", binding->name.text->text, count,
                                 count == 1 ? "" : "s", ct_types_ty_text(types, type), i);
-        if (binding->signature) ct_note(types->context, diag, binding->signature_span, "the signature is here");
+        if (binding->signature) ct_note(types->context, diag, binding->signature_range, "the signature is here");
         for (; i < count; i++) args[i] = types->error;
         *result = types->error;
         return false;
@@ -34,7 +34,7 @@ static void infer_function(CtTypes *types, CtBinding *binding, CtTy *type, const
     CtTy *result;
     parameters(types, binding, type, args, &result);
     CtWhy later = {.kind = WHY_CLAUSE, .name = binding->name.text}, result_later = later;
-    if (binding->clauses[0].rhs.guarded_count) result_later.other = binding->clauses[0].rhs.guarded[0].body->span;
+    if (binding->clauses[0].rhs.guarded_count) result_later.other = binding->clauses[0].rhs.guarded[0].body->range;
     for (uint32_t i = 0; i < binding->clause_count; i++) {
         CtClause *clause = &binding->clauses[i];
         const CtWhy *reason = why ? why : i > 0 ? &later : NULL;

@@ -5,21 +5,21 @@
 
 static void declare_class(CtTypes *types, CtDecl *decl) {
     CtClass *known = ct_map_get(&types->own->names[SPACE_CLASS], ct_key(decl->name.text));
-    if (known && known->decl && known->decl->span.source == decl->span.source) {
-        CtDiag *diag = ct_error(types->context, CT_E0309, decl->name.span, "the class `%s` is defined twice",
+    if (known && known->decl && known->decl->range.source == decl->range.source) {
+        CtDiag *diag = ct_error(types->context, CT_E0309, decl->name.range, "the class `%s` is defined twice",
                                 decl->name.text->text);
-        ct_note(types->context, diag, known->decl->name.span, "the first definition is here");
+        ct_note(types->context, diag, known->decl->name.range, "the first definition is here");
         return;
     }
     if (decl->param_count != 1) {
-        ct_error(types->context, CT_E0314, decl->span, "a class has one type variable");
+        ct_error(types->context, CT_E0314, decl->range, "a class has one type variable");
         return;
     }
     CtClass *class_ = CT_NEW(types->arena, CtClass);
     class_->name = decl->name.text;
     class_->decl = decl;
     class_->param = ct_types_ty_generic(types, decl->params[0].text, 0);
-    ct_types_pred_add(types, class_->param, class_, decl->name.span);
+    ct_types_pred_add(types, class_->param, class_, decl->name.range);
     decl->instance = class_;
     ct_types_define(types, SPACE_CLASS, class_->name, class_);
     ct_push(types->arena, &types->new_classes, class_);
@@ -33,7 +33,7 @@ static void declare_supers(CtTypes *types, CtClass *class_) {
         CtClass *found = ct_types_find_class(types, super->class_name);
         if (!found) continue;
         if (super->type->kind != TYPE_EXPR_VAR || super->type->name.text != class_->param->name) {
-            ct_error(types->context, CT_E0314, super->span, "a superclass speaks of the class's variable `%s`",
+            ct_error(types->context, CT_E0314, super->range, "a superclass speaks of the class's variable `%s`",
                      class_->param->name->text);
             continue;
         }
@@ -66,7 +66,7 @@ static void settle_arity(CtTypes *types, CtClass *class_) {
     for (uint32_t i = 0; i < class_->super_count; i++) {
         CtClass *super = class_->supers[i];
         if (super->state == 1) {
-            ct_error(types->context, CT_E0313, class_->decl->name.span, "the class `%s` is its own superclass",
+            ct_error(types->context, CT_E0313, class_->decl->name.range, "the class `%s` is its own superclass",
                      class_->name->text);
             class_->supers[i] = class_->supers[--class_->super_count];
             i--;
@@ -92,7 +92,7 @@ static void declare_method(CtTypes *types, CtClass *class_, const CtDecl *decl, 
     CtPred *given = class_->param->preds->next;
     ct_types_convert_context(types, &vars, decl->type.constraints, decl->type.constraint_count);
     if (class_->param->preds->next != given) {
-        ct_error(types->context, CT_E0314, decl->span, "a method cannot ask more of the class's variable `%s`",
+        ct_error(types->context, CT_E0314, decl->range, "a method cannot ask more of the class's variable `%s`",
                  class_->param->name->text);
         class_->param->preds->next = given;
     }
@@ -113,11 +113,11 @@ static int find_method(const CtClass *class_, CtSym name) {
 
 static void report_no_method(CtTypes *types, const CtClass *class_, const CtBinding *binding) {
     if (binding->pat) {
-        ct_error(types->context, CT_E0314, binding->span,
+        ct_error(types->context, CT_E0314, binding->range,
                  "a class or an instance holds definitions of methods, not patterns");
         return;
     }
-    CtDiag *diag = ct_error(types->context, CT_E0314, binding->name.span, "`%s` is not a method of the class %s",
+    CtDiag *diag = ct_error(types->context, CT_E0314, binding->name.range, "`%s` is not a method of the class %s",
                             binding->name.text->text, class_->name->text);
     CtSym *names = CT_NEW_ARRAY(types->arena, CtSym, class_->method_count);
     for (uint32_t i = 0; i < class_->method_count; i++) names[i] = class_->methods[i]->name;
@@ -135,7 +135,7 @@ static void place_bindings(CtTypes *types, const CtClass *class_, const CtDecls 
         if (method < 0)
             report_no_method(types, class_, binding);
         else if (places[method])
-            ct_error(types->context, CT_E0309, binding->span, "`%s` is defined twice", binding->name.text->text);
+            ct_error(types->context, CT_E0309, binding->range, "`%s` is defined twice", binding->name.text->text);
         else
             places[method] = binding;
     }
@@ -166,12 +166,12 @@ void ct_types_declare_classes(CtTypes *types, CtDecls *decls) {
 /* ---- instances ---- */
 
 CtInstance *ct_types_instance_new(CtTypes *types, CtClass *class_, CtTyCon *tycon, CtTy **generics, uint32_t count,
-                            CtSpan span) {
+                                  CtSourceRange range) {
     CtInstance *known = ct_types_instance_find(class_, tycon);
     if (known) {
-        CtDiag *diag = ct_error(types->context, CT_E0309, span, "there is an instance %s %s already",
+        CtDiag *diag = ct_error(types->context, CT_E0309, range, "there is an instance %s %s already",
                                 class_->name->text, tycon->name->text);
-        ct_note(types->context, diag, known->span, "it is here");
+        ct_note(types->context, diag, known->range, "it is here");
         ct_help(types->context, diag, "a type is in a class in one way: keep one of the two");
         return NULL;
     }
@@ -180,7 +180,7 @@ CtInstance *ct_types_instance_new(CtTypes *types, CtClass *class_, CtTyCon *tyco
     instance->tycon = tycon;
     instance->generics = generics;
     instance->generic_count = count;
-    instance->span = span;
+    instance->range = range;
     instance->head = ct_types_ty_con(types, tycon, generics, count);
     instance->methods = CT_NEW_ARRAY(types->arena, CtBinding *, class_->method_count);
     instance->method_generics = CT_NEW_ARRAY(types->arena, CtTy **, class_->method_count);
@@ -210,19 +210,19 @@ static void declare_instance(CtTypes *types, CtDecl *decl) {
     CtTyCon *tycon;
     uint32_t count = 0;
     if (!ct_types_ty_head(head, &tycon, NULL, 0, &count)) {
-        ct_error(types->context, CT_E0314, decl->type.type->span,
+        ct_error(types->context, CT_E0314, decl->type.type->range,
                  "an instance is for a type constructor, not for any type");
         return;
     }
     CtTy **args = CT_NEW_ARRAY(types->arena, CtTy *, count);
     ct_types_ty_head(head, &tycon, args, count, &count);
     if (!different_variables(args, count)) {
-        ct_error(types->context, CT_E0314, decl->type.type->span,
+        ct_error(types->context, CT_E0314, decl->type.type->range,
                  "an instance is for `%s` applied to different variables, not for one case of it such as `%s`",
                  tycon->name->text, ct_types_ty_text(types, head));
         return;
     }
-    CtInstance *instance = ct_types_instance_new(types, class_, tycon, args, count, decl->type.type->span);
+    CtInstance *instance = ct_types_instance_new(types, class_, tycon, args, count, decl->type.type->range);
     if (!instance) return;
     instance->decl = decl;
     decl->instance = instance;
@@ -240,10 +240,11 @@ void ct_types_check_superclasses(CtTypes *types) {
         CtInstance *instance = types->new_instances.items[i];
         for (uint32_t j = 0; j < instance->class_->super_count; j++) {
             CtClass *super = instance->class_->supers[j];
-            if (ct_types_solve(types, super, instance->head, instance->span, true)) continue;
-            CtDiag *diag = ct_error(types->context, CT_E0314, instance->span,
-                                    "an instance of %s needs an instance of its superclass %s for `%s`",
-                                    instance->class_->name->text, super->name->text, ct_types_ty_text(types, instance->head));
+            if (ct_types_solve(types, super, instance->head, instance->range, true)) continue;
+            CtDiag *diag =
+                ct_error(types->context, CT_E0314, instance->range,
+                         "an instance of %s needs an instance of its superclass %s for `%s`",
+                         instance->class_->name->text, super->name->text, ct_types_ty_text(types, instance->head));
             ct_help(types->context, diag, "write one, with no more in its context, or add `deriving (%s)`",
                     super->name->text);
         }
@@ -264,7 +265,7 @@ static void make_method(CtTypes *types, CtInstance *instance, uint32_t i) {
         CtTy *original = scheme->generics[j + 1];
         CtTy *generic = ct_types_ty_generic(types, original->name, original->arity);
         for (CtPred *pred = original->preds; pred; pred = pred->next)
-            ct_types_pred_add(types, generic, pred->class_, pred->span);
+            ct_types_pred_add(types, generic, pred->class_, pred->range);
         generics[instance->generic_count + j] = args[j + 1] = generic;
     }
     CtEntity *entity = ct_types_entity_new(types, ENTITY_GLOBAL, binding->name);
@@ -272,7 +273,7 @@ static void make_method(CtTypes *types, CtInstance *instance, uint32_t i) {
     for (uint32_t j = 1; j <= own; j++)
         for (CtApplied *one = ct_types_applied(types, scheme->generics[j]); one; one = one->next)
             ct_types_applied_add(types, args[j], one->class_,
-                           ct_types_ty_replace(types, one->type, scheme->generics, args, own + 1), one->span);
+                                 ct_types_ty_replace(types, one->type, scheme->generics, args, own + 1), one->range);
     CtTy *type = ct_types_ty_replace(types, scheme->type, scheme->generics, args, own + 1);
     entity->scheme = (CtScheme){generics, count, type};
     binding->entity = entity;
@@ -285,7 +286,7 @@ static void check_signature(CtTypes *types, CtInstance *instance, const CtDecl *
     CtClass *class_ = instance->class_;
     int method = find_method(class_, name.text);
     if (method < 0 || !instance->methods[method]) {
-        ct_error(types->context, CT_E0310, name.span,
+        ct_error(types->context, CT_E0310, name.range,
                  "there is a signature for `%s`, but this instance does not define it", name.text->text);
         return;
     }
@@ -294,14 +295,14 @@ static void check_signature(CtTypes *types, CtInstance *instance, const CtDecl *
     CtTy **inst = CT_NEW_ARRAY(types->arena, CtTy *, scheme.count);
     types->level++;
     CtTy *meant = instance->method_entities[method]->scheme.type;
-    CtTy *type = ct_types_instantiate_at(types, &scheme, inst, decl->span);
+    CtTy *type = ct_types_instantiate_at(types, &scheme, inst, decl->range);
     bool agrees = ct_types_unify(types, type, meant) == UNIFY_OK;
     types->level--;
     if (agrees) return;
     CtDiag *diag =
-        ct_error(types->context, CT_E0301, decl->type.type->span,
+        ct_error(types->context, CT_E0301, decl->type.type->range,
                  "the signature of `%s` does not agree with the class %s", name.text->text, class_->name->text);
-    ct_note(types->context, diag, CT_NO_SPAN, "in this instance its type is `%s`", ct_types_ty_text(types, meant));
+    ct_note(types->context, diag, CT_NO_RANGE, "in this instance its type is `%s`", ct_types_ty_text(types, meant));
 }
 
 void ct_types_resolve_class_bodies(CtTypes *types) {
@@ -335,14 +336,16 @@ void ct_types_infer_class_bodies(CtTypes *types) {
         CtClass *class_ = types->new_classes.items[i];
         for (uint32_t j = 0; j < class_->method_count; j++) {
             CtWhy why = {.kind = WHY_METHOD, .name = class_->methods[j]->name};
-            if (class_->defaults[j]) ct_types_infer_method(types, class_->defaults[j], class_->defaults[j]->entity, &why);
+            if (class_->defaults[j])
+                ct_types_infer_method(types, class_->defaults[j], class_->defaults[j]->entity, &why);
         }
     }
     for (uint32_t i = 0; i < types->new_instances.count; i++) {
         CtInstance *instance = types->new_instances.items[i];
         for (uint32_t j = 0; j < instance->class_->method_count; j++) {
             CtWhy why = {.kind = WHY_METHOD, .name = instance->class_->methods[j]->name};
-            if (instance->methods[j]) ct_types_infer_method(types, instance->methods[j], instance->method_entities[j], &why);
+            if (instance->methods[j])
+                ct_types_infer_method(types, instance->methods[j], instance->method_entities[j], &why);
         }
     }
 }

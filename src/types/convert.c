@@ -18,17 +18,17 @@ CtTyCon *ct_types_find_tycon(CtTypes *types, CtName name) {
         return ct_types_con_tuple(types, commas ? commas + 1 : 0);
     }
     if (ct_types_find(types, SPACE_CLASS, name))
-        ct_error(types->context, CT_E0302, name.span, "`%s` is a class, not a type", text);
+        ct_error(types->context, CT_E0302, name.range, "`%s` is a class, not a type", text);
     else
         ct_types_report_unknown(types, "type", SPACE_TYPE, name);
     return NULL;
 }
 
-static CtTy *arity_error(CtTypes *types, CtSpan span, const char *name, uint32_t takes, uint32_t given) {
+static CtTy *arity_error(CtTypes *types, CtSourceRange range, const char *name, uint32_t takes, uint32_t given) {
     const char *number = takes ? ct_format(types->arena, "%u", takes) : "no";
-    CtDiag *diag = ct_error(types->context, CT_E0303, span, "`%s` takes %s type argument%s here, but is given %u", name,
-                            number, takes == 1 ? "" : "s", given);
-    const char *text = ct_types_excerpt(types, span);
+    CtDiag *diag = ct_error(types->context, CT_E0303, range, "`%s` takes %s type argument%s here, but is given %u",
+                            name, number, takes == 1 ? "" : "s", given);
+    const char *text = ct_types_excerpt(types, range);
     if (takes == 1 && given == 0)
         ct_help(types->context, diag, "say of what: `%s Double`, for example", name);
     else if (takes == 0 && text && text[strlen(text) - 1] == ']')
@@ -44,12 +44,12 @@ static CtTy *variable(CtTypes *types, CtTyVars *vars, CtName name, uint32_t arit
         CtTy *end = ct_types_ty_resolve(type);
         if (end->kind != TY_META && end->kind != TY_GENERIC) return type;
         if (end->arity == arity) return type;
-        ct_error(types->context, CT_E0303, name.span, "`%s` takes %u type argument%s elsewhere, but %u here",
+        ct_error(types->context, CT_E0303, name.range, "`%s` takes %u type argument%s elsewhere, but %u here",
                  name.text->text, end->arity, end->arity == 1 ? "" : "s", arity);
         return types->error;
     }
     if (!vars->open) {
-        CtDiag *diag = ct_error(types->context, CT_E0302, name.span,
+        CtDiag *diag = ct_error(types->context, CT_E0302, name.range,
                                 "the type variable `%s` is not among those declared", name.text->text);
         ct_help(types->context, diag,
                 "a type's variables stand behind its name, before `=`: … %s = …; names of types "
@@ -69,15 +69,15 @@ static CtTy *applied(CtTypes *types, CtTyVars *vars, CtTyCon *con, const CtTypeE
     if (con->is_synonym) ct_types_ensure_synonym(types, con);
     if (con->type->is_error) return types->error;
     if (missing && con->arity < missing) {
-        ct_error(types->context, CT_E0303, expr->span,
+        ct_error(types->context, CT_E0303, expr->range,
                  "a constructor that takes %u type argument%s is meant here, not `%s`", missing,
                  missing == 1 ? "" : "s", con->name->text);
         return types->error;
     }
     if (given + missing != con->arity)
-        return arity_error(types, expr->span, con->name->text, con->arity - missing, given);
+        return arity_error(types, expr->range, con->name->text, con->arity - missing, given);
     if (con->is_synonym && given < con->declared) {
-        ct_error(types->context, CT_E0303, expr->span, "the synonym `%s` needs all its arguments", con->name->text);
+        ct_error(types->context, CT_E0303, expr->range, "the synonym `%s` needs all its arguments", con->name->text);
         return types->error;
     }
     CtTy **args = CT_NEW_ARRAY(types->arena, CtTy *, given);
@@ -104,7 +104,7 @@ static CtTy *application(CtTypes *types, CtTyVars *vars, const CtTypeExpr *expr,
     }
     if (head->kind != TYPE_EXPR_VAR) {
         if (given == 0) return types->error;
-        ct_error(types->context, CT_E0303, head->span, "this type takes no arguments");
+        ct_error(types->context, CT_E0303, head->range, "this type takes no arguments");
         return types->error;
     }
     CtTy *type = variable(types, vars, head->name, given + missing);
@@ -120,7 +120,8 @@ static CtTy *closed(CtTypes *types, CtTyVars *vars, const CtTypeExpr *expr) {
     case TYPE_EXPR_LIST: return ct_types_ty_list(types, ct_types_convert_partial(types, vars, expr->parts[0], 0));
     case TYPE_EXPR_TUPLE: {
         CtTy **parts = CT_NEW_ARRAY(types->arena, CtTy *, expr->part_count);
-        for (uint32_t i = 0; i < expr->part_count; i++) parts[i] = ct_types_convert_partial(types, vars, expr->parts[i], 0);
+        for (uint32_t i = 0; i < expr->part_count; i++)
+            parts[i] = ct_types_convert_partial(types, vars, expr->parts[i], 0);
         return ct_types_ty_tuple(types, parts, expr->part_count);
     }
     case TYPE_EXPR_FUN: { /* along the arrows without recursion */
@@ -142,28 +143,28 @@ static CtTy *convert(CtTypes *types, CtTyVars *vars, const CtTypeExpr *expr, uin
     if (expr->kind == TYPE_EXPR_VAR || expr->kind == TYPE_EXPR_CON || expr->kind == TYPE_EXPR_APP)
         return application(types, vars, expr, missing);
     if (missing == 0) return closed(types, vars, expr);
-    ct_error(types->context, CT_E0303, expr->span, "a type constructor that takes %u argument%s is meant here", missing,
-             missing == 1 ? "" : "s");
+    ct_error(types->context, CT_E0303, expr->range, "a type constructor that takes %u argument%s is meant here",
+             missing, missing == 1 ? "" : "s");
     return types->error;
 }
 
 /* The parser bounds each type, but synonyms reach further down. */
-bool ct_types_convert_down(CtTypes *types, CtSpan span) {
+bool ct_types_convert_down(CtTypes *types, CtSourceRange range) {
     enum { DEEPEST = 4000 };
     if (types->convert_levels < DEEPEST) return ++types->convert_levels;
     if (!types->told_large)
-        ct_error(types->context, CT_E0207, span, "types and synonyms are nested more than %d levels deep here",
+        ct_error(types->context, CT_E0207, range, "types and synonyms are nested more than %d levels deep here",
                  DEEPEST);
     types->told_large = true;
     return false;
 }
 
 CtTy *ct_types_convert_partial(CtTypes *types, CtTyVars *vars, const CtTypeExpr *expr, uint32_t missing) {
-    if (!ct_types_convert_down(types, expr->span)) return types->error;
+    if (!ct_types_convert_down(types, expr->range)) return types->error;
     CtTy *type = convert(types, vars, expr, missing);
     types->convert_levels--;
     if (type->kind != TY_APP || type->size <= CT_TYPE_LIMIT) return type;
-    ct_types_report_large(types, expr->span);
+    ct_types_report_large(types, expr->range);
     return types->error;
 }
 
@@ -171,9 +172,10 @@ CtTy *ct_types_convert_type(CtTypes *types, CtTyVars *vars, const CtTypeExpr *ex
     return ct_types_convert_partial(types, vars, expr, 0);
 }
 
-static void report_constraint(CtTypes *types, const CtClass *class_, CtTy *type, CtSpan span) {
-    CtDiag *diag = ct_error(types->context, CT_E0314, span,
-                            "a context constrains type variables, not types such as `%s`", ct_types_ty_text(types, type));
+static void report_constraint(CtTypes *types, const CtClass *class_, CtTy *type, CtSourceRange range) {
+    CtDiag *diag =
+        ct_error(types->context, CT_E0314, range, "a context constrains type variables, not types such as `%s`",
+                 ct_types_ty_text(types, type));
     ct_help(types->context, diag,
             "say what is asked of the variables in it, such as `%s a`; leave it out if there are none",
             class_->name->text);
@@ -187,11 +189,11 @@ void ct_types_convert_context(CtTypes *types, CtTyVars *vars, const CtConstraint
         CtTy *end = ct_types_ty_resolve(type), *head = end;
         while (head->kind == TY_APP) head = ct_types_ty_resolve(head->fun);
         if (end->kind == TY_GENERIC || end->kind == TY_META)
-            ct_types_pred_add(types, end, class_, constraints[i].span);
+            ct_types_pred_add(types, end, class_, constraints[i].range);
         else if (head->kind == TY_GENERIC)
-            ct_types_applied_add(types, head, class_, end, constraints[i].span);
+            ct_types_applied_add(types, head, class_, end, constraints[i].range);
         else if (!ct_types_ty_failed(end))
-            report_constraint(types, class_, end, constraints[i].span);
+            report_constraint(types, class_, end, constraints[i].range);
     }
 }
 

@@ -1,15 +1,16 @@
 /* Declarations of types and primitives: data, newtype, type, primitive. */
 #include "types/internal.h"
 
-static void defined_twice(CtTypes *types, const char *what, CtName name, CtSpan first) {
-    CtDiag *diag = ct_error(types->context, CT_E0309, name.span, "the %s `%s` is defined twice", what, name.text->text);
+static void defined_twice(CtTypes *types, const char *what, CtName name, CtSourceRange first) {
+    CtDiag *diag =
+        ct_error(types->context, CT_E0309, name.range, "the %s `%s` is defined twice", what, name.text->text);
     ct_note(types->context, diag, first, "the first definition is here");
 }
 
 static void declare_tycon(CtTypes *types, CtDecl *decl) {
     CtTyCon *known = ct_map_get(&types->own->names[SPACE_TYPE], ct_key(decl->name.text));
-    if (known && known->span.source && known->span.source == decl->span.source) {
-        defined_twice(types, "type", decl->name, known->span);
+    if (known && known->range.source && known->range.source == decl->range.source) {
+        defined_twice(types, "type", decl->name, known->range);
         return;
     }
     CtTyCon *con = ct_types_con_new(types, decl->name.text->text, decl->param_count);
@@ -18,13 +19,13 @@ static void declare_tycon(CtTypes *types, CtDecl *decl) {
         con->params[i]->made = false;
         for (uint32_t j = 0; j < i; j++)
             if (con->params[j]->name == con->params[i]->name)
-                defined_twice(types, "parameter", decl->params[i], decl->params[j].span);
+                defined_twice(types, "parameter", decl->params[i], decl->params[j].range);
     }
     con->declared = decl->param_count;
     con->is_newtype = decl->is_newtype;
     con->is_synonym = decl->kind == DECL_SYNONYM;
     con->decl = decl;
-    con->span = decl->name.span;
+    con->range = decl->name.range;
     decl->tycon = con;
     ct_types_define(types, SPACE_TYPE, con->name, con);
     ct_push(types->arena, &types->new_tycons, con);
@@ -100,14 +101,14 @@ void ct_types_ensure_synonym(CtTypes *types, CtTyCon *con) {
     if (con->state == 2) return;
     if (con->state == 1) {
         CtDiag *diag =
-            ct_error(types->context, CT_E0313, con->span, "the type synonym `%s` stands for itself", con->name->text);
+            ct_error(types->context, CT_E0313, con->range, "the type synonym `%s` stands for itself", con->name->text);
         ct_help(types->context, diag, "a type that contains itself is declared with `data`: data %s = …",
                 con->name->text);
         con->synonym = types->error;
         con->state = 2;
         return;
     }
-    if (!ct_types_convert_down(types, con->span)) {
+    if (!ct_types_convert_down(types, con->range)) {
         con->synonym = types->error;
         con->state = 2;
         return;
@@ -126,11 +127,11 @@ enum { MOST_FIELDS = 3000 }; /* there is a function for each, with a pattern for
 
 static CtDataCon *data_con(CtTypes *types, CtTyCon *con, CtConDecl *decl, CtTyVars *vars, uint32_t tag) {
     if (decl->field_count > MOST_FIELDS)
-        ct_error(types->context, CT_E0323, decl->name.span, "`%s` has %u fields; at most %d are possible",
+        ct_error(types->context, CT_E0323, decl->name.range, "`%s` has %u fields; at most %d are possible",
                  decl->name.text->text, decl->field_count, MOST_FIELDS);
     CtDataCon *data = CT_NEW(types->arena, CtDataCon);
     *data = (CtDataCon){
-        .name = decl->name.text, .tycon = con, .tag = tag, .arity = decl->field_count, .span = decl->name.span};
+        .name = decl->name.text, .tycon = con, .tag = tag, .arity = decl->field_count, .range = decl->name.range};
     data->fields = CT_NEW_ARRAY(types->arena, CtTy *, data->arity);
     for (uint32_t i = 0; i < data->arity; i++) data->fields[i] = ct_types_convert_type(types, vars, decl->fields[i]);
     if (decl->field_names && decl->field_count <= MOST_FIELDS) {
@@ -138,8 +139,8 @@ static CtDataCon *data_con(CtTypes *types, CtTyCon *con, CtConDecl *decl, CtTyVa
         for (uint32_t i = 0; i < data->arity; i++) data->field_names[i] = decl->field_names[i].text;
     }
     CtDataCon *known = ct_map_get(&types->own->names[SPACE_CON], ct_key(data->name));
-    if (known && known->span.source && known->span.source == data->span.source) {
-        defined_twice(types, "constructor", decl->name, known->span);
+    if (known && known->range.source && known->range.source == data->range.source) {
+        defined_twice(types, "constructor", decl->name, known->range);
         return data;
     }
     ct_types_define(types, SPACE_CON, data->name, data);
@@ -156,7 +157,7 @@ static void declare_cons(CtTypes *types, CtTyCon *con) {
         con->con_count = i + 1;
     }
     if (con->is_newtype && (con->con_count != 1 || con->cons[0]->arity != 1))
-        ct_error(types->context, CT_E0201, decl->span, "a newtype has one constructor with one field; use data");
+        ct_error(types->context, CT_E0201, decl->range, "a newtype has one constructor with one field; use data");
 }
 
 /* ---- data types that contain themselves at ever larger types ---- */
@@ -200,7 +201,7 @@ static void check_regular(CtTypes *types, CtTyCon *con) {
     for (uint32_t i = 0; i < con->con_count; i++)
         for (uint32_t j = 0; j < con->cons[i]->arity; j++)
             if (irregular(types, con, con->cons[i]->fields[j])) {
-                ct_error(types->context, CT_E0316, con->decl->cons[i].fields[j]->span,
+                ct_error(types->context, CT_E0316, con->decl->cons[i].fields[j]->range,
                          "the type `%s` contains itself at a larger type, `%s`", con->name->text,
                          ct_types_ty_text(types, con->cons[i]->fields[j]));
                 con->cons[i]->fields[j] = types->error;

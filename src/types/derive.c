@@ -14,7 +14,7 @@
 typedef struct Derive {
     CtTypes *types;
     CtInstance *instance;
-    CtSpan span;
+    CtSourceRange range;
     bool failed;
 } Derive;
 
@@ -27,19 +27,19 @@ static CtInstance *declare_one(CtTypes *types, CtTyCon *con, CtName name) {
     bool bounded = !strcmp(text, "Bounded"), enumeration = true;
     for (uint32_t i = 0; i < con->con_count; i++) enumeration &= con->cons[i]->arity == 0;
     if (strcmp(text, "Eq") && strcmp(text, "Ord") && strcmp(text, "Show") && strcmp(text, "Enum") && !bounded) {
-        CtDiag *diag = ct_error(types->context, CT_E0315, name.span, "the class %s cannot be derived", text);
+        CtDiag *diag = ct_error(types->context, CT_E0315, name.range, "the class %s cannot be derived", text);
         ct_help(types->context, diag, "Eq, Ord, Show, Enum and Bounded can; write an instance of the others");
         return NULL;
     }
     if ((bounded || !strcmp(text, "Enum")) && !enumeration && !(bounded && con->con_count == 1)) {
-        ct_error(types->context, CT_E0315, name.span, "%s cannot be derived for `%s`: its constructors have fields",
+        ct_error(types->context, CT_E0315, name.range, "%s cannot be derived for `%s`: its constructors have fields",
                  text, con->name->text);
         return NULL;
     }
     CtTy **generics = CT_NEW_ARRAY(types->arena, CtTy *, con->arity);
     for (uint32_t i = 0; i < con->arity; i++)
         generics[i] = ct_types_ty_generic(types, con->params[i]->name, con->params[i]->arity);
-    CtInstance *instance = ct_types_instance_new(types, class_, con, generics, con->arity, name.span);
+    CtInstance *instance = ct_types_instance_new(types, class_, con, generics, con->arity, name.range);
     if (!instance) return NULL;
     instance->derived = true;
     instance->decl = con->decl;
@@ -56,10 +56,10 @@ static bool grow_context(CtTypes *types, CtInstance *instance, bool report) {
     for (uint32_t i = 0; i < con->con_count; i++)
         for (uint32_t j = 0; j < con->cons[i]->arity; j++) {
             CtTy *field = ct_types_ty_replace(types, con->cons[i]->fields[j], con->params, args, con->arity);
-            bool sound = ct_types_solve(types, instance->class_, field, instance->span, true);
+            bool sound = ct_types_solve(types, instance->class_, field, instance->range, true);
             if (!report || (sound && types->deferred.count == marks.deferred)) continue;
             CtDiag *diag = ct_error(
-                types->context, CT_E0315, instance->span, "%s cannot be derived for `%s`: it has a field of type `%s`",
+                types->context, CT_E0315, instance->range, "%s cannot be derived for `%s`: it has a field of type `%s`",
                 instance->class_->name->text, con->name->text, ct_types_ty_text(types, con->cons[i]->fields[j]));
             if (ct_types_ty_is_function(types, field))
                 ct_help(types->context, diag, "functions can neither be compared nor shown");
@@ -71,7 +71,7 @@ static bool grow_context(CtTypes *types, CtInstance *instance, bool report) {
             CtPred *before = instance->generics[i]->preds;
             while (before && before->class_ != pred->class_) before = before->next;
             changed |= !before;
-            ct_types_pred_add(types, instance->generics[i], pred->class_, instance->span);
+            ct_types_pred_add(types, instance->generics[i], pred->class_, instance->range);
         }
     types->metas.count = marks.metas;
     types->deferred.count = marks.deferred;
@@ -102,7 +102,7 @@ static CtSym symbol(Derive *d, const char *text) { return ct_intern_text(&d->typ
 static CtExpr *expr(Derive *d, CtExprKind kind, uint32_t part_count) {
     CtExpr *e = CT_NEW(d->types->arena, CtExpr);
     e->kind = kind;
-    e->span = d->span;
+    e->range = d->range;
     e->part_count = part_count;
     e->parts = CT_NEW_ARRAY(d->types->arena, CtExpr *, part_count);
     return e;
@@ -111,13 +111,13 @@ static CtExpr *expr(Derive *d, CtExprKind kind, uint32_t part_count) {
 static CtPat *pat(Derive *d, CtPatKind kind, uint32_t part_count) {
     CtPat *p = CT_NEW(d->types->arena, CtPat);
     p->kind = kind;
-    p->span = d->span;
+    p->range = d->range;
     p->part_count = part_count;
     p->parts = CT_NEW_ARRAY(d->types->arena, CtPat *, part_count);
     return p;
 }
 
-static CtName name_of(Derive *d, const char *text) { return (CtName){NULL, symbol(d, text), d->span}; }
+static CtName name_of(Derive *d, const char *text) { return (CtName){NULL, symbol(d, text), d->range}; }
 
 static CtExpr *local(Derive *d, const char *name) {
     CtExpr *e = expr(d, EXPR_VAR, 0);
@@ -135,14 +135,16 @@ static CtExpr *global(Derive *d, const char *name) {
     CtExpr *e = local(d, name);
     e->entity = ct_types_library(d->types, SPACE_VALUE, e->name.text);
     if (!e->entity && !d->failed) {
-        ct_error(d->types->context, CT_E0315, d->span, "deriving %s needs `%s`, which no library defines",
+        ct_error(d->types->context, CT_E0315, d->range, "deriving %s needs `%s`, which no library defines",
                  d->instance->class_->name->text, name);
         d->failed = true;
     }
     return e;
 }
 
-static CtDataCon *library_con(Derive *d, const char *name) { return ct_types_library(d->types, SPACE_CON, symbol(d, name)); }
+static CtDataCon *library_con(Derive *d, const char *name) {
+    return ct_types_library(d->types, SPACE_CON, symbol(d, name));
+}
 
 static CtExpr *constant(Derive *d, const char *name) {
     CtExpr *e = expr(d, EXPR_CON, 0);
@@ -174,7 +176,7 @@ static CtExpr *string(Derive *d, const char *text) {
 /* C a0 a1 … with variables of the given letter, or wildcards for none. */
 static CtPat *con_pat(Derive *d, CtDataCon *con, const char *letter) {
     CtPat *p = pat(d, PAT_CON, con->arity);
-    p->name = (CtName){NULL, con->name, d->span};
+    p->name = (CtName){NULL, con->name, d->range};
     p->con = con;
     for (uint32_t i = 0; i < con->arity; i++)
         p->parts[i] = letter ? variable(d, ct_format(d->types->arena, "%s%u", letter, i)) : pat(d, PAT_WILD, 0);
@@ -184,14 +186,14 @@ static CtPat *con_pat(Derive *d, CtDataCon *con, const char *letter) {
 static void set_rhs(Derive *d, CtRhs *rhs, CtExpr *body) {
     rhs->guarded = CT_NEW(d->types->arena, CtGuarded);
     rhs->guarded->body = body;
-    rhs->guarded->span = d->span;
+    rhs->guarded->range = d->range;
     rhs->guarded_count = 1;
 }
 
 static void add_alt(Derive *d, CtExpr *e, CtPat *p, CtExpr *body) {
     CtAlt *alt = &e->alts[e->alt_count++];
     alt->pat = p;
-    alt->span = d->span;
+    alt->range = d->range;
     set_rhs(d, &alt->rhs, body);
 }
 
@@ -199,7 +201,7 @@ static CtBinding *new_binding(Derive *d, const char *method, uint32_t clauses) {
     CtBinding *binding = CT_NEW(d->types->arena, CtBinding);
     binding->made = true;
     binding->name = name_of(d, method);
-    binding->span = d->span;
+    binding->range = d->range;
     binding->clauses = CT_NEW_ARRAY(d->types->arena, CtClause, clauses);
     return binding;
 }
@@ -210,7 +212,7 @@ static void add_clause(Derive *d, CtBinding *binding, CtPat *first, CtPat *secon
     clause->pats = CT_NEW_ARRAY(d->types->arena, CtPat *, 2);
     if (first) clause->pats[clause->pat_count++] = first;
     if (second) clause->pats[clause->pat_count++] = second;
-    clause->span = d->span;
+    clause->range = d->range;
     set_rhs(d, &clause->rhs, body);
 }
 
@@ -342,7 +344,7 @@ static void write_show(Derive *d) {
 
 static CtExpr *plain(Derive *d, CtDataCon *con) {
     CtExpr *e = expr(d, EXPR_CON, 0);
-    e->name = (CtName){NULL, con->name, d->span};
+    e->name = (CtName){NULL, con->name, d->range};
     e->con = con;
     return e;
 }
@@ -398,7 +400,7 @@ static void write_bound(Derive *d, const char *method, CtDataCon *con) {
 }
 
 static void write_instance(CtTypes *types, CtInstance *instance) {
-    Derive derive = {types, instance, instance->span, false}, *d = &derive;
+    Derive derive = {types, instance, instance->range, false}, *d = &derive;
     CtTyCon *con = instance->tycon;
     if (con->con_count == 0) return;
     switch (instance->class_->name->text[0]) { /* Eq, Enum, Ord, Show, Bounded: told apart when the head was made */

@@ -8,27 +8,27 @@
 
 typedef struct Do {
     CtTypes *types;
-    CtSpan keyword;
+    CtSourceRange keyword;
 } Do;
 
-static CtExpr *node(Do *d, CtExprKind kind, CtSpan span, uint32_t count) {
+static CtExpr *node(Do *d, CtExprKind kind, CtSourceRange range, uint32_t count) {
     CtExpr *expr = CT_NEW(d->types->arena, CtExpr);
     expr->kind = kind;
-    expr->span = span;
+    expr->range = range;
     expr->part_count = count;
     if (count) expr->parts = CT_NEW_ARRAY(d->types->arena, CtExpr *, count);
     return expr;
 }
 
-static CtPat *pattern(Do *d, CtPatKind kind, CtSpan span) {
+static CtPat *pattern(Do *d, CtPatKind kind, CtSourceRange range) {
     CtPat *pat = CT_NEW(d->types->arena, CtPat);
     pat->kind = kind;
-    pat->span = span;
+    pat->range = range;
     return pat;
 }
 
-static CtName name(Do *d, const char *text, CtSpan span) {
-    return (CtName){NULL, ct_intern_text(&d->types->context->symbols, text), span};
+static CtName name(Do *d, const char *text, CtSourceRange range) {
+    return (CtName){NULL, ct_intern_text(&d->types->context->symbols, text), range};
 }
 
 /* The library's function; messages call it `do`. */
@@ -62,7 +62,7 @@ static bool may_fail(Do *d, const CtPat *pat) {
 }
 
 static CtExpr *lambda(Do *d, CtPat *pat, CtExpr *body) {
-    CtExpr *expr = node(d, EXPR_LAM, body->span, 1);
+    CtExpr *expr = node(d, EXPR_LAM, body->range, 1);
     expr->pats = CT_NEW(d->types->arena, CtPat *);
     expr->pats[0] = pat;
     expr->pat_count = 1;
@@ -71,9 +71,9 @@ static CtExpr *lambda(Do *d, CtPat *pat, CtExpr *body) {
 }
 
 static CtAlt alternative(Do *d, CtPat *pat, CtExpr *body) {
-    CtAlt alt = {.pat = pat, .span = body->span};
+    CtAlt alt = {.pat = pat, .range = body->range};
     alt.rhs.guarded = CT_NEW(d->types->arena, CtGuarded);
-    *alt.rhs.guarded = (CtGuarded){.body = body, .span = body->span};
+    *alt.rhs.guarded = (CtGuarded){.body = body, .range = body->range};
     alt.rhs.guarded_count = 1;
     return alt;
 }
@@ -82,9 +82,9 @@ static CtAlt alternative(Do *d, CtPat *pat, CtExpr *body) {
 static CtExpr *failure(Do *d, const CtPat *pat) {
     CtContext *context = d->types->context;
     uint32_t line, column;
-    ct_source_position(context, pat->span.source, pat->span.start, &line, &column);
-    const char *file = context->sources.items[pat->span.source].name;
-    CtExpr *text = node(d, EXPR_LIT, pat->span, 0), *call = node(d, EXPR_APP, pat->span, 2);
+    ct_source_position(context, pat->range.source, pat->range.start, &line, &column);
+    const char *file = context->sources.items[pat->range.source].name;
+    CtExpr *text = node(d, EXPR_LIT, pat->range, 0), *call = node(d, EXPR_APP, pat->range, 2);
     text->lit.kind = LIT_STRING;
     text->lit.text = ct_format(d->types->arena, "%s:%u:%u: a pattern of `do` does not match", file, line, column);
     text->lit.text_length = strlen(text->lit.text);
@@ -97,28 +97,28 @@ static CtExpr *failure(Do *d, const CtPat *pat) {
  */
 static CtExpr *continuation(Do *d, CtPat *pat, CtExpr *rest) {
     if (!may_fail(d, pat)) return lambda(d, pat, rest);
-    CtName bound = name(d, "bound value", pat->span);
-    CtPat *variable = pattern(d, PAT_VAR, pat->span);
+    CtName bound = name(d, "bound value", pat->range);
+    CtPat *variable = pattern(d, PAT_VAR, pat->range);
     variable->name = bound;
-    CtExpr *match = node(d, EXPR_CASE, rest->span, 1);
-    match->parts[0] = node(d, EXPR_VAR, pat->span, 0);
+    CtExpr *match = node(d, EXPR_CASE, rest->range, 1);
+    match->parts[0] = node(d, EXPR_VAR, pat->range, 0);
     match->parts[0]->name = bound;
     match->alts = CT_NEW_ARRAY(d->types->arena, CtAlt, 2);
     match->alt_count = 2;
     match->alts[0] = alternative(d, pat, rest);
-    match->alts[1] = alternative(d, pattern(d, PAT_WILD, pat->span), failure(d, pat));
+    match->alts[1] = alternative(d, pattern(d, PAT_WILD, pat->range), failure(d, pat));
     return lambda(d, variable, match);
 }
 
 static CtExpr *before(Do *d, CtStmt *stmt, CtExpr *rest) {
     if (stmt->kind == STMT_LET) {
-        CtExpr *let = node(d, EXPR_LET, ct_span_join(stmt->span, rest->span), 1);
+        CtExpr *let = node(d, EXPR_LET, ct_range_join(stmt->range, rest->range), 1);
         let->decls = stmt->decls;
         let->parts[0] = rest;
         return let;
     }
-    CtPat *pat = stmt->kind == STMT_BIND ? stmt->pat : pattern(d, PAT_WILD, stmt->span);
-    CtExpr *bind = node(d, EXPR_APP, ct_span_join(stmt->span, rest->span), 3);
+    CtPat *pat = stmt->kind == STMT_BIND ? stmt->pat : pattern(d, PAT_WILD, stmt->range);
+    CtExpr *bind = node(d, EXPR_APP, ct_range_join(stmt->range, rest->range), 3);
     bind->parts[0] = hidden(d, HIDDEN_BIND);
     bind->parts[1] = stmt->expr;
     bind->parts[2] = continuation(d, pat, rest);
@@ -126,7 +126,7 @@ static CtExpr *before(Do *d, CtStmt *stmt, CtExpr *rest) {
 }
 
 void ct_types_expand_do(CtTypes *types, CtExpr *expr) {
-    Do d = {.types = types, .keyword = expr->span};
+    Do d = {.types = types, .keyword = expr->range};
     d.keyword.end = d.keyword.start + 2;
     if (expr->stmt_count == 0 || expr->stmts[expr->stmt_count - 1].kind != STMT_EXPR)
         return; /* the parser has said so */
@@ -139,20 +139,20 @@ void ct_types_expand_do(CtTypes *types, CtExpr *expr) {
 
 /* ---- return ---- */
 
-static CtBinding *constant(CtTypes *types, CtSym bound, CtEntity *value, CtSpan span) {
+static CtBinding *constant(CtTypes *types, CtSym bound, CtEntity *value, CtSourceRange range) {
     CtBinding *binding = CT_NEW(types->arena, CtBinding);
     CtExpr *body = CT_NEW(types->arena, CtExpr);
     body->kind = EXPR_VAR;
-    body->span = span;
-    body->name = (CtName){NULL, value->name, span};
+    body->range = range;
+    body->name = (CtName){NULL, value->name, range};
     body->entity = value;
-    binding->name = (CtName){NULL, bound, span};
-    binding->span = span;
+    binding->name = (CtName){NULL, bound, range};
+    binding->range = range;
     binding->clauses = CT_NEW(types->arena, CtClause);
     binding->clause_count = 1;
-    binding->clauses->span = span;
+    binding->clauses->range = range;
     binding->clauses->rhs.guarded = CT_NEW(types->arena, CtGuarded);
-    *binding->clauses->rhs.guarded = (CtGuarded){.body = body, .span = span};
+    *binding->clauses->rhs.guarded = (CtGuarded){.body = body, .range = range};
     binding->clauses->rhs.guarded_count = 1;
     return binding;
 }
@@ -168,6 +168,6 @@ void ct_types_complete_monads(CtTypes *types) {
         if (instance->class_ != monad || !ct_types_instance_find(applicative, instance->tycon)) continue;
         for (uint32_t j = 0; j < monad->method_count; j++)
             if (monad->methods[j]->name == return_ && !instance->methods[j])
-                instance->methods[j] = constant(types, return_, pure, instance->span);
+                instance->methods[j] = constant(types, return_, pure, instance->range);
     }
 }

@@ -383,7 +383,7 @@ static void say_missing(Explorer *e) {
                                                                             : ", ",
                        e->witnesses.items[i]);
     if (e->missing > e->witnesses.count) ct_text_puts(&text, " and others");
-    CtDiag *diag = ct_warning(e->types->context, CT_E0325, e->match->span, "%s %s not matched", text.data,
+    CtDiag *diag = ct_warning(e->types->context, CT_E0325, e->match->range, "%s %s not matched", text.data,
                               e->missing == 1 ? "is" : "are");
     bool guarded = false;
     for (uint32_t i = 0; i < e->match->row_count; i++) guarded |= e->match->rows[i].may_fail;
@@ -409,16 +409,16 @@ static bool covers(Explorer *e, Cell a, Cell b, uint32_t depth) {
 static void say_unreached(Explorer *e, uint32_t index) {
     const CtMatch *match = e->match;
     const CtMatchRow *row = &match->rows[index];
-    CtDiag *diag = ct_warning(e->types->context, CT_E0326, row->span, "this %s is never reached", match->row_name);
+    CtDiag *diag = ct_warning(e->types->context, CT_E0326, row->range, "this %s is never reached", match->row_name);
     for (uint32_t i = 0; i < index; i++) {
         bool covered = !match->rows[i].may_fail;
         for (uint32_t j = 0; j < match->column_count && covered; j++)
             covered = covers(e, plain(match->rows[i].pats[j]), plain(row->pats[j]), 0);
         if (!covered) continue;
-        ct_note(e->types->context, diag, match->rows[i].span, "this one matches all that it would");
+        ct_note(e->types->context, diag, match->rows[i].range, "this one matches all that it would");
         return;
     }
-    ct_note(e->types->context, diag, CT_NO_SPAN, "those before it match all that it would");
+    ct_note(e->types->context, diag, CT_NO_RANGE, "those before it match all that it would");
 }
 
 static void examine(CtTypes *types, CtMatch *match) {
@@ -445,12 +445,12 @@ static void examine(CtTypes *types, CtMatch *match) {
 
 /* ---- collecting, while a module is inferred ---- */
 
-static CtMatch *new_match(CtTypes *types, uint32_t rows, uint32_t columns, CtSpan span) {
+static CtMatch *new_match(CtTypes *types, uint32_t rows, uint32_t columns, CtSourceRange range) {
     CtMatch *match = CT_NEW(types->arena, CtMatch);
     match->rows = CT_NEW_ARRAY(types->arena, CtMatchRow, rows);
     match->row_count = rows;
     match->column_count = columns;
-    match->span = span;
+    match->range = range;
     ct_push(types->arena, &types->matches, match);
     return match;
 }
@@ -470,37 +470,38 @@ void ct_types_note_clauses(CtTypes *types, const CtBinding *binding) {
     }
     for (uint32_t i = 0; i < binding->clause_count; i++)
         if (binding->clauses[i].pat_count != columns) return;
-    CtMatch *match = new_match(types, binding->clause_count, columns, binding->name.span);
+    CtMatch *match = new_match(types, binding->clause_count, columns, binding->name.range);
     match->name = binding->name.text;
     match->row_name = "clause";
     match->help = "without a clause for it the program stops with an error there";
     for (uint32_t i = 0; i < binding->clause_count; i++) {
         const CtClause *clause = &binding->clauses[i];
-        CtSpan span = ct_span_join(clause->span, clause->pats[columns - 1]->span);
-        span.end = clause->pats[columns - 1]->span.end > span.start ? clause->pats[columns - 1]->span.end : span.end;
-        match->rows[i] = (CtMatchRow){.pats = clause->pats, .rhs = &clause->rhs, .span = span};
+        CtSourceRange range = ct_range_join(clause->range, clause->pats[columns - 1]->range);
+        range.end =
+            clause->pats[columns - 1]->range.end > range.start ? clause->pats[columns - 1]->range.end : range.end;
+        match->rows[i] = (CtMatchRow){.pats = clause->pats, .rhs = &clause->rhs, .range = range};
     }
 }
 
 void ct_types_note_case(CtTypes *types, const CtExpr *expr) {
     if (types->is_library) return;
-    CtSpan keyword = expr->span;
+    CtSourceRange keyword = expr->range;
     if (keyword.end > keyword.start + 4) keyword.end = keyword.start + 4;
     CtMatch *match = new_match(types, expr->alt_count, 1, keyword);
     match->row_name = "alternative";
     match->help = "without an alternative for it the program stops with an error there";
     for (uint32_t i = 0; i < expr->alt_count; i++) {
         const CtAlt *alt = &expr->alts[i];
-        match->rows[i] = (CtMatchRow){.pats = &expr->alts[i].pat, .rhs = &alt->rhs, .span = alt->pat->span};
+        match->rows[i] = (CtMatchRow){.pats = &expr->alts[i].pat, .rhs = &alt->rhs, .range = alt->pat->range};
     }
 }
 
 void ct_types_note_patterns(CtTypes *types, CtPat **pats, uint32_t count) {
     if (types->is_library || count == 0 || is_trivial(pats, count)) return;
-    CtMatch *match = new_match(types, 1, count, ct_span_join(pats[0]->span, pats[count - 1]->span));
+    CtMatch *match = new_match(types, 1, count, ct_range_join(pats[0]->range, pats[count - 1]->range));
     match->row_name = "pattern";
     match->help = "use `case` or clauses, which can say what holds otherwise";
-    match->rows[0] = (CtMatchRow){.pats = pats, .span = match->span};
+    match->rows[0] = (CtMatchRow){.pats = pats, .range = match->range};
 }
 
 void ct_types_check_matches(CtTypes *types) {

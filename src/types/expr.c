@@ -47,7 +47,7 @@ static CtTy *variable_type(CtTypes *types, CtExpr *expr) {
     if (!entity->scheme.count) return entity->scheme.type;
     expr->inst_count = entity->scheme.count;
     expr->inst = CT_NEW_ARRAY(types->arena, CtTy *, expr->inst_count);
-    CtTy *type = ct_types_instantiate_at(types, &entity->scheme, expr->inst, expr->span);
+    CtTy *type = ct_types_instantiate_at(types, &entity->scheme, expr->inst, expr->range);
     note_inner_use(types, expr, entity);
     note_points(types, expr);
     return type;
@@ -79,30 +79,34 @@ static CtTy *head_type(CtTypes *types, CtExpr *expr) {
 
 /* A hidden function of one class variable, used at `type`; its own type when a whole is wanted. */
 static bool use_hidden(CtTypes *types, CtExpr *expr, CtHidden hidden, CtTy *type) {
-    expr->entity = ct_types_hidden(types, hidden, expr->span);
+    expr->entity = ct_types_hidden(types, hidden, expr->range);
     if (!expr->entity) return false;
     expr->inst_count = 1;
     expr->inst = CT_NEW_ARRAY(types->arena, CtTy *, 1);
     expr->inst[0] = type;
     for (CtPred *pred = expr->entity->scheme.count ? expr->entity->scheme.generics[0]->preds : NULL; pred;
          pred = pred->next)
-        if (!ct_types_solve(types, pred->class_, type, expr->span, false)) return false;
+        if (!ct_types_solve(types, pred->class_, type, expr->range, false)) return false;
     return true;
 }
 
 static void check_number(CtTypes *types, CtExpr *expr, CtHidden hidden, CtTy *expected, const CtWhy *why) {
-    CtEntity *from_int = ct_types_hidden(types, HIDDEN_FROM_INT, expr->span);
-    if (from_int && from_int->class_ && !ct_types_literal_fits(types, from_int->class_, expected, expr->span, why)) return;
-    CtEntity *from_double = hidden == HIDDEN_FROM_DOUBLE ? ct_types_hidden(types, hidden, expr->span) : NULL;
-    if (from_double && from_double->class_ && !ct_types_fraction_fits(types, from_double->class_, expected, expr->span, why))
+    CtEntity *from_int = ct_types_hidden(types, HIDDEN_FROM_INT, expr->range);
+    if (from_int && from_int->class_ && !ct_types_literal_fits(types, from_int->class_, expected, expr->range, why))
+        return;
+    CtEntity *from_double = hidden == HIDDEN_FROM_DOUBLE ? ct_types_hidden(types, hidden, expr->range) : NULL;
+    if (from_double && from_double->class_ &&
+        !ct_types_fraction_fits(types, from_double->class_, expected, expr->range, why))
         return;
     use_hidden(types, expr, hidden, expected);
 }
 
 static void check_literal(CtTypes *types, CtExpr *expr, CtTy *expected, const CtWhy *why) {
     switch (expr->lit.kind) {
-    case LIT_CHAR: ct_types_ty_expect(types, expr->span, expected, types->char_->type, why); return;
-    case LIT_STRING: ct_types_ty_expect(types, expr->span, expected, ct_types_ty_list(types, types->char_->type), why); return;
+    case LIT_CHAR: ct_types_ty_expect(types, expr->range, expected, types->char_->type, why); return;
+    case LIT_STRING:
+        ct_types_ty_expect(types, expr->range, expected, ct_types_ty_list(types, types->char_->type), why);
+        return;
     case LIT_INT: check_number(types, expr, HIDDEN_FROM_INT, expected, why); return;
     case LIT_FRACTION: check_number(types, expr, HIDDEN_FROM_DOUBLE, expected, why); return;
     }
@@ -112,9 +116,9 @@ static void check_literal(CtTypes *types, CtExpr *expr, CtTy *expected, const Ct
 
 static uint32_t pick_tail(const CtExpr *expr, uint32_t first) {
     uint32_t tail = expr->part_count - 1, widest = 0;
-    if (expr->span.end - expr->span.start < LARGE) return tail;
+    if (expr->range.end - expr->range.start < LARGE) return tail;
     for (uint32_t i = first; i < expr->part_count; i++) {
-        uint32_t width = expr->parts[i]->span.end - expr->parts[i]->span.start;
+        uint32_t width = expr->parts[i]->range.end - expr->parts[i]->range.start;
         if (width >= widest) {
             widest = width;
             tail = i;
@@ -139,7 +143,7 @@ static CtExpr *check_app(CtTypes *types, CtExpr *expr, CtTy **expected, CtWhy *w
         type = result;
     }
     types->subject = expr;
-    if (!ct_types_ty_expect(types, expr->span, *expected, type, why) && ct_types_ty_is_function(types, type))
+    if (!ct_types_ty_expect(types, expr->range, *expected, type, why) && ct_types_ty_is_function(types, type))
         for (uint32_t i = 0; i < count; i++) types->stack.items[base + i] = types->error; /* some are missing */
     uint32_t tail = pick_tail(expr, 1);
     bool refused = false; /* after an argument that does not fit, the others say little */
@@ -158,11 +162,12 @@ static CtExpr *check_section(CtTypes *types, CtExpr *expr, CtTy **expected, CtWh
     bool left = expr->kind == EXPR_LEFT_SECTION;
     CtExpr *op = expr->parts[left ? 1 : 0];
     CtTy *first, *second, *rest, *result, *type = head_type(types, op);
-    if (!ct_types_split_fun(types, type, &first, &rest) || (!left && !ct_types_split_fun(types, rest, &second, &result))) {
+    if (!ct_types_split_fun(types, type, &first, &rest) ||
+        (!left && !ct_types_split_fun(types, rest, &second, &result))) {
         ct_types_report_not_function(types, expr, 0, type);
         first = second = rest = result = types->error;
     }
-    ct_types_ty_expect(types, expr->span, *expected, left ? rest : ct_types_ty_fun(types, first, result), why);
+    ct_types_ty_expect(types, expr->range, *expected, left ? rest : ct_types_ty_fun(types, first, result), why);
     *expected = left ? first : second;
     *why = (CtWhy){.kind = WHY_ARGUMENT, .index = left ? 1 : 2, .fun = op};
     return expr->parts[left ? 0 : 1];
@@ -176,7 +181,7 @@ static CtExpr *check_lambda(CtTypes *types, CtExpr *expr, CtTy **expected, CtWhy
         if (!ct_types_split_fun(types, *expected, &arg, &result)) {
             arg = ct_types_ty_meta(types, 0);
             result = ct_types_ty_meta(types, 0);
-            ct_types_ty_expect(types, expr->span, *expected, ct_types_ty_fun(types, arg, result), why);
+            ct_types_ty_expect(types, expr->range, *expected, ct_types_ty_fun(types, arg, result), why);
         }
         CtWhy pattern = {.kind = WHY_PATTERN};
         ct_types_check_pat(types, expr->pats[i], arg, &pattern);
@@ -191,7 +196,7 @@ static CtExpr *check_if(CtTypes *types, CtExpr *expr, CtTy *expected, CtWhy *why
     ct_types_check_expr(types, expr->parts[0], ct_types_ty_bool(types), &condition);
     bool open = ct_types_ty_resolve(expected)->kind == TY_META;
     ct_types_check_expr(types, expr->parts[1], expected, why);
-    if (open) *why = (CtWhy){.kind = WHY_BRANCH, .other = expr->parts[1]->span};
+    if (open) *why = (CtWhy){.kind = WHY_BRANCH, .other = expr->parts[1]->range};
     return expr->parts[2];
 }
 
@@ -199,7 +204,7 @@ static void check_case(CtTypes *types, CtExpr *expr, CtTy *expected, const CtWhy
     CtTy *scrutinee = ct_types_ty_meta(types, 0);
     ct_types_check_expr(types, expr->parts[0], scrutinee, NULL);
     CtWhy pattern = {.kind = WHY_SCRUTINEE}, later = {.kind = WHY_ALT};
-    if (expr->alt_count) later.other = expr->alts[0].rhs.guarded[0].body->span;
+    if (expr->alt_count) later.other = expr->alts[0].rhs.guarded[0].body->range;
     bool open = ct_types_ty_resolve(expected)->kind == TY_META;
     for (uint32_t i = 0; i < expr->alt_count; i++) {
         ct_types_check_pat(types, expr->alts[i].pat, scrutinee, &pattern);
@@ -211,7 +216,7 @@ static void check_case(CtTypes *types, CtExpr *expr, CtTy *expected, const CtWhy
 static void check_tuple(CtTypes *types, CtExpr *expr, CtTy *expected, const CtWhy *why) {
     CtTy **parts = CT_NEW_ARRAY(types->arena, CtTy *, expr->part_count);
     for (uint32_t i = 0; i < expr->part_count; i++) parts[i] = ct_types_ty_meta(types, 0);
-    ct_types_ty_expect(types, expr->span, expected, ct_types_ty_tuple(types, parts, expr->part_count), why);
+    ct_types_ty_expect(types, expr->range, expected, ct_types_ty_tuple(types, parts, expr->part_count), why);
     for (uint32_t i = 0; i < expr->part_count; i++) ct_types_check_expr(types, expr->parts[i], parts[i], why);
 }
 
@@ -221,15 +226,15 @@ static void check_tuple_con(CtTypes *types, CtExpr *expr, CtTy *expected, const 
     for (uint32_t i = 0; i < expr->tuple_size; i++) expr->inst[i] = ct_types_ty_meta(types, 0);
     CtTy *type = ct_types_ty_tuple(types, expr->inst, expr->tuple_size);
     for (uint32_t i = expr->tuple_size; i > 0; i--) type = ct_types_ty_fun(types, expr->inst[i - 1], type);
-    ct_types_ty_expect(types, expr->span, expected, type, why);
+    ct_types_ty_expect(types, expr->range, expected, type, why);
 }
 
 static void check_elements(CtTypes *types, CtExpr *expr, CtTy *expected, const CtWhy *why) {
     CtTy *element = ct_types_ty_meta(types, 0);
     CtTyCon *con = expr->kind == EXPR_LIST ? types->list : types->array;
-    ct_types_ty_expect(types, expr->span, expected, ct_types_ty_app(types, con->type, element), why);
+    ct_types_ty_expect(types, expr->range, expected, ct_types_ty_app(types, con->type, element), why);
     CtWhy later = {.kind = WHY_ELEMENT};
-    if (expr->part_count) later.other = expr->parts[0]->span;
+    if (expr->part_count) later.other = expr->parts[0]->range;
     bool open = ct_types_ty_resolve(element)->kind == TY_META;
     for (uint32_t i = 0; i < expr->part_count; i++)
         ct_types_check_expr(types, expr->parts[i], element, i > 0 && open ? &later : why);
@@ -239,7 +244,7 @@ static void check_range(CtTypes *types, CtExpr *expr, CtTy *expected, const CtWh
     static const CtHidden forms[] = {HIDDEN_ENUM_FROM, HIDDEN_ENUM_FROM_THEN, HIDDEN_ENUM_FROM_TO,
                                      HIDDEN_ENUM_FROM_THEN_TO};
     CtTy *element = ct_types_ty_meta(types, 0);
-    ct_types_ty_expect(types, expr->span, expected, ct_types_ty_list(types, element), why);
+    ct_types_ty_expect(types, expr->range, expected, ct_types_ty_list(types, element), why);
     CtWhy inside = {.kind = WHY_RANGE};
     for (uint32_t i = 0; i < expr->part_count; i++)
         if (expr->parts[i]) ct_types_check_expr(types, expr->parts[i], element, &inside);
@@ -259,7 +264,7 @@ static void check_annotation(CtTypes *types, CtExpr *expr, CtTy *expected, const
     for (uint32_t i = 0; i < vars.made.count; i++) {
         for (CtPred *pred = vars.made.items[i]->preds; pred; pred = pred->next) {
             CtPred *copy = CT_NEW(types->arena, CtPred);
-            *copy = (CtPred){pred->class_, pred->span, given[i]};
+            *copy = (CtPred){pred->class_, pred->range, given[i]};
             given[i] = copy;
         }
     }
@@ -272,14 +277,15 @@ static void check_annotation(CtTypes *types, CtExpr *expr, CtTy *expected, const
         for (uint32_t j = 0; j < i; j++) sound &= end != ct_types_ty_resolve(vars.made.items[j]);
         for (CtPred *pred = sound ? end->preds : NULL; pred; pred = pred->next) {
             bool found = false;
-            for (CtPred *one = given[i]; one; one = one->next) found |= ct_types_class_implies(one->class_, pred->class_);
+            for (CtPred *one = given[i]; one; one = one->next)
+                found |= ct_types_class_implies(one->class_, pred->class_);
             sound &= found;
         }
         if (sound || end->is_error) continue;
-        ct_error(types->context, CT_E0311, expr->span, "the annotation is more general than the expression");
+        ct_error(types->context, CT_E0311, expr->range, "the annotation is more general than the expression");
         break;
     }
-    ct_types_ty_expect(types, expr->span, expected, type, why);
+    ct_types_ty_expect(types, expr->range, expected, type, why);
 }
 
 void ct_types_check_stmt(CtTypes *types, CtStmt *stmt, bool generator) {
@@ -299,7 +305,7 @@ void ct_types_check_stmt(CtTypes *types, CtStmt *stmt, bool generator) {
 
 static CtExpr *check_comprehension(CtTypes *types, CtExpr *expr, CtTy **expected, CtWhy *why) {
     CtTy *element = ct_types_ty_meta(types, 0);
-    ct_types_ty_expect(types, expr->span, *expected, ct_types_ty_list(types, element), why);
+    ct_types_ty_expect(types, expr->range, *expected, ct_types_ty_list(types, element), why);
     for (uint32_t i = 0; i < expr->stmt_count; i++) ct_types_check_stmt(types, &expr->stmts[i], true);
     *expected = element;
     return expr->parts[0];
@@ -308,7 +314,7 @@ static CtExpr *check_comprehension(CtTypes *types, CtExpr *expr, CtTy **expected
 void ct_types_check_rhs(CtTypes *types, CtRhs *rhs, CtTy *expected, const CtWhy *why) {
     ct_types_infer_groups(types, &rhs->where);
     CtWhy later = {.kind = WHY_ALT};
-    if (rhs->guarded_count) later.other = rhs->guarded[0].body->span;
+    if (rhs->guarded_count) later.other = rhs->guarded[0].body->range;
     bool open = ct_types_ty_resolve(expected)->kind == TY_META;
     for (uint32_t i = 0; i < rhs->guarded_count; i++) {
         CtGuarded *guarded = &rhs->guarded[i];
@@ -323,8 +329,10 @@ static CtExpr *check_one(CtTypes *types, CtExpr *expr, CtTy **expected, CtWhy *w
     expr->type = type;
     types->subject = expr;
     switch (expr->kind) {
-    case EXPR_VAR: ct_types_ty_expect(types, expr->span, type, expr->type = variable_type(types, expr), why); return NULL;
-    case EXPR_CON: ct_types_ty_expect(types, expr->span, type, expr->type = con_type(types, expr), why); return NULL;
+    case EXPR_VAR:
+        ct_types_ty_expect(types, expr->range, type, expr->type = variable_type(types, expr), why);
+        return NULL;
+    case EXPR_CON: ct_types_ty_expect(types, expr->range, type, expr->type = con_type(types, expr), why); return NULL;
     case EXPR_LIT: check_literal(types, expr, type, why); return NULL;
     case EXPR_APP: return check_app(types, expr, expected, why);
     case EXPR_NEG:

@@ -34,7 +34,7 @@ static CtTyCon *choose(CtTypes *types, const CtTy *meta) {
 }
 
 /* `x ^ 0.5`: a number that is to be whole for one and real for the other. */
-static void report_whole(CtTypes *types, CtSpan whole, CtSpan real) {
+static void report_whole(CtTypes *types, CtSourceRange whole, CtSourceRange real) {
     const char *asks = ct_types_excerpt(types, whole), *is = ct_types_excerpt(types, real);
     CtDiag *diag = ct_error(types->context, CT_E0306, real, "%s is a real number, but %s needs a whole one",
                             is ? ct_format(types->arena, "`%s`", is) : "this",
@@ -51,7 +51,7 @@ static void report_whole(CtTypes *types, CtSpan whole, CtSpan real) {
 
 static void ambiguous(CtTypes *types, CtTy *meta) {
     CtText classes = ct_text(types->arena);
-    CtSpan span = meta->preds->span;
+    CtSourceRange range = meta->preds->range;
     for (CtPred *pred = meta->preds; pred; pred = pred->next)
         ct_text_printf(&classes, "%s%s", pred == meta->preds ? "" : ", ", pred->class_->name->text);
     if (is_numeric(types, meta)) {
@@ -62,15 +62,15 @@ static void ambiguous(CtTypes *types, CtTy *meta) {
             if (ct_types_class_named(pred->class_, real)) fraction = pred;
         }
         if (integral && fraction) {
-            report_whole(types, integral->span, fraction->span);
+            report_whole(types, integral->range, fraction->range);
             return;
         }
-        ct_error(types->context, CT_E0306, span, "no type of numbers has all the classes asked for here: %s",
+        ct_error(types->context, CT_E0306, range, "no type of numbers has all the classes asked for here: %s",
                  classes.data);
         return;
     }
     CtDiag *diag =
-        ct_error(types->context, CT_E0308, span, "nothing says which type is meant here; it must have the class%s %s",
+        ct_error(types->context, CT_E0308, range, "nothing says which type is meant here; it must have the class%s %s",
                  meta->preds->next ? "es" : "", classes.data);
     ct_help(types->context, diag, "annotate the expression with its type: (… :: Type)");
 }
@@ -103,7 +103,7 @@ static bool default_constrained(CtTypes *types, CtMarks marks, bool quiet) {
         CtPred *preds = meta->preds;
         meta->link = con ? con->type : types->error;
         for (CtPred *pred = con ? preds : NULL; pred; pred = pred->next)
-            ct_types_solve(types, pred->class_, meta->link, pred->span, true);
+            ct_types_solve(types, pred->class_, meta->link, pred->range, true);
         changed = true;
     }
     return changed;
@@ -149,7 +149,7 @@ static void take_preds(CtTypes *types, CtTy *generic, const CtTy *meta) {
         CtPred **place = &generic->preds;
         while (*place && strcmp((*place)->class_->name->text, pred->class_->name->text) < 0) place = &(*place)->next;
         CtPred *kept = CT_NEW(types->arena, CtPred);
-        *kept = (CtPred){pred->class_, pred->span, *place};
+        *kept = (CtPred){pred->class_, pred->range, *place};
         *place = kept;
     }
 }
@@ -205,7 +205,7 @@ static bool has_large(CtTypes *types, const CtBindingGroup *group, CtBindInfo **
         for (uint32_t j = 0; !infos[i]->signature && j < infos[i]->var_count; j++) {
             const CtEntity *var = infos[i]->vars[j];
             if (!var->scheme.type || !ct_types_ty_is_large(types, var->scheme.type)) continue;
-            ct_types_report_large(types, var->span);
+            ct_types_report_large(types, var->range);
             return true;
         }
     return false;
@@ -259,7 +259,7 @@ void ct_types_check_inner_uses(CtTypes *types) {
             uint32_t left = CT_TYPE_LIMIT;
             if (!grows(use, use->expr->inst[j], false, &left)) continue;
             CtDiag *diag =
-                ct_error(types->context, CT_E0316, use->expr->span, "`%s` calls itself at a larger type, `%s`",
+                ct_error(types->context, CT_E0316, use->expr->range, "`%s` calls itself at a larger type, `%s`",
                          use->entity->name->text, ct_types_ty_text(types, use->expr->inst[j]));
             ct_help(types->context, diag, "each call would need another copy of `%s`, without end",
                     use->entity->name->text);

@@ -28,7 +28,7 @@ static void begin(Search *search, CtBindInfo *info) {
 }
 
 static int by_source(const void *a, const void *b) {
-    uint32_t x = (*(CtBinding *const *)a)->span.start, y = (*(CtBinding *const *)b)->span.start;
+    uint32_t x = (*(CtBinding *const *)a)->range.start, y = (*(CtBinding *const *)b)->range.start;
     return x < y ? -1 : x > y;
 }
 

@@ -57,7 +57,7 @@ static bool transfer_value(const Transfer *t, CtSym name) {
 /* ---- items ---- */
 
 static CtDiag *missing(const Transfer *t, CtName name, const char *what) {
-    return ct_error(t->types->context, CT_E0319, name.span, "`%s` does not %s %s `%s`", t->module->text, t->verb, what,
+    return ct_error(t->types->context, CT_E0319, name.range, "`%s` does not %s %s `%s`", t->module->text, t->verb, what,
                     name.text->text);
 }
 
@@ -95,7 +95,7 @@ static void listed_part(const Transfer *t, const CtItem *item, const CtTyCon *co
     bool belongs = (con && is_part_of_type(con, part.text)) || (class_ && is_part_of_class(class_, part.text));
     bool moved = belongs && ((con && transfer(t, SPACE_CON, part.text, NULL)) || transfer_value(t, part.text));
     if (!moved)
-        ct_error(t->types->context, CT_E0319, part.span, "`%s` is no part of `%s` that `%s` %ss", part.text->text,
+        ct_error(t->types->context, CT_E0319, part.range, "`%s` is no part of `%s` that `%s` %ss", part.text->text,
                  item->name.text->text, t->module->text, t->verb);
 }
 
@@ -195,7 +195,7 @@ static void import(CtTypes *types, const CtDecl *decl, bool is_prelude, CtScope 
     bool standard = ct_types_is_standard_module(decl->name.text);
     if (!interface && standard) interface = &types->library;
     if (!interface) {
-        ct_error(types->context, CT_E0320, decl->name.span, "the module `%s` is not known", decl->name.text->text);
+        ct_error(types->context, CT_E0320, decl->name.range, "the module `%s` is not known", decl->name.text->text);
         return;
     }
     CtScope *plain = decl->qualified ? NULL : is_prelude ? prelude : types->imports;
@@ -254,7 +254,7 @@ static void export_module(CtTypes *types, const CtItem *item, CtScope *exports) 
     }
     const CtScope *scope = ct_map_get(&types->qualified, ct_key(name));
     if (!scope) {
-        ct_error(types->context, CT_E0319, item->span, "no module is imported as `%s`", name->text);
+        ct_error(types->context, CT_E0319, item->range, "no module is imported as `%s`", name->text);
         return;
     }
     t.from = scope;
@@ -268,7 +268,7 @@ static void export_item(CtTypes *types, const CtItem *item, CtScope *exports) {
         t.from = ct_map_get(&types->qualified, ct_key(item->name.module));
         t.module = item->name.module;
         if (!t.from) {
-            ct_error(types->context, CT_E0319, item->span, "no module is imported as `%s`", t.module->text);
+            ct_error(types->context, CT_E0319, item->range, "no module is imported as `%s`", t.module->text);
             return;
         }
     }
@@ -279,7 +279,7 @@ static void check_exports(CtTypes *types, const CtScope *exports) {
     for (int space = 0; space < SPACE_COUNT; space++) {
         const CtMap *map = &exports->clashes[space];
         for (uint32_t i = 0; i < map->count; i++)
-            ct_error(types->context, CT_E0309, types->module->name.span, "the module exports two different `%s`",
+            ct_error(types->context, CT_E0309, types->module->name.range, "the module exports two different `%s`",
                      ((CtSym)(uintptr_t)map->entries[i].key)->text);
     }
 }

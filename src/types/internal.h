@@ -47,7 +47,7 @@ typedef struct CtBindInfo {
 typedef struct CtApplied {
     CtClass *class_;
     CtTy *type;
-    CtSpan span;
+    CtSourceRange range;
     struct CtApplied *next;
 } CtApplied;
 
@@ -55,7 +55,7 @@ typedef struct CtApplied {
 typedef struct CtDeferred {
     CtClass *class_;
     CtTy *type;
-    CtSpan span;
+    CtSourceRange range;
 } CtDeferred;
 
 /* The use of a name with a signature inside its own recursion: must not grow its type. */
@@ -68,10 +68,10 @@ typedef struct CtInnerUse {
 
 /* What is compared at the moment: for what a class says when it meets a type on the way. */
 typedef struct CtExpectation {
-    CtSpan span;
+    CtSourceRange range;
     struct CtTy *expected, *found;
     const struct CtWhy *why;
-    const CtExpr *subject; /* the expression at the span, or NULL */
+    const CtExpr *subject; /* the expression at the source range, or NULL */
     bool from_found;       /* the type that meets the class comes from what was found */
 } CtExpectation;
 
@@ -165,7 +165,7 @@ CtTy *ct_types_ty_generic(CtTypes *types, CtSym name, uint32_t arity);
 CtTy *ct_types_ty_list(CtTypes *types, CtTy *element);
 CtTyCon *ct_types_con_new(CtTypes *types, const char *name, uint32_t arity);
 /* A type may have so many parts; and, where it is only compared, so many are looked at. */
-enum { CT_TYPE_LIMIT = 10000, CT_TYPE_ENDLESS = 1000000000 };
+enum { CT_TYPE_LIMIT = 10000, CT_TYPE_INFINITE = 1000000000 };
 /* Counts a type that is met on a walk; false when too many have been. A type without variables counts whole. */
 bool ct_types_ty_take(uint32_t *left, const CtTy *type);
 /* Whether it has more than CT_TYPE_LIMIT parts; or, once that has been told, more than a few. */
@@ -176,18 +176,18 @@ CtTy *ct_types_ty_substitute(CtTypes *types, CtTy *type);
 /* generics[i] := args[i] in a type. */
 CtTy *ct_types_ty_replace(CtTypes *types, CtTy *type, CtTy *const *generics, CtTy *const *args, uint32_t count);
 /* With the place of use, for messages about missing instances. */
-CtTy *ct_types_instantiate_at(CtTypes *types, const CtScheme *scheme, CtTy **inst, CtSpan span);
+CtTy *ct_types_instantiate_at(CtTypes *types, const CtScheme *scheme, CtTy **inst, CtSourceRange range);
 CtTy *ct_types_ty_bool(CtTypes *types);
 bool ct_types_ty_is_function(CtTypes *types, CtTy *type);
 bool ct_types_ty_failed(CtTy *type);
-void ct_types_pred_add(CtTypes *types, CtTy *variable, CtClass *class_, CtSpan span);
+void ct_types_pred_add(CtTypes *types, CtTy *variable, CtClass *class_, CtSourceRange range);
 /* A constraint on a variable applied to types, such as Show (f a): kept with f. */
-void ct_types_applied_add(CtTypes *types, CtTy *head, CtClass *class_, CtTy *type, CtSpan span);
+void ct_types_applied_add(CtTypes *types, CtTy *head, CtClass *class_, CtTy *type, CtSourceRange range);
 /* Those of a variable, or NULL. */
 CtApplied *ct_types_applied(CtTypes *types, const CtTy *head);
 /* Asks for those of the generics, at the types put in their places. */
-bool ct_types_applied_solve(CtTypes *types, CtTy *const *generics, CtTy *const *args, uint32_t count, CtSpan span,
-                      bool quiet);
+bool ct_types_applied_solve(CtTypes *types, CtTy *const *generics, CtTy *const *args, uint32_t count,
+                            CtSourceRange range, bool quiet);
 
 /* ---- unify.c ---- */
 typedef enum CtUnify { UNIFY_OK, UNIFY_MISMATCH, UNIFY_INFINITE, UNIFY_RIGID, UNIFY_LARGE } CtUnify;
@@ -195,12 +195,12 @@ CtUnify ct_types_unify(CtTypes *types, CtTy *a, CtTy *b);
 
 /* ---- solve.c ---- */
 /* Makes `type` a member of the class: adds to variables, looks instances up; reports what is missing unless `quiet`. */
-bool ct_types_solve(CtTypes *types, CtClass *class_, CtTy *type, CtSpan span, bool quiet);
+bool ct_types_solve(CtTypes *types, CtClass *class_, CtTy *type, CtSourceRange range, bool quiet);
 bool ct_types_class_implies(const CtClass *class_, const CtClass *super);
 /* Retries the deferred constraints from `mark` on. */
 void ct_types_solve_deferred(CtTypes *types, uint32_t mark, bool last);
 /* The hidden function's entity and, unless NULL, its class. */
-CtEntity *ct_types_hidden(CtTypes *types, CtHidden hidden, CtSpan span);
+CtEntity *ct_types_hidden(CtTypes *types, CtHidden hidden, CtSourceRange range);
 
 /* ---- convert.c ---- */
 /* Type variables in scope while types are read: name -> CtTy. New ones are made where `open`. */
@@ -211,7 +211,7 @@ typedef struct CtTyVars {
     bool flexible; /* make metas, not generics (annotations) */
 } CtTyVars;
 /* One level deeper: false, with an error, when there are too many. The caller counts convert_levels down again. */
-bool ct_types_convert_down(CtTypes *types, CtSpan span);
+bool ct_types_convert_down(CtTypes *types, CtSourceRange range);
 CtTy *ct_types_convert_type(CtTypes *types, CtTyVars *vars, const CtTypeExpr *expr);
 /* With arguments still to come: the head of an instance of a constructor class. */
 CtTy *ct_types_convert_partial(CtTypes *types, CtTyVars *vars, const CtTypeExpr *expr, uint32_t missing);
@@ -233,7 +233,7 @@ void ct_types_check_superclasses(CtTypes *types);
 void ct_types_resolve_class_bodies(CtTypes *types);
 void ct_types_infer_class_bodies(CtTypes *types);
 CtInstance *ct_types_instance_new(CtTypes *types, CtClass *class_, CtTyCon *tycon, CtTy **generics, uint32_t count,
-                            CtSpan span);
+                                  CtSourceRange range);
 
 /* ---- do.c ---- */
 /* Rewrites a `do` in place. */
@@ -258,11 +258,11 @@ typedef struct CtMatchRow {
     CtPat *const *pats;
     const CtRhs *rhs; /* NULL: there are no guards */
     bool may_fail;    /* its guards may all be false */
-    CtSpan span;
+    CtSourceRange range;
 } CtMatchRow;
 typedef struct CtMatch {
     CtSym name; /* of a function, or NULL */
-    CtSpan span;
+    CtSourceRange range;
     const char *row_name, *help;
     CtMatchRow *rows;
     uint32_t row_count, column_count;
@@ -300,27 +300,27 @@ typedef struct CtWhy {
     uint32_t index;
     const CtExpr *fun;
     CtSym name;
-    CtSpan other;   /* BRANCH, ALT, CLAUSE, ELEMENT: where the expected type was met */
-    uint32_t count; /* ARGUMENT: how many are given */
-    bool *refused;  /* ARGUMENT: set when it does not fit */
+    CtSourceRange other; /* BRANCH, ALT, CLAUSE, ELEMENT: where the expected type was met */
+    uint32_t count;      /* ARGUMENT: how many are given */
+    bool *refused;       /* ARGUMENT: set when it does not fit */
 } CtWhy;
-/* Unifies; says at `span` what was expected and found when they differ. */
-bool ct_types_ty_expect(CtTypes *types, CtSpan span, CtTy *expected, CtTy *found, const CtWhy *why);
-void ct_types_report_instance(CtTypes *types, CtClass *class_, CtTy *type, CtTy *whole, CtSpan span);
+/* Unifies; says at `source range` what was expected and found when they differ. */
+bool ct_types_ty_expect(CtTypes *types, CtSourceRange range, CtTy *expected, CtTy *found, const CtWhy *why);
+void ct_types_report_instance(CtTypes *types, CtClass *class_, CtTy *type, CtTy *whole, CtSourceRange range);
 /* False, with an error, when a number stands where a type without numbers is expected. */
-bool ct_types_literal_fits(CtTypes *types, CtClass *class_, CtTy *expected, CtSpan span, const CtWhy *why);
+bool ct_types_literal_fits(CtTypes *types, CtClass *class_, CtTy *expected, CtSourceRange range, const CtWhy *why);
 /* The same for a number with a point where an Int is expected. */
-bool ct_types_fraction_fits(CtTypes *types, CtClass *class_, CtTy *expected, CtSpan span, const CtWhy *why);
+bool ct_types_fraction_fits(CtTypes *types, CtClass *class_, CtTy *expected, CtSourceRange range, const CtWhy *why);
 /* `what` is what the program calls it: name, constructor, type. */
 void ct_types_report_unknown(CtTypes *types, const char *what, CtSpace space, CtName name);
 /* A type of more than CT_TYPE_LIMIT parts: told once. */
-void ct_types_report_large(CtTypes *types, CtSpan span);
+void ct_types_report_large(CtTypes *types, CtSourceRange range);
 /* A class whose instances ask for instances without end. */
-void ct_types_report_endless(CtTypes *types, const CtClass *class_, CtSpan span);
+void ct_types_report_infinite(CtTypes *types, const CtClass *class_, CtSourceRange range);
 /* A negative number where a function is expected. */
 void ct_types_report_negative(CtTypes *types, const CtExpr *expr, CtTy *expected, const CtWhy *why);
 void ct_types_report_not_function(CtTypes *types, const CtExpr *app, uint32_t taken, CtTy *type);
-void ct_types_report_unsupported(CtTypes *types, CtSpan span, const char *what);
+void ct_types_report_unsupported(CtTypes *types, CtSourceRange range, const char *what);
 /* A type as text in the arena; several in one message share their variables' names. */
 void ct_types_ty_texts(CtTypes *types, CtTy **list, uint32_t count, const char **texts);
 const char *ct_types_ty_text(CtTypes *types, CtTy *type);
@@ -332,18 +332,19 @@ bool ct_types_unknown_again(CtTypes *types, CtSpace space, CtName name);
 void ct_types_unknown_new(CtTypes *types, CtSpace space, CtName name, CtDiag *diag);
 
 /* ---- suggest.c ---- */
-/* The source at a span when it is short, or NULL. */
-const char *ct_types_excerpt(CtTypes *types, CtSpan span);
+/* The source at a source range when it is short, or NULL. */
+const char *ct_types_excerpt(CtTypes *types, CtSourceRange range);
 /* "a number", "is not a number": what a class says of a type. */
 const char *ct_types_class_wanted(CtTypes *types, const CtClass *class_);
 const char *ct_types_class_lacking(CtTypes *types, const CtClass *class_);
 bool ct_types_class_named(const CtClass *class_, const char *const *names);
 /* Each adds a help line where it knows one. `found` NULL: a number; `subject`: the expression, or NULL. */
-void ct_types_mend_mismatch(CtTypes *types, CtDiag *diag, CtTy *expected, CtTy *found, const CtWhy *why,
-                      const CtExpr *subject);
-void ct_types_mend_instance(CtTypes *types, CtDiag *diag, const CtClass *class_, CtTy *type, const CtWhy *why);
-void ct_types_mend_infinite(CtTypes *types, CtDiag *diag, CtTy *inner, CtTy *outer, const CtWhy *why, const CtExpr *subject);
-void ct_types_mend_application(CtTypes *types, CtDiag *diag, const CtExpr *app, uint32_t taken, CtTy *type);
+void ct_types_suggest_mismatch(CtTypes *types, CtDiag *diag, CtTy *expected, CtTy *found, const CtWhy *why,
+                               const CtExpr *subject);
+void ct_types_suggest_instance(CtTypes *types, CtDiag *diag, const CtClass *class_, CtTy *type, const CtWhy *why);
+void ct_types_suggest_infinite(CtTypes *types, CtDiag *diag, CtTy *inner, CtTy *outer, const CtWhy *why,
+                               const CtExpr *subject);
+void ct_types_suggest_application(CtTypes *types, CtDiag *diag, const CtExpr *app, uint32_t taken, CtTy *type);
 
 /* ---- records.c ---- */
 void ct_types_declare_selectors(CtTypes *types);

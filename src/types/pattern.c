@@ -7,9 +7,9 @@ static void check_variable(CtTypes *types, CtPat *pat, CtTy *expected) {
     if (!scheme->type)
         scheme->type = expected;
     else if (scheme->count)
-        ct_types_report_unsupported(types, pat->span, "a polymorphic signature for a variable that a pattern binds");
+        ct_types_report_unsupported(types, pat->range, "a polymorphic signature for a variable that a pattern binds");
     else
-        ct_types_ty_expect(types, pat->span, scheme->type, expected, &why);
+        ct_types_ty_expect(types, pat->range, scheme->type, expected, &why);
 }
 
 static void fail_parts(CtTypes *types, CtPat *pat) {
@@ -17,7 +17,7 @@ static void fail_parts(CtTypes *types, CtPat *pat) {
 }
 
 static void report_fields(CtTypes *types, const CtPat *pat, const CtDataCon *con) {
-    CtDiag *diag = ct_error(types->context, CT_E0304, pat->span, "`%s` has %u field%s, but this pattern gives %u",
+    CtDiag *diag = ct_error(types->context, CT_E0304, pat->range, "`%s` has %u field%s, but this pattern gives %u",
                             con->name->text, con->arity, con->arity == 1 ? "" : "s", pat->part_count);
     if (pat->part_count >= con->arity) return;
     CtText form = ct_text(types->arena);
@@ -36,7 +36,7 @@ static void check_con(CtTypes *types, CtPat *pat, CtTy *expected, const CtWhy *w
     CtTyCon *tycon = con->tycon;
     CtTy **args = CT_NEW_ARRAY(types->arena, CtTy *, tycon->arity);
     for (uint32_t i = 0; i < tycon->arity; i++) args[i] = ct_types_ty_meta(types, tycon->params[i]->arity);
-    ct_types_ty_expect(types, pat->span, expected, ct_types_ty_con(types, tycon, args, tycon->arity), why);
+    ct_types_ty_expect(types, pat->range, expected, ct_types_ty_con(types, tycon, args, tycon->arity), why);
     for (uint32_t i = 0; i < con->arity; i++) {
         CtTy *field = ct_types_ty_replace(types, con->fields[i], tycon->params, args, tycon->arity);
         CtWhy inside = {.kind = WHY_SCRUTINEE};
@@ -45,35 +45,36 @@ static void check_con(CtTypes *types, CtPat *pat, CtTy *expected, const CtWhy *w
 }
 
 static void check_literal(CtTypes *types, CtPat *pat, CtTy *expected, const CtWhy *why) {
-    CtEntity *equal = ct_types_hidden(types, HIDDEN_EQ, pat->span);
+    CtEntity *equal = ct_types_hidden(types, HIDDEN_EQ, pat->range);
     pat->entity = equal;
     if (pat->lit.kind == LIT_CHAR) {
-        ct_types_ty_expect(types, pat->span, expected, types->char_->type, why);
+        ct_types_ty_expect(types, pat->range, expected, types->char_->type, why);
         return;
     }
     if (pat->lit.kind == LIT_STRING) {
-        ct_types_ty_expect(types, pat->span, expected, ct_types_ty_list(types, types->char_->type), why);
+        ct_types_ty_expect(types, pat->range, expected, ct_types_ty_list(types, types->char_->type), why);
         return;
     }
     CtHidden hidden = pat->lit.kind == LIT_INT ? HIDDEN_FROM_INT : HIDDEN_FROM_DOUBLE;
-    CtEntity *from = ct_types_hidden(types, hidden, pat->span);
-    CtEntity *number = ct_types_hidden(types, HIDDEN_FROM_INT, pat->span);
-    if (number && number->class_ && !ct_types_literal_fits(types, number->class_, expected, pat->span, why)) return;
-    if (from && from->class_ && !ct_types_ty_failed(expected)) ct_types_solve(types, from->class_, expected, pat->span, false);
-    if (equal && equal->class_) ct_types_solve(types, equal->class_, expected, pat->span, true);
+    CtEntity *from = ct_types_hidden(types, hidden, pat->range);
+    CtEntity *number = ct_types_hidden(types, HIDDEN_FROM_INT, pat->range);
+    if (number && number->class_ && !ct_types_literal_fits(types, number->class_, expected, pat->range, why)) return;
+    if (from && from->class_ && !ct_types_ty_failed(expected))
+        ct_types_solve(types, from->class_, expected, pat->range, false);
+    if (equal && equal->class_) ct_types_solve(types, equal->class_, expected, pat->range, true);
 }
 
 static void check_tuple(CtTypes *types, CtPat *pat, CtTy *expected, const CtWhy *why) {
     CtTy **parts = CT_NEW_ARRAY(types->arena, CtTy *, pat->part_count);
     for (uint32_t i = 0; i < pat->part_count; i++) parts[i] = ct_types_ty_meta(types, 0);
-    ct_types_ty_expect(types, pat->span, expected, ct_types_ty_tuple(types, parts, pat->part_count), why);
+    ct_types_ty_expect(types, pat->range, expected, ct_types_ty_tuple(types, parts, pat->part_count), why);
     CtWhy inside = {.kind = WHY_SCRUTINEE};
     for (uint32_t i = 0; i < pat->part_count; i++) ct_types_check_pat(types, pat->parts[i], parts[i], &inside);
 }
 
 static void check_list(CtTypes *types, CtPat *pat, CtTy *expected, const CtWhy *why) {
     CtTy *element = ct_types_ty_meta(types, 0);
-    ct_types_ty_expect(types, pat->span, expected, ct_types_ty_list(types, element), why);
+    ct_types_ty_expect(types, pat->range, expected, ct_types_ty_list(types, element), why);
     CtWhy inside = {.kind = WHY_ELEMENT};
     for (uint32_t i = 0; i < pat->part_count; i++) ct_types_check_pat(types, pat->parts[i], element, &inside);
 }
@@ -94,7 +95,7 @@ void ct_types_check_pat(CtTypes *types, CtPat *pat, CtTy *expected, const CtWhy 
     case PAT_ANNOT: {
         CtTyVars vars = {.open = false};
         CtTy *type = ct_types_convert_type(types, &vars, pat->annot);
-        ct_types_ty_expect(types, pat->span, expected, type, why);
+        ct_types_ty_expect(types, pat->range, expected, type, why);
         ct_types_check_pat(types, pat->parts[0], type, why);
         return;
     }

@@ -14,22 +14,22 @@ static bool has_field(const CtDataCon *con, CtSym name, uint32_t *index) {
 
 static CtClause selector_clause(CtTypes *types, CtDataCon *con, uint32_t index, CtName name) {
     CtArena *arena = types->arena;
-    CtName variable = {NULL, ct_intern_text(&types->context->symbols, "field"), name.span};
+    CtName variable = {NULL, ct_intern_text(&types->context->symbols, "field"), name.range};
     CtPat *pat = CT_NEW(arena, CtPat);
-    *pat = (CtPat){.kind = PAT_CON, .span = name.span, .name = {NULL, con->name, name.span}, .con = con};
+    *pat = (CtPat){.kind = PAT_CON, .range = name.range, .name = {NULL, con->name, name.range}, .con = con};
     pat->part_count = con->arity;
     pat->parts = CT_NEW_ARRAY(arena, CtPat *, con->arity);
     CtPat *one = CT_NEW_ARRAY(arena, CtPat, 2), *others = one + 1;
-    *one = (CtPat){.kind = PAT_VAR, .span = name.span, .name = variable};
-    *others = (CtPat){.kind = PAT_WILD, .span = name.span};
+    *one = (CtPat){.kind = PAT_VAR, .range = name.range, .name = variable};
+    *others = (CtPat){.kind = PAT_WILD, .range = name.range};
     for (uint32_t i = 0; i < con->arity; i++) pat->parts[i] = i == index ? one : others;
     CtExpr *body = CT_NEW(arena, CtExpr);
-    *body = (CtExpr){.kind = EXPR_VAR, .span = name.span, .name = variable};
-    CtClause clause = {.pat_count = 1, .span = name.span};
+    *body = (CtExpr){.kind = EXPR_VAR, .range = name.range, .name = variable};
+    CtClause clause = {.pat_count = 1, .range = name.range};
     clause.pats = CT_NEW(arena, CtPat *);
     clause.pats[0] = pat;
     clause.rhs.guarded = CT_NEW(arena, CtGuarded);
-    *clause.rhs.guarded = (CtGuarded){.body = body, .span = name.span};
+    *clause.rhs.guarded = (CtGuarded){.body = body, .range = name.range};
     clause.rhs.guarded_count = 1;
     return clause;
 }
@@ -40,7 +40,7 @@ static void declare_selector(CtTypes *types, CtTyCon *con, CtName name) {
     ct_types_define(types, SPACE_FIELD, name.text, con);
     CtBinding *binding = CT_NEW(types->arena, CtBinding);
     binding->name = name;
-    binding->span = name.span;
+    binding->range = name.range;
     binding->made = true;
     binding->clauses = CT_NEW_ARRAY(types->arena, CtClause, con->con_count);
     for (uint32_t i = 0; i < con->con_count; i++) {
@@ -66,9 +66,9 @@ void ct_types_declare_selectors(CtTypes *types) {
 static bool find_field(CtTypes *types, const CtDataCon *con, const CtName *fields, uint32_t i, uint32_t *index) {
     for (uint32_t j = 0; j < i; j++)
         if (fields[j].text == fields[i].text)
-            ct_error(types->context, CT_E0309, fields[i].span, "the field `%s` is given twice", fields[i].text->text);
+            ct_error(types->context, CT_E0309, fields[i].range, "the field `%s` is given twice", fields[i].text->text);
     if (has_field(con, fields[i].text, index)) return true;
-    CtDiag *diag = ct_error(types->context, CT_E0302, fields[i].span, "`%s` has no field `%s`", con->name->text,
+    CtDiag *diag = ct_error(types->context, CT_E0302, fields[i].range, "`%s` has no field `%s`", con->name->text,
                             fields[i].text->text);
     CtSym near = con->field_names ? ct_nearest(fields[i].text, con->field_names, con->arity) : NULL;
     if (near) ct_help(types->context, diag, "perhaps `%s` is meant", near->text);
@@ -83,9 +83,9 @@ static void check_missing(CtTypes *types, const CtExpr *expr, const CtDataCon *c
         if (given) continue;
         const char *name = con->field_names ? con->field_names[i]->text : NULL;
         CtDiag *diag =
-            name ? ct_error(types->context, CT_E0304, expr->span, "`%s` is made without its field `%s`",
+            name ? ct_error(types->context, CT_E0304, expr->range, "`%s` is made without its field `%s`",
                             con->name->text, name)
-                 : ct_error(types->context, CT_E0304, expr->span, "the fields of `%s` have no names", con->name->text);
+                 : ct_error(types->context, CT_E0304, expr->range, "the fields of `%s` have no names", con->name->text);
         if (name)
             ct_help(types->context, diag, "all fields are given a value: `%s = …`", name);
         else
@@ -112,7 +112,7 @@ void ct_types_check_record(CtTypes *types, CtExpr *expr, CtTy *expected, const C
         CtTyCon *tycon = con->tycon;
         expr->inst = fresh_args(types, tycon);
         expr->inst_count = tycon->arity;
-        ct_types_ty_expect(types, expr->span, expected, ct_types_ty_con(types, tycon, expr->inst, tycon->arity), why);
+        ct_types_ty_expect(types, expr->range, expected, ct_types_ty_con(types, tycon, expr->inst, tycon->arity), why);
         check_missing(types, expr, con);
     }
     for (uint32_t i = 1; i < expr->part_count; i++) {
@@ -156,7 +156,7 @@ static bool stays(const CtExpr *expr, const CtTyCon *con, const CtTy *param) {
 /* A field that does not go with the first one that is updated. */
 static void report_apart(CtTypes *types, const CtTyCon *con, const CtDataCon *first, CtName field) {
     CtDiag *diag =
-        ct_error(types->context, CT_E0302, field.span, "`%s` has no field `%s`", first->name->text, field.text->text);
+        ct_error(types->context, CT_E0302, field.range, "`%s` has no field `%s`", first->name->text, field.text->text);
     CtSym near = ct_nearest(field.text, first->field_names, first->arity);
     if (ct_types_find(types, SPACE_FIELD, field) == con)
         ct_help(types->context, diag, "no constructor of `%s` has all the fields that are updated here",
@@ -195,7 +195,7 @@ void ct_types_check_update(CtTypes *types, CtExpr *expr, CtTy *expected, const C
         for (uint32_t i = 0; i < tycon->arity; i++)
             if (stays(expr, tycon, tycon->params[i])) args[i] = old[i];
         before = ct_types_ty_con(types, tycon, old, tycon->arity);
-        ct_types_ty_expect(types, expr->span, expected, ct_types_ty_con(types, tycon, args, tycon->arity), why);
+        ct_types_ty_expect(types, expr->range, expected, ct_types_ty_con(types, tycon, args, tycon->arity), why);
     }
     CtWhy updated = {.kind = WHY_UPDATED};
     ct_types_check_expr(types, expr->parts[0], before, &updated);
@@ -213,7 +213,8 @@ void ct_types_check_record_pat(CtTypes *types, CtPat *pat, CtTy *expected, const
     CtTy **args = NULL;
     if (con) {
         args = fresh_args(types, con->tycon);
-        ct_types_ty_expect(types, pat->span, expected, ct_types_ty_con(types, con->tycon, args, con->tycon->arity), why);
+        ct_types_ty_expect(types, pat->range, expected, ct_types_ty_con(types, con->tycon, args, con->tycon->arity),
+                           why);
     }
     for (uint32_t i = 0; i < pat->part_count; i++) {
         uint32_t index;

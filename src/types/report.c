@@ -80,7 +80,7 @@ static void note_other(CtTypes *types, CtDiag *diag, CtTy *expected, const CtWhy
 /* ---- types that differ ---- */
 
 /* A name such as `double` in a signature is a variable, and means any type. */
-static bool report_misnamed(CtTypes *types, CtSpan span, const CtTy *rigid) {
+static bool report_misnamed(CtTypes *types, CtSourceRange range, const CtTy *rigid) {
     if (rigid->made || rigid->name->length < 3) return false;
     if (types->misnamed == rigid->name) return true;
     char *capital = ct_copy_text(types->arena, rigid->name->text, rigid->name->length);
@@ -88,7 +88,7 @@ static bool report_misnamed(CtTypes *types, CtSpan span, const CtTy *rigid) {
     CtTyCon *con = ct_types_lookup_tycon(types, ct_intern_text(&types->context->symbols, capital));
     const char *absent = ct_types_absent(SPACE_TYPE, rigid->name);
     if (!con && !absent) return false;
-    CtDiag *diag = ct_error(types->context, CT_E0311, span,
+    CtDiag *diag = ct_error(types->context, CT_E0311, range,
                             "the signature's `%s` is a variable, which stands for any "
                             "type, but this needs a type of its own",
                             rigid->name->text);
@@ -100,16 +100,16 @@ static bool report_misnamed(CtTypes *types, CtSpan span, const CtTy *rigid) {
     return true;
 }
 
-static bool report_rigid(CtTypes *types, CtSpan span, CtTy *expected, CtTy *found, const CtWhy *why) {
+static bool report_rigid(CtTypes *types, CtSourceRange range, CtTy *expected, CtTy *found, const CtWhy *why) {
     CtTy *a = ct_types_ty_resolve(types->clash[0]), *b = ct_types_ty_resolve(types->clash[1]);
     CtTy *rigid = a->kind == TY_GENERIC ? a : b->kind == TY_GENERIC ? b : NULL;
     if (!rigid) return false;
-    if (report_misnamed(types, span, rigid)) return true;
+    if (report_misnamed(types, range, rigid)) return true;
     CtTy *list[4] = {expected, found, rigid, rigid == a ? b : a};
     const char *texts[4];
     ct_types_ty_texts(types, list, 4, texts);
     CtDiag *diag =
-        ct_error(types->context, CT_E0311, span, "expected `%s`%s, found `%s`", texts[0], place(types, why), texts[1]);
+        ct_error(types->context, CT_E0311, range, "expected `%s`%s, found `%s`", texts[0], place(types, why), texts[1]);
     if (list[3]->kind == TY_GENERIC)
         ct_help(types->context, diag, "the signature says that `%s` and `%s` may be different types", texts[2],
                 texts[3]);
@@ -119,48 +119,48 @@ static bool report_rigid(CtTypes *types, CtSpan span, CtTy *expected, CtTy *foun
     return true;
 }
 
-static void report_infinite(CtTypes *types, CtSpan span, CtTy *expected, CtTy *found, const CtWhy *why,
+static void report_infinite(CtTypes *types, CtSourceRange range, CtTy *expected, CtTy *found, const CtWhy *why,
                             const CtExpr *subject) {
     CtTy *list[4] = {expected, found, types->clash[0], types->clash[1]};
     const char *texts[4];
     ct_types_ty_texts(types, list, 4, texts);
-    CtDiag *diag = ct_error(types->context, CT_E0305, span, "expected `%s`%s, found `%s`: the type would be infinite",
+    CtDiag *diag = ct_error(types->context, CT_E0305, range, "expected `%s`%s, found `%s`: the type would be infinite",
                             texts[0], place(types, why), texts[1]);
-    ct_note(types->context, diag, CT_NO_SPAN, "`%s` would have to be the same as `%s`, which contains it", texts[2],
+    ct_note(types->context, diag, CT_NO_RANGE, "`%s` would have to be the same as `%s`, which contains it", texts[2],
             texts[3]);
-    ct_types_mend_infinite(types, diag, list[2], list[3], why, subject);
+    ct_types_suggest_infinite(types, diag, list[2], list[3], why, subject);
 }
 
-static void report_mismatch(CtTypes *types, CtSpan span, CtTy *expected, CtTy *found, const CtWhy *why,
+static void report_mismatch(CtTypes *types, CtSourceRange range, CtTy *expected, CtTy *found, const CtWhy *why,
                             const CtExpr *subject) {
-    if (report_rigid(types, span, expected, found, why)) return;
+    if (report_rigid(types, range, expected, found, why)) return;
     CtTy *list[2] = {expected, found};
     const char *texts[2];
     ct_types_ty_texts(types, list, 2, texts);
-    CtDiag *diag = ct_error(types->context, CT_E0301, span, "expected %s%s, found `%s`",
+    CtDiag *diag = ct_error(types->context, CT_E0301, range, "expected %s%s, found `%s`",
                             wanted(types, expected, texts[0]), place(types, why), texts[1]);
     note_other(types, diag, expected, why);
-    ct_types_mend_mismatch(types, diag, expected, found, why, subject);
+    ct_types_suggest_mismatch(types, diag, expected, found, why, subject);
 }
 
-void ct_types_report_endless(CtTypes *types, const CtClass *class_, CtSpan span) {
-    const char *text = ct_types_excerpt(types, span);
-    ct_error(types->context, CT_E0306, span, "%s the class %s, but its instances ask for ever more instances",
+void ct_types_report_infinite(CtTypes *types, const CtClass *class_, CtSourceRange range) {
+    const char *text = ct_types_excerpt(types, range);
+    ct_error(types->context, CT_E0306, range, "%s the class %s, but its instances ask for ever more instances",
              text ? ct_format(types->arena, "`%s` needs", text) : "this needs", class_->name->text);
 }
 
-void ct_types_report_large(CtTypes *types, CtSpan span) {
+void ct_types_report_large(CtTypes *types, CtSourceRange range) {
     if (types->told_large) return;
     types->told_large = true;
-    CtDiag *diag = ct_error(types->context, CT_E0323, span, "this has a type of more than %d parts", CT_TYPE_LIMIT);
+    CtDiag *diag = ct_error(types->context, CT_E0323, range, "this has a type of more than %d parts", CT_TYPE_LIMIT);
     ct_help(types->context, diag,
             "a pair of two pairs has twice the parts of one, and so on; lists, arrays and data types do not grow so");
 }
 
-bool ct_types_ty_expect(CtTypes *types, CtSpan span, CtTy *expected, CtTy *found, const CtWhy *why) {
+bool ct_types_ty_expect(CtTypes *types, CtSourceRange range, CtTy *expected, CtTy *found, const CtWhy *why) {
     const CtExpr *subject = types->subject;
-    if (subject && (subject->span.start != span.start || subject->span.end != span.end)) subject = NULL;
-    CtExpectation expectation = {.span = span, .expected = expected, .found = found, .why = why, .subject = subject};
+    if (subject && (subject->range.start != range.start || subject->range.end != range.end)) subject = NULL;
+    CtExpectation expectation = {.range = range, .expected = expected, .found = found, .why = why, .subject = subject};
     uint32_t errors = types->context->error_count;
     types->expecting = &expectation;
     CtUnify result = ct_types_unify(types, expected, found);
@@ -169,16 +169,16 @@ bool ct_types_ty_expect(CtTypes *types, CtSpan span, CtTy *expected, CtTy *found
     case UNIFY_OK:
         if (types->context->error_count == errors) return true;
         break;
-    case UNIFY_INFINITE: report_infinite(types, span, expected, found, why, subject); break;
+    case UNIFY_INFINITE: report_infinite(types, range, expected, found, why, subject); break;
     case UNIFY_RIGID: {
         const char *text = ct_types_ty_text(types, found);
-        CtDiag *diag = ct_error(types->context, CT_E0311, span,
+        CtDiag *diag = ct_error(types->context, CT_E0311, range,
                                 "the type `%s` has a variable of a signature, and would be used outside of it", text);
         ct_help(types->context, diag, "the signature promises this for every type; the value comes from outside");
         break;
     }
-    case UNIFY_MISMATCH: report_mismatch(types, span, expected, found, why, subject); break;
-    case UNIFY_LARGE: ct_types_report_large(types, span); break;
+    case UNIFY_MISMATCH: report_mismatch(types, range, expected, found, why, subject); break;
+    case UNIFY_LARGE: ct_types_report_large(types, range); break;
     }
     if (why && why->refused) *why->refused = true;
     return false;
@@ -187,10 +187,10 @@ bool ct_types_ty_expect(CtTypes *types, CtSpan span, CtTy *expected, CtTy *found
 /* ---- the rest ---- */
 
 /* Of a rigid variable: the signature must promise the class. */
-static void report_unpromised(CtTypes *types, CtClass *class_, CtTy *generic, CtSpan span, const char *text) {
-    ct_types_pred_add(types, generic, class_, span); /* said once */
-    if (report_misnamed(types, span, generic)) return;
-    CtDiag *diag = ct_error(types->context, CT_E0311, span, "%s `%s %s`, which the signature does not promise",
+static void report_unpromised(CtTypes *types, CtClass *class_, CtTy *generic, CtSourceRange range, const char *text) {
+    ct_types_pred_add(types, generic, class_, range); /* said once */
+    if (report_misnamed(types, range, generic)) return;
+    CtDiag *diag = ct_error(types->context, CT_E0311, range, "%s `%s %s`, which the signature does not promise",
                             text ? ct_format(types->arena, "`%s` needs", text) : "this needs", class_->name->text,
                             ct_types_ty_text(types, generic));
     ct_help(types->context, diag, "add it to the signature's context: %s %s => …", class_->name->text,
@@ -211,80 +211,82 @@ static CtDiag *report_found(CtTypes *types, const CtExpectation *at, CtClass *cl
     const char *texts[2];
     ct_types_ty_texts(types, list, 2, texts);
     if (type == whole && ct_types_ty_resolve(at->found) == whole && ct_types_class_named(class_, verbal))
-        return ct_error(types->context, CT_E0306, at->span, "`%s` %s: it is not in the class %s", texts[1],
+        return ct_error(types->context, CT_E0306, at->range, "`%s` %s: it is not in the class %s", texts[1],
                         ct_types_class_lacking(types, class_), class_->name->text);
     if (type == whole && speaks_of(class_, at->found, whole))
-        return ct_error(types->context, CT_E0306, at->span, "expected %s%s, found `%s`", ct_types_class_wanted(types, class_),
-                        place(types, at->why), texts[1]);
+        return ct_error(types->context, CT_E0306, at->range, "expected %s%s, found `%s`",
+                        ct_types_class_wanted(types, class_), place(types, at->why), texts[1]);
     if (class_->param_arity && type->kind == TY_APP && ct_types_ty_resolve(type->fun)->kind == TY_CON &&
         ct_types_ty_resolve(type->fun)->con == types->fun)
-        return ct_error(types->context, CT_E0306, at->span, "found `%s`%s: what it gives is still a function, not %s",
+        return ct_error(types->context, CT_E0306, at->range, "found `%s`%s: what it gives is still a function, not %s",
                         texts[1], place(types, at->why), ct_types_class_wanted(types, class_));
-    return ct_error(types->context, CT_E0306, at->span, "found `%s`%s, but `%s` %s", texts[1], place(types, at->why),
+    return ct_error(types->context, CT_E0306, at->range, "found `%s`%s, but `%s` %s", texts[1], place(types, at->why),
                     texts[0], ct_types_class_lacking(types, class_));
 }
 
 /* "`**` needs a real number, but `Int` is expected, as the signature of `f` says", at the name that needs it. */
-static CtDiag *report_expected(CtTypes *types, const CtExpectation *at, CtClass *class_, CtTy *type, CtSpan span,
-                               const char *text) {
+static CtDiag *report_expected(CtTypes *types, const CtExpectation *at, CtClass *class_, CtTy *type,
+                               CtSourceRange range, const char *text) {
     CtTy *list[2] = {type, at->expected};
     const char *texts[2], *needs = text ? ct_format(types->arena, "`%s`", text) : "this";
     ct_types_ty_texts(types, list, 2, texts);
     if (speaks_of(class_, at->expected, type))
-        return ct_error(types->context, CT_E0306, span, "%s needs %s, but `%s` is expected%s", needs,
+        return ct_error(types->context, CT_E0306, range, "%s needs %s, but `%s` is expected%s", needs,
                         ct_types_class_wanted(types, class_), texts[1], place(types, at->why));
-    return ct_error(types->context, CT_E0306, span, "%s needs %s, but `%s` in `%s`, which is expected%s, %s", needs,
+    return ct_error(types->context, CT_E0306, range, "%s needs %s, but `%s` in `%s`, which is expected%s, %s", needs,
                     ct_types_class_wanted(types, class_), texts[0], texts[1], place(types, at->why),
                     ct_types_class_lacking(types, class_));
 }
 
-void ct_types_report_instance(CtTypes *types, CtClass *class_, CtTy *type, CtTy *whole, CtSpan span) {
+void ct_types_report_instance(CtTypes *types, CtClass *class_, CtTy *type, CtTy *whole, CtSourceRange range) {
     const CtExpectation *at = types->expecting;
-    const char *text = ct_types_excerpt(types, span);
+    const char *text = ct_types_excerpt(types, range);
     type = ct_types_ty_resolve(type);
     whole = ct_types_ty_resolve(whole);
     if (type->kind == TY_GENERIC) {
-        report_unpromised(types, class_, type, span, text);
+        report_unpromised(types, class_, type, range, text);
         return;
     }
     CtTy *list[2] = {type, whole};
     const char *texts[2];
     ct_types_ty_texts(types, list, 2, texts);
     CtDiag *diag;
-    if (at && at->from_found && at->span.source)
+    if (at && at->from_found && at->range.source)
         diag = report_found(types, at, class_, type, whole);
     else if (at && type == whole)
-        diag = report_expected(types, at, class_, type, span, text);
+        diag = report_expected(types, at, class_, type, range, text);
     else
-        diag = ct_error(types->context, CT_E0306, span, "%s the class %s, but `%s`%s is not in it",
+        diag = ct_error(types->context, CT_E0306, range, "%s the class %s, but `%s`%s is not in it",
                         text ? ct_format(types->arena, "`%s` needs", text) : "this needs", class_->name->text, texts[0],
                         type == whole ? "" : ct_format(types->arena, " (a part of `%s`)", texts[1]));
     const CtExpr *fun = at && at->why && at->why->kind == WHY_ARGUMENT ? at->why->fun : NULL;
-    if (diag->span.start != span.start && span.source && !(fun && fun->span.start == span.start))
-        ct_note(types->context, diag, span, "%s asks for it", text ? ct_format(types->arena, "`%s`", text) : "this");
-    ct_types_mend_instance(types, diag, class_, type, at ? at->why : NULL);
+    if (diag->range.start != range.start && range.source && !(fun && fun->range.start == range.start))
+        ct_note(types->context, diag, range, "%s asks for it", text ? ct_format(types->arena, "`%s`", text) : "this");
+    ct_types_suggest_instance(types, diag, class_, type, at ? at->why : NULL);
 }
 
-bool ct_types_literal_fits(CtTypes *types, CtClass *class_, CtTy *expected, CtSpan span, const CtWhy *why) {
+bool ct_types_literal_fits(CtTypes *types, CtClass *class_, CtTy *expected, CtSourceRange range, const CtWhy *why) {
     CtTyCon *con;
     uint32_t count;
-    if (!ct_types_ty_head(expected, &con, NULL, 0, &count) || con->type->is_error || ct_types_instance_find(class_, con))
+    if (!ct_types_ty_head(expected, &con, NULL, 0, &count) || con->type->is_error ||
+        ct_types_instance_find(class_, con))
         return true;
-    CtDiag *diag = ct_error(types->context, CT_E0301, span, "expected `%s`%s, found a number",
+    CtDiag *diag = ct_error(types->context, CT_E0301, range, "expected `%s`%s, found a number",
                             ct_types_ty_text(types, expected), place(types, why));
     note_other(types, diag, expected, why);
-    ct_types_mend_mismatch(types, diag, expected, NULL, why, NULL);
+    ct_types_suggest_mismatch(types, diag, expected, NULL, why, NULL);
     if (why && why->refused) *why->refused = true;
     return false;
 }
 
-bool ct_types_fraction_fits(CtTypes *types, CtClass *class_, CtTy *expected, CtSpan span, const CtWhy *why) {
+bool ct_types_fraction_fits(CtTypes *types, CtClass *class_, CtTy *expected, CtSourceRange range, const CtWhy *why) {
     CtTyCon *con;
     uint32_t count;
     if (!ct_types_ty_head(expected, &con, NULL, 0, &count) || con != types->int_ || ct_types_instance_find(class_, con))
         return true;
-    CtDiag *diag = ct_error(types->context, CT_E0301, span, "expected `Int`%s, found `%s`, which is not a whole number",
-                            place(types, why), ct_types_excerpt(types, span) ? ct_types_excerpt(types, span) : "a fraction");
+    CtDiag *diag =
+        ct_error(types->context, CT_E0301, range, "expected `Int`%s, found `%s`, which is not a whole number",
+                 place(types, why), ct_types_excerpt(types, range) ? ct_types_excerpt(types, range) : "a fraction");
     if (why && why->kind == WHY_ARGUMENT && why->fun->kind == EXPR_VAR && !strcmp(why->fun->name.text->text, "^"))
         ct_help(types->context, diag, "`**` takes any exponent");
     else
@@ -294,8 +296,8 @@ bool ct_types_fraction_fits(CtTypes *types, CtClass *class_, CtTy *expected, CtS
 }
 
 void ct_types_report_negative(CtTypes *types, const CtExpr *expr, CtTy *expected, const CtWhy *why) {
-    const char *operand = ct_types_excerpt(types, expr->parts[0]->span);
-    CtDiag *diag = ct_error(types->context, CT_E0301, expr->span, "expected `%s`%s, found a negative number",
+    const char *operand = ct_types_excerpt(types, expr->parts[0]->range);
+    CtDiag *diag = ct_error(types->context, CT_E0301, expr->range, "expected `%s`%s, found a negative number",
                             ct_types_ty_text(types, expected), place(types, why));
     ct_help(types->context, diag, "to subtract from each, write (subtract %s) or (\\x -> x - %s)",
             operand ? operand : "n", operand ? operand : "n");
@@ -305,24 +307,24 @@ void ct_types_report_negative(CtTypes *types, const CtExpr *expr, CtTy *expected
 void ct_types_report_not_function(CtTypes *types, const CtExpr *app, uint32_t taken, CtTy *type) {
     const CtExpr *fun = app->kind == EXPR_LEFT_SECTION ? app->parts[1] : app->parts[0];
     bool named = fun->kind == EXPR_VAR || fun->kind == EXPR_CON;
-    const char *text = ct_types_excerpt(types, fun->span);
+    const char *text = ct_types_excerpt(types, fun->range);
     const char *name = named  ? ct_format(types->arena, "`%s`", fun->name.text->text)
                        : text ? ct_format(types->arena, "`%s`", text)
                               : "this";
     uint32_t given = app->kind == EXPR_APP ? app->part_count - 1 : 2;
     CtDiag *diag;
     if (taken == 0)
-        diag = ct_error(types->context, CT_E0307, fun->span, "%s is not a function, but is given %u argument%s", name,
+        diag = ct_error(types->context, CT_E0307, fun->range, "%s is not a function, but is given %u argument%s", name,
                         given, given == 1 ? "" : "s");
     else
-        diag = ct_error(types->context, CT_E0307, app->span, "%s takes %u argument%s, but is given %u", name, taken,
+        diag = ct_error(types->context, CT_E0307, app->range, "%s takes %u argument%s, but is given %u", name, taken,
                         taken == 1 ? "" : "s", given);
     if (ct_types_ty_resolve(type)->kind != TY_META)
-        ct_note(types->context, diag, CT_NO_SPAN, "%s `%s`", taken ? "what it gives has the type" : "it has the type",
+        ct_note(types->context, diag, CT_NO_RANGE, "%s `%s`", taken ? "what it gives has the type" : "it has the type",
                 ct_types_ty_text(types, type));
-    ct_types_mend_application(types, diag, app, taken, type);
+    ct_types_suggest_application(types, diag, app, taken, type);
 }
 
-void ct_types_report_unsupported(CtTypes *types, CtSpan span, const char *what) {
-    ct_error(types->context, CT_E0317, span, "%s is not yet supported", what);
+void ct_types_report_unsupported(CtTypes *types, CtSourceRange range, const char *what) {
+    ct_error(types->context, CT_E0317, range, "%s is not yet supported", what);
 }

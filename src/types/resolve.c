@@ -10,14 +10,14 @@ CtEntity *ct_types_entity_new(CtTypes *types, CtEntityKind kind, CtName name) {
     CtEntity *entity = CT_NEW(types->arena, CtEntity);
     entity->kind = kind;
     entity->name = name.text;
-    entity->span = name.span;
+    entity->range = name.range;
     entity->module = types->module_name;
     return entity;
 }
 
 static void defined_twice(CtTypes *types, const CtEntity *again, const CtEntity *first) {
-    CtDiag *diag = ct_error(types->context, CT_E0309, again->span, "`%s` is defined twice", again->name->text);
-    ct_note(types->context, diag, first->span, "the first definition is here");
+    CtDiag *diag = ct_error(types->context, CT_E0309, again->range, "`%s` is defined twice", again->name->text);
+    ct_note(types->context, diag, first->range, "the first definition is here");
     bool functions = again->binding && again->binding->clauses[0].pat_count && first->binding &&
                      first->binding->clauses[0].pat_count && again->kind == ENTITY_GLOBAL && !again->binding->made;
     if (functions)
@@ -33,7 +33,7 @@ static void defined_twice(CtTypes *types, const CtEntity *again, const CtEntity 
 
 void ct_types_define_value(CtTypes *types, CtEntity *entity) {
     CtEntity *first = ct_map_get(&types->own->names[SPACE_VALUE], ct_key(entity->name));
-    if (first && first->span.source == entity->span.source && first->span.source) {
+    if (first && first->range.source == entity->range.source && first->range.source) {
         defined_twice(types, entity, first);
         return;
     }
@@ -192,7 +192,7 @@ static void declare_signature(CtTypes *types, Group *group, const CtDecls *decls
             group->frame.top ? ct_types_lookup(types, name.text) : ct_map_get(&types->locals, ct_key(name.text));
         CtBindInfo *info = entity ? entity->infer : NULL;
         if (!info || info->frame != &group->frame) {
-            CtDiag *diag = ct_error(types->context, CT_E0310, name.span, "`%s` has a signature, but no definition",
+            CtDiag *diag = ct_error(types->context, CT_E0310, name.range, "`%s` has a signature, but no definition",
                                     name.text->text);
             CtSym near = unsigned_near(types, group, decls, name.text);
             if (near)
@@ -203,7 +203,7 @@ static void declare_signature(CtTypes *types, Group *group, const CtDecls *decls
             continue;
         }
         if (entity->scheme.type) {
-            ct_error(types->context, CT_E0309, name.span, "`%s` has two signatures", name.text->text);
+            ct_error(types->context, CT_E0309, name.range, "`%s` has two signatures", name.text->text);
             continue;
         }
         types->level++;
@@ -212,7 +212,7 @@ static void declare_signature(CtTypes *types, Group *group, const CtDecls *decls
         entity->scheme = scheme;
         if (!entity->binding) continue;
         entity->binding->signature = &decl->type;
-        entity->binding->signature_span = name.span;
+        entity->binding->signature_range = name.range;
         info->signature = CT_NEW(types->arena, CtScheme);
         *info->signature = scheme;
     }
@@ -289,7 +289,7 @@ static CtExpr *all_but_largest(CtTypes *types, CtExpr *expr) {
     CtExpr *largest = NULL;
     for (uint32_t i = 0; i < expr->part_count; i++) {
         CtExpr *part = expr->parts[i];
-        if (part && (!largest || part->span.end - part->span.start >= largest->span.end - largest->span.start))
+        if (part && (!largest || part->range.end - part->range.start >= largest->range.end - largest->range.start))
             largest = part;
     }
     for (uint32_t i = 0; i < expr->part_count; i++)

@@ -30,7 +30,7 @@ static void check_clash(CtTypes *types, const CtScope *scope, CtSpace space, CtN
     const CtClash *clash = ct_map_get(&scope->clashes[space], ct_key(name.text));
     if (!clash) return;
     const char *text = name.text->text;
-    CtDiag *diag = ct_error(types->context, CT_E0318, name.span, "`%s` may be the one of %s or the one of %s", text,
+    CtDiag *diag = ct_error(types->context, CT_E0318, name.range, "`%s` may be the one of %s or the one of %s", text,
                             clash->first->text, clash->second->text);
     ct_help(types->context, diag, "say which: %s.%s or %s.%s, or import one of the modules `qualified`",
             clash->first->text, text, clash->second->text, text);
@@ -68,7 +68,9 @@ CtEntity *ct_types_lookup_library(CtTypes *types, CtSym name) {
     CtEntity *entity = ct_types_scope_get(types->method_library, SPACE_VALUE, name);
     return entity ? entity : ct_types_scope_get(&types->library, SPACE_VALUE, name);
 }
-CtTyCon *ct_types_lookup_library_tycon(CtTypes *types, CtSym name) { return ct_types_scope_get(&types->library, SPACE_TYPE, name); }
+CtTyCon *ct_types_lookup_library_tycon(CtTypes *types, CtSym name) {
+    return ct_types_scope_get(&types->library, SPACE_TYPE, name);
+}
 
 void ct_types_scope_keep_library(CtTypes *types, const char *module) {
     types->method_library = ct_map_get(&types->interfaces, ct_key(ct_intern_text(&types->context->symbols, module)));
@@ -100,7 +102,7 @@ static void collect_scope(CtTypes *types, const CtScope *scope, CtSpace space, N
 static void unknown_qualifier(CtTypes *types, CtName name) {
     Names names = {0};
     collect(types, &types->qualified, &names);
-    CtDiag *diag = ct_error(types->context, CT_E0302, name.span, "no module is imported as `%s`", name.module->text);
+    CtDiag *diag = ct_error(types->context, CT_E0302, name.range, "no module is imported as `%s`", name.module->text);
     CtSym near = ct_nearest(name.module, names.items, names.count);
     if (near)
         ct_help(types->context, diag, "perhaps `%s.%s` is meant", near->text, name.text->text);
@@ -129,16 +131,16 @@ void ct_types_report_unknown(CtTypes *types, const char *what, CtSpace space, Ct
     }
     if (types->context->error_count >=
         types->context->max_errors) { /* it is counted, and not shown: no help is looked for */
-        ct_error(types->context, CT_E0302, name.span, "the %s `%s` is not defined", what, name.text->text);
+        ct_error(types->context, CT_E0302, name.range, "the %s `%s` is not defined", what, name.text->text);
         return;
     }
     if (ct_types_unknown_again(types, space, name)) return;
     Names names = {0};
     if (!name.module && space == SPACE_VALUE) collect(types, &types->locals, &names);
     collect_scope(types, scope, space, &names);
-    CtDiag *diag = name.module ? ct_error(types->context, CT_E0319, name.span, "`%s` exports no %s `%s`",
+    CtDiag *diag = name.module ? ct_error(types->context, CT_E0319, name.range, "`%s` exports no %s `%s`",
                                           name.module->text, what, name.text->text)
-                               : ct_error(types->context, CT_E0302, name.span, "the %s `%s` is not defined", what,
+                               : ct_error(types->context, CT_E0302, name.range, "the %s `%s` is not defined", what,
                                           name.text->text);
     CtSym module = name.module ? NULL : exporter(types, space, name.text);
     const char *absent = name.module ? NULL : ct_types_absent(space, name.text);

@@ -4,7 +4,7 @@
 
 static bool is_written(CtTypes *types, const CtInstance *instance) {
     if (!instance || instance->derived) return false;
-    bool of_prelude = types->context->sources.items[instance->span.source].is_library &&
+    bool of_prelude = types->context->sources.items[instance->range.source].is_library &&
                       ct_types_lookup_library_tycon(types, instance->tycon->name) == instance->tycon;
     return !of_prelude;
 }
@@ -34,5 +34,5 @@ bool ct_types_is_shown_by_instance(CtTypes *types, CtTy *type) {
         for (uint32_t i = 0; i < con->con_count; i++)
             for (uint32_t j = 0; j < con->cons[i]->arity; j++) ct_push(types->arena, &pending, con->cons[i]->fields[j]);
     }
-    return written && ct_types_solve(types, show, type, CT_NO_SPAN, true);
+    return written && ct_types_solve(types, show, type, CT_NO_RANGE, true);
 }

@@ -64,32 +64,33 @@ static bool applied_has(CtTypes *types, const CtTy *head, const CtClass *class_,
     return false;
 }
 
-static bool solve_at(CtTypes *types, CtClass *class_, CtTy *type, CtTy *whole, CtSpan span, bool quiet);
+static bool solve_at(CtTypes *types, CtClass *class_, CtTy *type, CtTy *whole, CtSourceRange range, bool quiet);
 
 /* The constraints that the instance's context puts on the arguments of its head. */
-static bool solve_context(CtTypes *types, CtInstance *instance, CtTy *type, CtTy *whole, CtSpan span, bool quiet) {
+static bool solve_context(CtTypes *types, CtInstance *instance, CtTy *type, CtTy *whole, CtSourceRange range,
+                          bool quiet) {
     bool sound = true;
     uint32_t i = instance->generic_count;
     CtTy **args = CT_NEW_ARRAY(types->arena, CtTy *, i);
     for (CtTy *part = type; part->kind == TY_APP && i > 0; part = ct_types_ty_resolve(part->fun)) {
         args[--i] = part->arg;
         for (CtPred *pred = instance->generics[i]->preds; pred; pred = pred->next)
-            sound &= solve_at(types, pred->class_, part->arg, whole, span, quiet);
+            sound &= solve_at(types, pred->class_, part->arg, whole, range, quiet);
     }
-    if (i == 0) sound &= ct_types_applied_solve(types, instance->generics, args, instance->generic_count, span, quiet);
+    if (i == 0) sound &= ct_types_applied_solve(types, instance->generics, args, instance->generic_count, range, quiet);
     return sound;
 }
 
-static bool solve_one(CtTypes *types, CtClass *class_, CtTy *type, CtTy *whole, CtSpan span, bool quiet) {
+static bool solve_one(CtTypes *types, CtClass *class_, CtTy *type, CtTy *whole, CtSourceRange range, bool quiet) {
     type = ct_types_ty_resolve(type);
     CtTy *head = type;
     while (head->kind == TY_APP) head = ct_types_ty_resolve(head->fun);
     switch (head->kind) {
     case TY_META:
         if (head == type)
-            ct_types_pred_add(types, type, class_, span);
+            ct_types_pred_add(types, type, class_, range);
         else
-            ct_push(types->arena, &types->deferred, (CtDeferred){class_, type, span});
+            ct_push(types->arena, &types->deferred, (CtDeferred){class_, type, range});
         return true;
     case TY_GENERIC:
         if (head == type ? rigid_has(head, class_) : applied_has(types, head, class_, type)) return true;
@@ -97,35 +98,35 @@ static bool solve_one(CtTypes *types, CtClass *class_, CtTy *type, CtTy *whole, 
     case TY_CON: {
         if (head->is_error) return true;
         CtInstance *instance = ct_types_instance_find(class_, head->con);
-        if (instance) return solve_context(types, instance, type, whole, span, quiet);
+        if (instance) return solve_context(types, instance, type, whole, range, quiet);
         break;
     }
     case TY_APP: break;
     }
-    if (!quiet) ct_types_report_instance(types, class_, type, whole, span);
+    if (!quiet) ct_types_report_instance(types, class_, type, whole, range);
     return false;
 }
 
-static bool solve_at(CtTypes *types, CtClass *class_, CtTy *type, CtTy *whole, CtSpan span, bool quiet) {
+static bool solve_at(CtTypes *types, CtClass *class_, CtTy *type, CtTy *whole, CtSourceRange range, bool quiet) {
     if (types->solve_levels == 0) types->solve_steps = 0;
     if (types->solve_levels == MOST_LEVELS || types->solve_steps == MOST_STEPS) {
-        if (!quiet && types->solve_steps < MOST_STEPS) ct_types_report_endless(types, class_, span);
+        if (!quiet && types->solve_steps < MOST_STEPS) ct_types_report_infinite(types, class_, range);
         types->solve_steps = MOST_STEPS; /* the search is over */
         return false;
     }
     types->solve_levels++;
     types->solve_steps++;
-    bool sound = solve_one(types, class_, type, whole, span, quiet);
+    bool sound = solve_one(types, class_, type, whole, range, quiet);
     types->solve_levels--;
     return sound;
 }
 
-bool ct_types_solve(CtTypes *types, CtClass *class_, CtTy *type, CtSpan span, bool quiet) {
+bool ct_types_solve(CtTypes *types, CtClass *class_, CtTy *type, CtSourceRange range, bool quiet) {
     if (ct_types_ty_is_large(types, type)) {
-        if (!quiet) ct_types_report_large(types, span);
+        if (!quiet) ct_types_report_large(types, range);
         return false;
     }
-    return solve_at(types, class_, type, type, span, quiet);
+    return solve_at(types, class_, type, type, range, quiet);
 }
 
 void ct_types_solve_deferred(CtTypes *types, uint32_t mark, bool last) {
@@ -137,19 +138,19 @@ void ct_types_solve_deferred(CtTypes *types, uint32_t mark, bool last) {
         if (head->kind == TY_META && (head->level <= types->level || !last))
             types->deferred.items[kept++] = deferred;
         else if (head->kind == TY_META)
-            ct_types_report_instance(types, deferred.class_, deferred.type, deferred.type, deferred.span);
+            ct_types_report_instance(types, deferred.class_, deferred.type, deferred.type, deferred.range);
         else
-            ct_types_solve(types, deferred.class_, deferred.type, deferred.span, false);
+            ct_types_solve(types, deferred.class_, deferred.type, deferred.range, false);
     }
     for (uint32_t i = end; i < types->deferred.count; i++) types->deferred.items[kept++] = types->deferred.items[i];
     types->deferred.count = kept;
 }
 
-CtEntity *ct_types_hidden(CtTypes *types, CtHidden hidden, CtSpan span) {
+CtEntity *ct_types_hidden(CtTypes *types, CtHidden hidden, CtSourceRange range) {
     CtSym name = types->hidden[hidden];
     CtEntity *entity = ct_types_library(types, SPACE_VALUE, name);
     if (!entity || !entity->scheme.type) {
-        ct_error(types->context, CT_E0302, span, "this needs `%s`, which no library defines", name->text);
+        ct_error(types->context, CT_E0302, range, "this needs `%s`, which no library defines", name->text);
         return NULL;
     }
     return entity;

@@ -37,11 +37,11 @@ static uint32_t tuple_size(CtTypes *types, CtTy *type) {
     return count >= 2 && count < types->tuples.count && types->tuples.items[count] == con ? count : 0;
 }
 
-const char *ct_types_excerpt(CtTypes *types, CtSpan span) {
+const char *ct_types_excerpt(CtTypes *types, CtSourceRange range) {
     enum { LONGEST = 32 };
-    if (span.source == 0 || span.end <= span.start || span.end - span.start > LONGEST) return NULL;
-    const CtSource *source = &types->context->sources.items[span.source];
-    const char *text = ct_copy_text(types->arena, source->text + span.start, span.end - span.start);
+    if (range.source == 0 || range.end <= range.start || range.end - range.start > LONGEST) return NULL;
+    const CtSource *source = &types->context->sources.items[range.source];
+    const char *text = ct_copy_text(types->arena, source->text + range.start, range.end - range.start);
     return strchr(text, '\n') ? NULL : text;
 }
 
@@ -57,23 +57,23 @@ static bool is_one_of(const CtExpr *fun, const char *const *names) {
     return false;
 }
 
-static const char *source_at(CtTypes *types, CtSpan span) {
-    return types->context->sources.items[span.source].text + span.start;
+static const char *source_at(CtTypes *types, CtSourceRange range) {
+    return types->context->sources.items[range.source].text + range.start;
 }
 
 static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\0'; }
 
 /* `f -1`: a minus sign with a blank before it and none behind it. */
 static bool is_prefixed_minus(CtTypes *types, const CtExpr *fun) {
-    if (!is_call_of(fun, "-") || fun->span.source == 0 || fun->span.start == 0) return false;
-    const char *at = source_at(types, fun->span);
+    if (!is_call_of(fun, "-") || fun->range.source == 0 || fun->range.start == 0) return false;
+    const char *at = source_at(types, fun->range);
     return at[0] == '-' && is_blank(at[-1]) && !is_blank(at[1]);
 }
 
 /* `p.x`: a dot between names, without blanks. */
 static bool is_tight_dot(CtTypes *types, const CtExpr *fun) {
-    if (!is_call_of(fun, ".") || fun->span.source == 0 || fun->span.start == 0) return false;
-    const char *at = source_at(types, fun->span);
+    if (!is_call_of(fun, ".") || fun->range.source == 0 || fun->range.start == 0) return false;
+    const char *at = source_at(types, fun->range);
     return at[0] == '.' && !is_blank(at[-1]) && !is_blank(at[1]);
 }
 
@@ -150,7 +150,8 @@ static bool missing_arguments(CtTypes *types, CtDiag *diag, const CtExpr *subjec
     return true;
 }
 
-void ct_types_mend_infinite(CtTypes *types, CtDiag *diag, CtTy *inner, CtTy *outer, const CtWhy *why, const CtExpr *subject) {
+void ct_types_suggest_infinite(CtTypes *types, CtDiag *diag, CtTy *inner, CtTy *outer, const CtWhy *why,
+                               const CtExpr *subject) {
     const CtExpr *fun = why && why->kind == WHY_ARGUMENT ? why->fun : NULL;
     if (is_call_of(fun, ":"))
         ct_help(types->context, diag, "`:` puts one element before a list; `++` joins two lists");
@@ -158,15 +159,16 @@ void ct_types_mend_infinite(CtTypes *types, CtDiag *diag, CtTy *inner, CtTy *out
         ct_help(types->context, diag, "`%s` is applied to itself", fun->name.text->text);
     else if (ct_types_ty_is_function(types, outer))
         ct_help(types->context, diag, "perhaps an argument is missing, or there is one too many");
-    else if (is_app_of(outer, types->list) && ct_types_ty_resolve(ct_types_ty_resolve(outer)->arg) == ct_types_ty_resolve(inner))
+    else if (is_app_of(outer, types->list) &&
+             ct_types_ty_resolve(ct_types_ty_resolve(outer)->arg) == ct_types_ty_resolve(inner))
         ct_help(types->context, diag, "a list is used here as one of its own elements");
 }
 
 /* Mistakes that the operator or function shows, whatever the types. */
-static bool mend_operator(CtTypes *types, CtDiag *diag, CtTy *found, const CtWhy *why) {
+static bool suggest_operator(CtTypes *types, CtDiag *diag, CtTy *found, const CtWhy *why) {
     if (!why || why->kind != WHY_ARGUMENT) return false;
     if (why->index == 1 && is_prefixed_minus(types, why->fun) && (!found || ct_types_ty_is_function(types, found))) {
-        const char *at = source_at(types, why->fun->span) + 1;
+        const char *at = source_at(types, why->fun->range) + 1;
         uint32_t length = 0;
         while (!is_blank(at[length]) && !strchr("()[]{},;|", at[length])) length++;
         ct_help(types->context, diag, "a negative argument stands in parentheses: (-%.*s)", (int)length, at);
@@ -181,14 +183,14 @@ static bool mend_operator(CtTypes *types, CtDiag *diag, CtTy *found, const CtWhy
 
 /* The name that stands at a dot behind an expression: `length` of `xs.length`; NULL where there is none. */
 static const char *name_behind_dot(CtTypes *types, const CtExpr *expr) {
-    if (!expr || expr->kind != EXPR_VAR || expr->span.source == 0 || expr->span.end <= expr->span.start) return NULL;
-    const char *at = source_at(types, expr->span) + (expr->span.end - expr->span.start);
+    if (!expr || expr->kind != EXPR_VAR || expr->range.source == 0 || expr->range.end <= expr->range.start) return NULL;
+    const char *at = source_at(types, expr->range) + (expr->range.end - expr->range.start);
     if (at[0] != '.' || at[1] < 'a' || at[1] > 'z') return NULL;
     size_t length = strspn(at + 1, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_'");
     return ct_copy_text(types->arena, at + 1, length);
 }
 
-static bool mend_dot_behind(CtTypes *types, CtDiag *diag, CtTy *found, const CtExpr *subject) {
+static bool suggest_dot_behind(CtTypes *types, CtDiag *diag, CtTy *found, const CtExpr *subject) {
     if (!found || ct_types_ty_is_function(types, found)) return false; /* which may be composed */
     const char *field = name_behind_dot(types, subject);
     if (field) help_dot(types, diag, field, subject->name.text->text);
@@ -196,7 +198,7 @@ static bool mend_dot_behind(CtTypes *types, CtDiag *diag, CtTy *found, const CtE
 }
 
 /* `f x = return (x * x)`, of a function whose value is no action. */
-static bool mend_return(CtTypes *types, CtDiag *diag, CtTy *expected, const CtExpr *subject) {
+static bool suggest_return(CtTypes *types, CtDiag *diag, CtTy *expected, const CtExpr *subject) {
     if (!subject || subject->kind != EXPR_APP || ct_types_ty_resolve(expected)->kind == TY_APP) return false;
     if (!is_call_of(subject->parts[0], "return") && !is_call_of(subject->parts[0], "pure")) return false;
     ct_help(types->context, diag,
@@ -206,7 +208,7 @@ static bool mend_return(CtTypes *types, CtDiag *diag, CtTy *expected, const CtEx
 }
 
 /* A class of numbers that the type is not in. */
-static void mend_number(CtTypes *types, CtDiag *diag, CtTy *type, const CtWhy *why) {
+static void suggest_number(CtTypes *types, CtDiag *diag, CtTy *type, const CtWhy *why) {
     CtContext *context = types->context;
     const CtExpr *fun = why && why->kind == WHY_ARGUMENT ? why->fun : NULL;
     if (is_string(types, type) && is_call_of(fun, "+"))
@@ -232,12 +234,12 @@ static bool is_derivable(const CtClass *class_) {
     return ct_types_class_named(class_, names);
 }
 
-void ct_types_mend_instance(CtTypes *types, CtDiag *diag, const CtClass *class_, CtTy *type, const CtWhy *why) {
+void ct_types_suggest_instance(CtTypes *types, CtDiag *diag, const CtClass *class_, CtTy *type, const CtWhy *why) {
     static const char *const numeric[] = {"Num",      "Integral", "Real",      "Fractional",
                                           "Floating", "RealFrac", "RealFloat", NULL};
     const CtExpectation *at = types->expecting;
     const CtExpr *subject = at ? at->subject : NULL;
-    if (mend_dot_behind(types, diag, type, subject) || mend_operator(types, diag, type, why)) return;
+    if (suggest_dot_behind(types, diag, type, subject) || suggest_operator(types, diag, type, why)) return;
     if (why && why->kind == WHY_ARGUMENT && is_call_of(why->fun, ".") && at && !at->from_found) {
         ct_help(types->context, diag, "`.` joins two functions; with an argument, write (f . g) x or f (g x)");
         return;
@@ -258,7 +260,7 @@ void ct_types_mend_instance(CtTypes *types, CtDiag *diag, const CtClass *class_,
         return;
     }
     if (ct_types_class_named(class_, numeric)) {
-        mend_number(types, diag, type, why);
+        suggest_number(types, diag, type, why);
         return;
     }
     CtTyCon *con;
@@ -273,7 +275,7 @@ void ct_types_mend_instance(CtTypes *types, CtDiag *diag, const CtClass *class_,
 static const char *const gradients[] = {"grad", "valueAndGrad", "hessian", "hvp", NULL};
 
 /* The function whose derivative is taken. */
-static bool mend_derivative(CtTypes *types, CtDiag *diag, CtTy *found, const CtWhy *why) {
+static bool suggest_derivative(CtTypes *types, CtDiag *diag, CtTy *found, const CtWhy *why) {
     CtTy *arg, *result;
     if (!why || why->kind != WHY_ARGUMENT || why->index != 1 || !ct_types_ty_is_fun(types, found, &arg, &result))
         return false;
@@ -294,9 +296,10 @@ static bool mend_derivative(CtTypes *types, CtDiag *diag, CtTy *found, const CtW
 }
 
 /* A function is expected, and there is none. */
-static bool mend_function(CtTypes *types, CtDiag *diag, CtTy *expected, CtTy *found, const CtWhy *why,
-                          const CtExpr *subject) {
-    if (!ct_types_ty_is_function(types, expected) || (found && ct_types_ty_is_function(types, found)) || !why) return false;
+static bool suggest_function(CtTypes *types, CtDiag *diag, CtTy *expected, CtTy *found, const CtWhy *why,
+                             const CtExpr *subject) {
+    if (!ct_types_ty_is_function(types, expected) || (found && ct_types_ty_is_function(types, found)) || !why)
+        return false;
     if (subject && subject->kind == EXPR_APP && is_named(subject->parts[0]) && why->kind == WHY_ARGUMENT &&
         !ct_syntax_is_operator_name(subject->parts[0]->name.text)) {
         const char *name = subject->parts[0]->name.text->text;
@@ -314,7 +317,7 @@ static bool mend_function(CtTypes *types, CtDiag *diag, CtTy *expected, CtTy *fo
 }
 
 /* hyp(3, 4), where hyp takes its arguments one after another. */
-static bool mend_tuple(CtTypes *types, CtDiag *diag, CtTy *expected, CtTy *found, const CtWhy *why) {
+static bool suggest_tuple(CtTypes *types, CtDiag *diag, CtTy *expected, CtTy *found, const CtWhy *why) {
     uint32_t size = tuple_size(types, found);
     if (size == 0 || !why || why->kind != WHY_ARGUMENT || why->index != 1 || !is_named(why->fun)) return false;
     if (tuple_size(types, expected) > 0) {
@@ -327,7 +330,7 @@ static bool mend_tuple(CtTypes *types, CtDiag *diag, CtTy *expected, CtTy *found
     return true;
 }
 
-static bool mend_text(CtTypes *types, CtDiag *diag, CtTy *expected, CtTy *found, const CtWhy *why) {
+static bool suggest_text(CtTypes *types, CtDiag *diag, CtTy *expected, CtTy *found, const CtWhy *why) {
     CtContext *context = types->context;
     const CtExpr *fun = why && why->kind == WHY_ARGUMENT ? why->fun : NULL;
     if (is_string(types, expected) && (!found || is_number(types, found)))
@@ -347,7 +350,7 @@ static bool mend_text(CtTypes *types, CtDiag *diag, CtTy *expected, CtTy *found,
     return true;
 }
 
-static bool mend_plain(CtTypes *types, CtDiag *diag, CtTy *expected, CtTy *found) {
+static bool suggest_plain(CtTypes *types, CtDiag *diag, CtTy *expected, CtTy *found) {
     CtContext *context = types->context;
     if (is_real(types, expected) && is_con(found, types->int_))
         ct_help(context, diag, "an Int does not become a %s by itself: write `fromIntegral` before it",
@@ -363,22 +366,23 @@ static bool mend_plain(CtTypes *types, CtDiag *diag, CtTy *expected, CtTy *found
     return true;
 }
 
-void ct_types_mend_mismatch(CtTypes *types, CtDiag *diag, CtTy *expected, CtTy *found, const CtWhy *why,
-                      const CtExpr *subject) {
-    if (mend_dot_behind(types, diag, found, subject) || mend_return(types, diag, expected, subject) ||
-        mend_operator(types, diag, found, why) || (found && mend_derivative(types, diag, found, why)) ||
-        mend_function(types, diag, expected, found, why, subject) || mend_text(types, diag, expected, found, why))
+void ct_types_suggest_mismatch(CtTypes *types, CtDiag *diag, CtTy *expected, CtTy *found, const CtWhy *why,
+                               const CtExpr *subject) {
+    if (suggest_dot_behind(types, diag, found, subject) || suggest_return(types, diag, expected, subject) ||
+        suggest_operator(types, diag, found, why) || (found && suggest_derivative(types, diag, found, why)) ||
+        suggest_function(types, diag, expected, found, why, subject) || suggest_text(types, diag, expected, found, why))
         return;
-    if (!found || mend_tuple(types, diag, expected, found, why)) return;
-    if (mend_plain(types, diag, expected, found) || mend_plain(types, diag, types->clash[0], types->clash[1])) return;
-    if (mend_text(types, diag, types->clash[0], types->clash[1], why)) return;
+    if (!found || suggest_tuple(types, diag, expected, found, why)) return;
+    if (suggest_plain(types, diag, expected, found) || suggest_plain(types, diag, types->clash[0], types->clash[1]))
+        return;
+    if (suggest_text(types, diag, types->clash[0], types->clash[1], why)) return;
     if (!ct_types_ty_is_function(types, expected)) missing_arguments(types, diag, subject, found);
 }
 
 /* ---- too many arguments ---- */
 
 /* The arguments of `f Just 1`, where parentheses are missing: a function with something behind it. */
-static bool mend_parentheses(CtTypes *types, CtDiag *diag, const CtExpr *app) {
+static bool suggest_parentheses(CtTypes *types, CtDiag *diag, const CtExpr *app) {
     for (uint32_t i = 1; i + 1 < app->part_count; i++) {
         const CtExpr *part = app->parts[i];
         if (!is_named(part) || part->parenthesised) continue;
@@ -388,7 +392,7 @@ static bool mend_parentheses(CtTypes *types, CtDiag *diag, const CtExpr *app) {
             takes = arrow_count(types, part->entity->scheme.type);
         if (takes == 0 || i + 1 >= app->part_count) continue;
         uint32_t last = i + takes < app->part_count ? i + takes : app->part_count - 1;
-        const char *text = ct_types_excerpt(types, ct_span_join(part->span, app->parts[last]->span));
+        const char *text = ct_types_excerpt(types, ct_range_join(part->range, app->parts[last]->range));
         ct_help(types->context, diag, "perhaps parentheses are missing: (%s)",
                 text ? text : ct_format(types->arena, "%s …", part->name.text->text));
         return true;
@@ -402,7 +406,7 @@ static bool has_word(const CtExpr *app, const char *word) {
     return false;
 }
 
-void ct_types_mend_application(CtTypes *types, CtDiag *diag, const CtExpr *app, uint32_t taken, CtTy *type) {
+void ct_types_suggest_application(CtTypes *types, CtDiag *diag, const CtExpr *app, uint32_t taken, CtTy *type) {
     CtContext *context = types->context;
     if (app->kind != EXPR_APP) return;
     const CtExpr *fun = app->parts[0], *arg = app->parts[1];
@@ -415,12 +419,13 @@ void ct_types_mend_application(CtTypes *types, CtDiag *diag, const CtExpr *app, 
     else if (is_value && app->part_count == 2 && arg->kind == EXPR_LIST && arg->part_count == 1 && is_named(fun))
         ct_help(context, diag, "an element is taken by `%s`: %s %s %s", is_app_of(type, types->list) ? "!!" : "!",
                 fun->name.text->text, is_app_of(type, types->list) ? "!!" : "!",
-                ct_types_excerpt(types, arg->parts[0]->span) ? ct_types_excerpt(types, arg->parts[0]->span) : "i");
-    else if (is_value && (fun->kind == EXPR_LIT || is_number(types, type) || ct_types_ty_resolve(type)->kind == TY_META))
+                ct_types_excerpt(types, arg->parts[0]->range) ? ct_types_excerpt(types, arg->parts[0]->range) : "i");
+    else if (is_value &&
+             (fun->kind == EXPR_LIT || is_number(types, type) || ct_types_ty_resolve(type)->kind == TY_META))
         ct_help(context, diag, "an operator is missing before the second value, such as `*`");
     else if (!is_value && fun->type && ct_types_ty_is_fun(types, fun->type, &first, &rest) && taken == 1 &&
              tuple_size(types, first) + 1 == app->part_count)
         ct_help(context, diag, "its argument is one tuple, in parentheses and with commas");
     else
-        mend_parentheses(types, diag, app);
+        suggest_parentheses(types, diag, app);
 }

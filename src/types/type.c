@@ -62,7 +62,7 @@ CtTy *ct_types_ty_app(CtTypes *types, CtTy *fun, CtTy *arg) {
     type->arg = arg;
     type->has_var = fun->has_var || arg->has_var;
     type->size = size_of(fun) + size_of(arg);
-    if (type->size > CT_TYPE_ENDLESS) type->size = CT_TYPE_ENDLESS;
+    if (type->size > CT_TYPE_INFINITE) type->size = CT_TYPE_INFINITE;
     return type;
 }
 
@@ -183,43 +183,45 @@ CtTy *ct_types_ty_replace(CtTypes *types, CtTy *type, CtTy *const *generics, CtT
     return result;
 }
 
-void ct_types_pred_add(CtTypes *types, CtTy *variable, CtClass *class_, CtSpan span) {
+void ct_types_pred_add(CtTypes *types, CtTy *variable, CtClass *class_, CtSourceRange range) {
     CtPred **end = &variable->preds;
     for (; *end; end = &(*end)->next)
         if ((*end)->class_ == class_) return;
     *end = CT_NEW(types->arena, CtPred);
-    **end = (CtPred){class_, span, NULL};
+    **end = (CtPred){class_, range, NULL};
 }
 
-void ct_types_applied_add(CtTypes *types, CtTy *head, CtClass *class_, CtTy *type, CtSpan span) {
+void ct_types_applied_add(CtTypes *types, CtTy *head, CtClass *class_, CtTy *type, CtSourceRange range) {
     CtApplied *applied = CT_NEW(types->arena, CtApplied);
-    *applied = (CtApplied){class_, type, span, ct_types_applied(types, head)};
+    *applied = (CtApplied){class_, type, range, ct_types_applied(types, head)};
     ct_map_set(types->arena, &types->applied, ct_key(head), applied);
 }
 
 CtApplied *ct_types_applied(CtTypes *types, const CtTy *head) { return ct_map_get(&types->applied, ct_key(head)); }
 
-bool ct_types_applied_solve(CtTypes *types, CtTy *const *generics, CtTy *const *args, uint32_t count, CtSpan span,
-                      bool quiet) {
+bool ct_types_applied_solve(CtTypes *types, CtTy *const *generics, CtTy *const *args, uint32_t count,
+                            CtSourceRange range, bool quiet) {
     bool sound = true;
     for (uint32_t i = 0; i < count; i++) {
         if (generics[i]->arity == 0) continue;
         for (CtApplied *one = ct_types_applied(types, generics[i]); one; one = one->next)
-            sound &= ct_types_solve(types, one->class_, ct_types_ty_replace(types, one->type, generics, args, count), span, quiet);
+            sound &= ct_types_solve(types, one->class_, ct_types_ty_replace(types, one->type, generics, args, count),
+                                    range, quiet);
     }
     return sound;
 }
 
 CtTy *ct_types_instantiate(CtTypes *types, const CtScheme *scheme, CtTy **inst) {
-    return ct_types_instantiate_at(types, scheme, inst, CT_NO_SPAN);
+    return ct_types_instantiate_at(types, scheme, inst, CT_NO_RANGE);
 }
 
-CtTy *ct_types_instantiate_at(CtTypes *types, const CtScheme *scheme, CtTy **inst, CtSpan span) {
+CtTy *ct_types_instantiate_at(CtTypes *types, const CtScheme *scheme, CtTy **inst, CtSourceRange range) {
     for (uint32_t i = 0; i < scheme->count; i++) {
         CtTy *generic = scheme->generics[i];
         inst[i] = ct_types_ty_meta(types, generic->arity);
-        for (CtPred *pred = generic->preds; pred; pred = pred->next) ct_types_pred_add(types, inst[i], pred->class_, span);
+        for (CtPred *pred = generic->preds; pred; pred = pred->next)
+            ct_types_pred_add(types, inst[i], pred->class_, range);
     }
-    ct_types_applied_solve(types, scheme->generics, inst, scheme->count, span, false);
+    ct_types_applied_solve(types, scheme->generics, inst, scheme->count, range, false);
     return ct_types_ty_replace(types, scheme->type, scheme->generics, inst, scheme->count);
 }

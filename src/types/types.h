@@ -42,7 +42,7 @@ typedef struct CtTy {
 
 typedef struct CtPred { /* one class constraint on a type variable */
     struct CtClass *class_;
-    CtSpan span; /* where it arose */
+    CtSourceRange range; /* where it arose */
     struct CtPred *next;
 } CtPred;
 
@@ -57,7 +57,7 @@ typedef struct CtTyCon {
     CtTy *synonym;     /* over the declared params; it may lack arguments, as State Int does: arity counts them */
     uint32_t declared; /* synonyms: parameters written */
     CtDecl *decl;
-    CtSpan span;
+    CtSourceRange range;
     CtTy *type; /* the constructor alone, one object */
     int state;  /* inference: synonyms being expanded */
 } CtTyCon;
@@ -68,7 +68,7 @@ typedef struct CtDataCon {
     uint32_t tag, arity;
     CtTy **fields;      /* over tycon->params */
     CtSym *field_names; /* or NULL */
-    CtSpan span;
+    CtSourceRange range;
 } CtDataCon;
 
 typedef struct CtScheme {
@@ -89,7 +89,7 @@ typedef enum CtEntityKind {
 typedef struct CtEntity {
     CtEntityKind kind;
     CtSym name;
-    CtSpan span;
+    CtSourceRange range;
     CtScheme scheme;            /* count 0: monomorphic */
     CtBinding *binding;         /* LOCAL by let, GLOBAL: its code; NULL when a pattern binds it */
     CtBindingGroup *group;      /* of that binding; also for variables of a pattern binding */
@@ -131,7 +131,7 @@ typedef struct CtInstance {
     bool derived;               /* from `deriving`; inference generates its methods, as if they had been written */
     CtDecl *decl;               /* of the instance; the data declaration when derived */
     CtTy *head;                 /* tycon applied to the generics */
-    CtSpan span;
+    CtSourceRange range;
 } CtInstance;
 
 /* ---- scopes ---- */

@@ -34,7 +34,7 @@ static CtUnify join(CtTypes *types, CtTy *a, CtTy *b) {
     }
     a->link = b;
     if (a->arity > b->arity) b->arity = a->arity;
-    for (CtPred *pred = a->preds; pred; pred = pred->next) ct_types_pred_add(types, b, pred->class_, pred->span);
+    for (CtPred *pred = a->preds; pred; pred = pred->next) ct_types_pred_add(types, b, pred->class_, pred->range);
     return UNIFY_OK;
 }
 
@@ -51,7 +51,7 @@ static CtUnify bind(CtTypes *types, CtTy *meta, CtTy *type, bool found) {
     CtPred *preds = meta->preds;
     meta->link = type;
     for (CtPred *pred = preds; pred; pred = pred->next) {
-        if (ct_types_solve(types, pred->class_, type, pred->span, false)) continue;
+        if (ct_types_solve(types, pred->class_, type, pred->range, false)) continue;
         meta->link = types->error;
         break;
     }
@@ -59,14 +59,14 @@ static CtUnify bind(CtTypes *types, CtTy *meta, CtTy *type, bool found) {
 }
 
 /* What is left: parts to compare, and levels to go down. */
-typedef struct Room {
+typedef struct Budget {
     uint32_t parts, levels;
-} Room;
+} Budget;
 
-static CtUnify unify(CtTypes *types, CtTy *a, CtTy *b, Room *room) {
+static CtUnify unify(CtTypes *types, CtTy *a, CtTy *b, Budget *budget) {
     for (;;) {
-        if (room->parts == 0 || room->levels == 0) return UNIFY_LARGE;
-        room->parts--;
+        if (budget->parts == 0 || budget->levels == 0) return UNIFY_LARGE;
+        budget->parts--;
         a = ct_types_ty_resolve(a);
         b = ct_types_ty_resolve(b);
         if (a == b || a->is_error || b->is_error) return UNIFY_OK;
@@ -78,17 +78,18 @@ static CtUnify unify(CtTypes *types, CtTy *a, CtTy *b, Room *room) {
             types->clash[1] = b;
             return UNIFY_MISMATCH;
         }
-        room->levels--;
-        CtUnify result = unify(types, a->fun, b->fun, room);
-        room->levels++;
+        budget->levels--;
+        CtUnify result = unify(types, a->fun, b->fun, budget);
+        budget->levels++;
         if (result != UNIFY_OK) return result;
-        if (ct_types_ty_resolve(a->fun)->is_error || ct_types_ty_resolve(b->fun)->is_error) return UNIFY_OK; /* said already */
+        if (ct_types_ty_resolve(a->fun)->is_error || ct_types_ty_resolve(b->fun)->is_error)
+            return UNIFY_OK; /* said already */
         a = a->arg;
         b = b->arg;
     }
 }
 
 CtUnify ct_types_unify(CtTypes *types, CtTy *a, CtTy *b) {
-    Room room = {COMPARED, CT_TYPE_LIMIT};
-    return unify(types, a, b, &room);
+    Budget budget = {COMPARED, CT_TYPE_LIMIT};
+    return unify(types, a, b, &budget);
 }

@@ -4,7 +4,9 @@
 
 /* ---- once a name ---- */
 
-static uint32_t line_of(CtTypes *types, CtSpan span) { return ct_source_line(types->context, span.source, span.start); }
+static uint32_t line_of(CtTypes *types, CtSourceRange range) {
+    return ct_source_line(types->context, range.source, range.start);
+}
 
 /* They come nearly in order. */
 static void add_line(CtTypes *types, CtUnknown *unknown, uint32_t line) {
@@ -20,7 +22,7 @@ static void add_line(CtTypes *types, CtUnknown *unknown, uint32_t line) {
 static void list_lines(CtTypes *types, CtUnknown *unknown) {
     enum { MOST = 8, MOST_LISTED = 200 };
     CtText text = ct_text(types->arena);
-    uint32_t first = line_of(types, unknown->diag->span), count = 0, shown = 0;
+    uint32_t first = line_of(types, unknown->diag->range), count = 0, shown = 0;
     for (uint32_t i = 0; i < unknown->lines.count; i++) count += unknown->lines.items[i] != first;
     if (count == 0 || count > MOST_LISTED) return;
     ct_text_puts(&text, count == 1 ? "also in line" : "also in lines");
@@ -35,7 +37,7 @@ static void list_lines(CtTypes *types, CtUnknown *unknown) {
     else if (shown < count)
         ct_text_printf(&text, " and %u more", count - shown);
     if (!unknown->places) {
-        ct_note(types->context, unknown->diag, CT_NO_SPAN, "%s", text.data);
+        ct_note(types->context, unknown->diag, CT_NO_RANGE, "%s", text.data);
         CtNote *last = unknown->diag->notes;
         while (last->next) last = last->next;
         unknown->places = last;
@@ -47,14 +49,14 @@ bool ct_types_unknown_again(CtTypes *types, CtSpace space, CtName name) {
     if (name.module) return false;
     for (uint32_t i = 0; i < types->unknown.count; i++) {
         CtUnknown *unknown = &types->unknown.items[i];
-        if (unknown->space != space || unknown->name != name.text || unknown->diag->span.source != name.span.source)
+        if (unknown->space != space || unknown->name != name.text || unknown->diag->range.source != name.range.source)
             continue;
-        CtSpan *first = &unknown->diag->span;
+        CtSourceRange *first = &unknown->diag->range;
         const uint32_t count = unknown->lines.count;
         if (count == 0) add_line(types, unknown, line_of(types, *first));
-        add_line(types, unknown, line_of(types, name.span));
-        bool before = name.span.start < first->start;
-        if (before) *first = name.span;
+        add_line(types, unknown, line_of(types, name.range));
+        bool before = name.range.start < first->start;
+        if (before) *first = name.range;
         if (before || unknown->lines.count > count) list_lines(types, unknown);
         return true;
     }
@@ -88,14 +90,14 @@ static bool defines(const char *text, uint32_t at) {
 }
 
 /* A local definition of the name somewhere in the file: an indented line, or one behind `where` or `let`. */
-static bool find_local(CtTypes *types, CtName name, CtSpan *found) {
-    const CtSource *source = &types->context->sources.items[name.span.source];
+static bool find_local(CtTypes *types, CtName name, CtSourceRange *found) {
+    const CtSource *source = &types->context->sources.items[name.range.source];
     uint32_t length = name.text->length;
     for (uint32_t line = 0; line < source->length;) {
         uint32_t at = item_start(source->text, line), end = line;
         if (at > line && strncmp(source->text + at, name.text->text, length) == 0 &&
-            !is_word(source->text[at + length]) && at != name.span.start && defines(source->text, at + length)) {
-            *found = (CtSpan){name.span.source, at, at + length};
+            !is_word(source->text[at + length]) && at != name.range.start && defines(source->text, at + length)) {
+            *found = (CtSourceRange){name.range.source, at, at + length};
             return true;
         }
         while (end < source->length && source->text[end] != '\n') end++;
@@ -130,7 +132,7 @@ static bool is_comment(CtSym name) {
 
 static void suggest_value(CtTypes *types, CtName name, CtDiag *diag) {
     CtContext *context = types->context;
-    CtSpan local;
+    CtSourceRange local;
     const CtEntity *keyword = false_keyword(types, name.text);
     if (is_comment(name.text)) {
         diag->covers_line = true;
@@ -139,7 +141,7 @@ static void suggest_value(CtTypes *types, CtName name, CtDiag *diag) {
     } else if (strcmp(name.text->text, "?") == 0 || strcmp(name.text->text, "lambda") == 0) {
         diag->covers_line = true;
     } else if (keyword) {
-        ct_note(context, diag, keyword->span, "this line defines a function `%s`, which is no keyword here",
+        ct_note(context, diag, keyword->range, "this line defines a function `%s`, which is no keyword here",
                 keyword->name->text);
         ct_help(context, diag, "a definition begins with its name: `%s %s…`", name.text->text,
                 keyword->binding->clauses[0].pat_count > 1 ? "x = " : "= ");
@@ -150,7 +152,8 @@ static void suggest_value(CtTypes *types, CtName name, CtDiag *diag) {
 }
 
 static void suggest_small(CtTypes *types, CtName name, CtDiag *diag) {
-    if (diag->help || name.text->text[0] < 'A' || name.text->text[0] > 'Z' || ct_types_lookup_tycon(types, name.text)) return;
+    if (diag->help || name.text->text[0] < 'A' || name.text->text[0] > 'Z' || ct_types_lookup_tycon(types, name.text))
+        return;
     char *small = ct_copy_text(types->arena, name.text->text, name.text->length);
     small[0] = (char)(small[0] - 'A' + 'a');
     ct_help(types->context, diag, "names of functions and variables begin with a small letter: `%s`", small);

@@ -169,8 +169,8 @@ static bool read_at(const Reading *r, const CtFlat *flat, size_t at, CtWord *val
 
 static bool read_tuple(const Reading *r, const CtFlat *flat, size_t at, CtWord *value) {
     const CtType *type = flat->type;
-    const CtLayout *layout =
-        type->kind == TYPE_DATA ? ct_value_layout_con(r->heap, &type->data->cons[0]) : ct_value_layout_tuple(r->heap, type);
+    const CtLayout *layout = type->kind == TYPE_DATA ? ct_value_layout_con(r->heap, &type->data->cons[0])
+                                                     : ct_value_layout_tuple(r->heap, type);
     CtFields *fields = layout != NULL ? ct_value_fields_new(r->heap, layout, 0) : NULL;
     if (fields == NULL) return false;
     for (uint32_t i = 0; i < flat->count; i++)
@@ -278,7 +278,7 @@ static void write_whole(Writing *w, const CtFlat *flat, CtWord value) {
 }
 
 const char *ct_value_flat_write(CtArena *arena, const CtFlat *flat, const cotan_slot *slots, CtWord value,
-                          cotan_buffer *out) {
+                                cotan_buffer *out) {
     Writing w = {arena, slots, out, NULL};
     write_whole(&w, flat, value);
     return w.wrong;

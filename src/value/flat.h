@@ -37,7 +37,8 @@ const char *ct_value_flat_check(CtArena *arena, const CtFlat *flat, const cotan_
 bool ct_value_flat_read(CtHeap *heap, const CtFlat *flat, const cotan_buffer *in, CtWord *value);
 /* A value to buffers whose data are NULL, or have room for a value of just these sizes; memory for the former is the
  * arena's. NULL, or what is wrong. */
-const char *ct_value_flat_write(CtArena *arena, const CtFlat *flat, const cotan_slot *slots, CtWord value, cotan_buffer *out);
+const char *ct_value_flat_write(CtArena *arena, const CtFlat *flat, const cotan_slot *slots, CtWord value,
+                                cotan_buffer *out);
 
 /* Gives a buffer for a result its sizes. False, with a message, when it has data and other sizes. */
 bool ct_value_flat_fits(const cotan_slot *slot, cotan_buffer *buffer, const size_t *sizes, char wrong[300]);

@@ -1,4 +1,4 @@
-/* Private to the room of values. */
+/* Private to the folder of values. */
 #ifndef CT_VALUE_INTERNAL_H
 #define CT_VALUE_INTERNAL_H
 

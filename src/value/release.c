@@ -65,7 +65,9 @@ void ct_value_object_destroy(CtHeap *heap, CtObject *object) {
 
 /* ---- what several threads hold ---- */
 
-void ct_value_retain_shared(CtObject *object, uint32_t count) { __atomic_fetch_add(&object->refs, count, __ATOMIC_RELAXED); }
+void ct_value_retain_shared(CtObject *object, uint32_t count) {
+    __atomic_fetch_add(&object->refs, count, __ATOMIC_RELAXED);
+}
 
 bool ct_value_let_go_shared(CtObject *object) {
     return __atomic_fetch_sub(&object->refs, 1, __ATOMIC_ACQ_REL) == (REFS_SHARED | 1);

@@ -10,9 +10,9 @@
  *
  * Threads. An object belongs to one thread, which counts its references as plain numbers, until it is marked as shared;
  * then they are counted atomically. Only roots are marked when threads begin to work on them: whoever takes a reference
- * out of a shared object marks what it finds there (ct_value_retain_part), so nothing is ever walked over. Who finds out that
- * it holds the only reference to a shared object has it for itself again (ct_value_is_exclusive). What lives as long as its
- * heap (constructors without fields, constants in code) is not counted at all.
+ * out of a shared object marks what it finds there (ct_value_retain_part), so nothing is ever walked over. Who finds
+ * out that it holds the only reference to a shared object has it for itself again (ct_value_is_exclusive). What lives
+ * as long as its heap (constructors without fields, constants in code) is not counted at all.
  */
 #ifndef CT_VALUE_VALUE_H
 #define CT_VALUE_VALUE_H
@@ -67,8 +67,8 @@ void ct_value_heap_free(CtHeap *heap);
 /* A heap from which another thread allocates while `home` rests: of the same layouts, for objects that become home's
  * when the work is done. Each of them frees what any of them has made. It is freed before home. NULL without memory. */
 CtHeap *ct_value_heap_branch(CtHeap *home);
-/* Work begins: the branches share what home's limit leaves. It ends: what they hold is home's. `turn` is another number
- * each time: one branch after the other gets the cells that home has free. */
+/* Work begins: the branches share what home's limit leaves. It ends: what they hold is home's. `iteration` is another
+ * number each time: one branch after the other gets the cells that home has free. */
 void ct_value_heap_lend(CtHeap *home, CtHeap *const *branches, uint32_t count, uint32_t turn);
 void ct_value_heap_take_back(CtHeap *home, CtHeap *const *branches, uint32_t count);
 size_t ct_value_heap_bytes(const CtHeap *heap);
@@ -97,7 +97,9 @@ CtObject *ct_value_nullary(CtHeap *heap, const CtCon *con);
 /* refs: a count; with REFS_SHARED, a count that several threads change; or REFS_FOREVER, and no count. */
 #define REFS_SHARED  0x80000000u
 #define REFS_FOREVER 0xFFFFFFFFu
-static inline uint32_t ct_value_refs(const CtObject *object) { return __atomic_load_n(&object->refs, __ATOMIC_RELAXED); }
+static inline uint32_t ct_value_refs(const CtObject *object) {
+    return __atomic_load_n(&object->refs, __ATOMIC_RELAXED);
+}
 static inline void ct_value_set_refs(CtObject *object, uint32_t refs) {
     __atomic_store_n(&object->refs, refs, __ATOMIC_RELAXED);
 }

@@ -8,14 +8,14 @@
 
 typedef struct Fixture {
     CtArena *arena;
-    CtBulkRoom room, *r;
+    CtBulkBuilder builder, *r;
 } Fixture;
 
 static int set_up(void **state) {
     Fixture *f = calloc(1, sizeof *f);
     f->arena = ct_arena_new(0);
-    f->room.arena = f->arena;
-    f->r = &f->room;
+    f->builder.arena = f->arena;
+    f->r = &f->builder;
     *state = f;
     return 0;
 }

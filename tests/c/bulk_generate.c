@@ -166,7 +166,7 @@ static CtBulk *random_read(BulkRandom *g, CtElement element, CtShape shape, int 
     }
     CtBulk *t = bulk_random_term(g, element, of, fuel - 1);
     CtIndexing f = random_indexing(g, 0, count, of, fuel - 1);
-    return ct_bulk_index(g->r, t, f.ix, count, f.live, CT_NO_SPAN);
+    return ct_bulk_index(g->r, t, f.ix, count, f.live, CT_NO_RANGE);
 }
 
 /* cond (inside) (index t [i]) c: the index is meant only where it is inside. */
@@ -177,7 +177,7 @@ static CtBulk *guarded_read(BulkRandom *g, CtElement element, CtShape shape, int
     CtBulk *low = ct_bulk_op2(g->r, PRIM_INT_LE, number(g, 0), at);
     CtBulk *high = ct_bulk_op2(g->r, PRIM_INT_LT, at, number(g, of.sizes[0]));
     CtBulk *inside = ct_bulk_logic(g->r, LOGIC_AND, low, high);
-    CtBulk *read = ct_bulk_index(g->r, t, &at, 1, also(g, g->path, inside), CT_NO_SPAN);
+    CtBulk *read = ct_bulk_index(g->r, t, &at, 1, also(g, g->path, inside), CT_NO_RANGE);
     return ct_bulk_cond(g->r, inside, read, constant(g, element, shape));
 }
 
@@ -220,14 +220,14 @@ static CtBulk *random_op(BulkRandom *g, CtElement element, CtShape shape, int fu
 static CtBulk *random_reduce(BulkRandom *g, CtElement element, CtShape shape, int fuel) {
     CtReduction reduction = (CtReduction)bulk_random(g, element == ELEMENT_INT ? 7 : 5);
     CtElement of = reduction >= REDUCE_ARGMAX && chance(g, 70) ? ELEMENT_REAL : element;
-    return ct_bulk_reduce(g->r, reduction, bulk_random_term(g, of, with_front(g, 1, shape, 0), fuel - 1), CT_NO_SPAN);
+    return ct_bulk_reduce(g->r, reduction, bulk_random_term(g, of, with_front(g, 1, shape, 0), fuel - 1), CT_NO_RANGE);
 }
 
 static CtBulk *random_gather(BulkRandom *g, CtElement element, CtShape shape, int fuel) {
     uint32_t var_count = bulk_random(g, shape.rank + 1), count = random_front(g, shape, var_count);
     CtShape of = with_front(g, count, shape, var_count);
     CtBulk *t = bulk_random_term(g, element, of, fuel - 1);
-    return ct_bulk_gather(g->r, shape, t, random_indexing(g, var_count, count, of, fuel - 1), CT_NO_SPAN);
+    return ct_bulk_gather(g->r, shape, t, random_indexing(g, var_count, count, of, fuel - 1), CT_NO_RANGE);
 }
 
 static CtBulk *random_scatter(BulkRandom *g, CtElement element, CtShape shape, int fuel) {
@@ -235,7 +235,7 @@ static CtBulk *random_scatter(BulkRandom *g, CtElement element, CtShape shape, i
     CtShape of = with_front(g, var_count, shape, count);
     CtBulk *t = bulk_random_term(g, element, of, fuel - 1);
     CtIndexing f = random_indexing(g, var_count, count, shape, fuel - 1);
-    if (var_count > 0 || chance(g, 50)) return ct_bulk_scatter(g->r, shape, t, f, CT_NO_SPAN);
+    if (var_count > 0 || chance(g, 50)) return ct_bulk_scatter(g->r, shape, t, f, CT_NO_RANGE);
     return ct_bulk_one_hot(g->r, shape, f.ix, count, t);
 }
 
@@ -268,7 +268,7 @@ static CtBulk *random_check(BulkRandom *g, CtElement element, CtShape shape, int
     CtBulk *x = bulk_random_term(g, ELEMENT_INT, scalar, fuel / 3);
     CtBulk *test = ct_bulk_op2(g->r, PRIM_INT_LT, x, number(g, -1));
     CtBulk *t = bulk_random_term(g, element, shape, fuel - 1);
-    return ct_bulk_check(g->r, also(g, g->path, test), CT_E0503, "no", CT_NO_SPAN, t);
+    return ct_bulk_check(g->r, also(g, g->path, test), CT_E0503, "no", CT_NO_RANGE, t);
 }
 
 static CtBulk *random_outer(BulkRandom *g, CtElement element, CtShape shape, int fuel) {

@@ -6,7 +6,7 @@
 #include "bulk_interpret.h"
 
 typedef struct BulkRandom {
-    CtBulkRoom *r;
+    CtBulkBuilder *r;
     uint64_t state;
     CT_VEC(CtBulkVar *) scope;
     CtBulk *path;            /* the conditions of the branches around; NULL: none */

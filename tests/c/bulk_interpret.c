@@ -386,7 +386,8 @@ static BulkValue *run_loop(BulkRun *run, CtBulk *t) {
         ct_map_set(run->arena, &before, run->env.entries[i].key, run->env.entries[i].value);
     for (uint32_t k = 0; k < loop->outputs; k++) {
         const CtBulk *output = loop->results[states + k];
-        outputs[k] = bulk_value(run->arena, output->element, ct_bulk_shape_cons(run->arena, loop->steps, output->shape));
+        outputs[k] =
+            bulk_value(run->arena, output->element, ct_bulk_shape_cons(run->arena, loop->steps, output->shape));
     }
     for (uint32_t p = states + elements; p < params; p++) bulk_bind(run, loop->params[p], args[p]);
     for (int64_t n = 0; n < loop->steps && !run->failed; n++) {

@@ -131,7 +131,7 @@ static CtShape few(BulkNormal *g) {
 
 static CtBulk *gather(BulkNormal *g, CtBulk *source, uint32_t count, CtShape shape, uint32_t vars, uint32_t depth) {
     CtIndexing f = function(g, shape, vars, source->shape, count, depth);
-    return ct_bulk_gather(g->r, shape, source, f, CT_NO_SPAN);
+    return ct_bulk_gather(g->r, shape, source, f, CT_NO_RANGE);
 }
 
 /* A variable, as it is or gathered from; or a constant. */
@@ -148,8 +148,8 @@ static CtBulk *leaf(BulkNormal *g, CtElement element, CtShape shape) {
     CtBulk *x = ct_bulk_var(g->r, close);
     if (shape.rank == 0 && close->shape.rank == 0) return x;
     CtIndexing f = function(g, shape, shape.rank, close->shape, close->shape.rank, 0);
-    if (shape.rank) return ct_bulk_gather(g->r, shape, x, f, CT_NO_SPAN);
-    return ct_bulk_index(g->r, x, f.ix, f.count, f.live, CT_NO_SPAN);
+    if (shape.rank) return ct_bulk_gather(g->r, shape, x, f, CT_NO_RANGE);
+    return ct_bulk_index(g->r, x, f.ix, f.count, f.live, CT_NO_RANGE);
 }
 
 /* ---- terms ---- */
@@ -160,7 +160,7 @@ static CtBulk *scatter(BulkNormal *g, CtElement element, CtShape shape, uint32_t
     CtShape from = append(g, points, points.rank, ct_bulk_shape_tail(shape, count));
     CtBulk *t = bulk_normal_term(g, element, from, depth - 1);
     CtIndexing f = function(g, from, points.rank, shape, count, depth - 1);
-    return ct_bulk_scatter(g->r, shape, t, f, CT_NO_SPAN);
+    return ct_bulk_scatter(g->r, shape, t, f, CT_NO_RANGE);
 }
 
 /* Of a variable, a constant, a literal by one index, a scatter. */
@@ -171,14 +171,14 @@ static CtBulk *indexed(BulkNormal *g, CtElement element, CtShape shape, uint32_t
         for (uint32_t k = 0; k < count; k++) items[k] = bulk_normal_term(g, element, shape, depth - 1);
         CtBulk *t = ct_bulk_literal(g->r, items, count);
         CtIndexing f = indexing(g, t->shape, 1, depth - 1);
-        return ct_bulk_index(g->r, t, f.ix, 1, f.live, CT_NO_SPAN);
+        return ct_bulk_index(g->r, t, f.ix, 1, f.live, CT_NO_RANGE);
     }
     CtShape outer = few(g);
     CtShape whole = append(g, outer, outer.rank, shape);
     CtBulk *t = element != ELEMENT_BOOL && bulk_normal_draw(g, 2) ? scatter(g, element, whole, depth)
                                                                   : constant(g, element, whole);
     CtIndexing f = indexing(g, whole, outer.rank, depth - 1);
-    return ct_bulk_index(g->r, t, f.ix, f.count, f.live, CT_NO_SPAN);
+    return ct_bulk_index(g->r, t, f.ix, f.count, f.live, CT_NO_RANGE);
 }
 
 static CtBulk *gathered(BulkNormal *g, CtElement element, CtShape shape, uint32_t depth) {
@@ -235,7 +235,7 @@ static CtBulk *reduced(BulkNormal *g, CtElement element, CtShape shape, uint32_t
     int64_t size = bulk_normal_draw(g, 6);
     CtShape whole = ct_bulk_shape_cons(g->r->arena, size, shape);
     CtBulk *t = bulk_normal_term(g, element, whole, depth - 1);
-    return ct_bulk_reduce(g->r, all[bulk_normal_draw(g, 5)], t, CT_NO_SPAN);
+    return ct_bulk_reduce(g->r, all[bulk_normal_draw(g, 5)], t, CT_NO_RANGE);
 }
 
 /* ---- loops ---- */
@@ -319,7 +319,7 @@ static CtBulk *common(BulkNormal *g, CtElement element, CtShape shape, uint32_t 
         if (bulk_normal_draw(g, 2)) return t;
         CtBulk *test =
             g->may_fail ? bulk_normal_term(g, ELEMENT_BOOL, scalar, depth - 1) : ct_bulk_bool(g->r, false, scalar);
-        return ct_bulk_check(g->r, test, CT_E0502, "checked", CT_NO_SPAN, t);
+        return ct_bulk_check(g->r, test, CT_E0502, "checked", CT_NO_RANGE, t);
     }
     }
 }
@@ -357,7 +357,7 @@ static CtBulk *discrete(BulkNormal *g, CtElement element, CtShape shape, uint32_
         if (bulk_normal_draw(g, 4) == 0 && shape.rank < 4) {
             CtShape whole = ct_bulk_shape_cons(g->r->arena, 1 + bulk_normal_draw(g, 3), shape);
             CtBulk *t = bulk_normal_term(g, ELEMENT_REAL, whole, depth - 1);
-            return ct_bulk_reduce(g->r, bulk_normal_draw(g, 2) ? REDUCE_ARGMAX : REDUCE_ARGMIN, t, CT_NO_SPAN);
+            return ct_bulk_reduce(g->r, bulk_normal_draw(g, 2) ? REDUCE_ARGMAX : REDUCE_ARGMIN, t, CT_NO_RANGE);
         }
         CtBulk *t = bulk_normal_term(g, element, shape, depth - 1), *u = bulk_normal_term(g, element, shape, depth - 1);
         return ct_bulk_op2(g->r, two[bulk_normal_draw(g, 5)], t, u);

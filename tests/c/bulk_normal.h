@@ -5,7 +5,7 @@
 #include "ad/bulk/ir/bulk.h"
 
 typedef struct BulkNormal {
-    CtBulkRoom *r;
+    CtBulkBuilder *r;
     uint64_t seed;
     bool may_fail;               /* index outside where it is live, and checks that hold, now and then */
     CT_VEC(CtBulkVar *) scope;   /* inputs and what LETs have bound */

@@ -58,7 +58,8 @@ CtBulk *bulk_random_loop(const BulkLoopMaker *m, CtElement element, CtShape shap
         add_param(m, loop, p, of, is_result ? shape : is_path ? (CtShape){0, NULL} : random_shape(m), args);
         if (is_path) args[p] = m->path;
     }
-    add_body(m, loop, as_output ? element : ELEMENT_REAL, as_output ? ct_bulk_shape_tail(shape, 1) : (CtShape){0, NULL});
+    add_body(m, loop, as_output ? element : ELEMENT_REAL,
+             as_output ? ct_bulk_shape_tail(shape, 1) : (CtShape){0, NULL});
     result = ct_bulk_loop(m->r, loop, args, as_output ? count.states : 0);
     if (m->draw(m->g, 2)) return result;
     /* Another result of it beside this one. */

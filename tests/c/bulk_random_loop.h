@@ -5,7 +5,7 @@
 #include "ad/bulk/ir/bulk.h"
 
 typedef struct BulkLoopMaker {
-    CtBulkRoom *r;
+    CtBulkBuilder *r;
     void *g;
     uint32_t (*draw)(void *g, uint32_t below);
     CtShape (*shape)(void *g);

@@ -62,7 +62,7 @@ static int tear_down(void **state) {
 
 /* ---- short names ---- */
 
-#define AT       CT_NO_SPAN
+#define AT       CT_NO_RANGE
 #define COUNT(a) ((uint32_t)(sizeof(a) / sizeof *(a)))
 
 static inline CtVar *variable(Fixture *f, const char *name, CtType *type) { return ct_core_var_new(f->p, name, type); }

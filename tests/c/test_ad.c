@@ -50,24 +50,24 @@ static CtGlobal *library(void *user, const char *name) {
         if (strcmp(rows[r].name, name) != 0) continue;
         CtVar *params[5];
         for (uint32_t k = 0; k < rows[r].count; k++) params[k] = ct_core_var_new(p, "a", rows[r].types[k]);
-        CtCore *body = ct_core_fail(p, CT_NO_SPAN, rows[r].types[rows[r].count], CT_E0503, "stub", NULL);
-        CtCore *lam = ct_core_lam(p, CT_NO_SPAN, name, params, rows[r].count, body);
-        CtGlobal *global = ct_core_global_new(p, name, lam->type, CT_NO_SPAN);
+        CtCore *body = ct_core_fail(p, CT_NO_RANGE, rows[r].types[rows[r].count], CT_E0503, "stub", NULL);
+        CtCore *lam = ct_core_lam(p, CT_NO_RANGE, name, params, rows[r].count, body);
+        CtGlobal *global = ct_core_global_new(p, name, lam->type, CT_NO_RANGE);
         global->body = lam;
         return global;
     }
     if (strcmp(name, "tapeNone") == 0) {
-        CtGlobal *none = ct_core_global_new(p, name, i, CT_NO_SPAN);
-        none->body = ct_core_int(p, CT_NO_SPAN, 0);
+        CtGlobal *none = ct_core_global_new(p, name, i, CT_NO_RANGE);
+        none->body = ct_core_int(p, CT_NO_RANGE, 0);
         none->is_library = true;
         return none;
     }
     if (strcmp(name, "tapeStart") != 0) return NULL;
-    CtCore *ids = ct_core_array_lit(p, CT_NO_SPAN, i, NULL, 0),
-           *partials = ct_core_array_lit(p, CT_NO_SPAN, d, NULL, 0);
+    CtCore *ids = ct_core_array_lit(p, CT_NO_RANGE, i, NULL, 0),
+           *partials = ct_core_array_lit(p, CT_NO_RANGE, d, NULL, 0);
     CtCore *parts[] = {ids, partials};
-    CtGlobal *global = ct_core_global_new(p, name, t, CT_NO_SPAN);
-    global->body = ct_core_con(p, CT_NO_SPAN, &t->data->cons[0], parts, 2);
+    CtGlobal *global = ct_core_global_new(p, name, t, CT_NO_RANGE);
+    global->body = ct_core_con(p, CT_NO_RANGE, &t->data->cons[0], parts, 2);
     return global;
 }
 
@@ -105,7 +105,7 @@ static int teardown(void **state) {
     return 0;
 }
 
-#define S CT_NO_SPAN
+#define S CT_NO_RANGE
 
 static CtCore *var(Fixture *f, CtVar *v) { return ct_core_var(f->p, S, v); }
 static CtCore *num(Fixture *f, double v) { return ct_core_double(f->p, S, v); }
@@ -212,7 +212,8 @@ static void forward_by_reverse(void **state) {
 static CtCore *product_of_list(Fixture *f) {
     CtProgram *p = f->p;
     CtType *type = ct_core_type_fun(p, &f->list, 1, p->double_type);
-    CtVar *go = ct_core_var_new(p, "go", type), *xs = ct_core_var_new(p, "xs", f->list), *all = ct_core_var_new(p, "all", f->list);
+    CtVar *go = ct_core_var_new(p, "go", type), *xs = ct_core_var_new(p, "xs", f->list),
+          *all = ct_core_var_new(p, "all", f->list);
     CtVar *head = ct_core_var_new(p, "h", p->double_type), *rest = ct_core_var_new(p, "t", f->list);
     CtVar *fields[] = {head, rest};
     CtCase cases[] = {{f->nil, NULL, num(f, 1)},

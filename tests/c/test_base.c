@@ -117,7 +117,7 @@ static void diagnostics_mark_the_range_in_characters(void **state) {
     Fixture *f = *state;
     const char *text = "one\nλ = sume xs\n";
     uint32_t source = ct_source_add(&f->context, "m.cot", text, strlen(text), false);
-    CtDiag *diag = ct_error(&f->context, CT_E0302, (CtSpan){source, 9, 13}, "unknown name `%s`", "sume");
+    CtDiag *diag = ct_error(&f->context, CT_E0302, (CtSourceRange){source, 9, 13}, "unknown name `%s`", "sume");
     ct_help(&f->context, diag, "did you mean `sum`?");
     assert_string_equal(render(f, diag), "error[E0302]: unknown name `sume`\n"
                                          "  --> m.cot:2:5\n"
@@ -137,13 +137,13 @@ static void diagnostics_shorten_very_long_lines(void **state) {
     char *text = ct_alloc(f->arena, length + 1);
     memset(text, 'x', length);
     uint32_t source = ct_source_add(&f->context, "long.cot", text, length, false);
-    CtDiag *diag = ct_error(&f->context, CT_E0101, (CtSpan){source, 500000, 900000}, "bad");
+    CtDiag *diag = ct_error(&f->context, CT_E0101, (CtSourceRange){source, 500000, 900000}, "bad");
     assert_true(strlen(render(f, diag)) < 1000);
 }
 
 static void errors_past_the_limit_are_counted_not_kept(void **state) {
     Fixture *f = *state;
-    for (int i = 0; i < 100; i++) ct_error(&f->context, CT_E0201, CT_NO_SPAN, "error %d", i);
+    for (int i = 0; i < 100; i++) ct_error(&f->context, CT_E0201, CT_NO_RANGE, "error %d", i);
     uint32_t kept = 0;
     for (const CtDiag *diag = f->context.diags; diag != NULL; diag = diag->next) kept++;
     assert_int_equal(f->context.error_count, 100);

@@ -16,7 +16,8 @@
 /* ---- short names ---- */
 
 #define SHAPE(f, ...)                                                                                                  \
-    ct_bulk_shape_of((f)->arena, (const int64_t[]){__VA_ARGS__}, sizeof((const int64_t[]){__VA_ARGS__}) / sizeof(int64_t))
+    ct_bulk_shape_of((f)->arena, (const int64_t[]){__VA_ARGS__},                                                       \
+                     sizeof((const int64_t[]){__VA_ARGS__}) / sizeof(int64_t))
 #define IX(...) (CtBulk *const[]){__VA_ARGS__}, sizeof((CtBulk *const[]){__VA_ARGS__}) / sizeof(CtBulk *)
 
 static CtBulk *real_var(Fixture *f, const char *name, CtShape shape) {
@@ -31,11 +32,11 @@ static CtBulk *number(Fixture *f, int64_t value) { return ct_bulk_int(f->r, valu
 static CtBulk *real(Fixture *f, double value) { return ct_bulk_real(f->r, value, scalar); }
 
 static CtBulk *read_at(Fixture *f, CtBulk *t, CtBulk *const *ix, size_t count) {
-    return ct_bulk_index(f->r, t, ix, (uint32_t)count, NULL, CT_NO_SPAN);
+    return ct_bulk_index(f->r, t, ix, (uint32_t)count, NULL, CT_NO_RANGE);
 }
 
 static CtBulk *build(Fixture *f, int64_t k, CtBulk *i, CtBulk *body) { return ct_bulk_build(f->r, k, i->as.var, body); }
-static CtBulk *sum(Fixture *f, CtBulk *t) { return ct_bulk_reduce(f->r, REDUCE_SUM, t, CT_NO_SPAN); }
+static CtBulk *sum(Fixture *f, CtBulk *t) { return ct_bulk_reduce(f->r, REDUCE_SUM, t, CT_NO_RANGE); }
 static CtBulk *op(Fixture *f, CtPrim prim, CtBulk *t, CtBulk *u) { return ct_bulk_op2(f->r, prim, t, u); }
 
 static const char *print(Fixture *f, CtBulk *t) {
@@ -118,12 +119,12 @@ static Names names(Fixture *f) {
 
 static CtBulk *gather(Fixture *f, CtShape shape, CtBulk *t, CtBulk *var, CtBulk *const *ix, size_t count) {
     CtIndexing of = {.vars = &var->as.var, .var_count = 1, .ix = ix, .count = (uint32_t)count};
-    return ct_bulk_gather(f->r, shape, t, of, CT_NO_SPAN);
+    return ct_bulk_gather(f->r, shape, t, of, CT_NO_RANGE);
 }
 
 static CtBulk *scatter(Fixture *f, CtShape shape, CtBulk *t, CtBulk *var, CtBulk *const *ix, size_t count) {
     CtIndexing of = {.vars = &var->as.var, .var_count = 1, .ix = ix, .count = (uint32_t)count};
-    return ct_bulk_scatter(f->r, shape, t, of, CT_NO_SPAN);
+    return ct_bulk_scatter(f->r, shape, t, of, CT_NO_RANGE);
 }
 
 static CtBulk *transpose(Fixture *f, CtBulk *t) { return ct_bulk_transpose(f->r, (const uint32_t[]){1, 0}, 2, t); }
@@ -157,7 +158,7 @@ static void build_is_pushed_into_each_form(void **state) {
                     "gather [3] bs (λ[i]. [i]) && not (gather [3] bs (λ[i]. [i]))");
     assert_rewrites(f, build(f, 3, n.i, ct_bulk_op1(f->r, PRIM_SIN, item)), "sin (gather [3] v (λ[i]. [i]))");
     assert_rewrites(f, build(f, 3, n.i, sum(f, row)), "sumOuter (tr (gather [3, 2] a (λ[i]. [i])))");
-    assert_rewrites(f, build(f, 3, n.i, ct_bulk_reduce(f->r, REDUCE_ARGMAX, row, CT_NO_SPAN)),
+    assert_rewrites(f, build(f, 3, n.i, ct_bulk_reduce(f->r, REDUCE_ARGMAX, row, CT_NO_RANGE)),
                     "argmaxOuter (tr (gather [3, 2] a (λ[i]. [i])))");
     assert_rewrites(f, build(f, 3, n.i, gather(f, SHAPE(f, 2), row, n.j, IX(op(f, PRIM_INT_SUB, number(f, 1), n.j)))),
                     "gather [3, 2] (gather [3, 2] a (λ[i]. [i])) (λ[i, j]. [i, 1 - j])");
@@ -175,7 +176,7 @@ static void build_is_pushed_into_each_form(void **state) {
                     "tr_{0,2,1} (gather [2, 3, 4] c (λ[i]. [i]))");
     assert_rewrites(f, build(f, 3, n.i, ct_bulk_reshape(f->r, SHAPE(f, 2, 1), row)),
                     "reshape [3, 2, 1] (gather [3, 2] a (λ[i]. [i]))");
-    assert_rewrites(f, build(f, 3, n.i, ct_bulk_check(f->r, flag, CT_E0503, "no", CT_NO_SPAN, item)),
+    assert_rewrites(f, build(f, 3, n.i, ct_bulk_check(f->r, flag, CT_E0503, "no", CT_NO_RANGE, item)),
                     "check (gather [3] bs (λ[i]. [i])) (gather [3] v (λ[i]. [i]))");
 }
 
@@ -184,14 +185,14 @@ static void index_is_pushed_into_each_form(void **state) {
     Fixture *f = *state;
     Names n = names(f);
     CtBulk *one = number(f, 1), *far = read_at(f, n.m, IX(one));
-    assert_rewrites(f, ct_bulk_index(f->r, n.a, NULL, 0, NULL, CT_NO_SPAN), "a");
+    assert_rewrites(f, ct_bulk_index(f->r, n.a, NULL, 0, NULL, CT_NO_RANGE), "a");
     assert_rewrites(f, read_at(f, read_at(f, n.a, IX(n.i)), IX(n.j)), "index a [i, j]");
     CtBulk *once = ct_bulk_op2(f->r, PRIM_INT_LT, n.n, number(f, 3)),
            *twice = ct_bulk_op2(f->r, PRIM_INT_LT, n.n, number(f, 3));
-    CtBulk *live_row = ct_bulk_index(f->r, n.a, &n.i, 1, once, CT_NO_SPAN);
-    assert_rewrites(f, ct_bulk_index(f->r, live_row, &n.j, 1, twice, CT_NO_SPAN), "index a ([i, j] when n < 3)");
+    CtBulk *live_row = ct_bulk_index(f->r, n.a, &n.i, 1, once, CT_NO_RANGE);
+    assert_rewrites(f, ct_bulk_index(f->r, live_row, &n.j, 1, twice, CT_NO_RANGE), "index a ([i, j] when n < 3)");
     twice = ct_bulk_op2(f->r, PRIM_INT_LT, n.n, number(f, 4));
-    assert_rewrites(f, ct_bulk_index(f->r, live_row, &n.j, 1, twice, CT_NO_SPAN),
+    assert_rewrites(f, ct_bulk_index(f->r, live_row, &n.j, 1, twice, CT_NO_RANGE),
                     "check\n"
                     "  (n < 3 && (i < 0 || 3 <= i) || n < 4 && (j < 0 || 2 <= j))\n"
                     "  (index a ([i, j] when n < 3 && n < 4))");
@@ -238,7 +239,7 @@ static void index_is_pushed_into_each_form(void **state) {
     assert_rewrites(f, read_at(f, spread, IX(one)), "index (scatter [5] v (λ[j]. [2 - j])) [1]");
     assert_rewrites(f, read_at(f, ct_bulk_one_hot(f->r, SHAPE(f, 5), IX(n.i), n.x), IX(one)),
                     "index (scatter [5] x (λ[]. [i] when False)) [1]");
-    assert_rewrites(f, read_at(f, ct_bulk_check(f->r, test, CT_E0503, "no", CT_NO_SPAN, sum_of), IX(one)),
+    assert_rewrites(f, read_at(f, ct_bulk_check(f->r, test, CT_E0503, "no", CT_NO_RANGE, sum_of), IX(one)),
                     "check (x < 0.0) (index v [1] + index v [1])");
 }
 
@@ -260,7 +261,7 @@ static void build_of_index_becomes_gather(void **state) {
                     "gather [3] (scatter [3, 5] (replicate 3 v) (λ[i, j]. [i, i + j])) (λ[i]. [i, i])");
     CtBulk *before = op(f, PRIM_INT_SUB, n.i, number(f, 1));
     CtBulk *exists = ct_bulk_op2(f->r, PRIM_INT_LE, number(f, 0), before);
-    CtBulk *read = ct_bulk_index(f->r, n.v, &before, 1, exists, CT_NO_SPAN);
+    CtBulk *read = ct_bulk_index(f->r, n.v, &before, 1, exists, CT_NO_RANGE);
     assert_rewrites(f, build(f, 3, n.i, ct_bulk_cond(f->r, exists, read, real(f, 0))),
                     "gather [3]\n"
                     "  (tr [gather [3] v (λ[i]. [i - 1] when 0 <= i - 1), replicate 3 0.0])\n"
@@ -305,7 +306,7 @@ static CtBulk *guarded(Fixture *f, CtBulk *t, CtBulk *i, CtBulk *no) {
     CtBulk *low = ct_bulk_op2(f->r, PRIM_INT_LE, number(f, 0), i);
     CtBulk *high = ct_bulk_op2(f->r, PRIM_INT_LT, i, number(f, t->shape.sizes[0]));
     CtBulk *inside = ct_bulk_logic(f->r, LOGIC_AND, low, high);
-    return ct_bulk_cond(f->r, inside, ct_bulk_index(f->r, t, &i, 1, inside, CT_NO_SPAN), no);
+    return ct_bulk_cond(f->r, inside, ct_bulk_index(f->r, t, &i, 1, inside, CT_NO_RANGE), no);
 }
 
 static void an_index_is_an_error_where_it_is_meant(void **state) {
@@ -330,7 +331,7 @@ static void an_index_is_an_error_where_it_is_meant(void **state) {
     assert_non_null(meaning(f, build(f, 0, i, read_at(f, n.m, IX(n.n))), bound, 2));
     CtIndexing first = {.vars = (CtBulkVar *const[]){i->as.var, n.j->as.var}, .var_count = 2, .ix = &i, .count = 1};
     assert_null(
-        meaning(f, read_at(f, ct_bulk_gather(f->r, SHAPE(f, 3, 0), n.m, first, CT_NO_SPAN), IX(n.n)), bound, 2));
+        meaning(f, read_at(f, ct_bulk_gather(f->r, SHAPE(f, 3, 0), n.m, first, CT_NO_RANGE), IX(n.n)), bound, 2));
     /* where the index is not meant, what it would lead to is not looked at either */
     CtBulk *inner = read_at(f, n.m, IX(read_at(f, build(f, 3, n.j, op(f, PRIM_INT_SUB, number(f, 2), n.j)), IX(i))));
     assert_non_null(meaning(f, guarded(f, build(f, 3, i, inner), n.n, number(f, 0)), bound, 2));
@@ -358,7 +359,7 @@ static void names_may_be_bound_inside_themselves(void **state) {
     /* build1 (λj. index (gather … (λ[i, j]. [i + j])) [j]) */
     CtBulk *around = op(f, PRIM_INT_MOD, op(f, PRIM_INT_ADD, i, j), number(f, 3));
     CtIndexing both = {.vars = (CtBulkVar *const[]){i->as.var, j->as.var}, .var_count = 2, .ix = &around, .count = 1};
-    CtBulk *table = ct_bulk_gather(f->r, SHAPE(f, 3, 3), n.m, both, CT_NO_SPAN);
+    CtBulk *table = ct_bulk_gather(f->r, SHAPE(f, 3, 3), n.m, both, CT_NO_RANGE);
     t = build(f, 3, j, read_at(f, table, IX(j)));
     assert_int_equal(meaning(f, t, bound, 1)->items[1].integer, 0);
     /* let y = 3 in let y = y + i in y, for each i */
@@ -395,10 +396,10 @@ static void ranges_of_indices_are_found(void **state) {
         {op(f, PRIM_INT_ADD, n.n, two), INT64_MIN, INT64_MAX},
         {ct_bulk_cond(f->r, ct_bulk_op2(f->r, PRIM_INT_LT, i, two), number(f, -7), two), -7, 2},
         {ct_bulk_integers(f->r, (const int64_t[]){3, -1, 8}, SHAPE(f, 3), ELEMENT_INT), -1, 8},
-        {ct_bulk_reduce(f->r, REDUCE_ARGMIN, n.a, CT_NO_SPAN), 0, 2},
-        {ct_bulk_reduce(f->r, REDUCE_MAXIMUM, ct_bulk_int(f->r, 5, SHAPE(f, 0, 2)), CT_NO_SPAN), 0, 5},
-        {ct_bulk_index(f->r, ct_bulk_int(f->r, 5, SHAPE(f, 2)), &i, 1, n.bs, CT_NO_SPAN), 0, 5},
-        {ct_bulk_index(f->r, ct_bulk_int(f->r, 5, SHAPE(f, 2)), &i, 1, NULL, CT_NO_SPAN), 5, 5},
+        {ct_bulk_reduce(f->r, REDUCE_ARGMIN, n.a, CT_NO_RANGE), 0, 2},
+        {ct_bulk_reduce(f->r, REDUCE_MAXIMUM, ct_bulk_int(f->r, 5, SHAPE(f, 0, 2)), CT_NO_RANGE), 0, 5},
+        {ct_bulk_index(f->r, ct_bulk_int(f->r, 5, SHAPE(f, 2)), &i, 1, n.bs, CT_NO_RANGE), 0, 5},
+        {ct_bulk_index(f->r, ct_bulk_int(f->r, 5, SHAPE(f, 2)), &i, 1, NULL, CT_NO_RANGE), 5, 5},
     };
     for (size_t row = 0; row < sizeof rows / sizeof *rows; row++) {
         CtRange range = ct_bulk_range(&w, rows[row].t);
@@ -475,7 +476,7 @@ static void lint_finds_what_is_wrong(void **state) {
                         "op: an argument of another element type");
     assert_string_equal(ct_bulk_lint(f->r, ct_bulk_op1(f->r, PRIM_ADD, n.x), vars, 6), "op: arity");
     assert_string_equal(ct_bulk_lint(f->r, read_at(f, n.v, IX(n.x)), vars, 6), "index: an index");
-    assert_string_equal(ct_bulk_lint(f->r, ct_bulk_index(f->r, n.v, &n.n, 1, n.bs, CT_NO_SPAN), vars, 6),
+    assert_string_equal(ct_bulk_lint(f->r, ct_bulk_index(f->r, n.v, &n.n, 1, n.bs, CT_NO_RANGE), vars, 6),
                         "index: where it is live");
     assert_string_equal(ct_bulk_lint(f->r, ct_bulk_cond(f->r, n.bs, n.x, n.x), vars, 6), "cond: the test");
     assert_string_equal(ct_bulk_lint(f->r, ct_bulk_cond(f->r, ct_bulk_bool(f->r, true, scalar), n.x, n.v), vars, 6),
@@ -487,7 +488,7 @@ static void lint_finds_what_is_wrong(void **state) {
     assert_string_equal(ct_bulk_lint(f->r, ct_bulk_literal(f->r, IX(n.x, n.n)), vars, 6), "literal: types differ");
     assert_string_equal(ct_bulk_lint(f->r, sum(f, n.bs), vars, 6), "reduce: not numeric");
     assert_string_equal(ct_bulk_lint(f->r, ct_bulk_let(f->r, n.i->as.var, n.x, n.x), vars, 6), "let: element type");
-    assert_string_equal(ct_bulk_lint(f->r, ct_bulk_check(f->r, n.x, CT_E0503, "", CT_NO_SPAN, n.x), vars, 6),
+    assert_string_equal(ct_bulk_lint(f->r, ct_bulk_check(f->r, n.x, CT_E0503, "", CT_NO_RANGE, n.x), vars, 6),
                         "check: the test");
 }
 

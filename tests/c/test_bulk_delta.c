@@ -18,10 +18,10 @@ static const CtShape scalar = {0, NULL};
 
 /* ---- making terms ---- */
 
-static CtBulkRoom room_of(Fixture *f) { return (CtBulkRoom){.p = f->p, .arena = f->arena}; }
+static CtBulkBuilder builder_of(Fixture *f) { return (CtBulkBuilder){.p = f->p, .arena = f->arena}; }
 
 /* Sizes end with −1. */
-static CtShape shape_of(CtBulkRoom *r, ...) {
+static CtShape shape_of(CtBulkBuilder *r, ...) {
     int64_t sizes[8];
     uint32_t rank = 0;
     va_list list;
@@ -31,51 +31,54 @@ static CtShape shape_of(CtBulkRoom *r, ...) {
     return ct_bulk_shape_of(r->arena, sizes, rank);
 }
 
-static CtBulkVar *reals_var(CtBulkRoom *r, const char *name, CtShape shape) {
+static CtBulkVar *reals_var(CtBulkBuilder *r, const char *name, CtShape shape) {
     return ct_bulk_new_var(r, name, ELEMENT_REAL, shape);
 }
 
-static CtBulkVar *index_var(CtBulkRoom *r, const char *name) { return ct_bulk_new_var(r, name, ELEMENT_INT, scalar); }
-static CtBulk *number(CtBulkRoom *r, int64_t value) { return ct_bulk_int(r, value, scalar); }
-static CtBulk *sum(CtBulkRoom *r, CtBulk *t) { return ct_bulk_reduce(r, REDUCE_SUM, t, CT_NO_SPAN); }
+static CtBulkVar *index_var(CtBulkBuilder *r, const char *name) {
+    return ct_bulk_new_var(r, name, ELEMENT_INT, scalar);
+}
+static CtBulk *number(CtBulkBuilder *r, int64_t value) { return ct_bulk_int(r, value, scalar); }
+static CtBulk *sum(CtBulkBuilder *r, CtBulk *t) { return ct_bulk_reduce(r, REDUCE_SUM, t, CT_NO_RANGE); }
 
-static CtBulk *at(CtBulkRoom *r, CtBulkVar *a, CtBulk *i) {
-    return ct_bulk_index(r, ct_bulk_var(r, a), &i, 1, NULL, CT_NO_SPAN);
+static CtBulk *at(CtBulkBuilder *r, CtBulkVar *a, CtBulk *i) {
+    return ct_bulk_index(r, ct_bulk_var(r, a), &i, 1, NULL, CT_NO_RANGE);
 }
 
-static CtBulk *at2(CtBulkRoom *r, CtBulkVar *a, CtBulkVar *i, CtBulkVar *j) {
+static CtBulk *at2(CtBulkBuilder *r, CtBulkVar *a, CtBulkVar *i, CtBulkVar *j) {
     CtBulk *ix[] = {ct_bulk_var(r, i), ct_bulk_var(r, j)};
-    return ct_bulk_index(r, ct_bulk_var(r, a), ix, 2, NULL, CT_NO_SPAN);
+    return ct_bulk_index(r, ct_bulk_var(r, a), ix, 2, NULL, CT_NO_RANGE);
 }
 
 /* gather or scatter with one variable, i, and one index */
-static CtBulk *moved(CtBulkRoom *r, CtBulkKind kind, CtShape shape, CtBulk *t, CtBulkVar *i, CtBulk *at, CtBulk *live) {
+static CtBulk *moved(CtBulkBuilder *r, CtBulkKind kind, CtShape shape, CtBulk *t, CtBulkVar *i, CtBulk *at,
+                     CtBulk *live) {
     CtIndexing f = {.vars = &i, .var_count = 1, .ix = &at, .count = 1, .live = live};
-    return kind == BULK_GATHER ? ct_bulk_gather(r, shape, t, f, CT_NO_SPAN)
-                               : ct_bulk_scatter(r, shape, t, f, CT_NO_SPAN);
+    return kind == BULK_GATHER ? ct_bulk_gather(r, shape, t, f, CT_NO_RANGE)
+                               : ct_bulk_scatter(r, shape, t, f, CT_NO_RANGE);
 }
 
 /* ---- texts ---- */
 
-static const char *text_of(CtBulkRoom *r, CtBulk *t) {
+static const char *text_of(CtBulkBuilder *r, CtBulk *t) {
     CtText out = ct_text(r->arena);
     ct_bulk_print(&out, t);
     return out.data;
 }
 
-static CtBulk *with_bindings(CtBulkRoom *r, const CtBulkGradient *g, CtBulk *root) {
+static CtBulk *with_bindings(CtBulkBuilder *r, const CtBulkGradient *g, CtBulk *root) {
     for (uint32_t k = g->vars.count; k-- > 0;) root = ct_bulk_let(r, g->vars.items[k], g->terms.items[k], root);
     return root;
 }
 
-static CtBulkGradient gradient_of(CtBulkRoom *r, CtBulk *t, CtBulkVar **inputs, uint32_t count, bool simplify) {
+static CtBulkGradient gradient_of(CtBulkBuilder *r, CtBulk *t, CtBulkVar **inputs, uint32_t count, bool simplify) {
     CtBulkVar *c = ct_bulk_new_var(r, "c", ELEMENT_REAL, t->shape);
     CtBulkGradient g = ct_bulk_gradient(r, t, inputs, count, c);
     if (simplify) ct_bulk_simplify_gradient(r, &g, count, c);
     return g;
 }
 
-static void assert_gradient(CtBulkRoom *r, const CtBulkGradient *g, uint32_t k, const char *text) {
+static void assert_gradient(CtBulkBuilder *r, const CtBulkGradient *g, uint32_t k, const char *text) {
     assert_string_equal(text_of(r, with_bindings(r, g, g->gradient[k])), text);
 }
 
@@ -86,7 +89,7 @@ enum { INPUTS = 4, RANDOM_TERMS = 3000 };
 /* A term with three inputs of reals and one of integers, at a point. */
 typedef struct Sample {
     CtArena *arena;
-    CtBulkRoom room;
+    CtBulkBuilder builder;
     BulkNormal g;
     CtBulkVar *inputs[INPUTS], *tangents[INPUTS], *cotangent;
     BulkValue *point[INPUTS], *direction[INPUTS], *weight;
@@ -105,25 +108,25 @@ static BulkValue *draw_reals(BulkNormal *g, CtShape shape) {
 
 static void make_sample(Sample *s, Fixture *f, uint64_t seed, bool may_fail) {
     *s = (Sample){.arena = ct_arena_new(0)};
-    s->room = (CtBulkRoom){.p = f->p, .arena = s->arena};
-    s->g = (BulkNormal){.r = &s->room, .seed = seed * 0x9e3779b97f4a7c15u, .may_fail = may_fail};
+    s->builder = (CtBulkBuilder){.p = f->p, .arena = s->arena};
+    s->g = (BulkNormal){.r = &s->builder, .seed = seed * 0x9e3779b97f4a7c15u, .may_fail = may_fail};
     static const char *const names[] = {"x", "y", "z", "n"};
     for (int i = 0; i < 5; i++) bulk_normal_draw(&s->g, 2);
     for (uint32_t k = 0; k < INPUTS; k++) {
         bool real = k < INPUTS - 1;
         CtShape shape = bulk_normal_shape(&s->g);
-        s->inputs[k] = ct_bulk_new_var(&s->room, names[k], real ? ELEMENT_REAL : ELEMENT_INT, shape);
+        s->inputs[k] = ct_bulk_new_var(&s->builder, names[k], real ? ELEMENT_REAL : ELEMENT_INT, shape);
         ct_push(s->arena, &s->g.scope, s->inputs[k]);
         s->point[k] = real ? draw_reals(&s->g, shape) : bulk_value(s->arena, ELEMENT_INT, shape);
         for (int64_t i = 0; !real && i < s->point[k]->count; i++)
             s->point[k]->items[i].integer = (int64_t)bulk_normal_draw(&s->g, 6) - 1;
         if (!real) continue;
-        s->tangents[k] = ct_bulk_new_var(&s->room, "d", ELEMENT_REAL, shape);
+        s->tangents[k] = ct_bulk_new_var(&s->builder, "d", ELEMENT_REAL, shape);
         s->direction[k] = draw_reals(&s->g, shape);
     }
     CtShape shape = bulk_normal_shape(&s->g);
     s->t = bulk_normal_term(&s->g, ELEMENT_REAL, shape, 2 + bulk_normal_draw(&s->g, 4));
-    s->cotangent = ct_bulk_new_var(&s->room, "c", ELEMENT_REAL, shape);
+    s->cotangent = ct_bulk_new_var(&s->builder, "c", ELEMENT_REAL, shape);
     s->weight = draw_reals(&s->g, shape);
 }
 
@@ -161,8 +164,8 @@ static void assert_sound(Sample *s, const CtBulkGradient *g, CtBulk *root) {
         if (s->tangents[k]) free_vars[count++] = s->tangents[k];
     }
     free_vars[count++] = s->cotangent;
-    CtBulk *t = with_bindings(&s->room, g, root);
-    const char *wrong = ct_bulk_lint(&s->room, t, free_vars, count);
+    CtBulk *t = with_bindings(&s->builder, g, root);
+    const char *wrong = ct_bulk_lint(&s->builder, t, free_vars, count);
     if (wrong) fail_msg("%s", wrong);
 }
 
@@ -261,8 +264,8 @@ static void random_terms(Fixture *f, bool may_fail, uint64_t first, Tally *tally
     for (uint64_t seed = first; seed < first + RANDOM_TERMS; seed++) {
         Sample s;
         make_sample(&s, f, seed, may_fail);
-        CtBulkGradient g = ct_bulk_gradient(&s.room, s.t, s.inputs, INPUTS, s.cotangent);
-        CtBulkGradient forward = ct_bulk_tangent(&s.room, s.t, s.inputs, s.tangents, INPUTS);
+        CtBulkGradient g = ct_bulk_gradient(&s.builder, s.t, s.inputs, INPUTS, s.cotangent);
+        CtBulkGradient forward = ct_bulk_tangent(&s.builder, s.t, s.inputs, s.tangents, INPUTS);
         assert_sound(&s, &g, g.value);
         assert_sound(&s, &forward, forward.gradient[0]);
         for (uint32_t k = 0; k < INPUTS; k++)
@@ -314,15 +317,15 @@ static void simplified_terms(Fixture *f, bool may_fail, uint64_t first) {
     for (uint64_t seed = first; seed < first + RANDOM_TERMS; seed++) {
         Sample s;
         make_sample(&s, f, seed, may_fail);
-        CtBulk *t = ct_bulk_simplify(&s.room, s.t);
+        CtBulk *t = ct_bulk_simplify(&s.builder, s.t);
         const CtBulkGradient none = {.value = NULL};
         assert_sound(&s, &none, t);
         assert_close(run_sample(&s, s.t), run_sample(&s, t), seed, "value");
         nodes = 0;
-        count_nodes(&s.room, s.t);
+        count_nodes(&s.builder, s.t);
         before += nodes;
         nodes = 0;
-        count_nodes(&s.room, t);
+        count_nodes(&s.builder, t);
         after += nodes;
         ct_arena_free(s.arena);
     }
@@ -338,7 +341,7 @@ static void simplified_gradients_mean_the_same(void **state) {
     for (uint64_t seed = 1; seed <= RANDOM_TERMS; seed++) {
         Sample s;
         make_sample(&s, *state, seed, seed % 4 == 0);
-        CtBulkGradient g = ct_bulk_gradient(&s.room, s.t, s.inputs, INPUTS, s.cotangent);
+        CtBulkGradient g = ct_bulk_gradient(&s.builder, s.t, s.inputs, INPUTS, s.cotangent);
         BulkRun run = {0}, again = {0};
         BulkValue *before[INPUTS + 1] = {NULL};
         bind_all(&s, &run, 0);
@@ -347,7 +350,7 @@ static void simplified_gradients_mean_the_same(void **state) {
         before[INPUTS] = bulk_run(&run, g.value);
         for (uint32_t k = 0; k < INPUTS; k++)
             if (g.gradient[k]) before[k] = bulk_run(&run, g.gradient[k]);
-        ct_bulk_simplify_gradient(&s.room, &g, INPUTS, s.cotangent);
+        ct_bulk_simplify_gradient(&s.builder, &g, INPUTS, s.cotangent);
         run_bindings(&again, &g);
         assert_sound(&s, &g, g.value);
         assert_close(before[INPUTS], bulk_run(&again, g.value), seed, "value");
@@ -366,16 +369,16 @@ static void gradients_of_gradients(void **state) {
     for (uint64_t seed = 1; seed <= RANDOM_TERMS; seed++) {
         Sample s;
         make_sample(&s, *state, seed, false);
-        CtBulkGradient inner = ct_bulk_gradient(&s.room, s.t, s.inputs, INPUTS, s.cotangent);
-        if (seed % 2) ct_bulk_simplify_gradient(&s.room, &inner, INPUTS, NULL);
-        CtBulk *t = with_bindings(&s.room, &inner, inner.gradient[seed % 3]);
+        CtBulkGradient inner = ct_bulk_gradient(&s.builder, s.t, s.inputs, INPUTS, s.cotangent);
+        if (seed % 2) ct_bulk_simplify_gradient(&s.builder, &inner, INPUTS, NULL);
+        CtBulk *t = with_bindings(&s.builder, &inner, inner.gradient[seed % 3]);
         s.first = s.cotangent;
         s.first_weight = s.weight;
         s.t = t;
-        s.cotangent = ct_bulk_new_var(&s.room, "c", ELEMENT_REAL, t->shape);
+        s.cotangent = ct_bulk_new_var(&s.builder, "c", ELEMENT_REAL, t->shape);
         s.weight = draw_reals(&s.g, t->shape);
-        CtBulkGradient g = ct_bulk_gradient(&s.room, s.t, s.inputs, INPUTS, s.cotangent);
-        CtBulkGradient forward = ct_bulk_tangent(&s.room, s.t, s.inputs, s.tangents, INPUTS);
+        CtBulkGradient g = ct_bulk_gradient(&s.builder, s.t, s.inputs, INPUTS, s.cotangent);
+        CtBulkGradient forward = ct_bulk_tangent(&s.builder, s.t, s.inputs, s.tangents, INPUTS);
         check_gradients(&s, &g, &forward, seed, &tally);
         ct_arena_free(s.arena);
     }
@@ -387,12 +390,12 @@ static void traced_terms_mean_the_same_simplified(void **state) {
     Fixture *f = *state;
     for (uint64_t seed = 1; seed <= RANDOM_TERMS; seed++) {
         CtArena *arena = ct_arena_new(0);
-        CtBulkRoom room = {.p = f->p, .arena = arena};
-        BulkRandom g = {.r = &room, .state = seed * 77777};
+        CtBulkBuilder builder = {.p = f->p, .arena = arena};
+        BulkRandom g = {.r = &builder, .state = seed * 77777};
         BulkRun runs[4] = {{.arena = arena}, {.arena = arena}, {.arena = arena}, {.arena = arena}};
         for (int k = 0; k < 4; k++) {
             CtElement element = k == 3 ? ELEMENT_INT : ELEMENT_REAL;
-            CtBulkVar *var = ct_bulk_new_var(&room, "x", element, bulk_random_shape(&g, 3));
+            CtBulkVar *var = ct_bulk_new_var(&builder, "x", element, bulk_random_shape(&g, 3));
             BulkValue *value = bulk_random_value(&g, element, var->shape);
             for (int j = 0; j < 4; j++) bulk_bind(&runs[j], var, value);
             ct_push(arena, &g.scope, var);
@@ -400,11 +403,11 @@ static void traced_terms_mean_the_same_simplified(void **state) {
         g.inputs = g.scope.count;
         CtBulk *t = bulk_random_term(&g, ELEMENT_REAL, bulk_random_shape(&g, 3), 8);
         BulkValue *value = bulk_run(&runs[0], t);
-        assert_close(value, bulk_run(&runs[1], ct_bulk_simplify(&room, t)), seed, "value");
-        assert_close(value, bulk_run(&runs[2], ct_bulk_simplify(&room, ct_bulk_rewrite(&room, t))), seed,
+        assert_close(value, bulk_run(&runs[1], ct_bulk_simplify(&builder, t)), seed, "value");
+        assert_close(value, bulk_run(&runs[2], ct_bulk_simplify(&builder, ct_bulk_rewrite(&builder, t))), seed,
                      "value of the transform");
-        CtBulk *again = ct_bulk_rewrite(&room, ct_bulk_simplify(&room, t));
-        assert_close(value, bulk_run(&runs[3], ct_bulk_simplify(&room, again)), seed,
+        CtBulk *again = ct_bulk_rewrite(&builder, ct_bulk_simplify(&builder, t));
+        assert_close(value, bulk_run(&runs[3], ct_bulk_simplify(&builder, again)), seed,
                      "value of the transform in between");
         ct_arena_free(arena);
     }
@@ -413,7 +416,7 @@ static void traced_terms_mean_the_same_simplified(void **state) {
 /* ---- the examples of the paper ---- */
 
 /* t_sc of Fig. 18, of n elements. */
-static CtBulk *self_convolution(CtBulkRoom *r, CtBulkVar *a) {
+static CtBulk *self_convolution(CtBulkBuilder *r, CtBulkVar *a) {
     CtBulkVar *i = index_var(r, "i");
     CtBulk *back = ct_bulk_op2(r, PRIM_INT_SUB, number(r, a->shape.sizes[0] - 1), ct_bulk_var(r, i));
     CtBulk *left = at(r, a, ct_bulk_var(r, i)), *right = at(r, a, back);
@@ -421,7 +424,7 @@ static CtBulk *self_convolution(CtBulkRoom *r, CtBulkVar *a) {
 }
 
 static void bulk_fig_18(void **state) {
-    CtBulkRoom room = room_of(*state), *r = &room;
+    CtBulkBuilder builder = builder_of(*state), *r = &builder;
     CtBulkVar *a = reals_var(r, "a", shape_of(r, 10, -1));
     CtBulk *t = self_convolution(r, a);
     assert_string_equal(text_of(r, t), "sumOuter (build1 10 (λi. index a [i] × index a [9 - i]))");
@@ -442,7 +445,7 @@ static void bulk_fig_18(void **state) {
 }
 
 static void bulk_section_7_3(void **state) {
-    CtBulkRoom room = room_of(*state), *r = &room;
+    CtBulkBuilder builder = builder_of(*state), *r = &builder;
     CtBulkVar *a = reals_var(r, "a", shape_of(r, 10, -1));
     CtBulkDual dual = ct_bulk_dual(r, ct_bulk_rewrite(r, self_convolution(r, a)), &a, 1);
     CtBulk *one = ct_bulk_real(r, 1, scalar);
@@ -454,7 +457,7 @@ static void bulk_section_7_3(void **state) {
 }
 
 static void bulk_section_7_4(void **state) {
-    CtBulkRoom room = room_of(*state), *r = &room;
+    CtBulkBuilder builder = builder_of(*state), *r = &builder;
     CtBulkVar *a = reals_var(r, "a", shape_of(r, 10, -1));
     CtBulkGradient g = gradient_of(r, ct_bulk_rewrite(r, self_convolution(r, a)), &a, 1, false);
     assert_gradient(r, &g, 0,
@@ -473,7 +476,7 @@ static void bulk_section_7_4(void **state) {
 
 /* §7.2: without sharing the cotangent would double with each addition. */
 static void sharing_keeps_gradients_small(void **state) {
-    CtBulkRoom room = room_of(*state), *r = &room;
+    CtBulkBuilder builder = builder_of(*state), *r = &builder;
     enum { DOUBLINGS = 60 };
     CtBulkVar *inputs[] = {reals_var(r, "inp", scalar)}, *last = inputs[0], *vars[DOUBLINGS];
     for (int k = 0; k < DOUBLINGS; k++) vars[k] = reals_var(r, k == 0 ? "x" : k == 1 ? "y" : "z", scalar);
@@ -492,7 +495,7 @@ static void sharing_keeps_gradients_small(void **state) {
 }
 
 static void gradients_read_like_a_persons(void **state) {
-    CtBulkRoom room = room_of(*state), *r = &room;
+    CtBulkBuilder builder = builder_of(*state), *r = &builder;
     CtBulkVar *a = reals_var(r, "a", shape_of(r, 7, -1)), *b = reals_var(r, "b", shape_of(r, 7, -1)),
               *i = index_var(r, "i");
     CtBulkVar *both[] = {a, b}, *v = reals_var(r, "v", scalar);
@@ -515,7 +518,7 @@ static void gradients_read_like_a_persons(void **state) {
 }
 
 static void gradient_of_matmat(void **state) {
-    CtBulkRoom room = room_of(*state), *r = &room;
+    CtBulkBuilder builder = builder_of(*state), *r = &builder;
     CtBulkVar *a = reals_var(r, "a", shape_of(r, 3, 4, -1)), *b = reals_var(r, "b", shape_of(r, 4, 5, -1));
     CtBulkVar *i = index_var(r, "i"), *j = index_var(r, "j"), *p = index_var(r, "p"), *both[] = {a, b};
     CtBulk *left = at2(r, a, i, p), *right = at2(r, b, p, j);
@@ -532,7 +535,7 @@ static void gradient_of_matmat(void **state) {
 
 /* A program that reads each element by itself has a oneHot for each; together they are one array. */
 static void elements_make_rows(void **state) {
-    CtBulkRoom room = room_of(*state), *r = &room;
+    CtBulkBuilder builder = builder_of(*state), *r = &builder;
     enum { COUNT = 40 };
     CtBulkVar *a = reals_var(r, "a", shape_of(r, 3, -1)), *b = reals_var(r, "b", shape_of(r, COUNT, -1));
     CtBulk *t = ct_bulk_op2(r, PRIM_MUL, at(r, a, number(r, 0)), ct_bulk_op1(r, PRIM_SIN, at(r, a, number(r, 2))));
@@ -551,12 +554,12 @@ static void elements_make_rows(void **state) {
 
 /* ---- what simplification does, one case a line ---- */
 
-static void assert_simplifies(CtBulkRoom *r, CtBulk *t, const char *text) {
+static void assert_simplifies(CtBulkBuilder *r, CtBulk *t, const char *text) {
     assert_string_equal(text_of(r, ct_bulk_simplify(r, t)), text);
 }
 
 static void simplified_as_a_person_would_write(void **state) {
-    CtBulkRoom room = room_of(*state), *r = &room;
+    CtBulkBuilder builder = builder_of(*state), *r = &builder;
     CtShape five = shape_of(r, 5, -1), matrix = shape_of(r, 2, 3, -1), three = shape_of(r, 3, -1);
     CtBulkVar *i = index_var(r, "i"), *n = index_var(r, "n");
     CtBulk *a = ct_bulk_var(r, reals_var(r, "a", five)), *m = ct_bulk_var(r, reals_var(r, "m", matrix));
@@ -577,9 +580,9 @@ static void simplified_as_a_person_would_write(void **state) {
     assert_simplifies(r, sum(r, ct_bulk_replicate(r, 5, x)), "5.0 × x");
     assert_simplifies(r, sum(r, ct_bulk_replicate(r, 1, x)), "x");
     CtBulk *items[] = {x, ct_bulk_real(r, 2, scalar)}, *pair = ct_bulk_literal(r, items, 2), *one = number(r, 1);
-    assert_simplifies(r, ct_bulk_index(r, pair, &one, 1, NULL, CT_NO_SPAN), "2.0");
+    assert_simplifies(r, ct_bulk_index(r, pair, &one, 1, NULL, CT_NO_RANGE), "2.0");
     CtBulk *choice = ct_bulk_cond(r, test, number(r, 0), one);
-    assert_simplifies(r, ct_bulk_index(r, pair, &choice, 1, NULL, CT_NO_SPAN), "cond b x 2.0");
+    assert_simplifies(r, ct_bulk_index(r, pair, &choice, 1, NULL, CT_NO_RANGE), "cond b x 2.0");
     assert_simplifies(r, ct_bulk_op2(r, PRIM_ADD, x, ct_bulk_real(r, -0.0, scalar)), "x");
     assert_simplifies(r, ct_bulk_op2(r, PRIM_ADD, x, ct_bulk_real(r, 0.0, scalar)), "x + 0.0");
     assert_simplifies(r, ct_bulk_op2(r, PRIM_MUL, x, ct_bulk_real(r, 0.0, scalar)), "x × 0.0");
@@ -596,28 +599,28 @@ static void simplified_as_a_person_would_write(void **state) {
     assert_simplifies(r, ct_bulk_op2(r, PRIM_INT_SUB, back, number(r, 3)), "1 - i");
     CtBulkVar *j = index_var(r, "j"), *k = index_var(r, "k"), *cycle[] = {i, j, k};
     CtBulk *cube = ct_bulk_var(r, reals_var(r, "t", shape_of(r, 2, 3, 4, -1)));
-    CtBulk *turned[] = {ct_bulk_var(r, k), at_i, ct_bulk_var(r, j)};
-    CtIndexing turn = {.vars = cycle, .var_count = 3, .ix = turned, .count = 3};
-    CtBulk *gathered = ct_bulk_gather(r, shape_of(r, 3, 4, 2, -1), cube, turn, CT_NO_SPAN);
+    CtBulk *transposed[] = {ct_bulk_var(r, k), at_i, ct_bulk_var(r, j)};
+    CtIndexing iteration = {.vars = cycle, .var_count = 3, .ix = transposed, .count = 3};
+    CtBulk *gathered = ct_bulk_gather(r, shape_of(r, 3, 4, 2, -1), cube, iteration, CT_NO_RANGE);
     assert_simplifies(r, gathered, "tr_{1,2,0} t");
-    assert_simplifies(r, ct_bulk_scatter(r, shape_of(r, 4, 2, 3, -1), cube, turn, CT_NO_SPAN), "tr_{2,0,1} t");
+    assert_simplifies(r, ct_bulk_scatter(r, shape_of(r, 4, 2, 3, -1), cube, iteration, CT_NO_RANGE), "tr_{2,0,1} t");
     /* What may be outside is an error that is kept, used or not; where it is not live there is none. */
     CtBulkVar *dead = reals_var(r, "dead", scalar);
-    CtBulk *wild = ct_bulk_index(r, a, &at_n, 1, NULL, CT_NO_SPAN);
+    CtBulk *wild = ct_bulk_index(r, a, &at_n, 1, NULL, CT_NO_RANGE);
     assert_simplifies(r, ct_bulk_let(r, dead, wild, x), "let dead = index a [n] in\nx");
     CtBulkVar *table = ct_bulk_new_var(r, "table", ELEMENT_INT, three);
     CtBulk *entry = ct_bulk_op2(r, PRIM_INT_MOD, at(r, table, at_i), number(r, 5));
     assert_simplifies(r, moved(r, BULK_GATHER, five, ct_bulk_replicate(r, 5, x), i, entry, NULL),
                       "gather [5] (replicate 5 x) (λ[i]. [index table [i] `mod` 5])");
     assert_simplifies(r, moved(r, BULK_GATHER, three, ct_bulk_replicate(r, 5, x), i, entry, NULL), "replicate 3 x");
-    wild = ct_bulk_index(r, a, &at_n, 1, ct_bulk_bool(r, false, scalar), CT_NO_SPAN);
+    wild = ct_bulk_index(r, a, &at_n, 1, ct_bulk_bool(r, false, scalar), CT_NO_RANGE);
     assert_simplifies(r, ct_bulk_let(r, dead, wild, x), "x");
 }
 
 /* ---- values at edges ---- */
 
 /* The gradient of the sum of t for its only input, there. */
-static BulkValue *run_gradient(CtBulkRoom *r, CtBulk *t, CtBulkVar *x, const double *items, bool simplify) {
+static BulkValue *run_gradient(CtBulkBuilder *r, CtBulk *t, CtBulkVar *x, const double *items, bool simplify) {
     CtBulkVar *c = ct_bulk_new_var(r, "c", ELEMENT_REAL, t->shape);
     CtBulkGradient g = ct_bulk_gradient(r, t, &x, 1, c);
     if (simplify) ct_bulk_simplify_gradient(r, &g, 1, c);
@@ -630,10 +633,10 @@ static BulkValue *run_gradient(CtBulkRoom *r, CtBulk *t, CtBulkVar *x, const dou
 }
 
 static void products_are_exact_with_zeros(void **state) {
-    CtBulkRoom room = room_of(*state), *r = &room;
+    CtBulkBuilder builder = builder_of(*state), *r = &builder;
     for (int n = 0; n <= 17; n++) {
         CtBulkVar *x = reals_var(r, "x", shape_of(r, n, 2, -1));
-        CtBulk *t = ct_bulk_reduce(r, REDUCE_PRODUCT, ct_bulk_var(r, x), CT_NO_SPAN);
+        CtBulk *t = ct_bulk_reduce(r, REDUCE_PRODUCT, ct_bulk_var(r, x), CT_NO_RANGE);
         for (int zeros = 0; zeros < 4; zeros++) {
             double items[34];
             for (int i = 0; i < 2 * n; i++) items[i] = zeros & (1 << i % 2) && i / 2 == n / 3 ? 0.0 : 1 + (i * 7 % 5);
@@ -650,14 +653,14 @@ static void products_are_exact_with_zeros(void **state) {
 }
 
 static void extrema_send_cotangents_to_the_first(void **state) {
-    CtBulkRoom room = room_of(*state), *r = &room;
+    CtBulkBuilder builder = builder_of(*state), *r = &builder;
     CtBulkVar *x = reals_var(r, "x", shape_of(r, 3, 2, -1));
     static const double items[] = {1, 5, 3, 5, 3, NAN}, largest[] = {0, 0, 1, 0, 0, 1}, smallest[] = {1, 0, 0, 0, 0, 1};
     for (int simplify = 0; simplify < 2; simplify++) {
-        CtBulk *t = ct_bulk_reduce(r, REDUCE_MAXIMUM, ct_bulk_var(r, x), CT_NO_SPAN);
+        CtBulk *t = ct_bulk_reduce(r, REDUCE_MAXIMUM, ct_bulk_var(r, x), CT_NO_RANGE);
         BulkValue *gradient = run_gradient(r, t, x, items, simplify);
         for (int i = 0; i < 6; i++) assert_true(gradient->items[i].real == largest[i]);
-        t = ct_bulk_reduce(r, REDUCE_MINIMUM, ct_bulk_var(r, x), CT_NO_SPAN);
+        t = ct_bulk_reduce(r, REDUCE_MINIMUM, ct_bulk_var(r, x), CT_NO_RANGE);
         gradient = run_gradient(r, t, x, items, simplify);
         for (int i = 0; i < 6; i++) assert_true(gradient->items[i].real == smallest[i]);
     }
@@ -665,7 +668,7 @@ static void extrema_send_cotangents_to_the_first(void **state) {
 
 /* The slope of sqrt at 0 is infinite, and that of log x there too: it must not touch what does not go through it. */
 static void untaken_sides_bring_no_nan(void **state) {
-    CtBulkRoom room = room_of(*state), *r = &room;
+    CtBulkBuilder builder = builder_of(*state), *r = &builder;
     CtBulkVar *a = reals_var(r, "a", shape_of(r, 4, -1)), *i = index_var(r, "i"), *v = reals_var(r, "v", scalar);
     static const double items[] = {0.0, 4.0, -1.0, 0.0}, expected[] = {2, 0.25, 2, 2};
     CtBulk *x = ct_bulk_var(r, v), *positive = ct_bulk_op2(r, PRIM_LT, ct_bulk_real(r, 0, scalar), x);
@@ -678,7 +681,7 @@ static void untaken_sides_bring_no_nan(void **state) {
 }
 
 static void repeated_and_missing_indices(void **state) {
-    CtBulkRoom room = room_of(*state), *r = &room;
+    CtBulkBuilder builder = builder_of(*state), *r = &builder;
     CtBulkVar *a = reals_var(r, "a", shape_of(r, 3, -1)), *i = index_var(r, "i");
     static const double items[] = {1, 2, 3}, halves[] = {2, 2, 1}, ahead[] = {0, 0, 1};
     CtBulk *half = ct_bulk_op2(r, PRIM_INT_DIV, ct_bulk_var(r, i), number(r, 2));
@@ -697,7 +700,7 @@ static void repeated_and_missing_indices(void **state) {
 
 /* The cotangent of what is not used is the structural zero. */
 static void unused_inputs_get_minus_zero(void **state) {
-    CtBulkRoom room = room_of(*state), *r = &room;
+    CtBulkBuilder builder = builder_of(*state), *r = &builder;
     CtBulkVar *a = reals_var(r, "a", shape_of(r, 2, -1));
     static const double items[] = {1, 2};
     BulkValue *gradient = run_gradient(r, ct_bulk_real(r, 3, scalar), a, items, false);
@@ -705,14 +708,14 @@ static void unused_inputs_get_minus_zero(void **state) {
 }
 
 static void delta_nodes_do_not_depend_on_sizes(void **state) {
-    CtBulkRoom room = room_of(*state), *r = &room;
+    CtBulkBuilder builder = builder_of(*state), *r = &builder;
     static const int sizes[] = {0, 1, 2, 10, 1000};
     uint32_t first[3] = {0}, bindings = 0;
     for (int k = 0; k < 5; k++) {
         CtBulkVar *a = reals_var(r, "a", shape_of(r, sizes[k], -1));
         CtBulk *terms[] = {ct_bulk_rewrite(r, self_convolution(r, a)),
-                           ct_bulk_reduce(r, REDUCE_PRODUCT, ct_bulk_var(r, a), CT_NO_SPAN),
-                           ct_bulk_reduce(r, REDUCE_MAXIMUM, ct_bulk_var(r, a), CT_NO_SPAN)};
+                           ct_bulk_reduce(r, REDUCE_PRODUCT, ct_bulk_var(r, a), CT_NO_RANGE),
+                           ct_bulk_reduce(r, REDUCE_MAXIMUM, ct_bulk_var(r, a), CT_NO_RANGE)};
         for (int which = 0; which < 3; which++) {
             CtBulkGradient g = gradient_of(r, terms[which], &a, 1, false);
             if (which == 0 && k == 1) bindings = g.vars.count;
@@ -726,7 +729,7 @@ static void delta_nodes_do_not_depend_on_sizes(void **state) {
 
 /* Passes must not recurse along a program: this one is as long as a loop that was unrolled. */
 static void long_programs(void **state) {
-    CtBulkRoom room = room_of(*state), *r = &room;
+    CtBulkBuilder builder = builder_of(*state), *r = &builder;
     enum { LENGTH = 30000 };
     CtBulkVar *x = reals_var(r, "x", shape_of(r, 2, -1)), **vars = CT_NEW_ARRAY(r->arena, CtBulkVar *, LENGTH);
     for (int k = 0; k < LENGTH; k++) vars[k] = reals_var(r, "t", x->shape);

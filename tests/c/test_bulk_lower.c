@@ -71,7 +71,7 @@ static CtCore *bound(Fixture *f, const Inputs *in, CtVar *const *vars, CtCore *b
     return body;
 }
 
-static CtCore *lowered(Fixture *f, CtBulkRoom *r, const Inputs *in, CtBulk *t) {
+static CtCore *lowered(Fixture *f, CtBulkBuilder *r, const Inputs *in, CtBulk *t) {
     CtMap map = {0};
     CtVar *vars[16];
     for (uint32_t i = 0; i < in->count; i++) {
@@ -88,7 +88,7 @@ static const char *expected(Fixture *f, const Inputs *in, CtBulk *t) {
     return value != NULL ? show(f, value) : ct_error_name(run.code);
 }
 
-static void compare(Fixture *f, CtBulkRoom *r, const Inputs *in, CtBulk *t, uint32_t seed, bool simplifies) {
+static void compare(Fixture *f, CtBulkBuilder *r, const Inputs *in, CtBulk *t, uint32_t seed, bool simplifies) {
     f->p->globals.count = 0;
     CtCore *core = lowered(f, r, in, t);
     if (simplifies) core = ct_core_simplify_term(f->p, core);
@@ -109,7 +109,7 @@ static void random_terms(uint32_t from, uint32_t count, int fuel, Stage stage, b
         void *state;
         set_up(&state);
         Fixture *f = state;
-        CtBulkRoom r = {.p = f->p, .arena = f->arena};
+        CtBulkBuilder r = {.p = f->p, .arena = f->arena};
         BulkRandom g = {.r = &r, .state = seed * 7919u + 17};
         Inputs in = random_inputs(&g);
         CtElement element = (CtElement)bulk_random(&g, 3);
@@ -166,7 +166,7 @@ static const char *expected_gradient(Fixture *f, const Inputs *in, const CtBulkG
     return text.data;
 }
 
-static CtCore *lowered_gradient(Fixture *f, CtBulkRoom *r, const Inputs *in, const CtBulkGradient *g) {
+static CtCore *lowered_gradient(Fixture *f, CtBulkBuilder *r, const Inputs *in, const CtBulkGradient *g) {
     CtMap map = {0};
     CtVar *vars[16];
     for (uint32_t i = 0; i < in->count; i++) {
@@ -181,7 +181,7 @@ static void random_gradients(uint32_t from, uint32_t count, int fuel, bool simpl
         void *state;
         set_up(&state);
         Fixture *f = state;
-        CtBulkRoom r = {.p = f->p, .arena = f->arena};
+        CtBulkBuilder r = {.p = f->p, .arena = f->arena};
         BulkRandom g = {.r = &r, .state = seed * 7919u + 17};
         Inputs in = random_inputs(&g);
         CtBulk *t = ct_bulk_rewrite(&r, bulk_random_term(&g, ELEMENT_REAL, bulk_random_shape(&g, 2), fuel));
@@ -207,32 +207,34 @@ static void gradients_mean_what_the_interpreter_says(void **state) {
 
 /* ---- what becomes of the forms ---- */
 
-typedef struct Room {
+typedef struct Builder {
     Fixture *f;
-    CtBulkRoom r;
+    CtBulkBuilder r;
     CtMap map;
-} Room;
+} Builder;
 
-static CtShape shape_of(Room *m, uint32_t rank, const int64_t *sizes) { return ct_bulk_shape_of(m->f->arena, sizes, rank); }
+static CtShape shape_of(Builder *m, uint32_t rank, const int64_t *sizes) {
+    return ct_bulk_shape_of(m->f->arena, sizes, rank);
+}
 #define SHAPE(...) shape_of(&m, COUNT(((int64_t[]){__VA_ARGS__})), (int64_t[]){__VA_ARGS__})
 
-static Room room(Fixture *f) { return (Room){.f = f, .r = {.p = f->p, .arena = f->arena}}; }
+static Builder builder(Fixture *f) { return (Builder){.f = f, .r = {.p = f->p, .arena = f->arena}}; }
 
-static CtBulk *input(Room *m, const char *name, CtElement element, CtShape shape) {
+static CtBulk *input(Builder *m, const char *name, CtElement element, CtShape shape) {
     CtBulkVar *v = ct_bulk_new_var(&m->r, name, element, shape);
     ct_map_set(m->f->arena, &m->map, ct_key(v), variable(m->f, name, ct_bulk_lower_type(m->f->p, element, shape)));
     return ct_bulk_var(&m->r, v);
 }
 
-static const char *text_of(Room *m, CtBulk *t) { return print(m->f, ct_bulk_lower(&m->r, t, &m->map)); }
+static const char *text_of(Builder *m, CtBulk *t) { return print(m->f, ct_bulk_lower(&m->r, t, &m->map)); }
 
-static CtBulkVar *index_var(Room *m, const char *name) {
+static CtBulkVar *index_var(Builder *m, const char *name) {
     return ct_bulk_new_var(&m->r, name, ELEMENT_INT, (CtShape){0, NULL});
 }
-static CtBulk *number(Room *m, int64_t value) { return ct_bulk_int(&m->r, value, (CtShape){0, NULL}); }
+static CtBulk *number(Builder *m, int64_t value) { return ct_bulk_int(&m->r, value, (CtShape){0, NULL}); }
 
 static void operations_are_maps_of_one_primitive(void **state) {
-    Room m = room(*state);
+    Builder m = builder(*state);
     CtBulk *x = input(&m, "x", ELEMENT_REAL, SHAPE(2, 3)), *s = input(&m, "s", ELEMENT_REAL, (CtShape){0, NULL});
     CtBulk *many = ct_bulk_replicate(&m.r, 2, ct_bulk_replicate(&m.r, 3, s));
     assert_string_equal(text_of(&m, ct_bulk_op2(&m.r, PRIM_MUL, x, x)), "zipWith (λx y. x × y) x x");
@@ -245,7 +247,7 @@ static void operations_are_maps_of_one_primitive(void **state) {
 }
 
 static void views_are_as_cheap_as_they_can_be(void **state) {
-    Room m = room(*state);
+    Builder m = builder(*state);
     CtBulk *x = input(&m, "x", ELEMENT_REAL, SHAPE(2, 3));
     CtBulkVar *i = index_var(&m, "i"), *j = index_var(&m, "j");
     CtBulk *ui = ct_bulk_var(&m.r, i), *uj = ct_bulk_var(&m.r, j);
@@ -273,7 +275,7 @@ static void views_are_as_cheap_as_they_can_be(void **state) {
 }
 
 static void a_gather_and_its_scatter_share_their_positions(void **state) {
-    Room m = room(*state);
+    Builder m = builder(*state);
     CtBulk *x = input(&m, "x", ELEMENT_REAL, SHAPE(5)), *y = input(&m, "y", ELEMENT_REAL, SHAPE(9));
     CtBulkVar *i = index_var(&m, "i");
     CtBulk *half = ct_bulk_op2(&m.r, PRIM_INT_DIV, ct_bulk_var(&m.r, i), number(&m, 2));
@@ -291,7 +293,7 @@ static void a_gather_and_its_scatter_share_their_positions(void **state) {
 
 /* gather [2] (tr [u, v]) (λ[i]. [i, cond (index b [i]) 0 1]) */
 static void a_conditional_under_build_is_a_choice(void **state) {
-    Room m = room(*state);
+    Builder m = builder(*state);
     CtBulk *u = input(&m, "u", ELEMENT_REAL, SHAPE(3)), *v = input(&m, "v", ELEMENT_REAL, SHAPE(3));
     CtBulkVar *i = index_var(&m, "i");
     CtBulk *ui = ct_bulk_var(&m.r, i), *items[] = {u, v}, *zeros = ct_bulk_real(&m.r, 0, (CtShape){0, NULL});
@@ -308,7 +310,7 @@ static void a_conditional_under_build_is_a_choice(void **state) {
 }
 
 static void sums_go_by_rows(void **state) {
-    Room m = room(*state);
+    Builder m = builder(*state);
     CtBulk *x = input(&m, "x", ELEMENT_REAL, SHAPE(4, 3)), *y = input(&m, "y", ELEMENT_REAL, SHAPE(4));
     assert_string_equal(text_of(&m, ct_bulk_reduce(&m.r, REDUCE_SUM, x, AT)), "sumRows 3 x");
     assert_string_equal(text_of(&m, ct_bulk_reduce(&m.r, REDUCE_SUM, y, AT)), "sumRows 1 y ! 0");
@@ -320,21 +322,21 @@ static void sums_go_by_rows(void **state) {
 /* ---- errors ---- */
 
 static const char *evaluate(Fixture *f, CtBulk *t) {
-    CtBulkRoom r = {.p = f->p, .arena = f->arena};
+    CtBulkBuilder r = {.p = f->p, .arena = f->arena};
     CtMap map = {0};
     return run(f, ct_bulk_lower(&r, t, &map));
 }
 
 static void errors_say_what_the_program_would_have_said(void **state) {
-    Room m = room(*state);
+    Builder m = builder(*state);
     Fixture *f = m.f;
-    CtSpan here = {0, 3, 8};
+    CtSourceRange here = {0, 3, 8};
     CtBulk *x = ct_bulk_real(&m.r, 1, SHAPE(2, 3)), *ix[] = {number(&m, 1), number(&m, 3)};
     assert_string_equal(evaluate(f, ct_bulk_index(&m.r, x, ix, 2, NULL, here)),
                         "E0501 index 3 is outside of an array of 3 elements");
     CtDiag *diag = f->context.diags;
-    assert_int_equal(diag->span.start, 3);
-    assert_int_equal(diag->span.end, 8);
+    assert_int_equal(diag->range.start, 3);
+    assert_int_equal(diag->range.end, 8);
     CtBulk *no = ct_bulk_bool(&m.r, false, (CtShape){0, NULL});
     assert_string_equal(evaluate(f, ct_bulk_index(&m.r, x, ix, 2, no, here)), "-0.0");
     ix[0] = number(&m, -1);
@@ -354,7 +356,7 @@ static void errors_say_what_the_program_would_have_said(void **state) {
 
 /* What is known of a variable where it is bound first does not hold where it is bound again. */
 static void a_name_may_be_bound_again(void **state) {
-    Room m = room(*state);
+    Builder m = builder(*state);
     CtBulkVar *i = index_var(&m, "i");
     CtBulk *ui = ct_bulk_var(&m.r, i), *x = ct_bulk_real(&m.r, 1, SHAPE(3)), *sums[3];
     CtIndexing f = {&i, 1, &ui, 1, NULL};
@@ -371,7 +373,7 @@ static void a_name_may_be_bound_again(void **state) {
 /* ---- gradients ---- */
 
 static void a_gradient_is_a_tuple_under_its_bindings(void **state) {
-    Room m = room(*state);
+    Builder m = builder(*state);
     CtBulk *x = input(&m, "x", ELEMENT_REAL, SHAPE(3)), *dy = input(&m, "dy", ELEMENT_REAL, (CtShape){0, NULL});
     CtBulkVar *e = ct_bulk_new_var(&m.r, "e", ELEMENT_REAL, SHAPE(3));
     CtBulk *ue = ct_bulk_var(&m.r, e), *all = ct_bulk_replicate(&m.r, 3, dy);
@@ -391,8 +393,8 @@ static void a_gradient_is_a_tuple_under_its_bindings(void **state) {
 static CtCore *flat_sums(Fixture *f, CtVar *xs) {
     CtCore *rows[] = {whole(f, 2), whole(f, -1), whole(f, 0), whole(f, 2)},
            *view[] = {whole(f, 3), whole(f, 4), whole(f, -1)};
-    CtCore *turned = ARRAY(STRIDED, ct_core_array_lit(f->p, AT, f->integer, view, 3), var(f, xs));
-    CtCore *scattered = ARRAY(SCATTER_ADD, whole(f, 6), ct_core_array_lit(f->p, AT, f->integer, rows, 2), turned);
+    CtCore *transposed = ARRAY(STRIDED, ct_core_array_lit(f->p, AT, f->integer, view, 3), var(f, xs));
+    CtCore *scattered = ARRAY(SCATTER_ADD, whole(f, 6), ct_core_array_lit(f->p, AT, f->integer, rows, 2), transposed);
     CtVar *ys = variable(f, "ys", xs->type), *a = variable(f, "a", f->real), *b = variable(f, "b", f->real);
     CtCore *squares = ARRAY(ZIP_WITH, LAM(op(f, PRIM_MUL, var(f, a), var(f, b)), a, b), var(f, ys), var(f, ys));
     return let(f, ys, scattered, ARRAY(SUM_ROWS, whole(f, 2), squares));

@@ -25,7 +25,7 @@ static const char *print(Fixture *f, CtBulk *t) {
 
 /* The two properties of the theorem. */
 typedef struct Look {
-    CtBulkRoom *r;
+    CtBulkBuilder *r;
     bool build1;
     bool odd_index; /* in none of the four forms */
     uint32_t indices;
@@ -224,7 +224,7 @@ static void the_order_of_rules_can_be_seen(void **state) {
     CtBulk *x = ct_bulk_var(f->r, ct_bulk_new_var(f->r, "x", ELEMENT_REAL, scalar));
     CtBulkVar *i = ct_bulk_new_var(f->r, "i", ELEMENT_INT, scalar);
     CtBulk *at = ct_bulk_var(f->r, i), *copies = ct_bulk_replicate(f->r, 3, x);
-    CtBulk *read = ct_bulk_index(f->r, copies, &at, 1, NULL, CT_NO_SPAN);
+    CtBulk *read = ct_bulk_index(f->r, copies, &at, 1, NULL, CT_NO_RANGE);
     BulkRandom g = {.r = f->r};
     CtBulk *t = ct_bulk_build(f->r, 3, i, ct_bulk_op2(f->r, PRIM_ADD, x, read));
     CtBulk *inner = rewrite_in_order(&g, INNERMOST, t, NULL, NULL);

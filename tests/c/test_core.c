@@ -32,7 +32,8 @@ static void types_print_as_they_are_read(void **state) {
     CtType *unary = ct_core_type_fun(p, &f->real, 1, f->real);
     CtType *both[] = {unary, f->list};
     assert_string_equal(print_type(f, unary), "Double → Double");
-    assert_string_equal(print_type(f, ct_core_type_fun(p, both, 2, unary)), "(Double → Double, [Double]) → Double → Double");
+    assert_string_equal(print_type(f, ct_core_type_fun(p, both, 2, unary)),
+                        "(Double → Double, [Double]) → Double → Double");
     assert_string_equal(print_type(f, ct_core_type_fun(p, &p->unit_type, 1, f->real)), "(()) → Double");
     assert_string_equal(print_type(f, ct_core_type_array(p, ct_core_type_array(p, f->integer))), "Array (Array Int)");
     CtType *maybe = fixture_data(p, "Maybe", &f->list, 1);
@@ -250,7 +251,7 @@ static void lint_tells_where(void **state) {
     const char *text = "main =\n  x + 1\n";
     uint32_t source = ct_source_add(&f->context, "a.cot", text, strlen(text), false);
     CtVar *x = variable(f, "x", f->real);
-    CtGlobal *g = global(f, "main", ct_core_var(f->p, (CtSpan){source, 9, 10}, x));
+    CtGlobal *g = global(f, "main", ct_core_var(f->p, (CtSourceRange){source, 9, 10}, x));
     assert_string_equal(ct_core_lint_global(f->p, g), "in main, variable at a.cot:2:3: x is not in scope");
 }
 

@@ -105,9 +105,9 @@ static void refused(Fixture *f, const char *text, CtErrorCode code, uint32_t lin
     assert_true(f->context.error_count > 0);
     uint32_t found_line, column;
     assert_string_equal(ct_error_name(f->context.diags->code), ct_error_name(code));
-    CtSpan span = f->context.diags->span;
-    ct_source_position(&f->context, span.source, span.start, &found_line, &column);
-    assert_string_equal(f->context.sources.items[span.source].name, "test");
+    CtSourceRange range = f->context.diags->range;
+    ct_source_position(&f->context, range.source, range.start, &found_line, &column);
+    assert_string_equal(f->context.sources.items[range.source].name, "test");
     assert_int_equal(found_line, line);
 }
 

@@ -367,14 +367,14 @@ static void every_array_operation_means_what_its_table_says(void **state) {
 static void a_large_matrix_is_transposed(void **state) {
     Fixture *f = *state;
     enum { ROWS = 37, COLUMNS = 21 };
-    CtCore *turned = ARRAY(STRIDED, INTS(0, COLUMNS, 1, ROWS, COLUMNS), ARRAY(IOTA, whole(f, ROWS * COLUMNS)));
+    CtCore *transposed = ARRAY(STRIDED, INTS(0, COLUMNS, 1, ROWS, COLUMNS), ARRAY(IOTA, whole(f, ROWS * COLUMNS)));
     CtVar *p = variable(f, "p", f->integer), *x = variable(f, "x", f->integer), *y = variable(f, "y", f->integer);
     CtCore *row = op(f, PRIM_INT_REM, var(f, p), whole(f, ROWS)),
            *column = op(f, PRIM_INT_QUOT, var(f, p), whole(f, ROWS));
     CtCore *at = op(f, PRIM_INT_ADD, op(f, PRIM_INT_MUL, row, whole(f, COLUMNS)), column);
     CtCore *wanted = ARRAY(BUILD, whole(f, ROWS * COLUMNS), lam1(f, p, at));
     CtCore *differs = ct_core_if(f->p, AT, op(f, PRIM_INT_EQ, var(f, x), var(f, y)), whole(f, 0), whole(f, 1));
-    assert_string_equal(run(f, ARRAY(SUM, ARRAY(ZIP_WITH, LAM(differs, x, y), turned, wanted))), "0");
+    assert_string_equal(run(f, ARRAY(SUM, ARRAY(ZIP_WITH, LAM(differs, x, y), transposed, wanted))), "0");
 }
 
 static void a_map_that_carries_a_state_gives_both(void **state) {
@@ -603,7 +603,7 @@ static void a_run_is_asked_once_and_ends_or_goes_on(void **state) {
 static void steps_follow_the_cost_model(void **state) {
     Fixture *f = *state;
     CtEvalStats stats;
-    /* each turn: comparison, case, addition, subtraction, application; the last: comparison and case */
+    /* each iteration: comparison, case, addition, subtraction, application; the last: comparison and case */
     run_with(f, CALL(summing(f), whole(f, 0), whole(f, 1000)), no_limits, &stats);
     assert_int_equal(stats.steps, 1000 * 5 + 2 + 1);
     /* build: 1, and for each element 1 and the body's conversion; the map: 1, and for each 1 and a product; sum: 1 + n

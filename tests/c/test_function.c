@@ -106,9 +106,9 @@ static void gradient_of(const Setting *s) {
     }
     double w[6] = {1, 2, 3, 4, 5, 6}, b = 0.5, xs[3] = {1, -1, 2}, ys[2] = {3, 4}, value, w_adj[6], b_adj;
     cotan_buffer in[] = {{w, {2, 3}}, {&b, {0}}, {xs, {3}}, {ys, {2}}};
-    for (int turn = 0; turn < 3; turn++) { /* the arrays are read where they lie */
+    for (int iteration = 0; iteration < 3; iteration++) { /* the arrays are read where they lie */
         cotan_buffer out[] = {{&value, {0}}, {w_adj, {2, 3}}, {&b_adj, {0}}, {NULL, {0}}, {NULL, {0}}};
-        w[4] += turn;
+        w[4] += iteration;
         assert_null(cotan_apply(f, in, out));
         expect_near(value, squares(w, b, xs, ys), 1e-12);
         for (int i = 0; i < 6; i++) {
@@ -181,14 +181,14 @@ static void forms_of(const Setting *s) {
 
     f = make(s, COTAN_RUN, "flags", NULL);
     int64_t bits[] = {1, 0, 1}, order = 2, is_greater, wrong = 5;
-    cotan_buffer flags[] = {{bits, {3}}, {&order, {0}}}, turned[] = {{&is_greater, {0}}, {NULL, {0}}};
+    cotan_buffer flags[] = {{bits, {3}}, {&order, {0}}}, transposed[] = {{&is_greater, {0}}, {NULL, {0}}};
     assert_int_equal(cotan_function_signature(f)->in[0].element, COTAN_BOOL);
     assert_int_equal(cotan_function_signature(f)->in[1].element, COTAN_TAG);
-    assert_null(cotan_apply(f, flags, turned));
+    assert_null(cotan_apply(f, flags, transposed));
     assert_int_equal(is_greater, 1);
-    assert_int_equal(((int64_t *)turned[1].data)[0], 0);
+    assert_int_equal(((int64_t *)transposed[1].data)[0], 0);
     flags[1].data = &wrong;
-    assert_string_equal(cotan_error_code(cotan_apply(f, flags, turned), 0), "E0601");
+    assert_string_equal(cotan_error_code(cotan_apply(f, flags, transposed), 0), "E0601");
 
     f = make(s, COTAN_GRAD, "wide", NULL);
     double numbers[14], results[15];
@@ -205,7 +205,7 @@ static void forms_of(const Setting *s) {
     f = make(s, COTAN_RUN, "main", NULL);
     cotan_buffer constants[2] = {{0}};
     assert_int_equal(cotan_function_signature(f)->in_count, 0);
-    for (int turn = 0; turn < 2; turn++) {
+    for (int iteration = 0; iteration < 2; iteration++) {
         constants[0].data = constants[1].data = NULL;
         assert_null(cotan_apply(f, NULL, constants));
         expect_near(((double *)constants[1].data)[99], 99, 0);
@@ -255,7 +255,7 @@ static void failures_of(const Setting *s) {
     double xs[2] = {1, 2};
     int64_t index = 5;
     cotan_buffer in[] = {{xs, {2}}, {&index, {0}}}, out[3] = {{0}};
-    for (int turn = 0; turn < 3; turn++) {
+    for (int iteration = 0; iteration < 3; iteration++) {
         index = 5;
         cotan_error *error = cotan_apply(f, in, out);
         assert_non_null(error);
@@ -293,7 +293,7 @@ static void depth_of(const Setting *s) {
     cotan_function_free(f);
     cotan_set_limits(s->context, &(cotan_limits){.memory = 64 << 20});
     f = make(s, COTAN_RUN, "climb", NULL);
-    for (int turn = 0; turn < 2; turn++) {
+    for (int iteration = 0; iteration < 2; iteration++) {
         n = 1000000000;
         assert_string_equal(cotan_error_code(cotan_apply(f, in, out), 0), "E0801");
         n = 10;

@@ -231,7 +231,8 @@ static CtCore *counted(Fixture *f, int64_t count) {
 
 /* Of two n × n matrices: sumRows (n·n) over [p, i, j]. */
 static CtCore *product(Fixture *f, int64_t n) {
-    CtVar *a = variable(f, "a", ct_core_type_array(f->p, f->real)), *b = variable(f, "b", ct_core_type_array(f->p, f->real));
+    CtVar *a = variable(f, "a", ct_core_type_array(f->p, f->real)),
+          *b = variable(f, "b", ct_core_type_array(f->p, f->real));
     CtVar *x = variable(f, "x", f->real), *y = variable(f, "y", f->real);
     int64_t left[] = {0, n, 1, n, n, n, 0}, right[] = {0, n, n, n, 0, n, 1};
     CtCore *times = ARRAY(ZIP_WITH, LAM(op(f, PRIM_MUL, var(f, x), var(f, y)), x, y), strided(f, left, 7, var(f, a)),
@@ -264,9 +265,9 @@ static void the_result_is_not_made_in_what_is_still_to_be_read(void **state) {
     Fixture *f = *state;
     CtVar *a = variable(f, "a", ct_core_type_array(f->p, f->real));
     CtVar *x = variable(f, "x", f->real), *y = variable(f, "y", f->real);
-    int64_t turned[] = {0, 2, 1, 2, 2};
-    CtCore *sums =
-        ARRAY(ZIP_WITH, LAM(op(f, PRIM_ADD, var(f, x), var(f, y)), x, y), var(f, a), strided(f, turned, 5, var(f, a)));
+    int64_t transposed[] = {0, 2, 1, 2, 2};
+    CtCore *sums = ARRAY(ZIP_WITH, LAM(op(f, PRIM_ADD, var(f, x), var(f, y)), x, y), var(f, a),
+                         strided(f, transposed, 5, var(f, a)));
     assert_string_equal(run(f, let(f, a, counted(f, 4), sums)), "[|0.0,3.0,3.0,6.0|]");
 }
 

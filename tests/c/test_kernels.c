@@ -184,7 +184,7 @@ static void steps_may_have_run_out_before(void **state) {
 
 static void an_error_is_where_the_primitive_stands(void **state) {
     Fixture *f = *state;
-    CtSpan outer = {0, 0, 20}, inner = {0, 5, 9};
+    CtSourceRange outer = {0, 0, 20}, inner = {0, 5, 9};
     CtVar *n = variable(f, "n", f->integer);
     CtCore *items[] = {whole(f, 1), whole(f, 0), whole(f, 2)};
     CtCore *xs = ct_core_array_lit(f->p, AT, f->integer, items, 3);
@@ -192,8 +192,8 @@ static void an_error_is_where_the_primitive_stands(void **state) {
     CtCore *args[] = {lam1(f, n, body), xs};
     CtCore *core = ct_core_array(f->p, outer, ARRAY_MAP, args, 2);
     assert_string_equal(run(f, core), "E0506 division by zero");
-    assert_int_equal(f->context.diags->span.start, 5);
-    assert_int_equal(f->context.diags->span.end, 9);
+    assert_int_equal(f->context.diags->range.start, 5);
+    assert_int_equal(f->context.diags->range.end, 9);
 }
 
 int main(void) {

@@ -30,29 +30,29 @@ static ct_array *matrix(Run *r, int64_t rows, int64_t columns) {
     return x;
 }
 
-static double at(const ct_array *x, int turned, int64_t i, int64_t j) {
-    return turned ? x->data[j * x->dims[1] + i].f : x->data[i * x->dims[1] + j].f;
+static double at(const ct_array *x, int transposed, int64_t i, int64_t j) {
+    return transposed ? x->data[j * x->dims[1] + i].f : x->data[i * x->dims[1] + j].f;
 }
 
 /* The sum of one element, as a fold in the order of the terms. */
-static double folded(const ct_array *a, int a_turned, const ct_array *b, int b_turned, int64_t count, int cotangent,
-                     int64_t i, int64_t j) {
+static double folded(const ct_array *a, int a_transposed, const ct_array *b, int b_transposed, int64_t count,
+                     int cotangent, int64_t i, int64_t j) {
     double sum = cotangent == 0 ? 0.0 : -0.0;
     for (int64_t k = 0; k < count; k++) {
-        double x = at(a, a_turned, i, k), y = at(b, b_turned, k, j);
+        double x = at(a, a_transposed, i, k), y = at(b, b_transposed, k, j);
         sum += cotangent == 0 ? x * y : cotangent == 1 ? ct_scale(y, x) : ct_scale(x, y);
     }
     return sum;
 }
 
-static void check(Run *r, const ct_array *a, int a_turned, const ct_array *b, int b_turned, int cotangent) {
-    int64_t rows = a->dims[a_turned], columns = b->dims[1 - b_turned], count = a->dims[1 - a_turned];
-    ct_array *x = ct_matrix_product(&r->rt, 0, rows, columns, a, a_turned, b, b_turned, cotangent);
+static void check(Run *r, const ct_array *a, int a_transposed, const ct_array *b, int b_transposed, int cotangent) {
+    int64_t rows = a->dims[a_transposed], columns = b->dims[1 - b_transposed], count = a->dims[1 - a_transposed];
+    ct_array *x = ct_matrix_product(&r->rt, 0, rows, columns, a, a_transposed, b, b_transposed, cotangent);
     assert_int_equal(x->dims[0], rows);
     assert_int_equal(x->dims[1], columns);
     for (int64_t i = 0; i < rows; i++)
         for (int64_t j = 0; j < columns; j++) {
-            ct_word wanted = {.f = folded(a, a_turned, b, b_turned, count, cotangent, i, j)},
+            ct_word wanted = {.f = folded(a, a_transposed, b, b_transposed, count, cotangent, i, j)},
                     got = x->data[i * columns + j];
             assert_true(wanted.i == got.i || (isnan(wanted.f) && isnan(got.f)));
         }
@@ -65,12 +65,12 @@ static void each_element_is_the_fold_in_order(void **state) {
                                        {9, 33, 64}, {12, 4, 257}, {1, 530, 3},  {7, 1, 300},  {16, 16, 16}};
     Run *r = *state;
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
-        for (int turned = 0; turned < 4; turned++) {
+        for (int transposed = 0; transposed < 4; transposed++) {
             int64_t rows = sizes[s][0], columns = sizes[s][1], count = sizes[s][2];
-            int a_turned = turned & 1, b_turned = turned >> 1;
-            ct_array *a = a_turned ? matrix(r, count, rows) : matrix(r, rows, count);
-            ct_array *b = b_turned ? matrix(r, columns, count) : matrix(r, count, columns);
-            for (int cotangent = 0; cotangent < 3; cotangent++) check(r, a, a_turned, b, b_turned, cotangent);
+            int a_transposed = transposed & 1, b_transposed = transposed >> 1;
+            ct_array *a = a_transposed ? matrix(r, count, rows) : matrix(r, rows, count);
+            ct_array *b = b_transposed ? matrix(r, columns, count) : matrix(r, count, columns);
+            for (int cotangent = 0; cotangent < 3; cotangent++) check(r, a, a_transposed, b, b_transposed, cotangent);
             ct_drop(&r->rt, a);
             ct_drop(&r->rt, b);
         }

@@ -62,7 +62,7 @@ static const char *errors(Fixture *f) {
     ct_text_puts(&text, "");
     for (const CtDiag *diag = f->context.diags; diag != NULL; diag = diag->next) {
         uint32_t line, column;
-        ct_source_position(&f->context, diag->span.source, diag->span.start, &line, &column);
+        ct_source_position(&f->context, diag->range.source, diag->range.start, &line, &column);
         if (text.length > 0) ct_text_puts(&text, ", ");
         ct_text_printf(&text, "%s %u:%u", ct_error_name(diag->code), line, column);
     }
@@ -485,9 +485,9 @@ static void several_errors_in_one_run_and_the_sound_rest_is_kept(void **state) {
 static void unclosed_brackets_point_at_the_opening_one(void **state) {
     Fixture *f = *state;
     fails_with(f, "f = [1, (2]", "E0202 1:11");
-    assert_int_equal(f->context.diags->notes->span.start, 8);
+    assert_int_equal(f->context.diags->notes->range.start, 8);
     fails_with(f, "f = [1,\n     2\ng = 3", "E0202 3:1");
-    assert_int_equal(f->context.diags->notes->span.start, 4);
+    assert_int_equal(f->context.diags->notes->range.start, 4);
     fails_with(f, "f (x = 1", "E0202 1:6");
     fails_with(f, "f = [|1, 2]", "E0202 1:11");
     fails_with(f, "f = case x of { A -> 1", "E0202 1:23");
@@ -524,19 +524,20 @@ static void messages_say_what_was_expected_and_found(void **state) {
 
 static void spans_cover_what_they_name(void **state) {
     const CtExpr *expr = body_of(*state, "f (a + b) * c");
-    assert_int_equal(expr->span.start, 5);
-    assert_int_equal(expr->span.end, 18);
+    assert_int_equal(expr->range.start, 5);
+    assert_int_equal(expr->range.end, 18);
     const CtExpr *left = expr->parts[1];
-    assert_int_equal(left->span.start, 5);
-    assert_int_equal(left->span.end, 14);
-    assert_int_equal(left->parts[1]->span.start, 7); /* with its parentheses */
+    assert_int_equal(left->range.start, 5);
+    assert_int_equal(left->range.end, 14);
+    assert_int_equal(left->parts[1]->range.start, 7); /* with its parentheses */
     assert_true(left->parts[1]->parenthesised);
 }
 
 static void an_expression_alone_is_read(void **state) {
     Fixture *f = *state;
     const char good[] = "let x = 1\n    y = 2\nin x + y", bad[] = "1 +";
-    CtExpr *expr = ct_syntax_parse_expression(&f->context, ct_source_add(&f->context, "it", good, sizeof good - 1, false));
+    CtExpr *expr =
+        ct_syntax_parse_expression(&f->context, ct_source_add(&f->context, "it", good, sizeof good - 1, false));
     assert_non_null(expr);
     ct_syntax_resolve_expression_fixities(&f->context, &f->fixities, expr);
     CtText text = ct_text(f->arena);

@@ -163,7 +163,8 @@ static void values_are_shown_as_haskell_shows_them(void **state) {
     node->words[2].object = &sum->head;
     assert_string_equal(shown(f, tree, (CtWord){.object = &node->head}),
                         "Node (Box {size = -1.0, name = \"\\\"h\\233\\n1\"}) (-0.5) (1 :+: (-2))");
-    CtFields *leaf_pair = ct_value_fields_new(heap, ct_value_layout_tuple(heap, ct_core_type_pair(f->p, tree, f->list)), 0);
+    CtFields *leaf_pair =
+        ct_value_fields_new(heap, ct_value_layout_tuple(heap, ct_core_type_pair(f->p, tree, f->list)), 0);
     leaf_pair->words[0].object = ct_value_nullary(heap, &own[0]);
     leaf_pair->words[1].object = &cell(heap, f, 1, &cell(heap, f, -2, ct_value_nullary(heap, f->nil))->head)->head;
     assert_string_equal(shown(f, ct_core_type_pair(f->p, tree, f->list), (CtWord){.object = &leaf_pair->head}),

@@ -105,7 +105,8 @@ static void run(const char *text, size_t length) {
         ct_diag_render_json(&context, diag, &out);
     }
     CtEntity **entities;
-    uint32_t count = module != NULL && context.error_count == 0 ? ct_types_module_entities(types, module, &entities) : 0;
+    uint32_t count =
+        module != NULL && context.error_count == 0 ? ct_types_module_entities(types, module, &entities) : 0;
     for (uint32_t i = 0; i < count; i++) ct_types_scheme_print(&out, types, &entities[i]->scheme);
 }
 

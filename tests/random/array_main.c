@@ -7,7 +7,7 @@
  * that is the slope of ⟨h, dy⟩ along dx where differences settle. What fails by the evaluator fails by every method,
  * with the same code at the same place. What `bulk` refuses (E0407) is counted, and may not be much. A failure is made
  * smaller, printed, and (--save) written as a golden test. --long: arrays that often have eight elements and more,
- * which native code takes in lanes. The last line is the count that test runners read.
+ * which native code takes vectorised. The last line is the count that test runners read.
  */
 #include <math.h>
 #include <stdlib.h>

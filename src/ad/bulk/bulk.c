@@ -11,36 +11,36 @@
 #include "ad/bulk/trace/trace.h"
 #include "ad/internal.h"
 
-/* ---- stand-ins for arguments ---- */
+/* ---- abstract values for arguments ---- */
 
 typedef struct Inputs {
-    CtBulkRoom *room;
+    CtBulkBuilder *builder;
     CT_VEC(CtBulkVar *) vars;
     uint32_t first;   /* of the point; those before it are captured */
     const char *name; /* of what is being taken apart */
     const char *why;  /* what is no regular array of numbers; NULL: nothing */
 } Inputs;
 
-static CtStand *input(Inputs *in, CtElement element, CtShape shape) {
-    CtBulkVar *var = ct_bulk_new_var(in->room, in->name, element, shape);
-    ct_push(in->room->arena, &in->vars, var);
-    return ct_bulk_abstract_term(in->room, ct_bulk_var(in->room, var));
+static CtAbstract *input(Inputs *in, CtElement element, CtShape shape) {
+    CtBulkVar *var = ct_bulk_new_var(in->builder, in->name, element, shape);
+    ct_push(in->builder->arena, &in->vars, var);
+    return ct_bulk_abstract_term(in->builder, ct_bulk_var(in->builder, var));
 }
 
 /* Inputs that the program calls the same. */
 static void name_apart(Inputs *in) {
     CtMap names = {0};
     for (uint32_t i = 0; i < in->vars.count; i++)
-        in->vars.items[i]->name = ct_bulk_fresh_name(in->room->arena, &names, in->vars.items[i]->name, false);
+        in->vars.items[i]->name = ct_bulk_fresh_name(in->builder->arena, &names, in->vars.items[i]->name, false);
 }
 
-static CtStand *odd(Inputs *in, const char *what) {
-    in->why = ct_format(in->room->arena, "%s, in `%s`", what, in->name);
+static CtAbstract *odd(Inputs *in, const char *what) {
+    in->why = ct_format(in->builder->arena, "%s, in `%s`", what, in->name);
     return NULL;
 }
 
-/* Of a type, or a form, that has no stand-in. */
-static CtStand *no_stand_in(Inputs *in, const CtType *type, const CtForm *form, CtShape around) {
+/* Of a type, or a form, that has no abstract value. */
+static CtAbstract *no_abstract_value(Inputs *in, const CtType *type, const CtForm *form, CtShape around) {
     if (form->ragged && type->kind != TYPE_ARRAY) return odd(in, "a list or tree that is more than 1000 deep");
     if (form->ragged) return odd(in, "an irregular array, whose elements differ in constructor or length");
     if (type->kind == TYPE_FLOAT) return odd(in, "single precision, a Float");
@@ -50,91 +50,92 @@ static CtStand *no_stand_in(Inputs *in, const CtType *type, const CtForm *form, 
     return odd(in, "an array of values with several constructors, such as lists");
 }
 
-static CtStand *stand_in(Inputs *in, CtType *type, const CtForm *form, CtShape around);
+static CtAbstract *abstract_value(Inputs *in, CtType *type, const CtForm *form, CtShape around);
 
 /* A function that captured no numbers but what is known: a closure is not taken apart when the program runs. */
-static CtStand *function(Inputs *in, const CtForm *form) {
-    CtArena *arena = in->room->arena;
+static CtAbstract *function(Inputs *in, const CtForm *form) {
+    CtArena *arena = in->builder->arena;
     const CtVar **vars = CT_NEW_ARRAY(arena, const CtVar *, form->count);
-    CtStand **stands = CT_NEW_ARRAY(arena, CtStand *, form->count);
+    CtAbstract **stands = CT_NEW_ARRAY(arena, CtAbstract *, form->count);
     uint32_t inputs = in->vars.count;
     for (uint32_t i = 0; i < form->count; i++) {
         vars[i] = form->lam->captures[i];
-        stands[i] = stand_in(in, form->lam->captures[i]->type, form->parts[i], (CtShape){0, NULL});
+        stands[i] = abstract_value(in, form->lam->captures[i]->type, form->parts[i], (CtShape){0, NULL});
         if (!stands[i]) return NULL;
     }
     if (in->vars.count > inputs) return odd(in, "a function that captured real numbers");
-    return ct_bulk_abstract_closure(in->room, form->lam, vars, stands, form->count);
+    return ct_bulk_abstract_closure(in->builder, form->lam, vars, stands, form->count);
 }
 
-/* A stand-in for a value of a type inside arrays of these sizes. NULL: it is not a regular array of numbers, as in->why
- * says. */
-static CtStand *stand_in(Inputs *in, CtType *type, const CtForm *form, CtShape around) {
-    CtArena *arena = in->room->arena;
-    CtProgram *p = in->room->p;
-    if (form->ragged) return no_stand_in(in, type, form, around);
+/* A abstract value for a value of a type inside arrays of these sizes. NULL: it is not a regular array of numbers, as
+ * in->why says. */
+static CtAbstract *abstract_value(Inputs *in, CtType *type, const CtForm *form, CtShape around) {
+    CtArena *arena = in->builder->arena;
+    CtProgram *p = in->builder->p;
+    if (form->ragged) return no_abstract_value(in, type, form, around);
     if (type->kind == TYPE_DOUBLE) return input(in, ELEMENT_REAL, around);
     if (around.rank > 0 && type->kind == TYPE_INT) return input(in, ELEMENT_INT, around);
     if (around.rank > 0 && type == p->bool_type) return input(in, ELEMENT_BOOL, around);
     if (around.rank == 0 && (type->kind == TYPE_INT || type->kind == TYPE_CHAR))
-        return ct_bulk_abstract_known(in->room, form->known);
+        return ct_bulk_abstract_known(in->builder, form->known);
     if (type->kind == TYPE_TUPLE || (type->kind == TYPE_DATA && (around.rank == 0 || type->data->con_count == 1))) {
         CtCon *con = type->kind == TYPE_DATA ? &type->data->cons[form->known] : NULL;
         uint32_t count = con ? con->count : type->count;
-        CtStand **parts = CT_NEW_ARRAY(arena, CtStand *, count);
+        CtAbstract **parts = CT_NEW_ARRAY(arena, CtAbstract *, count);
         for (uint32_t i = 0; i < count; i++) {
-            parts[i] = stand_in(in, con ? con->fields[i] : type->parts[i], form->parts[i], around);
+            parts[i] = abstract_value(in, con ? con->fields[i] : type->parts[i], form->parts[i], around);
             if (!parts[i]) return NULL;
         }
-        return ct_bulk_abstract_parts(in->room, con ? STAND_DATA : STAND_TUPLE, parts, count, con);
+        return ct_bulk_abstract_parts(in->builder, con ? ABSTRACT_DATA : ABSTRACT_TUPLE, parts, count, con);
     }
     if (type->kind == TYPE_FUN && around.rank == 0 && form->lam) return function(in, form);
-    if (type->kind != TYPE_ARRAY) return no_stand_in(in, type, form, around);
+    if (type->kind != TYPE_ARRAY) return no_abstract_value(in, type, form, around);
     int64_t *sizes = CT_NEW_ARRAY(arena, int64_t, around.rank + 1);
     for (uint32_t i = 0; i < around.rank; i++) sizes[i] = around.sizes[i];
     sizes[around.rank] = form->known;
-    if (form->known == 0 && !form->parts) return ct_bulk_abstract_parts(in->room, STAND_LIST, NULL, 0, NULL);
-    CtStand *element = stand_in(in, type->parts[0], form->parts[0], (CtShape){around.rank + 1, sizes});
-    if (!element || element->kind == STAND_TERM) return element;
-    return ct_bulk_abstract_rows(in->room, form->known, element);
+    if (form->known == 0 && !form->parts) return ct_bulk_abstract_parts(in->builder, ABSTRACT_LIST, NULL, 0, NULL);
+    CtAbstract *element = abstract_value(in, type->parts[0], form->parts[0], (CtShape){around.rank + 1, sizes});
+    if (!element || element->kind == ABSTRACT_TERM) return element;
+    return ct_bulk_abstract_rows(in->builder, form->known, element);
 }
 
 /* ---- the derivative ---- */
 
 typedef struct Derivative {
     CtAd *ad;
-    CtBulkRoom room;
-    CtSpan span;
+    CtBulkBuilder builder;
+    CtSourceRange range;
     CtMap vars;       /* CtBulkVar * -> CtVar * */
     CtBulkLook *look; /* NULL: nobody looks */
 } Derivative;
 
-static CtCore *lower(Derivative *d, CtBulk *t) { return ct_bulk_lower(&d->room, t, &d->vars); }
+static CtCore *lower(Derivative *d, CtBulk *t) { return ct_bulk_lower(&d->builder, t, &d->vars); }
 
 /* A term of the trace, by itself, as Core. */
 static CtCore *alone(Derivative *d, const CtBulkTrace *trace, CtBulk *t) {
-    return lower(d, ct_bulk_simplify(&d->room, ct_bulk_rewrite(&d->room, ct_bulk_trace_bulk_closed(&d->room, trace, t, false))));
+    return lower(d, ct_bulk_simplify(&d->builder, ct_bulk_rewrite(&d->builder, ct_bulk_trace_bulk_closed(
+                                                                                   &d->builder, trace, t, false))));
 }
 
 static CtCore *bind_flat(Derivative *d, CtSeq *seq, CtBulkVar *var, CtCore *value) {
-    CtVar *bound = ct_core_var_new(d->room.p, var->name, value->type);
-    ct_ad_seq_let(seq, d->span, bound, value);
-    ct_map_set(d->room.arena, &d->vars, ct_key(var), bound);
-    return ct_core_var(d->room.p, d->span, bound);
+    CtVar *bound = ct_core_var_new(d->builder.p, var->name, value->type);
+    ct_ad_seq_let(seq, d->range, bound, value);
+    ct_map_set(d->builder.arena, &d->vars, ct_key(var), bound);
+    return ct_core_var(d->builder.p, d->range, bound);
 }
 
 /* Part of an array that holds all leaves behind each other; the one leaf itself. */
 static CtCore *slice(Derivative *d, CtCore *whole, bool is_only, CtShape shape, int64_t start) {
-    CtProgram *p = d->room.p;
+    CtProgram *p = d->builder.p;
     if (is_only) return whole;
-    CtCore *args[3] = {ct_core_int(p, d->span, start), ct_core_int(p, d->span, ct_bulk_shape_count(shape)), whole};
-    return ct_core_array(p, d->span, shape.rank == 0 ? ARRAY_INDEX : ARRAY_SLICE,
+    CtCore *args[3] = {ct_core_int(p, d->range, start), ct_core_int(p, d->range, ct_bulk_shape_count(shape)), whole};
+    return ct_core_array(p, d->range, shape.rank == 0 ? ARRAY_INDEX : ARRAY_SLICE,
                          shape.rank == 0 ? (CtCore *[]){whole, args[0]} : args, shape.rank == 0 ? 2 : 3);
 }
 
 /* The result: its reals from the flat value, all else by itself. */
 static CtCore *result(Derivative *d, const CtBulkTrace *trace, const CtLeaves *leaves, CtType *type, CtCore *flat) {
-    CtCore **values = CT_NEW_ARRAY(d->room.arena, CtCore *, leaves->terms.count);
+    CtCore **values = CT_NEW_ARRAY(d->builder.arena, CtCore *, leaves->terms.count);
     bool is_only = ct_bulk_trace_leaves_real_count(leaves) == 1;
     int64_t start = 0;
     for (uint32_t i = 0; i < leaves->terms.count; i++) {
@@ -146,123 +147,126 @@ static CtCore *result(Derivative *d, const CtBulkTrace *trace, const CtLeaves *l
             values[i] = alone(d, trace, t);
         }
     }
-    return ct_bulk_trace_bulk_put_together(&d->room, d->span, trace->result, type, NULL, values);
+    return ct_bulk_trace_bulk_put_together(&d->builder, d->range, trace->result, type, NULL, values);
 }
 
 /* The same structure with variables for its terms. */
-static CtStand *variables(Derivative *d, const CtStand *s, const char *name, CtLeaves *out) {
-    if (s->kind == STAND_TERM) {
-        CtBulkVar *var = ct_bulk_new_var(&d->room, name, s->as.term->element, s->as.term->shape);
-        CtBulk *term = ct_bulk_var(&d->room, var);
-        ct_push(d->room.arena, &out->terms, term);
-        return ct_bulk_abstract_term(&d->room, term);
+static CtAbstract *variables(Derivative *d, const CtAbstract *s, const char *name, CtLeaves *out) {
+    if (s->kind == ABSTRACT_TERM) {
+        CtBulkVar *var = ct_bulk_new_var(&d->builder, name, s->as.term->element, s->as.term->shape);
+        CtBulk *term = ct_bulk_var(&d->builder, var);
+        ct_push(d->builder.arena, &out->terms, term);
+        return ct_bulk_abstract_term(&d->builder, term);
     }
-    if (s->kind == STAND_ROWS)
-        return ct_bulk_abstract_rows(&d->room, s->as.rows.size, variables(d, s->as.rows.element, name, out));
-    if (s->kind != STAND_TUPLE && s->kind != STAND_DATA && s->kind != STAND_LIST) return (CtStand *)(uintptr_t)s;
-    CtStand *made = ct_bulk_abstract_parts(&d->room, s->kind, s->as.of.parts, s->as.of.count, s->as.of.con);
+    if (s->kind == ABSTRACT_ROWS)
+        return ct_bulk_abstract_rows(&d->builder, s->as.rows.size, variables(d, s->as.rows.element, name, out));
+    if (s->kind != ABSTRACT_TUPLE && s->kind != ABSTRACT_DATA && s->kind != ABSTRACT_LIST)
+        return (CtAbstract *)(uintptr_t)s;
+    CtAbstract *made = ct_bulk_abstract_parts(&d->builder, s->kind, s->as.of.parts, s->as.of.count, s->as.of.con);
     for (uint32_t i = 0; i < s->as.of.count; i++) made->as.of.parts[i] = variables(d, s->as.of.parts[i], name, out);
     return made;
 }
 
 static CtCore *array2(Derivative *d, CtArrayOp op, CtCore *a, CtCore *b) {
     CtCore *args[2] = {a, b};
-    return ct_core_array(d->room.p, d->span, op, args, b ? 2 : 1);
+    return ct_core_array(d->builder.p, d->range, op, args, b ? 2 : 1);
 }
 
 /* The reals of a cotangent as one flat array, or the number that it is. */
-static CtCore *flat_reals(Derivative *d, CtSeq *seq, const CtStand *like, CtCore *dy) {
-    CtProgram *p = d->room.p;
+static CtCore *flat_reals(Derivative *d, CtSeq *seq, const CtAbstract *like, CtCore *dy) {
+    CtProgram *p = d->builder.p;
     CtLeaves leaves = {0};
-    CtStand *s = variables(d, like, "dy", &leaves);
-    ct_bulk_trace_bulk_take_apart(&d->room, d->span, seq, s, dy, &d->vars);
+    CtAbstract *s = variables(d, like, "dy", &leaves);
+    ct_bulk_trace_bulk_take_apart(&d->builder, d->range, seq, s, dy, &d->vars);
     CtCore *whole = NULL;
     for (uint32_t i = 0; i < leaves.terms.count; i++) {
         CtBulk *t = leaves.terms.items[i];
         if (t->element != ELEMENT_REAL) continue;
-        CtCore *x = ct_core_var(p, d->span, ct_map_get(&d->vars, ct_key(t->as.var)));
+        CtCore *x = ct_core_var(p, d->range, ct_map_get(&d->vars, ct_key(t->as.var)));
         if (ct_bulk_trace_leaves_real_count(&leaves) == 1) return x;
-        if (t->shape.rank == 0) x = ct_core_array_lit(p, d->span, x->type, &x, 1);
+        if (t->shape.rank == 0) x = ct_core_array_lit(p, d->range, x->type, &x, 1);
         whole = whole ? array2(d, ARRAY_APPEND, whole, x) : x;
     }
-    return whole ? whole : ct_core_array_lit(p, d->span, p->double_type, NULL, 0);
+    return whole ? whole : ct_core_array_lit(p, d->range, p->double_type, NULL, 0);
 }
 
 /* x + 0, so that a structural zero shows as 0. */
 static CtCore *normal(Derivative *d, CtCore *x) {
-    if (x->type->kind != TYPE_ARRAY) return ct_ad_normal(d->ad, d->span, x);
-    CtVar *e = ct_core_var_new(d->room.p, "x", x->type->parts[0]);
-    CtCore *body = ct_ad_normal(d->ad, d->span, ct_core_var(d->room.p, d->span, e));
-    return array2(d, ARRAY_MAP, ct_core_lam(d->room.p, d->span, NULL, &e, 1, body), x);
+    if (x->type->kind != TYPE_ARRAY) return ct_ad_normal(d->ad, d->range, x);
+    CtVar *e = ct_core_var_new(d->builder.p, "x", x->type->parts[0]);
+    CtCore *body = ct_ad_normal(d->ad, d->range, ct_core_var(d->builder.p, d->range, e));
+    return array2(d, ARRAY_MAP, ct_core_lam(d->builder.p, d->range, NULL, &e, 1, body), x);
 }
 
-static CtLam *refused(CtAd *ad, CtSpan function, CtBulkRefusal refusal) {
-    CtSpan span = refusal.span.source ? refusal.span : function;
-    CtDiag *diag = ct_error(ad->p->context, CT_E0407, span, "`bulk` cannot differentiate %s", refusal.what);
+static CtLam *refused(CtAd *ad, CtSourceRange function, CtBulkRefusal refusal) {
+    CtSourceRange range = refusal.range.source ? refusal.range : function;
+    CtDiag *diag = ct_error(ad->p->context, CT_E0407, range, "`bulk` cannot differentiate %s", refusal.what);
     ct_help(ad->p->context, diag, "--method tape differentiates every program");
     return NULL;
 }
 
 /* ---- the three derivatives ---- */
 
-/* A function on stand-ins for what it captured and for its point, in normal form; and its own arguments in Core. */
+/* A function on abstract values for what it captured and for its point, in normal form; and its own arguments in Core.
+ */
 typedef struct Differentiated {
     CtLam *lam;
     CtBulkTrace trace;
     CtLeaves leaves; /* of the result */
     CtBulk *whole;   /* its reals behind each other, in normal form */
     Inputs in;
-    CtStand *point;
+    CtAbstract *point;
     CtVar **params; /* what it captured, the point, and what else the derivative takes */
     uint32_t captures, count;
     CtSeq seq; /* what is bound before the value */
 } Differentiated;
 
 static CtCore *param(Derivative *d, const Differentiated *f, uint32_t k) {
-    return ct_core_var(d->room.p, d->span, f->params[f->captures + k]);
+    return ct_core_var(d->builder.p, d->range, f->params[f->captures + k]);
 }
 
 /* Stage 1. */
 static CtBulk *normal_form(Derivative *d, CtBulk *t, const Inputs *in) {
-    t = ct_bulk_simplify(&d->room, t);
-    ct_bulk_show_term(d->look, &d->room, t, in->vars.items, in->vars.count);
-    CtBulk *normal = ct_bulk_show_rewrite(d->look, &d->room, t);
-    CtBulk *simplified = ct_bulk_simplify(&d->room, normal);
-    ct_bulk_show_normal(d->look, &d->room, normal, simplified);
+    t = ct_bulk_simplify(&d->builder, t);
+    ct_bulk_show_term(d->look, &d->builder, t, in->vars.items, in->vars.count);
+    CtBulk *normal = ct_bulk_show_rewrite(d->look, &d->builder, t);
+    CtBulk *simplified = ct_bulk_simplify(&d->builder, normal);
+    ct_bulk_show_normal(d->look, &d->builder, normal, simplified);
     return simplified;
 }
 
 /* False when it was refused: that has been said, unless there is something to be done instead. */
 static bool trace(Derivative *d, Differentiated *f, const CtForm *const *forms, bool quiet) {
-    CtProgram *p = d->room.p;
-    CtArena *arena = d->room.arena;
+    CtProgram *p = d->builder.p;
+    CtArena *arena = d->builder.arena;
     CtLam *lam = f->lam;
     uint32_t count = f->captures;
-    CtStand **stands = CT_NEW_ARRAY(arena, CtStand *, count + 1);
+    CtAbstract **stands = CT_NEW_ARRAY(arena, CtAbstract *, count + 1);
     const CtVar **captures = CT_NEW_ARRAY(arena, const CtVar *, count);
-    CtBulkRefusal refusal = {d->span, NULL};
-    f->in.room = &d->room;
+    CtBulkRefusal refusal = {d->range, NULL};
+    f->in.builder = &d->builder;
     for (uint32_t i = 0; i < count + 1; i++) {
         CtVar *var = i < count ? lam->captures[i] : lam->params[0];
         if (i < count) captures[i] = var;
         if (i == count) f->in.first = f->in.vars.count;
         f->in.name = var->name->text;
-        stands[i] = stand_in(&f->in, var->type, forms[i], (CtShape){0, NULL});
+        stands[i] = abstract_value(&f->in, var->type, forms[i], (CtShape){0, NULL});
         if (!stands[i]) refusal.what = f->in.why;
     }
-    CtStand *function = refusal.what ? NULL : ct_bulk_abstract_closure(&d->room, lam, captures, stands, count);
+    CtAbstract *function = refusal.what ? NULL : ct_bulk_abstract_closure(&d->builder, lam, captures, stands, count);
     f->point = stands[count];
-    if (refusal.what || !ct_bulk_trace(&d->room, function, &f->point, 1, &f->trace, &refusal)) {
-        if (!quiet) refused(d->ad, d->span, refusal);
+    if (refusal.what || !ct_bulk_trace(&d->builder, function, &f->point, 1, &f->trace, &refusal)) {
+        if (!quiet) refused(d->ad, d->range, refusal);
         return false;
     }
     name_apart(&f->in);
     ct_bulk_abstract_leaves(arena, f->trace.result, &f->leaves);
-    CtBulk *whole = ct_bulk_trace_leaves_together(&d->room, &f->leaves, d->span);
-    f->whole = normal_form(d, ct_bulk_trace_bulk_closed(&d->room, &f->trace, whole, true), &f->in);
+    CtBulk *whole = ct_bulk_trace_leaves_together(&d->builder, &f->leaves, d->range);
+    f->whole = normal_form(d, ct_bulk_trace_bulk_closed(&d->builder, &f->trace, whole, true), &f->in);
     f->seq = ct_ad_seq(p, NULL);
     for (uint32_t i = 0; i < count + 1; i++)
-        ct_bulk_trace_bulk_take_apart(&d->room, d->span, &f->seq, stands[i], ct_core_var(p, d->span, f->params[i]), &d->vars);
+        ct_bulk_trace_bulk_take_apart(&d->builder, d->range, &f->seq, stands[i], ct_core_var(p, d->range, f->params[i]),
+                                      &d->vars);
     return true;
 }
 
@@ -270,123 +274,125 @@ static bool trace(Derivative *d, Differentiated *f, const CtForm *const *forms, 
 static void bind_terms(Derivative *d, CtSeq *seq, const CtBulkGradient *g, const CtMap *late, bool want_late) {
     for (uint32_t i = 0; i < g->vars.count; i++)
         if (ct_map_has(late, ct_key(g->vars.items[i])) == want_late)
-            ct_bulk_lower_binding(&d->room, seq, g->vars.items[i], g->terms.items[i], &d->vars);
+            ct_bulk_lower_binding(&d->builder, seq, g->vars.items[i], g->terms.items[i], &d->vars);
 }
 
 static CtCore *value_of(Derivative *d, Differentiated *f, CtBulk *value) {
     CtCore *flat = ct_ad_seq_name(&f->seq, "y", lower(d, value));
-    return ct_ad_seq_name(&f->seq, "y", result(d, &f->trace, &f->leaves, ct_core_type_fun_result(f->lam->node->type), flat));
+    return ct_ad_seq_name(&f->seq, "y",
+                          result(d, &f->trace, &f->leaves, ct_core_type_fun_result(f->lam->node->type), flat));
 }
 
 /* They must have one shape: when their product does not fail, they have. */
 static void check_shape(Derivative *d, CtSeq *seq, CtType *type, CtCore *x, CtCore *dx, bool tangent) {
     if (type->kind == TYPE_DOUBLE) return;
-    CtCore *dot = ct_ad_poly_dot(d->ad, d->span, type, x, dx, tangent ? DOT_TANGENT : DOT_COTANGENT);
-    ct_ad_seq_let(seq, d->span, ct_core_var_new(d->room.p, "same", dot->type), dot);
+    CtCore *dot = ct_ad_poly_dot(d->ad, d->range, type, x, dx, tangent ? DOT_TANGENT : DOT_COTANGENT);
+    ct_ad_seq_let(seq, d->range, ct_core_var_new(d->builder.p, "same", dot->type), dot);
 }
 
 /* A structure of the point from what its reals have become. */
 static CtCore **flat_gradient(Derivative *d, const Differentiated *f, const CtBulkGradient *g) {
-    CtCore **flats = CT_NEW_ARRAY(d->room.arena, CtCore *, f->in.vars.count);
+    CtCore **flats = CT_NEW_ARRAY(d->builder.arena, CtCore *, f->in.vars.count);
     for (uint32_t i = f->in.first; i < f->in.vars.count; i++)
         flats[i - f->in.first] = g->gradient[i] ? normal(d, lower(d, g->gradient[i])) : NULL;
     return flats;
 }
 
 static CtBulkGradient reverse_pass(Derivative *d, const Differentiated *f, CtBulkVar *dy) {
-    CtBulkGradient g = ct_bulk_gradient(&d->room, f->whole, f->in.vars.items, f->in.vars.count, dy);
-    ct_bulk_show_gradient(d->look, &d->room, &g, f->in.vars.items, f->in.vars.count);
+    CtBulkGradient g = ct_bulk_gradient(&d->builder, f->whole, f->in.vars.items, f->in.vars.count, dy);
+    ct_bulk_show_gradient(d->look, &d->builder, &g, f->in.vars.items, f->in.vars.count);
     return g;
 }
 
 /* λ⟨c⟩ x. let ⟨primals⟩ in (value, λdy. gradient) */
 static CtCore *vjp(Derivative *d, Differentiated *f) {
-    CtProgram *p = d->room.p;
-    CtBulkVar *dy_flat = ct_bulk_new_var(&d->room, "dy", ELEMENT_REAL, f->whole->shape);
+    CtProgram *p = d->builder.p;
+    CtBulkVar *dy_flat = ct_bulk_new_var(&d->builder, "dy", ELEMENT_REAL, f->whole->shape);
     CtBulkGradient g = reverse_pass(d, f, dy_flat);
-    ct_bulk_simplify_gradient(&d->room, &g, f->in.vars.count, dy_flat);
-    ct_bulk_show_simplified(d->look, &d->room, &g, f->in.vars.count);
-    ct_bulk_lower_repeat_views(&d->room, &g, f->in.vars.count);
-    CtMap late = ct_bulk_late(&d->room, &g, dy_flat);
+    ct_bulk_simplify_gradient(&d->builder, &g, f->in.vars.count, dy_flat);
+    ct_bulk_show_simplified(d->look, &d->builder, &g, f->in.vars.count);
+    ct_bulk_lower_repeat_views(&d->builder, &g, f->in.vars.count);
+    CtMap late = ct_bulk_late(&d->builder, &g, dy_flat);
     bind_terms(d, &f->seq, &g, &late, false);
     CtCore *value = value_of(d, f, g.value);
     CtVar *dy = ct_core_var_new(p, "dy", value->type);
     CtSeq inner = ct_ad_seq(p, NULL);
-    check_shape(d, &inner, value->type, value, ct_core_var(p, d->span, dy), false);
-    CtCore *flat = flat_reals(d, &inner, f->trace.result, ct_core_var(p, d->span, dy));
+    check_shape(d, &inner, value->type, value, ct_core_var(p, d->range, dy), false);
+    CtCore *flat = flat_reals(d, &inner, f->trace.result, ct_core_var(p, d->range, dy));
     bind_flat(d, &inner, dy_flat, flat);
     bind_terms(d, &inner, &g, &late, true);
     CtCore *x = param(d, f, 0);
-    CtCore *gradient = ct_bulk_trace_bulk_put_together(&d->room, d->span, f->point, x->type, x, flat_gradient(d, f, &g));
-    CtCore *pullback = ct_core_lam(p, d->span, "pullback", &dy, 1, ct_ad_seq_close(&inner, gradient));
-    return ct_core_pair(p, d->span, value, pullback);
+    CtCore *gradient =
+        ct_bulk_trace_bulk_put_together(&d->builder, d->range, f->point, x->type, x, flat_gradient(d, f, &g));
+    CtCore *pullback = ct_core_lam(p, d->range, "pullback", &dy, 1, ct_ad_seq_close(&inner, gradient));
+    return ct_core_pair(p, d->range, value, pullback);
 }
 
 /* λ⟨c⟩ x. let ⟨primals⟩ in rows (Appendix A) */
 static CtCore *jacobian(Derivative *d, Differentiated *f) {
-    CtBulkVar *dy = ct_bulk_new_var(&d->room, "dy", ELEMENT_REAL, f->whole->shape);
+    CtBulkVar *dy = ct_bulk_new_var(&d->builder, "dy", ELEMENT_REAL, f->whole->shape);
     CtBulkGradient g = reverse_pass(d, f, dy);
-    ct_bulk_jacobian(&d->room, &g, f->in.vars.count, dy);
-    ct_bulk_simplify_gradient(&d->room, &g, f->in.vars.count, NULL);
-    ct_bulk_lower_repeat_views(&d->room, &g, f->in.vars.count);
+    ct_bulk_jacobian(&d->builder, &g, f->in.vars.count, dy);
+    ct_bulk_simplify_gradient(&d->builder, &g, f->in.vars.count, NULL);
+    ct_bulk_lower_repeat_views(&d->builder, &g, f->in.vars.count);
     CtMap none = {0};
     bind_terms(d, &f->seq, &g, &none, false);
     CtCore *checked = lower(d, g.value);
-    ct_ad_seq_let(&f->seq, d->span, ct_core_var_new(d->room.p, "y", checked->type), checked);
+    ct_ad_seq_let(&f->seq, d->range, ct_core_var_new(d->builder.p, "y", checked->type), checked);
     CtCore *x = param(d, f, 0);
-    return ct_bulk_trace_bulk_put_rows(&d->room, d->span, f->point, x->type, x, flat_gradient(d, f, &g),
-                            ct_bulk_shape_count(dy->shape));
+    return ct_bulk_trace_bulk_put_rows(&d->builder, d->range, f->point, x->type, x, flat_gradient(d, f, &g),
+                                       ct_bulk_shape_count(dy->shape));
 }
 
 /* λ⟨c⟩ x dx. let ⟨primals⟩ in (value, tangent) */
 static CtCore *jvp(Derivative *d, Differentiated *f) {
-    CtProgram *p = d->room.p;
+    CtProgram *p = d->builder.p;
     CtType *type = ct_core_type_fun_result(f->lam->node->type);
     f->params[f->count++] = ct_core_var_like(p, f->lam->params[0], f->lam->params[0]->type);
-    CtBulkVar **tangents = CT_NEW_ARRAY(d->room.arena, CtBulkVar *, f->in.vars.count);
+    CtBulkVar **tangents = CT_NEW_ARRAY(d->builder.arena, CtBulkVar *, f->in.vars.count);
     CtCore *x = param(d, f, 0), *dx = param(d, f, 1);
     check_shape(d, &f->seq, x->type, x, dx, true);
     CtLeaves leaves = {0};
-    ct_bulk_trace_bulk_take_apart(&d->room, d->span, &f->seq, variables(d, f->point, "dx", &leaves), dx, &d->vars);
+    ct_bulk_trace_bulk_take_apart(&d->builder, d->range, &f->seq, variables(d, f->point, "dx", &leaves), dx, &d->vars);
     for (uint32_t i = f->in.first; i < f->in.vars.count; i++)
         if (f->in.vars.items[i]->element == ELEMENT_REAL) tangents[i] = leaves.terms.items[i - f->in.first]->as.var;
-    CtBulkGradient g = ct_bulk_tangent(&d->room, f->whole, f->in.vars.items, tangents, f->in.vars.count);
-    ct_bulk_simplify_gradient(&d->room, &g, 1, NULL);
-    ct_bulk_lower_repeat_views(&d->room, &g, 1);
+    CtBulkGradient g = ct_bulk_tangent(&d->builder, f->whole, f->in.vars.items, tangents, f->in.vars.count);
+    ct_bulk_simplify_gradient(&d->builder, &g, 1, NULL);
+    ct_bulk_lower_repeat_views(&d->builder, &g, 1);
     CtMap none = {0};
     bind_terms(d, &f->seq, &g, &none, false);
     CtCore *value = value_of(d, f, g.value);
     CtCore *flat = ct_ad_seq_name(&f->seq, "dy", normal(d, lower(d, g.gradient[0])));
-    return ct_core_pair(p, d->span, value, result(d, &f->trace, &f->leaves, type, flat));
+    return ct_core_pair(p, d->range, value, result(d, &f->trace, &f->leaves, type, flat));
 }
 
 /* λ(). f x: what the function itself does. */
 static CtCore *again(Derivative *d, const Differentiated *f) {
-    CtProgram *p = d->room.p;
+    CtProgram *p = d->builder.p;
     CtLam *lam = f->lam;
     CtMap params = {0};
     for (uint32_t i = 0; i < f->captures; i++)
-        ct_map_set(d->room.arena, &params, ct_key(lam->captures[i]), ct_core_var(p, d->span, f->params[i]));
+        ct_map_set(d->builder.arena, &params, ct_key(lam->captures[i]), ct_core_var(p, d->range, f->params[i]));
     CtGlobal *global = f->captures == 0 ? ct_ad_global_of(d->ad, lam) : NULL;
-    CtCore *function = global ? ct_core_global(p, d->span, global) : lam->node, *x = param(d, f, 0);
-    CtBind *binds = CT_NEW_ARRAY(d->room.arena, CtBind, lam->group_count);
+    CtCore *function = global ? ct_core_global(p, d->range, global) : lam->node, *x = param(d, f, 0);
+    CtBind *binds = CT_NEW_ARRAY(d->builder.arena, CtBind, lam->group_count);
     for (uint32_t i = 0; !global && i < lam->group_count; i++) {
         binds[i] = (CtBind){lam->group_vars[i], lam->group[i]->node};
-        if (lam->group[i] == lam) function = ct_core_var(p, d->span, lam->group_vars[i]);
+        if (lam->group[i] == lam) function = ct_core_var(p, d->range, lam->group_vars[i]);
     }
-    CtCore *run = ct_core_app(p, d->span, function, &x, 1);
-    if (!global && lam->group_count > 0) run = ct_core_letrec(p, d->span, binds, lam->group_count, run);
-    return ct_core_lam(p, d->span, NULL, NULL, 0, ct_core_copy(p, run, &params));
+    CtCore *run = ct_core_app(p, d->range, function, &x, 1);
+    if (!global && lam->group_count > 0) run = ct_core_letrec(p, d->range, binds, lam->group_count, run);
+    return ct_core_lam(p, d->range, NULL, NULL, 0, ct_core_copy(p, run, &params));
 }
 
 /* λ⟨c⟩ x dx f. f x dx */
 static CtCore *instead(Derivative *d, Differentiated *f, CtType *function) {
-    CtProgram *p = d->room.p;
+    CtProgram *p = d->builder.p;
     f->params[f->count++] = ct_core_var_like(p, f->lam->params[0], f->lam->params[0]->type);
     f->params[f->count++] = ct_core_var_new(p, "f", function);
     f->seq = ct_ad_seq(p, NULL);
     CtCore *args[2] = {param(d, f, 0), param(d, f, 1)};
-    return ct_core_app(p, d->span, param(d, f, 2), args, 2);
+    return ct_core_app(p, d->range, param(d, f, 2), args, 2);
 }
 
 static CtCore *derivative(Derivative *d, CtLam *lam, const CtDualPath *dual, const CtForm *const *forms) {
@@ -394,26 +400,27 @@ static CtCore *derivative(Derivative *d, CtLam *lam, const CtDualPath *dual, con
     CtType *s = lam->params[0]->type, *t = ct_core_type_fun_result(lam->node->type);
     CtType *params[2] = {s, s};
     bool has_instead = dual->instead != DUAL_ALONE;
-    CtType *function = has_instead ? ct_core_type_fun(d->room.p, params, 2, ct_core_type_pair(d->room.p, t, t)) : NULL;
+    CtType *function =
+        has_instead ? ct_core_type_fun(d->builder.p, params, 2, ct_core_type_pair(d->builder.p, t, t)) : NULL;
     CtCore *made;
     f.captures = lam->capture_count;
-    f.params = CT_NEW_ARRAY(d->room.arena, CtVar *, f.captures + 3);
+    f.params = CT_NEW_ARRAY(d->builder.arena, CtVar *, f.captures + 3);
     for (; f.count < f.captures + 1; f.count++) {
         CtVar *var = f.count < f.captures ? lam->captures[f.count] : lam->params[0];
-        f.params[f.count] = ct_core_var_like(d->room.p, var, var->type);
+        f.params[f.count] = ct_core_var_like(d->builder.p, var, var->type);
     }
-    d->room.again = ct_core_var_new(d->room.p, "again", ct_core_type_fun(d->room.p, NULL, 0, t));
+    d->builder.again = ct_core_var_new(d->builder.p, "again", ct_core_type_fun(d->builder.p, NULL, 0, t));
     if (dual->instead != DUAL_ALWAYS && trace(d, &f, forms, has_instead)) {
         made = dual->op == DERIV_VJP ? vjp(d, &f) : dual->op == DERIV_JVP ? jvp(d, &f) : jacobian(d, &f);
-        if (function) f.params[f.count++] = ct_core_var_new(d->room.p, "f", function);
+        if (function) f.params[f.count++] = ct_core_var_new(d->builder.p, "f", function);
     } else if (function) {
         made = instead(d, &f, function);
     } else {
         return NULL;
     }
     made = ct_ad_seq_close(&f.seq, made);
-    if (d->room.is_again_used) made = ct_core_let(d->room.p, d->span, d->room.again, again(d, &f), made);
-    return ct_core_lam(d->room.p, d->span, lam->name, f.params, f.count, made);
+    if (d->builder.is_again_used) made = ct_core_let(d->builder.p, d->range, d->builder.again, again(d, &f), made);
+    return ct_core_lam(d->builder.p, d->range, lam->name, f.params, f.count, made);
 }
 
 void ct_bulk_look(CtAd *ad, CtBulkLook *look) { ad->look = look; }
@@ -429,12 +436,12 @@ CtLam *ct_bulk_derive(CtAd *ad, CtLam *lam, const CtDualPath *dual, const CtForm
     for (uint32_t i = 0; i < dual->count; i++) written = written->origin;
     if (!written->captures_known) ct_core_captures(ad->p, written);
     ad->bulk_count++;
-    Derivative d = {.ad = ad, .room = {.p = ad->p, .arena = ad->arena}, .span = dual->span};
+    Derivative d = {.ad = ad, .builder = {.p = ad->p, .arena = ad->arena}, .range = dual->range};
     if (dual->op == DERIV_VJP && is_looked_at(ad, written)) d.look = ad->look;
     CtCore *made = derivative(&d, written, dual, forms);
     if (!made) return NULL;
     made = ct_core_simplify_term(ad->p, made);
-    ct_bulk_show_program(d.look, &d.room, made);
+    ct_bulk_show_program(d.look, &d.builder, made);
     if (d.look) d.look->done = true;
     for (uint32_t i = dual->count; i-- > 0;) {
         CtTransform t = ct_ad_transform(ad, dual->path[i]);
@@ -446,11 +453,12 @@ CtLam *ct_bulk_derive(CtAd *ad, CtLam *lam, const CtDualPath *dual, const CtForm
 
 uint32_t ct_bulk_count(const CtAd *ad) { return ad->bulk_count; }
 
-CtCore *ct_bulk_derivative(CtAd *ad, CtDerivOp op, CtSpan span, CtCore *f, CtCore *x, CtCore *dx, CtCore *instead) {
+CtCore *ct_bulk_derivative(CtAd *ad, CtDerivOp op, CtSourceRange range, CtCore *f, CtCore *x, CtCore *dx,
+                           CtCore *instead) {
     CtCore *args[4] = {f, x, dx, instead};
     uint32_t count = op == DERIV_JVP ? 3 : 2;
-    CtType *type = ct_core_deriv(ad->p, span, op, args, count)->type;
-    CtCore *core = ct_core_dual(ad->p, span, type, METHOD_BULK, NULL, 0, args, instead ? 4 : count);
+    CtType *type = ct_core_deriv(ad->p, range, op, args, count)->type;
+    CtCore *core = ct_core_dual(ad->p, range, type, METHOD_BULK, NULL, 0, args, instead ? 4 : count);
     core->as.call.of.dual->op = op;
     if (instead) core->as.call.of.dual->instead = ct_core_type_has_array(x->type) ? DUAL_IF_REFUSED : DUAL_ALWAYS;
     return core;

@@ -9,18 +9,18 @@
 typedef struct CtPullback {
     CtBulkGradient g; /* bindings: those that depend on the cotangent */
     CtBulkVar *dy;
-    CtStand *point, *value; /* their structures */
-    CtSpan span;
+    CtAbstract *point, *value; /* their structures */
+    CtSourceRange range;
 } CtPullback;
 
 /* A function at a point, as a term of variables for the point's reals. */
 typedef struct Inner {
     CtBulkVar **inputs;
     uint32_t count;
-    CtStand *point, *result; /* the point holds the inputs */
+    CtAbstract *point, *result; /* the point holds the inputs */
     CtBulkTrace bindings;
     CtBulk *whole; /* the reals of the result behind each other, in normal form */
-    CtSpan span;
+    CtSourceRange range;
 } Inner;
 
 /* ---- leaves ---- */
@@ -37,22 +37,22 @@ typedef struct Walk {
 
 /* `count` elements of a flat array, as an array of this shape. */
 static CtBulk *part(Tracer *tr, CtBulk *flat, int64_t start, CtShape shape) {
-    CtBulkRoom *r = tr->room;
+    CtBulkBuilder *r = tr->builder;
     CtBulkVar **i = CT_NEW(tr->arena, CtBulkVar *);
     CtBulk **at = CT_NEW(tr->arena, CtBulk *);
     int64_t count = ct_bulk_shape_count(shape);
     *at = ct_bulk_int(r, start, ct_bulk_trace_scalar());
-    if (shape.rank == 0) return ct_bulk_index(r, flat, at, 1, NULL, CT_NO_SPAN);
+    if (shape.rank == 0) return ct_bulk_index(r, flat, at, 1, NULL, CT_NO_RANGE);
     *i = ct_bulk_new_var(r, "i", ELEMENT_INT, ct_bulk_trace_scalar());
     *at = ct_bulk_op2(r, PRIM_INT_ADD, *at, ct_bulk_var(r, *i));
     CtBulk *slice =
-        ct_bulk_gather(r, ct_bulk_shape_of(tr->arena, &count, 1), flat, (CtIndexing){i, 1, at, 1, NULL}, CT_NO_SPAN);
+        ct_bulk_gather(r, ct_bulk_shape_of(tr->arena, &count, 1), flat, (CtIndexing){i, 1, at, 1, NULL}, CT_NO_RANGE);
     return ct_bulk_reshape(r, shape, slice);
 }
 
 static CtBulk *leaf(Tracer *tr, void *data, CtBulk *t) {
     Walk *w = data;
-    CtBulkRoom *r = tr->room;
+    CtBulkBuilder *r = tr->builder;
     if (t->element != ELEMENT_REAL) {
         if (w->bindings) t = ct_bulk_trace_bulk_closed(r, w->bindings, t, false);
         return ct_bulk_trace_name(tr, "t", w->rows ? ct_bulk_replicate(r, w->rows, t) : t);
@@ -68,14 +68,16 @@ static CtBulk *leaf(Tracer *tr, void *data, CtBulk *t) {
 static CtBulk *fresh_leaf(Tracer *tr, void *data, CtBulk *t) {
     CtFresh *f = data;
     if (t->element != ELEMENT_REAL) return t;
-    CtBulkVar *var = ct_bulk_new_var(tr->room, f->name, t->element, t->shape);
+    CtBulkVar *var = ct_bulk_new_var(tr->builder, f->name, t->element, t->shape);
     ct_bulk_trace_set_level(tr, var, f->level);
     ct_push(tr->arena, &f->vars, var);
     ct_push(tr->arena, &f->terms, t);
-    return ct_bulk_var(tr->room, var);
+    return ct_bulk_var(tr->builder, var);
 }
 
-CtStand *ct_bulk_trace_fresh(Tracer *tr, CtStand *s, CtFresh *fresh) { return ct_bulk_trace_leaves(tr, s, fresh_leaf, fresh); }
+CtAbstract *ct_bulk_trace_fresh(Tracer *tr, CtAbstract *s, CtFresh *fresh) {
+    return ct_bulk_trace_leaves(tr, s, fresh_leaf, fresh);
+}
 
 /* let var = t, in the innermost scope that t needs */
 static void bind_in_place(Tracer *tr, CtBulkVar *var, CtBulk *t) {
@@ -93,36 +95,38 @@ void ct_bulk_trace_bind_fresh(Tracer *tr, const CtFresh *f) {
 void ct_bulk_trace_lift_checks(Tracer *tr, const CtBulkTrace *bindings) {
     for (uint32_t i = 0; i < bindings->checks.count; i++) {
         const CtBulk *check = bindings->checks.items[i];
-        CtBulk *test = ct_bulk_trace_name(tr, "b", ct_bulk_trace_bulk_closed(tr->room, bindings, check->as.check.test, false));
+        CtBulk *test =
+            ct_bulk_trace_name(tr, "b", ct_bulk_trace_bulk_closed(tr->builder, bindings, check->as.check.test, false));
         ct_bulk_trace_push_check(tr, test, check);
     }
 }
 
 /* False when it fails or is refused: then `result` is what comes of that. */
-static bool trace_inner(Tracer *tr, CtStand *f, CtStand *x, Inner *in) {
+static bool trace_inner(Tracer *tr, CtAbstract *f, CtAbstract *x, Inner *in) {
     Scope inner = {.outer = tr->scope, .level = tr->scope->level + 1};
     CtFresh fresh = {.name = "x", .level = inner.level};
     in->point = ct_bulk_trace_fresh(tr, x, &fresh);
     in->inputs = fresh.vars.items;
     in->count = fresh.vars.count;
     tr->scope = &inner;
-    in->result = ct_bulk_trace_apply(tr, f, &in->point, 1, in->span);
+    in->result = ct_bulk_trace_apply(tr, f, &in->point, 1, in->range);
     ct_bulk_trace_keep_failures(tr, &inner, in->result);
     tr->scope = inner.outer;
     if (ct_bulk_trace_refused(tr)) return false;
     ct_bulk_trace_bind_fresh(tr, &fresh);
     in->bindings = inner.bindings;
     ct_bulk_trace_lift_checks(tr, &inner.bindings);
-    if (in->result->kind == STAND_FAILURE) return false;
+    if (in->result->kind == ABSTRACT_FAILURE) return false;
     CtLeaves leaves = {0};
     ct_bulk_abstract_leaves(tr->arena, in->result, &leaves);
-    CtBulk *whole = ct_bulk_trace_bulk_closed(tr->room, &inner.bindings, ct_bulk_trace_leaves_together(tr->room, &leaves, in->span), false);
-    in->whole = ct_bulk_simplify(tr->room, ct_bulk_rewrite(tr->room, ct_bulk_simplify(tr->room, whole)));
+    CtBulk *whole = ct_bulk_trace_bulk_closed(tr->builder, &inner.bindings,
+                                              ct_bulk_trace_leaves_together(tr->builder, &leaves, in->range), false);
+    in->whole = ct_bulk_simplify(tr->builder, ct_bulk_rewrite(tr->builder, ct_bulk_simplify(tr->builder, whole)));
     return true;
 }
 
 /* The result's structure, its reals from a flat array. */
-static CtStand *from_flat(Tracer *tr, const Inner *in, CtBulk *flat, bool normal) {
+static CtAbstract *from_flat(Tracer *tr, const Inner *in, CtBulk *flat, bool normal) {
     CtLeaves leaves = {0};
     ct_bulk_abstract_leaves(tr->arena, in->result, &leaves);
     Walk w = {.flat = ct_bulk_trace_name(tr, "y", flat), .normal = normal, .bindings = &in->bindings};
@@ -130,24 +134,24 @@ static CtStand *from_flat(Tracer *tr, const Inner *in, CtBulk *flat, bool normal
     return ct_bulk_trace_leaves(tr, in->result, leaf, &w);
 }
 
-static CtStand *pair(Tracer *tr, CtStand *a, CtStand *b) {
-    CtStand *parts[2] = {a, b};
-    return ct_bulk_abstract_parts(tr->room, STAND_TUPLE, parts, 2, NULL);
+static CtAbstract *pair(Tracer *tr, CtAbstract *a, CtAbstract *b) {
+    CtAbstract *parts[2] = {a, b};
+    return ct_bulk_abstract_parts(tr->builder, ABSTRACT_TUPLE, parts, 2, NULL);
 }
 
 /* ---- the three derivatives ---- */
 
 static CtBulkGradient reverse_pass(Tracer *tr, const Inner *in, CtBulkVar *dy) {
-    CtBulkGradient g = ct_bulk_gradient(tr->room, in->whole, in->inputs, in->count, dy);
-    ct_bulk_simplify_gradient(tr->room, &g, in->count, dy);
+    CtBulkGradient g = ct_bulk_gradient(tr->builder, in->whole, in->inputs, in->count, dy);
+    ct_bulk_simplify_gradient(tr->builder, &g, in->count, dy);
     return g;
 }
 
-static CtStand *vjp(Tracer *tr, const Inner *in) {
+static CtAbstract *vjp(Tracer *tr, const Inner *in) {
     CtPullback *p = CT_NEW(tr->arena, CtPullback);
-    p->dy = ct_bulk_new_var(tr->room, "dy", ELEMENT_REAL, in->whole->shape);
+    p->dy = ct_bulk_new_var(tr->builder, "dy", ELEMENT_REAL, in->whole->shape);
     CtBulkGradient g = reverse_pass(tr, in, p->dy);
-    CtMap late = ct_bulk_late(tr->room, &g, p->dy);
+    CtMap late = ct_bulk_late(tr->builder, &g, p->dy);
     p->g = (CtBulkGradient){.gradient = g.gradient};
     for (uint32_t i = 0; i < g.vars.count; i++) {
         if (!ct_map_has(&late, ct_key(g.vars.items[i]))) {
@@ -158,25 +162,25 @@ static CtStand *vjp(Tracer *tr, const Inner *in) {
         }
     }
     p->point = in->point;
-    p->span = in->span;
+    p->range = in->range;
     p->value = from_flat(tr, in, g.value, false);
-    CtStand *pullback = ct_bulk_abstract_new(tr->room, STAND_PULLBACK);
+    CtAbstract *pullback = ct_bulk_abstract_new(tr->builder, ABSTRACT_PULLBACK);
     pullback->as.pullback = p;
     return pair(tr, p->value, pullback);
 }
 
-static CtStand *jacobian(Tracer *tr, const Inner *in) {
-    CtBulkVar *dy = ct_bulk_new_var(tr->room, "dy", ELEMENT_REAL, in->whole->shape);
+static CtAbstract *jacobian(Tracer *tr, const Inner *in) {
+    CtBulkVar *dy = ct_bulk_new_var(tr->builder, "dy", ELEMENT_REAL, in->whole->shape);
     CtBulkGradient g = reverse_pass(tr, in, dy);
-    ct_bulk_jacobian(tr->room, &g, in->count, dy);
-    ct_bulk_simplify_gradient(tr->room, &g, in->count, NULL);
+    ct_bulk_jacobian(tr->builder, &g, in->count, dy);
+    ct_bulk_simplify_gradient(tr->builder, &g, in->count, NULL);
     for (uint32_t i = 0; i < g.vars.count; i++) bind_in_place(tr, g.vars.items[i], g.terms.items[i]);
     Walk w = {.terms = g.gradient, .normal = true, .rows = ct_bulk_shape_count(dy->shape)};
     return ct_bulk_trace_array_of(tr, w.rows, ct_bulk_trace_leaves(tr, in->point, leaf, &w));
 }
 
 /* Whether the reals of two structures have the same shapes. */
-static bool fits(Tracer *tr, const CtStand *a, const CtStand *b) {
+static bool fits(Tracer *tr, const CtAbstract *a, const CtAbstract *b) {
     CtLeaves *leaves = CT_NEW_ARRAY(tr->arena, CtLeaves, 2);
     uint32_t at[2] = {0, 0};
     ct_bulk_abstract_leaves(tr->arena, a, &leaves[0]);
@@ -193,21 +197,21 @@ static bool fits(Tracer *tr, const CtStand *a, const CtStand *b) {
     }
 }
 
-static CtStand *mismatch(Tracer *tr, const char *text, CtSpan span) {
-    ct_bulk_trace_check(tr, ct_bulk_bool(tr->room, true, ct_bulk_trace_scalar()), CT_E0504, text, span);
-    return ct_bulk_abstract_new(tr->room, STAND_FAILURE);
+static CtAbstract *mismatch(Tracer *tr, const char *text, CtSourceRange range) {
+    ct_bulk_trace_check(tr, ct_bulk_bool(tr->builder, true, ct_bulk_trace_scalar()), CT_E0504, text, range);
+    return ct_bulk_abstract_new(tr->builder, ABSTRACT_FAILURE);
 }
 
 /* Its reals behind each other, in this shape. */
-static CtBulk *flattened(Tracer *tr, const CtStand *s, CtShape shape, CtSpan span) {
+static CtBulk *flattened(Tracer *tr, const CtAbstract *s, CtShape shape, CtSourceRange range) {
     CtLeaves leaves = {0};
     ct_bulk_abstract_leaves(tr->arena, s, &leaves);
-    CtBulk *flat = ct_bulk_trace_leaves_together(tr->room, &leaves, span);
-    return ct_bulk_shape_equal(flat->shape, shape) ? flat : ct_bulk_reshape(tr->room, shape, flat);
+    CtBulk *flat = ct_bulk_trace_leaves_together(tr->builder, &leaves, range);
+    return ct_bulk_shape_equal(flat->shape, shape) ? flat : ct_bulk_reshape(tr->builder, shape, flat);
 }
 
-static CtStand *jvp(Tracer *tr, const Inner *in, CtStand *dx) {
-    if (!fits(tr, in->point, dx)) return mismatch(tr, "the tangent does not have the shape of the point", in->span);
+static CtAbstract *jvp(Tracer *tr, const Inner *in, CtAbstract *dx) {
+    if (!fits(tr, in->point, dx)) return mismatch(tr, "the tangent does not have the shape of the point", in->range);
     CtBulkVar **tangents = CT_NEW_ARRAY(tr->arena, CtBulkVar *, in->count);
     CtFresh fresh = {.name = "dx"};
     ct_bulk_trace_fresh(tr, dx, &fresh);
@@ -217,21 +221,21 @@ static CtStand *jvp(Tracer *tr, const Inner *in, CtStand *dx) {
         while (ct_bulk_shape_count(fresh.vars.items[next]->shape) == 0) next++;
         tangents[k] = fresh.vars.items[next++];
     }
-    CtBulkGradient g = ct_bulk_tangent(tr->room, in->whole, in->inputs, tangents, in->count);
-    ct_bulk_simplify_gradient(tr->room, &g, 1, NULL);
+    CtBulkGradient g = ct_bulk_tangent(tr->builder, in->whole, in->inputs, tangents, in->count);
+    ct_bulk_simplify_gradient(tr->builder, &g, 1, NULL);
     for (uint32_t i = 0; i < g.vars.count; i++) bind_in_place(tr, g.vars.items[i], g.terms.items[i]);
     return pair(tr, from_flat(tr, in, g.value, false), from_flat(tr, in, g.gradient[0], true));
 }
 
-CtStand *ct_bulk_trace_derivative(Tracer *tr, CtCore *dual, CtStand *const *args) {
+CtAbstract *ct_bulk_trace_derivative(Tracer *tr, CtCore *dual, CtAbstract *const *args) {
     const CtDualPath *path = dual->as.call.of.dual;
-    Inner in = {.span = path->span};
+    Inner in = {.range = path->range};
     if (path->method != METHOD_BULK || path->count > 0)
-        return ct_bulk_trace_refuse(tr, dual->span, "a derivative of a function that is not known before it runs");
-    if (ct_bulk_trace_refused(tr)) return ct_bulk_abstract_new(tr->room, STAND_FAILURE);
+        return ct_bulk_trace_refuse(tr, dual->range, "a derivative of a function that is not known before it runs");
+    if (ct_bulk_trace_refused(tr)) return ct_bulk_abstract_new(tr->builder, ABSTRACT_FAILURE);
     for (uint32_t i = 0; i < (path->op == DERIV_JVP ? 3u : 2u); i++)
-        if (args[i]->kind == STAND_FAILURE) return args[i];
-    if (!trace_inner(tr, args[0], args[1], &in)) return ct_bulk_abstract_new(tr->room, STAND_FAILURE);
+        if (args[i]->kind == ABSTRACT_FAILURE) return args[i];
+    if (!trace_inner(tr, args[0], args[1], &in)) return ct_bulk_abstract_new(tr->builder, ABSTRACT_FAILURE);
     switch (path->op) {
     case DERIV_JVP: return jvp(tr, &in, args[2]);
     case DERIV_VJP: return vjp(tr, &in);
@@ -241,25 +245,25 @@ CtStand *ct_bulk_trace_derivative(Tracer *tr, CtCore *dual, CtStand *const *args
     case DERIV_WITH_VJP:
     case DERIV_WITH_JVP: break;
     }
-    return ct_bulk_trace_refuse(tr, dual->span, "this derivative");
+    return ct_bulk_trace_refuse(tr, dual->range, "this derivative");
 }
 
-CtStand *ct_bulk_trace_pull_back(Tracer *tr, const CtPullback *p, CtStand *dy) {
-    if (dy->kind == STAND_FAILURE) return dy;
-    if (!fits(tr, p->value, dy)) return mismatch(tr, "the cotangent does not have the shape of the result", p->span);
+CtAbstract *ct_bulk_trace_pull_back(Tracer *tr, const CtPullback *p, CtAbstract *dy) {
+    if (dy->kind == ABSTRACT_FAILURE) return dy;
+    if (!fits(tr, p->value, dy)) return mismatch(tr, "the cotangent does not have the shape of the result", p->range);
     CtMap now = {0};
-    CtBulk *flat = flattened(tr, dy, p->dy->shape, p->span);
+    CtBulk *flat = flattened(tr, dy, p->dy->shape, p->range);
     ct_map_set(tr->arena, &now, ct_key(p->dy), ct_bulk_trace_name(tr, "dy", flat));
     for (uint32_t i = 0; i < p->g.vars.count; i++) {
         CtBulkVar *var = p->g.vars.items[i];
-        CtBulk *t = ct_bulk_substitute(tr->room, p->g.terms.items[i], &now);
+        CtBulk *t = ct_bulk_substitute(tr->builder, p->g.terms.items[i], &now);
         ct_map_set(tr->arena, &now, ct_key(var), ct_bulk_trace_name(tr, var->name, t));
     }
     CtLeaves leaves = {0};
     ct_bulk_abstract_leaves(tr->arena, p->point, &leaves);
     uint32_t count = ct_bulk_trace_leaves_real_count(&leaves);
     CtBulk **gradient = CT_NEW_ARRAY(tr->arena, CtBulk *, count);
-    for (uint32_t k = 0; k < count; k++) gradient[k] = ct_bulk_substitute(tr->room, p->g.gradient[k], &now);
+    for (uint32_t k = 0; k < count; k++) gradient[k] = ct_bulk_substitute(tr->builder, p->g.gradient[k], &now);
     Walk w = {.terms = gradient, .normal = true};
     return ct_bulk_trace_leaves(tr, p->point, leaf, &w);
 }

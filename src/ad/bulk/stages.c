@@ -9,18 +9,18 @@ enum { WIDTH = 100, MOST_STEPS = 60, MOST_LINES = 16 /* of a term in a step */ }
 
 /* ---- pieces of text ---- */
 
-static void add(CtBulkLook *look, CtBulkRoom *r, const char *title, const char *note, const char *heading,
+static void add(CtBulkLook *look, CtBulkBuilder *r, const char *title, const char *note, const char *heading,
                 const char *text) {
     ct_push(r->arena, &look->stages, (CtBulkStage){title, note, heading, text});
 }
 
-static const char *text_of(CtBulkRoom *r, CtBulk *t) {
+static const char *text_of(CtBulkBuilder *r, CtBulk *t) {
     CtText text = ct_text(r->arena);
     ct_bulk_print(&text, t);
     return text.data;
 }
 
-static const char *line_of(CtBulkRoom *r, CtBulk *t) { return ct_format(r->arena, "%s\n", text_of(r, t)); }
+static const char *line_of(CtBulkBuilder *r, CtBulk *t) { return ct_format(r->arena, "%s\n", text_of(r, t)); }
 
 /* Each line but the first behind `columns` blanks; no more than MOST_LINES. */
 static void put_indented(CtText *out, const char *text, int columns) {
@@ -45,7 +45,7 @@ static void put_shape(CtText *out, CtElement element, CtShape shape) {
 
 /* ---- the term ---- */
 
-void ct_bulk_show_term(CtBulkLook *look, CtBulkRoom *r, CtBulk *t, CtBulkVar *const *inputs, uint32_t count) {
+void ct_bulk_show_term(CtBulkLook *look, CtBulkBuilder *r, CtBulk *t, CtBulkVar *const *inputs, uint32_t count) {
     if (!look || !look->in_words) return;
     CtText text = ct_text(r->arena);
     for (uint32_t k = 0; k < count; k++) {
@@ -100,7 +100,7 @@ static bool is_of_the_figures(const CtBulk *t) {
            t->kind != BULK_LOOP;
 }
 
-static const char *build_rule(CtBulkRoom *r, const CtBulk *t, const CtBulk *after) {
+static const char *build_rule(CtBulkBuilder *r, const CtBulk *t, const CtBulk *after) {
     CtBulk *body = t->as.build.body;
     if (t->shape.sizes[0] == 0) return "build1 of no elements, beyond the figures";
     if (body->kind == BULK_VAR && body->as.var == t->as.build.var) return "build1 of its index, Fig. 9";
@@ -109,7 +109,7 @@ static const char *build_rule(CtBulkRoom *r, const CtBulk *t, const CtBulk *afte
     return ct_format(r->arena, "build1 of %s, %s", form_name(body), is_of_the_figures(body) ? figure : "as Fig. 9");
 }
 
-static const char *index_rule(CtBulkRoom *r, const CtBulk *t) {
+static const char *index_rule(CtBulkBuilder *r, const CtBulk *t) {
     const CtBulk *source = t->as.move.t;
     if (t->as.move.f.count == 0) return "index by nothing, Fig. 10";
     return ct_format(r->arena, "index of %s, %s", form_name(source),
@@ -123,14 +123,14 @@ static bool only_lost_its_condition(const CtBulk *before, const CtBulk *after) {
            after->as.move.t == before->as.move.t && after->as.move.f.ix == before->as.move.f.ix;
 }
 
-static const char *rule_name(CtBulkRoom *r, const CtBulk *before, const CtBulk *after) {
+static const char *rule_name(CtBulkBuilder *r, const CtBulk *before, const CtBulk *after) {
     if (only_lost_its_condition(before, after)) return "what is never outside needs no condition";
     if (before->kind == BULK_LOOP) return "the body of a loop, by itself";
     return before->kind == BULK_BUILD ? build_rule(r, before, after) : index_rule(r, before);
 }
 
 typedef struct Steps {
-    CtBulkRoom *r;
+    CtBulkBuilder *r;
     CtText text;
     uint32_t count;
 } Steps;
@@ -145,7 +145,7 @@ static void put_step(void *data, CtBulk *before, CtBulk *after) {
     ct_text_puts(&s->text, "\n");
 }
 
-CtBulk *ct_bulk_show_rewrite(CtBulkLook *look, CtBulkRoom *r, CtBulk *t) {
+CtBulk *ct_bulk_show_rewrite(CtBulkLook *look, CtBulkBuilder *r, CtBulk *t) {
     if (!look || !look->in_words) return ct_bulk_rewrite(r, t);
     Steps steps = {.r = r, .text = ct_text(r->arena)};
     CtBulk *normal = ct_bulk_rewrite_told(r, t, put_step, &steps);
@@ -157,7 +157,7 @@ CtBulk *ct_bulk_show_rewrite(CtBulkLook *look, CtBulkRoom *r, CtBulk *t) {
     return normal;
 }
 
-void ct_bulk_show_normal(CtBulkLook *look, CtBulkRoom *r, CtBulk *normal, CtBulk *simplified) {
+void ct_bulk_show_normal(CtBulkLook *look, CtBulkBuilder *r, CtBulk *normal, CtBulk *simplified) {
     if (!look || !look->in_words) return;
     const char *text = line_of(r, normal), *simpler = line_of(r, simplified);
     add(look, r, NULL, NULL, "the normal form (Theorem 5.1)", text);
@@ -205,7 +205,7 @@ static void put_broken(CtText *out, const char *from, const char *to, int column
 }
 
 /* Terms of a Delta term, broken as Fig. 18 breaks them. */
-static const char *broken(CtBulkRoom *r, const char *text) {
+static const char *broken(CtBulkBuilder *r, const char *text) {
     CtText out = ct_text(r->arena);
     while (*text != '\0') {
         size_t length = strcspn(text, "\n");
@@ -216,7 +216,7 @@ static const char *broken(CtBulkRoom *r, const char *text) {
     return out.data;
 }
 
-void ct_bulk_show_gradient(CtBulkLook *look, CtBulkRoom *r, const CtBulkGradient *g, CtBulkVar *const *inputs,
+void ct_bulk_show_gradient(CtBulkLook *look, CtBulkBuilder *r, const CtBulkGradient *g, CtBulkVar *const *inputs,
                            uint32_t count) {
     if (!look) return;
     look->nodes = g->nodes;
@@ -245,7 +245,7 @@ void ct_bulk_show_gradient(CtBulkLook *look, CtBulkRoom *r, const CtBulkGradient
     add(look, r, NULL, NULL, "with bindings", lets.data);
 }
 
-void ct_bulk_show_simplified(CtBulkLook *look, CtBulkRoom *r, const CtBulkGradient *g, uint32_t count) {
+void ct_bulk_show_simplified(CtBulkLook *look, CtBulkBuilder *r, const CtBulkGradient *g, uint32_t count) {
     if (!look || !look->in_words) return;
     CtText text = ct_text(r->arena);
     CtBulk **all = CT_NEW_ARRAY(r->arena, CtBulk *, count + 1);
@@ -275,7 +275,7 @@ static CtCore *find_constants(void *data, CtCore *core) {
     return core;
 }
 
-static void show_constants(CtBulkLook *look, CtBulkRoom *r, CtCore *program) {
+static void show_constants(CtBulkLook *look, CtBulkBuilder *r, CtCore *program) {
     Constants c = {.p = r->p, .arena = r->arena};
     find_constants(&c, program);
     for (uint32_t i = 0; i < c.found.count; i++) find_constants(&c, c.found.items[i]->body);
@@ -285,7 +285,7 @@ static void show_constants(CtBulkLook *look, CtBulkRoom *r, CtCore *program) {
     add(look, r, NULL, NULL, "constants, computed once", text.data);
 }
 
-void ct_bulk_show_program(CtBulkLook *look, CtBulkRoom *r, CtCore *program) {
+void ct_bulk_show_program(CtBulkLook *look, CtBulkBuilder *r, CtCore *program) {
     if (!look || !look->in_words) return;
     CtText text = ct_text(r->arena);
     ct_core_print(&text, r->p, program);

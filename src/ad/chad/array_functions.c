@@ -11,25 +11,25 @@ enum {
     LOOP_PAYS_FOR = 8 /* cells of a group's environment, where an element goes through a loop of its own */
 };
 
-static CtCore *array(CtChad *c, CtSpan span, CtArrayOp op, CtCore *x, CtCore *y, CtCore *z) {
+static CtCore *array(CtChad *c, CtSourceRange range, CtArrayOp op, CtCore *x, CtCore *y, CtCore *z) {
     CtCore *args[3] = {x, y, z};
-    return ct_core_array(c->p, span, op, args, z ? 3 : y ? 2 : 1);
+    return ct_core_array(c->p, range, op, args, z ? 3 : y ? 2 : 1);
 }
 
-static CtCore *use(CtChad *c, CtSpan span, CtVar *var) { return ct_core_var(c->p, span, var); }
-static CtCore *element(CtChad *c, CtSpan span, CtCore *xs, CtCore *i) {
-    return array(c, span, ARRAY_INDEX, xs, i, NULL);
+static CtCore *use(CtChad *c, CtSourceRange range, CtVar *var) { return ct_core_var(c->p, range, var); }
+static CtCore *element(CtChad *c, CtSourceRange range, CtCore *xs, CtCore *i) {
+    return array(c, range, ARRAY_INDEX, xs, i, NULL);
 }
 
-static CtCore *lambda(CtChad *c, CtSpan span, CtVar *const *params, uint32_t count, CtCore *body) {
-    return ct_core_lam(c->p, span, NULL, params, count, body);
+static CtCore *lambda(CtChad *c, CtSourceRange range, CtVar *const *params, uint32_t count, CtCore *body) {
+    return ct_core_lam(c->p, range, NULL, params, count, body);
 }
 
 /* map (λp. proj i p) xs */
-static CtCore *unzipped(CtChad *c, CtSpan span, CtCore *xs, uint32_t i) {
+static CtCore *unzipped(CtChad *c, CtSourceRange range, CtCore *xs, uint32_t i) {
     CtVar *p = ct_core_var_new(c->p, "p", xs->type->parts[0]);
-    CtCore *part = ct_core_proj(c->p, span, use(c, span, p), i);
-    return array(c, span, ARRAY_MAP, lambda(c, span, &p, 1, part), xs, NULL);
+    CtCore *part = ct_core_proj(c->p, range, use(c, range, p), i);
+    return array(c, range, ARRAY_MAP, lambda(c, range, &p, 1, part), xs, NULL);
 }
 
 /* ---- a loop under way ---- */
@@ -78,14 +78,14 @@ static Body body_of(CtChad *c, const CtLam *lam, const bool *varies) {
 }
 
 static CtCore *backpropagator(CtChad *c, const CtLam *lam, const Body *body) {
-    return ct_chad_backpropagator(c, lam->body->type, lam->body->span, false, body->made.back);
+    return ct_chad_backpropagator(c, lam->body->type, lam->body->range, false, body->made.back);
 }
 
 /* A parameter's cotangent, taken from its cell; NULL when it has none. */
 static CtCore *taken(CtChad *c, CtSeq *seq, const CtBack *back, const CtLam *lam, uint32_t i) {
     if (back->places[i].kind == PLACE_NONE) return NULL;
-    CtCore *cot = ct_chad_take(c, seq, back->core->span, back->places[i].number);
-    return cot ? ct_ad_seq_name(seq, "d", ct_chad_unbox(c, back->core->span, lam->params[i]->type, cot)) : NULL;
+    CtCore *cot = ct_chad_take(c, seq, back->core->range, back->places[i].number);
+    return cot ? ct_ad_seq_name(seq, "d", ct_chad_unbox(c, back->core->range, lam->params[i]->type, cot)) : NULL;
 }
 
 static CtPlace *places_of(CtChad *c, const Body *body) {
@@ -94,24 +94,24 @@ static CtPlace *places_of(CtChad *c, const Body *body) {
     return places;
 }
 
-/* Runs a loop that carries the environment: `state` is its variable inside, `made` what each turn gives beside it or
- * NULL. Gives the array of that. */
-static CtCore *turns(CtChad *c, CtSeq *seq, CtSpan span, CtVar *i, CtSeq *inner, CtVar *state, CtCore *made,
-                     CtCore *n) {
+/* Runs a loop that carries the environment: `state` is its variable inside, `made` what each iteration gives beside it
+ * or NULL. Gives the array of that. */
+static CtCore *iterations(CtChad *c, CtSeq *seq, CtSourceRange range, CtVar *i, CtSeq *inner, CtVar *state,
+                          CtCore *made, CtCore *n) {
     CtVar *params[2] = {state, i};
-    CtCore *start = ct_chad_state(c, seq, span), *after = ct_ad_seq_state(inner, span);
-    CtCore *indices = array(c, span, ARRAY_IOTA, n, NULL, NULL);
+    CtCore *start = ct_chad_state(c, seq, range), *after = ct_ad_seq_state(inner, range);
+    CtCore *indices = array(c, range, ARRAY_IOTA, n, NULL, NULL);
     if (!made) {
-        CtCore *f = lambda(c, span, params, 2, ct_ad_seq_close(inner, after));
+        CtCore *f = lambda(c, range, params, 2, ct_ad_seq_close(inner, after));
         CtVar *end = ct_core_var_new(c->p, "env", start->type);
-        ct_ad_seq_let(seq, span, end, array(c, span, ARRAY_FOLDL, f, start, indices));
+        ct_ad_seq_let(seq, range, end, array(c, range, ARRAY_FOLDL, f, start, indices));
         seq->state = end;
         return NULL;
     }
-    CtCore *both = ct_core_pair(c->p, span, after, made);
-    CtCore *f = lambda(c, span, params, 2, ct_ad_seq_close(inner, both));
+    CtCore *both = ct_core_pair(c->p, range, after, made);
+    CtCore *f = lambda(c, range, params, 2, ct_ad_seq_close(inner, both));
     CtCore *parts[2];
-    ct_ad_seq_open(seq, "env", "ds", array(c, span, ARRAY_MAP_ACCUM, f, start, indices), parts);
+    ct_ad_seq_open(seq, "env", "ds", array(c, range, ARRAY_MAP_ACCUM, f, start, indices), parts);
     seq->state = parts[0]->as.var;
     return parts[1];
 }
@@ -121,28 +121,28 @@ static CtCore *turns(CtChad *c, CtSeq *seq, CtSpan span, CtVar *i, CtSeq *inner,
 /* The backpropagators of elements from … from+n−1, one after the other, in the environment `env`, the frame's cells
  * from c->base on: the environment, or a pair of it and the cotangents of the parameters. */
 static CtCore *stretch(CtChad *c, const CtBack *back, CtVar *env, CtCore *ds, CtCore *from, CtCore *n, CtCore *dx[2]) {
-    CtSpan span = back->core->span;
+    CtSourceRange range = back->core->range;
     Loop loop = loop_of(back->core);
-    CtVar *turn = ct_core_var_new(c->p, "i", c->p->int_type);
+    CtVar *iteration = ct_core_var_new(c->p, "i", c->p->int_type);
     CtVar *state = ct_core_var_new(c->p, "env", ct_chad_environment_type(c->ad));
     CtSeq inner = ct_ad_seq(c->p, state), outer = ct_ad_seq(c->p, env);
-    CtCore *i = use(c, span, turn);
-    if (from) i = ct_ad_seq_name(&inner, "i", ct_core_prim2(c->p, span, PRIM_INT_ADD, from, i));
-    CtCore *f = ct_ad_seq_name(&inner, "f", ct_core_proj(c->p, span, element(c, span, back->values[0], i), 1));
-    CtCore *dy = ct_ad_seq_name(&inner, "d", element(c, span, ds, i)), *made = NULL;
-    ct_chad_run(c, &inner, span, f, dy, back->depth);
+    CtCore *i = use(c, range, iteration);
+    if (from) i = ct_ad_seq_name(&inner, "i", ct_core_prim2(c->p, range, PRIM_INT_ADD, from, i));
+    CtCore *f = ct_ad_seq_name(&inner, "f", ct_core_proj(c->p, range, element(c, range, back->values[0], i), 1));
+    CtCore *dy = ct_ad_seq_name(&inner, "d", element(c, range, ds, i)), *made = NULL;
+    ct_chad_run(c, &inner, range, f, dy, back->depth);
     for (uint32_t k = loop.lam->count; k-- > 0;) {
         dx[k] = taken(c, &inner, back, loop.lam, k);
-        if (dx[k]) made = made ? ct_core_pair(c->p, span, dx[k], made) : dx[k];
+        if (dx[k]) made = made ? ct_core_pair(c->p, range, dx[k], made) : dx[k];
     }
-    CtCore *all = turns(c, &outer, span, turn, &inner, state, made, n);
+    CtCore *all = iterations(c, &outer, range, iteration, &inner, state, made, n);
     if (all) all = ct_ad_seq_name(&outer, "ds", all);
-    CtCore *after = ct_ad_seq_state(&outer, span);
-    return ct_ad_seq_close(&outer, all ? ct_core_pair(c->p, span, after, all) : after);
+    CtCore *after = ct_ad_seq_state(&outer, range);
+    return ct_ad_seq_close(&outer, all ? ct_core_pair(c->p, range, after, all) : after);
 }
 
-static CtCore *library(CtChad *c, CtSpan span, const char *name, CtCore **args, uint32_t count) {
-    return ct_ad_library_call(c->ad, span, name, args, count);
+static CtCore *library(CtChad *c, CtSourceRange range, const char *name, CtCore **args, uint32_t count) {
+    return ct_ad_library_call(c->ad, range, name, args, count);
 }
 
 static bool has_loop(CtChad *c, CtCore *core) {
@@ -163,60 +163,60 @@ static uint32_t group_least(CtChad *c, const CtBack *back) {
 /* Many elements: groups of them, each in an environment of its own, which is then added to that of the frame. So groups
  * do not depend on each other (§8), and are the same however many threads there are. */
 static CtCore *groups(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *ds, CtCore *n, CtCore *least) {
-    CtSpan span = back->core->span;
-    CtCore *cells = ct_core_int(c->p, span, c->frame), *dx[2] = {NULL, NULL};
-    CtCore *size = ct_ad_seq_name(seq, "size", library(c, span, "groupSize", (CtCore *[]){least, n}, 2));
-    CtCore *count = ct_ad_seq_name(seq, "count", library(c, span, "groupCount", (CtCore *[]){size, n}, 2));
+    CtSourceRange range = back->core->range;
+    CtCore *cells = ct_core_int(c->p, range, c->frame), *dx[2] = {NULL, NULL};
+    CtCore *size = ct_ad_seq_name(seq, "size", library(c, range, "groupSize", (CtCore *[]){least, n}, 2));
+    CtCore *count = ct_ad_seq_name(seq, "count", library(c, range, "groupCount", (CtCore *[]){size, n}, 2));
     CtVar *g = ct_core_var_new(c->p, "g", c->p->int_type), *base = c->base;
     CtVar *env = ct_core_var_new(c->p, "env", seq->state->type);
     CtSeq inner = ct_ad_seq(c->p, NULL);
     c->base = ct_core_var_new(c->p, "base", c->p->int_type);
-    ct_ad_seq_let(&inner, span, c->base, ct_core_int(c->p, span, 0));
-    ct_ad_seq_let(&inner, span, env, library(c, span, "fresh", &cells, 1));
-    CtCore *from = ct_core_prim2(c->p, span, PRIM_INT_MUL, use(c, span, g), size);
+    ct_ad_seq_let(&inner, range, c->base, ct_core_int(c->p, range, 0));
+    ct_ad_seq_let(&inner, range, env, library(c, range, "fresh", &cells, 1));
+    CtCore *from = ct_core_prim2(c->p, range, PRIM_INT_MUL, use(c, range, g), size);
     from = ct_ad_seq_name(&inner, "from", from);
-    CtCore *left = ct_core_prim2(c->p, span, PRIM_INT_SUB, n, from);
-    left = ct_ad_seq_name(&inner, "n", ct_core_prim2(c->p, span, PRIM_INT_MIN, size, left));
+    CtCore *left = ct_core_prim2(c->p, range, PRIM_INT_SUB, n, from);
+    left = ct_ad_seq_name(&inner, "n", ct_core_prim2(c->p, range, PRIM_INT_MIN, size, left));
     CtCore *body = stretch(c, back, env, ds, from, left, dx), *parts[2];
     if (dx[0] || dx[1]) {
         ct_ad_seq_open(&inner, "env", "made", body, parts);
-        parts[0] = library(c, span, "given", (CtCore *[]){cells, parts[0]}, 2);
-        body = ct_core_pair(c->p, span, parts[0], parts[1]);
+        parts[0] = library(c, range, "given", (CtCore *[]){cells, parts[0]}, 2);
+        body = ct_core_pair(c->p, range, parts[0], parts[1]);
     } else {
-        body = library(c, span, "given", (CtCore *[]){cells, body}, 2);
+        body = library(c, range, "given", (CtCore *[]){cells, body}, 2);
     }
-    CtCore *f = lambda(c, span, &g, 1, ct_ad_seq_close(&inner, body));
-    CtCore *all = ct_ad_seq_name(seq, "gs", array(c, span, ARRAY_BUILD, count, f, NULL));
+    CtCore *f = lambda(c, range, &g, 1, ct_ad_seq_close(&inner, body));
+    CtCore *all = ct_ad_seq_name(seq, "gs", array(c, range, ARRAY_BUILD, count, f, NULL));
     c->base = base;
-    CtCore *envs = dx[0] || dx[1] ? unzipped(c, span, all, 0) : all;
-    CtCore *args[4] = {use(c, span, base), cells, envs, ct_ad_seq_state(seq, span)};
-    CtCore *merged = ct_ad_seq_name(seq, "env", library(c, span, "merged", args, 4));
+    CtCore *envs = dx[0] || dx[1] ? unzipped(c, range, all, 0) : all;
+    CtCore *args[4] = {use(c, range, base), cells, envs, ct_ad_seq_state(seq, range)};
+    CtCore *merged = ct_ad_seq_name(seq, "env", library(c, range, "merged", args, 4));
     if (!dx[0] && !dx[1]) return merged;
     CtVar *k = ct_core_var_new(c->p, "k", c->p->int_type);
-    CtCore *group = ct_core_prim2(c->p, span, PRIM_INT_QUOT, use(c, span, k), size);
-    CtCore *place = ct_core_prim2(c->p, span, PRIM_INT_REM, use(c, span, k), size);
-    CtCore *made = element(c, span, ct_core_proj(c->p, span, element(c, span, all, group), 1), place);
-    return ct_core_pair(c->p, span, merged, array(c, span, ARRAY_BUILD, n, lambda(c, span, &k, 1, made), NULL));
+    CtCore *group = ct_core_prim2(c->p, range, PRIM_INT_QUOT, use(c, range, k), size);
+    CtCore *place = ct_core_prim2(c->p, range, PRIM_INT_REM, use(c, range, k), size);
+    CtCore *made = element(c, range, ct_core_proj(c->p, range, element(c, range, all, group), 1), place);
+    return ct_core_pair(c->p, range, merged, array(c, range, ARRAY_BUILD, n, lambda(c, range, &k, 1, made), NULL));
 }
 
 /* λd. sequence (zipWith (λf d'. scope (f d')) a₂ (collect d)); values: the pairs ⟨a₁, a₂⟩ of the elements */
 static void elementwise_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d) {
-    CtSpan span = back->core->span;
+    CtSourceRange range = back->core->range;
     Loop loop = loop_of(back->core);
-    CtCore *n = ct_ad_seq_name(seq, "n", array(c, span, ARRAY_LENGTH, back->values[0], NULL, NULL));
-    CtCore *ds = ct_ad_seq_name(seq, "ds", ct_chad_elements(c, span, back->core->type->parts[0], n, d));
+    CtCore *n = ct_ad_seq_name(seq, "n", array(c, range, ARRAY_LENGTH, back->values[0], NULL, NULL));
+    CtCore *ds = ct_ad_seq_name(seq, "ds", ct_chad_elements(c, range, back->core->type->parts[0], n, d));
     CtCore *dx[2] = {NULL, NULL};
     CtCore *after = stretch(c, back, seq->state, ds, NULL, n, dx);
     if (c->rung.local) {
         CtSeq many = ct_ad_seq(c->p, seq->state);
         uint32_t least = group_least(c, back);
-        CtCore *apart = groups(c, &many, back, ds, n, ct_core_int(c->p, span, least));
-        CtCore *few = ct_core_prim2(c->p, span, PRIM_INT_LT, n, ct_core_int(c->p, span, 2 * least));
-        after = ct_core_if(c->p, span, few, after, ct_ad_seq_close(&many, apart));
+        CtCore *apart = groups(c, &many, back, ds, n, ct_core_int(c->p, range, least));
+        CtCore *few = ct_core_prim2(c->p, range, PRIM_INT_LT, n, ct_core_int(c->p, range, 2 * least));
+        after = ct_core_if(c->p, range, few, after, ct_ad_seq_close(&many, apart));
     }
     if (!dx[0] && !dx[1]) {
         CtVar *env = ct_core_var_new(c->p, "env", after->type);
-        ct_ad_seq_let(seq, span, env, after);
+        ct_ad_seq_let(seq, range, env, after);
         seq->state = env;
         return;
     }
@@ -225,8 +225,8 @@ static void elementwise_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *
     seq->state = parts[0]->as.var;
     for (uint32_t k = 0; k < loop.lam->count; k++) {
         if (!dx[k]) continue;
-        CtCore *own = dx[0] && dx[1] ? unzipped(c, span, parts[1], k) : parts[1];
-        ct_chad_back_call(c, seq, back->parts[k], ct_chad_dense(c, span, loop.lam->params[k]->type, own));
+        CtCore *own = dx[0] && dx[1] ? unzipped(c, range, parts[1], k) : parts[1];
+        ct_chad_back_call(c, seq, back->parts[k], ct_chad_dense(c, range, loop.lam->params[k]->type, own));
     }
 }
 
@@ -247,17 +247,17 @@ static CtPaired straight(CtChad *c, CtSeq *seq, CtCore *core, CtCore **xs, CtBac
     uint32_t frame = c->frame;
     Body body = body_of(c, loop.lam, varies);
     c->frame = frame;
-    CtCore *f = lambda(c, core->span, body.params, loop.lam->count, ct_ad_seq_close(&body.seq, body.made.x));
+    CtCore *f = lambda(c, core->range, body.params, loop.lam->count, ct_ad_seq_close(&body.seq, body.made.x));
     if (body.made.back) {
         for (uint32_t i = 0; i < loop.count; i++) xs[i] = ct_ad_seq_name(seq, "x", xs[i]);
         back->values = CT_NEW_ARRAY(c->ad->arena, CtCore *, 3);
         memcpy(back->values, xs, loop.count * sizeof *xs);
-        CtCore *n = is_build ? xs[0] : array(c, core->span, ARRAY_LENGTH, xs[0], NULL, NULL);
+        CtCore *n = is_build ? xs[0] : array(c, core->range, ARRAY_LENGTH, xs[0], NULL, NULL);
         back->values[2] = ct_ad_seq_name(seq, "n", n);
         back->parts = parts;
     }
     CtCore *args[3] = {is_build ? xs[0] : f, is_build ? f : xs[0], loop.count > 1 ? xs[1] : NULL};
-    CtCore *all = ct_core_array(c->p, core->span, core->as.call.of.array, args, loop.count + 1);
+    CtCore *all = ct_core_array(c->p, core->range, core->as.call.of.array, args, loop.count + 1);
     return (CtPaired){all, body.made.back ? back : NULL};
 }
 
@@ -270,17 +270,17 @@ static CtPaired elementwise(CtChad *c, CtSeq *seq, CtCore *core) {
     CtBack *back = ct_chad_back(c, core, maybe_elementwise_back);
     Body body = body_of(c, loop.lam, varies);
     CtCore *result = body.made.x;
-    if (body.made.back) result = ct_core_pair(c->p, core->span, result, backpropagator(c, loop.lam, &body));
-    CtCore *f = lambda(c, core->span, body.params, loop.lam->count, ct_ad_seq_close(&body.seq, result));
+    if (body.made.back) result = ct_core_pair(c->p, core->range, result, backpropagator(c, loop.lam, &body));
+    CtCore *f = lambda(c, core->range, body.params, loop.lam->count, ct_ad_seq_close(&body.seq, result));
     bool is_build = core->as.call.of.array == ARRAY_BUILD;
     CtCore *args[3] = {is_build ? xs[0] : f, is_build ? f : xs[0], loop.count > 1 ? xs[1] : NULL};
-    CtCore *all = ct_core_array(c->p, core->span, core->as.call.of.array, args, loop.count + 1);
+    CtCore *all = ct_core_array(c->p, core->range, core->as.call.of.array, args, loop.count + 1);
     if (!body.made.back) return (CtPaired){all, NULL};
     back->values = CT_NEW(c->ad->arena, CtCore *);
     back->values[0] = ct_ad_seq_name(seq, "a", all);
     back->parts = parts;
     back->places = places_of(c, &body);
-    return (CtPaired){unzipped(c, core->span, back->values[0], 0), back};
+    return (CtPaired){unzipped(c, core->range, back->values[0], 0), back};
 }
 
 /* ---- folds and scans ---- */
@@ -291,99 +291,101 @@ static bool is_scan(const CtCore *core) {
 }
 static bool is_accum(const CtCore *core) { return core->as.call.of.array == ARRAY_MAP_ACCUM; }
 
-static CtCore *sum(CtChad *c, CtSpan span, CtType *type, CtCore *a, CtCore *b) {
+static CtCore *sum(CtChad *c, CtSourceRange range, CtType *type, CtCore *a, CtCore *b) {
     CtCore *args[2] = {a, b};
-    return ct_ad_is_real(type) ? ct_core_prim2(c->p, span, PRIM_ADD, a, b) : ct_ad_library_call(c->ad, span, "plus", args, 2);
+    return ct_ad_is_real(type) ? ct_core_prim2(c->p, range, PRIM_ADD, a, b)
+                               : ct_ad_library_call(c->ad, range, "plus", args, 2);
 }
 
 /* The zero of what is carried backwards. */
-static CtCore *nothing(CtChad *c, CtSpan span, CtType *type) {
-    return ct_ad_is_real(type) ? ct_core_double(c->p, span, -0.0) : ct_chad_zero(c->ad, span);
+static CtCore *nothing(CtChad *c, CtSourceRange range, CtType *type) {
+    return ct_ad_is_real(type) ? ct_core_double(c->p, range, -0.0) : ct_chad_zero(c->ad, range);
 }
 
 /* The cotangent of a step's result, from what is carried and what came to the array of results at i. */
 static CtCore *step_cotangent(CtChad *c, CtSeq *seq, const Loop *loop, CtCore *carried, CtCore *out) {
-    CtSpan span = loop->core->span;
+    CtSourceRange range = loop->core->range;
     CtType *type = loop->lam->params[0]->type;
     if (!out) return carried;
-    if (is_scan(loop->core)) return ct_ad_seq_name(seq, "d", sum(c, span, type, carried, out));
+    if (is_scan(loop->core)) return ct_ad_seq_name(seq, "d", sum(c, range, type, carried, out));
     CtType *made = loop->lam->body->type->parts[1];
-    CtCore *cots[2] = {ct_chad_box(c, span, type, carried), ct_chad_box(c, span, made, out)};
-    CtCore *both = ct_core_array_lit(c->p, span, ct_chad_cot(c->ad), cots, 2);
-    return ct_ad_seq_name(seq, "d", ct_chad_make(c->ad, span, "Dense", &both, 1));
+    CtCore *cots[2] = {ct_chad_box(c, range, type, carried), ct_chad_box(c, range, made, out)};
+    CtCore *both = ct_core_array_lit(c->p, range, ct_chad_cot(c->ad), cots, 2);
+    return ct_ad_seq_name(seq, "d", ct_chad_make(c->ad, range, "Dense", &both, 1));
 }
 
 /* The array's elements of the result's cotangent, and the cotangent of the last accumulator. */
 static CtCore *results(CtChad *c, CtSeq *seq, const Loop *loop, CtCore *n, CtCore *d, CtCore **last) {
-    CtSpan span = loop->core->span;
+    CtSourceRange range = loop->core->range;
     CtType *type = loop->lam->params[0]->type;
     *last = d;
     if (is_scan(loop->core)) {
-        *last = nothing(c, span, type);
+        *last = nothing(c, range, type);
         if (loop->core->as.call.of.array == ARRAY_SCANL)
-            n = ct_core_prim2(c->p, span, PRIM_INT_ADD, n, ct_core_int(c->p, span, 1));
-        return ct_ad_seq_name(seq, "ds", ct_chad_elements(c, span, type, n, d));
+            n = ct_core_prim2(c->p, range, PRIM_INT_ADD, n, ct_core_int(c->p, range, 1));
+        return ct_ad_seq_name(seq, "ds", ct_chad_elements(c, range, type, n, d));
     }
     if (!is_accum(loop->core)) return NULL;
-    CtCore *two = ct_core_int(c->p, span, 2);
-    CtCore *parts = ct_ad_seq_name(seq, "ds", ct_chad_elements(c, span, ct_chad_cot(c->ad), two, d));
-    CtCore *carried = element(c, span, parts, ct_core_int(c->p, span, 0));
-    *last = ct_is_discrete(type) ? nothing(c, span, type) : ct_chad_unbox(c, span, type, carried);
+    CtCore *two = ct_core_int(c->p, range, 2);
+    CtCore *parts = ct_ad_seq_name(seq, "ds", ct_chad_elements(c, range, ct_chad_cot(c->ad), two, d));
+    CtCore *carried = element(c, range, parts, ct_core_int(c->p, range, 0));
+    *last = ct_is_discrete(type) ? nothing(c, range, type) : ct_chad_unbox(c, range, type, carried);
     *last = ct_ad_seq_name(seq, "d", *last);
     CtType *made = loop->lam->body->type->parts[1];
     if (ct_is_discrete(made)) return NULL;
-    CtCore *outs = element(c, span, parts, ct_core_int(c->p, span, 1));
-    return ct_ad_seq_name(seq, "ds", ct_chad_elements(c, span, made, n, outs));
+    CtCore *outs = element(c, range, parts, ct_core_int(c->p, range, 1));
+    return ct_ad_seq_name(seq, "ds", ct_chad_elements(c, range, made, n, outs));
 }
 
 /* values: the steps' backpropagators, or pairs of results and such */
 static void fold_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d) {
-    CtSpan span = back->core->span;
+    CtSourceRange range = back->core->range;
     Loop loop = loop_of(back->core);
     CtType *type = loop.lam->params[0]->type;
     bool scanl = back->core->as.call.of.array == ARRAY_SCANL, pairs = is_scan(back->core) || is_accum(back->core);
     CtCore *steps = back->values[0], *last;
-    CtCore *n = ct_ad_seq_name(seq, "n", array(c, span, ARRAY_LENGTH, steps, NULL, NULL));
+    CtCore *n = ct_ad_seq_name(seq, "n", array(c, range, ARRAY_LENGTH, steps, NULL, NULL));
     CtCore *ds = results(c, seq, &loop, n, d, &last);
 
     /* λ((da, env), k). … */
     CtVar *k = ct_core_var_new(c->p, "k", c->p->int_type);
-    CtVar *opened[2] = {ct_core_var_new(c->p, "da", last->type), ct_core_var_new(c->p, "env", ct_chad_environment_type(c->ad))};
+    CtVar *opened[2] = {ct_core_var_new(c->p, "da", last->type),
+                        ct_core_var_new(c->p, "env", ct_chad_environment_type(c->ad))};
     CtVar *carry = ct_core_var_new(c->p, "state", ct_core_type_pair(c->p, last->type, opened[1]->type));
     CtSeq inner = ct_ad_seq(c->p, opened[1]);
-    ct_ad_seq_unpack(&inner, span, opened, 2, use(c, span, carry));
-    CtCore *end = ct_core_prim2(c->p, span, PRIM_INT_SUB, n, ct_core_int(c->p, span, 1));
-    CtCore *i = ct_ad_seq_name(&inner, "i", ct_core_prim2(c->p, span, PRIM_INT_SUB, end, use(c, span, k)));
-    CtCore *f = element(c, span, steps, i);
-    f = ct_ad_seq_name(&inner, "f", pairs ? ct_core_proj(c->p, span, f, 1) : f);
-    CtCore *place = scanl ? ct_core_prim2(c->p, span, PRIM_INT_ADD, i, ct_core_int(c->p, span, 1)) : i;
-    CtCore *out = ds ? ct_ad_seq_name(&inner, "d", element(c, span, ds, place)) : NULL;
-    if (!out && is_accum(back->core)) out = ct_chad_zero(c->ad, span);
-    CtCore *dy = step_cotangent(c, &inner, &loop, use(c, span, opened[0]), out);
-    ct_chad_run(c, &inner, span, f, dy, back->depth);
+    ct_ad_seq_unpack(&inner, range, opened, 2, use(c, range, carry));
+    CtCore *end = ct_core_prim2(c->p, range, PRIM_INT_SUB, n, ct_core_int(c->p, range, 1));
+    CtCore *i = ct_ad_seq_name(&inner, "i", ct_core_prim2(c->p, range, PRIM_INT_SUB, end, use(c, range, k)));
+    CtCore *f = element(c, range, steps, i);
+    f = ct_ad_seq_name(&inner, "f", pairs ? ct_core_proj(c->p, range, f, 1) : f);
+    CtCore *place = scanl ? ct_core_prim2(c->p, range, PRIM_INT_ADD, i, ct_core_int(c->p, range, 1)) : i;
+    CtCore *out = ds ? ct_ad_seq_name(&inner, "d", element(c, range, ds, place)) : NULL;
+    if (!out && is_accum(back->core)) out = ct_chad_zero(c->ad, range);
+    CtCore *dy = step_cotangent(c, &inner, &loop, use(c, range, opened[0]), out);
+    ct_chad_run(c, &inner, range, f, dy, back->depth);
     CtCore *dx = taken(c, &inner, back, loop.lam, 1);
     CtCore *da = taken(c, &inner, back, loop.lam, 0);
-    if (!da) da = nothing(c, span, type);
+    if (!da) da = nothing(c, range, type);
 
-    CtCore *after = ct_core_pair(c->p, span, da, ct_ad_seq_state(&inner, span));
-    CtCore *from = ct_core_pair(c->p, span, last, ct_chad_state(c, seq, span));
-    CtCore *indices = array(c, span, ARRAY_IOTA, n, NULL, NULL);
+    CtCore *after = ct_core_pair(c->p, range, da, ct_ad_seq_state(&inner, range));
+    CtCore *from = ct_core_pair(c->p, range, last, ct_chad_state(c, seq, range));
+    CtCore *indices = array(c, range, ARRAY_IOTA, n, NULL, NULL);
     CtVar *params[2] = {carry, k};
     CtCore *parts[2], *final[2];
     if (dx) {
-        CtCore *both = ct_core_pair(c->p, span, after, dx);
-        CtCore *step = lambda(c, span, params, 2, ct_ad_seq_close(&inner, both));
-        ct_ad_seq_open(seq, "state", "ds", array(c, span, ARRAY_MAP_ACCUM, step, from, indices), parts);
+        CtCore *both = ct_core_pair(c->p, range, after, dx);
+        CtCore *step = lambda(c, range, params, 2, ct_ad_seq_close(&inner, both));
+        ct_ad_seq_open(seq, "state", "ds", array(c, range, ARRAY_MAP_ACCUM, step, from, indices), parts);
     } else {
-        CtCore *step = lambda(c, span, params, 2, ct_ad_seq_close(&inner, after));
-        parts[0] = array(c, span, ARRAY_FOLDL, step, from, indices);
+        CtCore *step = lambda(c, range, params, 2, ct_ad_seq_close(&inner, after));
+        parts[0] = array(c, range, ARRAY_FOLDL, step, from, indices);
     }
     ct_ad_seq_open(seq, "d", "env", parts[0], final);
     seq->state = final[1]->as.var;
-    if (scanl) final[0] = sum(c, span, type, final[0], element(c, span, ds, ct_core_int(c->p, span, 0)));
+    if (scanl) final[0] = sum(c, range, type, final[0], element(c, range, ds, ct_core_int(c->p, range, 0)));
     if (dx) {
-        CtCore *own = array(c, span, ARRAY_REVERSE, parts[1], NULL, NULL);
-        CtCore *cot = ct_ad_seq_name(seq, "d", ct_chad_dense(c, span, loop.lam->params[1]->type, own));
+        CtCore *own = array(c, range, ARRAY_REVERSE, parts[1], NULL, NULL);
+        CtCore *cot = ct_ad_seq_name(seq, "d", ct_chad_dense(c, range, loop.lam->params[1]->type, own));
         final[0] = ct_ad_seq_name(seq, "d", final[0]);
         ct_chad_back_call(c, seq, back->parts[1], cot);
     }
@@ -396,41 +398,41 @@ static void maybe_fold_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d
 
 /* mapAccumL (λ(a, x). …) z xs: the step's accumulator, and beside it what is to be kept. */
 static CtCore *step_result(CtChad *c, CtCore *core, const Loop *loop, Body *body) {
-    CtSpan span = core->span;
+    CtSourceRange range = core->range;
     CtCore *f = backpropagator(c, loop->lam, body);
     CtCore *y = body->made.x;
     if (is_accum(core)) {
         CtCore *parts[2];
         ct_ad_seq_open(&body->seq, "a", "y", y, parts);
-        CtCore *kept = ct_core_pair(c->p, span, parts[1], f);
-        return ct_core_pair(c->p, span, parts[0], kept);
+        CtCore *kept = ct_core_pair(c->p, range, parts[1], f);
+        return ct_core_pair(c->p, range, parts[0], kept);
     }
     CtCore *kept = f;
     if (is_scan(core)) {
         y = ct_ad_seq_name(&body->seq, "y", y);
-        kept = ct_core_pair(c->p, span, y, f);
+        kept = ct_core_pair(c->p, range, y, f);
     }
-    return ct_core_pair(c->p, span, y, kept);
+    return ct_core_pair(c->p, range, y, kept);
 }
 
 static CtPaired fold(CtChad *c, CtSeq *seq, CtCore *core) {
     Loop loop = loop_of(core);
-    CtSpan span = core->span;
+    CtSourceRange range = core->range;
     CtBack **parts;
     CtCore **xs = ct_chad_values(c, seq, loop.others, loop.count, &parts);
     bool varies[2] = {true, parts && parts[1]};
     CtBack *back = ct_chad_back(c, core, maybe_fold_back);
     Body body = body_of(c, loop.lam, varies);
     if (ct_is_discrete(core->type) || (!body.made.back && !parts)) {
-        CtCore *f = lambda(c, span, body.params, 2, ct_ad_seq_close(&body.seq, body.made.x));
+        CtCore *f = lambda(c, range, body.params, 2, ct_ad_seq_close(&body.seq, body.made.x));
         CtCore *args[3] = {f, xs[0], xs[1]};
-        return (CtPaired){ct_core_array(c->p, span, core->as.call.of.array, args, 3), NULL};
+        return (CtPaired){ct_core_array(c->p, range, core->as.call.of.array, args, 3), NULL};
     }
     xs[0] = ct_ad_seq_name(seq, "z", xs[0]);
     CtCore *result = step_result(c, core, &loop, &body);
-    CtCore *f = lambda(c, span, body.params, 2, ct_ad_seq_close(&body.seq, result));
+    CtCore *f = lambda(c, range, body.params, 2, ct_ad_seq_close(&body.seq, result));
     CtCore *both[2];
-    ct_ad_seq_open(seq, "y", "steps", array(c, span, ARRAY_MAP_ACCUM, f, xs[0], xs[1]), both);
+    ct_ad_seq_open(seq, "y", "steps", array(c, range, ARRAY_MAP_ACCUM, f, xs[0], xs[1]), both);
     back->values = CT_NEW(c->ad->arena, CtCore *);
     back->values[0] = both[1];
     back->parts = CT_NEW_ARRAY(c->ad->arena, CtBack *, 2);
@@ -438,11 +440,11 @@ static CtPaired fold(CtChad *c, CtSeq *seq, CtCore *core) {
     back->places = places_of(c, &body);
     CtCore *y = both[0];
     if (is_scan(core)) {
-        y = unzipped(c, span, both[1], 0);
-        CtCore *first = ct_core_array_lit(c->p, span, xs[0]->type, xs, 1);
-        if (core->as.call.of.array == ARRAY_SCANL) y = array(c, span, ARRAY_APPEND, first, y, NULL);
+        y = unzipped(c, range, both[1], 0);
+        CtCore *first = ct_core_array_lit(c->p, range, xs[0]->type, xs, 1);
+        if (core->as.call.of.array == ARRAY_SCANL) y = array(c, range, ARRAY_APPEND, first, y, NULL);
     } else if (is_accum(core))
-        y = ct_core_pair(c->p, span, y, unzipped(c, span, both[1], 0));
+        y = ct_core_pair(c->p, range, y, unzipped(c, range, both[1], 0));
     return (CtPaired){y, back};
 }
 
@@ -450,7 +452,7 @@ static CtPaired fold(CtChad *c, CtSeq *seq, CtCore *core) {
 
 /* A function that is no λ in sight becomes one: λ⟨x⟩. f ⟨x⟩, f evaluated before, as it would be. */
 static CtCore *with_lambda(CtChad *c, CtCore *core) {
-    CtSpan span = core->span;
+    CtSourceRange range = core->range;
     uint32_t function = (uint32_t)ct_core_array_info(core->as.call.of.array)->function, count = core->as.call.count;
     CtCore **args = CT_NEW_ARRAY(c->ad->arena, CtCore *, count);
     CtVar **vars = CT_NEW_ARRAY(c->ad->arena, CtVar *, count);
@@ -461,19 +463,19 @@ static CtCore *with_lambda(CtChad *c, CtCore *core) {
             continue;
         }
         vars[i] = ct_core_var_new(c->p, i == function ? "f" : "x", arg->type);
-        args[i] = ct_core_var(c->p, span, vars[i]);
+        args[i] = ct_core_var(c->p, range, vars[i]);
     }
     CtCore *f = args[function], *uses[2];
     CtVar *params[2];
     uint32_t arity = f->type->count - 1;
     for (uint32_t i = 0; i < arity; i++) {
         params[i] = ct_core_var_new(c->p, "x", f->type->parts[i]);
-        uses[i] = ct_core_var(c->p, span, params[i]);
+        uses[i] = ct_core_var(c->p, range, params[i]);
     }
-    args[function] = lambda(c, span, params, arity, ct_core_app(c->p, span, f, uses, arity));
-    CtCore *body = ct_core_array(c->p, span, core->as.call.of.array, args, count);
+    args[function] = lambda(c, range, params, arity, ct_core_app(c->p, range, f, uses, arity));
+    CtCore *body = ct_core_array(c->p, range, core->as.call.of.array, args, count);
     for (uint32_t i = count; i-- > 0;)
-        if (vars[i]) body = ct_core_let(c->p, span, vars[i], core->as.call.args[i], body);
+        if (vars[i]) body = ct_core_let(c->p, range, vars[i], core->as.call.args[i], body);
     return body;
 }
 

@@ -53,42 +53,42 @@ CtType *ct_chad_cot(CtAd *ad) {
 
 CtType *ct_chad_cotangent(CtAd *ad, CtType *type) { return ct_ad_is_real(type) ? ad->p->double_type : ct_chad_cot(ad); }
 
-CtCore *ct_chad_make(CtAd *ad, CtSpan span, const char *con, CtCore *const *args, uint32_t count) {
-    return ct_ad_library_con(ad, span, ct_chad_cot(ad), con, args, count);
+CtCore *ct_chad_make(CtAd *ad, CtSourceRange range, const char *con, CtCore *const *args, uint32_t count) {
+    return ct_ad_library_con(ad, range, ct_chad_cot(ad), con, args, count);
 }
 
-CtCore *ct_chad_zero(CtAd *ad, CtSpan span) { return ct_chad_make(ad, span, "Zero", NULL, 0); }
+CtCore *ct_chad_zero(CtAd *ad, CtSourceRange range) { return ct_chad_make(ad, range, "Zero", NULL, 0); }
 
-CtCore *ct_chad_zero_of(CtChad *c, CtSpan span, CtType *type) {
-    if (!c->rung.dense || ct_is_discrete(type)) return ct_chad_zero(c->ad, span);
-    if (ct_ad_is_real(type)) return ct_chad_box(c, span, type, ct_core_double(c->p, span, -0.0));
-    if (type->kind != TYPE_TUPLE) return ct_chad_zero(c->ad, span);
+CtCore *ct_chad_zero_of(CtChad *c, CtSourceRange range, CtType *type) {
+    if (!c->rung.dense || ct_is_discrete(type)) return ct_chad_zero(c->ad, range);
+    if (ct_ad_is_real(type)) return ct_chad_box(c, range, type, ct_core_double(c->p, range, -0.0));
+    if (type->kind != TYPE_TUPLE) return ct_chad_zero(c->ad, range);
     CtCore **zeros = CT_NEW_ARRAY(c->ad->arena, CtCore *, type->count);
-    for (uint32_t i = 0; i < type->count; i++) zeros[i] = ct_chad_zero_of(c, span, type->parts[i]);
-    CtCore *all = ct_core_array_lit(c->p, span, ct_chad_cot(c->ad), zeros, type->count);
-    return ct_chad_make(c->ad, span, "Dense", &all, 1);
+    for (uint32_t i = 0; i < type->count; i++) zeros[i] = ct_chad_zero_of(c, range, type->parts[i]);
+    CtCore *all = ct_core_array_lit(c->p, range, ct_chad_cot(c->ad), zeros, type->count);
+    return ct_chad_make(c->ad, range, "Dense", &all, 1);
 }
 
-CtCore *ct_chad_box(CtChad *c, CtSpan span, CtType *type, CtCore *d) {
-    return ct_ad_is_real(type) ? ct_chad_make(c->ad, span, "Real", &d, 1) : d;
+CtCore *ct_chad_box(CtChad *c, CtSourceRange range, CtType *type, CtCore *d) {
+    return ct_ad_is_real(type) ? ct_chad_make(c->ad, range, "Real", &d, 1) : d;
 }
 
-CtCore *ct_chad_unbox(CtChad *c, CtSpan span, CtType *type, CtCore *cot) {
-    return ct_ad_is_real(type) ? ct_ad_library_call(c->ad, span, "real", &cot, 1) : cot;
+CtCore *ct_chad_unbox(CtChad *c, CtSourceRange range, CtType *type, CtCore *cot) {
+    return ct_ad_is_real(type) ? ct_ad_library_call(c->ad, range, "real", &cot, 1) : cot;
 }
 
-CtCore *ct_chad_at(CtChad *c, CtSpan span, CtCore *index, CtCore *cot) {
+CtCore *ct_chad_at(CtChad *c, CtSourceRange range, CtCore *index, CtCore *cot) {
     CtCore *args[2] = {index, cot};
-    return ct_ad_library_call(c->ad, span, "at", args, 2);
+    return ct_ad_library_call(c->ad, range, "at", args, 2);
 }
 
-CtCore *ct_chad_elements(CtChad *c, CtSpan span, CtType *element, CtCore *n, CtCore *d) {
+CtCore *ct_chad_elements(CtChad *c, CtSourceRange range, CtType *element, CtCore *n, CtCore *d) {
     CtCore *args[2] = {n, d};
-    return ct_ad_library_call(c->ad, span, ct_ad_is_real(element) ? "reals" : "collect", args, 2);
+    return ct_ad_library_call(c->ad, range, ct_ad_is_real(element) ? "reals" : "collect", args, 2);
 }
 
-CtCore *ct_chad_dense(CtChad *c, CtSpan span, CtType *element, CtCore *elements) {
-    return ct_chad_make(c->ad, span, ct_ad_is_real(element) ? "Reals" : "Dense", &elements, 1);
+CtCore *ct_chad_dense(CtChad *c, CtSourceRange range, CtType *element, CtCore *elements) {
+    return ct_chad_make(c->ad, range, ct_ad_is_real(element) ? "Reals" : "Dense", &elements, 1);
 }
 
 /* ---- variables and what is bound ---- */
@@ -99,11 +99,11 @@ static void variable_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d) 
         ct_chad_straight_add(c, seq, back, NULL, d);
         return;
     }
-    ct_chad_add(c, seq, back->core->span, back->places[0], d);
+    ct_chad_add(c, seq, back->core->range, back->places[0], d);
 }
 
 static CtPaired variable(CtChad *c, CtCore *core) {
-    CtPaired made = constant(ct_core_var(c->p, core->span, ct_ad_var(c->t, core->as.var)));
+    CtPaired made = constant(ct_core_var(c->p, core->range, ct_ad_var(c->t, core->as.var)));
     CtPlace place = ct_chad_where(c, core->as.var);
     if (place.kind == PLACE_NONE || place.kind == PLACE_CLOSED) return made;
     made.back = ct_chad_back(c, core, variable_back);
@@ -122,27 +122,27 @@ static CtPlace bind(CtChad *c, CtVar *var, bool varies) {
 }
 
 /* What a variable's scope leaves, of its own type. */
-static CtCore *scoped(CtChad *c, CtSeq *seq, CtSpan span, const CtVar *var, CtPlace place) {
-    CtCore *cot = ct_chad_pop(c, seq, span, place.number);
-    return cot ? ct_ad_seq_name(seq, "d", ct_chad_unbox(c, span, var->type, cot)) : NULL;
+static CtCore *scoped(CtChad *c, CtSeq *seq, CtSourceRange range, const CtVar *var, CtPlace place) {
+    CtCore *cot = ct_chad_pop(c, seq, range, place.number);
+    return cot ? ct_ad_seq_name(seq, "d", ct_chad_unbox(c, range, var->type, cot)) : NULL;
 }
 
 /* D[let x = t in s] = let ⟨x, x'⟩ = D[t] in let ⟨y, y'⟩ = D[s] in ⟨y, λd. do { dx ← scope (y' d); x' dx }⟩: after y' d
  */
 static void let_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d) {
     (void)d;
-    CtCore *dx = scoped(c, seq, back->core->span, back->core->as.let.vars[0], back->places[0]);
+    CtCore *dx = scoped(c, seq, back->core->range, back->core->as.let.vars[0], back->places[0]);
     ct_chad_back_call(c, seq, back->parts[0], dx);
 }
 
-static CtCore *product(CtChad *c, CtSeq *seq, CtSpan span, CtType *const *types, CtVar *const *vars,
+static CtCore *product(CtChad *c, CtSeq *seq, CtSourceRange range, CtType *const *types, CtVar *const *vars,
                        const CtPlace *places, uint32_t count);
 
 static void unpack_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d) {
     (void)d;
     const CtCore *core = back->core;
-    CtCore *whole =
-        product(c, seq, core->span, core->as.let.rhs->type->parts, core->as.let.vars, back->places, core->as.let.count);
+    CtCore *whole = product(c, seq, core->range, core->as.let.rhs->type->parts, core->as.let.vars, back->places,
+                            core->as.let.count);
     ct_chad_back_call(c, seq, back->parts[0], whole);
 }
 
@@ -158,7 +158,7 @@ static CtBack *let(CtChad *c, CtSeq *seq, CtCore *core) {
         places[i] = bind(c, core->as.let.vars[i], rhs.back != NULL);
         varies = varies || places[i].kind != PLACE_NONE;
     }
-    ct_ad_seq_unpack(seq, core->span, vars, is_let ? 0 : count, rhs.x);
+    ct_ad_seq_unpack(seq, core->range, vars, is_let ? 0 : count, rhs.x);
     if (!varies) return NULL;
     back->places = places;
     back->parts = CT_NEW(c->ad->arena, CtBack *);
@@ -203,51 +203,52 @@ static CtPaired bindings(CtChad *c, CtSeq *seq, CtCore *core) {
 /* ---- products ---- */
 
 /* The cotangents that came to the components, as one: all side by side, or a bag of those that may be there. */
-static CtCore *product(CtChad *c, CtSeq *seq, CtSpan span, CtType *const *types, CtVar *const *vars,
+static CtCore *product(CtChad *c, CtSeq *seq, CtSourceRange range, CtType *const *types, CtVar *const *vars,
                        const CtPlace *places, uint32_t count) {
     CtCore **cots = CT_NEW_ARRAY(c->ad->arena, CtCore *, count);
     uint32_t found = 0;
     for (uint32_t i = count; i-- > 0;) { /* the last cell first, as they were made */
-        cots[i] = vars[i] && places[i].kind != PLACE_NONE ? ct_chad_pop(c, seq, span, places[i].number) : NULL;
-        if (!cots[i] && c->rung.dense) cots[i] = ct_chad_zero_of(c, span, types[i]);
+        cots[i] = vars[i] && places[i].kind != PLACE_NONE ? ct_chad_pop(c, seq, range, places[i].number) : NULL;
+        if (!cots[i] && c->rung.dense) cots[i] = ct_chad_zero_of(c, range, types[i]);
         if (cots[i]) found++;
     }
     bool dense = found * 2 > count;
     for (uint32_t i = 0; dense && i < count; i++)
-        if (!cots[i]) cots[i] = ct_chad_zero(c->ad, span);
+        if (!cots[i]) cots[i] = ct_chad_zero(c->ad, range);
     if (dense) {
-        CtCore *array = ct_core_array_lit(c->p, span, ct_chad_cot(c->ad), cots, count);
-        return ct_chad_make(c->ad, span, "Dense", &array, 1);
+        CtCore *array = ct_core_array_lit(c->p, range, ct_chad_cot(c->ad), cots, count);
+        return ct_chad_make(c->ad, range, "Dense", &array, 1);
     }
     CtCore *bag = NULL;
     for (uint32_t i = 0; i < count; i++) {
         if (!cots[i]) continue;
-        CtCore *item = ct_chad_at(c, span, ct_core_int(c->p, span, i), cots[i]);
+        CtCore *item = ct_chad_at(c, range, ct_core_int(c->p, range, i), cots[i]);
         CtCore *args[2] = {bag, item};
-        bag = bag ? ct_ad_library_call(c->ad, span, "plus", args, 2) : item;
+        bag = bag ? ct_ad_library_call(c->ad, range, "plus", args, 2) : item;
     }
     return bag;
 }
 
 /* D[⟨t, s⟩] = ⟨⟨x, y⟩, λd. do { x' (lfst d); y' (lsnd d) }⟩; the two do not depend on each other. */
 static void components_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d) {
-    CtSpan span = back->core->span;
-    CtCore *n = ct_core_int(c->p, span, back->count);
-    CtCore *ds = ct_ad_seq_name(seq, "ds", ct_chad_elements(c, span, ct_chad_cot(c->ad), n, d));
+    CtSourceRange range = back->core->range;
+    CtCore *n = ct_core_int(c->p, range, back->count);
+    CtCore *ds = ct_ad_seq_name(seq, "ds", ct_chad_elements(c, range, ct_chad_cot(c->ad), n, d));
     CtCore **parts = CT_NEW_ARRAY(c->ad->arena, CtCore *, back->count);
     for (uint32_t i = 0; i < back->count; i++) {
-        CtCore *args[2] = {ds, ct_core_int(c->p, span, i)};
+        CtCore *args[2] = {ds, ct_core_int(c->p, range, i)};
         CtType *type = back->core->as.call.args[i]->type;
         if (!back->parts[i]) continue;
-        CtCore *part = ct_core_array(c->p, span, ARRAY_INDEX, args, 2);
-        parts[i] = ct_ad_seq_name(seq, "d", ct_chad_unbox(c, span, type, part));
+        CtCore *part = ct_core_array(c->p, range, ARRAY_INDEX, args, 2);
+        parts[i] = ct_ad_seq_name(seq, "d", ct_chad_unbox(c, range, type, part));
     }
     for (uint32_t i = 0; i < back->count; i++) ct_chad_back_call(c, seq, back->parts[i], parts[i]);
 }
 
 static void con_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d) {
-    CtCore *args[2] = {ct_core_int(c->p, back->core->span, back->core->as.call.of.con->tag), d};
-    components_back(c, seq, back, ct_ad_seq_name(seq, "d", ct_ad_library_call(c->ad, back->core->span, "cast", args, 2)));
+    CtCore *args[2] = {ct_core_int(c->p, back->core->range, back->core->as.call.of.con->tag), d};
+    components_back(c, seq, back,
+                    ct_ad_seq_name(seq, "d", ct_ad_library_call(c->ad, back->core->range, "cast", args, 2)));
 }
 
 static void maybe_components_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d) {
@@ -267,26 +268,26 @@ static CtPaired components(CtChad *c, CtSeq *seq, CtCore *core) {
 
 /* D[fst t] = ⟨fst x, λd. x' ⟨d, 0⟩⟩ */
 static void projection_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d) {
-    CtSpan span = back->core->span;
+    CtSourceRange range = back->core->range;
     if (c->rung.dense) {
         CtType *type = back->core->as.proj.tuple->type;
         CtCore **all = CT_NEW_ARRAY(c->ad->arena, CtCore *, type->count);
         for (uint32_t i = 0; i < type->count; i++)
-            all[i] = i == back->core->as.proj.index ? ct_chad_box(c, span, type->parts[i], d)
-                                                    : ct_chad_zero_of(c, span, type->parts[i]);
-        CtCore *items = ct_core_array_lit(c->p, span, ct_chad_cot(c->ad), all, type->count);
-        ct_chad_back_call(c, seq, back->parts[0], ct_chad_make(c->ad, span, "Dense", &items, 1));
+            all[i] = i == back->core->as.proj.index ? ct_chad_box(c, range, type->parts[i], d)
+                                                    : ct_chad_zero_of(c, range, type->parts[i]);
+        CtCore *items = ct_core_array_lit(c->p, range, ct_chad_cot(c->ad), all, type->count);
+        ct_chad_back_call(c, seq, back->parts[0], ct_chad_make(c->ad, range, "Dense", &items, 1));
         return;
     }
-    CtCore *index = ct_core_int(c->p, span, back->core->as.proj.index);
-    CtCore *cot = ct_chad_box(c, span, back->core->type, d);
-    ct_chad_back_call(c, seq, back->parts[0], ct_chad_at(c, span, index, cot));
+    CtCore *index = ct_core_int(c->p, range, back->core->as.proj.index);
+    CtCore *cot = ct_chad_box(c, range, back->core->type, d);
+    ct_chad_back_call(c, seq, back->parts[0], ct_chad_at(c, range, index, cot));
 }
 
 static CtPaired projection(CtChad *c, CtSeq *seq, CtCore *core) {
     CtBack **parts;
     CtCore **xs = ct_chad_values(c, seq, &core->as.proj.tuple, 1, &parts);
-    CtPaired made = constant(ct_core_proj(c->p, core->span, xs[0], core->as.proj.index));
+    CtPaired made = constant(ct_core_proj(c->p, core->range, xs[0], core->as.proj.index));
     if (!parts || ct_is_discrete(core->type)) return made;
     made.back = ct_chad_back(c, core, projection_back);
     made.back->parts = parts;
@@ -297,15 +298,15 @@ static CtPaired projection(CtChad *c, CtSeq *seq, CtCore *core) {
 
 /* What happens in a branch when its cotangent arrives: after y' d, the fields' cotangents go to the scrutinee. */
 static void branch_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d) {
-    CtSpan span = back->core->span;
+    CtSourceRange range = back->core->range;
     ct_chad_back_call(c, seq, back->parts[0], d);
     const CtCase *branch = back->count > 0 ? &back->core->as.cases.cases[back->count - 1] : NULL;
     if (!branch || back->places[0].kind == PLACE_NONE) return;
-    CtCore *fields = product(c, seq, span, branch->con->fields, branch->vars, back->places + 1, branch->con->count);
+    CtCore *fields = product(c, seq, range, branch->con->fields, branch->vars, back->places + 1, branch->con->count);
     if (!fields) return;
-    CtCore *args[2] = {ct_core_int(c->p, span, branch->con->tag), fields};
-    CtCore *whole = ct_ad_seq_name(seq, "d", ct_ad_library_call(c->ad, span, "inject", args, 2));
-    ct_chad_add(c, seq, span, back->places[0], whole);
+    CtCore *args[2] = {ct_core_int(c->p, range, branch->con->tag), fields};
+    CtCore *whole = ct_ad_seq_name(seq, "d", ct_ad_library_call(c->ad, range, "inject", args, 2));
+    ct_chad_add(c, seq, range, back->places[0], whole);
 }
 
 /* One branch under way: ⟨x, x'⟩ and what was bound for it. `number` counts from 1; 0 is the default. */
@@ -339,13 +340,13 @@ static Branch branch(CtChad *c, CtCore *core, uint32_t number, CtPlace scrutinee
 static CtCore *branch_body(CtChad *c, CtCore *core, Branch *b, bool varies) {
     if (!varies) return ct_ad_seq_close(&b->seq, b->made.x);
     CtCore *x = ct_ad_movable(b->made.x) ? b->made.x : ct_ad_seq_name(&b->seq, "y", b->made.x);
-    CtCore *back = ct_chad_backpropagator(c, core->type, core->span, false, b->made.back);
-    CtCore *pair = ct_core_pair(c->p, core->span, x, back);
+    CtCore *back = ct_chad_backpropagator(c, core->type, core->range, false, b->made.back);
+    CtCore *pair = ct_core_pair(c->p, core->range, x, back);
     return ct_ad_seq_close(&b->seq, pair);
 }
 
 static void run_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d) {
-    ct_chad_run(c, seq, back->core->span, back->values[0], d, back->depth);
+    ct_chad_run(c, seq, back->core->range, back->values[0], d, back->depth);
 }
 
 static void choice_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d) {
@@ -377,7 +378,7 @@ static CtPaired choice(CtChad *c, CtSeq *seq, CtCore *core) {
         cases[i] = (CtCase){ct_ad_con(c->t, core->as.cases.cases[i].con), made[i].vars, body};
     }
     CtCore *otherwise = core->as.cases.otherwise ? branch_body(c, core, &made[count], varies) : NULL;
-    CtCore *chosen = ct_core_case(c->p, core->span, type, z, cases, count, otherwise);
+    CtCore *chosen = ct_core_case(c->p, core->range, type, z, cases, count, otherwise);
     if (!varies) return constant(chosen);
     CtBack *back = ct_chad_back(c, core, choice_back);
     CtCore *parts[2];
@@ -391,10 +392,10 @@ static CtPaired named_choice(CtChad *c, CtSeq *seq, CtCore *core) {
     CtCore *scrutinee = core->as.cases.scrutinee;
     if (scrutinee->kind == CORE_VAR || ct_is_discrete(scrutinee->type)) return choice(c, seq, core);
     CtVar *z = ct_core_var_new(c->p, "z", scrutinee->type);
-    CtCore *use = ct_core_var(c->p, scrutinee->span, z);
-    CtCore *inner = ct_core_case(c->p, core->span, core->type, use, core->as.cases.cases, core->as.cases.count,
+    CtCore *use = ct_core_var(c->p, scrutinee->range, z);
+    CtCore *inner = ct_core_case(c->p, core->range, core->type, use, core->as.cases.cases, core->as.cases.count,
                                  core->as.cases.otherwise);
-    return bindings(c, seq, ct_core_let(c->p, core->span, z, scrutinee, inner));
+    return bindings(c, seq, ct_core_let(c->p, core->range, z, scrutinee, inner));
 }
 
 /* ---- primitives ---- */
@@ -409,7 +410,7 @@ static CtCore *partial(CtChad *c, const CtOperation *op, CtCore *const *values, 
 
 static CtOperation operation_of(const CtCore *core) {
     CtOperation op = {
-        .span = core->span, .prim = core->as.call.of.prim, .type = core->type, .count = core->as.call.count};
+        .range = core->range, .prim = core->as.call.of.prim, .type = core->type, .count = core->as.call.count};
     for (uint32_t i = 0; i < op.count; i++) op.types[i] = core->as.call.args[i]->type;
     return op;
 }
@@ -428,7 +429,7 @@ static CtPaired primitive(CtChad *c, CtSeq *seq, CtCore *core) {
     CtBack **parts;
     uint32_t count = core->as.call.count;
     CtCore **xs = ct_chad_values(c, seq, core->as.call.args, count, &parts);
-    CtCore *y = ct_core_prim(c->p, core->span, core->as.call.of.prim, xs, count);
+    CtCore *y = ct_core_prim(c->p, core->range, core->as.call.of.prim, xs, count);
     if (!parts || !ct_ad_is_operation(core)) return constant(y);
     CtBack *back = ct_chad_back(c, core, primitive_back);
     back->values = CT_NEW_ARRAY(c->ad->arena, CtCore *, count + 1);
@@ -450,7 +451,7 @@ static CtPaired primitive(CtChad *c, CtSeq *seq, CtCore *core) {
 
 static CtPaired stop(CtChad *c, CtSeq *seq, CtCore *core) {
     CtCore *x = ct_chad_chad(c, seq, core->as.call.args[0]).x;
-    return constant(ct_core_deriv(c->p, core->span, DERIV_STOP, &x, 1));
+    return constant(ct_core_deriv(c->p, core->range, DERIV_STOP, &x, 1));
 }
 
 static CtPaired failure(CtChad *c, CtSeq *seq, CtCore *core) {
@@ -491,8 +492,8 @@ static CtType *same_type(CtAd *ad, CtType *type) {
     return type;
 }
 
-static CtCore *same(CtAd *ad, CtSpan span, CtCore *x) {
-    (void)ad, (void)span;
+static CtCore *same(CtAd *ad, CtSourceRange range, CtCore *x) {
+    (void)ad, (void)range;
     return x;
 }
 

@@ -44,7 +44,8 @@ typedef struct CtChadRung {
 
 /* Where a backpropagator that stands in one straight line leaves what it adds (straight_line.c). */
 typedef struct CtStraight CtStraight;
-/* What the backpropagator that is being written has for variables, and has not added to their cells (local_cotangents.c). */
+/* What the backpropagator that is being written has for variables, and has not added to their cells
+ * (local_cotangents.c). */
 typedef struct CtHeld CtHeld;
 
 /* A function under way: one frame of the environment. */
@@ -101,18 +102,18 @@ CtType *ct_chad_backpropagator_type(CtAd *ad, CtMethod method, CtType *type);
 CtType *ct_chad_result_type(CtAd *ad, CtMethod method, CtType *type);
 CtChadRung ct_chad_rung(CtMethod method);
 /* Into a Cot, and out of one. */
-CtCore *ct_chad_box(CtChad *c, CtSpan span, CtType *type, CtCore *d);
-CtCore *ct_chad_unbox(CtChad *c, CtSpan span, CtType *type, CtCore *cot);
-CtCore *ct_chad_zero(CtAd *ad, CtSpan span);
+CtCore *ct_chad_box(CtChad *c, CtSourceRange range, CtType *type, CtCore *d);
+CtCore *ct_chad_unbox(CtChad *c, CtSourceRange range, CtType *type, CtCore *cot);
+CtCore *ct_chad_zero(CtAd *ad, CtSourceRange range);
 /* A constructor of Cot. */
-CtCore *ct_chad_make(CtAd *ad, CtSpan span, const char *con, CtCore *const *args, uint32_t count);
+CtCore *ct_chad_make(CtAd *ad, CtSourceRange range, const char *con, CtCore *const *args, uint32_t count);
 /* The cotangents of the n elements of a product: Array ℝ for an array of reals, Array Cot for others; and the Cot of
  * such. */
-CtCore *ct_chad_elements(CtChad *c, CtSpan span, CtType *element, CtCore *n, CtCore *d);
-CtCore *ct_chad_dense(CtChad *c, CtSpan span, CtType *element, CtCore *elements);
-CtCore *ct_chad_at(CtChad *c, CtSpan span, CtCore *index, CtCore *cot);
+CtCore *ct_chad_elements(CtChad *c, CtSourceRange range, CtType *element, CtCore *n, CtCore *d);
+CtCore *ct_chad_dense(CtChad *c, CtSourceRange range, CtType *element, CtCore *elements);
+CtCore *ct_chad_at(CtChad *c, CtSourceRange range, CtCore *index, CtCore *cot);
 /* 0 of D[τ]₂, as a Cot. */
-CtCore *ct_chad_zero_of(CtChad *c, CtSpan span, CtType *type);
+CtCore *ct_chad_zero_of(CtChad *c, CtSourceRange range, CtType *type);
 
 /* ---- environment.c ---- */
 
@@ -123,30 +124,30 @@ CtPlace ct_chad_where(const CtChad *c, const CtVar *var);
 /* EV Γ, or EArr Γ. */
 CtType *ct_chad_environment_type(CtAd *ad);
 /* What is accumulated so far, as a term. */
-CtCore *ct_chad_state(CtChad *c, CtSeq *seq, CtSpan span);
+CtCore *ct_chad_state(CtChad *c, CtSeq *seq, CtSourceRange range);
 /* d for a variable: D[τ]₂, or a Cot. */
-void ct_chad_add(CtChad *c, CtSeq *seq, CtSpan span, CtPlace place, CtCore *d);
+void ct_chad_add(CtChad *c, CtSeq *seq, CtSourceRange range, CtPlace place, CtCore *d);
 /* one_x d, now: accumulates a Cot. */
-void ct_chad_one(CtChad *c, CtSeq *seq, CtSpan span, CtPlace place, CtCore *cot);
+void ct_chad_one(CtChad *c, CtSeq *seq, CtSourceRange range, CtPlace place, CtCore *cot);
 /* The end of a variable's scope: its cotangent, a Cot, or NULL when nothing can have come to it; the cell is free
  * again. */
-CtCore *ct_chad_pop(CtChad *c, CtSeq *seq, CtSpan span, uint32_t cell);
+CtCore *ct_chad_pop(CtChad *c, CtSeq *seq, CtSourceRange range, uint32_t cell);
 /* A Cot into a cell that is Zero. */
-void ct_chad_put(CtChad *c, CtSeq *seq, CtSpan span, uint32_t cell, CtCore *cot);
+void ct_chad_put(CtChad *c, CtSeq *seq, CtSourceRange range, uint32_t cell, CtCore *cot);
 /* What is in a cell, where another backpropagator may have put it; the cell is free again. */
-CtCore *ct_chad_take(CtChad *c, CtSeq *seq, CtSpan span, uint32_t cell);
+CtCore *ct_chad_take(CtChad *c, CtSeq *seq, CtSourceRange range, uint32_t cell);
 /* x' d of a backpropagator that is a function, in this function's own environment, where `depth` cells are in scope. */
-void ct_chad_run(CtChad *c, CtSeq *seq, CtSpan span, CtCore *backpropagator, CtCore *d, uint32_t depth);
+void ct_chad_run(CtChad *c, CtSeq *seq, CtSourceRange range, CtCore *backpropagator, CtCore *d, uint32_t depth);
 /* x' d of a function's result; its frame begins behind `depth` cells. Then what it left for what the function captured
  * (i = 0) and for its arguments (from 1), to be taken before anything else is run. */
 typedef struct CtCalled {
     CtCore *backpropagators, *d, *frame;
     uint32_t depth;
 } CtCalled;
-CtCalled ct_chad_call(CtChad *c, CtSeq *seq, CtSpan span, CtCore *backpropagators, CtCore *d, uint32_t depth);
-CtCore *ct_chad_left(CtChad *c, CtSeq *seq, CtSpan span, const CtCalled *called, uint32_t i);
+CtCalled ct_chad_call(CtChad *c, CtSeq *seq, CtSourceRange range, CtCore *backpropagators, CtCore *d, uint32_t depth);
+CtCore *ct_chad_left(CtChad *c, CtSeq *seq, CtSourceRange range, const CtCalled *called, uint32_t i);
 /* λd. x' d; a function's own makes room for its frame first. */
-CtCore *ct_chad_backpropagator(CtChad *c, CtType *type, CtSpan span, bool is_function, const CtBack *back);
+CtCore *ct_chad_backpropagator(CtChad *c, CtType *type, CtSourceRange range, bool is_function, const CtBack *back);
 /* What `write` writes, unless the Cot d is Zero. */
 void ct_chad_unless_zero(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d,
                          void (*write)(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d));
@@ -166,7 +167,7 @@ CtHeld *ct_chad_held_end(CtChad *c, CtSeq *seq, bool is_frame);
 void ct_chad_held_shared(CtChad *c, const CtHeld *inner);
 void ct_chad_held_share(CtChad *c, uint32_t depth);
 /* ct_chad_pop where something is held. */
-CtCore *ct_chad_held_pop(CtChad *c, CtSeq *seq, CtSpan span, uint32_t cell);
+CtCore *ct_chad_held_pop(CtChad *c, CtSeq *seq, CtSourceRange range, uint32_t cell);
 
 /* ---- functions.c ---- */
 
@@ -198,7 +199,7 @@ void ct_chad_straight_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d)
  */
 void ct_chad_straight_cell(CtChad *c, uint32_t number);
 void ct_chad_straight_add(CtChad *c, CtSeq *seq, const CtBack *variable, CtCore *index, CtCore *d);
-CtCore *ct_chad_straight_pop(CtChad *c, CtSpan span, uint32_t number);
+CtCore *ct_chad_straight_pop(CtChad *c, CtSourceRange range, uint32_t number);
 
 /* ---- custom_rules.c ---- */
 
@@ -208,7 +209,7 @@ CtPaired ct_chad_custom(CtChad *c, CtSeq *seq, CtCore *core);
 
 /* Between structures of the shape of a : A and cotangents. b : A as a D[A]₂, an error with this text where it has
  * another shape; with mismatch NULL the other way, b : D[A]₂ as an A. */
-CtCore *ct_chad_shape(CtAd *ad, CtSpan span, const char *mismatch, CtType *type, CtCore *a, CtCore *b);
+CtCore *ct_chad_shape(CtAd *ad, CtSourceRange range, const char *mismatch, CtType *type, CtCore *a, CtCore *b);
 
 CtCore *ct_chad_vjp(CtAd *ad, CtSeq *seq, const CtWrap *wrap);
 CtCore *ct_chad_jvp(CtAd *ad, CtSeq *seq, const CtWrap *wrap);

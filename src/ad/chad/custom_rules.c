@@ -3,20 +3,22 @@
  *   D[withVjp f rule x] = let ⟨x, x'⟩ = D[x]; ⟨y, pullback⟩ = rule x in ⟨y, λd. x' (pullback d)⟩
  *
  * with d and what comes back as structures, between which and cotangents cotangents.c goes. What f captured may vary,
- * too: its own backpropagator, at an x that does not vary, tells how (custom_rules.c). One pull for a cotangent; by a rule
- * for tangents, one of them for each real of x.
+ * too: its own backpropagator, at an x that does not vary, tells how (custom_rules.c). One pull for a cotangent; by a
+ * rule for tangents, one of them for each real of x.
  */
 #include "ad/chad/chad.h"
 
-static CtCore *apply(CtChad *c, CtSpan span, CtCore *f, CtCore *x) { return ct_core_app(c->p, span, f, &x, 1); }
+static CtCore *apply(CtChad *c, CtSourceRange range, CtCore *f, CtCore *x) {
+    return ct_core_app(c->p, range, f, &x, 1);
+}
 
 /* values: x, y and the pullback */
 static void rule_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d) {
-    CtSpan span = back->core->span;
-    CtCore *x = back->values[0], *dy = ct_chad_shape(c->ad, span, NULL, back->core->type, back->values[1], d);
-    CtCore *dx = ct_ad_seq_name(seq, "dx", apply(c, span, back->values[2], dy));
+    CtSourceRange range = back->core->range;
+    CtCore *x = back->values[0], *dy = ct_chad_shape(c->ad, range, NULL, back->core->type, back->values[1], d);
+    CtCore *dx = ct_ad_seq_name(seq, "dx", apply(c, range, back->values[2], dy));
     const char *mismatch = "the cotangent that a rule gives does not have the shape of the point";
-    ct_chad_back_call(c, seq, back->parts[0], ct_chad_shape(c->ad, span, mismatch, x->type, x, dx));
+    ct_chad_back_call(c, seq, back->parts[0], ct_chad_shape(c->ad, range, mismatch, x->type, x, dx));
 }
 
 /* parts: of x, and of f */
@@ -32,10 +34,10 @@ static void maybe_custom_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCore 
 /* f at an x that does not vary. */
 static CtBack *captured_back(CtChad *c, CtSeq *seq, CtCore *core, CtCore *x) {
     CtVar *point = ct_core_var_new(c->p, "x", x->type);
-    ct_ad_seq_let(seq, core->span, ct_ad_bind(c->t, point), x);
+    ct_ad_seq_let(seq, core->range, ct_ad_bind(c->t, point), x);
     ct_chad_place(c, point, (CtPlace){PLACE_NONE, 0, NULL});
-    CtCore *use = ct_core_var(c->p, core->span, point);
-    return ct_chad_chad(c, seq, apply(c, core->span, core->as.call.args[0], use)).back;
+    CtCore *use = ct_core_var(c->p, core->range, point);
+    return ct_chad_chad(c, seq, apply(c, core->range, core->as.call.args[0], use)).back;
 }
 
 CtPaired ct_chad_custom(CtChad *c, CtSeq *seq, CtCore *core) {

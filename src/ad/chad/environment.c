@@ -35,88 +35,88 @@ CtType *ct_chad_environment_type(CtAd *ad) {
     return start ? start->type : ad->p->unit_type;
 }
 
-CtCore *ct_chad_state(CtChad *c, CtSeq *seq, CtSpan span) {
-    return seq->state ? ct_ad_seq_state(seq, span) : ct_core_global(c->p, span, ct_ad_library(c->ad, "start"));
+CtCore *ct_chad_state(CtChad *c, CtSeq *seq, CtSourceRange range) {
+    return seq->state ? ct_ad_seq_state(seq, range) : ct_core_global(c->p, range, ct_ad_library(c->ad, "start"));
 }
 
 /* base + n */
-static CtCore *address(CtChad *c, CtSpan span, uint32_t n) {
-    CtCore *base = ct_core_var(c->p, span, c->base);
-    return n == 0 ? base : ct_core_prim2(c->p, span, PRIM_INT_ADD, base, ct_core_int(c->p, span, n));
+static CtCore *address(CtChad *c, CtSourceRange range, uint32_t n) {
+    CtCore *base = ct_core_var(c->p, range, c->base);
+    return n == 0 ? base : ct_core_prim2(c->p, range, PRIM_INT_ADD, base, ct_core_int(c->p, range, n));
 }
 
-static void next(CtSeq *seq, CtSpan span, CtCore *environment) {
+static void next(CtSeq *seq, CtSourceRange range, CtCore *environment) {
     CtVar *var = ct_core_var_new(seq->p, "env", environment->type);
-    ct_ad_seq_let(seq, span, var, environment);
+    ct_ad_seq_let(seq, range, var, environment);
     seq->state = var;
 }
 
 /* What is accumulated so far, and more: +_{EV Γ}. */
-static void sum(CtChad *c, CtSeq *seq, CtSpan span, CtCore *more) {
+static void sum(CtChad *c, CtSeq *seq, CtSourceRange range, CtCore *more) {
     if (seq->state) {
-        CtCore *args[2] = {ct_ad_seq_state(seq, span), more};
-        more = ct_ad_library_call(c->ad, span, "union", args, 2);
+        CtCore *args[2] = {ct_ad_seq_state(seq, range), more};
+        more = ct_ad_library_call(c->ad, range, "union", args, 2);
     }
-    next(seq, span, more);
+    next(seq, range, more);
 }
 
-static void accumulate(CtChad *c, CtSeq *seq, CtSpan span, CtCore *x, CtCore *cot) {
-    CtCore *args[3] = {x, cot, ct_ad_seq_state(seq, span)};
-    next(seq, span, ct_ad_library_call(c->ad, span, "one", args, 3));
+static void accumulate(CtChad *c, CtSeq *seq, CtSourceRange range, CtCore *x, CtCore *cot) {
+    CtCore *args[3] = {x, cot, ct_ad_seq_state(seq, range)};
+    next(seq, range, ct_ad_library_call(c->ad, range, "one", args, 3));
 }
 
 /* For those who look on: afterwards without the cotangent, which would otherwise be held here while it is added. */
-static void accumulate_seen(CtChad *c, CtSeq *seq, CtSpan span, CtPlace place, uint32_t cell, CtCore *cot) {
+static void accumulate_seen(CtChad *c, CtSeq *seq, CtSourceRange range, CtPlace place, uint32_t cell, CtCore *cot) {
     CtCellNote note = {.name = place.var->name->text, .captured = place.kind == PLACE_CAPTURED};
-    CtCore *x = ct_ad_seq_name(seq, "x", address(c, span, cell)), *d = ct_ad_seq_name(seq, "d", cot);
-    next(seq, span, ct_ad_cell_seen(c->ad, note, x, d, ct_ad_seq_state(seq, span)));
-    accumulate(c, seq, span, x, d);
+    CtCore *x = ct_ad_seq_name(seq, "x", address(c, range, cell)), *d = ct_ad_seq_name(seq, "d", cot);
+    next(seq, range, ct_ad_cell_seen(c->ad, note, x, d, ct_ad_seq_state(seq, range)));
+    accumulate(c, seq, range, x, d);
     note.after = true;
-    next(seq, span, ct_ad_cell_seen(c->ad, note, x, ct_chad_zero(c->ad, span), ct_ad_seq_state(seq, span)));
+    next(seq, range, ct_ad_cell_seen(c->ad, note, x, ct_chad_zero(c->ad, range), ct_ad_seq_state(seq, range)));
 }
 
-void ct_chad_one(CtChad *c, CtSeq *seq, CtSpan span, CtPlace place, CtCore *cot) {
+void ct_chad_one(CtChad *c, CtSeq *seq, CtSourceRange range, CtPlace place, CtCore *cot) {
     bool captured = place.kind == PLACE_CAPTURED;
-    if (captured) cot = ct_chad_at(c, span, ct_core_int(c->p, span, place.number), cot);
+    if (captured) cot = ct_chad_at(c, range, ct_core_int(c->p, range, place.number), cot);
     uint32_t cell = captured ? 0 : place.number;
     if (!c->rung.local) {
-        CtCore *args[3] = {ct_core_int(c->p, span, c->frame), ct_core_int(c->p, span, cell), cot};
-        sum(c, seq, span, ct_ad_library_call(c->ad, span, "oneHot", args, 3));
+        CtCore *args[3] = {ct_core_int(c->p, range, c->frame), ct_core_int(c->p, range, cell), cot};
+        sum(c, seq, range, ct_ad_library_call(c->ad, range, "oneHot", args, 3));
         return;
     }
     if (ct_ad_records_cells(c->ad))
-        accumulate_seen(c, seq, span, place, cell, cot);
+        accumulate_seen(c, seq, range, place, cell, cot);
     else
-        accumulate(c, seq, span, address(c, span, cell), cot);
+        accumulate(c, seq, range, address(c, range, cell), cot);
 }
 
 /* split */
-static CtCore *split(CtChad *c, CtSeq *seq, CtSpan span, uint32_t cell) {
+static CtCore *split(CtChad *c, CtSeq *seq, CtSourceRange range, uint32_t cell) {
     if (!seq->state) return NULL;
-    CtCore *args[2] = {ct_core_int(c->p, span, cell), ct_ad_seq_state(seq, span)}, *parts[2];
-    ct_ad_seq_open(seq, "d", "env", ct_ad_library_call(c->ad, span, "split", args, 2), parts);
+    CtCore *args[2] = {ct_core_int(c->p, range, cell), ct_ad_seq_state(seq, range)}, *parts[2];
+    ct_ad_seq_open(seq, "d", "env", ct_ad_library_call(c->ad, range, "split", args, 2), parts);
     seq->state = parts[1]->as.var;
     return parts[0];
 }
 
-void ct_chad_put(CtChad *c, CtSeq *seq, CtSpan span, uint32_t cell, CtCore *cot) {
-    CtCore *args[3] = {ct_ad_seq_state(seq, span), address(c, span, cell), cot};
-    next(seq, span, ct_core_array(c->p, span, ARRAY_UPDATE, args, 3));
+void ct_chad_put(CtChad *c, CtSeq *seq, CtSourceRange range, uint32_t cell, CtCore *cot) {
+    CtCore *args[3] = {ct_ad_seq_state(seq, range), address(c, range, cell), cot};
+    next(seq, range, ct_core_array(c->p, range, ARRAY_UPDATE, args, 3));
 }
 
-CtCore *ct_chad_take(CtChad *c, CtSeq *seq, CtSpan span, uint32_t cell) {
-    if (!c->rung.local) return split(c, seq, span, cell);
-    CtCore *at = ct_ad_seq_name(seq, "x", address(c, span, cell));
-    CtCore *args[3] = {ct_ad_seq_state(seq, span), at, NULL};
-    CtCore *cot = ct_ad_seq_name(seq, "d", ct_core_array(c->p, span, ARRAY_INDEX, args, 2));
-    args[2] = ct_chad_zero(c->ad, span);
-    next(seq, span, ct_core_array(c->p, span, ARRAY_UPDATE, args, 3));
+CtCore *ct_chad_take(CtChad *c, CtSeq *seq, CtSourceRange range, uint32_t cell) {
+    if (!c->rung.local) return split(c, seq, range, cell);
+    CtCore *at = ct_ad_seq_name(seq, "x", address(c, range, cell));
+    CtCore *args[3] = {ct_ad_seq_state(seq, range), at, NULL};
+    CtCore *cot = ct_ad_seq_name(seq, "d", ct_core_array(c->p, range, ARRAY_INDEX, args, 2));
+    args[2] = ct_chad_zero(c->ad, range);
+    next(seq, range, ct_core_array(c->p, range, ARRAY_UPDATE, args, 3));
     return cot;
 }
 
-CtCore *ct_chad_pop(CtChad *c, CtSeq *seq, CtSpan span, uint32_t cell) {
-    if (c->straight) return ct_chad_straight_pop(c, span, cell);
-    return c->held ? ct_chad_held_pop(c, seq, span, cell) : ct_chad_take(c, seq, span, cell);
+CtCore *ct_chad_pop(CtChad *c, CtSeq *seq, CtSourceRange range, uint32_t cell) {
+    if (c->straight) return ct_chad_straight_pop(c, range, cell);
+    return c->held ? ct_chad_held_pop(c, seq, range, cell) : ct_chad_take(c, seq, range, cell);
 }
 
 /* ---- backpropagators as functions ---- */
@@ -134,53 +134,53 @@ CtType *ct_chad_result_type(CtAd *ad, CtMethod method, CtType *type) {
 }
 
 /* With the frame `depth` cells further on. */
-static CtCore *apply(CtChad *c, CtSeq *seq, CtSpan span, CtCore *backpropagator, CtCore *d, uint32_t depth) {
-    if (!c->rung.local) return ct_core_app(c->p, span, backpropagator, &d, 1);
-    CtCore *args[3] = {d, address(c, span, depth), ct_ad_seq_state(seq, span)};
-    return ct_core_app(c->p, span, backpropagator, args, 3);
+static CtCore *apply(CtChad *c, CtSeq *seq, CtSourceRange range, CtCore *backpropagator, CtCore *d, uint32_t depth) {
+    if (!c->rung.local) return ct_core_app(c->p, range, backpropagator, &d, 1);
+    CtCore *args[3] = {d, address(c, range, depth), ct_ad_seq_state(seq, range)};
+    return ct_core_app(c->p, range, backpropagator, args, 3);
 }
 
-void ct_chad_run(CtChad *c, CtSeq *seq, CtSpan span, CtCore *backpropagator, CtCore *d, uint32_t depth) {
-    CtCore *made = apply(c, seq, span, backpropagator, d, 0);
+void ct_chad_run(CtChad *c, CtSeq *seq, CtSourceRange range, CtCore *backpropagator, CtCore *d, uint32_t depth) {
+    CtCore *made = apply(c, seq, range, backpropagator, d, 0);
     ct_chad_held_share(c, depth);
     c->needs_room = true;
     if (c->rung.local)
-        next(seq, span, made);
+        next(seq, range, made);
     else
-        sum(c, seq, span, made);
+        sum(c, seq, range, made);
 }
 
-CtCalled ct_chad_call(CtChad *c, CtSeq *seq, CtSpan span, CtCore *backpropagators, CtCore *d, uint32_t depth) {
+CtCalled ct_chad_call(CtChad *c, CtSeq *seq, CtSourceRange range, CtCore *backpropagators, CtCore *d, uint32_t depth) {
     CtCalled called = {.backpropagators = backpropagators, .d = d, .depth = depth};
-    CtCore *own = c->rung.twice ? ct_core_proj(c->p, span, backpropagators, 0) : backpropagators;
-    CtCore *made = apply(c, seq, span, own, d, depth);
+    CtCore *own = c->rung.twice ? ct_core_proj(c->p, range, backpropagators, 0) : backpropagators;
+    CtCore *made = apply(c, seq, range, own, d, depth);
     c->needs_room = true;
     if (c->rung.local)
-        next(seq, span, made);
+        next(seq, range, made);
     else
         called.frame = ct_ad_seq_name(seq, "frame", made);
     return called;
 }
 
-CtCore *ct_chad_left(CtChad *c, CtSeq *seq, CtSpan span, const CtCalled *called, uint32_t i) {
-    if (c->rung.local) return ct_chad_take(c, seq, span, called->depth + i);
+CtCore *ct_chad_left(CtChad *c, CtSeq *seq, CtSourceRange range, const CtCalled *called, uint32_t i) {
+    if (c->rung.local) return ct_chad_take(c, seq, range, called->depth + i);
     CtCore *frame = called->frame;
     if (c->rung.twice && i == 0) {
-        CtCore *again = ct_core_proj(c->p, span, called->backpropagators, 1);
-        frame = apply(c, seq, span, again, called->d, 0);
+        CtCore *again = ct_core_proj(c->p, range, called->backpropagators, 1);
+        frame = apply(c, seq, range, again, called->d, 0);
     }
-    CtCore *args[2] = {ct_core_int(c->p, span, i), frame};
-    return ct_ad_seq_name(seq, "d", ct_ad_library_call(c->ad, span, "get", args, 2));
+    CtCore *args[2] = {ct_core_int(c->p, range, i), frame};
+    return ct_ad_seq_name(seq, "d", ct_ad_library_call(c->ad, range, "get", args, 2));
 }
 
 /* The environment with room for the function's frame; its caller has made some, for what it takes out. */
-static CtCore *room(CtChad *c, CtSpan span, CtVar *env) {
-    CtCore *args[2] = {address(c, span, c->frame), ct_core_var(c->p, span, env)};
+static CtCore *layer(CtChad *c, CtSourceRange range, CtVar *env) {
+    CtCore *args[2] = {address(c, range, c->frame), ct_core_var(c->p, range, env)};
     bool is_enough = !c->needs_room && !ct_ad_records_cells(c->ad);
-    return is_enough ? args[1] : ct_ad_library_call(c->ad, span, "ensure", args, 2);
+    return is_enough ? args[1] : ct_ad_library_call(c->ad, range, "ensure", args, 2);
 }
 
-CtCore *ct_chad_backpropagator(CtChad *c, CtType *type, CtSpan span, bool is_function, const CtBack *back) {
+CtCore *ct_chad_backpropagator(CtChad *c, CtType *type, CtSourceRange range, bool is_function, const CtBack *back) {
     CtVar *outer = c->base, *params[3];
     params[0] = ct_core_var_new(c->p, "d", ct_chad_cotangent(c->ad, type));
     params[1] = c->base = ct_core_var_new(c->p, "base", c->p->int_type);
@@ -193,14 +193,14 @@ CtCore *ct_chad_backpropagator(CtChad *c, CtType *type, CtSpan span, bool is_fun
     c->held = NULL;
     bool holds = c->rung.local && !ct_ad_records_cells(c->ad);
     if (holds) ct_chad_held_begin(c);
-    ct_chad_back_call(c, &seq, back, ct_core_var(c->p, span, params[0]));
+    ct_chad_back_call(c, &seq, back, ct_core_var(c->p, range, params[0]));
     if (holds) ct_chad_held_end(c, &seq, is_function);
-    CtCore *body = ct_ad_seq_close(&seq, ct_chad_state(c, &seq, span));
-    if (is_function && c->rung.local) body = ct_core_let(c->p, span, env, room(c, span, params[2]), body);
+    CtCore *body = ct_ad_seq_close(&seq, ct_chad_state(c, &seq, range));
+    if (is_function && c->rung.local) body = ct_core_let(c->p, range, env, layer(c, range, params[2]), body);
     c->held = held;
     c->needs_room = needs_room;
     c->base = outer;
-    return ct_core_lam(c->p, span, NULL, params, c->rung.local ? 3 : 1, body);
+    return ct_core_lam(c->p, range, NULL, params, c->rung.local ? 3 : 1, body);
 }
 
 /* What is accumulated when `write` has written. */
@@ -211,7 +211,7 @@ static CtCore *written_by(CtChad *c, const CtSeq *seq, const CtBack *back, CtCor
     if (holds) ct_chad_held_begin(c);
     write(c, &inner, back, d);
     if (holds) ct_chad_held_shared(c, ct_chad_held_end(c, &inner, false));
-    CtCore *state = ct_chad_state(c, &inner, back->core->span);
+    CtCore *state = ct_chad_state(c, &inner, back->core->range);
     return ct_ad_seq_close(&inner, state);
 }
 
@@ -221,11 +221,11 @@ void ct_chad_unless_zero(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d,
         write(c, seq, back, d);
         return;
     }
-    CtSpan span = back->core->span;
+    CtSourceRange range = back->core->range;
     CtCore *written = written_by(c, seq, back, d, write);
-    CtCore *zero = ct_chad_zero(c->ad, span);
-    CtCase nothing = {zero->as.call.of.con, NULL, ct_chad_state(c, seq, span)};
-    next(seq, span, ct_core_case(c->p, span, written->type, d, &nothing, 1, written));
+    CtCore *zero = ct_chad_zero(c->ad, range);
+    CtCase nothing = {zero->as.call.of.con, NULL, ct_chad_state(c, seq, range)};
+    next(seq, range, ct_core_case(c->p, range, written->type, d, &nothing, 1, written));
 }
 
 void ct_chad_unless_none(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d,
@@ -234,9 +234,9 @@ void ct_chad_unless_none(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d,
         ct_chad_unless_zero(c, seq, back, d, write);
         return;
     }
-    CtSpan span = back->core->span;
+    CtSourceRange range = back->core->range;
     CtCore *written = written_by(c, seq, back, d, write);
-    CtCore *is_zero = ct_core_prim2(c->p, span, PRIM_EQ, d, ct_core_double(c->p, span, 0.0));
-    CtCore *unchanged = ct_chad_state(c, seq, span);
-    next(seq, span, ct_core_if(c->p, span, is_zero, unchanged, written));
+    CtCore *is_zero = ct_core_prim2(c->p, range, PRIM_EQ, d, ct_core_double(c->p, range, 0.0));
+    CtCore *unchanged = ct_chad_state(c, seq, range);
+    next(seq, range, ct_core_if(c->p, range, is_zero, unchanged, written));
 }

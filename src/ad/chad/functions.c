@@ -32,25 +32,25 @@ static CtCore *paired_body(CtChad *c, const CtCore *core, CtCore *source) {
     CtPaired body = ct_chad_chad(c, &seq, source);
     if (ct_is_discrete(source->type)) return ct_ad_seq_close(&seq, body.x);
     if (!ct_ad_movable(body.x)) body.x = ct_ad_seq_name(&seq, "y", body.x);
-    CtCore *back = ct_chad_backpropagator(c, source->type, core->span, true, body.back);
-    return ct_ad_seq_close(&seq, ct_core_pair(c->p, core->span, body.x, back));
+    CtCore *back = ct_chad_backpropagator(c, source->type, core->range, true, body.back);
+    return ct_ad_seq_close(&seq, ct_core_pair(c->p, core->range, body.x, back));
 }
 
 /* §9: let run = λ. ⟨y, y'⟩; ⟨y, y'⟩ = run in ⟨y, ⟨y', λd. let ⟨_, y'⟩ = run in y' d⟩⟩: the first is asked for the
  * arguments' cotangents, the second for that of what was captured. The paper keeps a log of calls, ⟨argument, d⟩, and
  * does the second where the λ was; here it is done where the call was, which is as much work, and a log's items need no
  * type. */
-static CtCore *twice(CtChad *c, CtSpan span, CtCore *paired) {
+static CtCore *twice(CtChad *c, CtSourceRange range, CtCore *paired) {
     CtSeq seq = ct_ad_seq(c->p, NULL), inner = ct_ad_seq(c->p, NULL);
-    CtCore *run = ct_ad_seq_name(&seq, "run", ct_core_lam(c->p, span, NULL, NULL, 0, paired));
+    CtCore *run = ct_ad_seq_name(&seq, "run", ct_core_lam(c->p, range, NULL, NULL, 0, paired));
     CtCore *parts[2], *again[2];
-    ct_ad_seq_open(&seq, "y", "y'", ct_core_app(c->p, span, run, NULL, 0), parts);
+    ct_ad_seq_open(&seq, "y", "y'", ct_core_app(c->p, range, run, NULL, 0), parts);
     CtVar *d = ct_core_var_new(c->p, "d", parts[1]->type->parts[0]);
-    CtCore *use = ct_core_var(c->p, span, d);
-    ct_ad_seq_open(&inner, "y", "y'", ct_core_app(c->p, span, run, NULL, 0), again);
-    CtCore *body = ct_ad_seq_close(&inner, ct_core_app(c->p, span, again[1], &use, 1));
-    CtCore *backs = ct_core_pair(c->p, span, parts[1], ct_core_lam(c->p, span, NULL, &d, 1, body));
-    return ct_ad_seq_close(&seq, ct_core_pair(c->p, span, parts[0], backs));
+    CtCore *use = ct_core_var(c->p, range, d);
+    ct_ad_seq_open(&inner, "y", "y'", ct_core_app(c->p, range, run, NULL, 0), again);
+    CtCore *body = ct_ad_seq_close(&inner, ct_core_app(c->p, range, again[1], &use, 1));
+    CtCore *backs = ct_core_pair(c->p, range, parts[1], ct_core_lam(c->p, range, NULL, &d, 1, body));
+    return ct_ad_seq_close(&seq, ct_core_pair(c->p, range, parts[0], backs));
 }
 
 /* λ⟨x⟩. let ⟨y, y'⟩ = D[t] in ⟨y, λd. y' d⟩. The first `captures` of the parameters stand for what was captured. */
@@ -67,9 +67,9 @@ static CtCore *function(CtTransform *t, CtChad *c, const CtCore *core, uint32_t 
     struct CtChad *outer = t->chad;
     t->chad = c;
     CtCore *body = paired_body(c, core, lam->body);
-    if (c->rung.twice && !ct_is_discrete(lam->body->type)) body = twice(c, core->span, body);
+    if (c->rung.twice && !ct_is_discrete(lam->body->type)) body = twice(c, core->range, body);
     t->chad = outer;
-    return ct_core_lam(c->p, core->span, lam->name, params, lam->count, body);
+    return ct_core_lam(c->p, core->range, lam->name, params, lam->count, body);
 }
 
 static CtChad frame(CtTransform *t) {
@@ -105,14 +105,14 @@ CtCore *ct_chad_lambda(CtTransform *t, CtCore *core) {
 
 /* What came to a closure goes to what it captured. */
 static void captures_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d) {
-    CtSpan span = back->core->span;
-    CtCore *n = ct_core_int(c->p, span, back->count);
-    CtCore *ds = ct_ad_seq_name(seq, "ds", ct_chad_elements(c, span, ct_chad_cot(c->ad), n, d));
+    CtSourceRange range = back->core->range;
+    CtCore *n = ct_core_int(c->p, range, back->count);
+    CtCore *ds = ct_ad_seq_name(seq, "ds", ct_chad_elements(c, range, ct_chad_cot(c->ad), n, d));
     for (uint32_t i = 0; i < back->count; i++) {
         if (back->places[i].kind == PLACE_NONE || back->places[i].kind == PLACE_CLOSED) continue;
-        CtCore *args[2] = {ds, ct_core_int(c->p, span, i)};
-        CtCore *cot = ct_core_array(c->p, span, ARRAY_INDEX, args, 2);
-        ct_chad_add(c, seq, span, back->places[i], ct_ad_seq_name(seq, "d", cot));
+        CtCore *args[2] = {ds, ct_core_int(c->p, range, i)};
+        CtCore *cot = ct_core_array(c->p, range, ARRAY_INDEX, args, 2);
+        ct_chad_add(c, seq, range, back->places[i], ct_ad_seq_name(seq, "d", cot));
     }
 }
 
@@ -141,7 +141,7 @@ CtPaired ct_chad_lambda_value(CtChad *c, CtCore *core) {
 
 static void group_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d) {
     (void)d;
-    ct_chad_back_call(c, seq, back->parts[0], ct_chad_pop(c, seq, back->core->span, back->places[0].number));
+    ct_chad_back_call(c, seq, back->parts[0], ct_chad_pop(c, seq, back->core->range, back->places[0].number));
 }
 
 CtBack *ct_chad_letrec(CtChad *c, CtSeq *seq, CtCore *core) {
@@ -157,7 +157,7 @@ CtBack *ct_chad_letrec(CtChad *c, CtSeq *seq, CtCore *core) {
     }
     for (uint32_t i = 0; i < count; i++)
         ct_chad_place(c, binds[i].var, captured ? back->places[0] : (CtPlace){PLACE_CLOSED, 0});
-    ct_ad_letrec(c->t, seq, core->span, binds, count);
+    ct_ad_letrec(c->t, seq, core->range, binds, count);
     return back;
 }
 
@@ -165,14 +165,14 @@ CtBack *ct_chad_letrec(CtChad *c, CtSeq *seq, CtCore *core) {
 
 /* What the callee left for those operands that are not discrete, from the i-th on. */
 static CtCore **operands(CtChad *c, CtSeq *seq, const CtBack *back, const CtCalled *called, uint32_t first) {
-    CtSpan span = back->core->span;
+    CtSourceRange range = back->core->range;
     CtCore **args = back->core->as.call.args;
     uint32_t count = back->core->as.call.count;
     CtCore **ds = CT_NEW_ARRAY(c->ad->arena, CtCore *, count);
     for (uint32_t i = first; i < count; i++) {
         if (ct_is_discrete(args[i]->type)) continue;
-        CtCore *cot = ct_chad_left(c, seq, span, called, 1 + i - first);
-        if (cot && back->parts[i]) ds[i] = ct_ad_seq_name(seq, "d", ct_chad_unbox(c, span, args[i]->type, cot));
+        CtCore *cot = ct_chad_left(c, seq, range, called, 1 + i - first);
+        if (cot && back->parts[i]) ds[i] = ct_ad_seq_name(seq, "d", ct_chad_unbox(c, range, args[i]->type, cot));
     }
     return ds;
 }
@@ -187,8 +187,8 @@ static bool is_closed(CtChad *c, const CtCore *fun) {
 static void application_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d) {
     const CtCore *core = back->core;
     uint32_t count = core->as.call.count;
-    CtCalled called = ct_chad_call(c, seq, core->span, back->values[0], d, back->depth);
-    CtCore *df = is_closed(c, core->as.call.of.fun) ? NULL : ct_chad_left(c, seq, core->span, &called, 0);
+    CtCalled called = ct_chad_call(c, seq, core->range, back->values[0], d, back->depth);
+    CtCore *df = is_closed(c, core->as.call.of.fun) ? NULL : ct_chad_left(c, seq, core->range, &called, 0);
     CtCore **ds = operands(c, seq, back, &called, 0);
     for (uint32_t i = 0; i < count; i++) ct_chad_back_call(c, seq, back->parts[i], ds[i]);
     ct_chad_back_call(c, seq, back->parts[count], df);
@@ -214,12 +214,13 @@ CtPaired ct_chad_application(CtChad *c, CtSeq *seq, CtCore *core) {
     if (!ct_ad_movable(f.x)) f.x = ct_ad_seq_name(seq, "f", f.x);
     CtBack **parts;
     CtCore **args = ct_chad_values(c, seq, core->as.call.args, count, &parts);
-    if (is_plain(core, parts)) return (CtPaired){ct_core_app(c->p, core->span, fun, args, count), NULL};
-    CtCore *call = ct_core_app(c->p, core->span, f.x, args, count);
+    if (is_plain(core, parts)) return (CtPaired){ct_core_app(c->p, core->range, fun, args, count), NULL};
+    CtCore *call = ct_core_app(c->p, core->range, f.x, args, count);
     if (ct_is_discrete(core->type)) return (CtPaired){call, NULL};
     CtCore *both[2];
     ct_ad_seq_open(seq, "y", "y'", call, both);
-    bool asked = c->rung.twice && ct_core_type_has_fun(core->type); /* a function comes from here: §9 looks no further */
+    bool asked =
+        c->rung.twice && ct_core_type_has_fun(core->type); /* a function comes from here: §9 looks no further */
     if (!f.back && !parts && !asked) return (CtPaired){both[0], NULL};
     CtBack *back = ct_chad_back(c, core, maybe_application_back);
     back->values = CT_NEW(c->ad->arena, CtCore *);
@@ -236,8 +237,8 @@ CtPaired ct_chad_application(CtChad *c, CtSeq *seq, CtCore *core) {
 /* The state of a method inside comes behind what was captured. */
 static void dual_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d) {
     const CtCore *core = back->core;
-    CtCalled called = ct_chad_call(c, seq, core->span, back->values[0], d, back->depth);
-    CtCore *df = ct_chad_left(c, seq, core->span, &called, 0);
+    CtCalled called = ct_chad_call(c, seq, core->range, back->values[0], d, back->depth);
+    CtCore *df = ct_chad_left(c, seq, core->range, &called, 0);
     CtCore **ds = operands(c, seq, back, &called, 1);
     for (uint32_t i = 1; i < core->as.call.count; i++) ct_chad_back_call(c, seq, back->parts[i], ds[i]);
     ct_chad_back_call(c, seq, back->parts[0], df);
@@ -257,7 +258,7 @@ CtPaired ct_chad_dual(CtChad *c, CtSeq *seq, CtCore *core) {
     memcpy(path + 1, dual->path, dual->count * sizeof *path);
     CtType *type = ct_ad_type(c->ad, c->t->method, core->type);
     type = ct_core_type_pair(c->p, type, ct_chad_result_type(c->ad, c->t->method, core->type));
-    CtCore *made = ct_core_dual(c->p, core->span, type, dual->method, path, dual->count + 1, args, count);
+    CtCore *made = ct_core_dual(c->p, core->range, type, dual->method, path, dual->count + 1, args, count);
     made->as.call.of.dual->primal = dual->primal;
     CtCore *both[2];
     ct_ad_seq_open(seq, "f", "f'", made, both);

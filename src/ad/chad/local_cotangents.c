@@ -10,7 +10,7 @@
 typedef struct Held {
     CtPlace place; /* of what is held */
     CtCore *d;     /* D[τ]₂ or a Cot; NULL: nothing */
-    CtSpan span;
+    CtSourceRange range;
     bool shared; /* others may have added to the cell since its scope began */
 } Held;
 
@@ -24,13 +24,13 @@ static Held *held(CtChad *c, uint32_t cell) {
     return &c->held->cells.items[cell];
 }
 
-static CtCore *boxed(CtChad *c, CtSpan span, CtCore *d) { return ct_chad_box(c, span, d->type, d); }
+static CtCore *boxed(CtChad *c, CtSourceRange range, CtCore *d) { return ct_chad_box(c, range, d->type, d); }
 
-static CtCore *sum(CtChad *c, CtSeq *seq, CtSpan span, CtCore *a, CtCore *b) {
+static CtCore *sum(CtChad *c, CtSeq *seq, CtSourceRange range, CtCore *a, CtCore *b) {
     if (ct_ad_is_real(a->type) && ct_ad_is_real(b->type))
-        return ct_ad_seq_name(seq, "d", ct_core_prim2(c->p, span, PRIM_ADD, a, b));
-    CtCore *args[2] = {boxed(c, span, a), boxed(c, span, b)};
-    return ct_ad_seq_name(seq, "d", ct_ad_library_call(c->ad, span, "plus", args, 2));
+        return ct_ad_seq_name(seq, "d", ct_core_prim2(c->p, range, PRIM_ADD, a, b));
+    CtCore *args[2] = {boxed(c, range, a), boxed(c, range, b)};
+    return ct_ad_seq_name(seq, "d", ct_ad_library_call(c->ad, range, "plus", args, 2));
 }
 
 void ct_chad_held_begin(CtChad *c) {
@@ -45,11 +45,11 @@ CtHeld *ct_chad_held_end(CtChad *c, CtSeq *seq, bool is_frame) {
     for (uint32_t i = 0; i < scope->cells.count; i++) {
         Held *cell = &scope->cells.items[i];
         if (!cell->d) continue;
-        CtCore *cot = boxed(c, cell->span, cell->d);
+        CtCore *cot = boxed(c, cell->range, cell->d);
         if (is_frame && !cell->shared)
-            ct_chad_put(c, seq, cell->span, i, cot);
+            ct_chad_put(c, seq, cell->range, i, cot);
         else
-            ct_chad_one(c, seq, cell->span, cell->place, cot);
+            ct_chad_one(c, seq, cell->range, cell->place, cot);
         cell->shared = true;
     }
     c->held = scope->outer;
@@ -68,25 +68,25 @@ void ct_chad_held_share(CtChad *c, uint32_t depth) {
     for (uint32_t i = 0; c->held && i < depth; i++) held(c, i)->shared = true;
 }
 
-void ct_chad_add(CtChad *c, CtSeq *seq, CtSpan span, CtPlace place, CtCore *d) {
+void ct_chad_add(CtChad *c, CtSeq *seq, CtSourceRange range, CtPlace place, CtCore *d) {
     if (!c->held) {
-        ct_chad_one(c, seq, span, place, boxed(c, span, d));
+        ct_chad_one(c, seq, range, place, boxed(c, range, d));
         return;
     }
     bool captured = place.kind == PLACE_CAPTURED;
     if (captured)
-        d = ct_ad_seq_name(seq, "d", ct_chad_at(c, span, ct_core_int(c->p, span, place.number), boxed(c, span, d)));
+        d = ct_ad_seq_name(seq, "d", ct_chad_at(c, range, ct_core_int(c->p, range, place.number), boxed(c, range, d)));
     CtPlace cell = {PLACE_CELL, captured ? 0 : place.number, place.var};
     Held *h = held(c, cell.number);
-    CtCore *both = h->d ? sum(c, seq, span, h->d, d) : ct_ad_seq_name(seq, "d", d);
-    *held(c, cell.number) = (Held){cell, both, span, h->shared};
+    CtCore *both = h->d ? sum(c, seq, range, h->d, d) : ct_ad_seq_name(seq, "d", d);
+    *held(c, cell.number) = (Held){cell, both, range, h->shared};
 }
 
-CtCore *ct_chad_held_pop(CtChad *c, CtSeq *seq, CtSpan span, uint32_t cell) {
+CtCore *ct_chad_held_pop(CtChad *c, CtSeq *seq, CtSourceRange range, uint32_t cell) {
     Held own = *held(c, cell);
     *held(c, cell) = (Held){.d = NULL};
-    CtCore *d = own.d ? boxed(c, span, own.d) : NULL;
+    CtCore *d = own.d ? boxed(c, range, own.d) : NULL;
     if (!own.shared) return d;
-    CtCore *others = ct_chad_take(c, seq, span, cell);
-    return d ? sum(c, seq, span, others, d) : others;
+    CtCore *others = ct_chad_take(c, seq, range, cell);
+    return d ? sum(c, seq, range, others, d) : others;
 }

@@ -108,7 +108,8 @@ static Extent work_out(CtTransform *t, CtCore *core) {
     switch (core->kind) {
     case CORE_VAR:
     case CORE_LIT: return (Extent){.fusable = true, .tails = 1};
-    case CORE_FAIL: return (Extent){!core->as.fail.message || ct_ad_lift_pure(t, core->as.fail.message), UINT32_MAX, 0, 1};
+    case CORE_FAIL:
+        return (Extent){!core->as.fail.message || ct_ad_lift_pure(t, core->as.fail.message), UINT32_MAX, 0, 1};
     case CORE_PRIM: {
         uint32_t operations = ct_ad_is_operation(core) ? 1 : 0;
         bool single = ct_ad_is_conversion(core->as.call.of.prim);
@@ -194,23 +195,23 @@ static Value new_node(Fusion *f, Node node) {
 }
 
 /* x : ℝ stands for (y, none) where discrete parts look at it. */
-static void bind_real(Fusion *f, CtSpan span, CtVar *var, Value value) {
-    CtCore *pair = f->t->rules->constant(f->t->ad, span, value.y);
-    ct_ad_seq_let(&f->seq, span, ct_ad_bind(f->t, var), pair);
+static void bind_real(Fusion *f, CtSourceRange range, CtVar *var, Value value) {
+    CtCore *pair = f->t->rules->constant(f->t->ad, range, value.y);
+    ct_ad_seq_let(&f->seq, range, ct_ad_bind(f->t, var), pair);
     if (value.node) ct_map_set(f->t->ad->arena, &f->of_var, ct_key(var), (void *)(uintptr_t)value.node);
 }
 
 static void bind(Fusion *f, CtCore *core) {
     CtCore *rhs = core->as.let.rhs;
     if (core->kind == CORE_LET && rhs->type->kind == TYPE_DOUBLE) {
-        bind_real(f, core->span, core->as.let.vars[0], value_of(f, rhs));
+        bind_real(f, core->range, core->as.let.vars[0], value_of(f, rhs));
         return;
     }
     CtCore *discrete = ct_ad_direct(f->t, rhs);
     CtVar **vars = CT_NEW_ARRAY(f->t->ad->arena, CtVar *, core->as.let.count + 1);
     uint32_t count = core->kind == CORE_LET ? 0 : core->as.let.count;
     for (uint32_t i = 0; i < (count ? count : 1); i++) vars[i] = ct_ad_bind(f->t, core->as.let.vars[i]);
-    ct_ad_seq_unpack(&f->seq, core->span, vars, count, discrete);
+    ct_ad_seq_unpack(&f->seq, core->range, vars, count, discrete);
 }
 
 /* op(⟨x⟩) = y */
@@ -218,7 +219,7 @@ static Value operation(Fusion *f, CtCore *core) {
     CtAd *ad = f->t->ad;
     CtOperation *op = CT_NEW(ad->arena, CtOperation);
     *op = (CtOperation){
-        .span = core->span, .prim = core->as.call.of.prim, .type = core->type, .count = core->as.call.count};
+        .range = core->range, .prim = core->as.call.of.prim, .type = core->type, .count = core->as.call.count};
     bool varies = ct_ad_is_operation(core);
     Value args[2] = {{0}};
     Node node = {.op = op, .from = CT_NEW_ARRAY(ad->arena, uint32_t, 2)};
@@ -232,7 +233,7 @@ static Value operation(Fusion *f, CtCore *core) {
         op->types[i] = arg->type;
         op->args[i] = args[i].y;
     }
-    node.y = ct_ad_seq_name(&f->seq, "y", ct_core_prim(ad->p, op->span, op->prim, op->args, op->count));
+    node.y = ct_ad_seq_name(&f->seq, "y", ct_core_prim(ad->p, op->range, op->prim, op->args, op->count));
     for (uint32_t i = 0; i < op->count && varies; i++) {
         if (!args[i].node || !ct_ad_derivative(ad, op, i, op->args, node.y, NULL)) continue;
         node.from[node.count] = args[i].node - 1;
@@ -248,9 +249,9 @@ static Value opened(Fusion *f, CtCore *both_, uint32_t *from, uint32_t count) {
     CtVar **vars = CT_NEW_ARRAY(f->t->ad->arena, CtVar *, count + 1);
     Node node = {.count = count, .from = from, .partials = CT_NEW_ARRAY(f->t->ad->arena, CtCore *, count)};
     for (uint32_t i = 0; i < count + 1; i++) vars[i] = ct_core_var_new(p, i == 0 ? "y" : "p", p->double_type);
-    ct_ad_seq_unpack(&f->seq, both_->span, vars, count + 1, both_);
-    node.y = ct_core_var(p, both_->span, vars[0]);
-    for (uint32_t i = 0; i < count; i++) node.partials[i] = ct_core_var(p, both_->span, vars[i + 1]);
+    ct_ad_seq_unpack(&f->seq, both_->range, vars, count + 1, both_);
+    node.y = ct_core_var(p, both_->range, vars[0]);
+    for (uint32_t i = 0; i < count; i++) node.partials[i] = ct_core_var(p, both_->range, vars[i + 1]);
     return count > 0 ? new_node(f, node) : (Value){node.y, 0};
 }
 
@@ -312,7 +313,7 @@ static Value fused_call(Fusion *f, CtCore *core) {
         varies[i] = value.node != 0;
         if (varies[i]) from[varying++] = value.node - 1;
     }
-    CtCore *both_ = ct_ad_call(ad, core->span, fused_global(f->t, core->as.call.of.fun->as.global), args, count);
+    CtCore *both_ = ct_ad_call(ad, core->range, fused_global(f->t, core->as.call.of.fun->as.global), args, count);
     CtVar **vars = CT_NEW_ARRAY(ad->arena, CtVar *, both_->type->count);
     Node node = {.count = varying, .from = from, .partials = CT_NEW_ARRAY(ad->arena, CtCore *, count)};
     vars[0] = ct_core_var_new(ad->p, "y", ad->p->double_type);
@@ -321,12 +322,12 @@ static Value fused_call(Fusion *f, CtCore *core) {
         if (core->as.call.args[i]->type->kind != TYPE_DOUBLE) continue;
         if (varies[i]) {
             vars[at] = ct_core_var_new(ad->p, "p", ad->p->double_type);
-            node.partials[kept++] = ct_core_var(ad->p, core->span, vars[at]);
+            node.partials[kept++] = ct_core_var(ad->p, core->range, vars[at]);
         }
         at++;
     }
-    node.y = ct_core_var(ad->p, core->span, vars[0]);
-    ct_ad_seq_unpack(&f->seq, core->span, vars, at, both_);
+    node.y = ct_core_var(ad->p, core->range, vars[0]);
+    ct_ad_seq_unpack(&f->seq, core->range, vars, at, both_);
     return varying > 0 ? new_node(f, node) : (Value){node.y, 0};
 }
 
@@ -346,11 +347,11 @@ static Value value_of(Fusion *f, CtCore *core) {
 static CtCore *handed_on(Fusion *f, const Node *node, uint32_t k, CtCore *g) {
     CtAd *ad = f->t->ad;
     if (!node->partials) return ct_ad_derivative(ad, node->op, node->argument[k], node->op->args, node->y, g);
-    return g ? ct_core_prim2(ad->p, g->span, PRIM_SCALE, node->partials[k], g) : node->partials[k];
+    return g ? ct_core_prim2(ad->p, g->range, PRIM_SCALE, node->partials[k], g) : node->partials[k];
 }
 
 /* From the result back to the inputs: (y, ⟨∂y/∂x⟩). */
-static CtCore *sweep(Fusion *f, CtSpan span, Value value) {
+static CtCore *sweep(Fusion *f, CtSourceRange range, Value value) {
     CtProgram *p = f->t->p;
     CtCore **adjoints = CT_NEW_ARRAY(f->t->ad->arena, CtCore *, f->nodes.count);
     CtCore **out = CT_NEW_ARRAY(f->t->ad->arena, CtCore *, f->inputs + 1);
@@ -363,16 +364,16 @@ static CtCore *sweep(Fusion *f, CtSpan span, Value value) {
         for (uint32_t k = 0; k < node->count; k++) {
             CtCore **sum = &adjoints[node->from[k]];
             CtCore *more = handed_on(f, node, k, g);
-            *sum = *sum ? ct_core_prim2(p, span, PRIM_ADD, *sum, more) : more;
+            *sum = *sum ? ct_core_prim2(p, range, PRIM_ADD, *sum, more) : more;
         }
     }
     for (uint32_t i = 0; i < f->inputs; i++) {
         bool is_result = i + 1 == value.node;
-        out[i + 1] = is_result     ? ct_core_double(p, span, 1.0)
+        out[i + 1] = is_result     ? ct_core_double(p, range, 1.0)
                      : adjoints[i] ? adjoints[i]
-                                   : ct_core_double(p, span, -0.0);
+                                   : ct_core_double(p, range, -0.0);
     }
-    return ct_core_tuple(p, span, out, f->inputs + 1);
+    return ct_core_tuple(p, range, out, f->inputs + 1);
 }
 
 static CtType *tuple_type(const Fusion *f) {
@@ -404,7 +405,7 @@ static CtCore *choice(Fusion *f, CtCore *core) {
             otherwise = made;
     }
     f->seq = seq;
-    return ct_core_case(t->p, core->span, tuple_type(f), scrutinee, cases, count, otherwise);
+    return ct_core_case(t->p, core->range, tuple_type(f), scrutinee, cases, count, otherwise);
 }
 
 /* (y, ⟨∂y/∂x⟩) of a term in tail position. */
@@ -416,10 +417,10 @@ static CtCore *tail(Fusion *f, CtCore *core) {
         made = choice(f, core);
     } else if (core->kind == CORE_FAIL) {
         CtCore *message = core->as.fail.message ? ct_ad_direct(f->t, core->as.fail.message) : NULL;
-        made = ct_core_fail(p, core->span, tuple_type(f), core->as.fail.code, core->as.fail.text, message);
+        made = ct_core_fail(p, core->range, tuple_type(f), core->as.fail.code, core->as.fail.text, message);
     } else {
         Value value = value_of(f, core);
-        made = sweep(f, core->span, value);
+        made = sweep(f, core->range, value);
         if (f->inputs == 0) made = value.y;
     }
     return ct_ad_seq_close(&f->seq, made);
@@ -446,14 +447,14 @@ static CtGlobal *fused_global(CtTransform *outer, CtGlobal *global) {
             continue;
         }
         params[i] = ct_core_var_like(ad->p, lam->params[i], ad->p->double_type);
-        CtCore *x = ct_core_var(ad->p, global->span, params[i]);
+        CtCore *x = ct_core_var(ad->p, global->range, params[i]);
         add_input(&f, lam->params[i], x);
-        bind_real(&f, global->span, lam->params[i], (Value){x, f.nodes.count});
+        bind_real(&f, global->range, lam->params[i], (Value){x, f.nodes.count});
     }
     CtCore *body = tail(&f, lam->body);
-    CtCore *made = ct_core_lam(ad->p, global->body->span, lam->name, params, lam->count, body);
+    CtCore *made = ct_core_lam(ad->p, global->body->range, lam->name, params, lam->count, body);
     const char *name = ct_format(ad->arena, "%s.fused", global->name->text);
-    function->global = ct_ad_new_global(ad, name, made->type, global->span);
+    function->global = ct_ad_new_global(ad, name, made->type, global->range);
     function->global->body = ct_core_simplify_term(ad->p, made);
     return function->global;
 }
@@ -493,13 +494,13 @@ static CtCore *only_operations(Leaves *leaves, CtCore *core) {
         CtVar *var = ct_core_var_new(leaves->t->p, "x", core->type);
         ct_push(arena, &leaves->vars, var);
         ct_push(arena, &leaves->terms, core);
-        return ct_core_var(leaves->t->p, core->span, var);
+        return ct_core_var(leaves->t->p, core->range, var);
     }
     CtCore *args[2] = {NULL, NULL};
     leaves->sound = leaves->sound && core->type->kind == TYPE_DOUBLE && !ct_ad_is_conversion(core->as.call.of.prim);
     if (!leaves->sound) return core;
     for (uint32_t i = 0; i < core->as.call.count; i++) args[i] = only_operations(leaves, core->as.call.args[i]);
-    return ct_core_prim(leaves->t->p, core->span, core->as.call.of.prim, args, core->as.call.count);
+    return ct_core_prim(leaves->t->p, core->range, core->as.call.of.prim, args, core->as.call.count);
 }
 
 /* D[op(⟨e⟩)]: operations inside operations, with whatever is under them transformed first. */
@@ -513,7 +514,7 @@ static CtCore *fuse_operations(CtTransform *t, CtSeq *seq, CtCore *core) {
     if (!is_cheaper(extent, leaves.terms.count + reals.count)) return NULL;
     for (uint32_t i = 0; i < leaves.terms.count; i++) {
         CtCore *value = ct_ad_lift_value(t, seq, leaves.terms.items[i]);
-        ct_ad_seq_let(seq, core->span, ct_ad_bind(t, leaves.vars.items[i]), value);
+        ct_ad_seq_let(seq, core->range, ct_ad_bind(t, leaves.vars.items[i]), value);
     }
     return fuse(t, seq, term);
 }
@@ -530,7 +531,7 @@ static CtCore *fuse(CtTransform *t, CtSeq *seq, CtCore *core) {
     CtCore *term = NULL, *parts_[2];
     CtCore **b = CT_NEW_ARRAY(ad->arena, CtCore *, reals.count);
     for (uint32_t i = 0; i < reals.count; i++) {
-        CtCore *d = ct_core_var(t->p, core->span, ct_ad_var(t, reals.items[i]->as.var));
+        CtCore *d = ct_core_var(t->p, core->range, ct_ad_var(t, reals.items[i]->as.var));
         ct_ad_seq_open(seq, "x", "u", d, parts_);
         add_input(&f, reals.items[i]->as.var, parts_[0]);
         b[i] = parts_[1];
@@ -543,13 +544,14 @@ static CtCore *fuse(CtTransform *t, CtSeq *seq, CtCore *core) {
     const Node *node = &outer.nodes.items[value.node - 1];
     for (uint32_t i = 0; i < reals.count; i++) {
         CtCore *args[2] = {node->partials[i], b[i]};
-        CtCore *scaled = ct_ad_library_con(ad, core->span, b[i]->type, "Scale", args, 2);
+        CtCore *scaled = ct_ad_library_con(ad, core->range, b[i]->type, "Scale", args, 2);
         CtCore *two[2] = {term, scaled};
-        term = term ? ct_ad_library_con(ad, core->span, scaled->type, "Add", two, 2) : scaled;
+        term = term ? ct_ad_library_con(ad, core->range, scaled->type, "Add", two, 2) : scaled;
     }
-    CtCore *name = ct_ad_delta_let(ad, seq, core->span, term);
-    return ct_core_pair(t->p, core->span, value.y, name);
+    CtCore *name = ct_ad_delta_let(ad, seq, core->range, term);
+    return ct_core_pair(t->p, core->range, value.y, name);
 }
 
-const CtRules ct_ad_delta_fused_rules = {CT_REVERSE_RULES, .state = ct_ad_reverse_state, .operation = ct_ad_delta_operation,
-                                      .fuse = fuse,     .trace = ct_ad_reverse_trace, .reverse = &ct_ad_delta_names};
+const CtRules ct_ad_delta_fused_rules = {
+    CT_REVERSE_RULES, .state = ct_ad_reverse_state, .operation = ct_ad_delta_operation,
+    .fuse = fuse,     .trace = ct_ad_reverse_trace, .reverse = &ct_ad_delta_names};

@@ -10,7 +10,7 @@
 /* D²{op} = λ((x, u₁), (y, u₂)). (op x y, Add (Scale ∂₁op u₁) (Scale ∂₂op u₂)) */
 static CtCore *operation(CtAd *ad, CtSeq *seq, const CtOperation *op) {
     CtPartials partials = ct_ad_partials(ad, seq, op);
-    return partials.count == 0 ? ct_ad_reverse_constant(ad, op->span, partials.y)
+    return partials.count == 0 ? ct_ad_reverse_constant(ad, op->range, partials.y)
                                : ct_ad_partials_pair(&partials, ct_ad_delta_term(&partials));
 }
 

@@ -7,5 +7,6 @@
  */
 #include "ad/internal.h"
 
-const CtRules ct_ad_dual_arrays_rules = {CT_REVERSE_RULES, .state = ct_ad_reverse_state, .operation = ct_ad_dual_composed,
-                                      .trace = ct_ad_reverse_trace, .reverse = &ct_ad_dual_names};
+const CtRules ct_ad_dual_arrays_rules = {CT_REVERSE_RULES, .state = ct_ad_reverse_state,
+                                         .operation = ct_ad_dual_composed, .trace = ct_ad_reverse_trace,
+                                         .reverse = &ct_ad_dual_names};

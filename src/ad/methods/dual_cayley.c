@@ -8,13 +8,14 @@
 
 CtCore *ct_ad_dual_composed(CtAd *ad, CtSeq *seq, const CtOperation *op) {
     CtPartials partials = ct_ad_partials(ad, seq, op);
-    if (partials.count == 0) return ct_ad_reverse_constant(ad, op->span, partials.y);
+    if (partials.count == 0) return ct_ad_reverse_constant(ad, op->range, partials.y);
     CtVar *z = ct_core_var_new(ad->p, "z", ad->p->double_type);
     CtVar *staged = ct_core_var_new(ad->p, "s", ct_core_type_fun_result(ct_ad_library(ad, "stagedCall")->type));
-    CtCore *body = ct_core_var(ad->p, op->span, staged);
+    CtCore *body = ct_core_var(ad->p, op->range, staged);
     for (uint32_t k = partials.count; k-- > 0;) body = ct_ad_dual_staged_call(&partials, k, z, body);
-    return ct_ad_dual_tagged(&partials, seq, z, ct_core_lam(ad->p, op->span, NULL, &staged, 1, body));
+    return ct_ad_dual_tagged(&partials, seq, z, ct_core_lam(ad->p, op->range, NULL, &staged, 1, body));
 }
 
-const CtRules ct_ad_dual_cayley_rules = {CT_REVERSE_RULES, .state = ct_ad_reverse_state, .operation = ct_ad_dual_composed,
-                                      .trace = ct_ad_reverse_trace, .reverse = &ct_ad_dual_names};
+const CtRules ct_ad_dual_cayley_rules = {CT_REVERSE_RULES, .state = ct_ad_reverse_state,
+                                         .operation = ct_ad_dual_composed, .trace = ct_ad_reverse_trace,
+                                         .reverse = &ct_ad_dual_names};

@@ -9,10 +9,10 @@
 /* D[op(⟨t⟩)] = λi. … ((op(⟨x⟩), (i, [⟨(fst d, snd d, ∂op(⟨x⟩)(1))⟩])), i + 1) */
 static CtCore *operation(CtAd *ad, CtSeq *seq, const CtOperation *op) {
     CtPartials partials = ct_ad_partials(ad, seq, op);
-    if (partials.count == 0) return ct_ad_reverse_constant(ad, op->span, partials.y);
+    if (partials.count == 0) return ct_ad_reverse_constant(ad, op->range, partials.y);
     CtCore *tagged = ct_ad_partials_run(&partials, seq, "d", "contrib1", "contrib2");
     return ct_ad_partials_pair(&partials, tagged);
 }
 
 const CtRules ct_ad_dual_defunc_rules = {CT_REVERSE_RULES, .state = ct_ad_reverse_state, .operation = operation,
-                                      .trace = ct_ad_reverse_trace, .reverse = &ct_ad_dual_names};
+                                         .trace = ct_ad_reverse_trace, .reverse = &ct_ad_dual_names};

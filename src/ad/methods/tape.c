@@ -10,7 +10,7 @@
 /* D[op(⟨x, i⟩)] = let y = op(⟨x⟩); i ← push ⟨i, ∂op(⟨x⟩)(1)⟩ in (y, i) */
 static CtCore *operation(CtAd *ad, CtSeq *seq, const CtOperation *op) {
     CtPartials partials = ct_ad_partials(ad, seq, op);
-    if (partials.count == 0) return ct_ad_reverse_constant(ad, op->span, partials.y);
+    if (partials.count == 0) return ct_ad_reverse_constant(ad, op->range, partials.y);
     CtCore *entry = ct_ad_partials_run(&partials, seq, "i", "tapePush1", "tapePush2");
     return ct_ad_partials_pair(&partials, entry);
 }
@@ -26,4 +26,4 @@ static const CtReverse names = {.none = "tapeNone",
                                 .rule = "tapeRule"};
 
 const CtRules ct_ad_tape_rules = {CT_REVERSE_RULES, .state = ct_ad_reverse_state, .operation = operation,
-                               .trace = ct_ad_reverse_trace, .reverse = &names};
+                                  .trace = ct_ad_reverse_trace, .reverse = &names};

@@ -12,11 +12,11 @@ static CtCore *operation(CtAd *ad, CtSeq *seq, const CtOperation *op) {
     CtCore *scaled[2];
     for (uint32_t k = 0; k < partials.count; k++) {
         CtCore *args[2] = {ct_ad_partial(&partials, k, NULL), partials.b[k]};
-        scaled[k] = ct_ad_library_call(ad, op->span, "scaled", args, 2);
+        scaled[k] = ct_ad_library_call(ad, op->range, "scaled", args, 2);
     }
-    if (partials.count == 0) return ct_ad_reverse_constant(ad, op->span, partials.y);
+    if (partials.count == 0) return ct_ad_reverse_constant(ad, op->range, partials.y);
     if (partials.count == 1) return ct_ad_partials_pair(&partials, scaled[0]);
-    return ct_ad_partials_pair(&partials, ct_ad_library_call(ad, op->span, "plus", scaled, 2));
+    return ct_ad_partials_pair(&partials, ct_ad_library_call(ad, op->range, "plus", scaled, 2));
 }
 
 static const CtReverse names = {

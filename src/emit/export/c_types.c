@@ -3,53 +3,54 @@
 
 /* ---- making ---- */
 
-static const char *type_text(OuterTypes *types, const CtType *type) {
+static const char *type_text(ExportTypes *types, const CtType *type) {
     CtText out = ct_text(types->arena);
     ct_core_type_print(&out, type);
     return out.data;
 }
 
-static OuterType *refuse(OuterTypes *types, const CtType *type, const char *why) {
+static ExportType *refuse(ExportTypes *types, const CtType *type, const char *why) {
     if (types->refused == NULL) types->refused = ct_format(types->arena, "`%s` %s", type_text(types, type), why);
     return NULL;
 }
 
 /* A type with a name of its own in C. */
-static void name_it(OuterTypes *types, OuterType *made, const char *name, const char *star) {
+static void name_it(ExportTypes *types, ExportType *made, const char *name, const char *star) {
     made->name = ct_emit_export_unique(&types->names, name);
     made->cell = ct_format(types->arena, "%s_%s %s", types->prefix, made->name, star);
 }
 
-static OuterCon *cons_of(OuterTypes *types, const CtType *type, uint32_t *count) {
+static ExportCon *cons_of(ExportTypes *types, const CtType *type, uint32_t *count) {
     CtCon tuple = {.count = type->count, .fields = type->parts};
     const CtCon *cons = type->kind == TYPE_TUPLE ? &tuple : type->data->cons;
     *count = type->kind == TYPE_TUPLE ? 1 : type->data->con_count;
-    OuterCon *made = CT_NEW_ARRAY(types->arena, OuterCon, *count + 1);
-    OuterNames con_names = {.arena = types->arena};
+    ExportCon *made = CT_NEW_ARRAY(types->arena, ExportCon, *count + 1);
+    ExportNames con_names = {.arena = types->arena};
     for (uint32_t i = 0; i < *count; i++) {
-        OuterNames names = {.arena = types->arena};
-        made[i] = (OuterCon){.count = cons[i].count};
+        ExportNames names = {.arena = types->arena};
+        made[i] = (ExportCon){.count = cons[i].count};
         made[i].name = type->kind == TYPE_TUPLE ? "tuple" : ct_emit_export_unique(&con_names, cons[i].name->text);
-        made[i].types = CT_NEW_ARRAY(types->arena, OuterType *, cons[i].count + 1);
+        made[i].types = CT_NEW_ARRAY(types->arena, ExportType *, cons[i].count + 1);
         made[i].names = CT_NEW_ARRAY(types->arena, const char *, cons[i].count + 1);
         for (uint32_t j = 0; j < cons[i].count; j++) {
             made[i].types[j] = ct_emit_export_type(types, cons[i].fields[j]);
             if (made[i].types[j] == NULL) return NULL;
             const char *name = cons[i].field_names != NULL ? cons[i].field_names[j]->text : NULL;
-            made[i].names[j] = ct_emit_export_unique(&names, name != NULL ? name : ct_format(types->arena, "v%u", j + 1));
+            made[i].names[j] =
+                ct_emit_export_unique(&names, name != NULL ? name : ct_format(types->arena, "v%u", j + 1));
         }
     }
     return made;
 }
 
-static bool make_scalar(OuterType *made, const char *name, const char *cell) {
-    made->kind = OUTER_SCALAR;
+static bool make_scalar(ExportType *made, const char *name, const char *cell) {
+    made->kind = EXPORT_SCALAR;
     made->name = name;
     made->cell = cell;
     return true;
 }
 
-static bool make_sequence(OuterTypes *types, OuterType *made, const CtType *element, const char *what) {
+static bool make_sequence(ExportTypes *types, ExportType *made, const CtType *element, const char *what) {
     made->element = ct_emit_export_type(types, element);
     if (made->element == NULL) return false;
     const char *rank = made->rank > 1 ? ct_format(types->arena, "%u", made->rank) : "";
@@ -57,19 +58,19 @@ static bool make_sequence(OuterTypes *types, OuterType *made, const CtType *elem
     return true;
 }
 
-static bool make_array(OuterTypes *types, OuterType *made, const CtType *type) {
-    made->kind = OUTER_ARRAY;
+static bool make_array(ExportTypes *types, ExportType *made, const CtType *type) {
+    made->kind = EXPORT_ARRAY;
     for (; type->kind == TYPE_ARRAY; type = type->parts[0]) made->rank++;
     return make_sequence(types, made, type, "array");
 }
 
-static bool make_tuple(OuterTypes *types, OuterType *made, const CtType *type) {
+static bool make_tuple(ExportTypes *types, ExportType *made, const CtType *type) {
     if (type->count == 0) return make_scalar(made, "unit", "int64_t ");
-    made->kind = OUTER_STRUCT;
+    made->kind = EXPORT_STRUCT;
     CtText name = ct_text(types->arena);
     ct_text_puts(&name, "tuple");
     for (uint32_t i = 0; i < type->count; i++) {
-        const OuterType *part = ct_emit_export_type(types, type->parts[i]);
+        const ExportType *part = ct_emit_export_type(types, type->parts[i]);
         if (part == NULL) return false;
         ct_text_printf(&name, "_%s", part->name);
     }
@@ -78,23 +79,23 @@ static bool make_tuple(OuterTypes *types, OuterType *made, const CtType *type) {
     return made->cons != NULL;
 }
 
-static bool make_data(OuterTypes *types, OuterType *made, const CtType *type) {
+static bool make_data(ExportTypes *types, ExportType *made, const CtType *type) {
     const CtData *data = type->data;
     if (type == types->core->bool_type) return make_scalar(made, "bool", "bool ");
     if (strcmp(data->name->text, "[]") == 0) {
-        made->kind = data->args[0]->kind == TYPE_CHAR ? OUTER_TEXT : OUTER_LIST;
-        if (made->kind == OUTER_LIST) return make_sequence(types, made, data->args[0], "list");
+        made->kind = data->args[0]->kind == TYPE_CHAR ? EXPORT_TEXT : EXPORT_LIST;
+        if (made->kind == EXPORT_LIST) return make_sequence(types, made, data->args[0], "list");
         made->name = "text";
         made->cell = "char *";
         return true;
     }
-    made->kind = data->is_enum ? OUTER_ENUM : data->con_count == 1 ? OUTER_STRUCT : OUTER_VARIANT;
-    name_it(types, made, type_text(types, type), made->kind == OUTER_VARIANT ? "*" : "");
+    made->kind = data->is_enum ? EXPORT_ENUM : data->con_count == 1 ? EXPORT_STRUCT : EXPORT_VARIANT;
+    name_it(types, made, type_text(types, type), made->kind == EXPORT_VARIANT ? "*" : "");
     made->cons = cons_of(types, type, &made->con_count);
     return made->cons != NULL;
 }
 
-static bool make(OuterTypes *types, OuterType *made, const CtType *type) {
+static bool make(ExportTypes *types, ExportType *made, const CtType *type) {
     switch (type->kind) {
     case TYPE_DOUBLE: return make_scalar(made, "double", "double ");
     case TYPE_FLOAT: return make_scalar(made, "float", "float ");
@@ -108,10 +109,10 @@ static bool make(OuterTypes *types, OuterType *made, const CtType *type) {
     return false;
 }
 
-OuterType *ct_emit_export_type(OuterTypes *types, const CtType *type) {
-    OuterType *made = ct_map_get(&types->known, ct_key(type));
+ExportType *ct_emit_export_type(ExportTypes *types, const CtType *type) {
+    ExportType *made = ct_map_get(&types->known, ct_key(type));
     if (made != NULL || types->refused != NULL) return made;
-    made = CT_NEW(types->arena, OuterType);
+    made = CT_NEW(types->arena, ExportType);
     made->type = type;
     ct_map_set(types->arena, &types->known, ct_key(type), made);
     return make(types, made, type) ? made : NULL;
@@ -119,7 +120,7 @@ OuterType *ct_emit_export_type(OuterTypes *types, const CtType *type) {
 
 /* ---- asking ---- */
 
-void ct_emit_export_goes(OuterType *type, bool in, bool out) {
+void ct_emit_export_goes(ExportType *type, bool in, bool out) {
     if ((type->goes_in || !in) && (type->comes_out || !out)) return;
     type->goes_in |= in;
     type->comes_out |= out;
@@ -128,20 +129,20 @@ void ct_emit_export_goes(OuterType *type, bool in, bool out) {
         for (uint32_t j = 0; j < type->cons[i].count; j++) ct_emit_export_goes(type->cons[i].types[j], in, out);
 }
 
-bool ct_emit_export_is_lent(const OuterType *array) {
+bool ct_emit_export_is_lent(const ExportType *array) {
     CtTypeKind kind = array->element->type->kind;
-    return array->kind == OUTER_ARRAY && (kind == TYPE_DOUBLE || kind == TYPE_INT);
+    return array->kind == EXPORT_ARRAY && (kind == TYPE_DOUBLE || kind == TYPE_INT);
 }
 
-bool ct_emit_export_points(const OuterType *type) {
-    if (type->kind == OUTER_SCALAR || type->kind == OUTER_ENUM) return false;
-    if (type->kind != OUTER_STRUCT) return true;
+bool ct_emit_export_points(const ExportType *type) {
+    if (type->kind == EXPORT_SCALAR || type->kind == EXPORT_ENUM) return false;
+    if (type->kind != EXPORT_STRUCT) return true;
     for (uint32_t i = 0; i < type->cons[0].count; i++)
         if (ct_emit_export_points(type->cons[0].types[i])) return true;
     return false;
 }
 
-bool ct_emit_export_has_real(const OuterType *type) { return ct_core_type_has_real((CtType *)type->type); }
+bool ct_emit_export_has_real(const ExportType *type) { return ct_core_type_has_real((CtType *)type->type); }
 
 const char *ct_emit_export_size_name(CtArena *arena, uint32_t rank, uint32_t index) {
     if (rank <= 1) return "size";
@@ -152,54 +153,54 @@ const char *ct_emit_export_size_name(CtArena *arena, uint32_t rank, uint32_t ind
 /* ---- definitions ---- */
 
 typedef struct Ordering {
-    OuterTypes *types;
-    CT_VEC(OuterType *) later; /* what is only pointed to */
+    ExportTypes *types;
+    CT_VEC(ExportType *) later; /* what is only pointed to */
 } Ordering;
 
 /* A struct comes behind the structs that it holds. */
-static void order(Ordering *o, OuterType *type) {
-    if (type->state == OUTER_WRITTEN) return;
-    if (type->state == OUTER_UNDER_WAY) {
+static void order(Ordering *o, ExportType *type) {
+    if (type->state == EXPORT_WRITTEN) return;
+    if (type->state == EXPORT_UNDER_WAY) {
         refuse(o->types, type->type, "holds itself: it has no finite values");
         return;
     }
-    type->state = OUTER_UNDER_WAY;
+    type->state = EXPORT_UNDER_WAY;
     if (type->element != NULL) ct_push(o->types->arena, &o->later, type->element);
     for (uint32_t i = 0; i < type->con_count; i++)
         for (uint32_t j = 0; j < type->cons[i].count; j++) {
-            OuterType *field = type->cons[i].types[j];
-            if (field->kind == OUTER_VARIANT)
+            ExportType *field = type->cons[i].types[j];
+            if (field->kind == EXPORT_VARIANT)
                 ct_push(o->types->arena, &o->later, field);
             else
                 order(o, field);
         }
-    type->state = OUTER_WRITTEN;
-    if (type->kind != OUTER_SCALAR && type->kind != OUTER_TEXT) ct_push(o->types->arena, &o->types->ordered, type);
+    type->state = EXPORT_WRITTEN;
+    if (type->kind != EXPORT_SCALAR && type->kind != EXPORT_TEXT) ct_push(o->types->arena, &o->types->ordered, type);
 }
 
-void ct_emit_export_order(OuterTypes *types, OuterType *type) {
+void ct_emit_export_order(ExportTypes *types, ExportType *type) {
     Ordering o = {types, {0}};
     order(&o, type);
     for (uint32_t i = 0; i < o.later.count; i++) order(&o, o.later.items[i]);
 }
 
-static void put_enum(const OuterTypes *types, const OuterType *type, const char *suffix, CtText *out) {
+static void put_enum(const ExportTypes *types, const ExportType *type, const char *suffix, CtText *out) {
     ct_text_puts(out, "typedef enum {\n");
     for (uint32_t i = 0; i < type->con_count; i++)
         ct_text_printf(out, "    %s_%s_%s,\n", types->prefix, type->name, type->cons[i].name);
     ct_text_printf(out, "} %s_%s%s;\n\n", types->prefix, type->name, suffix);
 }
 
-static void put_members(const OuterCon *con, const char *indent, CtText *out) {
+static void put_members(const ExportCon *con, const char *indent, CtText *out) {
     for (uint32_t i = 0; i < con->count; i++)
         ct_text_printf(out, "%s%s%s;\n", indent, con->types[i]->cell, con->names[i]);
 }
 
-static void put_struct(const OuterTypes *types, const OuterType *type, CtText *out) {
+static void put_struct(const ExportTypes *types, const ExportType *type, CtText *out) {
     ct_text_printf(out, "struct %s_%s {\n", types->prefix, type->name);
-    if (type->kind == OUTER_STRUCT) {
+    if (type->kind == EXPORT_STRUCT) {
         put_members(&type->cons[0], "    ", out);
-    } else if (type->kind == OUTER_VARIANT) {
+    } else if (type->kind == EXPORT_VARIANT) {
         ct_text_printf(out, "    %s_%s_tag tag;\n    union {\n", types->prefix, type->name);
         for (uint32_t i = 0; i < type->con_count; i++) {
             if (type->cons[i].count == 0) continue;
@@ -209,7 +210,7 @@ static void put_struct(const OuterTypes *types, const OuterType *type, CtText *o
         }
         ct_text_puts(out, "    } as;\n");
     } else {
-        uint32_t sizes = type->kind == OUTER_LIST ? 1 : type->rank;
+        uint32_t sizes = type->kind == EXPORT_LIST ? 1 : type->rank;
         ct_text_printf(out, "    %s*data;\n    size_t ", type->element->cell);
         for (uint32_t i = 0; i < sizes; i++)
             ct_text_printf(out, "%s%s", i > 0 ? ", " : "", ct_emit_export_size_name(types->arena, sizes, i));
@@ -218,18 +219,18 @@ static void put_struct(const OuterTypes *types, const OuterType *type, CtText *o
     ct_text_puts(out, "};\n\n");
 }
 
-void ct_emit_export_put_types(OuterTypes *types, CtText *out) {
+void ct_emit_export_put_types(ExportTypes *types, CtText *out) {
     for (uint32_t i = 0; i < types->ordered.count; i++) {
-        const OuterType *type = types->ordered.items[i];
-        if (type->kind == OUTER_ENUM)
+        const ExportType *type = types->ordered.items[i];
+        if (type->kind == EXPORT_ENUM)
             put_enum(types, type, "", out);
         else
             ct_text_printf(out, "typedef struct %s_%s %s_%s;\n", types->prefix, type->name, types->prefix, type->name);
     }
     if (types->ordered.count > 0) ct_text_putc(out, '\n');
     for (uint32_t i = 0; i < types->ordered.count; i++) {
-        const OuterType *type = types->ordered.items[i];
-        if (type->kind == OUTER_VARIANT) put_enum(types, type, "_tag", out);
-        if (type->kind != OUTER_ENUM) put_struct(types, type, out);
+        const ExportType *type = types->ordered.items[i];
+        if (type->kind == EXPORT_VARIANT) put_enum(types, type, "_tag", out);
+        if (type->kind != EXPORT_ENUM) put_struct(types, type, out);
     }
 }

@@ -4,14 +4,14 @@
 /* What a mode adds to the function's name, and what the names begin with that its code has in the file. */
 static const struct {
     const char *suffix, *prefix, *what;
-} modes[OUTER_MODE_COUNT] = {
+} modes[EXPORT_MODE_COUNT] = {
     {"", "value_", "The value."},
     {"_grad", "grad_", "The value, and the derivatives by the arguments."},
     {"_vjp", "vjp_", "The value, and the cotangents of the arguments that a cotangent of the value gives."},
     {"_jvp", "jvp_", "The value, and its tangent along those of the arguments."},
 };
 
-struct CtOuter {
+struct CtExport {
     CtArena *arena;
     const char *stem, *function; /* function: its name in C */
     const char *const *params;
@@ -23,7 +23,7 @@ struct CtOuter {
 
 /* Where a value comes from or goes to: an expression; or several, of the parts of a tuple. */
 typedef struct Place {
-    const OuterType *type;
+    const ExportType *type;
     const CtType *core;
     const char *text;
     struct Place *parts;
@@ -32,52 +32,53 @@ typedef struct Place {
 } Place;
 
 typedef struct Part { /* one function of C, being written */
-    CtOuter *outer;
+    CtExport *export;
     CtFlow *flow;
-    CtOuterMode mode;
-    OuterTypes types;
-    OuterType **arguments, *result;
-    OuterNames names;      /* of parameters */
+    CtExportMode mode;
+    ExportTypes types;
+    ExportType **arguments, *result;
+    ExportNames names;     /* of parameters */
     CtText params, passed; /* "const double *xs, size_t xs_size"; "xs, xs_size" */
     CtText in, out;        /* statements */
     bool needs_run;        /* results point to what the state owns */
     uint32_t temporaries;
 } Part;
 
-CtOuter *ct_emit_export_new(CtArena *arena, const char *stem, const char *function, const char *const *params, uint32_t arity,
-                      uint32_t mode_bits, bool exact) {
-    CtOuter *outer = CT_NEW(arena, CtOuter);
+CtExport *ct_emit_export_new(CtArena *arena, const char *stem, const char *function, const char *const *params,
+                             uint32_t arity, uint32_t mode_bits, bool exact) {
+    CtExport *export = CT_NEW(arena, CtExport);
     const char *name = ct_emit_plain(arena, function);
-    *outer =
-        (CtOuter){.arena = arena, .stem = stem, .params = params, .arity = arity, .modes = mode_bits, .exact = exact};
-    outer->function = ct_emit_export_is_taken(name) ? ct_format(arena, "cotan_%s", name) : name;
-    CtText *texts[] = {&outer->types, &outer->prototypes, &outer->conversions, &outer->programs, &outer->functions};
+    *export =
+        (CtExport){.arena = arena, .stem = stem, .params = params, .arity = arity, .modes = mode_bits, .exact = exact};
+    export->function = ct_emit_export_is_taken(name) ? ct_format(arena, "cotan_%s", name) : name;
+    CtText *texts[] = {&export->types, &export->prototypes, &export->conversions, &export->programs,
+                       &export->functions};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         *texts[i] = ct_text(arena);
         ct_text_puts(texts[i], "");
     }
-    return outer;
+    return export;
 }
 
 /* ---- parameters ---- */
 
 static const char *add_param(Part *part, const char *type, const char *name) {
-    const char *plain = ct_emit_plain(part->outer->arena, name);
-    if (ct_emit_export_is_own(plain)) plain = ct_format(part->outer->arena, "its_%s", plain); /* the body calls ours */
+    const char *plain = ct_emit_plain(part->export->arena, name);
+    if (ct_emit_export_is_own(plain)) plain = ct_format(part->export->arena, "its_%s", plain); /* the body calls ours */
     const char *own = ct_emit_export_unique(&part->names, plain);
     ct_text_printf(&part->params, ", %s%s", type, own);
     ct_text_printf(&part->passed, ", %s", own);
     return own;
 }
 
-static bool is_sequence(const OuterType *type) { return type->kind == OUTER_ARRAY || type->kind == OUTER_LIST; }
+static bool is_sequence(const ExportType *type) { return type->kind == EXPORT_ARRAY || type->kind == EXPORT_LIST; }
 
 /* A sequence as a pointer and its sizes. `like`: the names of sizes that are parameters already; they are set
  * otherwise. */
-static const char *add_sequence(Part *part, const OuterType *type, const char *name, const char **like) {
-    CtArena *arena = part->outer->arena;
+static const char *add_sequence(Part *part, const ExportType *type, const char *name, const char **like) {
+    CtArena *arena = part->export->arena;
     CtText value = ct_text(arena);
-    uint32_t rank = type->kind == OUTER_LIST ? 1 : type->rank;
+    uint32_t rank = type->kind == EXPORT_LIST ? 1 : type->rank;
     const char *data = add_param(part, ct_format(arena, "const %s*", type->element->cell), name);
     ct_text_printf(&value, "(%s_%s){(%s*)%s", part->types.prefix, type->name, type->element->cell, data);
     bool given = like[0] != NULL;
@@ -93,34 +94,35 @@ static const char *add_sequence(Part *part, const OuterType *type, const char *n
 enum { MOST_DIMENSIONS = 64 };
 
 /* An argument; its value as an expression. */
-static const char *add_in(Part *part, const OuterType *type, const char *name, const char **sizes) {
-    CtArena *arena = part->outer->arena;
+static const char *add_in(Part *part, const ExportType *type, const char *name, const char **sizes) {
+    CtArena *arena = part->export->arena;
     if (is_sequence(type)) return add_sequence(part, type, name, sizes);
     switch (type->kind) {
-    case OUTER_STRUCT: return ct_format(arena, "*%s", add_param(part, ct_format(arena, "const %s*", type->cell), name));
-    case OUTER_VARIANT:
-    case OUTER_TEXT: return add_param(part, ct_format(arena, "const %s", type->cell), name);
-    case OUTER_SCALAR:
-    case OUTER_ENUM:
-    case OUTER_ARRAY:
-    case OUTER_LIST: break;
+    case EXPORT_STRUCT:
+        return ct_format(arena, "*%s", add_param(part, ct_format(arena, "const %s*", type->cell), name));
+    case EXPORT_VARIANT:
+    case EXPORT_TEXT: return add_param(part, ct_format(arena, "const %s", type->cell), name);
+    case EXPORT_SCALAR:
+    case EXPORT_ENUM:
+    case EXPORT_ARRAY:
+    case EXPORT_LIST: break;
     }
     return add_param(part, type->cell, name);
 }
 
 /* Where a result goes. */
-static Place out_place(Part *part, const OuterType *type, const char *name) {
-    CtArena *arena = part->outer->arena;
+static Place out_place(Part *part, const ExportType *type, const char *name) {
+    CtArena *arena = part->export->arena;
     const char *param = add_param(part, ct_format(arena, "%s*", type->cell), name);
     part->needs_run |= ct_emit_export_points(type);
     return (Place){.type = type, .core = type->type, .text = param};
 }
 
 /* Where a derivative by an argument goes: a sequence of as many elements as the argument has is the caller's. */
-static Place derivative_place(Part *part, const OuterType *type, const char *name) {
+static Place derivative_place(Part *part, const ExportType *type, const char *name) {
     if (!ct_emit_export_has_real(type)) return (Place){.type = type, .core = type->type};
     if (!is_sequence(type)) return out_place(part, type, name);
-    CtArena *arena = part->outer->arena;
+    CtArena *arena = part->export->arena;
     const char *param = add_param(part, ct_format(arena, "%s*", type->element->cell), name);
     part->needs_run |= ct_emit_export_points(type->element);
     return (Place){.type = type, .core = type->type, .text = param, .items = true};
@@ -150,7 +152,7 @@ static void put_in(Part *part, const Place *place, const char *to, uint32_t at) 
         ct_emit_export_put_in(&part->in, part->flow, 1, place->type, place->text, to, at);
         return;
     }
-    CtArena *arena = part->outer->arena;
+    CtArena *arena = part->export->arena;
     const CtFlowCon *wide = wide_tuple(part, place->core);
     const char *words = wide != NULL ? ct_format(arena, "wide%u", ++part->temporaries) : to;
     uint32_t from = wide != NULL ? 0 : at;
@@ -166,7 +168,7 @@ static void put_in(Part *part, const Place *place, const char *to, uint32_t at) 
 }
 
 static void put_out(Part *part, const Place *place, const char *from, uint32_t at) {
-    CtArena *arena = part->outer->arena;
+    CtArena *arena = part->export->arena;
     if (place->parts == NULL) {
         if (place->text == NULL) return;
         if (place->items) {
@@ -195,12 +197,12 @@ static void put_out(Part *part, const Place *place, const char *from, uint32_t a
 
 /* The places of all arguments, as the function takes them: none, one, or a tuple. */
 static Place group(Part *part, Place *places, const CtType *core) {
-    if (part->outer->arity == 1) return places[0];
-    return (Place){.core = core, .parts = places, .count = part->outer->arity};
+    if (part->export->arity == 1) return places[0];
+    return (Place){.core = core, .parts = places, .count = part->export->arity};
 }
 
 static Place pair(Part *part, const CtType *core, Place first, Place second) {
-    Place *both = CT_NEW_ARRAY(part->outer->arena, Place, 2);
+    Place *both = CT_NEW_ARRAY(part->export->arena, Place, 2);
     both[0] = first;
     both[1] = second;
     return (Place){.core = core, .parts = both, .count = 2};
@@ -210,48 +212,48 @@ typedef const char *Sizes[MOST_DIMENSIONS];
 
 /* The arguments, which `sizes` keeps the sizes of. */
 static Place take_point(Part *part, const CtType *core, Sizes *sizes) {
-    uint32_t arity = part->outer->arity;
-    Place *places = CT_NEW_ARRAY(part->outer->arena, Place, arity + 1);
+    uint32_t arity = part->export->arity;
+    Place *places = CT_NEW_ARRAY(part->export->arena, Place, arity + 1);
     for (uint32_t i = 0; i < arity; i++) {
-        const OuterType *type = part->arguments[i];
+        const ExportType *type = part->arguments[i];
         places[i] = (Place){.type = type, .core = type->type};
-        places[i].text = add_in(part, type, part->outer->params[i], sizes[i]);
+        places[i].text = add_in(part, type, part->export->params[i], sizes[i]);
     }
     return group(part, places, core);
 }
 
 /* Tangents of the arguments, of the same sizes; of what has no reals, the argument itself. */
 static Place take_tangents(Part *part, const CtType *core, const Place *point, Sizes *sizes) {
-    uint32_t arity = part->outer->arity;
-    Place *places = CT_NEW_ARRAY(part->outer->arena, Place, arity + 1);
+    uint32_t arity = part->export->arity;
+    Place *places = CT_NEW_ARRAY(part->export->arena, Place, arity + 1);
     for (uint32_t i = 0; i < arity; i++) {
         places[i] = arity == 1 ? *point : point->parts[i];
         if (!ct_emit_export_has_real(places[i].type)) continue;
-        const char *name = ct_format(part->outer->arena, "%s_tangent", part->outer->params[i]);
+        const char *name = ct_format(part->export->arena, "%s_tangent", part->export->params[i]);
         places[i].text = add_in(part, places[i].type, name, sizes[i]);
     }
     return group(part, places, core);
 }
 
 static Place give_derivatives(Part *part, const CtType *core, const char *suffix) {
-    uint32_t arity = part->outer->arity;
-    Place *places = CT_NEW_ARRAY(part->outer->arena, Place, arity + 1);
+    uint32_t arity = part->export->arity;
+    Place *places = CT_NEW_ARRAY(part->export->arena, Place, arity + 1);
     for (uint32_t i = 0; i < arity; i++)
         places[i] = derivative_place(part, part->arguments[i],
-                                     ct_format(part->outer->arena, "%s%s", part->outer->params[i], suffix));
+                                     ct_format(part->export->arena, "%s%s", part->export->params[i], suffix));
     return group(part, places, core);
 }
 
 /* What a mode takes and gives, in the order of its parameters. */
 static void put_signature(Part *part, const CtType *input, const CtType *result) {
-    Sizes *sizes = CT_NEW_ARRAY(part->outer->arena, Sizes, part->outer->arity + 1);
+    Sizes *sizes = CT_NEW_ARRAY(part->export->arena, Sizes, part->export->arity + 1);
     Sizes cotangent_sizes = {NULL};
-    bool derivative = part->mode != OUTER_VALUE, two = part->mode == OUTER_VJP || part->mode == OUTER_JVP;
+    bool derivative = part->mode != EXPORT_VALUE, two = part->mode == EXPORT_VJP || part->mode == EXPORT_JVP;
     const CtType *point_type = two ? input->parts[0] : input;
-    if (part->outer->arity > 0) {
+    if (part->export->arity > 0) {
         Place in = take_point(part, point_type, sizes), with = {0};
-        if (part->mode == OUTER_JVP) with = take_tangents(part, point_type, &in, sizes);
-        if (part->mode == OUTER_VJP) {
+        if (part->mode == EXPORT_JVP) with = take_tangents(part, point_type, &in, sizes);
+        if (part->mode == EXPORT_VJP) {
             with = (Place){.type = part->result, .core = part->result->type};
             with.text = add_in(part, part->result, "cotangent", cotangent_sizes);
         }
@@ -259,9 +261,9 @@ static void put_signature(Part *part, const CtType *input, const CtType *result)
         put_in(part, &in, "in", 0);
     }
     Place out = out_place(part, part->result, derivative ? "value" : "result");
-    if (part->mode == OUTER_GRAD) out = pair(part, result, out, give_derivatives(part, point_type, "_grad"));
-    if (part->mode == OUTER_VJP) out = pair(part, result, out, give_derivatives(part, point_type, "_cotangent"));
-    if (part->mode == OUTER_JVP) out = pair(part, result, out, out_place(part, part->result, "tangent"));
+    if (part->mode == EXPORT_GRAD) out = pair(part, result, out, give_derivatives(part, point_type, "_grad"));
+    if (part->mode == EXPORT_VJP) out = pair(part, result, out, give_derivatives(part, point_type, "_cotangent"));
+    if (part->mode == EXPORT_JVP) out = pair(part, result, out, out_place(part, part->result, "tangent"));
     put_out(part, &out, "out", 0);
 }
 
@@ -272,9 +274,9 @@ static void put_places(Part *part, CtText *out) {
     CtFlow *flow = part->flow;
     ct_text_printf(out, "static const struct place places%s[] = {", modes[part->mode].suffix);
     for (uint32_t i = 0; i < flow->sites.count; i++) {
-        CtSpan span = flow->sites.items[i];
+        CtSourceRange range = flow->sites.items[i];
         uint32_t at_line = 0, column = 0;
-        if (span.source == 1) ct_source_position(flow->core->context, span.source, span.start, &at_line, &column);
+        if (range.source == 1) ct_source_position(flow->core->context, range.source, range.start, &at_line, &column);
         ct_text_printf(out, "%s{%u, %u}", i == 0 ? "" : i % 10 == 0 ? ",\n    " : ", ", at_line, column);
     }
     if (flow->sites.count == 0) ct_text_puts(out, "{0, 0}");
@@ -302,7 +304,7 @@ static void put_list(CtText *out, uint32_t column, const char *text) {
 
 /* TYPE NAME(FIRST, …: the function's head without its end. */
 static void put_head(Part *part, CtText *out, const char *type, const char *begin, const char *first) {
-    const char *head = ct_format(part->outer->arena, "%s%s%s%s(%s", type, begin, part->outer->function,
+    const char *head = ct_format(part->export->arena, "%s%s%s%s(%s", type, begin, part->export->function,
                                  modes[part->mode].suffix, first);
     ct_text_puts(out, head);
     put_list(out, (uint32_t)strlen(head), part->params.data);
@@ -312,7 +314,7 @@ static void put_head(Part *part, CtText *out, const char *type, const char *begi
 /* From the caller's values to the caller's places. */
 static void put_work(Part *part, CtText *out) {
     const CtFlowFunction *entry = part->flow->entry;
-    put_head(part, out, "static CT_APART void ", "work_", "ct_outer *o");
+    put_head(part, out, "static CT_APART void ", "work_", "ct_export *o");
     ct_text_puts(out, " {\n");
     bool takes = entry->params.count > 0;
     if (takes) ct_text_printf(out, "    ct_word in[%u];\n", entry->params.count);
@@ -326,10 +328,11 @@ static void put_work(Part *part, CtText *out) {
 }
 
 static void put_function(Part *part) {
-    CtOuter *outer = part->outer;
-    CtText *out = &outer->functions;
-    const char *name = outer->function, *suffix = modes[part->mode].suffix;
-    const char *error = ct_format(outer->arena, "%s_error ", name), *run = ct_format(outer->arena, "%s_run *run", name);
+    CtExport *export = part->export;
+    CtText *out = &export->functions;
+    const char *name = export->function, *suffix = modes[part->mode].suffix;
+    const char *error = ct_format(export->arena, "%s_error ", name),
+               *run = ct_format(export->arena, "%s_run *run", name);
     put_places(part, out);
     put_work(part, out);
     put_head(part, out, error, "", run);
@@ -339,71 +342,74 @@ static void put_function(Part *part) {
     else
         ct_text_printf(out, "    struct %s_state own;\n", name);
     ct_text_printf(out, "    struct %s_state *state = begin(run, %s, %u);\n", name, part->needs_run ? "NULL" : "&own",
-                   outer->constants);
+                   export->constants);
     ct_text_puts(out, "    if (state == NULL) return no_memory();\n");
     ct_text_puts(out, "    if (setjmp(state->outer.run.out) != 0)\n");
     ct_text_printf(out, "        return failed(run, state, places%s, sizeof places%s / sizeof *places%s);\n", suffix,
                    suffix, suffix);
-    const char *call = ct_format(outer->arena, "    work_%s%s(&state->outer", name, suffix);
+    const char *call = ct_format(export->arena, "    work_%s%s(&state->outer", name, suffix);
     ct_text_puts(out, call);
     put_list(out, (uint32_t)strlen(call), part->passed.data);
     ct_text_puts(out, ");\n    return ended(run, state);\n}\n\n");
-    ct_text_printf(&outer->prototypes, "/* %s%s */\n", modes[part->mode].what,
+    ct_text_printf(&export->prototypes, "/* %s%s */\n", modes[part->mode].what,
                    part->needs_run ? "\n * It needs a run, which owns what the results point to." : "");
-    put_head(part, &outer->prototypes, error, "", run);
-    ct_text_puts(&outer->prototypes, ";\n\n");
+    put_head(part, &export->prototypes, error, "", run);
+    ct_text_puts(&export->prototypes, ";\n\n");
 }
 
 static bool find_types(Part *part, const CtType *point, const CtType *result) {
-    CtOuter *outer = part->outer;
-    bool in = (outer->modes & 1u << OUTER_VJP) != 0, out = (outer->modes & (1u << OUTER_VJP | 1u << OUTER_GRAD)) != 0;
-    part->arguments = CT_NEW_ARRAY(outer->arena, OuterType *, outer->arity + 1);
-    for (uint32_t i = 0; i < outer->arity; i++) {
-        part->arguments[i] = ct_emit_export_type(&part->types, outer->arity == 1 ? point : point->parts[i]);
+    CtExport *export = part->export;
+    bool in = (export->modes & 1u << EXPORT_VJP) != 0,
+         out = (export->modes & (1u << EXPORT_VJP | 1u << EXPORT_GRAD)) != 0;
+    part->arguments = CT_NEW_ARRAY(export->arena, ExportType *, export->arity + 1);
+    for (uint32_t i = 0; i < export->arity; i++) {
+        part->arguments[i] = ct_emit_export_type(&part->types, export->arity == 1 ? point : point->parts[i]);
         if (part->arguments[i] == NULL) return false;
         ct_emit_export_goes(part->arguments[i], true, out);
     }
     part->result = ct_emit_export_type(&part->types, result);
     if (part->result == NULL) return false;
     ct_emit_export_goes(part->result, in, true);
-    for (uint32_t i = 0; i < outer->arity; i++) ct_emit_export_order(&part->types, part->arguments[i]);
+    for (uint32_t i = 0; i < export->arity; i++) ct_emit_export_order(&part->types, part->arguments[i]);
     ct_emit_export_order(&part->types, part->result);
     return part->types.refused == NULL;
 }
 
 /* Parameters may not hide the names of types. */
 static void take_type_names(Part *part) {
-    const OuterTypes *types = &part->types;
-    part->names.arena = part->outer->arena;
+    const ExportTypes *types = &part->types;
+    part->names.arena = part->export->arena;
     static const char *const known[] = {"run", "o", "in", "out", "own", "state"};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) ct_emit_export_unique(&part->names, known[i]);
     for (uint32_t i = 0; i < types->ordered.count; i++)
-        ct_emit_export_unique(&part->names, ct_format(types->arena, "%s_%s", types->prefix, types->ordered.items[i]->name));
+        ct_emit_export_unique(&part->names,
+                              ct_format(types->arena, "%s_%s", types->prefix, types->ordered.items[i]->name));
 }
 
-const char *ct_emit_export_add(CtOuter *outer, CtOuterMode mode, CtFlow *flow, const CtType *input, const CtType *result) {
-    CtArena *arena = outer->arena;
+const char *ct_emit_export_add(CtExport *export, CtExportMode mode, CtFlow *flow, const CtType *input,
+                               const CtType *result) {
+    CtArena *arena = export->arena;
     Part *part = CT_NEW(arena, Part);
-    *part = (Part){.outer = outer, .flow = flow, .mode = mode};
+    *part = (Part){.export = export, .flow = flow, .mode = mode};
     part->types =
-        (OuterTypes){.arena = arena, .core = flow->core, .prefix = outer->function, .names = {.arena = arena}};
+        (ExportTypes){.arena = arena, .core = flow->core, .prefix = export->function, .names = {.arena = arena}};
     CtText *texts[] = {&part->params, &part->passed, &part->in, &part->out};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         *texts[i] = ct_text(arena);
         ct_text_puts(texts[i], "");
     }
-    const CtType *point = mode == OUTER_VJP || mode == OUTER_JVP ? input->parts[0] : input;
-    if (!find_types(part, point, mode == OUTER_VALUE ? result : result->parts[0])) return part->types.refused;
+    const CtType *point = mode == EXPORT_VJP || mode == EXPORT_JVP ? input->parts[0] : input;
+    if (!find_types(part, point, mode == EXPORT_VALUE ? result : result->parts[0])) return part->types.refused;
     take_type_names(part);
     put_signature(part, input, result);
-    if (mode == OUTER_VALUE) {
-        ct_emit_export_put_types(&part->types, &outer->types);
-        ct_emit_export_put_conversions(&part->types, flow, &outer->conversions);
+    if (mode == EXPORT_VALUE) {
+        ct_emit_export_put_types(&part->types, &export->types);
+        ct_emit_export_put_conversions(&part->types, flow, &export->conversions);
     }
-    ct_emit_part(&outer->programs, flow, modes[mode].prefix, outer->exact);
-    ct_text_putc(&outer->programs, '\n');
+    ct_emit_part(&export->programs, flow, modes[mode].prefix, export->exact);
+    ct_text_putc(&export->programs, '\n');
     put_function(part);
-    outer->constants += flow->constant_words;
+    export->constants += flow->constant_words;
     return NULL;
 }
 
@@ -450,7 +456,7 @@ static const char header_end[] = "/* Frees what the run holds; it can be used ag
 
 static const char source_calls[] =
     "struct NAME_state {\n"
-    "    ct_outer outer;\n"
+    "    ct_export outer;\n"
     "    ct_word constants[CONSTANT_WORDS + 1];\n"
     "};\n\n"
     "struct place {\n"
@@ -469,7 +475,7 @@ static const char source_calls[] =
     "    state->outer.run.constants = state->constants + first_constant;\n"
     "    state->outer.run.all_constants = state->constants;\n"
     "    state->outer.run.constant_words = CONSTANT_WORDS;\n"
-    "    ct_outer_begin(&state->outer, run == NULL ? 0 : run->memory, run == NULL ? 0 : run->stack);\n"
+    "    ct_export_begin(&state->outer, run == NULL ? 0 : run->memory, run == NULL ? 0 : run->stack);\n"
     "    return state;\n"
     "}\n\n"
     "static NAME_error error_of(int code, struct place at, const char *message) {\n"
@@ -481,7 +487,7 @@ static const char source_calls[] =
     "    return error;\n"
     "}\n\n"
     "static NAME_error ended(const NAME_run *run, struct NAME_state *state) {\n"
-    "    if (run == NULL) ct_outer_clear(&state->outer);\n"
+    "    if (run == NULL) ct_export_clear(&state->outer);\n"
     "    NAME_error none;\n"
     "    none.code = none.line = none.column = 0;\n"
     "    none.message[0] = '\\0';\n"
@@ -493,7 +499,7 @@ static const char source_calls[] =
     "    const size_t site = (size_t)rt->site;\n"
     "    const struct place nowhere = {0, 0};\n"
     "    NAME_error error = error_of(rt->code, site < count ? places[site] : nowhere, rt->message);\n"
-    "    ct_outer_clear(&state->outer);\n"
+    "    ct_export_clear(&state->outer);\n"
     "    if (run != NULL) memset(state->constants, 0, sizeof state->constants);\n"
     "    return error;\n"
     "}\n\n"
@@ -510,28 +516,28 @@ static const char source_no_run[] =
 
 static const char source_close[] = "void NAME_close(NAME_run *run) {\n"
                                    "    if (run == NULL || run->state == NULL) return;\n"
-                                   "    ct_outer_clear(&run->state->outer);\n"
+                                   "    ct_export_clear(&run->state->outer);\n"
                                    "    free(run->state);\n"
                                    "    run->state = NULL;\n"
                                    "}\n";
 
-void ct_emit_export_write(CtOuter *outer, CtText *source, CtText *header) {
-    const char *name = outer->function;
+void ct_emit_export_write(CtExport *export, CtText *source, CtText *header) {
+    const char *name = export->function;
     put_named(header, header_begin, name);
-    ct_text_puts(header, outer->types.data);
-    ct_text_puts(header, outer->prototypes.data);
+    ct_text_puts(header, export->types.data);
+    ct_text_puts(header, export->prototypes.data);
     put_named(header, header_end, name);
-    CtText stem = ct_text(outer->arena);
-    for (const char *c = outer->stem; *c != '\0'; c++)
+    CtText stem = ct_text(export->arena);
+    for (const char *c = export->stem; *c != '\0'; c++)
         ct_text_putc(&stem, *c == '"' || *c == '\\' || *c == '\n' ? '_' : *c);
-    CtText rest = ct_text(outer->arena);
-    ct_text_puts(&rest, outer->programs.data);
-    ct_text_puts(&rest, outer->conversions.data);
-    ct_text_printf(&rest, "enum { CONSTANT_WORDS = %u };\n\n", outer->constants);
+    CtText rest = ct_text(export->arena);
+    ct_text_puts(&rest, export->programs.data);
+    ct_text_puts(&rest, export->conversions.data);
+    ct_text_printf(&rest, "enum { CONSTANT_WORDS = %u };\n\n", export->constants);
     put_named(&rest, source_calls, name);
-    if (strstr(outer->functions.data, "no_run()") != NULL) put_named(&rest, source_no_run, name);
-    ct_text_puts(&rest, outer->functions.data);
+    if (strstr(export->functions.data, "no_run()") != NULL) put_named(&rest, source_no_run, name);
+    ct_text_puts(&rest, export->functions.data);
     put_named(&rest, source_close, name);
-    ct_emit_begin(source, stem.data, outer->exact, rest.data);
+    ct_emit_begin(source, stem.data, export->exact, rest.data);
     ct_text_add(source, rest.data, rest.length);
 }

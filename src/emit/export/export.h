@@ -13,21 +13,22 @@
 
 #include "emit/emit.h"
 
-typedef enum CtOuterMode { OUTER_VALUE, OUTER_GRAD, OUTER_VJP, OUTER_JVP, OUTER_MODE_COUNT } CtOuterMode;
+typedef enum CtExportMode { EXPORT_VALUE, EXPORT_GRAD, EXPORT_VJP, EXPORT_JVP, EXPORT_MODE_COUNT } CtExportMode;
 
-typedef struct CtOuter CtOuter;
+typedef struct CtExport CtExport;
 
 /* `function` is its name in the program, `params` the names of its `arity` parameters (NULL: they have none), `stem`
- * the files' name without folder and ending, `modes` bits 1 << CtOuterMode of all that will be added, OUTER_VALUE among
- * them; exact: as for ct_emit_emit. */
-CtOuter *ct_emit_export_new(CtArena *arena, const char *stem, const char *function, const char *const *params, uint32_t arity,
-                      uint32_t modes, bool exact);
+ * the files' name without folder and ending, `modes` bits 1 << CtExportMode of all that will be added, EXPORT_VALUE
+ * among them; exact: as for ct_emit_emit. */
+CtExport *ct_emit_export_new(CtArena *arena, const char *stem, const char *function, const char *const *params,
+                             uint32_t arity, uint32_t modes, bool exact);
 
-/* Adds what a mode makes of the function, OUTER_VALUE first: a counted program from `input` (NULL: none) to `result`.
+/* Adds what a mode makes of the function, EXPORT_VALUE first: a counted program from `input` (NULL: none) to `result`.
  * NULL, or why its types have no form in C. */
-const char *ct_emit_export_add(CtOuter *outer, CtOuterMode mode, CtFlow *flow, const CtType *input, const CtType *result);
+const char *ct_emit_export_add(CtExport *export, CtExportMode mode, CtFlow *flow, const CtType *input,
+                               const CtType *result);
 
 /* Both files. */
-void ct_emit_export_write(CtOuter *outer, CtText *source, CtText *header);
+void ct_emit_export_write(CtExport *export, CtText *source, CtText *header);
 
 #endif

@@ -13,7 +13,7 @@ static void line(CtText *out, int depth, const char *format, ...) {
 
 /* ---- words ---- */
 
-static uint32_t width_of(CtFlow *flow, const OuterType *type) { return ct_flow_types(flow, type->type)->count; }
+static uint32_t width_of(CtFlow *flow, const ExportType *type) { return ct_flow_types(flow, type->type)->count; }
 
 /* The address of an expression. */
 static const char *address(CtArena *arena, const char *value) {
@@ -24,37 +24,39 @@ static const char *words_at(CtArena *arena, const char *words, uint32_t at) {
     return at == 0 ? words : ct_format(arena, "%s + %u", words, at);
 }
 
-static bool is_real(const OuterType *type) { return type->type->kind == TYPE_DOUBLE || type->type->kind == TYPE_FLOAT; }
+static bool is_real(const ExportType *type) {
+    return type->type->kind == TYPE_DOUBLE || type->type->kind == TYPE_FLOAT;
+}
 
-void ct_emit_export_put_in(CtText *out, CtFlow *flow, int depth, const OuterType *type, const char *value, const char *to,
-                     uint32_t at) {
+void ct_emit_export_put_in(CtText *out, CtFlow *flow, int depth, const ExportType *type, const char *value,
+                           const char *to, uint32_t at) {
     (void)flow;
     switch (type->kind) {
-    case OUTER_SCALAR: {
+    case EXPORT_SCALAR: {
         const char *cast = type->type->kind == TYPE_FLOAT  ? "(double)"
                            : type->type->kind == TYPE_CHAR ? "(int64_t)"
                                                            : "";
         line(out, depth, "%s[%u].%c = %s%s;", to, at, is_real(type) ? 'f' : 'i', cast, value);
         return;
     }
-    case OUTER_ENUM:
-        line(out, depth, "%s[%u].i = ct_outer_tag(o, (int64_t)%s, %u);", to, at, value, type->con_count);
+    case EXPORT_ENUM:
+        line(out, depth, "%s[%u].i = ct_export_tag(o, (int64_t)%s, %u);", to, at, value, type->con_count);
         return;
-    case OUTER_TEXT: line(out, depth, "%s[%u].p = &ct_outer_string(o, %s)->head;", to, at, value); return;
-    case OUTER_VARIANT: line(out, depth, "in_%s(o, %s, %s);", type->name, value, words_at(out->arena, to, at)); return;
-    case OUTER_ARRAY:
-    case OUTER_LIST:
-    case OUTER_STRUCT:
+    case EXPORT_TEXT: line(out, depth, "%s[%u].p = &ct_export_string(o, %s)->head;", to, at, value); return;
+    case EXPORT_VARIANT: line(out, depth, "in_%s(o, %s, %s);", type->name, value, words_at(out->arena, to, at)); return;
+    case EXPORT_ARRAY:
+    case EXPORT_LIST:
+    case EXPORT_STRUCT:
         line(out, depth, "in_%s(o, %s, %s);", type->name, address(out->arena, value), words_at(out->arena, to, at));
         return;
     }
 }
 
-void ct_emit_export_put_out(CtText *out, CtFlow *flow, int depth, const OuterType *type, const char *from, uint32_t at,
-                      const char *place) {
+void ct_emit_export_put_out(CtText *out, CtFlow *flow, int depth, const ExportType *type, const char *from, uint32_t at,
+                            const char *place) {
     (void)flow;
     switch (type->kind) {
-    case OUTER_SCALAR:
+    case EXPORT_SCALAR:
         switch (type->type->kind) {
         case TYPE_DOUBLE: line(out, depth, "%s = %s[%u].f;", place, from, at); return;
         case TYPE_FLOAT: line(out, depth, "%s = (float)%s[%u].f;", place, from, at); return;
@@ -66,18 +68,19 @@ void ct_emit_export_put_out(CtText *out, CtFlow *flow, int depth, const OuterTyp
         case TYPE_FUN: line(out, depth, "%s = %s[%u].i;", place, from, at); return;
         }
         return;
-    case OUTER_ENUM: line(out, depth, "%s = (%s)%s[%u].i;", place, type->cell, from, at); return;
-    case OUTER_TEXT: line(out, depth, "%s = ct_outer_text(o, %s[%u].p);", place, from, at); return;
-    case OUTER_VARIANT:
-    case OUTER_ARRAY:
-    case OUTER_LIST:
-    case OUTER_STRUCT:
+    case EXPORT_ENUM: line(out, depth, "%s = (%s)%s[%u].i;", place, type->cell, from, at); return;
+    case EXPORT_TEXT: line(out, depth, "%s = ct_export_text(o, %s[%u].p);", place, from, at); return;
+    case EXPORT_VARIANT:
+    case EXPORT_ARRAY:
+    case EXPORT_LIST:
+    case EXPORT_STRUCT:
         line(out, depth, "out_%s(o, %s, %s);", type->name, words_at(out->arena, from, at), address(out->arena, place));
         return;
     }
 }
 
-void ct_emit_export_put_node(CtText *out, int depth, const CtFlowCon *con, uint32_t tag, const char *words, const char *to) {
+void ct_emit_export_put_node(CtText *out, int depth, const CtFlowCon *con, uint32_t tag, const char *words,
+                             const char *to) {
     line(out, depth, "ct_node *node = ct_node_new(&o->run, %u, %u, %u);", tag, con->fields.count, con->pointers);
     for (uint32_t i = 0; i < con->fields.count; i++)
         line(out, depth, "node->at[%u] = %s[%u];", con->slots[i], words, i);
@@ -92,38 +95,39 @@ void ct_emit_export_put_fields(CtText *out, int depth, const CtFlowCon *con, con
 
 /* ---- structs and variants ---- */
 
-static void put_fields_in(CtText *out, CtFlow *flow, int depth, const OuterCon *con, const char *where,
+static void put_fields_in(CtText *out, CtFlow *flow, int depth, const ExportCon *con, const char *where,
                           const char *to) {
     uint32_t at = 0;
     for (uint32_t i = 0; i < con->count; i++) {
-        ct_emit_export_put_in(out, flow, depth, con->types[i], ct_format(out->arena, "%s%s", where, con->names[i]), to, at);
+        ct_emit_export_put_in(out, flow, depth, con->types[i], ct_format(out->arena, "%s%s", where, con->names[i]), to,
+                              at);
         at += width_of(flow, con->types[i]);
     }
 }
 
-static void put_fields_out(CtText *out, CtFlow *flow, int depth, const OuterCon *con, const char *from,
+static void put_fields_out(CtText *out, CtFlow *flow, int depth, const ExportCon *con, const char *from,
                            const char *where) {
     uint32_t at = 0;
     for (uint32_t i = 0; i < con->count; i++) {
         ct_emit_export_put_out(out, flow, depth, con->types[i], from, at,
-                         ct_format(out->arena, "%s%s", where, con->names[i]));
+                               ct_format(out->arena, "%s%s", where, con->names[i]));
         at += width_of(flow, con->types[i]);
     }
 }
 
 /* Numbers alone need no state; on the way in, a node and a tag that is checked do. */
-static bool uses_state(CtFlow *flow, const OuterType *type, bool in) {
+static bool uses_state(CtFlow *flow, const ExportType *type, bool in) {
     CtType *const *parts;
     uint32_t count;
     bool uses = in && !ct_flow_parts(flow, type->type, &parts, &count);
     for (uint32_t i = 0; i < type->cons[0].count; i++) {
-        OuterKind kind = type->cons[0].types[i]->kind;
-        uses |= kind != OUTER_SCALAR && (in || kind != OUTER_ENUM);
+        ExportKind kind = type->cons[0].types[i]->kind;
+        uses |= kind != EXPORT_SCALAR && (in || kind != EXPORT_ENUM);
     }
     return uses;
 }
 
-static void put_struct_in(CtText *out, CtFlow *flow, const OuterType *type) {
+static void put_struct_in(CtText *out, CtFlow *flow, const ExportType *type) {
     CtType *const *parts;
     uint32_t count;
     if (!uses_state(flow, type, true)) line(out, 1, "(void)o;");
@@ -137,7 +141,7 @@ static void put_struct_in(CtText *out, CtFlow *flow, const OuterType *type) {
     ct_emit_export_put_node(out, 1, con, 0, "fields", "to[0].p");
 }
 
-static void put_struct_out(CtText *out, CtFlow *flow, const OuterType *type) {
+static void put_struct_out(CtText *out, CtFlow *flow, const ExportType *type) {
     CtType *const *parts;
     uint32_t count;
     if (!uses_state(flow, type, false)) line(out, 1, "(void)o;");
@@ -146,11 +150,11 @@ static void put_struct_out(CtText *out, CtFlow *flow, const OuterType *type) {
     put_fields_out(out, flow, 1, &type->cons[0], flat ? "from" : "fields", "to->");
 }
 
-static void put_variant_in(CtText *out, CtFlow *flow, const OuterType *type) {
+static void put_variant_in(CtText *out, CtFlow *flow, const ExportType *type) {
     const CtFlowData *data = ct_flow_node(flow, type->type)->data;
     line(out, 1, "ct_enter(&o->run);");
-    line(out, 1, "if (from == NULL) ct_outer_wrong(o, \"NULL for data\");");
-    line(out, 1, "switch (ct_outer_tag(o, (int64_t)from->tag, %u)) {", type->con_count);
+    line(out, 1, "if (from == NULL) ct_export_wrong(o, \"NULL for data\");");
+    line(out, 1, "switch (ct_export_tag(o, (int64_t)from->tag, %u)) {", type->con_count);
     for (uint32_t i = 0; i < type->con_count; i++) {
         const CtFlowCon *con = &data->cons[i];
         if (con->fields.count == 0) {
@@ -168,10 +172,10 @@ static void put_variant_in(CtText *out, CtFlow *flow, const OuterType *type) {
     line(out, 1, "}");
 }
 
-static void put_variant_out(CtText *out, CtFlow *flow, const OuterType *type, const char *prefix) {
+static void put_variant_out(CtText *out, CtFlow *flow, const ExportType *type, const char *prefix) {
     const CtFlowData *data = ct_flow_node(flow, type->type)->data;
     line(out, 1, "ct_enter(&o->run);");
-    line(out, 1, "%s_%s *made = ct_outer_memory(o, 1, sizeof *made);", prefix, type->name);
+    line(out, 1, "%s_%s *made = ct_export_memory(o, 1, sizeof *made);", prefix, type->name);
     line(out, 1, "made->tag = (%s_%s_tag)from[0].p->tag;", prefix, type->name);
     line(out, 1, "*to = made;");
     line(out, 1, "switch (from[0].p->tag) {");
@@ -191,18 +195,18 @@ static void put_variant_out(CtText *out, CtFlow *flow, const OuterType *type, co
 /* ---- lists ---- */
 
 /* The constructor of the cells, and which of their words is the rest. */
-static const CtFlowCon *cell_of(CtFlow *flow, const OuterType *list, uint32_t *tag, uint32_t *tail) {
+static const CtFlowCon *cell_of(CtFlow *flow, const ExportType *list, uint32_t *tag, uint32_t *tail) {
     const CtFlowData *data = ct_flow_node(flow, list->type)->data;
     *tag = data->cons[0].fields.count > 0 ? 0 : 1;
     *tail = data->cons[*tag].slots[data->cons[*tag].fields.count - 1];
     return &data->cons[*tag];
 }
 
-static void put_list_in(CtText *out, CtFlow *flow, const OuterType *type) {
+static void put_list_in(CtText *out, CtFlow *flow, const ExportType *type) {
     uint32_t tag, tail;
     const CtFlowCon *cell = cell_of(flow, type, &tag, &tail);
     line(out, 1, "ct_enter(&o->run);");
-    line(out, 1, "if (from->size > 0 && from->data == NULL) ct_outer_wrong(o, \"NULL for a list\");");
+    line(out, 1, "if (from->size > 0 && from->data == NULL) ct_export_wrong(o, \"NULL for a list\");");
     line(out, 1, "to[0].p = &ct_bare(&o->run, %u)->head;", 1 - tag);
     line(out, 1, "for (size_t i = from->size; i-- > 0;) {");
     line(out, 2, "ct_word fields[%u];", cell->fields.count);
@@ -212,7 +216,7 @@ static void put_list_in(CtText *out, CtFlow *flow, const OuterType *type) {
     line(out, 1, "}");
 }
 
-static void put_list_items(CtText *out, CtFlow *flow, const OuterType *type) {
+static void put_list_items(CtText *out, CtFlow *flow, const ExportType *type) {
     uint32_t tag, tail;
     const CtFlowCon *cell = cell_of(flow, type, &tag, &tail);
     line(out, 1, "ct_enter(&o->run);");
@@ -226,7 +230,7 @@ static void put_list_items(CtText *out, CtFlow *flow, const OuterType *type) {
 
 /* ---- arrays ---- */
 
-static void put_array_in(CtText *out, CtFlow *flow, const OuterType *type) {
+static void put_array_in(CtText *out, CtFlow *flow, const ExportType *type) {
     const CtFlowTypes *arrays = ct_flow_types(flow, type->type);
     CtText sizes = ct_text(out->arena);
     for (uint32_t i = 0; i < type->rank; i++)
@@ -239,11 +243,11 @@ static void put_array_in(CtText *out, CtFlow *flow, const OuterType *type) {
     line(out, 1, "ct_enter(&o->run);");
     for (uint32_t i = 0; i < arrays->count; i++) {
         const char *pointers = ct_flow_is_object(arrays->items[i]->element) ? "true" : "false";
-        line(out, 1, "ct_array *part%u = ct_outer_array(o, %s, %u, sizes);", i, pointers, type->rank);
+        line(out, 1, "ct_array *part%u = ct_export_array(o, %s, %u, sizes);", i, pointers, type->rank);
         line(out, 1, "to[%u].p = &part%u->head;", i, i);
     }
     line(out, 1, "const int64_t count = ct_words(part0);");
-    line(out, 1, "if (count > 0 && from->data == NULL) ct_outer_wrong(o, \"NULL for an array\");");
+    line(out, 1, "if (count > 0 && from->data == NULL) ct_export_wrong(o, \"NULL for an array\");");
     line(out, 1, "for (int64_t i = 0; i < count; i++) {");
     line(out, 2, "ct_word fields[%u];", arrays->count);
     ct_emit_export_put_in(out, flow, 2, type->element, "from->data[i]", "fields", 0);
@@ -251,7 +255,7 @@ static void put_array_in(CtText *out, CtFlow *flow, const OuterType *type) {
     line(out, 1, "}");
 }
 
-static void put_array_items(CtText *out, CtFlow *flow, const OuterType *type) {
+static void put_array_items(CtText *out, CtFlow *flow, const ExportType *type) {
     const CtFlowTypes *arrays = ct_flow_types(flow, type->type);
     line(out, 1, "const int64_t count = ct_words((const ct_array *)from[0].p);");
     if (ct_emit_export_is_lent(type)) {
@@ -271,65 +275,65 @@ static void put_array_items(CtText *out, CtFlow *flow, const OuterType *type) {
 
 /* ---- sequences that the state owns ---- */
 
-static void put_sequence_out(CtText *out, CtFlow *flow, const OuterType *type) {
-    if (type->kind == OUTER_LIST) {
+static void put_sequence_out(CtText *out, CtFlow *flow, const ExportType *type) {
+    if (type->kind == EXPORT_LIST) {
         uint32_t tag, tail;
         cell_of(flow, type, &tag, &tail);
-        line(out, 1, "to->size = ct_outer_length(from[0].p, %u, %u);", tag, tail);
-        line(out, 1, "to->data = ct_outer_memory(o, to->size, sizeof *to->data);");
+        line(out, 1, "to->size = ct_export_length(from[0].p, %u, %u);", tag, tail);
+        line(out, 1, "to->data = ct_export_memory(o, to->size, sizeof *to->data);");
         line(out, 1, "items_%s(o, from, to->data);", type->name);
         return;
     }
     for (uint32_t i = 0; i < type->rank; i++)
-        line(out, 1, "to->%s = ct_outer_size(from[0].p, %u);", ct_emit_export_size_name(out->arena, type->rank, i), i);
+        line(out, 1, "to->%s = ct_export_size(from[0].p, %u);", ct_emit_export_size_name(out->arena, type->rank, i), i);
     if (ct_emit_export_is_lent(type)) {
-        line(out, 1, "to->data = ct_outer_data(o, from[0].p);");
+        line(out, 1, "to->data = ct_export_data(o, from[0].p);");
         return;
     }
-    line(out, 1, "to->data = ct_outer_memory(o, (size_t)ct_words((const ct_array *)from[0].p), sizeof *to->data);");
+    line(out, 1, "to->data = ct_export_memory(o, (size_t)ct_words((const ct_array *)from[0].p), sizeof *to->data);");
     line(out, 1, "items_%s(o, from, to->data);", type->name);
 }
 
 /* ---- all of them ---- */
 
-static bool is_sequence(const OuterType *type) { return type->kind == OUTER_ARRAY || type->kind == OUTER_LIST; }
+static bool is_sequence(const ExportType *type) { return type->kind == EXPORT_ARRAY || type->kind == EXPORT_LIST; }
 
-static void put_in(const char *prefix, CtText *out, CtFlow *flow, const OuterType *type, bool body) {
-    line(out, 0, "static void in_%s(ct_outer *o, const %s_%s *from, ct_word *to)%s", type->name, prefix, type->name,
+static void put_in(const char *prefix, CtText *out, CtFlow *flow, const ExportType *type, bool body) {
+    line(out, 0, "static void in_%s(ct_export *o, const %s_%s *from, ct_word *to)%s", type->name, prefix, type->name,
          body ? " {" : ";");
     if (!body) return;
-    if (type->kind == OUTER_ARRAY) put_array_in(out, flow, type);
-    if (type->kind == OUTER_LIST) put_list_in(out, flow, type);
-    if (type->kind == OUTER_STRUCT) put_struct_in(out, flow, type);
-    if (type->kind == OUTER_VARIANT) put_variant_in(out, flow, type);
+    if (type->kind == EXPORT_ARRAY) put_array_in(out, flow, type);
+    if (type->kind == EXPORT_LIST) put_list_in(out, flow, type);
+    if (type->kind == EXPORT_STRUCT) put_struct_in(out, flow, type);
+    if (type->kind == EXPORT_VARIANT) put_variant_in(out, flow, type);
     line(out, 0, "}\n");
 }
 
-static void put_items(CtText *out, CtFlow *flow, const OuterType *type, bool body) {
-    line(out, 0, "static void items_%s(ct_outer *o, const ct_word *from, %s*items)%s", type->name, type->element->cell,
+static void put_items(CtText *out, CtFlow *flow, const ExportType *type, bool body) {
+    line(out, 0, "static void items_%s(ct_export *o, const ct_word *from, %s*items)%s", type->name, type->element->cell,
          body ? " {" : ";");
     if (!body) return;
-    if (type->kind == OUTER_LIST)
+    if (type->kind == EXPORT_LIST)
         put_list_items(out, flow, type);
     else
         put_array_items(out, flow, type);
     line(out, 0, "}\n");
 }
 
-static void put_out(const char *prefix, CtText *out, CtFlow *flow, const OuterType *type, bool body) {
-    line(out, 0, "static void out_%s(ct_outer *o, const ct_word *from, %s*to)%s", type->name, type->cell,
+static void put_out(const char *prefix, CtText *out, CtFlow *flow, const ExportType *type, bool body) {
+    line(out, 0, "static void out_%s(ct_export *o, const ct_word *from, %s*to)%s", type->name, type->cell,
          body ? " {" : ";");
     if (!body) return;
     if (is_sequence(type)) put_sequence_out(out, flow, type);
-    if (type->kind == OUTER_STRUCT) put_struct_out(out, flow, type);
-    if (type->kind == OUTER_VARIANT) put_variant_out(out, flow, type, prefix);
+    if (type->kind == EXPORT_STRUCT) put_struct_out(out, flow, type);
+    if (type->kind == EXPORT_VARIANT) put_variant_out(out, flow, type, prefix);
     line(out, 0, "}\n");
 }
 
-static void put_all(OuterTypes *types, CtFlow *flow, CtText *out, bool bodies) {
+static void put_all(ExportTypes *types, CtFlow *flow, CtText *out, bool bodies) {
     for (uint32_t i = 0; i < types->ordered.count; i++) {
-        const OuterType *type = types->ordered.items[i];
-        if (type->kind == OUTER_ENUM) continue;
+        const ExportType *type = types->ordered.items[i];
+        if (type->kind == EXPORT_ENUM) continue;
         if (type->goes_in) put_in(types->prefix, out, flow, type, bodies);
         if (type->comes_out && is_sequence(type)) put_items(out, flow, type, bodies);
         if (type->comes_out) put_out(types->prefix, out, flow, type, bodies);
@@ -337,7 +341,7 @@ static void put_all(OuterTypes *types, CtFlow *flow, CtText *out, bool bodies) {
     if (!bodies) ct_text_putc(out, '\n');
 }
 
-void ct_emit_export_put_conversions(OuterTypes *types, CtFlow *flow, CtText *out) {
+void ct_emit_export_put_conversions(ExportTypes *types, CtFlow *flow, CtText *out) {
     ct_text_puts(out, "/* Values of the caller's, and words of a run. */\n"
                       "#pragma GCC diagnostic push\n#pragma GCC diagnostic ignored \"-Wunused-function\"\n\n");
     put_all(types, flow, out, false);

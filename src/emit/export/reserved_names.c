@@ -94,7 +94,7 @@ bool ct_emit_export_is_taken(const char *name) {
     return is_own(name, true);
 }
 
-const char *ct_emit_export_unique(OuterNames *names, const char *name) {
+const char *ct_emit_export_unique(ExportNames *names, const char *name) {
     const char *base = ct_emit_plain(names->arena, name);
     if (is_word(base)) base = ct_format(names->arena, "%s_", base);
     const char *unique = base;

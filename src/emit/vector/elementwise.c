@@ -1,7 +1,7 @@
 /* Loops over rows in which each element is computed by itself: what is made of element j of some arrays goes to element
  * j of others. Vectors are made of the elements of a row, which lie side by side; lanes over the rows would turn them
  * first. The compiler makes them where nothing is added up or streamed; a loop along a row in which something is runs
- * in lanes itself. */
+ * vectorised itself. */
 #include "emit/vector/vector.h"
 
 typedef struct Nest {
@@ -33,7 +33,7 @@ static bool is_plain(Nest *nest, const CtFlowBlock *block) {
     return block->exit == EXIT_YIELD;
 }
 
-/* A loop that only adds up is better in lanes over the rows: each row's sum needs no adding up of its own. */
+/* A loop that only adds up is better vectorised over the rows: each row's sum needs no adding up of its own. */
 static bool fits(Nest *nest, const CtFlowStep *loop) {
     uint32_t sums = 0;
     for (uint32_t i = 0; i < loop->as.loop.carried; i++) sums += loop->results.items[i]->type->kind != FLOW_ARRAY;

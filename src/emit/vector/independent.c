@@ -1,6 +1,6 @@
-/* Loops whose turns keep apart: none writes an element that another one reads or writes. What a loop makes is written
- * once, and nobody else sees it yet; what it changes in place, it changes and reads at its own index. The compiler is
- * told, since it would ask at run time, for a few arrays, or not make vectors, for more. */
+/* Loops whose iterations keep apart: none writes an element that another one reads or writes. What a loop makes is
+ * written once, and nobody else sees it yet; what it changes in place, it changes and reads at its own index. The
+ * compiler is told, since it would ask at run time, for a few arrays, or not make vectors, for more. */
 #include "emit/internal.h"
 
 typedef struct Apart {
@@ -59,7 +59,7 @@ bool ct_emit_keeps_apart(CtArena *arena, const CtFlowStep *loop) {
         const CtFlowStep *step = a.block->steps.items[i];
         if ((step->kind == FLOW_READ || step->kind == FLOW_UPDATE) && !at_one_place(&a, step)) return false;
     }
-    for (uint32_t i = 0; i < loop->as.loop.carried; i++) { /* an array that is another one in the next turn */
+    for (uint32_t i = 0; i < loop->as.loop.carried; i++) { /* an array that is another one in the next iteration */
         const CtFlowVar *param = a.block->params.items[1 + i], *next = a.block->values.items[i].var;
         if (ct_flow_is_object(param->type) && (next == NULL || root(&a, next) != param)) return false;
     }

@@ -14,7 +14,7 @@ static bool adds_along(const Emit *e, const CtFlowStep *step, const CtFlowVar *i
 /* What it looks at is the same array in all lanes, or a number. */
 static bool reaches(const Emit *e, const CtFlowArg *arg) {
     LaneKind kind = ct_emit_vector_kind(e, arg);
-    return kind == LANE_SAME || kind == LANE_VALUE || kind == LANE_TURN || kind == LANE_ACC || kind == LANE_OLD ||
+    return kind == LANE_SAME || kind == LANE_VALUE || kind == LANE_ITERATION || kind == LANE_ACC || kind == LANE_OLD ||
            kind == LANE_MORE;
 }
 
@@ -43,10 +43,10 @@ static void pick_used(Emit *e, const CtFlowBlock *block) {
             const CtFlowArg *arg = &block->steps.items[i]->args.items[j];
             LaneKind kind = ct_emit_vector_kind(e, arg);
             const char *text = arg->var != NULL ? e->uses[arg->var->id].text : NULL;
-            if (text == NULL || (kind != LANE_VALUE && kind != LANE_TURN) || ct_map_has(&picked, arg->var->id))
+            if (text == NULL || (kind != LANE_VALUE && kind != LANE_ITERATION) || ct_map_has(&picked, arg->var->id))
                 continue;
             ct_map_set(e->arena, &picked, arg->var->id, arg->var);
-            ct_emit_alias(e, arg->var, ct_format(e->arena, kind == LANE_TURN ? "(%s + lane)" : "%s[lane]", text));
+            ct_emit_alias(e, arg->var, ct_format(e->arena, kind == LANE_ITERATION ? "(%s + lane)" : "%s[lane]", text));
         }
 }
 

@@ -1,10 +1,10 @@
 /* Inner loops that add to elements side by side: acc[p, q + j] += … for all j, with p and q the same in all lanes. Each
  * element has lanes of its own to be added to (rt/simd.h), unless these are more than the cache holds. Then eight
- * turns of the inner loop, a strip, make their terms first, and the lanes of all eight are added up together: that
+ * iterations of the inner loop, a strip, make their terms first, and the lanes of all eight are added up together: that
  * takes a few operations for each term, where one term by itself takes many. */
 #include "emit/vector/vector.h"
 
-enum { STRIP_STEPS = 16 }; /* of a turn: it is written once more, and compiled for each turn of a strip */
+enum { STRIP_STEPS = 16 }; /* of a iteration: it is written once more, and compiled for each iteration of a strip */
 
 /* The step of a block that binds a variable; NULL: it is bound elsewhere. */
 static CtFlowStep *binder(const CtFlowBlock *block, const CtFlowVar *var) {
@@ -14,7 +14,7 @@ static CtFlowStep *binder(const CtFlowBlock *block, const CtFlowVar *var) {
     return NULL;
 }
 
-/* Whether an argument is the same in all turns. */
+/* Whether an argument is the same in all iterations. */
 static bool stays(const CtFlowBlock *block, const CtFlowArg *arg) {
     for (uint32_t i = 0; i < block->params.count; i++)
         if (arg->var != NULL && block->params.items[i] == arg->var) return false;
@@ -31,7 +31,7 @@ static bool counts(const CtFlowBlock *block, const CtFlowArg *index) {
            (stays(block, b) && a->var == block->params.items[0]);
 }
 
-/* Whether an update adds to the next element at each turn, in all lanes to the same. */
+/* Whether an update adds to the next element at each iteration, in all lanes to the same. */
 static bool adds_along(const Emit *e, const CtFlowBlock *block, const CtFlowStep *step) {
     if (!ct_emit_vector_adds(e, step)) return false;
     CtFlowArgs indices = {.items = step->args.items + 1, .count = step->args.count - 2};
@@ -78,9 +78,9 @@ static const char *any_is_narrow(const Emit *e, const Updates *updates) {
     return any;
 }
 
-/* Eight turns, whose terms are put into arrays. */
-static void write_turns(Emit *e, const CtFlowStep *loop, const Updates *updates, const char *strip,
-                        const char *const *names) {
+/* Eight iterations, whose terms are put into arrays. */
+static void write_iterations(Emit *e, const CtFlowStep *loop, const Updates *updates, const char *strip,
+                             const char *const *names) {
     for (uint32_t i = 0; i < updates->count; i++) {
         Lane *lane = lane_of(e, updates->items[i]);
         lane->terms = ct_format(e->arena, "terms%u", ++e->temporaries);
@@ -89,11 +89,11 @@ static void write_turns(Emit *e, const CtFlowStep *loop, const Updates *updates,
     const char *index = ct_emit_name(e, loop->as.loop.block->params.items[0]);
     CtText body = ct_text(e->arena), *out = e->out;
     e->out = &body;
-    ct_emit_vector_turn(e, loop, names);
+    ct_emit_vector_iteration(e, loop, names);
     e->out = out;
     ct_emit_line(e, "CT_UNROLLED");
-    ct_emit_line(e, "for (int turn = 0; turn < CT_LANES; turn++) {");
-    if (ct_emit_mentions(body.data, index)) ct_emit_line(e, "    const int64_t %s = %s + turn;", index, strip);
+    ct_emit_line(e, "for (int iteration = 0; iteration < CT_LANES; iteration++) {");
+    if (ct_emit_mentions(body.data, index)) ct_emit_line(e, "    const int64_t %s = %s + iteration;", index, strip);
     ct_text_puts(e->out, body.data);
     ct_emit_line(e, "}");
 }
@@ -109,7 +109,8 @@ static void write_totals(Emit *e, const CtFlowBlock *block, const Updates *updat
         const CtFlowArgs indices = {.items = update->args.items + 1, .count = update->args.count - 2};
         CtFlowStep *sum = binder(block, indices.items[indices.count - 1].var);
         if (sum != NULL && e->uses[sum->results.items[0]->id].text == NULL) ct_emit_step(e, sum);
-        const char *place = ct_emit_vector_place(e, &update->args.items[0], &indices), *terms = lane_of(e, update)->terms;
+        const char *place = ct_emit_vector_place(e, &update->args.items[0], &indices),
+                   *terms = lane_of(e, update)->terms;
         if (are_one)
             ct_emit_line(e, "ct_lanes_add_totals(%s, %s, %s);", root->data, place, terms);
         else
@@ -132,7 +133,7 @@ const char *ct_emit_vector_strips(Emit *e, const CtFlowStep *loop, const char *c
     e->depth++;
     ct_emit_line(e, "for (; %s + CT_LANES <= %s; %s += CT_LANES) {", strip, count, strip);
     e->depth++;
-    write_turns(e, loop, &updates, strip, names);
+    write_iterations(e, loop, &updates, strip, names);
     memcpy(e->uses, before, size);
     ct_emit_alias(e, block->params.items[0], strip);
     write_totals(e, block, &updates);

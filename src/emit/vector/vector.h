@@ -1,29 +1,29 @@
-/* Private to the room that writes C: loops that run in lanes (rt/simd.h). vectorise.c finds them, vector_steps.c writes
- * them. */
+/* Private to the folder that writes C: loops that are vectorised (rt/simd.h). vectorise.c finds them, vector_steps.c
+ * writes them. */
 #ifndef CT_EMIT_LANES_H
 #define CT_EMIT_LANES_H
 
 #include "emit/internal.h"
 
-/* What a variable is in lanes. */
+/* What a variable is vectorised. */
 typedef enum LaneKind {
-    LANE_SAME,   /* the same in all: as everywhere */
-    LANE_VALUE,  /* a number in each: ct_lanes or ct_lane_ints */
-    LANE_TURN,   /* the index of the loop: of the first lane, in C */
-    LANE_ROW,    /* base[⟨indices⟩], which is not made */
-    LANE_ARRAY,  /* an array in each, of one length: ct_lanes * */
-    LANE_MATRIX, /* an array of such arrays in each, which loops make, row after row */
-    LANE_ROWS,   /* an array of such arrays, which is not made: it is yielded as rows of the loop's result */
-    LANE_ACC,    /* an array to whose elements is added: one for all lanes */
-    LANE_OLD,    /* an element of it, that is only looked at to be added to */
-    LANE_MORE,   /* the same with what is added, `term` */
+    LANE_SAME,      /* the same in all: as everywhere */
+    LANE_VALUE,     /* a number in each: ct_lanes or ct_lane_ints */
+    LANE_ITERATION, /* the index of the loop: of the first lane, in C */
+    LANE_ROW,       /* base[⟨indices⟩], which is not made */
+    LANE_ARRAY,     /* an array in each, of one length: ct_lanes * */
+    LANE_MATRIX,    /* an array of such arrays in each, which loops make, row after row */
+    LANE_ROWS,      /* an array of such arrays, which is not made: it is yielded as rows of the loop's result */
+    LANE_ACC,       /* an array to whose elements is added: one for all lanes */
+    LANE_OLD,       /* an element of it, that is only looked at to be added to */
+    LANE_MORE,      /* the same with what is added, `term` */
 } LaneKind;
 
 typedef struct Lane {
     LaneKind kind;
     CtFlowArg base;          /* ROW */
-    CtFlowArgs indices;      /* ROW; only the first may differ, and then it is the turn */
-    bool is_packed;          /* an array from outside: its rows at the turns are packed */
+    CtFlowArgs indices;      /* ROW; only the first may differ, and then it is the iteration */
+    bool is_packed;          /* an array from outside: its rows at the iterations are packed */
     const char *packed;      /* the variable of C */
     const char *data;        /* ACC, in its root: the pointer to its elements */
     const char *length;      /* ARRAY, in its root, and MATRIX: of how many elements in all, as C has it */
@@ -46,7 +46,7 @@ typedef struct LaneSum { /* what is carried: to it is added */
 bool ct_emit_vector_adds(const Emit *e, const CtFlowStep *step);
 bool ct_emit_vector_any_differs(const Emit *e, const CtFlowArgs *indices);
 
-/* Whether a loop runs in lanes: then e->lanes says what each variable is, and sums what is added to each value that is
+/* Whether a loop is vectorised: then e->lanes says what each variable is, and sums what is added to each value that is
  * carried. */
 bool ct_emit_vector_fit(Emit *e, const CtFlowStep *step, LaneSum *sums);
 /* Whether it is a loop, or one over such loops, whose elements, side by side, the compiler makes vectors of, or lanes
@@ -66,20 +66,20 @@ typedef struct LaneResults {  /* of a loop, as C has them */
     bool is_over;             /* an array may lie where the loop reads another one */
 } LaneResults;
 
-/* The turns of a loop of `count` turns that are taken eight at a time: from `index` as it is, up to `to` where there
- * are eights. */
-void ct_emit_vector_turns(Emit *e, const CtFlowStep *step, const LaneSum *sums, const char *count, const char *to,
-                    const char *index, const LaneResults *results);
-/* A step in lanes; false where it is the same in all of them, and is to be written as everywhere. */
+/* The iterations of a loop of `count` iterations that are taken eight at a time: from `index` as it is, up to `to`
+ * where there are eights. */
+void ct_emit_vector_iterations(Emit *e, const CtFlowStep *step, const LaneSum *sums, const char *count, const char *to,
+                               const char *index, const LaneResults *results);
+/* A step vectorised; false where it is the same in all of them, and is to be written as everywhere. */
 bool ct_emit_vector_step(Emit *e, CtFlowStep *step);
 /* The index of an element, row-major. */
 const char *ct_emit_vector_place(Emit *e, const CtFlowArg *array, const CtFlowArgs *indices);
-/* What a turn of an inner loop does; `names`: of what it carries. */
-void ct_emit_vector_turn(Emit *e, const CtFlowStep *loop, const char *const *names);
+/* What a iteration of an inner loop does; `names`: of what it carries. */
+void ct_emit_vector_iteration(Emit *e, const CtFlowStep *loop, const char *const *names);
 /* strip_accumulators.c: marks the accumulators to whose elements an inner loop adds one after the other. */
 void ct_emit_vector_mark_narrow(const Emit *e, const CtFlowStep *loop);
-/* Writes the turns of such a loop that are taken eight at a time where accumulators are large; gives the turn from
- * which on they are taken one by one. */
+/* Writes the iterations of such a loop that are taken eight at a time where accumulators are large; gives the iteration
+ * from which on they are taken one by one. */
 const char *ct_emit_vector_strips(Emit *e, const CtFlowStep *loop, const char *count, const char *const *names);
 /* serial_lanes.c: an inner loop that adds to a row of each lane's own, lane after lane; false where it is none. */
 bool ct_emit_vector_apart(Emit *e, CtFlowStep *step);

@@ -1,4 +1,4 @@
-/* Steps in lanes as statements of C. What is the same in all lanes is written as everywhere. */
+/* Steps vectorised as statements of C. What is the same in all lanes is written as everywhere. */
 #include "emit/vector/vector.h"
 
 static Lane *lane_of(const Emit *e, const CtFlowArg *arg) { return &e->lanes[arg->var->id]; }
@@ -9,7 +9,7 @@ static Lane *lane_of(const Emit *e, const CtFlowArg *arg) { return &e->lanes[arg
 static const char *lane_arg(Emit *e, const CtFlowArg *arg, bool apart) {
     LaneKind kind = ct_emit_vector_kind(e, arg);
     if (kind == LANE_VALUE) return apart ? ct_emit_arg(e, arg) : ct_emit_operand(e, arg);
-    if (kind == LANE_TURN) return ct_format(e->arena, "ct_lanes_turns(%s)", ct_emit_arg(e, arg));
+    if (kind == LANE_ITERATION) return ct_format(e->arena, "ct_lanes_iterations(%s)", ct_emit_arg(e, arg));
     return ct_format(e->arena, arg->type->kind == FLOW_I64 ? "ct_all_ints(%s)" : "ct_all(%s)", ct_emit_arg(e, arg));
 }
 
@@ -78,14 +78,15 @@ static const char *lane_position(Emit *e, const CtFlowArg *array, const CtFlowAr
 }
 
 /* Whether elements beside each other are looked at. */
-static bool is_turn_last(const Emit *e, const CtFlowArgs *indices) {
+static bool is_iteration_last(const Emit *e, const CtFlowArgs *indices) {
     CtFlowArgs others = {.items = indices->items, .count = indices->count - 1};
-    return ct_emit_vector_kind(e, &indices->items[others.count]) == LANE_TURN && !ct_emit_vector_any_differs(e, &others);
+    return ct_emit_vector_kind(e, &indices->items[others.count]) == LANE_ITERATION &&
+           !ct_emit_vector_any_differs(e, &others);
 }
 
 /* ---- steps ---- */
 
-/* The turns from here on are taken one by one, if a condition holds. */
+/* The iterations from here on are taken one by one, if a condition holds. */
 static void leave_if(Emit *e, const char *condition) {
     ct_emit_line(e, "if (CT_UNLIKELY(%s)) goto %s;", condition, e->leave);
     e->leaves = true;
@@ -108,7 +109,7 @@ static void begin_array(Emit *e, CtFlowVar *var, const char *count) {
     ct_emit_alias(e, var, name);
 }
 
-/* Room for the rows that a loop makes at its turns, of which a loop within it makes one each. */
+/* Room for the rows that a loop makes at its iterations, of which a loop within it makes one each. */
 static void begin_matrix(Emit *e, const CtFlowStep *loop, uint32_t result, const char *count) {
     const CtFlowArg *value = &loop->as.loop.block->values.items[result];
     const CtFlowStep *maker = ct_emit_vector_row_maker(e, loop->as.loop.block, value);
@@ -160,11 +161,12 @@ static bool write_prim(Emit *e, const CtFlowStep *step) {
     return true;
 }
 
-/* Of an array whose rows at the turns are packed: whether an element is in one of these, at the same place in each. */
+/* Of an array whose rows at the iterations are packed: whether an element is in one of these, at the same place in
+ * each. */
 static bool is_in_own_row(const Emit *e, const CtFlowArgs *indices) {
     for (uint32_t i = 1; i < indices->count; i++)
         if (ct_emit_vector_kind(e, &indices->items[i]) != LANE_SAME) return false;
-    return indices->count > 1 && ct_emit_vector_kind(e, &indices->items[0]) == LANE_TURN;
+    return indices->count > 1 && ct_emit_vector_kind(e, &indices->items[0]) == LANE_ITERATION;
 }
 
 static bool write_read(Emit *e, const CtFlowStep *step) {
@@ -203,7 +205,7 @@ static bool write_read(Emit *e, const CtFlowStep *step) {
         text = ct_emit_item(e, &array, ct_emit_vector_place(e, &array, &indices));
     else if (lane_of(e, &array)->is_packed && is_in_own_row(e, &indices))
         text = ct_format(e->arena, "%s[%s]", lane_of(e, &array)->packed, position(e, &array, &indices, 1));
-    else if (is_turn_last(e, &indices))
+    else if (is_iteration_last(e, &indices))
         text = ct_format(e->arena, "ct_lanes_load%s(%s + %s)", ints, data, ct_emit_vector_place(e, &array, &indices));
     else
         text = ct_format(e->arena, "ct_lanes_gather%s(%s, %s)", ints, data, lane_position(e, &array, &indices));
@@ -235,7 +237,7 @@ static bool write_bulk(Emit *e, const CtFlowStep *step) {
     bool adds = step->as.bulk == ARRAY_SUM || step->as.bulk == ARRAY_PRODUCT;
     const char *text = adds ? ct_format(e->arena, "ct_lanes_%s(%s, %s)", what, name, length)
                             : ct_format(e->arena, "ct_lanes_extreme%s(rt, %s, \"%s\", %s, %s, %s)", at ? "_at" : "",
-                                        ct_emit_site(e, step->span), what, name, length, largest ? "true" : "false");
+                                        ct_emit_site(e, step->range), what, name, length, largest ? "true" : "false");
     if (e->uses[result->id].count > 0)
         ct_emit_declare(e, result, text);
     else if (!adds)
@@ -267,15 +269,15 @@ static void add_term(Emit *e, const CtFlowStep *step) {
     CtFlowArgs indices = {.items = step->args.items + 1, .count = step->args.count - 2};
     CtFlowArgs inner = {.items = indices.items + 1, .count = indices.count - 1};
     if (added->terms != NULL) {
-        ct_emit_line(e, "ct_lanes_fold(&%s[turn], %s);", added->terms, term);
+        ct_emit_line(e, "ct_lanes_fold(&%s[iteration], %s);", added->terms, term);
     } else if (!ct_emit_vector_any_differs(e, &indices) && root->may_be_narrow) {
-        ct_emit_line(e, "ct_lanes_add(%s, %s, %s, %s);", root->packed, root->data, ct_emit_vector_place(e, acc, &indices),
-                     term);
+        ct_emit_line(e, "ct_lanes_add(%s, %s, %s, %s);", root->packed, root->data,
+                     ct_emit_vector_place(e, acc, &indices), term);
     } else if (!ct_emit_vector_any_differs(e, &indices)) {
         ct_emit_line(e, "%s[%s] += %s;", root->packed, ct_emit_vector_place(e, acc, &indices), term);
-    } else if (is_turn_last(e, &indices)) {
+    } else if (is_iteration_last(e, &indices)) {
         ct_emit_line(e, "ct_lanes_add_row(%s + %s, %s);", root->data, ct_emit_vector_place(e, acc, &indices), term);
-    } else if (ct_emit_vector_kind(e, &indices.items[0]) == LANE_TURN && !ct_emit_vector_any_differs(e, &inner)) {
+    } else if (ct_emit_vector_kind(e, &indices.items[0]) == LANE_ITERATION && !ct_emit_vector_any_differs(e, &inner)) {
         ct_emit_line(e, "ct_lanes_add_column(%s + %s, ct_row_words(%s), %s);", root->data,
                      ct_emit_vector_place(e, acc, &indices), name, term);
     } else {
@@ -313,7 +315,9 @@ static bool write_check(Emit *e, const CtFlowStep *step) {
     case LANE_VALUE:
         leave_if(e, ct_format(e->arena, "ct_lanes_leave(%s, %s)", ct_emit_arg(e, index), length));
         return true;
-    case LANE_TURN: leave_if(e, ct_format(e->arena, "%s + CT_LANES > %s", ct_emit_arg(e, index), length)); return true;
+    case LANE_ITERATION:
+        leave_if(e, ct_format(e->arena, "%s + CT_LANES > %s", ct_emit_arg(e, index), length));
+        return true;
     case LANE_SAME:
     case LANE_ROW:
     case LANE_ROWS:
@@ -322,7 +326,7 @@ static bool write_check(Emit *e, const CtFlowStep *step) {
     case LANE_ACC:
     case LANE_OLD:
     case LANE_MORE:
-        ct_emit_line(e, "ct_check_index(rt, %s, %s, %s);", ct_emit_site(e, step->span), ct_emit_arg(e, index), length);
+        ct_emit_line(e, "ct_check_index(rt, %s, %s, %s);", ct_emit_site(e, step->range), ct_emit_arg(e, index), length);
     }
     return true;
 }
@@ -440,7 +444,7 @@ static bool differs(const Emit *e, const CtFlowStep *step) {
 
 static bool is_matrix(const Emit *e, const CtFlowVar *var) { return e->lanes[var->id].kind == LANE_MATRIX; }
 
-void ct_emit_vector_turn(Emit *e, const CtFlowStep *loop, const char *const *names) {
+void ct_emit_vector_iteration(Emit *e, const CtFlowStep *loop, const char *const *names) {
     const CtFlowBlock *block = loop->as.loop.block, *around = e->block;
     e->depth++;
     ct_emit_block(e, block, NULL);
@@ -477,7 +481,7 @@ static bool write_loop(Emit *e, const CtFlowStep *step) {
     ct_emit_alias(e, block->params.items[0], index);
     const char *from = ct_emit_vector_strips(e, step, n, names);
     ct_emit_line(e, "for (int64_t %s = %s; %s < %s; %s++) {", index, from, index, n, index);
-    ct_emit_vector_turn(e, step, names);
+    ct_emit_vector_iteration(e, step, names);
     ct_emit_line(e, "}");
     return true;
 }
@@ -498,7 +502,7 @@ bool ct_emit_vector_step(Emit *e, CtFlowStep *step) {
         ct_emit_bind(e, step->results.items[0], length_of(e, &step->args.items[0], step->as.index), true, true);
         return true;
     case FLOW_CHECK_ZIP:
-        ct_emit_line(e, "ct_check_zip(rt, %s, %s, %s);", ct_emit_site(e, step->span),
+        ct_emit_line(e, "ct_check_zip(rt, %s, %s, %s);", ct_emit_site(e, step->range),
                      checked_length(e, &step->args.items[0], 0), checked_length(e, &step->args.items[1], 0));
         return true;
     case FLOW_CALL:
@@ -522,9 +526,10 @@ bool ct_emit_vector_step(Emit *e, CtFlowStep *step) {
     return false;
 }
 
-/* ---- the loop over the turns ---- */
+/* ---- the loop over the iterations ---- */
 
-/* carried + term: each lane by itself until the loop has ended, or turn by turn where results are to be exact. */
+/* carried + term: each lane by itself until the loop has ended, or iteration by iteration where results are to be
+ * exact. */
 static void add_terms(Emit *e, const LaneSum *sum, const char *name) {
     CtText terms = ct_text(e->arena);
     for (uint32_t i = 0; !e->exact && i < sum->terms.count; i++)
@@ -537,7 +542,8 @@ static void add_terms(Emit *e, const LaneSum *sum, const char *name) {
     settle(e, &sum->terms);
     for (uint32_t i = 0; i < sum->terms.count; i++) {
         const CtFlowArg *term = &sum->terms.items[i];
-        ct_text_printf(&terms, ct_emit_vector_kind(e, term) == LANE_SAME ? " + %s" : " + %s[lane]", ct_emit_arg(e, term));
+        ct_text_printf(&terms, ct_emit_vector_kind(e, term) == LANE_SAME ? " + %s" : " + %s[lane]",
+                       ct_emit_arg(e, term));
     }
     ct_emit_line(e, "for (int lane = 0; lane < CT_LANES; lane++) %s = %s%s;", name, name, terms.data);
 }
@@ -593,7 +599,7 @@ static void put_rows(Emit *e, const CtFlowStep *loop, const char *name, const ch
                      const CtFlowArgs *rows) {
     const char *length = e->lanes[lane_of(e, &rows->items[0])->root->id].length,
                *to = ct_format(e->arena, "to%u", ++e->temporaries);
-    ct_emit_line(e, "ct_word *%s = ct_rows_place(rt, %s, &%s, %s, %s, %u, %s);", to, ct_emit_site(e, loop->span), name,
+    ct_emit_line(e, "ct_word *%s = ct_rows_place(rt, %s, &%s, %s, %s, %u, %s);", to, ct_emit_site(e, loop->range), name,
                  count, index, rows->count, length);
     for (uint32_t i = 0; i < rows->count; i++)
         ct_emit_line(e, "ct_lanes_put_rows(%s + %u * %s, %u * %s, %s, %s);", to, i, length, rows->count, length,
@@ -601,7 +607,7 @@ static void put_rows(Emit *e, const CtFlowStep *loop, const char *name, const ch
     for (uint32_t i = 0; i < rows->count; i++) give_back(e, &e->lanes[lane_of(e, &rows->items[i])->root->id]);
 }
 
-/* Numbers of eight turns, beside each other. */
+/* Numbers of eight iterations, beside each other. */
 static void put_numbers(Emit *e, const CtFlowArg *value, const char *to, const char *far) {
     const char *numbers = lane_arg(e, value, true);
     if (far != NULL)
@@ -632,7 +638,7 @@ static void put_results(Emit *e, const CtFlowStep *step, const char *count, cons
                          index, ct_emit_arg(e, value), lane->length);
         else
             ct_emit_line(e, "ct_lanes_put_rows(ct_row_place(rt, %s, &%s, %s, %s, %s), %s, %s, %s);",
-                         ct_emit_site(e, step->span), results->names[i], count, index, lane->length, lane->length,
+                         ct_emit_site(e, step->range), results->names[i], count, index, lane->length, lane->length,
                          ct_emit_arg(e, value), lane->length);
         give_back(e, lane);
     }
@@ -663,8 +669,8 @@ static void each_pack(Emit *e, const char *index) {
     }
 }
 
-void ct_emit_vector_turns(Emit *e, const CtFlowStep *step, const LaneSum *sums, const char *count, const char *to,
-                    const char *index, const LaneResults *results) {
+void ct_emit_vector_iterations(Emit *e, const CtFlowStep *step, const LaneSum *sums, const char *count, const char *to,
+                               const char *index, const LaneResults *results) {
     const char *const *names = results->names;
     const CtFlowBlock *block = step->as.loop.block, *around = e->block;
     e->leaves = false;
@@ -673,7 +679,7 @@ void ct_emit_vector_turns(Emit *e, const CtFlowStep *step, const LaneSum *sums, 
     begin_sums(e, step, names);
     ct_emit_line(e, "for (; %s + CT_LANES <= %s; %s += CT_LANES) {", index, to, index);
     e->depth++;
-    if (ct_emit_asks(e, step)) ct_emit_line(e, "ct_turn(rt);");
+    if (ct_emit_asks(e, step)) ct_emit_line(e, "ct_iteration(rt);");
     each_pack(e, index);
     ct_emit_block(e, block, NULL);
     e->block = block;

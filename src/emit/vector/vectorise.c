@@ -1,18 +1,18 @@
-/* Which loops run in lanes: eight turns at a time, or as many as the processor has lanes (rt/simd.h), where what the
- * body does with what differs from turn to turn has a form for vectors of the compiler.
+/* Which loops are vectorised: eight iterations at a time, or as many as the processor has lanes (rt/simd.h), where what
+ * the body does with what differs from turn to turn has a form for vectors of the compiler.
  *
  * Only loops over loops: the compiler makes vectors of straight-line bodies by itself. What is the same in all lanes
- * stays as it is: numbers, arrays from outside, the counts of inner loops. What differs is numbers, rows at the turn's
- * own index (they are packed, eight rows side by side), and arrays of numbers that the body makes. What is carried may
- * only be added to. Where one of eight turns fails, the loop leaves its lanes, and the turns that are left are taken
- * one by one: so that failure is told which comes first. */
+ * stays as it is: numbers, arrays from outside, the counts of inner loops. What differs is numbers, rows at the
+ * iteration's own index (they are packed, eight rows side by side), and arrays of numbers that the body makes. What is
+ * carried may only be added to. Where one of eight iterations fails, the loop leaves its lanes, and the iterations that
+ * are left are taken one by one: so that failure is told which comes first. */
 #include "emit/vector/vector.h"
 
 typedef struct Scan {
     Emit *e;
     const CtFlowBlock *body;
     bool in_branch;            /* of a switch on what differs: what is not chosen is computed too */
-    bool has_loop, has_arrays; /* in lanes */
+    bool has_loop, has_arrays; /* vectorised */
     bool adds,
         leaves; /* it adds to an accumulator; it may leave the lanes, which is not possible any more behind that */
 } Scan;
@@ -71,7 +71,9 @@ static const char *const values[] = {
     [PRIM_TO_DOUBLE] = "ct_lanes_of(A)",
 };
 
-const char *ct_emit_vector_value(CtPrim prim) { return (size_t)prim < sizeof values / sizeof *values ? values[prim] : NULL; }
+const char *ct_emit_vector_value(CtPrim prim) {
+    return (size_t)prim < sizeof values / sizeof *values ? values[prim] : NULL;
+}
 
 /* ---- what differs ---- */
 
@@ -89,10 +91,10 @@ static bool all_same(const Scan *s, const CtFlowArgs *args) {
     return true;
 }
 
-/* A number that differs, or the turn itself. */
+/* A number that differs, or the iteration itself. */
 static bool is_number(const Scan *s, const CtFlowArg *arg) {
     LaneKind kind = ct_emit_vector_kind(s->e, arg);
-    return kind == LANE_VALUE || kind == LANE_TURN || (kind == LANE_SAME && !ct_flow_is_object(arg->type));
+    return kind == LANE_VALUE || kind == LANE_ITERATION || (kind == LANE_SAME && !ct_flow_is_object(arg->type));
 }
 
 static bool is_outside(const Scan *s, const CtFlowArg *arg) {
@@ -147,7 +149,8 @@ static bool fits_prim(Scan *s, const CtFlowStep *step) {
     CtFlowVar *result = step->results.items[0];
     for (uint32_t i = 0; i < step->args.count; i++)
         if (!is_number(s, &step->args.items[i]) || !is_plain(step->args.items[i].type)) return false;
-    if (ct_emit_vector_value(step->as.prim) == NULL || ct_flow_step_fails(step) || !is_plain(result->type)) return false;
+    if (ct_emit_vector_value(step->as.prim) == NULL || ct_flow_step_fails(step) || !is_plain(result->type))
+        return false;
     lane(s, result)->kind = LANE_VALUE;
     return true;
 }
@@ -182,7 +185,7 @@ static bool fits_read(Scan *s, const CtFlowStep *step) {
         *lane(s, result) = (Lane){.kind = LANE_OLD, .read = step};
         return step->args.count == step->args.items[0].type->rank + 1;
     }
-    if (ct_emit_vector_kind(s->e, &step->args.items[1]) == LANE_TURN && step->args.count == 2 &&
+    if (ct_emit_vector_kind(s->e, &step->args.items[1]) == LANE_ITERATION && step->args.count == 2 &&
         is_outside(s, &step->args.items[0]) &&
         is_vector(step->args.items[0].type->element)) { /* of references to arrays */
         *lane(s, result) = (Lane){.kind = LANE_ARRAY, .root = result};
@@ -197,14 +200,14 @@ static bool fits_read(Scan *s, const CtFlowStep *step) {
     }
     if (ct_flow_is_object(result->type)) {
         if (differ == 0 && indices.count == step->args.count - 1) return true;
-        bool turn = differ <= 1 && (differ == 0 || ct_emit_vector_kind(s->e, &indices.items[0]) == LANE_TURN);
+        bool iteration = differ <= 1 && (differ == 0 || ct_emit_vector_kind(s->e, &indices.items[0]) == LANE_ITERATION);
         if (!is_outside(s, &array)) return false;
         *lane(s, result) = (Lane){.kind = LANE_ROW, .base = array, .indices = indices};
-        return turn;
+        return iteration;
     }
     if (differ == 0) return true;
     if (!is_plain(result->type)) return false;
-    bool row = differ == 1 && ct_emit_vector_kind(s->e, &indices.items[0]) == LANE_TURN && is_outside(s, &array);
+    bool row = differ == 1 && ct_emit_vector_kind(s->e, &indices.items[0]) == LANE_ITERATION && is_outside(s, &array);
     if (row && indices.count > 1) {
         if (result->type->kind != FLOW_F64) return false;
         lane(s, array.var)->is_packed = true;
@@ -335,7 +338,7 @@ static bool stays_same(Scan *s, const CtFlowStep *step) {
     return stays;
 }
 
-/* Rows that a loop of the block makes, as many elements at each turn as is known outside of all. */
+/* Rows that a loop of the block makes, as many elements at each iteration as is known outside of all. */
 static bool makes_rows(Scan *s, const CtFlowBlock *block, const CtFlowArg *value, CtFlowVar *matrix) {
     const CtFlowStep *maker = ct_emit_vector_row_maker(s->e, block, value);
     if (maker == NULL || matrix->type->rank != 2 || matrix->type->element->kind != FLOW_F64) return false;
@@ -547,7 +550,7 @@ bool ct_emit_vector_fit(Emit *e, const CtFlowStep *step, LaneSum *sums) {
     Scan scan = {.e = e, .body = block};
     e->skipped.count = 0;
     e->lanes = CT_NEW_ARRAY(e->arena, Lane, e->function->vars + 1);
-    lane(&scan, block->params.items[0])->kind = LANE_TURN;
+    lane(&scan, block->params.items[0])->kind = LANE_ITERATION;
     bool fit = find_sums(e, step, sums) && fits(&scan, block) &&
                (scan.has_loop || scan.has_arrays || has_sums(e, step) || ct_emit_streams(e, step)) &&
                fits_results(&scan, step);

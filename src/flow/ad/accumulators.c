@@ -7,7 +7,7 @@
  *
  * Each scope has a view of its own. A branch or loop that adds to an adjoint from outside imports it: a branch begins
  * with the value from there and yields a new one, a loop carries it. A loop imports single fields of a node that is
- * open outside, so that it is not taken apart in each turn. */
+ * open outside, so that it is not taken apart in each iteration. */
 #include "flow/ad/reverse.h"
 
 Scope *ct_flow_reverse_scope(Reverse *r, ScopeKind kind, CtFlowBlock *forward, CtFlowBlock *backward) {
@@ -71,13 +71,13 @@ static void spread(Reverse *r, Scope *scope, CtFlowVar *array, Acc *acc) {
         CtFlowArg g = acc->value, index = acc->index;
         *acc = (Acc){.kind = ACC_NOTHING};
         fill(r, scope, array, acc);
-        acc->value = ct_flow_update(&r->b, CT_NO_SPAN, acc->value, &index, 1, g);
+        acc->value = ct_flow_update(&r->b, CT_NO_RANGE, acc->value, &index, 1, g);
         ct_flow_reverse_enter(r, here);
         return;
     }
     CtFlowArg length = ct_flow_reverse_need(r, ct_flow_reverse_length(r, array, 0));
     CtFlowArg all =
-        ct_flow_bulk(&r->b, CT_NO_SPAN, ARRAY_REPLICATE, adjoint_of(r, array), (CtFlowArg[]){length, acc->value}, 2);
+        ct_flow_bulk(&r->b, CT_NO_RANGE, ARRAY_REPLICATE, adjoint_of(r, array), (CtFlowArg[]){length, acc->value}, 2);
     *acc = (Acc){.kind = ACC_WHOLE, .value = all, .full = true};
     ct_flow_reverse_enter(r, here);
 }
@@ -105,7 +105,7 @@ static void put_together(Reverse *r, Scope *scope, CtFlowVar *node) {
         const CtFlowTypes *types = &type->data->cons[open->as.con.tag + 1].fields;
         for (uint32_t i = 0; i < fields.count; i++)
             if (ct_flow_is_none(fields.items[i])) fields.items[i] = ct_flow_zero(&r->b, types->items[i]);
-        acc->value = ct_flow_node_make(&r->b, open->span, type, open->as.con.tag + 1, &fields);
+        acc->value = ct_flow_node_make(&r->b, open->range, type, open->as.con.tag + 1, &fields);
         acc->full = false;
     }
     ct_flow_reverse_enter(r, here);
@@ -117,7 +117,7 @@ static void take_apart(Reverse *r, Scope *scope, CtFlowVar *node, CtFlowStep *op
     CtFlowArgs fields = {0};
     uint32_t next = 0;
     ct_flow_reverse_enter(r, scope);
-    if (acc->kind == ACC_WHOLE) fields = ct_flow_adjoint_fields(&r->b, open->span, acc->value, open->as.con.tag);
+    if (acc->kind == ACC_WHOLE) fields = ct_flow_adjoint_fields(&r->b, open->range, acc->value, open->as.con.tag);
     for (uint32_t i = 0; i < open->results.count; i++) {
         CtFlowVar *var = open->results.items[i];
         if (!is_field(r, var)) continue;
@@ -269,40 +269,41 @@ CtFlowArg ct_flow_reverse_take(Reverse *r, CtFlowArg of, bool *full) {
     return value;
 }
 
-void ct_flow_reverse_give(Reverse *r, CtSpan span, CtFlowArg to, CtFlowArg adjoint, bool full) {
+void ct_flow_reverse_give(Reverse *r, CtSourceRange range, CtFlowArg to, CtFlowArg adjoint, bool full) {
     if (!ct_flow_reverse_is_active(r, to) || ct_flow_is_none(adjoint)) return;
     const Acc *single = full ? ct_flow_reverse_take_special(r, to.var, ACC_SINGLE) : NULL;
-    if (single != NULL) adjoint = ct_flow_add_at(&r->b, span, adjoint, &single->index, 1, single->value);
+    if (single != NULL) adjoint = ct_flow_add_at(&r->b, range, adjoint, &single->index, 1, single->value);
     Acc *acc = whole_acc(r, to.var, false);
     if (acc->kind == ACC_NOTHING)
         *acc = (Acc){.kind = ACC_WHOLE, .value = adjoint, .full = full};
     else
-        *acc =
-            (Acc){.kind = ACC_WHOLE, .value = ct_flow_add(&r->b, span, acc->value, adjoint), .full = acc->full || full};
+        *acc = (Acc){
+            .kind = ACC_WHOLE, .value = ct_flow_add(&r->b, range, acc->value, adjoint), .full = acc->full || full};
 }
 
 /* ---- elements ---- */
 
-void ct_flow_reverse_give_uniform(Reverse *r, CtSpan span, CtFlowArg to, CtFlowArg adjoint) {
+void ct_flow_reverse_give_uniform(Reverse *r, CtSourceRange range, CtFlowArg to, CtFlowArg adjoint) {
     Acc *acc = ct_flow_reverse_acc(r, r->scope, to.var, true);
     if (acc->kind == ACC_NOTHING) {
         *acc = (Acc){.kind = ACC_UNIFORM, .value = adjoint};
         return;
     }
     CtFlowArgs start = {0}, next = {0};
-    ct_push(r->arena, &start, ct_flow_reverse_borrow(r, span, to));
-    CtFlowLooping loop = ct_flow_loop_begin(&r->b, span, ct_flow_reverse_need(r, ct_flow_reverse_length(r, to.var, 0)), &start);
-    ct_push(r->arena, &next, ct_flow_add_at(&r->b, span, loop.carried.items[0], &loop.index, 1, adjoint));
+    ct_push(r->arena, &start, ct_flow_reverse_borrow(r, range, to));
+    CtFlowLooping loop =
+        ct_flow_loop_begin(&r->b, range, ct_flow_reverse_need(r, ct_flow_reverse_length(r, to.var, 0)), &start);
+    ct_push(r->arena, &next, ct_flow_add_at(&r->b, range, loop.carried.items[0], &loop.index, 1, adjoint));
     ct_flow_reverse_put(r, to, ct_flow_loop_end(&r->b, &loop, &next, NULL, NULL).items[0]);
 }
 
-void ct_flow_reverse_give_single(Reverse *r, CtSpan span, CtFlowArg to, CtFlowArg index, CtFlowArg adjoint) {
+void ct_flow_reverse_give_single(Reverse *r, CtSourceRange range, CtFlowArg to, CtFlowArg index, CtFlowArg adjoint) {
     Acc *acc = ct_flow_reverse_acc(r, r->scope, to.var, true);
     if (acc->kind == ACC_NOTHING) {
         *acc = (Acc){.kind = ACC_SINGLE, .value = adjoint, .index = index};
         return;
     }
-    ct_flow_reverse_put(r, to, ct_flow_add_at(&r->b, span, ct_flow_reverse_borrow(r, span, to), &index, 1, adjoint));
+    ct_flow_reverse_put(r, to, ct_flow_add_at(&r->b, range, ct_flow_reverse_borrow(r, range, to), &index, 1, adjoint));
 }
 
 const Acc *ct_flow_reverse_take_special(Reverse *r, const CtFlowVar *of, AccKind kind) {
@@ -323,10 +324,10 @@ static void lengths_of(Reverse *r, const CtFlowVar *array, CtFlowArg *lengths) {
         lengths[i] = ct_flow_reverse_need(r, ct_flow_reverse_length(r, (CtFlowVar *)array, i)); // NOLINT
 }
 
-CtFlowArg ct_flow_reverse_filled(Reverse *r, CtSpan span, CtFlowVar *x, CtFlowArg adjoint) {
+CtFlowArg ct_flow_reverse_filled(Reverse *r, CtSourceRange range, CtFlowVar *x, CtFlowArg adjoint) {
     CtFlowArg *lengths = CT_NEW_ARRAY(r->arena, CtFlowArg, x->type->rank);
     lengths_of(r, x, lengths);
-    return ct_flow_filled(&r->b, span, adjoint, lengths);
+    return ct_flow_filled(&r->b, range, adjoint, lengths);
 }
 
 static void fill(Reverse *r, Scope *scope, CtFlowVar *array, Acc *acc) {
@@ -335,18 +336,18 @@ static void fill(Reverse *r, Scope *scope, CtFlowVar *array, Acc *acc) {
     ct_flow_reverse_enter(r, scope);
     CtFlowArg *lengths = CT_NEW_ARRAY(r->arena, CtFlowArg, array->type->rank);
     if (acc->kind == ACC_WHOLE) {
-        acc->value = ct_flow_reverse_filled(r, CT_NO_SPAN, array, acc->value);
+        acc->value = ct_flow_reverse_filled(r, CT_NO_RANGE, array, acc->value);
     } else {
         lengths_of(r, array, lengths);
-        acc->value = ct_flow_zeros(&r->b, CT_NO_SPAN, adjoint_of(r, array), lengths);
+        acc->value = ct_flow_zeros(&r->b, CT_NO_RANGE, adjoint_of(r, array), lengths);
     }
     acc->kind = ACC_WHOLE;
     acc->full = true;
     ct_flow_reverse_enter(r, here);
 }
 
-CtFlowArg ct_flow_reverse_borrow(Reverse *r, CtSpan span, CtFlowArg x) {
-    (void)span;
+CtFlowArg ct_flow_reverse_borrow(Reverse *r, CtSourceRange range, CtFlowArg x) {
+    (void)range;
     Acc *acc = whole_acc(r, x.var, true);
     fill(r, r->scope, x.var, acc);
     return acc->value;
@@ -380,9 +381,9 @@ static bool yields_rows(Reverse *r, const Scope *loop, CtFlowVar *array) {
            ct_flow_reverse_same_length(r, loop->step->args.items[0], array);
 }
 
-/* Whether the loop's index is one of the array at each of its turns: where an element is only read in a branch or a
- * loop within, which have its check, there may be turns without that element. */
-static bool is_read_in_all_turns(Reverse *r, const Scope *loop, CtFlowVar *array) {
+/* Whether the loop's index is one of the array at each of its iterations: where an element is only read in a branch or
+ * a loop within, which have its check, there may be iterations without that element. */
+static bool is_read_in_all_iterations(Reverse *r, const Scope *loop, CtFlowVar *array) {
     return r->scope == loop || ct_flow_reverse_same_length(r, loop->step->args.items[0], array);
 }
 
@@ -399,8 +400,8 @@ static CtFlowVar *element_of(Reverse *r, Scope *loop, CtFlowVar *array) {
     return item;
 }
 
-void ct_flow_reverse_give_at(Reverse *r, CtSpan span, CtFlowArg x, const CtFlowArg *indices, uint32_t count,
-                        CtFlowArg adjoint) {
+void ct_flow_reverse_give_at(Reverse *r, CtSourceRange range, CtFlowArg x, const CtFlowArg *indices, uint32_t count,
+                             CtFlowArg adjoint) {
     if (!ct_flow_reverse_is_active(r, x)) return;
     const CtFlowStep *def = ct_map_get(&r->defs, x.var->id);
     if (def != NULL && def->kind == FLOW_READ && def->args.items[0].type->rank > def->args.count - 1) {
@@ -408,19 +409,21 @@ void ct_flow_reverse_give_at(Reverse *r, CtSpan span, CtFlowArg x, const CtFlowA
         CtFlowArg *all = CT_NEW_ARRAY(r->arena, CtFlowArg, outer + count);
         for (uint32_t i = 0; i < outer; i++) all[i] = def->args.items[1 + i];
         for (uint32_t i = 0; i < count; i++) all[outer + i] = indices[i];
-        ct_flow_reverse_give_at(r, span, def->args.items[0], all, outer + count, adjoint);
+        ct_flow_reverse_give_at(r, range, def->args.items[0], all, outer + count, adjoint);
         return;
     }
     Scope *loop = loop_over(r, indices[0], x.var);
-    if (loop != NULL && is_read_in_all_turns(r, loop, x.var) && (x.type->rank == 1 || yields_rows(r, loop, x.var))) {
+    if (loop != NULL && is_read_in_all_iterations(r, loop, x.var) &&
+        (x.type->rank == 1 || yields_rows(r, loop, x.var))) {
         CtFlowArg item = flow_of(element_of(r, loop, x.var));
         if (count == 1)
-            ct_flow_reverse_give(r, span, item, adjoint, false);
+            ct_flow_reverse_give(r, range, item, adjoint, false);
         else
-            ct_flow_reverse_give_at(r, span, item, indices + 1, count - 1, adjoint);
+            ct_flow_reverse_give_at(r, range, item, indices + 1, count - 1, adjoint);
         return;
     }
     CtFlowArg *needed = CT_NEW_ARRAY(r->arena, CtFlowArg, count);
     for (uint32_t i = 0; i < count; i++) needed[i] = ct_flow_reverse_need(r, indices[i]);
-    ct_flow_reverse_put(r, x, ct_flow_add_at(&r->b, span, ct_flow_reverse_borrow(r, span, x), needed, count, adjoint));
+    ct_flow_reverse_put(r, x,
+                        ct_flow_add_at(&r->b, range, ct_flow_reverse_borrow(r, range, x), needed, count, adjoint));
 }

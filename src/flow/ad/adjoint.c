@@ -83,12 +83,12 @@ bool ct_flow_is_active(CtFlow *flow, const CtFlowType *type) { return ct_flow_ad
 
 /* ---- functions for what recurs ---- */
 
-/* A function of this room, made when it is first needed; its body is written by `fill`. */
+/* A function of this folder, made when it is first needed; its body is written by `fill`. */
 static CtFlowFunction *function_for(CtFlow *flow, CtMap *known, const CtFlowType *key, const char *name,
                                     const CtFlowTypes *params, const CtFlowType *result, CtFlowFill *fill) {
     CtFlowFunction *function = ct_map_get(known, ct_key(key));
     if (function != NULL) return function;
-    function = ct_flow_function(flow, name, CT_NO_SPAN);
+    function = ct_flow_function(flow, name, CT_NO_RANGE);
     function->ends = true;
     ct_map_set(flow->arena, known, ct_key(key), function);
     function->results.items = CT_NEW(flow->arena, const CtFlowType *);
@@ -124,17 +124,17 @@ void ct_flow_close(CtFlow *flow, const CtFlowType *type) {
     }
 }
 
-static CtFlowArg call_one(Lower *l, CtSpan span, CtFlowFunction *function, CtFlowArg a, CtFlowArg b) {
+static CtFlowArg call_one(Lower *l, CtSourceRange range, CtFlowFunction *function, CtFlowArg a, CtFlowArg b) {
     CtFlowArgs args = {0};
     ct_push(l->arena, &args, a);
     if (!ct_flow_is_none(b)) ct_push(l->arena, &args, b);
-    return ct_flow_call(l, span, function, &args).items[0];
+    return ct_flow_call(l, range, function, &args).items[0];
 }
 
 static void return_one(Lower *l, CtFlowArg value) {
     CtFlowArgs values = {0};
     ct_push(l->arena, &values, value);
-    ct_flow_leave(l, EXIT_RETURN, CT_NO_SPAN, &values, NULL);
+    ct_flow_leave(l, EXIT_RETURN, CT_NO_RANGE, &values, NULL);
 }
 
 static void yield_one(Lower *l, CtFlowChoosing *choice, CtFlowArg value) {
@@ -154,27 +154,27 @@ static CtFlowTypes two_types(Lower *l, const CtFlowType *a, const CtFlowType *b)
 
 CtFlowArg ct_flow_zero(Lower *l, const CtFlowType *adjoint) {
     if (!ct_flow_is_object(adjoint)) return ct_flow_real(adjoint, -0.0);
-    if (adjoint->kind == FLOW_NODE) return ct_flow_node_make(l, CT_NO_SPAN, adjoint, 0, NULL);
-    return ct_flow_result(l, ct_flow_step(l, FLOW_ITEMS, CT_NO_SPAN), "none", adjoint);
+    if (adjoint->kind == FLOW_NODE) return ct_flow_node_make(l, CT_NO_RANGE, adjoint, 0, NULL);
+    return ct_flow_result(l, ct_flow_step(l, FLOW_ITEMS, CT_NO_RANGE), "none", adjoint);
 }
 
-CtFlowArg ct_flow_is_empty(Lower *l, CtSpan span, CtFlowArg array) {
-    return ct_flow_prim_int(l, span, PRIM_INT_EQ, ct_flow_lower_dim(l, span, array, 0), ct_flow_int(l, 0));
+CtFlowArg ct_flow_is_empty(Lower *l, CtSourceRange range, CtFlowArg array) {
+    return ct_flow_prim_int(l, range, PRIM_INT_EQ, ct_flow_lower_dim(l, range, array, 0), ct_flow_int(l, 0));
 }
 
-CtFlowArg ct_flow_zeros(Lower *l, CtSpan span, const CtFlowType *adjoint, const CtFlowArg *dims) {
+CtFlowArg ct_flow_zeros(Lower *l, CtSourceRange range, const CtFlowType *adjoint, const CtFlowArg *dims) {
     CtFlowArg value = ct_flow_zero(l, adjoint->element);
     for (uint32_t i = adjoint->rank; i-- > 0;) {
         const CtFlowType *type = ct_flow_array(l->flow, adjoint->rank - i, adjoint->element);
-        value = ct_flow_bulk(l, span, ARRAY_REPLICATE, type, (CtFlowArg[]){dims[i], value}, 2);
+        value = ct_flow_bulk(l, range, ARRAY_REPLICATE, type, (CtFlowArg[]){dims[i], value}, 2);
     }
     return value;
 }
 
-CtFlowArg ct_flow_filled(Lower *l, CtSpan span, CtFlowArg array, const CtFlowArg *dims) {
-    CtFlowChoosing choice = ct_flow_switch_begin(l, span, ct_flow_is_empty(l, span, array));
+CtFlowArg ct_flow_filled(Lower *l, CtSourceRange range, CtFlowArg array, const CtFlowArg *dims) {
+    CtFlowChoosing choice = ct_flow_switch_begin(l, range, ct_flow_is_empty(l, range, array));
     ct_flow_case_begin(l, &choice, 1);
-    yield_one(l, &choice, ct_flow_zeros(l, span, array.type, dims));
+    yield_one(l, &choice, ct_flow_zeros(l, range, array.type, dims));
     ct_flow_case_begin(l, &choice, FLOW_OTHERS);
     yield_one(l, &choice, array);
     return ct_flow_switch_end(l, &choice).items[0];
@@ -183,30 +183,30 @@ CtFlowArg ct_flow_filled(Lower *l, CtSpan span, CtFlowArg array, const CtFlowArg
 /* ---- sums ---- */
 
 /* to[⟨at⟩] += from[⟨of⟩] for all elements behind, `rank` dimensions of them. */
-static CtFlowArg add_all(Lower *l, CtSpan span, CtFlowArg to, CtFlowArg from, const CtFlowArg *indices, uint32_t count,
-                         uint32_t skipped) {
+static CtFlowArg add_all(Lower *l, CtSourceRange range, CtFlowArg to, CtFlowArg from, const CtFlowArg *indices,
+                         uint32_t count, uint32_t skipped) {
     if (count == to.type->rank) {
-        CtFlowArg old = ct_flow_read(l, span, to, indices, count);
-        CtFlowArg more = ct_flow_read(l, span, from, indices + skipped, count - skipped);
-        return ct_flow_update(l, span, to, indices, count, ct_flow_add(l, span, old, more));
+        CtFlowArg old = ct_flow_read(l, range, to, indices, count);
+        CtFlowArg more = ct_flow_read(l, range, from, indices + skipped, count - skipped);
+        return ct_flow_update(l, range, to, indices, count, ct_flow_add(l, range, old, more));
     }
     CtFlowArgs start = {0}, next = {0};
-    CtFlowArg all[MOST_RANK], length = ct_flow_lower_dim(l, span, from, count - skipped);
+    CtFlowArg all[MOST_RANK], length = ct_flow_lower_dim(l, range, from, count - skipped);
     ct_push(l->arena, &start, to);
-    CtFlowLooping loop = ct_flow_loop_begin(l, span, length, &start);
+    CtFlowLooping loop = ct_flow_loop_begin(l, range, length, &start);
     for (uint32_t i = 0; i < count; i++) all[i] = indices[i];
     all[count] = loop.index;
-    ct_push(l->arena, &next, add_all(l, span, loop.carried.items[0], from, all, count + 1, skipped));
+    ct_push(l->arena, &next, add_all(l, range, loop.carried.items[0], from, all, count + 1, skipped));
     return ct_flow_loop_end(l, &loop, &next, NULL, NULL).items[0];
 }
 
 static void fill_add_array(Lower *l, const CtFlowArgs *params) {
     CtFlowArg a = params->items[0], b = params->items[1];
-    CtFlowChoosing choice = ct_flow_switch_begin(l, CT_NO_SPAN, ct_flow_is_empty(l, CT_NO_SPAN, a));
+    CtFlowChoosing choice = ct_flow_switch_begin(l, CT_NO_RANGE, ct_flow_is_empty(l, CT_NO_RANGE, a));
     ct_flow_case_begin(l, &choice, 1);
     yield_one(l, &choice, b);
     ct_flow_case_begin(l, &choice, FLOW_OTHERS);
-    yield_one(l, &choice, add_all(l, CT_NO_SPAN, a, b, NULL, 0, 0));
+    yield_one(l, &choice, add_all(l, CT_NO_RANGE, a, b, NULL, 0, 0));
     return_one(l, ct_flow_switch_end(l, &choice).items[0]);
 }
 
@@ -214,180 +214,181 @@ static void fill_add_array(Lower *l, const CtFlowArgs *params) {
 static void fill_add_node(Lower *l, const CtFlowArgs *params) {
     CtFlowArg a = params->items[0], b = params->items[1];
     const CtFlowData *data = a.type->data;
-    CtFlowChoosing on_b = ct_flow_switch_begin(l, CT_NO_SPAN, b);
+    CtFlowChoosing on_b = ct_flow_switch_begin(l, CT_NO_RANGE, b);
     ct_flow_case_begin(l, &on_b, 0);
     yield_one(l, &on_b, a);
     ct_flow_case_begin(l, &on_b, FLOW_OTHERS);
-    CtFlowChoosing on_a = ct_flow_switch_begin(l, CT_NO_SPAN, a);
+    CtFlowChoosing on_a = ct_flow_switch_begin(l, CT_NO_RANGE, a);
     for (uint32_t tag = 0; tag < data->count; tag++) {
         ct_flow_case_begin(l, &on_a, tag);
         if (tag == 0 || data->cons[tag].fields.count == 0) {
             yield_one(l, &on_a, b);
             continue;
         }
-        CtFlowArgs of_a = ct_flow_node_open(l, CT_NO_SPAN, a, tag, "a"),
-                   of_b = ct_flow_node_open(l, CT_NO_SPAN, b, tag, "b"), sums = {0};
+        CtFlowArgs of_a = ct_flow_node_open(l, CT_NO_RANGE, a, tag, "a"),
+                   of_b = ct_flow_node_open(l, CT_NO_RANGE, b, tag, "b"), sums = {0};
         for (uint32_t i = 0; i < of_a.count; i++)
-            ct_push(l->arena, &sums, ct_flow_add(l, CT_NO_SPAN, of_a.items[i], of_b.items[i]));
-        yield_one(l, &on_a, ct_flow_node_make(l, CT_NO_SPAN, a.type, tag, &sums));
+            ct_push(l->arena, &sums, ct_flow_add(l, CT_NO_RANGE, of_a.items[i], of_b.items[i]));
+        yield_one(l, &on_a, ct_flow_node_make(l, CT_NO_RANGE, a.type, tag, &sums));
     }
     yield_one(l, &on_b, ct_flow_switch_end(l, &on_a).items[0]);
     return_one(l, ct_flow_switch_end(l, &on_b).items[0]);
 }
 
-CtFlowArg ct_flow_add(Lower *l, CtSpan span, CtFlowArg a, CtFlowArg b) {
-    if (!ct_flow_is_object(a.type)) return ct_flow_prim(l, span, PRIM_ADD, a.type, a, b);
+CtFlowArg ct_flow_add(Lower *l, CtSourceRange range, CtFlowArg a, CtFlowArg b) {
+    if (!ct_flow_is_object(a.type)) return ct_flow_prim(l, range, PRIM_ADD, a.type, a, b);
     CtFlowTypes params = two_types(l, a.type, a.type);
     CtFlowFunction *add = function_for(l->flow, &ct_flow_adjoints(l->flow)->adds, a.type, "add", &params, a.type,
                                        a.type->kind == FLOW_NODE ? fill_add_node : fill_add_array);
-    return call_one(l, span, add, a, b);
+    return call_one(l, range, add, a, b);
 }
 
-CtFlowArg ct_flow_add_at(Lower *l, CtSpan span, CtFlowArg array, const CtFlowArg *indices, uint32_t count,
+CtFlowArg ct_flow_add_at(Lower *l, CtSourceRange range, CtFlowArg array, const CtFlowArg *indices, uint32_t count,
                          CtFlowArg value) {
-    if (array.type->rank > count) return add_all(l, span, array, value, indices, count, count);
-    CtFlowArg old = ct_flow_read(l, span, array, indices, count);
-    return ct_flow_update(l, span, array, indices, count, ct_flow_add(l, span, old, value));
+    if (array.type->rank > count) return add_all(l, range, array, value, indices, count, count);
+    CtFlowArg old = ct_flow_read(l, range, array, indices, count);
+    return ct_flow_update(l, range, array, indices, count, ct_flow_add(l, range, old, value));
 }
 
 /* ---- parts ---- */
 
-CtFlowArgs ct_flow_adjoint_fields(Lower *l, CtSpan span, CtFlowArg adjoint, uint32_t tag) {
+CtFlowArgs ct_flow_adjoint_fields(Lower *l, CtSourceRange range, CtFlowArg adjoint, uint32_t tag) {
     CtFlowArgs zeros = {0}, fields;
     const CtFlowTypes *types = &adjoint.type->data->cons[tag + 1].fields;
-    CtFlowChoosing choice = ct_flow_switch_begin(l, span, adjoint);
+    CtFlowChoosing choice = ct_flow_switch_begin(l, range, adjoint);
     ct_flow_case_begin(l, &choice, 0);
     for (uint32_t i = 0; i < types->count; i++) ct_push(l->arena, &zeros, ct_flow_zero(l, types->items[i]));
     ct_flow_case_end(l, &choice, &zeros);
     ct_flow_case_begin(l, &choice, FLOW_OTHERS);
-    fields = ct_flow_node_open(l, span, adjoint, tag + 1, "part");
+    fields = ct_flow_node_open(l, range, adjoint, tag + 1, "part");
     ct_flow_case_end(l, &choice, &fields);
     return ct_flow_switch_end(l, &choice);
 }
 
 /* ---- elementwise ---- */
 
-typedef CtFlowArg Element(Lower *l, CtSpan span, const CtFlowArgs *arrays, const CtFlowArg *indices, uint32_t count);
+typedef CtFlowArg Element(Lower *l, CtSourceRange range, const CtFlowArgs *arrays, const CtFlowArg *indices,
+                          uint32_t count);
 
 /* An array of `type`, as long as the first of `arrays`, of what `element` makes at each place. */
-static CtFlowArg each(Lower *l, CtSpan span, const CtFlowType *type, const CtFlowArgs *arrays, const CtFlowArg *indices,
-                      uint32_t count, Element *element) {
+static CtFlowArg each(Lower *l, CtSourceRange range, const CtFlowType *type, const CtFlowArgs *arrays,
+                      const CtFlowArg *indices, uint32_t count, Element *element) {
     CtFlowArgs none = {0}, items = {0};
     CtFlowTypes types = two_types(l, type, NULL);
     CtFlowArg all[MOST_RANK];
-    CtFlowLooping loop = ct_flow_loop_begin(l, span, ct_flow_lower_dim(l, span, arrays->items[0], count), &none);
+    CtFlowLooping loop = ct_flow_loop_begin(l, range, ct_flow_lower_dim(l, range, arrays->items[0], count), &none);
     for (uint32_t i = 0; i < count; i++) all[i] = indices[i];
     all[count] = loop.index;
     CtFlowArg item = type->rank == 1
-                         ? element(l, span, arrays, all, count + 1)
-                         : each(l, span, ct_flow_row_type(l->flow, type, 1), arrays, all, count + 1, element);
+                         ? element(l, range, arrays, all, count + 1)
+                         : each(l, range, ct_flow_row_type(l->flow, type, 1), arrays, all, count + 1, element);
     ct_push(l->arena, &items, item);
     return ct_flow_loop_end(l, &loop, &none, &items, &types).items[0];
 }
 
 /* ---- embedding ---- */
 
-static CtFlowArg embed_element(Lower *l, CtSpan span, const CtFlowArgs *arrays, const CtFlowArg *indices,
+static CtFlowArg embed_element(Lower *l, CtSourceRange range, const CtFlowArgs *arrays, const CtFlowArg *indices,
                                uint32_t count) {
-    return ct_flow_embed(l, span, ct_flow_read(l, span, arrays->items[0], indices, count));
+    return ct_flow_embed(l, range, ct_flow_read(l, range, arrays->items[0], indices, count));
 }
 
 static void fill_embed(Lower *l, const CtFlowArgs *params) {
     CtFlowArg x = params->items[0];
     const CtFlowData *data = x.type->data;
-    CtFlowChoosing choice = ct_flow_switch_begin(l, CT_NO_SPAN, x);
+    CtFlowChoosing choice = ct_flow_switch_begin(l, CT_NO_RANGE, x);
     for (uint32_t tag = 0; tag < data->count; tag++) {
         ct_flow_case_begin(l, &choice, tag);
-        CtFlowArgs fields = ct_flow_node_open(l, CT_NO_SPAN, x, tag, "x"), adjoints = {0};
+        CtFlowArgs fields = ct_flow_node_open(l, CT_NO_RANGE, x, tag, "x"), adjoints = {0};
         for (uint32_t i = 0; i < fields.count; i++)
             if (ct_flow_is_active(l->flow, fields.items[i].type))
-                ct_push(l->arena, &adjoints, ct_flow_embed(l, CT_NO_SPAN, fields.items[i]));
+                ct_push(l->arena, &adjoints, ct_flow_embed(l, CT_NO_RANGE, fields.items[i]));
         yield_one(l, &choice,
-                  ct_flow_node_make(l, CT_NO_SPAN, ct_flow_adjoint_type(l->flow, x.type), tag + 1, &adjoints));
+                  ct_flow_node_make(l, CT_NO_RANGE, ct_flow_adjoint_type(l->flow, x.type), tag + 1, &adjoints));
     }
     return_one(l, ct_flow_switch_end(l, &choice).items[0]);
 }
 
-CtFlowArg ct_flow_embed(Lower *l, CtSpan span, CtFlowArg value) {
+CtFlowArg ct_flow_embed(Lower *l, CtSourceRange range, CtFlowArg value) {
     const CtFlowType *adjoint = ct_flow_adjoint_type(l->flow, value.type);
     if (adjoint == value.type) return value;
     if (value.type->kind == FLOW_ARRAY) {
         CtFlowArgs arrays = {0};
         ct_push(l->arena, &arrays, value);
-        return each(l, span, adjoint, &arrays, NULL, 0, embed_element);
+        return each(l, range, adjoint, &arrays, NULL, 0, embed_element);
     }
     CtFlowTypes params = two_types(l, value.type, NULL);
     return call_one(
-        l, span,
+        l, range,
         function_for(l->flow, &ct_flow_adjoints(l->flow)->embeds, value.type, "embed", &params, adjoint, fill_embed),
         value, ct_flow_none());
 }
 
 /* ---- projection ---- */
 
-static CtFlowArg zero_like(Lower *l, CtSpan span, CtFlowArg x);
+static CtFlowArg zero_like(Lower *l, CtSourceRange range, CtFlowArg x);
 
-static CtFlowArg project_element(Lower *l, CtSpan span, const CtFlowArgs *arrays, const CtFlowArg *indices,
+static CtFlowArg project_element(Lower *l, CtSourceRange range, const CtFlowArgs *arrays, const CtFlowArg *indices,
                                  uint32_t count) {
-    CtFlowArg a = ct_flow_read(l, span, arrays->items[1], indices, count);
-    if (!ct_flow_is_object(a.type)) return ct_flow_project(l, span, a, a);
-    return ct_flow_project(l, span, ct_flow_read(l, span, arrays->items[0], indices, count), a);
+    CtFlowArg a = ct_flow_read(l, range, arrays->items[1], indices, count);
+    if (!ct_flow_is_object(a.type)) return ct_flow_project(l, range, a, a);
+    return ct_flow_project(l, range, ct_flow_read(l, range, arrays->items[0], indices, count), a);
 }
 
-static CtFlowArg zero_element(Lower *l, CtSpan span, const CtFlowArgs *arrays, const CtFlowArg *indices,
+static CtFlowArg zero_element(Lower *l, CtSourceRange range, const CtFlowArgs *arrays, const CtFlowArg *indices,
                               uint32_t count) {
-    CtFlowArg x = ct_flow_read(l, span, arrays->items[0], indices, count);
-    return zero_like(l, span, x);
+    CtFlowArg x = ct_flow_read(l, range, arrays->items[0], indices, count);
+    return zero_like(l, range, x);
 }
 
 /* The value that a zero adjoint stands for. */
-static CtFlowArg zero_like(Lower *l, CtSpan span, CtFlowArg x) {
+static CtFlowArg zero_like(Lower *l, CtSourceRange range, CtFlowArg x) {
     if (x.type->kind == FLOW_F64 || x.type->kind == FLOW_F32) return ct_flow_real(x.type, 0.0);
     const CtFlowType *adjoint = ct_flow_adjoint_type(l->flow, x.type);
     if (adjoint == NULL) return x;
-    if (x.type->kind == FLOW_NODE) return ct_flow_project(l, span, x, ct_flow_zero(l, adjoint));
+    if (x.type->kind == FLOW_NODE) return ct_flow_project(l, range, x, ct_flow_zero(l, adjoint));
     CtFlowArgs arrays = {0};
     ct_push(l->arena, &arrays, x);
-    return each(l, span, x.type, &arrays, NULL, 0, zero_element);
+    return each(l, range, x.type, &arrays, NULL, 0, zero_element);
 }
 
 static void fill_project_array(Lower *l, const CtFlowArgs *params) {
     CtFlowArg x = params->items[0], adjoint = params->items[1];
-    CtFlowChoosing choice = ct_flow_switch_begin(l, CT_NO_SPAN, ct_flow_is_empty(l, CT_NO_SPAN, adjoint));
+    CtFlowChoosing choice = ct_flow_switch_begin(l, CT_NO_RANGE, ct_flow_is_empty(l, CT_NO_RANGE, adjoint));
     ct_flow_case_begin(l, &choice, 1);
-    yield_one(l, &choice, zero_like(l, CT_NO_SPAN, x));
+    yield_one(l, &choice, zero_like(l, CT_NO_RANGE, x));
     ct_flow_case_begin(l, &choice, FLOW_OTHERS);
-    yield_one(l, &choice, each(l, CT_NO_SPAN, x.type, params, NULL, 0, project_element));
+    yield_one(l, &choice, each(l, CT_NO_RANGE, x.type, params, NULL, 0, project_element));
     return_one(l, ct_flow_switch_end(l, &choice).items[0]);
 }
 
 static void fill_project_node(Lower *l, const CtFlowArgs *params) {
     CtFlowArg x = params->items[0], adjoint = params->items[1];
     const CtFlowData *data = x.type->data;
-    CtFlowChoosing choice = ct_flow_switch_begin(l, CT_NO_SPAN, x);
+    CtFlowChoosing choice = ct_flow_switch_begin(l, CT_NO_RANGE, x);
     for (uint32_t tag = 0; tag < data->count; tag++) {
         ct_flow_case_begin(l, &choice, tag);
-        CtFlowArgs fields = ct_flow_node_open(l, CT_NO_SPAN, x, tag, "x"), adjoints = {0}, values = {0};
+        CtFlowArgs fields = ct_flow_node_open(l, CT_NO_RANGE, x, tag, "x"), adjoints = {0}, values = {0};
         if (adjoint.type->data->cons[tag + 1].fields.count > 0)
-            adjoints = ct_flow_adjoint_fields(l, CT_NO_SPAN, adjoint, tag);
+            adjoints = ct_flow_adjoint_fields(l, CT_NO_RANGE, adjoint, tag);
         uint32_t next = 0;
         for (uint32_t i = 0; i < fields.count; i++) {
             bool active = ct_flow_is_active(l->flow, fields.items[i].type);
             CtFlowArg value = fields.items[i];
-            if (active) value = ct_flow_project(l, CT_NO_SPAN, value, adjoints.items[next++]);
+            if (active) value = ct_flow_project(l, CT_NO_RANGE, value, adjoints.items[next++]);
             ct_push(l->arena, &values, value);
         }
-        yield_one(l, &choice, ct_flow_node_make(l, CT_NO_SPAN, x.type, tag, &values));
+        yield_one(l, &choice, ct_flow_node_make(l, CT_NO_RANGE, x.type, tag, &values));
     }
     return_one(l, ct_flow_switch_end(l, &choice).items[0]);
 }
 
 /* A structural zero becomes 0. */
-CtFlowArg ct_flow_project(Lower *l, CtSpan span, CtFlowArg x, CtFlowArg adjoint) {
+CtFlowArg ct_flow_project(Lower *l, CtSourceRange range, CtFlowArg x, CtFlowArg adjoint) {
     if (!ct_flow_is_object(adjoint.type))
-        return ct_flow_prim(l, span, PRIM_ADD, adjoint.type, adjoint, ct_flow_real(adjoint.type, 0.0));
+        return ct_flow_prim(l, range, PRIM_ADD, adjoint.type, adjoint, ct_flow_real(adjoint.type, 0.0));
     CtFlowTypes params = two_types(l, x.type, adjoint.type);
     CtFlowFunction *project = function_for(l->flow, &ct_flow_adjoints(l->flow)->projects, x.type, "project", &params,
                                            x.type, x.type->kind == FLOW_NODE ? fill_project_node : fill_project_array);
-    return call_one(l, span, project, x, adjoint);
+    return call_one(l, range, project, x, adjoint);
 }

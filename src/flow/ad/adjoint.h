@@ -20,7 +20,7 @@ typedef struct CtFlowAdjoints {
     CtMap adds;                        /* adjoint type -> (a, b) → a + b */
     CtMap embeds;                      /* type -> embedding */
     CtMap projects;                    /* type -> projection */
-    CtMap alikes;                      /* type -> whether two values have one structure */
+    CtMap shape_checks;                /* type -> whether two values have one structure */
     CT_VEC(struct Variant *) variants; /* of functions, for reverse.c; the first `written` of them are complete */
     uint32_t written;
     CT_VEC(CtFlowWaiting) waiting;
@@ -29,14 +29,14 @@ typedef struct CtFlowAdjoints {
 CtFlowAdjoints *ct_flow_adjoints(CtFlow *flow);
 
 /* Whether an array of adjoints is of length 0, as Int. */
-CtFlowArg ct_flow_is_empty(Lower *l, CtSpan span, CtFlowArg array);
+CtFlowArg ct_flow_is_empty(Lower *l, CtSourceRange range, CtFlowArg array);
 /* An array of an adjoint type of these lengths, all zeros. */
-CtFlowArg ct_flow_zeros(Lower *l, CtSpan span, const CtFlowType *adjoint, const CtFlowArg *dims);
+CtFlowArg ct_flow_zeros(Lower *l, CtSourceRange range, const CtFlowType *adjoint, const CtFlowArg *dims);
 /* `array`, or zeros of these lengths where it is the zero of length 0. */
-CtFlowArg ct_flow_filled(Lower *l, CtSpan span, CtFlowArg array, const CtFlowArg *dims);
+CtFlowArg ct_flow_filled(Lower *l, CtSourceRange range, CtFlowArg array, const CtFlowArg *dims);
 /* array[⟨indices⟩] += value, where value is a row that may be the zero of length 0, or an element. The array is filled.
  */
-CtFlowArg ct_flow_add_at(Lower *l, CtSpan span, CtFlowArg array, const CtFlowArg *indices, uint32_t count,
+CtFlowArg ct_flow_add_at(Lower *l, CtSourceRange range, CtFlowArg array, const CtFlowArg *indices, uint32_t count,
                          CtFlowArg value);
 /* Whether a type has no adjoint because derivatives through function values nest too deeply: where one is asked for,
  * ->refused is to be set. */
@@ -45,6 +45,6 @@ bool ct_flow_has_no_adjoint(const CtFlowType *type);
 /* Whether values of a type have adjoints. */
 bool ct_flow_is_active(CtFlow *flow, const CtFlowType *type);
 /* The fields of an adjoint of a node that was made by constructor `tag`, as values: zeros where it is Zero. */
-CtFlowArgs ct_flow_adjoint_fields(Lower *l, CtSpan span, CtFlowArg adjoint, uint32_t tag);
+CtFlowArgs ct_flow_adjoint_fields(Lower *l, CtSourceRange range, CtFlowArg adjoint, uint32_t tag);
 
 #endif

@@ -12,7 +12,9 @@
 
 static uint32_t point_of(const CtFlowRule *rule) { return rule->own + rule->pair + rule->tangent; }
 
-bool ct_flow_rule_counts(const CtFlowRule *rule, uint32_t param) { return param < rule->own || param >= point_of(rule); }
+bool ct_flow_rule_counts(const CtFlowRule *rule, uint32_t param) {
+    return param < rule->own || param >= point_of(rule);
+}
 
 /* ⟨captured⟩ from `start` on, then the point. */
 static CtFlowArgs with_point(Lower *l, const CtFlowArgs *params, const CtFlowRule *rule, uint32_t start,
@@ -28,15 +30,15 @@ static CtFlowArgs by_slope_args(Lower *l, const CtFlowArgs *params, const CtFlow
     return with_point(l, params, rule, rule->own, rule->pair);
 }
 
-static CtFlowArg convert(Lower *l, CtSpan span, CtFlowArg real, const CtFlowType *type) {
+static CtFlowArg convert(Lower *l, CtSourceRange range, CtFlowArg real, const CtFlowType *type) {
     if (real.type == type) return real;
     CtPrim op = type->kind == FLOW_F64 ? PRIM_FLOAT_TO_DOUBLE : PRIM_DOUBLE_TO_FLOAT;
-    return ct_flow_prim(l, span, op, type, real, ct_flow_none());
+    return ct_flow_prim(l, range, op, type, real, ct_flow_none());
 }
 
-CtFlowArg ct_flow_rule_scaled(Lower *l, CtSpan span, CtFlowArg slope, CtFlowArg d, const CtFlowType *type) {
-    d = convert(l, span, d, slope.type);
-    return convert(l, span, ct_flow_prim(l, span, PRIM_SCALE, slope.type, slope, d), type);
+CtFlowArg ct_flow_rule_scaled(Lower *l, CtSourceRange range, CtFlowArg slope, CtFlowArg d, const CtFlowType *type) {
+    d = convert(l, range, d, slope.type);
+    return convert(l, range, ct_flow_prim(l, range, PRIM_SCALE, slope.type, slope, d), type);
 }
 
 /* ---- in reverse ---- */
@@ -60,9 +62,9 @@ static void keep(Lower *l, CtFlowArgs *to, const CtFlowArg *from, uint32_t count
 /* ⟨y⟩, and what the way back needs of the rule. */
 static CtFlowArgs run_rule(Lower *l, const Reversed *r, const CtFlowArgs *params, CtFlowArgs *kept) {
     const CtFlowRule *rule = r->rule;
-    CtSpan span = r->variant->function->span;
+    CtSourceRange range = r->variant->function->range;
     CtFlowArgs args = by_slope_args(l, params, rule);
-    CtFlowArgs given = ct_flow_call(l, span, rule->by_slope != NULL ? rule->by_slope : rule->by_pair, &args);
+    CtFlowArgs given = ct_flow_call(l, range, rule->by_slope != NULL ? rule->by_slope : rule->by_pair, &args);
     uint32_t results = r->variant->function->results.count, point = point_of(rule);
     if (rule->by_slope == NULL) {
         keep(l, kept, given.items, results);
@@ -85,11 +87,11 @@ static void write_forward(CtFlow *flow, Reversed *r) {
     }
     CtFlowArgs own = with_point(&l, &params, r->rule, 0, r->rule->own);
     if (r->own != NULL) {
-        ys = ct_flow_call(&l, function->span, r->own->pair.forward, &own);
+        ys = ct_flow_call(&l, function->range, r->own->pair.forward, &own);
         ct_push(l.arena, &kept, ys.items[ys.count - 1]);
     }
     if (r->varies) ys = run_rule(&l, r, &params, &kept);
-    if (r->own == NULL && !r->varies) ys = ct_flow_call(&l, function->span, r->rule->f, &own);
+    if (r->own == NULL && !r->varies) ys = ct_flow_call(&l, function->range, r->rule->f, &own);
     for (uint32_t i = 0; i < function->results.count; i++) ct_push(l.arena, &values, ys.items[i]);
     const CtFlowType *residual = forward->results.items[function->results.count];
     for (uint32_t i = 0; i < kept.count; i++) {
@@ -97,18 +99,18 @@ static void write_forward(CtFlow *flow, Reversed *r) {
         ct_flow_types_add(flow, &r->kept, &one);
     }
     ct_flow_con_add(flow, residual->data, "end", &r->kept);
-    ct_push(l.arena, &values, ct_flow_node_make(&l, function->span, residual, 0, &kept));
-    ct_flow_leave(&l, EXIT_RETURN, function->span, &values, NULL);
+    ct_push(l.arena, &values, ct_flow_node_make(&l, function->range, residual, 0, &kept));
+    ct_flow_leave(&l, EXIT_RETURN, function->range, &values, NULL);
 }
 
 /* Whether a cotangent is that of what is not used, as Int. */
-static CtFlowArg is_nothing(Lower *l, CtSpan span, CtFlowArg dy) {
+static CtFlowArg is_nothing(Lower *l, CtSourceRange range, CtFlowArg dy) {
     CtFlowArgs yes = {0}, no = {0};
-    if (dy.type->kind == FLOW_ARRAY) return ct_flow_is_empty(l, span, dy);
-    if (dy.type->kind != FLOW_NODE) return ct_flow_prim_int(l, span, PRIM_EQ, dy, ct_flow_real(dy.type, 0.0));
+    if (dy.type->kind == FLOW_ARRAY) return ct_flow_is_empty(l, range, dy);
+    if (dy.type->kind != FLOW_NODE) return ct_flow_prim_int(l, range, PRIM_EQ, dy, ct_flow_real(dy.type, 0.0));
     ct_push(l->arena, &yes, ct_flow_int(l, 1));
     ct_push(l->arena, &no, ct_flow_int(l, 0));
-    CtFlowChoosing choice = ct_flow_switch_begin(l, span, dy);
+    CtFlowChoosing choice = ct_flow_switch_begin(l, range, dy);
     ct_flow_case_begin(l, &choice, 0);
     ct_flow_case_end(l, &choice, &yes);
     ct_flow_case_begin(l, &choice, FLOW_OTHERS);
@@ -120,7 +122,7 @@ static CtFlowArg is_nothing(Lower *l, CtSpan span, CtFlowArg dy) {
 static CtFlowArgs pulled(Lower *l, const Reversed *r, const CtFlowArgs *kept, const CtFlowArgs *dys,
                          const CtFlowArgs *accs) {
     const CtFlowFunction *function = r->variant->function;
-    CtSpan span = function->span;
+    CtSourceRange range = function->range;
     uint32_t next = r->own != NULL, at = 0, point = point_of(r->rule);
     CtFlowArgs args = {0}, sums = {0};
     ct_push(l->arena, &args, kept->items[kept->count - 1]);
@@ -128,34 +130,34 @@ static CtFlowArgs pulled(Lower *l, const Reversed *r, const CtFlowArgs *kept, co
         const CtFlowType *type = function->results.items[i];
         CtFlowArg y = has_shape(type) ? kept->items[next++] : (CtFlowArg){.type = type};
         bool active = ct_flow_is_active(l->flow, type);
-        ct_push(l->arena, &args, active ? ct_flow_project(l, span, y, dys->items[at++]) : y);
+        ct_push(l->arena, &args, active ? ct_flow_project(l, range, y, dys->items[at++]) : y);
     }
-    CtFlowArgs dx = ct_flow_call(l, span, r->rule->pull, &args);
+    CtFlowArgs dx = ct_flow_call(l, range, r->rule->pull, &args);
     at = 0;
     for (uint32_t i = 0; i < dx.count; i++) {
         if (has_shape(dx.items[i].type))
-            ct_flow_check_alike(l, span, kept->items[next++], dx.items[i],
-                                "the cotangent that a rule gives does not have the shape of the point");
+            ct_flow_check_shapes(l, range, kept->items[next++], dx.items[i],
+                                 "the cotangent that a rule gives does not have the shape of the point");
         if (!r->variant->active[point + i]) continue;
-        ct_push(l->arena, &sums, ct_flow_add(l, span, accs->items[at++], ct_flow_embed(l, span, dx.items[i])));
+        ct_push(l->arena, &sums, ct_flow_add(l, range, accs->items[at++], ct_flow_embed(l, range, dx.items[i])));
     }
     return sums;
 }
 
 static CtFlowArgs pull(Lower *l, const Reversed *r, const CtFlowArgs *kept, const CtFlowArgs *dys,
                        const CtFlowArgs *accs) {
-    CtSpan span = r->variant->function->span;
+    CtSourceRange range = r->variant->function->range;
     CtFlowArgs sums = {0};
     if (r->rule->by_slope != NULL) {
         CtFlowArg slope = kept->items[kept->count - 1];
-        CtFlowArg dx = ct_flow_rule_scaled(l, span, slope, dys->items[0], accs->items[0].type);
-        ct_push(l->arena, &sums, ct_flow_add(l, span, accs->items[0], dx));
+        CtFlowArg dx = ct_flow_rule_scaled(l, range, slope, dys->items[0], accs->items[0].type);
+        ct_push(l->arena, &sums, ct_flow_add(l, range, accs->items[0], dx));
         return sums;
     }
-    CtFlowArg nothing = is_nothing(l, span, dys->items[0]);
+    CtFlowArg nothing = is_nothing(l, range, dys->items[0]);
     for (uint32_t i = 1; i < dys->count; i++)
-        nothing = ct_flow_prim_int(l, span, PRIM_INT_AND, nothing, is_nothing(l, span, dys->items[i]));
-    CtFlowChoosing choice = ct_flow_switch_begin(l, span, nothing);
+        nothing = ct_flow_prim_int(l, range, PRIM_INT_AND, nothing, is_nothing(l, range, dys->items[i]));
+    CtFlowChoosing choice = ct_flow_switch_begin(l, range, nothing);
     ct_flow_case_begin(l, &choice, 1);
     ct_flow_case_end(l, &choice, accs);
     ct_flow_case_begin(l, &choice, FLOW_OTHERS);
@@ -176,7 +178,7 @@ static void pull_own(Lower *l, const Reversed *r, CtFlowArg residual, const CtFl
         ct_push(l->arena, &args,
                 ours ? accs->items[at++] : ct_flow_zero(l, ct_flow_adjoint_type(l->flow, f->params.items[i]->type)));
     }
-    CtFlowArgs given = ct_flow_call(l, r->variant->function->span, r->own->pair.backward, &args);
+    CtFlowArgs given = ct_flow_call(l, r->variant->function->range, r->own->pair.backward, &args);
     for (uint32_t i = 0, from = 0, to = 0; i < f->params.count; i++) {
         if (!r->own->active[i]) continue;
         if (i < r->rule->own && r->variant->active[i]) accs->items[to++] = given.items[from];
@@ -190,7 +192,7 @@ static void write_backward(CtFlow *flow, const Reversed *r) {
     Lower l = {.flow = flow, .arena = flow->arena, .function = backward, .block = backward->body};
     CtFlowArgs dys = {0}, accs = {0}, point = {0};
     uint32_t next = 1;
-    CtFlowArgs kept = ct_flow_node_open(&l, function->span, flow_of(backward->params.items[0]), 0, "kept");
+    CtFlowArgs kept = ct_flow_node_open(&l, function->range, flow_of(backward->params.items[0]), 0, "kept");
     for (uint32_t i = 0; i < function->results.count; i++)
         if (ct_flow_is_active(flow, function->results.items[i]))
             ct_push(l.arena, &dys, flow_of(backward->params.items[next++]));
@@ -200,7 +202,7 @@ static void write_backward(CtFlow *flow, const Reversed *r) {
     if (r->varies) point = pull(&l, r, &kept, &dys, &point);
     if (r->own != NULL) pull_own(&l, r, kept.items[0], &dys, &accs);
     ct_flow_args_add(&l, &accs, &point);
-    ct_flow_leave(&l, EXIT_RETURN, function->span, &accs, NULL);
+    ct_flow_leave(&l, EXIT_RETURN, function->range, &accs, NULL);
 }
 
 void ct_flow_reverse_rule(CtFlow *flow, Variant *v) {
@@ -233,7 +235,7 @@ bool ct_flow_reverse_slope(Reverse *r, const CtFlowStep *step) {
     CtFlowArg g = y == NULL ? ct_flow_none() : ct_flow_reverse_take(r, flow_of(y), NULL);
     if (ct_flow_is_none(g)) return true;
     CtFlowArg p = ct_flow_reverse_need(r, flow_of(slope));
-    ct_flow_reverse_give(r, step->span, x, ct_flow_rule_scaled(&r->b, step->span, p, g, x.type), false);
+    ct_flow_reverse_give(r, step->range, x, ct_flow_rule_scaled(&r->b, step->range, p, g, x.type), false);
     return true;
 }
 
@@ -279,7 +281,7 @@ static void go_by_own(Forwarded *f, CtVariant *own) {
         ct_push(l->arena, &args, i < f->rule->own ? tangent_of(f, i) : ct_flow_zero(l, adjoint));
     }
     uint32_t next = own->origin->results.count;
-    f->ys = ct_flow_call(l, f->w->variant->origin->span, ct_flow_forward_function(f->w, own), &args);
+    f->ys = ct_flow_call(l, f->w->variant->origin->range, ct_flow_forward_function(f->w, own), &args);
     for (uint32_t i = 0; i < own->origin->results.count; i++)
         if (ct_flow_tangent_is_kept(own->results[i])) f->dys[i] = f->ys.items[next++];
 }
@@ -291,39 +293,39 @@ static CtFlowArgs point_tangent(const Forwarded *f) {
     for (uint32_t i = point_of(f->rule); i < f->params.count; i++) {
         CtFlowArg x = f->params.items[i];
         bool active = ct_flow_is_active(l->flow, x.type);
-        ct_push(l->arena, &dx, active ? ct_flow_project(l, CT_NO_SPAN, x, tangent_of(f, i)) : x);
+        ct_push(l->arena, &dx, active ? ct_flow_project(l, CT_NO_RANGE, x, tangent_of(f, i)) : x);
     }
     return dx;
 }
 
 static void add_tangent(Forwarded *f, uint32_t result, CtFlowArg dy) {
     CtFlowArg *sum = &f->dys[result];
-    *sum = ct_flow_is_none(*sum) ? dy : ct_flow_add(&f->w->build, f->w->variant->origin->span, *sum, dy);
+    *sum = ct_flow_is_none(*sum) ? dy : ct_flow_add(&f->w->build, f->w->variant->origin->range, *sum, dy);
 }
 
 static void go_by_slope(Forwarded *f) {
     Lower *l = &f->w->build;
-    CtSpan span = f->w->variant->origin->span;
+    CtSourceRange range = f->w->variant->origin->range;
     CtFlowArgs args = by_slope_args(l, &f->params, f->rule);
-    f->ys = ct_flow_call(l, span, f->rule->by_slope, &args);
+    f->ys = ct_flow_call(l, range, f->rule->by_slope, &args);
     CtFlowArg dx = tangent_of(f, point_of(f->rule));
-    add_tangent(f, 0, ct_flow_rule_scaled(l, span, f->ys.items[1], dx, f->ys.items[0].type));
+    add_tangent(f, 0, ct_flow_rule_scaled(l, range, f->ys.items[1], dx, f->ys.items[0].type));
 }
 
 static void go_by_tangent(Forwarded *f) {
     Lower *l = &f->w->build;
-    CtSpan span = f->w->variant->origin->span;
+    CtSourceRange range = f->w->variant->origin->range;
     uint32_t results = f->w->variant->origin->results.count;
     CtFlowArgs args = with_point(l, &f->params, f->rule, f->rule->own + f->rule->pair, f->rule->tangent);
     CtFlowArgs dx = point_tangent(f);
     ct_flow_args_add(l, &args, &dx);
-    f->ys = ct_flow_call(l, span, f->rule->by_tangent, &args);
+    f->ys = ct_flow_call(l, range, f->rule->by_tangent, &args);
     for (uint32_t i = 0; i < results; i++)
-        ct_flow_check_alike(l, span, f->ys.items[i], f->ys.items[results + i],
-                            "the tangent that a rule gives does not have the shape of its value");
+        ct_flow_check_shapes(l, range, f->ys.items[i], f->ys.items[results + i],
+                             "the tangent that a rule gives does not have the shape of its value");
     for (uint32_t i = 0; i < results; i++)
         if (ct_flow_is_active(l->flow, f->ys.items[i].type))
-            add_tangent(f, i, ct_flow_embed(l, span, f->ys.items[results + i]));
+            add_tangent(f, i, ct_flow_embed(l, range, f->ys.items[results + i]));
 }
 
 void ct_flow_forward_rule(Forward *w) {
@@ -341,7 +343,7 @@ void ct_flow_forward_rule(Forward *w) {
         f.rule->by_slope != NULL ? go_by_slope(&f) : go_by_tangent(&f);
     } else if (own == NULL) {
         CtFlowArgs args = with_point(l, &f.params, f.rule, 0, f.rule->own);
-        f.ys = ct_flow_call(l, v->origin->span, f.rule->f, &args);
+        f.ys = ct_flow_call(l, v->origin->range, f.rule->f, &args);
     }
     for (uint32_t i = 0; i < results; i++) ct_push(l->arena, &values, f.ys.items[i]);
     for (uint32_t i = 0; i < results; i++)
@@ -349,5 +351,5 @@ void ct_flow_forward_rule(Forward *w) {
             ct_push(l->arena, &values,
                     ct_flow_is_none(f.dys[i]) ? ct_flow_zero(l, ct_flow_adjoint_type(l->flow, values.items[i].type))
                                               : f.dys[i]);
-    ct_flow_leave(l, EXIT_RETURN, v->origin->span, &values, NULL);
+    ct_flow_leave(l, EXIT_RETURN, v->origin->range, &values, NULL);
 }

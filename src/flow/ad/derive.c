@@ -48,8 +48,8 @@ static void add_vars(Derive *d, CtFlowVars *to, CtFlowVar *const *vars, uint32_t
     for (uint32_t i = 0; i < count; i++) ct_push(d->arena, to, vars[i]);
 }
 
-static CtFlowStep *call(Derive *d, CtSpan span, CtFlowFunction *function, const CtFlowArgs *args) {
-    CtFlowStep *step = ct_flow_step(&d->build, FLOW_CALL, span);
+static CtFlowStep *call(Derive *d, CtSourceRange range, CtFlowFunction *function, const CtFlowArgs *args) {
+    CtFlowStep *step = ct_flow_step(&d->build, FLOW_CALL, range);
     step->as.function = function;
     step->args = *args;
     return step;
@@ -86,7 +86,7 @@ static CtFlowData *residual_of(Derive *d, const CtFlowDerived *derived, const Ct
 static void expand_vjp(Derive *d, const CtFlowStep *step, const CtFlowReverse *reverse) {
     const CtFlowDerived *derived = step->as.derived;
     CtFlowFunction *forward = reverse->forward;
-    CtFlowStep *made = call(d, step->span, forward, &step->args);
+    CtFlowStep *made = call(d, step->range, forward, &step->args);
     uint32_t results = step->results.count - 1;
     add_vars(d, &made->results, step->results.items, results);
     CtFlowArg trail = ct_flow_result(&d->build, made, "trail", forward->results.items[results]);
@@ -95,7 +95,7 @@ static void expand_vjp(Derive *d, const CtFlowStep *step, const CtFlowReverse *r
     ct_flow_args_add(&d->build, &all, &fields);
     for (uint32_t i = 0; i < results; i++)
         if (has_structure(d, step->results.items[i]->type)) add(d, &all, flow_of(step->results.items[i]));
-    CtFlowStep *keep = ct_flow_step(&d->build, FLOW_MAKE, step->span);
+    CtFlowStep *keep = ct_flow_step(&d->build, FLOW_MAKE, step->range);
     keep->as.con.data = residual_of(d, derived, reverse);
     keep->args = all;
     ct_push(d->arena, &keep->results, step->results.items[results]);
@@ -104,7 +104,7 @@ static void expand_vjp(Derive *d, const CtFlowStep *step, const CtFlowReverse *r
 static void expand_pull(Derive *d, const CtFlowStep *step, const CtFlowReverse *reverse) {
     const CtFlowDerived *derived = step->as.derived;
     CtFlowData *data = residual_of(d, derived, reverse);
-    CtFlowStep *open = ct_flow_step(&d->build, FLOW_OPEN, step->span);
+    CtFlowStep *open = ct_flow_step(&d->build, FLOW_OPEN, step->range);
     open->as.con.data = data;
     ct_flow_arg(&d->build, open, step->args.items[0]);
     const CtFlowTypes *fields = &data->cons[0].fields;
@@ -115,17 +115,17 @@ static void expand_pull(Derive *d, const CtFlowStep *step, const CtFlowReverse *
     uint32_t y = 1 + derived->function->params.count - derived->captured;
     for (uint32_t i = 1; i < step->args.count; i++)
         if (has_structure(d, step->args.items[i].type))
-            ct_flow_check_alike(&d->build, step->span, kept.items[y++], step->args.items[i],
-                                "the cotangent does not have the shape of the result");
+            ct_flow_check_shapes(&d->build, step->range, kept.items[y++], step->args.items[i],
+                                 "the cotangent does not have the shape of the result");
     for (uint32_t i = 1; i < step->args.count; i++)
         if (ct_flow_adjoint_type(d->flow, step->args.items[i].type) != NULL)
-            add(d, &args, ct_flow_embed(&d->build, step->span, step->args.items[i]));
+            add(d, &args, ct_flow_embed(&d->build, step->range, step->args.items[i]));
     const CtFlowVars *params = &derived->function->params;
     for (uint32_t i = 0; i < params->count; i++) {
         const CtFlowType *adjoint = ct_flow_adjoint_type(d->flow, params->items[i]->type);
         if (adjoint != NULL) add(d, &args, ct_flow_zero(&d->build, adjoint));
     }
-    CtFlowStep *made = call(d, step->span, reverse->backward, &args);
+    CtFlowStep *made = call(d, step->range, reverse->backward, &args);
     CtFlowArgs adjoints = {0};
     for (uint32_t i = 0; i < params->count; i++) {
         const CtFlowType *adjoint = ct_flow_adjoint_type(d->flow, params->items[i]->type);
@@ -135,7 +135,7 @@ static void expand_pull(Derive *d, const CtFlowStep *step, const CtFlowReverse *
     }
     for (uint32_t i = 0; i < step->results.count; i++) {
         CtFlowArg x = kept.items[i + 1], dx = adjoints.items[i];
-        bind(d, step->results.items[i], dx.type == NULL ? x : ct_flow_project(&d->build, step->span, x, dx));
+        bind(d, step->results.items[i], dx.type == NULL ? x : ct_flow_project(&d->build, step->range, x, dx));
     }
 }
 
@@ -147,13 +147,13 @@ static void expand_jvp(Derive *d, const CtFlowStep *step, const CtFlowForward *f
     CtFlowArgs args = ct_flow_slice(&step->args, 0, params), all = {0}, dy = {0};
     ct_flow_args_add(&d->build, &all, &args);
     for (uint32_t i = derived->captured; i < params; i++)
-        ct_flow_check_alike(&d->build, step->span, step->args.items[i],
-                            step->args.items[params + i - derived->captured],
-                            "the tangent does not have the shape of the point");
+        ct_flow_check_shapes(&d->build, step->range, step->args.items[i],
+                             step->args.items[params + i - derived->captured],
+                             "the tangent does not have the shape of the point");
     for (uint32_t i = derived->captured; i < params; i++)
         if (ct_flow_adjoint_type(d->flow, function->params.items[i]->type) != NULL)
-            add(d, &all, ct_flow_embed(&d->build, step->span, step->args.items[params + i - derived->captured]));
-    CtFlowStep *made = call(d, step->span, forward->function, &all);
+            add(d, &all, ct_flow_embed(&d->build, step->range, step->args.items[params + i - derived->captured]));
+    CtFlowStep *made = call(d, step->range, forward->function, &all);
     add_vars(d, &made->results, step->results.items, results);
     for (uint32_t i = 0; i < results; i++) {
         const CtFlowType *adjoint = ct_flow_adjoint_type(d->flow, function->results.items[i]);
@@ -166,7 +166,7 @@ static void expand_jvp(Derive *d, const CtFlowStep *step, const CtFlowForward *f
         const CtFlowType *adjoint = ct_flow_adjoint_type(d->flow, y.type);
         if (tangent.type == NULL && adjoint != NULL) tangent = ct_flow_zero(&d->build, adjoint);
         bind(d, step->results.items[results + i],
-             adjoint == NULL ? y : ct_flow_project(&d->build, step->span, y, tangent));
+             adjoint == NULL ? y : ct_flow_project(&d->build, step->range, y, tangent));
     }
 }
 

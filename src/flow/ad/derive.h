@@ -38,18 +38,18 @@ const CtFlowForward *ct_flow_forward(CtFlow *flow, CtFlowDerived *derived);
 /* Whether a function with a rule varies with a parameter: with those that the rule captured it does not. */
 bool ct_flow_rule_counts(const CtFlowRule *rule, uint32_t param);
 /* slope · d, as `type`; nothing comes of a structural zero. */
-CtFlowArg ct_flow_rule_scaled(Lower *l, CtSpan span, CtFlowArg slope, CtFlowArg d, const CtFlowType *type);
+CtFlowArg ct_flow_rule_scaled(Lower *l, CtSourceRange range, CtFlowArg slope, CtFlowArg d, const CtFlowType *type);
 
 /* A zero of an adjoint type, as steps in the block that is being made: −0.0, Zero, an empty array. */
 CtFlowArg ct_flow_zero(Lower *l, const CtFlowType *adjoint);
 /* a + b of an adjoint type. Takes both. */
-CtFlowArg ct_flow_add(Lower *l, CtSpan span, CtFlowArg a, CtFlowArg b);
+CtFlowArg ct_flow_add(Lower *l, CtSourceRange range, CtFlowArg a, CtFlowArg b);
 /* A cotangent or tangent that the user gives, a value of the primal's own type, as adjoints. */
-CtFlowArg ct_flow_embed(Lower *l, CtSpan span, CtFlowArg value);
+CtFlowArg ct_flow_embed(Lower *l, CtSourceRange range, CtFlowArg value);
 /* And back: the value x with its active leaves replaced by the adjoints; zeros of x's shape where there is Zero;
  * discrete leaves are x's. */
-CtFlowArg ct_flow_project(Lower *l, CtSpan span, CtFlowArg x, CtFlowArg adjoint);
+CtFlowArg ct_flow_project(Lower *l, CtSourceRange range, CtFlowArg x, CtFlowArg adjoint);
 /* Fails with E0504 and `what` where two values of one type differ in structure: shape_check.c. */
-void ct_flow_check_alike(Lower *l, CtSpan span, CtFlowArg a, CtFlowArg b, const char *what);
+void ct_flow_check_shapes(Lower *l, CtSourceRange range, CtFlowArg a, CtFlowArg b, const char *what);
 
 #endif

@@ -13,7 +13,9 @@ enum { MOST_RANK = 16 };
 
 /* ---- variables ---- */
 
-CtFlowArg ct_flow_forward_primal(const Forward *w, CtFlowArg arg) { return arg.var == NULL ? arg : w->primals[arg.var->id]; }
+CtFlowArg ct_flow_forward_primal(const Forward *w, CtFlowArg arg) {
+    return arg.var == NULL ? arg : w->primals[arg.var->id];
+}
 
 CtTangent ct_flow_forward_known(const Forward *w, CtFlowArg arg) { return ct_flow_tangents_of(w->variant, &arg); }
 
@@ -26,15 +28,15 @@ CtFlowArg ct_flow_forward_tangent(Forward *w, CtFlowArg arg) {
     return ct_flow_zero(&w->build, adjoint(w, arg.type));
 }
 
-void ct_flow_forward_dims(Forward *w, CtSpan span, CtFlowArg array, CtFlowArg *dims) {
-    for (uint32_t i = 0; i < array.type->rank; i++) dims[i] = ct_flow_lower_dim(&w->build, span, array, i);
+void ct_flow_forward_dims(Forward *w, CtSourceRange range, CtFlowArg array, CtFlowArg *dims) {
+    for (uint32_t i = 0; i < array.type->rank; i++) dims[i] = ct_flow_lower_dim(&w->build, range, array, i);
 }
 
-CtFlowArg ct_flow_forward_full(Forward *w, CtSpan span, CtFlowArg arg, const CtFlowArg *dims) {
+CtFlowArg ct_flow_forward_full(Forward *w, CtSourceRange range, CtFlowArg arg, const CtFlowArg *dims) {
     CtTangent known = ct_flow_forward_known(w, arg);
-    if (known == TANGENT_LAZY) return ct_flow_filled(&w->build, span, ct_flow_forward_tangent(w, arg), dims);
+    if (known == TANGENT_LAZY) return ct_flow_filled(&w->build, range, ct_flow_forward_tangent(w, arg), dims);
     if (ct_flow_tangent_is_kept(known)) return ct_flow_forward_tangent(w, arg);
-    return ct_flow_zeros(&w->build, span, adjoint(w, arg.type), dims);
+    return ct_flow_zeros(&w->build, range, adjoint(w, arg.type), dims);
 }
 
 void ct_flow_forward_bind(Forward *w, const CtFlowVar *var, CtFlowArg tangent) { w->duals[var->id] = tangent; }
@@ -85,7 +87,7 @@ static void add_duals(Forward *w, CtFlowArgs *to, const CtFlowArgs *from, const 
 }
 
 CtFlowStep *ct_flow_forward_copy(Forward *w, const CtFlowStep *step) {
-    CtFlowStep *made = ct_flow_step(&w->build, step->kind, step->span);
+    CtFlowStep *made = ct_flow_step(&w->build, step->kind, step->range);
     made->as = step->as;
     add_primals(w, &made->args, &step->args, 0, step->args.count);
     bind_primals(w, &made->results, &step->results, 0, step->results.count);
@@ -102,7 +104,7 @@ static void add_type(Forward *w, CtFlowTypes *to, const CtFlowType *type) {
 CtFlowFunction *ct_flow_forward_function(Forward *w, CtVariant *v) {
     if (v->made != NULL) return v->made;
     CtFlow *flow = w->build.flow;
-    v->made = ct_flow_function(flow, ct_format(flow->arena, "%s.forward", v->origin->name), v->origin->span);
+    v->made = ct_flow_function(flow, ct_format(flow->arena, "%s.forward", v->origin->name), v->origin->range);
     const CtFlowTypes *results = &v->origin->results;
     for (uint32_t i = 0; i < results->count; i++) add_type(w, &v->made->results, results->items[i]);
     for (uint32_t i = 0; i < results->count; i++)
@@ -126,7 +128,7 @@ static CtVariant *called(Forward *w, CtFlowFunction *f, const CtFlowArgs *args, 
 static void write_call(Forward *w, const CtFlowStep *step) {
     CtFlowArgs args = {0};
     CtVariant *v = called(w, step->as.function, &step->args, &args);
-    CtFlowStep *made = ct_flow_step(&w->build, FLOW_CALL, step->span);
+    CtFlowStep *made = ct_flow_step(&w->build, FLOW_CALL, step->range);
     made->as.function = ct_flow_forward_function(w, v);
     made->args = args;
     bind_primals(w, &made->results, &step->results, 0, step->results.count);
@@ -143,15 +145,15 @@ static void write_make(Forward *w, const CtFlowStep *step) {
     for (uint32_t i = 0; i < step->args.count; i++)
         if (ct_flow_tangents_active(w->tangents, step->args.items[i].type))
             ct_push(w->build.arena, &fields, ct_flow_forward_tangent(w, step->args.items[i]));
-    ct_flow_forward_bind(w, var,
-                    ct_flow_node_make(&w->build, step->span, adjoint(w, var->type), step->as.con.tag + 1, &fields));
+    ct_flow_forward_bind(
+        w, var, ct_flow_node_make(&w->build, step->range, adjoint(w, var->type), step->as.con.tag + 1, &fields));
 }
 
 /* The fields' tangents, of a tangent that is no Zero; those that are wanted get new variables. */
 static CtFlowArgs open_dual(Forward *w, const CtFlowStep *step, CtFlowArg node) {
     const CtFlowTypes *types = &step->as.con.data->cons[step->as.con.tag].fields;
     CtFlowArgs opened = {0};
-    CtFlowStep *made = ct_flow_step(&w->build, FLOW_OPEN, step->span);
+    CtFlowStep *made = ct_flow_step(&w->build, FLOW_OPEN, step->range);
     made->as.con.data = node.type->data;
     made->as.con.tag = step->as.con.tag + 1;
     ct_flow_arg(&w->build, made, node);
@@ -173,7 +175,7 @@ static void write_open(Forward *w, const CtFlowStep *step) {
         open_dual(w, step, ct_flow_forward_tangent(w, node));
     } else if (some) {
         CtFlowArgs zeros = {0};
-        CtFlowChoosing choice = ct_flow_switch_begin(l, step->span, ct_flow_forward_tangent(w, node));
+        CtFlowChoosing choice = ct_flow_switch_begin(l, step->range, ct_flow_forward_tangent(w, node));
         ct_flow_case_begin(l, &choice, 0);
         for (uint32_t i = 0; i < step->results.count; i++)
             if (has_dual(w, step->results.items[i]))
@@ -192,7 +194,7 @@ static void write_open(Forward *w, const CtFlowStep *step) {
 static void write_block(Forward *w, const CtFlowBlock *from, CtFlowBlock *to, const CtFlowStep *owner);
 
 static void write_switch(Forward *w, const CtFlowStep *step) {
-    CtFlowStep *made = ct_flow_step(&w->build, FLOW_SWITCH, step->span);
+    CtFlowStep *made = ct_flow_step(&w->build, FLOW_SWITCH, step->range);
     uint32_t count = step->as.cases.count;
     ct_flow_arg(&w->build, made, ct_flow_forward_primal(w, step->args.items[0]));
     made->as.cases.branches = CT_NEW_ARRAY(w->build.arena, CtFlowBranch, count + 1);
@@ -204,17 +206,18 @@ static void write_switch(Forward *w, const CtFlowStep *step) {
     bind_all(w, &made->results, &step->results);
 }
 
-static CtFlowArg full_as(Forward *w, CtSpan span, CtFlowArg value) {
+static CtFlowArg full_as(Forward *w, CtSourceRange range, CtFlowArg value) {
     CtFlowArg dims[MOST_RANK];
-    ct_flow_forward_dims(w, span, ct_flow_forward_primal(w, value), dims);
-    return ct_flow_forward_full(w, span, value, dims);
+    ct_flow_forward_dims(w, range, ct_flow_forward_primal(w, value), dims);
+    return ct_flow_forward_full(w, range, value, dims);
 }
 
 static void add_carried_duals(Forward *w, CtFlowArgs *to, const CtFlowStep *step, const CtFlowArg *values) {
     for (uint32_t i = 0; i < step->as.loop.carried; i++) {
         if (!has_dual(w, step->results.items[i])) continue;
         ct_push(w->build.arena, to,
-                ct_flow_tangents_are_full(step, i) ? full_as(w, step->span, values[i]) : ct_flow_forward_tangent(w, values[i]));
+                ct_flow_tangents_are_full(step, i) ? full_as(w, step->range, values[i])
+                                                   : ct_flow_forward_tangent(w, values[i]));
     }
 }
 
@@ -224,7 +227,7 @@ static void write_loop(Forward *w, const CtFlowStep *step) {
     CtFlowArgs args = {0};
     add_primals(w, &args, &step->args, 0, step->args.count);
     add_carried_duals(w, &args, step, step->args.items + 1);
-    CtFlowStep *made = ct_flow_step(&w->build, FLOW_LOOP, step->span);
+    CtFlowStep *made = ct_flow_step(&w->build, FLOW_LOOP, step->range);
     made->as = step->as;
     made->args = args;
     made->as.loop.carried = args.count - 1;
@@ -249,7 +252,7 @@ static CtFlowArgs loop_values(Forward *w, const CtFlowBlock *from, const CtFlowS
         if (!has_dual(w, array)) continue;
         CtFlowArg value = from->values.items[i];
         ct_push(w->build.arena, &values,
-                array->type->rank > 1 ? full_as(w, loop->span, value) : ct_flow_forward_tangent(w, value));
+                array->type->rank > 1 ? full_as(w, loop->range, value) : ct_flow_forward_tangent(w, value));
     }
     return values;
 }
@@ -278,7 +281,7 @@ static void write_exit(Forward *w, const CtFlowBlock *from, const CtFlowStep *ow
     case EXIT_NEVER:
     case EXIT_OPEN: break;
     }
-    ct_flow_leave(&w->build, from->exit, from->span, &values, tail);
+    ct_flow_leave(&w->build, from->exit, from->range, &values, tail);
 }
 
 static CtFlowArg primal(void *data, CtFlowArg of) { return ct_flow_forward_primal(data, of); }
@@ -294,7 +297,7 @@ static void write_prim(Forward *w, const CtFlowStep *step) {
         if (!ct_flow_tangent_counts(ct_flow_forward_known(w, x))) continue;
         CtFlowArg part = ct_flow_partial(&w->build, step, i, ct_flow_forward_tangent(w, x), y->type, primal, w);
         if (ct_flow_is_none(part)) continue;
-        sum = ct_flow_is_none(sum) ? part : ct_flow_prim(&w->build, step->span, PRIM_ADD, y->type, sum, part);
+        sum = ct_flow_is_none(sum) ? part : ct_flow_prim(&w->build, step->range, PRIM_ADD, y->type, sum, part);
     }
     ct_flow_forward_bind(w, y, ct_flow_is_none(sum) ? ct_flow_real(y->type, -0.0) : sum);
 }

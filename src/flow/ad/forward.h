@@ -17,9 +17,9 @@ CtTangent ct_flow_forward_known(const Forward *w, CtFlowArg arg);
 /* The tangent of an argument of the origin; made where it is only known to be zero. */
 CtFlowArg ct_flow_forward_tangent(Forward *w, CtFlowArg arg);
 /* The same of an array, of the shape of the primal, whose lengths are `dims`. */
-CtFlowArg ct_flow_forward_full(Forward *w, CtSpan span, CtFlowArg arg, const CtFlowArg *dims);
+CtFlowArg ct_flow_forward_full(Forward *w, CtSourceRange range, CtFlowArg arg, const CtFlowArg *dims);
 /* The lengths of an array of what is written. */
-void ct_flow_forward_dims(Forward *w, CtSpan span, CtFlowArg array, CtFlowArg *dims);
+void ct_flow_forward_dims(Forward *w, CtSourceRange range, CtFlowArg array, CtFlowArg *dims);
 void ct_flow_forward_bind(Forward *w, const CtFlowVar *var, CtFlowArg tangent);
 /* The step on primals alone. */
 CtFlowStep *ct_flow_forward_copy(Forward *w, const CtFlowStep *step);

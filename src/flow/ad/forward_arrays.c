@@ -12,7 +12,7 @@ static CtFlowArg unless_empty(Forward *w, const CtFlowStep *step, CtFlowArg arra
     CtFlowArg tangent = ct_flow_forward_tangent(w, array);
     if (ct_flow_forward_known(w, array) != TANGENT_LAZY) return otherwise(w, step, tangent);
     CtFlowArgs some = {0}, none = {0};
-    CtFlowChoosing choice = ct_flow_switch_begin(l, step->span, ct_flow_is_empty(l, step->span, tangent));
+    CtFlowChoosing choice = ct_flow_switch_begin(l, step->range, ct_flow_is_empty(l, step->range, tangent));
     ct_flow_case_begin(l, &choice, 1);
     ct_push(l->arena, &none, ct_flow_zero(l, ct_flow_adjoint_type(l->flow, step->results.items[0]->type)));
     ct_flow_case_end(l, &choice, &none);
@@ -28,7 +28,7 @@ static CtFlowArg read(Forward *w, const CtFlowStep *step, CtFlowArg tangent) {
     CtFlowArg indices[MOST_RANK];
     uint32_t count = step->args.count - 1;
     for (uint32_t i = 0; i < count; i++) indices[i] = ct_flow_forward_primal(w, step->args.items[1 + i]);
-    return ct_flow_read(&w->build, step->span, tangent, indices, count);
+    return ct_flow_read(&w->build, step->range, tangent, indices, count);
 }
 
 /* The lengths are those of the new array: the old one may be gone, and is changed in place for being so. */
@@ -37,42 +37,43 @@ static CtFlowArg update(Forward *w, const CtFlowStep *step) {
     uint32_t count = step->args.count - 2;
     CtFlowArg item = step->args.items[step->args.count - 1], tangent;
     for (uint32_t i = 0; i < count; i++) indices[i] = ct_flow_forward_primal(w, step->args.items[1 + i]);
-    ct_flow_forward_dims(w, step->span, w->primals[step->results.items[0]->id], dims);
-    tangent = ct_flow_forward_full(w, step->span, array, dims);
-    item = array.type->rank > count ? ct_flow_forward_full(w, step->span, item, dims + count) : ct_flow_forward_tangent(w, item);
-    return ct_flow_update(&w->build, step->span, tangent, indices, count, item);
+    ct_flow_forward_dims(w, step->range, w->primals[step->results.items[0]->id], dims);
+    tangent = ct_flow_forward_full(w, step->range, array, dims);
+    item = array.type->rank > count ? ct_flow_forward_full(w, step->range, item, dims + count)
+                                    : ct_flow_forward_tangent(w, item);
+    return ct_flow_update(&w->build, step->range, tangent, indices, count, item);
 }
 
 static CtFlowArg snoc(Forward *w, const CtFlowStep *step) {
     CtFlowArg dims[MOST_RANK], array = step->args.items[0], item = step->args.items[1];
-    ct_flow_forward_dims(w, step->span, ct_flow_forward_primal(w, array), dims);
-    CtFlowArg tangent = ct_flow_forward_full(w, step->span, array, dims);
+    ct_flow_forward_dims(w, step->range, ct_flow_forward_primal(w, array), dims);
+    CtFlowArg tangent = ct_flow_forward_full(w, step->range, array, dims);
     if (array.type->rank > 1) {
-        ct_flow_forward_dims(w, step->span, ct_flow_forward_primal(w, item), dims);
-        item = ct_flow_forward_full(w, step->span, item, dims);
+        ct_flow_forward_dims(w, step->range, ct_flow_forward_primal(w, item), dims);
+        item = ct_flow_forward_full(w, step->range, item, dims);
     } else {
         item = ct_flow_forward_tangent(w, item);
     }
-    CtFlowStep *made = ct_flow_step(&w->build, FLOW_SNOC, step->span);
+    CtFlowStep *made = ct_flow_step(&w->build, FLOW_SNOC, step->range);
     ct_flow_arg(&w->build, made, tangent);
     ct_flow_arg(&w->build, made, item);
     return ct_flow_result(&w->build, made, NULL, tangent.type);
 }
 
 /* Rows take the shape of their primals. */
-static CtFlowArg item_of(Forward *w, CtSpan span, CtFlowArg item, bool row) {
+static CtFlowArg item_of(Forward *w, CtSourceRange range, CtFlowArg item, bool row) {
     CtFlowArg dims[MOST_RANK];
     if (!row) return ct_flow_forward_tangent(w, item);
-    ct_flow_forward_dims(w, span, ct_flow_forward_primal(w, item), dims);
-    return ct_flow_forward_full(w, span, item, dims);
+    ct_flow_forward_dims(w, range, ct_flow_forward_primal(w, item), dims);
+    return ct_flow_forward_full(w, range, item, dims);
 }
 
 static CtFlowArg items(Forward *w, const CtFlowStep *step) {
     const CtFlowType *type = step->results.items[0]->type;
     CtFlowArgs tangents = {0};
     for (uint32_t i = 0; i < step->args.count; i++)
-        ct_push(w->build.arena, &tangents, item_of(w, step->span, step->args.items[i], type->rank > 1));
-    CtFlowStep *made = ct_flow_step(&w->build, FLOW_ITEMS, step->span);
+        ct_push(w->build.arena, &tangents, item_of(w, step->range, step->args.items[i], type->rank > 1));
+    CtFlowStep *made = ct_flow_step(&w->build, FLOW_ITEMS, step->range);
     made->args = tangents;
     return ct_flow_result(&w->build, made, NULL, ct_flow_adjoint_type(w->build.flow, type));
 }
@@ -86,64 +87,65 @@ static CtFlowArg moved(Forward *w, const CtFlowStep *step, CtFlowArg tangent) {
     for (uint32_t i = 0; i + 1 < count; i++) args[i] = ct_flow_forward_primal(w, step->args.items[i]);
     args[count - 1] = tangent;
     const CtFlowType *type = ct_flow_adjoint_type(w->build.flow, step->results.items[0]->type);
-    return ct_flow_bulk(&w->build, step->span, step->as.bulk, type, args, count);
+    return ct_flow_bulk(&w->build, step->range, step->as.bulk, type, args, count);
 }
 
 static CtFlowArg append(Forward *w, const CtFlowStep *step) {
     CtFlowArg dims[MOST_RANK], parts[2];
     for (uint32_t i = 0; i < 2; i++) {
-        ct_flow_forward_dims(w, step->span, ct_flow_forward_primal(w, step->args.items[i]), dims);
-        parts[i] = ct_flow_forward_full(w, step->span, step->args.items[i], dims);
+        ct_flow_forward_dims(w, step->range, ct_flow_forward_primal(w, step->args.items[i]), dims);
+        parts[i] = ct_flow_forward_full(w, step->range, step->args.items[i], dims);
     }
-    return ct_flow_bulk(&w->build, step->span, ARRAY_APPEND, parts[0].type, parts, 2);
+    return ct_flow_bulk(&w->build, step->range, ARRAY_APPEND, parts[0].type, parts, 2);
 }
 
 static CtFlowArg replicate(Forward *w, const CtFlowStep *step) {
     CtFlowArg item = step->args.items[1], args[2];
     args[0] = ct_flow_forward_primal(w, step->args.items[0]);
-    args[1] = item_of(w, step->span, item, step->results.items[0]->type->rank > 1);
+    args[1] = item_of(w, step->range, item, step->results.items[0]->type->rank > 1);
     const CtFlowType *type = ct_flow_adjoint_type(w->build.flow, step->results.items[0]->type);
-    return ct_flow_bulk(&w->build, step->span, ARRAY_REPLICATE, type, args, 2);
+    return ct_flow_bulk(&w->build, step->range, ARRAY_REPLICATE, type, args, 2);
 }
 
-/* As a fold from the structural zero; of a lazy zero there are no turns. */
+/* As a fold from the structural zero; of a lazy zero there are no iterations. */
 static CtFlowArg sum(Forward *w, const CtFlowStep *step) {
     Lower *l = &w->build;
-    CtSpan span = step->span;
+    CtSourceRange range = step->range;
     CtFlowArg tangent = ct_flow_forward_tangent(w, step->args.items[0]);
     const CtFlowType *real = tangent.type->element;
     CtFlowArgs start = {0}, next = {0};
     ct_push(l->arena, &start, ct_flow_real(real, -0.0));
-    CtFlowLooping loop = ct_flow_loop_begin(l, span, ct_flow_lower_dim(l, span, tangent, 0), &start);
-    CtFlowArg item = ct_flow_read(l, span, tangent, &loop.index, 1);
-    ct_push(l->arena, &next, ct_flow_prim(l, span, PRIM_ADD, real, loop.carried.items[0], item));
+    CtFlowLooping loop = ct_flow_loop_begin(l, range, ct_flow_lower_dim(l, range, tangent, 0), &start);
+    CtFlowArg item = ct_flow_read(l, range, tangent, &loop.index, 1);
+    ct_push(l->arena, &next, ct_flow_prim(l, range, PRIM_ADD, real, loop.carried.items[0], item));
     return ct_flow_loop_end(l, &loop, &next, NULL, NULL).items[0];
 }
 
 /* (p, dp) → (p·x, x·dp + p·dx), without division: exact where elements are zero. */
 static CtFlowArg product(Forward *w, const CtFlowStep *step) {
     Lower *l = &w->build;
-    CtSpan span = step->span;
-    CtFlowArg array = ct_flow_forward_primal(w, step->args.items[0]), tangent = ct_flow_forward_tangent(w, step->args.items[0]);
+    CtSourceRange range = step->range;
+    CtFlowArg array = ct_flow_forward_primal(w, step->args.items[0]),
+              tangent = ct_flow_forward_tangent(w, step->args.items[0]);
     const CtFlowType *real = tangent.type->element;
     CtFlowArgs start = {0}, next = {0};
     ct_push(l->arena, &start, ct_flow_real(real, 1));
     ct_push(l->arena, &start, ct_flow_real(real, -0.0));
-    CtFlowLooping loop = ct_flow_loop_begin(l, span, ct_flow_lower_dim(l, span, tangent, 0), &start);
+    CtFlowLooping loop = ct_flow_loop_begin(l, range, ct_flow_lower_dim(l, range, tangent, 0), &start);
     CtFlowArg p = loop.carried.items[0], dp = loop.carried.items[1];
-    CtFlowArg x = ct_flow_read(l, span, array, &loop.index, 1), dx = ct_flow_read(l, span, tangent, &loop.index, 1);
-    CtFlowArg left = ct_flow_prim(l, span, PRIM_SCALE, real, x, dp);
-    CtFlowArg right = ct_flow_prim(l, span, PRIM_SCALE, real, p, dx);
-    ct_push(l->arena, &next, ct_flow_prim(l, span, PRIM_MUL, real, p, x));
-    ct_push(l->arena, &next, ct_flow_prim(l, span, PRIM_ADD, real, left, right));
+    CtFlowArg x = ct_flow_read(l, range, array, &loop.index, 1), dx = ct_flow_read(l, range, tangent, &loop.index, 1);
+    CtFlowArg left = ct_flow_prim(l, range, PRIM_SCALE, real, x, dp);
+    CtFlowArg right = ct_flow_prim(l, range, PRIM_SCALE, real, p, dx);
+    ct_push(l->arena, &next, ct_flow_prim(l, range, PRIM_MUL, real, p, x));
+    ct_push(l->arena, &next, ct_flow_prim(l, range, PRIM_ADD, real, left, right));
     return ct_flow_loop_end(l, &loop, &next, NULL, NULL).items[1];
 }
 
 /* The tangent at the first maximum. That there is one has been seen by the step itself. */
 static CtFlowArg extreme(Forward *w, const CtFlowStep *step, CtFlowArg tangent) {
     CtFlowArg array = ct_flow_forward_primal(w, step->args.items[0]), value = flow_of(step->results.items[0]);
-    CtFlowArg at = ct_flow_place_of(&w->build, step->span, array, ct_flow_forward_primal(w, value));
-    return ct_flow_read(&w->build, step->span, tangent, &at, 1);
+    CtFlowArg at = ct_flow_place_of(&w->build, step->range, array, ct_flow_forward_primal(w, value));
+    return ct_flow_read(&w->build, step->range, tangent, &at, 1);
 }
 
 static CtFlowArg bulk(Forward *w, const CtFlowStep *step) {
@@ -172,8 +174,8 @@ static CtFlowArg matrix_product(Forward *w, const CtFlowStep *step) {
         if (!ct_flow_tangent_counts(ct_flow_forward_known(w, step->args.items[2 + i]))) continue;
         how.cotangent = (uint8_t)(1 + i);
         terms[i] = ct_flow_forward_tangent(w, step->args.items[2 + i]);
-        CtFlowArg term = ct_flow_product(&w->build, step->span, lengths, how, terms[0], terms[1]);
-        sum = ct_flow_is_none(sum) ? term : ct_flow_add(&w->build, step->span, sum, term);
+        CtFlowArg term = ct_flow_product(&w->build, step->range, lengths, how, terms[0], terms[1]);
+        sum = ct_flow_is_none(sum) ? term : ct_flow_add(&w->build, step->range, sum, term);
     }
     return sum;
 }

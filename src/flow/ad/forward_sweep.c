@@ -10,7 +10,7 @@ static void bind(Reverse *r, CtFlowVar *var, CtFlowBlock *owner, CtFlowStep *ste
 }
 
 CtFlowVar *ct_flow_reverse_forward_var(Reverse *r, const char *name, const CtFlowType *type, CtFlowBlock *owner,
-                                  CtFlowStep *step) {
+                                       CtFlowStep *step) {
     CtFlowVar *var = ct_flow_var(&r->f, name, type);
     bind(r, var, owner, step);
     return var;
@@ -106,10 +106,10 @@ static void put_initial_in_front(Reverse *r, CtFlowBlock *block, CtFlowStep *loo
     for (uint32_t i = 0; i < carried; i++) {
         CtFlowVar *whole = loop->results.items[carried + i];
         loop->results.items[carried + i] = ct_flow_var(&r->f, "rest", whole->type);
-        CtFlowStep *items = ct_flow_step(&r->f, FLOW_ITEMS, loop->span);
+        CtFlowStep *items = ct_flow_step(&r->f, FLOW_ITEMS, loop->range);
         ct_flow_arg(&r->f, items, loop->args.items[1 + i]);
         CtFlowArg first = ct_flow_result(&r->f, items, "first", whole->type);
-        CtFlowStep *append = ct_flow_step(&r->f, FLOW_BULK, loop->span);
+        CtFlowStep *append = ct_flow_step(&r->f, FLOW_BULK, loop->range);
         append->as.bulk = ARRAY_APPEND;
         ct_flow_arg(&r->f, append, first);
         ct_flow_arg(&r->f, append, flow_of(loop->results.items[carried + i]));
@@ -314,7 +314,7 @@ static void insert(Reverse *r, const CtFlowVar *var) {
 
 static CtFlowArg insert_dim(Reverse *r, CtFlowVar *array, uint32_t dimension) {
     r->f.block = ct_flow_block(&r->f);
-    CtFlowArg length = ct_flow_lower_dim(&r->f, CT_NO_SPAN, flow_of(array), dimension);
+    CtFlowArg length = ct_flow_lower_dim(&r->f, CT_NO_RANGE, flow_of(array), dimension);
     insert(r, array);
     return length;
 }
@@ -325,7 +325,7 @@ CtFlowArg ct_flow_reverse_place_of_extreme(Reverse *r, CtFlowStep *step) {
     if (known != NULL) return *known;
     CtFlowArg array = step->args.items[0];
     r->f.block = ct_flow_block(&r->f);
-    CtFlowArg place = ct_flow_place_of(&r->f, step->span, array, flow_of(result));
+    CtFlowArg place = ct_flow_place_of(&r->f, step->range, array, flow_of(result));
     insert(r, result);
     know_length(r, result, 0, place);
     return place;
@@ -341,22 +341,22 @@ static bool is_made(const Reverse *r, const CtFlowVar *array, CtFlowArg *length)
     return false;
 }
 
-static bool is_of_turn(const Reverse *r, const CtFlowStep *loop, CtFlowArg value) {
+static bool is_of_iteration(const Reverse *r, const CtFlowStep *loop, CtFlowArg value) {
     return value.var != NULL && ct_map_get(&r->owner, value.var->id) == loop->as.loop.block;
 }
 
-/* The length of the rows that a loop makes, where that is a value from outside of it. Without turns there are none, and
- * nobody asks. */
+/* The length of the rows that a loop makes, where that is a value from outside of it. Without iterations there are
+ * none, and nobody asks. */
 static bool length_of_rows(const Reverse *r, const CtFlowStep *loop, const CtFlowVar *row, uint32_t dimension,
                            CtFlowArg *length) {
     return loop->as.loop.block->exit == EXIT_YIELD && dimension == 0 && is_made(r, row, length) &&
-           !is_of_turn(r, loop, *length);
+           !is_of_iteration(r, loop, *length);
 }
 
 bool ct_flow_reverse_has_regular_rows(Reverse *r, const CtFlowStep *loop, const CtFlowVar *row) {
     CtFlowArg length;
     return row->type->kind == FLOW_ARRAY && row->type->rank == 1 && !ct_flow_is_object(row->type->element) &&
-           is_made(r, row, &length) && !is_of_turn(r, loop, ct_flow_reverse_simplest(r, length));
+           is_made(r, row, &length) && !is_of_iteration(r, loop, ct_flow_reverse_simplest(r, length));
 }
 
 typedef struct Length { /* what a length comes down to: a number, a variable, or a dimension of an array */
@@ -377,7 +377,7 @@ static bool is_length_of(const Reverse *r, CtFlowArg value, const CtFlowVar *arr
     return def != NULL && def->kind == FLOW_DIM && def->args.items[0].var == array && def->as.index == dimension;
 }
 
-/* Whether an array that a loop carries has the same length in all turns: as it has at first, `like`. */
+/* Whether an array that a loop carries has the same length in all iterations: as it has at first, `like`. */
 static bool keeps_length(Reverse *r, const CtFlowStep *loop, CtFlowVar *param, uint32_t dimension, CtFlowVar **like) {
     static const bool yes = true, no = false;
     const CtFlowBlock *block = loop->as.loop.block;
@@ -516,12 +516,12 @@ static void end_by_calls(Reverse *r, CtFlowBlock *block, const CtReverseTails *t
         if (tails->items[i] == block->tail) return;
     r->f.block = block;
     block->exit = EXIT_OPEN;
-    block->values = ct_flow_call(&r->f, block->span, block->tail, &block->values);
+    block->values = ct_flow_call(&r->f, block->range, block->tail, &block->values);
     block->exit = EXIT_RETURN;
 }
 
 void ct_flow_reverse_copy(Reverse *r, CtFlowFunction *function, CtFlowFunction *forward, const bool *active,
-                     const CtReverseTails *tails) {
+                          const CtReverseTails *tails) {
     CtFlowCopy copy = {.flow = r->flow, .into = forward, .keeps_numbers = true};
     r->f = (Lower){.flow = r->flow, .arena = r->arena, .function = forward};
     forward->vars = function->vars;

@@ -9,7 +9,7 @@ typedef struct Term { /* what a step is given or gives, of which the primal is a
 typedef struct Terms {
     CtPrimBuilder base; /* first */
     Lower *l;
-    CtSpan span;
+    CtSourceRange range;
     const CtFlowType *real;
     CtFlowPrimal *primal;
     void *data;
@@ -39,7 +39,7 @@ static bool is_number(CtFlowArg arg, double value) {
 static CtFlowArg scale(const Terms *t, CtFlowArg p, CtFlowArg g) {
     if (is_number(g, -0.0)) return g;
     if (is_number(g, 1)) return p;
-    return ct_flow_prim(t->l, t->span, g.var == NULL ? PRIM_MUL : PRIM_SCALE, t->real, p, g);
+    return ct_flow_prim(t->l, t->range, g.var == NULL ? PRIM_MUL : PRIM_SCALE, t->real, p, g);
 }
 
 static CtPrimTerm prim(CtPrimBuilder *self, CtPrim op, CtPrimTerm *args, uint32_t count) {
@@ -47,7 +47,7 @@ static CtPrimTerm prim(CtPrimBuilder *self, CtPrim op, CtPrimTerm *args, uint32_
     CtFlowArg x = value_of(t, args[0]), y = count > 1 ? value_of(t, args[1]) : ct_flow_none();
     if (op == PRIM_SCALE) return term(t, scale(t, x, y), false);
     const CtFlowType *type = ct_prim_info(op)->result == 'R' ? t->real : ct_flow_scalar(t->l->flow, FLOW_I64);
-    return term(t, ct_flow_prim(t->l, t->span, op, type, x, y), false);
+    return term(t, ct_flow_prim(t->l, t->range, op, type, x, y), false);
 }
 
 static void branch(const Terms *t, CtFlowChoosing *choice, uint32_t tag, CtFlowArg value) {
@@ -61,8 +61,8 @@ static CtPrimTerm choose(CtPrimBuilder *self, CtPrim comparison, CtPrimTerm x, C
                          CtPrimTerm no) {
     const Terms *t = (const Terms *)self;
     CtFlowArg left = value_of(t, x), right = value_of(t, y), then = value_of(t, yes), other = value_of(t, no);
-    CtFlowArg holds = ct_flow_prim_int(t->l, t->span, comparison, left, right);
-    CtFlowChoosing choice = ct_flow_switch_begin(t->l, t->span, holds);
+    CtFlowArg holds = ct_flow_prim_int(t->l, t->range, comparison, left, right);
+    CtFlowChoosing choice = ct_flow_switch_begin(t->l, t->range, holds);
     branch(t, &choice, 1, then);
     branch(t, &choice, FLOW_OTHERS, other);
     return term(t, ct_flow_switch_end(t->l, &choice).items[0], false);
@@ -72,13 +72,13 @@ static CtPrimTerm choose(CtPrimBuilder *self, CtPrim comparison, CtPrimTerm x, C
 static CtFlowArg convert(const Terms *t, CtFlowArg value, const CtFlowType *type) {
     if (value.type == type) return value;
     CtPrim op = type->kind == FLOW_F64 ? PRIM_FLOAT_TO_DOUBLE : PRIM_DOUBLE_TO_FLOAT;
-    return ct_flow_prim(t->l, t->span, op, type, value, ct_flow_none());
+    return ct_flow_prim(t->l, t->range, op, type, value, ct_flow_none());
 }
 
 CtFlowArg ct_flow_partial(Lower *l, const CtFlowStep *step, uint32_t index, CtFlowArg g, const CtFlowType *type,
                           CtFlowPrimal *primal, void *data) {
     CtFlowArg y = flow_of(step->results.items[0]);
-    Terms t = {{number, prim, choose}, l, step->span, y.type, primal, data};
+    Terms t = {{number, prim, choose}, l, step->range, y.type, primal, data};
     CtPrimTerm args[2] = {NULL, NULL};
     for (uint32_t i = 0; i < step->args.count; i++) args[i] = term(&t, step->args.items[i], true);
     CtPrimTerm d = ct_prim_derivative(&t.base, step->as.prim, index, args, term(&t, y, true), term(&t, g, false));

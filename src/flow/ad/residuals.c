@@ -2,8 +2,8 @@
  *
  * The reverse sweep asks for them one by one. When a scope of it is complete, it is decided for each value whether its
  * step is repeated there, in front, or handed over: as a field of the function's residual, a further result of its
- * branch, an array of the values of all turns. What repeated steps ask for is decided likewise. Repeated are steps in
- * loops that do not call functions: a body once more costs as much as it did, and nothing has to be kept; so in
+ * branch, an array of the values of all iterations. What repeated steps ask for is decided likewise. Repeated are steps
+ * in loops that do not call functions: a body once more costs as much as it did, and nothing has to be kept; so in
  * branches, what is cheap. A value is not read again from an array that an update may change in place, since keeping
  * the array would have it copied. */
 #include "flow/ad/reverse.h"
@@ -113,8 +113,8 @@ static bool carries_arrays(const Scope *scope) {
     return false;
 }
 
-/* In a loop that carries arrays, whose turns go one by one and make arrays anyway, loops are kept which take long for
- * each element; and values in them, or in the loop itself, that are more than arithmetic. */
+/* In a loop that carries arrays, whose iterations go one by one and make arrays anyway, loops are kept which take long
+ * for each element; and values in them, or in the loop itself, that are more than arithmetic. */
 static bool is_worth_keeping(const Scope *scope, const CtFlowStep *step) {
     const Scope *loop = loop_around(scope);
     if (step->kind == FLOW_LOOP) return carries_arrays(loop) && takes_long(step->as.loop.block);

@@ -15,35 +15,35 @@
  * from one use to the next and changed in place, so that reading x[i] is acc[i] += d in reverse, and what is not used
  * costs nothing (accumulators.c; CHAD §4.2, §5). The output is Flow, and is differentiated again by the same passes.
  *
- * Functions that end in each other are a loop. Their forward sweep takes a trail, the residuals of the turns so far,
- * each linked to the one before; their reverse sweep unwinds it, function by function, by tail calls: no stack. */
+ * Functions that end in each other are a loop. Their forward sweep takes a trail, the residuals of the iterations so
+ * far, each linked to the one before; their reverse sweep unwinds it, function by function, by tail calls: no stack. */
 #include "flow/ad/reverse.h"
 
-typedef struct Turner { /* of functions that end in each other */
+typedef struct Looper { /* of functions that end in each other */
     CtFlowFunction *function, *forward;
     CtFlowFunction
         *unwind; /* (trail, accumulators of the active parameters, kept ones of the entry) → those of the entry */
     bool *active;
     uint32_t arrivals; /* how many ends lead here */
-} Turner;
+} Looper;
 
 typedef struct Group {
     Variant *entry;
-    CT_VEC(Turner) members;
-    bool turns;
+    CT_VEC(Looper) members;
+    bool iterations;
     const CtFlowType *trail;
     CtFlowFunction *backward;
     uint32_t returns, cotangents; /* how many ends return; how many results have one */
-    bool *same; /* of the parameters: passed on as they are in all turns, so that one accumulator goes through */
+    bool *same; /* of the parameters: passed on as they are in all iterations, so that one accumulator goes through */
 } Group;
 
-static Turner *member_of(Group *g, const CtFlowFunction *function) {
+static Looper *member_of(Group *g, const CtFlowFunction *function) {
     for (uint32_t i = 0; i < g->members.count; i++)
         if (g->members.items[i].function == function) return &g->members.items[i];
     return NULL;
 }
 
-static Turner *entry_of(Group *g) { return member_of(g, g->entry->function); }
+static Looper *entry_of(Group *g) { return member_of(g, g->entry->function); }
 
 /* ---- who ends in whom ---- */
 
@@ -80,14 +80,14 @@ static Search reachable(CtArena *arena, CtFlowFunction *from) {
 static void find_members(CtArena *arena, Group *g) {
     CtFlowFunction *entry = g->entry->function;
     Search s = reachable(arena, entry);
-    g->turns = ct_map_has(&s.seen, ct_key(entry));
-    ct_push(arena, &g->members, (Turner){.function = entry, .active = g->entry->active});
-    for (uint32_t i = 0; g->turns && i < s.found.count; i++) {
+    g->iterations = ct_map_has(&s.seen, ct_key(entry));
+    ct_push(arena, &g->members, (Looper){.function = entry, .active = g->entry->active});
+    for (uint32_t i = 0; g->iterations && i < s.found.count; i++) {
         CtFlowFunction *other = s.found.items[i];
         Search back = reachable(arena, other);
         if (other == entry || !ct_map_has(&back.seen, ct_key(entry))) continue;
         ct_push(arena, &g->members,
-                (Turner){.function = other, .active = CT_NEW_ARRAY(arena, bool, other->params.count + 1)});
+                (Looper){.function = other, .active = CT_NEW_ARRAY(arena, bool, other->params.count + 1)});
     }
 }
 
@@ -95,14 +95,14 @@ static void find_members(CtArena *arena, Group *g) {
 
 typedef struct Ends {
     Group *g;
-    Turner *member;
+    Looper *member;
     bool *on; /* the member's variables that are active */
     bool changed;
 } Ends;
 
 static void count_end(void *data, CtFlowBlock *block) {
     Ends *e = data;
-    Turner *target = block->exit == EXIT_TAIL ? member_of(e->g, block->tail) : NULL;
+    Looper *target = block->exit == EXIT_TAIL ? member_of(e->g, block->tail) : NULL;
     if (target == NULL) {
         e->g->returns++;
         return;
@@ -115,7 +115,7 @@ static void count_end(void *data, CtFlowBlock *block) {
 
 static void spread_end(void *data, CtFlowBlock *block) {
     Ends *e = data;
-    Turner *target = block->exit == EXIT_TAIL ? member_of(e->g, block->tail) : NULL;
+    Looper *target = block->exit == EXIT_TAIL ? member_of(e->g, block->tail) : NULL;
     for (uint32_t i = 0; target != NULL && i < block->values.count; i++) {
         const CtFlowVar *var = block->values.items[i].var;
         if (var == NULL || !e->on[var->id] || target->active[i]) continue;
@@ -124,11 +124,11 @@ static void spread_end(void *data, CtFlowBlock *block) {
 }
 
 static void find_activity(CtFlow *flow, Group *g) {
-    bool changed = g->turns;
+    bool changed = g->iterations;
     while (changed) {
         changed = false;
         for (uint32_t i = 0; i < g->members.count; i++) {
-            Turner *m = &g->members.items[i];
+            Looper *m = &g->members.items[i];
             Ends e = {g, m, CT_NEW_ARRAY(flow->arena, bool, m->function->vars + 1), false};
             ct_flow_reverse_activity(flow, m->function, m->active, e.on);
             each_end(m->function->body, spread_end, &e);
@@ -137,7 +137,7 @@ static void find_activity(CtFlow *flow, Group *g) {
     }
     uint32_t count = g->entry->function->params.count;
     g->same = CT_NEW_ARRAY(flow->arena, bool, count + 1);
-    for (uint32_t i = 0; i < count; i++) g->same[i] = g->turns && g->members.count == 1;
+    for (uint32_t i = 0; i < count; i++) g->same[i] = g->iterations && g->members.count == 1;
     for (uint32_t i = 0; i < g->members.count; i++)
         each_end(g->members.items[i].function->body, count_end, &(Ends){.g = g});
 }
@@ -149,7 +149,7 @@ static void add_type(CtFlow *flow, CtFlowTypes *types, const CtFlowType *type) {
     ct_flow_types_add(flow, types, &one);
 }
 
-static CtFlowTypes adjoint_params(CtFlow *flow, const Turner *m, const bool *but) {
+static CtFlowTypes adjoint_params(CtFlow *flow, const Looper *m, const bool *but) {
     CtFlowTypes types = {0};
     for (uint32_t i = 0; i < m->function->params.count; i++)
         if (m->active[i] && (but == NULL || !but[i]))
@@ -166,7 +166,7 @@ static CtFlowTypes adjoint_results(CtFlow *flow, const CtFlowFunction *function)
 }
 
 static CtFlowFunction *declare(CtFlow *flow, const CtFlowFunction *of, const char *what) {
-    return ct_flow_function(flow, ct_format(flow->arena, "%s %s", of->name, what), of->span);
+    return ct_flow_function(flow, ct_format(flow->arena, "%s %s", of->name, what), of->range);
 }
 
 /* A function with these parameters, and a body to be written: the parameters, in one sequence. */
@@ -189,7 +189,7 @@ static void declare_group(CtFlow *flow, Group *g) {
     g->trail = ct_flow_new_node(flow, ct_format(flow->arena, "residual of %s", function->name));
     add_type(flow, &trail, g->trail);
     CtFlowTypes params = adjoint_params(flow, entry_of(g), NULL), kept = adjoint_params(flow, entry_of(g), g->same);
-    if (g->turns) ct_flow_con_add(flow, g->trail->data, "start", &none);
+    if (g->iterations) ct_flow_con_add(flow, g->trail->data, "start", &none);
     g->backward = g->entry->pair.backward = declare(flow, function, "backward");
     g->backward->results = params;
     g->backward->ends = true; /* a residual is finite */
@@ -199,10 +199,10 @@ static void declare_group(CtFlow *flow, Group *g) {
     g->entry->pair.forward->results = function->results;
     ct_flow_types_add(flow, &g->entry->pair.forward->results, &trail);
     for (uint32_t i = 0; i < g->members.count; i++) {
-        Turner *m = &g->members.items[i];
+        Looper *m = &g->members.items[i];
         m->forward = g->entry->pair.forward;
-        if (!g->turns) continue;
-        m->forward = declare(flow, m->function, "turns");
+        if (!g->iterations) continue;
+        m->forward = declare(flow, m->function, "iterations");
         m->forward->results = g->entry->pair.forward->results;
         m->unwind = declare(flow, m->function, "unwind");
         m->unwind->results = params;
@@ -268,8 +268,8 @@ static void call_variants(Reverse *r, CtFlowBlock *block) {
 typedef struct Writing { /* of a member */
     Reverse *r;
     Group *g;
-    Turner *member;
-    CtFlowVar *trail; /* a parameter of its forward sweep, where there are turns */
+    Looper *member;
+    CtFlowVar *trail; /* a parameter of its forward sweep, where there are iterations */
 } Writing;
 
 typedef struct Path {
@@ -284,7 +284,7 @@ static CtFlowBlock *block_for_end(const Writing *w, CtFlowFunction *function, ui
     if (arrivals == 1) return function->body;
     if (function->body->steps.count == 0) {
         b->block = function->body;
-        CtFlowChoosing choice = ct_flow_switch_begin(b, function->span, flow_of(function->params.items[0]));
+        CtFlowChoosing choice = ct_flow_switch_begin(b, function->range, flow_of(function->params.items[0]));
         choice.step->as.cases.count = 0;
         function->body->exit = EXIT_NEVER;
     }
@@ -309,13 +309,14 @@ static CtFlowArgs take_params(Writing *w) {
     return args;
 }
 
-/* The accumulators that the caller gave, of parameters of the entry: where they go through all turns, to those. */
+/* The accumulators that the caller gave, of parameters of the entry: where they go through all iterations, to those. */
 static void start_accumulators(Writing *w) {
     uint32_t next = 1 + w->g->cotangents;
     for (uint32_t i = 0; i < w->member->function->params.count; i++) {
         if (!w->member->active[i]) continue;
         CtFlowArg of = flow_of(w->member->forward->params.items[i]);
-        if (!w->g->turns || w->g->same[i]) ct_flow_reverse_give(w->r, CT_NO_SPAN, of, param(w->g->backward, next), false);
+        if (!w->g->iterations || w->g->same[i])
+            ct_flow_reverse_give(w->r, CT_NO_RANGE, of, param(w->g->backward, next), false);
         next++;
     }
 }
@@ -324,20 +325,20 @@ static void give_results(Writing *w, const CtFlowBlock *end) {
     uint32_t next = 1;
     for (uint32_t i = 0; i < end->values.count; i++)
         if (ct_flow_is_active(w->r->flow, w->g->entry->function->results.items[i]))
-            ct_flow_reverse_give(w->r, end->span, end->values.items[i], param(w->g->backward, next++), false);
+            ct_flow_reverse_give(w->r, end->range, end->values.items[i], param(w->g->backward, next++), false);
 }
 
-static void give_arguments(Writing *w, const CtFlowBlock *end, const Turner *target) {
+static void give_arguments(Writing *w, const CtFlowBlock *end, const Looper *target) {
     uint32_t next = 1;
     for (uint32_t i = 0; i < end->values.count; i++)
         if (target->active[i])
-            ct_flow_reverse_give(w->r, end->span, end->values.items[i], param(target->unwind, next++), false);
+            ct_flow_reverse_give(w->r, end->range, end->values.items[i], param(target->unwind, next++), false);
 }
 
 /* In front: the fields of the residual, under the names by which they are known. */
 static void open_residual(Writing *w, Scope *scope, uint32_t tag, CtFlowVar *trail) {
     Lower *b = &w->r->b;
-    CtFlowStep *open = ct_flow_step(b, FLOW_OPEN, b->function->span);
+    CtFlowStep *open = ct_flow_step(b, FLOW_OPEN, b->function->range);
     open->as.con.data = w->g->trail->data;
     open->as.con.tag = tag;
     ct_flow_arg(b, open, param(b->function, 0));
@@ -346,7 +347,7 @@ static void open_residual(Writing *w, Scope *scope, uint32_t tag, CtFlowVar *tra
     if (trail != NULL) ct_push(w->r->arena, &open->results, trail);
 }
 
-/* The forward sweep makes the residual where it ends, and returns it, or takes it along to the next turn. */
+/* The forward sweep makes the residual where it ends, and returns it, or takes it along to the next iteration. */
 static void make_residual(Writing *w, CtFlowBlock *end, const Scope *scope, uint32_t tag) {
     Lower *f = &w->r->f;
     CtFlowArgs fields = {0};
@@ -355,25 +356,25 @@ static void make_residual(Writing *w, CtFlowBlock *end, const Scope *scope, uint
     for (uint32_t i = 0; i < scope->stored.count; i++) ct_push(w->r->arena, &fields, flow_of(scope->stored.items[i]));
     if (w->trail != NULL) ct_push(w->r->arena, &fields, flow_of(w->trail));
     for (uint32_t i = 0; i < fields.count; i++) add_type(w->r->flow, &types, fields.items[i].type);
-    ct_flow_con_add(w->r->flow, w->g->trail->data, exit == EXIT_TAIL ? "turn" : "end", &types);
+    ct_flow_con_add(w->r->flow, w->g->trail->data, exit == EXIT_TAIL ? "iteration" : "end", &types);
     f->block = end;
     end->exit = EXIT_OPEN;
-    CtFlowArg residual = ct_flow_node_make(f, end->span, w->g->trail, tag, &fields);
+    CtFlowArg residual = ct_flow_node_make(f, end->range, w->g->trail, tag, &fields);
     end->exit = exit;
     ct_push(w->r->arena, &end->values, residual);
 }
 
-/* Functions without turns return; the others go on to unwind the trail. */
+/* Functions without iterations return; the others go on to unwind the trail. */
 static void leave(Writing *w, const CtFlowArgs *accumulated, CtFlowVar *trail, bool returned) {
     Lower *b = &w->r->b;
-    if (!w->g->turns) {
-        ct_flow_leave(b, EXIT_RETURN, b->function->span, accumulated, NULL);
+    if (!w->g->iterations) {
+        ct_flow_leave(b, EXIT_RETURN, b->function->range, accumulated, NULL);
         return;
     }
     CtFlowArgs args = {0};
     ct_push(w->r->arena, &args, flow_of(trail));
     ct_flow_args_add(b, &args, accumulated);
-    const Turner *entry = entry_of(w->g);
+    const Looper *entry = entry_of(w->g);
     uint32_t kept = 0, next = 1 + w->g->cotangents;
     for (uint32_t i = 0; i < entry->function->params.count; i++) kept += entry->active[i] && !w->g->same[i];
     if (!returned) next = b->function->params.count - kept; /* they stand last */
@@ -382,7 +383,7 @@ static void leave(Writing *w, const CtFlowArgs *accumulated, CtFlowVar *trail, b
         if (!w->g->same[i]) ct_push(w->r->arena, &args, param(b->function, next));
         next += returned || !w->g->same[i];
     }
-    ct_flow_leave(b, EXIT_TAIL, b->function->span, &args, w->member->unwind);
+    ct_flow_leave(b, EXIT_TAIL, b->function->range, &args, w->member->unwind);
 }
 
 /* From the body to the end. */
@@ -396,7 +397,7 @@ static void add_blocks(Reverse *r, Scope *scope, const Path *path) {
 static void write_end(Writing *w, const Path *path) {
     Reverse *r = w->r;
     CtFlowBlock *end = path->block;
-    Turner *target = end->exit == EXIT_TAIL ? member_of(w->g, end->tail) : NULL;
+    Looper *target = end->exit == EXIT_TAIL ? member_of(w->g, end->tail) : NULL;
     uint32_t tag = w->g->trail->data->count;
     CtFlowBlock *place = target == NULL
                              ? block_for_end(w, w->g->backward, w->g->returns, tag)
@@ -412,8 +413,9 @@ static void write_end(Writing *w, const Path *path) {
         give_arguments(w, end, target);
     }
     ct_flow_reverse_steps(r, end, end->steps.count);
-    for (const Path *p = path->outer; p != NULL; p = p->outer) ct_flow_reverse_steps(r, p->block, p->block->steps.count - 1);
-    CtFlowVar *trail = w->g->turns ? ct_flow_var(&r->b, "trail", w->g->trail) : NULL;
+    for (const Path *p = path->outer; p != NULL; p = p->outer)
+        ct_flow_reverse_steps(r, p->block, p->block->steps.count - 1);
+    CtFlowVar *trail = w->g->iterations ? ct_flow_var(&r->b, "trail", w->g->trail) : NULL;
     CtFlowArgs accumulated = take_params(w);
     leave(w, &accumulated, trail, target == NULL);
     ct_flow_reverse_settle(r, scope);
@@ -444,15 +446,15 @@ static void write_ends(Writing *w, const Path *path) {
 
 /* ---- functions ---- */
 
-static void write_member(CtFlow *flow, Group *g, Turner *m) {
+static void write_member(CtFlow *flow, Group *g, Looper *m) {
     Reverse *r = CT_NEW(flow->arena, Reverse);
     *r = (Reverse){.flow = flow, .arena = flow->arena, .b = {.flow = flow, .arena = flow->arena}};
     Writing w = {.r = r, .g = g, .member = m};
     CtReverseTails tails = {CT_NEW_ARRAY(flow->arena, CtFlowFunction *, g->members.count),
-                            g->turns ? g->members.count : 0};
+                            g->iterations ? g->members.count : 0};
     for (uint32_t i = 0; i < g->members.count; i++) tails.items[i] = g->members.items[i].function;
     ct_flow_reverse_copy(r, m->function, m->forward, m->active, &tails);
-    if (g->turns) {
+    if (g->iterations) {
         w.trail = ct_flow_var(&r->f, "trail", g->trail);
         ct_push(flow->arena, &m->forward->params, w.trail);
     }
@@ -460,27 +462,27 @@ static void write_member(CtFlow *flow, Group *g, Turner *m) {
     write_ends(&w, &(Path){NULL, m->forward->body});
 }
 
-/* The start of the trail: what was accumulated in the turns, to what there was before. */
+/* The start of the trail: what was accumulated in the iterations, to what there was before. */
 static void write_start(CtFlow *flow, Group *g) {
-    Turner *entry = entry_of(g);
+    Looper *entry = entry_of(g);
     CtFlowFunction *unwind = entry->unwind;
     Lower l = {.flow = flow, .arena = flow->arena, .function = unwind, .block = unwind->body};
     CtFlowArgs all = {0};
     uint32_t own = 1, kept = 1;
     for (uint32_t i = 0; i < entry->function->params.count; i++) kept += entry->active[i];
-    if (unwind->body->steps.count == 0) ct_flow_switch_begin(&l, CT_NO_SPAN, param(unwind, 0));
+    if (unwind->body->steps.count == 0) ct_flow_switch_begin(&l, CT_NO_RANGE, param(unwind, 0));
     CtFlowChoosing choice = {.step = unwind->body->steps.items[0], .outer = unwind->body};
     ct_flow_case_begin(&l, &choice, 0);
     for (uint32_t i = 0; i < entry->function->params.count; i++) {
         if (!entry->active[i]) continue;
         CtFlowArg d = param(unwind, own++);
-        ct_push(flow->arena, &all, g->same[i] ? d : ct_flow_add(&l, CT_NO_SPAN, param(unwind, kept++), d));
+        ct_push(flow->arena, &all, g->same[i] ? d : ct_flow_add(&l, CT_NO_RANGE, param(unwind, kept++), d));
     }
-    ct_flow_leave(&l, EXIT_RETURN, CT_NO_SPAN, &all, NULL);
+    ct_flow_leave(&l, EXIT_RETURN, CT_NO_RANGE, &all, NULL);
     unwind->body->exit = EXIT_NEVER;
 }
 
-/* ⟨a⟩ → the first turn, with an empty trail. */
+/* ⟨a⟩ → the first iteration, with an empty trail. */
 static void write_entry(CtFlow *flow, Group *g) {
     CtFlowFunction *forward = g->entry->pair.forward;
     Lower l = {.flow = flow, .arena = flow->arena, .function = forward};
@@ -492,8 +494,8 @@ static void write_entry(CtFlow *flow, Group *g) {
         ct_push(flow->arena, &forward->params, var);
         ct_push(flow->arena, &args, flow_of(var));
     }
-    ct_push(flow->arena, &args, ct_flow_node_make(&l, CT_NO_SPAN, g->trail, 0, NULL));
-    ct_flow_leave(&l, EXIT_TAIL, CT_NO_SPAN, &args, entry_of(g)->forward);
+    ct_push(flow->arena, &args, ct_flow_node_make(&l, CT_NO_RANGE, g->trail, 0, NULL));
+    ct_flow_leave(&l, EXIT_TAIL, CT_NO_RANGE, &args, entry_of(g)->forward);
 }
 
 /* A function that never comes back. */
@@ -507,10 +509,10 @@ static void write_variant(CtFlow *flow, Variant *v) {
         ct_flow_reverse_rule(flow, v);
         return;
     }
-    if (g->turns) write_entry(flow, g);
+    if (g->iterations) write_entry(flow, g);
     for (uint32_t i = 0; i < g->members.count && flow->refused == NULL; i++)
         write_member(flow, g, &g->members.items[i]);
-    if (g->turns && flow->refused == NULL) write_start(flow, g);
+    if (g->iterations && flow->refused == NULL) write_start(flow, g);
     write_never(g->backward);
 }
 

@@ -53,7 +53,7 @@ typedef struct Scope {
 typedef struct Variant {
     CtFlowReverse pair;
     CtFlowFunction *function;
-    bool *asked, *active; /* of the parameters: those asked for, and those that turns of a loop make so too */
+    bool *asked, *active; /* of the parameters: those asked for, and those that iterations of a loop make so too */
     struct Group *group;  /* reverse.c */
 } Variant;
 
@@ -67,7 +67,7 @@ typedef struct Reverse {
     CtMap scopes;        /* block of the forward sweep -> Scope, while its reverse is written */
     CtMap calls;         /* step -> Variant * */
     CtMap slopes;        /* step -> CtFlowVar *, the slope that it gives */
-    CtMap stored;        /* variable's number -> the array of its values in all turns of its loop */
+    CtMap stored;        /* variable's number -> the array of its values in all iterations of its loop */
     CtMap rows_only;     /* such arrays, by number: nobody but the loop around looks at them in the forward sweep */
     CtMap lengths;       /* variable's number and dimension -> CtFlowArg *, known to be its length */
     CtMap loops;         /* block of a loop -> the step */
@@ -84,13 +84,13 @@ typedef struct CtReverseTails { /* calls in tail position of others are calls li
     uint32_t count;
 } CtReverseTails;
 void ct_flow_reverse_copy(Reverse *r, CtFlowFunction *function, CtFlowFunction *forward, const bool *active,
-                     const CtReverseTails *tails);
+                          const CtReverseTails *tails);
 /* Which variables of a function depend on its active parameters; by their numbers. */
 void ct_flow_reverse_activity(CtFlow *flow, const CtFlowFunction *function, const bool *params, bool *active);
 bool ct_flow_reverse_is_active(const Reverse *r, CtFlowArg arg);
 /* A new variable of the forward sweep, bound by a step or as the results of one. */
 CtFlowVar *ct_flow_reverse_forward_var(Reverse *r, const char *name, const CtFlowType *type, CtFlowBlock *owner,
-                                  CtFlowStep *step);
+                                       CtFlowStep *step);
 /* The length of a dimension of an array of the forward sweep, as a value of the forward sweep. */
 CtFlowArg ct_flow_reverse_length(Reverse *r, CtFlowVar *array, uint32_t dimension);
 /* A length that is told of an array, as told of the array that this one has it from: of the rows of a matrix, the
@@ -98,7 +98,7 @@ CtFlowArg ct_flow_reverse_length(Reverse *r, CtFlowVar *array, uint32_t dimensio
 CtFlowArg ct_flow_reverse_simplest(Reverse *r, CtFlowArg value);
 /* Where the maximum or minimum is that a step gives, as a value of the forward sweep. */
 CtFlowArg ct_flow_reverse_place_of_extreme(Reverse *r, CtFlowStep *step);
-/* Whether an array of numbers that a loop's block makes is known to have the same length in all turns. */
+/* Whether an array of numbers that a loop's block makes is known to have the same length in all iterations. */
 bool ct_flow_reverse_has_regular_rows(Reverse *r, const CtFlowStep *loop, const CtFlowVar *row);
 bool ct_flow_reverse_same_length(Reverse *r, CtFlowArg count, CtFlowVar *array);
 
@@ -113,19 +113,19 @@ Scope *ct_flow_reverse_scope(Reverse *r, ScopeKind kind, CtFlowBlock *forward, C
 void ct_flow_reverse_enter(Reverse *r, Scope *scope);
 /* What was accumulated, which is nothing afterwards; none where that is certain. */
 CtFlowArg ct_flow_reverse_take(Reverse *r, CtFlowArg of, bool *full);
-void ct_flow_reverse_give(Reverse *r, CtSpan span, CtFlowArg to, CtFlowArg adjoint, bool full);
+void ct_flow_reverse_give(Reverse *r, CtSourceRange range, CtFlowArg to, CtFlowArg adjoint, bool full);
 /* The same to each element of an array; something to the one of an index, which is a value of the reverse sweep. */
-void ct_flow_reverse_give_uniform(Reverse *r, CtSpan span, CtFlowArg to, CtFlowArg adjoint);
-void ct_flow_reverse_give_single(Reverse *r, CtSpan span, CtFlowArg to, CtFlowArg index, CtFlowArg adjoint);
+void ct_flow_reverse_give_uniform(Reverse *r, CtSourceRange range, CtFlowArg to, CtFlowArg adjoint);
+void ct_flow_reverse_give_single(Reverse *r, CtSourceRange range, CtFlowArg to, CtFlowArg index, CtFlowArg adjoint);
 /* Where one of these is all that an array got, it, which is nothing afterwards; else NULL. */
 const Acc *ct_flow_reverse_take_special(Reverse *r, const CtFlowVar *of, AccKind kind);
 /* Whether that is how the adjoint of a variable is, in this scope. */
 bool ct_flow_reverse_has(const Reverse *r, const CtFlowVar *of, AccKind kind);
 /* x[⟨indices⟩] += adjoint; indices are of the forward sweep. */
-void ct_flow_reverse_give_at(Reverse *r, CtSpan span, CtFlowArg x, const CtFlowArg *indices, uint32_t count,
-                        CtFlowArg adjoint);
+void ct_flow_reverse_give_at(Reverse *r, CtSourceRange range, CtFlowArg x, const CtFlowArg *indices, uint32_t count,
+                             CtFlowArg adjoint);
 /* The accumulator of an array, filled, to be changed and given back by ct_flow_reverse_put. */
-CtFlowArg ct_flow_reverse_borrow(Reverse *r, CtSpan span, CtFlowArg x);
+CtFlowArg ct_flow_reverse_borrow(Reverse *r, CtSourceRange range, CtFlowArg x);
 void ct_flow_reverse_put(Reverse *r, CtFlowArg x, CtFlowArg adjoint);
 CtFlowArg ct_flow_reverse_zero(Reverse *r, CtFlowArg of);
 /* Whether a loop around a scope has it from outside. */
@@ -134,7 +134,7 @@ bool ct_flow_reverse_is_outside_loop(const Reverse *r, const Scope *scope, const
 CtFlowArg ct_flow_reverse_export(Reverse *r, Scope *scope, const Import *import);
 Acc *ct_flow_reverse_acc(Reverse *r, Scope *scope, CtFlowVar *var, bool elements);
 /* An array of adjoints with all its elements, where it may be the zero of length 0; its shape is x's. */
-CtFlowArg ct_flow_reverse_filled(Reverse *r, CtSpan span, CtFlowVar *x, CtFlowArg adjoint);
+CtFlowArg ct_flow_reverse_filled(Reverse *r, CtSourceRange range, CtFlowVar *x, CtFlowArg adjoint);
 
 /* The reverse of a block's first `count` steps, into the scope. */
 void ct_flow_reverse_steps(Reverse *r, const CtFlowBlock *block, uint32_t count);

@@ -20,7 +20,7 @@ static void reverse_branch(Reverse *r, Branching *b, uint32_t index, const CtFlo
     scope->imports = &b->imports;
     ct_flow_reverse_enter(r, scope);
     for (uint32_t i = 0; i < block->values.count; i++)
-        ct_flow_reverse_give(r, block->span, block->values.items[i], cotangents->items[i], false);
+        ct_flow_reverse_give(r, block->range, block->values.items[i], cotangents->items[i], false);
     ct_flow_reverse_steps(r, block, block->steps.count);
     ct_flow_reverse_enter(r, b->outer);
 }
@@ -61,7 +61,8 @@ static void add_slot(Reverse *r, Branching *b, const CtFlowType *type, uint32_t 
         CtFlowBlock *forward = b->step->as.cases.branches[i].block;
         ct_push(r->arena, &forward->values, var != NULL ? flow_of(var) : (CtFlowArg){.type = type});
         if (var != NULL)
-            ct_flow_substitute(scope->backward, ct_map_get(&scope->known, var->id), ct_flow_reverse_need(r, flow_of(slot)));
+            ct_flow_substitute(scope->backward, ct_map_get(&scope->known, var->id),
+                               ct_flow_reverse_need(r, flow_of(slot)));
     }
 }
 
@@ -95,11 +96,11 @@ static void hand_over_nodes(Reverse *r, Branching *b) {
         CtFlowBlock *forward = b->step->as.cases.branches[i].block;
         r->f.block = forward;
         forward->exit = EXIT_OPEN;
-        ct_push(r->arena, &forward->values, ct_flow_node_make(&r->f, forward->span, node, i, &fields));
+        ct_push(r->arena, &forward->values, ct_flow_node_make(&r->f, forward->range, node, i, &fields));
         forward->exit = EXIT_YIELD;
         if (types.count == 0) continue;
         CtFlowBlock *front = r->b.block = ct_flow_block(&r->b);
-        CtFlowStep *open = ct_flow_step(&r->b, FLOW_OPEN, b->step->span);
+        CtFlowStep *open = ct_flow_step(&r->b, FLOW_OPEN, b->step->range);
         open->as.con.data = node->data;
         open->as.con.tag = i;
         ct_flow_arg(&r->b, open, ct_flow_reverse_need(r, flow_of(result)));
@@ -117,7 +118,7 @@ static void hand_over_nodes(Reverse *r, Branching *b) {
 
 static void write_switch(Reverse *r, Branching *b, CtFlowArg on) {
     const CtFlowStep *step = b->step;
-    CtFlowStep *made = ct_flow_step(&r->b, FLOW_SWITCH, step->span);
+    CtFlowStep *made = ct_flow_step(&r->b, FLOW_SWITCH, step->range);
     ct_flow_arg(&r->b, made, on);
     made->as.cases.branches = CT_NEW_ARRAY(r->arena, CtFlowBranch, step->as.cases.count);
     for (uint32_t i = 0; i < step->as.cases.count; i++)
@@ -155,7 +156,7 @@ void ct_flow_reverse_switch(Reverse *r, CtFlowStep *step) {
         for (uint32_t j = 0; j < b.imports.count; j++)
             ct_push(r->arena, &values, ct_flow_reverse_export(r, b.scopes[i], &b.imports.items[j]));
         r->b.block = b.scopes[i]->backward;
-        ct_flow_leave(&r->b, EXIT_YIELD, step->span, &values, NULL);
+        ct_flow_leave(&r->b, EXIT_YIELD, step->range, &values, NULL);
         ct_flow_reverse_settle(r, b.scopes[i]);
     }
     ct_flow_reverse_enter(r, b.outer);

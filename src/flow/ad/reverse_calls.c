@@ -35,8 +35,8 @@ void ct_flow_reverse_call(Reverse *r, CtFlowStep *step) {
         CtFlowArg acc = ct_flow_reverse_take(r, step->args.items[i], &full[i]);
         ct_push(r->arena, &args, ct_flow_is_none(acc) ? ct_flow_reverse_zero(r, step->args.items[i]) : acc);
     }
-    CtFlowArgs given = ct_flow_call(&r->b, step->span, callee->pair.backward, &args);
+    CtFlowArgs given = ct_flow_call(&r->b, step->range, callee->pair.backward, &args);
     uint32_t next = 0;
     for (uint32_t i = 0; i < step->args.count; i++)
-        if (callee->active[i]) ct_flow_reverse_give(r, step->span, step->args.items[i], given.items[next++], full[i]);
+        if (callee->active[i]) ct_flow_reverse_give(r, step->range, step->args.items[i], given.items[next++], full[i]);
 }

@@ -1,10 +1,10 @@
-/* Loops in reverse: a loop from the last turn to the first, which carries the cotangents of what was carried, and what
- * is accumulated outside.
+/* Loops in reverse: a loop from the last iteration to the first, which carries the cotangents of what was carried, and
+ * what is accumulated outside.
  *
- * Where the cotangent of what is carried stays the same in all turns (sums), it is no longer carried; and where none
- * is, the order of the turns is free: they run forward. Then what an array that is read at the loop's own index gets is
- * an array that the loop yields, if nothing was accumulated for it yet: a map, without an accumulator. Otherwise it is
- * added in place. */
+ * Where the cotangent of what is carried stays the same in all iterations (sums), it is no longer carried; and where
+ * none is, the order of the iterations is free: they run forward. Then what an array that is read at the loop's own
+ * index gets is an array that the loop yields, if nothing was accumulated for it yet: a map, without an accumulator.
+ * Otherwise it is added in place. */
 #include "flow/ad/reverse.h"
 
 typedef struct Looping {
@@ -12,21 +12,21 @@ typedef struct Looping {
     const CtFlowBlock *block;
     Scope *outer, *inner;
     CtFlowArg count;
-    CtFlowVar *turn, *index; /* of the reverse loop; of the forward loop */
-    CtFlowArgs cotangents;   /* of the results, in the outer scope; none where there is none */
+    CtFlowVar *iteration, *index; /* of the reverse loop; of the forward loop */
+    CtFlowArgs cotangents;        /* of the results, in the outer scope; none where there is none */
     CtFlowVars carried; /* cotangents of what is carried, as the inner scope sees them; NULL where it is not active */
     CtFlowArgs start, next; /* of these */
-    bool *full;             /* of these, and of the results: arrays that are certainly filled, in all turns */
+    bool *full;             /* of these, and of the results: arrays that are certainly filled, in all iterations */
     Imports imports;
     CtFlowArgs items; /* what the loop yields arrays of, and of which */
     CtFlowVars arrays;
     CtFlowArgs sums; /* what each element of an array gets the same of; and the arrays */
     CtFlowVars summed;
     bool any_order;
-    const Acc *single; /* the one turn that matters; or NULL */
+    const Acc *single; /* the one iteration that matters; or NULL */
 } Looping;
 
-/* Whether all that was given to the results is one element of an array, and no turn depends on others. */
+/* Whether all that was given to the results is one element of an array, and no iteration depends on others. */
 static const Acc *take_single(Reverse *r, Looping *lp) {
     const CtFlowVar *single = NULL;
     for (uint32_t i = 0; i < lp->step->results.count; i++) {
@@ -55,7 +55,7 @@ static bool take_cotangents(Reverse *r, Looping *lp) {
         if (lp->single != NULL && result == of_single) g = lp->single->value;
         if (ct_flow_is_none(g)) {
             g = ct_flow_reverse_take(r, flow_of(result), &full);
-            if (!ct_flow_is_none(g) && is_array && !full) g = ct_flow_reverse_filled(r, lp->step->span, result, g);
+            if (!ct_flow_is_none(g) && is_array && !full) g = ct_flow_reverse_filled(r, lp->step->range, result, g);
             lp->full[i] = full;
         }
         any |= !ct_flow_is_none(g);
@@ -64,10 +64,10 @@ static bool take_cotangents(Reverse *r, Looping *lp) {
     return any;
 }
 
-/* A loop whose turns never end gives what it was given. */
+/* A loop whose iterations never end gives what it was given. */
 static void pass_on(Reverse *r, const Looping *lp) {
     for (uint32_t i = 0; i < lp->step->as.loop.carried; i++)
-        ct_flow_reverse_give(r, lp->step->span, lp->step->args.items[1 + i], lp->cotangents.items[i], false);
+        ct_flow_reverse_give(r, lp->step->range, lp->step->args.items[1 + i], lp->cotangents.items[i], false);
 }
 
 static void begin(Reverse *r, Looping *lp) {
@@ -84,7 +84,7 @@ static void begin(Reverse *r, Looping *lp) {
         ct_push(r->arena, &lp->carried, var);
         ct_push(r->arena, &lp->start, start);
     }
-    lp->turn = ct_flow_var(&r->b, "t", integer);
+    lp->iteration = ct_flow_var(&r->b, "t", integer);
     lp->index = ct_flow_var(&r->b, lp->block->params.items[0]->name, integer);
     lp->inner = ct_flow_reverse_scope(r, SCOPE_LOOP, (CtFlowBlock *)lp->block, backward);
     lp->inner->step = lp->step;
@@ -100,12 +100,12 @@ static void give_cotangents(Reverse *r, const Looping *lp) {
         bool is_array = i >= lp->step->as.loop.carried;
         if (!ct_flow_reverse_is_active(r, value)) continue;
         if (is_array && !ct_flow_is_none(g) && g.type->kind != FLOW_ARRAY)
-            ct_flow_reverse_give(r, lp->step->span, value, g, false);
+            ct_flow_reverse_give(r, lp->step->range, value, g, false);
         else if (is_array && !ct_flow_is_none(g))
-            ct_flow_reverse_give(r, lp->step->span, value, ct_flow_read(&r->b, lp->step->span, g, &index, 1),
-                            value.type->kind == FLOW_ARRAY && g.type->rank > 1);
+            ct_flow_reverse_give(r, lp->step->range, value, ct_flow_read(&r->b, lp->step->range, g, &index, 1),
+                                 value.type->kind == FLOW_ARRAY && g.type->rank > 1);
         else if (!is_array && lp->carried.items[i] != NULL)
-            ct_flow_reverse_give(r, lp->step->span, value, flow_of(lp->carried.items[i]), lp->full[i]);
+            ct_flow_reverse_give(r, lp->step->range, value, flow_of(lp->carried.items[i]), lp->full[i]);
     }
 }
 
@@ -117,14 +117,14 @@ static void take_next(Reverse *r, Looping *lp) {
             bool full;
             next = ct_flow_reverse_take(r, param, &full);
             if (ct_flow_is_none(next)) next = ct_flow_reverse_zero(r, param);
-            if (lp->full[i] && !full) next = ct_flow_reverse_filled(r, lp->step->span, param.var, next);
+            if (lp->full[i] && !full) next = ct_flow_reverse_filled(r, lp->step->range, param.var, next);
             lp->any_order &= next.var == lp->carried.items[i];
         }
         ct_push(r->arena, &lp->next, next);
     }
 }
 
-/* What a value of the inner scope is in all turns, where it is the cotangent of a sum. */
+/* What a value of the inner scope is in all iterations, where it is the cotangent of a sum. */
 static CtFlowArg constant_of(const Looping *lp, CtFlowArg value) {
     for (uint32_t i = 0; i < lp->carried.count; i++)
         if (lp->carried.items[i] != NULL && lp->carried.items[i] == value.var) return lp->start.items[i];
@@ -152,29 +152,29 @@ static void give_elements(Reverse *r, Looping *lp) {
             continue;
         }
         if (maps) {
-            if (array.type->rank > 1 && !full) g = ct_flow_reverse_filled(r, lp->step->span, element->item, g);
+            if (array.type->rank > 1 && !full) g = ct_flow_reverse_filled(r, lp->step->range, element->item, g);
             ct_push(r->arena, &lp->items, g);
             ct_push(r->arena, &lp->arrays, element->array);
             continue;
         }
-        CtFlowArg acc = ct_flow_reverse_borrow(r, lp->step->span, array), index = flow_of(lp->index);
-        ct_flow_reverse_put(r, array, ct_flow_add_at(&r->b, lp->step->span, acc, &index, 1, g));
+        CtFlowArg acc = ct_flow_reverse_borrow(r, lp->step->range, array), index = flow_of(lp->index);
+        ct_flow_reverse_put(r, array, ct_flow_add_at(&r->b, lp->step->range, acc, &index, 1, g));
     }
 }
 
-/* ---- what the forward loop hands over: arrays of the values of all turns ---- */
+/* ---- what the forward loop hands over: arrays of the values of all iterations ---- */
 
 /* Rows that are only kept lie in one matrix, where the inner loop writes them; others are held as they are. */
-static const CtFlowType *type_of_turns(Reverse *r, const Looping *lp, const CtFlowVar *var) {
+static const CtFlowType *type_of_iterations(Reverse *r, const Looping *lp, const CtFlowVar *var) {
     bool rows = ct_map_has(&r->rows_only, var->id) && ct_flow_reverse_has_regular_rows(r, lp->step, var);
     return rows ? ct_flow_array(r->flow, 2, var->type->element) : ct_flow_array(r->flow, 1, var->type);
 }
 
-static CtFlowVar *array_of_turns(Reverse *r, const Looping *lp, CtFlowVar *var) {
+static CtFlowVar *array_of_iterations(Reverse *r, const Looping *lp, CtFlowVar *var) {
     CtFlowVar *known = ct_map_get(&r->stored, var->id);
     if (known != NULL) return known;
     CtFlowBlock *owner = ct_map_get(&r->owner, lp->step->results.items[0]->id);
-    known = ct_flow_reverse_forward_var(r, var->name, type_of_turns(r, lp, var), owner, lp->step);
+    known = ct_flow_reverse_forward_var(r, var->name, type_of_iterations(r, lp, var), owner, lp->step);
     ct_push(r->arena, &lp->step->results, known);
     ct_push(r->arena, &((CtFlowBlock *)lp->block)->values, flow_of(var));
     ct_map_set(r->arena, &r->stored, var->id, known);
@@ -186,8 +186,8 @@ static void hand_over(Reverse *r, const Looping *lp) {
     CtFlowArg index = flow_of(lp->index);
     for (uint32_t i = 0; i < lp->inner->stored.count; i++) {
         CtFlowVar *var = lp->inner->stored.items[i];
-        CtFlowArg array = ct_flow_reverse_need(r, flow_of(array_of_turns(r, lp, var)));
-        CtFlowStep *read = ct_flow_step(&r->b, FLOW_READ, lp->step->span);
+        CtFlowArg array = ct_flow_reverse_need(r, flow_of(array_of_iterations(r, lp, var)));
+        CtFlowStep *read = ct_flow_step(&r->b, FLOW_READ, lp->step->range);
         ct_flow_arg(&r->b, read, array);
         ct_flow_arg(&r->b, read, index);
         ct_push(r->arena, &read->results, ct_map_get(&lp->inner->known, var->id));
@@ -203,7 +203,7 @@ static bool is_carried(const Looping *lp, uint32_t i) {
 static void leave_inner(Reverse *r, Looping *lp) {
     CtFlowBlock *block = lp->inner->backward;
     CtFlowArgs values = {0};
-    ct_push(r->arena, &block->params, lp->turn);
+    ct_push(r->arena, &block->params, lp->iteration);
     for (uint32_t i = 0; i < lp->carried.count; i++) {
         if (!is_carried(lp, i)) continue;
         ct_push(r->arena, &block->params, lp->carried.items[i]);
@@ -214,24 +214,25 @@ static void leave_inner(Reverse *r, Looping *lp) {
         ct_push(r->arena, &values, ct_flow_reverse_export(r, lp->inner, &lp->imports.items[i]));
     }
     ct_flow_args_add(&r->b, &values, &lp->items);
-    ct_flow_leave(&r->b, EXIT_YIELD, lp->step->span, &values, NULL);
+    ct_flow_leave(&r->b, EXIT_YIELD, lp->step->range, &values, NULL);
 }
 
-/* The steps that come first in each turn. */
+/* The steps that come first in each iteration. */
 static void write_front(Reverse *r, Looping *lp, CtFlowArg last) {
     ct_flow_reverse_settle(r, lp->inner);
     r->b.block = ct_flow_block(&r->b);
     if (!lp->any_order) {
-        CtFlowStep *sub = ct_flow_step(&r->b, FLOW_PRIM, lp->step->span);
+        CtFlowStep *sub = ct_flow_step(&r->b, FLOW_PRIM, lp->step->range);
         sub->as.prim = PRIM_INT_SUB;
         ct_flow_arg(&r->b, sub, last);
-        ct_flow_arg(&r->b, sub, flow_of(lp->turn));
+        ct_flow_arg(&r->b, sub, flow_of(lp->iteration));
         ct_push(r->arena, &sub->results, lp->index);
     }
     hand_over(r, lp);
     ct_flow_reverse_repeat(r, lp->inner);
     if (lp->any_order)
-        ct_flow_substitute(lp->inner->backward, lp->index, lp->single != NULL ? lp->single->index : flow_of(lp->turn));
+        ct_flow_substitute(lp->inner->backward, lp->index,
+                           lp->single != NULL ? lp->single->index : flow_of(lp->iteration));
     for (uint32_t i = 0; i < lp->carried.count; i++)
         if (lp->carried.items[i] != NULL && !is_carried(lp, i))
             ct_flow_substitute(lp->inner->backward, lp->carried.items[i], lp->start.items[i]);
@@ -244,9 +245,9 @@ static CtFlowArg outside(Reverse *r, const Looping *lp, const Import *item) {
 
 static void write_loop(Reverse *r, Looping *lp) {
     CtFlowArgs given = {0};
-    CtSpan span = lp->step->span;
+    CtSourceRange range = lp->step->range;
     for (uint32_t i = 0; i < lp->imports.count; i++) ct_push(r->arena, &given, outside(r, lp, &lp->imports.items[i]));
-    CtFlowStep *loop = ct_flow_step(&r->b, FLOW_LOOP, span);
+    CtFlowStep *loop = ct_flow_step(&r->b, FLOW_LOOP, range);
     loop->as.loop.block = lp->inner->backward;
     loop->as.loop.carried = lp->inner->backward->params.count - 1;
     ct_flow_arg(&r->b, loop, lp->count);
@@ -260,7 +261,8 @@ static void write_loop(Reverse *r, Looping *lp) {
     for (uint32_t i = 0; i < lp->imports.count; i++) {
         const Import *item = &lp->imports.items[i];
         CtFlowArg result = ct_flow_result(&r->b, loop, item->var->name, item->param->type);
-        *ct_flow_reverse_acc(r, lp->outer, item->var, false) = (Acc){.kind = ACC_WHOLE, .value = result, .full = item->full};
+        *ct_flow_reverse_acc(r, lp->outer, item->var, false) =
+            (Acc){.kind = ACC_WHOLE, .value = result, .full = item->full};
     }
     CtFlowArgs arrays = {0};
     for (uint32_t i = 0; i < lp->items.count; i++) {
@@ -270,11 +272,11 @@ static void write_loop(Reverse *r, Looping *lp) {
     }
     for (uint32_t i = 0; i < lp->carried.count; i++)
         if (lp->carried.items[i] != NULL)
-            ct_flow_reverse_give(r, span, lp->step->args.items[1 + i], results.items[i], lp->full[i]);
+            ct_flow_reverse_give(r, range, lp->step->args.items[1 + i], results.items[i], lp->full[i]);
     for (uint32_t i = 0; i < lp->sums.count; i++)
-        ct_flow_reverse_give_uniform(r, span, flow_of(lp->summed.items[i]), lp->sums.items[i]);
+        ct_flow_reverse_give_uniform(r, range, flow_of(lp->summed.items[i]), lp->sums.items[i]);
     for (uint32_t i = 0; i < arrays.count; i++)
-        ct_flow_reverse_give(r, span, flow_of(lp->arrays.items[i]), arrays.items[i], true);
+        ct_flow_reverse_give(r, range, flow_of(lp->arrays.items[i]), arrays.items[i], true);
 }
 
 void ct_flow_reverse_loop(Reverse *r, CtFlowStep *step) {
@@ -292,7 +294,7 @@ void ct_flow_reverse_loop(Reverse *r, CtFlowStep *step) {
     leave_inner(r, &lp);
     ct_flow_reverse_enter(r, lp.outer);
     CtFlowArg last = ct_flow_none();
-    if (!lp.any_order) last = ct_flow_prim_int(&r->b, step->span, PRIM_INT_SUB, lp.count, ct_flow_int(&r->b, 1));
+    if (!lp.any_order) last = ct_flow_prim_int(&r->b, step->range, PRIM_INT_SUB, lp.count, ct_flow_int(&r->b, 1));
     write_front(r, &lp, last);
     ct_flow_reverse_enter(r, lp.outer);
     write_loop(r, &lp);

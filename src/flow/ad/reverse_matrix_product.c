@@ -8,11 +8,13 @@ static CtFlowArg adjoint_of_factor(Reverse *r, const CtFlowStep *step, uint32_t 
     CtFlowVar *factor = step->args.items[2 + which].var;
     CtFlowArg other = ct_flow_reverse_need(r, step->args.items[3 - which]), lengths[2];
     for (uint32_t i = 0; i < 2; i++) lengths[i] = ct_flow_reverse_need(r, ct_flow_reverse_length(r, factor, i));
-    bool g_first = (which == 0) != product->turned[which]; /* as a whole: dx bᵀ, or b dxᵀ; aᵀ dx, or dxᵀ a */
-    bool g_turned = product->turned[which], other_turned = product->turned[1 - which] == product->turned[which];
-    CtFlowFactors factors = {.turned = {g_first ? g_turned : other_turned, g_first ? other_turned : g_turned},
-                             .cotangent = g_first ? 1 : 2};
-    return ct_flow_product(&r->b, step->span, lengths, factors, g_first ? g : other, g_first ? other : g);
+    bool g_first = (which == 0) != product->transposed[which]; /* as a whole: dx bᵀ, or b dxᵀ; aᵀ dx, or dxᵀ a */
+    bool g_transposed = product->transposed[which],
+         other_transposed = product->transposed[1 - which] == product->transposed[which];
+    CtFlowFactors factors = {
+        .transposed = {g_first ? g_transposed : other_transposed, g_first ? other_transposed : g_transposed},
+        .cotangent = g_first ? 1 : 2};
+    return ct_flow_product(&r->b, step->range, lengths, factors, g_first ? g : other, g_first ? other : g);
 }
 
 void ct_flow_reverse_product(Reverse *r, CtFlowStep *step) {
@@ -20,5 +22,5 @@ void ct_flow_reverse_product(Reverse *r, CtFlowStep *step) {
     if (ct_flow_is_none(g)) return;
     for (uint32_t i = 0; i < 2; i++)
         if (ct_flow_reverse_is_active(r, step->args.items[2 + i]))
-            ct_flow_reverse_give(r, step->span, step->args.items[2 + i], adjoint_of_factor(r, step, i, g), true);
+            ct_flow_reverse_give(r, step->range, step->args.items[2 + i], adjoint_of_factor(r, step, i, g), true);
 }

@@ -14,17 +14,17 @@ static void reverse_make(Reverse *r, const CtFlowStep *step) {
             bool full = false;
             if (open->results.items[i] == NULL) continue;
             CtFlowArg g = ct_flow_reverse_take(r, flow_of(open->results.items[i]), &full);
-            ct_flow_reverse_give(r, step->span, step->args.items[i], g, full);
+            ct_flow_reverse_give(r, step->range, step->args.items[i], g, full);
         }
         return;
     }
     CtFlowArg g = ct_flow_reverse_take(r, made, NULL);
     if (ct_flow_is_none(g)) return;
-    CtFlowArgs fields = ct_flow_adjoint_fields(&r->b, step->span, g, step->as.con.tag);
+    CtFlowArgs fields = ct_flow_adjoint_fields(&r->b, step->range, g, step->as.con.tag);
     uint32_t next = 0;
     for (uint32_t i = 0; i < step->args.count; i++)
         if (ct_flow_is_active(r->flow, step->args.items[i].type))
-            ct_flow_reverse_give(r, step->span, step->args.items[i], fields.items[next++], false);
+            ct_flow_reverse_give(r, step->range, step->args.items[i], fields.items[next++], false);
 }
 
 /* ---- elements ---- */
@@ -32,13 +32,13 @@ static void reverse_make(Reverse *r, const CtFlowStep *step) {
 static void reverse_read(Reverse *r, const CtFlowStep *step) {
     CtFlowArg g = ct_flow_reverse_take(r, flow_of(step->results.items[0]), NULL);
     if (ct_flow_is_none(g)) return;
-    ct_flow_reverse_give_at(r, step->span, step->args.items[0], step->args.items + 1, step->args.count - 1, g);
+    ct_flow_reverse_give_at(r, step->range, step->args.items[0], step->args.items + 1, step->args.count - 1, g);
 }
 
 /* A row of its own, so that the array is free to be changed. */
-static CtFlowArg copy_of_row(Reverse *r, CtSpan span, CtFlowArg row) {
-    CtFlowArg length = ct_flow_lower_dim(&r->b, span, row, 0);
-    return ct_flow_bulk(&r->b, span, ARRAY_SLICE, row.type, (CtFlowArg[]){ct_flow_int(&r->b, 0), length, row}, 3);
+static CtFlowArg copy_of_row(Reverse *r, CtSourceRange range, CtFlowArg row) {
+    CtFlowArg length = ct_flow_lower_dim(&r->b, range, row, 0);
+    return ct_flow_bulk(&r->b, range, ARRAY_SLICE, row.type, (CtFlowArg[]){ct_flow_int(&r->b, 0), length, row}, 3);
 }
 
 /* x with [⟨i⟩] = v: what the element gets is v's, and no longer x's. */
@@ -47,23 +47,23 @@ static void reverse_update(Reverse *r, const CtFlowStep *step) {
     CtFlowVar *made = step->results.items[0];
     CtFlowArg g = ct_flow_reverse_take(r, flow_of(made), &full), value = step->args.items[step->args.count - 1];
     if (ct_flow_is_none(g)) return;
-    if (!full) g = ct_flow_reverse_filled(r, step->span, made, g);
+    if (!full) g = ct_flow_reverse_filled(r, step->range, made, g);
     uint32_t count = step->args.count - 2;
     CtFlowArg *indices = CT_NEW_ARRAY(r->arena, CtFlowArg, count);
     for (uint32_t i = 0; i < count; i++) indices[i] = ct_flow_reverse_need(r, step->args.items[1 + i]);
-    CtFlowArg d = ct_flow_read(&r->b, step->span, g, indices, count), zero;
+    CtFlowArg d = ct_flow_read(&r->b, step->range, g, indices, count), zero;
     if (made->type->rank == count) {
         zero = ct_flow_zero(&r->b, d.type);
     } else {
         CtFlowArg *lengths = CT_NEW_ARRAY(r->arena, CtFlowArg, made->type->rank);
         for (uint32_t i = count; i < made->type->rank; i++)
             lengths[i - count] = ct_flow_reverse_need(r, ct_flow_reverse_length(r, made, i));
-        d = copy_of_row(r, step->span, d);
-        zero = ct_flow_zeros(&r->b, step->span, d.type, lengths);
+        d = copy_of_row(r, step->range, d);
+        zero = ct_flow_zeros(&r->b, step->range, d.type, lengths);
     }
-    g = ct_flow_update(&r->b, step->span, g, indices, count, zero);
-    ct_flow_reverse_give(r, step->span, value, d, value.type->kind == FLOW_ARRAY && made->type->rank > count);
-    ct_flow_reverse_give(r, step->span, step->args.items[0], g, true);
+    g = ct_flow_update(&r->b, step->range, g, indices, count, zero);
+    ct_flow_reverse_give(r, step->range, value, d, value.type->kind == FLOW_ARRAY && made->type->rank > count);
+    ct_flow_reverse_give(r, step->range, step->args.items[0], g, true);
 }
 
 /* What a zero of length 0 gives to several: zeros; otherwise what the parts of the array are. */
@@ -75,7 +75,7 @@ static void give_parts(Reverse *r, const CtFlowStep *step, Part *part) {
     CtFlowArgs zeros = {0}, parts = {0}, to = {0};
     for (uint32_t i = step->args.count; i-- > 0;)
         if (ct_flow_reverse_is_active(r, step->args.items[i])) ct_push(r->arena, &to, step->args.items[i]);
-    CtFlowChoosing choice = ct_flow_switch_begin(&r->b, step->span, ct_flow_is_empty(&r->b, step->span, g));
+    CtFlowChoosing choice = ct_flow_switch_begin(&r->b, step->range, ct_flow_is_empty(&r->b, step->range, g));
     ct_flow_case_begin(&r->b, &choice, 1);
     for (uint32_t i = 0; i < to.count; i++) ct_push(r->arena, &zeros, ct_flow_reverse_zero(r, to.items[i]));
     ct_flow_case_end(&r->b, &choice, &zeros);
@@ -84,21 +84,22 @@ static void give_parts(Reverse *r, const CtFlowStep *step, Part *part) {
         if (ct_flow_reverse_is_active(r, step->args.items[i])) ct_push(r->arena, &parts, part(r, step, g, i));
     ct_flow_case_end(&r->b, &choice, &parts);
     CtFlowArgs given = ct_flow_switch_end(&r->b, &choice);
-    for (uint32_t i = 0; i < to.count; i++) ct_flow_reverse_give(r, step->span, to.items[i], given.items[i], false);
+    for (uint32_t i = 0; i < to.count; i++) ct_flow_reverse_give(r, step->range, to.items[i], given.items[i], false);
 }
 
 static CtFlowArg item(Reverse *r, const CtFlowStep *step, CtFlowArg g, uint32_t index) {
     CtFlowArg at = ct_flow_int(&r->b, index);
-    return ct_flow_read(&r->b, step->span, g, &at, 1);
+    return ct_flow_read(&r->b, step->range, g, &at, 1);
 }
 
 /* The last element, and what is in front of it. */
 static CtFlowArg last_or_front(Reverse *r, const CtFlowStep *step, CtFlowArg g, uint32_t index) {
-    CtFlowArg length = ct_flow_lower_dim(&r->b, step->span, g, 0);
-    CtFlowArg last = ct_flow_prim_int(&r->b, step->span, PRIM_INT_SUB, length, ct_flow_int(&r->b, 1));
-    if (index == 1 && g.type->rank > 1) return copy_of_row(r, step->span, ct_flow_read(&r->b, step->span, g, &last, 1));
-    if (index == 1) return ct_flow_read(&r->b, step->span, g, &last, 1);
-    return ct_flow_bulk(&r->b, step->span, ARRAY_SLICE, g.type, (CtFlowArg[]){ct_flow_int(&r->b, 0), last, g}, 3);
+    CtFlowArg length = ct_flow_lower_dim(&r->b, step->range, g, 0);
+    CtFlowArg last = ct_flow_prim_int(&r->b, step->range, PRIM_INT_SUB, length, ct_flow_int(&r->b, 1));
+    if (index == 1 && g.type->rank > 1)
+        return copy_of_row(r, step->range, ct_flow_read(&r->b, step->range, g, &last, 1));
+    if (index == 1) return ct_flow_read(&r->b, step->range, g, &last, 1);
+    return ct_flow_bulk(&r->b, step->range, ARRAY_SLICE, g.type, (CtFlowArg[]){ct_flow_int(&r->b, 0), last, g}, 3);
 }
 
 /* ---- steps ---- */
@@ -112,7 +113,7 @@ static void reverse_prim(Reverse *r, const CtFlowStep *step) {
         CtFlowArg to = step->args.items[i];
         if (!ct_flow_reverse_is_active(r, to)) continue;
         CtFlowArg part = ct_flow_partial(&r->b, step, i, g, to.type, primal, r);
-        if (!ct_flow_is_none(part)) ct_flow_reverse_give(r, step->span, to, part, false);
+        if (!ct_flow_is_none(part)) ct_flow_reverse_give(r, step->range, to, part, false);
     }
 }
 

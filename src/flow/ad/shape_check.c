@@ -4,7 +4,7 @@
 
 enum { MOST_RANK = 16 };
 
-static CtFlowArg same(Lower *l, CtSpan span, CtFlowArg a, CtFlowArg b);
+static CtFlowArg same(Lower *l, CtSourceRange range, CtFlowArg a, CtFlowArg b);
 
 static void end_case(Lower *l, CtFlowChoosing *choice, CtFlowArg value) {
     CtFlowArgs values = {0};
@@ -18,67 +18,68 @@ static CtFlowArg otherwise_no(Lower *l, CtFlowChoosing *choice) {
     return ct_flow_switch_end(l, choice).items[0];
 }
 
-static CtFlowArg both(Lower *l, CtSpan span, CtFlowArg a, CtFlowArg b) {
-    return ct_flow_prim_int(l, span, PRIM_INT_AND, a, b);
+static CtFlowArg both(Lower *l, CtSourceRange range, CtFlowArg a, CtFlowArg b) {
+    return ct_flow_prim_int(l, range, PRIM_INT_AND, a, b);
 }
 
-static CtFlowArg same_lengths(Lower *l, CtSpan span, CtFlowArg a, CtFlowArg b) {
+static CtFlowArg same_lengths(Lower *l, CtSourceRange range, CtFlowArg a, CtFlowArg b) {
     CtFlowArg all = ct_flow_int(l, 1);
     for (uint32_t i = 0; i < a.type->rank; i++) {
-        CtFlowArg one =
-            ct_flow_prim_int(l, span, PRIM_INT_EQ, ct_flow_lower_dim(l, span, a, i), ct_flow_lower_dim(l, span, b, i));
-        all = i == 0 ? one : both(l, span, all, one);
+        CtFlowArg one = ct_flow_prim_int(l, range, PRIM_INT_EQ, ct_flow_lower_dim(l, range, a, i),
+                                         ct_flow_lower_dim(l, range, b, i));
+        all = i == 0 ? one : both(l, range, all, one);
     }
     return all;
 }
 
 /* Of two arrays of objects that are equally long. */
-static CtFlowArg same_elements(Lower *l, CtSpan span, CtFlowArg a, CtFlowArg b, CtFlowArg *at, uint32_t count) {
+static CtFlowArg same_elements(Lower *l, CtSourceRange range, CtFlowArg a, CtFlowArg b, CtFlowArg *at, uint32_t count) {
     if (count == a.type->rank)
-        return same(l, span, ct_flow_read(l, span, a, at, count), ct_flow_read(l, span, b, at, count));
+        return same(l, range, ct_flow_read(l, range, a, at, count), ct_flow_read(l, range, b, at, count));
     CtFlowArgs start = {0}, next = {0};
     ct_push(l->arena, &start, ct_flow_int(l, 1));
-    CtFlowLooping loop = ct_flow_loop_begin(l, span, ct_flow_lower_dim(l, span, a, count), &start);
+    CtFlowLooping loop = ct_flow_loop_begin(l, range, ct_flow_lower_dim(l, range, a, count), &start);
     at[count] = loop.index;
-    ct_push(l->arena, &next, both(l, span, loop.carried.items[0], same_elements(l, span, a, b, at, count + 1)));
+    ct_push(l->arena, &next, both(l, range, loop.carried.items[0], same_elements(l, range, a, b, at, count + 1)));
     return ct_flow_loop_end(l, &loop, &next, NULL, NULL).items[0];
 }
 
-static CtFlowArg same_arrays(Lower *l, CtSpan span, CtFlowArg a, CtFlowArg b) {
-    CtFlowArg at[MOST_RANK], lengths = same_lengths(l, span, a, b);
+static CtFlowArg same_arrays(Lower *l, CtSourceRange range, CtFlowArg a, CtFlowArg b) {
+    CtFlowArg at[MOST_RANK], lengths = same_lengths(l, range, a, b);
     if (!ct_flow_is_object(a.type->element)) return lengths;
-    CtFlowChoosing choice = ct_flow_switch_begin(l, span, lengths);
+    CtFlowChoosing choice = ct_flow_switch_begin(l, range, lengths);
     ct_flow_case_begin(l, &choice, 1);
-    end_case(l, &choice, same_elements(l, span, a, b, at, 0));
+    end_case(l, &choice, same_elements(l, range, a, b, at, 0));
     return otherwise_no(l, &choice);
 }
 
 /* case a of C ⟨x⟩ → case b of C ⟨y⟩ → all of them same; _ → no */
 static void fill(Lower *l, CtFlowArg a, CtFlowArg b) {
     const CtFlowData *data = a.type->data;
-    CtFlowChoosing on_a = ct_flow_switch_begin(l, CT_NO_SPAN, a);
+    CtFlowChoosing on_a = ct_flow_switch_begin(l, CT_NO_RANGE, a);
     for (uint32_t tag = 0; tag < data->count; tag++) {
         ct_flow_case_begin(l, &on_a, tag);
-        CtFlowChoosing on_b = ct_flow_switch_begin(l, CT_NO_SPAN, b);
+        CtFlowChoosing on_b = ct_flow_switch_begin(l, CT_NO_RANGE, b);
         ct_flow_case_begin(l, &on_b, tag);
-        CtFlowArgs x = ct_flow_node_open(l, CT_NO_SPAN, a, tag, "x"), y = ct_flow_node_open(l, CT_NO_SPAN, b, tag, "y");
+        CtFlowArgs x = ct_flow_node_open(l, CT_NO_RANGE, a, tag, "x"),
+                   y = ct_flow_node_open(l, CT_NO_RANGE, b, tag, "y");
         CtFlowArg all = ct_flow_int(l, 1);
         for (uint32_t i = 0; i < x.count; i++)
             if (ct_flow_is_active(l->flow, x.items[i].type) && ct_flow_is_object(x.items[i].type))
-                all = both(l, CT_NO_SPAN, all, same(l, CT_NO_SPAN, x.items[i], y.items[i]));
+                all = both(l, CT_NO_RANGE, all, same(l, CT_NO_RANGE, x.items[i], y.items[i]));
         end_case(l, &on_b, all);
         end_case(l, &on_a, data->count > 1 ? otherwise_no(l, &on_b) : ct_flow_switch_end(l, &on_b).items[0]);
     }
     CtFlowArgs values = {0};
     ct_push(l->arena, &values, ct_flow_switch_end(l, &on_a).items[0]);
-    ct_flow_leave(l, EXIT_RETURN, CT_NO_SPAN, &values, NULL);
+    ct_flow_leave(l, EXIT_RETURN, CT_NO_RANGE, &values, NULL);
 }
 
-static CtFlowArg same_nodes(Lower *l, CtSpan span, CtFlowArg a, CtFlowArg b) {
-    CtMap *known = &ct_flow_adjoints(l->flow)->alikes;
+static CtFlowArg same_nodes(Lower *l, CtSourceRange range, CtFlowArg a, CtFlowArg b) {
+    CtMap *known = &ct_flow_adjoints(l->flow)->shape_checks;
     CtFlowFunction *function = ct_map_get(known, ct_key(a.type));
     if (function == NULL) {
-        function = ct_flow_function(l->flow, "alike", CT_NO_SPAN);
+        function = ct_flow_function(l->flow, "alike", CT_NO_RANGE);
         ct_map_set(l->arena, known, ct_key(a.type), function);
         function->results.items = CT_NEW(l->arena, const CtFlowType *);
         function->results.items[0] = ct_flow_scalar(l->flow, FLOW_I64);
@@ -93,14 +94,14 @@ static CtFlowArg same_nodes(Lower *l, CtSpan span, CtFlowArg a, CtFlowArg b) {
     CtFlowArgs args = {0};
     ct_push(l->arena, &args, a);
     ct_push(l->arena, &args, b);
-    return ct_flow_call(l, span, function, &args).items[0];
+    return ct_flow_call(l, range, function, &args).items[0];
 }
 
 /* Of two values of one type that holds reals. */
-static CtFlowArg same(Lower *l, CtSpan span, CtFlowArg a, CtFlowArg b) {
+static CtFlowArg same(Lower *l, CtSourceRange range, CtFlowArg a, CtFlowArg b) {
     switch (a.type->kind) {
-    case FLOW_NODE: return same_nodes(l, span, a, b);
-    case FLOW_ARRAY: return same_arrays(l, span, a, b);
+    case FLOW_NODE: return same_nodes(l, range, a, b);
+    case FLOW_ARRAY: return same_arrays(l, range, a, b);
     case FLOW_F64:
     case FLOW_F32:
     case FLOW_I64: break;
@@ -108,16 +109,16 @@ static CtFlowArg same(Lower *l, CtSpan span, CtFlowArg a, CtFlowArg b) {
     return ct_flow_int(l, 1);
 }
 
-void ct_flow_check_alike(Lower *l, CtSpan span, CtFlowArg a, CtFlowArg b, const char *what) {
+void ct_flow_check_shapes(Lower *l, CtSourceRange range, CtFlowArg a, CtFlowArg b, const char *what) {
     if (!ct_flow_is_object(a.type) || !ct_flow_is_active(l->flow, a.type)) return;
     CtFlowArgs none = {0};
-    CtFlowChoosing choice = ct_flow_switch_begin(l, span, same(l, span, a, b));
+    CtFlowChoosing choice = ct_flow_switch_begin(l, range, same(l, range, a, b));
     ct_flow_case_begin(l, &choice, 1);
     ct_flow_case_end(l, &choice, &none);
     ct_flow_case_begin(l, &choice, FLOW_OTHERS);
-    CtFlowStep *fail = ct_flow_step(l, FLOW_FAIL, span);
+    CtFlowStep *fail = ct_flow_step(l, FLOW_FAIL, range);
     fail->as.fail.code = CT_E0504;
     fail->as.fail.text = what;
-    ct_flow_leave(l, EXIT_NEVER, span, NULL, NULL);
+    ct_flow_leave(l, EXIT_NEVER, range, NULL, NULL);
     ct_flow_case_end(l, &choice, &none);
 }

@@ -47,12 +47,12 @@ CtVariant *ct_flow_tangents_variant(CtTangents *t, CtFlowFunction *f, const CtTa
 CtTangent ct_flow_tangents_of(const CtVariant *v, const CtFlowArg *arg);
 /* Of a field of a node whose own tangent is `node`. */
 CtTangent ct_flow_tangents_field(CtTangents *t, CtTangent node, const CtFlowData *data, uint32_t tag, uint32_t field);
-/* custom_rules.c: of a function with a rule: what is known of f, differentiated by what it captured, NULL where that has no
- * tangents; whether the point has some. */
+/* custom_rules.c: of a function with a rule: what is known of f, differentiated by what it captured, NULL where that
+ * has no tangents; whether the point has some. */
 CtVariant *ct_flow_rule_own_variant(CtTangents *t, const CtVariant *v);
 bool ct_flow_rule_point_varies(const CtVariant *v);
-/* Whether the tangent of what a loop carries is made full before its first turn: rows of an array are of one shape, and
- * what a turn changes would be asked at each whether it is. */
+/* Whether the tangent of what a loop carries is made full before its first iteration: rows of an array are of one
+ * shape, and what a iteration changes would be asked at each whether it is. */
 bool ct_flow_tangents_are_full(const CtFlowStep *loop, uint32_t carried);
 bool ct_flow_tangents_active(CtTangents *t, const CtFlowType *type);
 

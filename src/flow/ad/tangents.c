@@ -119,7 +119,8 @@ static CtVariant *find(CtTangents *t, CtFlowFunction *f, const CtTangent *params
 /* A callee cannot tell EITHER from zero; and after some variants, nothing from anything. */
 CtVariant *ct_flow_tangents_variant(CtTangents *t, CtFlowFunction *f, const CtTangent *params) {
     CtTangent *asked = CT_NEW_ARRAY(t->arena, CtTangent, f->params.count + 1);
-    for (uint32_t i = 0; i < f->params.count; i++) asked[i] = ct_flow_tangent_counts(params[i]) ? params[i] : TANGENT_ZERO;
+    for (uint32_t i = 0; i < f->params.count; i++)
+        asked[i] = ct_flow_tangent_counts(params[i]) ? params[i] : TANGENT_ZERO;
     Known *known = ct_map_get(&t->known, ct_key(f));
     bool found = known == NULL || known->variants.count < MOST_VARIANTS;
     for (uint32_t i = 0; !found && i < known->variants.count; i++)
@@ -324,7 +325,8 @@ static void walk_step(const Walk *w, const CtFlowStep *step) {
     case FLOW_SNOC:
     case FLOW_ITEMS:
         known = of_any(w, &step->args);
-        if (step->args.count == 0 && ct_flow_tangents_active(w->t, step->results.items[0]->type)) known = TANGENT_EITHER;
+        if (step->args.count == 0 && ct_flow_tangents_active(w->t, step->results.items[0]->type))
+            known = TANGENT_EITHER;
         break;
     case FLOW_BULK: known = of_bulk(w, step); break;
     case FLOW_PRODUCT: known = of_items(of_any(w, &step->args)); break;

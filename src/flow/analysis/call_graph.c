@@ -24,22 +24,22 @@ uint32_t ct_flow_rule_functions(const CtFlowFunction *function, CtFlowFunction *
 }
 
 /* A function with a rule calls what its derivatives will call. */
-static void on_callee(CtFlowOnCall *on_call, void *data, CtFlowFunction *callee, CtSpan span, bool tail) {
+static void on_callee(CtFlowOnCall *on_call, void *data, CtFlowFunction *callee, CtSourceRange range, bool tail) {
     CtFlowFunction *more[CT_FLOW_RULE_FUNCTIONS];
-    on_call(data, callee, span, tail);
-    for (uint32_t i = ct_flow_rule_functions(callee, more); i-- > 0;) on_call(data, more[i], span, false);
+    on_call(data, callee, range, tail);
+    for (uint32_t i = ct_flow_rule_functions(callee, more); i-- > 0;) on_call(data, more[i], range, false);
 }
 
 void ct_flow_each_call(CtFlowBlock *block, CtFlowOnCall *on_call, void *data) {
     for (uint32_t i = 0; i < block->steps.count; i++) {
         CtFlowStep *step = block->steps.items[i];
-        if (step->kind == FLOW_CALL) on_callee(on_call, data, step->as.function, step->span, false);
-        if (step->kind == FLOW_CONSTANT) on_call(data, step->as.constant->function, step->span, false);
-        if (ct_flow_is_derivative(step)) on_call(data, step->as.derived->function, step->span, false);
+        if (step->kind == FLOW_CALL) on_callee(on_call, data, step->as.function, step->range, false);
+        if (step->kind == FLOW_CONSTANT) on_call(data, step->as.constant->function, step->range, false);
+        if (ct_flow_is_derivative(step)) on_call(data, step->as.derived->function, step->range, false);
         for (uint32_t j = 0; j < ct_flow_inner_count(step); j++)
             ct_flow_each_call(ct_flow_inner(step, j), on_call, data);
     }
-    if (block->exit == EXIT_TAIL) on_callee(on_call, data, block->tail, block->span, true);
+    if (block->exit == EXIT_TAIL) on_callee(on_call, data, block->tail, block->range, true);
 }
 
 /* ---- cycles: Tarjan's components, with a stack of our own ---- */
@@ -59,8 +59,8 @@ typedef struct Graph {
     uint32_t from; /* while edges are collected */
 } Graph;
 
-static void add_edge(void *data, CtFlowFunction *callee, CtSpan span, bool tail) {
-    (void)span;
+static void add_edge(void *data, CtFlowFunction *callee, CtSourceRange range, bool tail) {
+    (void)range;
     Graph *g = data;
     ct_push(g->flow->arena, &g->edges[g->from], (Edge){callee, tail});
 }
@@ -122,7 +122,7 @@ CtFlowCycles ct_flow_cycles(CtFlow *flow, bool tails_only) {
             const Edge *edge = &g.edges[v].items[i];
             uint32_t within = g.component[v];
             if (within != g.component[edge->to->id] || (tails_only && !edge->tail)) continue;
-            cycles.turns[within] = true;
+            cycles.iterations[within] = true;
             cycles.waits[within] |= !edge->tail;
         }
     return cycles;

@@ -56,12 +56,13 @@ bool ct_flow_is_total(const CtFlowEffects *effects, const CtFlowStep *step) {
 }
 
 /* Functions that reach each other are total where all of them are if the others are, and their recursion ends. */
-static void find_total(const CtFlow *flow, CtFlowEffects *effects, const uint32_t *next, uint32_t first, bool turns) {
+static void find_total(const CtFlow *flow, CtFlowEffects *effects, const uint32_t *next, uint32_t first,
+                       bool iterations) {
     bool total = true;
     for (uint32_t i = first; i > 0; i = next[i]) effects->total[i - 1] = true;
     for (uint32_t i = first; i > 0 && total; i = next[i]) {
         const CtFlowFunction *function = flow->functions.items[i - 1];
-        total = (function->ends || !turns) && total_block(effects, function->body, true);
+        total = (function->ends || !iterations) && total_block(effects, function->body, true);
     }
     for (uint32_t i = first; i > 0; i = next[i]) effects->total[i - 1] = total;
 }
@@ -77,6 +78,6 @@ CtFlowEffects ct_flow_effects(CtFlow *flow) {
         next[i + 1] = first[cycles.component[i]];
         first[cycles.component[i]] = i + 1;
     }
-    for (uint32_t c = 1; c <= cycles.count; c++) find_total(flow, &effects, next, first[c], cycles.turns[c]);
+    for (uint32_t c = 1; c <= cycles.count; c++) find_total(flow, &effects, next, first[c], cycles.iterations[c]);
     return effects;
 }

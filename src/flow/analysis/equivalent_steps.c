@@ -37,7 +37,7 @@ uint64_t ct_flow_operation(const CtFlowStep *step) {
     case FLOW_BULK: return (uint64_t)step->as.bulk;
     case FLOW_PRODUCT: {
         const CtFlowFactors *product = &step->as.product;
-        return (uint64_t)product->cotangent << 2 | (uint64_t)product->turned[0] << 1 | product->turned[1];
+        return (uint64_t)product->cotangent << 2 | (uint64_t)product->transposed[0] << 1 | product->transposed[1];
     }
     case FLOW_LOOP:
         return (uint64_t)step->as.loop.carried << 2 | (uint64_t)step->as.loop.initial << 1 | step->as.loop.associative;

@@ -101,7 +101,7 @@ static bool keeps_lengths(const CtFlowFacts *facts, const CtFlowArg *array, cons
     return step->kind == FLOW_SWITCH;
 }
 
-/* Of what a loop carries, at any turn or in the end. */
+/* Of what a loop carries, at any iteration or in the end. */
 static CtFlowLength carried_length(const CtFlowFacts *facts, const CtFlowStep *loop, uint32_t index,
                                    const CtFlowArg *array, uint32_t dimension, int depth) {
     const CtFlowBlock *block = loop->as.loop.block;
@@ -117,7 +117,7 @@ static CtFlowLength carried_length(const CtFlowFacts *facts, const CtFlowStep *l
     return own_length(array, dimension);
 }
 
-/* Of an array that a loop makes. Inner lengths are those of its rows, where these are the same at each turn. */
+/* Of an array that a loop makes. Inner lengths are those of its rows, where these are the same at each iteration. */
 static CtFlowLength made_length(const CtFlowFacts *facts, const CtFlowFact *fact, const CtFlowArg *array,
                                 uint32_t dimension, bool some, int depth) {
     const CtFlowStep *loop = fact->maker;

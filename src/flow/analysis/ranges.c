@@ -62,8 +62,8 @@ static const CtFlowArg *modulus(Question *q, const CtFlowArg *x, int depth) {
     return least(q, &step->args.items[1], depth, &low) && low >= 0 ? &step->args.items[1] : NULL;
 }
 
-/* The number of turns of the loop of which it is the index. */
-static const CtFlowArg *turns_of(const Question *q, const CtFlowArg *x) {
+/* The number of iterations of the loop of which it is the index. */
+static const CtFlowArg *iterations_of(const Question *q, const CtFlowArg *x) {
     const CtFlowFact *fact = ct_flow_fact(q->facts, x);
     return fact->loop != NULL && fact->index == 0 ? &fact->loop->args.items[0] : NULL;
 }
@@ -124,7 +124,7 @@ static bool least(Question *q, const CtFlowArg *x, int depth, int64_t *bound) {
     *bound = x->lit.integer;
     if (x->var == NULL) return true;
     q->patience--;
-    if (turns_of(q, x) != NULL) raise(0, &known, bound);
+    if (iterations_of(q, x) != NULL) raise(0, &known, bound);
     told_least(q, ct_flow_length_of(q->facts, *x), is_over(q, depth) ? 0 : depth - 1, &known, bound);
     if (is_over(q, depth--)) return known;
     if (is_sum(q, x, depth, &y, &k) && least(q, y, depth, &a)) raise(plus(a, k), &known, bound);
@@ -140,13 +140,13 @@ static bool least(Question *q, const CtFlowArg *x, int depth, int64_t *bound) {
 
 static int64_t most(Question *q, const CtFlowArg *x, int depth) {
     int64_t bound = INT64_MAX, k;
-    const CtFlowArg *y, *turns = turns_of(q, x);
+    const CtFlowArg *y, *iterations = iterations_of(q, x);
     if (x->var == NULL) return x->lit.integer;
     q->patience--;
     CtFlowLength length = ct_flow_length_of(q->facts, *x);
     if (length.known.type == NULL) return most_length(q, length, depth);
-    if (is_over(q, depth--)) return turns != NULL ? INT64_MAX - 1 : INT64_MAX;
-    if (turns != NULL) bound = plus(most(q, turns, depth), -1);
+    if (is_over(q, depth--)) return iterations != NULL ? INT64_MAX - 1 : INT64_MAX;
+    if (iterations != NULL) bound = plus(most(q, iterations, depth), -1);
     if (is_sum(q, x, depth, &y, &k)) bound = plus(most(q, y, depth), k);
     for (uint32_t i = 0; i < q->facts->equals.count; i++) {
         const CtFlowEqual *told = &q->facts->equals.items[i];
@@ -157,20 +157,20 @@ static int64_t most(Question *q, const CtFlowArg *x, int depth) {
     return bound;
 }
 
-/* Of max 0 n, the n: where there is a turn, that is how many there are. */
-static const CtFlowArg *some_turns(const Question *q, const CtFlowArg *turns) {
+/* Of max 0 n, the n: where there is a iteration, that is how many there are. */
+static const CtFlowArg *some_iterations(const Question *q, const CtFlowArg *iterations) {
     const CtFlowStep *step;
-    if (!is_extreme(q, turns, PRIM_INT_MAX, &step)) return turns;
+    if (!is_extreme(q, iterations, PRIM_INT_MAX, &step)) return iterations;
     const CtFlowArg *a = &step->args.items[0], *b = &step->args.items[1];
-    return a->var == NULL && a->lit.integer == 0 ? b : b->var == NULL && b->lit.integer == 0 ? a : turns;
+    return a->var == NULL && a->lit.integer == 0 ? b : b->var == NULL && b->lit.integer == 0 ? a : iterations;
 }
 
 /* Of what x is made of. */
 static void over_parts(Question *q, const CtFlowArg *x, CtFlowLength y, int depth, bool *known, int64_t *best) {
     int64_t a, b, k;
-    const CtFlowArg *z, *turns = turns_of(q, x), *modulo = modulus(q, x, depth);
+    const CtFlowArg *z, *iterations = iterations_of(q, x), *modulo = modulus(q, x, depth);
     const CtFlowStep *step;
-    if (turns != NULL && over(q, some_turns(q, turns), y, depth, &a)) lower(a - 1, known, best);
+    if (iterations != NULL && over(q, some_iterations(q, iterations), y, depth, &a)) lower(a - 1, known, best);
     if (modulo != NULL && over(q, modulo, y, depth, &a)) lower(a - 1, known, best);
     if (is_sum(q, x, depth, &z, &k) && over(q, z, y, depth, &a)) lower(a + k, known, best);
     if (is_difference(q, x, depth, &step, &k) && over(q, &step->args.items[0], y, depth, &a) &&
@@ -264,8 +264,8 @@ void ct_flow_assume(CtFlowFacts *facts, const CtFlowArg *test, bool holds) {
     if (no_less) tell(facts, b, a, holds ? 0 : -1);
 }
 
-void ct_flow_assume_turn(CtFlowFacts *facts, const CtFlowStep *loop) {
+void ct_flow_assume_iteration(CtFlowFacts *facts, const CtFlowStep *loop) {
     Question q = {facts, PATIENCE};
     CtFlowArg one = {.type = facts->integer, .lit.integer = 1};
-    if (loop->args.items[0].var != NULL) tell(facts, &one, some_turns(&q, &loop->args.items[0]), 0);
+    if (loop->args.items[0].var != NULL) tell(facts, &one, some_iterations(&q, &loop->args.items[0]), 0);
 }

@@ -32,7 +32,7 @@ static bool is_outside(const Inside *in, const CtFlowVar *var) {
     return !is_param(in, var) && maker_of(in, var, &result) == NULL;
 }
 
-/* A number that is the same in all turns: a length of what is from outside counts as one. */
+/* A number that is the same in all iterations: a length of what is from outside counts as one. */
 static bool number_stays(const Inside *in, const CtFlowArg *number) {
     uint32_t result;
     if (number->var == NULL || is_outside(in, number->var)) return true;

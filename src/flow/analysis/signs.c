@@ -1,6 +1,6 @@
 /* What is certain of the signs of reals: that one is not −0.0, to which 0 may be added for nothing; that one is not
  * below 0 and not −0.0 either. NaN is allowed in both. Asked when it is needed, through the steps that lead there; of
- * what a loop carries it holds where it holds at first, and, if it holds at a turn, at the next. */
+ * what a loop carries it holds where it holds at first, and, if it holds at a iteration, at the next. */
 #include "flow/opt/passes.h"
 
 #include <math.h>
@@ -85,7 +85,7 @@ static bool of_bulk(Signs *s, const CtFlowStep *step) {
     }
 }
 
-/* Of what a loop carries, at any turn and in the end. */
+/* Of what a loop carries, at any iteration and in the end. */
 static bool of_carried(Signs *s, const CtFlowStep *loop, uint32_t index) {
     const CtFlowBlock *block = loop->as.loop.block;
     Carried carried = {block->params.items[1 + index], s->sign};

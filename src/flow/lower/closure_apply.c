@@ -8,7 +8,7 @@
 
 CtFlowFunction *ct_flow_lower_apply_of(Lower *l, CtFlowData *data) {
     if (data->apply != NULL) return data->apply;
-    data->apply = ct_flow_function(l->flow, "apply", CT_NO_SPAN);
+    data->apply = ct_flow_function(l->flow, "apply", CT_NO_RANGE);
     data->apply->results = *ct_flow_types(l->flow, data->type->parts[data->type->count - 1]);
     return data->apply;
 }
@@ -18,7 +18,7 @@ static void lower_branch(Lower *l, CtFlowStep *step, const Member *member, CtFlo
     CtFlowBranch *branch = &step->as.cases.branches[step->as.cases.count++];
     l->block = branch->block = ct_flow_block(l);
     branch->tag = member->tag;
-    CtFlowStep *open = ct_flow_step(l, FLOW_OPEN, CT_NO_SPAN);
+    CtFlowStep *open = ct_flow_step(l, FLOW_OPEN, CT_NO_RANGE);
     open->as.con.data = member->data;
     open->as.con.tag = member->tag;
     ct_flow_arg(l, open, flow_of(closure));
@@ -27,7 +27,7 @@ static void lower_branch(Lower *l, CtFlowStep *step, const Member *member, CtFlo
     for (uint32_t i = 0; i < fields->count; i++)
         ct_push(l->arena, &all, ct_flow_result(l, open, "captured", fields->items[i]));
     ct_flow_args_add(l, &all, args);
-    ct_flow_lower_call(l, CT_NO_SPAN, member->callable->function, &all, true);
+    ct_flow_lower_call(l, CT_NO_RANGE, member->callable->function, &all, true);
     l->block = outer;
 }
 
@@ -42,12 +42,12 @@ static void lower_body(Lower *l, CtFlowFunction *function, CtFlowData *data, con
         CtFlowArgs more = ct_flow_params(l, &function->params, "a", ct_flow_types(l->flow, data->type->parts[i]));
         ct_flow_args_add(l, &args, &more);
     }
-    CtFlowStep *step = ct_flow_lower_switch(l, CT_NO_SPAN, flow_of(closure));
+    CtFlowStep *step = ct_flow_lower_switch(l, CT_NO_RANGE, flow_of(closure));
     step->as.cases.branches = CT_NEW_ARRAY(l->arena, CtFlowBranch, data->count);
     for (uint32_t i = 0; i < l->members.count; i++)
         if (l->members.items[i].data == data && (some == NULL || some[i]))
             lower_branch(l, step, &l->members.items[i], closure, &args);
-    ct_flow_leave(l, EXIT_NEVER, CT_NO_SPAN, NULL, NULL);
+    ct_flow_leave(l, EXIT_NEVER, CT_NO_RANGE, NULL, NULL);
 }
 
 /* ---- by the values that come to a place ---- */
@@ -114,7 +114,7 @@ static void apply_some(Lower *l) {
     }
     const CtFlowVar **closures = CT_NEW_ARRAY(l->arena, const CtFlowVar *, s.sites.count + 1);
     for (uint32_t i = 0; i < s.sites.count; i++) closures[i] = s.sites.items[i].closure;
-    const bool *reaches = ct_flow_reaching(l, closures, s.sites.count);
+    const bool *reaches = ct_flow_lambda_sets(l, closures, s.sites.count);
     for (uint32_t i = 0; i < s.sites.count; i++) {
         CtFlowData *data = closures[i]->type->data;
         const bool *some = reaches + (size_t)i * l->members.count;
@@ -123,7 +123,7 @@ static void apply_some(Lower *l) {
         while (at < made.count && (made.items[at].data != data || memcmp(made.items[at].some, some, l->members.count)))
             at++;
         if (at == made.count) {
-            CtFlowFunction *function = ct_flow_function(l->flow, "apply", CT_NO_SPAN);
+            CtFlowFunction *function = ct_flow_function(l->flow, "apply", CT_NO_RANGE);
             function->results = data->apply->results;
             lower_body(l, function, data, some);
             ct_push(l->arena, &made, (Applies){data, some, function});

@@ -38,7 +38,7 @@ static CtFlowTypes capture_types(Lower *l, const Callable *c) {
 static Callable *new_callable(Lower *l, CtLam *lam, const char *name) {
     Callable *c = CT_NEW(l->arena, Callable);
     c->lam = lam;
-    c->function = ct_flow_function(l->flow, name, lam->node != NULL ? lam->node->span : CT_NO_SPAN);
+    c->function = ct_flow_function(l->flow, name, lam->node != NULL ? lam->node->range : CT_NO_RANGE);
     c->function->results = *ct_flow_types(l->flow, lam->body->type);
     ct_push(l->arena, &l->pending, (Pending){.function = c->function, .callable = c});
     return c;
@@ -58,7 +58,7 @@ static Callable *callable_of_global(Lower *l, CtGlobal *global) {
     Callable *c = ct_map_get(&l->globals, ct_key(global));
     if (c != NULL) return c;
     c = new_callable(l, global->body->as.lam, global->name->text);
-    c->function->span = global->span;
+    c->function->range = global->range;
     ct_map_set(l->arena, &l->globals, ct_key(global), c);
     return c;
 }
@@ -96,13 +96,14 @@ void ct_flow_lower_group(Lower *l, CtCore *letrec) {
 
 /* ---- calls ---- */
 
-CtFlowArgs ct_flow_lower_call(Lower *l, CtSpan span, CtFlowFunction *function, const CtFlowArgs *args, bool tail) {
+CtFlowArgs ct_flow_lower_call(Lower *l, CtSourceRange range, CtFlowFunction *function, const CtFlowArgs *args,
+                              bool tail) {
     CtFlowArgs results = {0};
     if (tail) {
-        ct_flow_leave(l, EXIT_TAIL, span, args, function);
+        ct_flow_leave(l, EXIT_TAIL, range, args, function);
         return results;
     }
-    CtFlowStep *step = ct_flow_step(l, FLOW_CALL, span);
+    CtFlowStep *step = ct_flow_step(l, FLOW_CALL, range);
     step->as.function = function;
     step->args = *args;
     for (uint32_t i = 0; i < function->results.count; i++)
@@ -117,20 +118,20 @@ CtFlowArgs ct_flow_lower_captured(Lower *l, const Callable *c) {
     return values;
 }
 
-CtFlowArgs ct_flow_lower_call_known(Lower *l, CtSpan span, Callable *known, const CtFlowArgs *args, bool tail) {
+CtFlowArgs ct_flow_lower_call_known(Lower *l, CtSourceRange range, Callable *known, const CtFlowArgs *args, bool tail) {
     CtFlowArgs all = ct_flow_lower_captured(l, known);
     ct_flow_args_add(l, &all, args);
-    return ct_flow_lower_call(l, span, known->function, &all, tail);
+    return ct_flow_lower_call(l, range, known->function, &all, tail);
 }
 
-CtFlowArgs ct_flow_lower_apply(Lower *l, CtSpan span, CtFlowArg closure, const CtFlowArgs *args, bool tail) {
+CtFlowArgs ct_flow_lower_apply(Lower *l, CtSourceRange range, CtFlowArg closure, const CtFlowArgs *args, bool tail) {
     CtFlowArgs all = {0};
     const Pullback *pullback = closure.var != NULL ? ct_map_get(&l->pullbacks, ct_key(closure.var)) : NULL;
     CtFlowFunction *function =
         pullback != NULL ? pullback->derived->pullback : ct_flow_lower_apply_of(l, closure.type->data);
     ct_push(l->arena, &all, pullback != NULL ? pullback->residual : closure);
     ct_flow_args_add(l, &all, args);
-    return ct_flow_lower_call(l, span, function, &all, tail);
+    return ct_flow_lower_call(l, range, function, &all, tail);
 }
 
 CtFlowArgs ct_flow_lower_app(Lower *l, CtCore *e, bool tail) {
@@ -142,8 +143,8 @@ CtFlowArgs ct_flow_lower_app(Lower *l, CtCore *e, bool tail) {
         CtFlowArgs values = ct_flow_lower(l, e->as.call.args[i]);
         ct_flow_args_add(l, &args, &values);
     }
-    if (known != NULL) return ct_flow_lower_call_known(l, e->span, known, &args, tail);
-    return ct_flow_lower_apply(l, e->span, closure.items[0], &args, tail);
+    if (known != NULL) return ct_flow_lower_call_known(l, e->range, known, &args, tail);
+    return ct_flow_lower_apply(l, e->range, closure.items[0], &args, tail);
 }
 
 /* ---- functions as values ---- */
@@ -164,7 +165,7 @@ CtFlowArgs ct_flow_lower_closure(Lower *l, CtCore *e) {
     const CtFlowType *node = ct_flow_node(l->flow, e->type);
     uint32_t tag = member_tag(l, node->data, c);
     CtFlowArgs fields = ct_flow_lower_captured(l, c), results = {0};
-    CtFlowStep *step = ct_flow_step(l, FLOW_MAKE, e->span);
+    CtFlowStep *step = ct_flow_step(l, FLOW_MAKE, e->range);
     step->as.con.data = node->data;
     step->as.con.tag = tag;
     step->args = fields;
@@ -182,7 +183,7 @@ static CtFlowConstant *constant_of(Lower *l, CtGlobal *global) {
     ct_map_set(l->arena, &l->constants, ct_key(global), constant);
     constant->name = global->name->text;
     constant->id = l->flow->constants.count;
-    constant->function = ct_flow_function(l->flow, global->name->text, global->span);
+    constant->function = ct_flow_function(l->flow, global->name->text, global->range);
     constant->function->results = *ct_flow_types(l->flow, global->type);
     constant->word = l->flow->constant_words;
     l->flow->constant_words += 1 + constant->function->results.count;
@@ -193,7 +194,7 @@ static CtFlowConstant *constant_of(Lower *l, CtGlobal *global) {
 
 CtFlowArgs ct_flow_lower_constant(Lower *l, CtCore *e) {
     CtFlowConstant *constant = constant_of(l, e->as.global);
-    CtFlowStep *step = ct_flow_step(l, FLOW_CONSTANT, e->span);
+    CtFlowStep *step = ct_flow_step(l, FLOW_CONSTANT, e->range);
     CtFlowArgs results = {0};
     step->as.constant = constant;
     for (uint32_t i = 0; i < constant->function->results.count; i++)
@@ -243,7 +244,7 @@ static void lower_callable_body(Lower *l, const Callable *c) {
 
 static void lower_entry_body(Lower *l, CtGlobal *entry) {
     CtType *type = entry->type;
-    CtCore *term = ct_core_global(l->p, entry->span, entry);
+    CtCore *term = ct_core_global(l->p, entry->range, entry);
     if (type->kind != TYPE_FUN) {
         ct_flow_lower_tail(l, term);
         return;
@@ -255,15 +256,15 @@ static void lower_entry_body(Lower *l, CtGlobal *entry) {
     }
     Callable *known = ct_flow_lower_callable(l, term);
     if (known != NULL)
-        ct_flow_lower_call_known(l, entry->span, known, &args, true);
+        ct_flow_lower_call_known(l, entry->range, known, &args, true);
     else
-        ct_flow_lower_apply(l, entry->span, ct_flow_lower(l, term).items[0], &args, true);
+        ct_flow_lower_apply(l, entry->range, ct_flow_lower(l, term).items[0], &args, true);
 }
 
 /* A constant waits for its value, to keep it: nothing in it is a tail call. */
 static void lower_constant_body(Lower *l, CtCore *body) {
     CtFlowArgs values = ct_flow_lower(l, body);
-    ct_flow_leave(l, EXIT_RETURN, body->span, &values, NULL);
+    ct_flow_leave(l, EXIT_RETURN, body->range, &values, NULL);
 }
 
 static void lower_function(Lower *l, const Pending *pending) {

@@ -2,20 +2,20 @@
  * the order of steps or the contexts of calls. Fields are told apart by constructor, elements of arrays by type. */
 #include "flow/internal.h"
 
-typedef struct Reaching {
+typedef struct ControlFlow {
     Lower *l;
     CtArena *arena;
     uint32_t words; /* of a set */
     CtMap sets;     /* of variables, fields, results, elements: key -> set */
     const CtFlowFunction *function;
     bool changed;
-} Reaching;
+} ControlFlow;
 
 static bool holds_functions(const CtFlowType *type) {
     return type->kind == FLOW_NODE && type->data->type != NULL && type->data->type->kind == TYPE_FUN;
 }
 
-static uint64_t *set_at(Reaching *r, const void *what, uint64_t index) {
+static uint64_t *set_at(ControlFlow *r, const void *what, uint64_t index) {
     uint64_t key = ct_key(what) * 64 + index;
     uint64_t *set = ct_map_get(&r->sets, key);
     if (set != NULL) return set;
@@ -24,15 +24,15 @@ static uint64_t *set_at(Reaching *r, const void *what, uint64_t index) {
     return set;
 }
 
-static uint64_t *of_var(Reaching *r, const CtFlowVar *var) { return set_at(r, var, 0); }
-static uint64_t *of_result(Reaching *r, const CtFlowFunction *f, uint32_t index) { return set_at(r, f, 1 + index); }
-static uint64_t *of_elements(Reaching *r, const CtFlowData *data) { return set_at(r, data, 0); }
+static uint64_t *of_var(ControlFlow *r, const CtFlowVar *var) { return set_at(r, var, 0); }
+static uint64_t *of_result(ControlFlow *r, const CtFlowFunction *f, uint32_t index) { return set_at(r, f, 1 + index); }
+static uint64_t *of_elements(ControlFlow *r, const CtFlowData *data) { return set_at(r, data, 0); }
 /* The types of the fields lie in an array of the constructor's own. */
-static uint64_t *of_field(Reaching *r, const CtFlowData *data, uint32_t tag, uint32_t index) {
+static uint64_t *of_field(ControlFlow *r, const CtFlowData *data, uint32_t tag, uint32_t index) {
     return set_at(r, &data->cons[tag].fields.items[index], 2);
 }
 
-static void include(Reaching *r, uint64_t *to, const uint64_t *from) {
+static void include(ControlFlow *r, uint64_t *to, const uint64_t *from) {
     for (uint32_t i = 0; i < r->words; i++) {
         if ((from[i] & ~to[i]) == 0) continue;
         to[i] |= from[i];
@@ -40,7 +40,7 @@ static void include(Reaching *r, uint64_t *to, const uint64_t *from) {
     }
 }
 
-static void include_arg(Reaching *r, uint64_t *to, const CtFlowArg *arg) {
+static void include_arg(ControlFlow *r, uint64_t *to, const CtFlowArg *arg) {
     if (arg->var != NULL) include(r, to, of_var(r, arg->var));
 }
 
@@ -53,7 +53,7 @@ typedef struct Call { /* where the results go: to variables, or to the results o
     const CtFlowFunction *to;
 } Call;
 
-static void return_from(Reaching *r, const CtFlowFunction *callee, Call call) {
+static void return_from(ControlFlow *r, const CtFlowFunction *callee, Call call) {
     for (uint32_t i = 0; i < callee->results.count; i++) {
         if (!holds_functions(callee->results.items[i])) continue;
         uint64_t *from = of_result(r, callee, i);
@@ -62,7 +62,7 @@ static void return_from(Reaching *r, const CtFlowFunction *callee, Call call) {
 }
 
 /* A function value applied: each member that it may be. `args`: the value, and what it is applied to. */
-static void apply_any(Reaching *r, const CtFlowData *data, const uint64_t *set, const CtFlowArgs *args, Call call) {
+static void apply_any(ControlFlow *r, const CtFlowData *data, const uint64_t *set, const CtFlowArgs *args, Call call) {
     for (uint32_t m = 0; m < r->l->members.count; m++) {
         Member member = r->l->members.items[m];
         if (member.data != data || !has(set, m)) continue;
@@ -79,12 +79,12 @@ static void apply_any(Reaching *r, const CtFlowData *data, const uint64_t *set, 
     }
 }
 
-static void apply(Reaching *r, const CtFlowArgs *args, Call call) {
+static void apply(ControlFlow *r, const CtFlowArgs *args, Call call) {
     apply_any(r, args->items[0].type->data, of_var(r, args->items[0].var), args, call);
 }
 
 /* What derivatives call in the place of a function: with what its rule captured. */
-static void enter_rule(Reaching *r, const CtFlowFunction *function) {
+static void enter_rule(ControlFlow *r, const CtFlowFunction *function) {
     const CtFlowRule *rule = function->rule;
     const CtFlowFunction *pair = rule->by_slope != NULL ? rule->by_slope : rule->by_pair;
     for (uint32_t i = 0; i < rule->pair; i++)
@@ -98,7 +98,7 @@ static void enter_rule(Reaching *r, const CtFlowFunction *function) {
     if (rule->pull != NULL) apply_any(r, pair->results.items[last]->data, of_result(r, pair, last), NULL, (Call){0});
 }
 
-static void enter(Reaching *r, const CtFlowFunction *callee, const CtFlowArgs *args, Call call) {
+static void enter(ControlFlow *r, const CtFlowFunction *callee, const CtFlowArgs *args, Call call) {
     if (args->count > 0 && args->items[0].var != NULL && holds_functions(args->items[0].type) &&
         args->items[0].type->data->apply == callee) {
         apply(r, args, call);
@@ -111,19 +111,19 @@ static void enter(Reaching *r, const CtFlowFunction *callee, const CtFlowArgs *a
 
 /* ---- steps ---- */
 
-static void walk(Reaching *r, const CtFlowBlock *block);
+static void walk(ControlFlow *r, const CtFlowBlock *block);
 
-static void to_elements(Reaching *r, const CtFlowArg *arg) {
+static void to_elements(ControlFlow *r, const CtFlowArg *arg) {
     if (holds_functions(arg->type)) include_arg(r, of_elements(r, arg->type->data), arg);
 }
 
-static uint32_t member_of(const Reaching *r, const CtFlowData *data, uint32_t tag) {
+static uint32_t member_of(const ControlFlow *r, const CtFlowData *data, uint32_t tag) {
     uint32_t m = 0;
     while (r->l->members.items[m].data != data || r->l->members.items[m].tag != tag) m++;
     return m;
 }
 
-static void walk_node(Reaching *r, const CtFlowStep *step) {
+static void walk_node(ControlFlow *r, const CtFlowStep *step) {
     const CtFlowData *data = step->as.con.data;
     if (step->kind == FLOW_MAKE && data->type != NULL && data->type->kind == TYPE_FUN) {
         uint32_t m = member_of(r, data, step->as.con.tag);
@@ -141,7 +141,7 @@ static void walk_node(Reaching *r, const CtFlowStep *step) {
     }
 }
 
-static void walk_switch(Reaching *r, const CtFlowStep *step) {
+static void walk_switch(ControlFlow *r, const CtFlowStep *step) {
     for (uint32_t i = 0; i < step->as.cases.count; i++) {
         const CtFlowBlock *block = step->as.cases.branches[i].block;
         walk(r, block);
@@ -151,7 +151,7 @@ static void walk_switch(Reaching *r, const CtFlowStep *step) {
     }
 }
 
-static void walk_loop(Reaching *r, const CtFlowStep *step) {
+static void walk_loop(ControlFlow *r, const CtFlowStep *step) {
     const CtFlowBlock *block = step->as.loop.block;
     for (uint32_t i = 0; i < step->as.loop.carried; i++) {
         CtFlowVar *param = block->params.items[1 + i];
@@ -166,7 +166,7 @@ static void walk_loop(Reaching *r, const CtFlowStep *step) {
     for (uint32_t i = 0; step->as.loop.initial && i < step->args.count; i++) to_elements(r, &step->args.items[i]);
 }
 
-static void walk_step(Reaching *r, const CtFlowStep *step) {
+static void walk_step(ControlFlow *r, const CtFlowStep *step) {
     switch (step->kind) {
     case FLOW_MAKE:
     case FLOW_OPEN: walk_node(r, step); return;
@@ -204,7 +204,7 @@ static void walk_step(Reaching *r, const CtFlowStep *step) {
     }
 }
 
-static void walk(Reaching *r, const CtFlowBlock *block) {
+static void walk(ControlFlow *r, const CtFlowBlock *block) {
     for (uint32_t i = 0; i < block->steps.count; i++) walk_step(r, block->steps.items[i]);
     if (block->exit == EXIT_TAIL) enter(r, block->tail, &block->values, (Call){.to = r->function});
     for (uint32_t i = 0; block->exit == EXIT_RETURN && i < block->values.count; i++)
@@ -212,9 +212,9 @@ static void walk(Reaching *r, const CtFlowBlock *block) {
             include_arg(r, of_result(r, r->function, i), &block->values.items[i]);
 }
 
-bool *ct_flow_reaching(Lower *l, const CtFlowVar *const *vars, uint32_t count) {
+bool *ct_flow_lambda_sets(Lower *l, const CtFlowVar *const *vars, uint32_t count) {
     uint32_t members = l->members.count;
-    Reaching r = {.l = l, .arena = l->arena, .words = members / 64 + 1, .changed = true};
+    ControlFlow r = {.l = l, .arena = l->arena, .words = members / 64 + 1, .changed = true};
     while (r.changed) {
         r.changed = false;
         for (uint32_t i = 0; i < l->flow->functions.count; i++) {

@@ -21,20 +21,20 @@ static CtFlowArgs add_params(Lower *l, const char *name, const CtFlowArgs *like)
 }
 
 /* (what f captured, ⟨a⟩) → the parts of the pair that f gives of ⟨a⟩ */
-static CtFlowFunction *parts_of(Lower *l, CtSpan span, CtCore *f, CtFlowArgs *captured) {
+static CtFlowFunction *parts_of(Lower *l, CtSourceRange range, CtCore *f, CtFlowArgs *captured) {
     CtFlowFunction *outer = l->function, *called = ct_flow_lower_code(l, f, captured);
     CtFlowBlock *block = l->block;
     const CtType *pair = ct_core_type_fun_result(f->type);
-    l->function = ct_flow_function(l->flow, ct_format(l->arena, "rule of %s", outer->name), span);
+    l->function = ct_flow_function(l->flow, ct_format(l->arena, "rule of %s", outer->name), range);
     l->block = l->function->body = ct_flow_block(l);
     CtFlowArgs args = add_params(l, "captured", captured);
     for (uint32_t i = 0; i + 1 < f->type->count; i++) {
         CtFlowArgs more = ct_flow_params(l, &l->function->params, "x", ct_flow_types(l->flow, f->type->parts[i]));
         ct_flow_args_add(l, &args, &more);
     }
-    CtFlowArgs parts = ct_flow_lower_parts(l, span, pair, ct_flow_lower_call(l, span, called, &args, false));
+    CtFlowArgs parts = ct_flow_lower_parts(l, range, pair, ct_flow_lower_call(l, range, called, &args, false));
     l->function->results = types_of(l, &parts);
-    ct_flow_leave(l, EXIT_RETURN, span, &parts, NULL);
+    ct_flow_leave(l, EXIT_RETURN, range, &parts, NULL);
     CtFlowFunction *made = l->function;
     l->function = outer;
     l->block = block;
@@ -49,7 +49,7 @@ static CtCore *named(Lower *l, CtCore *rule) {
         ct_flow_lower_let_function(l, var, known);
     else
         ct_flow_lower_bind(l, var, ct_flow_lower(l, rule));
-    return ct_core_var(l->p, rule->span, var);
+    return ct_core_var(l->p, rule->range, var);
 }
 
 /* What f, and the two forms of the rule, captured. */
@@ -58,11 +58,11 @@ static CtFlowArgs lower_rule(Lower *l, CtCore *e, CtFlowRule *rule) {
     CtRuleTerms terms = ct_ad_rule_terms(l->ad, e, named(l, e->as.call.args[1]));
     rule->f = ct_flow_lower_code(l, e->as.call.args[0], &own);
     if (terms.slope != NULL) {
-        rule->by_slope = parts_of(l, e->span, terms.slope, &by_pair);
+        rule->by_slope = parts_of(l, e->range, terms.slope, &by_pair);
     } else {
         CtType *pullback = ct_core_type_fun_result(terms.pair->type)->parts[1];
-        rule->by_pair = parts_of(l, e->span, terms.pair, &by_pair);
-        rule->by_tangent = parts_of(l, e->span, terms.tangent, &by_tangent);
+        rule->by_pair = parts_of(l, e->range, terms.pair, &by_pair);
+        rule->by_tangent = parts_of(l, e->range, terms.tangent, &by_tangent);
         rule->pull = ct_flow_lower_apply_of(l, ct_flow_node(l->flow, pullback)->data);
     }
     rule->own = own.count;
@@ -76,7 +76,7 @@ static CtFlowArgs lower_rule(Lower *l, CtCore *e, CtFlowRule *rule) {
 
 /* Its body: f of what f captured and the point. */
 static CtFlowFunction *function_with(Lower *l, CtCore *e, CtFlowRule *rule, const CtFlowArgs *captured) {
-    CtFlowFunction *outer = l->function, *function = ct_flow_function(l->flow, rule->f->name, e->span);
+    CtFlowFunction *outer = l->function, *function = ct_flow_function(l->flow, rule->f->name, e->range);
     CtFlowBlock *block = l->block;
     function->rule = rule;
     function->results = *ct_flow_types(l->flow, e->type);
@@ -87,8 +87,8 @@ static CtFlowFunction *function_with(Lower *l, CtCore *e, CtFlowRule *rule, cons
     CtFlowArgs point = ct_flow_params(l, &function->params, "x", ct_flow_types(l->flow, e->as.call.args[2]->type));
     ct_flow_args_add(l, &args, &own);
     ct_flow_args_add(l, &args, &point);
-    CtFlowArgs results = ct_flow_lower_call(l, e->span, rule->f, &args, false);
-    ct_flow_leave(l, EXIT_RETURN, e->span, &results, NULL);
+    CtFlowArgs results = ct_flow_lower_call(l, e->range, rule->f, &args, false);
+    ct_flow_leave(l, EXIT_RETURN, e->range, &results, NULL);
     l->function = outer;
     l->block = block;
     return function;
@@ -96,11 +96,11 @@ static CtFlowFunction *function_with(Lower *l, CtCore *e, CtFlowRule *rule, cons
 
 CtFlowArgs ct_flow_lower_with_rule(Lower *l, CtCore *e) {
     CtCore **args = e->as.call.args;
-    if (!ct_ad_is_on_flow(l->ad)) return ct_flow_lower(l, ct_core_app(l->p, e->span, args[0], &args[2], 1));
+    if (!ct_ad_is_on_flow(l->ad)) return ct_flow_lower(l, ct_core_app(l->p, e->range, args[0], &args[2], 1));
     CtFlowRule *rule = CT_NEW(l->arena, CtFlowRule);
     CtFlowArgs all = lower_rule(l, e, rule);
     CtFlowFunction *function = function_with(l, e, rule, &all);
     CtFlowArgs point = ct_flow_lower(l, args[2]);
     ct_flow_args_add(l, &all, &point);
-    return ct_flow_lower_call(l, e->span, function, &all, false);
+    return ct_flow_lower_call(l, e->range, function, &all, false);
 }

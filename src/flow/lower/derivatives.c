@@ -38,9 +38,9 @@ static void add_point(Lower *l, CtFlowArgs *args, CtCore *x) {
     *args = all;
 }
 
-static CtFlowStep *derivative(Lower *l, CtFlowStepKind kind, CtSpan span, CtFlowDerived *derived,
+static CtFlowStep *derivative(Lower *l, CtFlowStepKind kind, CtSourceRange range, CtFlowDerived *derived,
                               const CtFlowArgs *args) {
-    CtFlowStep *step = ct_flow_step(l, kind, span);
+    CtFlowStep *step = ct_flow_step(l, kind, range);
     step->as.derived = derived;
     step->args = *args;
     return step;
@@ -51,9 +51,9 @@ static void add_results(Lower *l, CtFlowStep *step, const char *name, const CtFl
 }
 
 /* (residual, dy) → dx */
-static CtFlowFunction *pullback_of(Lower *l, CtSpan span, CtFlowDerived *derived, CtType *type) {
+static CtFlowFunction *pullback_of(Lower *l, CtSourceRange range, CtFlowDerived *derived, CtType *type) {
     if (derived->pullback != NULL) return derived->pullback;
-    CtFlowFunction *outer = l->function, *function = ct_flow_function(l->flow, "pullback", span);
+    CtFlowFunction *outer = l->function, *function = ct_flow_function(l->flow, "pullback", range);
     CtFlowBlock *block = l->block;
     derived->pullback = l->function = function;
     l->block = function->body = ct_flow_block(l);
@@ -64,19 +64,20 @@ static CtFlowFunction *pullback_of(Lower *l, CtSpan span, CtFlowDerived *derived
                dy = ct_flow_params(l, &function->params, "dy", ct_flow_types(l->flow, type->parts[0]));
     ct_push(l->arena, &args, flow_of(residual));
     ct_flow_args_add(l, &args, &dy);
-    CtFlowStep *pull = derivative(l, FLOW_PULL, span, derived, &args);
+    CtFlowStep *pull = derivative(l, FLOW_PULL, range, derived, &args);
     add_results(l, pull, "dx", &function->results, &dx);
-    ct_flow_leave(l, EXIT_RETURN, span, &dx, NULL);
+    ct_flow_leave(l, EXIT_RETURN, range, &dx, NULL);
     l->function = outer;
     l->block = block;
     return function;
 }
 
 /* The pullback as a value of its function type: one more member of it. */
-static CtFlowArg pullback_value(Lower *l, CtSpan span, CtFlowDerived *derived, CtType *type, CtFlowArg residual) {
+static CtFlowArg pullback_value(Lower *l, CtSourceRange range, CtFlowDerived *derived, CtType *type,
+                                CtFlowArg residual) {
     const CtFlowType *node = ct_flow_node(l->flow, type);
     Callable *c = CT_NEW(l->arena, Callable);
-    c->function = pullback_of(l, span, derived, type);
+    c->function = pullback_of(l, range, derived, type);
     CtFlowTypes fields = {.items = CT_NEW(l->arena, const CtFlowType *), .count = 1};
     fields.items[0] = derived->residual;
     uint32_t tag = 0;
@@ -87,7 +88,7 @@ static CtFlowArg pullback_value(Lower *l, CtSpan span, CtFlowDerived *derived, C
         tag = ct_flow_con_add(l->flow, node->data, "pullback", &fields);
         ct_push(l->arena, &l->members, (Member){node->data, c, tag});
     }
-    CtFlowStep *step = ct_flow_step(l, FLOW_MAKE, span);
+    CtFlowStep *step = ct_flow_step(l, FLOW_MAKE, range);
     step->as.con.data = node->data;
     step->as.con.tag = tag;
     ct_flow_arg(l, step, residual);
@@ -102,11 +103,11 @@ static CtFlowArgs lower_vjp(Lower *l, CtCore *e) {
     CtFlowArgs args, results = {0};
     CtFlowDerived *derived = derived_of(l, e->as.call.args[0], &args);
     add_point(l, &args, e->as.call.args[1]);
-    CtFlowStep *step = derivative(l, FLOW_VJP, e->span, derived, &args);
+    CtFlowStep *step = derivative(l, FLOW_VJP, e->range, derived, &args);
     add_results(l, step, "y", ct_flow_types(l->flow, e->type->parts[0]), &results);
     CtFlowArg residual = ct_flow_result(l, step, "residual", derived->residual);
-    ct_push(l->arena, &results, pullback_value(l, e->span, derived, e->type->parts[1], residual));
-    return ct_flow_lower_whole(l, e->span, e->type, results);
+    ct_push(l->arena, &results, pullback_value(l, e->range, derived, e->type->parts[1], residual));
+    return ct_flow_lower_whole(l, e->range, e->type, results);
 }
 
 static CtFlowArgs lower_jvp(Lower *l, CtCore *e) {
@@ -114,16 +115,16 @@ static CtFlowArgs lower_jvp(Lower *l, CtCore *e) {
     CtFlowDerived *derived = derived_of(l, e->as.call.args[0], &args);
     add_point(l, &args, e->as.call.args[1]);
     add_point(l, &args, e->as.call.args[2]);
-    CtFlowStep *step = derivative(l, FLOW_JVP, e->span, derived, &args);
+    CtFlowStep *step = derivative(l, FLOW_JVP, e->range, derived, &args);
     add_results(l, step, "y", ct_flow_types(l->flow, e->type->parts[0]), &results);
     add_results(l, step, "dy", ct_flow_types(l->flow, e->type->parts[1]), &results);
-    return ct_flow_lower_whole(l, e->span, e->type, results);
+    return ct_flow_lower_whole(l, e->range, e->type, results);
 }
 
 static CtFlowArgs lower_stop(Lower *l, CtCore *e) {
     CtFlowArgs values = ct_flow_lower(l, e->as.call.args[0]), results = {0};
     for (uint32_t i = 0; i < values.count; i++) {
-        CtFlowStep *step = ct_flow_step(l, FLOW_STOP, e->span);
+        CtFlowStep *step = ct_flow_step(l, FLOW_STOP, e->range);
         ct_flow_arg(l, step, values.items[i]);
         ct_push(l->arena, &results, ct_flow_result(l, step, NULL, values.items[i].type));
     }

@@ -33,10 +33,10 @@ static void lower_arguments(Lower *l, Loop *loop) {
         else if (ct_flow_lower_callable(l, args[i]) == NULL)
             loop->closure = ct_flow_lower_one(l, args[i]);
     }
-    CtSpan span = loop->e->span;
+    CtSourceRange range = loop->e->range;
     if (loop->op == ARRAY_BUILD) {
         loop->count = values[0].items[0];
-        CtFlowStep *check = ct_flow_step(l, FLOW_CHECK_SIZE, span);
+        CtFlowStep *check = ct_flow_step(l, FLOW_CHECK_SIZE, range);
         check->as.bulk = ARRAY_BUILD;
         ct_flow_arg(l, check, loop->count);
         return;
@@ -45,17 +45,17 @@ static void lower_arguments(Lower *l, Loop *loop) {
     if (carries(loop->op)) loop->start = values[1];
     if (loop->op == ARRAY_ZIP_WITH) {
         loop->more = values[2];
-        CtFlowStep *check = ct_flow_step(l, FLOW_CHECK_ZIP, span);
+        CtFlowStep *check = ct_flow_step(l, FLOW_CHECK_ZIP, range);
         ct_flow_arg(l, check, loop->first.items[0]);
         ct_flow_arg(l, check, loop->more.items[0]);
     }
-    loop->count = ct_flow_lower_dim(l, span, loop->first.items[0], 0);
+    loop->count = ct_flow_lower_dim(l, range, loop->first.items[0], 0);
 }
 
 static CtFlowArgs call_function(Lower *l, Loop *loop, const CtFlowArgs *args) {
-    if (loop->closure.type != NULL) return ct_flow_lower_apply(l, loop->e->span, loop->closure, args, false);
+    if (loop->closure.type != NULL) return ct_flow_lower_apply(l, loop->e->range, loop->closure, args, false);
     if (loop->fun->kind != CORE_LAM)
-        return ct_flow_lower_call_known(l, loop->e->span, ct_flow_lower_callable(l, loop->fun), args, false);
+        return ct_flow_lower_call_known(l, loop->e->range, ct_flow_lower_callable(l, loop->fun), args, false);
     const CtLam *lam = loop->fun->as.lam;
     uint32_t at = 0;
     for (uint32_t i = 0; i < lam->count; i++) {
@@ -67,7 +67,7 @@ static CtFlowArgs call_function(Lower *l, Loop *loop, const CtFlowArgs *args) {
 }
 
 static void lower_body(Lower *l, Loop *loop, CtFlowStep *step) {
-    CtSpan span = loop->e->span;
+    CtSourceRange range = loop->e->range;
     CtFlowVar *index = ct_flow_var(l, "i", ct_flow_scalar(l->flow, FLOW_I64));
     ct_push(l->arena, &l->block->params, index);
     CtFlowArg i = flow_of(index);
@@ -80,23 +80,24 @@ static void lower_body(Lower *l, Loop *loop, CtFlowStep *step) {
     if (loop->op == ARRAY_BUILD) {
         ct_push(l->arena, &args, i);
     } else {
-        CtFlowArgs first = ct_flow_lower_read(l, span, &loop->first, &i, 1), more = {0};
-        if (loop->op == ARRAY_ZIP_WITH) more = ct_flow_lower_read(l, span, &loop->more, &i, 1);
+        CtFlowArgs first = ct_flow_lower_read(l, range, &loop->first, &i, 1), more = {0};
+        if (loop->op == ARRAY_ZIP_WITH) more = ct_flow_lower_read(l, range, &loop->more, &i, 1);
         ct_flow_args_add(l, &args, &first);
         ct_flow_args_add(l, &args, &more);
     }
     CtFlowArgs result = call_function(l, loop, &args);
-    if (loop->op == ARRAY_MAP_ACCUM) result = ct_flow_lower_parts(l, span, ct_core_type_fun_result(loop->fun->type), result);
+    if (loop->op == ARRAY_MAP_ACCUM)
+        result = ct_flow_lower_parts(l, range, ct_core_type_fun_result(loop->fun->type), result);
     ct_flow_args_add(l, &yields, &result);
     if (loop->op == ARRAY_SCANL || loop->op == ARRAY_SCAN) ct_flow_args_add(l, &yields, &result);
-    ct_flow_leave(l, EXIT_YIELD, span, &yields, NULL);
+    ct_flow_leave(l, EXIT_YIELD, range, &yields, NULL);
     step->as.loop.carried = loop->start.count;
 }
 
 CtFlowArgs ct_flow_lower_loop(Lower *l, CtCore *e) {
     Loop loop = {.e = e, .op = e->as.call.of.array};
     lower_arguments(l, &loop);
-    CtFlowStep *step = ct_flow_step(l, FLOW_LOOP, e->span);
+    CtFlowStep *step = ct_flow_step(l, FLOW_LOOP, e->range);
     step->as.loop.associative = loop.op == ARRAY_REDUCE || loop.op == ARRAY_SCAN;
     step->as.loop.initial = loop.op == ARRAY_SCANL;
     ct_flow_arg(l, step, loop.count);
@@ -114,6 +115,6 @@ CtFlowArgs ct_flow_lower_loop(Lower *l, CtCore *e) {
     const CtFlowTypes *types = ct_flow_array_types(l->flow, element);
     for (uint32_t i = 0; i < types->count; i++)
         ct_push(l->arena, &results, ct_flow_result(l, step, NULL, types->items[i]));
-    if (loop.op == ARRAY_MAP_ACCUM) return ct_flow_lower_whole(l, e->span, e->type, results);
+    if (loop.op == ARRAY_MAP_ACCUM) return ct_flow_lower_whole(l, e->range, e->type, results);
     return ct_flow_slice(&results, arrays_from, results.count - arrays_from);
 }

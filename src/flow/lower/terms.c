@@ -55,7 +55,7 @@ static CtFlowArgs lower_literal(Lower *l, const CtCore *e) {
 }
 
 static CtFlowArgs lower_string(Lower *l, const CtCore *e) {
-    CtFlowStep *step = ct_flow_step(l, FLOW_STRING, e->span);
+    CtFlowStep *step = ct_flow_step(l, FLOW_STRING, e->range);
     size_t length = e->as.string.length, bytes;
     step->as.string.points = CT_NEW_ARRAY(l->arena, uint32_t, length + 1);
     for (size_t at = 0; at < length; at += bytes)
@@ -65,8 +65,8 @@ static CtFlowArgs lower_string(Lower *l, const CtCore *e) {
 
 /* ---- data ---- */
 
-static CtFlowArgs make(Lower *l, CtSpan span, const CtType *type, uint32_t tag, const CtFlowArgs *fields) {
-    CtFlowStep *step = ct_flow_step(l, FLOW_MAKE, span);
+static CtFlowArgs make(Lower *l, CtSourceRange range, const CtType *type, uint32_t tag, const CtFlowArgs *fields) {
+    CtFlowStep *step = ct_flow_step(l, FLOW_MAKE, range);
     const CtFlowType *node = ct_flow_node(l->flow, type);
     step->as.con.data = node->data;
     step->as.con.tag = tag;
@@ -101,9 +101,9 @@ static CtFlowArgs lower_spine(Lower *l, CtCore *e) {
         uint32_t count;
         ct_flow_args_add(l, &fields, &values);
         bool is_flat = ct_flow_parts(l->flow, cells.items[i]->type, &parts, &count);
-        values =
-            is_flat ? fields
-                    : make(l, cells.items[i]->span, cells.items[i]->type, cells.items[i]->as.call.of.con->tag, &fields);
+        values = is_flat ? fields
+                         : make(l, cells.items[i]->range, cells.items[i]->type, cells.items[i]->as.call.of.con->tag,
+                                &fields);
     }
     return values;
 }
@@ -112,20 +112,20 @@ static CtFlowArgs lower_con(Lower *l, CtCore *e) {
     if (e->type->data->is_enum) return one(l, ct_flow_int(l, e->as.call.of.con->tag));
     if (e->as.call.count > 0) return lower_spine(l, e);
     CtFlowArgs none = {0};
-    return make(l, e->span, e->type, e->as.call.of.con->tag, &none);
+    return make(l, e->range, e->type, e->as.call.of.con->tag, &none);
 }
 
-CtFlowArgs ct_flow_lower_whole(Lower *l, CtSpan span, const CtType *tuple, CtFlowArgs parts) {
+CtFlowArgs ct_flow_lower_whole(Lower *l, CtSourceRange range, const CtType *tuple, CtFlowArgs parts) {
     CtType *const *types;
     uint32_t count;
-    return ct_flow_parts(l->flow, tuple, &types, &count) ? parts : make(l, span, tuple, 0, &parts);
+    return ct_flow_parts(l->flow, tuple, &types, &count) ? parts : make(l, range, tuple, 0, &parts);
 }
 
-CtFlowArgs ct_flow_lower_parts(Lower *l, CtSpan span, const CtType *tuple, CtFlowArgs whole) {
+CtFlowArgs ct_flow_lower_parts(Lower *l, CtSourceRange range, const CtType *tuple, CtFlowArgs whole) {
     CtType *const *types;
     uint32_t count;
     if (ct_flow_parts(l->flow, tuple, &types, &count)) return whole;
-    CtFlowStep *step = ct_flow_step(l, FLOW_OPEN, span);
+    CtFlowStep *step = ct_flow_step(l, FLOW_OPEN, range);
     step->as.con.data = whole.items[0].type->data;
     ct_flow_arg(l, step, whole.items[0]);
     CtFlowArgs parts = {0};
@@ -138,13 +138,13 @@ CtFlowArgs ct_flow_lower_parts(Lower *l, CtSpan span, const CtType *tuple, CtFlo
 
 static CtFlowArgs lower_tuple(Lower *l, CtCore *e) {
     if (e->as.call.count == 0) return one(l, ct_flow_int(l, 0));
-    return ct_flow_lower_whole(l, e->span, e->type, lower_all(l, e->as.call.args, e->as.call.count));
+    return ct_flow_lower_whole(l, e->range, e->type, lower_all(l, e->as.call.args, e->as.call.count));
 }
 
 /* The fields of a node, for variables that may be missing. */
-static void open_node(Lower *l, CtSpan span, CtFlowArg node, uint32_t tag, CtVar *const *vars, CtType *const *types,
-                      uint32_t count) {
-    CtFlowStep *step = ct_flow_step(l, FLOW_OPEN, span);
+static void open_node(Lower *l, CtSourceRange range, CtFlowArg node, uint32_t tag, CtVar *const *vars,
+                      CtType *const *types, uint32_t count) {
+    CtFlowStep *step = ct_flow_step(l, FLOW_OPEN, range);
     step->as.con.data = node.type->data;
     step->as.con.tag = tag;
     ct_flow_arg(l, step, node);
@@ -162,13 +162,13 @@ static void open_node(Lower *l, CtSpan span, CtFlowArg node, uint32_t tag, CtVar
 }
 
 /* The parts of a tuple or record to variables. */
-static void open_parts(Lower *l, CtSpan span, CtType *whole, CtFlowArgs values, CtVar *const *vars) {
+static void open_parts(Lower *l, CtSourceRange range, CtType *whole, CtFlowArgs values, CtVar *const *vars) {
     CtType *const *parts = whole->kind == TYPE_TUPLE ? whole->parts : whole->data->cons[0].fields;
     uint32_t count = whole->kind == TYPE_TUPLE ? whole->count : whole->data->cons[0].count;
     if (ct_flow_parts(l->flow, whole, &parts, &count))
         bind_parts(l, vars, parts, count, &values);
     else if (count > 0)
-        open_node(l, span, values.items[0], 0, vars, parts, count);
+        open_node(l, range, values.items[0], 0, vars, parts, count);
 }
 
 static CtFlowArgs lower_proj(Lower *l, CtCore *e) {
@@ -180,14 +180,14 @@ static CtFlowArgs lower_proj(Lower *l, CtCore *e) {
                              ct_flow_types(l->flow, parts[index])->count);
     CtVar **vars = CT_NEW_ARRAY(l->arena, CtVar *, tuple->count);
     vars[index] = ct_core_var_new(l->p, "part", tuple->parts[index]);
-    open_node(l, e->span, values.items[0], 0, vars, tuple->parts, tuple->count);
+    open_node(l, e->range, values.items[0], 0, vars, tuple->parts, tuple->count);
     return ct_flow_lower_binding(l, vars[index])->values;
 }
 
 /* ---- branches ---- */
 
-CtFlowStep *ct_flow_lower_switch(Lower *l, CtSpan span, CtFlowArg on) {
-    CtFlowStep *step = ct_flow_step(l, FLOW_SWITCH, span);
+CtFlowStep *ct_flow_lower_switch(Lower *l, CtSourceRange range, CtFlowArg on) {
+    CtFlowStep *step = ct_flow_step(l, FLOW_SWITCH, range);
     ct_flow_arg(l, step, on);
     return step;
 }
@@ -205,14 +205,14 @@ static void lower_branch_body(Lower *l, CtCore *body, bool tail) {
         return;
     }
     CtFlowArgs values = ct_flow_lower(l, body);
-    ct_flow_leave(l, EXIT_YIELD, body->span, &values, NULL);
+    ct_flow_leave(l, EXIT_YIELD, body->range, &values, NULL);
 }
 
 static void lower_branch(Lower *l, CtFlowStep *step, const CtCore *e, CtFlowArg on, const CtCase *branch, bool tail) {
     CtFlowBlock *outer = l->block, *inner = ct_flow_block(l);
     l->block = inner;
     if (branch != NULL && on.type->kind == FLOW_NODE)
-        open_node(l, e->span, on, branch->con->tag, branch->vars, branch->con->fields, branch->con->count);
+        open_node(l, e->range, on, branch->con->tag, branch->vars, branch->con->fields, branch->con->count);
     lower_branch_body(l, branch != NULL ? branch->body : e->as.cases.otherwise, tail);
     l->block = outer;
     add_branch(l, step, branch != NULL ? branch->con->tag : FLOW_OTHERS, inner);
@@ -231,14 +231,14 @@ static CtFlowArgs lower_case(Lower *l, CtCore *e, bool tail) {
         return results;
     }
     CtFlowArg on = values.items[0];
-    CtFlowStep *step = ct_flow_lower_switch(l, e->span, on);
+    CtFlowStep *step = ct_flow_lower_switch(l, e->range, on);
     for (uint32_t i = 0; i < e->as.cases.count; i++) lower_branch(l, step, e, on, &e->as.cases.cases[i], tail);
     if (e->as.cases.otherwise != NULL) lower_branch(l, step, e, on, NULL, tail);
     bool goes_on = false;
     for (uint32_t i = 0; i < step->as.cases.count; i++) goes_on |= step->as.cases.branches[i].block->exit == EXIT_YIELD;
     const CtFlowTypes *types = ct_flow_types(l->flow, e->type);
     if (!goes_on) {
-        ct_flow_leave(l, EXIT_NEVER, e->span, NULL, NULL);
+        ct_flow_leave(l, EXIT_NEVER, e->range, NULL, NULL);
         return ct_flow_nothing(l, types);
     }
     for (uint32_t i = 0; i < types->count; i++)
@@ -250,7 +250,7 @@ static CtFlowArgs lower_case(Lower *l, CtCore *e, bool tail) {
 
 static CtFlowArgs lower_prim(Lower *l, CtCore *e) {
     CtFlowArgs args = lower_all(l, e->as.call.args, e->as.call.count);
-    CtFlowStep *step = ct_flow_step(l, FLOW_PRIM, e->span);
+    CtFlowStep *step = ct_flow_step(l, FLOW_PRIM, e->range);
     step->as.prim = e->as.call.of.prim;
     step->args = args;
     return one(l, ct_flow_result(l, step, NULL, ct_flow_types(l->flow, e->type)->items[0]));
@@ -259,11 +259,11 @@ static CtFlowArgs lower_prim(Lower *l, CtCore *e) {
 static CtFlowArgs lower_fail(Lower *l, CtCore *e) {
     CtFlowArgs message = {0};
     if (e->as.fail.text == NULL) message = ct_flow_lower(l, e->as.fail.message);
-    CtFlowStep *step = ct_flow_step(l, FLOW_FAIL, e->span);
+    CtFlowStep *step = ct_flow_step(l, FLOW_FAIL, e->range);
     step->as.fail.code = e->as.fail.code;
     step->as.fail.text = e->as.fail.text;
     step->args = message;
-    ct_flow_leave(l, EXIT_NEVER, e->span, NULL, NULL);
+    ct_flow_leave(l, EXIT_NEVER, e->range, NULL, NULL);
     return ct_flow_nothing(l, ct_flow_types(l->flow, e->type));
 }
 
@@ -286,7 +286,7 @@ static CtCore *lower_bindings(Lower *l, CtCore *e) {
                 ct_flow_lower_bind(l, e->as.let.vars[0], ct_flow_lower(l, e->as.let.rhs));
         } else if (e->kind == CORE_UNPACK) {
             CtFlowArgs values = ct_flow_lower(l, e->as.let.rhs);
-            open_parts(l, e->span, e->as.let.rhs->type, values, e->as.let.vars);
+            open_parts(l, e->range, e->as.let.rhs->type, values, e->as.let.vars);
         } else {
             return e;
         }
@@ -340,7 +340,7 @@ void ct_flow_lower_tail(Lower *l, CtCore *e) {
         ct_flow_lower_app(l, e, true);
     } else {
         CtFlowArgs values = ct_flow_lower(l, e);
-        ct_flow_leave(l, EXIT_RETURN, e->span, &values, NULL);
+        ct_flow_leave(l, EXIT_RETURN, e->range, &values, NULL);
     }
     l->depth--;
 }
@@ -349,7 +349,7 @@ void ct_flow_lower_tail(Lower *l, CtCore *e) {
 
 static void lower_entry(Lower *l, CtGlobal *entry) {
     CtFlow *flow = l->flow;
-    flow->entry = ct_flow_function(flow, "entry", entry->span);
+    flow->entry = ct_flow_function(flow, "entry", entry->range);
     ct_push(l->arena, &l->pending, (Pending){.function = flow->entry, .entry = entry});
     ct_flow_lower_pending(l);
 }
@@ -365,7 +365,7 @@ CtFlow *ct_flow_make(CtProgram *program, CtAd *ad, CtGlobal *entry) {
     l->ad = ad;
     l->bytes = ct_arena_bytes(arena);
     l->arena = arena;
-    ct_push(arena, &flow->sites, CT_NO_SPAN);
+    ct_push(arena, &flow->sites, CT_NO_RANGE);
     if (setjmp(l->refused) == 0) lower_entry(l, entry);
     return flow;
 }

@@ -30,7 +30,7 @@ static Dual *dual_of(Lower *l, const CtCore *e, CtFlowData *data) {
     Dual *dual = CT_NEW(l->arena, Dual);
     dual->data = data;
     dual->path = e->as.call.of.dual;
-    dual->function = ct_flow_function(l->flow, "dual", CT_NO_SPAN);
+    dual->function = ct_flow_function(l->flow, "dual", CT_NO_RANGE);
     dual->function->results = *ct_flow_types(l->flow, e->type);
     CtFlowFunction *outer = l->function;
     CtFlowBlock *block = l->block;
@@ -43,8 +43,8 @@ static Dual *dual_of(Lower *l, const CtCore *e, CtFlowData *data) {
             ct_flow_params(l, &dual->function->params, "state", ct_flow_types(l->flow, e->as.call.args[i]->type));
         ct_flow_args_add(l, &dual->states, &more);
     }
-    dual->step = ct_flow_lower_switch(l, CT_NO_SPAN, flow_of(dual->closure));
-    ct_flow_leave(l, EXIT_NEVER, CT_NO_SPAN, NULL, NULL);
+    dual->step = ct_flow_lower_switch(l, CT_NO_RANGE, flow_of(dual->closure));
+    ct_flow_leave(l, EXIT_NEVER, CT_NO_RANGE, NULL, NULL);
     l->function = outer;
     l->block = block;
     ct_push(l->arena, &l->duals, dual);
@@ -62,7 +62,7 @@ CtFlowArgs ct_flow_lower_dual(Lower *l, CtCore *e) {
         ct_flow_args_add(l, &args, &values);
     }
     Dual *dual = dual_of(l, e, args.items[0].type->data);
-    return ct_flow_lower_call(l, e->span, dual->function, &args, false);
+    return ct_flow_lower_call(l, e->range, dual->function, &args, false);
 }
 
 /* ---- branches ---- */
@@ -105,14 +105,14 @@ static CtFlowArgs captured(Lower *l, const Callable *c, const CtFlowArgs *fields
     }
     CtFlowArgs args = {0};
     for (uint32_t i = 0; i < c->lam->capture_count; i++) {
-        CtFlowArgs values = ct_flow_lower(l, ct_core_var(l->p, CT_NO_SPAN, c->lam->captures[i]));
+        CtFlowArgs values = ct_flow_lower(l, ct_core_var(l->p, CT_NO_RANGE, c->lam->captures[i]));
         ct_flow_args_add(l, &args, &values);
     }
     return args;
 }
 
 static void lower_branch(Lower *l, Dual *dual, const Callable *c, uint32_t tag) {
-    CtFlowStep *open = ct_flow_step(l, FLOW_OPEN, CT_NO_SPAN);
+    CtFlowStep *open = ct_flow_step(l, FLOW_OPEN, CT_NO_RANGE);
     open->as.con.data = dual->data;
     open->as.con.tag = tag;
     ct_flow_arg(l, open, flow_of(dual->closure));
@@ -121,16 +121,16 @@ static void lower_branch(Lower *l, Dual *dual, const Callable *c, uint32_t tag) 
     for (uint32_t i = 0; i < types.count; i++)
         ct_push(l->arena, &fields, ct_flow_result(l, open, "captured", types.items[i]));
     if (!has_path(c->lam, dual->path)) {
-        CtFlowStep *fail = ct_flow_step(l, FLOW_FAIL, CT_NO_SPAN);
+        CtFlowStep *fail = ct_flow_step(l, FLOW_FAIL, CT_NO_RANGE);
         fail->as.fail.code = CT_E0901;
         fail->as.fail.text = "a function value has lost where it came from";
-        ct_flow_leave(l, EXIT_NEVER, CT_NO_SPAN, NULL, NULL);
+        ct_flow_leave(l, EXIT_NEVER, CT_NO_RANGE, NULL, NULL);
         return;
     }
     CtLam *made = transformed(l, c->lam, dual->path);
     CtFlowArgs args = captured(l, c, &fields);
     ct_flow_args_add(l, &args, &dual->states);
-    ct_flow_lower_call_known(l, CT_NO_SPAN, ct_flow_lower_callable(l, made->node), &args, true);
+    ct_flow_lower_call_known(l, CT_NO_RANGE, ct_flow_lower_callable(l, made->node), &args, true);
 }
 
 static void add_branch(Lower *l, Dual *dual, Member member) {
@@ -156,7 +156,7 @@ bool ct_flow_lower_duals(Lower *l) {
     if (count == 0) return false;
     const CtFlowVar **vars = CT_NEW_ARRAY(l->arena, const CtFlowVar *, count);
     for (uint32_t i = 0; i < count; i++) vars[i] = l->duals.items[i]->closure;
-    const bool *reaches = ct_flow_reaching(l, vars, count);
+    const bool *reaches = ct_flow_lambda_sets(l, vars, count);
     bool more = false;
     for (uint32_t i = 0; i < count; i++) {
         Dual *dual = l->duals.items[i];

@@ -1,19 +1,19 @@
 /* Array operations without a function argument. Arrays of tuples are several arrays: an operation is done on each. */
 #include "flow/internal.h"
 
-CtFlowArg ct_flow_lower_dim(Lower *l, CtSpan span, CtFlowArg array, uint32_t index) {
-    CtFlowStep *step = ct_flow_step(l, FLOW_DIM, span);
+CtFlowArg ct_flow_lower_dim(Lower *l, CtSourceRange range, CtFlowArg array, uint32_t index) {
+    CtFlowStep *step = ct_flow_step(l, FLOW_DIM, range);
     step->as.index = index;
     ct_flow_arg(l, step, array);
     return ct_flow_result(l, step, "n", ct_flow_scalar(l->flow, FLOW_I64));
 }
 
-CtFlowArgs ct_flow_lower_read(Lower *l, CtSpan span, const CtFlowArgs *arrays, const CtFlowArg *indices,
+CtFlowArgs ct_flow_lower_read(Lower *l, CtSourceRange range, const CtFlowArgs *arrays, const CtFlowArg *indices,
                               uint32_t count) {
     CtFlowArgs results = {0};
     for (uint32_t i = 0; i < arrays->count; i++) {
         const CtFlowType *type = arrays->items[i].type;
-        CtFlowStep *step = ct_flow_step(l, FLOW_READ, span);
+        CtFlowStep *step = ct_flow_step(l, FLOW_READ, range);
         ct_flow_arg(l, step, arrays->items[i]);
         for (uint32_t j = 0; j < count; j++) ct_flow_arg(l, step, indices[j]);
         type = type->rank == count ? type->element : ct_flow_array(l->flow, type->rank - count, type->element);
@@ -34,8 +34,8 @@ typedef struct Place { /* xs ! i ! j …: rows on the way are not made */
 
 static bool is_index(const CtCore *e) { return e->kind == CORE_ARRAY && e->as.call.of.array == ARRAY_INDEX; }
 
-static void check_index(Lower *l, CtSpan span, CtFlowArg index, CtFlowArg array, uint32_t dimension) {
-    CtFlowStep *check = ct_flow_step(l, FLOW_CHECK, span);
+static void check_index(Lower *l, CtSourceRange range, CtFlowArg index, CtFlowArg array, uint32_t dimension) {
+    CtFlowStep *check = ct_flow_step(l, FLOW_CHECK, range);
     check->as.index = dimension;
     ct_flow_arg(l, check, index);
     ct_flow_arg(l, check, array);
@@ -47,15 +47,15 @@ static Place lower_place(Lower *l, CtCore *e) {
     if (place.count == MOST_INDICES) ct_flow_lower_refuse(l, "an array of too many dimensions");
     CtFlowArg index = ct_flow_lower_one(l, e->as.call.args[1]);
     /* The element may be a tuple: only the outermost index can reach beyond the rows. */
-    check_index(l, e->span, index, place.arrays.items[0], place.count);
+    check_index(l, e->range, index, place.arrays.items[0], place.count);
     place.indices[place.count++] = index;
     if (e->type->kind == TYPE_ARRAY && place.arrays.items[0].type->rank > place.count) return place;
-    return (Place){.arrays = ct_flow_lower_read(l, e->span, &place.arrays, place.indices, place.count)};
+    return (Place){.arrays = ct_flow_lower_read(l, e->range, &place.arrays, place.indices, place.count)};
 }
 
 static CtFlowArgs lower_index(Lower *l, CtCore *e) {
     Place place = lower_place(l, e);
-    return place.count == 0 ? place.arrays : ct_flow_lower_read(l, e->span, &place.arrays, place.indices, place.count);
+    return place.count == 0 ? place.arrays : ct_flow_lower_read(l, e->range, &place.arrays, place.indices, place.count);
 }
 
 static CtFlowArgs one_result(Lower *l, CtFlowStep *step, const CtFlowType *type) {
@@ -67,7 +67,7 @@ static CtFlowArgs one_result(Lower *l, CtFlowStep *step, const CtFlowType *type)
 static CtFlowArgs lower_length(Lower *l, CtCore *e) {
     Place place = lower_place(l, e->as.call.args[0]);
     CtFlowArgs results = {0};
-    ct_push(l->arena, &results, ct_flow_lower_dim(l, e->span, place.arrays.items[0], place.count));
+    ct_push(l->arena, &results, ct_flow_lower_dim(l, e->range, place.arrays.items[0], place.count));
     return results;
 }
 
@@ -78,9 +78,9 @@ static CtFlowArgs lower_change(Lower *l, CtCore *e) {
     CtFlowArg index = {0};
     if (update) index = ct_flow_lower_one(l, e->as.call.args[1]);
     CtFlowArgs items = ct_flow_lower(l, e->as.call.args[update ? 2 : 1]);
-    if (update) check_index(l, e->span, index, arrays.items[0], 0);
+    if (update) check_index(l, e->range, index, arrays.items[0], 0);
     for (uint32_t i = 0; i < arrays.count; i++) {
-        CtFlowStep *step = ct_flow_step(l, update ? FLOW_UPDATE : FLOW_SNOC, e->span);
+        CtFlowStep *step = ct_flow_step(l, update ? FLOW_UPDATE : FLOW_SNOC, e->range);
         ct_flow_arg(l, step, arrays.items[i]);
         if (update) ct_flow_arg(l, step, index);
         ct_flow_arg(l, step, items.items[i]);
@@ -102,7 +102,7 @@ static CtFlowArgs each_array(Lower *l, CtCore *e, const CtFlowArgs *front, const
                              const CtFlowArgs *second) {
     CtFlowArgs results = {0};
     for (uint32_t i = 0; i < arrays->count; i++) {
-        CtFlowStep *step = ct_flow_step(l, FLOW_BULK, e->span);
+        CtFlowStep *step = ct_flow_step(l, FLOW_BULK, e->range);
         step->as.bulk = e->as.call.of.array;
         ct_flow_args_add(l, &step->args, front);
         ct_flow_arg(l, step, arrays->items[i]);
@@ -116,12 +116,12 @@ static CtFlowArgs each_array(Lower *l, CtCore *e, const CtFlowArgs *front, const
 static CtFlowArgs lower_replicate(Lower *l, CtCore *e) {
     CtFlowArg count = ct_flow_lower_one(l, e->as.call.args[0]);
     CtFlowArgs items = ct_flow_lower(l, e->as.call.args[1]), results = {0};
-    CtFlowStep *check = ct_flow_step(l, FLOW_CHECK_SIZE, e->span);
+    CtFlowStep *check = ct_flow_step(l, FLOW_CHECK_SIZE, e->range);
     check->as.bulk = ARRAY_REPLICATE;
     ct_flow_arg(l, check, count);
     const CtFlowTypes *types = ct_flow_types(l->flow, e->type);
     for (uint32_t i = 0; i < items.count; i++) {
-        CtFlowStep *step = ct_flow_step(l, FLOW_BULK, e->span);
+        CtFlowStep *step = ct_flow_step(l, FLOW_BULK, e->range);
         step->as.bulk = ARRAY_REPLICATE;
         ct_flow_arg(l, step, count);
         ct_flow_arg(l, step, items.items[i]);
@@ -132,10 +132,10 @@ static CtFlowArgs lower_replicate(Lower *l, CtCore *e) {
 
 static CtFlowArgs lower_iota(Lower *l, CtCore *e) {
     CtFlowArg count = ct_flow_lower_one(l, e->as.call.args[0]);
-    CtFlowStep *check = ct_flow_step(l, FLOW_CHECK_SIZE, e->span);
+    CtFlowStep *check = ct_flow_step(l, FLOW_CHECK_SIZE, e->range);
     check->as.bulk = ARRAY_IOTA;
     ct_flow_arg(l, check, count);
-    CtFlowStep *step = ct_flow_step(l, FLOW_BULK, e->span);
+    CtFlowStep *step = ct_flow_step(l, FLOW_BULK, e->range);
     step->as.bulk = ARRAY_IOTA;
     ct_flow_arg(l, step, count);
     return one_result(l, step, ct_flow_types(l->flow, e->type)->items[0]);
@@ -144,7 +144,7 @@ static CtFlowArgs lower_iota(Lower *l, CtCore *e) {
 /* One scalar, or the shape, of an array. */
 static CtFlowArgs lower_whole(Lower *l, CtCore *e) {
     CtFlowArgs array = ct_flow_lower(l, e->as.call.args[0]);
-    CtFlowStep *step = ct_flow_step(l, FLOW_BULK, e->span);
+    CtFlowStep *step = ct_flow_step(l, FLOW_BULK, e->range);
     step->as.bulk = e->as.call.of.array;
     ct_flow_arg(l, step, array.items[0]);
     if (e->as.call.of.array == ARRAY_SHAPE) {
@@ -155,8 +155,8 @@ static CtFlowArgs lower_whole(Lower *l, CtCore *e) {
     return one_result(l, step, ct_flow_types(l->flow, e->type)->items[0]);
 }
 
-static void check_slice(Lower *l, CtSpan span, const CtFlowArgs *args) {
-    CtFlowStep *check = ct_flow_step(l, FLOW_CHECK_SLICE, span);
+static void check_slice(Lower *l, CtSourceRange range, const CtFlowArgs *args) {
+    CtFlowStep *check = ct_flow_step(l, FLOW_CHECK_SLICE, range);
     for (uint32_t i = 0; i < 3; i++) ct_flow_arg(l, check, args[i].items[0]);
 }
 
@@ -166,7 +166,7 @@ static CtFlowArgs lower_rearranged(Lower *l, CtCore *e) {
     switch (e->as.call.of.array) {
     case ARRAY_APPEND: return each_array(l, e, &none, &args[0], &args[1]);
     case ARRAY_GATHER: return each_array(l, e, &args[1], &args[0], &none);
-    case ARRAY_SLICE: check_slice(l, e->span, args); __attribute__((fallthrough));
+    case ARRAY_SLICE: check_slice(l, e->range, args); __attribute__((fallthrough));
     case ARRAY_RESHAPE:
         ct_flow_args_add(l, &front, &args[0]);
         ct_flow_args_add(l, &front, &args[1]);
@@ -227,14 +227,14 @@ CtFlowArgs ct_flow_lower_array_literal(Lower *l, CtCore *e) {
         items[i] = ct_flow_lower(l, e->as.call.args[i]);
         for (uint32_t j = 0; j < items[i].count; j++) literals &= items[i].items[j].var == NULL;
         for (uint32_t j = 0; i > 0 && element->kind == TYPE_ARRAY && j < types->count; j++) {
-            CtFlowStep *check = ct_flow_step(l, FLOW_CHECK_SHAPE, e->as.call.args[i]->span);
+            CtFlowStep *check = ct_flow_step(l, FLOW_CHECK_SHAPE, e->as.call.args[i]->range);
             check->as.index = i;
             ct_flow_arg(l, check, items[0].items[j]);
             ct_flow_arg(l, check, items[i].items[j]);
         }
     }
     for (uint32_t j = 0; j < types->count; j++) {
-        CtFlowStep *step = ct_flow_step(l, literals ? FLOW_LITERALS : FLOW_ITEMS, e->span);
+        CtFlowStep *step = ct_flow_step(l, literals ? FLOW_LITERALS : FLOW_ITEMS, e->range);
         for (uint32_t i = 0; i < count; i++) ct_flow_arg(l, step, items[i].items[j]);
         ct_push(l->arena, &results, ct_flow_result(l, step, NULL, types->items[j]));
     }

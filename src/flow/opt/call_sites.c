@@ -1,19 +1,19 @@
 /* What is known of functions as a whole: which are told where a failure in the library is to be shown; which may wait
- * for themselves; which end in each other. And the sites: spans by number. */
+ * for themselves; which end in each other. And the sites: source ranges by number. */
 #include "flow/opt/passes.h"
 
 /* ---- sites ---- */
 
-bool ct_flow_is_user(const CtFlow *flow, CtSpan span) {
-    return span.source != 0 && !flow->core->context->sources.items[span.source].is_library;
+bool ct_flow_is_user(const CtFlow *flow, CtSourceRange range) {
+    return range.source != 0 && !flow->core->context->sources.items[range.source].is_library;
 }
 
-uint32_t ct_flow_site(CtFlow *flow, CtSpan span) {
-    if (span.source == 0) return 0;
-    uint64_t key = ((uint64_t)span.source * 0x9E3779B97F4A7C15u) ^ ((uint64_t)span.start << 32 | span.end);
+uint32_t ct_flow_site(CtFlow *flow, CtSourceRange range) {
+    if (range.source == 0) return 0;
+    uint64_t key = ((uint64_t)range.source * 0x9E3779B97F4A7C15u) ^ ((uint64_t)range.start << 32 | range.end);
     uint32_t known = (uint32_t)(uintptr_t)ct_map_get(&flow->site_numbers, key);
-    if (known != 0 && memcmp(&flow->sites.items[known], &span, sizeof span) == 0) return known;
-    ct_push(flow->arena, &flow->sites, span);
+    if (known != 0 && memcmp(&flow->sites.items[known], &range, sizeof range) == 0) return known;
+    ct_push(flow->arena, &flow->sites, range);
     uint32_t number = flow->sites.count - 1;
     ct_map_set(flow->arena, &flow->site_numbers, key, (void *)(uintptr_t)number); // NOLINT
     return number;
@@ -103,14 +103,14 @@ typedef struct Placing {
 
 static void place_step(void *data, CtFlowStep *step) {
     Placing *p = data;
-    if (!p->function->takes_place && ct_flow_step_fails(step) && !ct_flow_is_user(p->flow, step->span))
-        p->function->takes_place = p->changed = true;
+    if (!p->function->takes_call_site && ct_flow_step_fails(step) && !ct_flow_is_user(p->flow, step->range))
+        p->function->takes_call_site = p->changed = true;
 }
 
-static void place_call(void *data, CtFlowFunction *callee, CtSpan span, bool tail) {
+static void place_call(void *data, CtFlowFunction *callee, CtSourceRange range, bool tail) {
     Placing *p = data;
-    if (!p->function->takes_place && callee->takes_place && (tail || !ct_flow_is_user(p->flow, span)))
-        p->function->takes_place = p->changed = true;
+    if (!p->function->takes_call_site && callee->takes_call_site && (tail || !ct_flow_is_user(p->flow, range)))
+        p->function->takes_call_site = p->changed = true;
 }
 
 /* ---- cycles of calls ---- */
@@ -128,28 +128,28 @@ static void find_cycles(CtFlow *flow) {
 }
 
 /* Functions that end in each other share their parameters. */
-static bool share_places(CtFlow *flow) {
+static bool share_call_sites(CtFlow *flow) {
     bool changed = false;
     CtMap groups = {0};
     for (uint32_t i = 0; i < flow->functions.count; i++) {
         const CtFlowFunction *f = flow->functions.items[i];
-        if (f->group != 0 && f->takes_place) ct_map_set(flow->arena, &groups, f->group, NULL);
+        if (f->group != 0 && f->takes_call_site) ct_map_set(flow->arena, &groups, f->group, NULL);
     }
     for (uint32_t i = 0; i < flow->functions.count; i++) {
         CtFlowFunction *f = flow->functions.items[i];
-        if (f->group == 0 || f->takes_place || !ct_map_has(&groups, f->group)) continue;
-        f->takes_place = changed = true;
+        if (f->group == 0 || f->takes_call_site || !ct_map_has(&groups, f->group)) continue;
+        f->takes_call_site = changed = true;
     }
     return changed;
 }
 
-static void find_places(CtFlow *flow) {
+static void find_call_sites(CtFlow *flow) {
     Placing p = {flow, NULL, true};
     while (p.changed) {
-        p.changed = share_places(flow);
+        p.changed = share_call_sites(flow);
         for (uint32_t i = flow->functions.count; i-- > 0;) {
             p.function = flow->functions.items[i];
-            if (p.function->takes_place) continue;
+            if (p.function->takes_call_site) continue;
             ct_flow_each_step(p.function->body, place_step, &p);
             ct_flow_each_call(p.function->body, place_call, &p);
         }
@@ -163,8 +163,8 @@ typedef struct Reach {
     CT_VEC(CtFlowFunction *) todo;
 } Reach;
 
-static void reach(void *data, CtFlowFunction *callee, CtSpan span, bool tail) {
-    (void)span, (void)tail;
+static void reach(void *data, CtFlowFunction *callee, CtSourceRange range, bool tail) {
+    (void)range, (void)tail;
     Reach *r = data;
     if (callee->reached) return;
     callee->reached = true;
@@ -174,7 +174,7 @@ static void reach(void *data, CtFlowFunction *callee, CtSpan span, bool tail) {
 void ct_flow_drop_unreached(CtFlow *flow) {
     Reach r = {.arena = flow->arena};
     for (uint32_t i = 0; i < flow->functions.count; i++) flow->functions.items[i]->reached = false;
-    reach(&r, flow->entry, CT_NO_SPAN, false);
+    reach(&r, flow->entry, CT_NO_RANGE, false);
     while (r.todo.count > 0) {
         CtFlowFunction *function = r.todo.items[--r.todo.count];
         ct_flow_each_call(function->body, reach, &r);
@@ -199,16 +199,16 @@ void ct_flow_drop_unreached(CtFlow *flow) {
 
 /* ---- which functions of groups are called from outside ---- */
 
-static void find_door(void *data, CtFlowFunction *callee, CtSpan span, bool tail) {
-    (void)span;
+static void find_door(void *data, CtFlowFunction *callee, CtSourceRange range, bool tail) {
+    (void)range;
     const CtFlowFunction *caller = data;
     if (!tail || caller->group == 0 || caller->group != callee->group) callee->has_door = true;
 }
 
-void ct_flow_places(CtFlow *flow) {
+void ct_flow_call_sites(CtFlow *flow) {
     ct_flow_drop_unreached(flow);
     find_cycles(flow);
-    find_places(flow);
+    find_call_sites(flow);
     flow->entry->has_door = true;
     for (uint32_t i = 0; i < flow->constants.count; i++) flow->constants.items[i]->function->has_door = true;
     for (uint32_t i = 0; i < flow->functions.count; i++)

@@ -6,10 +6,10 @@
 
 enum { SHORT = 3 }; /* steps that stay where they are */
 
-typedef struct Messages {
+typedef struct ColdPaths {
     CtFlow *flow;
     CtFlowFunction *function;
-} Messages;
+} ColdPaths;
 
 typedef struct Text {
     CtFlowCopy copy;
@@ -24,29 +24,29 @@ static CtFlowArg capture(void *data, CtFlowVar *var) {
     return flow_of(param);
 }
 
-static bool is_message(const CtFlowBlock *block) {
+static bool is_cold_path(const CtFlowBlock *block) {
     const CtFlowStep *last = block->steps.count > 0 ? block->steps.items[block->steps.count - 1] : NULL;
     return last != NULL && last->kind == FLOW_FAIL && last->as.fail.text == NULL && last->args.items[0].var != NULL &&
            ct_flow_size(block) > SHORT && !ct_flow_leaves(block);
 }
 
-static void take_out(Messages *m, CtFlowBlock *block) {
+static void take_out(ColdPaths *m, CtFlowBlock *block) {
     CtFlowStep *fail = block->steps.items[block->steps.count - 1];
     CtFlowFunction *function =
-        ct_flow_function(m->flow, ct_format(m->flow->arena, "%s_message", m->function->name), fail->span);
-    Text t = {.copy = {.flow = m->flow, .into = function, .outer = capture, .place = CT_NO_SPAN}};
+        ct_flow_function(m->flow, ct_format(m->flow->arena, "%s_message", m->function->name), fail->range);
+    Text t = {.copy = {.flow = m->flow, .into = function, .outer = capture, .place = CT_NO_RANGE}};
     t.copy.data = &t;
     CtFlowBlock making = *block;
     making.params.count = 0; /* of a loop: captured like others */
     making.steps.count--;
     making.exit = EXIT_RETURN;
     making.values = fail->args;
-    function->is_message = true;
+    function->is_cold_path = true;
     function->body = ct_flow_copy_block(&t.copy, &making);
     ct_flow_types_add(m->flow, &function->results, &(CtFlowTypes){&fail->args.items[0].type, 1});
 
     CtFlowStep *call = CT_NEW(m->flow->arena, CtFlowStep);
-    *call = (CtFlowStep){.kind = FLOW_CALL, .span = fail->span, .args = t.captured, .as.function = function};
+    *call = (CtFlowStep){.kind = FLOW_CALL, .range = fail->range, .args = t.captured, .as.function = function};
     CtFlowVar *text = ct_flow_fresh(m->flow, m->function, "text", fail->args.items[0].type);
     ct_push(m->flow->arena, &call->results, text);
     block->steps.count = 0;
@@ -56,8 +56,8 @@ static void take_out(Messages *m, CtFlowBlock *block) {
     ct_push(m->flow->arena, &fail->args, flow_of(text));
 }
 
-static void visit(Messages *m, CtFlowBlock *block) {
-    if (is_message(block)) {
+static void visit(ColdPaths *m, CtFlowBlock *block) {
+    if (is_cold_path(block)) {
         take_out(m, block);
         return;
     }
@@ -67,9 +67,9 @@ static void visit(Messages *m, CtFlowBlock *block) {
     }
 }
 
-void ct_flow_messages(CtFlow *flow) {
+void ct_flow_cold_paths(CtFlow *flow) {
     for (uint32_t i = 0, count = flow->functions.count; i < count; i++) {
-        Messages m = {flow, flow->functions.items[i]};
-        if (!m.function->is_message) visit(&m, m.function->body);
+        ColdPaths m = {flow, flow->functions.items[i]};
+        if (!m.function->is_cold_path) visit(&m, m.function->body);
     }
 }

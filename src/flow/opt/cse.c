@@ -173,7 +173,7 @@ static void visit_branches(Cse *c, const CtFlowStep *step) {
     }
 }
 
-/* Whether two values that a loop carries are the same in each turn when they were at first. */
+/* Whether two values that a loop carries are the same in each iteration when they were at first. */
 static bool stay_same(const Cse *c, const CtFlowStep *loop, uint32_t a, uint32_t b) {
     const CtFlowBlock *block = loop->as.loop.block;
     const CtFlowStep *mine = ct_flow_fact(&c->facts, &block->values.items[a])->maker,

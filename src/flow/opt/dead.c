@@ -3,7 +3,7 @@
  *
  * Something is used when it goes into what must happen (the entry's results, failures, what may not end), or into
  * something that is used. A sweep from the last step to the first finds it, again and again until nothing new is: what
- * a loop carries may be used in its next turn, a parameter in a function that has been looked at. */
+ * a loop carries may be used in its next iteration, a parameter in a function that has been looked at. */
 #include "flow/opt/passes.h"
 
 typedef struct Uses { /* of a function */
@@ -52,7 +52,7 @@ static void use_params(Dead *d, const CtFlowFunction *callee, const CtFlowArgs *
 
 static void find(Dead *d, const CtFlowBlock *block, const CtFlowStep *owner);
 
-/* Whether what a loop carries in this place is used: behind it, or in a turn. */
+/* Whether what a loop carries in this place is used: behind it, or in a iteration. */
 static bool is_carried(const Dead *d, const CtFlowStep *loop, uint32_t index) {
     return is_used(d, loop->results.items[index]) || is_used(d, loop->as.loop.block->params.items[1 + index]) ||
            loop->as.loop.initial;
@@ -150,7 +150,7 @@ static void drop_of_loop(Dead *d, CtFlowStep *step) {
     CtFlowBlock *block = step->as.loop.block;
     uint32_t carried = step->as.loop.carried, count = 0;
     bool *kept = CT_NEW_ARRAY(d->flow->arena, bool, step->results.count + 2);
-    kept[0] = true; /* the number of turns; the index */
+    kept[0] = true; /* the number of iterations; the index */
     for (uint32_t i = 0; i < step->results.count; i++) {
         kept[1 + i] = step->as.loop.initial || (i < carried ? is_carried(d, step, i) : is_made(d, step, i));
         count += i < carried && kept[1 + i];

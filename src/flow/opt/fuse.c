@@ -1,11 +1,11 @@
 /* Two loops over the same length become one, so that what the first makes is used while it is at hand, and need not be
  * an array when nothing else looks at it (vertical), and so that both read their arrays once (horizontal).
  *
- * The turns of the two are interleaved. Of the steps between, those that use what the first makes come behind the one
- * loop, the others before it: so the first is moved over these, the second over those. That is allowed where only one
- * of the loops can fail, and what it is moved over cannot: the first failure in the program's order is the one told.
- * The second loop may look at what the first makes only at its own index. Reductions of whole arrays that a loop makes
- * are loops for this; when they cannot be fused they stay what they were. */
+ * The iterations of the two are interleaved. Of the steps between, those that use what the first makes come behind the
+ * one loop, the others before it: so the first is moved over these, the second over those. That is allowed where only
+ * one of the loops can fail, and what it is moved over cannot: the first failure in the program's order is the one
+ * told. The second loop may look at what the first makes only at its own index. Reductions of whole arrays that a loop
+ * makes are loops for this; when they cannot be fused they stay what they were. */
 #include "flow/opt/passes.h"
 
 enum {
@@ -174,7 +174,7 @@ static bool is_given(const CtFlowStep *call, const CtFlowType *type) {
     return false;
 }
 
-/* Whether a call in a block is given an object such as this loop carries: one thread takes all turns then. */
+/* Whether a call in a block is given an object such as this loop carries: one thread takes all iterations then. */
 static bool hands_over(const CtFlowStep *loop, const CtFlowBlock *block) {
     for (uint32_t i = 0; i < block->steps.count; i++) {
         const CtFlowStep *step = block->steps.items[i];
@@ -187,8 +187,8 @@ static bool hands_over(const CtFlowStep *loop, const CtFlowBlock *block) {
     return false;
 }
 
-/* A loop with another in each turn, whose turns several threads may take, and one whose turns they may not: a light
- * fold, or one that hands what it carries to a call. One loop would be the second. */
+/* A loop with another in each iteration, whose iterations several threads may take, and one whose iterations they may
+ * not: a light fold, or one that hands what it carries to a call. One loop would be the second. */
 static bool stay_apart(Fuse *f, const CtFlowStep *first, const CtFlowStep *second) {
     const CtFlowBlock *a = first->as.loop.block, *b = second->as.loop.block;
     if (f->loops > 0 || !has_loop(a)) return false;
@@ -244,7 +244,7 @@ static CtFlowStep *join(Fuse *f, const CtFlowStep *first, const CtFlowStep *seco
     uint32_t carried_a = first->as.loop.carried, carried_b = second->as.loop.carried;
     CtFlowStep *loop = CT_NEW(f->arena, CtFlowStep);
     *loop = *second;
-    if (!ct_flow_is_total(&f->effects, first)) loop->span = first->span;
+    if (!ct_flow_is_total(&f->effects, first)) loop->range = first->range;
     use_elements(f, first, b);
     ct_flow_stands(&f->now, a->params.items[0], flow_of(b->params.items[0]));
     ct_push(f->arena, &block->params, b->params.items[0]);
@@ -253,7 +253,7 @@ static CtFlowStep *join(Fuse *f, const CtFlowStep *first, const CtFlowStep *seco
     for (uint32_t i = 0; i < a->steps.count; i++) ct_push(f->arena, &block->steps, a->steps.items[i]);
     for (uint32_t i = 0; i < b->steps.count; i++) ct_push(f->arena, &block->steps, b->steps.items[i]);
     block->exit = EXIT_YIELD;
-    block->span = b->span;
+    block->range = b->range;
     add_args(f, &block->values, &a->values, 0, carried_a);
     add_args(f, &block->values, &b->values, 0, carried_b);
     add_args(f, &block->values, &a->values, carried_a, a->values.count);
@@ -305,10 +305,10 @@ static bool fuse_with(Fuse *f, Steps *steps, CtFlowStep **loop, uint32_t *at) {
 
 /* ---- reductions of whole arrays ---- */
 
-static CtFlowStep *new_step(Fuse *f, CtFlowStepKind kind, CtSpan span) {
+static CtFlowStep *new_step(Fuse *f, CtFlowStepKind kind, CtSourceRange range) {
     CtFlowStep *step = CT_NEW(f->arena, CtFlowStep);
     step->kind = kind;
-    step->span = span;
+    step->range = range;
     return step;
 }
 
@@ -318,13 +318,13 @@ static CtFlowArg new_result(Fuse *f, CtFlowStep *step, const char *name, const C
     return flow_of(var);
 }
 
-/* A reduction as a fold of so many turns. */
+/* A reduction as a fold of so many iterations. */
 static CtFlowStep *as_fold(Fuse *f, const CtFlowStep *step, CtFlowArg count) {
     CtPrim prim = PRIM_ADD;
     CtFlowArg first = {0};
     ct_flow_reduction(step, &prim, &first);
-    CtFlowStep *fold = new_step(f, FLOW_LOOP, step->span), *read = new_step(f, FLOW_READ, step->span),
-               *add = new_step(f, FLOW_PRIM, step->span);
+    CtFlowStep *fold = new_step(f, FLOW_LOOP, step->range), *read = new_step(f, FLOW_READ, step->range),
+               *add = new_step(f, FLOW_PRIM, step->range);
     CtFlowBlock *block = fold->as.loop.block = CT_NEW(f->arena, CtFlowBlock);
     CtFlowVar *index = ct_flow_fresh(f->flow, f->function, "i", f->facts.integer),
               *acc = ct_flow_fresh(f->flow, f->function, "acc", first.type);
@@ -343,7 +343,7 @@ static CtFlowStep *as_fold(Fuse *f, const CtFlowStep *step, CtFlowArg count) {
     ct_push(f->arena, &block->steps, read);
     ct_push(f->arena, &block->steps, add);
     block->exit = EXIT_YIELD;
-    block->span = step->span;
+    block->range = step->range;
     return fold;
 }
 
@@ -353,17 +353,19 @@ static void insert(Fuse *f, Steps *steps, uint32_t at, CtFlowStep *step) {
     steps->items[at] = step;
 }
 
-/* Fails as the largest or smallest of no elements does. It stands right before the loop, which has no turn then. */
+/* Fails as the largest or smallest of no elements does. It stands right before the loop, which has no iteration then.
+ */
 static void insert_guard(Fuse *f, Steps *steps, uint32_t at, const CtFlowStep *step, CtFlowArg count) {
-    CtFlowStep *test = new_step(f, FLOW_PRIM, step->span), *choice = new_step(f, FLOW_SWITCH, step->span),
-               *fail = new_step(f, FLOW_FAIL, step->span);
+    CtFlowStep *test = new_step(f, FLOW_PRIM, step->range), *choice = new_step(f, FLOW_SWITCH, step->range),
+               *fail = new_step(f, FLOW_FAIL, step->range);
     CtFlowBlock *none = CT_NEW(f->arena, CtFlowBlock), *some = CT_NEW(f->arena, CtFlowBlock);
     test->as.prim = PRIM_INT_EQ;
     ct_push(f->arena, &test->args, count);
     ct_push(f->arena, &test->args, (CtFlowArg){.type = f->facts.integer});
     ct_push(f->arena, &choice->args, new_result(f, test, NULL, f->facts.integer));
     fail->as.fail.code = CT_E0505;
-    fail->as.fail.text = ct_format(f->arena, "%s of an array without elements", ct_core_array_info(step->as.bulk)->name);
+    fail->as.fail.text =
+        ct_format(f->arena, "%s of an array without elements", ct_core_array_info(step->as.bulk)->name);
     ct_push(f->arena, &none->steps, fail);
     none->exit = EXIT_NEVER;
     some->exit = EXIT_YIELD;
@@ -375,14 +377,14 @@ static void insert_guard(Fuse *f, Steps *steps, uint32_t at, const CtFlowStep *s
     insert(f, steps, at + 1, choice);
 }
 
-/* The number of turns of the fold that a reduction of an array may be: what a loop makes, or a row, which need not be
- * made then. */
-static bool turns_of(Fuse *f, Steps *steps, const CtFlowStep *step, CtFlowArg *count) {
+/* The number of iterations of the fold that a reduction of an array may be: what a loop makes, or a row, which need not
+ * be made then. */
+static bool iterations_of(Fuse *f, Steps *steps, const CtFlowStep *step, CtFlowArg *count) {
     const CtFlowFact *fact = ct_flow_fact(&f->facts, &step->args.items[0]);
     const CtFlowStep *made = fact->maker;
     if (made == NULL) return false;
     if (made->kind == FLOW_READ && made->args.items[0].type->rank >= made->args.count) {
-        CtFlowStep *dim = new_step(f, FLOW_DIM, step->span);
+        CtFlowStep *dim = new_step(f, FLOW_DIM, step->range);
         ct_push(f->arena, &dim->args, step->args.items[0]);
         *count = new_result(f, dim, "n", f->facts.integer);
         ct_flow_facts_step(&f->facts, dim, f->depth);
@@ -415,7 +417,7 @@ static bool fuse_reduction(Fuse *f, Steps *steps, const CtFlowStep *step, CtFlow
     CtFlowArg count;
     CtPrim prim;
     CtFlowArg first;
-    if (!ct_flow_reduction(step, &prim, &first) || !turns_of(f, steps, step, &count)) return false;
+    if (!ct_flow_reduction(step, &prim, &first) || !iterations_of(f, steps, step, &count)) return false;
     bool is_row = ct_flow_fact(&f->facts, &step->args.items[0])->maker->kind == FLOW_READ;
     uint32_t at = steps->count;
     CtFlowVar *known = carried_already(f, step, prim, &first);

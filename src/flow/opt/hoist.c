@@ -1,13 +1,13 @@
-/* What is the same at each turn of a loop is done once, before it.
+/* What is the same at each iteration of a loop is done once, before it.
  *
  * What cannot fail, is cheap and may be done for nothing goes in front of the loop. The rest only if the loop certainly
- * comes to it: all that stands before it in the block cannot fail, or has gone in front too, and there is a turn. Where
- * the number of turns is not known, that is asked for there, once:
+ * comes to it: all that stands before it in the block cannot fail, or has gone in front too, and there is a iteration.
+ * Where the number of iterations is not known, that is asked for there, once:
  *
  *     some = intLt 0 n
  *     x = switch some { case 1: …, yield x; else: yield 0 }
  *
- * So a check of what does not change is made once; if it fails, the first turn would have. */
+ * So a check of what does not change is made once; if it fails, the first iteration would have. */
 #include "flow/opt/passes.h"
 
 typedef struct Hoist {
@@ -70,14 +70,15 @@ static bool is_free(const Hoist *h, const CtFlowStep *step) {
     }
 }
 
-/* Whether it is a slice as long as the loop has turns, whose check goes in front: it costs no more than the loop. */
+/* Whether it is a slice as long as the loop has iterations, whose check goes in front: it costs no more than the loop.
+ */
 static bool is_fair(const Hoist *h, const CtFlowStep *step, const CtFlowStep *loop) {
     return step->kind == FLOW_BULK && step->as.bulk == ARRAY_SLICE &&
            ct_flow_same_length(&h->facts, ct_flow_length_of(&h->facts, step->args.items[1]),
                                ct_flow_length_of(&h->facts, loop->args.items[0]));
 }
 
-/* Whether the loop changes what it makes: then that is made anew at each turn. */
+/* Whether the loop changes what it makes: then that is made anew at each iteration. */
 static bool is_changed(Hoist *h, const CtFlowStep *step, const CtFlowBlock *block) {
     bool taken = false;
     ct_flow_mark_results(&h->marks, step, true);
@@ -127,10 +128,10 @@ static bool may_ask(const CtFlowStep *step, bool certain) {
 
 /* ---- the question ---- */
 
-static CtFlowStep *new_step(Hoist *h, CtFlowStepKind kind, CtSpan span, Steps *to) {
+static CtFlowStep *new_step(Hoist *h, CtFlowStepKind kind, CtSourceRange range, Steps *to) {
     CtFlowStep *step = CT_NEW(h->arena, CtFlowStep);
     step->kind = kind;
-    step->span = span;
+    step->range = range;
     ct_push(h->arena, to, step);
     return step;
 }
@@ -142,26 +143,26 @@ static CtFlowArg new_result(Hoist *h, CtFlowStep *step, const char *name, const 
     return flow_of(var);
 }
 
-/* What stands for a result where the loop has no turn. */
+/* What stands for a result where the loop has no iteration. */
 static CtFlowArg nothing(Hoist *h, CtFlowBlock *block, const CtFlowVar *result) {
     if (!ct_flow_is_object(result->type)) return (CtFlowArg){.type = result->type};
     Steps steps = {block->steps.items, block->steps.count, block->steps.capacity};
-    CtFlowStep *none = new_step(h, FLOW_ITEMS, CT_NO_SPAN, &steps);
+    CtFlowStep *none = new_step(h, FLOW_ITEMS, CT_NO_RANGE, &steps);
     block->steps.items = steps.items;
     block->steps.count = steps.count;
     block->steps.capacity = steps.capacity;
     return new_result(h, none, NULL, result->type);
 }
 
-/* The steps in a switch that asks whether the loop has a turn; what they give is a result of the switch. Only in this
- * loop's block does that stand for them: the switch itself may be in the block of the next loop. */
+/* The steps in a switch that asks whether the loop has a iteration; what they give is a result of the switch. Only in
+ * this loop's block does that stand for them: the switch itself may be in the block of the next loop. */
 static void ask(Hoist *h, Steps *out, const CtFlowStep *loop, const Steps *steps) {
-    CtFlowStep *test = new_step(h, FLOW_PRIM, loop->span, out);
+    CtFlowStep *test = new_step(h, FLOW_PRIM, loop->range, out);
     test->as.prim = PRIM_INT_LT;
     ct_push(h->arena, &test->args, (CtFlowArg){.type = h->facts.integer});
     ct_push(h->arena, &test->args, loop->args.items[0]);
     CtFlowArg some = new_result(h, test, "some", h->facts.integer);
-    CtFlowStep *choice = new_step(h, FLOW_SWITCH, loop->span, out);
+    CtFlowStep *choice = new_step(h, FLOW_SWITCH, loop->range, out);
     CtFlowBlock *yes = CT_NEW(h->arena, CtFlowBlock), *no = CT_NEW(h->arena, CtFlowBlock);
     ct_push(h->arena, &choice->args, some);
     choice->as.cases.branches = CT_NEW_ARRAY(h->arena, CtFlowBranch, 2);
@@ -169,7 +170,7 @@ static void ask(Hoist *h, Steps *out, const CtFlowStep *loop, const Steps *steps
     choice->as.cases.branches[1] = (CtFlowBranch){0, no};
     choice->as.cases.count = 2;
     yes->exit = no->exit = EXIT_YIELD;
-    yes->span = no->span = loop->span;
+    yes->range = no->range = loop->range;
     ct_flow_values_clear(&h->now, h->arena);
     for (uint32_t i = 0; i < steps->count; i++) {
         const CtFlowStep *step = steps->items[i];
@@ -196,8 +197,8 @@ static bool uses_any(Hoist *h, const CtFlowStep *step, const Steps *of) {
 
 static void hoist_from(Hoist *h, Steps *out, CtFlowStep *loop) {
     CtFlowBlock *block = loop->as.loop.block;
-    const CtFlowArg *turns = &loop->args.items[0];
-    bool certain = turns->var == NULL && turns->lit.integer > 0, comes = true;
+    const CtFlowArg *iterations = &loop->args.items[0];
+    bool certain = iterations->var == NULL && iterations->lit.integer > 0, comes = true;
     Steps asked = {0}, behind = {0}; /* slices stand behind the question, in which they are checked */
     uint32_t kept = 0;
     for (uint32_t i = 0; i < block->steps.count; i++) {

@@ -1,13 +1,14 @@
-/* Checks that are the same at each turn of a loop go in front of it, out of the loops and branches in which they stand,
- * so that the loop cannot fail and may be fused, or moved. What goes in front is the first turn, of which only what
- * these checks need is left by `drop_dead`; hoist.c moves what is the same as a whole.
+/* Checks that are the same at each iteration of a loop go in front of it, out of the loops and branches in which they
+ * stand, so that the loop cannot fail and may be fused, or moved. What goes in front is the first iteration, of which
+ * only what these checks need is left by `drop_dead`; hoist.c moves what is the same as a whole.
  *
  *     loop n do i                   some = intLt 0 n
  *       … loop m do j        →      switch some { case 1: loop m do j { check 0 of j, xs }; yield  else: yield }
  *           check 0 of j, xs        loop n do i
  *           …                         … loop m do j …
  *
- * They are those up to the first that depends on the turn, in the order of the turn: so what fails first still does. */
+ * They are those up to the first that depends on the iteration, in the order of the iteration: so what fails first
+ * still does. */
 #include "flow/opt/passes.h"
 
 enum { DEEPEST = 8, PATIENCE = 100 }; /* steps that are looked through for one argument */
@@ -35,7 +36,8 @@ static bool are_same(Split *s, const CtFlowArgs *args, int deep) {
     return true;
 }
 
-/* Whether a value is the same at each turn of the loop, or of a loop inside at the same turn of that, and cheap. */
+/* Whether a value is the same at each iteration of the loop, or of a loop inside at the same iteration of that, and
+ * cheap. */
 static bool is_same(Split *s, const CtFlowArg *arg, int deep) {
     const CtFlowFact *fact = ct_flow_fact(&s->facts, arg);
     if (arg->var == NULL || fact->depth <= s->depth) return true;
@@ -92,16 +94,16 @@ static uint32_t steps_that_go(Split *s, const CtFlowBlock *block) {
 
 /* ---- taking them out ---- */
 
-static CtFlowStep *new_step(Split *s, CtFlowStepKind kind, CtSpan span, Steps *to) {
+static CtFlowStep *new_step(Split *s, CtFlowStepKind kind, CtSourceRange range, Steps *to) {
     CtFlowStep *step = CT_NEW(s->arena, CtFlowStep);
     step->kind = kind;
-    step->span = span;
+    step->range = range;
     ct_push(s->arena, to, step);
     return step;
 }
 
-/* So many steps of the loop's first turn. */
-static void copy_first_turn(Split *s, const CtFlowStep *loop, uint32_t count, Steps *to) {
+/* So many steps of the loop's first iteration. */
+static void copy_first_iteration(Split *s, const CtFlowStep *loop, uint32_t count, Steps *to) {
     const CtFlowBlock *block = loop->as.loop.block;
     CtFlowCopy copy = {.flow = s->flow, .into = s->function};
     ct_flow_copy_stands(&copy, block->params.items[0], (CtFlowArg){.type = s->facts.integer});
@@ -127,14 +129,14 @@ static void remove_checks(CtFlowBlock *block, uint32_t count) {
 static CtFlowBlock *branch(Split *s, CtFlowStep *choice, uint32_t index, uint32_t tag) {
     CtFlowBlock *block = CT_NEW(s->arena, CtFlowBlock);
     block->exit = EXIT_YIELD;
-    block->span = choice->span;
+    block->range = choice->range;
     choice->as.cases.branches[index] = (CtFlowBranch){tag, block};
     return block;
 }
 
-/* Steps for the case that a loop has a turn. */
+/* Steps for the case that a loop has a iteration. */
 static void ask(Split *s, const CtFlowStep *loop, const Steps *steps, Steps *out) {
-    CtFlowStep *test = new_step(s, FLOW_PRIM, loop->span, out), *choice = new_step(s, FLOW_SWITCH, loop->span, out);
+    CtFlowStep *test = new_step(s, FLOW_PRIM, loop->range, out), *choice = new_step(s, FLOW_SWITCH, loop->range, out);
     CtFlowVar *some = ct_flow_fresh(s->flow, s->function, "some", s->facts.integer);
     test->as.prim = PRIM_INT_LT;
     ct_push(s->arena, &test->args, (CtFlowArg){.type = s->facts.integer});
@@ -149,13 +151,13 @@ static void ask(Split *s, const CtFlowStep *loop, const Steps *steps, Steps *out
 }
 
 static void split(Split *s, CtFlowStep *loop, Steps *out) {
-    const CtFlowArg *turns = &loop->args.items[0];
+    const CtFlowArg *iterations = &loop->args.items[0];
     s->loop = loop;
     uint32_t count = loop->as.loop.initial ? 0 : steps_that_go(s, loop->as.loop.block);
-    if (count == 0 || (turns->var == NULL && turns->lit.integer <= 0)) return;
-    Steps turn = {0};
-    copy_first_turn(s, loop, count, turns->var == NULL ? out : &turn);
-    if (turns->var != NULL) ask(s, loop, &turn, out);
+    if (count == 0 || (iterations->var == NULL && iterations->lit.integer <= 0)) return;
+    Steps iteration = {0};
+    copy_first_iteration(s, loop, count, iterations->var == NULL ? out : &iteration);
+    if (iterations->var != NULL) ask(s, loop, &iteration, out);
     remove_checks(loop->as.loop.block, count);
 }
 
@@ -176,7 +178,7 @@ static void visit(Split *s, CtFlowBlock *block, uint32_t depth) {
     block->steps.capacity = out.capacity;
 }
 
-void ct_flow_split_checks(CtFlow *flow) {
+void ct_flow_hoist_checks(CtFlow *flow) {
     Split s = {.flow = flow, .arena = flow->arena, .effects = ct_flow_effects(flow)};
     for (uint32_t i = 0; i < flow->functions.count; i++) {
         s.function = flow->functions.items[i];

@@ -57,7 +57,7 @@ static const CtFlowBlock *known_part(const Inline *s, const CtFlowFunction *call
     return NULL;
 }
 
-static CtFlowBlock *copy_body(Inline *s, const CtFlowFunction *callee, const CtFlowArgs *args, CtSpan place) {
+static CtFlowBlock *copy_body(Inline *s, const CtFlowFunction *callee, const CtFlowArgs *args, CtSourceRange place) {
     const CtFlowBlock *body = known_part(s, callee, args);
     CtFlowCopy copy = {.flow = s->flow, .into = s->function, .place = place};
     for (uint32_t i = 0; i < callee->params.count; i++)
@@ -81,13 +81,13 @@ static CtFlowArgs fresh_results(CtFlow *flow, CtFlowFunction *function, CtFlowSt
 }
 
 void ct_flow_yield_instead(CtFlow *flow, CtFlowFunction *function, CtFlowBlock *block, const CtFlowTypes *types,
-                           CtSpan span) {
+                           CtSourceRange range) {
     if (block->exit == EXIT_RETURN) {
         block->exit = EXIT_YIELD;
     } else if (block->exit == EXIT_TAIL) {
         CtFlowStep *call = CT_NEW(flow->arena, CtFlowStep);
         call->kind = FLOW_CALL;
-        call->span = span;
+        call->range = range;
         call->as.function = block->tail;
         call->args = block->values;
         block->values = fresh_results(flow, function, call, types);
@@ -100,7 +100,7 @@ void ct_flow_yield_instead(CtFlow *flow, CtFlowFunction *function, CtFlowBlock *
             switches |= ct_flow_leaves(last->as.cases.branches[i].block);
         if (!switches) return; /* it fails */
         for (uint32_t i = 0; i < last->as.cases.count; i++)
-            ct_flow_yield_instead(flow, function, last->as.cases.branches[i].block, types, span);
+            ct_flow_yield_instead(flow, function, last->as.cases.branches[i].block, types, range);
         block->values = fresh_results(flow, function, last, types);
         block->exit = EXIT_YIELD;
     }
@@ -109,7 +109,7 @@ void ct_flow_yield_instead(CtFlow *flow, CtFlowFunction *function, CtFlowBlock *
 /* ---- what is written in ---- */
 
 static bool is_wanted(const Inline *s, const CtFlowFunction *callee, const CtFlowArgs *args, bool in_loop) {
-    if (callee->is_message || s->function->is_message) return false;
+    if (callee->is_cold_path || s->function->is_cold_path) return false;
     uint32_t size = s->sizes[callee->id], own = s->sizes[s->function->id];
     const CtFlowBlock *part = known_part(s, callee, args);
     if (part != NULL && callee != s->function && leaves_at_end(part)) return ct_flow_size(part) <= SMALL;
@@ -123,8 +123,8 @@ static void visit(Inline *s, CtFlowBlock *block, bool in_loop);
 /* False when the block does not go on behind the call. */
 static bool write_call(Inline *s, CtFlowBlock *block, const CtFlowStep *call) {
     const CtFlowFunction *callee = call->as.function;
-    CtFlowBlock *body = copy_body(s, callee, &call->args, call->span);
-    ct_flow_yield_instead(s->flow, s->function, body, &callee->results, call->span);
+    CtFlowBlock *body = copy_body(s, callee, &call->args, call->range);
+    ct_flow_yield_instead(s->flow, s->function, body, &callee->results, call->range);
     for (uint32_t i = 0; i < body->steps.count; i++) ct_push(s->flow->arena, &block->steps, body->steps.items[i]);
     if (body->exit != EXIT_YIELD) return false;
     for (uint32_t i = 0; i < call->results.count; i++) {
@@ -138,12 +138,12 @@ static bool write_call(Inline *s, CtFlowBlock *block, const CtFlowStep *call) {
 
 static void write_tail(Inline *s, CtFlowBlock *block) {
     const CtFlowFunction *callee = block->tail;
-    CtFlowBlock *body = copy_body(s, callee, &block->values, CT_NO_SPAN);
+    CtFlowBlock *body = copy_body(s, callee, &block->values, CT_NO_RANGE);
     for (uint32_t i = 0; i < body->steps.count; i++) ct_push(s->flow->arena, &block->steps, body->steps.items[i]);
     block->exit = body->exit;
     block->values = body->values;
     block->tail = body->tail;
-    block->span = body->span;
+    block->range = body->range;
 }
 
 static void visit_inside(Inline *s, CtFlowStep *step, bool in_loop) {
@@ -175,8 +175,8 @@ static void visit(Inline *s, CtFlowBlock *block, bool in_loop) {
 
 typedef CT_VEC(CtFlowFunction *) Functions;
 
-static void count_call(void *data, CtFlowFunction *callee, CtSpan span, bool tail) {
-    (void)span, (void)tail;
+static void count_call(void *data, CtFlowFunction *callee, CtSourceRange range, bool tail) {
+    (void)range, (void)tail;
     ((Inline *)data)->calls[callee->id]++;
 }
 
@@ -194,7 +194,7 @@ void ct_flow_inline(CtFlow *flow) {
         CtFlowFunction *function = flow->functions.items[i];
         s.sizes[i] = ct_flow_size(function->body);
         s.growth += s.sizes[i];
-        s.stays[i] = cycles.turns[cycles.component[i]] || !leaves_at_end(function->body) || function->rule != NULL;
+        s.stays[i] = cycles.iterations[cycles.component[i]] || !leaves_at_end(function->body) || function->rule != NULL;
         ct_flow_each_call(function->body, count_call, &s);
         ct_push(flow->arena, &members[cycles.component[i]], function);
     }

@@ -5,18 +5,18 @@
  * function that applies one a caller of that pullback, and the derivative of such a function one of itself. */
 #include "flow/opt/passes.h"
 
-typedef struct Members {
+typedef struct LambdaSets {
     CtFlow *flow;
     CtMap made;    /* CtFlowData * -> bool *, by constructor */
     CtMap reached; /* functions, in the order in which they were found */
     bool changed;
-} Members;
+} LambdaSets;
 
 static bool is_function(const CtFlowArg *arg) {
     return arg->type->kind == FLOW_NODE && arg->type->data->type != NULL && arg->type->data->type->kind == TYPE_FUN;
 }
 
-static bool *made_of(Members *m, const CtFlowData *data) {
+static bool *made_of(LambdaSets *m, const CtFlowData *data) {
     bool *made = ct_map_get(&m->made, ct_key(data));
     if (made != NULL) return made;
     made = CT_NEW_ARRAY(m->flow->arena, bool, data->count + 1);
@@ -24,20 +24,20 @@ static bool *made_of(Members *m, const CtFlowData *data) {
     return made;
 }
 
-static bool is_made(Members *m, const CtFlowStep *step, uint32_t branch) {
+static bool is_made(LambdaSets *m, const CtFlowStep *step, uint32_t branch) {
     const CtFlowBranch *b = &step->as.cases.branches[branch];
     return b->tag == FLOW_OTHERS || !is_function(&step->args.items[0]) ||
            made_of(m, step->args.items[0].type->data)[b->tag];
 }
 
-static void reach(Members *m, const CtFlowFunction *function) {
+static void reach(LambdaSets *m, const CtFlowFunction *function) {
     CtFlowFunction *more[CT_FLOW_RULE_FUNCTIONS];
     if (ct_map_has(&m->reached, ct_key(function))) return;
     ct_map_set(m->flow->arena, &m->reached, ct_key(function), (void *)function);
     for (uint32_t i = ct_flow_rule_functions(function, more); i-- > 0;) reach(m, more[i]);
 }
 
-static void look(Members *m, const CtFlowBlock *block) {
+static void look(LambdaSets *m, const CtFlowBlock *block) {
     for (uint32_t i = 0; i < block->steps.count; i++) {
         const CtFlowStep *step = block->steps.items[i];
         if (step->kind == FLOW_CALL) reach(m, step->as.function);
@@ -56,7 +56,7 @@ static void look(Members *m, const CtFlowBlock *block) {
 }
 
 /* What is made in a branch that is never come to is not made: so only what is reached is looked at, again and again. */
-static void look_until_settled(Members *m) {
+static void look_until_settled(LambdaSets *m) {
     do {
         m->changed = false;
         m->reached = (CtMap){0};
@@ -67,15 +67,15 @@ static void look_until_settled(Members *m) {
 }
 
 static void drop_branches(void *data, CtFlowStep *step) {
-    Members *m = data;
+    LambdaSets *m = data;
     uint32_t kept = 0;
     for (uint32_t i = 0; step->kind == FLOW_SWITCH && i < step->as.cases.count; i++)
         if (is_made(m, step, i)) step->as.cases.branches[kept++] = step->as.cases.branches[i];
     if (step->kind == FLOW_SWITCH) step->as.cases.count = kept;
 }
 
-void ct_flow_drop_members(CtFlow *flow) {
-    Members m = {.flow = flow};
+void ct_flow_prune_lambda_sets(CtFlow *flow) {
+    LambdaSets m = {.flow = flow};
     look_until_settled(&m);
     for (uint32_t i = 0; i < m.reached.count; i++)
         ct_flow_each_step(((CtFlowFunction *)m.reached.entries[i].value)->body, drop_branches, &m);

@@ -1,12 +1,13 @@
-/* What a loop computes at each turn, and a later one of the same length once more, is kept as an array by the first,
- * where it costs more than memory: exponentials that a sum needs, and the derivative of the sum. Loops that can be one
- * are by now; these cannot, since the second needs what the first has added up.
+/* What a loop computes at each iteration, and a later one of the same length once more, is kept as an array by the
+ * first, where it costs more than memory: exponentials that a sum needs, and the derivative of the sum. Loops that can
+ * be one are by now; these cannot, since the second needs what the first has added up.
  *
  * Outside of loops memory is what takes the time: as many arrays as the second loop makes itself, and only where it
- * does nothing else at a turn, for then what it makes may lie where what was kept is read (emit/over.c). Where both
- * loops stand in another one, arrays are those of a turn of that, mostly small: sums of inner loops are kept too, also
- * those that loops within the two come to at each of their turns, a row for each turn. But nothing is kept that would
- * be larger than an array that is there anyway: loops over numbers may have any number of turns. */
+ * does nothing else at a iteration, for then what it makes may lie where what was kept is read (emit/over.c). Where
+ * both loops stand in another one, arrays are those of a iteration of that, mostly small: sums of inner loops are kept
+ * too, also those that loops within the two come to at each of their iterations, a row for each iteration. But nothing
+ * is kept that would be larger than an array that is there anyway: loops over numbers may have any number of
+ * iterations. */
 #include "flow/opt/passes.h"
 
 enum {
@@ -15,7 +16,7 @@ enum {
     MEMORY = 4,      /* the work of writing a number and reading it */
 };
 
-typedef struct Keep {
+typedef struct Materialise {
     CtFlow *flow;
     CtArena *arena;
     CtFlowFunction *function;
@@ -24,9 +25,9 @@ typedef struct Keep {
     uint32_t depth, loops; /* of the block that the two loops are in; loops around it */
     uint32_t left;         /* arrays that the first may still make */
     int patience;          /* comparisons */
-} Keep;
+} Materialise;
 
-/* Two loops, whose turns are laid side by side, within two others. */
+/* Two loops, whose iterations are laid side by side, within two others. */
 typedef struct Pair {
     CtFlowStep *first, *second;
     const struct Pair *outer;
@@ -41,7 +42,7 @@ static bool is_sum(const CtFlowStep *step) {
     return is_loop(step) && step->as.loop.carried == 1 && step->results.count == 1;
 }
 
-static bool is_costly(const Keep *k, const CtFlowStep *step) {
+static bool is_costly(const Materialise *k, const CtFlowStep *step) {
     bool takes_long = step->kind == FLOW_PRIM && ct_prim_info(step->as.prim)->work > MEMORY;
     if (!takes_long && (k->loops == 0 || !is_sum(step))) return false;
     return step->results.items[0] != NULL && step->results.items[0]->type->kind == FLOW_F64;
@@ -61,16 +62,16 @@ static uint32_t vectors_of(const CtFlowStep *loop) {
 
 /* ---- the same value in two loops ---- */
 
-static bool is_same(Keep *k, const Pair *pair, const CtFlowArg *a, const CtFlowArg *b);
+static bool is_same(Materialise *k, const Pair *pair, const CtFlowArg *a, const CtFlowArg *b);
 
-static bool are_same(Keep *k, const Pair *pair, const CtFlowArgs *a, const CtFlowArgs *b, uint32_t count) {
+static bool are_same(Materialise *k, const Pair *pair, const CtFlowArgs *a, const CtFlowArgs *b, uint32_t count) {
     for (uint32_t i = 0; i < count; i++)
         if (!is_same(k, pair, &a->items[i], &b->items[i])) return false;
     return true;
 }
 
 /* Whether a result of a loop within the first is that of one within the second. */
-static bool give_same(Keep *k, const Pair *pair, CtFlowStep *a, CtFlowStep *b, uint32_t result) {
+static bool give_same(Materialise *k, const Pair *pair, CtFlowStep *a, CtFlowStep *b, uint32_t result) {
     const Pair inner = {a, b, pair, true};
     const CtFlowArgs *values = &a->as.loop.block->values, *others = &b->as.loop.block->values;
     uint32_t carried = a->as.loop.carried;
@@ -79,7 +80,7 @@ static bool give_same(Keep *k, const Pair *pair, CtFlowStep *a, CtFlowStep *b, u
            (result < carried || is_same(k, &inner, &values->items[result], &others->items[result]));
 }
 
-static bool are_made_alike(Keep *k, const Pair *pair, const CtFlowFact *a, const CtFlowFact *b) {
+static bool are_made_alike(Materialise *k, const Pair *pair, const CtFlowFact *a, const CtFlowFact *b) {
     CtFlowStep *made = a->maker, *other = b->maker;
     if (made == NULL || other == NULL || made->kind != other->kind || a->index != b->index) return false;
     if (made->kind == FLOW_LOOP) return give_same(k, pair, made, other, a->index);
@@ -88,8 +89,8 @@ static bool are_made_alike(Keep *k, const Pair *pair, const CtFlowFact *a, const
            are_same(k, pair, &made->args, &other->args, made->args.count);
 }
 
-/* Whether an argument in the first loop is at each turn what one in the second is there. */
-static bool is_same(Keep *k, const Pair *pair, const CtFlowArg *a, const CtFlowArg *b) {
+/* Whether an argument in the first loop is at each iteration what one in the second is there. */
+static bool is_same(Materialise *k, const Pair *pair, const CtFlowArg *a, const CtFlowArg *b) {
     const CtFlowFact *fact = ct_flow_fact(&k->facts, a), *other = ct_flow_fact(&k->facts, b);
     if (k->patience-- <= 0) return false;
     if (a->var == NULL || b->var == NULL) return ct_flow_same(a, b);
@@ -100,13 +101,13 @@ static bool is_same(Keep *k, const Pair *pair, const CtFlowArg *a, const CtFlowA
            (fact->index == 0 || pair->is_whole);
 }
 
-static bool have_same_length(const Keep *k, const CtFlowStep *a, const CtFlowStep *b) {
+static bool have_same_length(const Materialise *k, const CtFlowStep *a, const CtFlowStep *b) {
     return ct_flow_same_length(&k->facts, ct_flow_length_of(&k->facts, a->args.items[0]),
                                ct_flow_length_of(&k->facts, b->args.items[0]));
 }
 
 /* A step of the first loop that gives what one of the second does; NULL: there is none. */
-static const CtFlowStep *find(Keep *k, const Pair *pair, const CtFlowStep *step) {
+static const CtFlowStep *find(Materialise *k, const Pair *pair, const CtFlowStep *step) {
     const CtFlowBlock *block = pair->first->as.loop.block;
     for (uint32_t i = 0; i < block->steps.count; i++) {
         const CtFlowStep *own = block->steps.items[i];
@@ -120,8 +121,8 @@ static const CtFlowStep *find(Keep *k, const Pair *pair, const CtFlowStep *step)
 
 /* ---- keeping ---- */
 
-/* The array of a value at all turns: one that the loop makes already, or one more. */
-static CtFlowVar *array_of(Keep *k, CtFlowStep *loop, CtFlowVar *value) {
+/* The array of a value at all iterations: one that the loop makes already, or one more. */
+static CtFlowVar *array_of(Materialise *k, CtFlowStep *loop, CtFlowVar *value) {
     CtFlowArgs *values = &loop->as.loop.block->values;
     for (uint32_t i = loop->as.loop.carried; i < values->count; i++)
         if (values->items[i].var == value) return loop->results.items[i];
@@ -134,7 +135,7 @@ static CtFlowVar *array_of(Keep *k, CtFlowStep *loop, CtFlowVar *value) {
 }
 
 /* What a step of the second loop gives is read from what the first keeps. */
-static void keep(Keep *k, const Pair *pair, CtFlowVar *value, CtFlowStep *step) {
+static void keep(Materialise *k, const Pair *pair, CtFlowVar *value, CtFlowStep *step) {
     CtFlowArgs args = {0};
     CtFlowVar *kept = array_of(k, pair->first, value);
     if (pair->outer != NULL) kept = array_of(k, pair->outer->first, kept);
@@ -152,7 +153,7 @@ static bool is_index(const CtFlowStep *read, const CtFlowStep *loop) {
     return false;
 }
 
-/* Whether there is an array with an element for each turn of the first loop, and of the loop around it. */
+/* Whether there is an array with an element for each iteration of the first loop, and of the loop around it. */
 static bool is_over_array(const Pair *pair) {
     const CtFlowStep *loop = pair->first;
     for (uint32_t i = 0; i < loop->as.loop.block->steps.count; i++) {
@@ -165,7 +166,7 @@ static bool is_over_array(const Pair *pair) {
 }
 
 /* The last first: what only that needed is dead then. */
-static void keep_values(Keep *k, const Pair *pair) {
+static void keep_values(Materialise *k, const Pair *pair) {
     if (k->loops > 0 && !is_over_array(pair)) return;
     const CtFlowBlock *block = pair->second->as.loop.block;
     for (uint32_t i = block->steps.count; i-- > 0 && k->left > 0;) {
@@ -175,13 +176,13 @@ static void keep_values(Keep *k, const Pair *pair) {
     }
 }
 
-/* Whether a loop within the first can make rows: they have one length in all turns. */
-static bool can_make_rows(const Keep *k, const CtFlowStep *loop) {
+/* Whether a loop within the first can make rows: they have one length in all iterations. */
+static bool can_make_rows(const Materialise *k, const CtFlowStep *loop) {
     return is_loop(loop) && ct_flow_fact(&k->facts, &loop->args.items[0])->depth <= k->depth &&
            ct_flow_is_natural(&k->facts, &loop->args.items[0]);
 }
 
-static void keep_rows(Keep *k, const Pair *outer) {
+static void keep_rows(Materialise *k, const Pair *outer) {
     const CtFlowBlock *block = outer->first->as.loop.block, *other = outer->second->as.loop.block;
     for (uint32_t i = 0; i < block->steps.count; i++) {
         CtFlowStep *first = block->steps.items[i];
@@ -193,15 +194,15 @@ static void keep_rows(Keep *k, const Pair *outer) {
     }
 }
 
-/* Whether a loop can make arrays for another: it has as many turns, at least none, and does not fail, since then it may
- * be endless. */
-static bool can_keep(const Keep *k, const CtFlowStep *first, const CtFlowStep *second) {
+/* Whether a loop can make arrays for another: it has as many iterations, at least none, and does not fail, since then
+ * it may be endless. */
+static bool can_keep(const Materialise *k, const CtFlowStep *first, const CtFlowStep *second) {
     return is_loop(first) && have_same_length(k, first, second) && ct_flow_is_total(&k->effects, first) &&
            ct_flow_is_natural(&k->facts, &first->args.items[0]);
 }
 
 /* What the loops before it in a block can keep for a loop. */
-static void keep_for(Keep *k, CtFlowBlock *block, uint32_t index) {
+static void keep_for(Materialise *k, CtFlowBlock *block, uint32_t index) {
     CtFlowStep *second = block->steps.items[index];
     k->left = k->loops > 0 ? MOST_ARRAYS : vectors_of(second);
     for (uint32_t i = 0; i < index && k->left > 0; i++) {
@@ -214,7 +215,7 @@ static void keep_for(Keep *k, CtFlowBlock *block, uint32_t index) {
 }
 
 /* The loops of a block before those within: what an outer one keeps need not be made by an inner one. */
-static void visit(Keep *k, CtFlowBlock *block, uint32_t depth) {
+static void visit(Materialise *k, CtFlowBlock *block, uint32_t depth) {
     uint32_t equals = k->facts.equals.count;
     k->depth = depth;
     for (uint32_t i = 0; i < block->steps.count; i++) {
@@ -232,8 +233,8 @@ static void visit(Keep *k, CtFlowBlock *block, uint32_t depth) {
     k->facts.equals.count = equals;
 }
 
-void ct_flow_keep(CtFlow *flow) {
-    Keep k = {.flow = flow, .arena = flow->arena, .effects = ct_flow_effects(flow)};
+void ct_flow_materialise(CtFlow *flow) {
+    Materialise k = {.flow = flow, .arena = flow->arena, .effects = ct_flow_effects(flow)};
     for (uint32_t i = 0; i < flow->functions.count; i++) {
         k.function = flow->functions.items[i];
         ct_flow_facts_begin(&k.facts, flow, k.function);

@@ -80,11 +80,11 @@ static bool find_factor(const Products *p, const Around *around, const CtFlowSte
 }
 
 /* A matrix is multiplied by its transpose as it stands. */
-static void look_through_transpose(const Products *p, CtFlowArg *matrix, bool *turned) {
+static void look_through_transpose(const Products *p, CtFlowArg *matrix, bool *transposed) {
     const CtFlowStep *step = maker(p, matrix);
     if (step == NULL || step->kind != FLOW_BULK || step->as.bulk != ARRAY_TRANSPOSE) return;
     *matrix = step->args.items[0];
-    *turned = !*turned;
+    *transposed = !*transposed;
 }
 
 /* The element of x takes the place of the sum. */
@@ -92,14 +92,14 @@ static void use_product(Products *p, CtFlowStep *sum, const Factor *left, const 
     CtFlowStep *product = CT_NEW(p->arena, CtFlowStep);
     CtFlowVar *x = ct_flow_fresh(p->flow, p->function, sum->results.items[0]->name, p->matrix);
     product->kind = FLOW_PRODUCT;
-    product->span = sum->span;
-    product->as.product = (CtFlowFactors){.turned = {left->inner_first, !right->inner_first}};
+    product->range = sum->range;
+    product->as.product = (CtFlowFactors){.transposed = {left->inner_first, !right->inner_first}};
     ct_push(p->arena, &product->args, left->loop->loop->args.items[0]);
     ct_push(p->arena, &product->args, right->loop->loop->args.items[0]);
     ct_push(p->arena, &product->args, left->matrix);
     ct_push(p->arena, &product->args, right->matrix);
     for (uint32_t i = 0; i < 2; i++)
-        look_through_transpose(p, &product->args.items[2 + i], &product->as.product.turned[i]);
+        look_through_transpose(p, &product->args.items[2 + i], &product->as.product.transposed[i]);
     ct_push(p->arena, &product->results, x);
     ct_push(p->arena, left->loop->before, product);
     ct_flow_facts_step(&p->facts, product, left->loop->depth);
@@ -183,7 +183,7 @@ static void visit(Products *p, CtFlowBlock *block, const Around *around, uint32_
     p->facts.equals.count = equals;
 }
 
-void ct_flow_products(CtFlow *flow) {
+void ct_flow_matrix_products(CtFlow *flow) {
     Products p = {.flow = flow, .arena = flow->arena};
     p.matrix = ct_flow_array(flow, 2, ct_flow_scalar(flow, FLOW_F64));
     for (uint32_t i = 0; i < flow->functions.count; i++) {

@@ -8,7 +8,7 @@
 /* ---- call_graph.c: who calls whom ---- */
 
 /* Every call in a block and the blocks inside, constants included. `tail`: as the end of a function. */
-typedef void CtFlowOnCall(void *data, CtFlowFunction *callee, CtSpan span, bool tail);
+typedef void CtFlowOnCall(void *data, CtFlowFunction *callee, CtSourceRange range, bool tail);
 void ct_flow_each_call(CtFlowBlock *block, CtFlowOnCall *on_call, void *data);
 /* The functions of a function's rule, which derivatives call; how many there are. */
 enum { CT_FLOW_RULE_FUNCTIONS = 5 };
@@ -20,8 +20,8 @@ typedef struct CtFlowCycles { /* strongly connected components of the graph of c
     uint32_t
         *component; /* of each function, by its number: from 1; what a function calls has a lower one, or its own */
     uint32_t count;
-    bool *turns; /* by component: a function of it reaches itself */
-    bool *waits; /* by component: and not only as the end of functions */
+    bool *iterations; /* by component: a function of it reaches itself */
+    bool *waits;      /* by component: and not only as the end of functions */
 } CtFlowCycles;
 CtFlowCycles ct_flow_cycles(CtFlow *flow, bool tails_only);
 
@@ -37,7 +37,8 @@ CtFlowEffects ct_flow_effects(CtFlow *flow);
 bool ct_flow_is_total(const CtFlowEffects *effects, const CtFlowStep *step);
 bool ct_flow_block_is_total(const CtFlowEffects *effects, const CtFlowBlock *block);
 uint32_t ct_flow_size(const CtFlowBlock *block);
-/* Whether a step takes its argument, so that it may be changed in place when nobody else holds it: reference_counts.c. */
+/* Whether a step takes its argument, so that it may be changed in place when nobody else holds it: reference_counts.c.
+ */
 bool ct_flow_takes(const CtFlowStep *step, uint32_t index);
 
 /* ---- rename.c: renaming ---- */
@@ -127,8 +128,8 @@ int64_t ct_flow_least(const CtFlowFacts *facts, CtFlowLength length);
 
 /* A test is true or is not, where the walk is; the caller takes what this adds to `equals` back. */
 void ct_flow_assume(CtFlowFacts *facts, const CtFlowArg *test, bool holds);
-/* A turn of a loop is made; as before. */
-void ct_flow_assume_turn(CtFlowFacts *facts, const CtFlowStep *loop);
+/* A iteration of a loop is made; as before. */
+void ct_flow_assume_iteration(CtFlowFacts *facts, const CtFlowStep *loop);
 /* Whether an Int is certainly not below 0. */
 bool ct_flow_is_natural(const CtFlowFacts *facts, const CtFlowArg *arg);
 /* What a comparison of Ints gives: 0 or 1; −1 where that is not known. */
@@ -168,36 +169,36 @@ bool ct_flow_reduction(const CtFlowStep *step, CtPrim *prim, CtFlowArg *first);
 /* ---- the passes ---- */
 
 /* The texts of failures are made by functions of their own. */
-void ct_flow_messages(CtFlow *flow);
+void ct_flow_cold_paths(CtFlow *flow);
 /* What is given rows is given their arrays: row_parameters.c. */
-void ct_flow_give_arrays(CtFlow *flow);
+void ct_flow_row_parameters(CtFlow *flow);
 /* Recursion whose end literals decide becomes straight lines: specialise.c. */
-void ct_flow_unfold(CtFlow *flow);
+void ct_flow_specialise(CtFlow *flow);
 /* Recursion that counts becomes loops: recursion_to_loop.c. */
-void ct_flow_count_turns(CtFlow *flow);
-/* What would need memory for turns without an end gets to where it fails: unbounded_loops.c. */
-void ct_flow_bound_turns(CtFlow *flow);
+void ct_flow_recursion_to_loop(CtFlow *flow);
+/* What would need memory for iterations without an end gets to where it fails: unbounded_loops.c. */
+void ct_flow_unbounded_loops(CtFlow *flow);
 /* Branches for function values that nothing makes go. */
-void ct_flow_drop_members(CtFlow *flow);
+void ct_flow_prune_lambda_sets(CtFlow *flow);
 void ct_flow_inline(CtFlow *flow);
 /* What left a function yields instead, in the blocks of a body that `function` has been given: results of these types.
- * `span` is that of the call. */
+ * `source range` is that of the call. */
 void ct_flow_yield_instead(CtFlow *flow, CtFlowFunction *function, CtFlowBlock *block, const CtFlowTypes *types,
-                           CtSpan span);
+                           CtSourceRange range);
 void ct_flow_simplify(CtFlow *flow);
 void ct_flow_unroll(CtFlow *flow);
-void ct_flow_split_patched(CtFlow *flow);
+void ct_flow_sparse_updates(CtFlow *flow);
 void ct_flow_cse(CtFlow *flow);
 /* Of a program whose derivatives are still to be taken; and of any. */
 void ct_flow_hoist_simple(CtFlow *flow);
 void ct_flow_hoist(CtFlow *flow);
-/* Checks in loops that are the same at each turn of a loop around these go in front of it: hoist_checks.c. */
-void ct_flow_split_checks(CtFlow *flow);
+/* Checks in loops that are the same at each iteration of a loop around these go in front of it: hoist_checks.c. */
+void ct_flow_hoist_checks(CtFlow *flow);
 /* Sums of products over two loops become products of matrices: matrix_products.c. */
-void ct_flow_products(CtFlow *flow);
+void ct_flow_matrix_products(CtFlow *flow);
 void ct_flow_copies(CtFlow *flow);
 /* What a loop computes and a later one computes once more is kept: materialise.c. */
-void ct_flow_keep(CtFlow *flow);
+void ct_flow_materialise(CtFlow *flow);
 /* Of loops that carry nothing; and of all, with reductions of whole arrays. */
 void ct_flow_fuse_maps(CtFlow *flow);
 void ct_flow_fuse(CtFlow *flow);

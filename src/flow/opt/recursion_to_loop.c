@@ -2,19 +2,19 @@
  * is left when this number comes to a bound.
  *
  *     go (n, t, x, a):                        go (n, t, x, a):
- *       ⟨front⟩                                 turns = n − t
- *       switch t == n                           x' = fold turns, x do i, x:
+ *       ⟨front⟩                                 iterations = n − t
+ *       switch t == n                           x' = fold iterations, x do i, x:
  *         no:  ⟨more⟩; tail go n, t + 1, y, a     ⟨front⟩, ⟨more⟩ with t + i for t;  yield y
  *         yes: ⟨end⟩; return z                  ⟨front⟩, ⟨end⟩ with n for t and x' for x;  return z
  *
- * A loop is what derivatives, fusion and lanes can see into: its turns need no trail of residuals, what is the same in
- * all of them goes in front, and its index is known to be one. It does in each turn what the recursion did, in the same
- * order. A bound that is never met would take 2⁶⁴ turns to come back to: the loop has 2⁶³ − 1 then, which nobody has
- * seen the end of either. */
+ * A loop is what derivatives, fusion and lanes can see into: its iterations need no trail of residuals, what is the
+ * same in all of them goes in front, and its index is known to be one. It does in each iteration what the recursion
+ * did, in the same order. A bound that is never met would take 2⁶⁴ turns to come back to: the loop has 2⁶³ − 1 then,
+ * which nobody has seen the end of either. */
 #include "flow/copy.h"
 #include "flow/opt/passes.h"
 
-typedef struct Counted { /* a function, and what is known of its turns */
+typedef struct Recursion { /* a function, and what is known of its iterations */
     CtFlow *flow;
     CtFlowFunction *function;
     CtFlowFacts facts;
@@ -23,11 +23,11 @@ typedef struct Counted { /* a function, and what is known of its turns */
     bool *same;              /* of the parameters: passed on as they are */
     CtFlowArg bound;
     bool up, meets; /* it counts up; it goes on until it meets the bound, not while it has not passed it */
-    bool inclusive; /* the bound has a turn too */
+    bool inclusive; /* the bound has a iteration too */
     bool tells;     /* some end goes on */
-} Counted;
+} Recursion;
 
-/* ---- how the turns end ---- */
+/* ---- how the iterations end ---- */
 
 /* Whether a function is left at the ends of a block only, and there goes on with itself (`again`), or never does. */
 static bool ends_well(const CtFlowFunction *function, const CtFlowBlock *block, bool again) {
@@ -46,7 +46,7 @@ static bool ends_well(const CtFlowFunction *function, const CtFlowBlock *block, 
 
 /* ---- the counter ---- */
 
-static bool is_param(const Counted *c, const CtFlowArg *arg, uint32_t index) {
+static bool is_param(const Recursion *c, const CtFlowArg *arg, uint32_t index) {
     return arg->var != NULL && arg->var == c->function->params.items[index];
 }
 
@@ -55,7 +55,7 @@ static bool is_literal(const CtFlowArg *arg, int64_t value) {
 }
 
 /* By what a value differs from a parameter: 1, −1, or 0 where that is not known. */
-static int step_from(const Counted *c, const CtFlowArg *value, uint32_t index) {
+static int step_from(const Recursion *c, const CtFlowArg *value, uint32_t index) {
     const CtFlowStep *step = ct_flow_fact(&c->facts, value)->maker;
     if (step == NULL || step->kind != FLOW_PRIM || step->args.count != 2) return 0;
     const CtFlowArg *a = &step->args.items[0], *b = &step->args.items[1];
@@ -67,7 +67,7 @@ static int step_from(const Counted *c, const CtFlowArg *value, uint32_t index) {
 }
 
 /* What all the ends that go on say of the parameters. */
-static bool look_at_ends(Counted *c, const CtFlowBlock *block) {
+static bool look_at_ends(Recursion *c, const CtFlowBlock *block) {
     const CtFlowStep *last = block->steps.count > 0 ? block->steps.items[block->steps.count - 1] : NULL;
     for (uint32_t j = 0;
          block->exit == EXIT_NEVER && last != NULL && last->kind == FLOW_SWITCH && j < last->as.cases.count; j++)
@@ -85,7 +85,7 @@ static bool look_at_ends(Counted *c, const CtFlowBlock *block) {
 /* ---- the bound ---- */
 
 /* Whether an array that is passed on at the ends that go on has the length of the parameter. */
-static bool keeps_length(const Counted *c, const CtFlowBlock *block, uint32_t index, uint32_t dimension) {
+static bool keeps_length(const Recursion *c, const CtFlowBlock *block, uint32_t index, uint32_t dimension) {
     const CtFlowStep *last = block->steps.count > 0 ? block->steps.items[block->steps.count - 1] : NULL;
     bool switches = block->exit == EXIT_NEVER && last != NULL && last->kind == FLOW_SWITCH;
     for (uint32_t j = 0; switches && j < last->as.cases.count; j++)
@@ -96,14 +96,14 @@ static bool keeps_length(const Counted *c, const CtFlowBlock *block, uint32_t in
                                ct_flow_length(&c->facts, &param, dimension, false));
 }
 
-static bool is_fixed_length(const Counted *c, const CtFlowStep *dim) {
+static bool is_fixed_length(const Recursion *c, const CtFlowStep *dim) {
     for (uint32_t i = 0; i < c->function->params.count; i++)
         if (is_param(c, &dim->args.items[0], i)) return c->same[i] || keeps_length(c, c->more, i, dim->as.index);
     return false;
 }
 
-/* Whether a value is the same in all turns, and can be had in front of them. */
-static bool is_fixed(const Counted *c, const CtFlowArg *value, int depth) {
+/* Whether a value is the same in all iterations, and can be had in front of them. */
+static bool is_fixed(const Recursion *c, const CtFlowArg *value, int depth) {
     const CtFlowFact *fact = ct_flow_fact(&c->facts, value);
     const CtFlowStep *step = fact->maker;
     for (uint32_t i = 0; value->var != NULL && step == NULL && i < c->function->params.count; i++)
@@ -117,14 +117,14 @@ static bool is_fixed(const Counted *c, const CtFlowArg *value, int depth) {
 }
 
 /* The parameter that an argument is, of type Int; UINT32_MAX for others. */
-static uint32_t param_of(const Counted *c, const CtFlowArg *arg) {
+static uint32_t param_of(const Recursion *c, const CtFlowArg *arg) {
     for (uint32_t i = 0; i < c->function->params.count; i++)
         if (is_param(c, arg, i) && arg->type->kind == FLOW_I64) return i;
     return UINT32_MAX;
 }
 
 /* It goes on while `more` is what comparing the counter to the bound gives, on the left or the right of it. */
-static bool compare(Counted *c, CtPrim prim, const CtFlowArg *counter, const CtFlowArg *bound, bool left, bool more) {
+static bool compare(Recursion *c, CtPrim prim, const CtFlowArg *counter, const CtFlowArg *bound, bool left, bool more) {
     c->counter = param_of(c, counter);
     if (c->counter == UINT32_MAX) return false;
     c->tells = false;
@@ -139,7 +139,7 @@ static bool compare(Counted *c, CtPrim prim, const CtFlowArg *counter, const CtF
     return upwards == c->up;
 }
 
-static bool find_bound(Counted *c, const CtFlowStep *choice, uint32_t more) {
+static bool find_bound(Recursion *c, const CtFlowStep *choice, uint32_t more) {
     const CtFlowArg *on = &choice->args.items[0];
     const CtFlowBranch *branches = choice->as.cases.branches;
     const CtFlowStep *test = ct_flow_fact(&c->facts, on)->maker;
@@ -155,7 +155,7 @@ static bool find_bound(Counted *c, const CtFlowStep *choice, uint32_t more) {
     return compare(c, test->as.prim, a, b, true, yes) || compare(c, test->as.prim, b, a, false, yes);
 }
 
-static bool counts(Counted *c) {
+static bool counts(Recursion *c) {
     const CtFlowBlock *body = c->function->body;
     const CtFlowStep *last = body->steps.count > 0 ? body->steps.items[body->steps.count - 1] : NULL;
     if (body->exit != EXIT_NEVER || last == NULL || last->kind != FLOW_SWITCH || last->as.cases.count != 2)
@@ -171,15 +171,15 @@ static bool counts(Counted *c) {
 
 /* ---- writing the loop ---- */
 
-static CtFlowStep *new_step(const Counted *c, CtFlowBlock *block, CtFlowStepKind kind) {
+static CtFlowStep *new_step(const Recursion *c, CtFlowBlock *block, CtFlowStepKind kind) {
     CtFlowStep *step = CT_NEW(c->flow->arena, CtFlowStep);
     step->kind = kind;
-    step->span = c->function->span;
+    step->range = c->function->range;
     ct_push(c->flow->arena, &block->steps, step);
     return step;
 }
 
-static CtFlowArg prim(const Counted *c, CtFlowBlock *block, CtPrim op, CtFlowArg a, CtFlowArg b) {
+static CtFlowArg prim(const Recursion *c, CtFlowBlock *block, CtPrim op, CtFlowArg a, CtFlowArg b) {
     CtFlowStep *step = new_step(c, block, FLOW_PRIM);
     step->as.prim = op;
     ct_push(c->flow->arena, &step->args, a);
@@ -189,12 +189,12 @@ static CtFlowArg prim(const Counted *c, CtFlowBlock *block, CtPrim op, CtFlowArg
     return flow_of(var);
 }
 
-static CtFlowArg integer(const Counted *c, int64_t value) {
+static CtFlowArg integer(const Recursion *c, int64_t value) {
     return (CtFlowArg){.type = c->facts.integer, .lit.integer = value};
 }
 
 /* The bound, in front of the loop. */
-static CtFlowArg write_bound(const Counted *c, CtFlowBlock *block, CtFlowArg value) {
+static CtFlowArg write_bound(const Recursion *c, CtFlowBlock *block, CtFlowArg value) {
     const CtFlowStep *step = ct_flow_fact(&c->facts, &value)->maker;
     if (value.var == NULL || step == NULL) return value;
     CtFlowArgs args = {0};
@@ -209,8 +209,8 @@ static CtFlowArg write_bound(const Counted *c, CtFlowBlock *block, CtFlowArg val
 }
 
 /* As many as can be, where a number is below 0. */
-static CtFlowArg write_most(const Counted *c, CtFlowBlock *block, CtFlowArg turns) {
-    CtFlowArg below = prim(c, block, PRIM_INT_LT, turns, integer(c, 0));
+static CtFlowArg write_most(const Recursion *c, CtFlowBlock *block, CtFlowArg iterations) {
+    CtFlowArg below = prim(c, block, PRIM_INT_LT, iterations, integer(c, 0));
     CtFlowStep *choice = new_step(c, block, FLOW_SWITCH);
     ct_push(c->flow->arena, &choice->args, below);
     choice->as.cases.branches = CT_NEW_ARRAY(c->flow->arena, CtFlowBranch, 2);
@@ -218,33 +218,33 @@ static CtFlowArg write_most(const Counted *c, CtFlowBlock *block, CtFlowArg turn
     for (uint32_t i = 0; i < 2; i++) {
         CtFlowBlock *branch = CT_NEW(c->flow->arena, CtFlowBlock);
         branch->exit = EXIT_YIELD;
-        branch->span = c->function->span;
-        ct_push(c->flow->arena, &branch->values, i == 0 ? turns : integer(c, INT64_MAX));
+        branch->range = c->function->range;
+        ct_push(c->flow->arena, &branch->values, i == 0 ? iterations : integer(c, INT64_MAX));
         choice->as.cases.branches[i] = (CtFlowBranch){i, branch};
     }
-    CtFlowVar *var = ct_flow_fresh(c->flow, c->function, "turns", c->facts.integer);
+    CtFlowVar *var = ct_flow_fresh(c->flow, c->function, "iterations", c->facts.integer);
     ct_push(c->flow->arena, &choice->results, var);
     return flow_of(var);
 }
 
-/* How many turns there are from `start` on. */
-static CtFlowArg write_turns(const Counted *c, CtFlowBlock *block, CtFlowArg start) {
+/* How many iterations there are from `start` on. */
+static CtFlowArg write_iterations(const Recursion *c, CtFlowBlock *block, CtFlowArg start) {
     CtFlowArg bound = write_bound(c, block, c->bound);
     CtFlowArg last = c->meets ? bound : prim(c, block, c->up ? PRIM_INT_MAX : PRIM_INT_MIN, start, bound);
-    CtFlowArg turns = prim(c, block, PRIM_INT_SUB, c->up ? last : start, c->up ? start : last);
+    CtFlowArg iterations = prim(c, block, PRIM_INT_SUB, c->up ? last : start, c->up ? start : last);
     if (!c->meets && c->inclusive)
-        turns = prim(c, block, PRIM_INT_ADD, turns,
-                     prim(c, block, PRIM_INT_LE, c->up ? start : bound, c->up ? bound : start));
-    return write_most(c, block, turns);
+        iterations = prim(c, block, PRIM_INT_ADD, iterations,
+                          prim(c, block, PRIM_INT_LE, c->up ? start : bound, c->up ? bound : start));
+    return write_most(c, block, iterations);
 }
 
-static CtFlowArg counter_at(const Counted *c, CtFlowBlock *block, CtFlowArg start, CtFlowArg turn) {
-    return prim(c, block, c->up ? PRIM_INT_ADD : PRIM_INT_SUB, start, turn);
+static CtFlowArg counter_at(const Recursion *c, CtFlowBlock *block, CtFlowArg start, CtFlowArg iteration) {
+    return prim(c, block, c->up ? PRIM_INT_ADD : PRIM_INT_SUB, start, iteration);
 }
 
-static bool is_carried(const Counted *c, uint32_t i) { return i != c->counter && !c->same[i]; }
+static bool is_carried(const Recursion *c, uint32_t i) { return i != c->counter && !c->same[i]; }
 
-static CtFlowVars carried_vars(const Counted *c) {
+static CtFlowVars carried_vars(const Recursion *c) {
     CtFlowVars vars = {0};
     for (uint32_t i = 0; i < c->function->params.count; i++) {
         const CtFlowVar *param = c->function->params.items[i];
@@ -255,7 +255,7 @@ static CtFlowVars carried_vars(const Counted *c) {
 }
 
 /* What went on yields. */
-static void yield_instead(const Counted *c, CtFlowBlock *block) {
+static void yield_instead(const Recursion *c, CtFlowBlock *block) {
     CtFlowStep *last = block->steps.count > 0 ? block->steps.items[block->steps.count - 1] : NULL;
     if (block->exit == EXIT_TAIL) {
         CtFlowArgs values = {0};
@@ -278,8 +278,9 @@ static void yield_instead(const Counted *c, CtFlowBlock *block) {
     block->exit = EXIT_YIELD;
 }
 
-/* The steps of a turn with these values of the parameters: what stands in front of the branches, and one of these. */
-static void write_turn(const Counted *c, CtFlowBlock *to, const CtFlowArgs *params, const CtFlowBlock *branch) {
+/* The steps of a iteration with these values of the parameters: what stands in front of the branches, and one of these.
+ */
+static void write_iteration(const Recursion *c, CtFlowBlock *to, const CtFlowArgs *params, const CtFlowBlock *branch) {
     CtFlowCopy copy = {.flow = c->flow, .into = c->function};
     for (uint32_t i = 0; i < params->count; i++)
         ct_flow_copy_stands(&copy, c->function->params.items[i], params->items[i]);
@@ -291,11 +292,11 @@ static void write_turn(const Counted *c, CtFlowBlock *to, const CtFlowArgs *para
     to->exit = second->exit;
     to->values = second->values;
     to->tail = second->tail;
-    to->span = second->span;
+    to->range = second->range;
 }
 
-/* The parameters in a turn, or behind the last. */
-static CtFlowArgs params_at(const Counted *c, CtFlowArg counter, CtFlowVar *const *carried) {
+/* The parameters in a iteration, or behind the last. */
+static CtFlowArgs params_at(const Recursion *c, CtFlowArg counter, CtFlowVar *const *carried) {
     CtFlowArgs params = {0};
     uint32_t next = 0;
     for (uint32_t i = 0; i < c->function->params.count; i++)
@@ -306,14 +307,14 @@ static CtFlowArgs params_at(const Counted *c, CtFlowArg counter, CtFlowVar *cons
     return params;
 }
 
-static void write_loop(Counted *c) {
+static void write_loop(Recursion *c) {
     CtArena *arena = c->flow->arena;
     CtFlowBlock *body = CT_NEW(arena, CtFlowBlock), *block = CT_NEW(arena, CtFlowBlock);
-    CtFlowArg start = flow_of(c->function->params.items[c->counter]), turns = write_turns(c, body, start);
+    CtFlowArg start = flow_of(c->function->params.items[c->counter]), iterations = write_iterations(c, body, start);
     CtFlowStep *loop = new_step(c, body, FLOW_LOOP);
     loop->as.loop.block = block;
     loop->as.loop.counted = true;
-    ct_push(arena, &loop->args, turns);
+    ct_push(arena, &loop->args, iterations);
     for (uint32_t i = 0; i < c->function->params.count; i++)
         if (is_carried(c, i)) ct_push(arena, &loop->args, flow_of(c->function->params.items[i]));
     loop->as.loop.carried = loop->args.count - 1;
@@ -322,22 +323,22 @@ static void write_loop(Counted *c) {
     ct_push(arena, &block->params, index);
     for (uint32_t i = 0; i < carried.count; i++) ct_push(arena, &block->params, carried.items[i]);
     CtFlowArgs params = params_at(c, counter_at(c, block, start, flow_of(index)), carried.items);
-    write_turn(c, block, &params, c->more);
+    write_iteration(c, block, &params, c->more);
     yield_instead(c, block);
     loop->results = carried_vars(c);
-    params = params_at(c, counter_at(c, body, start, turns), loop->results.items);
-    write_turn(c, body, &params, c->end);
+    params = params_at(c, counter_at(c, body, start, iterations), loop->results.items);
+    write_iteration(c, body, &params, c->end);
     c->function->body = body;
 }
 
-void ct_flow_count_turns(CtFlow *flow) {
+void ct_flow_recursion_to_loop(CtFlow *flow) {
     CtFlowCycles cycles = ct_flow_cycles(flow, false);
     uint32_t *members = CT_NEW_ARRAY(flow->arena, uint32_t, cycles.count + 1);
     for (uint32_t i = 0; i < flow->functions.count; i++) members[cycles.component[i]]++;
-    Counted c = {.flow = flow};
+    Recursion c = {.flow = flow};
     for (uint32_t i = 0; i < flow->functions.count; i++) {
         uint32_t component = cycles.component[i];
-        if (!cycles.turns[component] || cycles.waits[component] || members[component] > 1) continue;
+        if (!cycles.iterations[component] || cycles.waits[component] || members[component] > 1) continue;
         c.function = flow->functions.items[i];
         c.same = CT_NEW_ARRAY(flow->arena, bool, c.function->params.count + 1);
         ct_flow_facts_begin(&c.facts, flow, c.function);

@@ -285,7 +285,7 @@ static void count_block(Count *c, CtFlowBlock *block, Set live) {
     for (uint32_t i = 0; i < out.count; i++) block->steps.items[i] = out.items[out.count - 1 - i];
 }
 
-void ct_flow_count(CtFlow *flow) {
+void ct_flow_reference_counts(CtFlow *flow) {
     for (uint32_t i = 0; i < flow->functions.count; i++) {
         CtFlowFunction *function = flow->functions.items[i];
         Count c = {flow, flow->arena, function->vars / 64 + 1, {NULL}};

@@ -141,7 +141,7 @@ static void change_params(Rows *r) {
             ct_push(r->arena, &params, var);
             ct_push(r->arena, &given->now, flow_of(var));
         }
-        CtFlowStep *read = ct_flow_step(&l, FLOW_READ, function->span);
+        CtFlowStep *read = ct_flow_step(&l, FLOW_READ, function->range);
         read->args = given->now;
         ct_push(r->arena, &read->results, row);
     }
@@ -178,7 +178,7 @@ static void drop_unknown(Rows *r) {
         r->given[r->function->id][i].never |= r->given[r->function->id][i].indices == 0;
 }
 
-void ct_flow_give_arrays(CtFlow *flow) {
+void ct_flow_row_parameters(CtFlow *flow) {
     uint32_t count = flow->functions.count;
     Rows r = {.flow = flow, .arena = flow->arena, .given = CT_NEW_ARRAY(flow->arena, Given *, count + 1)};
     for (uint32_t i = 0; i < count; i++) {

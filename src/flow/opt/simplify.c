@@ -144,7 +144,7 @@ static void zip_lengths(Simplify *s, CtFlowBlock *to, CtFlowStep *step) {
         if (arg.type->kind == FLOW_ARRAY && row != NULL && row->kind == FLOW_READ) {
             CtFlowStep *dim = CT_NEW(s->arena, CtFlowStep);
             dim->kind = FLOW_DIM;
-            dim->span = step->span;
+            dim->range = step->range;
             dim->args = one(s, arg);
             CtFlowVar *length = ct_flow_fresh(s->flow, s->function, "n", s->facts.integer);
             ct_push(s->arena, &dim->results, length);
@@ -256,9 +256,9 @@ static int known_branch(const Simplify *s, const CtFlowStep *step) {
     return step->as.cases.count > 0 ? (int)step->as.cases.count - 1 : -1;
 }
 
-/* Whether a block does nothing but loops that cannot fail: with no turns, `turns`, it does nothing. */
-static bool only_loops(const Simplify *s, const CtFlowBlock *block, const CtFlowLength *turns) {
-    bool inside = turns == NULL;
+/* Whether a block does nothing but loops that cannot fail: with no iterations, `iterations`, it does nothing. */
+static bool only_loops(const Simplify *s, const CtFlowBlock *block, const CtFlowLength *iterations) {
+    bool inside = iterations == NULL;
     for (uint32_t i = 0; i < block->steps.count; i++) {
         const CtFlowStep *step = block->steps.items[i];
         bool reads = step->kind == FLOW_READ && inside;
@@ -266,18 +266,18 @@ static bool only_loops(const Simplify *s, const CtFlowBlock *block, const CtFlow
         if (ct_flow_step_fails(step)) return false;
         if (step->kind != FLOW_LOOP) continue;
         bool runs =
-            !inside && !ct_flow_same_length(&s->facts, ct_flow_length_of(&s->facts, step->args.items[0]), *turns);
+            !inside && !ct_flow_same_length(&s->facts, ct_flow_length_of(&s->facts, step->args.items[0]), *iterations);
         if (runs || !only_loops(s, step->as.loop.block, NULL)) return false;
     }
     return block->exit == EXIT_YIELD;
 }
 
-/* Whether all that a block yields are arrays of `turns` elements. */
-static bool yields_arrays_of(const Simplify *s, const CtFlowBlock *block, CtFlowLength turns) {
+/* Whether all that a block yields are arrays of `iterations` elements. */
+static bool yields_arrays_of(const Simplify *s, const CtFlowBlock *block, CtFlowLength iterations) {
     for (uint32_t i = 0; i < block->values.count; i++) {
         const CtFlowArg *value = &block->values.items[i];
         if (value->type->kind != FLOW_ARRAY ||
-            !ct_flow_same_length(&s->facts, ct_flow_length(&s->facts, value, 0, false), turns))
+            !ct_flow_same_length(&s->facts, ct_flow_length(&s->facts, value, 0, false), iterations))
             return false;
     }
     return true;
@@ -291,10 +291,10 @@ static int needless_choice(const Simplify *s, const CtFlowStep *step) {
     const CtFlowArg *zero = &test->args.items[1];
     if (zero->var != NULL || zero->lit.integer != 0) return -1;
     uint32_t some = step->as.cases.branches[0].tag == 1 || step->as.cases.branches[1].tag == 0 ? 1 : 0;
-    CtFlowLength turns = ct_flow_length_of(&s->facts, test->args.items[0]);
+    CtFlowLength iterations = ct_flow_length_of(&s->facts, test->args.items[0]);
     const CtFlowBlock *none = step->as.cases.branches[1 - some].block, *block = step->as.cases.branches[some].block;
-    bool same = none->exit == EXIT_YIELD && only_loops(s, none, &turns) && only_loops(s, block, &turns) &&
-                yields_arrays_of(s, none, turns) && yields_arrays_of(s, block, turns);
+    bool same = none->exit == EXIT_YIELD && only_loops(s, none, &iterations) && only_loops(s, block, &iterations) &&
+                yields_arrays_of(s, none, iterations) && yields_arrays_of(s, block, iterations);
     return same ? (int)some : -1;
 }
 
@@ -452,8 +452,8 @@ static bool is_known(Simplify *s, CtFlowStep *step) {
 
 static bool is_literal(const CtFlowArg *arg, int64_t value) { return arg->var == NULL && arg->lit.integer == value; }
 
-/* Whether a loop counts its turns, in what it carries. */
-static bool counts_turns(const Simplify *s, const CtFlowStep *step, uint32_t index) {
+/* Whether a loop counts its iterations, in what it carries. */
+static bool counts_iterations(const Simplify *s, const CtFlowStep *step, uint32_t index) {
     const CtFlowBlock *block = step->as.loop.block;
     const CtFlowStep *next = maker(s, &block->values.items[index]);
     if (next == NULL || next->kind != FLOW_PRIM || next->as.prim != PRIM_INT_ADD) return false;
@@ -461,14 +461,14 @@ static bool counts_turns(const Simplify *s, const CtFlowStep *step, uint32_t ind
            is_literal(&step->args.items[1 + index], 0) && check_size(s, step);
 }
 
-/* What a loop carries and never changes is what it was at first; the number of turns so far is its index. */
+/* What a loop carries and never changes is what it was at first; the number of iterations so far is its index. */
 static void simplify_loop(Simplify *s, CtFlowStep *step) {
     CtFlowBlock *block = step->as.loop.block;
     bool yields = block->exit == EXIT_YIELD && !step->as.loop.initial;
     for (uint32_t i = 0; yields && i < step->as.loop.carried; i++) {
         const CtFlowVar *param = block->params.items[1 + i];
         CtFlowArg first = step->args.items[1 + i], last = first;
-        if (counts_turns(s, step, i))
+        if (counts_iterations(s, step, i))
             first = flow_of(block->params.items[0]), last = step->args.items[0];
         else if (block->values.items[i].var != param && !ct_flow_same(&block->values.items[i], &first))
             continue;
@@ -476,7 +476,7 @@ static void simplify_loop(Simplify *s, CtFlowStep *step) {
         if (step->results.items[i] != NULL) ct_flow_stands(&s->now, step->results.items[i], last);
     }
     uint32_t equals = s->facts.equals.count;
-    ct_flow_assume_turn(&s->facts, step);
+    ct_flow_assume_iteration(&s->facts, step);
     visit(s, block);
     s->facts.equals.count = equals;
 }
@@ -487,7 +487,7 @@ static void end_block(CtFlowBlock *block, CtFlowExit exit, const CtFlowBlock *as
     block->exit = exit;
     block->values = as != NULL ? as->values : (CtFlowArgs){0};
     block->tail = as != NULL ? as->tail : NULL;
-    if (as != NULL) block->span = as->span;
+    if (as != NULL) block->range = as->range;
 }
 
 /* The steps of `from` go to the end of `to`; `results` stand for what it yields. False when `to` has come to an end. */

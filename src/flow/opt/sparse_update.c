@@ -6,20 +6,22 @@
 
 enum { MOST = 32 /* elements, times steps of the body */ };
 
-typedef struct Patched {
+typedef struct SparseUpdate {
     CtFlow *flow;
     CtArena *arena;
     CtFlowFunction *function;
     CtFlowFacts facts;
     CtFlowValues now;
     uint32_t depth;
-} Patched;
+} SparseUpdate;
 
 typedef CT_VEC(CtFlowStep *) Steps;
 
-static const CtFlowStep *maker(const Patched *p, const CtFlowArg *arg) { return ct_flow_fact(&p->facts, arg)->maker; }
+static const CtFlowStep *maker(const SparseUpdate *p, const CtFlowArg *arg) {
+    return ct_flow_fact(&p->facts, arg)->maker;
+}
 
-/* The only array whose elements a map's body reads, each at its own turn, and of which it computes numbers; else
+/* The only array whose elements a map's body reads, each at its own iteration, and of which it computes numbers; else
  * NULL. */
 static const CtFlowArg *mapped(const CtFlowStep *map) {
     const CtFlowBlock *block = map->as.loop.block;
@@ -48,7 +50,7 @@ static bool is_map(const CtFlowStep *step) {
 
 /* The steps that put elements at literal places, the last first, and the replicate before them; false where it is not
  * made so. */
-static bool find_puts(const Patched *p, const CtFlowArg *array, Steps *puts) {
+static bool find_puts(const SparseUpdate *p, const CtFlowArg *array, Steps *puts) {
     for (const CtFlowStep *step = maker(p, array); step != NULL; step = maker(p, &step->args.items[0])) {
         ct_push(p->arena, puts, (CtFlowStep *)step);
         if (step->kind == FLOW_BULK) return step->as.bulk == ARRAY_REPLICATE;
@@ -58,8 +60,8 @@ static bool find_puts(const Patched *p, const CtFlowArg *array, Steps *puts) {
 }
 
 /* What the body makes of an element. */
-static CtFlowArg apply(Patched *p, Steps *out, const CtFlowBlock *body, CtFlowArg element) {
-    CtFlowCopy copy = {.flow = p->flow, .into = p->function, .place = CT_NO_SPAN};
+static CtFlowArg apply(SparseUpdate *p, Steps *out, const CtFlowBlock *body, CtFlowArg element) {
+    CtFlowCopy copy = {.flow = p->flow, .into = p->function, .place = CT_NO_RANGE};
     CtFlowBlock prims = {.exit = EXIT_YIELD, .values = body->values};
     for (uint32_t i = 0; i < body->steps.count; i++)
         if (body->steps.items[i]->kind == FLOW_READ)
@@ -75,7 +77,7 @@ static CtFlowArg apply(Patched *p, Steps *out, const CtFlowBlock *body, CtFlowAr
 }
 
 /* A step as another that makes or changes an array, with another element. */
-static CtFlowArg again(Patched *p, Steps *out, const CtFlowStep *step, const CtFlowArg *array, CtFlowArg element) {
+static CtFlowArg again(SparseUpdate *p, Steps *out, const CtFlowStep *step, const CtFlowArg *array, CtFlowArg element) {
     CtFlowStep *fresh = CT_NEW(p->arena, CtFlowStep);
     *fresh = *step;
     fresh->args = (CtFlowArgs){0};
@@ -92,7 +94,7 @@ static CtFlowArg again(Patched *p, Steps *out, const CtFlowStep *step, const CtF
 }
 
 /* Whether a map has become what stands for it. */
-static bool put_apart(Patched *p, Steps *out, const CtFlowStep *map) {
+static bool put_apart(SparseUpdate *p, Steps *out, const CtFlowStep *map) {
     Steps puts = {0};
     const CtFlowArg *array = is_map(map) ? mapped(map) : NULL;
     if (array == NULL || !find_puts(p, array, &puts)) return false;
@@ -111,7 +113,7 @@ static bool put_apart(Patched *p, Steps *out, const CtFlowStep *map) {
     return true;
 }
 
-static void visit(Patched *p, CtFlowBlock *block) {
+static void visit(SparseUpdate *p, CtFlowBlock *block) {
     Steps out = {0};
     uint32_t equals = p->facts.equals.count;
     for (uint32_t i = 0; i < block->steps.count; i++) {
@@ -132,8 +134,8 @@ static void visit(Patched *p, CtFlowBlock *block) {
     p->facts.equals.count = equals;
 }
 
-void ct_flow_split_patched(CtFlow *flow) {
-    Patched p = {.flow = flow, .arena = flow->arena};
+void ct_flow_sparse_updates(CtFlow *flow) {
+    SparseUpdate p = {.flow = flow, .arena = flow->arena};
     for (uint32_t i = 0; i < flow->functions.count; i++) {
         p.function = flow->functions.items[i];
         ct_flow_values_clear(&p.now, flow->arena);

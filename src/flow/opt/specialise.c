@@ -7,16 +7,16 @@ enum { MOST_STEPS = 96 }; /* that are looked at on the way, calls included */
 
 typedef CT_VEC(CtFlowStep *) Steps;
 
-typedef struct Unfold {
+typedef struct Specialise {
     CtFlow *flow;
     CtFlowFunction *function;
     const CtFlowCycles *cycles;
     CtFlowValues now;
     Steps *out;
-    CtSpan place;
+    CtSourceRange place;
     uint32_t left; /* steps that may still be looked at */
     bool goes_on;  /* a call in what was looked at is of a function that reaches itself */
-} Unfold;
+} Specialise;
 
 typedef struct Ending { /* of a block: what it yields, returns or goes on with */
     CtFlowExit exit;
@@ -24,22 +24,24 @@ typedef struct Ending { /* of a block: what it yields, returns or goes on with *
     CtFlowFunction *tail;
 } Ending;
 
-static bool spend(Unfold *u, uint32_t steps) {
+static bool spend(Specialise *u, uint32_t steps) {
     bool enough = u->left >= steps;
     u->left -= enough ? steps : u->left;
     return enough;
 }
 
-static bool reaches_itself(const Unfold *u, const CtFlowFunction *function) {
-    return u->cycles->turns[u->cycles->component[function->id]] && function->rule == NULL && !function->is_message;
+static bool reaches_itself(const Specialise *u, const CtFlowFunction *function) {
+    return u->cycles->iterations[u->cycles->component[function->id]] && function->rule == NULL &&
+           !function->is_cold_path;
 }
 
 static bool is_literal(const CtFlowArg *arg) { return arg->var == NULL && arg->type->kind == FLOW_I64; }
 
 /* ---- on the way ---- */
 
-static bool call(Unfold *u, CtFlowFunction *function, CtFlowArgs args, CtFlowArgs *values);
-static bool walk(Unfold *u, CtFlowCopy *copy, const CtFlowFunction *function, const CtFlowBlock *block, Ending *end);
+static bool call(Specialise *u, CtFlowFunction *function, CtFlowArgs args, CtFlowArgs *values);
+static bool walk(Specialise *u, CtFlowCopy *copy, const CtFlowFunction *function, const CtFlowBlock *block,
+                 Ending *end);
 
 static void bind(CtFlowCopy *copy, const CtFlowStep *step, const CtFlowArgs *values) {
     for (uint32_t i = 0; i < step->results.count; i++)
@@ -56,7 +58,7 @@ static const CtFlowBlock *known_branch(const CtFlowStep *step, const CtFlowArg *
     return NULL;
 }
 
-static bool walk_step(Unfold *u, CtFlowCopy *copy, const CtFlowStep *step) {
+static bool walk_step(Specialise *u, CtFlowCopy *copy, const CtFlowStep *step) {
     CtFlowArgs values = {0};
     if (step->kind == FLOW_CALL && reaches_itself(u, step->as.function)) {
         if (!call(u, step->as.function, ct_flow_copy_args(copy, &step->args), &values)) return false;
@@ -73,21 +75,21 @@ static bool walk_step(Unfold *u, CtFlowCopy *copy, const CtFlowStep *step) {
     return true;
 }
 
-static void see_call(void *data, CtFlowFunction *callee, CtSpan span, bool tail) {
-    Unfold *u = data;
-    (void)span, (void)tail;
+static void see_call(void *data, CtFlowFunction *callee, CtSourceRange range, bool tail) {
+    Specialise *u = data;
+    (void)range, (void)tail;
     u->goes_on |= reaches_itself(u, callee);
 }
 
 /* What ends a function otherwise than by a return, as steps: what it gives then. */
-static CtFlowArgs leave(Unfold *u, const CtFlowFunction *function, CtFlowBlock *rest) {
+static CtFlowArgs leave(Specialise *u, const CtFlowFunction *function, CtFlowBlock *rest) {
     ct_flow_yield_instead(u->flow, u->function, rest, &function->results, u->place);
     for (uint32_t i = 0; i < rest->steps.count; i++) ct_push(u->flow->arena, u->out, rest->steps.items[i]);
     return rest->values;
 }
 
 /* A switch on what is not known stays, if no branch goes on with a function that reaches itself. */
-static bool keep_switch(Unfold *u, CtFlowCopy *copy, const CtFlowFunction *function, const CtFlowStep *step,
+static bool keep_switch(Specialise *u, CtFlowCopy *copy, const CtFlowFunction *function, const CtFlowStep *step,
                         Ending *end) {
     bool leaves = false;
     u->goes_on = false;
@@ -105,7 +107,7 @@ static bool keep_switch(Unfold *u, CtFlowCopy *copy, const CtFlowFunction *funct
     return true;
 }
 
-static bool walk_switch(Unfold *u, CtFlowCopy *copy, const CtFlowFunction *function, const CtFlowStep *step,
+static bool walk_switch(Specialise *u, CtFlowCopy *copy, const CtFlowFunction *function, const CtFlowStep *step,
                         Ending *end) {
     CtFlowArgs on = ct_flow_copy_args(copy, &step->args);
     const CtFlowBlock *branch = known_branch(step, &on.items[0]);
@@ -115,7 +117,8 @@ static bool walk_switch(Unfold *u, CtFlowCopy *copy, const CtFlowFunction *funct
     return true;
 }
 
-static bool walk(Unfold *u, CtFlowCopy *copy, const CtFlowFunction *function, const CtFlowBlock *block, Ending *end) {
+static bool walk(Specialise *u, CtFlowCopy *copy, const CtFlowFunction *function, const CtFlowBlock *block,
+                 Ending *end) {
     for (uint32_t i = 0; i < block->steps.count; i++) {
         const CtFlowStep *step = block->steps.items[i];
         if (step->kind != FLOW_SWITCH) {
@@ -130,7 +133,7 @@ static bool walk(Unfold *u, CtFlowCopy *copy, const CtFlowFunction *function, co
 }
 
 /* From call to call, until one returns, or ends in a function that does not reach itself. */
-static bool call(Unfold *u, CtFlowFunction *function, CtFlowArgs args, CtFlowArgs *values) {
+static bool call(Specialise *u, CtFlowFunction *function, CtFlowArgs args, CtFlowArgs *values) {
     while (spend(u, 1)) {
         CtFlowCopy copy = {.flow = u->flow, .into = u->function, .place = u->place};
         Ending end;
@@ -150,8 +153,8 @@ static bool call(Unfold *u, CtFlowFunction *function, CtFlowArgs args, CtFlowArg
 /* ---- the pass ---- */
 
 /* The steps of a call go behind `out`; false where it stays a call, and nothing has changed. */
-static bool unfold(Unfold *u, Steps *out, CtFlowFunction *callee, const CtFlowArgs *args, CtSpan place,
-                   CtFlowArgs *values) {
+static bool specialise(Specialise *u, Steps *out, CtFlowFunction *callee, const CtFlowArgs *args, CtSourceRange place,
+                       CtFlowArgs *values) {
     bool literals = false;
     for (uint32_t i = 0; i < args->count; i++) literals |= is_literal(&args->items[i]);
     if (!literals || !reaches_itself(u, callee)) return false;
@@ -165,14 +168,14 @@ static bool unfold(Unfold *u, Steps *out, CtFlowFunction *callee, const CtFlowAr
     return false;
 }
 
-static void visit(Unfold *u, CtFlowBlock *block) {
+static void visit(Specialise *u, CtFlowBlock *block) {
     Steps out = {0};
     for (uint32_t i = 0; i < block->steps.count; i++) {
         CtFlowStep *step = block->steps.items[i];
         CtFlowArgs values;
         ct_flow_rename(&u->now, &step->args);
         for (uint32_t j = 0; j < ct_flow_inner_count(step); j++) visit(u, ct_flow_inner(step, j));
-        if (step->kind != FLOW_CALL || !unfold(u, &out, step->as.function, &step->args, step->span, &values)) {
+        if (step->kind != FLOW_CALL || !specialise(u, &out, step->as.function, &step->args, step->range, &values)) {
             ct_push(u->flow->arena, &out, step);
             continue;
         }
@@ -185,7 +188,7 @@ static void visit(Unfold *u, CtFlowBlock *block) {
     }
     ct_flow_rename(&u->now, &block->values);
     CtFlowArgs values;
-    if (block->exit == EXIT_TAIL && unfold(u, &out, block->tail, &block->values, CT_NO_SPAN, &values)) {
+    if (block->exit == EXIT_TAIL && specialise(u, &out, block->tail, &block->values, CT_NO_RANGE, &values)) {
         block->exit = EXIT_RETURN;
         block->values = values;
         block->tail = NULL;
@@ -195,9 +198,9 @@ static void visit(Unfold *u, CtFlowBlock *block) {
     block->steps.capacity = out.capacity;
 }
 
-void ct_flow_unfold(CtFlow *flow) {
+void ct_flow_specialise(CtFlow *flow) {
     CtFlowCycles cycles = ct_flow_cycles(flow, false);
-    Unfold u = {.flow = flow, .cycles = &cycles};
+    Specialise u = {.flow = flow, .cycles = &cycles};
     for (uint32_t i = 0; i < flow->functions.count; i++) {
         u.function = flow->functions.items[i];
         ct_flow_values_clear(&u.now, flow->arena);

@@ -1,14 +1,14 @@
-/* A loop of a few turns, as many as a literal says, is written out: its turns become straight lines, so that what they
- * do alike is done once, and the arrays that they make are elements in sight, which are read as the variables that they
- * are. Then most of these arrays are gone. Sums and the like of elements in sight are written out as well. */
+/* A loop of a few iterations, as many as a literal says, is written out: its iterations become straight lines, so that
+ * what they do alike is done once, and the arrays that they make are elements in sight, which are read as the variables
+ * that they are. Then most of these arrays are gone. Sums and the like of elements in sight are written out as well. */
 #include "flow/copy.h"
 #include "flow/opt/passes.h"
 
 enum {
-    MOST_TURNS = 16,
-    LARGEST = 256, /* steps that a loop becomes; */
-    FEW_TURNS = 4, /* of so few turns, */
-    LARGE = 900,   /* these */
+    MOST_ITERATIONS = 16,
+    LARGEST = 256,      /* steps that a loop becomes; */
+    FEW_ITERATIONS = 4, /* of so few iterations, */
+    LARGE = 900,        /* these */
 };
 
 typedef struct Unroll {
@@ -25,25 +25,26 @@ typedef CT_VEC(CtFlowStep *) Steps;
 /* ---- loops ---- */
 
 static bool is_wanted(const CtFlowStep *step) {
-    const CtFlowArg *turns = &step->args.items[0];
+    const CtFlowArg *iterations = &step->args.items[0];
     if (step->as.loop.initial || step->as.loop.block->exit != EXIT_YIELD) return false;
-    if (turns->var != NULL || turns->lit.integer < 1 || turns->lit.integer > MOST_TURNS) return false;
-    uint32_t size = ct_flow_size(step->as.loop.block) * (uint32_t)turns->lit.integer;
-    return size <= LARGEST || (turns->lit.integer <= FEW_TURNS && size <= LARGE);
+    if (iterations->var != NULL || iterations->lit.integer < 1 || iterations->lit.integer > MOST_ITERATIONS)
+        return false;
+    uint32_t size = ct_flow_size(step->as.loop.block) * (uint32_t)iterations->lit.integer;
+    return size <= LARGEST || (iterations->lit.integer <= FEW_ITERATIONS && size <= LARGE);
 }
 
-static CtFlowStep *add_step(Unroll *u, Steps *out, CtFlowStepKind kind, CtSpan span) {
+static CtFlowStep *add_step(Unroll *u, Steps *out, CtFlowStepKind kind, CtSourceRange range) {
     CtFlowStep *step = CT_NEW(u->arena, CtFlowStep);
     step->kind = kind;
-    step->span = span;
+    step->range = range;
     ct_push(u->arena, out, step);
     return step;
 }
 
-/* The rows of an array have one shape: that of turn i as that of the first. */
+/* The rows of an array have one shape: that of iteration i as that of the first. */
 static void check_row(Unroll *u, Steps *out, const CtFlowStep *loop, const CtFlowStep *array, uint32_t i) {
     if (i == 0 || array->results.items[0]->type->rank == 1) return;
-    CtFlowStep *check = add_step(u, out, FLOW_CHECK_SHAPE, loop->span);
+    CtFlowStep *check = add_step(u, out, FLOW_CHECK_SHAPE, loop->range);
     check->as.index = i;
     ct_push(u->arena, &check->args, array->args.items[0]);
     ct_push(u->arena, &check->args, array->args.items[i]);
@@ -55,21 +56,21 @@ static CtFlowStep **begin_arrays(Unroll *u, const CtFlowStep *loop) {
     for (uint32_t i = 0; i < count; i++) {
         arrays[i] = CT_NEW(u->arena, CtFlowStep);
         arrays[i]->kind = FLOW_ITEMS;
-        arrays[i]->span = loop->span;
+        arrays[i]->range = loop->range;
         ct_push(u->arena, &arrays[i]->results, loop->results.items[carried + i]);
     }
     return arrays;
 }
 
-/* A turn: a copy of the block, for what is carried to it. What it carries on is in `carried` then. */
-static void unroll_turn(Unroll *u, Steps *out, const CtFlowStep *loop, uint32_t turn, CtFlowArg *carried,
-                        CtFlowStep *const *arrays) {
+/* A iteration: a copy of the block, for what is carried to it. What it carries on is in `carried` then. */
+static void unroll_iteration(Unroll *u, Steps *out, const CtFlowStep *loop, uint32_t iteration, CtFlowArg *carried,
+                             CtFlowStep *const *arrays) {
     const CtFlowBlock *block = loop->as.loop.block;
     uint32_t count = loop->as.loop.carried;
     CtFlowBlock bare = *block;
-    CtFlowCopy copy = {.flow = u->flow, .into = u->function, .place = CT_NO_SPAN};
+    CtFlowCopy copy = {.flow = u->flow, .into = u->function, .place = CT_NO_RANGE};
     bare.params.count = 0;
-    CtFlowArg index = {.type = block->params.items[0]->type, .lit.integer = turn};
+    CtFlowArg index = {.type = block->params.items[0]->type, .lit.integer = iteration};
     ct_flow_copy_stands(&copy, block->params.items[0], index);
     for (uint32_t i = 0; i < count; i++) ct_flow_copy_stands(&copy, block->params.items[1 + i], carried[i]);
     const CtFlowBlock *fresh = ct_flow_copy_block(&copy, &bare);
@@ -80,7 +81,7 @@ static void unroll_turn(Unroll *u, Steps *out, const CtFlowStep *loop, uint32_t 
     for (uint32_t i = 0; i < count; i++) carried[i] = fresh->values.items[i];
     for (uint32_t i = count; i < loop->results.count; i++) {
         ct_push(u->arena, &arrays[i - count]->args, fresh->values.items[i]);
-        check_row(u, out, loop, arrays[i - count], turn);
+        check_row(u, out, loop, arrays[i - count], iteration);
     }
 }
 
@@ -89,7 +90,7 @@ static void unroll(Unroll *u, Steps *out, const CtFlowStep *loop) {
     CtFlowArg *carried = CT_NEW_ARRAY(u->arena, CtFlowArg, count + 1);
     CtFlowStep **arrays = begin_arrays(u, loop);
     for (uint32_t i = 0; i < count; i++) carried[i] = loop->args.items[1 + i];
-    for (uint32_t i = 0; i < loop->args.items[0].lit.integer; i++) unroll_turn(u, out, loop, i, carried, arrays);
+    for (uint32_t i = 0; i < loop->args.items[0].lit.integer; i++) unroll_iteration(u, out, loop, i, carried, arrays);
     for (uint32_t i = 0; i < loop->results.count; i++)
         if (i >= count) {
             ct_push(u->arena, out, arrays[i - count]);
@@ -105,7 +106,7 @@ static void unroll(Unroll *u, Steps *out, const CtFlowStep *loop) {
 static const CtFlowArgs *elements(const Unroll *u, const CtFlowArg *array) {
     const CtFlowStep *made = ct_flow_fact(&u->facts, array)->maker;
     bool known = made != NULL && (made->kind == FLOW_ITEMS || made->kind == FLOW_LITERALS);
-    return known && made->args.count > 0 && made->args.count <= MOST_TURNS ? &made->args : NULL;
+    return known && made->args.count > 0 && made->args.count <= MOST_ITERATIONS ? &made->args : NULL;
 }
 
 /* A reduction of few elements, one by one. The largest or smallest begins with the first, which is not compared. */
@@ -117,7 +118,7 @@ static bool reduce(Unroll *u, Steps *out, const CtFlowStep *step) {
     bool extreme = step->as.bulk == ARRAY_MAXIMUM || step->as.bulk == ARRAY_MINIMUM;
     if (extreme) value = items->items[0];
     for (uint32_t i = extreme; i < items->count; i++) {
-        CtFlowStep *next = add_step(u, out, FLOW_PRIM, step->span);
+        CtFlowStep *next = add_step(u, out, FLOW_PRIM, step->range);
         next->as.prim = prim;
         ct_push(u->arena, &next->args, value);
         ct_push(u->arena, &next->args, items->items[i]);

@@ -1,5 +1,5 @@
-/* The symbolic Delta terms of BULK 2025, §7.2, between D (dual_arrays_forward.c), which makes them, and the passes over them
- * (delta_reverse.c). Of ad/ alone. */
+/* The symbolic Delta terms of BULK 2025, §7.2, between D (dual_arrays_forward.c), which makes them, and the passes over
+ * them (delta_reverse.c). Of ad/ alone. */
 #ifndef CT_AD_BULK_DELTA_H
 #define CT_AD_BULK_DELTA_H
 
@@ -29,7 +29,7 @@ typedef struct CtDelta CtDelta;
 struct CtDelta {
     CtDeltaKind kind;
     CtShape shape;
-    CtSpan span;
+    CtSourceRange range;
     CtDelta *parts[2]; /* ADD and SELECT have two, INPUT and LIT_ARRAY none, all others one */
     union {
         uint32_t input; /* which of the inputs */
@@ -84,12 +84,12 @@ typedef struct CtBulkDual {
 const char *ct_bulk_fresh_name(CtArena *arena, CtMap *names, const char *base, bool numbered);
 
 /* D[t] for a normal form t whose free variables are `inputs`. */
-CtBulkDual ct_bulk_dual(CtBulkRoom *r, CtBulk *t, CtBulkVar *const *inputs, uint32_t count);
+CtBulkDual ct_bulk_dual(CtBulkBuilder *r, CtBulk *t, CtBulkVar *const *inputs, uint32_t count);
 
 /* The same of several terms under common bindings, those of a loop's body: of its parameters those vary that are
  * marked.
  */
-CtBulkDual ct_bulk_dual_body(CtBulkRoom *r, const CtBulkLoop *loop, const bool *varies);
+CtBulkDual ct_bulk_dual_body(CtBulkBuilder *r, const CtBulkLoop *loop, const bool *varies);
 
 /* What share was given, and the variable that it gets in Fig. 20. */
 typedef struct CtBulkShared {
@@ -106,13 +106,13 @@ typedef struct CtBulkReverse {
 } CtBulkReverse;
 
 /* `c` has the cotangents of the `results` (NULL: none). */
-CtBulkReverse ct_bulk_reverse_pass(CtBulkRoom *r, CtBulkDual *dual, uint32_t inputs, CtBulk *const *c,
+CtBulkReverse ct_bulk_reverse_pass(CtBulkBuilder *r, CtBulkDual *dual, uint32_t inputs, CtBulk *const *c,
                                    uint32_t results);
 /* Its bindings behind those of the primal, and a term of it on their variables. */
-void ct_bulk_stack_lets(CtBulkRoom *r, CtBulkReverse *reverse, CtBulkGradient *out);
-CtBulk *ct_bulk_unshare(CtBulkRoom *r, const CtBulkReverse *reverse, CtBulk *t);
+void ct_bulk_stack_lets(CtBulkBuilder *r, CtBulkReverse *reverse, CtBulkGradient *out);
+CtBulk *ct_bulk_unshare(CtBulkBuilder *r, const CtBulkReverse *reverse, CtBulk *t);
 /* Tangents of the results (NULL: none), with their bindings pushed on `out`. */
-CtBulk **ct_bulk_forward_pass(CtBulkRoom *r, CtBulkDual *dual, CtBulkVar *const *tangents, CtBulkGradient *out,
+CtBulk **ct_bulk_forward_pass(CtBulkBuilder *r, CtBulkDual *dual, CtBulkVar *const *tangents, CtBulkGradient *out,
                               uint32_t results);
 
 /* ---- delta_loops.c ---- */
@@ -125,17 +125,17 @@ typedef struct CtLoopSink {
     void (*send)(void *data, CtBulk *c, CtDelta *d);
 } CtLoopSink;
 /* From the cotangents of its results (NULL: none). */
-void ct_bulk_loop_reverse(CtBulkRoom *r, CtDeltaLoop *l, CtBulk *const *c, const CtLoopSink *sink);
+void ct_bulk_loop_reverse(CtBulkBuilder *r, CtDeltaLoop *l, CtBulk *const *c, const CtLoopSink *sink);
 /* From tangents of the arguments (NULL: none), those of the results (NULL where they do not vary). */
-CtBulk **ct_bulk_loop_forward(CtBulkRoom *r, CtDeltaLoop *l, CtBulk *const *tangents);
+CtBulk **ct_bulk_loop_forward(CtBulkBuilder *r, CtDeltaLoop *l, CtBulk *const *tangents);
 
 /* The loop of a call's rule, in normal form and simplified. */
-CtBulkLoop *ct_bulk_rule_loop(CtBulkRoom *r, const CtBulkLoop *call);
+CtBulkLoop *ct_bulk_rule_loop(CtBulkBuilder *r, const CtBulkLoop *call);
 /* What the loop of a call's rule is called with: the arguments of the call, and any value for what it is linear in. */
-CtBulk **ct_bulk_rule_args(CtBulkRoom *r, const CtBulkLoop *call, CtBulk *const *args);
+CtBulk **ct_bulk_rule_args(CtBulkBuilder *r, const CtBulkLoop *call, CtBulk *const *args);
 /* The same two for a node by a rule that gives pullbacks. */
-void ct_bulk_rule_reverse(CtBulkRoom *r, const CtDeltaLoop *l, CtBulk *const *c, const CtLoopSink *sink);
-CtBulk **ct_bulk_rule_forward(CtBulkRoom *r, const CtDeltaLoop *l, CtBulk *const *tangents, const CtLoopSink *names);
+void ct_bulk_rule_reverse(CtBulkBuilder *r, const CtDeltaLoop *l, CtBulk *const *c, const CtLoopSink *sink);
+CtBulk **ct_bulk_rule_forward(CtBulkBuilder *r, const CtDeltaLoop *l, CtBulk *const *tangents, const CtLoopSink *names);
 
 /* What a Delta term is made of. */
 typedef struct CtDeltaNodes {
@@ -146,9 +146,10 @@ typedef struct CtDeltaNodes {
 
 /* ---- print_delta.c ---- */
 
-void ct_bulk_delta_print(CtText *out, CtBulkRoom *r, const CtBulkDual *dual, const CtDeltaNodes *n,
-                    CtBulkVar *const *inputs);
+void ct_bulk_delta_print(CtText *out, CtBulkBuilder *r, const CtBulkDual *dual, const CtDeltaNodes *n,
+                         CtBulkVar *const *inputs);
 /* Nodes and arrows in the language of Graphviz, the inputs first; nothing of one that is too large to be looked at. */
-void ct_bulk_delta_draw(CtText *out, CtBulkRoom *r, const CtBulkDual *dual, const CtDeltaNodes *n, CtBulkVar *const *inputs);
+void ct_bulk_delta_draw(CtText *out, CtBulkBuilder *r, const CtBulkDual *dual, const CtDeltaNodes *n,
+                        CtBulkVar *const *inputs);
 
 #endif

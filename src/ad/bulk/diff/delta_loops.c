@@ -12,7 +12,7 @@
 #include "ad/bulk/diff/delta.h"
 #include "ad/bulk/rewrite/simplify.h"
 
-static CtBulk *zero(CtBulkRoom *r, CtShape shape) { return ct_bulk_real(r, -0.0, shape); }
+static CtBulk *zero(CtBulkBuilder *r, CtShape shape) { return ct_bulk_real(r, -0.0, shape); }
 
 /* ---- making a loop of parts ---- */
 
@@ -23,7 +23,7 @@ typedef struct Param {
 
 /* A loop in the making: what it is called with stands beside its parameters. */
 typedef struct Maker {
-    CtBulkRoom *r;
+    CtBulkBuilder *r;
     const CtDeltaLoop *l;
     CT_VEC(Param) states, elements, fixed;
     CT_VEC(CtBulk *) next, outputs;
@@ -102,7 +102,7 @@ typedef struct Scattered {
     uint32_t output; /* what is scattered */
     CtShape shape;   /* of the param */
     CtIndexing f;
-    CtSpan span;
+    CtSourceRange range;
 } Scattered;
 
 typedef struct Sums {
@@ -121,13 +121,13 @@ static CtBulk *what_is(const Sums *s, CtBulk *t) {
 
 /* Takes a cotangent of something that all steps share apart into its terms. */
 static void take_apart(Sums *s, CtBulk *t) {
-    CtBulkRoom *r = s->m->r;
+    CtBulkBuilder *r = s->m->r;
     CtBulk *known = what_is(s, t);
     if (known->kind == BULK_OP && known->as.op.prim == PRIM_ADD) {
         take_apart(s, known->as.op.args[0]);
         take_apart(s, known->as.op.args[1]);
     } else if (known->kind == BULK_SCATTER || known->kind == BULK_ONE_HOT) {
-        Scattered made = {s->param, add_output(s->m, known->as.move.t), t->shape, known->as.move.f, known->span};
+        Scattered made = {s->param, add_output(s->m, known->as.move.t), t->shape, known->as.move.f, known->range};
         if (known->kind == BULK_ONE_HOT) made.f.live = ct_bulk_bool(r, false, (CtShape){0, NULL});
         ct_push(r->arena, &s->scattered, made);
     } else if (!ct_bulk_is_splat_real(t, -0.0)) {
@@ -149,25 +149,25 @@ static CtBulk *collect(void *data, CtBulk *t) {
 /* From the body of the loop to behind it: λis. ix, for the step of this number. */
 static CtMap behind_loop(Sums *s, CtBulk *step, const CtLoopSink *sink) {
     Maker *m = s->m;
-    CtBulkRoom *r = m->r;
+    CtBulkBuilder *r = m->r;
     CtMap replace = {0};
     ct_map_set(r->arena, &replace, ct_key(m->l->source->index), step);
     for (uint32_t i = 0; i < m->fixed.count; i++)
         ct_map_set(r->arena, &replace, ct_key(m->fixed.items[i].var), m->fixed.items[i].arg);
     for (uint32_t i = 0; i < m->elements.count; i++) {
-        CtBulk *row = ct_bulk_index(r, m->elements.items[i].arg, &step, 1, NULL, CT_NO_SPAN);
+        CtBulk *row = ct_bulk_index(r, m->elements.items[i].arg, &step, 1, NULL, CT_NO_RANGE);
         ct_map_set(r->arena, &replace, ct_key(m->elements.items[i].var), row);
     }
     for (uint32_t i = 0; i < s->collected.count; i++) {
         const CtMapEntry *entry = &s->collected.entries[i];
         CtBulk *all = sink->share(sink->data, NULL, output_of(m, (uint32_t)((uintptr_t)entry->value - 1)));
-        ct_map_set(r->arena, &replace, entry->key, ct_bulk_index(r, all, &step, 1, NULL, CT_NO_SPAN));
+        ct_map_set(r->arena, &replace, entry->key, ct_bulk_index(r, all, &step, 1, NULL, CT_NO_RANGE));
     }
     return replace;
 }
 
 static void send_scattered(Sums *s, const CtLoopSink *sink) {
-    CtBulkRoom *r = s->m->r;
+    CtBulkBuilder *r = s->m->r;
     CtArena *arena = r->arena;
     CtBulkVar *step = ct_bulk_new_var(r, "i", ELEMENT_INT, (CtShape){0, NULL});
     CtMap replace = {0};
@@ -184,7 +184,7 @@ static void send_scattered(Sums *s, const CtLoopSink *sink) {
         f.vars = vars;
         f.ix = ix;
         CtBulk *each = sink->share(sink->data, NULL, output_of(s->m, sc->output));
-        CtBulk *all = ct_bulk_scatter(r, sc->shape, each, f, sc->span);
+        CtBulk *all = ct_bulk_scatter(r, sc->shape, each, f, sc->range);
         sink->send(sink->data, all, s->m->l->deltas[sc->param]);
     }
 }
@@ -227,7 +227,7 @@ static bool is_read(const Reads *reads, const CtBulk *t) {
 
 static CtBulk *find_reads(void *data, CtBulk *t) {
     Reads *reads = data;
-    CtBulkRoom *r = reads->m->r;
+    CtBulkBuilder *r = reads->m->r;
     if (t->kind == BULK_VAR) reads->spoiled |= t->as.var == reads->state;
     if (reads->spoiled || t->kind == BULK_VAR) return t;
     if (!is_read(reads, t)) return ct_bulk_map(r, t, find_reads, reads);
@@ -248,7 +248,7 @@ static CtBulk *replace_reads(void *data, CtBulk *t) {
 
 /* The bindings of the reverse that do not depend on cotangents, in the primal loop, too: under names of their own. */
 static CtMap copy_bindings(Reads *reads) {
-    CtBulkRoom *r = reads->m->r;
+    CtBulkBuilder *r = reads->m->r;
     CtBulkLoop *primal = reads->m->l->primal;
     const CtBulkGradient *body = &reads->m->body;
     CtMap renamed = {0};
@@ -315,7 +315,7 @@ static void keep_reads(Maker *m, CtBulk **gradient, const CtLoopSink *sink) {
 
 /* The gradient of the body: what each parameter gets from the cotangents of the results; NULL: nothing. */
 static CtBulk **body_gradient(Maker *m, CtBulk *const *cotangents) {
-    CtBulkRoom *r = m->r;
+    CtBulkBuilder *r = m->r;
     const CtBulkLoop *source = m->l->source;
     uint32_t params = ct_bulk_loop_params(source), shares = r->shares;
     CtBulkDual dual = ct_bulk_dual_body(r, source, m->l->varies);
@@ -334,7 +334,7 @@ static CtBulk **body_gradient(Maker *m, CtBulk *const *cotangents) {
 
 /* Parameters for the cotangents that come, and those cotangents in the body, by result. */
 static CtBulk **add_cotangents(Maker *m, CtBulk *const *c) {
-    CtBulkRoom *r = m->r;
+    CtBulkBuilder *r = m->r;
     const CtDeltaLoop *l = m->l;
     uint32_t states = l->source->count.states, results = ct_bulk_loop_results(l->source);
     CtBulk **inside = CT_NEW_ARRAY(r->arena, CtBulk *, results + 1);
@@ -353,7 +353,7 @@ static CtBulk **add_cotangents(Maker *m, CtBulk *const *c) {
     return inside;
 }
 
-void ct_bulk_loop_reverse(CtBulkRoom *r, CtDeltaLoop *l, CtBulk *const *c, const CtLoopSink *sink) {
+void ct_bulk_loop_reverse(CtBulkBuilder *r, CtDeltaLoop *l, CtBulk *const *c, const CtLoopSink *sink) {
     Maker m = {.r = r, .l = l};
     CtArena *arena = r->arena;
     const CtBulkLoopParams *count = &l->source->count;
@@ -407,11 +407,11 @@ void ct_bulk_loop_reverse(CtBulkRoom *r, CtDeltaLoop *l, CtBulk *const *c, const
 
 /* ---- rules that give pullbacks ---- */
 
-CtBulkLoop *ct_bulk_rule_loop(CtBulkRoom *r, const CtBulkLoop *call) {
+CtBulkLoop *ct_bulk_rule_loop(CtBulkBuilder *r, const CtBulkLoop *call) {
     return ct_bulk_loop_simple(r, ct_bulk_loop_normal(r, call->rule->loop));
 }
 
-CtBulk **ct_bulk_rule_args(CtBulkRoom *r, const CtBulkLoop *call, CtBulk *const *args) {
+CtBulk **ct_bulk_rule_args(CtBulkBuilder *r, const CtBulkLoop *call, CtBulk *const *args) {
     const CtBulkLoop *rule = call->rule->loop;
     uint32_t count = ct_bulk_loop_params(rule), states = rule->count.states, shared = states + call->count.fixed;
     CtBulk **made = CT_NEW_ARRAY(r->arena, CtBulk *, count + 1);
@@ -426,7 +426,7 @@ CtBulk **ct_bulk_rule_args(CtBulkRoom *r, const CtBulkLoop *call, CtBulk *const 
     return made;
 }
 
-void ct_bulk_rule_reverse(CtBulkRoom *r, const CtDeltaLoop *l, CtBulk *const *c, const CtLoopSink *sink) {
+void ct_bulk_rule_reverse(CtBulkBuilder *r, const CtDeltaLoop *l, CtBulk *const *c, const CtLoopSink *sink) {
     const CtBulkLoop *call = l->source;
     CtBulkLoop *rule = ct_bulk_rule_loop(r, call);
     CtBulk **args = ct_bulk_rule_args(r, call, l->args);
@@ -443,7 +443,7 @@ void ct_bulk_rule_reverse(CtBulkRoom *r, const CtDeltaLoop *l, CtBulk *const *c,
 
 /* What arrives at the cotangents of a pullback when tangents go back through it: those of the results. */
 typedef struct Transposed {
-    CtBulkRoom *r;
+    CtBulkBuilder *r;
     const CtLoopSink *names;
     CtBulk **made; /* by the number of the cotangent */
 } Transposed;
@@ -460,7 +460,8 @@ static void send_transposed(void *data, CtBulk *c, CtDelta *d) {
 }
 
 /* The pullback is linear in the cotangents: its own reverse by these is the tangent. */
-CtBulk **ct_bulk_rule_forward(CtBulkRoom *r, const CtDeltaLoop *l, CtBulk *const *tangents, const CtLoopSink *names) {
+CtBulk **ct_bulk_rule_forward(CtBulkBuilder *r, const CtDeltaLoop *l, CtBulk *const *tangents,
+                              const CtLoopSink *names) {
     const CtBulkLoop *call = l->source;
     CtBulkLoop *rule = ct_bulk_rule_loop(r, call);
     CtArena *arena = r->arena;
@@ -494,7 +495,7 @@ CtBulk **ct_bulk_rule_forward(CtBulkRoom *r, const CtDeltaLoop *l, CtBulk *const
 
 /* ---- forward ---- */
 
-CtBulk **ct_bulk_loop_forward(CtBulkRoom *r, CtDeltaLoop *l, CtBulk *const *tangents) {
+CtBulk **ct_bulk_loop_forward(CtBulkBuilder *r, CtDeltaLoop *l, CtBulk *const *tangents) {
     Maker m = {.r = r, .l = l};
     CtArena *arena = r->arena;
     const CtBulkLoop *source = l->source;

@@ -20,7 +20,7 @@ typedef struct Cotangent {
 
 /* ES of Fig. 19. The maps are arrays, since their keys are numbers that were given out in order. */
 typedef struct State {
-    CtBulkRoom *r;
+    CtBulkBuilder *r;
     Cotangent *grad;     /* by input */
     CtDelta **dfrag;     /* by id: the Share node */
     Cotangent *accum;    /* by id */
@@ -52,9 +52,9 @@ static void contribute(State *s, Cotangent *place, Cotangent c) {
 
 static Cotangent over(Cotangent c, CtBulk *made) { return (Cotangent){made, c.depth + 1}; }
 
-static CtBulk *zero(CtBulkRoom *r, CtShape shape) { return ct_bulk_real(r, -0.0, shape); }
+static CtBulk *zero(CtBulkBuilder *r, CtShape shape) { return ct_bulk_real(r, -0.0, shape); }
 
-static CtBulk *transpose_back(CtBulkRoom *r, const CtDelta *d, CtBulk *c) {
+static CtBulk *transpose_back(CtBulkBuilder *r, const CtDelta *d, CtBulk *c) {
     uint32_t count = d->as.transpose.count;
     uint32_t *inverse = CT_NEW_ARRAY(r->arena, uint32_t, count);
     for (uint32_t k = 0; k < count; k++) inverse[d->as.transpose.permutation[k]] = k;
@@ -68,7 +68,7 @@ static void eval_literal(State *s, Cotangent c, CtDelta *d) {
     for (uint32_t k = 0; k < d->as.literal.count; k++) {
         CtBulk *ix = ct_bulk_int(s->r, k, (CtShape){0});
         if (d->as.literal.items[k])
-            eval(s, over(c, ct_bulk_index(s->r, c.c, &ix, 1, NULL, d->span)), d->as.literal.items[k]);
+            eval(s, over(c, ct_bulk_index(s->r, c.c, &ix, 1, NULL, d->range)), d->as.literal.items[k]);
     }
 }
 
@@ -117,7 +117,7 @@ static void eval_loop(State *s, CtDeltaLoop *loop) {
 
 static void eval(State *s, Cotangent c, CtDelta *d) {
     if (!d) return;
-    CtBulkRoom *r = s->r;
+    CtBulkBuilder *r = s->r;
     CtDelta *e = d->parts[0];
     switch (d->kind) {
     case DELTA_INPUT: contribute(s, &s->grad[d->as.input], c); return;
@@ -134,15 +134,15 @@ static void eval(State *s, Cotangent c, CtDelta *d) {
         return;
     case DELTA_INDEX: eval(s, over(c, ct_bulk_one_hot(r, e->shape, d->as.f.ix, d->as.f.count, c.c)), e); return;
     case DELTA_SUM_OUTER: eval(s, over(c, ct_bulk_replicate(r, e->shape.sizes[0], c.c)), e); return;
-    case DELTA_GATHER: eval(s, over(c, ct_bulk_scatter(r, e->shape, c.c, d->as.f, d->span)), e); return;
-    case DELTA_SCATTER: eval(s, over(c, ct_bulk_gather(r, e->shape, c.c, d->as.f, d->span)), e); return;
+    case DELTA_GATHER: eval(s, over(c, ct_bulk_scatter(r, e->shape, c.c, d->as.f, d->range)), e); return;
+    case DELTA_SCATTER: eval(s, over(c, ct_bulk_gather(r, e->shape, c.c, d->as.f, d->range)), e); return;
     case DELTA_LIT_ARRAY: eval_literal(s, c, d); return;
-    case DELTA_REPLICATE: eval(s, over(c, ct_bulk_reduce(r, REDUCE_SUM, c.c, d->span)), e); return;
+    case DELTA_REPLICATE: eval(s, over(c, ct_bulk_reduce(r, REDUCE_SUM, c.c, d->range)), e); return;
     case DELTA_TRANSPOSE: eval(s, over(c, transpose_back(r, d, c.c)), e); return;
     case DELTA_RESHAPE: eval(s, over(c, ct_bulk_reshape(r, e->shape, c.c)), e); return;
     case DELTA_ONE_HOT: {
         CtBulk *never = ct_bulk_bool(r, false, (CtShape){0}); /* what is outside was dropped */
-        eval(s, over(c, ct_bulk_index(r, c.c, d->as.f.ix, d->as.f.count, never, d->span)), e);
+        eval(s, over(c, ct_bulk_index(r, c.c, d->as.f.ix, d->as.f.count, never, d->range)), e);
         return;
     }
     case DELTA_RESULT: eval_result(s, c, d); return;
@@ -164,7 +164,7 @@ static void backprop(State *s, uint32_t count) {
     }
 }
 
-CtBulkReverse ct_bulk_reverse_pass(CtBulkRoom *r, CtBulkDual *dual, uint32_t inputs, CtBulk *const *c,
+CtBulkReverse ct_bulk_reverse_pass(CtBulkBuilder *r, CtBulkDual *dual, uint32_t inputs, CtBulk *const *c,
                                    uint32_t results) {
     State s = {.r = r, .names = &dual->names, .out = {.first = r->shares + 1}};
     s.grad = CT_NEW_ARRAY(r->arena, Cotangent, inputs);
@@ -182,7 +182,7 @@ CtBulkReverse ct_bulk_reverse_pass(CtBulkRoom *r, CtBulkDual *dual, uint32_t inp
 /* ---- global sharing to bindings (Fig. 20) ---- */
 
 typedef struct Unsharing {
-    CtBulkRoom *r;
+    CtBulkBuilder *r;
     const CtBulkReverse *reverse;
 } Unsharing;
 
@@ -196,7 +196,7 @@ static CtBulk *unshare(void *data, CtBulk *t) {
 
 /* stackLets: from the lowest to the highest, since what a shared term mentions was shared before it; in that order,
  * too, all that a term mentions has its variable when unshare gets there. */
-void ct_bulk_stack_lets(CtBulkRoom *r, CtBulkReverse *reverse, CtBulkGradient *out) {
+void ct_bulk_stack_lets(CtBulkBuilder *r, CtBulkReverse *reverse, CtBulkGradient *out) {
     Unsharing u = {r, reverse};
     for (uint32_t k = 0; k < reverse->shared.count; k++) {
         CtBulkShared *shared = &reverse->shared.items[k];
@@ -207,7 +207,7 @@ void ct_bulk_stack_lets(CtBulkRoom *r, CtBulkReverse *reverse, CtBulkGradient *o
     }
 }
 
-CtBulk *ct_bulk_unshare(CtBulkRoom *r, const CtBulkReverse *reverse, CtBulk *t) {
+CtBulk *ct_bulk_unshare(CtBulkBuilder *r, const CtBulkReverse *reverse, CtBulk *t) {
     Unsharing u = {r, reverse};
     return unshare(&u, t);
 }
@@ -215,7 +215,7 @@ CtBulk *ct_bulk_unshare(CtBulkRoom *r, const CtBulkReverse *reverse, CtBulk *t) 
 /* ---- forward ---- */
 
 typedef struct Forward {
-    CtBulkRoom *r;
+    CtBulkBuilder *r;
     CtBulkVar *const *tangents;
     CtBulk **known;    /* by id: an atom, NULL for zero */
     CtBulk ***results; /* of loops, by id: the same for each result */
@@ -248,7 +248,7 @@ static CtBulk *forward_select(Forward *f, CtDelta *d) {
 /* The tangent that a Delta term stands for: each constructor is what it is named after. NULL: zero. */
 static CtBulk *forward(Forward *f, CtDelta *d) {
     if (!d) return NULL;
-    CtBulkRoom *r = f->r;
+    CtBulkBuilder *r = f->r;
     if (d->kind == DELTA_INPUT) return f->tangents[d->as.input] ? ct_bulk_var(r, f->tangents[d->as.input]) : NULL;
     if (d->kind == DELTA_SHARE) return f->known[d->as.share.id];
     if (d->kind == DELTA_RESULT) return f->results[d->parts[0]->as.loop->id][d->as.result];
@@ -262,10 +262,10 @@ static CtBulk *forward(Forward *f, CtDelta *d) {
     if (!t) return NULL;
     switch (d->kind) {
     case DELTA_SCALE: return ct_bulk_op2(r, PRIM_SCALE, d->as.primal, t);
-    case DELTA_INDEX: return ct_bulk_index(r, t, d->as.f.ix, d->as.f.count, d->as.f.live, d->span);
-    case DELTA_SUM_OUTER: return ct_bulk_reduce(r, REDUCE_SUM, t, d->span);
-    case DELTA_GATHER: return ct_bulk_gather(r, d->shape, t, d->as.f, d->span);
-    case DELTA_SCATTER: return ct_bulk_scatter(r, d->shape, t, d->as.f, d->span);
+    case DELTA_INDEX: return ct_bulk_index(r, t, d->as.f.ix, d->as.f.count, d->as.f.live, d->range);
+    case DELTA_SUM_OUTER: return ct_bulk_reduce(r, REDUCE_SUM, t, d->range);
+    case DELTA_GATHER: return ct_bulk_gather(r, d->shape, t, d->as.f, d->range);
+    case DELTA_SCATTER: return ct_bulk_scatter(r, d->shape, t, d->as.f, d->range);
     case DELTA_REPLICATE: return ct_bulk_replicate(r, d->shape.sizes[0], t);
     case DELTA_TRANSPOSE: return ct_bulk_transpose(r, d->as.transpose.permutation, d->as.transpose.count, t);
     case DELTA_RESHAPE: return ct_bulk_reshape(r, d->shape, t);
@@ -323,7 +323,7 @@ static void walk(CtDeltaNodes *n, CtDelta *d) {
     for (uint32_t k = 0; d->kind == DELTA_LIT_ARRAY && k < d->as.literal.count; k++) walk(n, d->as.literal.items[k]);
 }
 
-static CtDeltaNodes nodes_of(CtBulkRoom *r, const CtBulkDual *dual, uint32_t results) {
+static CtDeltaNodes nodes_of(CtBulkBuilder *r, const CtBulkDual *dual, uint32_t results) {
     CtDeltaNodes n = {.shares = CT_NEW_ARRAY(r->arena, CtDelta *, dual->shares + 1)};
     for (uint32_t k = 0; k < results; k++) walk(&n, dual->deltas[k]);
     for (uint32_t id = dual->shares; id > 0; id--) {
@@ -337,7 +337,7 @@ static CtDeltaNodes nodes_of(CtBulkRoom *r, const CtBulkDual *dual, uint32_t res
     return n;
 }
 
-CtBulk **ct_bulk_forward_pass(CtBulkRoom *r, CtBulkDual *dual, CtBulkVar *const *tangents, CtBulkGradient *out,
+CtBulk **ct_bulk_forward_pass(CtBulkBuilder *r, CtBulkDual *dual, CtBulkVar *const *tangents, CtBulkGradient *out,
                               uint32_t results) {
     CtDeltaNodes nodes = nodes_of(r, dual, results);
     Forward f = {.r = r, .tangents = tangents, .names = &dual->names, .out = out};
@@ -359,7 +359,7 @@ CtBulk **ct_bulk_forward_pass(CtBulkRoom *r, CtBulkDual *dual, CtBulkVar *const 
 /* ---- what depends on the cotangent ---- */
 
 typedef struct Late {
-    CtBulkRoom *r;
+    CtBulkBuilder *r;
     CtMap vars;
     bool found;
 } Late;
@@ -371,7 +371,7 @@ static CtBulk *find_late(void *data, CtBulk *t) {
     return t;
 }
 
-CtMap ct_bulk_late(CtBulkRoom *r, const CtBulkGradient *g, CtBulkVar *cotangent) {
+CtMap ct_bulk_late(CtBulkBuilder *r, const CtBulkGradient *g, CtBulkVar *cotangent) {
     Late late = {.r = r};
     ct_map_set(r->arena, &late.vars, ct_key(cotangent), cotangent);
     for (uint32_t k = 0; k < g->vars.count; k++) {
@@ -384,7 +384,7 @@ CtMap ct_bulk_late(CtBulkRoom *r, const CtBulkGradient *g, CtBulkVar *cotangent)
 
 /* ---- both directions ---- */
 
-static CtBulkGradient start(CtBulkRoom *r, const CtBulkDual *dual, const CtDeltaNodes *n, CtBulkVar *const *inputs,
+static CtBulkGradient start(CtBulkBuilder *r, const CtBulkDual *dual, const CtDeltaNodes *n, CtBulkVar *const *inputs,
                             uint32_t count) {
     CtBulkGradient g = {
         .value = dual->primal, .delta = ct_text(r->arena), .graph = ct_text(r->arena), .nodes = n->count};
@@ -400,7 +400,7 @@ static CtBulkGradient start(CtBulkRoom *r, const CtBulkDual *dual, const CtDelta
     return g;
 }
 
-CtBulkGradient ct_bulk_gradient(CtBulkRoom *r, CtBulk *t, CtBulkVar *const *inputs, uint32_t count,
+CtBulkGradient ct_bulk_gradient(CtBulkBuilder *r, CtBulk *t, CtBulkVar *const *inputs, uint32_t count,
                                 CtBulkVar *cotangent) {
     CtBulkDual dual = ct_bulk_dual(r, t, inputs, count);
     CtDeltaNodes nodes = nodes_of(r, &dual, 1);
@@ -417,7 +417,7 @@ CtBulkGradient ct_bulk_gradient(CtBulkRoom *r, CtBulk *t, CtBulkVar *const *inpu
     return g;
 }
 
-CtBulkGradient ct_bulk_tangent(CtBulkRoom *r, CtBulk *t, CtBulkVar *const *inputs, CtBulkVar *const *tangents,
+CtBulkGradient ct_bulk_tangent(CtBulkBuilder *r, CtBulk *t, CtBulkVar *const *inputs, CtBulkVar *const *tangents,
                                uint32_t count) {
     CtBulkDual dual = ct_bulk_dual(r, t, inputs, count);
     CtDeltaNodes nodes = nodes_of(r, &dual, 1);

@@ -21,7 +21,7 @@ typedef struct Dual {
 } Dual;
 
 typedef struct Maker {
-    CtBulkRoom *r;
+    CtBulkBuilder *r;
     CtMap primals; /* of a variable that was renamed: a CtBulk */
     CtMap deltas;  /* of a variable: a CtDelta; none for those that do not vary */
     CtMap bound;   /* the variables in `out`: each is bound once */
@@ -55,11 +55,11 @@ static CtDelta *choose(Maker *m, CtBulk *test, CtDelta *yes, CtDelta *no) {
     return made;
 }
 
-static CtDelta *move(Maker *m, CtDeltaKind kind, CtShape shape, CtDelta *d, CtIndexing f, CtSpan span) {
+static CtDelta *move(Maker *m, CtDeltaKind kind, CtShape shape, CtDelta *d, CtIndexing f, CtSourceRange range) {
     if (!d) return NULL;
     CtDelta *made = delta(m, kind, shape, d, NULL);
     made->as.f = f;
-    made->span = span;
+    made->range = range;
     return made;
 }
 
@@ -315,13 +315,13 @@ static CtIndexing constant_index(Maker *m, const int64_t *items, uint32_t count)
     return (CtIndexing){.ix = ix, .count = count};
 }
 
-static CtBulk *at(Maker *m, CtBulk *t, int64_t position, CtSpan span) {
+static CtBulk *at(Maker *m, CtBulk *t, int64_t position, CtSourceRange range) {
     CtIndexing f = constant_index(m, &position, 1);
-    return ct_bulk_index(m->r, t, f.ix, 1, NULL, span);
+    return ct_bulk_index(m->r, t, f.ix, 1, NULL, range);
 }
 
 /* gather [k] t (λ[i]. [least of i + offset and last]) */
-static CtBulk *slice(Maker *m, CtBulk *t, int64_t k, int64_t offset, int64_t last, CtSpan span) {
+static CtBulk *slice(Maker *m, CtBulk *t, int64_t k, int64_t offset, int64_t last, CtSourceRange range) {
     CtBulkVar **i = CT_NEW_ARRAY(m->r->arena, CtBulkVar *, 1);
     i[0] = ct_bulk_new_var(m->r, "i", ELEMENT_INT, (CtShape){0});
     CtBulk *position = ct_bulk_var(m->r, i[0]);
@@ -331,23 +331,23 @@ static CtBulk *slice(Maker *m, CtBulk *t, int64_t k, int64_t offset, int64_t las
     CtBulk **ix = CT_NEW_ARRAY(m->r->arena, CtBulk *, 1);
     ix[0] = position;
     CtShape shape = ct_bulk_shape_cons(m->r->arena, k, ct_bulk_shape_tail(t->shape, 1));
-    return ct_bulk_gather(m->r, shape, t, (CtIndexing){.vars = i, .var_count = 1, .ix = ix, .count = 1}, span);
+    return ct_bulk_gather(m->r, shape, t, (CtIndexing){.vars = i, .var_count = 1, .ix = ix, .count = 1}, range);
 }
 
 /* For each i along the outermost dimension, the product of all others: exact where some are 0. The array is folded in
  * two halves, so the work is linear and there are as many terms as the size has binary digits. Of halves a and b (b
  * filled up with 1 where the size is odd): the others of aᵢ are bᵢ and all others of (a × b)ᵢ. */
-static CtBulk *others(Maker *m, CtBulk *x, CtSpan span) {
-    CtBulkRoom *r = m->r;
+static CtBulk *others(Maker *m, CtBulk *x, CtSourceRange range) {
+    CtBulkBuilder *r = m->r;
     int64_t n = x->shape.sizes[0];
     if (n < 2) return ct_bulk_real(r, 1, x->shape);
     if (n == 2) {
-        CtBulk *items[] = {at(m, x, 1, span), at(m, x, 0, span)};
+        CtBulk *items[] = {at(m, x, 1, range), at(m, x, 0, range)};
         return name(m, "p", ct_bulk_literal(r, items, 2));
     }
     int64_t half = (n + 1) / 2;
-    CtBulk *a = name(m, "x", slice(m, x, half, 0, half - 1, span));
-    CtBulk *b = slice(m, x, half, half, n - 1, span);
+    CtBulk *a = name(m, "x", slice(m, x, half, 0, half - 1, range));
+    CtBulk *b = slice(m, x, half, half, n - 1, range);
     if (n % 2) {
         int64_t *filled = CT_NEW_ARRAY(r->arena, int64_t, half);
         filled[half - 1] = 1;
@@ -356,19 +356,19 @@ static CtBulk *others(Maker *m, CtBulk *x, CtSpan span) {
     }
     b = name(m, "x", b);
     CtBulk *both = name(m, "x", ct_bulk_op2(r, PRIM_MUL, a, b));
-    CtBulk *rest = others(m, both, span);
+    CtBulk *rest = others(m, both, range);
     CtBulk *of_a = ct_bulk_op2(r, PRIM_MUL, b, rest), *of_b = ct_bulk_op2(r, PRIM_MUL, a, rest);
     CtBulk *halves[] = {of_a, of_b};
     CtShape whole = ct_bulk_shape_cons(r->arena, 2 * half, ct_bulk_shape_tail(x->shape, 1));
     CtBulk *made = ct_bulk_reshape(r, whole, ct_bulk_literal(r, halves, 2));
-    return name(m, "p", n % 2 ? slice(m, name(m, "p", made), n, 0, n - 1, span) : made);
+    return name(m, "p", n % 2 ? slice(m, name(m, "p", made), n, 0, n - 1, range) : made);
 }
 
 /* The cotangent goes to the first of the largest: index d [argmax x], for each place behind the outermost dimension. */
-static CtDelta *extremum_delta(Maker *m, CtReduction which, CtBulk *x, CtDelta *d, CtSpan span) {
-    CtBulkRoom *r = m->r;
+static CtDelta *extremum_delta(Maker *m, CtReduction which, CtBulk *x, CtDelta *d, CtSourceRange range) {
+    CtBulkBuilder *r = m->r;
     if (!d || x->shape.sizes[0] == 0) return NULL;
-    CtBulk *place = name(m, "at", ct_bulk_reduce(r, which, x, span));
+    CtBulk *place = name(m, "at", ct_bulk_reduce(r, which, x, range));
     uint32_t rank = place->shape.rank;
     CtBulkVar **is = CT_NEW_ARRAY(r->arena, CtBulkVar *, rank);
     CtBulk **ix = CT_NEW_ARRAY(r->arena, CtBulk *, rank + 1);
@@ -376,32 +376,32 @@ static CtDelta *extremum_delta(Maker *m, CtReduction which, CtBulk *x, CtDelta *
         is[k] = ct_bulk_new_var(r, "i", ELEMENT_INT, (CtShape){0});
         ix[k + 1] = ct_bulk_var(r, is[k]);
     }
-    ix[0] = rank ? ct_bulk_index(r, place, ix + 1, rank, NULL, span) : place;
+    ix[0] = rank ? ct_bulk_index(r, place, ix + 1, rank, NULL, range) : place;
     CtIndexing f = {.vars = is, .var_count = rank, .ix = ix, .count = rank + 1};
-    return move(m, rank ? DELTA_GATHER : DELTA_INDEX, place->shape, d, f, span);
+    return move(m, rank ? DELTA_GATHER : DELTA_INDEX, place->shape, d, f, range);
 }
 
 static Dual dual_reduce(Maker *m, CtBulk *t) {
     CtReduction reduction = t->as.reduce.reduction;
     Dual u = dual(m, t->as.reduce.t);
-    if (!u.d) return (Dual){ct_bulk_reduce(m->r, reduction, u.x, t->span), NULL};
+    if (!u.d) return (Dual){ct_bulk_reduce(m->r, reduction, u.x, t->range), NULL};
     bool sums = reduction == REDUCE_SUM || reduction == REDUCE_PLAIN_SUM;
     if (!sums) u.x = name(m, "x", u.x);
-    CtBulk *x = ct_bulk_reduce(m->r, reduction, u.x, t->span);
+    CtBulk *x = ct_bulk_reduce(m->r, reduction, u.x, t->range);
     switch (reduction) {
     case REDUCE_SUM:
     case REDUCE_PLAIN_SUM: return (Dual){x, share(m, reshaped(m, DELTA_SUM_OUTER, t->shape, u.d))};
     case REDUCE_PRODUCT: {
         x = name(m, "y", x); /* before the others: it is the program's */
-        CtDelta *d = scale(m, others(m, u.x, t->span), u.d);
+        CtDelta *d = scale(m, others(m, u.x, t->range), u.d);
         return (Dual){x, share(m, reshaped(m, DELTA_SUM_OUTER, t->shape, d))};
     }
     case REDUCE_MAXIMUM:
         x = name(m, "y", x);
-        return (Dual){x, share(m, extremum_delta(m, REDUCE_ARGMAX, u.x, u.d, t->span))};
+        return (Dual){x, share(m, extremum_delta(m, REDUCE_ARGMAX, u.x, u.d, t->range))};
     case REDUCE_MINIMUM:
         x = name(m, "y", x);
-        return (Dual){x, share(m, extremum_delta(m, REDUCE_ARGMIN, u.x, u.d, t->span))};
+        return (Dual){x, share(m, extremum_delta(m, REDUCE_ARGMIN, u.x, u.d, t->range))};
     case REDUCE_ARGMAX:
     case REDUCE_ARGMIN: break;
     }
@@ -435,29 +435,29 @@ static Dual dual_cond(Maker *m, CtBulk *t) {
 static Dual dual_index(Maker *m, CtBulk *t) {
     Dual u = dual(m, t->as.move.t);
     CtIndexing f = u.d ? named_indexing(m, t->as.move.f) : discrete_indexing(m, t->as.move.f);
-    CtBulk *x = ct_bulk_index(m->r, u.x, f.ix, f.count, f.live, t->span);
-    return (Dual){x, share(m, move(m, DELTA_INDEX, t->shape, u.d, f, t->span))};
+    CtBulk *x = ct_bulk_index(m->r, u.x, f.ix, f.count, f.live, t->range);
+    return (Dual){x, share(m, move(m, DELTA_INDEX, t->shape, u.d, f, t->range))};
 }
 
 static Dual dual_one_hot(Maker *m, CtBulk *t) {
     Dual u = dual(m, t->as.move.t);
     CtIndexing f = u.d ? named_indexing(m, t->as.move.f) : discrete_indexing(m, t->as.move.f);
     CtBulk *x = ct_bulk_one_hot(m->r, t->shape, f.ix, f.count, u.x);
-    return (Dual){x, share(m, move(m, DELTA_ONE_HOT, t->shape, u.d, f, t->span))};
+    return (Dual){x, share(m, move(m, DELTA_ONE_HOT, t->shape, u.d, f, t->range))};
 }
 
 static Dual dual_gather(Maker *m, CtBulk *t) {
     Dual u = dual(m, t->as.move.t);
     CtIndexing f = discrete_indexing(m, t->as.move.f);
-    CtBulk *x = ct_bulk_gather(m->r, t->shape, u.x, f, t->span);
-    return (Dual){x, share(m, move(m, DELTA_GATHER, t->shape, u.d, f, t->span))};
+    CtBulk *x = ct_bulk_gather(m->r, t->shape, u.x, f, t->range);
+    return (Dual){x, share(m, move(m, DELTA_GATHER, t->shape, u.d, f, t->range))};
 }
 
 static Dual dual_scatter(Maker *m, CtBulk *t) {
     Dual u = dual(m, t->as.move.t);
     CtIndexing f = discrete_indexing(m, t->as.move.f);
-    CtBulk *x = ct_bulk_scatter(m->r, t->shape, u.x, f, t->span);
-    return (Dual){x, share(m, move(m, DELTA_SCATTER, t->shape, u.d, f, t->span))};
+    CtBulk *x = ct_bulk_scatter(m->r, t->shape, u.x, f, t->range);
+    return (Dual){x, share(m, move(m, DELTA_SCATTER, t->shape, u.d, f, t->range))};
 }
 
 static Dual dual_literal(Maker *m, CtBulk *t) {
@@ -607,7 +607,8 @@ static Dual by_tangent(Maker *m, const CtBulkLoop *loop, CtBulk **args, CtDelta 
     CtBulkLoop *rule = ct_bulk_rule_loop(m->r, loop);
     CtBulk **own = ct_bulk_rule_args(m->r, loop, args);
     CtDeltaLoop *node = known_loop(m, rule, own);
-    uint32_t states = loop->count.states, count = ct_bulk_loop_params(rule), reals = loop->rule->reals, tangent = states;
+    uint32_t states = loop->count.states, count = ct_bulk_loop_params(rule), reals = loop->rule->reals,
+             tangent = states;
     if (!node) {
         CtDelta **of_point = CT_NEW_ARRAY(m->r->arena, CtDelta *, count + 1);
         for (uint32_t p = 0; p < reals; p++) of_point[count - reals + p] = deltas[states + p];
@@ -683,7 +684,7 @@ static Dual dual(Maker *m, CtBulk *t) {
     case BULK_CHECK: {
         CtBulk *test = discrete(m, t->as.check.test);
         Dual u = dual(m, t->as.check.t);
-        return (Dual){ct_bulk_check(m->r, test, t->as.check.code, t->as.check.text, t->span, u.x), u.d};
+        return (Dual){ct_bulk_check(m->r, test, t->as.check.code, t->as.check.text, t->range, u.x), u.d};
     }
     case BULK_LOOP:  /* done */
     case BULK_LOGIC: /* gives Bool */
@@ -712,14 +713,14 @@ static CtBulkDual finish(Maker *m, const Dual *results, uint32_t count) {
     return m->out;
 }
 
-CtBulkDual ct_bulk_dual(CtBulkRoom *r, CtBulk *t, CtBulkVar *const *inputs, uint32_t count) {
+CtBulkDual ct_bulk_dual(CtBulkBuilder *r, CtBulk *t, CtBulkVar *const *inputs, uint32_t count) {
     Maker m = {.r = r};
     for (uint32_t k = 0; k < count; k++) add_input(&m, inputs[k], k, true);
     Dual result = dual(&m, t);
     return finish(&m, &result, 1);
 }
 
-CtBulkDual ct_bulk_dual_body(CtBulkRoom *r, const CtBulkLoop *loop, const bool *varies) {
+CtBulkDual ct_bulk_dual_body(CtBulkBuilder *r, const CtBulkLoop *loop, const bool *varies) {
     Maker m = {.r = r};
     uint32_t count = ct_bulk_loop_results(loop);
     Dual *results = CT_NEW_ARRAY(r->arena, Dual, count + 1);

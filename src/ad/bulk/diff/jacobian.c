@@ -5,7 +5,7 @@
 #include "ad/bulk/ir/bulk.h"
 
 typedef struct Rows {
-    CtBulkRoom *r;
+    CtBulkBuilder *r;
     int64_t count;
     CtBulkVar *i;
     CtMap row; /* CtBulkVar * of what depends on the cotangent -> its row: index all [i] */
@@ -20,22 +20,22 @@ static CtBulk *all_rows(Rows *rows, CtBulk *t) {
     return ct_bulk_rewrite(rows->r, ct_bulk_build(rows->r, rows->count, i, row));
 }
 
-static void add_rows(Rows *rows, CtBulkVar *var, CtBulkVar *all, CtSpan span) {
+static void add_rows(Rows *rows, CtBulkVar *var, CtBulkVar *all, CtSourceRange range) {
     CtBulk *i = ct_bulk_var(rows->r, rows->i);
-    CtBulk *row = ct_bulk_index(rows->r, ct_bulk_var(rows->r, all), &i, 1, NULL, span);
+    CtBulk *row = ct_bulk_index(rows->r, ct_bulk_var(rows->r, all), &i, 1, NULL, range);
     ct_map_set(rows->r->arena, &rows->row, ct_key(var), row);
 }
 
 /* build1 count (λi. reshape sh (oneHot [count] [i] 1)) */
 static CtBulk *one_hots(Rows *rows, CtShape shape) {
-    CtBulkRoom *r = rows->r;
+    CtBulkBuilder *r = rows->r;
     CtBulk *one = ct_bulk_real(r, 1.0, (CtShape){0, NULL}), *i = ct_bulk_var(r, rows->i);
     if (shape.rank == 0) return all_rows(rows, one);
     CtBulk *hot = ct_bulk_one_hot(r, ct_bulk_shape_of(r->arena, &rows->count, 1), &i, 1, one);
     return all_rows(rows, ct_bulk_reshape(r, shape, hot));
 }
 
-void ct_bulk_jacobian(CtBulkRoom *r, CtBulkGradient *g, uint32_t count, CtBulkVar *cotangent) {
+void ct_bulk_jacobian(CtBulkBuilder *r, CtBulkGradient *g, uint32_t count, CtBulkVar *cotangent) {
     Rows rows = {.r = r, .count = ct_bulk_shape_count(cotangent->shape)};
     rows.i = ct_bulk_new_var(r, "i", ELEMENT_INT, (CtShape){0, NULL});
     CtMap late = ct_bulk_late(r, g, cotangent);
@@ -44,14 +44,14 @@ void ct_bulk_jacobian(CtBulkRoom *r, CtBulkGradient *g, uint32_t count, CtBulkVa
         ct_bulk_new_var(r, cotangent->name, ELEMENT_REAL, ct_bulk_shape_cons(r->arena, rows.count, cotangent->shape));
     ct_push(r->arena, &out.vars, hot);
     ct_push(r->arena, &out.terms, one_hots(&rows, cotangent->shape));
-    add_rows(&rows, cotangent, hot, CT_NO_SPAN);
+    add_rows(&rows, cotangent, hot, CT_NO_RANGE);
     for (uint32_t k = 0; k < g->vars.count; k++) {
         CtBulkVar *var = g->vars.items[k], *all = var;
         CtBulk *t = g->terms.items[k];
         if (ct_map_has(&late, ct_key(var))) {
             t = all_rows(&rows, t);
             all = ct_bulk_new_var(r, var->name, var->element, t->shape);
-            add_rows(&rows, var, all, t->span);
+            add_rows(&rows, var, all, t->range);
         }
         ct_push(r->arena, &out.vars, all);
         ct_push(r->arena, &out.terms, t);

@@ -6,7 +6,7 @@ enum { NESTED_NODES = 40 };
 
 typedef struct Printer {
     CtText *out;
-    CtBulkRoom *r;
+    CtBulkBuilder *r;
     CtBulkVar *const *inputs;
     bool *met; /* by id; NULL: shares are not written out */
 } Printer;
@@ -101,8 +101,8 @@ static void print(Printer *p, const CtDelta *d) {
     print_tail(p, d);
 }
 
-void ct_bulk_delta_print(CtText *out, CtBulkRoom *r, const CtBulkDual *dual, const CtDeltaNodes *n,
-                    CtBulkVar *const *inputs) {
+void ct_bulk_delta_print(CtText *out, CtBulkBuilder *r, const CtBulkDual *dual, const CtDeltaNodes *n,
+                         CtBulkVar *const *inputs) {
     Printer p = {.out = out, .r = r, .inputs = inputs};
     if (n->count <= NESTED_NODES) p.met = CT_NEW_ARRAY(r->arena, bool, dual->shares + 1);
     print(&p, dual->delta);
@@ -122,7 +122,7 @@ void ct_bulk_delta_print(CtText *out, CtBulkRoom *r, const CtBulkDual *dual, con
 enum { MOST_DRAWN = 300 };
 
 typedef struct Drawing {
-    CtBulkRoom *r;
+    CtBulkBuilder *r;
     CtText *out;
     CtBulkVar *const *inputs;
     uint32_t *numbers; /* of what is shared, by id */
@@ -168,8 +168,8 @@ static uint32_t draw_loop(Drawing *g, const CtDelta *d) {
     return number;
 }
 
-void ct_bulk_delta_draw(CtText *out, CtBulkRoom *r, const CtBulkDual *dual, const CtDeltaNodes *n,
-                   CtBulkVar *const *inputs) {
+void ct_bulk_delta_draw(CtText *out, CtBulkBuilder *r, const CtBulkDual *dual, const CtDeltaNodes *n,
+                        CtBulkVar *const *inputs) {
     Drawing g = {.r = r, .out = out, .inputs = inputs};
     if (n->count > MOST_DRAWN) return;
     g.numbers = CT_NEW_ARRAY(r->arena, uint32_t, dual->shares + 1);

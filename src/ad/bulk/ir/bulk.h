@@ -1,7 +1,7 @@
 /* The core array language of BULK 2025, Figs. 7 and 8: terms over regular arrays whose shapes are known.
  *
- * A function of Core is run on stand-ins for its arguments, whose shapes are those of the arguments that it was called
- * with; what it does to them is a term of this language (trace.c). Stage 1, the bulk-operation transform, takes
+ * A function of Core is run on abstract values for its arguments, whose shapes are those of the arguments that it was
+ * called with; what it does to them is a term of this language (trace.c). Stage 1, the bulk-operation transform, takes
  * `build1` out of it (bulk_operations.c, Figs. 9 to 11). Stages 2 and 3 make its Delta term and run the reverse pass on
  * that symbolically (delta_reverse.c, Figs. 12 to 15 and 17 to 21). What comes out is a term again, which becomes Core
  * over flat arrays (lower_term.c): an ordinary program.
@@ -88,7 +88,7 @@ struct CtBulk {
     CtBulkKind kind;
     CtElement element;
     CtShape shape;
-    CtSpan span; /* where the program says so: for errors */
+    CtSourceRange range; /* where the program says so: for errors */
     union {
         struct {
             const double *reals;     /* CONST of reals, row-major; NULL: all are `real` */
@@ -196,10 +196,10 @@ struct CtBulkRule {
 /* ---- term.c: constructors ----
  *
  * Each works out element and shape (Fig. 8) from its parts, which must fit: callers have checked what comes from
- * outside. Nothing is simplified here. The room that makes terms and its variables' numbers is CtBulkRoom, one a
+ * outside. Nothing is simplified here. The room that makes terms and its variables' numbers is CtBulkBuilder, one a
  * function that is differentiated.
  */
-typedef struct CtBulkRoom {
+typedef struct CtBulkBuilder {
     CtProgram *p;
     CtArena *arena;
     uint32_t vars, shares; /* given out so far */
@@ -207,7 +207,7 @@ typedef struct CtBulkRoom {
     CtVar *again;          /* lower_term.c: where something fails, the function of no arguments that is called first, */
     bool is_again_used;    /* since it fails as the program does; NULL: none */
     struct CtLoweredLoop *loops; /* lower_loops.c: those whose results are in scope */
-} CtBulkRoom;
+} CtBulkBuilder;
 
 int64_t ct_bulk_shape_count(CtShape shape); /* of elements */
 bool ct_bulk_shape_equal(CtShape a, CtShape b);
@@ -215,42 +215,44 @@ CtShape ct_bulk_shape_of(CtArena *arena, const int64_t *sizes, uint32_t rank);
 CtShape ct_bulk_shape_cons(CtArena *arena, int64_t size, CtShape shape);
 CtShape ct_bulk_shape_tail(CtShape shape, uint32_t count); /* without the `count` outermost */
 
-CtBulkVar *ct_bulk_new_var(CtBulkRoom *r, const char *name, CtElement element, CtShape shape);
-CtBulk *ct_bulk_var(CtBulkRoom *r, CtBulkVar *var);
-CtBulk *ct_bulk_real(CtBulkRoom *r, double value, CtShape shape); /* all elements */
-CtBulk *ct_bulk_int(CtBulkRoom *r, int64_t value, CtShape shape);
-CtBulk *ct_bulk_bool(CtBulkRoom *r, bool value, CtShape shape);
-CtBulk *ct_bulk_reals(CtBulkRoom *r, const double *items, CtShape shape); /* items are borrowed */
-CtBulk *ct_bulk_integers(CtBulkRoom *r, const int64_t *items, CtShape shape, CtElement element);
-CtBulk *ct_bulk_let(CtBulkRoom *r, CtBulkVar *var, CtBulk *rhs, CtBulk *body);
-CtBulk *ct_bulk_cond(CtBulkRoom *r, CtBulk *test, CtBulk *yes, CtBulk *no);
-CtBulk *ct_bulk_op1(CtBulkRoom *r, CtPrim prim, CtBulk *t);
-CtBulk *ct_bulk_op2(CtBulkRoom *r, CtPrim prim, CtBulk *t, CtBulk *u);
-CtBulk *ct_bulk_logic(CtBulkRoom *r, CtLogic logic, CtBulk *t, CtBulk *u);
-CtBulk *ct_bulk_index(CtBulkRoom *r, CtBulk *t, CtBulk *const *ix, uint32_t count, CtBulk *live, CtSpan span);
-CtBulk *ct_bulk_reduce(CtBulkRoom *r, CtReduction reduction, CtBulk *t, CtSpan span);
-CtBulk *ct_bulk_gather(CtBulkRoom *r, CtShape shape, CtBulk *t, CtIndexing f, CtSpan span);
-CtBulk *ct_bulk_scatter(CtBulkRoom *r, CtShape shape, CtBulk *t, CtIndexing f, CtSpan span);
-CtBulk *ct_bulk_literal(CtBulkRoom *r, CtBulk *const *items, uint32_t count); /* at least one */
-CtBulk *ct_bulk_replicate(CtBulkRoom *r, int64_t k, CtBulk *t);
-CtBulk *ct_bulk_transpose(CtBulkRoom *r, const uint32_t *permutation, uint32_t count, CtBulk *t);
-CtBulk *ct_bulk_reshape(CtBulkRoom *r, CtShape shape, CtBulk *t);
-CtBulk *ct_bulk_build(CtBulkRoom *r, int64_t k, CtBulkVar *i, CtBulk *body);
-CtBulk *ct_bulk_one_hot(CtBulkRoom *r, CtShape shape, CtBulk *const *ix, uint32_t count, CtBulk *t);
-CtBulk *ct_bulk_stop(CtBulkRoom *r, CtBulk *t);
-CtBulk *ct_bulk_share(CtBulkRoom *r, uint32_t id, CtBulk *t);
-CtBulk *ct_bulk_check(CtBulkRoom *r, CtBulk *test, CtErrorCode code, const char *text, CtSpan span, CtBulk *t);
-CtBulk *ct_bulk_loop(CtBulkRoom *r, CtBulkLoop *loop, CtBulk *const *args, uint32_t result);
+CtBulkVar *ct_bulk_new_var(CtBulkBuilder *r, const char *name, CtElement element, CtShape shape);
+CtBulk *ct_bulk_var(CtBulkBuilder *r, CtBulkVar *var);
+CtBulk *ct_bulk_real(CtBulkBuilder *r, double value, CtShape shape); /* all elements */
+CtBulk *ct_bulk_int(CtBulkBuilder *r, int64_t value, CtShape shape);
+CtBulk *ct_bulk_bool(CtBulkBuilder *r, bool value, CtShape shape);
+CtBulk *ct_bulk_reals(CtBulkBuilder *r, const double *items, CtShape shape); /* items are borrowed */
+CtBulk *ct_bulk_integers(CtBulkBuilder *r, const int64_t *items, CtShape shape, CtElement element);
+CtBulk *ct_bulk_let(CtBulkBuilder *r, CtBulkVar *var, CtBulk *rhs, CtBulk *body);
+CtBulk *ct_bulk_cond(CtBulkBuilder *r, CtBulk *test, CtBulk *yes, CtBulk *no);
+CtBulk *ct_bulk_op1(CtBulkBuilder *r, CtPrim prim, CtBulk *t);
+CtBulk *ct_bulk_op2(CtBulkBuilder *r, CtPrim prim, CtBulk *t, CtBulk *u);
+CtBulk *ct_bulk_logic(CtBulkBuilder *r, CtLogic logic, CtBulk *t, CtBulk *u);
+CtBulk *ct_bulk_index(CtBulkBuilder *r, CtBulk *t, CtBulk *const *ix, uint32_t count, CtBulk *live,
+                      CtSourceRange range);
+CtBulk *ct_bulk_reduce(CtBulkBuilder *r, CtReduction reduction, CtBulk *t, CtSourceRange range);
+CtBulk *ct_bulk_gather(CtBulkBuilder *r, CtShape shape, CtBulk *t, CtIndexing f, CtSourceRange range);
+CtBulk *ct_bulk_scatter(CtBulkBuilder *r, CtShape shape, CtBulk *t, CtIndexing f, CtSourceRange range);
+CtBulk *ct_bulk_literal(CtBulkBuilder *r, CtBulk *const *items, uint32_t count); /* at least one */
+CtBulk *ct_bulk_replicate(CtBulkBuilder *r, int64_t k, CtBulk *t);
+CtBulk *ct_bulk_transpose(CtBulkBuilder *r, const uint32_t *permutation, uint32_t count, CtBulk *t);
+CtBulk *ct_bulk_reshape(CtBulkBuilder *r, CtShape shape, CtBulk *t);
+CtBulk *ct_bulk_build(CtBulkBuilder *r, int64_t k, CtBulkVar *i, CtBulk *body);
+CtBulk *ct_bulk_one_hot(CtBulkBuilder *r, CtShape shape, CtBulk *const *ix, uint32_t count, CtBulk *t);
+CtBulk *ct_bulk_stop(CtBulkBuilder *r, CtBulk *t);
+CtBulk *ct_bulk_share(CtBulkBuilder *r, uint32_t id, CtBulk *t);
+CtBulk *ct_bulk_check(CtBulkBuilder *r, CtBulk *test, CtErrorCode code, const char *text, CtSourceRange range,
+                      CtBulk *t);
+CtBulk *ct_bulk_loop(CtBulkBuilder *r, CtBulkLoop *loop, CtBulk *const *args, uint32_t result);
 
 /* Rebuilds a term with `visit` applied to its direct parts, in order of evaluation; itself when nothing changed. */
 typedef CtBulk *CtBulkVisit(void *data, CtBulk *part);
-CtBulk *ct_bulk_map(CtBulkRoom *r, CtBulk *t, CtBulkVisit *visit, void *data);
+CtBulk *ct_bulk_map(CtBulkBuilder *r, CtBulk *t, CtBulkVisit *visit, void *data);
 /* t with variables replaced by terms (key of a CtBulkVar * -> CtBulk *); binders are made fresh. */
-CtBulk *ct_bulk_substitute(CtBulkRoom *r, CtBulk *t, const CtMap *replace);
+CtBulk *ct_bulk_substitute(CtBulkBuilder *r, CtBulk *t, const CtMap *replace);
 bool ct_bulk_mentions(CtBulk *t, const CtBulkVar *var);
 /* What is wrong with a term (types, scoping), in the arena; NULL when it is sound. `vars` are those that may be free.
  */
-const char *ct_bulk_lint(CtBulkRoom *r, CtBulk *t, CtBulkVar *const *vars, uint32_t count);
+const char *ct_bulk_lint(CtBulkBuilder *r, CtBulk *t, CtBulkVar *const *vars, uint32_t count);
 
 /* ---- loop_term.c ---- */
 
@@ -259,22 +261,23 @@ static inline uint32_t ct_bulk_loop_params(const CtBulkLoop *loop) {
 }
 static inline uint32_t ct_bulk_loop_results(const CtBulkLoop *loop) { return loop->count.states + loop->outputs; }
 /* A loop with room for this many parameters and results; the rest is the caller's to fill in. */
-CtBulkLoop *ct_bulk_new_loop(CtBulkRoom *r, int64_t steps, CtBulkLoopParams count, uint32_t outputs);
+CtBulkLoop *ct_bulk_new_loop(CtBulkBuilder *r, int64_t steps, CtBulkLoopParams count, uint32_t outputs);
 /* Of the parameters marked, what varies because of them: they, bindings and states (a set of CtBulkVar *); with `reals`
  * only through reals. */
-CtMap ct_bulk_loop_varying(CtBulkRoom *r, const CtBulkLoop *loop, const bool *params, bool reals);
-bool ct_bulk_loop_result_varies(CtBulkRoom *r, const CtBulkLoop *loop, uint32_t result, CtMap *varying);
-/* The loop with each of its terms in normal form (bulk_operations.c) or simplified (simplify_term.c); itself when it is.
+CtMap ct_bulk_loop_varying(CtBulkBuilder *r, const CtBulkLoop *loop, const bool *params, bool reals);
+bool ct_bulk_loop_result_varies(CtBulkBuilder *r, const CtBulkLoop *loop, uint32_t result, CtMap *varying);
+/* The loop with each of its terms in normal form (bulk_operations.c) or simplified (simplify_term.c); itself when it
+ * is.
  */
-CtBulkLoop *ct_bulk_loop_normal(CtBulkRoom *r, CtBulkLoop *loop);
-CtBulkLoop *ct_bulk_loop_simple(CtBulkRoom *r, CtBulkLoop *loop);
+CtBulkLoop *ct_bulk_loop_normal(CtBulkBuilder *r, CtBulkLoop *loop);
+CtBulkLoop *ct_bulk_loop_simple(CtBulkBuilder *r, CtBulkLoop *loop);
 /* A LOOP of one step, without it: its body, with the arguments bound. */
-CtBulk *ct_bulk_one_step(CtBulkRoom *r, const CtBulk *t);
+CtBulk *ct_bulk_one_step(CtBulkBuilder *r, const CtBulk *t);
 /* Of a LOOP in which i is free: build1 k (λi. t), as a loop over rows. */
-CtBulk *ct_bulk_build_loop(CtBulkRoom *r, int64_t k, CtBulkVar *i, CtBulk *t);
+CtBulk *ct_bulk_build_loop(CtBulkBuilder *r, int64_t k, CtBulkVar *i, CtBulk *t);
 /* Terms with a common list of bindings, in which every loop has the results alone that are used, and a body alone that
  * these need. Tells whether any had others. */
-bool ct_bulk_trim_loops(CtBulkRoom *r, CtBulk **terms, uint32_t term_count, CtBulk **roots, uint32_t root_count);
+bool ct_bulk_trim_loops(CtBulkBuilder *r, CtBulk **terms, uint32_t term_count, CtBulk **roots, uint32_t root_count);
 
 /* ---- print_term.c: as the paper writes terms, over several lines where they are long ---- */
 void ct_bulk_print(CtText *out, CtBulk *t);
@@ -291,11 +294,11 @@ void ct_bulk_print_bindings(CtText *out, CtBulkVar *const *vars, CtBulk *const *
 
 /* The normal form of a term by the rules of Figs. 9, 10 and 11: without build1, with index in the four forms of
  * Theorem 5.1. */
-CtBulk *ct_bulk_rewrite(CtBulkRoom *r, CtBulk *t);
+CtBulk *ct_bulk_rewrite(CtBulkBuilder *r, CtBulk *t);
 
 /* ---- simplify_term.c: what a person would not have written: gather by the identity, adding zero, lets used once ----
  */
-CtBulk *ct_bulk_simplify(CtBulkRoom *r, CtBulk *t);
+CtBulk *ct_bulk_simplify(CtBulkBuilder *r, CtBulk *t);
 
 /* ---- delta_reverse.c: stages 2 and 3 ---- */
 
@@ -313,28 +316,28 @@ typedef struct CtBulkGradient {
 } CtBulkGradient;
 /* t, in normal form, of any shape; `inputs` are its free variables, `cotangent` a variable of the shape of t (free in
  * the gradient). */
-CtBulkGradient ct_bulk_gradient(CtBulkRoom *r, CtBulk *t, CtBulkVar *const *inputs, uint32_t count,
+CtBulkGradient ct_bulk_gradient(CtBulkBuilder *r, CtBulk *t, CtBulkVar *const *inputs, uint32_t count,
                                 CtBulkVar *cotangent);
 /* let ⟨primals⟩ in (value, tangent): the same Delta term, evaluated forward on tangents of the inputs (variables; NULL
  * where there are none). */
 /* The tangent is gradient[0]. */
-CtBulkGradient ct_bulk_tangent(CtBulkRoom *r, CtBulk *t, CtBulkVar *const *inputs, CtBulkVar *const *tangents,
+CtBulkGradient ct_bulk_tangent(CtBulkBuilder *r, CtBulk *t, CtBulkVar *const *inputs, CtBulkVar *const *tangents,
                                uint32_t count);
 /* Those of its bindings that depend on the cotangent, and itself (CtBulkVar * -> itself). */
-CtMap ct_bulk_late(CtBulkRoom *r, const CtBulkGradient *g, CtBulkVar *cotangent);
+CtMap ct_bulk_late(CtBulkBuilder *r, const CtBulkGradient *g, CtBulkVar *cotangent);
 /* The same with bindings and results simplified together (simplify_term.c); `count` is that of g->gradient. What does
  * not depend on the cotangent (NULL: there is none) stays a binding of its own where something that does depend uses
  * it. */
-void ct_bulk_simplify_gradient(CtBulkRoom *r, CtBulkGradient *g, uint32_t count, const CtBulkVar *cotangent);
+void ct_bulk_simplify_gradient(CtBulkBuilder *r, CtBulkGradient *g, uint32_t count, const CtBulkVar *cotangent);
 
 /* ---- jacobian.c ---- */
 
 /* What `g` gives for each one-hot cotangent, all at once: every gradient gets an outermost dimension more, of one row
  * for each element of the cotangent (Appendix A). */
-void ct_bulk_jacobian(CtBulkRoom *r, CtBulkGradient *g, uint32_t count, CtBulkVar *cotangent);
+void ct_bulk_jacobian(CtBulkBuilder *r, CtBulkGradient *g, uint32_t count, CtBulkVar *cotangent);
 
 /* ---- views.c: before lowering, bindings to views of an array are said again where they are used ---- */
-void ct_bulk_lower_repeat_views(CtBulkRoom *r, CtBulkGradient *g, uint32_t count);
+void ct_bulk_lower_repeat_views(CtBulkBuilder *r, CtBulkGradient *g, uint32_t count);
 
 /* ---- lower_term.c: terms as Core over flat arrays ----
  *
@@ -346,12 +349,13 @@ void ct_bulk_lower_repeat_views(CtBulkRoom *r, CtBulkGradient *g, uint32_t count
  * start from −0.0.
  */
 CtType *ct_bulk_lower_type(CtProgram *p, CtElement element, CtShape shape);
-CtCore *ct_bulk_lower(CtBulkRoom *r, CtBulk *t, CtMap *vars);
+CtCore *ct_bulk_lower(CtBulkBuilder *r, CtBulk *t, CtMap *vars);
 /* let var = t, as a binding of `seq`; `vars` has it from then on. What is bound so before it is in scope of t. */
 struct CtSeq;
-void ct_bulk_lower_binding(CtBulkRoom *r, struct CtSeq *seq, CtBulkVar *var, CtBulk *t, CtMap *vars);
+void ct_bulk_lower_binding(CtBulkBuilder *r, struct CtSeq *seq, CtBulkVar *var, CtBulk *t, CtMap *vars);
 /* (value, ⟨gradient⟩) under its bindings, for `count` inputs; () for those that have none. Just the value when count is
  * 0. */
-CtCore *ct_bulk_lower_gradient(CtBulkRoom *r, CtSpan span, const CtBulkGradient *g, uint32_t count, CtMap *vars);
+CtCore *ct_bulk_lower_gradient(CtBulkBuilder *r, CtSourceRange range, const CtBulkGradient *g, uint32_t count,
+                               CtMap *vars);
 
 #endif

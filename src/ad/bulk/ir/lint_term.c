@@ -2,7 +2,7 @@
 #include "ad/bulk/ir/bulk.h"
 
 typedef struct Lint {
-    CtBulkRoom *r;
+    CtBulkBuilder *r;
     const char *wrong; /* the first thing that is */
     CT_VEC(CtBulkVar *) scope;
 } Lint;
@@ -98,7 +98,8 @@ static void check_body(Lint *l, const CtBulkLoop *loop, CtBulk *t) {
         const CtBulkVar *var = loop->vars.items[i];
         CtBulk *term = loop->terms.items[i];
         check_term(&inner, term);
-        expect(&inner, var->element == term->element && ct_bulk_shape_equal(var->shape, term->shape), t, "a binding's type");
+        expect(&inner, var->element == term->element && ct_bulk_shape_equal(var->shape, term->shape), t,
+               "a binding's type");
         ct_push(l->r->arena, &inner.scope, loop->vars.items[i]);
     }
     for (uint32_t i = 0; i < ct_bulk_loop_results(loop); i++) {
@@ -225,7 +226,7 @@ static void check_term(Lint *l, CtBulk *t) {
     }
 }
 
-const char *ct_bulk_lint(CtBulkRoom *r, CtBulk *t, CtBulkVar *const *vars, uint32_t count) {
+const char *ct_bulk_lint(CtBulkBuilder *r, CtBulk *t, CtBulkVar *const *vars, uint32_t count) {
     Lint l = {.r = r};
     for (uint32_t i = 0; i < count; i++) ct_push(r->arena, &l.scope, vars[i]);
     check_term(&l, t);

@@ -6,7 +6,7 @@
  */
 #include "ad/bulk/rewrite/rules.h"
 
-CtBulkLoop *ct_bulk_new_loop(CtBulkRoom *r, int64_t steps, CtBulkLoopParams count, uint32_t outputs) {
+CtBulkLoop *ct_bulk_new_loop(CtBulkBuilder *r, int64_t steps, CtBulkLoopParams count, uint32_t outputs) {
     CtBulkLoop *loop = CT_NEW(r->arena, CtBulkLoop);
     *loop = (CtBulkLoop){.steps = steps, .count = count, .outputs = outputs};
     loop->index = ct_bulk_new_var(r, "i", ELEMENT_INT, (CtShape){0, NULL});
@@ -18,7 +18,7 @@ CtBulkLoop *ct_bulk_new_loop(CtBulkRoom *r, int64_t steps, CtBulkLoopParams coun
 /* ---- what depends on what ---- */
 
 typedef struct Search {
-    CtBulkRoom *r;
+    CtBulkBuilder *r;
     CtMap *vars;
     bool found;
 } Search;
@@ -31,15 +31,15 @@ static CtBulk *search(void *data, CtBulk *t) {
     return t;
 }
 
-static bool mentions_any(CtBulkRoom *r, CtBulk *t, CtMap *vars) {
+static bool mentions_any(CtBulkBuilder *r, CtBulk *t, CtMap *vars) {
     Search s = {r, vars, false};
     search(&s, t);
     return s.found;
 }
 
-static void add(CtBulkRoom *r, CtMap *set, CtBulkVar *var) { ct_map_set(r->arena, set, ct_key(var), var); }
+static void add(CtBulkBuilder *r, CtMap *set, CtBulkVar *var) { ct_map_set(r->arena, set, ct_key(var), var); }
 
-CtMap ct_bulk_loop_varying(CtBulkRoom *r, const CtBulkLoop *loop, const bool *params, bool reals) {
+CtMap ct_bulk_loop_varying(CtBulkBuilder *r, const CtBulkLoop *loop, const bool *params, bool reals) {
     CtMap varying = {0};
     for (uint32_t p = 0; p < ct_bulk_loop_params(loop); p++)
         if (params[p]) add(r, &varying, loop->params[p]);
@@ -61,7 +61,7 @@ CtMap ct_bulk_loop_varying(CtBulkRoom *r, const CtBulkLoop *loop, const bool *pa
     return varying;
 }
 
-bool ct_bulk_loop_result_varies(CtBulkRoom *r, const CtBulkLoop *loop, uint32_t result, CtMap *varying) {
+bool ct_bulk_loop_result_varies(CtBulkBuilder *r, const CtBulkLoop *loop, uint32_t result, CtMap *varying) {
     if (result < loop->count.states) return ct_map_has(varying, ct_key(loop->params[result]));
     return mentions_any(r, loop->results[result], varying);
 }
@@ -79,15 +79,15 @@ typedef struct CtLoopRows {
 } CtLoopRows;
 
 /* A variable of rows, and what one of them is. */
-static CtBulkVar *row_var(CtBulkRoom *r, CtLoopRows *rows, CtBulkVar *var, CtBulkVar *at, CtMap *replace) {
+static CtBulkVar *row_var(CtBulkBuilder *r, CtLoopRows *rows, CtBulkVar *var, CtBulkVar *at, CtMap *replace) {
     CtBulkVar *all = ct_bulk_new_var(r, var->name, var->element, ct_bulk_shape_cons(r->arena, rows->k, var->shape));
     CtBulk *index = ct_bulk_var(r, at);
-    CtBulk *row = ct_bulk_index(r, ct_bulk_var(r, all), &index, 1, NULL, CT_NO_SPAN);
+    CtBulk *row = ct_bulk_index(r, ct_bulk_var(r, all), &index, 1, NULL, CT_NO_RANGE);
     ct_map_set(r->arena, replace, ct_key(var), row);
     return all;
 }
 
-static void make_rows(CtBulkRoom *r, CtBulkLoop *loop, CtLoopRows *rows) {
+static void make_rows(CtBulkBuilder *r, CtBulkLoop *loop, CtLoopRows *rows) {
     CtMap varying = ct_bulk_loop_varying(r, loop, rows->given, false), replace = {0};
     CtBulkVar *at = ct_bulk_new_var(r, "j", ELEMENT_INT, (CtShape){0, NULL});
     CtBulkLoop *made = ct_bulk_new_loop(r, loop->steps, loop->count, loop->outputs);
@@ -113,7 +113,7 @@ static void make_rows(CtBulkRoom *r, CtBulkLoop *loop, CtLoopRows *rows) {
     rows->loop = made;
 }
 
-static CtLoopRows *rows_of(CtBulkRoom *r, CtBulkLoop *loop, int64_t k, bool *given) {
+static CtLoopRows *rows_of(CtBulkBuilder *r, CtBulkLoop *loop, int64_t k, bool *given) {
     uint32_t count = ct_bulk_loop_params(loop);
     for (CtLoopRows *known = loop->rows; known != NULL; known = known->next) {
         bool same = known->k == k;
@@ -131,7 +131,7 @@ static CtLoopRows *rows_of(CtBulkRoom *r, CtBulkLoop *loop, int64_t k, bool *giv
 
 /* The rule of a call, for many calls at once. What differs from call to call is said of all that the call and its rule
  * share, and of all that the rule alone has. */
-static const CtBulkRule *rule_rows(CtBulkRoom *r, const CtBulkLoop *loop, int64_t k, const bool *given) {
+static const CtBulkRule *rule_rows(CtBulkBuilder *r, const CtBulkLoop *loop, int64_t k, const bool *given) {
     const CtBulkRule *rule = loop->rule;
     uint32_t states = loop->count.states, count = ct_bulk_loop_params(rule->loop), own = rule->loop->count.states;
     bool *of_rule = CT_NEW_ARRAY(r->arena, bool, count + 1);
@@ -143,9 +143,9 @@ static const CtBulkRule *rule_rows(CtBulkRoom *r, const CtBulkLoop *loop, int64_
     return made;
 }
 
-static CtBulk *exchanged(CtBulkRoom *r, CtBulk *t) { return ct_bulk_transpose(r, (const uint32_t[]){1, 0}, 2, t); }
+static CtBulk *exchanged(CtBulkBuilder *r, CtBulk *t) { return ct_bulk_transpose(r, (const uint32_t[]){1, 0}, 2, t); }
 
-CtBulk *ct_bulk_build_loop(CtBulkRoom *r, int64_t k, CtBulkVar *i, CtBulk *t) {
+CtBulk *ct_bulk_build_loop(CtBulkBuilder *r, int64_t k, CtBulkVar *i, CtBulk *t) {
     CtBulkLoop *loop = t->as.loop.loop;
     uint32_t count = ct_bulk_loop_params(loop), states = loop->count.states, result = t->as.loop.result;
     bool *given = CT_NEW_ARRAY(r->arena, bool, count + 1);
@@ -166,7 +166,7 @@ CtBulk *ct_bulk_build_loop(CtBulkRoom *r, int64_t k, CtBulkVar *i, CtBulk *t) {
 
 /* ---- a loop of one step ---- */
 
-CtBulk *ct_bulk_one_step(CtBulkRoom *r, const CtBulk *t) {
+CtBulk *ct_bulk_one_step(CtBulkBuilder *r, const CtBulk *t) {
     const CtBulkLoop *loop = t->as.loop.loop;
     uint32_t states = loop->count.states, elements = states + loop->count.elements, count = ct_bulk_loop_params(loop);
     CtBulk *made = loop->results[t->as.loop.result], *first = ct_bulk_int(r, 0, (CtShape){0, NULL});
@@ -189,7 +189,7 @@ CtBulk *ct_bulk_one_step(CtBulkRoom *r, const CtBulk *t) {
     made = ct_bulk_substitute(r, made, &replace);
     for (uint32_t p = count; p-- > 0;) {
         CtBulk *arg = t->as.loop.args[p];
-        if (p >= states && p < elements) arg = ct_bulk_index(r, arg, &first, 1, NULL, t->span);
+        if (p >= states && p < elements) arg = ct_bulk_index(r, arg, &first, 1, NULL, t->range);
         made = ct_bulk_let(r, params[p], arg, made);
     }
     return made;
@@ -208,7 +208,7 @@ typedef struct Trim {
 } Trim;
 
 typedef struct Trimmer {
-    CtBulkRoom *r;
+    CtBulkBuilder *r;
     CtMap trims; /* CtBulkLoop * -> Trim * */
     CtMap seen;  /* CtBulk * -> itself: counted; later what has become of it */
     bool changed;
@@ -233,7 +233,7 @@ static CtBulk *count_results(void *data, CtBulk *t) {
 }
 
 typedef struct Needs {
-    CtBulkRoom *r;
+    CtBulkBuilder *r;
     CtMap vars;
 } Needs;
 
@@ -278,7 +278,8 @@ static Needs needs_of(Trimmer *m, const Trim *trim) {
 
 static void trim_params(const Trim *trim, Needs *needs, CtBulkLoopParams *count, uint32_t *from) {
     const CtBulkLoop *loop = trim->loop;
-    uint32_t states = loop->count.states, elements = states + loop->count.elements, all = ct_bulk_loop_params(loop), n = 0;
+    uint32_t states = loop->count.states, elements = states + loop->count.elements, all = ct_bulk_loop_params(loop),
+             n = 0;
     *count = (CtBulkLoopParams){0, 0, 0};
     for (uint32_t p = 0; p < all; p++) {
         if (!ct_map_has(&needs->vars, ct_key(loop->params[p])) || (p < states && trim->through[p])) continue;
@@ -362,7 +363,8 @@ static CtBulk *trimmed(void *data, CtBulk *t) {
             made = made->as.loop.args[result];
         } else if (trim->changed) {
             CtBulk **args = CT_NEW_ARRAY(m->r->arena, CtBulk *, ct_bulk_loop_params(trim->to));
-            for (uint32_t p = 0; p < ct_bulk_loop_params(trim->to); p++) args[p] = made->as.loop.args[trim->param_from[p]];
+            for (uint32_t p = 0; p < ct_bulk_loop_params(trim->to); p++)
+                args[p] = made->as.loop.args[trim->param_from[p]];
             made = ct_bulk_loop(m->r, trim->to, args, trim->result_to[result]);
         }
     }
@@ -370,7 +372,7 @@ static CtBulk *trimmed(void *data, CtBulk *t) {
     return made;
 }
 
-bool ct_bulk_trim_loops(CtBulkRoom *r, CtBulk **terms, uint32_t term_count, CtBulk **roots, uint32_t root_count) {
+bool ct_bulk_trim_loops(CtBulkBuilder *r, CtBulk **terms, uint32_t term_count, CtBulk **roots, uint32_t root_count) {
     Trimmer m = {.r = r};
     for (uint32_t i = 0; i < term_count; i++) count_results(&m, terms[i]);
     for (uint32_t i = 0; i < root_count; i++)

@@ -108,14 +108,14 @@ static void put_var(Printer *pr, const CtBulkVar *var) {
 /* Free variables have their names first, so that no binder takes them. */
 typedef struct FreeNames {
     Printer *pr;
-    CtBulkRoom room; /* ct_bulk_map wants one */
+    CtBulkBuilder builder; /* ct_bulk_map wants one */
     CT_VEC(const CtBulkVar *) bound;
     CtMap shares; /* that were gone through */
 } FreeNames;
 
 static CtBulk *name_free(void *data, CtBulk *t) {
     FreeNames *f = data;
-    CtArena *arena = f->room.arena;
+    CtArena *arena = f->builder.arena;
     uint32_t before = f->bound.count;
     switch (t->kind) {
     case BULK_SHARE:
@@ -136,7 +136,7 @@ static CtBulk *name_free(void *data, CtBulk *t) {
         break;
     default: break;
     }
-    ct_bulk_map(&f->room, t, name_free, f);
+    ct_bulk_map(&f->builder, t, name_free, f);
     f->bound.count = before;
     return t;
 }
@@ -692,7 +692,7 @@ static void put_term(Printer *pr, CtBulk *t, int level) {
 
 static void print(CtText *out, CtBulk *t, bool shares_once) {
     Printer pr = {.out = out, .scratch = ct_text(out->arena), .shares_once = shares_once};
-    FreeNames f = {.pr = &pr, .room = {.arena = out->arena}};
+    FreeNames f = {.pr = &pr, .builder = {.arena = out->arena}};
     name_free(&f, t);
     put_term(&pr, t, LOOSE);
 }
@@ -704,7 +704,7 @@ void ct_bulk_print_sharing(CtText *out, CtBulk *t) { print(out, t, true); }
 void ct_bulk_print_indexing(CtText *out, const CtIndexing *f) {
     CtText whole = ct_text(out->arena);
     Printer pr = {.out = &whole, .scratch = ct_text(out->arena), .flat = true, .wide = true};
-    FreeNames free = {.pr = &pr, .room = {.arena = out->arena}};
+    FreeNames free = {.pr = &pr, .builder = {.arena = out->arena}};
     for (uint32_t i = 0; i < f->var_count; i++) ct_push(out->arena, &free.bound, f->vars[i]);
     for (uint32_t i = 0; i < f->count; i++) name_free(&free, f->ix[i]);
     if (f->live) name_free(&free, f->live);
@@ -718,7 +718,7 @@ void ct_bulk_print_indexing(CtText *out, const CtIndexing *f) {
 void ct_bulk_print_bindings(CtText *out, CtBulkVar *const *vars, CtBulk *const *terms, uint32_t count,
                             CtBulk *const *results, uint32_t result_count) {
     Printer pr = {.out = out, .scratch = ct_text(out->arena)};
-    FreeNames f = {.pr = &pr, .room = {.arena = out->arena}};
+    FreeNames f = {.pr = &pr, .builder = {.arena = out->arena}};
     uint32_t several = 0;
     for (uint32_t i = 0; i < count; i++) ct_push(out->arena, &f.bound, vars[i]);
     for (uint32_t i = 0; i < count; i++) name_free(&f, terms[i]);

@@ -33,7 +33,7 @@ CtShape ct_bulk_shape_tail(CtShape shape, uint32_t count) { return (CtShape){sha
 
 /* ---- constructors ---- */
 
-static CtBulk *new_term(CtBulkRoom *r, CtBulkKind kind, CtElement element, CtShape shape) {
+static CtBulk *new_term(CtBulkBuilder *r, CtBulkKind kind, CtElement element, CtShape shape) {
     CtBulk *t = CT_NEW(r->arena, CtBulk);
     t->kind = kind;
     t->element = element;
@@ -41,37 +41,37 @@ static CtBulk *new_term(CtBulkRoom *r, CtBulkKind kind, CtElement element, CtSha
     return t;
 }
 
-CtBulkVar *ct_bulk_new_var(CtBulkRoom *r, const char *name, CtElement element, CtShape shape) {
+CtBulkVar *ct_bulk_new_var(CtBulkBuilder *r, const char *name, CtElement element, CtShape shape) {
     CtBulkVar *var = CT_NEW(r->arena, CtBulkVar);
     *var = (CtBulkVar){.name = name, .id = r->vars++, .element = element, .shape = shape};
     return var;
 }
 
-CtBulk *ct_bulk_var(CtBulkRoom *r, CtBulkVar *var) {
+CtBulk *ct_bulk_var(CtBulkBuilder *r, CtBulkVar *var) {
     CtBulk *t = new_term(r, BULK_VAR, var->element, var->shape);
     t->as.var = var;
     return t;
 }
 
-CtBulk *ct_bulk_real(CtBulkRoom *r, double value, CtShape shape) {
+CtBulk *ct_bulk_real(CtBulkBuilder *r, double value, CtShape shape) {
     CtBulk *t = new_term(r, BULK_CONST, ELEMENT_REAL, shape);
     t->as.constant.real = value;
     return t;
 }
 
-CtBulk *ct_bulk_int(CtBulkRoom *r, int64_t value, CtShape shape) {
+CtBulk *ct_bulk_int(CtBulkBuilder *r, int64_t value, CtShape shape) {
     CtBulk *t = new_term(r, BULK_CONST, ELEMENT_INT, shape);
     t->as.constant.integer = value;
     return t;
 }
 
-CtBulk *ct_bulk_bool(CtBulkRoom *r, bool value, CtShape shape) {
+CtBulk *ct_bulk_bool(CtBulkBuilder *r, bool value, CtShape shape) {
     CtBulk *t = new_term(r, BULK_CONST, ELEMENT_BOOL, shape);
     t->as.constant.integer = value;
     return t;
 }
 
-CtBulk *ct_bulk_reals(CtBulkRoom *r, const double *items, CtShape shape) {
+CtBulk *ct_bulk_reals(CtBulkBuilder *r, const double *items, CtShape shape) {
     size_t count = (size_t)ct_bulk_shape_count(shape);
     double *copy = CT_NEW_ARRAY(r->arena, double, count);
     for (size_t i = 0; i < count; i++) copy[i] = items[i];
@@ -80,7 +80,7 @@ CtBulk *ct_bulk_reals(CtBulkRoom *r, const double *items, CtShape shape) {
     return t;
 }
 
-CtBulk *ct_bulk_integers(CtBulkRoom *r, const int64_t *items, CtShape shape, CtElement element) {
+CtBulk *ct_bulk_integers(CtBulkBuilder *r, const int64_t *items, CtShape shape, CtElement element) {
     size_t count = (size_t)ct_bulk_shape_count(shape);
     int64_t *copy = CT_NEW_ARRAY(r->arena, int64_t, count);
     for (size_t i = 0; i < count; i++) copy[i] = items[i];
@@ -89,7 +89,7 @@ CtBulk *ct_bulk_integers(CtBulkRoom *r, const int64_t *items, CtShape shape, CtE
     return t;
 }
 
-CtBulk *ct_bulk_let(CtBulkRoom *r, CtBulkVar *var, CtBulk *rhs, CtBulk *body) {
+CtBulk *ct_bulk_let(CtBulkBuilder *r, CtBulkVar *var, CtBulk *rhs, CtBulk *body) {
     CtBulk *t = new_term(r, BULK_LET, body->element, body->shape);
     t->as.let.var = var;
     t->as.let.rhs = rhs;
@@ -97,7 +97,7 @@ CtBulk *ct_bulk_let(CtBulkRoom *r, CtBulkVar *var, CtBulk *rhs, CtBulk *body) {
     return t;
 }
 
-CtBulk *ct_bulk_cond(CtBulkRoom *r, CtBulk *test, CtBulk *yes, CtBulk *no) {
+CtBulk *ct_bulk_cond(CtBulkBuilder *r, CtBulk *test, CtBulk *yes, CtBulk *no) {
     CtBulk *t = new_term(r, BULK_COND, yes->element, yes->shape);
     t->as.cond.test = test;
     t->as.cond.yes = yes;
@@ -109,7 +109,7 @@ static CtElement element_of_letter(char letter) {
     return letter == 'B' ? ELEMENT_BOOL : letter == 'I' ? ELEMENT_INT : ELEMENT_REAL;
 }
 
-CtBulk *ct_bulk_op1(CtBulkRoom *r, CtPrim prim, CtBulk *t) {
+CtBulk *ct_bulk_op1(CtBulkBuilder *r, CtPrim prim, CtBulk *t) {
     CtBulk *op = new_term(r, BULK_OP, element_of_letter(ct_prim_info(prim)->result), t->shape);
     op->as.op.prim = prim;
     op->as.op.args[0] = t;
@@ -117,14 +117,14 @@ CtBulk *ct_bulk_op1(CtBulkRoom *r, CtPrim prim, CtBulk *t) {
     return op;
 }
 
-CtBulk *ct_bulk_op2(CtBulkRoom *r, CtPrim prim, CtBulk *t, CtBulk *u) {
+CtBulk *ct_bulk_op2(CtBulkBuilder *r, CtPrim prim, CtBulk *t, CtBulk *u) {
     CtBulk *op = ct_bulk_op1(r, prim, t);
     op->as.op.args[1] = u;
     op->as.op.count = 2;
     return op;
 }
 
-CtBulk *ct_bulk_logic(CtBulkRoom *r, CtLogic logic, CtBulk *t, CtBulk *u) {
+CtBulk *ct_bulk_logic(CtBulkBuilder *r, CtLogic logic, CtBulk *t, CtBulk *u) {
     CtBulk *term = new_term(r, BULK_LOGIC, ELEMENT_BOOL, t->shape);
     term->as.logic.logic = logic;
     term->as.logic.args[0] = t;
@@ -132,42 +132,44 @@ CtBulk *ct_bulk_logic(CtBulkRoom *r, CtLogic logic, CtBulk *t, CtBulk *u) {
     return term;
 }
 
-static CtBulk *new_move(CtBulkRoom *r, CtBulkKind kind, CtShape shape, CtBulk *t, CtIndexing f, CtSpan span) {
+static CtBulk *new_move(CtBulkBuilder *r, CtBulkKind kind, CtShape shape, CtBulk *t, CtIndexing f,
+                        CtSourceRange range) {
     CtBulk **ix = CT_NEW_ARRAY(r->arena, CtBulk *, f.count);
     CtBulkVar **vars = CT_NEW_ARRAY(r->arena, CtBulkVar *, f.var_count);
     for (uint32_t i = 0; i < f.count; i++) ix[i] = f.ix[i];
     for (uint32_t i = 0; i < f.var_count; i++) vars[i] = f.vars[i];
     CtBulk *move = new_term(r, kind, t->element, shape);
-    move->span = span;
+    move->range = range;
     move->as.move.t = t;
     move->as.move.f = (CtIndexing){vars, f.var_count, ix, f.count, f.live};
     return move;
 }
 
-CtBulk *ct_bulk_index(CtBulkRoom *r, CtBulk *t, CtBulk *const *ix, uint32_t count, CtBulk *live, CtSpan span) {
+CtBulk *ct_bulk_index(CtBulkBuilder *r, CtBulk *t, CtBulk *const *ix, uint32_t count, CtBulk *live,
+                      CtSourceRange range) {
     CtIndexing f = {.ix = ix, .count = count, .live = live};
-    return new_move(r, BULK_INDEX, ct_bulk_shape_tail(t->shape, count), t, f, span);
+    return new_move(r, BULK_INDEX, ct_bulk_shape_tail(t->shape, count), t, f, range);
 }
 
-CtBulk *ct_bulk_reduce(CtBulkRoom *r, CtReduction reduction, CtBulk *t, CtSpan span) {
+CtBulk *ct_bulk_reduce(CtBulkBuilder *r, CtReduction reduction, CtBulk *t, CtSourceRange range) {
     bool is_index = reduction == REDUCE_ARGMAX || reduction == REDUCE_ARGMIN;
     if (reduction == REDUCE_PLAIN_SUM && t->element != ELEMENT_REAL) reduction = REDUCE_SUM;
     CtBulk *reduce = new_term(r, BULK_REDUCE, is_index ? ELEMENT_INT : t->element, ct_bulk_shape_tail(t->shape, 1));
-    reduce->span = span;
+    reduce->range = range;
     reduce->as.reduce.reduction = reduction;
     reduce->as.reduce.t = t;
     return reduce;
 }
 
-CtBulk *ct_bulk_gather(CtBulkRoom *r, CtShape shape, CtBulk *t, CtIndexing f, CtSpan span) {
-    return new_move(r, BULK_GATHER, shape, t, f, span);
+CtBulk *ct_bulk_gather(CtBulkBuilder *r, CtShape shape, CtBulk *t, CtIndexing f, CtSourceRange range) {
+    return new_move(r, BULK_GATHER, shape, t, f, range);
 }
 
-CtBulk *ct_bulk_scatter(CtBulkRoom *r, CtShape shape, CtBulk *t, CtIndexing f, CtSpan span) {
-    return new_move(r, BULK_SCATTER, shape, t, f, span);
+CtBulk *ct_bulk_scatter(CtBulkBuilder *r, CtShape shape, CtBulk *t, CtIndexing f, CtSourceRange range) {
+    return new_move(r, BULK_SCATTER, shape, t, f, range);
 }
 
-CtBulk *ct_bulk_literal(CtBulkRoom *r, CtBulk *const *items, uint32_t count) {
+CtBulk *ct_bulk_literal(CtBulkBuilder *r, CtBulk *const *items, uint32_t count) {
     CtBulk **copy = CT_NEW_ARRAY(r->arena, CtBulk *, count);
     for (uint32_t i = 0; i < count; i++) copy[i] = items[i];
     CtBulk *t = new_term(r, BULK_LITERAL, items[0]->element, ct_bulk_shape_cons(r->arena, count, items[0]->shape));
@@ -176,13 +178,13 @@ CtBulk *ct_bulk_literal(CtBulkRoom *r, CtBulk *const *items, uint32_t count) {
     return t;
 }
 
-CtBulk *ct_bulk_replicate(CtBulkRoom *r, int64_t k, CtBulk *t) {
+CtBulk *ct_bulk_replicate(CtBulkBuilder *r, int64_t k, CtBulk *t) {
     CtBulk *term = new_term(r, BULK_REPLICATE, t->element, ct_bulk_shape_cons(r->arena, k, t->shape));
     term->as.t = t;
     return term;
 }
 
-CtBulk *ct_bulk_transpose(CtBulkRoom *r, const uint32_t *permutation, uint32_t count, CtBulk *t) {
+CtBulk *ct_bulk_transpose(CtBulkBuilder *r, const uint32_t *permutation, uint32_t count, CtBulk *t) {
     uint32_t *copy = CT_NEW_ARRAY(r->arena, uint32_t, count);
     int64_t *sizes = CT_NEW_ARRAY(r->arena, int64_t, t->shape.rank);
     for (uint32_t i = 0; i < t->shape.rank; i++) sizes[i] = t->shape.sizes[i < count ? permutation[i] : i];
@@ -194,39 +196,40 @@ CtBulk *ct_bulk_transpose(CtBulkRoom *r, const uint32_t *permutation, uint32_t c
     return term;
 }
 
-CtBulk *ct_bulk_reshape(CtBulkRoom *r, CtShape shape, CtBulk *t) {
+CtBulk *ct_bulk_reshape(CtBulkBuilder *r, CtShape shape, CtBulk *t) {
     CtBulk *term = new_term(r, BULK_RESHAPE, t->element, shape);
     term->as.t = t;
     return term;
 }
 
-CtBulk *ct_bulk_build(CtBulkRoom *r, int64_t k, CtBulkVar *i, CtBulk *body) {
+CtBulk *ct_bulk_build(CtBulkBuilder *r, int64_t k, CtBulkVar *i, CtBulk *body) {
     CtBulk *t = new_term(r, BULK_BUILD, body->element, ct_bulk_shape_cons(r->arena, k, body->shape));
     t->as.build.var = i;
     t->as.build.body = body;
     return t;
 }
 
-CtBulk *ct_bulk_one_hot(CtBulkRoom *r, CtShape shape, CtBulk *const *ix, uint32_t count, CtBulk *t) {
-    return new_move(r, BULK_ONE_HOT, shape, t, (CtIndexing){.ix = ix, .count = count}, CT_NO_SPAN);
+CtBulk *ct_bulk_one_hot(CtBulkBuilder *r, CtShape shape, CtBulk *const *ix, uint32_t count, CtBulk *t) {
+    return new_move(r, BULK_ONE_HOT, shape, t, (CtIndexing){.ix = ix, .count = count}, CT_NO_RANGE);
 }
 
-CtBulk *ct_bulk_stop(CtBulkRoom *r, CtBulk *t) {
+CtBulk *ct_bulk_stop(CtBulkBuilder *r, CtBulk *t) {
     CtBulk *term = new_term(r, BULK_STOP, t->element, t->shape);
     term->as.t = t;
     return term;
 }
 
-CtBulk *ct_bulk_share(CtBulkRoom *r, uint32_t id, CtBulk *t) {
+CtBulk *ct_bulk_share(CtBulkBuilder *r, uint32_t id, CtBulk *t) {
     CtBulk *term = new_term(r, BULK_SHARE, t->element, t->shape);
     term->as.share.id = id;
     term->as.share.t = t;
     return term;
 }
 
-CtBulk *ct_bulk_check(CtBulkRoom *r, CtBulk *test, CtErrorCode code, const char *text, CtSpan span, CtBulk *t) {
+CtBulk *ct_bulk_check(CtBulkBuilder *r, CtBulk *test, CtErrorCode code, const char *text, CtSourceRange range,
+                      CtBulk *t) {
     CtBulk *check = new_term(r, BULK_CHECK, t->element, t->shape);
-    check->span = span;
+    check->range = range;
     check->as.check.test = test;
     check->as.check.t = t;
     check->as.check.code = code;
@@ -234,7 +237,7 @@ CtBulk *ct_bulk_check(CtBulkRoom *r, CtBulk *test, CtErrorCode code, const char 
     return check;
 }
 
-CtBulk *ct_bulk_loop(CtBulkRoom *r, CtBulkLoop *loop, CtBulk *const *args, uint32_t result) {
+CtBulk *ct_bulk_loop(CtBulkBuilder *r, CtBulkLoop *loop, CtBulk *const *args, uint32_t result) {
     CtBulk *of = loop->results[result];
     bool is_state = result < loop->count.states;
     CtShape shape = is_state ? of->shape : ct_bulk_shape_cons(r->arena, loop->steps, of->shape);
@@ -271,7 +274,7 @@ static CtBulk *const *visit_parts(CtArena *arena, Parts *p, CtBulk *const *parts
     return copy;
 }
 
-CtBulk *ct_bulk_map(CtBulkRoom *r, CtBulk *t, CtBulkVisit *visit, void *data) {
+CtBulk *ct_bulk_map(CtBulkBuilder *r, CtBulk *t, CtBulkVisit *visit, void *data) {
     Parts p = {visit, data, false};
     CtBulk new = *t;
     switch (t->kind) {
@@ -328,7 +331,7 @@ CtBulk *ct_bulk_map(CtBulkRoom *r, CtBulk *t, CtBulkVisit *visit, void *data) {
 /* ---- substitution ---- */
 
 typedef struct Substitution {
-    CtBulkRoom *r;
+    CtBulkBuilder *r;
     const CtMap *replace; /* what was asked for */
     CtMap fresh;          /* CtBulkVar * -> CtBulk *: the names of binders around, which come first; NULL behind them */
 } Substitution;
@@ -358,7 +361,7 @@ static CtBulk *substitute_move(Substitution *s, CtBulk *t) {
     for (uint32_t i = 0; i < f->count; i++) ix[i] = substitute(s, f->ix[i]);
     CtBulk *live = f->live == NULL ? NULL : substitute(s, f->live);
     for (uint32_t i = f->var_count; i-- > 0;) put_back(s, f->vars[i], before[i]);
-    return new_move(s->r, t->kind, t->shape, source, (CtIndexing){vars, f->var_count, ix, f->count, live}, t->span);
+    return new_move(s->r, t->kind, t->shape, source, (CtIndexing){vars, f->var_count, ix, f->count, live}, t->range);
 }
 
 static CtBulk *substitute(void *data, CtBulk *t) {
@@ -391,7 +394,7 @@ static CtBulk *substitute(void *data, CtBulk *t) {
     }
 }
 
-CtBulk *ct_bulk_substitute(CtBulkRoom *r, CtBulk *t, const CtMap *replace) {
+CtBulk *ct_bulk_substitute(CtBulkBuilder *r, CtBulk *t, const CtMap *replace) {
     Substitution s = {.r = r, .replace = replace};
     return substitute(&s, t);
 }

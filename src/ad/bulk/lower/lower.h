@@ -9,7 +9,7 @@
 #include "ad/internal.h"
 
 typedef struct CtLower {
-    CtBulkRoom *r;
+    CtBulkBuilder *r;
     CtProgram *p;
     CtMap *vars;             /* CtBulkVar * -> CtVar * */
     CtBulkRewriter facts;    /* what indices can be */
@@ -30,19 +30,19 @@ static inline int64_t ct_bulk_lower_number(const CtBulk *t) {
     return t->as.constant.integers != NULL ? t->as.constant.integers[0] : t->as.constant.integer;
 }
 
-CtCore *ct_bulk_lower_int(CtLower *l, CtSpan span, int64_t value);
-CtCore *ct_bulk_lower_op(CtLower *l, CtSpan span, CtPrim prim, CtCore *a,
-                    CtCore *b); /* of two Ints, or of one when b is NULL */
-CtCore *ct_bulk_lower_array(CtLower *l, CtSpan span, CtArrayOp op, CtCore *a, CtCore *b, CtCore *c);
-CtCore *ct_bulk_lower_ints(CtLower *l, CtSpan span, const int64_t *items, uint32_t count);
+CtCore *ct_bulk_lower_int(CtLower *l, CtSourceRange range, int64_t value);
+CtCore *ct_bulk_lower_op(CtLower *l, CtSourceRange range, CtPrim prim, CtCore *a,
+                         CtCore *b); /* of two Ints, or of one when b is NULL */
+CtCore *ct_bulk_lower_array(CtLower *l, CtSourceRange range, CtArrayOp op, CtCore *a, CtCore *b, CtCore *c);
+CtCore *ct_bulk_lower_ints(CtLower *l, CtSourceRange range, const int64_t *items, uint32_t count);
 /* The 0 of an element, as an array holds it. */
-CtCore *ct_bulk_lower_zero(CtLower *l, CtSpan span, CtElement element);
-CtCore *ct_bulk_lower_zeros(CtLower *l, CtSpan span, CtElement element, int64_t count);
+CtCore *ct_bulk_lower_zero(CtLower *l, CtSourceRange range, CtElement element);
+CtCore *ct_bulk_lower_zeros(CtLower *l, CtSourceRange range, CtElement element, int64_t count);
 /* Between a value of rank 0 and what an array holds. */
 CtCore *ct_bulk_lower_item(CtLower *l, CtElement element, CtCore *value);
 CtCore *ct_bulk_lower_value(CtLower *l, CtElement element, CtCore *item);
 /* A failure; but first the program itself is run, which fails in its own way: of several errors with the first. */
-CtCore *ct_bulk_lower_failure(CtLower *l, CtSpan span, CtCore *failure);
+CtCore *ct_bulk_lower_failure(CtLower *l, CtSourceRange range, CtCore *failure);
 /* A term without free variables as a constant of the program, evaluated once. */
 CtCore *ct_bulk_lower_constant(CtLower *l, CtCore *core);
 
@@ -85,7 +85,7 @@ CtCore *ct_bulk_lower_add_one(CtLower *l, CtBulk *t);
 /* ---- lower_indices.c ---- */
 
 /* The number of the row that f leads to where its variables stand now; −1 where it is outside and not live. */
-CtCore *ct_bulk_lower_position(CtLower *l, const CtIndexing *f, CtShape shape, CtSpan span);
+CtCore *ct_bulk_lower_position(CtLower *l, const CtIndexing *f, CtShape shape, CtSourceRange range);
 
 CtCore *ct_bulk_lower_index(CtLower *l, CtBulk *t);
 CtCore *ct_bulk_lower_gather(CtLower *l, CtBulk *t);
@@ -98,7 +98,7 @@ typedef struct CtDim {
     int64_t size, stride;
 } CtDim;
 /* The view of an array of `count` elements; as cheaply as it goes. `dims` are changed. */
-CtCore *ct_bulk_lower_view(CtLower *l, CtSpan span, CtCore *array, int64_t count, int64_t offset, CtDim *dims,
-                      uint32_t rank);
+CtCore *ct_bulk_lower_view(CtLower *l, CtSourceRange range, CtCore *array, int64_t count, int64_t offset, CtDim *dims,
+                           uint32_t rank);
 
 #endif

@@ -2,7 +2,7 @@
  * of positions, which is a constant of the program when nothing but the variables is in it. */
 #include "ad/bulk/lower/lower.h"
 
-static CtCore *whole(CtLower *l, CtSpan span, int64_t value) { return ct_bulk_lower_int(l, span, value); }
+static CtCore *whole(CtLower *l, CtSourceRange range, int64_t value) { return ct_bulk_lower_int(l, range, value); }
 
 /* ---- views ---- */
 
@@ -22,28 +22,28 @@ static uint32_t join_dims(CtDim *dims, uint32_t rank) {
     return count;
 }
 
-static CtCore *slice(CtLower *l, CtSpan span, int64_t offset, int64_t count, CtCore *array) {
-    CtCore *start = whole(l, span, offset), *number = whole(l, span, count);
-    return ct_bulk_lower_array(l, span, ARRAY_SLICE, start, number, array);
+static CtCore *slice(CtLower *l, CtSourceRange range, int64_t offset, int64_t count, CtCore *array) {
+    CtCore *start = whole(l, range, offset), *number = whole(l, range, count);
+    return ct_bulk_lower_array(l, range, ARRAY_SLICE, start, number, array);
 }
 
-CtCore *ct_bulk_lower_view(CtLower *l, CtSpan span, CtCore *array, int64_t count, int64_t offset, CtDim *dims,
-                      uint32_t rank) {
+CtCore *ct_bulk_lower_view(CtLower *l, CtSourceRange range, CtCore *array, int64_t count, int64_t offset, CtDim *dims,
+                           uint32_t rank) {
     for (uint32_t i = 0; i < rank; i++)
-        if (dims[i].size == 0) return slice(l, span, 0, 0, array);
+        if (dims[i].size == 0) return slice(l, range, 0, 0, array);
     rank = join_dims(dims, rank);
     bool in_order = rank == 0 || (rank == 1 && dims[0].stride == 1);
     int64_t size = rank == 0 ? 1 : dims[0].size;
     if (in_order && offset == 0 && size == count) return array;
-    if (in_order) return slice(l, span, offset, size, array);
+    if (in_order) return slice(l, range, offset, size, array);
     int64_t *numbers = CT_NEW_ARRAY(l->r->arena, int64_t, 1 + 2 * rank);
     numbers[0] = offset;
     for (uint32_t i = 0; i < rank; i++) {
         numbers[1 + 2 * i] = dims[i].size;
         numbers[2 + 2 * i] = dims[i].stride;
     }
-    CtCore *view = ct_bulk_lower_ints(l, span, numbers, 1 + 2 * rank);
-    return ct_bulk_lower_array(l, span, ARRAY_STRIDED, view, array, NULL);
+    CtCore *view = ct_bulk_lower_ints(l, range, numbers, 1 + 2 * rank);
+    return ct_bulk_lower_array(l, range, ARRAY_STRIDED, view, array, NULL);
 }
 
 CtCore *ct_bulk_lower_transpose(CtLower *l, CtBulk *t) {
@@ -53,7 +53,8 @@ CtCore *ct_bulk_lower_transpose(CtLower *l, CtBulk *t) {
         uint32_t from = i < t->as.transpose.count ? t->as.transpose.permutation[i] : i;
         dims[i] = (CtDim){t->shape.sizes[i], ct_bulk_shape_count(ct_bulk_shape_tail(part->shape, from + 1))};
     }
-    return ct_bulk_lower_view(l, t->span, ct_bulk_lower_lower(l, part), ct_bulk_shape_count(t->shape), 0, dims, t->shape.rank);
+    return ct_bulk_lower_view(l, t->range, ct_bulk_lower_lower(l, part), ct_bulk_shape_count(t->shape), 0, dims,
+                              t->shape.rank);
 }
 
 /* ---- affine positions ---- */
@@ -160,7 +161,7 @@ static int64_t points_of(const CtIndexing *f, CtShape points) {
 /* ---- positions, one by one ---- */
 
 typedef struct Position {
-    CtSpan span;
+    CtSourceRange range;
     const CtIndexing *f;
     CtShape shape;
     CtCore **at; /* the indices, named */
@@ -170,26 +171,27 @@ typedef struct Position {
 
 /* What an index outside gives: −1, or the error that reading there makes. */
 static CtCore *missed(CtLower *l, const Position *p, uint32_t d) {
-    CtCore *nowhere = whole(l, p->span, -1);
+    CtCore *nowhere = whole(l, p->range, -1);
     if (p->never) return nowhere;
-    CtCore *all = ct_bulk_lower_array(l, p->span, ARRAY_IOTA, whole(l, p->span, p->shape.sizes[d]), NULL, NULL);
-    CtCore *error = ct_bulk_lower_failure(l, p->span, ct_bulk_lower_array(l, p->span, ARRAY_INDEX, all, p->at[d], NULL));
-    return p->live == NULL ? error : ct_core_if(l->p, p->span, p->live, error, nowhere);
+    CtCore *all = ct_bulk_lower_array(l, p->range, ARRAY_IOTA, whole(l, p->range, p->shape.sizes[d]), NULL, NULL);
+    CtCore *error =
+        ct_bulk_lower_failure(l, p->range, ct_bulk_lower_array(l, p->range, ARRAY_INDEX, all, p->at[d], NULL));
+    return p->live == NULL ? error : ct_core_if(l->p, p->range, p->live, error, nowhere);
 }
 
 static CtCore *row_number(CtLower *l, const Position *p) {
-    CtCore *number = p->f->count == 0 ? whole(l, p->span, 0) : p->at[0];
+    CtCore *number = p->f->count == 0 ? whole(l, p->range, 0) : p->at[0];
     for (uint32_t d = 1; d < p->f->count; d++) {
-        CtCore *above = ct_bulk_lower_op(l, p->span, PRIM_INT_MUL, number, whole(l, p->span, p->shape.sizes[d]));
-        number = ct_bulk_lower_op(l, p->span, PRIM_INT_ADD, above, p->at[d]);
+        CtCore *above = ct_bulk_lower_op(l, p->range, PRIM_INT_MUL, number, whole(l, p->range, p->shape.sizes[d]));
+        number = ct_bulk_lower_op(l, p->range, PRIM_INT_ADD, above, p->at[d]);
     }
     return number;
 }
 
 /* The number of the row that f leads to where its variables stand now; −1 where it is outside and not live. */
-CtCore *ct_bulk_lower_position(CtLower *l, const CtIndexing *f, CtShape shape, CtSpan span) {
+CtCore *ct_bulk_lower_position(CtLower *l, const CtIndexing *f, CtShape shape, CtSourceRange range) {
     CtSeq seq = ct_ad_seq(l->p, NULL);
-    Position p = {.span = span, .f = f, .shape = shape, .at = CT_NEW_ARRAY(l->r->arena, CtCore *, f->count)};
+    Position p = {.range = range, .f = f, .shape = shape, .at = CT_NEW_ARRAY(l->r->arena, CtCore *, f->count)};
     for (uint32_t d = 0; d < f->count; d++) p.at[d] = ct_ad_seq_name(&seq, "i", ct_bulk_lower_lower(l, f->ix[d]));
     bool misses = !ct_bulk_never_misses(&l->facts, f, shape);
     p.never = f->live != NULL && f->live->kind == BULK_CONST && ct_bulk_lower_number(f->live) == 0;
@@ -198,10 +200,10 @@ CtCore *ct_bulk_lower_position(CtLower *l, const CtIndexing *f, CtShape shape, C
     CtCore *number = row_number(l, &p);
     for (uint32_t d = f->count; d-- > 0;) {
         if (ct_bulk_is_inside(&l->facts, f->ix[d], shape.sizes[d])) continue;
-        CtCore *below = ct_bulk_lower_op(l, span, PRIM_INT_LT, p.at[d], whole(l, span, shape.sizes[d]));
-        number = ct_core_if(l->p, span, below, number, missed(l, &p, d));
-        CtCore *above = ct_bulk_lower_op(l, span, PRIM_INT_LE, whole(l, span, 0), p.at[d]);
-        number = ct_core_if(l->p, span, above, number, missed(l, &p, d));
+        CtCore *below = ct_bulk_lower_op(l, range, PRIM_INT_LT, p.at[d], whole(l, range, shape.sizes[d]));
+        number = ct_core_if(l->p, range, below, number, missed(l, &p, d));
+        CtCore *above = ct_bulk_lower_op(l, range, PRIM_INT_LE, whole(l, range, 0), p.at[d]);
+        number = ct_core_if(l->p, range, above, number, missed(l, &p, d));
     }
     return ct_ad_seq_close(&seq, number);
 }
@@ -232,23 +234,24 @@ static void enter_points(CtLower *l, const CtIndexing *f, CtShape points, Points
 }
 
 /* The i-th index of point p. */
-static CtCore *nth_index(CtLower *l, CtSpan span, const CtIndexing *f, CtShape points, CtVar *p, uint32_t i) {
-    CtCore *number = ct_core_var(l->p, span, p);
+static CtCore *nth_index(CtLower *l, CtSourceRange range, const CtIndexing *f, CtShape points, CtVar *p, uint32_t i) {
+    CtCore *number = ct_core_var(l->p, range, p);
     int64_t inner = 1;
     for (uint32_t j = i + 1; j < f->var_count; j++) inner *= points.sizes[j];
-    if (inner != 1) number = ct_bulk_lower_op(l, span, PRIM_INT_QUOT, number, whole(l, span, inner));
-    if (i > 0) number = ct_bulk_lower_op(l, span, PRIM_INT_REM, number, whole(l, span, points.sizes[i]));
+    if (inner != 1) number = ct_bulk_lower_op(l, range, PRIM_INT_QUOT, number, whole(l, range, inner));
+    if (i > 0) number = ct_bulk_lower_op(l, range, PRIM_INT_REM, number, whole(l, range, points.sizes[i]));
     return number;
 }
 
-static CtCore *leave_points(CtLower *l, CtSpan span, const CtIndexing *f, CtShape points, Points *at, CtCore *body) {
+static CtCore *leave_points(CtLower *l, CtSourceRange range, const CtIndexing *f, CtShape points, Points *at,
+                            CtCore *body) {
     for (uint32_t i = f->var_count; i-- > 0;) {
         ct_bulk_lower_unbind(l, f->vars[i], at->before[i]);
         if (f->var_count == 1) continue;
-        body = ct_core_let(l->p, span, at->vars[i], nth_index(l, span, f, points, at->p, i), body);
+        body = ct_core_let(l->p, range, at->vars[i], nth_index(l, range, f, points, at->p, i), body);
     }
-    CtCore *fun = ct_core_lam(l->p, span, NULL, &at->p, 1, body);
-    CtCore *made = ct_bulk_lower_array(l, span, ARRAY_BUILD, whole(l, span, points_of(f, points)), fun, NULL);
+    CtCore *fun = ct_core_lam(l->p, range, NULL, &at->p, 1, body);
+    CtCore *made = ct_bulk_lower_array(l, range, ARRAY_BUILD, whole(l, range, points_of(f, points)), fun, NULL);
     return ct_bulk_lower_leave(l, &at->loop, made);
 }
 
@@ -303,7 +306,7 @@ static bool is_closed(CtLower *l, const CtIndexing *f) {
     return true;
 }
 
-static CtCore *positions(CtLower *l, const CtIndexing *f, CtShape shape, CtShape points, CtSpan span) {
+static CtCore *positions(CtLower *l, const CtIndexing *f, CtShape shape, CtShape points, CtSourceRange range) {
     bool closed = is_closed(l, f);
     uint64_t key = f->count > 0 ? ct_key(f->ix[0]) : 1;
     Positions *known = ct_map_get(&l->r->positions, key);
@@ -315,8 +318,8 @@ static CtCore *positions(CtLower *l, const CtIndexing *f, CtShape shape, CtShape
     if (closed) l->r->again = NULL; /* nothing of here is in scope of a constant */
     Points at;
     enter_points(l, f, points, &at);
-    CtCore *body = ct_bulk_lower_position(l, f, shape, span);
-    CtCore *all = leave_points(l, span, f, points, &at, body);
+    CtCore *body = ct_bulk_lower_position(l, f, shape, range);
+    CtCore *all = leave_points(l, range, f, points, &at, body);
     l->r->again = again;
     if (!closed) return all;
     ct_bulk_lower_end_apart(l, &before);
@@ -332,14 +335,15 @@ static CtCore *positions(CtLower *l, const CtIndexing *f, CtShape shape, CtShape
 static CtCore *read_row(CtLower *l, CtBulk *t, CtCore *xs, CtCore *number) {
     int64_t m = ct_bulk_shape_count(t->shape);
     if (t->shape.rank == 0)
-        return ct_bulk_lower_value(l, t->element, ct_bulk_lower_array(l, t->span, ARRAY_INDEX, xs, number, NULL));
-    CtCore *start = ct_bulk_lower_op(l, t->span, PRIM_INT_MUL, number, whole(l, t->span, m));
-    return ct_bulk_lower_array(l, t->span, ARRAY_SLICE, start, whole(l, t->span, m), xs);
+        return ct_bulk_lower_value(l, t->element, ct_bulk_lower_array(l, t->range, ARRAY_INDEX, xs, number, NULL));
+    CtCore *start = ct_bulk_lower_op(l, t->range, PRIM_INT_MUL, number, whole(l, t->range, m));
+    return ct_bulk_lower_array(l, t->range, ARRAY_SLICE, start, whole(l, t->range, m), xs);
 }
 
 static CtCore *no_row(CtLower *l, CtBulk *t) {
-    if (t->shape.rank > 0) return ct_bulk_lower_zeros(l, t->span, t->element, ct_bulk_shape_count(t->shape));
-    return t->element == ELEMENT_BOOL ? ct_core_bool(l->p, t->span, false) : ct_bulk_lower_zero(l, t->span, t->element);
+    if (t->shape.rank > 0) return ct_bulk_lower_zeros(l, t->range, t->element, ct_bulk_shape_count(t->shape));
+    return t->element == ELEMENT_BOOL ? ct_core_bool(l->p, t->range, false)
+                                      : ct_bulk_lower_zero(l, t->range, t->element);
 }
 
 /* Of a GATHER without variables, too. */
@@ -349,7 +353,8 @@ CtCore *ct_bulk_lower_index(CtLower *l, CtBulk *t) {
     if (f->count == 0) {
         CtSeq seq = ct_ad_seq(l->p, NULL);
         CtCore *all = ct_ad_seq_name(&seq, "xs", ct_bulk_lower_lower(l, source));
-        if (f->live != NULL && !ct_bulk_is_safe(&l->facts, f->live)) ct_ad_seq_name(&seq, "live", ct_bulk_lower_lower(l, f->live));
+        if (f->live != NULL && !ct_bulk_is_safe(&l->facts, f->live))
+            ct_ad_seq_name(&seq, "live", ct_bulk_lower_lower(l, f->live));
         return ct_ad_seq_close(&seq, all);
     }
     CtSeq seq = ct_ad_seq(l->p, NULL);
@@ -359,11 +364,11 @@ CtCore *ct_bulk_lower_index(CtLower *l, CtBulk *t) {
         CtCore *number = ct_bulk_lower_lower(l, f->ix[0]);
         return ct_ad_seq_close(&seq, read_row(l, t, xs, number));
     }
-    CtCore *number = ct_ad_seq_name(&seq, "at", ct_bulk_lower_position(l, f, source->shape, t->span));
+    CtCore *number = ct_ad_seq_name(&seq, "at", ct_bulk_lower_position(l, f, source->shape, t->range));
     CtCore *row = read_row(l, t, xs, number);
     if (may_be_nowhere(l, f, source->shape)) {
-        CtCore *nowhere = ct_bulk_lower_op(l, t->span, PRIM_INT_LT, number, whole(l, t->span, 0));
-        row = ct_core_if(l->p, t->span, nowhere, no_row(l, t), row);
+        CtCore *nowhere = ct_bulk_lower_op(l, t->range, PRIM_INT_LT, number, whole(l, t->range, 0));
+        row = ct_core_if(l->p, t->range, nowhere, no_row(l, t), row);
     }
     return ct_ad_seq_close(&seq, row);
 }
@@ -398,7 +403,7 @@ static CtBulk *over_points(CtLower *l, const CtIndexing *f, CtShape points, CtBu
     g.vars = f->vars;
     g.var_count = f->var_count;
     CtShape shape = ct_bulk_shape_of(l->r->arena, points.sizes, f->var_count);
-    return ct_bulk_gather(l->r, shape, t->as.move.t, g, t->span);
+    return ct_bulk_gather(l->r, shape, t->as.move.t, g, t->range);
 }
 
 /* The same as an array of numbers, in any case. */
@@ -408,7 +413,7 @@ static CtCore *array_over_points(CtLower *l, const CtIndexing *f, CtShape points
     Points at;
     enter_points(l, f, points, &at);
     CtCore *body = ct_bulk_lower_item(l, t->element, ct_bulk_lower_lower(l, t));
-    return leave_points(l, t->span, f, points, &at, body);
+    return leave_points(l, t->range, f, points, &at, body);
 }
 
 /* gather sh [u, v] (λ… . […, cond b 0 1, …]), the literal perhaps transposed: what BULK makes of a conditional under
@@ -420,7 +425,9 @@ typedef struct Choice {
     int64_t row;
 } Choice;
 
-static bool is_number(const CtBulk *t, int64_t number) { return t->kind == BULK_CONST && ct_bulk_lower_number(t) == number; }
+static bool is_number(const CtBulk *t, int64_t number) {
+    return t->kind == BULK_CONST && ct_bulk_lower_number(t) == number;
+}
 
 static bool find_choice(CtLower *l, CtBulk *t, Choice *out) {
     CtBulk *source = t->as.move.t, *literal = source->kind == BULK_TRANSPOSE ? source->as.transpose.t : source;
@@ -454,13 +461,13 @@ static CtCore *lower_choice(CtLower *l, CtBulk *t, const Choice *choice, const A
     for (int i = 0; i < 2; i++) {
         CtCore *item = ct_bulk_lower_flat(l, choice->items[i]);
         CtDim *dims = dims_of(l, f, t->shape, a, choice->row);
-        views[i] = ct_bulk_lower_view(l, t->span, item, size, a->offset, dims, f->var_count + 1);
+        views[i] = ct_bulk_lower_view(l, t->range, item, size, a->offset, dims, f->var_count + 1);
         views[i] = ct_ad_seq_name(&seq, "xs", views[i]);
     }
     CtCore *test = array_over_points(l, f, t->shape, choice->test);
     CtDim each[] = {{points, 1}, {choice->row, 0}};
-    test = ct_bulk_lower_view(l, t->span, test, points, 0, each, 2);
-    return ct_ad_seq_close(&seq, ct_bulk_lower_array(l, t->span, ARRAY_SELECT, test, views[0], views[1]));
+    test = ct_bulk_lower_view(l, t->range, test, points, 0, each, 2);
+    return ct_ad_seq_close(&seq, ct_bulk_lower_array(l, t->range, ARRAY_SELECT, test, views[0], views[1]));
 }
 
 CtCore *ct_bulk_lower_gather(CtLower *l, CtBulk *t) {
@@ -472,20 +479,22 @@ CtCore *ct_bulk_lower_gather(CtLower *l, CtBulk *t) {
     Choice choice = {0};
     if (find_choice(l, t, &choice) && affine_position(l, f, source->shape, choice.strides, choice.at, &a))
         return lower_choice(l, t, &choice, &a);
-    int64_t m = ct_bulk_shape_count(ct_bulk_shape_tail(t->shape, f->var_count)), count = ct_bulk_shape_count(source->shape);
+    int64_t m = ct_bulk_shape_count(ct_bulk_shape_tail(t->shape, f->var_count)),
+            count = ct_bulk_shape_count(source->shape);
     CtCore *xs = ct_bulk_lower_flat(l, source);
     if (affine_position(l, f, source->shape, strides_of(l, source->shape, f->count, m), NONE_LEFT_OUT, &a)) {
         CtDim *dims = dims_of(l, f, t->shape, &a, m);
-        return ct_bulk_lower_view(l, t->span, xs, count, a.offset, dims, f->var_count + 1);
+        return ct_bulk_lower_view(l, t->range, xs, count, a.offset, dims, f->var_count + 1);
     }
     CtSeq seq = ct_ad_seq(l->p, NULL);
     xs = ct_ad_seq_name(&seq, "xs", xs);
     CtBulk *plain = f->count == 1 && f->live == NULL && m == 1 ? over_points(l, f, t->shape, f->ix[0]) : NULL;
     if (plain != NULL)
-        return ct_ad_seq_close(&seq, ct_bulk_lower_array(l, t->span, ARRAY_GATHER, xs, ct_bulk_lower_lower(l, plain), NULL));
-    CtCore *rows = ct_ad_seq_name(&seq, "rows", positions(l, f, source->shape, t->shape, t->span));
-    CtCore *none = ct_bulk_lower_zeros(l, t->span, t->element, m);
-    return ct_ad_seq_close(&seq, ct_bulk_lower_array(l, t->span, ARRAY_GATHER_OR, none, rows, xs));
+        return ct_ad_seq_close(&seq,
+                               ct_bulk_lower_array(l, t->range, ARRAY_GATHER, xs, ct_bulk_lower_lower(l, plain), NULL));
+    CtCore *rows = ct_ad_seq_name(&seq, "rows", positions(l, f, source->shape, t->shape, t->range));
+    CtCore *none = ct_bulk_lower_zeros(l, t->range, t->element, m);
+    return ct_ad_seq_close(&seq, ct_bulk_lower_array(l, t->range, ARRAY_GATHER_OR, none, rows, xs));
 }
 
 /* ---- scatter ---- */
@@ -495,10 +504,12 @@ static CtCore *between_zeros(CtLower *l, CtBulk *t, CtCore *xs, int64_t before, 
     CtSeq seq = ct_ad_seq(l->p, NULL);
     if (before > 0) {
         CtCore *named = ct_ad_seq_name(&seq, "xs", xs);
-        xs = ct_bulk_lower_array(l, t->span, ARRAY_APPEND, ct_bulk_lower_zeros(l, t->span, t->element, before), named, NULL);
+        xs = ct_bulk_lower_array(l, t->range, ARRAY_APPEND, ct_bulk_lower_zeros(l, t->range, t->element, before), named,
+                                 NULL);
     }
     if (after > 0)
-        xs = ct_bulk_lower_array(l, t->span, ARRAY_APPEND, xs, ct_bulk_lower_zeros(l, t->span, t->element, after), NULL);
+        xs = ct_bulk_lower_array(l, t->range, ARRAY_APPEND, xs, ct_bulk_lower_zeros(l, t->range, t->element, after),
+                                 NULL);
     return ct_ad_seq_close(&seq, xs);
 }
 
@@ -516,7 +527,7 @@ enum { SHORT = 4 }; /* a dimension that is so many times shorter than another on
 
 /* The dimensions of the points by their size, when the last is short: so that what is added stands in long runs. Gives
  * the source in that order. */
-static CtCore *long_runs(CtLower *l, CtSpan span, CtCore *xs, CtDim *dims, uint32_t rank) {
+static CtCore *long_runs(CtLower *l, CtSourceRange range, CtCore *xs, CtDim *dims, uint32_t rank) {
     int64_t longest = 0, weight = 1;
     CtDim *source = CT_NEW_ARRAY(l->r->arena, CtDim, rank);
     for (uint32_t i = rank; i-- > 0; weight *= dims[i].size) {
@@ -534,7 +545,7 @@ static CtCore *long_runs(CtLower *l, CtSpan span, CtCore *xs, CtDim *dims, uint3
         dims[k] = to;
         source[k] = from;
     }
-    return ct_bulk_lower_view(l, span, xs, weight, 0, source, rank);
+    return ct_bulk_lower_view(l, range, xs, weight, 0, source, rank);
 }
 
 CtCore *ct_bulk_lower_scatter(CtLower *l, CtBulk *t) {
@@ -542,7 +553,8 @@ CtCore *ct_bulk_lower_scatter(CtLower *l, CtBulk *t) {
     const CtIndexing *f = &t->as.move.f;
     CtShape points = source->shape;
     for (uint32_t i = 0; i < f->var_count; i++) ct_bulk_lower_own(l, f->vars[i], points.sizes[i]);
-    int64_t m = ct_bulk_shape_count(ct_bulk_shape_tail(source->shape, f->var_count)), count = ct_bulk_shape_count(t->shape);
+    int64_t m = ct_bulk_shape_count(ct_bulk_shape_tail(source->shape, f->var_count)),
+            count = ct_bulk_shape_count(t->shape);
     CtCore *xs = ct_bulk_lower_flat(l, source);
     Affine a;
     bool is_affine = affine_position(l, f, t->shape, strides_of(l, t->shape, f->count, m), NONE_LEFT_OUT, &a);
@@ -553,14 +565,15 @@ CtCore *ct_bulk_lower_scatter(CtLower *l, CtBulk *t) {
     if (is_affine && m > 0 && points_of(f, points) > 0) {
         CtDim *dims = dims_of(l, f, points, &a, 1);
         for (uint32_t i = 0; i < f->var_count; i++) dims[i].stride /= m;
-        if (m == 1 && f->var_count > 0) xs = long_runs(l, t->span, xs, dims, f->var_count);
-        CtCore *all = ct_bulk_lower_array(l, t->span, ARRAY_IOTA, whole(l, t->span, count / m), NULL, NULL);
-        rows = ct_bulk_lower_constant(l, ct_bulk_lower_view(l, t->span, all, count / m, a.offset / m, dims, f->var_count));
+        if (m == 1 && f->var_count > 0) xs = long_runs(l, t->range, xs, dims, f->var_count);
+        CtCore *all = ct_bulk_lower_array(l, t->range, ARRAY_IOTA, whole(l, t->range, count / m), NULL, NULL);
+        rows = ct_bulk_lower_constant(
+            l, ct_bulk_lower_view(l, t->range, all, count / m, a.offset / m, dims, f->var_count));
     } else {
         xs = ct_ad_seq_name(&seq, "xs", xs);
-        rows = positions(l, f, t->shape, points, t->span);
+        rows = positions(l, f, t->shape, points, t->range);
     }
-    CtCore *sums = ct_bulk_lower_array(l, t->span, ARRAY_SCATTER_ADD, whole(l, t->span, count), rows, xs);
+    CtCore *sums = ct_bulk_lower_array(l, t->range, ARRAY_SCATTER_ADD, whole(l, t->range, count), rows, xs);
     return ct_ad_seq_close(&seq, ct_bulk_lower_unflat(l, t, sums));
 }
 
@@ -569,9 +582,9 @@ CtCore *ct_bulk_lower_one_hot(CtLower *l, CtBulk *t) {
     f.live = ct_bulk_bool(l->r, false, (CtShape){0, NULL});
     CtSeq seq = ct_ad_seq(l->p, NULL);
     CtCore *xs = ct_ad_seq_name(&seq, "xs", ct_bulk_lower_flat(l, t->as.move.t));
-    CtCore *row = ct_bulk_lower_position(l, &f, t->shape, t->span);
-    CtCore *rows = ct_core_array_lit(l->p, t->span, l->p->int_type, &row, 1);
-    CtCore *count = whole(l, t->span, ct_bulk_shape_count(t->shape));
-    CtCore *sums = ct_bulk_lower_array(l, t->span, ARRAY_SCATTER_ADD, count, rows, xs);
+    CtCore *row = ct_bulk_lower_position(l, &f, t->shape, t->range);
+    CtCore *rows = ct_core_array_lit(l->p, t->range, l->p->int_type, &row, 1);
+    CtCore *count = whole(l, t->range, ct_bulk_shape_count(t->shape));
+    CtCore *sums = ct_bulk_lower_array(l, t->range, ARRAY_SCATTER_ADD, count, rows, xs);
     return ct_ad_seq_close(&seq, ct_bulk_lower_unflat(l, t, sums));
 }

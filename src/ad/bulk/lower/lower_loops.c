@@ -15,22 +15,22 @@ typedef struct CtLoweredLoop {
 
 static CtVar *bind_core(CtLower *l, CtSeq *seq, const char *name, CtCore *rhs) {
     CtVar *var = ct_core_var_new(l->p, name, rhs->type);
-    ct_ad_seq_let(seq, rhs->span, var, rhs);
+    ct_ad_seq_let(seq, rhs->range, var, rhs);
     return var;
 }
 
-static CtCore *var_of(CtLower *l, CtSpan span, CtVar *var) { return ct_core_var(l->p, span, var); }
+static CtCore *var_of(CtLower *l, CtSourceRange range, CtVar *var) { return ct_core_var(l->p, range, var); }
 
 /* One value for several: of one itself, of none (). */
-static CtCore *packed(CtLower *l, CtSpan span, CtCore *const *parts, uint32_t count) {
-    return count == 1 ? parts[0] : ct_core_tuple(l->p, span, parts, count);
+static CtCore *packed(CtLower *l, CtSourceRange range, CtCore *const *parts, uint32_t count) {
+    return count == 1 ? parts[0] : ct_core_tuple(l->p, range, parts, count);
 }
 
-static void unpack(CtLower *l, CtSeq *seq, CtSpan span, CtVar *const *vars, uint32_t count, CtCore *whole) {
+static void unpack(CtLower *l, CtSeq *seq, CtSourceRange range, CtVar *const *vars, uint32_t count, CtCore *whole) {
     if (count == 1)
-        ct_ad_seq_let(seq, span, vars[0], whole);
+        ct_ad_seq_let(seq, range, vars[0], whole);
     else if (count > 1)
-        ct_ad_seq_unpack(seq, span, vars, count, whole);
+        ct_ad_seq_unpack(seq, range, vars, count, whole);
     (void)l;
 }
 
@@ -40,19 +40,19 @@ typedef struct Loop {
     CtLower *l;
     CtBulk *t;
     const CtBulkLoop *loop;
-    CtSpan span;
+    CtSourceRange range;
     CtVar **args;   /* of elements and fixed parameters: what they are bound to outside */
     CtVar **before; /* of each parameter: what it meant outside */
 } Loop;
 
 static CtCore *row(const Loop *b, const CtBulkVar *var, CtVar *array, CtVar *index) {
     CtLower *l = b->l;
-    CtCore *at = var_of(l, b->span, index), *xs = var_of(l, b->span, array);
+    CtCore *at = var_of(l, b->range, index), *xs = var_of(l, b->range, array);
     if (var->shape.rank == 0)
-        return ct_bulk_lower_value(l, var->element, ct_bulk_lower_array(l, b->span, ARRAY_INDEX, xs, at, NULL));
+        return ct_bulk_lower_value(l, var->element, ct_bulk_lower_array(l, b->range, ARRAY_INDEX, xs, at, NULL));
     int64_t m = ct_bulk_shape_count(var->shape);
-    CtCore *start = ct_bulk_lower_op(l, b->span, PRIM_INT_MUL, at, ct_bulk_lower_int(l, b->span, m));
-    return ct_bulk_lower_array(l, b->span, ARRAY_SLICE, start, ct_bulk_lower_int(l, b->span, m), xs);
+    CtCore *start = ct_bulk_lower_op(l, b->range, PRIM_INT_MUL, at, ct_bulk_lower_int(l, b->range, m));
+    return ct_bulk_lower_array(l, b->range, ARRAY_SLICE, start, ct_bulk_lower_int(l, b->range, m), xs);
 }
 
 static void bind_params(Loop *b, CtSeq *seq, CtVar *const *states, CtVar *index) {
@@ -84,10 +84,10 @@ static CtCore *step(Loop *b, CtSeq *seq) {
     }
     for (uint32_t k = loop->vars.count; k-- > 0;) ct_bulk_lower_unbind(l, loop->vars.items[k], before[k]);
     l->r->loops = outer;
-    CtCore *next = packed(l, b->span, results, loop->count.states);
+    CtCore *next = packed(l, b->range, results, loop->count.states);
     if (loop->outputs == 0) return next;
-    CtCore *outputs = packed(l, b->span, results + loop->count.states, loop->outputs);
-    return loop->count.states == 0 ? outputs : ct_core_pair(l->p, b->span, next, outputs);
+    CtCore *outputs = packed(l, b->range, results + loop->count.states, loop->outputs);
+    return loop->count.states == 0 ? outputs : ct_core_pair(l->p, b->range, next, outputs);
 }
 
 /* λ(states, i). …; without states λi. … */
@@ -105,12 +105,12 @@ static CtCore *function(Loop *b) {
     CtVar *params[2] = {vars[0], ct_core_var_new(l->p, "i", l->p->int_type)};
     if (states > 1) {
         params[0] = ct_core_var_new(l->p, "s", ct_core_type_tuple(l->p, types, states));
-        unpack(l, &seq, b->span, vars, states, var_of(l, b->span, params[0]));
+        unpack(l, &seq, b->range, vars, states, var_of(l, b->range, params[0]));
     }
     CtVar *index = params[1];
     if (loop->from_back && states > 0) {
-        CtCore *last = ct_bulk_lower_int(l, b->span, loop->steps - 1);
-        index = bind_core(l, &seq, "i", ct_bulk_lower_op(l, b->span, PRIM_INT_SUB, last, var_of(l, b->span, index)));
+        CtCore *last = ct_bulk_lower_int(l, b->range, loop->steps - 1);
+        index = bind_core(l, &seq, "i", ct_bulk_lower_op(l, b->range, PRIM_INT_SUB, last, var_of(l, b->range, index)));
     }
     CtVar *before = ct_bulk_lower_bind(l, loop->index, index);
     ct_bulk_lower_own(l, loop->index, loop->steps);
@@ -118,8 +118,8 @@ static CtCore *function(Loop *b) {
     CtCore *body = ct_ad_seq_close(&seq, step(b, &seq));
     for (uint32_t p = fixed; p-- > 0;) ct_bulk_lower_unbind(l, loop->params[p], b->before[p]);
     ct_bulk_lower_unbind(l, loop->index, before);
-    return states > 0 ? ct_core_lam(l->p, b->span, NULL, params, 2, body)
-                      : ct_core_lam(l->p, b->span, NULL, &params[1], 1, body);
+    return states > 0 ? ct_core_lam(l->p, b->range, NULL, params, 2, body)
+                      : ct_core_lam(l->p, b->range, NULL, &params[1], 1, body);
 }
 
 /* ---- results ---- */
@@ -128,14 +128,14 @@ static CtCore *function(Loop *b) {
 static CtCore *output(Loop *b, CtVar *all, uint32_t k) {
     CtLower *l = b->l;
     const CtBulk *t = b->loop->results[b->loop->count.states + k];
-    CtCore *array = var_of(l, b->span, all);
+    CtCore *array = var_of(l, b->range, all);
     if (b->loop->outputs > 1) {
         CtVar *x = ct_core_var_new(l->p, "x", all->type->parts[0]);
-        CtCore *part = ct_core_proj(l->p, b->span, var_of(l, b->span, x), k);
-        CtCore *fun = ct_core_lam(l->p, b->span, NULL, &x, 1, part);
-        array = ct_bulk_lower_array(l, b->span, ARRAY_MAP, fun, array, NULL);
+        CtCore *part = ct_core_proj(l->p, b->range, var_of(l, b->range, x), k);
+        CtCore *fun = ct_core_lam(l->p, b->range, NULL, &x, 1, part);
+        array = ct_bulk_lower_array(l, b->range, ARRAY_MAP, fun, array, NULL);
     }
-    return t->shape.rank > 0 ? ct_bulk_lower_array(l, b->span, ARRAY_CONCAT, array, NULL, NULL) : array;
+    return t->shape.rank > 0 ? ct_bulk_lower_array(l, b->range, ARRAY_CONCAT, array, NULL, NULL) : array;
 }
 
 static CtVar **bind_results(Loop *b, CtSeq *seq, CtCore *made) {
@@ -148,18 +148,19 @@ static CtVar **bind_results(Loop *b, CtSeq *seq, CtCore *made) {
         vars[s] = ct_core_var_new(l->p, loop->params[s]->name, type);
     }
     if (loop->outputs == 0) {
-        unpack(l, seq, b->span, vars, states, made);
+        unpack(l, seq, b->range, vars, states, made);
         return vars;
     }
     CtVar *parts[2] = {NULL, NULL};
     if (states > 0) {
         parts[0] = ct_core_var_new(l->p, "s", made->type->parts[0]);
         parts[1] = ct_core_var_new(l->p, "ys", made->type->parts[1]);
-        ct_ad_seq_unpack(seq, b->span, parts, 2, made);
-        unpack(l, seq, b->span, vars, states, var_of(l, b->span, parts[0]));
+        ct_ad_seq_unpack(seq, b->range, parts, 2, made);
+        unpack(l, seq, b->range, vars, states, var_of(l, b->range, parts[0]));
         if (loop->from_back)
-            parts[1] = bind_core(l, seq, "ys",
-                                 ct_bulk_lower_array(l, b->span, ARRAY_REVERSE, var_of(l, b->span, parts[1]), NULL, NULL));
+            parts[1] =
+                bind_core(l, seq, "ys",
+                          ct_bulk_lower_array(l, b->range, ARRAY_REVERSE, var_of(l, b->range, parts[1]), NULL, NULL));
     } else {
         parts[1] = bind_core(l, seq, "ys", made);
     }
@@ -171,7 +172,7 @@ static CtVar **lower_loop(CtLower *l, CtSeq *seq, CtBulk *t) {
     const CtBulkLoop *loop = t->as.loop.loop;
     CtArena *arena = l->r->arena;
     uint32_t params = ct_bulk_loop_params(loop), states = loop->count.states, fixed = states + loop->count.elements;
-    Loop b = {.l = l, .t = t, .loop = loop, .span = t->span};
+    Loop b = {.l = l, .t = t, .loop = loop, .range = t->range};
     b.args = CT_NEW_ARRAY(arena, CtVar *, params + 1);
     b.before = CT_NEW_ARRAY(arena, CtVar *, params + 1);
     CtCore **start = CT_NEW_ARRAY(arena, CtCore *, states + 1);
@@ -185,13 +186,13 @@ static CtVar **lower_loop(CtLower *l, CtSeq *seq, CtBulk *t) {
     for (uint32_t p = fixed; p < params; p++) b.before[p] = ct_bulk_lower_bind(l, loop->params[p], b.args[p]);
     CtLowerLoop around;
     ct_bulk_lower_enter(l, &around);
-    CtCore *fun = function(&b), *steps = ct_bulk_lower_int(l, b.span, loop->steps), *made;
+    CtCore *fun = function(&b), *steps = ct_bulk_lower_int(l, b.range, loop->steps), *made;
     if (states == 0) {
-        made = ct_bulk_lower_array(l, b.span, ARRAY_BUILD, steps, fun, NULL);
+        made = ct_bulk_lower_array(l, b.range, ARRAY_BUILD, steps, fun, NULL);
     } else {
-        CtCore *numbers = ct_bulk_lower_array(l, b.span, ARRAY_IOTA, steps, NULL, NULL);
-        CtCore *first = packed(l, b.span, start, states);
-        made = ct_bulk_lower_array(l, b.span, loop->outputs > 0 ? ARRAY_MAP_ACCUM : ARRAY_FOLDL, fun, first, numbers);
+        CtCore *numbers = ct_bulk_lower_array(l, b.range, ARRAY_IOTA, steps, NULL, NULL);
+        CtCore *first = packed(l, b.range, start, states);
+        made = ct_bulk_lower_array(l, b.range, loop->outputs > 0 ? ARRAY_MAP_ACCUM : ARRAY_FOLDL, fun, first, numbers);
     }
     made = ct_bulk_lower_leave(l, &around, made);
     for (uint32_t p = params; p-- > fixed;) ct_bulk_lower_unbind(l, loop->params[p], b.before[p]);
@@ -214,7 +215,7 @@ CtCore *ct_bulk_lower_loop(CtLower *l, CtBulk *t) {
     CtSeq seq = ct_ad_seq(l->p, NULL);
     CtVar **results = known_results(l, t);
     if (results == NULL) results = lower_loop(l, &seq, t);
-    return ct_ad_seq_close(&seq, var_of(l, t->span, results[t->as.loop.result]));
+    return ct_ad_seq_close(&seq, var_of(l, t->range, results[t->as.loop.result]));
 }
 
 CtVar *ct_bulk_lower_bound(CtLower *l, CtSeq *seq, CtBulkVar *var, CtBulk *t) {

@@ -15,50 +15,50 @@ CtType *ct_bulk_lower_type(CtProgram *p, CtElement element, CtShape shape) {
 
 /* ---- pieces ---- */
 
-CtCore *ct_bulk_lower_int(CtLower *l, CtSpan span, int64_t value) { return ct_core_int(l->p, span, value); }
+CtCore *ct_bulk_lower_int(CtLower *l, CtSourceRange range, int64_t value) { return ct_core_int(l->p, range, value); }
 
-CtCore *ct_bulk_lower_op(CtLower *l, CtSpan span, CtPrim prim, CtCore *a, CtCore *b) {
+CtCore *ct_bulk_lower_op(CtLower *l, CtSourceRange range, CtPrim prim, CtCore *a, CtCore *b) {
     CtCore *args[2] = {a, b};
-    return ct_core_prim(l->p, span, prim, args, b != NULL ? 2 : 1);
+    return ct_core_prim(l->p, range, prim, args, b != NULL ? 2 : 1);
 }
 
-CtCore *ct_bulk_lower_array(CtLower *l, CtSpan span, CtArrayOp op, CtCore *a, CtCore *b, CtCore *c) {
+CtCore *ct_bulk_lower_array(CtLower *l, CtSourceRange range, CtArrayOp op, CtCore *a, CtCore *b, CtCore *c) {
     CtCore *args[3] = {a, b, c};
-    return ct_core_array(l->p, span, op, args, c != NULL ? 3 : b != NULL ? 2 : 1);
+    return ct_core_array(l->p, range, op, args, c != NULL ? 3 : b != NULL ? 2 : 1);
 }
 
-CtCore *ct_bulk_lower_ints(CtLower *l, CtSpan span, const int64_t *items, uint32_t count) {
+CtCore *ct_bulk_lower_ints(CtLower *l, CtSourceRange range, const int64_t *items, uint32_t count) {
     CtCore **cores = CT_NEW_ARRAY(l->r->arena, CtCore *, count);
-    for (uint32_t i = 0; i < count; i++) cores[i] = ct_bulk_lower_int(l, span, items[i]);
-    return ct_core_array_lit(l->p, span, l->p->int_type, cores, count);
+    for (uint32_t i = 0; i < count; i++) cores[i] = ct_bulk_lower_int(l, range, items[i]);
+    return ct_core_array_lit(l->p, range, l->p->int_type, cores, count);
 }
 
-CtCore *ct_bulk_lower_zero(CtLower *l, CtSpan span, CtElement element) {
-    return element == ELEMENT_REAL ? ct_core_double(l->p, span, -0.0) : ct_bulk_lower_int(l, span, 0);
+CtCore *ct_bulk_lower_zero(CtLower *l, CtSourceRange range, CtElement element) {
+    return element == ELEMENT_REAL ? ct_core_double(l->p, range, -0.0) : ct_bulk_lower_int(l, range, 0);
 }
 
-CtCore *ct_bulk_lower_zeros(CtLower *l, CtSpan span, CtElement element, int64_t count) {
-    CtCore *number = ct_bulk_lower_int(l, span, count);
-    return ct_bulk_lower_array(l, span, ARRAY_REPLICATE, number, ct_bulk_lower_zero(l, span, element), NULL);
+CtCore *ct_bulk_lower_zeros(CtLower *l, CtSourceRange range, CtElement element, int64_t count) {
+    CtCore *number = ct_bulk_lower_int(l, range, count);
+    return ct_bulk_lower_array(l, range, ARRAY_REPLICATE, number, ct_bulk_lower_zero(l, range, element), NULL);
 }
 
 CtCore *ct_bulk_lower_item(CtLower *l, CtElement element, CtCore *value) {
     if (element != ELEMENT_BOOL) return value;
-    CtCore *one = ct_bulk_lower_int(l, value->span, 1);
-    return ct_core_if(l->p, value->span, value, one, ct_bulk_lower_int(l, value->span, 0));
+    CtCore *one = ct_bulk_lower_int(l, value->range, 1);
+    return ct_core_if(l->p, value->range, value, one, ct_bulk_lower_int(l, value->range, 0));
 }
 
 CtCore *ct_bulk_lower_value(CtLower *l, CtElement element, CtCore *item) {
     if (element != ELEMENT_BOOL) return item;
-    return ct_bulk_lower_op(l, item->span, PRIM_INT_EQ, item, ct_bulk_lower_int(l, item->span, 1));
+    return ct_bulk_lower_op(l, item->range, PRIM_INT_EQ, item, ct_bulk_lower_int(l, item->range, 1));
 }
 
 CtCore *ct_bulk_lower_constant(CtLower *l, CtCore *core) {
     CtGlobal *global =
-        ct_core_global_new(l->p, ct_format(l->r->arena, "bulk.%u", l->p->next_global), core->type, core->span);
+        ct_core_global_new(l->p, ct_format(l->r->arena, "bulk.%u", l->p->next_global), core->type, core->range);
     global->body = core;
     global->is_library = true;
-    return ct_core_global(l->p, core->span, global);
+    return ct_core_global(l->p, core->range, global);
 }
 
 /* ---- variables and loops ---- */
@@ -99,7 +99,7 @@ CtCore *ct_bulk_lower_leave(CtLower *l, CtLowerLoop *loop, CtCore *made) {
     return ct_ad_seq_close(&loop->seq, made);
 }
 
-/* An array that is the same at every turn of the loops around, and cannot fail. */
+/* An array that is the same at every iteration of the loops around, and cannot fail. */
 static bool can_be_lifted(CtLower *l, CtBulk *t) {
     if (l->outside == NULL || t->shape.rank == 0 || t->kind == BULK_VAR || !ct_bulk_is_safe(&l->facts, t)) return false;
     for (uint32_t i = 0; i < l->own.count; i++)
@@ -136,10 +136,10 @@ enum { FEW = 8 }; /* elements that are written where they are used */
 static CtCore *constant_item(CtLower *l, CtBulk *t, int64_t i) {
     bool is_real = t->element == ELEMENT_REAL;
     if (is_real)
-        return ct_core_double(l->p, t->span,
+        return ct_core_double(l->p, t->range,
                               t->as.constant.reals != NULL ? t->as.constant.reals[i] : t->as.constant.real);
-    return ct_bulk_lower_int(l, t->span,
-                        t->as.constant.integers != NULL ? t->as.constant.integers[i] : t->as.constant.integer);
+    return ct_bulk_lower_int(l, t->range,
+                             t->as.constant.integers != NULL ? t->as.constant.integers[i] : t->as.constant.integer);
 }
 
 bool ct_bulk_lower_is_iota(const CtBulk *t, int64_t count) {
@@ -151,16 +151,17 @@ bool ct_bulk_lower_is_iota(const CtBulk *t, int64_t count) {
 
 static CtCore *lower_const(CtLower *l, CtBulk *t) {
     int64_t count = ct_bulk_shape_count(t->shape);
-    if (t->shape.rank == 0 && t->element == ELEMENT_BOOL) return ct_core_bool(l->p, t->span, ct_bulk_lower_number(t) != 0);
+    if (t->shape.rank == 0 && t->element == ELEMENT_BOOL)
+        return ct_core_bool(l->p, t->range, ct_bulk_lower_number(t) != 0);
     if (t->shape.rank == 0) return constant_item(l, t, 0);
-    CtCore *number = ct_bulk_lower_int(l, t->span, count);
-    if (ct_bulk_lower_is_iota(t, count)) return ct_bulk_lower_array(l, t->span, ARRAY_IOTA, number, NULL, NULL);
+    CtCore *number = ct_bulk_lower_int(l, t->range, count);
+    if (ct_bulk_lower_is_iota(t, count)) return ct_bulk_lower_array(l, t->range, ARRAY_IOTA, number, NULL, NULL);
     if (t->as.constant.reals == NULL && t->as.constant.integers == NULL)
-        return ct_bulk_lower_array(l, t->span, ARRAY_REPLICATE, number, constant_item(l, t, 0), NULL);
+        return ct_bulk_lower_array(l, t->range, ARRAY_REPLICATE, number, constant_item(l, t, 0), NULL);
     CtCore **items = CT_NEW_ARRAY(l->r->arena, CtCore *, (size_t)count);
     for (int64_t i = 0; i < count; i++) items[i] = constant_item(l, t, i);
     CtType *type = ct_bulk_lower_type(l->p, t->element, t->shape)->parts[0];
-    CtCore *array = ct_core_array_lit(l->p, t->span, type, items, (uint32_t)count);
+    CtCore *array = ct_core_array_lit(l->p, t->range, type, items, (uint32_t)count);
     return count <= FEW ? array : ct_bulk_lower_constant(l, array);
 }
 
@@ -190,18 +191,18 @@ static bool cannot_fail(CtPrim prim, const CtCore *divisor) {
 }
 
 /* A primitive on atoms; 0 where it fails. */
-static CtCore *total_op(CtLower *l, CtSpan span, CtPrim prim, CtCore *a, CtCore *b) {
-    CtCore *value = ct_bulk_lower_op(l, span, prim, a, b);
+static CtCore *total_op(CtLower *l, CtSourceRange range, CtPrim prim, CtCore *a, CtCore *b) {
+    CtCore *value = ct_bulk_lower_op(l, range, prim, a, b);
     if (cannot_fail(prim, b)) return value;
-    CtCore *zero = ct_bulk_lower_int(l, span, 0);
+    CtCore *zero = ct_bulk_lower_int(l, range, 0);
     if (b != NULL) {
-        CtCore *fails = ct_bulk_lower_op(l, span, PRIM_INT_EQ, b, ct_bulk_lower_int(l, span, 0));
-        return ct_core_if(l->p, span, fails, zero, value);
+        CtCore *fails = ct_bulk_lower_op(l, range, PRIM_INT_EQ, b, ct_bulk_lower_int(l, range, 0));
+        return ct_core_if(l->p, range, fails, zero, value);
     }
-    CtCore *low = ct_bulk_lower_op(l, span, PRIM_LE, ct_core_double(l->p, span, -0x1p63), a);
-    CtCore *high = ct_bulk_lower_op(l, span, PRIM_LT, a, ct_core_double(l->p, span, 0x1p63));
-    CtCore *below = ct_core_if(l->p, span, high, value, zero);
-    return ct_core_if(l->p, span, low, below, ct_bulk_lower_int(l, span, 0));
+    CtCore *low = ct_bulk_lower_op(l, range, PRIM_LE, ct_core_double(l->p, range, -0x1p63), a);
+    CtCore *high = ct_bulk_lower_op(l, range, PRIM_LT, a, ct_core_double(l->p, range, 0x1p63));
+    CtCore *below = ct_core_if(l->p, range, high, value, zero);
+    return ct_core_if(l->p, range, low, below, ct_bulk_lower_int(l, range, 0));
 }
 
 /* The operation of an OP or LOGIC. */
@@ -219,12 +220,12 @@ static Elementwise elementwise(CtBulk *t) {
 /* On values of rank 0, which are atoms. */
 static CtCore *on_values(CtLower *l, const Elementwise *e, CtCore *a, CtCore *b) {
     CtBulk *t = e->t;
-    if (t->kind == BULK_OP) return total_op(l, t->span, t->as.op.prim, a, b);
-    CtCore *no = ct_core_bool(l->p, t->span, false), *yes = ct_core_bool(l->p, t->span, true);
+    if (t->kind == BULK_OP) return total_op(l, t->range, t->as.op.prim, a, b);
+    CtCore *no = ct_core_bool(l->p, t->range, false), *yes = ct_core_bool(l->p, t->range, true);
     switch (t->as.logic.logic) {
-    case LOGIC_AND: return ct_core_if(l->p, t->span, a, b, no);
-    case LOGIC_OR: return ct_core_if(l->p, t->span, a, yes, b);
-    case LOGIC_NOT: return ct_core_if(l->p, t->span, a, no, yes);
+    case LOGIC_AND: return ct_core_if(l->p, t->range, a, b, no);
+    case LOGIC_OR: return ct_core_if(l->p, t->range, a, yes, b);
+    case LOGIC_NOT: return ct_core_if(l->p, t->range, a, no, yes);
     }
     return a;
 }
@@ -232,11 +233,11 @@ static CtCore *on_values(CtLower *l, const Elementwise *e, CtCore *a, CtCore *b)
 /* On what arrays hold, atoms too; so is the result. */
 static CtCore *on_items(CtLower *l, const Elementwise *e, CtCore *a, CtCore *b) {
     CtBulk *t = e->t;
-    if (t->kind == BULK_OP) return ct_bulk_lower_item(l, t->element, total_op(l, t->span, t->as.op.prim, a, b));
+    if (t->kind == BULK_OP) return ct_bulk_lower_item(l, t->element, total_op(l, t->range, t->as.op.prim, a, b));
     switch (t->as.logic.logic) {
-    case LOGIC_AND: return ct_bulk_lower_op(l, t->span, PRIM_INT_AND, a, b);
-    case LOGIC_OR: return ct_bulk_lower_op(l, t->span, PRIM_INT_OR, a, b);
-    case LOGIC_NOT: return ct_bulk_lower_op(l, t->span, PRIM_INT_SUB, ct_bulk_lower_int(l, t->span, 1), a);
+    case LOGIC_AND: return ct_bulk_lower_op(l, t->range, PRIM_INT_AND, a, b);
+    case LOGIC_OR: return ct_bulk_lower_op(l, t->range, PRIM_INT_OR, a, b);
+    case LOGIC_NOT: return ct_bulk_lower_op(l, t->range, PRIM_INT_SUB, ct_bulk_lower_int(l, t->range, 1), a);
     }
     return a;
 }
@@ -270,8 +271,8 @@ static CtCore *lower_elementwise(CtLower *l, CtBulk *t) {
         CtCore *value = lower_scalars(l, &e, scalars);
         if (t->shape.rank == 0) return value;
         CtCore *item = ct_bulk_lower_item(l, t->element, value),
-               *number = ct_bulk_lower_int(l, t->span, ct_bulk_shape_count(t->shape));
-        return ct_bulk_lower_array(l, t->span, ARRAY_REPLICATE, number, item, NULL);
+               *number = ct_bulk_lower_int(l, t->range, ct_bulk_shape_count(t->shape));
+        return ct_bulk_lower_array(l, t->range, ARRAY_REPLICATE, number, item, NULL);
     }
     CtSeq seq = ct_ad_seq(l->p, NULL);
     CtVar *params[2];
@@ -279,19 +280,20 @@ static CtCore *lower_elementwise(CtLower *l, CtBulk *t) {
     uint32_t count = 0;
     for (uint32_t i = 0; i < e.count; i++) {
         if (scalars[i] != NULL) {
-            args[i] = ct_ad_seq_name(&seq, "s", ct_bulk_lower_item(l, scalars[i]->element, ct_bulk_lower_lower(l, scalars[i])));
+            args[i] = ct_ad_seq_name(&seq, "s",
+                                     ct_bulk_lower_item(l, scalars[i]->element, ct_bulk_lower_lower(l, scalars[i])));
             continue;
         }
         operands[count] = ct_bulk_lower_lower(l, e.args[i]);
         CtBulk *other = scalars[1 - i];
         if (other != NULL && !is_atom(other)) operands[count] = ct_ad_seq_name(&seq, "xs", operands[count]);
         params[count] = ct_core_var_new(l->p, count == 0 ? "x" : "y", operands[count]->type->parts[0]);
-        args[i] = ct_core_var(l->p, t->span, params[count++]);
+        args[i] = ct_core_var(l->p, t->range, params[count++]);
     }
     CtCore *body = on_items(l, &e, args[0], args[1]);
-    CtCore *fun = ct_core_lam(l->p, t->span, NULL, params, count, body);
-    CtCore *made = count == 1 ? ct_bulk_lower_array(l, t->span, ARRAY_MAP, fun, operands[0], NULL)
-                              : ct_bulk_lower_array(l, t->span, ARRAY_ZIP_WITH, fun, operands[0], operands[1]);
+    CtCore *fun = ct_core_lam(l->p, t->range, NULL, params, count, body);
+    CtCore *made = count == 1 ? ct_bulk_lower_array(l, t->range, ARRAY_MAP, fun, operands[0], NULL)
+                              : ct_bulk_lower_array(l, t->range, ARRAY_ZIP_WITH, fun, operands[0], operands[1]);
     return ct_ad_seq_close(&seq, made);
 }
 
@@ -311,24 +313,24 @@ static CtArrayOp reduction_op(CtReduction reduction) {
 }
 
 /* build m (λj. op (strided [|j, rows, m|] xs)) */
-static CtCore *by_columns(CtLower *l, CtSpan span, CtArrayOp op, CtCore *xs, int64_t rows, int64_t m) {
+static CtCore *by_columns(CtLower *l, CtSourceRange range, CtArrayOp op, CtCore *xs, int64_t rows, int64_t m) {
     CtSeq seq = ct_ad_seq(l->p, NULL);
     CtCore *named = ct_ad_seq_name(&seq, "xs", xs);
     CtVar *j = ct_core_var_new(l->p, "j", l->p->int_type);
     CtCore *view[3];
-    view[0] = ct_core_var(l->p, span, j);
-    view[1] = ct_bulk_lower_int(l, span, rows);
-    view[2] = ct_bulk_lower_int(l, span, m);
-    CtCore *numbers = ct_core_array_lit(l->p, span, l->p->int_type, view, 3);
-    CtCore *column = ct_bulk_lower_array(l, span, ARRAY_STRIDED, numbers, named, NULL);
-    CtCore *body = ct_bulk_lower_array(l, span, op, column, NULL, NULL);
-    CtCore *fun = ct_core_lam(l->p, span, NULL, &j, 1, body);
-    return ct_ad_seq_close(&seq, ct_bulk_lower_array(l, span, ARRAY_BUILD, ct_bulk_lower_int(l, span, m), fun, NULL));
+    view[0] = ct_core_var(l->p, range, j);
+    view[1] = ct_bulk_lower_int(l, range, rows);
+    view[2] = ct_bulk_lower_int(l, range, m);
+    CtCore *numbers = ct_core_array_lit(l->p, range, l->p->int_type, view, 3);
+    CtCore *column = ct_bulk_lower_array(l, range, ARRAY_STRIDED, numbers, named, NULL);
+    CtCore *body = ct_bulk_lower_array(l, range, op, column, NULL, NULL);
+    CtCore *fun = ct_core_lam(l->p, range, NULL, &j, 1, body);
+    return ct_ad_seq_close(&seq, ct_bulk_lower_array(l, range, ARRAY_BUILD, ct_bulk_lower_int(l, range, m), fun, NULL));
 }
 
 static CtCore *lower_reduce(CtLower *l, CtBulk *t) {
     if (t->as.reduce.reduction == REDUCE_PLAIN_SUM) {
-        CtBulk *sum = ct_bulk_reduce(l->r, REDUCE_SUM, t->as.reduce.t, t->span);
+        CtBulk *sum = ct_bulk_reduce(l->r, REDUCE_SUM, t->as.reduce.t, t->range);
         return lower_elementwise(l, ct_bulk_op2(l->r, PRIM_ADD, sum, ct_bulk_real(l->r, 0, t->shape)));
     }
     CtBulk *part = t->as.reduce.t;
@@ -336,17 +338,18 @@ static CtCore *lower_reduce(CtLower *l, CtBulk *t) {
     int64_t rows = part->shape.sizes[0], m = ct_bulk_shape_count(t->shape);
     CtCore *xs = ct_bulk_lower_lower(l, part);
     if (op == ARRAY_SUM_ROWS) {
-        return ct_bulk_lower_unflat(l, t, ct_bulk_lower_array(l, t->span, op, ct_bulk_lower_int(l, t->span, m), xs, NULL));
+        return ct_bulk_lower_unflat(l, t,
+                                    ct_bulk_lower_array(l, t->range, op, ct_bulk_lower_int(l, t->range, m), xs, NULL));
     }
     if (rows == 0 && op != ARRAY_PRODUCT) { /* of nothing: 0 */
         CtSeq seq = ct_ad_seq(l->p, NULL);
         ct_ad_seq_name(&seq, "none", xs);
         bool is_scalar = t->shape.rank == 0;
-        return ct_ad_seq_close(&seq, is_scalar ? ct_bulk_lower_zero(l, t->span, t->element)
-                                            : ct_bulk_lower_zeros(l, t->span, t->element, m));
+        return ct_ad_seq_close(&seq, is_scalar ? ct_bulk_lower_zero(l, t->range, t->element)
+                                               : ct_bulk_lower_zeros(l, t->range, t->element, m));
     }
-    if (t->shape.rank == 0) return ct_bulk_lower_array(l, t->span, op, xs, NULL, NULL);
-    return by_columns(l, t->span, op, xs, rows, m);
+    if (t->shape.rank == 0) return ct_bulk_lower_array(l, t->range, op, xs, NULL, NULL);
+    return by_columns(l, t->range, op, xs, rows, m);
 }
 
 /* ---- the other forms ---- */
@@ -369,9 +372,9 @@ static CtCore *select_elements(CtLower *l, CtBulk *t) {
     int64_t tests = ct_bulk_shape_count(t->as.cond.test->shape);
     CtDim dims[] = {{tests, 1}, {ct_bulk_shape_count(ct_bulk_shape_tail(t->shape, t->as.cond.test->shape.rank)), 0}};
     CtCore *test = ct_bulk_lower_lower(l, t->as.cond.test);
-    CtCore *each = ct_bulk_lower_view(l, t->span, test, tests, 0, dims, 2);
+    CtCore *each = ct_bulk_lower_view(l, t->range, test, tests, 0, dims, 2);
     CtCore *yes = ct_bulk_lower_lower(l, t->as.cond.yes);
-    return ct_bulk_lower_array(l, t->span, ARRAY_SELECT, each, yes, ct_bulk_lower_lower(l, t->as.cond.no));
+    return ct_bulk_lower_array(l, t->range, ARRAY_SELECT, each, yes, ct_bulk_lower_lower(l, t->as.cond.no));
 }
 
 /* A branch that cannot fail is evaluated where it is taken; one that may fail always, since what stands in it may be
@@ -390,15 +393,16 @@ static CtCore *lower_cond(CtLower *l, CtBulk *t) {
         values[i] = ct_bulk_lower_lower(l, branches[i]);
         if (!ct_bulk_is_safe(&l->facts, branches[i])) values[i] = ct_ad_seq_name(&seq, "x", values[i]);
     }
-    return ct_ad_seq_close(&seq, ct_core_if(l->p, t->span, test, values[0], values[1]));
+    return ct_ad_seq_close(&seq, ct_core_if(l->p, t->range, test, values[0], values[1]));
 }
 
 /* Rows of arrays behind each other. */
-static CtCore *rows(CtLower *l, CtSpan span, CtElement element, CtShape shape, CtCore *const *items, uint32_t count) {
+static CtCore *rows(CtLower *l, CtSourceRange range, CtElement element, CtShape shape, CtCore *const *items,
+                    uint32_t count) {
     CtType *type = ct_bulk_lower_type(l->p, element, shape);
     if (shape.rank == 0 && element == ELEMENT_BOOL) type = l->p->int_type;
-    CtCore *array = ct_core_array_lit(l->p, span, type, items, count);
-    return shape.rank == 0 ? array : ct_bulk_lower_array(l, span, ARRAY_CONCAT, array, NULL, NULL);
+    CtCore *array = ct_core_array_lit(l->p, range, type, items, count);
+    return shape.rank == 0 ? array : ct_bulk_lower_array(l, range, ARRAY_CONCAT, array, NULL, NULL);
 }
 
 static CtCore *lower_part(CtLower *l, CtBulk *t) {
@@ -409,19 +413,19 @@ static CtCore *lower_part(CtLower *l, CtBulk *t) {
 static CtCore *lower_literal(CtLower *l, CtBulk *t) {
     CtCore **items = CT_NEW_ARRAY(l->r->arena, CtCore *, t->as.literal.count);
     for (uint32_t i = 0; i < t->as.literal.count; i++) items[i] = lower_part(l, t->as.literal.items[i]);
-    return rows(l, t->span, t->element, t->as.literal.items[0]->shape, items, t->as.literal.count);
+    return rows(l, t->range, t->element, t->as.literal.items[0]->shape, items, t->as.literal.count);
 }
 
 static CtCore *lower_replicate(CtLower *l, CtBulk *t) {
     CtBulk *same = ct_bulk_lower_uniform(l, t);
     int64_t count = ct_bulk_shape_count(t->shape), k = t->shape.sizes[0];
     if (same != NULL) {
-        CtCore *number = ct_bulk_lower_int(l, t->span, count);
-        return ct_bulk_lower_array(l, t->span, ARRAY_REPLICATE, number, lower_part(l, same), NULL);
+        CtCore *number = ct_bulk_lower_int(l, t->range, count);
+        return ct_bulk_lower_array(l, t->range, ARRAY_REPLICATE, number, lower_part(l, same), NULL);
     }
     int64_t m = ct_bulk_shape_count(t->as.t->shape);
     CtDim dims[] = {{k, 0}, {m, 1}};
-    return ct_bulk_lower_view(l, t->span, ct_bulk_lower_lower(l, t->as.t), m, 0, dims, 2);
+    return ct_bulk_lower_view(l, t->range, ct_bulk_lower_lower(l, t->as.t), m, 0, dims, 2);
 }
 
 static CtCore *lower_build(CtLower *l, CtBulk *t) {
@@ -433,18 +437,19 @@ static CtCore *lower_build(CtLower *l, CtBulk *t) {
     ct_bulk_lower_own(l, var, t->shape.sizes[0]);
     CtCore *body = lower_part(l, t->as.build.body);
     ct_bulk_lower_unbind(l, var, before);
-    CtCore *fun = ct_core_lam(l->p, t->span, NULL, &i, 1, body);
-    CtCore *made = ct_bulk_lower_array(l, t->span, ARRAY_BUILD, ct_bulk_lower_int(l, t->span, t->shape.sizes[0]), fun, NULL);
-    if (t->shape.rank > 1) made = ct_bulk_lower_array(l, t->span, ARRAY_CONCAT, made, NULL, NULL);
+    CtCore *fun = ct_core_lam(l->p, t->range, NULL, &i, 1, body);
+    CtCore *made =
+        ct_bulk_lower_array(l, t->range, ARRAY_BUILD, ct_bulk_lower_int(l, t->range, t->shape.sizes[0]), fun, NULL);
+    if (t->shape.rank > 1) made = ct_bulk_lower_array(l, t->range, ARRAY_CONCAT, made, NULL, NULL);
     return ct_bulk_lower_leave(l, &loop, made);
 }
 
-CtCore *ct_bulk_lower_failure(CtLower *l, CtSpan span, CtCore *failure) {
+CtCore *ct_bulk_lower_failure(CtLower *l, CtSourceRange range, CtCore *failure) {
     if (l->r->again == NULL) return failure;
     l->r->is_again_used = true;
     CtSeq seq = ct_ad_seq(l->p, NULL);
-    CtCore *run = ct_core_app(l->p, span, ct_core_var(l->p, span, l->r->again), NULL, 0);
-    ct_ad_seq_let(&seq, span, ct_core_var_new(l->p, "y", run->type), run);
+    CtCore *run = ct_core_app(l->p, range, ct_core_var(l->p, range, l->r->again), NULL, 0);
+    ct_ad_seq_let(&seq, range, ct_core_var_new(l->p, "y", run->type), run);
     return ct_ad_seq_close(&seq, failure);
 }
 
@@ -454,22 +459,22 @@ static CtCore *lower_check(CtLower *l, CtBulk *t) {
     if (same != NULL && ct_bulk_shape_count(test->shape) > 0) {
         fails = ct_bulk_lower_lower(l, same);
     } else {
-        CtCore *count = ct_bulk_lower_array(l, t->span, ARRAY_SUM, ct_bulk_lower_lower(l, test), NULL, NULL);
-        fails = ct_bulk_lower_op(l, t->span, PRIM_INT_LT, ct_bulk_lower_int(l, t->span, 0), count);
+        CtCore *count = ct_bulk_lower_array(l, t->range, ARRAY_SUM, ct_bulk_lower_lower(l, test), NULL, NULL);
+        fails = ct_bulk_lower_op(l, t->range, PRIM_INT_LT, ct_bulk_lower_int(l, t->range, 0), count);
     }
     CtCore *body = ct_bulk_lower_lower(l, t->as.check.t);
-    CtCore *failure = ct_core_fail(l->p, t->span, body->type, t->as.check.code, t->as.check.text, NULL);
-    return ct_core_if(l->p, t->span, fails, ct_bulk_lower_failure(l, t->span, failure), body);
+    CtCore *failure = ct_core_fail(l->p, t->range, body->type, t->as.check.code, t->as.check.text, NULL);
+    return ct_core_if(l->p, t->range, fails, ct_bulk_lower_failure(l, t->range, failure), body);
 }
 
 CtCore *ct_bulk_lower_flat(CtLower *l, CtBulk *t) {
     CtCore *item = lower_part(l, t);
-    return t->shape.rank > 0 ? item : ct_core_array_lit(l->p, t->span, item->type, &item, 1);
+    return t->shape.rank > 0 ? item : ct_core_array_lit(l->p, t->range, item->type, &item, 1);
 }
 
 CtCore *ct_bulk_lower_unflat(CtLower *l, const CtBulk *t, CtCore *array) {
     if (t->shape.rank > 0) return array;
-    CtCore *item = ct_bulk_lower_array(l, t->span, ARRAY_INDEX, array, ct_bulk_lower_int(l, t->span, 0), NULL);
+    CtCore *item = ct_bulk_lower_array(l, t->range, ARRAY_INDEX, array, ct_bulk_lower_int(l, t->range, 0), NULL);
     return ct_bulk_lower_value(l, t->element, item);
 }
 
@@ -477,7 +482,7 @@ CtCore *ct_bulk_lower_lower(CtLower *l, CtBulk *t) {
     if (can_be_lifted(l, t)) return lift(l, t);
     switch (t->kind) {
     case BULK_CONST: return lower_const(l, t);
-    case BULK_VAR: return ct_core_var(l->p, t->span, ct_map_get(l->vars, ct_key(t->as.var)));
+    case BULK_VAR: return ct_core_var(l->p, t->range, ct_map_get(l->vars, ct_key(t->as.var)));
     case BULK_LET: return lower_let(l, t);
     case BULK_COND: return lower_cond(l, t);
     case BULK_OP:
@@ -497,7 +502,7 @@ CtCore *ct_bulk_lower_lower(CtLower *l, CtBulk *t) {
     case BULK_ONE_HOT: return ct_bulk_lower_one_hot(l, t);
     case BULK_STOP: {
         CtCore *inner = ct_bulk_lower_lower(l, t->as.t);
-        return ct_core_deriv(l->p, t->span, DERIV_STOP, &inner, 1);
+        return ct_core_deriv(l->p, t->range, DERIV_STOP, &inner, 1);
     }
     case BULK_SHARE: return ct_bulk_lower_lower(l, t->as.share.t);
     case BULK_CHECK: return lower_check(l, t);
@@ -508,23 +513,24 @@ CtCore *ct_bulk_lower_lower(CtLower *l, CtBulk *t) {
 
 /* ---- whole programs ---- */
 
-static CtLower lowering(CtBulkRoom *r, CtMap *vars) {
+static CtLower lowering(CtBulkBuilder *r, CtMap *vars) {
     return (CtLower){.r = r, .p = r->p, .vars = vars, .facts = {.r = r}};
 }
 
-CtCore *ct_bulk_lower(CtBulkRoom *r, CtBulk *t, CtMap *vars) {
+CtCore *ct_bulk_lower(CtBulkBuilder *r, CtBulk *t, CtMap *vars) {
     CtLower l = lowering(r, vars);
     ct_bulk_note(&l.facts, t);
     return ct_bulk_lower_lower(&l, t);
 }
 
-void ct_bulk_lower_binding(CtBulkRoom *r, CtSeq *seq, CtBulkVar *var, CtBulk *t, CtMap *vars) {
+void ct_bulk_lower_binding(CtBulkBuilder *r, CtSeq *seq, CtBulkVar *var, CtBulk *t, CtMap *vars) {
     CtLower l = lowering(r, vars);
     ct_bulk_note(&l.facts, t);
     ct_map_set(r->arena, vars, ct_key(var), ct_bulk_lower_bound(&l, seq, var, t));
 }
 
-CtCore *ct_bulk_lower_gradient(CtBulkRoom *r, CtSpan span, const CtBulkGradient *g, uint32_t count, CtMap *vars) {
+CtCore *ct_bulk_lower_gradient(CtBulkBuilder *r, CtSourceRange range, const CtBulkGradient *g, uint32_t count,
+                               CtMap *vars) {
     CtLower l = lowering(r, vars);
     CtSeq seq = ct_ad_seq(r->p, NULL);
     struct CtLoweredLoop *outer = r->loops;
@@ -539,10 +545,10 @@ CtCore *ct_bulk_lower_gradient(CtBulkRoom *r, CtSpan span, const CtBulkGradient 
     for (uint32_t i = 0; i <= count; i++) {
         CtBulk *t = i == 0 ? g->value : g->gradient[i - 1];
         if (t != NULL) ct_bulk_note(&l.facts, t);
-        parts[i] = t != NULL ? ct_bulk_lower_lower(&l, t) : ct_core_unit(r->p, span);
+        parts[i] = t != NULL ? ct_bulk_lower_lower(&l, t) : ct_core_unit(r->p, range);
     }
     for (uint32_t i = g->vars.count; i-- > 0;) ct_bulk_lower_unbind(&l, g->vars.items[i], NULL);
     r->loops = outer;
-    CtCore *result = count > 0 ? ct_core_tuple(r->p, span, parts, count + 1) : parts[0];
+    CtCore *result = count > 0 ? ct_core_tuple(r->p, range, parts, count + 1) : parts[0];
     return ct_ad_seq_close(&seq, result);
 }

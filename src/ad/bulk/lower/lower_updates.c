@@ -17,33 +17,35 @@ static CtBulk *marked(CtLower *l, CtBulk *t) {
     return NULL;
 }
 
-static CtCore *number(CtLower *l, CtSpan span, int64_t value) { return ct_bulk_lower_int(l, span, value); }
+static CtCore *number(CtLower *l, CtSourceRange range, int64_t value) { return ct_bulk_lower_int(l, range, value); }
 
 /* if 0 ≤ at < n then changed else xs; the first test alone where `below` is known to hold. */
-static CtCore *where_inside(CtLower *l, CtSpan span, CtCore *at, int64_t n, bool below, CtCore *changed, CtCore *xs) {
-    CtCore *from_zero = ct_bulk_lower_op(l, span, PRIM_INT_LE, number(l, span, 0), at);
+static CtCore *where_inside(CtLower *l, CtSourceRange range, CtCore *at, int64_t n, bool below, CtCore *changed,
+                            CtCore *xs) {
+    CtCore *from_zero = ct_bulk_lower_op(l, range, PRIM_INT_LE, number(l, range, 0), at);
     if (!below) {
-        CtCore *test = ct_bulk_lower_op(l, span, PRIM_INT_LT, at, number(l, span, n));
-        changed = ct_core_if(l->p, span, test, changed, xs);
+        CtCore *test = ct_bulk_lower_op(l, range, PRIM_INT_LT, at, number(l, range, n));
+        changed = ct_core_if(l->p, range, test, changed, xs);
     }
-    return ct_core_if(l->p, span, from_zero, changed, xs);
+    return ct_core_if(l->p, range, from_zero, changed, xs);
 }
 
 CtCore *ct_bulk_lower_update(CtLower *l, CtBulk *t) {
-    CtSpan span = t->span;
+    CtSourceRange range = t->range;
     CtBulk *i = t->shape.rank == 1 ? marked(l, t->as.cond.test) : NULL;
     if (i == NULL) return NULL;
     int64_t n = t->shape.sizes[0];
     CtSeq seq = ct_ad_seq(l->p, NULL);
     CtCore *at = ct_ad_seq_name(&seq, "at", ct_bulk_lower_lower(l, i));
     CtBulk *same = ct_bulk_lower_uniform(l, t->as.cond.yes);
-    CtCore *value = same != NULL ? ct_bulk_lower_item(l, t->element, ct_bulk_lower_lower(l, same)) : ct_bulk_lower_lower(l, t->as.cond.yes);
+    CtCore *value = same != NULL ? ct_bulk_lower_item(l, t->element, ct_bulk_lower_lower(l, same))
+                                 : ct_bulk_lower_lower(l, t->as.cond.yes);
     value = ct_ad_seq_name(&seq, same != NULL ? "x" : "xs", value);
     CtCore *xs = ct_ad_seq_name(&seq, "xs", ct_bulk_lower_lower(l, t->as.cond.no));
-    if (same == NULL) value = ct_bulk_lower_array(l, span, ARRAY_INDEX, value, at, NULL);
-    CtCore *changed = ct_bulk_lower_array(l, span, ARRAY_UPDATE, xs, at, value);
+    if (same == NULL) value = ct_bulk_lower_array(l, range, ARRAY_INDEX, value, at, NULL);
+    CtCore *changed = ct_bulk_lower_array(l, range, ARRAY_UPDATE, xs, at, value);
     bool inside = ct_bulk_is_inside(&l->facts, i, n);
-    return ct_ad_seq_close(&seq, inside ? changed : where_inside(l, span, at, n, false, changed, xs));
+    return ct_ad_seq_close(&seq, inside ? changed : where_inside(l, range, at, n, false, changed, xs));
 }
 
 static bool is_hot(const CtBulk *t) {
@@ -59,15 +61,16 @@ CtCore *ct_bulk_lower_add_one(CtLower *l, CtBulk *t) {
         /* What is added is evaluated first, so that it may still read the array; errors must keep their order. */
         if (!is_hot(hot) || (!ct_bulk_is_safe(&l->facts, hot) && !ct_bulk_is_safe(&l->facts, rest))) return NULL;
     }
-    CtSpan span = t->span;
+    CtSourceRange range = t->range;
     CtIndexing f = hot->as.move.f;
     f.live = ct_bulk_bool(l->r, false, scalar);
     CtSeq seq = ct_ad_seq(l->p, NULL);
     CtCore *x = ct_ad_seq_name(&seq, "x", ct_bulk_lower_lower(l, hot->as.move.t));
-    CtCore *at = ct_ad_seq_name(&seq, "at", ct_bulk_lower_position(l, &f, hot->shape, span));
+    CtCore *at = ct_ad_seq_name(&seq, "at", ct_bulk_lower_position(l, &f, hot->shape, range));
     CtCore *xs = ct_ad_seq_name(&seq, "xs", ct_bulk_lower_lower(l, rest));
-    CtCore *old = ct_bulk_lower_array(l, span, ARRAY_INDEX, xs, at, NULL);
-    CtCore *changed = ct_bulk_lower_array(l, span, ARRAY_UPDATE, xs, at, ct_bulk_lower_op(l, span, t->as.op.prim, old, x));
-    if (!ct_bulk_never_misses(&l->facts, &f, hot->shape)) changed = where_inside(l, span, at, 0, true, changed, xs);
+    CtCore *old = ct_bulk_lower_array(l, range, ARRAY_INDEX, xs, at, NULL);
+    CtCore *changed =
+        ct_bulk_lower_array(l, range, ARRAY_UPDATE, xs, at, ct_bulk_lower_op(l, range, t->as.op.prim, old, x));
+    if (!ct_bulk_never_misses(&l->facts, &f, hot->shape)) changed = where_inside(l, range, at, 0, true, changed, xs);
     return ct_ad_seq_close(&seq, changed);
 }

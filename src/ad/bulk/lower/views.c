@@ -57,7 +57,7 @@ static CtBulk *base_of(Views *v, CtBulk *t) {
 }
 
 typedef struct Exchange {
-    CtBulkRoom *r;
+    CtBulkBuilder *r;
     CtBulk *from, *to;
 } Exchange;
 
@@ -73,7 +73,7 @@ static CtBulk *repeat(void *data, CtBulk *t) {
     return view != NULL ? view : t;
 }
 
-void ct_bulk_lower_repeat_views(CtBulkRoom *r, CtBulkGradient *g, uint32_t count) {
+void ct_bulk_lower_repeat_views(CtBulkBuilder *r, CtBulkGradient *g, uint32_t count) {
     Views v = {.w.r = r};
     find_all_kept(&v, g, count);
     const CtBulkGradient bound = *g;

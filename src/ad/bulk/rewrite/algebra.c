@@ -8,7 +8,9 @@
 
 /* ---- constants ---- */
 
-bool ct_bulk_is_splat(const CtBulk *t) { return t->kind == BULK_CONST && !t->as.constant.reals && !t->as.constant.integers; }
+bool ct_bulk_is_splat(const CtBulk *t) {
+    return t->kind == BULK_CONST && !t->as.constant.reals && !t->as.constant.integers;
+}
 
 bool ct_bulk_is_splat_real(const CtBulk *t, double value) {
     return ct_bulk_is_splat(t) && t->element == ELEMENT_REAL && memcmp(&t->as.constant.real, &value, sizeof value) == 0;
@@ -24,12 +26,12 @@ bool ct_bulk_is_known_bool(const CtBulk *t, bool *value) {
     return ct_bulk_is_splat(t) && t->element == ELEMENT_BOOL;
 }
 
-CtBulk *ct_bulk_zero(CtBulkRoom *r, CtElement element, CtShape shape) {
+CtBulk *ct_bulk_zero(CtBulkBuilder *r, CtElement element, CtShape shape) {
     if (element == ELEMENT_REAL) return ct_bulk_real(r, -0.0, shape);
     return element == ELEMENT_INT ? ct_bulk_int(r, 0, shape) : ct_bulk_bool(r, false, shape);
 }
 
-CtBulk *ct_bulk_splat_as(CtBulkRoom *r, const CtBulk *t, CtShape shape) {
+CtBulk *ct_bulk_splat_as(CtBulkBuilder *r, const CtBulk *t, CtShape shape) {
     if (t->element == ELEMENT_REAL) return ct_bulk_real(r, t->as.constant.real, shape);
     if (t->element == ELEMENT_INT) return ct_bulk_int(r, t->as.constant.integer, shape);
     return ct_bulk_bool(r, t->as.constant.integer != 0, shape);
@@ -123,7 +125,8 @@ static CtBulk *rule_ints(CtSimplifier *s, CtBulk *t, CtBulk *a, CtBulk *b) {
     case PRIM_INT_ADD:
         if (zero_a) return b;
         if (zero_b) return a;
-        return ct_bulk_is_splat(a) ? ct_bulk_simplify_emit(s, ct_bulk_op2(s->r, PRIM_INT_ADD, b, a)) : sum_of_ints(s, t, a, b);
+        return ct_bulk_is_splat(a) ? ct_bulk_simplify_emit(s, ct_bulk_op2(s->r, PRIM_INT_ADD, b, a))
+                                   : sum_of_ints(s, t, a, b);
     case PRIM_INT_SUB: return zero_b ? a : sum_of_ints(s, t, a, b);
     case PRIM_INT_MUL:
         if (zero_a || one_b) return a;
@@ -327,7 +330,8 @@ static CtBulk *rule_logic(CtSimplifier *s, CtBulk *t) {
 
 static CtBulk *rule_cond(CtSimplifier *s, CtBulk *t) {
     CtBulk *test = t->as.cond.test, *yes = t->as.cond.yes, *no = t->as.cond.no;
-    const CtBulk *known = ct_bulk_simplify_known(s, test), *u = ct_bulk_simplify_known(s, yes), *v = ct_bulk_simplify_known(s, no);
+    const CtBulk *known = ct_bulk_simplify_known(s, test), *u = ct_bulk_simplify_known(s, yes),
+                 *v = ct_bulk_simplify_known(s, no);
     bool value;
     if (ct_bulk_is_known_bool(test, &value)) return value ? yes : no;
     if (ct_bulk_same(yes, no)) return yes;
@@ -378,13 +382,13 @@ static CtBulk *sum_of_one(CtSimplifier *s, const CtBulk *t) {
         if (!i) return NULL;
         bool inside = ct_bulk_is_inside(&s->ranges, i, test->shape.sizes[0]);
         CtBulk *live = inside ? NULL : ct_bulk_bool(s->r, false, (CtShape){0, NULL});
-        return ct_bulk_simplify_emit(s, ct_bulk_index(s->r, u->as.cond.yes, &i, 1, live, t->span));
+        return ct_bulk_simplify_emit(s, ct_bulk_index(s->r, u->as.cond.yes, &i, 1, live, t->range));
     }
     return NULL;
 }
 
 static CtBulk *rule_reduce(CtSimplifier *s, CtBulk *t) {
-    CtBulkRoom *r = s->r;
+    CtBulkBuilder *r = s->r;
     CtBulk *u = t->as.reduce.t;
     CtReduction reduction = t->as.reduce.reduction;
     bool replicated = false, is_index = reduction == REDUCE_ARGMAX || reduction == REDUCE_ARGMIN;
@@ -398,7 +402,7 @@ static CtBulk *rule_reduce(CtSimplifier *s, CtBulk *t) {
     if (one) return one;
     CtBulk *each = row(s, u, &replicated);
     if (reduction == REDUCE_PLAIN_SUM && (k == 1 || each)) {
-        CtBulk *sum = ct_bulk_simplify_emit(s, ct_bulk_reduce(r, REDUCE_SUM, u, t->span));
+        CtBulk *sum = ct_bulk_simplify_emit(s, ct_bulk_reduce(r, REDUCE_SUM, u, t->range));
         return ct_bulk_simplify_emit(s, ct_bulk_op2(r, PRIM_ADD, sum, ct_bulk_real(r, 0, t->shape)));
     }
     if (k == 1 && !is_index) return ct_bulk_simplify_emit(s, ct_bulk_reshape(r, t->shape, u));

@@ -76,10 +76,11 @@ static CtBulk *build_let(CtBulkRewriter *w, const Build *b) {
             ct_map_set(arena, &replace, ct_key(x), v);
             continue;
         }
-        CtBulkVar *all = varies ? ct_bulk_new_var(w->r, x->name, x->element, ct_bulk_shape_cons(arena, b->k, x->shape)) : x;
+        CtBulkVar *all =
+            varies ? ct_bulk_new_var(w->r, x->name, x->element, ct_bulk_shape_cons(arena, b->k, x->shape)) : x;
         if (varies && x->element == ELEMENT_INT) ct_bulk_note_var(w, all, ct_bulk_range(w, v));
         CtBulk *by = ct_bulk_var(w->r, all);
-        ct_map_set(arena, &replace, ct_key(x), varies ? ct_bulk_index(w->r, by, &i, 1, NULL, v->span) : by);
+        ct_map_set(arena, &replace, ct_key(x), varies ? ct_bulk_index(w->r, by, &i, 1, NULL, v->range) : by);
         ct_push(arena, &vars, all);
         ct_push(arena, &terms, varies ? build_of(w, b, v) : v);
     }
@@ -102,7 +103,7 @@ static CtBulk *build_cond(CtBulkRewriter *w, const Build *b) {
     CtBulk *zero = ct_bulk_int(w->r, 0, scalar);
     CtBulk *which = ct_bulk_cond(w->r, test, zero, ct_bulk_int(w->r, 1, scalar));
     CtBulk *both = ct_bulk_literal(w->r, items, 2);
-    return build_of(w, b, ct_bulk_index(w->r, both, &which, 1, NULL, b->body->span));
+    return build_of(w, b, ct_bulk_index(w->r, both, &which, 1, NULL, b->body->range));
 }
 
 /* build1 k (λi. op t u) ~> op (build1 k (λi. t)) (build1 k (λi. u)); build1 k (λi. op t) ~> op (build1 k (λi. t)) */
@@ -122,7 +123,7 @@ static CtBulk *build_logic(CtBulkRewriter *w, const Build *b) {
 /* build1 k (λi. sumOuter t) ~> sumOuter (tr (build1 k (λi. t))), and its likes */
 static CtBulk *build_reduce(CtBulkRewriter *w, const Build *b) {
     CtBulk *moved = tr(w, build_of(w, b, b->body->as.reduce.t));
-    return ct_bulk_reduce(w->r, b->body->as.reduce.reduction, moved, b->body->span);
+    return ct_bulk_reduce(w->r, b->body->as.reduce.reduction, moved, b->body->range);
 }
 
 /* λ(i ::: is). i ::: ix; without i on the right where `whole` */
@@ -156,7 +157,7 @@ static CtBulk *build_gather(CtBulkRewriter *w, const Build *b) {
     bool whole = !depends(b, t);
     CtIndexing f = with_index(w, b, &gather->as.move.f, whole);
     CtShape shape = ct_bulk_shape_cons(w->r->arena, b->k, gather->shape);
-    return ct_bulk_gather(w->r, shape, whole ? t : build_of(w, b, t), f, gather->span);
+    return ct_bulk_gather(w->r, shape, whole ? t : build_of(w, b, t), f, gather->range);
 }
 
 /* build1 k (λi. scatter sh t (λis. ix)) ~> scatter (k ::: sh) (build1 k (λi. t)) (λ(i ::: is). i ::: ix) */
@@ -164,7 +165,7 @@ static CtBulk *build_scatter(CtBulkRewriter *w, const Build *b) {
     CtBulk *scatter = apart_from_index(w, b);
     CtIndexing f = with_index(w, b, &scatter->as.move.f, false);
     CtShape shape = ct_bulk_shape_cons(w->r->arena, b->k, scatter->shape);
-    return ct_bulk_scatter(w->r, shape, build_of(w, b, scatter->as.move.t), f, scatter->span);
+    return ct_bulk_scatter(w->r, shape, build_of(w, b, scatter->as.move.t), f, scatter->range);
 }
 
 /* build1 k (λi. oneHot sh ix t) ~> scatter (k ::: sh) (build1 k (λi. t)) (λ[i]. i ::: ix), never live: outside, nothing
@@ -173,7 +174,7 @@ static CtBulk *build_one_hot(CtBulkRewriter *w, const Build *b) {
     CtIndexing f = with_index(w, b, &b->body->as.move.f, false);
     f.live = ct_bulk_bool(w->r, false, scalar);
     CtShape shape = ct_bulk_shape_cons(w->r->arena, b->k, b->body->shape);
-    return ct_bulk_scatter(w->r, shape, build_of(w, b, b->body->as.move.t), f, b->body->span);
+    return ct_bulk_scatter(w->r, shape, build_of(w, b, b->body->as.move.t), f, b->body->range);
 }
 
 /* build1 k (λi. [t₁, …, tₙ]) ~> tr [build1 k (λi. t₁), …, build1 k (λi. tₙ)] */
@@ -212,7 +213,7 @@ static CtBulk *build_stop(CtBulkRewriter *w, const Build *b) {
 static CtBulk *build_check(CtBulkRewriter *w, const Build *b) {
     CtBulk *check = b->body, *test = check->as.check.test;
     if (depends(b, test)) test = build_of(w, b, test);
-    return ct_bulk_check(w->r, test, check->as.check.code, check->as.check.text, check->span,
+    return ct_bulk_check(w->r, test, check->as.check.code, check->as.check.text, check->range,
                          build_of(w, b, check->as.check.t));
 }
 
@@ -232,7 +233,7 @@ static CtBulk *build_index(CtBulkRewriter *w, const Build *b) {
     bool whole = !depends(b, t);
     CtIndexing f = with_index(w, b, &index->as.move.f, whole);
     CtShape shape = ct_bulk_shape_cons(w->r->arena, b->k, index->shape);
-    return ct_bulk_gather(w->r, shape, whole ? t : build_of(w, b, t), f, index->span);
+    return ct_bulk_gather(w->r, shape, whole ? t : build_of(w, b, t), f, index->range);
 }
 
 static CtBulk *contract_build(CtBulkRewriter *w, CtBulk *t) {
@@ -313,7 +314,7 @@ static CtBulk *normalise(void *data, CtBulk *t) {
     return result;
 }
 
-CtBulkLoop *ct_bulk_loop_normal(CtBulkRoom *r, CtBulkLoop *loop) {
+CtBulkLoop *ct_bulk_loop_normal(CtBulkBuilder *r, CtBulkLoop *loop) {
     if (loop->normal != NULL) return loop->normal;
     Driver d = {.w.r = r};
     CtBulkLoop *made = ct_bulk_new_loop(r, loop->steps, loop->count, loop->outputs);
@@ -344,10 +345,10 @@ CtBulkLoop *ct_bulk_loop_normal(CtBulkRoom *r, CtBulkLoop *loop) {
     return made;
 }
 
-CtBulk *ct_bulk_rewrite_told(CtBulkRoom *r, CtBulk *t, CtBulkStep *step, void *data) {
+CtBulk *ct_bulk_rewrite_told(CtBulkBuilder *r, CtBulk *t, CtBulkStep *step, void *data) {
     Driver d = {.w.r = r, .step = step, .data = data};
     ct_bulk_note(&d.w, t);
     return normalise(&d, t);
 }
 
-CtBulk *ct_bulk_rewrite(CtBulkRoom *r, CtBulk *t) { return ct_bulk_rewrite_told(r, t, NULL, NULL); }
+CtBulk *ct_bulk_rewrite(CtBulkBuilder *r, CtBulk *t) { return ct_bulk_rewrite_told(r, t, NULL, NULL); }

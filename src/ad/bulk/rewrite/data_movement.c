@@ -36,7 +36,7 @@ bool ct_bulk_may_fail(CtSimplifier *s, const CtBulk *t) {
 static CtBulk *made(CtSimplifier *s, const CtBulk *like, CtBulkKind kind, CtShape shape, CtBulk *source, CtIndexing f) {
     if (f.var_count == 0) f = ct_bulk_simplify_indexing(s, f, NULL);
     CtBulk *t = CT_NEW(s->r->arena, CtBulk);
-    *t = (CtBulk){.kind = kind, .element = source->element, .shape = shape, .span = like->span};
+    *t = (CtBulk){.kind = kind, .element = source->element, .shape = shape, .range = like->range};
     t->as.move.t = source;
     t->as.move.f = f;
     return ct_bulk_simplify_emit(s, t);
@@ -132,7 +132,7 @@ static CtBulk *rule_whole_rows(CtSimplifier *s, CtBulk *t) {
 enum { COMPOSED_LIMIT = 40 };
 
 typedef struct Size {
-    CtBulkRoom *r;
+    CtBulkBuilder *r;
     uint32_t nodes;
 } Size;
 
@@ -151,7 +151,8 @@ static uint32_t size_of(CtSimplifier *s, CtBulk *t) {
 /* gather sh (gather sh' t f) g, or index (gather sh' t f) g: f after g. */
 static CtBulk *rule_gathered(CtSimplifier *s, CtBulk *t, CtBulk *inner) {
     CtIndexing g = t->as.move.f, f = inner->as.move.f;
-    if (g.count < f.var_count || ct_bulk_may_fail(s, t) || !never_misses(s, t) || ct_bulk_may_fail(s, inner)) return NULL;
+    if (g.count < f.var_count || ct_bulk_may_fail(s, t) || !never_misses(s, t) || ct_bulk_may_fail(s, inner))
+        return NULL;
     CtMap replace = {0};
     uint32_t size = 0;
     for (uint32_t k = 0; k < f.var_count; k++) {
@@ -195,7 +196,8 @@ static CtBulk *rule_of_items(CtSimplifier *s, CtBulk *t, const CtBulk *inner) {
     CtBulk *first = f.var_count ? f.ix[0] : ct_bulk_simplify_known(s, f.ix[0]);
     if (ct_bulk_is_known_int(first, &k) && k >= 0 && k < count)
         return made(s, t, t->kind, t->shape, inner->as.literal.items[k], behind_first(f));
-    if (first->kind != BULK_COND || !ct_bulk_is_known_int(first->as.cond.yes, &k) || !ct_bulk_is_known_int(first->as.cond.no, &l))
+    if (first->kind != BULK_COND || !ct_bulk_is_known_int(first->as.cond.yes, &k) ||
+        !ct_bulk_is_known_int(first->as.cond.no, &l))
         return NULL;
     if (k < 0 || k >= count || l < 0 || l >= count) return NULL;
     CtBulk *test = f.var_count ? bulk_of(s, &f, t->shape, first->as.cond.test) : first->as.cond.test;
@@ -207,7 +209,8 @@ static CtBulk *rule_of_items(CtSimplifier *s, CtBulk *t, const CtBulk *inner) {
 static CtBulk *rule_source(CtSimplifier *s, CtBulk *t) {
     CtBulk *source = t->as.move.t, *known = ct_bulk_simplify_known(s, source);
     CtIndexing f = t->as.move.f;
-    if (ct_bulk_is_splat(source) && never_misses(s, t) && !ct_bulk_may_fail(s, t)) return ct_bulk_splat_as(s->r, source, t->shape);
+    if (ct_bulk_is_splat(source) && never_misses(s, t) && !ct_bulk_may_fail(s, t))
+        return ct_bulk_splat_as(s->r, source, t->shape);
     if (known->kind == BULK_REPLICATE && f.count && ct_bulk_is_inside(&s->ranges, f.ix[0], known->shape.sizes[0]) &&
         ct_bulk_is_safe(&s->ranges, f.ix[0]))
         return made(s, t, t->kind, t->shape, known->as.t, behind_first(f));
@@ -236,8 +239,8 @@ static CtBulk *constant_at(CtSimplifier *s, const CtBulk *t) {
 /* index (index t ix) ix' = index t (ix ::: ix') */
 static CtBulk *rule_indexed(CtSimplifier *s, CtBulk *t, const CtBulk *inner) {
     CtIndexing f = inner->as.move.f, g = t->as.move.f;
-    bool alike = f.live && g.live ? ct_bulk_same(f.live, g.live) : f.live == g.live;
-    if (!alike && !never_misses(s, inner)) return NULL;
+    bool same_shape = f.live && g.live ? ct_bulk_same(f.live, g.live) : f.live == g.live;
+    if (!same_shape && !never_misses(s, inner)) return NULL;
     CtBulk **ix = CT_NEW_ARRAY(s->r->arena, CtBulk *, f.count + g.count);
     for (uint32_t k = 0; k < f.count; k++) ix[k] = f.ix[k];
     for (uint32_t k = 0; k < g.count; k++) ix[f.count + k] = g.ix[k];
@@ -283,7 +286,8 @@ static CtBulk *rule_scatter(CtSimplifier *s, CtBulk *t) {
     if (simpler) return simpler;
     for (uint32_t v = 0; v < f.var_count; v++) {
         if (mentions(&f, v, f.count)) continue;
-        CtBulk *sum = ct_bulk_simplify_emit(s, ct_bulk_reduce(s->r, REDUCE_SUM, outermost(s, source, v, false), t->span));
+        CtBulk *sum =
+            ct_bulk_simplify_emit(s, ct_bulk_reduce(s->r, REDUCE_SUM, outermost(s, source, v, false), t->range));
         return made(s, t, BULK_SCATTER, t->shape, sum, without_var(s, f, v));
     }
     if (f.count && ct_bulk_is_known_int(f.ix[0], &position) && position >= 0 && position < t->shape.sizes[0]) {

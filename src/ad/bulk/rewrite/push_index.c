@@ -137,11 +137,11 @@ static CtBulk *outside_any(CtBulkRewriter *w, CtBulk *const *ix, const int64_t *
     return test;
 }
 
-static CtBulk *check_inside(CtBulkRewriter *w, CtBulk *live, CtBulk *test, CtSpan span, CtBulk *t) {
+static CtBulk *check_inside(CtBulkRewriter *w, CtBulk *live, CtBulk *test, CtSourceRange range, CtBulk *t) {
     if (test == NULL) return t;
     CtBulk *error = both(w, live, test);
     ct_bulk_note(w, error);
-    return ct_bulk_check(w->r, error, CT_E0501, ct_error_title(CT_E0501), span, t);
+    return ct_bulk_check(w->r, error, CT_E0501, ct_error_title(CT_E0501), range, t);
 }
 
 /* An error where a gather, all of it, is outside where it is live. */
@@ -151,7 +151,7 @@ static CtBulk *check_gather(CtBulkRewriter *w, CtBulk *gather, CtBulk *t) {
     if (test == NULL) return t;
     test = both(w, f->live, test);
     for (uint32_t i = f->var_count; i-- > 0;) test = ct_bulk_build(w->r, gather->shape.sizes[i], f->vars[i], test);
-    return check_inside(w, NULL, test, gather->span, t);
+    return check_inside(w, NULL, test, gather->range, t);
 }
 
 /* ---- the rules ---- */
@@ -161,11 +161,11 @@ typedef struct Index {
     CtBulk *const *ix;
     uint32_t count;
     CtBulk *live;
-    CtSpan span;
+    CtSourceRange range;
 } Index;
 
 static CtBulk *index_of(CtBulkRewriter *w, const Index *x, CtBulk *t) {
-    return ct_bulk_index(w->r, t, x->ix, x->count, x->live, x->span);
+    return ct_bulk_index(w->r, t, x->ix, x->count, x->live, x->range);
 }
 
 static Index with_names(Names *names, const Index *x) {
@@ -182,18 +182,18 @@ static CtBulk *index_index(CtBulkRewriter *w, const Index *x) {
     uint32_t count = f->count + x->count;
     CtBulk **ix = CT_NEW_ARRAY(w->r->arena, CtBulk *, count);
     for (uint32_t i = 0; i < count; i++) ix[i] = i < f->count ? f->ix[i] : x->ix[i - f->count];
-    if (same(x->live, f->live)) return ct_bulk_index(w->r, t, ix, count, x->live, x->span);
-    if (ct_bulk_never_misses(w, f, t->shape)) return ct_bulk_index(w->r, t, ix, count, x->live, x->span);
+    if (same(x->live, f->live)) return ct_bulk_index(w->r, t, ix, count, x->live, x->range);
+    if (ct_bulk_never_misses(w, f, t->shape)) return ct_bulk_index(w->r, t, ix, count, x->live, x->range);
     CtIndexing rest = {.ix = x->ix, .count = x->count};
-    if (ct_bulk_never_misses(w, &rest, inner->shape)) return ct_bulk_index(w->r, t, ix, count, f->live, inner->span);
+    if (ct_bulk_never_misses(w, &rest, inner->shape)) return ct_bulk_index(w->r, t, ix, count, f->live, inner->range);
     /* Each in its own place: what is wrong is found beforehand. */
     Names names = {.w = w};
     CtBulk *const *named = name_all(&names, ix, count);
     CtBulk *first = name_it(&names, "live", f->live), *second = name_it(&names, "live", x->live);
     CtBulk *outer_test = both(w, second, outside_any(w, named + f->count, inner->shape.sizes, x->count));
     CtBulk *inner_test = both(w, first, outside_any(w, named, t->shape.sizes, f->count));
-    CtBulk *body = ct_bulk_index(w->r, t, named, count, both(w, first, second), x->span);
-    return bind_names(&names, check_inside(w, NULL, either(w, inner_test, outer_test), x->span, body));
+    CtBulk *body = ct_bulk_index(w->r, t, named, count, both(w, first, second), x->range);
+    return bind_names(&names, check_inside(w, NULL, either(w, inner_test, outer_test), x->range, body));
 }
 
 /* index (let x = v in t) ix ~> let x = v in index t ix */
@@ -252,27 +252,27 @@ static CtBulk *index_reduce(CtBulkRewriter *w, const Index *x) {
     uint32_t *permutation = CT_NEW_ARRAY(w->r->arena, uint32_t, x->count + 1);
     for (uint32_t i = 0; i < x->count; i++) permutation[i] = i + 1;
     CtBulk *moved = ct_bulk_transpose(w->r, permutation, x->count + 1, x->source->as.reduce.t);
-    return ct_bulk_reduce(w->r, x->source->as.reduce.reduction, index_of(w, x, moved), x->source->span);
+    return ct_bulk_reduce(w->r, x->source->as.reduce.reduction, index_of(w, x, moved), x->source->range);
 }
 
 /* index [t₁, …, tₖ] [u₁, …, uₙ] ~> let i₂ = u₂ in … in index [index t₁ [i₂, …, iₙ], …, index tₖ [i₂, …, iₙ]] [u₁]   (n
  * > 1) */
 static CtBulk *index_literal(CtBulkRewriter *w, const Index *x) {
     Names names = {.w = w};
-    Index rest = {.ix = x->ix + 1, .count = x->count - 1, .live = x->live, .span = x->span};
+    Index rest = {.ix = x->ix + 1, .count = x->count - 1, .live = x->live, .range = x->range};
     rest = with_names(&names, &rest);
     uint32_t count = x->source->as.literal.count;
     CtBulk **items = CT_NEW_ARRAY(w->r->arena, CtBulk *, count);
     for (uint32_t i = 0; i < count; i++) items[i] = index_of(w, &rest, x->source->as.literal.items[i]);
     CtBulk *literal = ct_bulk_literal(w->r, items, count);
-    return bind_names(&names, ct_bulk_index(w->r, literal, x->ix, 1, rest.live, x->span));
+    return bind_names(&names, ct_bulk_index(w->r, literal, x->ix, 1, rest.live, x->range));
 }
 
 /* index (replicate k t) [u₁, …, uₙ] ~> index t [u₂, …, uₙ] */
 static CtBulk *index_replicate(CtBulkRewriter *w, const Index *x) {
     CtBulk *test = outside(w, x->ix[0], x->source->shape.sizes[0]);
-    CtBulk *rest = ct_bulk_index(w->r, x->source->as.t, x->ix + 1, x->count - 1, x->live, x->span);
-    return check_inside(w, x->live, test, x->span, rest);
+    CtBulk *rest = ct_bulk_index(w->r, x->source->as.t, x->ix + 1, x->count - 1, x->live, x->range);
+    return check_inside(w, x->live, test, x->range, rest);
 }
 
 static CtBulkVar *const *fresh_indices(CtBulkRewriter *w, CtShape shape, uint32_t count) {
@@ -292,7 +292,7 @@ static CtBulk *index_transpose(CtBulkRewriter *w, const Index *x) {
     CtBulk **ix = CT_NEW_ARRAY(w->r->arena, CtBulk *, count);
     for (uint32_t i = 0; i < count; i++) ix[tr->as.transpose.permutation[i]] = ct_bulk_var(w->r, vars[i]);
     CtIndexing f = {.vars = vars, .var_count = count, .ix = ix, .count = count};
-    return index_of(w, x, ct_bulk_gather(w->r, tr->shape, tr->as.transpose.t, f, x->span));
+    return index_of(w, x, ct_bulk_gather(w->r, tr->shape, tr->as.transpose.t, f, x->range));
 }
 
 /* The row-major number of a point among `count` dimensions. */
@@ -334,7 +334,7 @@ static CtBulk *index_reshape(CtBulkRewriter *w, const Index *x) {
     CtBulkVar *const *vars = fresh_indices(w, to, outer);
     CtBulk *const *ix = from_linear(w, from, to_linear(w, to, vars, outer), inner);
     CtIndexing f = {.vars = vars, .var_count = outer, .ix = ix, .count = inner};
-    return index_of(w, x, ct_bulk_gather(w->r, to, t, f, x->span));
+    return index_of(w, x, ct_bulk_gather(w->r, to, t, f, x->range));
 }
 
 static bool is_var(const CtBulk *t, const CtBulkVar *var) { return t->kind == BULK_VAR && t->as.var == var; }
@@ -441,18 +441,18 @@ static CtBulk *index_gather(CtBulkRewriter *w, const Index *x) {
     CtIndexing left = none ? nowhere(w, f, taken) : apply(w, f, us, taken);
     if (!none) left.live = both(w, live, left.live);
     CtBulk *rest = left.var_count == 0
-                       ? ct_bulk_index(w->r, t, left.ix, left.count, left.live, x->span)
-                       : ct_bulk_gather(w->r, ct_bulk_shape_tail(gather->shape, taken), t, left, gather->span);
+                       ? ct_bulk_index(w->r, t, left.ix, left.count, left.live, x->range)
+                       : ct_bulk_gather(w->r, ct_bulk_shape_tail(gather->shape, taken), t, left, gather->range);
     ct_bulk_note(w, rest);
-    if (x->count > taken) rest = ct_bulk_index(w->r, rest, x->ix + taken, x->count - taken, x->live, x->span);
-    return check_gather(w, gather, bind_names(&names, check_inside(w, NULL, test, x->span, rest)));
+    if (x->count > taken) rest = ct_bulk_index(w->r, rest, x->ix + taken, x->count - taken, x->live, x->range);
+    return check_gather(w, gather, bind_names(&names, check_inside(w, NULL, test, x->range, rest)));
 }
 
 /* index (oneHot sh ix₁ t) ix₂ ~> index (scatter sh t (λ[]. ix₁)) ix₂ */
 static CtBulk *index_one_hot(CtBulkRewriter *w, const Index *x) {
     CtIndexing f = x->source->as.move.f;
     f.live = ct_bulk_bool(w->r, false, scalar);
-    return index_of(w, x, ct_bulk_scatter(w->r, x->source->shape, x->source->as.move.t, f, x->source->span));
+    return index_of(w, x, ct_bulk_scatter(w->r, x->source->shape, x->source->as.move.t, f, x->source->range));
 }
 
 /* index (stop t) ix ~> stop (index t ix) */
@@ -463,7 +463,7 @@ static CtBulk *index_stop(CtBulkRewriter *w, const Index *x) {
 /* index (check b t) ix ~> check b (index t ix) */
 static CtBulk *index_check(CtBulkRewriter *w, const Index *x) {
     CtBulk *check = x->source;
-    return ct_bulk_check(w->r, check->as.check.test, check->as.check.code, check->as.check.text, check->span,
+    return ct_bulk_check(w->r, check->as.check.test, check->as.check.code, check->as.check.text, check->range,
                          index_of(w, x, check->as.check.t));
 }
 
@@ -475,9 +475,9 @@ static CtBulk *index_loop(CtBulkRewriter *w, const Index *x) {
 
 CtBulk *ct_bulk_contract_index(CtBulkRewriter *w, CtBulk *t) {
     const CtIndexing *f = &t->as.move.f;
-    Index x = {t->as.move.t, f->ix, f->count, f->live, t->span};
+    Index x = {t->as.move.t, f->ix, f->count, f->live, t->range};
     if (x.count == 0) return x.source; /* index t [] ~> t */
-    if (x.live != NULL && is_bool(x.live, true)) return ct_bulk_index(w->r, x.source, x.ix, x.count, NULL, x.span);
+    if (x.live != NULL && is_bool(x.live, true)) return ct_bulk_index(w->r, x.source, x.ix, x.count, NULL, x.range);
     switch (x.source->kind) {
     case BULK_INDEX: return index_index(w, &x);
     case BULK_LET: return index_let(w, &x);

@@ -11,7 +11,7 @@ typedef struct CtRange {
 } CtRange;
 
 typedef struct CtBulkRewriter {
-    CtBulkRoom *r;
+    CtBulkBuilder *r;
     CtMap facts;  /* CtBulkVar * of Int -> CtRange *, of its elements */
     CtMap noted;  /* terms whose binders have their facts */
     CtMap ranges; /* CtBulk * -> CtRange *: found before */
@@ -24,7 +24,7 @@ CtBulk *ct_bulk_contract(CtBulkRewriter *w, CtBulk *t);
 
 /* ct_bulk_rewrite, which tells each step of it. */
 typedef void CtBulkStep(void *data, CtBulk *before, CtBulk *after);
-CtBulk *ct_bulk_rewrite_told(CtBulkRoom *r, CtBulk *t, CtBulkStep *step, void *data);
+CtBulk *ct_bulk_rewrite_told(CtBulkBuilder *r, CtBulk *t, CtBulkStep *step, void *data);
 
 /* Sums, differences and products of numbers and indices, not deep: what is as well repeated as kept. */
 bool ct_bulk_is_position(const CtBulk *t);

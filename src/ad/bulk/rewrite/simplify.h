@@ -27,7 +27,7 @@ typedef struct CtBulkBlock {
 } CtBulkBlock;
 
 typedef struct CtSimplifier {
-    CtBulkRoom *r;
+    CtBulkBuilder *r;
     CtBulkBlock *block;
     CtMap env;             /* what a variable of the given term has become: an atom */
     CtMap known;           /* CtBulkVar * -> CtBulkBinding * */
@@ -39,19 +39,19 @@ typedef struct CtSimplifier {
 CtBulk *ct_bulk_simplify_walk(CtSimplifier *s, CtBulk *t); /* any term; gives an atom */
 CtBulk *ct_bulk_simplify_emit(CtSimplifier *s, CtBulk *t); /* one whose parts are atoms; gives an atom */
 CtBulk *ct_bulk_simplify_known(const CtSimplifier *s,
-                          CtBulk *t); /* what an atom is bound to; itself when that is not known */
+                               CtBulk *t); /* what an atom is bound to; itself when that is not known */
 /* The function with its terms simplified; its variables stay below `sizes`. */
 CtIndexing ct_bulk_simplify_indexing(CtSimplifier *s, CtIndexing f, const int64_t *sizes);
 bool ct_bulk_same(CtBulk *a, CtBulk *b); /* but for the names of what is bound inside */
 
 /* ---- algebra.c: an atom that means the same, or NULL ---- */
 CtBulk *ct_bulk_simplify_rule(CtSimplifier *s, CtBulk *t);
-bool ct_bulk_is_splat(const CtBulk *t);                                  /* a constant whose elements are all the same */
-CtBulk *ct_bulk_splat_as(CtBulkRoom *r, const CtBulk *t, CtShape shape); /* the same constant in another shape */
-bool ct_bulk_is_splat_real(const CtBulk *t, double value);               /* every element has these bits */
+bool ct_bulk_is_splat(const CtBulk *t); /* a constant whose elements are all the same */
+CtBulk *ct_bulk_splat_as(CtBulkBuilder *r, const CtBulk *t, CtShape shape); /* the same constant in another shape */
+bool ct_bulk_is_splat_real(const CtBulk *t, double value);                  /* every element has these bits */
 bool ct_bulk_is_known_int(const CtBulk *t, int64_t *value);
 bool ct_bulk_is_known_bool(const CtBulk *t, bool *value);
-CtBulk *ct_bulk_zero(CtBulkRoom *r, CtElement element, CtShape shape); /* −0.0, 0, False */
+CtBulk *ct_bulk_zero(CtBulkBuilder *r, CtElement element, CtShape shape); /* −0.0, 0, False */
 
 /* ---- data_movement.c ---- */
 CtBulk *ct_bulk_simplify_move(CtSimplifier *s, CtBulk *t);

@@ -430,13 +430,14 @@ CtBulk *ct_bulk_simplify_walk(CtSimplifier *s, CtBulk *t) {
     return ct_bulk_simplify_emit(s, ct_bulk_map(s->r, t, walk_part, s));
 }
 
-/* One turn: bindings and roots simplified together, under the bindings that are left. */
-static void simplify_once(CtBulkRoom *r, CtBulkLoop *around, CtBulkGradient *g, CtBulk **roots, uint32_t count,
+/* One iteration: bindings and roots simplified together, under the bindings that are left. */
+static void simplify_once(CtBulkBuilder *r, CtBulkLoop *around, CtBulkGradient *g, CtBulk **roots, uint32_t count,
                           const CtBulkVar *cotangent) {
     CtBulkBlock block = {{0}};
     CtSimplifier s = {.r = r, .block = &block, .ranges = {.r = r}};
     if (around) ct_bulk_note_var(&s.ranges, around->index, (CtRange){0, around->steps - 1});
-    for (uint32_t k = 0; k < g->vars.count; k++) name_it(&s, g->vars.items[k], ct_bulk_simplify_walk(&s, g->terms.items[k]));
+    for (uint32_t k = 0; k < g->vars.count; k++)
+        name_it(&s, g->vars.items[k], ct_bulk_simplify_walk(&s, g->terms.items[k]));
     for (uint32_t k = 0; k < count; k++)
         if (roots[k]) roots[k] = ct_bulk_simplify_walk(&s, roots[k]);
     Assembly a = {.s = &s, .cotangent = cotangent};
@@ -455,19 +456,19 @@ static void simplify_once(CtBulkRoom *r, CtBulkLoop *around, CtBulkGradient *g, 
         if (roots[k]) roots[k] = assemble(&a, roots[k]);
 }
 
-/* What only a result needed that nobody uses is dead when the result has gone: a loop in a loop shows that a turn
+/* What only a result needed that nobody uses is dead when the result has gone: a loop in a loop shows that a iteration
  * later.
  */
 enum { TRIM_LIMIT = 8 };
 
-static void simplify_all(CtBulkRoom *r, CtBulkLoop *around, CtBulkGradient *g, CtBulk **roots, uint32_t count,
+static void simplify_all(CtBulkBuilder *r, CtBulkLoop *around, CtBulkGradient *g, CtBulk **roots, uint32_t count,
                          const CtBulkVar *cotangent) {
     simplify_once(r, around, g, roots, count, cotangent);
     for (uint32_t k = 0; k < TRIM_LIMIT && ct_bulk_trim_loops(r, g->terms.items, g->terms.count, roots, count); k++)
         simplify_once(r, around, g, roots, count, cotangent);
 }
 
-CtBulkLoop *ct_bulk_loop_simple(CtBulkRoom *r, CtBulkLoop *loop) {
+CtBulkLoop *ct_bulk_loop_simple(CtBulkBuilder *r, CtBulkLoop *loop) {
     if (loop->simple) return loop->simple;
     CtBulkLoop *made = ct_bulk_new_loop(r, loop->steps, loop->count, loop->outputs);
     CtBulkGradient g = {.value = NULL};
@@ -491,7 +492,7 @@ CtBulkLoop *ct_bulk_loop_simple(CtBulkRoom *r, CtBulkLoop *loop) {
     return made;
 }
 
-CtBulk *ct_bulk_simplify(CtBulkRoom *r, CtBulk *t) {
+CtBulk *ct_bulk_simplify(CtBulkBuilder *r, CtBulk *t) {
     for (uint32_t k = 0; k < TRIM_LIMIT; k++) {
         CtBulkBlock block = {{0}};
         CtSimplifier s = {.r = r, .block = &block, .ranges = {.r = r}};
@@ -501,7 +502,7 @@ CtBulk *ct_bulk_simplify(CtBulkRoom *r, CtBulk *t) {
     return t;
 }
 
-void ct_bulk_simplify_gradient(CtBulkRoom *r, CtBulkGradient *g, uint32_t count, const CtBulkVar *cotangent) {
+void ct_bulk_simplify_gradient(CtBulkBuilder *r, CtBulkGradient *g, uint32_t count, const CtBulkVar *cotangent) {
     CtBulk **roots = CT_NEW_ARRAY(r->arena, CtBulk *, count + 1);
     roots[0] = g->value;
     for (uint32_t k = 0; k < count; k++) roots[k + 1] = g->gradient[k];

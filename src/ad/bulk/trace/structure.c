@@ -7,10 +7,10 @@
 
 /* ---- leaves ---- */
 
-void ct_bulk_abstract_leaves(CtArena *arena, const CtStand *s, CtLeaves *out) {
-    if (s->kind == STAND_TERM) ct_push(arena, &out->terms, s->as.term);
-    if (s->kind == STAND_ROWS) ct_bulk_abstract_leaves(arena, s->as.rows.element, out);
-    if (s->kind != STAND_TUPLE && s->kind != STAND_DATA && s->kind != STAND_LIST) return;
+void ct_bulk_abstract_leaves(CtArena *arena, const CtAbstract *s, CtLeaves *out) {
+    if (s->kind == ABSTRACT_TERM) ct_push(arena, &out->terms, s->as.term);
+    if (s->kind == ABSTRACT_ROWS) ct_bulk_abstract_leaves(arena, s->as.rows.element, out);
+    if (s->kind != ABSTRACT_TUPLE && s->kind != ABSTRACT_DATA && s->kind != ABSTRACT_LIST) return;
     for (uint32_t i = 0; i < s->as.of.count; i++) ct_bulk_abstract_leaves(arena, s->as.of.parts[i], out);
 }
 
@@ -20,7 +20,7 @@ uint32_t ct_bulk_trace_leaves_real_count(const CtLeaves *leaves) {
     return count;
 }
 
-CtBulk *ct_bulk_trace_leaves_together(CtBulkRoom *r, const CtLeaves *leaves, CtSpan span) {
+CtBulk *ct_bulk_trace_leaves_together(CtBulkBuilder *r, const CtLeaves *leaves, CtSourceRange range) {
     int64_t total = 0, before = 0;
     CtBulk *only = NULL, *sum = NULL;
     for (uint32_t i = 0; i < leaves->terms.count; i++) {
@@ -39,7 +39,7 @@ CtBulk *ct_bulk_trace_leaves_together(CtBulkRoom *r, const CtLeaves *leaves, CtS
         CtBulk **at = CT_NEW(r->arena, CtBulk *);
         *var = ct_bulk_new_var(r, "i", ELEMENT_INT, (CtShape){0, NULL});
         *at = ct_bulk_op2(r, PRIM_INT_ADD, ct_bulk_int(r, before, (CtShape){0, NULL}), ct_bulk_var(r, *var));
-        CtBulk *placed = ct_bulk_scatter(r, whole, flat, (CtIndexing){var, 1, at, 1, NULL}, span);
+        CtBulk *placed = ct_bulk_scatter(r, whole, flat, (CtIndexing){var, 1, at, 1, NULL}, range);
         sum = sum ? ct_bulk_op2(r, PRIM_ADD, sum, placed) : placed;
         before += count;
     }
@@ -49,9 +49,9 @@ CtBulk *ct_bulk_trace_leaves_together(CtBulkRoom *r, const CtLeaves *leaves, CtS
 /* ---- taking apart ---- */
 
 typedef struct Flat {
-    CtBulkRoom *room;
+    CtBulkBuilder *builder;
     CtProgram *p;
-    CtSpan span;
+    CtSourceRange range;
     CtSeq *seq;
     CtMap *vars;         /* taking apart: CtBulkVar * -> CtVar * */
     CtCore *const *flat; /* putting together: what its terms are, in order; NULL: as it was */
@@ -61,7 +61,7 @@ typedef struct Flat {
 
 static CtCore *array2(const Flat *f, CtArrayOp op, CtCore *a, CtCore *b) {
     CtCore *args[2] = {a, b};
-    return ct_core_array(f->p, f->span, op, args, b ? 2 : 1);
+    return ct_core_array(f->p, f->range, op, args, b ? 2 : 1);
 }
 
 /* map (λx. body) xs, where body is made of x. */
@@ -69,21 +69,21 @@ typedef CtCore *Body(const Flat *f, CtCore *x, void *data);
 
 static CtCore *map(const Flat *f, Body *body, void *data, CtCore *xs) {
     CtVar *x = ct_core_var_new(f->p, "x", xs->type->parts[0]);
-    CtCore *made = body(f, ct_core_var(f->p, f->span, x), data);
-    return array2(f, ARRAY_MAP, ct_core_lam(f->p, f->span, NULL, &x, 1, made), xs);
+    CtCore *made = body(f, ct_core_var(f->p, f->range, x), data);
+    return array2(f, ARRAY_MAP, ct_core_lam(f->p, f->range, NULL, &x, 1, made), xs);
 }
 
 static bool is_bool(const Flat *f, const CtType *type) { return type == f->p->bool_type; }
 
 static CtCore *bool_to_int(const Flat *f, CtCore *x, void *data) {
     (void)data;
-    CtCore *one = ct_core_int(f->p, f->span, 1);
-    return ct_core_if(f->p, f->span, x, one, ct_core_int(f->p, f->span, 0));
+    CtCore *one = ct_core_int(f->p, f->range, 1);
+    return ct_core_if(f->p, f->range, x, one, ct_core_int(f->p, f->range, 0));
 }
 
 static CtCore *int_to_bool(const Flat *f, CtCore *x, void *data) {
     (void)data;
-    return ct_core_prim2(f->p, f->span, PRIM_INT_EQ, x, ct_core_int(f->p, f->span, 1));
+    return ct_core_prim2(f->p, f->range, PRIM_INT_EQ, x, ct_core_int(f->p, f->range, 1));
 }
 
 /* The k-th field of a value of this constructor. */
@@ -94,24 +94,24 @@ typedef struct Field {
 
 static CtCore *field(const Flat *f, CtCore *x, void *data) {
     const Field *field = data;
-    if (field->con == NULL) return ct_core_proj(f->p, f->span, x, field->k);
-    CtVar **vars = CT_NEW_ARRAY(f->room->arena, CtVar *, field->con->count);
+    if (field->con == NULL) return ct_core_proj(f->p, f->range, x, field->k);
+    CtVar **vars = CT_NEW_ARRAY(f->builder->arena, CtVar *, field->con->count);
     CtType *type = field->con->fields[field->k];
     vars[field->k] = ct_core_var_new(f->p, "x", type);
-    CtCase only = {field->con, vars, ct_core_var(f->p, f->span, vars[field->k])};
+    CtCase only = {field->con, vars, ct_core_var(f->p, f->range, vars[field->k])};
     bool all = field->con->data->con_count == 1;
-    CtCore *other = all ? NULL : ct_core_fail(f->p, f->span, type, CT_E0901, "another constructor than before", NULL);
-    return ct_core_case(f->p, f->span, type, x, &only, 1, other);
+    CtCore *other = all ? NULL : ct_core_fail(f->p, f->range, type, CT_E0901, "another constructor than before", NULL);
+    return ct_core_case(f->p, f->range, type, x, &only, 1, other);
 }
 
 static CtCore *item(const Flat *f, CtCore *x, void *data) {
-    return array2(f, ARRAY_INDEX, x, ct_core_int(f->p, f->span, *(const uint32_t *)data));
+    return array2(f, ARRAY_INDEX, x, ct_core_int(f->p, f->range, *(const uint32_t *)data));
 }
 
 /* `x` holds an array of `s` (its terms have one dimension more) when `many`, else `s`. */
-static void take_apart(Flat *f, const CtStand *s, CtCore *x, bool many) {
+static void take_apart(Flat *f, const CtAbstract *s, CtCore *x, bool many) {
     switch (s->kind) {
-    case STAND_TERM: {
+    case ABSTRACT_TERM: {
         CtType *type = x->type;
         while (type->kind == TYPE_ARRAY && type->parts[0]->kind == TYPE_ARRAY) {
             x = array2(f, ARRAY_CONCAT, x, NULL);
@@ -119,39 +119,40 @@ static void take_apart(Flat *f, const CtStand *s, CtCore *x, bool many) {
         }
         if (type->kind == TYPE_ARRAY && is_bool(f, type->parts[0])) x = map(f, bool_to_int, NULL, x);
         CtVar *var = ct_core_var_new(f->p, s->as.term->as.var->name, x->type);
-        ct_ad_seq_let(f->seq, f->span, var, x);
-        ct_map_set(f->room->arena, f->vars, ct_key(s->as.term->as.var), var);
+        ct_ad_seq_let(f->seq, f->range, var, x);
+        ct_map_set(f->builder->arena, f->vars, ct_key(s->as.term->as.var), var);
         return;
     }
-    case STAND_TUPLE:
-    case STAND_DATA: {
+    case ABSTRACT_TUPLE:
+    case ABSTRACT_DATA: {
         if (s->as.of.count > 0) x = ct_ad_seq_name(f->seq, "x", x);
         for (uint32_t k = 0; k < s->as.of.count; k++) {
-            Field which = {s->kind == STAND_DATA ? s->as.of.con : NULL, k};
+            Field which = {s->kind == ABSTRACT_DATA ? s->as.of.con : NULL, k};
             take_apart(f, s->as.of.parts[k], many ? map(f, field, &which, x) : field(f, x, &which), many);
         }
         return;
     }
-    case STAND_ROWS: take_apart(f, s->as.rows.element, many ? array2(f, ARRAY_CONCAT, x, NULL) : x, true); return;
-    case STAND_LIST:
+    case ABSTRACT_ROWS: take_apart(f, s->as.rows.element, many ? array2(f, ARRAY_CONCAT, x, NULL) : x, true); return;
+    case ABSTRACT_LIST:
         x = ct_ad_seq_name(f->seq, "x", x);
         for (uint32_t k = 0; k < s->as.of.count; k++) {
             uint32_t at = k;
             take_apart(f, s->as.of.parts[k], many ? map(f, item, &at, x) : item(f, x, &at), many);
         }
         return;
-    case STAND_KNOWN:
-    case STAND_COUNTER:
-    case STAND_CLOSURE:
-    case STAND_CHOICE:
-    case STAND_PULLBACK:
-    case STAND_STRING:
-    case STAND_FAILURE: return;
+    case ABSTRACT_KNOWN:
+    case ABSTRACT_COUNTER:
+    case ABSTRACT_CLOSURE:
+    case ABSTRACT_CHOICE:
+    case ABSTRACT_PULLBACK:
+    case ABSTRACT_STRING:
+    case ABSTRACT_FAILURE: return;
     }
 }
 
-void ct_bulk_trace_bulk_take_apart(CtBulkRoom *r, CtSpan span, CtSeq *seq, const CtStand *s, CtCore *x, CtMap *vars) {
-    Flat f = {.room = r, .p = r->p, .span = span, .seq = seq, .vars = vars};
+void ct_bulk_trace_bulk_take_apart(CtBulkBuilder *r, CtSourceRange range, CtSeq *seq, const CtAbstract *s, CtCore *x,
+                                   CtMap *vars) {
+    Flat f = {.builder = r, .p = r->p, .range = range, .seq = seq, .vars = vars};
     take_apart(&f, s, x, false);
 }
 
@@ -160,94 +161,97 @@ void ct_bulk_trace_bulk_take_apart(CtBulkRoom *r, CtSpan span, CtSeq *seq, const
 /* A flat array as nested ones. */
 static CtCore *nest(const Flat *f, CtCore *x, CtShape shape);
 
-static CtCore *nest_row(const Flat *f, CtCore *x, void *data) { return nest(f, x, ct_bulk_shape_tail(*(CtShape *)data, 1)); }
+static CtCore *nest_row(const Flat *f, CtCore *x, void *data) {
+    return nest(f, x, ct_bulk_shape_tail(*(CtShape *)data, 1));
+}
 
 static CtCore *nest(const Flat *f, CtCore *x, CtShape shape) {
     if (shape.rank <= 1) return x;
-    CtCore *args[3] = {ct_core_int(f->p, f->span, shape.sizes[0]),
-                       ct_core_int(f->p, f->span, ct_bulk_shape_count(ct_bulk_shape_tail(shape, 1))), x};
-    CtCore *rows = ct_core_array(f->p, f->span, ARRAY_RESHAPE, args, 3);
+    CtCore *args[3] = {ct_core_int(f->p, f->range, shape.sizes[0]),
+                       ct_core_int(f->p, f->range, ct_bulk_shape_count(ct_bulk_shape_tail(shape, 1))), x};
+    CtCore *rows = ct_core_array(f->p, f->range, ARRAY_RESHAPE, args, 3);
     return shape.rank == 2 ? rows : map(f, nest_row, &shape, rows);
 }
 
-static CtCore *put_together(Flat *f, const CtStand *s, CtType *type, CtCore *old, CtCore *i, uint32_t dimensions);
+static CtCore *put_together(Flat *f, const CtAbstract *s, CtType *type, CtCore *old, CtCore *i, uint32_t dimensions);
 
 static CtCore *element_at(const Flat *f, CtCore *flat, CtShape shape, CtCore *i, uint32_t dimensions) {
     CtShape rest = ct_bulk_shape_tail(shape, dimensions);
     if (rest.rank == 0) return array2(f, ARRAY_INDEX, flat, i);
-    CtCore *size = ct_core_int(f->p, f->span, ct_bulk_shape_count(rest));
-    CtCore *start = ct_core_prim2(f->p, f->span, PRIM_INT_MUL, i, size);
+    CtCore *size = ct_core_int(f->p, f->range, ct_bulk_shape_count(rest));
+    CtCore *start = ct_core_prim2(f->p, f->range, PRIM_INT_MUL, i, size);
     CtCore *args[3] = {start, size, flat};
-    return nest(f, ct_core_array(f->p, f->span, ARRAY_SLICE, args, 3), rest);
+    return nest(f, ct_core_array(f->p, f->range, ARRAY_SLICE, args, 3), rest);
 }
 
-static CtCore *parts_together(Flat *f, const CtStand *s, CtType *type, CtCore *old, CtCore *i, uint32_t dimensions) {
-    CtCore **parts = CT_NEW_ARRAY(f->room->arena, CtCore *, s->as.of.count);
-    bool is_data = s->kind == STAND_DATA;
+static CtCore *parts_together(Flat *f, const CtAbstract *s, CtType *type, CtCore *old, CtCore *i, uint32_t dimensions) {
+    CtCore **parts = CT_NEW_ARRAY(f->builder->arena, CtCore *, s->as.of.count);
+    bool is_data = s->kind == ABSTRACT_DATA;
     for (uint32_t k = 0; k < s->as.of.count; k++) {
-        CtType *part = s->kind == STAND_LIST ? type->parts[0] : is_data ? s->as.of.con->fields[k] : type->parts[k];
+        CtType *part = s->kind == ABSTRACT_LIST ? type->parts[0] : is_data ? s->as.of.con->fields[k] : type->parts[k];
         CtCore *was = NULL;
-        if (old != NULL && s->kind == STAND_LIST)
-            was = array2(f, ARRAY_INDEX, old, ct_core_int(f->p, f->span, k));
+        if (old != NULL && s->kind == ABSTRACT_LIST)
+            was = array2(f, ARRAY_INDEX, old, ct_core_int(f->p, f->range, k));
         else if (old != NULL)
             was = field(f, old, &(Field){is_data ? s->as.of.con : NULL, k});
         parts[k] = put_together(f, s->as.of.parts[k], part, was, i, dimensions);
     }
-    if (s->kind == STAND_LIST) return ct_core_array_lit(f->p, f->span, type->parts[0], parts, s->as.of.count);
-    return is_data ? ct_core_con(f->p, f->span, s->as.of.con, parts, s->as.of.count)
-                   : ct_core_tuple(f->p, f->span, parts, s->as.of.count);
+    if (s->kind == ABSTRACT_LIST) return ct_core_array_lit(f->p, f->range, type->parts[0], parts, s->as.of.count);
+    return is_data ? ct_core_con(f->p, f->range, s->as.of.con, parts, s->as.of.count)
+                   : ct_core_tuple(f->p, f->range, parts, s->as.of.count);
 }
 
-static CtCore *put_together(Flat *f, const CtStand *s, CtType *type, CtCore *old, CtCore *i, uint32_t dimensions) {
+static CtCore *put_together(Flat *f, const CtAbstract *s, CtType *type, CtCore *old, CtCore *i, uint32_t dimensions) {
     switch (s->kind) {
-    case STAND_TERM: {
-        CtShape shape = f->rows ? ct_bulk_shape_cons(f->room->arena, *f->rows, s->as.term->shape) : s->as.term->shape;
+    case ABSTRACT_TERM: {
+        CtShape shape =
+            f->rows ? ct_bulk_shape_cons(f->builder->arena, *f->rows, s->as.term->shape) : s->as.term->shape;
         CtCore *flat = f->flat[f->next++];
         if (flat == NULL) return old; /* discrete: as it was */
         CtCore *made = i == NULL ? nest(f, flat, shape) : element_at(f, flat, shape, i, dimensions);
         return is_bool(f, type) && made->type->kind == TYPE_INT ? int_to_bool(f, made, NULL) : made;
     }
-    case STAND_TUPLE:
-    case STAND_DATA:
-    case STAND_LIST: return parts_together(f, s, type, old, i, dimensions);
-    case STAND_ROWS: {
+    case ABSTRACT_TUPLE:
+    case ABSTRACT_DATA:
+    case ABSTRACT_LIST: return parts_together(f, s, type, old, i, dimensions);
+    case ABSTRACT_ROWS: {
         CtVar *j = ct_core_var_new(f->p, "i", f->p->int_type);
-        CtCore *at = ct_core_var(f->p, f->span, j);
+        CtCore *at = ct_core_var(f->p, f->range, j);
         CtCore *was = old != NULL ? array2(f, ARRAY_INDEX, old, at) : NULL;
         CtCore *row = at;
         if (i != NULL) {
-            CtCore *size = ct_core_int(f->p, f->span, s->as.rows.size);
-            CtCore *before = ct_core_prim2(f->p, f->span, PRIM_INT_MUL, i, size);
-            row = ct_core_prim2(f->p, f->span, PRIM_INT_ADD, before, at);
+            CtCore *size = ct_core_int(f->p, f->range, s->as.rows.size);
+            CtCore *before = ct_core_prim2(f->p, f->range, PRIM_INT_MUL, i, size);
+            row = ct_core_prim2(f->p, f->range, PRIM_INT_ADD, before, at);
         }
         CtCore *made = put_together(f, s->as.rows.element, type->parts[0], was, row, dimensions + 1);
-        return array2(f, ARRAY_BUILD, ct_core_int(f->p, f->span, s->as.rows.size),
-                      ct_core_lam(f->p, f->span, NULL, &j, 1, made));
+        return array2(f, ARRAY_BUILD, ct_core_int(f->p, f->range, s->as.rows.size),
+                      ct_core_lam(f->p, f->range, NULL, &j, 1, made));
     }
-    case STAND_KNOWN: return old != NULL ? old : ct_core_int(f->p, f->span, s->as.known);
-    case STAND_STRING: return s->as.string;
-    case STAND_COUNTER:
-    case STAND_CLOSURE:
-    case STAND_CHOICE:
-    case STAND_PULLBACK:
-    case STAND_FAILURE: break;
+    case ABSTRACT_KNOWN: return old != NULL ? old : ct_core_int(f->p, f->range, s->as.known);
+    case ABSTRACT_STRING: return s->as.string;
+    case ABSTRACT_COUNTER:
+    case ABSTRACT_CLOSURE:
+    case ABSTRACT_CHOICE:
+    case ABSTRACT_PULLBACK:
+    case ABSTRACT_FAILURE: break;
     }
-    return old != NULL ? old : ct_core_fail(f->p, f->span, type, CT_E0901, "a value that is not first-order", NULL);
+    return old != NULL ? old : ct_core_fail(f->p, f->range, type, CT_E0901, "a value that is not first-order", NULL);
 }
 
-CtCore *ct_bulk_trace_bulk_put_rows(CtBulkRoom *r, CtSpan span, const CtStand *s, CtType *type, CtCore *old, CtCore *const *flat,
-                         int64_t count) {
-    Flat f = {.room = r, .p = r->p, .span = span, .flat = flat};
-    if (s->kind == STAND_TERM && flat[0] != NULL)
+CtCore *ct_bulk_trace_bulk_put_rows(CtBulkBuilder *r, CtSourceRange range, const CtAbstract *s, CtType *type,
+                                    CtCore *old, CtCore *const *flat, int64_t count) {
+    Flat f = {.builder = r, .p = r->p, .range = range, .flat = flat};
+    if (s->kind == ABSTRACT_TERM && flat[0] != NULL)
         return nest(&f, flat[0], ct_bulk_shape_cons(r->arena, count, s->as.term->shape));
     CtVar *i = ct_core_var_new(r->p, "i", r->p->int_type);
     f.rows = &count;
-    CtCore *row = put_together(&f, s, type, old, ct_core_var(r->p, span, i), 1);
-    return array2(&f, ARRAY_BUILD, ct_core_int(r->p, span, count), ct_core_lam(r->p, span, NULL, &i, 1, row));
+    CtCore *row = put_together(&f, s, type, old, ct_core_var(r->p, range, i), 1);
+    return array2(&f, ARRAY_BUILD, ct_core_int(r->p, range, count), ct_core_lam(r->p, range, NULL, &i, 1, row));
 }
 
-CtCore *ct_bulk_trace_bulk_put_together(CtBulkRoom *r, CtSpan span, const CtStand *s, CtType *type, CtCore *old,
-                             CtCore *const *flat) {
-    Flat f = {.room = r, .p = r->p, .span = span, .flat = flat};
+CtCore *ct_bulk_trace_bulk_put_together(CtBulkBuilder *r, CtSourceRange range, const CtAbstract *s, CtType *type,
+                                        CtCore *old, CtCore *const *flat) {
+    Flat f = {.builder = r, .p = r->p, .range = range, .flat = flat};
     return put_together(&f, s, type, old, NULL, 0);
 }

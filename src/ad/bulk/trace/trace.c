@@ -1,4 +1,4 @@
-/* From Core to the core array language of BULK 2025: a function is run on stand-ins for its arguments.
+/* From Core to the core array language of BULK 2025: a function is run on abstract values for its arguments.
  *
  * What is known beforehand (shapes, integers, constructors, functions) is computed; what is not becomes a term. So
  * ordinary programs get into the fragment by inlining, specialising to shapes and unrolling what is static. A branch on
@@ -15,16 +15,16 @@ enum { MAX_DEPTH = 1000, MAX_TERMS = 3000 };
 
 /* What the program calls something is what it is called, from the first time on; not what the command calls the parts
  * of a point (entry.c). */
-static void name_after(Tracer *tr, const CtVar *var, const CtStand *value) {
-    if (value->kind == STAND_ROWS) name_after(tr, var, value->as.rows.element);
-    if (value->kind != STAND_TERM || value->as.term->kind != BULK_VAR) return;
+static void name_after(Tracer *tr, const CtVar *var, const CtAbstract *value) {
+    if (value->kind == ABSTRACT_ROWS) name_after(tr, var, value->as.rows.element);
+    if (value->kind != ABSTRACT_TERM || value->as.term->kind != BULK_VAR) return;
     CtBulkVar *named = value->as.term->as.var;
     if (ct_map_has(&tr->named, named->id) || strncmp(var->name->text, "argument'", 9) == 0) return;
     ct_map_set(tr->arena, &tr->named, named->id, named);
     named->name = var->name->text;
 }
 
-const Env *ct_bulk_trace_bind(Tracer *tr, const Env *env, const CtVar *var, CtStand *value) {
+const Env *ct_bulk_trace_bind(Tracer *tr, const Env *env, const CtVar *var, CtAbstract *value) {
     if (var == NULL) return env;
     if (value != NULL) name_after(tr, var, value);
     Env *made = CT_NEW(tr->arena, Env);
@@ -32,15 +32,15 @@ const Env *ct_bulk_trace_bind(Tracer *tr, const Env *env, const CtVar *var, CtSt
     return made;
 }
 
-static CtStand *closure(CtBulkRoom *r, CtLam *lam, const Env *env) {
-    CtStand *made = ct_bulk_abstract_new(r, STAND_CLOSURE);
+static CtAbstract *closure(CtBulkBuilder *r, CtLam *lam, const Env *env) {
+    CtAbstract *made = ct_bulk_abstract_new(r, ABSTRACT_CLOSURE);
     made->as.closure.lam = lam;
     made->as.closure.env = env;
     return made;
 }
 
 /* Functions that are bound together, in the scope of each other. */
-static const Env *group(CtBulkRoom *r, const Env *env, CtVar *const *vars, CtLam *const *lams, uint32_t count) {
+static const Env *group(CtBulkBuilder *r, const Env *env, CtVar *const *vars, CtLam *const *lams, uint32_t count) {
     Env *frames = CT_NEW_ARRAY(r->arena, Env, count);
     for (uint32_t i = 0; i < count; i++) frames[i] = (Env){vars[i], NULL, i == 0 ? env : &frames[i - 1]};
     const Env *inner = count > 0 ? &frames[count - 1] : env;
@@ -48,22 +48,25 @@ static const Env *group(CtBulkRoom *r, const Env *env, CtVar *const *vars, CtLam
     return inner;
 }
 
-CtStand *ct_bulk_abstract_closure(CtBulkRoom *r, CtLam *lam, const CtVar *const *vars, CtStand *const *values, uint32_t count) {
+CtAbstract *ct_bulk_abstract_closure(CtBulkBuilder *r, CtLam *lam, const CtVar *const *vars, CtAbstract *const *values,
+                                     uint32_t count) {
     Tracer tr = {.arena = r->arena};
     const Env *env = NULL;
     for (uint32_t i = 0; i < count; i++) env = ct_bulk_trace_bind(&tr, env, vars[i], values[i]);
     return closure(r, lam, group(r, env, lam->group_vars, lam->group, lam->group_count));
 }
 
-static bool is_user(const Tracer *tr, CtSpan span) {
-    return span.source != 0 && !tr->p->context->sources.items[span.source].is_library;
+static bool is_user(const Tracer *tr, CtSourceRange range) {
+    return range.source != 0 && !tr->p->context->sources.items[range.source].is_library;
 }
 
-CtSpan ct_bulk_trace_place(const Tracer *tr, CtSpan span) { return is_user(tr, span) ? span : tr->place; }
+CtSourceRange ct_bulk_trace_place(const Tracer *tr, CtSourceRange range) {
+    return is_user(tr, range) ? range : tr->place;
+}
 
-CtStand *ct_bulk_trace_refuse(Tracer *tr, CtSpan span, const char *what) {
-    if (tr->refusal->what == NULL) *tr->refusal = (CtBulkRefusal){ct_bulk_trace_place(tr, span), what};
-    return ct_bulk_abstract_new(tr->room, STAND_FAILURE);
+CtAbstract *ct_bulk_trace_refuse(Tracer *tr, CtSourceRange range, const char *what) {
+    if (tr->refusal->what == NULL) *tr->refusal = (CtBulkRefusal){ct_bulk_trace_place(tr, range), what};
+    return ct_bulk_abstract_new(tr->builder, ABSTRACT_FAILURE);
 }
 
 bool ct_bulk_trace_refused(const Tracer *tr) { return tr->refusal->what != NULL; }
@@ -79,7 +82,7 @@ typedef struct Depth {
 
 static CtBulk *find_level(void *data, CtBulk *t) {
     Depth *d = data;
-    if (t->kind != BULK_VAR) return ct_bulk_map(d->tr->room, t, find_level, d);
+    if (t->kind != BULK_VAR) return ct_bulk_map(d->tr->builder, t, find_level, d);
     uintptr_t level = (uintptr_t)ct_map_get(&d->tr->levels, t->as.var->id);
     if (level > d->level + 1) d->level = (uint32_t)level - 1;
     return t;
@@ -107,36 +110,38 @@ void ct_bulk_trace_set_level(Tracer *tr, const CtBulkVar *var, uint32_t level) {
 CtBulk *ct_bulk_trace_name(Tracer *tr, const char *text, CtBulk *t) {
     if (is_atom(t)) return t;
     Scope *scope = ct_bulk_trace_scope(tr, t);
-    CtBulkVar *var = ct_bulk_new_var(tr->room, text, t->element, t->shape);
+    CtBulkVar *var = ct_bulk_new_var(tr->builder, text, t->element, t->shape);
     ct_bulk_trace_set_level(tr, var, scope->level);
     ct_push(tr->arena, &scope->bindings.vars, var);
     ct_push(tr->arena, &scope->bindings.terms, t);
     ct_bulk_note(&tr->ranges, t);
     if (t->element == ELEMENT_INT) ct_bulk_note_var(&tr->ranges, var, ct_bulk_range(&tr->ranges, t));
     tr->terms++;
-    return ct_bulk_var(tr->room, var);
+    return ct_bulk_var(tr->builder, var);
 }
 
-CtStand *ct_bulk_trace_named(Tracer *tr, CtBulk *t) { return ct_bulk_abstract_term(tr->room, ct_bulk_trace_name(tr, "t", t)); }
+CtAbstract *ct_bulk_trace_named(Tracer *tr, CtBulk *t) {
+    return ct_bulk_abstract_term(tr->builder, ct_bulk_trace_name(tr, "t", t));
+}
 
 typedef struct Needed {
-    CtBulkRoom *room;
+    CtBulkBuilder *builder;
     CtMap ids;
 } Needed;
 
 static CtBulk *need(void *data, CtBulk *t) {
     Needed *n = data;
-    if (t->kind != BULK_VAR) return ct_bulk_map(n->room, t, need, n);
-    ct_map_set(n->room->arena, &n->ids, t->as.var->id, t);
+    if (t->kind != BULK_VAR) return ct_bulk_map(n->builder, t, need, n);
+    ct_map_set(n->builder->arena, &n->ids, t->as.var->id, t);
     return t;
 }
 
-CtBulk *ct_bulk_trace_bulk_closed(CtBulkRoom *r, const CtBulkTrace *trace, CtBulk *t, bool checked) {
+CtBulk *ct_bulk_trace_bulk_closed(CtBulkBuilder *r, const CtBulkTrace *trace, CtBulk *t, bool checked) {
     for (uint32_t i = checked ? trace->checks.count : 0; i-- > 0;) {
         const CtBulk *check = trace->checks.items[i];
-        t = ct_bulk_check(r, check->as.check.test, check->as.check.code, check->as.check.text, check->span, t);
+        t = ct_bulk_check(r, check->as.check.test, check->as.check.code, check->as.check.text, check->range, t);
     }
-    Needed needed = {.room = r};
+    Needed needed = {.builder = r};
     need(&needed, t);
     CtBulk *body = t;
     for (uint32_t i = trace->vars.count; i-- > 0;) {
@@ -151,28 +156,28 @@ CtBulk *ct_bulk_trace_bulk_closed(CtBulkRoom *r, const CtBulkTrace *trace, CtBul
 /* ---- conditions and failures ---- */
 
 CtBulk *ct_bulk_trace_both(Tracer *tr, CtBulk *a, CtBulk *b) {
-    return a == NULL ? b : ct_bulk_trace_name(tr, "b", ct_bulk_logic(tr->room, LOGIC_AND, a, b));
+    return a == NULL ? b : ct_bulk_trace_name(tr, "b", ct_bulk_logic(tr->builder, LOGIC_AND, a, b));
 }
 
 CtBulk *ct_bulk_trace_not(Tracer *tr, CtBulk *a) {
-    return ct_bulk_trace_name(tr, "b", ct_bulk_logic(tr->room, LOGIC_NOT, a, NULL));
+    return ct_bulk_trace_name(tr, "b", ct_bulk_logic(tr->builder, LOGIC_NOT, a, NULL));
 }
 
-void ct_bulk_trace_check(Tracer *tr, CtBulk *test, CtErrorCode code, const char *text, CtSpan span) {
-    CtBulk *nothing = ct_bulk_real(tr->room, 0.0, ct_bulk_trace_scalar());
-    CtBulk *check = ct_bulk_check(tr->room, test, code, text, ct_bulk_trace_place(tr, span), nothing);
+void ct_bulk_trace_check(Tracer *tr, CtBulk *test, CtErrorCode code, const char *text, CtSourceRange range) {
+    CtBulk *nothing = ct_bulk_real(tr->builder, 0.0, ct_bulk_trace_scalar());
+    CtBulk *check = ct_bulk_check(tr->builder, test, code, text, ct_bulk_trace_place(tr, range), nothing);
     ct_bulk_trace_push_check(tr, ct_bulk_trace_both(tr, tr->live, test), check);
 }
 
 void ct_bulk_trace_push_check(Tracer *tr, CtBulk *test, const CtBulk *check) {
     CtBulk *made =
-        ct_bulk_check(tr->room, test, check->as.check.code, check->as.check.text, check->span, check->as.check.t);
+        ct_bulk_check(tr->builder, test, check->as.check.code, check->as.check.text, check->range, check->as.check.t);
     ct_push(tr->arena, &ct_bulk_trace_scope(tr, test)->bindings.checks, made);
 }
 
 /* False, for each element of t. */
 static CtBulk *never(Tracer *tr, CtBulk *t) {
-    CtBulkRoom *r = tr->room;
+    CtBulkBuilder *r = tr->builder;
     if (t->element == ELEMENT_BOOL) return ct_bulk_trace_both(tr, t, ct_bulk_trace_not(tr, t));
     CtPrim less = t->element == ELEMENT_REAL ? PRIM_LT : PRIM_INT_LT;
     return ct_bulk_trace_name(tr, "b", ct_bulk_op2(r, less, t, t));
@@ -183,10 +188,10 @@ static CtBulk *need_leaf(Tracer *tr, void *data, CtBulk *t) {
     return need(data, t);
 }
 
-void ct_bulk_trace_keep_failures(Tracer *tr, Scope *scope, CtStand *result) {
+void ct_bulk_trace_keep_failures(Tracer *tr, Scope *scope, CtAbstract *result) {
     CtBulkTrace *b = &scope->bindings;
     if (ct_bulk_trace_refused(tr)) return;
-    Needed needed = {.room = tr->room};
+    Needed needed = {.builder = tr->builder};
     ct_bulk_trace_leaves(tr, result, need_leaf, &needed);
     for (uint32_t i = 0; i < b->checks.count; i++) need(&needed, b->checks.items[i]);
     for (uint32_t i = b->vars.count; i-- > 0;) {
@@ -196,66 +201,70 @@ void ct_bulk_trace_keep_failures(Tracer *tr, Scope *scope, CtStand *result) {
         if (dead && ct_bulk_is_safe(&tr->ranges, b->terms.items[i])) continue;
         need(&needed, b->terms.items[i]);
         if (!dead) continue;
-        CtBulk *nothing = ct_bulk_real(tr->room, 0.0, ct_bulk_trace_scalar());
-        CtBulk *test = never(tr, ct_bulk_var(tr->room, var));
-        ct_push(tr->arena, &b->checks, ct_bulk_check(tr->room, test, CT_E0501, "", CT_NO_SPAN, nothing));
+        CtBulk *nothing = ct_bulk_real(tr->builder, 0.0, ct_bulk_trace_scalar());
+        CtBulk *test = never(tr, ct_bulk_var(tr->builder, var));
+        ct_push(tr->arena, &b->checks, ct_bulk_check(tr->builder, test, CT_E0501, "", CT_NO_RANGE, nothing));
     }
 }
 
 /* What a message that is computed says, the program says itself: see ct_bulk_lower_failure. */
-static CtStand *failure(Tracer *tr, CtCore *core) {
+static CtAbstract *failure(Tracer *tr, CtCore *core) {
     const CtCore *message = core->as.fail.message;
     const char *text = core->as.fail.text ? core->as.fail.text : ct_error_title(core->as.fail.code);
     if (message != NULL && message->kind == CORE_STRING)
         text = ct_format(tr->arena, "%.*s", (int)message->as.string.length, message->as.string.data);
-    ct_bulk_trace_check(tr, ct_bulk_bool(tr->room, true, ct_bulk_trace_scalar()), core->as.fail.code, text, core->span);
-    return ct_bulk_abstract_new(tr->room, STAND_FAILURE);
+    ct_bulk_trace_check(tr, ct_bulk_bool(tr->builder, true, ct_bulk_trace_scalar()), core->as.fail.code, text,
+                        core->range);
+    return ct_bulk_abstract_new(tr->builder, ABSTRACT_FAILURE);
 }
 
 /* ---- terms of Core ---- */
 
 /* A text as the list of its characters. */
-static CtStand *characters(Tracer *tr, const CtCore *string) {
+static CtAbstract *characters(Tracer *tr, const CtCore *string) {
     size_t length = string->as.string.length, bytes;
-    CtStand **points = CT_NEW_ARRAY(tr->arena, CtStand *, length + 1);
+    CtAbstract **points = CT_NEW_ARRAY(tr->arena, CtAbstract *, length + 1);
     uint32_t count = 0;
     for (size_t at = 0; at < length; at += bytes)
-        points[count++] = ct_bulk_abstract_known(tr->room, ct_text_point(string->as.string.data, length, at, &bytes));
+        points[count++] =
+            ct_bulk_abstract_known(tr->builder, ct_text_point(string->as.string.data, length, at, &bytes));
     CtCon *nil = &tr->p->string_type->data->cons[0], *cons = &tr->p->string_type->data->cons[1];
-    CtStand *list = ct_bulk_abstract_parts(tr->room, STAND_DATA, NULL, 0, nil);
-    while (count-- > 0) list = ct_bulk_abstract_parts(tr->room, STAND_DATA, (CtStand *[]){points[count], list}, 2, cons);
+    CtAbstract *list = ct_bulk_abstract_parts(tr->builder, ABSTRACT_DATA, NULL, 0, nil);
+    while (count-- > 0)
+        list = ct_bulk_abstract_parts(tr->builder, ABSTRACT_DATA, (CtAbstract *[]){points[count], list}, 2, cons);
     return list;
 }
 
 CtBranches ct_bulk_trace_branches(Tracer *tr, const Env *env, CtCore *core) {
-    CtStand *s = ct_bulk_trace_eval(tr, env, core->as.cases.scrutinee);
-    if (s->kind == STAND_STRING) s = characters(tr, s->as.string);
+    CtAbstract *s = ct_bulk_trace_eval(tr, env, core->as.cases.scrutinee);
+    if (s->kind == ABSTRACT_STRING) s = characters(tr, s->as.string);
     CtBranches found = {.scrutinee = s, .env = env, .no = core->as.cases.otherwise, .yes = core->as.cases.otherwise};
-    if (s->kind == STAND_DATA) found.taken = core->as.cases.otherwise;
+    if (s->kind == ABSTRACT_DATA) found.taken = core->as.cases.otherwise;
     for (uint32_t i = 0; i < core->as.cases.count; i++) {
         const CtCase *alt = &core->as.cases.cases[i];
         *(alt->con->tag == 1 ? &found.yes : &found.no) = alt->body;
-        if (s->kind != STAND_DATA || alt->con != s->as.of.con) continue;
+        if (s->kind != ABSTRACT_DATA || alt->con != s->as.of.con) continue;
         for (uint32_t k = 0; k < alt->con->count; k++)
             found.env = ct_bulk_trace_bind(tr, found.env, alt->vars[k], s->as.of.parts[k]);
         found.taken = alt->body;
     }
-    if (s->kind == STAND_TERM && s->as.term->element == ELEMENT_BOOL) found.test = s->as.term;
+    if (s->kind == ABSTRACT_TERM && s->as.term->element == ELEMENT_BOOL) found.test = s->as.term;
     return found;
 }
 
-static CtStand *choice(Tracer *tr, const Env *env, CtCore *core) {
+static CtAbstract *choice(Tracer *tr, const Env *env, CtCore *core) {
     CtBranches b = ct_bulk_trace_branches(tr, env, core);
     if (b.taken != NULL) return ct_bulk_trace_eval(tr, b.env, b.taken);
-    if (b.scrutinee->kind == STAND_FAILURE) return b.scrutinee;
-    if (b.test == NULL) return ct_bulk_trace_refuse(tr, core->span, "a choice by a constructor that depends on numbers");
+    if (b.scrutinee->kind == ABSTRACT_FAILURE) return b.scrutinee;
+    if (b.test == NULL)
+        return ct_bulk_trace_refuse(tr, core->range, "a choice by a constructor that depends on numbers");
     CtBulk *live = tr->live;
     tr->live = ct_bulk_trace_both(tr, live, b.test);
-    CtStand *left = ct_bulk_trace_eval(tr, env, b.yes);
+    CtAbstract *left = ct_bulk_trace_eval(tr, env, b.yes);
     tr->live = ct_bulk_trace_both(tr, live, ct_bulk_trace_not(tr, b.test));
-    CtStand *right = ct_bulk_trace_refused(tr) ? left : ct_bulk_trace_eval(tr, env, b.no);
+    CtAbstract *right = ct_bulk_trace_refused(tr) ? left : ct_bulk_trace_eval(tr, env, b.no);
     tr->live = live;
-    return ct_bulk_trace_refused(tr) ? left : ct_bulk_trace_merge(tr, b.test, left, right, core->span);
+    return ct_bulk_trace_refused(tr) ? left : ct_bulk_trace_merge(tr, b.test, left, right, core->range);
 }
 
 static bool is_division(CtPrim prim) {
@@ -267,106 +276,112 @@ static bool is_rounding(CtPrim prim) {
 }
 
 /* A primitive on what is known: the simplifier knows the values of those on integers. */
-static CtStand *known_prim(Tracer *tr, CtCore *core, CtStand *const *args) {
+static CtAbstract *known_prim(Tracer *tr, CtCore *core, CtAbstract *const *args) {
     CtCore *lits[2] = {NULL, NULL};
     for (uint32_t i = 0; i < core->as.call.count; i++) {
         CtType *type = core->as.call.args[i]->type;
-        lits[i] = type->kind == TYPE_CHAR ? ct_core_char(tr->p, core->span, args[i]->as.known)
-                                          : ct_core_int(tr->p, core->span, args[i]->as.known);
+        lits[i] = type->kind == TYPE_CHAR ? ct_core_char(tr->p, core->range, args[i]->as.known)
+                                          : ct_core_int(tr->p, core->range, args[i]->as.known);
     }
-    CtCore *made = ct_core_prim(tr->p, core->span, core->as.call.of.prim, lits, core->as.call.count);
+    CtCore *made = ct_core_prim(tr->p, core->range, core->as.call.of.prim, lits, core->as.call.count);
     made = ct_core_simplify_term(tr->p, made);
     if (made->kind == CORE_CON) return ct_bulk_trace_known_bool(tr, made->as.call.of.con->tag == 1);
     if (made->kind != CORE_LIT) return NULL;
     if (made->type->kind == TYPE_DOUBLE)
-        return ct_bulk_abstract_term(tr->room, ct_bulk_real(tr->room, made->as.lit.real, ct_bulk_trace_scalar()));
-    return ct_bulk_abstract_known(tr->room, made->as.lit.integer);
+        return ct_bulk_abstract_term(tr->builder, ct_bulk_real(tr->builder, made->as.lit.real, ct_bulk_trace_scalar()));
+    return ct_bulk_abstract_known(tr->builder, made->as.lit.integer);
 }
 
 /* A real that becomes an Int has to fit. */
-static void check_fits(Tracer *tr, CtBulk *x, CtSpan span) {
-    CtBulkRoom *r = tr->room;
-    CtBulk *least = ct_bulk_real(r, -0x1p63, ct_bulk_trace_scalar()), *end = ct_bulk_real(r, 0x1p63, ct_bulk_trace_scalar());
+static void check_fits(Tracer *tr, CtBulk *x, CtSourceRange range) {
+    CtBulkBuilder *r = tr->builder;
+    CtBulk *least = ct_bulk_real(r, -0x1p63, ct_bulk_trace_scalar()),
+           *end = ct_bulk_real(r, 0x1p63, ct_bulk_trace_scalar());
     CtBulk *above = ct_bulk_trace_name(tr, "b", ct_bulk_op2(r, PRIM_LE, least, x));
     CtBulk *below = ct_bulk_trace_name(tr, "b", ct_bulk_op2(r, PRIM_LT, x, end));
-    ct_bulk_trace_check(tr, ct_bulk_trace_not(tr, ct_bulk_trace_both(tr, above, below)), CT_E0510, ct_error_title(CT_E0510), span);
+    ct_bulk_trace_check(tr, ct_bulk_trace_not(tr, ct_bulk_trace_both(tr, above, below)), CT_E0510,
+                        ct_error_title(CT_E0510), range);
 }
 
-static CtStand *primitive(Tracer *tr, const Env *env, CtCore *core) {
+static CtAbstract *primitive(Tracer *tr, const Env *env, CtCore *core) {
     CtPrim prim = core->as.call.of.prim;
-    CtStand *args[2] = {NULL, NULL};
+    CtAbstract *args[2] = {NULL, NULL};
     CtBulk *terms[2] = {NULL, NULL};
     bool known = true, counted = true, constant = core->type->kind == TYPE_DOUBLE;
     for (uint32_t i = 0; i < core->as.call.count; i++) {
         args[i] = ct_bulk_trace_eval(tr, env, core->as.call.args[i]);
-        if (ct_bulk_trace_refused(tr)) return ct_bulk_abstract_new(tr->room, STAND_FAILURE);
-        if (args[i]->kind == STAND_FAILURE) return args[i];
-        known = known && args[i]->kind == STAND_KNOWN;
-        counted = counted && (args[i]->kind == STAND_KNOWN || args[i]->kind == STAND_COUNTER);
+        if (ct_bulk_trace_refused(tr)) return ct_bulk_abstract_new(tr->builder, ABSTRACT_FAILURE);
+        if (args[i]->kind == ABSTRACT_FAILURE) return args[i];
+        known = known && args[i]->kind == ABSTRACT_KNOWN;
+        counted = counted && (args[i]->kind == ABSTRACT_KNOWN || args[i]->kind == ABSTRACT_COUNTER);
         terms[i] = ct_bulk_trace_term(tr, args[i]);
-        if (terms[i] == NULL) return ct_bulk_trace_refuse(tr, core->span, "this operation");
+        if (terms[i] == NULL) return ct_bulk_trace_refuse(tr, core->range, "this operation");
         constant = constant && terms[i]->kind == BULK_CONST && terms[i]->element == ELEMENT_REAL;
     }
-    CtStand *value = known     ? known_prim(tr, core, args)
-                     : counted ? ct_bulk_trace_counter_prim(tr, prim, args[0], args[1])
-                               : NULL;
+    CtAbstract *value = known     ? known_prim(tr, core, args)
+                        : counted ? ct_bulk_trace_counter_prim(tr, prim, args[0], args[1])
+                                  : NULL;
     if (value != NULL) return value;
     if (constant) {
         double b = terms[1] ? terms[1]->as.constant.real : 0.0;
         return ct_bulk_abstract_term(
-            tr->room, ct_bulk_real(tr->room, ct_prim_value(prim, terms[0]->as.constant.real, b), ct_bulk_trace_scalar()));
+            tr->builder,
+            ct_bulk_real(tr->builder, ct_prim_value(prim, terms[0]->as.constant.real, b), ct_bulk_trace_scalar()));
     }
-    if (core->type->kind == TYPE_FLOAT) return ct_bulk_trace_refuse(tr, core->span, "single precision, a Float");
+    if (core->type->kind == TYPE_FLOAT) return ct_bulk_trace_refuse(tr, core->range, "single precision, a Float");
     if (core->type->kind == TYPE_DATA && core->type != tr->p->bool_type)
-        return ct_bulk_trace_refuse(tr, core->span, "text that is made of numbers");
-    if (core->type->kind == TYPE_CHAR) return ct_bulk_trace_refuse(tr, core->span, "a character that depends on numbers");
-    if (is_rounding(prim)) check_fits(tr, terms[0], core->span);
+        return ct_bulk_trace_refuse(tr, core->range, "text that is made of numbers");
+    if (core->type->kind == TYPE_CHAR)
+        return ct_bulk_trace_refuse(tr, core->range, "a character that depends on numbers");
+    if (is_rounding(prim)) check_fits(tr, terms[0], core->range);
     if (is_division(prim)) {
-        CtBulk *zero = ct_bulk_int(tr->room, 0, ct_bulk_trace_scalar());
-        CtBulk *bad = ct_bulk_trace_name(tr, "b", ct_bulk_op2(tr->room, PRIM_INT_EQ, terms[1], zero));
-        ct_bulk_trace_check(tr, bad, CT_E0506, ct_error_title(CT_E0506), core->span);
-        terms[1] =
-            ct_bulk_trace_name(tr, "n", ct_bulk_cond(tr->room, bad, ct_bulk_int(tr->room, 1, ct_bulk_trace_scalar()), terms[1]));
+        CtBulk *zero = ct_bulk_int(tr->builder, 0, ct_bulk_trace_scalar());
+        CtBulk *bad = ct_bulk_trace_name(tr, "b", ct_bulk_op2(tr->builder, PRIM_INT_EQ, terms[1], zero));
+        ct_bulk_trace_check(tr, bad, CT_E0506, ct_error_title(CT_E0506), core->range);
+        terms[1] = ct_bulk_trace_name(
+            tr, "n", ct_bulk_cond(tr->builder, bad, ct_bulk_int(tr->builder, 1, ct_bulk_trace_scalar()), terms[1]));
     }
-    return ct_bulk_trace_named(tr, core->as.call.count == 1 ? ct_bulk_op1(tr->room, prim, terms[0])
-                                                       : ct_bulk_op2(tr->room, prim, terms[0], terms[1]));
+    return ct_bulk_trace_named(tr, core->as.call.count == 1 ? ct_bulk_op1(tr->builder, prim, terms[0])
+                                                            : ct_bulk_op2(tr->builder, prim, terms[0], terms[1]));
 }
 
 /* Under a branch on numbers that is run both ways, what ends it may be that number. */
-static CtStand *no_end(Tracer *tr, CtSpan span) {
+static CtAbstract *no_end(Tracer *tr, CtSourceRange range) {
     bool deep = tr->depth >= MAX_DEPTH;
     const char *known = deep ? "a recursion that is deeper than 1000 calls"
                              : "a function that is more than 3000 operations when its recursion is unrolled";
     const char *unknown = deep ? "a recursion that depends on numbers, or is deeper than 1000 calls"
                                : "a recursion that depends on numbers, or is more than 3000 operations when unrolled";
-    return ct_bulk_trace_refuse(tr, span, tr->live ? unknown : known);
+    return ct_bulk_trace_refuse(tr, range, tr->live ? unknown : known);
 }
 
-static CtStand *apply_either(Tracer *tr, CtStand *f, CtStand *const *args, uint32_t count, CtSpan span) {
+static CtAbstract *apply_either(Tracer *tr, CtAbstract *f, CtAbstract *const *args, uint32_t count,
+                                CtSourceRange range) {
     CtBulk *live = tr->live, *test = f->as.choice.test;
     tr->live = ct_bulk_trace_both(tr, live, test);
-    CtStand *yes = ct_bulk_trace_apply(tr, f->as.choice.yes, args, count, span);
+    CtAbstract *yes = ct_bulk_trace_apply(tr, f->as.choice.yes, args, count, range);
     tr->live = ct_bulk_trace_both(tr, live, ct_bulk_trace_not(tr, test));
-    CtStand *no = ct_bulk_trace_refused(tr) ? yes : ct_bulk_trace_apply(tr, f->as.choice.no, args, count, span);
+    CtAbstract *no = ct_bulk_trace_refused(tr) ? yes : ct_bulk_trace_apply(tr, f->as.choice.no, args, count, range);
     tr->live = live;
-    return ct_bulk_trace_refused(tr) ? yes : ct_bulk_trace_merge(tr, test, yes, no, span);
+    return ct_bulk_trace_refused(tr) ? yes : ct_bulk_trace_merge(tr, test, yes, no, range);
 }
 
-CtStand *ct_bulk_trace_apply(Tracer *tr, CtStand *f, CtStand *const *args, uint32_t count, CtSpan span) {
-    if (f->kind == STAND_CHOICE) return apply_either(tr, f, args, count, span);
-    if (f->kind == STAND_PULLBACK) return ct_bulk_trace_pull_back(tr, f->as.pullback, args[0]);
-    if (f->kind != STAND_CLOSURE)
-        return f->kind == STAND_FAILURE ? f : ct_bulk_trace_refuse(tr, span, "a function that depends on numbers");
-    if (tr->depth >= MAX_DEPTH || tr->terms >= MAX_TERMS) return no_end(tr, span);
-    CtStand *looped = ct_bulk_trace_tail(tr, f, args, count, span);
+CtAbstract *ct_bulk_trace_apply(Tracer *tr, CtAbstract *f, CtAbstract *const *args, uint32_t count,
+                                CtSourceRange range) {
+    if (f->kind == ABSTRACT_CHOICE) return apply_either(tr, f, args, count, range);
+    if (f->kind == ABSTRACT_PULLBACK) return ct_bulk_trace_pull_back(tr, f->as.pullback, args[0]);
+    if (f->kind != ABSTRACT_CLOSURE)
+        return f->kind == ABSTRACT_FAILURE ? f : ct_bulk_trace_refuse(tr, range, "a function that depends on numbers");
+    if (tr->depth >= MAX_DEPTH || tr->terms >= MAX_TERMS) return no_end(tr, range);
+    CtAbstract *looped = ct_bulk_trace_tail(tr, f, args, count, range);
     if (looped != NULL) return looped;
     const CtLam *lam = f->as.closure.lam;
     const Env *env = f->as.closure.env;
-    CtSpan place = tr->place;
-    tr->place = ct_bulk_trace_place(tr, span);
+    CtSourceRange place = tr->place;
+    tr->place = ct_bulk_trace_place(tr, range);
     for (uint32_t i = 0; i < count; i++) env = ct_bulk_trace_bind(tr, env, lam->params[i], args[i]);
     tr->depth++;
-    CtStand *result = ct_bulk_trace_eval(tr, env, lam->body);
+    CtAbstract *result = ct_bulk_trace_eval(tr, env, lam->body);
     tr->depth--;
     tr->place = place;
     return result;
@@ -378,11 +393,11 @@ static uint32_t check_count(const Tracer *tr) {
     return count;
 }
 
-static CtStand *global(Tracer *tr, CtCore *core) {
+static CtAbstract *global(Tracer *tr, CtCore *core) {
     CtGlobal *g = core->as.global;
-    if (g->body == NULL) return ct_bulk_trace_refuse(tr, core->span, "this function");
-    if (g->body->kind == CORE_LAM) return closure(tr->room, g->body->as.lam, NULL);
-    CtStand *known = ct_map_get(&tr->globals, ct_key(g));
+    if (g->body == NULL) return ct_bulk_trace_refuse(tr, core->range, "this function");
+    if (g->body->kind == CORE_LAM) return closure(tr->builder, g->body->as.lam, NULL);
+    CtAbstract *known = ct_map_get(&tr->globals, ct_key(g));
     if (known != NULL) return known;
     uint32_t checks = check_count(tr);
     known = ct_bulk_trace_eval(tr, NULL, g->body);
@@ -399,19 +414,19 @@ const Env *ct_bulk_trace_letrec(Tracer *tr, const Env *env, CtCore *core) {
         vars[i] = core->as.letrec.binds[i].var;
         lams[i] = core->as.letrec.binds[i].lam->as.lam;
     }
-    return group(tr->room, env, vars, lams, count);
+    return group(tr->builder, env, vars, lams, count);
 }
 
-static CtStand **eval_all(Tracer *tr, const Env *env, CtCore *const *cores, uint32_t count) {
-    CtStand **values = CT_NEW_ARRAY(tr->arena, CtStand *, count + 1);
+static CtAbstract **eval_all(Tracer *tr, const Env *env, CtCore *const *cores, uint32_t count) {
+    CtAbstract **values = CT_NEW_ARRAY(tr->arena, CtAbstract *, count + 1);
     for (uint32_t i = 0; i < count; i++) values[i] = ct_bulk_trace_eval(tr, env, cores[i]);
     return values;
 }
 
-static CtStand *lookup(Tracer *tr, const Env *env, CtCore *core) {
+static CtAbstract *lookup(Tracer *tr, const Env *env, CtCore *core) {
     for (; env != NULL; env = env->outer)
         if (env->var == core->as.var) return env->value;
-    return ct_bulk_trace_refuse(tr, core->span, "a variable that is not in sight");
+    return ct_bulk_trace_refuse(tr, core->range, "a variable that is not in sight");
 }
 
 /* stopGradient: the only operator that is left (core.h). */
@@ -422,10 +437,10 @@ CtCore *ct_bulk_trace_bindings(Tracer *tr, const Env **env, CtCore *core) {
             *env = ct_bulk_trace_bind(tr, *env, core->as.let.vars[0], ct_bulk_trace_eval(tr, *env, core->as.let.rhs));
             core = core->as.let.body;
         } else if (core->kind == CORE_UNPACK) {
-            CtStand *tuple = ct_bulk_trace_eval(tr, *env, core->as.let.rhs);
+            CtAbstract *tuple = ct_bulk_trace_eval(tr, *env, core->as.let.rhs);
             for (uint32_t i = 0; i < core->as.let.count; i++)
                 *env = ct_bulk_trace_bind(tr, *env, core->as.let.vars[i],
-                                     tuple->kind == STAND_TUPLE ? tuple->as.of.parts[i] : tuple);
+                                          tuple->kind == ABSTRACT_TUPLE ? tuple->as.of.parts[i] : tuple);
             core = core->as.let.body;
         } else if (core->kind == CORE_LETREC) {
             *env = ct_bulk_trace_letrec(tr, *env, core);
@@ -438,41 +453,42 @@ CtCore *ct_bulk_trace_bindings(Tracer *tr, const Env **env, CtCore *core) {
 
 static CtBulk *stopped(Tracer *tr, void *data, CtBulk *t) {
     (void)data;
-    return t->element == ELEMENT_REAL ? ct_bulk_trace_name(tr, "t", ct_bulk_stop(tr->room, t)) : t;
+    return t->element == ELEMENT_REAL ? ct_bulk_trace_name(tr, "t", ct_bulk_stop(tr->builder, t)) : t;
 }
 
-CtStand *ct_bulk_trace_eval(Tracer *tr, const Env *env, CtCore *core) {
+CtAbstract *ct_bulk_trace_eval(Tracer *tr, const Env *env, CtCore *core) {
     core = ct_bulk_trace_bindings(tr, &env, core);
-    if (core == NULL) return ct_bulk_abstract_new(tr->room, STAND_FAILURE);
-    CtStand **parts;
+    if (core == NULL) return ct_bulk_abstract_new(tr->builder, ABSTRACT_FAILURE);
+    CtAbstract **parts;
     switch (core->kind) {
     case CORE_VAR: return lookup(tr, env, core);
     case CORE_GLOBAL: return global(tr, core);
     case CORE_LIT:
         if (core->type->kind == TYPE_DOUBLE)
-            return ct_bulk_abstract_term(tr->room, ct_bulk_real(tr->room, core->as.lit.real, ct_bulk_trace_scalar()));
-        if (core->type->kind == TYPE_FLOAT) return ct_bulk_trace_refuse(tr, core->span, "single precision, a Float");
-        return ct_bulk_abstract_known(tr->room, core->as.lit.integer);
+            return ct_bulk_abstract_term(tr->builder,
+                                         ct_bulk_real(tr->builder, core->as.lit.real, ct_bulk_trace_scalar()));
+        if (core->type->kind == TYPE_FLOAT) return ct_bulk_trace_refuse(tr, core->range, "single precision, a Float");
+        return ct_bulk_abstract_known(tr->builder, core->as.lit.integer);
     case CORE_STRING: {
-        CtStand *made = ct_bulk_abstract_new(tr->room, STAND_STRING);
+        CtAbstract *made = ct_bulk_abstract_new(tr->builder, ABSTRACT_STRING);
         made->as.string = core;
         return made;
     }
-    case CORE_LAM: return closure(tr->room, core->as.lam, env);
+    case CORE_LAM: return closure(tr->builder, core->as.lam, env);
     case CORE_APP: {
-        CtStand *f = ct_bulk_trace_eval(tr, env, core->as.call.of.fun);
+        CtAbstract *f = ct_bulk_trace_eval(tr, env, core->as.call.of.fun);
         parts = eval_all(tr, env, core->as.call.args, core->as.call.count);
-        return ct_bulk_trace_apply(tr, f, parts, core->as.call.count, core->span);
+        return ct_bulk_trace_apply(tr, f, parts, core->as.call.count, core->range);
     }
     case CORE_TUPLE:
         parts = eval_all(tr, env, core->as.call.args, core->as.call.count);
-        return ct_bulk_abstract_parts(tr->room, STAND_TUPLE, parts, core->as.call.count, NULL);
+        return ct_bulk_abstract_parts(tr->builder, ABSTRACT_TUPLE, parts, core->as.call.count, NULL);
     case CORE_CON:
         parts = eval_all(tr, env, core->as.call.args, core->as.call.count);
-        return ct_bulk_abstract_parts(tr->room, STAND_DATA, parts, core->as.call.count, core->as.call.of.con);
+        return ct_bulk_abstract_parts(tr->builder, ABSTRACT_DATA, parts, core->as.call.count, core->as.call.of.con);
     case CORE_PROJ: {
-        CtStand *tuple = ct_bulk_trace_eval(tr, env, core->as.proj.tuple);
-        return tuple->kind == STAND_TUPLE ? tuple->as.of.parts[core->as.proj.index] : tuple;
+        CtAbstract *tuple = ct_bulk_trace_eval(tr, env, core->as.proj.tuple);
+        return tuple->kind == ABSTRACT_TUPLE ? tuple->as.of.parts[core->as.proj.index] : tuple;
     }
     case CORE_CASE: return choice(tr, env, core);
     case CORE_PRIM: return primitive(tr, env, core);
@@ -480,9 +496,9 @@ CtStand *ct_bulk_trace_eval(Tracer *tr, const Env *env, CtCore *core) {
     case CORE_ARRAY_LIT:
         parts = eval_all(tr, env, core->as.call.args, core->as.call.count);
         for (uint32_t i = 1; i < core->as.call.count; i++)
-            if (parts[0]->kind != STAND_FAILURE && parts[i]->kind != STAND_FAILURE &&
+            if (parts[0]->kind != ABSTRACT_FAILURE && parts[i]->kind != ABSTRACT_FAILURE &&
                 !ct_bulk_trace_regular(parts[0], 0, parts[i], 0))
-                return ct_bulk_trace_irregular(tr, core->as.call.args[i]->span);
+                return ct_bulk_trace_irregular(tr, core->as.call.args[i]->range);
         return ct_bulk_trace_array_from(tr, parts, core->as.call.count);
     case CORE_FAIL: return failure(tr, core);
     case CORE_DERIV:
@@ -498,15 +514,15 @@ CtStand *ct_bulk_trace_eval(Tracer *tr, const Env *env, CtCore *core) {
     case CORE_UNPACK:
     case CORE_LETREC: break;
     }
-    return ct_bulk_trace_refuse(tr, core->span, "this");
+    return ct_bulk_trace_refuse(tr, core->range, "this");
 }
 
-bool ct_bulk_trace(CtBulkRoom *r, CtStand *f, CtStand *const *args, uint32_t count, CtBulkTrace *out,
+bool ct_bulk_trace(CtBulkBuilder *r, CtAbstract *f, CtAbstract *const *args, uint32_t count, CtBulkTrace *out,
                    CtBulkRefusal *refusal) {
     Scope top = {.level = 0};
-    *refusal = (CtBulkRefusal){CT_NO_SPAN, NULL};
-    Tracer tr = {.room = r, .p = r->p, .arena = r->arena, .ranges = {.r = r}, .scope = &top, .refusal = refusal};
-    CtStand *result = ct_bulk_trace_apply(&tr, f, args, count, CT_NO_SPAN);
+    *refusal = (CtBulkRefusal){CT_NO_RANGE, NULL};
+    Tracer tr = {.builder = r, .p = r->p, .arena = r->arena, .ranges = {.r = r}, .scope = &top, .refusal = refusal};
+    CtAbstract *result = ct_bulk_trace_apply(&tr, f, args, count, CT_NO_RANGE);
     ct_bulk_trace_keep_failures(&tr, &top, result);
     *out = top.bindings;
     out->result = result;

@@ -1,4 +1,4 @@
-/* Folds and scans on stand-ins: a loop, whose body is traced once. What of the state is known before the loop but
+/* Folds and scans on abstract values: a loop, whose body is traced once. What of the state is known before the loop but
  * changes in it is found by tracing again: known until it is seen to change. Where the state changes its structure, a
  * fold is unrolled.
  */
@@ -8,46 +8,47 @@ enum { MAX_UNROLLED = 1000 };
 
 typedef struct Fold {
     CtFoldKind kind;
-    CtStand *f, *xs;
+    CtAbstract *f, *xs;
     int64_t size;
-    CtSpan span;
+    CtSourceRange range;
     CtTail *tail; /* a function that calls itself: there is no array, and the size is known when the body is */
 } Fold;
 
 /* What a step gives: the state, and for scans what is kept of each. */
 typedef struct Step {
-    CtStand *next, *output;
+    CtAbstract *next, *output;
 } Step;
 
-static Step apply(Tracer *tr, const Fold *fold, CtStand *state, CtStand *x) {
-    CtStand *args[2] = {state, x};
-    CtStand *made = ct_bulk_trace_apply(tr, fold->f, args, 2, fold->span);
+static Step apply(Tracer *tr, const Fold *fold, CtAbstract *state, CtAbstract *x) {
+    CtAbstract *args[2] = {state, x};
+    CtAbstract *made = ct_bulk_trace_apply(tr, fold->f, args, 2, fold->range);
     switch (fold->kind) {
     case FOLD_LAST: return (Step){made, NULL};
     case FOLD_BEFORE: return (Step){made, state};
     case FOLD_AFTER: return (Step){made, made};
     case FOLD_PAIR: break;
     }
-    if (made->kind != STAND_TUPLE) return (Step){made, made}; /* a failure */
+    if (made->kind != ABSTRACT_TUPLE) return (Step){made, made}; /* a failure */
     return (Step){made->as.of.parts[0], made->as.of.parts[1]};
 }
 
 /* ---- step by step ---- */
 
-static CtStand *finished(Tracer *tr, const Fold *fold, CtStand *last, CtStand *outputs) {
+static CtAbstract *finished(Tracer *tr, const Fold *fold, CtAbstract *last, CtAbstract *outputs) {
     if (fold->kind == FOLD_LAST) return last;
     if (fold->kind == FOLD_AFTER) return outputs;
-    if (fold->kind == FOLD_BEFORE) return ct_bulk_trace_append(tr, outputs, ct_bulk_trace_array_from(tr, &last, 1), fold->span);
-    CtStand *both[2] = {last, outputs};
-    return ct_bulk_abstract_parts(tr->room, STAND_TUPLE, both, 2, NULL);
+    if (fold->kind == FOLD_BEFORE)
+        return ct_bulk_trace_append(tr, outputs, ct_bulk_trace_array_from(tr, &last, 1), fold->range);
+    CtAbstract *both[2] = {last, outputs};
+    return ct_bulk_abstract_parts(tr->builder, ABSTRACT_TUPLE, both, 2, NULL);
 }
 
-static CtStand *unrolled(Tracer *tr, const Fold *fold, CtStand *state) {
-    CtStand **all = CT_NEW_ARRAY(tr->arena, CtStand *, (uint32_t)fold->size + 1);
+static CtAbstract *unrolled(Tracer *tr, const Fold *fold, CtAbstract *state) {
+    CtAbstract **all = CT_NEW_ARRAY(tr->arena, CtAbstract *, (uint32_t)fold->size + 1);
     for (int64_t i = 0; i < fold->size && !ct_bulk_trace_refused(tr); i++) {
-        CtStand *x = ct_bulk_trace_element(tr, fold->xs, ct_bulk_abstract_known(tr->room, i), fold->span);
+        CtAbstract *x = ct_bulk_trace_element(tr, fold->xs, ct_bulk_abstract_known(tr->builder, i), fold->range);
         Step step = apply(tr, fold, state, x);
-        if (step.next->kind == STAND_FAILURE) return step.next;
+        if (step.next->kind == ABSTRACT_FAILURE) return step.next;
         state = step.next;
         all[i] = step.output;
     }
@@ -61,31 +62,31 @@ static CtStand *unrolled(Tracer *tr, const Fold *fold, CtStand *state) {
 
 /* ---- what of the state is known at every step ---- */
 
-static CtStand *placeholder(Tracer *tr, CtElement element) {
+static CtAbstract *placeholder(Tracer *tr, CtElement element) {
     CtShape scalar = ct_bulk_trace_scalar();
-    return ct_bulk_abstract_term(tr->room, element == ELEMENT_BOOL ? ct_bulk_bool(tr->room, false, scalar)
-                                                           : ct_bulk_int(tr->room, 0, scalar));
+    return ct_bulk_abstract_term(tr->builder, element == ELEMENT_BOOL ? ct_bulk_bool(tr->builder, false, scalar)
+                                                                      : ct_bulk_int(tr->builder, 0, scalar));
 }
 
 /* The state that covers both, its leaves standing for what they are alike; NULL when they differ in structure. */
-static CtStand *join(Tracer *tr, CtStand *a, CtStand *b, bool *changed) {
+static CtAbstract *join(Tracer *tr, CtAbstract *a, CtAbstract *b, bool *changed) {
     CtBulk *left = ct_bulk_trace_term(tr, a), *right = ct_bulk_trace_term(tr, b);
     if (left != NULL && right != NULL) {
         if (left->element != right->element || !ct_bulk_shape_equal(left->shape, right->shape)) return NULL;
-        if (a->kind == STAND_TERM || ct_bulk_trace_alike(a, b)) return a;
+        if (a->kind == ABSTRACT_TERM || ct_bulk_trace_same_shape(a, b)) return a;
         *changed = true;
         return placeholder(tr, left->element);
     }
-    if (a->kind == STAND_CLOSURE || a->kind == STAND_STRING) return ct_bulk_trace_alike(a, b) ? a : NULL;
+    if (a->kind == ABSTRACT_CLOSURE || a->kind == ABSTRACT_STRING) return ct_bulk_trace_same_shape(a, b) ? a : NULL;
     if (a->kind != b->kind) return NULL;
-    if (a->kind == STAND_ROWS) {
+    if (a->kind == ABSTRACT_ROWS) {
         if (a->as.rows.size != b->as.rows.size) return NULL;
-        CtStand *element = join(tr, a->as.rows.element, b->as.rows.element, changed);
-        return element != NULL ? ct_bulk_abstract_rows(tr->room, a->as.rows.size, element) : NULL;
+        CtAbstract *element = join(tr, a->as.rows.element, b->as.rows.element, changed);
+        return element != NULL ? ct_bulk_abstract_rows(tr->builder, a->as.rows.size, element) : NULL;
     }
-    bool structured = a->kind == STAND_TUPLE || a->kind == STAND_DATA || a->kind == STAND_LIST;
+    bool structured = a->kind == ABSTRACT_TUPLE || a->kind == ABSTRACT_DATA || a->kind == ABSTRACT_LIST;
     if (!structured || a->as.of.con != b->as.of.con || a->as.of.count != b->as.of.count) return NULL;
-    CtStand *made = ct_bulk_abstract_parts(tr->room, a->kind, a->as.of.parts, a->as.of.count, a->as.of.con);
+    CtAbstract *made = ct_bulk_abstract_parts(tr->builder, a->kind, a->as.of.parts, a->as.of.count, a->as.of.con);
     for (uint32_t i = 0; i < a->as.of.count; i++) {
         made->as.of.parts[i] = join(tr, a->as.of.parts[i], b->as.of.parts[i], changed);
         if (made->as.of.parts[i] == NULL) return NULL;
@@ -104,13 +105,13 @@ typedef struct Body {
     CtBulkVar *index;
     CT_VEC(CtBulkVar *) states; /* of the leaves; the last is that of `guarded` */
     bool guarded;               /* the last state says that nothing has failed yet */
-    CtStand *state;
+    CtAbstract *state;
     Step step;
     CtBulk *still; /* the next of that state */
 } Body;
 
 static CtBulkVar *new_var(Tracer *tr, Body *b, const char *name, CtElement element, CtShape shape) {
-    CtBulkVar *var = ct_bulk_new_var(tr->room, name, element, shape);
+    CtBulkVar *var = ct_bulk_new_var(tr->builder, name, element, shape);
     ct_bulk_trace_set_level(tr, var, b->scope.level);
     return var;
 }
@@ -119,36 +120,36 @@ static CtBulk *state_leaf(Tracer *tr, void *data, CtBulk *t) {
     Body *b = data;
     CtBulkVar *var = new_var(tr, b, "s", t->element, t->shape);
     ct_push(tr->arena, &b->states, var);
-    return ct_bulk_var(tr->room, var);
+    return ct_bulk_var(tr->builder, var);
 }
 
 /* Of an array of what an index says, such as iota, that. */
-static CtStand *element_of(Tracer *tr, const Body *b, const Fold *fold) {
-    CtBulk *i = ct_bulk_var(tr->room, b->index);
-    CtBulk *build = fold->xs->kind == STAND_TERM ? ct_bulk_trace_bound(tr, fold->xs->as.term) : NULL;
+static CtAbstract *element_of(Tracer *tr, const Body *b, const Fold *fold) {
+    CtBulk *i = ct_bulk_var(tr->builder, b->index);
+    CtBulk *build = fold->xs->kind == ABSTRACT_TERM ? ct_bulk_trace_bound(tr, fold->xs->as.term) : NULL;
     if (build != NULL && build->kind == BULK_BUILD && build->element == ELEMENT_INT && build->shape.rank == 1 &&
         (build->as.build.body->kind == BULK_VAR || build->as.build.body->kind == BULK_OP)) {
         CtMap replace = {0};
         ct_map_set(tr->arena, &replace, ct_key(build->as.build.var), i);
-        return ct_bulk_trace_named(tr, ct_bulk_substitute(tr->room, build->as.build.body, &replace));
+        return ct_bulk_trace_named(tr, ct_bulk_substitute(tr->builder, build->as.build.body, &replace));
     }
-    return ct_bulk_trace_element(tr, fold->xs, ct_bulk_abstract_term(tr->room, i), fold->span);
+    return ct_bulk_trace_element(tr, fold->xs, ct_bulk_abstract_term(tr->builder, i), fold->range);
 }
 
 /* Whether any of a Bool of any shape holds. */
 static CtBulk *any(Tracer *tr, CtBulk *t) {
-    CtBulkRoom *r = tr->room;
+    CtBulkBuilder *r = tr->builder;
     int64_t count = ct_bulk_shape_count(t->shape);
     if (t->shape.rank == 0) return t;
     if (count == 0) return ct_bulk_bool(r, false, ct_bulk_trace_scalar());
     CtBulk *flat = ct_bulk_reshape(r, ct_bulk_shape_of(tr->arena, &count, 1), t);
     CtBulk *ones = ct_bulk_int(r, 1, flat->shape), *zeros = ct_bulk_int(r, 0, flat->shape);
-    CtBulk *most = ct_bulk_reduce(r, REDUCE_MAXIMUM, ct_bulk_cond(r, flat, ones, zeros), t->span);
+    CtBulk *most = ct_bulk_reduce(r, REDUCE_MAXIMUM, ct_bulk_cond(r, flat, ones, zeros), t->range);
     return ct_bulk_op2(r, PRIM_INT_EQ, most, ct_bulk_int(r, 1, ct_bulk_trace_scalar()));
 }
 
 /* The body on variables for the state's leaves; with `guarded`, behind the first failure nothing is meant. */
-static void trace_body(Tracer *tr, const Fold *fold, CtStand *state, Body *b) {
+static void trace_body(Tracer *tr, const Fold *fold, CtAbstract *state, Body *b) {
     CtBulk *live = tr->live;
     b->scope = (Scope){.outer = tr->scope, .level = tr->scope->level + 1};
     b->index = new_var(tr, b, "i", ELEMENT_INT, ct_bulk_trace_scalar());
@@ -160,17 +161,18 @@ static void trace_body(Tracer *tr, const Fold *fold, CtStand *state, Body *b) {
     if (b->guarded) {
         CtBulkVar *ok = new_var(tr, b, "ok", ELEMENT_BOOL, ct_bulk_trace_scalar());
         ct_push(tr->arena, &b->states, ok);
-        still = ct_bulk_var(tr->room, ok);
+        still = ct_bulk_var(tr->builder, ok);
         tr->live = ct_bulk_trace_both(tr, live, still);
     }
     if (fold->tail != NULL)
         b->step = (Step){ct_bulk_trace_tail_body(tr, fold->tail, b->state, b->index), NULL};
     else
         b->step = apply(tr, fold, b->state, element_of(tr, b, fold));
-    CtStand *made[2] = {b->step.next, b->step.output};
+    CtAbstract *made[2] = {b->step.next, b->step.output};
     uint32_t count = b->step.output != NULL ? 2 : 1;
     if (b->step.next != NULL)
-        ct_bulk_trace_keep_failures(tr, &b->scope, ct_bulk_abstract_parts(tr->room, STAND_TUPLE, made, count, NULL));
+        ct_bulk_trace_keep_failures(tr, &b->scope,
+                                    ct_bulk_abstract_parts(tr->builder, ABSTRACT_TUPLE, made, count, NULL));
     for (uint32_t i = 0; b->guarded && i < b->scope.bindings.checks.count; i++) {
         CtBulk *failed = ct_bulk_trace_name(tr, "b", any(tr, b->scope.bindings.checks.items[i]->as.check.test));
         still = ct_bulk_trace_both(tr, still, ct_bulk_trace_not(tr, failed));
@@ -226,7 +228,7 @@ static bool is_outside(Closing *c, const CtBulk *t) {
 }
 
 static CtBulk *element_param(Closing *c, CtBulk *array) {
-    CtBulkRoom *r = c->tr->room;
+    CtBulkBuilder *r = c->tr->builder;
     for (uint32_t k = 0; k < c->arrays.count; k++) {
         CtBulk *known = c->arrays.items[k];
         bool same =
@@ -243,13 +245,13 @@ static CtBulk *element_param(Closing *c, CtBulk *array) {
 /* index xs (i ::: ix), with the loop's index, is index x ix of the element x. */
 static CtBulk *close_elements(void *data, CtBulk *t) {
     Closing *c = data;
-    CtBulkRoom *r = c->tr->room;
+    CtBulkBuilder *r = c->tr->builder;
     t = ct_bulk_map(r, t, close_elements, c);
     const CtIndexing *f = &t->as.move.f;
     if (t->kind != BULK_INDEX || f->count == 0 || !is_index_var(c, f->ix[0]) || !is_outside(c, t->as.move.t)) return t;
     if (t->as.move.t->shape.sizes[0] < c->size) return t;
     CtBulk *x = element_param(c, t->as.move.t);
-    return f->count == 1 ? x : ct_bulk_index(r, x, f->ix + 1, f->count - 1, f->live, t->span);
+    return f->count == 1 ? x : ct_bulk_index(r, x, f->ix + 1, f->count - 1, f->live, t->range);
 }
 
 static void bind_inside(Closing *c, const CtBulk *t) {
@@ -264,7 +266,7 @@ static void bind_inside(Closing *c, const CtBulk *t) {
 static CtBulk *find_captured(void *data, CtBulk *t) {
     Closing *c = data;
     bind_inside(c, t);
-    if (t->kind != BULK_VAR) return ct_bulk_map(c->tr->room, t, find_captured, c);
+    if (t->kind != BULK_VAR) return ct_bulk_map(c->tr->builder, t, find_captured, c);
     if (is_index_var(c, t) || !is_outside(c, t) || ct_map_has(&c->captured, ct_key(t->as.var))) return t;
     ct_map_set(c->tr->arena, &c->captured, ct_key(t->as.var), t);
     ct_push(c->tr->arena, &c->fixed, t->as.var);
@@ -274,26 +276,26 @@ static CtBulk *find_captured(void *data, CtBulk *t) {
 /* An array's first elements, as many as there are steps. */
 static CtBulk *first_rows(Tracer *tr, CtBulk *array, int64_t size) {
     if (array->shape.sizes[0] == size) return array;
-    CtBulkVar *i = ct_bulk_new_var(tr->room, "i", ELEMENT_INT, ct_bulk_trace_scalar());
-    CtBulk *at = ct_bulk_var(tr->room, i);
+    CtBulkVar *i = ct_bulk_new_var(tr->builder, "i", ELEMENT_INT, ct_bulk_trace_scalar());
+    CtBulk *at = ct_bulk_var(tr->builder, i);
     CtShape shape = ct_bulk_shape_cons(tr->arena, size, ct_bulk_shape_tail(array->shape, 1));
     CtIndexing f = {.vars = &i, .var_count = 1, .ix = &at, .count = 1};
-    return ct_bulk_trace_name(tr, "xs", ct_bulk_gather(tr->room, shape, array, f, array->span));
+    return ct_bulk_trace_name(tr, "xs", ct_bulk_gather(tr->builder, shape, array, f, array->range));
 }
 
-static void add_terms(Tracer *tr, const CtStand *s, Terms *out) {
+static void add_terms(Tracer *tr, const CtAbstract *s, Terms *out) {
     CtBulk *t = ct_bulk_trace_term(tr, s);
     if (t != NULL) ct_push(tr->arena, &out->items, t);
-    if (s->kind == STAND_ROWS) add_terms(tr, s->as.rows.element, out);
-    if (t != NULL || (s->kind != STAND_TUPLE && s->kind != STAND_DATA && s->kind != STAND_LIST)) return;
+    if (s->kind == ABSTRACT_ROWS) add_terms(tr, s->as.rows.element, out);
+    if (t != NULL || (s->kind != ABSTRACT_TUPLE && s->kind != ABSTRACT_DATA && s->kind != ABSTRACT_LIST)) return;
     for (uint32_t i = 0; i < s->as.of.count; i++) add_terms(tr, s->as.of.parts[i], out);
 }
 
 /* The terms of `s` where `state` has some: in the order of the state's leaves. */
-static void add_leaves(Tracer *tr, const CtStand *state, const CtStand *s, Terms *out) {
-    if (state->kind == STAND_TERM) ct_push(tr->arena, &out->items, ct_bulk_trace_term(tr, s));
-    if (state->kind == STAND_ROWS) add_leaves(tr, state->as.rows.element, s->as.rows.element, out);
-    if (state->kind != STAND_TUPLE && state->kind != STAND_DATA && state->kind != STAND_LIST) return;
+static void add_leaves(Tracer *tr, const CtAbstract *state, const CtAbstract *s, Terms *out) {
+    if (state->kind == ABSTRACT_TERM) ct_push(tr->arena, &out->items, ct_bulk_trace_term(tr, s));
+    if (state->kind == ABSTRACT_ROWS) add_leaves(tr, state->as.rows.element, s->as.rows.element, out);
+    if (state->kind != ABSTRACT_TUPLE && state->kind != ABSTRACT_DATA && state->kind != ABSTRACT_LIST) return;
     for (uint32_t i = 0; i < state->as.of.count; i++) add_leaves(tr, state->as.of.parts[i], s->as.of.parts[i], out);
 }
 
@@ -304,7 +306,7 @@ typedef struct Needs {
 
 static CtBulk *need(void *data, CtBulk *t) {
     Needs *n = data;
-    if (t->kind != BULK_VAR) return ct_bulk_map(n->tr->room, t, need, n);
+    if (t->kind != BULK_VAR) return ct_bulk_map(n->tr->builder, t, need, n);
     ct_map_set(n->tr->arena, &n->vars, ct_key(t->as.var), t);
     return t;
 }
@@ -345,7 +347,7 @@ static Closed close_loop(Tracer *tr, Body *b, int64_t size, const Terms *start, 
     for (uint32_t i = 0; i < body->terms.count; i++) find_captured(&c, body->terms.items[i]);
     for (uint32_t i = 0; i < results.items.count; i++) find_captured(&c, results.items.items[i]);
     CtBulkLoopParams count = {states, c.elements.count, c.fixed.count};
-    CtBulkLoop *loop = ct_bulk_new_loop(tr->room, size, count, outputs->items.count);
+    CtBulkLoop *loop = ct_bulk_new_loop(tr->builder, size, count, outputs->items.count);
     CtBulk **args = CT_NEW_ARRAY(tr->arena, CtBulk *, ct_bulk_loop_params(loop) + 1);
     loop->index = b->index;
     for (uint32_t i = 0; i < states; i++, k++) {
@@ -358,7 +360,7 @@ static Closed close_loop(Tracer *tr, Body *b, int64_t size, const Terms *start, 
     }
     for (uint32_t i = 0; i < c.fixed.count; i++, k++) {
         loop->params[k] = c.fixed.items[i];
-        args[k] = ct_bulk_var(tr->room, c.fixed.items[i]);
+        args[k] = ct_bulk_var(tr->builder, c.fixed.items[i]);
     }
     for (uint32_t i = 0; i < results.items.count; i++) loop->results[i] = results.items.items[i];
     ct_bulk_trace_add_bindings(tr, body, loop);
@@ -375,28 +377,29 @@ typedef struct Results {
 static CtBulk *result_leaf(Tracer *tr, void *data, CtBulk *t) {
     Results *results = data;
     (void)t;
-    CtBulk *made = ct_bulk_loop(tr->room, results->made->loop, results->made->args, results->next++);
+    CtBulk *made = ct_bulk_loop(tr->builder, results->made->loop, results->made->args, results->next++);
     return ct_bulk_trace_name(tr, "s", made);
 }
 
 static void push_checks(Tracer *tr, const Body *b, Results *results) {
     for (uint32_t i = 0; i < b->scope.bindings.checks.count; i++) {
         const CtBulk *check = b->scope.bindings.checks.items[i];
-        CtBulk *test = result_leaf(tr, results, NULL), *nothing = ct_bulk_real(tr->room, 0.0, ct_bulk_trace_scalar());
+        CtBulk *test = result_leaf(tr, results, NULL),
+               *nothing = ct_bulk_real(tr->builder, 0.0, ct_bulk_trace_scalar());
         ct_push(tr->arena, &ct_bulk_trace_scope(tr, test)->bindings.checks,
-                ct_bulk_check(tr->room, test, check->as.check.code, check->as.check.text, check->span, nothing));
+                ct_bulk_check(tr->builder, test, check->as.check.code, check->as.check.text, check->range, nothing));
     }
 }
 
 /* A body that has been traced with the state that it keeps, as a loop. */
-static CtStand *looped(Tracer *tr, const Fold *fold, CtStand *start, Body *b) {
+static CtAbstract *looped(Tracer *tr, const Fold *fold, CtAbstract *start, Body *b) {
     Terms first = {{0}}, next = {{0}}, outputs = {{0}};
-    CtStand *output = b->step.output != NULL ? ct_bulk_trace_unknown(tr, b->step.output) : NULL;
+    CtAbstract *output = b->step.output != NULL ? ct_bulk_trace_unknown(tr, b->step.output) : NULL;
     if (output != NULL && !ct_bulk_trace_has_terms_only(output)) return NULL;
     add_leaves(tr, b->state, start, &first);
     add_leaves(tr, b->state, b->step.next, &next);
     if (b->guarded) {
-        ct_push(tr->arena, &first.items, ct_bulk_bool(tr->room, true, ct_bulk_trace_scalar()));
+        ct_push(tr->arena, &first.items, ct_bulk_bool(tr->builder, true, ct_bulk_trace_scalar()));
         ct_push(tr->arena, &next.items, b->still);
     }
     if (output != NULL) add_terms(tr, output, &outputs);
@@ -404,51 +407,53 @@ static CtStand *looped(Tracer *tr, const Fold *fold, CtStand *start, Body *b) {
         ct_push(tr->arena, &outputs.items, b->scope.bindings.checks.items[i]->as.check.test);
     Closed made = close_loop(tr, b, fold->size, &first, &next, &outputs);
     Results results = {&made, 0};
-    CtStand *last = ct_bulk_trace_leaves(tr, b->state, result_leaf, &results);
+    CtAbstract *last = ct_bulk_trace_leaves(tr, b->state, result_leaf, &results);
     if (b->guarded) results.next++;
-    CtStand *all = NULL;
-    if (output != NULL) all = ct_bulk_trace_array_of(tr, fold->size, ct_bulk_trace_leaves(tr, output, result_leaf, &results));
+    CtAbstract *all = NULL;
+    if (output != NULL)
+        all = ct_bulk_trace_array_of(tr, fold->size, ct_bulk_trace_leaves(tr, output, result_leaf, &results));
     push_checks(tr, b, &results);
     return finished(tr, fold, last, all);
 }
 
 /* NULL when it is no loop; a refusal may say why. */
-static CtStand *as_loop(Tracer *tr, Fold *fold, CtStand *start) {
+static CtAbstract *as_loop(Tracer *tr, Fold *fold, CtAbstract *start) {
     CtTraceMark before = ct_bulk_trace_mark(tr);
-    CtStand *state = start, *made = NULL;
+    CtAbstract *state = start, *made = NULL;
     Body b = {.guarded = false};
     for (bool again = true; again;) {
         ct_bulk_trace_go_back(tr, &before);
         trace_body(tr, fold, state, &b);
-        if (ct_bulk_trace_refused(tr) || b.step.next == NULL || b.step.next->kind == STAND_FAILURE) return NULL;
+        if (ct_bulk_trace_refused(tr) || b.step.next == NULL || b.step.next->kind == ABSTRACT_FAILURE) return NULL;
         again = false;
         state = join(tr, state, b.step.next, &again);
         if (state == NULL) return NULL;
         if (!again && !b.guarded && b.scope.bindings.checks.count > 0) b.guarded = again = true;
     }
     if (fold->tail != NULL) fold->size = fold->tail->steps = fold->tail->counting.turn;
-    if (fold->tail != NULL && (fold->size <= CT_FEW_TURNS || fold->size == INT64_MAX)) return NULL;
+    if (fold->tail != NULL && (fold->size <= CT_FEW_ITERATIONS || fold->size == INT64_MAX)) return NULL;
     made = looped(tr, fold, start, &b);
     return made;
 }
 
-CtStand *ct_bulk_trace_tail_loop(Tracer *tr, CtTail *tail, CtStand *start) {
-    Fold fold = {.kind = FOLD_LAST, .span = tail->span, .tail = tail};
+CtAbstract *ct_bulk_trace_tail_loop(Tracer *tr, CtTail *tail, CtAbstract *start) {
+    Fold fold = {.kind = FOLD_LAST, .range = tail->range, .tail = tail};
     return as_loop(tr, &fold, start);
 }
 
-CtStand *ct_bulk_trace_fold(Tracer *tr, CtFoldKind kind, CtStand *f, CtStand *start, CtStand *xs, CtSpan span) {
-    Fold fold = {kind, f, xs, ct_bulk_trace_size(xs), span, NULL};
-    CtBulkRefusal why = {span, NULL};
-    if (ct_bulk_trace_refused(tr)) return ct_bulk_abstract_new(tr->room, STAND_FAILURE);
-    if (fold.size > 1 && xs->kind != STAND_LIST) {
+CtAbstract *ct_bulk_trace_fold(Tracer *tr, CtFoldKind kind, CtAbstract *f, CtAbstract *start, CtAbstract *xs,
+                               CtSourceRange range) {
+    Fold fold = {kind, f, xs, ct_bulk_trace_size(xs), range, NULL};
+    CtBulkRefusal why = {range, NULL};
+    if (ct_bulk_trace_refused(tr)) return ct_bulk_abstract_new(tr->builder, ABSTRACT_FAILURE);
+    if (fold.size > 1 && xs->kind != ABSTRACT_LIST) {
         CtTraceMark before = ct_bulk_trace_mark(tr);
-        CtStand *made = as_loop(tr, &fold, start);
+        CtAbstract *made = as_loop(tr, &fold, start);
         if (made != NULL) return made;
         why = *tr->refusal;
         ct_bulk_trace_go_back(tr, &before);
     }
     if (fold.size <= MAX_UNROLLED) return unrolled(tr, &fold, start);
-    if (why.what != NULL) return ct_bulk_trace_refuse(tr, why.span, why.what);
-    return ct_bulk_trace_refuse(tr, span, "a fold or scan over more than 1000 elements whose state changes its form");
+    if (why.what != NULL) return ct_bulk_trace_refuse(tr, why.range, why.what);
+    return ct_bulk_trace_refuse(tr, range, "a fold or scan over more than 1000 elements whose state changes its form");
 }

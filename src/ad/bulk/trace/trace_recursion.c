@@ -13,17 +13,17 @@
 
 enum { LARGEST = 1 << 30 }; /* of first value and slope, so that nothing wraps */
 
-static CtStand *counter(Tracer *tr, int64_t base, int64_t slope, CtCounting *of) {
-    if (slope == 0) return ct_bulk_abstract_known(tr->room, base);
-    CtStand *made = ct_bulk_abstract_new(tr->room, STAND_COUNTER);
+static CtAbstract *counter(Tracer *tr, int64_t base, int64_t slope, CtCounting *of) {
+    if (slope == 0) return ct_bulk_abstract_known(tr->builder, base);
+    CtAbstract *made = ct_bulk_abstract_new(tr->builder, ABSTRACT_COUNTER);
     made->as.counter.base = base;
     made->as.counter.slope = slope;
     made->as.counter.of = of;
     return made;
 }
 
-CtBulk *ct_bulk_trace_counter_term(Tracer *tr, const CtStand *s) {
-    CtBulkRoom *r = tr->room;
+CtBulk *ct_bulk_trace_counter_term(Tracer *tr, const CtAbstract *s) {
+    CtBulkBuilder *r = tr->builder;
     CtShape scalar = ct_bulk_trace_scalar();
     int64_t base = s->as.counter.base, slope = s->as.counter.slope;
     CtBulk *t = ct_bulk_var(r, s->as.counter.of->index);
@@ -39,8 +39,8 @@ typedef struct Line {
     int64_t base, slope;
 } Line;
 
-static Line line_of(const CtStand *s) {
-    if (s->kind == STAND_KNOWN) return (Line){s->as.known, 0};
+static Line line_of(const CtAbstract *s) {
+    if (s->kind == ABSTRACT_KNOWN) return (Line){s->as.known, 0};
     return (Line){s->as.counter.base, s->as.counter.slope};
 }
 
@@ -60,9 +60,9 @@ static int64_t turn_of_zero(Line d) {
     return d.base % d.slope == 0 && -(d.base / d.slope) > 0 ? -(d.base / d.slope) : INT64_MAX;
 }
 
-CtStand *ct_bulk_trace_counter_prim(Tracer *tr, CtPrim prim, const CtStand *a, const CtStand *b) {
-    CtCounting *of = a->kind == STAND_COUNTER ? a->as.counter.of : b != NULL ? b->as.counter.of : NULL;
-    bool both = b != NULL && a->kind == STAND_COUNTER && b->kind == STAND_COUNTER;
+CtAbstract *ct_bulk_trace_counter_prim(Tracer *tr, CtPrim prim, const CtAbstract *a, const CtAbstract *b) {
+    CtCounting *of = a->kind == ABSTRACT_COUNTER ? a->as.counter.of : b != NULL ? b->as.counter.of : NULL;
+    bool both = b != NULL && a->kind == ABSTRACT_COUNTER && b->kind == ABSTRACT_COUNTER;
     Line x = line_of(a), y = b != NULL ? line_of(b) : (Line){0, 0}, d = {x.base - y.base, x.slope - y.slope};
     if (!is_small(x) || !is_small(y) || (both && a->as.counter.of != b->as.counter.of)) return NULL;
     int64_t turn;
@@ -89,11 +89,11 @@ CtStand *ct_bulk_trace_counter_prim(Tracer *tr, CtPrim prim, const CtStand *a, c
     return ct_bulk_trace_known_bool(tr, holds);
 }
 
-static CtStand *without_counters(Tracer *tr, CtStand *s) {
-    if (s->kind == STAND_COUNTER) return ct_bulk_abstract_term(tr->room, ct_bulk_trace_counter_term(tr, s));
-    bool structured = s->kind == STAND_TUPLE || s->kind == STAND_DATA || s->kind == STAND_LIST;
+static CtAbstract *without_counters(Tracer *tr, CtAbstract *s) {
+    if (s->kind == ABSTRACT_COUNTER) return ct_bulk_abstract_term(tr->builder, ct_bulk_trace_counter_term(tr, s));
+    bool structured = s->kind == ABSTRACT_TUPLE || s->kind == ABSTRACT_DATA || s->kind == ABSTRACT_LIST;
     if (!structured) return s;
-    CtStand *made = ct_bulk_abstract_parts(tr->room, s->kind, s->as.of.parts, s->as.of.count, s->as.of.con);
+    CtAbstract *made = ct_bulk_abstract_parts(tr->builder, s->kind, s->as.of.parts, s->as.of.count, s->as.of.con);
     for (uint32_t i = 0; i < made->as.of.count; i++) made->as.of.parts[i] = without_counters(tr, s->as.of.parts[i]);
     return made;
 }
@@ -101,7 +101,7 @@ static CtStand *without_counters(Tracer *tr, CtStand *s) {
 /* ---- the call in a tail position ---- */
 
 /* Whether a call in a tail position of the body is one of f. */
-static bool has_own_call(const CtStand *f, const CtCore *core) {
+static bool has_own_call(const CtAbstract *f, const CtCore *core) {
     switch (core->kind) {
     case CORE_LET:
     case CORE_UNPACK: return has_own_call(f, core->as.let.body);
@@ -117,7 +117,7 @@ static bool has_own_call(const CtStand *f, const CtCore *core) {
         if (fun->kind != CORE_VAR) return false;
         for (const Env *env = f->as.closure.env; env != NULL; env = env->outer)
             if (env->var == fun->as.var)
-                return env->value != NULL && env->value->kind == STAND_CLOSURE &&
+                return env->value != NULL && env->value->kind == ABSTRACT_CLOSURE &&
                        env->value->as.closure.lam == f->as.closure.lam;
         return false;
     }
@@ -125,54 +125,54 @@ static bool has_own_call(const CtStand *f, const CtCore *core) {
     }
 }
 
-static CtStand **tail_step(Tracer *tr, const CtTail *tail, const Env *env, CtCore *core);
+static CtAbstract **tail_step(Tracer *tr, const CtTail *tail, const Env *env, CtCore *core);
 
-static CtStand **tail_choice(Tracer *tr, const CtTail *tail, const Env *env, CtCore *core) {
+static CtAbstract **tail_choice(Tracer *tr, const CtTail *tail, const Env *env, CtCore *core) {
     CtBranches b = ct_bulk_trace_branches(tr, env, core);
     if (b.taken != NULL) return tail_step(tr, tail, b.env, b.taken);
     if (b.test == NULL) return NULL;
     CtBulk *live = tr->live;
     tr->live = ct_bulk_trace_both(tr, live, b.test);
-    CtStand **left = tail_step(tr, tail, env, b.yes);
+    CtAbstract **left = tail_step(tr, tail, env, b.yes);
     tr->live = ct_bulk_trace_both(tr, live, ct_bulk_trace_not(tr, b.test));
-    CtStand **right = left == NULL || ct_bulk_trace_refused(tr) ? NULL : tail_step(tr, tail, env, b.no);
+    CtAbstract **right = left == NULL || ct_bulk_trace_refused(tr) ? NULL : tail_step(tr, tail, env, b.no);
     tr->live = live;
     if (right == NULL || ct_bulk_trace_refused(tr)) return NULL;
     if (left == tail->fails || right == tail->fails) return left == tail->fails ? right : left;
     for (uint32_t p = 0; p < tail->count; p++) {
-        bool same = left[p]->kind == STAND_COUNTER && right[p]->kind == STAND_COUNTER &&
+        bool same = left[p]->kind == ABSTRACT_COUNTER && right[p]->kind == ABSTRACT_COUNTER &&
                     left[p]->as.counter.base == right[p]->as.counter.base &&
                     left[p]->as.counter.slope == right[p]->as.counter.slope;
-        if (!same) left[p] = ct_bulk_trace_merge(tr, b.test, left[p], right[p], core->span);
+        if (!same) left[p] = ct_bulk_trace_merge(tr, b.test, left[p], right[p], core->range);
     }
     return left;
 }
 
-static CtStand **tail_step(Tracer *tr, const CtTail *tail, const Env *env, CtCore *core) {
+static CtAbstract **tail_step(Tracer *tr, const CtTail *tail, const Env *env, CtCore *core) {
     core = ct_bulk_trace_bindings(tr, &env, core);
     if (core == NULL) return NULL;
     if (core->kind == CORE_CASE) return tail_choice(tr, tail, env, core);
-    if (core->kind == CORE_FAIL && ct_bulk_trace_eval(tr, env, core)->kind == STAND_FAILURE) return tail->fails;
+    if (core->kind == CORE_FAIL && ct_bulk_trace_eval(tr, env, core)->kind == ABSTRACT_FAILURE) return tail->fails;
     if (core->kind != CORE_APP) return NULL;
-    const CtStand *f = ct_bulk_trace_eval(tr, env, core->as.call.of.fun);
-    bool is_own = f->kind == STAND_CLOSURE && f->as.closure.lam == tail->f->as.closure.lam &&
+    const CtAbstract *f = ct_bulk_trace_eval(tr, env, core->as.call.of.fun);
+    bool is_own = f->kind == ABSTRACT_CLOSURE && f->as.closure.lam == tail->f->as.closure.lam &&
                   f->as.closure.env == tail->f->as.closure.env;
     if (!is_own) return NULL;
-    CtStand **args = CT_NEW_ARRAY(tr->arena, CtStand *, tail->count + 1);
+    CtAbstract **args = CT_NEW_ARRAY(tr->arena, CtAbstract *, tail->count + 1);
     for (uint32_t p = 0; p < tail->count; p++) {
         args[p] = ct_bulk_trace_eval(tr, env, core->as.call.args[p]);
-        if (args[p]->kind == STAND_FAILURE) return NULL;
+        if (args[p]->kind == ABSTRACT_FAILURE) return NULL;
     }
     return ct_bulk_trace_refused(tr) ? NULL : args;
 }
 
 /* What a function calls itself with; NULL when it does not do so whatever numbers are. */
-static CtStand **own_call(Tracer *tr, const CtTail *tail, CtStand *const *args) {
+static CtAbstract **own_call(Tracer *tr, const CtTail *tail, CtAbstract *const *args) {
     const CtLam *lam = tail->f->as.closure.lam;
     const Env *env = tail->f->as.closure.env;
     for (uint32_t i = 0; i < tail->count; i++) env = ct_bulk_trace_bind(tr, env, lam->params[i], args[i]);
     tr->depth++;
-    CtStand **next = tail_step(tr, tail, env, lam->body);
+    CtAbstract **next = tail_step(tr, tail, env, lam->body);
     tr->depth--;
     return next != tail->fails ? next : NULL;
 }
@@ -180,12 +180,12 @@ static CtStand **own_call(Tracer *tr, const CtTail *tail, CtStand *const *args) 
 /* ---- the arguments of the call ---- */
 
 /* Which arguments are counters, by what the function calls itself with at first. */
-static bool find_counters(Tracer *tr, CtTail *tail, CtStand *const *args) {
-    CtStand **next = own_call(tr, tail, args);
+static bool find_counters(Tracer *tr, CtTail *tail, CtAbstract *const *args) {
+    CtAbstract **next = own_call(tr, tail, args);
     bool some = false;
     if (next == NULL || ct_bulk_trace_refused(tr)) return false;
     for (uint32_t p = 0; p < tail->count; p++) {
-        bool known = args[p]->kind == STAND_KNOWN && next[p]->kind == STAND_KNOWN;
+        bool known = args[p]->kind == ABSTRACT_KNOWN && next[p]->kind == ABSTRACT_KNOWN;
         tail->slopes[p] = known ? next[p]->as.known - args[p]->as.known : 0;
         tail->bases[p] = known ? args[p]->as.known : 0;
         if (tail->slopes[p] != 0 && !is_small((Line){tail->bases[p], tail->slopes[p]})) return false;
@@ -195,39 +195,39 @@ static bool find_counters(Tracer *tr, CtTail *tail, CtStand *const *args) {
 }
 
 /* The arguments that are no counters. */
-static CtStand *state_of(Tracer *tr, const CtTail *tail, CtStand *const *args) {
-    CtStand **parts = CT_NEW_ARRAY(tr->arena, CtStand *, tail->count + 1);
+static CtAbstract *state_of(Tracer *tr, const CtTail *tail, CtAbstract *const *args) {
+    CtAbstract **parts = CT_NEW_ARRAY(tr->arena, CtAbstract *, tail->count + 1);
     uint32_t count = 0;
     for (uint32_t p = 0; p < tail->count; p++)
         if (tail->slopes[p] == 0) parts[count++] = args[p];
-    return ct_bulk_abstract_parts(tr->room, STAND_TUPLE, parts, count, NULL);
+    return ct_bulk_abstract_parts(tr->builder, ABSTRACT_TUPLE, parts, count, NULL);
 }
 
 /* All arguments, from the counters at a step and the state. */
-static CtStand **all_args(Tracer *tr, const CtTail *tail, const CtStand *state, int64_t step, CtCounting *of) {
-    CtStand **args = CT_NEW_ARRAY(tr->arena, CtStand *, tail->count + 1);
+static CtAbstract **all_args(Tracer *tr, const CtTail *tail, const CtAbstract *state, int64_t step, CtCounting *of) {
+    CtAbstract **args = CT_NEW_ARRAY(tr->arena, CtAbstract *, tail->count + 1);
     for (uint32_t p = 0, k = 0; p < tail->count; p++) {
         if (tail->slopes[p] == 0)
             args[p] = state->as.of.parts[k++];
         else if (of != NULL)
             args[p] = counter(tr, tail->bases[p], tail->slopes[p], of);
         else
-            args[p] = ct_bulk_abstract_known(tr->room, tail->bases[p] + tail->slopes[p] * step);
+            args[p] = ct_bulk_abstract_known(tr->builder, tail->bases[p] + tail->slopes[p] * step);
     }
     return args;
 }
 
-CtStand *ct_bulk_trace_tail_body(Tracer *tr, CtTail *tail, CtStand *state, CtBulkVar *index) {
+CtAbstract *ct_bulk_trace_tail_body(Tracer *tr, CtTail *tail, CtAbstract *state, CtBulkVar *index) {
     tail->counting = (CtCounting){index, INT64_MAX};
-    CtStand **next = own_call(tr, tail, all_args(tr, tail, state, 0, &tail->counting));
+    CtAbstract **next = own_call(tr, tail, all_args(tr, tail, state, 0, &tail->counting));
     if (next == NULL || ct_bulk_trace_refused(tr)) return NULL;
     for (uint32_t p = 0; p < tail->count; p++) {
-        const CtStand *s = next[p];
+        const CtAbstract *s = next[p];
         if (tail->slopes[p] == 0) {
             next[p] = without_counters(tr, next[p]);
             continue;
         }
-        bool goes_on = s->kind == STAND_COUNTER && s->as.counter.slope == tail->slopes[p] &&
+        bool goes_on = s->kind == ABSTRACT_COUNTER && s->as.counter.slope == tail->slopes[p] &&
                        s->as.counter.base == tail->bases[p] + tail->slopes[p];
         if (goes_on) continue;
         tail->other = p + 1;
@@ -236,18 +236,19 @@ CtStand *ct_bulk_trace_tail_body(Tracer *tr, CtTail *tail, CtStand *state, CtBul
     return state_of(tr, tail, next);
 }
 
-CtStand *ct_bulk_trace_tail(Tracer *tr, CtStand *f, CtStand *const *args, uint32_t count, CtSpan span) {
+CtAbstract *ct_bulk_trace_tail(Tracer *tr, CtAbstract *f, CtAbstract *const *args, uint32_t count,
+                               CtSourceRange range) {
     const CtLam *lam = f->as.closure.lam;
-    CtTail tail = {.f = f, .count = count, .span = span};
+    CtTail tail = {.f = f, .count = count, .range = range};
     if (ct_bulk_trace_refused(tr) || !has_own_call(f, lam->body) || ct_map_has(&tr->unrolled, ct_key(lam))) return NULL;
     tail.slopes = CT_NEW_ARRAY(tr->arena, int64_t, count + 1);
     tail.bases = CT_NEW_ARRAY(tr->arena, int64_t, count + 1);
-    tail.fails = CT_NEW_ARRAY(tr->arena, CtStand *, 1);
+    tail.fails = CT_NEW_ARRAY(tr->arena, CtAbstract *, 1);
     CtTraceMark before = ct_bulk_trace_mark(tr);
     bool counts = find_counters(tr, &tail, args);
     ct_bulk_trace_go_back(tr, &before);
     if (!counts) return NULL;
-    CtStand *last = NULL;
+    CtAbstract *last = NULL;
     for (bool again = true; again;) {
         tail.steps = tail.other = 0;
         last = ct_bulk_trace_tail_loop(tr, &tail, state_of(tr, &tail, args));
@@ -255,8 +256,8 @@ CtStand *ct_bulk_trace_tail(Tracer *tr, CtStand *f, CtStand *const *args, uint32
         if (again) tail.slopes[tail.other - 1] = 0; /* a number that changes in another way is part of the state */
         if (last == NULL) ct_bulk_trace_go_back(tr, &before);
     }
-    bool few = tail.steps > 0 && tail.steps <= CT_FEW_TURNS;
+    bool few = tail.steps > 0 && tail.steps <= CT_FEW_ITERATIONS;
     if (last == NULL && !few) ct_map_set(tr->arena, &tr->unrolled, ct_key(lam), tr);
     if (last == NULL) return NULL;
-    return ct_bulk_trace_apply(tr, f, all_args(tr, &tail, last, tail.steps, NULL), count, span);
+    return ct_bulk_trace_apply(tr, f, all_args(tr, &tail, last, tail.steps, NULL), count, range);
 }

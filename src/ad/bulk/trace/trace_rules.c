@@ -13,23 +13,23 @@ typedef struct Terms {
 
 typedef struct Call {
     Tracer *tr;
-    CtSpan span;
+    CtSourceRange range;
     bool by_tangent;
     CtFresh point, linear; /* variables for the reals of the point; for what the rule is linear in */
-    CtStand *x;
+    CtAbstract *x;
     Scope function, rule;
-    CtStand *value; /* the function's */
-    Terms results;  /* of the rule: for each term of the value, and then what is linear */
+    CtAbstract *value; /* the function's */
+    Terms results;     /* of the rule: for each term of the value, and then what is linear */
 } Call;
 
 /* ---- the rule's results ---- */
 
 static void misfit(Call *c, const char *text) {
-    ct_bulk_trace_check(c->tr, ct_bulk_bool(c->tr->room, true, ct_bulk_trace_scalar()), CT_E0504, text, c->span);
+    ct_bulk_trace_check(c->tr, ct_bulk_bool(c->tr->builder, true, ct_bulk_trace_scalar()), CT_E0504, text, c->range);
 }
 
 static CtBulk *any_value(Call *c, const CtBulk *like) {
-    CtBulkRoom *r = c->tr->room;
+    CtBulkBuilder *r = c->tr->builder;
     switch (like->element) {
     case ELEMENT_REAL: return ct_bulk_real(r, -0.0, like->shape);
     case ELEMENT_INT: return ct_bulk_int(r, 0, like->shape);
@@ -39,8 +39,8 @@ static CtBulk *any_value(Call *c, const CtBulk *like) {
 }
 
 /* What stands in `s` where `like` has terms; false when they differ in form. */
-static bool take_terms(Call *c, const CtStand *like, CtStand *s, Terms *out) {
-    if (like->kind == STAND_TERM) {
+static bool take_terms(Call *c, const CtAbstract *like, CtAbstract *s, Terms *out) {
+    if (like->kind == ABSTRACT_TERM) {
         CtBulk *t = ct_bulk_trace_term(c->tr, s);
         bool empty = t == NULL && ct_bulk_shape_count(like->as.term->shape) == 0 && ct_bulk_trace_length_at(s, 0) == 0;
         if (empty) t = any_value(c, like->as.term);
@@ -48,13 +48,14 @@ static bool take_terms(Call *c, const CtStand *like, CtStand *s, Terms *out) {
         ct_push(c->tr->arena, &out->items, t);
         return ct_bulk_shape_equal(t->shape, like->as.term->shape);
     }
-    if (ct_bulk_trace_term(c->tr, like) != NULL) return ct_bulk_trace_term(c->tr, s) != NULL; /* known: the function's */
-    if (like->kind == STAND_ROWS)
-        return s->kind == STAND_ROWS && s->as.rows.size == like->as.rows.size &&
+    if (ct_bulk_trace_term(c->tr, like) != NULL)
+        return ct_bulk_trace_term(c->tr, s) != NULL; /* known: the function's */
+    if (like->kind == ABSTRACT_ROWS)
+        return s->kind == ABSTRACT_ROWS && s->as.rows.size == like->as.rows.size &&
                take_terms(c, like->as.rows.element, s->as.rows.element, out);
-    if (like->kind == STAND_LIST && like->as.of.count == 0) return ct_bulk_trace_length_at(s, 0) == 0;
+    if (like->kind == ABSTRACT_LIST && like->as.of.count == 0) return ct_bulk_trace_length_at(s, 0) == 0;
     if (like->kind != s->kind) return false;
-    if (like->kind != STAND_TUPLE && like->kind != STAND_DATA && like->kind != STAND_LIST) return true;
+    if (like->kind != ABSTRACT_TUPLE && like->kind != ABSTRACT_DATA && like->kind != ABSTRACT_LIST) return true;
     if (like->as.of.con != s->as.of.con || like->as.of.count != s->as.of.count) return false;
     for (uint32_t i = 0; i < like->as.of.count; i++)
         if (!take_terms(c, like->as.of.parts[i], s->as.of.parts[i], out)) return false;
@@ -63,12 +64,12 @@ static bool take_terms(Call *c, const CtStand *like, CtStand *s, Terms *out) {
 
 /* The terms of `like`, from `s`: all of them or, with `reals`, those of real numbers. What has another form is an
  * error, what never comes is any value. */
-static bool add_results(Call *c, const CtStand *like, CtStand *s, bool reals, const char *mismatch) {
+static bool add_results(Call *c, const CtAbstract *like, CtAbstract *s, bool reals, const char *mismatch) {
     CtLeaves leaves = {0};
     Terms found = {{0}};
     ct_bulk_abstract_leaves(c->tr->arena, like, &leaves);
-    bool fits = s->kind != STAND_FAILURE && take_terms(c, like, s, &found);
-    if (!fits && s->kind != STAND_FAILURE) misfit(c, mismatch);
+    bool fits = s->kind != ABSTRACT_FAILURE && take_terms(c, like, s, &found);
+    if (!fits && s->kind != ABSTRACT_FAILURE) misfit(c, mismatch);
     for (uint32_t k = 0; k < leaves.terms.count; k++) {
         CtBulk *leaf = leaves.terms.items[k];
         if (reals && leaf->element != ELEMENT_REAL) continue;
@@ -87,26 +88,28 @@ static CtBulk *cotangent_leaf(Tracer *tr, void *data, CtBulk *t) {
     Cotangent *of = data;
     CtBulk *value = of->c->results.items.items[of->next++];
     if (t->element != ELEMENT_REAL) return value;
-    CtStand *dy = ct_bulk_trace_fresh(tr, ct_bulk_abstract_term(tr->room, t), &of->c->linear);
+    CtAbstract *dy = ct_bulk_trace_fresh(tr, ct_bulk_abstract_term(tr->builder, t), &of->c->linear);
     return dy->as.term;
 }
 
-static CtStand *part_of(CtStand *pair, uint32_t k) { return pair->kind == STAND_TUPLE ? pair->as.of.parts[k] : pair; }
-
-static CtStand *run_function(Call *c, CtStand *f) { return ct_bulk_trace_apply(c->tr, f, &c->x, 1, c->span); }
-
-/* The results, as parts of one structure. */
-static CtStand *together(Call *c) {
-    CtStand **parts = CT_NEW_ARRAY(c->tr->arena, CtStand *, c->results.items.count + 1);
-    for (uint32_t k = 0; k < c->results.items.count; k++)
-        parts[k] = ct_bulk_abstract_term(c->tr->room, c->results.items.items[k]);
-    return ct_bulk_abstract_parts(c->tr->room, STAND_TUPLE, parts, c->results.items.count, NULL);
+static CtAbstract *part_of(CtAbstract *pair, uint32_t k) {
+    return pair->kind == ABSTRACT_TUPLE ? pair->as.of.parts[k] : pair;
 }
 
-static CtStand *run_rule(Call *c, CtStand *rule) {
+static CtAbstract *run_function(Call *c, CtAbstract *f) { return ct_bulk_trace_apply(c->tr, f, &c->x, 1, c->range); }
+
+/* The results, as parts of one structure. */
+static CtAbstract *together(Call *c) {
+    CtAbstract **parts = CT_NEW_ARRAY(c->tr->arena, CtAbstract *, c->results.items.count + 1);
+    for (uint32_t k = 0; k < c->results.items.count; k++)
+        parts[k] = ct_bulk_abstract_term(c->tr->builder, c->results.items.items[k]);
+    return ct_bulk_abstract_parts(c->tr->builder, ABSTRACT_TUPLE, parts, c->results.items.count, NULL);
+}
+
+static CtAbstract *run_rule(Call *c, CtAbstract *rule) {
     Tracer *tr = c->tr;
-    CtStand *args[2] = {c->x, c->by_tangent ? ct_bulk_trace_fresh(tr, c->x, &c->linear) : NULL};
-    CtStand *made = ct_bulk_trace_apply(tr, rule, args, c->by_tangent ? 2 : 1, c->span), *linear = part_of(made, 1);
+    CtAbstract *args[2] = {c->x, c->by_tangent ? ct_bulk_trace_fresh(tr, c->x, &c->linear) : NULL};
+    CtAbstract *made = ct_bulk_trace_apply(tr, rule, args, c->by_tangent ? 2 : 1, c->range), *linear = part_of(made, 1);
     bool fits = add_results(c, c->value, part_of(made, 0), false,
                             "the value that a rule gives does not have the shape of its function's");
     if (c->by_tangent) {
@@ -114,9 +117,9 @@ static CtStand *run_rule(Call *c, CtStand *rule) {
         return together(c);
     }
     Cotangent of = {.c = c};
-    CtStand *dy = ct_bulk_trace_leaves(tr, c->value, cotangent_leaf, &of);
-    if (fits && !ct_bulk_trace_refused(tr)) linear = ct_bulk_trace_apply(tr, linear, &dy, 1, c->span);
-    if (!fits) linear = ct_bulk_abstract_new(tr->room, STAND_FAILURE);
+    CtAbstract *dy = ct_bulk_trace_leaves(tr, c->value, cotangent_leaf, &of);
+    if (fits && !ct_bulk_trace_refused(tr)) linear = ct_bulk_trace_apply(tr, linear, &dy, 1, c->range);
+    if (!fits) linear = ct_bulk_abstract_new(tr->builder, ABSTRACT_FAILURE);
     add_results(c, c->x, linear, true, "the cotangent that a rule gives does not have the shape of the point");
     return together(c);
 }
@@ -127,8 +130,8 @@ static CtStand *run_rule(Call *c, CtStand *rule) {
 static CtBulk *checked(Call *c, const Scope *scope, CtBulk *t) {
     for (uint32_t i = scope->bindings.checks.count; i-- > 0;) {
         const CtBulk *check = scope->bindings.checks.items[i];
-        t = ct_bulk_check(c->tr->room, check->as.check.test, check->as.check.code, check->as.check.text, check->span,
-                          t);
+        t = ct_bulk_check(c->tr->builder, check->as.check.test, check->as.check.code, check->as.check.text,
+                          check->range, t);
     }
     return t;
 }
@@ -139,17 +142,17 @@ static void guard_results(Call *c, const CtLeaves *values) {
     for (uint32_t k = 0; k < count; k++) values->terms.items[k] = checked(c, &c->function, values->terms.items[k]);
     for (uint32_t k = 0; k < c->results.items.count; k++) {
         CtBulk **t = &c->results.items.items[k];
-        if (k >= count && c->tr->live != NULL) *t = ct_bulk_cond(c->tr->room, c->tr->live, *t, any_value(c, *t));
+        if (k >= count && c->tr->live != NULL) *t = ct_bulk_cond(c->tr->builder, c->tr->live, *t, any_value(c, *t));
         *t = checked(c, &c->rule, *t);
     }
 }
 
 /* Runs one of the two in its scope, with the checks that the scopes around get from that. */
-static CtStand *run_in(Call *c, Scope *scope, CtStand *f, CtStand *run(Call *c, CtStand *f)) {
+static CtAbstract *run_in(Call *c, Scope *scope, CtAbstract *f, CtAbstract *run(Call *c, CtAbstract *f)) {
     Tracer *tr = c->tr;
     CtTraceMark before = ct_bulk_trace_mark(tr);
     tr->scope = scope;
-    CtStand *made = run(c, f);
+    CtAbstract *made = run(c, f);
     ct_bulk_trace_keep_failures(tr, scope, made);
     tr->scope = scope->outer;
     uint32_t level = 0;
@@ -175,7 +178,7 @@ static CtBulk *find_free(void *data, CtBulk *t) {
     if (t->kind == BULK_BUILD) bind(f, t->as.build.var);
     if (t->kind == BULK_GATHER || t->kind == BULK_SCATTER)
         for (uint32_t i = 0; i < t->as.move.f.var_count; i++) bind(f, t->as.move.f.vars[i]);
-    if (t->kind != BULK_VAR) return ct_bulk_map(f->tr->room, t, find_free, f);
+    if (t->kind != BULK_VAR) return ct_bulk_map(f->tr->builder, t, find_free, f);
     if (ct_map_has(&f->bound, ct_key(t->as.var))) return t;
     bind(f, t->as.var);
     ct_push(f->tr->arena, &f->vars, t->as.var);
@@ -190,14 +193,14 @@ static void find_free_of(Free *f, const CtBulkLoop *loop) {
 
 /* A body of one step; its fixed parameters come when they are known. */
 static CtBulkLoop *body(Call *c, const Scope *scope, CtBulk *const *results, uint32_t count) {
-    CtBulkLoop *made = ct_bulk_new_loop(c->tr->room, 1, (CtBulkLoopParams){count, 0, 0}, 0);
+    CtBulkLoop *made = ct_bulk_new_loop(c->tr->builder, 1, (CtBulkLoopParams){count, 0, 0}, 0);
     for (uint32_t k = 0; k < count; k++) made->results[k] = results[k];
     ct_bulk_trace_add_bindings(c->tr, &scope->bindings, made);
     return made;
 }
 
 static void add_params(Call *c, CtBulkLoop *loop, CtBulkVar *const *fixed, uint32_t count) {
-    CtBulkRoom *r = c->tr->room;
+    CtBulkBuilder *r = c->tr->builder;
     loop->count.fixed = count;
     loop->params = CT_NEW_ARRAY(c->tr->arena, CtBulkVar *, ct_bulk_loop_params(loop) + 1);
     for (uint32_t k = 0; k < loop->count.states; k++)
@@ -214,11 +217,11 @@ typedef struct Results {
 static CtBulk *result_leaf(Tracer *tr, void *data, CtBulk *t) {
     Results *of = data;
     (void)t;
-    return ct_bulk_trace_name(tr, "y", ct_bulk_loop(tr->room, of->loop, of->args, of->next++));
+    return ct_bulk_trace_name(tr, "y", ct_bulk_loop(tr->builder, of->loop, of->args, of->next++));
 }
 
 /* The call, as a loop of the variables that it mentions. */
-static CtStand *closed(Call *c) {
+static CtAbstract *closed(Call *c) {
     Tracer *tr = c->tr;
     CtArena *arena = tr->arena;
     CtLeaves leaves = {0};
@@ -239,7 +242,7 @@ static CtStand *closed(Call *c) {
     add_params(c, call, fixed.items, fixed.count);
     CtBulk **args = CT_NEW_ARRAY(arena, CtBulk *, ct_bulk_loop_params(call) + 1);
     for (uint32_t k = 0; k < leaves.terms.count; k++) args[k] = any_value(c, leaves.terms.items[k]);
-    for (uint32_t k = 0; k < fixed.count; k++) args[leaves.terms.count + k] = ct_bulk_var(tr->room, fixed.items[k]);
+    for (uint32_t k = 0; k < fixed.count; k++) args[leaves.terms.count + k] = ct_bulk_var(tr->builder, fixed.items[k]);
     for (uint32_t k = 0; k < c->linear.vars.count; k++) ct_push(arena, &fixed, c->linear.vars.items[k]);
     add_params(c, of_rule, fixed.items, fixed.count);
     CtBulkRule *rule = CT_NEW(arena, CtBulkRule);
@@ -249,27 +252,27 @@ static CtStand *closed(Call *c) {
     return ct_bulk_trace_leaves(tr, c->value, result_leaf, &results);
 }
 
-static bool has_reals(Tracer *tr, const CtStand *s) {
+static bool has_reals(Tracer *tr, const CtAbstract *s) {
     CtLeaves leaves = {0};
     ct_bulk_abstract_leaves(tr->arena, s, &leaves);
     return ct_bulk_trace_leaves_real_count(&leaves) > 0;
 }
 
-CtStand *ct_bulk_trace_rule(Tracer *tr, CtCore *core, CtStand *const *args) {
+CtAbstract *ct_bulk_trace_rule(Tracer *tr, CtCore *core, CtAbstract *const *args) {
     for (uint32_t i = 0; i < 3; i++)
-        if (args[i]->kind == STAND_FAILURE) return args[i];
-    if (!has_reals(tr, args[2])) return ct_bulk_trace_apply(tr, args[0], &args[2], 1, core->span);
+        if (args[i]->kind == ABSTRACT_FAILURE) return args[i];
+    if (!has_reals(tr, args[2])) return ct_bulk_trace_apply(tr, args[0], &args[2], 1, core->range);
     uint32_t level = tr->scope->level + 1;
-    Call c = {.tr = tr, .span = core->span, .by_tangent = core->as.call.of.deriv == DERIV_WITH_JVP};
+    Call c = {.tr = tr, .range = core->range, .by_tangent = core->as.call.of.deriv == DERIV_WITH_JVP};
     c.function = c.rule = (Scope){.outer = tr->scope, .level = level};
     c.point = (CtFresh){.name = "x", .level = level};
     c.linear = (CtFresh){.name = c.by_tangent ? "dx" : "dy", .level = level};
     c.x = ct_bulk_trace_fresh(tr, args[2], &c.point);
     c.value = run_in(&c, &c.function, args[0], run_function);
-    bool has_value = c.value->kind != STAND_FAILURE && !ct_bulk_trace_refused(tr),
+    bool has_value = c.value->kind != ABSTRACT_FAILURE && !ct_bulk_trace_refused(tr),
          varies = has_value && has_reals(tr, c.value);
     if (varies) run_in(&c, &c.rule, args[1], run_rule);
-    if (ct_bulk_trace_refused(tr)) return ct_bulk_abstract_new(tr->room, STAND_FAILURE);
+    if (ct_bulk_trace_refused(tr)) return ct_bulk_abstract_new(tr->builder, ABSTRACT_FAILURE);
     ct_bulk_trace_bind_fresh(tr, &c.point);
     if (has_value) return closed(&c);
     ct_bulk_trace_lift_checks(tr, &c.function.bindings);
