@@ -121,6 +121,7 @@ static void emit_items(Emit *e, CtFlowStep *step) {
     const CtFlowType *type = result->type;
     uint32_t count = step->args.count;
     if (type->rank > 1) {
+        ct_emit_flush(e, true); /* each row is dropped where it has been copied */
         ct_emit_declare(e, result,
                         count == 0 ? ct_format(e->arena, "ct_no_rows(rt, NULL, %u, %s)", type->rank, pointers(type))
                                    : "NULL");

@@ -193,9 +193,18 @@ static void ask_if_far(Emit *e, LoopText *t) {
 
 /* ---- the loop ---- */
 
+/* Whether an iteration hands an object over: a row is dropped where it has been copied. */
+static bool gives_objects(const LoopText *t) {
+    for (uint32_t i = 0; i < t->arrays; i++) {
+        const CtFlowType *type = array_of(t, i)->type;
+        if (type->rank > 1 || ct_flow_is_object(type->element)) return true;
+    }
+    return false;
+}
+
 static void end_iteration(Emit *e, const LoopText *t) {
     if (t->block->exit != EXIT_YIELD) return;
-    if (t->is_over) ct_emit_flush(e, true);
+    if (t->is_over || gives_objects(t)) ct_emit_flush(e, true);
     for (uint32_t i = 0; i < t->arrays; i++) put_item(e, t, i);
     const char **texts = CT_NEW_ARRAY(e->arena, const char *, t->carried + 1);
     const CtFlowType **types = CT_NEW_ARRAY(e->arena, const CtFlowType *, t->carried + 1);

@@ -616,10 +616,19 @@ static void put_numbers(Emit *e, const CtFlowArg *value, const char *to, const c
         ct_emit_line(e, "ct_lanes_store%s(%s, %s);", value->type->kind == FLOW_I64 ? "_ints" : "", to, numbers);
 }
 
+/* Whether the rows of a result give their memory back. */
+static bool gives_rows(const CtFlowStep *loop) {
+    for (uint32_t i = loop->as.loop.carried; i < loop->results.count; i++) {
+        const CtFlowType *type = loop->results.items[i]->type;
+        if (type->rank > 1 || ct_flow_is_object(type->element)) return true;
+    }
+    return false;
+}
+
 static void put_results(Emit *e, const CtFlowStep *step, const char *count, const char *index,
                         const LaneResults *results) {
     const CtFlowBlock *block = step->as.loop.block;
-    if (results->is_over) ct_emit_flush(e, true);
+    if (results->is_over || gives_rows(step)) ct_emit_flush(e, true);
     for (uint32_t i = step->as.loop.carried; i < step->results.count; i++) {
         const CtFlowArg *value = &block->values.items[i];
         const CtFlowType *type = step->results.items[i]->type;
