@@ -269,3 +269,50 @@ void ct_flow_assume_iteration(CtFlowFacts *facts, const CtFlowStep *loop) {
     CtFlowArg one = {.type = facts->integer, .lit.integer = 1};
     if (loop->args.items[0].var != NULL) tell(facts, &one, some_iterations(&q, &loop->args.items[0]), 0);
 }
+
+/* ---- elements that are certainly there ---- */
+
+bool ct_flow_is_inside(const CtFlowFacts *facts, const CtFlowStep *access, uint32_t indices) {
+    for (uint32_t i = 1; i <= indices; i++)
+        if (!ct_flow_is_index(facts, &access->args.items[i],
+                              ct_flow_length(facts, &access->args.items[0], i - 1, i > 1)))
+            return false;
+    return true;
+}
+
+static bool block_stays_inside(CtFlowFacts *facts, const CtFlowBlock *block) {
+    for (uint32_t i = 0; i < block->steps.count; i++)
+        if (!ct_flow_stays_inside(facts, block->steps.items[i])) return false;
+    return true;
+}
+
+static bool branches_stay_inside(CtFlowFacts *facts, const CtFlowStep *choice) {
+    uint32_t equals = facts->equals.count;
+    const CtFlowArg *on = &choice->args.items[0];
+    bool inside = true;
+    for (uint32_t i = 0; inside && i < choice->as.cases.count; i++) {
+        if (on->var != NULL && on->type->kind == FLOW_I64 && choice->as.cases.branches[i].tag <= 1)
+            ct_flow_assume(facts, on, choice->as.cases.branches[i].tag == 1);
+        inside = block_stays_inside(facts, choice->as.cases.branches[i].block);
+        facts->equals.count = equals;
+    }
+    return inside;
+}
+
+bool ct_flow_stays_inside(CtFlowFacts *facts, const CtFlowStep *step) {
+    uint32_t equals = facts->equals.count;
+    switch ((int)step->kind) {
+    case FLOW_READ: return ct_flow_is_inside(facts, step, step->args.count - 1);
+    case FLOW_UPDATE: return ct_flow_is_inside(facts, step, step->args.count - 2);
+    case FLOW_BULK: return step->as.bulk != ARRAY_SLICE;
+    case FLOW_CALL: return false;
+    case FLOW_SWITCH: return branches_stay_inside(facts, step);
+    case FLOW_LOOP: {
+        ct_flow_assume_iteration(facts, step);
+        bool inside = block_stays_inside(facts, step->as.loop.block);
+        facts->equals.count = equals;
+        return inside;
+    }
+    default: return true;
+    }
+}

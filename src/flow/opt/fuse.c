@@ -23,6 +23,7 @@ typedef struct Fuse {
     bool maps_only; /* leave what carries values: derivatives are still to be taken */
     CtFlowMarks marks, objects;
     uint32_t depth, loops; /* around the steps that are looked at */
+    uint32_t equals;       /* what the facts told in front of the block */
 } Fuse;
 
 typedef CT_VEC(CtFlowStep *) Steps;
@@ -98,11 +99,70 @@ static bool have_same_length(const Fuse *f, const CtFlowStep *a, const CtFlowSte
 /* The steps between two loops that are to become one. */
 typedef struct Between {
     Steps before, behind; /* where they stand then */
+    bool fails;           /* one of those behind can */
 } Between;
 
+/* ---- checks of lengths ---- */
+
+/* An argument that is looked at for a length, as the number or the other array that has the same one. */
+static bool find_length(const Fuse *f, CtFlowArg *arg, uint32_t *dimension) {
+    const CtFlowArg zero = {.type = f->facts.integer};
+    bool some = true;
+    if (arg->type->kind != FLOW_ARRAY || arg->var == NULL) return false;
+    for (uint32_t i = 0; i < *dimension && some; i++)
+        some = ct_flow_is_index(&f->facts, &zero, ct_flow_length(&f->facts, arg, i, i > 0));
+    CtFlowLength length = ct_flow_length(&f->facts, arg, *dimension, some && *dimension > 0);
+    if (length.known.type == NULL && length.array == arg->var) return false;
+    *arg = length.known.type != NULL ? length.known : flow_of((CtFlowVar *)length.array);
+    *dimension = length.known.type != NULL ? 0 : length.dimension;
+    return true;
+}
+
+static void look_elsewhere(Fuse *f, CtFlowStep *check) {
+    CtFlowArgs args = {0};
+    for (uint32_t i = 0; i < check->args.count; i++) {
+        CtFlowArg arg = check->args.items[i];
+        uint32_t dimension = check->kind == FLOW_CHECK ? check->as.index : 0;
+        bool found = (check->kind == FLOW_CHECK_ZIP || i == 1) && find_length(f, &arg, &dimension);
+        if (found && check->kind == FLOW_CHECK) check->as.index = dimension;
+        ct_push(f->arena, &args, found && check->kind == FLOW_CHECK_ZIP && dimension > 0 ? check->args.items[i] : arg);
+    }
+    check->args = args;
+}
+
+/* Checks look at where a length comes from, not at what a loop makes of that length: then they need not stand behind
+ * the loop. */
+static void free_checks(Fuse *f, CtFlowStep *step) {
+    if (step->kind == FLOW_CHECK || step->kind == FLOW_CHECK_ZIP) look_elsewhere(f, step);
+    if (step->kind != FLOW_SWITCH || step->args.items[0].var == NULL || ct_flow_is_object(step->args.items[0].type))
+        return;
+    for (uint32_t i = 0; i < step->as.cases.count; i++) {
+        const CtFlowBranch *branch = &step->as.cases.branches[i];
+        uint32_t equals = f->facts.equals.count;
+        if (branch->tag <= 1) ct_flow_assume(&f->facts, &step->args.items[0], branch->tag == 1);
+        for (uint32_t j = 0; j < branch->block->steps.count; j++) free_checks(f, branch->block->steps.items[j]);
+        f->facts.equals.count = equals;
+    }
+}
+
+/* Whether a step, of which all the steps of a block stand in front, may be moved to steps[count], and then to behind
+ * `before`: what it looks at is certainly there, also without the checks that it is moved over. */
+static bool stays_inside(Fuse *f, const Steps *steps, uint32_t count, const Steps *before, const CtFlowStep *step) {
+    uint32_t told = f->facts.equals.count, own = told - f->equals;
+    CtFlowEqual *all = CT_NEW_ARRAY(f->arena, CtFlowEqual, own + 1);
+    if (own > 0) memcpy(all, f->facts.equals.items + f->equals, own * sizeof *all);
+    f->facts.equals.count = f->equals;
+    for (uint32_t i = 0; i < count; i++) ct_flow_learn(&f->facts, steps->items[i]);
+    for (uint32_t i = 0; i < before->count; i++) ct_flow_learn(&f->facts, before->items[i]);
+    bool inside = ct_flow_stays_inside(&f->facts, step);
+    f->facts.equals.count = f->equals;
+    for (uint32_t i = 0; i < own; i++) ct_push(f->arena, &f->facts.equals, all[i]);
+    return inside;
+}
+
 /* Finds out which of the steps behind steps[first] stand where; what stands behind, and the loop, is marked: its
- * results, and the objects that it uses. Whether it may be moved over the others: no failure over another, and none of
- * them changes an object in place that would have to be copied then. */
+ * results, and the objects that it uses. Whether it may be moved over the others: no failure over another, no access
+ * over a check that it needs, and none of them changes an object in place that would have to be copied then. */
 static bool part(Fuse *f, const Steps *steps, uint32_t first, bool second_fails, Between *between) {
     bool may = true, fails = !ct_flow_is_total(&f->effects, steps->items[first]);
     ct_flow_mark_results(&f->marks, steps->items[first], true);
@@ -110,15 +170,18 @@ static bool part(Fuse *f, const Steps *steps, uint32_t first, bool second_fails,
     for (uint32_t i = first + 1; i < steps->count && may; i++) {
         CtFlowStep *step = steps->items[i];
         bool passes = ct_flow_is_total(&f->effects, step);
+        if (!passes && ct_flow_uses_marked(&f->marks, step, NULL)) free_checks(f, step);
         if (ct_flow_uses_marked(&f->marks, step, NULL)) {
             ct_flow_mark_results(&f->marks, step, true);
             ct_flow_mark_objects(&f->objects, step, true);
             ct_push(f->arena, &between->behind, step);
             fails = fails || !passes;
+            between->fails |= !passes;
             may = passes || !second_fails;
         } else {
+            may = (passes || !fails) && !ct_flow_takes_marked(&f->objects, step) &&
+                  (!between->fails || stays_inside(f, steps, first, &between->before, step));
             ct_push(f->arena, &between->before, step);
-            may = (passes || !fails) && !ct_flow_takes_marked(&f->objects, step);
         }
     }
     return may;
@@ -137,7 +200,7 @@ static bool may_meet(Fuse *f, const Steps *steps, uint32_t first, const CtFlowSt
         ct_flow_mark_results(&f->marks, between->behind.items[i], false);
         ct_flow_mark_objects(&f->objects, between->behind.items[i], false);
     }
-    return may;
+    return may && (!between->fails || stays_inside(f, steps, first, &between->before, second));
 }
 
 static bool has_loop(const CtFlowBlock *block) {
@@ -457,7 +520,8 @@ static CtFlowStep *fuse_step(Fuse *f, Steps *steps, CtFlowStep *step) {
 
 static void visit(Fuse *f, CtFlowBlock *block) {
     Steps steps = {0};
-    uint32_t equals = f->facts.equals.count;
+    uint32_t equals = f->facts.equals.count, around = f->equals;
+    f->equals = equals;
     for (uint32_t i = 0; i < block->steps.count; i++) {
         CtFlowStep *step = block->steps.items[i];
         rename_step(f, step);
@@ -472,6 +536,7 @@ static void visit(Fuse *f, CtFlowBlock *block) {
     block->steps.capacity = steps.capacity;
     ct_flow_rename(&f->now, &block->values);
     f->facts.equals.count = equals;
+    f->equals = around;
 }
 
 static void fuse(CtFlow *flow, bool maps_only) {

@@ -49,14 +49,6 @@ static bool is_outside(const Hoist *h, const CtFlowStep *step) {
     return true;
 }
 
-static bool is_inside(const Hoist *h, const CtFlowStep *read) {
-    for (uint32_t i = 1; i < read->args.count; i++)
-        if (!ct_flow_is_index(&h->facts, &read->args.items[i],
-                              ct_flow_length(&h->facts, &read->args.items[0], i - 1, i > 1)))
-            return false;
-    return true;
-}
-
 /* Whether a step may be done for nothing. A constant is evaluated once in a run, whatever asks for it. */
 static bool is_free(const Hoist *h, const CtFlowStep *step) {
     switch ((int)step->kind) {
@@ -65,7 +57,7 @@ static bool is_free(const Hoist *h, const CtFlowStep *step) {
     case FLOW_LITERALS:
     case FLOW_STOP: return true;
     case FLOW_CONSTANT: return ct_flow_is_total(&h->effects, step);
-    case FLOW_READ: return is_inside(h, step);
+    case FLOW_READ: return ct_flow_is_inside(&h->facts, step, step->args.count - 1);
     default: return false;
     }
 }

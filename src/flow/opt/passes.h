@@ -136,6 +136,12 @@ bool ct_flow_is_natural(const CtFlowFacts *facts, const CtFlowArg *arg);
 int ct_flow_compare(const CtFlowFacts *facts, CtPrim prim, const CtFlowArg *a, const CtFlowArg *b);
 /* Whether an index is certainly inside of a length. */
 bool ct_flow_is_index(const CtFlowFacts *facts, const CtFlowArg *index, CtFlowLength length);
+/* Whether the element of a read or an update, of which the first `indices` arguments behind the array say where it is,
+ * is certainly there. */
+bool ct_flow_is_inside(const CtFlowFacts *facts, const CtFlowStep *access, uint32_t indices);
+/* The same of all that a step, and what is inside of it, looks at. Where that is not known, a check that has been
+ * passed before the step may be why it is there: the step must stay behind it. */
+bool ct_flow_stays_inside(CtFlowFacts *facts, const CtFlowStep *step);
 
 /* ---- signs.c ---- */
 
