@@ -183,6 +183,15 @@ static inline ct_word *ct_rows_place(ct_run *rt, int site, ct_array **x, int64_t
         all = ct_rows_at(rt, site, x, count, rows * length, 2, (const int64_t[]){rows, length});
     return all->data + i * rows * length;
 }
+/* Whether rows of this length belong into it; with `rows`, elements that are so many of them. */
+static inline bool ct_rows_fit(ct_run *rt, int site, ct_array **x, int64_t count, int64_t rows, int64_t length) {
+    ct_array *all = __atomic_load_n(x, __ATOMIC_ACQUIRE);
+    const int64_t dims[] = {rows, length};
+    if (CT_UNLIKELY(all == NULL))
+        all = rows > 0 ? ct_rows_at(rt, site, x, count, rows * length, 2, dims)
+                       : ct_rows_at(rt, site, x, count, length, 1, &length);
+    return all->dims[rows > 0 ? 2 : 1] == length;
+}
 static inline void ct_row_made(ct_run *rt, int site, ct_array **x, int64_t i, int64_t length) {
     const ct_array *rows = __atomic_load_n(x, __ATOMIC_ACQUIRE);
     if (CT_UNLIKELY(rows->dims[1] != length)) ct_shape_fails(rt, site, i, length, rows->dims[1], false);

@@ -1,6 +1,8 @@
 /* Steps vectorised as statements of C. What is the same in all lanes is written as everywhere. */
 #include "emit/vector/vector.h"
 
+#include <ctype.h>
+
 static Lane *lane_of(const Emit *e, const CtFlowArg *arg) { return &e->lanes[arg->var->id]; }
 
 /* ---- operands ---- */
@@ -625,9 +627,24 @@ static bool gives_rows(const CtFlowStep *loop) {
     return false;
 }
 
+/* Rows of another length than those before are told of one by one. */
+static void leave_if_odd(Emit *e, const CtFlowStep *loop, const char *count, const LaneResults *results) {
+    for (uint32_t i = loop->as.loop.carried; ct_flow_step_fails(loop) && i < loop->results.count; i++) {
+        if (loop->results.items[i]->type->rank == 1) continue;
+        const Lane *lane = lane_of(e, &loop->as.loop.block->values.items[i]);
+        const CtFlowArgs *rows = lane->kind == LANE_ROWS ? &lane->read->args : NULL;
+        if (rows != NULL) lane = lane_of(e, &rows->items[0]);
+        const char *length = e->lanes[lane->root->id].length;
+        if (isdigit((unsigned char)length[0])) continue; /* as many at each iteration */
+        leave_if(e, ct_format(e->arena, "!ct_rows_fit(rt, %s, &%s, %s, %u, %s)", ct_emit_site(e, loop->range),
+                              results->names[i], count, rows != NULL ? rows->count : 0, length));
+    }
+}
+
 static void put_results(Emit *e, const CtFlowStep *step, const char *count, const char *index,
                         const LaneResults *results) {
     const CtFlowBlock *block = step->as.loop.block;
+    leave_if_odd(e, step, count, results);
     if (results->is_over || gives_rows(step)) ct_emit_flush(e, true);
     for (uint32_t i = step->as.loop.carried; i < step->results.count; i++) {
         const CtFlowArg *value = &block->values.items[i];
