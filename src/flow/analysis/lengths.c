@@ -164,10 +164,28 @@ static CtFlowLength parameter_length(const CtFlowFacts *facts, const CtFlowArg *
     return own_length(array, dimension);
 }
 
+/* Whether one step makes all elements of an array, or reads or rearranges them: then it shows what they have in common,
+ * where they are arrays that are held by reference. Otherwise each of them may have been put there by itself. */
+static bool makes_elements(const CtFlowFact *fact) {
+    if (fact->maker == NULL) return false;
+    if (fact->maker->kind == FLOW_LOOP) return fact->index >= fact->maker->as.loop.carried;
+    return fact->maker->kind == FLOW_BULK || fact->maker->kind == FLOW_READ;
+}
+
+/* Of what is read from an array: a row, or an array that is held there by reference. Rows have one length. Arrays that
+ * are held by reference may each have another: what the length would be named after, a dimension behind those of the
+ * whole, is no one length. */
+static CtFlowLength read_length(const CtFlowFacts *facts, const CtFlowStep *step, const CtFlowArg *array,
+                                uint32_t dimension, int depth) {
+    CtFlowLength found = length(facts, &step->args.items[0], dimension + step->args.count - 1, true, depth);
+    bool differs = found.known.type == NULL && found.dimension >= found.array->type->rank;
+    return differs ? own_length(array, dimension) : found;
+}
+
 static CtFlowLength length(const CtFlowFacts *facts, const CtFlowArg *array, uint32_t dimension, bool some, int depth) {
     const CtFlowFact *fact = ct_flow_fact(facts, array);
     const CtFlowStep *step = fact->maker;
-    if (depth-- == 0) return own_length(array, dimension);
+    if (depth-- == 0 || (dimension >= array->type->rank && !makes_elements(fact))) return own_length(array, dimension);
     if (fact->loop != NULL && fact->index > 0)
         return carried_length(facts, fact->loop, fact->index - 1, array, dimension, depth);
     if (step == NULL) return parameter_length(facts, array, dimension);
@@ -179,7 +197,7 @@ static CtFlowLength length(const CtFlowFacts *facts, const CtFlowArg *array, uin
     case FLOW_UPDATE:
         if (dimension > 0 && step->args.count - 2 < array->type->rank) return own_length(array, dimension);
         return length(facts, &step->args.items[0], dimension, some, depth);
-    case FLOW_READ: return length(facts, &step->args.items[0], dimension + step->args.count - 1, true, depth);
+    case FLOW_READ: return read_length(facts, step, array, dimension, depth);
     case FLOW_LITERALS:
     case FLOW_ITEMS:
         if (dimension == 0) return (CtFlowLength){.known = {.type = facts->integer, .lit.integer = step->args.count}};
