@@ -378,13 +378,13 @@ static Scope *loop_over(const Reverse *r, CtFlowArg index, const CtFlowVar *arra
 /* Whether a loop can be expected to yield what the rows of an array get: they are accumulated apart only then. */
 static bool yields_rows(Reverse *r, const Scope *loop, CtFlowVar *array) {
     return !ct_flow_reverse_is_outside_loop(r, loop->parent, array) && find(loop, array) == NULL &&
-           ct_flow_reverse_same_length(r, loop->step->args.items[0], array);
+           ct_flow_reverse_same_length(r, loop->step, array);
 }
 
 /* Whether the loop's index is one of the array at each of its iterations: where an element is only read in a branch or
  * a loop within, which have its check, there may be iterations without that element. */
 static bool is_read_in_all_iterations(Reverse *r, const Scope *loop, CtFlowVar *array) {
-    return r->scope == loop || ct_flow_reverse_same_length(r, loop->step->args.items[0], array);
+    return r->scope == loop || ct_flow_reverse_same_length(r, loop->step, array);
 }
 
 /* An element, or a row: of that, each element in turn may be one of the array's elements in a loop inside. */

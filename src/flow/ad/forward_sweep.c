@@ -192,7 +192,21 @@ static void know_length(Reverse *r, CtFlowVar *array, uint32_t dimension, CtFlow
     ct_map_set(r->arena, &r->lengths, length_key(array, dimension), known);
 }
 
-static void index_block(Reverse *r, CtFlowBlock *block) {
+/* Where two arrays have the same length: in a block and all inside of it. */
+typedef struct Equal {
+    CtFlowVar *array;
+    const CtFlowBlock *within;
+    const struct Equal *next;
+} Equal;
+
+static void know_equal(Reverse *r, CtFlowVar *array, CtFlowVar *like, const CtFlowBlock *within) {
+    Equal *equal = CT_NEW(r->arena, Equal);
+    *equal = (Equal){like, within, ct_map_get(&r->equals, array->id)};
+    ct_map_set(r->arena, &r->equals, array->id, equal);
+}
+
+static void index_block(Reverse *r, CtFlowBlock *block, CtFlowBlock *outer) {
+    ct_map_set(r->arena, &r->outer, ct_key(block), outer);
     for (uint32_t i = 0; i < block->params.count; i++) bind(r, block->params.items[i], block, NULL);
     for (uint32_t i = 0; i < block->steps.count; i++) {
         CtFlowStep *step = block->steps.items[i];
@@ -203,13 +217,13 @@ static void index_block(Reverse *r, CtFlowBlock *block) {
             know_length(r, array, step->as.index, flow_of(step->results.items[0]));
         if (step->kind == FLOW_CHECK_ZIP && step->args.items[0].var != NULL && step->args.items[1].var != NULL &&
             step->args.items[0].var != step->args.items[1].var)
-            ct_map_set(r->arena, &r->equals, step->args.items[1].var->id, step->args.items[0].var);
+            know_equal(r, step->args.items[1].var, step->args.items[0].var, block);
         if (step->kind == FLOW_LOOP) {
             ct_map_set(r->arena, &r->loops, ct_key(step->as.loop.block), step);
-            index_block(r, step->as.loop.block);
+            index_block(r, step->as.loop.block, block);
         }
         for (uint32_t j = 0; step->kind == FLOW_SWITCH && j < step->as.cases.count; j++)
-            index_block(r, step->as.cases.branches[j].block);
+            index_block(r, step->as.cases.branches[j].block, block);
     }
 }
 
@@ -365,7 +379,8 @@ typedef struct Length { /* what a length comes down to: a number, a variable, or
     uint32_t dimension;
 } Length;
 
-static Length origin_of(Reverse *r, CtFlowArg value, CtFlowVar *array, uint32_t dimension);
+/* As far as is known in the block `within`. */
+static Length origin_of(Reverse *r, Length length, const CtFlowBlock *within);
 
 static bool is_same(Length a, Length b) {
     if (a.array != NULL || b.array != NULL) return a.array == b.array && a.dimension == b.dimension;
@@ -388,11 +403,11 @@ static bool keeps_length(Reverse *r, const CtFlowStep *loop, CtFlowVar *param, u
     uint64_t key = length_key(param, dimension);
     if (ct_map_has(&r->keeps, key)) return ct_map_get(&r->keeps, key) == &yes;
     ct_map_set(r->arena, &r->keeps, key, NULL);
-    Length next = origin_of(r, (CtFlowArg){0}, block->values.items[index - 1].var, dimension);
+    Length next = origin_of(r, (Length){{0}, block->values.items[index - 1].var, dimension}, block);
     CtFlowArg made;
-    bool keeps = (next.array == param && next.dimension == dimension) ||
+    bool keeps = is_same(next, origin_of(r, (Length){{0}, param, dimension}, block)) ||
                  (is_made(r, block->values.items[index - 1].var, &made) && is_length_of(r, made, param, dimension)) ||
-                 is_same(next, origin_of(r, (CtFlowArg){0}, *like, dimension));
+                 is_same(next, origin_of(r, (Length){{0}, *like, dimension}, block));
     ct_map_set(r->arena, &r->keeps, key, (void *)(keeps ? &yes : &no)); // NOLINT
     return keeps;
 }
@@ -469,29 +484,53 @@ CtFlowArg ct_flow_reverse_simplest(Reverse *r, CtFlowArg value) {
     }
 }
 
-static Length origin_of(Reverse *r, CtFlowArg value, CtFlowVar *array, uint32_t dimension) {
-    for (;;) {
-        if (array == NULL) {
-            const CtFlowStep *def = value.var == NULL ? NULL : ct_map_get(&r->defs, value.var->id);
-            if (def == NULL || def->kind != FLOW_DIM) return (Length){value, NULL, 0};
-            array = def->args.items[0].var;
-            dimension = def->as.index;
-        }
-        CtFlowVar *same = dimension == 0 ? ct_map_get(&r->equals, array->id) : NULL, *like = NULL;
-        uint32_t other;
-        if (same != NULL)
-            array = same;
-        else if (!length_from(r, array, dimension, &like, &other, &value))
-            return (Length){{0}, array, dimension};
-        else if (like != NULL)
-            array = like, dimension = other;
-        else
-            array = NULL;
-    }
+/* What a check in a block, or in one around it, says that an array is as long as; NULL: nothing. A check in a branch or
+ * in another loop may not have been come to. */
+static CtFlowVar *equal_to(const Reverse *r, const CtFlowVar *array, const CtFlowBlock *within) {
+    for (; within != NULL; within = ct_map_get(&r->outer, ct_key(within)))
+        for (const Equal *equal = ct_map_get(&r->equals, array->id); equal != NULL; equal = equal->next)
+            if (equal->within == within) return equal->array;
+    return NULL;
 }
 
-bool ct_flow_reverse_same_length(Reverse *r, CtFlowArg count, CtFlowVar *array) {
-    return is_same(origin_of(r, count, NULL, 0), origin_of(r, (CtFlowArg){0}, array, 0));
+/* One step back to where a length comes from; false where nothing more is known. */
+static bool go_back(Reverse *r, Length *length, const CtFlowBlock *within) {
+    if (length->array == NULL) {
+        const CtFlowStep *def = length->value.var == NULL ? NULL : ct_map_get(&r->defs, length->value.var->id);
+        if (def == NULL || def->kind != FLOW_DIM) return false;
+        *length = (Length){{0}, def->args.items[0].var, def->as.index};
+        return true;
+    }
+    CtFlowVar *like = length->dimension == 0 ? equal_to(r, length->array, within) : NULL;
+    uint32_t other = 0;
+    CtFlowArg value = {0};
+    if (like == NULL && !length_from(r, length->array, length->dimension, &like, &other, &value)) return false;
+    *length = (Length){value, like, other};
+    return true;
+}
+
+/* What the checks say may lead around in a circle: `xs` is as long as `ys`, and `ys` is made of `xs`. Its array with
+ * the lowest number stands for all that leads there. */
+static Length origin_of(Reverse *r, Length length, const CtFlowBlock *within) {
+    Length mark = length;
+    uint32_t steps = 0, limit = 1;
+    while (go_back(r, &length, within)) {
+        if (is_same(length, mark)) break;
+        if (++steps < limit) continue;
+        mark = length;
+        steps = 0;
+        limit *= 2;
+    }
+    Length last = length;
+    while (go_back(r, &last, within) && !is_same(last, mark))
+        if (length.array == NULL || (last.array != NULL && last.array->id < length.array->id)) length = last;
+    return length;
+}
+
+bool ct_flow_reverse_same_length(Reverse *r, const CtFlowStep *loop, CtFlowVar *array) {
+    const CtFlowBlock *within = ct_map_get(&r->owner, loop->results.items[0]->id);
+    return is_same(origin_of(r, (Length){.value = loop->args.items[0]}, within),
+                   origin_of(r, (Length){.array = array}, within));
 }
 
 /* ---- the copy ---- */
@@ -502,7 +541,7 @@ static void know_equals(Reverse *r, const CtFlowFunction *function, const CtFlow
         const CtFlowVar *like = function->params.items[i]->like;
         for (uint32_t j = 0; like != NULL && j < i; j++)
             if (function->params.items[j] == like)
-                ct_map_set(r->arena, &r->equals, forward->params.items[i]->id, forward->params.items[j]);
+                know_equal(r, forward->params.items[i], forward->params.items[j], forward->body);
     }
 }
 
@@ -533,7 +572,7 @@ void ct_flow_reverse_copy(Reverse *r, CtFlowFunction *function, CtFlowFunction *
     end_by_calls(r, forward->body, tails);
     regulate(r, forward->body, NULL, &same);
     for (uint32_t i = 0; i < forward->params.count; i++) bind(r, forward->params.items[i], forward->body, NULL);
-    index_block(r, forward->body);
+    index_block(r, forward->body, NULL);
     bool *on = CT_NEW_ARRAY(r->arena, bool, forward->vars + 1);
     ct_flow_reverse_activity(r->flow, forward, active, on);
     for (uint32_t i = 0; i < forward->vars; i++) ct_push(r->arena, &r->active, on[i]);

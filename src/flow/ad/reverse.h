@@ -72,7 +72,8 @@ typedef struct Reverse {
     CtMap lengths;       /* variable's number and dimension -> CtFlowArg *, known to be its length */
     CtMap loops;         /* block of a loop -> the step */
     CtMap keeps;    /* of what a loop carries, by number and dimension: whether its length stays; NULL: being asked */
-    CtMap equals;   /* variable's number -> array of the same length, by a check */
+    CtMap equals;   /* variable's number -> what is known to be of the same length, by checks (forward_sweep.c) */
+    CtMap outer;    /* block of the forward sweep -> the block around it */
     CtMap rows;     /* number of an Element's variable -> the array that it is an element of */
     CtMap consumed; /* variables that an update may change in place */
     Scope *scope;
@@ -100,7 +101,8 @@ CtFlowArg ct_flow_reverse_simplest(Reverse *r, CtFlowArg value);
 CtFlowArg ct_flow_reverse_place_of_extreme(Reverse *r, CtFlowStep *step);
 /* Whether an array of numbers that a loop's block makes is known to have the same length in all iterations. */
 bool ct_flow_reverse_has_regular_rows(Reverse *r, const CtFlowStep *loop, const CtFlowVar *row);
-bool ct_flow_reverse_same_length(Reverse *r, CtFlowArg count, CtFlowVar *array);
+/* Whether a loop has as many iterations as an array has elements, as far as is known where the loop stands. */
+bool ct_flow_reverse_same_length(Reverse *r, const CtFlowStep *loop, CtFlowVar *array);
 
 /* residuals.c: values of the forward sweep in the reverse sweep. */
 CtFlowArg ct_flow_reverse_need(Reverse *r, CtFlowArg value);

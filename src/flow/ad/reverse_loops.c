@@ -139,7 +139,7 @@ static void give_elements(Reverse *r, Looping *lp) {
         CtFlowArg array = flow_of(element->array), g = ct_flow_reverse_take(r, flow_of(element->item), &full);
         if (ct_flow_is_none(g)) continue;
         bool maps = lp->any_order && lp->single == NULL && ct_map_get(&lp->inner->accs, element->array->id) == NULL &&
-                    ct_flow_reverse_same_length(r, lp->step->args.items[0], element->array);
+                    ct_flow_reverse_same_length(r, lp->step, element->array);
         if (maps) maps = !ct_flow_reverse_is_outside_loop(r, lp->outer, element->array);
         if (maps) { /* an array that is filled already is added to in place; to another, the new one is */
             const Acc *acc = ct_flow_reverse_acc(r, lp->outer, element->array, false);
