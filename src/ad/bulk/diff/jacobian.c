@@ -8,7 +8,8 @@ typedef struct Rows {
     CtBulkBuilder *r;
     int64_t count;
     CtBulkVar *i;
-    CtMap row; /* CtBulkVar * of what depends on the cotangent -> its row: index all [i] */
+    CtBulk *order; /* the element of the cotangent that is hot in each row; NULL: the i-th in the i-th */
+    CtMap row;     /* CtBulkVar * of what depends on the cotangent -> its row: index all [i] */
 } Rows;
 
 /* build1 count (λi. t), with what t mentions taken from its rows. */
@@ -26,17 +27,18 @@ static void add_rows(Rows *rows, CtBulkVar *var, CtBulkVar *all, CtSourceRange r
     ct_map_set(rows->r->arena, &rows->row, ct_key(var), row);
 }
 
-/* build1 count (λi. reshape sh (oneHot [count] [i] 1)) */
+/* build1 count (λi. reshape sh (oneHot [count] [order ! i] 1)) */
 static CtBulk *one_hots(Rows *rows, CtShape shape) {
     CtBulkBuilder *r = rows->r;
     CtBulk *one = ct_bulk_real(r, 1.0, (CtShape){0, NULL}), *i = ct_bulk_var(r, rows->i);
     if (shape.rank == 0) return all_rows(rows, one);
+    if (rows->order) i = ct_bulk_index(r, rows->order, &i, 1, NULL, CT_NO_RANGE);
     CtBulk *hot = ct_bulk_one_hot(r, ct_bulk_shape_of(r->arena, &rows->count, 1), &i, 1, one);
     return all_rows(rows, ct_bulk_reshape(r, shape, hot));
 }
 
-void ct_bulk_jacobian(CtBulkBuilder *r, CtBulkGradient *g, uint32_t count, CtBulkVar *cotangent) {
-    Rows rows = {.r = r, .count = ct_bulk_shape_count(cotangent->shape)};
+void ct_bulk_jacobian(CtBulkBuilder *r, CtBulkGradient *g, uint32_t count, CtBulkVar *cotangent, CtBulk *order) {
+    Rows rows = {.r = r, .count = ct_bulk_shape_count(cotangent->shape), .order = order};
     rows.i = ct_bulk_new_var(r, "i", ELEMENT_INT, (CtShape){0, NULL});
     CtMap late = ct_bulk_late(r, g, cotangent);
     CtBulkGradient out = {.value = g->value};

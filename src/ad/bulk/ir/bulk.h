@@ -333,8 +333,8 @@ void ct_bulk_simplify_gradient(CtBulkBuilder *r, CtBulkGradient *g, uint32_t cou
 /* ---- jacobian.c ---- */
 
 /* What `g` gives for each one-hot cotangent, all at once: every gradient gets an outermost dimension more, of one row
- * for each element of the cotangent (Appendix A). */
-void ct_bulk_jacobian(CtBulkBuilder *r, CtBulkGradient *g, uint32_t count, CtBulkVar *cotangent);
+ * for each element of the cotangent (Appendix A). The k-th row is that of the element `order` ! k (NULL: k). */
+void ct_bulk_jacobian(CtBulkBuilder *r, CtBulkGradient *g, uint32_t count, CtBulkVar *cotangent, CtBulk *order);
 
 /* ---- views.c: before lowering, bindings to views of an array are said again where they are used ---- */
 void ct_bulk_lower_repeat_views(CtBulkBuilder *r, CtBulkGradient *g, uint32_t count);

@@ -46,6 +46,59 @@ CtBulk *ct_bulk_trace_leaves_together(CtBulkBuilder *r, const CtLeaves *leaves, 
     return sum ? sum : ct_bulk_real(r, -0.0, whole);
 }
 
+/* ---- the order of the program ----
+ *
+ * An array of structures is stored as a structure of arrays, so its reals stand leaf by leaf; the program counts them
+ * element by element.
+ */
+
+typedef struct Order {
+    CtArena *arena;
+    int64_t *starts;    /* of the real leaves, in what ct_bulk_trace_leaves_together gives */
+    int64_t *positions; /* found so far … */
+    int64_t count;      /* … and how many they are */
+    uint32_t leaf;      /* real leaves before the one that is visited */
+} Order;
+
+/* `rows`: how many structures like this one there are in the arrays around; `row`: which of them this is. */
+static void put_in_order(Order *o, const CtAbstract *s, int64_t row, int64_t rows) {
+    if (s->kind == ABSTRACT_TERM && s->as.term->element == ELEMENT_REAL) {
+        int64_t here = ct_bulk_shape_count(s->as.term->shape) / rows, first = o->starts[o->leaf++] + row * here;
+        for (int64_t i = 0; i < here; i++) o->positions[o->count++] = first + i;
+    } else if (s->kind == ABSTRACT_ROWS) {
+        uint32_t leaf = o->leaf;
+        for (int64_t i = 0; i < s->as.rows.size; i++) {
+            o->leaf = leaf;
+            put_in_order(o, s->as.rows.element, row * s->as.rows.size + i, rows * s->as.rows.size);
+        }
+        if (s->as.rows.size > 0) return;
+        CtLeaves none = {0}; /* leaves without elements are counted, too */
+        ct_bulk_abstract_leaves(o->arena, s, &none);
+        o->leaf += ct_bulk_trace_leaves_real_count(&none);
+    } else if (s->kind == ABSTRACT_TUPLE || s->kind == ABSTRACT_DATA || s->kind == ABSTRACT_LIST) {
+        for (uint32_t i = 0; i < s->as.of.count; i++) put_in_order(o, s->as.of.parts[i], row, rows);
+    }
+}
+
+CtBulk *ct_leaves_order(CtBulkBuilder *r, const CtAbstract *s) {
+    CtLeaves leaves = {0};
+    ct_bulk_abstract_leaves(r->arena, s, &leaves);
+    Order o = {.arena = r->arena, .starts = CT_NEW_ARRAY(r->arena, int64_t, leaves.terms.count)};
+    int64_t total = 0;
+    uint32_t reals = 0;
+    for (uint32_t i = 0; i < leaves.terms.count; i++) {
+        if (leaves.terms.items[i]->element != ELEMENT_REAL) continue;
+        o.starts[reals++] = total;
+        total += ct_bulk_shape_count(leaves.terms.items[i]->shape);
+    }
+    o.positions = CT_NEW_ARRAY(r->arena, int64_t, total);
+    put_in_order(&o, s, 0, 1);
+    for (int64_t i = 0; i < total; i++)
+        if (o.positions[i] != i)
+            return ct_bulk_integers(r, o.positions, ct_bulk_shape_of(r->arena, &total, 1), ELEMENT_INT);
+    return NULL;
+}
+
 /* ---- taking apart ---- */
 
 typedef struct Flat {
