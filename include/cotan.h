@@ -101,6 +101,8 @@ typedef enum cotan_mode {
     COTAN_VJP,      /* at, with = cotangent */
     COTAN_JVP,      /* at, with = tangent */
     COTAN_JACOBIAN, /* at */
+    COTAN_HESSIAN,  /* at */
+    COTAN_HVP,      /* at, with = direction: the Hessian times it */
 } cotan_mode;
 
 /* Files that results can be written to. */
@@ -115,12 +117,12 @@ typedef struct cotan_call {
     const char *function;
     const char *expression; /* instead of function: an expression in the program's scope. RUN without `at` gives its
                                value; otherwise it is a function. Its text is called <input> in messages */
-    const char *point;      /* with expression, instead of at: the point as an expression. GRAD and JACOBIAN */
+    const char *point;      /* with expression, instead of at: the point as an expression. GRAD, JACOBIAN and HESSIAN */
     const char *bind;       /* RUN of an expression: a name for the value, in scope of what follows */
     /* An input is a JSON text, or the bytes of a .npy or .npz file, and then its length is given; 0 stands for strlen.
      */
     const char *at;   /* RUN: the arguments as an array, NULL for none; else the point */
-    const char *with; /* VJP: cotangent, JVP: tangent */
+    const char *with; /* VJP: cotangent, JVP: tangent, HVP: direction */
     size_t at_length, with_length;
     cotan_form form;    /* of the result's file */
     const char *method; /* NULL: the best */
@@ -135,7 +137,7 @@ typedef struct cotan_call {
 
 typedef struct cotan_result {
     const char *value;                        /* JSON text of the value */
-    const char *derivative;                   /* JSON text of gradient, cotangent, tangent or Jacobian; NULL for RUN */
+    const char *derivative;                   /* JSON text of gradient, cotangent, tangent, Jacobian…; NULL for RUN */
     const char *value_text, *derivative_text; /* the same as the language shows them; a String is its characters */
     const void *file;                         /* the bytes of the form that was asked for */
     size_t file_length;
@@ -182,7 +184,7 @@ typedef struct cotan_buffer {
 
 typedef struct cotan_signature {
     const char *type;     /* of what runs: from all that goes in to all that comes out */
-    const cotan_slot *in; /* the point, or the arguments (RUN); then the cotangent (VJP) or the tangent (JVP) */
+    const cotan_slot *in; /* the point, or the arguments (RUN); then what `with` is (VJP, JVP, HVP) */
     const cotan_slot
         *out; /* the value; then the derivative: all that the point has, what is no Double or Float being copied */
     size_t in_count, out_count;
@@ -244,7 +246,8 @@ typedef enum cotan_page { COTAN_PLAIN, COTAN_COLOURED, COTAN_HTML } cotan_page;
 cotan_error *cotan_stages(cotan_program *program, const cotan_call *call, cotan_page form, const char **out);
 
 /* Holds the derivatives of call->function at call->at (by call->method; the rest is not looked at) against finite
- * differences, and against each other: each number of a tangent must be the slope of the function to 1e-6, relatively.
+ * differences, and against each other: each number of a tangent must be the slope of the function to 1e-6, relatively
+ * (1e-2 among Floats); and where the result has several, each row of the Jacobian is held against J·dx.
  */
 typedef struct cotan_check_row {
     const char *what;
@@ -284,8 +287,15 @@ typedef struct cotan_compare_row {
     /* The largest relative differences: of the value from the function's own, of the derivative from the reference's;
      * infinite when the structure differs. */
     double value_difference, difference;
+    /* Of what is compared further: the outcome, the largest relative difference, and where that is. A method that
+     * refuses it, or is stopped, counts neither for agreement nor against it. */
+    cotan_outcome further;
+    double further_difference;
+    size_t further_row, further_column; /* of a matrix; of products, the vector and the number of the product */
+    double further_found, further_expected;
     const char *error_code, *error_message, *error_file; /* error_code NULL: none; error_file NULL: it has no place */
     int error_line, error_column;
+    bool error_is_further; /* it was met in what is compared further */
 } cotan_compare_row;
 
 typedef struct cotan_compare_result {
@@ -293,14 +303,21 @@ typedef struct cotan_compare_result {
     const cotan_compare_row *rows; /* these and all strings belong to the program until the next call with it */
     size_t count, reference;       /* of the row whose derivative the others are held against; `count`: there is none */
     cotan_mode mode;               /* what was asked of the methods */
-    bool agrees;                   /* no row differs or fails */
+    /* What was then asked of those that agree: HESSIAN where the result is a Double, otherwise JACOBIAN; where that is
+     * too large, HVP, or VJP and JVP, with as many vectors as there are rows, of each; RUN: nothing */
+    cotan_mode further;
+    size_t further_rows, further_columns;
+    size_t further_reference; /* of the row whose numbers the others are held against there */
+    bool agrees;              /* no row differs or fails */
 } cotan_compare_result;
 
 /* Runs the function call->function and its derivative at call->at by several methods (NULL: by all). The derivative is
  * the gradient, GRAD, where the result is a Double; otherwise, or when call->with is given, the VJP of that cotangent,
- * which is made of ones if it is not given. The reference is tape if it is there, or else the first, of those that have
- * a derivative. All methods are stopped at the context's limit of steps; if it has none, those that may take
- * exponentially long are, after a thousand times the function's steps and 100,000 more. It is an error when the
+ * which is made of ones if it is not given. Methods that agree on it are then held against each other by all of the
+ * Jacobian, or of the Hessian where the result is a Double; of one that has more than 100,000 numbers or takes more
+ * than 2,000,000 steps by its products with three vectors. The reference is tape if it is there, or else the first, of
+ * those that have a derivative. All methods are stopped at the context's limit of steps; if it has none, those that may
+ * take exponentially long are, after a thousand times the function's steps and 100,000 more. It is an error when the
  * function fails and all methods fail alike, and when all methods are stopped. Of call, no_json and no_text are looked
  * at too. */
 cotan_error *cotan_compare(cotan_program *program, const cotan_call *call, const char *const *methods, size_t count,

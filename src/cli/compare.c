@@ -1,4 +1,4 @@
-/* cotan compare: one derivative by several methods, in a table. */
+/* cotan compare: the derivatives of a function by several methods, in a table. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,6 +8,25 @@
 
 static const char *derivative_name(const cotan_compare_result *r) {
     return r->mode == COTAN_GRAD ? "gradient" : "cotangent";
+}
+
+/* What is compared further; NULL: nothing. */
+static const char *further_name(const cotan_compare_result *r) {
+    switch (r->further) {
+    case COTAN_JACOBIAN: return "Jacobian";
+    case COTAN_HESSIAN: return "Hessian";
+    case COTAN_VJP:
+    case COTAN_HVP: return "products";
+    case COTAN_RUN:
+    case COTAN_GRAD:
+    case COTAN_JVP: break;
+    }
+    return NULL;
+}
+
+static bool has_further(const cotan_compare_result *r, const cotan_compare_row *row) {
+    return r->further != COTAN_RUN && row->error_code == NULL && row->further != COTAN_FAILS &&
+           (row->outcome == COTAN_AGREES || row->further == COTAN_DIFFERS);
 }
 
 /* ---- the table ---- */
@@ -33,7 +52,7 @@ static void print_error(const cotan_compare_row *row) {
         printf("%s\n", row->error_message);
         return;
     }
-    printf("error[%s]", row->error_code);
+    printf("error[%s]%s", row->error_code, row->error_is_further ? " further on" : "");
     if (row->error_file != NULL) printf(" at %s:%d:%d", row->error_file, row->error_line, row->error_column);
     printf(": %s\n", row->error_message);
 }
@@ -48,6 +67,19 @@ static void print_difference(const cotan_compare_result *r, size_t i) {
         printf("%10.1e", difference);
     else
         printf("%10s", i == r->reference ? "reference" : "exact");
+}
+
+static void print_further(const cotan_compare_result *r, size_t i) {
+    const cotan_compare_row *row = &r->rows[i];
+    const char *text = i == r->further_reference ? "reference" : "exact";
+    if (r->further == COTAN_RUN) return;
+    if (!has_further(r, row)) text = "";
+    if (has_further(r, row) && row->further == COTAN_STOPPED) text = "stopped";
+    if (has_further(r, row) && row->further == COTAN_REFUSED) text = "refused";
+    if (has_further(r, row) && row->further_difference > 0)
+        printf("  %10.1e", row->further_difference);
+    else
+        printf("  %10s", text);
 }
 
 static void print_costs(const cotan_result *result) {
@@ -77,12 +109,26 @@ static void print_row(const cotan_compare_result *r, size_t i, Colours colour, i
         print_error(row);
     } else {
         print_difference(r, i);
+        print_further(r, i);
         print_costs(&row->result);
     }
 }
 
 static void print_results(const cotan_compare_result *r, const cotan_result *result) {
     printf("value = %s\n%s = %s\n", result->value_text, derivative_name(r), result->derivative_text);
+}
+
+/* Where the numbers that are compared further differ most. */
+static void print_worst(const cotan_compare_result *r, const cotan_compare_row *row) {
+    bool matrix = r->further == COTAN_JACOBIAN || r->further == COTAN_HESSIAN;
+    if (isnan(row->further_found) && isnan(row->further_expected)) {
+        printf("the %s %s another structure\n", further_name(r), matrix ? "has" : "have");
+        return;
+    }
+    const char *reference = r->rows[r->further_reference].method;
+    printf("%s %zu, number %zu, counted from 0, of the %s: %.15g; by %s %.15g\n", matrix ? "row" : "vector",
+           row->further_row, row->further_column, further_name(r), row->further_found, reference,
+           row->further_expected);
 }
 
 /* The methods of these outcomes, with commas between them; how many they are. */
@@ -110,6 +156,21 @@ static void print_doubtful(const cotan_compare_result *r, const char *why, bool 
     printf("; ");
 }
 
+/* The methods that agree so far, and of whose further numbers nothing is known. */
+static void print_doubtful_further(const cotan_compare_result *r, cotan_outcome outcome, const char *why,
+                                   Colours colour) {
+    size_t found = 0;
+    for (size_t i = 0; i < r->count; i++) {
+        if (!has_further(r, &r->rows[i]) || r->rows[i].further != outcome) continue;
+        if (found++ == 0)
+            printf("%s%s %s%s: ", colour.doubtful, further_name(r), why, colour.plain);
+        else
+            printf(", ");
+        printf("%s", r->rows[i].method);
+    }
+    if (found > 0) printf("; ");
+}
+
 static void print_summary(const cotan_compare_result *r, Colours colour) {
     if (!r->agrees) {
         printf("%sthe methods DISAGREE%s: ", colour.bad, colour.plain);
@@ -118,6 +179,8 @@ static void print_summary(const cotan_compare_result *r, Colours colour) {
         size_t agreeing = list(r, agrees, NULL);
         print_doubtful(r, "stopped", stopped, colour);
         print_doubtful(r, "refused", refused, colour);
+        print_doubtful_further(r, COTAN_STOPPED, "stopped", colour);
+        print_doubtful_further(r, COTAN_REFUSED, "refused", colour);
         if (agreeing == 1)
             printf("%s stands alone: only its value was held against the function's", r->rows[r->reference].method);
         else
@@ -133,15 +196,20 @@ static void print_table(const Options *options, const cotan_compare_result *r) {
         print_error(&r->function);
     else
         print_results(r, &r->rows[r->reference].result);
-    printf("\n%-*s  %-7s  %10s  %12s  × primal  %10s  %11s\n", width, "method", "", "difference", "steps", "trace",
-           "peak memory");
-    printf("%-*s  %-7s  %10s", width, "function", "", "");
+    const char *further = further_name(r);
+    int wide = further != NULL ? 12 : 0;
+    printf("\n%-*s  %-7s  %10s%*s  %12s  × primal  %10s  %11s\n", width, "method", "", "difference", wide,
+           further != NULL ? further : "", "steps", "trace", "peak memory");
+    printf("%-*s  %-7s  %10s%*s", width, "function", "", "", wide, "");
     print_costs(&r->function.result);
     for (size_t i = 0; i < r->count; i++) print_row(r, i, colour, width);
     for (size_t i = 0; i < r->count; i++) {
         if (r->rows[i].outcome != COTAN_DIFFERS) continue;
         printf("\nby %s:\n", r->rows[i].method);
-        print_results(r, &r->rows[i].result);
+        if (r->rows[i].further == COTAN_DIFFERS)
+            print_worst(r, &r->rows[i]);
+        else
+            print_results(r, &r->rows[i].result);
     }
     printf("\n");
     print_summary(r, colour);
@@ -154,6 +222,14 @@ static void put_number(const char *name, double value) {
         printf(",\"%s\":\"inf\"", name);
     else
         printf(",\"%s\":%.3g", name, value);
+}
+
+/* To the last bit. */
+static void put_real(const char *name, double value) {
+    if (isfinite(value))
+        printf(",\"%s\":%.17g", name, value);
+    else
+        printf(",\"%s\":\"%s\"", name, isnan(value) ? "nan" : value > 0 ? "inf" : "-inf");
 }
 
 static void put_count(const char *name, uint64_t value) { printf(",\"%s\":%llu", name, (unsigned long long)value); }
@@ -175,8 +251,20 @@ static void put_results(const cotan_compare_result *r, const cotan_result *resul
     printf("\"value\":%s,\"%s\":%s", result->value, derivative_name(r), result->derivative);
 }
 
+static const char *const outcomes[] = {"agrees", "differs", "fails", "stopped", "refused"};
+
+static void put_further(const cotan_compare_row *row) {
+    printf(",\"further\":\"%s\"", outcomes[row->further]);
+    if (row->further == COTAN_STOPPED || row->further == COTAN_REFUSED) return;
+    put_number("further_difference", row->further_difference);
+    if (row->further != COTAN_DIFFERS) return;
+    put_count("further_row", row->further_row);
+    put_count("further_column", row->further_column);
+    put_real("further_found", row->further_found);
+    put_real("further_expected", row->further_expected);
+}
+
 static void put_row(const cotan_compare_result *r, const cotan_compare_row *row) {
-    static const char *const outcomes[] = {"agrees", "differs", "fails", "stopped", "refused"};
     printf("{\"method\":\"%s\",\"outcome\":\"%s\"", row->method, outcomes[row->outcome]);
     put_count("steps", row->result.steps);
     if (row->error_code == NULL && row->result.primal_steps > 0) put_count("primal_steps", row->result.primal_steps);
@@ -188,11 +276,17 @@ static void put_row(const cotan_compare_result *r, const cotan_compare_row *row)
         put_number("value_difference", row->value_difference);
         put_number("difference", row->difference);
     }
+    if (has_further(r, row)) put_further(row);
     if (row->outcome == COTAN_DIFFERS) {
         printf(",");
         put_results(r, &row->result);
     }
     printf("}");
+}
+
+static const char *further_key(const cotan_compare_result *r) {
+    if (r->further == COTAN_JACOBIAN) return "jacobian";
+    return r->further == COTAN_HESSIAN ? "hessian" : "products";
 }
 
 static void print_json(const cotan_compare_result *r) {
@@ -202,6 +296,9 @@ static void print_json(const cotan_compare_result *r) {
         put_results(r, &reference->result);
         printf(",\"reference\":\"%s\",", reference->method);
     }
+    if (r->further != COTAN_RUN)
+        printf("\"further\":{\"what\":\"%s\",\"rows\":%zu,\"columns\":%zu,\"reference\":\"%s\"},", further_key(r),
+               r->further_rows, r->further_columns, r->rows[r->further_reference].method);
     printf("\"function\":{\"steps\":%llu", (unsigned long long)r->function.result.steps);
     put_count("peak_memory", r->function.result.peak_memory);
     if (r->function.error_code != NULL) put_error(&r->function);

@@ -128,16 +128,18 @@ static bool has_derivative(CtBuild *build, const CtEntry *entry, const Asked *as
     }
     bool real = asked->result->kind == TY_META ||
                 (asked->result->kind == TY_CON && asked->result->con == ct_types_con_double(build->types));
-    if (entry->mode != COTAN_GRAD || real) return true;
+    bool wants_double = entry->mode == COTAN_GRAD || entry->mode == COTAN_HESSIAN || entry->mode == COTAN_HVP;
+    if (!wants_double || real) return true;
     CtDiag *diag =
-        ct_error(&build->context, CT_E0405, range,
-                 "the gradient is of a function whose result is a Double, but %s gives %s", asked->name, type);
+        ct_error(&build->context, CT_E0405, range, "the %s is of a function whose result is a Double, but %s gives %s",
+                 entry->mode == COTAN_GRAD ? "gradient" : "Hessian", asked->name, type);
     ct_help(&build->context, diag, "`cotan jacobian` and `cotan vjp` take functions with any first-order result");
     return false;
 }
 
 CtExpr *ct_driver_entry_expression(CtBuild *build, const CtEntry *entry) {
-    static const char *const wrappers[] = {"entry'run", "entry'grad", "entry'vjp", "entry'jvp", "entry'jacobian"};
+    static const char *const wrappers[] = {"entry'run",      "entry'grad",    "entry'vjp", "entry'jvp",
+                                           "entry'jacobian", "entry'hessian", "entry'hvp"};
     Asked asked = {0};
     bool known = entry->expression != NULL ? ask_expression(build, entry, &asked) : ask_function(build, entry, &asked);
     if (!known) return NULL;

@@ -2,6 +2,7 @@
  *
  * Along a few fixed directions dx the tangent J·dx must be the slope of the function, by central differences with one
  * level of Richardson's extrapolation; and for a few cotangents dy the products must satisfy ⟨J·dx, dy⟩ = ⟨dx, Jᵀ·dy⟩.
+ * Where the result has several reals, each row of the Jacobian times dx must be the real of J·dx that it stands for.
  * Where the program gives a rule for a derivative, its value must be the function's, too.
  */
 #include <math.h>
@@ -10,7 +11,11 @@
 #include "session/session.h"
 
 enum { DIRECTIONS = 3 };
-static const double slope_tolerance = 1e-6, product_tolerance = 1e-9;
+/* How far slopes and products may be apart, relatively, and how far a value is rounded: among Doubles, among Floats. */
+typedef struct Tolerance {
+    double slope, product, rounding;
+} Tolerance;
+static const Tolerance of_doubles = {1e-6, 1e-9, 1e-15}, of_floats = {1e-2, 1e-4, 1e-7};
 
 typedef struct Check {
     cotan_program *program;
@@ -19,6 +24,8 @@ typedef struct Check {
     cotan_check_result *out;
     CtArena *arena;
     CtMethod jvp, vjp; /* the methods that are checked */
+    Tolerance tolerance;
+    uint64_t steps; /* of the last run; 0 of native code */
     CT_VEC(cotan_check_row) rows;
 } Check;
 
@@ -57,7 +64,9 @@ static bool ask(Check *c, const Ask *a, CtLeaves *value, CtLeaves *derivative, C
         }
         if (!ct_session_pair(session, context, input, with, &input)) return false;
     }
+    ct_eval_reset_stats(session->eval);
     if (!ct_session_run(session, context, input, &result)) return false;
+    c->steps = ct_eval_stats(session->eval).steps;
     CtWord value_word = result, derivative_word = result;
     if (session->derivative != NULL) {
         value_word = ((const CtFields *)result.object)->words[0];
@@ -84,16 +93,20 @@ static void add_row(Check *c, const char *what, double derivative, double expect
     if (!row.agrees) c->out->agrees = false;
 }
 
-/* Numbers that no structure of the program will be orthogonal to by chance, and the same on every run. */
-static CtLeaves weights(Check *c, uint32_t count, int which) {
-    CtLeaves d = leaves_of(c->arena);
-    for (uint32_t i = 0; i < count; i++) ct_push(c->arena, &d.reals, cos(1.0 + 0.7 * which + 1.3 * i * (which + 1)));
+CtLeaves ct_weights(CtArena *arena, uint32_t count, int which) {
+    CtLeaves d = leaves_of(arena);
+    for (uint32_t i = 0; i < count; i++) ct_push(arena, &d.reals, cos(1.0 + 0.7 * which + 1.3 * i * (which + 1)));
     return d;
+}
+
+bool ct_is_compared_in_full(size_t rows, size_t columns, uint64_t steps) {
+    static const size_t most_numbers = 100000, most_steps = 2000000;
+    return rows == 0 || columns == 0 || (rows <= most_numbers / columns && steps <= most_steps / rows);
 }
 
 /* A direction in which each number moves in proportion to itself, so that points of mixed sizes can be checked. */
 static CtLeaves direction(Check *c, const CtLeaves *x, int which) {
-    CtLeaves d = weights(c, x->reals.count, which);
+    CtLeaves d = ct_weights(c->arena, x->reals.count, which);
     for (uint32_t i = 0; i < d.reals.count; i++) {
         double size = fabs(x->reals.items[i]);
         if (size > 0 && isfinite(size)) d.reals.items[i] *= size;
@@ -140,8 +153,7 @@ static bool find_slopes(Check *c, const CtLeaves *x, const CtLeaves *dx, const C
         if (!slope(c, x, dx, h, coarse, count) || !slope(c, x, dx, h / 2, fine, count)) return false;
         out->worst = 0;
         for (uint32_t i = 0; i < count; i++) {
-            double floor =
-                1e-15 * fabs(y->reals.items[i]) / h / slope_tolerance; /* what rounding alone may differ by */
+            double floor = c->tolerance.rounding * fabs(y->reals.items[i]) / h / c->tolerance.slope;
             double estimate = (4 * fine[i] - coarse[i]) / 3;
             double difference = ct_explain_relative_difference(tangent->reals.items[i], estimate, floor);
             if (difference <= out->difference[i]) {
@@ -150,7 +162,7 @@ static bool find_slopes(Check *c, const CtLeaves *x, const CtLeaves *dx, const C
             }
             if (out->difference[i] > out->difference[out->worst]) out->worst = i;
         }
-        if (count == 0 || out->difference[out->worst] <= slope_tolerance) break;
+        if (count == 0 || out->difference[out->worst] <= c->tolerance.slope) break;
     }
     return true;
 }
@@ -183,17 +195,44 @@ static double value_difference(const CtLeaves *y, const CtLeaves *value, uint32_
 static void check_value(Check *c, const CtLeaves *y, const CtLeaves *value, const char *what) {
     uint32_t worst;
     double most = value_difference(y, value, &worst);
-    if (most > product_tolerance)
-        add_row(c, what, value->reals.items[worst], y->reals.items[worst], most, product_tolerance);
+    if (most > c->tolerance.product)
+        add_row(c, what, value->reals.items[worst], y->reals.items[worst], most, c->tolerance.product);
+}
+
+/* The row of each real of the result, times dx, against that real of J·dx: it tells a row in the wrong place, too.
+ * `steps`: of a pullback. False on an error. */
+static bool check_rows(Check *c, const CtLeaves *dx, const CtLeaves *tangent, uint64_t steps) {
+    const char *what = "rows of the Jacobian times dx, against J·dx along direction 1";
+    CtLeaves value = leaves_of(c->arena), rows = leaves_of(c->arena);
+    uint32_t count = tangent->reals.count, columns = dx->reals.count, worst = 0;
+    double most = -1, found = NAN;
+    if (count < 2 || columns == 0 || !ct_is_compared_in_full(count, columns, steps)) return true;
+    if (!ask(c, &(Ask){.mode = COTAN_JACOBIAN, .method = c->vjp}, &value, &rows, NULL)) return false;
+    if (rows.reals.count != count * columns) {
+        add_row(c, what, rows.reals.count, (double)count * columns, INFINITY, c->tolerance.product);
+        return true;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        CtLeaves row = {.reals = {.items = rows.reals.items + i * columns, .count = columns}};
+        double size, product = inner(&row, dx, &size);
+        double difference = ct_explain_relative_difference(product, tangent->reals.items[i], size);
+        if (difference <= most) continue;
+        most = difference;
+        worst = i;
+        found = product;
+    }
+    add_row(c, what, found, tangent->reals.items[worst], most, c->tolerance.product);
+    return true;
 }
 
 static bool check_direction(Check *c, const CtLeaves *x, const CtLeaves *y, const char *y_text, int which) {
-    CtLeaves dx = direction(c, x, which), dy = weights(c, y->reals.count, which + 5);
+    CtLeaves dx = direction(c, x, which), dy = ct_weights(c->arena, y->reals.count, which + 5);
     CtLeaves tangent = leaves_of(c->arena), cotangent = leaves_of(c->arena);
     CtLeaves beside = leaves_of(c->arena), under = leaves_of(c->arena);
     Ask jvp = {.mode = COTAN_JVP, .method = c->jvp, .with = c->at, .with_length = c->at_length, .with_reals = &dx};
     Ask vjp = {.mode = COTAN_VJP, .method = c->vjp, .with = y_text, .with_reals = &dy};
     if (!ask(c, &jvp, &beside, &tangent, NULL) || !ask(c, &vjp, &under, &cotangent, NULL)) return false;
+    uint64_t steps = c->steps;
     if (which == 0) {
         check_value(c, y, &beside, "the value beside J·dx, against the function's");
         check_value(c, y, &under, "the value beside Jᵀ·dy, against the function's");
@@ -203,13 +242,13 @@ static bool check_direction(Check *c, const CtLeaves *x, const CtLeaves *y, cons
     const char *what = ct_format(c->arena, "J·dx along direction %d, against finite differences", which + 1);
     uint32_t worst = slopes.worst;
     if (y->reals.count > 0)
-        add_row(c, what, tangent.reals.items[worst], slopes.best[worst], slopes.difference[worst], slope_tolerance);
+        add_row(c, what, tangent.reals.items[worst], slopes.best[worst], slopes.difference[worst], c->tolerance.slope);
     double left_size, right_size;
     double left = inner(&tangent, &dy, &left_size), right = inner(&dx, &cotangent, &right_size);
     what = ct_format(c->arena, "⟨dx, Jᵀ·dy⟩ = ⟨J·dx, dy⟩ along direction %d", which + 1);
     double difference = ct_explain_relative_difference(right, left, fmax(left_size, right_size));
-    add_row(c, what, right, left, difference, product_tolerance);
-    return true;
+    add_row(c, what, right, left, difference, c->tolerance.product);
+    return which > 0 || check_rows(c, &dx, &tangent, steps);
 }
 
 static CtSession *session_of_run(Check *c) {
@@ -271,8 +310,8 @@ static bool agrees_with(Check *c, const CtLeaves *x, const CtLeaves *y, const Ct
         uint32_t worst;
         if (!ask(c, &jvp, &value, &tangent, NULL) || !find_slopes(c, x, &dx, y, &tangent, &slopes)) return false;
         if (y->reals.count == 0) break;
-        *agrees = slopes.difference[slopes.worst] <= slope_tolerance &&
-                  value_difference(y, &value, &worst) <= product_tolerance;
+        *agrees = slopes.difference[slopes.worst] <= c->tolerance.slope &&
+                  value_difference(y, &value, &worst) <= c->tolerance.product;
     }
     return true;
 }
@@ -308,6 +347,7 @@ bool ct_explain_check(cotan_program *program, CtArena *arena, const cotan_call *
     Ask run = {.mode = COTAN_RUN, .method = jvp};
     out->agrees = true;
     if (!point_leaves(&check, &x) || !ask(&check, &run, &y, NULL, &y_text)) return false;
+    check.tolerance = x.single || y.single ? of_floats : of_doubles;
     for (int i = 0; i < DIRECTIONS; i++)
         if (!check_direction(&check, &x, &y, y_text.data, i)) return false;
     out->rows = check.rows.items;

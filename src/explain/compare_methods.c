@@ -1,8 +1,9 @@
-/* One derivative by several methods, side by side: `cotan compare FILE FUNCTION --at …`.
+/* The derivatives of a function by several methods, side by side: `cotan compare FILE FUNCTION --at …`.
  *
  * The function is run alone first: its value is what every method's value is held against, its result says which
  * cotangent is asked for, its steps say when a method is stopped. The derivatives are held against the reference's,
- * number by number.
+ * number by number. Methods that agree on one derivative are then asked for all of the Jacobian, or, where the result
+ * is a Double, for the Hessian: one product does not tell in which order the rows of a matrix are.
  */
 #include <math.h>
 
@@ -23,7 +24,10 @@ typedef struct Compare {
     cotan_compare_row *rows;
     CtApart point, value;          /* of the function alone */
     CtApart *values, *derivatives; /* of the rows */
-    CtSession *sessions;           /* the newest of those that were there before */
+    bool scalar;                   /* the result is a Double */
+    uint32_t parts;                /* what is compared further is so many derivatives of each row */
+    CtApart *further;
+    CtSession *sessions; /* the newest of those that were there before */
 } Compare;
 
 /* ---- errors, which are part of the answer ---- */
@@ -88,7 +92,8 @@ static bool run_function(Compare *c) {
     one.value = &c->value;
     bool done = ct_session_run_call(c->context, &one);
     if (one.session == NULL) return false;
-    bool gradient = one.session->value->kind == TYPE_DOUBLE && c->call.with == NULL;
+    c->scalar = one.session->value->kind == TYPE_DOUBLE;
+    bool gradient = c->scalar && c->call.with == NULL;
     c->out->mode = c->call.mode = gradient ? COTAN_GRAD : COTAN_VJP;
     c->out->function.result.primal_steps = c->out->function.result.steps;
     forget_sessions(c);
@@ -124,16 +129,29 @@ static bool run_method(Compare *c, size_t i) {
 
 /* ---- holding them against each other ---- */
 
-/* The largest of the relative differences. */
-static double difference_of(const CtApart *a, const CtApart *b) {
+static bool has_structure(const CtApart *a, const CtApart *b) {
+    return a->reals.reals.count == b->reals.reals.count && same_text(a->shape.data, b->shape.data);
+}
+
+/* The largest of the relative differences, and where it is. */
+static double difference_at(const CtApart *a, const CtApart *b, uint32_t *where) {
     const CtLeaves *x = &a->reals, *y = &b->reals;
-    if (x->reals.count != y->reals.count || !same_text(a->shape.data, b->shape.data)) return INFINITY;
+    *where = 0;
+    if (!has_structure(a, b)) return INFINITY;
     double size = 0, worst = 0;
     for (uint32_t i = 0; i < y->reals.count; i++)
         if (isfinite(y->reals.items[i])) size = fmax(size, fabs(y->reals.items[i]));
-    for (uint32_t i = 0; i < x->reals.count; i++)
-        worst = fmax(worst, ct_explain_relative_difference(x->reals.items[i], y->reals.items[i], least_size * size));
+    for (uint32_t i = 0; i < x->reals.count; i++) {
+        double difference = ct_explain_relative_difference(x->reals.items[i], y->reals.items[i], least_size * size);
+        if (difference > worst) *where = i;
+        worst = fmax(worst, difference);
+    }
     return worst;
+}
+
+static double difference_of(const CtApart *a, const CtApart *b) {
+    uint32_t where;
+    return difference_at(a, b, &where);
 }
 
 static bool is_close(double difference, const CtApart *parts) {
@@ -165,6 +183,139 @@ static cotan_outcome outcome_of(Compare *c, size_t i) {
     return close ? COTAN_AGREES : COTAN_DIFFERS;
 }
 
+/* ---- further: all of the Jacobian, or second derivatives ---- */
+
+/* Of a matrix that is too large, so many products with vectors on each side. */
+enum { VECTORS = 3 };
+
+/* A method is stopped where it takes so many times the reference's steps, and those. */
+static const uint64_t most_times = 20, most_besides = 1000000;
+
+/* False where there is nothing more to ask for, or nothing to hold it against. */
+static bool choose_further(Compare *c) {
+    cotan_compare_result *out = c->out;
+    size_t agreeing = 0;
+    for (size_t i = 0; i < out->count; i++)
+        agreeing += c->rows[i].outcome == COTAN_AGREES && c->rows[i].error_code == NULL;
+    if (agreeing < 2) return false;
+    size_t columns = c->point.reals.reals.count, rows = c->scalar ? columns : c->value.reals.reals.count;
+    if (rows == 0 || columns == 0) return false;
+    uint64_t steps = c->rows[out->reference].result.steps;
+    if (steps == 0) steps = 50 * out->function.result.steps; /* native code counts none */
+    bool whole = ct_is_compared_in_full(rows, columns, steps);
+    out->further = c->scalar ? (whole ? COTAN_HESSIAN : COTAN_HVP) : whole ? COTAN_JACOBIAN : COTAN_VJP;
+    out->further_rows = whole ? rows : VECTORS;
+    out->further_columns = columns;
+    c->parts = whole ? 1 : c->scalar ? VECTORS : 2 * VECTORS;
+    c->further = CT_NEW_ARRAY(c->arena, CtApart, out->count * c->parts);
+    return true;
+}
+
+/* All that is asked of one method; its steps go to `steps`, which is the limit before, 0: none. False on an error. */
+static bool run_further(Compare *c, size_t i, uint64_t *steps) {
+    cotan_call call = c->call;
+    cotan_result result = {0};
+    CtCall one = {.program = c->program, .call = &call, .out = &result, .steps = *steps};
+    call.method = ct_core_method_name(c->methods[i]);
+    call.no_json = call.no_text = true;
+    bool done = true;
+    *steps = 0;
+    for (uint32_t k = 0; done && k < c->parts; k++) {
+        call.mode = k < VECTORS ? c->out->further : COTAN_JVP;
+        bool of_result = call.mode == COTAN_VJP;
+        call.with = of_result ? c->value.shape.data : c->call.at;
+        call.with_length = of_result ? 0 : c->call.at_length;
+        CtLeaves vector =
+            ct_weights(c->arena, of_result ? c->value.reals.reals.count : c->point.reals.reals.count, (int)k);
+        one.with_reals = &vector;
+        one.derivative = &c->further[i * c->parts + k];
+        done = ct_session_run_call(c->context, &one);
+        *steps += result.steps;
+    }
+    forget_sessions(c);
+    return done;
+}
+
+/* Of the reference when its steps are known; otherwise as for the first derivative. */
+static uint64_t further_limit(const Compare *c, size_t i, uint64_t reference) {
+    if (c->context->limits.steps != 0 || c->methods[i] == METHOD_NATIVE) return 0;
+    if (reference != 0) return most_besides + most_times * reference;
+    return step_limit(c, c->methods[i]) * c->out->further_rows;
+}
+
+/* What came of a row, but for its numbers. False on an error that ends all. */
+static bool ask_further(Compare *c, size_t i, uint64_t *steps, cotan_compare_row *error) {
+    cotan_compare_row *row = &c->rows[i];
+    row->further = COTAN_AGREES;
+    if (run_further(c, i, steps)) return true;
+    if (ends_all(c->context)) return false;
+    keep_error(c, error);
+    row->further = limit_of(error) != CT_E0000                             ? COTAN_STOPPED
+                   : same_text(error->error_code, ct_error_name(CT_E0407)) ? COTAN_REFUSED
+                                                                           : COTAN_FAILS;
+    return true;
+}
+
+static void hold_further(Compare *c, size_t i) {
+    cotan_compare_row *row = &c->rows[i];
+    bool matrix = c->out->further == COTAN_JACOBIAN || c->out->further == COTAN_HESSIAN;
+    for (uint32_t k = 0; k < c->parts; k++) {
+        const CtApart *found = &c->further[i * c->parts + k];
+        const CtApart *wanted = &c->further[c->out->further_reference * c->parts + k];
+        uint32_t where;
+        double difference = difference_at(found, wanted, &where);
+        if (!is_close(difference, found)) row->outcome = row->further = COTAN_DIFFERS;
+        if (difference <= row->further_difference) continue;
+        row->further_difference = difference;
+        row->further_row = matrix ? where / c->out->further_columns : k;
+        row->further_column = matrix ? where % c->out->further_columns : where;
+        bool alike = isfinite(difference) || has_structure(found, wanted);
+        row->further_found = alike ? found->reals.reals.items[where] : NAN;
+        row->further_expected = alike ? wanted->reals.reals.items[where] : NAN;
+    }
+}
+
+/* A method that fails there disagrees, unless none has a result and all fail for the same reason. */
+static void fail_further(Compare *c, size_t i, const cotan_compare_row *error, const cotan_compare_row *first) {
+    cotan_compare_row *row = &c->rows[i];
+    if (c->out->further_reference == c->out->count && same_error(error, first)) return;
+    row->outcome = COTAN_FAILS;
+    row->error_code = error->error_code;
+    row->error_message = error->error_message;
+    row->error_file = error->error_file;
+    row->error_line = error->error_line;
+    row->error_column = error->error_column;
+    row->error_is_further = true;
+}
+
+/* False on an error that ends all. The reference goes first: its steps limit the others'. */
+static bool compare_further(Compare *c) {
+    cotan_compare_result *out = c->out;
+    if (!choose_further(c)) return true;
+    size_t count = out->count, first_error = count;
+    cotan_compare_row *errors = CT_NEW_ARRAY(c->arena, cotan_compare_row, count);
+    uint64_t reference = 0;
+    out->further_reference = count;
+    for (size_t k = 0; k <= count; k++) {
+        size_t i = k == 0 ? out->reference : k - 1;
+        if ((k > 0 && i == out->reference) || c->rows[i].outcome != COTAN_AGREES) continue;
+        uint64_t steps = further_limit(c, i, reference);
+        if (!ask_further(c, i, &steps, &errors[i])) return false;
+        if (c->rows[i].further == COTAN_FAILS && first_error == count) first_error = i;
+        if (c->rows[i].further != COTAN_AGREES || out->further_reference < count) continue;
+        out->further_reference = i;
+        reference = steps;
+    }
+    for (size_t i = 0; i < count; i++) {
+        cotan_compare_row *row = &c->rows[i];
+        if (row->outcome != COTAN_AGREES) continue;
+        if (row->further == COTAN_AGREES) hold_further(c, i);
+        if (row->further == COTAN_FAILS) fail_further(c, i, &errors[i], &errors[first_error]);
+    }
+    if (out->further_reference == count) out->further = COTAN_RUN;
+    return true;
+}
+
 /* Whether the function has no derivative there by any method that takes it, always for the same reason; `which` is one
  * of them then. */
 static bool all_fail_alike(const Compare *c, size_t *which) {
@@ -184,11 +335,12 @@ static bool conclude(Compare *c) {
     out->agrees = true;
     out->reference = choose_reference(c);
     for (size_t i = 0; i < out->count; i++) {
-        cotan_compare_row *row = &c->rows[i];
-        row->outcome = outcome_of(c, i);
-        if (row->outcome == COTAN_DIFFERS || row->outcome == COTAN_FAILS) out->agrees = false;
-        results += row->error_code == NULL;
+        c->rows[i].outcome = outcome_of(c, i);
+        results += c->rows[i].error_code == NULL;
     }
+    if (!compare_further(c)) return false;
+    for (size_t i = 0; i < out->count; i++)
+        if (c->rows[i].outcome == COTAN_DIFFERS || c->rows[i].outcome == COTAN_FAILS) out->agrees = false;
     if (out->function.error_code != NULL && out->agrees) return run_function(c);
     if (all_fail_alike(c, &which)) return run_method(c, which);
     if (results > 0 || !out->agrees) return true;

@@ -274,7 +274,7 @@ static bool read_input(cotan_context *context, CtSession *session, const CtCall 
         given = ct_session_parse(context, 1, what, call->with, call->with_length);
     else
         ct_session_report_one(context, CT_E0701, NULL, "%s is missing", what);
-    if (!given || !ct_session_read(session, context, given, session->with, NULL, &with)) {
+    if (!given || !ct_session_read(session, context, given, session->with, c->with_reals, &with)) {
         ct_session_release(session, session->point, *input);
         return false;
     }
@@ -335,7 +335,7 @@ static bool write_results(cotan_context *context, CtSession *session, CtArena *a
 /* The result as the bytes of a .npy or .npz file. */
 static bool write_file(cotan_context *context, CtSession *session, CtArena *arena, CtWord result,
                        const cotan_call *call, cotan_result *out) {
-    static const char *const names[] = {NULL, "gradient", "cotangent", "tangent", "jacobian"};
+    static const char *const names[] = {NULL, "gradient", "cotangent", "tangent", "jacobian", "hessian", "product"};
     CtContext *diags = &session->build->context;
     CtText bytes = ct_text(arena);
     if (call->form == COTAN_NPY) {

@@ -77,7 +77,7 @@ static void find_types(CtSession *session) {
         return;
     }
     CtType *input = type->parts[0], *result = ct_core_type_fun_result(type);
-    bool pair = mode == COTAN_VJP || mode == COTAN_JVP;
+    bool pair = mode == COTAN_VJP || mode == COTAN_JVP || mode == COTAN_HVP;
     session->point = pair ? input->parts[0] : input;
     session->with = pair ? input->parts[1] : NULL;
     session->value = mode == COTAN_RUN ? result : result->parts[0];

@@ -115,6 +115,7 @@ typedef struct CtCall {
     const CtQuestion *question; /* of a run of the evaluator, whatever else is wanted; NULL: none */
     bool at_point;              /* RUN: call->at is a point, as derivatives take it, not an array of arguments */
     CtApart *point, *value, *derivative; /* which are taken apart, too; NULL: not wanted */
+    const CtLeaves *with_reals;          /* stand in the place of those of call->with; NULL: they do not */
     const CtSession *session;            /* is set to the one that runs, when it begins */
 } CtCall;
 /* All of a call but the counts that call->count asks for. */
@@ -225,6 +226,12 @@ bool ct_explain_check(cotan_program *program, CtArena *arena, const cotan_call *
                       cotan_check_result *out);
 /* |a − b|, relative to the largest of them and `floor`; 0 for two NaNs. */
 double ct_explain_relative_difference(double a, double b, double floor);
+/* `count` numbers that no structure of a program will be orthogonal to by chance, the same on every run; others for
+ * each `which`. */
+CtLeaves ct_weights(CtArena *arena, uint32_t count, int which);
+/* Whether a matrix is compared in full, of which a row takes so many steps; otherwise its products with some vectors
+ * are. */
+bool ct_is_compared_in_full(size_t rows, size_t columns, uint64_t steps);
 
 /* ---- compare_methods.c ---- */
 

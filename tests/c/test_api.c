@@ -64,6 +64,8 @@ static void every_mode_answers_in_json(void **state) {
         {{.mode = COTAN_JVP, .function = "g", .at = "2", .with = "0.5", .method = "tape"}, "[4,6]", "[2,1.5]"},
         {{.mode = COTAN_VJP, .function = "g", .at = "2", .with = "[1, 10]"}, "[4,6]", "34"},
         {{.mode = COTAN_JACOBIAN, .function = "g", .at = "2"}, "[4,6]", "[4,3]"},
+        {{.mode = COTAN_HESSIAN, .function = "f", .at = "[2, 3]"}, "12", "[[6,4],[4,0]]"},
+        {{.mode = COTAN_HVP, .function = "f", .at = "[2, 3]", .with = "[1, 10]"}, "12", "[46,4]"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         cotan_result result;
@@ -217,7 +219,7 @@ static void derivatives_are_checked_against_differences(void **state) {
     cotan_check_result result;
     assert_null(cotan_check(p, &(cotan_call){.function = "f", .at = "[1, 2]"}, &result));
     assert_true(result.agrees);
-    assert_int_equal(result.count, 6);
+    assert_int_equal(result.count, 7); /* two of each direction, and the Jacobian's rows */
     for (size_t i = 0; i < result.count; i++) assert_true(result.rows[i].difference < 1e-6);
     assert_null(cotan_check(p, &(cotan_call){.function = "kink", .at = "0"}, &result));
     assert_false(result.agrees);
