@@ -168,7 +168,8 @@ int cli_load(const Options *options, cotan_context **context, cotan_program **pr
         status = cli_refuse(options, "E0801", "there is not enough memory to begin");
     } else {
         interruptible = *context;
-        if (getenv("COTAN_CHECK_PASSES") != NULL) cotan_check_passes(*context, true);
+        const char *checks = getenv("COTAN_CHECK_PASSES");
+        if (checks != NULL) cotan_check_passes(*context, atoi(checks) > 1 ? atoi(checks) : 1);
         cotan_exact_math(*context, options->exact_math);
         signal(SIGINT, on_interrupt);
         const char *name = strcmp(options->words[0], "-") == 0 ? "<stdin>" : options->words[0];

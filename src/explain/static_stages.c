@@ -76,7 +76,7 @@ bool ct_explain_begin(CtExplain *e) {
 
 bool ct_explain_sound(CtExplain *e) {
     CtContext *diags = &e->session->build->context;
-    const char *wrong = e->context->lint && diags->error_count == 0 ? ct_core_lint(e->p) : NULL;
+    const char *wrong = e->context->checks > 0 && diags->error_count == 0 ? ct_core_lint(e->p) : NULL;
     if (wrong) ct_error(diags, CT_E0901, CT_NO_RANGE, "while a method is explained: %s", wrong);
     return diags->error_count == 0 || ct_session_report(e->context, diags);
 }

@@ -215,6 +215,8 @@ typedef struct CtFlow {
     CtMap consumed; /* a function's id and a parameter's index: an update may change it in place (forward_sweep.c) */
     uint32_t consumed_known; /* functions that have been looked at for that */
     const char *refused;     /* why there is no program */
+    const char *wrong;       /* which pass is at fault, and how: an error of Cotan's own */
+    bool takes_derivatives;  /* before they were taken */
 } CtFlow;
 
 /* Lowers a program whose derivatives are expanded: `entry` and all that it needs. When ->refused is set, something is
@@ -237,10 +239,21 @@ const CtFlowType *ct_flow_new_node(CtFlow *flow, const char *name);
 /* Whether values of the type can be handed in and out: they hold no functions. */
 bool ct_flow_is_plain(const CtType *type);
 
-/* The passes that make a program better, in their order: passes.c. `prepare`: those for a program whose derivatives
- * are still to be taken. With `lint`, after each: ->refused tells. */
-void ct_flow_prepare(CtFlow *flow, bool lint);
-void ct_flow_optimise(CtFlow *flow, bool lint);
+/* The passes over a program, in their order: passes.c. */
+typedef struct CtFlowPass {
+    const char *name;
+    double fast;   /* where mathematics may be fast, how far its results may be from those before; 0: not a bit */
+    bool prepares; /* it comes before derivatives are taken */
+    bool counted;  /* it leaves retains and releases */
+} CtFlowPass;
+uint32_t ct_flow_pass_count(void);
+CtFlowPass ct_flow_pass(uint32_t index);
+/* Runs the first `count` of them, and takes derivatives in any case: what it leaves can be interpreted. ->refused tells
+ * why there is no program. With `lint` the program is looked at after each: ->wrong names one that is at fault. */
+void ct_flow_pass_all(CtFlow *flow, uint32_t count, bool lint);
+/* For tests of the checks: after the pass that COTAN_TRIAL_FAULT names, the first addition of the program becomes a
+ * subtraction: trial.c. */
+void ct_flow_trial_fault(CtFlow *flow, const char *pass);
 /* Replaces VJP, PULL and JVP by calls of what differentiation makes of their functions, inner derivatives first, and
  * STOP by its argument. ->refused is set where a function is not differentiated here. */
 void ct_flow_derive(CtFlow *flow);

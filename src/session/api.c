@@ -71,13 +71,13 @@ cotan_context *cotan_open(const cotan_limits *limits) {
         return NULL;
     }
 #ifdef CT_LINT
-    context->lint = true;
+    context->checks = CHECK_PROGRAMS;
 #endif
     ct_session_report_init(context);
     return context;
 }
 
-void cotan_check_passes(cotan_context *context, bool check) { context->lint = check; }
+void cotan_check_passes(cotan_context *context, int checks) { context->checks = checks; }
 void cotan_exact_math(cotan_context *context, bool exact) { context->exact_math = exact; }
 
 static void program_free(cotan_program *program) {
@@ -105,6 +105,7 @@ void cotan_close(cotan_context *context) {
         program_free(program);
     }
     ct_session_report_clear(context);
+    free(context->fault);
     ct_session_folders_free(context);
     ct_arena_free(context->formatted);
     ct_pool_free(context->pool);
@@ -146,6 +147,7 @@ cotan_error *ct_session_guarded(cotan_context *context, CtWork *work, void *data
     } else {
         recover(context);
     }
+    ct_report_fault(context);
     for (int i = 0; i < 2; i++) {
         ct_io_input_free(context->inputs[i]);
         context->inputs[i] = NULL;
@@ -628,8 +630,7 @@ static bool dump(cotan_context *context, void *data) {
     context->making = build;
     bool done = ct_driver_build_entry(build, &entry) || ct_session_report(context, &build->context);
     const char *why;
-    if (done && is_native_pass(d->pass) &&
-        !ct_session_native_dump(build, d->pass, context->exact_math, &build->dumped, &why))
+    if (done && is_native_pass(d->pass) && !ct_session_native_dump(context, build, d->pass, &build->dumped, &why))
         done = ct_session_report_one(context, CT_E0701, NULL, "the program is not lowered to Flow: %s", why);
     if (done) *d->out = ct_copy_text(results, build->dumped.data ? build->dumped.data : "", build->dumped.length);
     context->making = NULL;

@@ -1,5 +1,8 @@
 /* Errors as the public API hands them out: copied out of the compilation that they arose in, so that they outlive it.
  */
+#include <stdio.h>
+#include <stdlib.h>
+
 #include "session/session.h"
 
 static int status_of(CtErrorCode code) {
@@ -135,6 +138,25 @@ bool ct_session_report_one(cotan_context *context, CtErrorCode code, const char 
     ct_session_report(context, &diags);
     ct_arena_free(arena);
     return false;
+}
+
+void ct_session_fault(cotan_context *context, const char *format, ...) {
+    va_list list;
+    if (context->fault != NULL) return;
+    enum { LONGEST = 1000 };
+    context->fault = malloc(LONGEST);
+    if (context->fault == NULL) return;
+    va_start(list, format);
+    vsnprintf(context->fault, LONGEST, format, list);
+    va_end(list);
+}
+
+void ct_report_fault(cotan_context *context) {
+    if (context->fault == NULL) return;
+    ct_session_report_one(context, CT_E0901, "this is a fault in Cotan; --engine eval runs without these passes", "%s",
+                          context->fault);
+    free(context->fault);
+    context->fault = NULL;
 }
 
 /* ---- the public functions on errors ---- */

@@ -44,7 +44,7 @@ static bool add_by(cotan_context *context, Compile *c, CtExportMode mode, const 
             ct_emit_export_new(results, c->stem, c->call->function, params_of(build, results, c->call->function, arity),
                                arity, c->modes, context->exact_math);
     const CtType *input = session->point != NULL ? build->entry->type->parts[0] : NULL;
-    CtFlow *flow = ct_session_native_lower(build, context->exact_math, why);
+    CtFlow *flow = ct_session_native_lower(context, build, why);
     if (flow != NULL) *why = ct_emit_export_add(c->export, mode, flow, input, ct_session_result(session));
     if (*why != NULL) *why = ct_copy_text(results, *why, strlen(*why));
     ct_session_program_forget(c->program, session);

@@ -5,41 +5,34 @@
 
 #include <stdlib.h>
 
-static void lint(CtFlow *flow, const CtBuild *build) {
-    if (flow->refused == NULL && build->options.lint) flow->refused = ct_flow_lint(flow);
+/* NULL: functions neither go in nor out. */
+static const char *not_plain(const CtBuild *build) {
+    CtType *type = build->entry->type;
+    const CtType *input = type->kind == TYPE_FUN && type->count > 1 ? type->parts[0] : type;
+    const CtType *result = type->kind == TYPE_FUN ? ct_core_type_fun_result(type) : type;
+    return ct_flow_is_plain(input) && ct_flow_is_plain(result) ? NULL : "functions go in or out";
+}
+
+CtFlow *ct_native_lower_by(CtBuild *build, bool exact, uint32_t passes) {
+    CtFlow *flow = ct_flow_make(build->program, build->ad, build->entry);
+    flow->exact = exact;
+    ct_flow_pass_all(flow, passes, build->options.lint);
+    return flow;
 }
 
 /* The program in Flow, ready to be written as C, or `raw`, as lowering left it; NULL with a reason. */
-static CtFlow *lower(CtBuild *build, bool exact, bool raw, const char **why) {
-    if (!ct_flow_is_plain(build->entry->type->kind == TYPE_FUN && build->entry->type->count > 1
-                              ? build->entry->type->parts[0]
-                              : build->entry->type) ||
-        !ct_flow_is_plain(build->entry->type->kind == TYPE_FUN ? ct_core_type_fun_result(build->entry->type)
-                                                               : build->entry->type)) {
-        *why = "functions go in or out";
-        return NULL;
-    }
-    CtFlow *flow = ct_flow_make(build->program, build->ad, build->entry);
-    flow->exact = exact;
-    lint(flow, build);
-    if (!raw && flow->refused == NULL) {
-        ct_flow_prepare(flow, build->options.lint);
-        if (flow->refused == NULL) ct_flow_derive(flow);
-        lint(flow, build);
-        ct_flow_optimise(flow, build->options.lint);
-    }
-    if (!raw && flow->refused == NULL) {
-        ct_flow_call_sites(flow);
-        ct_flow_reference_counts(flow);
-        ct_flow_reuse_memory(flow);
-        lint(flow, build);
-    }
-    *why = flow->refused;
-    return flow->refused == NULL ? flow : NULL;
+static CtFlow *lower(cotan_context *context, CtBuild *build, bool raw, const char **why) {
+    *why = not_plain(build);
+    if (*why != NULL) return NULL;
+    CtFlow *flow = raw ? ct_flow_make(build->program, build->ad, build->entry)
+                       : ct_native_lower_by(build, context->exact_math, UINT32_MAX);
+    *why = flow->wrong != NULL ? flow->wrong : flow->refused;
+    if (flow->wrong != NULL) ct_session_fault(context, "%s", flow->wrong);
+    return *why == NULL ? flow : NULL;
 }
 
-CtFlow *ct_session_native_lower(CtBuild *build, bool exact, const char **why) {
-    return lower(build, exact, false, why);
+CtFlow *ct_session_native_lower(cotan_context *context, CtBuild *build, const char **why) {
+    return lower(context, build, false, why);
 }
 
 static void make(CtSession *session, cotan_context *context) {
@@ -49,10 +42,11 @@ static void make(CtSession *session, cotan_context *context) {
         why = "steps are counted by the evaluator";
     else if (context->has_depth)
         why = "waiting calls are counted by the evaluator";
-    CtFlow *flow = why == NULL ? ct_session_native_lower(build, context->exact_math, &why) : NULL;
+    CtFlow *flow = why == NULL ? ct_session_native_lower(context, build, &why) : NULL;
     if (flow != NULL) {
         CtText c = ct_text(build->arena);
         char reason[200];
+        if (context->checks >= CHECK_RUNS) session->lowered = ct_session_text(build->arena, flow);
         ct_emit_emit(&c, flow, context->exact_math, true);
         session->native = ct_run_native_new(flow, c.data, c.length, context->exact_math, reason);
         if (session->native == NULL) why = ct_copy_text(build->arena, reason, strlen(reason));
@@ -86,6 +80,7 @@ bool ct_session_run_native(CtSession *session, cotan_context *context, CtWord in
     bool done = ct_run_native_call(session->native, ct_eval_heap(session->eval), limit_of(session, context), parameter,
                                    input, ct_session_result(session), result, &error);
     atomic_store(&context->running_native, NULL);
+    if (context->checks >= CHECK_RUNS) ct_session_check(session, context, input, done ? result : NULL, &error);
     if (parameter != NULL) ct_session_release(session, parameter, input);
     return done || failed(session, context, &error);
 }
@@ -108,11 +103,11 @@ char *cotan_cache(uint64_t *files, uint64_t *bytes) {
 
 uint64_t cotan_cache_clear(void) { return ct_run_cache_clear(); }
 
-bool ct_session_native_dump(CtBuild *build, const char *pass, bool exact, CtText *out, const char **why) {
-    CtFlow *flow = lower(build, exact, strcmp(pass, "lower") == 0, why);
+bool ct_session_native_dump(cotan_context *context, CtBuild *build, const char *pass, CtText *out, const char **why) {
+    CtFlow *flow = lower(context, build, strcmp(pass, "lower") == 0, why);
     if (flow == NULL) return false;
     if (strcmp(pass, "c") == 0)
-        ct_emit_emit(out, flow, exact, false);
+        ct_emit_emit(out, flow, context->exact_math, false);
     else
         ct_flow_print(out, flow);
     return true;

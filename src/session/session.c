@@ -14,7 +14,7 @@ CtBuild *ct_session_program_build(cotan_program *program, const char *dump) {
         return base;
     }
     CtBuildOptions options = {
-        .lint = context->lint, .dump = dump, .memory = context->limits.memory, .inputs = program->inputs};
+        .lint = context->checks > 0, .dump = dump, .memory = context->limits.memory, .inputs = program->inputs};
     options.finder = ct_session_program_finder(program);
     CtBuild *build = ct_driver_build_new(program->name, program->text, program->length, options, context->handler);
     if (!build) {

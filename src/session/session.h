@@ -38,6 +38,8 @@ typedef struct CtSession {
     int arity;                  /* of the function as it was written */
     CtNative *native;           /* made when it is first asked for */
     const char *not_native;     /* why there is none */
+    CtText lowered;             /* what native code was made of, for checks */
+    CtFlow *const *checked;     /* the program after each number of passes; NULL: not made yet */
     const char *not_flow;       /* stands in for one by the method `native`: why that one is not there */
     unsigned threads;
     bool measures; /* source ranges */
@@ -64,10 +66,19 @@ struct cotan_program {
     struct cotan_program *next;
 };
 
+/* What is checked of Cotan's own work. */
+enum {
+    CHECK_PROGRAMS = 1, /* after each pass, that the program is sound */
+    CHECK_RUNS,         /* and in each run of native code, that no pass has changed what it gives */
+    CHECK_AND_TELL,     /* and what was checked is told on standard error */
+};
+
 struct cotan_context {
     cotan_limits limits;
-    bool lint, exact_math, has_depth; /* has_depth: the limit on depth is not the default */
-    cotan_error *error;               /* of the current call; NULL: none */
+    int checks;
+    char *fault;                /* what a check has found, which is told in place of the call's result; NULL */
+    bool exact_math, has_depth; /* has_depth: the limit on depth is not the default */
+    cotan_error *error;         /* of the current call; NULL: none */
     CtArena *error_arena;
     cotan_error out_of_memory;
     cotan_program *programs;
@@ -141,6 +152,10 @@ bool ct_session_report(cotan_context *context, CtContext *diags);
 bool ct_session_report_one(cotan_context *context, CtErrorCode code, const char *help, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 void ct_session_report_out_of_memory(cotan_context *context);
+/* A check has found an error of Cotan's own, which the call ends with whatever comes of it. The first one counts. */
+void ct_session_fault(cotan_context *context, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Makes it the call's error. */
+void ct_report_fault(cotan_context *context);
 /* Takes over the warnings of a sound compilation as the program's. */
 void ct_session_report_warnings(cotan_program *program, CtContext *diags);
 
@@ -193,10 +208,22 @@ bool ct_session_run_native(CtSession *session, cotan_context *context, CtWord in
 /* The same on buffers: ct_run_native_apply. */
 bool ct_session_apply_native(CtSession *session, cotan_context *context, const CtFlat *input, const cotan_buffer *in,
                              const CtFlat *result, const cotan_slot *slots, cotan_buffer *out);
-/* The entry point in Flow, ready to be written as C, once a build; NULL with a reason. */
-CtFlow *ct_session_native_lower(CtBuild *build, bool exact, const char **why);
+/* The entry point in Flow, ready to be written as C; NULL with a reason. */
+CtFlow *ct_session_native_lower(cotan_context *context, CtBuild *build, const char **why);
+/* After the first `passes` of the passes, and derivatives taken; ->refused and ->wrong tell. */
+CtFlow *ct_native_lower_by(CtBuild *build, bool exact, uint32_t passes);
 /* The entry point in Flow ("flow") or C ("c"); false with a reason. */
-bool ct_session_native_dump(CtBuild *build, const char *pass, bool exact, CtText *out, const char **why);
+bool ct_session_native_dump(cotan_context *context, CtBuild *build, const char *pass, CtText *out, const char **why);
+
+/* ---- check_passes.c ---- */
+
+/* A program as it is printed. */
+CtText ct_session_text(CtArena *arena, const CtFlow *flow);
+
+/* Interprets the session's program after each pass on the input of a run of native code (borrowed), whose result
+ * (borrowed; NULL: it has failed) or error is to be the same. What is found is the context's fault. */
+void ct_session_check(CtSession *session, cotan_context *context, CtWord input, const CtWord *result,
+                      const CtNativeError *error);
 
 /* ---- tier_up.c ---- */
 

@@ -36,7 +36,7 @@ static cotan_program *load(cotan_context *context, const char *text) {
 static cotan_context *open_with(cotan_limits limits) {
     cotan_context *context = cotan_open(&limits);
     assert_non_null(context);
-    cotan_check_passes(context, true);
+    cotan_check_passes(context, 1);
     return context;
 }
 

@@ -20,7 +20,7 @@ static const char *const model = "square :: Double -> Double\n"
 static cotan_context *open_with(cotan_limits limits) {
     cotan_context *context = cotan_open(&limits);
     assert_non_null(context);
-    cotan_check_passes(context, true);
+    cotan_check_passes(context, 1);
     return context;
 }
 

@@ -1,0 +1,231 @@
+/* The passes over Flow held against each other on the input of a call: the program as it is after each pass is
+ * interpreted, and results are to be the same, failures and their places included; and native code is to give what the
+ * interpreter does (docs/flow.md, "How passes are checked").
+ *
+ * The program after a number of passes is made by lowering again and running so many: so no pass sees, or changes, what
+ * another program of the check is made of. */
+#include "session/session.h"
+
+#include "emit/emit.h"
+#include "flow/interpret.h"
+#include "run/check.h"
+
+#include <stdlib.h>
+
+/* What a run of the interpreter may take, and all those of a call; more is given up and not checked. */
+static const CtInterpretLimits limits = {
+    .steps = 10000000, .bytes = (size_t)1 << 30, .stack = (size_t)1 << (sizeof(void *) == 8 ? 29 : 25)};
+static const uint64_t steps_of_a_call = 100000000;
+
+/* How far the derivatives may be from each other that are taken of a program before and after a pass: sums may be in
+ * another order. And how far from native code, where mathematics may be fast. */
+static const double other_derivative = 1e-8, fast_native = 1e-6;
+
+typedef struct Check {
+    CtSession *session;
+    cotan_context *context;
+    CtWord input;
+    CtFlow *const *flows; /* after 0, 1, … passes */
+    uint32_t count;       /* passes */
+    CtInterpreter *last;  /* of the last program that was run to an end; NULL: none */
+    uint32_t last_at;     /* after how many passes that was */
+    uint64_t steps;       /* of all runs */
+    uint32_t given_up;    /* runs that were not run to an end, and why the last of them */
+    const char *why;
+    bool fault;
+} Check;
+
+/* ---- telling ---- */
+
+static const char *name_of(const CtSession *session) {
+    return session->entry.function != NULL ? session->entry.function : "the expression";
+}
+
+static void tell(const Check *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void tell(const Check *c, const char *format, ...) {
+    if (c->context->checks < CHECK_AND_TELL) return;
+    va_list list;
+    va_start(list, format);
+    fprintf(stderr, "check: %s: ", name_of(c->session));
+    vfprintf(stderr, format, list);
+    fputc('\n', stderr);
+    va_end(list);
+}
+
+static void found(Check *c, const char *who, const char *what) {
+    if (!c->fault) ct_session_fault(c->context, "%s what `%s` gives: %s", who, name_of(c->session), what);
+    c->fault = true;
+}
+
+static const char *after(const Check *c, uint32_t passes) {
+    if (passes == 0) return "lowering changes";
+    CtFlowPass pass = ct_flow_pass(passes - 1);
+    return ct_format(c->session->build->arena, "the pass `%s` (%u of %u) changes", pass.name, passes, c->count);
+}
+
+/* ---- runs ---- */
+
+/* After so many passes, on the input; NULL without memory. */
+static CtInterpreter *run(Check *c, uint32_t passes) {
+    const CtFlow *flow = c->flows[passes];
+    CtInterpretOptions options = {.limits = limits};
+    uint64_t left = steps_of_a_call - c->steps;
+    if (options.limits.steps > left) options.limits.steps = left;
+    options.counts = passes > 0 && ct_flow_pass(passes - 1).counted;
+    CtInterpreter *i = ct_interpreter_new(flow, options);
+    if (i == NULL) return NULL;
+    CtFlowCell input[CT_FLOW_WIDE] = {{.integer = 0}};
+    const CtType *parameter = c->session->point ? c->session->build->entry->type->parts[0] : NULL;
+    if (parameter != NULL && !ct_check_import(i, c->flows[passes], parameter, c->input, input)) {
+        ct_interpreter_free(i);
+        return NULL;
+    }
+    ct_interpret(i, flow->entry, input);
+    c->steps += i->steps < left ? i->steps : left;
+    return i;
+}
+
+static const char *failure(const Check *c, CtErrorCode code, CtSourceRange range, const char *message) {
+    CtContext *diags = &c->session->build->context;
+    CtArena *arena = c->session->build->arena;
+    uint32_t line, column;
+    if (range.source == 0) return ct_format(arena, "%s, %s", ct_error_name(code), message);
+    ct_source_position(diags, range.source, range.start, &line, &column);
+    return ct_format(arena, "%s at %s:%u:%u, %s", ct_error_name(code), diags->sources.items[range.source].name, line,
+                     column, message);
+}
+
+static const char *end_of(const Check *c, const CtInterpreter *i) {
+    return i->end == FLOW_END_DONE ? "a result" : failure(c, i->code, i->range, i->message);
+}
+
+static bool same_failures(const Check *c, const CtInterpreter *a, const CtInterpreter *b) {
+    (void)c;
+    return a->code == b->code && memcmp(&a->range, &b->range, sizeof a->range) == 0 &&
+           strcmp(a->message, b->message) == 0;
+}
+
+/* Two runs that have come to an end; NULL: they are alike. */
+static const char *difference(const Check *c, const CtInterpreter *a, const CtInterpreter *b,
+                              CtFlowCloseness closeness) {
+    CtArena *arena = c->session->build->arena;
+    const CtFlowTypes *types = &b->flow->entry->results;
+    char place[200];
+    if (a->end != b->end || (a->end == FLOW_END_FAILED && !same_failures(c, a, b)))
+        return ct_format(arena, "%s before, %s after", end_of(c, a), end_of(c, b));
+    if (a->end == FLOW_END_FAILED ||
+        ct_interpret_same(arena, types->items, types->count, a->results, b->results, closeness, place, sizeof place))
+        return NULL;
+    return ct_copy_text(arena, place, strlen(place));
+}
+
+/* How close the results of a pass are to be to those before. */
+static CtFlowCloseness closeness_of(const Check *c, uint32_t passes) {
+    CtFlowPass pass = ct_flow_pass(passes - 1);
+    if (!c->context->exact_math && pass.fast > 0) return (CtFlowCloseness){pass.fast, true};
+    if (pass.prepares && c->flows[passes]->takes_derivatives) return (CtFlowCloseness){other_derivative, false};
+    return (CtFlowCloseness){0, false};
+}
+
+/* One run more, against the last one; that is this one now. */
+static void follow(Check *c, CtInterpreter *i, uint32_t passes) {
+    if (i == NULL || i->end == FLOW_END_STOPPED) {
+        const char *why = i != NULL ? i->message : "there is no memory";
+        c->why = ct_copy_text(c->session->build->arena, why, strlen(why));
+        c->given_up++;
+        ct_interpreter_free(i);
+        return;
+    }
+    if (i->end == FLOW_END_WRONG) {
+        found(c, after(c, passes),
+              ct_format(c->session->build->arena, "in %s, %s", i->function != NULL ? i->function->name : "the entry",
+                        i->message));
+    } else if (c->last != NULL) {
+        CtFlowCloseness closeness = {0, false};
+        for (uint32_t k = c->last_at + 1; k <= passes; k++) {
+            CtFlowCloseness one = closeness_of(c, k);
+            if (one.relative > closeness.relative) closeness.relative = one.relative;
+            closeness.nan_is_anything |= one.nan_is_anything;
+        }
+        const char *differs = difference(c, c->last, i, closeness);
+        if (differs != NULL) found(c, after(c, passes), differs);
+    }
+    ct_interpreter_free(c->last);
+    c->last = i;
+    c->last_at = passes;
+}
+
+/* ---- native code ---- */
+
+/* A result of native code, which is in the evaluator's heap, or its failure, as a run of the interpreter. */
+static CtInterpreter *native_run(const Check *c, const CtWord *result, const CtNativeError *error) {
+    CtFlow *flow = c->flows[c->count];
+    CtInterpreter *i = ct_interpreter_new(flow, (CtInterpretOptions){.limits = limits});
+    if (i == NULL) return NULL;
+    i->end = result != NULL ? FLOW_END_DONE : FLOW_END_FAILED;
+    if (result == NULL) {
+        i->code = error->code;
+        i->range = error->range;
+        i->message = error->message;
+        return i;
+    }
+    i->results = calloc(flow->entry->results.count + 1, sizeof *i->results);
+    if (i->results != NULL && ct_check_import(i, flow, ct_session_result(c->session), *result, i->results)) return i;
+    ct_interpreter_free(i);
+    return NULL;
+}
+
+/* Memory and being interrupted are not the program's. */
+static bool is_about_resources(CtErrorCode code) { return code == CT_E0801 || code == CT_E0804; }
+
+static void against_native(Check *c, const CtWord *result, const CtNativeError *error) {
+    if (c->last == NULL || c->last_at != c->count || c->last->end == FLOW_END_WRONG) return;
+    if (result == NULL && is_about_resources(error->code)) return;
+    CtInterpreter *native = native_run(c, result, error);
+    CtFlowCloseness closeness = {0, false};
+    if (!c->context->exact_math) closeness = (CtFlowCloseness){fast_native, true};
+    const char *differs = native != NULL ? difference(c, c->last, native, closeness) : NULL;
+    if (differs != NULL) found(c, "native code changes", differs);
+    ct_interpreter_free(native);
+}
+
+/* ---- all of them ---- */
+
+CtText ct_session_text(CtArena *arena, const CtFlow *flow) {
+    CtText text = ct_text(arena);
+    ct_flow_print(&text, flow);
+    return text;
+}
+
+static bool is_what_runs(CtSession *session, const CtFlow *flow) {
+    CtText text = ct_session_text(session->build->arena, flow);
+    return text.length == session->lowered.length && memcmp(text.data, session->lowered.data, text.length) == 0;
+}
+
+/* Lowered once a session; NULL where the program cannot be lowered so. */
+static CtFlow *const *flows_of(Check *c) {
+    CtBuild *build = c->session->build;
+    if (c->session->checked != NULL) return c->session->checked;
+    CtFlow **flows = CT_NEW_ARRAY(build->arena, CtFlow *, c->count + 1);
+    for (uint32_t k = 0; k <= c->count; k++) {
+        flows[k] = ct_native_lower_by(build, c->context->exact_math, k);
+        if (flows[k]->refused == NULL && flows[k]->wrong == NULL) continue;
+        tell(c, "not checked: %s", flows[k]->wrong != NULL ? flows[k]->wrong : flows[k]->refused);
+        return NULL;
+    }
+    if (!is_what_runs(c->session, flows[c->count])) found(c, "lowering again changes", "the program is another one");
+    return c->session->checked = flows;
+}
+
+void ct_session_check(CtSession *session, cotan_context *context, CtWord input, const CtWord *result,
+                      const CtNativeError *error) {
+    Check c = {.session = session, .context = context, .input = input, .count = ct_flow_pass_count()};
+    c.flows = flows_of(&c);
+    for (uint32_t k = 0; c.flows != NULL && k <= c.count && !c.fault; k++) follow(&c, run(&c, k), k);
+    if (c.flows != NULL && !c.fault) against_native(&c, result, error);
+    if (c.last != NULL && !c.fault)
+        tell(&c, "checked: %u passes, %llu steps: %s", c.count + 1 - c.given_up, (unsigned long long)c.steps,
+             end_of(&c, c.last));
+    if (c.given_up > 0) tell(&c, "not checked: %u passes: %s", c.given_up, c.why);
+    ct_interpreter_free(c.last);
+}
