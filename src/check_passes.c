@@ -6,16 +6,13 @@
  * another program of the check is made of. */
 #include "session/session.h"
 
-#include "emit/emit.h"
-#include "flow/interpret.h"
+#include "check_passes.h"
 #include "run/check.h"
 
 #include <stdlib.h>
 
-/* What a run of the interpreter may take, and all those of a call; more is given up and not checked. */
-static const CtInterpretLimits limits = {
-    .steps = 10000000, .bytes = (size_t)1 << 30, .stack = (size_t)1 << (sizeof(void *) == 8 ? 29 : 25)};
-static const uint64_t steps_of_a_call = 100000000;
+/* What all runs of a call may take; more is given up and not checked. */
+static const uint64_t steps_of_a_call = 40000000;
 
 /* How far the derivatives may be from each other that are taken of a program before and after a pass: sums may be in
  * another order. And how far from native code, where mathematics may be fast. */
@@ -37,23 +34,22 @@ typedef struct Check {
 
 /* ---- telling ---- */
 
-static const char *name_of(const CtSession *session) {
+const char *ct_check_name(const CtSession *session) {
     return session->entry.function != NULL ? session->entry.function : "the expression";
 }
 
-static void tell(const Check *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void tell(const Check *c, const char *format, ...) {
-    if (c->context->checks < CHECK_AND_TELL) return;
+void ct_check_tell(const cotan_context *context, const CtSession *session, const char *format, ...) {
+    if (context->checks < CHECK_AND_TELL) return;
     va_list list;
     va_start(list, format);
-    fprintf(stderr, "check: %s: ", name_of(c->session));
+    fprintf(stderr, "check: %s: ", ct_check_name(session));
     vfprintf(stderr, format, list);
     fputc('\n', stderr);
     va_end(list);
 }
 
 static void found(Check *c, const char *who, const char *what) {
-    if (!c->fault) ct_session_fault(c->context, "%s what `%s` gives: %s", who, name_of(c->session), what);
+    if (!c->fault) ct_session_fault(c->context, "%s what `%s` gives: %s", who, ct_check_name(c->session), what);
     c->fault = true;
 }
 
@@ -68,7 +64,7 @@ static const char *after(const Check *c, uint32_t passes) {
 /* After so many passes, on the input; NULL without memory. */
 static CtInterpreter *run(Check *c, uint32_t passes) {
     const CtFlow *flow = c->flows[passes];
-    CtInterpretOptions options = {.limits = limits};
+    CtInterpretOptions options = {.limits = ct_check_limits};
     uint64_t left = steps_of_a_call - c->steps;
     if (options.limits.steps > left) options.limits.steps = left;
     options.counts = passes > 0 && ct_flow_pass(passes - 1).counted;
@@ -160,7 +156,7 @@ static void follow(Check *c, CtInterpreter *i, uint32_t passes) {
 /* A result of native code, which is in the evaluator's heap, or its failure, as a run of the interpreter. */
 static CtInterpreter *native_run(const Check *c, const CtWord *result, const CtNativeError *error) {
     CtFlow *flow = c->flows[c->count];
-    CtInterpreter *i = ct_interpreter_new(flow, (CtInterpretOptions){.limits = limits});
+    CtInterpreter *i = ct_interpreter_new(flow, (CtInterpretOptions){.limits = ct_check_limits});
     if (i == NULL) return NULL;
     i->end = result != NULL ? FLOW_END_DONE : FLOW_END_FAILED;
     if (result == NULL) {
@@ -210,7 +206,8 @@ static CtFlow *const *flows_of(Check *c) {
     for (uint32_t k = 0; k <= c->count; k++) {
         flows[k] = ct_native_lower_by(build, c->context->exact_math, k);
         if (flows[k]->refused == NULL && flows[k]->wrong == NULL) continue;
-        tell(c, "not checked: %s", flows[k]->wrong != NULL ? flows[k]->wrong : flows[k]->refused);
+        ct_check_tell(c->context, c->session, "not checked: %s",
+                      flows[k]->wrong != NULL ? flows[k]->wrong : flows[k]->refused);
         return NULL;
     }
     if (!is_what_runs(c->session, flows[c->count])) found(c, "lowering again changes", "the program is another one");
@@ -223,9 +220,10 @@ void ct_session_check(CtSession *session, cotan_context *context, CtWord input, 
     c.flows = flows_of(&c);
     for (uint32_t k = 0; c.flows != NULL && k <= c.count && !c.fault; k++) follow(&c, run(&c, k), k);
     if (c.flows != NULL && !c.fault) against_native(&c, result, error);
+    if (c.flows != NULL && !c.fault && c.flows[0]->takes_derivatives) ct_check_derivatives(session, context, input);
     if (c.last != NULL && !c.fault)
-        tell(&c, "checked: %u passes, %llu steps: %s", c.count + 1 - c.given_up, (unsigned long long)c.steps,
-             end_of(&c, c.last));
-    if (c.given_up > 0) tell(&c, "not checked: %u passes: %s", c.given_up, c.why);
+        ct_check_tell(context, session, "checked: %u passes, %llu steps: %s", c.count + 1 - c.given_up,
+                      (unsigned long long)c.steps, end_of(&c, c.last));
+    if (c.given_up > 0) ct_check_tell(context, session, "not checked: %u passes: %s", c.given_up, c.why);
     ct_interpreter_free(c.last);
 }

@@ -427,6 +427,7 @@ void ct_interpreter_free(CtInterpreter *i) {
     }
     for (uint32_t k = 0; k < i->flow->constants.count; k++) free(i->constants[k]);
     for (uint32_t k = 0; k < i->watch_count; k++) free(i->watches[k].args);
+    free(i->watches);
     free(i->constants);
     free(i->passed);
     free(i->results);

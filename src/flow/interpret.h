@@ -113,7 +113,8 @@ bool ct_interpret_same(CtArena *arena, const CtFlowType *const *types, uint32_t 
 
 /* ---- directions: interpret_direction.c ---- */
 
-/* Values of the structure of others, whose reals are pseudo-random numbers in [-1, 1]. False without memory. */
+/* Values of the structure of others, whose reals are pseudo-random numbers in [-1, 1]; held until the heap
+ * ends. False without memory. */
 bool ct_interpret_direction(CtInterpreter *i, const CtFlowType *const *types, uint32_t count, const CtFlowCell *like,
                             uint64_t *state, CtFlowCell *out);
 /* The sum of the products of the reals of two values of the same structure, and that of the absolute values of these

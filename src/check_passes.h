@@ -1,0 +1,21 @@
+/* Private to the checks of passes: check_passes.c, check_derivatives.c. */
+#ifndef CT_CHECK_PASSES_H
+#define CT_CHECK_PASSES_H
+
+#include "flow/interpret.h"
+#include "session/session.h"
+
+/* What a run of the interpreter may take; more is given up and not checked. */
+static const CtInterpretLimits ct_check_limits = {
+    .steps = 10000000, .bytes = (size_t)1 << 30, .stack = (size_t)1 << (sizeof(void *) == 8 ? 29 : 25)};
+
+/* What the session runs, as messages name it. */
+const char *ct_check_name(const CtSession *session);
+/* On standard error, where that is asked for. */
+void ct_check_tell(const cotan_context *context, const CtSession *session, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Holds the derivatives of both modes that the program takes in a run on this input (borrowed) against each other. */
+void ct_check_derivatives(CtSession *session, cotan_context *context, CtWord input);
+
+#endif

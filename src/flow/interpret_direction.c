@@ -1,0 +1,139 @@
+/* Directions in which derivatives are held against each other, and their inner products. */
+#include "flow/interpret.h"
+
+/* ---- directions ---- */
+
+/* From -1 to 1, with 52 bits; not 0, which is a value of its own to derivatives. */
+static long double next(uint64_t *state) {
+    *state = *state * 6364136223846793005u + 1442695040888963407u;
+    long double x = (long double)((int64_t)(*state >> 11) - ((int64_t)1 << 52)) / 0x1p52L;
+    return x == 0 ? 0.5L : x;
+}
+
+typedef struct Copying { /* an object whose direction is made */
+    const CtFlowObject *from;
+    const CtFlowType *type;
+    CtFlowObject *to;
+} Copying;
+
+typedef struct Making {
+    CtInterpreter *i;
+    uint64_t *state;
+    Copying *todo;
+    size_t count, room;
+} Making;
+
+static bool later(Making *m, Copying one) {
+    if (m->count == m->room) {
+        Copying *more = realloc(m->todo, (2 * m->room + 64) * sizeof *more);
+        if (more == NULL) return false;
+        m->todo = more;
+        m->room = 2 * m->room + 64;
+    }
+    m->todo[m->count++] = one;
+    return true;
+}
+
+static CtFlowObject *object_like(Making *m, const CtFlowType *type, const CtFlowObject *like) {
+    if (type->kind == FLOW_ARRAY) return ct_interpret_array(m->i, type, like->dims);
+    return ct_interpret_node(m->i, like->fields, like->tag, like->cells);
+}
+
+/* Of an object its direction, whose own cells are made later. */
+static bool direction_of(Making *m, const CtFlowType *type, CtFlowCell like, CtFlowCell *out) {
+    *out = like;
+    if (type->kind == FLOW_F64 || type->kind == FLOW_F32) out->real = next(m->state);
+    if (!ct_flow_is_object(type) || like.object == NULL) return true;
+    out->object = object_like(m, type, like.object);
+    return later(m, (Copying){like.object, type, out->object});
+}
+
+static const CtFlowType *cell_type(const CtFlowType *type, const CtFlowObject *object, int64_t index) {
+    return type->kind == FLOW_ARRAY ? type->element : object->fields->items[index];
+}
+
+static bool make_cells(Making *m, Copying one) {
+    one.to->count = 0; /* what a node began with */
+    for (int64_t k = 0; k < one.from->count; k++) {
+        CtFlowCell cell;
+        if (!direction_of(m, cell_type(one.type, one.from, k), one.from->cells[k], &cell)) return false;
+        ct_interpret_put(m->i, one.to, cell);
+    }
+    return true;
+}
+
+static bool make_all(Making *m, const CtFlowType *const *types, uint32_t count, const CtFlowCell *like,
+                     CtFlowCell *out) {
+    for (uint32_t k = 0; k < count; k++) {
+        if (!direction_of(m, types[k], like[k], &out[k])) return false;
+        if (ct_flow_is_object(types[k])) ct_interpret_hold(out[k].object);
+    }
+    while (m->count > 0)
+        if (!make_cells(m, m->todo[--m->count])) return false;
+    return true;
+}
+
+bool ct_interpret_direction(CtInterpreter *i, const CtFlowType *const *types, uint32_t count, const CtFlowCell *like,
+                            uint64_t *state, CtFlowCell *out) {
+    Making m = {.i = i, .state = state};
+    bool done = setjmp(i->failing.out) == 0 && make_all(&m, types, count, like, out);
+    free(m.todo);
+    return done;
+}
+
+/* ---- inner products ---- */
+
+typedef struct Both {
+    const CtFlowType *type;
+    const CtFlowObject *a, *b;
+} Both;
+
+typedef struct Inner {
+    long double sum, size;
+    Both *todo;
+    size_t count, room;
+} Inner;
+
+static bool add(Inner *n, const CtFlowType *type, CtFlowCell a, CtFlowCell b) {
+    if (type->kind == FLOW_I64) return true;
+    if (!ct_flow_is_object(type)) {
+        n->sum += a.real * b.real;
+        n->size += fabsl(a.real * b.real);
+        return true;
+    }
+    if (a.object == NULL || b.object == NULL) return false;
+    if (n->count == n->room) {
+        Both *more = realloc(n->todo, (2 * n->room + 64) * sizeof *more);
+        if (more == NULL) return false;
+        n->todo = more;
+        n->room = 2 * n->room + 64;
+    }
+    n->todo[n->count++] = (Both){type, a.object, b.object};
+    return true;
+}
+
+static bool alike(const Both *both) {
+    if (both->a->count != both->b->count || both->a->tag != both->b->tag) return false;
+    for (uint32_t k = 0; both->type->kind == FLOW_ARRAY && k < both->type->rank; k++)
+        if (both->a->dims[k] != both->b->dims[k]) return false;
+    return true;
+}
+
+static bool add_objects(Inner *n, Both both) {
+    if (!alike(&both)) return false;
+    for (int64_t k = 0; k < both.a->count; k++)
+        if (!add(n, cell_type(both.type, both.a, k), both.a->cells[k], both.b->cells[k])) return false;
+    return true;
+}
+
+bool ct_interpret_inner(const CtFlowType *const *types, uint32_t count, const CtFlowCell *a, const CtFlowCell *b,
+                        long double *sum, long double *size) {
+    Inner n = {.sum = 0};
+    bool done = true;
+    for (uint32_t k = 0; k < count && done; k++) done = add(&n, types[k], a[k], b[k]);
+    while (n.count > 0 && done) done = add_objects(&n, n.todo[--n.count]);
+    free(n.todo);
+    *sum = n.sum;
+    *size = n.size;
+    return done;
+}
