@@ -225,6 +225,12 @@ CtText ct_session_text(CtArena *arena, const CtFlow *flow);
 void ct_session_check(CtSession *session, cotan_context *context, CtWord input, const CtWord *result,
                       const CtNativeError *error);
 
+/* ---- check_evaluator.c ---- */
+
+/* Has the evaluator do once more what native code has done in a session, with this result (borrowed; NULL: the context
+ * has the error). What differs is the context's fault. */
+void ct_check_evaluator(cotan_context *context, const CtCall *c, const CtSession *session, const CtWord *result);
+
 /* ---- tier_up.c ---- */
 
 /* Native code for a call that the evaluator runs. */
