@@ -1,0 +1,450 @@
+"""What a program gives, asked in all ways: the evaluator's value is the reference for native code, forward's derivative for all
+other derivatives. Each program runs in a process of its own, so that what crashes or does not end is an answer too."""
+import hashlib
+import json
+import os
+import random
+import select
+import shutil
+import signal
+import sys
+import tempfile
+import time
+
+import compare
+import library
+from tree import first_order, has_reals, program_text
+
+SMALL_PARTS = "cc -DCT_PART_WORK=64 -DCT_PART_COST=0 -DCT_FAR=0 -DCT_WIDE=16"
+
+# What native code is made by: the compiler, exact or fast mathematics, threads.
+VARIANTS = {
+    "exact": ("cc", True, 1),
+    "fast": ("cc", False, 1),
+    "parts": (SMALL_PARTS, False, 1),
+    "threads": (SMALL_PARTS, False, 3),
+    "threads-exact": (SMALL_PARTS, True, 3),
+    "avx2": ("cc -mno-avx512f", True, 1),
+    "avx2-fast": ("cc -mno-avx512f", False, 1),
+    "sse2": ("cc -mno-avx", True, 1),
+    "sse2-fast": ("cc -mno-avx", False, 1),
+    "clang": ("clang", True, 1),
+    "clang-fast": ("clang", False, 1),
+}
+METHODS = ["tape", "chad", "delta", "delta-fused", "dual-staged", "dual-cayley", "dual-arrays", "dual-defunc", "vector", "bulk",
+           "delta-tree", "dual-naive", "chad-naive", "chad-sparse"]
+UNBOUNDED = {"delta-tree", "dual-naive", "chad-naive", "chad-sparse"}
+VALUE_STEPS = 4_000_000
+METHOD_STEPS = 60_000_000
+EPS = 1e-12
+
+
+class Case:
+    """A program at a point: what is asked of it, as text."""
+
+    def __init__(self, text, point, cotangent=None, mode="grad", tangent=None, floats=False):
+        self.text, self.point, self.cotangent, self.mode, self.tangent = text, point, cotangent, mode, tangent
+        self.floats = floats
+
+    def at(self):
+        return json.dumps(self.point)
+
+    def alone(self):
+        """A function of one argument is not given a tuple."""
+        return json.dumps(self.point[0] if len(self.point) == 1 else self.point)
+
+
+def weights(value, t, datas, rng, sparse):
+    """A cotangent for a value of the type; a tangent for a point."""
+    if t == "D" or t == "F":
+        if sparse and rng.random() < 0.8:
+            return 0.0
+        return rng.choice([1.0, -0.5, 0.25, 0.75, 2.0, -1.25])
+    if isinstance(t, str):
+        return value
+    if t[0] in ("A", "L"):
+        return [weights(v, t[1], datas, rng, sparse) for v in value]
+    if t[0] == "T":
+        return [weights(v, u, datas, rng, sparse) for v, u in zip(value, t[1:])]
+    if t[0] == "M":
+        return value if value == "Nothing" else {"Just": [weights(value["Just"][0], t[1], datas, rng, sparse)]}
+    if t[0] == "E":
+        (name, [inner]), = value.items()
+        return {name: [weights(inner, t[1] if name == "Left" else t[2], datas, rng, sparse)]}
+    data = next(d for d in datas if d.name == t[1])
+    if isinstance(value, str):
+        return value
+    if data.is_record():
+        return {f: weights(value[f], u, datas, rng, sparse) for f, u in data.constructors[0][1]}
+    (name, fields), = value.items()
+    types = next(fs for n, fs in data.constructors if n == name)
+    return {name: [weights(v, u, datas, rng, sparse) for v, (_, u) in zip(fields, types)]}
+
+
+def shape_of(program):
+    """The type of the point as one value, and of the result."""
+    types = [t for _, t in program.main.parameters]
+    return (types[0] if len(types) == 1 else ("T", *types)), program.main.result.type
+
+
+# ---- one question ----
+
+
+class Question:
+    """One way to ask: the value, or a derivative; on the evaluator by a method, or as native code of a variant."""
+
+    def __init__(self, what, variant=None, method=None):
+        self.what, self.variant, self.method = what, variant, method
+
+    def key(self):
+        return "/".join(x for x in (self.what, self.variant and "native " + self.variant, self.method) if x)
+
+    def command(self, folder, case):
+        """The same on the command line."""
+        verb = {"value": "run", "derivative": case.mode}.get(self.what, self.what)
+        words = ["build/cotan", verb, "PROGRAM", "f"]
+        words += ["--args", "'" + case.at() + "'"] if verb == "run" else ["--at", "'" + case.alone() + "'"]
+        if verb == "vjp":
+            words += ["--cotangent", "'" + json.dumps(case.cotangent) + "'"]
+        if verb == "jvp":
+            words += ["--tangent", "'" + json.dumps(case.tangent) + "'"]
+        if self.variant:
+            cc, exact, threads = VARIANTS[self.variant]
+            words += ["--engine", "native"] + (["--math", "exact"] if exact else []) + (["--threads", str(threads)] if threads > 1 else [])
+            if cc != "cc":
+                words = [f'CC="{cc}"'] + words
+        else:
+            words += ["--engine", "eval"] + (["--method", self.method] if self.method else [])
+        return " ".join(words)
+
+    def ask(self, session, case, steps=0):
+        mode = {"value": library.RUN, "jvp": library.JVP, "jacobian": library.JACOBIAN}.get(self.what)
+        if mode is None:
+            mode = library.GRAD if case.mode == "grad" else library.VJP
+        at = case.at() if mode == library.RUN else case.alone()
+        with_ = json.dumps(case.cotangent) if mode == library.VJP else json.dumps(case.tangent) if mode == library.JVP else None
+        if self.variant:
+            cc, exact, threads = VARIANTS[self.variant]
+            os.environ["CC"] = cc
+            return session.call(mode, "f", at, with_, None, True, exact, 0, threads)
+        return session.call(mode, "f", at, with_, self.method, False, True, steps)
+
+
+def answer_text(answer):
+    if isinstance(answer, library.Failure):
+        return str(answer)
+    value, derivative = answer
+    return value if derivative is None else f"value {value}, derivative {derivative}"
+
+
+def disagreement(reference, answer, exact, tolerance):
+    """None, or the kind of the disagreement of an answer with the reference."""
+    fails = isinstance(reference, library.Failure), isinstance(answer, library.Failure)
+    if any(fails):
+        if any(f.is_limit() for f in (reference, answer) if isinstance(f, library.Failure)):
+            return None
+        if all(fails):
+            return None if reference.key() == answer.key() else ("failure differs",)
+        return ("fails",) if fails[1] else ("does not fail",)
+    for k, name in enumerate(("value", "derivative")):
+        a, b = reference[k], answer[k]
+        if a is None or b is None or a == b:
+            continue
+        if exact and (k == 0 or exact == "all"):
+            found = compare.differ(a, b, 0)
+            if found is None:
+                found = ("bits", 0, 0, 0)
+        else:
+            found = compare.differ(a, b, tolerance)
+        if found is not None:
+            return (name + " " + found[0], k, found)
+    return None
+
+
+class Checker:
+    """Asks the questions of one case. `tell` is called before each of them, lest nobody knows where it ended."""
+
+    def __init__(self, lib, case, tell):
+        self.lib, self.case, self.tell = lib, case, tell
+        self.tolerance = 2e-4 if case.floats else 1e-9
+        self.found, self.notes = [], {}
+        self.session = library.Session(lib, case.text, memory=1 << 29)
+
+    def count(self, name, by=1):
+        self.notes[name] = self.notes.get(name, 0) + by
+
+    def ask(self, question, steps=0):
+        self.tell(question)
+        answer, result = question.ask(self.session, self.case, steps)
+        if question.variant:
+            self.count("native runs")
+            if result.not_native:
+                self.count("on the evaluator instead")
+                why = result.not_native.decode()
+                self.count("because: " + why.split(":")[0][:60])
+                if "C compiler failed" in why:
+                    self.found.append((question, question, "C compiler failed", "", why))
+                return None
+            if result.by_tape:
+                self.count("by tape instead")
+        return answer
+
+    def hold(self, reference_question, reference, question, answer, exact):
+        if answer is None or reference is None:
+            return
+        found = disagreement(reference, answer, exact, self.tolerance)
+        if found is None:
+            return
+        if len(found) > 1 and found[2][0] in ("number", "finite", "shape") and not (exact and (found[1] == 0 or exact == "all")):
+            if not self.is_conditioned(reference_question, reference, found):
+                self.count("ill-conditioned")
+                return
+        self.found.append((reference_question, question, found[0], answer_text(reference), answer_text(answer)))
+
+    def is_conditioned(self, question, reference, found):
+        """Whether the reference stays where it is when the point moves a little."""
+        moved = []
+        case = self.case
+        point = case.point
+        for seed in range(3):
+            case.point = compare.perturbed(point, seed, 1e-5 if case.floats else EPS)
+            self.tell(question)
+            answer, _ = question.ask(self.session, case, METHOD_STEPS)
+            moved.append(None if isinstance(answer, library.Failure) else answer[found[1]])
+        case.point = point
+        return compare.is_conditioned(found[2], reference[found[1]], moved)
+
+
+def value_of(lib, case):
+    """(answer, steps) of the evaluator; None where the program is too much work or not sound."""
+    session = library.Session(lib, case.text, memory=1 << 29)
+    if session.failure:
+        return session.failure, 0
+    answer, result = Question("value").ask(session, case, VALUE_STEPS)
+    session.close()
+    return answer, result.steps
+
+
+def complete(case, program, value_json, rng):
+    """Gives the case its cotangent and tangent."""
+    point, result = shape_of(program)
+    case.mode = "grad" if result == "D" else "vjp"
+    sparse = rng.random() < 0.25
+    if value_json is not None:
+        case.cotangent = weights(json.loads(value_json), result, program.datas, rng, sparse)
+    at = case.point[0] if len(case.point) == 1 else case.point
+    case.tangent = weights(at, point, program.datas, rng, rng.random() < 0.25)
+
+
+def differentiable(program):
+    point, result = shape_of(program)
+    return has_reals(point, program.datas) and has_reals(result, program.datas)
+
+
+def check_program(lib, program, seed, plan, tell):
+    """Asks what the plan says. Gives (disagreements, notes, case)."""
+    rng = random.Random(seed * 7 + 1)
+    text = program_text(program)
+    case = Case(text, program.point, floats="Float" in text or "realToFrac" in text)
+    question = Question("value")
+    tell(question)
+    checker = Checker(lib, case, tell)
+    if checker.session.failure:
+        checker.count("not sound: " + checker.session.failure.code)
+        if checker.session.failure.code >= "E09":
+            checker.found.append((question, question, "load", "", str(checker.session.failure)))
+        return checker.found, checker.notes, case
+    answer, result = question.ask(checker.session, case, VALUE_STEPS)
+    checker.notes["steps"] = result.steps
+    if isinstance(answer, library.Failure):
+        if answer.is_limit():
+            checker.count("too much work")
+            return checker.found, checker.notes, case
+        if answer.code >= "E09":
+            checker.found.append((question, question, "internal fault", "", str(answer)))
+        checker.count("failing programs")
+    fails = isinstance(answer, library.Failure)
+    if result.steps > 20000:
+        threads = library.Session(lib, text, memory=1 << 29, threads=3)
+        tell(Question("value", None, "3 threads"))
+        again, _ = threads.call(library.RUN, "f", case.at(), threads=3)
+        threads.close()
+        checker.hold(question, answer, Question("value", None, "3 threads"), again, True)
+    complete(case, program, None if fails else answer[0], rng)
+    if fails:
+        case.mode = "grad" if program.main.result.type == "D" else "jacobian"
+    wants_derivative = differentiable(program)
+    if "value" in plan:
+        for name in plan["value"]:
+            q = Question("value", name)
+            native = checker.ask(q)
+            checker.hold(question, answer, q, native, "all" if VARIANTS[name][1] else False)
+            if name == "threads":  # the same code in one thread: the same bits
+                q1 = Question("value", "parts")
+                checker.hold(q1, checker.ask(q1), q, native, "all")
+    if wants_derivative and ("methods" in plan or "derivative" in plan):
+        what = "jacobian" if case.mode == "jacobian" else "derivative"
+        forward = Question(what, None, "forward")
+        reference = checker.ask(forward, METHOD_STEPS)
+        if isinstance(reference, library.Failure) and reference.is_limit():
+            forward = Question(what, None, "tape")
+            reference = checker.ask(forward, METHOD_STEPS)
+        if isinstance(reference, library.Failure) and reference.code.startswith("E04"):
+            checker.count("derivative refused: " + reference.code)
+            return checker.found, checker.notes, case
+        checker.hold(question, answer, forward, reference if fails or isinstance(reference, library.Failure) else (reference[0], None), True)
+        for method in plan.get("methods", ()):
+            q = Question(what, None, method)
+            limit = 10_000_000 if method in UNBOUNDED else METHOD_STEPS
+            got = checker.ask(q, limit)
+            if isinstance(got, library.Failure) and got.code == "E0407" and method == "bulk":
+                checker.count("refused by bulk")
+                continue
+            if isinstance(got, library.Failure) and got.is_limit():
+                checker.count("stopped: " + method)
+                continue
+            checker.count("by " + method)
+            checker.hold(forward, reference, q, got, True)
+        exact = None
+        for name in plan.get("derivative", ()):
+            q = Question(what, name)
+            got = checker.ask(q)
+            checker.hold(forward, reference, q, got, VARIANTS[name][1])
+            if VARIANTS[name][1] and got is not None:
+                if exact is not None:  # the same derivative, whatever the compiler
+                    checker.hold(exact[0], exact[1], q, got, "all")
+                exact = exact or (q, got)
+            if name == "threads":
+                q1 = Question(what, "parts")
+                checker.hold(q1, checker.ask(q1), q, got, "all")
+        for what in plan.get("others", ()):
+            if fails:
+                continue
+            forward = Question(what, None, "forward" if what == "jvp" else "tape")
+            reference = checker.ask(forward, METHOD_STEPS)
+            q = Question(what, "exact")
+            got = checker.ask(q)
+            checker.hold(forward, reference, q, got, True)
+    return checker.found, checker.notes, case
+
+
+def plan_for(seed, breadth):
+    """What is asked of the program of a seed. 'eval': methods alone; 'sample': little of all; 'all': everything."""
+    rng = random.Random(seed * 31 + 5)
+    if breadth == "all":
+        return {"value": list(VARIANTS), "methods": METHODS, "derivative": list(VARIANTS), "others": ["jvp", "jacobian"]}
+    if breadth == "eval":
+        methods = METHODS if rng.random() < 0.15 else ["tape"] + rng.sample(METHODS[1:], 3)
+        return {"methods": methods}
+    others = [v for v in VARIANTS if v != "exact"]
+    plan = {"value": ["exact"], "derivative": ["exact"], "methods": ["tape", rng.choice(METHODS[1:])]}
+    if rng.random() < 0.3:
+        plan["value"] = rng.sample(others, 1)
+    if rng.random() < 0.5:
+        plan["derivative"] = ["exact", rng.choice(others)]
+    else:
+        plan["value"] = plan["value"] + [rng.choice(others)]
+    if rng.random() < 0.15:
+        plan["others"] = [rng.choice(["jvp", "jacobian"])]
+    return plan
+
+
+# ---- processes ----
+
+
+class Job:
+    """Work in a process of its own: `work(lib, tell)` gives something for JSON."""
+
+    def __init__(self, lib, work, timeout, cache):
+        self.started, self.timeout, self.last, self.buffer, self.result = time.time(), timeout, None, b"", None
+        self.folder = tempfile.mkdtemp(prefix="run.", dir=cache)
+        reader, writer = os.pipe()
+        sys.stdout.flush()
+        self.pid = os.fork()
+        if self.pid == 0:
+            try:
+                os.close(reader)
+                os.setpgid(0, 0)
+                devnull = os.open(os.devnull, os.O_RDWR)
+                os.dup2(devnull, 0)
+                if "COTAN_FUZZ_VERBOSE" not in os.environ:
+                    os.dup2(devnull, 2)
+                os.environ["XDG_CACHE_HOME"] = self.folder
+                os.environ["TMPDIR"] = self.folder
+
+                def send(kind, what):
+                    line = (json.dumps([kind, what]) + "\n").encode()
+                    while line:
+                        line = line[os.write(writer, line):]
+
+                send("result", work(lib, lambda question: send("asked", question.key() if question else "")))
+            except BaseException as e:  # told to the parent: this is a fault of the oracle
+                import traceback
+
+                send("fault", traceback.format_exc())
+                os._exit(1)
+            os._exit(0)
+        os.close(writer)
+        self.reader = reader
+
+    def read(self):
+        """Takes what has arrived; True at the end."""
+        data = os.read(self.reader, 1 << 20)
+        self.buffer += data
+        while b"\n" in self.buffer:
+            line, self.buffer = self.buffer.split(b"\n", 1)
+            kind, what = json.loads(line)
+            if kind == "asked":
+                self.last = what
+            elif kind == "result":
+                self.result = ("ok", what)
+            else:
+                self.result = ("fault", what)
+        return not data
+
+    def is_compiling(self):
+        """Whether a compiler runs: then it is not the program that takes long."""
+        for name in os.listdir("/proc"):
+            if name.isdigit():
+                try:
+                    with open(f"/proc/{name}/stat") as f:
+                        fields = f.read().rsplit(")", 1)
+                    if int(fields[1].split()[2]) == self.pid and ("(cc1" in fields[0] or "(clang" in fields[0] or "(ld" in fields[0] or "(as" in fields[0]):
+                        return True
+                except (OSError, IndexError, ValueError):
+                    pass
+        return False
+
+    def end(self, timed_out=False):
+        if timed_out:
+            self.result = ("compiles long" if self.is_compiling() else "does not end", self.last)
+        try:
+            os.killpg(self.pid, signal.SIGKILL)
+        except OSError:
+            pass
+        try:
+            os.kill(self.pid, signal.SIGKILL)
+        except OSError:
+            pass
+        _, status = os.waitpid(self.pid, 0)
+        os.close(self.reader)
+        shutil.rmtree(self.folder, ignore_errors=True)
+        if self.result is None:
+            self.result = ("crashes", self.last)
+        return self.result
+
+
+def run(lib, work, timeout, cache):
+    """One job, waited for."""
+    job = Job(lib, work, timeout, cache)
+    while True:
+        left = job.started + timeout - time.time()
+        if left <= 0:
+            return job.end(True)
+        ready, _, _ = select.select([job.reader], [], [], left)
+        if ready and job.read():
+            return job.end()
+
+
+def digest(text):
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
