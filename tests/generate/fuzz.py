@@ -2,11 +2,18 @@
 """Random programs, by tests/generate/make.py, in all the ways that they can run: tests/README.md tells what is compared.
 
   fuzz.py [--from SEED] [--count N] [--time SECONDS] [--workers N] [--breadth eval|sample|all] [--state FOLDER] [--lib PATH]
+  fuzz.py --show SEED          the program of a seed, and its point
+
+With --state, seeds go on where the last run with that folder ended, and what is found lies in FOLDER/found. What disagrees is asked
+again in a new process, made smaller, and printed with the commands that show it. The exit status is 1 when anything disagreed. The
+last line is the count that test runners read.
 """
 import argparse
 import json
 import os
 import select
+import shutil
+import subprocess
 import sys
 import tempfile
 import time
@@ -17,67 +24,227 @@ sys.setrecursionlimit(20000)
 import library
 import oracle
 from make import make
-from tree import program_text
+from oracle import Question
+from reduce import Reducer
+from tree import program_size, program_text
+
+ROOT = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
+NUMBERS = {"value bits", "value number", "value finite", "derivative bits", "derivative number", "derivative finite"}
 
 
 def work_of(seed, breadth):
     def work(lib, tell):
         program = make(seed)
         found, notes, case = oracle.check_program(lib, program, seed, oracle.plan_for(seed, breadth), tell)
-        return [[(r.key(), q.key(), kind, a[:3000], b[:3000]) for r, q, kind, a, b in found], notes]
+        return [[(r.key(), q.key(), kind, exact) for r, q, kind, exact, a, b in found], notes]
 
     return work
 
 
+def family(kind):
+    return kind.split()[0] if kind in NUMBERS else kind
+
+
+class Finding:
+    """Something that disagreed: the questions, and how."""
+
+    def __init__(self, seed, first, second, kind, exact):
+        self.seed, self.first, self.second, self.kind, self.exact = seed, first, second, kind, exact
+
+    def signature(self):
+        return f"{self.second} against {self.first}: {self.kind}" if self.first != self.second else f"{self.second}: {self.kind}"
+
+
+class Fuzzer:
+    def __init__(self, options, lib, cache, folder):
+        self.o, self.lib, self.cache, self.folder = options, lib, cache, folder
+        self.notes, self.done, self.signatures, self.real = {}, 0, {}, 0
+
+    def ask_pair(self, program, finding, timeout):
+        """The answers of the two questions, if they disagree in the way of the finding; None."""
+
+        def work(lib, tell):
+            found, case = oracle.check_pair(lib, program, finding.seed, Question.of(finding.first), Question.of(finding.second), finding.exact, tell)
+            questions = [Question.of(finding.first).command("", case)] if finding.first != finding.second else []
+            return [found, questions + [Question.of(finding.second).command("", case)]]
+
+        result, what = oracle.run(self.lib, work, timeout, self.cache)
+        if result == "ok":
+            for kind, a, b in what[0]:
+                if family(kind) == family(finding.kind):
+                    return a, b, what[1]
+            return None
+        if result == finding.kind and (what is None or what == finding.second):
+            return "", result, None
+        return None
+
+    def reduce(self, finding):
+        program = make(finding.seed)
+        slow = finding.kind == "does not end"
+        timeout = 30 if slow else 60
+        self.real += 1
+        count = self.signatures[finding.signature()] = self.signatures.get(finding.signature(), 0) + 1
+        if self.ask_pair(program, finding, 300 if slow else 120) is None:
+            print(f"seed {finding.seed}: {finding.signature()}, but not again", flush=True)
+            self.real -= 1
+            self.signatures[finding.signature()] -= 1
+            return
+        if count > self.o.most:
+            print(f"seed {finding.seed}: {finding.signature()}, the {count}th of this kind", flush=True)
+            return
+        size = program_size(program)
+        reducer = Reducer(program, lambda p: self.ask_pair(p, finding, timeout) is not None, self.o.reduce)
+        reducer.run()
+        self.report(finding, program, f"reduced from {size} to {program_size(program)} expressions in {reducer.tests} tests")
+
+    def report(self, finding, program, how):
+        answers = self.ask_pair(program, finding, 300)
+        case = oracle.Case(program_text(program), program.point)
+        name = os.path.join(self.folder, f"{finding.seed}.cot")
+        lines = ["-- " + finding.signature() + f" (seed {finding.seed}, {how})"]
+        commands = answers[2] if answers else None
+        if not commands:
+            value = oracle.run(self.lib, lambda lib, tell: self.commands(lib, program, finding), 60, self.cache)
+            commands = value[1] if value[0] == "ok" else []
+        lines += ["--   " + c.replace("PROGRAM", "FILE") for c in commands]
+        if answers:
+            lines += [f"-- {finding.first}: {answers[0][:600]}", f"-- {finding.second}: {answers[1][:600]}"]
+        text = "\n".join(lines) + "\n" + case.text
+        os.makedirs(self.folder, exist_ok=True)
+        with open(name, "w") as f:
+            f.write(text)
+        print(f"---- {name}\n{text}", end="", flush=True)
+        wrong = self.wrong_pass(name, commands)
+        if wrong:
+            with open(name, "a") as f:
+                f.write("-- " + wrong + "\n")
+            print(f"-- {wrong}", flush=True)
+
+    def commands(self, lib, program, finding):
+        case = oracle.Case(program_text(program), program.point)
+        answer, _ = oracle.value_of(lib, case)
+        fails = isinstance(answer, library.Failure)
+        oracle.complete(case, program, None if fails else answer[0], oracle.random.Random(finding.seed * 7 + 1))
+        if fails and case.mode == "vjp":
+            case.mode = "jacobian"
+        return [Question.of(finding.second).command("", case)]
+
+    def wrong_pass(self, name, commands):
+        """The pass that breaks the program, where the command tells it."""
+        for command in commands[-1:]:
+            if "native" in command:
+                environment = dict(os.environ, COTAN_CHECK_PASSES="2", XDG_CACHE_HOME=self.cache, NO_COLOR="1")
+                try:
+                    ran = subprocess.run(["sh", "-c", command.replace("PROGRAM", name)], cwd=ROOT, env=environment, capture_output=True,
+                                         text=True, timeout=300)
+                except subprocess.TimeoutExpired:
+                    return None
+                told = [line for line in ran.stderr.splitlines() if "pass" in line]
+                if told:
+                    return " ".join(told)[:300]
+        return None
+
+    def go(self):
+        o, jobs, pending, began = self.o, {}, [], time.time()
+        state = os.path.join(o.state, "state.json") if o.state else None
+        seed = o.first
+        before = {"programs": 0, "discrepancies": 0, "seconds": 0.0}
+        if state and os.path.exists(state):
+            with open(state) as f:
+                before.update(json.load(f))
+            seed = max(seed, before.get("next", seed))
+        first = seed
+
+        def wanted():
+            return (o.count is None or seed < first + o.count) and (o.time is None or time.time() < began + o.time)
+
+        def save():
+            if state:
+                os.makedirs(o.state, exist_ok=True)
+                least = min([seed] + list(jobs) + [f.seed for f in pending])
+                now = {"next": least, "programs": before["programs"] + self.done, "discrepancies": before["discrepancies"] + self.real,
+                       "seconds": round(before["seconds"] + time.time() - began, 1)}
+                with open(state + ".new", "w") as f:
+                    json.dump(now, f)
+                os.replace(state + ".new", state)
+
+        try:
+            while jobs or pending or wanted():
+                while pending and not jobs:
+                    self.reduce(pending.pop(0))
+                while wanted() and not pending and len(jobs) < o.workers:
+                    jobs[seed] = oracle.Job(self.lib, work_of(seed, o.breadth), o.timeout, self.cache)
+                    seed += 1
+                ready, _, _ = select.select([j.reader for j in jobs.values()], [], [], 0.5)
+                for s, job in list(jobs.items()):
+                    late = time.time() > job.started + job.timeout
+                    if not (job.reader in ready and job.read()) and not late:
+                        continue
+                    result, what = job.end(late)
+                    del jobs[s]
+                    self.done += 1
+                    if result == "ok":
+                        for k, v in what[1].items():
+                            self.notes[k] = self.notes.get(k, 0) + v
+                        # One finding of each kind for a program: the others are its like, mostly.
+                        kinds = {}
+                        for r, q, kind, exact in what[0]:
+                            kinds.setdefault((family(kind), q.split("/")[0], "native" in q), Finding(s, r, q, kind, exact))
+                        pending += kinds.values()
+                    elif result == "compiles long":
+                        self.notes["compiles long"] = self.notes.get("compiles long", 0) + 1
+                        print(f"seed {s}: the compiler takes more than {o.timeout} s: {what}", flush=True)
+                    elif result == "fault":
+                        self.real += 1
+                        print(f"seed {s}: a fault of the oracle: {what}", flush=True)
+                    else:
+                        pending.append(Finding(s, what, what, result, True))
+                    if self.done % 20 == 0:
+                        save()
+        except KeyboardInterrupt:
+            print("interrupted", flush=True)
+        finally:
+            save()
+            for job in jobs.values():
+                job.end(True)
+        took = time.time() - began
+        for k, v in sorted(self.notes.items()):
+            print(f"  {k}: {v}")
+        for k, v in sorted(self.signatures.items()):
+            if v:
+                print(f"  FOUND {v} x {k}")
+        print(f"seeds {first} to {seed - 1}: {self.done} programs in {took:.1f} s, {self.done / max(took, 0.1):.1f} a second; {self.real} disagree")
+        if state:
+            print(f"in all {before['programs'] + self.done} programs, {before['discrepancies'] + self.real} disagree")
+        print(f"{self.done - self.real} passed, {self.real} failed")
+        return self.real
+
+
 def main():
-    parser = argparse.ArgumentParser()
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--from", dest="first", type=int, default=1)
     parser.add_argument("--count", type=int)
     parser.add_argument("--time", type=float)
     parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--breadth", default="sample", choices=["eval", "sample", "all"])
-    parser.add_argument("--timeout", type=float, default=60)
+    parser.add_argument("--timeout", type=float, default=90, help="seconds for a program, before it is said not to end")
+    parser.add_argument("--reduce", type=float, default=240, help="seconds for making a program smaller")
+    parser.add_argument("--most", type=int, default=3, help="how many of one kind are made smaller")
+    parser.add_argument("--state")
     parser.add_argument("--lib", default=library.default_path())
+    parser.add_argument("--show", type=int)
     o = parser.parse_args()
+    if o.show is not None:
+        program = make(o.show)
+        print(program_text(program) + "-- " + json.dumps(program.point))
+        return 0
     lib = library.load(os.path.abspath(o.lib))
     cache = tempfile.mkdtemp(prefix="cotan-fuzz.")
-    jobs, seed, done, notes, found, began = {}, o.first, 0, {}, 0, time.time()
-
-    def wanted():
-        return (o.count is None or seed < o.first + o.count) and (o.time is None or time.time() < began + o.time)
-
     try:
-        while wanted() or jobs:
-            while wanted() and len(jobs) < o.workers:
-                jobs[seed] = oracle.Job(lib, work_of(seed, o.breadth), o.timeout, cache)
-                seed += 1
-            ready, _, _ = select.select([j.reader for j in jobs.values()], [], [], 0.5)
-            for s, job in list(jobs.items()):
-                late = time.time() > job.started + job.timeout
-                if (job.reader in ready and job.read()) or late:
-                    result, what = job.end(late)
-                    del jobs[s]
-                    done += 1
-                    if result == "ok":
-                        for k, v in what[1].items():
-                            notes[k] = notes.get(k, 0) + v
-                        for r, q, kind, a, b in what[0]:
-                            found += 1
-                            print(f"seed {s}: {q} against {r}: {kind}\n  {a[:400]}\n  {b[:400]}", flush=True)
-                    else:
-                        found += 1
-                        print(f"seed {s}: {result}: {what}", flush=True)
+        return 1 if Fuzzer(o, lib, cache, os.path.join(o.state or os.path.join(ROOT, "build", "fuzz"), "found")).go() else 0
     finally:
-        for job in jobs.values():
-            job.end(True)
-        import shutil
-
         shutil.rmtree(cache, ignore_errors=True)
-    took = time.time() - began
-    for k, v in sorted(notes.items()):
-        print(f"  {k}: {v}")
-    print(f"{done} programs in {took:.1f} s ({done / took:.1f} a second), {found} discrepancies")
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -99,6 +99,14 @@ class Question:
     def key(self):
         return "/".join(x for x in (self.what, self.variant and "native " + self.variant, self.method) if x)
 
+    @staticmethod
+    def of(key):
+        """The question of a key."""
+        words = key.split("/")
+        native = [w[7:] for w in words[1:] if w.startswith("native ")]
+        methods = [w for w in words[1:] if not w.startswith("native ")]
+        return Question(words[0], native[0] if native else None, methods[0] if methods else None)
+
     def command(self, folder, case):
         """The same on the command line."""
         verb = {"value": "run", "derivative": case.mode}.get(self.what, self.what)
@@ -161,6 +169,14 @@ def disagreement(reference, answer, exact, tolerance):
     return None
 
 
+class Notes:
+    """What a result says beside its answer, kept when its session is closed."""
+
+    def __init__(self, result):
+        self.not_native = result.not_native and result.not_native.decode()
+        self.by_tape = result.by_tape is not None
+
+
 class Checker:
     """Asks the questions of one case. `tell` is called before each of them, lest nobody knows where it ended."""
 
@@ -175,15 +191,22 @@ class Checker:
 
     def ask(self, question, steps=0):
         self.tell(question)
-        answer, result = question.ask(self.session, self.case, steps)
+        if question.variant:
+            # A session of its own: what was compiled once stays, whatever CC says later.
+            session = library.Session(self.lib, self.case.text, VARIANTS[question.variant][2], 1 << 29)
+            answer, result = question.ask(session, self.case, steps)
+            result = Notes(result)
+            session.close()
+        else:
+            answer, result = question.ask(self.session, self.case, steps)
         if question.variant:
             self.count("native runs")
             if result.not_native:
                 self.count("on the evaluator instead")
-                why = result.not_native.decode()
+                why = result.not_native
                 self.count("because: " + why.split(":")[0][:60])
                 if "C compiler failed" in why:
-                    self.found.append((question, question, "C compiler failed", "", why))
+                    self.found.append((question, question, "C compiler failed", True, "", why))
                 return None
             if result.by_tape:
                 self.count("by tape instead")
@@ -199,7 +222,7 @@ class Checker:
             if not self.is_conditioned(reference_question, reference, found):
                 self.count("ill-conditioned")
                 return
-        self.found.append((reference_question, question, found[0], answer_text(reference), answer_text(answer)))
+        self.found.append((reference_question, question, found[0], exact, answer_text(reference), answer_text(answer)))
 
     def is_conditioned(self, question, reference, found):
         """Whether the reference stays where it is when the point moves a little."""
@@ -252,7 +275,7 @@ def check_program(lib, program, seed, plan, tell):
     if checker.session.failure:
         checker.count("not sound: " + checker.session.failure.code)
         if checker.session.failure.code >= "E09":
-            checker.found.append((question, question, "load", "", str(checker.session.failure)))
+            checker.found.append((question, question, "internal fault", True, "", str(checker.session.failure)))
         return checker.found, checker.notes, case
     answer, result = question.ask(checker.session, case, VALUE_STEPS)
     checker.notes["steps"] = result.steps
@@ -261,7 +284,7 @@ def check_program(lib, program, seed, plan, tell):
             checker.count("too much work")
             return checker.found, checker.notes, case
         if answer.code >= "E09":
-            checker.found.append((question, question, "internal fault", "", str(answer)))
+            checker.found.append((question, question, "internal fault", True, "", str(answer)))
         checker.count("failing programs")
     fails = isinstance(answer, library.Failure)
     if result.steps > 20000:
@@ -326,6 +349,42 @@ def check_program(lib, program, seed, plan, tell):
             got = checker.ask(q)
             checker.hold(forward, reference, q, got, True)
     return checker.found, checker.notes, case
+
+
+def check_pair(lib, program, seed, first, second, exact, tell):
+    """Asks two questions, as the reduction does again and again: the kinds of disagreement, and the case."""
+    rng = random.Random(seed * 7 + 1)
+    text = program_text(program)
+    case = Case(text, program.point, floats="Float" in text or "realToFrac" in text)
+    checker = Checker(lib, case, tell)
+    if checker.session.failure and checker.session.failure.code < "E09":
+        return [], case
+    answer, _ = Question("value").ask(checker.session, case, VALUE_STEPS)
+    fails = isinstance(answer, library.Failure)
+    if fails and answer.is_limit():
+        return [], case
+    complete(case, program, None if fails else answer[0], rng)
+    if fails:
+        case.mode = "grad" if program.main.result.type == "D" else "jacobian"
+        if (first.what == "derivative" or second.what == "derivative") and case.mode == "jacobian":
+            return [], case
+    if first.key() == second.key():
+        checker.ask(second, 0 if second.variant else METHOD_STEPS)
+        if isinstance(answer, library.Failure) and answer.code >= "E09":
+            return [("internal fault", "", str(answer))], case
+    else:
+        if second.what == "value" and second.method:
+            session = library.Session(lib, text, memory=1 << 29, threads=3)
+            got, _ = session.call(library.RUN, "f", case.at(), threads=3)
+        else:
+            reference = answer if first.what == "value" and not first.variant else checker.ask(first, METHOD_STEPS)
+            if first.what == "value" and not first.variant and second.what != "value" and not fails:
+                reference = (reference[0], None)
+            got = checker.ask(second, 0 if second.variant else METHOD_STEPS)
+        if second.what == "value" and second.method:
+            reference = answer
+        checker.hold(first, reference, second, got, exact)
+    return [(kind, a, b) for _, _, kind, _, a, b in checker.found], case
 
 
 def plan_for(seed, breadth):
