@@ -60,7 +60,7 @@ class Fuzzer:
         self.o, self.lib, self.cache, self.folder = options, lib, cache, folder
         self.notes, self.done, self.signatures, self.real = {}, 0, {}, 0
 
-    def ask_pair(self, program, finding, timeout):
+    def ask_pair(self, program, finding, cpu):
         """The answers of the two questions, if they disagree in the way of the finding; None."""
 
         def work(lib, tell):
@@ -68,7 +68,7 @@ class Fuzzer:
             questions = [Question.of(finding.first).command("", case)] if finding.first != finding.second else []
             return [found, questions + [Question.of(finding.second).command("", case)]]
 
-        result, what = oracle.run(self.lib, work, timeout, self.cache)
+        result, what = oracle.run(self.lib, work, self.o.timeout, self.cache, cpu)
         if result == "ok":
             for kind, a, b in what[0]:
                 if family(kind) == family(finding.kind):
@@ -81,10 +81,9 @@ class Fuzzer:
     def reduce(self, finding):
         program = make(finding.seed)
         slow = finding.kind == "does not end"
-        timeout = 30 if slow else 60
         self.real += 1
         count = self.signatures[finding.signature()] = self.signatures.get(finding.signature(), 0) + 1
-        if self.ask_pair(program, finding, 300 if slow else 120) is None:
+        if self.ask_pair(program, finding, 100) is None:
             print(f"seed {finding.seed}: {finding.signature()}, but not again", flush=True)
             self.real -= 1
             self.signatures[finding.signature()] -= 1
@@ -93,12 +92,12 @@ class Fuzzer:
             print(f"seed {finding.seed}: {finding.signature()}, the {count}th of this kind", flush=True)
             return
         size = program_size(program)
-        reducer = Reducer(program, lambda p: self.ask_pair(p, finding, timeout) is not None, self.o.reduce)
+        reducer = Reducer(program, lambda p: self.ask_pair(p, finding, 4 if slow else 30) is not None, self.o.reduce)
         reducer.run()
         self.report(finding, program, f"reduced from {size} to {program_size(program)} expressions in {reducer.tests} tests")
 
     def report(self, finding, program, how):
-        answers = self.ask_pair(program, finding, 300)
+        answers = self.ask_pair(program, finding, 10 if finding.kind == "does not end" else 100)
         case = oracle.Case(program_text(program), program.point)
         name = os.path.join(self.folder, f"{finding.seed}.cot")
         lines = ["-- " + finding.signature() + f" (seed {finding.seed}, {how})"]
@@ -227,9 +226,10 @@ def main():
     parser.add_argument("--time", type=float)
     parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--breadth", default="sample", choices=["eval", "sample", "all"])
-    parser.add_argument("--timeout", type=float, default=90, help="seconds for a program, before it is said not to end")
+    parser.add_argument("--timeout", type=float, default=600, help="seconds that a program may wait for; of the processor it has 30")
     parser.add_argument("--reduce", type=float, default=240, help="seconds for making a program smaller")
     parser.add_argument("--most", type=int, default=3, help="how many of one kind are made smaller")
+    parser.add_argument("--flags", default="", help="for every compiler, beside its own")
     parser.add_argument("--state")
     parser.add_argument("--lib", default=library.default_path())
     parser.add_argument("--show", type=int)
@@ -238,6 +238,8 @@ def main():
         program = make(o.show)
         print(program_text(program) + "-- " + json.dumps(program.point))
         return 0
+    for name, (cc, exact, threads) in oracle.VARIANTS.items():
+        oracle.VARIANTS[name] = (f"{cc} {o.flags}".strip(), exact, threads)
     lib = library.load(os.path.abspath(o.lib))
     cache = tempfile.mkdtemp(prefix="cotan-fuzz.")
     try:

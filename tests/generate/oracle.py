@@ -4,6 +4,7 @@ import hashlib
 import json
 import os
 import random
+import resource
 import select
 import shutil
 import signal
@@ -414,7 +415,7 @@ def plan_for(seed, breadth):
 class Job:
     """Work in a process of its own: `work(lib, tell)` gives something for JSON."""
 
-    def __init__(self, lib, work, timeout, cache):
+    def __init__(self, lib, work, timeout, cache, cpu=30):
         self.started, self.timeout, self.last, self.buffer, self.result = time.time(), timeout, None, b"", None
         self.folder = tempfile.mkdtemp(prefix="run.", dir=cache)
         reader, writer = os.pipe()
@@ -430,6 +431,9 @@ class Job:
                     os.dup2(devnull, 2)
                 os.environ["XDG_CACHE_HOME"] = self.folder
                 os.environ["TMPDIR"] = self.folder
+                # What does not end is told by the time of the processor, however busy that is. Compilers have as much each.
+                resource.setrlimit(resource.RLIMIT_CPU, (cpu, cpu + 1))
+                resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
                 def send(kind, what):
                     line = (json.dumps([kind, what]) + "\n").encode()
@@ -489,13 +493,14 @@ class Job:
         os.close(self.reader)
         shutil.rmtree(self.folder, ignore_errors=True)
         if self.result is None:
-            self.result = ("crashes", self.last)
+            out_of_time = os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGXCPU
+            self.result = ("does not end" if out_of_time else "crashes", self.last)
         return self.result
 
 
-def run(lib, work, timeout, cache):
+def run(lib, work, timeout, cache, cpu=30):
     """One job, waited for."""
-    job = Job(lib, work, timeout, cache)
+    job = Job(lib, work, timeout, cache, cpu)
     while True:
         left = job.started + timeout - time.time()
         if left <= 0:
