@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Runs the console sessions of README.md and docs/*.md: see tests/README.md. Each command is one test.
+"""Runs the console sessions of README.md, CONTRIBUTING.md and all pages under docs/: see tests/README.md. Each command is one
+test; so are the links of each page to files and headings of this repository.
 
     tests/docs.py [--cotan PATH] [WORD…]
 """
@@ -13,7 +14,9 @@ import tempfile
 
 ROOT = os.path.abspath(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 FENCE = re.compile(r"^```(\w*)\s*$")
-FILE = re.compile(r"^-- ([\w/.-]+\.cot)\s*$")
+FILE = re.compile(r"^(?:-- ([\w/.-]+\.cot)|/\* ([\w/.-]+\.c) \*/)\s*$")
+OURS = re.compile(r"\bcotan\b|^cc |^\./")
+LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 
 
 def blocks(path):
@@ -79,12 +82,12 @@ def run(page, cotan, failures):
         for kind, start, lines in blocks(page):
             match = FILE.match(lines[0]) if lines else None
             if match:
-                with open(os.path.join(folder, match[1]), "w", encoding="utf-8") as file:
+                with open(os.path.join(folder, match[1] or match[2]), "w", encoding="utf-8") as file:
                     file.write("\n".join(lines) + "\n")
             if kind != "console":
                 continue
             for number, command, expected in sessions(start, lines):
-                if not re.search(r"\bcotan\b", command):
+                if not OURS.search(command):
                     continue
                 inputs, expected = typed(expected)
                 if inputs:
@@ -102,18 +105,63 @@ def run(page, cotan, failures):
     return passed
 
 
+def prose(path):
+    """The lines of a page outside of its fenced blocks, without what stands in backquotes."""
+    fenced = False
+    with open(path, encoding="utf-8") as file:
+        for number, line in enumerate(file, 1):
+            if FENCE.match(line.rstrip("\n")):
+                fenced = not fenced
+            elif not fenced:
+                yield number, line
+
+
+def anchors(path):
+    """The names that GitHub gives to the headings of a page."""
+    names = set()
+    for _, line in prose(path):
+        if line.startswith("#"):
+            title = LINK.sub(lambda link: link[0][1:link[0].index("]")], line.lstrip("#").strip())
+            name = re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
+            copy, number = name, 0
+            while copy in names:
+                number += 1
+                copy = f"{name}-{number}"
+            names.add(copy)
+    return names
+
+
+def links(page, failures):
+    """Whether each link of a page that does not lead elsewhere leads to a file, and to a heading of it."""
+    failed = len(failures)
+    for number, line in prose(page):
+        for target in LINK.findall(re.sub(r"`[^`]*`", "", line)):
+            if re.match(r"[a-z]+:", target):
+                continue
+            name, _, anchor = target.partition("#")
+            path = os.path.normpath(os.path.join(os.path.dirname(page), name)) if name else page
+            if not os.path.exists(path) or anchor and anchor not in anchors(path):
+                failures.append(f"{os.path.relpath(page, ROOT)}:{number}: the link {target} leads nowhere")
+    return len(failures) == failed
+
+
+def all_pages():
+    pages = [os.path.join(ROOT, name) for name in ("README.md", "CONTRIBUTING.md")]
+    for folder, _, names in os.walk(os.path.join(ROOT, "docs")):
+        pages += [os.path.join(folder, name) for name in names if name.endswith(".md")]
+    return sorted(page for page in pages if os.path.exists(page))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--cotan", default=os.path.join(ROOT, "build", "cotan"))
     parser.add_argument("words", nargs="*")
     options = parser.parse_args()
-    pages = [os.path.join(ROOT, "README.md")]
-    pages += sorted(os.path.join(ROOT, "docs", name) for name in os.listdir(os.path.join(ROOT, "docs"))
-                    if name.endswith(".md"))
+    pages = all_pages()
     if options.words:
-        pages = [page for page in pages if any(word in page for word in options.words)]
+        pages = [page for page in pages if any(word in os.path.relpath(page, ROOT) for word in options.words)]
     failures = []
-    passed = sum(run(page, os.path.abspath(options.cotan), failures) for page in pages)
+    passed = sum(run(page, os.path.abspath(options.cotan), failures) + links(page, failures) for page in pages)
     for failure in failures:
         print(failure)
     print(f"{passed} passed, {len(failures)} failed")
