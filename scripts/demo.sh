@@ -66,5 +66,5 @@ say "" \
     "  * build/cotan run examples/newton.cot       derivatives of functions not known where they are taken" \
     "  * build/cotan run examples/quaternion.cot   seven derivatives from a paper's figure" \
     "  * build/cotan core examples/logsumexp.cot   the program as the compiler sees it, differentiated" \
-    "  * docs/language.md tells the language, build/cotan --help the command." \
+    "  * docs/tutorial.md is a first hour with Cotan; docs/README.md lists all pages, build/cotan --help the command." \
     ""
