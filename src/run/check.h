@@ -2,7 +2,7 @@
 #ifndef CT_RUN_CHECK_H
 #define CT_RUN_CHECK_H
 
-#include "flow/interpret.h"
+#include "flow/check/interpret.h"
 #include "value/value.h"
 
 /* A value of the evaluator's heap as the cells of its type's variables, in the interpreter's heap. False without

@@ -252,7 +252,7 @@ bool ct_session_program_bind(cotan_program *program, const CtSession *session, C
 void ct_session_program_end_trial(cotan_program *program);
 void ct_session_program_free_inputs(cotan_program *program);
 
-/* ---- check_derivatives.c ---- */
+/* ---- check_modes.c ---- */
 
 /* Fills the result, its rows in `arena`. False on an error; that derivatives disagree is none. */
 bool ct_explain_check(cotan_program *program, CtArena *arena, const cotan_call *call, CtMethod jvp, CtMethod vjp,

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "flow/interpret.h"
+#include "flow/check/interpret.h"
 #include "flow/steps.h"
 
 typedef struct Flow {

@@ -1,8 +1,8 @@
-/* Private to the checks of passes: check_passes.c, check_derivatives.c. */
+/* Private to the checks of passes: check_passes.c, check_modes.c. */
 #ifndef CT_CHECK_PASSES_H
 #define CT_CHECK_PASSES_H
 
-#include "flow/interpret.h"
+#include "flow/check/interpret.h"
 #include "session/session.h"
 
 /* What a run of the interpreter may take; more is given up and not checked. */

@@ -1,5 +1,5 @@
 /* Native code held against the evaluator: the same call once more, by other derivatives where it takes any. */
-#include "check_passes.h"
+#include "session/check_passes.h"
 
 #include <math.h>
 

@@ -1,5 +1,5 @@
 /* Values against each other: results of the same program after two passes, of the interpreter and of native code. */
-#include "flow/interpret.h"
+#include "flow/check/interpret.h"
 
 typedef struct Pair { /* two objects of one type that stand at the same place */
     const CtFlowType *type;

@@ -6,7 +6,7 @@
  * another program of the check is made of. */
 #include "session/session.h"
 
-#include "check_passes.h"
+#include "session/check_passes.h"
 #include "run/check.h"
 
 #include <stdlib.h>

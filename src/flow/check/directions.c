@@ -1,5 +1,5 @@
 /* Directions in which derivatives are held against each other, and their inner products. */
-#include "flow/interpret.h"
+#include "flow/check/interpret.h"
 
 /* ---- directions ---- */
 

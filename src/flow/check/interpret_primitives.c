@@ -1,6 +1,6 @@
 /* Primitives in the interpreter: the same expressions of primitives.def, over doubles and Ints, as the evaluator and
  * emitted programs compute; and once more in extended precision, to hold derivatives against each other. */
-#include "flow/interpret.h"
+#include "flow/check/interpret.h"
 
 #include "rt/text.h"
 

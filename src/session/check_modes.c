@@ -4,9 +4,9 @@
  *
  * At a discontinuity both modes take the same side, by one table. Where a number is infinite or none, or the program
  * gives the rule itself, nothing is compared. */
-#include "check_passes.h"
+#include "session/check_passes.h"
 
-#include "flow/probe.h"
+#include "flow/check/probe.h"
 #include "run/check.h"
 
 #include <stdlib.h>

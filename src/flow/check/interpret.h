@@ -99,7 +99,7 @@ CtFlowEnd ct_interpret(CtInterpreter *i, const CtFlowFunction *function, const C
 bool ct_interpret_import(CtInterpreter *i, const CtFlowType *const *types, uint32_t count, const ct_word *words,
                          CtFlowCell *cells);
 
-/* ---- comparing: interpret_compare.c ---- */
+/* ---- comparing: compare_runs.c ---- */
 
 /* How far numbers may be from each other. */
 typedef struct CtFlowCloseness {
@@ -111,7 +111,7 @@ typedef struct CtFlowCloseness {
 bool ct_interpret_same(CtArena *arena, const CtFlowType *const *types, uint32_t count, const CtFlowCell *a,
                        const CtFlowCell *b, CtFlowCloseness closeness, char *place, size_t length);
 
-/* ---- directions: interpret_direction.c ---- */
+/* ---- directions: directions.c ---- */
 
 /* Values of the structure of others, whose reals are pseudo-random numbers in [-1, 1]; held until the heap
  * ends. False without memory. */
@@ -133,7 +133,7 @@ struct CtInterpretFrame {
     bool *bound, *objects;
 };
 
-/* interpret_value.c */
+/* interpret_values.c */
 CtFlowObject *ct_interpret_node(CtInterpreter *i, const CtFlowTypes *fields, uint32_t tag, const CtFlowCell *cells);
 /* An array of these lengths (of one dimension of 0 all become 0 behind it), without its cells yet: the caller adds them
  * one behind the other by ct_interpret_put. */
@@ -164,10 +164,10 @@ void ct_interpret_bind(CtInterpreter *i, const CtFlowVar *var, CtFlowCell value)
 /* Counts work; gives up where it is too much. */
 void ct_interpret_spend(CtInterpreter *i, uint64_t steps);
 
-/* interpret_prim.c; what it fails with goes through i->failing. */
+/* interpret_primitives.c; what it fails with goes through i->failing. */
 CtFlowCell ct_interpret_prim(CtInterpreter *i, const CtFlowStep *step);
 
-/* interpret_array.c */
+/* interpret_arrays.c */
 void ct_interpret_array_step(CtInterpreter *i, const CtFlowStep *step);
 /* The array that a loop makes, as its elements come. */
 typedef struct CtInterpretRows {

@@ -1,5 +1,5 @@
 /* Probes of derivatives: probe.h. */
-#include "flow/probe.h"
+#include "flow/check/probe.h"
 
 #include "flow/ad/derive.h"
 #include "flow/opt/passes.h"

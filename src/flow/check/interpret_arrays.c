@@ -1,6 +1,6 @@
 /* Arrays in the interpreter: every operation makes an array of its own, element by element. Texts of failures are those
  * of rt/array.h. */
-#include "flow/interpret.h"
+#include "flow/check/interpret.h"
 
 #pragma GCC diagnostic ignored "-Wunused-function"
 #include "rt/array.h"
@@ -225,7 +225,7 @@ static int64_t extreme_of(CtInterpreter *i, const CtFlowStep *step, const CtFlow
     int64_t best = 0;
     ct_interpret_at(i, step->range);
     if (array->count == 0)
-        ct_syntax_fail(&i->failing, 0, 505, "%s of an array without elements", ct_core_array_info(step->as.bulk)->name);
+        ct_fail(&i->failing, 0, 505, "%s of an array without elements", ct_core_array_info(step->as.bulk)->name);
     for (int64_t k = 0; k < array->count; k++) {
         CtFlowCell a = array->cells[k], b = array->cells[best];
         if (!whole && isnan(a.real)) return k;
@@ -285,9 +285,9 @@ static CtFlowObject *reshape(CtInterpreter *i, const CtFlowStep *step, int64_t r
     ct_run *rt = &i->failing;
     ct_interpret_at(i, step->range);
     if (rows < 0 || columns < 0)
-        ct_syntax_fail(rt, 0, 508, "reshape was asked for %lld rows of %lld", (long long)rows, (long long)columns);
+        ct_fail(rt, 0, 508, "reshape was asked for %lld rows of %lld", (long long)rows, (long long)columns);
     if (__builtin_mul_overflow(rows, columns, &product) || product != from->dims[0])
-        ct_syntax_fail(rt, 0, 504, "%lld rows of %lld cannot be made of %lld elements", (long long)rows,
+        ct_fail(rt, 0, 504, "%lld rows of %lld cannot be made of %lld elements", (long long)rows,
                        (long long)columns, (long long)from->dims[0]);
     int64_t *dims = ct_interpret_memory(i, (from->rank + 1) * sizeof *dims);
     for (uint32_t k = 0; k <= from->rank; k++) dims[k] = k == 0 ? rows : k == 1 ? columns : from->dims[k - 1];

@@ -1,6 +1,6 @@
 /* Values of the interpreter: objects in its heap, counted by the interpreter itself, so that loops need no more memory
  * than what they hold, and once more by the retains and releases of the program, which are thereby checked. */
-#include "flow/interpret.h"
+#include "flow/check/interpret.h"
 
 /* ---- memory ---- */
 

@@ -1,5 +1,5 @@
 /* The interpreter's runs: functions, blocks and the steps on scalars and nodes. */
-#include "flow/interpret.h"
+#include "flow/check/interpret.h"
 
 #include "rt/text.h"
 
@@ -11,7 +11,7 @@
 
 CT_FAILS void ct_interpret_stop(CtInterpreter *i, const char *why) {
     i->end = FLOW_END_STOPPED;
-    ct_syntax_fail(&i->failing, 0, 0, "%s", why);
+    ct_fail(&i->failing, 0, 0, "%s", why);
 }
 
 CT_FAILS void ct_interpret_wrong(CtInterpreter *i, const char *format, ...) {
@@ -22,7 +22,7 @@ CT_FAILS void ct_interpret_wrong(CtInterpreter *i, const char *format, ...) {
     va_end(list);
     i->end = FLOW_END_WRONG;
     i->function = i->frame != NULL ? i->frame->function : NULL;
-    ct_syntax_fail(&i->failing, 0, 0, "%s", text);
+    ct_fail(&i->failing, 0, 0, "%s", text);
 }
 
 static int number_of(CtErrorCode code) { return (int)strtol(ct_error_name(code) + 1, NULL, 10); }
@@ -40,7 +40,7 @@ void ct_interpret_at(CtInterpreter *i, CtSourceRange range) {
 }
 
 CT_FAILS void ct_interpret_fail(CtInterpreter *i, CtErrorCode code, const char *text) {
-    ct_syntax_fail(&i->failing, 0, number_of(code), "%s", text);
+    ct_fail(&i->failing, 0, number_of(code), "%s", text);
 }
 
 void ct_interpret_spend(CtInterpreter *i, uint64_t steps) {
