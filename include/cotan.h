@@ -236,7 +236,10 @@ cotan_error *cotan_modules(cotan_program *program, const char *prefix, const cha
 /* Other limits for what follows; 0 means the default. */
 void cotan_set_limits(cotan_context *context, const cotan_limits *limits);
 
-/* The program after a pass (`simplify`, `differentiate`, …), on its way to a call. */
+/* How long each pass takes on the way to a call by native code, with the size of the program behind it, as a table. */
+cotan_error *cotan_times(cotan_program *program, const cotan_call *call, const char **out);
+/* The program after a pass, on its way to a call: `simplify`, `differentiate`, …, `lower`, `flow`, `c`; or after one of
+ * those over Flow, `fuse` or `flow.fuse`, the last time that it runs; `fuse.1` is the first. */
 cotan_error *cotan_dump(cotan_program *program, const cotan_call *call, const char *pass, const char **out);
 
 /* How a method (call->method, NULL: the best) differentiates call->function, stage by stage: the function, what becomes

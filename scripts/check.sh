@@ -107,6 +107,7 @@ export ASAN_OPTIONS=detect_leaks=1:abort_on_error=0 UBSAN_OPTIONS=halt_on_error=
 
 run "the rooms" scripts/check_includes.py
 run "the library page" tests/library_docs.py
+run "the table of passes" scripts/pass_table.py
 if build build; then
     all_tests build plain 400 "" "" ""
     export XDG_CACHE_HOME=$logs/cache # what is compiled for the tests is kept apart

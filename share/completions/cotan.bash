@@ -54,7 +54,7 @@ _cotan_value() {
     --color) _cotan_offer "$2" < <(printf '%s\n' auto always never) ;;
     --math) _cotan_offer "$2" < <(printf '%s\n' fast exact) ;;
     --engine) _cotan_offer "$2" < <(printf '%s\n' auto eval native) ;;
-    --dump) _cotan_offer "$2" < <(printf '%s\n' parse operators infer elaborate simplify differentiate prune reduce lower flow c) ;;
+    --dump) _cotan_offer "$2" < <(printf '%s\n' parse operators infer elaborate simplify differentiate prune reduce lower flow c native flow.cold_paths flow.dead_code flow.prune_lambda_sets flow.inline flow.simplify flow.specialise flow.row_parameters flow.recursion_to_loop flow.cse flow.fuse_maps flow.hoist_simple flow.matrix_products flow.copies flow.derive flow.unroll flow.sparse_updates flow.fuse flow.hoist flow.hoist_checks flow.scales flow.materialise flow.unbounded_loops flow.call_sites flow.reference_counts flow.memory_reuse) ;;
     --path) _cotan_files "$2" ;;
     --keep-c) _cotan_files "$2" c ;;
     --out) _cotan_files "$2" json npz npy ;;
@@ -87,7 +87,7 @@ _cotan() {
     # the words that are no options, nor values of options
     for ((i = 2; i < COMP_CWORD; i++)); do
         case ${COMP_WORDS[i]} in
-        --count | --json | --help | --no-warnings | --check | --grad | --vjp | --jvp | -h) ;;
+        --count | --time-passes | --json | --help | --no-warnings | --check | --grad | --vjp | --jvp | -h) ;;
         -*) ((i++)) && [ "${COMP_WORDS[i]-}" = = ] && ((i++)) ;;
         *)
             ((++count == 1)) && file=${COMP_WORDS[i]}

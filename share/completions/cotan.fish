@@ -16,7 +16,7 @@ function __cotan_words
     for word in $words[3..-1]
         if test $skip = 1
             set skip 0
-        else if contains -- $word --count --json --help --no-warnings --check --grad --vjp --jvp -h; or string match -q -- '--*=*' $word
+        else if contains -- $word --count --time-passes --json --help --no-warnings --check --grad --vjp --jvp -h; or string match -q -- '--*=*' $word
             continue
         else if string match -q -- '-*' $word
             set skip 1
@@ -104,7 +104,7 @@ complete -c cotan -n '__cotan_after --methods' -a '(__cotan_more_methods)'
 complete -c cotan -n '__cotan_after --color' -a 'auto always never'
 complete -c cotan -n '__cotan_after --math' -a 'fast exact'
 complete -c cotan -n '__cotan_after --engine' -a 'auto eval native'
-complete -c cotan -n '__cotan_after --dump' -a 'parse operators infer elaborate simplify differentiate prune reduce lower flow c'
+complete -c cotan -n '__cotan_after --dump' -a 'parse operators infer elaborate simplify differentiate prune reduce lower flow c native flow.cold_paths flow.dead_code flow.prune_lambda_sets flow.inline flow.simplify flow.specialise flow.row_parameters flow.recursion_to_loop flow.cse flow.fuse_maps flow.hoist_simple flow.matrix_products flow.copies flow.derive flow.unroll flow.sparse_updates flow.fuse flow.hoist flow.hoist_checks flow.scales flow.materialise flow.unbounded_loops flow.call_sites flow.reference_counts flow.memory_reuse'
 complete -c cotan -n '__cotan_after --path' -a '(__cotan_files)'
 complete -c cotan -n '__cotan_after --out' -a '(__cotan_files .json .npz .npy)'
 complete -c cotan -n '__cotan_after --keep-c' -a '(__cotan_files .c)'

@@ -37,6 +37,8 @@ static const OptionRow rows[] = {
     {"--html", "FILE", "write a page with the drawing of the run, for a browser", TAKES_HTML, TEXT, AT(html)},
     {"--count", NULL, "tell the evaluation steps too", TAKES_RUN, FLAG, AT(count)},
     {"--dump", "PASS", "print the program after a pass, and stop", TAKES_RUN, TEXT, AT(dump)},
+    {"--time-passes", NULL, "print how long each pass takes on the way to native code, and stop", TAKES_RUN, FLAG,
+     AT(time_passes)},
     {"--engine", "NAME",
      "eval, the evaluator; native, C that the system's compiler translates; or auto, native code for what runs long",
      TAKES_RUN, ENGINE, 0},

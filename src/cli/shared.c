@@ -302,6 +302,14 @@ static int dump(const Options *options, cotan_program *program, const cotan_call
     return EXIT_DONE;
 }
 
+static int time_passes(const Options *options, cotan_program *program, const cotan_call *call) {
+    const char *text;
+    cotan_error *error = cotan_times(program, call, &text);
+    if (error != NULL) return cli_report(options, error);
+    fputs(text, stdout);
+    return EXIT_DONE;
+}
+
 /* About as long as compiling takes. */
 enum { NATIVE_AFTER = 100000000 };
 
@@ -338,7 +346,9 @@ int cli_run_call(const Options *options, cotan_mode mode, const char *function, 
     if (status == EXIT_DONE) {
         if (options->keep_c != NULL) status = keep_c(options, program, &call);
         if (status == EXIT_DONE)
-            status = options->dump != NULL ? dump(options, program, &call) : finish(options, program, &call, name);
+            status = options->dump != NULL  ? dump(options, program, &call)
+                     : options->time_passes ? time_passes(options, program, &call)
+                                            : finish(options, program, &call, name);
         cli_close_context(context);
     }
     free(at);

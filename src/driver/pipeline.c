@@ -117,11 +117,67 @@ static bool pass_prune(CtBuild *build, const CtEntry *entry) {
     return true;
 }
 
+static const char *no_functions(const CtType *type) { return ct_flow_is_plain(type) ? NULL : "functions go in or out"; }
+
+/* Refused before it is lowered; NULL where it is not. */
+static const char *not_plain(const CtBuild *build) {
+    const CtType *type = build->entry->type;
+    if (type->kind != TYPE_FUN) return no_functions(type);
+    const char *why = type->count > 1 ? no_functions(type->parts[0]) : NULL;
+    return why != NULL ? why : no_functions(ct_core_type_fun_result((CtType *)type));
+}
+
+static bool pass_lower(CtBuild *build, const CtEntry *entry) {
+    (void)entry;
+    build->not_native = not_plain(build);
+    if (build->not_native != NULL) return false;
+    build->flow = ct_flow_make(build->program, build->ad, build->entry);
+    build->flow->exact = build->native_options.exact;
+    build->not_native = build->flow->refused;
+    return build->not_native == NULL;
+}
+
+static bool pass_flow(CtBuild *build, const CtEntry *entry) {
+    (void)entry;
+    CtFlow *flow = build->flow;
+    ct_flow_pass_all(flow, build->native_options.passes, build->options.lint,
+                     build->options.times ? &build->times : NULL);
+    build->wrong = flow->wrong;
+    build->not_native = flow->wrong != NULL ? flow->wrong : flow->refused;
+    return build->not_native == NULL;
+}
+
+static bool pass_c(CtBuild *build, const CtEntry *entry) {
+    (void)entry;
+    build->c = ct_text(build->arena);
+    ct_emit_program(&build->c, build->flow, build->native_options.exact, !build->native_options.alone);
+    return true;
+}
+
+static bool pass_native(CtBuild *build, const CtEntry *entry) {
+    (void)entry;
+    char reason[200];
+    build->native = ct_run_native_new(build->flow, build->c.data, build->c.length, build->native_options.exact, reason);
+    if (build->native == NULL) build->not_native = ct_copy_text(build->arena, reason, strlen(reason));
+    return build->native != NULL;
+}
+
 /* ---- running them ---- */
+
+static uint64_t size_of(const CtBuild *build) {
+    if (build->known & KNOWN_C) return build->c.length;
+    if (build->known & KNOWN_LOWERED) return ct_flow_program_size(build->flow);
+    if (build->program != NULL) return build->program->globals.count;
+    return build->modules.units.count;
+}
 
 static void dump(CtBuild *build) {
     CtText *out = &build->dumped;
-    if (build->program != NULL) {
+    if (build->known & KNOWN_C) {
+        *out = build->c;
+    } else if (build->known & KNOWN_LOWERED) {
+        ct_flow_print(out, build->flow);
+    } else if (build->program != NULL) {
         for (uint32_t i = 0; i < build->program->globals.count; i++) {
             ct_core_print_global(out, build->program, build->program->globals.items[i]);
             ct_text_puts(out, "\n");
@@ -139,9 +195,12 @@ static void dump(CtBuild *build) {
 static bool run_pass(CtBuild *build, uint32_t index, const CtEntry *entry) {
     const CtPass *pass = &ct_driver_passes[index];
     assert((build->known & pass->needs) == pass->needs);
+    double begun = ct_times_now();
     if (!functions[index](build, entry) || build->context.error_count > 0) return false;
     build->known = (build->known & ~pass->breaks) | pass->makes;
-    if (build->options.lint && build->program != NULL) {
+    if (build->options.times && pass->makes != KNOWN_FLOW) /* whose passes have been added one by one */
+        ct_times_add(&build->times, build->arena, pass->name, begun, size_of(build));
+    if (build->options.lint && build->program != NULL && !(build->known & KNOWN_LOWERED)) {
         const char *wrong = ct_core_lint(build->program);
         if (wrong != NULL) {
             ct_error(&build->context, CT_E0901, CT_NO_RANGE, "after the pass %s: %s", pass->name, wrong);
@@ -152,7 +211,8 @@ static bool run_pass(CtBuild *build, uint32_t index, const CtEntry *entry) {
     return true;
 }
 
-enum { FIRST_CORE_PASS = 3 };
+/* Where the passes on Core begin, and those behind them. */
+enum { FIRST_CORE_PASS = 3, FIRST_NATIVE_PASS = 8 };
 
 CtBuild *ct_driver_build_new(const char *name, const char *text, size_t length, CtBuildOptions options,
                              jmp_buf *handler) {
@@ -179,13 +239,29 @@ CtBuild *ct_driver_build_new(const char *name, const char *text, size_t length, 
 }
 
 void ct_driver_build_free(CtBuild *build) {
-    if (build != NULL) ct_arena_free(build->arena);
+    if (build == NULL) return;
+    ct_run_native_free(build->native);
+    ct_arena_free(build->arena);
 }
 
 bool ct_driver_build_entry(CtBuild *build, const CtEntry *entry) {
-    for (uint32_t i = FIRST_CORE_PASS; i < ct_driver_pass_count; i++)
+    for (uint32_t i = FIRST_CORE_PASS; i < FIRST_NATIVE_PASS; i++)
         if (!run_pass(build, i, entry)) return false;
     return true;
+}
+
+bool ct_driver_build_native(CtBuild *build, CtNativeOptions options, CtKnown known) {
+    build->native_options = options;
+    for (uint32_t i = FIRST_NATIVE_PASS; i < ct_driver_pass_count && !(build->known & known); i++)
+        if (!run_pass(build, i, NULL)) return false;
+    return true;
+}
+
+CtFlow *ct_driver_lower(CtBuild *build, bool exact, uint32_t passes) {
+    CtFlow *flow = ct_flow_make(build->program, build->ad, build->entry);
+    flow->exact = exact;
+    ct_flow_pass_all(flow, passes, build->options.lint, NULL);
+    return flow;
 }
 
 bool ct_driver_build_as_written(CtBuild *build, const CtEntry *entry) {

@@ -8,8 +8,10 @@
 
 #include "cotan.h"
 #include "elab/elab.h"
+#include "emit/emit.h"
 #include "eval/eval.h"
 #include "driver/modules.h"
+#include "run/run.h"
 
 /* What is known of a program, as passes go by. */
 typedef enum CtKnown {
@@ -20,6 +22,10 @@ typedef enum CtKnown {
     KNOWN_SIMPLE = 16,   /* nothing is left that the simplifier would do */
     KNOWN_CLOSED = 32,   /* no derivative operators are left: it can be run */
     KNOWN_PRUNED = 64,   /* nothing is there that the entry point does not reach */
+    KNOWN_LOWERED = 128, /* the program in Flow, as lowering leaves it */
+    KNOWN_FLOW = 256,    /* derivatives taken, optimised, references counted: ready to be written */
+    KNOWN_C = 512,       /* the program as C */
+    KNOWN_NATIVE = 1024, /* that, compiled and loaded */
 } CtKnown;
 
 /* CT_PASS(name, needs, makes, breaks, what it does): all else that is known before a pass it keeps. A pass on Core is
@@ -33,7 +39,14 @@ typedef enum CtKnown {
     CT_PASS(differentiate, KNOWN_CORE, KNOWN_CLOSED, KNOWN_SIMPLE | KNOWN_PRUNED,                                      \
             "derivative operators become the wrappers of their methods, functions their transformed selves")           \
     CT_PASS(prune, KNOWN_CORE, KNOWN_PRUNED, 0, "what the entry point does not reach is dropped")                      \
-    CT_PASS(reduce, KNOWN_CLOSED | KNOWN_PRUNED, KNOWN_SIMPLE, 0, "the simplifier again, on what differentiation made")
+    CT_PASS(reduce, KNOWN_CLOSED | KNOWN_PRUNED, KNOWN_SIMPLE, 0,                                                      \
+            "the simplifier again, on what differentiation made")                                                      \
+    /* here the evaluator takes over; or native code: */                                                               \
+    CT_PASS(lower, KNOWN_CLOSED | KNOWN_PRUNED, KNOWN_LOWERED, 0,                                                      \
+            "Core to Flow: loops, flat arrays, closures as data")                                                      \
+    CT_PASS(flow, KNOWN_LOWERED, KNOWN_FLOW, 0, "the passes of flow/opt/passes.def, derivatives on Flow among them")   \
+    CT_PASS(c, KNOWN_FLOW, KNOWN_C, 0, "Flow to C")                                                                    \
+    CT_PASS(native, KNOWN_C, KNOWN_NATIVE, 0, "the system's C compiler, or its work from the cache; loading")
 
 typedef struct CtPass {
     const char *name;
@@ -56,7 +69,15 @@ typedef struct CtBuildOptions {
     CtFinder finder;  /* of modules that are imported */
     const CtInput *inputs;
     size_t memory; /* limit on the arena, 0 for none */
+    bool times;    /* how long each pass takes is kept */
 } CtBuildOptions;
+
+/* How native code is made. */
+typedef struct CtNativeOptions {
+    bool exact;      /* results are the evaluator's, to the last bit */
+    bool alone;      /* the C carries all that it needs, for other programs; else it is for this process */
+    uint32_t passes; /* of flow/opt/passes.def that are run, from the first on */
+} CtNativeOptions;
 
 typedef struct CtBuild {
     CtArena *arena;
@@ -76,7 +97,15 @@ typedef struct CtBuild {
     CtGlobal *entry;            /* of type (S) → result, or a constant */
     uint32_t arity;             /* of what it was made from, as that was written */
     CtGlobal *show[2];          /* of the value and of the derivative: (τ) → String; NULL: they are shown as data */
+    /* lower… */
+    CtNativeOptions native_options;
+    CtFlow *flow;
+    CtText c;
+    CtNative *native;       /* freed by whoever frees the build */
+    const char *not_native; /* why there is none */
+    const char *wrong;      /* a pass over Flow is at fault */
     CtText dumped;
+    CtTimes times;
 } CtBuild;
 
 /* What is asked of a function. */
@@ -103,6 +132,11 @@ void ct_driver_build_free(CtBuild *build);
 /* Takes an entry point through the remaining passes; once a build. False with errors in the context. Afterwards
  * build->entry is ready to be evaluated. */
 bool ct_driver_build_entry(CtBuild *build, const CtEntry *entry);
+/* And through the passes behind these, up to what `known` (a KNOWN_…) says. False with a reason in build->not_native.
+ */
+bool ct_driver_build_native(CtBuild *build, CtNativeOptions options, CtKnown known);
+/* The program of a build in Flow, after so many passes, another one each time. Its ->refused says why there is none. */
+CtFlow *ct_driver_lower(CtBuild *build, bool exact, uint32_t passes);
 /* The same through `simplify` only, with the functions of the program left as they were written: none goes into the
  * place of its calls. Derivatives are not expanded yet. */
 bool ct_driver_build_as_written(CtBuild *build, const CtEntry *entry);

@@ -13,7 +13,7 @@
  *
  * exact: functions are libm's, to the last bit (rt/vector.h). outside: what Cotan has itself, it does not carry
  * (CT_COLD and CT_CALLED in rt/run.h); else it holds all that it needs. */
-void ct_emit_emit(CtText *out, CtFlow *flow, bool exact, bool outside);
+void ct_emit_program(CtText *out, CtFlow *flow, bool exact, bool outside);
 
 /* The two halves of that, for a file with several programs: what all of them carry, with what stands at the border to
  * callers (rt/export.h) when there is a header for these, whose name is given without .h, as far as the rest of the

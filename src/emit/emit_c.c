@@ -105,7 +105,7 @@ void ct_emit_begin(CtText *out, const char *header, bool exact, const char *rest
     put_head(out, header, exact, false, rest);
 }
 
-void ct_emit_emit(CtText *out, CtFlow *flow, bool exact, bool outside) {
+void ct_emit_program(CtText *out, CtFlow *flow, bool exact, bool outside) {
     CtText program = ct_text(flow->arena);
     ct_text_printf(&program, "extern const int64_t cotan_constant_words;\nconst int64_t cotan_constant_words = %u;\n",
                    flow->constant_words);

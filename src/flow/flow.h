@@ -5,6 +5,7 @@
 #define CT_FLOW_FLOW_H
 
 #include "ad/ad.h"
+#include "base/times.h"
 
 /* ---- types ---- */
 
@@ -239,18 +240,24 @@ const CtFlowType *ct_flow_new_node(CtFlow *flow, const char *name);
 /* Whether values of the type can be handed in and out: they hold no functions. */
 bool ct_flow_is_plain(const CtType *type);
 
-/* The passes over a program, in their order: passes.c. */
+/* One run of a pass over a program: opt/passes.def. */
 typedef struct CtFlowPass {
-    const char *name;
-    double fast;   /* where mathematics may be fast, how far its results may be from those before; 0: not a bit */
-    bool prepares; /* it comes before derivatives are taken */
-    bool counted;  /* it leaves retains and releases */
+    const char *name, *what, *why; /* what the pass does, why it stands where it does */
+    double tolerance; /* where mathematics may be fast, how far its results may be from those before; 0: not a bit */
+    bool prepares;    /* it comes before derivatives are taken */
+    bool counted;     /* it leaves retains and releases */
 } CtFlowPass;
 uint32_t ct_flow_pass_count(void);
 CtFlowPass ct_flow_pass(uint32_t index);
+/* How many passes have run behind the run of that number, from 1, of the pass of that name; 0: the last one. 0 where
+ * there is none. */
+uint32_t ct_flow_pass_find(const char *name, size_t length, uint32_t run);
 /* Runs the first `count` of them, and takes derivatives in any case: what it leaves can be interpreted. ->refused tells
- * why there is no program. With `lint` the program is looked at after each: ->wrong names one that is at fault. */
-void ct_flow_pass_all(CtFlow *flow, uint32_t count, bool lint);
+ * why there is no program. With `lint` the program is looked at after each: ->wrong names one that is at fault. `times`
+ * are added to; NULL: they are not taken. */
+void ct_flow_pass_all(CtFlow *flow, uint32_t count, bool lint, CtTimes *times);
+/* How many steps its functions have. */
+uint32_t ct_flow_program_size(const CtFlow *flow);
 /* For tests of the checks: after the pass that COTAN_TRIAL_FAULT names, the first addition of the program becomes a
  * subtraction: trial.c. */
 void ct_flow_trial_fault(CtFlow *flow, const char *pass);
@@ -258,11 +265,11 @@ void ct_flow_trial_fault(CtFlow *flow, const char *pass);
  * STOP by its argument. ->refused is set where a function is not differentiated here. */
 void ct_flow_derive(CtFlow *flow);
 /* Drops what only makes what is not used: dead.c. */
-void ct_flow_drop_dead(CtFlow *flow);
+void ct_flow_dead_code(CtFlow *flow);
 /* Writes retains and releases into a program that has none: reference_counts.c. */
 void ct_flow_reference_counts(CtFlow *flow);
 /* Then nodes are made in the cells of those that end: memory_reuse.c. */
-void ct_flow_reuse_memory(CtFlow *flow);
+void ct_flow_memory_reuse(CtFlow *flow);
 /* Which functions take a place, recurse, end in each other; sites are numbered: call_sites.c. */
 void ct_flow_call_sites(CtFlow *flow);
 /* The number of a source range among the sites; 0 for a place in the library. */

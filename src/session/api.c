@@ -597,47 +597,100 @@ typedef struct Dump {
 } Dump;
 
 /* Behind the passes on Core: what native code is made of. */
-static bool is_native_pass(const char *name) {
-    return strcmp(name, "lower") == 0 || strcmp(name, "flow") == 0 || strcmp(name, "c") == 0;
-}
+/* A pass as it is named: one of the whole path, or a run of one over Flow. */
+typedef struct Asked {
+    const CtPass *pass;
+    uint32_t flow_passes; /* how many of those over Flow are run; 0: all of them, or none */
+} Asked;
 
-static bool is_pass(const char *name) {
-    if (is_native_pass(name)) return true;
-    for (uint32_t i = 0; i < ct_driver_pass_count; i++)
-        if (strcmp(ct_driver_passes[i].name, name) == 0) return true;
-    return false;
-}
+static bool is_number(const char *text) { return *text != '\0' && text[strspn(text, "0123456789")] == '\0'; }
 
-static bool unknown_pass(cotan_context *context, const char *name) {
-    char help[300] = "the passes are";
+/* NAME, flow.NAME, and these with .N behind for the N-th run: passes of the whole path have their plain names first. */
+static bool find_pass(const char *name, Asked *asked) {
+    uint32_t flow = 0;
     for (uint32_t i = 0; i < ct_driver_pass_count; i++) {
-        size_t n = strlen(help);
-        snprintf(help + n, sizeof help - n, "%s %s", i > 0 ? "," : "", ct_driver_passes[i].name);
+        if (strcmp(ct_driver_passes[i].name, name) == 0) {
+            *asked = (Asked){.pass = &ct_driver_passes[i]};
+            return true;
+        }
+        if (ct_driver_passes[i].makes == KNOWN_FLOW) flow = i;
     }
-    strcat(help, ", lower, flow, c");
-    return ct_session_report_one(context, CT_E0701, help, "there is no pass `%s`", name);
+    if (strncmp(name, "flow.", 5) == 0) name += 5;
+    const char *dot = strchr(name, '.');
+    if (dot != NULL && (!is_number(dot + 1) || strlen(dot) > 4)) return false;
+    uint32_t run = dot != NULL ? (uint32_t)strtoul(dot + 1, NULL, 10) : 0;
+    if (dot != NULL && run == 0) return false;
+    uint32_t count = ct_flow_pass_find(name, dot != NULL ? (size_t)(dot - name) : strlen(name), run);
+    *asked = (Asked){.pass = &ct_driver_passes[flow], .flow_passes = count};
+    return count > 0;
+}
+
+static bool unknown_pass(cotan_context *context, CtArena *arena, const char *name) {
+    CtText help = ct_text(arena);
+    for (uint32_t i = 0; i < ct_driver_pass_count; i++)
+        ct_text_printf(&help, "%s %s", i > 0 ? "," : "the passes are", ct_driver_passes[i].name);
+    ct_text_puts(&help, "; those over Flow");
+    for (uint32_t i = 0; i < ct_flow_pass_count(); i++) {
+        const char *pass = ct_flow_pass(i).name;
+        if (ct_flow_pass_find(pass, strlen(pass), 1) == i + 1)
+            ct_text_printf(&help, "%s flow.%s", i > 0 ? "," : "", pass);
+    }
+    return ct_session_report_one(context, CT_E0701, help.data, "there is no pass `%s`", name);
+}
+
+/* Takes a build through all passes up to one, which are looked at on the way. */
+static CtBuild *look(cotan_context *context, const Dump *d, const Asked *asked, CtLook at) {
+    CtEntry entry = {.mode = d->call->mode, .function = d->call->function, .prefer_double = d->call->at != NULL};
+    bool beyond = (asked->pass->makes & (KNOWN_LOWERED | KNOWN_FLOW | KNOWN_C | KNOWN_NATIVE)) != 0;
+    bool native = d->call->method == NULL && beyond;
+    if (!ct_session_choose_method(context, native ? ct_core_method_name(METHOD_NATIVE) : d->call->method, &entry))
+        return NULL;
+    CtBuild *build = ct_session_program_build(d->program, &at);
+    if (build == NULL) return NULL;
+    context->making = build;
+    CtNativeOptions options = {.exact = context->exact_math,
+                               .alone = at.dump != NULL,
+                               .passes = asked->flow_passes > 0 ? asked->flow_passes : UINT32_MAX};
+    bool done = ct_driver_build_entry(build, &entry) || ct_session_report(context, &build->context);
+    if (done && beyond && !ct_session_native_build(context, build, options, (CtKnown)asked->pass->makes))
+        done =
+            ct_session_report_one(context, CT_E0701, NULL, "the program is not lowered to Flow: %s", build->not_native);
+    context->making = NULL;
+    if (done) return build;
+    ct_driver_build_free(build);
+    return NULL;
 }
 
 static bool dump(cotan_context *context, void *data) {
     Dump *d = data;
-    CtEntry entry = {.mode = d->call->mode, .function = d->call->function, .prefer_double = d->call->at != NULL};
-    if (!is_pass(d->pass)) return unknown_pass(context, d->pass);
-    bool native = d->call->method == NULL && is_native_pass(d->pass);
-    if (!ct_session_choose_method(context, native ? ct_core_method_name(METHOD_NATIVE) : d->call->method, &entry))
-        return false;
+    Asked asked;
     CtArena *results = ct_session_fresh_results(d->program);
-    if (!results) return false;
-    CtBuild *build = ct_session_program_build(d->program, d->pass);
-    if (!build) return false;
-    context->making = build;
-    bool done = ct_driver_build_entry(build, &entry) || ct_session_report(context, &build->context);
-    const char *why;
-    if (done && is_native_pass(d->pass) && !ct_session_native_dump(context, build, d->pass, &build->dumped, &why))
-        done = ct_session_report_one(context, CT_E0701, NULL, "the program is not lowered to Flow: %s", why);
-    if (done) *d->out = ct_copy_text(results, build->dumped.data ? build->dumped.data : "", build->dumped.length);
-    context->making = NULL;
+    if (results == NULL) return false;
+    if (!find_pass(d->pass, &asked)) return unknown_pass(context, results, d->pass);
+    CtBuild *build = look(context, d, &asked, (CtLook){.dump = asked.pass->name});
+    if (build == NULL) return false;
+    *d->out = ct_copy_text(results, build->dumped.data ? build->dumped.data : "", build->dumped.length);
     ct_driver_build_free(build);
-    return done;
+    return true;
+}
+
+static bool times(cotan_context *context, void *data) {
+    Dump *d = data;
+    CtArena *results = ct_session_fresh_results(d->program);
+    Asked last = {.pass = &ct_driver_passes[ct_driver_pass_count - 1]};
+    CtBuild *build = results != NULL ? look(context, d, &last, (CtLook){.times = true}) : NULL;
+    if (build == NULL) return false;
+    CtText text = ct_text(results);
+    ct_times_print(&text, &build->times);
+    *d->out = text.data;
+    ct_driver_build_free(build);
+    return true;
+}
+
+cotan_error *cotan_times(cotan_program *program, const cotan_call *call, const char **out) {
+    Dump d = {program, call, NULL, out};
+    *out = NULL;
+    return ct_session_guarded(program->context, times, &d);
 }
 
 cotan_error *cotan_dump(cotan_program *program, const cotan_call *call, const char *pass, const char **out) {

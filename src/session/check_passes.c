@@ -118,7 +118,7 @@ static const char *difference(const Check *c, const CtInterpreter *a, const CtIn
 /* How close the results of a pass are to be to those before. */
 static CtFlowCloseness closeness_of(const Check *c, uint32_t passes) {
     CtFlowPass pass = ct_flow_pass(passes - 1);
-    if (!c->context->exact_math && pass.fast > 0) return (CtFlowCloseness){pass.fast, true};
+    if (!c->context->exact_math && pass.tolerance > 0) return (CtFlowCloseness){pass.tolerance, true};
     if (pass.prepares && c->flows[passes]->takes_derivatives) return (CtFlowCloseness){other_derivative, false};
     return (CtFlowCloseness){0, false};
 }
@@ -204,7 +204,7 @@ static CtFlow *const *flows_of(Check *c) {
     if (c->session->checked != NULL) return c->session->checked;
     CtFlow **flows = CT_NEW_ARRAY(build->arena, CtFlow *, c->count + 1);
     for (uint32_t k = 0; k <= c->count; k++) {
-        flows[k] = ct_native_lower_by(build, c->context->exact_math, k);
+        flows[k] = ct_driver_lower(build, c->context->exact_math, k);
         if (flows[k]->refused == NULL && flows[k]->wrong == NULL) continue;
         ct_check_tell(c->context, c->session, "not checked: %s",
                       flows[k]->wrong != NULL ? flows[k]->wrong : flows[k]->refused);

@@ -1,38 +1,19 @@
 /* Sessions on native code: lowering, compiling, calling, and why not. */
 #include "session/session.h"
 
-#include "emit/emit.h"
-
 #include <stdlib.h>
 
-/* NULL: functions neither go in nor out. */
-static const char *not_plain(const CtBuild *build) {
-    CtType *type = build->entry->type;
-    const CtType *input = type->kind == TYPE_FUN && type->count > 1 ? type->parts[0] : type;
-    const CtType *result = type->kind == TYPE_FUN ? ct_core_type_fun_result(type) : type;
-    return ct_flow_is_plain(input) && ct_flow_is_plain(result) ? NULL : "functions go in or out";
-}
-
-CtFlow *ct_native_lower_by(CtBuild *build, bool exact, uint32_t passes) {
-    CtFlow *flow = ct_flow_make(build->program, build->ad, build->entry);
-    flow->exact = exact;
-    ct_flow_pass_all(flow, passes, build->options.lint);
-    return flow;
-}
-
-/* The program in Flow, ready to be written as C, or `raw`, as lowering left it; NULL with a reason. */
-static CtFlow *lower(cotan_context *context, CtBuild *build, bool raw, const char **why) {
-    *why = not_plain(build);
-    if (*why != NULL) return NULL;
-    CtFlow *flow = raw ? ct_flow_make(build->program, build->ad, build->entry)
-                       : ct_native_lower_by(build, context->exact_math, UINT32_MAX);
-    *why = flow->wrong != NULL ? flow->wrong : flow->refused;
-    if (flow->wrong != NULL) ct_session_fault(context, "%s", flow->wrong);
-    return *why == NULL ? flow : NULL;
+bool ct_session_native_build(cotan_context *context, CtBuild *build, CtNativeOptions options, CtKnown known) {
+    bool done = ct_driver_build_native(build, options, known);
+    if (build->wrong != NULL) ct_session_fault(context, "%s", build->wrong);
+    return done;
 }
 
 CtFlow *ct_session_native_lower(cotan_context *context, CtBuild *build, const char **why) {
-    return lower(context, build, false, why);
+    CtNativeOptions options = {.exact = context->exact_math, .alone = true, .passes = UINT32_MAX};
+    bool done = ct_session_native_build(context, build, options, KNOWN_FLOW);
+    *why = build->not_native;
+    return done ? build->flow : NULL;
 }
 
 static void make(CtSession *session, cotan_context *context) {
@@ -42,17 +23,14 @@ static void make(CtSession *session, cotan_context *context) {
         why = "steps are counted by the evaluator";
     else if (context->has_depth)
         why = "waiting calls are counted by the evaluator";
-    CtFlow *flow = why == NULL ? ct_session_native_lower(context, build, &why) : NULL;
-    if (flow != NULL) {
-        CtText c = ct_text(build->arena);
-        char reason[200];
-        if (context->checks >= CHECK_RUNS) session->lowered = ct_session_text(build->arena, flow);
-        ct_emit_emit(&c, flow, context->exact_math, true);
-        session->native = ct_run_native_new(flow, c.data, c.length, context->exact_math, reason);
-        if (session->native == NULL) why = ct_copy_text(build->arena, reason, strlen(reason));
-        if (session->native != NULL && context->pool != NULL) ct_run_native_share(session->native, context->pool);
+    CtNativeOptions options = {.exact = context->exact_math, .passes = UINT32_MAX};
+    if (why == NULL && ct_session_native_build(context, build, options, KNOWN_FLOW)) {
+        if (context->checks >= CHECK_RUNS) session->lowered = ct_session_text(build->arena, build->flow);
+        ct_driver_build_native(build, options, KNOWN_NATIVE);
     }
-    session->not_native = why;
+    session->native = build->native;
+    if (session->native != NULL && context->pool != NULL) ct_run_native_share(session->native, context->pool);
+    session->not_native = why != NULL ? why : build->not_native;
 }
 
 bool ct_session_native(CtSession *session, cotan_context *context) {
@@ -102,13 +80,3 @@ char *cotan_cache(uint64_t *files, uint64_t *bytes) {
 }
 
 uint64_t cotan_cache_clear(void) { return ct_run_cache_clear(); }
-
-bool ct_session_native_dump(cotan_context *context, CtBuild *build, const char *pass, CtText *out, const char **why) {
-    CtFlow *flow = lower(context, build, strcmp(pass, "lower") == 0, why);
-    if (flow == NULL) return false;
-    if (strcmp(pass, "c") == 0)
-        ct_emit_emit(out, flow, context->exact_math, false);
-    else
-        ct_flow_print(out, flow);
-    return true;
-}

@@ -5,16 +5,17 @@
 
 /* ---- making ---- */
 
-CtBuild *ct_session_program_build(cotan_program *program, const char *dump) {
+CtBuild *ct_session_program_build(cotan_program *program, const CtLook *look) {
     cotan_context *context = program->context;
-    if (program->base && !dump) {
+    if (program->base && look == NULL) {
         CtBuild *base = program->base;
         program->base = NULL;
         ct_arena_on_failure(base->arena, context->handler);
         return base;
     }
     CtBuildOptions options = {
-        .lint = context->checks > 0, .dump = dump, .memory = context->limits.memory, .inputs = program->inputs};
+        .lint = context->checks > 0, .memory = context->limits.memory, .inputs = program->inputs};
+    if (look != NULL) options.dump = look->dump, options.times = look->times;
     options.finder = ct_session_program_finder(program);
     CtBuild *build = ct_driver_build_new(program->name, program->text, program->length, options, context->handler);
     if (!build) {
@@ -168,6 +169,7 @@ CtSession *ct_session_program_session(cotan_program *program, const CtEntry *ent
 
 void ct_session_free(CtSession *session) {
     ct_run_native_free(session->native);
+    session->build->native = NULL;
     ct_eval_free(session->eval);
     ct_driver_build_free(session->build);
     free((char *)session->entry.function);

@@ -161,8 +161,14 @@ void ct_session_report_warnings(cotan_program *program, CtContext *diags);
 
 /* ---- session.c ---- */
 
+/* What is looked at while a build goes through its passes. */
+typedef struct CtLook {
+    const char *dump; /* the program behind this pass; NULL */
+    bool times;
+} CtLook;
+
 /* A checked build of the program, for the caller to use up and free. */
-CtBuild *ct_session_program_build(cotan_program *program, const char *dump);
+CtBuild *ct_session_program_build(cotan_program *program, const CtLook *look);
 /* The session of an entry point. By the method `native` it runs as native code; where that cannot be, `tape` stands in.
  */
 CtSession *ct_session_program_session(cotan_program *program, const CtEntry *entry);
@@ -210,10 +216,8 @@ bool ct_session_apply_native(CtSession *session, cotan_context *context, const C
                              const CtFlat *result, const cotan_slot *slots, cotan_buffer *out);
 /* The entry point in Flow, ready to be written as C; NULL with a reason. */
 CtFlow *ct_session_native_lower(cotan_context *context, CtBuild *build, const char **why);
-/* After the first `passes` of the passes, and derivatives taken; ->refused and ->wrong tell. */
-CtFlow *ct_native_lower_by(CtBuild *build, bool exact, uint32_t passes);
-/* The entry point in Flow ("flow") or C ("c"); false with a reason. */
-bool ct_session_native_dump(cotan_context *context, CtBuild *build, const char *pass, CtText *out, const char **why);
+/* A build taken through the passes behind Core, up to what `known` says; a fault of a pass is an error of its own. */
+bool ct_session_native_build(cotan_context *context, CtBuild *build, CtNativeOptions options, CtKnown known);
 
 /* ---- check_passes.c ---- */
 

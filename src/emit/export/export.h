@@ -19,7 +19,7 @@ typedef struct CtExport CtExport;
 
 /* `function` is its name in the program, `params` the names of its `arity` parameters (NULL: they have none), `stem`
  * the files' name without folder and ending, `modes` bits 1 << CtExportMode of all that will be added, EXPORT_VALUE
- * among them; exact: as for ct_emit_emit. */
+ * among them; exact: as for ct_emit_program. */
 CtExport *ct_emit_export_new(CtArena *arena, const char *stem, const char *function, const char *const *params,
                              uint32_t arity, uint32_t modes, bool exact);
 

@@ -11,6 +11,12 @@ uint32_t ct_flow_size(const CtFlowBlock *block) {
     return size;
 }
 
+uint32_t ct_flow_program_size(const CtFlow *flow) {
+    uint32_t size = 0;
+    for (uint32_t i = 0; i < flow->functions.count; i++) size += ct_flow_size(flow->functions.items[i]->body);
+    return size;
+}
+
 bool ct_flow_leaves(const CtFlowBlock *block) {
     if (block->exit == EXIT_RETURN || block->exit == EXIT_TAIL) return true;
     for (uint32_t i = 0; i < block->steps.count; i++) {

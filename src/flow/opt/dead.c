@@ -258,7 +258,7 @@ static void find_all(Dead *d) {
     }
 }
 
-void ct_flow_drop_dead(CtFlow *flow) {
+void ct_flow_dead_code(CtFlow *flow) {
     uint32_t count = flow->functions.count;
     Dead d = {.flow = flow,
               .effects = ct_flow_effects(flow),

@@ -83,7 +83,7 @@ static void look_at(CtFlow *flow, CtFlowFunction *function, CtFlowBlock *block) 
     }
 }
 
-void ct_flow_reuse_memory(CtFlow *flow) {
+void ct_flow_memory_reuse(CtFlow *flow) {
     for (uint32_t i = 0; i < flow->functions.count; i++)
         look_at(flow, flow->functions.items[i], flow->functions.items[i]->body);
 }

@@ -1,80 +1,74 @@
-/* The passes, in their order. */
+/* Runs the passes of passes.def, in their order. */
 #include "flow/opt/passes.h"
+
+#include <assert.h>
+#include <string.h>
+
+enum { PURE = 1, CLOSED = 2, SITES = 4, COUNTED = 8 };
+
+typedef enum Pass {
+#define FLOW_PASS(name, needs, makes, breaks, tolerance, what) PASS_##name,
+#include "flow/opt/passes.def"
+#undef FLOW_PASS
+    PASS_COUNT,
+} Pass;
 
 typedef struct Row {
     void (*run)(CtFlow *flow);
-    const char *name;
-    double fast; /* where mathematics may be fast, how far its results may be from those before; 0: not a bit */
+    const char *dumped, *name; /* `flow.NAME`, as what prints times calls it, and NAME */
+    unsigned needs, makes, breaks;
+    double tolerance;
+    const char *what;
 } Row;
 
 static const Row rows[] = {
-    /* before derivatives are taken: straight lines, and whole arrays left whole */
-    {ct_flow_cold_paths, "messages", 0},            /* so that what can fail is small */
-    {ct_flow_drop_dead, "drop_dead", 0},            /* so that what is counted below is needed */
-    {ct_flow_prune_lambda_sets, "drop_members", 0}, /* function values that are never made */
-    {ct_flow_inline, "inline", 0},                  /* known functions, and what applies function values */
-    {ct_flow_simplify, "simplify", 0},              /* closures that were in sight are calls of known functions now */
-    {ct_flow_specialise, "unfold", 0},              /* recursion whose end is known now */
-    {ct_flow_row_parameters, "give_arrays", 0},     /* instead of rows */
-    {ct_flow_recursion_to_loop, "count_turns",
-     0},                                       /* recursion that counts: loops, for what follows and for derivatives */
-    {ct_flow_inline, "inline", 0},             /* which are written in */
-    {ct_flow_simplify, "simplify", 0},         /* constants, known branches, checks that cannot fail */
-    {ct_flow_cse, "cse", 0},                   /* what has been done */
-    {ct_flow_fuse_maps, "fuse_maps", 0},       /* maps of maps */
-    {ct_flow_hoist_simple, "hoist_simple", 0}, /* scalars that do not change */
-    {ct_flow_matrix_products, "products", 0},  /* matrices multiplied element by element, as a whole */
-    {ct_flow_copies, "copies", 0},             /* loops that have become reads of these */
-    {ct_flow_drop_dead, "drop_dead", 0},       /* what all this has left */
-    {ct_flow_derive, "derive", 0},             /* derivatives become calls of what they are */
-    /* behind them, or in a program that takes none */
-    {ct_flow_cold_paths, "messages", 0}, /* of what derivatives have made, or as above */
-    {ct_flow_inline, "inline", 0},       /* forward and reverse sweeps too */
-    {ct_flow_simplify, "simplify", 0},   /* residuals in sight are opened */
-    {ct_flow_specialise, "unfold", 0},   /* recursion whose end is known now, in a program that takes no derivatives */
-    {ct_flow_inline, "inline", 0},       /* calls that have come into sight */
-    {ct_flow_simplify, "simplify", 0},   /* and what they know */
-    {ct_flow_unroll, "unroll", 0},       /* loops of a few iterations */
-    {ct_flow_simplify, "simplify", 0},   /* whose arrays are in sight */
-    {ct_flow_sparse_updates, "split_patched", 0}, /* maps of arrays of which few elements are known apart */
-    {ct_flow_cse, "cse", 0},                      /* what both sweeps do */
-    {ct_flow_fuse, "fuse", 0},                    /* all loops, and reductions of whole arrays */
-    {ct_flow_simplify, "simplify", 0},            /* rows that nobody looks at any more */
-    {ct_flow_cse, "cse", 0},                      /* reads of one array in one loop */
-    {ct_flow_hoist, "hoist", 0},                  /* what does not change, asked for once */
-    {ct_flow_hoist_checks, "split_checks", 0},    /* checks that are the same, out of loops within */
-    {ct_flow_cse, "cse", 0},                      /* questions that are the same */
-    {ct_flow_copies, "copies", 0},                /* loops that had checks */
-    {ct_flow_drop_dead, "drop_dead", 0},          /* arrays that nobody reads */
-    {ct_flow_fuse, "fuse", 0},                    /* loops that cannot fail now */
-    {ct_flow_simplify, "simplify", 0},            /* and what they know */
-    {ct_flow_hoist, "hoist", 0},                  /* questions of reductions that are loops now */
-    {ct_flow_plain_scales, "plain_scales", 1e-9}, /* products that need not heed structural zeros */
-    {ct_flow_cse, "cse", 0},                      /* what they both did */
-    {ct_flow_materialise, "keep", 0},            /* what loops that stay two both do, where it costs more than memory */
-    {ct_flow_drop_dead, "drop_dead", 0},         /* what one does for both */
-    {ct_flow_unbounded_loops, "bound_turns", 0}, /* now that it is known which loops make arrays */
-    /* what only emitted code needs */
-    {ct_flow_call_sites, "places", 0},        /* where failures of the library are told; which functions recurse */
-    {ct_flow_reference_counts, "count", 0},   /* retains and releases */
-    {ct_flow_reuse_memory, "reuse_cells", 0}, /* nodes in the cells of others */
+#define FLOW_PASS(name, needs, makes, breaks, tolerance, what)                                                         \
+    {ct_flow_##name, "flow." #name, #name, needs, makes, breaks, tolerance, what},
+#include "flow/opt/passes.def"
+#undef FLOW_PASS
 };
 
-enum { COUNT = sizeof rows / sizeof *rows };
+static const uint8_t order[] = {
+#define FLOW_RUN(name, why) PASS_##name,
+#include "flow/opt/passes.def"
+#undef FLOW_RUN
+};
+
+static const char *const reasons[] = {
+#define FLOW_RUN(name, why) why,
+#include "flow/opt/passes.def"
+#undef FLOW_RUN
+};
+
+enum { COUNT = sizeof order / sizeof *order };
 
 uint32_t ct_flow_pass_count(void) { return COUNT; }
 
-static uint32_t pass_of(void (*run)(CtFlow *flow)) {
+static uint32_t first_run(Pass pass) {
     uint32_t index = 0;
-    while (index < COUNT && rows[index].run != run) index++;
+    while (order[index] != pass) index++;
     return index;
 }
 
 CtFlowPass ct_flow_pass(uint32_t index) {
-    return (CtFlowPass){.name = rows[index].name,
-                        .fast = rows[index].fast,
-                        .prepares = index < pass_of(ct_flow_derive),
-                        .counted = index >= pass_of(ct_flow_reference_counts)};
+    const Row *row = &rows[order[index]];
+    return (CtFlowPass){.name = row->name,
+                        .what = row->what,
+                        .why = reasons[index],
+                        .tolerance = row->tolerance,
+                        .prepares = index < first_run(PASS_derive),
+                        .counted = index >= first_run(PASS_reference_counts)};
+}
+
+uint32_t ct_flow_pass_find(const char *name, size_t length, uint32_t run) {
+    uint32_t found = 0;
+    for (uint32_t i = 0; i < COUNT; i++) {
+        const char *it = rows[order[i]].name;
+        if (strlen(it) != length || memcmp(it, name, length) != 0) continue;
+        found = i + 1;
+        if (run > 0 && --run == 0) return found;
+    }
+    return run > 0 ? 0 : found;
 }
 
 static void takes_one(void *data, CtFlowStep *step) {
@@ -88,18 +82,24 @@ static bool takes_derivatives(const CtFlow *flow) {
     return some;
 }
 
-void ct_flow_pass_all(CtFlow *flow, uint32_t count, bool lint) {
+void ct_flow_pass_all(CtFlow *flow, uint32_t count, bool lint, CtTimes *times) {
     const char *wrong = lint && flow->refused == NULL ? ct_flow_lint(flow) : NULL;
+    unsigned known = PURE;
     if (wrong != NULL) flow->wrong = ct_format(flow->arena, "lowering leaves no sound program: %s", wrong);
     for (uint32_t i = 0; i < COUNT && flow->refused == NULL && flow->wrong == NULL; i++) {
-        bool derives = rows[i].run == ct_flow_derive;
+        const Row *row = &rows[order[i]];
+        bool derives = order[i] == PASS_derive;
         if (i >= count && !derives) continue;
+        assert((known & row->needs) == row->needs);
         if (derives) flow->takes_derivatives = takes_derivatives(flow);
-        rows[i].run(flow);
+        double begun = ct_times_now();
+        row->run(flow);
+        known = (known & ~row->breaks) | row->makes;
+        if (times != NULL) ct_times_add(times, flow->arena, row->dumped, begun, ct_flow_program_size(flow));
         if (!lint || flow->refused != NULL) continue;
-        ct_flow_trial_fault(flow, rows[i].name);
+        ct_flow_trial_fault(flow, row->name);
         wrong = ct_flow_lint(flow);
         if (wrong != NULL)
-            flow->wrong = ct_format(flow->arena, "the pass `%s` leaves no sound program: %s", rows[i].name, wrong);
+            flow->wrong = ct_format(flow->arena, "the pass `%s` leaves no sound program: %s", row->name, wrong);
     }
 }

@@ -210,6 +210,6 @@ void ct_flow_fuse_maps(CtFlow *flow);
 void ct_flow_fuse(CtFlow *flow);
 /* Products by what is no structural zero become ordinary ones, where mathematics may be fast; those with literals above
  * 0 always: scales.c. */
-void ct_flow_plain_scales(CtFlow *flow);
+void ct_flow_scales(CtFlow *flow);
 
 #endif

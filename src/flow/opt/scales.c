@@ -142,7 +142,7 @@ static void multiply_in(CtFlow *flow, const CtFlowFunction *function) {
     ct_flow_each_step(function->body, multiply, &s);
 }
 
-void ct_flow_plain_scales(CtFlow *flow) {
+void ct_flow_scales(CtFlow *flow) {
     for (uint32_t i = 0; i < flow->functions.count; i++) {
         CtFlowFunction *function = flow->functions.items[i];
         if (!flow->exact) multiply_in(flow, function);
