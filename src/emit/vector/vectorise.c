@@ -423,15 +423,31 @@ static bool fits_switch(Scan *s, const CtFlowStep *step) {
     return go_on(step) > 0;
 }
 
+/* Whether an argument has a length, or is one, that is the same in all lanes. */
+static bool has_length(const Scan *s, const CtFlowArg *arg) {
+    LaneKind kind = ct_emit_vector_kind(s->e, arg);
+    return kind == LANE_SAME || kind == LANE_ROW || kind == LANE_ARRAY || kind == LANE_MATRIX || kind == LANE_ACC;
+}
+
 static bool fits_check(Scan *s, const CtFlowStep *step) {
+    const CtFlowArgs *args = &step->args;
     if (s->in_branch) return false;
-    if (step->kind == FLOW_CHECK && !same(s, &step->args.items[0]) && !leave(s)) return false;
+    if (step->kind == FLOW_CHECK && !same(s, &args->items[0]) && !leave(s)) return false;
     if (step->kind == FLOW_CHECK) {
-        const CtFlowArg *of = &step->args.items[1];
-        bool first_of_array = step->as.index == 0 && ct_flow_is_object(of->type);
-        return is_number(s, &step->args.items[0]) && (first_of_array || same(s, of));
+        const CtFlowArg *of = &args->items[1];
+        bool first_of_array = step->as.index == 0 && has_length(s, of);
+        return is_number(s, &args->items[0]) && (first_of_array || same(s, of));
     }
-    return (step->kind != FLOW_CHECK_SHAPE && step->kind != FLOW_CHECK_SLICE) || all_same(s, &step->args);
+    if (step->kind == FLOW_CHECK_ZIP) return has_length(s, &args->items[0]) && has_length(s, &args->items[1]);
+    return all_same(s, args);
+}
+
+/* All branches on what differs are written, one behind the other: what one of them released would be released by the
+ * next one too. */
+static bool fits_release(const Scan *s, const CtFlowStep *step) {
+    LaneKind kind = ct_emit_vector_kind(s->e, &step->args.items[0]);
+    if (kind == LANE_ROW) return true; /* it is not made */
+    return !s->in_branch && (kind == LANE_SAME || kind == LANE_ARRAY || kind == LANE_MATRIX);
 }
 
 static bool fits_step(Scan *s, const CtFlowStep *step) {
@@ -448,8 +464,8 @@ static bool fits_step(Scan *s, const CtFlowStep *step) {
     case FLOW_CHECK_ZIP:
     case FLOW_CHECK_SHAPE:
     case FLOW_CHECK_SLICE: return fits_check(s, step);
-    case FLOW_DIM:
-    case FLOW_RELEASE: return true;
+    case FLOW_DIM: return has_length(s, &step->args.items[0]);
+    case FLOW_RELEASE: return fits_release(s, step);
     case FLOW_RETAIN:
     case FLOW_LITERALS: return !s->in_branch && all_same(s, &step->args);
     case FLOW_CALL:
@@ -534,6 +550,7 @@ static bool fits_results(Scan *s, const CtFlowStep *step) {
         bool row = (type->rank == 2 || reference) && ct_emit_vector_kind(s->e, value) == LANE_ARRAY;
         bool rows = type->rank == 3 && ct_emit_vector_kind(s->e, value) == LANE_ROWS;
         if (!number && !row && !rows) return false;
+        if (s->adds && type->rank > 1 && ct_flow_step_fails(step)) return false; /* it leaves where rows differ */
     }
     return true;
 }
