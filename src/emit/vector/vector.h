@@ -32,6 +32,7 @@ typedef struct Lane {
     const CtFlowVar *root;   /* ARRAY, ACC: the first name of what is changed in place */
     const CtFlowStep *read;  /* OLD, MORE; of ROWS, the step that has the rows */
     CtFlowArg term;          /* MORE */
+    bool is_taken;           /* ARRAY, in its root, and MATRIX: its memory has not been given back yet */
     bool is_row;             /* ARRAY, in its root: it is yielded as a row of a matrix */
     bool is_wide;            /* ACC, in its root: each lane adds to elements of its own first */
     bool may_be_narrow;      /* the same; but not where they are so many that the cache does not hold them */

@@ -94,6 +94,30 @@ static void leave_if(Emit *e, const char *condition) {
     e->leaves = true;
 }
 
+static void give_back(Emit *e, Lane *lane) {
+    lane->is_taken = false;
+    if (lane->packed != NULL) ct_emit_line(e, "ct_lanes_give(rt, %s, %s);", lane->packed, lane->length);
+}
+
+/* The same where no failure need follow: a loop around may come here many times. */
+static void leave_with_nothing(Emit *e, const char *condition) {
+    bool any = false;
+    for (uint32_t i = 0; i < e->function->vars; i++) any |= e->lanes[i].is_taken;
+    if (!any) {
+        leave_if(e, condition);
+        return;
+    }
+    ct_emit_line(e, "if (CT_UNLIKELY(%s)) {", condition);
+    e->depth++;
+    for (uint32_t i = 0; i < e->function->vars; i++)
+        if (e->lanes[i].is_taken)
+            ct_emit_line(e, "ct_lanes_give(rt, %s, %s);", e->lanes[i].packed, e->lanes[i].length);
+    ct_emit_line(e, "goto %s;", e->leave);
+    e->depth--;
+    ct_emit_line(e, "}");
+    e->leaves = true;
+}
+
 /* Room for an array in each lane. */
 static void begin_array(Emit *e, CtFlowVar *var, const char *count) {
     Lane *lane = &e->lanes[var->id];
@@ -106,6 +130,7 @@ static void begin_array(Emit *e, CtFlowVar *var, const char *count) {
         return;
     }
     lane->packed = ct_format(e->arena, "%s_room", name);
+    lane->is_taken = true;
     ct_emit_line(e, "ct_word *%s;", lane->packed);
     ct_emit_line(e, "ct_lanes *%s = ct_lanes_take(rt, %s, &%s);", name, count, lane->packed);
     ct_emit_alias(e, var, name);
@@ -147,7 +172,7 @@ static void read_references(Emit *e, const CtFlowStep *step) {
         ct_format(e->arena, "%s + %s", ct_emit_data(e, &step->args.items[0]), ct_emit_arg(e, &step->args.items[1]));
     const char *n = ct_format(e->arena, "n%u", ++e->temporaries);
     ct_emit_line(e, "const int64_t %s = ct_lanes_length(%s);", n, from);
-    leave_if(e, ct_format(e->arena, "%s < 0", n));
+    leave_with_nothing(e, ct_format(e->arena, "%s < 0", n));
     begin_array(e, step->results.items[0], n);
     ct_emit_line(e, "ct_lanes_arrays(%s, %s, %s);", ct_emit_name(e, step->results.items[0]), from, n);
 }
@@ -339,8 +364,7 @@ static bool write_release(Emit *e, const CtFlowStep *step) {
     if (kind != LANE_ROW && kind != LANE_ARRAY && kind != LANE_MATRIX) return false;
     ct_emit_flush(e, true);
     if (kind == LANE_ROW) return true;
-    const Lane *lane = &e->lanes[lane_of(e, object)->root->id];
-    if (lane->packed != NULL) ct_emit_line(e, "ct_lanes_give(rt, %s, %s);", lane->packed, lane->length);
+    give_back(e, &e->lanes[lane_of(e, object)->root->id]);
     return true;
 }
 
@@ -592,10 +616,6 @@ static void end_sums(Emit *e, const CtFlowStep *step, const char *const *names) 
     }
 }
 
-static void give_back(Emit *e, const Lane *lane) {
-    if (lane->packed != NULL) ct_emit_line(e, "ct_lanes_give(rt, %s, %s);", lane->packed, lane->length);
-}
-
 /* All rows of eight elements that are arrays of rows. */
 static void put_rows(Emit *e, const CtFlowStep *loop, const char *name, const char *count, const char *index,
                      const CtFlowArgs *rows) {
@@ -658,7 +678,7 @@ static void put_results(Emit *e, const CtFlowStep *step, const char *count, cons
             put_rows(e, step, results->names[i], count, index, &lane_of(e, value)->read->args);
             continue;
         }
-        const Lane *lane = &e->lanes[lane_of(e, value)->root->id];
+        Lane *lane = &e->lanes[lane_of(e, value)->root->id];
         if (type->rank == 1)
             ct_emit_line(e, "ct_lanes_put_arrays(rt, %s + %s, %s, %s);", results->data[i - step->as.loop.carried],
                          index, ct_emit_arg(e, value), lane->length);
