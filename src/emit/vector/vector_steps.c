@@ -110,8 +110,7 @@ static void leave_with_nothing(Emit *e, const char *condition) {
     ct_emit_line(e, "if (CT_UNLIKELY(%s)) {", condition);
     e->depth++;
     for (uint32_t i = 0; i < e->function->vars; i++)
-        if (e->lanes[i].is_taken)
-            ct_emit_line(e, "ct_lanes_give(rt, %s, %s);", e->lanes[i].packed, e->lanes[i].length);
+        if (e->lanes[i].is_taken) ct_emit_line(e, "ct_lanes_give(rt, %s, %s);", e->lanes[i].packed, e->lanes[i].length);
     ct_emit_line(e, "goto %s;", e->leave);
     e->depth--;
     ct_emit_line(e, "}");
