@@ -16,17 +16,17 @@ check:
 	@scripts/setup.sh
 	@scripts/check.sh
 
-# Random programs in great number, SEED and COUNT choose which; or a fuzz target: TARGET=front, json or npy, RUNS times.
-SEED ?= 1000
-COUNT ?= 20000
+# Random programs, for TIME seconds, on WORKERS processors, beginning where the last run ended (build/fuzz); or a fuzz target: TARGET=front, json
+# or npy, RUNS times.
+TIME ?= 3600
+WORKERS ?= $(shell nproc)
 RUNS ?= 10000000
 fuzz: all
 ifdef TARGET
 	@scripts/fuzz.sh $(TARGET) $(RUNS)
 else
 	@meson compile -C build random_programs random_arrays
-	@build/tests/random_programs --seed $(SEED) --count $(COUNT)
-	@build/tests/random_arrays --seed $(SEED) --count $(COUNT)
+	@nice tests/generate/fuzz.py --state build/fuzz --time $(TIME) --workers $(WORKERS) --others build/tests
 endif
 
 # What several threads compute, under ThreadSanitizer, with every loop shared out that can be.

@@ -2,15 +2,18 @@
 """Random programs, by tests/generate/make.py, in all the ways that they can run: tests/README.md tells what is compared.
 
   fuzz.py [--from SEED] [--count N] [--time SECONDS] [--workers N] [--breadth eval|sample|all] [--state FOLDER] [--lib PATH]
+          [--others FOLDER]
   fuzz.py --show SEED          the program of a seed, and its point
 
-With --state, seeds go on where the last run with that folder ended, and what is found lies in FOLDER/found. What disagrees is asked
-again in a new process, made smaller, and printed with the commands that show it. The exit status is 1 when anything disagreed. The
-last line is the count that test runners read.
+With --state, seeds go on where the last run with that folder ended, and what is found lies in FOLDER/found. --others runs the
+generators that are written in C, too, from the folder where they were built. What disagrees is asked again in a new process, made
+smaller, and printed with the commands that show it. The exit status is 1 when anything disagreed. The last line is the count that
+test runners read.
 """
 import argparse
 import json
 import os
+import re
 import select
 import shutil
 import subprocess
@@ -55,6 +58,58 @@ class Finding:
         return f"{self.second} against {self.first}: {self.kind}" if self.first != self.second else f"{self.second}: {self.kind}"
 
 
+class Other:
+    """Some programs of a generator that is written in C, which makes what disagrees smaller by itself."""
+
+    SLICES = [  # generator, words, how many programs, the compiler
+        ("random_programs", [], 20, None),
+        ("random_arrays", [], 40, None),
+        ("random_programs", ["--methods", "forward,tape", "--native"], 4, "cc"),
+        ("random_arrays", ["--long", "--methods", "native"], 8, "cc"),
+        ("random_programs", ["--methods", "native"], 5, "cc"),
+        ("random_arrays", ["--methods", "forward,vector,delta,delta-fused,dual-staged,dual-cayley,dual-arrays,dual-defunc,chad"], 12, None),
+        ("random_programs", ["--methods", "forward,tape", "--native"], 4, "cc -mno-avx512f"),
+        ("random_arrays", ["--long", "--methods", "native"], 8, "cc -mno-avx"),
+        ("random_programs", ["--methods", "native"], 5, "clang"),
+        ("random_arrays", ["--long", "--methods", "native"], 8, "clang"),
+    ]
+
+    def __init__(self, folder, number, seeds, cache, timeout):
+        name, words, self.count, cc = self.SLICES[number % len(self.SLICES)]
+        self.started, self.timeout, self.name, self.output = time.time(), timeout, name, b""
+        self.cache = tempfile.mkdtemp(prefix="other.", dir=cache)
+        seed = seeds.get(name, 2_000_000)
+        seeds[name] = seed + self.count
+        self.words = [os.path.join(folder, name), "--seed", str(seed), "--count", str(self.count), *words]
+        self.prefix = f'CC="{cc}" ' if cc else ""
+        environment = dict(os.environ, XDG_CACHE_HOME=self.cache)
+        if cc:
+            environment["CC"] = cc
+        self.process = subprocess.Popen(self.words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=environment, start_new_session=True)
+        self.reader = self.process.stdout.fileno()
+
+    def read(self):
+        data = os.read(self.reader, 1 << 20)
+        self.output += data
+        return not data
+
+    def end(self, late=False):
+        """(passed, failed, what was printed)"""
+        try:
+            os.killpg(self.process.pid, oracle.signal.SIGKILL)
+        except OSError:
+            pass
+        status = self.process.wait()
+        self.process.stdout.close()
+        shutil.rmtree(self.cache, ignore_errors=True)
+        text = self.output.decode(errors="replace")
+        last = re.search(r"(\d+) passed, (\d+) failed\s*$", text)
+        text = f"$ {self.prefix}{' '.join(self.words)}\n{text}"
+        if not last or late:
+            return 0, 1, text + ("it does not end\n" if late else f"exit status {status}\n")
+        return int(last.group(1)), int(last.group(2)), text
+
+
 class Fuzzer:
     def __init__(self, options, lib, cache, folder):
         self.o, self.lib, self.cache, self.folder = options, lib, cache, folder
@@ -83,7 +138,7 @@ class Fuzzer:
         slow = finding.kind == "does not end"
         self.real += 1
         count = self.signatures[finding.signature()] = self.signatures.get(finding.signature(), 0) + 1
-        if self.ask_pair(program, finding, 100) is None:
+        if self.ask_pair(program, finding, 20 if slow else 100) is None:
             print(f"seed {finding.seed}: {finding.signature()}, but not again", flush=True)
             self.real -= 1
             self.signatures[finding.signature()] -= 1
@@ -92,7 +147,7 @@ class Fuzzer:
             print(f"seed {finding.seed}: {finding.signature()}, the {count}th of this kind", flush=True)
             return
         size = program_size(program)
-        reducer = Reducer(program, lambda p: self.ask_pair(p, finding, 4 if slow else 30) is not None, self.o.reduce)
+        reducer = Reducer(program, lambda p: self.ask_pair(p, finding, 3 if slow else 30) is not None, self.o.reduce)
         reducer.run()
         self.report(finding, program, f"reduced from {size} to {program_size(program)} expressions in {reducer.tests} tests")
 
@@ -143,16 +198,28 @@ class Fuzzer:
                     return " ".join(told)[:300]
         return None
 
+    def other(self, name, job, late):
+        passed, failed, text = job.end(late)
+        self.notes[job.name] = self.notes.get(job.name, 0) + job.count
+        self.done += job.count
+        self.real += failed
+        if failed:
+            os.makedirs(self.folder, exist_ok=True)
+            with open(os.path.join(self.folder, name.replace(" ", "-") + ".log"), "w") as f:
+                f.write(text)
+            print(text, end="", flush=True)
+            self.signatures[job.name] = self.signatures.get(job.name, 0) + failed
+
     def go(self):
         o, jobs, pending, began = self.o, {}, [], time.time()
         state = os.path.join(o.state, "state.json") if o.state else None
         seed = o.first
-        before = {"programs": 0, "discrepancies": 0, "seconds": 0.0}
+        before = {"programs": 0, "discrepancies": 0, "seconds": 0.0, "others": {}, "slice": 0}
         if state and os.path.exists(state):
             with open(state) as f:
                 before.update(json.load(f))
             seed = max(seed, before.get("next", seed))
-        first = seed
+        first, others, spent = seed, before["others"], {False: 0.0, True: 0.0}
 
         def wanted():
             return (o.count is None or seed < first + o.count) and (o.time is None or time.time() < began + o.time)
@@ -160,9 +227,9 @@ class Fuzzer:
         def save():
             if state:
                 os.makedirs(o.state, exist_ok=True)
-                least = min([seed] + list(jobs) + [f.seed for f in pending])
+                least = min([seed] + [s for s in jobs if isinstance(s, int)] + [f.seed for f in pending])
                 now = {"next": least, "programs": before["programs"] + self.done, "discrepancies": before["discrepancies"] + self.real,
-                       "seconds": round(before["seconds"] + time.time() - began, 1)}
+                       "seconds": round(before["seconds"] + time.time() - began, 1), "others": others, "slice": before["slice"]}
                 with open(state + ".new", "w") as f:
                     json.dump(now, f)
                 os.replace(state + ".new", state)
@@ -172,6 +239,11 @@ class Fuzzer:
                 while pending and not jobs:
                     self.reduce(pending.pop(0))
                 while wanted() and not pending and len(jobs) < o.workers:
+                    if o.others and spent[True] * 2 <= spent[False]:
+                        before["slice"] += 1
+                        jobs[f"other {before['slice']}"] = Other(o.others, before["slice"], others, self.cache, o.timeout)
+                        spent[True] += 1
+                        continue
                     jobs[seed] = oracle.Job(self.lib, work_of(seed, o.breadth), o.timeout, self.cache)
                     seed += 1
                 ready, _, _ = select.select([j.reader for j in jobs.values()], [], [], 0.5)
@@ -179,8 +251,12 @@ class Fuzzer:
                     late = time.time() > job.started + job.timeout
                     if not (job.reader in ready and job.read()) and not late:
                         continue
-                    result, what = job.end(late)
                     del jobs[s]
+                    spent[isinstance(job, Other)] += time.time() - job.started
+                    if isinstance(job, Other):
+                        self.other(s, job, late)
+                        continue
+                    result, what = job.end(late)
                     self.done += 1
                     if result == "ok":
                         for k, v in what[1].items():
@@ -231,6 +307,7 @@ def main():
     parser.add_argument("--most", type=int, default=3, help="how many of one kind are made smaller")
     parser.add_argument("--flags", default="", help="for every compiler, beside its own")
     parser.add_argument("--state")
+    parser.add_argument("--others")
     parser.add_argument("--lib", default=library.default_path())
     parser.add_argument("--show", type=int)
     o = parser.parse_args()

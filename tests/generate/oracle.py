@@ -415,7 +415,7 @@ def plan_for(seed, breadth):
 class Job:
     """Work in a process of its own: `work(lib, tell)` gives something for JSON."""
 
-    def __init__(self, lib, work, timeout, cache, cpu=30):
+    def __init__(self, lib, work, timeout, cache, cpu=20):
         self.started, self.timeout, self.last, self.buffer, self.result = time.time(), timeout, None, b"", None
         self.folder = tempfile.mkdtemp(prefix="run.", dir=cache)
         reader, writer = os.pipe()
@@ -498,7 +498,7 @@ class Job:
         return self.result
 
 
-def run(lib, work, timeout, cache, cpu=30):
+def run(lib, work, timeout, cache, cpu=20):
     """One job, waited for."""
     job = Job(lib, work, timeout, cache, cpu)
     while True:
