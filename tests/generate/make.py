@@ -212,9 +212,11 @@ class Maker:
             return ("T", "D", "D")
         if r < 0.8:
             return "I"
-        if r < 0.85:
-            return ("T", "D", ("A", "D", None))
-        if r < 0.88:
+        if r < 0.84:
+            return ("T", "D", ("A", "D", None if self.chance(0.5) else self.dim(env)))
+        if r < 0.87:
+            return ("T", ("A", "D", self.dim(env)), ("A", "D", self.dim(env)))
+        if r < 0.89:
             return "B"
         if r < 0.92:
             return ("T", "D", "I")
@@ -304,6 +306,14 @@ class Maker:
                 return E("D", self.pick(SMOOTH), [a])
             b = var or self.part(t, env, 0) or E("D", self.pick(LITERALS))
             return E("D", self.pick(BINARY), [a, b])
+        if isinstance(t, tuple) and t[0] == "A" and t[2] is not None and self.budget > 0 and env.depth < 12 and self.chance(0.3) and self.affordable(t[2], env):
+            self.budget -= 1
+            i = self.name("i")
+            inner = env.bind(indices=[(i, t[2])], times=self.times(t[2]), nest=1)
+            if t[1] == "D" and var is not None and self.chance(0.4):
+                x = self.name("x")
+                return E(t, f"map (\\{x} -> $0) $1", [self.leaf("D", env.bind([(x, "D")], times=self.times(t[2]), nest=1)), var], {0: [(x, "D")]})
+            return E(t, f"build $1 (\\{i} -> $0)", [self.leaf(t[1], inner), self.len(t[2])], {0: [(i, "I")]})
         if var is not None and self.chance(0.85):
             return var
         if t == "D":
@@ -316,6 +326,11 @@ class Maker:
                 return self.len(self.pick(env.dims))
             return E("I", self.pick(["0", "1", "2", "3", "5", "-1", "7", "64"]))
         if t == "B":
+            if env.indices and self.chance(0.4):
+                return E("B", self.pick(["even $0", "$0 > 1", "$0 == 2", "$0 `mod` 3 == 1", "odd $0"]), [E("I", env.indices[-1][0])])
+            x = self.part("D", env, 0) or self.var_of("D", env)
+            if x is not None and self.chance(0.8):
+                return E("B", self.pick(["$0 > 0.25", "$0 < 0.5", "$0 >= 0.0", "$0 <= 1.0"]), [x])
             return E("B", self.pick(["True", "False"]))
         if var is not None:
             return var
@@ -357,8 +372,17 @@ class Maker:
         binds = [(self.name("i" if indices and k in indices else self.short(u)), u) for k, u in enumerate(types)]
         inner = env.bind([b for k, b in enumerate(binds) if not indices or k not in indices],
                          indices=[(binds[k][0], d) for k, d in (indices or {}).items()], times=times, nest=1)
-        body = self.e(result, inner, n)
+        body = self.body(result, inner, n) if self.chance(0.8) else self.e(result, inner, n)
         return E(("G", *types, result), "\\" + " ".join(b for b, _ in binds) + " -> $0", [body], {0: binds})
+
+    def body(self, t, env, n):
+        """What a loop does: more than to hand on a variable."""
+        made = self.e(t, env, max(n, 2))
+        for _ in range(3):
+            if made.kids and made.size() > 2 or t in ("I", "B"):
+                break
+            made = self.e(t, env, max(n, 3))
+        return made
 
     def wrapped(self, t, body):
         """What is carried stays small."""
@@ -387,10 +411,10 @@ class Maker:
         if r < 0.8 and n > 0:
             return E("I", self.pick(["$0 `mod` $1", "min ($1 - 1) (max 0 $0)", "clamp (0, $1 - 1) $0"]),
                      [self.e("I", env, n - 1), length])
-        if r < 0.86 and n > 0:
+        if r < 0.83 and n > 0:
             return E("I", self.pick(["floor (abs (sin $0) * 0.999 * fromIntegral $1)", "truncate (1.0e3 * abs (tanh $0)) `mod` $1"]),
                      [self.e("D", env, n - 1), length])
-        if r < 0.9:
+        if r < 0.84 + 0.04 * (not own):
             v = self.var_of(("A", "D", dim), env)
             if v is not None and dim.value != 0:
                 return E("I", self.pick(["argmax $0", "argmin $0"]), [v])
@@ -612,14 +636,14 @@ class Maker:
         if over is None:
             i, s = self.name("i"), self.name(self.short(t))
             inner = env.bind([(s, t)], indices=[(i, d)], times=self.times(d), nest=1)
-            body = self.wrapped(t, self.e(t, inner, b))
+            body = self.wrapped(t, self.body(t, inner, b))
             form = self.pick(["foldl (\\%s %s -> $1) $0 (iota $2)" % (s, i), "foldl (\\%s %s -> $1) $0 (iota $2)" % (s, i),
                               "foldl (\\%s %s -> $1) $0 [0 .. $2 - 1]" % (s, i), "foldr (\\%s %s -> $1) $0 (iota $2)" % (i, s),
                               "last (scanl (\\%s %s -> $1) $0 (iota $2))" % (s, i)])
             return E(t, form, [start, body, self.len(d)], {1: [(i, "I"), (s, t)]})
         x, s = self.name(self.short(body_types[0])), self.name(self.short(t))
         inner = env.bind([(s, t), (x, body_types[0])], times=self.times(d), nest=1)
-        body = self.wrapped(t, self.e(t, inner, b))
+        body = self.wrapped(t, self.body(t, inner, b))
         form = self.pick(["foldl (\\%s %s -> $1) $0 $2" % (s, x), "foldl (\\%s %s -> $1) $0 $2" % (s, x), "foldr (\\%s %s -> $1) $0 $2" % (x, s),
                           "foldl (\\%s %s -> $1) $0 (toList $2)" % (s, x), "last (scanl (\\%s %s -> $1) $0 $2)" % (s, x),
                           "head (scanr (\\%s %s -> $1) $0 $2)" % (x, s)])
@@ -635,7 +659,7 @@ class Maker:
         go, i, s = self.name("go"), self.name("i"), self.name(self.short(t))
         start = self.e(t, env, a)
         inner = env.bind([(s, t)], indices=[(i, d)], times=self.times(d), nest=1)
-        body = self.wrapped(t, self.e(t, inner, b))
+        body = self.wrapped(t, self.body(t, inner, b))
         binds = {1: [(i, "I"), (s, t)], 3: [(i, "I"), (s, t)]}
         form = self.pick([
             "let { G I S = if I == $2 then S else G (I + 1) $1 } in G 0 $0",
@@ -666,7 +690,7 @@ class Maker:
         first = env.bind(indices=[(i, d)], times=times, nest=1)
         if self.chance(0.5):
             base = self.e(t, env, a)
-            body = self.wrapped(t, self.e(t, first.bind([(s, t)]), b))
+            body = self.wrapped(t, self.body(t, first.bind([(s, t)]), b))
             form = self.pick(["let { G I = if I >= $2 then $0 else let { S = G (I + 1) } in $1 } in G 0",
                               "let { G I = if I < 0 then $0 else let { S = G (I - 1) } in $1 } in G ($2 - 1)",
                               "let { G I | I == $2 = $0 | otherwise = case G (I + 1) of { S -> $1 } } in G 0"])
@@ -676,7 +700,7 @@ class Maker:
             return None
         z = self.name(self.short(t))
         base = self.e(t, first, a)
-        body = self.wrapped(t, self.e(t, env.bind([(s, t), (z, t)], times=times, nest=1), b))
+        body = self.wrapped(t, self.body(t, env.bind([(s, t), (z, t)], times=times, nest=1), b))
         form = ("let { G I h = if h - I <= 1 then $0 else let { m = (I + h) `div` 2; S = G I m; Z = G m h } in $1 } in G 0 $2"
                 .replace("G", go).replace("I", i).replace("S", s).replace("Z", z))
         return E(t, form, [base, body, self.len(d)], {0: [(i, "I")], 1: [(s, t), (z, t)]})
@@ -689,7 +713,7 @@ class Maker:
         a, b, c = self.split(n, 3)
         g, h, i, s = self.name("ev"), self.name("od"), self.name("i"), self.name(self.short(t))
         inner = env.bind([(s, t), (i, "I")], times=k, nest=1)
-        kids = [self.e(t, env, a), self.wrapped(t, self.e(t, inner, b)), self.wrapped(t, self.e(t, inner, c))]
+        kids = [self.e(t, env, a), self.wrapped(t, self.body(t, inner, b)), self.wrapped(t, self.body(t, inner, c))]
         binds = {1: [(i, "I"), (s, t)], 2: [(i, "I"), (s, t)]}
         if self.chance(0.5):
             form = f"let {{ {g} {i} {s} = if {i} <= 0 then {s} else {h} ({i} - 1) $1; {h} {i} {s} = if {i} <= 0 then {s} else {g} ({i} - 1) $2 }} in {g} {k} $0"
@@ -737,7 +761,7 @@ class Maker:
         u = self.data_type("T")
         a, b, c = self.split(n, 3)
         fo, tr, l, x, r = self.name("fo"), self.name("t"), self.name(self.short(t)), self.name("x"), self.name(self.short(t))
-        kids = [self.e(u, env, a), self.e(t, env, 0), self.wrapped(t, self.e(t, env.bind([(l, t), (x, "D"), (r, t)], times=16, nest=1), b))]
+        kids = [self.e(u, env, a), self.e(t, env, 0), self.wrapped(t, self.body(t, env.bind([(l, t), (x, "D"), (r, t)], times=16, nest=1), b))]
         binds = {2: [(l, t), (x, "D"), (r, t)]}
         alternatives = f"Leaf -> $1; Fork a {x} b -> let {{ {l} = {fo} a; {r} = {fo} b }} in $2"
         if len(self.data("T").constructors) > 2:
@@ -782,7 +806,7 @@ class Maker:
         s, x = self.name(self.short(t)), self.name("x")
         inner = env.bind([(s, t), (x, "D")], times=self.times(d), nest=1)
         return E(t, f"fst (mapAccumL (\\{s} {x} -> ($1, $3)) $0 $2)",
-                 [self.e(t, env, a), self.wrapped(t, self.e(t, inner, b)), self.e(("A", "D", d), env, c), self.leaf("D", inner)],
+                 [self.e(t, env, a), self.wrapped(t, self.body(t, inner, b)), self.e(("A", "D", d), env, c), self.leaf("D", inner)],
                  {1: [(s, t), (x, "D")], 3: [(s, t), (x, "D")]})
 
     @makes("*", 1.0)
@@ -1031,7 +1055,7 @@ class Maker:
         a, b = self.split(n, 2)
         w, i = self.name("w"), self.name("i")
         inner = env.bind([(w, t)], indices=[(i, d)], times=self.times(d), nest=1)
-        at, body = self.index(t[2], inner, 1), self.wrapped(t[1], self.e(t[1], inner, b))
+        at, body = self.index(t[2], inner, 1), self.wrapped(t[1], self.body(t[1], inner, b))
         if at is None:
             return None
         start = self.e(t, env, a)
@@ -1089,7 +1113,7 @@ class Maker:
         a, b, c = self.split(n, 3)
         s, x = self.name(self.short(t[1])), self.name(self.short(u))
         binds = [(s, t[1]), (x, u)]
-        body = self.wrapped(t[1], self.e(t[1], env.bind(binds, times=self.times(d), nest=1), b))
+        body = self.wrapped(t[1], self.body(t[1], env.bind(binds, times=self.times(d), nest=1), b))
         form = self.pick([f"take $3 (scanl (\\{s} {x} -> $1) $0 $2)", f"tail (scanl (\\{s} {x} -> $1) $0 $2)", f"init (scanr (\\{x} {s} -> $1) $0 $2)",
                           f"drop 1 (scanl (\\{s} {x} -> $1) $0 $2)"])
         return E(t, form, [self.e(t[1], env, a), body, self.e(("A", u, d), env, c), self.len(d)], {1: binds})
@@ -1106,7 +1130,7 @@ class Maker:
         binds = [(s, u), (x, w)]
         inner = env.bind(binds, times=self.times(d), nest=1)
         return E(t, f"snd (mapAccumL (\\{s} {x} -> ($1, $3)) $0 $2)",
-                 [self.e(u, env, a), self.wrapped(u, self.e(u, inner, b)), self.e(("A", w, d), env, c), self.e(t[1], inner, b)],
+                 [self.e(u, env, a), self.wrapped(u, self.body(u, inner, b)), self.e(("A", w, d), env, c), self.body(t[1], inner, b)],
                  {1: binds, 3: binds})
 
     @makes("A", 1.2)
@@ -1148,6 +1172,79 @@ class Maker:
         big = Dim(str(r * c), r * c)
         inner = env.bind(indices=[(i, big)], times=r * c, nest=1)
         return E(t, f"reshape $0 $1 (build ($0 * $1) (\\{i} -> $2))", [self.len(t[2]), self.len(t[1][2]), self.e(t[1][1], inner, n - 1)], {2: [(i, "I")]})
+
+    @makes("A", 1.0)
+    def column(self, t, env, n):
+        """A column or a row of something with rows, or several of them mixed."""
+        if t[1] != "D":
+            return None
+        found = [(name, u) for name, u in env.vars if isinstance(u, tuple) and u[0] == "A" and isinstance(u[1], tuple) and u[1][0] == "A"
+                 and u[1][1] == "D" and u[2] is not None and u[1][2] is not None]
+        found = [(name, u) for name, u in found if t[2] is None or t[2] in (u[2], u[1][2])]
+        if not found:
+            return None
+        name, u = self.pick(found)
+        whole = E(u, name)
+        if t[2] is u[2] or t[2] is None:
+            j = self.index(u[1][2], env, n)
+            return j and E(t, self.pick(["map (\\r -> r ! $1) $0", "build (length $0) (\\i -> $0 ! i ! $1)", "map (\\r -> sin (r ! $1) + sum r) $0",
+                                         "transpose $0 ! $1"] if 0 not in (u[2].value, u[1][2].value) else ["map (\\r -> r ! $1) $0"]), [whole, j])
+        i, k = self.index(u[2], env, n), self.index(u[2], env, n)
+        return i and k and E(t, self.pick(["zipWith (\\a b -> a - 0.5 * b) ($0 ! $1) ($0 ! $2)", "map (* ($0 ! $2 ! 0)) ($0 ! $1)", "reverse ($0 ! $1)",
+                                           "foldl (\\s r -> zipWith (+) s r) ($0 ! $1) $0", "map (\\c -> sum c - c ! $1) (transpose $0)"]), [whole, i, k])
+
+    @makes("A", 0.9)
+    def row_operations(self, t, env, n):
+        """Rows changed by means of others, as in an elimination."""
+        t = self.known(t, env)
+        if not (isinstance(t[1], tuple) and t[1][0] == "A" and t[1][1] == "D" and t[1][2] is not None) or t[2].value == 0:
+            return None
+        d = t[2]
+        if not self.affordable(d, env.bind(times=self.times(t[1][2]))):
+            return None
+        a, b = self.split(n, 2)
+        w, k = self.name("w"), self.name("i")
+        inner = env.bind([(w, t)], indices=[(k, d)], times=self.times(d), nest=1)
+        i, j = self.index(d, inner, 1), self.index(d, inner, 1)
+        x = self.wrapped("D", self.e("D", inner, b))
+        binds = {m: [(w, t), (k, "I")] for m in (1, 2, 3)}
+        form = self.pick([f"foldl (\\{w} {k} -> update {w} $1 (zipWith (\\a b -> a - 0.1 * $3 * b) ({w} ! $1) ({w} ! $2))) $0 (iota $4)",
+                          f"foldl (\\{w} {k} -> let {{ r = {w} ! $1 }} in update (update {w} $1 ({w} ! $2)) $2 (map (* $3) r)) $0 (iota $4)",
+                          f"let {{ go {k} {w} = if {k} >= $4 then {w} else let {{ r = map (+ $3) ({w} ! $1) }} in go ({k} + 1) (update {w} $2 r) }} in go 0 $0"])
+        return E(t, form, [self.e(t, env, a), i, j, x, self.len(d)], binds)
+
+    @makes("*", 0.8)
+    def unzipped(self, t, env, n):
+        """A loop that makes several arrays at once."""
+        d = self.dim(env)
+        if not self.affordable(d, env):
+            return None
+        u, w = "D", self.pick(["D", "I", ("A", "D", self.dim(env)), ("A", "D", self.dim(env))])
+        a, b = self.split(n, 2)
+        x, y = self.name("v"), self.name("v")
+        binds = [(x, ("A", u, d)), (y, ("A", w, d))]
+        pairs = self.e(("A", ("T", u, w), d), env, a)
+        return E(t, f"let {{ ({x}, {y}) = unzip $0 }} in $1", [pairs, self.e(t, env.bind(binds), b)], {1: binds})
+
+    @makes("T", 2.0)
+    def kept_row(self, t, env, n):
+        """A row that is made, read and kept."""
+        arrays = [k for k, u in enumerate(t[1:]) if isinstance(u, tuple) and u[0] == "A" and u[1] == "D"]
+        if not arrays:
+            return None
+        k = self.pick(arrays)
+        u = t[1 + k]
+        u = self.known(u, env)
+        a, b = self.split(n, 2)
+        r = self.name("r")
+        kids, parts = [self.body(u, env, a)], []
+        for m, x in enumerate(t[1:]):
+            if m == k:
+                parts.append(r)
+            else:
+                parts.append(f"${len(kids)}")
+                kids.append(self.e(x, env.bind([(r, u)] * 4), max(1, b)))
+        return E(t, f"let {{ {r} = $0 }} in ({', '.join(parts)})", kids, {m: [(r, u)] for m in range(1, len(kids))})
 
     @makes("A", 0.4)
     def literal(self, t, env, n):
@@ -1430,7 +1527,7 @@ class Maker:
             if again > 3:
                 return None
         else:
-            body = self.e(result, env, self.fuel // 2)
+            body = self.body(result, env, max(4, self.fuel // 2))
         # A length that is not bound by a literal must be one of the parameters' own: no other is known where it is called.
         return Function(name, parameters, lets, body), Call(form, args, result, cost, tuple(dims))
 
@@ -1453,7 +1550,7 @@ class Maker:
             self.budget = self.fuel * 3
             t = self.any_type(env)
             x = self.name(self.short(t))
-            made = self.e(t, env, self.fuel)
+            made = self.body(t, env, self.fuel)
             lets.append([x, made])
             env = env.bind([(x, t)])
             if first_order(t):
