@@ -26,7 +26,7 @@ ifdef TARGET
 	@scripts/fuzz.sh $(TARGET) $(RUNS)
 else
 	@meson compile -C build random_programs random_arrays
-	@nice tests/generate/fuzz.py --state build/fuzz --time $(TIME) --workers $(WORKERS) --others build/tests
+	@nice tests/generate/fuzz.py --state build/fuzz --time $(TIME) --workers $(WORKERS) --others build/tests --sanitized build-sanitize/cotan
 endif
 
 # What several threads compute, under ThreadSanitizer, with every loop shared out that can be.

@@ -29,6 +29,7 @@ import oracle
 from make import make
 from oracle import Question
 from reduce import Reducer
+from shorten import shorten
 from tree import program_size, program_text
 
 ROOT = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
@@ -115,22 +116,22 @@ class Fuzzer:
         self.o, self.lib, self.cache, self.folder = options, lib, cache, folder
         self.notes, self.done, self.signatures, self.real = {}, 0, {}, 0
 
-    def ask_pair(self, program, finding, cpu):
+    def ask_pair(self, program, finding, cpu, case=None):
         """The answers of the two questions, if they disagree in the way of the finding; None."""
 
         def work(lib, tell):
-            found, case = oracle.check_pair(lib, program, finding.seed, Question.of(finding.first), Question.of(finding.second), finding.exact, tell)
-            questions = [Question.of(finding.first).command("", case)] if finding.first != finding.second else []
-            return [found, questions + [Question.of(finding.second).command("", case)]]
+            found, asked = oracle.check_pair(lib, program, finding.seed, Question.of(finding.first), Question.of(finding.second), finding.exact, tell, case)
+            questions = [Question.of(finding.first).command("", asked)] if finding.first != finding.second else []
+            return [found, questions + [Question.of(finding.second).command("", asked)], asked.plain()]
 
         result, what = oracle.run(self.lib, work, self.o.timeout, self.cache, cpu)
         if result == "ok":
             for kind, a, b in what[0]:
                 if family(kind) == family(finding.kind):
-                    return a, b, what[1]
+                    return a, b, what[1], what[2]
             return None
         if result == finding.kind and (what is None or what == finding.second):
-            return "", result, None
+            return "", result, None, None
         return None
 
     def reduce(self, finding):
@@ -149,17 +150,24 @@ class Fuzzer:
         size = program_size(program)
         reducer = Reducer(program, lambda p: self.ask_pair(p, finding, 3 if slow else 30) is not None, self.o.reduce)
         reducer.run()
-        self.report(finding, program, f"reduced from {size} to {program_size(program)} expressions in {reducer.tests} tests")
+        answers = self.ask_pair(program, finding, 10 if slow else 100)
+        if answers and answers[3]:
+            case = oracle.Case(*answers[3])
+        else:
+            value = oracle.run(self.lib, lambda lib, tell: self.plain_case(lib, program, finding), 60, self.cache)
+            case = oracle.Case(*value[1]) if value[0] == "ok" else oracle.Case(program_text(program), program.point)
 
-    def report(self, finding, program, how):
-        answers = self.ask_pair(program, finding, 10 if finding.kind == "does not end" else 100)
-        case = oracle.Case(program_text(program), program.point)
+        def holds(text):
+            return self.ask_pair(None, finding, 3 if slow else 30, oracle.Case(text, *case.plain()[1:])) is not None
+
+        case.text, tried = shorten(case.text, holds, self.o.reduce)
+        self.report(finding, case, f"reduced from {size} to {program_size(program)} expressions, in {reducer.tests + tried} tests")
+
+    def report(self, finding, case, how):
+        answers = self.ask_pair(None, finding, 10 if finding.kind == "does not end" else 100, case)
         name = os.path.join(self.folder, f"{finding.seed}.cot")
         lines = ["-- " + finding.signature() + f" (seed {finding.seed}, {how})"]
-        commands = answers[2] if answers else None
-        if not commands:
-            value = oracle.run(self.lib, lambda lib, tell: self.commands(lib, program, finding), 60, self.cache)
-            commands = value[1] if value[0] == "ok" else []
+        commands = answers[2] if answers and answers[2] else [Question.of(finding.second).command("", case)]
         lines += ["--   " + c.replace("PROGRAM", "FILE") for c in commands]
         if answers:
             lines += [f"-- {finding.first}: {answers[0][:600]}", f"-- {finding.second}: {answers[1][:600]}"]
@@ -174,14 +182,16 @@ class Fuzzer:
                 f.write("-- " + wrong + "\n")
             print(f"-- {wrong}", flush=True)
 
-    def commands(self, lib, program, finding):
+    def plain_case(self, lib, program, finding):
         case = oracle.Case(program_text(program), program.point)
-        answer, _ = oracle.value_of(lib, case)
-        fails = isinstance(answer, library.Failure)
-        oracle.complete(case, program, None if fails else answer[0], oracle.random.Random(finding.seed * 7 + 1))
+        fails = True
+        if not finding.second.startswith("value"):
+            answer, _ = oracle.value_of(lib, case)
+            fails = isinstance(answer, library.Failure)
+            oracle.complete(case, program, None if fails else answer[0], oracle.random.Random(finding.seed * 7 + 1))
         if fails and case.mode == "vjp":
             case.mode = "jacobian"
-        return [Question.of(finding.second).command("", case)]
+        return case.plain()
 
     def wrong_pass(self, name, commands):
         """The pass that breaks the program, where the command tells it."""
@@ -308,6 +318,7 @@ def main():
     parser.add_argument("--flags", default="", help="for every compiler, beside its own")
     parser.add_argument("--state")
     parser.add_argument("--others")
+    parser.add_argument("--sanitized", help="the command, built with the sanitizers")
     parser.add_argument("--lib", default=library.default_path())
     parser.add_argument("--show", type=int)
     o = parser.parse_args()
@@ -317,6 +328,8 @@ def main():
         return 0
     for name, (cc, exact, threads) in oracle.VARIANTS.items():
         oracle.VARIANTS[name] = (f"{cc} {o.flags}".strip(), exact, threads)
+    if o.sanitized and os.path.exists(o.sanitized):
+        oracle.SANITIZED = os.path.abspath(o.sanitized)
     lib = library.load(os.path.abspath(o.lib))
     cache = tempfile.mkdtemp(prefix="cotan-fuzz.")
     try:

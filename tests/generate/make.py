@@ -102,7 +102,7 @@ class Maker:
         self.budget = 0
         r = self.rng.random()
         # Most programs are small: they compile quickly, and what goes wrong in them is plain.
-        self.fuel = self.rng.choice([4, 6, 8, 10]) if r < 0.55 else self.rng.choice([14, 20, 30]) if r < 0.92 else 70
+        self.fuel = self.rng.choice([4, 6, 8, 10]) if r < 0.45 else self.rng.choice([14, 20, 30]) if r < 0.85 else self.rng.choice([50, 90])
         self.wide = self.rng.random() < 0.06
         self.limit = 40000 if self.wide else 4000
         self.risk = self.rng.choice([0, 0, 0.02, 0.1, 0.3])

@@ -5,9 +5,12 @@ import json
 import os
 import random
 import resource
+import re
 import select
+import shlex
 import shutil
 import signal
+import subprocess
 import sys
 import tempfile
 import time
@@ -34,6 +37,7 @@ VARIANTS = {
 }
 METHODS = ["tape", "chad", "delta", "delta-fused", "dual-staged", "dual-cayley", "dual-arrays", "dual-defunc", "vector", "bulk",
            "delta-tree", "dual-naive", "chad-naive", "chad-sparse"]
+SANITIZED = None  # the command, built with the sanitizers; asked where it is known
 UNBOUNDED = {"delta-tree", "dual-naive", "chad-naive", "chad-sparse"}
 VALUE_STEPS = 4_000_000
 METHOD_STEPS = 60_000_000
@@ -49,6 +53,10 @@ class Case:
 
     def at(self):
         return json.dumps(self.point)
+
+    def plain(self):
+        """For another process."""
+        return [self.text, self.point, self.cotangent, self.mode, self.tangent, self.floats]
 
     def alone(self):
         """A function of one argument is not given a tuple."""
@@ -124,6 +132,10 @@ class Question:
                 words = [f'CC="{cc}"'] + words
         else:
             words += ["--engine", "eval"] + (["--method", self.method] if self.method else [])
+            if self.method == "sanitized":
+                words = ["build-sanitize/cotan"] + words[1:-2]
+            if self.method == "threads":
+                words = words[:-2] + ["--threads", "3"]
         return " ".join(words)
 
     def ask(self, session, case, steps=0):
@@ -132,6 +144,13 @@ class Question:
             mode = library.GRAD if case.mode == "grad" else library.VJP
         at = case.at() if mode == library.RUN else case.alone()
         with_ = json.dumps(case.cotangent) if mode == library.VJP else json.dumps(case.tangent) if mode == library.JVP else None
+        if self.method == "sanitized":
+            return self.sanitized(case)
+        if self.method == "threads":
+            session = library.Session(session.lib, case.text, 3, 1 << 29)
+            answer, result = session.call(mode, "f", at, with_, None, False, True, 0, 3)
+            session.close()
+            return answer, result
         if self.variant:
             cc, exact, threads = VARIANTS[self.variant]
             os.environ["CC"] = cc
@@ -139,7 +158,22 @@ class Question:
         return session.call(mode, "f", at, with_, self.method, False, True, steps)
 
 
+    def sanitized(self, case):
+        """What the sanitizers say of the evaluator: a text that is empty where all is well."""
+        name = os.path.join(os.environ["TMPDIR"], "sanitized.cot")
+        with open(name, "w") as f:
+            f.write(case.text)
+        words = shlex.split(self.command("", case).replace("PROGRAM", name))[1:]
+        environment = dict(os.environ, ASAN_OPTIONS="detect_leaks=1", UBSAN_OPTIONS="halt_on_error=1", NO_COLOR="1")
+        ran = subprocess.run([SANITIZED, *words, "--max-memory", "500M", "--max-steps", str(VALUE_STEPS * 10)], env=environment,
+                             stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, errors="replace")
+        found = [line for line in ran.stderr.splitlines() if "ERROR: " in line and "Sanitizer" in line or "runtime error:" in line]
+        return "; ".join(re.sub(r"0x[0-9a-f]+|==\d+==", "", line) for line in found[:2]), library.Result()
+
+
 def answer_text(answer):
+    if isinstance(answer, str):
+        return answer
     if isinstance(answer, library.Failure):
         return str(answer)
     value, derivative = answer
@@ -216,6 +250,10 @@ class Checker:
     def hold(self, reference_question, reference, question, answer, exact):
         if answer is None or reference is None:
             return
+        if isinstance(answer, str):
+            if answer:
+                self.found.append((reference_question, question, "sanitizer", exact, "", answer))
+            return
         found = disagreement(reference, answer, exact, self.tolerance)
         if found is None:
             return
@@ -289,14 +327,14 @@ def check_program(lib, program, seed, plan, tell):
         checker.count("failing programs")
     fails = isinstance(answer, library.Failure)
     if result.steps > 20000:
-        threads = library.Session(lib, text, memory=1 << 29, threads=3)
-        tell(Question("value", None, "3 threads"))
-        again, _ = threads.call(library.RUN, "f", case.at(), threads=3)
-        threads.close()
-        checker.hold(question, answer, Question("value", None, "3 threads"), again, True)
+        q = Question("value", None, "threads")
+        checker.hold(question, answer, q, checker.ask(q), True)
     complete(case, program, None if fails else answer[0], rng)
     if fails:
         case.mode = "grad" if program.main.result.type == "D" else "jacobian"
+    if SANITIZED and "sanitized" in plan:
+        q = Question("value", None, "sanitized")
+        checker.hold(question, answer, q, checker.ask(q), True)
     wants_derivative = differentiable(program)
     if "value" in plan:
         for name in plan["value"]:
@@ -328,7 +366,7 @@ def check_program(lib, program, seed, plan, tell):
                 checker.count("stopped: " + method)
                 continue
             checker.count("by " + method)
-            checker.hold(forward, reference, q, got, True)
+            checker.hold(forward, reference, q, got, method != "bulk")  # it adds up in another order
         exact = None
         for name in plan.get("derivative", ()):
             q = Question(what, name)
@@ -352,11 +390,12 @@ def check_program(lib, program, seed, plan, tell):
     return checker.found, checker.notes, case
 
 
-def check_pair(lib, program, seed, first, second, exact, tell):
-    """Asks two questions, as the reduction does again and again: the kinds of disagreement, and the case."""
+def check_pair(lib, program, seed, first, second, exact, tell, case=None):
+    """Asks two questions, as the reduction does again and again: the kinds of disagreement, and the case. With a case, of its text."""
     rng = random.Random(seed * 7 + 1)
-    text = program_text(program)
-    case = Case(text, program.point, floats="Float" in text or "realToFrac" in text)
+    text = case.text if case else program_text(program)
+    asked = case
+    case = case or Case(text, program.point, floats="Float" in text or "realToFrac" in text)
     checker = Checker(lib, case, tell)
     if checker.session.failure and checker.session.failure.code < "E09":
         return [], case
@@ -364,9 +403,11 @@ def check_pair(lib, program, seed, first, second, exact, tell):
     fails = isinstance(answer, library.Failure)
     if fails and answer.is_limit():
         return [], case
-    complete(case, program, None if fails else answer[0], rng)
+    if not asked:
+        complete(case, program, None if fails else answer[0], rng)
     if fails:
-        case.mode = "grad" if program.main.result.type == "D" else "jacobian"
+        if not asked:
+            case.mode = "grad" if program.main.result.type == "D" else "jacobian"
         if (first.what == "derivative" or second.what == "derivative") and case.mode == "jacobian":
             return [], case
     if first.key() == second.key():
@@ -374,16 +415,10 @@ def check_pair(lib, program, seed, first, second, exact, tell):
         if isinstance(answer, library.Failure) and answer.code >= "E09":
             return [("internal fault", "", str(answer))], case
     else:
-        if second.what == "value" and second.method:
-            session = library.Session(lib, text, memory=1 << 29, threads=3)
-            got, _ = session.call(library.RUN, "f", case.at(), threads=3)
-        else:
-            reference = answer if first.what == "value" and not first.variant else checker.ask(first, METHOD_STEPS)
-            if first.what == "value" and not first.variant and second.what != "value" and not fails:
-                reference = (reference[0], None)
-            got = checker.ask(second, 0 if second.variant else METHOD_STEPS)
-        if second.what == "value" and second.method:
-            reference = answer
+        reference = answer if first.what == "value" and not first.variant else checker.ask(first, METHOD_STEPS)
+        if first.what == "value" and not first.variant and second.what != "value" and not fails:
+            reference = (reference[0], None)
+        got = checker.ask(second, 0 if second.variant else METHOD_STEPS)
         checker.hold(first, reference, second, got, exact)
     return [(kind, a, b) for _, _, kind, _, a, b in checker.found], case
 
@@ -392,10 +427,10 @@ def plan_for(seed, breadth):
     """What is asked of the program of a seed. 'eval': methods alone; 'sample': little of all; 'all': everything."""
     rng = random.Random(seed * 31 + 5)
     if breadth == "all":
-        return {"value": list(VARIANTS), "methods": METHODS, "derivative": list(VARIANTS), "others": ["jvp", "jacobian"]}
+        return {"value": list(VARIANTS), "methods": METHODS, "derivative": list(VARIANTS), "others": ["jvp", "jacobian"], "sanitized": True}
     if breadth == "eval":
         methods = METHODS if rng.random() < 0.15 else ["tape"] + rng.sample(METHODS[1:], 3)
-        return {"methods": methods}
+        return {"methods": methods, **({"sanitized": True} if rng.random() < 0.3 else {})}
     others = [v for v in VARIANTS if v != "exact"]
     plan = {"value": ["exact"], "derivative": ["exact"], "methods": ["tape", rng.choice(METHODS[1:])]}
     if rng.random() < 0.3:
@@ -404,6 +439,8 @@ def plan_for(seed, breadth):
         plan["derivative"] = ["exact", rng.choice(others)]
     else:
         plan["value"] = plan["value"] + [rng.choice(others)]
+    if rng.random() < 0.15:
+        plan["sanitized"] = True
     if rng.random() < 0.15:
         plan["others"] = [rng.choice(["jvp", "jacobian"])]
     return plan
