@@ -258,8 +258,8 @@ uint32_t ct_flow_pass_find(const char *name, size_t length, uint32_t run);
 void ct_flow_pass_all(CtFlow *flow, uint32_t count, bool lint, CtTimes *times);
 /* How many steps its functions have. */
 uint32_t ct_flow_program_size(const CtFlow *flow);
-/* For tests of the checks: after the pass that COTAN_TRIAL_FAULT names, the first addition of the program becomes a
- * subtraction: trial.c. */
+/* For tests of the checks: after the pass that COTAN_TRIAL_FAULT names every addition becomes a subtraction; after the
+ * one in unsound:NAME functions have lost their steps: trial.c. */
 void ct_flow_trial_fault(CtFlow *flow, const char *pass);
 /* Replaces VJP, PULL and JVP by calls of what differentiation makes of their functions, inner derivatives first, and
  * STOP by its argument. ->refused is set where a function is not differentiated here. */

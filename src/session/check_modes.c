@@ -106,8 +106,8 @@ static CtFlow *probed(CtBuild *build, CtFlowProbe **probes, uint32_t *count) {
     *count = 0;
     if (flow->refused != NULL) return NULL;
     *count = ct_flow_probes(flow, probes);
-    ct_flow_pass_all(flow, 0, false, NULL);
-    if (flow->refused != NULL) return NULL;
+    ct_flow_pass_all(flow, 0, true, NULL);
+    if (flow->refused != NULL || flow->wrong != NULL) return NULL;
     ct_flow_probes_made(flow, *probes, *count);
     return flow;
 }
