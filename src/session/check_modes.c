@@ -11,8 +11,8 @@
 
 #include <stdlib.h>
 
-/* Relative to the sum of the sizes of all terms. */
-static const long double tolerance = 1e-7L;
+/* Relative to the sum of the sizes of all terms; and what is far below a double is rounding, or has underflowed. */
+static const long double tolerance = 1e-7L, nothing = 1e-290L;
 
 typedef struct Probing {
     CtSession *session;
@@ -74,7 +74,7 @@ static const char *compare(Probing *p, const CtFlowProbe *probe, const CtFlowCel
         return NULL;
     }
     if (!isfinite(sizes[0]) || !isfinite(sizes[1])) return "a derivative is infinite, or no number";
-    if (fabsl(forward - reverse) > tolerance * (sizes[0] + sizes[1]))
+    if (fabsl(forward - reverse) > tolerance * (sizes[0] + sizes[1]) + nothing)
         ct_session_fault(
             p->context, "the pass `derive` gives derivatives of `%s` that differ: ⟨J v, w⟩ is %.17Lg, ⟨v, Jᵀ w⟩ %.17Lg",
             f->name, forward, reverse);

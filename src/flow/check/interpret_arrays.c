@@ -382,12 +382,14 @@ static long double sum_of_terms(const CtInterpreter *i, const CtFlowFactors *fac
     long double sum = factors->cotangent == 0 ? 0.0L : -0.0L;
     for (int64_t k = 0; k < count; k++) {
         long double x = factor(a, factors->transposed[0], row, k), y = factor(b, factors->transposed[1], k, column);
-        long double cotangent = factors->cotangent == 1 ? x : y;
+        long double cotangent = factors->cotangent == 1 ? x : y, other = factors->cotangent == 1 ? y : x;
         bool zero = factors->cotangent != 0 && cotangent == 0 && signbit(cotangent);
         if (i->options.wide)
             sum += zero ? -0.0L : x * y;
+        else if (factors->cotangent == 0)
+            sum = (long double)((double)sum + (double)x * (double)y);
         else
-            sum = (long double)((double)sum + (zero ? -0.0 : (double)x * (double)y));
+            sum = (long double)((double)sum + ct_scale((double)other, (double)cotangent));
     }
     return sum;
 }

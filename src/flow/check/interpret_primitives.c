@@ -76,7 +76,9 @@ static int int_fails(CtPrim prim, int64_t A, int64_t B) {
 
 /* ---- extended precision: the functions of libm by tgmath.h, those of rt/scalar.h that only choose or multiply ---- */
 
-static long double wide_scale(long double p, long double g) { return g == 0 && signbit(g) ? -0.0L : p * g; }
+static long double wide_scale(long double p, long double g) {
+    return g == 0 && signbit(g) ? -0.0L : p * g + 0.0L; /* a zero that was computed is no structural one */
+}
 static long double wide_signum(long double x) { return x > 0 ? 1 : x < 0 ? -1 : x; }
 static long double wide_min(long double a, long double b) { return b < a || isnan(b) ? (isnan(a) ? a : b) : a; }
 static long double wide_max(long double a, long double b) { return a < b || isnan(b) ? (isnan(a) ? a : b) : a; }
