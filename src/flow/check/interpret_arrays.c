@@ -287,8 +287,8 @@ static CtFlowObject *reshape(CtInterpreter *i, const CtFlowStep *step, int64_t r
     if (rows < 0 || columns < 0)
         ct_fail(rt, 0, 508, "reshape was asked for %lld rows of %lld", (long long)rows, (long long)columns);
     if (__builtin_mul_overflow(rows, columns, &product) || product != from->dims[0])
-        ct_fail(rt, 0, 504, "%lld rows of %lld cannot be made of %lld elements", (long long)rows,
-                       (long long)columns, (long long)from->dims[0]);
+        ct_fail(rt, 0, 504, "%lld rows of %lld cannot be made of %lld elements", (long long)rows, (long long)columns,
+                (long long)from->dims[0]);
     int64_t *dims = ct_interpret_memory(i, (from->rank + 1) * sizeof *dims);
     for (uint32_t k = 0; k <= from->rank; k++) dims[k] = k == 0 ? rows : k == 1 ? columns : from->dims[k - 1];
     CtFlowObject *result = ct_interpret_array(i, step->results.items[0]->type, dims);
