@@ -31,7 +31,7 @@ f xs = foldl (\\a x -> a * x + sin a) 1 (map (\\x -> x * exp x + 2) xs)
 
 
 def passes():
-    with open(os.path.join(golden.ROOT, "src", "flow", "opt", "passes.c"), encoding="utf-8") as file:
+    with open(os.path.join(golden.ROOT, "src", "flow", "opt", "passes.def"), encoding="utf-8") as file:
         return list(dict.fromkeys(PASS.findall(file.read())))
 
 

@@ -4,6 +4,8 @@
  */
 #include "ad/internal.h"
 
+#include <math.h>
+
 CtTransform ct_ad_transform(CtAd *ad, CtMethod method) {
     return (CtTransform){
         .ad = ad, .p = ad->p, .method = method, .rules = ad->rules[method], .state = ct_ad_state(ad, method)};
@@ -219,6 +221,63 @@ CtCore *ct_ad_derivative(CtAd *ad, const CtOperation *op, uint32_t index, CtCore
     CtPrimTerm terms[2] = {args[0], op->count > 1 ? args[1] : NULL};
     if (!ct_ad_is_real(op->types[index])) return NULL;
     return ct_prim_derivative(&builder.base, op->prim, index, terms, y, g);
+}
+
+/* A partial derivative, and what a cotangent is led on to by it. */
+typedef struct Led {
+    CtCore *core, *b;
+} Led;
+
+typedef struct LedBuilder {
+    CtPrimBuilder base; /* first */
+    CoreBuilder core;
+    CtArena *arena;
+    CtCore *b, *none;
+} LedBuilder;
+
+static CtPrimTerm led(LedBuilder *l, CtCore *core, CtCore *b) {
+    Led *made = CT_NEW(l->arena, Led);
+    *made = (Led){core, b};
+    return made;
+}
+
+static CtPrimTerm led_number(CtPrimBuilder *self, double value) {
+    LedBuilder *l = (LedBuilder *)self;
+    return led(l, build_number(&l->core.base, value), value == 0 && signbit(value) ? l->none : l->b);
+}
+
+static CtPrimTerm led_prim(CtPrimBuilder *self, CtPrim prim, CtPrimTerm *args, uint32_t count) {
+    LedBuilder *l = (LedBuilder *)self;
+    CtPrimTerm cores[2] = {NULL, NULL};
+    for (uint32_t i = 0; i < count; i++) cores[i] = ((Led *)args[i])->core;
+    return led(l, build_prim(&l->core.base, prim, cores, count), l->b);
+}
+
+static CtPrimTerm led_choose(CtPrimBuilder *self, CtPrim comparison, CtPrimTerm a, CtPrimTerm b, CtPrimTerm yes,
+                             CtPrimTerm no) {
+    LedBuilder *l = (LedBuilder *)self;
+    const Led *x = a, *y = b, *one = yes, *other = no;
+    CtCore *core = NULL;
+    if (one->b == l->none || other->b == l->none)
+        core = one->b == l->none ? other->core : one->core;
+    else
+        core = build_choose(&l->core.base, comparison, x->core, y->core, one->core, other->core);
+    if (one->b == other->b) return led(l, core, one->b);
+    return led(l, core, build_choose(&l->core.base, comparison, x->core, y->core, one->b, other->b));
+}
+
+CtCore *ct_ad_led(CtAd *ad, const CtOperation *op, uint32_t index, CtCore *const *args, CtCore *y, CtCore *none,
+                  CtCore **b) {
+    LedBuilder l = {{led_number, led_prim, led_choose},
+                    {{build_number, build_prim, build_choose}, ad->p, op->range, op->type},
+                    ad->arena,
+                    *b,
+                    none};
+    CtPrimTerm terms[2] = {led(&l, args[0], *b), op->count > 1 ? led(&l, args[1], *b) : NULL};
+    if (!ct_ad_is_real(op->types[index])) return NULL;
+    const Led *made = ct_prim_derivative(&l.base, op->prim, index, terms, led(&l, y, *b), NULL);
+    if (made) *b = made->b;
+    return made ? made->core : NULL;
 }
 
 static CtCore *primal_of(CtTransform *t, CtType *type, CtCore *d) {

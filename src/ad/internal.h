@@ -172,8 +172,13 @@ CtCore *ct_ad_discrete_call(CtTransform *t, CtCore *core, CtCore *const *args);
 bool ct_ad_is_operation(const CtCore *core);
 /* Float ↔ Double. */
 bool ct_ad_is_conversion(CtPrim prim);
-/* ∂op/∂x_index · g over named arguments; NULL where it is zero. g NULL: the partial derivative itself. */
+/* ∂op/∂x_index · g over named arguments; NULL where it is zero everywhere. */
 CtCore *ct_ad_derivative(CtAd *ad, const CtOperation *op, uint32_t index, CtCore *const *args, CtCore *y, CtCore *g);
+/* The partial derivative, and in *b, which holds what a cotangent is led on by, where it is led to: `none` where the
+ * partial derivative is structurally zero, which a stored number could not tell from a −0.0 that was computed. NULL as
+ * above. */
+CtCore *ct_ad_led(CtAd *ad, const CtOperation *op, uint32_t index, CtCore *const *args, CtCore *y, CtCore *none,
+                  CtCore **b);
 /* Of two names for reals that make no difference: D[Double] for D[Float], and back. */
 CtCore *ct_ad_widen(CtAd *ad, CtMethod method, CtSourceRange range, CtCore *d);
 CtCore *ct_ad_narrow(CtAd *ad, CtMethod method, CtSourceRange range, CtType *real, CtCore *d);
@@ -336,8 +341,8 @@ typedef struct CtPartials {
     CtAd *ad;
     const CtOperation *op;
     CtCore *x[2], *y;
-    uint32_t count, index[2];
-    CtCore *b[2];
+    uint32_t count;
+    CtCore *b[2], *p[2]; /* p of a conversion is NULL */
 } CtPartials;
 /* Opens the arguments and names the result. */
 CtPartials ct_ad_partials(CtAd *ad, CtSeq *seq, const CtOperation *op);

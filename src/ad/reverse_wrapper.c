@@ -43,28 +43,27 @@ CtPartials ct_ad_partials(CtAd *ad, CtSeq *seq, const CtOperation *op) {
     }
     out.y = op->value ? op->value : ct_core_prim(ad->p, op->range, op->prim, out.x, op->count);
     out.y = ct_ad_seq_name(seq, "y", out.y);
+    CtCore *none = ct_core_global(ad->p, op->range, ct_ad_library(ad, names(ad)->none));
     for (uint32_t i = 0; i < op->count; i++) {
         if (!b[i] || is_none(ad, b[i])) continue;
-        if (!op->value && !ct_ad_is_conversion(op->prim) && !ct_ad_derivative(ad, op, i, out.x, out.y, NULL)) continue;
-        out.b[out.count] = b[i];
-        out.index[out.count++] = i;
+        CtCore *p = NULL, *to = b[i];
+        if (op->value)
+            p = op->partials[i];
+        else if (!ct_ad_is_conversion(op->prim) && !(p = ct_ad_led(ad, op, i, out.x, out.y, none, &to)))
+            continue;
+        out.b[out.count] = to == b[i] ? to : ct_ad_seq_name(seq, "d", to);
+        out.p[out.count++] = p;
     }
     return out;
 }
 
 CtCore *ct_ad_partial(const CtPartials *partials, uint32_t k, CtCore *z) {
     CtAd *ad = partials->ad;
-    const CtOperation *op = partials->op;
-    CtSourceRange range = op->range;
-    if (op->value) {
-        CtCore *p = op->partials[partials->index[k]];
-        return z ? ct_core_prim2(ad->p, range, PRIM_SCALE, p, z) : p;
-    }
-    if (ct_ad_is_conversion(op->prim)) return z ? z : ct_core_double(ad->p, range, 1.0);
-    bool single = op->type->kind == TYPE_FLOAT;
-    CtCore *d = ct_ad_derivative(ad, op, partials->index[k], partials->x, partials->y, single ? NULL : z);
-    d = ct_ad_to_double(ad, range, d);
-    return single && z ? ct_core_prim2(ad->p, range, PRIM_SCALE, d, z) : d;
+    CtSourceRange range = partials->op->range;
+    CtCore *p = partials->p[k];
+    if (!p) return z ? z : ct_core_double(ad->p, range, 1.0);
+    p = ct_ad_to_double(ad, range, p);
+    return z ? ct_core_prim2(ad->p, range, PRIM_SCALE, p, z) : p;
 }
 
 CtCore *ct_ad_partials_run(const CtPartials *partials, CtSeq *seq, const char *name, const char *one, const char *two) {

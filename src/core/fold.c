@@ -26,7 +26,7 @@ static CtCore *real_identity(CtCore *prim) {
     case PRIM_DIV: return is_real(b, 1.0) ? a : NULL;
     case PRIM_SCALE:
         if (is_real(b, -0.0) && ct_core_is_total(a)) return b;
-        return is_real(b, 1.0) ? a : is_real(a, 1.0) ? b : NULL;
+        return is_real(a, 1.0) ? b : NULL; /* scale a 1 is no −0.0, which a may be */
     case PRIM_NEGATE:
         if (a->kind == CORE_PRIM && a->as.call.of.prim == PRIM_NEGATE) return a->as.call.args[0];
         return NULL;

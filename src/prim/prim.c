@@ -87,7 +87,7 @@ static const Token *const derivatives[CT_PRIM_COUNT][2] = {
 
 /* ---- facts ---- */
 
-/* Here a derivative is only whether it is one: 0 for NONE, 1 for ZERO, 2 for an expression. */
+/* Here a derivative is only whether it is one: 0 for NONE, 1 for ZERO, 2 for an expression, 3 for one that chooses. */
 #define A                2
 #define B                2
 #define Y                2
@@ -97,7 +97,7 @@ static const Token *const derivatives[CT_PRIM_COUNT][2] = {
 #define ADD(a, b)        2
 #define MUL(a, b)        2
 #define SCALE(p, g)      2
-#define WHEN(c, yes, no) 2
+#define WHEN(c, yes, no) 3
 #define ZERO             1
 #define NONE             0
 
@@ -119,6 +119,7 @@ static const CtPrimInfo infos[CT_PRIM_COUNT] = {
      .work = work_,                                                                                                    \
      .has_derivative = IS_REAL(RESULT(sig)) && KNOWN((sig)[0], d1) && (ARITY(sig) == 1 || KNOWN((sig)[1], d2)),        \
      .is_zero = (d1) <= ZERO && (d2) <= ZERO,                                                                          \
+     .chooses = (d1) == 3 || (d2) == 3,                                                                                \
      .low = {lo1, lo2},                                                                                                \
      .high = {hi1, hi2},                                                                                               \
      .doc = doc_},

@@ -21,6 +21,7 @@ typedef struct CtPrimInfo {
     uint32_t cost, work; /* in steps; of native code, in additions or so */
     bool has_derivative; /* real result, a derivative for each real argument (zero counts) */
     bool is_zero;        /* real or discrete result that does not vary with its real arguments: floor, signum */
+    bool chooses;        /* a derivative that is zero, or another expression, on a condition */
     double low[2], high[2];
     const char *doc;
 } CtPrimInfo;

@@ -16,17 +16,22 @@
 
 /* ---- reals ---- */
 
-/* p * g, but −0.0, the structural zero, where g is that: then p may be infinite or NaN, and 1 stands in its place. So
- * written, without a branch and with one product, loops over it become vectors, whether g is the same in all iterations
- * or not: gcc makes two loops in one of a branch that goes the same way in all iterations, and its vectors are slow. */
+/* p * g, but −0.0, the structural zero, where g is that: then p may be infinite or NaN, and 1 stands in its place. A
+ * product of anything else that comes out as −0.0 is a number like others, so 0 is added to it: what is −0.0 is a
+ * structural zero and nothing else. So written, without a branch and with one product, loops over it become vectors,
+ * whether g is the same in all iterations or not: gcc makes two loops in one of a branch that goes the same way in all
+ * iterations, and its vectors are slow. */
 static inline double ct_scale(double p, double g) {
     int64_t factor, of_g, one = INT64_C(0x3FF0000000000000);
+    double zero;
     memcpy(&of_g, &g, sizeof g);
     memcpy(&factor, &p, sizeof p);
     int64_t is_zero = -(int64_t)(of_g == INT64_MIN);
     factor = (factor & ~is_zero) | (one & is_zero);
     memcpy(&p, &factor, sizeof p);
-    return p * g;
+    is_zero &= INT64_MIN;
+    memcpy(&zero, &is_zero, sizeof zero);
+    return p * g + zero;
 }
 
 /* Zeroes and NaN are their own sign. */

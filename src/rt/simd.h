@@ -58,7 +58,7 @@ static inline bool ct_lanes_leave(ct_lane_ints index, int64_t length) {
 
 static inline ct_lanes ct_lanes_scale(ct_lanes p, ct_lanes g) {
     ct_lane_ints none = (ct_lane_ints)g == INT64_MIN; /* the bits of −0.0 */
-    return (ct_lanes)(((ct_lane_ints)(p * g) & ~none) | (none & INT64_MIN));
+    return (ct_lanes)(((ct_lane_ints)(p * g + ct_all(0)) & ~none) | (none & INT64_MIN));
 }
 static inline ct_lanes ct_lanes_signum(ct_lanes x) {
     return ct_choose((ct_lane_ints)(x > 0), ct_all(1), ct_choose((ct_lane_ints)(x < 0), ct_all(-1), x));

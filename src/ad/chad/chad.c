@@ -400,12 +400,13 @@ static CtPaired named_choice(CtChad *c, CtSeq *seq, CtCore *core) {
 
 /* ---- primitives ---- */
 
-/* ∂op/∂xᵢ · d, a Double. */
+/* ∂op/∂xᵢ · d, a Double; that of a Float is taken times a d that is zero where it is a structural zero. */
 static CtCore *partial(CtChad *c, const CtOperation *op, CtCore *const *values, uint32_t i, CtCore *d) {
-    CtPartials partials = {.ad = c->ad, .op = op, .y = values[op->count], .count = 1};
-    for (uint32_t k = 0; k < op->count; k++) partials.x[k] = values[k];
-    partials.index[0] = i;
-    return ct_ad_partial(&partials, 0, d);
+    CtCore *y = values[op->count];
+    if (ct_ad_is_conversion(op->prim)) return d;
+    if (op->type->kind == TYPE_DOUBLE) return ct_ad_derivative(c->ad, op, i, values, y, d);
+    CtCore *p = ct_ad_led(c->ad, op, i, values, y, ct_core_double(c->p, op->range, -0.0), &d);
+    return ct_core_prim2(c->p, op->range, PRIM_SCALE, ct_ad_to_double(c->ad, op->range, p), d);
 }
 
 static CtOperation operation_of(const CtCore *core) {

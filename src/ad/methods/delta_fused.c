@@ -178,6 +178,7 @@ typedef struct Fusion {
     CT_VEC(Node) nodes;
     CtMap of_var; /* CtVar * -> number of its node, and one */
     uint32_t inputs;
+    bool zeros; /* a partial derivative with respect to an input may be a structural zero */
 } Fusion;
 
 /* A value, and its node's number and one; 0 when it does not vary. */
@@ -235,11 +236,12 @@ static Value operation(Fusion *f, CtCore *core) {
     }
     node.y = ct_ad_seq_name(&f->seq, "y", ct_core_prim(ad->p, op->range, op->prim, op->args, op->count));
     for (uint32_t i = 0; i < op->count && varies; i++) {
-        if (!args[i].node || !ct_ad_derivative(ad, op, i, op->args, node.y, NULL)) continue;
+        if (!args[i].node || !ct_ad_derivative(ad, op, i, op->args, node.y, node.y)) continue;
         node.from[node.count] = args[i].node - 1;
         argument[node.count++] = i;
     }
     node.argument = argument;
+    f->zeros = f->zeros || ct_prim_info(op->prim)->chooses;
     return node.count > 0 ? new_node(f, node) : (Value){node.y, 0};
 }
 
@@ -252,6 +254,7 @@ static Value opened(Fusion *f, CtCore *both_, uint32_t *from, uint32_t count) {
     ct_ad_seq_unpack(&f->seq, both_->range, vars, count + 1, both_);
     node.y = ct_core_var(p, both_->range, vars[0]);
     for (uint32_t i = 0; i < count; i++) node.partials[i] = ct_core_var(p, both_->range, vars[i + 1]);
+    f->zeros = true;
     return count > 0 ? new_node(f, node) : (Value){node.y, 0};
 }
 
@@ -328,6 +331,7 @@ static Value fused_call(Fusion *f, CtCore *core) {
     }
     node.y = ct_core_var(ad->p, core->range, vars[0]);
     ct_ad_seq_unpack(&f->seq, core->range, vars, at, both_);
+    f->zeros = true;
     return varying > 0 ? new_node(f, node) : (Value){node.y, 0};
 }
 
@@ -343,11 +347,18 @@ static Value value_of(Fusion *f, CtCore *core) {
     return value;
 }
 
-/* What a node hands on of its cotangent g (NULL: 1). */
-static CtCore *handed_on(Fusion *f, const Node *node, uint32_t k, CtCore *g) {
-    CtAd *ad = f->t->ad;
-    if (!node->partials) return ct_ad_derivative(ad, node->op, node->argument[k], node->op->args, node->y, g);
-    return g ? ct_core_prim2(ad->p, g->range, PRIM_SCALE, node->partials[k], g) : node->partials[k];
+/* if p is a structural zero, as that of a branch not taken, then zero else other */
+static CtCore *unless_zero(CtProgram *program, CtCore *p, CtCore *zero, CtCore *other) {
+    CtCore *is_zero = ct_core_prim1(program, p->range, PRIM_IS_NEGATIVE_ZERO, p);
+    return ct_core_if(program, p->range, is_zero, zero, other);
+}
+
+/* What a node hands on of its cotangent g, or of 1. */
+static CtCore *handed_on(Fusion *f, const Node *node, uint32_t k, CtCore *g, bool is_one) {
+    CtProgram *program = f->t->p;
+    if (!node->partials) return ct_ad_derivative(f->t->ad, node->op, node->argument[k], node->op->args, node->y, g);
+    CtCore *p = node->partials[k];
+    return is_one ? p : unless_zero(program, p, p, ct_core_prim2(program, g->range, PRIM_SCALE, p, g));
 }
 
 /* From the result back to the inputs: (y, ⟨∂y/∂x⟩). */
@@ -360,10 +371,10 @@ static CtCore *sweep(Fusion *f, CtSourceRange range, Value value) {
         const Node *node = &f->nodes.items[n];
         bool is_result = n + 1 == value.node;
         if (!is_result && !adjoints[n]) continue;
-        CtCore *g = is_result ? NULL : ct_ad_seq_name(&f->seq, "g", adjoints[n]);
+        CtCore *g = is_result ? ct_core_double(p, range, 1.0) : ct_ad_seq_name(&f->seq, "g", adjoints[n]);
         for (uint32_t k = 0; k < node->count; k++) {
             CtCore **sum = &adjoints[node->from[k]];
-            CtCore *more = handed_on(f, node, k, g);
+            CtCore *more = handed_on(f, node, k, g, is_result);
             *sum = *sum ? ct_core_prim2(p, range, PRIM_ADD, *sum, more) : more;
         }
     }
@@ -372,6 +383,7 @@ static CtCore *sweep(Fusion *f, CtSourceRange range, Value value) {
         out[i + 1] = is_result     ? ct_core_double(p, range, 1.0)
                      : adjoints[i] ? adjoints[i]
                                    : ct_core_double(p, range, -0.0);
+        f->zeros = f->zeros || (!is_result && !adjoints[i]);
     }
     return ct_core_tuple(p, range, out, f->inputs + 1);
 }
@@ -405,6 +417,7 @@ static CtCore *choice(Fusion *f, CtCore *core) {
             otherwise = made;
     }
     f->seq = seq;
+    f->zeros = true;
     return ct_core_case(t->p, core->range, tuple_type(f), scrutinee, cases, count, otherwise);
 }
 
@@ -545,6 +558,8 @@ static CtCore *fuse(CtTransform *t, CtSeq *seq, CtCore *core) {
     for (uint32_t i = 0; i < reals.count; i++) {
         CtCore *args[2] = {node->partials[i], b[i]};
         CtCore *scaled = ct_ad_library_con(ad, core->range, b[i]->type, "Scale", args, 2);
+        CtCore *none = ct_ad_library_con(ad, core->range, b[i]->type, "Zero", NULL, 0);
+        if (f.zeros) scaled = unless_zero(t->p, args[0], none, scaled);
         CtCore *two[2] = {term, scaled};
         term = term ? ct_ad_library_con(ad, core->range, scaled->type, "Add", two, 2) : scaled;
     }

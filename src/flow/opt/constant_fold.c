@@ -101,13 +101,19 @@ static bool is_real(const CtFlowArg *arg, double value) {
 
 static bool is_int(const CtFlowArg *arg, int64_t value) { return arg->var == NULL && arg->lit.integer == value; }
 
-static const CtFlowArg *identity(const CtFlowStep *step, const CtFlowArg *a, const CtFlowArg *b) {
+/* a, where it is to be the evaluator's, is more than `scale a 1`, which is not −0.0. */
+static const CtFlowArg *scaled(const CtFlowArg *a, const CtFlowArg *b, bool exact) {
+    if (is_real(b, -0.0) || is_real(a, 1.0)) return b;
+    return is_real(b, 1.0) && !exact ? a : NULL;
+}
+
+static const CtFlowArg *identity(const CtFlowStep *step, const CtFlowArg *a, const CtFlowArg *b, bool exact) {
     switch ((int)step->as.prim) {
     case PRIM_ADD: return is_real(b, -0.0) ? a : is_real(a, -0.0) ? b : NULL;
     case PRIM_SUB: return is_real(b, 0.0) ? a : NULL;
     case PRIM_MUL: return is_real(b, 1.0) ? a : is_real(a, 1.0) ? b : NULL;
     case PRIM_DIV: return is_real(b, 1.0) ? a : NULL;
-    case PRIM_SCALE: return is_real(b, -0.0) || is_real(a, 1.0) ? b : is_real(b, 1.0) ? a : NULL;
+    case PRIM_SCALE: return scaled(a, b, exact);
     case PRIM_MIN:
     case PRIM_MAX:
     case PRIM_INT_MIN:
@@ -137,13 +143,13 @@ static bool fold_same(const CtFlowStep *step, CtFlowArg *value) {
     }
 }
 
-bool ct_flow_fold(const CtFlowStep *step, CtFlowArg *value) {
+bool ct_flow_fold(const CtFlow *flow, const CtFlowStep *step, CtFlowArg *value) {
     const CtFlowArg *args = step->args.items;
     bool literals = true;
     for (uint32_t i = 0; i < step->args.count; i++) literals &= args[i].var == NULL;
     if (literals) return fold_literals(step, value);
     if (step->args.count != 2) return false;
-    const CtFlowArg *same = identity(step, &args[0], &args[1]);
+    const CtFlowArg *same = identity(step, &args[0], &args[1], flow->exact);
     if (same != NULL) {
         *value = *same;
         return true;

@@ -167,7 +167,7 @@ bool ct_flow_takes_marked(const CtFlowMarks *marks, const CtFlowStep *step);
 /* ---- constant_fold.c ---- */
 
 /* What a primitive gives, where that is known now to the last bit. */
-bool ct_flow_fold(const CtFlowStep *prim, CtFlowArg *value);
+bool ct_flow_fold(const CtFlow *flow, const CtFlowStep *prim, CtFlowArg *value);
 /* What a reduction of a whole array begins with, and what it does with each element; false where there is no such fold.
  */
 bool ct_flow_reduction(const CtFlowStep *step, CtPrim *prim, CtFlowArg *first);

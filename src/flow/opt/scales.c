@@ -1,7 +1,8 @@
 /* Products by what is certainly no structural zero. In `scale p g` a g of −0.0 is absorbing, since that stands for the
  * cotangent of what was not used. Where it stands for nothing of the kind, −0.0 is a number like others, and the
- * product is `mul p g`, which costs half as much in vectors. That differs where a g that was computed is −0.0 and p
- * infinite, NaN or below 0, so that it is left undone where mathematics is to be exact, but for literals above 0.
+ * product is `mul p g`, which costs half as much in vectors. That may be −0.0, which `scale` makes 0, and where it
+ * joins structural zeros it may be taken for one later; so it is left undone where mathematics is to be exact, but for
+ * literals of at least 1.
  *
  * Forward through each function until nothing new is found: literals are structural zeros, and what comes from other
  * functions, constants and nodes may be; what is computed is not, but for sums of two that may be, and products by
@@ -122,11 +123,12 @@ static void multiply(void *data, CtFlowStep *step) {
         step->as.prim = PRIM_MUL;
 }
 
-/* p (−0.0) is −0.0 where p is more than 0 and no infinity: that is exact. */
+/* p (−0.0) is −0.0 where p is more than 0 and no infinity, and nothing else is where it is at least 1, since a product
+ * may vanish by a smaller one: that is exact. */
 static void multiply_by_literal(void *data, CtFlowStep *step) {
     (void)data;
     const CtFlowArg *p = step->args.items;
-    if (step->kind == FLOW_PRIM && step->as.prim == PRIM_SCALE && p->var == NULL && p->lit.real > 0 &&
+    if (step->kind == FLOW_PRIM && step->as.prim == PRIM_SCALE && p->var == NULL && p->lit.real >= 1 &&
         isfinite(p->lit.real))
         step->as.prim = PRIM_MUL;
 }

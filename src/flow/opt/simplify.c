@@ -417,7 +417,7 @@ static bool is_known(Simplify *s, CtFlowStep *step) {
     if (step->kind == FLOW_READ || step->kind == FLOW_DIM || step->kind == FLOW_CHECK) look_through_rows(s, step);
     switch (step->kind) {
     case FLOW_PRIM:
-        if (ct_flow_fold(step, &value)) return stand(s, step, value);
+        if (ct_flow_fold(s->flow, step, &value)) return stand(s, step, value);
         return natural_known(s, step) || compare_known(s, step) || plain_known(s, step);
     case FLOW_OPEN: return open_known(s, step);
     case FLOW_READ: return read_known(s, step);
