@@ -131,6 +131,7 @@ static CtExpr *check_app(CtTypes *types, CtExpr *expr, CtTy **expected, CtWhy *w
     CtExpr *fun = expr->parts[0];
     CtTy *type = head_type(types, fun);
     uint32_t base = types->stack.count, count = expr->part_count - 1;
+    ct_note_rule(types, expr);
     for (uint32_t i = 0; i < count; i++) {
         CtTy *arg, *result;
         if (!ct_types_split_fun(types, type, &arg, &result)) {

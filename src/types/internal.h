@@ -115,6 +115,7 @@ struct CtTypes {
     CT_VEC(CtTyCon *) new_tycons;
     CT_VEC(CtBinding *) selectors;
     CT_VEC(struct CtMatch *) matches;
+    CT_VEC(CtExpr *) rules; /* calls of withVjp and withJvp */
 
     /* names */
     CtMap locals;
@@ -274,6 +275,12 @@ void ct_types_note_case(CtTypes *types, const CtExpr *expr);
 void ct_types_note_patterns(CtTypes *types, CtPat **pats, uint32_t count);
 /* Warns (E0325, E0326) about those that were noted. */
 void ct_types_check_matches(CtTypes *types);
+
+/* ---- linear.c: rules for derivatives that are not linear, as warnings ---- */
+
+/* Looks at an application: when it gives a rule, it is examined by the next ct_check_rules. */
+void ct_note_rule(CtTypes *types, const CtExpr *call);
+void ct_check_rules(CtTypes *types);
 
 /* ---- report.c ---- */
 typedef enum CtWhyKind {

@@ -34,8 +34,11 @@ bool ct_types_infer_module(CtTypes *types, CtModule *module, bool is_prelude) {
     types->level = 0;
     ct_types_default(types, marks);
     ct_types_check_inner_uses(types);
-    if (types->context->error_count == errors) ct_types_check_matches(types);
-    types->matches.count = 0;
+    if (types->context->error_count == errors) {
+        ct_types_check_matches(types);
+        ct_check_rules(types);
+    }
+    types->matches.count = types->rules.count = 0;
     return types->context->error_count == errors;
 }
 

@@ -21,9 +21,18 @@ static void rule_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d) {
     ct_chad_back_call(c, seq, back->parts[0], ct_chad_shape(c->ad, range, mismatch, x->type, x, dx));
 }
 
+/* From one real to one the rule tells a slope, for every method: λd. x' (pullback 1 · d) */
+static void slope_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d) {
+    CtSourceRange range = back->core->range;
+    CtCore *one = ct_core_real(c->p, range, back->core->type, 1.0);
+    CtCore *p = ct_ad_to_double(c->ad, range, apply(c, range, back->values[2], one));
+    ct_chad_back_call(c, seq, back->parts[0], ct_ad_seq_name(seq, "d", ct_core_prim2(c->p, range, PRIM_SCALE, p, d)));
+}
+
 /* parts: of x, and of f */
 static void custom_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d) {
-    if (back->parts[0]) rule_back(c, seq, back, d);
+    bool single = ct_ad_is_real(back->core->type) && ct_ad_is_real(back->values[0]->type);
+    if (back->parts[0]) (single ? slope_back : rule_back)(c, seq, back, d);
     ct_chad_back_call(c, seq, back->parts[1], d);
 }
 

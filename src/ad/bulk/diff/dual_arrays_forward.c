@@ -627,6 +627,15 @@ static Dual by_cotangent(Maker *m, CtBulkLoop *loop, CtBulk **args, CtDelta *con
     return of_node(m, node, ct_bulk_loop(m->r, rule, ct_bulk_rule_args(m->r, loop, args), result), result);
 }
 
+/* By what the rule tells of a cotangent or tangent of 1. */
+static Dual by_slope(Maker *m, const CtBulkLoop *loop, CtBulk **args, CtDelta *const *deltas) {
+    CtBulkLoop *rule = ct_bulk_rule_loop(m->r, loop);
+    CtBulk **own = ct_bulk_rule_args(m->r, loop, args);
+    uint32_t states = loop->count.states;
+    CtBulk *p = name(m, "p", ct_bulk_loop(m->r, rule, own, states));
+    return (Dual){ct_bulk_loop(m->r, rule, own, 0), scale(m, p, deltas[states])};
+}
+
 static bool point_varies(const CtBulkLoop *loop, CtDelta *const *deltas) {
     for (uint32_t p = 0; loop->rule && p < loop->rule->reals; p++)
         if (deltas[loop->count.states + p]) return true;
@@ -644,8 +653,9 @@ static Dual dual_loop(Maker *m, CtBulk *t) {
         deltas[p] = arg.d;
     }
     if (result < loop->count.states && point_varies(loop, deltas)) {
-        Dual made = loop->rule->by_tangent ? by_tangent(m, loop, args, deltas, result)
-                                           : by_cotangent(m, loop, args, deltas, result);
+        Dual made = loop->rule->is_slope     ? by_slope(m, loop, args, deltas)
+                    : loop->rule->by_tangent ? by_tangent(m, loop, args, deltas, result)
+                                             : by_cotangent(m, loop, args, deltas, result);
         CtDelta *captured = made.x->element == ELEMENT_REAL ? by_captures(m, loop, args, deltas, result) : NULL;
         return captured ? (Dual){made.x, share(m, add(m, made.d, captured))} : made;
     }

@@ -191,6 +191,7 @@ struct CtBulkRule {
     CtBulkLoop *loop;
     bool by_tangent; /* withJvp */
     uint32_t reals;  /* of the point: the first of what is the same at all steps */
+    bool is_slope;   /* from one real to one, or as many calls of that kind: it tells one partial derivative */
 };
 
 /* ---- term.c: constructors ----

@@ -14,7 +14,7 @@ typedef struct Terms {
 typedef struct Call {
     Tracer *tr;
     CtSourceRange range;
-    bool by_tangent;
+    bool by_tangent, is_slope;
     CtFresh point, linear; /* variables for the reals of the point; for what the rule is linear in */
     CtAbstract *x;
     Scope function, rule;
@@ -246,7 +246,7 @@ static CtAbstract *closed(Call *c) {
     for (uint32_t k = 0; k < c->linear.vars.count; k++) ct_push(arena, &fixed, c->linear.vars.items[k]);
     add_params(c, of_rule, fixed.items, fixed.count);
     CtBulkRule *rule = CT_NEW(arena, CtBulkRule);
-    *rule = (CtBulkRule){of_rule, c->by_tangent, c->point.vars.count};
+    *rule = (CtBulkRule){of_rule, c->by_tangent, c->point.vars.count, c->is_slope};
     if (c->results.items.count > 0) call->rule = rule; /* else nothing of the value is real */
     Results results = {call, args, 0};
     return ct_bulk_trace_leaves(tr, c->value, result_leaf, &results);
@@ -264,6 +264,7 @@ CtAbstract *ct_bulk_trace_rule(Tracer *tr, CtCore *core, CtAbstract *const *args
     if (!has_reals(tr, args[2])) return ct_bulk_trace_apply(tr, args[0], &args[2], 1, core->range);
     uint32_t level = tr->scope->level + 1;
     Call c = {.tr = tr, .range = core->range, .by_tangent = core->as.call.of.deriv == DERIV_WITH_JVP};
+    c.is_slope = core->type->kind == TYPE_DOUBLE && core->as.call.args[2]->type->kind == TYPE_DOUBLE;
     c.function = c.rule = (Scope){.outer = tr->scope, .level = level};
     c.point = (CtFresh){.name = "x", .level = level};
     c.linear = (CtFresh){.name = c.by_tangent ? "dx" : "dy", .level = level};
