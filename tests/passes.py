@@ -20,8 +20,8 @@ from concurrent.futures import ThreadPoolExecutor
 import run as golden
 
 TOLD = re.compile(r"^! check: [^:]*: (.*)$")
-CHECKED = re.compile(r"^checked: (\d+) passes")
-REASON = re.compile(r"^(?:.*: )?not checked[^:]*: (?:\d+ passes: )?(.*)$")
+CHECKED = re.compile(r"^checked: (\d+) programs")
+REASON = re.compile(r"^(?:.*: )?not checked[^:]*: (?:\d+ programs: )?(.*)$")
 PASS = re.compile(r"^ *\{ct_flow_\w+, \"(\w+)\"", re.MULTILINE)
 
 # Additions, in the program and in its derivatives, that no pass takes away.

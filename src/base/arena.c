@@ -34,6 +34,12 @@ CtArena *ct_arena_new(size_t limit) {
     return arena;
 }
 
+size_t ct_arena_limit(CtArena *arena, size_t limit) {
+    size_t before = arena->limit;
+    arena->limit = limit == 0 ? SIZE_MAX : limit;
+    return before == SIZE_MAX ? 0 : before;
+}
+
 void ct_arena_free(CtArena *arena) {
     if (arena == NULL) return;
     for (CtChunk *chunk = arena->chunks; chunk != NULL;) {

@@ -19,6 +19,8 @@ typedef struct CtArena CtArena;
 /* A new empty arena that will hold at most `limit` bytes (0: no limit). NULL when there is no memory at all. */
 CtArena *ct_arena_new(size_t limit);
 void ct_arena_free(CtArena *arena);
+/* Sets the limit; gives the one before. */
+size_t ct_arena_limit(CtArena *arena, size_t limit);
 
 /* Where to go when memory runs out; returns the handler that was set before, so that handlers nest. */
 jmp_buf *ct_arena_on_failure(CtArena *arena, jmp_buf *handler);

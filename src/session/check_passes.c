@@ -12,7 +12,7 @@
 #include <stdlib.h>
 
 /* What all runs of a call may take; more is given up and not checked. */
-static const uint64_t steps_of_a_call = 40000000;
+static const uint64_t steps_of_a_call = 20000000;
 
 /* How far the derivatives may be from each other that are taken of a program before and after a pass: sums may be in
  * another order. And how far from native code, where mathematics may be fast. */
@@ -27,7 +27,10 @@ typedef struct Check {
     CtInterpreter *last;  /* of the last program that was run to an end; NULL: none */
     uint32_t last_at;     /* after how many passes that was */
     uint64_t steps;       /* of all runs */
-    uint32_t given_up;    /* runs that were not run to an end, and why the last of them */
+    uint32_t stride;      /* passes from one run to the next */
+    bool searches;        /* there is a fault: whose is it */
+    uint32_t runs;        /* that came to an end */
+    uint32_t given_up;    /* runs that did not, and why the last of them */
     const char *why;
     bool fault;
 } Check;
@@ -65,7 +68,7 @@ static const char *after(const Check *c, uint32_t passes) {
 static CtInterpreter *run(Check *c, uint32_t passes) {
     const CtFlow *flow = c->flows[passes];
     CtInterpretOptions options = {.limits = ct_check_limits};
-    uint64_t left = steps_of_a_call - c->steps;
+    uint64_t left = c->searches ? UINT64_MAX - c->steps : steps_of_a_call - c->steps;
     if (options.limits.steps > left) options.limits.steps = left;
     options.counts = passes > 0 && ct_flow_pass(passes - 1).counted;
     CtInterpreter *i = ct_interpreter_new(flow, options);
@@ -123,32 +126,68 @@ static CtFlowCloseness closeness_of(const Check *c, uint32_t passes) {
     return (CtFlowCloseness){0, false};
 }
 
-/* One run more, against the last one; that is this one now. */
-static void follow(Check *c, CtInterpreter *i, uint32_t passes) {
+/* How close results after a number of passes are to be to those that were seen last. */
+static CtFlowCloseness closeness_since(const Check *c, uint32_t passes) {
+    CtFlowCloseness closeness = {0, false};
+    for (uint32_t k = c->last_at + 1; k <= passes; k++) {
+        CtFlowCloseness one = closeness_of(c, k);
+        if (one.relative > closeness.relative) closeness.relative = one.relative;
+        closeness.nan_is_anything |= one.nan_is_anything;
+    }
+    return closeness;
+}
+
+/* What a run shows that no sound pass would; NULL: nothing. */
+static const char *wrong_in(const Check *c, const CtInterpreter *i, uint32_t passes) {
+    if (i->end == FLOW_END_WRONG)
+        return ct_format(c->session->build->arena, "in %s, %s", i->function != NULL ? i->function->name : "the entry",
+                         i->message);
+    return c->last != NULL ? difference(c, c->last, i, closeness_since(c, passes)) : NULL;
+}
+
+static void give_up(Check *c, const char *why) {
+    c->why = ct_copy_text(c->session->build->arena, why, strlen(why));
+    c->given_up++;
+}
+
+/* One run more, against the last one; that is this one now. False where passes between the two are to be run one by
+ * one first, so that the one at fault is named. */
+static bool follow(Check *c, uint32_t passes) {
+    CtInterpreter *i = c->flows[passes]->refused == NULL ? run(c, passes) : NULL;
     if (i == NULL || i->end == FLOW_END_STOPPED) {
-        const char *why = i != NULL ? i->message : "there is no memory";
-        c->why = ct_copy_text(c->session->build->arena, why, strlen(why));
-        c->given_up++;
+        const char *refused = c->flows[passes]->refused;
+        give_up(c, i != NULL ? i->message : refused != NULL ? refused : "there is no memory");
         ct_interpreter_free(i);
-        return;
+        return true;
     }
-    if (i->end == FLOW_END_WRONG) {
-        found(c, after(c, passes),
-              ct_format(c->session->build->arena, "in %s, %s", i->function != NULL ? i->function->name : "the entry",
-                        i->message));
-    } else if (c->last != NULL) {
-        CtFlowCloseness closeness = {0, false};
-        for (uint32_t k = c->last_at + 1; k <= passes; k++) {
-            CtFlowCloseness one = closeness_of(c, k);
-            if (one.relative > closeness.relative) closeness.relative = one.relative;
-            closeness.nan_is_anything |= one.nan_is_anything;
-        }
-        const char *differs = difference(c, c->last, i, closeness);
-        if (differs != NULL) found(c, after(c, passes), differs);
+    const char *wrong = wrong_in(c, i, passes);
+    if (wrong != NULL && c->stride > 1 && c->last != NULL) {
+        ct_interpreter_free(i);
+        c->stride = 1;
+        c->searches = true;
+        return false;
     }
+    if (wrong != NULL) found(c, after(c, passes), wrong);
     ct_interpreter_free(c->last);
     c->last = i;
     c->last_at = passes;
+    c->runs++;
+    return true;
+}
+
+/* Where one run takes long, not every pass is looked at by itself, as long as nothing is found. */
+static void follow_all(Check *c) {
+    c->stride = 1;
+    for (uint32_t k = 0; k <= c->count && !c->fault;) {
+        if (!follow(c, k)) {
+            k = c->last_at + 1;
+            continue;
+        }
+        if (c->runs == 1 && c->last_at == k)
+            c->stride = (uint32_t)(c->last->steps * (c->count + 1) / steps_of_a_call) + 1;
+        uint32_t next = k + c->stride;
+        k = k < c->count && next > c->count ? c->count : next;
+    }
 }
 
 /* ---- native code ---- */
@@ -205,25 +244,35 @@ static CtFlow *const *flows_of(Check *c) {
     CtFlow **flows = CT_NEW_ARRAY(build->arena, CtFlow *, c->count + 1);
     for (uint32_t k = 0; k <= c->count; k++) {
         flows[k] = ct_driver_lower(build, c->context->exact_math, k);
-        if (flows[k]->refused == NULL && flows[k]->wrong == NULL) continue;
-        ct_check_tell(c->context, c->session, "not checked: %s",
-                      flows[k]->wrong != NULL ? flows[k]->wrong : flows[k]->refused);
+        if (flows[k]->wrong == NULL) continue;
+        found(c, "the program after some passes is not sound, so that nothing can be said of", flows[k]->wrong);
         return NULL;
     }
     if (!is_what_runs(c->session, flows[c->count])) found(c, "lowering again changes", "the program is another one");
     return c->session->checked = flows;
 }
 
-void ct_session_check(CtSession *session, cotan_context *context, CtWord input, const CtWord *result,
-                      const CtNativeError *error) {
+static void check(CtSession *session, cotan_context *context, CtWord input, const CtWord *result,
+                  const CtNativeError *error) {
     Check c = {.session = session, .context = context, .input = input, .count = ct_flow_pass_count()};
     c.flows = flows_of(&c);
-    for (uint32_t k = 0; c.flows != NULL && k <= c.count && !c.fault; k++) follow(&c, run(&c, k), k);
+    if (c.flows != NULL) follow_all(&c);
     if (c.flows != NULL && !c.fault) against_native(&c, result, error);
     if (c.flows != NULL && !c.fault && c.flows[0]->takes_derivatives) ct_check_derivatives(session, context, input);
     if (c.last != NULL && !c.fault)
-        ct_check_tell(context, session, "checked: %u passes, %llu steps: %s", c.count + 1 - c.given_up,
-                      (unsigned long long)c.steps, end_of(&c, c.last));
-    if (c.given_up > 0) ct_check_tell(context, session, "not checked: %u passes: %s", c.given_up, c.why);
+        ct_check_tell(context, session, "checked: %u programs, %llu steps: %s", c.runs, (unsigned long long)c.steps,
+                      end_of(&c, c.last));
+    if (c.given_up > 0) ct_check_tell(context, session, "not checked: %u programs: %s", c.given_up, c.why);
     ct_interpreter_free(c.last);
+}
+
+/* What checks take of the build's arena is beside its limit, so that programs run under checks as without. */
+void ct_session_check(CtSession *session, cotan_context *context, CtWord input, const CtWord *result,
+                      const CtNativeError *error) {
+    CtArena *arena = session->build->arena;
+    size_t bytes = ct_arena_bytes(arena), limit = ct_arena_limit(arena, 0);
+    check(session, context, input, result, error);
+    bytes = ct_arena_bytes(arena) - bytes;
+    session->check_bytes += bytes;
+    ct_arena_limit(arena, limit == 0 ? 0 : limit + bytes);
 }

@@ -40,7 +40,7 @@ bool ct_session_native(CtSession *session, cotan_context *context) {
 
 /* What a run may use: the limit, less what the compilation holds. */
 static size_t limit_of(const CtSession *session, const cotan_context *context) {
-    size_t used = ct_arena_bytes(session->build->arena), limit = context->limits.memory;
+    size_t used = ct_arena_bytes(session->build->arena) - session->check_bytes, limit = context->limits.memory;
     return limit > used ? limit - used : 1;
 }
 

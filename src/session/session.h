@@ -38,6 +38,7 @@ typedef struct CtSession {
     int arity;                  /* of the function as it was written */
     CtNative *native;           /* made when it is first asked for */
     const char *not_native;     /* why there is none */
+    size_t check_bytes;     /* of the build's arena, which checks have taken beyond its limit */
     CtText lowered;             /* what native code was made of, for checks */
     CtFlow *const *checked;     /* the program after each number of passes; NULL: not made yet */
     const char *not_flow;       /* stands in for one by the method `native`: why that one is not there */
