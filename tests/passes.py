@@ -22,7 +22,7 @@ import run as golden
 TOLD = re.compile(r"^! check: [^:]*: (.*)$")
 CHECKED = re.compile(r"^checked: (\d+) programs")
 REASON = re.compile(r"^(?:.*: )?not checked[^:]*: (?:\d+ programs: )?(.*)$")
-PASS = re.compile(r"^ *\{ct_flow_\w+, \"(\w+)\"", re.MULTILINE)
+PASS = re.compile(r"^FLOW_RUN\((\w+),", re.MULTILINE)
 
 # Additions, in the program and in its derivatives, that no pass takes away.
 TRIAL = """f :: Array Double -> Double
