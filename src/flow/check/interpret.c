@@ -420,7 +420,7 @@ void ct_interpreter_free(CtInterpreter *i) {
         free(i->frame);
         i->frame = caller;
     }
-    for (CtFlowObject *object = i->objects.next, *next; object != NULL; object = next) {
+    for (CtFlowObject *object = i->objects, *next; object != NULL; object = next) {
         next = object->next;
         free(object->cells);
         free(object);

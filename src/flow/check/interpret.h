@@ -23,10 +23,10 @@ typedef union CtFlowCell {
 
 /* A node or an array, which never changes once it is made. */
 typedef struct CtFlowObject {
-    struct CtFlowObject *next, *previous; /* in the heap, or of what is to be freed */
-    int64_t refs;                         /* variables and objects of the interpreter that hold it */
-    int64_t claims;                       /* holders by the retains and releases of the program */
-    const CtFlowTypes *fields;            /* of a node; NULL: an array */
+    struct CtFlowObject *next, **link; /* in the heap, or of what is to be freed */
+    int64_t refs;                      /* variables and objects of the interpreter that hold it */
+    int64_t claims;                    /* holders by the retains and releases of the program */
+    const CtFlowTypes *fields;         /* of a node; NULL: an array */
     uint32_t tag, rank;
     bool holds_objects;  /* an array whose elements are objects */
     int64_t count, room; /* cells, and how many there is memory for */
@@ -76,8 +76,8 @@ typedef struct CtInterpreter {
     uint64_t steps;
     size_t bytes;
     char *stack_end;
-    ct_run failing; /* the texts of failures, and the way out */
-    CtFlowObject objects;
+    ct_run failing;          /* the texts of failures, and the way out */
+    CtFlowObject *objects;   /* all */
     CtInterpretFrame *frame; /* the innermost */
     CtFlowCell *passed;      /* what a block hands over: to its step, its caller or the function that it ends in */
     uint32_t passed_count, passed_room;

@@ -25,18 +25,22 @@ static CtFlowObject *object_new(CtInterpreter *i, uint32_t rank, int64_t room) {
     CtFlowObject *object = ct_interpret_memory(i, sizeof *object + rank * sizeof(int64_t));
     object->rank = rank;
     object->claims = 1;
-    object->next = i->objects.next;
-    object->previous = &i->objects;
-    if (object->next != NULL) object->next->previous = object;
-    i->objects.next = object;
+    object->next = i->objects;
+    object->link = &i->objects;
+    if (object->next != NULL) object->next->link = &object->next;
+    i->objects = object;
     object->cells = ct_interpret_memory(i, (size_t)room * sizeof(CtFlowCell));
     object->room = room;
     return object;
 }
 
+/* Takes it out of the heap's list. */
+static void unlink_object(CtFlowObject *object) {
+    *object->link = object->next;
+    if (object->next != NULL) object->next->link = object->link;
+}
+
 static void object_free(CtInterpreter *i, CtFlowObject *object) {
-    object->previous->next = object->next;
-    if (object->next != NULL) object->next->previous = object->previous;
     ct_interpret_give(i, object->cells, (size_t)object->room * sizeof(CtFlowCell));
     ct_interpret_give(i, object, size_of(object));
 }
@@ -55,8 +59,7 @@ void ct_interpret_hold(CtFlowObject *object) {
 /* Objects that wait to be freed are a list of their own. */
 static void free_later(CtFlowObject **todo, CtFlowObject *object) {
     if (object == NULL || --object->refs > 0) return;
-    object->previous->next = object->next;
-    if (object->next != NULL) object->next->previous = object->previous;
+    unlink_object(object);
     object->next = *todo;
     *todo = object;
 }
@@ -65,12 +68,10 @@ void ct_interpret_drop(CtInterpreter *i, CtFlowObject *object) {
     CtFlowObject *todo = NULL;
     free_later(&todo, object);
     while (todo != NULL) {
-        CtFlowObject *one = todo, end = {0};
+        CtFlowObject *one = todo;
         todo = one->next;
         for (int64_t k = 0; k < one->count; k++)
             if (holds_object(one, k)) free_later(&todo, one->cells[k].object);
-        one->previous = &end;
-        one->next = NULL;
         object_free(i, one);
     }
 }
