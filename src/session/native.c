@@ -35,6 +35,7 @@ static void make(CtSession *session, cotan_context *context) {
 
 bool ct_session_native(CtSession *session, cotan_context *context) {
     if (session->native == NULL && session->not_native == NULL) make(session, context);
+    if (session->build->wrong != NULL) ct_session_fault(context, "%s", session->build->wrong); /* in each call */
     return session->native != NULL;
 }
 
