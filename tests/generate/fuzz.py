@@ -147,6 +147,10 @@ class Fuzzer:
         if count > self.o.most:
             print(f"seed {finding.seed}: {finding.signature()}, the {count}th of this kind", flush=True)
             return
+        if oracle.SANITIZED and finding.kind == "crashes" and finding.second.split("/")[0] == "value" and "native" not in finding.second:
+            plain = Finding(finding.seed, "value", "value/sanitized", "sanitizer", True)
+            if self.ask_pair(program, plain, 60):  # which crashes each time, whatever lies where in memory
+                finding = plain
         size = program_size(program)
         reducer = Reducer(program, lambda p: self.ask_pair(p, finding, 3 if slow else 30) is not None, self.o.reduce)
         reducer.run()
@@ -203,7 +207,7 @@ class Fuzzer:
                                          text=True, timeout=300)
                 except subprocess.TimeoutExpired:
                     return None
-                told = [line for line in ran.stderr.splitlines() if "pass" in line]
+                told = [line for line in ran.stderr.splitlines() if line.startswith("error[E09")]
                 if told:
                     return " ".join(told)[:300]
         return None

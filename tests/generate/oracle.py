@@ -250,6 +250,9 @@ class Checker:
     def hold(self, reference_question, reference, question, answer, exact):
         if answer is None or reference is None:
             return
+        if any(isinstance(a, library.Failure) and a.code.startswith(("E06", "E07")) for a in (reference, answer)):
+            self.count("input refused")  # the oracle's own fault, or that of a reduction
+            return
         if isinstance(answer, str):
             if answer:
                 self.found.append((reference_question, question, "sanitizer", exact, "", answer))
@@ -355,6 +358,8 @@ def check_program(lib, program, seed, plan, tell):
             checker.count("derivative refused: " + reference.code)
             return checker.found, checker.notes, case
         checker.hold(question, answer, forward, reference if fails or isinstance(reference, library.Failure) else (reference[0], None), True)
+        if checker.found and checker.found[-1][1] is forward:
+            return checker.found, checker.notes, case  # against which nothing more can be held
         for method in plan.get("methods", ()):
             q = Question(what, None, method)
             limit = 10_000_000 if method in UNBOUNDED else METHOD_STEPS

@@ -1,6 +1,15 @@
+#!/usr/bin/env python3
 """Makes the text of a program shorter, whatever made it: brackets are emptied, choices are made, tokens go, as long as `holds` says
-that the rest still shows the same. Most of what is tried is no program at all, which is soon found out."""
+that the rest still shows the same. Most of what is tried is no program at all, which is soon found out.
+
+  shorten.py FILE 'COMMAND'    COMMAND is run by sh with a candidate's name as $1, and succeeds where it still shows what is looked
+                               for; the result is printed
+"""
+import os
 import re
+import subprocess
+import sys
+import tempfile
 import time
 
 TOKEN = re.compile(r"\[\||\|\]|[A-Za-z_][A-Za-z_0-9']*|\d+\.\d+(?:e-?\d+)?|\d+|`\w+`|[(){}\[\],;]|[!#$%&*+./<=>?@\\^|~:-]+|\"[^\"]*\"|\n *|.", re.S)
@@ -16,8 +25,8 @@ def text_of(tokens):
     for t in tokens:
         if "\n" in t:
             out = out.rstrip(" ") + t
-        elif out and out[-1] not in " \n([" and t not in (")", "]", ",", ";", "|]") and not out.endswith("[|") or (out and out[-1] in "([" and t[0] in "|"):
-            out += " " + t if not (t == "-" and False) else t
+        elif out and out[-1] not in " \n([\\" and t not in (")", "]", ",", ";", "|]") and not out.endswith("[|"):
+            out += " " + t
         else:
             out += t
     return re.sub(r"\n\s*\n", "\n", out).strip("\n") + "\n"
@@ -119,3 +128,24 @@ def shorten(text, holds, seconds):
                         moved = again = True
                         break
     return text_of(tokens), tried
+
+
+def main():
+    source, command = sys.argv[1:3]
+    with open(source) as f:
+        text = "".join(line for line in f if not line.startswith("--"))
+    with tempfile.TemporaryDirectory() as folder:
+        name = os.path.join(folder, "candidate.cot")
+
+        def holds(candidate):
+            with open(name, "w") as f:
+                f.write(candidate)
+            return subprocess.run(["sh", "-c", command, "sh", name], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode == 0
+
+        shorter, tried = shorten(text, holds, 3600)
+    print(shorter, end="")
+    return 0 if tried > 1 else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
