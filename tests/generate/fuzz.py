@@ -286,6 +286,9 @@ class Fuzzer:
                     elif result == "fault":
                         self.real += 1
                         print(f"seed {s}: a fault of the oracle: {what}", flush=True)
+                    elif result == "does not end" and what == "value":
+                        # The evaluator was stopped after so many steps: what it gave shares so much that its text has no end.
+                        self.notes["too much work"] = self.notes.get("too much work", 0) + 1
                     else:
                         pending.append(Finding(s, what, what, result, True))
                     if self.done % 20 == 0:

@@ -68,7 +68,7 @@ def weights(value, t, datas, rng, sparse):
     if t == "D" or t == "F":
         if sparse and rng.random() < 0.8:
             return 0.0
-        return rng.choice([1.0, -0.5, 0.25, 0.75, 2.0, -1.25])
+        return round(rng.choice([1, -0.5, 0.25, 0.75, 2, -1.25]) + rng.uniform(-0.1, 0.1), 3)  # sums are not 0 by chance
     if isinstance(t, str):
         return value
     if t[0] in ("A", "L"):
@@ -260,6 +260,9 @@ class Checker:
         found = disagreement(reference, answer, exact, self.tolerance)
         if found is None:
             return
+        if found[0] == "derivative finite" and re.search(r"\bwith(Vjp|Jvp)\b", self.case.text):
+            self.count("infinite in a rule")  # 0 times infinity is NaN in its code, and methods call it with other cotangents
+            return
         if len(found) > 1 and found[2][0] in ("number", "finite", "shape") and not (exact and (found[1] == 0 or exact == "all")):
             if not self.is_conditioned(reference_question, reference, found):
                 self.count("ill-conditioned")
@@ -270,13 +273,13 @@ class Checker:
         """Whether the reference stays where it is when the point moves a little."""
         moved = []
         case = self.case
-        point = case.point
+        point, cotangent, eps = case.point, case.cotangent, 1e-5 if case.floats else EPS
         for seed in range(3):
-            case.point = compare.perturbed(point, seed, 1e-5 if case.floats else EPS)
+            case.point, case.cotangent = compare.perturbed(point, seed, eps), compare.perturbed(cotangent, seed + 7, eps)
             self.tell(question)
             answer, _ = question.ask(self.session, case, METHOD_STEPS)
             moved.append(None if isinstance(answer, library.Failure) else answer[found[1]])
-        case.point = point
+        case.point, case.cotangent = point, cotangent
         return compare.is_conditioned(found[2], reference[found[1]], moved)
 
 
@@ -476,6 +479,7 @@ class Job:
                 # What does not end is told by the time of the processor, however busy that is. Compilers have as much each.
                 resource.setrlimit(resource.RLIMIT_CPU, (cpu, cpu + 1))
                 resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+                resource.setrlimit(resource.RLIMIT_DATA, (4 << 30, 4 << 30))
 
                 def send(kind, what):
                     line = (json.dumps([kind, what]) + "\n").encode()

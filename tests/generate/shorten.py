@@ -43,6 +43,18 @@ def partners(tokens):
     return found
 
 
+def is_kept(tokens, pairs):
+    """Whether a change is allowed: a function and the rule for its derivative stay together as they are, or go."""
+    spans = []
+    for k, t in enumerate(tokens):
+        if t in ("withVjp", "withJvp"):
+            j, groups = k + 1, 0
+            while j < len(tokens) and groups < 2 and j in pairs:
+                j, groups = pairs[j] + 1, groups + 1
+            spans.append((k, j))
+    return lambda a, b: all(b <= s or a >= e or (a <= s and b >= e) for s, e in spans)
+
+
 def choices(tokens, pairs):
     """(from, to, instead): candidates, those that take most away first."""
     out = []
@@ -116,7 +128,10 @@ def shorten(text, holds, seconds):
             while moved and time.time() < until:
                 moved = False
                 pairs = partners(tokens)
+                allowed = is_kept(tokens, pairs)
                 for a, b, instead in list(source(tokens, pairs)):
+                    if not allowed(a, b):
+                        continue
                     candidate = tokens[:a] + instead + tokens[b:]
                     new = text_of(candidate)
                     if new in seen or time.time() > until:
