@@ -7,7 +7,7 @@ from tree import Data, Dim, E, Function, Program, first_order, fits, has_reals
 # Lengths where the compiler or the runtime changes what it does: nothing, one, widths of vectors (2, 4, 8) and one more or less,
 # loops that are unrolled (up to 4 and up to 16 iterations), blocks of 32 and 64.
 LENGTHS = [0, 1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 33, 63, 64, 65]
-COMMON = [1, 2, 3, 3, 4, 5, 5, 7, 8, 9]
+COMMON = [1, 2, 3, 3, 4, 5, 7, 8, 9, 11, 16, 17, 20]
 # `reduce` takes blocks from 128 elements on; `products` packs panels; loops of 65,536 steps are shared among threads.
 LONG = [127, 128, 129, 130, 160, 255, 257, 513, 1025]
 
@@ -145,7 +145,7 @@ class Maker:
             found = [d for d in found if d.value != 0]
         if found and self.chance(0.75):
             return self.pick(found)
-        sizes = LONG if self.wide and self.chance(0.3) else LENGTHS if self.chance(0.25) else COMMON
+        sizes = LONG if self.wide and self.chance(0.3) else LENGTHS if self.chance(0.3) else COMMON
         value = self.pick([s for s in sizes if s > 0 or not nonempty])
         if not self.affordable(Dim("", value), env):
             value = self.pick([1, 2, 3])
