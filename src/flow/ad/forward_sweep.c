@@ -192,17 +192,32 @@ static void know_length(Reverse *r, CtFlowVar *array, uint32_t dimension, CtFlow
     ct_map_set(r->arena, &r->lengths, length_key(array, dimension), known);
 }
 
-/* Where two arrays have the same length: in a block and all inside of it. */
-typedef struct Equal {
+typedef struct Length { /* what a length comes down to: a number, a variable, or a dimension of an array */
+    CtFlowArg value;
     CtFlowVar *array;
+    uint32_t dimension;
+} Length;
+
+/* That two lengths are equal: in a block and all inside of it. */
+typedef struct Equal {
+    Length length;
     const CtFlowBlock *within;
     const struct Equal *next;
 } Equal;
 
-static void know_equal(Reverse *r, CtFlowVar *array, CtFlowVar *like, const CtFlowBlock *within) {
+/* Of an array, or of a number that is a length. */
+static void know_equal(Reverse *r, const CtFlowVar *var, CtFlowArg like, const CtFlowBlock *within) {
     Equal *equal = CT_NEW(r->arena, Equal);
-    *equal = (Equal){like, within, ct_map_get(&r->equals, array->id)};
-    ct_map_set(r->arena, &r->equals, array->id, equal);
+    Length length = {.value = like};
+    if (like.type->kind == FLOW_ARRAY) length = (Length){.array = like.var};
+    *equal = (Equal){length, within, ct_map_get(&r->equals, var->id)};
+    ct_map_set(r->arena, &r->equals, var->id, equal);
+}
+
+static void know_zip(Reverse *r, const CtFlowStep *check, const CtFlowBlock *within) {
+    CtFlowArg a = check->args.items[0], b = check->args.items[1];
+    if (b.var != NULL && a.var != b.var) know_equal(r, b.var, a, within);
+    if (b.var == NULL && a.var != NULL) know_equal(r, a.var, b, within);
 }
 
 static void index_block(Reverse *r, CtFlowBlock *block, CtFlowBlock *outer) {
@@ -215,9 +230,7 @@ static void index_block(Reverse *r, CtFlowBlock *block, CtFlowBlock *outer) {
         CtFlowVar *array = step->kind == FLOW_DIM ? step->args.items[0].var : NULL;
         if (array != NULL && ct_map_get(&r->owner, array->id) == block)
             know_length(r, array, step->as.index, flow_of(step->results.items[0]));
-        if (step->kind == FLOW_CHECK_ZIP && step->args.items[0].var != NULL && step->args.items[1].var != NULL &&
-            step->args.items[0].var != step->args.items[1].var)
-            know_equal(r, step->args.items[1].var, step->args.items[0].var, block);
+        if (step->kind == FLOW_CHECK_ZIP) know_zip(r, step, block);
         if (step->kind == FLOW_LOOP) {
             ct_map_set(r->arena, &r->loops, ct_key(step->as.loop.block), step);
             index_block(r, step->as.loop.block, block);
@@ -373,12 +386,6 @@ bool ct_flow_reverse_has_regular_rows(Reverse *r, const CtFlowStep *loop, const 
            is_made(r, row, &length) && !is_of_iteration(r, loop, ct_flow_reverse_simplest(r, length));
 }
 
-typedef struct Length { /* what a length comes down to: a number, a variable, or a dimension of an array */
-    CtFlowArg value;
-    CtFlowVar *array;
-    uint32_t dimension;
-} Length;
-
 /* As far as is known in the block `within`. */
 static Length origin_of(Reverse *r, Length length, const CtFlowBlock *within);
 
@@ -484,32 +491,42 @@ CtFlowArg ct_flow_reverse_simplest(Reverse *r, CtFlowArg value) {
     }
 }
 
-/* What a check in a block, or in one around it, says that an array is as long as; NULL: nothing. A check in a branch or
- * in another loop may not have been come to. */
-static CtFlowVar *equal_to(const Reverse *r, const CtFlowVar *array, const CtFlowBlock *within) {
+/* What a check in a block, or in one around it, says that an array or number is equal to; NULL: nothing. A check in a
+ * branch or in another loop may not have been come to. */
+static const Length *equal_to(const Reverse *r, const CtFlowVar *var, const CtFlowBlock *within) {
     for (; within != NULL; within = ct_map_get(&r->outer, ct_key(within)))
-        for (const Equal *equal = ct_map_get(&r->equals, array->id); equal != NULL; equal = equal->next)
-            if (equal->within == within) return equal->array;
+        for (const Equal *equal = ct_map_get(&r->equals, var->id); equal != NULL; equal = equal->next)
+            if (equal->within == within) return &equal->length;
     return NULL;
+}
+
+static const CtFlowVar *var_of(const Length *length) {
+    return length->array != NULL ? length->array : length->value.var;
 }
 
 /* One step back to where a length comes from; false where nothing more is known. */
 static bool go_back(Reverse *r, Length *length, const CtFlowBlock *within) {
-    if (length->array == NULL) {
-        const CtFlowStep *def = length->value.var == NULL ? NULL : ct_map_get(&r->defs, length->value.var->id);
-        if (def == NULL || def->kind != FLOW_DIM) return false;
-        *length = (Length){{0}, def->args.items[0].var, def->as.index};
-        return true;
-    }
-    CtFlowVar *like = length->dimension == 0 ? equal_to(r, length->array, within) : NULL;
+    const CtFlowVar *var = var_of(length);
+    const Length *equal = var != NULL && length->dimension == 0 ? equal_to(r, var, within) : NULL;
+    CtFlowVar *like = NULL;
     uint32_t other = 0;
     CtFlowArg value = {0};
-    if (like == NULL && !length_from(r, length->array, length->dimension, &like, &other, &value)) return false;
-    *length = (Length){value, like, other};
+    if (equal != NULL) {
+        *length = *equal;
+        return true;
+    }
+    if (length->array == NULL) {
+        const CtFlowStep *def = var == NULL ? NULL : ct_map_get(&r->defs, var->id);
+        if (def == NULL || def->kind != FLOW_DIM) return false;
+        *length = (Length){.array = def->args.items[0].var, .dimension = def->as.index};
+        return true;
+    }
+    if (!length_from(r, length->array, length->dimension, &like, &other, &value)) return false;
+    *length = like != NULL ? (Length){.array = like, .dimension = other} : (Length){.value = value};
     return true;
 }
 
-/* What the checks say may lead around in a circle: `xs` is as long as `ys`, and `ys` is made of `xs`. Its array with
+/* What the checks say may lead around in a circle: `xs` is as long as `ys`, and `ys` is made of `xs`. The variable with
  * the lowest number stands for all that leads there. */
 static Length origin_of(Reverse *r, Length length, const CtFlowBlock *within) {
     Length mark = length;
@@ -523,7 +540,7 @@ static Length origin_of(Reverse *r, Length length, const CtFlowBlock *within) {
     }
     Length last = length;
     while (go_back(r, &last, within) && !is_same(last, mark))
-        if (length.array == NULL || (last.array != NULL && last.array->id < length.array->id)) length = last;
+        if (var_of(&last)->id < var_of(&length)->id) length = last;
     return length;
 }
 
@@ -541,7 +558,7 @@ static void know_equals(Reverse *r, const CtFlowFunction *function, const CtFlow
         const CtFlowVar *like = function->params.items[i]->like;
         for (uint32_t j = 0; like != NULL && j < i; j++)
             if (function->params.items[j] == like)
-                know_equal(r, forward->params.items[i], forward->params.items[j], forward->body);
+                know_equal(r, forward->params.items[i], flow_of(forward->params.items[j]), forward->body);
     }
 }
 

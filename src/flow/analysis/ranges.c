@@ -280,9 +280,13 @@ bool ct_flow_is_inside(const CtFlowFacts *facts, const CtFlowStep *access, uint3
     return true;
 }
 
-static bool block_stays_inside(CtFlowFacts *facts, const CtFlowBlock *block) {
-    for (uint32_t i = 0; i < block->steps.count; i++)
-        if (!ct_flow_stays_inside(facts, block->steps.items[i])) return false;
+/* A node that the block is chosen for may be opened there. */
+static bool block_stays_inside(CtFlowFacts *facts, const CtFlowBlock *block, const CtFlowVar *node) {
+    for (uint32_t i = 0; i < block->steps.count; i++) {
+        const CtFlowStep *step = block->steps.items[i];
+        bool chosen = node != NULL && step->kind == FLOW_OPEN && step->args.items[0].var == node;
+        if (!chosen && !ct_flow_stays_inside(facts, step)) return false;
+    }
     return true;
 }
 
@@ -293,7 +297,7 @@ static bool branches_stay_inside(CtFlowFacts *facts, const CtFlowStep *choice) {
     for (uint32_t i = 0; inside && i < choice->as.cases.count; i++) {
         if (on->var != NULL && on->type->kind == FLOW_I64 && choice->as.cases.branches[i].tag <= 1)
             ct_flow_assume(facts, on, choice->as.cases.branches[i].tag == 1);
-        inside = block_stays_inside(facts, choice->as.cases.branches[i].block);
+        inside = block_stays_inside(facts, choice->as.cases.branches[i].block, on->var);
         facts->equals.count = equals;
     }
     return inside;
@@ -306,10 +310,11 @@ bool ct_flow_stays_inside(CtFlowFacts *facts, const CtFlowStep *step) {
     case FLOW_UPDATE: return ct_flow_is_inside(facts, step, step->args.count - 2);
     case FLOW_BULK: return step->as.bulk != ARRAY_SLICE;
     case FLOW_CALL: return false;
+    case FLOW_OPEN: return step->as.con.data->count == 1;
     case FLOW_SWITCH: return branches_stay_inside(facts, step);
     case FLOW_LOOP: {
         ct_flow_assume_iteration(facts, step);
-        bool inside = block_stays_inside(facts, step->as.loop.block);
+        bool inside = block_stays_inside(facts, step->as.loop.block, NULL);
         facts->equals.count = equals;
         return inside;
     }

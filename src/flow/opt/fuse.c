@@ -146,15 +146,17 @@ static void free_checks(Fuse *f, CtFlowStep *step) {
 }
 
 /* Whether a step, of which all the steps of a block stand in front, may be moved to steps[count], and then to behind
- * `before`: what it looks at is certainly there, also without the checks that it is moved over. */
-static bool stays_inside(Fuse *f, const Steps *steps, uint32_t count, const Steps *before, const CtFlowStep *step) {
+ * `before`: what it looks at is certainly there, also without the checks that it is moved over; and it has as many
+ * iterations as `like`, where that is not NULL. */
+static bool stays_inside(Fuse *f, const Steps *steps, uint32_t count, const Steps *before, const CtFlowStep *like,
+                         const CtFlowStep *step) {
     uint32_t told = f->facts.equals.count, own = told - f->equals;
     CtFlowEqual *all = CT_NEW_ARRAY(f->arena, CtFlowEqual, own + 1);
     if (own > 0) memcpy(all, f->facts.equals.items + f->equals, own * sizeof *all);
     f->facts.equals.count = f->equals;
     for (uint32_t i = 0; i < count; i++) ct_flow_learn(&f->facts, steps->items[i]);
     for (uint32_t i = 0; i < before->count; i++) ct_flow_learn(&f->facts, before->items[i]);
-    bool inside = ct_flow_stays_inside(&f->facts, step);
+    bool inside = (like == NULL || have_same_length(f, like, step)) && ct_flow_stays_inside(&f->facts, step);
     f->facts.equals.count = f->equals;
     for (uint32_t i = 0; i < own; i++) ct_push(f->arena, &f->facts.equals, all[i]);
     return inside;
@@ -180,7 +182,7 @@ static bool part(Fuse *f, const Steps *steps, uint32_t first, bool second_fails,
             may = passes || !second_fails;
         } else {
             may = (passes || !fails) && !ct_flow_takes_marked(&f->objects, step) &&
-                  (!between->fails || stays_inside(f, steps, first, &between->before, step));
+                  (!fails || stays_inside(f, steps, first, &between->before, NULL, step));
             ct_push(f->arena, &between->before, step);
         }
     }
@@ -200,7 +202,7 @@ static bool may_meet(Fuse *f, const Steps *steps, uint32_t first, const CtFlowSt
         ct_flow_mark_results(&f->marks, between->behind.items[i], false);
         ct_flow_mark_objects(&f->objects, between->behind.items[i], false);
     }
-    return may && (!between->fails || stays_inside(f, steps, first, &between->before, second));
+    return may && (!between->fails || stays_inside(f, steps, first, &between->before, loop, second));
 }
 
 static bool has_loop(const CtFlowBlock *block) {
@@ -504,7 +506,10 @@ static bool fuse_reduction(Fuse *f, Steps *steps, const CtFlowStep *step, CtFlow
 static void visit_inside(Fuse *f, CtFlowStep *step) {
     f->depth++;
     f->loops += step->kind == FLOW_LOOP;
+    uint32_t equals = f->facts.equals.count;
+    if (step->kind == FLOW_LOOP) ct_flow_assume_iteration(&f->facts, step);
     for (uint32_t i = 0; i < ct_flow_inner_count(step); i++) visit(f, ct_flow_inner(step, i));
+    f->facts.equals.count = equals;
     f->loops -= step->kind == FLOW_LOOP;
     f->depth--;
 }
