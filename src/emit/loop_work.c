@@ -5,8 +5,7 @@
 
 enum {
     WORK_UNKNOWN = 8, /* iterations of a loop, if nothing is known */
-    WORK_ARRAY = 16,
-    WORK_SIDE = 32, /* of a matrix */
+    WORK_SIDE = 32,   /* of a matrix */
     WORK_RECURSION = 1000,
     WORK_CALL = 100, /* of a function, behind so many calls */
     WORK_DEEPEST = 4,
@@ -94,39 +93,13 @@ static void add_product(Emit *e, const CtFlowStep *step, Work *work) {
 }
 
 static void add_step(Emit *e, const CtFlowStep *step, Work *work) {
-    switch (step->kind) {
-    case FLOW_LOOP: add_loop(e, step, work); return;
-    case FLOW_SWITCH:
-        work->steps += 1;
-        for (uint32_t i = 0; i < step->as.cases.count; i++) add_block(e, step->as.cases.branches[i].block, work);
-        return;
-    case FLOW_PRIM: work->steps += ct_prim_info(step->as.prim)->work; return;
-    case FLOW_PRODUCT: add_product(e, step, work); return;
-    case FLOW_CALL: add_call(e, step->as.function, work); return;
-    case FLOW_BULK:
-    case FLOW_STRING:
-    case FLOW_SNOC:
-    case FLOW_LITERALS:
-    case FLOW_ITEMS: work->steps += WORK_ARRAY; return;
-    case FLOW_CONSTANT:
-    case FLOW_MAKE:
-    case FLOW_OPEN:
-    case FLOW_FAIL:
-    case FLOW_CHECK:
-    case FLOW_CHECK_SIZE:
-    case FLOW_CHECK_ZIP:
-    case FLOW_CHECK_SHAPE:
-    case FLOW_CHECK_SLICE:
-    case FLOW_DIM:
-    case FLOW_READ:
-    case FLOW_UPDATE:
-    case FLOW_VJP:
-    case FLOW_PULL:
-    case FLOW_JVP:
-    case FLOW_STOP:
-    case FLOW_RETAIN:
-    case FLOW_RELEASE: work->steps += 1; return;
-    }
+    work->steps += ct_flow_step_info(step->kind)->work;
+    if (step->kind == FLOW_LOOP) add_loop(e, step, work);
+    if (step->kind == FLOW_PRIM) work->steps += ct_prim_info(step->as.prim)->work;
+    if (step->kind == FLOW_PRODUCT) add_product(e, step, work);
+    if (step->kind == FLOW_CALL) add_call(e, step->as.function, work);
+    for (uint32_t i = 0; step->kind == FLOW_SWITCH && i < step->as.cases.count; i++)
+        add_block(e, step->as.cases.branches[i].block, work);
 }
 
 static void add_block(Emit *e, const CtFlowBlock *block, Work *work) {

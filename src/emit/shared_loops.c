@@ -31,71 +31,9 @@ static bool is_lent(const Scan *s, const CtFlowVar *var) {
 /* How what is lent may be used. */
 static bool may_use(const CtFlowStep *step, uint32_t index) {
     const CtFlowType *type = step->args.items[index].type;
-    switch (step->kind) {
-    case FLOW_SWITCH:
-    case FLOW_OPEN:
-    case FLOW_DIM:
-    case FLOW_CHECK:
-    case FLOW_CHECK_ZIP:
-    case FLOW_RETAIN:
-    case FLOW_RELEASE: return true;
-    case FLOW_READ: return index == 0 && type->kind == FLOW_ARRAY && step->args.count == type->rank + 1;
-    case FLOW_PRIM:
-    case FLOW_CALL:
-    case FLOW_CONSTANT:
-    case FLOW_STRING:
-    case FLOW_MAKE:
-    case FLOW_LOOP:
-    case FLOW_FAIL:
-    case FLOW_CHECK_SIZE:
-    case FLOW_CHECK_SHAPE:
-    case FLOW_CHECK_SLICE:
-    case FLOW_UPDATE:
-    case FLOW_SNOC:
-    case FLOW_ITEMS:
-    case FLOW_LITERALS:
-    case FLOW_BULK:
-    case FLOW_PRODUCT:
-    case FLOW_VJP:
-    case FLOW_PULL:
-    case FLOW_JVP:
-    case FLOW_STOP: return false;
-    }
-    return false;
-}
-
-static bool takes_memory(const CtFlowStep *step) {
-    switch (step->kind) {
-    case FLOW_CALL:
-    case FLOW_CONSTANT:
-    case FLOW_STRING:
-    case FLOW_MAKE:
-    case FLOW_SNOC:
-    case FLOW_ITEMS:
-    case FLOW_LITERALS:
-    case FLOW_PRODUCT: return true;
-    case FLOW_PRIM:
-    case FLOW_READ:
-    case FLOW_BULK: return ct_flow_is_object(step->results.items[0]->type);
-    case FLOW_LOOP: return step->results.count > step->as.loop.carried;
-    case FLOW_OPEN:
-    case FLOW_SWITCH:
-    case FLOW_FAIL:
-    case FLOW_CHECK:
-    case FLOW_CHECK_SIZE:
-    case FLOW_CHECK_ZIP:
-    case FLOW_CHECK_SHAPE:
-    case FLOW_CHECK_SLICE:
-    case FLOW_DIM:
-    case FLOW_UPDATE:
-    case FLOW_VJP:
-    case FLOW_PULL:
-    case FLOW_JVP:
-    case FLOW_STOP:
-    case FLOW_RETAIN:
-    case FLOW_RELEASE: return false;
-    }
-    return true;
+    CtFlowLooks looks = ct_flow_step_info(step->kind)->looks;
+    if (looks == LOOKS_ELEMENT) return index == 0 && type->kind == FLOW_ARRAY && step->args.count == type->rank + 1;
+    return looks == LOOKS_HEAD;
 }
 
 /* What is found in an object that is lent. */
@@ -129,7 +67,7 @@ static bool fits_block(Scan *s, const CtFlowBlock *block) {
         for (uint32_t j = 0; j < step->args.count; j++)
             if (!fits_arg(s, step, j)) return false;
         find_lent(s, step);
-        s->fails |= ct_flow_step_fails(step) || takes_memory(step);
+        s->fails |= ct_flow_step_fails(step) || ct_flow_allocates(step);
         s->has_loop |= step->kind == FLOW_LOOP || step->kind == FLOW_CALL;
         for (uint32_t j = 0; j < ct_flow_inner_count(step); j++)
             if (!fits_block(s, ct_flow_inner(step, j))) return false;

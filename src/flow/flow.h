@@ -67,10 +67,39 @@ typedef CT_VEC(CtFlowArg) CtFlowArgs;
 typedef CT_VEC(CtFlowVar *) CtFlowVars;
 
 typedef enum CtFlowStepKind {
-#define FLOW_STEP(kind, name, what) FLOW_##kind,
+#define FLOW_STEP(kind, name, fails, takes, makes, looks, again, moves, repeats, work, what) FLOW_##kind,
 #include "flow/flow.def"
 #undef FLOW_STEP
 } CtFlowStepKind;
+
+/* The columns of flow.def, which says what each means. */
+typedef enum CtFlowFails { FAILS_NEVER, FAILS_CHECK, FAILS_ENDS, FAILS_OWN } CtFlowFails;
+typedef enum CtFlowTakes { TAKES_NONE, TAKES_ALL, TAKES_REST, TAKES_ENDS, TAKES_NODE, TAKES_OWN } CtFlowTakes;
+typedef enum CtFlowMakes { MAKES_NOTHING, MAKES_MEMORY, MAKES_OBJECT, MAKES_ARRAYS } CtFlowMakes;
+typedef enum CtFlowLooks { LOOKS_NOTHING, LOOKS_HEAD, LOOKS_ELEMENT, LOOKS_ALL, LOOKS_CHANGES } CtFlowLooks;
+typedef enum CtFlowAgain { AGAIN_KEPT, AGAIN_NUMBERS, AGAIN_DROPPED } CtFlowAgain;
+typedef enum CtFlowMoves { MOVES_STAYS, MOVES_ASKED, MOVES_FREE, MOVES_OWN } CtFlowMoves;
+typedef enum CtFlowRepeats {
+    REPEATS_NEVER,
+    REPEATS_LOOP,
+    REPEATS_BLOCKS,
+    REPEATS_CHEAP,
+    REPEATS_CONSTANT,
+} CtFlowRepeats;
+
+typedef struct CtFlowStepInfo {
+    const char *name;
+    CtFlowFails fails;
+    CtFlowTakes takes;
+    CtFlowMakes makes;
+    CtFlowLooks looks;
+    CtFlowAgain again;
+    CtFlowMoves moves;
+    CtFlowRepeats repeats;
+    uint32_t work;
+} CtFlowStepInfo;
+
+const CtFlowStepInfo *ct_flow_step_info(CtFlowStepKind kind);
 
 /* A function whose derivative is taken. */
 typedef struct CtFlowDerived {
@@ -278,6 +307,8 @@ bool ct_flow_is_user(const CtFlow *flow, CtSourceRange range);
 bool ct_flow_step_fails(const CtFlowStep *step);
 /* Whether a step gives nothing, and fails or not. */
 bool ct_flow_is_check(const CtFlowStep *step);
+/* Whether a step itself, not its blocks, takes memory. */
+bool ct_flow_allocates(const CtFlowStep *step);
 /* Whether a block that yields is primitives and reads of numbers, none of which fails. */
 bool ct_flow_is_straight(const CtFlowBlock *block);
 /* Whether it is a slice from the first element on, which takes its array: what is behind is cut off in place. */

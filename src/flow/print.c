@@ -1,12 +1,6 @@
 /* Flow as text. */
 #include "flow/internal.h"
 
-static const char *const names[] = {
-#define FLOW_STEP(kind, name, what) name,
-#include "flow/flow.def"
-#undef FLOW_STEP
-};
-
 static void print_type(CtText *out, const CtFlowType *type) {
     static const char *const scalars[] = {"f64", "f32", "i64"};
     if (type->kind == FLOW_NODE) {
@@ -85,16 +79,16 @@ static void print_of(CtText *out, const CtFlowStep *step) {
     case FLOW_FAIL: ct_text_printf(out, "fail %s", ct_error_name(step->as.fail.code)); return;
     case FLOW_CHECK:
     case FLOW_DIM:
-    case FLOW_CHECK_SHAPE: ct_text_printf(out, "%s %u of", names[step->kind], step->as.index); return;
+    case FLOW_CHECK_SHAPE: ct_text_printf(out, "%s %u of", ct_flow_step_info(step->kind)->name, step->as.index); return;
     case FLOW_BULK: ct_text_puts(out, ct_core_array_info(step->as.bulk)->name); return;
     case FLOW_PRODUCT:
-        ct_text_puts(out, step->as.product.cotangent > 0 ? "product, scaled:" : names[step->kind]);
+        ct_text_puts(out, step->as.product.cotangent > 0 ? "product, scaled:" : ct_flow_step_info(step->kind)->name);
         return;
     case FLOW_VJP:
     case FLOW_JVP:
     case FLOW_PULL: {
         const CtFlowFunction *f = step->as.derived->function;
-        ct_text_printf(out, "%s %s.%u", names[step->kind], f->name, f->id);
+        ct_text_printf(out, "%s %s.%u", ct_flow_step_info(step->kind)->name, f->name, f->id);
         return;
     }
     case FLOW_STRING: ct_text_printf(out, "string of %u", step->as.string.count); return;
@@ -109,7 +103,7 @@ static void print_of(CtText *out, const CtFlowStep *step) {
     case FLOW_LITERALS:
     case FLOW_STOP:
     case FLOW_RETAIN:
-    case FLOW_RELEASE: ct_text_puts(out, names[step->kind]); return;
+    case FLOW_RELEASE: ct_text_puts(out, ct_flow_step_info(step->kind)->name); return;
     }
 }
 

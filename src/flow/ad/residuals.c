@@ -33,7 +33,10 @@ CtFlowArg ct_flow_reverse_need(Reverse *r, CtFlowArg value) {
 
 /* ---- what may be repeated ---- */
 
+/* Whether what it would read again is as it was. */
 static bool keeps_arrays(const Reverse *r, const CtFlowStep *step) {
+    const CtFlowStepInfo *info = ct_flow_step_info(step->kind);
+    if (info->looks == LOOKS_NOTHING || info->fails == FAILS_CHECK) return true; /* checks are not repeated */
     for (uint32_t i = 0; i < step->args.count; i++)
         if (step->args.items[i].var != NULL && ct_map_has(&r->consumed, step->args.items[i].var->id)) return false;
     return true;
@@ -49,40 +52,13 @@ static bool may_repeat_block(const Reverse *r, const CtFlowBlock *block, uint32_
 
 /* In a loop. */
 static bool may_repeat(const Reverse *r, const CtFlowStep *step, uint32_t nested) {
-    switch (step->kind) {
-    case FLOW_PRIM:
-    case FLOW_CONSTANT:
-    case FLOW_STRING:
-    case FLOW_LITERALS:
-    case FLOW_MAKE:
-    case FLOW_OPEN:
-    case FLOW_CHECK:
-    case FLOW_CHECK_SIZE:
-    case FLOW_CHECK_ZIP:
-    case FLOW_CHECK_SHAPE:
-    case FLOW_CHECK_SLICE:
-    case FLOW_FAIL:
-    case FLOW_STOP:
-    case FLOW_ITEMS: return true;
-    case FLOW_READ:
-    case FLOW_DIM:
-    case FLOW_BULK: return keeps_arrays(r, step);
-    case FLOW_SWITCH:
-        for (uint32_t i = 0; i < step->as.cases.count; i++)
-            if (!may_repeat_block(r, step->as.cases.branches[i].block, nested)) return false;
-        return true;
-    case FLOW_LOOP: return nested < MOST_NESTED && may_repeat_block(r, step->as.loop.block, nested + 1);
-    case FLOW_CALL:
-    case FLOW_UPDATE:
-    case FLOW_SNOC:
-    case FLOW_PRODUCT:
-    case FLOW_VJP:
-    case FLOW_PULL:
-    case FLOW_JVP:
-    case FLOW_RETAIN:
-    case FLOW_RELEASE: return false;
-    }
-    return false;
+    CtFlowRepeats repeats = ct_flow_step_info(step->kind)->repeats;
+    if (repeats != REPEATS_BLOCKS) return repeats != REPEATS_NEVER && keeps_arrays(r, step);
+    bool loops = step->kind == FLOW_LOOP;
+    if (loops && nested >= MOST_NESTED) return false;
+    for (uint32_t i = 0; i < ct_flow_inner_count(step); i++)
+        if (!may_repeat_block(r, ct_flow_inner(step, i), nested + loops)) return false;
+    return true;
 }
 
 static bool is_in_loop(const Scope *scope) {
@@ -129,20 +105,11 @@ static bool is_own_length(const Reverse *r, const Scope *scope, const CtFlowStep
 
 static bool repeats(const Reverse *r, const Scope *scope, const CtFlowStep *step) {
     if (step == NULL || is_own_length(r, scope, step)) return false;
-    if (scope->kind == SCOPE_PATH)
-        return step->kind == FLOW_CONSTANT || step->kind == FLOW_LITERALS || step->kind == FLOW_STRING;
+    CtFlowRepeats how = ct_flow_step_info(step->kind)->repeats;
+    if (scope->kind == SCOPE_PATH) return how == REPEATS_CONSTANT;
     if (is_in_loop(scope)) return may_repeat(r, step, 0) && !is_worth_keeping(scope, step);
-    switch (step->kind) {
-    case FLOW_PRIM: return ct_prim_is_light(step->as.prim);
-    case FLOW_READ:
-    case FLOW_DIM: return keeps_arrays(r, step);
-    case FLOW_CONSTANT:
-    case FLOW_LITERALS:
-    case FLOW_STRING:
-    case FLOW_STOP:
-    case FLOW_OPEN: return true;
-    default: return false;
-    }
+    bool light = step->kind != FLOW_PRIM || ct_prim_is_light(step->as.prim);
+    return how == REPEATS_CONSTANT || (how == REPEATS_CHEAP && light && keeps_arrays(r, step));
 }
 
 /* ---- deciding ---- */
@@ -159,9 +126,7 @@ static void need_block(Reverse *r, const CtFlowBlock *block, CtMap *inside) {
     for (uint32_t i = 0; i < block->params.count; i++) ct_map_set(r->arena, inside, block->params.items[i]->id, NULL);
     for (uint32_t i = 0; i < block->steps.count; i++) {
         const CtFlowStep *step = block->steps.items[i];
-        if (step->kind == FLOW_CHECK || step->kind == FLOW_CHECK_SIZE || step->kind == FLOW_CHECK_ZIP ||
-            step->kind == FLOW_CHECK_SHAPE || step->kind == FLOW_CHECK_SLICE)
-            continue;
+        if (ct_flow_is_check(step)) continue;
         need_step(r, step, inside);
         for (uint32_t j = 0; j < step->results.count; j++)
             if (step->results.items[j] != NULL) ct_map_set(r->arena, inside, step->results.items[j]->id, NULL);

@@ -70,8 +70,9 @@ static bool block_takes(const CtFlowMarks *marks, const CtFlowBlock *block) {
 }
 
 bool ct_flow_takes_marked(const CtFlowMarks *marks, const CtFlowStep *step) {
+    bool node = ct_flow_step_info(step->kind)->takes == TAKES_NODE;
     for (uint32_t i = 0; i < step->args.count; i++)
-        if ((ct_flow_takes(step, i) || step->kind == FLOW_OPEN) && is_marked(marks, &step->args.items[i])) return true;
+        if ((node || ct_flow_takes(step, i)) && is_marked(marks, &step->args.items[i])) return true;
     for (uint32_t i = 0; i < ct_flow_inner_count(step); i++)
         if (block_takes(marks, ct_flow_inner(step, i))) return true;
     return false;

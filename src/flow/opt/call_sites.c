@@ -35,53 +35,40 @@ static bool prim_fails(const CtFlowStep *step) {
     return !divides || step->args.items[1].var != NULL || step->args.items[1].lit.integer == 0;
 }
 
-bool ct_flow_step_fails(const CtFlowStep *step) {
-    switch (step->kind) {
-    case FLOW_PRIM: return prim_fails(step);
-    case FLOW_FAIL:
-    case FLOW_CHECK:
-    case FLOW_CHECK_SIZE:
-    case FLOW_CHECK_ZIP:
-    case FLOW_CHECK_SHAPE:
-    case FLOW_CHECK_SLICE: return true;
-    case FLOW_UPDATE: return step->results.items[0]->type->rank > step->args.count - 2;
-    case FLOW_SNOC: return step->results.items[0]->type->rank > 1;
-    case FLOW_LOOP: return makes_odd_rows(step);
-    case FLOW_BULK:
-        switch (step->as.bulk) {
-        case ARRAY_GATHER:
-        case ARRAY_RESHAPE:
-        case ARRAY_MAXIMUM:
-        case ARRAY_MINIMUM:
-        case ARRAY_ARGMAX:
-        case ARRAY_ARGMIN: return true;
-        case ARRAY_APPEND: return step->results.items[0]->type->rank > 1;
-        default: return false;
-        }
-    case FLOW_CALL:
-    case FLOW_CONSTANT:
-    case FLOW_STRING:
-    case FLOW_MAKE:
-    case FLOW_OPEN:
-    case FLOW_SWITCH:
-    case FLOW_DIM:
-    case FLOW_READ:
-    case FLOW_ITEMS:
-    case FLOW_LITERALS:
-    case FLOW_PRODUCT:
-    case FLOW_VJP:
-    case FLOW_PULL:
-    case FLOW_JVP:
-    case FLOW_STOP:
-    case FLOW_RETAIN:
-    case FLOW_RELEASE: return false;
+/* What is left to fail behind the checks that stand in front of it. */
+static bool bulk_fails(const CtFlowStep *step) {
+    switch (step->as.bulk) {
+    case ARRAY_GATHER:
+    case ARRAY_RESHAPE:
+    case ARRAY_MAXIMUM:
+    case ARRAY_MINIMUM:
+    case ARRAY_ARGMAX:
+    case ARRAY_ARGMIN: return true;
+    case ARRAY_APPEND: return step->results.items[0]->type->rank > 1;
+    default: return false;
     }
-    return false;
 }
 
-bool ct_flow_is_check(const CtFlowStep *step) {
-    return step->kind == FLOW_CHECK || step->kind == FLOW_CHECK_SIZE || step->kind == FLOW_CHECK_ZIP ||
-           step->kind == FLOW_CHECK_SHAPE || step->kind == FLOW_CHECK_SLICE;
+bool ct_flow_step_fails(const CtFlowStep *step) {
+    CtFlowFails fails = ct_flow_step_info(step->kind)->fails;
+    if (fails != FAILS_OWN) return fails != FAILS_NEVER;
+    if (step->kind == FLOW_PRIM) return prim_fails(step);
+    if (step->kind == FLOW_UPDATE) return step->results.items[0]->type->rank > step->args.count - 2;
+    if (step->kind == FLOW_SNOC) return step->results.items[0]->type->rank > 1;
+    if (step->kind == FLOW_LOOP) return makes_odd_rows(step);
+    return step->kind != FLOW_BULK || bulk_fails(step);
+}
+
+bool ct_flow_is_check(const CtFlowStep *step) { return ct_flow_step_info(step->kind)->fails == FAILS_CHECK; }
+
+bool ct_flow_allocates(const CtFlowStep *step) {
+    switch (ct_flow_step_info(step->kind)->makes) {
+    case MAKES_NOTHING: return false;
+    case MAKES_MEMORY: return true;
+    case MAKES_OBJECT: return ct_flow_is_object(step->results.items[0]->type);
+    case MAKES_ARRAYS: return step->results.count > step->as.loop.carried;
+    }
+    return true;
 }
 
 bool ct_flow_is_straight(const CtFlowBlock *block) {

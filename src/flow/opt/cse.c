@@ -36,35 +36,10 @@ static bool makes_no_objects(const CtFlowStep *step) {
 
 /* A step whose results depend on its arguments alone, and are worth keeping. */
 static bool is_kept(const CtFlowStep *step) {
-    switch (step->kind) {
-    case FLOW_PRIM:
-    case FLOW_CALL:
-    case FLOW_CONSTANT:
-    case FLOW_MAKE:
-    case FLOW_OPEN:
-    case FLOW_CHECK:
-    case FLOW_CHECK_SIZE:
-    case FLOW_CHECK_ZIP:
-    case FLOW_CHECK_SHAPE:
-    case FLOW_CHECK_SLICE:
-    case FLOW_DIM:
-    case FLOW_READ:
-    case FLOW_UPDATE:
-    case FLOW_ITEMS:
-    case FLOW_LITERALS:
-    case FLOW_PRODUCT:
-    case FLOW_STOP: return true;
-    case FLOW_BULK: return !makes_copies(step);
-    case FLOW_SWITCH:
-    case FLOW_LOOP: return makes_no_objects(step);
-    case FLOW_STRING:
-    case FLOW_FAIL:
-    case FLOW_SNOC:
-    case FLOW_VJP:
-    case FLOW_PULL:
-    case FLOW_JVP:
-    case FLOW_RETAIN:
-    case FLOW_RELEASE: return false;
+    switch (ct_flow_step_info(step->kind)->again) {
+    case AGAIN_DROPPED: return step->kind != FLOW_BULK || !makes_copies(step);
+    case AGAIN_NUMBERS: return makes_no_objects(step);
+    case AGAIN_KEPT: return false;
     }
     return false;
 }

@@ -51,15 +51,11 @@ static bool is_outside(const Hoist *h, const CtFlowStep *step) {
 
 /* Whether a step may be done for nothing. A constant is evaluated once in a run, whatever asks for it. */
 static bool is_free(const Hoist *h, const CtFlowStep *step) {
-    switch ((int)step->kind) {
-    case FLOW_PRIM: return !ct_flow_step_fails(step) && ct_prim_info(step->as.prim)->result != 'S';
-    case FLOW_DIM:
-    case FLOW_LITERALS:
-    case FLOW_STOP: return true;
-    case FLOW_CONSTANT: return ct_flow_is_total(&h->effects, step);
-    case FLOW_READ: return ct_flow_is_inside(&h->facts, step, step->args.count - 1);
-    default: return false;
-    }
+    CtFlowMoves moves = ct_flow_step_info(step->kind)->moves;
+    if (moves != MOVES_OWN) return moves == MOVES_FREE;
+    if (step->kind == FLOW_PRIM) return !ct_flow_step_fails(step) && ct_prim_info(step->as.prim)->result != 'S';
+    if (step->kind == FLOW_CONSTANT) return ct_flow_is_total(&h->effects, step);
+    return step->kind == FLOW_READ && ct_flow_is_inside(&h->facts, step, step->args.count - 1);
 }
 
 /* Whether it is a slice as long as the loop has iterations, whose check goes in front: it costs no more than the loop.
@@ -83,36 +79,7 @@ static bool is_changed(Hoist *h, const CtFlowStep *step, const CtFlowBlock *bloc
 /* Whether a step may go in front with a question. What the question does not give must have a value for its other
  * answer: 0, or an array without elements. */
 static bool may_ask(const CtFlowStep *step, bool certain) {
-    switch (step->kind) {
-    case FLOW_PRIM:
-    case FLOW_CALL:
-    case FLOW_CONSTANT:
-    case FLOW_SWITCH:
-    case FLOW_LOOP:
-    case FLOW_CHECK:
-    case FLOW_CHECK_SIZE:
-    case FLOW_CHECK_ZIP:
-    case FLOW_CHECK_SHAPE:
-    case FLOW_CHECK_SLICE:
-    case FLOW_DIM:
-    case FLOW_READ:
-    case FLOW_ITEMS:
-    case FLOW_LITERALS:
-    case FLOW_BULK:
-    case FLOW_PRODUCT: break;
-    case FLOW_STRING:
-    case FLOW_MAKE:
-    case FLOW_OPEN:
-    case FLOW_FAIL:
-    case FLOW_UPDATE:
-    case FLOW_SNOC:
-    case FLOW_VJP:
-    case FLOW_PULL:
-    case FLOW_JVP:
-    case FLOW_STOP:
-    case FLOW_RETAIN:
-    case FLOW_RELEASE: return false;
-    }
+    if (ct_flow_step_info(step->kind)->moves == MOVES_STAYS) return false;
     for (uint32_t i = 0; i < step->results.count && !certain; i++)
         if (step->results.items[i] != NULL && step->results.items[i]->type->kind == FLOW_NODE) return false;
     return true;

@@ -54,35 +54,13 @@ bool ct_flow_is_front(const CtFlowStep *step) {
 }
 
 bool ct_flow_takes(const CtFlowStep *step, uint32_t index) {
-    switch (step->kind) {
-    case FLOW_CALL:
-    case FLOW_MAKE:
-    case FLOW_SNOC:
-    case FLOW_ITEMS: return true;
-    case FLOW_UPDATE: return index == 0 || index + 1 == step->args.count;
-    case FLOW_LOOP: return index > 0;
-    case FLOW_BULK: return index == 2 && ct_flow_is_front(step);
-    case FLOW_PRIM:
-    case FLOW_CONSTANT:
-    case FLOW_STRING:
-    case FLOW_OPEN: /* by itself */
-    case FLOW_SWITCH:
-    case FLOW_FAIL:
-    case FLOW_CHECK:
-    case FLOW_CHECK_SIZE:
-    case FLOW_CHECK_ZIP:
-    case FLOW_CHECK_SHAPE:
-    case FLOW_CHECK_SLICE:
-    case FLOW_DIM:
-    case FLOW_READ:
-    case FLOW_LITERALS:
-    case FLOW_PRODUCT:
-    case FLOW_VJP:
-    case FLOW_PULL:
-    case FLOW_JVP:
-    case FLOW_STOP:
-    case FLOW_RETAIN:
-    case FLOW_RELEASE: return false;
+    switch (ct_flow_step_info(step->kind)->takes) {
+    case TAKES_NONE: return false;
+    case TAKES_ALL: return true;
+    case TAKES_REST: return index > 0;
+    case TAKES_ENDS: return index == 0 || index + 1 == step->args.count;
+    case TAKES_NODE: return false; /* by itself: count_open */
+    case TAKES_OWN: return index == 2 && ct_flow_is_front(step);
     }
     return false;
 }

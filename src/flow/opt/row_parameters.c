@@ -79,8 +79,7 @@ static void fix(Rows *r, const CtFlowFunction *function) {
 
 static void fix_named(void *data, CtFlowStep *step) {
     if (step->kind == FLOW_CONSTANT) fix(data, step->as.constant->function);
-    if (step->kind == FLOW_VJP || step->kind == FLOW_PULL || step->kind == FLOW_JVP)
-        fix(data, step->as.derived->function);
+    if (ct_flow_is_derivative(step)) fix(data, step->as.derived->function);
 }
 
 /* Derivatives call a function's rule, and know what it takes. */
