@@ -2,6 +2,8 @@
  * moves elements, and takes the primal's shape where one is put into it. */
 #include "flow/ad/forward.h"
 
+#include <assert.h>
+
 enum { MOST_RANK = 16 };
 
 /* `otherwise` of an array that may be lazily zero, and then a zero of the same type as that. */
@@ -181,14 +183,13 @@ static CtFlowArg matrix_product(Forward *w, const CtFlowStep *step) {
 }
 
 static CtFlowArg tangent_of(Forward *w, const CtFlowStep *step) {
-    switch (step->kind) {
-    case FLOW_READ: return unless_empty(w, step, step->args.items[0], read);
-    case FLOW_UPDATE: return update(w, step);
-    case FLOW_SNOC: return snoc(w, step);
-    case FLOW_ITEMS: return items(w, step);
-    case FLOW_PRODUCT: return matrix_product(w, step);
-    default: return bulk(w, step);
-    }
+    if (step->kind == FLOW_READ) return unless_empty(w, step, step->args.items[0], read);
+    if (step->kind == FLOW_UPDATE) return update(w, step);
+    if (step->kind == FLOW_SNOC) return snoc(w, step);
+    if (step->kind == FLOW_ITEMS) return items(w, step);
+    if (step->kind == FLOW_PRODUCT) return matrix_product(w, step);
+    assert(step->kind == FLOW_BULK);
+    return bulk(w, step);
 }
 
 /* What looks at lengths of an array does so before the step that takes it, but update, which asks the array that it

@@ -61,25 +61,21 @@ static void activate_loop(Activity *a, const CtFlowStep *step) {
         if (a->active[block->params.items[1 + i]->id]) activate(a, step->results.items[step->as.loop.carried + i]);
 }
 
+static void activate_branch(Activity *a, const CtFlowStep *step, const CtFlowBlock *block) {
+    activate_block(a, block);
+    for (uint32_t i = 0; block->exit == EXIT_YIELD && i < block->values.count; i++)
+        if (is_on(a, &block->values.items[i])) activate(a, step->results.items[i]);
+}
+
 static void activate_step(Activity *a, const CtFlowStep *step) {
-    switch (step->kind) {
-    case FLOW_LOOP: activate_loop(a, step); return;
-    case FLOW_SWITCH:
-        for (uint32_t i = 0; i < step->as.cases.count; i++) {
-            const CtFlowBlock *block = step->as.cases.branches[i].block;
-            activate_block(a, block);
-            for (uint32_t j = 0; block->exit == EXIT_YIELD && j < block->values.count; j++)
-                if (is_on(a, &block->values.items[j])) activate(a, step->results.items[j]);
-        }
-        return;
-    case FLOW_PRIM:
-        if (ct_prim_info(step->as.prim)->is_zero) return;
-        break;
-    case FLOW_STOP: return;
-    default: break;
+    bool constant = step->kind == FLOW_STOP || (step->kind == FLOW_PRIM && ct_prim_info(step->as.prim)->is_zero);
+    if (step->kind == FLOW_LOOP) {
+        activate_loop(a, step);
+    } else if (step->kind == FLOW_SWITCH) {
+        for (uint32_t i = 0; i < step->as.cases.count; i++) activate_branch(a, step, step->as.cases.branches[i].block);
+    } else if (!constant && any_on(a, &step->args)) {
+        for (uint32_t i = 0; i < step->results.count; i++) activate(a, step->results.items[i]);
     }
-    if (!any_on(a, &step->args)) return;
-    for (uint32_t i = 0; i < step->results.count; i++) activate(a, step->results.items[i]);
 }
 
 static void activate_block(Activity *a, const CtFlowBlock *block) {
@@ -272,7 +268,7 @@ static bool consume_block(Consume *c, const CtFlowBlock *block) {
     bool changed = false;
     for (uint32_t i = 0; i < block->steps.count; i++) {
         const CtFlowStep *step = block->steps.items[i];
-        if (step->kind == FLOW_UPDATE || step->kind == FLOW_SNOC) changed |= consume(c, step->args.items[0]);
+        if (ct_flow_step_info(step->kind)->looks == LOOKS_CHANGES) changed |= consume(c, step->args.items[0]);
         if (step->kind == FLOW_CALL) changed |= consume_args(c, step->as.function, &step->args);
         if (step->kind == FLOW_LOOP) {
             const CtFlowBlock *inner = step->as.loop.block;
@@ -419,6 +415,19 @@ static bool keeps_length(Reverse *r, const CtFlowStep *loop, CtFlowVar *param, u
     return keeps;
 }
 
+/* The same, of an array that a loop carries or makes. */
+static bool length_from_loop(Reverse *r, const CtFlowStep *loop, const CtFlowVar *array, uint32_t dimension,
+                             CtFlowVar **like, CtFlowArg *length) {
+    const CtFlowBlock *block = loop->as.loop.block;
+    *length = loop->args.items[0];
+    for (uint32_t i = 0; i < loop->results.count; i++) {
+        if (loop->results.items[i] != array) continue;
+        if (i < loop->as.loop.carried) return keeps_length(r, loop, block->params.items[1 + i], dimension, like);
+        return dimension == 0 || length_of_rows(r, loop, block->values.items[i].var, dimension - 1, length);
+    }
+    return false;
+}
+
 /* The array whose length of another dimension this is, or the length itself; false where nothing is known. */
 static bool length_from(Reverse *r, CtFlowVar *array, uint32_t dimension, CtFlowVar **like, uint32_t *other,
                         CtFlowArg *length) {
@@ -434,35 +443,29 @@ static bool length_from(Reverse *r, CtFlowVar *array, uint32_t dimension, CtFlow
         return loop != NULL && keeps_length(r, loop, array, dimension, like);
     }
     const CtFlowArg *args = def->args.items;
-    switch (def->kind) {
-    case FLOW_LOOP:
-        *length = args[0];
-        for (uint32_t i = 0; i < def->as.loop.carried; i++)
-            if (def->results.items[i] == array)
-                return keeps_length(r, def, def->as.loop.block->params.items[1 + i], dimension, like);
-        for (uint32_t i = def->as.loop.carried; i < def->results.count; i++) {
-            if (def->results.items[i] != array) continue;
-            if (dimension == 0) return true;
-            return length_of_rows(r, def, def->as.loop.block->values.items[i].var, dimension - 1, length);
-        }
-        return false;
-    case FLOW_UPDATE: *like = args[0].var; return true;
-    case FLOW_READ:
+    if (def->kind == FLOW_LOOP) return length_from_loop(r, def, array, dimension, like, length);
+    if (def->kind == FLOW_UPDATE) {
+        *like = args[0].var;
+        return true;
+    }
+    if (def->kind == FLOW_READ) {
         *like = args[0].var;
         *other = dimension + def->args.count - 1;
         return def->results.items[0]->type->rank + def->args.count - 1 == args[0].type->rank;
-    case FLOW_ITEMS:
-    case FLOW_LITERALS:
+    }
+    if (def->kind == FLOW_ITEMS || def->kind == FLOW_LITERALS) {
         *length = ct_flow_int((Lower *)&r->f, def->args.count); // NOLINT
         return dimension == 0;
-    case FLOW_PRODUCT: *length = args[dimension]; return true;
-    case FLOW_BULK:
-        if (def->as.bulk == ARRAY_REVERSE) *like = args[0].var;
-        if (dimension > 0 || (def->as.bulk != ARRAY_REPLICATE && def->as.bulk != ARRAY_SLICE)) return *like != NULL;
-        *length = args[def->as.bulk == ARRAY_SLICE];
-        return true;
-    default: return false;
     }
+    if (def->kind == FLOW_PRODUCT) {
+        *length = args[dimension];
+        return true;
+    }
+    if (def->kind != FLOW_BULK) return false;
+    if (def->as.bulk == ARRAY_REVERSE) *like = args[0].var;
+    if (dimension > 0 || (def->as.bulk != ARRAY_REPLICATE && def->as.bulk != ARRAY_SLICE)) return *like != NULL;
+    *length = args[def->as.bulk == ARRAY_SLICE];
+    return true;
 }
 
 CtFlowArg ct_flow_reverse_length(Reverse *r, CtFlowVar *array, uint32_t dimension) {

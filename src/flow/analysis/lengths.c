@@ -189,26 +189,20 @@ static CtFlowLength length(const CtFlowFacts *facts, const CtFlowArg *array, uin
     if (fact->loop != NULL && fact->index > 0)
         return carried_length(facts, fact->loop, fact->index - 1, array, dimension, depth);
     if (step == NULL) return parameter_length(facts, array, dimension);
-    switch ((int)step->kind) {
-    case FLOW_LOOP:
-        if (fact->index < step->as.loop.carried)
-            return carried_length(facts, step, fact->index, array, dimension, depth);
-        return made_length(facts, fact, array, dimension, some, depth);
-    case FLOW_UPDATE:
-        if (dimension > 0 && step->args.count - 2 < array->type->rank) return own_length(array, dimension);
-        return length(facts, &step->args.items[0], dimension, some, depth);
-    case FLOW_READ: return read_length(facts, step, array, dimension, depth);
-    case FLOW_LITERALS:
-    case FLOW_ITEMS:
-        if (dimension == 0) return (CtFlowLength){.known = {.type = facts->integer, .lit.integer = step->args.count}};
-        return step->args.count > 0 ? length(facts, &step->args.items[0], dimension - 1, some, depth)
-                                    : own_length(array, dimension);
-    case FLOW_PRODUCT:
-        return dimension == 0 || some ? ct_flow_length_of(facts, step->args.items[dimension])
-                                      : own_length(array, dimension);
-    case FLOW_BULK: return bulk_length(facts, step, array, dimension, some, depth);
-    default: return own_length(array, dimension);
-    }
+    const CtFlowArg *args = step->args.items;
+    if (step->kind == FLOW_LOOP && fact->index < step->as.loop.carried)
+        return carried_length(facts, step, fact->index, array, dimension, depth);
+    if (step->kind == FLOW_LOOP) return made_length(facts, fact, array, dimension, some, depth);
+    if (step->kind == FLOW_UPDATE && (dimension == 0 || step->args.count - 2 == array->type->rank))
+        return length(facts, &args[0], dimension, some, depth);
+    if (step->kind == FLOW_READ) return read_length(facts, step, array, dimension, depth);
+    bool items = step->kind == FLOW_LITERALS || step->kind == FLOW_ITEMS;
+    if (items && dimension == 0)
+        return (CtFlowLength){.known = {.type = facts->integer, .lit.integer = step->args.count}};
+    if (items && step->args.count > 0) return length(facts, &args[0], dimension - 1, some, depth);
+    if (step->kind == FLOW_PRODUCT && (dimension == 0 || some)) return ct_flow_length_of(facts, args[dimension]);
+    if (step->kind == FLOW_BULK) return bulk_length(facts, step, array, dimension, some, depth);
+    return own_length(array, dimension);
 }
 
 CtFlowLength ct_flow_length(const CtFlowFacts *facts, const CtFlowArg *array, uint32_t dimension, bool some) {

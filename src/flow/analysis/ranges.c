@@ -237,12 +237,10 @@ bool ct_flow_is_index(const CtFlowFacts *facts, const CtFlowArg *index, CtFlowLe
 
 int ct_flow_compare(const CtFlowFacts *facts, CtPrim prim, const CtFlowArg *a, const CtFlowArg *b) {
     CtFlowLength left = ct_flow_length_of(facts, *a), right = ct_flow_length_of(facts, *b);
-    switch ((int)prim) {
-    case PRIM_INT_LT: return is_at_most(facts, a, right, -1) ? 1 : is_at_most(facts, b, left, 0) ? 0 : -1;
-    case PRIM_INT_LE: return is_at_most(facts, a, right, 0) ? 1 : is_at_most(facts, b, left, -1) ? 0 : -1;
-    case PRIM_INT_EQ: return is_at_most(facts, a, right, -1) || is_at_most(facts, b, left, -1) ? 0 : -1;
-    default: return -1;
-    }
+    if (prim == PRIM_INT_LT) return is_at_most(facts, a, right, -1) ? 1 : is_at_most(facts, b, left, 0) ? 0 : -1;
+    if (prim == PRIM_INT_LE) return is_at_most(facts, a, right, 0) ? 1 : is_at_most(facts, b, left, -1) ? 0 : -1;
+    bool differ = prim == PRIM_INT_EQ && (is_at_most(facts, a, right, -1) || is_at_most(facts, b, left, -1));
+    return differ ? 0 : -1;
 }
 
 static void tell(CtFlowFacts *facts, const CtFlowArg *low, const CtFlowArg *high, int64_t by) {
@@ -305,7 +303,7 @@ static bool branches_stay_inside(CtFlowFacts *facts, const CtFlowStep *choice) {
 
 bool ct_flow_stays_inside(CtFlowFacts *facts, const CtFlowStep *step) {
     uint32_t equals = facts->equals.count;
-    switch ((int)step->kind) {
+    switch (step->kind) {
     case FLOW_READ: return ct_flow_is_inside(facts, step, step->args.count - 1);
     case FLOW_UPDATE: return ct_flow_is_inside(facts, step, step->args.count - 2);
     case FLOW_BULK: return step->as.bulk != ARRAY_SLICE;
@@ -318,6 +316,28 @@ bool ct_flow_stays_inside(CtFlowFacts *facts, const CtFlowStep *step) {
         facts->equals.count = equals;
         return inside;
     }
-    default: return true;
+    case FLOW_PRIM:
+    case FLOW_CONSTANT:
+    case FLOW_STRING:
+    case FLOW_MAKE:
+    case FLOW_OPEN:
+    case FLOW_FAIL:
+    case FLOW_CHECK:
+    case FLOW_CHECK_SIZE:
+    case FLOW_CHECK_ZIP:
+    case FLOW_CHECK_SHAPE:
+    case FLOW_CHECK_SLICE:
+    case FLOW_DIM:
+    case FLOW_SNOC:
+    case FLOW_ITEMS:
+    case FLOW_LITERALS:
+    case FLOW_PRODUCT:
+    case FLOW_VJP:
+    case FLOW_PULL:
+    case FLOW_JVP:
+    case FLOW_STOP:
+    case FLOW_RETAIN:
+    case FLOW_RELEASE: return true;
     }
+    return false;
 }

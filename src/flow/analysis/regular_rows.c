@@ -69,23 +69,18 @@ static bool shape_stays(const Inside *in, const CtFlowArg *array) {
     uint32_t result;
     const CtFlowStep *step = maker_of(in, array->var, &result);
     if (step == NULL) return !is_param(in, array->var);
-    switch ((int)step->kind) {
-    case FLOW_LOOP: {
+    const CtFlowArg *args = step->args.items;
+    if (step->kind == FLOW_LOOP) {
         const Inside within = {step->as.loop.block, in};
         if (result < step->as.loop.carried) return carried_shape_stays(in, step, result);
-        return !step->as.loop.initial && number_stays(in, &step->args.items[0]) &&
+        return !step->as.loop.initial && number_stays(in, &args[0]) &&
                (array->type->rank == 1 || shape_stays(&within, &within.block->values.items[result]));
     }
-    case FLOW_READ:
-        return array->type->element == step->args.items[0].type->element && shape_stays(in, step->args.items);
-    case FLOW_UPDATE: return step->args.count - 2 == array->type->rank && shape_stays(in, step->args.items);
-    case FLOW_ITEMS:
-    case FLOW_LITERALS: return array->type->rank == 1;
-    case FLOW_BULK:
-        return step->as.bulk == ARRAY_REPLICATE && number_stays(in, &step->args.items[0]) &&
-               (array->type->rank == 1 || shape_stays(in, &step->args.items[1]));
-    default: return false;
-    }
+    if (step->kind == FLOW_READ) return array->type->element == args[0].type->element && shape_stays(in, args);
+    if (step->kind == FLOW_UPDATE) return step->args.count - 2 == array->type->rank && shape_stays(in, args);
+    if (step->kind == FLOW_ITEMS || step->kind == FLOW_LITERALS) return array->type->rank == 1;
+    return step->kind == FLOW_BULK && step->as.bulk == ARRAY_REPLICATE && number_stays(in, &args[0]) &&
+           (array->type->rank == 1 || shape_stays(in, &args[1]));
 }
 
 bool ct_flow_is_regular(const CtFlowStep *loop, uint32_t array) {

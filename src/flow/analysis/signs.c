@@ -126,18 +126,15 @@ static bool holds(Signs *s, const CtFlowArg *arg) {
     if (arg->var == NULL) return of_literal(s, arg);
     if (fact->loop != NULL) return fact->index > 0 && of_carried(s, fact->loop, fact->index - 1);
     if (step == NULL) return false;
-    switch ((int)step->kind) {
-    case FLOW_PRIM: return of_prim(s, step);
-    case FLOW_READ: return holds(s, &step->args.items[0]);
-    case FLOW_LITERALS:
-    case FLOW_ITEMS: return all_hold(s, &step->args);
-    case FLOW_UPDATE: return holds(s, &step->args.items[0]) && holds(s, &step->args.items[step->args.count - 1]);
-    case FLOW_SNOC: return both_hold(s, &step->args);
-    case FLOW_BULK: return of_bulk(s, step);
-    case FLOW_LOOP: return of_loop(s, fact);
-    case FLOW_SWITCH: return of_switch(s, fact);
-    default: return false; /* a choice among steps, not over all of them */
-    }
+    if (step->kind == FLOW_PRIM) return of_prim(s, step);
+    if (step->kind == FLOW_READ) return holds(s, &step->args.items[0]);
+    if (step->kind == FLOW_LITERALS || step->kind == FLOW_ITEMS) return all_hold(s, &step->args);
+    if (step->kind == FLOW_UPDATE)
+        return holds(s, &step->args.items[0]) && holds(s, &step->args.items[step->args.count - 1]);
+    if (step->kind == FLOW_SNOC) return both_hold(s, &step->args);
+    if (step->kind == FLOW_BULK) return of_bulk(s, step);
+    if (step->kind == FLOW_LOOP) return of_loop(s, fact);
+    return step->kind == FLOW_SWITCH && of_switch(s, fact);
 }
 
 bool ct_flow_is_no_minus_zero(const CtFlowFacts *facts, const CtFlowArg *arg) {

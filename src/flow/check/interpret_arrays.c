@@ -415,16 +415,14 @@ static CtFlowCell run_product(CtInterpreter *i, const CtFlowStep *step) {
 /* ---- steps ---- */
 
 static CtFlowCell value_of(CtInterpreter *i, const CtFlowStep *step) {
-    switch ((int)step->kind) {
-    case FLOW_DIM: return (CtFlowCell){.integer = length_of(i, &step->args.items[0], step->as.index)};
-    case FLOW_READ: return run_read(i, step);
-    case FLOW_UPDATE: return run_update(i, step);
-    case FLOW_SNOC: return run_snoc(i, step);
-    case FLOW_ITEMS:
-    case FLOW_LITERALS: return run_items(i, step);
-    case FLOW_PRODUCT: return run_product(i, step);
-    default: return run_bulk(i, step);
-    }
+    if (step->kind == FLOW_DIM) return (CtFlowCell){.integer = length_of(i, &step->args.items[0], step->as.index)};
+    if (step->kind == FLOW_READ) return run_read(i, step);
+    if (step->kind == FLOW_UPDATE) return run_update(i, step);
+    if (step->kind == FLOW_SNOC) return run_snoc(i, step);
+    if (step->kind == FLOW_ITEMS || step->kind == FLOW_LITERALS) return run_items(i, step);
+    if (step->kind == FLOW_PRODUCT) return run_product(i, step);
+    if (step->kind == FLOW_BULK) return run_bulk(i, step);
+    ct_interpret_wrong(i, "no step on arrays: %s", ct_flow_step_info(step->kind)->name);
 }
 
 void ct_interpret_array_step(CtInterpreter *i, const CtFlowStep *step) {
