@@ -129,6 +129,7 @@ if build build; then
     run "random programs of tests/generate, from seed $seed, native" tests/generate/fuzz.py --from "$seed" --count 30
     run "random programs of tests/generate, from seed $seed, every method" tests/generate/fuzz.py --from $((seed + 1000)) --count 100 --breadth eval
     run "compiled programs" tests/compile.py --cotan build/cotan
+    run "vector forms" tests/vector_forms.py
     run "emitted C" tests/emitted.py --cotan build/cotan --every 40
     run "costs" tests/costs.py --cotan build/cotan
     run "CHAD" tests/chad.py --cotan build/cotan

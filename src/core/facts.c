@@ -3,9 +3,9 @@
 
 /* The FAILS column of primitives.def. */
 static const bool prim_fails[] = {
-#define NEVER                                                                                   false
-#define FAIL_IF(condition, code)                                                                true
-#define CT_PRIM(id, name, signature, value, d1, d2, fails, cost, work, lo1, hi1, lo2, hi2, doc) fails,
+#define NEVER                                                           false
+#define FAIL_IF(condition, code)                                        true
+#define CT_PRIM(id, name, signature, value, vector, d1, d2, fails, ...) fails,
 #include "prim/primitives.def"
 #undef CT_PRIM
 #undef NEVER

@@ -7,8 +7,6 @@
 
 #include <math.h>
 
-#include "rt/scalar.h"
-
 static bool is_lit(const CtCore *core) { return core->kind == CORE_LIT; }
 
 static bool is_real(const CtCore *core, double value) {
@@ -36,64 +34,20 @@ static CtCore *real_identity(CtCore *prim) {
 
 /* ---- values ---- */
 
-/* Whether the result is defined to the last bit. */
-static bool is_exact(CtPrim prim) {
-    switch ((int)prim) {
-    case PRIM_ADD:
-    case PRIM_SUB:
-    case PRIM_MUL:
-    case PRIM_DIV:
-    case PRIM_NEGATE:
-    case PRIM_SCALE:
-    case PRIM_ABS:
-    case PRIM_SIGNUM:
-    case PRIM_MIN:
-    case PRIM_MAX:
-    case PRIM_SQRT:
-    case PRIM_RECIP:
-    case PRIM_FLOAT_TO_DOUBLE:
-    case PRIM_DOUBLE_TO_FLOAT: return true;
-    default: return false;
-    }
-}
-
 static CtCore *fold_real(CtProgram *p, CtCore *prim, double a, double b) {
-    switch ((int)prim->as.call.of.prim) {
-    case PRIM_EQ: return ct_core_bool(p, prim->range, a == b);
-    case PRIM_LT: return ct_core_bool(p, prim->range, a < b);
-    case PRIM_LE: return ct_core_bool(p, prim->range, a <= b);
-    default: break;
-    }
-    if (!is_exact(prim->as.call.of.prim)) return NULL;
+    const CtPrimInfo *info = ct_prim_info(prim->as.call.of.prim);
+    if (!info->is_exact || info->result == 'I') return NULL;
     double value = ct_prim_value(prim->as.call.of.prim, a, b);
+    if (info->result == 'B') return ct_core_bool(p, prim->range, value != 0);
     return isnan(value) ? NULL : ct_core_real(p, prim->range, prim->type, value);
 }
 
 static CtCore *fold_int(CtProgram *p, CtCore *prim, int64_t a, int64_t b) {
-    CtSourceRange range = prim->range;
-    switch ((int)prim->as.call.of.prim) {
-    case PRIM_INT_ADD: return ct_core_int(p, range, ct_wrap_add(a, b));
-    case PRIM_INT_SUB: return ct_core_int(p, range, ct_wrap_sub(a, b));
-    case PRIM_INT_MUL: return ct_core_int(p, range, ct_wrap_mul(a, b));
-    case PRIM_INT_NEGATE: return ct_core_int(p, range, ct_wrap_sub(0, a));
-    case PRIM_INT_DIV: return b != 0 ? ct_core_int(p, range, ct_int_div(a, b)) : NULL;
-    case PRIM_INT_MOD: return b != 0 ? ct_core_int(p, range, ct_int_mod(a, b)) : NULL;
-    case PRIM_INT_QUOT: return b != 0 ? ct_core_int(p, range, ct_int_quot(a, b)) : NULL;
-    case PRIM_INT_REM: return b != 0 ? ct_core_int(p, range, ct_int_rem(a, b)) : NULL;
-    case PRIM_INT_ABS: return ct_core_int(p, range, ct_int_abs(a));
-    case PRIM_INT_MIN: return ct_core_int(p, range, ct_int_min(a, b));
-    case PRIM_INT_MAX: return ct_core_int(p, range, ct_int_max(a, b));
-    case PRIM_INT_EQ:
-    case PRIM_CHAR_EQ: return ct_core_bool(p, range, a == b);
-    case PRIM_INT_LT:
-    case PRIM_CHAR_LT: return ct_core_bool(p, range, a < b);
-    case PRIM_INT_LE:
-    case PRIM_CHAR_LE: return ct_core_bool(p, range, a <= b);
-    case PRIM_TO_DOUBLE:
-    case PRIM_TO_FLOAT: return ct_core_real(p, range, prim->type, (double)a);
-    case PRIM_ORD: return ct_core_int(p, range, a);
-    default: return NULL;
-    }
+    char result = ct_prim_info(prim->as.call.of.prim)->result;
+    int64_t value;
+    if (result == 'D' || result == 'F') return ct_core_real(p, prim->range, prim->type, (double)a);
+    if (result == 'C' || !ct_prim_int_value(prim->as.call.of.prim, a, b, &value)) return NULL;
+    return result == 'B' ? ct_core_bool(p, prim->range, value != 0) : ct_core_int(p, prim->range, value);
 }
 
 CtCore *ct_core_fold(CtProgram *p, CtCore *prim) {

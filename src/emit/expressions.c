@@ -168,7 +168,7 @@ const char *ct_emit_place(Emit *e, CtSourceRange range, bool tail) {
 /* ---- primitives ---- */
 
 static const char *const values[] = {
-#define CT_PRIM(id, name, signature, value, d1, d2, fails, cost, work, lo1, hi1, lo2, hi2, doc) #value,
+#define CT_PRIM(id, name, signature, value, ...) #value,
 #include "prim/primitives.def"
 #undef CT_PRIM
 };
@@ -181,7 +181,7 @@ static const struct {
     { NULL, 0 }
 #define FAIL_IF(condition, code)                                                                                       \
     { #condition, CT_##code }
-#define CT_PRIM(id, name, signature, value, d1, d2, fails, cost, work, lo1, hi1, lo2, hi2, doc) fails,
+#define CT_PRIM(id, name, signature, value, vector, d1, d2, fails, ...) fails,
 #include "prim/primitives.def"
 #undef CT_PRIM
 #undef NEVER

@@ -15,7 +15,7 @@
     for (int64_t i = 0; i < count; i++)                                                                                \
     BY_LETTERS(sig, (ga).real, (ga).integer, B_WORD(sig, gb, real), B_WORD(sig, gb, integer), STORE(sig, value), fails)
 
-#define CT_PRIM(id, name, sig, value, d1, d2, fails, cost, work, lo1, hi1, lo2, hi2, doc)                              \
+#define CT_PRIM(id, name, sig, value, vector, d1, d2, fails, ...)                                                      \
     static CtErrorCode kernel_##id(CtWord *out, const CtWord *a, bool a_steps, const CtWord *b, bool b_steps,          \
                                    int64_t count) {                                                                    \
         const CtWord a0 = *a, b0 = *b;                                                                                 \
@@ -35,7 +35,7 @@
 #pragma GCC diagnostic pop
 
 Kernel *const ct_eval_kernels[CT_PRIM_COUNT] = {
-#define CT_PRIM(id, name, sig, value, d1, d2, fails, cost, work, lo1, hi1, lo2, hi2, doc) kernel_##id,
+#define CT_PRIM(id, ...) kernel_##id,
 #include "prim/primitives.def"
 #undef CT_PRIM
 };

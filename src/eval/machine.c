@@ -47,7 +47,7 @@ static bool run(Machine *m, CtCode *callee) {
 #define OP(name, operands) [OP_##name] = &&op_##name,
 #include "eval/ops.def"
 #undef OP
-#define CT_PRIM(id, name, signature, value, d1, d2, fails, cost, work, lo1, hi1, lo2, hi2, doc)                        \
+#define CT_PRIM(id, ...)                                                                                               \
     [OP_PRIM_FIRST + PRIM_##id * PRIM_FORMS +                                                                          \
         PRIM_SLOTS] = &&prim_##id##_slots,                                                                             \
         [OP_PRIM_FIRST + PRIM_##id * PRIM_FORMS + PRIM_SLOT_CONST] = &&prim_##id##_slot_const,                         \

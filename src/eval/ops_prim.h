@@ -23,7 +23,7 @@
     }
 
 #define FORM(id, form) prim_##id##_##form:
-#define CT_PRIM(id, name, sig, value, d1, d2, fails, cost, work, lo1, hi1, lo2, hi2, doc)                              \
+#define CT_PRIM(id, name, sig, value, vector, d1, d2, fails, ...)                                                      \
     FORM(id, slots) {                                                                                                  \
         BY_LETTERS(sig, SLOT(2).real, SLOT(2).integer, B_SLOT(sig, 3, real), B_SLOT(sig, 3, integer),                  \
                    STORE(sig, value), fails);                                                                          \

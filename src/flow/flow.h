@@ -67,7 +67,7 @@ typedef CT_VEC(CtFlowArg) CtFlowArgs;
 typedef CT_VEC(CtFlowVar *) CtFlowVars;
 
 typedef enum CtFlowStepKind {
-#define FLOW_STEP(kind, name, fails, takes, makes, looks, again, moves, repeats, work, what) FLOW_##kind,
+#define FLOW_STEP(kind, ...) FLOW_##kind,
 #include "flow/flow.def"
 #undef FLOW_STEP
 } CtFlowStepKind;

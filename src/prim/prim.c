@@ -52,7 +52,7 @@ typedef struct Token {
 #define ZERO             {.kind = TOKEN_ZERO},
 #define NONE             {.kind = TOKEN_NONE},
 
-#define CT_PRIM(id, name, signature, value, d1, d2, fails, cost, work, lo1, hi1, lo2, hi2, doc)                        \
+#define CT_PRIM(id, name, signature, value, vector, d1, d2, ...)                                                       \
     static const Token first_##id[] = {d1{.kind = TOKEN_END}};                                                         \
     static const Token second_##id[] = {d2{.kind = TOKEN_END}};
 #include "prim/primitives.def"
@@ -79,8 +79,7 @@ typedef struct Token {
 #undef NONE
 
 static const Token *const derivatives[CT_PRIM_COUNT][2] = {
-#define CT_PRIM(id, name, signature, value, d1, d2, fails, cost, work, lo1, hi1, lo2, hi2, doc)                        \
-    {first_##id, second_##id},
+#define CT_PRIM(id, ...) {first_##id, second_##id},
 #include "prim/primitives.def"
 #undef CT_PRIM
 };
@@ -100,6 +99,9 @@ static const Token *const derivatives[CT_PRIM_COUNT][2] = {
 #define WHEN(c, yes, no) 3
 #define ZERO             1
 #define NONE             0
+#define EXACT            true
+#define LIBM             false
+#define TEXT             false
 
 /* All constant expressions: the size of a signature ("R:R", "RR:R") tells the arity. */
 #define ARITY(s)         (sizeof(s) - 3)
@@ -108,7 +110,7 @@ static const Token *const derivatives[CT_PRIM_COUNT][2] = {
 #define KNOWN(letter, d) (!IS_REAL(letter) || (d) != NONE)
 
 static const CtPrimInfo infos[CT_PRIM_COUNT] = {
-#define CT_PRIM(id_, name_, sig, value, d1, d2, fails, cost_, work_, lo1, hi1, lo2, hi2, doc_)                         \
+#define CT_PRIM(id_, name_, sig, value, vector, d1, d2, fails, bits, cost_, work_, lo1, hi1, lo2, hi2, doc_)           \
     {.id = #id_,                                                                                                       \
      .name = name_,                                                                                                    \
      .signature = sig,                                                                                                 \
@@ -118,6 +120,7 @@ static const CtPrimInfo infos[CT_PRIM_COUNT] = {
      .cost = cost_,                                                                                                    \
      .work = work_,                                                                                                    \
      .has_derivative = IS_REAL(RESULT(sig)) && KNOWN((sig)[0], d1) && (ARITY(sig) == 1 || KNOWN((sig)[1], d2)),        \
+     .is_exact = bits,                                                                                                 \
      .is_zero = (d1) <= ZERO && (d2) <= ZERO,                                                                          \
      .chooses = (d1) == 3 || (d2) == 3,                                                                                \
      .low = {lo1, lo2},                                                                                                \
@@ -139,6 +142,9 @@ static const CtPrimInfo infos[CT_PRIM_COUNT] = {
 #undef WHEN
 #undef ZERO
 #undef NONE
+#undef EXACT
+#undef LIBM
+#undef TEXT
 
 const CtPrimInfo *ct_prim_info(CtPrim prim) { return &infos[prim]; }
 
@@ -258,7 +264,7 @@ CtPrimTerm ct_prim_derivative(CtPrimBuilder *builder, CtPrim prim, uint32_t inde
 double ct_prim_value(CtPrim prim, double A, double B) {
     switch (prim) {
 #define NONE NAN
-#define CT_PRIM(id, name, signature, value, d1, d2, fails, cost, work, lo1, hi1, lo2, hi2, doc)                        \
+#define CT_PRIM(id, name, signature, value, ...)                                                                       \
     case PRIM_##id:                                                                                                    \
         return value;
 #include "prim/primitives.def"
@@ -267,6 +273,34 @@ double ct_prim_value(CtPrim prim, double A, double B) {
     case CT_PRIM_COUNT: break;
     }
     return NAN;
+}
+
+/* What only takes reals. */
+#undef isnan
+#undef isinf
+#undef signbit
+#define isnan(x)                 0
+#define isinf(x)                 0
+#define signbit(x)               0
+#define fabs(x)                  0
+#define NONE                     0
+#define NEVER                    false
+#define FAIL_IF(condition, code) (condition)
+
+bool ct_prim_int_value(CtPrim prim, int64_t A, int64_t B, int64_t *result) {
+    (void)B;
+    if (strchr("ICB", infos[prim].result) == NULL) return false;
+    switch (prim) {
+#define CT_PRIM(id, name, signature, value, vector, d1, d2, fails, ...)                                                \
+    case PRIM_##id:                                                                                                    \
+        if (fails) return false;                                                                                       \
+        *result = value;                                                                                               \
+        return true;
+#include "prim/primitives.def"
+#undef CT_PRIM
+    case CT_PRIM_COUNT: break;
+    }
+    return false;
 }
 
 #pragma GCC diagnostic pop

@@ -5,7 +5,7 @@
 #include "base/diag.h"
 
 typedef enum CtPrim {
-#define CT_PRIM(id, name, signature, value, d1, d2, fails, cost, work, lo1, hi1, lo2, hi2, doc) PRIM_##id,
+#define CT_PRIM(id, ...) PRIM_##id,
 #include "prim/primitives.def"
 #undef CT_PRIM
     CT_PRIM_COUNT
@@ -22,6 +22,7 @@ typedef struct CtPrimInfo {
     bool has_derivative; /* real result, a derivative for each real argument (zero counts) */
     bool is_zero;        /* real or discrete result that does not vary with its real arguments: floor, signum */
     bool chooses;        /* a derivative that is zero, or another expression, on a condition */
+    bool is_exact; /* its value is fixed to the last bit, so that it may be computed when the program is compiled */
     double low[2], high[2];
     const char *doc;
 } CtPrimInfo;
@@ -52,5 +53,7 @@ CtPrimTerm ct_prim_derivative(CtPrimBuilder *builder, CtPrim prim, uint32_t inde
 
 /* The value on doubles (R and D arguments and result only). */
 double ct_prim_value(CtPrim prim, double a, double b);
+/* The value on Ints and Chars; false where it fails, or is none (of I, C and B). */
+bool ct_prim_int_value(CtPrim prim, int64_t a, int64_t b, int64_t *result);
 
 #endif

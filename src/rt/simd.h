@@ -31,6 +31,10 @@ typedef int64_t ct_lane_ints __attribute__((vector_size(CT_WIDTH * 8)));
 
 #define CT_SAME(l)      x
 #define CT_ITERATION(l) i + l
+/* What the processor may have no vectors for, one by one. */
+#define CT_BY_LANE(value)                                                                                              \
+    for (int l = 0; l < CT_LANES; l++) a[l] = (value);                                                                 \
+    return a
 static inline ct_lanes ct_all(double x) { return (ct_lanes)CT_EACH_LANE(CT_SAME); }
 static inline ct_lane_ints ct_all_ints(int64_t x) { return (ct_lane_ints)CT_EACH_LANE(CT_SAME); }
 static inline ct_lane_ints ct_lanes_iterations(int64_t i) { return (ct_lane_ints)CT_EACH_LANE(CT_ITERATION); }
@@ -83,6 +87,21 @@ static inline ct_lane_ints ct_lanes_wrap_mul(ct_lane_ints a, ct_lane_ints b) {
     for (int l = 0; l < CT_LANES; l++) a[l] = ct_wrap_mul(a[l], b[l]);
     return a;
 }
+
+static inline ct_lane_ints ct_lanes_int_negate(ct_lane_ints a) { CT_BY_LANE(ct_wrap_sub(0, a[l])); }
+static inline ct_lane_ints ct_lanes_int_abs(ct_lane_ints a) { CT_BY_LANE(ct_int_abs(a[l])); }
+static inline ct_lane_ints ct_lanes_int_signum(ct_lane_ints a) { CT_BY_LANE(ct_int_signum(a[l])); }
+static inline ct_lane_ints ct_lanes_int_popcount(ct_lane_ints a) { CT_BY_LANE(ct_int_popcount(a[l])); }
+static inline ct_lane_ints ct_lanes_int_min(ct_lane_ints a, ct_lane_ints b) { CT_BY_LANE(ct_int_min(a[l], b[l])); }
+static inline ct_lane_ints ct_lanes_int_max(ct_lane_ints a, ct_lane_ints b) { CT_BY_LANE(ct_int_max(a[l], b[l])); }
+static inline ct_lane_ints ct_lanes_int_div(ct_lane_ints a, ct_lane_ints b) { CT_BY_LANE(ct_int_div(a[l], b[l])); }
+static inline ct_lane_ints ct_lanes_int_mod(ct_lane_ints a, ct_lane_ints b) { CT_BY_LANE(ct_int_mod(a[l], b[l])); }
+static inline ct_lane_ints ct_lanes_int_quot(ct_lane_ints a, ct_lane_ints b) { CT_BY_LANE(ct_int_quot(a[l], b[l])); }
+static inline ct_lane_ints ct_lanes_int_rem(ct_lane_ints a, ct_lane_ints b) { CT_BY_LANE(ct_int_rem(a[l], b[l])); }
+static inline ct_lane_ints ct_lanes_int_shift(ct_lane_ints a, ct_lane_ints b) { CT_BY_LANE(ct_int_shift(a[l], b[l])); }
+static inline ct_lanes ct_lanes_lgamma(ct_lanes a) { CT_BY_LANE(ct_lgamma(a[l])); }
+static inline ct_lanes ct_lanes_digamma(ct_lanes a) { CT_BY_LANE(ct_digamma(a[l])); }
+static inline ct_lanes ct_lanes_polygamma(ct_lanes a, ct_lanes b) { CT_BY_LANE(ct_polygamma(a[l], b[l])); }
 
 /* ---- functions of libm ---- */
 
@@ -162,6 +181,9 @@ CT_VECTOR_1(atan)
 CT_VECTOR_1(sinh)
 CT_VECTOR_1(cosh)
 CT_VECTOR_1(tanh)
+CT_VECTOR_1(asinh)
+CT_VECTOR_1(acosh)
+CT_VECTOR_1(atanh)
 CT_VECTOR_1(cbrt)
 CT_VECTOR_1(erf)
 CT_VECTOR_1(erfc)
@@ -172,6 +194,7 @@ CT_LANES_1(floor)
 CT_LANES_1(ceil)
 CT_LANES_1(rint)
 CT_LANES_1(trunc)
+CT_LANES_2(fmod)
 
 /* ---- arrays, of each lane one ---- */
 

@@ -54,6 +54,7 @@ bool ct_emit_vector_fit(Emit *e, const CtFlowStep *step, LaneSum *sums);
  * of their own: elementwise.c. */
 bool ct_emit_vector_is_elementwise(const Emit *e, const CtFlowStep *loop);
 LaneKind ct_emit_vector_kind(const Emit *e, const CtFlowArg *arg);
+/* A primitive of vectors, with A and B for its operands; NULL: it has no such form. */
 const char *ct_emit_vector_value(CtPrim prim);
 void ct_emit_vector_position(const Emit *e, const CtFlowStep *step, CtFlowArg *array, CtFlowArgs *indices);
 /* The loop of a block that makes an array which is yielded as a row; NULL: there is none. */

@@ -17,63 +17,14 @@ typedef struct Scan {
         leaves; /* it adds to an accumulator; it may leave the lanes, which is not possible any more behind that */
 } Scan;
 
-/* In lanes; NULL: it has no form there. A and B are the operands. */
-static const char *const values[] = {
-    [PRIM_ADD] = "A + B",
-    [PRIM_SUB] = "A - B",
-    [PRIM_MUL] = "A * B",
-    [PRIM_DIV] = "A / B",
-    [PRIM_NEGATE] = "-A",
-    [PRIM_RECIP] = "1.0 / A",
-    [PRIM_SCALE] = "ct_lanes_scale(A, B)",
-    [PRIM_ABS] = "ct_lanes_abs(A)",
-    [PRIM_SIGNUM] = "ct_lanes_signum(A)",
-    [PRIM_MIN] = "ct_lanes_min(A, B)",
-    [PRIM_MAX] = "ct_lanes_max(A, B)",
-    [PRIM_SQRT] = "ct_lanes_sqrt(A)",
-    [PRIM_CBRT] = "ct_lanes_cbrt(A)",
-    [PRIM_HYPOT] = "ct_lanes_hypot(A, B)",
-    [PRIM_POW] = "ct_lanes_pow(A, B)",
-    [PRIM_EXP] = "ct_lanes_exp(A)",
-    [PRIM_EXPM1] = "ct_lanes_expm1(A)",
-    [PRIM_LOG] = "ct_lanes_log(A)",
-    [PRIM_LOG1P] = "ct_lanes_log1p(A)",
-    [PRIM_LOG2] = "ct_lanes_log2(A)",
-    [PRIM_LOG10] = "ct_lanes_log10(A)",
-    [PRIM_SIN] = "ct_lanes_sin(A)",
-    [PRIM_COS] = "ct_lanes_cos(A)",
-    [PRIM_TAN] = "ct_lanes_tan(A)",
-    [PRIM_ASIN] = "ct_lanes_asin(A)",
-    [PRIM_ACOS] = "ct_lanes_acos(A)",
-    [PRIM_ATAN] = "ct_lanes_atan(A)",
-    [PRIM_ATAN2] = "ct_lanes_atan2(A, B)",
-    [PRIM_SINH] = "ct_lanes_sinh(A)",
-    [PRIM_COSH] = "ct_lanes_cosh(A)",
-    [PRIM_TANH] = "ct_lanes_tanh(A)",
-    [PRIM_ERF] = "ct_lanes_erf(A)",
-    [PRIM_ERFC] = "ct_lanes_erfc(A)",
-    [PRIM_FLOOR] = "ct_lanes_floor(A)",
-    [PRIM_CEILING] = "ct_lanes_ceil(A)",
-    [PRIM_ROUND] = "ct_lanes_rint(A)",
-    [PRIM_TRUNCATE] = "ct_lanes_trunc(A)",
-    [PRIM_EQ] = "CT_TEST(A == B)",
-    [PRIM_LT] = "CT_TEST(A < B)",
-    [PRIM_LE] = "CT_TEST(A <= B)",
-    [PRIM_IS_NAN] = "CT_TEST(A != A)",
-    [PRIM_INT_EQ] = "CT_TEST(A == B)",
-    [PRIM_INT_LT] = "CT_TEST(A < B)",
-    [PRIM_INT_LE] = "CT_TEST(A <= B)",
-    [PRIM_INT_ADD] = "ct_lanes_wrap_add(A, B)",
-    [PRIM_INT_SUB] = "ct_lanes_wrap_sub(A, B)",
-    [PRIM_INT_MUL] = "ct_lanes_wrap_mul(A, B)",
-    [PRIM_INT_AND] = "A & B",
-    [PRIM_INT_OR] = "A | B",
-    [PRIM_TO_DOUBLE] = "ct_lanes_of(A)",
+/* The VECTOR column of primitives.def. */
+static const char *const forms[] = {
+#define CT_PRIM(id, name, signature, value, vector, ...) #vector,
+#include "prim/primitives.def"
+#undef CT_PRIM
 };
 
-const char *ct_emit_vector_value(CtPrim prim) {
-    return (size_t)prim < sizeof values / sizeof *values ? values[prim] : NULL;
-}
+const char *ct_emit_vector_value(CtPrim prim) { return strcmp(forms[prim], "NONE") == 0 ? NULL : forms[prim]; }
 
 /* ---- what differs ---- */
 

@@ -11,36 +11,6 @@
 
 #define NONE 0
 
-/* What only takes reals. */
-#pragma push_macro("isnan")
-#pragma push_macro("isinf")
-#pragma push_macro("signbit")
-#undef isnan
-#undef isinf
-#undef signbit
-#define isnan(x)   0
-#define isinf(x)   0
-#define signbit(x) 0
-#define fabs(x)    0
-
-static int64_t int_value(CtPrim prim, int64_t A, int64_t B) {
-    (void)B;
-    switch (prim) {
-#define CT_PRIM(id, name, signature, value, d1, d2, fails, cost, work, lo1, hi1, lo2, hi2, doc)                        \
-    case PRIM_##id:                                                                                                    \
-        return value;
-#include "prim/primitives.def"
-#undef CT_PRIM
-    case CT_PRIM_COUNT: break;
-    }
-    return 0;
-}
-
-#undef fabs
-#pragma pop_macro("isnan")
-#pragma pop_macro("isinf")
-#pragma pop_macro("signbit")
-
 /* ---- failures ---- */
 
 #define NEVER                    break
@@ -52,7 +22,7 @@ static int real_fails(CtPrim prim, double A) {
     const double B = 0;
     (void)B;
     switch (prim) {
-#define CT_PRIM(id, name, signature, value, d1, d2, fails, cost, work, lo1, hi1, lo2, hi2, doc)                        \
+#define CT_PRIM(id, name, signature, value, vector, d1, d2, fails, ...)                                                \
     case PRIM_##id:                                                                                                    \
         fails;
 #include "prim/primitives.def"
@@ -64,7 +34,7 @@ static int real_fails(CtPrim prim, double A) {
 
 static int int_fails(CtPrim prim, int64_t A, int64_t B) {
     switch (prim) {
-#define CT_PRIM(id, name, signature, value, d1, d2, fails, cost, work, lo1, hi1, lo2, hi2, doc)                        \
+#define CT_PRIM(id, name, signature, value, vector, d1, d2, fails, ...)                                                \
     case PRIM_##id:                                                                                                    \
         fails;
 #include "prim/primitives.def"
@@ -92,7 +62,7 @@ static long double wide_max(long double a, long double b) { return a < b || isna
 static long double wide_value(CtPrim prim, long double A, long double B) {
     if (prim == PRIM_DOUBLE_TO_FLOAT) return A; /* rounding is no part of the function that is differentiated */
     switch (prim) {
-#define CT_PRIM(id, name, signature, value, d1, d2, fails, cost, work, lo1, hi1, lo2, hi2, doc)                        \
+#define CT_PRIM(id, name, signature, value, ...)                                                                       \
     case PRIM_##id:                                                                                                    \
         return value;
 #include "prim/primitives.def"
@@ -135,7 +105,11 @@ static CtFlowCell of_reals(const CtInterpreter *i, const CtFlowStep *step, char 
 }
 
 static CtFlowCell of_ints(const CtInterpreter *i, CtPrim prim, char result, CtFlowCell a, CtFlowCell b) {
-    if (!is_real(result)) return (CtFlowCell){.integer = int_value(prim, a.integer, b.integer)};
+    int64_t value = 0;
+    if (!is_real(result)) {
+        ct_prim_int_value(prim, a.integer, b.integer, &value);
+        return (CtFlowCell){.integer = value};
+    }
     if (i->options.wide) return (CtFlowCell){.real = (long double)a.integer};
     return (CtFlowCell){.real = (long double)(result == 'F' ? (double)(float)a.integer : (double)a.integer)};
 }

@@ -7,68 +7,12 @@
 
 #include <math.h>
 
-#include "rt/scalar.h"
-
 /* ---- literals ---- */
-
-static bool is_exact(CtPrim prim) {
-    switch ((int)prim) {
-    case PRIM_ADD:
-    case PRIM_SUB:
-    case PRIM_MUL:
-    case PRIM_DIV:
-    case PRIM_NEGATE:
-    case PRIM_SCALE:
-    case PRIM_RECIP:
-    case PRIM_ABS:
-    case PRIM_SIGNUM:
-    case PRIM_MIN:
-    case PRIM_MAX:
-    case PRIM_SQRT:
-    case PRIM_FLOOR:
-    case PRIM_CEILING:
-    case PRIM_TRUNCATE:
-    case PRIM_ROUND:
-    case PRIM_EQ:
-    case PRIM_LT:
-    case PRIM_LE:
-    case PRIM_FLOAT_TO_DOUBLE:
-    case PRIM_DOUBLE_TO_FLOAT: return true;
-    default: return false; /* a choice among primitives, not over all of them */
-    }
-}
-
-/* Of Ints and Chars; false where it fails, or gives no such value. */
-static bool int_value(CtPrim prim, int64_t a, int64_t b, int64_t *value) {
-    switch ((int)prim) {
-    case PRIM_INT_EQ:
-    case PRIM_CHAR_EQ: *value = a == b; return true;
-    case PRIM_INT_LT:
-    case PRIM_CHAR_LT: *value = a < b; return true;
-    case PRIM_INT_LE:
-    case PRIM_CHAR_LE: *value = a <= b; return true;
-    case PRIM_INT_ADD: *value = ct_wrap_add(a, b); return true;
-    case PRIM_INT_SUB: *value = ct_wrap_sub(a, b); return true;
-    case PRIM_INT_MUL: *value = ct_wrap_mul(a, b); return true;
-    case PRIM_INT_NEGATE: *value = ct_wrap_sub(0, a); return true;
-    case PRIM_INT_ABS: *value = ct_int_abs(a); return true;
-    case PRIM_INT_SIGNUM: *value = ct_int_signum(a); return true;
-    case PRIM_INT_MIN: *value = ct_int_min(a, b); return true;
-    case PRIM_INT_MAX: *value = ct_int_max(a, b); return true;
-    case PRIM_INT_DIV: *value = ct_int_div(a, b); return b != 0;
-    case PRIM_INT_MOD: *value = ct_int_mod(a, b); return b != 0;
-    case PRIM_INT_QUOT: *value = ct_int_quot(a, b); return b != 0;
-    case PRIM_INT_REM: *value = ct_int_rem(a, b); return b != 0;
-    case PRIM_ORD: *value = a; return true;
-    case PRIM_CHR: *value = a; return ct_is_code_point(a);
-    default: return false;
-    }
-}
 
 static bool is_real_letter(char letter) { return letter == 'R' || letter == 'D' || letter == 'F'; }
 
 static bool fold_reals(const CtFlowStep *step, const CtPrimInfo *info, double a, double b, CtFlowArg *value) {
-    if (!is_exact(step->as.prim)) return false;
+    if (!info->is_exact || (!is_real_letter(info->result) && info->result != 'B')) return false;
     double real = ct_prim_value(step->as.prim, a, b);
     if (info->result == 'B') {
         value->lit.integer = real != 0;
@@ -80,7 +24,7 @@ static bool fold_reals(const CtFlowStep *step, const CtPrimInfo *info, double a,
 }
 
 static bool fold_ints(const CtFlowStep *step, const CtPrimInfo *info, int64_t a, int64_t b, CtFlowArg *value) {
-    if (!is_real_letter(info->result)) return int_value(step->as.prim, a, b, &value->lit.integer);
+    if (!is_real_letter(info->result)) return ct_prim_int_value(step->as.prim, a, b, &value->lit.integer);
     value->lit.real = info->result == 'F' ? (double)(float)a : (double)a;
     return true;
 }
