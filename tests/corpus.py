@@ -21,10 +21,11 @@ UNBOUNDED = ("forward", "vector", "delta-tree", "dual-naive", "dual-staged", "du
 
 
 class Command:
-    """A command of a golden program, what it printed, and its parts around the place for a method."""
+    """A command of a golden program, what it printed, why it need not run natively, and its parts around the place for a
+    method."""
 
-    def __init__(self, path, text, expected):
-        self.path, self.text, self.expected = path, text, expected
+    def __init__(self, path, text, expected, fallbacks):
+        self.path, self.text, self.expected, self.fallbacks = path, text, expected, fallbacks
         self.verb = CALL.search(text)[1]
 
     def shown(self):
@@ -81,10 +82,10 @@ def commands(words, quick):
         if not path.endswith(".cot") or (quick and os.path.exists(path[:-4] + ".slow")):
             continue
         outputs = golden.split(golden.read(path[:-4] + ".out"))
-        for text, output in zip(golden.commands_of(path), outputs):
+        for text, output, fallbacks in zip(golden.commands_of(path), outputs, golden.fallbacks_of(path)):
             if len(CALL.findall(text)) != 1:
                 continue
-            command = Command(path, text, output.split("\n", 1)[1])
+            command = Command(path, text, output.split("\n", 1)[1], fallbacks[0])
             reason = left_out(command)
             if reason:
                 reasons[reason] = reasons.get(reason, 0) + 1

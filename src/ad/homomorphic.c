@@ -212,12 +212,12 @@ static CtPrimTerm build_prim(CtPrimBuilder *self, CtPrim prim, CtPrimTerm *args,
 static CtPrimTerm build_choose(CtPrimBuilder *self, CtPrim comparison, CtPrimTerm a, CtPrimTerm b, CtPrimTerm yes,
                                CtPrimTerm no) {
     CoreBuilder *builder = (CoreBuilder *)self;
-    CtCore *condition = ct_core_prim2(builder->p, builder->range, comparison, a, b);
+    CtCore *condition = ct_core_prim(builder->p, builder->range, comparison, (CtCore *[]){a, b}, b ? 2 : 1);
     return ct_core_if(builder->p, builder->range, condition, yes, no);
 }
 
 CtCore *ct_ad_derivative(CtAd *ad, const CtOperation *op, uint32_t index, CtCore *const *args, CtCore *y, CtCore *g) {
-    CoreBuilder builder = {{build_number, build_prim, build_choose}, ad->p, op->range, op->type};
+    CoreBuilder builder = {{build_number, build_prim, build_choose, true}, ad->p, op->range, op->type};
     CtPrimTerm terms[2] = {args[0], op->count > 1 ? args[1] : NULL};
     if (!ct_ad_is_real(op->types[index])) return NULL;
     return ct_prim_derivative(&builder.base, op->prim, index, terms, y, g);
@@ -257,19 +257,19 @@ static CtPrimTerm led_choose(CtPrimBuilder *self, CtPrim comparison, CtPrimTerm 
                              CtPrimTerm no) {
     LedBuilder *l = (LedBuilder *)self;
     const Led *x = a, *y = b, *one = yes, *other = no;
-    CtCore *core = NULL;
+    CtCore *core = NULL, *second = y ? y->core : NULL;
     if (one->b == l->none || other->b == l->none)
         core = one->b == l->none ? other->core : one->core;
     else
-        core = build_choose(&l->core.base, comparison, x->core, y->core, one->core, other->core);
+        core = build_choose(&l->core.base, comparison, x->core, second, one->core, other->core);
     if (one->b == other->b) return led(l, core, one->b);
-    return led(l, core, build_choose(&l->core.base, comparison, x->core, y->core, one->b, other->b));
+    return led(l, core, build_choose(&l->core.base, comparison, x->core, second, one->b, other->b));
 }
 
 CtCore *ct_ad_led(CtAd *ad, const CtOperation *op, uint32_t index, CtCore *const *args, CtCore *y, CtCore *none,
                   CtCore **b) {
-    LedBuilder l = {{led_number, led_prim, led_choose},
-                    {{build_number, build_prim, build_choose}, ad->p, op->range, op->type},
+    LedBuilder l = {{led_number, led_prim, led_choose, false},
+                    {{build_number, build_prim, build_choose, false}, ad->p, op->range, op->type},
                     ad->arena,
                     *b,
                     none};

@@ -191,13 +191,21 @@ enum { VECTORS = 3 };
 /* A method is stopped where it takes so many times the reference's steps, and those. */
 static const uint64_t most_times = 20, most_besides = 1000000;
 
+/* A gradient with an infinity or a NaN has no derivative there, and what methods give for one is not defined. */
+static bool is_differentiable(const Compare *c) {
+    const CtLeaves *gradient = &c->derivatives[c->out->reference].reals;
+    for (uint32_t i = 0; c->scalar && i < gradient->reals.count; i++)
+        if (!isfinite(gradient->reals.items[i])) return false;
+    return true;
+}
+
 /* False where there is nothing more to ask for, or nothing to hold it against. */
 static bool choose_further(Compare *c) {
     cotan_compare_result *out = c->out;
     size_t agreeing = 0;
     for (size_t i = 0; i < out->count; i++)
         agreeing += c->rows[i].outcome == COTAN_AGREES && c->rows[i].error_code == NULL;
-    if (agreeing < 2) return false;
+    if (agreeing < 2 || !is_differentiable(c)) return false;
     size_t columns = c->point.reals.reals.count, rows = c->scalar ? columns : c->value.reals.reals.count;
     if (rows == 0 || columns == 0) return false;
     uint64_t steps = c->rows[out->reference].result.steps;

@@ -19,6 +19,7 @@ typedef enum TokenKind {
     TOKEN_OP1,     /* a */
     TOKEN_OP2,     /* a b */
     TOKEN_SCALE,   /* p g */
+    TOKEN_BOTH,    /* p g */
     TOKEN_COMPARE, /* a b: stays on the stack as itself, for WHEN */
     TOKEN_WHEN,    /* a b COMPARE yes no */
     TOKEN_ZERO,
@@ -45,6 +46,7 @@ typedef struct Token {
 #define MUL(a, b)        a b{.kind = TOKEN_OP2, .prim = PRIM_MUL},
 #define DIV(a, b)        a b{.kind = TOKEN_OP2, .prim = PRIM_DIV},
 #define SCALE(p, g)      p g{.kind = TOKEN_SCALE, .prim = PRIM_SCALE},
+#define BOTH(p, g)       p g{.kind = TOKEN_BOTH},
 #define EQ(a, b)         a b{.kind = TOKEN_COMPARE, .prim = PRIM_EQ},
 #define LT(a, b)         a b{.kind = TOKEN_COMPARE, .prim = PRIM_LT},
 #define LE(a, b)         a b{.kind = TOKEN_COMPARE, .prim = PRIM_LE},
@@ -71,6 +73,7 @@ typedef struct Token {
 #undef MUL
 #undef DIV
 #undef SCALE
+#undef BOTH
 #undef EQ
 #undef LT
 #undef LE
@@ -96,6 +99,7 @@ static const Token *const derivatives[CT_PRIM_COUNT][2] = {
 #define ADD(a, b)        2
 #define MUL(a, b)        2
 #define SCALE(p, g)      2
+#define BOTH(p, g)       2
 #define WHEN(c, yes, no) 3
 #define ZERO             1
 #define NONE             0
@@ -139,6 +143,7 @@ static const CtPrimInfo infos[CT_PRIM_COUNT] = {
 #undef ADD
 #undef MUL
 #undef SCALE
+#undef BOTH
 #undef WHEN
 #undef ZERO
 #undef NONE
@@ -216,6 +221,18 @@ static void scale(Machine *m) {
     }
 }
 
+/* A product that is −0.0 where either side is. Where p is −0.0 it is `scale g p`, which is −0.0 as well and yet has the
+ * derivatives of a product: p may be a 0 that was computed. If g is only a place for a cotangent, nothing is led to it. */
+static void both(Machine *m) {
+    Item g = pop_item(m);
+    CtPrimTerm p = pop(m);
+    CtPrimBuilder *b = m->builder;
+    CtPrimTerm product = g.kind == ITEM_ONE ? p : b->prim(b, PRIM_SCALE, (CtPrimTerm[]){p, g.term}, 2);
+    CtPrimTerm none = b->is_eager && g.kind != ITEM_ONE ? b->prim(b, PRIM_SCALE, (CtPrimTerm[]){g.term, p}, 2)
+                                                        : b->number(b, -0.0);
+    push(m, b->choose(b, PRIM_IS_NEGATIVE_ZERO, p, NULL, none, product));
+}
+
 static void when(Machine *m) {
     CtPrimTerm no = pop(m);
     CtPrimTerm yes = pop(m);
@@ -245,6 +262,7 @@ CtPrimTerm ct_prim_derivative(CtPrimBuilder *builder, CtPrim prim, uint32_t inde
         case TOKEN_OP1: apply1(&m, t->prim); break;
         case TOKEN_OP2: apply(&m, t->prim, 2); break;
         case TOKEN_SCALE: scale(&m); break;
+        case TOKEN_BOTH: both(&m); break;
         case TOKEN_COMPARE: m.items[m.count++] = (Item){.kind = ITEM_COMPARISON, .comparison = t->prim}; break;
         case TOKEN_WHEN: when(&m); break;
         case TOKEN_ZERO:

@@ -39,14 +39,15 @@ typedef void *CtPrimTerm;
 struct CtPrimBuilder {
     CtPrimTerm (*number)(CtPrimBuilder *self, double value);
     CtPrimTerm (*prim)(CtPrimBuilder *self, CtPrim prim, CtPrimTerm *args, uint32_t count);
-    /* yes where the comparison (PRIM_EQ, PRIM_LT, PRIM_LE) holds, else no */
+    /* yes where the comparison (PRIM_EQ, PRIM_LT, PRIM_LE; PRIM_IS_NEGATIVE_ZERO, of a alone) holds, else no */
     CtPrimTerm (*choose)(CtPrimBuilder *self, CtPrim comparison, CtPrimTerm a, CtPrimTerm b, CtPrimTerm yes,
                          CtPrimTerm no);
+    bool is_eager; /* g is a value like others, not a place for one: it may stand on either side of a product */
 };
 
 /* The cotangent that argument `index` receives when the result has the cotangent `g`; equally, the tangent that the
- * result gets from a tangent `g` of that argument. NULL where the table says ZERO or NONE. Terms in args and y may be
- * used any number of times: pass variables. A builder for which `g` is the number 1 (g NULL) receives plain partial
+ * result gets from a tangent `g` of that argument. NULL where the table says ZERO or NONE. Terms in args, y
+ * and g may be used any number of times: pass variables. A builder for which `g` is the number 1 (g NULL) receives plain partial
  * derivatives: SCALE(p, 1) is built as p. */
 CtPrimTerm ct_prim_derivative(CtPrimBuilder *builder, CtPrim prim, uint32_t index, const CtPrimTerm *args, CtPrimTerm y,
                               CtPrimTerm g);

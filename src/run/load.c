@@ -106,6 +106,11 @@ static bool open_library(CtNative *native, int folder, const char *path, const c
     return rt->constants != NULL;
 }
 
+bool ct_run_native_required(void) {
+    const char *mode = getenv("COTAN_NATIVE");
+    return mode != NULL && strcmp(mode, "require") == 0;
+}
+
 CtNative *ct_run_native_new(CtFlow *flow, const char *c, size_t length, bool exact, char reason[200]) {
     CtCompiler compiler;
     const char *mode = getenv("COTAN_NATIVE");

@@ -20,6 +20,8 @@ typedef struct CtNativeError {
     const char *message; /* lives until the next call */
 } CtNativeError;
 
+/* Whether the environment says COTAN_NATIVE=require: nothing may stand in for native code then. */
+bool ct_run_native_required(void);
 /* Compiles the C of a program, or finds it in the cache, and loads it; `exact`: it was written for exact mathematics.
  * NULL with a reason, a sentence without a full stop. */
 CtNative *ct_run_native_new(CtFlow *flow, const char *c, size_t length, bool exact, char reason[200]);

@@ -495,6 +495,12 @@ static bool call_in(cotan_context *context, CtCall *c, CtSession *session) {
     bool wanted =
         (call->native || session->entry.reverse == METHOD_NATIVE) && !call->count && !c->steps && !c->question;
     bool native = wanted && ct_session_native(session, context);
+    bool may_fall_back = native || !wanted || call->native_after > 0 ||
+                         ct_session_may_fall_back(context, "native code", session->not_native);
+    if (!may_fall_back) {
+        if (session->point) ct_session_release(session, session->build->entry->type->parts[0], input);
+        return false;
+    }
     if (wanted && !native) c->out->not_native = ct_copy_text(results, session->not_native, strlen(session->not_native));
     if (native && session->not_flow)
         c->out->by_tape = ct_copy_text(results, session->not_flow, strlen(session->not_flow));

@@ -102,11 +102,13 @@ static bool make_by(cotan_context *context, cotan_function *function, const char
         if (!make_session(context, function, ct_core_method_name(METHOD_NATIVE)) || !find_forms(context, function))
             return false;
         if (is_native(context, function)) return true;
+        const char *why = function->signature.not_native;
+        if (!ct_session_may_fall_back(context, "code by the method `native`", why)) return false;
         drop_session(context, function);
     }
     if (!make_session(context, function, method) || !find_forms(context, function)) return false;
-    if (function->native) is_native(context, function);
-    return true;
+    if (!function->native || is_native(context, function)) return true;
+    return ct_session_may_fall_back(context, "native code", function->signature.not_native);
 }
 
 typedef struct Make {

@@ -39,6 +39,12 @@ bool ct_session_native(CtSession *session, cotan_context *context) {
     return session->native != NULL;
 }
 
+bool ct_session_may_fall_back(cotan_context *context, const char *what, const char *why) {
+    return !ct_run_native_required() ||
+           ct_session_report_one(context, CT_E0707, "COTAN_NATIVE=require makes this an error", "there is no %s: %s",
+                                 what, why);
+}
+
 /* What a run may use: the limit, less what the compilation holds. */
 static size_t limit_of(const CtSession *session, const cotan_context *context) {
     size_t used = ct_arena_bytes(session->build->arena) - session->check_bytes, limit = context->limits.memory;

@@ -158,6 +158,7 @@ CtSession *ct_session_program_session(cotan_program *program, const CtEntry *ent
     if (session == NULL || entry->reverse != METHOD_NATIVE || ct_session_native(session, program->context))
         return session;
     const char *why = session->not_native;
+    if (!ct_session_may_fall_back(program->context, "code by the method `native`", why)) return NULL;
     CtEntry instead = *entry;
     instead.method = entry->mode == COTAN_JVP ? METHOD_FORWARD : METHOD_TAPE;
     instead.reverse = METHOD_TAPE;

@@ -210,6 +210,9 @@ CtType *ct_session_result(const CtSession *session);
 
 /* Whether the session runs as native code, which is made now; otherwise session->not_native says why. */
 bool ct_session_native(CtSession *session, cotan_context *context);
+/* Whether something else may stand in where there is none, for this reason; not where the environment requires native
+ * code: an error then. */
+bool ct_session_may_fall_back(cotan_context *context, const char *what, const char *why);
 /* Runs so on an input (taken). */
 bool ct_session_run_native(CtSession *session, cotan_context *context, CtWord input, CtWord *result);
 /* The same on buffers: ct_run_native_apply. */

@@ -37,14 +37,14 @@ static CtPrimTerm apply(CtPrimBuilder *self, CtPrim prim, CtPrimTerm *args, uint
 static CtPrimTerm choose(CtPrimBuilder *self, CtPrim comparison, CtPrimTerm a, CtPrimTerm b, CtPrimTerm yes,
                          CtPrimTerm no) {
     (void)self;
-    return ct_prim_value(comparison, *(double *)a, *(double *)b) != 0 ? yes : no;
+    return ct_prim_value(comparison, *(double *)a, b ? *(double *)b : 0) != 0 ? yes : no;
 }
 
 static double value_at(CtPrim prim, const double x[2]) { return ct_prim_value(prim, x[0], x[1]); }
 
 /* The derivative in one argument by the table, scaled by g, or with g = NULL the plain partial. ZERO gives −0.0. */
 static double derivative_at(CtPrim prim, uint32_t index, const double x[2], const double *g) {
-    Numbers n = {.builder = {.number = number, .prim = apply, .choose = choose}};
+    Numbers n = {.builder = {.number = number, .prim = apply, .choose = choose, .is_eager = true}};
     CtPrimTerm args[2] = {number(&n.builder, x[0]), number(&n.builder, x[1])};
     CtPrimTerm y = number(&n.builder, value_at(prim, x));
     CtPrimTerm g_term = g ? number(&n.builder, *g) : NULL;
@@ -83,12 +83,12 @@ static CtPrimTerm dual_apply(CtPrimBuilder *self, CtPrim prim, CtPrimTerm *args,
 static CtPrimTerm dual_choose(CtPrimBuilder *self, CtPrim comparison, CtPrimTerm a, CtPrimTerm b, CtPrimTerm yes,
                               CtPrimTerm no) {
     (void)self;
-    return ct_prim_value(comparison, ((Dual *)a)->x, ((Dual *)b)->x) != 0 ? yes : no;
+    return ct_prim_value(comparison, ((Dual *)a)->x, b ? ((Dual *)b)->x : 0) != 0 ? yes : no;
 }
 
 /* The derivative by argument `second` of the derivative by argument `first`. */
 static double second_at(CtPrim prim, uint32_t first, uint32_t second, const double x[2]) {
-    Duals d = {.builder = {.number = dual_number, .prim = dual_apply, .choose = dual_choose}};
+    Duals d = {.builder = {.number = dual_number, .prim = dual_apply, .choose = dual_choose, .is_eager = true}};
     CtPrimTerm args[2] = {dual(&d, x[0], second == 0 ? 1 : -0.0), dual(&d, x[1], second == 1 ? 1 : -0.0)};
     CtPrimTerm y = dual_apply(&d.builder, prim, args, ct_prim_info(prim)->arity);
     Dual *result = ct_prim_derivative(&d.builder, prim, first, args, y, NULL);

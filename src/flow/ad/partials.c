@@ -61,7 +61,7 @@ static void branch(const Terms *t, CtFlowChoosing *choice, uint32_t tag, CtFlowA
 static CtPrimTerm choose(CtPrimBuilder *self, CtPrim comparison, CtPrimTerm x, CtPrimTerm y, CtPrimTerm yes,
                          CtPrimTerm no) {
     const Terms *t = (const Terms *)self;
-    CtFlowArg left = value_of(t, x), right = value_of(t, y), then = value_of(t, yes), other = value_of(t, no);
+    CtFlowArg left = value_of(t, x), right = y ? value_of(t, y) : ct_flow_none(), then = value_of(t, yes), other = value_of(t, no);
     CtFlowArg holds = ct_flow_prim_int(t->l, t->range, comparison, left, right);
     CtFlowChoosing choice = ct_flow_switch_begin(t->l, t->range, holds);
     branch(t, &choice, 1, then);
@@ -79,7 +79,7 @@ static CtFlowArg convert(const Terms *t, CtFlowArg value, const CtFlowType *type
 CtFlowArg ct_flow_partial(Lower *l, const CtFlowStep *step, uint32_t index, CtFlowArg g, const CtFlowType *type,
                           CtFlowPrimal *primal, void *data) {
     CtFlowArg y = flow_of(step->results.items[0]);
-    Terms t = {{number, prim, choose}, l, step->range, y.type, primal, data};
+    Terms t = {{number, prim, choose, true}, l, step->range, y.type, primal, data};
     CtPrimTerm args[2] = {NULL, NULL};
     for (uint32_t i = 0; i < step->args.count; i++) args[i] = term(&t, step->args.items[i], true);
     CtPrimTerm d = ct_prim_derivative(&t.base, step->as.prim, index, args, term(&t, y, true), term(&t, g, false));

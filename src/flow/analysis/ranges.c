@@ -320,7 +320,6 @@ bool ct_flow_stays_inside(CtFlowFacts *facts, const CtFlowStep *step) {
     case FLOW_CONSTANT:
     case FLOW_STRING:
     case FLOW_MAKE:
-    case FLOW_OPEN:
     case FLOW_FAIL:
     case FLOW_CHECK:
     case FLOW_CHECK_SIZE:

@@ -211,8 +211,8 @@ static CtPrimTerm count_prim(CtPrimBuilder *self, CtPrim prim, CtPrimTerm *args,
 
 static CtPrimTerm count_choice(CtPrimBuilder *self, CtPrim comparison, CtPrimTerm a, CtPrimTerm b, CtPrimTerm yes,
                                CtPrimTerm no) {
-    CtPrimTerm parts[] = {a, b, yes, no};
-    return count_prim(self, comparison, parts, 4);
+    CtPrimTerm parts[] = {a, yes, no, b};
+    return count_prim(self, comparison, parts, b ? 4 : 3);
 }
 
 static CtBulk *term_of(OpBuilder *b, const Part *p) {
@@ -255,8 +255,8 @@ static CtPrimTerm build_choice(CtPrimBuilder *self, CtPrim comparison, CtPrimTer
                                CtPrimTerm no) {
     OpBuilder *o = (OpBuilder *)self;
     const Part *y = yes, *n = no;
-    CtBulk *left = term_of(o, a), *right = term_of(o, b);
-    CtBulk *test = ct_bulk_op2(o->m->r, comparison, left, right);
+    CtBulk *left = term_of(o, a);
+    CtBulk *test = b ? ct_bulk_op2(o->m->r, comparison, left, term_of(o, b)) : ct_bulk_op1(o->m->r, comparison, left);
     if (y->kind != PART_DELTA && n->kind != PART_DELTA) {
         CtBulk *u = term_of(o, y), *v = term_of(o, n);
         return part(o, (Part){.kind = PART_TERM, .term = ct_bulk_cond(o->m->r, test, u, v)});
@@ -291,7 +291,7 @@ static Dual dual_op(Maker *m, CtBulk *t) {
     CtPrim prim = t->as.op.prim;
     uint32_t count = t->as.op.count;
     Dual args[2] = {{NULL, NULL}, {NULL, NULL}};
-    OpBuilder b = {.base = {count_number, count_prim, count_choice}, .m = m, .shape = t->shape};
+    OpBuilder b = {.base = {count_number, count_prim, count_choice, false}, .m = m, .shape = t->shape};
     for (uint32_t i = 0; i < count; i++) {
         args[i] = dual(m, t->as.op.args[i]);
         b.arguments[i] = args[i].x;
@@ -302,7 +302,7 @@ static Dual dual_op(Maker *m, CtBulk *t) {
         if (b.uses_argument[i]) b.arguments[i] = name(m, "x", b.arguments[i]);
     b.result = op(m, prim, b.arguments, count);
     if (b.uses_result) b.result = name(m, "y", b.result);
-    b.base = (CtPrimBuilder){build_number, build_prim, build_choice};
+    b.base = (CtPrimBuilder){build_number, build_prim, build_choice, false};
     CtDelta *d = op_delta(&b, prim, count, args);
     return (Dual){b.result, share(m, d)};
 }

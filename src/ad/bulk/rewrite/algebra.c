@@ -263,10 +263,8 @@ static CtBulk *rule_reals(CtSimplifier *s, CtBulk *t, CtBulk *a, CtBulk *b) {
         if (ct_bulk_is_splat_real(a, 1)) return b;
         return ct_bulk_is_splat_real(b, 1) ? a : NULL;
     case PRIM_DIV: return ct_bulk_is_splat_real(b, 1) ? a : NULL;
-    case PRIM_SCALE:
+    case PRIM_SCALE: /* of a number it is no plain product, which may be −0.0: that has a derivative, unlike one here */
         if (ct_bulk_is_splat_real(b, -0.0) || ct_bulk_is_splat_real(a, 1)) return b;
-        if (ct_bulk_is_splat_real(b, 1)) return a;
-        if (ct_bulk_is_splat(b)) return ct_bulk_simplify_emit(s, ct_bulk_op2(s->r, PRIM_MUL, a, b));
         return scale_of_side(s, a, b);
     default: return NULL;
     }
