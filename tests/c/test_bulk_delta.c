@@ -587,7 +587,7 @@ static void simplified_as_a_person_would_write(void **state) {
     assert_simplifies(r, ct_bulk_op2(r, PRIM_ADD, x, ct_bulk_real(r, 0.0, scalar)), "x + 0.0");
     assert_simplifies(r, ct_bulk_op2(r, PRIM_MUL, x, ct_bulk_real(r, 0.0, scalar)), "x × 0.0");
     assert_simplifies(r, ct_bulk_op2(r, PRIM_SCALE, x, ct_bulk_real(r, -0.0, scalar)), "-0.0");
-    assert_simplifies(r, ct_bulk_op2(r, PRIM_SCALE, x, ct_bulk_real(r, 1, scalar)), "x");
+    assert_simplifies(r, ct_bulk_op2(r, PRIM_SCALE, x, ct_bulk_real(r, 1, scalar)), "x · 1.0"); /* 0 for −0.0 */
     CtBulk *rows = ct_bulk_op2(r, PRIM_MUL, ct_bulk_replicate(r, 5, x), ct_bulk_real(r, 3, five));
     assert_simplifies(r, rows, "replicate 5 (x × 3.0)");
     CtBulk *sine = ct_bulk_op1(r, PRIM_SIN, x);
