@@ -256,6 +256,8 @@ static CtPrimTerm build_choice(CtPrimBuilder *self, CtPrim comparison, CtPrimTer
     OpBuilder *o = (OpBuilder *)self;
     const Part *y = yes, *n = no;
     CtBulk *left = term_of(o, a);
+    if (b == NULL && ct_bulk_is_splat(left)) /* decided here: no b1 = isNegativeZero 1.0 is printed */
+        return ct_prim_value(comparison, left->as.constant.real, 0) != 0 ? yes : no;
     CtBulk *test = b ? ct_bulk_op2(o->m->r, comparison, left, term_of(o, b)) : ct_bulk_op1(o->m->r, comparison, left);
     if (y->kind != PART_DELTA && n->kind != PART_DELTA) {
         CtBulk *u = term_of(o, y), *v = term_of(o, n);
