@@ -66,7 +66,10 @@ uint32_t ct_eval_slot_new(Compile *c) {
     }
 }
 
-void ct_eval_slot_free(Compile *c, uint32_t slot) { c->used[slot / 64] &= ~((uint64_t)1 << (slot % 64)); }
+void ct_eval_slot_free(Compile *c, uint32_t slot) {
+    assert(c->used[slot / 64] >> (slot % 64) & 1); /* else two of them stood in it */
+    c->used[slot / 64] &= ~((uint64_t)1 << (slot % 64));
+}
 
 uint32_t ct_eval_slot_top(const Compile *c) {
     for (uint32_t i = c->used_words; i-- > 0;)

@@ -173,12 +173,12 @@ static void loop_next(Compile *c, LoopCode *l, uint32_t result) {
     if (has_out(l->op)) ct_eval_add_word(c, ct_eval_array_rank(out_type(l)->parts[0]));
     ct_eval_add_word(c, l->body - start);
     ct_eval_add_word(c, cost);
-    if (l->op == ARRAY_MAP_ACCUM) {
-        ct_eval_slot_mark(c, l->acc);
-        if (ct_value_type_is_pointer(fun_param(l, 0))) ct_eval_own(c, l->acc);
-    }
+    if (l->op == ARRAY_MAP_ACCUM && ct_value_type_is_pointer(fun_param(l, 0))) ct_eval_own(c, l->acc);
     ct_eval_patch(c, l->body - 2, l->start);
     ct_eval_branch_end(c, &l->branch);
+    /* Behind the end of the branch: a capture that the body loaded after its accumulator had ended may stand in the
+     * accumulator's slot, and the end of the branch frees the slots of such captures. */
+    if (has_acc(l->op)) ct_eval_slot_mark(c, l->acc);
 }
 
 /* ---- the body ---- */
@@ -212,7 +212,6 @@ static uint32_t loop_body(Compile *c, LoopCode *l) {
         result = ct_eval_emit_call(c, l->e->range, code, code == NULL ? &fun : NULL, args, count, want,
                                    ct_value_type_is_pointer(fun_result(l)));
     }
-    if (into_acc) ct_eval_slot_mark(c, l->acc);
     return result;
 }
 
