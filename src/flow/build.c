@@ -1,5 +1,5 @@
 /* Making functions, blocks and steps of Flow. */
-#include "flow/internal.h"
+#include "flow/build.h"
 
 CtFlowVar *ct_flow_fresh(CtFlow *flow, CtFlowFunction *function, const char *name, const CtFlowType *type) {
     CtFlowVar *var = CT_NEW(flow->arena, CtFlowVar);
@@ -7,7 +7,7 @@ CtFlowVar *ct_flow_fresh(CtFlow *flow, CtFlowFunction *function, const char *nam
     return var;
 }
 
-CtFlowVar *ct_flow_var(Lower *l, const char *name, const CtFlowType *type) {
+CtFlowVar *ct_flow_var(CtFlowBuilder *l, const char *name, const CtFlowType *type) {
     return ct_flow_fresh(l->flow, l->function, name, type);
 }
 
@@ -20,10 +20,10 @@ CtFlowFunction *ct_flow_function(CtFlow *flow, const char *name, CtSourceRange r
     return function;
 }
 
-CtFlowBlock *ct_flow_block(Lower *l) { return CT_NEW(l->arena, CtFlowBlock); }
+CtFlowBlock *ct_flow_block(CtFlowBuilder *l) { return CT_NEW(l->arena, CtFlowBlock); }
 
 /* What follows a step that does not go on is made, but stands nowhere. */
-CtFlowStep *ct_flow_step(Lower *l, CtFlowStepKind kind, CtSourceRange range) {
+CtFlowStep *ct_flow_step(CtFlowBuilder *l, CtFlowStepKind kind, CtSourceRange range) {
     CtFlowStep *step = CT_NEW(l->arena, CtFlowStep);
     step->kind = kind;
     step->range = range;
@@ -31,15 +31,16 @@ CtFlowStep *ct_flow_step(Lower *l, CtFlowStepKind kind, CtSourceRange range) {
     return step;
 }
 
-void ct_flow_arg(Lower *l, CtFlowStep *step, CtFlowArg arg) { ct_push(l->arena, &step->args, arg); }
+void ct_flow_arg(CtFlowBuilder *l, CtFlowStep *step, CtFlowArg arg) { ct_push(l->arena, &step->args, arg); }
 
-CtFlowArg ct_flow_result(Lower *l, CtFlowStep *step, const char *name, const CtFlowType *type) {
+CtFlowArg ct_flow_result(CtFlowBuilder *l, CtFlowStep *step, const char *name, const CtFlowType *type) {
     CtFlowVar *var = ct_flow_var(l, name, type);
     ct_push(l->arena, &step->results, var);
     return flow_of(var);
 }
 
-void ct_flow_leave(Lower *l, CtFlowExit exit, CtSourceRange range, const CtFlowArgs *values, CtFlowFunction *tail) {
+void ct_flow_leave(CtFlowBuilder *l, CtFlowExit exit, CtSourceRange range, const CtFlowArgs *values,
+                   CtFlowFunction *tail) {
     if (l->block->exit != EXIT_OPEN) return;
     l->block->exit = exit;
     l->block->range = range;
@@ -47,17 +48,17 @@ void ct_flow_leave(Lower *l, CtFlowExit exit, CtSourceRange range, const CtFlowA
     if (values != NULL) l->block->values = *values;
 }
 
-CtFlowArg ct_flow_int(Lower *l, int64_t value) {
+CtFlowArg ct_flow_int(CtFlowBuilder *l, int64_t value) {
     return (CtFlowArg){.type = ct_flow_scalar(l->flow, FLOW_I64), .lit.integer = value};
 }
 
-CtFlowArgs ct_flow_nothing(Lower *l, const CtFlowTypes *types) {
+CtFlowArgs ct_flow_nothing(CtFlowBuilder *l, const CtFlowTypes *types) {
     CtFlowArgs args = {0};
     for (uint32_t i = 0; i < types->count; i++) ct_push(l->arena, &args, (CtFlowArg){.type = types->items[i]});
     return args;
 }
 
-void ct_flow_args_add(Lower *l, CtFlowArgs *to, const CtFlowArgs *more) {
+void ct_flow_args_add(CtFlowBuilder *l, CtFlowArgs *to, const CtFlowArgs *more) {
     for (uint32_t i = 0; i < more->count; i++) ct_push(l->arena, to, more->items[i]);
 }
 
@@ -65,7 +66,7 @@ CtFlowArgs ct_flow_slice(const CtFlowArgs *args, uint32_t start, uint32_t count)
     return (CtFlowArgs){.items = args->items + start, .count = count, .capacity = count};
 }
 
-CtFlowArgs ct_flow_params(Lower *l, CtFlowVars *to, const char *name, const CtFlowTypes *types) {
+CtFlowArgs ct_flow_params(CtFlowBuilder *l, CtFlowVars *to, const char *name, const CtFlowTypes *types) {
     CtFlowArgs args = {0};
     for (uint32_t i = 0; i < types->count; i++) {
         CtFlowVar *var = ct_flow_var(l, name, types->items[i]);

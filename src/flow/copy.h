@@ -2,7 +2,7 @@
 #ifndef CT_FLOW_COPY_H
 #define CT_FLOW_COPY_H
 
-#include "flow/internal.h"
+#include "flow/build.h"
 
 typedef struct CtFlowCopy {
     CtFlow *flow;

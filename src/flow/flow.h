@@ -133,8 +133,9 @@ typedef struct CtFlowBlock {
     CtSourceRange range; /* of the exit */
 } CtFlowBlock;
 
+enum { FLOW_OTHERS = UINT32_MAX };
 typedef struct CtFlowBranch {
-    uint32_t tag; /* UINT32_MAX: all others */
+    uint32_t tag; /* FLOW_OTHERS: all others */
     CtFlowBlock *block;
 } CtFlowBranch;
 
@@ -264,8 +265,6 @@ bool ct_flow_parts(CtFlow *flow, const CtType *type, CtType *const **parts, uint
 const CtFlowTypes *ct_flow_array_types(CtFlow *flow, const CtType *element);
 /* The node type of a data type, function type or wide tuple; NULL where it is none. */
 const CtFlowType *ct_flow_node(CtFlow *flow, const CtType *type);
-/* A new node type without constructors yet (ct_flow_con_add), of no type of Core. */
-const CtFlowType *ct_flow_new_node(CtFlow *flow, const char *name);
 /* Whether values of the type can be handed in and out: they hold no functions. */
 bool ct_flow_is_plain(const CtType *type);
 
@@ -287,21 +286,10 @@ uint32_t ct_flow_pass_find(const char *name, size_t length, uint32_t run);
 void ct_flow_pass_all(CtFlow *flow, uint32_t count, bool lint, CtTimes *times);
 /* How many steps its functions have. */
 uint32_t ct_flow_program_size(const CtFlow *flow);
-/* For tests of the checks: after the pass that COTAN_TRIAL_FAULT names every addition becomes a subtraction; after the
- * one in unsound:NAME functions have lost their steps: trial.c. */
-void ct_flow_trial_fault(CtFlow *flow, const char *pass);
 /* Replaces VJP, PULL and JVP by calls of what differentiation makes of their functions, inner derivatives first, and
  * STOP by its argument. ->refused is set where a function is not differentiated here. */
 void ct_flow_derive(CtFlow *flow);
-/* Drops what only makes what is not used: dead.c. */
-void ct_flow_dead_code(CtFlow *flow);
-/* Writes retains and releases into a program that has none: reference_counts.c. */
-void ct_flow_reference_counts(CtFlow *flow);
-/* Then nodes are made in the cells of those that end: memory_reuse.c. */
-void ct_flow_memory_reuse(CtFlow *flow);
-/* Which functions take a place, recurse, end in each other; sites are numbered: call_sites.c. */
-void ct_flow_call_sites(CtFlow *flow);
-/* The number of a source range among the sites; 0 for a place in the library. */
+/* The number of a source range among the sites; 0 for a place in the library: sites.c. */
 uint32_t ct_flow_site(CtFlow *flow, CtSourceRange range);
 bool ct_flow_is_user(const CtFlow *flow, CtSourceRange range);
 bool ct_flow_step_fails(const CtFlowStep *step);
@@ -311,6 +299,8 @@ bool ct_flow_is_check(const CtFlowStep *step);
 bool ct_flow_allocates(const CtFlowStep *step);
 /* Whether a block that yields is primitives and reads of numbers, none of which fails. */
 bool ct_flow_is_straight(const CtFlowBlock *block);
+/* Whether a step takes its argument, so that it may be changed in place when nobody else holds it: step_info.c. */
+bool ct_flow_takes(const CtFlowStep *step, uint32_t index);
 /* Whether it is a slice from the first element on, which takes its array: what is behind is cut off in place. */
 bool ct_flow_is_front(const CtFlowStep *step);
 

@@ -1,6 +1,6 @@
 /* What a sound program of Flow is: every variable is bound once, before its uses and in their block; arguments, results
  * and what blocks yield have the types of their places; every block ends. */
-#include "flow/internal.h"
+#include "flow/build.h"
 
 typedef struct Lint {
     const CtFlow *flow;

@@ -1,5 +1,5 @@
 /* Flow as text. */
-#include "flow/internal.h"
+#include "flow/build.h"
 
 static void print_type(CtText *out, const CtFlowType *type) {
     static const char *const scalars[] = {"f64", "f32", "i64"};

@@ -1,5 +1,5 @@
 /* Renaming the variables of steps. */
-#include "flow/opt/passes.h"
+#include "flow/rename.h"
 
 CtFlowArg ct_flow_now(const CtFlowValues *values, CtFlowArg arg) {
     while (arg.var != NULL && arg.var->id < values->count && values->items[arg.var->id].type != NULL)

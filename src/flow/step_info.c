@@ -1,5 +1,5 @@
 /* What flow.def says of a step: the columns that are read as they stand, or with a look at the step. */
-#include "flow/internal.h"
+#include "flow/flow.h"
 
 static const CtFlowStepInfo infos[] = {
 #define OWN 0 /* of work; in the other columns it is part of a name */
@@ -12,3 +12,23 @@ static const CtFlowStepInfo infos[] = {
 };
 
 const CtFlowStepInfo *ct_flow_step_info(CtFlowStepKind kind) { return &infos[kind]; }
+
+bool ct_flow_is_check(const CtFlowStep *step) { return ct_flow_step_info(step->kind)->fails == FAILS_CHECK; }
+
+bool ct_flow_is_front(const CtFlowStep *step) {
+    if (step->kind != FLOW_BULK || step->as.bulk != ARRAY_SLICE) return false;
+    const CtFlowArg *start = &step->args.items[0];
+    return start->var == NULL && start->lit.integer == 0;
+}
+
+bool ct_flow_takes(const CtFlowStep *step, uint32_t index) {
+    switch (ct_flow_step_info(step->kind)->takes) {
+    case TAKES_NONE: return false;
+    case TAKES_ALL: return true;
+    case TAKES_REST: return index > 0;
+    case TAKES_ENDS: return index == 0 || index + 1 == step->args.count;
+    case TAKES_NODE: return false; /* by itself: count_open */
+    case TAKES_OWN: return index == 2 && ct_flow_is_front(step);
+    }
+    return false;
+}

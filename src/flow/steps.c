@@ -1,9 +1,10 @@
 /* Writing single steps, loops and branches of Flow. */
-#include "flow/steps.h"
+#include "flow/build.h"
 
 CtFlowArg ct_flow_real(const CtFlowType *type, double value) { return (CtFlowArg){.type = type, .lit.real = value}; }
 
-CtFlowArg ct_flow_prim(Lower *l, CtSourceRange range, CtPrim prim, const CtFlowType *type, CtFlowArg a, CtFlowArg b) {
+CtFlowArg ct_flow_prim(CtFlowBuilder *l, CtSourceRange range, CtPrim prim, const CtFlowType *type, CtFlowArg a,
+                       CtFlowArg b) {
     CtFlowStep *step = ct_flow_step(l, FLOW_PRIM, range);
     step->as.prim = prim;
     ct_flow_arg(l, step, a);
@@ -11,7 +12,7 @@ CtFlowArg ct_flow_prim(Lower *l, CtSourceRange range, CtPrim prim, const CtFlowT
     return ct_flow_result(l, step, NULL, type);
 }
 
-CtFlowArg ct_flow_prim_int(Lower *l, CtSourceRange range, CtPrim prim, CtFlowArg a, CtFlowArg b) {
+CtFlowArg ct_flow_prim_int(CtFlowBuilder *l, CtSourceRange range, CtPrim prim, CtFlowArg a, CtFlowArg b) {
     return ct_flow_prim(l, range, prim, ct_flow_scalar(l->flow, FLOW_I64), a, b);
 }
 
@@ -19,15 +20,16 @@ const CtFlowType *ct_flow_row_type(CtFlow *flow, const CtFlowType *array, uint32
     return array->rank == indices ? array->element : ct_flow_array(flow, array->rank - indices, array->element);
 }
 
-CtFlowArg ct_flow_read(Lower *l, CtSourceRange range, CtFlowArg array, const CtFlowArg *indices, uint32_t count) {
+CtFlowArg ct_flow_read(CtFlowBuilder *l, CtSourceRange range, CtFlowArg array, const CtFlowArg *indices,
+                       uint32_t count) {
     CtFlowStep *step = ct_flow_step(l, FLOW_READ, range);
     ct_flow_arg(l, step, array);
     for (uint32_t i = 0; i < count; i++) ct_flow_arg(l, step, indices[i]);
     return ct_flow_result(l, step, NULL, ct_flow_row_type(l->flow, array.type, count));
 }
 
-CtFlowArg ct_flow_update(Lower *l, CtSourceRange range, CtFlowArg array, const CtFlowArg *indices, uint32_t count,
-                         CtFlowArg value) {
+CtFlowArg ct_flow_update(CtFlowBuilder *l, CtSourceRange range, CtFlowArg array, const CtFlowArg *indices,
+                         uint32_t count, CtFlowArg value) {
     CtFlowStep *step = ct_flow_step(l, FLOW_UPDATE, range);
     ct_flow_arg(l, step, array);
     for (uint32_t i = 0; i < count; i++) ct_flow_arg(l, step, indices[i]);
@@ -35,16 +37,23 @@ CtFlowArg ct_flow_update(Lower *l, CtSourceRange range, CtFlowArg array, const C
     return ct_flow_result(l, step, NULL, array.type);
 }
 
-CtFlowArg ct_flow_bulk(Lower *l, CtSourceRange range, CtArrayOp op, const CtFlowType *type, const CtFlowArg *args,
-                       uint32_t count) {
+CtFlowArg ct_flow_bulk(CtFlowBuilder *l, CtSourceRange range, CtArrayOp op, const CtFlowType *type,
+                       const CtFlowArg *args, uint32_t count) {
     CtFlowStep *step = ct_flow_step(l, FLOW_BULK, range);
     step->as.bulk = op;
     for (uint32_t i = 0; i < count; i++) ct_flow_arg(l, step, args[i]);
     return ct_flow_result(l, step, NULL, type);
 }
 
-CtFlowArg ct_flow_product(Lower *l, CtSourceRange range, const CtFlowArg *lengths, CtFlowFactors factors, CtFlowArg a,
-                          CtFlowArg b) {
+CtFlowArg ct_flow_dim(CtFlowBuilder *l, CtSourceRange range, CtFlowArg array, uint32_t index) {
+    CtFlowStep *step = ct_flow_step(l, FLOW_DIM, range);
+    step->as.index = index;
+    ct_flow_arg(l, step, array);
+    return ct_flow_result(l, step, "n", ct_flow_scalar(l->flow, FLOW_I64));
+}
+
+CtFlowArg ct_flow_product(CtFlowBuilder *l, CtSourceRange range, const CtFlowArg *lengths, CtFlowFactors factors,
+                          CtFlowArg a, CtFlowArg b) {
     CtFlowStep *step = ct_flow_step(l, FLOW_PRODUCT, range);
     step->as.product = factors;
     ct_flow_arg(l, step, lengths[0]);
@@ -54,7 +63,7 @@ CtFlowArg ct_flow_product(Lower *l, CtSourceRange range, const CtFlowArg *length
     return ct_flow_result(l, step, NULL, a.type);
 }
 
-CtFlowArg ct_flow_node_make(Lower *l, CtSourceRange range, const CtFlowType *node, uint32_t tag,
+CtFlowArg ct_flow_node_make(CtFlowBuilder *l, CtSourceRange range, const CtFlowType *node, uint32_t tag,
                             const CtFlowArgs *fields) {
     CtFlowStep *step = ct_flow_step(l, FLOW_MAKE, range);
     step->as.con.data = node->data;
@@ -63,7 +72,7 @@ CtFlowArg ct_flow_node_make(Lower *l, CtSourceRange range, const CtFlowType *nod
     return ct_flow_result(l, step, NULL, node);
 }
 
-CtFlowArgs ct_flow_node_open(Lower *l, CtSourceRange range, CtFlowArg node, uint32_t tag, const char *name) {
+CtFlowArgs ct_flow_node_open(CtFlowBuilder *l, CtSourceRange range, CtFlowArg node, uint32_t tag, const char *name) {
     CtFlowStep *step = ct_flow_step(l, FLOW_OPEN, range);
     CtFlowArgs fields = {0};
     step->as.con.data = node.type->data;
@@ -75,7 +84,7 @@ CtFlowArgs ct_flow_node_open(Lower *l, CtSourceRange range, CtFlowArg node, uint
     return fields;
 }
 
-CtFlowArgs ct_flow_call(Lower *l, CtSourceRange range, CtFlowFunction *function, const CtFlowArgs *args) {
+CtFlowArgs ct_flow_call(CtFlowBuilder *l, CtSourceRange range, CtFlowFunction *function, const CtFlowArgs *args) {
     CtFlowStep *step = ct_flow_step(l, FLOW_CALL, range);
     CtFlowArgs results = {0};
     step->as.function = function;
@@ -87,7 +96,7 @@ CtFlowArgs ct_flow_call(Lower *l, CtSourceRange range, CtFlowFunction *function,
 
 /* ---- loops ---- */
 
-CtFlowLooping ct_flow_loop_begin(Lower *l, CtSourceRange range, CtFlowArg count, const CtFlowArgs *start) {
+CtFlowLooping ct_flow_loop_begin(CtFlowBuilder *l, CtSourceRange range, CtFlowArg count, const CtFlowArgs *start) {
     CtFlowLooping loop = {.step = ct_flow_step(l, FLOW_LOOP, range), .outer = l->block};
     CtFlowBlock *block = loop.step->as.loop.block = ct_flow_block(l);
     ct_flow_arg(l, loop.step, count);
@@ -105,7 +114,7 @@ CtFlowLooping ct_flow_loop_begin(Lower *l, CtSourceRange range, CtFlowArg count,
     return loop;
 }
 
-CtFlowArgs ct_flow_loop_end(Lower *l, CtFlowLooping *loop, const CtFlowArgs *carried, const CtFlowArgs *items,
+CtFlowArgs ct_flow_loop_end(CtFlowBuilder *l, CtFlowLooping *loop, const CtFlowArgs *carried, const CtFlowArgs *items,
                             const CtFlowTypes *types) {
     CtFlowArgs values = {0}, results = {0};
     ct_flow_args_add(l, &values, carried);
@@ -121,13 +130,13 @@ CtFlowArgs ct_flow_loop_end(Lower *l, CtFlowLooping *loop, const CtFlowArgs *car
 
 /* ---- branches ---- */
 
-CtFlowChoosing ct_flow_switch_begin(Lower *l, CtSourceRange range, CtFlowArg on) {
+CtFlowChoosing ct_flow_switch_begin(CtFlowBuilder *l, CtSourceRange range, CtFlowArg on) {
     CtFlowChoosing choice = {.step = ct_flow_step(l, FLOW_SWITCH, range), .outer = l->block};
     ct_flow_arg(l, choice.step, on);
     return choice;
 }
 
-void ct_flow_case_begin(Lower *l, CtFlowChoosing *choice, uint32_t tag) {
+void ct_flow_case_begin(CtFlowBuilder *l, CtFlowChoosing *choice, uint32_t tag) {
     CtFlowStep *step = choice->step;
     CtFlowBranch *branches = CT_NEW_ARRAY(l->arena, CtFlowBranch, step->as.cases.count + 1);
     if (step->as.cases.count > 0) memcpy(branches, step->as.cases.branches, step->as.cases.count * sizeof *branches);
@@ -136,14 +145,14 @@ void ct_flow_case_begin(Lower *l, CtFlowChoosing *choice, uint32_t tag) {
     step->as.cases.branches = branches;
 }
 
-void ct_flow_case_end(Lower *l, CtFlowChoosing *choice, const CtFlowArgs *values) {
+void ct_flow_case_end(CtFlowBuilder *l, CtFlowChoosing *choice, const CtFlowArgs *values) {
     CtFlowArgs all = {0};
     ct_flow_args_add(l, &all, values);
     ct_flow_leave(l, EXIT_YIELD, choice->step->range, &all, NULL);
     l->block = choice->outer;
 }
 
-CtFlowArgs ct_flow_switch_end(Lower *l, CtFlowChoosing *choice) {
+CtFlowArgs ct_flow_switch_end(CtFlowBuilder *l, CtFlowChoosing *choice) {
     CtFlowArgs results = {0};
     const CtFlowBlock *last = NULL;
     for (uint32_t i = 0; i < choice->step->as.cases.count; i++)
@@ -157,8 +166,8 @@ CtFlowArgs ct_flow_switch_end(Lower *l, CtFlowChoosing *choice) {
 /* ---- extremes ---- */
 
 /* Looked for from the last element on. */
-CtFlowArg ct_flow_place_of(Lower *l, CtSourceRange range, CtFlowArg array, CtFlowArg extreme) {
-    CtFlowArg length = ct_flow_lower_dim(l, range, array, 0);
+CtFlowArg ct_flow_place_of(CtFlowBuilder *l, CtSourceRange range, CtFlowArg array, CtFlowArg extreme) {
+    CtFlowArg length = ct_flow_dim(l, range, array, 0);
     CtFlowArgs start = {0}, next = {0}, here = {0};
     CtFlowArg last = ct_flow_prim_int(l, range, PRIM_INT_SUB, length, ct_flow_int(l, 1));
     ct_push(l->arena, &start, ct_flow_int(l, 0));

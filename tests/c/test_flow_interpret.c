@@ -4,12 +4,12 @@
 #include <math.h>
 
 #include "flow/check/interpret.h"
-#include "flow/steps.h"
+#include "flow/build.h"
 
 typedef struct Flow {
     Fixture *core;
     CtFlow *flow;
-    Lower l; /* writes the entry */
+    CtFlowBuilder l; /* writes the entry */
     const CtFlowType *real, *single, *integer, *vector, *matrix, *ints;
     CtInterpretOptions options;
     CtInterpreter *i;
@@ -28,7 +28,7 @@ static int begin(void **state) {
     t->vector = ct_flow_array(t->flow, 1, t->real);
     t->ints = ct_flow_array(t->flow, 1, t->integer);
     t->matrix = ct_flow_array(t->flow, 2, t->real);
-    t->l = (Lower){.flow = t->flow, .arena = t->core->arena};
+    t->l = (CtFlowBuilder){.flow = t->flow, .arena = t->core->arena};
     t->flow->entry = t->l.function = ct_flow_function(t->flow, "entry", CT_NO_RANGE);
     t->l.block = t->l.function->body = ct_flow_block(&t->l);
     t->options = (CtInterpretOptions){.limits = {.steps = 100000, .bytes = 1 << 26, .stack = 1 << 22}};
@@ -182,17 +182,17 @@ static void stop_is_its_argument(void **state) {
 /* ---- functions ---- */
 
 /* A function of some parameters; l writes its body until `finish`. */
-static Lower function(Flow *t, const char *name, const CtFlowType *const *types, uint32_t count) {
-    Lower l = {.flow = t->flow, .arena = t->core->arena};
+static CtFlowBuilder function(Flow *t, const char *name, const CtFlowType *const *types, uint32_t count) {
+    CtFlowBuilder l = {.flow = t->flow, .arena = t->core->arena};
     l.function = ct_flow_function(t->flow, name, CT_NO_RANGE);
     l.block = l.function->body = ct_flow_block(&l);
     for (uint32_t k = 0; k < count; k++) ct_push(t->core->arena, &l.function->params, ct_flow_var(&l, "p", types[k]));
     return l;
 }
 
-static CtFlowArg param(const Lower *l, uint32_t index) { return flow_of(l->function->params.items[index]); }
+static CtFlowArg param(const CtFlowBuilder *l, uint32_t index) { return flow_of(l->function->params.items[index]); }
 
-static void finish(Lower *l, CtFlowArg value) {
+static void finish(CtFlowBuilder *l, CtFlowArg value) {
     CtFlowArgs args = {0};
     ct_push(l->arena, &args, value);
     if (l->function->results.count == 0) {
@@ -205,7 +205,7 @@ static void finish(Lower *l, CtFlowArg value) {
 /* n ↦ n + (n − 1) + … + 1 + start; by waiting calls, or by ends of functions. */
 static CtFlowFunction *sum_to(Flow *t, bool waits) {
     const CtFlowType *types[] = {t->integer, t->integer};
-    Lower l = function(t, "sumTo", types, 2);
+    CtFlowBuilder l = function(t, "sumTo", types, 2);
     CtFlowFunction *f = l.function;
     f->results = (CtFlowTypes){CT_NEW_ARRAY(t->core->arena, const CtFlowType *, 1), 1};
     f->results.items[0] = t->integer;
@@ -260,7 +260,7 @@ static void deep_recursion_is_given_up(void **state) {
 static void constant_is_evaluated_once(void **state) {
     Flow *t = *state;
     t->options.limits.steps = 300;
-    Lower l = function(t, "constant", NULL, 0);
+    CtFlowBuilder l = function(t, "constant", NULL, 0);
     CtFlowLooping loop = ct_flow_loop_begin(&l, CT_NO_RANGE, ct_flow_int(&l, 100), &(CtFlowArgs){0});
     ct_flow_loop_end(&l, &loop, &(CtFlowArgs){0}, NULL, NULL);
     finish(&l, ct_flow_int(&l, 7));
@@ -282,7 +282,7 @@ static void constant_is_evaluated_once(void **state) {
 /* ---- nodes ---- */
 
 static const CtFlowType *lists(Flow *t) {
-    const CtFlowType *list = ct_flow_new_node(t->flow, "list");
+    const CtFlowType *list = ct_flow_node_new(t->flow, "list", NULL);
     CtFlowTypes none = {0}, cons = {CT_NEW_ARRAY(t->core->arena, const CtFlowType *, 2), 2};
     cons.items[0] = t->integer;
     cons.items[1] = list;
@@ -445,7 +445,7 @@ static void read_takes_elements_and_rows(void **state) {
     CtFlowArg m = two_rows(t);
     CtFlowArg values[] = {ct_flow_read(&t->l, CT_NO_RANGE, m, (CtFlowArg[]){integer(t, 1), integer(t, 2)}, 2),
                           ct_flow_read(&t->l, CT_NO_RANGE, m, (CtFlowArg[]){integer(t, 1)}, 1),
-                          ct_flow_lower_dim(&t->l, CT_NO_RANGE, m, 1)};
+                          ct_flow_dim(&t->l, CT_NO_RANGE, m, 1)};
     const CtFlowCell *r = results_of(t, values, 3);
     assert_true(r[0].real == 6);
     assert_true(r[1].object->rank == 1 && r[1].object->count == 3 && r[1].object->cells[0].real == 4);
@@ -653,9 +653,9 @@ static void released_is_not_read(void **state) {
     CtFlowArg x = vector(t, (const double[]){1}, 1);
     step(t, FLOW_RETAIN, &x, 1);
     step(t, FLOW_RELEASE, &x, 1);
-    ct_flow_lower_dim(&t->l, CT_NO_RANGE, x, 0);
+    ct_flow_dim(&t->l, CT_NO_RANGE, x, 0);
     step(t, FLOW_RELEASE, &x, 1);
-    ct_flow_lower_dim(&t->l, CT_NO_RANGE, x, 0);
+    ct_flow_dim(&t->l, CT_NO_RANGE, x, 0);
     is_wrong(t, "after its release");
 }
 
@@ -664,7 +664,7 @@ static void taken_is_not_read(void **state) {
     t->options.counts = true;
     CtFlowArg x = vector(t, (const double[]){1}, 1);
     ct_flow_update(&t->l, CT_NO_RANGE, x, (CtFlowArg[]){integer(t, 0)}, 1, real(t, 2));
-    ct_flow_lower_dim(&t->l, CT_NO_RANGE, x, 0);
+    ct_flow_dim(&t->l, CT_NO_RANGE, x, 0);
     is_wrong(t, "after its release");
 }
 

@@ -54,7 +54,7 @@ static void add_adjoints(CtFlow *flow, const CtFlowData *data, CtFlowData *adjoi
 static const CtFlowType *node_adjoint(CtFlow *flow, const CtFlowType *type) {
     CtMap seen = {0};
     if (ct_flow_has_no_adjoint(type) || !has_reals(flow, type, &seen)) return NULL;
-    const CtFlowType *node = ct_flow_new_node(flow, ct_format(flow->arena, "adjoint of %s", type->data->name));
+    const CtFlowType *node = ct_flow_node_new(flow, ct_format(flow->arena, "adjoint of %s", type->data->name), NULL);
     ct_map_set(flow->arena, &ct_flow_adjoints(flow)->types, ct_key(type), (void *)node); /* it may lead back here */
     CtFlowTypes none = {0};
     ct_flow_con_add(flow, node->data, "Zero", &none);
@@ -94,7 +94,7 @@ static CtFlowFunction *function_for(CtFlow *flow, CtMap *known, const CtFlowType
     function->results.items = CT_NEW(flow->arena, const CtFlowType *);
     function->results.items[0] = result;
     function->results.count = 1;
-    Lower l = {.flow = flow, .arena = flow->arena, .function = function};
+    CtFlowBuilder l = {.flow = flow, .arena = flow->arena, .function = function};
     l.block = function->body = ct_flow_block(&l);
     CtFlowArgs args = ct_flow_params(&l, &function->params, "a", params);
     if (key->kind == FLOW_NODE && key->data->is_open)
@@ -115,7 +115,7 @@ void ct_flow_close(CtFlow *flow, const CtFlowType *type) {
         CtFlowWaiting *w = &made->waiting.items[i];
         CtFlowArgs args = {0};
         if (w->key->data->is_open || w->fill == NULL) continue;
-        Lower l = {.flow = flow, .arena = flow->arena, .function = w->function, .block = w->function->body};
+        CtFlowBuilder l = {.flow = flow, .arena = flow->arena, .function = w->function, .block = w->function->body};
         for (uint32_t j = 0; j < w->function->params.count; j++)
             ct_push(flow->arena, &args, flow_of(w->function->params.items[j]));
         CtFlowFill *fill = w->fill;
@@ -124,26 +124,26 @@ void ct_flow_close(CtFlow *flow, const CtFlowType *type) {
     }
 }
 
-static CtFlowArg call_one(Lower *l, CtSourceRange range, CtFlowFunction *function, CtFlowArg a, CtFlowArg b) {
+static CtFlowArg call_one(CtFlowBuilder *l, CtSourceRange range, CtFlowFunction *function, CtFlowArg a, CtFlowArg b) {
     CtFlowArgs args = {0};
     ct_push(l->arena, &args, a);
     if (!ct_flow_is_none(b)) ct_push(l->arena, &args, b);
     return ct_flow_call(l, range, function, &args).items[0];
 }
 
-static void return_one(Lower *l, CtFlowArg value) {
+static void return_one(CtFlowBuilder *l, CtFlowArg value) {
     CtFlowArgs values = {0};
     ct_push(l->arena, &values, value);
     ct_flow_leave(l, EXIT_RETURN, CT_NO_RANGE, &values, NULL);
 }
 
-static void yield_one(Lower *l, CtFlowChoosing *choice, CtFlowArg value) {
+static void yield_one(CtFlowBuilder *l, CtFlowChoosing *choice, CtFlowArg value) {
     CtFlowArgs values = {0};
     ct_push(l->arena, &values, value);
     ct_flow_case_end(l, choice, &values);
 }
 
-static CtFlowTypes two_types(Lower *l, const CtFlowType *a, const CtFlowType *b) {
+static CtFlowTypes two_types(CtFlowBuilder *l, const CtFlowType *a, const CtFlowType *b) {
     CtFlowTypes types = {.items = CT_NEW_ARRAY(l->arena, const CtFlowType *, 2), .count = b == NULL ? 1 : 2};
     types.items[0] = a;
     types.items[1] = b;
@@ -152,17 +152,17 @@ static CtFlowTypes two_types(Lower *l, const CtFlowType *a, const CtFlowType *b)
 
 /* ---- zeros ---- */
 
-CtFlowArg ct_flow_zero(Lower *l, const CtFlowType *adjoint) {
+CtFlowArg ct_flow_zero(CtFlowBuilder *l, const CtFlowType *adjoint) {
     if (!ct_flow_is_object(adjoint)) return ct_flow_real(adjoint, -0.0);
     if (adjoint->kind == FLOW_NODE) return ct_flow_node_make(l, CT_NO_RANGE, adjoint, 0, NULL);
     return ct_flow_result(l, ct_flow_step(l, FLOW_ITEMS, CT_NO_RANGE), "none", adjoint);
 }
 
-CtFlowArg ct_flow_is_empty(Lower *l, CtSourceRange range, CtFlowArg array) {
-    return ct_flow_prim_int(l, range, PRIM_INT_EQ, ct_flow_lower_dim(l, range, array, 0), ct_flow_int(l, 0));
+CtFlowArg ct_flow_is_empty(CtFlowBuilder *l, CtSourceRange range, CtFlowArg array) {
+    return ct_flow_prim_int(l, range, PRIM_INT_EQ, ct_flow_dim(l, range, array, 0), ct_flow_int(l, 0));
 }
 
-CtFlowArg ct_flow_zeros(Lower *l, CtSourceRange range, const CtFlowType *adjoint, const CtFlowArg *dims) {
+CtFlowArg ct_flow_zeros(CtFlowBuilder *l, CtSourceRange range, const CtFlowType *adjoint, const CtFlowArg *dims) {
     CtFlowArg value = ct_flow_zero(l, adjoint->element);
     for (uint32_t i = adjoint->rank; i-- > 0;) {
         const CtFlowType *type = ct_flow_array(l->flow, adjoint->rank - i, adjoint->element);
@@ -171,7 +171,7 @@ CtFlowArg ct_flow_zeros(Lower *l, CtSourceRange range, const CtFlowType *adjoint
     return value;
 }
 
-CtFlowArg ct_flow_filled(Lower *l, CtSourceRange range, CtFlowArg array, const CtFlowArg *dims) {
+CtFlowArg ct_flow_filled(CtFlowBuilder *l, CtSourceRange range, CtFlowArg array, const CtFlowArg *dims) {
     CtFlowChoosing choice = ct_flow_switch_begin(l, range, ct_flow_is_empty(l, range, array));
     ct_flow_case_begin(l, &choice, 1);
     yield_one(l, &choice, ct_flow_zeros(l, range, array.type, dims));
@@ -183,7 +183,7 @@ CtFlowArg ct_flow_filled(Lower *l, CtSourceRange range, CtFlowArg array, const C
 /* ---- sums ---- */
 
 /* to[⟨at⟩] += from[⟨of⟩] for all elements behind, `rank` dimensions of them. */
-static CtFlowArg add_all(Lower *l, CtSourceRange range, CtFlowArg to, CtFlowArg from, const CtFlowArg *indices,
+static CtFlowArg add_all(CtFlowBuilder *l, CtSourceRange range, CtFlowArg to, CtFlowArg from, const CtFlowArg *indices,
                          uint32_t count, uint32_t skipped) {
     if (count == to.type->rank) {
         CtFlowArg old = ct_flow_read(l, range, to, indices, count);
@@ -191,7 +191,7 @@ static CtFlowArg add_all(Lower *l, CtSourceRange range, CtFlowArg to, CtFlowArg 
         return ct_flow_update(l, range, to, indices, count, ct_flow_add(l, range, old, more));
     }
     CtFlowArgs start = {0}, next = {0};
-    CtFlowArg all[MOST_RANK], length = ct_flow_lower_dim(l, range, from, count - skipped);
+    CtFlowArg all[MOST_RANK], length = ct_flow_dim(l, range, from, count - skipped);
     ct_push(l->arena, &start, to);
     CtFlowLooping loop = ct_flow_loop_begin(l, range, length, &start);
     for (uint32_t i = 0; i < count; i++) all[i] = indices[i];
@@ -200,7 +200,7 @@ static CtFlowArg add_all(Lower *l, CtSourceRange range, CtFlowArg to, CtFlowArg 
     return ct_flow_loop_end(l, &loop, &next, NULL, NULL).items[0];
 }
 
-static void fill_add_array(Lower *l, const CtFlowArgs *params) {
+static void fill_add_array(CtFlowBuilder *l, const CtFlowArgs *params) {
     CtFlowArg a = params->items[0], b = params->items[1];
     CtFlowChoosing choice = ct_flow_switch_begin(l, CT_NO_RANGE, ct_flow_is_empty(l, CT_NO_RANGE, a));
     ct_flow_case_begin(l, &choice, 1);
@@ -211,7 +211,7 @@ static void fill_add_array(Lower *l, const CtFlowArgs *params) {
 }
 
 /* Of two adjoints of one node the constructors are the same, but where one is Zero. */
-static void fill_add_node(Lower *l, const CtFlowArgs *params) {
+static void fill_add_node(CtFlowBuilder *l, const CtFlowArgs *params) {
     CtFlowArg a = params->items[0], b = params->items[1];
     const CtFlowData *data = a.type->data;
     CtFlowChoosing on_b = ct_flow_switch_begin(l, CT_NO_RANGE, b);
@@ -235,7 +235,7 @@ static void fill_add_node(Lower *l, const CtFlowArgs *params) {
     return_one(l, ct_flow_switch_end(l, &on_b).items[0]);
 }
 
-CtFlowArg ct_flow_add(Lower *l, CtSourceRange range, CtFlowArg a, CtFlowArg b) {
+CtFlowArg ct_flow_add(CtFlowBuilder *l, CtSourceRange range, CtFlowArg a, CtFlowArg b) {
     if (!ct_flow_is_object(a.type)) return ct_flow_prim(l, range, PRIM_ADD, a.type, a, b);
     CtFlowTypes params = two_types(l, a.type, a.type);
     CtFlowFunction *add = function_for(l->flow, &ct_flow_adjoints(l->flow)->adds, a.type, "add", &params, a.type,
@@ -243,8 +243,8 @@ CtFlowArg ct_flow_add(Lower *l, CtSourceRange range, CtFlowArg a, CtFlowArg b) {
     return call_one(l, range, add, a, b);
 }
 
-CtFlowArg ct_flow_add_at(Lower *l, CtSourceRange range, CtFlowArg array, const CtFlowArg *indices, uint32_t count,
-                         CtFlowArg value) {
+CtFlowArg ct_flow_add_at(CtFlowBuilder *l, CtSourceRange range, CtFlowArg array, const CtFlowArg *indices,
+                         uint32_t count, CtFlowArg value) {
     if (array.type->rank > count) return add_all(l, range, array, value, indices, count, count);
     CtFlowArg old = ct_flow_read(l, range, array, indices, count);
     return ct_flow_update(l, range, array, indices, count, ct_flow_add(l, range, old, value));
@@ -252,7 +252,7 @@ CtFlowArg ct_flow_add_at(Lower *l, CtSourceRange range, CtFlowArg array, const C
 
 /* ---- parts ---- */
 
-CtFlowArgs ct_flow_adjoint_fields(Lower *l, CtSourceRange range, CtFlowArg adjoint, uint32_t tag) {
+CtFlowArgs ct_flow_adjoint_fields(CtFlowBuilder *l, CtSourceRange range, CtFlowArg adjoint, uint32_t tag) {
     CtFlowArgs zeros = {0}, fields;
     const CtFlowTypes *types = &adjoint.type->data->cons[tag + 1].fields;
     CtFlowChoosing choice = ct_flow_switch_begin(l, range, adjoint);
@@ -267,16 +267,16 @@ CtFlowArgs ct_flow_adjoint_fields(Lower *l, CtSourceRange range, CtFlowArg adjoi
 
 /* ---- elementwise ---- */
 
-typedef CtFlowArg Element(Lower *l, CtSourceRange range, const CtFlowArgs *arrays, const CtFlowArg *indices,
+typedef CtFlowArg Element(CtFlowBuilder *l, CtSourceRange range, const CtFlowArgs *arrays, const CtFlowArg *indices,
                           uint32_t count);
 
 /* An array of `type`, as long as the first of `arrays`, of what `element` makes at each place. */
-static CtFlowArg each(Lower *l, CtSourceRange range, const CtFlowType *type, const CtFlowArgs *arrays,
+static CtFlowArg each(CtFlowBuilder *l, CtSourceRange range, const CtFlowType *type, const CtFlowArgs *arrays,
                       const CtFlowArg *indices, uint32_t count, Element *element) {
     CtFlowArgs none = {0}, items = {0};
     CtFlowTypes types = two_types(l, type, NULL);
     CtFlowArg all[MOST_RANK];
-    CtFlowLooping loop = ct_flow_loop_begin(l, range, ct_flow_lower_dim(l, range, arrays->items[0], count), &none);
+    CtFlowLooping loop = ct_flow_loop_begin(l, range, ct_flow_dim(l, range, arrays->items[0], count), &none);
     for (uint32_t i = 0; i < count; i++) all[i] = indices[i];
     all[count] = loop.index;
     CtFlowArg item = type->rank == 1
@@ -288,12 +288,12 @@ static CtFlowArg each(Lower *l, CtSourceRange range, const CtFlowType *type, con
 
 /* ---- embedding ---- */
 
-static CtFlowArg embed_element(Lower *l, CtSourceRange range, const CtFlowArgs *arrays, const CtFlowArg *indices,
-                               uint32_t count) {
+static CtFlowArg embed_element(CtFlowBuilder *l, CtSourceRange range, const CtFlowArgs *arrays,
+                               const CtFlowArg *indices, uint32_t count) {
     return ct_flow_embed(l, range, ct_flow_read(l, range, arrays->items[0], indices, count));
 }
 
-static void fill_embed(Lower *l, const CtFlowArgs *params) {
+static void fill_embed(CtFlowBuilder *l, const CtFlowArgs *params) {
     CtFlowArg x = params->items[0];
     const CtFlowData *data = x.type->data;
     CtFlowChoosing choice = ct_flow_switch_begin(l, CT_NO_RANGE, x);
@@ -309,7 +309,7 @@ static void fill_embed(Lower *l, const CtFlowArgs *params) {
     return_one(l, ct_flow_switch_end(l, &choice).items[0]);
 }
 
-CtFlowArg ct_flow_embed(Lower *l, CtSourceRange range, CtFlowArg value) {
+CtFlowArg ct_flow_embed(CtFlowBuilder *l, CtSourceRange range, CtFlowArg value) {
     const CtFlowType *adjoint = ct_flow_adjoint_type(l->flow, value.type);
     if (adjoint == value.type) return value;
     if (value.type->kind == FLOW_ARRAY) {
@@ -326,23 +326,23 @@ CtFlowArg ct_flow_embed(Lower *l, CtSourceRange range, CtFlowArg value) {
 
 /* ---- projection ---- */
 
-static CtFlowArg zero_like(Lower *l, CtSourceRange range, CtFlowArg x);
+static CtFlowArg zero_like(CtFlowBuilder *l, CtSourceRange range, CtFlowArg x);
 
-static CtFlowArg project_element(Lower *l, CtSourceRange range, const CtFlowArgs *arrays, const CtFlowArg *indices,
-                                 uint32_t count) {
+static CtFlowArg project_element(CtFlowBuilder *l, CtSourceRange range, const CtFlowArgs *arrays,
+                                 const CtFlowArg *indices, uint32_t count) {
     CtFlowArg a = ct_flow_read(l, range, arrays->items[1], indices, count);
     if (!ct_flow_is_object(a.type)) return ct_flow_project(l, range, a, a);
     return ct_flow_project(l, range, ct_flow_read(l, range, arrays->items[0], indices, count), a);
 }
 
-static CtFlowArg zero_element(Lower *l, CtSourceRange range, const CtFlowArgs *arrays, const CtFlowArg *indices,
+static CtFlowArg zero_element(CtFlowBuilder *l, CtSourceRange range, const CtFlowArgs *arrays, const CtFlowArg *indices,
                               uint32_t count) {
     CtFlowArg x = ct_flow_read(l, range, arrays->items[0], indices, count);
     return zero_like(l, range, x);
 }
 
 /* The value that a zero adjoint stands for. */
-static CtFlowArg zero_like(Lower *l, CtSourceRange range, CtFlowArg x) {
+static CtFlowArg zero_like(CtFlowBuilder *l, CtSourceRange range, CtFlowArg x) {
     if (x.type->kind == FLOW_F64 || x.type->kind == FLOW_F32) return ct_flow_real(x.type, 0.0);
     const CtFlowType *adjoint = ct_flow_adjoint_type(l->flow, x.type);
     if (adjoint == NULL) return x;
@@ -352,7 +352,7 @@ static CtFlowArg zero_like(Lower *l, CtSourceRange range, CtFlowArg x) {
     return each(l, range, x.type, &arrays, NULL, 0, zero_element);
 }
 
-static void fill_project_array(Lower *l, const CtFlowArgs *params) {
+static void fill_project_array(CtFlowBuilder *l, const CtFlowArgs *params) {
     CtFlowArg x = params->items[0], adjoint = params->items[1];
     CtFlowChoosing choice = ct_flow_switch_begin(l, CT_NO_RANGE, ct_flow_is_empty(l, CT_NO_RANGE, adjoint));
     ct_flow_case_begin(l, &choice, 1);
@@ -362,7 +362,7 @@ static void fill_project_array(Lower *l, const CtFlowArgs *params) {
     return_one(l, ct_flow_switch_end(l, &choice).items[0]);
 }
 
-static void fill_project_node(Lower *l, const CtFlowArgs *params) {
+static void fill_project_node(CtFlowBuilder *l, const CtFlowArgs *params) {
     CtFlowArg x = params->items[0], adjoint = params->items[1];
     const CtFlowData *data = x.type->data;
     CtFlowChoosing choice = ct_flow_switch_begin(l, CT_NO_RANGE, x);
@@ -384,7 +384,7 @@ static void fill_project_node(Lower *l, const CtFlowArgs *params) {
 }
 
 /* A structural zero becomes 0. */
-CtFlowArg ct_flow_project(Lower *l, CtSourceRange range, CtFlowArg x, CtFlowArg adjoint) {
+CtFlowArg ct_flow_project(CtFlowBuilder *l, CtSourceRange range, CtFlowArg x, CtFlowArg adjoint) {
     if (!ct_flow_is_object(adjoint.type))
         return ct_flow_prim(l, range, PRIM_ADD, adjoint.type, adjoint, ct_flow_real(adjoint.type, 0.0));
     CtFlowTypes params = two_types(l, x.type, adjoint.type);

@@ -3,10 +3,10 @@
 #define CT_FLOW_ADJOINT_H
 
 #include "flow/ad/derive.h"
-#include "flow/steps.h"
+#include "flow/build.h"
 
 /* Writes the body of a function of adjoints, with its parameters. */
-typedef void CtFlowFill(Lower *l, const CtFlowArgs *params);
+typedef void CtFlowFill(CtFlowBuilder *l, const CtFlowArgs *params);
 
 typedef struct CtFlowWaiting { /* a function whose body waits until the constructors of a type are known */
     CtFlowFunction *function;
@@ -29,15 +29,15 @@ typedef struct CtFlowAdjoints {
 CtFlowAdjoints *ct_flow_adjoints(CtFlow *flow);
 
 /* Whether an array of adjoints is of length 0, as Int. */
-CtFlowArg ct_flow_is_empty(Lower *l, CtSourceRange range, CtFlowArg array);
+CtFlowArg ct_flow_is_empty(CtFlowBuilder *l, CtSourceRange range, CtFlowArg array);
 /* An array of an adjoint type of these lengths, all zeros. */
-CtFlowArg ct_flow_zeros(Lower *l, CtSourceRange range, const CtFlowType *adjoint, const CtFlowArg *dims);
+CtFlowArg ct_flow_zeros(CtFlowBuilder *l, CtSourceRange range, const CtFlowType *adjoint, const CtFlowArg *dims);
 /* `array`, or zeros of these lengths where it is the zero of length 0. */
-CtFlowArg ct_flow_filled(Lower *l, CtSourceRange range, CtFlowArg array, const CtFlowArg *dims);
+CtFlowArg ct_flow_filled(CtFlowBuilder *l, CtSourceRange range, CtFlowArg array, const CtFlowArg *dims);
 /* array[⟨indices⟩] += value, where value is a row that may be the zero of length 0, or an element. The array is filled.
  */
-CtFlowArg ct_flow_add_at(Lower *l, CtSourceRange range, CtFlowArg array, const CtFlowArg *indices, uint32_t count,
-                         CtFlowArg value);
+CtFlowArg ct_flow_add_at(CtFlowBuilder *l, CtSourceRange range, CtFlowArg array, const CtFlowArg *indices,
+                         uint32_t count, CtFlowArg value);
 /* Whether a type has no adjoint because derivatives through function values nest too deeply: where one is asked for,
  * ->refused is to be set. */
 bool ct_flow_has_no_adjoint(const CtFlowType *type);
@@ -45,6 +45,13 @@ bool ct_flow_has_no_adjoint(const CtFlowType *type);
 /* Whether values of a type have adjoints. */
 bool ct_flow_is_active(CtFlow *flow, const CtFlowType *type);
 /* The fields of an adjoint of a node that was made by constructor `tag`, as values: zeros where it is Zero. */
-CtFlowArgs ct_flow_adjoint_fields(Lower *l, CtSourceRange range, CtFlowArg adjoint, uint32_t tag);
+CtFlowArgs ct_flow_adjoint_fields(CtFlowBuilder *l, CtSourceRange range, CtFlowArg adjoint, uint32_t tag);
+
+/* partials.c: what the derivative of a step's primitive by one of its arguments makes of g: of its result's cotangent a
+ * part of the argument's, of the argument's tangent a part of the result's. `type` is that of the part; none where it
+ * is zero. What stands for an argument or the result is asked for where it is used. */
+typedef CtFlowArg CtFlowPrimal(void *data, CtFlowArg of);
+CtFlowArg ct_flow_partial(CtFlowBuilder *l, const CtFlowStep *step, uint32_t index, CtFlowArg g, const CtFlowType *type,
+                          CtFlowPrimal *primal, void *data);
 
 #endif

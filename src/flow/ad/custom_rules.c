@@ -17,7 +17,7 @@ bool ct_flow_rule_counts(const CtFlowRule *rule, uint32_t param) {
 }
 
 /* ⟨captured⟩ from `start` on, then the point. */
-static CtFlowArgs with_point(Lower *l, const CtFlowArgs *params, const CtFlowRule *rule, uint32_t start,
+static CtFlowArgs with_point(CtFlowBuilder *l, const CtFlowArgs *params, const CtFlowRule *rule, uint32_t start,
                              uint32_t count) {
     CtFlowArgs all = {0}, captured = ct_flow_slice(params, start, count);
     CtFlowArgs point = ct_flow_slice(params, point_of(rule), params->count - point_of(rule));
@@ -26,17 +26,18 @@ static CtFlowArgs with_point(Lower *l, const CtFlowArgs *params, const CtFlowRul
     return all;
 }
 
-static CtFlowArgs by_slope_args(Lower *l, const CtFlowArgs *params, const CtFlowRule *rule) {
+static CtFlowArgs by_slope_args(CtFlowBuilder *l, const CtFlowArgs *params, const CtFlowRule *rule) {
     return with_point(l, params, rule, rule->own, rule->pair);
 }
 
-static CtFlowArg convert(Lower *l, CtSourceRange range, CtFlowArg real, const CtFlowType *type) {
+static CtFlowArg convert(CtFlowBuilder *l, CtSourceRange range, CtFlowArg real, const CtFlowType *type) {
     if (real.type == type) return real;
     CtPrim op = type->kind == FLOW_F64 ? PRIM_FLOAT_TO_DOUBLE : PRIM_DOUBLE_TO_FLOAT;
     return ct_flow_prim(l, range, op, type, real, ct_flow_none());
 }
 
-CtFlowArg ct_flow_rule_scaled(Lower *l, CtSourceRange range, CtFlowArg slope, CtFlowArg d, const CtFlowType *type) {
+CtFlowArg ct_flow_rule_scaled(CtFlowBuilder *l, CtSourceRange range, CtFlowArg slope, CtFlowArg d,
+                              const CtFlowType *type) {
     d = convert(l, range, d, slope.type);
     return convert(l, range, ct_flow_prim(l, range, PRIM_SCALE, slope.type, slope, d), type);
 }
@@ -54,13 +55,13 @@ typedef struct Reversed {
 
 static bool has_shape(const CtFlowType *type) { return type->kind != FLOW_F64 && type->kind != FLOW_F32; }
 
-static void keep(Lower *l, CtFlowArgs *to, const CtFlowArg *from, uint32_t count) {
+static void keep(CtFlowBuilder *l, CtFlowArgs *to, const CtFlowArg *from, uint32_t count) {
     for (uint32_t i = 0; i < count; i++)
         if (has_shape(from[i].type)) ct_push(l->arena, to, from[i]);
 }
 
 /* ⟨y⟩, and what the way back needs of the rule. */
-static CtFlowArgs run_rule(Lower *l, const Reversed *r, const CtFlowArgs *params, CtFlowArgs *kept) {
+static CtFlowArgs run_rule(CtFlowBuilder *l, const Reversed *r, const CtFlowArgs *params, CtFlowArgs *kept) {
     const CtFlowRule *rule = r->rule;
     CtSourceRange range = r->variant->function->range;
     CtFlowArgs args = by_slope_args(l, params, rule);
@@ -77,7 +78,7 @@ static CtFlowArgs run_rule(Lower *l, const Reversed *r, const CtFlowArgs *params
 static void write_forward(CtFlow *flow, Reversed *r) {
     CtFlowFunction *forward = r->variant->pair.forward;
     const CtFlowFunction *function = r->variant->function;
-    Lower l = {.flow = flow, .arena = flow->arena, .function = forward};
+    CtFlowBuilder l = {.flow = flow, .arena = flow->arena, .function = forward};
     l.block = forward->body = ct_flow_block(&l);
     CtFlowArgs params = {0}, kept = {0}, values = {0}, ys = {0};
     for (uint32_t i = 0; i < function->params.count; i++) {
@@ -104,7 +105,7 @@ static void write_forward(CtFlow *flow, Reversed *r) {
 }
 
 /* Whether a cotangent is that of what is not used, as Int. */
-static CtFlowArg is_nothing(Lower *l, CtSourceRange range, CtFlowArg dy) {
+static CtFlowArg is_nothing(CtFlowBuilder *l, CtSourceRange range, CtFlowArg dy) {
     CtFlowArgs yes = {0}, no = {0};
     if (dy.type->kind == FLOW_ARRAY) return ct_flow_is_empty(l, range, dy);
     if (dy.type->kind != FLOW_NODE) return ct_flow_prim_int(l, range, PRIM_EQ, dy, ct_flow_real(dy.type, 0.0));
@@ -119,7 +120,7 @@ static CtFlowArg is_nothing(Lower *l, CtSourceRange range, CtFlowArg dy) {
 }
 
 /* The accumulators of the point with what the pullback gives of dy. */
-static CtFlowArgs pulled(Lower *l, const Reversed *r, const CtFlowArgs *kept, const CtFlowArgs *dys,
+static CtFlowArgs pulled(CtFlowBuilder *l, const Reversed *r, const CtFlowArgs *kept, const CtFlowArgs *dys,
                          const CtFlowArgs *accs) {
     const CtFlowFunction *function = r->variant->function;
     CtSourceRange range = function->range;
@@ -144,7 +145,7 @@ static CtFlowArgs pulled(Lower *l, const Reversed *r, const CtFlowArgs *kept, co
     return sums;
 }
 
-static CtFlowArgs pull(Lower *l, const Reversed *r, const CtFlowArgs *kept, const CtFlowArgs *dys,
+static CtFlowArgs pull(CtFlowBuilder *l, const Reversed *r, const CtFlowArgs *kept, const CtFlowArgs *dys,
                        const CtFlowArgs *accs) {
     CtSourceRange range = r->variant->function->range;
     CtFlowArgs sums = {0};
@@ -167,7 +168,7 @@ static CtFlowArgs pull(Lower *l, const Reversed *r, const CtFlowArgs *kept, cons
 }
 
 /* Of what f captured, in the places where the accumulators stand. */
-static void pull_own(Lower *l, const Reversed *r, CtFlowArg residual, const CtFlowArgs *dys, CtFlowArgs *accs) {
+static void pull_own(CtFlowBuilder *l, const Reversed *r, CtFlowArg residual, const CtFlowArgs *dys, CtFlowArgs *accs) {
     const CtFlowFunction *f = r->rule->f;
     CtFlowArgs args = {0};
     ct_push(l->arena, &args, residual);
@@ -189,7 +190,7 @@ static void pull_own(Lower *l, const Reversed *r, CtFlowArg residual, const CtFl
 static void write_backward(CtFlow *flow, const Reversed *r) {
     CtFlowFunction *backward = r->variant->pair.backward;
     const CtFlowFunction *function = r->variant->function;
-    Lower l = {.flow = flow, .arena = flow->arena, .function = backward, .block = backward->body};
+    CtFlowBuilder l = {.flow = flow, .arena = flow->arena, .function = backward, .block = backward->body};
     CtFlowArgs dys = {0}, accs = {0}, point = {0};
     uint32_t next = 1;
     CtFlowArgs kept = ct_flow_node_open(&l, function->range, flow_of(backward->params.items[0]), 0, "kept");
@@ -273,7 +274,7 @@ static CtFlowArg tangent_of(const Forwarded *f, uint32_t param) {
 
 /* f, by what it captured. */
 static void go_by_own(Forwarded *f, CtVariant *own) {
-    Lower *l = &f->w->build;
+    CtFlowBuilder *l = &f->w->build;
     CtFlowArgs args = with_point(l, &f->params, f->rule, 0, f->rule->own);
     for (uint32_t i = 0; i < own->origin->params.count; i++) {
         if (!ct_flow_tangent_is_kept(own->params[i])) continue;
@@ -288,7 +289,7 @@ static void go_by_own(Forwarded *f, CtVariant *own) {
 
 /* The tangent of the point, as values. */
 static CtFlowArgs point_tangent(const Forwarded *f) {
-    Lower *l = &f->w->build;
+    CtFlowBuilder *l = &f->w->build;
     CtFlowArgs dx = {0};
     for (uint32_t i = point_of(f->rule); i < f->params.count; i++) {
         CtFlowArg x = f->params.items[i];
@@ -304,7 +305,7 @@ static void add_tangent(Forwarded *f, uint32_t result, CtFlowArg dy) {
 }
 
 static void go_by_slope(Forwarded *f) {
-    Lower *l = &f->w->build;
+    CtFlowBuilder *l = &f->w->build;
     CtSourceRange range = f->w->variant->origin->range;
     CtFlowArgs args = by_slope_args(l, &f->params, f->rule);
     f->ys = ct_flow_call(l, range, f->rule->by_slope, &args);
@@ -313,7 +314,7 @@ static void go_by_slope(Forwarded *f) {
 }
 
 static void go_by_tangent(Forwarded *f) {
-    Lower *l = &f->w->build;
+    CtFlowBuilder *l = &f->w->build;
     CtSourceRange range = f->w->variant->origin->range;
     uint32_t results = f->w->variant->origin->results.count;
     CtFlowArgs args = with_point(l, &f->params, f->rule, f->rule->own + f->rule->pair, f->rule->tangent);
@@ -330,7 +331,7 @@ static void go_by_tangent(Forwarded *f) {
 
 void ct_flow_forward_rule(Forward *w) {
     const CtVariant *v = w->variant;
-    Lower *l = &w->build;
+    CtFlowBuilder *l = &w->build;
     Forwarded f = {.w = w, .rule = v->origin->rule};
     CtFlowArgs values = {0};
     uint32_t results = v->origin->results.count;

@@ -5,7 +5,7 @@
 typedef struct Derive {
     CtFlow *flow;
     CtArena *arena;
-    Lower build;
+    CtFlowBuilder build;
     CtMap seen;    /* of the functions that are looked at */
     CtMap changed; /* functions in which steps were replaced, until copies are resolved: they are for the next round */
     CtMap copies;  /* CtFlowVar * -> CtFlowArg *, what stands for it */

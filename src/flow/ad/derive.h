@@ -1,11 +1,11 @@
 /* Derivatives on Flow: what reverse.c, forward.c and adjoint.c give to the pass that replaces the derivative steps.
  *
  * The types of tangents and cotangents, their values as steps, and the two functions that the reverse of a function is
- * cut into. `Lower` serves as the builder: flow, arena, function and block are set, nothing else is looked at. */
+ * cut into. */
 #ifndef CT_FLOW_DERIVE_H
 #define CT_FLOW_DERIVE_H
 
-#include "flow/internal.h"
+#include "flow/build.h"
 
 /* The type of cotangents (and tangents) of a type; NULL where nothing in it is active. f64, f32: themselves. A node: a
  * data type whose constructor 0 is Zero, without fields, then one for each constructor, with the adjoints of its active
@@ -38,18 +38,19 @@ const CtFlowForward *ct_flow_forward(CtFlow *flow, CtFlowDerived *derived);
 /* Whether a function with a rule varies with a parameter: with those that the rule captured it does not. */
 bool ct_flow_rule_counts(const CtFlowRule *rule, uint32_t param);
 /* slope · d, as `type`; nothing comes of a structural zero. */
-CtFlowArg ct_flow_rule_scaled(Lower *l, CtSourceRange range, CtFlowArg slope, CtFlowArg d, const CtFlowType *type);
+CtFlowArg ct_flow_rule_scaled(CtFlowBuilder *l, CtSourceRange range, CtFlowArg slope, CtFlowArg d,
+                              const CtFlowType *type);
 
 /* A zero of an adjoint type, as steps in the block that is being made: −0.0, Zero, an empty array. */
-CtFlowArg ct_flow_zero(Lower *l, const CtFlowType *adjoint);
+CtFlowArg ct_flow_zero(CtFlowBuilder *l, const CtFlowType *adjoint);
 /* a + b of an adjoint type. Takes both. */
-CtFlowArg ct_flow_add(Lower *l, CtSourceRange range, CtFlowArg a, CtFlowArg b);
+CtFlowArg ct_flow_add(CtFlowBuilder *l, CtSourceRange range, CtFlowArg a, CtFlowArg b);
 /* A cotangent or tangent that the user gives, a value of the primal's own type, as adjoints. */
-CtFlowArg ct_flow_embed(Lower *l, CtSourceRange range, CtFlowArg value);
+CtFlowArg ct_flow_embed(CtFlowBuilder *l, CtSourceRange range, CtFlowArg value);
 /* And back: the value x with its active leaves replaced by the adjoints; zeros of x's shape where there is Zero;
  * discrete leaves are x's. */
-CtFlowArg ct_flow_project(Lower *l, CtSourceRange range, CtFlowArg x, CtFlowArg adjoint);
+CtFlowArg ct_flow_project(CtFlowBuilder *l, CtSourceRange range, CtFlowArg x, CtFlowArg adjoint);
 /* Fails with E0504 and `what` where two values of one type differ in structure: shape_check.c. */
-void ct_flow_check_shapes(Lower *l, CtSourceRange range, CtFlowArg a, CtFlowArg b, const char *what);
+void ct_flow_check_shapes(CtFlowBuilder *l, CtSourceRange range, CtFlowArg a, CtFlowArg b, const char *what);
 
 #endif

@@ -29,7 +29,7 @@ CtFlowArg ct_flow_forward_tangent(Forward *w, CtFlowArg arg) {
 }
 
 void ct_flow_forward_dims(Forward *w, CtSourceRange range, CtFlowArg array, CtFlowArg *dims) {
-    for (uint32_t i = 0; i < array.type->rank; i++) dims[i] = ct_flow_lower_dim(&w->build, range, array, i);
+    for (uint32_t i = 0; i < array.type->rank; i++) dims[i] = ct_flow_dim(&w->build, range, array, i);
 }
 
 CtFlowArg ct_flow_forward_full(Forward *w, CtSourceRange range, CtFlowArg arg, const CtFlowArg *dims) {
@@ -167,7 +167,7 @@ static CtFlowArgs open_dual(Forward *w, const CtFlowStep *step, CtFlowArg node) 
 }
 
 static void write_open(Forward *w, const CtFlowStep *step) {
-    Lower *l = &w->build;
+    CtFlowBuilder *l = &w->build;
     CtFlowArg node = step->args.items[0];
     bool some = false;
     for (uint32_t i = 0; i < step->results.count; i++) some |= has_dual(w, step->results.items[i]);

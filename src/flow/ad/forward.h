@@ -7,7 +7,7 @@
 typedef struct Forward {
     CtTangents *tangents;
     CtVariant *variant; /* whose body is being written */
-    Lower build;
+    CtFlowBuilder build;
     CtFlowArg *primals, *duals; /* of the origin's variables: what stands for them, and their tangents */
     CT_VEC(CtVariant *) pending;
 } Forward;

@@ -10,7 +10,7 @@ enum { MOST_RANK = 16 };
 typedef CtFlowArg Otherwise(Forward *w, const CtFlowStep *step, CtFlowArg tangent);
 
 static CtFlowArg unless_empty(Forward *w, const CtFlowStep *step, CtFlowArg array, Otherwise *otherwise) {
-    Lower *l = &w->build;
+    CtFlowBuilder *l = &w->build;
     CtFlowArg tangent = ct_flow_forward_tangent(w, array);
     if (ct_flow_forward_known(w, array) != TANGENT_LAZY) return otherwise(w, step, tangent);
     CtFlowArgs some = {0}, none = {0};
@@ -111,13 +111,13 @@ static CtFlowArg replicate(Forward *w, const CtFlowStep *step) {
 
 /* As a fold from the structural zero; of a lazy zero there are no iterations. */
 static CtFlowArg sum(Forward *w, const CtFlowStep *step) {
-    Lower *l = &w->build;
+    CtFlowBuilder *l = &w->build;
     CtSourceRange range = step->range;
     CtFlowArg tangent = ct_flow_forward_tangent(w, step->args.items[0]);
     const CtFlowType *real = tangent.type->element;
     CtFlowArgs start = {0}, next = {0};
     ct_push(l->arena, &start, ct_flow_real(real, -0.0));
-    CtFlowLooping loop = ct_flow_loop_begin(l, range, ct_flow_lower_dim(l, range, tangent, 0), &start);
+    CtFlowLooping loop = ct_flow_loop_begin(l, range, ct_flow_dim(l, range, tangent, 0), &start);
     CtFlowArg item = ct_flow_read(l, range, tangent, &loop.index, 1);
     ct_push(l->arena, &next, ct_flow_prim(l, range, PRIM_ADD, real, loop.carried.items[0], item));
     return ct_flow_loop_end(l, &loop, &next, NULL, NULL).items[0];
@@ -125,7 +125,7 @@ static CtFlowArg sum(Forward *w, const CtFlowStep *step) {
 
 /* (p, dp) → (p·x, x·dp + p·dx), without division: exact where elements are zero. */
 static CtFlowArg product(Forward *w, const CtFlowStep *step) {
-    Lower *l = &w->build;
+    CtFlowBuilder *l = &w->build;
     CtSourceRange range = step->range;
     CtFlowArg array = ct_flow_forward_primal(w, step->args.items[0]),
               tangent = ct_flow_forward_tangent(w, step->args.items[0]);
@@ -133,7 +133,7 @@ static CtFlowArg product(Forward *w, const CtFlowStep *step) {
     CtFlowArgs start = {0}, next = {0};
     ct_push(l->arena, &start, ct_flow_real(real, 1));
     ct_push(l->arena, &start, ct_flow_real(real, -0.0));
-    CtFlowLooping loop = ct_flow_loop_begin(l, range, ct_flow_lower_dim(l, range, tangent, 0), &start);
+    CtFlowLooping loop = ct_flow_loop_begin(l, range, ct_flow_dim(l, range, tangent, 0), &start);
     CtFlowArg p = loop.carried.items[0], dp = loop.carried.items[1];
     CtFlowArg x = ct_flow_read(l, range, array, &loop.index, 1), dx = ct_flow_read(l, range, tangent, &loop.index, 1);
     CtFlowArg left = ct_flow_prim(l, range, PRIM_SCALE, real, x, dp);

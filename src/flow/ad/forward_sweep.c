@@ -337,7 +337,7 @@ static void insert(Reverse *r, const CtFlowVar *var) {
 
 static CtFlowArg insert_dim(Reverse *r, CtFlowVar *array, uint32_t dimension) {
     r->f.block = ct_flow_block(&r->f);
-    CtFlowArg length = ct_flow_lower_dim(&r->f, CT_NO_RANGE, flow_of(array), dimension);
+    CtFlowArg length = ct_flow_dim(&r->f, CT_NO_RANGE, flow_of(array), dimension);
     insert(r, array);
     return length;
 }
@@ -454,7 +454,7 @@ static bool length_from(Reverse *r, CtFlowVar *array, uint32_t dimension, CtFlow
         return def->results.items[0]->type->rank + def->args.count - 1 == args[0].type->rank;
     }
     if (def->kind == FLOW_ITEMS || def->kind == FLOW_LITERALS) {
-        *length = ct_flow_int((Lower *)&r->f, def->args.count); // NOLINT
+        *length = ct_flow_int((CtFlowBuilder *)&r->f, def->args.count); // NOLINT
         return dimension == 0;
     }
     if (def->kind == FLOW_PRODUCT) {
@@ -582,7 +582,7 @@ static void end_by_calls(Reverse *r, CtFlowBlock *block, const CtReverseTails *t
 void ct_flow_reverse_copy(Reverse *r, CtFlowFunction *function, CtFlowFunction *forward, const bool *active,
                           const CtReverseTails *tails) {
     CtFlowCopy copy = {.flow = r->flow, .into = forward, .keeps_numbers = true};
-    r->f = (Lower){.flow = r->flow, .arena = r->arena, .function = forward};
+    r->f = (CtFlowBuilder){.flow = r->flow, .arena = r->arena, .function = forward};
     forward->vars = function->vars;
     for (uint32_t i = 0; i < function->params.count; i++)
         ct_push(r->arena, &forward->params, ct_flow_copy_var(&copy, function->params.items[i]));

@@ -1,5 +1,5 @@
 /* The derivative columns of primitives.def, read as steps of Flow: for both modes, since they are linear in G. */
-#include "flow/steps.h"
+#include "flow/ad/adjoint.h"
 
 typedef struct Term { /* what a step is given or gives, of which the primal is asked for where it is used; or a value */
     CtFlowArg value;
@@ -8,7 +8,7 @@ typedef struct Term { /* what a step is given or gives, of which the primal is a
 
 typedef struct Terms {
     CtPrimBuilder base; /* first */
-    Lower *l;
+    CtFlowBuilder *l;
     CtSourceRange range;
     const CtFlowType *real;
     CtFlowPrimal *primal;
@@ -61,7 +61,8 @@ static void branch(const Terms *t, CtFlowChoosing *choice, uint32_t tag, CtFlowA
 static CtPrimTerm choose(CtPrimBuilder *self, CtPrim comparison, CtPrimTerm x, CtPrimTerm y, CtPrimTerm yes,
                          CtPrimTerm no) {
     const Terms *t = (const Terms *)self;
-    CtFlowArg left = value_of(t, x), right = y ? value_of(t, y) : ct_flow_none(), then = value_of(t, yes), other = value_of(t, no);
+    CtFlowArg left = value_of(t, x), right = y ? value_of(t, y) : ct_flow_none(), then = value_of(t, yes),
+              other = value_of(t, no);
     CtFlowArg holds = ct_flow_prim_int(t->l, t->range, comparison, left, right);
     CtFlowChoosing choice = ct_flow_switch_begin(t->l, t->range, holds);
     branch(t, &choice, 1, then);
@@ -76,7 +77,7 @@ static CtFlowArg convert(const Terms *t, CtFlowArg value, const CtFlowType *type
     return ct_flow_prim(t->l, t->range, op, type, value, ct_flow_none());
 }
 
-CtFlowArg ct_flow_partial(Lower *l, const CtFlowStep *step, uint32_t index, CtFlowArg g, const CtFlowType *type,
+CtFlowArg ct_flow_partial(CtFlowBuilder *l, const CtFlowStep *step, uint32_t index, CtFlowArg g, const CtFlowType *type,
                           CtFlowPrimal *primal, void *data) {
     CtFlowArg y = flow_of(step->results.items[0]);
     Terms t = {{number, prim, choose, true}, l, step->range, y.type, primal, data};

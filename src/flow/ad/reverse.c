@@ -18,6 +18,7 @@
  * Functions that end in each other are a loop. Their forward sweep takes a trail, the residuals of the iterations so
  * far, each linked to the one before; their reverse sweep unwinds it, function by function, by tail calls: no stack. */
 #include "flow/ad/reverse.h"
+#include "flow/analysis/analysis.h"
 
 typedef struct Looper { /* of functions that end in each other */
     CtFlowFunction *function, *forward;
@@ -172,7 +173,7 @@ static CtFlowFunction *declare(CtFlow *flow, const CtFlowFunction *of, const cha
 /* A function with these parameters, and a body to be written: the parameters, in one sequence. */
 static CtFlowArgs begin_function(CtFlow *flow, CtFlowFunction *function, const char *const *names,
                                  const CtFlowTypes *const *params, uint32_t count) {
-    Lower l = {.flow = flow, .arena = flow->arena, .function = function};
+    CtFlowBuilder l = {.flow = flow, .arena = flow->arena, .function = function};
     CtFlowArgs all = {0};
     function->body = ct_flow_block(&l);
     for (uint32_t i = 0; i < count; i++) {
@@ -186,7 +187,7 @@ static void declare_group(CtFlow *flow, Group *g) {
     CtFlowFunction *function = g->entry->function;
     CtFlowTypes trail = {0}, results = adjoint_results(flow, function), none = {0};
     g->cotangents = results.count;
-    g->trail = ct_flow_new_node(flow, ct_format(flow->arena, "residual of %s", function->name));
+    g->trail = ct_flow_node_new(flow, ct_format(flow->arena, "residual of %s", function->name), NULL);
     add_type(flow, &trail, g->trail);
     CtFlowTypes params = adjoint_params(flow, entry_of(g), NULL), kept = adjoint_params(flow, entry_of(g), g->same);
     if (g->iterations) ct_flow_con_add(flow, g->trail->data, "start", &none);
@@ -279,7 +280,7 @@ typedef struct Path {
 
 /* The block for one end among those that lead to a function: a branch for a constructor, or the whole body. */
 static CtFlowBlock *block_for_end(const Writing *w, CtFlowFunction *function, uint32_t arrivals, uint32_t tag) {
-    Lower *b = &w->r->b;
+    CtFlowBuilder *b = &w->r->b;
     b->function = function;
     if (arrivals == 1) return function->body;
     if (function->body->steps.count == 0) {
@@ -337,7 +338,7 @@ static void give_arguments(Writing *w, const CtFlowBlock *end, const Looper *tar
 
 /* In front: the fields of the residual, under the names by which they are known. */
 static void open_residual(Writing *w, Scope *scope, uint32_t tag, CtFlowVar *trail) {
-    Lower *b = &w->r->b;
+    CtFlowBuilder *b = &w->r->b;
     CtFlowStep *open = ct_flow_step(b, FLOW_OPEN, b->function->range);
     open->as.con.data = w->g->trail->data;
     open->as.con.tag = tag;
@@ -349,7 +350,7 @@ static void open_residual(Writing *w, Scope *scope, uint32_t tag, CtFlowVar *tra
 
 /* The forward sweep makes the residual where it ends, and returns it, or takes it along to the next iteration. */
 static void make_residual(Writing *w, CtFlowBlock *end, const Scope *scope, uint32_t tag) {
-    Lower *f = &w->r->f;
+    CtFlowBuilder *f = &w->r->f;
     CtFlowArgs fields = {0};
     CtFlowTypes types = {0};
     CtFlowExit exit = end->exit;
@@ -366,7 +367,7 @@ static void make_residual(Writing *w, CtFlowBlock *end, const Scope *scope, uint
 
 /* Functions without iterations return; the others go on to unwind the trail. */
 static void leave(Writing *w, const CtFlowArgs *accumulated, CtFlowVar *trail, bool returned) {
-    Lower *b = &w->r->b;
+    CtFlowBuilder *b = &w->r->b;
     if (!w->g->iterations) {
         ct_flow_leave(b, EXIT_RETURN, b->function->range, accumulated, NULL);
         return;
@@ -466,7 +467,7 @@ static void write_member(CtFlow *flow, Group *g, Looper *m) {
 static void write_start(CtFlow *flow, Group *g) {
     Looper *entry = entry_of(g);
     CtFlowFunction *unwind = entry->unwind;
-    Lower l = {.flow = flow, .arena = flow->arena, .function = unwind, .block = unwind->body};
+    CtFlowBuilder l = {.flow = flow, .arena = flow->arena, .function = unwind, .block = unwind->body};
     CtFlowArgs all = {0};
     uint32_t own = 1, kept = 1;
     for (uint32_t i = 0; i < entry->function->params.count; i++) kept += entry->active[i];
@@ -485,7 +486,7 @@ static void write_start(CtFlow *flow, Group *g) {
 /* ⟨a⟩ → the first iteration, with an empty trail. */
 static void write_entry(CtFlow *flow, Group *g) {
     CtFlowFunction *forward = g->entry->pair.forward;
-    Lower l = {.flow = flow, .arena = flow->arena, .function = forward};
+    CtFlowBuilder l = {.flow = flow, .arena = flow->arena, .function = forward};
     l.block = forward->body = ct_flow_block(&l);
     CtFlowArgs args = {0};
     for (uint32_t i = 0; i < g->entry->function->params.count; i++) {

@@ -60,7 +60,7 @@ typedef struct Variant {
 typedef struct Reverse {
     CtFlow *flow;
     CtArena *arena;
-    Lower f, b;          /* the forward and the backward sweep as they are written */
+    CtFlowBuilder f, b;  /* the forward and the backward sweep as they are written */
     CT_VEC(bool) active; /* by the numbers of variables of the forward sweep */
     CtMap owner;         /* variable's number -> the block that binds it */
     CtMap defs;          /* variable's number -> the step that binds it */

@@ -80,7 +80,7 @@ static void hand_over_scalars(Reverse *r, Branching *b) {
 }
 
 static void hand_over_nodes(Reverse *r, Branching *b) {
-    const CtFlowType *node = ct_flow_new_node(r->flow, "branches");
+    const CtFlowType *node = ct_flow_node_new(r->flow, "branches", NULL);
     CtFlowVar *result = add_result(r, b->step, node);
     for (uint32_t i = 0; i < b->step->as.cases.count; i++) {
         Scope *scope = b->scopes[i];

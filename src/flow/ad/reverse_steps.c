@@ -37,7 +37,7 @@ static void reverse_read(Reverse *r, const CtFlowStep *step) {
 
 /* A row of its own, so that the array is free to be changed. */
 static CtFlowArg copy_of_row(Reverse *r, CtSourceRange range, CtFlowArg row) {
-    CtFlowArg length = ct_flow_lower_dim(&r->b, range, row, 0);
+    CtFlowArg length = ct_flow_dim(&r->b, range, row, 0);
     return ct_flow_bulk(&r->b, range, ARRAY_SLICE, row.type, (CtFlowArg[]){ct_flow_int(&r->b, 0), length, row}, 3);
 }
 
@@ -94,7 +94,7 @@ static CtFlowArg item(Reverse *r, const CtFlowStep *step, CtFlowArg g, uint32_t 
 
 /* The last element, and what is in front of it. */
 static CtFlowArg last_or_front(Reverse *r, const CtFlowStep *step, CtFlowArg g, uint32_t index) {
-    CtFlowArg length = ct_flow_lower_dim(&r->b, step->range, g, 0);
+    CtFlowArg length = ct_flow_dim(&r->b, step->range, g, 0);
     CtFlowArg last = ct_flow_prim_int(&r->b, step->range, PRIM_INT_SUB, length, ct_flow_int(&r->b, 1));
     if (index == 1 && g.type->rank > 1)
         return copy_of_row(r, step->range, ct_flow_read(&r->b, step->range, g, &last, 1));

@@ -7,8 +7,8 @@
 static void reverse_product(Reverse *r, const CtFlowStep *step, CtFlowArg g) {
     CtFlowArg x = step->args.items[0], values = ct_flow_reverse_need(r, x);
     CtSourceRange range = step->range;
-    Lower *l = &r->b;
-    CtFlowArg length = ct_flow_lower_dim(l, range, values, 0), acc = ct_flow_reverse_borrow(r, range, x);
+    CtFlowBuilder *l = &r->b;
+    CtFlowArg length = ct_flow_dim(l, range, values, 0), acc = ct_flow_reverse_borrow(r, range, x);
     CtFlowArgs one = {0}, start = {0}, next = {0}, last = {0};
     CtFlowTypes types = {.items = CT_NEW(r->arena, const CtFlowType *), .count = 1};
     types.items[0] = x.type;
@@ -47,7 +47,7 @@ static void reverse_replicate(Reverse *r, const CtFlowStep *step, CtFlowArg g) {
     bool rows = g.type->rank > 1;
     CtFlowArgs start = {0}, next = {0};
     ct_push(r->arena, &start, rows ? ct_flow_reverse_borrow(r, step->range, x) : ct_flow_reverse_zero(r, x));
-    CtFlowLooping loop = ct_flow_loop_begin(&r->b, step->range, ct_flow_lower_dim(&r->b, step->range, g, 0), &start);
+    CtFlowLooping loop = ct_flow_loop_begin(&r->b, step->range, ct_flow_dim(&r->b, step->range, g, 0), &start);
     CtFlowArg item = ct_flow_read(&r->b, step->range, g, &loop.index, 1), sum = loop.carried.items[0];
     ct_push(r->arena, &next,
             rows ? ct_flow_add_at(&r->b, step->range, sum, NULL, 0, item) : ct_flow_add(&r->b, step->range, sum, item));
@@ -64,7 +64,7 @@ static void scatter_add(Reverse *r, const CtFlowStep *step, CtFlowArg g, CtFlowA
     CtFlowArgs start = {0}, next = {0};
     CtSourceRange range = step->range;
     ct_push(r->arena, &start, ct_flow_reverse_borrow(r, range, x));
-    CtFlowLooping loop = ct_flow_loop_begin(&r->b, range, ct_flow_lower_dim(&r->b, range, g, 0), &start);
+    CtFlowLooping loop = ct_flow_loop_begin(&r->b, range, ct_flow_dim(&r->b, range, g, 0), &start);
     CtFlowArg at = ct_flow_is_none(places) ? ct_flow_prim_int(&r->b, range, PRIM_INT_ADD, first, loop.index)
                                            : ct_flow_read(&r->b, range, places, &loop.index, 1);
     CtFlowArg item = ct_flow_read(&r->b, range, g, &loop.index, 1);

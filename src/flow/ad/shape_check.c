@@ -4,47 +4,48 @@
 
 enum { MOST_RANK = 16 };
 
-static CtFlowArg same(Lower *l, CtSourceRange range, CtFlowArg a, CtFlowArg b);
+static CtFlowArg same(CtFlowBuilder *l, CtSourceRange range, CtFlowArg a, CtFlowArg b);
 
-static void end_case(Lower *l, CtFlowChoosing *choice, CtFlowArg value) {
+static void end_case(CtFlowBuilder *l, CtFlowChoosing *choice, CtFlowArg value) {
     CtFlowArgs values = {0};
     ct_push(l->arena, &values, value);
     ct_flow_case_end(l, choice, &values);
 }
 
-static CtFlowArg otherwise_no(Lower *l, CtFlowChoosing *choice) {
+static CtFlowArg otherwise_no(CtFlowBuilder *l, CtFlowChoosing *choice) {
     ct_flow_case_begin(l, choice, FLOW_OTHERS);
     end_case(l, choice, ct_flow_int(l, 0));
     return ct_flow_switch_end(l, choice).items[0];
 }
 
-static CtFlowArg both(Lower *l, CtSourceRange range, CtFlowArg a, CtFlowArg b) {
+static CtFlowArg both(CtFlowBuilder *l, CtSourceRange range, CtFlowArg a, CtFlowArg b) {
     return ct_flow_prim_int(l, range, PRIM_INT_AND, a, b);
 }
 
-static CtFlowArg same_lengths(Lower *l, CtSourceRange range, CtFlowArg a, CtFlowArg b) {
+static CtFlowArg same_lengths(CtFlowBuilder *l, CtSourceRange range, CtFlowArg a, CtFlowArg b) {
     CtFlowArg all = ct_flow_int(l, 1);
     for (uint32_t i = 0; i < a.type->rank; i++) {
-        CtFlowArg one = ct_flow_prim_int(l, range, PRIM_INT_EQ, ct_flow_lower_dim(l, range, a, i),
-                                         ct_flow_lower_dim(l, range, b, i));
+        CtFlowArg one =
+            ct_flow_prim_int(l, range, PRIM_INT_EQ, ct_flow_dim(l, range, a, i), ct_flow_dim(l, range, b, i));
         all = i == 0 ? one : both(l, range, all, one);
     }
     return all;
 }
 
 /* Of two arrays of objects that are equally long. */
-static CtFlowArg same_elements(Lower *l, CtSourceRange range, CtFlowArg a, CtFlowArg b, CtFlowArg *at, uint32_t count) {
+static CtFlowArg same_elements(CtFlowBuilder *l, CtSourceRange range, CtFlowArg a, CtFlowArg b, CtFlowArg *at,
+                               uint32_t count) {
     if (count == a.type->rank)
         return same(l, range, ct_flow_read(l, range, a, at, count), ct_flow_read(l, range, b, at, count));
     CtFlowArgs start = {0}, next = {0};
     ct_push(l->arena, &start, ct_flow_int(l, 1));
-    CtFlowLooping loop = ct_flow_loop_begin(l, range, ct_flow_lower_dim(l, range, a, count), &start);
+    CtFlowLooping loop = ct_flow_loop_begin(l, range, ct_flow_dim(l, range, a, count), &start);
     at[count] = loop.index;
     ct_push(l->arena, &next, both(l, range, loop.carried.items[0], same_elements(l, range, a, b, at, count + 1)));
     return ct_flow_loop_end(l, &loop, &next, NULL, NULL).items[0];
 }
 
-static CtFlowArg same_arrays(Lower *l, CtSourceRange range, CtFlowArg a, CtFlowArg b) {
+static CtFlowArg same_arrays(CtFlowBuilder *l, CtSourceRange range, CtFlowArg a, CtFlowArg b) {
     CtFlowArg at[MOST_RANK], lengths = same_lengths(l, range, a, b);
     if (!ct_flow_is_object(a.type->element)) return lengths;
     CtFlowChoosing choice = ct_flow_switch_begin(l, range, lengths);
@@ -54,7 +55,7 @@ static CtFlowArg same_arrays(Lower *l, CtSourceRange range, CtFlowArg a, CtFlowA
 }
 
 /* case a of C ⟨x⟩ → case b of C ⟨y⟩ → all of them same; _ → no */
-static void fill(Lower *l, CtFlowArg a, CtFlowArg b) {
+static void fill(CtFlowBuilder *l, CtFlowArg a, CtFlowArg b) {
     const CtFlowData *data = a.type->data;
     CtFlowChoosing on_a = ct_flow_switch_begin(l, CT_NO_RANGE, a);
     for (uint32_t tag = 0; tag < data->count; tag++) {
@@ -75,7 +76,7 @@ static void fill(Lower *l, CtFlowArg a, CtFlowArg b) {
     ct_flow_leave(l, EXIT_RETURN, CT_NO_RANGE, &values, NULL);
 }
 
-static CtFlowArg same_nodes(Lower *l, CtSourceRange range, CtFlowArg a, CtFlowArg b) {
+static CtFlowArg same_nodes(CtFlowBuilder *l, CtSourceRange range, CtFlowArg a, CtFlowArg b) {
     CtMap *known = &ct_flow_adjoints(l->flow)->shape_checks;
     CtFlowFunction *function = ct_map_get(known, ct_key(a.type));
     if (function == NULL) {
@@ -84,7 +85,7 @@ static CtFlowArg same_nodes(Lower *l, CtSourceRange range, CtFlowArg a, CtFlowAr
         function->results.items = CT_NEW(l->arena, const CtFlowType *);
         function->results.items[0] = ct_flow_scalar(l->flow, FLOW_I64);
         function->results.count = 1;
-        Lower inner = {.flow = l->flow, .arena = l->arena, .function = function};
+        CtFlowBuilder inner = {.flow = l->flow, .arena = l->arena, .function = function};
         inner.block = function->body = ct_flow_block(&inner);
         CtFlowVar *x = ct_flow_var(&inner, "a", a.type), *y = ct_flow_var(&inner, "b", a.type);
         ct_push(l->arena, &function->params, x);
@@ -98,7 +99,7 @@ static CtFlowArg same_nodes(Lower *l, CtSourceRange range, CtFlowArg a, CtFlowAr
 }
 
 /* Of two values of one type that holds reals. */
-static CtFlowArg same(Lower *l, CtSourceRange range, CtFlowArg a, CtFlowArg b) {
+static CtFlowArg same(CtFlowBuilder *l, CtSourceRange range, CtFlowArg a, CtFlowArg b) {
     switch (a.type->kind) {
     case FLOW_NODE: return same_nodes(l, range, a, b);
     case FLOW_ARRAY: return same_arrays(l, range, a, b);
@@ -109,7 +110,7 @@ static CtFlowArg same(Lower *l, CtSourceRange range, CtFlowArg a, CtFlowArg b) {
     return ct_flow_int(l, 1);
 }
 
-void ct_flow_check_shapes(Lower *l, CtSourceRange range, CtFlowArg a, CtFlowArg b, const char *what) {
+void ct_flow_check_shapes(CtFlowBuilder *l, CtSourceRange range, CtFlowArg a, CtFlowArg b, const char *what) {
     if (!ct_flow_is_object(a.type) || !ct_flow_is_active(l->flow, a.type)) return;
     CtFlowArgs none = {0};
     CtFlowChoosing choice = ct_flow_switch_begin(l, range, same(l, range, a, b));

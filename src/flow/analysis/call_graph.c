@@ -1,5 +1,5 @@
 /* The graph of calls: walking over it, and its cycles. */
-#include "flow/opt/passes.h"
+#include "flow/analysis/analysis.h"
 
 /* ---- walking ---- */
 

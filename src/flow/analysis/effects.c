@@ -1,6 +1,67 @@
 /* What a step may do beside giving its results: fail, or not end. Only what does neither may be dropped or done
  * later. Want of memory is no failure here: nobody may rely on it. */
-#include "flow/opt/passes.h"
+#include "flow/analysis/analysis.h"
+
+/* ---- single steps ---- */
+
+/* Rows that may differ in length. */
+static bool makes_odd_rows(const CtFlowStep *loop) {
+    for (uint32_t i = loop->as.loop.carried; i < loop->results.count; i++)
+        if (!ct_flow_is_regular(loop, i)) return true;
+    return false;
+}
+
+/* A division by a literal cannot fail but where that is 0. */
+static bool prim_fails(const CtFlowStep *step) {
+    if (ct_core_prim_is_total(step->as.prim)) return false;
+    bool divides = step->args.count == 2 && step->args.items[1].type->kind == FLOW_I64;
+    return !divides || step->args.items[1].var != NULL || step->args.items[1].lit.integer == 0;
+}
+
+/* What is left to fail behind the checks that stand in front of it. */
+static bool bulk_fails(const CtFlowStep *step) {
+    switch (step->as.bulk) {
+    case ARRAY_GATHER:
+    case ARRAY_RESHAPE:
+    case ARRAY_MAXIMUM:
+    case ARRAY_MINIMUM:
+    case ARRAY_ARGMAX:
+    case ARRAY_ARGMIN: return true;
+    case ARRAY_APPEND: return step->results.items[0]->type->rank > 1;
+    default: return false;
+    }
+}
+
+bool ct_flow_step_fails(const CtFlowStep *step) {
+    CtFlowFails fails = ct_flow_step_info(step->kind)->fails;
+    if (fails != FAILS_OWN) return fails != FAILS_NEVER;
+    if (step->kind == FLOW_PRIM) return prim_fails(step);
+    if (step->kind == FLOW_UPDATE) return step->results.items[0]->type->rank > step->args.count - 2;
+    if (step->kind == FLOW_SNOC) return step->results.items[0]->type->rank > 1;
+    if (step->kind == FLOW_LOOP) return makes_odd_rows(step);
+    return step->kind != FLOW_BULK || bulk_fails(step);
+}
+
+bool ct_flow_allocates(const CtFlowStep *step) {
+    switch (ct_flow_step_info(step->kind)->makes) {
+    case MAKES_NOTHING: return false;
+    case MAKES_MEMORY: return true;
+    case MAKES_OBJECT: return ct_flow_is_object(step->results.items[0]->type);
+    case MAKES_ARRAYS: return step->results.count > step->as.loop.carried;
+    }
+    return true;
+}
+
+bool ct_flow_is_straight(const CtFlowBlock *block) {
+    for (uint32_t i = 0; i < block->steps.count; i++) {
+        const CtFlowStep *step = block->steps.items[i];
+        bool reads = step->kind == FLOW_READ && !ct_flow_is_object(step->results.items[0]->type);
+        if (!reads && (step->kind != FLOW_PRIM || ct_flow_step_fails(step))) return false;
+    }
+    return block->exit == EXIT_YIELD;
+}
+
+/* ---- blocks ---- */
 
 uint32_t ct_flow_size(const CtFlowBlock *block) {
     uint32_t size = block->steps.count;

@@ -1,5 +1,5 @@
 /* Whether two steps do the same, whatever the variables are called that they bind inside. */
-#include "flow/opt/passes.h"
+#include "flow/analysis/analysis.h"
 
 typedef struct Pairs {
     CtArena *arena;

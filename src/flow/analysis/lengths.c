@@ -1,5 +1,5 @@
 /* What is known of variables: what binds them, and how long arrays are. */
-#include "flow/opt/passes.h"
+#include "flow/analysis/analysis.h"
 
 /* ---- what binds a variable ---- */
 

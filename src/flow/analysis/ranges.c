@@ -3,7 +3,7 @@
  *
  * Ints wrap at 64 bits. So i + 1 is known to be more than i only where i is known not to be the largest Int: an index
  * is not, nor is what is below a length. */
-#include "flow/opt/passes.h"
+#include "flow/analysis/analysis.h"
 
 /* Steps that are looked through, and all that is looked at for one question. Numbers that are added are small, so that
  * sums of bounds cannot wrap. An array of numbers has fewer elements than memory has bytes. */

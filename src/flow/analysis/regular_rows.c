@@ -1,6 +1,6 @@
 /* Whether the rows that a loop makes are certainly of one shape, as the loop itself shows: then it cannot fail for
  * them. Shapes that are only known to be the same through what stands around it are not looked for. */
-#include "flow/internal.h"
+#include "flow/analysis/analysis.h"
 
 typedef struct Inside { /* the block of the loop that is asked about, and of loops in it */
     const CtFlowBlock *block;

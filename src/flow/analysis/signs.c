@@ -1,7 +1,7 @@
 /* What is certain of the signs of reals: that one is not −0.0, to which 0 may be added for nothing; that one is not
  * below 0 and not −0.0 either. NaN is allowed in both. Asked when it is needed, through the steps that lead there; of
  * what a loop carries it holds where it holds at first, and, if it holds at a iteration, at the next. */
-#include "flow/opt/passes.h"
+#include "flow/analysis/analysis.h"
 
 #include <math.h>
 

@@ -1,5 +1,5 @@
 /* Who uses which variables: marks on variables, and looking for them. Marks are taken away by those who made them. */
-#include "flow/opt/passes.h"
+#include "flow/analysis/analysis.h"
 
 /* ---- marks ---- */
 

@@ -72,14 +72,14 @@ static const char *why_not(const CtFlow *flow, const CtFlowDerived *derived) {
 
 /* ---- writing them ---- */
 
-static Lower begin(CtFlow *flow, const char *name, CtFlowFunction **made) {
-    Lower l = {.flow = flow, .arena = flow->arena};
+static CtFlowBuilder begin(CtFlow *flow, const char *name, CtFlowFunction **made) {
+    CtFlowBuilder l = {.flow = flow, .arena = flow->arena};
     *made = l.function = ct_flow_function(flow, name, CT_NO_RANGE);
     l.block = (*made)->body = ct_flow_block(&l);
     return l;
 }
 
-static CtFlowArgs params_like(Lower *l, const CtFlowVars *vars, uint32_t from) {
+static CtFlowArgs params_like(CtFlowBuilder *l, const CtFlowVars *vars, uint32_t from) {
     CtFlowArgs args = {0};
     for (uint32_t i = from; i < vars->count; i++) {
         CtFlowVar *var = ct_flow_var(l, vars->items[i]->name, vars->items[i]->type);
@@ -89,11 +89,11 @@ static CtFlowArgs params_like(Lower *l, const CtFlowVars *vars, uint32_t from) {
     return args;
 }
 
-static void results_like(Lower *l, CtFlowStep *step, const CtFlowTypes *types) {
+static void results_like(CtFlowBuilder *l, CtFlowStep *step, const CtFlowTypes *types) {
     for (uint32_t i = 0; i < types->count; i++) ct_flow_result(l, step, NULL, types->items[i]);
 }
 
-static void return_all(Lower *l, const CtFlowVars *vars, uint32_t from, uint32_t count) {
+static void return_all(CtFlowBuilder *l, const CtFlowVars *vars, uint32_t from, uint32_t count) {
     CtFlowArgs values = {0};
     CtFlowTypes *types = &l->function->results;
     types->items = CT_NEW_ARRAY(l->arena, const CtFlowType *, count + 1);
@@ -108,7 +108,7 @@ static CtFlowDerived *derived_like(CtFlow *flow, const CtFlowDerived *like) {
     CtFlowDerived *derived = CT_NEW(flow->arena, CtFlowDerived);
     derived->function = like->function;
     derived->captured = like->captured;
-    derived->residual = ct_flow_new_node(flow, "residual of a probe");
+    derived->residual = ct_flow_node_new(flow, "residual of a probe", NULL);
     derived->residual->data->is_open = true;
     derived->residual->data->order = 1;
     return derived;
@@ -117,7 +117,7 @@ static CtFlowDerived *derived_like(CtFlow *flow, const CtFlowDerived *like) {
 /* (captured, point, v) → ⟨y⟩, ⟨dy⟩ */
 static CtFlowFunction *forward_probe(Probes *p, const CtFlowDerived *like) {
     CtFlowFunction *made;
-    Lower l = begin(p->flow, "probe forward", &made);
+    CtFlowBuilder l = begin(p->flow, "probe forward", &made);
     const CtFlowFunction *f = like->function;
     CtFlowArgs args = params_like(&l, &f->params, 0), v = params_like(&l, &f->params, like->captured);
     CtFlowStep *step = ct_flow_step(&l, FLOW_JVP, CT_NO_RANGE);
@@ -133,7 +133,7 @@ static CtFlowFunction *forward_probe(Probes *p, const CtFlowDerived *like) {
 /* (captured, point, w) → ⟨dx⟩ */
 static CtFlowFunction *reverse_probe(Probes *p, const CtFlowDerived *like) {
     CtFlowFunction *made;
-    Lower l = begin(p->flow, "probe reverse", &made);
+    CtFlowBuilder l = begin(p->flow, "probe reverse", &made);
     const CtFlowFunction *f = like->function;
     CtFlowArgs args = params_like(&l, &f->params, 0), w = ct_flow_params(&l, &made->params, "w", &f->results);
     CtFlowDerived *derived = derived_like(p->flow, like);

@@ -4,50 +4,50 @@
  * One for all values of a function type would do, but then everything that applies such a value is a caller of every
  * such value; and where one of these takes a derivative of what applies it, that would be a derivative of itself. So in
  * programs that take derivatives there is one for each set of values that can come to a place (control_flow.c). */
-#include "flow/internal.h"
+#include "flow/lower/internal.h"
 
 CtFlowFunction *ct_flow_lower_apply_of(Lower *l, CtFlowData *data) {
     if (data->apply != NULL) return data->apply;
-    data->apply = ct_flow_function(l->flow, "apply", CT_NO_RANGE);
-    data->apply->results = *ct_flow_types(l->flow, data->type->parts[data->type->count - 1]);
+    data->apply = ct_flow_function(l->b.flow, "apply", CT_NO_RANGE);
+    data->apply->results = *ct_flow_types(l->b.flow, data->type->parts[data->type->count - 1]);
     return data->apply;
 }
 
 static void lower_branch(Lower *l, CtFlowStep *step, const Member *member, CtFlowVar *closure, const CtFlowArgs *args) {
-    CtFlowBlock *outer = l->block;
+    CtFlowBlock *outer = l->b.block;
     CtFlowBranch *branch = &step->as.cases.branches[step->as.cases.count++];
-    l->block = branch->block = ct_flow_block(l);
+    l->b.block = branch->block = ct_flow_block(&l->b);
     branch->tag = member->tag;
-    CtFlowStep *open = ct_flow_step(l, FLOW_OPEN, CT_NO_RANGE);
+    CtFlowStep *open = ct_flow_step(&l->b, FLOW_OPEN, CT_NO_RANGE);
     open->as.con.data = member->data;
     open->as.con.tag = member->tag;
-    ct_flow_arg(l, open, flow_of(closure));
+    ct_flow_arg(&l->b, open, flow_of(closure));
     CtFlowArgs all = {0};
     const CtFlowTypes *fields = &member->data->cons[member->tag].fields;
     for (uint32_t i = 0; i < fields->count; i++)
-        ct_push(l->arena, &all, ct_flow_result(l, open, "captured", fields->items[i]));
-    ct_flow_args_add(l, &all, args);
+        ct_push(l->b.arena, &all, ct_flow_result(&l->b, open, "captured", fields->items[i]));
+    ct_flow_args_add(&l->b, &all, args);
     ct_flow_lower_call(l, CT_NO_RANGE, member->callable->function, &all, true);
-    l->block = outer;
+    l->b.block = outer;
 }
 
 /* (c, ⟨a⟩) → the member that c is, of what c holds and ⟨a⟩; `some`: of these members, NULL: of all. */
 static void lower_body(Lower *l, CtFlowFunction *function, CtFlowData *data, const bool *some) {
-    l->function = function;
-    l->block = function->body = ct_flow_block(l);
-    CtFlowVar *closure = ct_flow_var(l, "function", ct_flow_node(l->flow, data->type));
-    ct_push(l->arena, &function->params, closure);
+    l->b.function = function;
+    l->b.block = function->body = ct_flow_block(&l->b);
+    CtFlowVar *closure = ct_flow_var(&l->b, "function", ct_flow_node(l->b.flow, data->type));
+    ct_push(l->b.arena, &function->params, closure);
     CtFlowArgs args = {0};
     for (uint32_t i = 0; i + 1 < data->type->count; i++) {
-        CtFlowArgs more = ct_flow_params(l, &function->params, "a", ct_flow_types(l->flow, data->type->parts[i]));
-        ct_flow_args_add(l, &args, &more);
+        CtFlowArgs more = ct_flow_params(&l->b, &function->params, "a", ct_flow_types(l->b.flow, data->type->parts[i]));
+        ct_flow_args_add(&l->b, &args, &more);
     }
     CtFlowStep *step = ct_flow_lower_switch(l, CT_NO_RANGE, flow_of(closure));
-    step->as.cases.branches = CT_NEW_ARRAY(l->arena, CtFlowBranch, data->count);
+    step->as.cases.branches = CT_NEW_ARRAY(l->b.arena, CtFlowBranch, data->count);
     for (uint32_t i = 0; i < l->members.count; i++)
         if (l->members.items[i].data == data && (some == NULL || some[i]))
             lower_branch(l, step, &l->members.items[i], closure, &args);
-    ct_flow_leave(l, EXIT_NEVER, CT_NO_RANGE, NULL, NULL);
+    ct_flow_leave(&l->b, EXIT_NEVER, CT_NO_RANGE, NULL, NULL);
 }
 
 /* ---- by the values that come to a place ---- */
@@ -105,14 +105,14 @@ static bool is_all(const Lower *l, const CtFlowData *data, const bool *some) {
 }
 
 static void apply_some(Lower *l) {
-    Sites s = {.arena = l->arena};
+    Sites s = {.arena = l->b.arena};
     CT_VEC(Applies) made = {0};
-    for (uint32_t i = 0; i < l->flow->functions.count; i++) {
-        CtFlowFunction *function = l->flow->functions.items[i];
+    for (uint32_t i = 0; i < l->b.flow->functions.count; i++) {
+        CtFlowFunction *function = l->b.flow->functions.items[i];
         find_sites(&s, function->body);
         if (function->rule != NULL) find_sites_of_rule(&s, function);
     }
-    const CtFlowVar **closures = CT_NEW_ARRAY(l->arena, const CtFlowVar *, s.sites.count + 1);
+    const CtFlowVar **closures = CT_NEW_ARRAY(l->b.arena, const CtFlowVar *, s.sites.count + 1);
     for (uint32_t i = 0; i < s.sites.count; i++) closures[i] = s.sites.items[i].closure;
     const bool *reaches = ct_flow_lambda_sets(l, closures, s.sites.count);
     for (uint32_t i = 0; i < s.sites.count; i++) {
@@ -123,18 +123,18 @@ static void apply_some(Lower *l) {
         while (at < made.count && (made.items[at].data != data || memcmp(made.items[at].some, some, l->members.count)))
             at++;
         if (at == made.count) {
-            CtFlowFunction *function = ct_flow_function(l->flow, "apply", CT_NO_RANGE);
+            CtFlowFunction *function = ct_flow_function(l->b.flow, "apply", CT_NO_RANGE);
             function->results = data->apply->results;
             lower_body(l, function, data, some);
-            ct_push(l->arena, &made, (Applies){data, some, function});
+            ct_push(l->b.arena, &made, (Applies){data, some, function});
         }
         *s.sites.items[i].applies = made.items[at].function;
     }
 }
 
 void ct_flow_lower_applies(Lower *l) {
-    for (uint32_t i = 0; i < l->flow->data.count; i++) {
-        CtFlowData *data = l->flow->data.items[i];
+    for (uint32_t i = 0; i < l->b.flow->data.count; i++) {
+        CtFlowData *data = l->b.flow->data.items[i];
         if (data->apply != NULL) lower_body(l, data->apply, data, NULL);
     }
     if (l->differentiates) apply_some(l);

@@ -1,6 +1,6 @@
 /* Which function values reach which variables: sets of the members of function types, by inclusion, without regard to
  * the order of steps or the contexts of calls. Fields are told apart by constructor, elements of arrays by type. */
-#include "flow/internal.h"
+#include "flow/lower/internal.h"
 
 typedef struct ControlFlow {
     Lower *l;
@@ -214,16 +214,16 @@ static void walk(ControlFlow *r, const CtFlowBlock *block) {
 
 bool *ct_flow_lambda_sets(Lower *l, const CtFlowVar *const *vars, uint32_t count) {
     uint32_t members = l->members.count;
-    ControlFlow r = {.l = l, .arena = l->arena, .words = members / 64 + 1, .changed = true};
+    ControlFlow r = {.l = l, .arena = l->b.arena, .words = members / 64 + 1, .changed = true};
     while (r.changed) {
         r.changed = false;
-        for (uint32_t i = 0; i < l->flow->functions.count; i++) {
-            r.function = l->flow->functions.items[i];
+        for (uint32_t i = 0; i < l->b.flow->functions.count; i++) {
+            r.function = l->b.flow->functions.items[i];
             if (r.function->body != NULL) walk(&r, r.function->body);
             if (r.function->rule != NULL) enter_rule(&r, r.function);
         }
     }
-    bool *reaches = CT_NEW_ARRAY(l->arena, bool, (size_t)count *members + 1);
+    bool *reaches = CT_NEW_ARRAY(l->b.arena, bool, (size_t)count *members + 1);
     for (uint32_t i = 0; i < count; i++)
         for (uint32_t m = 0; m < members; m++) reaches[(size_t)i * members + m] = has(of_var(&r, vars[i]), m);
     return reaches;

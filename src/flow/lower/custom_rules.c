@@ -3,13 +3,13 @@
  * Such an application calls a function of its own, which takes what f captured, what the rule captured, and the point.
  * Its body calls f, and passes leave it as it is until derivatives have been taken: these look at its rule instead
  * (custom_rules.c). A rule is given for one mode; the other is made of it, in Core (ct_ad_rule_terms). */
-#include "flow/internal.h"
+#include "flow/lower/internal.h"
 
 static CtFlowTypes types_of(Lower *l, const CtFlowArgs *args) {
     CtFlowTypes types = {0};
     for (uint32_t i = 0; i < args->count; i++) {
         CtFlowTypes one = {.items = &args->items[i].type, .count = 1};
-        ct_flow_types_add(l->flow, &types, &one);
+        ct_flow_types_add(l->b.flow, &types, &one);
     }
     return types;
 }
@@ -17,27 +17,28 @@ static CtFlowTypes types_of(Lower *l, const CtFlowArgs *args) {
 /* New parameters of the types of `like`. */
 static CtFlowArgs add_params(Lower *l, const char *name, const CtFlowArgs *like) {
     CtFlowTypes types = types_of(l, like);
-    return ct_flow_params(l, &l->function->params, name, &types);
+    return ct_flow_params(&l->b, &l->b.function->params, name, &types);
 }
 
 /* (what f captured, ⟨a⟩) → the parts of the pair that f gives of ⟨a⟩ */
 static CtFlowFunction *parts_of(Lower *l, CtSourceRange range, CtCore *f, CtFlowArgs *captured) {
-    CtFlowFunction *outer = l->function, *called = ct_flow_lower_code(l, f, captured);
-    CtFlowBlock *block = l->block;
+    CtFlowFunction *outer = l->b.function, *called = ct_flow_lower_code(l, f, captured);
+    CtFlowBlock *block = l->b.block;
     const CtType *pair = ct_core_type_fun_result(f->type);
-    l->function = ct_flow_function(l->flow, ct_format(l->arena, "rule of %s", outer->name), range);
-    l->block = l->function->body = ct_flow_block(l);
+    l->b.function = ct_flow_function(l->b.flow, ct_format(l->b.arena, "rule of %s", outer->name), range);
+    l->b.block = l->b.function->body = ct_flow_block(&l->b);
     CtFlowArgs args = add_params(l, "captured", captured);
     for (uint32_t i = 0; i + 1 < f->type->count; i++) {
-        CtFlowArgs more = ct_flow_params(l, &l->function->params, "x", ct_flow_types(l->flow, f->type->parts[i]));
-        ct_flow_args_add(l, &args, &more);
+        CtFlowArgs more =
+            ct_flow_params(&l->b, &l->b.function->params, "x", ct_flow_types(l->b.flow, f->type->parts[i]));
+        ct_flow_args_add(&l->b, &args, &more);
     }
     CtFlowArgs parts = ct_flow_lower_parts(l, range, pair, ct_flow_lower_call(l, range, called, &args, false));
-    l->function->results = types_of(l, &parts);
-    ct_flow_leave(l, EXIT_RETURN, range, &parts, NULL);
-    CtFlowFunction *made = l->function;
-    l->function = outer;
-    l->block = block;
+    l->b.function->results = types_of(l, &parts);
+    ct_flow_leave(&l->b, EXIT_RETURN, range, &parts, NULL);
+    CtFlowFunction *made = l->b.function;
+    l->b.function = outer;
+    l->b.block = block;
     return made;
 }
 
@@ -63,44 +64,45 @@ static CtFlowArgs lower_rule(Lower *l, CtCore *e, CtFlowRule *rule) {
         CtType *pullback = ct_core_type_fun_result(terms.pair->type)->parts[1];
         rule->by_pair = parts_of(l, e->range, terms.pair, &by_pair);
         rule->by_tangent = parts_of(l, e->range, terms.tangent, &by_tangent);
-        rule->pull = ct_flow_lower_apply_of(l, ct_flow_node(l->flow, pullback)->data);
+        rule->pull = ct_flow_lower_apply_of(l, ct_flow_node(l->b.flow, pullback)->data);
     }
     rule->own = own.count;
     rule->pair = by_pair.count;
     rule->tangent = by_tangent.count;
-    ct_flow_args_add(l, &captured, &own);
-    ct_flow_args_add(l, &captured, &by_pair);
-    ct_flow_args_add(l, &captured, &by_tangent);
+    ct_flow_args_add(&l->b, &captured, &own);
+    ct_flow_args_add(&l->b, &captured, &by_pair);
+    ct_flow_args_add(&l->b, &captured, &by_tangent);
     return captured;
 }
 
 /* Its body: f of what f captured and the point. */
 static CtFlowFunction *function_with(Lower *l, CtCore *e, CtFlowRule *rule, const CtFlowArgs *captured) {
-    CtFlowFunction *outer = l->function, *function = ct_flow_function(l->flow, rule->f->name, e->range);
-    CtFlowBlock *block = l->block;
+    CtFlowFunction *outer = l->b.function, *function = ct_flow_function(l->b.flow, rule->f->name, e->range);
+    CtFlowBlock *block = l->b.block;
     function->rule = rule;
-    function->results = *ct_flow_types(l->flow, e->type);
-    l->function = function;
-    l->block = function->body = ct_flow_block(l);
+    function->results = *ct_flow_types(l->b.flow, e->type);
+    l->b.function = function;
+    l->b.block = function->body = ct_flow_block(&l->b);
     CtFlowArgs params = add_params(l, "captured", captured), args = {0};
     CtFlowArgs own = ct_flow_slice(&params, 0, rule->own);
-    CtFlowArgs point = ct_flow_params(l, &function->params, "x", ct_flow_types(l->flow, e->as.call.args[2]->type));
-    ct_flow_args_add(l, &args, &own);
-    ct_flow_args_add(l, &args, &point);
+    CtFlowArgs point =
+        ct_flow_params(&l->b, &function->params, "x", ct_flow_types(l->b.flow, e->as.call.args[2]->type));
+    ct_flow_args_add(&l->b, &args, &own);
+    ct_flow_args_add(&l->b, &args, &point);
     CtFlowArgs results = ct_flow_lower_call(l, e->range, rule->f, &args, false);
-    ct_flow_leave(l, EXIT_RETURN, e->range, &results, NULL);
-    l->function = outer;
-    l->block = block;
+    ct_flow_leave(&l->b, EXIT_RETURN, e->range, &results, NULL);
+    l->b.function = outer;
+    l->b.block = block;
     return function;
 }
 
 CtFlowArgs ct_flow_lower_with_rule(Lower *l, CtCore *e) {
     CtCore **args = e->as.call.args;
     if (!ct_ad_is_on_flow(l->ad)) return ct_flow_lower(l, ct_core_app(l->p, e->range, args[0], &args[2], 1));
-    CtFlowRule *rule = CT_NEW(l->arena, CtFlowRule);
+    CtFlowRule *rule = CT_NEW(l->b.arena, CtFlowRule);
     CtFlowArgs all = lower_rule(l, e, rule);
     CtFlowFunction *function = function_with(l, e, rule, &all);
     CtFlowArgs point = ct_flow_lower(l, args[2]);
-    ct_flow_args_add(l, &all, &point);
+    ct_flow_args_add(&l->b, &all, &point);
     return ct_flow_lower_call(l, e->range, function, &all, false);
 }

@@ -1,7 +1,7 @@
 /* Derivative operators that are left to Flow: steps that name the function, as code. What a function value is only
  * decides which code that is: a known function's own, with what it captured in front of the point, or the function that
  * applies the values of its type, with the value in front. derive.c puts calls in the place of these steps. */
-#include "flow/internal.h"
+#include "flow/lower/internal.h"
 
 CtFlowFunction *ct_flow_lower_code(Lower *l, CtCore *f, CtFlowArgs *captured) {
     Callable *known = ct_flow_lower_callable(l, f);
@@ -20,82 +20,83 @@ static CtFlowDerived *derived_of(Lower *l, CtCore *f, CtFlowArgs *args) {
     CtFlowDerived *derived = ct_map_get(&l->derived, ct_key(function));
     l->differentiates = true;
     if (derived != NULL) return derived;
-    derived = CT_NEW(l->arena, CtFlowDerived);
+    derived = CT_NEW(l->b.arena, CtFlowDerived);
     derived->function = function;
     derived->captured = args->count;
-    derived->residual = ct_flow_new_node(l->flow, ct_format(l->arena, "residual of %s", function->name));
+    derived->residual = ct_flow_node_new(l->b.flow, ct_format(l->b.arena, "residual of %s", function->name), NULL);
     derived->residual->data->is_open = true;
     derived->residual->data->order = 1;
-    if (ct_flow_lower_callable(l, f) != NULL) ct_map_set(l->arena, &l->derived, ct_key(function), derived);
+    if (ct_flow_lower_callable(l, f) != NULL) ct_map_set(l->b.arena, &l->derived, ct_key(function), derived);
     return derived;
 }
 
 static void add_point(Lower *l, CtFlowArgs *args, CtCore *x) {
     CtFlowArgs point = ct_flow_lower(l, x);
     CtFlowArgs all = {0}; /* not in the place of what a binding holds */
-    ct_flow_args_add(l, &all, args);
-    ct_flow_args_add(l, &all, &point);
+    ct_flow_args_add(&l->b, &all, args);
+    ct_flow_args_add(&l->b, &all, &point);
     *args = all;
 }
 
 static CtFlowStep *derivative(Lower *l, CtFlowStepKind kind, CtSourceRange range, CtFlowDerived *derived,
                               const CtFlowArgs *args) {
-    CtFlowStep *step = ct_flow_step(l, kind, range);
+    CtFlowStep *step = ct_flow_step(&l->b, kind, range);
     step->as.derived = derived;
     step->args = *args;
     return step;
 }
 
 static void add_results(Lower *l, CtFlowStep *step, const char *name, const CtFlowTypes *types, CtFlowArgs *to) {
-    for (uint32_t i = 0; i < types->count; i++) ct_push(l->arena, to, ct_flow_result(l, step, name, types->items[i]));
+    for (uint32_t i = 0; i < types->count; i++)
+        ct_push(l->b.arena, to, ct_flow_result(&l->b, step, name, types->items[i]));
 }
 
 /* (residual, dy) → dx */
 static CtFlowFunction *pullback_of(Lower *l, CtSourceRange range, CtFlowDerived *derived, CtType *type) {
     if (derived->pullback != NULL) return derived->pullback;
-    CtFlowFunction *outer = l->function, *function = ct_flow_function(l->flow, "pullback", range);
-    CtFlowBlock *block = l->block;
-    derived->pullback = l->function = function;
-    l->block = function->body = ct_flow_block(l);
-    function->results = *ct_flow_types(l->flow, ct_core_type_fun_result(type));
-    CtFlowVar *residual = ct_flow_var(l, "residual", derived->residual);
-    ct_push(l->arena, &function->params, residual);
+    CtFlowFunction *outer = l->b.function, *function = ct_flow_function(l->b.flow, "pullback", range);
+    CtFlowBlock *block = l->b.block;
+    derived->pullback = l->b.function = function;
+    l->b.block = function->body = ct_flow_block(&l->b);
+    function->results = *ct_flow_types(l->b.flow, ct_core_type_fun_result(type));
+    CtFlowVar *residual = ct_flow_var(&l->b, "residual", derived->residual);
+    ct_push(l->b.arena, &function->params, residual);
     CtFlowArgs args = {0}, dx = {0},
-               dy = ct_flow_params(l, &function->params, "dy", ct_flow_types(l->flow, type->parts[0]));
-    ct_push(l->arena, &args, flow_of(residual));
-    ct_flow_args_add(l, &args, &dy);
+               dy = ct_flow_params(&l->b, &function->params, "dy", ct_flow_types(l->b.flow, type->parts[0]));
+    ct_push(l->b.arena, &args, flow_of(residual));
+    ct_flow_args_add(&l->b, &args, &dy);
     CtFlowStep *pull = derivative(l, FLOW_PULL, range, derived, &args);
     add_results(l, pull, "dx", &function->results, &dx);
-    ct_flow_leave(l, EXIT_RETURN, range, &dx, NULL);
-    l->function = outer;
-    l->block = block;
+    ct_flow_leave(&l->b, EXIT_RETURN, range, &dx, NULL);
+    l->b.function = outer;
+    l->b.block = block;
     return function;
 }
 
 /* The pullback as a value of its function type: one more member of it. */
 static CtFlowArg pullback_value(Lower *l, CtSourceRange range, CtFlowDerived *derived, CtType *type,
                                 CtFlowArg residual) {
-    const CtFlowType *node = ct_flow_node(l->flow, type);
-    Callable *c = CT_NEW(l->arena, Callable);
+    const CtFlowType *node = ct_flow_node(l->b.flow, type);
+    Callable *c = CT_NEW(l->b.arena, Callable);
     c->function = pullback_of(l, range, derived, type);
-    CtFlowTypes fields = {.items = CT_NEW(l->arena, const CtFlowType *), .count = 1};
+    CtFlowTypes fields = {.items = CT_NEW(l->b.arena, const CtFlowType *), .count = 1};
     fields.items[0] = derived->residual;
     uint32_t tag = 0;
     while (tag < l->members.count && l->members.items[tag].callable->function != c->function) tag++;
     if (tag < l->members.count) {
         tag = l->members.items[tag].tag;
     } else {
-        tag = ct_flow_con_add(l->flow, node->data, "pullback", &fields);
-        ct_push(l->arena, &l->members, (Member){node->data, c, tag});
+        tag = ct_flow_con_add(l->b.flow, node->data, "pullback", &fields);
+        ct_push(l->b.arena, &l->members, (Member){node->data, c, tag});
     }
-    CtFlowStep *step = ct_flow_step(l, FLOW_MAKE, range);
+    CtFlowStep *step = ct_flow_step(&l->b, FLOW_MAKE, range);
     step->as.con.data = node->data;
     step->as.con.tag = tag;
-    ct_flow_arg(l, step, residual);
-    CtFlowArg value = ct_flow_result(l, step, "pullback", node);
-    Pullback *known = CT_NEW(l->arena, Pullback);
+    ct_flow_arg(&l->b, step, residual);
+    CtFlowArg value = ct_flow_result(&l->b, step, "pullback", node);
+    Pullback *known = CT_NEW(l->b.arena, Pullback);
     *known = (Pullback){derived, residual};
-    ct_map_set(l->arena, &l->pullbacks, ct_key(value.var), known);
+    ct_map_set(l->b.arena, &l->pullbacks, ct_key(value.var), known);
     return value;
 }
 
@@ -104,9 +105,9 @@ static CtFlowArgs lower_vjp(Lower *l, CtCore *e) {
     CtFlowDerived *derived = derived_of(l, e->as.call.args[0], &args);
     add_point(l, &args, e->as.call.args[1]);
     CtFlowStep *step = derivative(l, FLOW_VJP, e->range, derived, &args);
-    add_results(l, step, "y", ct_flow_types(l->flow, e->type->parts[0]), &results);
-    CtFlowArg residual = ct_flow_result(l, step, "residual", derived->residual);
-    ct_push(l->arena, &results, pullback_value(l, e->range, derived, e->type->parts[1], residual));
+    add_results(l, step, "y", ct_flow_types(l->b.flow, e->type->parts[0]), &results);
+    CtFlowArg residual = ct_flow_result(&l->b, step, "residual", derived->residual);
+    ct_push(l->b.arena, &results, pullback_value(l, e->range, derived, e->type->parts[1], residual));
     return ct_flow_lower_whole(l, e->range, e->type, results);
 }
 
@@ -116,17 +117,17 @@ static CtFlowArgs lower_jvp(Lower *l, CtCore *e) {
     add_point(l, &args, e->as.call.args[1]);
     add_point(l, &args, e->as.call.args[2]);
     CtFlowStep *step = derivative(l, FLOW_JVP, e->range, derived, &args);
-    add_results(l, step, "y", ct_flow_types(l->flow, e->type->parts[0]), &results);
-    add_results(l, step, "dy", ct_flow_types(l->flow, e->type->parts[1]), &results);
+    add_results(l, step, "y", ct_flow_types(l->b.flow, e->type->parts[0]), &results);
+    add_results(l, step, "dy", ct_flow_types(l->b.flow, e->type->parts[1]), &results);
     return ct_flow_lower_whole(l, e->range, e->type, results);
 }
 
 static CtFlowArgs lower_stop(Lower *l, CtCore *e) {
     CtFlowArgs values = ct_flow_lower(l, e->as.call.args[0]), results = {0};
     for (uint32_t i = 0; i < values.count; i++) {
-        CtFlowStep *step = ct_flow_step(l, FLOW_STOP, e->range);
-        ct_flow_arg(l, step, values.items[i]);
-        ct_push(l->arena, &results, ct_flow_result(l, step, NULL, values.items[i].type));
+        CtFlowStep *step = ct_flow_step(&l->b, FLOW_STOP, e->range);
+        ct_flow_arg(&l->b, step, values.items[i]);
+        ct_push(l->b.arena, &results, ct_flow_result(&l->b, step, NULL, values.items[i].type));
     }
     return results;
 }

@@ -1,5 +1,5 @@
 /* Array operations with a function argument: loops. The body of a λ in sight is written into the loop. */
-#include "flow/internal.h"
+#include "flow/lower/internal.h"
 
 typedef struct Loop {
     CtCore *e;
@@ -36,20 +36,20 @@ static void lower_arguments(Lower *l, Loop *loop) {
     CtSourceRange range = loop->e->range;
     if (loop->op == ARRAY_BUILD) {
         loop->count = values[0].items[0];
-        CtFlowStep *check = ct_flow_step(l, FLOW_CHECK_SIZE, range);
+        CtFlowStep *check = ct_flow_step(&l->b, FLOW_CHECK_SIZE, range);
         check->as.bulk = ARRAY_BUILD;
-        ct_flow_arg(l, check, loop->count);
+        ct_flow_arg(&l->b, check, loop->count);
         return;
     }
     loop->first = values[carries(loop->op) ? 2 : 1];
     if (carries(loop->op)) loop->start = values[1];
     if (loop->op == ARRAY_ZIP_WITH) {
         loop->more = values[2];
-        CtFlowStep *check = ct_flow_step(l, FLOW_CHECK_ZIP, range);
-        ct_flow_arg(l, check, loop->first.items[0]);
-        ct_flow_arg(l, check, loop->more.items[0]);
+        CtFlowStep *check = ct_flow_step(&l->b, FLOW_CHECK_ZIP, range);
+        ct_flow_arg(&l->b, check, loop->first.items[0]);
+        ct_flow_arg(&l->b, check, loop->more.items[0]);
     }
-    loop->count = ct_flow_lower_dim(l, range, loop->first.items[0], 0);
+    loop->count = ct_flow_dim(&l->b, range, loop->first.items[0], 0);
 }
 
 static CtFlowArgs call_function(Lower *l, Loop *loop, const CtFlowArgs *args) {
@@ -59,7 +59,7 @@ static CtFlowArgs call_function(Lower *l, Loop *loop, const CtFlowArgs *args) {
     const CtLam *lam = loop->fun->as.lam;
     uint32_t at = 0;
     for (uint32_t i = 0; i < lam->count; i++) {
-        uint32_t width = ct_flow_types(l->flow, lam->params[i]->type)->count;
+        uint32_t width = ct_flow_types(l->b.flow, lam->params[i]->type)->count;
         ct_flow_lower_bind(l, lam->params[i], ct_flow_slice(args, at, width));
         at += width;
     }
@@ -68,53 +68,53 @@ static CtFlowArgs call_function(Lower *l, Loop *loop, const CtFlowArgs *args) {
 
 static void lower_body(Lower *l, Loop *loop, CtFlowStep *step) {
     CtSourceRange range = loop->e->range;
-    CtFlowVar *index = ct_flow_var(l, "i", ct_flow_scalar(l->flow, FLOW_I64));
-    ct_push(l->arena, &l->block->params, index);
+    CtFlowVar *index = ct_flow_var(&l->b, "i", ct_flow_scalar(l->b.flow, FLOW_I64));
+    ct_push(l->b.arena, &l->b.block->params, index);
     CtFlowArg i = flow_of(index);
     CtFlowArgs args = {0}, yields = {0};
     for (uint32_t j = 0; j < loop->start.count; j++) {
-        CtFlowVar *var = ct_flow_var(l, NULL, loop->start.items[j].type);
-        ct_push(l->arena, &l->block->params, var);
-        ct_push(l->arena, &args, flow_of(var));
+        CtFlowVar *var = ct_flow_var(&l->b, NULL, loop->start.items[j].type);
+        ct_push(l->b.arena, &l->b.block->params, var);
+        ct_push(l->b.arena, &args, flow_of(var));
     }
     if (loop->op == ARRAY_BUILD) {
-        ct_push(l->arena, &args, i);
+        ct_push(l->b.arena, &args, i);
     } else {
         CtFlowArgs first = ct_flow_lower_read(l, range, &loop->first, &i, 1), more = {0};
         if (loop->op == ARRAY_ZIP_WITH) more = ct_flow_lower_read(l, range, &loop->more, &i, 1);
-        ct_flow_args_add(l, &args, &first);
-        ct_flow_args_add(l, &args, &more);
+        ct_flow_args_add(&l->b, &args, &first);
+        ct_flow_args_add(&l->b, &args, &more);
     }
     CtFlowArgs result = call_function(l, loop, &args);
     if (loop->op == ARRAY_MAP_ACCUM)
         result = ct_flow_lower_parts(l, range, ct_core_type_fun_result(loop->fun->type), result);
-    ct_flow_args_add(l, &yields, &result);
-    if (loop->op == ARRAY_SCANL || loop->op == ARRAY_SCAN) ct_flow_args_add(l, &yields, &result);
-    ct_flow_leave(l, EXIT_YIELD, range, &yields, NULL);
+    ct_flow_args_add(&l->b, &yields, &result);
+    if (loop->op == ARRAY_SCANL || loop->op == ARRAY_SCAN) ct_flow_args_add(&l->b, &yields, &result);
+    ct_flow_leave(&l->b, EXIT_YIELD, range, &yields, NULL);
     step->as.loop.carried = loop->start.count;
 }
 
 CtFlowArgs ct_flow_lower_loop(Lower *l, CtCore *e) {
     Loop loop = {.e = e, .op = e->as.call.of.array};
     lower_arguments(l, &loop);
-    CtFlowStep *step = ct_flow_step(l, FLOW_LOOP, e->range);
+    CtFlowStep *step = ct_flow_step(&l->b, FLOW_LOOP, e->range);
     step->as.loop.associative = loop.op == ARRAY_REDUCE || loop.op == ARRAY_SCAN;
     step->as.loop.initial = loop.op == ARRAY_SCANL;
-    ct_flow_arg(l, step, loop.count);
-    ct_flow_args_add(l, &step->args, &loop.start);
-    CtFlowBlock *outer = l->block;
-    l->block = step->as.loop.block = ct_flow_block(l);
+    ct_flow_arg(&l->b, step, loop.count);
+    ct_flow_args_add(&l->b, &step->args, &loop.start);
+    CtFlowBlock *outer = l->b.block;
+    l->b.block = step->as.loop.block = ct_flow_block(&l->b);
     lower_body(l, &loop, step);
-    l->block = outer;
+    l->b.block = outer;
     CtFlowArgs results = {0};
     for (uint32_t i = 0; i < loop.start.count; i++)
-        ct_push(l->arena, &results, ct_flow_result(l, step, NULL, loop.start.items[i].type));
+        ct_push(l->b.arena, &results, ct_flow_result(&l->b, step, NULL, loop.start.items[i].type));
     uint32_t arrays_from = results.count;
     CtType *element = made(&loop);
     if (element == NULL) return results;
-    const CtFlowTypes *types = ct_flow_array_types(l->flow, element);
+    const CtFlowTypes *types = ct_flow_array_types(l->b.flow, element);
     for (uint32_t i = 0; i < types->count; i++)
-        ct_push(l->arena, &results, ct_flow_result(l, step, NULL, types->items[i]));
+        ct_push(l->b.arena, &results, ct_flow_result(&l->b, step, NULL, types->items[i]));
     if (loop.op == ARRAY_MAP_ACCUM) return ct_flow_lower_whole(l, e->range, e->type, results);
     return ct_flow_slice(&results, arrays_from, results.count - arrays_from);
 }

@@ -1,5 +1,5 @@
 /* What types of Core become: sequences of Flow's types. */
-#include "flow/internal.h"
+#include "flow/lower/internal.h"
 
 typedef struct Shape { /* what is known of a Core type */
     CtFlowTypes types;
@@ -17,40 +17,11 @@ static Shape *shape_of(CtFlow *flow, const CtType *type) {
     return shape;
 }
 
-/* ---- making Flow's types ---- */
-
-static const CtFlowType *intern(CtFlow *flow, CtFlowType type) {
-    for (uint32_t i = 0; i < flow->types.count; i++) {
-        CtFlowType *known = flow->types.items[i];
-        if (known->kind == type.kind && known->rank == type.rank && known->element == type.element &&
-            known->data == type.data)
-            return known;
-    }
-    CtFlowType *fresh = CT_NEW(flow->arena, CtFlowType);
-    *fresh = type;
-    ct_push(flow->arena, &flow->types, fresh);
-    return fresh;
-}
-
-const CtFlowType *ct_flow_scalar(CtFlow *flow, CtFlowKind kind) { return intern(flow, (CtFlowType){.kind = kind}); }
-
-const CtFlowType *ct_flow_array(CtFlow *flow, uint32_t rank, const CtFlowType *element) {
-    return intern(flow, (CtFlowType){.kind = FLOW_ARRAY, .rank = rank, .element = element});
-}
-
 static void add(CtFlow *flow, CtFlowTypes *to, const CtFlowType *type) {
     const CtFlowType **items = CT_NEW_ARRAY(flow->arena, const CtFlowType *, to->count + 1);
     for (uint32_t i = 0; i < to->count; i++) items[i] = to->items[i];
     items[to->count++] = type;
     to->items = items;
-}
-
-void ct_flow_types_add(CtFlow *flow, CtFlowTypes *to, const CtFlowTypes *more) {
-    const CtFlowType **items = CT_NEW_ARRAY(flow->arena, const CtFlowType *, to->count + more->count + 1);
-    for (uint32_t i = 0; i < to->count; i++) items[i] = to->items[i];
-    for (uint32_t i = 0; i < more->count; i++) items[to->count + i] = more->items[i];
-    to->items = items;
-    to->count += more->count;
 }
 
 static void fill(CtFlow *flow);
@@ -108,47 +79,18 @@ uint32_t ct_flow_offset(CtFlow *flow, CtType *const *parts, uint32_t index) {
 
 /* ---- nodes ---- */
 
-uint32_t ct_flow_con_add(CtFlow *flow, CtFlowData *data, const char *name, const CtFlowTypes *fields) {
-    if (data->count == data->capacity) {
-        CtFlowCon *more = CT_NEW_ARRAY(flow->arena, CtFlowCon, 2 * data->capacity + 4);
-        if (data->count > 0) memcpy(more, data->cons, data->count * sizeof *more);
-        data->cons = more;
-        data->capacity = 2 * data->capacity + 4;
-    }
-    CtFlowCon *con = &data->cons[data->count];
-    *con = (CtFlowCon){.name = name, .fields = *fields, .slots = CT_NEW_ARRAY(flow->arena, uint32_t, fields->count)};
-    uint32_t next = 0;
-    for (uint32_t i = 0; i < fields->count; i++)
-        if (ct_flow_is_object(fields->items[i])) con->slots[i] = next++;
-    con->pointers = next;
-    for (uint32_t i = 0; i < fields->count; i++)
-        if (!ct_flow_is_object(fields->items[i])) con->slots[i] = next++;
-    return data->count++;
-}
-
 static void add_con(CtFlow *flow, CtFlowData *data, const char *name, CtType *const *parts, uint32_t count) {
     CtFlowTypes fields = {0};
     for (uint32_t i = 0; i < count; i++) ct_flow_types_add(flow, &fields, ct_flow_types(flow, parts[i]));
     ct_flow_con_add(flow, data, name, &fields);
 }
 
-static const CtFlowType *new_node(CtFlow *flow, const char *name, const CtType *type) {
-    CtFlowData *data = CT_NEW(flow->arena, CtFlowData);
-    data->name = name;
-    data->type = (CtType *)type;
-    data->id = flow->data.count;
-    ct_push(flow->arena, &flow->data, data);
-    return intern(flow, (CtFlowType){.kind = FLOW_NODE, .data = data});
-}
-
-const CtFlowType *ct_flow_new_node(CtFlow *flow, const char *name) { return new_node(flow, name, NULL); }
-
 const CtFlowType *ct_flow_node(CtFlow *flow, const CtType *type) {
     Shape *shape = shape_of(flow, type);
     if (shape->node != NULL) return shape->node;
     CtText name = ct_text(flow->arena);
     ct_core_type_print(&name, type);
-    shape->node = new_node(flow, name.data, type);
+    shape->node = ct_flow_node_new(flow, name.data, type);
     fill(flow);
     return shape->node;
 }

@@ -1,11 +1,11 @@
 /* Core ▶ Flow: terms become steps in the order of their evaluation. A tuple's parts are values of their own, so that
  * taking it apart is nothing. */
-#include "flow/internal.h"
+#include "flow/lower/internal.h"
 
 enum { DEEPEST = 2500 }; /* levels; the parser takes fewer */
 
 _Noreturn void ct_flow_lower_refuse(Lower *l, const char *why) {
-    l->flow->refused = why;
+    l->b.flow->refused = why;
     longjmp(l->refused, 1);
 }
 
@@ -13,12 +13,12 @@ _Noreturn void ct_flow_lower_refuse(Lower *l, const char *why) {
 
 void ct_flow_lower_bind(Lower *l, const CtVar *var, CtFlowArgs values) {
     if (var == NULL) return;
-    Binding *binding = CT_NEW(l->arena, Binding);
+    Binding *binding = CT_NEW(l->b.arena, Binding);
     binding->values = values;
     for (uint32_t i = 0; i < values.count; i++)
         if (values.items[i].var != NULL && values.items[i].var->name == NULL)
             values.items[i].var->name = var->name->text;
-    ct_map_set(l->arena, l->env, var->id, binding);
+    ct_map_set(l->b.arena, l->env, var->id, binding);
 }
 
 Binding *ct_flow_lower_binding(Lower *l, const CtVar *var) {
@@ -31,7 +31,7 @@ Binding *ct_flow_lower_binding(Lower *l, const CtVar *var) {
 static void bind_parts(Lower *l, CtVar *const *vars, CtType *const *types, uint32_t count, const CtFlowArgs *values) {
     uint32_t at = 0;
     for (uint32_t i = 0; i < count; i++) {
-        uint32_t width = ct_flow_types(l->flow, types[i])->count;
+        uint32_t width = ct_flow_types(l->b.flow, types[i])->count;
         ct_flow_lower_bind(l, vars[i], ct_flow_slice(values, at, width));
         at += width;
     }
@@ -41,12 +41,12 @@ static void bind_parts(Lower *l, CtVar *const *vars, CtType *const *types, uint3
 
 static CtFlowArgs one(Lower *l, CtFlowArg arg) {
     CtFlowArgs args = {0};
-    ct_push(l->arena, &args, arg);
+    ct_push(l->b.arena, &args, arg);
     return args;
 }
 
 static CtFlowArgs lower_literal(Lower *l, const CtCore *e) {
-    CtFlowArg arg = {.type = ct_flow_types(l->flow, e->type)->items[0]};
+    CtFlowArg arg = {.type = ct_flow_types(l->b.flow, e->type)->items[0]};
     if (arg.type->kind == FLOW_I64)
         arg.lit.integer = e->as.lit.integer;
     else
@@ -55,30 +55,30 @@ static CtFlowArgs lower_literal(Lower *l, const CtCore *e) {
 }
 
 static CtFlowArgs lower_string(Lower *l, const CtCore *e) {
-    CtFlowStep *step = ct_flow_step(l, FLOW_STRING, e->range);
+    CtFlowStep *step = ct_flow_step(&l->b, FLOW_STRING, e->range);
     size_t length = e->as.string.length, bytes;
-    step->as.string.points = CT_NEW_ARRAY(l->arena, uint32_t, length + 1);
+    step->as.string.points = CT_NEW_ARRAY(l->b.arena, uint32_t, length + 1);
     for (size_t at = 0; at < length; at += bytes)
         step->as.string.points[step->as.string.count++] = ct_text_point(e->as.string.data, length, at, &bytes);
-    return one(l, ct_flow_result(l, step, "text", ct_flow_types(l->flow, e->type)->items[0]));
+    return one(l, ct_flow_result(&l->b, step, "text", ct_flow_types(l->b.flow, e->type)->items[0]));
 }
 
 /* ---- data ---- */
 
 static CtFlowArgs make(Lower *l, CtSourceRange range, const CtType *type, uint32_t tag, const CtFlowArgs *fields) {
-    CtFlowStep *step = ct_flow_step(l, FLOW_MAKE, range);
-    const CtFlowType *node = ct_flow_node(l->flow, type);
+    CtFlowStep *step = ct_flow_step(&l->b, FLOW_MAKE, range);
+    const CtFlowType *node = ct_flow_node(l->b.flow, type);
     step->as.con.data = node->data;
     step->as.con.tag = tag;
     step->args = *fields;
-    return one(l, ct_flow_result(l, step, NULL, node));
+    return one(l, ct_flow_result(&l->b, step, NULL, node));
 }
 
 static CtFlowArgs lower_all(Lower *l, CtCore *const *args, uint32_t count) {
     CtFlowArgs all = {0};
     for (uint32_t i = 0; i < count; i++) {
         CtFlowArgs values = ct_flow_lower(l, args[i]);
-        ct_flow_args_add(l, &all, &values);
+        ct_flow_args_add(&l->b, &all, &values);
     }
     return all;
 }
@@ -89,18 +89,18 @@ static CtFlowArgs lower_spine(Lower *l, CtCore *e) {
     CT_VEC(CtFlowArgs) heads = {0};
     CtCore *outer = e;
     while (e->kind == CORE_CON && e->as.call.count > 0 && !e->type->data->is_enum) {
-        ct_push(l->arena, &heads, lower_all(l, e->as.call.args, e->as.call.count - 1));
+        ct_push(l->b.arena, &heads, lower_all(l, e->as.call.args, e->as.call.count - 1));
         e = e->as.call.args[e->as.call.count - 1];
     }
     CtFlowArgs values = ct_flow_lower(l, e);
     CT_VEC(CtCore *) cells = {0};
-    for (CtCore *c = outer; c != e; c = c->as.call.args[c->as.call.count - 1]) ct_push(l->arena, &cells, c);
+    for (CtCore *c = outer; c != e; c = c->as.call.args[c->as.call.count - 1]) ct_push(l->b.arena, &cells, c);
     for (uint32_t i = cells.count; i-- > 0;) {
         CtFlowArgs fields = heads.items[i];
         CtType *const *parts;
         uint32_t count;
-        ct_flow_args_add(l, &fields, &values);
-        bool is_flat = ct_flow_parts(l->flow, cells.items[i]->type, &parts, &count);
+        ct_flow_args_add(&l->b, &fields, &values);
+        bool is_flat = ct_flow_parts(l->b.flow, cells.items[i]->type, &parts, &count);
         values = is_flat ? fields
                          : make(l, cells.items[i]->range, cells.items[i]->type, cells.items[i]->as.call.of.con->tag,
                                 &fields);
@@ -109,7 +109,7 @@ static CtFlowArgs lower_spine(Lower *l, CtCore *e) {
 }
 
 static CtFlowArgs lower_con(Lower *l, CtCore *e) {
-    if (e->type->data->is_enum) return one(l, ct_flow_int(l, e->as.call.of.con->tag));
+    if (e->type->data->is_enum) return one(l, ct_flow_int(&l->b, e->as.call.of.con->tag));
     if (e->as.call.count > 0) return lower_spine(l, e);
     CtFlowArgs none = {0};
     return make(l, e->range, e->type, e->as.call.of.con->tag, &none);
@@ -118,44 +118,45 @@ static CtFlowArgs lower_con(Lower *l, CtCore *e) {
 CtFlowArgs ct_flow_lower_whole(Lower *l, CtSourceRange range, const CtType *tuple, CtFlowArgs parts) {
     CtType *const *types;
     uint32_t count;
-    return ct_flow_parts(l->flow, tuple, &types, &count) ? parts : make(l, range, tuple, 0, &parts);
+    return ct_flow_parts(l->b.flow, tuple, &types, &count) ? parts : make(l, range, tuple, 0, &parts);
 }
 
 CtFlowArgs ct_flow_lower_parts(Lower *l, CtSourceRange range, const CtType *tuple, CtFlowArgs whole) {
     CtType *const *types;
     uint32_t count;
-    if (ct_flow_parts(l->flow, tuple, &types, &count)) return whole;
-    CtFlowStep *step = ct_flow_step(l, FLOW_OPEN, range);
+    if (ct_flow_parts(l->b.flow, tuple, &types, &count)) return whole;
+    CtFlowStep *step = ct_flow_step(&l->b, FLOW_OPEN, range);
     step->as.con.data = whole.items[0].type->data;
-    ct_flow_arg(l, step, whole.items[0]);
+    ct_flow_arg(&l->b, step, whole.items[0]);
     CtFlowArgs parts = {0};
     for (uint32_t i = 0; i < tuple->count; i++) {
-        const CtFlowTypes *of = ct_flow_types(l->flow, tuple->parts[i]);
-        for (uint32_t j = 0; j < of->count; j++) ct_push(l->arena, &parts, ct_flow_result(l, step, NULL, of->items[j]));
+        const CtFlowTypes *of = ct_flow_types(l->b.flow, tuple->parts[i]);
+        for (uint32_t j = 0; j < of->count; j++)
+            ct_push(l->b.arena, &parts, ct_flow_result(&l->b, step, NULL, of->items[j]));
     }
     return parts;
 }
 
 static CtFlowArgs lower_tuple(Lower *l, CtCore *e) {
-    if (e->as.call.count == 0) return one(l, ct_flow_int(l, 0));
+    if (e->as.call.count == 0) return one(l, ct_flow_int(&l->b, 0));
     return ct_flow_lower_whole(l, e->range, e->type, lower_all(l, e->as.call.args, e->as.call.count));
 }
 
 /* The fields of a node, for variables that may be missing. */
 static void open_node(Lower *l, CtSourceRange range, CtFlowArg node, uint32_t tag, CtVar *const *vars,
                       CtType *const *types, uint32_t count) {
-    CtFlowStep *step = ct_flow_step(l, FLOW_OPEN, range);
+    CtFlowStep *step = ct_flow_step(&l->b, FLOW_OPEN, range);
     step->as.con.data = node.type->data;
     step->as.con.tag = tag;
-    ct_flow_arg(l, step, node);
+    ct_flow_arg(&l->b, step, node);
     for (uint32_t i = 0; i < count; i++) {
-        const CtFlowTypes *parts = ct_flow_types(l->flow, types[i]);
+        const CtFlowTypes *parts = ct_flow_types(l->b.flow, types[i]);
         CtFlowArgs values = {0};
         for (uint32_t j = 0; j < parts->count; j++) {
             if (vars[i] == NULL)
-                ct_push(l->arena, &step->results, NULL);
+                ct_push(l->b.arena, &step->results, NULL);
             else
-                ct_push(l->arena, &values, ct_flow_result(l, step, vars[i]->name->text, parts->items[j]));
+                ct_push(l->b.arena, &values, ct_flow_result(&l->b, step, vars[i]->name->text, parts->items[j]));
         }
         ct_flow_lower_bind(l, vars[i], values);
     }
@@ -165,7 +166,7 @@ static void open_node(Lower *l, CtSourceRange range, CtFlowArg node, uint32_t ta
 static void open_parts(Lower *l, CtSourceRange range, CtType *whole, CtFlowArgs values, CtVar *const *vars) {
     CtType *const *parts = whole->kind == TYPE_TUPLE ? whole->parts : whole->data->cons[0].fields;
     uint32_t count = whole->kind == TYPE_TUPLE ? whole->count : whole->data->cons[0].count;
-    if (ct_flow_parts(l->flow, whole, &parts, &count))
+    if (ct_flow_parts(l->b.flow, whole, &parts, &count))
         bind_parts(l, vars, parts, count, &values);
     else if (count > 0)
         open_node(l, range, values.items[0], 0, vars, parts, count);
@@ -175,10 +176,10 @@ static CtFlowArgs lower_proj(Lower *l, CtCore *e) {
     CtType *tuple = e->as.proj.tuple->type, *const * parts;
     CtFlowArgs values = ct_flow_lower(l, e->as.proj.tuple);
     uint32_t count, index = e->as.proj.index;
-    if (ct_flow_parts(l->flow, tuple, &parts, &count))
-        return ct_flow_slice(&values, ct_flow_offset(l->flow, parts, index),
-                             ct_flow_types(l->flow, parts[index])->count);
-    CtVar **vars = CT_NEW_ARRAY(l->arena, CtVar *, tuple->count);
+    if (ct_flow_parts(l->b.flow, tuple, &parts, &count))
+        return ct_flow_slice(&values, ct_flow_offset(l->b.flow, parts, index),
+                             ct_flow_types(l->b.flow, parts[index])->count);
+    CtVar **vars = CT_NEW_ARRAY(l->b.arena, CtVar *, tuple->count);
     vars[index] = ct_core_var_new(l->p, "part", tuple->parts[index]);
     open_node(l, e->range, values.items[0], 0, vars, tuple->parts, tuple->count);
     return ct_flow_lower_binding(l, vars[index])->values;
@@ -187,13 +188,13 @@ static CtFlowArgs lower_proj(Lower *l, CtCore *e) {
 /* ---- branches ---- */
 
 CtFlowStep *ct_flow_lower_switch(Lower *l, CtSourceRange range, CtFlowArg on) {
-    CtFlowStep *step = ct_flow_step(l, FLOW_SWITCH, range);
-    ct_flow_arg(l, step, on);
+    CtFlowStep *step = ct_flow_step(&l->b, FLOW_SWITCH, range);
+    ct_flow_arg(&l->b, step, on);
     return step;
 }
 
 static void add_branch(Lower *l, CtFlowStep *step, uint32_t tag, CtFlowBlock *block) {
-    CtFlowBranch *branches = CT_NEW_ARRAY(l->arena, CtFlowBranch, step->as.cases.count + 1);
+    CtFlowBranch *branches = CT_NEW_ARRAY(l->b.arena, CtFlowBranch, step->as.cases.count + 1);
     if (step->as.cases.count > 0) memcpy(branches, step->as.cases.branches, step->as.cases.count * sizeof *branches);
     branches[step->as.cases.count++] = (CtFlowBranch){tag, block};
     step->as.cases.branches = branches;
@@ -205,16 +206,16 @@ static void lower_branch_body(Lower *l, CtCore *body, bool tail) {
         return;
     }
     CtFlowArgs values = ct_flow_lower(l, body);
-    ct_flow_leave(l, EXIT_YIELD, body->range, &values, NULL);
+    ct_flow_leave(&l->b, EXIT_YIELD, body->range, &values, NULL);
 }
 
 static void lower_branch(Lower *l, CtFlowStep *step, const CtCore *e, CtFlowArg on, const CtCase *branch, bool tail) {
-    CtFlowBlock *outer = l->block, *inner = ct_flow_block(l);
-    l->block = inner;
+    CtFlowBlock *outer = l->b.block, *inner = ct_flow_block(&l->b);
+    l->b.block = inner;
     if (branch != NULL && on.type->kind == FLOW_NODE)
         open_node(l, e->range, on, branch->con->tag, branch->vars, branch->con->fields, branch->con->count);
     lower_branch_body(l, branch != NULL ? branch->body : e->as.cases.otherwise, tail);
-    l->block = outer;
+    l->b.block = outer;
     add_branch(l, step, branch != NULL ? branch->con->tag : FLOW_OTHERS, inner);
 }
 
@@ -223,7 +224,7 @@ static CtFlowArgs lower_case(Lower *l, CtCore *e, bool tail) {
     CtType *const *parts;
     uint32_t count;
     CtFlowArgs values = ct_flow_lower(l, scrutinee), results = {0};
-    if (ct_flow_parts(l->flow, scrutinee->type, &parts, &count)) {
+    if (ct_flow_parts(l->b.flow, scrutinee->type, &parts, &count)) {
         CtCore *body = e->as.cases.count > 0 ? e->as.cases.cases[0].body : e->as.cases.otherwise;
         if (e->as.cases.count > 0) bind_parts(l, e->as.cases.cases[0].vars, parts, count, &values);
         if (!tail) return ct_flow_lower(l, body);
@@ -236,13 +237,13 @@ static CtFlowArgs lower_case(Lower *l, CtCore *e, bool tail) {
     if (e->as.cases.otherwise != NULL) lower_branch(l, step, e, on, NULL, tail);
     bool goes_on = false;
     for (uint32_t i = 0; i < step->as.cases.count; i++) goes_on |= step->as.cases.branches[i].block->exit == EXIT_YIELD;
-    const CtFlowTypes *types = ct_flow_types(l->flow, e->type);
+    const CtFlowTypes *types = ct_flow_types(l->b.flow, e->type);
     if (!goes_on) {
-        ct_flow_leave(l, EXIT_NEVER, e->range, NULL, NULL);
-        return ct_flow_nothing(l, types);
+        ct_flow_leave(&l->b, EXIT_NEVER, e->range, NULL, NULL);
+        return ct_flow_nothing(&l->b, types);
     }
     for (uint32_t i = 0; i < types->count; i++)
-        ct_push(l->arena, &results, ct_flow_result(l, step, NULL, types->items[i]));
+        ct_push(l->b.arena, &results, ct_flow_result(&l->b, step, NULL, types->items[i]));
     return results;
 }
 
@@ -250,21 +251,21 @@ static CtFlowArgs lower_case(Lower *l, CtCore *e, bool tail) {
 
 static CtFlowArgs lower_prim(Lower *l, CtCore *e) {
     CtFlowArgs args = lower_all(l, e->as.call.args, e->as.call.count);
-    CtFlowStep *step = ct_flow_step(l, FLOW_PRIM, e->range);
+    CtFlowStep *step = ct_flow_step(&l->b, FLOW_PRIM, e->range);
     step->as.prim = e->as.call.of.prim;
     step->args = args;
-    return one(l, ct_flow_result(l, step, NULL, ct_flow_types(l->flow, e->type)->items[0]));
+    return one(l, ct_flow_result(&l->b, step, NULL, ct_flow_types(l->b.flow, e->type)->items[0]));
 }
 
 static CtFlowArgs lower_fail(Lower *l, CtCore *e) {
     CtFlowArgs message = {0};
     if (e->as.fail.text == NULL) message = ct_flow_lower(l, e->as.fail.message);
-    CtFlowStep *step = ct_flow_step(l, FLOW_FAIL, e->range);
+    CtFlowStep *step = ct_flow_step(&l->b, FLOW_FAIL, e->range);
     step->as.fail.code = e->as.fail.code;
     step->as.fail.text = e->as.fail.text;
     step->args = message;
-    ct_flow_leave(l, EXIT_NEVER, e->range, NULL, NULL);
-    return ct_flow_nothing(l, ct_flow_types(l->flow, e->type));
+    ct_flow_leave(&l->b, EXIT_NEVER, e->range, NULL, NULL);
+    return ct_flow_nothing(&l->b, ct_flow_types(l->b.flow, e->type));
 }
 
 /* ---- terms ---- */
@@ -340,7 +341,7 @@ void ct_flow_lower_tail(Lower *l, CtCore *e) {
         ct_flow_lower_app(l, e, true);
     } else {
         CtFlowArgs values = ct_flow_lower(l, e);
-        ct_flow_leave(l, EXIT_RETURN, e->range, &values, NULL);
+        ct_flow_leave(&l->b, EXIT_RETURN, e->range, &values, NULL);
     }
     l->depth--;
 }
@@ -348,9 +349,9 @@ void ct_flow_lower_tail(Lower *l, CtCore *e) {
 /* ---- programs ---- */
 
 static void lower_entry(Lower *l, CtGlobal *entry) {
-    CtFlow *flow = l->flow;
+    CtFlow *flow = l->b.flow;
     flow->entry = ct_flow_function(flow, "entry", entry->range);
-    ct_push(l->arena, &l->pending, (Pending){.function = flow->entry, .entry = entry});
+    ct_push(l->b.arena, &l->pending, (Pending){.function = flow->entry, .entry = entry});
     ct_flow_lower_pending(l);
 }
 
@@ -360,11 +361,11 @@ CtFlow *ct_flow_make(CtProgram *program, CtAd *ad, CtGlobal *entry) {
     flow->core = program;
     flow->arena = arena;
     Lower *l = CT_NEW(arena, Lower);
-    l->flow = flow;
+    l->b.flow = flow;
     l->p = program;
     l->ad = ad;
     l->bytes = ct_arena_bytes(arena);
-    l->arena = arena;
+    l->b.arena = arena;
     ct_push(arena, &flow->sites, CT_NO_RANGE);
     if (setjmp(l->refused) == 0) lower_entry(l, entry);
     return flow;

@@ -1,23 +1,16 @@
 /* Array operations without a function argument. Arrays of tuples are several arrays: an operation is done on each. */
-#include "flow/internal.h"
-
-CtFlowArg ct_flow_lower_dim(Lower *l, CtSourceRange range, CtFlowArg array, uint32_t index) {
-    CtFlowStep *step = ct_flow_step(l, FLOW_DIM, range);
-    step->as.index = index;
-    ct_flow_arg(l, step, array);
-    return ct_flow_result(l, step, "n", ct_flow_scalar(l->flow, FLOW_I64));
-}
+#include "flow/lower/internal.h"
 
 CtFlowArgs ct_flow_lower_read(Lower *l, CtSourceRange range, const CtFlowArgs *arrays, const CtFlowArg *indices,
                               uint32_t count) {
     CtFlowArgs results = {0};
     for (uint32_t i = 0; i < arrays->count; i++) {
         const CtFlowType *type = arrays->items[i].type;
-        CtFlowStep *step = ct_flow_step(l, FLOW_READ, range);
-        ct_flow_arg(l, step, arrays->items[i]);
-        for (uint32_t j = 0; j < count; j++) ct_flow_arg(l, step, indices[j]);
-        type = type->rank == count ? type->element : ct_flow_array(l->flow, type->rank - count, type->element);
-        ct_push(l->arena, &results, ct_flow_result(l, step, NULL, type));
+        CtFlowStep *step = ct_flow_step(&l->b, FLOW_READ, range);
+        ct_flow_arg(&l->b, step, arrays->items[i]);
+        for (uint32_t j = 0; j < count; j++) ct_flow_arg(&l->b, step, indices[j]);
+        type = type->rank == count ? type->element : ct_flow_array(l->b.flow, type->rank - count, type->element);
+        ct_push(l->b.arena, &results, ct_flow_result(&l->b, step, NULL, type));
     }
     return results;
 }
@@ -35,10 +28,10 @@ typedef struct Place { /* xs ! i ! j …: rows on the way are not made */
 static bool is_index(const CtCore *e) { return e->kind == CORE_ARRAY && e->as.call.of.array == ARRAY_INDEX; }
 
 static void check_index(Lower *l, CtSourceRange range, CtFlowArg index, CtFlowArg array, uint32_t dimension) {
-    CtFlowStep *check = ct_flow_step(l, FLOW_CHECK, range);
+    CtFlowStep *check = ct_flow_step(&l->b, FLOW_CHECK, range);
     check->as.index = dimension;
-    ct_flow_arg(l, check, index);
-    ct_flow_arg(l, check, array);
+    ct_flow_arg(&l->b, check, index);
+    ct_flow_arg(&l->b, check, array);
 }
 
 static Place lower_place(Lower *l, CtCore *e) {
@@ -60,14 +53,14 @@ static CtFlowArgs lower_index(Lower *l, CtCore *e) {
 
 static CtFlowArgs one_result(Lower *l, CtFlowStep *step, const CtFlowType *type) {
     CtFlowArgs results = {0};
-    ct_push(l->arena, &results, ct_flow_result(l, step, NULL, type));
+    ct_push(l->b.arena, &results, ct_flow_result(&l->b, step, NULL, type));
     return results;
 }
 
 static CtFlowArgs lower_length(Lower *l, CtCore *e) {
     Place place = lower_place(l, e->as.call.args[0]);
     CtFlowArgs results = {0};
-    ct_push(l->arena, &results, ct_flow_lower_dim(l, e->range, place.arrays.items[0], place.count));
+    ct_push(l->b.arena, &results, ct_flow_dim(&l->b, e->range, place.arrays.items[0], place.count));
     return results;
 }
 
@@ -80,11 +73,11 @@ static CtFlowArgs lower_change(Lower *l, CtCore *e) {
     CtFlowArgs items = ct_flow_lower(l, e->as.call.args[update ? 2 : 1]);
     if (update) check_index(l, e->range, index, arrays.items[0], 0);
     for (uint32_t i = 0; i < arrays.count; i++) {
-        CtFlowStep *step = ct_flow_step(l, update ? FLOW_UPDATE : FLOW_SNOC, e->range);
-        ct_flow_arg(l, step, arrays.items[i]);
-        if (update) ct_flow_arg(l, step, index);
-        ct_flow_arg(l, step, items.items[i]);
-        ct_push(l->arena, &results, ct_flow_result(l, step, NULL, arrays.items[i].type));
+        CtFlowStep *step = ct_flow_step(&l->b, update ? FLOW_UPDATE : FLOW_SNOC, e->range);
+        ct_flow_arg(&l->b, step, arrays.items[i]);
+        if (update) ct_flow_arg(&l->b, step, index);
+        ct_flow_arg(&l->b, step, items.items[i]);
+        ct_push(l->b.arena, &results, ct_flow_result(&l->b, step, NULL, arrays.items[i].type));
     }
     return results;
 }
@@ -92,8 +85,8 @@ static CtFlowArgs lower_change(Lower *l, CtCore *e) {
 /* ---- whole arrays ---- */
 
 static const CtFlowType *bulk_type(Lower *l, CtArrayOp op, const CtFlowType *array) {
-    if (op == ARRAY_CONCAT) return ct_flow_array(l->flow, array->rank - 1, array->element);
-    if (op == ARRAY_RESHAPE) return ct_flow_array(l->flow, array->rank + 1, array->element);
+    if (op == ARRAY_CONCAT) return ct_flow_array(l->b.flow, array->rank - 1, array->element);
+    if (op == ARRAY_RESHAPE) return ct_flow_array(l->b.flow, array->rank + 1, array->element);
     return array;
 }
 
@@ -102,13 +95,13 @@ static CtFlowArgs each_array(Lower *l, CtCore *e, const CtFlowArgs *front, const
                              const CtFlowArgs *second) {
     CtFlowArgs results = {0};
     for (uint32_t i = 0; i < arrays->count; i++) {
-        CtFlowStep *step = ct_flow_step(l, FLOW_BULK, e->range);
+        CtFlowStep *step = ct_flow_step(&l->b, FLOW_BULK, e->range);
         step->as.bulk = e->as.call.of.array;
-        ct_flow_args_add(l, &step->args, front);
-        ct_flow_arg(l, step, arrays->items[i]);
-        if (second->count > 0) ct_flow_arg(l, step, second->items[i]);
-        ct_push(l->arena, &results,
-                ct_flow_result(l, step, NULL, bulk_type(l, e->as.call.of.array, arrays->items[i].type)));
+        ct_flow_args_add(&l->b, &step->args, front);
+        ct_flow_arg(&l->b, step, arrays->items[i]);
+        if (second->count > 0) ct_flow_arg(&l->b, step, second->items[i]);
+        ct_push(l->b.arena, &results,
+                ct_flow_result(&l->b, step, NULL, bulk_type(l, e->as.call.of.array, arrays->items[i].type)));
     }
     return results;
 }
@@ -116,48 +109,48 @@ static CtFlowArgs each_array(Lower *l, CtCore *e, const CtFlowArgs *front, const
 static CtFlowArgs lower_replicate(Lower *l, CtCore *e) {
     CtFlowArg count = ct_flow_lower_one(l, e->as.call.args[0]);
     CtFlowArgs items = ct_flow_lower(l, e->as.call.args[1]), results = {0};
-    CtFlowStep *check = ct_flow_step(l, FLOW_CHECK_SIZE, e->range);
+    CtFlowStep *check = ct_flow_step(&l->b, FLOW_CHECK_SIZE, e->range);
     check->as.bulk = ARRAY_REPLICATE;
-    ct_flow_arg(l, check, count);
-    const CtFlowTypes *types = ct_flow_types(l->flow, e->type);
+    ct_flow_arg(&l->b, check, count);
+    const CtFlowTypes *types = ct_flow_types(l->b.flow, e->type);
     for (uint32_t i = 0; i < items.count; i++) {
-        CtFlowStep *step = ct_flow_step(l, FLOW_BULK, e->range);
+        CtFlowStep *step = ct_flow_step(&l->b, FLOW_BULK, e->range);
         step->as.bulk = ARRAY_REPLICATE;
-        ct_flow_arg(l, step, count);
-        ct_flow_arg(l, step, items.items[i]);
-        ct_push(l->arena, &results, ct_flow_result(l, step, NULL, types->items[i]));
+        ct_flow_arg(&l->b, step, count);
+        ct_flow_arg(&l->b, step, items.items[i]);
+        ct_push(l->b.arena, &results, ct_flow_result(&l->b, step, NULL, types->items[i]));
     }
     return results;
 }
 
 static CtFlowArgs lower_iota(Lower *l, CtCore *e) {
     CtFlowArg count = ct_flow_lower_one(l, e->as.call.args[0]);
-    CtFlowStep *check = ct_flow_step(l, FLOW_CHECK_SIZE, e->range);
+    CtFlowStep *check = ct_flow_step(&l->b, FLOW_CHECK_SIZE, e->range);
     check->as.bulk = ARRAY_IOTA;
-    ct_flow_arg(l, check, count);
-    CtFlowStep *step = ct_flow_step(l, FLOW_BULK, e->range);
+    ct_flow_arg(&l->b, check, count);
+    CtFlowStep *step = ct_flow_step(&l->b, FLOW_BULK, e->range);
     step->as.bulk = ARRAY_IOTA;
-    ct_flow_arg(l, step, count);
-    return one_result(l, step, ct_flow_types(l->flow, e->type)->items[0]);
+    ct_flow_arg(&l->b, step, count);
+    return one_result(l, step, ct_flow_types(l->b.flow, e->type)->items[0]);
 }
 
 /* One scalar, or the shape, of an array. */
 static CtFlowArgs lower_whole(Lower *l, CtCore *e) {
     CtFlowArgs array = ct_flow_lower(l, e->as.call.args[0]);
-    CtFlowStep *step = ct_flow_step(l, FLOW_BULK, e->range);
+    CtFlowStep *step = ct_flow_step(&l->b, FLOW_BULK, e->range);
     step->as.bulk = e->as.call.of.array;
-    ct_flow_arg(l, step, array.items[0]);
+    ct_flow_arg(&l->b, step, array.items[0]);
     if (e->as.call.of.array == ARRAY_SHAPE) {
         uint32_t rank = 0;
         for (const CtType *t = e->as.call.args[0]->type; t->kind == TYPE_ARRAY; t = t->parts[0]) rank++;
-        ct_flow_arg(l, step, ct_flow_int(l, rank));
+        ct_flow_arg(&l->b, step, ct_flow_int(&l->b, rank));
     }
-    return one_result(l, step, ct_flow_types(l->flow, e->type)->items[0]);
+    return one_result(l, step, ct_flow_types(l->b.flow, e->type)->items[0]);
 }
 
 static void check_slice(Lower *l, CtSourceRange range, const CtFlowArgs *args) {
-    CtFlowStep *check = ct_flow_step(l, FLOW_CHECK_SLICE, range);
-    for (uint32_t i = 0; i < 3; i++) ct_flow_arg(l, check, args[i].items[0]);
+    CtFlowStep *check = ct_flow_step(&l->b, FLOW_CHECK_SLICE, range);
+    for (uint32_t i = 0; i < 3; i++) ct_flow_arg(&l->b, check, args[i].items[0]);
 }
 
 static CtFlowArgs lower_rearranged(Lower *l, CtCore *e) {
@@ -168,8 +161,8 @@ static CtFlowArgs lower_rearranged(Lower *l, CtCore *e) {
     case ARRAY_GATHER: return each_array(l, e, &args[1], &args[0], &none);
     case ARRAY_SLICE: check_slice(l, e->range, args); __attribute__((fallthrough));
     case ARRAY_RESHAPE:
-        ct_flow_args_add(l, &front, &args[0]);
-        ct_flow_args_add(l, &front, &args[1]);
+        ct_flow_args_add(&l->b, &front, &args[0]);
+        ct_flow_args_add(&l->b, &front, &args[1]);
         return each_array(l, e, &front, &args[2], &none);
     default: return each_array(l, e, &none, &args[0], &none);
     }
@@ -219,24 +212,24 @@ CtFlowArgs ct_flow_lower_array(Lower *l, CtCore *e) {
 
 CtFlowArgs ct_flow_lower_array_literal(Lower *l, CtCore *e) {
     CtType *element = e->type->parts[0];
-    const CtFlowTypes *types = ct_flow_types(l->flow, e->type);
+    const CtFlowTypes *types = ct_flow_types(l->b.flow, e->type);
     uint32_t count = e->as.call.count;
-    CtFlowArgs *items = CT_NEW_ARRAY(l->arena, CtFlowArgs, count + 1), results = {0};
+    CtFlowArgs *items = CT_NEW_ARRAY(l->b.arena, CtFlowArgs, count + 1), results = {0};
     bool literals = count > 0;
     for (uint32_t i = 0; i < count; i++) {
         items[i] = ct_flow_lower(l, e->as.call.args[i]);
         for (uint32_t j = 0; j < items[i].count; j++) literals &= items[i].items[j].var == NULL;
         for (uint32_t j = 0; i > 0 && element->kind == TYPE_ARRAY && j < types->count; j++) {
-            CtFlowStep *check = ct_flow_step(l, FLOW_CHECK_SHAPE, e->as.call.args[i]->range);
+            CtFlowStep *check = ct_flow_step(&l->b, FLOW_CHECK_SHAPE, e->as.call.args[i]->range);
             check->as.index = i;
-            ct_flow_arg(l, check, items[0].items[j]);
-            ct_flow_arg(l, check, items[i].items[j]);
+            ct_flow_arg(&l->b, check, items[0].items[j]);
+            ct_flow_arg(&l->b, check, items[i].items[j]);
         }
     }
     for (uint32_t j = 0; j < types->count; j++) {
-        CtFlowStep *step = ct_flow_step(l, literals ? FLOW_LITERALS : FLOW_ITEMS, e->range);
-        for (uint32_t i = 0; i < count; i++) ct_flow_arg(l, step, items[i].items[j]);
-        ct_push(l->arena, &results, ct_flow_result(l, step, NULL, types->items[j]));
+        CtFlowStep *step = ct_flow_step(&l->b, literals ? FLOW_LITERALS : FLOW_ITEMS, e->range);
+        for (uint32_t i = 0; i < count; i++) ct_flow_arg(&l->b, step, items[i].items[j]);
+        ct_push(l->b.arena, &results, ct_flow_result(&l->b, step, NULL, types->items[j]));
     }
     return results;
 }

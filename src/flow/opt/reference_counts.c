@@ -47,24 +47,6 @@ static void count_one(Count *c, Steps *out, CtFlowStepKind kind, CtFlowVar *var)
 
 static bool is_object(const CtFlowArg *arg) { return arg->var != NULL && ct_flow_is_object(arg->type); }
 
-bool ct_flow_is_front(const CtFlowStep *step) {
-    if (step->kind != FLOW_BULK || step->as.bulk != ARRAY_SLICE) return false;
-    const CtFlowArg *start = &step->args.items[0];
-    return start->var == NULL && start->lit.integer == 0;
-}
-
-bool ct_flow_takes(const CtFlowStep *step, uint32_t index) {
-    switch (ct_flow_step_info(step->kind)->takes) {
-    case TAKES_NONE: return false;
-    case TAKES_ALL: return true;
-    case TAKES_REST: return index > 0;
-    case TAKES_ENDS: return index == 0 || index + 1 == step->args.count;
-    case TAKES_NODE: return false; /* by itself: count_open */
-    case TAKES_OWN: return index == 2 && ct_flow_is_front(step);
-    }
-    return false;
-}
-
 static void count_block(Count *c, CtFlowBlock *block, Set live);
 
 /* ---- constructors without fields ---- */

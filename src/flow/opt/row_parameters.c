@@ -7,7 +7,7 @@
  * the array's, where a row's adjoint would have to be made, and added to it, at the cost of its length. A parameter
  * that is handed on, to the function itself as well, is such a row too. */
 #include "flow/opt/passes.h"
-#include "flow/steps.h"
+#include "flow/build.h"
 
 typedef struct Given { /* of a parameter: what all calls give for it */
     bool never;        /* something else */
@@ -126,7 +126,7 @@ static void change_block(Rows *r, CtFlowBlock *block) {
 static void change_params(Rows *r) {
     CtFlowFunction *function = r->function;
     CtFlowVars params = {0};
-    Lower l = {.flow = r->flow, .arena = r->arena, .function = function};
+    CtFlowBuilder l = {.flow = r->flow, .arena = r->arena, .function = function};
     l.block = ct_flow_block(&l);
     for (uint32_t i = 0; i < function->params.count; i++) {
         CtFlowVar *row = function->params.items[i];

@@ -1,22 +1,15 @@
-/* Private to the folder of Flow. */
-#ifndef CT_FLOW_INTERNAL_H
-#define CT_FLOW_INTERNAL_H
+/* Private to lowering: from Core to Flow. */
+#ifndef CT_FLOW_LOWER_INTERNAL_H
+#define CT_FLOW_LOWER_INTERNAL_H
 
-#include "flow/flow.h"
+#include "flow/build.h"
 
 /* ---- lower_types.c ---- */
 
-const CtFlowType *ct_flow_scalar(CtFlow *flow, CtFlowKind kind);
-const CtFlowType *ct_flow_array(CtFlow *flow, uint32_t rank, const CtFlowType *element);
 /* Where part `index` begins among the variables of the whole. */
 uint32_t ct_flow_offset(CtFlow *flow, CtType *const *parts, uint32_t index);
-/* One constructor more; its number. */
-uint32_t ct_flow_con_add(CtFlow *flow, CtFlowData *data, const char *name, const CtFlowTypes *fields);
-void ct_flow_types_add(CtFlow *flow, CtFlowTypes *to, const CtFlowTypes *more);
 
 /* ---- lowering ---- */
-
-enum { FLOW_OTHERS = UINT32_MAX };
 
 /* A function that is known where it is called: its captured variables go before its arguments. */
 typedef struct Callable {
@@ -52,13 +45,10 @@ typedef struct Pullback { /* a closure that is known where it is called */
 } Pullback;
 
 typedef struct Lower {
-    CtFlow *flow;
+    CtFlowBuilder b; /* of the function that is being made */
     CtProgram *p;
     CtAd *ad;
-    CtArena *arena;
     jmp_buf refused;
-    CtFlowFunction *function; /* being made */
-    CtFlowBlock *block;
     CtMap *env; /* variable's id -> Binding */
     CtMap globals, constants, lams;
     CT_VEC(Pending) pending;
@@ -73,27 +63,6 @@ typedef struct Lower {
 } Lower;
 
 _Noreturn void ct_flow_lower_refuse(Lower *l, const char *why);
-
-/* effects.c: whether the function is left from within a block. */
-bool ct_flow_leaves(const CtFlowBlock *block);
-
-/* build.c */
-CtFlowVar *ct_flow_fresh(CtFlow *flow, CtFlowFunction *function, const char *name, const CtFlowType *type);
-CtFlowVar *ct_flow_var(Lower *l, const char *name, const CtFlowType *type);
-CtFlowFunction *ct_flow_function(CtFlow *flow, const char *name, CtSourceRange range);
-CtFlowBlock *ct_flow_block(Lower *l);
-CtFlowStep *ct_flow_step(Lower *l, CtFlowStepKind kind, CtSourceRange range);
-void ct_flow_arg(Lower *l, CtFlowStep *step, CtFlowArg arg);
-CtFlowArg ct_flow_result(Lower *l, CtFlowStep *step, const char *name, const CtFlowType *type);
-void ct_flow_leave(Lower *l, CtFlowExit exit, CtSourceRange range, const CtFlowArgs *values, CtFlowFunction *tail);
-static inline CtFlowArg flow_of(CtFlowVar *var) { return (CtFlowArg){.var = var, .type = var->type}; }
-CtFlowArg ct_flow_int(Lower *l, int64_t value);
-/* Values of these types that are never looked at. */
-CtFlowArgs ct_flow_nothing(Lower *l, const CtFlowTypes *types);
-void ct_flow_args_add(Lower *l, CtFlowArgs *to, const CtFlowArgs *more);
-CtFlowArgs ct_flow_slice(const CtFlowArgs *args, uint32_t start, uint32_t count);
-/* New variables of the types as a block's or a function's parameters. */
-CtFlowArgs ct_flow_params(Lower *l, CtFlowVars *to, const char *name, const CtFlowTypes *types);
 
 /* terms.c: terms. The values of a term; or the end of the block with them. */
 CtFlowArgs ct_flow_lower(Lower *l, CtCore *e);
@@ -128,11 +97,6 @@ void ct_flow_lower_pending(Lower *l);
 CtFlowFunction *ct_flow_lower_apply_of(Lower *l, CtFlowData *data);
 void ct_flow_lower_applies(Lower *l);
 
-/* regular_rows.c: whether all rows of the array that is one of a loop's results are of one shape, as the loop itself
- * shows.
- */
-bool ct_flow_is_regular(const CtFlowStep *loop, uint32_t array);
-
 /* derivatives.c: derivative operators. */
 CtFlowArgs ct_flow_lower_deriv(Lower *l, CtCore *e);
 /* The code of a function value, and what it takes in front of its arguments: what a known one captured, or the value.
@@ -159,6 +123,5 @@ CtFlowArgs ct_flow_lower_loop(Lower *l, CtCore *e);
 /* The element of each array at one index. */
 CtFlowArgs ct_flow_lower_read(Lower *l, CtSourceRange range, const CtFlowArgs *arrays, const CtFlowArg *indices,
                               uint32_t count);
-CtFlowArg ct_flow_lower_dim(Lower *l, CtSourceRange range, CtFlowArg array, uint32_t index);
 
 #endif
