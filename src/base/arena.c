@@ -12,7 +12,7 @@ typedef struct CtChunk {
     size_t size; /* of the bytes behind this header */
 } CtChunk;
 
-/* Memory that was given back, written into itself. */
+/* A block of memory that was given back. Its own first bytes hold the link of the free list. */
 typedef struct CtSpare {
     struct CtSpare *next;
     size_t size;
@@ -58,7 +58,7 @@ jmp_buf *ct_arena_on_failure(CtArena *arena, jmp_buf *handler) {
 
 size_t ct_arena_bytes(const CtArena *arena) { return arena->bytes; }
 
-/* Without a handler there is nowhere to go: that is our own bug, every entry of the API installs one. */
+/* Every entry point of the API installs a handler, so a missing one is a bug of Cotan. */
 static _Noreturn void out_of_memory(CtArena *arena) { longjmp(*arena->handler, 1); }
 
 static void *chunk_new(CtArena *arena, size_t size) {
@@ -75,7 +75,7 @@ static void *chunk_new(CtArena *arena, size_t size) {
     return (void *)((start + ALIGNMENT - 1) & ~(uintptr_t)(ALIGNMENT - 1));
 }
 
-/* Where small things go next: what was given back, or a new chunk. */
+/* Makes room for a small allocation: in memory that was given back, or in a new chunk. */
 static char *next_region(CtArena *arena, size_t *size) {
     CtSpare *spare = arena->spare;
     if (spare != NULL) {

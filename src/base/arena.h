@@ -1,9 +1,9 @@
 /* Arena memory and the containers that live in it.
  *
- * A compilation lives in one arena and dies with it: passes never free. Running out of memory (or over the arena's
- * limit) does not return: it jumps to the handler that the API installed, so no caller tests for NULL. Whoever holds
- * something that the arena does not own (a FILE, a foreign library's object) must not allocate while it holds it.
- */
+ * A compilation lives in one arena and dies with it: passes never free. When memory runs out, or the arena's limit is
+ * reached, allocation does not return: it jumps to the handler that the API installed. So no caller tests for NULL.
+ * Code that holds something that the arena does not own (a FILE, a foreign library's object) must not allocate while it
+ * holds it. */
 #ifndef CT_BASE_ARENA_H
 #define CT_BASE_ARENA_H
 
@@ -19,20 +19,20 @@ typedef struct CtArena CtArena;
 /* A new empty arena that will hold at most `limit` bytes (0: no limit). NULL when there is no memory at all. */
 CtArena *ct_arena_new(size_t limit);
 void ct_arena_free(CtArena *arena);
-/* Sets the limit; gives the one before. */
+/* Sets the limit and returns the previous one. */
 size_t ct_arena_limit(CtArena *arena, size_t limit);
 
-/* Where to go when memory runs out; returns the handler that was set before, so that handlers nest. */
+/* Sets the handler that allocation jumps to when memory runs out. Returns the previous handler, so that handlers
+ * nest. */
 jmp_buf *ct_arena_on_failure(CtArena *arena, jmp_buf *handler);
 
-/* Zeroed memory, aligned for any type. Never NULL: see above. */
+/* Zeroed memory, aligned for any type. Never NULL. */
 void *ct_alloc(CtArena *arena, size_t bytes);
 /* Zeroed memory for `count` items; a product that overflows counts as out of memory. */
 void *ct_alloc_array(CtArena *arena, size_t count, size_t size);
-/* Memory from ct_alloc that nobody looks at any more, to be used again; worth it for what is large and soon done with.
- */
+/* Hands back memory from ct_alloc so that later allocations reuse it. Worth it for large blocks with a short life. */
 void ct_give_back(CtArena *arena, void *memory, size_t bytes);
-/* A copy of `length` bytes with a NUL behind them. */
+/* A copy of `length` bytes, followed by a NUL. */
 char *ct_copy_text(CtArena *arena, const char *text, size_t length);
 /* printf into the arena. */
 char *ct_format(CtArena *arena, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -57,7 +57,7 @@ size_t ct_arena_bytes(const CtArena *arena);
         (vec)->items[(vec)->count++] = (__VA_ARGS__);                                                                  \
     } while (0)
 
-/* Doubles the capacity; the items move. Used by ct_push. */
+/* Doubles the capacity and returns the items at their new address. Used by ct_push. */
 void *ct_vec_grow(CtArena *arena, void *items, uint32_t *capacity, size_t size);
 
 /* ---- maps: from a word or a pointer to a pointer; iteration is in insertion order ---- */
@@ -78,7 +78,7 @@ typedef struct CtMap {
 void *ct_map_get(const CtMap *map, uint64_t key);
 /* True when `key` is present (its value may be NULL). */
 bool ct_map_has(const CtMap *map, uint64_t key);
-/* Sets or replaces. */
+/* Adds the key, or replaces its value. */
 void ct_map_set(CtArena *arena, CtMap *map, uint64_t key, void *value);
 
 static inline uint64_t ct_key(const void *pointer) { return (uint64_t)(uintptr_t)pointer; }
@@ -116,7 +116,8 @@ void ct_text_putc(CtText *text, char c);
 void ct_text_printf(CtText *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* The shortest decimal that reads back to the same bits, as JSON writes it: 1, 0.1, 1e+300; "inf", "-inf", "nan". */
 void ct_text_double(CtText *text, double value);
-/* The character of UTF-8 at `at`, and how many bytes it takes; a byte that starts no sequence stands for itself. */
+/* Decodes the UTF-8 character at `at` and sets `bytes` to its length. A byte that starts no valid sequence is returned
+ * as it is. */
 uint32_t ct_text_point(const char *text, size_t length, size_t at, size_t *bytes);
 
 #endif

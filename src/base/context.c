@@ -31,7 +31,7 @@ static void find_lines(CtContext *context, CtSource *source) {
 uint32_t ct_source_line(CtContext *context, uint32_t source_number, uint32_t offset) {
     CtSource *source = &context->sources.items[source_number];
     if (source->lines == NULL) find_lines(context, source);
-    uint32_t low = 0, high = source->line_count; /* the last line that starts at or before offset */
+    uint32_t low = 0, high = source->line_count; /* finds the last line that starts at or before offset */
     while (high - low > 1) {
         uint32_t middle = low + (high - low) / 2;
         if (source->lines[middle] <= offset)
@@ -52,14 +52,14 @@ void ct_source_position(CtContext *context, uint32_t source_number, uint32_t off
 
 enum { LONGEST_MESSAGE = 4000 };
 
-/* What a message says of a name or a type of a megabyte is its beginning. */
+/* A message is cut off after a fixed length, since it may quote a name or type of a megabyte. */
 static const char *message_text(CtContext *context, const char *format, va_list list) {
     char *text = ct_format_list(context->arena, format, list);
     size_t length = strlen(text);
     if (length <= LONGEST_MESSAGE) return text;
     length = LONGEST_MESSAGE;
     while (length > 0 && ((unsigned char)text[length] & 0xC0) == 0x80) length--;
-    memcpy(text + length, "…", sizeof "…"); /* there is room: more was there */
+    memcpy(text + length, "…", sizeof "…"); /* fits: the text was cut because it was longer */
     return text;
 }
 
@@ -72,7 +72,7 @@ static CtDiag *add(CtContext *context, CtErrorCode code, bool is_warning, CtSour
     diag->message = message_text(context, format, list);
     uint32_t *count = is_warning ? &context->warning_count : &context->error_count;
     uint32_t most = is_warning ? context->max_warnings : context->max_errors;
-    if (++*count > most) return diag; /* counted, not kept */
+    if (++*count > most) return diag; /* counted, not stored */
     *context->last_diag = diag;
     context->last_diag = &diag->next;
     return diag;
@@ -119,7 +119,7 @@ static bool is_before(const CtDiag *a, const CtDiag *b) {
     return a->range.start < b->range.start;
 }
 
-/* A merge sort, stable; recursion halves the list. */
+/* A stable merge sort. */
 static CtDiag *sorted(CtDiag *list, uint32_t count) {
     if (count < 2) {
         if (list != NULL) list->next = NULL;
@@ -201,7 +201,7 @@ CtSym ct_nearest(CtSym name, const CtSym *candidates, uint32_t count) {
     uint32_t limit = name->length < 5 ? 1 : name->length < 8 ? 2 : 3;
     for (uint32_t i = 0; i < count; i++) {
         if (candidates[i] == name || candidates[i]->length > name->length + limit) continue;
-        if (candidates[i]->length < 2 && name->length < 2) continue; /* every letter is near to every other */
+        if (candidates[i]->length < 2 && name->length < 2) continue; /* single letters are all alike */
         uint32_t d = distance(name, candidates[i], limit);
         if (d > limit) continue;
         if (best == NULL || d < limit) best = candidates[i];

@@ -1,4 +1,4 @@
-/* Diagnostics as a person, or a program, reads them. */
+/* Rendering of diagnostics, as text for people and as JSON for programs. */
 #include "base/diag.h"
 
 static const struct {
@@ -13,15 +13,14 @@ const char *ct_error_name(CtErrorCode code) { return table[code].name; }
 const char *ct_error_title(CtErrorCode code) { return table[code].title; }
 const char *ct_error_explanation(CtErrorCode code) { return table[code].explanation; }
 
-/* ---- for a person ----
+/* ---- for people ----
  *
- * error[E0302]: unknown name `sume`
- *   --> model.cot:3:9
- *    |
- *  3 |     m + sume xs
- *    |         ^^^^
- *    = help: did you mean `sum`?
- */
+ *  error[E0302]: unknown name `sume`
+ *    --> model.cot:3:9
+ *     |
+ *   3 |     m + sume xs
+ *     |         ^^^^
+ *     = help: did you mean `sum`? */
 
 enum { LONGEST_EXCERPT = 160 };
 
@@ -38,7 +37,8 @@ static uint32_t character_count(const char *text, uint32_t from, uint32_t to) {
     return count;
 }
 
-/* Control characters must not reach the terminal; a tab keeps one column so that the marks line up. */
+/* Copies a line of source. Control characters must not reach the terminal; a tab becomes one column, so that the marks
+ * line up. */
 static void add_plain(CtText *out, const char *text, uint32_t from, uint32_t to) {
     for (uint32_t i = from; i < to; i++) {
         unsigned char c = (unsigned char)text[i];
@@ -56,7 +56,7 @@ static void add_excerpt(CtContext *context, CtSourceRange range, const Paint *pa
     uint32_t mark_end = range.end > end ? end : range.end;
     if (mark_end < range.start) mark_end = range.start;
     uint32_t from = start, to = end;
-    if (to - from > LONGEST_EXCERPT) { /* a very long line: only what surrounds the range */
+    if (to - from > LONGEST_EXCERPT) { /* of a very long line only the part around the range is shown */
         from = range.start - start > LONGEST_EXCERPT / 2 ? range.start - LONGEST_EXCERPT / 2 : start;
         if (to - from > LONGEST_EXCERPT) to = from + LONGEST_EXCERPT;
         while (from > start && ((unsigned char)source->text[from] & 0xC0) == 0x80) from--;

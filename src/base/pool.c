@@ -1,4 +1,5 @@
-/* A pool of threads: a lock, a condition to wait for work, one to wait for its end. */
+/* A thread pool: one lock, one condition variable for workers that wait for work, one for the caller that waits for its
+ * end. */
 #include "base/pool.h"
 
 #include <locale.h>
@@ -14,15 +15,15 @@ typedef struct Member {
 } Member;
 
 struct CtPool {
-    uint32_t size, started; /* started: besides the caller's */
+    uint32_t size, started; /* `started` does not count the caller's thread */
     bool tried, ending;
     pthread_mutex_t lock;
     pthread_cond_t begun, left;
-    /* the work; NULL: none to be had */
+    /* the current work; NULL: there is none */
     CtPoolWork *work;
     void *data;
     locale_t locale;
-    uint64_t number; /* of the work, so that nobody does it twice */
+    uint64_t number; /* number of the current work, so that no thread takes it twice */
     uint32_t busy;
     Member members[];
 };
@@ -70,14 +71,14 @@ static void *member_main(void *data) {
         pthread_mutex_unlock(&pool->lock);
         work(of, self->who);
         pthread_mutex_lock(&pool->lock);
-        uselocale(LC_GLOBAL_LOCALE); /* the caller's may be freed from now on */
+        uselocale(LC_GLOBAL_LOCALE); /* the caller may free its own locale from now on */
         if (--pool->busy == 0) pthread_cond_signal(&pool->left);
     }
     pthread_mutex_unlock(&pool->lock);
     return NULL;
 }
 
-/* As many as the system gives. */
+/* Starts the threads; fewer when the system refuses more. */
 static void start(CtPool *pool) {
     sigset_t all, before;
     sigfillset(&all);

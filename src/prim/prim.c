@@ -1,8 +1,8 @@
 /* Reads primitives.def: facts about each primitive, lookup by name, derivatives and values.
  *
- * A derivative is kept as data. The constructors in which the table writes it are macros that spell it in postfix, so
- * `SCALE(DIV(Y, B), G)` becomes the tokens Y B DIV G SCALE; a small stack machine replays them into any builder, always
- * in the same order. */
+ * A derivative is stored as data. The table writes derivatives with constructors that are macros; they expand to
+ * postfix, so that `SCALE(DIV(Y, B), G)` becomes the tokens Y B DIV G SCALE. A small stack machine replays the tokens
+ * into any builder, always in the same order. */
 #include "prim/prim.h"
 
 #include <assert.h>
@@ -20,7 +20,7 @@ typedef enum TokenKind {
     TOKEN_OP2,     /* a b */
     TOKEN_SCALE,   /* p g */
     TOKEN_BOTH,    /* p g */
-    TOKEN_COMPARE, /* a b: stays on the stack as itself, for WHEN */
+    TOKEN_COMPARE, /* a b: stays on the stack as a comparison, for WHEN */
     TOKEN_WHEN,    /* a b COMPARE yes no */
     TOKEN_ZERO,
     TOKEN_NONE
@@ -32,7 +32,7 @@ typedef struct Token {
     double number;
 } Token;
 
-/* Each is spelled out: a comma in an expansion would part the arguments of a macro inside. */
+/* Written out one by one: a macro whose expansion contains a comma would split the arguments of a macro around it. */
 #define A                {.kind = TOKEN_A},
 #define B                {.kind = TOKEN_B},
 #define Y                {.kind = TOKEN_Y},
@@ -89,7 +89,8 @@ static const Token *const derivatives[CT_PRIM_COUNT][2] = {
 
 /* ---- facts ---- */
 
-/* Here a derivative is only whether it is one: 0 for NONE, 1 for ZERO, 2 for an expression, 3 for one that chooses. */
+/* Reading of the derivative column that only classifies it: 0 for NONE, 1 for ZERO, 2 for an expression, 3 for an
+ * expression with a WHEN. */
 #define A                2
 #define B                2
 #define Y                2
@@ -107,7 +108,7 @@ static const Token *const derivatives[CT_PRIM_COUNT][2] = {
 #define LIBM             false
 #define TEXT             false
 
-/* All constant expressions: the size of a signature ("R:R", "RR:R") tells the arity. */
+/* All of these are constant expressions: the size of a signature ("R:R", "RR:R") gives the arity. */
 #define ARITY(s)         (sizeof(s) - 3)
 #define RESULT(s)        (s)[sizeof(s) - 2]
 #define IS_REAL(letter)  ((letter) == 'R' || (letter) == 'D' || (letter) == 'F')
@@ -166,8 +167,8 @@ bool ct_prim_find(const char *name, CtPrim *prim) {
 
 /* ---- derivatives ---- */
 
-/* What the machine holds: a term; the cotangent when that is the number 1, which is never built where it multiplies; or
- * a comparison waiting for its WHEN. */
+/* An entry of the machine's stack: a term; the cotangent when it is the number 1, which is never built where it is a
+ * factor; or a comparison that waits for its WHEN. */
 typedef struct Item {
     enum { ITEM_TERM, ITEM_ONE, ITEM_COMPARISON } kind;
     CtPrimTerm term;
@@ -215,14 +216,15 @@ static void apply1(Machine *m, CtPrim prim) {
 
 static void scale(Machine *m) {
     if (m->items[m->count - 1].kind == ITEM_ONE) {
-        pop_item(m); /* SCALE(p, 1) is p, which is below */
+        pop_item(m); /* SCALE(p, 1) is p, the entry below */
     } else {
         apply(m, PRIM_SCALE, 2);
     }
 }
 
-/* A product that is −0.0 where either side is. Where p is −0.0 it is `scale g p`, which is −0.0 as well and yet has the
- * derivatives of a product: p may be a 0 that was computed. If g is only a place for a cotangent, nothing is led to it. */
+/* The product of BOTH, which is −0.0 when either factor is. For p = −0.0 it becomes `scale g p`, which is −0.0 as well,
+ * but has the derivatives of a product; that matters because p may be a zero that was computed. When g only stands for
+ * a cotangent (is_eager is false), the result is a structural zero. */
 static void both(Machine *m) {
     Item g = pop_item(m);
     CtPrimTerm p = pop(m);
@@ -273,7 +275,7 @@ CtPrimTerm ct_prim_derivative(CtPrimBuilder *builder, CtPrim prim, uint32_t inde
 
 /* ---- values ---- */
 
-/* A row whose arguments are not reals never gets here, but its value stands in the switch: its operands iteration from
+/* Rows with other arguments than reals never get here, but their expressions stand in the switch too, and convert
  * doubles to integers without a cast. */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wconversion"
@@ -293,7 +295,7 @@ double ct_prim_value(CtPrim prim, double A, double B) {
     return NAN;
 }
 
-/* What only takes reals. */
+/* Functions that only take reals become constants here: the rows that use them have returned before. */
 #undef isnan
 #undef isinf
 #undef signbit
