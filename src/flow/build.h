@@ -49,11 +49,12 @@ static inline CtFlowArg ct_flow_none(void) { return (CtFlowArg){.type = NULL}; }
 static inline bool ct_flow_is_none(CtFlowArg arg) { return arg.type == NULL; }
 
 CtFlowArg ct_flow_real(const CtFlowType *type, double value);
-/* x = op a b; without b where that is none. `type` is the result's. */
+/* x = op a b; without b for primitives of one argument. `type` is the type of the result. */
 CtFlowArg ct_flow_prim(CtFlowBuilder *l, CtSourceRange range, CtPrim prim, const CtFlowType *type, CtFlowArg a,
                        CtFlowArg b);
 CtFlowArg ct_flow_prim_int(CtFlowBuilder *l, CtSourceRange range, CtPrim prim, CtFlowArg a, CtFlowArg b);
-/* array[⟨indices⟩], a row where there are few; the array with that element exchanged. */
+/* Read of array[⟨indices⟩], a row when there are fewer indices than dimensions; and update, the array with that element
+ * replaced. */
 CtFlowArg ct_flow_read(CtFlowBuilder *l, CtSourceRange range, CtFlowArg array, const CtFlowArg *indices,
                        uint32_t count);
 CtFlowArg ct_flow_update(CtFlowBuilder *l, CtSourceRange range, CtFlowArg array, const CtFlowArg *indices,
@@ -67,38 +68,38 @@ CtFlowArg ct_flow_product(CtFlowBuilder *l, CtSourceRange range, const CtFlowArg
                           CtFlowArg a, CtFlowArg b);
 CtFlowArg ct_flow_node_make(CtFlowBuilder *l, CtSourceRange range, const CtFlowType *node, uint32_t tag,
                             const CtFlowArgs *fields);
-/* All the fields of a node. */
+/* Opens a node of constructor `tag`: all its fields. */
 CtFlowArgs ct_flow_node_open(CtFlowBuilder *l, CtSourceRange range, CtFlowArg node, uint32_t tag, const char *name);
 CtFlowArgs ct_flow_call(CtFlowBuilder *l, CtSourceRange range, CtFlowFunction *function, const CtFlowArgs *args);
 const CtFlowType *ct_flow_row_type(CtFlow *flow, const CtFlowType *array, uint32_t indices);
 
-/* A loop whose block is being written: between begin and end, steps go there. */
+/* A loop whose block is being built: steps between begin and end go into the block. */
 typedef struct CtFlowLooping {
     CtFlowStep *step;
     CtFlowBlock *outer;
     CtFlowArg index;
-    CtFlowArgs carried; /* as the block sees it */
+    CtFlowArgs carried; /* the carried variables inside the block */
 } CtFlowLooping;
 
 CtFlowLooping ct_flow_loop_begin(CtFlowBuilder *l, CtSourceRange range, CtFlowArg count, const CtFlowArgs *start);
-/* The last carried values, then the arrays (of `types`) of the other values. */
+/* The results of the loop: the final carried values, then the arrays (of `types`) made of the items. */
 CtFlowArgs ct_flow_loop_end(CtFlowBuilder *l, CtFlowLooping *loop, const CtFlowArgs *carried, const CtFlowArgs *items,
                             const CtFlowTypes *types);
 
-/* A switch whose branches are being written. */
+/* A switch whose branches are being built. */
 typedef struct CtFlowChoosing {
     CtFlowStep *step;
     CtFlowBlock *outer;
 } CtFlowChoosing;
 
 CtFlowChoosing ct_flow_switch_begin(CtFlowBuilder *l, CtSourceRange range, CtFlowArg on);
-/* Steps go into the branch for a tag from here to ct_flow_case_end. */
+/* Begins the branch for a tag: steps go there until ct_flow_case_end. */
 void ct_flow_case_begin(CtFlowBuilder *l, CtFlowChoosing *choice, uint32_t tag);
 void ct_flow_case_end(CtFlowBuilder *l, CtFlowChoosing *choice, const CtFlowArgs *values);
-/* What the branches yield: the types are those of the last one that does. */
+/* The results of the switch. Their types are those that the last yielding branch yields. */
 CtFlowArgs ct_flow_switch_end(CtFlowBuilder *l, CtFlowChoosing *choice);
 
-/* Where the first element of an array is that is its largest or smallest, or no number. */
+/* The index of the first element that equals `extreme`, the array's largest or smallest, or is NaN. */
 CtFlowArg ct_flow_place_of(CtFlowBuilder *l, CtSourceRange range, CtFlowArg array, CtFlowArg extreme);
 
 #endif

@@ -1,4 +1,4 @@
-/* Steps and blocks over again, with variables of their own. */
+/* Copying of steps and blocks, with fresh variables. */
 #ifndef CT_FLOW_COPY_H
 #define CT_FLOW_COPY_H
 
@@ -6,25 +6,28 @@
 
 typedef struct CtFlowCopy {
     CtFlow *flow;
-    CtFlowFunction *into; /* whose variables the new ones are */
-    CtMap values;         /* a variable's number in the original -> CtFlowArg *, what stands for it in the copy */
-    CtFlowArg (*outer)(void *data, CtFlowVar *var); /* what stands for other variables; NULL: they themselves */
+    CtFlowFunction *into; /* the function that owns the new variables */
+    CtMap values;         /* variable number in the original -> CtFlowArg *, its replacement in the copy */
+    CtFlowArg (*outer)(
+        void *data,
+        /* Gives the replacement of a variable that is bound outside the copied code. NULL: no replacement. */
+        CtFlowVar *var);
     void *data;
-    CtSourceRange
-        place; /* the user's call that steps of the library are told at; CT_NO_RANGE: steps keep their places */
-    bool keeps_numbers; /* `into` is a copy of the original as a whole */
-    bool drops_checks;  /* which have been passed where the copy stands */
+    /* The user's call site that copied steps of the library are attributed to. CT_NO_RANGE: ranges stay as they are. */
+    CtSourceRange place;
+    bool keeps_numbers; /* `into` is a copy of the whole original, and variables keep their numbers */
+    bool drops_checks;  /* checks are left out, since they have passed where the copy stands */
 } CtFlowCopy;
 
 void ct_flow_copy_stands(CtFlowCopy *copy, const CtFlowVar *var, CtFlowArg value);
-/* The new variable for one that the copy binds. */
+/* A fresh variable for one that the copy binds. */
 CtFlowVar *ct_flow_copy_var(CtFlowCopy *copy, const CtFlowVar *var);
-/* What stands for arguments in the copy. */
+/* The replacements of arguments in the copy. */
 CtFlowArgs ct_flow_copy_args(const CtFlowCopy *copy, const CtFlowArgs *args);
 CtFlowStep *ct_flow_copy_step(CtFlowCopy *copy, const CtFlowStep *step);
 CtFlowBlock *ct_flow_copy_block(CtFlowCopy *copy, const CtFlowBlock *block);
 
-/* Puts an argument in the place of a variable, in a block and all inside: no copy. */
+/* Replaces a variable by an argument in a block and all blocks inside, in place. */
 void ct_flow_substitute(CtFlowBlock *block, const CtFlowVar *var, CtFlowArg arg);
 
 #endif

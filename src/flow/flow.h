@@ -1,6 +1,7 @@
-/* Flow: how a program runs. First-order, monomorphic, A-normal: docs/flow.md. The steps are in flow.def.
+/* Flow, the second intermediate language: first-order, monomorphic, in A-normal form (docs/flow.md). Its steps are
+ * listed in flow.def.
  *
- * A program of Flow lives in the arena of the Core that it was made from, and keeps pointers to its types. */
+ * A Flow program lives in the arena of the Core program that it was made from, and points to types of that program. */
 #ifndef CT_FLOW_FLOW_H
 #define CT_FLOW_FLOW_H
 
@@ -13,14 +14,16 @@ typedef enum CtFlowKind { FLOW_F64, FLOW_F32, FLOW_I64, FLOW_NODE, FLOW_ARRAY } 
 
 typedef struct CtFlowType {
     CtFlowKind kind;
-    uint32_t rank;                    /* ARRAY */
-    const struct CtFlowType *element; /* ARRAY: never one of a tuple; an array is held by reference */
-    struct CtFlowData *data;          /* NODE */
-} CtFlowType;                         /* equal types are the same pointer */
+    uint32_t rank; /* ARRAY */
+    /* ARRAY: never a tuple, because an array of tuples is one array for each part. An element that is an array or node
+     * is a reference. */
+    const struct CtFlowType *element;
+    struct CtFlowData *data; /* NODE */
+} CtFlowType;                /* hash-consed: equal types are the same pointer */
 
 static inline bool ct_flow_is_object(const CtFlowType *type) { return type->kind >= FLOW_NODE; }
 
-typedef struct CtFlowTypes { /* a sequence: what a Core type becomes */
+typedef struct CtFlowTypes { /* a sequence of types, for one Core type */
     const CtFlowType **items;
     uint32_t count;
 } CtFlowTypes;
@@ -28,33 +31,35 @@ typedef struct CtFlowTypes { /* a sequence: what a Core type becomes */
 typedef struct CtFlowCon {
     const char *name;
     CtFlowTypes fields;
-    uint32_t *slots; /* of each field in the node: objects come first */
+    uint32_t *slots; /* index of each field in the node; object fields come first */
     uint32_t pointers;
 } CtFlowCon;
 
-/* What a node holds: a data type of Core, a tuple that is too wide, or the closures of a function type. */
+/* The contents of a node: a data type of Core, a tuple of more than CT_FLOW_WIDE variables, or the closures of a
+ * function type. */
 typedef struct CtFlowData {
     const char *name;
-    CtType *type; /* NULL: of what differentiation keeps */
+    CtType *type; /* NULL for nodes that differentiation makes (residuals and their adjoints) */
     CtFlowCon *cons;
     uint32_t count, capacity;
     uint32_t id;
-    struct CtFlowFunction *apply; /* of a function type: (node, arguments) → results */
-    uint32_t order;               /* of what VJP keeps: 1; of its adjoints: one more each time; of all else: 0 */
-    bool is_open; /* what VJP keeps, or an adjoint of that, whose constructor derive.c does not know yet */
+    struct CtFlowFunction *apply; /* of a function type: dispatches on the closure, (node, arguments) → results */
+    /* Of a residual (from VJP): 1; of its adjoint: one more for each order; otherwise 0. */
+    uint32_t order;
+    bool is_open; /* a residual, or its adjoint, whose constructor derive.c has not made yet */
 } CtFlowData;
 
 /* ---- programs ---- */
 
 typedef struct CtFlowVar {
-    const char *name; /* of the source, or what it is; not unique */
+    const char *name; /* from the source, or descriptive; not unique */
     uint32_t id;      /* unique in its function */
     const CtFlowType *type;
     struct CtFlowVar
-        *like; /* of a parameter: another one of the same length, being an array of parts of the same tuples */
+        *like; /* of a parameter: another parameter of the same length; both come from one array of tuples */
 } CtFlowVar;
 
-typedef struct CtFlowArg { /* a variable, or a literal */
+typedef struct CtFlowArg { /* a variable or a literal */
     CtFlowVar *var;
     const CtFlowType *type;
     union {
@@ -72,7 +77,7 @@ typedef enum CtFlowStepKind {
 #undef FLOW_STEP
 } CtFlowStepKind;
 
-/* The columns of flow.def, which says what each means. */
+/* The columns of flow.def, where their meaning is described. */
 typedef enum CtFlowFails { FAILS_NEVER, FAILS_CHECK, FAILS_ENDS, FAILS_OWN } CtFlowFails;
 typedef enum CtFlowTakes { TAKES_NONE, TAKES_ALL, TAKES_REST, TAKES_ENDS, TAKES_NODE, TAKES_OWN } CtFlowTakes;
 typedef enum CtFlowMakes { MAKES_NOTHING, MAKES_MEMORY, MAKES_OBJECT, MAKES_ARRAYS } CtFlowMakes;
@@ -101,22 +106,25 @@ typedef struct CtFlowStepInfo {
 
 const CtFlowStepInfo *ct_flow_step_info(CtFlowStepKind kind);
 
-/* A function whose derivative is taken. */
+/* A function whose derivative is taken by VJP, PULL or JVP. */
 typedef struct CtFlowDerived {
     struct CtFlowFunction *function; /* (captured, point) → results */
-    uint32_t captured;               /* how many parameters stand before the point */
-    const CtFlowType *residual; /* what VJP gives to PULL: a node, its constructor known once derive.c has been there */
-    const struct CtFlowForward *forward; /* what JVP calls; NULL until it is made */
+    uint32_t captured;               /* number of parameters before the point */
+    /* Type of the residual that VJP gives to PULL: a node; derive.c makes its constructor. */
+    const CtFlowType *residual;
+    const struct CtFlowForward *forward; /* called by JVP; NULL until it is made */
     struct CtFlowFunction *pullback;     /* (residual, cotangents of the results) → cotangents of the point */
 } CtFlowDerived;
 
-/* What the program says of a function's derivative. The function takes what f captured, what each of the two forms of
- * the rule captured, then the point. Derivatives call the rule with primals in the place of what they would make of f.
- */
+/* A custom derivative (withVjp, withJvp) of a function. The function's parameters are the captured variables of f, then
+ * those of the two functions of the rule, then the point. Differentiation calls the functions of the rule, on primals,
+ * instead of differentiating f. */
 typedef struct CtFlowRule {
-    uint32_t own, pair, tangent;       /* how many parameters each captured */
-    struct CtFlowFunction *f;          /* (own, point) → ⟨y⟩ */
-    struct CtFlowFunction *by_slope;   /* from one real to one: (pair, point) → y, ∂y/∂x; else NULL, and: */
+    /* Number of captured variables of f, and of the rule's functions: `pair` of withVjp's, `tangent` of withJvp's. */
+    uint32_t own, pair, tangent;
+    struct CtFlowFunction *f; /* (own, point) → ⟨y⟩ */
+    /* Only for a function from one real to one: (pair, point) → y, ∂y/∂x; else NULL, and by_pair and pull are set. */
+    struct CtFlowFunction *by_slope;
     struct CtFlowFunction *by_pair;    /* (pair, point) → ⟨y⟩, pullback */
     struct CtFlowFunction *pull;       /* (pullback, ⟨dy⟩) → ⟨dx⟩ */
     struct CtFlowFunction *by_tangent; /* (tangent, point, ⟨dx⟩) → ⟨y⟩, ⟨dy⟩ */
@@ -125,9 +133,9 @@ typedef struct CtFlowRule {
 typedef enum CtFlowExit { EXIT_OPEN, EXIT_YIELD, EXIT_RETURN, EXIT_TAIL, EXIT_NEVER } CtFlowExit;
 
 typedef struct CtFlowBlock {
-    CtFlowVars params; /* of a loop: the index, then what is carried */
+    CtFlowVars params; /* of a loop's body: the index, then the carried variables */
     CT_VEC(struct CtFlowStep *) steps;
-    CtFlowExit exit; /* OPEN while it is made; NEVER: its last step does not go on */
+    CtFlowExit exit; /* OPEN while the block is being built; NEVER: control does not leave its last step */
     CtFlowArgs values;
     struct CtFlowFunction *tail;
     CtSourceRange range; /* of the exit */
@@ -135,15 +143,14 @@ typedef struct CtFlowBlock {
 
 enum { FLOW_OTHERS = UINT32_MAX };
 typedef struct CtFlowBranch {
-    uint32_t tag; /* FLOW_OTHERS: all others */
+    uint32_t tag; /* FLOW_OTHERS: the default branch */
     CtFlowBlock *block;
 } CtFlowBranch;
 
-/* The matrices of a product. */
+/* How the two matrices of FLOW_PRODUCT are to be read. */
 typedef struct CtFlowFactors {
-    bool transposed[2]; /* an element [i, j] of it is [j, i] of the array */
-    uint8_t
-        cotangent; /* which of them, from 1, is a tangent or cotangent: multiplied by it as `scale` does; 0: neither */
+    bool transposed[2]; /* the operand is the transpose: its element [i, j] is stored at [j, i] */
+    uint8_t cotangent;  /* 1 or 2: this operand is a tangent or cotangent, and the product is `scale`'s; 0: neither */
 } CtFlowFactors;
 
 typedef struct CtFlowStep {
@@ -159,38 +166,38 @@ typedef struct CtFlowStep {
             uint32_t *points;
             uint32_t count;
         } string;
-        struct { /* MAKE, OPEN, RELEASE of a cell; a result of OPEN may be NULL */
+        struct { /* MAKE, OPEN, RELEASE of a memory cell; a result of OPEN may be NULL */
             CtFlowData *data;
             uint32_t tag;
             bool takes;
-            CtFlowVar *cell; /* the memory that OPEN leaves to MAKE: memory_reuse.c; NULL: none */
-            bool again;      /* of MAKE: what it was before was of the same constructor */
+            CtFlowVar *cell; /* memory that OPEN hands to MAKE (memory_reuse.c), or NULL */
+            bool again;      /* of MAKE: the node in the reused memory had the same constructor */
         } con;
-        struct { /* SWITCH; on the tag of a node, or on a scalar */
+        struct { /* SWITCH, on the tag of a node or on a scalar */
             CtFlowBranch *branches;
             uint32_t count;
         } cases;
         struct {
-            CtFlowBlock *block; /* yields `carried` values, then one for each array */
+            CtFlowBlock *block; /* yields `carried` values, then an element of each array */
             uint32_t carried;
             bool associative;
-            bool initial;  /* the carried values are the arrays' first elements; then the block yields no others (scanl)
-                            */
-            bool borrowed; /* reads in the block see arrays from outside */
-            bool counted;  /* it was a recursion: it may take long, and can be interrupted */
+            /* The carried values are the first elements of the arrays; the block yields no elements besides (scanl). */
+            bool initial;
+            bool borrowed; /* reads in the block borrow elements of arrays from outside */
+            bool counted;  /* made from a recursion: it may run for long, so it can be interrupted */
         } loop;
         struct {
             CtErrorCode code;
-            const char *text; /* NULL: the string is an argument */
+            const char *text; /* NULL: the message is an argument */
         } fail;
-        uint32_t index; /* CHECK, DIM; CHECK_SHAPE: which element; */
+        uint32_t index; /* CHECK, DIM: the dimension; CHECK_SHAPE: the index of the compared element */
         CtArrayOp bulk;
         CtFlowFactors product;
         CtFlowDerived *derived; /* VJP, PULL, JVP */
     } as;
 } CtFlowStep;
 
-/* The blocks within a step: the body of a loop, the branches of a switch; other steps have none. */
+/* The blocks inside a step: the body of a loop, the branches of a switch. Other steps have none. */
 static inline uint32_t ct_flow_inner_count(const CtFlowStep *step) {
     return step->kind == FLOW_LOOP ? 1 : step->kind == FLOW_SWITCH ? step->as.cases.count : 0;
 }
@@ -198,7 +205,7 @@ static inline CtFlowBlock *ct_flow_inner(const CtFlowStep *step, uint32_t index)
     return step->kind == FLOW_LOOP ? step->as.loop.block : step->as.cases.branches[index].block;
 }
 
-/* Whether a step is gone once derivatives are taken, being one. */
+/* Whether a step is a derivative, which derive.c replaces. */
 static inline bool ct_flow_is_derivative(const CtFlowStep *step) {
     return step->kind == FLOW_VJP || step->kind == FLOW_PULL || step->kind == FLOW_JVP;
 }
@@ -209,22 +216,24 @@ typedef struct CtFlowFunction {
     CtFlowVars params;
     CtFlowTypes results;
     CtFlowBlock *body;
-    uint32_t vars; /* how many, for numbering */
+    uint32_t vars; /* number of variables, for the next id */
     CtSourceRange range;
-    bool takes_call_site; /* its failures in the library are told at a place that it is given: call_sites.c */
-    bool is_cold_path;    /* makes the text of a failure: cold_paths.c */
-    bool recurses;        /* it may be waiting for itself */
-    bool ends;            /* it calls itself for parts of what it is given, and no more: residuals, adjoints */
-    bool reached;         /* from the entry */
-    bool has_door;        /* called otherwise than by an end of a function of its group */
-    uint32_t group;       /* functions that end in each other have the same; 0: alone */
-    CtFlowRule *rule;     /* NULL: none; and for all once derivatives have been taken */
+    /* It has an extra parameter, the call site that failures inside the library are attributed to (call_sites.c). */
+    bool takes_call_site;
+    bool is_cold_path; /* it makes the message of a failure: cold_paths.c */
+    bool recurses;     /* a call of it may be active while it is called again */
+    /* Its recursion certainly ends, since it follows the structure of a finite argument (residuals, adjoints). */
+    bool ends;
+    bool reached;     /* reachable from the entry */
+    bool has_door;    /* also called otherwise than by tail calls inside its group */
+    uint32_t group;   /* functions that tail-call each other share a number and become one function of C; 0: none */
+    CtFlowRule *rule; /* the function's custom derivative, or NULL; NULL for all once derivatives have been taken */
 } CtFlowFunction;
 
-/* A constant of the program. */
+/* A top-level value, evaluated on first use. */
 typedef struct CtFlowConstant {
     const char *name;
-    uint32_t id, word; /* word: where its values lie among all constants' */
+    uint32_t id, word; /* word: the offset of its values among the words of all constants */
     CtFlowFunction *function;
 } CtFlowConstant;
 
@@ -235,78 +244,80 @@ typedef struct CtFlow {
     CT_VEC(CtFlowConstant *) constants;
     CT_VEC(CtFlowData *) data;
     CT_VEC(CtFlowType *) types;
-    CtMap shapes;             /* CtType * -> what it becomes */
-    uint32_t shaping, filled; /* types that are being looked at; data whose constructors are known */
+    CtMap shapes;             /* CtType * -> its CtFlowTypes */
+    uint32_t shaping, filled; /* nesting depth of type lowering; number of data types whose constructors are complete */
     CT_VEC(CtSourceRange) sites;
     CtMap site_numbers;
     CtFlowFunction *entry;
-    bool exact;                      /* results are to be the evaluator's, bit for bit */
+    bool exact;                      /* results must equal the evaluator's bit for bit */
     struct CtFlowAdjoints *adjoints; /* what differentiation has made: adjoint.c */
     uint32_t constant_words;
-    CtMap consumed; /* a function's id and a parameter's index: an update may change it in place (forward_sweep.c) */
-    uint32_t consumed_known; /* functions that have been looked at for that */
-    const char *refused;     /* why there is no program */
-    const char *wrong;       /* which pass is at fault, and how: an error of Cotan's own */
-    bool takes_derivatives;  /* before they were taken */
+    /* Function id and parameter index -> whether an update may change the parameter in place (forward_sweep.c). */
+    CtMap consumed;
+    uint32_t consumed_known; /* number of functions that `consumed` covers */
+    const char *refused;     /* why the program cannot be lowered, or NULL */
+    const char *wrong;       /* the pass that lint or a check found at fault, and why: an internal error */
+    bool takes_derivatives;  /* the program had derivative steps */
 } CtFlow;
 
-/* Lowers a program whose derivatives are expanded: `entry` and all that it needs. When ->refused is set, something is
- * not lowered, and there is no program. */
+/* Lowers `entry`, and all that it uses, to Flow. Derivatives in the Core program must have been expanded. Where
+ * something cannot be lowered, ->refused says why, and there is no program. */
 CtFlow *ct_flow_make(CtProgram *program, CtAd *ad, CtGlobal *entry);
 
-/* A tuple or record of more variables is a node: no type becomes more of them. */
+/* A tuple or record that would need more variables than this is a node instead. */
 enum { CT_FLOW_WIDE = 12 };
 
-/* What a Core type becomes: how many variables of which types. */
+/* The types of the variables that hold a value of a Core type. */
 const CtFlowTypes *ct_flow_types(CtFlow *flow, const CtType *type);
-/* The parts of a type whose parts are variables of their own: a tuple, data of one constructor; false for others. */
+/* The parts of a tuple or one-constructor data type that is held in variables of its own; false for all other types. */
 bool ct_flow_parts(CtFlow *flow, const CtType *type, CtType *const **parts, uint32_t *count);
-/* What the elements of an array of a type become: of each part, the type of an array of them. */
+/* The types of the arrays that hold an `Array element`: one array for each variable of an element. */
 const CtFlowTypes *ct_flow_array_types(CtFlow *flow, const CtType *element);
-/* The node type of a data type, function type or wide tuple; NULL where it is none. */
+/* The node type of a data type, function type or wide tuple; NULL for other types. */
 const CtFlowType *ct_flow_node(CtFlow *flow, const CtType *type);
-/* Whether values of the type can be handed in and out: they hold no functions. */
+/* Whether values of the type are first-order, so that they can be passed in and out of a program. */
 bool ct_flow_is_plain(const CtType *type);
 
-/* One run of a pass over a program: opt/passes.def. */
+/* One run of a pass, a row of opt/passes.def. */
 typedef struct CtFlowPass {
-    const char *name, *what, *why; /* what the pass does, why it stands where it does */
-    double tolerance; /* where mathematics may be fast, how far its results may be from those before; 0: not a bit */
-    bool prepares;    /* it comes before derivatives are taken */
-    bool counted;     /* it leaves retains and releases */
+    const char *name, *what, *why; /* what the pass does; why it stands at its place in the order */
+    double tolerance; /* in fast mode, how far results may differ from those before the pass; 0: not at all */
+    bool prepares;    /* runs before derivatives are taken */
+    bool counted;     /* its output contains retains and releases */
 } CtFlowPass;
 uint32_t ct_flow_pass_count(void);
 CtFlowPass ct_flow_pass(uint32_t index);
-/* How many passes have run behind the run of that number, from 1, of the pass of that name; 0: the last one. 0 where
- * there is none. */
+/* The number of runs up to and including run `run` (from 1; 0: the last) of the named pass. 0 when there is no such
+ * run. */
 uint32_t ct_flow_pass_find(const char *name, size_t length, uint32_t run);
-/* Runs the first `count` of them, and takes derivatives in any case: what it leaves can be interpreted. ->refused tells
- * why there is no program. With `lint` the program is looked at after each: ->wrong names one that is at fault. `times`
- * are added to; NULL: they are not taken. */
+/* Performs the first `count` runs. Derivatives are taken even if their run is not among them, so that the result can be
+ * interpreted. Sets ->refused when there is no program. With `lint` the program is checked after each run, and ->wrong
+ * names the pass at fault. Running times are added to `times`, unless it is NULL. */
 void ct_flow_pass_all(CtFlow *flow, uint32_t count, bool lint, CtTimes *times);
-/* How many steps its functions have. */
+/* The number of steps in all functions. */
 uint32_t ct_flow_program_size(const CtFlow *flow);
-/* Replaces VJP, PULL and JVP by calls of what differentiation makes of their functions, inner derivatives first, and
- * STOP by its argument. ->refused is set where a function is not differentiated here. */
+/* Replaces VJP, PULL and JVP by calls of derivative functions, innermost derivatives first, and STOP by its argument.
+ * Sets ->refused where a function cannot be differentiated on Flow. */
 void ct_flow_derive(CtFlow *flow);
-/* The number of a source range among the sites; 0 for a place in the library: sites.c. */
+/* The number of a source range among the sites; 0 for ranges in the library: sites.c. */
 uint32_t ct_flow_site(CtFlow *flow, CtSourceRange range);
 bool ct_flow_is_user(const CtFlow *flow, CtSourceRange range);
 bool ct_flow_step_fails(const CtFlowStep *step);
-/* Whether a step gives nothing, and fails or not. */
+/* Whether a step binds nothing and only fails or goes on. */
 bool ct_flow_is_check(const CtFlowStep *step);
-/* Whether a step itself, not its blocks, takes memory. */
+/* Whether the step itself, without its blocks, allocates memory. */
 bool ct_flow_allocates(const CtFlowStep *step);
-/* Whether a block that yields is primitives and reads of numbers, none of which fails. */
+/* Whether a block that yields consists only of primitives and reads of numbers that cannot fail. */
 bool ct_flow_is_straight(const CtFlowBlock *block);
 /* Whether a step takes its argument, so that it may be changed in place when nobody else holds it: step_info.c. */
 bool ct_flow_takes(const CtFlowStep *step, uint32_t index);
-/* Whether it is a slice from the first element on, which takes its array: what is behind is cut off in place. */
+/* Whether a step is a slice that begins at element 0 and takes its array, so that the array can be shortened in
+ * place. */
 bool ct_flow_is_front(const CtFlowStep *step);
 
-/* As docs/flow.md writes it. */
+/* Prints the program in the syntax of docs/flow.md. */
 void ct_flow_print(CtText *out, const CtFlow *flow);
-/* NULL when sound; otherwise what is wrong. */
+/* Checks that a program is well formed: NULL, or a description of the first fault. */
 const char *ct_flow_lint(const CtFlow *flow);
 
 #endif

@@ -1,6 +1,6 @@
-/* Probes of derivatives: for each function whose derivative a program takes, functions of Flow that give J v and Jᵀ w,
- * so that ⟨J v, w⟩ and ⟨v, Jᵀ w⟩ can be compared. They are added to a program whose derivatives are still to be taken,
- * and become what derive.c makes of any derivative. */
+/* Probes of derivatives for the dot-product test. For each function whose derivative a program takes, two Flow
+ * functions are added that compute J v and Jᵀ w, so that ⟨J v, w⟩ and ⟨v, Jᵀ w⟩ can be compared. They are added before
+ * derivatives are taken, and go through derive.c like the program's own. */
 #ifndef CT_FLOW_PROBE_H
 #define CT_FLOW_PROBE_H
 
@@ -9,17 +9,17 @@
 typedef struct CtFlowProbe {
     const CtFlowFunction *function; /* (captured, point) → ⟨y⟩ */
     const CtFlowDerived *derived;
-    uint32_t captured, params;       /* how many of these there are, and of all */
-    const CtFlowFunction *forward;   /* (captured, point, v) → ⟨y⟩, J v */
-    const CtFlowFunction *reverse;   /* (captured, point, w) → Jᵀ w */
-    const CtFlowFunction *called[2]; /* what a run calls where it takes the derivative, with the function's own
-                                        arguments first; NULL: nothing */
-    const char *skipped;             /* why it has none; NULL */
+    uint32_t captured, params;     /* number of captured parameters; of all parameters */
+    const CtFlowFunction *forward; /* (captured, point, v) → ⟨y⟩, J v */
+    const CtFlowFunction *reverse; /* (captured, point, w) → Jᵀ w */
+    /* What a run calls where it takes this derivative, with the function's own arguments first. NULL: nothing. */
+    const CtFlowFunction *called[2];
+    const char *skipped; /* why there is no probe, or NULL */
 } CtFlowProbe;
 
-/* How many; *probes is in the program's arena. */
+/* Adds the probes and returns their number; *probes lies in the program's arena. */
 uint32_t ct_flow_probes(CtFlow *flow, CtFlowProbe **probes);
-/* When derivatives have been taken: ->called. */
+/* To be called when derivatives have been taken: sets ->called. */
 void ct_flow_probes_made(CtFlow *flow, CtFlowProbe *probes, uint32_t count);
 
 #endif
