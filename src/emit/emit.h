@@ -1,23 +1,25 @@
-/* Flow ▶ C11: docs/flow.md. */
+/* Emission of C11 from Flow: docs/flow.md. */
 #ifndef CT_EMIT_EMIT_H
 #define CT_EMIT_EMIT_H
 
 #include "flow/flow.h"
 
-/* Writes a program, counted and with its places, as one file of C. It exports
+/* Writes a program as one C file. The program must have retains and releases, and numbered sites. The file exports
  *
- *   void cotan_entry(ct_run *rt, const ct_word *in, ct_word *out)   the entry on its parameters' words
- *   const int64_t cotan_constant_words                              how many rt->constants there are
- *   const ct_outside cotan_outside[]                                with `outside`: what it is to be told before it
- * runs
+ *   void cotan_entry(ct_run *rt, const ct_word *in, ct_word *out)   runs the entry on the words of its parameters
+ *   const int64_t cotan_constant_words                              number of words in rt->constants
+ *   const ct_outside cotan_outside[]                                only with `outside`: functions to be linked before
+ *   a run
  *
- * exact: functions are libm's, to the last bit (rt/vector.h). outside: what Cotan has itself, it does not carry
- * (CT_COLD and CT_CALLED in rt/run.h); else it holds all that it needs. */
+ * exact: mathematical functions are libm's, to the last bit (rt/vector.h). outside: functions of the runtime that Cotan
+ * itself contains are not copied into the file (CT_COLD and CT_CALLED in rt/run.h); otherwise the file is
+ * self-contained. */
 void ct_emit_program(CtText *out, CtFlow *flow, bool exact, bool outside);
 
-/* The two halves of that, for a file with several programs: what all of them carry, with what stands at the border to
- * callers (rt/export.h) when there is a header for these, whose name is given without .h, as far as the rest of the
- * file needs it; and a program, whose names begin with a prefix, as
+/* The two halves of ct_emit_program, for a file with several programs. ct_emit_begin writes the part of the runtime
+ * that all programs share, as far as `rest`, the rest of the file, needs it; with a `header`, whose name is given
+ * without .h, also the interface to callers in C (rt/export.h). The other one writes one program, all of whose names
+ * begin with a prefix, and which is entered by
  *
  *   static void PREFIXentry(ct_run *rt, const ct_word *in, ct_word *out) */
 void ct_emit_begin(CtText *out, const char *header, bool exact, const char *rest);

@@ -1,10 +1,10 @@
-/* What `cotan compile` writes: a program as C for people to call, with plain types, and its header.
+/* The output of `cotan compile`: a program as C with plain types, for callers in C, and its header.
  *
- * Names come from the source. What a function takes and gives, in C:
+ * Names come from the source. Types in C:
  *
  *   Double, Float, Int, Bool, Char    double, float, int64_t, bool, uint32_t
  *   String                            char *, UTF-8
- *   Array a, [a]                      a pointer and sizes, row-major; as an argument one by one, elsewhere a struct
+ *   Array a, [a]                      a pointer and sizes, row-major; separate parameters in an argument, else a struct
  *   tuples, data of one constructor   structs
  *   constructors without fields       an enumeration
  *   other data                        pointers to structs with a tag and a union of the constructors' fields */
@@ -17,18 +17,18 @@ typedef enum CtExportMode { EXPORT_VALUE, EXPORT_GRAD, EXPORT_VJP, EXPORT_JVP, E
 
 typedef struct CtExport CtExport;
 
-/* `function` is its name in the program, `params` the names of its `arity` parameters (NULL: they have none), `stem`
- * the files' name without folder and ending, `modes` bits 1 << CtExportMode of all that will be added, EXPORT_VALUE
- * among them; exact: as for ct_emit_program. */
+/* `function` is its name in the program; `params` are the names of its `arity` parameters (NULL: unnamed); `stem` is
+ * the name of the files without folder and extension; `modes` is a set of bits 1 << CtExportMode of all modes that will
+ * be added, EXPORT_VALUE among them; `exact` as for ct_emit_program. */
 CtExport *ct_emit_export_new(CtArena *arena, const char *stem, const char *function, const char *const *params,
                              uint32_t arity, uint32_t modes, bool exact);
 
-/* Adds what a mode makes of the function, EXPORT_VALUE first: a counted program from `input` (NULL: none) to `result`.
- * NULL, or why its types have no form in C. */
+/* Adds one mode of the function, EXPORT_VALUE first: a program with retains and releases, from `input` (NULL: none) to
+ * `result`. Returns NULL, or the reason why a type has no counterpart in C. */
 const char *ct_emit_export_add(CtExport *export, CtExportMode mode, CtFlow *flow, const CtType *input,
                                const CtType *result);
 
-/* Both files. */
+/* Writes both files. */
 void ct_emit_export_write(CtExport *export, CtText *source, CtText *header);
 
 #endif

@@ -1,4 +1,4 @@
-/* Private to what writes programs for callers in C: outer*.c. */
+/* Private to src/emit/export. */
 #ifndef CT_EMIT_OUTER_INTERNAL_H
 #define CT_EMIT_OUTER_INTERNAL_H
 
@@ -7,17 +7,17 @@
 
 /* ---- reserved_names.c ---- */
 
-typedef struct ExportNames { /* of one scope */
+typedef struct ExportNames { /* the names taken in one scope */
     CtArena *arena;
     CtSymbols symbols;
     CtMap taken;
 } ExportNames;
 
-/* A plain identifier like `name` that is no word of C or C++ and not taken yet; takes it. */
+/* An unused identifier similar to `name` that is no keyword of C or C++. The result is taken from then on. */
 const char *ct_emit_export_unique(ExportNames *names, const char *name);
-/* Whether a name begins as those do that we make in the same file. */
+/* Whether a name begins like the names that are generated in the same file. */
 bool ct_emit_export_is_own(const char *name);
-/* Whether a function that everybody sees may not have this name. */
+/* Whether an external function may not have this name, because libc or the language has it. */
 bool ct_emit_export_is_taken(const char *name);
 
 /* ---- c_types.c: what types are in C ---- */
@@ -26,10 +26,10 @@ typedef enum ExportKind {
     EXPORT_SCALAR,
     EXPORT_ENUM,
     EXPORT_TEXT,  /* a list of Char */
-    EXPORT_ARRAY, /* of arrays too, as long as these are the elements */
+    EXPORT_ARRAY, /* elements may be arrays, as long as these end in numbers */
     EXPORT_LIST,
-    EXPORT_STRUCT,  /* tuples, data of one constructor */
-    EXPORT_VARIANT, /* a pointer to a struct with a tag */
+    EXPORT_STRUCT,  /* tuple, or data of one constructor */
+    EXPORT_VARIANT, /* pointer to a struct with a tag */
 } ExportKind;
 
 typedef struct ExportCon {
@@ -42,8 +42,8 @@ typedef struct ExportCon {
 typedef struct ExportType {
     ExportKind kind;
     const CtType *type;
-    const char *name; /* "Point"; of the functions that convert: in_Point */
-    const char *cell; /* what a variable that holds it is: "double ", "line_Point ", "line_Tree *" */
+    const char *name; /* such as "Point"; also part of the conversion functions' names: in_Point */
+    const char *cell; /* C declaration type of a variable: "double ", "line_Point ", "line_Tree *" */
     uint32_t rank;    /* ARRAY */
     struct ExportType *element;
     ExportCon *cons; /* STRUCT: one; VARIANT, ENUM */
@@ -52,41 +52,43 @@ typedef struct ExportType {
     enum { EXPORT_NEW, EXPORT_UNDER_WAY, EXPORT_WRITTEN } state;
 } ExportType;
 
-typedef struct ExportTypes { /* all that a function speaks of; the same for each part, as the order is the same */
+/* All types of a function's interface; the same for every mode, because the order is the same. */
+typedef struct ExportTypes {
     CtArena *arena;
     const CtProgram *core;
-    const char *prefix; /* of the names of types: the function's */
+    const char *prefix; /* prefix of type names: the function's name */
     ExportNames names;
     CtMap known;                  /* CtType * -> ExportType * */
-    CT_VEC(ExportType *) ordered; /* in the order of their definitions in C */
+    CT_VEC(ExportType *) ordered; /* in the order of their C definitions */
     const char *refused;
 } ExportTypes;
 
-/* What a type is in C; NULL when ->refused is set. */
+/* The C type for a Core type; NULL when ->refused is set. */
 ExportType *ct_emit_export_type(ExportTypes *types, const CtType *type);
-/* Which way values of it go. */
+/* Records that values of the type are passed in, out, or both. */
 void ct_emit_export_goes(ExportType *type, bool in, bool out);
-/* Orders the definitions of a type and all that it is made of. */
+/* Appends a type, after all types that it contains, to the order of definitions. */
 void ct_emit_export_order(ExportTypes *types, ExportType *type);
 void ct_emit_export_put_types(ExportTypes *types, CtText *out);
-/* The sizes of an array, as its struct names them: "size", or "rows" and "columns"; "size1", … */
+/* The field names of an array's sizes: "size"; "rows" and "columns"; "size1", … */
 const char *ct_emit_export_size_name(CtArena *arena, uint32_t rank, uint32_t index);
-/* Doubles or 64-bit integers, which can be read where they lie. */
+/* Whether arrays of this type are passed without copying: of doubles or 64-bit integers. */
 bool ct_emit_export_is_lent(const ExportType *array);
-/* Whether a value of it is more than its cell: pointers to what the state owns. */
+/* Whether a value contains pointers to memory that the caller's state owns. */
 bool ct_emit_export_points(const ExportType *type);
 bool ct_emit_export_has_real(const ExportType *type);
 
 /* ---- marshal.c: in_X and out_X ---- */
 
 void ct_emit_export_put_conversions(ExportTypes *types, CtFlow *flow, CtText *out);
-/* Statements, indented by `depth`, that put the value of an expression to the words from `to`[`at`] on. */
+/* Writes statements, indented by `depth`, that convert the C value of an expression to the words from `to`[`at`] on. */
 void ct_emit_export_put_in(CtText *out, CtFlow *flow, int depth, const ExportType *type, const char *value,
                            const char *to, uint32_t at);
-/* … and the words from `from`[`at`] on to where the expression says. */
+/* Writes statements that convert the words from `from`[`at`] on to a C value, and assign it to an expression. */
 void ct_emit_export_put_out(CtText *out, CtFlow *flow, int depth, const ExportType *type, const char *from, uint32_t at,
                             const char *place);
-/* A node of the words in `words`, to `to`; and its fields, as the words of a new variable `words`. */
+/* Writes statements that make a node of the words in `words` and assign it to `to`; and the converse, which reads its
+ * fields into a new variable `words`. */
 void ct_emit_export_put_node(CtText *out, int depth, const CtFlowCon *con, uint32_t tag, const char *words,
                              const char *to);
 void ct_emit_export_put_fields(CtText *out, int depth, const CtFlowCon *con, const char *node, const char *words);
