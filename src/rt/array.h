@@ -1,5 +1,5 @@
-/* Arrays of emitted programs. Operations borrow their arguments unless they say that they take them, and give what the
- * caller owns. */
+/* Array operations of emitted programs. They borrow their arguments unless the comment says that they take them, and
+ * return results that the caller owns. */
 #ifndef CT_RT_ARRAY_H
 #define CT_RT_ARRAY_H
 
@@ -8,12 +8,12 @@
 static inline uint32_t ct_rank(const ct_array *x) { return x->head.words & ~(uint32_t)CT_IS_ARRAY; }
 static inline int64_t ct_words(const ct_array *x) { return x->dims[0] * ct_row_words(x); }
 
-/* The elements; of what is never looked at, nothing. */
+/* Pointer to the elements; NULL for an array that is never read. */
 static inline ct_word *ct_data(const ct_array *x) { return x != NULL ? x->data : NULL; }
 
 static inline int64_t ct_length(const ct_array *x, int dimension) { return x != NULL ? x->dims[dimension] : 0; }
 
-/* An array of `capacity` words; its lengths are the caller's to set. */
+/* A new array with memory for `capacity` words. The caller sets its lengths. */
 static CT_CALLED ct_array *ct_array_make(ct_run *rt, uint32_t rank, bool pointers, int64_t capacity) {
     ct_array *x = ct_take(rt, CT_ARRAY_WORDS + (size_t)rank);
     x->head.refs = 1;
@@ -33,7 +33,7 @@ static inline ct_array *ct_vector(ct_run *rt, bool pointers, int64_t length) {
     x->dims[0] = length;
     return x;
 }
-/* The same, whose failure has a site. */
+/* A new vector of `length` words; a failure is attributed to `site`. */
 static CT_CALLED ct_array *ct_vector_at(ct_run *rt, int site, bool pointers, int64_t length) {
     rt->here = site;
     ct_array *x = ct_vector(rt, pointers, length);
@@ -41,8 +41,8 @@ static CT_CALLED ct_array *ct_vector_at(ct_run *rt, int site, bool pointers, int
     return x;
 }
 
-/* The same in the place of a vector of numbers that ends here, where nobody else holds that; the caller still lets go
- * of it. */
+/* The same, but reuses the vector `ending` if it is large enough and nobody else holds it. The caller releases `ending`
+ * as usual. */
 static inline ct_array *ct_vector_over(ct_run *rt, int site, ct_array *ending, int64_t length) {
     if (ending->head.refs != 1 || ending->owner != NULL || ending->dims[0] != length)
         return ct_vector_at(rt, site, false, length);
@@ -50,7 +50,7 @@ static inline ct_array *ct_vector_over(ct_run *rt, int site, ct_array *ending, i
     return ending;
 }
 
-/* Room for `length` elements that are like the rows of `like`, an array of the same rank. */
+/* A new array for `length` elements in the shape of the rows of `like`, an array of the same rank. */
 static CT_CALLED ct_array *ct_array_like(ct_run *rt, const ct_array *like, int64_t length) {
     uint32_t rank = ct_rank(like);
     int64_t words;
@@ -96,7 +96,8 @@ static CT_COLD CT_FAILS void ct_shape_fails(ct_run *rt, int site, int64_t index,
     ct_fail(rt, site, 507, "element %lld of an array has %lld element%s%s, but element 0 has %lld", (long long)index,
             (long long)other, other == 1 ? "" : "s", deeper ? " in a deeper dimension" : "", (long long)first);
 }
-/* Two elements of an array, themselves arrays: `dims` are those of the one at index 0. */
+/* Checks that two elements of an array, which are arrays, have the same shape; `dims` are the lengths of the element at
+ * index 0. */
 static inline void ct_check_shape(ct_run *rt, int site, const int64_t *dims, const ct_array *other, int64_t index) {
     for (uint32_t i = 0; i < ct_rank(other); i++)
         if (CT_UNLIKELY(dims[i] != other->dims[i])) ct_shape_fails(rt, site, index, other->dims[i], dims[i], i > 0);
@@ -104,7 +105,7 @@ static inline void ct_check_shape(ct_run *rt, int site, const int64_t *dims, con
 
 /* ---- rows ---- */
 
-/* Row i, unchecked: it keeps the whole array alive, and a view that it is a row of. */
+/* Row i as a view, unchecked: it holds a reference to the whole array. */
 static CT_CALLED ct_array *ct_row(ct_run *rt, ct_array *x, int64_t i) {
     uint32_t rank = ct_rank(x) - 1;
     ct_array *owner = x->owner != NULL && x->owner != (ct_array *)&rt->lender ? x->owner : x;
@@ -121,8 +122,8 @@ static CT_CALLED ct_array *ct_row(ct_run *rt, ct_array *x, int64_t i) {
     return row;
 }
 
-/* An array under way, whose first row is there: of `length` rows. Threads that begin it at the same time end up with
- * one. */
+/* Begins an array of `length` rows whose first row is known. Several threads may begin it at the same time; all get the
+ * same array. */
 static CT_CALLED ct_array *ct_rows_begin(ct_run *rt, ct_array **x, int64_t length, int64_t words, uint32_t rank,
                                          bool pointers, const int64_t *dims) {
     int64_t all;
@@ -132,12 +133,12 @@ static CT_CALLED ct_array *ct_rows_begin(ct_run *rt, ct_array **x, int64_t lengt
     rows->dims[0] = length;
     for (uint32_t j = 0; j < rank; j++) rows->dims[j + 1] = dims[j];
     if (__atomic_compare_exchange_n(x, &none, rows, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) return rows;
-    if (rows->data != NULL) ct_give(rt, rows->data, (size_t)rows->capacity); /* its elements are not there yet */
+    if (rows->data != NULL) ct_give(rt, rows->data, (size_t)rows->capacity); /* elements follow later */
     ct_give(rt, rows, CT_ARRAY_WORDS + (size_t)rank + 1);
     return none;
 }
 
-/* Element i of an array under way, of `length` elements in the end: a row, which is taken. *x is made by the first. */
+/* Writes row i of an array that will have `length` rows; takes the row. The first call makes *x. */
 static CT_CALLED void ct_put_row(ct_run *rt, int site, ct_array **x, int64_t length, int64_t i, ct_array *row) {
     int64_t words = ct_words(row);
     ct_array *rows = __atomic_load_n(x, __ATOMIC_ACQUIRE);
@@ -153,12 +154,12 @@ static CT_CALLED ct_array *ct_empty(ct_run *rt, uint32_t rank, bool pointers) {
     return x;
 }
 
-/* What a loop has made, or one without iterations. */
+/* The array that a loop has made; an empty one when the loop had no iterations. */
 static inline ct_array *ct_no_rows(ct_run *rt, ct_array *x, uint32_t rank, bool pointers) {
     return x != NULL ? x : ct_empty(rt, rank, pointers);
 }
 
-/* The same of numbers, whose failure has a site. */
+/* The same for rows of numbers, of one length that is known; a failure is attributed to `site`. */
 static CT_CALLED ct_array *ct_rows_at(ct_run *rt, int site, ct_array **x, int64_t count, int64_t words, uint32_t rank,
                                       const int64_t *dims) {
     rt->here = site;
@@ -167,15 +168,15 @@ static CT_CALLED ct_array *ct_rows_at(ct_run *rt, int site, ct_array **x, int64_
     return rows;
 }
 
-/* The same, for a row of numbers that is made where it belongs: where to write it. One of another length than the first
- * goes nowhere; that is told when it has been made. */
+/* The place inside the array of rows where a row of numbers is to be written. A row of another length than the first
+ * one's goes to memory of its own; the mismatch is reported when the row is complete. */
 static inline ct_word *ct_row_place(ct_run *rt, int site, ct_array **x, int64_t count, int64_t i, int64_t length) {
     ct_array *rows = __atomic_load_n(x, __ATOMIC_ACQUIRE);
     if (CT_UNLIKELY(rows == NULL)) rows = ct_rows_at(rt, site, x, count, length, 1, &length);
     if (CT_UNLIKELY(rows->dims[1] != length)) return ct_vector_at(rt, site, false, length)->data;
     return rows->data + i * length;
 }
-/* The same where each element is `rows` rows of one length, the same for all. */
+/* The same for elements that are `rows` rows of one length. */
 static inline ct_word *ct_rows_place(ct_run *rt, int site, ct_array **x, int64_t count, int64_t i, int64_t rows,
                                      int64_t length) {
     ct_array *all = __atomic_load_n(x, __ATOMIC_ACQUIRE);
@@ -183,7 +184,7 @@ static inline ct_word *ct_rows_place(ct_run *rt, int site, ct_array **x, int64_t
         all = ct_rows_at(rt, site, x, count, rows * length, 2, (const int64_t[]){rows, length});
     return all->data + i * rows * length;
 }
-/* Whether rows of this length belong into it; with `rows`, elements that are so many of them. */
+/* Whether rows of this length fit into the array; with `rows`, elements of that many rows. */
 static inline bool ct_rows_fit(ct_run *rt, int site, ct_array **x, int64_t count, int64_t rows, int64_t length) {
     ct_array *all = __atomic_load_n(x, __ATOMIC_ACQUIRE);
     const int64_t dims[] = {rows, length};
@@ -209,12 +210,13 @@ static CT_CALLED ct_array *ct_copy(ct_run *rt, ct_array *x, int64_t more) {
     return copy;
 }
 
-/* Takes an array; gives one of the same contents that nobody else holds, with room for `more` words behind. */
+/* Takes an array; returns one with the same contents that nobody else holds, and with capacity for `more` words behind
+ * them. */
 static inline ct_array *ct_own(ct_run *rt, ct_array *x, int64_t more) {
     return CT_LIKELY(x->head.refs == 1 && x->owner == NULL) ? x : ct_copy(rt, x, more);
 }
 
-/* The same elements in more memory: half as much again, or what is needed. */
+/* Moves the elements to larger memory: half as much again, or as much as is needed. */
 static CT_COLD void ct_grow(ct_run *rt, ct_array *x, int64_t words, int64_t needed) {
     int64_t capacity = x->capacity + x->capacity / 2 + 4;
     if (capacity < needed) capacity = needed;
@@ -225,7 +227,7 @@ static CT_COLD void ct_grow(ct_run *rt, ct_array *x, int64_t words, int64_t need
     x->capacity = capacity;
 }
 
-/* Room at the end for one element of rank 1; takes the array. The caller writes it. */
+/* Appends an element to an array of rank 1; takes the array. The caller writes the element. */
 static inline ct_array *ct_snoc(ct_run *rt, ct_array *x) {
     x = ct_own(rt, x, 1);
     int64_t length = x->dims[0];
@@ -234,7 +236,7 @@ static inline ct_array *ct_snoc(ct_run *rt, ct_array *x) {
     return x;
 }
 
-/* One row more; takes both. */
+/* Appends a row; takes both arguments. */
 static CT_CALLED ct_array *ct_snoc_row(ct_run *rt, int site, ct_array *x, ct_array *row) {
     int64_t length = x->dims[0], words = ct_words(row);
     if (length == 0) {
@@ -252,10 +254,10 @@ static CT_CALLED ct_array *ct_snoc_row(ct_run *rt, int site, ct_array *x, ct_arr
     return x;
 }
 
-/* With row i exchanged (the index is checked); takes both. */
+/* Replaces row i, whose index has been checked; takes both arguments. */
 static CT_CALLED ct_array *ct_update_row(ct_run *rt, int site, ct_array *x, int64_t i, ct_array *row) {
     int64_t words = ct_words(row);
-    if (x->dims[0] == 1) { /* any shape will do */
+    if (x->dims[0] == 1) { /* a single row may be replaced by one of any shape */
         ct_array *fresh = NULL;
         ct_drop(rt, x);
         ct_put_row(rt, site, &fresh, 1, 0, row);
@@ -347,7 +349,7 @@ static inline void ct_check_slice(ct_run *rt, int site, int64_t start, int64_t c
     if (CT_UNLIKELY(start < 0 || start > from->dims[0] || count > from->dims[0] - start))
         ct_slice_fails(rt, site, start, count, from->dims[0]);
 }
-/* Unchecked; of less than no elements, none. */
+/* `count` elements from `start` on, unchecked; none when `count` is negative. */
 static CT_CALLED ct_array *ct_slice(ct_run *rt, int64_t start, int64_t count, const ct_array *from) {
     int64_t row = ct_row_words(from);
     if (count < 0) count = 0;
@@ -356,7 +358,8 @@ static CT_CALLED ct_array *ct_slice(ct_run *rt, int64_t start, int64_t count, co
     return x;
 }
 
-/* The first elements; takes the array. Where nobody else holds it and not much is left over, the others are cut off. */
+/* The first elements; takes the array. It is shortened in place if nobody else holds it and little memory would be
+ * wasted. */
 static CT_CALLED ct_array *ct_front(ct_run *rt, int64_t count, ct_array *x) {
     int64_t length = x->dims[0], row = ct_row_words(x);
     if (x->head.refs > 1 || x->owner != NULL || count > length || count < length - length / 2) {
@@ -370,7 +373,7 @@ static CT_CALLED ct_array *ct_front(ct_run *rt, int64_t count, ct_array *x) {
     return x;
 }
 
-/* The rows behind each other: one dimension less. */
+/* Joins the rows: the result has one dimension less. */
 static CT_CALLED ct_array *ct_concat(ct_run *rt, const ct_array *from) {
     uint32_t rank = ct_rank(from) - 1;
     int64_t words = ct_words(from);
@@ -448,8 +451,8 @@ static CT_CALLED int64_t ct_product_i64(const ct_array *x) {
     return product;
 }
 
-/* The largest of some numbers times `sign`, 1 or −1; NaN where there is one. Eight at a time, so that none waits for
- * another. */
+/* The largest of `sign` times the numbers, where `sign` is 1 or −1; NaN if one is NaN. Eight partial results break the
+ * dependency from each comparison to the next. */
 static CT_NEAR double ct_extreme_of(const double *x, int64_t length, double sign) {
     double best[8], none[8] = {0};
     for (int j = 0; j < 8; j++) best[j] = sign * x[0];
@@ -473,7 +476,7 @@ static CT_NEAR double ct_extreme_of(const double *x, int64_t length, double sign
     return best[0];
 }
 
-/* Where the first of the largest or smallest is; the first NaN where there is one. */
+/* The index of the first largest or smallest element; of the first NaN if there is one. */
 static CT_NEAR int64_t ct_extreme(ct_run *rt, int site, const char *what, const ct_array *x, bool largest) {
     enum { PART = 512 };
     const double *data = (const double *)x->data, sign = largest ? 1 : -1;

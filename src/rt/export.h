@@ -1,8 +1,8 @@
-/* The border between an emitted program and its callers: arrays that are lent to it, results that stay, failures as
- * plain data.
+/* The interface between an emitted program and its callers in C: arrays that are lent to the program, results that
+ * outlive the call, failures as plain data.
  *
- * An array of the caller's is read where it lies. It is held once more than the program knows, so that no operation
- * changes it in place. What a result points to is kept until the next call with the same state. */
+ * An array of the caller is read where it is. It has one more reference than the program knows of, so that no operation
+ * changes it in place. Memory that a result points to lives until the next call with the same state. */
 #ifndef CT_RT_EXPORT_H
 #define CT_RT_EXPORT_H
 
@@ -10,19 +10,20 @@
 #include "rt/text.h"
 
 #if defined(__GNUC__)
-#define CT_APART __attribute__((noinline)) /* a call that a failure leaves changes none of the caller's variables */
+#define CT_APART __attribute__((noinline)) /* setjmp may clobber locals of its caller: so it has its own function */
 #else
 #define CT_APART
 #endif
 
 enum {
-    CT_LENT = 1,        /* the tag of an array whose data are the caller's */
-    CT_STACK = 4 << 20, /* bytes of the caller's stack, unless it says otherwise */
+    CT_LENT = 1,        /* tag of an array whose elements belong to the caller */
+    CT_STACK = 4 << 20, /* default limit of stack use, in bytes */
 };
 
-typedef struct ct_export { /* the state of a caller: one thread at a time */
+/* The state of a caller. One thread may use it at a time. */
+typedef struct ct_export {
     ct_run run;
-    ct_node *kept; /* a chain: what is kept, then the rest */
+    ct_node *kept; /* list of objects and memory that results point to */
 } ct_export;
 
 /* ---- what is kept ---- */
@@ -34,7 +35,7 @@ static inline void ct_keep(ct_export *o, ct_object *object) {
     o->kept = link;
 }
 
-/* Memory of the state's, for what results point to. */
+/* Memory owned by the state, for results to point to. */
 static inline void *ct_export_memory(ct_export *o, size_t count, size_t size) {
     if (count > SIZE_MAX / 2 / size) ct_fail_memory(&o->run);
     ct_array *x = ct_vector(&o->run, false, (int64_t)((count * size + sizeof(ct_word) - 1) / sizeof(ct_word)));
@@ -42,7 +43,7 @@ static inline void *ct_export_memory(ct_export *o, size_t count, size_t size) {
     return x->data;
 }
 
-/* Ends the results of the last call. */
+/* Frees the results of the last call. */
 static inline void ct_export_forget(ct_export *o) {
     for (ct_node *link = o->kept; link != NULL; link = link->head.pointers > 1 ? (ct_node *)link->at[1].p : NULL) {
         ct_object *object = link->at[0].p;
@@ -58,7 +59,7 @@ static CT_COLD CT_FAILS void ct_export_wrong(ct_export *o, const char *what) {
     ct_fail(&o->run, 0, 601, "an argument holds %s", what);
 }
 
-/* The lengths of an array; behind a 0 all are 0. Gives the number of elements. */
+/* Copies the lengths of an array; after a length of 0 all are 0. Returns the number of elements. */
 static inline int64_t ct_export_sizes(ct_export *o, uint32_t rank, const size_t *sizes, int64_t *dims) {
     int64_t count = 1;
     for (uint32_t i = 0; i < rank; i++) {
@@ -68,7 +69,7 @@ static inline int64_t ct_export_sizes(ct_export *o, uint32_t rank, const size_t 
     return count;
 }
 
-/* Room for an array of the caller's sizes. */
+/* A new array with the caller's sizes. */
 static inline ct_array *ct_export_array(ct_export *o, bool pointers, uint32_t rank, const size_t *sizes) {
     ct_array *x = ct_array_make(&o->run, rank, false, 0);
     int64_t count = ct_export_sizes(o, rank, sizes, x->dims);
@@ -79,7 +80,7 @@ static inline ct_array *ct_export_array(ct_export *o, bool pointers, uint32_t ra
     return x;
 }
 
-/* The caller's own doubles or 64-bit integers. */
+/* An array of doubles or 64-bit integers that are the caller's. */
 static inline ct_array *ct_lend(ct_export *o, const void *data, uint32_t rank, const size_t *sizes) {
     ct_array *x = ct_array_make(&o->run, rank, false, 0);
     if (ct_export_sizes(o, rank, sizes, x->dims) > 0 && data == NULL) ct_export_wrong(o, "NULL for an array");
@@ -95,7 +96,7 @@ static inline int64_t ct_export_tag(ct_export *o, int64_t tag, int64_t count) {
     return tag;
 }
 
-/* UTF-8, ended by NUL; what is no UTF-8 becomes U+FFFD. */
+/* A string from NUL-terminated UTF-8; invalid sequences become U+FFFD. */
 static inline ct_node *ct_export_string(ct_export *o, const char *text) {
     ct_node *list = ct_bare(&o->run, 0);
     if (text == NULL) ct_export_wrong(o, "NULL for a text");
@@ -123,7 +124,7 @@ static inline ct_node *ct_export_string(ct_export *o, const char *text) {
 
 /* ---- results ---- */
 
-/* The words of an array, which is held from now on; a copy of what the caller had lent. */
+/* The words of a result array, which the state holds from now on. An array that the caller lent is copied. */
 static inline void *ct_export_data(ct_export *o, ct_object *object) {
     ct_array *x = (ct_array *)object;
     const ct_array *owner = x;
@@ -143,7 +144,7 @@ static inline size_t ct_export_size(const ct_object *object, uint32_t i) {
     return (size_t)((const ct_array *)object)->dims[i];
 }
 
-/* The length of a list, whose cells have the tag `cell`, and the rest as their word `tail`. */
+/* The length of a list. Cells have the tag `cell`; their word `tail` is the rest of the list. */
 static inline size_t ct_export_length(const ct_object *list, uint32_t cell, uint32_t tail) {
     size_t count = 0;
     for (; list->tag == cell; list = ((const ct_node *)list)->at[tail].p) count++;
@@ -161,24 +162,25 @@ static inline char *ct_export_text(ct_export *o, const ct_object *list) {
 
 /* ---- calls ---- */
 
-/* Begins a call: `limit` and `stack` in bytes, 0 for none and for the usual. */
+/* Begins a call. `limit` (0: none) and `stack` (0: CT_STACK) are in bytes. */
 static inline void ct_export_begin(ct_export *o, size_t limit, size_t stack) {
     ct_export_forget(o);
-    o->run.limit = limit != 0 && limit < o->run.bytes ? o->run.bytes : limit; /* less than is held already is no more */
+    /* Memory in use already is within the limit. */
+    o->run.limit = limit != 0 && limit < o->run.bytes ? o->run.bytes : limit;
     o->run.here = 0;
     o->run.alone = false;
     o->run.stack_end = CT_FRAME();
     if (o->run.stack_end != NULL) o->run.stack_end -= stack != 0 ? stack : CT_STACK;
 }
 
-/* Everything goes, the constants too, of which there are `words`. */
+/* Frees all memory of the run, and forgets the values of constants, which are `words` words. */
 static inline void ct_export_drop(ct_export *o, int64_t words) {
     ct_run_clear(&o->run);
     o->kept = NULL;
     for (int64_t i = 0; i < words; i++) o->run.constants[i].i = 0;
 }
 
-/* Everything goes. */
+/* Frees everything that the state owns. */
 static inline void ct_export_clear(ct_export *o) {
     ct_crew_free(&o->run);
     ct_run_clear(&o->run);

@@ -1,11 +1,11 @@
-/* Products of matrices. Each element is the sum of its terms from the first to the last, as a fold would add them up:
- * what is computed side by side are elements, in tiles of four rows whose sums stay in registers.
+/* Products of matrices. Each element is the sum of its terms from the first to the last, in the order of a fold. What
+ * is computed at the same time are different elements: register tiles of four rows, whose sums stay in registers.
  *
- * The terms are taken in strips, and the columns in slices, so that what a tile reads is near: of the right matrix a
- * strip of a slice at a time, of the left one a strip of four rows, both packed in the order in which they are read.
+ * The terms are divided into strips and the columns into slices, for locality: a tile reads one strip of a slice of the
+ * right matrix, and one strip of four rows of the left matrix. Both are packed in the order in which they are read.
  *
- * Several threads take rows of the result each, or columns where these are more: every sum is one thread's, and no bit
- * depends on how they are shared out. */
+ * Threads share the rows of the result, or the columns if these are more. Every sum belongs to one thread, so the bits
+ * of the result do not depend on the number of threads. */
 #ifndef CT_RT_PRODUCT_H
 #define CT_RT_PRODUCT_H
 
@@ -13,7 +13,7 @@
 
 #if defined(__GNUC__)
 
-/* The vectors of the processor, so that the sums of a tile are in its registers. */
+/* A vector register of the processor, so that the sums of a tile fit into registers. */
 #if defined(__AVX512F__)
 enum { CT_UNIT = 8 };
 #define CT_UNIT_OF(x)                                                                                                  \
@@ -39,7 +39,7 @@ enum {
 typedef double ct_unit __attribute__((vector_size(CT_UNIT * 8)));
 typedef int64_t ct_unit_ints __attribute__((vector_size(CT_UNIT * 8)));
 
-typedef struct ct_factor { /* element [i, j] is at[i * down + j * along] */
+typedef struct ct_factor { /* a matrix whose element [i, j] is at[i * down + j * along] */
     const ct_word *at;
     int64_t down, along;
 } ct_factor;
@@ -51,7 +51,8 @@ static inline ct_unit ct_unit_load(const double *at) {
 }
 static inline void ct_unit_store(double *at, ct_unit x) { memcpy(at, &x, sizeof x); }
 
-/* a b; where `scales`, as ct_scale does it for a cotangent, which is a or b: of_a is -1 or 0. */
+/* a · b. With `scales` it is ct_scale with the cotangent as second argument: of_a is −1 (all bits) if that is a, and 0
+ * if it is b. */
 static inline ct_unit ct_unit_term(ct_unit a, ct_unit b, bool scales, int64_t of_a) {
     ct_unit product = a * b;
     if (!scales) return product;
@@ -59,7 +60,7 @@ static inline ct_unit ct_unit_term(ct_unit a, ct_unit b, bool scales, int64_t of
     return (ct_unit)((zero & INT64_MIN) | (~zero & (ct_unit_ints)product));
 }
 
-/* `count` terms more for the sums of a tile: a has four rows side by side, b two units of columns. */
+/* Adds `count` more terms to the sums of a tile. `a` holds four rows interleaved, `b` two vectors of columns. */
 static CT_INSIDE inline void ct_tile_add(double *sums, const double *a, const double *b, int64_t count, bool scales,
                                          int64_t of_a) {
     ct_unit s00 = ct_unit_load(sums), s01 = ct_unit_load(sums + CT_UNIT), s10 = ct_unit_load(sums + CT_TILE),
@@ -88,7 +89,8 @@ static CT_INSIDE inline void ct_tile_add(double *sums, const double *a, const do
     ct_unit_store(sums + 3 * CT_TILE + CT_UNIT, s31);
 }
 
-/* A strip of `width` rows or columns side by side, zeros where there are fewer: to[k * width + l] = from[l, k]. */
+/* Packs a strip of `width` rows or columns, interleaved: to[k * width + l] = from[l, k]; zeros where there are
+ * fewer. */
 static CT_INSIDE inline void ct_strip_pack(double *restrict to, ct_factor from, int64_t some, int64_t count,
                                            int64_t width) {
     if (some < width) memset(to, 0, (size_t)(count * width) * sizeof *to);
@@ -102,7 +104,7 @@ static CT_INSIDE inline void ct_strip_pack(double *restrict to, ct_factor from, 
 
 static inline int64_t ct_least(int64_t a, int64_t b) { return a < b ? a : b; }
 
-/* The elements of a tile, from where its rows are so far apart to where they are. */
+/* Copies a tile between two row strides. */
 static inline void ct_tile_copy(void *to, int64_t to_stride, const void *from, int64_t from_stride, int64_t rows,
                                 int64_t wide) {
     for (int64_t i = 0; i < rows; i++) {
@@ -115,8 +117,8 @@ static inline void ct_tile_copy(void *to, int64_t to_stride, const void *from, i
     }
 }
 
-/* The strip of the terms in the slice of the columns that `right` begins with, packed, for four rows of x from the one
- * at `at`, of which there are `rows`. They begin with `start` where `first` says that these are the first terms. */
+/* Adds a strip of terms to four rows of x, from the one at `at` on, in the columns that `right`, a packed slice,
+ * covers. x has `rows` rows from there on. With `first`, the sums begin at `start`. */
 static inline void ct_strip_add(ct_word *at, int64_t stride, int64_t rows, int64_t columns, const double *left,
                                 const double *right, int64_t count, int cotangent, bool first, double start) {
     double sums[CT_TILE_ROWS * CT_TILE] __attribute__((aligned(64)));
@@ -132,12 +134,12 @@ static inline void ct_strip_add(ct_word *at, int64_t stride, int64_t rows, int64
     }
 }
 
-typedef struct ct_multiplying { /* x = a b, or some rows or columns of it */
+typedef struct ct_multiplying { /* the product x = a b, or some rows or columns of it */
     ct_loop loop;
     bool by_columns;
     ct_word *x;
-    int64_t rows, columns, stride, count; /* count: of the terms, at least one */
-    ct_factor a, b;                       /* b stands turned: [j, k] */
+    int64_t rows, columns, stride, count; /* count: number of terms, at least one */
+    ct_factor a, b;                       /* b is indexed [column, term] */
     int cotangent;
     double start;
 } ct_multiplying;
@@ -183,8 +185,8 @@ static void ct_multiply_part(ct_run *rt, void *frame, int64_t from, int64_t to, 
     ct_multiply(rt, &some);
 }
 
-/* Each part packs all of the other matrix: so there are no more than two for each thread, of enough rows or columns to
- * be worth that. */
+/* Each part packs all of the other matrix. So there are at most two parts for each thread, and each has enough rows or
+ * columns to be worth the packing. */
 static ct_loop ct_multiply_parts(ct_run *rt, const ct_multiplying *m) {
     int64_t iterations = m->by_columns ? m->columns : m->rows, grain = m->by_columns ? CT_TILE : CT_TILE_ROWS;
     ct_loop loop = {iterations, iterations, 1, false, 0};
@@ -198,15 +200,16 @@ static ct_loop ct_multiply_parts(ct_run *rt, const ct_multiplying *m) {
     return loop;
 }
 
-/* Whether a structural zero, −0.0, is among the elements. */
+/* Whether an element is a structural zero, −0.0. */
 static inline bool ct_holds_zero(const ct_array *x) {
     int64_t words = ct_words(x), found = 0;
     for (int64_t i = 0; i < words; i++) found |= x->data[i].i == INT64_MIN;
     return found != 0;
 }
 
-/* The matrix of so many rows and columns: a b, of which either may stand turned (its element [i, j] is [j, i] of the
- * array); zeros where their lengths do not fit. `cotangent`: which of them is one, from 1; 0: neither. Borrows both. */
+/* The product a b of the given numbers of rows and columns. Either matrix may be stored transposed (its element [i, j]
+ * is at [j, i]). All zeros if the shapes do not fit. `cotangent`: 1 or 2 says which matrix is a cotangent; 0: neither.
+ * Borrows both. */
 static CT_NEAR ct_array *ct_matrix_product(ct_run *rt, int site, int64_t rows, int64_t columns, const ct_array *a,
                                            int a_transposed, const ct_array *b, int b_transposed, int cotangent) {
     int64_t words, count = a->dims[1 - a_transposed];

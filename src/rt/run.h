@@ -1,8 +1,8 @@
-/* What a run of an emitted program stands on: objects with reference counts, their memory, and failing.
+/* The base of a run of an emitted program: objects with reference counts, memory, and failures.
  *
- * Objects are nodes (data, closures) and arrays. An object that nobody holds any more is freed at once, without
- * recursion. A failure jumps to whoever started the run; what the run had allocated is then dropped as a whole by
- * ct_run_clear. A run belongs to one thread at a time. */
+ * Objects are nodes (data, closures) and arrays. An object is freed at once when its last reference is released,
+ * without recursion. A failure jumps to the caller that started the run; ct_run_clear then frees all memory of the run.
+ * One thread at a time may use a run. */
 #ifndef CT_RT_RUN_H
 #define CT_RT_RUN_H
 
@@ -14,9 +14,9 @@
 
 #include "rt/scalar.h"
 
-/* What being written in would gain nothing: it is rare (cold), or takes long (called). Where Cotan runs a program,
- * these are Cotan's own, which nobody has to compile again; those that are near are made with the program all the same,
- * for the processor. */
+/* Marks of functions. Inlining would not pay for those that are rarely called (cold) or run long (called); when Cotan
+ * itself runs a program, it links these to its own copies instead of compiling them again. Near functions are compiled
+ * with every program, for the processor at hand. */
 #if defined(__GNUC__)
 #define CT_LIKELY(c)           __builtin_expect((c) != 0, 1)
 #define CT_UNLIKELY(c)         __builtin_expect((c) != 0, 0)
@@ -39,14 +39,14 @@
 #define CT_FRAME() ((char *)0)
 #endif
 
-/* In front of a loop none of whose iterations writes what another reads or writes. */
+/* Placed before a loop with independent iterations. */
 #if defined(__GNUC__) && !defined(__clang__)
 #define CT_SIDE_BY_SIDE _Pragma("GCC ivdep")
 #else
 #define CT_SIDE_BY_SIDE
 #endif
 
-/* Under AddressSanitizer every object comes from malloc, so that mistakes are found. */
+/* Under AddressSanitizer every object comes from malloc, so that errors of memory use are detected. */
 #if defined(__SANITIZE_ADDRESS__)
 #define CT_PLAIN 1
 #elif defined(__has_feature)
@@ -61,25 +61,26 @@
 enum {
     CT_SPARES = 8,
     CT_SPARE_LEAST = 1 << 17,
-    CT_LINE = 64, /* of the cache */
+    CT_LINE = 64, /* bytes of a cache line */
     CT_PAGE = 4096,
-    CT_SMALL = 32,      /* words of the largest object with a free list for just its size */
-    CT_MIDDLE = 1024,   /* and of the largest with one for sizes like it: four between a power of two and the next */
-    CT_MIDDLES = 20,    /* so many more lists */
-    CT_NULLARIES = 256, /* constructors without fields that are shared */
+    CT_SMALL = 32, /* words of the largest object whose exact size has a free list */
+    /* Words of the largest object of a size class with a free list. There are four classes between powers of two. */
+    CT_MIDDLE = 1024,
+    CT_MIDDLES = 20,    /* number of these size classes */
+    CT_NULLARIES = 256, /* tags of constructors without fields that share one node */
     CT_IS_ARRAY = 1 << 30,
 };
 
 typedef struct ct_object {
     union {
         struct {
-            uint32_t refs, tag; /* tag: the constructor's number */
+            uint32_t refs, tag; /* tag: number of the constructor */
         };
-        struct ct_object *next; /* while it waits to be freed */
+        struct ct_object *next; /* link in the list of objects to be freed */
     };
-    uint32_t words;    /* of a node: its fields; of an array: CT_IS_ARRAY and its rank */
-    uint32_t pointers; /* of a node: how many of the fields, the first ones, are objects; of an array: whether the
-                          elements are */
+    uint32_t words; /* of a node: number of fields; of an array: CT_IS_ARRAY and the rank */
+    /* Of a node: number of fields that are objects, which come first. Of an array: whether its elements are objects. */
+    uint32_t pointers;
 } ct_object;
 
 typedef union ct_word {
@@ -93,62 +94,65 @@ typedef struct ct_node {
     ct_word at[];
 } ct_node;
 
-/* Row-major. A row of an array is an array whose data are its owner's. */
+/* An array, row-major. The data of a row are inside its owner's. */
 typedef struct ct_array {
     ct_object head;
     ct_word *data;
-    int64_t capacity; /* words of data */
+    int64_t capacity; /* words allocated for data */
     struct ct_array *owner;
-    int64_t dims[]; /* as many as the rank; behind a 0 all are 0 */
+    int64_t dims[]; /* as many as the rank; after a 0 all are 0 */
 } ct_array;
 
-typedef struct ct_large { /* in front of memory that comes from malloc */
+typedef struct ct_large { /* header of memory that comes from malloc */
     struct ct_large *next, **link;
     size_t bytes;
-    void *block; /* all of that memory */
+    void *block; /* what malloc returned */
 } ct_large;
 
 typedef struct ct_run {
-    void *free[CT_SMALL + 1 + CT_MIDDLES]; /* by words; then by classes */
+    void *free[CT_SMALL + 1 + CT_MIDDLES]; /* free lists: by number of words, then by size class */
     char *bump, *bump_end;
     ct_large *large, *chunks;
-    ct_large *spare[CT_SPARES];       /* large ones that nobody holds: the system would clear their pages once more */
-    size_t bytes, spare_bytes, limit; /* limit 0: none */
-    size_t shift;                     /* of the next large one in its pages */
-    char *volatile stack_end;         /* a frame below it is too deep; behind every frame when the run is to stop */
+    /* Large blocks kept for reuse, because the system would have to clear new pages. */
+    ct_large *spare[CT_SPARES];
+    size_t bytes, spare_bytes, limit; /* limit in bytes; 0: none */
+    size_t shift;                     /* offset within a page for the next large block */
+    /* The stack may not grow below this address. It is set above all frames to interrupt the run. */
+    char *volatile stack_end;
     volatile int interrupt;
     jmp_buf out;
-    int here;       /* the site of an allocation that may be too large */
-    int code, site; /* of the failure: E0501 is 501; sites are numbered by the compiler, 0 is none */
+    int here;       /* site of an allocation whose size comes from the program */
+    int code, site; /* of the failure: 501 means E0501; sites are numbered by the compiler, 0 is none */
     char *message;  /* of the failure, in `text` or `long_text` */
     char text[400];
-    char *long_text; /* of a failure with a message of the program's own; from malloc */
+    char *long_text; /* message of a failure that the program itself words; from malloc */
     ct_object nullary[CT_NULLARIES];
-    ct_object lender;                   /* the owner of what a part of a loop is lent: threads.h */
-    ct_word *constants, *all_constants; /* those of the entry, among those of all */
-    int64_t constant_words;             /* of all */
-    struct ct_crew *crew;               /* who takes parts of loops; NULL: nobody but the run itself */
-    bool alone;                         /* nor in the rest of this run */
-    bool is_member;                     /* of a crew */
-    int64_t may_copy;                   /* words of what it is lent: threads.h */
+    ct_object lender;                   /* owner of the views in a part of a loop: threads.h */
+    ct_word *constants, *all_constants; /* the constants of the current entry; those of all entries */
+    int64_t constant_words;             /* number of words of all_constants */
+    struct ct_crew *crew;               /* threads that share loops; NULL: none */
+    bool alone;                         /* no loops are shared for the rest of this run */
+    bool is_member;                     /* this run is a thread's own, in a crew */
+    int64_t may_copy;                   /* words that may still be copied for a part: threads.h */
 } ct_run;
 
-/* The threads that may take parts of a run's loops, each with a run of its own. */
+/* The threads that share the loops of a run. Each has a run of its own. */
 typedef struct ct_crew {
     int count;
-    /* Calls work(data, who) for as many of 0 … count − 1 as come, 0 here; NULL: OpenMP does. */
+    /* ^ Calls work(data, who) for as many who in 0 … count − 1 as are available, and 0 on this thread. NULL: OpenMP is
+     * used. */
     void (*call)(void *pool, void (*work)(void *data, uint32_t who), void *data);
     void *pool;
     ct_run members[];
 } ct_crew;
 
-/* A function that Cotan has: its name, and the variable that is to point to it. */
+/* A function of the runtime that Cotan provides: its name, and the pointer to be set. */
 typedef struct ct_outside {
     const char *name;
     void *pointer;
 } ct_outside;
 
-/* A number that the compiler does not know. */
+/* Hides a number from constant folding in the C compiler. */
 static inline double ct_late(double x) {
     volatile double late = x;
     return late;
@@ -171,7 +175,8 @@ static CT_COLD CT_FAILS void ct_fail_memory(ct_run *rt) {
     ct_fail(rt, rt->here, 801, "the run needs more memory than it may use");
 }
 
-/* Entering a function that recurses, and turning a loop by recursion. */
+/* Stops a run that is interrupted or has no stack left: called when a recursive function is entered, and in iterations
+ * of loops made from recursion. */
 static CT_COLD CT_FAILS void ct_pause(ct_run *rt) {
     if (rt->interrupt) ct_fail(rt, 0, 804, "interrupted");
     ct_fail_memory(rt);
@@ -193,8 +198,9 @@ static CT_COLD void ct_free_spares(ct_run *rt) {
     rt->spare_bytes = 0;
 }
 
-/* New memory of the system, within the limit. It begins with a line of the cache, as vectors want it, and large ones
- * each elsewhere in their pages: arrays that a loop walks over together would else fall on few sets of the cache. */
+/* Gets new memory from the system, within the limit. Memory is aligned to cache lines, for vectors. Large blocks begin
+ * at different offsets in their pages; otherwise arrays that a loop walks over together would compete for the same sets
+ * of the cache. */
 static CT_COLD ct_large *ct_take_new(ct_run *rt, size_t bytes) {
     if (rt->limit != 0 && bytes > rt->limit - rt->bytes) ct_fail_memory(rt);
     if (rt->limit != 0 && bytes + rt->spare_bytes > rt->limit - rt->bytes) ct_free_spares(rt);
@@ -212,7 +218,7 @@ static CT_COLD ct_large *ct_take_new(ct_run *rt, size_t bytes) {
     return large;
 }
 
-/* One that is not much larger; NULL when there is none. */
+/* A spare block that is not much larger than needed; NULL when there is none. */
 static ct_large *ct_take_spare(ct_run *rt, size_t bytes) {
     for (int i = 0; i < CT_SPARES; i++) {
         ct_large *spare = rt->spare[i];
@@ -249,7 +255,7 @@ static CT_COLD void ct_give_large(ct_run *rt, void *memory) {
     free(large->block);
 }
 
-/* A new chunk for small objects; what is left of the last one stays unused. */
+/* Begins a new chunk for small objects; the rest of the previous one stays unused. */
 static CT_COLD void *ct_take_chunk(ct_run *rt, size_t words) {
     size_t bytes = 64 * 1024;
     if (bytes < rt->bytes / 8) bytes = rt->bytes / 8 < (1 << 24) ? rt->bytes / 8 / 16 * 16 : 1 << 24;
@@ -262,7 +268,7 @@ static CT_COLD void *ct_take_chunk(ct_run *rt, size_t words) {
     return chunk + 1;
 }
 
-/* From a free list of objects of so many words, or new. */
+/* An object from a free list, or from new memory. */
 static inline void *ct_take_from(ct_run *rt, void **list, size_t words) {
     void **cell = *list;
     if (CT_LIKELY(cell != NULL)) {
@@ -275,7 +281,7 @@ static inline void *ct_take_from(ct_run *rt, void **list, size_t words) {
     return at;
 }
 
-/* The list for objects of more words than CT_SMALL; *words becomes as many as its objects have. */
+/* The free list of the size class for more than CT_SMALL words; *words becomes the size of its objects. */
 static inline void **ct_middle(ct_run *rt, size_t *words) {
     size_t last = *words - 1;
     unsigned power = 63 - (unsigned)__builtin_clzll(last), quarter = (unsigned)(last >> (power - 2)); /* 4 to 7 */
@@ -318,7 +324,7 @@ enum {
     CT_ARRAY_WORDS = sizeof(ct_array) / sizeof(ct_word),
 };
 
-/* In the cell of one that has been opened, as large as this; NULL: in new memory. */
+/* A node in the memory `cell` of an opened node of the same size; in new memory if that is NULL. */
 static inline ct_node *ct_node_in(ct_run *rt, ct_node *cell, uint32_t tag, uint32_t words, uint32_t pointers) {
     ct_node *node = cell != NULL ? cell : ct_take(rt, CT_NODE_WORDS + (size_t)words);
     node->head.refs = 1;
@@ -327,7 +333,7 @@ static inline ct_node *ct_node_in(ct_run *rt, ct_node *cell, uint32_t tag, uint3
     node->head.pointers = pointers;
     return node;
 }
-/* The same in the cell of one of the same constructor, whose head stays. */
+/* The same if the old node had the same constructor: its head stays. */
 static inline ct_node *ct_node_again(ct_run *rt, ct_node *cell, uint32_t tag, uint32_t words, uint32_t pointers) {
     return cell != NULL ? cell : ct_node_in(rt, NULL, tag, words, pointers);
 }
@@ -335,14 +341,14 @@ static inline ct_node *ct_node_new(ct_run *rt, uint32_t tag, uint32_t words, uin
     return ct_node_in(rt, NULL, tag, words, pointers);
 }
 
-/* A constructor without fields. Such objects stay: how often they are held is counted where nobody knows that it is
- * one, and means nothing. */
+/* A node without fields. Such nodes are shared and never freed. Code that does not know that it has one still counts
+ * references, which has no effect. */
 static inline ct_node *ct_bare(ct_run *rt, uint32_t tag) {
     return tag < CT_NULLARIES ? (ct_node *)&rt->nullary[tag] : ct_node_new(rt, tag, 0, 0);
 }
 static inline bool ct_is_bare(const ct_object *object) { return object->words == 0 && object->tag < CT_NULLARIES; }
 
-/* The node alone: its fields have been moved out. */
+/* Frees a node whose fields have been moved out. */
 static inline void ct_node_free(ct_run *rt, ct_node *node) {
     ct_give(rt, node, CT_NODE_WORDS + (size_t)node->head.words);
 }
@@ -375,7 +381,8 @@ static CT_CALLED void ct_destroy_array(ct_run *rt, ct_array *array, ct_object **
     ct_give(rt, array, CT_ARRAY_WORDS + (size_t)rank);
 }
 
-/* The first field of a node is the next to go, the tail of a list among them; the others wait. */
+/* Releases the last reference of an object. The first field of a node is freed next, which is a list's tail; the others
+ * go to a list. */
 static CT_CALLED void ct_destroy(ct_run *rt, ct_object *object) {
     ct_object *todo = NULL;
     if (ct_is_bare(object)) return;
@@ -402,8 +409,8 @@ static inline void ct_hold(void *object) { ((ct_object *)object)->refs++; }
 static inline void ct_drop(ct_run *rt, void *object) {
     if (--((ct_object *)object)->refs == 0) ct_destroy(rt, object);
 }
-/* The end of a node whose fields are in variables now: they are moved, or shared. Gives its cell; NULL where others
- * hold it. */
+/* Ends a node whose fields have been read into variables: they are moved if this was the last reference, else retained.
+ * Returns the memory of the node, or NULL when others hold it. */
 static inline ct_node *ct_node_cell(ct_node *node) {
     if (node->head.refs == 1) return node;
     node->head.refs--;
@@ -417,7 +424,7 @@ static inline void ct_node_leave(ct_run *rt, ct_node *node) { ct_cell_free(rt, c
 
 /* ---- the run ---- */
 
-/* Frees all that was allocated. */
+/* Frees all memory of the run. */
 static inline void ct_free_all(ct_run *rt) {
     while (rt->large != NULL) {
         ct_large *next = rt->large->next;
@@ -440,13 +447,13 @@ static inline void ct_begin(ct_run *rt) {
     rt->lender = (ct_object){.refs = 1};
 }
 
-/* A member of a crew forgets what it has made, and what it knows of constants. */
+/* Frees what a member of a crew has allocated, and forgets its constants. */
 static CT_COLD void ct_member_clear(ct_run *member) {
     ct_free_all(member);
     for (int64_t i = 0; i < member->constant_words; i++) member->all_constants[i].i = 0;
 }
 
-/* Drops all that was allocated. */
+/* Frees all that was allocated, and the record of a failure. */
 static inline void ct_run_clear(ct_run *rt) {
     ct_free_all(rt);
     ct_begin(rt);
@@ -469,7 +476,7 @@ static CT_COLD void ct_crew_free(ct_run *rt) {
     rt->crew = NULL;
 }
 
-/* A crew of `count`; none where there is no memory. */
+/* Makes a crew of `count` threads; none when memory runs out. */
 static CT_COLD void ct_crew_new(ct_run *rt, int count) {
     ct_crew *crew = calloc(1, sizeof *crew + (size_t)count * sizeof(ct_run));
     rt->crew = crew;

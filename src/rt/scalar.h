@@ -1,6 +1,5 @@
-/* Scalar operations, as primitives.def means them. libc and libm only: the evaluator, constant folding and emitted
- * programs all include this file, so a primitive's meaning has one source. Everything is a pure function of its
- * arguments. */
+/* Scalar operations with the meaning of primitives.def. The evaluator, constant folding and emitted programs all
+ * include this file, so each primitive has one definition. It needs only libc and libm, and every function is pure. */
 #ifndef CT_RT_SCALAR_H
 #define CT_RT_SCALAR_H
 
@@ -16,11 +15,10 @@
 
 /* ---- reals ---- */
 
-/* p * g, but −0.0, the structural zero, where g is that: then p may be infinite or NaN, and 1 stands in its place. A
- * product of anything else that comes out as −0.0 is a number like others, so 0 is added to it: what is −0.0 is a
- * structural zero and nothing else. So written, without a branch and with one product, loops over it become vectors,
- * whether g is the same in all iterations or not: gcc makes two loops in one of a branch that goes the same way in all
- * iterations, and its vectors are slow. */
+/* p · g, where the structural zero −0.0 is absorbing: for g = −0.0 the result is −0.0 even if p is infinite or NaN (1
+ * stands in for p). A product that would round to −0.0 otherwise becomes 0.0 by adding 0, since −0.0 is to mean a
+ * structural zero only. The code is one product without a branch, so that loops vectorise well; from a branch on g, gcc
+ * would make two loops when g is loop-invariant, and slow vectors otherwise. */
 static inline double ct_scale(double p, double g) {
     int64_t factor, of_g, one = INT64_C(0x3FF0000000000000);
     double zero;
@@ -34,20 +32,21 @@ static inline double ct_scale(double p, double g) {
     return p * g + zero;
 }
 
-/* Zeroes and NaN are their own sign. */
+/* The sign; zeros and NaN are returned as they are. */
 static inline double ct_signum(double x) { return x > 0 ? 1.0 : x < 0 ? -1.0 : x; }
 
-/* The first of equals; NaN when either is. */
+/* Of equal numbers the first; NaN when either is NaN. */
 static inline double ct_min(double a, double b) { return b < a || b != b ? (a != a ? a : b) : a; }
 static inline double ct_max(double a, double b) { return a < b || b != b ? (a != a ? a : b) : a; }
 
-/* log |Γ(x)|, without the global sign that lgamma sets. */
+/* log |Γ(x)|. Unlike lgamma it does not write the global signgam. */
 static inline double ct_lgamma(double x) {
     int sign;
     return lgamma_r(x, &sign);
 }
 
-/* The sum over k ≥ 0 of (x + k)^−s for x > 0, s ≥ 2: the first terms one by one, the rest by Euler and Maclaurin. */
+/* Hurwitz's zeta function, the sum over k ≥ 0 of (x + k)^−s, for x > 0 and s ≥ 2: the first terms directly, the rest by
+ * the Euler–Maclaurin formula. */
 static inline double ct_hurwitz_zeta(double s, double x) {
     /* Bernoulli numbers B2, B4, … over (2j)! */
     static const double b[] = {1.0 / 12,
@@ -59,11 +58,11 @@ static inline double ct_hurwitz_zeta(double s, double x) {
                                1.0 / 74724249600.0,
                                -3617.0 / 10670622842880000.0};
     double sum = 0;
-    double enough = 12 + s / 2; /* from here on the series is at its best */
+    double enough = 12 + s / 2; /* from here on the Euler–Maclaurin series is accurate */
     while (x < enough) {
         double term = pow(x, -s);
         sum += term;
-        if (term <= 1e-18 * sum) return sum; /* so high a power that nothing more counts */
+        if (term <= 1e-18 * sum) return sum; /* the remaining terms do not change the sum */
         x += 1;
     }
     double power = pow(x, -s);
@@ -76,7 +75,7 @@ static inline double ct_hurwitz_zeta(double s, double x) {
     return sum + tail;
 }
 
-/* The n-th derivative of π cot(πx) is π^(n+1) P_n(cot πx), with P_0 = c and P_{n+1} = −(1 + c²) P_n'. */
+/* The n-th derivative of π cot(πx), which is π^(n+1) P_n(cot πx), with P_0 = c and P_{n+1} = −(1 + c²) P_n'. */
 #define CT_COT_ORDERS 32
 static inline double ct_cot_derivative(int n, double x) {
     double p[CT_COT_ORDERS + 2] = {0, 1}, q[CT_COT_ORDERS + 2];
@@ -95,7 +94,7 @@ static inline double ct_cot_derivative(int n, double x) {
     return pow(CT_PI, n + 1) * value;
 }
 
-/* ψ(x) = Γ'(x) / Γ(x). NaN at 0, −1, −2, … */
+/* The digamma function ψ(x) = Γ'(x) / Γ(x); NaN at 0, −1, −2, … */
 static inline double ct_digamma(double x) {
     if (x != x || x == INFINITY) return x;
     if (x <= 0) {
@@ -113,7 +112,7 @@ static inline double ct_digamma(double x) {
     return sum + log(x) - 0.5 / x - r * series;
 }
 
-/* The n-th derivative of ψ, for a whole n ≥ 0. */
+/* The n-th derivative of ψ, for an integer n ≥ 0. */
 static inline double ct_polygamma(double n, double x) {
     if (n == 0) return ct_digamma(x);
     if (!(n > 0) || n != floor(n) || x != x) return NAN;
@@ -123,7 +122,7 @@ static inline double ct_polygamma(double n, double x) {
     if (x == floor(x)) return NAN;
     if (n <= CT_COT_ORDERS) /* ψn(1 − x) − (−1)^n ψn(x) = (−1)^n dⁿ/dxⁿ π cot(πx) */
         return -sign * ct_polygamma(n, 1 - x) - ct_cot_derivative((int)n, x);
-    double sum = 0, middle = floor(-x); /* only the terms about 0 count for so high a power */
+    double sum = 0, middle = floor(-x); /* only the terms near 0 contribute for such a power */
     for (int k = -64; k <= 64; k++)
         if (middle + k >= 0) sum += pow(x + middle + k, -n - 1);
     return sign * exp(ct_lgamma(n + 1)) * sum;
@@ -131,17 +130,17 @@ static inline double ct_polygamma(double n, double x) {
 
 /* ---- Int ---- */
 
-/* Whether the whole part is an Int. */
+/* Whether the integral part fits into an Int. */
 static inline bool ct_fits_int(double x) { return x >= -0x1p63 && x < 0x1p63; }
-/* For a whole number; 0 where it does not fit, so that the function is total. */
+/* Converts an integral number; 0 where it does not fit, so that the function is total. */
 static inline int64_t ct_to_int(double x) { return ct_fits_int(x) ? (int64_t)x : 0; }
 
 static inline int64_t ct_wrap_add(int64_t a, int64_t b) { return (int64_t)((uint64_t)a + (uint64_t)b); }
 static inline int64_t ct_wrap_sub(int64_t a, int64_t b) { return (int64_t)((uint64_t)a - (uint64_t)b); }
 static inline int64_t ct_wrap_mul(int64_t a, int64_t b) { return (int64_t)((uint64_t)a * (uint64_t)b); }
 
-/* The divisions take b = −1 apart, since the processor traps on the least Int; b = 0 gives 0, the caller has failed
- * before. */
+/* Integer divisions treat b = −1 separately, since the processor traps when the least Int is divided by it. For b = 0
+ * they give 0; the caller has checked for it. */
 static inline int64_t ct_int_quot(int64_t a, int64_t b) {
     if (b == 0) return 0;
     return b == -1 ? ct_wrap_sub(0, a) : a / b;
@@ -167,7 +166,7 @@ static inline int64_t ct_int_xor(int64_t a, int64_t b) { return (int64_t)((uint6
 static inline int64_t ct_int_complement(int64_t a) { return (int64_t) ~(uint64_t)a; }
 static inline int64_t ct_int_popcount(int64_t a) { return __builtin_popcountll((unsigned long long)a); }
 
-/* Up by a positive count, down with the sign kept by a negative one. */
+/* Shifts left by a positive count; by a negative count it shifts right, keeping the sign. */
 static inline int64_t ct_int_shift(int64_t a, int64_t count) {
     if (count >= 64) return 0;
     if (count >= 0) return (int64_t)((uint64_t)a << count);

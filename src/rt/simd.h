@@ -1,6 +1,6 @@
-/* Several numbers at a time: the iterations i … i + 7, say, of a loop over an outer map, each in a lane of its own.
- * Lanes do not mix: each computes what its iteration would, in the same order. What they add to the same sum is added
- * in the order of the iterations. */
+/* Vectorised loops: several iterations of a loop, such as i … i + 7 of an outer map, run at once, one in each lane.
+ * Lanes are independent: each computes what its iteration would compute alone, in the same order. Contributions to one
+ * sum are added in the order of the iterations. */
 #ifndef CT_RT_SIMD_H
 #define CT_RT_SIMD_H
 
@@ -10,8 +10,8 @@
 #if defined(__GNUC__)
 #pragma GCC diagnostic ignored "-Wpsabi"
 
-/* As many as gcc keeps in a register of the processor that it compiles for: what is wider it keeps in memory. clang has
- * several registers for one vector. */
+/* Number of lanes: for gcc as many as one register of the target processor holds, since it spills wider vectors to
+ * memory. clang splits a wider vector over several registers. */
 #if defined(__clang__) || defined(__AVX512F__)
 #define CT_WIDTH 8
 #define CT_EACH_LANE(of)                                                                                               \
@@ -31,7 +31,7 @@ typedef int64_t ct_lane_ints __attribute__((vector_size(CT_WIDTH * 8)));
 
 #define CT_SAME(l)      x
 #define CT_ITERATION(l) i + l
-/* What the processor may have no vectors for, one by one. */
+/* Operations for which some processors have no vector instruction, lane by lane. */
 #define CT_BY_LANE(value)                                                                                              \
     for (int l = 0; l < CT_LANES; l++) a[l] = (value);                                                                 \
     return a
@@ -53,7 +53,7 @@ static inline bool ct_any(ct_lane_ints mask) {
     for (int l = 0; l < CT_LANES; l++) any |= mask[l];
     return any != 0;
 }
-/* Whether one of the iterations from i on is no index. */
+/* Whether one of the iterations from i on has an index out of range. */
 static inline bool ct_lanes_leave(ct_lane_ints index, int64_t length) {
     return ct_any((ct_lane_ints)((index < 0) | (index >= length)));
 }
@@ -61,7 +61,7 @@ static inline bool ct_lanes_leave(ct_lane_ints index, int64_t length) {
 /* ---- scalar.h, for lanes ---- */
 
 static inline ct_lanes ct_lanes_scale(ct_lanes p, ct_lanes g) {
-    ct_lane_ints none = (ct_lane_ints)g == INT64_MIN; /* the bits of −0.0 */
+    ct_lane_ints none = (ct_lane_ints)g == INT64_MIN; /* lanes where g is −0.0 */
     return (ct_lanes)(((ct_lane_ints)(p * g + ct_all(0)) & ~none) | (none & INT64_MIN));
 }
 static inline ct_lanes ct_lanes_signum(ct_lanes x) {
@@ -105,7 +105,7 @@ static inline ct_lanes ct_lanes_polygamma(ct_lanes a, ct_lanes b) { CT_BY_LANE(c
 
 /* ---- functions of libm ---- */
 
-/* One by one. */
+/* Lane by lane. */
 #define CT_LANES_1(name)                                                                                               \
     static inline ct_lanes ct_lanes_##name(ct_lanes x) {                                                               \
         double in[CT_LANES], out[CT_LANES];                                                                            \
@@ -124,7 +124,8 @@ static inline ct_lanes ct_lanes_polygamma(ct_lanes a, ct_lanes b) { CT_BY_LANE(c
         return x;                                                                                                      \
     }
 
-/* As many at a time as the processor's vectors hold, by libmvec: its names say which processor's they are. */
+/* By libmvec, in vectors of the processor's width; the names of its functions contain the processor's vector
+ * extension. */
 #if CT_LIBMVEC > 0
 #if defined(__AVX512F__)
 enum { CT_PART = 8 };
@@ -164,7 +165,7 @@ CT_VECTOR_1(log)
 CT_VECTOR_1(sin)
 CT_VECTOR_1(cos)
 CT_VECTOR_2(pow)
-#if CT_LIBMVEC == 1 /* the others are as yet unknown to it */
+#if CT_LIBMVEC == 1 /* this version of libmvec has no others */
 #undef CT_VECTOR_1
 #undef CT_VECTOR_2
 #define CT_VECTOR_1 CT_LANES_1
@@ -198,8 +199,8 @@ CT_LANES_2(fmod)
 
 /* ---- arrays, of each lane one ---- */
 
-/* Room for the arrays of `length` elements of all lanes, element by element; *memory is what ct_lanes_give takes. Not
- * called in Cotan, which is compiled for other processors than the program. */
+/* Memory for arrays of `length` elements in all lanes, interleaved; *memory is to be passed to ct_lanes_give. Near,
+ * because Cotan itself may be compiled for another vector width than the program. */
 static CT_NEAR void *ct_lanes_take(ct_run *rt, int64_t length, ct_word **memory) {
     if (CT_UNLIKELY(length > (int64_t)1 << 54)) ct_fail_memory(rt);
     *memory = ct_take(rt, (size_t)(length + 1) * CT_LANES);
@@ -238,10 +239,10 @@ static inline ct_lane_ints ct_lanes_gather_ints(const void *from, ct_lane_ints a
 
 /* ---- streaming: past the cache ---- */
 
-/* What a loop makes while it walks over more than the cache holds is written past the cache: so its memory is not read
- * first. `words`: of all that the loop walks over. */
+/* A loop that walks over more memory than the cache holds writes its results with non-temporal stores, so that their
+ * memory is not read first. `words`: what the loop walks over in all. */
 #ifndef CT_FAR
-#define CT_FAR (1 << 21) /* words; tests say less */
+#define CT_FAR (1 << 21) /* words; smaller in tests */
 #endif
 static inline bool ct_is_far(const void *to, int64_t words) { return words >= CT_FAR && (uintptr_t)to % CT_LINE == 0; }
 
@@ -262,7 +263,7 @@ static inline void ct_lanes_stream(double *to, ct_lanes x, bool is_far) {
     else
         ct_lanes_store(to, x);
 }
-/* From here on other threads see what has been written so. */
+/* Makes non-temporal stores visible to other threads. */
 static inline void ct_streams_end(void) {
 #if defined(__SSE2__)
     __builtin_ia32_sfence();
@@ -271,7 +272,7 @@ static inline void ct_streams_end(void) {
 
 /* ---- rows ---- */
 
-/* Rows, each into its lane; and back. */
+/* Gathers rows into lanes (transposition), and scatters lanes into rows. */
 #define CT_IN_ROW(l) from[l * length + j].f
 static CT_NEAR void ct_lanes_rows(ct_lanes *restrict to, const ct_word *restrict from, int64_t length) {
     for (int64_t j = 0; j < length; j++) {
@@ -288,7 +289,7 @@ static inline void ct_lanes_fill(ct_lanes *to, int64_t length, ct_lanes x) {
     for (int64_t j = 0; j < length; j++) to[j] = x;
 }
 
-/* An element of its own for each lane. */
+/* Gathers an element for each lane, at an index of its own. */
 static inline ct_lanes ct_lanes_pick(const ct_lanes *from, ct_lane_ints at) {
     ct_lanes x;
     for (int l = 0; l < CT_LANES; l++) x[l] = from[at[l]][l];
@@ -297,12 +298,13 @@ static inline ct_lanes ct_lanes_pick(const ct_lanes *from, ct_lane_ints at) {
 static inline void ct_lanes_put(ct_lanes *to, ct_lane_ints at, ct_lanes x) {
     for (int l = 0; l < CT_LANES; l++) to[at[l]][l] = x[l];
 }
-/* One array in every lane. */
+/* Copies one array into every lane. */
 static CT_NEAR void ct_lanes_spread(ct_lanes *restrict to, const ct_array *from) {
     for (int64_t j = 0; j < from->dims[0]; j++) to[j] = ct_all(from->data[j].f);
 }
 
-/* Arrays by reference, each into its lane, if they are of one length; and back. */
+/* The common length of the arrays of all lanes, or a mark that lengths differ; then gathers and scatters such
+ * arrays. */
 static inline int64_t ct_lanes_length(const ct_word *from) {
     int64_t length = ((const ct_array *)from[0].p)->dims[0];
     for (int l = 1; l < CT_LANES; l++)
@@ -337,11 +339,11 @@ static inline double ct_lanes_total(ct_lanes x) {
     return x[0] + x[1];
 #endif
 }
-/* What each lane has added by itself. */
+/* Adds up what the lanes have accumulated separately. */
 static CT_NEAR void ct_lanes_collect(void *to, const ct_lanes *from, int64_t length) {
     for (int64_t j = 0; j < length; j++) ((double *)to)[j] += ct_lanes_total(from[j]);
 }
-/* To elements side by side; that are `stride` apart; to any. */
+/* Adds lanes to consecutive elements; to elements `stride` apart; to elements at any indices. */
 static inline void ct_lanes_add_row(void *to, ct_lanes x) { ct_lanes_store(to, ct_lanes_load(to) + x); }
 static inline void ct_lanes_add_column(void *to, int64_t stride, ct_lanes x) {
     for (int l = 0; l < CT_LANES; l++) ((double *)to)[l * stride] += x[l];
@@ -352,10 +354,10 @@ static inline void ct_lanes_add_at(void *to, ct_lane_ints at, ct_lanes x) {
 
 /* ---- accumulators whose lanes are more than the cache holds ---- */
 
-/* Of so many elements at most each has lanes of its own, to which a loop adds. The lanes of more of them, 2 MB, would
- * not stay in the cache from some iterations to the next: the lanes of each term are added up at once. */
+/* Up to this number of elements, each element of an accumulator has a copy in every lane. More copies (2 MB) would be
+ * evicted from the cache between iterations; then the lanes of each term are summed at once. */
 #ifndef CT_WIDE
-#define CT_WIDE ((1 << 18) / CT_WIDTH) /* tests say less */
+#define CT_WIDE ((1 << 18) / CT_WIDTH) /* smaller in tests */
 #endif
 
 #if defined(__clang__)
@@ -364,7 +366,7 @@ static inline void ct_lanes_add_at(void *to, ct_lane_ints at, ct_lanes x) {
 #define CT_UNROLLED _Pragma("GCC unroll 8")
 #endif
 
-/* Lanes for all elements; NULL: there are too many. */
+/* Copies in every lane of all elements of an accumulator; NULL when there are too many elements. */
 static CT_NEAR ct_lanes *ct_lanes_wide(ct_run *rt, int64_t length, ct_word **memory) {
     *memory = NULL;
     if (length > CT_WIDE) return NULL;
@@ -377,14 +379,14 @@ static CT_NEAR void ct_lanes_narrow(ct_run *rt, void *to, const ct_lanes *wide, 
     ct_lanes_collect(to, wide, length);
     ct_lanes_give(rt, memory, length);
 }
-/* To one element. */
+/* Adds to one element. */
 static CT_INSIDE inline void ct_lanes_add(ct_lanes *wide, void *to, int64_t at, ct_lanes x) {
     if (CT_UNLIKELY(wide == NULL))
         ((double *)to)[at] += ct_lanes_total(x);
     else
         wide[at] += x;
 }
-/* The lanes of a term, of eight lane l and lane l + 4 together. */
+/* Of a term with eight lanes, the sums of lanes l and l + 4. */
 #if CT_WIDTH == 8
 typedef double ct_half __attribute__((vector_size(32)));
 static CT_INSIDE inline void ct_lanes_fold(ct_half *to, ct_lanes x) {
@@ -397,7 +399,7 @@ typedef ct_lanes ct_half;
 static CT_INSIDE inline void ct_lanes_fold(ct_half *to, ct_lanes x) { *to = x; }
 #endif
 
-/* To CT_LANES elements side by side, each with a term of its own. */
+/* Adds to CT_LANES consecutive elements, each with its own term. */
 #if CT_WIDTH == 2
 static CT_INSIDE inline void ct_lanes_add_totals(void *to, int64_t at, const ct_half *terms) {
     for (int j = 0; j < CT_LANES; j++) ((double *)to)[at + j] += ct_lanes_total(terms[j]);
@@ -409,11 +411,11 @@ static CT_INSIDE inline void ct_lanes_add_totals(void *to, int64_t at, const ct_
 typedef int64_t ct_half_ints __attribute__((vector_size(32)));
 #define CT_SHUFFLE(a, b, ...) __builtin_shuffle(a, b, (ct_half_ints){__VA_ARGS__})
 #endif
-/* The totals of two and two: a, b, a, b, each half of one. */
+/* Reduces two half vectors at once: the totals, each split in two, as a, b, a, b. */
 static CT_INSIDE inline void ct_halves_pair(ct_half *to, const ct_half *a, const ct_half *b) {
     *to = CT_SHUFFLE(*a, *b, 0, 1, 4, 5) + CT_SHUFFLE(*a, *b, 2, 3, 6, 7);
 }
-/* Those of four, in their order, are added to four elements. */
+/* Adds the totals of four half vectors, in order, to four elements. */
 static CT_INSIDE inline void ct_halves_add(double *to, const ct_half *x) {
     ct_half even, odd, sums;
     ct_halves_pair(&even, &x[0], &x[2]);
@@ -429,7 +431,7 @@ static CT_INSIDE inline void ct_lanes_add_totals(void *to, int64_t at, const ct_
 #endif
 }
 #endif
-/* The same where the elements may have lanes after all, since the terms are those of several accumulators. */
+/* The same for accumulators that may have copies in every lane after all. */
 static CT_INSIDE inline void ct_lanes_add_either(ct_lanes *wide, void *to, int64_t at, const ct_half *terms) {
     if (wide == NULL) {
         ct_lanes_add_totals(to, at, terms);
@@ -445,7 +447,7 @@ static CT_INSIDE inline void ct_lanes_add_either(ct_lanes *wide, void *to, int64
 
 /* ---- reductions ---- */
 
-/* sum + x, iteration by iteration. */
+/* Adds the lanes to a sum, one after the other, as the iterations would. */
 static inline double ct_lanes_add_to(double sum, ct_lanes x) {
     for (int l = 0; l < CT_LANES; l++) sum += x[l];
     return sum;
@@ -471,7 +473,7 @@ static CT_NEAR ct_lanes ct_lanes_extreme(ct_run *rt, int site, const char *what,
     return best;
 }
 
-/* Where the first of the largest or smallest is. */
+/* In each lane, the index of the first largest or smallest element. */
 static CT_NEAR ct_lane_ints ct_lanes_extreme_at(ct_run *rt, int site, const char *what, const ct_lanes *x,
                                                 int64_t length, bool largest) {
     if (length == 0) ct_fail(rt, site, 505, "%s of an array without elements", what);

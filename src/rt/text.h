@@ -1,10 +1,10 @@
-/* Reals as Haskell's show writes them, and lists of characters. */
+/* Reals in the format of Haskell's show, and lists of characters. */
 #ifndef CT_RT_TEXT_H
 #define CT_RT_TEXT_H
 
 #include "rt/run.h"
 
-/* Significant digits and the decimal exponent: 0.d1d2… × 10^exponent. */
+/* A number as decimal digits: 0.d1d2… × 10^exponent. */
 typedef struct ct_digits {
     char text[24];
     int count, exponent;
@@ -14,8 +14,9 @@ static CT_CALLED bool ct_reads_back(const char *text, double value, bool single)
     return single ? (double)strtof(text, NULL) == value : strtod(text, NULL) == value;
 }
 
-/* The fewest digits that read back. A decimal of at most `sure` digits survives the way through the format, so that
- * printing so many and dropping zeros finds it; subnormal numbers have fewer and are searched from one digit on. */
+/* The fewest digits that read back as the same number. Any decimal of at most `sure` digits survives conversion to the
+ * type and back, so these are printed and trailing zeros dropped. Subnormal numbers have less precision; for them all
+ * lengths from one digit on are tried. */
 static CT_CALLED ct_digits ct_shortest(double value, bool single) {
     int sure = single ? 6 : 15, most = single ? 9 : 17;
     bool subnormal = value < (single ? 1.17549435e-38 : 2.2250738585072014e-308);
@@ -119,7 +120,7 @@ static inline size_t ct_put_utf8(char *out, int64_t code) {
     return n;
 }
 
-/* Fails with a message of the program's own, of which so many characters are told. */
+/* Fails with a message made by the program, cut off after this number of characters. */
 enum { CT_MESSAGE_MAX = 4000 };
 static CT_COLD CT_FAILS void ct_fail_text(ct_run *rt, int site, int code, const ct_node *message) {
     char *text = malloc(4 * CT_MESSAGE_MAX + 1);

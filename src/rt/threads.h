@@ -1,11 +1,11 @@
-/* Loops whose iterations several threads take, in parts. A part is some iterations one after the other; where it begins
- * and ends depends on the lengths that the loop is about, and on nothing else. What is added up is added up within a
- * part, then part by part in their order. So results have the same bits for any number of threads, one among them.
+/* Loops that several threads run together, in parts. A part is a range of consecutive iterations; where parts begin
+ * depends on the lengths of the loop's arrays alone. Sums are formed within a part, then added up in the order of the
+ * parts. So results have the same bits for any number of threads, including one.
  *
- * Each member of the crew has a run of its own: memory, counts of references, constants. What a part sees from outside
- * it is lent: it counts references to a view of its own. What the members have made is the run's when the loop has
- * ended. Whatever goes wrong in a part, the loop is forgotten and done again by the run itself, which meets what is
- * wrong where it belongs. */
+ * Each thread of a crew has a run of its own, with memory, reference counts and constants. A part sees arrays from
+ * outside through views, whose references it counts itself. After the loop, the memory that the threads have allocated
+ * goes to the main run. If anything fails in a part, all results are dropped and the main run repeats the loop alone,
+ * so that the failure occurs where it would without threads. */
 #ifndef CT_RT_THREADS_H
 #define CT_RT_THREADS_H
 
@@ -16,13 +16,14 @@
 #endif
 
 enum {
-    CT_ITERATIONS = 1 << 30, /* at most: a loop of more is one that ends with a failure, if at all */
+    CT_ITERATIONS = 1 << 30, /* a loop with more iterations is taken to end by a failure, and is not divided */
     CT_PARTS = 64,
-    CT_PARTS_ADDING = 16,    /* where each has something to add up in */
-    CT_PART_STACK = 1 << 20, /* bytes of a thread's stack */
+    CT_PARTS_ADDING = 16,    /* of loops whose parts have accumulators of their own */
+    CT_PART_STACK = 1 << 20, /* stack of a thread, in bytes */
 };
 
-/* Steps of a part, at least; how often it must be worth what it takes to add it up. Tests say less. */
+/* The least work of a part, in steps, and how many times the work of adding up its accumulators it must be. Tests set
+ * smaller values. */
 #ifndef CT_PART_WORK
 #define CT_PART_WORK (1 << 15)
 #endif
@@ -30,20 +31,20 @@ enum {
 #define CT_PART_COST 20
 #endif
 
-/* How the iterations of a loop are parted; the head of what its parts are given. */
+/* How a loop is divided; also the head of the structure that is passed to its parts. */
 typedef struct ct_loop {
     int64_t iterations, each;
     int parts;
-    bool once; /* its parts cannot be done again */
-    int rows;  /* how many arrays of rows it makes: pointers behind this */
+    bool once; /* parts change memory in place, and cannot be repeated */
+    int rows;  /* number of result arrays of rows: pointers to them follow this structure */
 } ct_loop;
 
-/* Iterations from … to − 1; behind all parts, in their order, what is to be done with each. */
+/* A part: iterations from … to − 1. An end: called for each part in order, after all parts have run. */
 typedef void ct_share_part(ct_run *rt, void *frame, int64_t from, int64_t to, int part);
 typedef void ct_share_end(ct_run *rt, void *frame, int part);
 
-/* A loop of endless iterations is one that ends with a failure, and is not parted. By the work of a iteration; `grain`:
- * iterations that stay together. Adding up a part takes `extra`. */
+/* Divides a loop by the work of an iteration. A loop with too many iterations, which ends by a failure, is not divided.
+ * `grain`: iterations that must stay together. `extra`: the work of adding up the accumulators of a part. */
 static CT_NEAR ct_loop ct_share_parts(int64_t iterations, int64_t grain, double work, double extra) {
     ct_loop loop = {iterations, iterations, 1, false, 0};
     work *= (double)iterations;
@@ -58,9 +59,9 @@ static CT_NEAR ct_loop ct_share_parts(int64_t iterations, int64_t grain, double 
 
 /* ---- what is lent ---- */
 
-/* An array of numbers from outside: its elements, with references of the part's own. */
+/* A view of an array of numbers from outside, with a reference count of its own. */
 static CT_CALLED ct_array *ct_view(ct_run *rt, const ct_array *x) {
-    if (x == NULL) return NULL; /* it is never looked at */
+    if (x == NULL) return NULL; /* NULL: it is never read */
     uint32_t rank = ct_rank(x);
     ct_array *view = ct_take(rt, CT_ARRAY_WORDS + (size_t)rank);
     view->head = (ct_object){.refs = 1, .words = x->head.words, .pointers = x->head.pointers};
@@ -74,7 +75,8 @@ static CT_CALLED ct_array *ct_view(ct_run *rt, const ct_array *x) {
 static inline void ct_view_end(ct_run *rt, ct_array *view) {
     if (view != NULL) ct_drop(rt, view);
 }
-/* The same behind the part, where what the part has left may hold the view: then it holds the array. */
+/* Ends a view behind its part. If a result of the part still holds the view, the view becomes one of the array
+ * itself. */
 static inline void ct_view_keep(ct_run *rt, ct_array *view, ct_array *x) {
     if (view == NULL) return;
     if (view->head.refs > 1) {
@@ -86,7 +88,8 @@ static inline void ct_view_keep(ct_run *rt, ct_array *view, ct_array *x) {
 }
 static inline bool ct_is_view(const ct_run *rt, const ct_array *x) { return x->owner == (const ct_array *)&rt->lender; }
 
-/* Puts a copy in the place of an object; gives what the copy points to, which is the same still. */
+/* Replaces an object by a copy. Returns the words of the copy, the first *pointers of which still point to the
+ * original's objects. */
 static ct_word *ct_copy_object(ct_run *rt, ct_word *at, int64_t *pointers) {
     const ct_object *from = at->p;
     bool is_array = (from->words & CT_IS_ARRAY) != 0;
@@ -109,16 +112,16 @@ static ct_word *ct_copy_object(ct_run *rt, ct_word *at, int64_t *pointers) {
     return copy->at;
 }
 
-/* An object from outside that a part makes its own: a copy, with views of the arrays of numbers in it. What is held in
- * several places is copied as often; where that comes to more than the run has, the loop is not shared after all. A run
- * that does its parts itself has the object already. */
+/* A part's own version of an object from outside: a deep copy, with views of the arrays of numbers in it. An object
+ * with several references is copied once for each of them. If that takes more memory than the run has, the loop is run
+ * by one thread after all. A run that is no thread of a crew retains the object instead. */
 static CT_CALLED ct_object *ct_lend_object(ct_run *rt, ct_object *object) {
     ct_word whole = {.p = object}, *at = &whole;
     if (!rt->is_member) {
         ct_hold(object);
         return object;
     }
-    for (;;) { /* along what is pointed to last, so that lists take no stack */
+    for (;;) { /* iterates over the last pointer, so that lists take no stack */
         int64_t pointers = 0;
         ct_word *inside = NULL;
         if (ct_is_bare(at->p))
@@ -133,7 +136,7 @@ static CT_CALLED ct_object *ct_lend_object(ct_run *rt, ct_object *object) {
     }
 }
 
-/* Takes an array of numbers that stays behind the part; gives one that is not lent. */
+/* Takes an array of numbers that is a result of the part; returns one that is no view of borrowed memory. */
 static inline ct_array *ct_stay(ct_run *rt, ct_array *x) {
     bool is_lent = ct_is_view(rt, x) || (x->owner != NULL && ct_is_view(rt, x->owner));
     return is_lent ? ct_own(rt, x, 0) : x;
@@ -141,7 +144,7 @@ static inline ct_array *ct_stay(ct_run *rt, ct_array *x) {
 
 /* ---- adding up ---- */
 
-/* Room for what a part adds to an array of numbers. */
+/* A part's own accumulator for an array of numbers. */
 static CT_CALLED ct_array *ct_part_array(ct_run *rt, const ct_array *whole) {
     int64_t words = ct_words(whole);
     ct_array *x = ct_array_make(rt, ct_rank(whole), false, words);
@@ -149,7 +152,7 @@ static CT_CALLED ct_array *ct_part_array(ct_run *rt, const ct_array *whole) {
     for (int64_t i = 0; i < words; i++) x->data[i].f = -0.0;
     return x;
 }
-/* The end of that: takes `part`. */
+/* Adds a part's accumulator to the whole; takes `part`. */
 static CT_NEAR void ct_part_add(ct_run *rt, ct_array *whole, ct_array *part) {
     int64_t words = ct_words(whole);
     ct_word *restrict to = whole->data;
@@ -177,7 +180,7 @@ static CT_COLD void ct_take_parts(void *data, uint32_t who) {
     ct_sharing *sharing = data;
     ct_run *member = &sharing->rt->crew->members[who];
     if (who > 0 && CT_FRAME() != NULL) member->stack_end = CT_FRAME() - CT_PART_STACK;
-    __atomic_thread_fence(__ATOMIC_SEQ_CST); /* whoever interrupts the run from now on interrupts the member too */
+    __atomic_thread_fence(__ATOMIC_SEQ_CST); /* an interrupt of the run from here on is also seen by this thread */
     if (setjmp(member->out) != 0) {
         __atomic_store_n(&sharing->failed, 1, __ATOMIC_RELAXED);
         return;
@@ -189,7 +192,7 @@ static CT_COLD void ct_take_parts(void *data, uint32_t who) {
     }
 }
 
-/* What a member has made is the run's. */
+/* Moves the memory that a thread allocated to the main run. */
 static CT_COLD void ct_adopt(ct_run *rt, ct_run *member) {
     ct_large *last = member->large;
     ct_free_spares(member);
@@ -210,7 +213,7 @@ static CT_COLD void ct_adopt(ct_run *rt, ct_run *member) {
     member->large = member->chunks = NULL;
 }
 
-/* What members make the run frees: where one has nothing left, it gets that back. */
+/* Objects that threads allocate are freed by the main run; so each empty free list of a thread gets the main run's. */
 static CT_COLD void ct_lend_cells(ct_run *rt, ct_run *member) {
     for (size_t i = 0; i < sizeof rt->free / sizeof *rt->free; i++) {
         if (member->free[i] != NULL) continue;
@@ -232,7 +235,7 @@ static CT_COLD void ct_lend_out(ct_run *rt) {
     }
 }
 
-/* False: nothing has happened. */
+/* Runs the parts on the threads. False when that failed; then nothing has been changed. */
 static CT_COLD bool ct_share_out(ct_run *rt, ct_share_part *part, void *frame) {
     ct_crew *crew = rt->crew;
     ct_loop *loop = frame;
@@ -260,7 +263,7 @@ static CT_COLD bool ct_share_out(ct_run *rt, ct_share_part *part, void *frame) {
     return false;
 }
 
-/* Whether there is somebody to share with. */
+/* Whether there are other threads to share a loop with. */
 static CT_COLD bool ct_has_crew(ct_run *rt) {
 #if defined(_OPENMP)
     if (rt->crew == NULL && !rt->alone && !omp_in_parallel() && omp_get_max_threads() > 1)
@@ -270,7 +273,7 @@ static CT_COLD bool ct_has_crew(ct_run *rt) {
     return rt->crew != NULL && !rt->alone;
 }
 
-/* Runs a loop, whose frame begins with a ct_loop; `end` may be NULL. */
+/* Runs a loop in parts. `frame` begins with a ct_loop; `end` may be NULL. */
 static CT_CALLED void ct_share(ct_run *rt, ct_share_part *part, ct_share_end *end, void *frame) {
     const ct_loop *loop = frame;
     bool shared = loop->parts > 1 && ct_has_crew(rt) && ct_share_out(rt, part, frame);

@@ -1,12 +1,12 @@
-/* The functions of libm that libmvec, glibc's, has for several numbers at a time, to 4 ulp. gcc is told, so that it may
- * use them in loops; simd.h calls them by their names. Not where CT_MATH_EXACT is set: then results are libm's, to the
- * last bit. */
+/* Functions of libm of which glibc's libmvec has vector versions, accurate to 4 ulp. Their declarations let gcc
+ * vectorise loops that call them; simd.h calls them by name. With CT_MATH_EXACT they are not used: results are then
+ * libm's, to the last bit. */
 #ifndef CT_RT_VECTOR_H
 #define CT_RT_VECTOR_H
 
 #include <math.h>
 
-/* What libmvec has: nothing, what it began with, all. */
+/* Version of libmvec: none, the original functions, all functions. */
 #if defined(CT_MATH_EXACT) || !defined(__GNUC__) || !defined(__x86_64__) || !defined(__GLIBC__)
 #define CT_LIBMVEC 0
 #elif __GLIBC_PREREQ(2, 35)
