@@ -192,6 +192,8 @@ static CtAbstract *one_by_one(Tracer *tr, const From *from, bool both_, CtSource
         all[i] = both_ ? zipped(tr, (void *)(uintptr_t)from, at) : mapped(tr, (void *)(uintptr_t)from, at);
     }
     (void)range;
+    if (ct_bulk_trace_refused(tr))
+        return ct_bulk_abstract_new(tr->builder, ABSTRACT_FAILURE); /* some of `all` is missing */
     return ct_bulk_trace_array_from(tr, all, (uint32_t)size);
 }
 
@@ -235,6 +237,16 @@ static CtAbstract *rows_reshaped(Tracer *tr, CtAbstract *xs, Dimensions d) {
     inner = ct_bulk_trace_leaves(tr, inner, reshaped, &d);
     for (uint32_t i = d.count; i-- > 0;) inner = ct_bulk_trace_array_of(tr, d.sizes[i], inner);
     return inner;
+}
+
+/* A list is empty, or its elements are not alike: so the rows are lists, too. */
+static CtAbstract *list_reshaped(Tracer *tr, const CtAbstract *xs, int64_t rows, int64_t columns) {
+    if (rows == 0) return ct_bulk_trace_array_from(tr, NULL, 0);
+    if (columns == 0) return ct_bulk_trace_array_of(tr, rows, ct_bulk_trace_array_from(tr, NULL, 0));
+    CtAbstract **all = CT_NEW_ARRAY(tr->arena, CtAbstract *, (uint32_t)rows);
+    for (int64_t i = 0; i < rows; i++)
+        all[i] = ct_bulk_trace_array_from(tr, xs->as.of.parts + i * columns, (uint32_t)columns);
+    return ct_bulk_trace_array_from(tr, all, (uint32_t)rows);
 }
 
 static CtAbstract *transpose(Tracer *tr, CtAbstract *xs, CtSourceRange range) {
@@ -346,6 +358,7 @@ CtAbstract *ct_bulk_trace_array(Tracer *tr, const Env *env, CtCore *core) {
                           ct_format(tr->arena, "%lld rows of %lld cannot be made of %lld elements", (long long)size,
                                     (long long)columns, (long long)ct_bulk_trace_size(a[2])),
                           range);
+        if (a[2]->kind == ABSTRACT_LIST) return list_reshaped(tr, a[2], size, columns);
         return rows_reshaped(tr, a[2], (Dimensions){1, 2, {size, columns}});
     }
     case ARRAY_REVERSE:

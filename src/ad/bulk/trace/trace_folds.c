@@ -52,6 +52,8 @@ static CtAbstract *unrolled(Tracer *tr, const Fold *fold, CtAbstract *state) {
         state = step.next;
         all[i] = step.output;
     }
+    if (ct_bulk_trace_refused(tr))
+        return ct_bulk_abstract_new(tr->builder, ABSTRACT_FAILURE); /* some of `all` is missing */
     if (fold->kind == FOLD_LAST) return state;
     if (fold->kind == FOLD_BEFORE) {
         all[fold->size] = state;
