@@ -2,6 +2,7 @@
 #include "driver/pipeline.h"
 
 #include <assert.h>
+#include <stdlib.h>
 
 typedef bool Pass(CtBuild *build, const CtEntry *entry);
 #define CT_PASS(name, needs, makes, breaks, what) static Pass pass_##name;
@@ -147,10 +148,19 @@ static bool pass_flow(CtBuild *build, const CtEntry *entry) {
     return build->not_native == NULL;
 }
 
+static bool is_set_to(const char *variable, const char *value) {
+    const char *given = getenv(variable);
+    return given != NULL && strcmp(given, value) == 0;
+}
+
 static bool pass_c(CtBuild *build, const CtEntry *entry) {
     (void)entry;
     build->c = ct_text(build->arena);
-    ct_emit_program(&build->c, build->flow, build->native_options.exact, !build->native_options.alone);
+    ct_emit_program(&build->c, build->flow,
+                    (CtEmitOptions){.exact = build->native_options.exact,
+                                    .outside = !build->native_options.alone,
+                                    .scalar = is_set_to("COTAN_VECTORISE", "off"),
+                                    .debug = is_set_to("COTAN_DEBUG_RUNTIME", "1")});
     return true;
 }
 

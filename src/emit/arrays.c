@@ -5,6 +5,14 @@ static const char *pointers(const CtFlowType *array) { return ct_flow_is_object(
 
 /* ---- elements ---- */
 
+const char *ct_emit_index(Emit *e, const char *index, const char *array) {
+    return e->debug ? ct_format(e->arena, "CT_IN(%s, %s)", index, array) : index;
+}
+
+const char *ct_emit_below(Emit *e, const char *index, const char *count, const char *length) {
+    return e->debug ? ct_format(e->arena, "CT_FROM(%s, %s, %s)", index, count, length) : index;
+}
+
 const char *ct_emit_data(Emit *e, const CtFlowArg *array) {
     const Use *use = array->var != NULL ? &e->uses[array->var->id] : NULL;
     const char *data = use == NULL ? NULL : use->own != NULL ? use->own : use->data;
@@ -19,6 +27,7 @@ const char *ct_emit_pointer_type(const CtFlowType *array) {
 const char *ct_emit_item(Emit *e, const CtFlowArg *array, const char *index) {
     const Use *use = array->var != NULL ? &e->uses[array->var->id] : NULL;
     bool is_number = use != NULL && (use->own != NULL || use->data != NULL) && !ct_flow_is_object(array->type->element);
+    if (array->var != NULL) index = ct_emit_index(e, index, ct_emit_arg(e, array));
     return ct_format(e->arena, is_number ? "%s[%s]" : "%s[%s].%c", ct_emit_data(e, array), index,
                      ct_emit_letter(array->type->element));
 }
@@ -79,7 +88,7 @@ static void emit_read(Emit *e, const CtFlowStep *step) {
 
 /* A word of an array as it is written to. */
 static void write_word(Emit *e, const char *array, const char *index, const CtFlowArg *arg) {
-    ct_emit_line(e, "%s->data[%s].%c = %s;", array, index, ct_emit_letter(arg->type),
+    ct_emit_line(e, "%s->data[%s].%c = %s;", array, ct_emit_index(e, index, array), ct_emit_letter(arg->type),
                  ct_flow_is_object(arg->type) ? ct_emit_object(e, arg) : ct_emit_arg(e, arg));
 }
 
@@ -97,7 +106,8 @@ static void emit_update(Emit *e, CtFlowStep *step) {
     if (ct_emit_update_own(e, step, position(e, step, indices, array))) return;
     ct_emit_declare(e, result, ct_format(e->arena, "ct_own(rt, %s, 0)", array));
     const char *name = ct_emit_name(e, result), *index = position(e, step, indices, name);
-    if (ct_flow_is_object(result->type->element)) ct_emit_line(e, "ct_drop(rt, %s->data[%s].p);", name, index);
+    if (ct_flow_is_object(result->type->element))
+        ct_emit_line(e, "ct_drop(rt, %s->data[%s].p);", name, ct_emit_index(e, index, name));
     write_word(e, name, index, &step->args.items[1 + indices]);
 }
 

@@ -11,10 +11,15 @@
  *   const ct_outside cotan_outside[]                                only with `outside`: functions to be linked before
  *   a run
  *
- * exact: mathematical functions are libm's, to the last bit (rt/vector.h). outside: functions of the runtime that Cotan
- * itself contains are not copied into the file (CT_COLD and CT_CALLED in rt/run.h); otherwise the file is
- * self-contained. */
-void ct_emit_program(CtText *out, CtFlow *flow, bool exact, bool outside);
+ * options.outside: functions of the runtime that Cotan itself contains are not copied into the file (CT_COLD and
+ * CT_CALLED in rt/run.h); otherwise the file is self-contained. */
+typedef struct CtEmitOptions {
+    bool exact;   /* mathematical functions are libm's, to the last bit (rt/vector.h) */
+    bool outside; /* the file is compiled for this process */
+    bool scalar;  /* no loop is vectorised */
+    bool debug;   /* memory is poisoned and indices are checked (rt/debug.h); the file is self-contained then */
+} CtEmitOptions;
+void ct_emit_program(CtText *out, CtFlow *flow, CtEmitOptions options);
 
 /* The two halves of ct_emit_program, for a file with several programs. ct_emit_begin writes the part of the runtime
  * that all programs share, as far as `rest`, the rest of the file, needs it; with a `header`, whose name is given

@@ -1,8 +1,8 @@
 /* A program as one file of C. */
 #include "emit/runtime.h"
 
-extern const char ct_vector_h[], ct_scalar_h[], ct_run_h[], ct_array_h[], ct_simd_h[], ct_product_h[], ct_threads_h[],
-    ct_text_h[], ct_export_h[]; /* src/rt, as texts */
+extern const char ct_vector_h[], ct_scalar_h[], ct_debug_h[], ct_run_h[], ct_array_h[], ct_simd_h[], ct_product_h[],
+    ct_threads_h[], ct_text_h[], ct_export_h[]; /* src/rt, as texts */
 
 static void put_results(Emit *e, CtText *out) {
     for (uint32_t i = 0; i < e->results.count; i++) {
@@ -62,10 +62,12 @@ static void put_entry(Emit *e, const char *name, const char *linkage) {
 }
 
 static void put_program(CtText *out, CtFlow *flow, const char *prefix, const char *entry, const char *linkage,
-                        bool exact) {
+                        CtEmitOptions options) {
     Emit *e = CT_NEW(flow->arena, Emit);
     CtText prototypes = ct_text(flow->arena), functions = ct_text(flow->arena);
-    *e = (Emit){.flow = flow, .arena = flow->arena, .out = &functions, .prefix = prefix, .exact = exact};
+    *e = (Emit){.flow = flow, .arena = flow->arena, .out = &functions, .prefix = prefix, .exact = options.exact};
+    e->one_by_one = options.scalar;
+    e->debug = options.debug;
     e->parts = ct_text(flow->arena);
     ct_emit_function_names(e);
     for (uint32_t i = 0; i < flow->functions.count; i++) ct_emit_function(e, flow->functions.items[i]);
@@ -79,39 +81,46 @@ static void put_program(CtText *out, CtFlow *flow, const char *prefix, const cha
     ct_text_add(out, functions.data, functions.length);
 }
 
-static void put_head(CtText *out, const char *header, bool exact, bool outside, const char *programs) {
+static void put_head(CtText *out, const char *header, CtEmitOptions options, const char *programs) {
     ct_text_puts(out, "/* Written by Cotan. */\n#ifndef _DEFAULT_SOURCE\n#define _DEFAULT_SOURCE 1\n#endif\n\n");
     if (header != NULL) ct_text_printf(out, "#include \"%s.h\"\n\n", header);
     ct_text_puts(out,
                  "/* What the program needs of what all programs share. */\n"
                  "#pragma GCC diagnostic push\n#pragma GCC diagnostic ignored \"-Wunused-function\"\n"
                  "#ifdef __clang__\n#pragma GCC diagnostic ignored \"-Wunneeded-internal-declaration\"\n#endif\n\n");
-    if (exact) ct_text_puts(out, "#define CT_MATH_EXACT 1\n");
-    const char *const files[] = {ct_vector_h,  ct_scalar_h, ct_run_h,
-                                 ct_array_h,   ct_simd_h,   ct_threads_h,
-                                 ct_product_h, ct_text_h,   header != NULL ? ct_export_h : NULL,
-                                 NULL};
-    ct_emit_carried(out, out->arena, files, 3, programs, outside);
+    if (options.exact) ct_text_puts(out, "#define CT_MATH_EXACT 1\n");
+    if (options.debug) ct_text_puts(out, "#define CT_DEBUG_MEMORY 1\n");
+    const char *const behind[] = {
+        ct_run_h, ct_array_h, ct_simd_h, ct_threads_h, ct_product_h, ct_text_h, header != NULL ? ct_export_h : NULL};
+    const char *files[12] = {ct_vector_h, ct_scalar_h, ct_debug_h};
+    uint32_t before = options.debug ? 3 : 2;
+    memcpy(files + before, behind, sizeof behind);
+    files[before + sizeof behind / sizeof *behind] = NULL;
+    ct_emit_carried(out, out->arena, files, before + 1, programs, options.outside && !options.debug);
+    if (options.outside && options.debug)
+        ct_text_puts(out, "extern const ct_outside cotan_outside[];\n"
+                          "const ct_outside cotan_outside[] = {{NULL, NULL}};\n\n");
     ct_text_puts(out, "#pragma GCC diagnostic pop\n\n");
     if (strstr(programs, "CT_LANES") != NULL)
         ct_text_puts(out, "#pragma GCC diagnostic ignored \"-Wpsabi\" /* no vector is seen from outside */\n\n");
 }
 
 void ct_emit_part(CtText *out, CtFlow *flow, const char *prefix, bool exact) {
-    put_program(out, flow, prefix, ct_format(flow->arena, "%sentry", prefix), "static ", exact);
+    put_program(out, flow, prefix, ct_format(flow->arena, "%sentry", prefix), "static ",
+                (CtEmitOptions){.exact = exact});
 }
 
 void ct_emit_begin(CtText *out, const char *header, bool exact, const char *rest) {
-    put_head(out, header, exact, false, rest);
+    put_head(out, header, (CtEmitOptions){.exact = exact}, rest);
 }
 
-void ct_emit_program(CtText *out, CtFlow *flow, bool exact, bool outside) {
+void ct_emit_program(CtText *out, CtFlow *flow, CtEmitOptions options) {
     CtText program = ct_text(flow->arena);
     ct_text_printf(&program, "extern const int64_t cotan_constant_words;\nconst int64_t cotan_constant_words = %u;\n",
                    flow->constant_words);
-    if (!outside) ct_text_puts(&program, "/* A run begins and ends with ct_run_clear. */\n");
+    if (!options.outside) ct_text_puts(&program, "/* A run begins and ends with ct_run_clear. */\n");
     ct_text_puts(&program, "void cotan_entry(ct_run *rt, const ct_word *in, ct_word *out);\n\n");
-    put_program(&program, flow, "", "cotan_entry", "", exact);
-    put_head(out, NULL, exact, outside, program.data);
+    put_program(&program, flow, "", "cotan_entry", "", options);
+    put_head(out, NULL, options, program.data);
     ct_text_add(out, program.data, program.length);
 }

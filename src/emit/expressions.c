@@ -120,12 +120,12 @@ void ct_emit_declare(Emit *e, CtFlowVar *var, const char *text) {
     ct_emit_alias(e, var, name);
 }
 
-enum { LONGEST = 90 };
+enum { LONGEST = 90, LONGEST_DEBUGGED = 2 * LONGEST }; /* so that about the same is written where it is used */
 
 void ct_emit_bind(Emit *e, CtFlowVar *var, const char *text, bool is_atom, bool reads) {
     Use *use = &e->uses[var->id];
     if (use->count == 0) return;
-    if (use->count > 1 || use->block != e->block || strlen(text) > LONGEST) {
+    if (use->count > 1 || use->block != e->block || strlen(text) > (e->debug ? LONGEST_DEBUGGED : LONGEST)) {
         ct_emit_declare(e, var, text);
         return;
     }

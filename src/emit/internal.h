@@ -55,6 +55,7 @@ typedef struct Emit {
     const char *taken;
     bool one_by_one; /* the scalar remainder, or a loop around, is being written */
     bool exact;      /* floating-point sums keep their order */
+    bool debug;      /* indices are compared with lengths: rt/debug.h */
     bool streams;    /* the loop that is being written uses non-temporal stores */
     /* shared_loops.h */
     const CtFlowStep *part; /* the loop a part of which is being written; NULL: none */
@@ -116,6 +117,10 @@ const char *ct_emit_data(Emit *e, const CtFlowArg *array);
 const char *ct_emit_pointer_type(const CtFlowType *array);
 /* The element at a position, as an expression that can be read or assigned. */
 const char *ct_emit_item(Emit *e, const CtFlowArg *array, const char *position);
+/* The text of an index, or of an index below a length where `count` elements are read: as it is, or in the debug form
+ * of the runtime compared with the length. */
+const char *ct_emit_index(Emit *e, const char *index, const char *array);
+const char *ct_emit_below(Emit *e, const char *index, const char *count, const char *length);
 /* Declares C variables NAME_n1, … for the lengths of an array from the second dimension on; `text` is the array. */
 void ct_emit_lengths(Emit *e, const CtFlowVar *array, const char *text, const char *name);
 void ct_emit_loop(Emit *e, CtFlowStep *step);

@@ -104,6 +104,13 @@ static const char *stays(Emit *e, const CtFlowArg *arg) {
                : ct_emit_object(e, arg);
 }
 
+/* The index of an element that the loop makes, in a vector of its own or in a row of what the loop around makes. */
+static const char *made_at(Emit *e, const LoopText *t, uint32_t i, const char *index) {
+    const RowPlace *place = e->uses[array_of(t, i)->id].place;
+    return place != NULL ? ct_emit_below(e, index, "1", place->length)
+                         : ct_emit_index(e, index, t->names[t->carried + i]);
+}
+
 static void put_item(Emit *e, const LoopText *t, uint32_t i) {
     const CtFlowType *type = array_of(t, i)->type;
     const CtFlowArg *arg = &t->block->values.items[t->carried + i];
@@ -116,8 +123,9 @@ static void put_item(Emit *e, const LoopText *t, uint32_t i) {
         ct_emit_line(e, "ct_put_row(rt, %s, &%s, %s%s, %s%s, %s);", ct_emit_site(e, t->step->range), name, t->count,
                      next, t->index, next, ct_emit_arg(e, arg));
     else
-        ct_emit_line(e, ct_flow_is_object(type->element) ? "%s[%s%s].p = %s;" : "%s[%s%s] = %s;", t->data[i], t->index,
-                     next, ct_flow_is_object(type->element) ? stays(e, arg) : ct_emit_arg(e, arg));
+        ct_emit_line(e, ct_flow_is_object(type->element) ? "%s[%s].p = %s;" : "%s[%s] = %s;", t->data[i],
+                     made_at(e, t, i, ct_format(e->arena, "%s%s", t->index, next)),
+                     ct_flow_is_object(type->element) ? stays(e, arg) : ct_emit_arg(e, arg));
 }
 
 /* ---- pointers to elements ---- */

@@ -132,7 +132,7 @@ bool ct_emit_update_own(Emit *e, const CtFlowStep *step, const char *index) {
     const CtFlowVar *result = step->results.items[0];
     if (use->own == NULL || e->uses[result->id].own == NULL) return false;
     const CtFlowArg *value = &step->args.items[step->args.count - 1];
-    ct_emit_line(e, "%s[%s] = %s;", use->own, index, ct_emit_arg(e, value));
+    ct_emit_line(e, "%s[%s] = %s;", use->own, ct_emit_index(e, index, ct_emit_arg(e, array)), ct_emit_arg(e, value));
     ct_emit_alias(e, result, ct_emit_arg(e, array));
     return true;
 }

@@ -141,6 +141,7 @@ static void emit_open(Emit *e, const CtFlowStep *step) {
     }
     const char *node = ct_emit_arg(e, &step->args.items[0]);
     bool moves = step->as.con.takes && con->fields.count > 0;
+    if (e->debug) ct_emit_line(e, "CT_OPENED(%s, %u, %u);", node, step->as.con.tag, con->fields.count);
     ct_emit_flush(e, true);
     for (uint32_t i = 0; i < step->results.count; i++) {
         CtFlowVar *var = step->results.items[i];

@@ -63,6 +63,8 @@ static CT_CALLED ct_array *ct_array_like(ct_run *rt, const ct_array *like, int64
 
 static CT_CALLED void ct_copy_words(ct_array *to, int64_t at, const ct_array *from, int64_t start, int64_t count) {
     if (count <= 0) return;
+    CT_SPAN(at, count, to->capacity);
+    CT_SPAN(start, count, ct_words(from));
     memcpy(to->data + at, from->data + start, (size_t)count * sizeof(ct_word));
     if (!to->head.pointers) return;
     for (int64_t i = 0; i < count; i++) to->data[at + i].p->refs++;
@@ -108,6 +110,7 @@ static inline void ct_check_shape(ct_run *rt, int site, const int64_t *dims, con
 /* Row i as a view, unchecked: it holds a reference to the whole array. */
 static CT_CALLED ct_array *ct_row(ct_run *rt, ct_array *x, int64_t i) {
     uint32_t rank = ct_rank(x) - 1;
+    CT_SPAN(i, 1, x->dims[0]);
     ct_array *owner = x->owner != NULL && x->owner != (ct_array *)&rt->lender ? x->owner : x;
     ct_array *row = ct_take(rt, CT_ARRAY_WORDS + (size_t)rank);
     row->head.refs = 1;
@@ -174,6 +177,7 @@ static inline ct_word *ct_row_place(ct_run *rt, int site, ct_array **x, int64_t 
     ct_array *rows = __atomic_load_n(x, __ATOMIC_ACQUIRE);
     if (CT_UNLIKELY(rows == NULL)) rows = ct_rows_at(rt, site, x, count, length, 1, &length);
     if (CT_UNLIKELY(rows->dims[1] != length)) return ct_vector_at(rt, site, false, length)->data;
+    CT_SPAN(i, 1, rows->dims[0]);
     return rows->data + i * length;
 }
 /* The same for elements that are `rows` rows of one length. */
@@ -182,6 +186,7 @@ static inline ct_word *ct_rows_place(ct_run *rt, int site, ct_array **x, int64_t
     ct_array *all = __atomic_load_n(x, __ATOMIC_ACQUIRE);
     if (CT_UNLIKELY(all == NULL))
         all = ct_rows_at(rt, site, x, count, rows * length, 2, (const int64_t[]){rows, length});
+    CT_SPAN(i * rows * length, rows * length, ct_words(all));
     return all->data + i * rows * length;
 }
 /* Whether rows of this length fit into the array; with `rows`, elements of that many rows. */
@@ -264,6 +269,7 @@ static CT_CALLED ct_array *ct_update_row(ct_run *rt, int site, ct_array *x, int6
         return fresh;
     }
     ct_check_shape(rt, site, x->dims + 1, row, i);
+    CT_SPAN(i, 1, x->dims[0]);
     x = ct_own(rt, x, 0);
     if (x->head.pointers)
         for (int64_t j = 0; j < words; j++) row->data[j].p->refs++;

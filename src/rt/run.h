@@ -71,6 +71,15 @@ enum {
     CT_IS_ARRAY = 1 << 30,
 };
 
+/* Where native code is debugged, rt/debug.h says what these do. */
+#ifndef CT_DEBUG_MEMORY
+#define CT_FRESH(memory, words)      (memory)
+#define CT_FREED(memory, words)      ((void)0)
+#define CT_REUSED(memory, words)     ((void)0)
+#define CT_ALIVE(object)             ((void)0)
+#define CT_SPAN(from, count, length) ((void)0)
+#endif
+
 typedef struct ct_object {
     union {
         struct {
@@ -273,6 +282,7 @@ static inline void *ct_take_from(ct_run *rt, void **list, size_t words) {
     void **cell = *list;
     if (CT_LIKELY(cell != NULL)) {
         *list = *cell;
+        CT_REUSED(cell, words);
         return cell;
     }
     char *at = rt->bump;
@@ -304,11 +314,12 @@ static CT_CALLED void ct_give_middle(ct_run *rt, void *memory, size_t words) {
 }
 
 static inline void *ct_take(ct_run *rt, size_t words) {
-    if (CT_UNLIKELY(CT_PLAIN || words > CT_SMALL)) return ct_take_middle(rt, words);
-    return ct_take_from(rt, &rt->free[words], words);
+    if (CT_UNLIKELY(CT_PLAIN || words > CT_SMALL)) return CT_FRESH(ct_take_middle(rt, words), words);
+    return CT_FRESH(ct_take_from(rt, &rt->free[words], words), words);
 }
 
 static inline void ct_give(ct_run *rt, void *memory, size_t words) {
+    CT_FREED(memory, words);
     if (CT_UNLIKELY(CT_PLAIN || words > CT_SMALL)) {
         ct_give_middle(rt, memory, words);
         return;
@@ -354,6 +365,7 @@ static inline void ct_node_free(ct_run *rt, ct_node *node) {
 }
 
 static inline void ct_destroy_later(ct_object **todo, ct_object *object) {
+    CT_ALIVE(object);
     if (--object->refs > 0 || ct_is_bare(object)) return;
     object->next = *todo;
     *todo = object;
@@ -366,6 +378,7 @@ static CT_CALLED int64_t ct_words_of(const int64_t *dims, uint32_t rank) {
 }
 
 static inline int64_t ct_row_words(const ct_array *array) {
+    CT_ALIVE(array);
     uint32_t rank = array->head.words & ~(uint32_t)CT_IS_ARRAY;
     return rank == 1 ? 1 : rank == 2 ? array->dims[1] : ct_words_of(array->dims + 1, rank - 1);
 }
@@ -405,13 +418,18 @@ static CT_CALLED void ct_destroy(ct_run *rt, ct_object *object) {
     }
 }
 
-static inline void ct_hold(void *object) { ((ct_object *)object)->refs++; }
+static inline void ct_hold(void *object) {
+    CT_ALIVE(object);
+    ((ct_object *)object)->refs++;
+}
 static inline void ct_drop(ct_run *rt, void *object) {
+    CT_ALIVE(object);
     if (--((ct_object *)object)->refs == 0) ct_destroy(rt, object);
 }
 /* Ends a node whose fields have been read into variables: they are moved if this was the last reference, else retained.
  * Returns the memory of the node, or NULL when others hold it. */
 static inline ct_node *ct_node_cell(ct_node *node) {
+    CT_ALIVE(node);
     if (node->head.refs == 1) return node;
     node->head.refs--;
     for (uint32_t i = 0; i < node->head.pointers; i++) node->at[i].p->refs++;

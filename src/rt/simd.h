@@ -11,8 +11,12 @@
 #pragma GCC diagnostic ignored "-Wpsabi"
 
 /* Number of lanes: for gcc as many as one register of the target processor holds, since it spills wider vectors to
- * memory. clang splits a wider vector over several registers. */
-#if defined(__clang__) || defined(__AVX512F__)
+ * memory. clang splits a wider vector over several registers. Tests set 1: then vectorised loops take one iteration
+ * after the other. */
+#if defined(CT_WIDTH)
+#define CT_EACH_LANE(of)                                                                                               \
+    { of(0) }
+#elif defined(__clang__) || defined(__AVX512F__)
 #define CT_WIDTH 8
 #define CT_EACH_LANE(of)                                                                                               \
     { of(0), of(1), of(2), of(3), of(4), of(5), of(6), of(7) }
@@ -126,7 +130,7 @@ static inline ct_lanes ct_lanes_polygamma(ct_lanes a, ct_lanes b) { CT_BY_LANE(c
 
 /* By libmvec, in vectors of the processor's width; the names of its functions contain the processor's vector
  * extension. */
-#if CT_LIBMVEC > 0
+#if CT_LIBMVEC > 0 && CT_WIDTH > 1
 #if defined(__AVX512F__)
 enum { CT_PART = 8 };
 #define CT_VECTOR(parameters, name) _ZGVeN8##parameters##_##name
@@ -252,7 +256,7 @@ static inline bool ct_is_far(const void *to, int64_t words) { return words >= CT
 #define CT_STREAM __builtin_ia32_movntpd512
 #elif CT_WIDTH == 4
 #define CT_STREAM __builtin_ia32_movntpd256
-#elif defined(__SSE2__)
+#elif CT_WIDTH == 2 && defined(__SSE2__)
 #define CT_STREAM __builtin_ia32_movntpd
 #else
 #define CT_STREAM ct_lanes_store
@@ -335,8 +339,10 @@ static inline double ct_lanes_total(ct_lanes x) {
     return ((x[0] + x[4]) + (x[2] + x[6])) + ((x[1] + x[5]) + (x[3] + x[7]));
 #elif CT_WIDTH == 4
     return (x[0] + x[2]) + (x[1] + x[3]);
-#else
+#elif CT_WIDTH == 2
     return x[0] + x[1];
+#else
+    return x[0];
 #endif
 }
 /* Adds up what the lanes have accumulated separately. */
@@ -400,7 +406,7 @@ static CT_INSIDE inline void ct_lanes_fold(ct_half *to, ct_lanes x) { *to = x; }
 #endif
 
 /* Adds to CT_LANES consecutive elements, each with its own term. */
-#if CT_WIDTH == 2
+#if CT_WIDTH < 4
 static CT_INSIDE inline void ct_lanes_add_totals(void *to, int64_t at, const ct_half *terms) {
     for (int j = 0; j < CT_LANES; j++) ((double *)to)[at + j] += ct_lanes_total(terms[j]);
 }

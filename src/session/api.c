@@ -511,7 +511,8 @@ static bool call_in(cotan_context *context, CtCall *c, CtSession *session) {
     c->out->steps = stats.steps;
     c->out->span = stats.span;
     c->out->peak_memory = stats.peak_memory;
-    if (native && context->checks >= CHECK_RUNS) ct_check_evaluator(context, c, session, done ? &result : NULL);
+    if (native && context->checks >= CHECK_RUNS && context->checks < CHECK_EMISSION)
+        ct_check_evaluator(context, c, session, done ? &result : NULL);
     ct_session_activate(c->program, session);
     if (!done) return false;
     bool written = write_results(context, session, results, result, c);

@@ -72,6 +72,7 @@ enum {
     CHECK_PROGRAMS = 1, /* after each pass, that the program is sound */
     CHECK_RUNS,         /* and in each run of native code, that no pass has changed what it gives */
     CHECK_AND_TELL,     /* and what was checked is told on standard error */
+    CHECK_EMISSION,     /* of runs only that native code gives what the program does behind the last pass; told too */
 };
 
 struct cotan_context {

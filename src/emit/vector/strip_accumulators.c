@@ -109,7 +109,9 @@ static void write_totals(Emit *e, const CtFlowBlock *block, const Updates *updat
         const CtFlowArgs indices = {.items = update->args.items + 1, .count = update->args.count - 2};
         CtFlowStep *sum = binder(block, indices.items[indices.count - 1].var);
         if (sum != NULL && e->uses[sum->results.items[0]->id].text == NULL) ct_emit_step(e, sum);
-        const char *place = ct_emit_vector_place(e, &update->args.items[0], &indices),
+        const char *words = ct_format(e->arena, "ct_words(%s)", ct_emit_arg(e, &update->args.items[0]));
+        const char *place =
+                       ct_emit_below(e, ct_emit_vector_place(e, &update->args.items[0], &indices), "CT_LANES", words),
                    *terms = lane_of(e, update)->terms;
         if (are_one)
             ct_emit_line(e, "ct_lanes_add_totals(%s, %s, %s);", root->data, place, terms);

@@ -88,6 +88,24 @@ static bool is_iteration_last(const Emit *e, const CtFlowArgs *indices) {
 
 /* ---- steps ---- */
 
+/* Indices as they are, or where native code is debugged, compared with what there is: one, one for each lane, and those
+ * of CT_LANES elements side by side. */
+static const char *below(Emit *e, const char *index, const char *length) {
+    return ct_emit_below(e, index, "1", length);
+}
+
+static const char *each_below(Emit *e, const char *indices, const char *length) {
+    return e->debug ? ct_format(e->arena, "CT_EACH_BELOW(%s, %s)", indices, length) : indices;
+}
+
+static const char *each_of_array(Emit *e, const char *indices, const char *array) {
+    return each_below(e, indices, ct_format(e->arena, "ct_words(%s)", array));
+}
+
+static const char *lanes_of_array(Emit *e, const char *first, const char *array) {
+    return ct_emit_below(e, first, "CT_LANES", ct_format(e->arena, "ct_words(%s)", array));
+}
+
 /* The iterations from here on are taken one by one, if a condition holds. */
 static void leave_if(Emit *e, const char *condition) {
     ct_emit_line(e, "if (CT_UNLIKELY(%s)) goto %s;", condition, e->leave);
@@ -168,7 +186,8 @@ static const char *spread(Emit *e, CtFlowVar *var, const CtFlowArg *array) {
 /* Arrays by reference, into the lanes. */
 static void read_references(Emit *e, const CtFlowStep *step) {
     const char *from =
-        ct_format(e->arena, "%s + %s", ct_emit_data(e, &step->args.items[0]), ct_emit_arg(e, &step->args.items[1]));
+        ct_format(e->arena, "%s + %s", ct_emit_data(e, &step->args.items[0]),
+                  lanes_of_array(e, ct_emit_arg(e, &step->args.items[1]), ct_emit_arg(e, &step->args.items[0])));
     const char *n = ct_format(e->arena, "n%u", ++e->temporaries);
     ct_emit_line(e, "const int64_t %s = ct_lanes_length(%s);", n, from);
     leave_with_nothing(e, ct_format(e->arena, "%s < 0", n));
@@ -211,17 +230,21 @@ static bool write_read(Emit *e, const CtFlowStep *step) {
     if (e->uses[result->id].count == 0) return true;
     if (ct_emit_vector_kind(e, &step->args.items[0]) == LANE_ARRAY) {
         const char *name = ct_emit_arg(e, &step->args.items[0]);
+        const char *length = length_of(e, &step->args.items[0], 0);
         const CtFlowArg *at = &step->args.items[1];
-        const char *item = ct_emit_vector_kind(e, at) == LANE_SAME
-                               ? ct_format(e->arena, "%s[%s]", name, ct_emit_arg(e, at))
-                               : ct_format(e->arena, "ct_lanes_pick(%s, %s)", name, lane_arg(e, at, true));
+        const char *item =
+            ct_emit_vector_kind(e, at) == LANE_SAME
+                ? ct_format(e->arena, "%s[%s]", name, below(e, ct_emit_arg(e, at), length))
+                : ct_format(e->arena, "ct_lanes_pick(%s, %s)", name, each_below(e, lane_arg(e, at, true), length));
         ct_emit_bind(e, result, item, true, true);
         return true;
     }
     if (ct_emit_vector_kind(e, &step->args.items[0]) == LANE_MATRIX) {
-        const char *item = ct_format(e->arena, "%s[%s * %s + %s]", ct_emit_arg(e, &step->args.items[0]),
-                                     ct_emit_operand(e, &step->args.items[1]), lane_of(e, &step->args.items[0])->row,
-                                     ct_emit_operand(e, &step->args.items[2]));
+        const Lane *matrix = lane_of(e, &step->args.items[0]);
+        const char *at = ct_format(e->arena, "%s * %s + %s", ct_emit_operand(e, &step->args.items[1]), matrix->row,
+                                   ct_emit_operand(e, &step->args.items[2]));
+        const char *item =
+            ct_format(e->arena, "%s[%s]", ct_emit_arg(e, &step->args.items[0]), below(e, at, matrix->length));
         ct_emit_bind(e, result, item, true, true);
         return true;
     }
@@ -230,11 +253,14 @@ static bool write_read(Emit *e, const CtFlowStep *step) {
     if (e->lanes[result->id].kind == LANE_SAME)
         text = ct_emit_item(e, &array, ct_emit_vector_place(e, &array, &indices));
     else if (lane_of(e, &array)->is_packed && is_in_own_row(e, &indices))
-        text = ct_format(e->arena, "%s[%s]", lane_of(e, &array)->packed, position(e, &array, &indices, 1));
+        text = ct_format(e->arena, "%s[%s]", lane_of(e, &array)->packed,
+                         below(e, position(e, &array, &indices, 1), lane_of(e, &array)->length));
     else if (is_iteration_last(e, &indices))
-        text = ct_format(e->arena, "ct_lanes_load%s(%s + %s)", ints, data, ct_emit_vector_place(e, &array, &indices));
+        text = ct_format(e->arena, "ct_lanes_load%s(%s + %s)", ints, data,
+                         lanes_of_array(e, ct_emit_vector_place(e, &array, &indices), ct_emit_arg(e, &array)));
     else
-        text = ct_format(e->arena, "ct_lanes_gather%s(%s, %s)", ints, data, lane_position(e, &array, &indices));
+        text = ct_format(e->arena, "ct_lanes_gather%s(%s, %s)", ints, data,
+                         each_of_array(e, lane_position(e, &array, &indices), ct_emit_arg(e, &array)));
     ct_emit_bind(e, result, text, true, true);
     return true;
 }
@@ -298,16 +324,21 @@ static void add_term(Emit *e, const CtFlowStep *step) {
         ct_emit_line(e, "ct_lanes_fold(&%s[iteration], %s);", added->terms, term);
     } else if (!ct_emit_vector_any_differs(e, &indices) && root->may_be_narrow) {
         ct_emit_line(e, "ct_lanes_add(%s, %s, %s, %s);", root->packed, root->data,
-                     ct_emit_vector_place(e, acc, &indices), term);
+                     ct_emit_index(e, ct_emit_vector_place(e, acc, &indices), name), term);
     } else if (!ct_emit_vector_any_differs(e, &indices)) {
-        ct_emit_line(e, "%s[%s] += %s;", root->packed, ct_emit_vector_place(e, acc, &indices), term);
+        ct_emit_line(e, "%s[%s] += %s;", root->packed, ct_emit_index(e, ct_emit_vector_place(e, acc, &indices), name),
+                     term);
     } else if (is_iteration_last(e, &indices)) {
-        ct_emit_line(e, "ct_lanes_add_row(%s + %s, %s);", root->data, ct_emit_vector_place(e, acc, &indices), term);
+        ct_emit_line(e, "ct_lanes_add_row(%s + %s, %s);", root->data,
+                     lanes_of_array(e, ct_emit_vector_place(e, acc, &indices), name), term);
     } else if (ct_emit_vector_kind(e, &indices.items[0]) == LANE_ITERATION && !ct_emit_vector_any_differs(e, &inner)) {
-        ct_emit_line(e, "ct_lanes_add_column(%s + %s, ct_row_words(%s), %s);", root->data,
-                     ct_emit_vector_place(e, acc, &indices), name, term);
+        const char *rows = ct_format(e->arena, "(CT_LANES - 1) * ct_row_words(%s) + 1", name),
+                   *at = ct_emit_below(e, ct_emit_vector_place(e, acc, &indices), rows,
+                                       ct_format(e->arena, "ct_words(%s)", name));
+        ct_emit_line(e, "ct_lanes_add_column(%s + %s, ct_row_words(%s), %s);", root->data, at, name, term);
     } else {
-        ct_emit_line(e, "ct_lanes_add_at(%s, %s, %s);", root->data, lane_position(e, acc, &indices), term);
+        ct_emit_line(e, "ct_lanes_add_at(%s, %s, %s);", root->data,
+                     each_of_array(e, lane_position(e, acc, &indices), name), term);
     }
 }
 
@@ -322,11 +353,12 @@ static bool write_update(Emit *e, const CtFlowStep *step) {
     if (kind == LANE_ACC) {
         add_term(e, step);
     } else {
-        const char *value = lane_arg(e, &step->args.items[2], true);
+        const char *value = lane_arg(e, &step->args.items[2], true),
+                   *length = e->lanes[e->lanes[step->results.items[0]->id].root->id].length;
         if (ct_emit_vector_kind(e, at) == LANE_SAME)
-            ct_emit_line(e, "%s[%s] = %s;", name, ct_emit_arg(e, at), value);
+            ct_emit_line(e, "%s[%s] = %s;", name, below(e, ct_emit_arg(e, at), length), value);
         else
-            ct_emit_line(e, "ct_lanes_put(%s, %s, %s);", name, lane_arg(e, at, true), value);
+            ct_emit_line(e, "ct_lanes_put(%s, %s, %s);", name, each_below(e, lane_arg(e, at, true), length), value);
     }
     ct_emit_alias(e, step->results.items[0], name);
     return true;
@@ -477,7 +509,8 @@ void ct_emit_vector_iteration(Emit *e, const CtFlowStep *loop, const char *const
     for (uint32_t i = loop->as.loop.carried; i < loop->results.count; i++)
         if (!is_matrix(e, loop->results.items[i]))
             ct_emit_line(e, "%s[%s] = %s;", ct_emit_name(e, loop->results.items[i]),
-                         ct_emit_name(e, block->params.items[0]), lane_arg(e, &block->values.items[i], true));
+                         below(e, ct_emit_name(e, block->params.items[0]), e->lanes[loop->results.items[i]->id].length),
+                         lane_arg(e, &block->values.items[i], true));
     assign_carried(e, loop, names);
     e->block = around;
     e->pending.count = 0;
@@ -660,6 +693,13 @@ static void leave_if_odd(Emit *e, const CtFlowStep *loop, const char *count, con
     }
 }
 
+/* The index from which on the elements of all lanes are put. */
+static const char *made_at(Emit *e, const CtFlowStep *loop, uint32_t i, const LaneResults *results, const char *index) {
+    const RowPlace *place = e->uses[loop->results.items[i]->id].place;
+    return place != NULL ? ct_emit_below(e, index, "CT_LANES", place->length)
+                         : lanes_of_array(e, index, results->names[i]);
+}
+
 static void put_results(Emit *e, const CtFlowStep *step, const char *count, const char *index,
                         const LaneResults *results) {
     const CtFlowBlock *block = step->as.loop.block;
@@ -670,7 +710,8 @@ static void put_results(Emit *e, const CtFlowStep *step, const char *count, cons
         const CtFlowType *type = step->results.items[i]->type;
         if (type->rank == 1 && !ct_flow_is_object(type->element)) {
             uint32_t array = i - step->as.loop.carried;
-            put_numbers(e, value, ct_format(e->arena, "%s + %s", results->data[array], index), results->far[array]);
+            const char *at = made_at(e, step, i, results, index);
+            put_numbers(e, value, ct_format(e->arena, "%s + %s", results->data[array], at), results->far[array]);
             continue;
         }
         if (lane_of(e, value)->kind == LANE_ROWS) {
@@ -680,7 +721,7 @@ static void put_results(Emit *e, const CtFlowStep *step, const char *count, cons
         Lane *lane = &e->lanes[lane_of(e, value)->root->id];
         if (type->rank == 1)
             ct_emit_line(e, "ct_lanes_put_arrays(rt, %s + %s, %s, %s);", results->data[i - step->as.loop.carried],
-                         index, ct_emit_arg(e, value), lane->length);
+                         made_at(e, step, i, results, index), ct_emit_arg(e, value), lane->length);
         else
             ct_emit_line(e, "ct_lanes_put_rows(ct_row_place(rt, %s, &%s, %s, %s, %s), %s, %s, %s);",
                          ct_emit_site(e, step->range), results->names[i], count, index, lane->length, lane->length,
@@ -706,9 +747,10 @@ static void each_pack(Emit *e, const char *index) {
     for (uint32_t i = 0; i < e->function->vars; i++) {
         const Lane *lane = &e->lanes[i];
         if (!lane->is_packed) continue;
+        const char *rows = ct_format(e->arena, "%s->dims[0]", e->uses[i].text);
         if (index != NULL)
-            ct_emit_line(e, "ct_lanes_rows(%s, %s->data + %s * %s, %s);", lane->packed, e->uses[i].text, index,
-                         lane->length, lane->length);
+            ct_emit_line(e, "ct_lanes_rows(%s, %s->data + %s * %s, %s);", lane->packed, e->uses[i].text,
+                         ct_emit_below(e, index, "CT_LANES", rows), lane->length, lane->length);
         else
             ct_emit_line(e, "ct_lanes_give(rt, room%s, %s);", lane->packed + strlen("rows"), lane->length);
     }
