@@ -12,6 +12,11 @@ build/build.ninja:
 demo: all
 	@scripts/demo.sh
 
+# The tests that catch most, in less than a minute; or all those near WHAT: make test WHAT=flow
+test: build/build.ninja
+	@scripts/test.sh $(WHAT)
+
+# Every test, in a plain build and under AddressSanitizer and UBSan.
 check:
 	@scripts/setup.sh
 	@scripts/check.sh
@@ -59,4 +64,4 @@ format:
 clean:
 	@rm -rf build build-*
 
-.PHONY: all demo check fuzz threads sanitize-native bench install format clean
+.PHONY: all demo test check fuzz threads sanitize-native bench install format clean

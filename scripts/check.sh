@@ -1,75 +1,10 @@
 #!/bin/bash
 # Every test, in a plain build and under AddressSanitizer and UBSan, where Core is also checked after every pass. The last line is `N passed, N failed`.
-# As many run side by side as there are processors; what they print comes in their order.
+# A line is printed as each run ends, and what a run that fails has printed.
 set -u
 cd "$(dirname "$0")/.."
 
-passed=0
-failed=0
-logs=$(mktemp -d)
-trap 'rm -rf "$logs"' EXIT
-started=0
-told=0
-workers=$(nproc)
-
-# Adds the counts of a run's last line `N passed, N failed`. A run without one, or that fails without saying so, fails.
-count() {
-    log=$1 status=$2 what=$3
-    line=$(grep -E '^([a-z ]+: )?[0-9]+ passed, [0-9]+ failed' "$log" | tail -n 1 | sed -E 's/^[a-z ]+: //')
-    p=$(echo "$line" | sed -nE 's/^([0-9]+) passed, .*/\1/p')
-    f=$(echo "$line" | sed -nE 's/^[0-9]+ passed, ([0-9]+) failed.*/\1/p')
-    if [ -z "$line" ] || { [ "$status" -ne 0 ] && [ "$f" -eq 0 ]; }; then
-        cat "$log"
-        echo "FAILED $what (exit $status)"
-        failed=$((failed + 1))
-        return
-    fi
-    [ "$f" -eq 0 ] || cat "$log"
-    echo "$what: $line"
-    passed=$((passed + p))
-    failed=$((failed + f))
-}
-
-# Begins a command, `$2…`, called `$1`; `finish` will count what it says.
-run() {
-    while [ "$(jobs -pr | wc -l)" -ge "$workers" ]; do wait -n; done
-    started=$((started + 1))
-    echo "$1" >"$logs/$started.what"
-    shift
-    ( "$@" >"$logs/$started.log" 2>&1; echo $? >"$logs/$started.status" ) &
-}
-
-# Waits for all that has begun, and tells what came of it.
-finish() {
-    wait
-    while [ "$told" -lt "$started" ]; do
-        told=$((told + 1))
-        count "$logs/$told.log" "$(cat "$logs/$told.status")" "$(cat "$logs/$told.what")"
-    done
-}
-
-# One C test program: cmocka's TAP output, a line a test. A skipped test counts as neither.
-tap() {
-    CMOCKA_MESSAGE_OUTPUT=TAP "$1" >"$2" 2>&1
-    status=$?
-    cat "$2"
-    p=$(grep -c '^ok ' "$2")
-    f=$(grep '^not ok ' "$2" | grep -vc '# SKIP')
-    echo "$p passed, $f failed"
-    [ "$p" -gt 0 ] && return $status
-}
-
-unit() { run "$2, $(basename "$1")" tap "$1" "$logs/$(basename "$1").tap"; }
-
-build() {
-    folder=$1
-    shift
-    if [ ! -f "$folder/build.ninja" ]; then meson setup "$folder" "$@" >/dev/null || return 1; fi
-    meson compile -C "$folder" >"$folder/compile.log" 2>&1 || { cat "$folder/compile.log"; return 1; }
-    tests=$(ninja -C "$folder" -t targets all | sed -nE 's/^(tests\/test_[a-z_]+|tests\/fuzz_[a-z]+|random_programs|tests\/random_programs|tests\/random_arrays): .*/\1/p')
-    # shellcheck disable=SC2086
-    ninja -C "$folder" $tests >>"$folder/compile.log" 2>&1 || { cat "$folder/compile.log"; return 1; }
-}
+. scripts/runs.sh
 
 # A fuzz target on its first inputs, and on what fuzzing has found.
 replay() {
@@ -105,7 +40,7 @@ all_tests() {
 
 export ASAN_OPTIONS=detect_leaks=1:abort_on_error=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
 
-run "the rooms" scripts/check_includes.py
+run "includes" scripts/check_includes.py
 run "the library page" tests/library_docs.py
 run "the table of passes" scripts/pass_table.py
 if build build; then
@@ -115,7 +50,7 @@ if build build; then
     run "golden programs, native" tests/run.py --cotan build/cotan --engine native --quick --sample 12
     if [ "$(uname -m)" = x86_64 ]; then
         for without in -mno-avx512f -mno-avx; do # as many lanes as smaller processors have
-            CC="cc $without" run "golden programs, native, $without" tests/run.py --cotan build/cotan native flow/kept
+            run "golden programs, native, $without" env "CC=cc $without" tests/run.py --cotan build/cotan native flow/kept
         done
     fi
     run "random programs, native" build/tests/random_programs --count 40 --methods forward,tape --native
@@ -123,11 +58,9 @@ if build build; then
     run "golden derivatives on Flow" tests/native.py --cotan build/cotan --sample 10
     run "random programs, derivatives on Flow" build/tests/random_programs --count 12 --methods native
     run "random programs over long arrays, on Flow" build/tests/random_arrays --long --count 25 --methods native
-    # Other programs for each commit; outside of a repository always the same.
-    commit=$(git rev-parse HEAD 2>/dev/null | cut -c 1-7)
-    seed=$((16#${commit:-1000000}))
-    run "random programs of tests/generate, from seed $seed, native" tests/generate/fuzz.py --from "$seed" --count 30
-    run "random programs of tests/generate, from seed $seed, every method" tests/generate/fuzz.py --from $((seed + 1000)) --count 100 --breadth eval
+    # The same programs for every commit; `make fuzz` makes others.
+    run "random programs of tests/generate, native" tests/generate/fuzz.py --from 1000000 --count 30
+    run "random programs of tests/generate, every method" tests/generate/fuzz.py --from 1001000 --count 100 --breadth eval
     run "compiled programs" tests/compile.py --cotan build/cotan
     run "vector forms" tests/vector_forms.py
     run "emitted C" tests/emitted.py --cotan build/cotan --every 40
@@ -150,5 +83,4 @@ else
     failed=$((failed + 1))
 fi
 
-echo "$passed passed, $failed failed"
-[ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]
+verdict
