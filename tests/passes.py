@@ -65,7 +65,8 @@ def check_golden(options):
                 continue
             folder, name = os.path.split(path)
             commands = golden.commands_of(path)
-            jobs.append((path, [pool.submit(golden.run, quietly(c), folder, name, options.cotan, options.timeout, []) for c in commands]))
+            jobs.append((path, [pool.submit(golden.run, quietly(c), folder, name, options.cotan, options.timeout, fallbacks)
+                                for c, fallbacks in zip(commands, golden.fallbacks_of(path))]))
         for path, results in jobs:
             expected = golden.split(golden.read(path[:-4] + ".out"))
             for wanted, result in zip(expected, results):

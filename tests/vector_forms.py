@@ -29,15 +29,18 @@ def operands(table):
 
 
 def check(compiler, width, folder):
-    """Whether all is well, and what to say."""
+    """How many vector forms are right, how many are wrong, and what to say."""
     program = os.path.join(folder, "forms")
     command = [*shlex.split(compiler), *FLAGS, width, "-I" + folder, "-I" + os.path.join(ROOT, "src"),
                os.path.join(HERE, "vector_forms", "main.c"), "-o", program, "-lm"]
     built = subprocess.run(command, capture_output=True, text=True)
     if built.returncode != 0:
-        return False, built.stderr
+        return 0, 1, built.stderr
     done = subprocess.run([program], capture_output=True, text=True)
-    return done.returncode == 0, done.stdout + done.stderr
+    counts = re.search(r"(\d+) vector forms of \d+ lanes, (\d+) wrong", done.stdout)
+    if counts is None or (done.returncode == 0) != (counts[2] == "0"):
+        return 0, 1, f"exit {done.returncode}\n{done.stdout}{done.stderr}"
+    return int(counts[1]) - int(counts[2]), int(counts[2]), done.stdout + done.stderr
 
 
 def main():
@@ -45,7 +48,7 @@ def main():
         table = file.read()
     with open("/proc/cpuinfo", encoding="utf-8") as file:
         has_avx2 = "avx2" in file.read()
-    failed = False
+    passed = failed = 0
     with tempfile.TemporaryDirectory() as folder:
         with open(os.path.join(folder, "operands.h"), "w", encoding="utf-8") as file:
             file.write(operands(table))
@@ -53,10 +56,11 @@ def main():
             for width in WIDTHS:
                 if width == "-mavx2" and not has_avx2:
                     continue
-                well, said = check(compiler, width, folder)
-                failed |= not well
+                right, wrong, said = check(compiler, width, folder)
+                passed, failed = passed + right, failed + wrong
                 print(f"{compiler} {width}: {said.strip()}")
-    return 1 if failed else 0
+    print(f"vector forms: {passed} passed, {failed} failed")
+    return 1 if failed or not passed else 0
 
 
 if __name__ == "__main__":
