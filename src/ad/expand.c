@@ -109,8 +109,9 @@ static CtCore *wrapped(Expand *e, CtDerivOp op, CtMethod method, CtSourceRange r
     CtWrap wrap = {.range = range, .s = f->type->parts[0], .t = f->type->parts[1]};
     wrap.x = ct_ad_seq_name(&seq, "x", x);
     wrap.dx = dx ? ct_ad_seq_name(&seq, "dx", dx) : NULL;
-    if (method != METHOD_BULK) return ct_ad_seq_close(&seq, by_rules(e, op, method, &seq, &wrap, f));
-    return ct_ad_seq_close(&seq, ct_bulk_derivative(ad, op, range, f, wrap.x, wrap.dx, NULL));
+    const CtRules *rules = ad->rules[method];
+    if (rules->derivative == NULL) return ct_ad_seq_close(&seq, by_rules(e, op, method, &seq, &wrap, f));
+    return ct_ad_seq_close(&seq, rules->derivative(ad, op, range, f, wrap.x, wrap.dx, NULL));
 }
 
 /* A tangent in a program whose method is bulk: by `forward` where bulk refuses, since that takes every program,
@@ -129,7 +130,8 @@ static CtCore *tangent_by_bulk(Expand *e, CtSourceRange range, CtCore *f, CtCore
     CtCore *instead = ct_core_lam(ad->p, range, NULL, params, 2, ct_ad_seq_close(&inner, forward));
     x = ct_ad_seq_name(&seq, "x", x);
     dx = ct_ad_seq_name(&seq, "dx", dx);
-    return ct_ad_seq_close(&seq, ct_bulk_derivative(ad, DERIV_JVP, range, f, x, dx, instead));
+    CtCore *derivative = ad->rules[METHOD_BULK]->derivative(ad, DERIV_JVP, range, f, x, dx, instead);
+    return ct_ad_seq_close(&seq, derivative);
 }
 
 /* What Flow differentiates stays an operator. */

@@ -89,7 +89,11 @@ typedef struct CtRules {
     CtCore *(*jvp)(CtAd *ad, CtSeq *seq, const CtWrap *wrap);   /* gives (value, tangent) */
     CtCore *(*vjp)(CtAd *ad, CtSeq *seq, const CtWrap *wrap);   /* gives (value, pullback) */
     CtCore *(*trace)(CtAd *ad, CtSeq *seq, const CtWrap *wrap); /* gives the trace's length; NULL: keeps none */
-    const struct CtReverse *reverse;                            /* in reverse: the names of its library */
+    /* The derivative of a function as a whole, for a method that does not go by parts; NULL: D[f], and the wrappers
+     * above. dx is NULL but for JVP; `instead`, a function of (x, dx) for where the method refuses, may be. */
+    CtCore *(*derivative)(CtAd *ad, CtDerivOp op, CtSourceRange range, CtCore *f, CtCore *x, CtCore *dx,
+                          CtCore *instead);
+    const struct CtReverse *reverse; /* in reverse: the names of its library */
 } CtRules;
 
 extern const CtRules ct_ad_forward_rules, ct_ad_vector_rules, ct_ad_delta_tree_rules, ct_ad_delta_rules,
@@ -375,13 +379,6 @@ CtCore *ct_ad_dual_staged_call(const CtPartials *partials, uint32_t k, CtVar *z,
 extern const CtReverse ct_ad_dual_names;
 /* dual_cayley.c: D[op], with λz. λs. StagedCall d₁ (∂₁op(z)) (StagedCall d₂ (∂₂op(z)) s). */
 CtCore *ct_ad_dual_composed(CtAd *ad, CtSeq *seq, const CtOperation *op);
-
-/* ---- bulk.c ---- */
-
-/* A derivative by `bulk`: a DUAL. dx is NULL but for JVP; `instead`, a function of (x, dx) for where bulk refuses, may
- * be. */
-CtCore *ct_bulk_derivative(CtAd *ad, CtDerivOp op, CtSourceRange range, CtCore *f, CtCore *x, CtCore *dx,
-                           CtCore *instead);
 
 /* ---- wrapper.c: one mode from the other ---- */
 

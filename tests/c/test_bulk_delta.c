@@ -9,6 +9,7 @@
 #include <math.h>
 
 #include "ad/bulk/diff/delta.h"
+#include "ad/bulk/rewrite/rewrite.h"
 #include "bulk_generate.h"
 #include "bulk_interpret.h"
 #include "bulk_normal.h"

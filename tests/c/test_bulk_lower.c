@@ -5,6 +5,9 @@
 #include <stdio.h>
 
 #include "ad/ad.h"
+#include "ad/bulk/diff/diff.h"
+#include "ad/bulk/lower/lower.h"
+#include "ad/bulk/rewrite/rewrite.h"
 
 /* ---- values as text ---- */
 

@@ -7,6 +7,8 @@
  * a gradient costs a constant factor over the program, in whole-array operations.
  */
 #include "ad/bulk/diff/delta.h"
+#include "ad/bulk/lower/lower.h"
+#include "ad/bulk/rewrite/rewrite.h"
 #include "ad/bulk/stages.h"
 #include "ad/bulk/trace/trace.h"
 #include "ad/internal.h"
@@ -453,8 +455,9 @@ CtLam *ct_bulk_derive(CtAd *ad, CtLam *lam, const CtDualPath *dual, const CtForm
 
 uint32_t ct_bulk_count(const CtAd *ad) { return ad->bulk_count; }
 
-CtCore *ct_bulk_derivative(CtAd *ad, CtDerivOp op, CtSourceRange range, CtCore *f, CtCore *x, CtCore *dx,
-                           CtCore *instead) {
+/* A derivative by `bulk` is a DUAL. */
+static CtCore *whole_derivative(CtAd *ad, CtDerivOp op, CtSourceRange range, CtCore *f, CtCore *x, CtCore *dx,
+                                CtCore *instead) {
     CtCore *args[4] = {f, x, dx, instead};
     uint32_t count = op == DERIV_JVP ? 3 : 2;
     CtType *type = ct_core_deriv(ad->p, range, op, args, count)->type;
@@ -465,4 +468,4 @@ CtCore *ct_bulk_derivative(CtAd *ad, CtDerivOp op, CtSourceRange range, CtCore *
 }
 
 /* Nothing of it is done a primitive at a time. */
-const CtRules ct_bulk_rules = {.real = NULL};
+const CtRules ct_bulk_rules = {.derivative = whole_derivative};

@@ -3,7 +3,7 @@
 #ifndef CT_AD_BULK_DELTA_H
 #define CT_AD_BULK_DELTA_H
 
-#include "ad/bulk/ir/bulk.h"
+#include "ad/bulk/diff/diff.h"
 
 typedef enum CtDeltaKind {
     DELTA_INPUT,

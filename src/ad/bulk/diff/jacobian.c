@@ -2,7 +2,8 @@
  * bulk-operation transform makes whole-array operations of that. The part of the program that all rows share, all but
  * the reverse pass, is left as it is.
  */
-#include "ad/bulk/ir/bulk.h"
+#include "ad/bulk/diff/diff.h"
+#include "ad/bulk/rewrite/rewrite.h"
 
 typedef struct Rows {
     CtBulkBuilder *r;

@@ -267,11 +267,6 @@ CtBulkLoop *ct_bulk_new_loop(CtBulkBuilder *r, int64_t steps, CtBulkLoopParams c
  * only through reals. */
 CtMap ct_bulk_loop_varying(CtBulkBuilder *r, const CtBulkLoop *loop, const bool *params, bool reals);
 bool ct_bulk_loop_result_varies(CtBulkBuilder *r, const CtBulkLoop *loop, uint32_t result, CtMap *varying);
-/* The loop with each of its terms in normal form (bulk_operations.c) or simplified (simplify_term.c); itself when it
- * is.
- */
-CtBulkLoop *ct_bulk_loop_normal(CtBulkBuilder *r, CtBulkLoop *loop);
-CtBulkLoop *ct_bulk_loop_simple(CtBulkBuilder *r, CtBulkLoop *loop);
 /* A LOOP of one step, without it: its body, with the arguments bound. */
 CtBulk *ct_bulk_one_step(CtBulkBuilder *r, const CtBulk *t);
 /* Of a LOOP in which i is free: build1 k (λi. t), as a loop over rows. */
@@ -291,17 +286,14 @@ void ct_bulk_print_sharing(CtText *out, CtBulk *t);
 void ct_bulk_print_bindings(CtText *out, CtBulkVar *const *vars, CtBulk *const *terms, uint32_t count,
                             CtBulk *const *results, uint32_t result_count);
 
-/* ---- bulk_operations.c: stage 1 ---- */
+/* ---- same_terms.c ---- */
 
-/* The normal form of a term by the rules of Figs. 9, 10 and 11: without build1, with index in the four forms of
- * Theorem 5.1. */
-CtBulk *ct_bulk_rewrite(CtBulkBuilder *r, CtBulk *t);
+/* Whether two terms are the same, but for the names of what is bound inside. */
+bool ct_bulk_same(CtBulk *a, CtBulk *b);
+/* Whether u is a result of the loop that t, a LOOP, is a result of: the same loop, on the same arguments. */
+bool ct_bulk_same_loop(const CtBulk *t, const CtBulk *u);
 
-/* ---- simplify_term.c: what a person would not have written: gather by the identity, adding zero, lets used once ----
- */
-CtBulk *ct_bulk_simplify(CtBulkBuilder *r, CtBulk *t);
-
-/* ---- delta_reverse.c: stages 2 and 3 ---- */
+/* ---- what stages 2 and 3 make ---- */
 
 /* let ⟨primals⟩ in (value, ⟨gradient⟩): what stage 3 gives (Fig. 21). */
 typedef struct CtBulkGradient {
@@ -315,48 +307,5 @@ typedef struct CtBulkGradient {
     CtText graph;             /* and for Graphviz */
     uint32_t nodes;           /* how many it has */
 } CtBulkGradient;
-/* t, in normal form, of any shape; `inputs` are its free variables, `cotangent` a variable of the shape of t (free in
- * the gradient). */
-CtBulkGradient ct_bulk_gradient(CtBulkBuilder *r, CtBulk *t, CtBulkVar *const *inputs, uint32_t count,
-                                CtBulkVar *cotangent);
-/* let ⟨primals⟩ in (value, tangent): the same Delta term, evaluated forward on tangents of the inputs (variables; NULL
- * where there are none). */
-/* The tangent is gradient[0]. */
-CtBulkGradient ct_bulk_tangent(CtBulkBuilder *r, CtBulk *t, CtBulkVar *const *inputs, CtBulkVar *const *tangents,
-                               uint32_t count);
-/* Those of its bindings that depend on the cotangent, and itself (CtBulkVar * -> itself). */
-CtMap ct_bulk_late(CtBulkBuilder *r, const CtBulkGradient *g, CtBulkVar *cotangent);
-/* The same with bindings and results simplified together (simplify_term.c); `count` is that of g->gradient. What does
- * not depend on the cotangent (NULL: there is none) stays a binding of its own where something that does depend uses
- * it. */
-void ct_bulk_simplify_gradient(CtBulkBuilder *r, CtBulkGradient *g, uint32_t count, const CtBulkVar *cotangent);
-
-/* ---- jacobian.c ---- */
-
-/* What `g` gives for each one-hot cotangent, all at once: every gradient gets an outermost dimension more, of one row
- * for each element of the cotangent (Appendix A). The k-th row is that of the element `order` ! k (NULL: k). */
-void ct_bulk_jacobian(CtBulkBuilder *r, CtBulkGradient *g, uint32_t count, CtBulkVar *cotangent, CtBulk *order);
-
-/* ---- views.c: before lowering, bindings to views of an array are said again where they are used ---- */
-void ct_bulk_lower_repeat_views(CtBulkBuilder *r, CtBulkGradient *g, uint32_t count);
-
-/* ---- lower_term.c: terms as Core over flat arrays ----
- *
- * A term of rank 0 is a Double, Int or Bool; one of a higher rank an array of all its elements, row-major, of Double or
- * Int (a Bool is 1 or 0). `vars` says what free variables are (CtBulkVar * -> CtVar *); it is changed meanwhile, and
- * then as it was. Constants that a term needs become globals of the program.
- *
- * A primitive that would fail gives 0 (an Int divided by 0, a real that is no Int); the largest of nothing is 0; sums
- * start from −0.0.
- */
-CtType *ct_bulk_lower_type(CtProgram *p, CtElement element, CtShape shape);
-CtCore *ct_bulk_lower(CtBulkBuilder *r, CtBulk *t, CtMap *vars);
-/* let var = t, as a binding of `seq`; `vars` has it from then on. What is bound so before it is in scope of t. */
-struct CtSeq;
-void ct_bulk_lower_binding(CtBulkBuilder *r, struct CtSeq *seq, CtBulkVar *var, CtBulk *t, CtMap *vars);
-/* (value, ⟨gradient⟩) under its bindings, for `count` inputs; () for those that have none. Just the value when count is
- * 0. */
-CtCore *ct_bulk_lower_gradient(CtBulkBuilder *r, CtSourceRange range, const CtBulkGradient *g, uint32_t count,
-                               CtMap *vars);
 
 #endif

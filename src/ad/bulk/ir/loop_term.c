@@ -4,7 +4,7 @@
  * what it likes, since that becomes a parameter of the loop. So `build1` of a loop is a loop over rows: map of fold is
  * fold of map.
  */
-#include "ad/bulk/rewrite/rules.h"
+#include "ad/bulk/ir/ranges.h"
 
 CtBulkLoop *ct_bulk_new_loop(CtBulkBuilder *r, int64_t steps, CtBulkLoopParams count, uint32_t outputs) {
     CtBulkLoop *loop = CT_NEW(r->arena, CtBulkLoop);

@@ -5,7 +5,7 @@
  * one whose name is taken gets a number. Where an index is meant only under a condition, that stands behind it: λ[i].
  * [i - 1] when 0 < i.
  */
-#include "ad/bulk/rewrite/simplify.h"
+#include "ad/bulk/ir/bulk.h"
 
 #include <math.h>
 
@@ -336,13 +336,6 @@ typedef struct Bindings {
     CT_VEC(CtBulk *) terms;
 } Bindings;
 
-static bool same_loop(const CtBulk *t, const CtBulk *u) {
-    if (u->kind != BULK_LOOP || t->as.loop.loop != u->as.loop.loop) return false;
-    for (uint32_t p = 0; p < ct_bulk_loop_params(t->as.loop.loop); p++)
-        if (!ct_bulk_same(t->as.loop.args[p], u->as.loop.args[p])) return false;
-    return true;
-}
-
 /* (a, b): the variables that are bound to results of the loop, from the k-th binding on. */
 static void put_result_names(Printer *pr, const Bindings *bindings, uint32_t k, bool *done) {
     const CtBulk *t = bindings->terms.items[k];
@@ -350,7 +343,7 @@ static void put_result_names(Printer *pr, const Bindings *bindings, uint32_t k, 
     const CtBulkVar **vars = CT_NEW_ARRAY(pr->out->arena, const CtBulkVar *, count);
     for (uint32_t j = k; j < bindings->vars.count; j++) {
         const CtBulk *other = bindings->terms.items[j];
-        if (!same_loop(t, other) || vars[other->as.loop.result] != NULL) continue;
+        if (!ct_bulk_same_loop(t, other) || vars[other->as.loop.result] != NULL) continue;
         vars[other->as.loop.result] = bindings->vars.items[j];
         bind(pr, bindings->vars.items[j]);
         done[j] = true;

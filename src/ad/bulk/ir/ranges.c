@@ -3,7 +3,7 @@
  * A fact about a variable holds wherever its binder came to stand, since rules move a binder together with what it
  * ranges over.
  */
-#include "ad/bulk/rewrite/rules.h"
+#include "ad/bulk/ir/ranges.h"
 #include "rt/scalar.h"
 
 static const CtRange everything = {INT64_MIN, INT64_MAX}, nothing = {1, 0};

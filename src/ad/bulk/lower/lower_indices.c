@@ -1,6 +1,6 @@
 /* Indices, gathers and scatters as Core: a view where the position is affine in the variables and inside, else an array
  * of positions, which is a constant of the program when nothing but the variables is in it. */
-#include "ad/bulk/lower/lower.h"
+#include "ad/bulk/lower/internal.h"
 
 static CtCore *whole(CtLower *l, CtSourceRange range, int64_t value) { return ct_bulk_lower_int(l, range, value); }
 

@@ -3,8 +3,7 @@
  * Terms with the same loop and the same arguments are results of one computation. So where a variable is bound to one
  * of them, all its results are bound, and known for as long as they are in scope.
  */
-#include "ad/bulk/lower/lower.h"
-#include "ad/bulk/rewrite/simplify.h"
+#include "ad/bulk/lower/internal.h"
 
 /* A loop that was lowered, innermost first. */
 typedef struct CtLoweredLoop {
@@ -202,12 +201,8 @@ static CtVar **lower_loop(CtLower *l, CtSeq *seq, CtBulk *t) {
 /* ---- the public functions ---- */
 
 static CtVar **known_results(CtLower *l, const CtBulk *t) {
-    for (CtLoweredLoop *known = l->r->loops; known != NULL; known = known->outer) {
-        bool same = known->t->as.loop.loop == t->as.loop.loop;
-        for (uint32_t p = 0; same && p < ct_bulk_loop_params(t->as.loop.loop); p++)
-            same = ct_bulk_same(known->t->as.loop.args[p], t->as.loop.args[p]);
-        if (same) return known->results;
-    }
+    for (CtLoweredLoop *known = l->r->loops; known != NULL; known = known->outer)
+        if (ct_bulk_same_loop(known->t, t)) return known->results;
     return NULL;
 }
 

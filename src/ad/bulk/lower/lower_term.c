@@ -3,7 +3,7 @@
  *
  * Primitives that fail give 0 where they do: the program's own error is a CHECK.
  */
-#include "ad/bulk/lower/lower.h"
+#include "ad/bulk/lower/internal.h"
 
 static const CtShape scalar = {0, NULL};
 

@@ -2,7 +2,7 @@
  * an index gives back is `oneHot ix x`, added. Both are a whole array each time; as `update`, which is done in place
  * where nobody else holds the array, they take a step. In a loop that is the difference between linear and quadratic.
  */
-#include "ad/bulk/lower/lower.h"
+#include "ad/bulk/lower/internal.h"
 
 static const CtShape scalar = {0, NULL};
 

@@ -1,6 +1,7 @@
 /* Views, where they are used. A replicate, transpose or gather by plain positions only says where elements of another
  * array stand: what is made of it can read that one in its place, and then it is never made, however large it would be.
  * So a gradient's binding to a view goes; each of its uses says the view again. */
+#include "ad/bulk/lower/lower.h"
 #include "ad/bulk/rewrite/rules.h"
 
 typedef struct Views {

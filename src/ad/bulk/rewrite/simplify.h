@@ -42,7 +42,6 @@ CtBulk *ct_bulk_simplify_known(const CtSimplifier *s,
                                CtBulk *t); /* what an atom is bound to; itself when that is not known */
 /* The function with its terms simplified; its variables stay below `sizes`. */
 CtIndexing ct_bulk_simplify_indexing(CtSimplifier *s, CtIndexing f, const int64_t *sizes);
-bool ct_bulk_same(CtBulk *a, CtBulk *b); /* but for the names of what is bound inside */
 
 /* ---- algebra.c: an atom that means the same, or NULL ---- */
 CtBulk *ct_bulk_simplify_rule(CtSimplifier *s, CtBulk *t);

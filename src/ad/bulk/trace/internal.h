@@ -2,7 +2,7 @@
 #ifndef CT_AD_BULK_TRACE_INTERNAL_H
 #define CT_AD_BULK_TRACE_INTERNAL_H
 
-#include "ad/bulk/rewrite/rules.h"
+#include "ad/bulk/ir/ranges.h"
 #include "ad/bulk/trace/trace.h"
 
 typedef struct CtAbstractEnv {
@@ -104,7 +104,7 @@ bool ct_bulk_trace_has_terms_only(const CtAbstract *s);
 /* cond test a b, leaf by leaf. */
 CtAbstract *ct_bulk_trace_merge(Tracer *tr, CtBulk *test, CtAbstract *a, CtAbstract *b, CtSourceRange range);
 
-/* ---- nested.c ---- */
+/* ---- trace_derivatives.c ---- */
 
 /* DUAL f, x…: a derivative inside the function that is traced. */
 CtAbstract *ct_bulk_trace_derivative(Tracer *tr, CtCore *dual, CtAbstract *const *args);

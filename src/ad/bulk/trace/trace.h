@@ -14,7 +14,7 @@ typedef enum CtAbstractKind {
     ABSTRACT_LIST, /* an array of which each element is known by itself */
     ABSTRACT_CLOSURE,  /* a function */
     ABSTRACT_CHOICE,   /* one of two functions, by what is not known */
-    ABSTRACT_PULLBACK, /* what a derivative inside the function gives: nested.c */
+    ABSTRACT_PULLBACK, /* what a derivative inside the function gives: trace_derivatives.c */
     ABSTRACT_STRING,   /* a literal */
     ABSTRACT_FAILURE,  /* what never comes: the program fails there */
 } CtAbstractKind;

@@ -3,6 +3,8 @@
  * of the outer one. They are ordinary terms, so the outer derivative goes through them as through any others, to any
  * depth. Each derivative has its own variables: perturbations cannot be confused.
  */
+#include "ad/bulk/diff/diff.h"
+#include "ad/bulk/rewrite/rewrite.h"
 #include "ad/bulk/trace/internal.h"
 
 /* The reverse pass of an inner derivative, waiting for its cotangent. */
