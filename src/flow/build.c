@@ -1,4 +1,4 @@
-/* Making functions, blocks and steps of Flow. */
+/* Construction of functions, blocks and steps of Flow. */
 #include "flow/build.h"
 
 CtFlowVar *ct_flow_fresh(CtFlow *flow, CtFlowFunction *function, const char *name, const CtFlowType *type) {
@@ -22,7 +22,7 @@ CtFlowFunction *ct_flow_function(CtFlow *flow, const char *name, CtSourceRange r
 
 CtFlowBlock *ct_flow_block(CtFlowBuilder *l) { return CT_NEW(l->arena, CtFlowBlock); }
 
-/* What follows a step that does not go on is made, but stands nowhere. */
+/* A step behind one that control does not leave is built, but not added to the block. */
 CtFlowStep *ct_flow_step(CtFlowBuilder *l, CtFlowStepKind kind, CtSourceRange range) {
     CtFlowStep *step = CT_NEW(l->arena, CtFlowStep);
     step->kind = kind;

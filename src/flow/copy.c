@@ -1,4 +1,4 @@
-/* Steps and blocks over again, with variables of their own. */
+/* Copying of steps and blocks, with fresh variables. */
 #include "flow/copy.h"
 
 void ct_flow_copy_stands(CtFlowCopy *c, const CtFlowVar *var, CtFlowArg value) {
@@ -21,7 +21,7 @@ CtFlowVar *ct_flow_copy_var(CtFlowCopy *c, const CtFlowVar *var) {
     return copy;
 }
 
-/* Only variables of the original are looked up: chains are not followed. */
+/* A replacement is not itself replaced: only variables of the original are looked up. */
 static CtFlowArg copy_arg(const CtFlowCopy *c, CtFlowArg arg) {
     if (arg.var == NULL) return arg;
     const CtFlowArg *value = ct_map_get(&c->values, arg.var->id);

@@ -1,11 +1,11 @@
-/* What a sound program of Flow is: every variable is bound once, before its uses and in their block; arguments, results
- * and what blocks yield have the types of their places; every block ends. */
+/* Flow lint. In a well-formed program every variable is bound once, before its uses and in scope of them; arguments,
+ * results and yielded values have the types required at their places; every block has an exit. */
 #include "flow/build.h"
 
 typedef struct Lint {
     const CtFlow *flow;
     const CtFlowFunction *function;
-    bool *bound; /* by the variables' numbers */
+    bool *bound; /* by variable number */
     const char *wrong;
 } Lint;
 

@@ -1,4 +1,4 @@
-/* Flow as text. */
+/* Printing of Flow as text. */
 #include "flow/build.h"
 
 static void print_type(CtText *out, const CtFlowType *type) {
@@ -107,7 +107,7 @@ static void print_of(CtText *out, const CtFlowStep *step) {
     }
 }
 
-/* As matrices: one that stands turned is the transpose of its array. */
+/* The factors of a product as matrices: a transposed one is marked as such. */
 static void print_factors(CtText *out, const CtFlowStep *step) {
     for (uint32_t i = 0; i < step->args.count; i++) {
         ct_text_puts(out, i > 0 ? ", " : " ");

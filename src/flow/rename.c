@@ -1,4 +1,4 @@
-/* Renaming the variables of steps. */
+/* Renaming of the variables in steps. */
 #include "flow/rename.h"
 
 CtFlowArg ct_flow_now(const CtFlowValues *values, CtFlowArg arg) {
@@ -25,7 +25,7 @@ void ct_flow_values_clear(CtFlowValues *values, CtArena *arena) {
 
 bool ct_flow_same(const CtFlowArg *a, const CtFlowArg *b) {
     if (a->var != NULL || b->var != NULL) return a->var == b->var;
-    return a->type == b->type && a->lit.integer == b->lit.integer; /* reals by their bits */
+    return a->type == b->type && a->lit.integer == b->lit.integer; /* reals are compared bit for bit */
 }
 
 void ct_flow_rename(const CtFlowValues *values, CtFlowArgs *args) {

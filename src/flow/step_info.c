@@ -1,8 +1,8 @@
-/* What flow.def says of a step: the columns that are read as they stand, or with a look at the step. */
+/* The columns of flow.def, and the questions about steps that they answer. */
 #include "flow/flow.h"
 
 static const CtFlowStepInfo infos[] = {
-#define OWN 0 /* of work; in the other columns it is part of a name */
+#define OWN 0 /* in the `work` column; in others OWN is part of a name */
 #define FLOW_STEP(kind, name, fails, takes, makes, looks, again, moves, repeats, work, what)                           \
     {name,          FAILS_##fails, TAKES_##takes,     MAKES_##makes, LOOKS_##looks,                                    \
      AGAIN_##again, MOVES_##moves, REPEATS_##repeats, work},

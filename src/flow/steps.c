@@ -1,4 +1,4 @@
-/* Writing single steps, loops and branches of Flow. */
+/* Builders of single steps, loops and branches of Flow. */
 #include "flow/build.h"
 
 CtFlowArg ct_flow_real(const CtFlowType *type, double value) { return (CtFlowArg){.type = type, .lit.real = value}; }
@@ -165,7 +165,7 @@ CtFlowArgs ct_flow_switch_end(CtFlowBuilder *l, CtFlowChoosing *choice) {
 
 /* ---- extremes ---- */
 
-/* Looked for from the last element on. */
+/* Searches from the last element to the first. */
 CtFlowArg ct_flow_place_of(CtFlowBuilder *l, CtSourceRange range, CtFlowArg array, CtFlowArg extreme) {
     CtFlowArg length = ct_flow_dim(l, range, array, 0);
     CtFlowArgs start = {0}, next = {0}, here = {0};

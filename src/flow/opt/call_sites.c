@@ -1,5 +1,5 @@
-/* What is known of functions as a whole: which are told where a failure in the library is to be shown; which may wait
- * for themselves; which end in each other. */
+/* Call-site attribution and facts about functions as a whole. Which functions take the call site that failures inside
+ * the library are attributed to; which are recursive; which tail-call each other and form a group. */
 #include "flow/opt/passes.h"
 
 /* ---- who takes a place ---- */
@@ -36,7 +36,7 @@ static void find_cycles(CtFlow *flow) {
         flow->functions.items[v]->group = sizes[tails.component[v]] > 1 ? tails.component[v] : 0;
 }
 
-/* Functions that end in each other share their parameters. */
+/* Functions of a tail-call group share their parameters, so all of them take a call site if one does. */
 static bool share_call_sites(CtFlow *flow) {
     bool changed = false;
     CtMap groups = {0};

@@ -1,10 +1,10 @@
-/* What makes the text of a failure becomes a function of its own, which stays one: most such texts are never made, and
- * where they are written out, they are longer than the code around them. So a function that can fail in words is still
- * small enough to be written into others, and all of these share the text. */
+/* Cold-path outlining. Code that makes the message of a failure becomes a function of its own, which is never inlined.
+ * Most messages are never made, and their code is larger than the code around it. So functions that can fail with a
+ * message stay small enough to be inlined, and their copies share the message code. */
 #include "flow/copy.h"
 #include "flow/opt/passes.h"
 
-enum { SHORT = 3 }; /* steps that stay where they are */
+enum { SHORT = 3 }; /* steps: shorter code is not outlined */
 
 typedef struct ColdPaths {
     CtFlow *flow;
@@ -13,7 +13,7 @@ typedef struct ColdPaths {
 
 typedef struct Text {
     CtFlowCopy copy;
-    CtFlowArgs captured; /* what its function is given */
+    CtFlowArgs captured; /* parameters of the new function */
 } Text;
 
 static CtFlowArg capture(void *data, CtFlowVar *var) {
@@ -37,7 +37,7 @@ static void take_out(ColdPaths *m, CtFlowBlock *block) {
     Text t = {.copy = {.flow = m->flow, .into = function, .outer = capture, .place = CT_NO_RANGE}};
     t.copy.data = &t;
     CtFlowBlock making = *block;
-    making.params.count = 0; /* of a loop: captured like others */
+    making.params.count = 0; /* parameters of a loop are captured like other variables */
     making.steps.count--;
     making.exit = EXIT_RETURN;
     making.values = fail->args;

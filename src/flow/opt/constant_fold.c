@@ -1,8 +1,8 @@
-/* Primitives of literals, and of literals and variables, by identities that hold in every bit: NaN, infinities and both
- * zeroes included.
+/* Constant folding of primitives, and identities between literals and variables that hold bit for bit, including NaN,
+ * infinities and signed zeros.
  *
- * Of the real functions only those are computed here that IEEE 754 fixes to the last bit, so that a program gives the
- * same bits whether a value is computed now or when it runs. */
+ * Of the real functions only those are folded that IEEE 754 determines to the last bit. So results do not depend on
+ * whether a value is computed at compile time or at run time. */
 #include "flow/opt/passes.h"
 
 #include <math.h>
@@ -18,7 +18,7 @@ static bool fold_reals(const CtFlowStep *step, const CtPrimInfo *info, double a,
         value->lit.integer = real != 0;
         return true;
     }
-    if (isnan(real)) return false; /* its bits may depend on the machine */
+    if (isnan(real)) return false; /* the bits of a NaN may depend on the machine */
     value->lit.real = value->type->kind == FLOW_F32 ? (double)(float)real : real;
     return true;
 }
@@ -45,7 +45,8 @@ static bool is_real(const CtFlowArg *arg, double value) {
 
 static bool is_int(const CtFlowArg *arg, int64_t value) { return arg->var == NULL && arg->lit.integer == value; }
 
-/* a, where it is to be the evaluator's, is more than `scale a 1`, which is not −0.0. */
+/* The value of `scale a b` where an identity gives it. `scale a 1` is a, except that the product turns −0.0 into 0; so
+ * exact mode does not use that. */
 static const CtFlowArg *scaled(const CtFlowArg *a, const CtFlowArg *b, bool exact) {
     if (is_real(b, -0.0) || is_real(a, 1.0)) return b;
     return is_real(b, 1.0) && !exact ? a : NULL;
@@ -71,7 +72,7 @@ static const CtFlowArg *identity(const CtFlowStep *step, const CtFlowArg *a, con
     }
 }
 
-/* Of a variable with itself. */
+/* A primitive of a variable and itself. */
 static bool fold_same(const CtFlowStep *step, CtFlowArg *value) {
     *value = (CtFlowArg){.type = step->results.items[0]->type};
     switch ((int)step->as.prim) {
@@ -82,7 +83,7 @@ static bool fold_same(const CtFlowStep *step, CtFlowArg *value) {
     case PRIM_LT:
     case PRIM_INT_LT:
     case PRIM_CHAR_LT:
-    case PRIM_INT_SUB: return true; /* 0 */
+    case PRIM_INT_SUB: return true; /* the result is 0 */
     default: return false;
     }
 }
@@ -108,7 +109,7 @@ bool ct_flow_reduction(const CtFlowStep *step, CtPrim *prim, CtFlowArg *first) {
     bool whole = type->kind == FLOW_I64;
     *first = (CtFlowArg){.type = type};
     switch ((int)step->as.bulk) {
-    case ARRAY_SUM: *prim = whole ? PRIM_INT_ADD : PRIM_ADD; return true; /* from 0 */
+    case ARRAY_SUM: *prim = whole ? PRIM_INT_ADD : PRIM_ADD; return true; /* the fold starts at 0 */
     case ARRAY_PRODUCT:
         *prim = whole ? PRIM_INT_MUL : PRIM_MUL;
         if (whole)

@@ -1,5 +1,6 @@
-/* A loop that only copies an array that has been made is gone: what it makes is the array. One that copies a row of a
- * product is a read of the row, so that loops over such loops go too. The length must be the array's. */
+/* Copy elimination. A loop that only copies an array made before is replaced by that array. A loop that copies a row of
+ * an array becomes a read of the row, so that nested copying loops go too. The loop must have as many iterations as the
+ * array has elements. */
 #include "flow/opt/passes.h"
 
 typedef struct Copies {
@@ -14,10 +15,10 @@ static bool is_outside(const Copies *c, const CtFlowArg *arg, uint32_t depth) {
     return arg->var == NULL || ct_flow_fact(&c->facts, arg)->depth <= depth;
 }
 
-/* Whether a step makes an array of its own, not one that somebody else may hold. */
+/* Whether a step makes a new array, which nobody else can hold. */
 static bool makes_whole(const CtFlowStep *step) { return step->kind == FLOW_LOOP || step->kind == FLOW_UPDATE; }
 
-/* The read of an array, or of a row of one, whose copy a loop makes; NULL where it makes something else. */
+/* The read of an array, or of a row, whose elements a loop copies; NULL if the loop does anything else. */
 static const CtFlowStep *copied(const Copies *c, const CtFlowStep *loop, uint32_t depth) {
     const CtFlowBlock *block = loop->as.loop.block;
     if (loop->as.loop.carried > 0 || loop->as.loop.initial || loop->results.count != 1) return NULL;
@@ -35,7 +36,7 @@ static const CtFlowStep *copied(const Copies *c, const CtFlowStep *loop, uint32_
     return whole && ct_flow_is_long(&c->facts, &read->args.items[0], last - 1, &loop->args.items[0]) ? read : NULL;
 }
 
-/* Whether a loop that copies is gone: what it makes is the array, or has become a row of it. */
+/* Replaces a copying loop by the array, or by a read of the row. */
 static bool drop_copy(Copies *c, CtFlowStep *loop, uint32_t depth) {
     const CtFlowStep *read = copied(c, loop, depth);
     if (read == NULL) return false;

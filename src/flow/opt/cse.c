@@ -1,7 +1,7 @@
-/* What has been done is not done again: a step that is the same as one before it, where that one has certainly run,
- * gives the same. That holds for failures too: a check that has been passed is passed, also one within a branch: what
- * a branch has asked need not be asked in a branch of the same choice later. Lengths are compared by what they are
- * lengths of. What a loop carries twice it carries once. */
+/* Common subexpression elimination. A step equal to one that dominates it is dropped, and its results are replaced.
+ * This includes checks: a check that has passed passes again. What a branch of a switch has checked also holds in the
+ * same branch of a later switch on the same value. Lengths are compared by the arrays that they are lengths of. Of two
+ * carried variables that are always equal, one is dropped. */
 #include "flow/opt/passes.h"
 
 enum { BUCKETS = 256 };
@@ -9,7 +9,7 @@ enum { BUCKETS = 256 };
 typedef struct Done {
     uint64_t hash;
     CtFlowStep *step;
-    uint32_t next; /* of the bucket: 1 + its number */
+    uint32_t next; /* next in the hash bucket: 1 + its index */
 } Done;
 
 typedef struct Cse {
@@ -17,13 +17,14 @@ typedef struct Cse {
     CtArena *arena;
     CtFlowFacts facts;
     CtFlowValues now;
-    CT_VEC(Done) done; /* what has run, innermost last */
+    CT_VEC(Done) done; /* steps that dominate the current one, innermost last */
     uint32_t buckets[BUCKETS];
 } Cse;
 
 /* ---- which steps are the same ---- */
 
-/* The same number, many times: as good as a copy, and changed in place where it is its own. */
+/* Whether a step fills an array with one number. To run it again costs no more than a copy, and then each array can be
+ * updated in place. */
 static bool makes_copies(const CtFlowStep *step) {
     return step->as.bulk == ARRAY_REPLICATE && !ct_flow_is_object(step->args.items[1].type);
 }
@@ -34,7 +35,7 @@ static bool makes_no_objects(const CtFlowStep *step) {
     return true;
 }
 
-/* A step whose results depend on its arguments alone, and are worth keeping. */
+/* Whether a step is redundant behind an equal one. */
 static bool is_kept(const CtFlowStep *step) {
     switch (ct_flow_step_info(step->kind)->again) {
     case AGAIN_DROPPED: return step->kind != FLOW_BULK || !makes_copies(step);
@@ -58,7 +59,7 @@ static uint64_t hash_of(const Cse *c, const CtFlowStep *step) {
     return hash;
 }
 
-/* Arrays of the same literals, or of none, may be of different types. */
+/* Equal results need equal types: array literals that are equal, or empty, may have different ones. */
 static bool same_results(const CtFlowStep *a, const CtFlowStep *b) {
     if (a->results.count != b->results.count) return false;
     for (uint32_t i = 0; i < a->results.count; i++)
@@ -82,7 +83,8 @@ static bool is_same(const Cse *c, const CtFlowStep *a, const CtFlowStep *b) {
 
 /* ---- what has been done ---- */
 
-/* The results of a step stand for those of one that has run; an opened node gets the fields that were not wanted. */
+/* Replaces the results of a step by those of an equal one. If that is an OPEN, it also gets results for fields that it
+ * did not need so far. */
 static void merge(Cse *c, CtFlowStep *first, const CtFlowStep *step) {
     for (uint32_t i = 0; i < step->results.count; i++) {
         CtFlowVar *var = step->results.items[i];
@@ -112,7 +114,7 @@ static bool is_done(Cse *c, CtFlowStep *step) {
     return false;
 }
 
-/* Back to what had run when there were `count`. */
+/* Leaves a scope: forgets all but the first `count` steps. */
 static void forget(Cse *c, uint32_t count) {
     while (c->done.count > count) {
         const Done *done = &c->done.items[--c->done.count];
@@ -124,7 +126,7 @@ static void forget(Cse *c, uint32_t count) {
 
 static void visit(Cse *c, CtFlowBlock *block);
 
-/* In a branch for some tag: what has been asked in branches for it, in choices on the same before. */
+/* Enters the branch for a tag: recalls the checks made in the same branch of earlier switches on the same value. */
 static void recall(Cse *c, const CtFlowStep *choice, uint32_t tag) {
     for (uint32_t i = 0, count = c->done.count; i < count; i++) {
         const CtFlowStep *before = c->done.items[i].step;
@@ -148,7 +150,7 @@ static void visit_branches(Cse *c, const CtFlowStep *step) {
     }
 }
 
-/* Whether two values that a loop carries are the same in each iteration when they were at first. */
+/* Whether two carried variables that start equal stay equal in each iteration. */
 static bool stay_same(const Cse *c, const CtFlowStep *loop, uint32_t a, uint32_t b) {
     const CtFlowBlock *block = loop->as.loop.block;
     const CtFlowStep *mine = ct_flow_fact(&c->facts, &block->values.items[a])->maker,
@@ -171,7 +173,7 @@ static bool merge_carried(Cse *c, const CtFlowStep *loop) {
     for (uint32_t i = 1; i < loop->as.loop.carried; i++)
         for (uint32_t j = 0; j < i; j++) {
             if (ct_flow_is_object(block->params.items[1 + i]->type) || !stay_same(c, loop, j, i)) continue;
-            if (ct_flow_same(&block->values.items[i], &block->values.items[j])) continue; /* merged before */
+            if (ct_flow_same(&block->values.items[i], &block->values.items[j])) continue; /* already merged */
             ct_flow_stands(&c->now, block->params.items[1 + i], flow_of(block->params.items[1 + j]));
             if (loop->results.items[i] != NULL && loop->results.items[j] != NULL)
                 ct_flow_stands(&c->now, loop->results.items[i], flow_of(loop->results.items[j]));

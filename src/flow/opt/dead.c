@@ -1,22 +1,23 @@
-/* What only makes what is not used is dropped: steps, results of branches, what loops make and carry, and parameters
- * and results of functions.
+/* Dead-code elimination: unused steps, results of branches, arrays and carried variables of loops, parameters and
+ * results of functions.
  *
- * Something is used when it goes into what must happen (the entry's results, failures, what may not end), or into
- * something that is used. A sweep from the last step to the first finds it, again and again until nothing new is: what
- * a loop carries may be used in its next iteration, a parameter in a function that has been looked at. */
+ * A variable is live if it is used by something that must happen (the entry's results, failures, what may not
+ * terminate), or to compute a live variable. A backward sweep marks live variables. It is repeated until nothing
+ * changes, because a carried variable may be used in the next iteration, and a parameter in a function already
+ * swept. */
 #include "flow/opt/passes.h"
 
-typedef struct Uses { /* of a function */
-    bool *vars;       /* by number */
+typedef struct Uses { /* what is live in a function */
+    bool *vars;       /* by variable number */
     bool *results;    /* by position */
 } Uses;
 
 typedef struct Dead {
     CtFlow *flow;
     CtFlowEffects effects;
-    Uses *uses;  /* by functions' numbers */
-    bool *fixed; /* whose parameters and results must stay as they are */
-    Uses *own;   /* of the function that is looked at */
+    Uses *uses;  /* by function number */
+    bool *fixed; /* functions whose parameters and results must not change */
+    Uses *own;   /* of the current function */
     const CtFlowFunction *function;
     bool changed;
 } Dead;
@@ -52,13 +53,14 @@ static void use_params(Dead *d, const CtFlowFunction *callee, const CtFlowArgs *
 
 static void find(Dead *d, const CtFlowBlock *block, const CtFlowStep *owner);
 
-/* Whether what a loop carries in this place is used: behind it, or in a iteration. */
+/* Whether a carried variable is live: behind the loop, or in an iteration. */
 static bool is_carried(const Dead *d, const CtFlowStep *loop, uint32_t index) {
     return is_used(d, loop->results.items[index]) || is_used(d, loop->as.loop.block->params.items[1 + index]) ||
            loop->as.loop.initial;
 }
 
-/* An array of rows is looked at while it is made: they must be of one shape, unless that is certain. */
+/* An array of rows must be made even if it is unused, unless its rows certainly have one shape: the check of shapes may
+ * fail. */
 static bool is_made(const Dead *d, const CtFlowStep *loop, uint32_t index) {
     return is_used(d, loop->results.items[index]) || !ct_flow_is_regular(loop, index);
 }
@@ -96,7 +98,7 @@ static void find_at_exit(Dead *d, const CtFlowBlock *block, const CtFlowStep *ow
     }
     if (block->exit != EXIT_TAIL) return;
     use_params(d, block->tail, &block->values);
-    /* both functions give the same results */
+    /* a tail call: both functions give the same results */
     for (uint32_t i = 0; i < d->function->results.count; i++) {
         if (d->own->results[i]) use_result(d, block->tail, i);
         if (d->uses[block->tail->id].results[i]) use_result(d, d->function, i);
@@ -133,7 +135,7 @@ static bool *used_params(const Dead *d, const CtFlowFunction *function) {
 
 static void drop(Dead *d, CtFlowBlock *block);
 
-/* What branches yield and nothing takes. */
+/* Drops unused results of branches. */
 static void drop_yields(Dead *d, CtFlowStep *step) {
     bool *kept = CT_NEW_ARRAY(d->flow->arena, bool, step->results.count + 1);
     for (uint32_t i = 0; i < step->results.count; i++) kept[i] = is_used(d, step->results.items[i]);
@@ -145,12 +147,12 @@ static void drop_yields(Dead *d, CtFlowStep *step) {
     keep_vars(&step->results, kept);
 }
 
-/* A value that is carried and an array that is made: both stand in the results, and in what is yielded. */
+/* Drops unused carried variables and arrays of a loop, from its results and from what the block yields. */
 static void drop_of_loop(Dead *d, CtFlowStep *step) {
     CtFlowBlock *block = step->as.loop.block;
     uint32_t carried = step->as.loop.carried, count = 0;
     bool *kept = CT_NEW_ARRAY(d->flow->arena, bool, step->results.count + 2);
-    kept[0] = true; /* the number of iterations; the index */
+    kept[0] = true; /* number of iterations; index */
     for (uint32_t i = 0; i < step->results.count; i++) {
         kept[1 + i] = step->as.loop.initial || (i < carried ? is_carried(d, step, i) : is_made(d, step, i));
         count += i < carried && kept[1 + i];
@@ -205,7 +207,7 @@ static void number_vars(CtFlowFunction *function, const CtFlowVars *vars) {
         if (vars->items[i] != NULL) vars->items[i]->id = function->vars++;
 }
 
-/* The variables that are left, from 0 on. */
+/* Renumbers the remaining variables from 0 on. */
 static void number(CtFlowFunction *function, const CtFlowBlock *block) {
     number_vars(function, &block->params);
     for (uint32_t i = 0; i < block->steps.count; i++) {
@@ -238,7 +240,7 @@ static void begin(Dead *d, const CtFlowFunction *function) {
         uses->vars[function->params.items[i]->id] = d->fixed[function->id];
 }
 
-/* A function gives something, even where nobody takes it. */
+/* A function keeps at least one result, even if nobody uses it. */
 static void keep_one_result(Dead *d, const CtFlowFunction *function) {
     for (uint32_t i = 0; i < function->results.count; i++)
         if (d->uses[function->id].results[i]) return;

@@ -1,16 +1,18 @@
-/* Two loops over the same length become one, so that what the first makes is used while it is at hand, and need not be
- * an array when nothing else looks at it (vertical), and so that both read their arrays once (horizontal).
+/* Loop fusion. Two loops over the same length become one. In vertical fusion the second reads what the first makes,
+ * while it is in a register; the array need not be made if nothing else reads it. In horizontal fusion both read the
+ * same arrays.
  *
- * The iterations of the two are interleaved. Of the steps between, those that use what the first makes come behind the
- * one loop, the others before it: so the first is moved over these, the second over those. That is allowed where only
- * one of the loops can fail, and what it is moved over cannot: the first failure in the program's order is the one
- * told. The second loop may look at what the first makes only at its own index. Reductions of whole arrays that a loop
- * makes are loops for this; when they cannot be fused they stay what they were. */
+ * The iterations of the two loops are interleaved. Of the steps between them, those that use the first loop's results
+ * move behind the fused loop, the others before it; that is, the first loop moves over these, and the second loop over
+ * those. This is allowed only if at most one of the loops can fail and the steps that it moves over cannot, so that the
+ * first failure in program order stays the first. The second loop may read the first one's arrays only at its own
+ * index. Reductions of whole arrays that a loop makes are turned into loops for this; those that cannot be fused stay
+ * reductions. */
 #include "flow/opt/passes.h"
 
 enum {
-    LARGEST = 400, /* steps of a loop that others are fused into */
-    FAR = 200,     /* steps between two loops */
+    LARGEST = 400, /* in steps: a loop of more steps takes in no others */
+    FAR = 200,     /* maximal number of steps between two loops */
 };
 
 typedef struct Fuse {
@@ -20,10 +22,10 @@ typedef struct Fuse {
     CtFlowEffects effects;
     CtFlowFacts facts;
     CtFlowValues now;
-    bool maps_only; /* leave what carries values: derivatives are still to be taken */
+    bool maps_only; /* before derivatives are taken: loops with carried values are left alone */
     CtFlowMarks marks, objects;
-    uint32_t depth, loops; /* around the steps that are looked at */
-    uint32_t equals;       /* what the facts told in front of the block */
+    uint32_t depth, loops; /* nesting depths of the current block */
+    uint32_t equals;       /* the number of equalities of lengths known before the block */
 } Fuse;
 
 typedef CT_VEC(CtFlowStep *) Steps;
@@ -35,7 +37,7 @@ static void rename_step(Fuse *f, CtFlowStep *step) {
 
 /* ---- who uses what ---- */
 
-/* Whether one step uses results of another. */
+/* Whether a step uses results of another step. */
 static bool uses_results(Fuse *f, const CtFlowStep *step, const CtFlowStep *of) {
     ct_flow_mark_results(&f->marks, of, true);
     bool uses = ct_flow_uses_marked(&f->marks, step, NULL);
@@ -43,7 +45,7 @@ static bool uses_results(Fuse *f, const CtFlowStep *step, const CtFlowStep *of) 
     return uses;
 }
 
-/* Whether the second loop looks at what the first makes only at its own index, and not at what it carried. */
+/* Whether the second loop reads the arrays of the first only at its own index, and does not use its carried results. */
 static bool reads_at_index(Fuse *f, const CtFlowStep *first, const CtFlowStep *second) {
     ct_flow_mark_results(&f->marks, first, true);
     bool elsewhere = ct_flow_uses_marked(&f->marks, second, second->as.loop.block->params.items[0]);
@@ -54,14 +56,14 @@ static bool reads_at_index(Fuse *f, const CtFlowStep *first, const CtFlowStep *s
     return !elsewhere;
 }
 
-/* Which index of a read is a variable; 0: none. */
+/* Position of a variable among the indices of a read, from 1 on; 0: it is not among them. */
 static uint32_t index_that_is(const CtFlowStep *read, const CtFlowVar *var) {
     for (uint32_t i = 1; read->kind == FLOW_READ && i < read->args.count; i++)
         if (read->args.items[i].var == var) return i;
     return 0;
 }
 
-/* Whether a block, or one inside, reads an array at some index, in the same dimension as `read` does. */
+/* Whether a block, or a block inside it, reads the same array as `read` with an index at the same dimension. */
 static bool reads_at(const CtFlowBlock *block, const CtFlowStep *read, uint32_t dimension, const CtFlowVar *index) {
     for (uint32_t i = 0; i < block->steps.count; i++) {
         const CtFlowStep *step = block->steps.items[i];
@@ -73,7 +75,7 @@ static bool reads_at(const CtFlowBlock *block, const CtFlowStep *read, uint32_t 
     return false;
 }
 
-/* Whether both loops, of which `block` is in the first, read an array at their index. */
+/* Whether both loops read one array at their index; `block` is in the first loop. */
 static bool share_reads(const CtFlowStep *first, const CtFlowBlock *block, const CtFlowStep *second) {
     const CtFlowBlock *a = first->as.loop.block, *b = second->as.loop.block;
     for (uint32_t i = 0; i < block->steps.count; i++) {
@@ -96,15 +98,15 @@ static bool have_same_length(const Fuse *f, const CtFlowStep *a, const CtFlowSte
                                ct_flow_length_of(&f->facts, b->args.items[0]));
 }
 
-/* The steps between two loops that are to become one. */
+/* The steps between two loops to be fused. */
 typedef struct Between {
-    Steps before, behind; /* where they stand then */
-    bool fails;           /* one of those behind can */
+    Steps before, behind; /* those that end up before and behind the fused loop */
+    bool fails;           /* one of those behind can fail */
 } Between;
 
 /* ---- checks of lengths ---- */
 
-/* An argument that is looked at for a length, as the number or the other array that has the same one. */
+/* Replaces the argument of which a length is asked by the number or the other array that determines this length. */
 static bool find_length(const Fuse *f, CtFlowArg *arg, uint32_t *dimension) {
     const CtFlowArg zero = {.type = f->facts.integer};
     bool some = true;
@@ -130,8 +132,8 @@ static void look_elsewhere(Fuse *f, CtFlowStep *check) {
     check->args = args;
 }
 
-/* Checks look at where a length comes from, not at what a loop makes of that length: then they need not stand behind
- * the loop. */
+/* Lets checks ask the origin of a length instead of an array that a loop makes, so that they need not follow the
+ * loop. */
 static void free_checks(Fuse *f, CtFlowStep *step) {
     if (step->kind == FLOW_CHECK || step->kind == FLOW_CHECK_ZIP) look_elsewhere(f, step);
     if (step->kind != FLOW_SWITCH || step->args.items[0].var == NULL || ct_flow_is_object(step->args.items[0].type))
@@ -145,9 +147,9 @@ static void free_checks(Fuse *f, CtFlowStep *step) {
     }
 }
 
-/* Whether a step, of which all the steps of a block stand in front, may be moved to steps[count], and then to behind
- * `before`: what it looks at is certainly there, also without the checks that it is moved over; and it has as many
- * iterations as `like`, where that is not NULL. */
+/* Whether a step that follows all the steps of a block may be moved to steps[count], and from there behind `before`.
+ * What it reads must be valid even without the checks that it moves over. If `like` is not NULL, the step must be a
+ * loop with as many iterations. */
 static bool stays_inside(Fuse *f, const Steps *steps, uint32_t count, const Steps *before, const CtFlowStep *like,
                          const CtFlowStep *step) {
     uint32_t told = f->facts.equals.count, own = told - f->equals;
@@ -162,9 +164,10 @@ static bool stays_inside(Fuse *f, const Steps *steps, uint32_t count, const Step
     return inside;
 }
 
-/* Finds out which of the steps behind steps[first] stand where; what stands behind, and the loop, is marked: its
- * results, and the objects that it uses. Whether it may be moved over the others: no failure over another, no access
- * over a check that it needs, and none of them changes an object in place that would have to be copied then. */
+/* Partitions the steps behind steps[first]. Those that use its results, directly or through others, follow the fused
+ * loop; the rest precede it. Marks the results of the former and the objects that they use. False if the steps cannot
+ * be reordered so: no failure may move over another one, no access over its check, and no in-place update may become a
+ * copy. */
 static bool part(Fuse *f, const Steps *steps, uint32_t first, bool second_fails, Between *between) {
     bool may = true, fails = !ct_flow_is_total(&f->effects, steps->items[first]);
     ct_flow_mark_results(&f->marks, steps->items[first], true);
@@ -189,13 +192,14 @@ static bool part(Fuse *f, const Steps *steps, uint32_t first, bool second_fails,
     return may;
 }
 
-/* Whether steps[first] and `second`, behind the last of the steps, may become one for all that lies between them. */
+/* Whether the loop steps[first] and the loop `second`, which follows all the steps, may be fused as far as the steps
+ * between them allow it. */
 static bool may_meet(Fuse *f, const Steps *steps, uint32_t first, const CtFlowStep *second, Between *between) {
     const CtFlowStep *loop = steps->items[first];
     bool second_fails = !ct_flow_is_total(&f->effects, second);
     if (second_fails && !ct_flow_is_total(&f->effects, loop)) return false;
     bool may = part(f, steps, first, second_fails, between);
-    ct_flow_mark_results(&f->marks, loop, false); /* those it may use, at its own index: is_wanted */
+    ct_flow_mark_results(&f->marks, loop, false); /* those that it may read at its own index: is_wanted */
     may = may && !ct_flow_uses_marked(&f->marks, second, NULL) && !ct_flow_takes_marked(&f->objects, second);
     ct_flow_mark_objects(&f->objects, loop, false);
     for (uint32_t i = 0; i < between->behind.count; i++) {
@@ -216,7 +220,8 @@ static bool takes_brackets(CtPrim prim) {
            prim == PRIM_INT_MIN || prim == PRIM_INT_MAX || prim == PRIM_INT_AND || prim == PRIM_INT_OR;
 }
 
-/* Whether a loop carries numbers, each folded by an operation that takes brackets, at which nothing else looks. */
+/* Whether all carried variables of a loop are numbers folded by associative operations, and are used for nothing
+ * else. */
 static bool folds_simply(Fuse *f, const CtFlowStep *loop) {
     const CtFlowBlock *block = loop->as.loop.block;
     for (uint32_t i = 0; i < loop->as.loop.carried; i++) {
@@ -239,7 +244,7 @@ static bool is_given(const CtFlowStep *call, const CtFlowType *type) {
     return false;
 }
 
-/* Whether a call in a block is given an object such as this loop carries: one thread takes all iterations then. */
+/* Whether a block passes a carried object to a call; such a loop runs on one thread. */
 static bool hands_over(const CtFlowStep *loop, const CtFlowBlock *block) {
     for (uint32_t i = 0; i < block->steps.count; i++) {
         const CtFlowStep *step = block->steps.items[i];
@@ -252,8 +257,8 @@ static bool hands_over(const CtFlowStep *loop, const CtFlowBlock *block) {
     return false;
 }
 
-/* A loop with another in each iteration, whose iterations several threads may take, and one whose iterations they may
- * not: a light fold, or one that hands what it carries to a call. One loop would be the second. */
+/* Whether fusion would lose threads: one loop is a nest whose iterations threads could share, and the other is not,
+ * being a light fold, or one that passes a carried object to a call. */
 static bool stay_apart(Fuse *f, const CtFlowStep *first, const CtFlowStep *second) {
     const CtFlowBlock *a = first->as.loop.block, *b = second->as.loop.block;
     if (f->loops > 0 || !has_loop(a)) return false;
@@ -273,7 +278,7 @@ static bool is_wanted(Fuse *f, const CtFlowStep *first, const CtFlowStep *second
 
 /* ---- one loop of two ---- */
 
-/* An element that the first loop makes, where the second reads it. */
+/* Replaces reads in the second loop of elements that the first loop makes. */
 static void use_elements(Fuse *f, const CtFlowStep *first, CtFlowBlock *block) {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < block->steps.count; i++) {
@@ -344,8 +349,8 @@ static CtFlowStep *join(Fuse *f, const CtFlowStep *first, const CtFlowStep *seco
 static void visit(Fuse *f, CtFlowBlock *block);
 static void visit_inside(Fuse *f, CtFlowStep *step);
 
-/* Whether a loop has become one with a step before it. Then it stands among the steps, and *loop is NULL, or it stands
- * behind them; *at says where. */
+/* Fuses a loop with an earlier step if possible. The result is among the steps, and *loop becomes NULL; or it is *loop,
+ * to be put behind the steps. *at is its position. */
 static bool fuse_with(Fuse *f, Steps *steps, CtFlowStep **loop, uint32_t *at) {
     uint32_t from = steps->count > FAR ? steps->count - FAR : 0;
     for (uint32_t i = steps->count; i-- > from;) {
@@ -383,7 +388,7 @@ static CtFlowArg new_result(Fuse *f, CtFlowStep *step, const char *name, const C
     return flow_of(var);
 }
 
-/* A reduction as a fold of so many iterations. */
+/* A reduction as a fold with the given number of iterations. */
 static CtFlowStep *as_fold(Fuse *f, const CtFlowStep *step, CtFlowArg count) {
     CtPrim prim = PRIM_ADD;
     CtFlowArg first = {0};
@@ -418,8 +423,7 @@ static void insert(Fuse *f, Steps *steps, uint32_t at, CtFlowStep *step) {
     steps->items[at] = step;
 }
 
-/* Fails as the largest or smallest of no elements does. It stands right before the loop, which has no iteration then.
- */
+/* A check that fails like the maximum or minimum of an empty array. It stands directly before the loop. */
 static void insert_guard(Fuse *f, Steps *steps, uint32_t at, const CtFlowStep *step, CtFlowArg count) {
     CtFlowStep *test = new_step(f, FLOW_PRIM, step->range), *choice = new_step(f, FLOW_SWITCH, step->range),
                *fail = new_step(f, FLOW_FAIL, step->range);
@@ -442,8 +446,8 @@ static void insert_guard(Fuse *f, Steps *steps, uint32_t at, const CtFlowStep *s
     insert(f, steps, at + 1, choice);
 }
 
-/* The number of iterations of the fold that a reduction of an array may be: what a loop makes, or a row, which need not
- * be made then. */
+/* The number of iterations of the fold that a reduction becomes. Its array is made by a loop or is a row, and need not
+ * be materialised then. */
 static bool iterations_of(Fuse *f, Steps *steps, const CtFlowStep *step, CtFlowArg *count) {
     const CtFlowFact *fact = ct_flow_fact(&f->facts, &step->args.items[0]);
     const CtFlowStep *made = fact->maker;
@@ -461,7 +465,7 @@ static bool iterations_of(Fuse *f, Steps *steps, const CtFlowStep *step, CtFlowA
     return true;
 }
 
-/* The same reduction of the same elements, which the loop that makes them carries already; NULL: it does not. */
+/* The carried variable of the loop that makes the array which already is this reduction; NULL: there is none. */
 static CtFlowVar *carried_already(Fuse *f, const CtFlowStep *step, CtPrim prim, const CtFlowArg *first) {
     const CtFlowFact *fact = ct_flow_fact(&f->facts, &step->args.items[0]);
     const CtFlowStep *loop = fact->maker;
@@ -477,7 +481,8 @@ static CtFlowVar *carried_already(Fuse *f, const CtFlowStep *step, CtPrim prim, 
     return NULL;
 }
 
-/* Whether a reduction has become a loop, one with that which makes its array where there is one. */
+/* Turns a reduction into a loop, fused with the one that makes its array if there is one; false if it stays a
+ * reduction. */
 static bool fuse_reduction(Fuse *f, Steps *steps, const CtFlowStep *step, CtFlowStep **loop) {
     CtFlowArg count;
     CtPrim prim;
@@ -514,7 +519,7 @@ static void visit_inside(Fuse *f, CtFlowStep *step) {
     f->depth--;
 }
 
-/* A step, or the loop that it has become; NULL when that stands among the steps before it. */
+/* Fuses a step: returns it, or the loop that replaces it; NULL if that was fused into a step before it. */
 static CtFlowStep *fuse_step(Fuse *f, Steps *steps, CtFlowStep *step) {
     CtFlowStep *loop = step;
     uint32_t at;

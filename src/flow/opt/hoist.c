@@ -1,13 +1,13 @@
-/* What is the same at each iteration of a loop is done once, before it.
+/* Loop-invariant code motion: a step that is the same in each iteration moves in front of the loop.
  *
- * What cannot fail, is cheap and may be done for nothing goes in front of the loop. The rest only if the loop certainly
- * comes to it: all that stands before it in the block cannot fail, or has gone in front too, and there is a iteration.
- * Where the number of iterations is not known, that is asked for there, once:
+ * A step that cannot fail and is cheap moves unconditionally. Any other step moves only if the loop certainly executes
+ * it: no step before it in the block can fail, except those that moved too, and the loop has an iteration. If the
+ * number of iterations is not known, a switch tests for that:
  *
  *     some = intLt 0 n
  *     x = switch some { case 1: …, yield x; else: yield 0 }
  *
- * So a check of what does not change is made once; if it fails, the first iteration would have. */
+ * So an invariant check runs once. If it fails, it would have failed in the first iteration. */
 #include "flow/opt/passes.h"
 
 typedef struct Hoist {
@@ -16,17 +16,18 @@ typedef struct Hoist {
     CtFlowFunction *function;
     CtFlowEffects effects;
     CtFlowFacts facts;
-    CtFlowValues now; /* in the loop that is looked at */
+    CtFlowValues now; /* replacements of variables in the current loop */
     CtFlowMarks marks;
-    uint32_t depth; /* of the block that the walk is in */
-    bool simple;    /* only what needs no question: derivatives are still to be taken */
+    uint32_t depth; /* nesting depth of the current block */
+    bool simple;    /* before derivatives are taken: only steps that move without a test */
 } Hoist;
 
 typedef CT_VEC(CtFlowStep *) Steps;
 
 /* ---- what may go ---- */
 
-/* What is bound in the loop's block has just its depth; deeper is what the step binds inside. */
+/* Whether arguments are bound outside the loop. Variables of the loop's block have its depth; deeper ones are bound
+ * inside the step. */
 static bool args_are_outside(const Hoist *h, const CtFlowArgs *args) {
     for (uint32_t i = 0; i < args->count; i++)
         if (args->items[i].var != NULL && ct_flow_fact(&h->facts, &args->items[i])->depth == h->depth + 1) return false;
@@ -41,7 +42,7 @@ static bool block_is_outside(const Hoist *h, const CtFlowBlock *block) {
     return args_are_outside(h, &block->values);
 }
 
-/* Whether a step and all inside use only what is bound outside of the loop, or in the step itself. */
+/* Whether a step, with its blocks, only uses variables that are bound outside the loop or in the step itself. */
 static bool is_outside(const Hoist *h, const CtFlowStep *step) {
     if (!args_are_outside(h, &step->args)) return false;
     for (uint32_t i = 0; i < ct_flow_inner_count(step); i++)
@@ -49,7 +50,7 @@ static bool is_outside(const Hoist *h, const CtFlowStep *step) {
     return true;
 }
 
-/* Whether a step may be done for nothing. A constant is evaluated once in a run, whatever asks for it. */
+/* Whether a step may run although the loop does not need it. A constant is evaluated at most once in a run anyway. */
 static bool is_free(const Hoist *h, const CtFlowStep *step) {
     CtFlowMoves moves = ct_flow_step_info(step->kind)->moves;
     if (moves != MOVES_OWN) return moves == MOVES_FREE;
@@ -58,15 +59,15 @@ static bool is_free(const Hoist *h, const CtFlowStep *step) {
     return step->kind == FLOW_READ && ct_flow_is_inside(&h->facts, step, step->args.count - 1);
 }
 
-/* Whether it is a slice as long as the loop has iterations, whose check goes in front: it costs no more than the loop.
- */
+/* Whether a step is a slice as long as the loop's iterations, whose check moves too: it costs no more than the loop
+ * itself. */
 static bool is_fair(const Hoist *h, const CtFlowStep *step, const CtFlowStep *loop) {
     return step->kind == FLOW_BULK && step->as.bulk == ARRAY_SLICE &&
            ct_flow_same_length(&h->facts, ct_flow_length_of(&h->facts, step->args.items[1]),
                                ct_flow_length_of(&h->facts, loop->args.items[0]));
 }
 
-/* Whether the loop changes what it makes: then that is made anew at each iteration. */
+/* Whether the loop changes the step's result in place; then each iteration needs its own. */
 static bool is_changed(Hoist *h, const CtFlowStep *step, const CtFlowBlock *block) {
     bool taken = false;
     ct_flow_mark_results(&h->marks, step, true);
@@ -76,8 +77,8 @@ static bool is_changed(Hoist *h, const CtFlowStep *step, const CtFlowBlock *bloc
     return taken;
 }
 
-/* Whether a step may go in front with a question. What the question does not give must have a value for its other
- * answer: 0, or an array without elements. */
+/* Whether a step may move under a test. For the case without iterations each of its results must have a default: 0, or
+ * an empty array. */
 static bool may_ask(const CtFlowStep *step, bool certain) {
     if (ct_flow_step_info(step->kind)->moves == MOVES_STAYS) return false;
     for (uint32_t i = 0; i < step->results.count && !certain; i++)
@@ -102,7 +103,7 @@ static CtFlowArg new_result(Hoist *h, CtFlowStep *step, const char *name, const 
     return flow_of(var);
 }
 
-/* What stands for a result where the loop has no iteration. */
+/* The value of a result when the loop has no iteration. */
 static CtFlowArg nothing(Hoist *h, CtFlowBlock *block, const CtFlowVar *result) {
     if (!ct_flow_is_object(result->type)) return (CtFlowArg){.type = result->type};
     Steps steps = {block->steps.items, block->steps.count, block->steps.capacity};
@@ -113,8 +114,8 @@ static CtFlowArg nothing(Hoist *h, CtFlowBlock *block, const CtFlowVar *result) 
     return new_result(h, none, NULL, result->type);
 }
 
-/* The steps in a switch that asks whether the loop has a iteration; what they give is a result of the switch. Only in
- * this loop's block does that stand for them: the switch itself may be in the block of the next loop. */
+/* Puts steps into a switch that tests whether the loop has an iteration; their results become results of the switch.
+ * The replacement holds only in this loop's block, because the switch itself may be in the block of the next loop. */
 static void ask(Hoist *h, Steps *out, const CtFlowStep *loop, const Steps *steps) {
     CtFlowStep *test = new_step(h, FLOW_PRIM, loop->range, out);
     test->as.prim = PRIM_INT_LT;
@@ -158,7 +159,7 @@ static void hoist_from(Hoist *h, Steps *out, CtFlowStep *loop) {
     CtFlowBlock *block = loop->as.loop.block;
     const CtFlowArg *iterations = &loop->args.items[0];
     bool certain = iterations->var == NULL && iterations->lit.integer > 0, comes = true;
-    Steps asked = {0}, behind = {0}; /* slices stand behind the question, in which they are checked */
+    Steps asked = {0}, behind = {0}; /* slices stand behind the switch that checks them */
     uint32_t kept = 0;
     for (uint32_t i = 0; i < block->steps.count; i++) {
         CtFlowStep *step = block->steps.items[i];

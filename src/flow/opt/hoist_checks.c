@@ -1,17 +1,17 @@
-/* Checks that are the same at each iteration of a loop go in front of it, out of the loops and branches in which they
- * stand, so that the loop cannot fail and may be fused, or moved. What goes in front is the first iteration, of which
- * only what these checks need is left by `drop_dead`; hoist.c moves what is the same as a whole.
+/* Check hoisting. Checks that are the same in each iteration of a loop move in front of it, out of inner loops and
+ * branches, so that the loop cannot fail, and can be fused or moved. What moves is a copy of the first iteration, which
+ * drop_dead reduces to what these checks need; hoist.c moves whole steps.
  *
  *     loop n do i                   some = intLt 0 n
  *       … loop m do j        →      switch some { case 1: loop m do j { check 0 of j, xs }; yield  else: yield }
  *           check 0 of j, xs        loop n do i
  *           …                         … loop m do j …
  *
- * They are those up to the first that depends on the iteration, in the order of the iteration: so what fails first
- * still does. */
+ * The checks moved are those before the first one that depends on the iteration, in program order. So the first failure
+ * of the program stays the first. */
 #include "flow/opt/passes.h"
 
-enum { DEEPEST = 8, PATIENCE = 100 }; /* steps that are looked through for one argument */
+enum { DEEPEST = 8, PATIENCE = 100 }; /* bounds of the search through the definitions of one argument */
 
 typedef struct Split {
     CtFlow *flow;
@@ -19,8 +19,8 @@ typedef struct Split {
     CtFlowFunction *function;
     CtFlowEffects effects;
     CtFlowFacts facts;
-    const CtFlowStep *loop; /* that is looked at */
-    uint32_t depth;         /* of the block that it is in */
+    const CtFlowStep *loop; /* the current loop */
+    uint32_t depth;         /* nesting depth of its block */
     int patience;
 } Split;
 
@@ -36,8 +36,8 @@ static bool are_same(Split *s, const CtFlowArgs *args, int deep) {
     return true;
 }
 
-/* Whether a value is the same at each iteration of the loop, or of a loop inside at the same iteration of that, and
- * cheap. */
+/* Whether a value is loop-invariant and cheap. In a loop inside it must be the same for equal iterations of that
+ * loop. */
 static bool is_same(Split *s, const CtFlowArg *arg, int deep) {
     const CtFlowFact *fact = ct_flow_fact(&s->facts, arg);
     if (arg->var == NULL || fact->depth <= s->depth) return true;
@@ -51,7 +51,8 @@ static bool is_same(Split *s, const CtFlowArg *arg, int deep) {
 
 static bool can_go(Split *s, const CtFlowStep *step);
 
-/* Whether all that can fail in a block is a check that may go; of a branch that only fails, its failure. */
+/* Whether everything in a block that can fail is a check that may move. In a branch that only fails, that is its
+ * failure. */
 static bool block_can_go(Split *s, const CtFlowBlock *block) {
     if (block->exit == EXIT_NEVER)
         return block->steps.count == 1 && block->steps.items[0]->kind == FLOW_FAIL &&
@@ -61,7 +62,7 @@ static bool block_can_go(Split *s, const CtFlowBlock *block) {
     return block->exit == EXIT_YIELD;
 }
 
-/* A branch that fails goes with its switch, which gives nothing then. */
+/* A branch that fails moves with its switch; the switch must have no results then. */
 static bool may_fail_in_branch(const CtFlowStep *choice) {
     for (uint32_t i = 0; i < choice->as.cases.count; i++)
         if (choice->as.cases.branches[i].block->exit == EXIT_NEVER) return true;
@@ -80,7 +81,7 @@ static bool can_go(Split *s, const CtFlowStep *step) {
     return true;
 }
 
-/* How many steps of the loop's block are before the first that can fail and does not go; 0: none goes. */
+/* The number of steps in the loop's block before the first one that can fail and does not move; 0: nothing moves. */
 static uint32_t steps_that_go(Split *s, const CtFlowBlock *block) {
     bool any = false;
     for (uint32_t i = 0; i < block->steps.count; i++) {
@@ -102,7 +103,7 @@ static CtFlowStep *new_step(Split *s, CtFlowStepKind kind, CtSourceRange range, 
     return step;
 }
 
-/* So many steps of the loop's first iteration. */
+/* Copies the first `count` steps of the loop's first iteration. */
 static void copy_first_iteration(Split *s, const CtFlowStep *loop, uint32_t count, Steps *to) {
     const CtFlowBlock *block = loop->as.loop.block;
     CtFlowCopy copy = {.flow = s->flow, .into = s->function};
@@ -134,7 +135,7 @@ static CtFlowBlock *branch(Split *s, CtFlowStep *choice, uint32_t index, uint32_
     return block;
 }
 
-/* Steps for the case that a loop has a iteration. */
+/* Puts steps into a branch for the case that the loop has an iteration. */
 static void ask(Split *s, const CtFlowStep *loop, const Steps *steps, Steps *out) {
     CtFlowStep *test = new_step(s, FLOW_PRIM, loop->range, out), *choice = new_step(s, FLOW_SWITCH, loop->range, out);
     CtFlowVar *some = ct_flow_fresh(s->flow, s->function, "some", s->facts.integer);
@@ -163,7 +164,7 @@ static void split(Split *s, CtFlowStep *loop, Steps *out) {
 
 /* ---- the walk ---- */
 
-/* The outer loop before those inside: most goes as far as it can. */
+/* Outer loops first, so that checks move as far out as possible. */
 static void visit(Split *s, CtFlowBlock *block, uint32_t depth) {
     Steps out = {0};
     for (uint32_t i = 0; i < block->steps.count; i++) {

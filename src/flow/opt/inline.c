@@ -1,33 +1,35 @@
-/* Calls become the bodies of their functions: where that is the only call, where the body is small, and in loops also
- * where it is not so small, since a body without calls is what derivatives and SIMD need. A function that reaches
- * itself stays. Callees come before callers, so that a body that is written in has been through this already.
+/* Inlining. A call is replaced by the function's body if it is the only call, if the body is small, or, in a loop, if
+ * it is not very large, because differentiation and vectorisation need loops without calls. Recursive functions are not
+ * inlined. Callees come before callers, so that an inlined body has been inlined into already.
  *
- * Failures keep their places. A step of the library tells of the innermost call of the user's: written in at such a
- * call, it takes that call's place; at the end of a function, or in the library, it keeps its own, and the place that
- * its function was given is the one that the caller is given. */
+ * Failures keep their attribution. A step of the library reports the innermost call in the user's code: inlined at such
+ * a call, it takes the call's source range. Inlined in tail position, or in the library, it keeps its own, and the call
+ * site that its function received is the one that the caller receives. */
 #include "flow/opt/passes.h"
 
-enum {                     /* in steps */
-       SMALL = 12,         /* a body that is written in anywhere */
-       SMALL_IN_LOOP = 80, /* and in a loop */
-       LARGEST = 3000,     /* a function that others are written into */
-       SOME_GROWTH = 3000, /* of the program, beside its own size */
+enum {                     /* bounds, in steps */
+       SMALL = 12,         /* a body of at most this size is inlined everywhere */
+       SMALL_IN_LOOP = 80, /* and of at most this size in a loop */
+       LARGEST = 3000,     /* a function of this size takes in no others */
+       SOME_GROWTH = 3000, /* growth of the program, besides its own size */
 };
 
 typedef struct Inline {
     CtFlow *flow;
     CtFlowFunction *function;
-    uint32_t *calls; /* of each function, by its number */
+    uint32_t *calls; /* number of calls of each function, by its number */
     uint32_t *sizes;
-    uint32_t growth; /* steps that may still be doubled */
-    bool *stays;     /* reaches itself, leaves otherwise than at its end, or has a rule for its derivative */
+    uint32_t growth; /* steps by which the program may still grow */
+    /* Functions that are not inlined: recursive, left elsewhere than at the end, or with a custom derivative. */
+    bool *stays;
     CtFlowFacts facts;
     CtFlowValues now;
 } Inline;
 
 /* ---- how a body ends ---- */
 
-/* Whether the function is left only where a block ends: by its exit, or by a switch that is its last step. */
+/* Whether control leaves the function only at the end of its body: by the exit, or in a switch that is the last
+ * step. */
 static bool leaves_at_end(const CtFlowBlock *block) {
     for (uint32_t i = 0; i < block->steps.count; i++) {
         const CtFlowStep *step = block->steps.items[i];
@@ -42,8 +44,8 @@ static bool leaves_at_end(const CtFlowBlock *block) {
 
 /* ---- writing a body in ---- */
 
-/* Of a body that is a switch on a parameter whose constructor is in sight (what applies the values of a function type):
- * the branch. NULL for others. */
+/* If a function's body is a switch on a parameter whose constructor is known at the call, as in the `apply` of a
+ * function type: the branch for it. Else NULL. */
 static const CtFlowBlock *known_part(const Inline *s, const CtFlowFunction *callee, const CtFlowArgs *args) {
     const CtFlowBlock *body = callee->body;
     const CtFlowStep *step = body->steps.count == 1 && body->exit == EXIT_NEVER ? body->steps.items[0] : NULL;
@@ -120,7 +122,7 @@ static bool is_wanted(const Inline *s, const CtFlowFunction *callee, const CtFlo
 
 static void visit(Inline *s, CtFlowBlock *block, bool in_loop);
 
-/* False when the block does not go on behind the call. */
+/* Inlines a call; false when control does not come out of the inlined body. */
 static bool write_call(Inline *s, CtFlowBlock *block, const CtFlowStep *call) {
     const CtFlowFunction *callee = call->as.function;
     CtFlowBlock *body = copy_body(s, callee, &call->args, call->range);

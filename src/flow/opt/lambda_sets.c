@@ -1,14 +1,14 @@
-/* Function values that are never made: the branches for them go, wherever a function value is told apart.
+/* Reduces lambda sets: a branch of an `apply` function is dropped if its closure is never made in reachable code.
  *
- * Pullbacks are the reason. Each is a member of the type of functions of its own type, but mostly it is called where it
- * is known, so that it never becomes a value; and a branch for it in what applies such functions would make every
- * function that applies one a caller of that pullback, and the derivative of such a function one of itself. */
+ * This matters for pullbacks. Each is a function value of some type, but mostly it is called where it is known, so that
+ * no closure is made. A branch for it in `apply` would make every function that applies such a value a caller of this
+ * pullback, and the derivative of such a function a caller of itself. */
 #include "flow/opt/passes.h"
 
 typedef struct LambdaSets {
     CtFlow *flow;
-    CtMap made;    /* CtFlowData * -> bool *, by constructor */
-    CtMap reached; /* functions, in the order in which they were found */
+    CtMap made;    /* CtFlowData * -> bool *, by constructor: a node of it is made */
+    CtMap reached; /* reachable functions, in the order of discovery */
     bool changed;
 } LambdaSets;
 
@@ -55,7 +55,7 @@ static void look(LambdaSets *m, const CtFlowBlock *block) {
     if (block->exit == EXIT_TAIL) reach(m, block->tail);
 }
 
-/* What is made in a branch that is never come to is not made: so only what is reached is looked at, again and again. */
+/* Iterates to a fixed point: a node made in a branch that is not reachable does not count. */
 static void look_until_settled(LambdaSets *m) {
     do {
         m->changed = false;

@@ -1,19 +1,20 @@
-/* What a loop computes at each iteration, and a later one of the same length once more, is kept as an array by the
- * first, where it costs more than memory: exponentials that a sum needs, and the derivative of the sum. Loops that can
- * be one are by now; these cannot, since the second needs what the first has added up.
+/* Materialises values for reuse between loops. If a loop computes a value that a later loop of the same length computes
+ * again, the first stores it in an array for the second, provided that recomputing costs more than memory traffic: for
+ * example exponentials that a sum needs and the sum's derivative needs again. Loops that can be fused are fused by now;
+ * these cannot be, because the second needs a sum that the first computes.
  *
- * Outside of loops memory is what takes the time: as many arrays as the second loop makes itself, and only where it
- * does nothing else at a iteration, for then what it makes may lie where what was kept is read (emit/over.c). Where
- * both loops stand in another one, arrays are those of a iteration of that, mostly small: sums of inner loops are kept
- * too, also those that loops within the two come to at each of their iterations, a row for each iteration. But nothing
- * is kept that would be larger than an array that is there anyway: loops over numbers may have any number of
- * iterations. */
+ * At top level memory traffic is the bottleneck. There the first loop makes at most as many arrays as the second one
+ * makes itself, and only if the second does nothing else, so that its results can be written over the arrays it reads
+ * (emit/reuse_dying.c). If both loops are inside another loop, arrays belong to one iteration of it and are mostly
+ * small. Then values that inner loops compute are stored too: sums of inner loops, and as rows what these compute in
+ * each iteration. But no array is made that is larger than arrays that exist anyway, since the number of iterations of
+ * a loop without arrays is unbounded. */
 #include "flow/opt/passes.h"
 
 enum {
-    MOST = 200,      /* comparisons for one value */
-    MOST_ARRAYS = 4, /* that one loop makes for another, within a loop */
-    MEMORY = 4,      /* the work of writing a number and reading it */
+    MOST = 200,      /* comparisons while looking for one value */
+    MOST_ARRAYS = 4, /* that one loop makes for another, inside a loop */
+    MEMORY = 4,      /* work of storing and loading a number */
 };
 
 typedef struct Materialise {
@@ -22,16 +23,16 @@ typedef struct Materialise {
     CtFlowFunction *function;
     CtFlowFacts facts;
     CtFlowEffects effects;
-    uint32_t depth, loops; /* of the block that the two loops are in; loops around it */
-    uint32_t left;         /* arrays that the first may still make */
-    int patience;          /* comparisons */
+    uint32_t depth, loops; /* nesting depths of the block that contains the two loops */
+    uint32_t left;         /* number of arrays that the first loop may still make */
+    int patience;          /* number of comparisons left */
 } Materialise;
 
-/* Two loops, whose iterations are laid side by side, within two others. */
+/* Two loops whose iterations are compared, and the pair that encloses them. */
 typedef struct Pair {
     CtFlowStep *first, *second;
     const struct Pair *outer;
-    bool is_whole; /* they are compared as wholes: what they carry is the same, as long as all else is */
+    bool is_whole; /* the loops are compared as wholes: their carried variables are equal if everything else is */
 } Pair;
 
 static bool is_loop(const CtFlowStep *step) {
@@ -48,7 +49,7 @@ static bool is_costly(const Materialise *k, const CtFlowStep *step) {
     return step->results.items[0] != NULL && step->results.items[0]->type->kind == FLOW_F64;
 }
 
-/* How many vectors a loop of straight lines makes; of others, none. */
+/* The number of vectors of numbers that a loop without inner loops makes; 0 for other loops. */
 static uint32_t vectors_of(const CtFlowStep *loop) {
     uint32_t count = 0;
     if (!ct_flow_is_straight(loop->as.loop.block)) return 0;
@@ -70,7 +71,7 @@ static bool are_same(Materialise *k, const Pair *pair, const CtFlowArgs *a, cons
     return true;
 }
 
-/* Whether a result of a loop within the first is that of one within the second. */
+/* Whether a result of a loop inside the first equals one of a loop inside the second. */
 static bool give_same(Materialise *k, const Pair *pair, CtFlowStep *a, CtFlowStep *b, uint32_t result) {
     const Pair inner = {a, b, pair, true};
     const CtFlowArgs *values = &a->as.loop.block->values, *others = &b->as.loop.block->values;
@@ -89,7 +90,7 @@ static bool are_made_alike(Materialise *k, const Pair *pair, const CtFlowFact *a
            are_same(k, pair, &made->args, &other->args, made->args.count);
 }
 
-/* Whether an argument in the first loop is at each iteration what one in the second is there. */
+/* Whether an argument in the first loop has the same value as one in the second, in each iteration. */
 static bool is_same(Materialise *k, const Pair *pair, const CtFlowArg *a, const CtFlowArg *b) {
     const CtFlowFact *fact = ct_flow_fact(&k->facts, a), *other = ct_flow_fact(&k->facts, b);
     if (k->patience-- <= 0) return false;
@@ -106,7 +107,7 @@ static bool have_same_length(const Materialise *k, const CtFlowStep *a, const Ct
                                ct_flow_length_of(&k->facts, b->args.items[0]));
 }
 
-/* A step of the first loop that gives what one of the second does; NULL: there is none. */
+/* A step of the first loop that computes the same as one of the second; NULL: there is none. */
 static const CtFlowStep *find(Materialise *k, const Pair *pair, const CtFlowStep *step) {
     const CtFlowBlock *block = pair->first->as.loop.block;
     for (uint32_t i = 0; i < block->steps.count; i++) {
@@ -121,7 +122,7 @@ static const CtFlowStep *find(Materialise *k, const Pair *pair, const CtFlowStep
 
 /* ---- keeping ---- */
 
-/* The array of a value at all iterations: one that the loop makes already, or one more. */
+/* The array of a value over all iterations of a loop; it is added to the loop unless it makes it already. */
 static CtFlowVar *array_of(Materialise *k, CtFlowStep *loop, CtFlowVar *value) {
     CtFlowArgs *values = &loop->as.loop.block->values;
     for (uint32_t i = loop->as.loop.carried; i < values->count; i++)
@@ -134,7 +135,7 @@ static CtFlowVar *array_of(Materialise *k, CtFlowStep *loop, CtFlowVar *value) {
     return kept;
 }
 
-/* What a step of the second loop gives is read from what the first keeps. */
+/* Replaces a value of the second loop by a read of the array from the first. */
 static void keep(Materialise *k, const Pair *pair, CtFlowVar *value, CtFlowStep *step) {
     CtFlowArgs args = {0};
     CtFlowVar *kept = array_of(k, pair->first, value);
@@ -153,7 +154,7 @@ static bool is_index(const CtFlowStep *read, const CtFlowStep *loop) {
     return false;
 }
 
-/* Whether there is an array with an element for each iteration of the first loop, and of the loop around it. */
+/* Whether some array has an element for each iteration of the first loop and of the loop around it. */
 static bool is_over_array(const Pair *pair) {
     const CtFlowStep *loop = pair->first;
     for (uint32_t i = 0; i < loop->as.loop.block->steps.count; i++) {
@@ -165,7 +166,7 @@ static bool is_over_array(const Pair *pair) {
     return pair->outer == NULL && loop->results.count > loop->as.loop.carried;
 }
 
-/* The last first: what only that needed is dead then. */
+/* Goes backwards, so that what only a replaced value needed is dead already. */
 static void keep_values(Materialise *k, const Pair *pair) {
     if (k->loops > 0 && !is_over_array(pair)) return;
     const CtFlowBlock *block = pair->second->as.loop.block;
@@ -176,7 +177,7 @@ static void keep_values(Materialise *k, const Pair *pair) {
     }
 }
 
-/* Whether a loop within the first can make rows: they have one length in all iterations. */
+/* Whether a loop inside the first has the same length in all iterations, so that it can make rows. */
 static bool can_make_rows(const Materialise *k, const CtFlowStep *loop) {
     return is_loop(loop) && ct_flow_fact(&k->facts, &loop->args.items[0])->depth <= k->depth &&
            ct_flow_is_natural(&k->facts, &loop->args.items[0]);
@@ -194,14 +195,14 @@ static void keep_rows(Materialise *k, const Pair *outer) {
     }
 }
 
-/* Whether a loop can make arrays for another: it has as many iterations, at least none, and does not fail, since then
- * it may be endless. */
+/* Whether a loop can make arrays for another one: both have the same number of iterations, which is not negative, and
+ * the loop cannot fail, since a loop that fails may have an unbounded trip count. */
 static bool can_keep(const Materialise *k, const CtFlowStep *first, const CtFlowStep *second) {
     return is_loop(first) && have_same_length(k, first, second) && ct_flow_is_total(&k->effects, first) &&
            ct_flow_is_natural(&k->facts, &first->args.items[0]);
 }
 
-/* What the loops before it in a block can keep for a loop. */
+/* Materialises values for a loop from all loops before it in the block. */
 static void keep_for(Materialise *k, CtFlowBlock *block, uint32_t index) {
     CtFlowStep *second = block->steps.items[index];
     k->left = k->loops > 0 ? MOST_ARRAYS : vectors_of(second);
@@ -214,7 +215,7 @@ static void keep_for(Materialise *k, CtFlowBlock *block, uint32_t index) {
     }
 }
 
-/* The loops of a block before those within: what an outer one keeps need not be made by an inner one. */
+/* Outer loops first: what these materialise need not be materialised inside. */
 static void visit(Materialise *k, CtFlowBlock *block, uint32_t depth) {
     uint32_t equals = k->facts.equals.count;
     k->depth = depth;

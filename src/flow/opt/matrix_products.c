@@ -1,23 +1,24 @@
-/* Sums of products over two loops become products of matrices, which are computed as a whole: rt/product.h. Of
+/* Recognises matrix products. Sums of products inside two loops become a FLOW_PRODUCT, which runs as a whole
+ * (rt/product.h). Of
  *
  *     map n do i                                     x = product n, m, a, b
  *       map m do j                                   map n do i
  *         t = sum (map l do k: a[i, k] * b[k, j])      map m do j
  *         …                                              t = read x, i, j
  *
- * where neither matrix depends on the loops: the sum of each element has the order that it had. The loops stay for what
- * else they do; where that is nothing, they only copy x (copies.c). The product stands in front of the outer loop,
- * before checks in it that the lengths fit: where they do not, the program fails at these, and nobody looks at x. */
+ * where neither matrix depends on the loops. Each sum keeps its order. The loops remain for what else they do; if that
+ * is nothing, they only copy x (copies.c). The product stands before the outer loop, and before checks in it that the
+ * lengths fit: where they do not, the program fails at a check, and x is not read. */
 #include "flow/opt/passes.h"
 
 typedef CT_VEC(CtFlowStep *) Steps;
 
-typedef struct Around { /* the loops around a block, innermost first */
+typedef struct Around { /* an enclosing loop or branch; the list is innermost first */
     const struct Around *outer;
-    const CtFlowStep *loop;   /* NULL: a branch that may not be taken */
-    const CtFlowBlock *block; /* which the loop is in */
-    Steps *before;            /* what goes in front of the loop */
-    uint32_t depth;           /* of the block that it is in */
+    const CtFlowStep *loop;   /* NULL: a branch, which may not be taken */
+    const CtFlowBlock *block; /* the block that contains the loop */
+    Steps *before;            /* steps to be put in front of the loop */
+    uint32_t depth;           /* nesting depth of its block */
 } Around;
 
 typedef struct Products {
@@ -28,10 +29,10 @@ typedef struct Products {
     const CtFlowType *matrix;
 } Products;
 
-typedef struct Factor { /* an element of a matrix, of the row or column that a loop goes through */
+typedef struct Factor { /* an element of a matrix in a row or column that a loop runs along */
     CtFlowArg matrix, index;
     const Around *loop;
-    bool inner_first; /* the index of the sum is the first */
+    bool inner_first; /* the index of the sum is the first index */
 } Factor;
 
 static const CtFlowStep *maker(const Products *p, const CtFlowArg *arg) { return ct_flow_fact(&p->facts, arg)->maker; }
@@ -42,7 +43,7 @@ static bool is_outside(const Products *p, const CtFlowArg *arg, uint32_t depth) 
 
 /* ---- what is summed up ---- */
 
-/* The loop that makes an array of nothing but products of two elements, when the array is summed up. */
+/* The loop whose array of products of two elements is summed; NULL if the sum is of anything else. */
 static const CtFlowStep *products_of(const Products *p, const CtFlowStep *sum, const CtFlowStep **product) {
     const CtFlowStep *loop = maker(p, &sum->args.items[0]);
     if (loop == NULL || loop->kind != FLOW_LOOP || loop->as.loop.carried > 0 || loop->results.count != 1) return NULL;
@@ -62,7 +63,7 @@ static const Around *loop_of(const Products *p, const Around *around, const CtFl
     return NULL;
 }
 
-/* An element that a sum over `inner` reads of a matrix; false where it is none. */
+/* Analyses an element of a matrix in a sum over the loop `inner`; false if it is none. */
 static bool find_factor(const Products *p, const Around *around, const CtFlowStep *inner, const CtFlowArg *element,
                         Factor *factor) {
     const CtFlowStep *read = maker(p, element);
@@ -79,7 +80,7 @@ static bool find_factor(const Products *p, const Around *around, const CtFlowSte
            ct_flow_is_long(&p->facts, &factor->matrix, 1 - dimension, &factor->loop->loop->args.items[0]);
 }
 
-/* A matrix is multiplied by its transpose as it stands. */
+/* The transpose of a matrix is replaced by the matrix, marked as transposed. */
 static void look_through_transpose(const Products *p, CtFlowArg *matrix, bool *transposed) {
     const CtFlowStep *step = maker(p, matrix);
     if (step == NULL || step->kind != FLOW_BULK || step->as.bulk != ARRAY_TRANSPOSE) return;
@@ -87,7 +88,7 @@ static void look_through_transpose(const Products *p, CtFlowArg *matrix, bool *t
     *transposed = !*transposed;
 }
 
-/* The element of x takes the place of the sum. */
+/* Replaces the sum by a read of the product. */
 static void use_product(Products *p, CtFlowStep *sum, const Factor *left, const Factor *right) {
     CtFlowStep *product = CT_NEW(p->arena, CtFlowStep);
     CtFlowVar *x = ct_flow_fresh(p->flow, p->function, sum->results.items[0]->name, p->matrix);
@@ -117,8 +118,8 @@ static bool reduces(const CtFlowStep *step) {
            op == ARRAY_ARGMIN;
 }
 
-/* Whether what the inner loop makes is looked at as an array. Where it is only reduced, there may be far more elements
- * than there is memory: those of all pairs of points, say. */
+/* Whether the array that the inner loop makes is used as an array. If it is only reduced, the product could need far
+ * more memory than the program: for all pairs of points, say. */
 static bool is_row_kept(const Products *p, const Around *at) {
     CtFlowMarks marks = {.arena = p->arena};
     for (uint32_t i = at->loop->as.loop.carried; i < at->loop->results.count; i++) {

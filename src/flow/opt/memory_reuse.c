@@ -1,7 +1,7 @@
-/* Nodes in the cells of others: a node that is taken apart, which often nobody else holds, leaves its memory to the
- * next of its size that is made in the same block, or in a branch of a switch there; branches that make none give it
- * back. So a walk over a list or a tree that makes another allocates nothing. Behind reference counts, which say what
- * is taken apart. */
+/* Memory reuse for nodes. A node that is taken apart, often with its last reference, leaves its memory to the next node
+ * of the same size made in the same block or in a branch of a switch there; branches that make none free it. So a
+ * traversal of a list or tree that builds another one allocates nothing. This pass runs after reference_counts, which
+ * determines where nodes are taken apart. */
 #include "flow/opt/passes.h"
 
 static uint32_t size_of(const CtFlowStep *step) { return step->as.con.data->cons[step->as.con.tag].fields.count; }
@@ -10,7 +10,7 @@ static bool is_alike(const CtFlowStep *a, const CtFlowStep *b) {
     return a->as.con.data == b->as.con.data && a->as.con.tag == b->as.con.tag;
 }
 
-/* All that is in it moves out. */
+/* Whether all fields are moved out of the node. */
 static bool is_emptied(const CtFlowStep *step) {
     if (step->kind != FLOW_OPEN || !step->as.con.takes || size_of(step) == 0) return false;
     for (uint32_t i = 0; i < step->results.count; i++)
@@ -25,7 +25,7 @@ typedef enum Use { KEEPS, FAILS, MAKES } Use;
 typedef struct Cell {
     CtArena *arena;
     const CtFlowStep *open;
-    CtFlowVar *var; /* NULL while it is only asked who would use it */
+    CtFlowVar *var; /* NULL during the analysis, before the code is changed */
 } Cell;
 
 static Use use_in(const Cell *cell, CtFlowBlock *block, uint32_t from);
@@ -41,7 +41,7 @@ static void give_back(const Cell *cell, CtFlowBlock *block) {
     for (uint32_t i = 0; i < old.steps.count; i++) ct_push(cell->arena, &block->steps, old.steps.items[i]);
 }
 
-/* Some make a node; given the cell, the others give it back. */
+/* If some branches reuse the memory, the others free it. */
 static Use use_in_branches(const Cell *cell, const CtFlowStep *step) {
     Use use = KEEPS;
     for (uint32_t i = 0; i < step->as.cases.count; i++) {
@@ -53,7 +53,7 @@ static Use use_in_branches(const Cell *cell, const CtFlowStep *step) {
     return use;
 }
 
-/* What a block does from a step on: the first node of the size that each way makes takes the cell. */
+/* The use of the memory in a block, from a step on: on each path the first new node of its size. */
 static Use use_in(const Cell *cell, CtFlowBlock *block, uint32_t from) {
     const Cell asked = {cell->arena, cell->open, NULL};
     for (uint32_t i = from; i < block->steps.count; i++) {

@@ -15,7 +15,7 @@ typedef enum Pass {
 
 typedef struct Row {
     void (*run)(CtFlow *flow);
-    const char *dumped, *name; /* `flow.NAME`, as what prints times calls it, and NAME */
+    const char *dumped, *name; /* `flow.NAME`, the name in --time-passes; and NAME */
     unsigned needs, makes, breaks;
     double tolerance;
     const char *what;

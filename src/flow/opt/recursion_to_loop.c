@@ -1,5 +1,5 @@
-/* Recursion that counts becomes a loop: a function that ends in itself with a number that goes up or down by one, and
- * is left when this number comes to a bound.
+/* Turns counting recursion into loops. The function tail-calls itself with a parameter that goes up or down by one, and
+ * stops when this counter reaches a bound.
  *
  *     go (n, t, x, a):                        go (n, t, x, a):
  *       ⟨front⟩                                 iterations = n − t
@@ -7,29 +7,30 @@
  *         no:  ⟨more⟩; tail go n, t + 1, y, a     ⟨front⟩, ⟨more⟩ with t + i for t;  yield y
  *         yes: ⟨end⟩; return z                  ⟨front⟩, ⟨end⟩ with n for t and x' for x;  return z
  *
- * A loop is what derivatives, fusion and lanes can see into: its iterations need no trail of residuals, what is the
- * same in all of them goes in front, and its index is known to be one. It does in each iteration what the recursion
- * did, in the same order. A bound that is never met would take 2⁶⁴ turns to come back to: the loop has 2⁶³ − 1 then,
- * which nobody has seen the end of either. */
+ * Differentiation, fusion and vectorisation work on loops: their iterations need no chain of residuals, invariant code
+ * is hoisted, and the index is known to be in range. Each iteration of the loop does what a call did, in the same
+ * order. If the counter starts behind the bound, it would have to wrap around through 2⁶⁴ calls; the loop has 2⁶³ − 1
+ * iterations then, which cannot be told apart in practice. */
 #include "flow/copy.h"
 #include "flow/opt/passes.h"
 
-typedef struct Recursion { /* a function, and what is known of its iterations */
+typedef struct Recursion { /* a function and the analysis of its recursion */
     CtFlow *flow;
     CtFlowFunction *function;
     CtFlowFacts facts;
-    CtFlowBlock *more, *end; /* the branches that go on and leave */
-    uint32_t counter;        /* which parameter counts; UINT32_MAX: not known */
-    bool *same;              /* of the parameters: passed on as they are */
+    CtFlowBlock *more, *end; /* the branches that recurse and stop */
+    uint32_t counter;        /* index of the counting parameter; UINT32_MAX: not found yet */
+    bool *same;              /* for each parameter: recursive calls pass it unchanged */
     CtFlowArg bound;
-    bool up, meets; /* it counts up; it goes on until it meets the bound, not while it has not passed it */
-    bool inclusive; /* the bound has a iteration too */
-    bool tells;     /* some end goes on */
+    bool up, meets; /* up: the counter increases; meets: the test is for equality with the bound */
+    bool inclusive; /* there is an iteration for the bound itself */
+    bool tells;     /* some tail call recurses */
 } Recursion;
 
 /* ---- how the iterations end ---- */
 
-/* Whether a function is left at the ends of a block only, and there goes on with itself (`again`), or never does. */
+/* Whether control leaves a function only at block ends, and there tail-calls the function itself (`again`) or never
+ * does. */
 static bool ends_well(const CtFlowFunction *function, const CtFlowBlock *block, bool again) {
     const CtFlowStep *last = block->steps.count > 0 ? block->steps.items[block->steps.count - 1] : NULL;
     bool switches = block->exit == EXIT_NEVER && last != NULL && last->kind == FLOW_SWITCH;
@@ -54,7 +55,7 @@ static bool is_literal(const CtFlowArg *arg, int64_t value) {
     return arg->var == NULL && arg->type->kind == FLOW_I64 && arg->lit.integer == value;
 }
 
-/* By what a value differs from a parameter: 1, −1, or 0 where that is not known. */
+/* The difference between a value and a parameter: 1, −1, or 0 if it is not known to be either. */
 static int step_from(const Recursion *c, const CtFlowArg *value, uint32_t index) {
     const CtFlowStep *step = ct_flow_fact(&c->facts, value)->maker;
     if (step == NULL || step->kind != FLOW_PRIM || step->args.count != 2) return 0;
@@ -66,7 +67,7 @@ static int step_from(const Recursion *c, const CtFlowArg *value, uint32_t index)
     return adds ? by : -by;
 }
 
-/* What all the ends that go on say of the parameters. */
+/* Collects what all recursive calls say about the parameters. */
 static bool look_at_ends(Recursion *c, const CtFlowBlock *block) {
     const CtFlowStep *last = block->steps.count > 0 ? block->steps.items[block->steps.count - 1] : NULL;
     for (uint32_t j = 0;
@@ -84,7 +85,7 @@ static bool look_at_ends(Recursion *c, const CtFlowBlock *block) {
 
 /* ---- the bound ---- */
 
-/* Whether an array that is passed on at the ends that go on has the length of the parameter. */
+/* Whether all recursive calls pass an array of the same length as the parameter's. */
 static bool keeps_length(const Recursion *c, const CtFlowBlock *block, uint32_t index, uint32_t dimension) {
     const CtFlowStep *last = block->steps.count > 0 ? block->steps.items[block->steps.count - 1] : NULL;
     bool switches = block->exit == EXIT_NEVER && last != NULL && last->kind == FLOW_SWITCH;
@@ -102,7 +103,7 @@ static bool is_fixed_length(const Recursion *c, const CtFlowStep *dim) {
     return false;
 }
 
-/* Whether a value is the same in all iterations, and can be had in front of them. */
+/* Whether a value is loop-invariant and can be computed in front of the loop. */
 static bool is_fixed(const Recursion *c, const CtFlowArg *value, int depth) {
     const CtFlowFact *fact = ct_flow_fact(&c->facts, value);
     const CtFlowStep *step = fact->maker;
@@ -116,14 +117,15 @@ static bool is_fixed(const Recursion *c, const CtFlowArg *value, int depth) {
     return true;
 }
 
-/* The parameter that an argument is, of type Int; UINT32_MAX for others. */
+/* The Int parameter that an argument is; UINT32_MAX for other arguments. */
 static uint32_t param_of(const Recursion *c, const CtFlowArg *arg) {
     for (uint32_t i = 0; i < c->function->params.count; i++)
         if (is_param(c, arg, i) && arg->type->kind == FLOW_I64) return i;
     return UINT32_MAX;
 }
 
-/* It goes on while `more` is what comparing the counter to the bound gives, on the left or the right of it. */
+/* Analyses the test: recursion goes on while the comparison of counter and bound gives `more`. `left`: the counter is
+ * the left operand. */
 static bool compare(Recursion *c, CtPrim prim, const CtFlowArg *counter, const CtFlowArg *bound, bool left, bool more) {
     c->counter = param_of(c, counter);
     if (c->counter == UINT32_MAX) return false;
@@ -133,7 +135,7 @@ static bool compare(Recursion *c, CtPrim prim, const CtFlowArg *counter, const C
     c->bound = *bound;
     c->meets = prim == PRIM_INT_EQ;
     if (c->meets) return !more;
-    /* t < b, and t ≤ b, as long as it counts up; b < t and b ≤ t as it counts down */
+    /* counting up: t < b or t ≤ b; counting down: b < t or b ≤ t */
     bool upwards = left == more;
     c->inclusive = (prim == PRIM_INT_LE) == more;
     return upwards == c->up;
@@ -144,7 +146,7 @@ static bool find_bound(Recursion *c, const CtFlowStep *choice, uint32_t more) {
     const CtFlowBranch *branches = choice->as.cases.branches;
     const CtFlowStep *test = ct_flow_fact(&c->facts, on)->maker;
     uint32_t tag = branches[more].tag, other = branches[1 - more].tag;
-    if (test == NULL) { /* a literal in a pattern */
+    if (test == NULL) { /* a literal pattern */
         CtFlowArg bound = {.type = on->type, .lit.integer = other};
         return tag == UINT32_MAX && compare(c, PRIM_INT_EQ, on, &bound, true, false);
     }
@@ -193,7 +195,7 @@ static CtFlowArg integer(const Recursion *c, int64_t value) {
     return (CtFlowArg){.type = c->facts.integer, .lit.integer = value};
 }
 
-/* The bound, in front of the loop. */
+/* Writes the bound in front of the loop. */
 static CtFlowArg write_bound(const Recursion *c, CtFlowBlock *block, CtFlowArg value) {
     const CtFlowStep *step = ct_flow_fact(&c->facts, &value)->maker;
     if (value.var == NULL || step == NULL) return value;
@@ -208,7 +210,7 @@ static CtFlowArg write_bound(const Recursion *c, CtFlowBlock *block, CtFlowArg v
     return flow_of(var);
 }
 
-/* As many as can be, where a number is below 0. */
+/* The number of iterations; the largest Int if the given number is negative. */
 static CtFlowArg write_most(const Recursion *c, CtFlowBlock *block, CtFlowArg iterations) {
     CtFlowArg below = prim(c, block, PRIM_INT_LT, iterations, integer(c, 0));
     CtFlowStep *choice = new_step(c, block, FLOW_SWITCH);
@@ -227,7 +229,7 @@ static CtFlowArg write_most(const Recursion *c, CtFlowBlock *block, CtFlowArg it
     return flow_of(var);
 }
 
-/* How many iterations there are from `start` on. */
+/* Writes the number of iterations from `start` on. */
 static CtFlowArg write_iterations(const Recursion *c, CtFlowBlock *block, CtFlowArg start) {
     CtFlowArg bound = write_bound(c, block, c->bound);
     CtFlowArg last = c->meets ? bound : prim(c, block, c->up ? PRIM_INT_MAX : PRIM_INT_MIN, start, bound);
@@ -254,7 +256,7 @@ static CtFlowVars carried_vars(const Recursion *c) {
     return vars;
 }
 
-/* What went on yields. */
+/* Replaces recursive calls by yields. */
 static void yield_instead(const Recursion *c, CtFlowBlock *block) {
     CtFlowStep *last = block->steps.count > 0 ? block->steps.items[block->steps.count - 1] : NULL;
     if (block->exit == EXIT_TAIL) {
@@ -278,8 +280,7 @@ static void yield_instead(const Recursion *c, CtFlowBlock *block) {
     block->exit = EXIT_YIELD;
 }
 
-/* The steps of a iteration with these values of the parameters: what stands in front of the branches, and one of these.
- */
+/* Writes the steps of an iteration for given parameter values: those before the test, then one of the branches. */
 static void write_iteration(const Recursion *c, CtFlowBlock *to, const CtFlowArgs *params, const CtFlowBlock *branch) {
     CtFlowCopy copy = {.flow = c->flow, .into = c->function};
     for (uint32_t i = 0; i < params->count; i++)
@@ -295,7 +296,7 @@ static void write_iteration(const Recursion *c, CtFlowBlock *to, const CtFlowArg
     to->range = second->range;
 }
 
-/* The parameters in a iteration, or behind the last. */
+/* The values of the parameters in an iteration, or after the last. */
 static CtFlowArgs params_at(const Recursion *c, CtFlowArg counter, CtFlowVar *const *carried) {
     CtFlowArgs params = {0};
     uint32_t next = 0;

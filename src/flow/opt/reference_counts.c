@@ -1,13 +1,13 @@
-/* Reference counts: writes retains and releases into functions that have none.
+/* Reference counting: inserts retains and releases into functions without any.
  *
- * A parameter, a result and a carried value are owned. A step either borrows an argument or takes it; the last use of a
- * variable that takes moves it, an earlier one retains before; a variable whose last use borrows is released behind it.
- * A branch lets go at its start of what only other branches use. A loop borrows what it uses from outside, and lets go
- * of it when it has ended. */
+ * Parameters, results and carried variables are owned. A step borrows an argument or takes it. The last use of a
+ * variable moves it if the use takes it; an earlier use that takes is preceded by a retain. If the last use borrows, a
+ * release follows it. A branch releases at its start what only other branches use. A loop borrows variables from
+ * outside, which are released after the loop. */
 #include "flow/opt/passes.h"
 #include "rt/run.h"
 
-typedef struct Set { /* of variables, by their numbers */
+typedef struct Set { /* a set of variables, by number */
     uint64_t *words;
 } Set;
 
@@ -15,7 +15,7 @@ typedef struct Count {
     CtFlow *flow;
     CtArena *arena;
     uint32_t words;
-    Set bare; /* constructors without fields, which are not counted */
+    Set bare; /* variables known to be nodes without fields, which are not counted */
 } Count;
 
 static Set set_new(const Count *c) { return (Set){CT_NEW_ARRAY(c->arena, uint64_t, c->words)}; }
@@ -64,7 +64,7 @@ static void mark_bare(Count *c, const CtFlowBlock *block) {
     }
 }
 
-/* What a switch is on, where a branch knows that it is one; NULL: nothing. */
+/* The variable of a switch, in a branch for a constructor without fields; NULL in other branches. */
 static CtFlowVar *bare_in_branch(const Count *c, const CtFlowStep *step, const CtFlowBranch *branch) {
     const CtFlowArg *on = &step->args.items[0];
     if (!is_object(on) || branch->tag == FLOW_OTHERS || has(c->bare, on->var)) return NULL;
@@ -90,7 +90,7 @@ static void collect(const CtFlowBlock *block, Set used, Set bound) {
     collect_args(&block->values, used);
 }
 
-/* The variables of a set, by number; vars: all that may be in it. */
+/* Lists the variables of a set in the order of their numbers; `all` contains every variable that may be in it. */
 static void each_in(Count *c, const Objects *all, Set set, Set but, Objects *out) {
     for (uint32_t i = 0; i < all->count; i++)
         if (has(set, all->items[i]) && !has(but, all->items[i])) ct_push(c->arena, out, all->items[i]);
@@ -117,8 +117,8 @@ static void gather(Count *c, const CtFlowBlock *block, Objects *out, Set seen) {
 
 static void release(Count *c, Steps *out, CtFlowVar *var) { count_one(c, out, FLOW_RELEASE, var); }
 
-/* Arguments that are taken: all but the last holder retain. `borrowed` among the same arguments stay until behind the
- * step. */
+/* Arguments that are taken: each use but the last retains. Those that are also borrowed by the step (`borrowed`) live
+ * until it has run. */
 static void take_args(Count *c, const CtFlowStep *step, const CtFlowArgs *args, Set live, Steps *before) {
     for (uint32_t i = args->count; i-- > 0;) {
         const CtFlowArg *arg = &args->items[i];
@@ -130,7 +130,7 @@ static void take_args(Count *c, const CtFlowStep *step, const CtFlowArgs *args, 
     }
 }
 
-/* Arguments that are borrowed: what is not used later ends behind the step. */
+/* Arguments that are borrowed: those not used later are released behind the step. */
 static void borrow_args(Count *c, const CtFlowStep *step, Set live, Steps *out) {
     for (uint32_t i = 0; i < step->args.count; i++) {
         const CtFlowArg *arg = &step->args.items[i];
@@ -169,7 +169,7 @@ static void count_loop(Count *c, CtFlowStep *step, Set live, Steps *out) {
     count_block(c, block, copy(c, live));
 }
 
-/* What only fails lets go of nothing. */
+/* Puts releases at the start of a block, unless the block only fails. */
 static void prepend(Count *c, CtFlowBlock *block, const Objects *ended) {
     if (ended->count == 0 || (block->exit == EXIT_NEVER && !ct_flow_leaves(block))) return;
     Steps steps = {0};
@@ -200,7 +200,7 @@ static void count_switch(Count *c, CtFlowStep *step, Set live) {
         Objects ended = {0};
         CtFlowVar *bare = bare_in_branch(c, step, &step->as.cases.branches[i]);
         if (bare != NULL) add(befores[i], bare);
-        /* what a branch binds itself is not live before it */
+        /* variables bound in the branch are not live before it */
         each_in(c, &all, some, befores[i], &ended);
         prepend(c, step->as.cases.branches[i].block, &ended);
     }
@@ -213,9 +213,10 @@ static void count_open(CtFlowStep *step, Set live) {
     add(live, node);
 }
 
-/* `live` is what is used behind the block, and becomes what is used from its start on. */
+/* Inserts the counts of a block. `live` holds the variables that are live behind the block, and becomes those live at
+ * its start. */
 static void count_block(Count *c, CtFlowBlock *block, Set live) {
-    Steps out = {0}; /* backwards */
+    Steps out = {0}; /* in reverse order */
     if (block->exit == EXIT_NEVER) memset(live.words, 0, c->words * sizeof *live.words);
     take_args(c, NULL, &block->values, live, &out);
     for (uint32_t i = block->steps.count; i-- > 0;) {

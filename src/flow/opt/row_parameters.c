@@ -1,25 +1,26 @@
-/* A function that is only ever given rows of an array for a parameter is given the array, and where the row is:
+/* Row parameters. If all calls of a function pass rows of an array for a parameter, the function is given the array and
+ * the row's index instead:
  *
  *     row = read m, i;  x = call f row         x = call f m, i
  *     f (row): …                               f (m, i):  row = read m, i; …
  *
- * What looks at an element of the row then looks at the array (simplify.c), and the adjoint of an element is added to
- * the array's, where a row's adjoint would have to be made, and added to it, at the cost of its length. A parameter
- * that is handed on, to the function itself as well, is such a row too. */
+ * Reads of the row's elements then become reads of the array (simplify.c). Their adjoints are added to the array's
+ * adjoint, where otherwise an adjoint of the whole row would be made and added, at the cost of its length. A row
+ * parameter that a function passes on, also to itself, counts as a row. */
 #include "flow/opt/passes.h"
 #include "flow/build.h"
 
-typedef struct Given { /* of a parameter: what all calls give for it */
-    bool never;        /* something else */
+typedef struct Given { /* what all calls pass for a parameter */
+    bool never;        /* some call passes something else */
     const CtFlowType *array;
-    uint32_t indices; /* of the row in the array; 0: not known yet */
-    CtFlowArgs now;   /* what stands for it: the array, the indices */
+    uint32_t indices; /* number of indices of the row; 0: not known yet */
+    CtFlowArgs now;   /* its replacement: the array and the indices */
 } Given;
 
 typedef struct Rows {
     CtFlow *flow;
     CtArena *arena;
-    Given **given; /* by functions' numbers, by parameters */
+    Given **given; /* by function number and parameter */
     CtFlowFacts facts;
     CtFlowFunction *function;
     bool changed;
@@ -27,10 +28,10 @@ typedef struct Rows {
 
 static bool is_row(const CtFlowStep *step) {
     return step != NULL && step->kind == FLOW_READ && step->results.items[0]->type->kind == FLOW_ARRAY &&
-           step->results.items[0]->type->element == step->args.items[0].type->element; /* not held by reference */
+           step->results.items[0]->type->element == step->args.items[0].type->element; /* not an array by reference */
 }
 
-/* The parameter of the function that an argument is; or NULL. */
+/* The row parameter that an argument is, or NULL. */
 static Given *handed_on(const Rows *r, const CtFlowArg *arg) {
     for (uint32_t i = 0; arg->var != NULL && i < r->function->params.count; i++)
         if (r->function->params.items[i] == arg->var) return &r->given[r->function->id][i];
@@ -72,7 +73,7 @@ static void look_at_block(Rows *r, const CtFlowBlock *block) {
     if (block->exit == EXIT_TAIL) look_at_args(r, block->tail, &block->values);
 }
 
-/* Functions that are called from elsewhere keep their parameters. */
+/* Functions that are called from outside Flow keep their parameters. */
 static void fix(Rows *r, const CtFlowFunction *function) {
     for (uint32_t i = 0; i < function->params.count; i++) r->given[function->id][i].never = true;
 }
@@ -82,14 +83,14 @@ static void fix_named(void *data, CtFlowStep *step) {
     if (ct_flow_is_derivative(step)) fix(data, step->as.derived->function);
 }
 
-/* Derivatives call a function's rule, and know what it takes. */
+/* Differentiation calls the functions of a rule, and relies on their parameters. */
 static void fix_rule(Rows *r, const CtFlowFunction *function) {
     CtFlowFunction *functions[CT_FLOW_RULE_FUNCTIONS];
     for (uint32_t i = ct_flow_rule_functions(function, functions); i-- > 0;) fix(r, functions[i]);
     if (function->rule != NULL) fix(r, function);
 }
 
-/* What is known of the lengths of parameters names them. */
+/* Facts about the lengths of parameters refer to them by name (CtFlowVar.like). */
 static void fix_alike(Rows *r, const CtFlowFunction *function) {
     for (uint32_t i = 0; i < function->params.count; i++)
         for (uint32_t j = 0; function->params.items[i]->like != NULL && j < function->params.count; j++)
@@ -122,7 +123,7 @@ static void change_block(Rows *r, CtFlowBlock *block) {
     if (block->exit == EXIT_TAIL) block->values = give_arrays(r, block->tail, &block->values);
 }
 
-/* The array and the indices as parameters, in the place of the row, which is read from them first. */
+/* Replaces the parameter by the array and the indices; the row is read at the start of the body. */
 static void change_params(Rows *r) {
     CtFlowFunction *function = r->function;
     CtFlowVars params = {0};
@@ -171,7 +172,7 @@ static void look_at_all(Rows *r) {
     }
 }
 
-/* What is only handed on among functions that nobody calls. */
+/* Parameters that are only passed on among functions that nobody calls stay as they are. */
 static void drop_unknown(Rows *r) {
     for (uint32_t i = 0; i < r->function->params.count; i++)
         r->given[r->function->id][i].never |= r->given[r->function->id][i].indices == 0;

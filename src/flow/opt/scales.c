@@ -1,18 +1,17 @@
-/* Products by what is certainly no structural zero. In `scale p g` a g of −0.0 is absorbing, since that stands for the
- * cotangent of what was not used. Where it stands for nothing of the kind, −0.0 is a number like others, and the
- * product is `mul p g`, which costs half as much in vectors. That may be −0.0, which `scale` makes 0, and where it
- * joins structural zeros it may be taken for one later; so it is left undone where mathematics is to be exact, but for
- * literals of at least 1.
+/* Strength reduction of `scale`. In `scale p g` a g of −0.0 is absorbing, since it is the structural zero of
+ * cotangents. If g is certainly no structural zero, the product is `mul p g`, which costs half as much in vectorised
+ * code. A `mul` may give −0.0 where `scale` gives 0, and later that may be mistaken for a structural zero. So exact
+ * mode does not use it, except with literals of at least 1.
  *
- * Forward through each function until nothing new is found: literals are structural zeros, and what comes from other
- * functions, constants and nodes may be; what is computed is not, but for sums of two that may be, and products by
- * one. Of an array, it is asked whether it may hold one. What the program is given holds none. */
+ * A forward data-flow analysis to a fixed point finds variables that may be structural zeros, or arrays that may
+ * contain one: literals −0.0, and what comes from other functions, constants and nodes. Computed numbers are none,
+ * except for sums of two such values, and products with 1. The program's inputs contain none. */
 #include "flow/opt/passes.h"
 
 #include <math.h>
 
 typedef struct Scales {
-    bool *zeros; /* by variables' numbers: it may be a structural zero, or hold one */
+    bool *zeros; /* by variable number: it may be a structural zero, or contain one */
     bool changed;
 } Scales;
 
@@ -46,7 +45,7 @@ static bool prim_may_be(const Scales *s, const CtFlowStep *step) {
     case PRIM_SCALE: return may_be(s, &args[1]);
     case PRIM_FLOAT_TO_DOUBLE:
     case PRIM_DOUBLE_TO_FLOAT: return may_be(s, &args[0]);
-    default: return false; /* a choice among primitives, not over all of them */
+    default: return false; /* only the listed primitives matter here */
     }
 }
 
@@ -88,7 +87,7 @@ static void visit_step(Scales *s, const CtFlowStep *step) {
     case FLOW_ITEMS:
     case FLOW_LITERALS:
     case FLOW_STOP: raise_all(s, step, any_may_be(s, &step->args)); return;
-    case FLOW_BULK: /* sums begin with 0 */
+    case FLOW_BULK: /* sums start at 0 */
         raise_all(s, step, step->as.bulk != ARRAY_SUM && any_may_be(s, &step->args));
         return;
     case FLOW_CALL:
@@ -123,8 +122,8 @@ static void multiply(void *data, CtFlowStep *step) {
         step->as.prim = PRIM_MUL;
 }
 
-/* p (−0.0) is −0.0 where p is more than 0 and no infinity, and nothing else is where it is at least 1, since a product
- * may vanish by a smaller one: that is exact. */
+/* p · (−0.0) is −0.0 for finite p > 0, and no other number gives −0.0 if p is at least 1, since the product cannot
+ * underflow then. So this rewrite is exact. */
 static void multiply_by_literal(void *data, CtFlowStep *step) {
     (void)data;
     const CtFlowArg *p = step->args.items;
@@ -148,6 +147,7 @@ void ct_flow_scales(CtFlow *flow) {
     for (uint32_t i = 0; i < flow->functions.count; i++) {
         CtFlowFunction *function = flow->functions.items[i];
         if (!flow->exact) multiply_in(flow, function);
-        ct_flow_each_step(function->body, multiply_by_literal, NULL); /* last: its product may still be such a zero */
+        /* Last, since the resulting product may be −0.0. */
+        ct_flow_each_step(function->body, multiply_by_literal, NULL);
     }
 }

@@ -1,11 +1,11 @@
-/* What is known when the program is compiled is not done when it runs: primitives of literals, identities, branches on
- * what is known, parts of what is in sight, checks that cannot fail.
+/* The simplifier: constant folding, identities, branches on known values, fields of known nodes, elements of known
+ * arrays, checks that cannot fail.
  *
- * One walk from the first step to the last. A step that is known is dropped, and its results stand for what they are; a
- * branch that is the one is written in place of its switch. Within a branch, what was switched on is known. */
+ * It is one forward walk. A step with a known result is dropped and its results are replaced; a switch on a known value
+ * is replaced by its branch. Inside a branch the value switched on is known. */
 #include "flow/opt/passes.h"
 
-typedef struct Known { /* within a branch */
+typedef struct Known { /* a value that is known inside a branch */
     const CtFlowVar *node;
     uint32_t tag;
 } Known;
@@ -16,7 +16,7 @@ typedef struct Simplify {
     CtFlowFunction *function;
     CtFlowFacts facts;
     CtFlowValues now;
-    CT_VEC(Known) tags; /* innermost last */
+    CT_VEC(Known) tags; /* known values, innermost last */
     uint32_t depth;
 } Simplify;
 
@@ -37,7 +37,7 @@ static bool stand(Simplify *s, const CtFlowStep *step, CtFlowArg value) {
     return true;
 }
 
-/* Whether it is 0 or 1: the result of a comparison, or chosen among such. */
+/* Whether a value is 0 or 1: the result of a comparison, or a choice between such. */
 static bool is_test(const Simplify *s, const CtFlowArg *arg, int depth) {
     const CtFlowFact *fact = ct_flow_fact(&s->facts, arg);
     const CtFlowStep *step = fact->maker;
@@ -71,7 +71,8 @@ static CtFlowArgs one(const Simplify *s, CtFlowArg arg) {
     return args;
 }
 
-/* An element of a whole that holds it as a value of its own, found by the first `used` indices; further ones stay. */
+/* Replaces a read by the element `item`, which the first `used` indices select; a row is then read with the remaining
+ * indices. */
 static bool read_item(Simplify *s, CtFlowStep *step, CtFlowArg item, uint32_t used) {
     if (step->args.count == 1 + used) return stand(s, step, item);
     CtFlowArgs args = one(s, item);
@@ -80,7 +81,7 @@ static bool read_item(Simplify *s, CtFlowStep *step, CtFlowArg item, uint32_t us
     return false;
 }
 
-/* Whether an element is read where one has been put. */
+/* Whether a read is of the element that an update has set. */
 static bool reads_updated(const CtFlowStep *step, const CtFlowStep *update) {
     uint32_t indices = update->args.count - 2;
     if (step->args.count < 1 + indices) return false;
@@ -89,7 +90,7 @@ static bool reads_updated(const CtFlowStep *step, const CtFlowStep *update) {
     return true;
 }
 
-/* Whether an element is read that is another than the one that has been put. */
+/* Whether a read is of another element than an update has set. */
 static bool reads_beside(const CtFlowStep *step, const CtFlowStep *update) {
     uint32_t indices = update->args.count - 2;
     for (uint32_t i = 1; i <= indices && i < step->args.count; i++) {
@@ -116,12 +117,13 @@ static bool read_known(Simplify *s, CtFlowStep *step) {
     return whole->as.bulk == ARRAY_REPLICATE && read_item(s, step, whole->args.items[1], 1);
 }
 
-/* The row of an array is looked at in the array itself, so that it need not be made: its elements and lengths. */
+/* Reads and lengths of a row become reads and lengths of the array, so that the row need not be made. */
 static void look_through_rows(Simplify *s, CtFlowStep *step) {
     uint32_t array = step->kind == FLOW_CHECK ? 1 : 0;
     const CtFlowStep *row = maker(s, &step->args.items[array]);
     if (row == NULL || row->kind != FLOW_READ || step->args.items[array].type->kind != FLOW_ARRAY) return;
-    if (row->args.items[0].type->element != step->args.items[array].type->element) return; /* held by reference */
+    /* Elements are arrays by reference. */
+    if (row->args.items[0].type->element != step->args.items[array].type->element) return;
     CtFlowArgs args = {0};
     if (step->kind == FLOW_READ) {
         args = one(s, row->args.items[0]);
@@ -135,7 +137,7 @@ static void look_through_rows(Simplify *s, CtFlowStep *step) {
     step->args = args;
 }
 
-/* Lengths of rows as numbers, so that the rows need not be made. */
+/* Compares lengths of rows as numbers, so that the rows need not be made. */
 static void zip_lengths(Simplify *s, CtFlowBlock *to, CtFlowStep *step) {
     CtFlowArgs args = {0};
     for (uint32_t i = 0; i < 2; i++) {
@@ -164,7 +166,7 @@ static bool compare_known(Simplify *s, const CtFlowStep *step) {
     return known >= 0 && stand(s, step, integer(s, known));
 }
 
-/* The number of elements that an array has been made with; NULL where it is not made from a number. */
+/* The number of elements of an array, as given to the step that made it; NULL if there is no such number. */
 static const CtFlowArg *made_count(const Simplify *s, const CtFlowArg *array) {
     const CtFlowFact *fact = ct_flow_fact(&s->facts, array);
     const CtFlowStep *step = fact->maker;
@@ -184,7 +186,8 @@ static bool dim_known(Simplify *s, const CtFlowStep *step) {
 
 /* ---- checks ---- */
 
-/* The count of what is made is its length, so that it need not be made for that. */
+/* Checks against the length of an array become checks against the number of its elements, so that the array need not be
+ * made. */
 static void check_count(Simplify *s, CtFlowStep *step) {
     const CtFlowArg *count = step->as.index == 0 ? made_count(s, &step->args.items[1]) : NULL;
     if (count == NULL) return;
@@ -205,7 +208,7 @@ static bool check_size(const Simplify *s, const CtFlowStep *step) {
     return ct_flow_is_natural(&s->facts, &step->args.items[0]);
 }
 
-/* max 0 n, of what is not below 0. */
+/* max 0 n is n, where n is not negative. */
 static bool natural_known(Simplify *s, const CtFlowStep *step) {
     const CtFlowArg *a = &step->args.items[0], *b = &step->args.items[1];
     if (step->as.prim != PRIM_INT_MAX) return false;
@@ -213,7 +216,7 @@ static bool natural_known(Simplify *s, const CtFlowStep *step) {
     return b->var == NULL && b->lit.integer <= 0 && ct_flow_is_natural(&s->facts, a) && stand(s, step, *a);
 }
 
-/* x + 0 is x, unless that is −0.0: the structural zero of cotangents, which are made plain zeros so. */
+/* x + 0 is x unless x is −0.0; the sum turns the structural zeros of cotangents into ordinary ones. */
 static bool plain_known(Simplify *s, const CtFlowStep *step) {
     static const double zero = 0;
     if (step->as.prim != PRIM_ADD) return false;
@@ -225,7 +228,7 @@ static bool plain_known(Simplify *s, const CtFlowStep *step) {
     return false;
 }
 
-/* Whether two arrays have the same lengths in the first dimensions; from here on they do. */
+/* Whether the first `dimensions` lengths of two arrays are known to be equal. From here on they are. */
 static bool check_lengths(Simplify *s, const CtFlowStep *step, uint32_t dimensions) {
     bool same = true;
     for (uint32_t i = 0; i < dimensions; i++)
@@ -237,12 +240,13 @@ static bool check_lengths(Simplify *s, const CtFlowStep *step, uint32_t dimensio
 
 /* ---- branches ---- */
 
-/* Which branch is taken; -1 when that is not known. */
+/* The branch that is taken; −1 when it is not known. */
 static int known_branch(const Simplify *s, const CtFlowStep *step) {
     const CtFlowArg *on = &step->args.items[0];
     const CtFlowStep *make = maker(s, on);
     int64_t tag = -1;
-    if (step->as.cases.count == 1) return 0; /* in reverse, the others fail before */
+    /* In the reverse sweep: in the other branches the forward sweep has failed. */
+    if (step->as.cases.count == 1) return 0;
     if (on->var == NULL)
         tag = on->lit.integer;
     else if (make != NULL && make->kind == FLOW_MAKE)
@@ -256,7 +260,7 @@ static int known_branch(const Simplify *s, const CtFlowStep *step) {
     return step->as.cases.count > 0 ? (int)step->as.cases.count - 1 : -1;
 }
 
-/* Whether a block does nothing but loops that cannot fail: with no iterations, `iterations`, it does nothing. */
+/* Whether a block consists of loops that cannot fail and have `iterations` iterations: it does nothing if that is 0. */
 static bool only_loops(const Simplify *s, const CtFlowBlock *block, const CtFlowLength *iterations) {
     bool inside = iterations == NULL;
     for (uint32_t i = 0; i < block->steps.count; i++) {
@@ -272,7 +276,7 @@ static bool only_loops(const Simplify *s, const CtFlowBlock *block, const CtFlow
     return block->exit == EXIT_YIELD;
 }
 
-/* Whether all that a block yields are arrays of `iterations` elements. */
+/* Whether all values that a block yields are arrays of `iterations` elements. */
 static bool yields_arrays_of(const Simplify *s, const CtFlowBlock *block, CtFlowLength iterations) {
     for (uint32_t i = 0; i < block->values.count; i++) {
         const CtFlowArg *value = &block->values.items[i];
@@ -283,7 +287,8 @@ static bool yields_arrays_of(const Simplify *s, const CtFlowBlock *block, CtFlow
     return true;
 }
 
-/* `switch n == 0` whose both branches give arrays of n elements: the one for others gives them for n = 0 too. */
+/* A `switch n == 0` both of whose branches yield arrays of n elements: the general branch is right for n = 0 too. Its
+ * index, or −1. */
 static int needless_choice(const Simplify *s, const CtFlowStep *step) {
     const CtFlowStep *test = maker(s, &step->args.items[0]);
     bool asks = test != NULL && test->kind == FLOW_PRIM && test->as.prim == PRIM_INT_EQ && step->as.cases.count == 2;
@@ -298,7 +303,7 @@ static int needless_choice(const Simplify *s, const CtFlowStep *step) {
     return same ? (int)some : -1;
 }
 
-/* What a scalar is in a branch. */
+/* The value of a scalar inside a branch of a switch on it. */
 static bool branch_value(const Simplify *s, const CtFlowStep *step, uint32_t index, int64_t *value) {
     const CtFlowBranch *branches = step->as.cases.branches;
     if (branches[index].tag != FLOW_OTHERS) {
@@ -310,7 +315,7 @@ static bool branch_value(const Simplify *s, const CtFlowStep *step, uint32_t ind
     return test;
 }
 
-/* The constructor of a node in a branch: of the last one left, where the branch is for all others. */
+/* The constructor of a node inside a branch of a switch on it; in a default branch, the only one that is left. */
 static uint32_t branch_tag(const CtFlowStep *step, uint32_t index) {
     const CtFlowBranch *branches = step->as.cases.branches;
     if (branches[index].tag != FLOW_OTHERS) return branches[index].tag;
@@ -337,7 +342,7 @@ static void visit_branch(Simplify *s, const CtFlowStep *step, uint32_t index) {
     s->facts.equals.count = equals;
 }
 
-/* What all branches that come to their end yield, if that is one value from outside. */
+/* The value from outside that all branches yield, if there is one. */
 static bool common_yield(const Simplify *s, const CtFlowStep *step, uint32_t result, CtFlowArg *value) {
     bool found = false;
     for (uint32_t i = 0; i < step->as.cases.count; i++) {
@@ -352,7 +357,7 @@ static bool common_yield(const Simplify *s, const CtFlowStep *step, uint32_t res
     return found;
 }
 
-/* Whether the branches yield the scalar that they are for. */
+/* Whether each branch yields the scalar that it is for. */
 static bool yields_itself(const Simplify *s, const CtFlowStep *step, uint32_t result) {
     const CtFlowArg *on = &step->args.items[0];
     if (on->type->kind != FLOW_I64) return false;
@@ -373,7 +378,7 @@ static bool goes_on(const CtFlowStep *step) {
     return false;
 }
 
-/* Behind a switch that is left by one branch, what this one is for holds. */
+/* If only one branch of a switch comes to its end, what that branch knows holds behind the switch. */
 static void assume_left(Simplify *s, const CtFlowStep *step) {
     const CtFlowArg *on = &step->args.items[0];
     uint32_t left = UINT32_MAX;
@@ -411,7 +416,7 @@ static bool constant_known(Simplify *s, const CtFlowStep *step) {
     return known;
 }
 
-/* Whether the results are known, so that the step can go. */
+/* Whether the results of a step are known, so that it is dropped. */
 static bool is_known(Simplify *s, CtFlowStep *step) {
     CtFlowArg value;
     if (step->kind == FLOW_READ || step->kind == FLOW_DIM || step->kind == FLOW_CHECK) look_through_rows(s, step);
@@ -452,7 +457,7 @@ static bool is_known(Simplify *s, CtFlowStep *step) {
 
 static bool is_literal(const CtFlowArg *arg, int64_t value) { return arg->var == NULL && arg->lit.integer == value; }
 
-/* Whether a loop counts its iterations, in what it carries. */
+/* Whether a carried variable counts the iterations. */
 static bool counts_iterations(const Simplify *s, const CtFlowStep *step, uint32_t index) {
     const CtFlowBlock *block = step->as.loop.block;
     const CtFlowStep *next = maker(s, &block->values.items[index]);
@@ -461,7 +466,7 @@ static bool counts_iterations(const Simplify *s, const CtFlowStep *step, uint32_
            is_literal(&step->args.items[1 + index], 0) && check_size(s, step);
 }
 
-/* What a loop carries and never changes is what it was at first; the number of iterations so far is its index. */
+/* Carried variables: one that never changes is its initial value; one that counts iterations is the index. */
 static void simplify_loop(Simplify *s, CtFlowStep *step) {
     CtFlowBlock *block = step->as.loop.block;
     bool yields = block->exit == EXIT_YIELD && !step->as.loop.initial;
@@ -490,7 +495,8 @@ static void end_block(CtFlowBlock *block, CtFlowExit exit, const CtFlowBlock *as
     if (as != NULL) block->range = as->range;
 }
 
-/* The steps of `from` go to the end of `to`; `results` stand for what it yields. False when `to` has come to an end. */
+/* Appends the steps of `from` to `to`; `results` are replaced by what `from` yields. False when control does not come
+ * to the end of `to`. */
 static bool walk(Simplify *s, CtFlowBlock *to, CtFlowBlock *from, const CtFlowVars *results) {
     for (uint32_t i = 0; i < from->steps.count; i++) {
         CtFlowStep *step = from->steps.items[i];
@@ -540,7 +546,7 @@ void ct_flow_simplify(CtFlow *flow) {
         s.function = flow->functions.items[i];
         ct_flow_values_clear(&s.now, flow->arena);
         ct_flow_facts_begin(&s.facts, flow, s.function);
-        s.depth = UINT32_MAX; /* the body's blocks are at 0 */
+        s.depth = UINT32_MAX; /* so that the blocks of the body have depth 0 */
         visit(&s, s.function->body);
     }
 }

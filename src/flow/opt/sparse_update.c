@@ -1,10 +1,10 @@
-/* A map of an array that is the same everywhere but for a few elements, `replicate` and what was put in then, is such
- * an array: the body is done once for the one, and once for each of the others. So what the few are is not hidden in an
- * array, and cotangents that few elements get are not gone through all elements once more. */
+/* Sparse updates. A map over an array that is a `replicate` with a few updates becomes a `replicate` with updates: the
+ * body runs once for the common element and once for each updated one. So cotangents that only a few elements receive
+ * are not propagated through all elements. */
 #include "flow/copy.h"
 #include "flow/opt/passes.h"
 
-enum { MOST = 32 /* elements, times steps of the body */ };
+enum { MOST = 32 /* bound of the number of updated elements times the steps of the body */ };
 
 typedef struct SparseUpdate {
     CtFlow *flow;
@@ -21,7 +21,7 @@ static const CtFlowStep *maker(const SparseUpdate *p, const CtFlowArg *arg) {
     return ct_flow_fact(&p->facts, arg)->maker;
 }
 
-/* The only array whose elements a map's body reads, each at its own iteration, and of which it computes numbers; else
+/* The array that a map reads, if its body reads just one, each iteration at its own index, and yields numbers; else
  * NULL. */
 static const CtFlowArg *mapped(const CtFlowStep *map) {
     const CtFlowBlock *block = map->as.loop.block;
@@ -48,8 +48,8 @@ static bool is_map(const CtFlowStep *step) {
            step->as.loop.block->exit == EXIT_YIELD;
 }
 
-/* The steps that put elements at literal places, the last first, and the replicate before them; false where it is not
- * made so. */
+/* Collects the updates at literal indices, the last first, and the `replicate` that they start from; false if the array
+ * is not made in this way. */
 static bool find_puts(const SparseUpdate *p, const CtFlowArg *array, Steps *puts) {
     for (const CtFlowStep *step = maker(p, array); step != NULL; step = maker(p, &step->args.items[0])) {
         ct_push(p->arena, puts, (CtFlowStep *)step);
@@ -59,7 +59,7 @@ static bool find_puts(const SparseUpdate *p, const CtFlowArg *array, Steps *puts
     return false;
 }
 
-/* What the body makes of an element. */
+/* Copies the body for one element. */
 static CtFlowArg apply(SparseUpdate *p, Steps *out, const CtFlowBlock *body, CtFlowArg element) {
     CtFlowCopy copy = {.flow = p->flow, .into = p->function, .place = CT_NO_RANGE};
     CtFlowBlock prims = {.exit = EXIT_YIELD, .values = body->values};
@@ -76,7 +76,7 @@ static CtFlowArg apply(SparseUpdate *p, Steps *out, const CtFlowBlock *body, CtF
     return fresh->values.items[0];
 }
 
-/* A step as another that makes or changes an array, with another element. */
+/* Repeats a step that makes or updates an array, with another element. */
 static CtFlowArg again(SparseUpdate *p, Steps *out, const CtFlowStep *step, const CtFlowArg *array, CtFlowArg element) {
     CtFlowStep *fresh = CT_NEW(p->arena, CtFlowStep);
     *fresh = *step;
@@ -93,7 +93,7 @@ static CtFlowArg again(SparseUpdate *p, Steps *out, const CtFlowStep *step, cons
     return flow_of(result);
 }
 
-/* Whether a map has become what stands for it. */
+/* Replaces a map by a `replicate` with updates; false if it stays. */
 static bool put_apart(SparseUpdate *p, Steps *out, const CtFlowStep *map) {
     Steps puts = {0};
     const CtFlowArg *array = is_map(map) ? mapped(map) : NULL;

@@ -1,9 +1,9 @@
-/* A call of a function that reaches itself becomes straight lines, where literals among its arguments decide every
- * branch to the end: x ^ 3 is two multiplications. What the function calls on the way is written out too, where that
- * reaches itself; what else it calls stays a call. The steps of the library take the call's place, as in inline.c. */
+/* Specialisation of recursive functions to literals. A call becomes straight-line code if its literal arguments decide
+ * every branch until the recursion ends: x ^ 3 is two multiplications. Other recursive functions on the way are
+ * expanded as well, other calls stay calls. Steps of the library take the call's source range, as in inline.c. */
 #include "flow/opt/passes.h"
 
-enum { MOST_STEPS = 96 }; /* that are looked at on the way, calls included */
+enum { MOST_STEPS = 96 }; /* bound of the steps visited, calls included */
 
 typedef CT_VEC(CtFlowStep *) Steps;
 
@@ -14,11 +14,11 @@ typedef struct Specialise {
     CtFlowValues now;
     Steps *out;
     CtSourceRange place;
-    uint32_t left; /* steps that may still be looked at */
-    bool goes_on;  /* a call in what was looked at is of a function that reaches itself */
+    uint32_t left; /* number of steps that may still be visited */
+    bool goes_on;  /* the visited code calls a recursive function */
 } Specialise;
 
-typedef struct Ending { /* of a block: what it yields, returns or goes on with */
+typedef struct Ending { /* the end of a block: what it yields or returns, or its tail call */
     CtFlowExit exit;
     CtFlowArgs values;
     CtFlowFunction *tail;
@@ -48,7 +48,7 @@ static void bind(CtFlowCopy *copy, const CtFlowStep *step, const CtFlowArgs *val
         if (step->results.items[i] != NULL) ct_flow_copy_stands(copy, step->results.items[i], values->items[i]);
 }
 
-/* The branch for a literal; NULL: none is known. */
+/* The branch for a literal; NULL if the argument is not a literal. */
 static const CtFlowBlock *known_branch(const CtFlowStep *step, const CtFlowArg *on) {
     if (!is_literal(on)) return NULL;
     for (uint32_t i = 0; i < step->as.cases.count; i++) {
@@ -81,14 +81,14 @@ static void see_call(void *data, CtFlowFunction *callee, CtSourceRange range, bo
     u->goes_on |= reaches_itself(u, callee);
 }
 
-/* What ends a function otherwise than by a return, as steps: what it gives then. */
+/* Writes the end of a function that is not a return as steps: the results of the function. */
 static CtFlowArgs leave(Specialise *u, const CtFlowFunction *function, CtFlowBlock *rest) {
     ct_flow_yield_instead(u->flow, u->function, rest, &function->results, u->place);
     for (uint32_t i = 0; i < rest->steps.count; i++) ct_push(u->flow->arena, u->out, rest->steps.items[i]);
     return rest->values;
 }
 
-/* A switch on what is not known stays, if no branch goes on with a function that reaches itself. */
+/* Copies a switch on an unknown value; false if one of its branches continues the recursion. */
 static bool keep_switch(Specialise *u, CtFlowCopy *copy, const CtFlowFunction *function, const CtFlowStep *step,
                         Ending *end) {
     bool leaves = false;
@@ -132,7 +132,7 @@ static bool walk(Specialise *u, CtFlowCopy *copy, const CtFlowFunction *function
     return end->exit != EXIT_NEVER;
 }
 
-/* From call to call, until one returns, or ends in a function that does not reach itself. */
+/* Follows the calls until one returns, or tail-calls a function that is not recursive. */
 static bool call(Specialise *u, CtFlowFunction *function, CtFlowArgs args, CtFlowArgs *values) {
     while (spend(u, 1)) {
         CtFlowCopy copy = {.flow = u->flow, .into = u->function, .place = u->place};
@@ -152,7 +152,7 @@ static bool call(Specialise *u, CtFlowFunction *function, CtFlowArgs args, CtFlo
 
 /* ---- the pass ---- */
 
-/* The steps of a call go behind `out`; false where it stays a call, and nothing has changed. */
+/* Appends the expanded call to `out`; false if it stays a call, in which case nothing has changed. */
 static bool specialise(Specialise *u, Steps *out, CtFlowFunction *callee, const CtFlowArgs *args, CtSourceRange place,
                        CtFlowArgs *values) {
     bool literals = false;

@@ -1,7 +1,7 @@
-/* Recursion that counts and never meets its bound is a loop of 2⁶³ − 1 iterations (recursion_to_loop.c). A derivative
- * hands over what its iterations leave, and there is no memory for so many. But the function fails at some iteration,
- * nearly always, and its derivative is to fail alike: so there it makes as many iterations as may get to the failure,
- * and only then is short of memory.
+/* Derivatives of loops with unbounded trip count. A recursion that never meets its bound is a loop of 2⁶³ − 1
+ * iterations (recursion_to_loop.c). Its derivative would store residuals for all of them, which no memory can hold. But
+ * in practice the function fails in some iteration, and its derivative must fail likewise. So the derivative's loop
+ * gets a number of iterations that is likely to reach the failure, and reports lack of memory only behind it.
  *
  *     iterations = switch b                 iterations = switch b
  *       yes: yield 2⁶³ − 1               yes: yield 2²⁰
@@ -16,13 +16,13 @@ enum { ENOUGH = 1 << 20 };
 
 typedef struct Unbounded {
     CtFlow *flow;
-    CtMap arrays;  /* ids of numbers of iterations of loops that make arrays */
-    CtMap choices; /* id of a number of iterations -> Choice * */
+    CtMap arrays;  /* ids of the trip counts of loops that make arrays */
+    CtMap choices; /* id of a trip count -> Choice * */
 } Unbounded;
 
 typedef struct Choice {
     const CtFlowStep *step;
-    uint32_t unbounded; /* which branch there is without an end */
+    uint32_t unbounded; /* the branch with the unbounded trip count */
 } Choice;
 
 static bool is_unbounded(const CtFlowBlock *block, uint32_t result) {
@@ -41,7 +41,7 @@ static void find_arrays(Unbounded *e, const CtFlowBlock *block) {
     }
 }
 
-/* A number of iterations of two branches, one without an end. */
+/* A trip count that is chosen by a switch with an unbounded branch. */
 static void bound_iterations(Unbounded *e, const CtFlowStep *step) {
     for (uint32_t i = 0; i < step->results.count && step->as.cases.count == 2; i++) {
         const CtFlowVar *iterations = step->results.items[i];
@@ -57,7 +57,7 @@ static void bound_iterations(Unbounded *e, const CtFlowStep *step) {
     }
 }
 
-/* No memory for the iterations that are left, where there is no end. */
+/* The failure behind the loop, in the unbounded case. */
 static CtFlowStep *guard(const Unbounded *e, CtSourceRange range, const Choice *choice) {
     CtArena *arena = e->flow->arena;
     CtFlowStep *made = CT_NEW(arena, CtFlowStep), *fail = CT_NEW(arena, CtFlowStep);

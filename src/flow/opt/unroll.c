@@ -1,21 +1,21 @@
-/* A loop of a few iterations, as many as a literal says, is written out: its iterations become straight lines, so that
- * what they do alike is done once, and the arrays that they make are elements in sight, which are read as the variables
- * that they are. Then most of these arrays are gone. Sums and the like of elements in sight are written out as well. */
+/* Full unrolling. A loop with a small literal number of iterations becomes straight-line code, so that common
+ * subexpressions of its iterations are shared, and its arrays have known elements; most of these arrays become dead.
+ * Reductions of arrays with known elements are expanded as well. */
 #include "flow/copy.h"
 #include "flow/opt/passes.h"
 
 enum {
     MOST_ITERATIONS = 16,
-    LARGEST = 256,      /* steps that a loop becomes; */
-    FEW_ITERATIONS = 4, /* of so few iterations, */
-    LARGE = 900,        /* these */
+    LARGEST = 256,      /* bound of the steps that a loop becomes, */
+    FEW_ITERATIONS = 4, /* or, for loops of at most so many iterations, */
+    LARGE = 900,        /* this bound */
 };
 
 typedef struct Unroll {
     CtFlow *flow;
     CtArena *arena;
     CtFlowFunction *function;
-    CtFlowFacts facts; /* only what binds a variable */
+    CtFlowFacts facts; /* facts about variables' definitions only */
     CtFlowValues now;
     uint32_t depth;
 } Unroll;
@@ -41,7 +41,7 @@ static CtFlowStep *add_step(Unroll *u, Steps *out, CtFlowStepKind kind, CtSource
     return step;
 }
 
-/* The rows of an array have one shape: that of iteration i as that of the first. */
+/* Writes the check that the row of iteration i has the shape of the first row. */
 static void check_row(Unroll *u, Steps *out, const CtFlowStep *loop, const CtFlowStep *array, uint32_t i) {
     if (i == 0 || array->results.items[0]->type->rank == 1) return;
     CtFlowStep *check = add_step(u, out, FLOW_CHECK_SHAPE, loop->range);
@@ -62,7 +62,7 @@ static CtFlowStep **begin_arrays(Unroll *u, const CtFlowStep *loop) {
     return arrays;
 }
 
-/* A iteration: a copy of the block, for what is carried to it. What it carries on is in `carried` then. */
+/* Writes an iteration: a copy of the block for the given carried values. `carried` then holds the next ones. */
 static void unroll_iteration(Unroll *u, Steps *out, const CtFlowStep *loop, uint32_t iteration, CtFlowArg *carried,
                              CtFlowStep *const *arrays) {
     const CtFlowBlock *block = loop->as.loop.block;
@@ -102,14 +102,14 @@ static void unroll(Unroll *u, Steps *out, const CtFlowStep *loop) {
 
 /* ---- reductions ---- */
 
-/* The elements of an array that are in sight; NULL where they are not, or too many, or none. */
+/* The known elements of an array; NULL if they are not known, too many, or none. */
 static const CtFlowArgs *elements(const Unroll *u, const CtFlowArg *array) {
     const CtFlowStep *made = ct_flow_fact(&u->facts, array)->maker;
     bool known = made != NULL && (made->kind == FLOW_ITEMS || made->kind == FLOW_LITERALS);
     return known && made->args.count > 0 && made->args.count <= MOST_ITERATIONS ? &made->args : NULL;
 }
 
-/* A reduction of few elements, one by one. The largest or smallest begins with the first, which is not compared. */
+/* Expands a reduction of a few known elements. A maximum or minimum starts with the first element. */
 static bool reduce(Unroll *u, Steps *out, const CtFlowStep *step) {
     const CtFlowArgs *items = step->kind == FLOW_BULK ? elements(u, &step->args.items[0]) : NULL;
     CtPrim prim = PRIM_ADD;
@@ -131,7 +131,7 @@ static bool reduce(Unroll *u, Steps *out, const CtFlowStep *step) {
 
 /* ---- the walk ---- */
 
-/* Inner loops first, so that the size of a block is what it will be. */
+/* Inner loops first, so that the size of a block is final when it is judged. */
 static void visit(Unroll *u, CtFlowBlock *block) {
     Steps out = {0};
     for (uint32_t i = 0; i < block->steps.count; i++) {
