@@ -724,8 +724,9 @@ static void put_results(Emit *e, const CtFlowStep *step, const char *count, cons
                          made_at(e, step, i, results, index), ct_emit_arg(e, value), lane->length);
         else
             ct_emit_line(e, "ct_lanes_put_rows(ct_row_place(rt, %s, &%s, %s, %s, %s), %s, %s, %s);",
-                         ct_emit_site(e, step->range), results->names[i], count, index, lane->length, lane->length,
-                         ct_emit_arg(e, value), lane->length);
+                         ct_emit_site(e, step->range), results->names[i], count,
+                         ct_emit_below(e, index, "CT_LANES", count), lane->length, lane->length, ct_emit_arg(e, value),
+                         lane->length);
         give_back(e, lane);
     }
 }
