@@ -59,8 +59,12 @@ if build build; then
     run "random programs, derivatives on Flow" build/tests/random_programs --count 12 --methods native
     run "random programs over long arrays, on Flow" build/tests/random_arrays --long --count 25 --methods native
     # The same programs for every commit; `make fuzz` makes others.
-    run "random programs of tests/generate, native" tests/generate/fuzz.py --from 1000000 --count 30
-    run "random programs of tests/generate, every method" tests/generate/fuzz.py --from 1001000 --count 100 --breadth eval
+    # Other programs for each commit; outside of a repository always the same.
+    commit=$(git rev-parse HEAD 2>/dev/null | cut -c 1-7)
+    seed=$((16#${commit:-1000000}))
+    run "random programs of tests/generate, from seed $seed, native" tests/generate/fuzz.py --from "$seed" --count 30
+    run "random programs of tests/generate, from seed $((seed + 1000)), every method" \
+        tests/generate/fuzz.py --from $((seed + 1000)) --count 100 --breadth eval
     run "compiled programs" tests/compile.py --cotan build/cotan
     run "vector forms" tests/vector_forms.py
     run "emitted C" tests/emitted.py --cotan build/cotan --every 40
