@@ -58,7 +58,6 @@ if build build; then
     run "golden derivatives on Flow" tests/native.py --cotan build/cotan --sample 10
     run "random programs, derivatives on Flow" build/tests/random_programs --count 12 --methods native
     run "random programs over long arrays, on Flow" build/tests/random_arrays --long --count 25 --methods native
-    # The same programs for every commit; `make fuzz` makes others.
     # Other programs for each commit; outside of a repository always the same.
     commit=$(git rev-parse HEAD 2>/dev/null | cut -c 1-7)
     seed=$((16#${commit:-1000000}))
