@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "session/session.h"
+#include "explain/explain.h"
 
 enum { DIRECTIONS = 3 };
 /* How far slopes and products may be apart, relatively, and how far a value is rounded: among Doubles, among Floats. */
@@ -93,20 +93,20 @@ static void add_row(Check *c, const char *what, double derivative, double expect
     if (!row.agrees) c->out->agrees = false;
 }
 
-CtLeaves ct_weights(CtArena *arena, uint32_t count, int which) {
+CtLeaves ct_explain_weights(CtArena *arena, uint32_t count, int which) {
     CtLeaves d = leaves_of(arena);
     for (uint32_t i = 0; i < count; i++) ct_push(arena, &d.reals, cos(1.0 + 0.7 * which + 1.3 * i * (which + 1)));
     return d;
 }
 
-bool ct_is_compared_in_full(size_t rows, size_t columns, uint64_t steps) {
+bool ct_explain_is_compared_in_full(size_t rows, size_t columns, uint64_t steps) {
     static const size_t most_numbers = 100000, most_steps = 2000000;
     return rows == 0 || columns == 0 || (rows <= most_numbers / columns && steps <= most_steps / rows);
 }
 
 /* A direction in which each number moves in proportion to itself, so that points of mixed sizes can be checked. */
 static CtLeaves direction(Check *c, const CtLeaves *x, int which) {
-    CtLeaves d = ct_weights(c->arena, x->reals.count, which);
+    CtLeaves d = ct_explain_weights(c->arena, x->reals.count, which);
     for (uint32_t i = 0; i < d.reals.count; i++) {
         double size = fabs(x->reals.items[i]);
         if (size > 0 && isfinite(size)) d.reals.items[i] *= size;
@@ -206,7 +206,7 @@ static bool check_rows(Check *c, const CtLeaves *dx, const CtLeaves *tangent, ui
     CtLeaves value = leaves_of(c->arena), rows = leaves_of(c->arena);
     uint32_t count = tangent->reals.count, columns = dx->reals.count, worst = 0;
     double most = -1, found = NAN;
-    if (count < 2 || columns == 0 || !ct_is_compared_in_full(count, columns, steps)) return true;
+    if (count < 2 || columns == 0 || !ct_explain_is_compared_in_full(count, columns, steps)) return true;
     if (!ask(c, &(Ask){.mode = COTAN_JACOBIAN, .method = c->vjp}, &value, &rows, NULL)) return false;
     if (rows.reals.count != count * columns) {
         add_row(c, what, rows.reals.count, (double)count * columns, INFINITY, c->tolerance.product);
@@ -226,7 +226,7 @@ static bool check_rows(Check *c, const CtLeaves *dx, const CtLeaves *tangent, ui
 }
 
 static bool check_direction(Check *c, const CtLeaves *x, const CtLeaves *y, const char *y_text, int which) {
-    CtLeaves dx = direction(c, x, which), dy = ct_weights(c->arena, y->reals.count, which + 5);
+    CtLeaves dx = direction(c, x, which), dy = ct_explain_weights(c->arena, y->reals.count, which + 5);
     CtLeaves tangent = leaves_of(c->arena), cotangent = leaves_of(c->arena);
     CtLeaves beside = leaves_of(c->arena), under = leaves_of(c->arena);
     Ask jvp = {.mode = COTAN_JVP, .method = c->jvp, .with = c->at, .with_length = c->at_length, .with_reals = &dx};

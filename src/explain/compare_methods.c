@@ -7,7 +7,7 @@
  */
 #include <math.h>
 
-#include "session/session.h"
+#include "explain/explain.h"
 
 /* Methods add the same products in different orders: so far apart may the sums be, relatively. Floats round sooner. */
 static const double tolerance = 1e-9, single_tolerance = 1e-4;
@@ -210,7 +210,7 @@ static bool choose_further(Compare *c) {
     if (rows == 0 || columns == 0) return false;
     uint64_t steps = c->rows[out->reference].result.steps;
     if (steps == 0) steps = 50 * out->function.result.steps; /* native code counts none */
-    bool whole = ct_is_compared_in_full(rows, columns, steps);
+    bool whole = ct_explain_is_compared_in_full(rows, columns, steps);
     out->further = c->scalar ? (whole ? COTAN_HESSIAN : COTAN_HVP) : whole ? COTAN_JACOBIAN : COTAN_VJP;
     out->further_rows = whole ? rows : VECTORS;
     out->further_columns = columns;
@@ -234,7 +234,7 @@ static bool run_further(Compare *c, size_t i, uint64_t *steps) {
         call.with = of_result ? c->value.shape.data : c->call.at;
         call.with_length = of_result ? 0 : c->call.at_length;
         CtLeaves vector =
-            ct_weights(c->arena, of_result ? c->value.reals.reals.count : c->point.reals.reals.count, (int)k);
+            ct_explain_weights(c->arena, of_result ? c->value.reals.reals.count : c->point.reals.reals.count, (int)k);
         one.with_reals = &vector;
         one.derivative = &c->further[i * c->parts + k];
         done = ct_session_run_call(c->context, &one);

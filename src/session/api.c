@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "explain/explain.h"
+#include "session/session.h"
 
 const char *cotan_version(void) { return CT_VERSION; }
 
@@ -20,15 +20,6 @@ const cotan_method *cotan_method_at(size_t index) {
 #undef CT_METHOD
     };
     return index < sizeof methods / sizeof *methods ? &methods[index] : NULL;
-}
-
-const char *cotan_explain(const char *code, const char **title) {
-    for (int i = 1; i < CT_ERROR_COUNT; i++) {
-        if (strcmp(ct_error_name((CtErrorCode)i), code) != 0) continue;
-        if (title) *title = ct_error_title((CtErrorCode)i);
-        return ct_error_explanation((CtErrorCode)i);
-    }
-    return NULL;
 }
 
 /* ---- contexts ---- */
@@ -603,7 +594,6 @@ typedef struct Dump {
     const char **out;
 } Dump;
 
-/* Behind the passes on Core: what native code is made of. */
 /* A pass as it is named: one of the whole path, or a run of one over Flow. */
 typedef struct Asked {
     const CtPass *pass;
@@ -704,86 +694,4 @@ cotan_error *cotan_dump(cotan_program *program, const cotan_call *call, const ch
     Dump d = {program, call, pass, out};
     *out = NULL;
     return ct_session_guarded(program->context, dump, &d);
-}
-
-/* ---- explaining ---- */
-
-typedef struct Stages {
-    cotan_program *program;
-    const cotan_call *call;
-    cotan_page form;
-    const char **out;
-} Stages;
-
-static bool stages(cotan_context *context, void *data) {
-    Stages *s = data;
-    CtEntry entry = {.mode = COTAN_VJP};
-    if (!ct_session_choose_method(context, s->call->method, &entry)) return false;
-    if (entry.method == METHOD_NATIVE)
-        return ct_session_report_one(context, CT_E0705, "`--dump flow` and `--dump c` show what it makes",
-                                     "the method `native` has no stages of Core");
-    CtArena *results = ct_session_fresh_results(s->program);
-    return results && ct_explain_explain(s->program, results, s->call, entry.method, s->form, s->out);
-}
-
-cotan_error *cotan_stages(cotan_program *program, const cotan_call *call, cotan_page form, const char **out) {
-    Stages s = {program, call, form, out};
-    *out = NULL;
-    return ct_session_guarded(program->context, stages, &s);
-}
-
-/* ---- checking ---- */
-
-typedef struct CheckCall {
-    cotan_program *program;
-    const cotan_call *call;
-    cotan_check_result *out;
-} CheckCall;
-
-static bool check(cotan_context *context, void *data) {
-    CheckCall *c = data;
-    CtEntry entry = {.mode = COTAN_VJP};
-    if (!ct_session_choose_method(context, c->call->method, &entry)) return false;
-    CtArena *results = ct_session_fresh_results(c->program);
-    CtMethod jvp = c->call->method ? entry.method : METHOD_FORWARD;
-    return results && ct_explain_check(c->program, results, c->call, jvp, entry.method, c->out);
-}
-
-cotan_error *cotan_check(cotan_program *program, const cotan_call *call, cotan_check_result *out) {
-    *out = (cotan_check_result){0};
-    CheckCall c = {program, call, out};
-    return ct_session_guarded(program->context, check, &c);
-}
-
-/* ---- comparing ---- */
-
-typedef struct CompareCall {
-    cotan_program *program;
-    const cotan_call *call;
-    const char *const *names;
-    size_t count;
-    cotan_compare_result *out;
-} CompareCall;
-
-static bool compare(cotan_context *context, void *data) {
-    CompareCall *c = data;
-    CtArena *results = ct_session_fresh_results(c->program);
-    if (!results) return false;
-    size_t count = c->names ? c->count : CT_METHOD_COUNT;
-    if (count == 0) return ct_session_report_one(context, CT_E0701, NULL, "there is no method to compare");
-    CtMethod *methods = CT_NEW_ARRAY(results, CtMethod, count);
-    if (!c->names) count--; /* steps are compared, and native code counts none: it is the last */
-    for (size_t i = 0; i < count; i++) {
-        CtEntry entry = {.method = (CtMethod)i};
-        if (c->names && !ct_session_choose_method(context, c->names[i], &entry)) return false;
-        methods[i] = entry.method;
-    }
-    return ct_explain_compare(c->program, results, c->call, methods, count, c->out);
-}
-
-cotan_error *cotan_compare(cotan_program *program, const cotan_call *call, const char *const *methods, size_t count,
-                           cotan_compare_result *out) {
-    *out = (cotan_compare_result){0};
-    CompareCall c = {program, call, methods, count, out};
-    return ct_session_guarded(program->context, compare, &c);
 }

@@ -38,7 +38,7 @@ typedef struct CtSession {
     int arity;                  /* of the function as it was written */
     CtNative *native;           /* made when it is first asked for */
     const char *not_native;     /* why there is none */
-    size_t check_bytes;     /* of the build's arena, which checks have taken beyond its limit */
+    size_t check_bytes;         /* of the build's arena, which checks have taken beyond its limit */
     CtText lowered;             /* what native code was made of, for checks */
     CtFlow *const *checked;     /* the program after each number of passes; NULL: not made yet */
     const char *not_flow;       /* stands in for one by the method `native`: why that one is not there */
@@ -260,25 +260,5 @@ bool ct_session_program_bind(cotan_program *program, const CtSession *session, C
 /* Takes back an input that was on trial when memory ran out. */
 void ct_session_program_end_trial(cotan_program *program);
 void ct_session_program_free_inputs(cotan_program *program);
-
-/* ---- check_modes.c ---- */
-
-/* Fills the result, its rows in `arena`. False on an error; that derivatives disagree is none. */
-bool ct_explain_check(cotan_program *program, CtArena *arena, const cotan_call *call, CtMethod jvp, CtMethod vjp,
-                      cotan_check_result *out);
-/* |a − b|, relative to the largest of them and `floor`; 0 for two NaNs. */
-double ct_explain_relative_difference(double a, double b, double floor);
-/* `count` numbers that no structure of a program will be orthogonal to by chance, the same on every run; others for
- * each `which`. */
-CtLeaves ct_weights(CtArena *arena, uint32_t count, int which);
-/* Whether a matrix is compared in full, of which a row takes so many steps; otherwise its products with some vectors
- * are. */
-bool ct_is_compared_in_full(size_t rows, size_t columns, uint64_t steps);
-
-/* ---- compare_methods.c ---- */
-
-/* Fills the result, its rows in `arena`, by `count` methods. False on an error; that methods disagree is none. */
-bool ct_explain_compare(cotan_program *program, CtArena *arena, const cotan_call *call, const CtMethod *methods,
-                        size_t count, cotan_compare_result *out);
 
 #endif
