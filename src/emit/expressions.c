@@ -1,5 +1,5 @@
 /* Names, literals and expressions. */
-#include "emit/internal.h"
+#include "emit/vector/vector.h"
 
 #include <stdlib.h>
 
@@ -116,7 +116,7 @@ void ct_emit_alias(Emit *e, const CtFlowVar *var, const char *name) {
 
 void ct_emit_declare(Emit *e, CtFlowVar *var, const char *text) {
     const char *name = ct_emit_name(e, var);
-    ct_emit_line(e, "%s%s = %s;", ct_emit_var_type(e, var), name, text);
+    ct_emit_line(e, "%s%s = %s;", ct_emit_vector_type(e, var), name, text);
     ct_emit_alias(e, var, name);
 }
 

@@ -79,10 +79,6 @@ void ct_emit_prim(Emit *e, const CtFlowStep *step);
 /* Fills in a template with operands A and B. */
 typedef const char *CtEmitOperand(Emit *e, const CtFlowArg *arg, bool apart);
 const char *ct_emit_substitute(Emit *e, const char *text, const CtFlowArgs *args, CtEmitOperand *operand);
-/* The type of a variable's declaration; and an argument as a value for such a variable. In a vectorised loop these are
- * vectors. */
-const char *ct_emit_var_type(const Emit *e, const CtFlowVar *var);
-const char *ct_emit_as(Emit *e, const CtFlowVar *to, const CtFlowArg *arg);
 const char *ct_emit_string_literal(CtArena *arena, const char *text);
 /* Binds a scalar to an expression. The expression is inlined when the variable is used once and nearby; otherwise a C
  * variable is declared. */

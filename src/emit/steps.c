@@ -205,7 +205,7 @@ static void emit_switch(Emit *e, const CtFlowStep *step) {
     for (uint32_t i = 0; i < step->results.count; i++) {
         CtFlowVar *var = step->results.items[i];
         if (!used(e, var)) continue;
-        ct_emit_line(e, "%s%s;", ct_emit_var_type(e, var), ct_emit_name(e, var));
+        ct_emit_line(e, "%s%s;", ct_emit_vector_type(e, var), ct_emit_name(e, var));
         ct_emit_alias(e, var, ct_emit_name(e, var));
     }
     if (count == 0) {
@@ -305,7 +305,7 @@ static void emit_yield(Emit *e, const CtFlowBlock *block, const CtFlowStep *owne
     for (uint32_t i = 0; i < block->values.count; i++) {
         const CtFlowVar *result = owner->results.items[i];
         if (used(e, result))
-            ct_emit_line(e, "%s = %s;", ct_emit_name(e, result), ct_emit_as(e, result, &block->values.items[i]));
+            ct_emit_line(e, "%s = %s;", ct_emit_name(e, result), ct_emit_vector_as(e, result, &block->values.items[i]));
     }
 }
 

@@ -2,7 +2,7 @@
  * j of others. Vectors are made of the elements of a row, which lie side by side; lanes over the rows would turn them
  * first. The compiler makes them where nothing is added up or streamed; a loop along a row in which something is runs
  * vectorised itself. */
-#include "emit/vector/vector.h"
+#include "emit/vector/internal.h"
 
 typedef struct Nest {
     bool has_loop, has_sums;

@@ -1,7 +1,7 @@
 /* Inner loops that the lanes take one after the other: x[p, j] += … for all j, where p differs from lane to lane.
  * Each lane's elements stand beside each other, so that the compiler makes vectors of the inner loop; eight lanes at a
  * time would reach each of them by itself. */
-#include "emit/vector/vector.h"
+#include "emit/vector/internal.h"
 
 /* Whether an update adds to an element of the row that a lane has for itself. */
 static bool adds_along(const Emit *e, const CtFlowStep *step, const CtFlowVar *index) {

@@ -2,7 +2,7 @@
  * element has lanes of its own to be added to (rt/simd.h), unless these are more than the cache holds. Then eight
  * iterations of the inner loop, a strip, make their terms first, and the lanes of all eight are added up together: that
  * takes a few operations for each term, where one term by itself takes many. */
-#include "emit/vector/vector.h"
+#include "emit/vector/internal.h"
 
 enum { STRIP_STEPS = 16 }; /* of a iteration: it is written once more, and compiled for each iteration of a strip */
 

@@ -1,5 +1,5 @@
 /* Steps vectorised as statements of C. What is the same in all lanes is written as everywhere. */
-#include "emit/vector/vector.h"
+#include "emit/vector/internal.h"
 
 #include <ctype.h>
 
@@ -15,12 +15,12 @@ static const char *lane_arg(Emit *e, const CtFlowArg *arg, bool apart) {
     return ct_format(e->arena, arg->type->kind == FLOW_I64 ? "ct_all_ints(%s)" : "ct_all(%s)", ct_emit_arg(e, arg));
 }
 
-const char *ct_emit_as(Emit *e, const CtFlowVar *to, const CtFlowArg *arg) {
+const char *ct_emit_vector_as(Emit *e, const CtFlowVar *to, const CtFlowArg *arg) {
     bool differs = e->lanes != NULL && e->lanes[to->id].kind == LANE_VALUE;
     return differs ? lane_arg(e, arg, true) : ct_emit_arg(e, arg);
 }
 
-const char *ct_emit_var_type(const Emit *e, const CtFlowVar *var) {
+const char *ct_emit_vector_type(const Emit *e, const CtFlowVar *var) {
     if (e->lanes == NULL || e->lanes[var->id].kind != LANE_VALUE) return ct_emit_type(var->type);
     return var->type->kind == FLOW_I64 ? "ct_lane_ints " : "ct_lanes ";
 }
@@ -468,12 +468,12 @@ static void assign_carried(Emit *e, const CtFlowStep *step, const char *const *n
     const char **texts = CT_NEW_ARRAY(e->arena, const char *, carried + 1);
     for (uint32_t i = 0; i < carried; i++) {
         bool in_place = e->lanes[block->params.items[1 + i]->id].root != NULL;
-        texts[i] = in_place ? names[i] : ct_emit_as(e, block->params.items[1 + i], &block->values.items[i]);
+        texts[i] = in_place ? names[i] : ct_emit_vector_as(e, block->params.items[1 + i], &block->values.items[i]);
     }
     for (uint32_t i = 0; carried > 1 && i < carried; i++) {
         if (strcmp(names[i], texts[i]) == 0) continue;
         const char *next = ct_format(e->arena, "next%u", ++e->temporaries);
-        ct_emit_line(e, "const %s%s = %s;", ct_emit_var_type(e, block->params.items[1 + i]), next, texts[i]);
+        ct_emit_line(e, "const %s%s = %s;", ct_emit_vector_type(e, block->params.items[1 + i]), next, texts[i]);
         texts[i] = next;
     }
     for (uint32_t i = 0; i < carried; i++)
@@ -488,7 +488,7 @@ static const char *begin_carried(Emit *e, CtFlowVar *param, const CtFlowArg *sta
     } else if (root != NULL) {
         ct_emit_alias(e, param, ct_emit_arg(e, start));
     } else {
-        ct_emit_declare(e, param, ct_emit_as(e, param, start));
+        ct_emit_declare(e, param, ct_emit_vector_as(e, param, start));
     }
     return e->uses[param->id].text;
 }

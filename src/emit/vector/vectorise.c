@@ -6,7 +6,7 @@
  * iteration's own index (they are packed, eight rows side by side), and arrays of numbers that the body makes. What is
  * carried may only be added to. Where one of eight iterations fails, the loop leaves its lanes, and the iterations that
  * are left are taken one by one: so that failure is told which comes first. */
-#include "emit/vector/vector.h"
+#include "emit/vector/internal.h"
 
 typedef struct Scan {
     Emit *e;

@@ -1,0 +1,68 @@
+/* Vectorised loops (rt/simd.h): vectorise.c finds them, vector_steps.c writes them. A vectorised loop has steps that
+ * are written as everywhere, and any loop may be vectorised: so the writer of C and this folder call each other. What
+ * the writer calls is declared here and nowhere else. */
+#ifndef CT_EMIT_VECTOR_H
+#define CT_EMIT_VECTOR_H
+
+#include "emit/internal.h"
+
+/* What a variable is in a vectorised loop. */
+typedef enum LaneKind {
+    LANE_SAME,      /* uniform: the same in all lanes, an ordinary C variable */
+    LANE_VALUE,     /* a number in each lane: ct_lanes or ct_lane_ints */
+    LANE_ITERATION, /* the loop's index; in C the index of the first lane */
+    LANE_ROW,       /* base[⟨indices⟩], not materialised */
+    LANE_ARRAY,     /* an array in each lane, all of one length: ct_lanes * */
+    LANE_MATRIX,    /* an array of such arrays in each lane, made row by row by an inner loop */
+    LANE_ROWS,      /* an array of such arrays, not materialised: it is yielded as rows of the loop's result */
+    LANE_ACC,       /* an array to whose elements the loop adds: one for all lanes */
+    LANE_OLD,       /* an element of an ACC that is read only to be added to */
+    LANE_MORE,      /* an OLD with the added value, `term` */
+} LaneKind;
+
+typedef struct Lane {
+    LaneKind kind;
+    CtFlowArg base;          /* ROW */
+    CtFlowArgs indices;      /* ROW; only the first may vary, and it is the loop's index then */
+    bool is_packed;          /* an array from outside whose rows of the current iterations have been packed */
+    const char *packed;      /* the C variable of the packed rows */
+    const char *data;        /* ACC, in its root: pointer to its elements */
+    const char *length;      /* ARRAY, in its root, and MATRIX: total number of elements, in C */
+    const char *count, *row; /* MATRIX: number of rows; length of a row */
+    const char *place;       /* ARRAY, in its root: its place inside a matrix; NULL: it has memory of its own */
+    const CtFlowVar *root;   /* ARRAY, ACC: the first variable of an array that is updated in place */
+    const CtFlowStep *read;  /* OLD, MORE: the reading step; ROWS: the step that makes the rows */
+    CtFlowArg term;          /* MORE */
+    bool is_taken;           /* ARRAY, in its root, and MATRIX: its memory has not been freed yet */
+    bool is_row;             /* ARRAY, in its root: yielded as a row of a matrix */
+    bool is_wide;            /* ACC, in its root: each lane adds to its own copy of the elements first */
+    bool may_be_narrow;      /* as is_wide, unless the copies would not fit into the cache */
+    const char *terms;       /* ACC that a strip adds to: the array of terms */
+} Lane;
+
+typedef struct LaneSum { /* a carried variable that is a sum */
+    CtFlowArgs terms;
+} LaneSum;
+
+/* Decides whether a loop is vectorised. Then e->lanes says what each variable is, and `sums` which value is added to
+ * each carried variable. */
+bool ct_emit_vector_fit(Emit *e, const CtFlowStep *step, LaneSum *sums);
+typedef struct LaneResults {  /* the results of a loop, as C expressions */
+    const char *const *names; /* of carried variables, then of arrays */
+    const char *const *data;  /* pointers to the elements of each array */
+    const char *const *far;   /* whether each array is written with non-temporal stores; NULL: none is */
+    bool is_over;             /* an array may be written over one that the loop reads */
+} LaneResults;
+
+/* Writes the vectorised iterations of a loop of `count` iterations, CT_LANES at a time: from `index` up to `to`, a
+ * multiple of CT_LANES iterations later. */
+void ct_emit_vector_iterations(Emit *e, const CtFlowStep *step, const LaneSum *sums, const char *count, const char *to,
+                               const char *index, const LaneResults *results);
+/* Writes a step in a vectorised loop. False when the step is uniform, and is to be written like any other. */
+bool ct_emit_vector_step(Emit *e, CtFlowStep *step);
+/* The type of a variable's declaration; and an argument as a value for such a variable. In a vectorised loop these are
+ * vectors. */
+const char *ct_emit_vector_type(const Emit *e, const CtFlowVar *var);
+const char *ct_emit_vector_as(Emit *e, const CtFlowVar *to, const CtFlowArg *arg);
+
+#endif
