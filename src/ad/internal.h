@@ -68,6 +68,7 @@ typedef struct CtWrap {
     CtType *s, *t;  /* f : (s) → t */
     CtCore *f;      /* D[f] */
     CtCore *x, *dx; /* the point; the tangent (jvp) */
+    bool is_factor; /* what is made is multiplied yet: its structural zeros stay −0.0 (forward's jvp) */
 } CtWrap;
 
 typedef struct CtTransform CtTransform;
@@ -246,8 +247,8 @@ CtCore *ct_ad_generic(CtAd *ad, const CtGeneric *generic, CtGenericCall call);
 
 CtCore *ct_ad_poly_primal(CtAd *ad, CtMethod method, CtSourceRange range, CtType *type, CtCore *d);
 CtCore *ct_ad_poly_embed(CtAd *ad, CtMethod method, CtSourceRange range, CtType *type, CtCore *x);
-/* Σ a·b over the real leaves, with `scale`; a Double. `of` says what has the wrong shape where they differ: b, a
- * cotangent or a tangent, or a, the tangent of a rule. */
+/* Σ a·b over the real leaves; a Double. Structural zeros are absorbing, of what rules give only b's. `of` says what has
+ * the wrong shape where they differ: b, a cotangent or a tangent, or a, the tangent of a rule. */
 typedef enum CtDot { DOT_COTANGENT, DOT_TANGENT, DOT_RULE, DOT_RULE_PULLED } CtDot;
 CtCore *ct_ad_poly_dot(CtAd *ad, CtSourceRange range, CtType *type, CtCore *a, CtCore *b, CtDot of);
 /* A cotangent, or tangent, of x : A as the array of its reals; an error where it has another shape. */

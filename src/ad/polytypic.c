@@ -453,14 +453,30 @@ static void next_state(CtSeq *seq, CtSourceRange range, const char *name, CtCore
     seq->state = var;
 }
 
+static void add_product(CtAd *ad, CtSeq *seq, CtSourceRange range, CtCore *product) {
+    CtCore *sum = ct_ad_seq_state(seq, range);
+    next_state(seq, range, "sum", ct_core_prim2(ad->p, range, PRIM_ADD, sum, product));
+}
+
+/* A derivative times a tangent or cotangent: a structural zero is absorbing, whichever of them it is. */
 static CtCore *dot_leaf(CtAd *ad, CtMethod method, CtSeq *seq, CtSourceRange range, CtType *type, CtCore *const *ins,
                         CtCore *env) {
     (void)method, (void)type, (void)env;
+    CtCore *a = ct_ad_seq_name(seq, "a", ct_ad_to_double(ad, range, ins[0]));
+    CtCore *b = ct_ad_seq_name(seq, "b", ct_ad_to_double(ad, range, ins[1]));
+    CtCore *is_zero = ct_core_prim1(ad->p, range, PRIM_IS_NEGATIVE_ZERO, a);
+    CtCore *zero = ct_core_prim2(ad->p, range, PRIM_SCALE, b, a);
+    add_product(ad, seq, range, ct_core_if(ad->p, range, is_zero, zero, ct_core_prim2(ad->p, range, PRIM_SCALE, a, b)));
+    return NULL;
+}
+
+/* What a rule gives is a number, whatever its sign. */
+static CtCore *dot_rule_leaf(CtAd *ad, CtMethod method, CtSeq *seq, CtSourceRange range, CtType *type,
+                             CtCore *const *ins, CtCore *env) {
+    (void)method, (void)type, (void)env;
     CtCore *a = ct_ad_to_double(ad, range, ins[0]);
     CtCore *b = ct_ad_to_double(ad, range, ins[1]);
-    CtCore *product = ct_core_prim2(ad->p, range, PRIM_SCALE, a, b);
-    CtCore *sum = ct_ad_seq_state(seq, range);
-    next_state(seq, range, "sum", ct_core_prim2(ad->p, range, PRIM_ADD, sum, product));
+    add_product(ad, seq, range, ct_core_prim2(ad->p, range, PRIM_SCALE, a, b));
     return NULL;
 }
 
@@ -479,14 +495,14 @@ static const CtGeneric dot_rule = {.name = "dotRule",
                                    .inputs = 2,
                                    .mismatch = "the tangent that a rule gives does not have the shape of its value",
                                    .state = double_type,
-                                   .leaf = dot_leaf};
+                                   .leaf = dot_rule_leaf};
 
 static const CtGeneric dot_rule_pulled = {.name = "dotRulePulled",
                                           .inputs = 2,
                                           .mismatch =
                                               "the cotangent that a rule gives does not have the shape of the point",
                                           .state = double_type,
-                                          .leaf = dot_leaf};
+                                          .leaf = dot_rule_leaf};
 
 CtCore *ct_ad_poly_dot(CtAd *ad, CtSourceRange range, CtType *type, CtCore *a, CtCore *b, CtDot of) {
     CtCore *zero = ct_core_double(ad->p, range, -0.0);

@@ -23,6 +23,7 @@ CtCore *ct_ad_vjp_from_jvp(CtAd *ad, CtSeq *seq, const CtWrap *wrap, CtMethod me
     CtSeq inner = ct_ad_seq(p, NULL);
     CtWrap one = *wrap;
     one.dx = ct_core_var(p, range, b);
+    one.is_factor = true;
     CtCore *both = ad->rules[method]->jvp(ad, &inner, &one);
     CtCore *column = ct_core_proj(p, range, both, 1);
     CtCore *weighted = ct_ad_poly_dot(ad, range, wrap->t, column, ct_core_var(p, range, dy), DOT_COTANGENT);

@@ -100,7 +100,7 @@ static const Token *const derivatives[CT_PRIM_COUNT][2] = {
 #define ADD(a, b)        2
 #define MUL(a, b)        2
 #define SCALE(p, g)      2
-#define BOTH(p, g)       2
+#define BOTH(p, g)       3
 #define WHEN(c, yes, no) 3
 #define ZERO             1
 #define NONE             0

@@ -68,12 +68,18 @@ static const CtGeneric zip_rule = {.name = "zipRule",
 static CtCore *delta_leaf(CtAd *ad, CtMethod method, CtSeq *seq, CtSourceRange range, CtType *type, CtCore *const *ins,
                           CtCore *env) {
     (void)method, (void)seq, (void)type, (void)env;
-    CtCore *dx = ct_core_proj(ad->p, range, ins[0], 1);
-    return ct_ad_normal(ad, range, dx);
+    return ct_core_proj(ad->p, range, ins[0], 1);
 }
 
-/* delta_A : D{A} → δA */
+static CtCore *normal_delta_leaf(CtAd *ad, CtMethod method, CtSeq *seq, CtSourceRange range, CtType *type,
+                                 CtCore *const *ins, CtCore *env) {
+    return ct_ad_normal(ad, range, delta_leaf(ad, method, seq, range, type, ins, env));
+}
+
+/* delta_A : D{A} → δA; `tangent` with ct_ad_normal */
 static const CtGeneric delta = {.name = "delta", .inputs = 1, .dual = {true}, .makes = true, .leaf = delta_leaf};
+static const CtGeneric tangent = {
+    .name = "tangent", .inputs = 1, .dual = {true}, .makes = true, .leaf = normal_delta_leaf};
 
 /* F{f} (x, dx) = let y = D{f} (zip_S x dx) in (primal_T y, delta_T y) */
 static CtCore *jvp(CtAd *ad, CtSeq *seq, const CtWrap *wrap) {
@@ -83,9 +89,9 @@ static CtCore *jvp(CtAd *ad, CtSeq *seq, const CtWrap *wrap) {
         (CtGenericCall){.method = METHOD_FORWARD, .range = range, .type = wrap->s, .ins = {wrap->x, wrap->dx}});
     CtCore *y = ct_ad_seq_name(seq, "y", ct_core_app(ad->p, range, wrap->f, &x, 1));
     CtCore *value = ct_ad_poly_primal(ad, METHOD_FORWARD, range, wrap->t, y);
-    CtCore *tangent = ct_ad_generic(
-        ad, &delta, (CtGenericCall){.method = METHOD_FORWARD, .range = range, .type = wrap->t, .ins = {y}});
-    return ct_core_pair(ad->p, range, value, tangent);
+    CtCore *dy = ct_ad_generic(ad, wrap->is_factor ? &delta : &tangent,
+                               (CtGenericCall){.method = METHOD_FORWARD, .range = range, .type = wrap->t, .ins = {y}});
+    return ct_core_pair(ad->p, range, value, dy);
 }
 
 /* let (y, dy) = rule (primal x, delta x) in zip y dy */
@@ -94,7 +100,7 @@ static CtCore *by_tangent(CtAd *ad, CtSeq *seq, const CtWrap *wrap, CtCore *rule
     CtCore *args[2], *both[2];
     args[0] = ct_ad_seq_name(seq, "x", ct_ad_poly_primal(ad, METHOD_FORWARD, range, wrap->s, wrap->x));
     args[1] = ct_ad_generic(
-        ad, &delta, (CtGenericCall){.method = METHOD_FORWARD, .range = range, .type = wrap->s, .ins = {wrap->x}});
+        ad, &tangent, (CtGenericCall){.method = METHOD_FORWARD, .range = range, .type = wrap->s, .ins = {wrap->x}});
     ct_ad_seq_open(seq, "y", "dy", ct_core_app(ad->p, range, rule, args, 2), both);
     return ct_ad_generic(
         ad, &zip_rule,
