@@ -218,6 +218,8 @@ class Checker:
     def __init__(self, lib, case, tell):
         self.lib, self.case, self.tell = lib, case, tell
         self.tolerance = 2e-4 if case.floats else 1e-9
+        # A derivative inside of the program is by the method that is asked for, so that the program's value depends on the method in its last bits.
+        self.derives = re.search(r"\b(grad|valueAndGrad|vjp|jvp|diff|jacobian|hessian|hvp)\b", case.text) is not None
         self.found, self.notes = [], {}
         self.session = library.Session(lib, case.text, memory=1 << 29)
 
@@ -257,6 +259,8 @@ class Checker:
             if answer:
                 self.found.append((reference_question, question, "sanitizer", exact, "", answer))
             return
+        if exact is True and self.derives:
+            exact = False
         found = disagreement(reference, answer, exact, self.tolerance)
         if found is None:
             return
