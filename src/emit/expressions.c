@@ -297,7 +297,7 @@ void ct_emit_prim(Emit *e, const CtFlowStep *step) {
     bool late = are_literals(&step->args) && info->result == 'R';
     const char *text = ct_emit_substitute(e, template, &step->args, late ? late_operand : scalar_operand);
     bool is_atom = is_call(template);
-    if (info->result == 'R' && result->type->kind == FLOW_F32) text = ct_format(e->arena, "(double)(float)(%s)", text);
+    if (info->result == 'R' && result->type->kind == FLOW_F32) text = ct_format(e->arena, "ct_to_float(%s)", text);
     e->uses[result->id].is_test = info->result == 'B';
     ct_emit_bind(e, result, text, is_atom && result->type->kind != FLOW_F32, e->reading);
 }

@@ -1,6 +1,7 @@
 /* Operations on arrays of several dimensions that are kept flat, row-major: what programs over whole arrays are lowered
  * to. */
 #include "eval/arrays.h"
+#include "rt/scalar.h"
 
 /* ---- views ---- */
 
@@ -125,7 +126,7 @@ static void add_row(CtTypeKind kind, CtWord *to, const CtWord *from, int64_t cou
         for (int64_t i = 0; i < count; i++)
             to[i].integer = (int64_t)((uint64_t)to[i].integer + (uint64_t)from[i].integer);
     } else if (kind == TYPE_FLOAT) {
-        for (int64_t i = 0; i < count; i++) to[i].real = (double)(float)(to[i].real + from[i].real);
+        for (int64_t i = 0; i < count; i++) to[i].real = ct_to_float(to[i].real + from[i].real);
     } else {
         for (int64_t i = 0; i < count; i++) to[i].real += from[i].real;
     }
@@ -175,7 +176,7 @@ static CtWord sum_of(CtTypeKind kind, CtWord sum, const CtArray *xs) {
         for (int64_t i = 0; i < xs->length; i++)
             sum.integer = (int64_t)((uint64_t)sum.integer + (uint64_t)xs->items[i].integer);
     } else if (kind == TYPE_FLOAT) {
-        for (int64_t i = 0; i < xs->length; i++) sum.real = (double)(float)(sum.real + xs->items[i].real);
+        for (int64_t i = 0; i < xs->length; i++) sum.real = ct_to_float(sum.real + xs->items[i].real);
     } else {
         for (int64_t i = 0; i < xs->length; i++) sum.real += xs->items[i].real;
     }

@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "eval/internal.h"
+#include "rt/scalar.h"
 
 static const CtArray *the_array(const ArrayCall *call) { return (const CtArray *)call->args[0].object; }
 static CtTypeKind element_kind(const ArrayCall *call) { return call->operand->parts[0]->kind; }
@@ -23,7 +24,7 @@ bool ct_eval_array_sum(Machine *m, ArrayCall *call) {
     }
     double sum = 0;
     for (int64_t i = 0; i < xs->length; i++)
-        sum = kind == TYPE_FLOAT ? (double)(float)(sum + xs->items[i].real) : sum + xs->items[i].real;
+        sum = kind == TYPE_FLOAT ? ct_to_float(sum + xs->items[i].real) : sum + xs->items[i].real;
     return ct_eval_finish(call, (CtWord){.real = sum});
 }
 
@@ -38,7 +39,7 @@ bool ct_eval_array_product(Machine *m, ArrayCall *call) {
     }
     double product = 1;
     for (int64_t i = 0; i < xs->length; i++)
-        product = kind == TYPE_FLOAT ? (double)(float)(product * xs->items[i].real) : product * xs->items[i].real;
+        product = kind == TYPE_FLOAT ? ct_to_float(product * xs->items[i].real) : product * xs->items[i].real;
     return ct_eval_finish(call, (CtWord){.real = product});
 }
 

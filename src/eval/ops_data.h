@@ -32,7 +32,7 @@ INSTRUCTION(CAPTURE) {
     NEXT(3);
 }
 INSTRUCTION(ROUND) {
-    SLOT(1).real = (double)(float)SLOT(1).real;
+    SLOT(1).real = ct_to_float(SLOT(1).real);
     NEXT(2);
 }
 

@@ -433,7 +433,7 @@ static CT_CALLED double ct_sum(const ct_array *x) {
 }
 static CT_CALLED double ct_sum_f32(const ct_array *x) {
     double sum = 0;
-    for (int64_t i = 0; i < x->dims[0]; i++) sum = (double)(float)(sum + x->data[i].f);
+    for (int64_t i = 0; i < x->dims[0]; i++) sum = ct_to_float(sum + x->data[i].f);
     return sum;
 }
 static CT_CALLED int64_t ct_sum_i64(const ct_array *x) {
@@ -448,7 +448,7 @@ static CT_CALLED double ct_product(const ct_array *x) {
 }
 static CT_CALLED double ct_product_f32(const ct_array *x) {
     double product = 1;
-    for (int64_t i = 0; i < x->dims[0]; i++) product = (double)(float)(product * x->data[i].f);
+    for (int64_t i = 0; i < x->dims[0]; i++) product = ct_to_float(product * x->data[i].f);
     return product;
 }
 static CT_CALLED int64_t ct_product_i64(const ct_array *x) {

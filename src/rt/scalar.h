@@ -15,6 +15,19 @@
 
 /* ---- reals ---- */
 
+/* The nearest Float, as a double. The sign bit is put in once more: gcc 12 drops a conversion to float and back
+ * where it makes a vector of two of them side by side, unless something stands between. */
+static inline double ct_to_float(double x) {
+    float single = (float)x;
+    uint64_t of_x;
+    uint32_t bits;
+    memcpy(&of_x, &x, sizeof x);
+    memcpy(&bits, &single, sizeof single);
+    bits |= (uint32_t)(of_x >> 63) << 31;
+    memcpy(&single, &bits, sizeof bits);
+    return (double)single;
+}
+
 /* p · g, where the structural zero −0.0 is absorbing: for g = −0.0 the result is −0.0 even if p is infinite or NaN (1
  * stands in for p). A product that would round to −0.0 otherwise becomes 0.0 by adding 0, since −0.0 is to mean a
  * structural zero only. The code is one product without a branch, so that loops vectorise well; from a branch on g, gcc
