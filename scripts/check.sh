@@ -66,6 +66,7 @@ if build build; then
         tests/generate/fuzz.py --from $((seed + 1000)) --count 100 --breadth eval
     run "compiled programs" tests/compile.py --cotan build/cotan
     run "vector forms" tests/vector_forms.py
+    run "exact mathematics" tests/exact_math.py --cotan build/cotan
     run "emitted C" tests/emitted.py --cotan build/cotan --every 40
     run "costs" tests/costs.py --cotan build/cotan
     run "CHAD" tests/chad.py --cotan build/cotan
