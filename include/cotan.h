@@ -63,7 +63,7 @@ void cotan_interrupt(cotan_context *context);
  * COTAN_CHECK_PASSES says. */
 void cotan_check_passes(cotan_context *context, int checks);
 /* Whether native code gives the results of libm to the last bit; otherwise, as at first, exp, sin and the like may be
- * of libmvec, good to 4 units in the last place and several times faster in loops. */
+ * of libmvec, good to 4 units in the last place and several times faster in loops. It holds for every call from now on. */
 void cotan_exact_math(cotan_context *context, bool exact);
 
 /* Errors: how many came of one call, and each one's parts. Strings belong to the error. Lines and columns are from 1, 0

@@ -214,14 +214,21 @@ static bool renew(cotan_context *context, cotan_function *function) {
     return false;
 }
 
+/* The forms point to types of the session. */
+static bool make_again(cotan_context *context, cotan_function *function) {
+    return make_session(context, function, ct_core_method_name(function->entry.method)) &&
+           find_forms(context, function);
+}
+
 enum { MUCH = 1 << 18 };
 
 static bool apply(cotan_context *context, void *data) {
     Apply *a = data;
     cotan_function *function = a->function;
-    const CtEntry *entry = &function->entry;
     bool native = function->native && function->signature.not_native == NULL;
-    if (function->session == NULL && !make_session(context, function, ct_core_method_name(entry->method))) return false;
+    if (native && function->session != NULL && function->session->exact_math != context->exact_math)
+        drop_session(context, function);
+    if (function->session == NULL && !make_again(context, function)) return false;
     if (native && !ct_session_native(function->session, context)) native = false;
     context->active = function->session;
     context->active_program = function->program;

@@ -16,8 +16,21 @@ CtFlow *ct_session_native_lower(cotan_context *context, CtBuild *build, const ch
     return done ? build->flow : NULL;
 }
 
+static const char *named_compiler(void) {
+    const char *name = getenv("CC");
+    return name != NULL ? name : "";
+}
+
+bool ct_session_native_differs(const CtSession *session, const cotan_context *context) {
+    if (session->native == NULL && session->not_native == NULL) return false;
+    return session->exact_math != context->exact_math || strcmp(session->compiler, named_compiler()) != 0;
+}
+
 static void make(CtSession *session, cotan_context *context) {
     CtBuild *build = session->build;
+    const char *compiler = named_compiler();
+    session->compiler = ct_copy_text(build->arena, compiler, strlen(compiler));
+    session->exact_math = context->exact_math;
     const char *why = NULL;
     if (context->limits.steps != 0)
         why = "steps are counted by the evaluator";

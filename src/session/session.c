@@ -145,7 +145,8 @@ static CtSession *session_of(cotan_program *program, const CtEntry *entry) {
     cotan_context *context = program->context;
     CtSession *session = program->sessions;
     while (session && (session->apart || !same(&session->entry, entry))) session = session->next;
-    bool differs = session && (session->threads != context->limits.threads || session->measures < context->measures);
+    bool differs = session && (session->threads != context->limits.threads || session->measures < context->measures ||
+                               ct_session_native_differs(session, context));
     if (session && (differs || ct_bulk_count(session->build->ad) > MOST_FORMS)) {
         ct_session_program_forget(program, session);
         session = NULL;

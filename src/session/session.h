@@ -38,6 +38,8 @@ typedef struct CtSession {
     int arity;                  /* of the function as it was written */
     CtNative *native;           /* made when it is first asked for */
     const char *not_native;     /* why there is none */
+    const char *compiler;       /* $CC when it was made, or was to be made; "": not set */
+    bool exact_math;            /* the setting that it was made with */
     size_t check_bytes;         /* of the build's arena, which checks have taken beyond its limit */
     CtText lowered;             /* what native code was made of, for checks */
     CtFlow *const *checked;     /* the program after each number of passes; NULL: not made yet */
@@ -209,6 +211,9 @@ CtType *ct_session_result(const CtSession *session);
 
 /* ---- native.c ---- */
 
+/* Whether the session's native code, or why there is none, was found with other settings than those of now: then it
+ * takes another session. */
+bool ct_session_native_differs(const CtSession *session, const cotan_context *context);
 /* Whether the session runs as native code, which is made now; otherwise session->not_native says why. */
 bool ct_session_native(CtSession *session, cotan_context *context);
 /* Whether something else may stand in where there is none, for this reason; not where the environment requires native

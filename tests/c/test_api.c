@@ -265,6 +265,39 @@ static void the_evaluator_goes_on_where_native_code_cannot_be(void **state) {
     cotan_close(context);
 }
 
+static void native_code_is_made_by_the_settings_of_the_call(void **state) {
+    (void)state;
+    if (getenv("COTAN_NATIVE") != NULL) return;
+    const char *named = getenv("CC");
+    char *before = named != NULL ? strdup(named) : NULL;
+    cotan_context *context = open_with((cotan_limits){0});
+    cotan_program *p = load(context, "spread :: Array Double -> Double\n"
+                                     "spread xs = sum (map (\\x -> x + 0 * sum (map (\\y -> y) (take 2 xs))) xs)\n");
+    cotan_call call = {.mode = COTAN_RUN, .function = "spread", .native = true};
+    call.at = "[[1e16,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1]]"; /* in order each 1 is lost, in lanes not all */
+    cotan_result result;
+    for (int round = 0; round < 2; round++) {
+        assert_int_equal(setenv("CC", "no-such-compiler", 1), 0);
+        assert_null(cotan_call_json(p, &call, &result));
+        assert_string_equal(result.not_native, "there is no C compiler `no-such-compiler`");
+        assert_string_equal(result.value, "1e+16");
+        if (before != NULL)
+            setenv("CC", before, 1);
+        else
+            unsetenv("CC");
+        cotan_exact_math(context, false);
+        assert_null(cotan_call_json(p, &call, &result));
+        assert_null(result.not_native);
+        assert_string_not_equal(result.value, "1e+16");
+        cotan_exact_math(context, true);
+        assert_null(cotan_call_json(p, &call, &result));
+        assert_null(result.not_native);
+        assert_string_equal(result.value, "1e+16");
+    }
+    free(before);
+    cotan_close(context);
+}
+
 /* All but the last, which is native code's own: it counts no steps and has no stages of Core. */
 static size_t methods_of_core(void) {
     size_t count = 0;
@@ -485,6 +518,7 @@ int main(void) {
         cmocka_unit_test(derivatives_are_checked_against_differences),
         cmocka_unit_test(native_code_takes_over_from_the_evaluator),
         cmocka_unit_test(the_evaluator_goes_on_where_native_code_cannot_be),
+        cmocka_unit_test(native_code_is_made_by_the_settings_of_the_call),
         cmocka_unit_test(methods_are_compared),
         cmocka_unit_test(stages_are_shown),
         cmocka_unit_test(methods_that_disagree_or_stop_are_told),

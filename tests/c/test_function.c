@@ -43,6 +43,8 @@ static const char source[] =
     "table = build 100 (\\i -> fromIntegral i)\n"
     "forever :: Int -> Int\n"
     "forever n = forever (n + 1)\n"
+    "spread :: Array Double -> Double\n"
+    "spread xs = sum (map (\\x -> x + 0 * sum (map (\\y -> y) (take 2 xs))) xs)\n"
     "main = (3.0, table)\n";
 
 typedef struct Setting {
@@ -75,6 +77,36 @@ static void each_engine(void (*test)(const Setting *s)) {
         test(&s);
         cotan_close(s.context);
     }
+}
+
+/* ---- settings ---- */
+
+/* A sum in order is 1, where 1e16 swallows each 1; in lanes it is not. */
+static double sum_of(cotan_function *f, double *xs, size_t count) {
+    double value = 0;
+    cotan_buffer in[] = {{xs, {count}}}, out[] = {{&value, {0}}};
+    cotan_error *error = cotan_apply(f, in, out);
+    if (error != NULL) print_error("%s", cotan_error_text(error, false, false));
+    assert_null(error);
+    return value;
+}
+
+static void exact_mathematics_holds_from_the_next_call_on(void **state) {
+    (void)state;
+    if (getenv("COTAN_NATIVE") != NULL) return;
+    Setting s = open_setting(true);
+    cotan_function *f = make(&s, COTAN_RUN, "spread", NULL);
+    double xs[64], in_order = 0;
+    for (int i = 0; i < 64; i++) xs[i] = i == 0 ? 1e16 : 1;
+    for (int i = 0; i < 64; i++) in_order += xs[i];
+    double fast = sum_of(f, xs, 64);
+    assert_true(fast != in_order);
+    cotan_exact_math(s.context, true);
+    assert_true(sum_of(f, xs, 64) == in_order);
+    cotan_exact_math(s.context, false);
+    assert_true(sum_of(f, xs, 64) == fast);
+    cotan_function_free(f);
+    cotan_close(s.context);
 }
 
 /* ---- derivatives ---- */
@@ -386,9 +418,16 @@ static void beside(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(gradients),   cmocka_unit_test(transposed), cmocka_unit_test(forms),
-        cmocka_unit_test(results),     cmocka_unit_test(failures),   cmocka_unit_test(depth),
-        cmocka_unit_test(interrupted), cmocka_unit_test(threads),    cmocka_unit_test(beside),
+        cmocka_unit_test(exact_mathematics_holds_from_the_next_call_on),
+        cmocka_unit_test(gradients),
+        cmocka_unit_test(transposed),
+        cmocka_unit_test(forms),
+        cmocka_unit_test(results),
+        cmocka_unit_test(failures),
+        cmocka_unit_test(depth),
+        cmocka_unit_test(interrupted),
+        cmocka_unit_test(threads),
+        cmocka_unit_test(beside),
     };
     return cmocka_run_group_tests_name("function", tests, NULL, NULL);
 }
