@@ -22,43 +22,43 @@ typedef struct OptionRow {
 
 #define AT(field) offsetof(Options, field)
 static const OptionRow rows[] = {
-    {"--args", "JSON", "the arguments, as an array; - and @FILE read it from there", TAKES_ARGS, TEXT, AT(args)},
-    {"--at", "JSON", "the point; - and @FILE read it from there", TAKES_AT, TEXT, AT(at)},
-    {"--tangent", "JSON", "the direction, of the shape of the point", TAKES_TANGENT, TEXT, AT(tangent)},
-    {"--cotangent", "JSON", "the weights, of the shape of the result", TAKES_COTANGENT, TEXT, AT(cotangent)},
-    {"--method", "NAME", "how derivatives are made; `cotan methods` lists them", TAKES_METHOD, TEXT, AT(method)},
-    {"--methods", "NAMES", "the methods to compare, with commas between them; without it all", TAKES_METHODS, TEXT,
-     AT(methods)},
+    {"--args", "JSON", "the arguments, a JSON array; @FILE reads them from a file, - from standard input", TAKES_ARGS,
+     TEXT, AT(args)},
+    {"--at", "JSON", "the point; @FILE reads it from a file, - from standard input", TAKES_AT, TEXT, AT(at)},
+    {"--tangent", "JSON", "the tangent, in the shape of the point", TAKES_TANGENT, TEXT, AT(tangent)},
+    {"--cotangent", "JSON", "the cotangent, in the shape of the result", TAKES_COTANGENT, TEXT, AT(cotangent)},
+    {"--method", "NAME", "the method of differentiation; `cotan methods` lists them", TAKES_METHOD, TEXT, AT(method)},
+    {"--methods", "NAMES", "the methods to compare, separated by commas; by default all but native", TAKES_METHODS,
+     TEXT, AT(methods)},
     {"--out", "FILE", "write the result to a .json, .npz or .npy file", TAKES_RUN, TEXT, AT(out)},
-    {"-o", "STEM", "the files' name, without .c and .h", TAKES_STEM, TEXT, AT(stem)},
-    {"--grad", NULL, "FUNCTION_grad too, value and gradient", TAKES_STEM, FLAG, AT(grad)},
-    {"--vjp", NULL, "FUNCTION_vjp too, value and vector-Jacobian product", TAKES_STEM, FLAG, AT(vjp)},
-    {"--jvp", NULL, "FUNCTION_jvp too, value and Jacobian-vector product", TAKES_STEM, FLAG, AT(jvp)},
-    {"--html", "FILE", "write a page with the drawing of the run, for a browser", TAKES_HTML, TEXT, AT(html)},
-    {"--count", NULL, "tell the evaluation steps too", TAKES_RUN, FLAG, AT(count)},
-    {"--dump", "PASS", "print the program after a pass, and stop", TAKES_RUN, TEXT, AT(dump)},
-    {"--time-passes", NULL, "print how long each pass takes on the way to native code, and stop", TAKES_RUN, FLAG,
+    {"-o", "STEM", "the name of the files to write, without .c and .h", TAKES_STEM, TEXT, AT(stem)},
+    {"--grad", NULL, "also write FUNCTION_grad: value and gradient", TAKES_STEM, FLAG, AT(grad)},
+    {"--vjp", NULL, "also write FUNCTION_vjp: value and vector-Jacobian product", TAKES_STEM, FLAG, AT(vjp)},
+    {"--jvp", NULL, "also write FUNCTION_jvp: value and Jacobian-vector product", TAKES_STEM, FLAG, AT(jvp)},
+    {"--html", "FILE", "write a page for a browser, with the graph of the run", TAKES_HTML, TEXT, AT(html)},
+    {"--count", NULL, "also print the number of evaluation steps", TAKES_RUN, FLAG, AT(count)},
+    {"--dump", "PASS", "print the program after a compiler pass, and stop", TAKES_RUN, TEXT, AT(dump)},
+    {"--time-passes", NULL, "compile to native code, print the time that each pass takes, and stop", TAKES_RUN, FLAG,
      AT(time_passes)},
     {"--engine", "NAME",
-     "eval, the evaluator; native, C that the system's compiler translates; or auto, native code for what runs long",
+     "eval: the evaluator; native: compiled C; auto, the default: the evaluator, and native code for long runs",
      TAKES_RUN, ENGINE, 0},
-    {"--keep-c", "FILE", "write the C that native code is made of there, or into that folder", TAKES_RUN, TEXT,
-     AT(keep_c)},
-    {"--math", "NAME", "of native code: fast, several numbers at a time, or exact, to the last bit as the evaluator",
+    {"--keep-c", "FILE", "write the generated C to this file, or into this folder", TAKES_RUN, TEXT, AT(keep_c)},
+    {"--math", "NAME", "for native code: fast, with vector functions, or exact, the same bits as the evaluator",
      TAKES_RUN | TAKES_STEM, MATH, 0},
-    {"--max-memory", "SIZE", "stop with an error above this many bytes; K, M and G are understood", TAKES_LIMITS, SIZE,
-     AT(limits.memory)},
-    {"--max-steps", "N", "stop with an error after this many steps", TAKES_LIMITS, COUNT, AT(limits.steps)},
-    {"--max-depth", "N", "stop with an error at this many unfinished calls", TAKES_LIMITS, COUNT, AT(limits.depth)},
+    {"--max-memory", "SIZE", "stop with an error above this many bytes; the suffixes K, M and G are allowed",
+     TAKES_LIMITS, SIZE, AT(limits.memory)},
+    {"--max-steps", "N", "stop with an error after N evaluation steps", TAKES_LIMITS, COUNT, AT(limits.steps)},
+    {"--max-depth", "N", "stop with an error at N unfinished calls", TAKES_LIMITS, COUNT, AT(limits.depth)},
     {"--threads", "N",
-     "let N threads, or auto: one a processor, work on long loops over arrays; without it COTAN_THREADS says, or 1",
+     "run long loops over arrays on N threads, or auto: one per processor; the default is COTAN_THREADS, or 1",
      TAKES_LIMITS, THREADS, 0},
-    {"--path", "FOLDER", "look for imported modules there too; may be given again", TAKES_FILE, FOLDER, 0},
+    {"--path", "FOLDER", "also search this folder for imported modules; may be repeated", TAKES_FILE, FOLDER, 0},
     {"--no-warnings", NULL, "do not print warnings", TAKES_FILE, FLAG, AT(no_warnings)},
-    {"--check", NULL, "only tell which files would change", TAKES_CHECK, FLAG, AT(only_check)},
-    {"--json", NULL, "print one JSON object, and errors as JSON objects", TAKES_JSON, FLAG, AT(json)},
-    {"--color", "WHEN", "auto, always or never", 0, COLOUR, 0},
-    {"--help", NULL, "print this", 0, FLAG, AT(help)},
+    {"--check", NULL, "write nothing; report which files would change", TAKES_CHECK, FLAG, AT(only_check)},
+    {"--json", NULL, "print the result and the errors as JSON objects", TAKES_JSON, FLAG, AT(json)},
+    {"--color", "WHEN", "print errors in colour: auto, always or never", 0, COLOUR, 0},
+    {"--help", NULL, "print this help", 0, FLAG, AT(help)},
 };
 enum { ROW_COUNT = sizeof rows / sizeof *rows };
 
@@ -78,7 +78,7 @@ void cli_print_verb_help(const Verb *verb) {
 void cli_print_help(void) {
     printf("Cotan %s: programs that can be differentiated.\n\nusage: cotan VERB …\n\n", cotan_version());
     for (size_t i = 0; i < cli_verb_count; i++) {
-        int beyond_ascii = 0; /* bytes that are no characters of their own */
+        int beyond_ascii = 0; /* bytes that continue a character of UTF-8 */
         for (const char *c = cli_verbs[i].usage; *c != '\0'; c++) beyond_ascii += ((unsigned char)*c & 0xC0) == 0x80;
         printf("  %-*s  %s\n", 46 + beyond_ascii, cli_verbs[i].usage, cli_verbs[i].what);
     }

@@ -242,27 +242,27 @@ static void quit(Repl *repl, char *nothing) {
 static void help(Repl *repl, char *nothing);
 
 const ReplCommand cli_repl_commands[] = {
-    {"type", "EXPR", "the type of an expression", type},
-    {"load", "[FILE]", "read a program in place of the present one", load_file},
-    {"reload", NULL, "read it again, and behind it the definitions typed here", reload},
+    {"type", "EXPR", "print the type of an expression", type},
+    {"load", "[FILE]", "read a program, which replaces the present one", load_file},
+    {"reload", NULL, "read it again, then the definitions that were typed here", reload},
     {"grad", "F POINT", "value and gradient of a function at a point", grad},
     {"jacobian", "F POINT", "value and Jacobian", jacobian},
-    {"print", "EXPR", "a value; of a String, its characters", print},
-    {"core", "NAME", "what a function means, in Core", core},
-    {"names", "[PREFIX]", "what the program defines; or names in scope that begin so", names},
-    {"browse", "[PREFIX]", "the same", names},
-    {"method", "[NAME]", "how gradients are made", method},
-    {"time", "[on|off]", "after each value: seconds, steps, memory", time_},
-    {"set", "[NAME VALUE]", "settings", set},
-    {"explain", "CODE", "an error code, such as E0301", explain},
-    {"help", NULL, "this", help},
+    {"print", "EXPR", "print a value; of a String, its characters", print},
+    {"core", "NAME", "print a function in Core", core},
+    {"names", "[PREFIX]", "list the definitions of the program, or all names in scope with a prefix", names},
+    {"browse", "[PREFIX]", "the same as :names", names},
+    {"method", "[NAME]", "show or choose the method of differentiation", method},
+    {"time", "[on|off]", "print seconds, steps and memory after each value", time_},
+    {"set", "[NAME VALUE]", "show or change settings", set},
+    {"explain", "CODE", "explain an error code, such as E0301", explain},
+    {"help", NULL, "list the commands", help},
     {"quit", NULL, "leave, as Ctrl-D does", quit},
 };
 const size_t cli_repl_command_count = sizeof cli_repl_commands / sizeof *cli_repl_commands;
 
 static void help(Repl *repl, char *nothing) {
     (void)repl, (void)nothing;
-    printf("EXPR                  evaluate; the value is then called `it`\n"
+    printf("EXPR                  evaluate; the value gets the name `it`\n"
            "f x = …               define; also data, class, instance, import, …\n");
     for (size_t i = 0; i < cli_repl_command_count; i++) {
         const ReplCommand *command = &cli_repl_commands[i];
@@ -270,10 +270,9 @@ static void help(Repl *repl, char *nothing) {
         snprintf(left, sizeof left, ":%s %s", command->name, command->argument != NULL ? command->argument : "");
         printf("%-20s  %s\n", left, command->what);
     }
-    printf(":{ … :}               lines that belong together\n"
-           "\nCommands may be shortened: :t, :l, :r, :g, :q. An input goes on while a bracket is open, behind `=` and "
-           "the like,\n"
-           "and behind `where`, `of`, `do` and `let` until an empty line.\n");
+    printf(":{ … :}               several lines as one input\n"
+           "\nCommands may be abbreviated: :t, :l, :r, :g, :q. An input continues on the next line while a bracket is\n"
+           "open and after `=` and the like; after `where`, `of`, `do` and `let` it ends with an empty line.\n");
 }
 
 static const ReplCommand *find(const char *name, size_t length) {
