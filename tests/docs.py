@@ -13,26 +13,26 @@ import sys
 import tempfile
 
 ROOT = os.path.abspath(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-FENCE = re.compile(r"^```(\w*)\s*$")
+FENCE = re.compile(r"^( *)```(\w*)\s*$")
 FILE = re.compile(r"^(?:-- ([\w/.-]+\.cot)|/\* ([\w/.-]+\.c) \*/)\s*$")
 OURS = re.compile(r"\bcotan\b|^cc |^\./")
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 
 
 def blocks(path):
-    """(kind, first line number, lines) of each fenced block."""
+    """(kind, first line number, lines) of each fenced block; one in a list is indented."""
     with open(path, encoding="utf-8") as file:
         lines = file.read().split("\n")
-    kind, start, inside = None, 0, []
+    kind, indent, start, inside = None, "", 0, []
     for number, line in enumerate(lines, 1):
         match = FENCE.match(line)
         if kind is None and match:
-            kind, start, inside = match[1], number + 1, []
-        elif kind is not None and line == "```":
+            indent, kind, start, inside = match[1], match[2], number + 1, []
+        elif kind is not None and line == indent + "```":
             yield kind, start, inside
             kind = None
         elif kind is not None:
-            inside.append(line)
+            inside.append(line.removeprefix(indent))
 
 
 def sessions(start, lines):
