@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""bench/native.py [--quick] [--method M] [--jax PYTHON] [--threads N] [NAME…]: what compiled gradients cost, beside the function itself, beside
-derivatives by hand in C, and beside JAX; or, with several threads beside one.
+"""bench/native.py [--quick] [--method M] [--jax PYTHON] [--threads N] [NAME…]: times compiled gradients, the functions
+themselves, hand-written derivatives in C, and JAX; or the same on several threads and on one.
 
-Each program of bench/native is compiled by Cotan as always; bench/native.c calls what has been put in the cache, in one process
-with the C of bench/hand. bench/README.md says how the table is read.
+Cotan compiles each program of bench/native; bench/native.c calls the libraries from the cache, in one process with the C of bench/hand.
+bench/README.md explains the table.
 """
 import argparse
 import json
@@ -46,7 +46,7 @@ TOLERANCE, DIFFERENCES = 1e-9, 1e-5
 
 
 def compile_driver(folder):
-    """The driver and the derivatives by hand, with what Cotan does not compile again, and OpenBLAS if it is installed."""
+    """The driver and the hand-written derivatives, with the part of rt that Cotan does not compile again, and OpenBLAS if it is installed."""
     sources = [os.path.join(HERE, "native.c")] + sorted(
         os.path.join(HERE, "hand", name) for name in os.listdir(os.path.join(HERE, "hand")) if name.endswith(".c"))
     blas = subprocess.run(["pkg-config", "--cflags", "--libs", "openblas"], capture_output=True, text=True)
@@ -111,8 +111,8 @@ def print_row(what, row, others):
 
 
 def print_heads(quick, method, others):
-    heads = [("by", "hand"), ("by hand", "in lanes"), ("", "JAX")][:len(others)]
-    print(f"\ncompiled derivatives ({method or 'the best engine'}), one thread, beside the function and C by hand{', small' if quick else ''}\n")
+    heads = [("C,", "scalar"), ("C,", "vector"), ("", "JAX")][:len(others)]
+    print(f"\ncompiled derivatives ({method or 'the best engine'}), one thread, and the function and hand-written C{', small' if quick else ''}\n")
     for times, ratios in [("deriva-", "/ the"), ("tive", "function")]:
         second = times == "tive"
         print(f"{'':34}{'function' if second else '':>9}{times:>9}" + "".join(f"{head[second]:>9}" for head in heads)
@@ -132,7 +132,7 @@ def print_shared_row(what, row):
 
 def print_means(ratios):
     means = [f"{figures(mean([r[key] for r in ratios if key in r]))} of {what}"
-             for key, what in [("primal", "the function"), ("scalar", "C by hand"), ("jax", "JAX")] if any(key in r for r in ratios)]
+             for key, what in [("primal", "the function"), ("scalar", "scalar C"), ("jax", "JAX")] if any(key in r for r in ratios)]
     print(f"\ngeometric means: {', '.join(means)}")
 
 
@@ -173,7 +173,7 @@ if __name__ == "__main__":
     parser.add_argument("--quick", action="store_true", help="small sizes")
     parser.add_argument("--method", default="", help="of the derivatives")
     parser.add_argument("--jax", metavar="PYTHON", help="a Python that has JAX, to be set beside it")
-    parser.add_argument("--threads", type=int, default=1, metavar="N", help="set N threads beside one, instead of what is by hand")
+    parser.add_argument("--threads", type=int, default=1, metavar="N", help="measure N threads and one, instead of hand-written C")
     parser.add_argument("names", nargs="*")
     options = parser.parse_args()
     if options.jax and options.threads > 1:
