@@ -1,13 +1,13 @@
-/* Accumulators: where the adjoint of each variable of the forward sweep is while the reverse sweep is written.
+/* Accumulators: where the adjoint of each forward-sweep variable is held while the reverse sweep is written.
  *
- * An adjoint is nothing yet, without any code; or a value; or, of a node that is open, in pieces: the adjoints of its
- * fields are values of their own, so that each is added to where it is (CHAD §4.2). It is put together where the whole
- * node is asked for, and taken apart again where a field is. Of an array that is summed up it is uniform, one number
- * for all.
+ * An adjoint is known to be zero, without any code; or it is a value; or, for a node that is open, it is in pieces:
+ * each field has an accumulator of its own, so that contributions are added where they belong (CHAD §4.2). The pieces
+ * become a node when the adjoint of the whole is needed, and are taken apart again when a field is. An array that is
+ * summed has a uniform adjoint: one number for all elements.
  *
- * Each scope has a view of its own. A branch or loop that adds to an adjoint from outside imports it: a branch begins
- * with the value from there and yields a new one, a loop carries it. A loop imports single fields of a node that is
- * open outside, so that it is not taken apart in each iteration. */
+ * Each scope has its own view. A branch or loop that adds to an adjoint from outside imports it: a branch starts from
+ * the outer value and yields a new one, a loop carries it. Of a node that is open outside, a loop imports single
+ * fields, so that the node is not taken apart in each iteration. */
 #include "flow/ad/reverse.h"
 
 Scope *ct_flow_reverse_scope(Reverse *r, ScopeKind kind, CtFlowBlock *forward, CtFlowBlock *backward) {
@@ -45,7 +45,7 @@ static bool owns(const Reverse *r, const Scope *scope, const CtFlowVar *var) {
     return ct_map_get(&r->scopes, ct_key(ct_map_get(&r->owner, var->id))) == scope;
 }
 
-/* The OPEN of an active node whose field this is; or NULL. */
+/* The OPEN of an active node that binds this variable as a field; or NULL. */
 static CtFlowStep *opening(const Reverse *r, const CtFlowVar *var) {
     CtFlowStep *step = ct_map_get(&r->defs, var->id);
     return step != NULL && step->kind == FLOW_OPEN && ct_flow_reverse_is_active(r, step->args.items[0]) ? step : NULL;
@@ -63,7 +63,7 @@ static void fill(Reverse *r, Scope *scope, CtFlowVar *array, Acc *acc);
 
 static bool is_special(const Acc *acc) { return acc->kind == ACC_UNIFORM || acc->kind == ACC_SINGLE; }
 
-/* A uniform adjoint, or that of one element, becomes an array. */
+/* Turns a uniform or single-element adjoint into an array. */
 static void spread(Reverse *r, Scope *scope, CtFlowVar *array, Acc *acc) {
     Scope *here = r->scope;
     ct_flow_reverse_enter(r, scope);
@@ -137,7 +137,7 @@ static bool is_imported(const Imports *imports, const CtFlowVar *var) {
     return false;
 }
 
-/* Whether a node, or what it is a field of, is in a scope. */
+/* Whether a node, or the node that it is a field of, has an accumulator in a scope. */
 static bool holds(const Reverse *r, const Scope *scope, const CtFlowVar *node) {
     for (;;) {
         if (find(scope, node) != NULL || owns(r, scope, node) || is_imported(scope->imports, node)) return true;
@@ -147,7 +147,7 @@ static bool holds(const Reverse *r, const Scope *scope, const CtFlowVar *node) {
     }
 }
 
-/* Whether a field stands, or would stand, in a scope by itself, its node being left outside. */
+/* Whether a field has, or would get, an accumulator of its own in a scope while its node's is outside. */
 static bool stands_alone(const Reverse *r, const Scope *scope, const CtFlowVar *field, const CtFlowVar *node) {
     if (holds(r, scope, node)) return false;
     if (find(scope, field) != NULL) return true;
@@ -158,7 +158,7 @@ static bool stands_alone(const Reverse *r, const Scope *scope, const CtFlowVar *
 
 static Acc *import(Reverse *r, Scope *scope, CtFlowVar *var, bool elements);
 
-/* Whether another field of a node, or of what is in it, has been imported alone. */
+/* Whether another field of a node, or of a node inside it, has been imported alone. */
 static bool has_import_of(const Reverse *r, const Scope *scope, const Acc *acc) {
     for (uint32_t i = 0; i < acc->pieces->results.count; i++) {
         const CtFlowVar *var = acc->pieces->results.items[i];
@@ -170,7 +170,7 @@ static bool has_import_of(const Reverse *r, const Scope *scope, const Acc *acc) 
     return false;
 }
 
-/* A node in pieces outside, some of which are here: the others too. */
+/* Imports the remaining fields of a node that is in pieces outside, some of which have been imported. */
 static Acc *import_pieces(Reverse *r, Scope *scope, CtFlowVar *node, const Acc *outside) {
     Acc *acc = fresh(r, scope, node);
     *acc = (Acc){.kind = ACC_PIECES, .pieces = outside->pieces};
@@ -208,8 +208,8 @@ static Acc *import(Reverse *r, Scope *scope, CtFlowVar *var, bool elements) {
     return acc;
 }
 
-/* The adjoint of a variable as a scope sees it, from now on. With `elements`, it is an array that is added to element
- * by element, and is filled before a loop. */
+/* The accumulator of a variable in a scope, imported if necessary. With `elements` it is an array that single elements
+ * are added to, and it is filled before a loop. */
 static Acc *see(Reverse *r, Scope *scope, CtFlowVar *var, bool elements) {
     CtFlowStep *open = opening(r, var);
     if (open != NULL) {
@@ -245,7 +245,7 @@ CtFlowArg ct_flow_reverse_export(Reverse *r, Scope *scope, const Import *item) {
     CtFlowStep *open = opening(r, item->var);
     bool inside = open != NULL && find(scope, open->args.items[0].var) != NULL;
     ct_flow_reverse_enter(r, scope);
-    if (acc == NULL && !inside) acc = find(scope->parent, item->var); /* a branch that did not add to it */
+    if (acc == NULL && !inside) acc = find(scope->parent, item->var); /* in a branch that added nothing */
     if (inside) acc = ct_flow_reverse_acc(r, scope, item->var, false);
     if (acc->kind == ACC_PIECES) put_together(r, scope, item->var);
     if (is_special(acc)) spread(r, scope, item->var, acc);
@@ -364,7 +364,7 @@ bool ct_flow_reverse_is_outside_loop(const Reverse *r, const Scope *scope, const
     return false;
 }
 
-/* The loop around us whose index this is, when the array comes from outside of it. */
+/* The enclosing loop with this index, if the array comes from outside of the loop. */
 static Scope *loop_over(const Reverse *r, CtFlowArg index, const CtFlowVar *array) {
     bool outside = true;
     for (Scope *s = r->scope; s != NULL; s = s->parent) {
@@ -375,19 +375,21 @@ static Scope *loop_over(const Reverse *r, CtFlowArg index, const CtFlowVar *arra
     return NULL;
 }
 
-/* Whether a loop can be expected to yield what the rows of an array get: they are accumulated apart only then. */
+/* Whether the loop will probably yield the contributions to an array's rows as an array; only then they get an
+ * accumulator of their own. */
 static bool yields_rows(Reverse *r, const Scope *loop, CtFlowVar *array) {
     return !ct_flow_reverse_is_outside_loop(r, loop->parent, array) && find(loop, array) == NULL &&
            ct_flow_reverse_same_length(r, loop->step, array);
 }
 
-/* Whether the loop's index is one of the array at each of its iterations: where an element is only read in a branch or
- * a loop within, which have its check, there may be iterations without that element. */
+/* Whether the array has an element for each iteration of the loop. If the element is only read in a branch or an inner
+ * loop, whose check covers it, there may be iterations without one. */
 static bool is_read_in_all_iterations(Reverse *r, const Scope *loop, CtFlowVar *array) {
     return r->scope == loop || ct_flow_reverse_same_length(r, loop->step, array);
 }
 
-/* An element, or a row: of that, each element in turn may be one of the array's elements in a loop inside. */
+/* The variable that accumulates the adjoint of an element or row. Inside an inner loop, the elements of such a row can
+ * have variables of their own in turn. */
 static CtFlowVar *element_of(Reverse *r, Scope *loop, CtFlowVar *array) {
     for (uint32_t i = 0; i < loop->elements.count; i++)
         if (loop->elements.items[i].array == array) return loop->elements.items[i].item;

@@ -1,11 +1,12 @@
-/* Cotangents and tangents as values: their types, zeros, sums, and the way from and to values of the primal's type.
+/* Cotangents and tangents as values: their types, zeros and sums, and conversion from and to values of the primal's
+ * type.
  *
- * A zero costs nothing, whatever it stands for: −0.0, the constructor Zero, an array of length 0. So a large structure
- * of which little is used has a small adjoint, as in CHAD §4. */
+ * Every zero is of constant size: −0.0, the constructor Zero, or the empty array. So the adjoint of a large structure
+ * of which little is used is small, as in CHAD §4. */
 #include "flow/ad/adjoint.h"
 
-/* Function values may hold what VJP keeps, and that may hold adjoints of function values: without end, if a type did
- * not stand for values of all orders. Derivatives nest in other ways than through such values as deep as they like. */
+/* Function values may hold residuals, which may hold adjoints of function values, and so on. The bound on orders keeps
+ * the number of types finite. It only concerns derivatives that nest through function values. */
 enum { MOST_RANK = 16, MOST_ORDERS = 5 };
 
 CtFlowAdjoints *ct_flow_adjoints(CtFlow *flow) {
@@ -19,7 +20,7 @@ bool ct_flow_has_no_adjoint(const CtFlowType *type) {
     return type->kind == FLOW_NODE && type->data->order >= MOST_ORDERS;
 }
 
-/* Whether there are reals in it; there may be some in what is not known yet. */
+/* Whether values of a type contain reals. A type whose constructors are not known yet may. */
 static bool has_reals(CtFlow *flow, const CtFlowType *type, CtMap *seen) {
     switch (type->kind) {
     case FLOW_F64:
@@ -38,7 +39,7 @@ static bool has_reals(CtFlow *flow, const CtFlowType *type, CtMap *seen) {
     return false;
 }
 
-/* A constructor of adjoints for each of the data's that has none yet. */
+/* Adds a constructor to an adjoint type for each constructor of the data that has none yet. */
 static void add_adjoints(CtFlow *flow, const CtFlowData *data, CtFlowData *adjoint) {
     for (uint32_t i = adjoint->count - 1; i < data->count; i++) {
         const CtFlowTypes *fields = &data->cons[i].fields;
@@ -55,7 +56,8 @@ static const CtFlowType *node_adjoint(CtFlow *flow, const CtFlowType *type) {
     CtMap seen = {0};
     if (ct_flow_has_no_adjoint(type) || !has_reals(flow, type, &seen)) return NULL;
     const CtFlowType *node = ct_flow_node_new(flow, ct_format(flow->arena, "adjoint of %s", type->data->name), NULL);
-    ct_map_set(flow->arena, &ct_flow_adjoints(flow)->types, ct_key(type), (void *)node); /* it may lead back here */
+    /* Before its constructors, because the type may be recursive. */
+    ct_map_set(flow->arena, &ct_flow_adjoints(flow)->types, ct_key(type), (void *)node);
     CtFlowTypes none = {0};
     ct_flow_con_add(flow, node->data, "Zero", &none);
     node->data->is_open = type->data->is_open;
@@ -83,7 +85,7 @@ bool ct_flow_is_active(CtFlow *flow, const CtFlowType *type) { return ct_flow_ad
 
 /* ---- functions for what recurs ---- */
 
-/* A function of this folder, made when it is first needed; its body is written by `fill`. */
+/* A helper function of this folder, made when it is first needed; `fill` writes its body. */
 static CtFlowFunction *function_for(CtFlow *flow, CtMap *known, const CtFlowType *key, const char *name,
                                     const CtFlowTypes *params, const CtFlowType *result, CtFlowFill *fill) {
     CtFlowFunction *function = ct_map_get(known, ct_key(key));
@@ -119,7 +121,7 @@ void ct_flow_close(CtFlow *flow, const CtFlowType *type) {
         for (uint32_t j = 0; j < w->function->params.count; j++)
             ct_push(flow->arena, &args, flow_of(w->function->params.items[j]));
         CtFlowFill *fill = w->fill;
-        w->fill = NULL; /* what is waiting may move while it is filled */
+        w->fill = NULL; /* the list may move while the body is written */
         fill(&l, &args);
     }
 }
@@ -182,7 +184,7 @@ CtFlowArg ct_flow_filled(CtFlowBuilder *l, CtSourceRange range, CtFlowArg array,
 
 /* ---- sums ---- */
 
-/* to[⟨at⟩] += from[⟨of⟩] for all elements behind, `rank` dimensions of them. */
+/* to[⟨at⟩] += from[⟨of⟩] for all elements of the remaining `rank` dimensions. */
 static CtFlowArg add_all(CtFlowBuilder *l, CtSourceRange range, CtFlowArg to, CtFlowArg from, const CtFlowArg *indices,
                          uint32_t count, uint32_t skipped) {
     if (count == to.type->rank) {
@@ -210,7 +212,7 @@ static void fill_add_array(CtFlowBuilder *l, const CtFlowArgs *params) {
     return_one(l, ct_flow_switch_end(l, &choice).items[0]);
 }
 
-/* Of two adjoints of one node the constructors are the same, but where one is Zero. */
+/* The sum of two adjoints of one node: they have the same constructor, unless one is Zero. */
 static void fill_add_node(CtFlowBuilder *l, const CtFlowArgs *params) {
     CtFlowArg a = params->items[0], b = params->items[1];
     const CtFlowData *data = a.type->data;
@@ -270,7 +272,7 @@ CtFlowArgs ct_flow_adjoint_fields(CtFlowBuilder *l, CtSourceRange range, CtFlowA
 typedef CtFlowArg Element(CtFlowBuilder *l, CtSourceRange range, const CtFlowArgs *arrays, const CtFlowArg *indices,
                           uint32_t count);
 
-/* An array of `type`, as long as the first of `arrays`, of what `element` makes at each place. */
+/* An array of `type`, as long as the first of `arrays`, whose items are computed by `element`. */
 static CtFlowArg each(CtFlowBuilder *l, CtSourceRange range, const CtFlowType *type, const CtFlowArgs *arrays,
                       const CtFlowArg *indices, uint32_t count, Element *element) {
     CtFlowArgs none = {0}, items = {0};
@@ -341,7 +343,7 @@ static CtFlowArg zero_element(CtFlowBuilder *l, CtSourceRange range, const CtFlo
     return zero_like(l, range, x);
 }
 
-/* The value that a zero adjoint stands for. */
+/* The value in x's shape that a zero adjoint stands for: all reals are zero. */
 static CtFlowArg zero_like(CtFlowBuilder *l, CtSourceRange range, CtFlowArg x) {
     if (x.type->kind == FLOW_F64 || x.type->kind == FLOW_F32) return ct_flow_real(x.type, 0.0);
     const CtFlowType *adjoint = ct_flow_adjoint_type(l->flow, x.type);

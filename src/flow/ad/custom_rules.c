@@ -1,12 +1,12 @@
-/* Derivatives of functions that come with a rule for them (custom_rules.c): the rule is called, with primals, where the
- * derivative of f would be. Derivatives around that one go through the rule's code like through any other.
+/* Derivatives of functions with a custom derivative: the rule is called, on primals, in place of the derivative of f.
+ * Derivatives around this one differentiate the rule's code like any other.
  *
- *   forward, by the pair:       y, pullback = rule x          in reverse:  dx += pullback dy
- *   forward, by the slope:      y, p = rule x                 in reverse:  dx += p · dy
- *   tangents:                   y, dy = rule x dx             by the slope: dy = p · dx
+ *   reverse mode, from a pair:    y, pullback = rule x     and in the reverse sweep   dx += pullback dy
+ *   reverse mode, from a slope:   y, p = rule x            and in the reverse sweep   dx += p · dy
+ *   forward mode:                 y, dy = rule x dx        from a slope:              dy = p · dx
  *
- * The rule is for the point alone. What f captured may vary too, and by that f is differentiated as it is written, at a
- * point that does not vary. */
+ * The rule covers the point only. Captured variables of f may be active too; for them, f itself is differentiated at a
+ * constant point. */
 #include "flow/ad/forward.h"
 #include "flow/ad/reverse.h"
 
@@ -16,7 +16,7 @@ bool ct_flow_rule_counts(const CtFlowRule *rule, uint32_t param) {
     return param < rule->own || param >= point_of(rule);
 }
 
-/* ⟨captured⟩ from `start` on, then the point. */
+/* The captured variables from `start` on, then the point. */
 static CtFlowArgs with_point(CtFlowBuilder *l, const CtFlowArgs *params, const CtFlowRule *rule, uint32_t start,
                              uint32_t count) {
     CtFlowArgs all = {0}, captured = ct_flow_slice(params, start, count);
@@ -47,10 +47,10 @@ CtFlowArg ct_flow_rule_scaled(CtFlowBuilder *l, CtSourceRange range, CtFlowArg s
 typedef struct Reversed {
     const Variant *variant;
     const CtFlowRule *rule;
-    const Variant *own; /* NULL: what f captured does not vary */
-    CtFlowTypes
-        kept;    /* for the way back: of f's own residual; of y and x what their shapes are in; the slope or pullback */
-    bool varies; /* the point */
+    const Variant *own; /* f differentiated by its captured variables; NULL: these are not active */
+    /* Fields of the residual: f's own residual; those parts of y and x that have shapes; the slope or pullback. */
+    CtFlowTypes kept;
+    bool varies; /* the point is active */
 } Reversed;
 
 static bool has_shape(const CtFlowType *type) { return type->kind != FLOW_F64 && type->kind != FLOW_F32; }
@@ -60,7 +60,7 @@ static void keep(CtFlowBuilder *l, CtFlowArgs *to, const CtFlowArg *from, uint32
         if (has_shape(from[i].type)) ct_push(l->arena, to, from[i]);
 }
 
-/* ⟨y⟩, and what the way back needs of the rule. */
+/* Calls the rule: ⟨y⟩, and in `kept` what the reverse sweep needs. */
 static CtFlowArgs run_rule(CtFlowBuilder *l, const Reversed *r, const CtFlowArgs *params, CtFlowArgs *kept) {
     const CtFlowRule *rule = r->rule;
     CtSourceRange range = r->variant->function->range;
@@ -104,7 +104,7 @@ static void write_forward(CtFlow *flow, Reversed *r) {
     ct_flow_leave(&l, EXIT_RETURN, function->range, &values, NULL);
 }
 
-/* Whether a cotangent is that of what is not used, as Int. */
+/* Whether a cotangent is a structural zero, as Int. */
 static CtFlowArg is_nothing(CtFlowBuilder *l, CtSourceRange range, CtFlowArg dy) {
     CtFlowArgs yes = {0}, no = {0};
     if (dy.type->kind == FLOW_ARRAY) return ct_flow_is_empty(l, range, dy);
@@ -119,7 +119,7 @@ static CtFlowArg is_nothing(CtFlowBuilder *l, CtSourceRange range, CtFlowArg dy)
     return ct_flow_switch_end(l, &choice).items[0];
 }
 
-/* The accumulators of the point with what the pullback gives of dy. */
+/* The point's accumulators, with the pullback's result for dy added. */
 static CtFlowArgs pulled(CtFlowBuilder *l, const Reversed *r, const CtFlowArgs *kept, const CtFlowArgs *dys,
                          const CtFlowArgs *accs) {
     const CtFlowFunction *function = r->variant->function;
@@ -167,7 +167,7 @@ static CtFlowArgs pull(CtFlowBuilder *l, const Reversed *r, const CtFlowArgs *ke
     return ct_flow_switch_end(l, &choice);
 }
 
-/* Of what f captured, in the places where the accumulators stand. */
+/* Adds the contributions to the captured variables of f to their accumulators. */
 static void pull_own(CtFlowBuilder *l, const Reversed *r, CtFlowArg residual, const CtFlowArgs *dys, CtFlowArgs *accs) {
     const CtFlowFunction *f = r->rule->f;
     CtFlowArgs args = {0};
@@ -263,16 +263,16 @@ bool ct_flow_rule_point_varies(const CtVariant *v) {
 typedef struct Forwarded {
     Forward *w;
     const CtFlowRule *rule;
-    CtFlowArgs params; /* of the origin, as primals */
+    CtFlowArgs params; /* of the origin, in the new function: primals */
     CtFlowArgs ys;
-    CtFlowArg *dys; /* of each result; none: zero */
+    CtFlowArg *dys; /* tangent of each result; none: zero */
 } Forwarded;
 
 static CtFlowArg tangent_of(const Forwarded *f, uint32_t param) {
     return ct_flow_forward_tangent(f->w, flow_of(f->w->variant->origin->params.items[param]));
 }
 
-/* f, by what it captured. */
+/* Calls the derivative of f by its captured variables. */
 static void go_by_own(Forwarded *f, CtVariant *own) {
     CtFlowBuilder *l = &f->w->build;
     CtFlowArgs args = with_point(l, &f->params, f->rule, 0, f->rule->own);
@@ -287,7 +287,7 @@ static void go_by_own(Forwarded *f, CtVariant *own) {
         if (ct_flow_tangent_is_kept(own->results[i])) f->dys[i] = f->ys.items[next++];
 }
 
-/* The tangent of the point, as values. */
+/* The tangent of the point, converted to the primal's type. */
 static CtFlowArgs point_tangent(const Forwarded *f) {
     CtFlowBuilder *l = &f->w->build;
     CtFlowArgs dx = {0};

@@ -1,21 +1,22 @@
-/* Derivatives, source to source on Flow: puts calls in the place of VJP, PULL and JVP, once their functions hold no
- * derivatives any more. So inner derivatives go first, and what they became is differentiated like everything else. */
+/* Expands derivatives on Flow, source to source. VJP, PULL and JVP are replaced by calls as soon as their functions
+ * contain no derivatives, so inner derivatives come first, and their expansion is differentiated like any other
+ * code. */
 #include "flow/ad/derive.h"
 
 typedef struct Derive {
     CtFlow *flow;
     CtArena *arena;
     CtFlowBuilder build;
-    CtMap seen;    /* of the functions that are looked at */
-    CtMap changed; /* functions in which steps were replaced, until copies are resolved: they are for the next round */
-    CtMap copies;  /* CtFlowVar * -> CtFlowArg *, what stands for it */
+    CtMap seen;    /* visited functions */
+    CtMap changed; /* functions with replaced steps whose copies are not resolved yet: they wait for the next round */
+    CtMap copies;  /* CtFlowVar * -> CtFlowArg *, its replacement */
 } Derive;
 
 /* ---- whether a function is free of derivatives ---- */
 
 static bool is_free(Derive *d, const CtFlowFunction *function);
 
-/* Constants are: they depend on nothing. */
+/* Constants count as free of derivatives: nothing varies in them. */
 static bool is_free_block(Derive *d, const CtFlowBlock *block) {
     for (uint32_t i = 0; i < block->steps.count; i++) {
         const CtFlowStep *step = block->steps.items[i];
@@ -24,7 +25,8 @@ static bool is_free_block(Derive *d, const CtFlowBlock *block) {
         for (uint32_t j = 0; j < ct_flow_inner_count(step); j++)
             if (!is_free_block(d, ct_flow_inner(step, j))) return false;
     }
-    if (block->exit == EXIT_OPEN) return false; /* it waits for types that are not known yet: ct_flow_close */
+    /* Waits for a type whose constructors are not known yet: ct_flow_close. */
+    if (block->exit == EXIT_OPEN) return false;
     return block->exit != EXIT_TAIL || is_free(d, block->tail);
 }
 
@@ -61,12 +63,13 @@ static void bind(Derive *d, CtFlowVar *var, CtFlowArg value) {
     ct_map_set(d->arena, &d->copies, ct_key(var), copy);
 }
 
-/* Whether a result has a structure, which its cotangent is to have. */
+/* Whether values of the type have a shape, which a cotangent must match. */
 static bool has_structure(const Derive *d, const CtFlowType *type) {
     return ct_flow_is_object(type) && ct_flow_adjoint_type(d->flow, type) != NULL;
 }
 
-/* What VJP keeps: the trail of f'; the point, whose shape a gradient has; results that have a structure. */
+/* The residual that VJP gives: that of the forward sweep; the point, whose shape the gradient has; results that have a
+ * shape. */
 static CtFlowData *residual_of(Derive *d, const CtFlowDerived *derived, const CtFlowReverse *reverse) {
     CtFlowData *data = derived->residual->data;
     if (data->count > 0) return data;
@@ -82,7 +85,7 @@ static CtFlowData *residual_of(Derive *d, const CtFlowDerived *derived, const Ct
     return data;
 }
 
-/* ⟨y⟩, trail = f' ⟨a⟩ */
+/* Writes ⟨y⟩, residual = forward ⟨a⟩. */
 static void expand_vjp(Derive *d, const CtFlowStep *step, const CtFlowReverse *reverse) {
     const CtFlowDerived *derived = step->as.derived;
     CtFlowFunction *forward = reverse->forward;
@@ -139,7 +142,7 @@ static void expand_pull(Derive *d, const CtFlowStep *step, const CtFlowReverse *
     }
 }
 
-/* ⟨y⟩, ⟨dy⟩; what is captured has no tangent here. */
+/* Writes ⟨y⟩, ⟨dy⟩; captured variables have no tangents. */
 static void expand_jvp(Derive *d, const CtFlowStep *step, const CtFlowForward *forward) {
     const CtFlowDerived *derived = step->as.derived;
     const CtFlowFunction *function = derived->function;
@@ -194,7 +197,7 @@ static void resolve_args(const Derive *d, CtFlowArgs *args) {
     }
 }
 
-/* With `stops`, these are copies too: nothing will be differentiated any more. */
+/* Replaces copied variables. With `stops`, STOP is a copy too, because no derivative is left to be taken. */
 static void resolve(Derive *d, CtFlowBlock *block, bool stops) {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < block->steps.count; i++) {
@@ -218,9 +221,9 @@ static void resolve_all(Derive *d, bool stops) {
 
 /* ---- all of them ---- */
 
-/* Expands what is ready; *left is set when there is more. */
+/* Expands the derivatives whose functions are ready; sets *left if others remain. */
 static bool derive_block(Derive *d, CtFlowFunction *function, CtFlowBlock *block, bool *left) {
-    CtFlowBlock made = {0}; /* apart: whether a function is ready is asked of what stands there */
+    CtFlowBlock made = {0}; /* separate from the block, because is_free_block looks at the function's block */
     bool some = false;
     for (uint32_t i = 0; i < block->steps.count && d->flow->refused == NULL; i++) {
         CtFlowStep *step = block->steps.items[i];
@@ -261,7 +264,7 @@ void ct_flow_derive(CtFlow *flow) {
         d.changed = (CtMap){0};
     }
     resolve_all(&d, true);
-    for (uint32_t i = 0; i < flow->types.count; i++) /* of derivatives that nothing comes to */
+    for (uint32_t i = 0; i < flow->types.count; i++) /* types of derivatives in unreachable code */
         if (flow->types.items[i]->kind == FLOW_NODE && flow->types.items[i]->data->is_open)
             ct_flow_close(flow, flow->types.items[i]);
     for (uint32_t i = 0; i < flow->functions.count; i++) flow->functions.items[i]->rule = NULL;

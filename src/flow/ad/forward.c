@@ -1,12 +1,13 @@
-/* Forward mode on Flow: a function becomes one that gives the tangents of its results too, in one sweep.
+/* Forward mode on Flow: a function becomes one that computes the tangents of its results as well, in one sweep.
  *
- * Each variable that can vary gets a second one beside it, of the adjoint type of its own: reals beside reals, arrays
- * beside arrays, nodes beside nodes. What each step does to tangents stands behind it or around it; what a loop carries
- * and yields, what a branch yields, what functions take and give comes with its tangents behind. tangents.c has found
- * out which variables have none: those of constants, of what was captured, of everything that depends on nothing else.
- * Checks are made once, on the primals, so that a function and its tangent fail alike.
+ * Each variable that can vary gets a tangent variable of its adjoint type: reals for reals, arrays for arrays, nodes
+ * for nodes. Each step is followed by the steps for its tangents. Carried variables, yielded values, parameters and
+ * results are extended by their tangents, which come last. Variables without tangents were found by tangents.c:
+ * constants, captured variables, and everything that depends on these alone. Checks run once, on the primals, so a
+ * function and its tangent fail alike.
  *
- * `scale` stays as primitives.def has it: the structural zero −0.0 goes through every partial derivative. */
+ * Products are `scale` as in primitives.def, so that the structural zero −0.0 propagates through every partial
+ * derivative. */
 #include "flow/ad/forward.h"
 
 enum { MOST_RANK = 16 };
@@ -60,7 +61,7 @@ static CtTangent known_var(const Forward *w, const CtFlowVar *var) {
 
 static bool has_dual(const Forward *w, const CtFlowVar *var) { return ct_flow_tangent_is_kept(known_var(w, var)); }
 
-/* Variables for those of `from`, then for the tangents of those that have one. */
+/* Binds new variables for those of `from`, then tangent variables for those that have tangents. */
 static void bind_primals(Forward *w, CtFlowVars *to, const CtFlowVars *from, uint32_t start, uint32_t end) {
     for (uint32_t i = start; i < end; i++)
         ct_push(w->build.arena, to, from->items[i] == NULL ? NULL : new_primal(w, from->items[i]));
@@ -80,7 +81,7 @@ static void add_primals(Forward *w, CtFlowArgs *to, const CtFlowArgs *from, uint
     for (uint32_t i = start; i < end; i++) ct_push(w->build.arena, to, ct_flow_forward_primal(w, from->items[i]));
 }
 
-/* The tangents that `wanted` asks for. */
+/* Appends the tangents that `wanted` asks for. */
 static void add_duals(Forward *w, CtFlowArgs *to, const CtFlowArgs *from, const CtTangent *wanted) {
     for (uint32_t i = 0; i < from->count; i++)
         if (ct_flow_tangent_is_kept(wanted[i])) ct_push(w->build.arena, to, ct_flow_forward_tangent(w, from->items[i]));
@@ -113,7 +114,7 @@ CtFlowFunction *ct_flow_forward_function(Forward *w, CtVariant *v) {
     return v->made;
 }
 
-/* The variant that is called, and its arguments. */
+/* The variant to be called, and the arguments for it. */
 static CtVariant *called(Forward *w, CtFlowFunction *f, const CtFlowArgs *args, CtFlowArgs *all) {
     CtTangent *known = CT_NEW_ARRAY(w->build.arena, CtTangent, args->count + 1);
     for (uint32_t i = 0; i < args->count; i++) known[i] = ct_flow_forward_known(w, args->items[i]);
@@ -149,7 +150,7 @@ static void write_make(Forward *w, const CtFlowStep *step) {
         w, var, ct_flow_node_make(&w->build, step->range, adjoint(w, var->type), step->as.con.tag + 1, &fields));
 }
 
-/* The fields' tangents, of a tangent that is no Zero; those that are wanted get new variables. */
+/* Opens the tangent of a node, which is not Zero; fields whose tangents are needed get variables. */
 static CtFlowArgs open_dual(Forward *w, const CtFlowStep *step, CtFlowArg node) {
     const CtFlowTypes *types = &step->as.con.data->cons[step->as.con.tag].fields;
     CtFlowArgs opened = {0};
@@ -240,7 +241,7 @@ static void write_loop(Forward *w, const CtFlowStep *step) {
     bind_duals(w, &made->results, &step->results, carried, count);
 }
 
-/* Carried values, their tangents, elements, their tangents. */
+/* What the loop's block yields: carried values, their tangents, items, their tangents. */
 static CtFlowArgs loop_values(Forward *w, const CtFlowBlock *from, const CtFlowStep *loop) {
     uint32_t carried = loop->as.loop.carried;
     CtFlowArgs values = {0};
@@ -302,7 +303,7 @@ static void write_prim(Forward *w, const CtFlowStep *step) {
     ct_flow_forward_bind(w, y, ct_flow_is_none(sum) ? ct_flow_real(y->type, -0.0) : sum);
 }
 
-/* Steps whose results have no tangent are copied. */
+/* Writes a step; if no result has a tangent, it is copied. */
 static void write_step(Forward *w, const CtFlowStep *step) {
     switch (step->kind) {
     case FLOW_CALL: write_call(w, step); return;
@@ -337,7 +338,7 @@ static void write_step(Forward *w, const CtFlowStep *step) {
     case FLOW_PULL:
     case FLOW_JVP:
     case FLOW_RETAIN:
-    case FLOW_RELEASE: return; /* inner derivatives are gone, counts are not there yet */
+    case FLOW_RELEASE: return; /* inner derivatives have been expanded, and there are no retains and releases yet */
     }
 }
 

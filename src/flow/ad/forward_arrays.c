@@ -1,12 +1,13 @@
-/* Tangents of arrays: each operation is done to the tangents too. What is lazily zero stays so where the operation only
- * moves elements, and takes the primal's shape where one is put into it. */
+/* Tangents of arrays: each array operation is also applied to the tangents. A tangent that is the empty array for zero
+ * stays so in operations that only move elements; where an element is put into it, it becomes zeros in the primal's
+ * shape. */
 #include "flow/ad/forward.h"
 
 #include <assert.h>
 
 enum { MOST_RANK = 16 };
 
-/* `otherwise` of an array that may be lazily zero, and then a zero of the same type as that. */
+/* `otherwise` of the tangent, unless it is the empty array for zero; then the zero of that result. */
 typedef CtFlowArg Otherwise(Forward *w, const CtFlowStep *step, CtFlowArg tangent);
 
 static CtFlowArg unless_empty(Forward *w, const CtFlowStep *step, CtFlowArg array, Otherwise *otherwise) {
@@ -33,7 +34,7 @@ static CtFlowArg read(Forward *w, const CtFlowStep *step, CtFlowArg tangent) {
     return ct_flow_read(&w->build, step->range, tangent, indices, count);
 }
 
-/* The lengths are those of the new array: the old one may be gone, and is changed in place for being so. */
+/* The lengths are asked of the new array: the old one is dead, and only therefore updated in place. */
 static CtFlowArg update(Forward *w, const CtFlowStep *step) {
     CtFlowArg indices[MOST_RANK], dims[MOST_RANK], array = step->args.items[0];
     uint32_t count = step->args.count - 2;
@@ -62,7 +63,7 @@ static CtFlowArg snoc(Forward *w, const CtFlowStep *step) {
     return ct_flow_result(&w->build, made, NULL, tangent.type);
 }
 
-/* Rows take the shape of their primals. */
+/* Tangents of rows are made full, in the shape of their primals. */
 static CtFlowArg item_of(Forward *w, CtSourceRange range, CtFlowArg item, bool row) {
     CtFlowArg dims[MOST_RANK];
     if (!row) return ct_flow_forward_tangent(w, item);
@@ -82,7 +83,7 @@ static CtFlowArg items(Forward *w, const CtFlowStep *step) {
 
 /* ---- whole arrays ---- */
 
-/* The same operation, on the tangent of its last argument. */
+/* The same operation on the tangent of its last argument. */
 static CtFlowArg moved(Forward *w, const CtFlowStep *step, CtFlowArg tangent) {
     CtFlowArg args[3];
     uint32_t count = step->args.count;
@@ -109,7 +110,7 @@ static CtFlowArg replicate(Forward *w, const CtFlowStep *step) {
     return ct_flow_bulk(&w->build, step->range, ARRAY_REPLICATE, type, args, 2);
 }
 
-/* As a fold from the structural zero; of a lazy zero there are no iterations. */
+/* A fold that starts at the structural zero. If the tangent is the empty array, it has no iteration. */
 static CtFlowArg sum(Forward *w, const CtFlowStep *step) {
     CtFlowBuilder *l = &w->build;
     CtSourceRange range = step->range;
@@ -123,7 +124,7 @@ static CtFlowArg sum(Forward *w, const CtFlowStep *step) {
     return ct_flow_loop_end(l, &loop, &next, NULL, NULL).items[0];
 }
 
-/* (p, dp) → (p·x, x·dp + p·dx), without division: exact where elements are zero. */
+/* (p, dp) → (p·x, x·dp + p·dx). There is no division, so it is exact for zero elements. */
 static CtFlowArg product(Forward *w, const CtFlowStep *step) {
     CtFlowBuilder *l = &w->build;
     CtSourceRange range = step->range;
@@ -143,7 +144,7 @@ static CtFlowArg product(Forward *w, const CtFlowStep *step) {
     return ct_flow_loop_end(l, &loop, &next, NULL, NULL).items[1];
 }
 
-/* The tangent at the first maximum. That there is one has been seen by the step itself. */
+/* The tangent of the element at the first maximum or minimum. The step itself has checked that there is one. */
 static CtFlowArg extreme(Forward *w, const CtFlowStep *step, CtFlowArg tangent) {
     CtFlowArg array = ct_flow_forward_primal(w, step->args.items[0]), value = flow_of(step->results.items[0]);
     CtFlowArg at = ct_flow_place_of(&w->build, step->range, array, ct_flow_forward_primal(w, value));
@@ -163,7 +164,7 @@ static CtFlowArg bulk(Forward *w, const CtFlowStep *step) {
     }
 }
 
-/* da·b + a·db, of what has a tangent. */
+/* da·b + a·db, for the factors that have tangents. */
 static CtFlowArg matrix_product(Forward *w, const CtFlowStep *step) {
     CtFlowArg lengths[2], factors[2], sum = ct_flow_none();
     for (uint32_t i = 0; i < 2; i++) {
@@ -192,8 +193,8 @@ static CtFlowArg tangent_of(Forward *w, const CtFlowStep *step) {
     return bulk(w, step);
 }
 
-/* What looks at lengths of an array does so before the step that takes it, but update, which asks the array that it
- * made; and what checks its arguments does so before its tangent is made. */
+/* Lengths of an array are read before a step that takes the array, except by update, which asks the array that it
+ * makes. A step that checks its arguments runs before the tangent is computed. */
 void ct_flow_forward_array(Forward *w, const CtFlowStep *step) {
     bool moves = step->kind == FLOW_BULK && step->as.bulk != ARRAY_APPEND && step->as.bulk != ARRAY_REPLICATE;
     bool first = step->kind == FLOW_UPDATE || moves;

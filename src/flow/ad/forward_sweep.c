@@ -1,5 +1,6 @@
-/* The forward sweep: a copy of the function with the same numbers of variables, and what the reverse sweep has to know
- * of them: where each is bound, whether it is active, how long arrays are, which arrays may be changed in place. */
+/* The forward sweep: a copy of the function with the same variable numbers, and the facts about it that the reverse
+ * sweep needs: where each variable is bound, whether it is active, the lengths of arrays, and which arrays may be
+ * updated in place. */
 #include "flow/ad/reverse.h"
 
 /* ---- variables ---- */
@@ -94,7 +95,7 @@ void ct_flow_reverse_activity(CtFlow *flow, const CtFlowFunction *function, cons
 
 /* ---- making the copy regular ---- */
 
-/* A scan that begins with what is carried at first, as one that does not, with that put in front. */
+/* Turns a scan whose first element is the initial value into one without it, and puts the initial value in front. */
 static void put_initial_in_front(Reverse *r, CtFlowBlock *block, CtFlowStep *loop) {
     uint32_t carried = loop->as.loop.carried;
     r->f.block = block;
@@ -113,7 +114,7 @@ static void put_initial_in_front(Reverse *r, CtFlowBlock *block, CtFlowStep *loo
     }
 }
 
-typedef struct Opened { /* nodes that are open where we are */
+typedef struct Opened { /* nodes that are open in the current scope */
     struct Opened *outer;
     CtFlowStep *step;
 } Opened;
@@ -125,7 +126,7 @@ static void rename_args(CtFlowArgs *args, const CtMap *same) {
     }
 }
 
-/* Of an OPEN all fields that may be active have variables, so that their adjoints have a place. */
+/* Gives variables to all fields of an OPEN that may be active, so that their adjoints have accumulators. */
 static void name_fields(Reverse *r, CtFlowStep *open) {
     const CtFlowTypes *fields = &open->as.con.data->cons[open->as.con.tag].fields;
     for (uint32_t i = 0; i < fields->count; i++)
@@ -133,7 +134,7 @@ static void name_fields(Reverse *r, CtFlowStep *open) {
             open->results.items[i] = ct_flow_var(&r->f, "field", fields->items[i]);
 }
 
-/* A node that is open already is not opened again: its fields have one adjoint. */
+/* A node that is open already is not opened again, so that each field has one accumulator. */
 static bool is_open(Reverse *r, const Opened *opened, CtFlowStep *open, CtMap *same) {
     for (; opened != NULL; opened = opened->outer) {
         CtFlowStep *first = opened->step;
@@ -188,20 +189,20 @@ static void know_length(Reverse *r, CtFlowVar *array, uint32_t dimension, CtFlow
     ct_map_set(r->arena, &r->lengths, length_key(array, dimension), known);
 }
 
-typedef struct Length { /* what a length comes down to: a number, a variable, or a dimension of an array */
+typedef struct Length { /* what a length is traced to: a number, a variable, or a dimension of an array */
     CtFlowArg value;
     CtFlowVar *array;
     uint32_t dimension;
 } Length;
 
-/* That two lengths are equal: in a block and all inside of it. */
+/* Two lengths are equal inside a block and all blocks in it. */
 typedef struct Equal {
     Length length;
     const CtFlowBlock *within;
     const struct Equal *next;
 } Equal;
 
-/* Of an array, or of a number that is a length. */
+/* Records an equal length of an array, or of a number that is a length. */
 static void know_equal(Reverse *r, const CtFlowVar *var, CtFlowArg like, const CtFlowBlock *within) {
     Equal *equal = CT_NEW(r->arena, Equal);
     Length length = {.value = like};
@@ -240,14 +241,14 @@ static void index_block(Reverse *r, CtFlowBlock *block, CtFlowBlock *outer) {
 
 typedef struct Consume {
     CtFlow *flow;
-    CtMap *vars; /* variables of one function that an update may change, by number */
+    CtMap *vars; /* by number: variables of one function that an update may change */
 } Consume;
 
 static uint64_t param_key(const CtFlowFunction *function, uint32_t index) {
     return (uint64_t)function->id << 32 | index;
 }
 
-/* Whether a value goes on as what an update changes. */
+/* Marks a variable as changed in place; whether that is new. */
 static bool consume(Consume *c, CtFlowArg arg) {
     if (arg.var == NULL || arg.type->kind != FLOW_ARRAY || ct_map_has(c->vars, arg.var->id)) return false;
     ct_map_set(c->flow->arena, c->vars, arg.var->id, arg.var);
@@ -256,7 +257,7 @@ static bool consume(Consume *c, CtFlowArg arg) {
 
 static bool is_consumed(const Consume *c, const CtFlowVar *var) { return var != NULL && ct_map_has(c->vars, var->id); }
 
-/* Arguments of a function that may change its parameters, or hands them to one that does. */
+/* Marks the arguments of a function that may change the parameters, or passes them to a function that does. */
 static bool consume_args(Consume *c, const CtFlowFunction *function, const CtFlowArgs *args) {
     bool changed = false;
     for (uint32_t i = 0; i < args->count; i++)
@@ -318,7 +319,7 @@ static void find_consumed(CtFlow *flow) {
 
 /* ---- lengths ---- */
 
-/* Steps of r->f.block behind where `var` is bound. */
+/* Inserts the steps of r->f.block behind the binding of `var`. */
 static void insert(Reverse *r, const CtFlowVar *var) {
     CtFlowBlock *block = ct_map_get(&r->owner, var->id), old = *block;
     const CtFlowStep *def = ct_map_get(&r->defs, var->id);
@@ -354,7 +355,7 @@ CtFlowArg ct_flow_reverse_place_of_extreme(Reverse *r, CtFlowStep *step) {
     return place;
 }
 
-/* Whether an array is one that a loop makes; of how many elements. */
+/* Whether an array is made by a loop, and the number of its elements. */
 static bool is_made(const Reverse *r, const CtFlowVar *array, CtFlowArg *length) {
     const CtFlowStep *def = array == NULL ? NULL : ct_map_get(&r->defs, array->id);
     if (def == NULL || def->kind != FLOW_LOOP) return false;
@@ -368,8 +369,8 @@ static bool is_of_iteration(const Reverse *r, const CtFlowStep *loop, CtFlowArg 
     return value.var != NULL && ct_map_get(&r->owner, value.var->id) == loop->as.loop.block;
 }
 
-/* The length of the rows that a loop makes, where that is a value from outside of it. Without iterations there are
- * none, and nobody asks. */
+/* The length of the rows that a loop makes, if it is a value from outside the loop. It is meaningless if there are no
+ * iterations, but then it is not used. */
 static bool length_of_rows(const Reverse *r, const CtFlowStep *loop, const CtFlowVar *row, uint32_t dimension,
                            CtFlowArg *length) {
     return loop->as.loop.block->exit == EXIT_YIELD && dimension == 0 && is_made(r, row, length) &&
@@ -382,7 +383,7 @@ bool ct_flow_reverse_has_regular_rows(Reverse *r, const CtFlowStep *loop, const 
            is_made(r, row, &length) && !is_of_iteration(r, loop, ct_flow_reverse_simplest(r, length));
 }
 
-/* As far as is known in the block `within`. */
+/* Traces a length to its origin, with what is known in the block `within`. */
 static Length origin_of(Reverse *r, Length length, const CtFlowBlock *within);
 
 static bool is_same(Length a, Length b) {
@@ -395,7 +396,7 @@ static bool is_length_of(const Reverse *r, CtFlowArg value, const CtFlowVar *arr
     return def != NULL && def->kind == FLOW_DIM && def->args.items[0].var == array && def->as.index == dimension;
 }
 
-/* Whether an array that a loop carries has the same length in all iterations: as it has at first, `like`. */
+/* Whether a carried array has the same length in all iterations; that is its initial length, `like`. */
 static bool keeps_length(Reverse *r, const CtFlowStep *loop, CtFlowVar *param, uint32_t dimension, CtFlowVar **like) {
     static const bool yes = true, no = false;
     const CtFlowBlock *block = loop->as.loop.block;
@@ -415,7 +416,7 @@ static bool keeps_length(Reverse *r, const CtFlowStep *loop, CtFlowVar *param, u
     return keeps;
 }
 
-/* The same, of an array that a loop carries or makes. */
+/* The same for an array that a loop carries or makes. */
 static bool length_from_loop(Reverse *r, const CtFlowStep *loop, const CtFlowVar *array, uint32_t dimension,
                              CtFlowVar **like, CtFlowArg *length) {
     const CtFlowBlock *block = loop->as.loop.block;
@@ -428,7 +429,7 @@ static bool length_from_loop(Reverse *r, const CtFlowStep *loop, const CtFlowVar
     return false;
 }
 
-/* The array whose length of another dimension this is, or the length itself; false where nothing is known. */
+/* Finds the array and dimension with the same length, or the length itself; false if nothing is known. */
 static bool length_from(Reverse *r, CtFlowVar *array, uint32_t dimension, CtFlowVar **like, uint32_t *other,
                         CtFlowArg *length) {
     const CtFlowStep *def = ct_map_get(&r->defs, array->id);
@@ -494,8 +495,8 @@ CtFlowArg ct_flow_reverse_simplest(Reverse *r, CtFlowArg value) {
     }
 }
 
-/* What a check in a block, or in one around it, says that an array or number is equal to; NULL: nothing. A check in a
- * branch or in another loop may not have been come to. */
+/* The length that an array or number equals by a check in this block or an enclosing one; NULL: none. Checks in
+ * branches or other loops may not have run. */
 static const Length *equal_to(const Reverse *r, const CtFlowVar *var, const CtFlowBlock *within) {
     for (; within != NULL; within = ct_map_get(&r->outer, ct_key(within)))
         for (const Equal *equal = ct_map_get(&r->equals, var->id); equal != NULL; equal = equal->next)
@@ -507,7 +508,7 @@ static const CtFlowVar *var_of(const Length *length) {
     return length->array != NULL ? length->array : length->value.var;
 }
 
-/* One step back to where a length comes from; false where nothing more is known. */
+/* Traces a length one step back; false when nothing more is known. */
 static bool go_back(Reverse *r, Length *length, const CtFlowBlock *within) {
     const CtFlowVar *var = var_of(length);
     const Length *equal = var != NULL && length->dimension == 0 ? equal_to(r, var, within) : NULL;
@@ -529,8 +530,8 @@ static bool go_back(Reverse *r, Length *length, const CtFlowBlock *within) {
     return true;
 }
 
-/* What the checks say may lead around in a circle: `xs` is as long as `ys`, and `ys` is made of `xs`. The variable with
- * the lowest number stands for all that leads there. */
+/* Checks may relate lengths in a cycle: `xs` is as long as `ys`, and `ys` is made from `xs`. The variable with the
+ * lowest number represents all of the cycle. */
 static Length origin_of(Reverse *r, Length length, const CtFlowBlock *within) {
     Length mark = length;
     uint32_t steps = 0, limit = 1;
@@ -555,7 +556,7 @@ bool ct_flow_reverse_same_length(Reverse *r, const CtFlowStep *loop, CtFlowVar *
 
 /* ---- the copy ---- */
 
-/* Arrays of the parts of the same tuples. */
+/* Arrays that hold the parts of the same tuples have one length. */
 static void know_equals(Reverse *r, const CtFlowFunction *function, const CtFlowFunction *forward) {
     for (uint32_t i = 0; i < function->params.count; i++) {
         const CtFlowVar *like = function->params.items[i]->like;

@@ -1,13 +1,13 @@
-/* The derivative columns of primitives.def, read as steps of Flow: for both modes, since they are linear in G. */
+/* The derivative columns of primitives.def as Flow steps. Both modes use them, since derivatives are linear in G. */
 #include "flow/ad/adjoint.h"
 
-typedef struct Term { /* what a step is given or gives, of which the primal is asked for where it is used; or a value */
+typedef struct Term { /* an argument or result of the step, whose primal is computed when it is used; or a value */
     CtFlowArg value;
     bool is_primal;
 } Term;
 
 typedef struct Terms {
-    CtPrimBuilder base; /* first */
+    CtPrimBuilder base; /* must come first */
     CtFlowBuilder *l;
     CtSourceRange range;
     const CtFlowType *real;
@@ -35,7 +35,7 @@ static bool is_number(CtFlowArg arg, double value) {
     return arg.var == NULL && memcmp(&arg.lit.real, &value, sizeof value) == 0;
 }
 
-/* A product with a literal that is no structural zero is one with plain multiplication, but for the sign of a zero. */
+/* A product with a literal that is no structural zero is an ordinary product, up to the sign of a zero. */
 static CtFlowArg scale(const Terms *t, CtFlowArg p, CtFlowArg g) {
     bool is_literal = g.var == NULL && !t->l->flow->exact;
     if (is_number(g, -0.0)) return g;
@@ -70,7 +70,7 @@ static CtPrimTerm choose(CtPrimBuilder *self, CtPrim comparison, CtPrimTerm x, C
     return term(t, ct_flow_switch_end(t->l, &choice).items[0], false);
 }
 
-/* Between the two types of reals a derivative is converted as the value is, or the other way. */
+/* Converts a derivative between the two types of reals, in either direction. */
 static CtFlowArg convert(const Terms *t, CtFlowArg value, const CtFlowType *type) {
     if (value.type == type) return value;
     CtPrim op = type->kind == FLOW_F64 ? PRIM_FLOAT_TO_DOUBLE : PRIM_DOUBLE_TO_FLOAT;

@@ -1,11 +1,11 @@
-/* Residuals: how values of the forward sweep come into the reverse sweep.
+/* Residuals: how values of the forward sweep reach the reverse sweep.
  *
- * The reverse sweep asks for them one by one. When a scope of it is complete, it is decided for each value whether its
- * step is repeated there, in front, or handed over: as a field of the function's residual, a further result of its
- * branch, an array of the values of all iterations. What repeated steps ask for is decided likewise. Repeated are steps
- * in loops that do not call functions: a body once more costs as much as it did, and nothing has to be kept; so in
- * branches, what is cheap. A value is not read again from an array that an update may change in place, since keeping
- * the array would have it copied. */
+ * The reverse sweep requests them one by one. When a scope of it is complete, each requested value is either recomputed
+ * at the start of the scope, or stored: as a field of the function's residual, an additional result of the branch, or
+ * an array of its values over all iterations. Values that recomputed steps use are requested in turn. In loops, steps
+ * are recomputed unless they call functions: running the body again costs as much as the first time, and nothing is
+ * stored. In branches, only cheap steps are. A read from an array that may be updated in place is not recomputed,
+ * because keeping the array would force the update to copy it. */
 #include "flow/ad/reverse.h"
 
 enum { MOST_NESTED = 2 };
@@ -18,7 +18,7 @@ CtFlowArg ct_flow_reverse_need(Reverse *r, CtFlowArg value) {
     if (value.var != NULL) value = ct_flow_reverse_simplest(r, value);
     if (value.var == NULL) return value;
     Scope *scope = scope_of(r, value.var);
-    if (scope == NULL) { /* only our own mistake */
+    if (scope == NULL) { /* cannot happen: a bug of this folder */
         r->flow->refused = "a value of the forward sweep is out of sight";
         return flow_of(ct_flow_var(&r->b, value.var->name, value.type));
     }
@@ -33,10 +33,10 @@ CtFlowArg ct_flow_reverse_need(Reverse *r, CtFlowArg value) {
 
 /* ---- what may be repeated ---- */
 
-/* Whether what it would read again is as it was. */
+/* Whether the arrays that the step reads still have their contents in the reverse sweep. */
 static bool keeps_arrays(const Reverse *r, const CtFlowStep *step) {
     const CtFlowStepInfo *info = ct_flow_step_info(step->kind);
-    if (info->looks == LOOKS_NOTHING || info->fails == FAILS_CHECK) return true; /* checks are not repeated */
+    if (info->looks == LOOKS_NOTHING || info->fails == FAILS_CHECK) return true; /* checks are not recomputed */
     for (uint32_t i = 0; i < step->args.count; i++)
         if (step->args.items[i].var != NULL && ct_map_has(&r->consumed, step->args.items[i].var->id)) return false;
     return true;
@@ -50,7 +50,7 @@ static bool may_repeat_block(const Reverse *r, const CtFlowBlock *block, uint32_
     return block->exit == EXIT_YIELD || block->exit == EXIT_NEVER;
 }
 
-/* In a loop. */
+/* Whether a step in a loop may be recomputed. */
 static bool may_repeat(const Reverse *r, const CtFlowStep *step, uint32_t nested) {
     CtFlowRepeats repeats = ct_flow_step_info(step->kind)->repeats;
     if (repeats != REPEATS_BLOCKS) return repeats != REPEATS_NEVER && keeps_arrays(r, step);
@@ -67,7 +67,7 @@ static bool is_in_loop(const Scope *scope) {
     return false;
 }
 
-/* Whether it holds a loop, or what is not arithmetic. */
+/* Whether a block contains a loop, or steps that are more than arithmetic. */
 static bool takes_long(const CtFlowBlock *block) {
     for (uint32_t i = 0; i < block->steps.count; i++) {
         const CtFlowStep *step = block->steps.items[i];
@@ -89,8 +89,8 @@ static bool carries_arrays(const Scope *scope) {
     return false;
 }
 
-/* In a loop that carries arrays, whose iterations go one by one and make arrays anyway, loops are kept which take long
- * for each element; and values in them, or in the loop itself, that are more than arithmetic. */
+/* In a loop that carries arrays, iterations are sequential and make arrays anyway. There it pays to store the results
+ * of expensive inner loops, and values of expensive primitives in the loop itself. */
 static bool is_worth_keeping(const Scope *scope, const CtFlowStep *step) {
     const Scope *loop = loop_around(scope);
     if (step->kind == FLOW_LOOP) return carries_arrays(loop) && takes_long(step->as.loop.block);
@@ -98,7 +98,7 @@ static bool is_worth_keeping(const Scope *scope, const CtFlowStep *step) {
     return carries_arrays(loop) || carries_arrays(loop_around(loop->parent));
 }
 
-/* The length of an array of this very scope is kept, not the array. */
+/* For the length of an array of this scope, the number is stored, not the array. */
 static bool is_own_length(const Reverse *r, const Scope *scope, const CtFlowStep *step) {
     return step->kind == FLOW_DIM && step->args.items[0].var != NULL && scope_of(r, step->args.items[0].var) == scope;
 }
@@ -167,7 +167,7 @@ static void repeat_step(Reverse *r, Scope *scope, const CtFlowStep *step) {
     ct_push(r->arena, &r->b.block->steps, ct_flow_copy_step(&copy, step));
 }
 
-/* Repeated steps stand behind what is in r->b.block so far, and in front of the scope's own. */
+/* Recomputed steps go behind what is in r->b.block so far, and before the scope's own steps. */
 void ct_flow_reverse_repeat(Reverse *r, Scope *scope) {
     for (uint32_t i = 0; i < scope->forward.count; i++) {
         const CtFlowBlock *block = scope->forward.items[i];

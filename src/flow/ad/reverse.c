@@ -1,31 +1,31 @@
 /* Reverse mode on Flow, source to source.
  *
- * The reverse of a function is a forward sweep, its body, and a reverse sweep, its body from the last step to the
- * first, cut in two functions:
+ * The reverse of a function consists of a forward sweep, which is its body, and a reverse sweep, which is its body from
+ * the last step to the first. They become two functions:
  *
  *   forward  : the parameters → the results, a residual
  *   backward : the residual, the cotangents of the results, accumulators of the active parameters → the accumulators
  *
- * backward is written first, in terms of the variables of the forward sweep. Those that it turns out to use are the
- * residual: the fields of a node made for the function, with a constructor for each of its ends (residuals.c). So
- * straight-line code keeps only what a derivative needs, a branch remembers which way it went, and a recursive function
- * gives a residual with those of its calls inside (reverse_calls.c).
+ * backward is written first, in terms of the forward sweep's variables. The variables that it uses become the residual:
+ * the fields of a node type made for the function, with a constructor for each exit of the function (residuals.c). So
+ * straight-line code stores only what the derivative needs, a branch records which way it went, and the residual of a
+ * recursive function contains those of its calls (reverse_calls.c).
  *
- * Cotangents of scalars are sums of what they are given; those of nodes and arrays are accumulators that are handed
- * from one use to the next and changed in place, so that reading x[i] is acc[i] += d in reverse, and what is not used
- * costs nothing (accumulators.c; CHAD §4.2, §5). The output is Flow, and is differentiated again by the same passes.
+ * The cotangent of a scalar is a sum of contributions. Cotangents of nodes and arrays are accumulators that are passed
+ * from use to use and updated in place, so that reading x[i] becomes acc[i] += d, and what is not used costs nothing
+ * (accumulators.c; CHAD §4.2, §5). The output is Flow, which the same passes can differentiate again.
  *
- * Functions that end in each other are a loop. Their forward sweep takes a trail, the residuals of the iterations so
- * far, each linked to the one before; their reverse sweep unwinds it, function by function, by tail calls: no stack. */
+ * Functions that tail-call each other form a loop. Their forward sweep carries a trail: a list of the residuals of all
+ * iterations so far. Their reverse sweep unwinds the trail by tail calls, without using stack. */
 #include "flow/ad/reverse.h"
 #include "flow/analysis/analysis.h"
 
-typedef struct Looper { /* of functions that end in each other */
+typedef struct Looper { /* a function of a tail-call group */
     CtFlowFunction *function, *forward;
-    CtFlowFunction
-        *unwind; /* (trail, accumulators of the active parameters, kept ones of the entry) → those of the entry */
+    /* (trail, accumulators of the active parameters, further accumulators of the entry) → accumulators of the entry. */
+    CtFlowFunction *unwind;
     bool *active;
-    uint32_t arrivals; /* how many ends lead here */
+    uint32_t arrivals; /* number of exits that tail-call this function */
 } Looper;
 
 typedef struct Group {
@@ -34,8 +34,8 @@ typedef struct Group {
     bool iterations;
     const CtFlowType *trail;
     CtFlowFunction *backward;
-    uint32_t returns, cotangents; /* how many ends return; how many results have one */
-    bool *same; /* of the parameters: passed on as they are in all iterations, so that one accumulator goes through */
+    uint32_t returns, cotangents; /* number of exits that return; number of results with cotangents */
+    bool *same; /* of the parameters: passed on unchanged in all iterations, so that one accumulator serves all */
 } Group;
 
 static Looper *member_of(Group *g, const CtFlowFunction *function) {
@@ -97,7 +97,7 @@ static void find_members(CtArena *arena, Group *g) {
 typedef struct Ends {
     Group *g;
     Looper *member;
-    bool *on; /* the member's variables that are active */
+    bool *on; /* the active variables of the member, by number */
     bool changed;
 } Ends;
 
@@ -170,7 +170,7 @@ static CtFlowFunction *declare(CtFlow *flow, const CtFlowFunction *of, const cha
     return ct_flow_function(flow, ct_format(flow->arena, "%s %s", of->name, what), of->range);
 }
 
-/* A function with these parameters, and a body to be written: the parameters, in one sequence. */
+/* Begins a function with these parameters, which are returned as one sequence. */
 static CtFlowArgs begin_function(CtFlow *flow, CtFlowFunction *function, const char *const *names,
                                  const CtFlowTypes *const *params, uint32_t count) {
     CtFlowBuilder l = {.flow = flow, .arena = flow->arena, .function = function};
@@ -193,7 +193,7 @@ static void declare_group(CtFlow *flow, Group *g) {
     if (g->iterations) ct_flow_con_add(flow, g->trail->data, "start", &none);
     g->backward = g->entry->pair.backward = declare(flow, function, "backward");
     g->backward->results = params;
-    g->backward->ends = true; /* a residual is finite */
+    g->backward->ends = true; /* its recursion ends, because a residual is finite */
     begin_function(flow, g->backward, (const char *[]){"residual", "dy", "dx"},
                    (const CtFlowTypes *[]){&trail, &results, &params}, 3);
     g->entry->pair.forward = declare(flow, function, "forward");
@@ -266,11 +266,11 @@ static void call_variants(Reverse *r, CtFlowBlock *block) {
 
 /* ---- the way from an end back to the start of a function ---- */
 
-typedef struct Writing { /* of a member */
+typedef struct Writing { /* state while the sweeps of a member are written */
     Reverse *r;
     Group *g;
     Looper *member;
-    CtFlowVar *trail; /* a parameter of its forward sweep, where there are iterations */
+    CtFlowVar *trail; /* a parameter of the forward sweep, in groups that loop */
 } Writing;
 
 typedef struct Path {
@@ -278,7 +278,8 @@ typedef struct Path {
     CtFlowBlock *block;
 } Path;
 
-/* The block for one end among those that lead to a function: a branch for a constructor, or the whole body. */
+/* The block that reverses one of the exits that lead to a function: a branch for a residual constructor, or the whole
+ * body. */
 static CtFlowBlock *block_for_end(const Writing *w, CtFlowFunction *function, uint32_t arrivals, uint32_t tag) {
     CtFlowBuilder *b = &w->r->b;
     b->function = function;
@@ -298,7 +299,7 @@ static CtFlowArg param(const CtFlowFunction *function, uint32_t index) {
     return flow_of(function->params.items[index]);
 }
 
-/* What the parameters have accumulated, in front of an end of the backward function. */
+/* Collects the accumulated adjoints of the parameters, at an exit of the backward function. */
 static CtFlowArgs take_params(Writing *w) {
     CtFlowArgs args = {0};
     const CtFlowVars *params = &w->member->forward->params;
@@ -310,7 +311,8 @@ static CtFlowArgs take_params(Writing *w) {
     return args;
 }
 
-/* The accumulators that the caller gave, of parameters of the entry: where they go through all iterations, to those. */
+/* Binds the accumulators that the caller passed for parameters of the entry; those that all iterations share are used
+ * directly. */
 static void start_accumulators(Writing *w) {
     uint32_t next = 1 + w->g->cotangents;
     for (uint32_t i = 0; i < w->member->function->params.count; i++) {
@@ -336,7 +338,7 @@ static void give_arguments(Writing *w, const CtFlowBlock *end, const Looper *tar
             ct_flow_reverse_give(w->r, end->range, end->values.items[i], param(target->unwind, next++), false);
 }
 
-/* In front: the fields of the residual, under the names by which they are known. */
+/* Opens the residual at the start: its fields become the values of forward-sweep variables. */
 static void open_residual(Writing *w, Scope *scope, uint32_t tag, CtFlowVar *trail) {
     CtFlowBuilder *b = &w->r->b;
     CtFlowStep *open = ct_flow_step(b, FLOW_OPEN, b->function->range);
@@ -348,7 +350,8 @@ static void open_residual(Writing *w, Scope *scope, uint32_t tag, CtFlowVar *tra
     if (trail != NULL) ct_push(w->r->arena, &open->results, trail);
 }
 
-/* The forward sweep makes the residual where it ends, and returns it, or takes it along to the next iteration. */
+/* At each exit the forward sweep makes its residual; it is returned, or passed on with the trail to the next
+ * iteration. */
 static void make_residual(Writing *w, CtFlowBlock *end, const Scope *scope, uint32_t tag) {
     CtFlowBuilder *f = &w->r->f;
     CtFlowArgs fields = {0};
@@ -365,7 +368,7 @@ static void make_residual(Writing *w, CtFlowBlock *end, const Scope *scope, uint
     ct_push(w->r->arena, &end->values, residual);
 }
 
-/* Functions without iterations return; the others go on to unwind the trail. */
+/* Ends a reverse sweep: functions outside a loop return, the others continue to unwind the trail. */
 static void leave(Writing *w, const CtFlowArgs *accumulated, CtFlowVar *trail, bool returned) {
     CtFlowBuilder *b = &w->r->b;
     if (!w->g->iterations) {
@@ -378,7 +381,7 @@ static void leave(Writing *w, const CtFlowArgs *accumulated, CtFlowVar *trail, b
     const Looper *entry = entry_of(w->g);
     uint32_t kept = 0, next = 1 + w->g->cotangents;
     for (uint32_t i = 0; i < entry->function->params.count; i++) kept += entry->active[i] && !w->g->same[i];
-    if (!returned) next = b->function->params.count - kept; /* they stand last */
+    if (!returned) next = b->function->params.count - kept; /* they are the last parameters */
     for (uint32_t i = 0; i < entry->function->params.count; i++) {
         if (!entry->active[i]) continue;
         if (!w->g->same[i]) ct_push(w->r->arena, &args, param(b->function, next));
@@ -387,14 +390,14 @@ static void leave(Writing *w, const CtFlowArgs *accumulated, CtFlowVar *trail, b
     ct_flow_leave(b, EXIT_TAIL, b->function->range, &args, w->member->unwind);
 }
 
-/* From the body to the end. */
+/* Adds the blocks on the path from the body to the exit. */
 static void add_blocks(Reverse *r, Scope *scope, const Path *path) {
     if (path->outer != NULL) add_blocks(r, scope, path->outer);
     ct_push(r->arena, &scope->forward, path->block);
     ct_map_set(r->arena, &r->scopes, ct_key(path->block), scope);
 }
 
-/* One end of the function, from there to its start. */
+/* Writes the reverse sweep for one exit of the function, back to its start. */
 static void write_end(Writing *w, const Path *path) {
     Reverse *r = w->r;
     CtFlowBlock *end = path->block;
@@ -440,7 +443,7 @@ static void write_ends(Writing *w, const Path *path) {
             else
                 w->r->flow->refused = "a branch that leaves its function in the middle";
         }
-        if (last) return; /* the block may have grown in front; no matter */
+        if (last) return; /* it does not matter that the block may have grown at the front */
     }
     if (block->exit == EXIT_RETURN || block->exit == EXIT_TAIL) write_end(w, path);
 }
@@ -463,7 +466,7 @@ static void write_member(CtFlow *flow, Group *g, Looper *m) {
     write_ends(&w, &(Path){NULL, m->forward->body});
 }
 
-/* The start of the trail: what was accumulated in the iterations, to what there was before. */
+/* At the start of the trail: combines what the iterations accumulated with the caller's accumulators. */
 static void write_start(CtFlow *flow, Group *g) {
     Looper *entry = entry_of(g);
     CtFlowFunction *unwind = entry->unwind;
@@ -499,7 +502,7 @@ static void write_entry(CtFlow *flow, Group *g) {
     ct_flow_leave(&l, EXIT_TAIL, CT_NO_RANGE, &args, entry_of(g)->forward);
 }
 
-/* A function that never comes back. */
+/* The sweeps of a function that never returns. */
 static void write_never(CtFlowFunction *function) {
     if (function->body->exit == EXIT_OPEN) function->body->exit = EXIT_NEVER;
 }

@@ -1,13 +1,13 @@
-/* Branches in reverse: a branch on the same value. What a branch computed and its reverse needs is, where it is not
- * repeated, a further result of the forward switch: a few scalars as they are, padded in the other branches, or a node
- * with a constructor for each branch. */
+/* The reverse of a switch: a switch on the same value. Values of a branch that its reverse needs, and that are not
+ * recomputed, become additional results of the forward switch: a few scalars directly, padded in the other branches, or
+ * a node with a constructor for each branch. */
 #include "flow/ad/reverse.h"
 
 enum { MOST_SLOTS = 8 };
 
 typedef struct Branching {
     CtFlowStep *step;
-    Scope **scopes; /* NULL: the branch does not go on */
+    Scope **scopes; /* NULL: control does not come out of the branch */
     Scope *outer;
     Imports imports;
 } Branching;
@@ -45,7 +45,7 @@ static CtFlowVar *add_result(Reverse *r, CtFlowStep *step, const CtFlowType *typ
     return var;
 }
 
-/* The j-th value of a type of a branch. */
+/* The n-th stored value of a type in a branch. */
 static CtFlowVar *nth_of(const Scope *scope, const CtFlowType *type, uint32_t n) {
     for (uint32_t i = 0; scope != NULL && i < scope->stored.count; i++)
         if (scope->stored.items[i]->type == type && n-- == 0) return scope->stored.items[i];

@@ -1,8 +1,8 @@
-/* Calls in reverse: the callee's backward function takes its residual, the cotangents of its results and what has been
- * accumulated for its arguments, and gives that back with its contributions. */
+/* The reverse of a call: the callee's backward function takes its residual, the cotangents of the results and the
+ * accumulators of the arguments, and returns the accumulators with its contributions added. */
 #include "flow/ad/reverse.h"
 
-/* The cotangents of the results that may have one; false when there are none at all. */
+/* Collects the cotangents of the results that can have one; false if all are zero. */
 static bool take_results(Reverse *r, const CtFlowStep *step, uint32_t count, CtFlowArgs *to) {
     bool any = false;
     for (uint32_t i = 0; i < count; i++) {

@@ -1,10 +1,10 @@
-/* Loops in reverse: a loop from the last iteration to the first, which carries the cotangents of what was carried, and
- * what is accumulated outside.
+/* The reverse of a loop: a loop from the last iteration to the first, which carries the cotangents of the carried
+ * variables and the accumulators of variables from outside.
  *
- * Where the cotangent of what is carried stays the same in all iterations (sums), it is no longer carried; and where
- * none is, the order of the iterations is free: they run forward. Then what an array that is read at the loop's own
- * index gets is an array that the loop yields, if nothing was accumulated for it yet: a map, without an accumulator.
- * Otherwise it is added in place. */
+ * If the cotangent of a carried variable is the same in all iterations (sums), it is not carried. If none is carried,
+ * iterations are independent and run in forward order. Then the adjoint of an array that is read at the loop's own
+ * index is an array that the reverse loop yields, provided that nothing has been accumulated for it yet: a map, without
+ * an accumulator. Otherwise contributions are added in place. */
 #include "flow/ad/reverse.h"
 
 typedef struct Looping {
@@ -12,21 +12,23 @@ typedef struct Looping {
     const CtFlowBlock *block;
     Scope *outer, *inner;
     CtFlowArg count;
-    CtFlowVar *iteration, *index; /* of the reverse loop; of the forward loop */
-    CtFlowArgs cotangents;        /* of the results, in the outer scope; none where there is none */
-    CtFlowVars carried; /* cotangents of what is carried, as the inner scope sees them; NULL where it is not active */
-    CtFlowArgs start, next; /* of these */
-    bool *full;             /* of these, and of the results: arrays that are certainly filled, in all iterations */
+    CtFlowVar *iteration, *index; /* of the reverse loop: iteration; of the forward loop: index */
+    CtFlowArgs cotangents;        /* of the results, in the outer scope; none: zero */
+    /* Cotangents of the carried variables, as the inner scope sees them. NULL: the variable is not active. */
+    CtFlowVars carried;
+    CtFlowArgs start, next; /* their initial and next values */
+    /* Of these and of the results: arrays that certainly have all elements, in every iteration. */
+    bool *full;
     Imports imports;
-    CtFlowArgs items; /* what the loop yields arrays of, and of which */
+    CtFlowArgs items; /* items of the arrays that the reverse loop yields, and which arrays these are */
     CtFlowVars arrays;
-    CtFlowArgs sums; /* what each element of an array gets the same of; and the arrays */
+    CtFlowArgs sums; /* values that every element of an array receives; and the arrays */
     CtFlowVars summed;
     bool any_order;
-    const Acc *single; /* the one iteration that matters; or NULL */
+    const Acc *single; /* the only iteration that contributes, or NULL */
 } Looping;
 
-/* Whether all that was given to the results is one element of an array, and no iteration depends on others. */
+/* Whether the results have received a contribution to one array element only, and iterations are independent. */
 static const Acc *take_single(Reverse *r, Looping *lp) {
     const CtFlowVar *single = NULL;
     for (uint32_t i = 0; i < lp->step->results.count; i++) {
@@ -64,7 +66,7 @@ static bool take_cotangents(Reverse *r, Looping *lp) {
     return any;
 }
 
-/* A loop whose iterations never end gives what it was given. */
+/* The block never yields: the cotangents go to the initial values. */
 static void pass_on(Reverse *r, const Looping *lp) {
     for (uint32_t i = 0; i < lp->step->as.loop.carried; i++)
         ct_flow_reverse_give(r, lp->step->range, lp->step->args.items[1 + i], lp->cotangents.items[i], false);
@@ -124,14 +126,14 @@ static void take_next(Reverse *r, Looping *lp) {
     }
 }
 
-/* What a value of the inner scope is in all iterations, where it is the cotangent of a sum. */
+/* The value of an inner-scope variable if it is the cotangent of a sum, and so the same in all iterations. */
 static CtFlowArg constant_of(const Looping *lp, CtFlowArg value) {
     for (uint32_t i = 0; i < lp->carried.count; i++)
         if (lp->carried.items[i] != NULL && lp->carried.items[i] == value.var) return lp->start.items[i];
     return ct_flow_none();
 }
 
-/* What was accumulated for x[i]. */
+/* Adds what has been accumulated for the elements x[i] to x. */
 static void give_elements(Reverse *r, Looping *lp) {
     for (uint32_t i = 0; i < lp->inner->elements.count; i++) {
         Element *element = &lp->inner->elements.items[i];
@@ -141,7 +143,7 @@ static void give_elements(Reverse *r, Looping *lp) {
         bool maps = lp->any_order && lp->single == NULL && ct_map_get(&lp->inner->accs, element->array->id) == NULL &&
                     ct_flow_reverse_same_length(r, lp->step, element->array);
         if (maps) maps = !ct_flow_reverse_is_outside_loop(r, lp->outer, element->array);
-        if (maps) { /* an array that is filled already is added to in place; to another, the new one is */
+        if (maps) { /* a filled accumulator is updated in place; an empty one is replaced by the new array */
             const Acc *acc = ct_flow_reverse_acc(r, lp->outer, element->array, false);
             maps = acc->kind == ACC_NOTHING || !acc->full;
         }
@@ -164,7 +166,8 @@ static void give_elements(Reverse *r, Looping *lp) {
 
 /* ---- what the forward loop hands over: arrays of the values of all iterations ---- */
 
-/* Rows that are only kept lie in one matrix, where the inner loop writes them; others are held as they are. */
+/* Stored rows that only the reverse loop reads form one matrix, which the inner loop writes directly; other rows are
+ * held by reference. */
 static const CtFlowType *type_of_iterations(Reverse *r, const Looping *lp, const CtFlowVar *var) {
     bool rows = ct_map_has(&r->rows_only, var->id) && ct_flow_reverse_has_regular_rows(r, lp->step, var);
     return rows ? ct_flow_array(r->flow, 2, var->type->element) : ct_flow_array(r->flow, 1, var->type);
@@ -217,7 +220,7 @@ static void leave_inner(Reverse *r, Looping *lp) {
     ct_flow_leave(&r->b, EXIT_YIELD, lp->step->range, &values, NULL);
 }
 
-/* The steps that come first in each iteration. */
+/* Writes the steps at the start of each iteration. */
 static void write_front(Reverse *r, Looping *lp, CtFlowArg last) {
     ct_flow_reverse_settle(r, lp->inner);
     r->b.block = ct_flow_block(&r->b);

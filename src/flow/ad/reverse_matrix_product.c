@@ -1,14 +1,15 @@
-/* The reverse of a product of matrices: two products. Of x = a b, da = dx bᵀ and db = aᵀ dx; of a factor that stands
- * turned, the same turned. */
+/* The reverse of a matrix product: two matrix products. For x = a b they are da = dx bᵀ and db = aᵀ dx; the adjoint of
+ * a transposed factor is transposed likewise. */
 #include "flow/ad/reverse.h"
 
-/* dx times the other factor, or that times dx, in the order and turned so that it is of the factor's own shape. */
+/* The product of dx and the other factor, in the order and with the transpositions that give the factor's own shape. */
 static CtFlowArg adjoint_of_factor(Reverse *r, const CtFlowStep *step, uint32_t which, CtFlowArg g) {
     const CtFlowFactors *product = &step->as.product;
     CtFlowVar *factor = step->args.items[2 + which].var;
     CtFlowArg other = ct_flow_reverse_need(r, step->args.items[3 - which]), lengths[2];
     for (uint32_t i = 0; i < 2; i++) lengths[i] = ct_flow_reverse_need(r, ct_flow_reverse_length(r, factor, i));
-    bool g_first = (which == 0) != product->transposed[which]; /* as a whole: dx bᵀ, or b dxᵀ; aᵀ dx, or dxᵀ a */
+    /* The cases: dx bᵀ, or its transpose b dxᵀ; aᵀ dx, or dxᵀ a. */
+    bool g_first = (which == 0) != product->transposed[which];
     bool g_transposed = product->transposed[which],
          other_transposed = product->transposed[1 - which] == product->transposed[which];
     CtFlowFactors factors = {

@@ -1,9 +1,9 @@
-/* A block's steps in reverse, with those that take a line or a few: primitives, nodes, single elements of arrays. */
+/* The reverse of a block's steps, and of the simple steps: primitives, nodes, single elements of arrays. */
 #include "flow/ad/reverse.h"
 
 /* ---- nodes ---- */
 
-/* C ⟨a⟩: each field's adjoint goes where the field came from. */
+/* C ⟨a⟩: the adjoint of each field is added to the field's argument. */
 static void reverse_make(Reverse *r, const CtFlowStep *step) {
     CtFlowArg made = flow_of(step->results.items[0]);
     if (!ct_flow_reverse_is_active(r, made)) return;
@@ -35,13 +35,13 @@ static void reverse_read(Reverse *r, const CtFlowStep *step) {
     ct_flow_reverse_give_at(r, step->range, step->args.items[0], step->args.items + 1, step->args.count - 1, g);
 }
 
-/* A row of its own, so that the array is free to be changed. */
+/* Copies a row, so that the array itself can be updated in place. */
 static CtFlowArg copy_of_row(Reverse *r, CtSourceRange range, CtFlowArg row) {
     CtFlowArg length = ct_flow_dim(&r->b, range, row, 0);
     return ct_flow_bulk(&r->b, range, ARRAY_SLICE, row.type, (CtFlowArg[]){ct_flow_int(&r->b, 0), length, row}, 3);
 }
 
-/* x with [⟨i⟩] = v: what the element gets is v's, and no longer x's. */
+/* x with [⟨i⟩] = v: the element's adjoint goes to v, and is removed from x's. */
 static void reverse_update(Reverse *r, const CtFlowStep *step) {
     bool full;
     CtFlowVar *made = step->results.items[0];
@@ -66,7 +66,7 @@ static void reverse_update(Reverse *r, const CtFlowStep *step) {
     ct_flow_reverse_give(r, step->range, step->args.items[0], g, true);
 }
 
-/* What a zero of length 0 gives to several: zeros; otherwise what the parts of the array are. */
+/* The share of one argument in the adjoint g of an array; when g is the empty array for zero, each share is zero. */
 typedef CtFlowArg Part(Reverse *r, const CtFlowStep *step, CtFlowArg g, uint32_t index);
 
 static void give_parts(Reverse *r, const CtFlowStep *step, Part *part) {
@@ -80,7 +80,7 @@ static void give_parts(Reverse *r, const CtFlowStep *step, Part *part) {
     for (uint32_t i = 0; i < to.count; i++) ct_push(r->arena, &zeros, ct_flow_reverse_zero(r, to.items[i]));
     ct_flow_case_end(&r->b, &choice, &zeros);
     ct_flow_case_begin(&r->b, &choice, FLOW_OTHERS);
-    for (uint32_t i = step->args.count; i-- > 0;) /* the front of an array last, when it can be had in place */
+    for (uint32_t i = step->args.count; i-- > 0;) /* the front of the array comes last, when it can be had in place */
         if (ct_flow_reverse_is_active(r, step->args.items[i])) ct_push(r->arena, &parts, part(r, step, g, i));
     ct_flow_case_end(&r->b, &choice, &parts);
     CtFlowArgs given = ct_flow_switch_end(&r->b, &choice);
@@ -92,7 +92,7 @@ static CtFlowArg item(Reverse *r, const CtFlowStep *step, CtFlowArg g, uint32_t 
     return ct_flow_read(&r->b, step->range, g, &at, 1);
 }
 
-/* The last element, and what is in front of it. */
+/* The last element, and the elements before it. */
 static CtFlowArg last_or_front(Reverse *r, const CtFlowStep *step, CtFlowArg g, uint32_t index) {
     CtFlowArg length = ct_flow_dim(&r->b, step->range, g, 0);
     CtFlowArg last = ct_flow_prim_int(&r->b, step->range, PRIM_INT_SUB, length, ct_flow_int(&r->b, 1));
@@ -118,7 +118,8 @@ static void reverse_prim(Reverse *r, const CtFlowStep *step) {
 }
 
 void ct_flow_reverse_steps(Reverse *r, const CtFlowBlock *block, uint32_t count) {
-    CtFlowStep **steps = CT_NEW_ARRAY(r->arena, CtFlowStep *, count); /* the block may get more, of no concern */
+    /* A copy, because steps may be added to the block meanwhile. */
+    CtFlowStep **steps = CT_NEW_ARRAY(r->arena, CtFlowStep *, count);
     for (uint32_t i = 0; i < count; i++) steps[i] = block->steps.items[i];
     for (uint32_t i = count; i-- > 0;) {
         CtFlowStep *step = steps[i];
@@ -134,7 +135,7 @@ void ct_flow_reverse_steps(Reverse *r, const CtFlowBlock *block, uint32_t count)
         case FLOW_ITEMS: give_parts(r, step, item); break;
         case FLOW_BULK: ct_flow_reverse_bulk(r, step); break;
         case FLOW_PRODUCT: ct_flow_reverse_product(r, step); break;
-        case FLOW_OPEN: /* the fields' adjoints are the node's: accumulators.c */
+        case FLOW_OPEN: /* the fields' accumulators are pieces of the node's: accumulators.c */
         case FLOW_CONSTANT:
         case FLOW_STRING:
         case FLOW_FAIL:

@@ -1,9 +1,11 @@
-/* Operations on whole arrays in reverse. Cotangents may be the zero of length 0: then nothing is given. */
+/* The reverse of operations on whole arrays. A cotangent may be the empty array for zero; then nothing is
+ * contributed. */
 #include "flow/ad/reverse.h"
 
 /* ---- reductions ---- */
 
-/* product: each element gets the product of the others, from the left times from the right. */
+/* product: the contribution to each element is g times the product of all others, from the left times from the
+ * right. */
 static void reverse_product(Reverse *r, const CtFlowStep *step, CtFlowArg g) {
     CtFlowArg x = step->args.items[0], values = ct_flow_reverse_need(r, x);
     CtSourceRange range = step->range;
@@ -32,7 +34,7 @@ static void reverse_product(Reverse *r, const CtFlowStep *step, CtFlowArg g) {
     ct_flow_reverse_put(r, x, ct_flow_loop_end(l, &down, &last, NULL, NULL).items[1]);
 }
 
-/* maximum, minimum: the one that it is. The forward sweep tells which. */
+/* maximum, minimum: g goes to the element that was selected; the forward sweep records its index. */
 static void reverse_extreme(Reverse *r, CtFlowStep *step, CtFlowArg g) {
     CtFlowArg x = step->args.items[0];
     CtFlowArg index = ct_flow_reverse_need(r, ct_flow_reverse_place_of_extreme(r, step));
@@ -41,7 +43,7 @@ static void reverse_extreme(Reverse *r, CtFlowStep *step, CtFlowArg g) {
 
 /* ---- making and rearranging ---- */
 
-/* replicate: the sum. */
+/* replicate: the sum of g. */
 static void reverse_replicate(Reverse *r, const CtFlowStep *step, CtFlowArg g) {
     CtFlowArg x = step->args.items[1];
     bool rows = g.type->rank > 1;
@@ -58,7 +60,7 @@ static void reverse_replicate(Reverse *r, const CtFlowStep *step, CtFlowArg g) {
         ct_flow_reverse_give(r, step->range, x, all, false);
 }
 
-/* gather, slice: each cotangent is added where its element came from. */
+/* gather, slice: each cotangent is added at the index that its element came from. */
 static void scatter_add(Reverse *r, const CtFlowStep *step, CtFlowArg g, CtFlowArg x, CtFlowArg places,
                         CtFlowArg first) {
     CtFlowArgs start = {0}, next = {0};
@@ -72,7 +74,7 @@ static void scatter_add(Reverse *r, const CtFlowStep *step, CtFlowArg g, CtFlowA
     ct_flow_reverse_put(r, x, ct_flow_loop_end(&r->b, &loop, &next, NULL, NULL).items[0]);
 }
 
-/* Unless g is the zero of length 0, what `make` makes of it. */
+/* The result of `make` on g, unless g is the empty array for zero. */
 static CtFlowArg unless_empty(Reverse *r, const CtFlowStep *step, CtFlowArg g, CtFlowArg like, CtArrayOp op,
                               const CtFlowArg *args) {
     CtFlowArgs zero = {0}, value = {0};

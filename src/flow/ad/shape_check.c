@@ -1,5 +1,5 @@
-/* Whether a tangent or cotangent that the user gives has the structure of what it belongs to: the same constructors and
- * lengths wherever there are reals. Everything behind this door relies on it, and reads unchecked. */
+/* Checks that a tangent or cotangent given by the user has the shape of the value that it belongs to: the same
+ * constructors and lengths wherever there are reals. All code behind this check relies on it and reads unchecked. */
 #include "flow/ad/adjoint.h"
 
 enum { MOST_RANK = 16 };
@@ -32,7 +32,7 @@ static CtFlowArg same_lengths(CtFlowBuilder *l, CtSourceRange range, CtFlowArg a
     return all;
 }
 
-/* Of two arrays of objects that are equally long. */
+/* Of two arrays of objects with equal lengths. */
 static CtFlowArg same_elements(CtFlowBuilder *l, CtSourceRange range, CtFlowArg a, CtFlowArg b, CtFlowArg *at,
                                uint32_t count) {
     if (count == a.type->rank)
@@ -54,7 +54,7 @@ static CtFlowArg same_arrays(CtFlowBuilder *l, CtSourceRange range, CtFlowArg a,
     return otherwise_no(l, &choice);
 }
 
-/* case a of C ⟨x⟩ → case b of C ⟨y⟩ → all of them same; _ → no */
+/* case a of C ⟨x⟩ → case b of { C ⟨y⟩ → all fields have the same shape; _ → no } */
 static void fill(CtFlowBuilder *l, CtFlowArg a, CtFlowArg b) {
     const CtFlowData *data = a.type->data;
     CtFlowChoosing on_a = ct_flow_switch_begin(l, CT_NO_RANGE, a);
@@ -98,7 +98,7 @@ static CtFlowArg same_nodes(CtFlowBuilder *l, CtSourceRange range, CtFlowArg a, 
     return ct_flow_call(l, range, function, &args).items[0];
 }
 
-/* Of two values of one type that holds reals. */
+/* Whether two values of a type that contains reals have the same shape, as Int. */
 static CtFlowArg same(CtFlowBuilder *l, CtSourceRange range, CtFlowArg a, CtFlowArg b) {
     switch (a.type->kind) {
     case FLOW_NODE: return same_nodes(l, range, a, b);

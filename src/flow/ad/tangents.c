@@ -1,12 +1,13 @@
-/* Which variables have tangents, before any code is written: an abstract run of the program on CtTangent.
+/* The analysis of tangents: an abstract interpretation of the program over CtTangent, which finds the variables that
+ * have tangents before any code is written.
  *
- * What a function's parameters are known to be decides what is known in its body, so a function is looked at once for
- * each such tuple: a *variant*. Calls of a variant that is being looked at see what is known of its results so far, and
- * all is run again until nothing changes. What is carried by loops, comes out of functions and lies in fields only ever
- * grows (UNKNOWN < EITHER < ZERO, FULL < LAZY), so this ends. */
+ * What is known of a function's parameters decides what is known in its body. So a function is analysed once for each
+ * tuple of parameter tangents: a *variant*. A call of a variant that is under analysis uses what is known of its
+ * results so far, and everything is repeated until a fixed point. Facts about carried variables, results and fields
+ * only go up in the lattice (UNKNOWN < EITHER < ZERO, FULL < LAZY), so this terminates. */
 #include "flow/ad/tangent.h"
 
-/* A function that is called in more ways is told nothing. */
+/* a function with more variants is analysed without knowledge of its parameters */
 enum { MOST_VARIANTS = 8 };
 
 typedef struct Known {
@@ -40,7 +41,7 @@ bool ct_flow_tangents_active(CtTangents *t, const CtFlowType *type) {
     return adjoint != NULL;
 }
 
-/* Of all fields of data, by constructor. */
+/* The facts about all fields of a node type, by constructor. */
 static CtTangent **fields_of(CtTangents *t, const CtFlowData *data) {
     CtTangent **fields = ct_map_get(&t->fields, ct_key(data));
     if (fields != NULL) return fields;
@@ -59,7 +60,7 @@ CtTangent ct_flow_tangents_field(CtTangents *t, CtTangent node, const CtFlowData
     return node == TANGENT_FULL ? kept : join(type, kept, TANGENT_ZERO);
 }
 
-/* A point's tangent is full all through. */
+/* The tangent of a point is full in all its parts. */
 static void fill(CtTangents *t, const CtFlowType *type, CtMap *seen) {
     if (type->kind == FLOW_ARRAY) fill(t, type->element, seen);
     if (type->kind != FLOW_NODE || ct_map_has(seen, ct_key(type))) return;
@@ -116,7 +117,7 @@ static CtVariant *find(CtTangents *t, CtFlowFunction *f, const CtTangent *params
     return v;
 }
 
-/* A callee cannot tell EITHER from zero; and after some variants, nothing from anything. */
+/* For a callee EITHER is ZERO. If a function has too many variants already, its parameters are taken to be unknown. */
 CtVariant *ct_flow_tangents_variant(CtTangents *t, CtFlowFunction *f, const CtTangent *params) {
     CtTangent *asked = CT_NEW_ARRAY(t->arena, CtTangent, f->params.count + 1);
     for (uint32_t i = 0; i < f->params.count; i++)
@@ -132,7 +133,7 @@ CtVariant *ct_flow_tangents_variant(CtTangents *t, CtFlowFunction *f, const CtTa
     return find(t, f, asked);
 }
 
-/* The variant that is called; NULL while an argument is not known yet. */
+/* The variant that a call uses; NULL while some argument is UNKNOWN. */
 static CtVariant *callee(const Walk *w, CtFlowFunction *f, const CtFlowArgs *args) {
     CtTangent *params = CT_NEW_ARRAY(w->t->arena, CtTangent, args->count + 1);
     for (uint32_t i = 0; i < args->count; i++) {
@@ -146,7 +147,7 @@ static CtVariant *callee(const Walk *w, CtFlowFunction *f, const CtFlowArgs *arg
 
 static bool is_real(const CtFlowType *type) { return type->kind == FLOW_F64 || type->kind == FLOW_F32; }
 
-/* Of a scalar that is made of others. */
+/* The tangent of a scalar computed from others. */
 static CtTangent of_any(const Walk *w, const CtFlowArgs *args) {
     CtTangent known = TANGENT_ZERO;
     for (uint32_t i = 0; i < args->count; i++) {
@@ -224,7 +225,7 @@ static CtTangent of_bulk(const Walk *w, const CtFlowStep *step) {
     case ARRAY_SELECT:
     case ARRAY_UPDATE:
     case ARRAY_SNOC:
-    case CT_ARRAY_OP_COUNT: break; /* Ints; or no step of Flow: whole_arrays.c */
+    case CT_ARRAY_OP_COUNT: break; /* these give Ints, or do not occur in Flow: whole_arrays.c */
     }
     return TANGENT_ZERO;
 }
@@ -243,7 +244,7 @@ static void walk_switch(const Walk *w, const CtFlowStep *step) {
     }
 }
 
-/* Whether the elements of a variable's array are changed in a block. */
+/* Whether a block updates elements of an array. */
 static bool changes(const CtFlowBlock *block, const CtFlowVar *var) {
     for (uint32_t i = 0; i < block->steps.count; i++) {
         const CtFlowStep *step = block->steps.items[i];
@@ -352,7 +353,7 @@ static void walk_step(const Walk *w, const CtFlowStep *step) {
 
 /* ---- blocks and functions ---- */
 
-/* What a function gives, and what one that it ends in gives, is known alike. */
+/* A function and those that it tail-calls have the same results, so facts about them are shared. */
 static void walk_tail(const Walk *w, const CtFlowBlock *block) {
     CtVariant *v = callee(w, block->tail, &block->values);
     for (uint32_t i = 0; v != NULL && i < w->v->origin->results.count; i++) {
@@ -370,7 +371,7 @@ static void walk_block(const Walk *w, const CtFlowBlock *block, const CtFlowStep
         raise(w->t, block->values.items[i].type, &w->v->results[i], of(w, &block->values.items[i]));
 }
 
-/* A tangent that a rule gives is full all through. */
+/* The tangent that a rule gives is full in all its parts. */
 static void look_at_rule(CtTangents *t, CtVariant *v) {
     const CtVariant *own = ct_flow_rule_own_variant(t, v);
     bool varies = ct_flow_rule_point_varies(v);
@@ -416,7 +417,7 @@ CtTangents *ct_flow_tangents(CtFlow *flow, CtFlowFunction *f, uint32_t captured)
     }
     t->root = ct_flow_tangents_variant(t, f, params);
     look_until_settled(t);
-    t->settling = true; /* what is still unknown is never come to */
+    t->settling = true; /* what is still UNKNOWN is unreachable */
     look_until_settled(t);
     return t;
 }

@@ -1,4 +1,4 @@
-/* The graph of calls: walking over it, and its cycles. */
+/* The call graph: traversal and strongly connected components. */
 #include "flow/analysis/analysis.h"
 
 /* ---- walking ---- */
@@ -23,7 +23,7 @@ uint32_t ct_flow_rule_functions(const CtFlowFunction *function, CtFlowFunction *
     return count;
 }
 
-/* A function with a rule calls what its derivatives will call. */
+/* A function with a custom derivative also calls what its derivatives will call. */
 static void on_callee(CtFlowOnCall *on_call, void *data, CtFlowFunction *callee, CtSourceRange range, bool tail) {
     CtFlowFunction *more[CT_FLOW_RULE_FUNCTIONS];
     on_call(data, callee, range, tail);
@@ -56,7 +56,7 @@ typedef struct Graph {
     bool tails_only;
     uint32_t *number, *low, *component, *next, *stack, *path;
     uint32_t numbered, stacked, walked, components;
-    uint32_t from; /* while edges are collected */
+    uint32_t from; /* number of edges seen while they are collected */
 } Graph;
 
 static void add_edge(void *data, CtFlowFunction *callee, CtSourceRange range, bool tail) {

@@ -1,5 +1,5 @@
-/* What a step may do beside giving its results: fail, or not end. Only what does neither may be dropped or done
- * later. Want of memory is no failure here: nobody may rely on it. */
+/* Effect analysis: whether a step may fail or not terminate. Only a total step may be dropped or postponed. Lack of
+ * memory does not count as a failure, since no program can rely on it. */
 #include "flow/analysis/analysis.h"
 
 /* ---- single steps ---- */
@@ -96,7 +96,7 @@ static bool total_branches(const CtFlowEffects *effects, const CtFlowStep *step,
     return step->as.cases.count > 0;
 }
 
-/* A body may end in a switch whose branches leave the function; other blocks must come to their own end. */
+/* A function's body may end in a switch whose branches leave the function; any other block must reach its own end. */
 static bool total_block(const CtFlowEffects *effects, const CtFlowBlock *block, bool is_body) {
     uint32_t count = block->steps.count;
     const CtFlowStep *last = count > 0 ? block->steps.items[count - 1] : NULL;
@@ -122,7 +122,8 @@ bool ct_flow_is_total(const CtFlowEffects *effects, const CtFlowStep *step) {
     return true;
 }
 
-/* Functions that reach each other are total where all of them are if the others are, and their recursion ends. */
+/* The functions of a component are total if all of them are under the assumption that the others are, and the recursion
+ * terminates. */
 static void find_total(const CtFlow *flow, CtFlowEffects *effects, const uint32_t *next, uint32_t first,
                        bool iterations) {
     bool total = true;
@@ -138,7 +139,7 @@ CtFlowEffects ct_flow_effects(CtFlow *flow) {
     uint32_t count = flow->functions.count;
     CtFlowEffects effects = {CT_NEW_ARRAY(flow->arena, bool, count + 1)};
     CtFlowCycles cycles = ct_flow_cycles(flow, false);
-    /* the functions of each component, by their numbers from 1: the first of them, and the next behind each */
+    /* linked lists of the functions in each component: its first function, and the next one behind each */
     uint32_t *first = CT_NEW_ARRAY(flow->arena, uint32_t, cycles.count + 1),
              *next = CT_NEW_ARRAY(flow->arena, uint32_t, count + 1);
     for (uint32_t i = 0; i < count; i++) {

@@ -1,9 +1,9 @@
-/* Whether two steps do the same, whatever the variables are called that they bind inside. */
+/* Whether two steps are equal up to renaming of the variables bound inside them. */
 #include "flow/analysis/analysis.h"
 
 typedef struct Pairs {
     CtArena *arena;
-    CtFlowValues other; /* of variables bound in the second: those of the first */
+    CtFlowValues other; /* maps variables bound in the second step to those of the first */
 } Pairs;
 
 static bool same_args(const Pairs *p, const CtFlowArgs *a, const CtFlowArgs *b) {
@@ -42,7 +42,7 @@ uint64_t ct_flow_operation(const CtFlowStep *step) {
     case FLOW_LOOP:
         return (uint64_t)step->as.loop.carried << 2 | (uint64_t)step->as.loop.initial << 1 | step->as.loop.associative;
     case FLOW_SWITCH: return step->as.cases.count;
-    case FLOW_FAIL: /* whatever it tells: where the first has run, there is no second */
+    case FLOW_FAIL: /* the message does not matter: behind the first failure there is no second */
     case FLOW_CHECK_SHAPE:
     case FLOW_CHECK_SIZE:
     case FLOW_CHECK_ZIP:

@@ -1,4 +1,4 @@
-/* What is known of variables: what binds them, and how long arrays are. */
+/* Length analysis: the definitions of variables, and what is known of the lengths of arrays. */
 #include "flow/analysis/analysis.h"
 
 /* ---- what binds a variable ---- */
@@ -9,7 +9,8 @@ void ct_flow_facts_begin(CtFlowFacts *facts, CtFlow *flow, const CtFlowFunction 
     facts->integer = ct_flow_scalar(flow, FLOW_I64);
     facts->equals.count = 0;
     if (facts->count > 0) memset(facts->items, 0, facts->count * sizeof *facts->items);
-    if (function->vars > 0) ct_flow_fact_set(facts, &(CtFlowVar){.id = function->vars - 1}, (CtFlowFact){0}); /* room */
+    /* Makes space for all. */
+    if (function->vars > 0) ct_flow_fact_set(facts, &(CtFlowVar){.id = function->vars - 1}, (CtFlowFact){0});
     ct_flow_facts_add(facts, function->body, 0);
 }
 
@@ -49,7 +50,7 @@ void ct_flow_facts_add(CtFlowFacts *facts, const CtFlowBlock *block, uint32_t de
 
 /* ---- lengths ---- */
 
-enum { DEEPEST = 40 }; /* steps that are looked through */
+enum { DEEPEST = 40 }; /* bound of the search through definitions */
 
 static CtFlowLength length(const CtFlowFacts *facts, const CtFlowArg *array, uint32_t dimension, bool some, int depth);
 
@@ -64,15 +65,15 @@ CtFlowLength ct_flow_length_of(const CtFlowFacts *facts, CtFlowArg count) {
     return (CtFlowLength){.known = count};
 }
 
-/* The number of elements of an array of rank 1 that a loop makes; NULL where it is no such array. */
+/* The number of elements of a rank-1 array that a loop makes; NULL for other arrays. */
 static const CtFlowArg *made_count(const CtFlowFact *fact, const CtFlowArg *array) {
     const CtFlowStep *step = fact->maker;
     bool made = step != NULL && step->kind == FLOW_LOOP && fact->index >= step->as.loop.carried;
     return made && !step->as.loop.initial && array->type->rank == 1 ? &step->args.items[0] : NULL;
 }
 
-/* Whether an array has the lengths of what a loop carries at first: it is that, with elements exchanged, or made with
- * as many. */
+/* Whether an array has the lengths of the initial value `first` of a carried variable: it is that with updated
+ * elements, or is made with the same lengths. */
 static bool keeps_lengths(const CtFlowFacts *facts, const CtFlowArg *array, const CtFlowVar *first, int depth) {
     if (array->var == first) return true;
     const CtFlowFact *fact = ct_flow_fact(facts, array);
@@ -101,14 +102,14 @@ static bool keeps_lengths(const CtFlowFacts *facts, const CtFlowArg *array, cons
     return step->kind == FLOW_SWITCH;
 }
 
-/* Of what a loop carries, at any iteration or in the end. */
+/* The length of a carried array, in any iteration or behind the loop. */
 static CtFlowLength carried_length(const CtFlowFacts *facts, const CtFlowStep *loop, uint32_t index,
                                    const CtFlowArg *array, uint32_t dimension, int depth) {
     const CtFlowBlock *block = loop->as.loop.block;
     if (block->exit != EXIT_YIELD) return own_length(array, dimension);
     const CtFlowArg *count = made_count(ct_flow_fact(facts, &block->values.items[index]), &block->values.items[index]);
     const CtFlowStep *maker = count != NULL ? ct_flow_fact(facts, count)->maker : NULL;
-    if (count != NULL && (maker == NULL || maker->kind != FLOW_DIM)) { /* a number that the first has elements too */
+    if (count != NULL && (maker == NULL || maker->kind != FLOW_DIM)) { /* the initial array's length too */
         CtFlowLength first = length(facts, &loop->args.items[1 + index], dimension, false, depth / 2);
         if (first.known.type != NULL && ct_flow_same(&first.known, count)) return first;
     }
@@ -117,7 +118,8 @@ static CtFlowLength carried_length(const CtFlowFacts *facts, const CtFlowStep *l
     return own_length(array, dimension);
 }
 
-/* Of an array that a loop makes. Inner lengths are those of its rows, where these are the same at each iteration. */
+/* The length of an array that a loop makes. Its inner lengths are those of its rows, if these are the same in all
+ * iterations. */
 static CtFlowLength made_length(const CtFlowFacts *facts, const CtFlowFact *fact, const CtFlowArg *array,
                                 uint32_t dimension, bool some, int depth) {
     const CtFlowStep *loop = fact->maker;
@@ -164,17 +166,16 @@ static CtFlowLength parameter_length(const CtFlowFacts *facts, const CtFlowArg *
     return own_length(array, dimension);
 }
 
-/* Whether one step makes all elements of an array, or reads or rearranges them: then it shows what they have in common,
- * where they are arrays that are held by reference. Otherwise each of them may have been put there by itself. */
+/* Whether one step makes all elements of an array, or reads or rearranges them. Elements that are arrays by reference
+ * then have lengths in common; otherwise each may have been put there separately. */
 static bool makes_elements(const CtFlowFact *fact) {
     if (fact->maker == NULL) return false;
     if (fact->maker->kind == FLOW_LOOP) return fact->index >= fact->maker->as.loop.carried;
     return fact->maker->kind == FLOW_BULK || fact->maker->kind == FLOW_READ;
 }
 
-/* Of what is read from an array: a row, or an array that is held there by reference. Rows have one length. Arrays that
- * are held by reference may each have another: what the length would be named after, a dimension behind those of the
- * whole, is no one length. */
+/* The length of what is read from an array: of a row, or of an array by reference. All rows have one length. Arrays by
+ * reference may differ in length, so that a dimension beyond the rank of the whole names no single length. */
 static CtFlowLength read_length(const CtFlowFacts *facts, const CtFlowStep *step, const CtFlowArg *array,
                                 uint32_t dimension, int depth) {
     CtFlowLength found = length(facts, &step->args.items[0], dimension + step->args.count - 1, true, depth);
@@ -217,7 +218,7 @@ static bool is_same(const CtFlowLength *a, const CtFlowLength *b) {
     return a->array == b->array && a->dimension == b->dimension;
 }
 
-/* The first of those that are equal to it. */
+/* The representative of the lengths that are known to be equal to this one. */
 static CtFlowLength first_of(const CtFlowFacts *facts, CtFlowLength a) {
     for (uint32_t i = facts->equals.count; i-- > 0;)
         if (is_same(&facts->equals.items[i].also, &a)) a = facts->equals.items[i].is;
@@ -245,7 +246,7 @@ CtFlowLength ct_flow_checked_length(const CtFlowFacts *facts, const CtFlowArg *a
     return arg->type->kind == FLOW_I64 ? ct_flow_length_of(facts, *arg) : ct_flow_length(facts, arg, dimension, some);
 }
 
-/* An array that has an element has all before it. */
+/* An array that has an index has all smaller indices. */
 static void has_index(CtFlowFacts *facts, const CtFlowArg *index, CtFlowLength length) {
     const CtFlowArg zero = {.type = facts->integer};
     length = first_of(facts, length);

@@ -1,12 +1,11 @@
-/* What is known of how large Ints are: from what makes them, and from the conditions of the branches that the walk is
- * in.
+/* Range analysis of Ints, from their definitions and from the conditions of enclosing branches.
  *
- * Ints wrap at 64 bits. So i + 1 is known to be more than i only where i is known not to be the largest Int: an index
- * is not, nor is what is below a length. */
+ * Ints wrap at 64 bits. So i + 1 is known to be greater than i only if i is known not to be the largest Int, as an
+ * index, or a number below a length, is not. */
 #include "flow/analysis/analysis.h"
 
-/* Steps that are looked through, and all that is looked at for one question. Numbers that are added are small, so that
- * sums of bounds cannot wrap. An array of numbers has fewer elements than memory has bytes. */
+/* Bounds of the search through definitions: its depth, and the total number of steps for one question. Bounds that are
+ * added are small, so that their sums cannot wrap. An array of numbers has fewer elements than memory has bytes. */
 enum { DEEPEST = 8, PATIENCE = 200 };
 #define SMALL   (INT64_C(1) << 32)
 #define LONGEST (INT64_C(1) << 60)
@@ -31,7 +30,7 @@ static bool is_small(const CtFlowArg *arg) {
     return arg->var == NULL && arg->lit.integer > -SMALL && arg->lit.integer < SMALL;
 }
 
-/* x = y + k, which does not wrap. */
+/* x = y + k without wrapping. */
 static bool is_sum(Question *q, const CtFlowArg *x, int depth, const CtFlowArg **y, int64_t *k) {
     const CtFlowStep *step = prim_of(q, x);
     if (step == NULL || (step->as.prim != PRIM_INT_ADD && step->as.prim != PRIM_INT_SUB)) return false;
@@ -45,7 +44,7 @@ static bool is_sum(Question *q, const CtFlowArg *x, int depth, const CtFlowArg *
     return *k == 0 || (least(q, *y, depth, &low) && low >= INT64_MIN - *k);
 }
 
-/* x = a − b, which does not wrap, since 0 ≤ b and b ≤ a + by. */
+/* x = a − b without wrapping, since 0 ≤ b and b ≤ a + by. */
 static bool is_difference(Question *q, const CtFlowArg *x, int depth, const CtFlowStep **step, int64_t *by) {
     int64_t low;
     *step = prim_of(q, x);
@@ -54,7 +53,7 @@ static bool is_difference(Question *q, const CtFlowArg *x, int depth, const CtFl
     return least(q, b, depth, &low) && low >= 0 && over(q, b, ct_flow_length_of(q->facts, *a), depth, by);
 }
 
-/* x = a mod n, and n is not below 0; nor is it 0 then. */
+/* x = a mod n, where n is not negative, and then not 0 either. */
 static const CtFlowArg *modulus(Question *q, const CtFlowArg *x, int depth) {
     const CtFlowStep *step = prim_of(q, x);
     int64_t low;
@@ -62,7 +61,7 @@ static const CtFlowArg *modulus(Question *q, const CtFlowArg *x, int depth) {
     return least(q, &step->args.items[1], depth, &low) && low >= 0 ? &step->args.items[1] : NULL;
 }
 
-/* The number of iterations of the loop of which it is the index. */
+/* The number of iterations of the loop whose index x is. */
 static const CtFlowArg *iterations_of(const Question *q, const CtFlowArg *x) {
     const CtFlowFact *fact = ct_flow_fact(q->facts, x);
     return fact->loop != NULL && fact->index == 0 ? &fact->loop->args.items[0] : NULL;
@@ -75,7 +74,7 @@ static bool is_extreme(const Question *q, const CtFlowArg *x, CtPrim prim, const
 
 /* ---- bounds ---- */
 
-/* A bound that would be outside of 64 bits is the nearest inside. */
+/* Saturating addition. */
 static int64_t plus(int64_t a, int64_t b) {
     int64_t sum;
     return !__builtin_add_overflow(a, b, &sum) ? sum : b > 0 ? INT64_MAX : INT64_MIN;
@@ -93,7 +92,7 @@ static void lower(int64_t bound, bool *known, int64_t *best) {
     *known = true;
 }
 
-/* What checks and conditions have told of a number, which is a length or may be one. */
+/* The lower bound of a length, or of a number, by checks and conditions. */
 static void told_least(Question *q, CtFlowLength x, int depth, bool *known, int64_t *best) {
     int64_t a, some = ct_flow_least(q->facts, x);
     if (x.known.type == NULL || some > 0) raise(some, known, best);
@@ -157,7 +156,7 @@ static int64_t most(Question *q, const CtFlowArg *x, int depth) {
     return bound;
 }
 
-/* Of max 0 n, the n: where there is a iteration, that is how many there are. */
+/* The n of max 0 n: if the loop has an iteration, n is the number of iterations. */
 static const CtFlowArg *some_iterations(const Question *q, const CtFlowArg *iterations) {
     const CtFlowStep *step;
     if (!is_extreme(q, iterations, PRIM_INT_MAX, &step)) return iterations;
@@ -165,7 +164,7 @@ static const CtFlowArg *some_iterations(const Question *q, const CtFlowArg *iter
     return a->var == NULL && a->lit.integer == 0 ? b : b->var == NULL && b->lit.integer == 0 ? a : iterations;
 }
 
-/* Of what x is made of. */
+/* Upper bounds by the definition of x. */
 static void over_parts(Question *q, const CtFlowArg *x, CtFlowLength y, int depth, bool *known, int64_t *best) {
     int64_t a, b, k;
     const CtFlowArg *z, *iterations = iterations_of(q, x), *modulo = modulus(q, x, depth);
@@ -183,7 +182,7 @@ static void over_parts(Question *q, const CtFlowArg *x, CtFlowLength y, int dept
         lower(a > b ? a : b, known, best);
 }
 
-/* Of what y is made of. */
+/* Upper bounds by the definition of y. */
 static void under_parts(Question *q, const CtFlowArg *x, const CtFlowArg *y, int depth, bool *known, int64_t *best) {
     int64_t a, k;
     const CtFlowArg *z;
@@ -194,7 +193,7 @@ static void under_parts(Question *q, const CtFlowArg *x, const CtFlowArg *y, int
         if (over(q, x, ct_flow_length_of(q->facts, step->args.items[i]), depth, &a)) lower(a, known, best);
 }
 
-/* x ≤ y + by, for the least that is known. */
+/* The least known `by` with x ≤ y + by. */
 static bool over(Question *q, const CtFlowArg *x, CtFlowLength y, int depth, int64_t *by) {
     bool known = false;
     int64_t a;
@@ -278,7 +277,7 @@ bool ct_flow_is_inside(const CtFlowFacts *facts, const CtFlowStep *access, uint3
     return true;
 }
 
-/* A node that the block is chosen for may be opened there. */
+/* In the branch for a node's constructor the node may be opened. */
 static bool block_stays_inside(CtFlowFacts *facts, const CtFlowBlock *block, const CtFlowVar *node) {
     for (uint32_t i = 0; i < block->steps.count; i++) {
         const CtFlowStep *step = block->steps.items[i];

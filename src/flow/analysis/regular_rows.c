@@ -1,8 +1,8 @@
-/* Whether the rows that a loop makes are certainly of one shape, as the loop itself shows: then it cannot fail for
- * them. Shapes that are only known to be the same through what stands around it are not looked for. */
+/* Whether the rows that a loop makes certainly have one shape by the loop's own code, so that it cannot fail for them.
+ * What the context of the loop implies is not considered. */
 #include "flow/analysis/analysis.h"
 
-typedef struct Inside { /* the block of the loop that is asked about, and of loops in it */
+typedef struct Inside { /* the block of the loop in question, and the blocks of loops inside it */
     const CtFlowBlock *block;
     const struct Inside *outer;
 } Inside;
@@ -14,7 +14,8 @@ static bool is_param(const Inside *in, const CtFlowVar *var) {
     return false;
 }
 
-/* The step that binds a variable there, as which of its results; NULL for a parameter, and for what is from outside. */
+/* The step inside the loop that binds a variable, and the index of the result; NULL for parameters, and for variables
+ * from outside. */
 static const CtFlowStep *maker_of(const Inside *in, const CtFlowVar *var, uint32_t *result) {
     for (; in != NULL; in = in->outer)
         for (uint32_t i = 0; i < in->block->steps.count; i++) {
@@ -32,7 +33,7 @@ static bool is_outside(const Inside *in, const CtFlowVar *var) {
     return !is_param(in, var) && maker_of(in, var, &result) == NULL;
 }
 
-/* A number that is the same in all iterations: a length of what is from outside counts as one. */
+/* Whether a number is loop-invariant; a length of an array from outside is. */
 static bool number_stays(const Inside *in, const CtFlowArg *number) {
     uint32_t result;
     if (number->var == NULL || is_outside(in, number->var)) return true;
@@ -40,7 +41,7 @@ static bool number_stays(const Inside *in, const CtFlowArg *number) {
     return step != NULL && step->kind == FLOW_DIM && is_outside(in, step->args.items[0].var);
 }
 
-/* Whether what a loop carries has in the end the shape that it began with: elements of it are exchanged, no more. */
+/* Whether a carried array has in the end the shape that it started with, because only elements of it are updated. */
 static bool is_changed_only(const CtFlowBlock *block, const CtFlowVar *array, const CtFlowVar *first) {
     const Inside here = {block, NULL};
     uint32_t result = 0;

@@ -1,15 +1,15 @@
-/* What is certain of the signs of reals: that one is not −0.0, to which 0 may be added for nothing; that one is not
- * below 0 and not −0.0 either. NaN is allowed in both. Asked when it is needed, through the steps that lead there; of
- * what a loop carries it holds where it holds at first, and, if it holds at a iteration, at the next. */
+/* Sign analysis: whether a real is certainly not −0.0 (so that adding 0 changes nothing), and whether it is certainly
+ * neither negative nor −0.0. NaN is allowed in both. Facts are computed on demand through definitions. For a carried
+ * variable induction is used: a fact holds if it holds for the initial value and is preserved by an iteration. */
 #include "flow/analysis/analysis.h"
 
 #include <math.h>
 
-enum { MOST = 200 /* questions for one answer */ };
+enum { MOST = 200 /* bound of the steps visited for one answer */ };
 
 typedef enum Sign { NO_MINUS_ZERO, NO_MINUS } Sign;
 
-typedef struct Carried { /* of which it is being asked */
+typedef struct Carried { /* a carried variable under the induction hypothesis */
     const CtFlowVar *param;
     Sign sign;
 } Carried;
@@ -17,11 +17,11 @@ typedef struct Carried { /* of which it is being asked */
 typedef struct Signs {
     const CtFlowFacts *facts;
     Sign sign;
-    int left;              /* questions */
-    CT_VEC(Carried) asked; /* innermost last */
+    int left;              /* steps that may still be visited */
+    CT_VEC(Carried) asked; /* hypotheses, innermost last */
 } Signs;
 
-/* Of a number; of each number in an array. */
+/* Whether the fact holds for a number, or for each number in an array. */
 static bool holds(Signs *s, const CtFlowArg *arg);
 
 static bool both_hold(Signs *s, const CtFlowArgs *args) {
@@ -44,7 +44,7 @@ static bool of_prim(Signs *s, const CtFlowStep *step) {
     case PRIM_ERFC:
     case PRIM_ABS:
     case PRIM_TO_DOUBLE: return step->as.prim != PRIM_TO_DOUBLE || s->sign == NO_MINUS_ZERO;
-    case PRIM_SQRT: return holds(s, &args->items[0]); /* of what is below 0 it is NaN */
+    case PRIM_SQRT: return holds(s, &args->items[0]); /* the root of a negative number is NaN */
     case PRIM_ADD:                                    /* x + (−x) is 0 */
         if (s->sign == NO_MINUS) return both_hold(s, args);
         return holds(s, &args->items[0]) || holds(s, &args->items[1]);
@@ -57,7 +57,7 @@ static bool of_prim(Signs *s, const CtFlowStep *step) {
     case PRIM_RECIP: return never_below(s, &args->items[0]);
     case PRIM_MIN:
     case PRIM_MAX: return both_hold(s, args);
-    default: return false; /* a choice among primitives, not over all of them */
+    default: return false; /* only the listed primitives matter here */
     }
 }
 
@@ -70,7 +70,7 @@ static bool all_hold(Signs *s, const CtFlowArgs *args) {
 static bool of_bulk(Signs *s, const CtFlowStep *step) {
     const CtFlowArgs *args = &step->args;
     switch ((int)step->as.bulk) {
-    case ARRAY_SUM: return s->sign == NO_MINUS_ZERO || holds(s, &args->items[0]); /* from 0 */
+    case ARRAY_SUM: return s->sign == NO_MINUS_ZERO || holds(s, &args->items[0]); /* the sum starts at 0 */
     case ARRAY_MAXIMUM:
     case ARRAY_MINIMUM:
     case ARRAY_REVERSE:
@@ -85,7 +85,7 @@ static bool of_bulk(Signs *s, const CtFlowStep *step) {
     }
 }
 
-/* Of what a loop carries, at any iteration and in the end. */
+/* Whether the fact holds for a carried variable, in any iteration and in the end. */
 static bool of_carried(Signs *s, const CtFlowStep *loop, uint32_t index) {
     const CtFlowBlock *block = loop->as.loop.block;
     Carried carried = {block->params.items[1 + index], s->sign};

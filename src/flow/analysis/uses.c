@@ -1,4 +1,4 @@
-/* Who uses which variables: marks on variables, and looking for them. Marks are taken away by those who made them. */
+/* Marks on variables, and searches for uses of marked variables. Whoever sets marks removes them. */
 #include "flow/analysis/analysis.h"
 
 /* ---- marks ---- */

@@ -1,10 +1,10 @@
-/* Values against each other: results of the same program after two passes, of the interpreter and of native code. */
+/* Comparison of values: results of one program after two passes, or of the interpreter and native code. */
 #include "flow/check/interpret.h"
 
-typedef struct Pair { /* two objects of one type that stand at the same place */
+typedef struct Pair { /* two objects of one type at corresponding places */
     const CtFlowType *type;
     const CtFlowObject *a, *b;
-    uint32_t result; /* of the program: in which of its results */
+    uint32_t result; /* index of the program's result that contains them */
 } Pair;
 
 typedef struct Compare {
@@ -36,7 +36,7 @@ static bool differ(Compare *c, const CtFlowType *type, CtFlowCell a, CtFlowCell 
     return false;
 }
 
-/* `index`: within an array; −1: a value by itself. */
+/* `index`: within an array; −1: not an element. */
 static bool same_cells(Compare *c, const CtFlowType *type, CtFlowCell a, CtFlowCell b, int64_t index) {
     if (ct_flow_is_object(type)) {
         ct_push(c->arena, &c->todo, (Pair){type, a.object, b.object, c->result});

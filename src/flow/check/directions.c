@@ -1,16 +1,16 @@
-/* Directions in which derivatives are held against each other, and their inner products. */
+/* Directions for the dot-product test of derivatives, and inner products. */
 #include "flow/check/interpret.h"
 
 /* ---- directions ---- */
 
-/* From -1 to 1, with 52 bits; not 0, which is a value of its own to derivatives. */
+/* A pseudo-random number in [-1, 1] with 52 bits; not 0, which derivatives treat specially. */
 static long double next(uint64_t *state) {
     *state = *state * 6364136223846793005u + 1442695040888963407u;
     long double x = (long double)((int64_t)(*state >> 11) - ((int64_t)1 << 52)) / 0x1p52L;
     return x == 0 ? 0.5L : x;
 }
 
-typedef struct Copying { /* an object whose direction is made */
+typedef struct Copying { /* an object whose direction is being made */
     const CtFlowObject *from;
     const CtFlowType *type;
     CtFlowObject *to;
@@ -39,7 +39,7 @@ static CtFlowObject *object_like(Making *m, const CtFlowType *type, const CtFlow
     return ct_interpret_node(m->i, like->fields, like->tag, like->cells);
 }
 
-/* Of an object its direction, whose own cells are made later. */
+/* The direction of an object; its cells are filled in later. */
 static bool direction_of(Making *m, const CtFlowType *type, CtFlowCell like, CtFlowCell *out) {
     *out = like;
     if (type->kind == FLOW_F64 || type->kind == FLOW_F32) out->real = next(m->state);
@@ -53,7 +53,7 @@ static const CtFlowType *cell_type(const CtFlowType *type, const CtFlowObject *o
 }
 
 static bool make_cells(Making *m, Copying one) {
-    one.to->count = 0; /* what a node began with */
+    one.to->count = 0; /* the initial cells of a node are replaced */
     for (int64_t k = 0; k < one.from->count; k++) {
         CtFlowCell cell;
         if (!direction_of(m, cell_type(one.type, one.from, k), one.from->cells[k], &cell)) return false;

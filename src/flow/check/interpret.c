@@ -1,4 +1,4 @@
-/* The interpreter's runs: functions, blocks and the steps on scalars and nodes. */
+/* The interpreter's control: functions, blocks, and the steps on scalars and nodes. */
 #include "flow/check/interpret.h"
 
 #include "rt/text.h"
@@ -33,7 +33,7 @@ static CtErrorCode code_of(int number) {
     return CT_E0901;
 }
 
-/* As emitted code tells it: what fails in the library, at the user's call. */
+/* As in emitted code, a failure in the library is attributed to the user's call. */
 void ct_interpret_at(CtInterpreter *i, CtSourceRange range) {
     bool called = i->frame != NULL && i->frame->place.source != 0;
     i->range = called && !ct_flow_is_user(i->flow, range) ? i->frame->place : range;
@@ -117,7 +117,7 @@ static void leave(CtInterpreter *i) {
 
 /* ---- what is handed over ---- */
 
-/* Values are held while they are on their way. */
+/* Passed values are retained while they are on their way. */
 static void pass(CtInterpreter *i, const CtFlowArgs *args) {
     if (args->count > i->passed_room) {
         CtFlowCell *more = realloc(i->passed, args->count * sizeof *more);
@@ -148,7 +148,7 @@ static void take_all(CtInterpreter *i, const CtFlowVars *vars) {
 
 static CtFlowExit run_block(CtInterpreter *i, const CtFlowBlock *block);
 
-/* Its arguments are what has been passed, and so are its results in the end. */
+/* The arguments are the passed values; so are the results in the end. */
 static void run_function(CtInterpreter *i, const CtFlowFunction *function, CtSourceRange place) {
     for (uint32_t k = 0; k < i->watch_count; k++) {
         CtInterpretWatch *watch = &i->watches[k];
@@ -180,7 +180,7 @@ static void run_call(CtInterpreter *i, const CtFlowStep *step) {
     take_all(i, &step->results);
 }
 
-/* Evaluated where it is first needed. */
+/* Constants are evaluated on first use. */
 static void run_constant(CtInterpreter *i, const CtFlowStep *step) {
     const CtFlowConstant *constant = step->as.constant;
     const CtFlowTypes *types = &constant->function->results;
@@ -228,7 +228,7 @@ static void run_open(CtInterpreter *i, const CtFlowStep *step) {
     ct_interpret_drop(i, node);
 }
 
-/* What a switch is on tells which branch runs; one alone runs whatever that is. */
+/* The branch for the value of a switch. A single branch runs for every value. */
 static const CtFlowBranch *branch_of(CtInterpreter *i, const CtFlowStep *step) {
     const CtFlowBranch *branches = step->as.cases.branches;
     uint32_t count = step->as.cases.count;
@@ -256,7 +256,7 @@ static CtFlowExit run_switch(CtInterpreter *i, const CtFlowStep *step) {
 
 /* ---- loops ---- */
 
-/* The first elements are what the loop begins with. */
+/* The first elements of the arrays are the loop's initial values. */
 static void begin_arrays(CtInterpreter *i, const CtFlowStep *step, CtInterpretRows *rows, uint32_t arrays) {
     const CtFlowBlock *block = step->as.loop.block;
     for (uint32_t k = 0; k < arrays; k++) rows[k].type = step->results.items[step->as.loop.carried + k]->type;
@@ -314,7 +314,7 @@ static void run_loop(CtInterpreter *i, const CtFlowStep *step) {
 
 /* ---- failures that the program asks for ---- */
 
-/* A list of characters, of which emitted code tells the first ones. */
+/* The message is a list of characters, cut off as in emitted code. */
 CT_FAILS static void fail_with(CtInterpreter *i, CtErrorCode code, const CtFlowObject *list) {
     char *text = malloc(4 * CT_MESSAGE_MAX + 1);
     size_t length = 0;
@@ -352,7 +352,7 @@ static void run_release(CtInterpreter *i, const CtFlowStep *step) {
     if (step->as.con.cell == NULL) ct_interpret_release(i, ct_interpret_object(i, &step->args.items[0]));
 }
 
-/* YIELD: the block has come to its end; otherwise the function has been left. */
+/* Runs a step. YIELD: the block goes on; otherwise the function has been left. */
 static CtFlowExit run_step(CtInterpreter *i, const CtFlowStep *step) {
     ct_interpret_spend(i, 1);
     switch (step->kind) {
@@ -478,7 +478,7 @@ static void *on_stack(void *data) {
 
 enum { RED_ZONE = 128 * 1024 };
 
-/* On a stack of which the system only maps what is touched. */
+/* Runs on a stack of its own, of which the system maps only the pages that are touched. */
 static bool run_apart(Start *start) {
     size_t size = start->i->options.limits.stack;
     void *stack =

@@ -1,5 +1,5 @@
-/* Arrays in the interpreter: every operation makes an array of its own, element by element. Texts of failures are those
- * of rt/array.h. */
+/* Arrays in the interpreter: every operation makes a new array, element by element. Messages of failures are those of
+ * rt/array.h. */
 #include "flow/check/interpret.h"
 
 #pragma GCC diagnostic ignored "-Wunused-function"
@@ -14,7 +14,7 @@ static int64_t length_of(CtInterpreter *i, const CtFlowArg *arg, uint32_t dimens
     return array->dims[dimension];
 }
 
-/* Cells of an element of the outermost dimension. */
+/* Number of cells of an element of the outermost dimension. */
 static int64_t row_cells(const CtFlowObject *array) {
     int64_t cells = 1;
     for (uint32_t k = 1; k < array->rank; k++) cells *= array->dims[k];
@@ -27,7 +27,7 @@ static CtFlowObject *array_of(CtInterpreter *i, const CtFlowArg *arg) {
     return array;
 }
 
-/* An array of so many elements like those of another. */
+/* A new array of `length` elements in the shape of those of another array. */
 static CtFlowObject *array_like(CtInterpreter *i, const CtFlowType *type, const CtFlowObject *like, int64_t length) {
     int64_t *dims = ct_interpret_memory(i, (like->rank + 1) * sizeof *dims);
     for (uint32_t k = 0; k < like->rank; k++) dims[k] = k == 0 ? length : like->dims[k];
@@ -66,7 +66,7 @@ void ct_interpret_add_row(CtInterpreter *i, CtInterpretRows *rows, CtFlowCell va
 CtFlowObject *ct_interpret_rows_done(CtInterpreter *i, CtInterpretRows *rows) {
     static const int64_t none[64] = {0};
     if (rows->array == NULL) return ct_interpret_array(i, rows->type, none);
-    /* behind a 0 all are 0 */
+    /* after a 0 all are 0 */
     for (uint32_t k = 1; k < rows->type->rank; k++)
         if (rows->array->dims[k - 1] == 0) rows->array->dims[k] = 0;
     return rows->array;
@@ -74,7 +74,7 @@ CtFlowObject *ct_interpret_rows_done(CtInterpreter *i, CtInterpretRows *rows) {
 
 /* ---- elements ---- */
 
-/* Where the cell, or the row, is that the indices say; every index is looked at. */
+/* The position of the cell or row at the given indices; each index is checked. */
 static int64_t position(CtInterpreter *i, const CtFlowObject *array, const CtFlowArg *indices, uint32_t count,
                         const char *what) {
     int64_t at = 0;
@@ -104,7 +104,7 @@ static CtFlowCell run_read(CtInterpreter *i, const CtFlowStep *step) {
     return (CtFlowCell){.object = row};
 }
 
-/* A row takes the place of another of its shape; that of an only one may have any. */
+/* Replaces a row by one of the same shape; the only row of an array may be replaced by one of any shape. */
 static CtFlowObject *with_row(CtInterpreter *i, const CtFlowStep *step, CtFlowObject *array, CtFlowObject *row) {
     int64_t index = ct_interpret_arg(i, &step->args.items[1]).integer;
     CtInterpretRows rows = {.type = step->results.items[0]->type};
@@ -218,7 +218,7 @@ static CtFlowCell sum_of(const CtInterpreter *i, const CtFlowObject *array, cons
     return all;
 }
 
-/* Where the first of the largest, or smallest, is; the first NaN where there is one. */
+/* The index of the first largest or smallest element; of the first NaN if there is one. */
 static int64_t extreme_of(CtInterpreter *i, const CtFlowStep *step, const CtFlowObject *array) {
     bool largest = step->as.bulk == ARRAY_MAXIMUM || step->as.bulk == ARRAY_ARGMAX;
     bool whole = step->args.items[0].type->element->kind == FLOW_I64;
@@ -343,7 +343,7 @@ static CtFlowObject *shape(CtInterpreter *i, const CtFlowType *type, const CtFlo
 static CtFlowCell run_bulk(CtInterpreter *i, const CtFlowStep *step) {
     const CtFlowArg *args = step->args.items;
     const CtFlowType *type = step->results.items[0]->type;
-    CtFlowCell a[3] = {{.integer = 0}}; /* as they are */
+    CtFlowCell a[3] = {{.integer = 0}}; /* by position */
     const CtFlowObject *o[3] = {NULL, NULL, NULL};
     for (uint32_t k = 0; k < step->args.count && k < 3; k++) {
         if (ct_flow_is_object(args[k].type)) o[k] = ct_interpret_object(i, &args[k]);
@@ -376,7 +376,7 @@ static long double factor(const CtFlowObject *x, bool transposed, int64_t row, i
     return x->cells[transposed ? column * x->dims[1] + row : row * x->dims[1] + column].real;
 }
 
-/* One sum, its terms in their order. */
+/* One element of a matrix product; its terms are added in order. */
 static long double sum_of_terms(const CtInterpreter *i, const CtFlowFactors *factors, const CtFlowObject *a,
                                 const CtFlowObject *b, int64_t row, int64_t column, int64_t count) {
     long double sum = factors->cotangent == 0 ? 0.0L : -0.0L;

@@ -1,10 +1,10 @@
-/* Primitives in the interpreter: the same expressions of primitives.def, over doubles and Ints, as the evaluator and
- * emitted programs compute; and once more in extended precision, to hold derivatives against each other. */
+/* Primitives in the interpreter: the expressions of primitives.def over doubles and Ints, as in the evaluator and
+ * emitted programs; and in extended precision, for the comparison of derivatives. */
 #include "flow/check/interpret.h"
 
 #include "rt/text.h"
 
-/* Rows of the other kind never get to a switch, but their expressions stand in it. */
+/* Rows of the other kind never get to a switch, but their expressions must compile in it. */
 #pragma GCC diagnostic ignored "-Wconversion"
 #pragma GCC diagnostic ignored "-Wfloat-conversion"
 #pragma GCC diagnostic ignored "-Wfloat-equal"
@@ -47,7 +47,7 @@ static int int_fails(CtPrim prim, int64_t A, int64_t B) {
 /* ---- extended precision: the functions of libm by tgmath.h, those of rt/scalar.h that only choose or multiply ---- */
 
 static long double wide_scale(long double p, long double g) {
-    return g == 0 && signbit(g) ? -0.0L : p * g + 0.0L; /* a zero that was computed is no structural one */
+    return g == 0 && signbit(g) ? -0.0L : p * g + 0.0L; /* a zero that was computed is not a structural zero */
 }
 static long double wide_signum(long double x) { return x > 0 ? 1 : x < 0 ? -1 : x; }
 static long double wide_min(long double a, long double b) { return b < a || isnan(b) ? (isnan(a) ? a : b) : a; }
@@ -60,7 +60,7 @@ static long double wide_max(long double a, long double b) { return a < b || isna
 #define ct_max    wide_max
 
 static long double wide_value(CtPrim prim, long double A, long double B) {
-    if (prim == PRIM_DOUBLE_TO_FLOAT) return A; /* rounding is no part of the function that is differentiated */
+    if (prim == PRIM_DOUBLE_TO_FLOAT) return A; /* rounding is not part of the function that is differentiated */
     switch (prim) {
 #define CT_PRIM(id, name, signature, value, ...)                                                                       \
     case PRIM_##id:                                                                                                    \
@@ -99,7 +99,7 @@ static CtFlowCell of_reals(const CtInterpreter *i, const CtFlowStep *step, char 
         return (CtFlowCell){.integer = holds};
     }
     double value = ct_prim_value(prim, (double)a.real, (double)b.real);
-    if (!is_real(result)) return (CtFlowCell){.integer = (int64_t)value}; /* whole, and it fits */
+    if (!is_real(result)) return (CtFlowCell){.integer = (int64_t)value}; /* integral, and in range */
     bool single = result == 'R' && step->results.items[0]->type->kind == FLOW_F32;
     return (CtFlowCell){.real = (long double)(single ? (double)(float)value : value)};
 }

@@ -1,5 +1,5 @@
-/* Values of the interpreter: objects in its heap, counted by the interpreter itself, so that loops need no more memory
- * than what they hold, and once more by the retains and releases of the program, which are thereby checked. */
+/* Values of the interpreter: objects in its heap. Each has two reference counts: the interpreter's own, so that memory
+ * of dead objects is reused, and one by the retains and releases of the program, which checks these. */
 #include "flow/check/interpret.h"
 
 /* ---- memory ---- */
@@ -34,7 +34,7 @@ static CtFlowObject *object_new(CtInterpreter *i, uint32_t rank, int64_t room) {
     return object;
 }
 
-/* Takes it out of the heap's list. */
+/* Removes an object from the heap's list. */
 static void unlink_object(CtFlowObject *object) {
     *object->link = object->next;
     if (object->next != NULL) object->next->link = object->link;
@@ -56,7 +56,7 @@ void ct_interpret_hold(CtFlowObject *object) {
     if (object != NULL) object->refs++;
 }
 
-/* Objects that wait to be freed are a list of their own. */
+/* Moves an object to the list of those to be freed. */
 static void free_later(CtFlowObject **todo, CtFlowObject *object) {
     if (object == NULL || --object->refs > 0) return;
     unlink_object(object);
@@ -80,7 +80,7 @@ static bool is_bare(const CtFlowObject *object) {
     return object->fields != NULL && object->fields->count == 0 && object->tag < CT_NULLARIES;
 }
 
-/* The last claim of an object gives up its own claims; an explicit list, since data may be deep. */
+/* Releasing the last reference of an object releases its fields; an explicit list is used, since data may be deep. */
 void ct_interpret_release(CtInterpreter *i, CtFlowObject *object) {
     CtFlowObject **todo = NULL;
     size_t count = 0, room = 0;
@@ -137,7 +137,7 @@ CtFlowObject *ct_interpret_array(CtInterpreter *i, const CtFlowType *type, const
     return array;
 }
 
-/* A list of characters, whose number a loop may not know, grows as it is made. */
+/* Grows an object, such as a list of characters, whose size is not known in advance. */
 static void grow(CtInterpreter *i, CtFlowObject *object) {
     int64_t room = object->room + object->room / 2 + 8;
     CtFlowCell *cells = ct_interpret_memory(i, (size_t)room * sizeof *cells);
@@ -163,7 +163,7 @@ void ct_interpret_copy(CtInterpreter *i, CtFlowObject *object, const CtFlowObjec
     }
 }
 
-/* Of the type of lists: constructor 0 is the end, constructor 1 holds a character and the rest. */
+/* Constructor 0 of the list type is the end; constructor 1 holds a character and the rest. */
 CtFlowCell ct_interpret_string(CtInterpreter *i, const CtFlowType *type, const uint32_t *points, size_t count) {
     const CtFlowCon *cons = type->data->cons;
     CtFlowCell list = {.object = ct_interpret_node(i, &cons[0].fields, 0, NULL)};
@@ -178,7 +178,7 @@ CtFlowCell ct_interpret_string(CtInterpreter *i, const CtFlowType *type, const u
 
 typedef struct Import {
     CtInterpreter *i;
-    struct Waiting { /* an object of the native run whose copy is a cell of an object that is being made */
+    struct Waiting { /* an object of the native run whose copy belongs into a cell of an unfinished object */
         const CtFlowType *type;
         const ct_object *from;
         CtFlowObject *to;

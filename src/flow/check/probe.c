@@ -7,12 +7,12 @@
 typedef struct Probes {
     CtFlow *flow;
     CT_VEC(CtFlowProbe) items;
-    CT_VEC(const CtFlowDerived *) derived; /* of each */
+    CT_VEC(const CtFlowDerived *) derived; /* for each probe */
 } Probes;
 
 /* ---- what can be probed ---- */
 
-/* Values that hold no functions and nothing that derivatives keep: a direction of them is a value of the same type. */
+/* Values without functions and residuals: a direction for them is a value of the same type. */
 static bool is_plain(const CtFlow *flow, const CtFlowType *type, CtMap *seen) {
     if (type->kind == FLOW_ARRAY) return is_plain(flow, type->element, seen);
     if (type->kind != FLOW_NODE || ct_map_has(seen, ct_key(type))) return true;
@@ -46,7 +46,7 @@ static void reach_derived(void *data, CtFlowStep *step) {
     if (ct_flow_is_derivative(step)) reach(data, step->as.derived->function, CT_NO_RANGE, false);
 }
 
-/* A rule of the program may be wrong, and need not be linear: that is not for these checks to say. */
+/* A custom derivative may be wrong and need not be linear; the checks of passes do not judge that. */
 static bool has_rule(const CtFlow *flow, CtFlowFunction *function) {
     Reach r = {.arena = flow->arena};
     reach(&r, function, CT_NO_RANGE, false);

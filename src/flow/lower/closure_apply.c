@@ -1,9 +1,9 @@
-/* What applies function values: a function with a branch for each value, which calls that one's code with what it
- * holds.
+/* Functions that apply function values: a switch on the closure, with a branch that calls the code of each closure with
+ * its captured values.
  *
- * One for all values of a function type would do, but then everything that applies such a value is a caller of every
- * such value; and where one of these takes a derivative of what applies it, that would be a derivative of itself. So in
- * programs that take derivatives there is one for each set of values that can come to a place (control_flow.c). */
+ * One such function for each function type would do. But then everything that applies a value of the type would call
+ * all functions of the type; and if one of these takes a derivative of code that applies it, that would be a derivative
+ * of itself. So in programs with derivatives there is one for each lambda set of a place (control_flow.c). */
 #include "flow/lower/internal.h"
 
 CtFlowFunction *ct_flow_lower_apply_of(Lower *l, CtFlowData *data) {
@@ -31,7 +31,8 @@ static void lower_branch(Lower *l, CtFlowStep *step, const Member *member, CtFlo
     l->b.block = outer;
 }
 
-/* (c, ⟨a⟩) → the member that c is, of what c holds and ⟨a⟩; `some`: of these members, NULL: of all. */
+/* (c, ⟨a⟩) → a call of the closure c with its captured values and ⟨a⟩. `some` is the lambda set; NULL: all closures of
+ * the type. */
 static void lower_body(Lower *l, CtFlowFunction *function, CtFlowData *data, const bool *some) {
     l->b.function = function;
     l->b.block = function->body = ct_flow_block(&l->b);
@@ -52,7 +53,7 @@ static void lower_body(Lower *l, CtFlowFunction *function, CtFlowData *data, con
 
 /* ---- by the values that come to a place ---- */
 
-typedef struct Site { /* where function values are applied */
+typedef struct Site { /* a place where a function value is applied */
     CtFlowVar *closure;
     CtFlowFunction **applies;
 } Site;
@@ -62,7 +63,7 @@ typedef struct Sites {
     CT_VEC(Site) sites;
 } Sites;
 
-typedef struct Applies { /* made for a set of members */
+typedef struct Applies { /* an apply function made for a lambda set */
     const CtFlowData *data;
     const bool *some;
     CtFlowFunction *function;
@@ -101,7 +102,7 @@ static bool is_all(const Lower *l, const CtFlowData *data, const bool *some) {
         all &= some[i];
         none &= !some[i];
     }
-    return all || none; /* what never runs stays as it is */
+    return all || none; /* unreachable places stay as they are */
 }
 
 static void apply_some(Lower *l) {

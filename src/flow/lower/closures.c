@@ -1,5 +1,5 @@
-/* Functions: those in sight are called as they stand, with what they capture as further arguments; the others become
- * data of their type, with a function that applies them. */
+/* Closure conversion. A known function is called directly, with its captured variables as additional arguments. A
+ * function that is used as a value becomes a closure, a node of its function type. */
 #include "flow/lower/internal.h"
 
 /* ---- known functions ---- */
@@ -13,7 +13,7 @@ static void add_capture(Lower *l, Callable *c, CtMap *seen, CtVar *var) {
     c->captures = more;
 }
 
-/* What a λ captures, as seen from here: of functions that are known, what those capture. */
+/* The variables that a λ captures; for known functions among them, what those capture. */
 static void find_captures(Lower *l, Callable *c, const CtLam *lam) {
     CtMap seen = {0};
     for (uint32_t i = 0; i < lam->capture_count; i++) {
@@ -76,7 +76,7 @@ void ct_flow_lower_let_function(Lower *l, CtVar *var, Callable *known) {
     ct_map_set(l->b.arena, l->env, var->id, binding);
 }
 
-/* Functions of a group capture the same, and each other. */
+/* The functions of a recursive group capture the same variables, and each other. */
 void ct_flow_lower_group(Lower *l, CtCore *letrec) {
     uint32_t count = letrec->as.letrec.count;
     Callable **all = CT_NEW_ARRAY(l->b.arena, Callable *, count);
@@ -149,7 +149,7 @@ CtFlowArgs ct_flow_lower_app(Lower *l, CtCore *e, bool tail) {
 
 /* ---- functions as values ---- */
 
-/* The number of a known function among the values of its type. */
+/* The constructor of a known function among the closures of its type. */
 static uint32_t member_tag(Lower *l, CtFlowData *data, Callable *c) {
     uintptr_t known = (uintptr_t)ct_map_get(&c->tags, ct_key(data));
     if (known != 0) return (uint32_t)known - 1;
@@ -205,7 +205,7 @@ CtFlowArgs ct_flow_lower_constant(Lower *l, CtCore *e) {
 
 /* ---- bodies ---- */
 
-/* Arrays that came of one array of tuples have its length. */
+/* Arrays made from one array of tuples have the same length. */
 static void mark_alike(Lower *l, const CtType *type, const CtFlowArgs *args) {
     CtType *const *parts;
     uint32_t count;
@@ -262,7 +262,7 @@ static void lower_entry_body(Lower *l, CtGlobal *entry) {
         ct_flow_lower_apply(l, entry->range, ct_flow_lower(l, term).items[0], &args, true);
 }
 
-/* A constant waits for its value, to keep it: nothing in it is a tail call. */
+/* The body of a constant has no tail calls, because its value is stored when it returns. */
 static void lower_constant_body(Lower *l, CtCore *body) {
     CtFlowArgs values = ct_flow_lower(l, body);
     ct_flow_leave(&l->b, EXIT_RETURN, body->range, &values, NULL);

@@ -1,12 +1,13 @@
-/* Which function values reach which variables: sets of the members of function types, by inclusion, without regard to
- * the order of steps or the contexts of calls. Fields are told apart by constructor, elements of arrays by type. */
+/* Control-flow analysis (0-CFA): which function values reach which variables. It computes sets of closures by inclusion
+ * constraints, insensitive to the order of steps and to calling contexts. Fields are distinguished by constructor,
+ * elements of arrays by type. */
 #include "flow/lower/internal.h"
 
 typedef struct ControlFlow {
     Lower *l;
     CtArena *arena;
-    uint32_t words; /* of a set */
-    CtMap sets;     /* of variables, fields, results, elements: key -> set */
+    uint32_t words; /* words of a set */
+    CtMap sets;     /* of variables, fields, results and elements: key -> set */
     const CtFlowFunction *function;
     bool changed;
 } ControlFlow;
@@ -27,7 +28,7 @@ static uint64_t *set_at(ControlFlow *r, const void *what, uint64_t index) {
 static uint64_t *of_var(ControlFlow *r, const CtFlowVar *var) { return set_at(r, var, 0); }
 static uint64_t *of_result(ControlFlow *r, const CtFlowFunction *f, uint32_t index) { return set_at(r, f, 1 + index); }
 static uint64_t *of_elements(ControlFlow *r, const CtFlowData *data) { return set_at(r, data, 0); }
-/* The types of the fields lie in an array of the constructor's own. */
+/* the address of a field's type in its constructor is the key */
 static uint64_t *of_field(ControlFlow *r, const CtFlowData *data, uint32_t tag, uint32_t index) {
     return set_at(r, &data->cons[tag].fields.items[index], 2);
 }
@@ -48,7 +49,7 @@ static bool has(const uint64_t *set, uint32_t member) { return set[member / 64] 
 
 /* ---- calls ---- */
 
-typedef struct Call { /* where the results go: to variables, or to the results of a function */
+typedef struct Call { /* where the results of a call go: to variables, or to the results of a function */
     const CtFlowVars *results;
     const CtFlowFunction *to;
 } Call;
@@ -61,7 +62,7 @@ static void return_from(ControlFlow *r, const CtFlowFunction *callee, Call call)
     }
 }
 
-/* A function value applied: each member that it may be. `args`: the value, and what it is applied to. */
+/* Applies a function value: every closure that it may be. `args`: the value, then its arguments. */
 static void apply_any(ControlFlow *r, const CtFlowData *data, const uint64_t *set, const CtFlowArgs *args, Call call) {
     for (uint32_t m = 0; m < r->l->members.count; m++) {
         Member member = r->l->members.items[m];
@@ -83,7 +84,7 @@ static void apply(ControlFlow *r, const CtFlowArgs *args, Call call) {
     apply_any(r, args->items[0].type->data, of_var(r, args->items[0].var), args, call);
 }
 
-/* What derivatives call in the place of a function: with what its rule captured. */
+/* The functions of a rule, which derivatives call, receive the rule's captured values. */
 static void enter_rule(ControlFlow *r, const CtFlowFunction *function) {
     const CtFlowRule *rule = function->rule;
     const CtFlowFunction *pair = rule->by_slope != NULL ? rule->by_slope : rule->by_pair;

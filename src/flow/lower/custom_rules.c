@@ -1,8 +1,9 @@
-/* Functions that come with a rule for their derivative: withVjp f rule x, withJvp f rule x.
+/* Functions with custom derivatives: withVjp f rule x, withJvp f rule x.
  *
- * Such an application calls a function of its own, which takes what f captured, what the rule captured, and the point.
- * Its body calls f, and passes leave it as it is until derivatives have been taken: these look at its rule instead
- * (custom_rules.c). A rule is given for one mode; the other is made of it, in Core (ct_ad_rule_terms). */
+ * Such an application becomes a call of a function made for it, whose parameters are the captured variables of f, those
+ * of the rule, and the point. Its body calls f. Passes leave it alone until derivatives have been taken;
+ * differentiation uses its rule (ad/custom_rules.c). A rule is given for one mode; the other mode is derived from it in
+ * Core (ct_ad_rule_terms). */
 #include "flow/lower/internal.h"
 
 static CtFlowTypes types_of(Lower *l, const CtFlowArgs *args) {
@@ -20,7 +21,7 @@ static CtFlowArgs add_params(Lower *l, const char *name, const CtFlowArgs *like)
     return ct_flow_params(&l->b, &l->b.function->params, name, &types);
 }
 
-/* (what f captured, ⟨a⟩) → the parts of the pair that f gives of ⟨a⟩ */
+/* (captured variables of f, ⟨a⟩) → the parts of the pair that f ⟨a⟩ returns. */
 static CtFlowFunction *parts_of(Lower *l, CtSourceRange range, CtCore *f, CtFlowArgs *captured) {
     CtFlowFunction *outer = l->b.function, *called = ct_flow_lower_code(l, f, captured);
     CtFlowBlock *block = l->b.block;
@@ -42,7 +43,7 @@ static CtFlowFunction *parts_of(Lower *l, CtSourceRange range, CtCore *f, CtFlow
     return made;
 }
 
-/* A name for the rule, which may be code. */
+/* Binds the rule to a name, unless it is a variable. */
 static CtCore *named(Lower *l, CtCore *rule) {
     CtVar *var = ct_core_var_new(l->p, "rule", rule->type);
     Callable *known = ct_flow_lower_callable(l, rule);
@@ -53,7 +54,7 @@ static CtCore *named(Lower *l, CtCore *rule) {
     return ct_core_var(l->p, rule->range, var);
 }
 
-/* What f, and the two forms of the rule, captured. */
+/* Lowers f and the functions of the rule; returns their captured variables. */
 static CtFlowArgs lower_rule(Lower *l, CtCore *e, CtFlowRule *rule) {
     CtFlowArgs captured = {0}, own, by_pair, by_tangent = {0};
     CtRuleTerms terms = ct_ad_rule_terms(l->ad, e, named(l, e->as.call.args[1]));
@@ -75,7 +76,7 @@ static CtFlowArgs lower_rule(Lower *l, CtCore *e, CtFlowRule *rule) {
     return captured;
 }
 
-/* Its body: f of what f captured and the point. */
+/* The function that stands for the application: its body calls f with its captured variables and the point. */
 static CtFlowFunction *function_with(Lower *l, CtCore *e, CtFlowRule *rule, const CtFlowArgs *captured) {
     CtFlowFunction *outer = l->b.function, *function = ct_flow_function(l->b.flow, rule->f->name, e->range);
     CtFlowBlock *block = l->b.block;

@@ -1,6 +1,6 @@
-/* Derivative operators that are left to Flow: steps that name the function, as code. What a function value is only
- * decides which code that is: a known function's own, with what it captured in front of the point, or the function that
- * applies the values of its type, with the value in front. derive.c puts calls in the place of these steps. */
+/* Derivative operators that Flow expands. They become steps that name the function's code: for a known function its own
+ * code, with its captured variables before the point; for a function value the apply function of its type, with the
+ * value before the point. derive.c replaces these steps by calls. */
 #include "flow/lower/internal.h"
 
 CtFlowFunction *ct_flow_lower_code(Lower *l, CtCore *f, CtFlowArgs *captured) {
@@ -13,8 +13,8 @@ CtFlowFunction *ct_flow_lower_code(Lower *l, CtCore *f, CtFlowArgs *captured) {
     return ct_flow_lower_apply_of(l, captured->items[0].type->data);
 }
 
-/* The function of a derivative, and what stands in front of the point. Where the function is not known, each place has
- * a derivative of its own, since other function values may come there. */
+/* The function whose derivative is taken, and the arguments before the point. If the function is not known, each use
+ * has its own, because different function values may reach different places. */
 static CtFlowDerived *derived_of(Lower *l, CtCore *f, CtFlowArgs *args) {
     CtFlowFunction *function = ct_flow_lower_code(l, f, args);
     CtFlowDerived *derived = ct_map_get(&l->derived, ct_key(function));
@@ -32,7 +32,7 @@ static CtFlowDerived *derived_of(Lower *l, CtCore *f, CtFlowArgs *args) {
 
 static void add_point(Lower *l, CtFlowArgs *args, CtCore *x) {
     CtFlowArgs point = ct_flow_lower(l, x);
-    CtFlowArgs all = {0}; /* not in the place of what a binding holds */
+    CtFlowArgs all = {0}; /* separate, because the arguments of the enclosing binding must not change */
     ct_flow_args_add(&l->b, &all, args);
     ct_flow_args_add(&l->b, &all, &point);
     *args = all;
@@ -73,7 +73,7 @@ static CtFlowFunction *pullback_of(Lower *l, CtSourceRange range, CtFlowDerived 
     return function;
 }
 
-/* The pullback as a value of its function type: one more member of it. */
+/* The pullback as a value of its function type: a closure made for it. */
 static CtFlowArg pullback_value(Lower *l, CtSourceRange range, CtFlowDerived *derived, CtType *type,
                                 CtFlowArg residual) {
     const CtFlowType *node = ct_flow_node(l->b.flow, type);

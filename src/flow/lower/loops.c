@@ -1,13 +1,13 @@
-/* Array operations with a function argument: loops. The body of a λ in sight is written into the loop. */
+/* Array operations with a function argument become loops. The body of a λ is inlined into the loop. */
 #include "flow/lower/internal.h"
 
 typedef struct Loop {
     CtCore *e;
     CtArrayOp op;
     CtCore *fun;
-    CtFlowArg closure;      /* where the function is not known */
-    CtFlowArgs first, more; /* the arrays that are walked over */
-    CtFlowArgs start;       /* what is carried at first */
+    CtFlowArg closure;      /* if the function is not known */
+    CtFlowArgs first, more; /* arrays that the loop walks over */
+    CtFlowArgs start;       /* initial values of the carried variables */
     CtFlowArg count;
 } Loop;
 
@@ -15,7 +15,7 @@ static bool carries(CtArrayOp op) {
     return op == ARRAY_FOLDL || op == ARRAY_REDUCE || op == ARRAY_SCANL || op == ARRAY_SCAN || op == ARRAY_MAP_ACCUM;
 }
 
-/* The element type of the array that the loop makes; NULL when it makes none. */
+/* The element type of the array that the loop makes; NULL if it makes none. */
 static CtType *made(const Loop *loop) {
     if (loop->op == ARRAY_FOLDL || loop->op == ARRAY_REDUCE) return NULL;
     CtType *array = loop->op == ARRAY_MAP_ACCUM ? loop->e->type->parts[1] : loop->e->type;

@@ -1,10 +1,10 @@
-/* What types of Core become: sequences of Flow's types. */
+/* Lowering of Core types to sequences of Flow types. */
 #include "flow/lower/internal.h"
 
-typedef struct Shape { /* what is known of a Core type */
+typedef struct Shape { /* the lowering of a Core type */
     CtFlowTypes types;
     bool has_types, is_array_known;
-    CtFlowTypes arrays; /* of arrays of it */
+    CtFlowTypes arrays; /* types of the arrays that hold an array of it */
     const CtFlowType *node;
     enum { PARTS_UNKNOWN, PARTS_NONE, PARTS_SOME } parts;
 } Shape;
@@ -28,7 +28,7 @@ static void fill(CtFlow *flow);
 
 /* ---- which types are their parts ---- */
 
-/* Whether `target` is among the parts of a type that would have to be variables: a record in itself. */
+/* Whether a record type contains `target` in parts that would be variables: then a record would contain itself. */
 static bool holds(const CtType *type, const CtType *target, CtMap *seen, CtArena *arena) {
     if (type->kind == TYPE_ARRAY) return type->parts[0] == target || holds(type->parts[0], target, seen, arena);
     CtType *const *parts = type->parts;
@@ -95,7 +95,7 @@ const CtFlowType *ct_flow_node(CtFlow *flow, const CtType *type) {
     return shape->node;
 }
 
-/* The constructors of data are looked at when no other type is: they may lead back to it. */
+/* Constructors of data are lowered when no other type is being lowered, since they may be recursive. */
 static void fill(CtFlow *flow) {
     while (flow->shaping == 0 && flow->filled < flow->data.count) {
         CtFlowData *data = flow->data.items[flow->filled++];
@@ -152,7 +152,8 @@ const CtFlowTypes *ct_flow_types(CtFlow *flow, const CtType *type) {
     return &shape->types;
 }
 
-/* Arrays of a part of the elements: what is itself an array may have any length there, and is held by reference. */
+/* The arrays that hold one part of the elements. If the part is an array itself, elements may differ in length, and are
+ * held by reference. */
 static void add_arrays_of_part(CtFlow *flow, CtFlowTypes *to, const CtType *part) {
     if (part->kind != TYPE_ARRAY) {
         ct_flow_types_add(flow, to, ct_flow_array_types(flow, part));

@@ -1,8 +1,8 @@
-/* Core ▶ Flow: terms become steps in the order of their evaluation. A tuple's parts are values of their own, so that
- * taking it apart is nothing. */
+/* Lowering of Core to Flow: terms become steps in evaluation order. The parts of a tuple are variables of their own, so
+ * taking a tuple apart needs no code. */
 #include "flow/lower/internal.h"
 
-enum { DEEPEST = 2500 }; /* levels; the parser takes fewer */
+enum { DEEPEST = 2500 }; /* levels of nesting; the parser accepts fewer */
 
 _Noreturn void ct_flow_lower_refuse(Lower *l, const char *why) {
     l->b.flow->refused = why;
@@ -27,7 +27,7 @@ Binding *ct_flow_lower_binding(Lower *l, const CtVar *var) {
     return binding;
 }
 
-/* Parts of a whole, one after the other, to variables. */
+/* Binds the variables of all parts of a value, in order. */
 static void bind_parts(Lower *l, CtVar *const *vars, CtType *const *types, uint32_t count, const CtFlowArgs *values) {
     uint32_t at = 0;
     for (uint32_t i = 0; i < count; i++) {
@@ -83,8 +83,8 @@ static CtFlowArgs lower_all(Lower *l, CtCore *const *args, uint32_t count) {
     return all;
 }
 
-/* A construction inside the last field of another, and so on: a list. The inner ones are made first, of what was
- * evaluated in the order of the source. */
+/* Nested constructions in the last field, such as a list. The arguments are evaluated in source order, then the inner
+ * nodes are made first. */
 static CtFlowArgs lower_spine(Lower *l, CtCore *e) {
     CT_VEC(CtFlowArgs) heads = {0};
     CtCore *outer = e;
@@ -142,7 +142,7 @@ static CtFlowArgs lower_tuple(Lower *l, CtCore *e) {
     return ct_flow_lower_whole(l, e->range, e->type, lower_all(l, e->as.call.args, e->as.call.count));
 }
 
-/* The fields of a node, for variables that may be missing. */
+/* Opens a node and binds its fields; unused variables may be missing. */
 static void open_node(Lower *l, CtSourceRange range, CtFlowArg node, uint32_t tag, CtVar *const *vars,
                       CtType *const *types, uint32_t count) {
     CtFlowStep *step = ct_flow_step(&l->b, FLOW_OPEN, range);
@@ -162,7 +162,7 @@ static void open_node(Lower *l, CtSourceRange range, CtFlowArg node, uint32_t ta
     }
 }
 
-/* The parts of a tuple or record to variables. */
+/* Binds the parts of a tuple or record. */
 static void open_parts(Lower *l, CtSourceRange range, CtType *whole, CtFlowArgs values, CtVar *const *vars) {
     CtType *const *parts = whole->kind == TYPE_TUPLE ? whole->parts : whole->data->cons[0].fields;
     uint32_t count = whole->kind == TYPE_TUPLE ? whole->count : whole->data->cons[0].count;
@@ -274,7 +274,7 @@ static bool is_constant_function(const CtCore *e) {
     return e->kind == CORE_GLOBAL && e->as.global->body != NULL && e->as.global->body->kind == CORE_LAM;
 }
 
-/* What stands before a body; gives the body. */
+/* Lowers the bindings around a body; returns the body. */
 static CtCore *lower_bindings(Lower *l, CtCore *e) {
     for (;; e = e->kind == CORE_LETREC ? e->as.letrec.body : e->as.let.body) {
         if (e->kind == CORE_LETREC) {
@@ -318,7 +318,7 @@ static CtFlowArgs lower_term(Lower *l, CtCore *e) {
     case CORE_FAIL: return lower_fail(l, e);
     case CORE_LET:
     case CORE_LETREC:
-    case CORE_UNPACK: break; /* gone through above */
+    case CORE_UNPACK: break; /* handled above */
     }
     ct_flow_lower_refuse(l, "a term of no known form");
 }

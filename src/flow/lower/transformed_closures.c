@@ -1,10 +1,10 @@
-/* DUAL of a function value that is only known when the program runs: a function with a branch for each value that
- * reaches it, which gives what the transformed code of that one makes of what it captured. Transformed code has
- * function values of its own, so that the branches are made until no new ones appear. */
+/* DUAL for function values known only at run time: a function with a branch for each closure that may reach the place;
+ * the branch gives the closure of the transformed code with transformed captured values. Transformed code contains
+ * function values in turn, so branches are added until a fixed point. */
 #include "flow/lower/internal.h"
 
-/* Each level of derivatives multiplies the size of what is transformed, and how deep they nest may depend on data: what
- * grows beyond this is left to the evaluator, which only transforms what it meets. */
+/* Each level of derivatives multiplies the size of the transformed code, and the nesting may depend on data. Beyond
+ * these bounds the program is left to the evaluator, which transforms only what it runs. */
 enum { MOST_BRANCHES = 100, DEEPEST_PATH = 3, MOST_BYTES = 32 << 20 };
 
 typedef struct Dual {
@@ -14,7 +14,7 @@ typedef struct Dual {
     CtFlowStep *step;
     CtFlowVar *closure;
     CtFlowArgs states;
-    CtMap made; /* numbers of members that have a branch */
+    CtMap made; /* constructors of closures that have a branch */
 } Dual;
 
 static bool same_path(const CtDualPath *a, const CtDualPath *b) {
@@ -67,7 +67,7 @@ CtFlowArgs ct_flow_lower_dual(Lower *l, CtCore *e) {
 
 /* ---- branches ---- */
 
-/* Whether a λ was made by the path's transformations: others never meet this derivative. */
+/* Whether a λ is a result of the path's transformations; no other λ can occur in this derivative. */
 static bool has_path(const CtLam *lam, const CtDualPath *path) {
     for (uint32_t i = 0; i < path->count; i++) {
         if (lam->origin == NULL || lam->method != path->path[i]) return false;
@@ -90,7 +90,7 @@ static CtLam *transformed(Lower *l, CtLam *lam, const CtDualPath *path) {
     ct_flow_lower_refuse(l, "a function value that could be differentiated has no derivative");
 }
 
-/* The values that the closure holds, in the order in which the transformed code takes them. */
+/* The values captured by the closure, in the order in which the transformed code takes them. */
 static CtFlowArgs captured(Lower *l, const Callable *c, const CtFlowArgs *fields) {
     uint32_t at = 0;
     for (uint32_t i = 0; i < c->capture_count; i++) {

@@ -1,4 +1,5 @@
-/* Array operations without a function argument. Arrays of tuples are several arrays: an operation is done on each. */
+/* Array operations without a function argument. An array of tuples is several arrays, and the operation is applied to
+ * each. */
 #include "flow/lower/internal.h"
 
 CtFlowArgs ct_flow_lower_read(Lower *l, CtSourceRange range, const CtFlowArgs *arrays, const CtFlowArg *indices,
@@ -19,7 +20,7 @@ CtFlowArgs ct_flow_lower_read(Lower *l, CtSourceRange range, const CtFlowArgs *a
 
 enum { MOST_INDICES = 16 };
 
-typedef struct Place { /* xs ! i ! j …: rows on the way are not made */
+typedef struct Place { /* xs ! i ! j …: the rows on the way are not made */
     CtFlowArgs arrays;
     CtFlowArg indices[MOST_INDICES];
     uint32_t count;
@@ -39,7 +40,7 @@ static Place lower_place(Lower *l, CtCore *e) {
     Place place = lower_place(l, e->as.call.args[0]);
     if (place.count == MOST_INDICES) ct_flow_lower_refuse(l, "an array of too many dimensions");
     CtFlowArg index = ct_flow_lower_one(l, e->as.call.args[1]);
-    /* The element may be a tuple: only the outermost index can reach beyond the rows. */
+    /* The element may be a tuple; only the outermost index can be out of range beyond the rows. */
     check_index(l, e->range, index, place.arrays.items[0], place.count);
     place.indices[place.count++] = index;
     if (e->type->kind == TYPE_ARRAY && place.arrays.items[0].type->rank > place.count) return place;
@@ -64,7 +65,7 @@ static CtFlowArgs lower_length(Lower *l, CtCore *e) {
     return results;
 }
 
-/* update and snoc, on each array of the tuple */
+/* update and snoc, on each array of an array of tuples. */
 static CtFlowArgs lower_change(Lower *l, CtCore *e) {
     bool update = e->as.call.of.array == ARRAY_UPDATE;
     CtFlowArgs arrays = ct_flow_lower(l, e->as.call.args[0]), results = {0};
@@ -90,7 +91,8 @@ static const CtFlowType *bulk_type(Lower *l, CtArrayOp op, const CtFlowType *arr
     return array;
 }
 
-/* What is the same for each array of the tuple goes in front; `second` holds further arrays (append), or none. */
+/* Applies an operation to each array of an array of tuples. `front`: arguments that are the same for all; `second`: the
+ * arrays of a second argument (append), or none. */
 static CtFlowArgs each_array(Lower *l, CtCore *e, const CtFlowArgs *front, const CtFlowArgs *arrays,
                              const CtFlowArgs *second) {
     CtFlowArgs results = {0};
@@ -134,7 +136,7 @@ static CtFlowArgs lower_iota(Lower *l, CtCore *e) {
     return one_result(l, step, ct_flow_types(l->b.flow, e->type)->items[0]);
 }
 
-/* One scalar, or the shape, of an array. */
+/* An operation that gives a scalar, or a shape, of an array. */
 static CtFlowArgs lower_whole(Lower *l, CtCore *e) {
     CtFlowArgs array = ct_flow_lower(l, e->as.call.args[0]);
     CtFlowStep *step = ct_flow_step(&l->b, FLOW_BULK, e->range);

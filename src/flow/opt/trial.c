@@ -1,4 +1,4 @@
-/* A fault on trial: whether the checks of passes find it, and name the pass (tests/passes.py). */
+/* Fault injection: tests whether the checks of passes find a fault and name the pass (tests/passes.py). */
 #include <stdlib.h>
 
 #include "flow/opt/passes.h"
