@@ -1,4 +1,4 @@
-/* Arrays: elements, whole arrays, checks. */
+/* Array steps in C: elements, whole-array operations, checks. */
 #include "emit/internal.h"
 
 static const char *pointers(const CtFlowType *array) { return ct_flow_is_object(array->element) ? "true" : "false"; }
@@ -38,7 +38,7 @@ void ct_emit_lengths(Emit *e, const CtFlowVar *array, const char *text, const ch
     e->uses[array->id].lengths = name;
 }
 
-/* i, or the position of several indices: (i * n + j) * m + k */
+/* The position of an element: i, or for several indices (i * n + j) * m + k. */
 static const char *position(Emit *e, const CtFlowStep *step, uint32_t indices, const char *array) {
     const CtFlowVar *var = step->args.items[0].var;
     const char *at = ct_emit_operand(e, &step->args.items[1]), *known = var != NULL ? e->uses[var->id].lengths : NULL;
@@ -86,7 +86,7 @@ static void emit_read(Emit *e, const CtFlowStep *step) {
     ct_emit_line(e, "ct_hold(%s);", ct_emit_name(e, result));
 }
 
-/* A word of an array as it is written to. */
+/* Assigns to a word of an array. */
 static void write_word(Emit *e, const char *array, const char *index, const CtFlowArg *arg) {
     ct_emit_line(e, "%s->data[%s].%c = %s;", array, ct_emit_index(e, index, array), ct_emit_letter(arg->type),
                  ct_flow_is_object(arg->type) ? ct_emit_object(e, arg) : ct_emit_arg(e, arg));
@@ -131,7 +131,7 @@ static void emit_items(Emit *e, CtFlowStep *step) {
     const CtFlowType *type = result->type;
     uint32_t count = step->args.count;
     if (type->rank > 1) {
-        ct_emit_flush(e, true); /* each row is dropped where it has been copied */
+        ct_emit_flush(e, true); /* each row is released where it has been copied */
         ct_emit_declare(e, result,
                         count == 0 ? ct_format(e->arena, "ct_no_rows(rt, NULL, %u, %s)", type->rank, pointers(type))
                                    : "NULL");
@@ -224,7 +224,7 @@ static const char *bulk_text(Emit *e, const CtFlowStep *step) {
     case ARRAY_SELECT:
     case ARRAY_UPDATE:
     case ARRAY_SNOC:
-    case CT_ARRAY_OP_COUNT: break; /* no step of Flow: lower_array.c */
+    case CT_ARRAY_OP_COUNT: break; /* these do not occur in Flow: lower/whole_arrays.c */
     }
     return "0";
 }
@@ -249,7 +249,7 @@ static void emit_product(Emit *e, const CtFlowStep *step) {
                               ct_emit_arg(e, &args->items[3]), factors->transposed[1], factors->cotangent));
 }
 
-/* Of an array, or a length itself. */
+/* The length of an array's dimension; or the argument itself if it is a length. */
 static const char *length_text(Emit *e, const CtFlowArg *arg, uint32_t dimension) {
     const char *text = ct_emit_arg(e, arg);
     return arg->type->kind == FLOW_I64 ? text : ct_format(e->arena, "%s->dims[%u]", text, dimension);

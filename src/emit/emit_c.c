@@ -1,8 +1,8 @@
-/* A program as one file of C. */
+/* Writes a program as one C file. */
 #include "emit/runtime.h"
 
 extern const char ct_vector_h[], ct_scalar_h[], ct_debug_h[], ct_run_h[], ct_array_h[], ct_simd_h[], ct_product_h[],
-    ct_threads_h[], ct_text_h[], ct_export_h[]; /* src/rt, as texts */
+    ct_threads_h[], ct_text_h[], ct_export_h[]; /* the files of src/rt, as strings */
 
 static void put_results(Emit *e, CtText *out) {
     for (uint32_t i = 0; i < e->results.count; i++) {
@@ -15,7 +15,7 @@ static void put_results(Emit *e, CtText *out) {
     ct_text_putc(out, '\n');
 }
 
-/* The results of a call, as words from `to` on. */
+/* Writes the results of a call to words from `to` on. */
 static void put_words(Emit *e, const CtFlowFunction *function, const char *call, const char *to, uint32_t first) {
     uint32_t count = function->results.count;
     const char *type = ct_emit_result_type(e, &function->results);

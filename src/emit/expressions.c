@@ -1,4 +1,4 @@
-/* Names, literals and expressions. */
+/* Names, literals and expressions in C. */
 #include "emit/vector/vector.h"
 
 #include <stdlib.h>
@@ -39,7 +39,7 @@ const char *ct_emit_plain(CtArena *arena, const char *name) {
     return isdigit((unsigned char)out.data[0]) ? ct_format(arena, "v%s", out.data) : out.data;
 }
 
-/* Functions, structs and constants of the file are named so. */
+/* Whether an identifier has the form of the names that the file defines: functions, structs and constants. */
 static bool is_reserved(const char *plain) {
     return strncmp(plain, "f_", 2) == 0 || strcmp(plain, "results") == 0 || strcmp(plain, "group") == 0 ||
            strcmp(plain, "constant") == 0 || strcmp(plain, "share") == 0;
@@ -93,7 +93,7 @@ const char *ct_emit_arg(Emit *e, const CtFlowArg *arg) {
     }
     Use *use = &e->uses[arg->var->id];
     e->reading |= use->is_pending && use->reads;
-    use->is_pending = false; /* it is written now */
+    use->is_pending = false; /* it is being written now */
     return use->text != NULL ? use->text : ct_emit_name(e, arg->var);
 }
 
@@ -190,7 +190,7 @@ static const struct {
 
 static bool is_letter(char c) { return isalnum((unsigned char)c) || c == '_'; }
 
-/* Where the operand `letter` stands in a template, from `from` on; NULL when it does not. */
+/* The position of operand `letter` in a template, from `from` on; NULL if it does not occur. */
 static const char *find_operand(const char *from, char letter) {
     const char *start = from;
     for (; *from != '\0'; from++)
@@ -203,7 +203,7 @@ static bool occurs_twice(const char *template, char letter) {
     return first != NULL && find_operand(first + 1, letter) != NULL;
 }
 
-/* Whether an operand stands between parentheses and commas, so that it needs none of its own. */
+/* Whether an operand stands between parentheses or commas, so that it needs no parentheses of its own. */
 static bool stands_apart(const char *template, const char *at) {
     const char *before = at, *after = at + 1;
     while (before > template && before[-1] == ' ') before--;
@@ -230,8 +230,8 @@ static const char *scalar_operand(Emit *e, const CtFlowArg *arg, bool apart) {
     return apart ? ct_emit_arg(e, arg) : ct_emit_operand(e, arg);
 }
 
-/* What is known already has been computed, where IEEE 754 says what it is to the last bit. The rest is libm's to say,
- * when the program runs, and not the compiler's. */
+/* Operands that are literals go through ct_late, which hides them from constant folding in the C compiler. Cotan has
+ * folded what IEEE 754 determines; the other functions are to be libm's at run time. */
 static const char *late_operand(Emit *e, const CtFlowArg *arg, bool apart) {
     (void)apart;
     return ct_format(e->arena, arg->type->kind == FLOW_I64 ? "%s" : "ct_late(%s)", ct_emit_arg(e, arg));
@@ -243,7 +243,7 @@ static bool are_literals(const CtFlowArgs *args) {
     return true;
 }
 
-/* An operand that is written more than once is a variable. */
+/* An operand that occurs more than once in a template gets a variable. */
 static void settle_operands(Emit *e, const CtFlowStep *step, const char *template, bool fails_too) {
     for (uint32_t i = 0; i < step->args.count; i++) {
         CtFlowVar *var = step->args.items[i].var;

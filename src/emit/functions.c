@@ -1,5 +1,5 @@
-/* Functions. One that ends in itself is a loop; functions that end in each other are one function of C, with a label
- * for each and a function that goes in at its label. */
+/* Functions in C. A function that tail-calls itself becomes a loop. Functions that tail-call each other become one
+ * function of C, with a label for each, and an entry function for each that is called from outside. */
 #include "emit/internal.h"
 
 /* ---- names ---- */
@@ -10,7 +10,7 @@ void ct_emit_function_names(Emit *e) {
     CtMap taken = {0};
     e->function_names = CT_NEW_ARRAY(e->arena, const char *, count + 1);
     e->offsets = CT_NEW_ARRAY(e->arena, uint32_t, count + 1);
-    CtMap widths = {0}; /* of groups */
+    CtMap widths = {0}; /* by group: number of variables */
     for (uint32_t i = 0; i < count; i++) {
         CtFlowFunction *function = e->flow->functions.items[i];
         const char *name = ct_format(e->arena, "%sf_%s", e->prefix, ct_emit_plain(e->arena, function->name));
@@ -66,7 +66,7 @@ static void use_args(Emit *e, const CtFlowBlock *block, const CtFlowArgs *args) 
 static void count_uses(Emit *e, const CtFlowBlock *block) {
     for (uint32_t i = 0; i < block->steps.count; i++) {
         const CtFlowStep *step = block->steps.items[i];
-        bool decided = step->kind == FLOW_SWITCH && step->as.cases.count == 1; /* what it is on is not looked at */
+        bool decided = step->kind == FLOW_SWITCH && step->as.cases.count == 1; /* the value is not tested */
         if (!decided || ct_flow_is_object(step->args.items[0].type)) use_args(e, block, &step->args);
         for (uint32_t j = 0; j < ct_flow_inner_count(step); j++) count_uses(e, ct_flow_inner(step, j));
     }
@@ -130,7 +130,7 @@ static void tell_function(Emit *e, const CtFlowFunction *function) {
     ct_emit_line(e, "/* line %u */", line);
 }
 
-/* The body as a text of its own; then what it does not mention is known. */
+/* Writes the body to a separate text, which shows the parameters and variables that it uses. */
 static const char *body_text(Emit *e, CtFlowFunction *function, bool loops) {
     CtText body = ct_text(e->arena), *out = e->out;
     ct_text_puts(&body, "");
@@ -155,7 +155,7 @@ static void put_unused(Emit *e, const CtFlowFunction *function, const char *body
     }
 }
 
-/* What its loops are parted in. */
+/* Writes the parts of the function's loops. */
 static void put_parts(Emit *e) {
     if (e->parts.length > 0) ct_text_puts(e->out, e->parts.data);
     e->parts = ct_text(e->arena);
@@ -188,7 +188,7 @@ static void put_group_head(Emit *e, const Group *group) {
     ct_text_puts(e->out, ") {\n");
 }
 
-/* A call of the group at one of its functions. */
+/* Writes the function that enters a group at one of its functions. */
 static void emit_door(Emit *e, const Group *group, uint32_t which) {
     const CtFlowFunction *function = group->items[which];
     put_head(e, function, " {");

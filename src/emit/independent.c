@@ -1,6 +1,7 @@
-/* Loops whose iterations keep apart: none writes an element that another one reads or writes. What a loop makes is
- * written once, and nobody else sees it yet; what it changes in place, it changes and reads at its own index. The
- * compiler is told, since it would ask at run time, for a few arrays, or not make vectors, for more. */
+/* Finds loops with independent iterations: none writes an element that another one reads or writes. The arrays that a
+ * loop makes are written once and are not visible yet; arrays that it updates in place are read and updated at the
+ * loop's index only. The C compiler is told so by a pragma. Otherwise it would test for aliasing at run time, or not
+ * vectorise loops over many arrays. */
 #include "emit/internal.h"
 
 typedef struct Apart {
@@ -8,7 +9,7 @@ typedef struct Apart {
     CT_VEC(const CtFlowStep *) updates;
 } Apart;
 
-/* Whether a step reads or changes elements in a line that moves on with the loop: its index is the last. */
+/* Whether an access moves along the last dimension with the loop: its last index is the loop's. */
 static bool moves_on(const Apart *a, const CtFlowStep *step, uint32_t indices) {
     const CtFlowVar *index = a->block->params.items[0];
     if (indices != step->args.items[0].type->rank || step->args.items[indices].var != index) return false;
@@ -17,7 +18,7 @@ static bool moves_on(const Apart *a, const CtFlowStep *step, uint32_t indices) {
     return true;
 }
 
-/* The first name in the loop of an array that is changed in it. */
+/* The first variable, inside the loop, of an array that is updated in it. */
 static const CtFlowVar *root(const Apart *a, const CtFlowVar *var) {
     for (uint32_t i = a->updates.count; i-- > 0;)
         if (a->updates.items[i]->results.items[0] == var) var = a->updates.items[i]->args.items[0].var;
@@ -32,7 +33,7 @@ static bool same_line(const CtFlowStep *a, const CtFlowStep *b) {
     return true;
 }
 
-/* Whether all that is done to the arrays that are changed is done at one place of each. */
+/* Whether each updated array is read and updated at one index only. */
 static bool at_one_place(const Apart *a, const CtFlowStep *step) {
     for (uint32_t i = 0; i < a->updates.count; i++) {
         const CtFlowStep *update = a->updates.items[i];
@@ -59,7 +60,7 @@ bool ct_emit_keeps_apart(CtArena *arena, const CtFlowStep *loop) {
         const CtFlowStep *step = a.block->steps.items[i];
         if ((step->kind == FLOW_READ || step->kind == FLOW_UPDATE) && !at_one_place(&a, step)) return false;
     }
-    for (uint32_t i = 0; i < loop->as.loop.carried; i++) { /* an array that is another one in the next iteration */
+    for (uint32_t i = 0; i < loop->as.loop.carried; i++) { /* another array in the next iteration */
         const CtFlowVar *param = a.block->params.items[1 + i], *next = a.block->values.items[i].var;
         if (ct_flow_is_object(param->type) && (next == NULL || root(&a, next) != param)) return false;
     }

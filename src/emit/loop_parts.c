@@ -1,5 +1,5 @@
-/* Parts of loops as functions of C: what they see from outside goes into a struct, and is unpacked by the same names.
- */
+/* The parts of shared loops as functions of C. Variables from outside are packed into a struct, and unpacked in the
+ * part under the same names. */
 #include "emit/vector/vector.h"
 #include "emit/shared_loops.h"
 
@@ -38,7 +38,7 @@ static bool is_name(const char *text) {
     return *text == '\0';
 }
 
-/* What is outside has a name. */
+/* Gives names to expressions from outside. */
 static void name_seen(Emit *e, Share *share) {
     share->before = CT_NEW_ARRAY(e->arena, Use, share->seen.count + 1);
     for (uint32_t i = 0; i < share->seen.count; i++) {
@@ -61,14 +61,14 @@ void ct_emit_lent(Emit *e, CtFlowVar *var, const char *text) {
 typedef struct Fields {
     Emit *e;
     const Share *share;
-    CtText *types;           /* the struct */
-    CtText *packs, *results; /* where the loop stands, before and behind it */
-    CtText *unpacks, *ends;  /* of a part, before and behind its iterations */
-    CtText *merges;          /* behind all parts, of each */
+    CtText *types;           /* fields of the struct */
+    CtText *packs, *results; /* code at the loop: before it and behind it */
+    CtText *unpacks, *ends;  /* code of a part: before and behind its iterations */
+    CtText *merges;          /* code for each part, run in order behind all of them */
     CT_VEC(const char *) names;
 } Fields;
 
-/* Whether a text does more with an array than to look at its elements and lengths. */
+/* Whether a text uses an array otherwise than to read its elements and lengths. */
 static bool is_held(const char *text, const char *name) {
     static const char *const looks_at[] = {"ct_data(", "ct_row_words(", "ct_length("};
     size_t length = strlen(name);
@@ -85,7 +85,7 @@ static bool is_held(const char *text, const char *name) {
     return false;
 }
 
-/* A variable that is only looked at, if the body mentions it. */
+/* Passes a variable to the part, if the body mentions it. */
 static void add_field(Fields *f, const char *type, const char *name, bool is_view) {
     if (!is_name(name) || !ct_emit_mentions(f->share->body.data, name)) return;
     is_view &= is_held(f->share->body.data, name);
@@ -117,7 +117,7 @@ static void add_rows(Fields *f) {
     }
 }
 
-/* The pointers to elements that a loop around has set, and lengths. */
+/* Passes the pointers to elements and the lengths that an enclosing loop has set up. */
 static void add_pointers(Fields *f, const CtFlowVar *array, const Use *use) {
     const char *type = ct_emit_pointer_type(array->type);
     if (use->own != NULL) add_field(f, ct_format(f->e->arena, "%s *", type), use->own, false);
@@ -126,7 +126,7 @@ static void add_pointers(Fields *f, const CtFlowVar *array, const Use *use) {
         add_field(f, "int64_t ", ct_format(f->e->arena, "%s_n%u", use->lengths, i), false);
 }
 
-/* A constructor without fields is the part's own. */
+/* A node without fields: the part uses that of its own run. */
 static void add_bare(Fields *f, const char *name, uint32_t tag) {
     if (ct_emit_mentions(f->share->body.data, name))
         ct_text_printf(f->unpacks, "    ct_node *%s = ct_bare(rt, %u);\n", name, tag);
@@ -210,7 +210,7 @@ static void add_carried(Fields *f) {
     }
 }
 
-/* What it takes to add up a part, in steps. */
+/* The work of adding up a part's accumulators, in steps. */
 static const char *extra(Emit *e, const Share *share, const Lane *lanes) {
     CtText text = ct_text(e->arena);
     ct_text_puts(&text, "0.0");

@@ -1,20 +1,20 @@
-/* How much work a loop is, before it begins: iterations times steps, through loops inside whose lengths are known. */
+/* Estimates the work of a loop before it begins: iterations times steps, including inner loops with known lengths. */
 #include "emit/shared_loops.h"
 
 #include <math.h>
 
 enum {
-    WORK_UNKNOWN = 8, /* iterations of a loop, if nothing is known */
-    WORK_SIDE = 32,   /* of a matrix */
+    WORK_UNKNOWN = 8, /* iterations of a loop of unknown length */
+    WORK_SIDE = 32,   /* rows of a matrix of unknown size */
     WORK_RECURSION = 1000,
-    WORK_CALL = 100, /* of a function, behind so many calls */
+    WORK_CALL = 100, /* of a call that is not looked into, at depth WORK_DEEPEST */
     WORK_DEEPEST = 4,
 };
 
 typedef struct Work {
     double steps;
-    CtText *terms; /* " + n * (…)" */
-    int depth;     /* of calls */
+    CtText *terms; /* of a sum in C: " + n * (…)" */
+    int depth;     /* of calls that have been looked into */
 } Work;
 
 static void add_block(Emit *e, const CtFlowBlock *block, Work *work);
@@ -69,13 +69,13 @@ static void add_call(Emit *e, const CtFlowFunction *callee, Work *work) {
     }
 }
 
-/* A step for so many terms of all the sums. */
+/* A matrix product: the number of all terms of its sums, some of which run in one step. */
 static void add_product(Emit *e, const CtFlowStep *step, Work *work) {
     CtText sides = ct_text(e->arena);
     double known = 1.0 / 8;
     ct_text_puts(&sides, "");
     for (uint32_t i = 0; i < 3; i++) {
-        const CtFlowArg *arg = &step->args.items[i]; /* two lengths, then the matrix whose inner length is the third */
+        const CtFlowArg *arg = &step->args.items[i]; /* two lengths; then a matrix, one of whose lengths is the third */
         if (arg->var == NULL)
             known *= (double)arg->lit.integer;
         else if (!is_known(e, arg))

@@ -1,6 +1,6 @@
-/* Loops. The elements of arrays from outside, and of those that a loop makes, are reached through pointers that are set
- * before it: so the compiler sees that they do not move and do not overlap. Rows that an inner loop makes are written
- * where they belong. */
+/* Loops in C. Elements of arrays, both of arrays from outside and of those that the loop makes, are accessed through
+ * pointers that are set before the loop, so that the C compiler sees that they do not change or alias. Rows that an
+ * inner loop makes are written directly to their final place. */
 #include "emit/vector/vector.h"
 #include "emit/shared_loops.h"
 
@@ -10,20 +10,20 @@ typedef struct LoopText {
     CtFlowStep *step;
     const CtFlowBlock *block;
     uint32_t carried, arrays;
-    const char **names; /* of what is carried, then of the arrays */
-    const char **data;  /* of each array, where it is known before the first iteration; or NULL */
-    const char **far;   /* of each array that may be written past the cache: whether it is; or NULL */
-    CtFlowVar **over;   /* of each array: one that ends here, whose place it may take; or NULL */
-    bool is_over;       /* there is such a one */
+    const char **names; /* of carried variables, then of arrays */
+    const char **data;  /* of each array, if known before the first iteration; or NULL */
+    const char **far;   /* of each array that may use non-temporal stores: the C expression that decides; or NULL */
+    CtFlowVar **over;   /* of each array: a dying array in whose memory it may be built; or NULL */
+    bool is_over;       /* there is such an array */
     const char *count, *index;
-    const char *from, *to; /* the iterations that are written: all, or a part */
+    const char *from, *to; /* the range of iterations: all of them, or a part */
 } LoopText;
 
 static CtFlowVar *array_of(const LoopText *t, uint32_t i) { return t->step->results.items[t->carried + i]; }
 
 /* ---- what is carried ---- */
 
-/* What is carried are variables of C that the results name too. */
+/* Carried variables become C variables, which also hold the results. */
 static void begin_carried(Emit *e, LoopText *t) {
     for (uint32_t i = 0; i < t->carried; i++) {
         CtFlowVar *param = t->block->params.items[1 + i];
@@ -50,7 +50,7 @@ static void put_first(Emit *e, const LoopText *t, uint32_t i) {
         ct_emit_line(e, "%s->data[0].%c = %s;", name, ct_emit_letter(type->element), value);
 }
 
-/* Which arrays take the place of others. */
+/* Finds dying arrays whose memory the loop's arrays can reuse. */
 static void find_ending(Emit *e, LoopText *t) {
     uint32_t count = 0;
     for (uint32_t i = 0; i < t->arrays; i++) {
@@ -81,7 +81,7 @@ static void begin_arrays(Emit *e, LoopText *t) {
     }
 }
 
-/* A loop in the block that makes the rows of array i, which nobody else sees. */
+/* The result of an inner loop that becomes the rows of array i, if nothing else uses it. */
 static CtFlowVar *maker_of_rows(Emit *e, const LoopText *t, uint32_t i) {
     const CtFlowType *type = array_of(t, i)->type;
     bool numbers = type->rank == 2 && !ct_flow_is_object(type->element);
@@ -97,7 +97,7 @@ static CtFlowVar *maker_of_rows(Emit *e, const LoopText *t, uint32_t i) {
     return NULL;
 }
 
-/* An object that stays behind the loop, and so behind a part of it. */
+/* An object that outlives the loop, or a part of it. */
 static const char *stays(Emit *e, const CtFlowArg *arg) {
     return e->part != NULL && ct_emit_share_is_of_numbers(arg->type)
                ? ct_format(e->arena, "&ct_stay(rt, %s)->head", ct_emit_arg(e, arg))
@@ -142,7 +142,7 @@ static void add_array(Emit *e, const LoopText *t, const CtFlowArg *array, Vars *
     ct_push(e->arena, found, var);
 }
 
-/* The arrays from outside whose elements are read in a block. */
+/* Finds arrays from outside whose elements are read in a block. */
 static void find_arrays(Emit *e, const LoopText *t, const CtFlowBlock *block, Vars *found) {
     for (uint32_t i = 0; i < block->steps.count; i++) {
         const CtFlowStep *step = block->steps.items[i];
@@ -164,13 +164,13 @@ static void point_into(Emit *e, const Vars *found) {
     }
 }
 
-/* Where the elements go: a vector of the loop's own, or a row of what the loop around makes. */
+/* Sets the pointers to the loop's arrays: a new vector, or a row inside the array of the enclosing loop. */
 static void point_out(Emit *e, LoopText *t) {
     for (uint32_t i = 0; i < t->arrays; i++) {
         CtFlowVar *var = array_of(t, i);
         RowPlace *place = e->uses[var->id].place;
         if (place == NULL && var->type->rank > 1) continue;
-        if (place == NULL && t->block->exit != EXIT_YIELD) continue; /* no iteration gives anything */
+        if (place == NULL && t->block->exit != EXIT_YIELD) continue; /* no iteration yields */
         const char *type = ct_emit_pointer_type(var->type);
         t->data[i] = ct_format(e->arena, "%s_at", t->names[t->carried + i]);
         if (place == NULL)
@@ -182,7 +182,7 @@ static void point_out(Emit *e, LoopText *t) {
     }
 }
 
-/* Which of these are written past the cache, vectorised. */
+/* Decides at run time which arrays of a vectorised loop use non-temporal stores. */
 static void ask_if_far(Emit *e, LoopText *t) {
     for (uint32_t i = 0; i < t->arrays; i++) {
         const CtFlowVar *var = array_of(t, i);
@@ -201,7 +201,7 @@ static void ask_if_far(Emit *e, LoopText *t) {
 
 /* ---- the loop ---- */
 
-/* Whether an iteration hands an object over: a row is dropped where it has been copied. */
+/* Whether iterations yield objects that are kept; a row is released where it has been copied. */
 static bool gives_objects(const LoopText *t) {
     for (uint32_t i = 0; i < t->arrays; i++) {
         const CtFlowType *type = array_of(t, i)->type;
@@ -223,7 +223,7 @@ static void end_iteration(Emit *e, const LoopText *t) {
     ct_emit_assign(e, t->names, texts, types, t->carried);
 }
 
-/* A loop that was a recursion, or of which there are parts, can be interrupted where a iteration is more than a few
+/* A loop made from recursion, or a shared loop, checks for interrupts if an iteration takes more than a few
  * operations. */
 bool ct_emit_asks(const Emit *e, const CtFlowStep *loop) {
     const CtFlowBlock *block = loop->as.loop.block;
@@ -265,7 +265,7 @@ static void emit_iterations(Emit *e, LoopText *t, bool from_there) {
     ct_emit_line(e, "}");
 }
 
-/* In lanes as far as that goes, then one by one. */
+/* Vectorised loop, then scalar remainder. */
 static void emit_lanes(Emit *e, LoopText *t, const LaneSum *sums) {
     size_t size = (e->function->vars + 1) * sizeof(Use);
     Use *before = CT_NEW_ARRAY(e->arena, Use, e->function->vars + 1);
@@ -287,8 +287,8 @@ static void emit_lanes(Emit *e, LoopText *t, const LaneSum *sums) {
     e->one_by_one = false;
 }
 
-/* How many iterations there are, as a name or a number: it stays when what gave it is gone, and the compiler need not
- * look again. */
+/* Stores the number of iterations in a variable unless it is a literal, since the array that it comes from may be freed
+ * in the loop. */
 static void keep_count(Emit *e, LoopText *t) {
     const CtFlowArg *count = &t->step->args.items[0];
     t->count = ct_emit_operand(e, count);
@@ -302,7 +302,7 @@ static void keep_count(Emit *e, LoopText *t) {
         if (e->uses[array_of(t, i)->id].place != NULL) e->uses[array_of(t, i)->id].place->length = t->count;
 }
 
-/* The iterations, with the pointers to elements that they need. */
+/* Writes the iterations, with the pointers that they need. */
 static void emit_inside(Emit *e, LoopText *t, Lane *lanes, const LaneSum *sums, const Vars *outside) {
     bool braces = outside->count > 0 || lanes != NULL;
     for (uint32_t i = 0; i < t->carried; i++) braces |= t->step->results.items[i]->type->kind == FLOW_ARRAY;
@@ -337,7 +337,7 @@ void ct_emit_loop(Emit *e, CtFlowStep *step) {
     LaneSum *sums = CT_NEW_ARRAY(e->arena, LaneSum, t.carried + 1);
     bool shared = ct_emit_share_fits(e, step, &share);
     Lane *lanes = ct_emit_vector_fit(e, step, sums) ? e->lanes : NULL;
-    if (lanes != NULL) e->lanes = NULL; /* until its iterations are written */
+    if (lanes != NULL) e->lanes = NULL; /* until the vectorised iterations are written */
     if (lanes != NULL) find_ending(e, &t);
     share.once |= t.is_over;
     begin_carried(e, &t);

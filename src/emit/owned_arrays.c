@@ -1,7 +1,6 @@
-/* Arrays that a loop carries and only changes in place: acc[i] += d, in loops inside of it too. One that nobody else
- * holds before the loop is held by nobody else in any iteration, so that it is made so once, and written through a
- * pointer.
- */
+/* Carried arrays that a loop only updates in place, also in inner loops: acc[i] += d. If such an array is unshared
+ * before the loop, it is unshared in every iteration. So the loop tests and copies once, and then writes through a
+ * pointer. */
 #include "emit/internal.h"
 
 static bool is_of_words(const CtFlowType *type) {
@@ -26,14 +25,14 @@ static bool uses_in(const CtFlowBlock *block, const CtFlowVar *var) {
     return false;
 }
 
-typedef struct Chain { /* the names that one array has, one after the other */
+typedef struct Chain { /* the variables that hold one array in turn */
     Emit *e;
     CtFlowVars vars;
 } Chain;
 
 static CtFlowVar *follow(Chain *c, const CtFlowBlock *block, CtFlowVar *var);
 
-/* Which result of a switch the array is; the branches change it or leave it alone. */
+/* The result of a switch that is the array, each branch of which updates it or passes it on. */
 static CtFlowVar *follow_switch(Chain *c, const CtFlowStep *step, CtFlowVar *var) {
     CtFlowVar *result = NULL;
     for (uint32_t i = 0; i < step->as.cases.count; i++) {
@@ -66,7 +65,8 @@ static CtFlowVar *follow_loop(Chain *c, const CtFlowStep *step, const CtFlowVar 
     return result;
 }
 
-/* The array's last name in a block where it is only read and changed element by element; NULL where there is more. */
+/* The last variable of an array in a block that only reads and updates its elements; NULL if the block does anything
+ * else with it. */
 static CtFlowVar *follow(Chain *c, const CtFlowBlock *block, CtFlowVar *var) {
     ct_push(c->e->arena, &c->vars, var);
     for (uint32_t i = 0; i < block->steps.count; i++) {
@@ -87,7 +87,7 @@ static CtFlowVar *follow(Chain *c, const CtFlowBlock *block, CtFlowVar *var) {
     return var;
 }
 
-/* Once for each value that the loop yields, the array is the one that it carries there. */
+/* Whether the block yields the array exactly once, as the same carried variable. */
 static bool is_yielded_once(const CtFlowBlock *block, const CtFlowVar *last, uint32_t index) {
     for (uint32_t i = 0; i < block->values.count; i++)
         if ((block->values.items[i].var == last) != (i == index)) return false;

@@ -1,8 +1,8 @@
-/* Vectors that end with a loop. Where the loop reads them at its own index and nobody else holds them, what it makes
- * takes their place: memory that is at hand, and not asked for once more. */
+/* Reuse of dying vectors. If a loop reads a vector only at its own index, and the vector dies with the loop and is
+ * unshared, the loop's result is written over it. That memory is in the cache, and need not be allocated. */
 #include "emit/internal.h"
 
-/* Whether an array is a vector of numbers from outside, of which a loop reads at each iteration the element there. */
+/* Whether an array is a vector of numbers from outside that the loop reads at its own index only. */
 static bool is_read_through(const Emit *e, const CtFlowStep *loop, const CtFlowVar *array) {
     const CtFlowBlock *block = loop->as.loop.block;
     bool reads = false;
@@ -18,7 +18,7 @@ static bool is_read_through(const Emit *e, const CtFlowStep *loop, const CtFlowV
     return reads && e->uses[array->id].text != NULL;
 }
 
-/* Straight lines only: a loop that may fail, and has changed what it reads, could not be done again. */
+/* Only straight-line bodies: a loop that fails after it has overwritten its input could not be repeated. */
 CtFlowVar *ct_emit_ending(const Emit *e, const CtFlowStep *loop, uint32_t index) {
     const CtFlowBlock *around = e->block;
     uint32_t at = 0;

@@ -1,5 +1,5 @@
-/* What a program carries of src/rt. Its files are read as what they look like: a function begins in a line with
- * `static`, with the comment in front of it, and ends where its braces do. */
+/* Selects the parts of the runtime (src/rt) that a program needs. The files are parsed by their layout: a function
+ * begins with `static` at the start of a line, preceded by its comment, and ends where its braces do. */
 #include <ctype.h>
 
 #include "emit/runtime.h"
@@ -7,10 +7,10 @@
 typedef struct Item {
     const char *text;
     size_t length;
-    const char *function; /* where it begins, behind its comment; NULL: none */
+    const char *function; /* start of the function, behind its comment; NULL: not a function */
     CtSym name;
-    bool is_heading; /* a comment by itself, for what follows */
-    bool is_outside; /* Cotan has it */
+    bool is_heading; /* a comment of its own, which is a heading for what follows */
+    bool is_outside; /* Cotan provides this function */
     bool is_needed;
     uint32_t file;
 } Item;
@@ -19,9 +19,9 @@ typedef struct Carried {
     CtArena *arena;
     CtSymbols names;
     CT_VEC(Item) items;
-    CtMap functions; /* by name: whether there is one */
-    uint32_t always; /* so many files are written whatever is needed of them */
-    uint32_t needed; /* how many functions */
+    CtMap functions; /* by name: the functions in the files */
+    uint32_t always; /* number of files that are written in any case */
+    uint32_t needed; /* number of functions that are needed */
     bool outside;
 } Carried;
 
@@ -51,7 +51,7 @@ static const char *function_end(const char *at) {
     return line_end(at);
 }
 
-/* The name of a function: of what stands in front of parentheses, the first that is ours. */
+/* The name of a function: the first identifier of ours before a parenthesis. */
 static CtSym name_of(Carried *c, const char *at) {
     for (;; at++) {
         const char *open = strchr(at, '('), *start = open;
@@ -118,7 +118,7 @@ static bool is_file_needed(const Carried *c, uint32_t file) {
     return false;
 }
 
-/* Macros may need functions too, of files that are needed for others. */
+/* Macros that are written may need functions too. */
 static void need_all(Carried *c, const char *program) {
     need_mentioned(c, program, program + strlen(program));
     for (uint32_t before = UINT32_MAX; before != c->needed;) {
@@ -152,7 +152,7 @@ static void put_item(CtText *out, const Item *item) {
 }
 
 static void put_file(const Carried *c, CtText *out, uint32_t file) {
-    const Item *heading = NULL; /* of what has not been needed so far */
+    const Item *heading = NULL; /* of the items that have not been written so far */
     for (uint32_t i = 0; i < c->items.count; i++) {
         const Item *item = &c->items.items[i];
         if (item->file != file || !item->is_needed) continue;

@@ -1,22 +1,26 @@
-/* Which loops may be shared out: those whose iterations do not depend on each other, but for what is added up.
+/* Decides which loops several threads can share: loops with independent iterations, apart from reductions.
  *
- * References are not counted atomically, so that a part may count those to objects of its own only. Of arrays of
- * numbers from outside it has views. Other objects from outside are lent: it may look at what is in them, as long as
- * that goes nowhere else, and of arrays of numbers in them it has views too. A node that an array from outside has at
- * the iteration's own index is copied where it goes elsewhere, such as the residual of a call: so each is copied once.
- * What stays behind a part holds no views but those of arrays that are known in front of it: they become rows of these.
+ * Reference counts are not atomic, so a part only counts references to its own objects. It has views of arrays of
+ * numbers from outside. Other objects from outside are borrowed: the part may read them, as long as they are not stored
+ * anywhere, and has views of the arrays of numbers inside them. If a borrowed node is needed elsewhere, such as the
+ * residual of a call, and comes from an array at the iteration's own index, it is copied; so each node is copied only
+ * once. The results of a part hold no views except those of arrays known before the loop; these become rows of the
+ * arrays.
  *
- * What is carried may be folded by an operation that takes brackets, to the last bit or, with fast mathematics, sums;
- * be an array to whose elements is added; or one of which each iteration only touches what is its own. */
+ * A carried variable may be folded by an operation that is associative to the last bit, or, in fast mode, be a sum; it
+ * may be an array to whose elements the loop adds; or an array of which each iteration touches only its own
+ * elements. */
 #include "emit/shared_loops.h"
 
 typedef struct Scan {
     Emit *e;
     const CtFlowVar *iteration;
     bool *lent, *own,
-        *copied; /* objects within those from outside, by their numbers; own: at the iteration's own index */
-    bool again;  /* since more is copied than was known */
-    bool has_loop, fails, finds_arrays; /* fails: it may end the run, or take memory; finds_arrays: in what is lent */
+        /* By variable number: objects read from those outside; own: at the iteration's own index. */
+        *copied;
+    bool again; /* another pass is needed, because more is copied than was known */
+    /* Fails: it may end the run, or allocate; finds_arrays: it reads arrays from borrowed objects. */
+    bool has_loop, fails, finds_arrays;
 } Scan;
 
 static bool is_outside(const Emit *e, const CtFlowVar *var) { return var != NULL && e->uses[var->id].text != NULL; }
@@ -28,7 +32,7 @@ static bool is_lent(const Scan *s, const CtFlowVar *var) {
     return s->lent[var->id] || (is_outside(s->e, var) && !ct_emit_share_is_of_numbers(var->type));
 }
 
-/* How what is lent may be used. */
+/* Whether a step may use a borrowed object as this argument. */
 static bool may_use(const CtFlowStep *step, uint32_t index) {
     const CtFlowType *type = step->args.items[index].type;
     CtFlowLooks looks = ct_flow_step_info(step->kind)->looks;
@@ -36,7 +40,7 @@ static bool may_use(const CtFlowStep *step, uint32_t index) {
     return looks == LOOKS_HEAD;
 }
 
-/* What is found in an object that is lent. */
+/* Results of a step that are parts of a borrowed object are borrowed. */
 static void find_lent(Scan *s, const CtFlowStep *step) {
     bool looks = step->kind == FLOW_READ || step->kind == FLOW_OPEN;
     if (!looks || !is_lent(s, step->args.items[0].var)) return;
@@ -51,7 +55,7 @@ static void find_lent(Scan *s, const CtFlowStep *step) {
     }
 }
 
-/* Whether an argument may be what it is, in the end. */
+/* Whether an argument fits as it is, or as a copy. */
 static bool fits_arg(Scan *s, const CtFlowStep *step, uint32_t index) {
     const CtFlowVar *var = step->args.items[index].var;
     if (!is_lent(s, var) || may_use(step, index)) return true;
@@ -110,7 +114,8 @@ static const CtFlowStep *maker_of(const CtFlowBlock *block, const CtFlowVar *var
     return NULL;
 }
 
-/* Whether a value is the one that was carried, folded: ((carried ∘ a) ∘ b) …, and nothing else looks at that. */
+/* Whether a value is the carried variable after folding, ((carried ∘ a) ∘ b) …, and no intermediate result is used
+ * otherwise. */
 static bool is_folded(const Emit *e, const CtFlowBlock *block, const CtFlowVar *param, const CtFlowVar *value,
                       CtPrim prim, bool commutes) {
     if (value == NULL || e->uses[value->id].count != 1) return false;
@@ -133,11 +138,11 @@ static bool is_fold(const Emit *e, const CtFlowBlock *block, uint32_t index, Sha
 
 /* ---- arrays that are carried ---- */
 
-typedef struct Changes { /* of one array */
+typedef struct Changes { /* the changes of one array */
     const Emit *e;
     const CtFlowVars *names;
     const CtFlowVar *iteration;
-    uint32_t reads, added; /* added: elements that are read and, with something added, written back */
+    uint32_t reads, added; /* added: elements that are read, and written back with something added */
     bool only_adds, is_own;
 } Changes;
 
@@ -156,7 +161,7 @@ static bool is_same_place(const CtFlowStep *read, const CtFlowStep *update) {
     return true;
 }
 
-/* x[⟨i⟩] = x[⟨i⟩] + a, where what was read is used for nothing else */
+/* x[⟨i⟩] = x[⟨i⟩] + a, where the element read is not used otherwise. */
 static bool adds(const Changes *c, const CtFlowBlock *block, const CtFlowStep *update) {
     const CtFlowVar *value = update->args.items[update->args.count - 1].var;
     const CtFlowStep *sum = value != NULL && c->e->uses[value->id].count == 1 ? maker_of(block, value) : NULL;
@@ -189,7 +194,8 @@ static void find_changes(Changes *c, const CtFlowBlock *block) {
 static bool is_array(Scan *s, const CtFlowStep *step, uint32_t index, Share *share) {
     CtFlowVars names = {0};
     const CtFlowVar *start = step->args.items[1 + index].var;
-    if (start != NULL && s->e->uses[start->id].own != NULL) return false; /* a loop around has it already */
+    /* An enclosing loop has made it unshared already. */
+    if (start != NULL && s->e->uses[start->id].own != NULL) return false;
     if (!ct_emit_own_chain(s->e, step, index, &names)) return false;
     Changes c = {.e = s->e, .names = &names, .iteration = s->iteration, .only_adds = true, .is_own = true};
     find_changes(&c, step->as.loop.block);
@@ -207,7 +213,7 @@ static bool fits_carried(Scan *s, const CtFlowStep *step, Share *share) {
     return !share->once || !s->fails;
 }
 
-/* What the compiler makes vectors of is left where it is in a loop around, lest that be slower. */
+/* A loop that the C compiler vectorises is not shared inside an enclosing loop, since that may be slower. */
 static bool is_worth_it(Emit *e, const CtFlowStep *step, const Scan *scan) {
     double most;
     ct_emit_share_work(e, step, &most);

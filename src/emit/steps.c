@@ -1,4 +1,4 @@
-/* Steps and blocks of Flow as statements of C. */
+/* Steps and blocks of Flow as C statements. */
 #include "emit/vector/vector.h"
 #include "rt/run.h"
 
@@ -14,7 +14,7 @@ void ct_emit_line(Emit *e, const char *format, ...) {
     va_end(list);
 }
 
-/* A comment where the line of the source changes. */
+/* Writes a comment when the source line changes. */
 static void tell_line(Emit *e, CtSourceRange range) {
     if (!ct_flow_is_user(e->flow, range)) return;
     uint32_t line = ct_source_line(e->flow->core->context, range.source, range.start);
@@ -117,7 +117,7 @@ static void emit_make(Emit *e, const CtFlowStep *step) {
     }
 }
 
-/* The fields of a node that is lent: it stays as it is. */
+/* Reads the fields of a borrowed node, which stays as it is. */
 static void open_lent(Emit *e, const CtFlowStep *step) {
     const CtFlowCon *con = &step->as.con.data->cons[step->as.con.tag];
     const char *node = ct_emit_arg(e, &step->args.items[0]);
@@ -176,13 +176,13 @@ static void emit_branch(Emit *e, const CtFlowStep *step, uint32_t index) {
     e->line = line;
 }
 
-/* Of two branches, the condition of the first that is written. */
+/* For a switch of two branches: the condition, and which branch it selects first. */
 static const char *condition_of(Emit *e, const CtFlowStep *step, uint32_t *first) {
     const CtFlowArg *on = &step->args.items[0];
     const CtFlowBranch *branches = step->as.cases.branches;
     *first = branches[0].tag == UINT32_MAX ? 1 : 0;
     if (on->var != NULL && e->uses[on->var->id].is_test && branches[*first].tag <= 1) {
-        if (branches[*first].tag == 0) *first = 1 - *first; /* yes first */
+        if (branches[*first].tag == 0) *first = 1 - *first; /* the branch for true comes first */
         return ct_emit_arg(e, on);
     }
     if (on->type->kind == FLOW_NODE)
@@ -254,7 +254,7 @@ void ct_emit_assign(Emit *e, const char *const *names, const char *const *texts,
     const char **values = CT_NEW_ARRAY(e->arena, const char *, count + 1);
     for (uint32_t i = 0; i < count; i++) {
         values[i] = texts[i];
-        bool needed = false; /* after its variable has been assigned */
+        bool needed = false; /* a name that an earlier assignment changes */
         for (uint32_t j = 0; j < i; j++)
             needed |= strcmp(names[j], texts[j]) != 0 && ct_emit_mentions(texts[i], names[j]);
         if (!needed || strcmp(names[i], texts[i]) == 0) continue;
@@ -311,7 +311,7 @@ static void emit_yield(Emit *e, const CtFlowBlock *block, const CtFlowStep *owne
 
 void ct_emit_block(Emit *e, const CtFlowBlock *block, const CtFlowStep *owner) {
     const CtFlowBlock *outer = e->block;
-    if (e->lanes != NULL && block->exit == EXIT_NEVER) { /* it fails where the iterations are taken one by one */
+    if (e->lanes != NULL && block->exit == EXIT_NEVER) { /* it fails, in the scalar iterations */
         ct_emit_line(e, "goto %s;", e->leave);
         e->leaves = true;
         return;
@@ -351,7 +351,7 @@ void ct_emit_step(Emit *e, CtFlowStep *step) {
     case FLOW_VJP:
     case FLOW_PULL:
     case FLOW_JVP:
-    case FLOW_STOP: return; /* derive.c has replaced them */
+    case FLOW_STOP: return; /* derive.c has replaced these */
     case FLOW_RETAIN:
         if (!e->uses[step->args.items[0].var->id].lent)
             ct_emit_line(e, "ct_hold(%s);", ct_emit_arg(e, &step->args.items[0]));

@@ -1,5 +1,5 @@
-/* Arrays that the program gives and does nothing else with. What is long is written past the cache (rt/simd.h): what
- * does little with each element takes as long as its memory, and memory that is written through the cache is read
+/* Arrays that are results of the program and are not used otherwise. Long ones are written with non-temporal stores
+ * (rt/simd.h): a loop with little work for each element is bound by memory traffic, and ordinary stores read the memory
  * first. */
 #include "emit/internal.h"
 

@@ -1,4 +1,4 @@
-/* What types are in C, and their definitions in the header. */
+/* The C counterparts of types, and their definitions in the header. */
 #include "emit/export/internal.h"
 
 /* ---- making ---- */
@@ -14,7 +14,7 @@ static ExportType *refuse(ExportTypes *types, const CtType *type, const char *wh
     return NULL;
 }
 
-/* A type with a name of its own in C. */
+/* Gives a type its name in C. */
 static void name_it(ExportTypes *types, ExportType *made, const char *name, const char *star) {
     made->name = ct_emit_export_unique(&types->names, name);
     made->cell = ct_format(types->arena, "%s_%s %s", types->prefix, made->name, star);
@@ -154,10 +154,10 @@ const char *ct_emit_export_size_name(CtArena *arena, uint32_t rank, uint32_t ind
 
 typedef struct Ordering {
     ExportTypes *types;
-    CT_VEC(ExportType *) later; /* what is only pointed to */
+    CT_VEC(ExportType *) later; /* types that are only pointed to */
 } Ordering;
 
-/* A struct comes behind the structs that it holds. */
+/* A struct is defined behind the structs that it contains. */
 static void order(Ordering *o, ExportType *type) {
     if (type->state == EXPORT_WRITTEN) return;
     if (type->state == EXPORT_UNDER_WAY) {

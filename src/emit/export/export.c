@@ -1,7 +1,7 @@
-/* The functions that a compiled program offers, and its two files. */
+/* The functions that a compiled program exports, and its two files. */
 #include "emit/export/internal.h"
 
-/* What a mode adds to the function's name, and what the names begin with that its code has in the file. */
+/* For each mode, the suffix of the exported function's name, and the prefix of its internal names. */
 static const struct {
     const char *suffix, *prefix, *what;
 } modes[EXPORT_MODE_COUNT] = {
@@ -15,32 +15,32 @@ struct CtExport {
     CtArena *arena;
     const char *stem, *function; /* function: its name in C */
     const char *const *params;
-    uint32_t arity, modes, constants; /* constants: their words so far */
+    uint32_t arity, modes, constants; /* constants: number of their words so far */
     CtText types, prototypes;         /* of the header */
     CtText conversions, programs, functions;
     bool exact;
 };
 
-/* Where a value comes from or goes to: an expression; or several, of the parts of a tuple. */
+/* A C expression for a value, as source or destination; or the expressions of a tuple's parts. */
 typedef struct Place {
     const ExportType *type;
     const CtType *core;
     const char *text;
     struct Place *parts;
     uint32_t count;
-    bool items; /* it is where the elements go */
+    bool items; /* the destination of an array's elements */
 } Place;
 
-typedef struct Part { /* one function of C, being written */
+typedef struct Part { /* one C function while it is written */
     CtExport *export;
     CtFlow *flow;
     CtExportMode mode;
     ExportTypes types;
     ExportType **arguments, *result;
     ExportNames names;     /* of parameters */
-    CtText params, passed; /* "const double *xs, size_t xs_size"; "xs, xs_size" */
+    CtText params, passed; /* such as "const double *xs, size_t xs_size" and "xs, xs_size" */
     CtText in, out;        /* statements */
-    bool needs_run;        /* results point to what the state owns */
+    bool needs_run;        /* results may point to memory of the run */
     uint32_t temporaries;
 } Part;
 
@@ -64,7 +64,8 @@ CtExport *ct_emit_export_new(CtArena *arena, const char *stem, const char *funct
 
 static const char *add_param(Part *part, const char *type, const char *name) {
     const char *plain = ct_emit_plain(part->export->arena, name);
-    if (ct_emit_export_is_own(plain)) plain = ct_format(part->export->arena, "its_%s", plain); /* the body calls ours */
+    /* Names of ours are called in the body. */
+    if (ct_emit_export_is_own(plain)) plain = ct_format(part->export->arena, "its_%s", plain);
     const char *own = ct_emit_export_unique(&part->names, plain);
     ct_text_printf(&part->params, ", %s%s", type, own);
     ct_text_printf(&part->passed, ", %s", own);
@@ -73,7 +74,7 @@ static const char *add_param(Part *part, const char *type, const char *name) {
 
 static bool is_sequence(const ExportType *type) { return type->kind == EXPORT_ARRAY || type->kind == EXPORT_LIST; }
 
-/* A sequence as a pointer and its sizes. `like`: the names of sizes that are parameters already; they are set
+/* Adds an array parameter as a pointer and its sizes. `like`: existing size parameters that it shares; set to its own
  * otherwise. */
 static const char *add_sequence(Part *part, const ExportType *type, const char *name, const char **like) {
     CtArena *arena = part->export->arena;
@@ -93,7 +94,7 @@ static const char *add_sequence(Part *part, const ExportType *type, const char *
 
 enum { MOST_DIMENSIONS = 64 };
 
-/* An argument; its value as an expression. */
+/* Adds an argument; returns its value as an expression. */
 static const char *add_in(Part *part, const ExportType *type, const char *name, const char **sizes) {
     CtArena *arena = part->export->arena;
     if (is_sequence(type)) return add_sequence(part, type, name, sizes);
@@ -110,7 +111,7 @@ static const char *add_in(Part *part, const ExportType *type, const char *name, 
     return add_param(part, type->cell, name);
 }
 
-/* Where a result goes. */
+/* The destination of a result. */
 static Place out_place(Part *part, const ExportType *type, const char *name) {
     CtArena *arena = part->export->arena;
     const char *param = add_param(part, ct_format(arena, "%s*", type->cell), name);
@@ -118,7 +119,7 @@ static Place out_place(Part *part, const ExportType *type, const char *name) {
     return (Place){.type = type, .core = type->type, .text = param};
 }
 
-/* Where a derivative by an argument goes: a sequence of as many elements as the argument has is the caller's. */
+/* The destination of a derivative by an argument. For an array it is memory of the caller, of the argument's size. */
 static Place derivative_place(Part *part, const ExportType *type, const char *name) {
     if (!ct_emit_export_has_real(type)) return (Place){.type = type, .core = type->type};
     if (!is_sequence(type)) return out_place(part, type, name);
@@ -140,7 +141,7 @@ static void line(CtText *out, int depth, const char *format, ...) {
     va_end(list);
 }
 
-/* The constructor of a tuple that is a node; NULL when its parts are words of their own. */
+/* The constructor of a tuple that is a node; NULL if its parts are separate words. */
 static const CtFlowCon *wide_tuple(Part *part, const CtType *type) {
     CtType *const *parts;
     uint32_t count;
@@ -195,7 +196,7 @@ static void put_out(Part *part, const Place *place, const char *from, uint32_t a
     }
 }
 
-/* The places of all arguments, as the function takes them: none, one, or a tuple. */
+/* The arguments as one value: none, one, or a tuple. */
 static Place group(Part *part, Place *places, const CtType *core) {
     if (part->export->arity == 1) return places[0];
     return (Place){.core = core, .parts = places, .count = part->export->arity};
@@ -210,7 +211,7 @@ static Place pair(Part *part, const CtType *core, Place first, Place second) {
 
 typedef const char *Sizes[MOST_DIMENSIONS];
 
-/* The arguments, which `sizes` keeps the sizes of. */
+/* Adds the arguments; `sizes` records their size parameters. */
 static Place take_point(Part *part, const CtType *core, Sizes *sizes) {
     uint32_t arity = part->export->arity;
     Place *places = CT_NEW_ARRAY(part->export->arena, Place, arity + 1);
@@ -222,7 +223,7 @@ static Place take_point(Part *part, const CtType *core, Sizes *sizes) {
     return group(part, places, core);
 }
 
-/* Tangents of the arguments, of the same sizes; of what has no reals, the argument itself. */
+/* Adds the tangents of the arguments, with the same sizes. For an argument without reals, it is the argument itself. */
 static Place take_tangents(Part *part, const CtType *core, const Place *point, Sizes *sizes) {
     uint32_t arity = part->export->arity;
     Place *places = CT_NEW_ARRAY(part->export->arena, Place, arity + 1);
@@ -244,7 +245,7 @@ static Place give_derivatives(Part *part, const CtType *core, const char *suffix
     return group(part, places, core);
 }
 
-/* What a mode takes and gives, in the order of its parameters. */
+/* Adds the parameters of a mode: its inputs, then its outputs. */
 static void put_signature(Part *part, const CtType *input, const CtType *result) {
     Sizes *sizes = CT_NEW_ARRAY(part->export->arena, Sizes, part->export->arity + 1);
     Sizes cotangent_sizes = {NULL};
@@ -269,7 +270,7 @@ static void put_signature(Part *part, const CtType *input, const CtType *result)
 
 /* ---- functions ---- */
 
-/* Lines and columns of the sites; 0 for those in other modules. */
+/* The lines and columns of sites; 0 for those in other modules. */
 static void put_places(Part *part, CtText *out) {
     CtFlow *flow = part->flow;
     ct_text_printf(out, "static const struct place places%s[] = {", modes[part->mode].suffix);
@@ -285,7 +286,7 @@ static void put_places(Part *part, CtText *out) {
 
 enum { COLUMNS = 110 };
 
-/* Parameters or arguments, in lines that are not too long. */
+/* Writes parameters or arguments, with line breaks. */
 static void put_list(CtText *out, uint32_t column, const char *text) {
     while (*text != '\0') {
         const char *comma = strstr(text + 1, ", ");
@@ -302,7 +303,7 @@ static void put_list(CtText *out, uint32_t column, const char *text) {
     }
 }
 
-/* TYPE NAME(FIRST, …: the function's head without its end. */
+/* Writes TYPE NAME(FIRST, …, a function's head without its end. */
 static void put_head(Part *part, CtText *out, const char *type, const char *begin, const char *first) {
     const char *head = ct_format(part->export->arena, "%s%s%s%s(%s", type, begin, part->export->function,
                                  modes[part->mode].suffix, first);
@@ -311,7 +312,7 @@ static void put_head(Part *part, CtText *out, const char *type, const char *begi
     ct_text_puts(out, ")");
 }
 
-/* From the caller's values to the caller's places. */
+/* Writes the inner function: converts the arguments, calls the program, converts the results. */
 static void put_work(Part *part, CtText *out) {
     const CtFlowFunction *entry = part->flow->entry;
     put_head(part, out, "static CT_APART void ", "work_", "ct_export *o");
@@ -375,7 +376,7 @@ static bool find_types(Part *part, const CtType *point, const CtType *result) {
     return part->types.refused == NULL;
 }
 
-/* Parameters may not hide the names of types. */
+/* Parameters must not hide type names. */
 static void take_type_names(Part *part) {
     const ExportTypes *types = &part->types;
     part->names.arena = part->export->arena;
@@ -415,7 +416,7 @@ const char *ct_emit_export_add(CtExport *export, CtExportMode mode, CtFlow *flow
 
 /* ---- the files ---- */
 
-/* NAME stands for the function's name. */
+/* Writes a text in which NAME stands for the function's name. */
 static void put_named(CtText *out, const char *text, const char *name) {
     for (const char *next; (next = strstr(text, "NAME")) != NULL; text = next + 4) {
         ct_text_add(out, text, (size_t)(next - text));

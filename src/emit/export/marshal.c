@@ -1,4 +1,5 @@
-/* Functions of C that take values of the caller's to words of a run, in_X, and back, out_X: one for each type. */
+/* Conversion functions: in_X converts values of the caller to words of a run, out_X converts back; a pair for each
+ * type. */
 #include "emit/export/internal.h"
 
 static void line(CtText *out, int depth, const char *format, ...) __attribute__((format(printf, 3, 4)));
@@ -15,7 +16,7 @@ static void line(CtText *out, int depth, const char *format, ...) {
 
 static uint32_t width_of(CtFlow *flow, const ExportType *type) { return ct_flow_types(flow, type->type)->count; }
 
-/* The address of an expression. */
+/* The address of an lvalue. */
 static const char *address(CtArena *arena, const char *value) {
     return value[0] == '*' ? value + 1 : ct_format(arena, "&%s", value);
 }
@@ -115,7 +116,8 @@ static void put_fields_out(CtText *out, CtFlow *flow, int depth, const ExportCon
     }
 }
 
-/* Numbers alone need no state; on the way in, a node and a tag that is checked do. */
+/* Whether a conversion needs the state: not for plain numbers; on the way in, for nodes and for tags that are
+ * checked. */
 static bool uses_state(CtFlow *flow, const ExportType *type, bool in) {
     CtType *const *parts;
     uint32_t count;
@@ -194,7 +196,7 @@ static void put_variant_out(CtText *out, CtFlow *flow, const ExportType *type, c
 
 /* ---- lists ---- */
 
-/* The constructor of the cells, and which of their words is the rest. */
+/* The constructor of list cells, and the index of the word that is the rest. */
 static const CtFlowCon *cell_of(CtFlow *flow, const ExportType *list, uint32_t *tag, uint32_t *tail) {
     const CtFlowData *data = ct_flow_node(flow, list->type)->data;
     *tag = data->cons[0].fields.count > 0 ? 0 : 1;

@@ -1,9 +1,9 @@
-/* Names that a program in C may not have. */
+/* Names that exported functions and parameters must not have. */
 #include "emit/export/internal.h"
 
 /* clang-format off */
 
-/* Words of C and C++, and macros that stand for objects, one after the other. */
+/* Keywords of C and C++, and macros that look like objects. */
 static const char words[] =
     " alignas alignof and and_eq asm assert atomic auto bitand bitor bool break case catch char char16_t char32_t "
     "char8_t class co_await co_return co_yield compl complex concept const const_cast consteval constexpr "
@@ -15,7 +15,7 @@ static const char words[] =
     "true try typedef typeid typename typeof uint16_t uint32_t uint64_t uint8_t uintptr_t union unix unsigned "
     "using va_arg va_copy va_end va_list va_start virtual void volatile wchar_t while xor xor_eq ";
 
-/* Functions of <math.h>, which have forms that end in f and in l too. */
+/* Functions of <math.h>, which also have variants with suffix f and l. */
 static const char mathematics[] =
     " acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh erf erfc exp exp10 exp2 expm1 fabs fdim "
     "floor fma fmax fmin fmod frexp hypot ilogb ldexp lgamma llrint llround log log10 log1p log2 logb lrint "
@@ -23,7 +23,7 @@ static const char mathematics[] =
     "significand sin sincos sinh sqrt tan tanh tgamma trunc gamma drem finite isinf isnan j0 j1 jn y0 y1 yn cabs "
     "cacos carg casin catan ccos cexp cimag clog conj cpow cproj creal csin csqrt ctan ";
 
-/* Other functions and objects of the C library and of POSIX that programs often see. */
+/* Other functions and objects of the C library and of POSIX that programs commonly see. */
 static const char library[] =
     " abort abs accept access alarm aligned_alloc alloca asctime asprintf at_quick_exit atexit atof atoi atol "
     "atoll basename bcmp bcopy bind brk bsearch btowc bzero calloc chdir chmod chown clearerr clock close "
@@ -53,7 +53,7 @@ static const char library[] =
 
 /* clang-format on */
 
-/* How the names begin that we make in the same file. */
+/* Prefixes of names that are generated in the same file. */
 static const char *const own[] = {"ct_",      "CT_",   "cotan_", "COTAN_", "in_",      "out_",   "items_",
                                   "value_",   "grad_", "vjp_",   "jvp_",   "work_",    "places", "begin",
                                   "error_of", "ended", "failed", "no_run", "no_memory"};
@@ -64,7 +64,7 @@ static bool is_among(const char *list, const char *name, size_t length) {
     return false;
 }
 
-/* BUFSIZ, EOF, HUGE_VAL: what has no small letter may be a macro. */
+/* A name without lower-case letters may be a macro, like BUFSIZ, EOF, HUGE_VAL. */
 static bool looks_like_macro(const char *name) {
     for (const char *c = name; *c != '\0'; c++)
         if (*c >= 'a' && *c <= 'z') return false;
@@ -73,7 +73,7 @@ static bool looks_like_macro(const char *name) {
 
 static bool is_word(const char *name) { return is_among(words, name, strlen(name)) || looks_like_macro(name); }
 
-/* Whether a name begins so, or would with a _ behind it: `in`, whose types are in_X. */
+/* Whether a name has such a prefix; with_more: or would have with a _ added, as `in`, whose types would be in_X. */
 static bool is_own(const char *name, bool with_more) {
     size_t length = strlen(name);
     for (size_t i = 0; i < sizeof own / sizeof *own; i++) {

@@ -1,14 +1,14 @@
-/* Loops over rows in which each element is computed by itself: what is made of element j of some arrays goes to element
- * j of others. Vectors are made of the elements of a row, which lie side by side; lanes over the rows would turn them
- * first. The compiler makes them where nothing is added up or streamed; a loop along a row in which something is runs
- * vectorised itself. */
+/* Finds elementwise loops over rows: element j of the results depends on elements j of the operands. They are
+ * vectorised along the row, where elements are contiguous; lanes over rows would need transposition. The C compiler
+ * vectorises them unless they contain sums or non-temporal stores; a loop along a row that does is vectorised by Cotan
+ * itself. */
 #include "emit/vector/internal.h"
 
 typedef struct Nest {
     bool has_loop, has_sums;
 } Nest;
 
-/* The index of the loop comes last, or not at all. */
+/* Whether the loop's index is the last index of an access, or does not occur in it. */
 static bool is_beside(const CtFlowStep *step, uint32_t indices, const CtFlowVar *index) {
     for (uint32_t i = 1; i < indices; i++)
         if (step->args.items[i].var == index) return false;
@@ -33,7 +33,7 @@ static bool is_plain(Nest *nest, const CtFlowBlock *block) {
     return block->exit == EXIT_YIELD;
 }
 
-/* A loop that only adds up is better vectorised over the rows: each row's sum needs no adding up of its own. */
+/* A loop that only adds up is better vectorised over the rows, because then no sum has to be reduced across lanes. */
 static bool fits(Nest *nest, const CtFlowStep *loop) {
     uint32_t sums = 0;
     for (uint32_t i = 0; i < loop->as.loop.carried; i++) sums += loop->results.items[i]->type->kind != FLOW_ARRAY;

@@ -1,9 +1,9 @@
-/* Inner loops that the lanes take one after the other: x[p, j] += … for all j, where p differs from lane to lane.
- * Each lane's elements stand beside each other, so that the compiler makes vectors of the inner loop; eight lanes at a
- * time would reach each of them by itself. */
+/* Inner loops run for one lane after the other: x[p, j] += … for all j, where p differs between lanes. The elements of
+ * one lane are contiguous, so the C compiler vectorises the inner loop; vectors over lanes would have to scatter every
+ * element. */
 #include "emit/vector/internal.h"
 
-/* Whether an update adds to an element of the row that a lane has for itself. */
+/* Whether an update adds, along the inner loop, to a row that depends on the lane. */
 static bool adds_along(const Emit *e, const CtFlowStep *step, const CtFlowVar *index) {
     const CtFlowArgs *args = &step->args;
     const CtFlowArgs outer = {.items = args->items + 1, .count = args->count - 3};
@@ -11,7 +11,7 @@ static bool adds_along(const Emit *e, const CtFlowStep *step, const CtFlowVar *i
            ct_emit_vector_kind(e, &args->items[0]) == LANE_ACC;
 }
 
-/* What it looks at is the same array in all lanes, or a number. */
+/* Whether an argument is an array that is the same in all lanes, or a number. */
 static bool reaches(const Emit *e, const CtFlowArg *arg) {
     LaneKind kind = ct_emit_vector_kind(e, arg);
     return kind == LANE_SAME || kind == LANE_VALUE || kind == LANE_ITERATION || kind == LANE_ACC || kind == LANE_OLD ||
@@ -35,7 +35,7 @@ static bool goes_apart(const Emit *e, const CtFlowStep *step) {
     return adds;
 }
 
-/* How a lane's value is written, where the loop uses what differs. */
+/* Extracts the lane's value of each varying variable that the loop uses. */
 static void pick_used(Emit *e, const CtFlowBlock *block) {
     CtMap picked = {0};
     for (uint32_t i = 0; i < block->steps.count; i++)
@@ -50,7 +50,7 @@ static void pick_used(Emit *e, const CtFlowBlock *block) {
         }
 }
 
-/* The accumulators as arrays that are the loop's own. */
+/* Sets pointers to the accumulators, made unshared. */
 static void point_into(Emit *e, const CtFlowStep *step) {
     for (uint32_t i = 0; i < step->as.loop.carried; i++) {
         const CtFlowVar *start = step->args.items[1 + i].var, *root = e->lanes[start->id].root;
@@ -75,7 +75,7 @@ bool ct_emit_vector_apart(Emit *e, CtFlowStep *step) {
     e->lanes = NULL;
     e->one_by_one = true;
     ct_emit_loop(e, step);
-    for (uint32_t i = 0; i < step->as.loop.carried; i++) /* reached through the pointers */
+    for (uint32_t i = 0; i < step->as.loop.carried; i++) /* accessed through the pointers */
         ct_emit_line(e, "(void)%s;", e->uses[step->as.loop.block->params.items[1 + i]->id].text);
     e->one_by_one = false;
     e->lanes = lanes;

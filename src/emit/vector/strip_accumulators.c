@@ -1,10 +1,10 @@
-/* Inner loops that add to elements side by side: acc[p, q + j] += … for all j, with p and q the same in all lanes. Each
- * element has lanes of its own to be added to (rt/simd.h), unless these are more than the cache holds. Then eight
- * iterations of the inner loop, a strip, make their terms first, and the lanes of all eight are added up together: that
- * takes a few operations for each term, where one term by itself takes many. */
+/* Inner loops that add to consecutive elements: acc[p, q + j] += … for all j, where p and q are the same in all lanes.
+ * Each element has a copy in every lane (rt/simd.h), unless these would not fit into the cache. In that case a strip of
+ * eight iterations of the inner loop computes its terms first; then the lanes of all eight terms are summed together,
+ * which takes a few operations for each term instead of many. */
 #include "emit/vector/internal.h"
 
-enum { STRIP_STEPS = 16 }; /* of a iteration: it is written once more, and compiled for each iteration of a strip */
+enum { STRIP_STEPS = 16 }; /* of an iteration: its code is written once more, and unrolled for a strip */
 
 /* The step of a block that binds a variable; NULL: it is bound elsewhere. */
 static CtFlowStep *binder(const CtFlowBlock *block, const CtFlowVar *var) {
@@ -14,14 +14,14 @@ static CtFlowStep *binder(const CtFlowBlock *block, const CtFlowVar *var) {
     return NULL;
 }
 
-/* Whether an argument is the same in all iterations. */
+/* Whether an argument is loop-invariant. */
 static bool stays(const CtFlowBlock *block, const CtFlowArg *arg) {
     for (uint32_t i = 0; i < block->params.count; i++)
         if (arg->var != NULL && block->params.items[i] == arg->var) return false;
     return binder(block, arg->var) == NULL;
 }
 
-/* Whether an index is the loop's own, or what stays the same plus that. */
+/* Whether an index is the loop's index, or a loop-invariant number plus it. */
 static bool counts(const CtFlowBlock *block, const CtFlowArg *index) {
     const CtFlowStep *step = binder(block, index->var);
     if (step == NULL) return index->var == block->params.items[0];
@@ -31,7 +31,7 @@ static bool counts(const CtFlowBlock *block, const CtFlowArg *index) {
            (stays(block, b) && a->var == block->params.items[0]);
 }
 
-/* Whether an update adds to the next element at each iteration, in all lanes to the same. */
+/* Whether an update adds to consecutive elements in consecutive iterations, to the same one in all lanes. */
 static bool adds_along(const Emit *e, const CtFlowBlock *block, const CtFlowStep *step) {
     if (!ct_emit_vector_adds(e, step)) return false;
     CtFlowArgs indices = {.items = step->args.items + 1, .count = step->args.count - 2};
@@ -46,7 +46,7 @@ static Lane *root_lane(const Emit *e, const CtFlowStep *update) {
 
 typedef CT_VEC(const CtFlowStep *) Updates;
 
-/* The updates of a loop that add along it, if its body is short and straight. */
+/* The updates of a loop that add to consecutive elements, provided that its body is short straight-line code. */
 static Updates find_updates(const Emit *e, const CtFlowBlock *block) {
     Updates updates = {0};
     if (block->steps.count > STRIP_STEPS) return updates;
@@ -68,7 +68,7 @@ void ct_emit_vector_mark_narrow(const Emit *e, const CtFlowStep *loop) {
 
 static Lane *lane_of(const Emit *e, const CtFlowStep *update) { return &e->lanes[update->results.items[0]->id]; }
 
-/* Whether an accumulator has no lanes for its elements: one of them. */
+/* A C expression: whether some accumulator has no copies of its elements in the lanes. */
 static const char *any_is_narrow(const Emit *e, const Updates *updates) {
     const char *any = ct_format(e->arena, "%s == NULL", root_lane(e, updates->items[0])->packed);
     for (uint32_t i = 1; i < updates->count; i++) {
@@ -78,7 +78,7 @@ static const char *any_is_narrow(const Emit *e, const Updates *updates) {
     return any;
 }
 
-/* Eight iterations, whose terms are put into arrays. */
+/* Writes eight iterations, whose terms are stored in arrays. */
 static void write_iterations(Emit *e, const CtFlowStep *loop, const Updates *updates, const char *strip,
                              const char *const *names) {
     for (uint32_t i = 0; i < updates->count; i++) {
@@ -98,7 +98,7 @@ static void write_iterations(Emit *e, const CtFlowStep *loop, const Updates *upd
     ct_emit_line(e, "}");
 }
 
-/* What follows: the terms are added from the place of the first of them on. */
+/* Adds the sums of the terms to the accumulators, from the first iteration's element on. */
 static void write_totals(Emit *e, const CtFlowBlock *block, const Updates *updates) {
     bool are_one = true;
     for (uint32_t i = 0; i < updates->count; i++)

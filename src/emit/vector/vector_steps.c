@@ -1,4 +1,4 @@
-/* Steps vectorised as statements of C. What is the same in all lanes is written as everywhere. */
+/* Steps of vectorised loops as C statements. Uniform steps are written as in other loops. */
 #include "emit/vector/internal.h"
 
 #include <ctype.h>
@@ -25,7 +25,7 @@ const char *ct_emit_vector_type(const Emit *e, const CtFlowVar *var) {
     return var->type->kind == FLOW_I64 ? "ct_lane_ints " : "ct_lanes ";
 }
 
-/* What is written later must stand now. */
+/* Writes pending expressions of the arguments. */
 static void settle(Emit *e, const CtFlowArgs *args) {
     for (uint32_t i = 0; i < args->count; i++) {
         CtFlowVar *var = args->items[i].var;
@@ -35,7 +35,7 @@ static void settle(Emit *e, const CtFlowArgs *args) {
     }
 }
 
-/* The length of dimension `index` of an array, which is the same in all lanes. */
+/* The length of an array's dimension, which is uniform. */
 static const char *length_of(Emit *e, const CtFlowArg *array, uint32_t index) {
     const Lane *lane = array->var != NULL ? lane_of(e, array) : NULL;
     if (lane != NULL && lane->kind == LANE_ARRAY) return e->lanes[lane->root->id].length;
@@ -45,12 +45,12 @@ static const char *length_of(Emit *e, const CtFlowArg *array, uint32_t index) {
     return ct_format(e->arena, "%s->dims[%u]", ct_emit_arg(e, array), index);
 }
 
-/* The length that a check looks at: an array's, or a number. */
+/* The length that a check uses: of an array, or given as a number. */
 static const char *checked_length(Emit *e, const CtFlowArg *arg, uint32_t dimension) {
     return arg->type->kind == FLOW_ARRAY ? length_of(e, arg, dimension) : ct_emit_arg(e, arg);
 }
 
-/* The length of dimension `index`, by which what is before it is multiplied. */
+/* The length of dimension `index`, by which the indices before it are multiplied. */
 static const char *stride(Emit *e, const CtFlowArg *array, uint32_t index) {
     const Lane *lane = lane_of(e, array);
     const char *known = e->uses[(lane->kind == LANE_ACC ? lane->root : array->var)->id].lengths;
@@ -58,7 +58,7 @@ static const char *stride(Emit *e, const CtFlowArg *array, uint32_t index) {
                          : ct_format(e->arena, "%s->dims[%u]", ct_emit_arg(e, array), index);
 }
 
-/* Row-major, of the indices from `from` on; the last may be left to the caller. */
+/* The row-major position of the indices from `from` on, possibly without the last. */
 static const char *position(Emit *e, const CtFlowArg *array, const CtFlowArgs *indices, uint32_t from) {
     const char *at = ct_emit_operand(e, &indices->items[from]);
     for (uint32_t i = from + 1; i < indices->count; i++)
@@ -71,7 +71,7 @@ const char *ct_emit_vector_place(Emit *e, const CtFlowArg *array, const CtFlowAr
     return position(e, array, indices, 0);
 }
 
-/* The same for each lane, where indices differ. */
+/* The position in each lane, for indices that differ. */
 static const char *lane_position(Emit *e, const CtFlowArg *array, const CtFlowArgs *indices) {
     const char *at = lane_arg(e, &indices->items[0], indices->count == 1);
     for (uint32_t i = 1; i < indices->count; i++)
@@ -79,7 +79,7 @@ static const char *lane_position(Emit *e, const CtFlowArg *array, const CtFlowAr
     return at;
 }
 
-/* Whether elements beside each other are looked at. */
+/* Whether consecutive lanes access consecutive elements. */
 static bool is_iteration_last(const Emit *e, const CtFlowArgs *indices) {
     CtFlowArgs others = {.items = indices->items, .count = indices->count - 1};
     return ct_emit_vector_kind(e, &indices->items[others.count]) == LANE_ITERATION &&
@@ -106,7 +106,7 @@ static const char *lanes_of_array(Emit *e, const char *first, const char *array)
     return ct_emit_below(e, first, "CT_LANES", ct_format(e->arena, "ct_words(%s)", array));
 }
 
-/* The iterations from here on are taken one by one, if a condition holds. */
+/* If a condition holds, the rest of the loop runs as scalar iterations. */
 static void leave_if(Emit *e, const char *condition) {
     ct_emit_line(e, "if (CT_UNLIKELY(%s)) goto %s;", condition, e->leave);
     e->leaves = true;
@@ -117,7 +117,7 @@ static void give_back(Emit *e, Lane *lane) {
     if (lane->packed != NULL) ct_emit_line(e, "ct_lanes_give(rt, %s, %s);", lane->packed, lane->length);
 }
 
-/* The same where no failure need follow: a loop around may come here many times. */
+/* The same for conditions that are not failures, and that an enclosing loop may meet many times. */
 static void leave_with_nothing(Emit *e, const char *condition) {
     bool any = false;
     for (uint32_t i = 0; i < e->function->vars; i++) any |= e->lanes[i].is_taken;
@@ -135,7 +135,7 @@ static void leave_with_nothing(Emit *e, const char *condition) {
     e->leaves = true;
 }
 
-/* Room for an array in each lane. */
+/* Allocates an array in each lane. */
 static void begin_array(Emit *e, CtFlowVar *var, const char *count) {
     Lane *lane = &e->lanes[var->id];
     if (var->name == NULL) var->name = "xs";
@@ -153,7 +153,7 @@ static void begin_array(Emit *e, CtFlowVar *var, const char *count) {
     ct_emit_alias(e, var, name);
 }
 
-/* Room for the rows that a loop makes at its iterations, of which a loop within it makes one each. */
+/* Allocates the matrix in each lane whose rows an inner loop makes. */
 static void begin_matrix(Emit *e, const CtFlowStep *loop, uint32_t result, const char *count) {
     const CtFlowArg *value = &loop->as.loop.block->values.items[result];
     const CtFlowStep *maker = ct_emit_vector_row_maker(e, loop->as.loop.block, value);
@@ -173,7 +173,7 @@ static void begin_matrix(Emit *e, const CtFlowStep *loop, uint32_t result, const
         ct_format(e->arena, "%s + %s * %s", name, ct_emit_name(e, loop->as.loop.block->params.items[0]), lane->row);
 }
 
-/* An array that is the same in all lanes becomes one in each; it is taken. */
+/* Copies an array that is the same in all lanes into each lane; takes it. */
 static const char *spread(Emit *e, CtFlowVar *var, const CtFlowArg *array) {
     const char *same = ct_emit_arg(e, array), *n = ct_format(e->arena, "n%u", ++e->temporaries);
     ct_emit_line(e, "const int64_t %s = %s->dims[0];", n, same);
@@ -183,7 +183,7 @@ static const char *spread(Emit *e, CtFlowVar *var, const CtFlowArg *array) {
     return ct_emit_name(e, var);
 }
 
-/* Arrays by reference, into the lanes. */
+/* Gathers arrays held by reference into the lanes. */
 static void read_references(Emit *e, const CtFlowStep *step) {
     const char *from =
         ct_format(e->arena, "%s + %s", ct_emit_data(e, &step->args.items[0]),
@@ -206,8 +206,7 @@ static bool write_prim(Emit *e, const CtFlowStep *step) {
     return true;
 }
 
-/* Of an array whose rows at the iterations are packed: whether an element is in one of these, at the same place in
- * each. */
+/* Whether an element is in the iteration's own row of an array with packed rows, at the same place in each row. */
 static bool is_in_own_row(const Emit *e, const CtFlowArgs *indices) {
     for (uint32_t i = 1; i < indices->count; i++)
         if (ct_emit_vector_kind(e, &indices->items[i]) != LANE_SAME) return false;
@@ -312,7 +311,7 @@ static bool write_items(Emit *e, const CtFlowStep *step) {
     return true;
 }
 
-/* acc[⟨i⟩] += term: each lane to an element of its own where they are the same, until the loop has ended. */
+/* acc[⟨i⟩] += term. If the indices are uniform, each lane adds to its own copy until the loop has ended. */
 static void add_term(Emit *e, const CtFlowStep *step) {
     const CtFlowArg *acc = &step->args.items[0];
     const Lane *root = &e->lanes[lane_of(e, acc)->root->id], *added = &e->lanes[step->results.items[0]->id];
@@ -401,7 +400,7 @@ static bool write_release(Emit *e, const CtFlowStep *step) {
 
 /* ---- switches: all branches that go on, then what is chosen ---- */
 
-/* In which lanes a branch is taken, as a mask. */
+/* The mask of lanes that take a branch. */
 static const char *taken_by(Emit *e, const CtFlowStep *step, const char *on, uint32_t branch) {
     const CtFlowBranch *branches = step->as.cases.branches;
     const char *mask = e->taken != NULL ? ct_format(e->arena, "%s & ", e->taken) : "";
@@ -411,7 +410,8 @@ static const char *taken_by(Emit *e, const CtFlowStep *step, const char *on, uin
     return mask;
 }
 
-/* Leaves where a branch is taken that fails; the others are put into `yields`, and how many there are is returned. */
+/* Leaves the vectorised loop if some lane takes a failing branch. Other branches are collected in `yields`; returns
+ * their number. */
 static uint32_t leave_branches(Emit *e, const CtFlowStep *step, const char *on, uint32_t *yields) {
     uint32_t count = 0;
     for (uint32_t i = 0; i < step->as.cases.count; i++) {
@@ -444,7 +444,8 @@ static bool write_switch(Emit *e, const CtFlowStep *step) {
     uint32_t count = leave_branches(e, step, on, yields);
     const char **values = CT_NEW_ARRAY(e->arena, const char *, count *results + 1);
     for (uint32_t i = 0; i < count; i++) {
-        const char *taken = count > 1 ? taken_by(e, step, on, yields[i]) : e->taken; /* all take the one that is left */
+        /* The only branch left is taken by all. */
+        const char *taken = count > 1 ? taken_by(e, step, on, yields[i]) : e->taken;
         branch_values(e, step, yields[i], taken, values + i * results);
     }
     for (uint32_t j = 0; j < results; j++) {
@@ -586,8 +587,8 @@ bool ct_emit_vector_step(Emit *e, CtFlowStep *step) {
 
 /* ---- the loop over the iterations ---- */
 
-/* carried + term: each lane by itself until the loop has ended, or iteration by iteration where results are to be
- * exact. */
+/* carried + term: each lane has a partial sum until the loop has ended; in exact mode terms are added in the order of
+ * iterations. */
 static void add_terms(Emit *e, const LaneSum *sum, const char *name) {
     CtText terms = ct_text(e->arena);
     for (uint32_t i = 0; !e->exact && i < sum->terms.count; i++)
@@ -606,7 +607,7 @@ static void add_terms(Emit *e, const LaneSum *sum, const char *name) {
     ct_emit_line(e, "for (int lane = 0; lane < CT_LANES; lane++) %s = %s%s;", name, name, terms.data);
 }
 
-/* Elements of each lane's own. */
+/* Makes the copies of an accumulator's elements in each lane. */
 static void begin_wide(Emit *e, Lane *lane, const char *name) {
     lane->packed = ct_format(e->arena, "%s_wide", name);
     lane->length = ct_format(e->arena, "%s_words", name);
@@ -648,7 +649,7 @@ static void end_sums(Emit *e, const CtFlowStep *step, const char *const *names) 
     }
 }
 
-/* All rows of eight elements that are arrays of rows. */
+/* Stores the rows of CT_LANES elements that are arrays of rows. */
 static void put_rows(Emit *e, const CtFlowStep *loop, const char *name, const char *count, const char *index,
                      const CtFlowArgs *rows) {
     const char *length = e->lanes[lane_of(e, &rows->items[0])->root->id].length,
@@ -661,7 +662,7 @@ static void put_rows(Emit *e, const CtFlowStep *loop, const char *name, const ch
     for (uint32_t i = 0; i < rows->count; i++) give_back(e, &e->lanes[lane_of(e, &rows->items[i])->root->id]);
 }
 
-/* Numbers of eight iterations, beside each other. */
+/* Stores one number of each iteration, contiguously. */
 static void put_numbers(Emit *e, const CtFlowArg *value, const char *to, const char *far) {
     const char *numbers = lane_arg(e, value, true);
     if (far != NULL)
@@ -670,7 +671,7 @@ static void put_numbers(Emit *e, const CtFlowArg *value, const char *to, const c
         ct_emit_line(e, "ct_lanes_store%s(%s, %s);", value->type->kind == FLOW_I64 ? "_ints" : "", to, numbers);
 }
 
-/* Whether the rows of a result give their memory back. */
+/* Whether a result has rows, whose memory is freed when they have been stored. */
 static bool gives_rows(const CtFlowStep *loop) {
     for (uint32_t i = loop->as.loop.carried; i < loop->results.count; i++) {
         const CtFlowType *type = loop->results.items[i]->type;
@@ -679,7 +680,7 @@ static bool gives_rows(const CtFlowStep *loop) {
     return false;
 }
 
-/* Rows of another length than those before are told of one by one. */
+/* Leaves the vectorised loop if rows differ in length from earlier ones; the scalar iterations report that. */
 static void leave_if_odd(Emit *e, const CtFlowStep *loop, const char *count, const LaneResults *results) {
     for (uint32_t i = loop->as.loop.carried; ct_flow_step_fails(loop) && i < loop->results.count; i++) {
         if (loop->results.items[i]->type->rank == 1) continue;
@@ -687,7 +688,7 @@ static void leave_if_odd(Emit *e, const CtFlowStep *loop, const char *count, con
         const CtFlowArgs *rows = lane->kind == LANE_ROWS ? &lane->read->args : NULL;
         if (rows != NULL) lane = lane_of(e, &rows->items[0]);
         const char *length = e->lanes[lane->root->id].length;
-        if (isdigit((unsigned char)length[0])) continue; /* as many at each iteration */
+        if (isdigit((unsigned char)length[0])) continue; /* the same literal in each iteration */
         leave_if(e, ct_format(e->arena, "!ct_rows_fit(rt, %s, &%s, %s, %u, %s)", ct_emit_site(e, loop->range),
                               results->names[i], count, rows != NULL ? rows->count : 0, length));
     }

@@ -1,20 +1,23 @@
-/* Which loops are vectorised: eight iterations at a time, or as many as the processor has lanes (rt/simd.h), where what
- * the body does with what differs from turn to turn has a form for vectors of the compiler.
+/* Decides which loops are vectorised: as many iterations at a time as the processor has lanes (rt/simd.h), provided
+ * that everything the body does with varying values has a vector form.
  *
- * Only loops over loops: the compiler makes vectors of straight-line bodies by itself. What is the same in all lanes
- * stays as it is: numbers, arrays from outside, the counts of inner loops. What differs is numbers, rows at the
- * iteration's own index (they are packed, eight rows side by side), and arrays of numbers that the body makes. What is
- * carried may only be added to. Where one of eight iterations fails, the loop leaves its lanes, and the iterations that
- * are left are taken one by one: so that failure is told which comes first. */
+ * Only loops that contain loops are considered, because the C compiler vectorises straight-line bodies itself. Uniform
+ * values stay scalars: numbers, arrays from outside, trip counts of inner loops. Varying values are numbers, rows at
+ * the iteration's own index (which are packed), and arrays of numbers made in the body. Carried variables may only be
+ * sums. If an iteration in a vector fails, the loop goes on as a scalar loop from the first iteration of that vector,
+ * so that the first failure in program order is reported. */
 #include "emit/vector/internal.h"
 
 typedef struct Scan {
     Emit *e;
     const CtFlowBlock *body;
-    bool in_branch;            /* of a switch on what differs: what is not chosen is computed too */
-    bool has_loop, has_arrays; /* vectorised */
+    /* Inside a branch on a varying value, which is computed for lanes that do not take it too. */
+    bool in_branch;
+    bool has_loop, has_arrays; /* a vectorised inner loop; arrays in lanes */
     bool adds,
-        leaves; /* it adds to an accumulator; it may leave the lanes, which is not possible any more behind that */
+        /* Adds: it adds to an accumulator. leaves: it may leave for the scalar loop, which is not possible behind
+         * such an addition. */
+        leaves;
 } Scan;
 
 /* The VECTOR column of primitives.def. */
@@ -42,7 +45,7 @@ static bool all_same(const Scan *s, const CtFlowArgs *args) {
     return true;
 }
 
-/* A number that differs, or the iteration itself. */
+/* Whether a value is a number that varies between lanes, or the loop's index. */
 static bool is_number(const Scan *s, const CtFlowArg *arg) {
     LaneKind kind = ct_emit_vector_kind(s->e, arg);
     return kind == LANE_VALUE || kind == LANE_ITERATION || (kind == LANE_SAME && !ct_flow_is_object(arg->type));
@@ -64,7 +67,7 @@ const CtFlowStep *ct_emit_vector_row_maker(const Emit *e, const CtFlowBlock *blo
 
 static bool is_plain(const CtFlowType *type) { return type->kind == FLOW_F64 || type->kind == FLOW_I64; }
 
-/* An array of numbers that each lane can have. */
+/* Whether a type is an array of numbers, which can be held in lanes. */
 static bool is_vector(const CtFlowType *type) {
     return type->kind == FLOW_ARRAY && type->rank == 1 && type->element->kind == FLOW_F64;
 }
@@ -73,7 +76,7 @@ static bool is_vector(const CtFlowType *type) {
 
 static bool fits(Scan *s, const CtFlowBlock *block);
 
-/* The first name of an array that has become another in place. */
+/* The first variable of an array that is updated in place. */
 static const CtFlowVar *root_of(const Scan *s, const CtFlowArg *arg) {
     return arg->var != NULL ? lane(s, arg->var)->root : NULL;
 }
@@ -106,7 +109,7 @@ static bool fits_prim(Scan *s, const CtFlowStep *step) {
     return true;
 }
 
-/* The array and all indices of a read, through the row that it may be of. */
+/* The array and all indices of a read, if necessary through a row of the array. */
 void ct_emit_vector_position(const Emit *e, const CtFlowStep *step, CtFlowArg *array, CtFlowArgs *indices) {
     *array = step->args.items[0];
     if (ct_emit_vector_kind(e, array) == LANE_ROW) {
@@ -138,7 +141,7 @@ static bool fits_read(Scan *s, const CtFlowStep *step) {
     }
     if (ct_emit_vector_kind(s->e, &step->args.items[1]) == LANE_ITERATION && step->args.count == 2 &&
         is_outside(s, &step->args.items[0]) &&
-        is_vector(step->args.items[0].type->element)) { /* of references to arrays */
+        is_vector(step->args.items[0].type->element)) { /* an array of arrays by reference */
         *lane(s, result) = (Lane){.kind = LANE_ARRAY, .root = result};
         return leave(s);
     }
@@ -167,7 +170,7 @@ static bool fits_read(Scan *s, const CtFlowStep *step) {
     return true;
 }
 
-/* The same number many times is made in each lane: it will be changed there. */
+/* A replicated number is made in each lane, since it will be updated there. */
 static bool fits_replicate(Scan *s, const CtFlowStep *step) {
     CtFlowVar *result = step->results.items[0];
     if (!is_vector(result->type) || !same(s, &step->args.items[0]) || !is_number(s, &step->args.items[1])) return false;
@@ -190,7 +193,7 @@ static bool fits_bulk(Scan *s, const CtFlowStep *step) {
            op == ARRAY_ARGMIN;
 }
 
-/* Every element is in a lane, also where it is the same in all. */
+/* Every element is held in lanes, even if it is uniform. */
 static bool fits_items(Scan *s, const CtFlowStep *step) {
     CtFlowVar *result = step->results.items[0];
     if (s->in_branch) return false;
@@ -211,7 +214,7 @@ bool ct_emit_vector_any_differs(const Emit *e, const CtFlowArgs *indices) {
     return false;
 }
 
-/* The element that was read is the one that is written. */
+/* Whether the element that was read is the one that is written. */
 static bool is_same_place(const CtFlowStep *read, const CtFlowStep *update) {
     for (uint32_t i = 0; i < read->args.count; i++) {
         const CtFlowArg *a = &read->args.items[i], *b = &update->args.items[i];
@@ -224,7 +227,7 @@ bool ct_emit_vector_adds(const Emit *e, const CtFlowStep *step) {
     return step->kind == FLOW_UPDATE && ct_emit_vector_kind(e, &step->args.items[0]) == LANE_ACC;
 }
 
-/* An element of an array of a lane's own; or one more term for an element of an accumulator. */
+/* An update of an array in lanes, or of an accumulator by an added term. */
 static bool fits_update(Scan *s, const CtFlowStep *step) {
     const CtFlowArg *array = &step->args.items[0], *value = &step->args.items[step->args.count - 1];
     CtFlowVar *result = step->results.items[0];
@@ -232,7 +235,7 @@ static bool fits_update(Scan *s, const CtFlowStep *step) {
     if (all_same(s, &step->args)) return true;
     LaneKind kind = ct_emit_vector_kind(s->e, array);
     *lane(s, result) = (Lane){.kind = kind, .root = root_of(s, array)};
-    if (kind == LANE_SAME && is_vector(array->type)) { /* from here on one in each */
+    if (kind == LANE_SAME && is_vector(array->type)) { /* from here on there is one in each lane */
         kind = LANE_ARRAY;
         *lane(s, result) = (Lane){.kind = kind, .root = result};
     }
@@ -246,7 +249,7 @@ static bool fits_update(Scan *s, const CtFlowStep *step) {
     return is_same_place(lane(s, value->var)->read, step);
 }
 
-/* What the values of a block are, as the kinds of `results`. Whether something has become another. */
+/* Gives the results of a block the kinds of its values; true if a kind has changed. */
 static bool give_kinds(Scan *s, const CtFlowBlock *block, uint32_t from, uint32_t to, const CtFlowVars *results,
                        uint32_t offset) {
     bool changed = false;
@@ -260,7 +263,7 @@ static bool give_kinds(Scan *s, const CtFlowBlock *block, uint32_t from, uint32_
     return changed;
 }
 
-/* What a loop begins with; an array that is the same in all lanes, and changed in the loop, becomes one in each. */
+/* Kinds of the initial values of a loop. A uniform array that the loop updates gets a copy in each lane. */
 static bool begins(Scan *s, const CtFlowStep *step) {
     const CtFlowBlock *block = step->as.loop.block;
     for (uint32_t i = 0; i < step->as.loop.carried; i++) {
@@ -279,7 +282,7 @@ static bool begins(Scan *s, const CtFlowStep *step) {
     return true;
 }
 
-/* Whether a loop is the same in all lanes. */
+/* Whether a loop is uniform. */
 static bool stays_same(Scan *s, const CtFlowStep *step) {
     const CtFlowBlock *block = step->as.loop.block;
     bool around = s->has_loop;
@@ -289,7 +292,7 @@ static bool stays_same(Scan *s, const CtFlowStep *step) {
     return stays;
 }
 
-/* Rows that a loop of the block makes, as many elements at each iteration as is known outside of all. */
+/* Whether a value consists of rows that an inner loop makes, of a length that is known outside all loops. */
 static bool makes_rows(Scan *s, const CtFlowBlock *block, const CtFlowArg *value, CtFlowVar *matrix) {
     const CtFlowStep *maker = ct_emit_vector_row_maker(s->e, block, value);
     if (maker == NULL || matrix->type->rank != 2 || matrix->type->element->kind != FLOW_F64) return false;
@@ -344,7 +347,7 @@ static bool fits_loop(Scan *s, const CtFlowStep *step) {
     return ends(s, step);
 }
 
-/* How many branches come to their end. */
+/* Number of branches whose end is reachable. */
 static uint32_t go_on(const CtFlowStep *step) {
     uint32_t count = 0;
     for (uint32_t i = 0; i < step->as.cases.count; i++) count += step->as.cases.branches[i].block->exit != EXIT_NEVER;
@@ -357,7 +360,7 @@ static bool fits_switch(Scan *s, const CtFlowStep *step) {
     s->in_branch |= differs && go_on(step) > 1;
     for (uint32_t i = 0; i < step->as.cases.count; i++) {
         const CtFlowBlock *block = step->as.cases.branches[i].block;
-        if (block->exit == EXIT_NEVER) { /* there the loop leaves its lanes */
+        if (block->exit == EXIT_NEVER) { /* the vectorised loop is left there */
             if ((around && !differs) || !leave(s)) return false;
             continue;
         }
@@ -374,7 +377,7 @@ static bool fits_switch(Scan *s, const CtFlowStep *step) {
     return go_on(step) > 0;
 }
 
-/* Whether an argument has a length, or is one, that is the same in all lanes. */
+/* Whether an argument has, or is, a uniform length. */
 static bool has_length(const Scan *s, const CtFlowArg *arg) {
     LaneKind kind = ct_emit_vector_kind(s->e, arg);
     return kind == LANE_SAME || kind == LANE_ROW || kind == LANE_ARRAY || kind == LANE_MATRIX || kind == LANE_ACC;
@@ -393,11 +396,10 @@ static bool fits_check(Scan *s, const CtFlowStep *step) {
     return all_same(s, args);
 }
 
-/* All branches on what differs are written, one behind the other: what one of them released would be released by the
- * next one too. */
+/* All branches on a varying value are executed in turn, so an object must not be released in several of them. */
 static bool fits_release(const Scan *s, const CtFlowStep *step) {
     LaneKind kind = ct_emit_vector_kind(s->e, &step->args.items[0]);
-    if (kind == LANE_ROW) return true; /* it is not made */
+    if (kind == LANE_ROW) return true; /* it was not materialised */
     return !s->in_branch && (kind == LANE_SAME || kind == LANE_ARRAY || kind == LANE_MATRIX);
 }
 
@@ -452,7 +454,7 @@ static const CtFlowStep *addition(const CtFlowBlock *block, const CtFlowVar *var
     return NULL;
 }
 
-/* carried' = carried + a + b …: the terms, from the left; nothing else looks at the sums. */
+/* carried' = carried + a + b + …: finds the terms, from left to right; the partial sums must not be used otherwise. */
 static bool find_terms(Emit *e, const CtFlowBlock *block, const CtFlowVar *param, const CtFlowArg *value,
                        LaneSum *sum) {
     if (value->var == NULL || e->uses[value->var->id].count != 1) return false;
@@ -501,12 +503,13 @@ static bool fits_results(Scan *s, const CtFlowStep *step) {
         bool row = (type->rank == 2 || reference) && ct_emit_vector_kind(s->e, value) == LANE_ARRAY;
         bool rows = type->rank == 3 && ct_emit_vector_kind(s->e, value) == LANE_ROWS;
         if (!number && !row && !rows) return false;
-        if (s->adds && type->rank > 1 && ct_flow_step_fails(step)) return false; /* it leaves where rows differ */
+        /* It leaves where rows differ in length. */
+        if (s->adds && type->rank > 1 && ct_flow_step_fails(step)) return false;
     }
     return true;
 }
 
-/* Sums: the compiler would keep their order, and so make no vectors of what is added up, nor of elements beside. */
+/* Sums: the C compiler keeps their order, so it vectorises neither them nor what is computed beside them. */
 static bool has_sums(const Emit *e, const CtFlowStep *step) {
     return step->as.loop.carried > 0 && (!e->exact || step->results.count > step->as.loop.carried);
 }
