@@ -1,9 +1,9 @@
-/* What the files of this folder share.
+/* Shared by the files of this folder.
  *
- * homomorphic.c and state_monad.c traverse Core for every method; arrays.c is their part for arrays; polytypic.c makes
- * polytypic functions; function_values.c meets function values; custom_rules.c those with a rule of their own; expand.c
- * replaces derivative operators. A method (forward.c, tape.c) supplies the row of rules below and nothing else.
- */
+ * homomorphic.c and state_monad.c traverse Core for every method; arrays.c does so for arrays; polytypic.c makes
+ * polytypic functions; function_values.c treats function values, custom_rules.c functions with custom derivatives;
+ * expand.c replaces the derivative operators. A method (methods/forward.c, methods/tape.c) only supplies the row of
+ * rules declared below. */
 #ifndef CT_AD_INTERNAL_H
 #define CT_AD_INTERNAL_H
 
@@ -20,7 +20,8 @@ typedef struct CtPending {
     CtBind *binds; /* LETREC */
 } CtPending;
 
-/* A sequence of bindings under way; `state` is the variable that holds the method's state now, NULL in direct style. */
+/* A sequence of bindings under construction. `state` is the variable that holds the method's current state, NULL in
+ * direct style. */
 typedef struct CtSeq {
     CtProgram *p;
     CtVar *state;
@@ -28,29 +29,31 @@ typedef struct CtSeq {
 } CtSeq;
 
 CtSeq ct_ad_seq(CtProgram *p, CtVar *state);
-/* Binds a fresh variable to `rhs` and gives the variable; atoms are given back as they are. */
+/* Binds a fresh variable to `rhs` and returns the variable; atoms are returned as they are. */
 CtCore *ct_ad_seq_name(CtSeq *seq, const char *name, CtCore *rhs);
 void ct_ad_seq_let(CtSeq *seq, CtSourceRange range, CtVar *var, CtCore *rhs);
 void ct_ad_seq_unpack(CtSeq *seq, CtSourceRange range, CtVar *const *vars, uint32_t count, CtCore *rhs);
 void ct_ad_seq_letrec(CtSeq *seq, CtSourceRange range, const CtBind *binds, uint32_t count);
-/* The components of a pair, named (or in sight when it is a TUPLE of atoms). */
+/* The components of a pair, bound to names unless it is a TUPLE of atoms. */
 void ct_ad_seq_open(CtSeq *seq, const char *first_name, const char *second_name, CtCore *pair, CtCore *parts[2]);
-/* Runs `pair`, a term that gives (value, state): the state becomes the current one, the value is returned. */
+/* Binds the result of `pair`, a term of type (value, state). The state becomes the current one; the value is
+ * returned. */
 CtCore *ct_ad_seq_run(CtSeq *seq, const char *name, CtCore *pair);
 /* The current state as a term. */
 CtCore *ct_ad_seq_state(CtSeq *seq, CtSourceRange range);
-/* All pending bindings around `body`. A last binding that is only given back becomes the body itself: a tail call. */
+/* Wraps the bindings around `body`. If the last binding is just returned, its right-hand side becomes the body, which
+ * makes it a tail call. */
 CtCore *ct_ad_seq_close(CtSeq *seq, CtCore *body);
-/* (value, state) around which the bindings are closed; just the value in direct style. */
+/* The pair (value, state) inside the bindings; in direct style the value alone. */
 CtCore *ct_ad_seq_return(CtSeq *seq, CtCore *value);
 
-/* Terms that may move over others: they neither fail nor cost anything worth keeping. */
+/* Whether a term may be moved over others: it does not fail and is cheap. */
 bool ct_ad_atom(const CtCore *core);
 bool ct_ad_movable(const CtCore *core);
 
 /* ---- methods ---- */
 
-/* op ⟨args⟩ with a real result that varies with some real argument. */
+/* op ⟨args⟩ with a real result that depends on some real argument. */
 typedef struct CtOperation {
     CtSourceRange range;
     CtPrim prim;
@@ -58,11 +61,12 @@ typedef struct CtOperation {
     CtCore *args[2];  /* D[argument], named */
     CtType *types[2]; /* of the arguments */
     uint32_t count;
-    /* Of an operation that is no primitive: its result, and its partial derivatives, Doubles. `prim` says nothing. */
+    /* Of an operation that is no primitive: its result and its partial derivatives, which are Doubles; `prim` has no
+     * meaning then. */
     CtCore *value, *partials[2];
 } CtOperation;
 
-/* A derivative operator to be replaced: names that stand for its parts. */
+/* The parts of a derivative operator that is to be expanded, bound to names. */
 typedef struct CtWrap {
     CtSourceRange range;
     CtType *s, *t;  /* f : (s) → t */
@@ -81,20 +85,22 @@ typedef struct CtRules {
     CtCore *(*primal)(CtAd *ad, CtSourceRange range, CtCore *d);       /* D[ℝ] → ℝ */
     CtCore *(*operation)(CtAd *ad, CtSeq *seq, const CtOperation *op); /* D[op ⟨e⟩] */
     CtCore *(*lambda)(CtTransform *t, CtCore *lam);                    /* D[λ] as a whole; NULL: of its body */
-    /* A closed λ, the first of whose parameters stand for what a function value captured (function_values.c); NULL:
-     * D[λ] */
+    /* A closed λ whose first parameters stand for the captured values of a function value (function_values.c). NULL:
+     * D[λ]. */
     CtCore *(*closed)(CtTransform *t, CtCore *lam, uint32_t captures);
-    CtCore *(*fuse)(CtTransform *t, CtSeq *seq, CtCore *core); /* D[e] of a term as a whole, or NULL; may be absent */
-    /* D[f x] of an f whose tangents a rule gives; NULL: by a column for each real of x */
+    CtCore *(*fuse)(CtTransform *t, CtSeq *seq, CtCore *core); /* D[e] of a whole term, or NULL; optional */
+    /* D[f x] of an f with a rule for tangents. NULL: through one column of the Jacobian for each real of x. */
     CtCore *(*by_tangent)(CtAd *ad, CtSeq *seq, const CtWrap *wrap, CtCore *rule);
-    CtCore *(*jvp)(CtAd *ad, CtSeq *seq, const CtWrap *wrap);   /* gives (value, tangent) */
-    CtCore *(*vjp)(CtAd *ad, CtSeq *seq, const CtWrap *wrap);   /* gives (value, pullback) */
-    CtCore *(*trace)(CtAd *ad, CtSeq *seq, const CtWrap *wrap); /* gives the trace's length; NULL: keeps none */
+    CtCore *(*jvp)(CtAd *ad, CtSeq *seq, const CtWrap *wrap); /* gives (value, tangent) */
+    CtCore *(*vjp)(CtAd *ad, CtSeq *seq, const CtWrap *wrap); /* gives (value, pullback) */
+    /* Returns the length of the trace; NULL: the method has none. */
+    CtCore *(*trace)(CtAd *ad, CtSeq *seq,
+                     const CtWrap *wrap); /* For reverse-mode methods: the names of their library functions. */
     /* The derivative of a function as a whole, for a method that does not go by parts; NULL: D[f], and the wrappers
      * above. dx is NULL but for JVP; `instead`, a function of (x, dx) for where the method refuses, may be. */
     CtCore *(*derivative)(CtAd *ad, CtDerivOp op, CtSourceRange range, CtCore *f, CtCore *x, CtCore *dx,
                           CtCore *instead);
-    const struct CtReverse *reverse; /* in reverse: the names of its library */
+    const struct CtReverse *reverse;
 } CtRules;
 
 extern const CtRules ct_ad_forward_rules, ct_ad_vector_rules, ct_ad_delta_tree_rules, ct_ad_delta_rules,
@@ -108,8 +114,8 @@ struct CtAd {
     CtProgram *p;
     CtArena *arena;
     CtMethod reverse;
-    uint32_t asked; /* the source whose jvp's are by bulk itself; 0: none */
-    bool one_rule;  /* that at only_rule is honoured, no other */
+    uint32_t asked; /* the source whose jvps bulk itself takes; 0: none */
+    bool one_rule;  /* only the rule at only_rule is used */
     CtSourceRange only_rule;
     const CtRules *rules[CT_METHOD_COUNT];
     CtMap types[CT_METHOD_COUNT]; /* CtType * -> CtType * */
@@ -119,15 +125,15 @@ struct CtAd {
     CtMap fused, extents;       /* delta_fused.c: by CtGlobal *, by CtCore * */
     CtMap expanded;             /* CtGlobal * -> itself */
     CtMap names;                /* CtSym -> itself: global names given */
-    CT_VEC(CtGlobal *) pending; /* D[g] in order of making; from `done` on their bodies are still to be made */
+    CT_VEC(CtGlobal *) pending; /* D[g] in the order of creation; from `done` on their bodies are not made yet */
     uint32_t done;
-    uint32_t bulk_count;         /* derivatives that bulk made for forms of arguments */
-    bool busy;                   /* pending is being worked off */
-    struct CtRecorder *recorder; /* watch.c's; NULL: nothing is recorded */
-    CtBulkLook *look;            /* NULL: nobody looks */
+    uint32_t bulk_count;         /* number of derivatives that bulk has compiled for shapes of arguments */
+    bool busy;                   /* `pending` is being processed */
+    struct CtRecorder *recorder; /* of watch.c; NULL: nothing is recorded */
+    CtBulkLook *look;            /* NULL: no record is wanted */
 };
 
-/* One transformation of one closed term, or of a term whose free variables stand in `vars`. */
+/* The transformation of a closed term, or of a term whose free variables are in `vars`. */
 struct CtTransform {
     CtAd *ad;
     CtProgram *p;
@@ -135,16 +141,16 @@ struct CtTransform {
     const CtRules *rules;
     CtType *state;       /* S or NULL */
     CtMap vars;          /* CtVar * -> CtVar * */
-    struct CtChad *chad; /* chad: the function under way */
+    struct CtChad *chad; /* of chad: the current function */
 };
 
-/* A global that is a function; one whose body is still to be made is. The others are constants. */
+/* Whether a global is a function, as is every global whose body is not made yet; otherwise it is a constant. */
 static inline bool ct_ad_is_function(const CtGlobal *global) { return !global->body || global->body->kind == CORE_LAM; }
 
 /* ---- homomorphic.c ---- */
 
 static inline bool ct_ad_is_real(const CtType *type) { return type->kind == TYPE_DOUBLE || type->kind == TYPE_FLOAT; }
-/* Nothing inside that a derivative could touch: D leaves such a type as it is. */
+/* A type without reals and functions, which D leaves unchanged. */
 static inline bool ct_is_discrete(CtType *type) { return !ct_core_type_has_real(type) && !ct_core_type_has_fun(type); }
 
 CtTransform ct_ad_transform(CtAd *ad, CtMethod method);
@@ -153,51 +159,52 @@ CtType *ct_ad_state(CtAd *ad, CtMethod method);
 /* A fresh variable for x : σ, of type D[σ]. */
 CtVar *ct_ad_bind(CtTransform *t, CtVar *var);
 CtVar *ct_ad_var(CtTransform *t, CtVar *var);
-/* D[e] for an e that does not touch the state (every e in direct style). */
+/* D[e] for an e that does not use the state (every e in direct style). */
 CtCore *ct_ad_direct(CtTransform *t, CtCore *core);
-/* D[λ], with its provenance. */
+/* D[λ], with a link to its origin. */
 CtCore *ct_ad_lambda(CtTransform *t, CtCore *core);
 /* All λs of a LETREC. */
 void ct_ad_letrec(CtTransform *t, CtSeq *seq, CtSourceRange range, const CtBind *binds, uint32_t count);
-/* The primal of D[e] for e : ℝ, without making its derivative where that is easy. */
+/* The primal of D[e] for e : ℝ; where possible, the derivative is not computed. */
 CtCore *ct_ad_primal(CtTransform *t, CtCore *core);
-/* A node with structure kept and its children (those of ct_ad_children, in order) transformed already. */
+/* Rebuilds a node with transformed children, in the order of ct_ad_children. */
 CtCore *ct_ad_rebuild(CtTransform *t, CtCore *core, CtCore *const *children);
 uint32_t ct_ad_children(CtCore *core, CtCore ***children);
 /* D[op] for a primitive with its arguments transformed. */
 CtCore *ct_ad_prim(CtTransform *t, CtSeq *seq, CtCore *core, CtCore *const *args);
-/* A constructor in D of its type. */
+/* The corresponding constructor of D of its type. */
 CtCon *ct_ad_con(CtTransform *t, CtCon *con);
 /* D of a reference to a global. */
 CtCore *ct_ad_global_ref(CtTransform *t, CtCore *core);
-/* A call of a known function on discrete arguments, with a discrete or one real result: it need not be transformed. */
+/* Whether a term is a call of a known function on discrete arguments, whose result is discrete or one real. Such a call
+ * need not be transformed. */
 bool ct_ad_is_discrete_call(const CtCore *core);
 CtCore *ct_ad_discrete_call(CtTransform *t, CtCore *core, CtCore *const *args);
-/* The primitive makes a real that varies with one of its real arguments. */
+/* Whether a primitive gives a real that depends on a real argument. */
 bool ct_ad_is_operation(const CtCore *core);
 /* Float ↔ Double. */
 bool ct_ad_is_conversion(CtPrim prim);
 /* ∂op/∂x_index · g over named arguments; NULL where it is zero everywhere. */
 CtCore *ct_ad_derivative(CtAd *ad, const CtOperation *op, uint32_t index, CtCore *const *args, CtCore *y, CtCore *g);
-/* The partial derivative, and in *b, which holds what a cotangent is led on by, where it is led to: `none` where the
- * partial derivative is structurally zero, which a stored number could not tell from a −0.0 that was computed. NULL as
- * above. */
+/* The partial derivative by an argument. *b is what stands beside the argument's primal, to which cotangents are
+ * propagated. It becomes `none` where the partial derivative is structurally zero, because the stored number could not
+ * be distinguished from a computed −0.0. NULL as above. */
 CtCore *ct_ad_led(CtAd *ad, const CtOperation *op, uint32_t index, CtCore *const *args, CtCore *y, CtCore *none,
                   CtCore **b);
-/* Of two names for reals that make no difference: D[Double] for D[Float], and back. */
+/* Converts D[Float] to D[Double] and back, where the difference does not matter. */
 CtCore *ct_ad_widen(CtAd *ad, CtMethod method, CtSourceRange range, CtCore *d);
 CtCore *ct_ad_narrow(CtAd *ad, CtMethod method, CtSourceRange range, CtType *real, CtCore *d);
-/* D[DUAL]: the path grows. */
+/* D[DUAL]: extends the path of transformations. */
 CtCore *ct_ad_dual_node(CtTransform *t, CtCore *core, CtCore *const *args, CtVar *state);
 
 /* ---- state_monad.c ---- */
 
-/* Whether D[e] leaves the state alone. Always so in direct style. */
+/* Whether D[e] does not use the state; always true in direct style. */
 bool ct_ad_lift_pure(CtTransform *t, CtCore *core);
 bool ct_ad_lift_pure_primal(CtTransform *t, CtCore *core);
-/* D[e] in sequence: binds what touches the state and returns a term that does not. */
+/* D[e] in sequence: binds what uses the state and returns a term that does not. */
 CtCore *ct_ad_lift_value(CtTransform *t, CtSeq *seq, CtCore *core);
-/* Several, left to right. */
+/* The same for several terms, from left to right. */
 CtCore **ct_ad_lift_values(CtTransform *t, CtSeq *seq, CtCore *const *cores, uint32_t count);
 /* D[e] in tail position: closes the sequence; the term gives (value, state). */
 CtCore *ct_ad_lift_tail(CtTransform *t, CtSeq *seq, CtCore *core);
@@ -206,43 +213,43 @@ CtCore *ct_ad_lift_tail(CtTransform *t, CtSeq *seq, CtCore *core);
 
 CtCore *ct_ad_array(CtTransform *t, CtCore *core);
 CtCore *ct_ad_lift_array(CtTransform *t, CtSeq *seq, CtCore *core);
-/* The operation pushes on the state itself (sums of reals), or its function argument does. */
+/* Whether neither an array operation itself (a sum of reals) nor its function argument uses the state. */
 bool ct_ad_lift_pure_array(CtTransform *t, CtCore *core);
 
 /* ---- flat_arrays.c ---- */
 
-/* An operation on flat arrays that adds reals; the same by operations that D knows. */
+/* Whether a term is an operation on flat arrays that adds reals; and its definition by operations that D covers. */
 bool ct_ad_is_flat(const CtCore *core);
 CtCore *ct_ad_flat(CtProgram *p, CtCore *core);
 
 /* ---- polytypic.c ---- */
 
-/* A function defined by recursion over types: structures of one shape are walked together from left to right. */
+/* A function defined by recursion over types. It traverses structures of one shape together, from left to right. */
 typedef struct CtGeneric {
     const char *name;
     uint32_t inputs;                             /* 1 or 2 */
     bool dual[2];                                /* an input is D[A], not A */
-    bool makes;                                  /* whether a structure is made … */
+    bool makes;                                  /* the result contains a structure … */
     bool makes_dual;                             /* … of type D[A], not A */
-    bool keeps;                                  /* where D[A] is A, what is made is the input */
-    const char *mismatch;                        /* two inputs: what the error says when their shapes differ */
-    CtType *(*env)(CtAd *ad, CtMethod method);   /* one more argument, passed along; NULL */
-    CtType *(*state)(CtAd *ad, CtMethod method); /* threaded from left to right; NULL */
-    /* At a real leaf of type `real`: what is made (NULL when nothing is), seq->state moved on. */
+    bool keeps;                                  /* where D[A] is A, the input is returned as it is */
+    const char *mismatch;                        /* of two inputs: the error message when their shapes differ */
+    CtType *(*env)(CtAd *ad, CtMethod method);   /* the type of an additional argument, passed unchanged; NULL: none */
+    CtType *(*state)(CtAd *ad, CtMethod method); /* the type of a state, threaded from left to right; NULL: none */
+    /* At a real leaf of type `real`: returns the new leaf (NULL if no structure is made), and advances seq->state. */
     CtCore *(*leaf)(CtAd *ad, CtMethod method, CtSeq *seq, CtSourceRange range, CtType *real, CtCore *const *ins,
                     CtCore *env);
-    /* At a function of type `type`; NULL: never met. */
+    /* At a function of type `type`; NULL: does not occur. */
     CtCore *(*function)(CtAd *ad, CtMethod method, CtSourceRange range, CtType *type, CtCore *in);
 } CtGeneric;
 
-/* generic_A ins env state, as a call: what is made, seq->state moved on. `state` is the initial state, NULL without. */
+/* The arguments of generic_A ins env state; `state` is the initial state, or NULL. */
 typedef struct CtGenericCall {
     CtMethod method;
     CtSourceRange range;
     CtType *type; /* A */
     CtCore *ins[2], *env, *state;
 } CtGenericCall;
-/* The call as a term: of the structure, the state, or (structure, state). */
+/* The call as a term, whose result is the structure, the state, or (structure, state). */
 CtCore *ct_ad_generic(CtAd *ad, const CtGeneric *generic, CtGenericCall call);
 
 CtCore *ct_ad_poly_primal(CtAd *ad, CtMethod method, CtSourceRange range, CtType *type, CtCore *d);
@@ -251,47 +258,47 @@ CtCore *ct_ad_poly_embed(CtAd *ad, CtMethod method, CtSourceRange range, CtType 
  * the wrong shape where they differ: b, a cotangent or a tangent, or a, the tangent of a rule. */
 typedef enum CtDot { DOT_COTANGENT, DOT_TANGENT, DOT_RULE, DOT_RULE_PULLED } CtDot;
 CtCore *ct_ad_poly_dot(CtAd *ad, CtSourceRange range, CtType *type, CtCore *a, CtCore *b, CtDot of);
-/* A cotangent, or tangent, of x : A as the array of its reals; an error where it has another shape. */
+/* The reals of a cotangent or tangent of x : A as an array; a failure if its shape differs from x's. */
 CtCore *ct_ad_poly_reals(CtAd *ad, CtSourceRange range, CtType *type, CtCore *x, CtCore *dx, bool tangent);
-/* The D[ℝ] of a D[A], in order, all as D[Double]; x : A with such in the place of its reals. */
+/* The D[ℝ] in a D[A] in order, each as D[Double]; and x : A with these in place of its reals. */
 CtCore *ct_ad_poly_duals(CtAd *ad, CtMethod method, CtSourceRange range, CtType *type, CtCore *d);
 CtCore *ct_ad_poly_fill_duals(CtAd *ad, CtMethod method, CtSourceRange range, CtType *type, CtCore *x, CtCore *duals);
-/* x with structural zeros. */
+/* x with structural zeros as its reals. */
 CtCore *ct_ad_poly_zero(CtAd *ad, CtSourceRange range, CtType *type, CtCore *x);
-/* x with its real leaves from an array, left to right. */
+/* x with its reals taken from an array, from left to right. */
 CtCore *ct_ad_poly_fill(CtAd *ad, CtSourceRange range, CtType *type, CtCore *x, CtCore *reals);
-/* The same from place 1 on, with ct_ad_normal. */
+/* The same from index 1 on, normalised by ct_ad_normal. */
 CtCore *ct_ad_poly_read(CtAd *ad, CtSourceRange range, CtType *type, CtCore *x, CtCore *reals);
-/* How many real leaves x has. */
+/* The number of reals in x. */
 CtCore *ct_ad_poly_count(CtAd *ad, CtSourceRange range, CtType *type, CtCore *x);
-/* For each real leaf of x, x with 1 there and structural zeros at the others. */
+/* The basis at x: for each real of x, x with 1 there and structural zeros elsewhere. */
 CtCore *ct_ad_poly_basis(CtAd *ad, CtSourceRange range, CtType *type, CtCore *x);
-/* x + 0: what a derivative goes through at the end, so that a structural zero −0.0 shows as 0. */
+/* x + 0: normalises the reals of a derivative at the end, so that a structural zero −0.0 becomes 0. */
 CtCore *ct_ad_normal(CtAd *ad, CtSourceRange range, CtCore *x);
-/* As a Double; from a Double. */
+/* Converts a real to Double, and back. */
 CtCore *ct_ad_to_double(CtAd *ad, CtSourceRange range, CtCore *real);
 CtCore *ct_ad_from_double(CtAd *ad, CtSourceRange range, CtType *type, CtCore *real);
 
 /* ---- function_values.c ---- */
 
-/* D[f] of a function term: transformed now when f is in sight, else a DUAL for the evaluator. `inside` is the global
- * that holds the term (or NULL): a function that leads back to it stays a DUAL, or unfolding would not end. */
+/* D[f] of a function term: transformed now if f is known, otherwise a DUAL for the evaluator. `inside` is the global
+ * that contains the term, or NULL; a function that leads back to it stays a DUAL, so that expansion ends. */
 CtCore *ct_ad_dual_of(CtAd *ad, CtMethod method, CtGlobal *inside, CtCore *f);
 
-/* The other way: a function term as it was before D, for what runs beneath the derivative; made of D[f] where f is
- * neither a λ nor a global. */
+/* The converse: a function term as before D, for code that runs on primals. If f is neither a λ nor a global, it is
+ * made from `transformed`, D[f]. */
 CtCore *ct_ad_primal_function(CtTransform *t, CtSeq *seq, CtCore *f, CtCore *transformed);
 
-/* The global whose body is this λ; NULL when there is none. */
+/* The global whose body is this λ, or NULL. */
 CtGlobal *ct_ad_global_of(CtAd *ad, const CtLam *lam);
 
 /* ---- custom_rules.c ---- */
 
 /* D[withVjp f rule x], D[withJvp f rule x]. */
 CtCore *ct_ad_custom(CtTransform *t, CtSeq *seq, CtCore *core);
-/* What the rule of a withVjp or withJvp gives at x, as (y, pullback). */
+/* The pair (y, pullback) that the rule of a withVjp or withJvp gives at x. */
 CtCore *ct_ad_pair_of_rule(CtAd *ad, CtSeq *seq, const CtCore *core, CtCore *rule, CtCore *x);
-/* Whether a function may have captured what varies: then its own derivative is needed for that. */
+/* Whether a function may have captured active values, by which it must be differentiated itself. */
 bool ct_ad_may_vary(CtCore *f);
 
 /* ---- expand.c ---- */
@@ -302,31 +309,31 @@ void ct_ad_expand_global(CtAd *ad, CtGlobal *global);
 /* A library function, or NULL with an error. */
 CtGlobal *ct_ad_library(CtAd *ad, const char *name);
 CtCore *ct_ad_call(CtAd *ad, CtSourceRange range, CtGlobal *function, CtCore *const *args, uint32_t count);
-/* A new global of the folder's own making, its name made unique. */
+/* A new global with a name made unique. */
 CtGlobal *ct_ad_new_global(CtAd *ad, const char *name, CtType *type, CtSourceRange range);
 
-/* ---- reverse_wrapper.c: what all methods in reverse share ----
+/* ---- reverse_wrapper.c: shared by all reverse-mode methods ----
  *
- * D[ℝ] = ℝ × B: beside every real stands what its cotangent will be led on by. Inputs are numbered from 1, left to
- * right; the numbering N is the method's state S, or an Int for a method in direct style. A pullback collects the
- * cotangent of the result in a C, which is then resolved to the cotangents of the inputs.
+ * D[ℝ] = ℝ × B: each real is paired with a B, through which its cotangent is propagated. Inputs are numbered from 1,
+ * from left to right; the numbering N is the method's state S, or an Int for a method in direct style. A pullback
+ * collects the cotangent of the result in a C, which is then resolved to the cotangents of the inputs.
  *
  * R[f] x = let (x', n) = interleave_S (x, start); (y, n') = D[f] (x', n)
- *          in (primal_T y, λdy. read_S x (resolve (inputs n) n' (collect_T y dy (nothing (inputs n) n'))))
- */
-
-/* Functions of the method's library. In direct style there is no n'. */
+ *          in (primal_T y, λdy. read_S x (resolve (inputs n) n' (collect_T y dy (nothing (inputs n) n')))) */
+/* Names in the method's library. In direct style there is no n'. */
 typedef struct CtReverse {
     const char *none;    /* B, beside a constant */
     const char *start;   /* N */
     const char *input;   /* N → (B, N) */
-    const char *inputs;  /* N → Int, how many there are and one; NULL: N is that Int */
-    const char *nothing; /* (Int, N) → C, where no cotangent has arrived yet; a constant C does too */
+    const char *inputs;  /* N → Int, one more than the number of inputs; NULL: N is that Int */
+    const char *nothing; /* (Int, N) → C, the initial value; or a constant C */
     const char *collect; /* (C, B, Double) → C */
-    const char *resolve; /* (Int, N, C) → Array Double, the cotangent of input i at place i */
-    const char *entries; /* N → Int, the trace's length; NULL: it keeps none */
-    const char *rule; /* (Array Double → Array Double, Array B, Int, N) → (Int, N): as many results of a function by its
-                         pullback, of which the i-th has the B of that number + i, 0 that of a constant; NULL */
+    const char *resolve; /* (Int, N, C) → Array Double, with the cotangent of input i at index i */
+    const char *entries; /* N → Int, the length of the trace; NULL: there is none */
+    /* (Array Double → Array Double, Array B, Int, N) → (Int, N): registers the given number of results of a
+     * function, by its pullback; the i-th result has as B the returned number + i, or is a constant if the number is
+     * 0. NULL: the library has no such function. */
+    const char *rule;
 } CtReverse;
 
 CtType *ct_ad_reverse_real(CtAd *ad, CtType *real);
@@ -340,8 +347,7 @@ CtCore *ct_ad_reverse_trace(CtAd *ad, CtSeq *seq, const CtWrap *wrap);
     .real = ct_ad_reverse_real, .constant = ct_ad_reverse_constant, .primal = ct_ad_reverse_primal,                    \
     .jvp = ct_ad_reverse_jvp, .vjp = ct_ad_reverse_vjp
 
-/* An operation's result, and those of its arguments that a cotangent is led on to: op(⟨x⟩) = y, with B and ∂op/∂x of
- * each. */
+/* An operation's result y = op ⟨x⟩, and for each argument that cotangents are propagated to, its B and ∂op/∂x. */
 typedef struct CtPartials {
     CtAd *ad;
     const CtOperation *op;
@@ -349,16 +355,17 @@ typedef struct CtPartials {
     uint32_t count;
     CtCore *b[2], *p[2]; /* p of a conversion is NULL */
 } CtPartials;
-/* Opens the arguments and names the result. */
+/* Opens the arguments, and binds the result. */
 CtPartials ct_ad_partials(CtAd *ad, CtSeq *seq, const CtOperation *op);
-/* ∂op/∂x of the k-th of them, or that times a cotangent z; a Double. */
+/* ∂op/∂x of the k-th of these arguments, or its product with a cotangent z; a Double. */
 CtCore *ct_ad_partial(const CtPartials *partials, uint32_t k, CtCore *z);
-/* Runs the method's `one` of (b, ∂op/∂x, state), or its `two` of such for both arguments; gives (B, state). */
+/* Calls the method's function `one` on (b, ∂op/∂x, state), or `two` on the b and ∂op/∂x of both arguments. The result
+ * is (B, state). */
 CtCore *ct_ad_partials_run(const CtPartials *partials, CtSeq *seq, const char *name, const char *one, const char *two);
 /* (y, b) */
 CtCore *ct_ad_partials_pair(const CtPartials *partials, CtCore *b);
-/* watch.c: whether what `chad` adds to cells is to be seen; and the call of `seen` that shows it, which gives the
- * environment. */
+/* watch.c: whether additions of `chad` to cells are recorded; and the call of `seen` that records one, whose result is
+ * the environment. */
 bool ct_ad_records_cells(const CtAd *ad);
 CtCore *ct_ad_cell_seen(CtAd *ad, CtCellNote note, CtCore *cell, CtCore *d, CtCore *environment);
 /* A call of a library function. */
@@ -369,12 +376,13 @@ CtCore *ct_ad_library_con(CtAd *ad, CtSourceRange range, CtType *type, const cha
 
 /* ---- what a rung takes over from the one below it ---- */
 
-/* delta.c: Add (Scale ∂₁op u₁) (Scale ∂₂op u₂); a name for a term. */
+/* delta.c: Add (Scale ∂₁op u₁) (Scale ∂₂op u₂); and a name for a term. */
 CtCore *ct_ad_delta_term(const CtPartials *partials);
 CtCore *ct_ad_delta_let(CtAd *ad, CtSeq *seq, CtSourceRange range, CtCore *term);
 CtCore *ct_ad_delta_operation(CtAd *ad, CtSeq *seq, const CtOperation *op);
 extern const CtReverse ct_ad_delta_names;
-/* dual_staged.c: (y, (i, λz. body)), and the state i + 1; StagedCall dₖ (∂ₖop(z)), on a state when that is not NULL. */
+/* dual_staged.c: (y, (i, λz. body)) with the state i + 1; and StagedCall dₖ (∂ₖop(z)), applied to a state unless that
+ * is NULL. */
 CtCore *ct_ad_dual_tagged(const CtPartials *partials, CtSeq *seq, CtVar *z, CtCore *body);
 CtCore *ct_ad_dual_staged_call(const CtPartials *partials, uint32_t k, CtVar *z, CtCore *state);
 extern const CtReverse ct_ad_dual_names;
@@ -385,11 +393,11 @@ CtCore *ct_ad_dual_composed(CtAd *ad, CtSeq *seq, const CtOperation *op);
 
 CtCore *ct_ad_vjp_from_jvp(CtAd *ad, CtSeq *seq, const CtWrap *wrap, CtMethod method);
 CtCore *ct_ad_jvp_from_vjp(CtAd *ad, CtSeq *seq, const CtWrap *wrap, CtMethod method);
-/* The same of any term for (value, pullback). */
+/* The same for any term that gives (value, pullback). */
 CtCore *ct_ad_jvp_from_pullback(CtAd *ad, CtSeq *seq, const CtWrap *wrap, CtCore *vjp);
-/* The rows of the Jacobian, of such a term. */
+/* The rows of the Jacobian, from such a term. */
 CtCore *ct_ad_jacobian_from_vjp(CtAd *ad, CtSeq *seq, const CtWrap *wrap, CtCore *vjp);
-/* For Flow: by tangents or by pullbacks, whichever are fewer: jacobian_shape.c. */
+/* For Flow: a Jacobian by tangents or by pullbacks, whichever are fewer (jacobian_shape.c). */
 CtCore *ct_ad_jacobian_by_shape(CtAd *ad, CtSourceRange range, CtCore *f, CtCore *x);
 
 #endif

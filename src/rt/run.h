@@ -148,7 +148,7 @@ typedef struct ct_run {
 /* The threads that share the loops of a run. Each has a run of its own. */
 typedef struct ct_crew {
     int count;
-    /* ^ Calls work(data, who) for as many who in 0 … count − 1 as are available, and 0 on this thread. NULL: OpenMP is
+    /* Calls work(data, who) for as many who in 0 … count − 1 as are available, and 0 on this thread. NULL: OpenMP is
      * used. */
     void (*call)(void *pool, void (*work)(void *data, uint32_t who), void *data);
     void *pool;
