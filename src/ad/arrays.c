@@ -1,12 +1,11 @@
-/* Array operations under D. Structural ones are homomorphic. A method with a state carries it through the elements in
- * mapAccumL and foldl. Numeric ones are differentiated by their definitions: sum and product as folds, maximum and
- * minimum as the element where they are found.
- */
+/* Array operations under D. Structural operations are homomorphic. A method with a state threads it through the
+ * elements by mapAccumL and foldl. Numeric operations are differentiated by their definitions: sum and product as
+ * folds, maximum and minimum as reads of the element found. */
 #include "ad/internal.h"
 
 static int function_index(const CtCore *core) { return ct_core_array_info(core->as.call.of.array)->function; }
 
-/* Of the reals themselves: sum, product, maximum… of an array of reals. */
+/* Whether an operation computes with the reals of an array: sum, product, maximum, … */
 static bool is_numeric(const CtCore *core) {
     switch (core->as.call.of.array) {
     case ARRAY_SUM:
@@ -66,7 +65,7 @@ bool ct_ad_lift_pure_array(CtTransform *t, CtCore *core) {
 
 /* ---- numeric operations ---- */
 
-/* One step of a sum or product: D[op](acc, x). */
+/* A step of a sum or product: D[op](acc, x). */
 static CtCore *fold_step(CtTransform *t, CtSeq *seq, CtCore *core, CtCore *acc, CtCore *x) {
     CtOperation op = {
         .range = core->range, .type = core->type, .count = 2, .args = {acc, x}, .types = {core->type, core->type}};
@@ -98,7 +97,7 @@ static CtCore *primals(CtTransform *t, CtSourceRange range, CtCore *xs) {
     return array3(t, range, ARRAY_MAP, f, xs, NULL);
 }
 
-/* maximum xs = xs ! argmax (map primal xs): ties as in the original, and the same failure. */
+/* maximum xs = xs ! argmax (map primal xs): ties are broken, and failures reported, as in the original. */
 static CtCore *extremum(CtTransform *t, CtCore *core, CtCore *xs) {
     CtProgram *p = t->p;
     CtSourceRange range = core->range;
@@ -122,7 +121,7 @@ static CtCore *extremum(CtTransform *t, CtCore *core, CtCore *xs) {
 
 /* ---- without a state ---- */
 
-/* A function argument: consumed where it stands, so it needs no provenance. */
+/* A function argument that is used on the spot, so that it needs no link to its origin. */
 static CtCore *direct_function(CtTransform *t, CtCore *f) {
     if (f->kind != CORE_LAM) return ct_ad_direct(t, f);
     CtVar *params[2] = {NULL, NULL};
@@ -159,10 +158,11 @@ CtCore *ct_ad_array(CtTransform *t, CtCore *core) {
 
 /* ---- with a state ---- */
 
-/* A function argument that is to be applied once in a λ made here: its own λ opened, or a named function value. */
+/* A function argument that is applied once, in a λ made here: a λ whose body is inlined, or a function value bound to a
+ * name. */
 typedef struct Step {
-    CtCore *f;     /* as it was */
-    CtCore *value; /* D[f], named; NULL when f is a λ */
+    CtCore *f;     /* before transformation */
+    CtCore *value; /* D[f], bound to a name; NULL if f is a λ */
     CtVar *params[2];
     CtSourceRange range;
 } Step;
@@ -180,7 +180,7 @@ static Step step_of(CtTransform *t, CtSeq *seq, CtCore *f) {
     return step;
 }
 
-/* Its application to its own parameters, in tail position: (value, state). */
+/* Applies it to its own parameters in tail position: (value, state). */
 static CtCore *step_tail(CtTransform *t, CtSeq *inner, const Step *step) {
     if (!step->value) return ct_ad_lift_tail(t, inner, step->f->as.lam->body);
     CtCore *args[3];
@@ -191,7 +191,7 @@ static CtCore *step_tail(CtTransform *t, CtSeq *inner, const Step *step) {
     return ct_ad_seq_close(inner, call);
 }
 
-/* The same in sequence. */
+/* Applies it to its own parameters in sequence. */
 static CtCore *step_value(CtTransform *t, CtSeq *inner, const Step *step) {
     if (!step->value) return ct_ad_lift_value(t, inner, step->f->as.lam->body);
     CtSeq empty = ct_ad_seq(t->p, inner->state);
@@ -199,7 +199,7 @@ static CtCore *step_value(CtTransform *t, CtSeq *inner, const Step *step) {
     return ct_ad_seq_run(inner, "r", call);
 }
 
-/* mapAccumL (λ(s, x). (s', y)) s xs, whose state becomes the current one; gives the array. */
+/* mapAccumL (λ(s, x). (s', y)) s xs, whose final state becomes the current one; returns the array. */
 static CtCore *carry(CtTransform *t, CtSeq *seq, CtSourceRange range, CtCore *f, CtCore *xs) {
     CtCore *state = ct_ad_seq_state(seq, range);
     CtCore *both = array3(t, range, ARRAY_MAP_ACCUM, f, state, xs);
@@ -217,14 +217,14 @@ static CtCore *swapped(CtTransform *t, CtSeq *inner, CtSourceRange range, CtCore
     return ct_ad_seq_close(inner, pair);
 }
 
-/* build n (λi. i): iota n, but for what it says of a negative n. */
+/* build n (λi. i). Unlike iota n, it reports a negative n like build. */
 static CtCore *indices(CtTransform *t, CtSourceRange range, CtCore *n) {
     CtVar *i = ct_core_var_new(t->p, "i", t->p->int_type);
     CtCore *f = lambda(t, range, &i, 1, ct_core_var(t->p, range, i));
     return array3(t, range, ARRAY_BUILD, n, f, NULL);
 }
 
-/* map f xs, and build n f as map f (indices n). */
+/* map f xs; also build n f, as map f (indices n). */
 static CtCore *lift_map(CtTransform *t, CtSeq *seq, CtCore *core, const Step *step, CtCore *xs) {
     CtVar *params[2];
     params[0] = ct_core_var_new(t->p, "s", t->state);
@@ -235,7 +235,7 @@ static CtCore *lift_map(CtTransform *t, CtSeq *seq, CtCore *core, const Step *st
     return carry(t, seq, core->range, lambda(t, core->range, params, 2, body), xs);
 }
 
-/* zipWith f xs ys: as a map over zipWith (,) xs ys, which fails where zipWith f fails. */
+/* zipWith f xs ys as a map over zipWith (,) xs ys, which fails where zipWith f fails. */
 static CtCore *lift_zip_with(CtTransform *t, CtSeq *seq, CtCore *core, const Step *step, CtCore *xs, CtCore *ys) {
     CtVar *ab[2];
     ab[0] = ct_core_var_new(t->p, "a", xs->type->parts[0]);
@@ -254,7 +254,7 @@ static CtCore *lift_zip_with(CtTransform *t, CtSeq *seq, CtCore *core, const Ste
     return carry(t, seq, core->range, lambda(t, core->range, params, 2, body), pairs);
 }
 
-/* foldl f z xs: the state goes in the accumulator, λ((acc, s), x). f (acc, x, s). */
+/* foldl f z xs with the state in the accumulator: λ((acc, s), x). f (acc, x, s). */
 static CtCore *fold_with(CtTransform *t, CtSeq *seq, CtSourceRange range, CtVar *acc, CtVar *x, CtSeq *inner,
                          CtCore *body, CtCore *start, CtCore *xs) {
     CtVar *params[2];
@@ -286,8 +286,7 @@ static CtCore *lift_sum(CtTransform *t, CtSeq *seq, CtCore *core, CtCore *xs) {
     return fold_with(t, seq, core->range, acc, x, &from, body, fold_start(t, core), xs);
 }
 
-/* A mapAccumL whose state is (own, s): λ((own, s), x). ((own', s'), y). `scans`: f gives only own', and y is own' too.
- */
+/* A mapAccumL with state (own, s): λ((own, s), x). ((own', s'), y). `scans`: f returns own' only, which is also y. */
 static CtCore *lift_accum(CtTransform *t, CtSeq *seq, CtCore *core, const Step *step, CtCore *start, CtCore *xs,
                           bool scans) {
     CtSourceRange range = core->range;
@@ -325,7 +324,7 @@ static CtCore *lift_accum(CtTransform *t, CtSeq *seq, CtCore *core, const Step *
     return ct_core_pair(t->p, range, acc, ys);
 }
 
-/* scanl f z xs = [|z|] ++ the scan. */
+/* scanl f z xs = [|z|] ++ the scan of the rest. */
 static CtCore *lift_scanl(CtTransform *t, CtSeq *seq, CtCore *core, const Step *step, CtCore *start, CtCore *xs) {
     CtCore *first = ct_ad_seq_name(seq, "z", start);
     CtCore *rest = lift_accum(t, seq, core, step, first, xs, true);
@@ -340,7 +339,7 @@ static CtCore *lift_function(CtTransform *t, CtSeq *seq, CtCore *core) {
     uint32_t count = 0;
     for (uint32_t i = 0; i < core->as.call.count; i++)
         if ((int)i != function) others[count++] = core->as.call.args[i];
-    /* A λ has no effect, so it does not matter that it is visited before or after the others. */
+    /* A λ has no effect, so the order of its transformation relative to the others does not matter. */
     CtCore *f = core->as.call.args[function];
     Step step = step_of(t, seq, f);
     CtCore **args = ct_ad_lift_values(t, seq, others, count);
@@ -391,7 +390,7 @@ CtCore *ct_ad_lift_array(CtTransform *t, CtSeq *seq, CtCore *core) {
         bool pure = f->kind == CORE_LAM && ct_ad_lift_pure(t, f->as.lam->body);
         if (!pure) return lift_function(t, seq, core);
     }
-    /* Only the other arguments touch the state. */
+    /* Only the other arguments use the state. */
     uint32_t count = core->as.call.count;
     CtCore *others[3] = {NULL, NULL, NULL}, *args[3] = {NULL, NULL, NULL};
     uint32_t filled = 0;

@@ -1,4 +1,4 @@
-/* Bindings that wait for their body: how transformations write `let`s in the order of evaluation. */
+/* Sequences of bindings that wait for their body, by which transformations write `let`s in evaluation order. */
 #include "ad/internal.h"
 
 CtSeq ct_ad_seq(CtProgram *p, CtVar *state) {
@@ -40,7 +40,7 @@ void ct_ad_seq_let(CtSeq *seq, CtSourceRange range, CtVar *var, CtCore *rhs) {
     ct_ad_seq_unpack(seq, range, &var, 0, rhs);
 }
 
-/* count 0 is a LET of vars[0]. */
+/* With count 0 it is a LET of vars[0]. */
 void ct_ad_seq_unpack(CtSeq *seq, CtSourceRange range, CtVar *const *vars, uint32_t count, CtCore *rhs) {
     CtArena *arena = seq->p->context->arena;
     uint32_t stored = count == 0 ? 1 : count;
@@ -58,7 +58,7 @@ void ct_ad_seq_letrec(CtSeq *seq, CtSourceRange range, const CtBind *binds, uint
     ct_push(arena, &seq->items, pending);
 }
 
-/* A constant of the library: it is there, and does not fail. */
+/* A constant of the library is cheap and does not fail. */
 static bool is_library_constant(const CtCore *core) {
     return core->kind == CORE_GLOBAL && core->as.global->is_library && !ct_ad_is_function(core->as.global);
 }

@@ -1,18 +1,16 @@
-/* Functions that come with a rule for their derivative: D[withVjp f rule x] and D[withJvp f rule x], for the methods
- * that put something beside every real.
+/* Custom derivatives: D[withVjp f rule x] and D[withJvp f rule x] for the methods that pair every real with something.
  *
- *   let (y, pullback) = rule (primal x') in y, each real yᵢ of which varies with each real x'ⱼ by pᵢⱼ
+ *   let (y, pullback) = rule (primal x') in y, where each real yᵢ depends on each real x'ⱼ by pᵢⱼ
  *
- * where p is the Jacobian that the rule tells: a row of it is the pullback of a basis of y, a column the tangent of a
- * basis of x. The rule runs beneath this derivative, on primals; for derivatives around this one it is code like any
- * other, so that they go through it. What f captured may vary, too, and the rule says nothing about that: there f's own
- * derivative is taken, at an x that does not vary,
+ * Here p is the Jacobian given by the rule: a row is the pullback of a basis vector of y, a column the tangent of a
+ * basis vector of x. The rule runs on primals, beneath this derivative. Derivatives around this one differentiate it
+ * like any other code. Captured variables of f may be active too, and the rule does not cover them. In that case f
+ * itself is differentiated as well, at a constant x:
  *
- *   y'ᵢ = (yᵢ, varies with D[f] (embed (primal x'))ᵢ by 1 and with x'ⱼ by pᵢⱼ)
+ *   y'ᵢ = (yᵢ, depends on D[f] (embed (primal x'))ᵢ by 1 and on x'ⱼ by pᵢⱼ)
  *
- * A pull for each real of the result, and an operation for each partial derivative that is not 0; but one pull in all
- * where the method's library can hold a pullback (tape).
- */
+ * The cost is one pullback for each real of the result, and an operation for each nonzero partial derivative. If the
+ * method's library can store a pullback (tape), it is one pullback in all. */
 #include "ad/internal.h"
 
 typedef struct Custom {
@@ -23,14 +21,14 @@ typedef struct Custom {
     const CtCore *core;
     CtDerivOp op;
     CtType *s, *result; /* f : (S) → T */
-    CtCore *rule;       /* beneath the derivative */
-    CtCore *dx, *x;     /* D[x] and its primal, named */
-    CtVar *xs;          /* the reals of D[x] */
+    CtCore *rule;       /* in the layer beneath the derivative */
+    CtCore *dx, *x;     /* D[x] and its primal, bound to names */
+    CtVar *xs;          /* array of the reals of D[x] */
 } Custom;
 
 /* ---- D[Float] and D[Double] ---- */
 
-/* What stands beside a real goes along; a tangent is a real itself. */
+/* Converts what is paired with a real. It stays as it is, except that a tangent is a real itself. */
 static CtCore *converted(CtAd *ad, CtMethod method, CtSourceRange range, CtPrim prim, CtType *real, CtCore *d) {
     CtSeq seq = ct_ad_seq(ad->p, NULL);
     CtCore *parts[2];
@@ -52,7 +50,7 @@ CtCore *ct_ad_narrow(CtAd *ad, CtMethod method, CtSourceRange range, CtType *rea
 
 /* ---- operations with given partial derivatives ---- */
 
-/* a', with its value, varying also with b' by p. */
+/* a' with the same value, and a further dependency on b' by p. */
 static CtCore *varies_with(Custom *c, CtSeq *seq, CtCore *a, CtCore *b, CtCore *p) {
     CtType *real = c->p->double_type;
     a = ct_ad_seq_name(seq, "a", a);
@@ -63,8 +61,8 @@ static CtCore *varies_with(Custom *c, CtSeq *seq, CtCore *a, CtCore *b, CtCore *
     return c->t->rules->operation(c->ad, seq, &op);
 }
 
-/* One loop over two arrays that carries the method's state: what `make` makes of their elements, as an array; or, from
- * a start, what it makes of the last it made and of them. */
+/* A loop over two arrays that threads the method's state. It returns the array of what `make` returns for their
+ * elements; or, with a start value, folds by `make`, to which the previous value is passed. */
 typedef CtCore *Make(Custom *c, CtSeq *seq, CtCore *last, CtCore *a, CtCore *b);
 
 static CtCore *array2(Custom *c, CtArrayOp op, CtCore *f, CtCore *a, CtCore *b) {
@@ -111,7 +109,7 @@ static CtCore *loop(Custom *c, CtSeq *seq, CtCore *start, CtCore *as, CtCore *bs
     return parts[1];
 }
 
-/* A partial derivative of 0 is no operation. */
+/* A partial derivative of 0 adds no operation. */
 static CtCore *make_partial(Custom *c, CtSeq *seq, CtCore *last, CtCore *x, CtCore *p) {
     CtCore *is_zero = ct_core_prim2(c->p, c->range, PRIM_EQ, p, ct_core_double(c->p, c->range, 0.0));
     CtSeq none = ct_ad_seq(c->p, seq->state), some = ct_ad_seq(c->p, seq->state);
@@ -142,7 +140,7 @@ static CtCore *each(Custom *c, CtArrayOp op, CtCore *over, CtVar *var, CtCore *b
     return op == ARRAY_BUILD ? array_of(c, op, over, f) : array_of(c, op, f, over);
 }
 
-/* y, and the rows of the Jacobian. */
+/* The result y and the rows of the Jacobian. */
 typedef struct Told {
     CtCore *y, *rows;
 } Told;
@@ -256,7 +254,7 @@ CtRuleTerms ct_ad_rule_terms(CtAd *ad, const CtCore *core, CtCore *rule) {
 
 /* ---- D of the application ---- */
 
-/* y' of one row: from y, one operation after the other. */
+/* One y' from y and a row of the Jacobian, one operation for each element. */
 static CtCore *make_row(Custom *c, CtSeq *seq, CtCore *last, CtCore *y, CtCore *row) {
     (void)last;
     CtCore *start = c->t->rules->constant(c->ad, c->range, y);
@@ -264,7 +262,7 @@ static CtCore *make_row(Custom *c, CtSeq *seq, CtCore *last, CtCore *y, CtCore *
     return loop(c, seq, start, xs, row, make_partial);
 }
 
-/* The D[ℝ] of y'. */
+/* All D[ℝ] of y', by the rows of the Jacobian. */
 static CtCore *by_rows(Custom *c, CtSeq *seq, const Told *told) {
     CtCore *rows = ct_ad_seq_name(seq, "rows", told->rows);
     CtCore *xs = ct_ad_poly_duals(c->ad, c->t->method, c->range, c->s, c->dx);
@@ -274,7 +272,7 @@ static CtCore *by_rows(Custom *c, CtSeq *seq, const Told *told) {
     return loop(c, seq, NULL, ct_ad_seq_name(seq, "ys", ys), rows, make_row);
 }
 
-/* From one real to one: no array is needed. */
+/* From one real to one real: no arrays are needed. */
 static CtCore *single(Custom *c, CtSeq *seq) {
     CtCore *both[2], *one = ct_core_real(c->p, c->range, c->op == DERIV_WITH_VJP ? c->result : c->s, 1.0);
     if (c->op == DERIV_WITH_VJP) {
@@ -288,7 +286,7 @@ static CtCore *single(Custom *c, CtSeq *seq) {
     return ct_ad_narrow(c->ad, c->t->method, c->range, c->result, varies_with(c, seq, y, x, p));
 }
 
-/* The results as one, where the method's library can hold a pullback:
+/* The whole result at once, if the method's library can store a pullback:
  * let (n, s') = rule (λdys. reals (pullback (fill y dys))) (map snd (duals x')) (length ys) s
  * in build (length ys) (λi. (ys ! i, if n == 0 then 0 else n + i)) */
 static CtCore *by_pullback(Custom *c, CtSeq *seq) {

@@ -1,4 +1,4 @@
-/* Derivative operators become the wrappers of their methods; transformed globals are made as they are needed. */
+/* Expansion of derivative operators into the wrappers of their methods. Transformed globals are made on demand. */
 #include "ad/internal.h"
 
 CtAd *ct_ad_new(CtProgram *program, CtMethod reverse) {
@@ -24,8 +24,7 @@ CtGlobal *ct_ad_new_global(CtAd *ad, const char *name, CtType *type, CtSourceRan
     return global;
 }
 
-/* D[g], its body still to be made; D[c] = embed c for a constant. Methods are numbered from 1 in the map of a global.
- */
+/* D[g], whose body is made later; for a constant D[c] = embed c. Methods are numbered from 1 in the map of a global. */
 CtGlobal *ct_ad_global_later(CtAd *ad, CtMethod method, CtGlobal *global) {
     if (ct_is_discrete(global->type)) return global;
     CtGlobal *made = ct_map_get(&global->duals, (uint64_t)method + 1);
@@ -48,7 +47,7 @@ CtGlobal *ct_ad_global_later(CtAd *ad, CtMethod method, CtGlobal *global) {
 void ct_ad_work(CtAd *ad) {
     if (ad->busy) return;
     ad->busy = true;
-    for (; ad->done < ad->pending.count; ad->done++) { /* in order: an origin may itself have been pending */
+    for (; ad->done < ad->pending.count; ad->done++) { /* in order, because an origin may be pending too */
         CtGlobal *made = ad->pending.items[ad->done];
         ct_ad_expand_global(ad, made->origin);
         CtTransform t = ct_ad_transform(ad, made->method);
@@ -89,7 +88,7 @@ static bool first_order(CtAd *ad, CtSourceRange range, CtType *type, const char 
     return false;
 }
 
-/* The derivative of wrap->f, whose other parts are named. */
+/* The derivative of wrap->f; the other parts are bound to names. */
 static CtCore *by_rules(Expand *e, CtDerivOp op, CtMethod method, CtSeq *seq, CtWrap *wrap, CtCore *f) {
     CtAd *ad = e->ad;
     wrap->f = ct_ad_dual_of(ad, method, e->inside, f);
@@ -100,7 +99,7 @@ static CtCore *by_rules(Expand *e, CtDerivOp op, CtMethod method, CtSeq *seq, Ct
     return op == DERIV_VJP ? vjp : ct_ad_jacobian_from_vjp(ad, seq, wrap, vjp);
 }
 
-/* f, x and dx named in order, and D[f] in the place of f. */
+/* Binds f, x and dx to names in this order, with D[f] in place of f. */
 static CtCore *wrapped(Expand *e, CtDerivOp op, CtMethod method, CtSourceRange range, CtCore *f, CtCore *x,
                        CtCore *dx) {
     CtAd *ad = e->ad;
@@ -114,8 +113,8 @@ static CtCore *wrapped(Expand *e, CtDerivOp op, CtMethod method, CtSourceRange r
     return ct_ad_seq_close(&seq, rules->derivative(ad, op, range, f, wrap.x, wrap.dx, NULL));
 }
 
-/* A tangent in a program whose method is bulk: by `forward` where bulk refuses, since that takes every program,
- * and where there is no array, since bulk would gain nothing and be asked anew for every integer that is captured. */
+/* A tangent in a program whose method is bulk. `forward` is used where bulk refuses, since it covers all programs; and
+ * where there are no arrays, since bulk would gain nothing and would be run again for every captured integer. */
 static CtCore *tangent_by_bulk(Expand *e, CtSourceRange range, CtCore *f, CtCore *x, CtCore *dx) {
     CtAd *ad = e->ad;
     CtSeq seq = ct_ad_seq(ad->p, NULL), inner = ct_ad_seq(ad->p, NULL);
@@ -134,7 +133,7 @@ static CtCore *tangent_by_bulk(Expand *e, CtSourceRange range, CtCore *f, CtCore
     return ct_ad_seq_close(&seq, derivative);
 }
 
-/* What Flow differentiates stays an operator. */
+/* Flow differentiates; the operators stay. */
 const CtRules ct_ad_native_rules = {.real = NULL};
 
 bool ct_ad_is_on_flow(const CtAd *ad) { return ad->reverse == METHOD_NATIVE; }
@@ -145,7 +144,7 @@ static CtCore *for_flow(const Expand *e, CtCore *core) {
     return jacobian ? ct_ad_jacobian_by_shape(e->ad, core->range, args[0], args[1]) : core;
 }
 
-/* Stands where an error was reported. */
+/* The replacement after an error was reported. */
 static CtCore *refused(CtAd *ad, CtCore *core) {
     return ct_core_fail(ad->p, core->range, core->type, CT_E0401, "there is no such derivative", NULL);
 }
@@ -159,7 +158,7 @@ static bool is_honoured(const CtAd *ad, const CtCore *core) {
     return !ad->one_rule || (ad->only_rule.source == core->range.source && ad->only_rule.start == core->range.start);
 }
 
-/* let f = …; rule = … in withVjp f rule x: both run once, whether a derivative is taken or not. */
+/* let f = …; rule = … in withVjp f rule x: both are evaluated once, whether or not a derivative is taken. */
 static CtCore *with_names(CtAd *ad, CtCore *core) {
     CtSeq seq = ct_ad_seq(ad->p, NULL);
     CtCore *args[3];
@@ -205,8 +204,8 @@ static CtCore *operator(Expand *e, CtCore *core) {
     return core;
 }
 
-/* Inner derivatives first. What they leave of a function is simplified before another derivative is taken of it: of one
- * that is constant nothing may be left, and no transformation would find that. */
+/* Inner derivatives come first. Their result is simplified before an outer derivative is taken: the derivative of a
+ * constant function must vanish, and the transformations would not discover that it is constant. */
 static CtCore *expand(void *data, CtCore *core) {
     Expand *e = data;
     CtCore *inner = ct_core_map(e->ad->p, core, expand, e);
@@ -264,8 +263,8 @@ static CtCore *by_rows(void *data, CtCore *core) {
 }
 
 void ct_ad_jvp_in_reverse(CtAd *ad, uint32_t source, CtSourceRange place) {
-    if (ad->reverse == METHOD_NATIVE) return; /* it goes both ways */
-    if (ad->reverse == METHOD_BULK) {         /* which has tangents of its own */
+    if (ad->reverse == METHOD_NATIVE) return; /* it has both modes */
+    if (ad->reverse == METHOD_BULK) {         /* it has a forward mode of its own */
         ad->asked = source;
         return;
     }

@@ -1,4 +1,5 @@
-/* The operations on flat arrays that add reals, said with other operations: so they are differentiated. */
+/* Definitions of the operations on flat arrays that add reals, by other operations. They are differentiated through
+ * these definitions. */
 #include "ad/internal.h"
 
 typedef struct Write {

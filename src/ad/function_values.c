@@ -1,16 +1,15 @@
-/* The transformed selves of function values.
+/* Transformed function values.
  *
- * A function value is a λ and what it captures. Under method M, with constants for the captures, it becomes
+ * A function value is a λ with captured values c. Under method M, with the captured values as constants, it becomes
  *     T = λ⟨c⟩. let ⟨c' = embed_M c⟩ in D_M[λ]
- * applied to them. A value inside outer derivatives has itself been through transformations p: its λ is D_p[λ], its
- * captures D_p[c]; and what is wanted is D_p[T] of them. So the λ that was written is looked up behind the transformed
- * one, through `origin`, T is made of it, and the path is done again on T, innermost first.
- */
+ * applied to them. Inside outer derivatives a function value has been through a path p of transformations: its λ is
+ * D_p[λ], its captured values are D_p[c], and D_p[T] of them is needed. So `origin` links lead from the transformed λ
+ * back to the λ of the source; T is made from that, and the path is applied to T, innermost first. */
 #include "ad/internal.h"
 
 /* ---- functions in sight ---- */
 
-/* Whether the body of `from` leads to `target`. Transformed functions lead to where their origins do. */
+/* Whether the body of `from` leads to `target` through calls. A transformed function leads where its origin does. */
 typedef struct Search {
     CtAd *ad;
     CtGlobal *target;
@@ -50,7 +49,7 @@ static bool leads_to(CtAd *ad, CtCore *from, CtGlobal *target) {
     return s.found;
 }
 
-/* let ⟨c' = embed_M c⟩ in D_M[λ], with variables c' for those that the λ captures. */
+/* let ⟨c' = embed_M c⟩ in D_M[λ], with variables c' for the captured variables. */
 static CtCore *embedded(CtAd *ad, CtMethod method, CtCore *core, const CtMap *captured) {
     CtTransform t = ct_ad_transform(ad, method);
     CtLam *lam = core->as.lam;
@@ -96,7 +95,7 @@ CtGlobal *ct_ad_global_of(CtAd *ad, const CtLam *lam) {
     return NULL;
 }
 
-/* T */
+/* The closed λ T. */
 static CtCore *closed(CtAd *ad, CtMethod method, CtLam *lam) {
     CtSourceRange range = lam->node->range;
     if (!lam->captures_known) ct_core_captures(ad->p, lam);
@@ -117,7 +116,7 @@ static CtCore *closed(CtAd *ad, CtMethod method, CtLam *lam) {
 
 /* ---- the way back ---- */
 
-/* let ⟨c = primal_M c'⟩ in λ, with terms c' for what the λ captured; the λ is a copy. */
+/* let ⟨c = primal_M c'⟩ in λ, for terms c' in place of the captured values; the λ is copied. */
 static CtCore *copied(CtAd *ad, CtMethod method, CtSeq *seq, CtLam *lam, CtCore *const *captured) {
     CtSourceRange range = lam->node->range;
     CtMap replace = {0};
@@ -137,7 +136,7 @@ static CtCore *copied(CtAd *ad, CtMethod method, CtSeq *seq, CtLam *lam, CtCore 
     return ct_core_copy(ad->p, ct_core_letrec(ad->p, range, binds, lam->group_count, use), &replace);
 }
 
-/* λ⟨c'⟩. let ⟨c = primal_M c'⟩ in λ, of the λ behind D_M[λ]. */
+/* λ⟨c'⟩. let ⟨c = primal_M c'⟩ in λ, for the λ that D_M[λ] originates from. */
 static CtCore *closed_primal(CtAd *ad, CtMethod method, CtLam *lam) {
     CtSourceRange range = lam->node->range;
     if (!lam->captures_known) ct_core_captures(ad->p, lam);

@@ -1,7 +1,6 @@
-/* What all methods share: D on types, and D on terms that do not touch a method's state (for methods without a state:
- * on all terms). Everything is homomorphic but reals, their literals and their primitives (DELTA Fig. 3, DUAL Fig. 5).
- * Terms of methods with a state are in state_monad.c.
- */
+/* The part that all methods share: D on types, and D on terms that do not use a method's state (all terms, for methods
+ * without a state). It is homomorphic except for reals, real literals and primitives on reals (DELTA Fig. 3, DUAL Fig.
+ * 5). Terms that use a state are in state_monad.c. */
 #include "ad/internal.h"
 
 #include <math.h>
@@ -52,7 +51,7 @@ static CtType *make_type(CtAd *ad, CtMethod method, CtType *type) {
     return type;
 }
 
-/* D leaves the type as it is: so where it leaves reals, all but functions. */
+/* Whether D leaves a type unchanged. If the method leaves reals unchanged, that is all types without functions. */
 static bool is_same(CtAd *ad, CtMethod method, CtType *type) {
     if (ct_is_discrete(type)) return true;
     CtType *real = ad->p->double_type;
@@ -67,7 +66,8 @@ CtType *ct_ad_type(CtAd *ad, CtMethod method, CtType *type) {
     return made;
 }
 
-/* A data type of its own, known before its fields are: they may lead back to it. */
+/* D of a data type is a data type of its own. It is registered before its fields are known, because they may be
+ * recursive. */
 static CtType *data_type(CtAd *ad, CtMethod method, CtType *type) {
     CtData *data = type->data;
     CtType **args = CT_NEW_ARRAY(ad->arena, CtType *, data->arg_count);
@@ -131,7 +131,7 @@ CtCore *ct_ad_lambda(CtTransform *t, CtCore *core) {
     CtLam *lam = core->as.lam;
     if (!lam->captures_known) ct_core_captures(t->p, lam);
     CtCore *made = t->rules->lambda ? t->rules->lambda(t, core) : homomorphic_lambda(t, core);
-    made = ct_core_simplify_term(t->p, made); /* nobody may, once it has an origin */
+    made = ct_core_simplify_term(t->p, made); /* later it must not be changed, because it has an origin */
     CtLam *fresh = made->as.lam;
     fresh->origin = lam;
     fresh->method = t->method;
@@ -154,7 +154,7 @@ CtCore *ct_ad_global_ref(CtTransform *t, CtCore *core) {
     return global == core->as.global ? core : ct_core_global(t->p, core->range, global);
 }
 
-/* Reals that come out of a function of discrete arguments do not vary. A structure of them would have to be embedded at
+/* The reals that a function of discrete arguments returns do not vary. A structure of them would have to be embedded at
  * each call, so only single results are worth it. */
 bool ct_ad_is_discrete_call(const CtCore *core) {
     const CtCore *fun = core->as.call.of.fun;
@@ -189,7 +189,7 @@ bool ct_ad_is_operation(const CtCore *core) {
     return false;
 }
 
-/* The derivative column of primitives.def, read as Core. */
+/* Builds Core terms from the derivative column of primitives.def. */
 typedef struct CoreBuilder {
     CtPrimBuilder base;
     CtProgram *p;
@@ -223,13 +223,13 @@ CtCore *ct_ad_derivative(CtAd *ad, const CtOperation *op, uint32_t index, CtCore
     return ct_prim_derivative(&builder.base, op->prim, index, terms, y, g);
 }
 
-/* A partial derivative, and what a cotangent is led on to by it. */
+/* A partial derivative, and what cotangents are propagated through for it. */
 typedef struct Led {
     CtCore *core, *b;
 } Led;
 
 typedef struct LedBuilder {
-    CtPrimBuilder base; /* first */
+    CtPrimBuilder base; /* must come first */
     CoreBuilder core;
     CtArena *arena;
     CtCore *b, *none;
@@ -306,7 +306,7 @@ CtCore *ct_ad_prim(CtTransform *t, CtSeq *seq, CtCore *core, CtCore *const *args
         if (!varies) primals[i] = primal_of(t, op.types[i], args[i]);
     }
     if (varies) {
-        /* The rule opens the real arguments, in order; it finds the others named. */
+        /* The builder opens the real arguments in order; the others must be bound to names by then. */
         bool mixed = op.count == 2 && !ct_ad_is_real(op.types[1]) && !ct_ad_movable(op.args[1]);
         if (mixed && !ct_ad_movable(op.args[0])) op.args[0] = ct_ad_seq_name(seq, "d", op.args[0]);
         for (uint32_t i = 0; i < op.count; i++)
@@ -358,7 +358,7 @@ uint32_t ct_ad_children(CtCore *core, CtCore ***children) {
     return 0;
 }
 
-/* D[stop e] = embed (stop (primal D[e])): a constant of this derivative, and of those around it. */
+/* D[stop e] = embed (stop (primal D[e])): a constant for this derivative and for those around it. */
 static CtCore *stop(CtTransform *t, CtCore *core, CtCore *d) {
     CtType *type = core->type;
     CtCore *primal = ct_ad_poly_primal(t->ad, t->method, core->range, type, d);
@@ -416,7 +416,7 @@ static CtCore *direct_application(CtTransform *t, CtCore *core) {
     return ct_core_app(t->p, core->range, fun, args, core->as.call.count);
 }
 
-/* A chain of bindings, however long, without recursion. */
+/* Iterates over a chain of bindings, which may be long. */
 static CtCore *direct_bindings(CtTransform *t, CtCore *core) {
     CtSeq seq = ct_ad_seq(t->p, NULL);
     for (;;) {

@@ -1,20 +1,21 @@
-/* The Jacobian for Flow, by shape: a tangent for each real of the point, or a pullback for each real of the result,
- * whichever are fewer. Where a side is a few numbers its directions are written out one by one, so that all of them
- * stand in one block of straight code, with nothing made for a basis; else they are counted when the program runs. */
+/* Jacobians for Flow, by shape: one tangent for each real of the point, or one pullback for each real of the result,
+ * whichever are fewer. If a side has a small fixed number of reals, its directions are written out: they then share one
+ * block of straight-line code, and no basis is built. Otherwise the directions are counted at run time. */
 #include "ad/internal.h"
 
-/* Directions that are written out; of these few the other side is not asked how many it has. */
+/* MOST_WRITTEN: bound of the directions that are written out. Up to FEW of them, the number of the other side is not
+ * considered. */
 enum { MOST_WRITTEN = 16, FEW = 4 };
 
 typedef struct Jacobian {
     CtAd *ad;
     CtProgram *p;
     CtSourceRange range;
-    CtCore *f, *x; /* to be used any number of times */
+    CtCore *f, *x; /* atoms, which can be used several times */
     CtType *s, *t;
 } Jacobian;
 
-/* How many reals are in every value of a type; −1 where that depends on the value. */
+/* The number of reals in every value of a type; −1 if it depends on the value. */
 static int reals_in(const CtType *type) {
     if (ct_ad_is_real(type)) return 1;
     if (ct_is_discrete((CtType *)type)) return 0;
@@ -30,7 +31,7 @@ static int reals_in(const CtType *type) {
 
 /* ---- what is written out ---- */
 
-/* A value like `like`, its reals from `reals`, left to right. */
+/* A value in the shape of `like` with the given reals, from left to right. */
 static CtCore *written(Jacobian *j, CtType *type, CtCore *like, CtCore *const *reals, int *next) {
     if (ct_ad_is_real(type)) return ct_ad_from_double(j->ad, j->range, type, reals[(*next)++]);
     if (type->kind != TYPE_TUPLE || ct_is_discrete(type)) return like;
@@ -128,7 +129,7 @@ static CtCore *columns_counted(Jacobian *j, CtCore *n, CtCore *m) {
     return ct_ad_seq_close(&seq, build(j, m, r, row));
 }
 
-/* if count x ≤ count (f x) then … else …: a Hessian goes forward over reverse. */
+/* if count x ≤ count (f x) then … else …; a Hessian is computed forward over reverse. */
 static CtCore *counted(Jacobian *j) {
     CtSeq seq = ct_ad_seq(j->p, NULL);
     CtCore *y = ct_ad_seq_name(&seq, "y", ct_core_app(j->p, j->range, j->f, &j->x, 1));

@@ -1,10 +1,9 @@
-/* Functions defined by recursion over types: what DELTA Fig. 16 and DUAL Fig. 5 call zip, delta, Interleave and so on,
- * made as Core for each type where they are used. A compound type has one global function for each; recursive data make
- * it recursive. Which function does what at a real leaf, a CtGeneric says; the walk is the same for all.
- */
+/* Functions defined by recursion over types (zip, delta, Interleave and so on in DELTA Fig. 16 and DUAL Fig. 5),
+ * generated as Core for each type where they are used. Each compound type gets a global function, which is recursive
+ * for recursive data. A CtGeneric defines what a function does at a real leaf; the traversal is the same for all. */
 #include "ad/internal.h"
 
-/* One function at one type under way. */
+/* One function at one type, while it is generated. */
 typedef struct Walk {
     CtAd *ad;
     CtProgram *p;
@@ -12,7 +11,7 @@ typedef struct Walk {
     CtMethod method;
     CtSourceRange range;
     CtType *env, *state;
-    CtCore *done; /* in the loop over a spine: what is made so far, reversed */
+    CtCore *done; /* in the loop over a spine: the result so far, reversed */
 } Walk;
 
 static CtCore *call_at(Walk *w, CtSeq *seq, CtType *type, CtCore *const *ins, CtCore *env);
@@ -25,7 +24,7 @@ static CtType *made_type(Walk *w, CtType *type) {
     return w->generic->makes_dual ? ct_ad_type(w->ad, w->method, type) : type;
 }
 
-/* What the function gives: a structure, the state, or both. */
+/* The result type: a structure, the state, or both. */
 static CtType *result_type(Walk *w, CtType *type) {
     if (!w->generic->makes) return w->state;
     CtType *made = made_type(w, type);
@@ -77,8 +76,8 @@ static CtCore *zipped(Walk *w, CtCore *const *ins) {
     return array(w, ARRAY_ZIP_WITH, f, ins[0], ins[1]);
 }
 
-/* Over the elements: map, zipWith, mapAccumL or foldl, as there are one or two inputs, a structure made or not, a state
- * or not. */
+/* Over the elements of arrays: map, zipWith, mapAccumL or foldl, depending on the number of inputs, and on whether
+ * there are a result structure and a state. */
 static CtCore *elements(Walk *w, CtSeq *seq, CtType *element, CtCore *const *ins, CtCore *env) {
     CtProgram *p = w->p;
     uint32_t inputs = w->generic->inputs, count = 0;
@@ -132,8 +131,9 @@ static CtCore *array_body(Walk *w, CtSeq *seq, CtType *type, CtCore *const *ins,
 
 /* ---- spines: lists and what is shaped like them ---- */
 
-/* At most the last field of each constructor is of the type again, and a constructor without fields can end it. Such
- * structures can be very long, so they are walked in a loop: what is made is collected in reverse, then turned. */
+/* A spine type, such as a list: at most the last field of each constructor has the type itself, and a constructor
+ * without fields can end it. Such values can be very long, so they are traversed by a loop that collects the result in
+ * reverse order. Returns the ending constructor, or NULL. */
 static const CtCon *spine_end(const CtType *type) {
     const CtCon *end = NULL;
     bool recursive = false;
@@ -156,7 +156,7 @@ static CtCore *reversed(Walk *w, CtType *type, CtCore *last) {
     return ct_ad_call(w->ad, w->range, reversed_at(w, made_type(w, type)), args, 2);
 }
 
-/* iteration done out = case done of C ⟨x⟩ rest → iteration rest (C ⟨x⟩ out); _ → out */
+/* go done out = case done of C ⟨x⟩ rest → go rest (C ⟨x⟩ out); _ → out */
 static CtGlobal *reversed_at(Walk *w, CtType *made) {
     CtAd *ad = w->ad;
     CtSym key = ct_intern_text(&ad->p->context->symbols, ct_format(ad->arena, "turn %u", made->id));
@@ -207,7 +207,7 @@ static CtVar **field_vars(Walk *w, CtCon *con, CtData *data, uint32_t k, CtCore 
     return vars;
 }
 
-/* case in₁ of C ⟨a⟩ → case in₂ of C ⟨b⟩ → C ⟨walk a b⟩; _ → a mismatch */
+/* case in₁ of C ⟨a⟩ → case in₂ of C ⟨b⟩ → C ⟨walk a b⟩; _ → a failure: the shapes differ */
 static CtCore *constructor(Walk *w, CtSeq *seq, CtType *type, CtCon *con, CtCore *const *ins, CtCore *env,
                            CtVar ***first) {
     CtCore **uses[2] = {NULL, NULL};
@@ -257,11 +257,11 @@ static CtCore *data_body(Walk *w, CtSeq *seq, CtType *type, CtCore *const *ins, 
 
 /* ---- the global of one function at one compound type ---- */
 
-/* Of a spine there are two: the function, and the loop that does its work (`loop`), with what is done as the last
- * parameter. */
+/* The global function at a compound type. A spine has two: the function itself, and the loop that does its work
+ * (`loop`), which takes the collected result as last parameter. */
 static CtGlobal *global_at(Walk *w, CtType *type, bool loop) {
     CtAd *ad = w->ad;
-    /* Functions that can fail do so where they were called from: one for each place. */
+    /* A function that can fail reports the source range it was called from: there is one for each. */
     uint32_t source = w->generic->mismatch ? w->range.source : 0, start = w->generic->mismatch ? w->range.start : 0;
     CtText text = ct_text(ad->arena);
     ct_text_printf(&text, "%s%s %u ", w->generic->name, loop ? " loop" : "", (unsigned)w->method);
@@ -328,17 +328,17 @@ static CtCore *loop_call(Walk *w, CtType *type, CtCore *const *ins, CtCore *env,
     return call_global(w, global_at(w, type, true), ins, env, state, done);
 }
 
-/* The call of the function at a compound type, as a term. */
+/* A call of the function at a compound type, as a term. */
 static CtCore *call_term(Walk *w, CtType *type, CtCore *const *ins, CtCore *env, CtCore *state) {
     return call_global(w, global_at(w, type, false), ins, env, state, NULL);
 }
 
-/* What the function leaves alone. */
+/* Whether the function leaves values of a type unchanged. */
 static bool stays(Walk *w, CtType *type) {
     return ct_is_discrete(type) || (w->generic->keeps && ct_ad_type(w->ad, w->method, type) == type);
 }
 
-/* generic_A in sequence: what is made (NULL when nothing is), seq->state moved on. */
+/* Applies the generic function in sequence: returns the structure (NULL when none is made), and advances seq->state. */
 static CtCore *call_at(Walk *w, CtSeq *seq, CtType *type, CtCore *const *ins, CtCore *env) {
     if (stays(w, type)) return w->generic->makes ? ins[0] : NULL;
     if (ct_ad_is_real(type)) return w->generic->leaf(w->ad, w->method, seq, w->range, type, ins, env);
@@ -389,7 +389,7 @@ static CtCore *primal_leaf(CtAd *ad, CtMethod method, CtSeq *seq, CtSourceRange 
     return ad->rules[method]->primal(ad, range, ins[0]);
 }
 
-/* A function value becomes the one that was transformed, with the primals of what it captured. */
+/* The primal of a function value: the function before transformation, with the primals of its captured values. */
 static CtCore *primal_function(CtAd *ad, CtMethod method, CtSourceRange range, CtType *type, CtCore *in) {
     CtCore *primal = ct_core_dual(ad->p, range, type, method, NULL, 0, &in, 1);
     primal->as.call.of.dual->primal = true;
@@ -414,7 +414,7 @@ static CtCore *embed_leaf(CtAd *ad, CtMethod method, CtSeq *seq, CtSourceRange r
     return ad->rules[method]->constant(ad, range, ins[0]);
 }
 
-/* A captured function becomes its transformed self, with constants for what it captures. */
+/* The embedding of a function value: its transformed version, with the captured values as constants. */
 static CtCore *embed_function(CtAd *ad, CtMethod method, CtSourceRange range, CtType *type, CtCore *in) {
     (void)type;
     return ct_core_dual(ad->p, range, ct_ad_type(ad, method, in->type), method, NULL, 0, &in, 1);

@@ -1,7 +1,6 @@
-/* What all methods in reverse share: reals beside something that leads their cotangents on, and the wrapper. It is that
- * of DUAL 2022 Fig. 13, and of DELTA Fig. 16: inputs are numbered as they are interleaved, and the cotangents of the
- * inputs put back into the structure of the point at the end.
- */
+/* Shared by all reverse-mode methods: reals paired with what propagates their cotangents, and the wrapper. The wrapper
+ * is that of DUAL 2022 Fig. 13 and DELTA Fig. 16: inputs are numbered as they are interleaved, and at the end their
+ * cotangents are put back into the structure of the point. */
 #include "ad/internal.h"
 
 static const CtReverse *names(CtAd *ad) { return ad->rules[ad->reverse]->reverse; }
@@ -144,7 +143,7 @@ static const CtGeneric collect = {.name = "collect",
                                   .state = collected,
                                   .leaf = collect_leaf};
 
-/* What a run forward leaves. */
+/* The results of the forward pass. */
 typedef struct Forward {
     CtCore *y;      /* D[T] */
     CtCore *inputs; /* Int */
@@ -174,7 +173,7 @@ static Forward run_forward(CtAd *ad, CtSeq *seq, const CtWrap *wrap) {
     return out;
 }
 
-/* A library function of (inputs, state, c), of which some may be absent. */
+/* A call of a library function of (inputs, state, c), some of which may be absent. */
 static CtCore *of_run(CtAd *ad, CtSourceRange range, const char *name, const Forward *run, CtCore *c) {
     CtCore *args[3];
     uint32_t count = 0;

@@ -1,9 +1,7 @@
 /* D on terms of methods that carry a state: lifting to the state monad, D[(σ) → τ] = (Dσ, S) → (Dτ, S) (DUAL §5).
  *
- * The lifted term is A-normal where it has to be: calls and operations that touch the state are bound one after the
- * other, from left to right, and everything else stays as it was (homomorphic.c). What stands in tail position keeps
- * its place, so a tail call stays one.
- */
+ * The lifted term is in A-normal form as far as necessary: calls and operations that use the state are bound one after
+ * the other, from left to right; everything else is as in homomorphic.c. Tail calls stay tail calls. */
 #include "ad/internal.h"
 
 /* ---- what touches the state ---- */
@@ -14,7 +12,7 @@ static bool pure_all(CtTransform *t, CtCore *const *cores, uint32_t count) {
     return true;
 }
 
-/* Comparisons and conversions need the primals of their arguments only. */
+/* Comparisons and conversions only need the primals of their arguments. */
 bool ct_ad_lift_pure_primal(CtTransform *t, CtCore *core) {
     if (core->kind != CORE_PRIM) return ct_ad_lift_pure(t, core);
     for (uint32_t i = 0; i < core->as.call.count; i++) {
@@ -44,7 +42,7 @@ static bool pure_node(CtTransform *t, CtCore *core) {
     case CORE_DUAL: return false;
     case CORE_CASE: return pure_case(t, core);
     case CORE_LET:
-    case CORE_UNPACK: return ct_ad_lift_pure(t, core->as.let.rhs); /* and the body, see below */
+    case CORE_UNPACK: return ct_ad_lift_pure(t, core->as.let.rhs); /* the body is handled by the caller */
     case CORE_LETREC: return true;
     case CORE_TUPLE:
     case CORE_CON:
@@ -61,13 +59,13 @@ static bool pure_node(CtTransform *t, CtCore *core) {
     return false;
 }
 
-/* The body of a binding, NULL for another term. */
+/* The body of a binding; NULL for other terms. */
 static CtCore *body_of(CtCore *core) {
     if (core->kind == CORE_LET || core->kind == CORE_UNPACK) return core->as.let.body;
     return core->kind == CORE_LETREC ? core->as.letrec.body : NULL;
 }
 
-/* Chains of bindings are walked in a loop; the answers for all their suffixes are kept. */
+/* Iterates over chains of bindings, and caches the answer for each suffix of a chain. */
 bool ct_ad_lift_pure(CtTransform *t, CtCore *core) {
     if (!t->state) return true;
     CtArena *arena = t->ad->arena;
@@ -92,10 +90,10 @@ bool ct_ad_lift_pure(CtTransform *t, CtCore *core) {
 
 /* ---- terms ---- */
 
-/* What comes before something that touches the state, and may fail, must be evaluated before it. */
+/* What precedes a term that uses the state, and may fail, must be evaluated before it. */
 CtCore **ct_ad_lift_values(CtTransform *t, CtSeq *seq, CtCore *const *cores, uint32_t count) {
     CtCore **values = CT_NEW_ARRAY(t->ad->arena, CtCore *, count);
-    uint32_t last = count; /* the last one that touches the state */
+    uint32_t last = count; /* the last one that uses the state */
     while (last > 0 && ct_ad_lift_pure(t, cores[last - 1])) last--;
     for (uint32_t i = 0; i < count; i++) {
         values[i] = ct_ad_lift_value(t, seq, cores[i]);
@@ -116,7 +114,7 @@ static CtCore *application(CtTransform *t, CtSeq *seq, CtCore *core) {
     return ct_core_app(t->p, core->range, values[0], all, count + 1);
 }
 
-/* Branches in tail position: each gives (value, state). */
+/* Branches in tail position, each of which gives (value, state). */
 static CtCore *branches(CtTransform *t, CtSeq *seq, CtCore *core) {
     CtCore *scrutinee = ct_ad_lift_value(t, seq, core->as.cases.scrutinee);
     uint32_t count = core->as.cases.count;
@@ -139,7 +137,7 @@ static CtCore *branches(CtTransform *t, CtSeq *seq, CtCore *core) {
     return ct_core_case(t->p, core->range, type, scrutinee, cases, count, otherwise);
 }
 
-/* Binds what a LET, UNPACK or LETREC binds. */
+/* Binds the variables of a LET, UNPACK or LETREC. */
 static void binding(CtTransform *t, CtSeq *seq, CtCore *core) {
     if (core->kind == CORE_LETREC) {
         ct_ad_letrec(t, seq, core->range, core->as.letrec.binds, core->as.letrec.count);
@@ -167,7 +165,7 @@ static CtCore *structure(CtTransform *t, CtSeq *seq, CtCore *core) {
     return core->kind == CORE_PRIM ? ct_ad_prim(t, seq, core, values) : ct_ad_rebuild(t, core, values);
 }
 
-/* By the method's own rule for whole terms, if it has one. */
+/* Applies the method's own rule for whole terms, if it has one. */
 static CtCore *fused(CtTransform *t, CtSeq *seq, CtCore *core) {
     return t->rules->fuse ? t->rules->fuse(t, seq, core) : NULL;
 }

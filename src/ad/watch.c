@@ -1,15 +1,14 @@
-/* For those who look at a derivative while it is computed: the operations of a method, made visible.
+/* Recording of a derivative while it is computed.
  *
- * While a method is recorded, each D[op] that is made ends in a call of a function that gives its last argument back,
+ * While a method is recorded, each D[op] ends in a call of a function that returns its last argument,
  *     seen op ⟨D[x], ∂op/∂x⟩ D[op ⟨x⟩]
- * which a watcher of the evaluator can see (ct_eval_watch). The dual number that comes out of it is one object wherever
- * it goes from there, so that who meets it again knows which operation made it. Likewise what `chad` adds to the cells
- * of its environment: seen x d env.
- */
+ * which a watcher of the evaluator observes (ct_eval_watch). The dual number that it returns is one object wherever it
+ * is passed, so the watcher recognises which operation made it. Likewise for the cells of the environment to which
+ * `chad` adds: seen x d env. */
 #include "ad/internal.h"
 
 typedef struct CtRecorder {
-    CtRules rules;           /* the method's own, but for `operation` */
+    CtRules rules;           /* the method's own, except for `operation` */
     const CtRules *original; /* NULL: nothing is recorded */
     CT_VEC(CtOperationNote) notes;
     CT_VEC(CtCellNote) cells;
@@ -47,7 +46,7 @@ static CtCore *partial(CtAd *ad, CtSeq *seq, const CtOperation *op, uint32_t ind
     return ct_ad_seq_name(seq, "p", p ? ct_ad_to_double(ad, op->range, p) : ct_core_double(ad->p, op->range, 0.0));
 }
 
-/* A term that may stand in two places. A pair stays in sight: the method looks whether it is a constant's. */
+/* Makes a term that may be used twice. A pair stays visible, because the method tests whether it is a constant's. */
 static CtCore *twice(CtAd *ad, CtSeq *seq, CtCore *d) {
     if (ct_ad_movable(d)) return d;
     if (d->kind != CORE_TUPLE) return ct_ad_seq_name(seq, "d", d);
@@ -61,7 +60,8 @@ static CtCore *twice(CtAd *ad, CtSeq *seq, CtCore *d) {
 
 static CtCore *operation(CtAd *ad, CtSeq *seq, const CtOperation *op) {
     CtRecorder *r = ad->recorder;
-    if (op->value) return r->original->operation(ad, seq, op); /* of a rule: no primitive to be shown */
+    /* Of a custom derivative: there is no primitive to be shown. */
+    if (op->value) return r->original->operation(ad, seq, op);
     CtOperation named = *op;
     CtCore *x[2] = {NULL, NULL}, *args[6];
     uint32_t count = 0;
@@ -85,7 +85,7 @@ static CtCore *operation(CtAd *ad, CtSeq *seq, const CtOperation *op) {
     return ct_ad_seq_name(seq, "d", ct_ad_call(ad, op->range, seen(ad, args, count), args, count));
 }
 
-/* A term that becomes one node: seen op D[e] */
+/* A term fused to one node: seen op D[e]. */
 static CtCore *fuse(CtTransform *t, CtSeq *seq, CtCore *core) {
     CtRecorder *r = t->ad->recorder;
     CtCore *args[2] = {NULL, r->original->fuse(t, seq, core)};

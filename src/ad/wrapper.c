@@ -1,6 +1,5 @@
-/* One mode from the other, for any method: a cotangent from one forward run for each real of the point, a tangent from
- * one pullback for each real of the result.
- */
+/* Each mode by the other, for any method: a cotangent by one forward run for each real of the point, a tangent by one
+ * pullback for each real of the result. */
 #include "ad/internal.h"
 
 /* map (λrow. …) rows */
@@ -9,8 +8,8 @@ static CtCore *over_rows(CtProgram *p, CtSourceRange range, CtVar *row, CtCore *
     return ct_core_array(p, range, ARRAY_MAP, args, 2);
 }
 
-/* λdy. fill_S x (map (λb. dot_T (∂f x b) dy) (basis_S x)); the value comes from a run with a tangent of zeros, which is
- * what a basis of no element would leave. */
+/* λdy. fill_S x (map (λb. dot_T (∂f x b) dy) (basis_S x)). The value comes from a run with a tangent of zeros, since
+ * the basis may be empty. */
 CtCore *ct_ad_vjp_from_jvp(CtAd *ad, CtSeq *seq, const CtWrap *wrap, CtMethod method) {
     CtProgram *p = ad->p;
     CtSourceRange range = wrap->range;

@@ -1,11 +1,10 @@
 /* bulk: programs over arrays become whole-array operations, and are differentiated as such. BULK 2025, §§5–7.
  *
- * A function is differentiated for the shapes of the arguments that it is called with, when it is first called with
- * such: the evaluator asks for it (ct_bulk_derive) and keeps it. trace.c finds the term that the function is,
- * bulk_operations.c takes the element-wise code out of it, delta_reverse.c differentiates it and runs the reverse pass,
- * symbolically; what they leave becomes Core here. No differentiation is left in it, and no trace is made when it runs:
- * a gradient costs a constant factor over the program, in whole-array operations.
- */
+ * A function is differentiated for the shapes of its arguments, when the evaluator first calls it with these shapes
+ * (ct_bulk_derive); the evaluator caches the result. trace/ finds the term that the function computes, rewrite/ turns
+ * elementwise code into bulk operations, diff/ differentiates the term and runs the reverse pass symbolically, and
+ * lower/ and this file convert the result to Core. The gradient program contains no differentiation and makes no trace
+ * at run time: a gradient costs a constant factor over the program, in whole-array operations. */
 #include "ad/bulk/diff/delta.h"
 #include "ad/bulk/lower/lower.h"
 #include "ad/bulk/rewrite/rewrite.h"
@@ -18,9 +17,9 @@
 typedef struct Inputs {
     CtBulkBuilder *builder;
     CT_VEC(CtBulkVar *) vars;
-    uint32_t first;   /* of the point; those before it are captured */
-    const char *name; /* of what is being taken apart */
-    const char *why;  /* what is no regular array of numbers; NULL: nothing */
+    uint32_t first;   /* index of the point; captured values come before it */
+    const char *name; /* of the value that is being analysed */
+    const char *why;  /* which part is no regular array of numbers, or NULL */
 } Inputs;
 
 static CtAbstract *input(Inputs *in, CtElement element, CtShape shape) {
@@ -29,7 +28,7 @@ static CtAbstract *input(Inputs *in, CtElement element, CtShape shape) {
     return ct_bulk_abstract_term(in->builder, ct_bulk_var(in->builder, var));
 }
 
-/* Inputs that the program calls the same. */
+/* Renames inputs that have the same name in the program. */
 static void name_apart(Inputs *in) {
     CtMap names = {0};
     for (uint32_t i = 0; i < in->vars.count; i++)
@@ -41,7 +40,7 @@ static CtAbstract *odd(Inputs *in, const char *what) {
     return NULL;
 }
 
-/* Of a type, or a form, that has no abstract value. */
+/* Records that a type, or a value, has no abstract value. */
 static CtAbstract *no_abstract_value(Inputs *in, const CtType *type, const CtForm *form, CtShape around) {
     if (form->ragged && type->kind != TYPE_ARRAY) return odd(in, "a list or tree that is more than 1000 deep");
     if (form->ragged) return odd(in, "an irregular array, whose elements differ in constructor or length");
@@ -54,7 +53,7 @@ static CtAbstract *no_abstract_value(Inputs *in, const CtType *type, const CtFor
 
 static CtAbstract *abstract_value(Inputs *in, CtType *type, const CtForm *form, CtShape around);
 
-/* A function that captured no numbers but what is known: a closure is not taken apart when the program runs. */
+/* A function value, which may only have captured values that are known: closures are not opened at run time. */
 static CtAbstract *function(Inputs *in, const CtForm *form) {
     CtArena *arena = in->builder->arena;
     const CtVar **vars = CT_NEW_ARRAY(arena, const CtVar *, form->count);
@@ -69,8 +68,8 @@ static CtAbstract *function(Inputs *in, const CtForm *form) {
     return ct_bulk_abstract_closure(in->builder, form->lam, vars, stands, form->count);
 }
 
-/* A abstract value for a value of a type inside arrays of these sizes. NULL: it is not a regular array of numbers, as
- * in->why says. */
+/* An abstract value for a value of a type inside arrays of the shape `around`. NULL if it is not a regular array of
+ * numbers; in->why says why. */
 static CtAbstract *abstract_value(Inputs *in, CtType *type, const CtForm *form, CtShape around) {
     CtArena *arena = in->builder->arena;
     CtProgram *p = in->builder->p;
@@ -108,12 +107,12 @@ typedef struct Derivative {
     CtBulkBuilder builder;
     CtSourceRange range;
     CtMap vars;       /* CtBulkVar * -> CtVar * */
-    CtBulkLook *look; /* NULL: nobody looks */
+    CtBulkLook *look; /* NULL: no record is wanted */
 } Derivative;
 
 static CtCore *lower(Derivative *d, CtBulk *t) { return ct_bulk_lower(&d->builder, t, &d->vars); }
 
-/* A term of the trace, by itself, as Core. */
+/* A term of the trace with the bindings it needs, as Core. */
 static CtCore *alone(Derivative *d, const CtBulkTrace *trace, CtBulk *t) {
     return lower(d, ct_bulk_simplify(&d->builder, ct_bulk_rewrite(&d->builder, ct_bulk_trace_bulk_closed(
                                                                                    &d->builder, trace, t, false))));
@@ -126,7 +125,7 @@ static CtCore *bind_flat(Derivative *d, CtSeq *seq, CtBulkVar *var, CtCore *valu
     return ct_core_var(d->builder.p, d->range, bound);
 }
 
-/* Part of an array that holds all leaves behind each other; the one leaf itself. */
+/* A part of an array that holds all leaves one after the other; the array itself if there is only one. */
 static CtCore *slice(Derivative *d, CtCore *whole, bool is_only, CtShape shape, int64_t start) {
     CtProgram *p = d->builder.p;
     if (is_only) return whole;
@@ -135,7 +134,7 @@ static CtCore *slice(Derivative *d, CtCore *whole, bool is_only, CtShape shape, 
                          shape.rank == 0 ? (CtCore *[]){whole, args[0]} : args, shape.rank == 0 ? 2 : 3);
 }
 
-/* The result: its reals from the flat value, all else by itself. */
+/* The result: its reals from the flat array, its other parts separately. */
 static CtCore *result(Derivative *d, const CtBulkTrace *trace, const CtLeaves *leaves, CtType *type, CtCore *flat) {
     CtCore **values = CT_NEW_ARRAY(d->builder.arena, CtCore *, leaves->terms.count);
     bool is_only = ct_bulk_trace_leaves_real_count(leaves) == 1;
@@ -152,7 +151,7 @@ static CtCore *result(Derivative *d, const CtBulkTrace *trace, const CtLeaves *l
     return ct_bulk_trace_bulk_put_together(&d->builder, d->range, trace->result, type, NULL, values);
 }
 
-/* The same structure with variables for its terms. */
+/* The same structure with variables as leaves. */
 static CtAbstract *variables(Derivative *d, const CtAbstract *s, const char *name, CtLeaves *out) {
     if (s->kind == ABSTRACT_TERM) {
         CtBulkVar *var = ct_bulk_new_var(&d->builder, name, s->as.term->element, s->as.term->shape);
@@ -174,7 +173,7 @@ static CtCore *array2(Derivative *d, CtArrayOp op, CtCore *a, CtCore *b) {
     return ct_core_array(d->builder.p, d->range, op, args, b ? 2 : 1);
 }
 
-/* The reals of a cotangent as one flat array, or the number that it is. */
+/* The reals of a cotangent as one flat array, or as a number if the result is a number. */
 static CtCore *flat_reals(Derivative *d, CtSeq *seq, const CtAbstract *like, CtCore *dy) {
     CtProgram *p = d->builder.p;
     CtLeaves leaves = {0};
@@ -192,7 +191,7 @@ static CtCore *flat_reals(Derivative *d, CtSeq *seq, const CtAbstract *like, CtC
     return whole ? whole : ct_core_array_lit(p, d->range, p->double_type, NULL, 0);
 }
 
-/* x + 0, so that a structural zero shows as 0. */
+/* x + 0, which turns a structural zero into 0. */
 static CtCore *normal(Derivative *d, CtCore *x) {
     if (x->type->kind != TYPE_ARRAY) return ct_ad_normal(d->ad, d->range, x);
     CtVar *e = ct_core_var_new(d->builder.p, "x", x->type->parts[0]);
@@ -209,18 +208,18 @@ static CtLam *refused(CtAd *ad, CtSourceRange function, CtBulkRefusal refusal) {
 
 /* ---- the three derivatives ---- */
 
-/* A function on abstract values for what it captured and for its point, in normal form; and its own arguments in Core.
- */
+/* A function applied to abstract values for its captured values and its point, in normal form; and its parameters in
+ * Core. */
 typedef struct Differentiated {
     CtLam *lam;
     CtBulkTrace trace;
     CtLeaves leaves; /* of the result */
-    CtBulk *whole;   /* its reals behind each other, in normal form */
+    CtBulk *whole;   /* its reals in one array, in normal form */
     Inputs in;
     CtAbstract *point;
-    CtVar **params; /* what it captured, the point, and what else the derivative takes */
+    CtVar **params; /* captured values, the point, and further parameters of the derivative */
     uint32_t captures, count;
-    CtSeq seq; /* what is bound before the value */
+    CtSeq seq; /* bindings before the value */
 } Differentiated;
 
 static CtCore *param(Derivative *d, const Differentiated *f, uint32_t k) {
@@ -237,7 +236,7 @@ static CtBulk *normal_form(Derivative *d, CtBulk *t, const Inputs *in) {
     return simplified;
 }
 
-/* False when it was refused: that has been said, unless there is something to be done instead. */
+/* Traces the function. False when it is refused; that has been reported unless `quiet`. */
 static bool trace(Derivative *d, Differentiated *f, const CtForm *const *forms, bool quiet) {
     CtProgram *p = d->builder.p;
     CtArena *arena = d->builder.arena;
@@ -272,7 +271,7 @@ static bool trace(Derivative *d, Differentiated *f, const CtForm *const *forms, 
     return true;
 }
 
-/* Binds what does not depend on what is in `late`, or what does. */
+/* Binds the terms that do not depend on the variables in `late`, or those that do. */
 static void bind_terms(Derivative *d, CtSeq *seq, const CtBulkGradient *g, const CtMap *late, bool want_late) {
     for (uint32_t i = 0; i < g->vars.count; i++)
         if (ct_map_has(late, ct_key(g->vars.items[i])) == want_late)
@@ -285,14 +284,14 @@ static CtCore *value_of(Derivative *d, Differentiated *f, CtBulk *value) {
                           result(d, &f->trace, &f->leaves, ct_core_type_fun_result(f->lam->node->type), flat));
 }
 
-/* They must have one shape: when their product does not fail, they have. */
+/* Checks that x and dx have the same shape: their product fails otherwise. */
 static void check_shape(Derivative *d, CtSeq *seq, CtType *type, CtCore *x, CtCore *dx, bool tangent) {
     if (type->kind == TYPE_DOUBLE) return;
     CtCore *dot = ct_ad_poly_dot(d->ad, d->range, type, x, dx, tangent ? DOT_TANGENT : DOT_COTANGENT);
     ct_ad_seq_let(seq, d->range, ct_core_var_new(d->builder.p, "same", dot->type), dot);
 }
 
-/* A structure of the point from what its reals have become. */
+/* The gradient in the structure of the point. */
 static CtCore **flat_gradient(Derivative *d, const Differentiated *f, const CtBulkGradient *g) {
     CtCore **flats = CT_NEW_ARRAY(d->builder.arena, CtCore *, f->in.vars.count);
     for (uint32_t i = f->in.first; i < f->in.vars.count; i++)
@@ -368,7 +367,7 @@ static CtCore *jvp(Derivative *d, Differentiated *f) {
     return ct_core_pair(p, d->range, value, result(d, &f->trace, &f->leaves, type, flat));
 }
 
-/* λ(). f x: what the function itself does. */
+/* λ(). f x: the function itself. */
 static CtCore *again(Derivative *d, const Differentiated *f) {
     CtProgram *p = d->builder.p;
     CtLam *lam = f->lam;
@@ -427,7 +426,8 @@ static CtCore *derivative(Derivative *d, CtLam *lam, const CtDualPath *dual, con
 
 void ct_bulk_look(CtAd *ad, CtBulkLook *look) { ad->look = look; }
 
-/* A function that is not written as a λ is the first that is asked for. */
+/* Whether the function is the one to be recorded. If it is not a λ of the source, that is the first one
+ * differentiated. */
 static bool is_looked_at(const CtAd *ad, const CtLam *lam) {
     const CtCore *body = ad->look && !ad->look->done ? ad->look->function->body : NULL;
     return body && (body->kind != CORE_LAM || body->as.lam == lam);
@@ -467,5 +467,5 @@ static CtCore *whole_derivative(CtAd *ad, CtDerivOp op, CtSourceRange range, CtC
     return core;
 }
 
-/* Nothing of it is done a primitive at a time. */
+/* bulk has no rules for single primitives. */
 const CtRules ct_bulk_rules = {.derivative = whole_derivative};

@@ -1,4 +1,4 @@
-/* The stages of `bulk` as text. The functions stand in the order in which a derivative is made (bulk.c). */
+/* The stages of `bulk` as text. The functions are in the order in which bulk.c makes a derivative. */
 #include "ad/bulk/stages.h"
 
 #include "ad/bulk/rewrite/rules.h"
@@ -22,7 +22,7 @@ static const char *text_of(CtBulkBuilder *r, CtBulk *t) {
 
 static const char *line_of(CtBulkBuilder *r, CtBulk *t) { return ct_format(r->arena, "%s\n", text_of(r, t)); }
 
-/* Each line but the first behind `columns` blanks; no more than MOST_LINES. */
+/* Writes a text with all lines but the first indented by `columns`; at most MOST_LINES. */
 static void put_indented(CtText *out, const char *text, int columns) {
     uint32_t lines = 1;
     for (; *text != '\0'; text++) {
@@ -65,7 +65,7 @@ void ct_bulk_show_term(CtBulkLook *look, CtBulkBuilder *r, CtBulk *t, CtBulkVar 
 
 /* ---- stage 1 ---- */
 
-/* A form as the figures' captions would call it. */
+/* The name of a term's form, as in the captions of the figures. */
 static const char *form_name(const CtBulk *t) {
     static const char *const reductions[] = {"sumOuter", "sumOuter", "product", "maximum",
                                              "minimum",  "argmax",   "argmin"};
@@ -116,7 +116,7 @@ static const char *index_rule(CtBulkBuilder *r, const CtBulk *t) {
                      is_of_the_figures(source) ? "Fig. 10" : "as Fig. 10");
 }
 
-/* What is the same but for the condition. */
+/* Whether a step only dropped a condition. */
 static bool only_lost_its_condition(const CtBulk *before, const CtBulk *after) {
     bool moves = before->kind == BULK_INDEX || before->kind == BULK_GATHER || before->kind == BULK_SCATTER;
     return moves && after->kind == before->kind && before->as.move.f.live && !after->as.move.f.live &&
@@ -166,7 +166,7 @@ void ct_bulk_show_normal(CtBulkLook *look, CtBulkBuilder *r, CtBulk *normal, CtB
 
 /* ---- stages 2 and 3 ---- */
 
-/* The end of the part of a line that begins at `c`, a word or what stands in brackets. */
+/* The end of the part of a line that begins at `c`: a word, or a bracketed part. */
 static const char *part_end(const char *c) {
     int depth = 0;
     for (; *c != '\0' && *c != '\n'; c++) {
@@ -182,8 +182,8 @@ static int columns_between(const char *from, const char *to) {
     return columns;
 }
 
-/* What stands between two places of a line: as it is where it fits; otherwise each of several parts in brackets on a
- * line of its own, and within it again. */
+/* Writes a part of a line as it is if it fits. Otherwise each of its bracketed parts gets a line of its own,
+ * recursively. */
 static void put_broken(CtText *out, const char *from, const char *to, int column, int indent) {
     int groups = 0;
     bool fits = column + columns_between(from, to) <= WIDTH;
@@ -204,7 +204,7 @@ static void put_broken(CtText *out, const char *from, const char *to, int column
     if (fits) ct_text_add(out, from, (size_t)(to - from));
 }
 
-/* Terms of a Delta term, broken as Fig. 18 breaks them. */
+/* The terms in a Delta term, with line breaks as in Fig. 18. */
 static const char *broken(CtBulkBuilder *r, const char *text) {
     CtText out = ct_text(r->arena);
     while (*text != '\0') {
@@ -257,7 +257,7 @@ void ct_bulk_show_simplified(CtBulkLook *look, CtBulkBuilder *r, const CtBulkGra
 
 /* ---- the program ---- */
 
-/* The arrays that were computed beforehand. */
+/* The arrays that were precomputed. */
 typedef struct Constants {
     CtProgram *p;
     CtArena *arena;

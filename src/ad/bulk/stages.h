@@ -1,5 +1,4 @@
-/* What `bulk` does to a function, written down stage by stage as BULK Fig. 18 does: for people who look at it. Nothing
- * is done where nobody looks (look is NULL). Of ad/ alone. */
+/* The stages of `bulk` for one function, recorded like BULK Fig. 18. Nothing is done when look is NULL. */
 #ifndef CT_AD_BULK_STAGES_H
 #define CT_AD_BULK_STAGES_H
 
@@ -8,11 +7,11 @@
 
 /* The function for the shapes of its arguments. */
 void ct_bulk_show_term(CtBulkLook *look, CtBulkBuilder *r, CtBulk *t, CtBulkVar *const *inputs, uint32_t count);
-/* Stage 1: ct_bulk_rewrite, with its steps. */
+/* Stage 1: ct_bulk_rewrite, recording its steps. */
 CtBulk *ct_bulk_show_rewrite(CtBulkLook *look, CtBulkBuilder *r, CtBulk *t);
-/* What stages 2 and 3 begin with. */
+/* The input of stages 2 and 3. */
 void ct_bulk_show_normal(CtBulkLook *look, CtBulkBuilder *r, CtBulk *normal, CtBulk *simplified);
-/* Stages 2 and 3: ct_bulk_gradient's result, before it is simplified; and after that. */
+/* Stages 2 and 3: the result of ct_bulk_gradient, before and after simplification. */
 void ct_bulk_show_gradient(CtBulkLook *look, CtBulkBuilder *r, const CtBulkGradient *g, CtBulkVar *const *inputs,
                            uint32_t count);
 void ct_bulk_show_simplified(CtBulkLook *look, CtBulkBuilder *r, const CtBulkGradient *g, uint32_t count);

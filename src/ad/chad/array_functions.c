@@ -1,14 +1,13 @@
-/* Operations on arrays that take functions: CHAD 2024 Figs. 9 and 10.
+/* Array operations with function arguments: CHAD 2024 Figs. 9 and 10.
  *
- * Forwards, the backpropagator of each element is kept beside it; in reverse they are called. Those of build, map and
- * zipWith do not depend on each other. A fold goes from the left, so the tree of Fig. 10 is a spine, and is kept as an
- * array; it is gone down from the last step to the first.
- */
+ * The forward pass stores the backpropagator of each element beside it, and the reverse pass calls them. Those of
+ * build, map and zipWith are independent. A fold goes from the left, so the tree of Fig. 10 is a spine, and is stored
+ * as an array; the reverse pass goes from the last step to the first. */
 #include "ad/chad/chad.h"
 
 enum {
-    GROUP = 32,       /* elements that pay for a group, at the least */
-    LOOP_PAYS_FOR = 8 /* cells of a group's environment, where an element goes through a loop of its own */
+    GROUP = 32,       /* number of elements for which a group pays at least */
+    LOOP_PAYS_FOR = 8 /* number of cells in a group's environment, when each element runs a loop of its own */
 };
 
 static CtCore *array(CtChad *c, CtSourceRange range, CtArrayOp op, CtCore *x, CtCore *y, CtCore *z) {
@@ -34,11 +33,11 @@ static CtCore *unzipped(CtChad *c, CtSourceRange range, CtCore *xs, uint32_t i) 
 
 /* ---- a loop under way ---- */
 
-/* op (λ⟨x⟩. t) ⟨xs⟩: of build the index is the only x, of folds the first is what is carried. */
+/* op (λ⟨x⟩. t) ⟨xs⟩. The only x of build is the index; the first x of folds is the accumulator. */
 typedef struct Loop {
     CtCore *core;
     CtLam *lam;
-    CtCore *others[2]; /* the operands that are no function, in order */
+    CtCore *others[2]; /* the operands that are no functions, in order */
     uint32_t count;
     bool carries;
 } Loop;
@@ -54,7 +53,7 @@ static Loop loop_of(CtCore *core) {
     return loop;
 }
 
-/* ⟨y, y'⟩ of the body, in the scope of its parameters; those cells stay the loop's. */
+/* ⟨y, y'⟩ of the body, in the scope of its parameters, whose cells belong to the loop. */
 typedef struct Body {
     CtVar *params[2];
     CtPlace places[2];
@@ -81,7 +80,7 @@ static CtCore *backpropagator(CtChad *c, const CtLam *lam, const Body *body) {
     return ct_chad_backpropagator(c, lam->body->type, lam->body->range, false, body->made.back);
 }
 
-/* A parameter's cotangent, taken from its cell; NULL when it has none. */
+/* The cotangent of a parameter, taken from its cell; NULL if it has none. */
 static CtCore *taken(CtChad *c, CtSeq *seq, const CtBack *back, const CtLam *lam, uint32_t i) {
     if (back->places[i].kind == PLACE_NONE) return NULL;
     CtCore *cot = ct_chad_take(c, seq, back->core->range, back->places[i].number);
@@ -94,8 +93,8 @@ static CtPlace *places_of(CtChad *c, const Body *body) {
     return places;
 }
 
-/* Runs a loop that carries the environment: `state` is its variable inside, `made` what each iteration gives beside it
- * or NULL. Gives the array of that. */
+/* Runs a loop that carries the environment. `state` is the environment's variable inside; `made` is what each iteration
+ * yields besides, or NULL. Returns the array of the latter. */
 static CtCore *iterations(CtChad *c, CtSeq *seq, CtSourceRange range, CtVar *i, CtSeq *inner, CtVar *state,
                           CtCore *made, CtCore *n) {
     CtVar *params[2] = {state, i};
@@ -118,8 +117,8 @@ static CtCore *iterations(CtChad *c, CtSeq *seq, CtSourceRange range, CtVar *i, 
 
 /* ---- build, map, zipWith ---- */
 
-/* The backpropagators of elements from … from+n−1, one after the other, in the environment `env`, the frame's cells
- * from c->base on: the environment, or a pair of it and the cotangents of the parameters. */
+/* Runs the backpropagators of the elements from … from+n−1 in turn, in the environment `env`, which holds the frame's
+ * cells from c->base on. The result is the environment, or a pair of it and the cotangents of the parameters. */
 static CtCore *stretch(CtChad *c, const CtBack *back, CtVar *env, CtCore *ds, CtCore *from, CtCore *n, CtCore *dx[2]) {
     CtSourceRange range = back->core->range;
     Loop loop = loop_of(back->core);
@@ -154,14 +153,14 @@ static bool has_loop(CtChad *c, CtCore *core) {
     return false;
 }
 
-/* How many elements pay for making an environment for their group, and adding it to the frame's. */
+/* The number of elements for which it pays to make an environment for a group, and to add it to the frame's. */
 static uint32_t group_least(CtChad *c, const CtBack *back) {
     if (has_loop(c, loop_of(back->core).lam->body)) return (c->frame + LOOP_PAYS_FOR - 1) / LOOP_PAYS_FOR;
     return c->frame > GROUP ? c->frame : GROUP;
 }
 
-/* Many elements: groups of them, each in an environment of its own, which is then added to that of the frame. So groups
- * do not depend on each other (§8), and are the same however many threads there are. */
+/* Many elements are divided into groups. Each group has an environment of its own, which is then added to the frame's.
+ * So groups are independent (§8), and they do not depend on the number of threads. */
 static CtCore *groups(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *ds, CtCore *n, CtCore *least) {
     CtSourceRange range = back->core->range;
     CtCore *cells = ct_core_int(c->p, range, c->frame), *dx[2] = {NULL, NULL};
@@ -199,7 +198,7 @@ static CtCore *groups(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *ds, CtC
     return ct_core_pair(c->p, range, merged, array(c, range, ARRAY_BUILD, n, lambda(c, range, &k, 1, made), NULL));
 }
 
-/* λd. sequence (zipWith (λf d'. scope (f d')) a₂ (collect d)); values: the pairs ⟨a₁, a₂⟩ of the elements */
+/* λd. sequence (zipWith (λf d'. scope (f d')) a₂ (collect d)). values: the pairs ⟨a₁, a₂⟩ of the elements. */
 static void elementwise_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d) {
     CtSourceRange range = back->core->range;
     Loop loop = loop_of(back->core);
@@ -238,7 +237,8 @@ static void maybe_straight_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCor
     ct_chad_unless_zero(c, seq, back, d, ct_chad_straight_back);
 }
 
-/* op (λ⟨x⟩. y) ⟨xs⟩; what is needed to run the elements again, each when its cotangent is at hand. */
+/* op (λ⟨x⟩. y) ⟨xs⟩ with straight-line elements: keeps what is needed to run each element again when its cotangent is
+ * known. */
 static CtPaired straight(CtChad *c, CtSeq *seq, CtCore *core, CtCore **xs, CtBack **parts) {
     Loop loop = loop_of(core);
     bool varies[2] = {parts && parts[0], parts && loop.count > 1 && parts[1]};
@@ -285,7 +285,8 @@ static CtPaired elementwise(CtChad *c, CtSeq *seq, CtCore *core) {
 
 /* ---- folds and scans ---- */
 
-/* What each step gives to the array of results: its accumulator (scans), a second component (mapAccumL), or nothing. */
+/* Whether each step's accumulator is an element of the result (scans); otherwise the second component is (mapAccumL),
+ * or nothing. */
 static bool is_scan(const CtCore *core) {
     return core->as.call.of.array == ARRAY_SCANL || core->as.call.of.array == ARRAY_SCAN;
 }
@@ -297,12 +298,12 @@ static CtCore *sum(CtChad *c, CtSourceRange range, CtType *type, CtCore *a, CtCo
                                : ct_ad_library_call(c->ad, range, "plus", args, 2);
 }
 
-/* The zero of what is carried backwards. */
+/* The zero cotangent of the accumulator. */
 static CtCore *nothing(CtChad *c, CtSourceRange range, CtType *type) {
     return ct_ad_is_real(type) ? ct_core_double(c->p, range, -0.0) : ct_chad_zero(c->ad, range);
 }
 
-/* The cotangent of a step's result, from what is carried and what came to the array of results at i. */
+/* The cotangent of a step's result, from the carried cotangent and that of element i of the result array. */
 static CtCore *step_cotangent(CtChad *c, CtSeq *seq, const Loop *loop, CtCore *carried, CtCore *out) {
     CtSourceRange range = loop->core->range;
     CtType *type = loop->lam->params[0]->type;
@@ -314,7 +315,7 @@ static CtCore *step_cotangent(CtChad *c, CtSeq *seq, const Loop *loop, CtCore *c
     return ct_ad_seq_name(seq, "d", ct_chad_make(c->ad, range, "Dense", &both, 1));
 }
 
-/* The array's elements of the result's cotangent, and the cotangent of the last accumulator. */
+/* The cotangents of the result array's elements, and the cotangent of the final accumulator. */
 static CtCore *results(CtChad *c, CtSeq *seq, const Loop *loop, CtCore *n, CtCore *d, CtCore **last) {
     CtSourceRange range = loop->core->range;
     CtType *type = loop->lam->params[0]->type;
@@ -337,7 +338,7 @@ static CtCore *results(CtChad *c, CtSeq *seq, const Loop *loop, CtCore *n, CtCor
     return ct_ad_seq_name(seq, "ds", ct_chad_elements(c, range, made, n, outs));
 }
 
-/* values: the steps' backpropagators, or pairs of results and such */
+/* values: the steps' backpropagators, or pairs of results and backpropagators. */
 static void fold_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d) {
     CtSourceRange range = back->core->range;
     Loop loop = loop_of(back->core);
@@ -396,7 +397,7 @@ static void maybe_fold_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d
     ct_chad_unless_zero(c, seq, back, d, fold_back);
 }
 
-/* mapAccumL (λ(a, x). …) z xs: the step's accumulator, and beside it what is to be kept. */
+/* mapAccumL (λ(a, x). …) z xs: each step gives its accumulator, and what is to be stored. */
 static CtCore *step_result(CtChad *c, CtCore *core, const Loop *loop, Body *body) {
     CtSourceRange range = core->range;
     CtCore *f = backpropagator(c, loop->lam, body);
@@ -450,7 +451,7 @@ static CtPaired fold(CtChad *c, CtSeq *seq, CtCore *core) {
 
 /* ---- which ---- */
 
-/* A function that is no λ in sight becomes one: λ⟨x⟩. f ⟨x⟩, f evaluated before, as it would be. */
+/* A function that is not a λ becomes one: λ⟨x⟩. f ⟨x⟩. f is evaluated before, as in the original. */
 static CtCore *with_lambda(CtChad *c, CtCore *core) {
     CtSourceRange range = core->range;
     uint32_t function = (uint32_t)ct_core_array_info(core->as.call.of.array)->function, count = core->as.call.count;

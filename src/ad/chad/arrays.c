@@ -1,9 +1,9 @@
 /* Arrays: CHAD 2024 Fig. 9 and §8.1.
  *
- * An array is a product, and its cotangent a bag (lib/ad/chad.cot), made an array of cotangents where the array was
- * made: so each indexing costs O(1). An operation with a function keeps the backpropagators of the elements beside
- * them. The function is no value: its body stands in the environment of the operation, with cells for its parameters.
- */
+ * An array is a product. Its cotangent is a bag (lib/ad/chad.cot), which becomes an array of cotangents where the array
+ * was made, so that each indexing costs O(1). An operation with a function argument stores the backpropagators of the
+ * elements. The function argument is no function value: its body runs in the environment of the operation, with cells
+ * for its parameters. */
 #include "ad/chad/chad.h"
 
 static CtCore *array(CtChad *c, CtSourceRange range, CtArrayOp op, CtCore *x, CtCore *y, CtCore *z) {
@@ -49,7 +49,7 @@ static void index_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d) {
     ct_chad_back_call(c, seq, whole, ct_chad_at(c, range, back->values[0], cot));
 }
 
-/* Of the largest or smallest: where it was. values: xs */
+/* Maximum and minimum: the cotangent goes to the element at the index found. values: xs. */
 static void extremum_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d) {
     CtSourceRange range = back->core->range;
     CtArrayOp op = back->core->as.call.of.array == ARRAY_MAXIMUM ? ARRAY_ARGMAX : ARRAY_ARGMIN;
@@ -57,7 +57,7 @@ static void extremum_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d) 
     ct_chad_back_call(c, seq, back->parts[0], ct_chad_at(c, range, index, ct_chad_box(c, range, back->core->type, d)));
 }
 
-/* Every element was somewhere in the argument. values: what tells where */
+/* Operations whose elements all come from the argument. values: what determines from which index. */
 static void places_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d) {
     CtSourceRange range = back->core->range;
     CtArrayOp op = back->core->as.call.of.array;
@@ -75,7 +75,7 @@ static void replicate_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d)
     ct_chad_back_call(c, seq, back->parts[1], library(c, back->core->range, name, back->values[0], d, NULL));
 }
 
-/* values: the lengths of both */
+/* values: the lengths of both arrays. */
 static void append_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d) {
     CtSourceRange range = back->core->range;
     const char *name = ct_ad_is_real(element_of(back->core)) ? "beforeReals" : "before";
@@ -85,7 +85,7 @@ static void append_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d) {
     ct_chad_back_call(c, seq, back->parts[1], parts[1]);
 }
 
-/* update and snoc; values: the length of the result, and the place */
+/* update and snoc. values: the length of the result, and the index. */
 static void placed_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d) {
     CtSourceRange range = back->core->range;
     const char *name = ct_ad_is_real(element_of(back->core)) ? "takeReal" : "take'";
@@ -95,7 +95,7 @@ static void placed_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d) {
     ct_chad_back_call(c, seq, back->parts[0], parts[1]);
 }
 
-/* values: how many rows, and how long they are or, of concat, the lengths of all */
+/* values: the number of rows, and their length or, for concat, the lengths of all. */
 static void nested_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d) {
     CtSourceRange range = back->core->range;
     CtArrayOp op = back->core->as.call.of.array;
@@ -126,15 +126,15 @@ static CtCore *row_lengths(CtChad *c, CtSourceRange range, CtCore *xss) {
     return array(c, range, ARRAY_MAP, lambda(c, range, &row, 1, body), xss, NULL);
 }
 
-/* The length of the first row, 0 without one. */
+/* The length of the first row; 0 if there is none. */
 static CtCore *width(CtChad *c, CtSourceRange range, CtCore *n, CtCore *xss) {
     CtCore *none = ct_core_prim2(c->p, range, PRIM_INT_EQ, n, number(c, range, 0));
     CtCore *first = array(c, range, ARRAY_INDEX, xss, number(c, range, 0), NULL);
     return ct_core_if(c->p, range, none, number(c, range, 0), length(c, range, first));
 }
 
-/* What an operation does with a cotangent, and what that needs of its operands `xs`, all atoms; `y` is the result.
- * Values are named before the result is, so that an operand that nobody else holds can be changed in place. */
+/* The backpropagator of an operation, and in `values` what it needs of its operands `xs`, which are atoms; `y` is the
+ * result. Values are bound before the result, so that an operand with no other reference can be updated in place. */
 static Emit *structural(CtChad *c, CtSeq *seq, CtCore *core, CtCore **xs, CtCore *values[2]) {
     CtSourceRange range = core->range;
     switch (core->as.call.of.array) {
@@ -188,7 +188,7 @@ static Emit *structural(CtChad *c, CtSeq *seq, CtCore *core, CtCore **xs, CtCore
     case ARRAY_ARGMAX:
     case ARRAY_ARGMIN:
     case ARRAY_IOTA: return NULL;
-    case ARRAY_STRIDED: /* `bulk` alone writes these, and a program is differentiated in reverse by one method */
+    case ARRAY_STRIDED: /* only `bulk` generates these, and a program uses one reverse-mode method */
     case ARRAY_GATHER_OR:
     case ARRAY_SCATTER_ADD:
     case ARRAY_SUM_ROWS:
@@ -248,7 +248,7 @@ static CtPaired literal(CtChad *c, CtSeq *seq, CtCore *core) {
     return made;
 }
 
-/* product xs = foldl (λa x. a · x) 1 xs: exact where there are zeros. */
+/* product xs = foldl (λa x. a · x) 1 xs: exact for zeros. */
 static CtCore *product(CtChad *c, CtCore *core) {
     CtSourceRange range = core->range;
     CtVar *params[2] = {ct_core_var_new(c->p, "a", core->type), ct_core_var_new(c->p, "x", core->type)};

@@ -2,12 +2,11 @@
  *
  *   D_Γ[t] = ⟨x, x'⟩   x : D[τ]₁, the primal;   x' : D[τ]₂ → EVM D[Γ]₂ 1, its transposed derivative
  *
- * A cotangent goes from a term to its subterms, and in the end to variables, where it is added to what is there in the
- * environment, a mutable array with a cell for each variable in scope. Zeros cost nothing, structures are sparse, and
- * addition costs what two structures share; so the reverse pass takes a constant times the steps of the program (§6).
- * D[τ]₁ is τ but for functions. Accumulation is the only effect: backpropagators that are called one after the other,
- * of a tuple's components or an array's elements, do not depend on each other.
- */
+ * Cotangents are propagated from a term to its subterms, and finally to variables, where they are added to the
+ * environment: a mutable array with a cell for each variable in scope. Zeros cost nothing, structures are sparse, and
+ * an addition costs what the two structures have in common; so the reverse pass costs a constant times the steps of the
+ * program (§6). D[τ]₁ is τ except for functions. Accumulation is the only effect, so the backpropagators of a tuple's
+ * components, or of an array's elements, are independent of each other. */
 #include "ad/chad/chad.h"
 
 CtBack *ct_chad_back(CtChad *c, CtCore *core, void (*emit)(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d)) {
@@ -112,7 +111,7 @@ static CtPaired variable(CtChad *c, CtCore *core) {
     return made;
 }
 
-/* A variable that is bound to what varies, or not. */
+/* Brings a variable into scope; `varies` says whether it is bound to an active value. */
 static CtPlace bind(CtChad *c, CtVar *var, bool varies) {
     CtPlace place = {PLACE_NONE, 0};
     if (!var) return place;
@@ -121,7 +120,7 @@ static CtPlace bind(CtChad *c, CtVar *var, bool varies) {
     return place;
 }
 
-/* What a variable's scope leaves, of its own type. */
+/* The cotangent of a variable at the end of its scope, unboxed. */
 static CtCore *scoped(CtChad *c, CtSeq *seq, CtSourceRange range, const CtVar *var, CtPlace place) {
     CtCore *cot = ct_chad_pop(c, seq, range, place.number);
     return cot ? ct_ad_seq_name(seq, "d", ct_chad_unbox(c, range, var->type, cot)) : NULL;
@@ -166,14 +165,14 @@ static CtBack *let(CtChad *c, CtSeq *seq, CtCore *core) {
     return back;
 }
 
-/* The body first, then what was bound, the last first. */
+/* The body first, then the bindings in reverse order. */
 static void bindings_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d) {
     uint32_t i = back->count;
     ct_chad_back_call(c, seq, back->parts[--i], d);
     while (i-- > 0) back->parts[i]->emit(c, seq, back->parts[i], NULL);
 }
 
-/* A chain of bindings, however long, without recursion. */
+/* Iterates over a chain of bindings, which may be long. */
 static CtPaired bindings(CtChad *c, CtSeq *seq, CtCore *core) {
     CtBack *back = ct_chad_back(c, core, bindings_back);
     CT_VEC(CtBack *) parts = {0};
@@ -202,12 +201,12 @@ static CtPaired bindings(CtChad *c, CtSeq *seq, CtCore *core) {
 
 /* ---- products ---- */
 
-/* The cotangents that came to the components, as one: all side by side, or a bag of those that may be there. */
+/* Combines the cotangents of the components: all of them in a tuple, or a bag of those that may be nonzero. */
 static CtCore *product(CtChad *c, CtSeq *seq, CtSourceRange range, CtType *const *types, CtVar *const *vars,
                        const CtPlace *places, uint32_t count) {
     CtCore **cots = CT_NEW_ARRAY(c->ad->arena, CtCore *, count);
     uint32_t found = 0;
-    for (uint32_t i = count; i-- > 0;) { /* the last cell first, as they were made */
+    for (uint32_t i = count; i-- > 0;) { /* the last cell first, in the reverse order of creation */
         cots[i] = vars[i] && places[i].kind != PLACE_NONE ? ct_chad_pop(c, seq, range, places[i].number) : NULL;
         if (!cots[i] && c->rung.dense) cots[i] = ct_chad_zero_of(c, range, types[i]);
         if (cots[i]) found++;
@@ -296,7 +295,7 @@ static CtPaired projection(CtChad *c, CtSeq *seq, CtCore *core) {
 
 /* ---- sums ---- */
 
-/* What happens in a branch when its cotangent arrives: after y' d, the fields' cotangents go to the scrutinee. */
+/* A branch in the reverse pass: after y' d, the cotangents of the fields go to the scrutinee. */
 static void branch_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d) {
     CtSourceRange range = back->core->range;
     ct_chad_back_call(c, seq, back->parts[0], d);
@@ -309,7 +308,7 @@ static void branch_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d) {
     ct_chad_add(c, seq, range, back->places[0], whole);
 }
 
-/* One branch under way: ⟨x, x'⟩ and what was bound for it. `number` counts from 1; 0 is the default. */
+/* A branch under construction: ⟨x, x'⟩ and its bindings. `number` counts from 1; 0 is the default. */
 typedef struct Branch {
     CtSeq seq;
     CtPaired made;
@@ -354,8 +353,8 @@ static void choice_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d) {
 }
 
 /* D[case z of ⟨C ⟨x⟩ → s⟩] = case z of ⟨C ⟨x⟩ → let ⟨y, y'⟩ = D[s] in ⟨y, λd. do { dx ← scope (y' d); one_z (in_C dx)
- * }⟩⟩. A scrutinee that is no variable gets a name: so its own backpropagator stands once, behind the case, and not in
- * each branch. */
+ * }⟩⟩. A scrutinee that is not a variable is bound to a name, so that its backpropagator occurs once, behind the case,
+ * and not in each branch. */
 static CtPaired choice(CtChad *c, CtSeq *seq, CtCore *core) {
     CtCore *scrutinee = core->as.cases.scrutinee;
     bool is_var = scrutinee->kind == CORE_VAR;
@@ -400,7 +399,7 @@ static CtPaired named_choice(CtChad *c, CtSeq *seq, CtCore *core) {
 
 /* ---- primitives ---- */
 
-/* ∂op/∂xᵢ · d, a Double; that of a Float is taken times a d that is zero where it is a structural zero. */
+/* ∂op/∂xᵢ · d as a Double. The partial derivative of a Float is multiplied so that a structural zero d stays one. */
 static CtCore *partial(CtChad *c, const CtOperation *op, CtCore *const *values, uint32_t i, CtCore *d) {
     CtCore *y = values[op->count];
     if (ct_ad_is_conversion(op->prim)) return d;

@@ -1,20 +1,19 @@
-/* CHAD 2024: what its files share.
+/* CHAD 2024: shared by the files of this folder.
  *
- * D_Γ[t] is a pair ⟨x, x'⟩: the primal, and the backpropagator, λd : D[τ]₂. EVM D[Γ]₂ 1, of which each is called once.
- * So the pair is kept apart while a term is walked: x is a term, x' is a CtBack, which writes down what the
- * backpropagator does where it would be called. Only where control flow hides which one that is (a branch, a call, the
- * elements of an array) does it become a function of the program.
+ * D_Γ[t] is a pair ⟨x, x'⟩ of the primal and the backpropagator, λd : D[τ]₂. EVM D[Γ]₂ 1, which is called once. So the
+ * pair stays split while a term is transformed: x is a term, and x' is a CtBack, which writes the backpropagator's code
+ * where it would be called. It becomes a function of the program only where control flow hides which backpropagator it
+ * is: at a branch, a call, or the elements of an array.
  *
- *   chad.c              D on terms: Figs. 2 and 7
- *   functions.c     functions, calls, recursion: §9 and Appendix C
- *   arrays.c        arrays: indexing and what moves elements, Fig. 9, §8.1
- *   array_functions.c         operations on arrays that take functions: build, map, fold and others, Figs. 9 and 10
- *   straight_line.c     build, map and zipWith of elements without control flow, gathers among them: §8.1
- *   environment.c  EV and EVM: Fig. 8, Table 2
- *   custom_rules.c       functions that come with a rule for their derivative
- *   local_cotangents.c         what one backpropagator adds to a variable, as one sum
- *   cotangents.c        structures ◀▶ cotangents, and the wrapper
- */
+ *   chad.c               D on terms: Figs. 2 and 7
+ *   functions.c          functions, calls, recursion: §9 and Appendix C
+ *   arrays.c             indexing and operations that move elements: Fig. 9, §8.1
+ *   array_functions.c    array operations with function arguments, such as build, map and fold: Figs. 9 and 10
+ *   straight_line.c      build, map and zipWith with straight-line elements, including gathers: §8.1
+ *   environment.c        EV and EVM: Fig. 8, Table 2
+ *   custom_rules.c       functions with custom derivatives
+ *   local_cotangents.c   sums the contributions of one backpropagator to a variable
+ *   cotangents.c         conversion between structures and cotangents, and the wrapper */
 #ifndef CT_AD_CHAD_H
 #define CT_AD_CHAD_H
 
@@ -22,60 +21,63 @@
 
 /* Where the cotangent of a variable is accumulated. */
 typedef enum CtPlaceKind {
-    PLACE_NONE,     /* nowhere: it does not vary, or is discrete */
-    PLACE_CLOSED,   /* nowhere: a function of a group that captured nothing that varies */
+    PLACE_NONE,     /* nowhere: the variable is constant or discrete */
+    PLACE_CLOSED,   /* nowhere: it is a function of a group that captures no active variables */
     PLACE_CELL,     /* a cell of the environment */
-    PLACE_CAPTURED, /* a place of what the running function value captured, whose cotangent is in cell 0 */
+    PLACE_CAPTURED, /* a captured variable of the running function value, whose cotangent is in cell 0 */
 } CtPlaceKind;
 
 typedef struct CtPlace {
     CtPlaceKind kind;
     uint32_t number;
-    const CtVar *var; /* whose it is, once it is found by its variable */
+    const CtVar *var; /* the variable, when the place was found by it */
 } CtPlace;
 
-/* What distinguishes the rungs of the ladder. */
+/* The differences between the rungs of the ladder. */
 typedef struct CtChadRung {
-    bool local; /* the environment is passed through and added to (§4.2, §5); else backpropagators return what they add
-                   (EV Γ) */
-    bool dense; /* tuples have no zero of their own (Fig. 4) */
-    bool twice; /* a call runs its function's backpropagator for the arguments and again for what was captured (§9) */
+    /* The environment is passed through and updated (§4.2, §5). Otherwise backpropagators return their contributions
+     * (EV Γ). */
+    bool local;
+    bool dense; /* tuples have no sparse zero (Fig. 4) */
+    /* A call runs its function's backpropagator twice: for the arguments, and for the captured variables (§9). */
+    bool twice;
 } CtChadRung;
 
-/* Where a backpropagator that stands in one straight line leaves what it adds (straight_line.c). */
+/* Where a straight-line backpropagator leaves its contributions (straight_line.c). */
 typedef struct CtStraight CtStraight;
-/* What the backpropagator that is being written has for variables, and has not added to their cells
+/* Contributions of the current backpropagator to variables that have not been added to their cells yet
  * (local_cotangents.c). */
 typedef struct CtHeld CtHeld;
 
-/* A function under way: one frame of the environment. */
+/* A function being transformed: one frame of the environment. */
 typedef struct CtChad {
     CtAd *ad;
     CtProgram *p;
     CtTransform *t;
     CtChadRung rung;
-    struct CtChad *outer; /* in whose body it stands; NULL */
-    CtMap places;         /* CtVar * -> CtPlace *, of variables in scope */
-    uint32_t depth;       /* cells in scope */
-    uint32_t frame;       /* the most that ever are, those of functions that are called included */
-    CtVar *base;          /* in the backpropagator that is being written: where the frame begins */
-    CtStraight *straight; /* the one that is being written is an element's, and adds nothing to the environment; NULL */
-    CtHeld *held;         /* NULL: nothing is held */
-    bool needs_room;      /* it uses cells of the frame other than those that its caller takes out */
+    struct CtChad *outer; /* the function whose body contains it, or NULL */
+    CtMap places;         /* CtVar * -> CtPlace *, of the variables in scope */
+    uint32_t depth;       /* number of cells in scope */
+    uint32_t frame;       /* the largest number of cells, including those of called functions */
+    CtVar *base;          /* in the current backpropagator: the index at which the frame begins */
+    /* The current backpropagator is that of an array's element, and adds nothing to the environment; or NULL. */
+    CtStraight *straight;
+    CtHeld *held;    /* NULL: contributions are not collected */
+    bool needs_room; /* it uses cells of the frame besides those that its caller reads */
 } CtChad;
 
 typedef struct CtBack CtBack;
 struct CtBack {
     void (*emit)(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d);
     CtCore *core;    /* the term */
-    uint32_t depth;  /* cells in scope there */
-    CtCore **values; /* what is needed of the primal run, named */
-    CtBack **parts;  /* of its subterms; NULL where there is nothing to do */
+    uint32_t depth;  /* number of cells in scope there */
+    CtCore **values; /* values of the primal run that it needs, bound to names */
+    CtBack **parts;  /* backpropagators of subterms; NULL where there is nothing to do */
     CtPlace *places;
-    uint32_t count; /* of parts, places or what the term says */
+    uint32_t count; /* of parts or places, or a number of the term's own */
 };
 
-/* ⟨x, x'⟩; back NULL: x' is λd. return (). */
+/* ⟨x, x'⟩. With `back` NULL, x' is λd. return (). */
 typedef struct CtPaired {
     CtCore *x;
     CtBack *back;
@@ -84,31 +86,31 @@ typedef struct CtPaired {
 /* ---- chad.c ---- */
 
 CtPaired ct_chad_chad(CtChad *c, CtSeq *seq, CtCore *core);
-/* Several, left to right, their primals named where that is needed to keep the order. NULL for parts when no one has
- * any. */
+/* D of several terms, from left to right. Primals are bound to names where the order requires it. `parts` is NULL when
+ * no term has a backpropagator. */
 CtCore **ct_chad_values(CtChad *c, CtSeq *seq, CtCore *const *cores, uint32_t count, CtBack ***parts);
 CtBack *ct_chad_back(CtChad *c, CtCore *core, void (*emit)(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d));
-/* x' d, if there is anything to do. d : D[τ]₂, or NULL for zero. */
+/* Writes x' d, if there is anything to do. d : D[τ]₂, or NULL for zero. */
 void ct_chad_back_call(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d);
 
 /* ---- types ---- */
 
-/* D[τ]₂: ℝ for a real, Cot for everything else that is not discrete. */
+/* D[τ]₂: ℝ for a real, Cot for every other type that is not discrete. */
 CtType *ct_chad_cotangent(CtAd *ad, CtType *type);
 CtType *ct_chad_cot(CtAd *ad);
 /* D[τ]₂ → EVM Γ 1, for a τ that is not discrete. */
 CtType *ct_chad_backpropagator_type(CtAd *ad, CtMethod method, CtType *type);
-/* That of a function's result, of which there may be two. */
+/* The type of a function's result in D, which may have two backpropagators. */
 CtType *ct_chad_result_type(CtAd *ad, CtMethod method, CtType *type);
 CtChadRung ct_chad_rung(CtMethod method);
-/* Into a Cot, and out of one. */
+/* Converts a cotangent to a Cot, and back. */
 CtCore *ct_chad_box(CtChad *c, CtSourceRange range, CtType *type, CtCore *d);
 CtCore *ct_chad_unbox(CtChad *c, CtSourceRange range, CtType *type, CtCore *cot);
 CtCore *ct_chad_zero(CtAd *ad, CtSourceRange range);
 /* A constructor of Cot. */
 CtCore *ct_chad_make(CtAd *ad, CtSourceRange range, const char *con, CtCore *const *args, uint32_t count);
-/* The cotangents of the n elements of a product: Array ℝ for an array of reals, Array Cot for others; and the Cot of
- * such. */
+/* The cotangents of the n elements of a product: an Array ℝ for an array of reals, otherwise an Array Cot; and the
+ * converse, the Cot made from such an array. */
 CtCore *ct_chad_elements(CtChad *c, CtSourceRange range, CtType *element, CtCore *n, CtCore *d);
 CtCore *ct_chad_dense(CtChad *c, CtSourceRange range, CtType *element, CtCore *elements);
 CtCore *ct_chad_at(CtChad *c, CtSourceRange range, CtCore *index, CtCore *cot);
@@ -117,56 +119,56 @@ CtCore *ct_chad_zero_of(CtChad *c, CtSourceRange range, CtType *type);
 
 /* ---- environment.c ---- */
 
-/* A new cell, for a variable that comes into scope. */
+/* Allocates a cell for a variable that comes into scope. */
 CtPlace ct_chad_cell(CtChad *c);
 void ct_chad_place(CtChad *c, CtVar *var, CtPlace place);
 CtPlace ct_chad_where(const CtChad *c, const CtVar *var);
 /* EV Γ, or EArr Γ. */
 CtType *ct_chad_environment_type(CtAd *ad);
-/* What is accumulated so far, as a term. */
+/* The current accumulation state as a term. */
 CtCore *ct_chad_state(CtChad *c, CtSeq *seq, CtSourceRange range);
-/* d for a variable: D[τ]₂, or a Cot. */
+/* Adds d, a D[τ]₂ or a Cot, to a variable's cotangent. */
 void ct_chad_add(CtChad *c, CtSeq *seq, CtSourceRange range, CtPlace place, CtCore *d);
-/* one_x d, now: accumulates a Cot. */
+/* one_x d: adds a Cot to the cell at once. */
 void ct_chad_one(CtChad *c, CtSeq *seq, CtSourceRange range, CtPlace place, CtCore *cot);
-/* The end of a variable's scope: its cotangent, a Cot, or NULL when nothing can have come to it; the cell is free
- * again. */
+/* Ends a variable's scope: returns its cotangent, a Cot, or NULL when nothing can have been added. Frees the cell. */
 CtCore *ct_chad_pop(CtChad *c, CtSeq *seq, CtSourceRange range, uint32_t cell);
-/* A Cot into a cell that is Zero. */
+/* Stores a Cot in a cell that is Zero. */
 void ct_chad_put(CtChad *c, CtSeq *seq, CtSourceRange range, uint32_t cell, CtCore *cot);
-/* What is in a cell, where another backpropagator may have put it; the cell is free again. */
+/* Reads a cell that another backpropagator may have stored to, and frees it. */
 CtCore *ct_chad_take(CtChad *c, CtSeq *seq, CtSourceRange range, uint32_t cell);
-/* x' d of a backpropagator that is a function, in this function's own environment, where `depth` cells are in scope. */
+/* x' d for a backpropagator that is a function of the program, in this function's environment, where `depth` cells are
+ * in scope. */
 void ct_chad_run(CtChad *c, CtSeq *seq, CtSourceRange range, CtCore *backpropagator, CtCore *d, uint32_t depth);
-/* x' d of a function's result; its frame begins behind `depth` cells. Then what it left for what the function captured
- * (i = 0) and for its arguments (from 1), to be taken before anything else is run. */
+/* x' d for a function's result, whose frame begins behind `depth` cells. Afterwards the contributions to the captured
+ * variables (i = 0) and to the arguments (from 1 on) must be read before anything else is run. */
 typedef struct CtCalled {
     CtCore *backpropagators, *d, *frame;
     uint32_t depth;
 } CtCalled;
 CtCalled ct_chad_call(CtChad *c, CtSeq *seq, CtSourceRange range, CtCore *backpropagators, CtCore *d, uint32_t depth);
 CtCore *ct_chad_left(CtChad *c, CtSeq *seq, CtSourceRange range, const CtCalled *called, uint32_t i);
-/* λd. x' d; a function's own makes room for its frame first. */
+/* λd. x' d as a function; that of a function's result allocates its frame first. */
 CtCore *ct_chad_backpropagator(CtChad *c, CtType *type, CtSourceRange range, bool is_function, const CtBack *back);
-/* What `write` writes, unless the Cot d is Zero. */
+/* Writes what `write` writes, guarded by a test that the Cot d is not Zero. */
 void ct_chad_unless_zero(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d,
                          void (*write)(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d));
 
-/* The same, and unless a real d is 0: where `write` costs more than looking. */
+/* The same, and also guarded by a test that a real d is not 0, for code that costs more than the test. */
 void ct_chad_unless_none(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d,
                          void (*write)(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d));
 
 /* ---- local_cotangents.c ---- */
 
-/* From here on what comes to variables is held … */
+/* From here on contributions to variables are collected … */
 void ct_chad_held_begin(CtChad *c);
-/* … to here, where it is added to the cells. Where a frame begins and ends here, too, these are Zero if nobody else has
- * added to them. Gives those that may hold something now. */
+/* … up to here, where they are added to the cells. If the frame also begins and ends here, the cells are Zero unless
+ * something else has added to them. Returns those that may hold something now. */
 CtHeld *ct_chad_held_end(CtChad *c, CtSeq *seq, bool is_frame);
-/* To those cells, or to the first `depth`, others may have added. */
+/* Marks cells to which others may have added: those of `inner`, or the first `depth`. */
 void ct_chad_held_shared(CtChad *c, const CtHeld *inner);
 void ct_chad_held_share(CtChad *c, uint32_t depth);
-/* ct_chad_pop where something is held. */
+/* ct_chad_pop for a variable whose contributions are collected. */
 CtCore *ct_chad_held_pop(CtChad *c, CtSeq *seq, CtSourceRange range, uint32_t cell);
 
 /* ---- functions.c ---- */
@@ -174,9 +176,9 @@ CtCore *ct_chad_held_pop(CtChad *c, CtSeq *seq, CtSourceRange range, uint32_t ce
 CtPaired ct_chad_application(CtChad *c, CtSeq *seq, CtCore *core);
 CtPaired ct_chad_lambda_value(CtChad *c, CtCore *core);
 CtPaired ct_chad_dual(CtChad *c, CtSeq *seq, CtCore *core);
-/* Binds the group; what is left to do when its scope ends, or NULL. */
+/* Binds a recursive group. Returns what is to be done at the end of its scope, or NULL. */
 CtBack *ct_chad_letrec(CtChad *c, CtSeq *seq, CtCore *core);
-/* The rules for functions: their types, their λs, and closed λs of captured values (function_values.c). */
+/* D of functions: their types, λs, and closed λs of captured values (function_values.c). */
 CtType *ct_chad_function_type(CtAd *ad, CtMethod method, CtType *type);
 CtCore *ct_chad_lambda(CtTransform *t, CtCore *core);
 CtCore *ct_chad_closed(CtTransform *t, CtCore *core, uint32_t captures);
@@ -191,12 +193,12 @@ CtPaired ct_chad_loop(CtChad *c, CtSeq *seq, CtCore *core);
 
 /* ---- straight_line.c ---- */
 
-/* Whether an element's code has no control flow, so that its backpropagator is known where it is called. */
+/* Whether an element's code is straight-line, so that its backpropagator is known where it is called. */
 bool ct_chad_is_straight(const CtCore *body);
-/* x' of such a build, map or zipWith. values: the operands, two at most, at 0 and 1, and the length at 2. */
+/* x' of such a build, map or zipWith. values: the operands, at most two, at 0 and 1, and the length at 2. */
 void ct_chad_straight_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d);
-/* In it: a new cell's number; what is added to a variable, or with an index to an element of it; what came to a cell.
- */
+/* Inside such an element: registers a new cell; adds to a variable, or, with an index, to an element of it; returns the
+ * contributions to a cell. */
 void ct_chad_straight_cell(CtChad *c, uint32_t number);
 void ct_chad_straight_add(CtChad *c, CtSeq *seq, const CtBack *variable, CtCore *index, CtCore *d);
 CtCore *ct_chad_straight_pop(CtChad *c, CtSourceRange range, uint32_t number);
@@ -207,8 +209,8 @@ CtPaired ct_chad_custom(CtChad *c, CtSeq *seq, CtCore *core);
 
 /* ---- cotangents.c ---- */
 
-/* Between structures of the shape of a : A and cotangents. b : A as a D[A]₂, an error with this text where it has
- * another shape; with mismatch NULL the other way, b : D[A]₂ as an A. */
+/* Converts between structures in the shape of a : A and cotangents. It returns b : A as a D[A]₂, and fails with the
+ * text `mismatch` where b's shape differs; with mismatch NULL, it returns b : D[A]₂ as an A. */
 CtCore *ct_chad_shape(CtAd *ad, CtSourceRange range, const char *mismatch, CtType *type, CtCore *a, CtCore *b);
 
 CtCore *ct_chad_vjp(CtAd *ad, CtSeq *seq, const CtWrap *wrap);

@@ -1,16 +1,15 @@
-/* Between structures and cotangents, by recursion over types, and the wrapper around a transformed function.
+/* Conversion between structures and cotangents, by recursion over types, and the wrapper around a transformed function.
  *
- *   cotangent_A : (A, A) → D[A]₂    a cotangent that has the structure of the result, as a Cot
- *   gradient_A  : (A, D[A]₂) → A    a Cot, in the structure of the point; discrete parts are the point's
+ *   cotangent_A : (A, A) → D[A]₂    converts a cotangent in the structure of the result to a Cot
+ *   gradient_A  : (A, D[A]₂) → A    converts a Cot to the structure of the point; discrete parts are the point's
  *
- * A compound type has a function for each.
- */
+ * Each compound type has its own two functions. */
 #include "ad/chad/chad.h"
 
 typedef struct Shape {
-    CtChad c; /* for what all files share */
+    CtChad c; /* the state that all files share */
     CtSourceRange range;
-    bool inward; /* cotangent, else gradient */
+    bool inward; /* true: cotangent; false: gradient */
     const char *mismatch;
 } Shape;
 
@@ -30,7 +29,7 @@ static CtCore *mismatch(Shape *s, CtType *type) {
 static CtType *second_type(Shape *s, CtType *type) { return s->inward ? type : ct_chad_cotangent(s->c.ad, type); }
 static CtType *result_type(Shape *s, CtType *type) { return s->inward ? ct_chad_cotangent(s->c.ad, type) : type; }
 
-/* The part of a product at one place: from both, as both are at hand. A Cot is what is kept of an inward one. */
+/* Converts one component of a product, given that component of both. An inward result is boxed as a Cot. */
 static CtCore *part(Shape *s, CtSeq *seq, CtType *type, CtCore *a, CtCore *b) {
     if (ct_is_discrete(type)) return s->inward ? ct_chad_zero(s->c.ad, s->range) : a;
     if (s->inward) return ct_chad_box(&s->c, s->range, type, at_type(s, seq, type, a, b));
@@ -46,7 +45,7 @@ static CtVar **fresh(Shape *s, const char *name, CtType *const *types, uint32_t 
     return vars;
 }
 
-/* All parts of a tuple or constructor; `b`: those of the second, or the Cot of all. */
+/* Converts all components of a tuple or constructor; `b`: the components of the second structure, or the Cot of all. */
 static CtCore **parts(Shape *s, CtSeq *seq, CtType *const *types, uint32_t count, CtCore *const *a, CtCore *const *b,
                       CtCore *cot) {
     CtCore **made = CT_NEW_ARRAY(s->c.ad->arena, CtCore *, count);
@@ -102,7 +101,7 @@ static CtCore *elements(Shape *s, CtSeq *seq, CtType *type, CtCore *a, CtCore *b
     return ct_core_if(s->c.p, s->range, same, yes, mismatch(s, yes->type));
 }
 
-/* case a of C ⟨a⟩ → case b of C ⟨b⟩ → …; _ → a mismatch */
+/* case a of C ⟨a⟩ → case b of C ⟨b⟩ → …; _ → a failure: the shapes differ */
 static CtCore *constructor(Shape *s, CtType *type, CtCon *con, CtCore *b, CtVar ***vars) {
     CtCore **as = CT_NEW_ARRAY(s->c.ad->arena, CtCore *, con->count);
     CtCore **bs = CT_NEW_ARRAY(s->c.ad->arena, CtCore *, con->count);
@@ -131,7 +130,8 @@ static CtCore *data(Shape *s, CtType *type, CtCore *a, CtCore *b) {
     return ct_core_case(s->c.p, s->range, result_type(s, type), a, cases, count, NULL);
 }
 
-/* The function at a compound type. One that can fail does so where it was called from: it is made for each place. */
+/* The function at a compound type. One that can fail reports the source range it was called from, so there is one for
+ * each. */
 static CtGlobal *function(Shape *s, CtType *type) {
     CtAd *ad = s->c.ad;
     const char *name = s->inward ? "cotangent" : "gradient";
@@ -176,7 +176,7 @@ CtCore *ct_chad_shape(CtAd *ad, CtSourceRange range, const char *mismatch, CtTyp
 
 /* ---- the wrapper ---- */
 
-/* y' d in an environment of no other cells: what it leaves for the argument. */
+/* y' d in an environment without other cells: returns the cotangent of the argument. */
 static CtCore *argument_cotangent(CtAd *ad, CtSeq *seq, CtSourceRange range, CtCore *backpropagator, CtCore *d) {
     CtChad c = {.ad = ad, .p = ad->p, .rung = ct_chad_rung(ad->reverse)};
     if (c.rung.local) {
@@ -190,8 +190,8 @@ static CtCore *argument_cotangent(CtAd *ad, CtSeq *seq, CtSourceRange range, CtC
     return ct_chad_left(&c, seq, range, &called, 1);
 }
 
-/* let (y, y') = D[f] x in (y, λdy. let env = y' (cotangent_T y dy) run with no cell but its own in gradient_S x (env !
- * 1)) */
+/* let (y, y') = D[f] x in (y, λdy. let env = y' (cotangent_T y dy), run in an environment with only its own cells, in
+ * gradient_S x (env ! 1)) */
 CtCore *ct_chad_vjp(CtAd *ad, CtSeq *seq, const CtWrap *wrap) {
     CtProgram *p = ad->p;
     CtSourceRange range = wrap->range;

@@ -1,11 +1,10 @@
-/* Functions that come with a rule for their derivative, by CHAD: a transposed derivative is what the rule gives.
+/* Custom derivatives by CHAD: the rule gives the transposed derivative.
  *
  *   D[withVjp f rule x] = let ⟨x, x'⟩ = D[x]; ⟨y, pullback⟩ = rule x in ⟨y, λd. x' (pullback d)⟩
  *
- * with d and what comes back as structures, between which and cotangents cotangents.c goes. What f captured may vary,
- * too: its own backpropagator, at an x that does not vary, tells how (custom_rules.c). One pull for a cotangent; by a
- * rule for tangents, one of them for each real of x.
- */
+ * cotangents.c converts d and the pullback's result between structures and cotangents. Captured variables of f may be
+ * active too; for them the backpropagator of f at a constant x is run (ad/custom_rules.c). A cotangent takes one
+ * pullback, or, by a rule for tangents, one tangent for each real of x. */
 #include "ad/chad/chad.h"
 
 static CtCore *apply(CtChad *c, CtSourceRange range, CtCore *f, CtCore *x) {
@@ -21,7 +20,7 @@ static void rule_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d) {
     ct_chad_back_call(c, seq, back->parts[0], ct_chad_shape(c->ad, range, mismatch, x->type, x, dx));
 }
 
-/* From one real to one the rule tells a slope, for every method: λd. x' (pullback 1 · d) */
+/* From one real to one real the rule gives a slope, as for every method: λd. x' (pullback 1 · d). */
 static void slope_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d) {
     CtSourceRange range = back->core->range;
     CtCore *one = ct_core_real(c->p, range, back->core->type, 1.0);
@@ -40,7 +39,7 @@ static void maybe_custom_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCore 
     ct_chad_unless_none(c, seq, back, d, custom_back);
 }
 
-/* f at an x that does not vary. */
+/* The backpropagator of f at a constant x. */
 static CtBack *captured_back(CtChad *c, CtSeq *seq, CtCore *core, CtCore *x) {
     CtVar *point = ct_core_var_new(c->p, "x", x->type);
     ct_ad_seq_let(seq, core->range, ct_ad_bind(c->t, point), x);

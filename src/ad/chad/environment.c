@@ -1,10 +1,9 @@
 /* The environment vector and its monad: CHAD 2024 Figs. 6 and 8, Table 2.
  *
- * An array has a cell for each variable in scope. A variable's number is that of its binders around it; a function's
- * frame begins where its caller's cells in scope end (`base`), so scoping moves nothing: what is behind the last cell
- * is Zero, and there already. Cells 0, 1, … of a frame are those of what the function value captured and of its
- * parameters, which the caller takes out when the backpropagator has run.
- */
+ * An array has a cell for each variable in scope. The number of a variable is the number of enclosing binders. The
+ * frame of a function begins where the cells of its caller end (`base`), so entering a scope moves nothing: the array
+ * is longer than the cells in scope, and the cells behind them are Zero. The first cells of a frame belong to the
+ * closure and to the parameters; the caller reads them when the backpropagator has run. */
 #include "ad/chad/chad.h"
 
 CtPlace ct_chad_cell(CtChad *c) {
@@ -51,7 +50,7 @@ static void next(CtSeq *seq, CtSourceRange range, CtCore *environment) {
     seq->state = var;
 }
 
-/* What is accumulated so far, and more: +_{EV Γ}. */
+/* Adds to what has been accumulated: +_{EV Γ}. */
 static void sum(CtChad *c, CtSeq *seq, CtSourceRange range, CtCore *more) {
     if (seq->state) {
         CtCore *args[2] = {ct_ad_seq_state(seq, range), more};
@@ -65,7 +64,8 @@ static void accumulate(CtChad *c, CtSeq *seq, CtSourceRange range, CtCore *x, Ct
     next(seq, range, ct_ad_library_call(c->ad, range, "one", args, 3));
 }
 
-/* For those who look on: afterwards without the cotangent, which would otherwise be held here while it is added. */
+/* Accumulation with recording. The record afterwards has no cotangent, since that would hold a reference to it while it
+ * is added. */
 static void accumulate_seen(CtChad *c, CtSeq *seq, CtSourceRange range, CtPlace place, uint32_t cell, CtCore *cot) {
     CtCellNote note = {.name = place.var->name->text, .captured = place.kind == PLACE_CAPTURED};
     CtCore *x = ct_ad_seq_name(seq, "x", address(c, range, cell)), *d = ct_ad_seq_name(seq, "d", cot);
@@ -133,7 +133,7 @@ CtType *ct_chad_result_type(CtAd *ad, CtMethod method, CtType *type) {
     return ct_chad_rung(method).twice ? ct_core_type_pair(ad->p, one, one) : one;
 }
 
-/* With the frame `depth` cells further on. */
+/* Calls a backpropagator whose frame begins `depth` cells further on. */
 static CtCore *apply(CtChad *c, CtSeq *seq, CtSourceRange range, CtCore *backpropagator, CtCore *d, uint32_t depth) {
     if (!c->rung.local) return ct_core_app(c->p, range, backpropagator, &d, 1);
     CtCore *args[3] = {d, address(c, range, depth), ct_ad_seq_state(seq, range)};
@@ -173,7 +173,7 @@ CtCore *ct_chad_left(CtChad *c, CtSeq *seq, CtSourceRange range, const CtCalled 
     return ct_ad_seq_name(seq, "d", ct_ad_library_call(c->ad, range, "get", args, 2));
 }
 
-/* The environment with room for the function's frame; its caller has made some, for what it takes out. */
+/* The environment with the cells of the function's frame. The caller has made those that it reads. */
 static CtCore *layer(CtChad *c, CtSourceRange range, CtVar *env) {
     CtCore *args[2] = {address(c, range, c->frame), ct_core_var(c->p, range, env)};
     bool is_enough = !c->needs_room && !ct_ad_records_cells(c->ad);
@@ -203,7 +203,7 @@ CtCore *ct_chad_backpropagator(CtChad *c, CtType *type, CtSourceRange range, boo
     return ct_core_lam(c->p, range, NULL, params, c->rung.local ? 3 : 1, body);
 }
 
-/* What is accumulated when `write` has written. */
+/* The accumulation state after the code that `write` writes. */
 static CtCore *written_by(CtChad *c, const CtSeq *seq, const CtBack *back, CtCore *d,
                           void (*write)(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d)) {
     CtSeq inner = ct_ad_seq(c->p, seq->state);

@@ -1,18 +1,18 @@
 /* Functions: CHAD 2024 §9 and Appendix C.
  *
- * The paper converts closures: a function value becomes what it captured beside a closed function, a pair whose type of
- * captures is hidden, and its cotangent is that of what it captured, a tuple. Here a λ stays a λ, which is such a pair
- * already; only its backpropagator must give back both cotangents, of what it captured and of its arguments:
+ * The paper converts closures: a function value becomes a pair of its captured values and a closed function, with the
+ * type of the captured values hidden, and its cotangent is the tuple of the captured values' cotangents. Here a λ stays
+ * a λ, since it is such a pair already. Its backpropagator returns the cotangents of both the captured values and the
+ * arguments:
  *
- *   D[⟨σ⟩ → τ]₁ = ⟨D[σ]₁⟩ → D[τ]₁ × (D[τ]₂ → EVM (closure, ⟨σ⟩) 1)        D[⟨σ⟩ → τ]₂ = Bag (which captured × its
- * cotangent)
+ *   D[⟨σ⟩ → τ]₁ = ⟨D[σ]₁⟩ → D[τ]₁ × (D[τ]₂ → EVM (closure, ⟨σ⟩) 1)
+ *   D[⟨σ⟩ → τ]₂ = Bag (index of a captured variable × its cotangent)
  *
- * A frame of the environment has a cell for the closure, then one for each parameter; a variable that was captured is a
- * place of what is in the first. So each call goes once through the backpropagator of its function, whatever it
- * captured, and one that captured much and uses little costs little. A bag's items have the types of what was captured,
- * all of them Cot: so the existential's tag is not needed. Functions that are bound together share what they captured,
- * so one that calls itself adds the cotangent of itself to its own closure's.
- */
+ * A frame of the environment has a cell for the closure, then one for each parameter. A captured variable is an entry
+ * of the bag in the closure's cell. So each call runs the backpropagator of its function once, and a closure that
+ * captures much but uses little costs little. All items of a bag are Cots, so the tag of the existential type is not
+ * needed. The functions of a recursive group share their captured variables, so a recursive call adds its function's
+ * cotangent to the closure's own. */
 #include "ad/chad/chad.h"
 
 CtType *ct_chad_function_type(CtAd *ad, CtMethod method, CtType *type) {
@@ -36,10 +36,10 @@ static CtCore *paired_body(CtChad *c, const CtCore *core, CtCore *source) {
     return ct_ad_seq_close(&seq, ct_core_pair(c->p, core->range, body.x, back));
 }
 
-/* §9: let run = λ. ⟨y, y'⟩; ⟨y, y'⟩ = run in ⟨y, ⟨y', λd. let ⟨_, y'⟩ = run in y' d⟩⟩: the first is asked for the
- * arguments' cotangents, the second for that of what was captured. The paper keeps a log of calls, ⟨argument, d⟩, and
- * does the second where the λ was; here it is done where the call was, which is as much work, and a log's items need no
- * type. */
+/* §9: let run = λ. ⟨y, y'⟩; ⟨y, y'⟩ = run in ⟨y, ⟨y', λd. let ⟨_, y'⟩ = run in y' d⟩⟩. The first is run for the
+ * cotangents of the arguments, the second for that of the captured variables. The paper keeps a log of calls,
+ * ⟨argument, d⟩, and runs the second at the λ. Here it is run at the call, which is the same amount of work, and needs
+ * no type for the log's items. */
 static CtCore *twice(CtChad *c, CtSourceRange range, CtCore *paired) {
     CtSeq seq = ct_ad_seq(c->p, NULL), inner = ct_ad_seq(c->p, NULL);
     CtCore *run = ct_ad_seq_name(&seq, "run", ct_core_lam(c->p, range, NULL, NULL, 0, paired));
@@ -53,7 +53,7 @@ static CtCore *twice(CtChad *c, CtSourceRange range, CtCore *paired) {
     return ct_ad_seq_close(&seq, ct_core_pair(c->p, range, parts[0], backs));
 }
 
-/* λ⟨x⟩. let ⟨y, y'⟩ = D[t] in ⟨y, λd. y' d⟩. The first `captures` of the parameters stand for what was captured. */
+/* λ⟨x⟩. let ⟨y, y'⟩ = D[t] in ⟨y, λd. y' d⟩. The first `captures` parameters stand for captured variables. */
 static CtCore *function(CtTransform *t, CtChad *c, const CtCore *core, uint32_t captures) {
     const CtLam *lam = core->as.lam;
     CtVar **params = CT_NEW_ARRAY(c->ad->arena, CtVar *, lam->count);
@@ -82,7 +82,7 @@ CtCore *ct_chad_closed(CtTransform *t, CtCore *core, uint32_t captures) {
     return function(t, &c, core, captures);
 }
 
-/* Whether the i-th of what a λ captured varies, as far as is known. */
+/* Whether the i-th captured variable of a λ may be active. */
 static bool captured_varies(CtChad *outer, const CtLam *lam, uint32_t i) {
     if (ct_is_discrete(lam->captures[i]->type)) return false;
     if (!outer) return true;
@@ -103,7 +103,7 @@ CtCore *ct_chad_lambda(CtTransform *t, CtCore *core) {
     return function(t, &c, core, 0);
 }
 
-/* What came to a closure goes to what it captured. */
+/* Propagates the cotangent of a closure to its captured variables. */
 static void captures_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d) {
     CtSourceRange range = back->core->range;
     CtCore *n = ct_core_int(c->p, range, back->count);
@@ -120,7 +120,7 @@ static void maybe_captures_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCor
     ct_chad_unless_zero(c, seq, back, d, captures_back);
 }
 
-/* NULL when nothing that was captured varies; §9 does not ask. */
+/* The backpropagator of a closure; NULL when no captured variable is active, which §9 does not test. */
 static CtBack *closure(CtChad *c, CtCore *core, CtLam *lam) {
     if (!lam->captures_known) ct_core_captures(c->p, lam);
     CtBack *back = ct_chad_back(c, core, maybe_captures_back);
@@ -163,7 +163,7 @@ CtBack *ct_chad_letrec(CtChad *c, CtSeq *seq, CtCore *core) {
 
 /* ---- application ---- */
 
-/* What the callee left for those operands that are not discrete, from the i-th on. */
+/* The cotangents of the non-discrete arguments from the i-th on. */
 static CtCore **operands(CtChad *c, CtSeq *seq, const CtBack *back, const CtCalled *called, uint32_t first) {
     CtSourceRange range = back->core->range;
     CtCore **args = back->core->as.call.args;
@@ -177,7 +177,7 @@ static CtCore **operands(CtChad *c, CtSeq *seq, const CtBack *back, const CtCall
     return ds;
 }
 
-/* A function known to have captured nothing that varies: nothing is left in its closure's cell. */
+/* Whether a function is known to capture no active variables, so that its closure's cell stays empty. */
 static bool is_closed(CtChad *c, const CtCore *fun) {
     if (fun->kind == CORE_VAR) return ct_chad_where(c, fun->as.var).kind == PLACE_CLOSED;
     return fun->kind == CORE_GLOBAL && ct_ad_is_function(fun->as.global);
@@ -198,7 +198,7 @@ static void maybe_application_back(CtChad *c, CtSeq *seq, const CtBack *back, Ct
     ct_chad_unless_zero(c, seq, back, d, application_back);
 }
 
-/* A call of a known function on first-order arguments that has nothing to send back: it needs no derivative. */
+/* Whether a term is a call of a known function on first-order constant arguments, which needs no derivative. */
 static bool is_plain(const CtCore *core, CtBack *const *parts) {
     if (core->as.call.of.fun->kind != CORE_GLOBAL || ct_core_type_has_fun(core->type)) return false;
     for (uint32_t i = 0; i < core->as.call.count; i++)
@@ -220,7 +220,7 @@ CtPaired ct_chad_application(CtChad *c, CtSeq *seq, CtCore *core) {
     CtCore *both[2];
     ct_ad_seq_open(seq, "y", "y'", call, both);
     bool asked =
-        c->rung.twice && ct_core_type_has_fun(core->type); /* a function comes from here: §9 looks no further */
+        c->rung.twice && ct_core_type_has_fun(core->type); /* the result is a function, and §9 does not track which */
     if (!f.back && !parts && !asked) return (CtPaired){both[0], NULL};
     CtBack *back = ct_chad_back(c, core, maybe_application_back);
     back->values = CT_NEW(c->ad->arena, CtCore *);
@@ -234,7 +234,7 @@ CtPaired ct_chad_application(CtChad *c, CtSeq *seq, CtCore *core) {
 
 /* ---- function values that are transformed when they are met ---- */
 
-/* The state of a method inside comes behind what was captured. */
+/* The state of an inner method follows the captured variables. */
 static void dual_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d) {
     const CtCore *core = back->core;
     CtCalled called = ct_chad_call(c, seq, core->range, back->values[0], d, back->depth);

@@ -1,15 +1,15 @@
-/* Cotangents that are held in variables instead of cells.
+/* Sums contributions in variables instead of cells.
  *
- * What one backpropagator adds to a variable is known where it is written, as long as no control flow hides who adds.
- * So these sums are terms. They meet the variable's cell where its scope ends, if anybody else can have added to that,
- * and at the end of the backpropagator for variables whose scope goes on. A cell whose variable is used in one straight
- * line is never touched; one that others reach is told once what this backpropagator adds, not at each use.
- */
+ * The contributions of one backpropagator to a variable are known when its code is written, unless control flow hides
+ * them. So their sum is a term. It is added to the variable's cell at the end of the variable's scope, if other code
+ * can have added to the cell too, and at the end of the backpropagator for variables that are still in scope. The cell
+ * of a variable used only in straight-line code is never accessed; a cell that is shared with others receives one
+ * addition from this backpropagator, instead of one for each use. */
 #include "ad/chad/chad.h"
 
 typedef struct Held {
-    CtPlace place; /* of what is held */
-    CtCore *d;     /* D[τ]₂ or a Cot; NULL: nothing */
+    CtPlace place; /* of the variable */
+    CtCore *d;     /* the sum, D[τ]₂ or a Cot; NULL: zero */
     CtSourceRange range;
     bool shared; /* others may have added to the cell since its scope began */
 } Held;

@@ -1,27 +1,28 @@
-/* build, map and zipWith of elements that are computed in one straight line: CHAD 2024 §8.1.
+/* build, map and zipWith with elements computed by straight-line code: CHAD 2024 §8.1.
  *
- * The backpropagator of such an element is known where it is called. So none is kept: forwards the operation is what it
- * was, and in reverse an element is computed again, with its backpropagator behind it. What that adds to a variable is
- * no matter of control flow either, and is given back rather than added to the environment. So the elements are
- * independent of each other, and what came to a variable from all of them is one array, added once:
+ * The backpropagator of such an element is known where it is called, so none is stored. The forward pass is the
+ * original operation; the reverse pass computes each element again, followed by its backpropagator. Its contributions
+ * to variables are known statically too, and are returned instead of added to the environment. So elements are
+ * independent of each other, and the contributions of all elements to a variable form an array, which is added once:
  *
- *   xs ! i     of build's own index i, all        BArray: Reals ds or Dense ds
+ *   xs ! i     where i is build's own index       BArray: Reals ds or Dense ds
  *   xs ! e     a gather                           At es ds
- *   x          the same for all elements          the sum of ds
- */
+ *   x          the same for all elements          the sum of ds */
 #include "ad/chad/chad.h"
 
-/* What an element adds to a variable outside: to all of it, or to what stands at an index. */
+/* A contribution of an element to a variable from outside: to the whole variable, or to the element of it at an
+ * index. */
 typedef struct Addition {
     const CtBack *variable;
     CtCore *index; /* NULL */
     CtCore *d;
-    CtCore *ds, *is; /* those of all elements */
+    CtCore *ds, *is; /* arrays over all elements */
 } Addition;
 
 struct CtStraight {
-    uint32_t from;          /* the first cell of the element's own; they are variables of its backpropagator */
-    CT_VEC(CtCore *) cells; /* D[τ]₂, or NULL as long as nothing came */
+    /* The first cell of the element's own variables, which are variables of its backpropagator. */
+    uint32_t from;
+    CT_VEC(CtCore *) cells; /* D[τ]₂, or NULL while there is no contribution */
     CT_VEC(Addition) additions;
 };
 
@@ -102,7 +103,7 @@ static CtCore *element(CtChad *c, CtSourceRange range, CtCore *xs, CtVar *i) {
     return array(c, range, ARRAY_INDEX, xs, ct_core_var(c->p, range, i));
 }
 
-/* An element under way: the parameters of the operation's λ, and the index of the iteration. */
+/* The current element: the parameters of the operation's λ, and the index. */
 typedef struct Iteration {
     CtLam *lam;
     CtVar *params[2], *i;
@@ -128,7 +129,7 @@ static Iteration iteration_of(CtChad *c, const CtBack *back, CtPlace places[2]) 
     return iteration;
 }
 
-/* The indices of an addition, where they are known before: all there are (NULL), or an operand. */
+/* The indices of a contribution if they are known before: all indices (NULL), or an operand. */
 static bool has_indices(const Iteration *iteration, const CtBack *back, Addition *a) {
     if (!a->index) return true;
     if (a->index->kind != CORE_VAR) return false;
@@ -138,7 +139,7 @@ static bool has_indices(const Iteration *iteration, const CtBack *back, Addition
     return a->is != NULL;
 }
 
-/* What an element gives back, and where the array of each is wanted. */
+/* A value that each element returns, and where the array of all of them is stored. */
 typedef struct Given {
     CtCore *item;
     CtCore **all;
@@ -146,7 +147,7 @@ typedef struct Given {
 
 typedef CT_VEC(Given) Givens;
 
-/* build n (λi. …), as an array of each. */
+/* build n (λi. …), unzipped into an array for each value. */
 static void build(CtChad *c, CtSeq *seq, CtSourceRange range, CtCore *n, Iteration *iteration, const Givens *given) {
     uint32_t count = given->count;
     if (count == 0) return;
@@ -164,12 +165,12 @@ static void build(CtChad *c, CtSeq *seq, CtSourceRange range, CtCore *n, Iterati
     }
 }
 
-/* The additions, those of which the array is known already left out: `ds` is that of `dy`. */
+/* The contributions whose arrays are not known yet; `ds` is the array of `dy`. */
 static Givens additions(CtChad *c, const CtBack *back, const Iteration *iteration, CtCore *dy, CtCore *ds) {
     Givens given = {0};
     for (uint32_t i = 0; i < c->straight->additions.count; i++) {
         Addition *a = &c->straight->additions.items[i];
-        if (same(a->d, dy)) /* an element of another array and nothing else: what came is passed on */
+        if (same(a->d, dy)) /* the element is just an element of another array: its cotangents are passed on */
             a->ds = ds;
         else
             ct_push(c->ad->arena, &given, (Given){a->d, &a->ds});
@@ -178,7 +179,7 @@ static Givens additions(CtChad *c, const CtBack *back, const Iteration *iteratio
     return given;
 }
 
-/* What all elements add to a variable. */
+/* Adds the contributions of all elements to a variable. */
 static void add(CtChad *c, CtSeq *seq, CtSourceRange range, CtCore *n, const Addition *a) {
     bool real = ct_ad_is_real(a->d->type);
     CtCore *cot = ct_chad_dense(c, range, a->d->type, a->ds), *args[3] = {n, NULL, cot};

@@ -1,10 +1,9 @@
-/* delta: symbolic updates in a state monad, their sharing kept. DELTA 2022 Figs. 9, 10, 11 and 16.
+/* delta: symbolic updates in a state monad, with sharing. DELTA 2022 Figs. 9, 10, 11 and 16.
  *
- * Each term of an operation gets a name, and the name stands beside the real: it can be copied freely. The state
- * carries the supply of names and the bindings so far (lib/ad/delta.cot). In the end the bindings are wrapped around
- * the result's term as Lets, and evaluation meets each once, after all that uses it. Forward and back cost a constant
- * factor over the program.
- */
+ * Each operation's term is bound to a name, and the name is paired with the real, so that it can be copied freely. The
+ * state carries the supply of names and the bindings so far (lib/ad/delta.cot). At the end the bindings are wrapped
+ * around the result's term as Lets; evaluation meets each binding once, after all of its uses. The forward and the
+ * reverse pass cost a constant factor over the program. */
 #include "ad/internal.h"
 
 CtCore *ct_ad_delta_term(const CtPartials *partials) {

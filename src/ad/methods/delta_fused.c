@@ -1,29 +1,28 @@
-/* delta-fused: expressions and calls fused to one node, where that saves. DELTA 2022 Fig. 15 and §8.7.
+/* delta-fused: expressions and calls fused to one node where that pays. DELTA 2022 Fig. 15 and §8.7.
  *
- * What goes from reals to a real through operations, lets, branches and calls of functions of that kind alone can be
- * treated as a primitive operation: its partial derivatives are worked out where the transformed program is made, since
- * the Delta of such a term, and its evaluation, are known then. What runs is the term itself, a sweep of
- * multiplications back through it, and one deltaLet for the whole, of a Scale for each input. The paper leaves open
- * when to do so. Here it is done when every path through the term would make nodes enough to pay for the one
- * (is_cheaper). All else is as for delta.
- */
+ * A function from reals to a real that consists of operations, lets, branches and calls of functions of this kind can
+ * be treated as a primitive operation. Its partial derivatives are worked out when the transformed program is made,
+ * because the Delta term of such a function, and its evaluation, are known then. At run time the function itself runs,
+ * then a sweep of multiplications back through it, then one deltaLet for the whole, with a Scale for each input. The
+ * paper leaves open when to fuse. Here a term is fused if every path through it would make enough nodes to pay for the
+ * fused one (is_cheaper). All else is as in delta. */
 #include "ad/internal.h"
 
-enum { LARGEST = 400 }; /* operations in what is made of a term */
+enum { LARGEST = 400 }; /* bound of the operations in a fused term */
 
 /* ---- which terms ---- */
 
-/* What running a term takes. */
+/* The cost of a term. */
 typedef struct Extent {
     bool fusable;
-    uint32_t least; /* operations on the path that has the fewest; UINT32_MAX when every path fails */
-    uint32_t size;  /* operations in what is made of it */
-    uint32_t tails; /* ends of paths in tail position; the sweep through what stands before is made for each */
+    uint32_t least; /* number of operations on the cheapest path; UINT32_MAX if every path fails */
+    uint32_t size;  /* number of operations in the generated code */
+    uint32_t tails; /* number of path ends in tail position; the sweep through the code before is duplicated for each */
 } Extent;
 
 typedef struct CtFused {
     Extent extent;
-    bool asked;       /* it is being asked about: it leads back to itself */
+    bool asked;       /* under analysis: the function is recursive */
     CtGlobal *global; /* made on first need */
 } CtFused;
 
@@ -33,7 +32,7 @@ static uint32_t plus(uint32_t a, uint32_t b) { return a > UINT32_MAX - b ? UINT3
 
 static uint32_t times(uint32_t a, uint32_t b) { return b > 0 && a > UINT32_MAX / b ? UINT32_MAX : a * b; }
 
-/* a, and then b in tail position. */
+/* a, followed by b in tail position. */
 static Extent then(Extent a, Extent b) {
     Extent out = {a.fusable && b.fusable, plus(a.least, b.least), plus(times(a.size, b.tails), b.size), b.tails};
     out.fusable = out.fusable && out.size <= LARGEST;
@@ -44,7 +43,7 @@ static bool is_discrete_part(CtTransform *t, CtCore *core) {
     return ct_is_discrete(core->type) && ct_ad_lift_pure(t, core);
 }
 
-/* A part of a term: a real, or something discrete that is evaluated as it stands. */
+/* A part of a term: a real, or a discrete term that is evaluated as it stands. */
 static Extent part(CtTransform *t, CtCore *core) {
     if (core->type->kind == TYPE_DOUBLE) return extent_of(t, core);
     return (Extent){.fusable = is_discrete_part(t, core), .tails = 1};
@@ -94,7 +93,7 @@ static Extent call(CtTransform *t, CtCore *core) {
     return parts(t, (Extent){true, function->extent.least, 1, 1}, core->as.call.args, core->as.call.count);
 }
 
-/* The body of a binding has been looked at before. */
+/* The body of a binding, which has been analysed before. */
 static Extent bound(CtTransform *t, CtCore *core) {
     Extent rhs = {0};
     if (core->kind == CORE_LET)
@@ -137,7 +136,7 @@ static Extent work_out(CtTransform *t, CtCore *core) {
 static Extent extent_of(CtTransform *t, CtCore *core) {
     if (core->type->kind != TYPE_DOUBLE) return (Extent){0};
     CtArena *arena = t->ad->arena;
-    CT_VEC(CtCore *) chain = {0}; /* of bindings, from outside in: walked in a loop */
+    CT_VEC(CtCore *) chain = {0}; /* bindings, outermost first, for iteration */
     for (;; core = core->as.let.body) {
         ct_push(arena, &chain, core);
         if (ct_map_has(&t->ad->extents, ct_key(core)) || (core->kind != CORE_LET && core->kind != CORE_UNPACK)) break;
@@ -155,33 +154,33 @@ static Extent extent_of(CtTransform *t, CtCore *core) {
     return *known;
 }
 
-/* A node of delta costs about what two inputs of the fused one do, and that has to be worth its beginning. */
+/* A node of delta costs about as much as two inputs of a fused node; the fused node has a fixed cost besides. */
 static bool is_cheaper(Extent extent, uint32_t inputs) {
     return extent.fusable && extent.least != UINT32_MAX && extent.least >= 2 && 2 * extent.least >= inputs;
 }
 
 /* ---- a term, and the sweep back through it ---- */
 
-/* A real that varies, and where its cotangent goes. The first ones are the inputs. */
+/* A real that varies, and where its cotangent is propagated to. The inputs come first. */
 typedef struct Node {
     CtCore *y;
     uint32_t count;
     uint32_t *from;           /* nodes */
-    CtCore **partials;        /* of a branch or call; NULL: it is an operation … */
-    const CtOperation *op;    /* … of these named arguments … */
-    const uint32_t *argument; /* … with these among them varying */
+    CtCore **partials;        /* of a branch or call; NULL: of an operation … */
+    const CtOperation *op;    /* … with these named arguments … */
+    const uint32_t *argument; /* … of which these vary */
 } Node;
 
 typedef struct Fusion {
     CtTransform *t;
     CtSeq seq;
     CT_VEC(Node) nodes;
-    CtMap of_var; /* CtVar * -> number of its node, and one */
+    CtMap of_var; /* CtVar * -> 1 + number of its node */
     uint32_t inputs;
-    bool zeros; /* a partial derivative with respect to an input may be a structural zero */
+    bool zeros; /* a partial derivative by an input may be a structural zero */
 } Fusion;
 
-/* A value, and its node's number and one; 0 when it does not vary. */
+/* A value, and 1 + its node's number; 0 if it does not vary. */
 typedef struct Value {
     CtCore *y;
     uint32_t node;
@@ -195,7 +194,7 @@ static Value new_node(Fusion *f, Node node) {
     return (Value){node.y, f->nodes.count};
 }
 
-/* x : ℝ stands for (y, none) where discrete parts look at it. */
+/* x : ℝ is bound to (y, none), for discrete terms that use it. */
 static void bind_real(Fusion *f, CtSourceRange range, CtVar *var, Value value) {
     CtCore *pair = f->t->rules->constant(f->t->ad, range, value.y);
     ct_ad_seq_let(&f->seq, range, ct_ad_bind(f->t, var), pair);
@@ -245,7 +244,7 @@ static Value operation(Fusion *f, CtCore *core) {
     return node.count > 0 ? new_node(f, node) : (Value){node.y, 0};
 }
 
-/* let (y, ⟨p⟩) = both in a node with these partial derivatives with respect to `from` */
+/* let (y, ⟨p⟩) = both_, as a node with the partial derivatives p by the nodes `from`. */
 static Value opened(Fusion *f, CtCore *both_, uint32_t *from, uint32_t count) {
     CtProgram *p = f->t->p;
     CtVar **vars = CT_NEW_ARRAY(f->t->ad->arena, CtVar *, count + 1);
@@ -258,7 +257,7 @@ static Value opened(Fusion *f, CtCore *both_, uint32_t *from, uint32_t count) {
     return count > 0 ? new_node(f, node) : (Value){node.y, 0};
 }
 
-/* The nodes that variables free in a term stand for, each once. */
+/* The nodes of the variables that are free in a term, each once. */
 static void free_nodes(const Fusion *f, CtCore *core, CtCoreList *seen, CtMap *inner) {
     CtArena *arena = f->t->ad->arena;
     CtCoreList work = {0};
@@ -274,11 +273,11 @@ static void free_nodes(const Fusion *f, CtCore *core, CtCoreList *seen, CtMap *i
     }
 }
 
-/* A branch in the middle of a term: a tuple of its value and its partial derivatives with respect to what it uses. */
+/* A branch inside a term: a tuple of its value and its partial derivatives by the nodes that it uses. */
 static Value branch(Fusion *f, CtCore *core) {
     CtArena *arena = f->t->ad->arena;
     CtCoreList used = {0};
-    CtMap numbers = {0}; /* node of f, and one -> input of the branch, and one */
+    CtMap numbers = {0}; /* 1 + node of f -> 1 + input of the branch */
     free_nodes(f, core, &used, &numbers);
     Fusion inner = {.t = f->t, .seq = ct_ad_seq(f->t->p, NULL), .inputs = used.count};
     uint32_t *from = CT_NEW_ARRAY(arena, uint32_t, used.count);
@@ -347,13 +346,13 @@ static Value value_of(Fusion *f, CtCore *core) {
     return value;
 }
 
-/* if p is a structural zero, as that of a branch not taken, then zero else other */
+/* if p is a structural zero, as in a branch not taken, then zero else other. */
 static CtCore *unless_zero(CtProgram *program, CtCore *p, CtCore *zero, CtCore *other) {
     CtCore *is_zero = ct_core_prim1(program, p->range, PRIM_IS_NEGATIVE_ZERO, p);
     return ct_core_if(program, p->range, is_zero, zero, other);
 }
 
-/* What a node hands on of its cotangent g, or of 1. */
+/* The contribution of a node with cotangent g, or 1, to its k-th argument. */
 static CtCore *handed_on(Fusion *f, const Node *node, uint32_t k, CtCore *g, bool is_one) {
     CtProgram *program = f->t->p;
     if (!node->partials) return ct_ad_derivative(f->t->ad, node->op, node->argument[k], node->op->args, node->y, g);
@@ -361,7 +360,7 @@ static CtCore *handed_on(Fusion *f, const Node *node, uint32_t k, CtCore *g, boo
     return is_one ? p : unless_zero(program, p, p, ct_core_prim2(program, g->range, PRIM_SCALE, p, g));
 }
 
-/* From the result back to the inputs: (y, ⟨∂y/∂x⟩). */
+/* The sweep from the result back to the inputs: (y, ⟨∂y/∂x⟩). */
 static CtCore *sweep(Fusion *f, CtSourceRange range, Value value) {
     CtProgram *p = f->t->p;
     CtCore **adjoints = CT_NEW_ARRAY(f->t->ad->arena, CtCore *, f->nodes.count);
@@ -445,7 +444,7 @@ static void add_input(Fusion *f, CtVar *var, CtCore *y) {
     f->inputs++;
 }
 
-/* D'(f) : (⟨σ⟩) → (ℝ, ⟨ℝ⟩): the value of f, and its partial derivatives with respect to its real parameters. */
+/* D'(f) : (⟨σ⟩) → (ℝ, ⟨ℝ⟩): the value of f and its partial derivatives by its real parameters. */
 static CtGlobal *fused_global(CtTransform *outer, CtGlobal *global) {
     CtFused *function = fused(outer, global);
     if (function->global) return function->global;
@@ -492,7 +491,7 @@ static void free_reals(CtArena *arena, CtTransform *t, CtCore *core, CtCoreList 
 
 static CtCore *fuse(CtTransform *t, CtSeq *seq, CtCore *core);
 
-/* What stands under operations and is not one: variables for it, in the order of evaluation. */
+/* The maximal subterms of an operation term that are no operations: variables for them, in evaluation order. */
 typedef struct Leaves {
     CtTransform *t;
     CT_VEC(CtVar *) vars;
@@ -516,7 +515,7 @@ static CtCore *only_operations(Leaves *leaves, CtCore *core) {
     return ct_core_prim(leaves->t->p, core->range, core->as.call.of.prim, args, core->as.call.count);
 }
 
-/* D[op(⟨e⟩)]: operations inside operations, with whatever is under them transformed first. */
+/* D[op(⟨e⟩)] of nested operations; the terms inside them are transformed first. */
 static CtCore *fuse_operations(CtTransform *t, CtSeq *seq, CtCore *core) {
     Leaves leaves = {.t = t, .sound = true};
     CtCore *term = only_operations(&leaves, core);

@@ -1,10 +1,9 @@
-/* delta-tree: symbolic updates, their sharing lost. DELTA 2022 Figs. 7 and 8.
+/* delta-tree: symbolic updates, without sharing. DELTA 2022 Figs. 7 and 8.
  *
- * Beside a real stands not the vector of its partial derivatives but a term that says how to make it (Delta, in
- * lib/ad/delta_tree.cot), which costs a constant for each operation. The terms are led back through an array that is
- * updated in place. But a real that is used twice stands in two terms, which are walked twice: the cost can grow
- * exponentially.
- */
+ * A real is not paired with the vector of its partial derivatives, but with a term that describes it (Delta, in
+ * lib/ad/delta_tree.cot), which costs a constant for each operation. Cotangents are propagated through the terms into
+ * an array that is updated in place. A real that is used twice is in two terms, and is evaluated twice: the cost can be
+ * exponential. */
 #include "ad/internal.h"
 
 /* D²{op} = λ((x, u₁), (y, u₂)). (op x y, Add (Scale ∂₁op u₁) (Scale ∂₂op u₂)) */

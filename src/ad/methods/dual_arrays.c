@@ -1,10 +1,9 @@
 /* dual-arrays: staging and collection in arrays. DUAL 2022 Figs. 12 and 13.
  *
- * The program is transformed as for dual-cayley. What is staged lies in an array at the backpropagator's number, and
- * the cotangents of the inputs in another (lib/ad/dual_arrays.cot). One computation holds them, which the paper's types
- * ensure and here the reference counts: they are updated in place, and no logarithm is left. Forward and back cost a
- * constant factor over the program.
- */
+ * The program is transformed as for dual-cayley. Staged cotangents are in an array, indexed by the number of the
+ * backpropagator, and the cotangents of the inputs in another one (lib/ad/dual_arrays.cot). A single reference to the
+ * arrays exists, which the paper ensures by types and Cotan by reference counts. So they are updated in place, and
+ * there is no logarithmic factor. The forward and the reverse pass cost a constant factor over the program. */
 #include "ad/internal.h"
 
 const CtRules ct_ad_dual_arrays_rules = {CT_REVERSE_RULES, .state = ct_ad_reverse_state,

@@ -1,9 +1,8 @@
-/* dual-cayley: what is staged is a function from what was. DUAL 2022 Figs. 10 and 11.
+/* dual-cayley: staged calls as functions on staged calls (the Cayley transform). DUAL 2022 Figs. 10 and 11.
  *
- * Staged values are not made and added: a backpropagator returns a function that adds to the one there is. So zero is
- * the identity, plus is composition, and no maps are united; adding one call to the map still costs a logarithm
- * (lib/ad/dual_cayley.cot).
- */
+ * Staged values are not built and added: a backpropagator returns a function that adds to an existing one. So zero is
+ * the identity, plus is composition, and no maps are united. Adding one call to the map still costs a logarithm
+ * (lib/ad/dual_cayley.cot). */
 #include "ad/internal.h"
 
 CtCore *ct_ad_dual_composed(CtAd *ad, CtSeq *seq, const CtOperation *op) {

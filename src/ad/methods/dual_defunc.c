@@ -1,9 +1,8 @@
-/* dual-defunc: one array, backpropagators as data. DUAL 2022 §§9.1 and 9.2.
+/* dual-defunc: one array, and defunctionalised backpropagators. DUAL 2022 §§9.1 and 9.2.
  *
- * All backpropagators have one form: calls of others with z times a number. So the list of the others, with their
- * numbers and these factors, takes the place of the function (Contrib, in lib/ad/dual_defunc.cot), and the cotangents
- * of the inputs are read off the array of calls. Forward and back cost a constant factor over the program.
- */
+ * All backpropagators have the same form: calls of others with z times a number. So the function is replaced by the
+ * list of the others' numbers and factors (Contrib, in lib/ad/dual_defunc.cot), and the cotangents of the inputs are
+ * read from the array of calls. The forward and the reverse pass cost a constant factor over the program. */
 #include "ad/internal.h"
 
 /* D[op(⟨t⟩)] = λi. … ((op(⟨x⟩), (i, [⟨(fst d, snd d, ∂op(⟨x⟩)(1))⟩])), i + 1) */

@@ -1,9 +1,9 @@
 /* dual-naive: reals paired with backpropagators. DUAL 2022 Figs. 5 and 6.
  *
- * Beside a real stands the linear function from its cotangent to that of the whole input. An operation makes one that
- * calls those of its arguments and adds what they return. It is easy to prove right; but a real that is used twice has
- * its backpropagator called twice, and so has all that it was computed from: the cost can grow exponentially (§5.4).
- */
+ * A real is paired with the linear function from its cotangent to the cotangent of the whole input. The backpropagator
+ * of an operation calls those of its arguments and adds what they return. This is easy to prove correct. But if a real
+ * is used twice its backpropagator is called twice, and so are those of everything it was computed from: the cost can
+ * be exponential (§5.4). */
 #include "ad/internal.h"
 
 /* D¹[op(⟨t⟩)] = let ⟨(x, d)⟩ = D¹[⟨t⟩] in (op(⟨x⟩), λ(z : ℝ). d₁ (∂₁op(⟨x⟩)(z)) + ⋯ + dₙ (∂ₙop(⟨x⟩)(z))) */

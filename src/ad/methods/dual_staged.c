@@ -1,10 +1,9 @@
 /* dual-staged: calls of backpropagators staged by number. DUAL 2022 Figs. 8 and 9.
  *
- * A backpropagator does not call others: it leaves a map from their numbers to what they are to be called with, in
- * which calls of the same one are added up, since it is linear: f x + f y = f (x + y). The state numbers
- * backpropagators in the order of their making, so the highest number can be called first: none but higher ones could
- * have called it (lib/ad/dual_staged.cot). Each is called at most once; the maps cost a logarithm.
- */
+ * A backpropagator does not call others. It returns a map from their numbers to the cotangents they are to be called
+ * with, in which calls of the same one are added up, since it is linear: f x + f y = f (x + y). The state numbers
+ * backpropagators in the order of creation, so the highest number can be called first, because only higher ones could
+ * have staged a call of it (lib/ad/dual_staged.cot). Each is called at most once. The maps cost a logarithm. */
 #include "ad/internal.h"
 
 CtCore *ct_ad_dual_tagged(const CtPartials *partials, CtSeq *seq, CtVar *z, CtCore *body) {

@@ -1,8 +1,7 @@
 /* forward: dual numbers. DELTA Figs. 3 and 4, with the wrapper of Fig. 16 for any first-order S and T.
  *
- * Every real becomes a pair of itself and its tangent; everything else keeps its structure (homomorphic.c). One run
- * gives one directional derivative, for a constant factor over the program's own cost.
- */
+ * Every real is paired with its tangent; everything else keeps its structure (homomorphic.c). One run gives one
+ * directional derivative, at a constant factor over the program's own cost. */
 #include "ad/internal.h"
 
 /* D{ℝ} = ℝ × δℝ */
@@ -57,7 +56,7 @@ static const CtGeneric zip = {.name = "zip",
                               .mismatch = "the tangent does not have the shape of the point",
                               .leaf = zip_leaf};
 
-/* The same of what a rule gives. */
+/* zip for the result of a rule. */
 static const CtGeneric zip_rule = {.name = "zipRule",
                                    .inputs = 2,
                                    .makes = true,

@@ -1,10 +1,9 @@
 /* tape: reverse mode that writes its contributions in the forward pass. DUAL 2022 §9.3.
  *
- * Every real becomes a pair of itself and the number of the tape's entry that tells where it came from; the state monad
- * carries the tape (lib/ad/tape.cot), which each operation pushes its arguments' numbers and partial derivatives on.
- * Entry 0 stands for all constants. The pullback sweeps the tape from the back, once for each cotangent. The forward
- * pass costs a constant factor over the program and 32 bytes an operation; a pullback costs a constant for each entry.
- */
+ * Every real is paired with the number of a tape entry. The state monad carries the tape (lib/ad/tape.cot); each
+ * operation pushes an entry with its arguments' numbers and the partial derivatives. Entry 0 stands for all constants.
+ * The pullback sweeps the tape from the end, once for each cotangent. The forward pass costs a constant factor over the
+ * program and 32 bytes for each operation, a pullback a constant for each entry. */
 #include "ad/internal.h"
 
 /* D[op(⟨x, i⟩)] = let y = op(⟨x⟩); i ← push ⟨i, ∂op(⟨x⟩)(1)⟩ in (y, i) */

@@ -1,9 +1,8 @@
 /* vector: every real carries its whole gradient. DELTA 2022 Figs. 5 and 6.
  *
- * Forward mode in all directions at once: beside a real stands the vector of its partial derivatives with respect to
- * the inputs, and every operation adds and scales such vectors (lib/ad/vector.cot). Plainly right, and dear: each
- * operation costs as much as the function has inputs.
- */
+ * Forward mode in all directions at once: each real is paired with the vector of its partial derivatives by the inputs,
+ * and every operation scales and adds such vectors (lib/ad/vector.cot). It is evidently correct, and expensive: the
+ * cost of an operation is proportional to the number of inputs. */
 #include "ad/internal.h"
 
 /* D{op} = λ((x, v), (y, w)). (op x y, (∂₁op ⊗ v) ⊕ (∂₂op ⊗ w)) */
