@@ -29,8 +29,10 @@ static void print_json(const cotan_check_result *result) {
 static void print_table(const char *function, const cotan_check_result *result) {
     for (size_t i = 0; i < result->count; i++) {
         const cotan_check_row *row = &result->rows[i];
-        printf("%s  %s: %.15g and %.15g differ by %.1e\n", row->agrees ? "ok    " : "FAILED", row->what,
-               row->derivative, row->expected, row->difference);
+        char found[CLI_REAL], expected[CLI_REAL], difference[CLI_REAL];
+        printf("%s  %s: %s and %s differ by %s\n", row->agrees ? "ok    " : "FAILED", row->what,
+               cli_real(found, "%.15g", row->derivative), cli_real(expected, "%.15g", row->expected),
+               cli_real(difference, "%.1e", row->difference));
     }
     if (result->agrees)
         printf("the derivatives of %s agree\n", function);

@@ -56,6 +56,7 @@ extern const size_t cli_verb_count;
 /* ---- options.c ---- */
 
 enum { MOST_THREADS = 256 /* that limits take */ };
+enum { CLI_REAL = 40 /* bytes of a real as text */ };
 
 /* Reads the words after the verb; false when something is wrong, which has been said. */
 bool cli_read_options(int argc, char **argv, const Verb *verb, Options *options);
@@ -76,6 +77,8 @@ int cli_complain(const Options *options, const char *format, ...) __attribute__(
 /* The same of something else, with its error code. */
 int cli_refuse(const Options *options, const char *code, const char *format, ...) __attribute__((format(printf, 3, 4)));
 /* A string of JSON, with its quotes, of `length` bytes. */
+/* A real by printf's format for it; where it is not finite, as the language shows it. */
+const char *cli_real(char text[CLI_REAL], const char *format, double value);
 void cli_print_json_string(FILE *out, const char *text, size_t length);
 /* Whether more than one of these is "-", which has been said. */
 bool cli_reads_twice(const Options *options, const char *first, const char *second);

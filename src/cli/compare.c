@@ -61,10 +61,11 @@ static void print_error(const cotan_compare_row *row) {
 static void print_difference(const cotan_compare_result *r, size_t i) {
     const cotan_compare_row *row = &r->rows[i];
     double difference = fmax(row->value_difference, row->difference);
+    char text[CLI_REAL];
     if (r->function.error_code != NULL)
         printf("%10s", "no error");
     else if (difference > 0)
-        printf("%10.1e", difference);
+        printf("%10s", cli_real(text, "%.1e", difference));
     else
         printf("%10s", i == r->reference ? "reference" : "exact");
 }
@@ -72,14 +73,14 @@ static void print_difference(const cotan_compare_result *r, size_t i) {
 static void print_further(const cotan_compare_result *r, size_t i) {
     const cotan_compare_row *row = &r->rows[i];
     const char *text = i == r->further_reference ? "reference" : "exact";
+    char number[CLI_REAL];
     if (r->further == COTAN_RUN) return;
     if (!has_further(r, row)) text = "";
     if (has_further(r, row) && row->further == COTAN_STOPPED) text = "stopped";
     if (has_further(r, row) && row->further == COTAN_REFUSED) text = "refused";
     if (has_further(r, row) && row->further_difference > 0)
-        printf("  %10.1e", row->further_difference);
-    else
-        printf("  %10s", text);
+        text = cli_real(number, "%.1e", row->further_difference);
+    printf("  %10s", text);
 }
 
 static void print_costs(const cotan_result *result) {
@@ -126,9 +127,10 @@ static void print_worst(const cotan_compare_result *r, const cotan_compare_row *
         return;
     }
     const char *reference = r->rows[r->further_reference].method;
-    printf("%s %zu, number %zu, counted from 0, of the %s: %.15g; by %s %.15g\n", matrix ? "row" : "vector",
-           row->further_row, row->further_column, further_name(r), row->further_found, reference,
-           row->further_expected);
+    char found[CLI_REAL], expected[CLI_REAL];
+    printf("%s %zu, number %zu, counted from 0, of the %s: %s; by %s %s\n", matrix ? "row" : "vector",
+           row->further_row, row->further_column, further_name(r), cli_real(found, "%.15g", row->further_found),
+           reference, cli_real(expected, "%.15g", row->further_expected));
 }
 
 /* The methods of these outcomes, with commas between them; how many they are. */

@@ -1,5 +1,6 @@
 /* What verbs share: messages, inputs, loading, and calls with their output. */
 #include <errno.h>
+#include <math.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -9,6 +10,14 @@
 #include "cli/cli.h"
 
 /* ---- messages ---- */
+
+const char *cli_real(char text[CLI_REAL], const char *format, double value) {
+    if (isfinite(value))
+        snprintf(text, CLI_REAL, format, value);
+    else
+        strcpy(text, isnan(value) ? "NaN" : value > 0 ? "Infinity" : "-Infinity");
+    return text;
+}
 
 void cli_print_json_string(FILE *out, const char *text, size_t length) {
     fputc('"', out);

@@ -105,7 +105,7 @@ static void put(CtText *out, const CtType *type, CtWord value, uint32_t depth) {
     } else if (type->kind == TYPE_ARRAY) {
         put_items(out, type, value, depth);
     } else if (type->kind == TYPE_DOUBLE) {
-        ct_text_printf(out, "%.6g", value.real + 0.0);
+        ct_text_puts(out, ct_explain_number(out->arena, value.real));
     } else if (type->kind == TYPE_INT) {
         ct_text_printf(out, "%lld", (long long)value.integer);
     } else if (type->kind == TYPE_DATA) {

@@ -1,4 +1,5 @@
 /* The stages as text for a terminal. */
+#include <math.h>
 #include <stdio.h>
 
 #include "explain/explain.h"
@@ -12,7 +13,9 @@ typedef struct Page {
 } Page;
 
 const char *ct_explain_number(CtArena *arena, double value) {
-    return ct_format(arena, "%.6g", value + 0.0); /* a structural zero is shown as 0 */
+    if (isfinite(value)) return ct_format(arena, "%.6g", value + 0.0); /* a structural zero is shown as 0 */
+    char text[40];
+    return ct_copy_text(arena, text, ct_value_show_double(text, value));
 }
 
 const char *ct_explain_unqualified(CtArena *arena, const char *text, const char *module) {
