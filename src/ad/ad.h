@@ -17,9 +17,9 @@ typedef struct CtAd CtAd;
 /* The state of differentiation for one program. `reverse` is the method for reverse-mode derivatives (vjp, grad). */
 CtAd *ct_ad_new(CtProgram *program, CtMethod reverse);
 
-/* Replaces each jvp written in this source (a library module with the entry points of the command) by rows of the
- * Jacobian computed with vjp, for reverse-mode methods; failures are attributed to `place`. To be called on the output
- * of elaboration, before other passes change it. */
+/* Each jvp written in this source (a library module with the command's entry points) is computed by the method itself:
+ * a reverse-mode method computes it from rows of the Jacobian, and failures are attributed to `place`. All others are
+ * computed by `forward`. */
 void ct_ad_jvp_in_reverse(CtAd *ad, uint32_t source, CtSourceRange place);
 
 /* From now on a custom derivative is used only at this source range. Everywhere else the function itself is

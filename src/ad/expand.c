@@ -196,9 +196,11 @@ static CtCore *operator(Expand *e, CtCore *core) {
         if (ad->reverse == METHOD_NATIVE) return for_flow(e, core);
         if (op == DERIV_JVP && ad->reverse == METHOD_BULK && core->range.source != ad->asked)
             return tangent_by_bulk(e, core->range, args[0], args[1], args[2]);
-        bool forward = op == DERIV_JVP && !(ad->asked && core->range.source == ad->asked);
-        CtMethod method = forward ? METHOD_FORWARD : ad->reverse;
-        return wrapped(e, op, method, core->range, args[0], args[1], op == DERIV_JVP ? args[2] : NULL);
+        if (op != DERIV_JVP) return wrapped(e, op, ad->reverse, core->range, args[0], args[1], NULL);
+        bool asked = ad->asked && core->range.source == ad->asked;
+        CtMethod method = asked ? ad->reverse : METHOD_FORWARD;
+        CtSourceRange range = asked && method != METHOD_BULK ? ad->asked_place : core->range;
+        return wrapped(e, op, method, range, args[0], args[1], args[2]);
     }
     }
     return core;
@@ -240,40 +242,10 @@ CtCore *ct_ad_expand_term(CtAd *ad, CtCore *core) {
 
 /* ---- what the command asks for ---- */
 
-typedef struct Rows {
-    CtAd *ad;
-    uint32_t source;
-    CtSourceRange place;
-} Rows;
-
-static CtCore *by_rows(void *data, CtCore *core) {
-    Rows *r = data;
-    CtProgram *p = r->ad->p;
-    core = ct_core_map(p, core, by_rows, r);
-    if (core->kind != CORE_DERIV || core->as.call.of.deriv != DERIV_JVP || core->range.source != r->source) return core;
-    CtCore **args = core->as.call.args;
-    CtSeq seq = ct_ad_seq(p, NULL);
-    CtCore *vjp[2];
-    vjp[0] = ct_ad_movable(args[0]) ? args[0] : ct_ad_seq_name(&seq, "f", args[0]);
-    vjp[1] = ct_ad_seq_name(&seq, "x", args[1]);
-    CtWrap wrap = {.range = r->place, .s = args[1]->type, .t = ct_core_type_fun_result(args[0]->type), .x = vjp[1]};
-    wrap.dx = ct_ad_seq_name(&seq, "dx", args[2]);
-    CtCore *result = ct_ad_jvp_from_pullback(r->ad, &seq, &wrap, ct_core_deriv(p, core->range, DERIV_VJP, vjp, 2));
-    return ct_ad_seq_close(&seq, result);
-}
-
 void ct_ad_jvp_in_reverse(CtAd *ad, uint32_t source, CtSourceRange place) {
     if (ad->reverse == METHOD_NATIVE) return; /* it has both modes */
-    if (ad->reverse == METHOD_BULK) {         /* it has a forward mode of its own */
-        ad->asked = source;
-        return;
-    }
-    Rows rows = {ad, source, place};
-    uint32_t count = ad->p->globals.count;
-    for (uint32_t i = 0; i < count; i++) {
-        CtGlobal *global = ad->p->globals.items[i];
-        if (global->body && global->range.source == source) global->body = by_rows(&rows, global->body);
-    }
+    ad->asked = source;
+    ad->asked_place = place;
 }
 
 CtCore *ct_ad_jvp_by(CtAd *ad, CtMethod method, CtSourceRange range, CtCore *f, CtCore *x, CtCore *dx) {

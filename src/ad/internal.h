@@ -72,7 +72,7 @@ typedef struct CtWrap {
     CtType *s, *t;  /* f : (s) → t */
     CtCore *f;      /* D[f] */
     CtCore *x, *dx; /* the point; the tangent (jvp) */
-    bool is_factor; /* what is made is multiplied yet: its structural zeros stay −0.0 (forward's jvp) */
+    bool is_factor; /* what is made is multiplied yet: its structural zeros stay −0.0 */
 } CtWrap;
 
 typedef struct CtTransform CtTransform;
@@ -114,8 +114,9 @@ struct CtAd {
     CtProgram *p;
     CtArena *arena;
     CtMethod reverse;
-    uint32_t asked; /* the source whose jvps bulk itself takes; 0: none */
-    bool one_rule;  /* only the rule at only_rule is used */
+    uint32_t asked;            /* the source whose jvp's the method computes itself; 0: none */
+    CtSourceRange asked_place; /* the source range that their failures are attributed to */
+    bool one_rule;             /* only the rule at only_rule is used */
     CtSourceRange only_rule;
     const CtRules *rules[CT_METHOD_COUNT];
     CtMap types[CT_METHOD_COUNT]; /* CtType * -> CtType * */
@@ -267,8 +268,8 @@ CtCore *ct_ad_poly_fill_duals(CtAd *ad, CtMethod method, CtSourceRange range, Ct
 CtCore *ct_ad_poly_zero(CtAd *ad, CtSourceRange range, CtType *type, CtCore *x);
 /* x with its reals taken from an array, from left to right. */
 CtCore *ct_ad_poly_fill(CtAd *ad, CtSourceRange range, CtType *type, CtCore *x, CtCore *reals);
-/* The same from index 1 on, normalised by ct_ad_normal. */
-CtCore *ct_ad_poly_read(CtAd *ad, CtSourceRange range, CtType *type, CtCore *x, CtCore *reals);
+/* The same from index 1 on, normalised by ct_ad_normal when `normal`. */
+CtCore *ct_ad_poly_read(CtAd *ad, CtSourceRange range, CtType *type, CtCore *x, CtCore *reals, bool normal);
 /* The number of reals in x. */
 CtCore *ct_ad_poly_count(CtAd *ad, CtSourceRange range, CtType *type, CtCore *x);
 /* The basis at x: for each real of x, x with 1 there and structural zeros elsewhere. */

@@ -564,8 +564,8 @@ CtCore *ct_ad_poly_fill(CtAd *ad, CtSourceRange range, CtType *type, CtCore *x, 
     return from_array(ad, &fill, range, type, x, reals, 0);
 }
 
-CtCore *ct_ad_poly_read(CtAd *ad, CtSourceRange range, CtType *type, CtCore *x, CtCore *reals) {
-    return from_array(ad, &read_, range, type, x, reals, 1);
+CtCore *ct_ad_poly_read(CtAd *ad, CtSourceRange range, CtType *type, CtCore *x, CtCore *reals, bool normal) {
+    return from_array(ad, normal ? &read_ : &fill, range, type, x, reals, 1);
 }
 
 /* ---- structures ▶ arrays of their reals, and back ---- */

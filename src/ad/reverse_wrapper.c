@@ -199,7 +199,7 @@ CtCore *ct_ad_reverse_vjp(CtAd *ad, CtSeq *seq, const CtWrap *wrap) {
             .method = ad->reverse, .range = range, .type = wrap->t, .ins = {run.y, dy_use}, .state = nothing});
     c = ct_ad_seq_name(&inner, "c", c);
     CtCore *reals = ct_ad_seq_name(&inner, "dx", of_run(ad, range, names(ad)->resolve, &run, c));
-    CtCore *cotangent = ct_ad_poly_read(ad, range, wrap->s, wrap->x, reals);
+    CtCore *cotangent = ct_ad_poly_read(ad, range, wrap->s, wrap->x, reals, !wrap->is_factor);
     CtCore *pullback = ct_core_lam(p, range, "pullback", &dy, 1, ct_ad_seq_close(&inner, cotangent));
     CtCore *value = ct_ad_poly_primal(ad, ad->reverse, range, wrap->t, run.y);
     return ct_core_pair(p, range, value, pullback);

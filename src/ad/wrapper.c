@@ -57,5 +57,7 @@ CtCore *ct_ad_jacobian_from_vjp(CtAd *ad, CtSeq *seq, const CtWrap *wrap, CtCore
 }
 
 CtCore *ct_ad_jvp_from_vjp(CtAd *ad, CtSeq *seq, const CtWrap *wrap, CtMethod method) {
-    return ct_ad_jvp_from_pullback(ad, seq, wrap, ad->rules[method]->vjp(ad, seq, wrap));
+    CtWrap rows = *wrap;
+    rows.is_factor = true;
+    return ct_ad_jvp_from_pullback(ad, seq, wrap, ad->rules[method]->vjp(ad, seq, &rows));
 }

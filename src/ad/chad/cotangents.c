@@ -10,6 +10,7 @@ typedef struct Shape {
     CtChad c; /* the state that all files share */
     CtSourceRange range;
     bool inward; /* true: cotangent; false: gradient */
+    bool raw;    /* a gradient whose structural zeros remain −0.0 */
     const char *mismatch;
 } Shape;
 
@@ -134,7 +135,7 @@ static CtCore *data(Shape *s, CtType *type, CtCore *a, CtCore *b) {
  * each. */
 static CtGlobal *function(Shape *s, CtType *type) {
     CtAd *ad = s->c.ad;
-    const char *name = s->inward ? "cotangent" : "gradient";
+    const char *name = s->inward ? "cotangent" : s->raw ? "row" : "gradient";
     CtText text = ct_text(ad->arena);
     ct_text_printf(&text, "chad %s %u ", name, (unsigned)type->id);
     if (s->inward) ct_text_printf(&text, "%u %u", (unsigned)s->range.source, (unsigned)s->range.start);
@@ -160,18 +161,30 @@ static CtGlobal *function(Shape *s, CtType *type) {
 static CtCore *at_type(Shape *s, CtSeq *seq, CtType *type, CtCore *a, CtCore *b) {
     (void)seq;
     if (ct_is_discrete(type)) return s->inward ? ct_chad_zero(s->c.ad, s->range) : a;
-    if (ct_ad_is_real(type))
-        return s->inward ? ct_ad_to_double(s->c.ad, s->range, b)
-                         : ct_ad_normal(s->c.ad, s->range, ct_ad_from_double(s->c.ad, s->range, type, b));
+    if (ct_ad_is_real(type)) {
+        if (s->inward) return ct_ad_to_double(s->c.ad, s->range, b);
+        CtCore *real = ct_ad_from_double(s->c.ad, s->range, type, b);
+        return s->raw ? real : ct_ad_normal(s->c.ad, s->range, real);
+    }
     CtCore *args[2] = {a, b};
     return ct_ad_call(s->c.ad, s->range, function(s, type), args, 2);
 }
 
+static CtCore *shaped(Shape *s, CtType *type, CtCore *a, CtCore *b) {
+    CtSeq seq = ct_ad_seq(s->c.p, NULL);
+    CtCore *made = at_type(s, &seq, type, a, b);
+    return ct_ad_seq_close(&seq, made);
+}
+
 CtCore *ct_chad_shape(CtAd *ad, CtSourceRange range, const char *mismatch, CtType *type, CtCore *a, CtCore *b) {
     Shape s = {.c = {.ad = ad, .p = ad->p}, .range = range, .inward = mismatch != NULL, .mismatch = mismatch};
-    CtSeq seq = ct_ad_seq(ad->p, NULL);
-    CtCore *made = at_type(&s, &seq, type, a, b);
-    return ct_ad_seq_close(&seq, made);
+    return shaped(&s, type, a, b);
+}
+
+/* What the wrapper gives of a Cot of the argument. */
+static CtCore *cotangent_of(CtAd *ad, const CtWrap *wrap, CtCore *d) {
+    Shape s = {.c = {.ad = ad, .p = ad->p}, .range = wrap->range, .raw = wrap->is_factor};
+    return shaped(&s, wrap->s, wrap->x, d);
 }
 
 /* ---- the wrapper ---- */
@@ -203,7 +216,7 @@ CtCore *ct_chad_vjp(CtAd *ad, CtSeq *seq, const CtWrap *wrap) {
         CtCore *d = ct_is_discrete(wrap->s)  ? NULL
                     : ct_ad_is_real(wrap->s) ? ct_core_double(p, range, -0.0)
                                              : ct_chad_zero(ad, range);
-        CtCore *dx = d ? ct_chad_shape(ad, range, NULL, wrap->s, wrap->x, d) : wrap->x;
+        CtCore *dx = d ? cotangent_of(ad, wrap, d) : wrap->x;
         y = ct_ad_seq_name(seq, "y", y);
         return ct_core_pair(p, range, y, ct_core_lam(p, range, "pullback", &dy, 1, dx));
     }
@@ -214,7 +227,7 @@ CtCore *ct_chad_vjp(CtAd *ad, CtSeq *seq, const CtWrap *wrap) {
                                              parts[0], ct_core_var(p, range, dy)));
     CtCore *cot = argument_cotangent(ad, &inner, range, parts[1], d);
     CtChad c = {.ad = ad, .p = p};
-    CtCore *dx = ct_chad_shape(ad, range, NULL, wrap->s, wrap->x, ct_chad_unbox(&c, range, wrap->s, cot));
+    CtCore *dx = cotangent_of(ad, wrap, ct_chad_unbox(&c, range, wrap->s, cot));
     CtCore *pullback = ct_core_lam(p, range, "pullback", &dy, 1, ct_ad_seq_close(&inner, dx));
     return ct_core_pair(p, range, parts[0], pullback);
 }
