@@ -64,6 +64,9 @@ if build build; then
     run "random programs of tests/generate, from seed $seed, native" tests/generate/fuzz.py --from "$seed" --count 30
     run "random programs of tests/generate, from seed $((seed + 1000)), every method" \
         tests/generate/fuzz.py --from $((seed + 1000)) --count 100 --breadth eval
+    run "random programs of tests/generate, from seed $((seed + 2000)), every emission" \
+        tests/generate/fuzz.py --from $((seed + 2000)) --count 5 --breadth emission
+    run "every emission" tests/emission.py --cotan build/cotan --sample 110 --offset $((seed % 110))
     run "compiled programs" tests/compile.py --cotan build/cotan
     run "vector forms" tests/vector_forms.py
     run "exact mathematics" tests/exact_math.py --cotan build/cotan

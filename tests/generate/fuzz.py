@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Random programs, by tests/generate/make.py, in all the ways that they can run: tests/README.md tells what is compared.
 
-  fuzz.py [--from SEED] [--count N] [--time SECONDS] [--workers N] [--breadth eval|sample|all] [--state FOLDER] [--lib PATH]
+  fuzz.py [--from SEED] [--count N] [--time SECONDS] [--workers N] [--breadth eval|sample|emission|all] [--state FOLDER] [--lib PATH]
           [--others FOLDER]
   fuzz.py --show SEED          the program of a seed, and its point
 
@@ -318,7 +318,7 @@ def main():
     parser.add_argument("--count", type=int)
     parser.add_argument("--time", type=float)
     parser.add_argument("--workers", type=int, default=1)
-    parser.add_argument("--breadth", default="sample", choices=["eval", "sample", "all"])
+    parser.add_argument("--breadth", default="sample", choices=["eval", "sample", "emission", "all"])
     parser.add_argument("--timeout", type=float, default=600, help="seconds that a program may wait for; of the processor it has 30")
     parser.add_argument("--reduce", type=float, default=240, help="seconds for making a program smaller")
     parser.add_argument("--most", type=int, default=3, help="how many of one kind are made smaller")

@@ -36,6 +36,7 @@ def load(path):
         ("cotan_load", c.c_void_p, [c.c_void_p, c.c_char_p, c.c_char_p, c.c_size_t, c.POINTER(c.c_void_p)]),
         ("cotan_call_json", c.c_void_p, [c.c_void_p, c.POINTER(Call), c.POINTER(Result)]),
         ("cotan_exact_math", None, [c.c_void_p, c.c_bool]),
+        ("cotan_check_passes", None, [c.c_void_p, c.c_int]),
         ("cotan_set_limits", None, [c.c_void_p, c.POINTER(Limits)]),
         ("cotan_error_code", c.c_char_p, [c.c_void_p, c.c_size_t]),
         ("cotan_error_message", c.c_char_p, [c.c_void_p, c.c_size_t]),

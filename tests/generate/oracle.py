@@ -34,7 +34,13 @@ VARIANTS = {
     "sse2-fast": ("cc -mno-avx", False, 1),
     "clang": ("clang", True, 1),
     "clang-fast": ("clang", False, 1),
+    "plain": ("cc", True, 1),
+    "one-lane": ("cc -DCT_WIDTH=1", True, 1),
+    "debugged": (SMALL_PARTS, True, 3),
 }
+# What the environment says for some of them. What is plain is also held against the interpreter of Flow.
+ENVIRONMENT = {"plain": {"COTAN_VECTORISE": "off", "COTAN_CHECK_PASSES": "4"}, "debugged": {"COTAN_DEBUG_RUNTIME": "1"}}
+EMISSION = ["plain", "exact", "one-lane", "sse2", "avx2", "clang", "threads-exact", "debugged"]  # the same bits, derivatives too
 METHODS = ["tape", "chad", "delta", "delta-fused", "dual-staged", "dual-cayley", "dual-arrays", "dual-defunc", "vector", "bulk",
            "delta-tree", "dual-naive", "chad-naive", "chad-sparse"]
 SANITIZED = None  # the command, built with the sanitizers; asked where it is known
@@ -130,6 +136,7 @@ class Question:
             words += ["--engine", "native"] + (["--math", "exact"] if exact else []) + (["--threads", str(threads)] if threads > 1 else [])
             if cc != "cc":
                 words = [f'CC="{cc}"'] + words
+            words = [f"{name}={value}" for name, value in ENVIRONMENT.get(self.variant, {}).items()] + words
         else:
             words += ["--engine", "eval"] + (["--method", self.method] if self.method else [])
             if self.method == "sanitized":
@@ -154,6 +161,10 @@ class Question:
         if self.variant:
             cc, exact, threads = VARIANTS[self.variant]
             os.environ["CC"] = cc
+            for name in {name for given in ENVIRONMENT.values() for name in given}:
+                os.environ.pop(name, None)
+            os.environ.update(ENVIRONMENT.get(self.variant, {}))
+            session.lib.cotan_check_passes(session.context, int(os.environ.get("COTAN_CHECK_PASSES", "0")))
             return session.call(mode, "f", at, with_, None, True, exact, 0, threads)
         return session.call(mode, "f", at, with_, self.method, False, True, steps)
 
@@ -436,8 +447,11 @@ def check_pair(lib, program, seed, first, second, exact, tell, case=None):
 
 
 def plan_for(seed, breadth):
-    """What is asked of the program of a seed. 'eval': methods alone; 'sample': little of all; 'all': everything."""
+    """What is asked of the program of a seed. 'eval': methods alone; 'sample': little of all; 'emission': what is exact in every form; 'all':
+    everything."""
     rng = random.Random(seed * 31 + 5)
+    if breadth == "emission":
+        return {"value": EMISSION, "derivative": EMISSION}
     if breadth == "all":
         return {"value": list(VARIANTS), "methods": METHODS, "derivative": list(VARIANTS), "others": ["jvp", "jacobian"], "sanitized": True}
     if breadth == "eval":
