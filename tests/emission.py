@@ -27,6 +27,7 @@ SMALL = " -DCT_PART_WORK=64 -DCT_PART_COST=0 -DCT_FAR=0 -DCT_WIDE=16"
 # No function of libmvec, no parts.
 UNDIVIDED = " -DCT_MATH_EXACT=1 -DCT_PART_WORK=1e18"
 TOLD = re.compile(r"^! check: [^:]*: (.*)$")
+CHECKED = re.compile(r"^(not |)checked: 1 programs")
 # What is no question of how loops run, or is told where nothing else may be.
 LEFT_OUT = re.compile(r"--dump|--math|--engine (?!native)|--threads|--keep-c|--method bulk|2>|every\.sh|CC=|XDG_|COTAN_")
 NUMBER = re.compile(r"-?\d+\.\d+(?:e-?\d+)?|-?Infinity|NaN")
@@ -107,7 +108,7 @@ def alike(text, wanted, form):
 
 class Tally:
     def __init__(self):
-        self.passed = self.failed = self.commands = 0
+        self.passed = self.failed = self.commands = self.interpreted = 0
         self.reasons = collections.Counter()
 
     def fail(self, what, text, wanted):
@@ -117,19 +118,20 @@ class Tally:
 
 
 def try_command(path, command, chosen, options):
-    """What the forms print: (name ▶ text), or why it was not run in all."""
+    """What the forms print (name ▶ text; None: it is not tried), and why they or the interpreter did not."""
     folder, name = os.path.split(path)
-    texts = {}
+    texts, interpreted = {}, False
     for form in chosen:
         text, told = without_told(golden.run(form.prefix() + command, folder, name, options.cotan, options.timeout))
         texts[form.name] = text
         if form.variables.get("COTAN_CHECK_PASSES"):
-            # Native code alone is told of. What is about memory depends on the form.
-            if not any(line.startswith("checked: 1 programs") for line in told):
-                return None, told[-1] if told else "it does not run natively"
+            # Native code alone is told of, also where the interpreter gives up. What is about memory depends on the form.
+            if not any(CHECKED.match(line) for line in told):
+                return None, "it does not run natively"
+            interpreted = all(CHECKED.match(line) and CHECKED.match(line)[1] == "" for line in told)
             if "error[E0801]" in text or "error[E0804]" in text:
                 return None, "it is about memory"
-    return texts, None
+    return texts, None if interpreted else "it takes the interpreter too long"
 
 
 def check_golden(options, chosen):
@@ -144,10 +146,12 @@ def check_golden(options, chosen):
                     jobs.append((path, command, pool.submit(try_command, path, command, chosen, options)))
         for path, command, job in jobs:
             texts, why = job.result()
-            if texts is None:
+            if why:
                 tally.reasons[why] += 1
+            if texts is None:
                 continue
             tally.commands += 1
+            tally.interpreted += why is None
             plain = {form.mathematics: form.name for form in reversed(chosen)}
             for form in chosen:
                 wanted = texts[form.like if form.like in texts else plain[form.mathematics]]
@@ -156,8 +160,8 @@ def check_golden(options, chosen):
                 else:
                     tally.fail(f"{os.path.relpath(path, golden.GOLDEN)} ({form.name}): $ {command}", texts[form.name], wanted)
     for why, count in tally.reasons.most_common(5):
-        print(f"{count} commands not tried: {why}")
-    print(f"{tally.commands} commands in {len(chosen)} forms")
+        print(f"{count} commands: {why}")
+    print(f"{tally.commands} commands in {len(chosen)} forms, {tally.interpreted} of them interpreted")
     return tally.passed, tally.failed + (tally.commands == 0 and options.sample == 1 and not options.words)
 
 

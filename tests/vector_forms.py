@@ -14,7 +14,7 @@ from run import HERE, ROOT  # noqa: E402
 
 ROW = re.compile(r'^CT_PRIM\((\w+), "\w+", "([A-Z]+):([A-Z])"', re.M)
 FLAGS = ["-std=gnu11", "-O1", "-ftree-vectorize", "-w", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math"]
-WIDTHS = ["-mtune=generic", "-mavx2", "-march=native"]
+WIDTHS = ["-DCT_WIDTH=1", "-mtune=generic", "-mavx2", "-march=native"]
 
 
 def operands(table):

@@ -430,7 +430,10 @@ static inline void ct_drop(ct_run *rt, void *object) {
  * Returns the memory of the node, or NULL when others hold it. */
 static inline ct_node *ct_node_cell(ct_node *node) {
     CT_ALIVE(node);
-    if (node->head.refs == 1) return node;
+    if (node->head.refs == 1) {
+        CT_FREED(node->at, node->head.words);
+        return node;
+    }
     node->head.refs--;
     for (uint32_t i = 0; i < node->head.pointers; i++) node->at[i].p->refs++;
     return NULL;
