@@ -40,10 +40,11 @@ all_tests() {
 
 export ASAN_OPTIONS=detect_leaks=1:abort_on_error=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
 
-run "includes" scripts/check_includes.py
+run "the layers" scripts/check_includes.py
 run "the library page" tests/library_docs.py
 run "the table of passes" scripts/pass_table.py
 if build build; then
+    run "external symbols" scripts/check_symbols.py build
     all_tests build plain 400 "" "" ""
     export XDG_CACHE_HOME=$logs/cache # what is compiled for the tests is kept apart
     run "golden programs of Flow, native" tests/run.py --cotan build/cotan --engine native --quick flow native

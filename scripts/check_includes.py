@@ -1,46 +1,48 @@
 #!/usr/bin/env python3
-"""No room includes a header of a room below it (docs/layout.md). Prints a line for each file that does, then the counts."""
+"""No folder of src/ includes a header of a folder behind it (scripts/layers.py, docs/layout.md). Prints a line for each include that does,
+then how many files are right."""
 import os
 import re
 import sys
 
-ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
-ROOMS = ["base", "rt", "prim", "syntax", "types", "core", "elab", "ad", "value", "eval", "flow", "emit", "run", "io"]
-ROOF = len(ROOMS)  # pipeline and api, which know all rooms; the command above them knows the public header
-APART = {("flow", "eval"), ("eval", "flow")}
+import layers
+
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"')
 
 
-def level(path):
-    room = path.split("/")[0]
-    if room in ROOMS:
-        return ROOMS.index(room)
-    return ROOF + 1 if room == "cli" else ROOF
+def why_not(folder, header):
+    """What is wrong with an include in a file of this folder; None when nothing is."""
+    if header == "cotan.h":
+        return None
+    inside = os.path.join(folder, header)
+    path = inside if os.path.exists(os.path.join(layers.SOURCE, inside)) else header
+    if not os.path.exists(os.path.join(layers.SOURCE, path)):
+        return "there is no such file"
+    target = os.path.dirname(path)
+    if folder == "cli" and target != "cli":
+        return "the command knows cotan.h alone"
+    if layers.DOORS.get((folder, target)) == path:
+        return None
+    return layers.wrong(folder, target)
 
 
 def main():
     passed, failed = 0, 0
-    source = os.path.join(ROOT, "src")
-    for folder, _, files in sorted(os.walk(source)):
+    for place, _, files in sorted(os.walk(layers.SOURCE)):
+        folder = os.path.relpath(place, layers.SOURCE)
         for name in sorted(files):
             if not name.endswith((".c", ".h", ".def")):
                 continue
-            path = os.path.relpath(os.path.join(folder, name), source)
-            wrong = []
-            with open(os.path.join(folder, name), encoding="utf-8") as file:
+            faults = 0
+            with open(os.path.join(place, name), encoding="utf-8") as file:
                 for number, line in enumerate(file, 1):
                     match = INCLUDE.match(line)
-                    if not match or match[1] == "cotan.h":
-                        continue
-                    inside = "/" not in match[1] and os.path.exists(os.path.join(folder, match[1]))
-                    target = path if inside else match[1]
-                    pair = (path.split("/")[0], target.split("/")[0])
-                    if level(target) > level(path) or pair in APART:
-                        wrong.append(f"src/{path}:{number}: may not include {match[1]}")
-            for line in wrong:
-                print(line)
-            failed += bool(wrong)
-            passed += not wrong
+                    why = why_not(folder, match[1]) if match else None
+                    if why:
+                        print(f"src/{folder}/{name}:{number}: may not include {match[1]}: {why}")
+                        faults += 1
+            failed += faults > 0
+            passed += faults == 0
     print(f"{passed} passed, {failed} failed")
     sys.exit(failed > 0 or passed == 0)
 

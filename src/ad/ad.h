@@ -29,7 +29,6 @@ void ct_ad_only_rule(CtAd *ad, CtSourceRange place);
 /* Replaces every DERIV except STOP in the program's globals by the wrapper of its method (DELTA Fig. 16 and others),
  * and DUAL of known functions by the transformed functions. */
 void ct_ad_expand(CtAd *ad);
-CtCore *ct_ad_expand_term(CtAd *ad, CtCore *core);
 
 /* Terms equivalent to DERIV_JVP and DERIV_VJP for any method: a reverse-mode method computes a tangent by rows of the
  * Jacobian, a forward-mode method computes a cotangent by columns. f, x and dx are closed. */

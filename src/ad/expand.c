@@ -233,13 +233,6 @@ void ct_ad_expand(CtAd *ad) {
     ct_ad_work(ad);
 }
 
-CtCore *ct_ad_expand_term(CtAd *ad, CtCore *core) {
-    Expand e = {ad, NULL};
-    CtCore *expanded = expand(&e, core);
-    ct_ad_work(ad);
-    return expanded;
-}
-
 /* ---- what the command asks for ---- */
 
 void ct_ad_jvp_in_reverse(CtAd *ad, uint32_t source, CtSourceRange place) {

@@ -186,7 +186,8 @@ static void evaluate(Repl *repl, const char *text) {
     cli_repl_print_cost(repl, &result);
 }
 
-void cli_repl_enter(Repl *repl, const char *text) {
+/* What was typed: a definition, which is kept, or an expression, whose value is printed. */
+static void enter(Repl *repl, const char *text) {
     bool is_expression;
     const char *types;
     cotan_error *error = cotan_define(repl->program, text, &is_expression, &types);
@@ -207,7 +208,7 @@ static void answer(Repl *repl, const char *text) {
     if (*start == ':')
         cli_repl_command(repl, start);
     else if (!cli_repl_is_blank(text))
-        cli_repl_enter(repl, text);
+        enter(repl, text);
     fflush(stdout);
 }
 

@@ -28,8 +28,6 @@ typedef struct Repl {
 int cli_repl_load(Repl *repl, const char *file);
 /* The same file again, and behind it the definitions that were typed. False when the file is not sound. */
 bool cli_repl_reload(Repl *repl);
-/* What was typed: a definition, which is kept, or an expression, whose value is printed. */
-void cli_repl_enter(Repl *repl, const char *text);
 /* Calls, with times and counts printed if they are wanted. False when there was an error, which has been said. */
 bool cli_repl_call(Repl *repl, const cotan_call *call, cotan_result *result);
 void cli_repl_print_cost(const Repl *repl, const cotan_result *result);

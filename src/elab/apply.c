@@ -49,7 +49,7 @@ CtCore *ct_elab_apply_one(CtElab *el, CtSourceRange range, CtCore *fun, CtCore *
 }
 
 /* λx y. f x y for a curried f. */
-CtCore *ct_elab_uncurry(CtElab *el, CtSourceRange range, CtCore *value, Ground *type, uint32_t k) {
+static CtCore *uncurry(CtElab *el, CtSourceRange range, CtCore *value, Ground *type, uint32_t k) {
     if (k <= 1) return value;
     Lets lets = {0};
     CtCore *fun = ct_elab_atom(el, range, "f", value, &lets);
@@ -74,7 +74,7 @@ static Ground *param_type(CtElab *el, Ground *type, uint32_t index) {
 
 static CtCore *adapt(CtElab *el, CtSourceRange range, const Callee *callee, uint32_t index, CtCore *value) {
     uint32_t k = index < callee->arity ? ct_elab_wants(callee, index) : 0;
-    return k <= 1 ? value : ct_elab_uncurry(el, range, value, param_type(el, callee->type, index), k);
+    return k <= 1 ? value : uncurry(el, range, value, param_type(el, callee->type, index), k);
 }
 
 /* One-parameter λs for the arguments that are missing. */

@@ -88,5 +88,3 @@ CtGlobal *ct_elab_expression(CtElab *el, const char *name, CtExpr *expr) {
     if (el->program->bool_type == NULL) return NULL;
     return finish(el, ct_elab_spec_expr(el, name, expr), errors_before);
 }
-
-CtType *ct_elab_type(CtElab *el, CtTy *type) { return ct_elab_core(el, ct_elab_ground_in(el, NULL, type)); }

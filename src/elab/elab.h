@@ -19,7 +19,5 @@ CtGlobal *ct_elab_global(CtElab *elab, CtEntity *entity, CtTy **inst);
 CtGlobal *ct_elab_library(CtElab *elab, const char *name);
 /* A closed inferred expression as a new constant global `name`. */
 CtGlobal *ct_elab_expression(CtElab *elab, const char *name, CtExpr *expr);
-/* The Core type of a concrete type. */
-CtType *ct_elab_type(CtElab *elab, CtTy *type);
 
 #endif

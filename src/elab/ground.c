@@ -147,7 +147,7 @@ void ct_elab_ground_print(CtText *out, Ground *type) { print_at(out, type, 0, ou
 
 /* ---- Core types ---- */
 
-Ground *ct_elab_field(CtElab *el, Ground *type, const CtDataCon *con, uint32_t index) {
+static Ground *field(CtElab *el, Ground *type, const CtDataCon *con, uint32_t index) {
     uint32_t count;
     CtTyCon *head = ct_elab_ground_head(type, &count);
     Ground **args = CT_NEW_ARRAY(el->arena, Ground *, count);
@@ -196,7 +196,7 @@ static CtType *data_type(CtElab *el, Ground *type) {
         cons[i].field_names = con->field_names;
         cons[i].fields = CT_NEW_ARRAY(el->arena, CtType *, con->arity);
         for (uint32_t j = 0; j < con->arity; j++)
-            cons[i].fields[j] = sound ? ct_elab_core(el, ct_elab_field(el, type, con, j)) : el->program->unit_type;
+            cons[i].fields[j] = sound ? ct_elab_core(el, field(el, type, con, j)) : el->program->unit_type;
     }
     ct_core_data_set_cons(el->program, type->core->data, cons, head->con_count);
     return type->core;

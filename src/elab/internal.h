@@ -49,8 +49,6 @@ CtType *ct_elab_core_of(CtElab *el, CtTy *type);
 CtType *ct_elab_core_nary(CtElab *el, Ground *type, uint32_t arity);
 /* The constructor of a data type's instance. */
 CtCon *ct_elab_con(CtElab *el, Ground *type, const CtDataCon *con);
-/* The type of a constructor's field at an instance of its data type. */
-Ground *ct_elab_field(CtElab *el, Ground *type, const CtDataCon *con, uint32_t index);
 
 /* ---- specialisations (special.c) ---- */
 
@@ -210,8 +208,6 @@ CtCore *ct_elab_apply_one(CtElab *el, CtSourceRange range, CtCore *fun, CtCore *
 CtCore *ct_elab_call(CtElab *el, CtSourceRange range, const Callee *callee, CtCore **args, uint32_t count);
 /* An expression as a function of exactly k ≥ 1 parameters. */
 CtCore *ct_elab_nary(CtElab *el, CtExpr *expr, uint32_t k);
-/* A value of curried type as a function of k parameters; let-binds it where it is no atom. */
-CtCore *ct_elab_uncurry(CtElab *el, CtSourceRange range, CtCore *value, Ground *type, uint32_t k);
 CtCore *ct_elab_app(CtElab *el, CtExpr *expr);
 /* A chain of hundreds of operators; NULL when it is none. */
 CtCore *ct_elab_chain(CtElab *el, CtExpr *expr);
@@ -259,7 +255,6 @@ CtCore *ct_elab_match(CtElab *el, CtVar **columns, uint32_t count, Row *rows, ui
 CtCore *ct_elab_clauses(CtElab *el, const CtBinding *binding, CtVar **params, CtType *result);
 CtCore *ct_elab_case(CtElab *el, CtExpr *expr);
 CtCore *ct_elab_rhs(CtElab *el, const CtRhs *rhs, Fail *fail, CtType *result);
-bool ct_elab_rhs_total(CtElab *el, const CtRhs *rhs); /* never falls through */
 /* rows.c: binds variables, and leaves NULL, CON, TUPLE or LIT (of no string) in place of the row's pattern at a column.
  */
 void ct_elab_row_normalise(CtElab *el, Row *row, uint32_t column, CtVar *var);

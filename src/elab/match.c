@@ -49,7 +49,7 @@ static bool always(CtElab *el, const CtGuarded *guarded) {
     return true;
 }
 
-bool ct_elab_rhs_total(CtElab *el, const CtRhs *rhs) {
+static bool rhs_total(CtElab *el, const CtRhs *rhs) {
     for (uint32_t i = 0; i < rhs->guarded_count; i++)
         if (always(el, &rhs->guarded[i])) return true;
     return false;
@@ -118,7 +118,7 @@ CtCore *ct_elab_rhs(CtElab *el, const CtRhs *rhs, Fail *fail, CtType *result) {
     return ct_elab_decls(el, &rhs->where, sides, &state);
 }
 
-static bool row_can_fall(CtElab *el, const Row *row) { return row->rhs != NULL && !ct_elab_rhs_total(el, row->rhs); }
+static bool row_can_fall(CtElab *el, const Row *row) { return row->rhs != NULL && !rhs_total(el, row->rhs); }
 
 static CtCore *row_end(CtElab *el, const Row *row, Fail *fail, CtType *result) {
     CtCore *core = row->core;

@@ -96,8 +96,6 @@ const char *ct_emit_place(Emit *e, CtSourceRange range, bool tail);
 void ct_emit_line(Emit *e, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void ct_emit_block(Emit *e, const CtFlowBlock *block, const CtFlowStep *owner);
 void ct_emit_step(Emit *e, CtFlowStep *step);
-/* The arguments of a call of a Flow function, with the hidden ones first. */
-const char *ct_emit_call(Emit *e, const CtFlowFunction *callee, const CtFlowArgs *args, const char *place);
 /* Parallel assignment: variables = texts. */
 void ct_emit_assign(Emit *e, const char *const *names, const char *const *texts, const CtFlowType *const *types,
                     uint32_t count);

@@ -25,7 +25,8 @@ static void tell_line(Emit *e, CtSourceRange range) {
 
 /* ---- calls ---- */
 
-const char *ct_emit_call(Emit *e, const CtFlowFunction *callee, const CtFlowArgs *args, const char *place) {
+/* The arguments of a call of a Flow function, with the hidden ones first. */
+static const char *call(Emit *e, const CtFlowFunction *callee, const CtFlowArgs *args, const char *place) {
     CtText out = ct_text(e->arena);
     ct_text_printf(&out, "%s(rt", e->function_names[callee->id]);
     if (callee->takes_call_site) ct_text_printf(&out, ", %s", place);
@@ -37,7 +38,7 @@ const char *ct_emit_call(Emit *e, const CtFlowFunction *callee, const CtFlowArgs
 static bool used(const Emit *e, const CtFlowVar *var) { return var != NULL && e->uses[var->id].count > 0; }
 
 static void emit_call(Emit *e, const CtFlowStep *step) {
-    const char *text = ct_emit_call(e, step->as.function, &step->args, ct_emit_place(e, step->range, false));
+    const char *text = call(e, step->as.function, &step->args, ct_emit_place(e, step->range, false));
     ct_emit_flush(e, true);
     bool any = false;
     for (uint32_t i = 0; i < step->results.count; i++) any |= used(e, step->results.items[i]);
@@ -282,7 +283,7 @@ static void emit_tail(Emit *e, const CtFlowBlock *block) {
     CtFlowFunction *callee = block->tail;
     bool within = callee == e->function || (callee->group != 0 && callee->group == e->function->group);
     if (!within) {
-        ct_emit_line(e, "return %s;", ct_emit_call(e, callee, &block->values, ct_emit_place(e, block->range, true)));
+        ct_emit_line(e, "return %s;", call(e, callee, &block->values, ct_emit_place(e, block->range, true)));
         return;
     }
     uint32_t count = callee->params.count;

@@ -233,7 +233,6 @@ uint32_t ct_eval_emit_proj(Compile *c, CtCore *e, uint32_t want);
 /* A primitive of scalars; of a comparison only its operands and, `jump`, the instruction that jumps where it does not
  * hold: the word of the jump is returned. */
 uint32_t ct_eval_emit_prim(Compile *c, CtCore *e, uint32_t want);
-uint32_t ct_eval_emit_compare(Compile *c, CtCore *e, uint32_t *start);
 
 /* emit_array.c, emit_loop.c, emit_fused.c */
 uint32_t ct_eval_emit_array(Compile *c, CtCore *e, uint32_t want);

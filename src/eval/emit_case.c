@@ -54,7 +54,7 @@ uint32_t ct_eval_emit_prim(Compile *c, CtCore *e, uint32_t want) {
 }
 
 /* Words: a b off c c, or a k64 off c c. */
-uint32_t ct_eval_emit_compare(Compile *c, CtCore *e, uint32_t *start) {
+static uint32_t emit_compare(Compile *c, CtCore *e, uint32_t *start) {
     CtPrim prim = e->as.call.of.prim;
     Operand ops[2] = {{.slot = 0}, {.slot = 0}};
     prim_operands(c, e, ops);
@@ -195,7 +195,7 @@ static void emit_test(Compile *c, Switch *s) {
     const CtData *data = s->e->as.cases.scrutinee->type->data;
     if (s->count == 1) return;
     if (s->scrutinee.slot == NO_SLOT) {
-        s->table = ct_eval_emit_compare(c, s->e->as.cases.scrutinee, &s->start);
+        s->table = emit_compare(c, s->e->as.cases.scrutinee, &s->start);
     } else if (s->count == 2) {
         s->start = ct_eval_begin(c, data->is_enum ? OP_JUMP_INT : OP_JUMP_TAG, s->e->range);
         ct_eval_add_word(c, s->scrutinee.slot);

@@ -81,9 +81,6 @@ typedef struct CtExplain {
     CtExplained *out;
 } CtExplain;
 
-/* A new session for the function, its build with nothing differentiated yet. False on an error. */
-bool ct_explain_begin(CtExplain *e);
-void ct_explain_end(CtExplain *e);
 /* False when the build has errors, which are reported. */
 bool ct_explain_sound(CtExplain *e);
 /* The wrapper of the method around the function: (S) → (T, (T) → S) in reverse, (S, S) → (T, T) forward. */
@@ -149,9 +146,6 @@ const char *ct_explain_number(CtArena *arena, double value);
 
 /* "mul #1 2.5": how a node was made. */
 const char *ct_explain_made(CtArena *arena, const CtNode *node);
-
-/* Text as it stands in HTML and SVG. */
-const char *ct_explain_escaped(CtArena *arena, const char *text);
 
 /* graph.c: the dual-number graph as SVG, drawn by Graphviz. NULL with an error in the context. */
 const char *ct_explain_graph(CtContext *context, CtArena *arena, const CtExplained *explained);

@@ -8,7 +8,8 @@ enum { MOST_ROWS = 600, MOST_SECOND = 300 };
 
 extern const char ct_explain_css[], ct_explain_js[];
 
-const char *ct_explain_escaped(CtArena *arena, const char *text) {
+/* Text as it stands in HTML and SVG. */
+static const char *escaped(CtArena *arena, const char *text) {
     CtText out = ct_text(arena);
     ct_text_puts(&out, "");
     for (; *text != '\0'; text++) {
@@ -30,7 +31,7 @@ typedef struct Page {
     const CtExplained *explained;
 } Page;
 
-static void put(Page *page, const char *text) { ct_text_puts(page->out, ct_explain_escaped(page->arena, text)); }
+static void put(Page *page, const char *text) { ct_text_puts(page->out, escaped(page->arena, text)); }
 
 static void put_pre(Page *page, const char *text) {
     ct_text_puts(page->out, "<pre>");
@@ -208,7 +209,7 @@ bool ct_explain_html(CtText *out, CtContext *context, const CtExplained *explain
     bool drawn = explained->run && (explained->run->watched || explained->graph);
     const char *svg = drawn ? ct_explain_graph(context, explained->arena, explained) : NULL;
     if (drawn && !svg) return false;
-    const char *function = ct_explain_escaped(page.arena, explained->function);
+    const char *function = escaped(page.arena, explained->function);
     ct_text_printf(out,
                    "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
                    "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"

@@ -50,7 +50,8 @@ static bool is_first_order(CtExplain *e) {
                                  e->call->function);
 }
 
-bool ct_explain_begin(CtExplain *e) {
+/* A new session for the function, its build with nothing differentiated yet. False on an error. */
+static bool begin_session(CtExplain *e) {
     if (e->method == METHOD_BULK && !e->call->at)
         return ct_session_report_one(e->context, CT_E0701, "--at gives one",
                                      "`bulk` is shown for the shapes of a point");
@@ -81,7 +82,7 @@ bool ct_explain_sound(CtExplain *e) {
     return diags->error_count == 0 || ct_session_report(e->context, diags);
 }
 
-void ct_explain_end(CtExplain *e) {
+static void end_session(CtExplain *e) {
     if (e->session) ct_session_program_forget(e->program, e->session);
     e->session = NULL;
     e->context->active = NULL;
@@ -396,15 +397,15 @@ bool ct_explain_explain(cotan_program *program, CtArena *arena, const cotan_call
                    .method = method,
                    .arena = arena,
                    .out = &explained};
-    bool done = ct_explain_begin(&e) && show_stages(&e);
-    ct_explain_end(&e);
+    bool done = begin_session(&e) && show_stages(&e);
+    end_session(&e);
     if (done && call->at) {
-        done = ct_explain_begin(&e) && ct_explain_run(&e);
-        ct_explain_end(&e);
+        done = begin_session(&e) && ct_explain_run(&e);
+        end_session(&e);
     }
     if (done && explained.run && explained.run->accumulated) {
-        done = ct_explain_begin(&e) && ct_explain_work(&e);
-        ct_explain_end(&e);
+        done = begin_session(&e) && ct_explain_work(&e);
+        end_session(&e);
     }
     if (!done) return false;
     CtText text = ct_text(arena);

@@ -35,8 +35,6 @@ typedef struct CtNpy {
 
 /* False with an error (E0610, E0611) when the bytes are no such file. */
 bool ct_io_npy_parse(CtContext *context, const char *what, const void *data, size_t length, CtNpy *npy);
-/* "(3, 4)" */
-void ct_io_npy_shape(const CtNpy *npy, char *out, size_t size);
 /* A value of a type of numbers, or lists and arrays of them. As ct_io_json_value; `next_leaf` is how many leaves of
  * `replace` have been used. */
 bool ct_io_npy_value(CtContext *context, CtHeap *heap, const CtNpy *npy, const CtType *type, const CtLeaves *replace,

@@ -130,6 +130,14 @@ static bool bad(CtContext *context, const char *what, const char *why) {
     return false;
 }
 
+/* "(3, 4)" */
+static void shape_text(const CtNpy *npy, char *out, size_t size) {
+    size_t n = (size_t)snprintf(out, size, "(");
+    for (uint32_t i = 0; i < npy->rank && n < size; i++)
+        n += (size_t)snprintf(out + n, size - n, "%s%llu", i > 0 ? ", " : "", (unsigned long long)npy->shape[i]);
+    if (n < size) snprintf(out + n, size - n, npy->rank == 1 ? ",)" : ")");
+}
+
 bool ct_io_npy_parse(CtContext *context, const char *what, const void *data, size_t length, CtNpy *npy) {
     const unsigned char *bytes = data;
     *npy = (CtNpy){.what = what};
@@ -160,19 +168,12 @@ bool ct_io_npy_parse(CtContext *context, const char *what, const void *data, siz
     uint64_t there = length - 8 - wide - header;
     if (__builtin_mul_overflow(count, npy->size, &needed) || needed != there) {
         char text[200];
-        ct_io_npy_shape(npy, text, sizeof text);
+        shape_text(npy, text, sizeof text);
         ct_error(context, CT_E0610, CT_NO_RANGE, "%s: its header says shape %s of %s, but %llu bytes follow", what,
                  text, npy->descr, (unsigned long long)there);
         return false;
     }
     return true;
-}
-
-void ct_io_npy_shape(const CtNpy *npy, char *out, size_t size) {
-    size_t n = (size_t)snprintf(out, size, "(");
-    for (uint32_t i = 0; i < npy->rank && n < size; i++)
-        n += (size_t)snprintf(out + n, size - n, "%s%llu", i > 0 ? ", " : "", (unsigned long long)npy->shape[i]);
-    if (n < size) snprintf(out + n, size - n, npy->rank == 1 ? ",)" : ")");
 }
 
 /* ---- elements ---- */
@@ -304,7 +305,7 @@ bool ct_io_npy_value(CtContext *context, CtHeap *heap, const CtNpy *npy, const C
     for (const CtType *inner; rank <= CT_NPY_RANK && (inner = element_of(scalar)) != NULL; rank++) scalar = inner;
     if (rank != npy->rank || !fits(npy, scalar)) {
         char wanted[200], text[200];
-        ct_io_npy_shape(npy, text, sizeof text);
+        shape_text(npy, text, sizeof text);
         ct_error(context, CT_E0601, CT_NO_RANGE, "%s: expected %s, found an array of shape %s of %s", npy->what,
                  ct_io_type_name(type, wanted, sizeof wanted), text, npy->descr);
         return false;

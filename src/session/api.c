@@ -138,7 +138,7 @@ cotan_error *ct_session_guarded(cotan_context *context, CtWork *work, void *data
     } else {
         recover(context);
     }
-    ct_report_fault(context);
+    ct_session_report_fault(context);
     for (int i = 0; i < 2; i++) {
         ct_io_input_free(context->inputs[i]);
         context->inputs[i] = NULL;
@@ -503,7 +503,7 @@ static bool call_in(cotan_context *context, CtCall *c, CtSession *session) {
     c->out->span = stats.span;
     c->out->peak_memory = stats.peak_memory;
     if (native && context->checks >= CHECK_RUNS && context->checks < CHECK_EMISSION)
-        ct_check_evaluator(context, c, session, done ? &result : NULL);
+        ct_session_check_evaluator(context, c, session, done ? &result : NULL);
     ct_session_activate(c->program, session);
     if (!done) return false;
     bool written = write_results(context, session, results, result, c);

@@ -22,7 +22,7 @@ static bool same_reals(double a, double b, double tolerance, bool fast) {
 }
 
 static void compare(cotan_context *context, const CtSession *session, const CtApart *native, const CtApart *eval) {
-    const char *who = ct_check_name(session);
+    const char *who = ct_session_check_name(session);
     if (native->shape.length != eval->shape.length || native->reals.reals.count != eval->reals.reals.count ||
         memcmp(native->shape.data, eval->shape.data, native->shape.length) != 0) {
         ct_session_fault(context, "native code gives another value of `%s` than the evaluator", who);
@@ -37,7 +37,7 @@ static void compare(cotan_context *context, const CtSession *session, const CtAp
                          who, k, b, a);
         return;
     }
-    ct_check_tell(context, session, "the evaluator gives the same");
+    ct_session_check_tell(context, session, "the evaluator gives the same");
 }
 
 static bool about_resources(const cotan_error *error) {
@@ -46,7 +46,7 @@ static bool about_resources(const cotan_error *error) {
 
 static void compare_errors(cotan_context *context, const CtSession *session, const cotan_error *native,
                            const cotan_error *eval) {
-    const char *who = ct_check_name(session);
+    const char *who = ct_session_check_name(session);
     const CtErrorItem *a = eval != NULL ? &eval->items[0] : NULL, *b = native != NULL ? &native->items[0] : NULL;
     if (a == NULL || b == NULL) {
         ct_session_fault(context, "native code %s, the evaluator %s: `%s`: %s", b != NULL ? "fails" : "gives a result",
@@ -67,7 +67,8 @@ static bool apart(CtArena *arena, const CtSession *session, CtWord result, CtApa
     return ct_io_json_write(&out->shape, session->value, value, &out->reals);
 }
 
-void ct_check_evaluator(cotan_context *context, const CtCall *c, const CtSession *session, const CtWord *result) {
+void ct_session_check_evaluator(cotan_context *context, const CtCall *c, const CtSession *session,
+                                const CtWord *result) {
     CtArena *arena = c->program->results, *error_arena = context->error_arena;
     cotan_error *error = context->error;
     cotan_call call = *c->call;
@@ -89,7 +90,7 @@ void ct_check_evaluator(cotan_context *context, const CtCall *c, const CtSession
     context->error_arena = NULL;
     bool done = ct_session_run_call(context, &again);
     if (!done && about_resources(context->error))
-        ct_check_tell(context, session, "not checked by the evaluator: %s", context->error->items[0].message);
+        ct_session_check_tell(context, session, "not checked by the evaluator: %s", context->error->items[0].message);
     else if (!done || error != NULL)
         compare_errors(context, session, error, context->error);
     else

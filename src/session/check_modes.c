@@ -7,7 +7,7 @@
 #include "session/check_passes.h"
 
 #include "flow/check/probe.h"
-#include "run/check.h"
+#include "run/interpreter_values.h"
 
 #include <stdlib.h>
 
@@ -30,7 +30,7 @@ static CtFlowTypes types_of(CtArena *arena, const CtFlowVars *vars, uint32_t fro
 
 /* NULL, or why nothing was compared. */
 static const char *run(Probing *p, const CtFlowFunction *function, const CtFlowCell *args) {
-    switch (ct_interpret(p->i, function, args)) {
+    switch (ct_flow_interpret(p->i, function, args)) {
     case FLOW_END_DONE: return NULL;
     case FLOW_END_FAILED:
     case FLOW_END_STOPPED: return p->i->message;
@@ -56,18 +56,18 @@ static const char *compare(Probing *p, const CtFlowProbe *probe, const CtFlowCel
     uint32_t point = probe->params - probe->captured, results = f->results.count;
     CtFlowTypes types = types_of(arena, &probe->forward->params, probe->captured, probe->params);
     CtFlowCell *v = CT_NEW_ARRAY(arena, CtFlowCell, point + 1), *w = CT_NEW_ARRAY(arena, CtFlowCell, results + 1);
-    if (!ct_interpret_direction(p->i, types.items, point, args + probe->captured, &p->state, v))
+    if (!ct_flow_interpret_direction(p->i, types.items, point, args + probe->captured, &p->state, v))
         return "there is no memory";
     const char *why = run(p, probe->forward, joined(arena, args, probe->params, v, point));
     if (why != NULL) return why;
     CtFlowCell *dy = joined(arena, p->i->results + results, results, NULL, 0);
-    if (!ct_interpret_direction(p->i, f->results.items, results, p->i->results, &p->state, w))
+    if (!ct_flow_interpret_direction(p->i, f->results.items, results, p->i->results, &p->state, w))
         return "there is no memory";
     why = run(p, probe->reverse, joined(arena, args, probe->params, w, results));
     if (why != NULL) return why;
     long double forward, reverse, sizes[2];
-    bool alike = ct_interpret_inner(f->results.items, results, dy, w, &forward, &sizes[0]) &&
-                 ct_interpret_inner(types.items, point, v, p->i->results, &reverse, &sizes[1]);
+    bool alike = ct_flow_interpret_inner(f->results.items, results, dy, w, &forward, &sizes[0]) &&
+                 ct_flow_interpret_inner(types.items, point, v, p->i->results, &reverse, &sizes[1]);
     if (!alike) {
         ct_session_fault(p->context, "the pass `derive` gives a derivative of `%s` that is not like its point",
                          f->name);
@@ -93,10 +93,11 @@ static void compare_all(Probing *p, const CtFlowProbe *probes, uint32_t count) {
         const char *why = probes[k].skipped;
         if (why == NULL) why = args != NULL ? compare(p, &probes[k], args) : "the run does not take it";
         if (why == NULL)
-            ct_check_tell(p->context, p->session, "derivative of %s: forward and reverse mode agree",
-                          probes[k].function->name);
+            ct_session_check_tell(p->context, p->session, "derivative of %s: forward and reverse mode agree",
+                                  probes[k].function->name);
         else
-            ct_check_tell(p->context, p->session, "derivative of %s: not checked: %s", probes[k].function->name, why);
+            ct_session_check_tell(p->context, p->session, "derivative of %s: not checked: %s", probes[k].function->name,
+                                  why);
     }
 }
 
@@ -112,27 +113,28 @@ static CtFlow *probed(CtBuild *build, CtFlowProbe **probes, uint32_t *count) {
     return flow;
 }
 
-void ct_check_derivatives(CtSession *session, cotan_context *context, CtWord input) {
+void ct_session_check_derivatives(CtSession *session, cotan_context *context, CtWord input) {
     CtFlowProbe *probes = NULL;
     uint32_t count;
     Probing p = {.session = session, .context = context, .state = 0x9E3779B97F4A7C15u};
     p.flow = probed(session->build, &probes, &count);
     if (p.flow == NULL) {
-        ct_check_tell(context, session, "derivatives: not checked: one of them is not taken on Flow in both modes");
+        ct_session_check_tell(context, session,
+                              "derivatives: not checked: one of them is not taken on Flow in both modes");
         return;
     }
-    p.i = ct_interpreter_new(p.flow, (CtInterpretOptions){.limits = ct_check_limits, .wide = true});
+    p.i = ct_flow_interpreter_new(p.flow, (CtInterpretOptions){.limits = ct_check_limits, .wide = true});
     CtFlowCell cells[CT_FLOW_WIDE] = {{.integer = 0}};
     const CtType *parameter = session->point ? session->build->entry->type->parts[0] : NULL;
     if (p.i != NULL) p.i->watches = calloc(2 * (size_t)count + 1, sizeof *p.i->watches);
     if (p.i != NULL && p.i->watches != NULL &&
-        (parameter == NULL || ct_check_import(p.i, p.flow, parameter, input, cells))) {
+        (parameter == NULL || ct_run_import(p.i, p.flow, parameter, input, cells))) {
         p.i->watch_count = 2 * count;
         for (uint32_t k = 0; k < 2 * count; k++) p.i->watches[k].function = probes[k / 2].called[k % 2];
-        ct_interpret(p.i, p.flow->entry, cells);
+        ct_flow_interpret(p.i, p.flow->entry, cells);
         p.i->watch_count = 0;
         compare_all(&p, probes, count);
         p.i->watch_count = 2 * count;
     }
-    ct_interpreter_free(p.i);
+    ct_flow_interpreter_free(p.i);
 }

@@ -7,7 +7,7 @@
 #include "session/session.h"
 
 #include "session/check_passes.h"
-#include "run/check.h"
+#include "run/interpreter_values.h"
 
 #include <stdlib.h>
 
@@ -37,22 +37,22 @@ typedef struct Check {
 
 /* ---- telling ---- */
 
-const char *ct_check_name(const CtSession *session) {
+const char *ct_session_check_name(const CtSession *session) {
     return session->entry.function != NULL ? session->entry.function : "the expression";
 }
 
-void ct_check_tell(const cotan_context *context, const CtSession *session, const char *format, ...) {
+void ct_session_check_tell(const cotan_context *context, const CtSession *session, const char *format, ...) {
     if (context->checks < CHECK_AND_TELL) return;
     va_list list;
     va_start(list, format);
-    fprintf(stderr, "check: %s: ", ct_check_name(session));
+    fprintf(stderr, "check: %s: ", ct_session_check_name(session));
     vfprintf(stderr, format, list);
     fputc('\n', stderr);
     va_end(list);
 }
 
 static void found(Check *c, const char *who, const char *what) {
-    if (!c->fault) ct_session_fault(c->context, "%s what `%s` gives: %s", who, ct_check_name(c->session), what);
+    if (!c->fault) ct_session_fault(c->context, "%s what `%s` gives: %s", who, ct_session_check_name(c->session), what);
     c->fault = true;
 }
 
@@ -71,15 +71,15 @@ static CtInterpreter *run(Check *c, uint32_t passes) {
     uint64_t left = c->searches ? UINT64_MAX - c->steps : steps_of_a_call - c->steps;
     if (options.limits.steps > left) options.limits.steps = left;
     options.counts = passes > 0 && ct_flow_pass(passes - 1).counted;
-    CtInterpreter *i = ct_interpreter_new(flow, options);
+    CtInterpreter *i = ct_flow_interpreter_new(flow, options);
     if (i == NULL) return NULL;
     CtFlowCell input[CT_FLOW_WIDE] = {{.integer = 0}};
     const CtType *parameter = c->session->point ? c->session->build->entry->type->parts[0] : NULL;
-    if (parameter != NULL && !ct_check_import(i, c->flows[passes], parameter, c->input, input)) {
-        ct_interpreter_free(i);
+    if (parameter != NULL && !ct_run_import(i, c->flows[passes], parameter, c->input, input)) {
+        ct_flow_interpreter_free(i);
         return NULL;
     }
-    ct_interpret(i, flow->entry, input);
+    ct_flow_interpret(i, flow->entry, input);
     c->steps += i->steps < left ? i->steps : left;
     return i;
 }
@@ -112,8 +112,8 @@ static const char *difference(const Check *c, const CtInterpreter *a, const CtIn
     char place[200];
     if (a->end != b->end || (a->end == FLOW_END_FAILED && !same_failures(c, a, b)))
         return ct_format(arena, "%s before, %s after", end_of(c, a), end_of(c, b));
-    if (a->end == FLOW_END_FAILED ||
-        ct_interpret_same(arena, types->items, types->count, a->results, b->results, closeness, place, sizeof place))
+    if (a->end == FLOW_END_FAILED || ct_flow_interpret_same(arena, types->items, types->count, a->results, b->results,
+                                                            closeness, place, sizeof place))
         return NULL;
     return ct_copy_text(arena, place, strlen(place));
 }
@@ -157,18 +157,18 @@ static bool follow(Check *c, uint32_t passes) {
     if (i == NULL || i->end == FLOW_END_STOPPED) {
         const char *refused = c->flows[passes]->refused;
         give_up(c, i != NULL ? i->message : refused != NULL ? refused : "there is no memory");
-        ct_interpreter_free(i);
+        ct_flow_interpreter_free(i);
         return true;
     }
     const char *wrong = wrong_in(c, i, passes);
     if (wrong != NULL && c->stride > 1 && c->last != NULL) {
-        ct_interpreter_free(i);
+        ct_flow_interpreter_free(i);
         c->stride = 1;
         c->searches = true;
         return false;
     }
     if (wrong != NULL) found(c, after(c, passes), wrong);
-    ct_interpreter_free(c->last);
+    ct_flow_interpreter_free(c->last);
     c->last = i;
     c->last_at = passes;
     c->runs++;
@@ -195,7 +195,7 @@ static void follow_all(Check *c) {
 /* A result of native code, which is in the evaluator's heap, or its failure, as a run of the interpreter. */
 static CtInterpreter *native_run(const Check *c, const CtWord *result, const CtNativeError *error) {
     CtFlow *flow = c->flows[c->count];
-    CtInterpreter *i = ct_interpreter_new(flow, (CtInterpretOptions){.limits = ct_check_limits});
+    CtInterpreter *i = ct_flow_interpreter_new(flow, (CtInterpretOptions){.limits = ct_check_limits});
     if (i == NULL) return NULL;
     i->end = result != NULL ? FLOW_END_DONE : FLOW_END_FAILED;
     if (result == NULL) {
@@ -205,8 +205,8 @@ static CtInterpreter *native_run(const Check *c, const CtWord *result, const CtN
         return i;
     }
     i->results = calloc(flow->entry->results.count + 1, sizeof *i->results);
-    if (i->results != NULL && ct_check_import(i, flow, ct_session_result(c->session), *result, i->results)) return i;
-    ct_interpreter_free(i);
+    if (i->results != NULL && ct_run_import(i, flow, ct_session_result(c->session), *result, i->results)) return i;
+    ct_flow_interpreter_free(i);
     return NULL;
 }
 
@@ -221,7 +221,7 @@ static void against_native(Check *c, const CtWord *result, const CtNativeError *
     if (!c->context->exact_math) closeness = (CtFlowCloseness){fast_native, true};
     const char *differs = native != NULL ? difference(c, c->last, native, closeness) : NULL;
     if (differs != NULL) found(c, "native code changes", differs);
-    ct_interpreter_free(native);
+    ct_flow_interpreter_free(native);
 }
 
 /* ---- all of them ---- */
@@ -266,12 +266,12 @@ static void check(CtSession *session, cotan_context *context, CtWord input, cons
         follow_all(&c);
     if (c.flows != NULL && !c.fault) against_native(&c, result, error);
     if (c.flows != NULL && !c.fault && !is_of_emission(&c) && c.flows[0]->takes_derivatives)
-        ct_check_derivatives(session, context, input);
+        ct_session_check_derivatives(session, context, input);
     if (c.last != NULL && !c.fault)
-        ct_check_tell(context, session, "checked: %u programs, %llu steps: %s", c.runs, (unsigned long long)c.steps,
-                      end_of(&c, c.last));
-    if (c.given_up > 0) ct_check_tell(context, session, "not checked: %u programs: %s", c.given_up, c.why);
-    ct_interpreter_free(c.last);
+        ct_session_check_tell(context, session, "checked: %u programs, %llu steps: %s", c.runs,
+                              (unsigned long long)c.steps, end_of(&c, c.last));
+    if (c.given_up > 0) ct_session_check_tell(context, session, "not checked: %u programs: %s", c.given_up, c.why);
+    ct_flow_interpreter_free(c.last);
 }
 
 /* What checks take of the build's arena is beside its limit, so that programs run under checks as without. */

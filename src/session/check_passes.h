@@ -10,12 +10,12 @@ static const CtInterpretLimits ct_check_limits = {
     .steps = 10000000, .bytes = (size_t)1 << 30, .stack = (size_t)1 << (sizeof(void *) == 8 ? 29 : 25)};
 
 /* What the session runs, as messages name it. */
-const char *ct_check_name(const CtSession *session);
+const char *ct_session_check_name(const CtSession *session);
 /* On standard error, where that is asked for. */
-void ct_check_tell(const cotan_context *context, const CtSession *session, const char *format, ...)
+void ct_session_check_tell(const cotan_context *context, const CtSession *session, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 /* Holds the derivatives of both modes that the program takes in a run on this input (borrowed) against each other. */
-void ct_check_derivatives(CtSession *session, cotan_context *context, CtWord input);
+void ct_session_check_derivatives(CtSession *session, cotan_context *context, CtWord input);
 
 #endif

@@ -151,7 +151,7 @@ void ct_session_fault(cotan_context *context, const char *format, ...) {
     va_end(list);
 }
 
-void ct_report_fault(cotan_context *context) {
+void ct_session_report_fault(cotan_context *context) {
     if (context->fault == NULL) return;
     ct_session_report_one(context, CT_E0901, "this is a fault in Cotan; --engine eval runs without these passes", "%s",
                           context->fault);

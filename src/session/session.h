@@ -159,7 +159,7 @@ void ct_session_report_out_of_memory(cotan_context *context);
 /* A check has found an error of Cotan's own, which the call ends with whatever comes of it. The first one counts. */
 void ct_session_fault(cotan_context *context, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Makes it the call's error. */
-void ct_report_fault(cotan_context *context);
+void ct_session_report_fault(cotan_context *context);
 /* Takes over the warnings of a sound compilation as the program's. */
 void ct_session_report_warnings(cotan_program *program, CtContext *diags);
 
@@ -243,7 +243,8 @@ void ct_session_check(CtSession *session, cotan_context *context, CtWord input, 
 
 /* Has the evaluator do once more what native code has done in a session, with this result (borrowed; NULL: the context
  * has the error). What differs is the context's fault. */
-void ct_check_evaluator(cotan_context *context, const CtCall *c, const CtSession *session, const CtWord *result);
+void ct_session_check_evaluator(cotan_context *context, const CtCall *c, const CtSession *session,
+                                const CtWord *result);
 
 /* ---- tier_up.c ---- */
 

@@ -242,7 +242,6 @@ bool ct_syntax_accept(CtParser *p, CtTokenKind kind);
 /* Counts nesting, so that no source can overflow the C stack; each ct_syntax_enter has its ct_syntax_leave. */
 void ct_syntax_enter(CtParser *p);
 static inline void ct_syntax_leave(CtParser *p) { p->depth--; }
-const char *ct_syntax_token_text(CtTokenKind kind);
 
 /* Brackets: opens one (returns what to give back), closes it or fails with a note at the opening one. */
 uint32_t ct_syntax_bracket_open(CtParser *p);
@@ -272,13 +271,10 @@ CtExpr *ct_syntax_parse_expr(CtParser *p);
 CtExpr *ct_syntax_parse_chain(CtParser *p, bool section);
 CtExpr *ct_syntax_parse_bracketed(CtParser *p);
 CtExpr *ct_syntax_parse_operator_expr(CtParser *p);
-CtExpr *ct_syntax_parse_annotation(CtParser *p, CtExpr *expr); /* [:: type] behind it */
-CtExpr *ct_syntax_parse_atom(CtParser *p);
+CtExpr *ct_syntax_parse_annotation(CtParser *p, CtExpr *expr);    /* [:: type] behind it */
 CtStmt *ct_syntax_parse_qualifiers(CtParser *p, uint32_t *count); /* after `|` */
-CtStmt *ct_syntax_parse_statements(CtParser *p, uint32_t *count); /* after `do` */
 void ct_syntax_parse_rhs(CtParser *p, CtTokenKind separator, CtRhs *rhs);
 
-CtPat *ct_syntax_pat_new(CtParser *p, CtPatKind kind, CtSourceRange range);
 CtPat *ct_syntax_parse_pat(CtParser *p);
 CtPat *ct_syntax_parse_apat(CtParser *p);
 bool ct_syntax_at_apat(const CtParser *p);

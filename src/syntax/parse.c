@@ -40,7 +40,7 @@ void *ct_syntax_list_end(CtParser *p, CtList *list) {
 
 /* ---- saying what was found ---- */
 
-const char *ct_syntax_token_text(CtTokenKind kind) {
+static const char *token_text(CtTokenKind kind) {
     switch (kind) {
     case TOKEN_END: return "the end of the file";
     case TOKEN_NEXT_LINE: return "the next line of the block";
@@ -113,7 +113,7 @@ static const char *found(CtParser *p) {
     if (kind == TOKEN_CONID) what = "the constructor";
     if (kind == TOKEN_VARSYM || kind == TOKEN_CONSYM) what = "the operator";
     if (kind == TOKEN_INT || kind == TOKEN_FRACTION) what = "the number";
-    if (what == NULL || token->end - token->start > LONGEST) return ct_syntax_token_text(kind);
+    if (what == NULL || token->end - token->start > LONGEST) return token_text(kind);
     const char *text = p->context->sources.items[p->source].text + token->start;
     return ct_format(p->context->arena, "%s `%.*s`", what, (int)(token->end - token->start), text);
 }
@@ -124,7 +124,7 @@ static bool is_closing(CtTokenKind kind) {
     return kind == TOKEN_RPAREN || kind == TOKEN_RBRACKET || kind == TOKEN_RARRAY || kind == TOKEN_RBRACE;
 }
 
-static const char *closing_text(uint8_t opening) { return ct_syntax_token_text((CtTokenKind)(opening + 1)); }
+static const char *closing_text(uint8_t opening) { return token_text((CtTokenKind)(opening + 1)); }
 
 static CtSourceRange token_range(const CtParser *p, uint32_t token) {
     return (CtSourceRange){p->source, p->tokens[token].start, p->tokens[token].end};
@@ -206,7 +206,7 @@ void ct_syntax_fail_help(CtParser *p, const char *expected, const char *help) {
     }
     if (code == CT_E0202)
         ct_note(p->context, diag, token_range(p, p->open), "this %s needs its %s",
-                ct_syntax_token_text((CtTokenKind)p->tokens[p->open].kind), closing_text(p->tokens[p->open].kind));
+                token_text((CtTokenKind)p->tokens[p->open].kind), closing_text(p->tokens[p->open].kind));
     if (help == NULL || (code == CT_E0205 && is_misaligned(p))) help = code == CT_E0202 ? NULL : usual_help(p, code);
     if (code != CT_E0202 && code != CT_E0205) help = ct_syntax_suggest_syntax(p, expected, help);
     if (help != NULL) ct_help(p->context, diag, "%s", help);

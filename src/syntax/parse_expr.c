@@ -94,7 +94,7 @@ CtStmt *ct_syntax_parse_qualifiers(CtParser *p, uint32_t *count) {
 }
 
 /* { stmt ; … ; exp } */
-CtStmt *ct_syntax_parse_statements(CtParser *p, uint32_t *count) {
+static CtStmt *parse_statements(CtParser *p, uint32_t *count) {
     CtList list;
     ct_syntax_list_begin(p, &list, sizeof(CtStmt));
     CtBlock block = ct_syntax_block_open(p);
@@ -215,7 +215,7 @@ static CtExpr *case_of(CtParser *p) {
 static CtExpr *do_block(CtParser *p) {
     CtExpr *expr = ct_syntax_expr_new(p, EXPR_DO, ct_syntax_range_here(p));
     ct_syntax_advance(p);
-    expr->stmts = ct_syntax_parse_statements(p, &expr->stmt_count);
+    expr->stmts = parse_statements(p, &expr->stmt_count);
     if (expr->stmt_count == 0) ct_syntax_fail(p, "a statement of `do`");
     expr->range.end = p->last_end;
     const CtStmt *last = &expr->stmts[expr->stmt_count - 1];
@@ -289,7 +289,7 @@ static CtExpr *record(CtParser *p, CtExpr *subject) {
 }
 
 /* aexp -> var | con | literal | brackets | aexp { fields } */
-CtExpr *ct_syntax_parse_atom(CtParser *p) {
+static CtExpr *parse_atom(CtParser *p) {
     CtExpr *atom;
     switch (p->kind) {
     case TOKEN_VARID:
@@ -313,12 +313,12 @@ CtExpr *ct_syntax_parse_atom(CtParser *p) {
 
 /* fexp -> aexp {aexp} */
 static CtExpr *application(CtParser *p) {
-    CtExpr *fun = ct_syntax_parse_atom(p);
+    CtExpr *fun = parse_atom(p);
     if (!at_atom(p)) return fun;
     CtList list;
     ct_syntax_list_begin(p, &list, sizeof(CtExpr *));
     CT_LIST_ADD(p, &list, CtExpr *, fun);
-    while (at_atom(p)) CT_LIST_ADD(p, &list, CtExpr *, ct_syntax_parse_atom(p));
+    while (at_atom(p)) CT_LIST_ADD(p, &list, CtExpr *, parse_atom(p));
     CtExpr *app = ct_syntax_expr_new(p, EXPR_APP, ct_syntax_range_from(p, fun->range.start));
     app->part_count = list.count;
     app->parts = ct_syntax_list_end(p, &list);

@@ -1,7 +1,7 @@
 /* Patterns: Haskell 98 §3.17. `!p` and `~p` are read as p: the language is strict. */
 #include "syntax/internal.h"
 
-CtPat *ct_syntax_pat_new(CtParser *p, CtPatKind kind, CtSourceRange range) {
+static CtPat *pat_new(CtParser *p, CtPatKind kind, CtSourceRange range) {
     CtPat *pat = CT_NEW(p->context->arena, CtPat);
     pat->kind = kind;
     pat->range = range;
@@ -69,7 +69,7 @@ CtLit ct_syntax_parse_literal(CtParser *p) {
 }
 
 static CtPat *literal(CtParser *p) {
-    CtPat *pat = ct_syntax_pat_new(p, PAT_LIT, ct_syntax_range_here(p));
+    CtPat *pat = pat_new(p, PAT_LIT, ct_syntax_range_here(p));
     pat->lit = ct_syntax_parse_literal(p);
     return pat;
 }
@@ -108,7 +108,7 @@ static CtPat *record(CtParser *p, CtName con) {
     ct_syntax_bracket_close(p, TOKEN_RBRACE, outer);
     uint32_t count = list.count;
     const struct Field *fields = ct_syntax_list_end(p, &list);
-    CtPat *pat = ct_syntax_pat_new(p, PAT_RECORD, ct_syntax_range_from(p, con.range.start));
+    CtPat *pat = pat_new(p, PAT_RECORD, ct_syntax_range_from(p, con.range.start));
     pat->name = con;
     pat->part_count = count;
     pat->fields = CT_NEW_ARRAY(p->context->arena, CtName, count);
@@ -129,7 +129,7 @@ static CtPat *sequence(CtParser *p, CtPatKind kind, CtTokenKind closing) {
         do {
             CtPat *part = ct_syntax_parse_pat(p);
             if (p->kind == TOKEN_DCOLON) { /* ( pat :: type ) */
-                CtPat *annot = ct_syntax_pat_new(p, PAT_ANNOT, part->range);
+                CtPat *annot = pat_new(p, PAT_ANNOT, part->range);
                 ct_syntax_advance(p);
                 annot->annot = ct_syntax_parse_type(p);
                 annot->range.end = p->last_end;
@@ -148,7 +148,7 @@ static CtPat *sequence(CtParser *p, CtPatKind kind, CtTokenKind closing) {
         parts[0]->range = ct_syntax_range_from(p, start);
         return parts[0];
     }
-    CtPat *pat = ct_syntax_pat_new(p, kind, ct_syntax_range_from(p, start));
+    CtPat *pat = pat_new(p, kind, ct_syntax_range_from(p, start));
     pat->parts = parts;
     pat->part_count = count;
     return pat;
@@ -170,7 +170,7 @@ static bool constructor_in_parens(CtParser *p, CtName *name) {
 static CtPat *variable(CtParser *p) {
     uint32_t start = ct_syntax_token(p)->start;
     CtName name = ct_syntax_parse_variable(p);
-    CtPat *pat = ct_syntax_pat_new(p, PAT_VAR, ct_syntax_range_from(p, start));
+    CtPat *pat = pat_new(p, PAT_VAR, ct_syntax_range_from(p, start));
     pat->name = name;
     if (!ct_syntax_accept(p, TOKEN_AT)) return pat;
     ct_syntax_enter(p);
@@ -186,7 +186,7 @@ static CtPat *variable(CtParser *p) {
 
 static CtPat *constructor(CtParser *p, CtName name) {
     if (p->kind == TOKEN_LBRACE) return record(p, name);
-    CtPat *pat = ct_syntax_pat_new(p, PAT_CON, name.range);
+    CtPat *pat = pat_new(p, PAT_CON, name.range);
     pat->name = name;
     return pat;
 }
@@ -207,7 +207,7 @@ CtPat *ct_syntax_parse_apat(CtParser *p) {
     case TOKEN_CHAR:
     case TOKEN_STRING: return literal(p);
     case TOKEN_UNDERSCORE:
-        pat = ct_syntax_pat_new(p, PAT_WILD, ct_syntax_range_here(p));
+        pat = pat_new(p, PAT_WILD, ct_syntax_range_here(p));
         ct_syntax_advance(p);
         return pat;
     case TOKEN_LPAREN:
@@ -227,7 +227,7 @@ static CtPat *tuple_constructor(CtParser *p) {
     uint32_t start = ct_syntax_token(p)->start, size = 1, outer = ct_syntax_bracket_open(p);
     while (ct_syntax_accept(p, TOKEN_COMMA)) size++;
     ct_syntax_bracket_close(p, TOKEN_RPAREN, outer);
-    CtPat *pat = ct_syntax_pat_new(p, PAT_TUPLE, CT_NO_RANGE);
+    CtPat *pat = pat_new(p, PAT_TUPLE, CT_NO_RANGE);
     pat->parts = CT_NEW_ARRAY(p->context->arena, CtPat *, size);
     pat->part_count = size;
     for (uint32_t i = 0; i < size; i++) pat->parts[i] = ct_syntax_parse_apat(p);
@@ -277,7 +277,7 @@ CtPat *ct_syntax_parse_pat(CtParser *p) {
     p->depth = depth;
     uint32_t count = list.count;
     const struct Link *links = ct_syntax_list_end(p, &list);
-    CtPat *chain = ct_syntax_pat_new(p, PAT_CHAIN, ct_syntax_range_from(p, first->range.start));
+    CtPat *chain = pat_new(p, PAT_CHAIN, ct_syntax_range_from(p, first->range.start));
     chain->part_count = count + 1;
     chain->parts = CT_NEW_ARRAY(p->context->arena, CtPat *, count + 1);
     chain->fields = CT_NEW_ARRAY(p->context->arena, CtName, count);

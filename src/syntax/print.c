@@ -628,7 +628,6 @@ static void print_decls(CtText *out, const CtDecls *decls, int depth) {
     ct_text_putc(out, '}');
 }
 
-void ct_syntax_print_type(CtText *out, const CtTypeExpr *type) { print_type(out, type, ANYTHING, 0); }
 void ct_syntax_print_pat(CtText *out, const CtPat *pat) { print_pat(out, pat, ANYTHING, 0); }
 void ct_syntax_print_expr(CtText *out, const CtExpr *expr) { print_expr(out, expr, ANYTHING, 0); }
 void ct_syntax_print_decl(CtText *out, const CtDecl *decl) { print_decl(out, decl, 0); }

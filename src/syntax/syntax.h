@@ -361,8 +361,7 @@ void ct_syntax_resolve_expression_fixities(CtContext *context, CtFixities *fixit
  * with errors in the context, and then nothing is in `out`. */
 bool ct_syntax_format_source(CtContext *context, uint32_t source, CtText *out);
 
-/* The text of a type, a pattern or an expression as one would write it, for messages and for tests. */
-void ct_syntax_print_type(CtText *out, const CtTypeExpr *type);
+/* The text of a pattern or an expression as one would write it, for messages and for tests. */
 void ct_syntax_print_pat(CtText *out, const CtPat *pat);
 void ct_syntax_print_expr(CtText *out, const CtExpr *expr);
 /* A declaration on one line, blocks in braces. */

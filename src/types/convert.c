@@ -8,7 +8,7 @@ CtClass *ct_types_find_class(CtTypes *types, CtName name) {
     return class_;
 }
 
-CtTyCon *ct_types_find_tycon(CtTypes *types, CtName name) {
+static CtTyCon *find_tycon(CtTypes *types, CtName name) {
     CtTyCon *con = ct_types_find(types, SPACE_TYPE, name);
     if (con) return con;
     const char *text = name.text->text;
@@ -99,7 +99,7 @@ static CtTy *application(CtTypes *types, CtTyVars *vars, const CtTypeExpr *expr,
     uint32_t given = 0;
     for (; head->kind == TYPE_EXPR_APP; head = head->parts[0]) given++;
     if (head->kind == TYPE_EXPR_CON) {
-        CtTyCon *con = ct_types_find_tycon(types, head->name);
+        CtTyCon *con = find_tycon(types, head->name);
         return con ? applied(types, vars, con, expr, given, missing) : types->error;
     }
     if (head->kind != TYPE_EXPR_VAR) {

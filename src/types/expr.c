@@ -131,7 +131,7 @@ static CtExpr *check_app(CtTypes *types, CtExpr *expr, CtTy **expected, CtWhy *w
     CtExpr *fun = expr->parts[0];
     CtTy *type = head_type(types, fun);
     uint32_t base = types->stack.count, count = expr->part_count - 1;
-    ct_note_rule(types, expr);
+    ct_types_note_rule(types, expr);
     for (uint32_t i = 0; i < count; i++) {
         CtTy *arg, *result;
         if (!ct_types_split_fun(types, type, &arg, &result)) {
@@ -289,7 +289,7 @@ static void check_annotation(CtTypes *types, CtExpr *expr, CtTy *expected, const
     ct_types_ty_expect(types, expr->range, expected, type, why);
 }
 
-void ct_types_check_stmt(CtTypes *types, CtStmt *stmt, bool generator) {
+static void check_stmt(CtTypes *types, CtStmt *stmt, bool generator) {
     CtWhy pattern = {.kind = WHY_SCRUTINEE}, guard = {.kind = WHY_GUARD}, source = {.kind = WHY_GENERATOR};
     switch (stmt->kind) {
     case STMT_EXPR: ct_types_check_expr(types, stmt->expr, ct_types_ty_bool(types), &guard); return;
@@ -307,7 +307,7 @@ void ct_types_check_stmt(CtTypes *types, CtStmt *stmt, bool generator) {
 static CtExpr *check_comprehension(CtTypes *types, CtExpr *expr, CtTy **expected, CtWhy *why) {
     CtTy *element = ct_types_ty_meta(types, 0);
     ct_types_ty_expect(types, expr->range, *expected, ct_types_ty_list(types, element), why);
-    for (uint32_t i = 0; i < expr->stmt_count; i++) ct_types_check_stmt(types, &expr->stmts[i], true);
+    for (uint32_t i = 0; i < expr->stmt_count; i++) check_stmt(types, &expr->stmts[i], true);
     *expected = element;
     return expr->parts[0];
 }
@@ -319,7 +319,7 @@ void ct_types_check_rhs(CtTypes *types, CtRhs *rhs, CtTy *expected, const CtWhy 
     bool open = ct_types_ty_resolve(expected)->kind == TY_META;
     for (uint32_t i = 0; i < rhs->guarded_count; i++) {
         CtGuarded *guarded = &rhs->guarded[i];
-        for (uint32_t j = 0; j < guarded->guard_count; j++) ct_types_check_stmt(types, &guarded->guards[j], false);
+        for (uint32_t j = 0; j < guarded->guard_count; j++) check_stmt(types, &guarded->guards[j], false);
         ct_types_check_expr(types, guarded->body, expected, i > 0 && open ? &later : why);
     }
 }

@@ -219,7 +219,6 @@ CtTy *ct_types_convert_partial(CtTypes *types, CtTyVars *vars, const CtTypeExpr 
 void ct_types_convert_context(CtTypes *types, CtTyVars *vars, const CtConstraint *constraints, uint32_t count);
 CtScheme ct_types_convert_scheme(CtTypes *types, const CtQualType *type);
 CtClass *ct_types_find_class(CtTypes *types, CtName name);
-CtTyCon *ct_types_find_tycon(CtTypes *types, CtName name);
 void ct_types_ensure_synonym(CtTypes *types, CtTyCon *con);
 
 /* ---- declare.c, classes.c, derive.c ---- */
@@ -278,9 +277,9 @@ void ct_types_check_matches(CtTypes *types);
 
 /* ---- linear.c: rules for derivatives that are not linear, as warnings ---- */
 
-/* Looks at an application: when it gives a rule, it is examined by the next ct_check_rules. */
-void ct_note_rule(CtTypes *types, const CtExpr *call);
-void ct_check_rules(CtTypes *types);
+/* Looks at an application: when it gives a rule, it is examined by the next ct_types_check_rules. */
+void ct_types_note_rule(CtTypes *types, const CtExpr *call);
+void ct_types_check_rules(CtTypes *types);
 
 /* ---- report.c ---- */
 typedef enum CtWhyKind {
@@ -362,7 +361,6 @@ void ct_types_check_record_pat(CtTypes *types, CtPat *pat, CtTy *expected, const
 /* ---- expr.c, pattern.c, bind.c, generalise.c ---- */
 void ct_types_check_expr(CtTypes *types, CtExpr *expr, CtTy *expected, const CtWhy *why);
 void ct_types_check_rhs(CtTypes *types, CtRhs *rhs, CtTy *expected, const CtWhy *why);
-void ct_types_check_stmt(CtTypes *types, CtStmt *stmt, bool generator);
 void ct_types_check_pat(CtTypes *types, CtPat *pat, CtTy *expected, const CtWhy *why);
 bool ct_types_split_fun(CtTypes *types, CtTy *type, CtTy **arg, CtTy **result);
 void ct_types_infer_groups(CtTypes *types, CtDecls *decls);

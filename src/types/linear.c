@@ -298,7 +298,7 @@ static void examine(CtTypes *types, const CtExpr *call) {
         "multiply what arrives by what does not depend on it, and add; of another rule methods make different things");
 }
 
-void ct_note_rule(CtTypes *types, const CtExpr *call) {
+void ct_types_note_rule(CtTypes *types, const CtExpr *call) {
     const CtExpr *f = call->parts[0];
     if (types->is_library || call->part_count < 3 || f->kind != EXPR_VAR || f->entity == NULL) return;
     const char *primitive = f->entity->kind == ENTITY_PRIMITIVE ? f->entity->primitive : NULL;
@@ -307,6 +307,6 @@ void ct_note_rule(CtTypes *types, const CtExpr *call) {
     ct_push(types->arena, &types->rules, (CtExpr *)call);
 }
 
-void ct_check_rules(CtTypes *types) {
+void ct_types_check_rules(CtTypes *types) {
     for (uint32_t i = 0; i < types->rules.count; i++) examine(types, types->rules.items[i]);
 }

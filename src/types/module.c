@@ -36,7 +36,7 @@ bool ct_types_infer_module(CtTypes *types, CtModule *module, bool is_prelude) {
     ct_types_check_inner_uses(types);
     if (types->context->error_count == errors) {
         ct_types_check_matches(types);
-        ct_check_rules(types);
+        ct_types_check_rules(types);
     }
     types->matches.count = types->rules.count = 0;
     return types->context->error_count == errors;

@@ -57,7 +57,6 @@ void *ct_types_find(CtTypes *types, CtSpace space, CtName name) {
 CtEntity *ct_types_lookup(CtTypes *types, CtSym name) { return ct_types_scope_get(types->own, SPACE_VALUE, name); }
 CtTyCon *ct_types_lookup_tycon(CtTypes *types, CtSym name) { return ct_types_scope_get(types->own, SPACE_TYPE, name); }
 CtClass *ct_types_lookup_class(CtTypes *types, CtSym name) { return ct_types_scope_get(types->own, SPACE_CLASS, name); }
-CtDataCon *ct_types_lookup_con(CtTypes *types, CtSym name) { return ct_types_scope_get(types->own, SPACE_CON, name); }
 
 void *ct_types_library(CtTypes *types, CtSpace space, CtSym name) {
     void *meaning = ct_types_scope_get(&types->library, space, name);

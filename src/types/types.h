@@ -193,7 +193,6 @@ void ct_types_prefer_double(CtTypes *types, bool prefer);
 CtEntity *ct_types_lookup(CtTypes *types, CtSym name);
 CtTyCon *ct_types_lookup_tycon(CtTypes *types, CtSym name);
 CtClass *ct_types_lookup_class(CtTypes *types, CtSym name);
-CtDataCon *ct_types_lookup_con(CtTypes *types, CtSym name);
 /* Makes a module that was inferred the one that ct_types_lookup_library looks into first. */
 void ct_types_scope_keep_library(CtTypes *types, const char *module);
 /* What that module or the prelude means by the name, whatever the program defines; or NULL. */

@@ -19,11 +19,16 @@ static void set_mark(CtHeap *heap) {
     heap->mark = mark < heap->limit ? mark : heap->limit;
 }
 
+static void set_limit(CtHeap *heap, size_t limit) {
+    heap->limit = limit == 0 ? SIZE_MAX : limit;
+    set_mark(heap);
+}
+
 CtHeap *ct_value_heap_new(size_t limit) {
     CtHeap *heap = calloc(1, sizeof *heap);
     if (heap == NULL) return NULL;
     heap->next_chunk = CHUNK_FIRST;
-    ct_value_heap_set_limit(heap, limit);
+    set_limit(heap, limit);
     return heap;
 }
 
@@ -56,11 +61,6 @@ size_t ct_value_heap_peak(const CtHeap *heap) { return heap->peak > heap->bytes 
 
 void ct_value_heap_reset_peak(CtHeap *heap) {
     heap->peak = heap->bytes;
-    set_mark(heap);
-}
-
-void ct_value_heap_set_limit(CtHeap *heap, size_t limit) {
-    heap->limit = limit == 0 ? SIZE_MAX : limit;
     set_mark(heap);
 }
 
@@ -244,12 +244,14 @@ CtClosure *ct_value_closure_new(CtHeap *heap, const CtLayout *layout, void *code
     return closure;
 }
 
+static bool reserve(CtHeap *heap, CtArray *array, int64_t capacity);
+
 CtArray *ct_value_array_new(CtHeap *heap, const CtLayout *layout, int64_t length, int64_t capacity) {
     if (capacity < length) capacity = length;
     CtArray *array = ct_value_heap_take(heap, CT_ARRAY_WORDS);
     if (array == NULL) return NULL;
     *array = (CtArray){.head = {layout, 1, 0}};
-    if (!ct_value_array_reserve(heap, array, capacity)) {
+    if (!reserve(heap, array, capacity)) {
         ct_value_heap_give(heap, array, CT_ARRAY_WORDS);
         return NULL;
     }
@@ -266,7 +268,8 @@ static bool is_small(int64_t words) {
 #endif
 }
 
-bool ct_value_array_reserve(CtHeap *heap, CtArray *array, int64_t capacity) {
+/* Makes room for `capacity` items (never fewer than there are); false when the heap is full. */
+static bool reserve(CtHeap *heap, CtArray *array, int64_t capacity) {
     if (capacity <= array->capacity) return true;
     CtWord *items;
     if (array->items != NULL && !is_small(array->capacity)) {
@@ -286,7 +289,7 @@ bool ct_value_array_reserve(CtHeap *heap, CtArray *array, int64_t capacity) {
 bool ct_value_array_grow(CtHeap *heap, CtArray *array) {
     for (int part = 2; part <= 128; part *= 8) { /* near the limit by less, but not by one: each time may copy all */
         int64_t more = array->capacity / part + 4;
-        if (ct_value_array_reserve(heap, array, array->capacity + more)) return true;
+        if (reserve(heap, array, array->capacity + more)) return true;
     }
     return false;
 }

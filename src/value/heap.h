@@ -114,8 +114,6 @@ static inline bool ct_value_layout_pointer(const CtLayout *layout, uint32_t inde
     return (layout->pointers[index / 64] >> (index % 64)) & 1;
 }
 
-/* Makes room for `capacity` items (never fewer than there are); false when the heap is full. */
-bool ct_value_array_reserve(CtHeap *heap, CtArray *array, int64_t capacity);
 /* Room for one more at the end: grows by half, near the limit by less; false when the heap is full. */
 bool ct_value_array_grow(CtHeap *heap, CtArray *array);
 

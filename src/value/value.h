@@ -74,7 +74,6 @@ void ct_value_heap_take_back(CtHeap *home, CtHeap *const *branches, uint32_t cou
 size_t ct_value_heap_bytes(const CtHeap *heap);
 size_t ct_value_heap_peak(const CtHeap *heap);
 void ct_value_heap_reset_peak(CtHeap *heap);
-void ct_value_heap_set_limit(CtHeap *heap, size_t limit);
 
 /* Whether values of a type are objects. */
 bool ct_value_type_is_pointer(const CtType *type);

@@ -38,7 +38,7 @@ static int begin(void **state) {
 
 static int end(void **state) {
     Flow *t = *state;
-    ct_interpreter_free(t->i);
+    ct_flow_interpreter_free(t->i);
     tear_down((void **)&t->core);
     free(t);
     return 0;
@@ -99,10 +99,10 @@ static void returns(Flow *t, const CtFlowArg *values, uint32_t count) {
 }
 
 static CtFlowEnd run(Flow *t) {
-    ct_interpreter_free(t->i);
-    t->i = ct_interpreter_new(t->flow, t->options);
+    ct_flow_interpreter_free(t->i);
+    t->i = ct_flow_interpreter_new(t->flow, t->options);
     assert_non_null(t->i);
-    return ct_interpret(t->i, t->flow->entry, NULL);
+    return ct_flow_interpret(t->i, t->flow->entry, NULL);
 }
 
 static const CtFlowCell *results_of(Flow *t, const CtFlowArg *values, uint32_t count) {
@@ -684,7 +684,7 @@ static void released_node_lets_go_of_its_fields(void **state) {
 static bool same(Flow *t, double a, double b, CtFlowCloseness closeness) {
     char place[100];
     CtFlowCell x = {.real = (long double)a}, y = {.real = (long double)b};
-    return ct_interpret_same(t->core->arena, &t->real, 1, &x, &y, closeness, place, sizeof place);
+    return ct_flow_interpret_same(t->core->arena, &t->real, 1, &x, &y, closeness, place, sizeof place);
 }
 
 static void same_is_by_bits_but_for_nan(void **state) {
@@ -704,8 +704,8 @@ static void difference_tells_its_place(void **state) {
     char place[100];
     CtFlowArg values[] = {vector(t, (const double[]){1, 2}, 2), vector(t, (const double[]){1, 3}, 2)};
     const CtFlowCell *r = results_of(t, values, 2);
-    assert_false(ct_interpret_same(t->core->arena, &t->vector, 1, &r[0], &r[1], (CtFlowCloseness){0, false}, place,
-                                   sizeof place));
+    assert_false(ct_flow_interpret_same(t->core->arena, &t->vector, 1, &r[0], &r[1], (CtFlowCloseness){0, false}, place,
+                                        sizeof place));
     assert_string_equal(place, "result 0, element 1: 2 before, 3 after");
 }
 

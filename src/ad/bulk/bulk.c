@@ -333,7 +333,7 @@ static CtCore *vjp(Derivative *d, Differentiated *f) {
 static CtCore *jacobian(Derivative *d, Differentiated *f) {
     CtBulkVar *dy = ct_bulk_new_var(&d->builder, "dy", ELEMENT_REAL, f->whole->shape);
     CtBulkGradient g = reverse_pass(d, f, dy);
-    ct_bulk_jacobian(&d->builder, &g, f->in.vars.count, dy, ct_leaves_order(&d->builder, f->trace.result));
+    ct_bulk_jacobian(&d->builder, &g, f->in.vars.count, dy, ct_bulk_leaves_order(&d->builder, f->trace.result));
     ct_bulk_simplify_gradient(&d->builder, &g, f->in.vars.count, NULL);
     ct_bulk_lower_repeat_views(&d->builder, &g, f->in.vars.count);
     CtMap none = {0};

@@ -58,12 +58,13 @@ CtCore *ct_chad_make(CtAd *ad, CtSourceRange range, const char *con, CtCore *con
 
 CtCore *ct_chad_zero(CtAd *ad, CtSourceRange range) { return ct_chad_make(ad, range, "Zero", NULL, 0); }
 
-CtCore *ct_chad_zero_of(CtChad *c, CtSourceRange range, CtType *type) {
+/* 0 of D[τ]₂, as a Cot. */
+static CtCore *zero_of(CtChad *c, CtSourceRange range, CtType *type) {
     if (!c->rung.dense || ct_is_discrete(type)) return ct_chad_zero(c->ad, range);
     if (ct_ad_is_real(type)) return ct_chad_box(c, range, type, ct_core_double(c->p, range, -0.0));
     if (type->kind != TYPE_TUPLE) return ct_chad_zero(c->ad, range);
     CtCore **zeros = CT_NEW_ARRAY(c->ad->arena, CtCore *, type->count);
-    for (uint32_t i = 0; i < type->count; i++) zeros[i] = ct_chad_zero_of(c, range, type->parts[i]);
+    for (uint32_t i = 0; i < type->count; i++) zeros[i] = zero_of(c, range, type->parts[i]);
     CtCore *all = ct_core_array_lit(c->p, range, ct_chad_cot(c->ad), zeros, type->count);
     return ct_chad_make(c->ad, range, "Dense", &all, 1);
 }
@@ -208,7 +209,7 @@ static CtCore *product(CtChad *c, CtSeq *seq, CtSourceRange range, CtType *const
     uint32_t found = 0;
     for (uint32_t i = count; i-- > 0;) { /* the last cell first, in the reverse order of creation */
         cots[i] = vars[i] && places[i].kind != PLACE_NONE ? ct_chad_pop(c, seq, range, places[i].number) : NULL;
-        if (!cots[i] && c->rung.dense) cots[i] = ct_chad_zero_of(c, range, types[i]);
+        if (!cots[i] && c->rung.dense) cots[i] = zero_of(c, range, types[i]);
         if (cots[i]) found++;
     }
     bool dense = found * 2 > count;
@@ -273,7 +274,7 @@ static void projection_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d
         CtCore **all = CT_NEW_ARRAY(c->ad->arena, CtCore *, type->count);
         for (uint32_t i = 0; i < type->count; i++)
             all[i] = i == back->core->as.proj.index ? ct_chad_box(c, range, type->parts[i], d)
-                                                    : ct_chad_zero_of(c, range, type->parts[i]);
+                                                    : zero_of(c, range, type->parts[i]);
         CtCore *items = ct_core_array_lit(c->p, range, ct_chad_cot(c->ad), all, type->count);
         ct_chad_back_call(c, seq, back->parts[0], ct_chad_make(c->ad, range, "Dense", &items, 1));
         return;

@@ -114,8 +114,6 @@ CtCore *ct_chad_make(CtAd *ad, CtSourceRange range, const char *con, CtCore *con
 CtCore *ct_chad_elements(CtChad *c, CtSourceRange range, CtType *element, CtCore *n, CtCore *d);
 CtCore *ct_chad_dense(CtChad *c, CtSourceRange range, CtType *element, CtCore *elements);
 CtCore *ct_chad_at(CtChad *c, CtSourceRange range, CtCore *index, CtCore *cot);
-/* 0 of D[τ]₂, as a Cot. */
-CtCore *ct_chad_zero_of(CtChad *c, CtSourceRange range, CtType *type);
 
 /* ---- environment.c ---- */
 

@@ -36,8 +36,8 @@ static CtFlowArg convert(CtFlowBuilder *l, CtSourceRange range, CtFlowArg real, 
     return ct_flow_prim(l, range, op, type, real, ct_flow_none());
 }
 
-CtFlowArg ct_flow_rule_scaled(CtFlowBuilder *l, CtSourceRange range, CtFlowArg slope, CtFlowArg d,
-                              const CtFlowType *type) {
+/* slope · d, as a value of `type`; zero when d is a structural zero. */
+static CtFlowArg scaled(CtFlowBuilder *l, CtSourceRange range, CtFlowArg slope, CtFlowArg d, const CtFlowType *type) {
     d = convert(l, range, d, slope.type);
     return convert(l, range, ct_flow_prim(l, range, PRIM_SCALE, slope.type, slope, d), type);
 }
@@ -151,7 +151,7 @@ static CtFlowArgs pull(CtFlowBuilder *l, const Reversed *r, const CtFlowArgs *ke
     CtFlowArgs sums = {0};
     if (r->rule->by_slope != NULL) {
         CtFlowArg slope = kept->items[kept->count - 1];
-        CtFlowArg dx = ct_flow_rule_scaled(l, range, slope, dys->items[0], accs->items[0].type);
+        CtFlowArg dx = scaled(l, range, slope, dys->items[0], accs->items[0].type);
         ct_push(l->arena, &sums, ct_flow_add(l, range, accs->items[0], dx));
         return sums;
     }
@@ -236,7 +236,7 @@ bool ct_flow_reverse_slope(Reverse *r, const CtFlowStep *step) {
     CtFlowArg g = y == NULL ? ct_flow_none() : ct_flow_reverse_take(r, flow_of(y), NULL);
     if (ct_flow_is_none(g)) return true;
     CtFlowArg p = ct_flow_reverse_need(r, flow_of(slope));
-    ct_flow_reverse_give(r, step->range, x, ct_flow_rule_scaled(&r->b, step->range, p, g, x.type), false);
+    ct_flow_reverse_give(r, step->range, x, scaled(&r->b, step->range, p, g, x.type), false);
     return true;
 }
 
@@ -310,7 +310,7 @@ static void go_by_slope(Forwarded *f) {
     CtFlowArgs args = by_slope_args(l, &f->params, f->rule);
     f->ys = ct_flow_call(l, range, f->rule->by_slope, &args);
     CtFlowArg dx = tangent_of(f, point_of(f->rule));
-    add_tangent(f, 0, ct_flow_rule_scaled(l, range, f->ys.items[1], dx, f->ys.items[0].type));
+    add_tangent(f, 0, scaled(l, range, f->ys.items[1], dx, f->ys.items[0].type));
 }
 
 static void go_by_tangent(Forwarded *f) {

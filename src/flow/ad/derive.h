@@ -40,9 +40,6 @@ const CtFlowForward *ct_flow_forward(CtFlow *flow, CtFlowDerived *derived);
 
 /* Whether a function with a rule depends on a parameter: it does not on those that only the rule captured. */
 bool ct_flow_rule_counts(const CtFlowRule *rule, uint32_t param);
-/* slope · d, as a value of `type`; zero when d is a structural zero. */
-CtFlowArg ct_flow_rule_scaled(CtFlowBuilder *l, CtSourceRange range, CtFlowArg slope, CtFlowArg d,
-                              const CtFlowType *type);
 
 /* The zero of an adjoint type, as steps in the current block: −0.0, Zero, or the empty array. */
 CtFlowArg ct_flow_zero(CtFlowBuilder *l, const CtFlowType *adjoint);

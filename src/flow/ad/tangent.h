@@ -48,8 +48,6 @@ CtTangents *ct_flow_tangents(CtFlow *flow, CtFlowFunction *f, uint32_t captured)
 /* The variant that a call with these parameter tangents uses. */
 CtVariant *ct_flow_tangents_variant(CtTangents *t, CtFlowFunction *f, const CtTangent *params);
 CtTangent ct_flow_tangents_of(const CtVariant *v, const CtFlowArg *arg);
-/* The tangent of a field of a node whose own tangent is `node`. */
-CtTangent ct_flow_tangents_field(CtTangents *t, CtTangent node, const CtFlowData *data, uint32_t tag, uint32_t field);
 /* custom_rules.c, of a function with a rule: the variant of f differentiated by its captured variables, NULL when these
  * have no tangents; and whether the point has tangents. */
 CtVariant *ct_flow_rule_own_variant(CtTangents *t, const CtVariant *v);

@@ -52,7 +52,8 @@ static CtTangent **fields_of(CtTangents *t, const CtFlowData *data) {
     return fields;
 }
 
-CtTangent ct_flow_tangents_field(CtTangents *t, CtTangent node, const CtFlowData *data, uint32_t tag, uint32_t field) {
+/* The tangent of a field of a node whose own tangent is `node`. */
+static CtTangent field_tangent(CtTangents *t, CtTangent node, const CtFlowData *data, uint32_t tag, uint32_t field) {
     const CtFlowType *type = data->cons[tag].fields.items[field];
     if (node == TANGENT_UNKNOWN) return node;
     if (!ct_flow_tangent_counts(node) || !ct_flow_tangents_active(t, type)) return TANGENT_ZERO;
@@ -316,7 +317,7 @@ static void walk_step(const Walk *w, const CtFlowStep *step) {
     case FLOW_OPEN: {
         CtTangent node = of(w, &step->args.items[0]);
         for (uint32_t i = 0; i < step->results.count; i++)
-            set(w, step->results.items[i], ct_flow_tangents_field(w->t, node, step->as.con.data, step->as.con.tag, i));
+            set(w, step->results.items[i], field_tangent(w->t, node, step->as.con.data, step->as.con.tag, i));
         return;
     }
     case FLOW_PRIM: known = of_prim(w, step); break;

@@ -83,7 +83,6 @@ void ct_flow_facts_begin(CtFlowFacts *facts, CtFlow *flow, const CtFlowFunction 
 /* Of a block at some depth and all inside it. Steps are looked at when they are asked about, and may change. */
 void ct_flow_facts_add(CtFlowFacts *facts, const CtFlowBlock *block, uint32_t depth);
 void ct_flow_facts_step(CtFlowFacts *facts, CtFlowStep *step, uint32_t depth);
-void ct_flow_fact_set(CtFlowFacts *facts, const CtFlowVar *var, CtFlowFact fact);
 const CtFlowFact *ct_flow_fact(const CtFlowFacts *facts, const CtFlowArg *arg); /* of a literal: an empty one */
 
 /* `some`: the dimensions outside of it are known to have elements; without that, inner lengths may be 0 instead. */

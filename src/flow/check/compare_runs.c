@@ -71,8 +71,8 @@ static bool same_nodes(Compare *c, const Pair *pair) {
     return true;
 }
 
-bool ct_interpret_same(CtArena *arena, const CtFlowType *const *types, uint32_t count, const CtFlowCell *a,
-                       const CtFlowCell *b, CtFlowCloseness closeness, char *place, size_t length) {
+bool ct_flow_interpret_same(CtArena *arena, const CtFlowType *const *types, uint32_t count, const CtFlowCell *a,
+                            const CtFlowCell *b, CtFlowCloseness closeness, char *place, size_t length) {
     Compare c = {.arena = arena, .closeness = closeness, .place = place, .length = length};
     for (uint32_t k = 0; k < count; k++) {
         c.result = k;

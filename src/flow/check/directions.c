@@ -35,8 +35,8 @@ static bool later(Making *m, Copying one) {
 }
 
 static CtFlowObject *object_like(Making *m, const CtFlowType *type, const CtFlowObject *like) {
-    if (type->kind == FLOW_ARRAY) return ct_interpret_array(m->i, type, like->dims);
-    return ct_interpret_node(m->i, like->fields, like->tag, like->cells);
+    if (type->kind == FLOW_ARRAY) return ct_flow_interpret_array(m->i, type, like->dims);
+    return ct_flow_interpret_node(m->i, like->fields, like->tag, like->cells);
 }
 
 /* The direction of an object; its cells are filled in later. */
@@ -57,7 +57,7 @@ static bool make_cells(Making *m, Copying one) {
     for (int64_t k = 0; k < one.from->count; k++) {
         CtFlowCell cell;
         if (!direction_of(m, cell_type(one.type, one.from, k), one.from->cells[k], &cell)) return false;
-        ct_interpret_put(m->i, one.to, cell);
+        ct_flow_interpret_put(m->i, one.to, cell);
     }
     return true;
 }
@@ -66,15 +66,15 @@ static bool make_all(Making *m, const CtFlowType *const *types, uint32_t count, 
                      CtFlowCell *out) {
     for (uint32_t k = 0; k < count; k++) {
         if (!direction_of(m, types[k], like[k], &out[k])) return false;
-        if (ct_flow_is_object(types[k])) ct_interpret_hold(out[k].object);
+        if (ct_flow_is_object(types[k])) ct_flow_interpret_hold(out[k].object);
     }
     while (m->count > 0)
         if (!make_cells(m, m->todo[--m->count])) return false;
     return true;
 }
 
-bool ct_interpret_direction(CtInterpreter *i, const CtFlowType *const *types, uint32_t count, const CtFlowCell *like,
-                            uint64_t *state, CtFlowCell *out) {
+bool ct_flow_interpret_direction(CtInterpreter *i, const CtFlowType *const *types, uint32_t count,
+                                 const CtFlowCell *like, uint64_t *state, CtFlowCell *out) {
     Making m = {.i = i, .state = state};
     bool done = setjmp(i->failing.out) == 0 && make_all(&m, types, count, like, out);
     free(m.todo);
@@ -126,8 +126,8 @@ static bool add_objects(Inner *n, Both both) {
     return true;
 }
 
-bool ct_interpret_inner(const CtFlowType *const *types, uint32_t count, const CtFlowCell *a, const CtFlowCell *b,
-                        long double *sum, long double *size) {
+bool ct_flow_interpret_inner(const CtFlowType *const *types, uint32_t count, const CtFlowCell *a, const CtFlowCell *b,
+                             long double *sum, long double *size) {
     Inner n = {.sum = 0};
     bool done = true;
     for (uint32_t k = 0; k < count && done; k++) done = add(&n, types[k], a[k], b[k]);

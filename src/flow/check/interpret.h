@@ -87,15 +87,15 @@ typedef struct CtInterpreter {
 } CtInterpreter;
 
 /* NULL when memory runs out. */
-CtInterpreter *ct_interpreter_new(const CtFlow *flow, CtInterpretOptions options);
-void ct_interpreter_free(CtInterpreter *i);
+CtInterpreter *ct_flow_interpreter_new(const CtFlow *flow, CtInterpretOptions options);
+void ct_flow_interpreter_free(CtInterpreter *i);
 
 /* Runs a function on arguments from the interpreter's heap, one for each parameter. The run has a stack of its own. */
-CtFlowEnd ct_interpret(CtInterpreter *i, const CtFlowFunction *function, const CtFlowCell *args);
+CtFlowEnd ct_flow_interpret(CtInterpreter *i, const CtFlowFunction *function, const CtFlowCell *args);
 
 /* Converts words of a native run to values in the interpreter's heap; false when memory runs out. */
-bool ct_interpret_import(CtInterpreter *i, const CtFlowType *const *types, uint32_t count, const ct_word *words,
-                         CtFlowCell *cells);
+bool ct_flow_interpret_import(CtInterpreter *i, const CtFlowType *const *types, uint32_t count, const ct_word *words,
+                              CtFlowCell *cells);
 
 /* ---- comparing: compare_runs.c ---- */
 
@@ -107,19 +107,19 @@ typedef struct CtFlowCloseness {
 
 /* Whether values are equal within a tolerance. Otherwise `place` receives a text that says where they differ, with both
  * values. */
-bool ct_interpret_same(CtArena *arena, const CtFlowType *const *types, uint32_t count, const CtFlowCell *a,
-                       const CtFlowCell *b, CtFlowCloseness closeness, char *place, size_t length);
+bool ct_flow_interpret_same(CtArena *arena, const CtFlowType *const *types, uint32_t count, const CtFlowCell *a,
+                            const CtFlowCell *b, CtFlowCloseness closeness, char *place, size_t length);
 
 /* ---- directions: directions.c ---- */
 
 /* Values in the shape of given values, whose reals are pseudo-random numbers in [-1, 1]. They live as long as the heap.
  * False when memory runs out. */
-bool ct_interpret_direction(CtInterpreter *i, const CtFlowType *const *types, uint32_t count, const CtFlowCell *like,
-                            uint64_t *state, CtFlowCell *out);
+bool ct_flow_interpret_direction(CtInterpreter *i, const CtFlowType *const *types, uint32_t count,
+                                 const CtFlowCell *like, uint64_t *state, CtFlowCell *out);
 /* The inner product of the reals of two values of the same shape, and the sum of the absolute values of its terms.
  * False when the shapes differ. */
-bool ct_interpret_inner(const CtFlowType *const *types, uint32_t count, const CtFlowCell *a, const CtFlowCell *b,
-                        long double *sum, long double *size);
+bool ct_flow_interpret_inner(const CtFlowType *const *types, uint32_t count, const CtFlowCell *a, const CtFlowCell *b,
+                             long double *sum, long double *size);
 
 /* ---- private to the interpreter ---- */
 
@@ -133,41 +133,43 @@ struct CtInterpretFrame {
 };
 
 /* interpret_values.c */
-CtFlowObject *ct_interpret_node(CtInterpreter *i, const CtFlowTypes *fields, uint32_t tag, const CtFlowCell *cells);
+CtFlowObject *ct_flow_interpret_node(CtInterpreter *i, const CtFlowTypes *fields, uint32_t tag,
+                                     const CtFlowCell *cells);
 /* A new array of these lengths, still without its cells; after a dimension of 0 all lengths become 0. The caller adds
- * the cells in order with ct_interpret_put. */
-CtFlowObject *ct_interpret_array(CtInterpreter *i, const CtFlowType *type, const int64_t *dims);
+ * the cells in order with ct_flow_interpret_put. */
+CtFlowObject *ct_flow_interpret_array(CtInterpreter *i, const CtFlowType *type, const int64_t *dims);
 /* Appends a cell to an object that is being built. Takes over the program's reference to `value`. */
-void ct_interpret_put(CtInterpreter *i, CtFlowObject *object, CtFlowCell value);
+void ct_flow_interpret_put(CtInterpreter *i, CtFlowObject *object, CtFlowCell value);
 /* Appends some cells of an array with the same element type; that array keeps its references. */
-void ct_interpret_copy(CtInterpreter *i, CtFlowObject *object, const CtFlowObject *from, int64_t start, int64_t count);
-void ct_interpret_hold(CtFlowObject *object);
-void ct_interpret_drop(CtInterpreter *i, CtFlowObject *object);
+void ct_flow_interpret_copy(CtInterpreter *i, CtFlowObject *object, const CtFlowObject *from, int64_t start,
+                            int64_t count);
+void ct_flow_interpret_hold(CtFlowObject *object);
+void ct_flow_interpret_drop(CtInterpreter *i, CtFlowObject *object);
 /* Releases one reference of the program. At the last one the program's object ends and releases what it holds. */
-void ct_interpret_release(CtInterpreter *i, CtFlowObject *object);
-void *ct_interpret_memory(CtInterpreter *i, size_t bytes);
-void ct_interpret_give(CtInterpreter *i, void *memory, size_t bytes);
+void ct_flow_interpret_release(CtInterpreter *i, CtFlowObject *object);
+void *ct_flow_interpret_memory(CtInterpreter *i, size_t bytes);
+void ct_flow_interpret_give(CtInterpreter *i, void *memory, size_t bytes);
 /* A list of characters, with nodes of the list type `type`. */
-CtFlowCell ct_interpret_string(CtInterpreter *i, const CtFlowType *type, const uint32_t *points, size_t count);
+CtFlowCell ct_flow_interpret_string(CtInterpreter *i, const CtFlowType *type, const uint32_t *points, size_t count);
 
 /* interpret.c */
-CT_FAILS void ct_interpret_stop(CtInterpreter *i, const char *why);
-CT_FAILS void ct_interpret_wrong(CtInterpreter *i, const char *format, ...) __attribute__((format(printf, 2, 3)));
+CT_FAILS void ct_flow_interpret_stop(CtInterpreter *i, const char *why);
+CT_FAILS void ct_flow_interpret_wrong(CtInterpreter *i, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Attributes failures from here on to a step's source range, or to the call of the library around it. */
-void ct_interpret_at(CtInterpreter *i, CtSourceRange range);
-CT_FAILS void ct_interpret_fail(CtInterpreter *i, CtErrorCode code, const char *text);
-CtFlowCell ct_interpret_arg(CtInterpreter *i, const CtFlowArg *arg);
+void ct_flow_interpret_at(CtInterpreter *i, CtSourceRange range);
+CT_FAILS void ct_flow_interpret_fail(CtInterpreter *i, CtErrorCode code, const char *text);
+CtFlowCell ct_flow_interpret_arg(CtInterpreter *i, const CtFlowArg *arg);
 /* The object of an argument: an array or node that must be alive. */
-CtFlowObject *ct_interpret_object(CtInterpreter *i, const CtFlowArg *arg);
-void ct_interpret_bind(CtInterpreter *i, const CtFlowVar *var, CtFlowCell value);
+CtFlowObject *ct_flow_interpret_object(CtInterpreter *i, const CtFlowArg *arg);
+void ct_flow_interpret_bind(CtInterpreter *i, const CtFlowVar *var, CtFlowCell value);
 /* Counts work, and stops the run when it exceeds the limit. */
-void ct_interpret_spend(CtInterpreter *i, uint64_t steps);
+void ct_flow_interpret_spend(CtInterpreter *i, uint64_t steps);
 
 /* interpret_primitives.c: failures leave through i->failing. */
-CtFlowCell ct_interpret_prim(CtInterpreter *i, const CtFlowStep *step);
+CtFlowCell ct_flow_interpret_prim(CtInterpreter *i, const CtFlowStep *step);
 
 /* interpret_arrays.c */
-void ct_interpret_array_step(CtInterpreter *i, const CtFlowStep *step);
+void ct_flow_interpret_array_step(CtInterpreter *i, const CtFlowStep *step);
 /* An array that a loop makes, as its elements arrive. */
 typedef struct CtInterpretRows {
     const CtFlowType *type;
@@ -175,7 +177,7 @@ typedef struct CtInterpretRows {
     int64_t made;
 } CtInterpretRows;
 /* Appends an element and takes it. */
-void ct_interpret_add_row(CtInterpreter *i, CtInterpretRows *rows, CtFlowCell value);
-CtFlowObject *ct_interpret_rows_done(CtInterpreter *i, CtInterpretRows *rows);
+void ct_flow_interpret_add_row(CtInterpreter *i, CtInterpretRows *rows, CtFlowCell value);
+CtFlowObject *ct_flow_interpret_rows_done(CtInterpreter *i, CtInterpretRows *rows);
 
 #endif

@@ -85,7 +85,7 @@ static CtFlowCell text_of(CtInterpreter *i, const CtFlowStep *step, char letter,
     size_t length = letter == 'I' ? (size_t)snprintf(buffer, sizeof buffer, "%lld", (long long)a.integer)
                                   : ct_write_real(buffer, (double)a.real, letter == 'F');
     for (size_t k = 0; k < length; k++) points[k] = (unsigned char)buffer[k];
-    return ct_interpret_string(i, step->results.items[0]->type, points, length);
+    return ct_flow_interpret_string(i, step->results.items[0]->type, points, length);
 }
 
 static bool is_real(char letter) { return letter == 'R' || letter == 'D' || letter == 'F'; }
@@ -114,16 +114,16 @@ static CtFlowCell of_ints(const CtInterpreter *i, CtPrim prim, char result, CtFl
     return (CtFlowCell){.real = (long double)(result == 'F' ? (double)(float)a.integer : (double)a.integer)};
 }
 
-CtFlowCell ct_interpret_prim(CtInterpreter *i, const CtFlowStep *step) {
+CtFlowCell ct_flow_interpret_prim(CtInterpreter *i, const CtFlowStep *step) {
     const CtPrimInfo *info = ct_prim_info(step->as.prim);
-    CtFlowCell a = ct_interpret_arg(i, &step->args.items[0]);
-    CtFlowCell b = info->arity == 2 ? ct_interpret_arg(i, &step->args.items[1]) : a;
+    CtFlowCell a = ct_flow_interpret_arg(i, &step->args.items[0]);
+    CtFlowCell b = info->arity == 2 ? ct_flow_interpret_arg(i, &step->args.items[1]) : a;
     if (info->result == 'S') return text_of(i, step, info->args[0], a);
     bool real = is_real(info->args[0]);
     int code = real ? real_fails(step->as.prim, (double)a.real) : int_fails(step->as.prim, a.integer, b.integer);
     if (code != CT_NO_ERROR) {
-        ct_interpret_at(i, step->range);
-        ct_interpret_fail(i, (CtErrorCode)code, ct_error_title((CtErrorCode)code));
+        ct_flow_interpret_at(i, step->range);
+        ct_flow_interpret_fail(i, (CtErrorCode)code, ct_error_title((CtErrorCode)code));
     }
     return real ? of_reals(i, step, info->result, a, b) : of_ints(i, step->as.prim, info->result, a, b);
 }

@@ -189,6 +189,5 @@ CtAbstract *ct_bulk_trace_counter_prim(Tracer *tr, CtPrim prim, const CtAbstract
 
 CtAbstract *ct_bulk_trace_known_bool(Tracer *tr, bool value);
 const Env *ct_bulk_trace_bind(Tracer *tr, const Env *env, const CtVar *var, CtAbstract *value);
-const Env *ct_bulk_trace_letrec(Tracer *tr, const Env *env, CtCore *core);
 
 #endif

@@ -80,7 +80,7 @@ static void put_in_order(Order *o, const CtAbstract *s, int64_t row, int64_t row
     }
 }
 
-CtBulk *ct_leaves_order(CtBulkBuilder *r, const CtAbstract *s) {
+CtBulk *ct_bulk_leaves_order(CtBulkBuilder *r, const CtAbstract *s) {
     CtLeaves leaves = {0};
     ct_bulk_abstract_leaves(r->arena, s, &leaves);
     Order o = {.arena = r->arena, .starts = CT_NEW_ARRAY(r->arena, int64_t, leaves.terms.count)};

@@ -406,7 +406,7 @@ static CtAbstract *global(Tracer *tr, CtCore *core) {
     return known;
 }
 
-const Env *ct_bulk_trace_letrec(Tracer *tr, const Env *env, CtCore *core) {
+static const Env *letrec(Tracer *tr, const Env *env, CtCore *core) {
     uint32_t count = core->as.letrec.count;
     CtVar **vars = CT_NEW_ARRAY(tr->arena, CtVar *, count);
     CtLam **lams = CT_NEW_ARRAY(tr->arena, CtLam *, count);
@@ -443,7 +443,7 @@ CtCore *ct_bulk_trace_bindings(Tracer *tr, const Env **env, CtCore *core) {
                                           tuple->kind == ABSTRACT_TUPLE ? tuple->as.of.parts[i] : tuple);
             core = core->as.let.body;
         } else if (core->kind == CORE_LETREC) {
-            *env = ct_bulk_trace_letrec(tr, *env, core);
+            *env = letrec(tr, *env, core);
             core = core->as.letrec.body;
         } else {
             return core;

@@ -91,7 +91,7 @@ uint32_t ct_bulk_trace_leaves_real_count(const CtLeaves *leaves);
 /* All reals behind each other, in one array; the one leaf itself when there is one. */
 CtBulk *ct_bulk_trace_leaves_together(CtBulkBuilder *r, const CtLeaves *leaves, CtSourceRange range);
 /* Of each real of a structure, in the order of the program, its position there; NULL: they stand in that order. */
-CtBulk *ct_leaves_order(CtBulkBuilder *r, const CtAbstract *s);
+CtBulk *ct_bulk_leaves_order(CtBulkBuilder *r, const CtAbstract *s);
 
 struct CtSeq;
 /* For each term of a structure (variables) a binding of the flat value that it has in x; `vars`: CtBulkVar * -> CtVar

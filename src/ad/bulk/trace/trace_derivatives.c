@@ -174,7 +174,7 @@ static CtAbstract *vjp(Tracer *tr, const Inner *in) {
 static CtAbstract *jacobian(Tracer *tr, const Inner *in) {
     CtBulkVar *dy = ct_bulk_new_var(tr->builder, "dy", ELEMENT_REAL, in->whole->shape);
     CtBulkGradient g = reverse_pass(tr, in, dy);
-    ct_bulk_jacobian(tr->builder, &g, in->count, dy, ct_leaves_order(tr->builder, in->result));
+    ct_bulk_jacobian(tr->builder, &g, in->count, dy, ct_bulk_leaves_order(tr->builder, in->result));
     ct_bulk_simplify_gradient(tr->builder, &g, in->count, NULL);
     for (uint32_t i = 0; i < g.vars.count; i++) bind_in_place(tr, g.vars.items[i], g.terms.items[i]);
     Walk w = {.terms = g.gradient, .normal = true, .rows = ct_bulk_shape_count(dy->shape)};

@@ -1,6 +1,6 @@
 /* Values for the interpreter of Flow, which holds native code against it. */
-#ifndef CT_RUN_CHECK_H
-#define CT_RUN_CHECK_H
+#ifndef CT_RUN_INTERPRETER_VALUES_H
+#define CT_RUN_INTERPRETER_VALUES_H
 
 #include "flow/check/interpret.h"
 #include "value/value.h"
@@ -8,6 +8,6 @@
 /* A value of the evaluator's heap as the cells of its type's variables, in the interpreter's heap. False without
  * memory.
  */
-bool ct_check_import(CtInterpreter *i, CtFlow *flow, const CtType *type, CtWord value, CtFlowCell *cells);
+bool ct_run_import(CtInterpreter *i, CtFlow *flow, const CtType *type, CtWord value, CtFlowCell *cells);
 
 #endif
