@@ -1,5 +1,5 @@
-/* The symbolic Delta terms of BULK 2025, §7.2, between D (dual_arrays_forward.c), which makes them, and the passes over
- * them (delta_reverse.c). Of ad/ alone. */
+/* The symbolic Delta terms of BULK 2025, §7.2. dual_arrays_forward.c (D) makes them; delta_reverse.c contains the
+ * passes over them. */
 #ifndef CT_AD_BULK_DELTA_H
 #define CT_AD_BULK_DELTA_H
 
@@ -8,7 +8,7 @@
 typedef enum CtDeltaKind {
     DELTA_INPUT,
     DELTA_ADD,
-    DELTA_SCALE,  /* by an array, element by element */
+    DELTA_SCALE,  /* elementwise, by an array */
     DELTA_SELECT, /* Cond: the first part where the test holds, the second elsewhere */
     DELTA_SHARE,
     DELTA_INDEX,
@@ -20,11 +20,11 @@ typedef enum CtDeltaKind {
     DELTA_TRANSPOSE,
     DELTA_RESHAPE,
     DELTA_ONE_HOT,
-    DELTA_LOOP,   /* all results of a loop: shared, as it has an id; no part of anything but RESULT */
-    DELTA_RESULT, /* one of them */
+    DELTA_LOOP,   /* all results of a loop: shared, with an id; only RESULT may contain it */
+    DELTA_RESULT, /* one result of a LOOP */
 } CtDeltaKind;
 
-/* Zero is NULL: what holds it knows its shape. */
+/* Zero is represented by NULL; whoever holds it knows its shape. */
 typedef struct CtDelta CtDelta;
 struct CtDelta {
     CtDeltaKind kind;
@@ -32,11 +32,11 @@ struct CtDelta {
     CtSourceRange range;
     CtDelta *parts[2]; /* ADD and SELECT have two, INPUT and LIT_ARRAY none, all others one */
     union {
-        uint32_t input; /* which of the inputs */
-        CtBulk *primal; /* SCALE: what by; SELECT: the test, as in cond */
+        uint32_t input; /* index of the input */
+        CtBulk *primal; /* SCALE: the factor; SELECT: the test, as in cond */
         struct {
-            uint32_t id;      /* parts have lower ones */
-            const char *name; /* of the variable that it is the derivative of, or NULL */
+            uint32_t id;      /* larger than those of its parts */
+            const char *name; /* of the variable whose derivative it is, or NULL */
         } share;
         CtIndexing f; /* INDEX, GATHER, SCATTER, ONE_HOT */
         struct {
@@ -52,46 +52,44 @@ struct CtDelta {
     } as;
 };
 
-/* A loop and its arguments. Which parameters vary is known beforehand; the derivative of the body is made when a pass
- * asks for it. */
+/* A loop and its arguments. Which parameters vary is known beforehand; the body is differentiated when a pass asks for
+ * it. */
 typedef struct CtDeltaLoop {
     uint32_t id;
     CtBulkLoop *source;
-    CtBulkLoop *primal; /* the same, with the states before each step as its last outputs */
+    CtBulkLoop *primal; /* the same loop, with the states before each step as additional outputs */
     CtBulk **args;      /* atoms */
-    CtBulk **before;    /* for each state, variables of those */
+    CtBulk **before;    /* variables of these outputs, one for each state */
     CtDelta **deltas;   /* of the arguments */
     bool *varies, *result_varies;
-    const char **names; /* of the results, where they have some */
-    bool by_rule;       /* what its source's rule pulls back: there is neither primal nor before */
+    const char **names; /* of the results, where they have names */
+    bool by_rule;       /* the rule of its source gives the pullback; `primal` and `before` are not set */
     CtDelta *node;
 } CtDeltaLoop;
 
-/* Eq. (6): the primal bindings, what the program gives, and its Delta term. */
+/* Eq. (6): the primal bindings, the primal, and its Delta term. */
 typedef struct CtBulkDual {
     CT_VEC(CtBulkVar *) vars;
     CT_VEC(CtBulk *) terms;
     CtBulk *primal;
     CtDelta *delta;
-    CtBulk **primals; /* of several results … */
-    CtDelta **deltas; /* … each with its own */
-    uint32_t shares;  /* ids 1 … shares were given out */
-    CtMap names;      /* those that are taken: see ct_bulk_fresh_name */
+    CtBulk **primals; /* for several results … */
+    CtDelta **deltas; /* … each with a Delta term */
+    uint32_t shares;  /* ids up to this number are in use */
+    CtMap names;      /* the names in use: see ct_bulk_fresh_name */
 } CtBulkDual;
 
-/* A name that nothing else has, so that bindings and Delta term can be read side by side: `base` itself, unless it is
- * taken or what it is for has no name in the program (numbered); or else with a number. */
+/* A unique name, so that bindings and Delta term can be read together. It is `base` if that is free, and if the term
+ * has a name in the program (not `numbered`); otherwise `base` with a number. */
 const char *ct_bulk_fresh_name(CtArena *arena, CtMap *names, const char *base, bool numbered);
 
 /* D[t] for a normal form t whose free variables are `inputs`. */
 CtBulkDual ct_bulk_dual(CtBulkBuilder *r, CtBulk *t, CtBulkVar *const *inputs, uint32_t count);
 
-/* The same of several terms under common bindings, those of a loop's body: of its parameters those vary that are
- * marked.
- */
+/* The same for several terms with common bindings, those of a loop's body. The marked parameters vary. */
 CtBulkDual ct_bulk_dual_body(CtBulkBuilder *r, const CtBulkLoop *loop, const bool *varies);
 
-/* What share was given, and the variable that it gets in Fig. 20. */
+/* The term of a Share, and the variable that it gets in Fig. 20. */
 typedef struct CtBulkShared {
     const char *name;
     CtBulkVar *var;
@@ -100,55 +98,55 @@ typedef struct CtBulkShared {
 
 /* Fig. 19: the gradients with global sharing. */
 typedef struct CtBulkReverse {
-    CtBulk **grad;  /* by input; NULL: it got no cotangent */
+    CtBulk **grad;  /* by input; NULL: no cotangent arrived */
     uint32_t first; /* IDAST of the first of … */
     CT_VEC(CtBulkShared) shared;
 } CtBulkReverse;
 
-/* `c` has the cotangents of the `results` (NULL: none). */
+/* The reverse pass. `c` has the cotangents of the results (NULL: zero). */
 CtBulkReverse ct_bulk_reverse_pass(CtBulkBuilder *r, CtBulkDual *dual, uint32_t inputs, CtBulk *const *c,
                                    uint32_t results);
-/* Its bindings behind those of the primal, and a term of it on their variables. */
+/* Appends the bindings of the reverse pass to those of the primal; and a term expressed by their variables. */
 void ct_bulk_stack_lets(CtBulkBuilder *r, CtBulkReverse *reverse, CtBulkGradient *out);
 CtBulk *ct_bulk_unshare(CtBulkBuilder *r, const CtBulkReverse *reverse, CtBulk *t);
-/* Tangents of the results (NULL: none), with their bindings pushed on `out`. */
+/* The tangents of the results (NULL: zero), whose bindings are appended to `out`. */
 CtBulk **ct_bulk_forward_pass(CtBulkBuilder *r, CtBulkDual *dual, CtBulkVar *const *tangents, CtBulkGradient *out,
                               uint32_t results);
 
 /* ---- delta_loops.c ---- */
 
-/* How a loop's contributions get to what its arguments were made of. */
+/* Receives the contributions of a loop to its arguments. */
 typedef struct CtLoopSink {
     void *data;
-    /* A term that is used several times: the cotangent of what is called `name`; NULL: of nothing. */
+    /* Shares a term that is used several times: the cotangent of the variable `name`, or of no variable (NULL). */
     CtBulk *(*share)(void *data, const char *name, CtBulk *t);
     void (*send)(void *data, CtBulk *c, CtDelta *d);
 } CtLoopSink;
-/* From the cotangents of its results (NULL: none). */
+/* The reverse of a loop, from the cotangents of its results (NULL: zero). */
 void ct_bulk_loop_reverse(CtBulkBuilder *r, CtDeltaLoop *l, CtBulk *const *c, const CtLoopSink *sink);
-/* From tangents of the arguments (NULL: none), those of the results (NULL where they do not vary). */
+/* The tangents of a loop's results (NULL: constant), from tangents of its arguments (NULL: zero). */
 CtBulk **ct_bulk_loop_forward(CtBulkBuilder *r, CtDeltaLoop *l, CtBulk *const *tangents);
 
-/* The loop of a call's rule, in normal form and simplified. */
+/* The loop of a rule, in normal form and simplified. */
 CtBulkLoop *ct_bulk_rule_loop(CtBulkBuilder *r, const CtBulkLoop *call);
-/* What the loop of a call's rule is called with: the arguments of the call, and any value for what it is linear in. */
+/* The arguments of a rule's loop: those of the call, and an arbitrary value for the argument in which it is linear. */
 CtBulk **ct_bulk_rule_args(CtBulkBuilder *r, const CtBulkLoop *call, CtBulk *const *args);
-/* The same two for a node by a rule that gives pullbacks. */
+/* The reverse and the forward derivative of a LOOP whose rule gives pullbacks. */
 void ct_bulk_rule_reverse(CtBulkBuilder *r, const CtDeltaLoop *l, CtBulk *const *c, const CtLoopSink *sink);
 CtBulk **ct_bulk_rule_forward(CtBulkBuilder *r, const CtDeltaLoop *l, CtBulk *const *tangents, const CtLoopSink *names);
 
-/* What a Delta term is made of. */
+/* The nodes of a Delta term. */
 typedef struct CtDeltaNodes {
     CtArena *arena;
-    CtDelta **shares; /* by id, those that were met */
-    uint32_t count;   /* of nodes */
+    CtDelta **shares; /* the Shares that were met, by id */
+    uint32_t count;   /* number of nodes */
 } CtDeltaNodes;
 
 /* ---- print_delta.c ---- */
 
 void ct_bulk_delta_print(CtText *out, CtBulkBuilder *r, const CtBulkDual *dual, const CtDeltaNodes *n,
                          CtBulkVar *const *inputs);
-/* Nodes and arrows in the language of Graphviz, the inputs first; nothing of one that is too large to be looked at. */
+/* Writes a graph for Graphviz, the inputs first; nothing if it is too large to be readable. */
 void ct_bulk_delta_draw(CtText *out, CtBulkBuilder *r, const CtBulkDual *dual, const CtDeltaNodes *n,
                         CtBulkVar *const *inputs);
 

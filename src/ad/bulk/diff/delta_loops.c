@@ -1,14 +1,13 @@
-/* The derivatives of loops, beyond the paper. A loop is one node of the Delta term, however many steps it has: its
- * derivative is a loop whose body is the derivative of its body, by the same passes.
+/* Derivatives of loops, beyond the paper. A loop is one node of the Delta term, for any number of steps. Its derivative
+ * is a loop whose body is the derivative of its body, by the same passes.
  *
- *   mapAccumL n f (s₀) (xs), where f also mentions w
+ *   mapAccumL n f (s₀) (xs), where f also uses w
  *
- * also collects the state before each step. Its reverse is a mapAccumR over those, the elements and the cotangents of
- * the outputs. The state is the cotangent of the state; cotangents of elements are outputs; that of w is a further
- * state, to which each step adds. But of w what a step takes by an index, it gives back by a scatter: to add that to an
- * array at each step would take a time of the array's size. So what is scattered is an output, with its indices, and
- * scattered once, when the loop is over.
- */
+ * is extended to collect the state before each step. The reverse is a mapAccumR over these states, the elements, and
+ * the cotangents of the outputs. Its state is the cotangent of the state; the cotangents of elements are outputs; the
+ * cotangent of w is another state, to which each step adds. But where a step reads w by an index, its contribution is a
+ * scatter, and adding that to an array in each step would cost the size of the array. So scattered values are outputs,
+ * with their indices, and are scattered once behind the loop. */
 #include "ad/bulk/diff/delta.h"
 #include "ad/bulk/rewrite/simplify.h"
 
@@ -21,13 +20,13 @@ typedef struct Param {
     CtBulk *arg;
 } Param;
 
-/* A loop in the making: what it is called with stands beside its parameters. */
+/* A loop under construction, with the arguments of its parameters. */
 typedef struct Maker {
     CtBulkBuilder *r;
     const CtDeltaLoop *l;
     CT_VEC(Param) states, elements, fixed;
     CT_VEC(CtBulk *) next, outputs;
-    CtBulkGradient body; /* its bindings */
+    CtBulkGradient body; /* bindings of the body */
     CtBulk **args;
     CtBulkLoop *loop;
 } Maker;
@@ -37,7 +36,7 @@ static uint32_t add_output(Maker *m, CtBulk *t) {
     return m->outputs.count - 1;
 }
 
-/* What the body of the loop reads: the states before each step, its elements, and what is the same for all. */
+/* Adds the inputs of the primal body: the states before each step, the elements, and the values that all steps get. */
 static void add_primal(Maker *m) {
     const CtDeltaLoop *l = m->l;
     const CtBulkLoopParams *count = &l->source->count;
@@ -96,11 +95,11 @@ static void take_primal_bindings(Maker *m, const CtBulkDual *dual) {
 
 /* ---- what a step adds to what is the same for all ---- */
 
-/* Something that is scattered once, behind the loop. */
+/* A value that is scattered once, behind the loop. */
 typedef struct Scattered {
-    uint32_t param;  /* the cotangent of which */
-    uint32_t output; /* what is scattered */
-    CtShape shape;   /* of the param */
+    uint32_t param;  /* index of the parameter whose cotangent it contributes to */
+    uint32_t output; /* the output with the scattered values */
+    CtShape shape;   /* of the parameter */
     CtIndexing f;
     CtSourceRange range;
 } Scattered;
@@ -108,9 +107,9 @@ typedef struct Scattered {
 typedef struct Sums {
     Maker *m;
     CtMap bound;     /* CtBulkVar * -> CtBulk *: bindings of the body */
-    CtMap collected; /* CtBulkVar * -> 1 + its output: what indices of scatters mention */
+    CtMap collected; /* CtBulkVar * -> 1 + its output: variables used by indices of scatters */
     CT_VEC(Scattered) scattered;
-    CtBulk *general; /* of the parameter in hand: what is no scatter */
+    CtBulk *general; /* for the current parameter: the contributions that are no scatters */
     uint32_t param;
 } Sums;
 
@@ -119,7 +118,7 @@ static CtBulk *what_is(const Sums *s, CtBulk *t) {
     return bound ? bound : t;
 }
 
-/* Takes a cotangent of something that all steps share apart into its terms. */
+/* Splits the cotangent of a value that all steps get into its terms. */
 static void take_apart(Sums *s, CtBulk *t) {
     CtBulkBuilder *r = s->m->r;
     CtBulk *known = what_is(s, t);
@@ -135,7 +134,7 @@ static void take_apart(Sums *s, CtBulk *t) {
     }
 }
 
-/* An index of a scatter lives in the body: what it mentions there is collected, too. */
+/* The indices of a scatter belong to the body, so variables that they use are collected too. */
 static CtBulk *collect(void *data, CtBulk *t) {
     Sums *s = data;
     Maker *m = s->m;
@@ -146,7 +145,7 @@ static CtBulk *collect(void *data, CtBulk *t) {
     return t;
 }
 
-/* From the body of the loop to behind it: λis. ix, for the step of this number. */
+/* Moves λis. ix from the body to behind the loop, for the given step. */
 static CtMap behind_loop(Sums *s, CtBulk *step, const CtLoopSink *sink) {
     Maker *m = s->m;
     CtBulkBuilder *r = m->r;
@@ -191,15 +190,15 @@ static void send_scattered(Sums *s, const CtLoopSink *sink) {
 
 /* ---- what is kept instead of states ---- */
 
-/* To keep an array before each step costs its size. Where the reverse only reads single elements of it, those are kept
- * that were read. */
+/* Storing an array before each step costs its size. If the reverse only reads single elements of it, these elements are
+ * stored instead. */
 typedef struct Reads {
     Maker *m;
     const CtBulkVar *state;
     CtMap primal;             /* variables that do not depend on cotangents */
-    bool spoiled;             /* used in another way */
+    bool spoiled;             /* it is used otherwise */
     CT_VEC(CtBulk *) at;      /* each read, and … */
-    CT_VEC(CtBulkVar *) kept; /* … what it becomes */
+    CT_VEC(CtBulkVar *) kept; /* … the variable that replaces it */
 } Reads;
 
 typedef struct Closed {
@@ -246,7 +245,7 @@ static CtBulk *replace_reads(void *data, CtBulk *t) {
     return ct_bulk_map(reads->m->r, t, replace_reads, reads);
 }
 
-/* The bindings of the reverse that do not depend on cotangents, in the primal loop, too: under names of their own. */
+/* Copies the bindings of the reverse that do not depend on cotangents into the primal loop, renamed. */
 static CtMap copy_bindings(Reads *reads) {
     CtBulkBuilder *r = reads->m->r;
     CtBulkLoop *primal = reads->m->l->primal;
@@ -263,7 +262,7 @@ static CtMap copy_bindings(Reads *reads) {
     return renamed;
 }
 
-/* One more output of the primal loop. */
+/* Adds an output to the primal loop. */
 static CtBulk *keep(const Maker *m, CtBulk *t) {
     CtBulkLoop *primal = m->l->primal;
     uint32_t count = ct_bulk_loop_results(primal);
@@ -289,7 +288,7 @@ static void note_primal(Reads *reads) {
 
 static void keep_reads(Maker *m, CtBulk **gradient, const CtLoopSink *sink) {
     const CtBulkLoop *source = m->l->source;
-    if (m->l->primal->normal || m->l->primal->simple) return; /* it has been used */
+    if (m->l->primal->normal || m->l->primal->simple) return; /* it has been used already */
     for (uint32_t s = 0; s < source->count.states; s++) {
         if (source->params[s]->shape.rank == 0) continue;
         Reads reads = {.m = m, .state = source->params[s]};
@@ -313,7 +312,7 @@ static void keep_reads(Maker *m, CtBulk **gradient, const CtLoopSink *sink) {
 
 /* ---- reverse ---- */
 
-/* The gradient of the body: what each parameter gets from the cotangents of the results; NULL: nothing. */
+/* The gradient of the body: the contribution of the cotangents of the results to each parameter; NULL: zero. */
 static CtBulk **body_gradient(Maker *m, CtBulk *const *cotangents) {
     CtBulkBuilder *r = m->r;
     const CtBulkLoop *source = m->l->source;
@@ -325,14 +324,14 @@ static CtBulk **body_gradient(Maker *m, CtBulk *const *cotangents) {
     CtBulk **gradient = CT_NEW_ARRAY(r->arena, CtBulk *, params + 1);
     for (uint32_t p = 0; p < params; p++)
         gradient[p] = reverse.grad[p] ? ct_bulk_unshare(r, &reverse, reverse.grad[p]) : NULL;
-    r->shares = shares; /* none is left, and those of the pass around go on */
+    r->shares = shares; /* none is left; the ids of the enclosing pass continue */
     m->body.value = ct_bulk_real(r, 0, (CtShape){0, NULL});
     m->body.gradient = gradient;
     ct_bulk_simplify_gradient(r, &m->body, params, NULL);
     return gradient;
 }
 
-/* Parameters for the cotangents that come, and those cotangents in the body, by result. */
+/* Adds parameters for the nonzero cotangents; returns the cotangents in the body, by result. */
 static CtBulk **add_cotangents(Maker *m, CtBulk *const *c) {
     CtBulkBuilder *r = m->r;
     const CtDeltaLoop *l = m->l;
@@ -365,7 +364,7 @@ void ct_bulk_loop_reverse(CtBulkBuilder *r, CtDeltaLoop *l, CtBulk *const *c, co
     Sums sums = {.m = &m};
     for (uint32_t k = 0; k < m.body.vars.count; k++)
         ct_map_set(arena, &sums.bound, ct_key(m.body.vars.items[k]), m.body.terms.items[k]);
-    uint32_t *place = CT_NEW_ARRAY(arena, uint32_t, params + 1); /* 1 + that of the state or output */
+    uint32_t *place = CT_NEW_ARRAY(arena, uint32_t, params + 1); /* 1 + the index of its state or output */
     for (uint32_t p = 0; p < count->states; p++)
         if (inside[p]) ct_push(arena, &m.next, gradient[p] ? gradient[p] : zero(r, l->source->params[p]->shape));
     for (uint32_t p = count->states; p < params; p++) {
@@ -441,11 +440,12 @@ void ct_bulk_rule_reverse(CtBulkBuilder *r, const CtDeltaLoop *l, CtBulk *const 
     }
 }
 
-/* What arrives at the cotangents of a pullback when tangents go back through it: those of the results. */
+/* What arrives at the cotangents of a pullback when tangents are propagated back through it: the tangents of the
+ * results. */
 typedef struct Transposed {
     CtBulkBuilder *r;
     const CtLoopSink *names;
-    CtBulk **made; /* by the number of the cotangent */
+    CtBulk **made; /* by the index of the cotangent */
 } Transposed;
 
 static CtBulk *share_transposed(void *data, const char *name, CtBulk *t) {
@@ -459,7 +459,7 @@ static void send_transposed(void *data, CtBulk *c, CtDelta *d) {
     *place = *place ? ct_bulk_op2(of->r, PRIM_ADD, *place, c) : c;
 }
 
-/* The pullback is linear in the cotangents: its own reverse by these is the tangent. */
+/* A pullback is linear in the cotangents, so its own reverse by them is the tangent. */
 CtBulk **ct_bulk_rule_forward(CtBulkBuilder *r, const CtDeltaLoop *l, CtBulk *const *tangents,
                               const CtLoopSink *names) {
     const CtBulkLoop *call = l->source;

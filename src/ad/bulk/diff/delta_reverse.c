@@ -1,24 +1,23 @@
 /* Stage 3 of BULK 2025: the passes over symbolic Delta terms. The reverse pass with global sharing (Figs. 17 and 19),
- * and sharing turned into bindings (Fig. 20); the forward evaluation of the same terms, which has let bindings from the
- * start.
+ * the conversion of sharing to bindings (Fig. 20), and the forward evaluation of the same terms, which has let bindings
+ * from the start.
  *
- * Names: of a Delta term that belongs to the variable x, the cotangent is x_adj and the tangent dx. What belongs to no
- * variable of the program is called `shared` and `dt`.
- */
+ * Names: for a Delta term that belongs to the variable x, the cotangent is x_adj and the tangent dx. Those that belong
+ * to no variable of the program are `shared` and `dt`. */
 #include "ad/bulk/diff/delta.h"
 
 /* ---- the reverse pass ---- */
 
-/* A cotangent. Where one has grown this deep it is shared, as in §7.3 (1), though used once: whoever walks terms
- * recurses. */
+/* Bound of the depth of a cotangent. A deeper one is shared as in §7.3 (1), even if it is used once, because traversals
+ * of terms are recursive. */
 enum { DEPTH_LIMIT = 24 };
 
 typedef struct Cotangent {
-    CtBulk *c; /* NULL: none has arrived */
+    CtBulk *c; /* NULL: zero */
     uint32_t depth;
 } Cotangent;
 
-/* ES of Fig. 19. The maps are arrays, since their keys are numbers that were given out in order. */
+/* ES of Fig. 19. The maps are arrays, because their keys are consecutive numbers. */
 typedef struct State {
     CtBulkBuilder *r;
     Cotangent *grad;     /* by input */
@@ -26,7 +25,7 @@ typedef struct State {
     Cotangent *accum;    /* by id */
     Cotangent **results; /* of loops, by id and result */
     CtBulkReverse out;
-    const char *name; /* of the node that is being evaluated */
+    const char *name; /* of the node being evaluated */
     CtMap *names;     /* see ct_bulk_fresh_name */
 } State;
 
@@ -41,7 +40,7 @@ static Cotangent share(State *s, Cotangent c) {
     return (Cotangent){ct_bulk_share(s->r, ++s->r->shares, c.c), 1};
 }
 
-/* insertWith (+). Of what is used often the sum is as deep as it has terms. */
+/* insertWith (+). A sum of many contributions is as deep as it has terms. */
 static void contribute(State *s, Cotangent *place, Cotangent c) {
     if (place->c) {
         c.c = ct_bulk_op2(s->r, PRIM_ADD, c.c, place->c);
@@ -72,7 +71,7 @@ static void eval_literal(State *s, Cotangent c, CtDelta *d) {
     }
 }
 
-/* The cotangent goes to the side that was taken; the other gets the structural zero. */
+/* The cotangent goes to the selected side; the other one gets the structural zero. */
 static void eval_select(State *s, Cotangent c, CtDelta *d) {
     c = share(s, c);
     CtBulk *none = zero(s->r, d->shape);
@@ -80,7 +79,7 @@ static void eval_select(State *s, Cotangent c, CtDelta *d) {
     eval(s, over(c, ct_bulk_cond(s->r, d->as.primal, none, c.c)), d->parts[1]);
 }
 
-/* A loop waits for the cotangents of all its results. */
+/* A loop is evaluated when the cotangents of all its results are known. */
 static void eval_result(State *s, Cotangent c, const CtDelta *d) {
     CtDelta *node = d->parts[0];
     const CtDeltaLoop *loop = node->as.loop;
@@ -141,16 +140,16 @@ static void eval(State *s, Cotangent c, CtDelta *d) {
     case DELTA_TRANSPOSE: eval(s, over(c, transpose_back(r, d, c.c)), e); return;
     case DELTA_RESHAPE: eval(s, over(c, ct_bulk_reshape(r, e->shape, c.c)), e); return;
     case DELTA_ONE_HOT: {
-        CtBulk *never = ct_bulk_bool(r, false, (CtShape){0}); /* what is outside was dropped */
+        CtBulk *never = ct_bulk_bool(r, false, (CtShape){0}); /* contributions out of range have been dropped */
         eval(s, over(c, ct_bulk_index(r, c.c, d->as.f.ix, d->as.f.count, never, d->range)), e);
         return;
     }
     case DELTA_RESULT: eval_result(s, c, d); return;
-    case DELTA_LOOP: return; /* by its results */
+    case DELTA_LOOP: return; /* through its results */
     }
 }
 
-/* The largest id that is left goes first: nothing can contribute to it any more. */
+/* Goes from the largest id down: nothing can contribute to the largest remaining one any more. */
 static void backprop(State *s, uint32_t count) {
     for (uint32_t id = count; id > 0; id--) {
         CtDelta *d = s->dfrag[id];
@@ -186,7 +185,7 @@ typedef struct Unsharing {
     const CtBulkReverse *reverse;
 } Unsharing;
 
-/* Shares stand on cotangents alone: the terms of the primal, which hold none, come back as they are. */
+/* Only cotangents contain shares; terms of the primal are returned as they are. */
 static CtBulk *unshare(void *data, CtBulk *t) {
     const Unsharing *u = data;
     if (is_atom(t)) return t;
@@ -194,8 +193,8 @@ static CtBulk *unshare(void *data, CtBulk *t) {
     return ct_bulk_var(u->r, u->reverse->shared.items[t->as.share.id - u->reverse->first].var);
 }
 
-/* stackLets: from the lowest to the highest, since what a shared term mentions was shared before it; in that order,
- * too, all that a term mentions has its variable when unshare gets there. */
+/* stackLets: from the lowest id to the highest, because a shared term only uses terms shared before it; so each of
+ * these has its variable when unshare reaches the use. */
 void ct_bulk_stack_lets(CtBulkBuilder *r, CtBulkReverse *reverse, CtBulkGradient *out) {
     Unsharing u = {r, reverse};
     for (uint32_t k = 0; k < reverse->shared.count; k++) {
@@ -217,7 +216,7 @@ CtBulk *ct_bulk_unshare(CtBulkBuilder *r, const CtBulkReverse *reverse, CtBulk *
 typedef struct Forward {
     CtBulkBuilder *r;
     CtBulkVar *const *tangents;
-    CtBulk **known;    /* by id: an atom, NULL for zero */
+    CtBulk **known;    /* by id: an atom; NULL: zero */
     CtBulk ***results; /* of loops, by id: the same for each result */
     CtMap *names;
     CtBulkGradient *out;
@@ -245,7 +244,8 @@ static CtBulk *forward_select(Forward *f, CtDelta *d) {
     return ct_bulk_cond(f->r, d->as.primal, yes ? yes : none, no ? no : none);
 }
 
-/* The tangent that a Delta term stands for: each constructor is what it is named after. NULL: zero. */
+/* The tangent that a Delta term denotes: each constructor is interpreted as the operation it is named after. NULL:
+ * zero. */
 static CtBulk *forward(Forward *f, CtDelta *d) {
     if (!d) return NULL;
     CtBulkBuilder *r = f->r;
@@ -281,7 +281,7 @@ static CtBulk *forward(Forward *f, CtDelta *d) {
     return NULL;
 }
 
-/* A variable for the tangent of what is called `name` (NULL: of nothing with a name). */
+/* Binds the tangent of the variable `name` (NULL: of none) to a name. */
 static CtBulk *name_tangent(Forward *f, const char *name, CtBulk *t) {
     if (!t || is_atom(t)) return t;
     const char *base = name ? ct_format(f->r->arena, "d%s", name) : "dt";
@@ -306,7 +306,7 @@ static void forward_loop(Forward *f, CtDeltaLoop *l) {
 
 /* ---- the nodes of a Delta term, parts before what they are parts of ---- */
 
-/* Down to the next shares, which are kept for later: a Delta term may be as deep as the program is long. */
+/* Visits the nodes down to the next shares, which are visited later, because a Delta term may be very deep. */
 static void walk(CtDeltaNodes *n, CtDelta *d) {
     if (!d) return;
     if (d->kind == DELTA_SHARE) {

@@ -1,13 +1,12 @@
-/* Stage 2 of BULK 2025: D on the normal forms of Theorem 5.1 (Figs. 12 to 15), in the form that Eq. (6) says it always
- * has: a list of primal bindings, a primal, and a Delta term that mentions the bindings but holds no computation of its
- * own. A monad is not needed for that: what the figures name is bound by pushing it on the list.
+/* Stage 2 of BULK 2025: D on the normal forms of Theorem 5.1 (Figs. 12 to 15), in the form of Eq. (6): a list of primal
+ * bindings, a primal, and a Delta term that uses the bindings but contains no computation of its own. No monad is
+ * needed: what the figures bind is appended to the list.
  *
- * D' (Fig. 13) is a renaming of variables here, because a dual array is kept as two variables and not as a pair.
+ * D' (Fig. 13) is a renaming of variables here, because a dual array is represented by two variables and not by a pair.
  *
- * Beyond the paper: Cond is a constructor of Delta, since a Delta term must not depend on run time; maximum, minimum
- * and product have the rules that are written at them; check reports its error in the primal and has the derivative of
- * its term.
- */
+ * Beyond the paper: Cond is a constructor of Delta, because the shape of a Delta term must not depend on run time;
+ * maximum, minimum and product have the rules given at their functions; check reports its error in the primal, and has
+ * the derivative of its term. */
 #include "ad/bulk/diff/delta.h"
 #include "ad/bulk/rewrite/simplify.h"
 
@@ -22,12 +21,12 @@ typedef struct Dual {
 
 typedef struct Maker {
     CtBulkBuilder *r;
-    CtMap primals; /* of a variable that was renamed: a CtBulk */
-    CtMap deltas;  /* of a variable: a CtDelta; none for those that do not vary */
-    CtMap bound;   /* the variables in `out`: each is bound once */
+    CtMap primals; /* for renamed variables: CtBulkVar -> CtBulk */
+    CtMap deltas;  /* variable -> CtDelta; none for constants */
+    CtMap bound;   /* variables in `out`, each of which is bound once */
     CT_VEC(CtDeltaLoop *) loops;
-    CtMap without; /* CtBulkLoop * -> the same without its rule */
-    CtMap made;    /* those of them whose names the program does not have */
+    CtMap without; /* CtBulkLoop * -> the same loop without its rule */
+    CtMap made;    /* those of these loops whose names are not the program's */
     CtBulkDual out;
 } Maker;
 
@@ -67,7 +66,7 @@ static CtDelta *reshaped(Maker *m, CtDeltaKind kind, CtShape shape, CtDelta *d) 
     return d ? delta(m, kind, shape, d, NULL) : NULL;
 }
 
-/* id ← genID; Share id d. What is shared or an input already needs no other name. */
+/* id ← genID; Share id d. A Delta term that is shared already, or an input, needs no other name. */
 static CtDelta *share(Maker *m, CtDelta *d) {
     if (!d || d->kind == DELTA_SHARE || d->kind == DELTA_INPUT || d->kind == DELTA_RESULT) return d;
     CtDelta *made = delta(m, DELTA_SHARE, d->shape, d, NULL);
@@ -83,7 +82,7 @@ static uint64_t hash_text(const char *text) {
     return hash;
 }
 
-/* `names` has how often a name was asked for; one more than the last number that it was given. */
+/* `names` maps a name to one more than the last number it was given. */
 const char *ct_bulk_fresh_name(CtArena *arena, CtMap *names, const char *base, bool numbered) {
     uint64_t key = hash_text(base);
     uintptr_t count = (uintptr_t)ct_map_get(names, key);
@@ -121,8 +120,8 @@ static CtBulk *name(Maker *m, const char *text, CtBulk *t) {
     return ct_bulk_var(m->r, var);
 }
 
-/* let x = rhs: as x itself, unless that or its name is bound already: by a term that was met before, or another binder.
- * What has a name that was made up takes the program's. */
+/* let x = rhs, bound to x itself unless x or its name is bound already, by a term met before or by another binder. A
+ * generated name is replaced by the program's. */
 static void bind_source(Maker *m, CtBulkVar *var, Dual rhs) {
     CtBulkVar *made = rhs.x->kind == BULK_VAR ? ct_map_get(&m->made, ct_key(rhs.x->as.var)) : NULL;
     const char *text =
@@ -159,7 +158,7 @@ static CtIndexing discrete_indexing(Maker *m, CtIndexing f) {
     return f;
 }
 
-/* let i₁ = D'[t₁]; …: without variables, an index is computed once for the primal and its Delta term. */
+/* let i₁ = D'[t₁]; …: an index without variables is computed once, for the primal and the Delta term. */
 static CtIndexing named_indexing(Maker *m, CtIndexing f) {
     CtBulk **ix = CT_NEW_ARRAY(m->r->arena, CtBulk *, f.count);
     for (uint32_t k = 0; k < f.count; k++) ix[k] = name(m, "i", discrete(m, f.ix[k]));
@@ -170,8 +169,8 @@ static CtIndexing named_indexing(Maker *m, CtIndexing f) {
 
 /* ---- arithmetic (Fig. 15) ---- */
 
-/* What the derivative column of primitives.def is made of: primal terms, the arguments and the result before it is
- * known whether they need names, and Delta terms where the column says G. */
+/* A part of the derivative column of primitives.def: a primal term, an argument or result that is bound to a name when
+ * it is used, or a Delta term where the column says G. */
 typedef struct Part {
     enum { PART_TERM, PART_ARGUMENT, PART_RESULT, PART_DELTA } kind;
     uint32_t argument;
@@ -222,7 +221,7 @@ static CtBulk *term_of(OpBuilder *b, const Part *p) {
     return p->term;
 }
 
-/* The only number that stands where a Delta term may is −0.0. */
+/* The only number that can occur in place of a Delta term is −0.0. */
 static CtDelta *delta_of(const Part *p) {
     assert(p->kind == PART_DELTA || (p->term->kind == BULK_CONST && p->term->as.constant.real == 0));
     return p->delta;
@@ -267,8 +266,8 @@ static CtPrimTerm build_choice(CtPrimBuilder *self, CtPrim comparison, CtPrimTer
     return part(o, (Part){.kind = PART_DELTA, .delta = choose(o->m, test, delta_of(y), delta_of(n))});
 }
 
-/* Σᵢ Scale (∂op/∂xᵢ) dᵢ, as the table writes it: `use` and `name` look at what it mentions first, so that only that is
- * bound. */
+/* Σᵢ Scale (∂op/∂xᵢ) dᵢ, as the table defines it. `use` and `name` find out first which parts it uses, so that only
+ * these are bound. */
 static CtDelta *op_delta(OpBuilder *b, CtPrim prim, uint32_t count, const Dual *args) {
     CtDelta *sum = NULL;
     Part first = {.kind = PART_ARGUMENT, .argument = 0}, second = {.kind = PART_ARGUMENT, .argument = 1};
@@ -336,9 +335,10 @@ static CtBulk *slice(Maker *m, CtBulk *t, int64_t k, int64_t offset, int64_t las
     return ct_bulk_gather(m->r, shape, t, (CtIndexing){.vars = i, .var_count = 1, .ix = ix, .count = 1}, range);
 }
 
-/* For each i along the outermost dimension, the product of all others: exact where some are 0. The array is folded in
- * two halves, so the work is linear and there are as many terms as the size has binary digits. Of halves a and b (b
- * filled up with 1 where the size is odd): the others of aᵢ are bᵢ and all others of (a × b)ᵢ. */
+/* For each i along the outermost dimension, the product of all other elements; exact if some are 0. The array is folded
+ * in two halves, so the work is linear, and the number of terms is the number of binary digits of the size. For halves
+ * a and b (b padded with 1 if the size is odd), the product of the others of aᵢ is bᵢ times that of the others of (a ×
+ * b)ᵢ. */
 static CtBulk *others(Maker *m, CtBulk *x, CtSourceRange range) {
     CtBulkBuilder *r = m->r;
     int64_t n = x->shape.sizes[0];
@@ -366,7 +366,8 @@ static CtBulk *others(Maker *m, CtBulk *x, CtSourceRange range) {
     return name(m, "p", n % 2 ? slice(m, name(m, "p", made), n, 0, n - 1, range) : made);
 }
 
-/* The cotangent goes to the first of the largest: index d [argmax x], for each place behind the outermost dimension. */
+/* The cotangent goes to the first of the largest elements: index d [argmax x], at each position of the inner
+ * dimensions. */
 static CtDelta *extremum_delta(Maker *m, CtReduction which, CtBulk *x, CtDelta *d, CtSourceRange range) {
     CtBulkBuilder *r = m->r;
     if (!d || x->shape.sizes[0] == 0) return NULL;
@@ -394,7 +395,7 @@ static Dual dual_reduce(Maker *m, CtBulk *t) {
     case REDUCE_SUM:
     case REDUCE_PLAIN_SUM: return (Dual){x, share(m, reshaped(m, DELTA_SUM_OUTER, t->shape, u.d))};
     case REDUCE_PRODUCT: {
-        x = name(m, "y", x); /* before the others: it is the program's */
+        x = name(m, "y", x); /* first, because it is the program's own value */
         CtDelta *d = scale(m, others(m, u.x, t->range), u.d);
         return (Dual){x, share(m, reshaped(m, DELTA_SUM_OUTER, t->shape, d))};
     }
@@ -494,7 +495,7 @@ static Dual dual_transpose(Maker *m, CtBulk *t) {
 
 /* ---- loops ---- */
 
-/* Terms with one loop and one list of arguments are results of one computation. */
+/* Terms with the same loop and the same arguments are results of one computation. */
 static CtDeltaLoop *known_loop(Maker *m, const CtBulkLoop *loop, CtBulk *const *args) {
     for (uint32_t i = 0; i < m->loops.count; i++) {
         CtDeltaLoop *known = m->loops.items[i];
@@ -505,7 +506,7 @@ static CtDeltaLoop *known_loop(Maker *m, const CtBulkLoop *loop, CtBulk *const *
     return NULL;
 }
 
-/* The loop that also gives the states before each step. */
+/* Extends a loop by outputs for the states before each step. */
 static CtBulkLoop *with_states(Maker *m, const CtBulkLoop *loop) {
     uint32_t states = loop->count.states, results = ct_bulk_loop_results(loop);
     CtBulkLoop *made = ct_bulk_new_loop(m->r, loop->steps, loop->count, loop->outputs + states);
@@ -550,7 +551,7 @@ static CtDeltaLoop *new_loop(Maker *m, CtBulkLoop *loop, CtBulk **args, CtDelta 
     return made;
 }
 
-/* One result of a loop, by the loop's node. */
+/* One result of a loop, by the node of the loop. */
 static Dual of_node(Maker *m, CtDeltaLoop *node, CtBulk *x, uint32_t result) {
     if (!node->node || !node->result_varies[result]) return (Dual){x, NULL};
     CtDelta *d = delta(m, DELTA_RESULT, x->shape, node->node, NULL);
@@ -573,7 +574,7 @@ static CtBulkLoop *without_rule(Maker *m, CtBulkLoop *loop) {
     return made;
 }
 
-/* How it varies with what the function captured: as the function is written. */
+/* The dependency on captured values, by the derivative of the function itself. */
 static CtDelta *by_captures(Maker *m, CtBulkLoop *loop, CtBulk **args, CtDelta *const *deltas, uint32_t result) {
     CtBulk *x = ct_bulk_loop(m->r, loop, args, result);
     uint32_t params = ct_bulk_loop_params(loop), point = loop->count.states + loop->rule->reals;
@@ -587,7 +588,7 @@ static CtDelta *by_captures(Maker *m, CtBulkLoop *loop, CtBulk **args, CtDelta *
     return of_node(m, node, x, result).d;
 }
 
-/* A node whose reverse is the pullback of a rule: it needs no derivative of the function. */
+/* A node whose reverse is the pullback of the rule, so that the function is not differentiated. */
 static CtDeltaLoop *rule_node(Maker *m, CtBulkLoop *loop, CtBulk **args, CtDelta *const *deltas) {
     CtArena *arena = m->r->arena;
     uint32_t params = ct_bulk_loop_params(loop), states = loop->count.states, results = ct_bulk_loop_results(loop);
@@ -604,7 +605,7 @@ static CtDeltaLoop *rule_node(Maker *m, CtBulkLoop *loop, CtBulk **args, CtDelta
     return made;
 }
 
-/* The tangents are what else the rule's loop gives: where they vary with those of the point, so does the result. */
+/* The tangents are additional results of the rule's loop. A result varies where they depend on the point's tangents. */
 static Dual by_tangent(Maker *m, const CtBulkLoop *loop, CtBulk **args, CtDelta *const *deltas, uint32_t result) {
     CtBulkLoop *rule = ct_bulk_rule_loop(m->r, loop);
     CtBulk **own = ct_bulk_rule_args(m->r, loop, args);
@@ -629,7 +630,7 @@ static Dual by_cotangent(Maker *m, CtBulkLoop *loop, CtBulk **args, CtDelta *con
     return of_node(m, node, ct_bulk_loop(m->r, rule, ct_bulk_rule_args(m->r, loop, args), result), result);
 }
 
-/* By what the rule tells of a cotangent or tangent of 1. */
+/* By the rule's result for a cotangent or tangent of 1. */
 static Dual by_slope(Maker *m, const CtBulkLoop *loop, CtBulk **args, CtDelta *const *deltas) {
     CtBulkLoop *rule = ct_bulk_rule_loop(m->r, loop);
     CtBulk **own = ct_bulk_rule_args(m->r, loop, args);
@@ -698,9 +699,9 @@ static Dual dual(Maker *m, CtBulk *t) {
         Dual u = dual(m, t->as.check.t);
         return (Dual){ct_bulk_check(m->r, test, t->as.check.code, t->as.check.text, t->range, u.x), u.d};
     }
-    case BULK_LOOP:  /* done */
+    case BULK_LOOP:  /* handled before */
     case BULK_LOGIC: /* gives Bool */
-    case BULK_BUILD: /* in no normal form */ assert(false); break;
+    case BULK_BUILD: /* these do not occur in normal forms */ assert(false); break;
     }
     return (Dual){t, NULL};
 }

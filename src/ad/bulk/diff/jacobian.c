@@ -1,7 +1,6 @@
-/* BULK 2025, Appendix A: the Jacobian is the gradient program for every one-hot cotangent, in one build1; the
- * bulk-operation transform makes whole-array operations of that. The part of the program that all rows share, all but
- * the reverse pass, is left as it is.
- */
+/* BULK 2025, Appendix A: the Jacobian is the gradient program for every one-hot cotangent in one build1, which the
+ * bulk-operation transform turns into whole-array operations. The part of the program that all rows share, everything
+ * but the reverse pass, stays as it is. */
 #include "ad/bulk/diff/diff.h"
 #include "ad/bulk/rewrite/rewrite.h"
 
@@ -9,11 +8,11 @@ typedef struct Rows {
     CtBulkBuilder *r;
     int64_t count;
     CtBulkVar *i;
-    CtBulk *order; /* the element of the cotangent that is hot in each row; NULL: the i-th in the i-th */
-    CtMap row;     /* CtBulkVar * of what depends on the cotangent -> its row: index all [i] */
+    CtBulk *order; /* for each row, the index of the cotangent's element that is 1; NULL: the row's own index */
+    CtMap row;     /* CtBulkVar * that depends on the cotangent -> its row: index all [i] */
 } Rows;
 
-/* build1 count (λi. t), with what t mentions taken from its rows. */
+/* build1 count (λi. t), with the variables of t replaced by their rows. */
 static CtBulk *all_rows(Rows *rows, CtBulk *t) {
     CtBulkVar *i = ct_bulk_new_var(rows->r, "i", ELEMENT_INT, (CtShape){0, NULL});
     CtMap here = {0};

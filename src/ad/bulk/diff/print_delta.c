@@ -1,7 +1,8 @@
-/* Delta terms as text (BULK Fig. 18), and as a graph for Graphviz. */
+/* Printing of Delta terms as text (BULK Fig. 18), and as a graph for Graphviz. */
 #include "ad/bulk/diff/delta.h"
 
-/* A term with few nodes is written in one piece, as in Fig. 18. Of others each Share is a line of its own. */
+/* A term with at most this many nodes is written in one piece, as in Fig. 18. In larger ones each Share has its own
+ * line. */
 enum { NESTED_NODES = 40 };
 
 typedef struct Printer {
@@ -13,7 +14,7 @@ typedef struct Printer {
 
 static void print(Printer *p, const CtDelta *d);
 
-/* What is scaled or chosen by, an atom. */
+/* A factor or test, which is an atom. */
 static void print_primal(Printer *p, CtBulk *t) {
     CtText text = ct_text(p->r->arena);
     ct_bulk_print(&text, t);
@@ -28,7 +29,7 @@ static void print_part(Printer *p, const CtDelta *d) {
     if (!atom) ct_text_puts(p->out, ")");
 }
 
-/* Loop 3 [d₁, …]: of its arguments. Its body is not differentiated before a pass asks for it. */
+/* Loop 3 [d₁, …], with the Delta terms of its arguments. The body is not differentiated before a pass needs it. */
 static void print_loop_args(Printer *p, const CtDeltaLoop *loop) {
     ct_text_puts(p->out, " [");
     for (uint32_t k = 0; k < ct_bulk_loop_params(loop->source); k++) {
@@ -47,7 +48,7 @@ static void print_literal(Printer *p, const CtDelta *d) {
     ct_text_puts(p->out, "]");
 }
 
-/* What a node is, beside its parts. */
+/* The text of a node without its parts. */
 static void print_head(Printer *p, const CtDelta *d) {
     static const char *const names[] = {"Input",    "Add",    "Scale",   "Cond",     "Share",     "Index",
                                         "SumOuter", "Gather", "Scatter", "LitArray", "Replicate", "Transpose",
@@ -75,7 +76,7 @@ static void print_tail(Printer *p, const CtDelta *d) {
     ct_bulk_print_indexing(p->out, &d->as.f);
 }
 
-/* Whether it is written out here: the first time that it is met. */
+/* Whether a Share is written out here, at its first occurrence. */
 static bool meets(Printer *p, uint32_t id) {
     if (!p->met || p->met[id]) return false;
     return p->met[id] = true;
@@ -125,8 +126,8 @@ typedef struct Drawing {
     CtBulkBuilder *r;
     CtText *out;
     CtBulkVar *const *inputs;
-    uint32_t *numbers; /* of what is shared, by id */
-    CtMap met;         /* an input -> the number of its node */
+    uint32_t *numbers; /* node numbers of shares, by id */
+    CtMap met;         /* input -> the number of its node */
     uint32_t count;
 } Drawing;
 
@@ -146,7 +147,7 @@ static void draw_arrow(Drawing *g, uint32_t from, uint32_t to) {
     if (from > 0) ct_text_printf(g->out, "n%u -> n%u;\n", from, to);
 }
 
-/* A node and those that it is made of, down to what is shared, which has been drawn. Its number; 0: zero. */
+/* Draws a node and its parts, down to shares that have been drawn. Returns its number; 0: zero. */
 static uint32_t draw(Drawing *g, const CtDelta *d) {
     if (!d) return 0;
     if (d->kind == DELTA_SHARE) return g->numbers[d->as.share.id];

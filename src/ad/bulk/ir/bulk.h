@@ -1,19 +1,18 @@
-/* The core array language of BULK 2025, Figs. 7 and 8: terms over regular arrays whose shapes are known.
+/* The core array language of BULK 2025, Figs. 7 and 8: terms over regular arrays of known shapes.
  *
- * A function of Core is run on abstract values for its arguments, whose shapes are those of the arguments that it was
- * called with; what it does to them is a term of this language (trace.c). Stage 1, the bulk-operation transform, takes
- * `build1` out of it (bulk_operations.c, Figs. 9 to 11). Stages 2 and 3 make its Delta term and run the reverse pass on
- * that symbolically (delta_reverse.c, Figs. 12 to 15 and 17 to 21). What comes out is a term again, which becomes Core
- * over flat arrays (lower_term.c): an ordinary program.
+ * A Core function is run on abstract values for its arguments, which have the shapes of the arguments that it was
+ * called with. What it computes becomes a term of this language (trace/). Stage 1, the bulk-operation transform,
+ * eliminates `build1` (rewrite/, Figs. 9 to 11). Stages 2 and 3 make the Delta term and run the reverse pass on it
+ * symbolically (diff/delta_reverse.c, Figs. 12 to 15 and 17 to 21). The result is a term again, which is lowered to
+ * Core over flat arrays (lower/): an ordinary program.
  *
- * Terms are immutable, live in the arena, and may be shared; a shared term is meant as often as it is met: what is to
- * be computed once is bound by LET (or SHARE, until stage 3 is over). Every expression is of array type, scalars are
- * arrays of rank 0.
+ * Terms are immutable, live in the arena, and may be shared as objects. Such sharing has no meaning: what is to be
+ * computed once is bound by LET (or by SHARE, until the end of stage 3). Every expression has an array type; scalars
+ * are arrays of rank 0.
  *
- * Conditionals are strict (§5.2), so what stands in a branch that is not taken may fail: an index outside its array
- * gives 0 there. So INDEX and GATHER say in `live` when they are meant; only there an index outside is an error. CHECK
- * is an error that the program itself reports.
- */
+ * Conditionals are strict (§5.2), so a branch that is not taken is evaluated, and must not fail: in it an index outside
+ * its array gives 0. INDEX and GATHER have a condition `live` that says when the index is needed; an index outside is
+ * an error only if it holds. CHECK is an error that the program itself reports. */
 #ifndef CT_AD_BULK_H
 #define CT_AD_BULK_H
 
@@ -28,7 +27,7 @@ typedef struct CtShape {
 
 typedef struct CtBulkVar {
     const char *name;
-    uint32_t id; /* tells variables apart */
+    uint32_t id; /* identifies the variable */
     CtElement element;
     CtShape shape;
 } CtBulkVar;
@@ -41,7 +40,7 @@ typedef enum CtBulkKind {
     BULK_OP,        /* op u v | op t, broadcast over equal shapes */
     BULK_LOGIC,     /* the same, on Bool */
     BULK_INDEX,     /* index t ix */
-    BULK_REDUCE,    /* sumOuter t, and its likes */
+    BULK_REDUCE,    /* sumOuter t, and other reductions */
     BULK_GATHER,    /* gather sh t (λis. ix) */
     BULK_SCATTER,   /* scatter sh t (λis. ix) */
     BULK_LITERAL,   /* [t₁, …, tₙ] */
@@ -56,12 +55,12 @@ typedef enum CtBulkKind {
     BULK_LOOP,      /* one of the results of mapAccum k f (⟨start⟩) (⟨arrays⟩): see CtBulkLoop */
 } CtBulkKind;
 
-/* Along the outermost dimension. Ties as in core.def: the first. A sum that the program writes starts from 0.0, those
- * of cotangents and tangents from −0.0: so a sum of nothing but −0.0 is what it is by the evaluator, and a cotangent
- * that never came stays the structural zero. */
+/* Reductions along the outermost dimension. Ties go to the first element, as in core.def. A sum that the program writes
+ * starts at 0.0, sums of cotangents and tangents start at −0.0. So a sum of −0.0s is as in the evaluator, and a
+ * cotangent without contributions stays a structural zero. */
 typedef enum CtReduction {
     REDUCE_SUM,
-    REDUCE_PLAIN_SUM, /* from 0.0; of Ints it is a SUM */
+    REDUCE_PLAIN_SUM, /* starts at 0.0; for Ints the same as SUM */
     REDUCE_PRODUCT,
     REDUCE_MAXIMUM,
     REDUCE_MINIMUM,
@@ -75,7 +74,8 @@ typedef struct CtBulk CtBulk;
 typedef struct CtBulkLoop CtBulkLoop;
 typedef struct CtBulkRule CtBulkRule;
 
-/* λis. ix, of integers of rank 0; live is NULL where it always is, and like ix in the scope of the variables. */
+/* λis. ix, where ix are integers of rank 0. `live` is the condition under which the index is needed, in the scope of
+ * the variables too; NULL: always. */
 typedef struct CtIndexing {
     CtBulkVar *const *vars;
     uint32_t var_count;
@@ -88,7 +88,7 @@ struct CtBulk {
     CtBulkKind kind;
     CtElement element;
     CtShape shape;
-    CtSourceRange range; /* where the program says so: for errors */
+    CtSourceRange range; /* of the program's own index operation, for errors */
     union {
         struct {
             const double *reals;     /* CONST of reals, row-major; NULL: all are `real` */
@@ -103,8 +103,8 @@ struct CtBulk {
         } let;
         struct {
             CtBulk *test, *yes, *no;
-        } cond; /* the test is of rank 0; after stage 1, of outermost dimensions of the branches: it chooses for each of
-                   its elements */
+        } cond; /* ^ The test has rank 0. After stage 1 it may have outermost dimensions of the branches, and chooses
+                   for each of its elements. */
         struct {
             CtPrim prim;
             CtBulk *args[2];
@@ -126,9 +126,9 @@ struct CtBulk {
             CtBulk *const *items;
             uint32_t count;
         } literal;
-        CtBulk *t; /* REPLICATE, RESHAPE: the shape says the rest; STOP */
+        CtBulk *t; /* REPLICATE, RESHAPE: the shape has the parameters; STOP */
         struct {
-            const uint32_t *permutation; /* of 0 … count − 1; the dimensions behind keep their places */
+            const uint32_t *permutation; /* of 0 … count − 1; inner dimensions stay in place */
             uint32_t count;
             CtBulk *t;
         } transpose;
@@ -147,67 +147,68 @@ struct CtBulk {
         } check;
         struct {
             CtBulkLoop *loop;
-            CtBulk *const *args; /* for each of the loop's parameters: where a state starts, the array of which each
-                                    step sees one element, what all steps see */
+            /* One for each parameter of the loop: the initial value of a state, an array of which each step gets one
+             * element, or a value that all steps get. */
+            CtBulk *const *args;
             uint32_t result;
         } loop;
     } as;
 };
 
-/* A fold or scan, beyond the paper: a state goes through `steps` steps, from the first or from the last. Its body is
- * closed, so that no pass over the terms around has to look inside: all that it depends on are its parameters. What has
- * several results is several terms with the same loop and the same arguments, computed once (lower_loops.c): so
- * passes give each loop one image.
+/* A fold or scan, beyond the paper: a state is passed through `steps` steps, from the first index or from the last. The
+ * body is closed, so that no pass over the enclosing terms has to look inside: it depends on its parameters only. A
+ * loop with several results is several terms with the same loop and arguments, which are computed once (lower_loops.c);
+ * so passes must map each loop to one new loop.
  *
- * Results: the states after the last step, in their order, and then for each output the array of what it was at each
- * step, at the index of the step.
- */
+ * The results are the states after the last step, in order, then for each output the array of its values, at the index
+ * of the step. */
 typedef struct CtBulkLoopParams {
     uint32_t states, elements, fixed;
 } CtBulkLoopParams;
 
 struct CtBulkLoop {
     int64_t steps;
-    bool from_back;     /* the first step is that of the last index */
-    bool total;         /* what could fail in it was evaluated before */
-    CtBulkVar *index;   /* of the step: an Int of rank 0 */
-    CtBulkVar **params; /* states before the step, elements, what is the same at all steps */
+    bool from_back;     /* the first step has the last index */
+    bool total;         /* what could fail in the body has been evaluated before */
+    CtBulkVar *index;   /* of the current step: an Int of rank 0 */
+    CtBulkVar **params; /* states before the step, elements, values that all steps get */
     CtBulkLoopParams count;
     CT_VEC(CtBulkVar *) vars; /* bindings, in order … */
     CT_VEC(CtBulk *) terms;   /* … and what they are bound to */
     CtBulk **results;         /* each state after the step, then the outputs */
     uint32_t outputs;
-    CtBulkLoop *normal, *simple; /* its images, when they have been made: loop_term.c, simplify_term.c */
-    struct CtLoopRows *rows;     /* those for many starts at once: loop_term.c */
-    const CtBulkRule *rule;      /* NULL, but for a call of a function with a rule for its derivative */
+    CtBulkLoop *normal, *simple; /* results of passes, once computed: loop_term.c, simplify_term.c */
+    struct CtLoopRows *rows;     /* versions for many initial values at once: loop_term.c */
+    const CtBulkRule *rule;      /* of a call of a function with a custom derivative; else NULL */
 };
 
-/* A call of such a function is a loop of one step, whose starts nobody reads: it is what the function is, as long as
- * the reals of its point do not vary. `loop` is what the rule says: its results are those of the call, and then either
- * the tangents of the real ones or the cotangents of the point. Its parameters are those of the call, and what the
- * pullback or the tangent is linear in.
- */
+/* A call of a function with a custom derivative is a loop of one step whose initial values are not read. Its body is
+ * the function itself, used where the reals of its point do not vary. `loop` is the rule: its results are those of the
+ * call, followed by the tangents of the real results or by the cotangents of the point. Its parameters are those of the
+ * call, followed by the argument of the pullback or tangent, in which it is linear. */
 struct CtBulkRule {
     CtBulkLoop *loop;
     bool by_tangent; /* withJvp */
-    uint32_t reals;  /* of the point: the first of what is the same at all steps */
-    bool is_slope;   /* from one real to one, or as many calls of that kind: it tells one partial derivative */
+    uint32_t reals;  /* index of the point's reals among the values that all steps get */
+    /* The rule is from one real to one, or many such calls at once: it gives one partial derivative. */
+    bool is_slope;
 };
 
 /* ---- term.c: constructors ----
  *
- * Each works out element and shape (Fig. 8) from its parts, which must fit: callers have checked what comes from
- * outside. Nothing is simplified here. The room that makes terms and its variables' numbers is CtBulkBuilder, one a
- * function that is differentiated.
- */
+ * Each computes the element type and shape (Fig. 8) from its parts. These must fit: callers check what comes from
+ * outside. Nothing is simplified. The state of term construction is a CtBulkBuilder, one for each function that is
+ * differentiated. */
 typedef struct CtBulkBuilder {
     CtProgram *p;
     CtArena *arena;
-    uint32_t vars, shares; /* given out so far */
-    CtMap positions;       /* lower_indices.c: constants that were made of index functions */
-    CtVar *again;          /* lower_term.c: where something fails, the function of no arguments that is called first, */
-    bool is_again_used;    /* since it fails as the program does; NULL: none */
-    struct CtLoweredLoop *loops; /* lower_loops.c: those whose results are in scope */
+    uint32_t vars, shares; /* number of ids that have been used */
+    CtMap positions;       /* lower_indices.c: constants made from index functions */
+    /* lower_term.c: the function without arguments that is called first when something fails, because it fails as
+     * the program does. NULL: none. */
+    CtVar *again;
+    bool is_again_used;          /* whether it is called anywhere */
+    struct CtLoweredLoop *loops; /* lower_loops.c: loops whose results are in scope */
 } CtBulkBuilder;
 
 int64_t ct_bulk_shape_count(CtShape shape); /* of elements */
@@ -245,14 +246,14 @@ CtBulk *ct_bulk_check(CtBulkBuilder *r, CtBulk *test, CtErrorCode code, const ch
                       CtBulk *t);
 CtBulk *ct_bulk_loop(CtBulkBuilder *r, CtBulkLoop *loop, CtBulk *const *args, uint32_t result);
 
-/* Rebuilds a term with `visit` applied to its direct parts, in order of evaluation; itself when nothing changed. */
+/* Rebuilds a term with `visit` applied to its direct subterms, in evaluation order. Returns the term itself when
+ * nothing changed. */
 typedef CtBulk *CtBulkVisit(void *data, CtBulk *part);
 CtBulk *ct_bulk_map(CtBulkBuilder *r, CtBulk *t, CtBulkVisit *visit, void *data);
-/* t with variables replaced by terms (key of a CtBulkVar * -> CtBulk *); binders are made fresh. */
+/* t with variables replaced by terms (key of a CtBulkVar * -> CtBulk *); binders are renamed. */
 CtBulk *ct_bulk_substitute(CtBulkBuilder *r, CtBulk *t, const CtMap *replace);
 bool ct_bulk_mentions(CtBulk *t, const CtBulkVar *var);
-/* What is wrong with a term (types, scoping), in the arena; NULL when it is sound. `vars` are those that may be free.
- */
+/* Checks the types and scoping of a term: NULL, or a description of the fault, in the arena. `vars` may occur free. */
 const char *ct_bulk_lint(CtBulkBuilder *r, CtBulk *t, CtBulkVar *const *vars, uint32_t count);
 
 /* ---- loop_term.c ---- */
@@ -261,28 +262,27 @@ static inline uint32_t ct_bulk_loop_params(const CtBulkLoop *loop) {
     return loop->count.states + loop->count.elements + loop->count.fixed;
 }
 static inline uint32_t ct_bulk_loop_results(const CtBulkLoop *loop) { return loop->count.states + loop->outputs; }
-/* A loop with room for this many parameters and results; the rest is the caller's to fill in. */
+/* A new loop with this many parameters and results; the caller fills in the rest. */
 CtBulkLoop *ct_bulk_new_loop(CtBulkBuilder *r, int64_t steps, CtBulkLoopParams count, uint32_t outputs);
-/* Of the parameters marked, what varies because of them: they, bindings and states (a set of CtBulkVar *); with `reals`
- * only through reals. */
+/* The set (of CtBulkVar *) of parameters, bindings and states that depend on the marked parameters; with `reals`
+ * through reals only. */
 CtMap ct_bulk_loop_varying(CtBulkBuilder *r, const CtBulkLoop *loop, const bool *params, bool reals);
 bool ct_bulk_loop_result_varies(CtBulkBuilder *r, const CtBulkLoop *loop, uint32_t result, CtMap *varying);
-/* A LOOP of one step, without it: its body, with the arguments bound. */
+/* Unrolls a LOOP of one step: its body, with the arguments bound. */
 CtBulk *ct_bulk_one_step(CtBulkBuilder *r, const CtBulk *t);
-/* Of a LOOP in which i is free: build1 k (λi. t), as a loop over rows. */
+/* For a LOOP in which i is free: build1 k (λi. t), as a loop over rows. */
 CtBulk *ct_bulk_build_loop(CtBulkBuilder *r, int64_t k, CtBulkVar *i, CtBulk *t);
-/* Terms with a common list of bindings, in which every loop has the results alone that are used, and a body alone that
- * these need. Tells whether any had others. */
+/* Drops unused results of loops, and what only they need in the bodies. The terms share a list of bindings. Returns
+ * whether anything was dropped. */
 bool ct_bulk_trim_loops(CtBulkBuilder *r, CtBulk **terms, uint32_t term_count, CtBulk **roots, uint32_t root_count);
 
 /* ---- print_term.c: as the paper writes terms, over several lines where they are long ---- */
 void ct_bulk_print(CtText *out, CtBulk *t);
 /* (λis. ix), or [ix] without variables, on one line. */
 void ct_bulk_print_indexing(CtText *out, const CtIndexing *f);
-/* A term, each SHARE written out where it is met first. */
+/* Prints a term; each SHARE is written out at its first occurrence. */
 void ct_bulk_print_sharing(CtText *out, CtBulk *t);
-/* Bindings, each on its line, and the results under them: a tuple where there are several; NULL, one that there is not,
- * is left out. */
+/* Prints bindings, a line each, and the results below, as a tuple if there are several. A result of NULL is omitted. */
 void ct_bulk_print_bindings(CtText *out, CtBulkVar *const *vars, CtBulk *const *terms, uint32_t count,
                             CtBulk *const *results, uint32_t result_count);
 
@@ -295,17 +295,17 @@ bool ct_bulk_same_loop(const CtBulk *t, const CtBulk *u);
 
 /* ---- what stages 2 and 3 make ---- */
 
-/* let ⟨primals⟩ in (value, ⟨gradient⟩): what stage 3 gives (Fig. 21). */
+/* let ⟨primals⟩ in (value, ⟨gradient⟩): the result of stage 3 (Fig. 21). */
 typedef struct CtBulkGradient {
-    CT_VEC(CtBulkVar *) vars; /* bindings, in order, that value and gradients share … */
-    CT_VEC(CtBulk *) terms;   /* … and what they are bound to */
-    CtBulk *value;            /* T, as t */
-    CtBulk **gradient;        /* for each input of reals, of its shape; NULL for one of Int or Bool */
-    uint32_t primals;         /* the first bindings, which the reverse pass has not made */
-    CtBulk **shared;          /* the gradient with global sharing (Fig. 19), before it is made bindings */
-    CtText delta;             /* the Delta term as text, for explanation, */
-    CtText graph;             /* and for Graphviz */
-    uint32_t nodes;           /* how many it has */
+    CT_VEC(CtBulkVar *) vars; /* bindings shared by value and gradients, in order … */
+    CT_VEC(CtBulk *) terms;   /* … and the terms that they are bound to */
+    CtBulk *value;            /* the value T, that is, t */
+    CtBulk **gradient;        /* for each input of reals, in its shape; NULL for one of Int or Bool */
+    uint32_t primals;         /* number of the first bindings, which do not come from the reverse pass */
+    CtBulk **shared;          /* the gradient with global sharing (Fig. 19), before it becomes bindings */
+    CtText delta;             /* the Delta term as text, for explanation */
+    CtText graph;             /* the Delta term for Graphviz */
+    uint32_t nodes;           /* number of nodes of the Delta term */
 } CtBulkGradient;
 
 #endif

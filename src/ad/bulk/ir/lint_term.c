@@ -1,9 +1,9 @@
-/* Whether a term of BULK is well typed (Fig. 8) and well scoped. */
+/* Lint for terms of BULK: typing (Fig. 8) and scoping. */
 #include "ad/bulk/ir/bulk.h"
 
 typedef struct Lint {
     CtBulkBuilder *r;
-    const char *wrong; /* the first thing that is */
+    const char *wrong; /* the first fault */
     CT_VEC(CtBulkVar *) scope;
 } Lint;
 
@@ -22,7 +22,7 @@ static bool same_type(const CtBulk *t, const CtBulk *u) {
     return t->element == u->element && ct_bulk_shape_equal(t->shape, u->shape);
 }
 
-/* Whether `shape` is `outer` sizes of its own and then what is left of `inner` without its `count` outermost. */
+/* Whether `shape` consists of `outer` sizes followed by `inner` without its `count` outermost sizes. */
 static bool is_tail(CtShape shape, uint32_t outer, CtShape inner, uint32_t count) {
     if (shape.rank < outer || inner.rank < count) return false;
     return ct_bulk_shape_equal(ct_bulk_shape_tail(shape, outer), ct_bulk_shape_tail(inner, count));
@@ -89,7 +89,7 @@ static void check_move(Lint *l, CtBulk *t) {
     l->scope.count = before;
 }
 
-/* The body is closed: nothing around it is in scope. */
+/* The body is closed: no variable from outside is in scope. */
 static void check_body(Lint *l, const CtBulkLoop *loop, CtBulk *t) {
     Lint inner = {.r = l->r};
     ct_push(l->r->arena, &inner.scope, loop->index);

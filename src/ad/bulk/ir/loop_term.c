@@ -1,9 +1,8 @@
-/* Loops: making them, many at once, and leaving out what nobody needs.
+/* Loops: their construction, batching over rows, and removal of unused results.
  *
- * The paper has no general fold: its implementation takes one whose function is closed. Here the function may mention
- * what it likes, since that becomes a parameter of the loop. So `build1` of a loop is a loop over rows: map of fold is
- * fold of map.
- */
+ * The paper has no general fold; its implementation has one whose function is closed. Here the function may use any
+ * variables, which become parameters of the loop. So a `build1` of a loop is a loop over rows: a map of folds is a fold
+ * of maps. */
 #include "ad/bulk/ir/ranges.h"
 
 CtBulkLoop *ct_bulk_new_loop(CtBulkBuilder *r, int64_t steps, CtBulkLoopParams count, uint32_t outputs) {
@@ -68,17 +67,17 @@ bool ct_bulk_loop_result_varies(CtBulkBuilder *r, const CtBulkLoop *loop, uint32
 
 /* ---- build1 k (λi. loop) ---- */
 
-/* A loop over rows, by which of its parameters are rows. */
+/* A loop over rows, identified by the set of parameters that are rows. */
 typedef struct CtLoopRows {
     int64_t k;
-    bool *given; /* parameters whose arguments vary */
-    bool *param; /* those and the states that vary because of them */
+    bool *given; /* parameters whose arguments vary between rows */
+    bool *param; /* these, and the states that vary with them */
     bool *result;
     CtBulkLoop *loop;
     struct CtLoopRows *next;
 } CtLoopRows;
 
-/* A variable of rows, and what one of them is. */
+/* Makes a variable of rows for a variable, and replaces the latter by the row at `at`. */
 static CtBulkVar *row_var(CtBulkBuilder *r, CtLoopRows *rows, CtBulkVar *var, CtBulkVar *at, CtMap *replace) {
     CtBulkVar *all = ct_bulk_new_var(r, var->name, var->element, ct_bulk_shape_cons(r->arena, rows->k, var->shape));
     CtBulk *index = ct_bulk_var(r, at);
@@ -129,8 +128,8 @@ static CtLoopRows *rows_of(CtBulkBuilder *r, CtBulkLoop *loop, int64_t k, bool *
     return rows;
 }
 
-/* The rule of a call, for many calls at once. What differs from call to call is said of all that the call and its rule
- * share, and of all that the rule alone has. */
+/* The rule of a call, batched over many calls. Parameters that the call and the rule share vary together; so do those
+ * of the rule alone. */
 static const CtBulkRule *rule_rows(CtBulkBuilder *r, const CtBulkLoop *loop, int64_t k, const bool *given) {
     const CtBulkRule *rule = loop->rule;
     uint32_t states = loop->count.states, count = ct_bulk_loop_params(rule->loop), own = rule->loop->count.states;
@@ -197,20 +196,20 @@ CtBulk *ct_bulk_one_step(CtBulkBuilder *r, const CtBulk *t) {
 
 /* ---- leaving out ---- */
 
-/* What becomes of a loop of which only some results are used. */
+/* The reduction of a loop to its used results. */
 typedef struct Trim {
     CtBulkLoop *loop, *to; /* to: NULL until it is made */
     bool *used;
-    bool *through;        /* states that stay as they are: their last value is the first */
-    uint32_t *param_from; /* of each new parameter, the place of the old one */
-    uint32_t *result_to;  /* of each old result, the place of the new one */
+    bool *through;        /* states that never change, so their final value is the initial one */
+    uint32_t *param_from; /* for each new parameter, the index of the old one */
+    uint32_t *result_to;  /* for each old result, the index of the new one */
     bool changed;
 } Trim;
 
 typedef struct Trimmer {
     CtBulkBuilder *r;
     CtMap trims; /* CtBulkLoop * -> Trim * */
-    CtMap seen;  /* CtBulk * -> itself: counted; later what has become of it */
+    CtMap seen;  /* CtBulk * -> itself: visited; later its replacement */
     bool changed;
 } Trimmer;
 
@@ -244,7 +243,7 @@ static CtBulk *need(void *data, CtBulk *t) {
     return t;
 }
 
-/* The variables that the results need that are used, and what can fail. */
+/* The variables that the used results need, and what may fail. */
 static Needs needs_of(Trimmer *m, const Trim *trim) {
     CtBulkLoop *loop = trim->loop;
     Needs needs = {.r = m->r};
@@ -286,14 +285,14 @@ static void trim_params(const Trim *trim, Needs *needs, CtBulkLoopParams *count,
         from[n++] = p;
         *(p < states ? &count->states : p < elements ? &count->elements : &count->fixed) += 1;
     }
-    for (uint32_t p = 0; p < states; p++) { /* what never changes is the same at all steps */
+    for (uint32_t p = 0; p < states; p++) { /* a state that never changes is a value that all steps get */
         if (!trim->through[p] || !ct_map_has(&needs->vars, ct_key(loop->params[p]))) continue;
         from[n++] = p;
         count->fixed++;
     }
 }
 
-/* What can fail must not go because no result but the states that stay as they are is used. */
+/* A check must not be dropped because only unchanging states are used as results. */
 static bool keeps_errors(Trimmer *m, const Trim *trim) {
     CtBulkRewriter facts = {.r = m->r};
     if (ct_bulk_loop_is_safe(&facts, trim->loop)) return true;
@@ -309,7 +308,7 @@ static void make_trim(Trimmer *m, Trim *trim) {
     trim->through = CT_NEW_ARRAY(arena, bool, states + 1);
     trim->param_from = CT_NEW_ARRAY(arena, uint32_t, ct_bulk_loop_params(loop) + 1);
     trim->result_to = CT_NEW_ARRAY(arena, uint32_t, ct_bulk_loop_results(loop) + 1);
-    if (loop->rule != NULL) return; /* which has the same results and parameters */
+    if (loop->rule != NULL) return; /* which must keep the same results and parameters */
     for (uint32_t s = 0; s < states; s++) {
         trim->through[s] = loop->results[s]->kind == BULK_VAR && loop->results[s]->as.var == loop->params[s];
         trim->changed |= trim->through[s];

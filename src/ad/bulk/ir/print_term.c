@@ -1,17 +1,15 @@
-/* Terms as BULK writes them.
+/* Printing of terms in BULK's notation.
  *
- * A term is printed on one line where it fits in WIDTH columns, and otherwise broken by its form: a `let` behind its
- * `in`, an operation before its operator, anything else before each of its parts. Variables print with their own names;
- * one whose name is taken gets a number. Where an index is meant only under a condition, that stands behind it: λ[i].
- * [i - 1] when 0 < i.
- */
+ * A term is printed on one line if it fits in WIDTH columns. Otherwise it is broken by its form: a `let` behind its
+ * `in`, an operation before its operator, others before each of their parts. Variables keep their names, with a number
+ * added where a name is taken. The condition of an index is printed behind it: λ[i]. [i - 1] when 0 < i. */
 #include "ad/bulk/ir/bulk.h"
 
 #include <math.h>
 
 enum { WIDTH = 100, SHOWN = 6 }; /* how many items of a constant are written out in each dimension */
 
-/* How tightly a part must bind. */
+/* Precedence levels of a part. */
 enum { LOOSE = 0, OR = 2, AND = 3, COMPARE = 4, PLUS = 6, TIMES = 7, APPLY = 10, ATOM = 11 };
 
 typedef struct Named {
@@ -24,9 +22,9 @@ typedef struct Printer {
     CT_VEC(Named) scope;
     uint32_t indent, column;
     bool flat, full; /* full: does not fit, nothing more is written */
-    bool wide;       /* on one line, however long */
+    bool wide;       /* on one line of any length */
     bool shares_once;
-    CT_VEC(uint32_t) shares; /* that were written out */
+    CT_VEC(uint32_t) shares; /* those written out so far */
 } Printer;
 
 static void put_term(Printer *pr, CtBulk *t, int level);
@@ -56,7 +54,7 @@ static void line(Printer *pr) {
     for (uint32_t i = 0; i < pr->indent; i++) put(pr, " ");
 }
 
-/* What is put with the printer as it is; in one line where it fits on the rest of this one, and whether it did. */
+/* Prints a piece with the printer as it is; or on the rest of this line if it fits, and returns whether it did. */
 typedef void Piece(Printer *pr, const void *piece, int level);
 
 static bool put_flat(Printer *pr, Piece *put_piece, const void *piece, int level) {
@@ -101,16 +99,16 @@ static void bind(Printer *pr, const CtBulkVar *var) {
 }
 
 static void put_var(Printer *pr, const CtBulkVar *var) {
-    if (find_name(pr, var) == NULL) bind(pr, var); /* free: keeps its name from here on */
+    if (find_name(pr, var) == NULL) bind(pr, var); /* a free variable keeps its name from here on */
     put(pr, find_name(pr, var));
 }
 
-/* Free variables have their names first, so that no binder takes them. */
+/* Names free variables first, so that no binder takes their names. */
 typedef struct FreeNames {
     Printer *pr;
-    CtBulkBuilder builder; /* ct_bulk_map wants one */
+    CtBulkBuilder builder; /* required by ct_bulk_map */
     CT_VEC(const CtBulkVar *) bound;
-    CtMap shares; /* that were gone through */
+    CtMap shares; /* those visited */
 } FreeNames;
 
 static CtBulk *name_free(void *data, CtBulk *t) {
@@ -148,7 +146,7 @@ static void put_real(Printer *pr, double value) {
     ct_text_double(&digits, value);
     bool is_word = value != value || isinf(value);
     if (!is_word && strspn(digits.data, "-0123456789") == digits.length) ct_text_puts(&digits, ".0");
-    if (is_word && digits.data[0] == '"') { /* as JSON has it */
+    if (is_word && digits.data[0] == '"') { /* in JSON's notation */
         digits.data[digits.length - 1] = '\0';
         digits.data++;
     }
@@ -167,7 +165,7 @@ static void put_scalar(Printer *pr, const CtBulk *t, int64_t at) {
         put_int(pr, value);
 }
 
-/* replicate k (replicate n 0.0), of which all elements are the same. */
+/* Whether all elements are the same: replicate k (replicate n 0.0). */
 static bool is_replicated(const CtBulk *t) {
     return t->kind == BULK_CONST && t->shape.rank > 0 && !t->as.constant.reals && !t->as.constant.integers &&
            ct_bulk_shape_count(t->shape) > 0;
@@ -336,7 +334,7 @@ typedef struct Bindings {
     CT_VEC(CtBulk *) terms;
 } Bindings;
 
-/* (a, b): the variables that are bound to results of the loop, from the k-th binding on. */
+/* (a, b): the variables bound to results of one loop, from the k-th binding on. */
 static void put_result_names(Printer *pr, const Bindings *bindings, uint32_t k, bool *done) {
     const CtBulk *t = bindings->terms.items[k];
     uint32_t count = ct_bulk_loop_results(t->as.loop.loop);
@@ -466,7 +464,7 @@ static bool uses_index(const CtBulkLoop *loop) {
     return false;
 }
 
-/* What a loop is called; a call of a function with a rule has no states in sight. */
+/* The name of a loop's operation. A call of a function with a rule shows no states. */
 static void put_loop_head(Printer *pr, const CtBulkLoop *loop) {
     if (loop->rule != NULL) {
         put(pr, loop->rule->by_tangent ? "withJvp" : "withVjp");
@@ -477,9 +475,9 @@ static void put_loop_head(Printer *pr, const CtBulkLoop *loop) {
     put_int(pr, loop->steps);
 }
 
-/* mapAccumL n (λi (states) (elements). (states, outputs)) (starts) (arrays), foldl where there are no outputs, and
- * mapAccumR or foldr from the back; i is the index of the step, where that is used. What is the same at all steps has
- * its name from outside, where it is a variable there; other such things follow. */
+/* mapAccumL n (λi (states) (elements). (states, outputs)) (starts) (arrays); foldl if there are no outputs; mapAccumR
+ * or foldr from the back. i is the index of the step, shown if it is used. A value that all steps get is shown under
+ * its outer name if it is a variable; other such values follow. */
 static void put_loop_form(Printer *pr, const void *piece, int level) {
     const CtBulk *t = piece;
     const CtBulkLoop *loop = t->as.loop.loop;
@@ -566,7 +564,7 @@ static void put_move(Printer *pr, CtBulk *t) {
     }
 }
 
-/* Whether a SHARE was written out before; from here on it was. */
+/* Whether a SHARE has been written out before; marks it. */
 static bool is_shown(Printer *pr, uint32_t id) {
     for (uint32_t i = 0; pr->shares_once && i < pr->shares.count; i++)
         if (pr->shares.items[i] == id) return true;
@@ -601,7 +599,7 @@ static void put_form(Printer *pr, CtBulk *t) {
         put(pr, ct_prim_info(t->as.op.prim)->name);
         for (uint32_t i = 0; i < t->as.op.count; i++) put_part(pr, t->as.op.args[i]);
         break;
-    case BULK_LOGIC: /* the others are infix */
+    case BULK_LOGIC: /* other operations are infix */
         put(pr, "not");
         put_part(pr, t->as.logic.args[0]);
         break;
@@ -705,7 +703,7 @@ void ct_bulk_print_indexing(CtText *out, const CtIndexing *f) {
         put_indexing(&pr, f, LOOSE);
     else
         put_index(&pr, f);
-    ct_text_puts(out, f->var_count > 0 ? whole.data : whole.data + 1); /* without the blank before */
+    ct_text_puts(out, f->var_count > 0 ? whole.data : whole.data + 1); /* without the leading blank */
 }
 
 void ct_bulk_print_bindings(CtText *out, CtBulkVar *const *vars, CtBulk *const *terms, uint32_t count,

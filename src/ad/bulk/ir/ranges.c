@@ -1,8 +1,8 @@
-/* Where integers lie: intervals, so that an index that cannot be outside needs no check and no condition.
+/* Range analysis of integer terms by intervals, so that an index that is certainly in range needs no check and no
+ * condition.
  *
- * A fact about a variable holds wherever its binder came to stand, since rules move a binder together with what it
- * ranges over.
- */
+ * A fact about a variable holds wherever its binder moves, since the rewrite rules move a binder together with its
+ * range. */
 #include "ad/bulk/ir/ranges.h"
 #include "rt/scalar.h"
 
@@ -66,7 +66,8 @@ void ct_bulk_note(CtBulkRewriter *w, CtBulk *t) {
 
 /* ---- ranges ---- */
 
-/* From the four corners, of an operation that is monotone in each argument; all integers when it may wrap. */
+/* The interval spanned by the four corners, for an operation that is monotone in each argument; all integers if it may
+ * wrap. */
 static CtRange corners(CtRange a, CtRange b, bool (*wraps)(int64_t, int64_t, int64_t *)) {
     int64_t ends[4];
     for (int i = 0; i < 4; i++)
@@ -125,7 +126,7 @@ static CtRange range_of_reduce(CtBulkRewriter *w, CtBulk *t) {
     case REDUCE_PLAIN_SUM:
     case REDUCE_PRODUCT: return everything;
     case REDUCE_MAXIMUM:
-    case REDUCE_MINIMUM: return join(ct_bulk_range(w, t->as.reduce.t), zero); /* 0 of nothing */
+    case REDUCE_MINIMUM: return join(ct_bulk_range(w, t->as.reduce.t), zero); /* 0 for an empty array */
     case REDUCE_ARGMAX:
     case REDUCE_ARGMIN: return join((CtRange){0, t->as.reduce.t->shape.sizes[0] - 1}, zero);
     }
@@ -149,7 +150,7 @@ static CtRange find_range(CtBulkRewriter *w, CtBulk *t) {
     case BULK_INDEX:
     case BULK_GATHER: {
         CtRange range = ct_bulk_range(w, t->as.move.t);
-        return t->as.move.f.live == NULL ? range : join(range, (CtRange){0, 0}); /* what is outside is 0 */
+        return t->as.move.f.live == NULL ? range : join(range, (CtRange){0, 0}); /* an index outside gives 0 */
     }
     case BULK_LITERAL: {
         CtRange range = nothing;

@@ -332,13 +332,14 @@ CtBulk *ct_bulk_map(CtBulkBuilder *r, CtBulk *t, CtBulkVisit *visit, void *data)
 
 typedef struct Substitution {
     CtBulkBuilder *r;
-    const CtMap *replace; /* what was asked for */
-    CtMap fresh;          /* CtBulkVar * -> CtBulk *: the names of binders around, which come first; NULL behind them */
+    const CtMap *replace; /* the substitution */
+    /* CtBulkVar * -> CtBulk *: new names of enclosing binders, which take precedence; NULL behind their scope. */
+    CtMap fresh;
 } Substitution;
 
 static CtBulk *substitute(void *data, CtBulk *t);
 
-/* A new name for a binder. What the old name meant outside is returned, to be put back. */
+/* Renames a binder. Returns the outer meaning of its name, to be restored. */
 static CtBulkVar *rename_binder(Substitution *s, CtBulkVar *var, CtBulk **before) {
     CtBulkVar *fresh = ct_bulk_new_var(s->r, var->name, var->element, var->shape);
     *before = ct_map_get(&s->fresh, ct_key(var));

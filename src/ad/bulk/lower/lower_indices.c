@@ -1,12 +1,12 @@
-/* Indices, gathers and scatters as Core: a view where the position is affine in the variables and inside, else an array
- * of positions, which is a constant of the program when nothing but the variables is in it. */
+/* Lowering of index functions, gathers and scatters: a view if the position is affine in the variables and in range,
+ * otherwise an array of positions. The latter is a constant of the program if it depends on the variables only. */
 #include "ad/bulk/lower/internal.h"
 
 static CtCore *whole(CtLower *l, CtSourceRange range, int64_t value) { return ct_bulk_lower_int(l, range, value); }
 
 /* ---- views ---- */
 
-/* Without dimensions of size 1, and those that go on where the next one ends joined with it. */
+/* Removes dimensions of size 1, and joins dimensions that are contiguous. */
 static uint32_t join_dims(CtDim *dims, uint32_t rank) {
     uint32_t count = 0;
     for (uint32_t i = 0; i < rank; i++) {
@@ -59,7 +59,7 @@ CtCore *ct_bulk_lower_transpose(CtLower *l, CtBulk *t) {
 
 /* ---- affine positions ---- */
 
-/* offset + Σ step of each variable. */
+/* offset + Σ step · variable. */
 typedef struct Affine {
     int64_t offset;
     int64_t *steps;
@@ -106,7 +106,7 @@ static bool affine_op(CtLower *l, const CtIndexing *f, CtBulk *ix, Affine *out) 
     }
 }
 
-/* The index as an affine function of f's variables, if it is a plain one. */
+/* Analyses an index as an affine function of f's variables; false if it is not of a simple form. */
 static bool affine(CtLower *l, const CtIndexing *f, CtBulk *ix, Affine *out) {
     *out = still(l, f, ix->kind == BULK_CONST ? ct_bulk_lower_number(ix) : 0);
     if (ix->kind == BULK_CONST) return true;
@@ -120,7 +120,7 @@ static bool affine(CtLower *l, const CtIndexing *f, CtBulk *ix, Affine *out) {
     return false;
 }
 
-/* Where f leads to in an array whose dimensions have these strides, the `but`-th left out, if it is always inside. */
+/* The affine position of f in an array with these strides, without dimension `but`, if it is always in range. */
 static bool affine_position(CtLower *l, const CtIndexing *f, CtShape shape, const int64_t *strides, uint32_t but,
                             Affine *out) {
     *out = still(l, f, 0);
@@ -164,12 +164,12 @@ typedef struct Position {
     CtSourceRange range;
     const CtIndexing *f;
     CtShape shape;
-    CtCore **at; /* the indices, named */
+    CtCore **at; /* the indices, bound to names */
     CtCore *live;
-    bool never; /* live is False */
+    bool never; /* `live` is False */
 } Position;
 
-/* What an index outside gives: −1, or the error that reading there makes. */
+/* The value for an index out of range: −1, or the error of the read. */
 static CtCore *missed(CtLower *l, const Position *p, uint32_t d) {
     CtCore *nowhere = whole(l, p->range, -1);
     if (p->never) return nowhere;
@@ -188,7 +188,7 @@ static CtCore *row_number(CtLower *l, const Position *p) {
     return number;
 }
 
-/* The number of the row that f leads to where its variables stand now; −1 where it is outside and not live. */
+/* The row number that f gives for the current values of its variables; −1 where it is out of range and not needed. */
 CtCore *ct_bulk_lower_position(CtLower *l, const CtIndexing *f, CtShape shape, CtSourceRange range) {
     CtSeq seq = ct_ad_seq(l->p, NULL);
     Position p = {.range = range, .f = f, .shape = shape, .at = CT_NEW_ARRAY(l->r->arena, CtCore *, f->count)};
@@ -233,7 +233,7 @@ static void enter_points(CtLower *l, const CtIndexing *f, CtShape points, Points
     }
 }
 
-/* The i-th index of point p. */
+/* The i-th variable at point p. */
 static CtCore *nth_index(CtLower *l, CtSourceRange range, const CtIndexing *f, CtShape points, CtVar *p, uint32_t i) {
     CtCore *number = ct_core_var(l->p, range, p);
     int64_t inner = 1;
@@ -257,7 +257,7 @@ static CtCore *leave_points(CtLower *l, CtSourceRange range, const CtIndexing *f
 
 /* ---- constant arrays of positions ---- */
 
-/* Kept in the room by the function's first index. */
+/* Arrays of positions, cached in the builder by the function's first index. */
 typedef struct Positions {
     CtIndexing f;
     CtShape shape, points;
@@ -274,7 +274,7 @@ static bool same_indexing(const Positions *a, const CtIndexing *f, CtShape shape
     return true;
 }
 
-/* The variables that a term uses and those that it binds. */
+/* The variables that a term uses and binds. */
 typedef struct Names {
     CtLower *l;
     CtMap seen, bound;
@@ -315,7 +315,7 @@ static CtCore *positions(CtLower *l, const CtIndexing *f, CtShape shape, CtShape
     CtLower before = *l;
     CtVar *again = l->r->again;
     if (closed) before = ct_bulk_lower_begin_apart(l);
-    if (closed) l->r->again = NULL; /* nothing of here is in scope of a constant */
+    if (closed) l->r->again = NULL; /* nothing from here is in scope of a constant */
     Points at;
     enter_points(l, f, points, &at);
     CtCore *body = ct_bulk_lower_position(l, f, shape, range);
@@ -331,7 +331,7 @@ static CtCore *positions(CtLower *l, const CtIndexing *f, CtShape shape, CtShape
 
 /* ---- index ---- */
 
-/* The row of that number, or what is there instead. */
+/* The row with that number, or the value for −1. */
 static CtCore *read_row(CtLower *l, CtBulk *t, CtCore *xs, CtCore *number) {
     int64_t m = ct_bulk_shape_count(t->shape);
     if (t->shape.rank == 0)
@@ -346,7 +346,7 @@ static CtCore *no_row(CtLower *l, CtBulk *t) {
                                       : ct_bulk_lower_zero(l, t->range, t->element);
 }
 
-/* Of a GATHER without variables, too. */
+/* Also for a GATHER without variables. */
 CtCore *ct_bulk_lower_index(CtLower *l, CtBulk *t) {
     CtBulk *source = t->as.move.t;
     const CtIndexing *f = &t->as.move.f;
@@ -375,11 +375,11 @@ CtCore *ct_bulk_lower_index(CtLower *l, CtBulk *t) {
 
 /* ---- gather ---- */
 
-/* A scalar term in f's variables as an array over all points; NULL when it is no plain one. */
+/* A scalar term in f's variables as an array over all points; NULL if it has no simple form. */
 static CtBulk *over_points(CtLower *l, const CtIndexing *f, CtShape points, CtBulk *t) {
     bool depends = false;
     for (uint32_t i = 0; i < f->var_count; i++) depends |= ct_bulk_mentions(t, f->vars[i]);
-    if (!depends && !ct_bulk_is_safe(&l->facts, t)) return NULL; /* it fails only if there are points */
+    if (!depends && !ct_bulk_is_safe(&l->facts, t)) return NULL; /* it must fail only if there are points */
     if (!depends) {
         for (uint32_t i = f->var_count; i-- > 0;) t = ct_bulk_replicate(l->r, points.sizes[i], t);
         return t;
@@ -406,7 +406,7 @@ static CtBulk *over_points(CtLower *l, const CtIndexing *f, CtShape points, CtBu
     return ct_bulk_gather(l->r, shape, t->as.move.t, g, t->range);
 }
 
-/* The same as an array of numbers, in any case. */
+/* The same as an array of numbers, for every term. */
 static CtCore *array_over_points(CtLower *l, const CtIndexing *f, CtShape points, CtBulk *t) {
     CtBulk *array = over_points(l, f, points, t);
     if (array != NULL) return ct_bulk_lower_lower(l, array);
@@ -416,12 +416,12 @@ static CtCore *array_over_points(CtLower *l, const CtIndexing *f, CtShape points
     return leave_points(l, t->range, f, points, &at, body);
 }
 
-/* gather sh [u, v] (λ… . […, cond b 0 1, …]), the literal perhaps transposed: what BULK makes of a conditional under
- * build1. */
+/* gather sh [u, v] (λ… . […, cond b 0 1, …]), with the literal possibly transposed: BULK's encoding of a conditional
+ * under build1. */
 typedef struct Choice {
     CtBulk *test, *items[2];
-    uint32_t at;      /* the dimension of the two items */
-    int64_t *strides; /* of the others, in an item */
+    uint32_t at;      /* the dimension of size two */
+    int64_t *strides; /* strides of the other dimensions, in an item */
     int64_t row;
 } Choice;
 
@@ -499,7 +499,7 @@ CtCore *ct_bulk_lower_gather(CtLower *l, CtBulk *t) {
 
 /* ---- scatter ---- */
 
-/* [0 …, xs, 0 …]; adding −0 changes nothing. */
+/* [0 …, xs, 0 …]; adding it to an array leaves other elements unchanged, since the zeros are −0.0. */
 static CtCore *between_zeros(CtLower *l, CtBulk *t, CtCore *xs, int64_t before, int64_t after) {
     CtSeq seq = ct_ad_seq(l->p, NULL);
     if (before > 0) {
@@ -513,7 +513,7 @@ static CtCore *between_zeros(CtLower *l, CtBulk *t, CtCore *xs, int64_t before, 
     return ct_ad_seq_close(&seq, xs);
 }
 
-/* Of rows that go one behind the other to neighbouring places; NULL when they do not. */
+/* A scatter of consecutive rows to consecutive indices; NULL for others. */
 static CtCore *scatter_in_order(CtLower *l, CtBulk *t, CtCore *xs, const Affine *a, int64_t m) {
     const CtIndexing *f = &t->as.move.f;
     int64_t count = points_of(f, t->as.move.t->shape) * m, all = ct_bulk_shape_count(t->shape);
@@ -523,10 +523,9 @@ static CtCore *scatter_in_order(CtLower *l, CtBulk *t, CtCore *xs, const Affine 
     return between_zeros(l, t, xs, a->offset, all - a->offset - count);
 }
 
-enum { SHORT = 4 }; /* a dimension that is so many times shorter than another one is no good as the innermost */
-
-/* The dimensions of the points by their size, when the last is short: so that what is added stands in long runs. Gives
- * the source in that order. */
+enum { SHORT = 4 }; /* a dimension shorter than another one by this factor should not be innermost */
+/* If the last dimension is short, orders the dimensions of the points by size, so that additions run along contiguous
+ * elements. Returns the source in that order. */
 static CtCore *long_runs(CtLower *l, CtSourceRange range, CtCore *xs, CtDim *dims, uint32_t rank) {
     int64_t longest = 0, weight = 1;
     CtDim *source = CT_NEW_ARRAY(l->r->arena, CtDim, rank);

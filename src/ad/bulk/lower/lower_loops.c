@@ -1,11 +1,10 @@
-/* Loops as Core: foldl or mapAccumL over the numbers of the steps, so that a loop that is traced again is one again.
+/* Loops become foldl or mapAccumL over the numbers of the steps, so that tracing the result gives a loop again.
  *
  * Terms with the same loop and the same arguments are results of one computation. So where a variable is bound to one
- * of them, all its results are bound, and known for as long as they are in scope.
- */
+ * result, all results are bound, and known while they are in scope. */
 #include "ad/bulk/lower/internal.h"
 
-/* A loop that was lowered, innermost first. */
+/* A loop that has been lowered; the list is innermost first. */
 typedef struct CtLoweredLoop {
     CtBulk *t;
     CtVar **results;
@@ -20,7 +19,7 @@ static CtVar *bind_core(CtLower *l, CtSeq *seq, const char *name, CtCore *rhs) {
 
 static CtCore *var_of(CtLower *l, CtSourceRange range, CtVar *var) { return ct_core_var(l->p, range, var); }
 
-/* One value for several: of one itself, of none (). */
+/* Several values as one: a tuple, the value itself, or () for none. */
 static CtCore *packed(CtLower *l, CtSourceRange range, CtCore *const *parts, uint32_t count) {
     return count == 1 ? parts[0] : ct_core_tuple(l->p, range, parts, count);
 }
@@ -40,8 +39,8 @@ typedef struct Loop {
     CtBulk *t;
     const CtBulkLoop *loop;
     CtSourceRange range;
-    CtVar **args;   /* of elements and fixed parameters: what they are bound to outside */
-    CtVar **before; /* of each parameter: what it meant outside */
+    CtVar **args;   /* for elements and fixed parameters: the variables outside */
+    CtVar **before; /* for each parameter: its meaning outside */
 } Loop;
 
 static CtCore *row(const Loop *b, const CtBulkVar *var, CtVar *array, CtVar *index) {
@@ -64,7 +63,7 @@ static void bind_params(Loop *b, CtSeq *seq, CtVar *const *states, CtVar *index)
     }
 }
 
-/* The states after the step and the outputs, as values that arrays hold. */
+/* The states after the step and the outputs, in their representation in arrays. */
 static CtCore *step(Loop *b, CtSeq *seq) {
     CtLower *l = b->l;
     const CtBulkLoop *loop = b->loop;
@@ -123,7 +122,7 @@ static CtCore *function(Loop *b) {
 
 /* ---- results ---- */
 
-/* The outputs of all steps, of which one is this: as a flat array. */
+/* One output of all steps, as a flat array. */
 static CtCore *output(Loop *b, CtVar *all, uint32_t k) {
     CtLower *l = b->l;
     const CtBulk *t = b->loop->results[b->loop->count.states + k];

@@ -1,8 +1,8 @@
-/* Terms of BULK as Core over flat arrays: an ordinary program of `map`, `zipWith`, `sumRows`, …, each a loop in C where
- * it is one primitive. What is computed once is bound by `let`; errors come in the order of the term's evaluation.
+/* Lowering of BULK's terms to Core over flat arrays: an ordinary program of `map`, `zipWith`, `sumRows` and so on, each
+ * of which is a loop in C if its function is one primitive. Shared terms are bound by `let`; errors occur in the order
+ * in which the term is evaluated.
  *
- * Primitives that fail give 0 where they do: the program's own error is a CHECK.
- */
+ * A primitive that would fail gives 0: the program's own error is a CHECK. */
 #include "ad/bulk/lower/internal.h"
 
 static const CtShape scalar = {0, NULL};
@@ -74,7 +74,7 @@ void ct_bulk_lower_unbind(CtLower *l, CtBulkVar *var, CtVar *before) {
     ct_map_set(l->r->arena, l->vars, ct_key(var), before);
 }
 
-/* A fact other than the one that ranges were found with makes them stale. */
+/* A new fact about a variable invalidates cached ranges. */
 static void note_range(CtLower *l, CtBulkVar *var, CtRange range) {
     const CtRange *known = ct_map_get(&l->facts.facts, ct_key(var));
     if (known != NULL && known->low == range.low && known->high == range.high) return;
@@ -99,7 +99,7 @@ CtCore *ct_bulk_lower_leave(CtLower *l, CtLowerLoop *loop, CtCore *made) {
     return ct_ad_seq_close(&loop->seq, made);
 }
 
-/* An array that is the same at every iteration of the loops around, and cannot fail. */
+/* Whether an array is the same in all iterations of the enclosing loops, and cannot fail. */
 static bool can_be_lifted(CtLower *l, CtBulk *t) {
     if (l->outside == NULL || t->shape.rank == 0 || t->kind == BULK_VAR || !ct_bulk_is_safe(&l->facts, t)) return false;
     for (uint32_t i = 0; i < l->own.count; i++)
@@ -131,7 +131,7 @@ static CtCore *lift(CtLower *l, CtBulk *t) {
 
 /* ---- constants ---- */
 
-enum { FEW = 8 }; /* elements that are written where they are used */
+enum { FEW = 8 }; /* arrays of at most this many elements are written out at each use */
 
 static CtCore *constant_item(CtLower *l, CtBulk *t, int64_t i) {
     bool is_real = t->element == ELEMENT_REAL;
@@ -182,7 +182,7 @@ CtBulk *ct_bulk_lower_uniform(CtLower *l, CtBulk *t) {
     }
 }
 
-/* Whether a literal keeps a primitive from failing. */
+/* Whether a literal divisor rules out that a primitive fails. */
 static bool cannot_fail(CtPrim prim, const CtCore *divisor) {
     bool divides = prim == PRIM_INT_DIV || prim == PRIM_INT_MOD || prim == PRIM_INT_QUOT || prim == PRIM_INT_REM;
     bool rounds =
@@ -190,7 +190,7 @@ static bool cannot_fail(CtPrim prim, const CtCore *divisor) {
     return !rounds && (!divides || (divisor->kind == CORE_LIT && divisor->as.lit.integer != 0));
 }
 
-/* A primitive on atoms; 0 where it fails. */
+/* A primitive on atoms that gives 0 where it would fail. */
 static CtCore *total_op(CtLower *l, CtSourceRange range, CtPrim prim, CtCore *a, CtCore *b) {
     CtCore *value = ct_bulk_lower_op(l, range, prim, a, b);
     if (cannot_fail(prim, b)) return value;
@@ -230,7 +230,7 @@ static CtCore *on_values(CtLower *l, const Elementwise *e, CtCore *a, CtCore *b)
     return a;
 }
 
-/* On what arrays hold, atoms too; so is the result. */
+/* On elements in their representation in arrays; arguments and result are atoms. */
 static CtCore *on_items(CtLower *l, const Elementwise *e, CtCore *a, CtCore *b) {
     CtBulk *t = e->t;
     if (t->kind == BULK_OP) return ct_bulk_lower_item(l, t->element, total_op(l, t->range, t->as.op.prim, a, b));
@@ -252,7 +252,7 @@ static CtCore *lower_scalars(CtLower *l, const Elementwise *e, CtBulk *const *sc
     return ct_ad_seq_close(&seq, value);
 }
 
-/* A scalar that is lowered to a literal or a variable, wherever it stands. */
+/* Whether a scalar term is lowered to a literal or a variable. */
 static bool is_atom(const CtBulk *t) {
     return t->shape.rank == 0 && t->element != ELEMENT_BOOL && (t->kind == BULK_CONST || t->kind == BULK_VAR);
 }
@@ -341,7 +341,7 @@ static CtCore *lower_reduce(CtLower *l, CtBulk *t) {
         return ct_bulk_lower_unflat(l, t,
                                     ct_bulk_lower_array(l, t->range, op, ct_bulk_lower_int(l, t->range, m), xs, NULL));
     }
-    if (rows == 0 && op != ARRAY_PRODUCT) { /* of nothing: 0 */
+    if (rows == 0 && op != ARRAY_PRODUCT) { /* the result for an empty array is 0 */
         CtSeq seq = ct_ad_seq(l->p, NULL);
         ct_ad_seq_name(&seq, "none", xs);
         bool is_scalar = t->shape.rank == 0;
@@ -367,7 +367,7 @@ static CtCore *lower_let(CtLower *l, CtBulk *t) {
     return ct_ad_seq_close(&seq, body);
 }
 
-/* The test has outermost dimensions of the branches: it is the same for all of a row. */
+/* The test has some outermost dimensions of the branches, and is the same for all elements of a row. */
 static CtCore *select_elements(CtLower *l, CtBulk *t) {
     int64_t tests = ct_bulk_shape_count(t->as.cond.test->shape);
     CtDim dims[] = {{tests, 1}, {ct_bulk_shape_count(ct_bulk_shape_tail(t->shape, t->as.cond.test->shape.rank)), 0}};
@@ -377,8 +377,8 @@ static CtCore *select_elements(CtLower *l, CtBulk *t) {
     return ct_bulk_lower_array(l, t->range, ARRAY_SELECT, each, yes, ct_bulk_lower_lower(l, t->as.cond.no));
 }
 
-/* A branch that cannot fail is evaluated where it is taken; one that may fail always, since what stands in it may be
- * meant always. */
+/* A branch that cannot fail is evaluated only if it is taken. One that may fail is always evaluated, because its
+ * failure may be meant independently of the test. */
 static CtCore *lower_cond(CtLower *l, CtBulk *t) {
     CtBulk *branches[2] = {t->as.cond.yes, t->as.cond.no}, *same = ct_bulk_lower_uniform(l, t->as.cond.test);
     if (same == NULL) {
@@ -396,7 +396,7 @@ static CtCore *lower_cond(CtLower *l, CtBulk *t) {
     return ct_ad_seq_close(&seq, ct_core_if(l->p, t->range, test, values[0], values[1]));
 }
 
-/* Rows of arrays behind each other. */
+/* Joins the rows of several arrays. */
 static CtCore *rows(CtLower *l, CtSourceRange range, CtElement element, CtShape shape, CtCore *const *items,
                     uint32_t count) {
     CtType *type = ct_bulk_lower_type(l->p, element, shape);

@@ -1,7 +1,6 @@
-/* Rules of the simplifier for arithmetic, conditionals, reductions and shapes. A rule gives an atom that means the
- * same, to the last bit; but for sums of equal terms, whose last bit may differ. −0.0, the structural zero, is neutral
- * in additions and absorbing in scalings.
- */
+/* Simplification rules for arithmetic, conditionals, reductions and shapes. A rule returns an atom with the same value,
+ * to the last bit, except that sums of equal terms may differ in the last bit. −0.0, the structural zero, is neutral in
+ * additions and absorbing in `scale`. */
 #include "ad/bulk/rewrite/simplify.h"
 
 #include "rt/scalar.h"
@@ -82,7 +81,7 @@ static CtBulk *fold(CtSimplifier *s, const CtBulk *t) {
     return t->element == ELEMENT_REAL ? ct_bulk_real(s->r, value, t->shape) : ct_bulk_bool(s->r, value != 0, t->shape);
 }
 
-/* Where comparing ranges tells. */
+/* Comparisons that ranges decide. */
 static CtBulk *compare(CtSimplifier *s, const CtBulk *t, CtBulk *a, CtBulk *b) {
     CtRange x = ct_bulk_range(&s->ranges, a), y = ct_bulk_range(&s->ranges, b);
     if (x.low > x.high || y.low > y.high) return NULL;
@@ -94,8 +93,7 @@ static CtBulk *compare(CtSimplifier *s, const CtBulk *t, CtBulk *a, CtBulk *b) {
     return NULL;
 }
 
-/* a + (b + c) and the like, where b and c or a and b are known, is done by the sums of Ints alone: those of reals
- * round. */
+/* Sums such as a + (b + c) with b and c, or a and b, known are folded for Ints only, because sums of reals round. */
 static CtBulk *sum_of_ints(CtSimplifier *s, CtBulk *t, CtBulk *a, CtBulk *b) {
     int64_t m, n;
     const CtBulk *known = ct_bulk_simplify_known(s, a);
@@ -176,9 +174,9 @@ static CtBulk *scale_of_side(CtSimplifier *s, CtBulk *p, CtBulk *c) {
 
 /* ---- sums of oneHots: one at a time they would cost a whole array each ---- */
 
-/* Rows of an array, most of them 0: a literal, or oneHots at known places, added up. */
+/* The rows of an array most of which are 0: a literal, or a sum of oneHots at known indices. */
 typedef struct Rows {
-    CtBulk **items; /* by place; NULL: 0 */
+    CtBulk **items; /* by index; NULL: 0 */
     uint32_t size;
 } Rows;
 
@@ -189,7 +187,7 @@ static CtBulk *sum(CtSimplifier *s, CtBulk *a, CtBulk *b) {
     return ct_bulk_simplify_emit(s, ct_bulk_op2(s->r, PRIM_ADD, a, b));
 }
 
-/* Whether t is a oneHot at a known place; of which row, if it is one of the outermost dimension. */
+/* Whether t is a oneHot at a known index of the outermost dimension. */
 static bool is_known_row(const CtBulk *t, int64_t *place) {
     return t->kind == BULK_ONE_HOT && ct_bulk_is_known_int(t->as.move.f.ix[0], place) && *place >= 0 &&
            *place < t->shape.sizes[0];
@@ -214,7 +212,7 @@ static bool take_rows(CtSimplifier *s, Rows *rows, CtBulk *t) {
     return true;
 }
 
-/* Added to `older`, a sum whose newest term comes first, when that gives rows enough for a literal. */
+/* Adds `newer` to `older`, a sum whose latest term comes first, if that gives enough rows for a literal. */
 static CtBulk *sum_of_rows(CtSimplifier *s, CtBulk *newer, CtBulk *older) {
     const CtBulk *known = ct_bulk_simplify_known(s, newer);
     int64_t place, size = newer->shape.rank ? newer->shape.sizes[0] : 0;
@@ -263,7 +261,7 @@ static CtBulk *rule_reals(CtSimplifier *s, CtBulk *t, CtBulk *a, CtBulk *b) {
         if (ct_bulk_is_splat_real(a, 1)) return b;
         return ct_bulk_is_splat_real(b, 1) ? a : NULL;
     case PRIM_DIV: return ct_bulk_is_splat_real(b, 1) ? a : NULL;
-    case PRIM_SCALE: /* of a number it is no plain product, which may be −0.0: that has a derivative, unlike one here */
+    case PRIM_SCALE: /* not an ordinary product, which could be −0.0 and has a derivative where this has none */
         if (ct_bulk_is_splat_real(b, -0.0) || ct_bulk_is_splat_real(a, 1)) return b;
         return scale_of_side(s, a, b);
     default: return NULL;
@@ -272,7 +270,7 @@ static CtBulk *rule_reals(CtSimplifier *s, CtBulk *t, CtBulk *a, CtBulk *b) {
 
 /* ---- replicate comes to the outside ---- */
 
-/* What t is, were it one dimension less: of replicate k u it is u. */
+/* t as a row: for replicate k u it is u. */
 static CtBulk *row(CtSimplifier *s, CtBulk *t, bool *replicated) {
     const CtBulk *known = ct_bulk_simplify_known(s, t);
     if (ct_bulk_is_splat(t)) return ct_bulk_splat_as(s->r, t, ct_bulk_shape_tail(t->shape, 1));
@@ -364,8 +362,8 @@ static bool is_iota(const CtBulk *t) {
     return true;
 }
 
-/* sumOuter (cond ([0, …, k − 1] == replicate k i) c 0) = index c [i], 0 where that is outside: what an update gives
- * back to the element that it has put there. */
+/* sumOuter (cond ([0, …, k − 1] == replicate k i) c 0) = index c [i], or 0 if that is outside: the adjoint of an
+ * updated element. */
 static CtBulk *sum_of_one(CtSimplifier *s, const CtBulk *t) {
     const CtBulk *u = ct_bulk_simplify_known(s, t->as.reduce.t);
     if (u->kind != BULK_COND || !ct_bulk_is_splat_real(u->as.cond.no, -0.0)) return NULL;

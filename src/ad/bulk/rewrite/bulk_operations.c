@@ -1,15 +1,14 @@
-/* BULK §5: the bulk-operation transform. `build1`, which computes element by element, is pushed into a term until it
- * meets something elementary (Fig. 9) or an `index`, which becomes a gather (Fig. 11); `index` is pushed the same way
- * (Fig. 10, push_index.c).
+/* BULK §5: the bulk-operation transform. The elementwise `build1` is pushed into a term until it meets something
+ * elementary (Fig. 9) or an `index`, which becomes a gather (Fig. 11); `index` is pushed likewise (Fig. 10,
+ * push_index.c).
  *
- * Beyond the figures: a `build1` of no elements, which computes nothing, is the empty array, so that what would have
- * been an error stays undone; where a part does not depend on the element, it is not computed once for each (gather,
- * cond, let); and the forms that the figures do not have, by the same pattern.
+ * Beyond the figures: a `build1` without elements becomes the empty array, so that errors inside it do not occur; a
+ * part that does not depend on the element is not computed for each element (gather, cond, let); and constructs that
+ * the figures lack have rules of the same pattern.
  *
- * A term has several normal forms, Theorem 5.1 notwithstanding: `build1 k (λi. op t u)` without i is replicate k (op t
- * u) by one rule and op (replicate k t) (replicate k u) by others. Here the first is preferred, and parts come before
- * wholes.
- */
+ * A term has several normal forms, notwithstanding Theorem 5.1: `build1 k (λi. op t u)` without i becomes replicate k
+ * (op t u) by one rule, and op (replicate k t) (replicate k u) by others. Here the first is preferred, and subterms are
+ * rewritten first. */
 #include "ad/bulk/rewrite/rules.h"
 
 static const CtShape scalar = {0, NULL};
@@ -57,10 +56,9 @@ enum { POSITION_DEPTH = 4 };
 
 bool ct_bulk_is_position(const CtBulk *t) { return is_position(t, POSITION_DEPTH); }
 
-/* build1 k (λi. let x = v in u) ~> let x = build1 k (λi. v) in build1 k (λi. u[index x [i]/x]); as it is where v is the
- * same for all i; build1 k (λi. u[v/x]) where v is a plain position, such as i + j, so that a gather says it and not an
- * array of positions. Bindings that follow each other are taken together, so that what is in all of them is replaced in
- * one go. */
+/* build1 k (λi. let x = v in u) ~> let x = build1 k (λi. v) in build1 k (λi. u[index x [i]/x]); unchanged if v does not
+ * depend on i; build1 k (λi. u[v/x]) if v is a simple position such as i + j, so that a gather contains it instead of
+ * an array of positions. Nested bindings are treated together, so that the substitutions take one traversal. */
 static CtBulk *build_let(CtBulkRewriter *w, const Build *b) {
     CtArena *arena = w->r->arena;
     CtBulk *i = ct_bulk_var(w->r, b->i), *t = b->body;
@@ -92,7 +90,7 @@ static CtBulk *build_let(CtBulkRewriter *w, const Build *b) {
 }
 
 /* build1 k (λi. cond b u v) ~> build1 k (λi. index [u, v] [cond b 0 1]); cond b (build1 k (λi. u)) (build1 k (λi. v))
- * where b is the same for all i. What chooses for each element of a dimension already (the simplifier makes that)
+ * if b does not depend on i. A cond that chooses for each element of some dimensions (the simplifier makes those)
  * chooses for one dimension more. */
 static CtBulk *build_cond(CtBulkRewriter *w, const Build *b) {
     CtBulk *test = b->body->as.cond.test, *items[] = {b->body->as.cond.yes, b->body->as.cond.no};
@@ -138,7 +136,7 @@ static CtIndexing with_index(CtBulkRewriter *w, const Build *b, const CtIndexing
     return (CtIndexing){vars, f->var_count + 1, ix, count, f->live};
 }
 
-/* The body, a gather or scatter, with other variables where one of them is i. */
+/* The body, a gather or scatter, with its variables renamed if one of them is i. */
 static CtBulk *apart_from_index(CtBulkRewriter *w, const Build *b) {
     for (uint32_t j = 0; j < b->body->as.move.f.var_count; j++) {
         if (b->body->as.move.f.vars[j] != b->i) continue;
@@ -223,13 +221,14 @@ static CtBulk *build_check(CtBulkRewriter *w, const Build *b) {
  * build1 k (λi. index c ix) ~> gather (k ::: sh) c (λ[i]. ix)
  * build1 k (λi. index [t₁, …, tₖ] [t]) ~> gather (k ::: sh) (build1 k (λi. [t₁, …, tₖ])) (λ[i]. [i, t])
  * build1 k (λi. index (scatter sh t (λis₂. ix₂)) ix) ~> gather (k ::: sh') (build1 k (λi. scatter sh t (λis₂. ix₂)))
- * (λ[i]. i ::: ix) and the last two without i ::: where what is indexed is the same for all i */
+ * (λ[i]. i ::: ix)
+ * and the last two without i ::: if the indexed array does not depend on i */
 static CtBulk *build_index(CtBulkRewriter *w, const Build *b) {
     CtBulk *index = b->body, *t = index->as.move.t;
     bool is_normal =
         index->as.move.f.count > 0 && (t->kind == BULK_VAR || t->kind == BULK_CONST || t->kind == BULK_SCATTER ||
                                        (t->kind == BULK_LITERAL && index->as.move.f.count == 1));
-    if (!is_normal) return NULL; /* Fig. 10 comes first */
+    if (!is_normal) return NULL; /* the rules of Fig. 10 come first */
     bool whole = !depends(b, t);
     CtIndexing f = with_index(w, b, &index->as.move.f, whole);
     CtShape shape = ct_bulk_shape_cons(w->r->arena, b->k, index->shape);
@@ -260,7 +259,7 @@ static CtBulk *contract_build(CtBulkRewriter *w, CtBulk *t) {
     case BULK_LOOP: return ct_bulk_build_loop(w->r, b.k, b.i, b.body);
     case BULK_CONST:
     case BULK_VAR:
-    case BULK_BUILD: /* the inner one comes first */
+    case BULK_BUILD: /* inner ones come first */
     case BULK_SHARE: return NULL;
     }
     return NULL;
@@ -268,7 +267,7 @@ static CtBulk *contract_build(CtBulkRewriter *w, CtBulk *t) {
 
 /* ---- the order of rules ---- */
 
-/* What cannot be outside need not say where it is live. */
+/* Drops the condition of an index that is always in range. */
 static CtBulk *contract_live(CtBulkRewriter *w, CtBulk *t) {
     const CtIndexing *f = &t->as.move.f;
     CtShape shape = t->kind == BULK_SCATTER ? t->shape : t->as.move.t->shape;
@@ -279,7 +278,7 @@ static CtBulk *contract_live(CtBulkRewriter *w, CtBulk *t) {
     return free;
 }
 
-/* The body is closed, and made normal by itself. */
+/* The body is closed; its normal form is computed separately. */
 static CtBulk *contract_loop(CtBulkRewriter *w, CtBulk *t) {
     CtBulkLoop *normal = ct_bulk_loop_normal(w->r, t->as.loop.loop);
     return normal != t->as.loop.loop ? ct_bulk_loop(w->r, normal, t->as.loop.args, t->as.loop.result) : NULL;
@@ -295,9 +294,8 @@ CtBulk *ct_bulk_contract(CtBulkRewriter *w, CtBulk *t) {
 
 typedef struct Driver {
     CtBulkRewriter w;
-    CtMap normal; /* CtBulk * -> its normal form: also that of a normal form, so that parts already done are not gone
-                     through again */
-    CtBulkStep *step; /* NULL: nobody is told */
+    CtMap normal; /* CtBulk * -> its normal form; also for normal forms, so that finished parts are not visited again */
+    CtBulkStep *step; /* NULL: steps are not reported */
     void *data;
 } Driver;
 

@@ -1,15 +1,14 @@
-/* Rules of the simplifier for index, gather, scatter and oneHot: what moves nothing, what a replicate or a
- * transposition says better, and what can be taken from where it came from.
+/* Simplification rules for index, gather, scatter and oneHot: movements that move nothing, those that replicate or
+ * transpose expresses better, and those that can be combined.
  *
- * An index function is compared with its variables: what it does with each of them is what the rules look at.
- */
+ * The rules analyse how an index function depends on each of its variables. */
 #include "ad/bulk/rewrite/simplify.h"
 
 static CtShape target_of(const CtBulk *t) {
     return t->kind == BULK_GATHER || t->kind == BULK_INDEX ? t->as.move.t->shape : t->shape;
 }
 
-/* The dimensions that the variables run over. */
+/* The dimensions that the variables range over. */
 static CtShape points_of(const CtBulk *t) { return t->kind == BULK_GATHER ? t->shape : t->as.move.t->shape; }
 
 static bool never_misses(CtSimplifier *s, const CtBulk *t) {
@@ -32,7 +31,7 @@ bool ct_bulk_may_fail(CtSimplifier *s, const CtBulk *t) {
 
 /* ---- making ---- */
 
-/* Of a function whose last variable is gone, what were trees become atoms. */
+/* Rebuilds a term; if its function has lost its last variable, its indices become atoms. */
 static CtBulk *made(CtSimplifier *s, const CtBulk *like, CtBulkKind kind, CtShape shape, CtBulk *source, CtIndexing f) {
     if (f.var_count == 0) f = ct_bulk_simplify_indexing(s, f, NULL);
     CtBulk *t = CT_NEW(s->r->arena, CtBulk);
@@ -66,7 +65,7 @@ static CtShape without_size(CtSimplifier *s, CtShape shape, uint32_t v) {
     return (CtShape){shape.rank - 1, sizes};
 }
 
-/* Dimension v goes outermost, or the outermost goes to v. */
+/* Moves dimension v outermost, or, with `back`, the outermost dimension to v. */
 static CtBulk *outermost(CtSimplifier *s, CtBulk *t, uint32_t v, bool back) {
     uint32_t *permutation = CT_NEW_ARRAY(s->r->arena, uint32_t, v + 1);
     for (uint32_t k = 0; k <= v; k++) permutation[k] = back ? (k < v ? k + 1 : 0) : (k ? k - 1 : v);
@@ -81,7 +80,7 @@ static bool mentions(const CtIndexing *f, uint32_t v, uint32_t count) {
     return f->live && ct_bulk_mentions(f->live, f->vars[v]);
 }
 
-/* λ(is ::: j). ix ::: j moves whole rows, as λis. ix does; both sizes of j are the same. */
+/* λ(is ::: j). ix ::: j moves whole rows, like λis. ix, if both sizes of j are the same. */
 static bool ends_with_same(const CtBulk *t) {
     const CtIndexing *f = &t->as.move.f;
     if (f->var_count == 0 || f->count == 0) return false;
@@ -91,7 +90,8 @@ static bool ends_with_same(const CtBulk *t) {
            target_of(t).sizes[f->count - 1] == points_of(t).sizes[f->var_count - 1];
 }
 
-/* Whether each index is a variable of its own and of the size that it indexes; from[m] is the one of index m. */
+/* Whether each index is a different variable, with the range of the dimension that it indexes; from[m] is the variable
+ * of index m. */
 static bool is_permutation(const CtBulk *t, uint32_t *from) {
     const CtIndexing *f = &t->as.move.f;
     bool used[16] = {false};
@@ -148,7 +148,7 @@ static uint32_t size_of(CtSimplifier *s, CtBulk *t) {
     return size.nodes;
 }
 
-/* gather sh (gather sh' t f) g, or index (gather sh' t f) g: f after g. */
+/* gather sh (gather sh' t f) g, or index (gather sh' t f) g: the composition of f and g. */
 static CtBulk *rule_gathered(CtSimplifier *s, CtBulk *t, CtBulk *inner) {
     CtIndexing g = t->as.move.f, f = inner->as.move.f;
     if (g.count < f.var_count || ct_bulk_may_fail(s, t) || !never_misses(s, t) || ct_bulk_may_fail(s, inner))
@@ -188,7 +188,7 @@ static CtBulk *bulk_of(CtSimplifier *s, const CtIndexing *f, CtShape points, CtB
 }
 
 /* gather sh [t₁, …, tₙ] (λis. cond b k l ::: ix) = cond (build1 … b) (gather sh tₖ (λis. ix)) (gather sh tₗ (λis. ix)):
- * what the transform has made of a conditional is one again. */
+ * the transform's encoding of a conditional becomes a conditional again. */
 static CtBulk *rule_of_items(CtSimplifier *s, CtBulk *t, const CtBulk *inner) {
     CtIndexing f = t->as.move.f;
     int64_t k, l, count = inner->as.literal.count;
@@ -258,7 +258,7 @@ static CtBulk *rule_index(CtSimplifier *s, CtBulk *t) {
     return rule_source(s, t);
 }
 
-/* A variable that nothing depends on only repeats. */
+/* A variable that no index depends on makes a replicate. */
 static CtBulk *rule_gather(CtSimplifier *s, CtBulk *t) {
     CtIndexing f = t->as.move.f;
     if (f.var_count == 0) return made(s, t, BULK_INDEX, t->shape, t->as.move.t, f);
@@ -272,7 +272,7 @@ static CtBulk *rule_gather(CtSimplifier *s, CtBulk *t) {
     return simpler ? simpler : rule_source(s, t);
 }
 
-/* What is sent to the same place whatever a variable is, is summed first. */
+/* A variable that no index depends on makes a sum before the scatter. */
 static CtBulk *rule_scatter(CtSimplifier *s, CtBulk *t) {
     CtIndexing f = t->as.move.f;
     CtBulk *source = t->as.move.t;
@@ -319,7 +319,7 @@ CtBulk *ct_bulk_simplify_move(CtSimplifier *s, CtBulk *t) {
     CtShape points = points_of(t);
     bool live;
     for (uint32_t k = 0; k < f.var_count; k++)
-        if (points.sizes[k] == 0) return ct_bulk_zero(s->r, t->element, t->shape); /* f is never asked */
+        if (points.sizes[k] == 0) return ct_bulk_zero(s->r, t->element, t->shape); /* f is never evaluated */
     if (f.live && (never_misses(s, t) || t->kind == BULK_ONE_HOT || (ct_bulk_is_known_bool(f.live, &live) && live))) {
         if (f.var_count == 0 || ct_bulk_is_safe(&s->ranges, f.live)) {
             f.live = NULL;

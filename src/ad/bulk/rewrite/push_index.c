@@ -1,13 +1,11 @@
 /* BULK Fig. 10: the rules that push `index` into a term.
  *
- * Beyond the figure: an index is in range or is an error, and a rule keeps that. Pushing an index into a term leaves
- * out elements that the program would have computed, and with them their errors. What was left out is checked as a
- * whole instead, by CHECK, unless its indices cannot be outside (ranges.c): then there is nothing to check, and
- * that is nearly always.
+ * Beyond the figure: an index out of range is an error, and the rules preserve that. Pushing an index into a term skips
+ * elements that the program would have computed, and their errors with them. What is skipped is checked as a whole by a
+ * CHECK, unless its indices are certainly in range (ranges.c), as they nearly always are.
  *
- * What an index outside gives where it is not live is not kept: nobody means it. Nor are errors of `live` itself, a
- * condition that the program has evaluated before.
- */
+ * The value of an index out of range where it is not needed (`live` is false) is not preserved. Nor are errors of
+ * `live` itself, a condition that the program has evaluated before. */
 #include "ad/bulk/rewrite/rules.h"
 
 static const CtShape scalar = {0, NULL};
@@ -16,7 +14,7 @@ static const CtShape scalar = {0, NULL};
 
 static bool same_all(CtBulk *const *a, CtBulk *const *b, uint32_t count);
 
-/* Whether two conditions are the same, as far as their form tells. */
+/* Whether two conditions are syntactically equal. */
 static bool same(const CtBulk *a, const CtBulk *b) {
     if (a == b) return true;
     if (a == NULL || b == NULL || a->kind != b->kind) return false;
@@ -59,7 +57,8 @@ static CtBulk *either(CtBulkRewriter *w, CtBulk *a, CtBulk *b) {
 
 /* ---- names for what is used several times ---- */
 
-/* Few operations on what is at hand are done again rather than kept: kept indices become arrays under a `build1`. */
+/* A few operations on variables are repeated rather than bound to a name: named indices become arrays under a
+ * `build1`. */
 static bool is_cheap(const CtBulk *t, int *fuel) {
     if (--*fuel < 0) return false;
     if (t->kind == BULK_CONST || t->kind == BULK_VAR) return true;
@@ -80,7 +79,7 @@ typedef struct Names {
     CT_VEC(CtBulk *) terms;
 } Names;
 
-/* The term, or a variable that is to be bound to it. */
+/* The term, or a variable that will be bound to it. */
 static CtBulk *name_it(Names *names, const char *name, CtBulk *t) {
     CtBulkRewriter *w = names->w;
     if (t == NULL || may_repeat(t)) return t;
@@ -104,7 +103,7 @@ static CtBulk *bind_names(Names *names, CtBulk *body) {
     return body;
 }
 
-/* t with the variable replaced: let var = by in t, but in place where that repeats little. */
+/* t with the variable replaced: let var = by in t, or substituted where that repeats little. */
 static CtBulk *let_in_place(CtBulkRewriter *w, CtBulkVar *var, CtBulk *by, CtBulk *t) {
     if (t == NULL || !ct_bulk_mentions(t, var)) return t;
     CtMap replace = {0};
@@ -117,7 +116,7 @@ static CtBulk *let_in_place(CtBulkRewriter *w, CtBulkVar *var, CtBulk *by, CtBul
 
 /* ---- what is outside ---- */
 
-/* Where `ix` is outside [0, size); NULL where that can be neither outside nor an error in itself. */
+/* The condition that `ix` is outside [0, size); NULL if it is neither outside nor can fail itself. */
 static CtBulk *outside(CtBulkRewriter *w, CtBulk *ix, int64_t size) {
     bool inside = ct_bulk_is_inside(w, ix, size);
     if (inside && ct_bulk_is_safe(w, ix)) return NULL;
@@ -144,7 +143,7 @@ static CtBulk *check_inside(CtBulkRewriter *w, CtBulk *live, CtBulk *test, CtSou
     return ct_bulk_check(w->r, error, CT_E0501, ct_error_title(CT_E0501), range, t);
 }
 
-/* An error where a gather, all of it, is outside where it is live. */
+/* A check that a whole gather is in range where it is needed. */
 static CtBulk *check_gather(CtBulkRewriter *w, CtBulk *gather, CtBulk *t) {
     const CtIndexing *f = &gather->as.move.f;
     CtBulk *test = outside_any(w, f->ix, gather->as.move.t->shape.sizes, f->count);
@@ -186,7 +185,7 @@ static CtBulk *index_index(CtBulkRewriter *w, const Index *x) {
     if (ct_bulk_never_misses(w, f, t->shape)) return ct_bulk_index(w->r, t, ix, count, x->live, x->range);
     CtIndexing rest = {.ix = x->ix, .count = x->count};
     if (ct_bulk_never_misses(w, &rest, inner->shape)) return ct_bulk_index(w->r, t, ix, count, f->live, inner->range);
-    /* Each in its own place: what is wrong is found beforehand. */
+    /* Each index keeps its place: errors are found beforehand. */
     Names names = {.w = w};
     CtBulk *const *named = name_all(&names, ix, count);
     CtBulk *first = name_it(&names, "live", f->live), *second = name_it(&names, "live", x->live);
@@ -323,8 +322,8 @@ static CtBulk *const *from_linear(CtBulkRewriter *w, CtShape shape, CtBulk *line
     return ix;
 }
 
-/* index (reshape sh t) ix ~> index (gather sh t (λis. fromLinearIdx (shape t) (toLinearIdx sh is))) ix; the innermost
- * dimensions that both have alike are left alone. */
+/* index (reshape sh t) ix ~> index (gather sh t (λis. fromLinearIdx (shape t) (toLinearIdx sh is))) ix; common
+ * innermost dimensions are left alone. */
 static CtBulk *index_reshape(CtBulkRewriter *w, const Index *x) {
     CtBulk *t = x->source->as.t;
     CtShape to = x->source->shape, from = t->shape;
@@ -339,8 +338,8 @@ static CtBulk *index_reshape(CtBulkRewriter *w, const Index *x) {
 
 static bool is_var(const CtBulk *t, const CtBulkVar *var) { return t->kind == BULK_VAR && t->as.var == var; }
 
-/* Whether the gather takes its outermost `count` indices on to dimensions of the same sizes, so that what is outside
- * before is outside then. */
+/* Whether the gather passes its outermost `count` indices to dimensions of the same sizes, so that an index out of
+ * range stays out of range. */
 static bool carries(const CtBulk *gather, uint32_t count) {
     const CtIndexing *f = &gather->as.move.f;
     for (uint32_t i = 0; i < count; i++) {
@@ -352,7 +351,7 @@ static bool carries(const CtBulk *gather, uint32_t count) {
     return true;
 }
 
-/* Whether a term has a value whatever its variables are: no index in it, that could be outside. */
+/* Whether a term has a value for all values of its variables: it contains no index that could be out of range. */
 static bool is_total(CtBulk *t) {
     switch (t->kind) {
     case BULK_CONST:
@@ -372,7 +371,7 @@ static bool all_total(const CtIndexing *f) {
     return f->live == NULL || is_total(f->live);
 }
 
-/* The nearest index to `ix` that is inside. */
+/* The index in range that is nearest to `ix`. */
 static CtBulk *clamp(CtBulkRewriter *w, CtBulk *ix, int64_t size) {
     CtBulk *least = ct_bulk_op2(w->r, PRIM_INT_MIN, ix, ct_bulk_int(w->r, size - 1, scalar));
     return ct_bulk_op2(w->r, PRIM_INT_MAX, ct_bulk_int(w->r, 0, scalar), least);
@@ -391,7 +390,7 @@ static CtIndexing apply(CtBulkRewriter *w, const CtIndexing *f, CtBulk *const *u
     return left;
 }
 
-/* Where there is nothing to be found; what is looked in is computed all the same. */
+/* An index function for the case that no element exists; the array is computed all the same. */
 static CtIndexing nowhere(CtBulkRewriter *w, const CtIndexing *f, uint32_t count) {
     CtBulk **ix = CT_NEW_ARRAY(w->r->arena, CtBulk *, f->count);
     for (uint32_t j = 0; j < f->count; j++) ix[j] = ct_bulk_int(w->r, 0, scalar);
@@ -415,7 +414,7 @@ static CtBulk *index_gather(CtBulkRewriter *w, const Index *x) {
     CtBulk *gather = apart_from(w, x->source, x->ix, x->count), *t = gather->as.move.t;
     const CtIndexing *f = &gather->as.move.f;
     uint32_t taken = x->count < f->var_count ? x->count : f->var_count;
-    bool some_left = true, none = false; /* points that f is evaluated at */
+    bool some_left = true, none = false; /* points at which f is evaluated */
     for (uint32_t i = 0; i < f->var_count; i++) {
         some_left &= i < taken || gather->shape.sizes[i] > 0;
         none |= i < taken && gather->shape.sizes[i] == 0;
@@ -430,7 +429,8 @@ static CtBulk *index_gather(CtBulkRewriter *w, const Index *x) {
     } else if (test != NULL) {
         us = name_all(&names, us, taken);
         live = name_it(&names, "live", x->live);
-        test = outside_any(w, us, gather->shape.sizes, taken); /* NULL: inside, and what could fail is named */
+        /* NULL: in range, and what could fail is bound to names. */
+        test = outside_any(w, us, gather->shape.sizes, taken);
         if (test != NULL) test = both(w, live, test);
     }
     if (test != NULL && !none && !all_total(f)) {
@@ -497,7 +497,7 @@ CtBulk *ct_bulk_contract_index(CtBulkRewriter *w, CtBulk *t) {
     case BULK_CONST:
     case BULK_VAR:
     case BULK_SCATTER:
-    case BULK_BUILD: /* is gone before */
+    case BULK_BUILD: /* has been eliminated before */
     case BULK_SHARE: return NULL;
     }
     return NULL;

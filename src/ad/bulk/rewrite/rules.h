@@ -6,15 +6,16 @@
 #include "ad/bulk/ir/ranges.h"
 #include "ad/bulk/rewrite/rewrite.h"
 
-/* The result of the one rule that applies to t as a whole; NULL when none does. The facts of t's binders have been
- * noted, those of the result's are. */
+/* The result of the one rule that applies to t at the top; NULL when none does. The facts of t's binders have been
+ * recorded; those of the result's binders will be. */
 CtBulk *ct_bulk_contract(CtBulkRewriter *w, CtBulk *t);
 
-/* ct_bulk_rewrite, which tells each step of it. */
+/* Receives each step of ct_bulk_rewrite. */
 typedef void CtBulkStep(void *data, CtBulk *before, CtBulk *after);
 CtBulk *ct_bulk_rewrite_told(CtBulkBuilder *r, CtBulk *t, CtBulkStep *step, void *data);
 
-/* Sums, differences and products of numbers and indices, not deep: what is as well repeated as kept. */
+/* Whether a term is a shallow expression of sums, differences and products of numbers and indices, which may be
+ * repeated rather than bound. */
 bool ct_bulk_is_position(const CtBulk *t);
 
 /* ---- push_index.c ---- */

@@ -1,25 +1,24 @@
-/* The simplifier of array terms, of ad/ alone: simplify_term.c walks and binds, the rules stand in algebra.c and,
- * for what moves elements, in data_movement.c.
+/* The simplifier of array terms: simplify_term.c traverses and binds; the rules are in algebra.c and, for data
+ * movement, in data_movement.c.
  *
- * Every part of a term that is met gets a variable, equal ones the same; so a rule sees through variables at no cost,
- * and what it takes from a term that it looked up is an atom, which is computed already. What nobody uses in the end is
- * dropped and what is used once is put back in its place.
- */
+ * Every subterm is bound to a variable, equal ones to the same (value numbering). So a rule can look through variables
+ * at no cost, and what it takes from a term found there is an atom, which is computed already. In the end unused
+ * bindings are dropped, and those used once are substituted. */
 #ifndef CT_AD_BULK_SIMPLIFY_H
 #define CT_AD_BULK_SIMPLIFY_H
 
 #include "ad/bulk/rewrite/rules.h"
 
-/* A term whose parts are atoms, but for functions of an index, which are trees. */
+/* A term whose subterms are atoms, except inside index functions, which contain trees. */
 typedef struct CtBulkBinding {
     CtBulkVar *var;
     CtBulk *term;
     uint64_t hash;
-    struct CtBulkBinding *same_hash; /* the next */
+    struct CtBulkBinding *same_hash; /* next in the hash bucket */
     bool out_of_scope;
-    uint32_t uses, user;  /* how often it is used; of a use that is the only one, the place in the block */
-    bool fails;           /* whether evaluating its term, with what was put back into that, can be an error */
-    bool late, used_late; /* whether it depends on the cotangent, or something that uses it does */
+    uint32_t uses, user;  /* number of uses; if there is one, its position in the block */
+    bool fails;           /* whether evaluating its term, with what was substituted into it, can fail */
+    bool late, used_late; /* whether it depends on the cotangent; whether a term that uses it does */
 } CtBulkBinding;
 
 typedef struct CtBulkBlock {
@@ -29,18 +28,18 @@ typedef struct CtBulkBlock {
 typedef struct CtSimplifier {
     CtBulkBuilder *r;
     CtBulkBlock *block;
-    CtMap env;             /* what a variable of the given term has become: an atom */
+    CtMap env;             /* variable of the given term -> an atom */
     CtMap known;           /* CtBulkVar * -> CtBulkBinding * */
     CtMap hashes;          /* -> CtBulkBinding * */
-    CtBulkRewriter ranges; /* for what it knows of where indices lie */
+    CtBulkRewriter ranges; /* range analysis */
 } CtSimplifier;
 
 /* ---- simplify_term.c ---- */
-CtBulk *ct_bulk_simplify_walk(CtSimplifier *s, CtBulk *t); /* any term; gives an atom */
-CtBulk *ct_bulk_simplify_emit(CtSimplifier *s, CtBulk *t); /* one whose parts are atoms; gives an atom */
+CtBulk *ct_bulk_simplify_walk(CtSimplifier *s, CtBulk *t); /* any term; returns an atom */
+CtBulk *ct_bulk_simplify_emit(CtSimplifier *s, CtBulk *t); /* a term of atoms; returns an atom */
 CtBulk *ct_bulk_simplify_known(const CtSimplifier *s,
-                               CtBulk *t); /* what an atom is bound to; itself when that is not known */
-/* The function with its terms simplified; its variables stay below `sizes`. */
+                               CtBulk *t); /* the term that an atom is bound to; the atom itself if that is not known */
+/* The index function with its terms simplified; its variables range below `sizes`. */
 CtIndexing ct_bulk_simplify_indexing(CtSimplifier *s, CtIndexing f, const int64_t *sizes);
 
 /* ---- algebra.c: an atom that means the same, or NULL ---- */
@@ -54,7 +53,7 @@ CtBulk *ct_bulk_zero(CtBulkBuilder *r, CtElement element, CtShape shape); /* −
 
 /* ---- data_movement.c ---- */
 CtBulk *ct_bulk_simplify_move(CtSimplifier *s, CtBulk *t);
-/* Whether evaluating the term itself, not its parts, can be an error. */
+/* Whether evaluating the term itself, apart from its subterms, can fail. */
 bool ct_bulk_may_fail(CtSimplifier *s, const CtBulk *t);
 
 #endif

@@ -1,4 +1,4 @@
-/* Simplification of array terms: walking, binding each part once, dropping what is dead, and putting back together. */
+/* Simplification of array terms: traversal, value numbering, elimination of dead bindings, and reassembly. */
 #include "ad/bulk/rewrite/simplify.h"
 
 static bool is_atom(const CtBulk *t) {
@@ -17,7 +17,7 @@ static uint64_t hash_part(uint64_t hash, const CtBulk *t) {
     return mix(hash, bits ^ (uint64_t)t->as.constant.integer);
 }
 
-/* Of a term whose parts are atoms. Index functions count by their kind alone, which equal terms have in common too. */
+/* The hash of a term of atoms. An index function only contributes its kind, which equal terms have in common too. */
 static uint64_t hash_term(const CtBulk *t) {
     uint64_t hash = mix(14695981039346656037u, (uint64_t)t->kind * 64 + (uint64_t)t->element);
     for (uint32_t k = 0; k < t->shape.rank; k++) hash = mix(hash, (uint64_t)t->shape.sizes[k]);
@@ -66,14 +66,14 @@ static uint64_t hash_term(const CtBulk *t) {
 
 /* ---- binding ---- */
 
-static const char made_name[] = "t"; /* of what has no name in the program: known by its address */
+static const char made_name[] = "t"; /* the name of terms that the program does not name; compared by address */
 
 CtBulk *ct_bulk_simplify_known(const CtSimplifier *s, CtBulk *t) {
     const CtBulkBinding *b = t->kind == BULK_VAR ? ct_map_get(&s->known, ct_key(t->as.var)) : NULL;
     return b ? b->term : t;
 }
 
-/* The variable that is bound to such a term already, or a new one. */
+/* The variable bound to an equal term, or a new one. */
 static CtBulk *number(CtSimplifier *s, CtBulk *t) {
     CtArena *arena = s->r->arena;
     uint64_t hash = hash_term(t);
@@ -99,17 +99,16 @@ CtBulk *ct_bulk_simplify_emit(CtSimplifier *s, CtBulk *t) {
 
 /* ---- putting back together ---- */
 
-/* A term that is put in the place of its variable must not make a line that nobody can read, nor one that is too deep.
- */
+/* Bounds a term that is substituted for its variable: its text must stay readable, and its nesting shallow. */
 enum { SIZE_LIMIT = 24 };
 
 typedef struct Assembly {
     CtSimplifier *s;
     CtMap inlined; /* CtBulkVar * -> CtBulk * */
     uint32_t size; /* of the term being assembled */
-    bool inside;   /* of a function: what is there is counted as used often */
-    bool late;     /* of what depends on the cotangent */
-    uint32_t user; /* the place of what is counted */
+    bool inside;   /* inside an index function, where each use counts as several */
+    bool late;     /* for terms that depend on the cotangent */
+    uint32_t user; /* position of the term whose uses are counted */
     const CtBulkVar *cotangent;
 } Assembly;
 
@@ -150,7 +149,7 @@ static CtBulk *put_back(void *data, CtBulk *t) {
     return inlined ? inlined : t;
 }
 
-/* A binding's parts are atoms, so its term needs no deeper look; of functions nothing is ever put back inside. */
+/* The subterms of a binding are atoms, so they need no traversal. Nothing is substituted into index functions. */
 static CtBulk *assemble(Assembly *a, CtBulk *t) {
     if (is_atom(t)) return put_back(a, t);
     if (t->kind == BULK_BUILD) return t;
@@ -177,8 +176,8 @@ static void count_root(Assembly *a, CtBulk *t) {
     count_uses(a, t);
 }
 
-/* Whether the k-th binding, a result of a loop that nobody uses, need not stay for the loop's errors: another one does,
- * or will be looked at later, all uses known. */
+/* Whether the k-th binding, an unused result of a loop, is not needed for the loop's errors: another result stays, or
+ * will be considered later, when all uses are known. */
 static bool another_result_stays(const CtBulkBlock *block, uint32_t k) {
     const CtBulk *t = block->bindings.items[k]->term;
     for (uint32_t j = 0; j < block->bindings.count; j++) {
@@ -189,7 +188,7 @@ static bool another_result_stays(const CtBulkBlock *block, uint32_t k) {
     return false;
 }
 
-/* From the last to the first: what is used, or can fail, keeps what it mentions. */
+/* Counts uses from the last binding to the first: a binding that is used, or can fail, keeps what it mentions. */
 static void count_all(Assembly *a, const CtBulkBlock *block) {
     for (uint32_t k = block->bindings.count; k-- > 0;) {
         CtBulkBinding *b = block->bindings.items[k];
@@ -201,10 +200,8 @@ static void count_all(Assembly *a, const CtBulkBlock *block) {
     }
 }
 
-/* Whether the first binding's term can be evaluated where it is used: an error must not change places with another one,
- * and a check comes before what it is about. Of several roots none is known to come first. A loop has a line of its
- * own.
- */
+/* Whether the k-th binding's term can be evaluated at its use: errors must keep their order, and a check precedes what
+ * it guards. No order is known between several roots. A loop keeps a line of its own. */
 static bool can_move(const CtBulkBlock *block, const uint32_t *failing, uint32_t k, bool one_root) {
     const CtBulkBinding *b = block->bindings.items[k];
     if (b->uses != 1 || (b->used_late && !b->late) || b->term->kind == BULK_LOOP) return false;
@@ -215,10 +212,11 @@ static bool can_move(const CtBulkBlock *block, const uint32_t *failing, uint32_t
     return failing[b->user] == failing[k + 1];
 }
 
-/* What is left of the bindings. */
+/* Assembles the remaining bindings. */
 static void assemble_all(Assembly *a, const CtBulkBlock *block, CtBulkGradient *out, bool one_root) {
     CtArena *arena = a->s->r->arena;
-    uint32_t *failing = CT_NEW_ARRAY(arena, uint32_t, block->bindings.count + 1); /* before each place */
+    /* Number of failing bindings before each position. */
+    uint32_t *failing = CT_NEW_ARRAY(arena, uint32_t, block->bindings.count + 1);
     for (uint32_t k = 0; k < block->bindings.count; k++) failing[k + 1] = failing[k] + block->bindings.items[k]->fails;
     for (uint32_t k = 0; k < block->bindings.count; k++) {
         CtBulkBinding *b = block->bindings.items[k];
@@ -238,7 +236,7 @@ static void assemble_all(Assembly *a, const CtBulkBlock *block, CtBulkGradient *
 
 /* ---- walking ---- */
 
-/* A term of one block: within it nothing is known afterwards. */
+/* Simplifies a term as a block of its own. */
 static CtBulk *closed(CtSimplifier *s, CtBulk *t) {
     CtBulkBlock inner = {{0}}, *outer = s->block;
     s->block = &inner;
@@ -294,7 +292,7 @@ static CtBulk *walk_loop(CtSimplifier *s, CtBulk *t) {
     return ct_bulk_simplify_emit(s, ct_bulk_loop(s->r, loop, args, t->as.loop.result));
 }
 
-/* let x = t: a variable that was made for t takes the name. */
+/* For let x = t, renames the variable made for t to x. */
 static void name_it(CtSimplifier *s, CtBulkVar *var, CtBulk *atom) {
     if (atom->kind == BULK_VAR && atom->as.var->name == made_name) atom->as.var->name = var->name;
     ct_map_set(s->r->arena, &s->env, ct_key(var), atom);
@@ -333,7 +331,7 @@ CtBulk *ct_bulk_simplify_walk(CtSimplifier *s, CtBulk *t) {
     return ct_bulk_simplify_emit(s, ct_bulk_map(s->r, t, walk_part, s));
 }
 
-/* One iteration: bindings and roots simplified together, under the bindings that are left. */
+/* One round: bindings and roots are simplified together. */
 static void simplify_once(CtBulkBuilder *r, CtBulkLoop *around, CtBulkGradient *g, CtBulk **roots, uint32_t count,
                           const CtBulkVar *cotangent) {
     CtBulkBlock block = {{0}};
@@ -359,9 +357,8 @@ static void simplify_once(CtBulkBuilder *r, CtBulkLoop *around, CtBulkGradient *
         if (roots[k]) roots[k] = assemble(&a, roots[k]);
 }
 
-/* What only a result needed that nobody uses is dead when the result has gone: a loop in a loop shows that a iteration
- * later.
- */
+/* A term that only an unused result needed becomes dead when that result is dropped; for nested loops this takes
+ * another round. */
 enum { TRIM_LIMIT = 8 };
 
 static void simplify_all(CtBulkBuilder *r, CtBulkLoop *around, CtBulkGradient *g, CtBulk **roots, uint32_t count,

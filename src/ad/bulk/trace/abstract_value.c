@@ -1,6 +1,4 @@
-/* Abstract values of the tracer (trace.h): their making, their leaves, their elements where they are arrays, and how
- * two of them become one.
- */
+/* Abstract values of the tracer (trace.h): construction, leaves, elements of arrays, and the join of two of them. */
 #include "ad/bulk/trace/internal.h"
 
 CtAbstract *ct_bulk_abstract_new(CtBulkBuilder *r, CtAbstractKind kind) {
@@ -224,7 +222,7 @@ bool ct_bulk_trace_same_shape(const CtAbstract *a, const CtAbstract *b) {
     return false;
 }
 
-/* The leaves of alike structures, position by position: [t₁, …, tₙ]. */
+/* The leaves of structures of one shape, position by position: [t₁, …, tₙ]. */
 static CtAbstract *literal(Tracer *tr, CtAbstract *const *items, uint32_t count) {
     CtAbstract *first = items[0];
     if (first->kind == ABSTRACT_TERM) {

@@ -1,6 +1,5 @@
-/* Between values of a program and the flat arrays that terms are about: a structure is taken apart into a flat array,
- * or a number, for each of its terms, and put together from them.
- */
+/* Conversion between values of a program and the flat arrays that terms compute: a structure is split into a flat array
+ * or a number for each of its terms, and rebuilt from them. */
 #include "ad/bulk/trace/trace.h"
 
 #include "ad/internal.h"
@@ -46,21 +45,20 @@ CtBulk *ct_bulk_trace_leaves_together(CtBulkBuilder *r, const CtLeaves *leaves, 
     return sum ? sum : ct_bulk_real(r, -0.0, whole);
 }
 
-/* ---- the order of the program ----
+/* ---- order of the reals ----
  *
- * An array of structures is stored as a structure of arrays, so its reals stand leaf by leaf; the program counts them
- * element by element.
- */
+ * An array of structures is stored as a structure of arrays, so its reals are ordered by leaf; the program orders them
+ * by element. */
 
 typedef struct Order {
     CtArena *arena;
-    int64_t *starts;    /* of the real leaves, in what ct_bulk_trace_leaves_together gives */
-    int64_t *positions; /* found so far … */
-    int64_t count;      /* … and how many they are */
-    uint32_t leaf;      /* real leaves before the one that is visited */
+    int64_t *starts;    /* of the real leaves, in the result of ct_bulk_trace_leaves_together */
+    int64_t *positions; /* positions found so far … */
+    int64_t count;      /* … and their number */
+    uint32_t leaf;      /* number of real leaves before the current one */
 } Order;
 
-/* `rows`: how many structures like this one there are in the arrays around; `row`: which of them this is. */
+/* `rows`: the number of such structures in the enclosing arrays; `row`: the index of this one. */
 static void put_in_order(Order *o, const CtAbstract *s, int64_t row, int64_t rows) {
     if (s->kind == ABSTRACT_TERM && s->as.term->element == ELEMENT_REAL) {
         int64_t here = ct_bulk_shape_count(s->as.term->shape) / rows, first = o->starts[o->leaf++] + row * here;
@@ -72,7 +70,7 @@ static void put_in_order(Order *o, const CtAbstract *s, int64_t row, int64_t row
             put_in_order(o, s->as.rows.element, row * s->as.rows.size + i, rows * s->as.rows.size);
         }
         if (s->as.rows.size > 0) return;
-        CtLeaves none = {0}; /* leaves without elements are counted, too */
+        CtLeaves none = {0}; /* leaves without elements count too */
         ct_bulk_abstract_leaves(o->arena, s, &none);
         o->leaf += ct_bulk_trace_leaves_real_count(&none);
     } else if (s->kind == ABSTRACT_TUPLE || s->kind == ABSTRACT_DATA || s->kind == ABSTRACT_LIST) {
@@ -106,9 +104,9 @@ typedef struct Flat {
     CtProgram *p;
     CtSourceRange range;
     CtSeq *seq;
-    CtMap *vars;         /* taking apart: CtBulkVar * -> CtVar * */
-    CtCore *const *flat; /* putting together: what its terms are, in order; NULL: as it was */
-    const int64_t *rows; /* they have this many of it: an outermost dimension more; NULL: one */
+    CtMap *vars;         /* for splitting: CtBulkVar * -> CtVar * */
+    CtCore *const *flat; /* for rebuilding: the values of its terms, in order; NULL: the old value */
+    const int64_t *rows; /* for rebuilding rows: their number, an additional outermost dimension; NULL: no rows */
     uint32_t next;
 } Flat;
 
@@ -161,7 +159,7 @@ static CtCore *item(const Flat *f, CtCore *x, void *data) {
     return array2(f, ARRAY_INDEX, x, ct_core_int(f->p, f->range, *(const uint32_t *)data));
 }
 
-/* `x` holds an array of `s` (its terms have one dimension more) when `many`, else `s`. */
+/* `x` is an array of `s` when `many` (its terms have one dimension more), else `s`. */
 static void take_apart(Flat *f, const CtAbstract *s, CtCore *x, bool many) {
     switch (s->kind) {
     case ABSTRACT_TERM: {
@@ -211,7 +209,7 @@ void ct_bulk_trace_bulk_take_apart(CtBulkBuilder *r, CtSourceRange range, CtSeq 
 
 /* ---- and back ---- */
 
-/* A flat array as nested ones. */
+/* Converts a flat array to nested ones. */
 static CtCore *nest(const Flat *f, CtCore *x, CtShape shape);
 
 static CtCore *nest_row(const Flat *f, CtCore *x, void *data) {

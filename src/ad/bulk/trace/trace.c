@@ -1,20 +1,19 @@
-/* From Core to the core array language of BULK 2025: a function is run on abstract values for its arguments.
+/* The tracer: from Core to the array language of BULK 2025, by running a function on abstract values for its arguments.
  *
- * What is known beforehand (shapes, integers, constructors, functions) is computed; what is not becomes a term. So
- * ordinary programs get into the fragment by inlining, specialising to shapes and unrolling what is static. A branch on
- * a number that is not known is run both ways, and a strict `cond` selects; the conditions on the way to a term say
- * where its indices are meant, and where a failure is one.
+ * What is known at trace time (shapes, integers, constructors, functions) is computed; everything else becomes a term.
+ * So ordinary programs are brought into the language by inlining, specialisation to shapes and unrolling. A branch on
+ * an unknown number is traced both ways, and a strict `cond` selects; the conditions on the way to a term say under
+ * which condition its indices are needed, and a failure is one.
  *
- * Results of operations are named, in the body of the innermost build1 whose index they depend on.
- */
+ * Results of operations are bound to names, in the body of the innermost build1 on whose index they depend. */
 #include "ad/bulk/trace/internal.h"
 
 enum { MAX_DEPTH = 1000, MAX_TERMS = 3000 };
 
 /* ---- variables and functions ---- */
 
-/* What the program calls something is what it is called, from the first time on; not what the command calls the parts
- * of a point (entry.c). */
+/* Gives a term the first name that the program uses for it, except for the names of a point's parts that the command
+ * makes up (driver/entry.c). */
 static void name_after(Tracer *tr, const CtVar *var, const CtAbstract *value) {
     if (value->kind == ABSTRACT_ROWS) name_after(tr, var, value->as.rows.element);
     if (value->kind != ABSTRACT_TERM || value->as.term->kind != BULK_VAR) return;
@@ -39,7 +38,7 @@ static CtAbstract *closure(CtBulkBuilder *r, CtLam *lam, const Env *env) {
     return made;
 }
 
-/* Functions that are bound together, in the scope of each other. */
+/* The functions of a recursive group. */
 static const Env *group(CtBulkBuilder *r, const Env *env, CtVar *const *vars, CtLam *const *lams, uint32_t count) {
     Env *frames = CT_NEW_ARRAY(r->arena, Env, count);
     for (uint32_t i = 0; i < count; i++) frames[i] = (Env){vars[i], NULL, i == 0 ? env : &frames[i - 1]};
@@ -175,7 +174,7 @@ void ct_bulk_trace_push_check(Tracer *tr, CtBulk *test, const CtBulk *check) {
     ct_push(tr->arena, &ct_bulk_trace_scope(tr, test)->bindings.checks, made);
 }
 
-/* False, for each element of t. */
+/* False, in the shape of t. */
 static CtBulk *never(Tracer *tr, CtBulk *t) {
     CtBulkBuilder *r = tr->builder;
     if (t->element == ELEMENT_BOOL) return ct_bulk_trace_both(tr, t, ct_bulk_trace_not(tr, t));
@@ -207,7 +206,7 @@ void ct_bulk_trace_keep_failures(Tracer *tr, Scope *scope, CtAbstract *result) {
     }
 }
 
-/* What a message that is computed says, the program says itself: see ct_bulk_lower_failure. */
+/* A failure whose message is computed is reported by the program itself: see ct_bulk_lower_failure. */
 static CtAbstract *failure(Tracer *tr, CtCore *core) {
     const CtCore *message = core->as.fail.message;
     const char *text = core->as.fail.text ? core->as.fail.text : ct_error_title(core->as.fail.code);
@@ -220,7 +219,7 @@ static CtAbstract *failure(Tracer *tr, CtCore *core) {
 
 /* ---- terms of Core ---- */
 
-/* A text as the list of its characters. */
+/* A string as the list of its characters. */
 static CtAbstract *characters(Tracer *tr, const CtCore *string) {
     size_t length = string->as.string.length, bytes;
     CtAbstract **points = CT_NEW_ARRAY(tr->arena, CtAbstract *, length + 1);
@@ -275,7 +274,7 @@ static bool is_rounding(CtPrim prim) {
     return prim == PRIM_FLOOR_INT || prim == PRIM_CEILING_INT || prim == PRIM_ROUND_INT || prim == PRIM_TRUNCATE_INT;
 }
 
-/* A primitive on what is known: the simplifier knows the values of those on integers. */
+/* A primitive on known values; the simplifier computes those on integers. */
 static CtAbstract *known_prim(Tracer *tr, CtCore *core, CtAbstract *const *args) {
     CtCore *lits[2] = {NULL, NULL};
     for (uint32_t i = 0; i < core->as.call.count; i++) {
@@ -345,7 +344,7 @@ static CtAbstract *primitive(Tracer *tr, const Env *env, CtCore *core) {
                                                             : ct_bulk_op2(tr->builder, prim, terms[0], terms[1]));
 }
 
-/* Under a branch on numbers that is run both ways, what ends it may be that number. */
+/* The refusal of a recursion that does not end. In a branch on unknown numbers, such a number may be what ends it. */
 static CtAbstract *no_end(Tracer *tr, CtSourceRange range) {
     bool deep = tr->depth >= MAX_DEPTH;
     const char *known = deep ? "a recursion that is deeper than 1000 calls"
@@ -401,7 +400,7 @@ static CtAbstract *global(Tracer *tr, CtCore *core) {
     if (known != NULL) return known;
     uint32_t checks = check_count(tr);
     known = ct_bulk_trace_eval(tr, NULL, g->body);
-    /* It may fail only where it is meant, and a trace that was in vain takes its checks back. */
+    /* It may only fail where it is needed, and an abandoned trace removes its checks. */
     if (tr->live == NULL && check_count(tr) == checks) ct_map_set(tr->arena, &tr->globals, ct_key(g), known);
     return known;
 }
@@ -429,7 +428,7 @@ static CtAbstract *lookup(Tracer *tr, const Env *env, CtCore *core) {
     return ct_bulk_trace_refuse(tr, core->range, "a variable that is not in sight");
 }
 
-/* stopGradient: the only operator that is left (core.h). */
+/* stopGradient: the only derivative operator that is left (core.h). */
 CtCore *ct_bulk_trace_bindings(Tracer *tr, const Env **env, CtCore *core) {
     for (;;) {
         if (ct_bulk_trace_refused(tr)) return NULL;

@@ -1,5 +1,5 @@
-/* Array operations on abstract values: what changes elements is a build1 over their index, what moves arrays as a whole
- * stays whole. */
+/* Array operations on abstract values. Operations that compute elements become a build1 over their index; operations
+ * that move whole arrays stay whole. */
 #include "ad/bulk/trace/internal.h"
 
 /* ---- build1 ---- */
@@ -53,7 +53,7 @@ static CtAbstract *build(Tracer *tr, int64_t size, Element *element, void *data,
 
 /* ---- operations ---- */
 
-/* What the elements of a result are made of. */
+/* What the elements of a result are computed from. */
 typedef struct From {
     CtAbstract *f, *xs, *ys, *at;
     CtSourceRange range;
@@ -108,7 +108,7 @@ static CtAbstract *sliced(Tracer *tr, void *data, CtAbstract *i) {
     return ct_bulk_trace_element(tr, from->xs, int_op(tr, PRIM_INT_ADD, from->at, i), from->range);
 }
 
-/* if test then a else b, each meant only there. */
+/* if test then a else b, each needed only under its condition. */
 static CtAbstract *either(Tracer *tr, CtBulk *test, CtAbstract *xs, CtAbstract *i, CtAbstract *ys, CtAbstract *j,
                           CtSourceRange range) {
     CtBulk *live = tr->live;
@@ -144,7 +144,7 @@ static CtBulk *transposed(Tracer *tr, void *data, CtBulk *t) {
     return ct_bulk_trace_name(tr, "t", ct_bulk_transpose(tr->builder, swapped, 2, t));
 }
 
-/* The outermost dimensions that become others. */
+/* The outermost dimensions that are replaced. */
 typedef struct Dimensions {
     uint32_t from, count;
     int64_t sizes[2];
@@ -183,7 +183,7 @@ static CtAbstract *reduction(Tracer *tr, CtReduction reduction, CtAbstract *xs, 
     return ct_bulk_trace_named(tr, ct_bulk_reduce(tr->builder, reduction, t, range));
 }
 
-/* map and zipWith of arrays of which one is a list of elements that are not alike. */
+/* map and zipWith over a list of elements that differ in structure, element by element. */
 static CtAbstract *one_by_one(Tracer *tr, const From *from, bool both_, CtSourceRange range) {
     int64_t size = ct_bulk_trace_size(from->xs);
     CtAbstract **all = CT_NEW_ARRAY(tr->arena, CtAbstract *, (uint32_t)size);
@@ -197,7 +197,7 @@ static CtAbstract *one_by_one(Tracer *tr, const From *from, bool both_, CtSource
     return ct_bulk_trace_array_from(tr, all, (uint32_t)size);
 }
 
-/* The length that `what` was asked for; NULL when there is one. */
+/* The length that the operation `what` is given must be known; sets `size`. NULL when it is, otherwise the refusal. */
 static CtAbstract *sized(Tracer *tr, CtAbstract *n, const char *what, CtSourceRange range, int64_t *size) {
     if (n->kind != ABSTRACT_KNOWN) return ct_bulk_trace_refuse(tr, range, "an array whose length depends on numbers");
     *size = n->as.known;
@@ -205,7 +205,7 @@ static CtAbstract *sized(Tracer *tr, CtAbstract *n, const char *what, CtSourceRa
     return failed(tr, CT_E0508, ct_format(tr->arena, "%s was asked for %lld elements", what, (long long)*size), range);
 }
 
-/* Where a slice begins has to be inside, also when it is empty, or when nobody looks at it. */
+/* The start of a slice must be in range even if the slice is empty or unused. */
 static CtAbstract *slice(Tracer *tr, CtAbstract *start, CtAbstract *count, CtAbstract *xs, CtSourceRange range) {
     int64_t size = 0, length = ct_bulk_trace_size(xs);
     CtAbstract *bad = sized(tr, count, "slice", range, &size);
@@ -250,7 +250,7 @@ static CtAbstract *list_reshaped(Tracer *tr, const CtAbstract *xs, int64_t rows,
 }
 
 static CtAbstract *transpose(Tracer *tr, CtAbstract *xs, CtSourceRange range) {
-    if (ct_bulk_trace_size(xs) == 0 || ct_bulk_trace_length_at(xs, 1) == 0) /* how long its rows would be is not told */
+    if (ct_bulk_trace_size(xs) == 0 || ct_bulk_trace_length_at(xs, 1) == 0) /* the length of its rows is not known */
         return ct_bulk_abstract_parts(tr->builder, ABSTRACT_LIST, NULL, 0, NULL);
     if (xs->kind == ABSTRACT_TERM && xs->as.term->shape.rank >= 2)
         return ct_bulk_trace_leaves(tr, xs, transposed, NULL);
@@ -300,7 +300,7 @@ CtAbstract *ct_bulk_trace_array(Tracer *tr, const Env *env, CtCore *core) {
     for (uint32_t i = 0; i < core->as.call.count; i++) {
         a[i] = ct_bulk_trace_eval(tr, env, core->as.call.args[i]);
         if (ct_bulk_trace_refused(tr))
-            return ct_bulk_abstract_new(tr->builder, ABSTRACT_FAILURE); /* a[i] means nothing */
+            return ct_bulk_abstract_new(tr->builder, ABSTRACT_FAILURE); /* no element exists */
         if (a[i]->kind == ABSTRACT_FAILURE) return a[i];
     }
     int64_t size = 0;
@@ -368,7 +368,7 @@ CtAbstract *ct_bulk_trace_array(Tracer *tr, const Env *env, CtCore *core) {
     case ARRAY_CONCAT: return concat(tr, a[0], range);
     case ARRAY_UPDATE: return update(tr, a[0], a[1], a[2], range);
     case ARRAY_SNOC: return ct_bulk_trace_append(tr, a[0], ct_bulk_trace_array_from(tr, &a[1], 1), range);
-    case ARRAY_STRIDED: /* what bulk itself makes */
+    case ARRAY_STRIDED: /* generated by bulk itself */
     case ARRAY_GATHER_OR:
     case ARRAY_SCATTER_ADD:
     case ARRAY_SUM_ROWS:

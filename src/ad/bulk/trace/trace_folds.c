@@ -1,7 +1,6 @@
-/* Folds and scans on abstract values: a loop, whose body is traced once. What of the state is known before the loop but
- * changes in it is found by tracing again: known until it is seen to change. Where the state changes its structure, a
- * fold is unrolled.
- */
+/* Folds and scans on abstract values become a loop whose body is traced once. Parts of the state that are known before
+ * the loop but change in it are found by repeated tracing: a part counts as known until it is seen to change. If the
+ * state changes its structure, the fold is unrolled. */
 #include "ad/bulk/trace/internal.h"
 
 enum { MAX_UNROLLED = 1000 };
@@ -11,10 +10,11 @@ typedef struct Fold {
     CtAbstract *f, *xs;
     int64_t size;
     CtSourceRange range;
-    CtTail *tail; /* a function that calls itself: there is no array, and the size is known when the body is */
+    /* For a tail-recursive function: there is no array, and the number of steps is known when the body is. */
+    CtTail *tail;
 } Fold;
 
-/* What a step gives: the state, and for scans what is kept of each. */
+/* The result of a step: the state, and for scans the element. */
 typedef struct Step {
     CtAbstract *next, *output;
 } Step;
@@ -70,7 +70,7 @@ static CtAbstract *placeholder(Tracer *tr, CtElement element) {
                                                                       : ct_bulk_int(tr->builder, 0, scalar));
 }
 
-/* The state that covers both, its leaves standing for what they are alike; NULL when they differ in structure. */
+/* The join of two states; leaves stand for their common shapes. NULL when they differ in structure. */
 static CtAbstract *join(Tracer *tr, CtAbstract *a, CtAbstract *b, bool *changed) {
     CtBulk *left = ct_bulk_trace_term(tr, a), *right = ct_bulk_trace_term(tr, b);
     if (left != NULL && right != NULL) {
@@ -105,11 +105,11 @@ typedef struct Terms {
 typedef struct Body {
     Scope scope;
     CtBulkVar *index;
-    CT_VEC(CtBulkVar *) states; /* of the leaves; the last is that of `guarded` */
-    bool guarded;               /* the last state says that nothing has failed yet */
+    CT_VEC(CtBulkVar *) states; /* for the leaves; the last one is that of `guarded` */
+    bool guarded;               /* the last state says that nothing has failed so far */
     CtAbstract *state;
     Step step;
-    CtBulk *still; /* the next of that state */
+    CtBulk *still; /* its next value */
 } Body;
 
 static CtBulkVar *new_var(Tracer *tr, Body *b, const char *name, CtElement element, CtShape shape) {
@@ -125,7 +125,7 @@ static CtBulk *state_leaf(Tracer *tr, void *data, CtBulk *t) {
     return ct_bulk_var(tr->builder, var);
 }
 
-/* Of an array of what an index says, such as iota, that. */
+/* The element of an array that is a function of the index, such as iota: that function. */
 static CtAbstract *element_of(Tracer *tr, const Body *b, const Fold *fold) {
     CtBulk *i = ct_bulk_var(tr->builder, b->index);
     CtBulk *build = fold->xs->kind == ABSTRACT_TERM ? ct_bulk_trace_bound(tr, fold->xs->as.term) : NULL;
@@ -138,7 +138,7 @@ static CtAbstract *element_of(Tracer *tr, const Body *b, const Fold *fold) {
     return ct_bulk_trace_element(tr, fold->xs, ct_bulk_abstract_term(tr->builder, i), fold->range);
 }
 
-/* Whether any of a Bool of any shape holds. */
+/* Whether some element of a Bool of any shape holds. */
 static CtBulk *any(Tracer *tr, CtBulk *t) {
     CtBulkBuilder *r = tr->builder;
     int64_t count = ct_bulk_shape_count(t->shape);
@@ -150,7 +150,7 @@ static CtBulk *any(Tracer *tr, CtBulk *t) {
     return ct_bulk_op2(r, PRIM_INT_EQ, most, ct_bulk_int(r, 1, ct_bulk_trace_scalar()));
 }
 
-/* The body on variables for the state's leaves; with `guarded`, behind the first failure nothing is meant. */
+/* Traces the body on variables for the state's leaves. With `guarded`, nothing is needed behind the first failure. */
 static void trace_body(Tracer *tr, const Fold *fold, CtAbstract *state, Body *b) {
     CtBulk *live = tr->live;
     b->scope = (Scope){.outer = tr->scope, .level = tr->scope->level + 1};
@@ -195,7 +195,7 @@ CtTraceMark ct_bulk_trace_mark(Tracer *tr) {
     return made;
 }
 
-/* A trace that was in vain has failed nowhere. */
+/* Abandons a trace: drops its checks and bindings. */
 void ct_bulk_trace_go_back(Tracer *tr, const CtTraceMark *to) {
     uint32_t i = 0;
     for (Scope *s = tr->scope; s != NULL; s = s->outer, i++) {
@@ -214,8 +214,8 @@ typedef struct Closing {
     Body *b;
     int64_t size;
     CtMap inside;            /* variables that the body binds */
-    CtMap captured;          /* variables that it does not */
-    CT_VEC(CtBulk *) arrays; /* of which it takes elements at its index … */
+    CtMap captured;          /* variables that it uses from outside */
+    CT_VEC(CtBulk *) arrays; /* arrays whose elements it reads at its index … */
     CT_VEC(CtBulkVar *) elements;
     CT_VEC(CtBulkVar *) fixed;
 } Closing;
@@ -226,7 +226,7 @@ static bool is_outside(Closing *c, const CtBulk *t) {
     if (t->kind == BULK_CONST) return true;
     if (t->kind != BULK_VAR || ct_map_has(&c->inside, ct_key(t->as.var))) return false;
     uintptr_t level = (uintptr_t)ct_map_get(&c->tr->levels, t->as.var->id);
-    return level <= c->b->scope.level; /* the map has one more than the level */
+    return level <= c->b->scope.level; /* levels in the map are one higher */
 }
 
 static CtBulk *element_param(Closing *c, CtBulk *array) {
@@ -244,7 +244,7 @@ static CtBulk *element_param(Closing *c, CtBulk *array) {
     return ct_bulk_var(r, var);
 }
 
-/* index xs (i ::: ix), with the loop's index, is index x ix of the element x. */
+/* Replaces index xs (i ::: ix), where i is the loop's index, by index x ix of the element x. */
 static CtBulk *close_elements(void *data, CtBulk *t) {
     Closing *c = data;
     CtBulkBuilder *r = c->tr->builder;
@@ -275,7 +275,7 @@ static CtBulk *find_captured(void *data, CtBulk *t) {
     return t;
 }
 
-/* An array's first elements, as many as there are steps. */
+/* The first elements of an array, one for each step. */
 static CtBulk *first_rows(Tracer *tr, CtBulk *array, int64_t size) {
     if (array->shape.sizes[0] == size) return array;
     CtBulkVar *i = ct_bulk_new_var(tr->builder, "i", ELEMENT_INT, ct_bulk_trace_scalar());
@@ -293,7 +293,7 @@ static void add_terms(Tracer *tr, const CtAbstract *s, Terms *out) {
     for (uint32_t i = 0; i < s->as.of.count; i++) add_terms(tr, s->as.of.parts[i], out);
 }
 
-/* The terms of `s` where `state` has some: in the order of the state's leaves. */
+/* The terms of `s` at the places of the terms of `state`, in the order of the state's leaves. */
 static void add_leaves(Tracer *tr, const CtAbstract *state, const CtAbstract *s, Terms *out) {
     if (state->kind == ABSTRACT_TERM) ct_push(tr->arena, &out->items, ct_bulk_trace_term(tr, s));
     if (state->kind == ABSTRACT_ROWS) add_leaves(tr, state->as.rows.element, s->as.rows.element, out);
@@ -313,7 +313,7 @@ static CtBulk *need(void *data, CtBulk *t) {
     return t;
 }
 
-/* As ct_bulk_trace_bulk_closed has them: those of traces that were in vain stay behind. */
+/* As in ct_bulk_trace_bulk_closed: bindings of abandoned traces are left out. */
 void ct_bulk_trace_add_bindings(Tracer *tr, const CtBulkTrace *body, CtBulkLoop *loop) {
     Needs needs = {.tr = tr};
     bool *kept = CT_NEW_ARRAY(tr->arena, bool, body->vars.count + 1);
@@ -393,7 +393,7 @@ static void push_checks(Tracer *tr, const Body *b, Results *results) {
     }
 }
 
-/* A body that has been traced with the state that it keeps, as a loop. */
+/* Makes the loop from a traced body. */
 static CtAbstract *looped(Tracer *tr, const Fold *fold, CtAbstract *start, Body *b) {
     Terms first = {{0}}, next = {{0}}, outputs = {{0}};
     CtAbstract *output = b->step.output != NULL ? ct_bulk_trace_unknown(tr, b->step.output) : NULL;
@@ -418,7 +418,7 @@ static CtAbstract *looped(Tracer *tr, const Fold *fold, CtAbstract *start, Body 
     return finished(tr, fold, last, all);
 }
 
-/* NULL when it is no loop; a refusal may say why. */
+/* NULL when it cannot be a loop; a refusal may say why. */
 static CtAbstract *as_loop(Tracer *tr, Fold *fold, CtAbstract *start) {
     CtTraceMark before = ct_bulk_trace_mark(tr);
     CtAbstract *state = start, *made = NULL;

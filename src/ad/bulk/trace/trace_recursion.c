@@ -1,17 +1,16 @@
-/* Loops that a program writes as a function that calls itself last, over a counter:
+/* Loops written as tail-recursive functions with a counter:
  *
  *   go i s = if i == n then s else go (i + 1) (f i s)
  *
- * Of the call, integers that are known and go up or down by the same each time are counters. In a trace of the body a
- * counter is its first value and so many times the number of the step; a comparison of such numbers is known, and also
- * at which step it will turn out otherwise. So many steps are one loop (trace_folds.c); then the function goes on,
- * with counters that are known.
- */
+ * Arguments that are known integers and change by the same amount in each call are counters. While the body is traced,
+ * a counter is its initial value plus a multiple of the step's number. A comparison of such numbers is known, and so is
+ * the step at which its outcome changes. The steps up to there are one loop (trace_folds.c); then tracing goes on with
+ * known counters. */
 #include "ad/bulk/trace/internal.h"
 
 /* ---- counters ---- */
 
-enum { LARGEST = 1 << 30 }; /* of first value and slope, so that nothing wraps */
+enum { LARGEST = 1 << 30 }; /* bound of initial values and slopes, so that nothing wraps */
 
 static CtAbstract *counter(Tracer *tr, int64_t base, int64_t slope, CtCounting *of) {
     if (slope == 0) return ct_bulk_abstract_known(tr->builder, base);
@@ -48,7 +47,7 @@ static bool is_small(Line a) {
     return a.base <= LARGEST && a.base >= -LARGEST && a.slope <= LARGEST && a.slope >= -LARGEST;
 }
 
-/* The first step, behind step 0, at which the sign is not what it is at step 0; at which it is 0, or no longer. */
+/* The first step after step 0 at which the sign differs from that at step 0; at which it is 0, or no longer 0. */
 static int64_t turn_of_sign(Line d) {
     if (d.base < 0) return d.slope > 0 ? (-d.base + d.slope - 1) / d.slope : INT64_MAX;
     return d.slope < 0 ? d.base / -d.slope + 1 : INT64_MAX;
@@ -100,7 +99,7 @@ static CtAbstract *without_counters(Tracer *tr, CtAbstract *s) {
 
 /* ---- the call in a tail position ---- */
 
-/* Whether a call in a tail position of the body is one of f. */
+/* Whether the body has a tail call of f. */
 static bool has_own_call(const CtAbstract *f, const CtCore *core) {
     switch (core->kind) {
     case CORE_LET:
@@ -166,7 +165,7 @@ static CtAbstract **tail_step(Tracer *tr, const CtTail *tail, const Env *env, Ct
     return ct_bulk_trace_refused(tr) ? NULL : args;
 }
 
-/* What a function calls itself with; NULL when it does not do so whatever numbers are. */
+/* The arguments of the tail call; NULL if it is not made for all values of unknown numbers. */
 static CtAbstract **own_call(Tracer *tr, const CtTail *tail, CtAbstract *const *args) {
     const CtLam *lam = tail->f->as.closure.lam;
     const Env *env = tail->f->as.closure.env;
@@ -179,7 +178,7 @@ static CtAbstract **own_call(Tracer *tr, const CtTail *tail, CtAbstract *const *
 
 /* ---- the arguments of the call ---- */
 
-/* Which arguments are counters, by what the function calls itself with at first. */
+/* Finds the counters, from the arguments of the first tail call. */
 static bool find_counters(Tracer *tr, CtTail *tail, CtAbstract *const *args) {
     CtAbstract **next = own_call(tr, tail, args);
     bool some = false;
@@ -253,7 +252,7 @@ CtAbstract *ct_bulk_trace_tail(Tracer *tr, CtAbstract *f, CtAbstract *const *arg
         tail.steps = tail.other = 0;
         last = ct_bulk_trace_tail_loop(tr, &tail, state_of(tr, &tail, args));
         again = last == NULL && tail.other != 0;
-        if (again) tail.slopes[tail.other - 1] = 0; /* a number that changes in another way is part of the state */
+        if (again) tail.slopes[tail.other - 1] = 0; /* an argument that changes differently is part of the state */
         if (last == NULL) ct_bulk_trace_go_back(tr, &before);
     }
     bool few = tail.steps > 0 && tail.steps <= CT_FEW_ITERATIONS;

@@ -1,10 +1,9 @@
-/* Calls of functions with a rule for their derivative: withVjp f rule x and withJvp f rule x (beyond the paper).
+/* Calls of functions with custom derivatives: withVjp f rule x and withJvp f rule x (beyond the paper).
  *
- * Function and rule are both run on variables for the reals of the point, and closed: a call is a loop of one step
- * (CtBulkRule), which is what the function is until something differentiates by its point. Then it is what the rule is:
- * the value, and the pullback or the tangent. What comes of that are ordinary terms: so a derivative around that one
- * goes through the rule's code.
- */
+ * Function and rule are both traced on variables for the reals of the point, and closed. A call is a loop of one step
+ * (CtBulkRule), which computes the function as long as nothing is differentiated by its point. Otherwise it computes
+ * the rule: the value, and the pullback or the tangent. The result consists of ordinary terms, so an outer derivative
+ * differentiates the rule's code. */
 #include "ad/bulk/trace/internal.h"
 
 typedef struct Terms {
@@ -15,11 +14,11 @@ typedef struct Call {
     Tracer *tr;
     CtSourceRange range;
     bool by_tangent, is_slope;
-    CtFresh point, linear; /* variables for the reals of the point; for what the rule is linear in */
+    CtFresh point, linear; /* variables for the reals of the point; for the argument in which the rule is linear */
     CtAbstract *x;
     Scope function, rule;
-    CtAbstract *value; /* the function's */
-    Terms results;     /* of the rule: for each term of the value, and then what is linear */
+    CtAbstract *value; /* of the function */
+    Terms results;     /* of the rule: for each term of the value, then the linear results */
 } Call;
 
 /* ---- the rule's results ---- */
@@ -38,7 +37,7 @@ static CtBulk *any_value(Call *c, const CtBulk *like) {
     return ct_bulk_bool(r, false, like->shape);
 }
 
-/* What stands in `s` where `like` has terms; false when they differ in form. */
+/* The parts of `s` at the places of terms in `like`; false when they differ in structure. */
 static bool take_terms(Call *c, const CtAbstract *like, CtAbstract *s, Terms *out) {
     if (like->kind == ABSTRACT_TERM) {
         CtBulk *t = ct_bulk_trace_term(c->tr, s);
@@ -49,7 +48,7 @@ static bool take_terms(Call *c, const CtAbstract *like, CtAbstract *s, Terms *ou
         return ct_bulk_shape_equal(t->shape, like->as.term->shape);
     }
     if (ct_bulk_trace_term(c->tr, like) != NULL)
-        return ct_bulk_trace_term(c->tr, s) != NULL; /* known: the function's */
+        return ct_bulk_trace_term(c->tr, s) != NULL; /* it is the function's known value */
     if (like->kind == ABSTRACT_ROWS)
         return s->kind == ABSTRACT_ROWS && s->as.rows.size == like->as.rows.size &&
                take_terms(c, like->as.rows.element, s->as.rows.element, out);
@@ -62,8 +61,8 @@ static bool take_terms(Call *c, const CtAbstract *like, CtAbstract *s, Terms *ou
     return true;
 }
 
-/* The terms of `like`, from `s`: all of them or, with `reals`, those of real numbers. What has another form is an
- * error, what never comes is any value. */
+/* The terms of `s` at the places of terms in `like`: all or, with `reals`, those of reals. A different shape is an
+ * error. If the value never exists, any terms will do. */
 static bool add_results(Call *c, const CtAbstract *like, CtAbstract *s, bool reals, const char *mismatch) {
     CtLeaves leaves = {0};
     Terms found = {{0}};
@@ -83,7 +82,7 @@ typedef struct Cotangent {
     uint32_t next;
 } Cotangent;
 
-/* A variable for what is real; what is not is that of the rule's value. */
+/* A variable for a real; other leaves are those of the rule's value. */
 static CtBulk *cotangent_leaf(Tracer *tr, void *data, CtBulk *t) {
     Cotangent *of = data;
     CtBulk *value = of->c->results.items.items[of->next++];
@@ -98,7 +97,7 @@ static CtAbstract *part_of(CtAbstract *pair, uint32_t k) {
 
 static CtAbstract *run_function(Call *c, CtAbstract *f) { return ct_bulk_trace_apply(c->tr, f, &c->x, 1, c->range); }
 
-/* The results, as parts of one structure. */
+/* The results as parts of one structure. */
 static CtAbstract *together(Call *c) {
     CtAbstract **parts = CT_NEW_ARRAY(c->tr->arena, CtAbstract *, c->results.items.count + 1);
     for (uint32_t k = 0; k < c->results.items.count; k++)
@@ -126,7 +125,7 @@ static CtAbstract *run_rule(Call *c, CtAbstract *rule) {
 
 /* ---- closing ---- */
 
-/* What function and rule check is in their results: each fails only where it is run. */
+/* The checks of function and rule are put into their results, so that each fails only where it is run. */
 static CtBulk *checked(Call *c, const Scope *scope, CtBulk *t) {
     for (uint32_t i = scope->bindings.checks.count; i-- > 0;) {
         const CtBulk *check = scope->bindings.checks.items[i];
@@ -136,7 +135,7 @@ static CtBulk *checked(Call *c, const Scope *scope, CtBulk *t) {
     return t;
 }
 
-/* What is linear is felt only where the call is meant. */
+/* The linear results are only needed where the call is. */
 static void guard_results(Call *c, const CtLeaves *values) {
     uint32_t count = values->terms.count;
     for (uint32_t k = 0; k < count; k++) values->terms.items[k] = checked(c, &c->function, values->terms.items[k]);
@@ -147,7 +146,7 @@ static void guard_results(Call *c, const CtLeaves *values) {
     }
 }
 
-/* Runs one of the two in its scope, with the checks that the scopes around get from that. */
+/* Traces one of the two in a scope of its own, and passes its checks on. */
 static CtAbstract *run_in(Call *c, Scope *scope, CtAbstract *f, CtAbstract *run(Call *c, CtAbstract *f)) {
     Tracer *tr = c->tr;
     CtTraceMark before = ct_bulk_trace_mark(tr);
@@ -166,7 +165,7 @@ static CtAbstract *run_in(Call *c, Scope *scope, CtAbstract *f, CtAbstract *run(
 
 typedef struct Free {
     Tracer *tr;
-    CtMap bound; /* and those that were found */
+    CtMap bound; /* and those found already */
     CT_VEC(CtBulkVar *) vars;
 } Free;
 
@@ -191,7 +190,7 @@ static void find_free_of(Free *f, const CtBulkLoop *loop) {
     for (uint32_t i = 0; i < ct_bulk_loop_results(loop); i++) find_free(f, loop->results[i]);
 }
 
-/* A body of one step; its fixed parameters come when they are known. */
+/* A body of one step; values from outside become parameters when they are known. */
 static CtBulkLoop *body(Call *c, const Scope *scope, CtBulk *const *results, uint32_t count) {
     CtBulkLoop *made = ct_bulk_new_loop(c->tr->builder, 1, (CtBulkLoopParams){count, 0, 0}, 0);
     for (uint32_t k = 0; k < count; k++) made->results[k] = results[k];
@@ -220,7 +219,7 @@ static CtBulk *result_leaf(Tracer *tr, void *data, CtBulk *t) {
     return ct_bulk_trace_name(tr, "y", ct_bulk_loop(tr->builder, of->loop, of->args, of->next++));
 }
 
-/* The call, as a loop of the variables that it mentions. */
+/* The call, as a loop whose parameters are the variables that it uses. */
 static CtAbstract *closed(Call *c) {
     Tracer *tr = c->tr;
     CtArena *arena = tr->arena;
@@ -247,7 +246,7 @@ static CtAbstract *closed(Call *c) {
     add_params(c, of_rule, fixed.items, fixed.count);
     CtBulkRule *rule = CT_NEW(arena, CtBulkRule);
     *rule = (CtBulkRule){of_rule, c->by_tangent, c->point.vars.count, c->is_slope};
-    if (c->results.items.count > 0) call->rule = rule; /* else nothing of the value is real */
+    if (c->results.items.count > 0) call->rule = rule; /* otherwise no part of the value is real */
     Results results = {call, args, 0};
     return ct_bulk_trace_leaves(tr, c->value, result_leaf, &results);
 }
