@@ -202,7 +202,6 @@ CtCore *ct_ad_dual_node(CtTransform *t, CtCore *core, CtCore *const *args, CtVar
 
 /* Whether D[e] does not use the state; always true in direct style. */
 bool ct_ad_lift_pure(CtTransform *t, CtCore *core);
-bool ct_ad_lift_pure_primal(CtTransform *t, CtCore *core);
 /* D[e] in sequence: binds what uses the state and returns a term that does not. */
 CtCore *ct_ad_lift_value(CtTransform *t, CtSeq *seq, CtCore *core);
 /* The same for several terms, from left to right. */

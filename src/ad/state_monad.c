@@ -13,11 +13,11 @@ static bool pure_all(CtTransform *t, CtCore *const *cores, uint32_t count) {
 }
 
 /* Comparisons and conversions only need the primals of their arguments. */
-bool ct_ad_lift_pure_primal(CtTransform *t, CtCore *core) {
+static bool lift_pure_primal(CtTransform *t, CtCore *core) {
     if (core->kind != CORE_PRIM) return ct_ad_lift_pure(t, core);
     for (uint32_t i = 0; i < core->as.call.count; i++) {
         CtCore *arg = core->as.call.args[i];
-        if (!(ct_ad_is_real(arg->type) ? ct_ad_lift_pure_primal(t, arg) : ct_ad_lift_pure(t, arg))) return false;
+        if (!(ct_ad_is_real(arg->type) ? lift_pure_primal(t, arg) : ct_ad_lift_pure(t, arg))) return false;
     }
     return true;
 }
@@ -37,7 +37,7 @@ static bool pure_node(CtTransform *t, CtCore *core) {
     case CORE_STRING:
     case CORE_LAM: return true;
     case CORE_APP: return ct_ad_is_discrete_call(core) && pure_all(t, core->as.call.args, core->as.call.count);
-    case CORE_PRIM: return !ct_ad_is_operation(core) && ct_ad_lift_pure_primal(t, core);
+    case CORE_PRIM: return !ct_ad_is_operation(core) && lift_pure_primal(t, core);
     case CORE_ARRAY: return ct_ad_lift_pure_array(t, core);
     case CORE_DUAL: return false;
     case CORE_CASE: return pure_case(t, core);

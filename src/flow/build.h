@@ -63,7 +63,7 @@ CtFlowArg ct_flow_bulk(CtFlowBuilder *l, CtSourceRange range, CtArrayOp op, cons
                        const CtFlowArg *args, uint32_t count);
 /* The length of an array in one dimension. */
 CtFlowArg ct_flow_dim(CtFlowBuilder *l, CtSourceRange range, CtFlowArg array, uint32_t index);
-/* The product of two matrices, of so many rows and columns: FLOW_PRODUCT. */
+/* The product of two matrices with these lengths: FLOW_PRODUCT. */
 CtFlowArg ct_flow_product(CtFlowBuilder *l, CtSourceRange range, const CtFlowArg *lengths, CtFlowFactors factors,
                           CtFlowArg a, CtFlowArg b);
 CtFlowArg ct_flow_node_make(CtFlowBuilder *l, CtSourceRange range, const CtFlowType *node, uint32_t tag,

@@ -1,4 +1,4 @@
-/* Renaming the variables of steps. */
+/* Renaming of the variables in steps. */
 #ifndef CT_FLOW_RENAME_H
 #define CT_FLOW_RENAME_H
 

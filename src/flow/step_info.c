@@ -27,7 +27,7 @@ bool ct_flow_takes(const CtFlowStep *step, uint32_t index) {
     case TAKES_ALL: return true;
     case TAKES_REST: return index > 0;
     case TAKES_ENDS: return index == 0 || index + 1 == step->args.count;
-    case TAKES_NODE: return false; /* by itself: count_open */
+    case TAKES_NODE: return false; /* handled by count_open */
     case TAKES_OWN: return index == 2 && ct_flow_is_front(step);
     }
     return false;

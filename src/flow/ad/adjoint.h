@@ -47,9 +47,10 @@ bool ct_flow_is_active(CtFlow *flow, const CtFlowType *type);
 /* The fields of the adjoint of a node of constructor `tag`: zeros when it is Zero. */
 CtFlowArgs ct_flow_adjoint_fields(CtFlowBuilder *l, CtSourceRange range, CtFlowArg adjoint, uint32_t tag);
 
-/* partials.c: what the derivative of a step's primitive by one of its arguments makes of g: of its result's cotangent a
- * part of the argument's, of the argument's tangent a part of the result's. `type` is that of the part; none where it
- * is zero. What stands for an argument or the result is asked for where it is used. */
+/* The transposed or forward derivative of a primitive step by one of its arguments, applied to g (partials.c): g is the
+ * result's cotangent, and the value is added to the argument's; or g is the argument's tangent, and the value is added
+ * to the result's. `type` is the type of the value. No variable when the derivative is zero. The callback gives the
+ * primal value of an argument or of the result where the derivative uses it. */
 typedef CtFlowArg CtFlowPrimal(void *data, CtFlowArg of);
 CtFlowArg ct_flow_partial(CtFlowBuilder *l, const CtFlowStep *step, uint32_t index, CtFlowArg g, const CtFlowType *type,
                           CtFlowPrimal *primal, void *data);

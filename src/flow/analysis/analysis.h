@@ -73,7 +73,7 @@ typedef struct CtFlowFacts {
     const CtFlowFunction *function;
     CtArena *arena;
     const CtFlowType *integer;
-    CtFlowFact *items; /* by the variables' numbers */
+    CtFlowFact *items; /* by variable number */
     uint32_t count;
     CT_VEC(CtFlowEqual) equals; /* what checks and conditions have told, where the walk is */
 } CtFlowFacts;
@@ -130,7 +130,7 @@ bool ct_flow_is_no_minus_zero(const CtFlowFacts *facts, const CtFlowArg *arg);
 
 typedef struct CtFlowMarks {
     CtArena *arena;
-    bool *items; /* by the variables' numbers */
+    bool *items; /* by variable number */
     uint32_t count;
 } CtFlowMarks;
 void ct_flow_mark(CtFlowMarks *marks, const CtFlowVar *var, bool mark);

@@ -4,21 +4,21 @@
 
 /* ---- single steps ---- */
 
-/* Rows that may differ in length. */
+/* Whether the rows of a loop's array may differ in length. */
 static bool makes_odd_rows(const CtFlowStep *loop) {
     for (uint32_t i = loop->as.loop.carried; i < loop->results.count; i++)
         if (!ct_flow_is_regular(loop, i)) return true;
     return false;
 }
 
-/* A division by a literal cannot fail but where that is 0. */
+/* A division by a literal other than 0 cannot fail. */
 static bool prim_fails(const CtFlowStep *step) {
     if (ct_core_prim_is_total(step->as.prim)) return false;
     bool divides = step->args.count == 2 && step->args.items[1].type->kind == FLOW_I64;
     return !divides || step->args.items[1].var != NULL || step->args.items[1].lit.integer == 0;
 }
 
-/* What is left to fail behind the checks that stand in front of it. */
+/* Failures of whole-array operations that the checks before them do not cover. */
 static bool bulk_fails(const CtFlowStep *step) {
     switch (step->as.bulk) {
     case ARRAY_GATHER:

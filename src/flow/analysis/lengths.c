@@ -3,18 +3,7 @@
 
 /* ---- what binds a variable ---- */
 
-void ct_flow_facts_begin(CtFlowFacts *facts, CtFlow *flow, const CtFlowFunction *function) {
-    facts->arena = flow->arena;
-    facts->function = function;
-    facts->integer = ct_flow_scalar(flow, FLOW_I64);
-    facts->equals.count = 0;
-    if (facts->count > 0) memset(facts->items, 0, facts->count * sizeof *facts->items);
-    /* Makes space for all. */
-    if (function->vars > 0) ct_flow_fact_set(facts, &(CtFlowVar){.id = function->vars - 1}, (CtFlowFact){0});
-    ct_flow_facts_add(facts, function->body, 0);
-}
-
-void ct_flow_fact_set(CtFlowFacts *facts, const CtFlowVar *var, CtFlowFact fact) {
+static void set_fact(CtFlowFacts *facts, const CtFlowVar *var, CtFlowFact fact) {
     if (var->id >= facts->count) {
         uint32_t count = var->id + var->id / 4 + 16;
         CtFlowFact *items = CT_NEW_ARRAY(facts->arena, CtFlowFact, count);
@@ -25,6 +14,17 @@ void ct_flow_fact_set(CtFlowFacts *facts, const CtFlowVar *var, CtFlowFact fact)
     facts->items[var->id] = fact;
 }
 
+void ct_flow_facts_begin(CtFlowFacts *facts, CtFlow *flow, const CtFlowFunction *function) {
+    facts->arena = flow->arena;
+    facts->function = function;
+    facts->integer = ct_flow_scalar(flow, FLOW_I64);
+    facts->equals.count = 0;
+    if (facts->count > 0) memset(facts->items, 0, facts->count * sizeof *facts->items);
+    /* Makes space for all. */
+    if (function->vars > 0) set_fact(facts, &(CtFlowVar){.id = function->vars - 1}, (CtFlowFact){0});
+    ct_flow_facts_add(facts, function->body, 0);
+}
+
 const CtFlowFact *ct_flow_fact(const CtFlowFacts *facts, const CtFlowArg *arg) {
     static const CtFlowFact none;
     return arg->var != NULL && arg->var->id < facts->count ? &facts->items[arg->var->id] : &none;
@@ -33,11 +33,11 @@ const CtFlowFact *ct_flow_fact(const CtFlowFacts *facts, const CtFlowArg *arg) {
 void ct_flow_facts_step(CtFlowFacts *facts, CtFlowStep *step, uint32_t depth) {
     for (uint32_t i = 0; i < step->results.count; i++)
         if (step->results.items[i] != NULL)
-            ct_flow_fact_set(facts, step->results.items[i], (CtFlowFact){.maker = step, .index = i, .depth = depth});
+            set_fact(facts, step->results.items[i], (CtFlowFact){.maker = step, .index = i, .depth = depth});
     if (step->kind == FLOW_LOOP) {
         const CtFlowVars *params = &step->as.loop.block->params;
         for (uint32_t i = 0; i < params->count; i++)
-            ct_flow_fact_set(facts, params->items[i], (CtFlowFact){.loop = step, .index = i, .depth = depth + 1});
+            set_fact(facts, params->items[i], (CtFlowFact){.loop = step, .index = i, .depth = depth + 1});
         ct_flow_facts_add(facts, step->as.loop.block, depth + 1);
     }
     for (uint32_t i = 0; step->kind == FLOW_SWITCH && i < step->as.cases.count; i++)

@@ -8,9 +8,9 @@
 /* ---- lengths ---- */
 
 static int64_t length_of(CtInterpreter *i, const CtFlowArg *arg, uint32_t dimension) {
-    if (!ct_flow_is_object(arg->type)) return ct_interpret_arg(i, arg).integer;
-    const CtFlowObject *array = ct_interpret_object(i, arg);
-    if (dimension >= array->rank) ct_interpret_wrong(i, "an array has no dimension %u", dimension);
+    if (!ct_flow_is_object(arg->type)) return ct_flow_interpret_arg(i, arg).integer;
+    const CtFlowObject *array = ct_flow_interpret_object(i, arg);
+    if (dimension >= array->rank) ct_flow_interpret_wrong(i, "an array has no dimension %u", dimension);
     return array->dims[dimension];
 }
 
@@ -22,17 +22,17 @@ static int64_t row_cells(const CtFlowObject *array) {
 }
 
 static CtFlowObject *array_of(CtInterpreter *i, const CtFlowArg *arg) {
-    CtFlowObject *array = ct_interpret_object(i, arg);
-    if (array->fields != NULL) ct_interpret_wrong(i, "a node stands for an array");
+    CtFlowObject *array = ct_flow_interpret_object(i, arg);
+    if (array->fields != NULL) ct_flow_interpret_wrong(i, "a node stands for an array");
     return array;
 }
 
 /* A new array of `length` elements in the shape of those of another array. */
 static CtFlowObject *array_like(CtInterpreter *i, const CtFlowType *type, const CtFlowObject *like, int64_t length) {
-    int64_t *dims = ct_interpret_memory(i, (like->rank + 1) * sizeof *dims);
+    int64_t *dims = ct_flow_interpret_memory(i, (like->rank + 1) * sizeof *dims);
     for (uint32_t k = 0; k < like->rank; k++) dims[k] = k == 0 ? length : like->dims[k];
-    CtFlowObject *array = ct_interpret_array(i, type, dims);
-    ct_interpret_give(i, dims, (like->rank + 1) * sizeof *dims);
+    CtFlowObject *array = ct_flow_interpret_array(i, type, dims);
+    ct_flow_interpret_give(i, dims, (like->rank + 1) * sizeof *dims);
     return array;
 }
 
@@ -43,29 +43,29 @@ static void check_shape(CtInterpreter *i, const int64_t *dims, const CtFlowObjec
 
 /* ---- rows as they come ---- */
 
-void ct_interpret_add_row(CtInterpreter *i, CtInterpretRows *rows, CtFlowCell value) {
+void ct_flow_interpret_add_row(CtInterpreter *i, CtInterpretRows *rows, CtFlowCell value) {
     uint32_t rank = rows->type->rank;
-    if (rank > 1 && value.object == NULL) ct_interpret_wrong(i, "a row was not made");
+    if (rank > 1 && value.object == NULL) ct_flow_interpret_wrong(i, "a row was not made");
     if (rows->array == NULL) {
-        int64_t *dims = ct_interpret_memory(i, rank * sizeof *dims);
+        int64_t *dims = ct_flow_interpret_memory(i, rank * sizeof *dims);
         for (uint32_t k = 0; k < rank; k++) dims[k] = k == 0 || rank == 1 ? 0 : value.object->dims[k - 1];
-        rows->array = ct_interpret_array(i, rows->type, dims);
+        rows->array = ct_flow_interpret_array(i, rows->type, dims);
         for (uint32_t k = 1; k < rank; k++) rows->array->dims[k] = dims[k];
-        ct_interpret_give(i, dims, rank * sizeof *dims);
+        ct_flow_interpret_give(i, dims, rank * sizeof *dims);
     }
     if (rank == 1) {
-        ct_interpret_put(i, rows->array, value);
+        ct_flow_interpret_put(i, rows->array, value);
     } else {
         check_shape(i, rows->array->dims + 1, value.object, rows->made);
-        ct_interpret_copy(i, rows->array, value.object, 0, value.object->count);
-        ct_interpret_release(i, value.object);
+        ct_flow_interpret_copy(i, rows->array, value.object, 0, value.object->count);
+        ct_flow_interpret_release(i, value.object);
     }
     rows->array->dims[0] = ++rows->made;
 }
 
-CtFlowObject *ct_interpret_rows_done(CtInterpreter *i, CtInterpretRows *rows) {
+CtFlowObject *ct_flow_interpret_rows_done(CtInterpreter *i, CtInterpretRows *rows) {
     static const int64_t none[64] = {0};
-    if (rows->array == NULL) return ct_interpret_array(i, rows->type, none);
+    if (rows->array == NULL) return ct_flow_interpret_array(i, rows->type, none);
     /* after a 0 all are 0 */
     for (uint32_t k = 1; k < rows->type->rank; k++)
         if (rows->array->dims[k - 1] == 0) rows->array->dims[k] = 0;
@@ -78,12 +78,12 @@ CtFlowObject *ct_interpret_rows_done(CtInterpreter *i, CtInterpretRows *rows) {
 static int64_t position(CtInterpreter *i, const CtFlowObject *array, const CtFlowArg *indices, uint32_t count,
                         const char *what) {
     int64_t at = 0;
-    if (count > array->rank) ct_interpret_wrong(i, "an array %s at too many indices", what);
+    if (count > array->rank) ct_flow_interpret_wrong(i, "an array %s at too many indices", what);
     for (uint32_t k = 0; k < count; k++) {
-        int64_t index = ct_interpret_arg(i, &indices[k]).integer;
+        int64_t index = ct_flow_interpret_arg(i, &indices[k]).integer;
         if (index < 0 || index >= array->dims[k])
-            ct_interpret_wrong(i, "an array %s at %lld, which is outside of its %lld elements", what, (long long)index,
-                               (long long)array->dims[k]);
+            ct_flow_interpret_wrong(i, "an array %s at %lld, which is outside of its %lld elements", what,
+                                    (long long)index, (long long)array->dims[k]);
         at = at * array->dims[k] + index;
     }
     for (uint32_t k = count; k < array->rank; k++) at *= array->dims[k];
@@ -99,29 +99,29 @@ static CtFlowCell run_read(CtInterpreter *i, const CtFlowStep *step) {
         if (array->holds_objects && cell.object != NULL) cell.object->claims++;
         return cell;
     }
-    CtFlowObject *row = ct_interpret_array(i, step->results.items[0]->type, array->dims + indices);
-    ct_interpret_copy(i, row, array, at, row->room);
+    CtFlowObject *row = ct_flow_interpret_array(i, step->results.items[0]->type, array->dims + indices);
+    ct_flow_interpret_copy(i, row, array, at, row->room);
     return (CtFlowCell){.object = row};
 }
 
 /* Replaces a row by one of the same shape; the only row of an array may be replaced by one of any shape. */
 static CtFlowObject *with_row(CtInterpreter *i, const CtFlowStep *step, CtFlowObject *array, CtFlowObject *row) {
-    int64_t index = ct_interpret_arg(i, &step->args.items[1]).integer;
+    int64_t index = ct_flow_interpret_arg(i, &step->args.items[1]).integer;
     CtInterpretRows rows = {.type = step->results.items[0]->type};
-    if (step->args.count != 3) ct_interpret_wrong(i, "a row is changed at several indices");
+    if (step->args.count != 3) ct_flow_interpret_wrong(i, "a row is changed at several indices");
     position(i, array, step->args.items + 1, 1, "is changed");
-    ct_interpret_at(i, step->range);
+    ct_flow_interpret_at(i, step->range);
     if (array->dims[0] == 1) {
         row->claims++; /* the caller releases it */
-        ct_interpret_add_row(i, &rows, (CtFlowCell){.object = row});
-        return ct_interpret_rows_done(i, &rows);
+        ct_flow_interpret_add_row(i, &rows, (CtFlowCell){.object = row});
+        return ct_flow_interpret_rows_done(i, &rows);
     }
     check_shape(i, array->dims + 1, row, index);
     CtFlowObject *result = array_like(i, rows.type, array, array->dims[0]);
     int64_t cells = row_cells(array);
-    ct_interpret_copy(i, result, array, 0, index * cells);
-    ct_interpret_copy(i, result, row, 0, row->count);
-    ct_interpret_copy(i, result, array, (index + 1) * cells, (array->dims[0] - index - 1) * cells);
+    ct_flow_interpret_copy(i, result, array, 0, index * cells);
+    ct_flow_interpret_copy(i, result, row, 0, row->count);
+    ct_flow_interpret_copy(i, result, array, (index + 1) * cells, (array->dims[0] - index - 1) * cells);
     return result;
 }
 
@@ -129,45 +129,45 @@ static CtFlowCell run_update(CtInterpreter *i, const CtFlowStep *step) {
     CtFlowObject *array = array_of(i, &step->args.items[0]);
     uint32_t indices = step->args.count - 2;
     const CtFlowArg *last = &step->args.items[1 + indices];
-    CtFlowCell value = ct_interpret_arg(i, last);
+    CtFlowCell value = ct_flow_interpret_arg(i, last);
     CtFlowObject *result;
     if (indices < array->rank) {
         result = with_row(i, step, array, array_of(i, last));
-        ct_interpret_release(i, value.object);
+        ct_flow_interpret_release(i, value.object);
     } else {
         int64_t at = position(i, array, step->args.items + 1, indices, "is changed");
         result = array_like(i, step->results.items[0]->type, array, array->dims[0]);
-        ct_interpret_copy(i, result, array, 0, at);
-        ct_interpret_put(i, result, value);
-        ct_interpret_copy(i, result, array, at + 1, array->count - at - 1);
+        ct_flow_interpret_copy(i, result, array, 0, at);
+        ct_flow_interpret_put(i, result, value);
+        ct_flow_interpret_copy(i, result, array, at + 1, array->count - at - 1);
     }
-    ct_interpret_release(i, array);
+    ct_flow_interpret_release(i, array);
     return (CtFlowCell){.object = result};
 }
 
 static CtFlowCell run_snoc(CtInterpreter *i, const CtFlowStep *step) {
     CtFlowObject *array = array_of(i, &step->args.items[0]);
-    CtFlowCell value = ct_interpret_arg(i, &step->args.items[1]);
+    CtFlowCell value = ct_flow_interpret_arg(i, &step->args.items[1]);
     CtInterpretRows rows = {.type = step->results.items[0]->type};
-    ct_interpret_at(i, step->range);
-    if (array->rank > 1 && value.object == NULL) ct_interpret_wrong(i, "a row was not made");
+    ct_flow_interpret_at(i, step->range);
+    if (array->rank > 1 && value.object == NULL) ct_flow_interpret_wrong(i, "a row was not made");
     if (array->dims[0] > 0) {
         if (array->rank > 1) check_shape(i, array->dims + 1, value.object, array->dims[0]);
         rows.array = array_like(i, rows.type, array, array->dims[0]);
         rows.made = array->dims[0];
-        ct_interpret_copy(i, rows.array, array, 0, array->count);
+        ct_flow_interpret_copy(i, rows.array, array, 0, array->count);
     }
-    ct_interpret_add_row(i, &rows, value);
-    ct_interpret_release(i, array);
-    return (CtFlowCell){.object = ct_interpret_rows_done(i, &rows)};
+    ct_flow_interpret_add_row(i, &rows, value);
+    ct_flow_interpret_release(i, array);
+    return (CtFlowCell){.object = ct_flow_interpret_rows_done(i, &rows)};
 }
 
 static CtFlowCell run_items(CtInterpreter *i, const CtFlowStep *step) {
     CtInterpretRows rows = {.type = step->results.items[0]->type};
     i->range = CT_NO_RANGE;
     for (uint32_t k = 0; k < step->args.count; k++)
-        ct_interpret_add_row(i, &rows, ct_interpret_arg(i, &step->args.items[k]));
-    return (CtFlowCell){.object = ct_interpret_rows_done(i, &rows)};
+        ct_flow_interpret_add_row(i, &rows, ct_flow_interpret_arg(i, &step->args.items[k]));
+    return (CtFlowCell){.object = ct_flow_interpret_rows_done(i, &rows)};
 }
 
 /* ---- checks ---- */
@@ -175,12 +175,12 @@ static CtFlowCell run_items(CtInterpreter *i, const CtFlowStep *step) {
 static void run_check(CtInterpreter *i, const CtFlowStep *step) {
     const CtFlowArg *args = step->args.items;
     ct_run *rt = &i->failing;
-    ct_interpret_at(i, step->range);
+    ct_flow_interpret_at(i, step->range);
     if (step->kind == FLOW_CHECK) {
         int64_t length = length_of(i, &args[1], step->as.index);
-        ct_check_index(rt, 0, ct_interpret_arg(i, &args[0]).integer, length);
+        ct_check_index(rt, 0, ct_flow_interpret_arg(i, &args[0]).integer, length);
     } else if (step->kind == FLOW_CHECK_SIZE) {
-        ct_check_size(rt, 0, ct_core_array_info(step->as.bulk)->name, ct_interpret_arg(i, &args[0]).integer);
+        ct_check_size(rt, 0, ct_core_array_info(step->as.bulk)->name, ct_flow_interpret_arg(i, &args[0]).integer);
     } else if (step->kind == FLOW_CHECK_ZIP) {
         int64_t a = length_of(i, &args[0], 0), b = length_of(i, &args[1], 0);
         ct_check_zip(rt, 0, a, b);
@@ -188,7 +188,7 @@ static void run_check(CtInterpreter *i, const CtFlowStep *step) {
         const CtFlowObject *first = array_of(i, &args[0]);
         check_shape(i, first->dims, array_of(i, &args[1]), step->as.index);
     } else {
-        int64_t start = ct_interpret_arg(i, &args[0]).integer, count = ct_interpret_arg(i, &args[1]).integer;
+        int64_t start = ct_flow_interpret_arg(i, &args[0]).integer, count = ct_flow_interpret_arg(i, &args[1]).integer;
         int64_t length = array_of(i, &args[2])->dims[0];
         ct_check_size(rt, 0, "slice", count);
         if (start < 0 || start > length || count > length - start) ct_slice_fails(rt, 0, start, count, length);
@@ -223,7 +223,7 @@ static int64_t extreme_of(CtInterpreter *i, const CtFlowStep *step, const CtFlow
     bool largest = step->as.bulk == ARRAY_MAXIMUM || step->as.bulk == ARRAY_ARGMAX;
     bool whole = step->args.items[0].type->element->kind == FLOW_I64;
     int64_t best = 0;
-    ct_interpret_at(i, step->range);
+    ct_flow_interpret_at(i, step->range);
     if (array->count == 0)
         ct_fail(&i->failing, 0, 505, "%s of an array without elements", ct_core_array_info(step->as.bulk)->name);
     for (int64_t k = 0; k < array->count; k++) {
@@ -241,41 +241,41 @@ static int64_t extreme_of(CtInterpreter *i, const CtFlowStep *step, const CtFlow
 static CtFlowObject *gather(CtInterpreter *i, const CtFlowStep *step, const CtFlowObject *indices,
                             const CtFlowObject *from) {
     int64_t row = row_cells(from);
-    ct_interpret_at(i, step->range);
+    ct_flow_interpret_at(i, step->range);
     for (int64_t k = 0; k < indices->count; k++)
         ct_check_index(&i->failing, 0, indices->cells[k].integer, from->dims[0]);
     CtFlowObject *result = array_like(i, step->results.items[0]->type, from, indices->count);
     for (int64_t k = 0; k < indices->count; k++)
-        ct_interpret_copy(i, result, from, indices->cells[k].integer * row, row);
+        ct_flow_interpret_copy(i, result, from, indices->cells[k].integer * row, row);
     return result;
 }
 
 static CtFlowObject *replicate(CtInterpreter *i, const CtFlowStep *step, int64_t count, CtFlowCell value) {
     const CtFlowType *type = step->results.items[0]->type;
     CtInterpretRows rows = {.type = type};
-    if (count < 0) ct_interpret_wrong(i, "an array of a negative length is made");
+    if (count < 0) ct_flow_interpret_wrong(i, "an array of a negative length is made");
     for (int64_t k = 0; k < count; k++) {
         if ((type->rank > 1 || ct_flow_is_object(type->element)) && value.object != NULL) value.object->claims++;
-        ct_interpret_spend(i, 1);
-        ct_interpret_add_row(i, &rows, value);
+        ct_flow_interpret_spend(i, 1);
+        ct_flow_interpret_add_row(i, &rows, value);
     }
-    return ct_interpret_rows_done(i, &rows);
+    return ct_flow_interpret_rows_done(i, &rows);
 }
 
 static CtFlowObject *iota(CtInterpreter *i, const CtFlowType *type, int64_t count) {
-    CtFlowObject *result = ct_interpret_array(i, type, &count);
-    for (int64_t k = 0; k < count; k++) ct_interpret_put(i, result, (CtFlowCell){.integer = k});
+    CtFlowObject *result = ct_flow_interpret_array(i, type, &count);
+    for (int64_t k = 0; k < count; k++) ct_flow_interpret_put(i, result, (CtFlowCell){.integer = k});
     return result;
 }
 
 static CtFlowObject *transpose(CtInterpreter *i, const CtFlowType *type, const CtFlowObject *from) {
     int64_t rows = from->dims[0], columns = from->dims[1], cell = columns > 0 ? row_cells(from) / columns : 0;
-    int64_t *dims = ct_interpret_memory(i, from->rank * sizeof *dims);
+    int64_t *dims = ct_flow_interpret_memory(i, from->rank * sizeof *dims);
     for (uint32_t k = 0; k < from->rank; k++) dims[k] = k == 0 ? columns : k == 1 ? rows : from->dims[k];
-    CtFlowObject *result = ct_interpret_array(i, type, dims);
-    ct_interpret_give(i, dims, from->rank * sizeof *dims);
+    CtFlowObject *result = ct_flow_interpret_array(i, type, dims);
+    ct_flow_interpret_give(i, dims, from->rank * sizeof *dims);
     for (int64_t j = 0; j < columns; j++)
-        for (int64_t k = 0; k < rows; k++) ct_interpret_copy(i, result, from, (k * columns + j) * cell, cell);
+        for (int64_t k = 0; k < rows; k++) ct_flow_interpret_copy(i, result, from, (k * columns + j) * cell, cell);
     return result;
 }
 
@@ -283,34 +283,34 @@ static CtFlowObject *reshape(CtInterpreter *i, const CtFlowStep *step, int64_t r
                              const CtFlowObject *from) {
     int64_t product;
     ct_run *rt = &i->failing;
-    ct_interpret_at(i, step->range);
+    ct_flow_interpret_at(i, step->range);
     if (rows < 0 || columns < 0)
         ct_fail(rt, 0, 508, "reshape was asked for %lld rows of %lld", (long long)rows, (long long)columns);
     if (__builtin_mul_overflow(rows, columns, &product) || product != from->dims[0])
         ct_fail(rt, 0, 504, "%lld rows of %lld cannot be made of %lld elements", (long long)rows, (long long)columns,
                 (long long)from->dims[0]);
-    int64_t *dims = ct_interpret_memory(i, (from->rank + 1) * sizeof *dims);
+    int64_t *dims = ct_flow_interpret_memory(i, (from->rank + 1) * sizeof *dims);
     for (uint32_t k = 0; k <= from->rank; k++) dims[k] = k == 0 ? rows : k == 1 ? columns : from->dims[k - 1];
-    CtFlowObject *result = ct_interpret_array(i, step->results.items[0]->type, dims);
-    ct_interpret_give(i, dims, (from->rank + 1) * sizeof *dims);
-    ct_interpret_copy(i, result, from, 0, from->count);
+    CtFlowObject *result = ct_flow_interpret_array(i, step->results.items[0]->type, dims);
+    ct_flow_interpret_give(i, dims, (from->rank + 1) * sizeof *dims);
+    ct_flow_interpret_copy(i, result, from, 0, from->count);
     return result;
 }
 
 static CtFlowObject *reverse(CtInterpreter *i, const CtFlowType *type, const CtFlowObject *from) {
     CtFlowObject *result = array_like(i, type, from, from->dims[0]);
     int64_t row = row_cells(from);
-    for (int64_t k = from->dims[0]; k-- > 0;) ct_interpret_copy(i, result, from, k * row, row);
+    for (int64_t k = from->dims[0]; k-- > 0;) ct_flow_interpret_copy(i, result, from, k * row, row);
     return result;
 }
 
 static CtFlowObject *append(CtInterpreter *i, const CtFlowStep *step, const CtFlowObject *a, const CtFlowObject *b) {
-    ct_interpret_at(i, step->range);
+    ct_flow_interpret_at(i, step->range);
     for (uint32_t k = 1; a->dims[0] > 0 && b->dims[0] > 0 && k < a->rank; k++)
         if (a->dims[k] != b->dims[k]) ct_shape_fails(&i->failing, 0, a->dims[0], b->dims[k], a->dims[k], k > 1);
     CtFlowObject *result = array_like(i, step->results.items[0]->type, a->dims[0] > 0 ? a : b, a->dims[0] + b->dims[0]);
-    ct_interpret_copy(i, result, a, 0, a->count);
-    ct_interpret_copy(i, result, b, 0, b->count);
+    ct_flow_interpret_copy(i, result, a, 0, a->count);
+    ct_flow_interpret_copy(i, result, b, 0, b->count);
     return result;
 }
 
@@ -318,25 +318,25 @@ static CtFlowObject *slice(CtInterpreter *i, const CtFlowType *type, int64_t sta
                            const CtFlowObject *from) {
     if (count < 0) count = 0;
     if (count > 0 && (start < 0 || start > from->dims[0] || count > from->dims[0] - start))
-        ct_interpret_wrong(i, "a slice is taken from outside of an array");
+        ct_flow_interpret_wrong(i, "a slice is taken from outside of an array");
     CtFlowObject *result = array_like(i, type, from, count);
-    if (count > 0) ct_interpret_copy(i, result, from, start * row_cells(from), count * row_cells(from));
+    if (count > 0) ct_flow_interpret_copy(i, result, from, start * row_cells(from), count * row_cells(from));
     return result;
 }
 
 static CtFlowObject *concat(CtInterpreter *i, const CtFlowType *type, const CtFlowObject *from) {
-    int64_t *dims = ct_interpret_memory(i, from->rank * sizeof *dims);
+    int64_t *dims = ct_flow_interpret_memory(i, from->rank * sizeof *dims);
     for (uint32_t k = 0; k + 1 < from->rank; k++) dims[k] = k == 0 ? from->dims[0] * from->dims[1] : from->dims[k + 1];
-    CtFlowObject *result = ct_interpret_array(i, type, dims);
-    ct_interpret_give(i, dims, from->rank * sizeof *dims);
-    ct_interpret_copy(i, result, from, 0, from->count);
+    CtFlowObject *result = ct_flow_interpret_array(i, type, dims);
+    ct_flow_interpret_give(i, dims, from->rank * sizeof *dims);
+    ct_flow_interpret_copy(i, result, from, 0, from->count);
     return result;
 }
 
 static CtFlowObject *shape(CtInterpreter *i, const CtFlowType *type, const CtFlowObject *from, int64_t rank) {
-    CtFlowObject *result = ct_interpret_array(i, type, &rank);
+    CtFlowObject *result = ct_flow_interpret_array(i, type, &rank);
     for (int64_t k = 0; k < rank; k++)
-        ct_interpret_put(i, result, (CtFlowCell){.integer = k < from->rank ? from->dims[k] : 0});
+        ct_flow_interpret_put(i, result, (CtFlowCell){.integer = k < from->rank ? from->dims[k] : 0});
     return result;
 }
 
@@ -346,8 +346,8 @@ static CtFlowCell run_bulk(CtInterpreter *i, const CtFlowStep *step) {
     CtFlowCell a[3] = {{.integer = 0}}; /* by position */
     const CtFlowObject *o[3] = {NULL, NULL, NULL};
     for (uint32_t k = 0; k < step->args.count && k < 3; k++) {
-        if (ct_flow_is_object(args[k].type)) o[k] = ct_interpret_object(i, &args[k]);
-        a[k] = ct_interpret_arg(i, &args[k]);
+        if (ct_flow_is_object(args[k].type)) o[k] = ct_flow_interpret_object(i, &args[k]);
+        a[k] = ct_flow_interpret_arg(i, &args[k]);
     }
     switch ((int)step->as.bulk) {
     case ARRAY_SHAPE: return (CtFlowCell){.object = shape(i, type, o[0], a[1].integer)};
@@ -366,7 +366,8 @@ static CtFlowCell run_bulk(CtInterpreter *i, const CtFlowStep *step) {
     case ARRAY_APPEND: return (CtFlowCell){.object = append(i, step, o[0], o[1])};
     case ARRAY_SLICE: return (CtFlowCell){.object = slice(i, type, a[0].integer, a[1].integer, o[2])};
     case ARRAY_CONCAT: return (CtFlowCell){.object = concat(i, type, o[0])};
-    default: ct_interpret_wrong(i, "no operation of Flow on whole arrays: %s", ct_core_array_info(step->as.bulk)->name);
+    default:
+        ct_flow_interpret_wrong(i, "no operation of Flow on whole arrays: %s", ct_core_array_info(step->as.bulk)->name);
     }
 }
 
@@ -396,18 +397,18 @@ static long double sum_of_terms(const CtInterpreter *i, const CtFlowFactors *fac
 
 static CtFlowCell run_product(CtInterpreter *i, const CtFlowStep *step) {
     const CtFlowFactors *factors = &step->as.product;
-    int64_t rows = ct_interpret_arg(i, &step->args.items[0]).integer;
-    int64_t columns = ct_interpret_arg(i, &step->args.items[1]).integer;
+    int64_t rows = ct_flow_interpret_arg(i, &step->args.items[0]).integer;
+    int64_t columns = ct_flow_interpret_arg(i, &step->args.items[1]).integer;
     const CtFlowObject *a = array_of(i, &step->args.items[2]), *b = array_of(i, &step->args.items[3]);
     int64_t count = a->dims[1 - factors->transposed[0]];
     bool fits = a->dims[factors->transposed[0]] == rows && b->dims[factors->transposed[1]] == count &&
                 b->dims[1 - factors->transposed[1]] == columns;
-    CtFlowObject *x = ct_interpret_array(i, step->results.items[0]->type, (const int64_t[]){rows, columns});
+    CtFlowObject *x = ct_flow_interpret_array(i, step->results.items[0]->type, (const int64_t[]){rows, columns});
     if (!fits) count = 0;
     for (int64_t j = 0; j < x->room; j++) {
-        ct_interpret_spend(i, 1 + (uint64_t)count / 8);
+        ct_flow_interpret_spend(i, 1 + (uint64_t)count / 8);
         long double sum = sum_of_terms(i, factors, a, b, j / columns, j % columns, count);
-        ct_interpret_put(i, x, (CtFlowCell){.real = sum});
+        ct_flow_interpret_put(i, x, (CtFlowCell){.real = sum});
     }
     return (CtFlowCell){.object = x};
 }
@@ -422,10 +423,10 @@ static CtFlowCell value_of(CtInterpreter *i, const CtFlowStep *step) {
     if (step->kind == FLOW_ITEMS || step->kind == FLOW_LITERALS) return run_items(i, step);
     if (step->kind == FLOW_PRODUCT) return run_product(i, step);
     if (step->kind == FLOW_BULK) return run_bulk(i, step);
-    ct_interpret_wrong(i, "no step on arrays: %s", ct_flow_step_info(step->kind)->name);
+    ct_flow_interpret_wrong(i, "no step on arrays: %s", ct_flow_step_info(step->kind)->name);
 }
 
-void ct_interpret_array_step(CtInterpreter *i, const CtFlowStep *step) {
+void ct_flow_interpret_array_step(CtInterpreter *i, const CtFlowStep *step) {
     if (ct_flow_is_check(step)) {
         run_check(i, step);
         return;
@@ -433,7 +434,7 @@ void ct_interpret_array_step(CtInterpreter *i, const CtFlowStep *step) {
     CtFlowCell value = value_of(i, step);
     CtFlowVar *result = step->results.items[0];
     bool front = ct_flow_is_front(step);
-    CtFlowObject *taken = front ? ct_interpret_object(i, &step->args.items[2]) : NULL;
-    if (result != NULL) ct_interpret_bind(i, result, value);
-    ct_interpret_release(i, taken);
+    CtFlowObject *taken = front ? ct_flow_interpret_object(i, &step->args.items[2]) : NULL;
+    if (result != NULL) ct_flow_interpret_bind(i, result, value);
+    ct_flow_interpret_release(i, taken);
 }

@@ -4,15 +4,15 @@
 
 /* ---- memory ---- */
 
-void *ct_interpret_memory(CtInterpreter *i, size_t bytes) {
-    if (bytes > i->options.limits.bytes - i->bytes) ct_interpret_stop(i, "it takes too much memory");
+void *ct_flow_interpret_memory(CtInterpreter *i, size_t bytes) {
+    if (bytes > i->options.limits.bytes - i->bytes) ct_flow_interpret_stop(i, "it takes too much memory");
     void *memory = calloc(1, bytes > 0 ? bytes : 1);
-    if (memory == NULL) ct_interpret_stop(i, "it takes too much memory");
+    if (memory == NULL) ct_flow_interpret_stop(i, "it takes too much memory");
     i->bytes += bytes;
     return memory;
 }
 
-void ct_interpret_give(CtInterpreter *i, void *memory, size_t bytes) {
+void ct_flow_interpret_give(CtInterpreter *i, void *memory, size_t bytes) {
     free(memory);
     i->bytes -= bytes;
 }
@@ -21,15 +21,15 @@ static size_t size_of(const CtFlowObject *object) { return sizeof *object + obje
 
 static CtFlowObject *object_new(CtInterpreter *i, uint32_t rank, int64_t room) {
     if (room < 0 || (uint64_t)room > i->options.limits.bytes / sizeof(CtFlowCell))
-        ct_interpret_stop(i, "it takes too much memory");
-    CtFlowObject *object = ct_interpret_memory(i, sizeof *object + rank * sizeof(int64_t));
+        ct_flow_interpret_stop(i, "it takes too much memory");
+    CtFlowObject *object = ct_flow_interpret_memory(i, sizeof *object + rank * sizeof(int64_t));
     object->rank = rank;
     object->claims = 1;
     object->next = i->objects;
     object->link = &i->objects;
     if (object->next != NULL) object->next->link = &object->next;
     i->objects = object;
-    object->cells = ct_interpret_memory(i, (size_t)room * sizeof(CtFlowCell));
+    object->cells = ct_flow_interpret_memory(i, (size_t)room * sizeof(CtFlowCell));
     object->room = room;
     return object;
 }
@@ -41,8 +41,8 @@ static void unlink_object(CtFlowObject *object) {
 }
 
 static void object_free(CtInterpreter *i, CtFlowObject *object) {
-    ct_interpret_give(i, object->cells, (size_t)object->room * sizeof(CtFlowCell));
-    ct_interpret_give(i, object, size_of(object));
+    ct_flow_interpret_give(i, object->cells, (size_t)object->room * sizeof(CtFlowCell));
+    ct_flow_interpret_give(i, object, size_of(object));
 }
 
 static bool holds_object(const CtFlowObject *object, int64_t index) {
@@ -52,7 +52,7 @@ static bool holds_object(const CtFlowObject *object, int64_t index) {
 
 /* ---- holders ---- */
 
-void ct_interpret_hold(CtFlowObject *object) {
+void ct_flow_interpret_hold(CtFlowObject *object) {
     if (object != NULL) object->refs++;
 }
 
@@ -64,7 +64,7 @@ static void free_later(CtFlowObject **todo, CtFlowObject *object) {
     *todo = object;
 }
 
-void ct_interpret_drop(CtInterpreter *i, CtFlowObject *object) {
+void ct_flow_interpret_drop(CtInterpreter *i, CtFlowObject *object) {
     CtFlowObject *todo = NULL;
     free_later(&todo, object);
     while (todo != NULL) {
@@ -81,11 +81,11 @@ static bool is_bare(const CtFlowObject *object) {
 }
 
 /* Releasing the last reference of an object releases its fields; an explicit list is used, since data may be deep. */
-void ct_interpret_release(CtInterpreter *i, CtFlowObject *object) {
+void ct_flow_interpret_release(CtInterpreter *i, CtFlowObject *object) {
     CtFlowObject **todo = NULL;
     size_t count = 0, room = 0;
     if (object == NULL || !i->options.counts || is_bare(object)) return;
-    if (object->claims <= 0) ct_interpret_wrong(i, "something is released that has been released already");
+    if (object->claims <= 0) ct_flow_interpret_wrong(i, "something is released that has been released already");
     if (--object->claims > 0) return;
     for (;;) {
         for (int64_t k = 0; k < object->count; k++) {
@@ -96,7 +96,7 @@ void ct_interpret_release(CtInterpreter *i, CtFlowObject *object) {
                 CtFlowObject **more = realloc(todo, (2 * room + 16) * sizeof *todo);
                 if (more == NULL) {
                     free(todo);
-                    ct_interpret_stop(i, "it takes too much memory");
+                    ct_flow_interpret_stop(i, "it takes too much memory");
                 }
                 todo = more;
                 room = 2 * room + 16;
@@ -111,19 +111,20 @@ void ct_interpret_release(CtInterpreter *i, CtFlowObject *object) {
 
 /* ---- making ---- */
 
-CtFlowObject *ct_interpret_node(CtInterpreter *i, const CtFlowTypes *fields, uint32_t tag, const CtFlowCell *cells) {
+CtFlowObject *ct_flow_interpret_node(CtInterpreter *i, const CtFlowTypes *fields, uint32_t tag,
+                                     const CtFlowCell *cells) {
     CtFlowObject *node = object_new(i, 0, fields->count);
     node->fields = fields;
     node->tag = tag;
-    for (uint32_t k = 0; k < fields->count; k++) ct_interpret_put(i, node, cells[k]);
+    for (uint32_t k = 0; k < fields->count; k++) ct_flow_interpret_put(i, node, cells[k]);
     return node;
 }
 
-CtFlowObject *ct_interpret_array(CtInterpreter *i, const CtFlowType *type, const int64_t *dims) {
+CtFlowObject *ct_flow_interpret_array(CtInterpreter *i, const CtFlowType *type, const int64_t *dims) {
     int64_t cells = 1;
     bool none = false;
     for (uint32_t k = 0; k < type->rank; k++) {
-        if (dims[k] < 0) ct_interpret_wrong(i, "an array of a negative length is made");
+        if (dims[k] < 0) ct_flow_interpret_wrong(i, "an array of a negative length is made");
         none |= dims[k] == 0;
         if (none || __builtin_mul_overflow(cells, dims[k], &cells)) cells = none ? 0 : INT64_MAX;
     }
@@ -140,36 +141,37 @@ CtFlowObject *ct_interpret_array(CtInterpreter *i, const CtFlowType *type, const
 /* Grows an object, such as a list of characters, whose size is not known in advance. */
 static void grow(CtInterpreter *i, CtFlowObject *object) {
     int64_t room = object->room + object->room / 2 + 8;
-    CtFlowCell *cells = ct_interpret_memory(i, (size_t)room * sizeof *cells);
+    CtFlowCell *cells = ct_flow_interpret_memory(i, (size_t)room * sizeof *cells);
     if (object->count > 0) memcpy(cells, object->cells, (size_t)object->count * sizeof *cells);
-    ct_interpret_give(i, object->cells, (size_t)object->room * sizeof *cells);
+    ct_flow_interpret_give(i, object->cells, (size_t)object->room * sizeof *cells);
     object->cells = cells;
     object->room = room;
 }
 
-void ct_interpret_put(CtInterpreter *i, CtFlowObject *object, CtFlowCell value) {
+void ct_flow_interpret_put(CtInterpreter *i, CtFlowObject *object, CtFlowCell value) {
     if (object->count == object->room) grow(i, object);
     object->cells[object->count++] = value;
-    if (holds_object(object, object->count - 1)) ct_interpret_hold(value.object);
+    if (holds_object(object, object->count - 1)) ct_flow_interpret_hold(value.object);
 }
 
-void ct_interpret_copy(CtInterpreter *i, CtFlowObject *object, const CtFlowObject *from, int64_t start, int64_t count) {
+void ct_flow_interpret_copy(CtInterpreter *i, CtFlowObject *object, const CtFlowObject *from, int64_t start,
+                            int64_t count) {
     if (start < 0 || count < 0 || start + count > from->count)
-        ct_interpret_wrong(i, "elements are copied from outside of an array");
-    ct_interpret_spend(i, (uint64_t)count / 4);
+        ct_flow_interpret_wrong(i, "elements are copied from outside of an array");
+    ct_flow_interpret_spend(i, (uint64_t)count / 4);
     for (int64_t k = start; k < start + count; k++) {
         if (holds_object(from, k)) from->cells[k].object->claims++;
-        ct_interpret_put(i, object, from->cells[k]);
+        ct_flow_interpret_put(i, object, from->cells[k]);
     }
 }
 
 /* Constructor 0 of the list type is the end; constructor 1 holds a character and the rest. */
-CtFlowCell ct_interpret_string(CtInterpreter *i, const CtFlowType *type, const uint32_t *points, size_t count) {
+CtFlowCell ct_flow_interpret_string(CtInterpreter *i, const CtFlowType *type, const uint32_t *points, size_t count) {
     const CtFlowCon *cons = type->data->cons;
-    CtFlowCell list = {.object = ct_interpret_node(i, &cons[0].fields, 0, NULL)};
+    CtFlowCell list = {.object = ct_flow_interpret_node(i, &cons[0].fields, 0, NULL)};
     while (count-- > 0) {
         const CtFlowCell cell[2] = {{.integer = (int64_t)points[count]}, list};
-        list.object = ct_interpret_node(i, &cons[1].fields, 1, cell);
+        list.object = ct_flow_interpret_node(i, &cons[1].fields, 1, cell);
     }
     return list;
 }
@@ -206,10 +208,10 @@ static bool wait_for(Import *m, const CtFlowType *type, const ct_object *from, C
 }
 
 static CtFlowObject *import_array(Import *m, const CtFlowType *type, const ct_array *from, bool *fits) {
-    CtFlowObject *array = ct_interpret_array(m->i, type, from->dims);
+    CtFlowObject *array = ct_flow_interpret_array(m->i, type, from->dims);
     int64_t count = array->room;
     for (int64_t k = 0; k < count; k++) {
-        ct_interpret_put(m->i, array, scalar_of(type->element, from->data[k]));
+        ct_flow_interpret_put(m->i, array, scalar_of(type->element, from->data[k]));
         if (array->holds_objects) *fits &= wait_for(m, type->element, from->data[k].p, array, k);
     }
     return array;
@@ -222,7 +224,7 @@ static CtFlowObject *import_node(Import *m, const CtFlowType *type, const ct_obj
     node->tag = from->tag;
     for (uint32_t k = 0; k < con->fields.count; k++) {
         ct_word word = ((const ct_node *)from)->at[con->slots[k]];
-        ct_interpret_put(m->i, node, scalar_of(con->fields.items[k], word));
+        ct_flow_interpret_put(m->i, node, scalar_of(con->fields.items[k], word));
         if (ct_flow_is_object(con->fields.items[k])) *fits &= wait_for(m, con->fields.items[k], word.p, node, k);
     }
     return node;
@@ -239,7 +241,7 @@ static bool import_all(Import *m, const CtFlowType *const *types, uint32_t count
         struct Waiting one = m->waiting[--m->count];
         CtFlowObject *copy = one.type->kind == FLOW_ARRAY ? import_array(m, one.type, (const ct_array *)one.from, &fits)
                                                           : import_node(m, one.type, one.from, &fits);
-        ct_interpret_hold(copy);
+        ct_flow_interpret_hold(copy);
         if (one.to != NULL)
             one.to->cells[one.index].object = copy;
         else
@@ -248,8 +250,8 @@ static bool import_all(Import *m, const CtFlowType *const *types, uint32_t count
     return fits;
 }
 
-bool ct_interpret_import(CtInterpreter *i, const CtFlowType *const *types, uint32_t count, const ct_word *words,
-                         CtFlowCell *cells) {
+bool ct_flow_interpret_import(CtInterpreter *i, const CtFlowType *const *types, uint32_t count, const ct_word *words,
+                              CtFlowCell *cells) {
     Import m = {.i = i};
     bool done = setjmp(i->failing.out) == 0 && import_all(&m, types, count, words, cells);
     free(m.waiting);

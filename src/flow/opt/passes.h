@@ -57,16 +57,16 @@ void ct_flow_fuse(CtFlow *flow);
  * 0 always: scales.c. */
 void ct_flow_scales(CtFlow *flow);
 
-/* Drops what only makes what is not used: dead.c. */
+/* Dead-code elimination: dead.c. */
 void ct_flow_dead_code(CtFlow *flow);
-/* Writes retains and releases into a program that has none: reference_counts.c. */
+/* Inserts retains and releases into a program without any: reference_counts.c. */
 void ct_flow_reference_counts(CtFlow *flow);
-/* Then nodes are made in the cells of those that end: memory_reuse.c. */
+/* Lets MAKE reuse the memory of a node that was taken apart before it; runs after reference_counts: memory_reuse.c. */
 void ct_flow_memory_reuse(CtFlow *flow);
-/* Which functions take a place, recurse, end in each other; sites are numbered: call_sites.c. */
+/* Call-site attribution, and marks of recursion and of tail-call groups; numbers the sites: call_sites.c. */
 void ct_flow_call_sites(CtFlow *flow);
-/* For tests of the checks: after the pass that COTAN_TRIAL_FAULT names every addition becomes a subtraction; after the
- * one in unsound:NAME functions have lost their steps: trial.c. */
+/* Fault injection, for tests of the checks. After the pass that COTAN_TRIAL_FAULT names, every addition becomes a
+ * subtraction; after the pass of unsound:NAME, functions lose their steps. See trial.c. */
 void ct_flow_trial_fault(CtFlow *flow, const char *pass);
 
 #endif

@@ -174,7 +174,7 @@ struct CtBulkLoop {
     CtBulkVar **params; /* states before the step, elements, values that all steps get */
     CtBulkLoopParams count;
     CT_VEC(CtBulkVar *) vars; /* bindings, in order … */
-    CT_VEC(CtBulk *) terms;   /* … and what they are bound to */
+    CT_VEC(CtBulk *) terms;   /* … and the terms that they are bound to */
     CtBulk **results;         /* each state after the step, then the outputs */
     uint32_t outputs;
     CtBulkLoop *normal, *simple; /* results of passes, once computed: loop_term.c, simplify_term.c */

@@ -5,30 +5,30 @@
 #include "ad/bulk/ir/bulk.h"
 
 typedef struct CtRange {
-    int64_t low, high; /* none when low > high: what is never evaluated */
+    int64_t low, high; /* low > high: empty, never evaluated */
 } CtRange;
 
 typedef struct CtBulkRewriter {
     CtBulkBuilder *r;
-    CtMap facts;  /* CtBulkVar * of Int -> CtRange *, of its elements */
-    CtMap noted;  /* terms whose binders have their facts */
-    CtMap ranges; /* CtBulk * -> CtRange *: found before */
-    CtMap safe;   /* CtBulk * -> whether it is: found before */
+    CtMap facts;  /* CtBulkVar * of Int -> CtRange * of its elements */
+    CtMap noted;  /* terms whose binders have facts */
+    CtMap ranges; /* CtBulk * -> CtRange *, cached */
+    CtMap safe;   /* CtBulk * -> whether it is safe, cached */
 } CtBulkRewriter;
 
-/* Works out what the variables that t binds can be. */
+/* Records the ranges of the variables that t binds. */
 void ct_bulk_note(CtBulkRewriter *w, CtBulk *t);
 void ct_bulk_note_loop(CtBulkRewriter *w, CtBulkLoop *loop);
 void ct_bulk_note_var(CtBulkRewriter *w, CtBulkVar *var, CtRange range);
-/* Where the elements of a term of Ints lie. */
+/* The range of the elements of a term of Ints. */
 CtRange ct_bulk_range(CtBulkRewriter *w, CtBulk *t);
-/* Whether the index is in [0, size) however often it is evaluated. */
+/* Whether an index is always in [0, size). */
 bool ct_bulk_is_inside(CtBulkRewriter *w, CtBulk *ix, int64_t size);
-/* Whether all of f are inside an array of `shape`. */
+/* Whether all indices of f are in range for an array of `shape`. */
 bool ct_bulk_never_misses(CtBulkRewriter *w, const CtIndexing *f, CtShape shape);
-/* Whether evaluating the term cannot fail, by its form and the ranges of its indices. */
+/* Whether a term certainly cannot fail, by its form and the ranges of its indices. */
 bool ct_bulk_is_safe(CtBulkRewriter *w, CtBulk *t);
-/* The same of its body. */
+/* The same for the body of a loop. */
 bool ct_bulk_loop_is_safe(CtBulkRewriter *w, CtBulkLoop *loop);
 
 #endif

@@ -1,7 +1,7 @@
 /* Whether two terms are the same, but for the names of what is bound inside. */
 #include "ad/bulk/ir/bulk.h"
 
-/* What is bound inside one term and the other, innermost last. */
+/* Corresponding binders of the two terms, innermost last. */
 typedef struct Pairs {
     const CtBulkVar *a, *b;
     const struct Pairs *outer;
