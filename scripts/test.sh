@@ -82,7 +82,7 @@ quick_tests() {
     run "manual and completion" tests/completion.py
     run "error codes" tests/error_codes.py
     run "the table of passes" scripts/pass_table.py
-    run "includes" scripts/check_includes.py
+    run "the layers" scripts/check_includes.py
 }
 
 build build || exit 1
