@@ -20,9 +20,5 @@ CtCore *ct_bulk_lower(CtBulkBuilder *r, CtBulk *t, CtMap *vars);
 /* Binds let var = t in `seq`, and adds it to `vars`. Earlier such bindings are in scope of t. */
 struct CtSeq;
 void ct_bulk_lower_binding(CtBulkBuilder *r, struct CtSeq *seq, CtBulkVar *var, CtBulk *t, CtMap *vars);
-/* (value, ⟨gradient⟩) under its bindings, for `count` inputs, with () for an input without gradient. Only the value
- * when count is 0. */
-CtCore *ct_bulk_lower_gradient(CtBulkBuilder *r, CtSourceRange range, const CtBulkGradient *g, uint32_t count,
-                               CtMap *vars);
 
 #endif

@@ -528,27 +528,3 @@ void ct_bulk_lower_binding(CtBulkBuilder *r, CtSeq *seq, CtBulkVar *var, CtBulk 
     ct_bulk_note(&l.facts, t);
     ct_map_set(r->arena, vars, ct_key(var), ct_bulk_lower_bound(&l, seq, var, t));
 }
-
-CtCore *ct_bulk_lower_gradient(CtBulkBuilder *r, CtSourceRange range, const CtBulkGradient *g, uint32_t count,
-                               CtMap *vars) {
-    CtLower l = lowering(r, vars);
-    CtSeq seq = ct_ad_seq(r->p, NULL);
-    struct CtLoweredLoop *outer = r->loops;
-    for (uint32_t i = 0; i < g->vars.count; i++) {
-        CtBulkVar *var = g->vars.items[i];
-        CtBulk *t = g->terms.items[i];
-        ct_bulk_note(&l.facts, t);
-        if (var->element == ELEMENT_INT) note_range(&l, var, ct_bulk_range(&l.facts, t));
-        ct_bulk_lower_bind(&l, var, ct_bulk_lower_bound(&l, &seq, var, t));
-    }
-    CtCore **parts = CT_NEW_ARRAY(r->arena, CtCore *, count + 1);
-    for (uint32_t i = 0; i <= count; i++) {
-        CtBulk *t = i == 0 ? g->value : g->gradient[i - 1];
-        if (t != NULL) ct_bulk_note(&l.facts, t);
-        parts[i] = t != NULL ? ct_bulk_lower_lower(&l, t) : ct_core_unit(r->p, range);
-    }
-    for (uint32_t i = g->vars.count; i-- > 0;) ct_bulk_lower_unbind(&l, g->vars.items[i], NULL);
-    r->loops = outer;
-    CtCore *result = count > 0 ? ct_core_tuple(r->p, range, parts, count + 1) : parts[0];
-    return ct_ad_seq_close(&seq, result);
-}
