@@ -1,9 +1,9 @@
 /* Shared by the files of this folder.
  *
- * homomorphic.c and state_monad.c traverse Core for every method; arrays.c does so for arrays; polytypic.c makes
- * polytypic functions; function_values.c treats function values, custom_rules.c functions with custom derivatives;
- * expand.c replaces the derivative operators. A method (methods/forward.c, methods/tape.c) only supplies the row of
- * rules declared below. */
+ * homomorphic.c and state_monad.c traverse Core for every method; array_operations.c does so for arrays; polytypic.c
+ * makes polytypic functions; function_values.c treats function values, custom_rules.c functions with custom
+ * derivatives; expand.c replaces the derivative operators. A method (methods/forward.c, methods/tape.c) only supplies
+ * the row of rules declared below. */
 #ifndef CT_AD_INTERNAL_H
 #define CT_AD_INTERNAL_H
 
@@ -209,7 +209,7 @@ CtCore **ct_ad_lift_values(CtTransform *t, CtSeq *seq, CtCore *const *cores, uin
 /* D[e] in tail position: closes the sequence; the term gives (value, state). */
 CtCore *ct_ad_lift_tail(CtTransform *t, CtSeq *seq, CtCore *core);
 
-/* ---- arrays.c ---- */
+/* ---- array_operations.c ---- */
 
 CtCore *ct_ad_array(CtTransform *t, CtCore *core);
 CtCore *ct_ad_lift_array(CtTransform *t, CtSeq *seq, CtCore *core);
@@ -393,9 +393,7 @@ CtCore *ct_ad_dual_composed(CtAd *ad, CtSeq *seq, const CtOperation *op);
 
 CtCore *ct_ad_vjp_from_jvp(CtAd *ad, CtSeq *seq, const CtWrap *wrap, CtMethod method);
 CtCore *ct_ad_jvp_from_vjp(CtAd *ad, CtSeq *seq, const CtWrap *wrap, CtMethod method);
-/* The same for any term that gives (value, pullback). */
-CtCore *ct_ad_jvp_from_pullback(CtAd *ad, CtSeq *seq, const CtWrap *wrap, CtCore *vjp);
-/* The rows of the Jacobian, from such a term. */
+/* The rows of the Jacobian, from any term that gives (value, pullback). */
 CtCore *ct_ad_jacobian_from_vjp(CtAd *ad, CtSeq *seq, const CtWrap *wrap, CtCore *vjp);
 /* For Flow: a Jacobian by tangents or by pullbacks, whichever are fewer (jacobian_shape.c). */
 CtCore *ct_ad_jacobian_by_shape(CtAd *ad, CtSourceRange range, CtCore *f, CtCore *x);

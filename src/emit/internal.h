@@ -103,7 +103,7 @@ void ct_emit_assign(Emit *e, const char *const *names, const char *const *texts,
 /* loop_parts.c: binds an object that is read from a borrowed one. */
 void ct_emit_lent(Emit *e, CtFlowVar *var, const char *text);
 
-/* arrays.c, loops.c */
+/* array_steps.c, loops.c */
 /* A pointer to the elements of an array. */
 const char *ct_emit_data(Emit *e, const CtFlowArg *array);
 /* The element type of that pointer when it is a C variable. It is not the word union, through which gcc's alias

@@ -1,6 +1,6 @@
 /* The run of a derivative, watched: which dual numbers the forward pass makes, what it leaves, and which cotangents
  * arrive where in the reverse pass. The same for every method: operations are seen by ct_ad_record, arrivals by the
- * functions of methods.def, and by the calls of functions that are the second part of a dual number. */
+ * functions of watched_functions.def, and by the calls of functions that are the second part of a dual number. */
 #include "explain/explain.h"
 
 enum { MOST_NODES = 2000, MOST_ARRIVALS = 5000, MOST_TEXT = 4000 };
@@ -419,7 +419,7 @@ static void find_watched(Watch *w) {
         w->binds = p->library(p->library_data, function_);                                                             \
         w->binding = argument_;                                                                                        \
     }
-#include "explain/methods.def"
+#include "explain/watched_functions.def"
 #undef CT_ARRIVAL
 #undef CT_TERM
 #undef CT_BINDING

@@ -1,7 +1,7 @@
 /* Private to the folder: tokens, the parser's state and what its files share.
  *
- * The path inside the folder: lexer.c (and literal.c) make an array of tokens; layout.c reads it with the layout rule
- * applied on the fly, because the rule's parse-error(t) clause asks the parser; parse_*.c build the tree; fixity.c
+ * The path inside the folder: lexer.c (and literal.c) make an array of tokens; layout_rule.c reads it with the layout
+ * rule applied on the fly, because the rule's parse-error(t) clause asks the parser; parse_*.c build the tree; fixity.c
  * rewrites operator chains; print.c prints.
  */
 #ifndef CT_SYNTAX_INTERNAL_H
@@ -200,7 +200,7 @@ void *ct_syntax_list_end(CtParser *p, CtList *list);
         *(T *)ct_syntax_list_slot((p), (list)) = item_;                                                                \
     } while (0)
 
-/* ---- reading tokens: layout.c ---- */
+/* ---- reading tokens: layout_rule.c ---- */
 
 static inline const CtToken *ct_syntax_token(const CtParser *p) { return &p->tokens[p->at]; }
 static inline const CtToken *ct_syntax_token_after(const CtParser *p, uint32_t n) {

@@ -1,7 +1,7 @@
 /* What the files of inference share. The order in which to read them: type.c, unify.c, solve.c, convert.c, declare.c,
- * classes.c, derive.c (declarations); resolve.c, groups.c (names, dependencies); expr.c, pattern.c, records.c, bind.c,
- * generalise.c (inference proper); report.c, suggest.c, unknown.c, absent.c, print.c (words); scope.c, imports.c
- * (modules); env.c, module.c (doors). */
+ * classes.c, deriving.c (declarations); resolve.c, groups.c (names, dependencies); expr.c, pattern.c, records.c,
+ * bind.c, generalise.c (inference proper); report.c, suggest.c, unknown.c, absent.c, print.c (words); scope.c,
+ * imports.c (modules); env.c, module.c (doors). */
 #ifndef CT_TYPES_INTERNAL_H
 #define CT_TYPES_INTERNAL_H
 
@@ -221,7 +221,7 @@ CtScheme ct_types_convert_scheme(CtTypes *types, const CtQualType *type);
 CtClass *ct_types_find_class(CtTypes *types, CtName name);
 void ct_types_ensure_synonym(CtTypes *types, CtTyCon *con);
 
-/* ---- declare.c, classes.c, derive.c ---- */
+/* ---- declare.c, classes.c, deriving.c ---- */
 void ct_types_declare_types(CtTypes *types, CtDecls *decls);
 void ct_types_declare_classes(CtTypes *types, CtDecls *decls);
 void ct_types_declare_instances(CtTypes *types, CtDecls *decls);

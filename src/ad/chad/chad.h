@@ -8,7 +8,7 @@
  *   chad.c               D on terms: Figs. 2 and 7
  *   functions.c          functions, calls, recursion: §9 and Appendix C
  *   arrays.c             indexing and operations that move elements: Fig. 9, §8.1
- *   array_functions.c    array operations with function arguments, such as build, map and fold: Figs. 9 and 10
+ *   array_loops.c        array operations with function arguments, such as build, map and fold: Figs. 9 and 10
  *   straight_line.c      build, map and zipWith with straight-line elements, including gathers: §8.1
  *   environment.c        EV and EVM: Fig. 8, Table 2
  *   custom_rules.c       functions with custom derivatives
@@ -185,7 +185,7 @@ CtCore *ct_chad_closed(CtTransform *t, CtCore *core, uint32_t captures);
 
 CtPaired ct_chad_array(CtChad *c, CtSeq *seq, CtCore *core);
 
-/* ---- array_functions.c ---- */
+/* ---- array_loops.c     ---- */
 
 CtPaired ct_chad_loop(CtChad *c, CtSeq *seq, CtCore *core);
 
