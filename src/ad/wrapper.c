@@ -32,8 +32,19 @@ CtCore *ct_ad_vjp_from_jvp(CtAd *ad, CtSeq *seq, const CtWrap *wrap, CtMethod me
     return ct_core_pair(p, range, value, pullback);
 }
 
+/* let (y, pullback) = vjp f x in map pullback (basis_T y) */
+CtCore *ct_ad_jacobian_from_vjp(CtAd *ad, CtSeq *seq, const CtWrap *wrap, CtCore *vjp) {
+    CtCore *parts[2];
+    ct_ad_seq_open(seq, "y", "pullback", vjp, parts);
+    CtCore *args[2] = {parts[1], ct_ad_poly_basis(ad, wrap->range, wrap->t, parts[0])};
+    return ct_core_array(ad->p, wrap->range, ARRAY_MAP, args, 2);
+}
+
 /* let (y, pullback) = vjp f x in (y, fill_T y (map (λb. dot_S (pullback b) dx) (basis_T y))) */
-CtCore *ct_ad_jvp_from_pullback(CtAd *ad, CtSeq *seq, const CtWrap *wrap, CtCore *vjp) {
+CtCore *ct_ad_jvp_from_vjp(CtAd *ad, CtSeq *seq, const CtWrap *wrap, CtMethod method) {
+    CtWrap rows = *wrap;
+    rows.is_factor = true;
+    CtCore *vjp = ad->rules[method]->vjp(ad, seq, &rows);
     CtProgram *p = ad->p;
     CtSourceRange range = wrap->range;
     CtCore *parts[2];
@@ -46,18 +57,4 @@ CtCore *ct_ad_jvp_from_pullback(CtAd *ad, CtSeq *seq, const CtWrap *wrap, CtCore
         over_rows(p, range, b, ct_ad_normal(ad, range, weighted), ct_ad_poly_basis(ad, range, wrap->t, parts[0]));
     CtCore *tangent = ct_ad_poly_fill(ad, range, wrap->t, parts[0], reals);
     return ct_core_pair(p, range, parts[0], tangent);
-}
-
-/* let (y, pullback) = vjp f x in map pullback (basis_T y) */
-CtCore *ct_ad_jacobian_from_vjp(CtAd *ad, CtSeq *seq, const CtWrap *wrap, CtCore *vjp) {
-    CtCore *parts[2];
-    ct_ad_seq_open(seq, "y", "pullback", vjp, parts);
-    CtCore *args[2] = {parts[1], ct_ad_poly_basis(ad, wrap->range, wrap->t, parts[0])};
-    return ct_core_array(ad->p, wrap->range, ARRAY_MAP, args, 2);
-}
-
-CtCore *ct_ad_jvp_from_vjp(CtAd *ad, CtSeq *seq, const CtWrap *wrap, CtMethod method) {
-    CtWrap rows = *wrap;
-    rows.is_factor = true;
-    return ct_ad_jvp_from_pullback(ad, seq, wrap, ad->rules[method]->vjp(ad, seq, &rows));
 }
