@@ -22,7 +22,7 @@ def table(text):
     names = []
     for name, tolerance, what in re.findall(r'^FLOW_PASS\((\w+), [^,]+, [^,]+, [^,]+, ([^,]+), "(.*)"\)$', text, re.M):
         places = ", ".join(str(i + 1) for i, run in enumerate(runs) if run == name)
-        lines.append(f"| `{name}` | {places} | {tolerance if tolerance != '0' else 'no bit'} | {what} |")
+        lines.append(f"| `{name}` | {places} | {tolerance if tolerance != '0' else 'none'} | {what} |")
         names.append(name)
     return "\n".join(lines) + "\n", names, runs
 
