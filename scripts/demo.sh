@@ -1,6 +1,6 @@
 #!/bin/sh
-# The demo (`make demo`): trains a real model on real data with a gradient taken inside the program, holds one gradient against the
-# other method and against finite differences, and has a gradient compiled to C. Every line behind `$` can be typed as it stands.
+# The demo (`make demo`): trains a model on real data with a gradient taken inside the program, compares a gradient by two methods and
+# with finite differences, and compiles a gradient to C. Every line after `$` can be typed as it stands.
 set -eu
 cd "$(dirname "$0")/.."
 PATH="$PWD/build:$PATH"
