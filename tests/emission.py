@@ -230,6 +230,7 @@ def main():
     parser.add_argument("--form", action="append", help="only these, and what they are compared with")
     options = parser.parse_args()
     options.cotan = os.path.abspath(options.cotan)
+    sys.stdout.reconfigure(line_buffering=True)
     with tempfile.TemporaryDirectory() as folder:
         chosen = forms(folder)
         if options.form:
