@@ -64,5 +64,6 @@ bool ct_emit_keeps_apart(CtArena *arena, const CtFlowStep *loop) {
         const CtFlowVar *param = a.block->params.items[1 + i], *next = a.block->values.items[i].var;
         if (ct_flow_is_object(param->type) && (next == NULL || root(&a, next) != param)) return false;
     }
-    return a.block->exit == EXIT_YIELD;
+    if (a.updates.count > 0) CT_FIRED("independent.changes_in_place");
+    return a.block->exit == EXIT_YIELD && CT_FIRED("independent.loop");
 }

@@ -96,7 +96,9 @@ static void add_field(Fields *f, const char *type, const char *name, bool is_vie
     ct_text_printf(f->packs, "%s.%s = %s;\n", f->share->frame, name, name);
     ct_text_printf(f->unpacks, is_view ? "    %s%s = ct_view(rt, f->%s);\n" : "    %s%s = f->%s;\n", type, name, name);
     if (is_view && !f->share->leaves) ct_text_printf(f->ends, "    ct_view_end(rt, %s);\n", name);
+    if (is_view) CT_FIRED("loop_parts.view");
     if (!is_view || !f->share->leaves) return;
+    CT_FIRED("loop_parts.view_stays");
     ct_text_printf(f->types, "    ct_array *%s_view[CT_PARTS];\n", name);
     ct_text_printf(f->ends, "    f->%s_view[part] = %s;\n", name, name);
     ct_text_printf(f->merges, "    ct_view_keep(rt, f->%s_view[part], f->%s);\n", name, name);
@@ -110,6 +112,7 @@ static void add_rows(Fields *f) {
     const CtFlowStep *loop = f->share->loop;
     for (uint32_t i = 0; i < loop->results.count; i++) {
         if (!is_rows(loop, i)) continue;
+        CT_FIRED("loop_parts.rows");
         ct_text_printf(f->types, "    ct_array *%s;\n", f->share->names[i]);
         ct_text_printf(f->packs, "%s.%s = NULL;\n%s.loop.rows++;\n", f->share->frame, f->share->names[i],
                        f->share->frame);
@@ -128,7 +131,7 @@ static void add_pointers(Fields *f, const CtFlowVar *array, const Use *use) {
 
 /* A node without fields: the part uses that of its own run. */
 static void add_bare(Fields *f, const char *name, uint32_t tag) {
-    if (ct_emit_mentions(f->share->body.data, name))
+    if (ct_emit_mentions(f->share->body.data, name) && CT_FIRED("loop_parts.bare"))
         ct_text_printf(f->unpacks, "    ct_node *%s = ct_bare(rt, %u);\n", name, tag);
 }
 

@@ -39,6 +39,7 @@ static void begin_carried(Emit *e, LoopText *t) {
 /* ---- arrays that the loop makes ---- */
 
 static void put_first(Emit *e, const LoopText *t, uint32_t i) {
+    CT_FIRED("loops.initial");
     const CtFlowType *type = array_of(t, i)->type;
     const char *name = t->names[t->carried + i], *value = t->names[i];
     if (ct_flow_is_object(t->block->params.items[1 + i]->type)) ct_emit_line(e, "ct_hold(%s);", value);
@@ -92,7 +93,7 @@ static CtFlowVar *maker_of_rows(Emit *e, const LoopText *t, uint32_t i) {
         const CtFlowStep *step = t->block->steps.items[j];
         if (step->kind != FLOW_LOOP || step->as.loop.initial) continue;
         for (uint32_t k = step->as.loop.carried; k < step->results.count; k++)
-            if (step->results.items[k] == row) return row;
+            if (step->results.items[k] == row) return CT_FIRED("loops.rows_in_place"), row;
     }
     return NULL;
 }
@@ -254,7 +255,7 @@ static void emit_iterations(Emit *e, LoopText *t, bool from_there) {
     const CtFlowBlock *around = e->block;
     bool in_loop = e->in_loop;
     e->in_loop = true;
-    if (ct_emit_asks(e, t->step)) ct_emit_line(e, "ct_iteration(rt);");
+    if (ct_emit_asks(e, t->step) && CT_FIRED("loops.interruptible")) ct_emit_line(e, "ct_iteration(rt);");
     ct_emit_block(e, t->block, NULL);
     e->block = t->block;
     end_iteration(e, t);

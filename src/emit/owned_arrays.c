@@ -48,7 +48,7 @@ static CtFlowVar *follow_switch(Chain *c, const CtFlowStep *step, CtFlowVar *var
         if (here == NULL || (i > 0 && here != result)) return NULL;
         result = here;
     }
-    return result;
+    return CT_FIRED("owned_arrays.through_switch"), result;
 }
 
 static CtFlowVar *follow_loop(Chain *c, const CtFlowStep *step, const CtFlowVar *var) {
@@ -61,6 +61,7 @@ static CtFlowVar *follow_loop(Chain *c, const CtFlowStep *step, const CtFlowVar 
         const CtFlowVar *last = result == NULL ? follow(c, block, param) : NULL;
         if (last == NULL || block->values.items[i].var != last) return NULL;
         result = step->results.items[i];
+        CT_FIRED("owned_arrays.through_loop");
     }
     return result;
 }
@@ -119,6 +120,7 @@ void ct_emit_own_carried(Emit *e, const CtFlowStep *loop, const char *const *nam
             ct_emit_lengths(e, param, names[i], data);
         }
         const char *lengths = e->uses[owned->id].lengths;
+        CT_FIRED("owned_arrays.carried");
         for (uint32_t j = 0; j < chain.count; j++) {
             e->uses[chain.items[j]->id].own = data;
             e->uses[chain.items[j]->id].lengths = lengths;
@@ -132,6 +134,7 @@ bool ct_emit_update_own(Emit *e, const CtFlowStep *step, const char *index) {
     const CtFlowVar *result = step->results.items[0];
     if (use->own == NULL || e->uses[result->id].own == NULL) return false;
     const CtFlowArg *value = &step->args.items[step->args.count - 1];
+    CT_FIRED("owned_arrays.update");
     ct_emit_line(e, "%s[%s] = %s;", use->own, ct_emit_index(e, index, ct_emit_arg(e, array)), ct_emit_arg(e, value));
     ct_emit_alias(e, result, ct_emit_arg(e, array));
     return true;

@@ -26,7 +26,7 @@ CtFlowVar *ct_emit_ending(const Emit *e, const CtFlowStep *loop, uint32_t index)
     if (e->in_loop || e->part != NULL || !ct_flow_is_straight(loop->as.loop.block)) return NULL;
     for (at++; at < around->steps.count && around->steps.items[at]->kind == FLOW_RELEASE; at++) {
         CtFlowVar *array = around->steps.items[at]->args.items[0].var;
-        if (is_read_through(e, loop, array) && index-- == 0) return array;
+        if (is_read_through(e, loop, array) && index-- == 0) return CT_FIRED("reuse_dying.array"), array;
     }
     return NULL;
 }

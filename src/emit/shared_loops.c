@@ -59,6 +59,7 @@ static void find_lent(Scan *s, const CtFlowStep *step) {
 static bool fits_arg(Scan *s, const CtFlowStep *step, uint32_t index) {
     const CtFlowVar *var = step->args.items[index].var;
     if (!is_lent(s, var) || may_use(step, index)) return true;
+    if (s->own[var->id]) CT_FIRED("shared_loops.copied_node");
     s->copied[var->id] = s->own[var->id];
     s->again = true;
     return s->own[var->id];
@@ -133,7 +134,7 @@ static bool is_fold(const Emit *e, const CtFlowBlock *block, uint32_t index, Sha
     const ShareFold *fold = ct_emit_share_fold(step->as.prim);
     if (fold == NULL || (!fold->is_exact && e->exact)) return false;
     *carried = (ShareCarried){.kind = SHARE_FOLD, .fold = fold};
-    return is_folded(e, block, param, value, step->as.prim, fold->commutes);
+    return is_folded(e, block, param, value, step->as.prim, fold->commutes) && CT_FIRED("shared_loops.fold");
 }
 
 /* ---- arrays that are carried ---- */
@@ -201,7 +202,8 @@ static bool is_array(Scan *s, const CtFlowStep *step, uint32_t index, Share *sha
     find_changes(&c, step->as.loop.block);
     share->carried[index].kind = c.is_own ? SHARE_OWN : SHARE_ADDED;
     share->once |= c.is_own && c.reads > 0;
-    return c.is_own || (c.only_adds && c.reads == c.added && !s->e->exact);
+    if (c.is_own) return CT_FIRED("shared_loops.own_elements");
+    return c.only_adds && c.reads == c.added && !s->e->exact && CT_FIRED("shared_loops.added_array");
 }
 
 /* ---- the loop ---- */
@@ -230,6 +232,7 @@ bool ct_emit_share_fits(Emit *e, const CtFlowStep *step, Share *share) {
     bool fits = fits_results(e, step, share) && fits_iteration(&scan, block) && fits_carried(&scan, step, share) &&
                 is_worth_it(e, step, &scan) && !(share->leaves && scan.finds_arrays);
     for (uint32_t i = 0; fits && i < e->function->vars; i++) e->uses[i].copied |= scan.copied[i];
+    if (fits) CT_FIRED("shared_loops.loop");
     share->grain = scan.has_loop ? 1 : SHARE_VECTOR;
     return fits;
 }

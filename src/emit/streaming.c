@@ -14,13 +14,13 @@ bool ct_emit_is_given(const Emit *e, const CtFlowVar *array) {
 bool ct_emit_is_streamed(const Emit *e, const CtFlowStep *loop, const CtFlowVar *array) {
     const RowPlace *place = e->uses[array->id].place;
     if (array->type->rank != 1 || array->type->element->kind != FLOW_F64) return false;
-    if (place != NULL) return place->is_given;
+    if (place != NULL) return place->is_given && CT_FIRED("streaming.row");
     return loop->args.items[0].var != NULL && ct_emit_is_given(e, array);
 }
 
 bool ct_emit_streams(const Emit *e, const CtFlowStep *loop) {
     for (uint32_t i = loop->as.loop.carried; i < loop->results.count; i++)
-        if (ct_emit_is_streamed(e, loop, loop->results.items[i])) return true;
+        if (ct_emit_is_streamed(e, loop, loop->results.items[i])) return CT_FIRED("streaming.loop");
     return false;
 }
 

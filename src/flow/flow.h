@@ -6,6 +6,7 @@
 #define CT_FLOW_FLOW_H
 
 #include "ad/ad.h"
+#include "base/rules.h"
 #include "base/times.h"
 
 /* ---- types ---- */

@@ -63,6 +63,7 @@ static void point_into(Emit *e, const CtFlowStep *step) {
 
 bool ct_emit_vector_apart(Emit *e, CtFlowStep *step) {
     if (!goes_apart(e, step)) return false;
+    CT_FIRED("serial_lanes.loop");
     ct_emit_flush(e, false);
     size_t size = (e->function->vars + 1) * sizeof(Use);
     Use *before = CT_NEW_ARRAY(e->arena, Use, e->function->vars + 1);

@@ -113,9 +113,9 @@ static void write_totals(Emit *e, const CtFlowBlock *block, const Updates *updat
         const char *place =
                        ct_emit_below(e, ct_emit_vector_place(e, &update->args.items[0], &indices), "CT_LANES", words),
                    *terms = lane_of(e, update)->terms;
-        if (are_one)
+        if (are_one && CT_FIRED("strip_accumulators.one_array"))
             ct_emit_line(e, "ct_lanes_add_totals(%s, %s, %s);", root->data, place, terms);
-        else
+        else if (CT_FIRED("strip_accumulators.several_arrays"))
             ct_emit_line(e, "ct_lanes_add_either(%s, %s, %s, %s);", root->packed, root->data, place, terms);
         lane_of(e, update)->terms = NULL;
     }
@@ -126,6 +126,7 @@ const char *ct_emit_vector_strips(Emit *e, const CtFlowStep *loop, const char *c
     const CtFlowBlock *block = loop->as.loop.block;
     const Updates updates = find_updates(e, block);
     if (updates.count == 0) return "0";
+    CT_FIRED("strip_accumulators.loop");
     size_t size = (e->function->vars + 1) * sizeof(Use);
     Use *before = CT_NEW_ARRAY(e->arena, Use, e->function->vars + 1);
     memcpy(before, e->uses, size);

@@ -121,10 +121,11 @@ static void give_back(Emit *e, Lane *lane) {
 static void leave_with_nothing(Emit *e, const char *condition) {
     bool any = false;
     for (uint32_t i = 0; i < e->function->vars; i++) any |= e->lanes[i].is_taken;
-    if (!any) {
+    if (!any && CT_FIRED("vector_steps.leave_with_nothing_taken")) {
         leave_if(e, condition);
         return;
     }
+    CT_FIRED("vector_steps.leave_and_give_back");
     ct_emit_line(e, "if (CT_UNLIKELY(%s)) {", condition);
     e->depth++;
     for (uint32_t i = 0; i < e->function->vars; i++)
@@ -232,13 +233,14 @@ static bool write_read(Emit *e, const CtFlowStep *step) {
         const char *length = length_of(e, &step->args.items[0], 0);
         const CtFlowArg *at = &step->args.items[1];
         const char *item =
-            ct_emit_vector_kind(e, at) == LANE_SAME
+            ct_emit_vector_kind(e, at) == LANE_SAME && CT_FIRED("vector_steps.read_same_place")
                 ? ct_format(e->arena, "%s[%s]", name, below(e, ct_emit_arg(e, at), length))
                 : ct_format(e->arena, "ct_lanes_pick(%s, %s)", name, each_below(e, lane_arg(e, at, true), length));
         ct_emit_bind(e, result, item, true, true);
         return true;
     }
     if (ct_emit_vector_kind(e, &step->args.items[0]) == LANE_MATRIX) {
+        CT_FIRED("vector_steps.read_matrix");
         const Lane *matrix = lane_of(e, &step->args.items[0]);
         const char *at = ct_format(e->arena, "%s * %s + %s", ct_emit_operand(e, &step->args.items[1]), matrix->row,
                                    ct_emit_operand(e, &step->args.items[2]));
@@ -251,15 +253,17 @@ static bool write_read(Emit *e, const CtFlowStep *step) {
     const char *data = ct_emit_data(e, &array), *text, *ints = result->type->kind == FLOW_I64 ? "_ints" : "";
     if (e->lanes[result->id].kind == LANE_SAME)
         text = ct_emit_item(e, &array, ct_emit_vector_place(e, &array, &indices));
-    else if (lane_of(e, &array)->is_packed && is_in_own_row(e, &indices))
+    else if (lane_of(e, &array)->is_packed && is_in_own_row(e, &indices) && CT_FIRED("vector_steps.read_packed"))
         text = ct_format(e->arena, "%s[%s]", lane_of(e, &array)->packed,
                          below(e, position(e, &array, &indices, 1), lane_of(e, &array)->length));
-    else if (is_iteration_last(e, &indices))
+    else if (is_iteration_last(e, &indices) && CT_FIRED("vector_steps.load"))
         text = ct_format(e->arena, "ct_lanes_load%s(%s + %s)", ints, data,
                          lanes_of_array(e, ct_emit_vector_place(e, &array, &indices), ct_emit_arg(e, &array)));
-    else
+    else {
+        CT_FIRED("vector_steps.gather");
         text = ct_format(e->arena, "ct_lanes_gather%s(%s, %s)", ints, data,
                          each_of_array(e, lane_position(e, &array, &indices), ct_emit_arg(e, &array)));
+    }
     ct_emit_bind(e, result, text, true, true);
     return true;
 }
@@ -319,23 +323,26 @@ static void add_term(Emit *e, const CtFlowStep *step) {
     const char *name = ct_emit_arg(e, acc);
     CtFlowArgs indices = {.items = step->args.items + 1, .count = step->args.count - 2};
     CtFlowArgs inner = {.items = indices.items + 1, .count = indices.count - 1};
-    if (added->terms != NULL) {
+    if (added->terms != NULL && CT_FIRED("vector_steps.strip_term")) {
         ct_emit_line(e, "ct_lanes_fold(&%s[iteration], %s);", added->terms, term);
-    } else if (!ct_emit_vector_any_differs(e, &indices) && root->may_be_narrow) {
+    } else if (!ct_emit_vector_any_differs(e, &indices) && root->may_be_narrow &&
+               CT_FIRED("vector_steps.add_wide_or_narrow")) {
         ct_emit_line(e, "ct_lanes_add(%s, %s, %s, %s);", root->packed, root->data,
                      ct_emit_index(e, ct_emit_vector_place(e, acc, &indices), name), term);
-    } else if (!ct_emit_vector_any_differs(e, &indices)) {
+    } else if (!ct_emit_vector_any_differs(e, &indices) && CT_FIRED("vector_steps.add_wide")) {
         ct_emit_line(e, "%s[%s] += %s;", root->packed, ct_emit_index(e, ct_emit_vector_place(e, acc, &indices), name),
                      term);
-    } else if (is_iteration_last(e, &indices)) {
+    } else if (is_iteration_last(e, &indices) && CT_FIRED("vector_steps.add_row")) {
         ct_emit_line(e, "ct_lanes_add_row(%s + %s, %s);", root->data,
                      lanes_of_array(e, ct_emit_vector_place(e, acc, &indices), name), term);
-    } else if (ct_emit_vector_kind(e, &indices.items[0]) == LANE_ITERATION && !ct_emit_vector_any_differs(e, &inner)) {
+    } else if (ct_emit_vector_kind(e, &indices.items[0]) == LANE_ITERATION && !ct_emit_vector_any_differs(e, &inner) &&
+               CT_FIRED("vector_steps.add_column")) {
         const char *rows = ct_format(e->arena, "(CT_LANES - 1) * ct_row_words(%s) + 1", name),
                    *at = ct_emit_below(e, ct_emit_vector_place(e, acc, &indices), rows,
                                        ct_format(e->arena, "ct_words(%s)", name));
         ct_emit_line(e, "ct_lanes_add_column(%s + %s, ct_row_words(%s), %s);", root->data, at, name, term);
     } else {
+        CT_FIRED("vector_steps.add_scattered");
         ct_emit_line(e, "ct_lanes_add_at(%s, %s, %s);", root->data,
                      each_of_array(e, lane_position(e, acc, &indices), name), term);
     }
@@ -356,7 +363,7 @@ static bool write_update(Emit *e, const CtFlowStep *step) {
                    *length = e->lanes[e->lanes[step->results.items[0]->id].root->id].length;
         if (ct_emit_vector_kind(e, at) == LANE_SAME)
             ct_emit_line(e, "%s[%s] = %s;", name, below(e, ct_emit_arg(e, at), length), value);
-        else
+        else if (CT_FIRED("vector_steps.put_scattered"))
             ct_emit_line(e, "ct_lanes_put(%s, %s, %s);", name, each_below(e, lane_arg(e, at, true), length), value);
     }
     ct_emit_alias(e, step->results.items[0], name);
@@ -370,9 +377,11 @@ static bool write_check(Emit *e, const CtFlowStep *step) {
     const char *length = checked_length(e, &step->args.items[1], step->as.index);
     switch (ct_emit_vector_kind(e, index)) {
     case LANE_VALUE:
+        CT_FIRED("vector_steps.check_each");
         leave_if(e, ct_format(e->arena, "ct_lanes_leave(%s, %s)", ct_emit_arg(e, index), length));
         return true;
     case LANE_ITERATION:
+        CT_FIRED("vector_steps.check_iteration");
         leave_if(e, ct_format(e->arena, "%s + CT_LANES > %s", ct_emit_arg(e, index), length));
         return true;
     case LANE_SAME:
@@ -595,9 +604,11 @@ static void add_terms(Emit *e, const LaneSum *sum, const char *name) {
         ct_emit_line(e, "%s_wide += %s;", name, lane_arg(e, &sum->terms.items[i], true));
     if (!e->exact || sum->terms.count == 0) return;
     if (sum->terms.count == 1 && ct_emit_vector_kind(e, &sum->terms.items[0]) == LANE_VALUE) {
+        CT_FIRED("vector_steps.exact_sum");
         ct_emit_line(e, "%s = ct_lanes_add_to(%s, %s);", name, name, ct_emit_arg(e, &sum->terms.items[0]));
         return;
     }
+    CT_FIRED("vector_steps.exact_sum_of_terms");
     settle(e, &sum->terms);
     for (uint32_t i = 0; i < sum->terms.count; i++) {
         const CtFlowArg *term = &sum->terms.items[i];
@@ -665,7 +676,7 @@ static void put_rows(Emit *e, const CtFlowStep *loop, const char *name, const ch
 /* Stores one number of each iteration, contiguously. */
 static void put_numbers(Emit *e, const CtFlowArg *value, const char *to, const char *far) {
     const char *numbers = lane_arg(e, value, true);
-    if (far != NULL)
+    if (far != NULL && CT_FIRED("vector_steps.streamed"))
         ct_emit_line(e, "ct_lanes_stream(%s, %s, %s);", to, numbers, far);
     else
         ct_emit_line(e, "ct_lanes_store%s(%s, %s);", value->type->kind == FLOW_I64 ? "_ints" : "", to, numbers);
@@ -688,7 +699,9 @@ static void leave_if_odd(Emit *e, const CtFlowStep *loop, const char *count, con
         const CtFlowArgs *rows = lane->kind == LANE_ROWS ? &lane->read->args : NULL;
         if (rows != NULL) lane = lane_of(e, &rows->items[0]);
         const char *length = e->lanes[lane->root->id].length;
-        if (isdigit((unsigned char)length[0])) continue; /* the same literal in each iteration */
+        if (isdigit((unsigned char)length[0]) && CT_FIRED("vector_steps.rows_of_literal_length"))
+            continue; /* the same literal in each iteration */
+        CT_FIRED("vector_steps.rows_fit");
         leave_if(e, ct_format(e->arena, "!ct_rows_fit(rt, %s, &%s, %s, %u, %s)", ct_emit_site(e, loop->range),
                               results->names[i], count, rows != NULL ? rows->count : 0, length));
     }
@@ -715,15 +728,15 @@ static void put_results(Emit *e, const CtFlowStep *step, const char *count, cons
             put_numbers(e, value, ct_format(e->arena, "%s + %s", results->data[array], at), results->far[array]);
             continue;
         }
-        if (lane_of(e, value)->kind == LANE_ROWS) {
+        if (lane_of(e, value)->kind == LANE_ROWS && CT_FIRED("vector_steps.put_rows_of_rows")) {
             put_rows(e, step, results->names[i], count, index, &lane_of(e, value)->read->args);
             continue;
         }
         Lane *lane = &e->lanes[lane_of(e, value)->root->id];
-        if (type->rank == 1)
+        if (type->rank == 1 && CT_FIRED("vector_steps.put_references"))
             ct_emit_line(e, "ct_lanes_put_arrays(rt, %s + %s, %s, %s);", results->data[i - step->as.loop.carried],
                          made_at(e, step, i, results, index), ct_emit_arg(e, value), lane->length);
-        else
+        else if (CT_FIRED("vector_steps.put_rows"))
             ct_emit_line(e, "ct_lanes_put_rows(ct_row_place(rt, %s, &%s, %s, %s, %s), %s, %s, %s);",
                          ct_emit_site(e, step->range), results->names[i], count,
                          ct_emit_below(e, index, "CT_LANES", count), lane->length, lane->length, ct_emit_arg(e, value),

@@ -93,7 +93,7 @@ static bool fits_more(Scan *s, const CtFlowStep *step, uint32_t old) {
     if (s->e->uses[step->args.items[old].var->id].count != 1) return false;
     *lane(s, step->results.items[0]) =
         (Lane){.kind = LANE_MORE, .read = lane(s, step->args.items[old].var)->read, .term = *term};
-    return true;
+    return CT_FIRED("vectorise.more");
 }
 
 static bool fits_prim(Scan *s, const CtFlowStep *step) {
@@ -143,7 +143,7 @@ static bool fits_read(Scan *s, const CtFlowStep *step) {
         is_outside(s, &step->args.items[0]) &&
         is_vector(step->args.items[0].type->element)) { /* an array of arrays by reference */
         *lane(s, result) = (Lane){.kind = LANE_ARRAY, .root = result};
-        return leave(s);
+        return CT_FIRED("vectorise.references") && leave(s);
     }
     ct_emit_vector_position(s->e, step, &array, &indices);
     if (!same(s, &array) || ct_flow_is_object(array.type->element)) return false;
@@ -156,6 +156,7 @@ static bool fits_read(Scan *s, const CtFlowStep *step) {
         if (differ == 0 && indices.count == step->args.count - 1) return true;
         bool iteration = differ <= 1 && (differ == 0 || ct_emit_vector_kind(s->e, &indices.items[0]) == LANE_ITERATION);
         if (!is_outside(s, &array)) return false;
+        if (iteration) CT_FIRED("vectorise.row");
         *lane(s, result) = (Lane){.kind = LANE_ROW, .base = array, .indices = indices};
         return iteration;
     }
@@ -164,7 +165,7 @@ static bool fits_read(Scan *s, const CtFlowStep *step) {
     bool row = differ == 1 && ct_emit_vector_kind(s->e, &indices.items[0]) == LANE_ITERATION && is_outside(s, &array);
     if (row && indices.count > 1) {
         if (result->type->kind != FLOW_F64) return false;
-        lane(s, array.var)->is_packed = true;
+        lane(s, array.var)->is_packed = CT_FIRED("vectorise.packed_row");
     }
     lane(s, result)->kind = LANE_VALUE;
     return true;
@@ -175,7 +176,7 @@ static bool fits_replicate(Scan *s, const CtFlowStep *step) {
     CtFlowVar *result = step->results.items[0];
     if (!is_vector(result->type) || !same(s, &step->args.items[0]) || !is_number(s, &step->args.items[1])) return false;
     *lane(s, result) = (Lane){.kind = LANE_ARRAY, .root = result};
-    s->has_arrays = true;
+    s->has_arrays = CT_FIRED("vectorise.replicate");
     return true;
 }
 
@@ -187,7 +188,7 @@ static bool fits_bulk(Scan *s, const CtFlowStep *step) {
     CtArrayOp op = step->as.bulk;
     bool packed = ct_emit_vector_kind(s->e, array) == LANE_ROW && lane(s, array->var)->indices.count == 1;
     if (!is_vector(array->type) || (!packed && ct_emit_vector_kind(s->e, array) != LANE_ARRAY)) return false;
-    if (packed) lane(s, lane(s, array->var)->base.var)->is_packed = true;
+    if (packed) lane(s, lane(s, array->var)->base.var)->is_packed = CT_FIRED("vectorise.reduction_of_row");
     lane(s, step->results.items[0])->kind = LANE_VALUE;
     return op == ARRAY_SUM || op == ARRAY_PRODUCT || op == ARRAY_MAXIMUM || op == ARRAY_MINIMUM || op == ARRAY_ARGMAX ||
            op == ARRAY_ARGMIN;
@@ -204,7 +205,8 @@ static bool fits_items(Scan *s, const CtFlowStep *step) {
             return false;
     if (!rows && !is_vector(result->type)) return false;
     *lane(s, result) = rows ? (Lane){.kind = LANE_ROWS, .read = step} : (Lane){.kind = LANE_ARRAY, .root = result};
-    s->has_arrays = true;
+    s->has_arrays = CT_FIRED("vectorise.items");
+    if (rows) CT_FIRED("vectorise.items_of_rows");
     return true;
 }
 
@@ -237,6 +239,7 @@ static bool fits_update(Scan *s, const CtFlowStep *step) {
     *lane(s, result) = (Lane){.kind = kind, .root = root_of(s, array)};
     if (kind == LANE_SAME && is_vector(array->type)) { /* from here on there is one in each lane */
         kind = LANE_ARRAY;
+        CT_FIRED("vectorise.array_of_each_lane");
         *lane(s, result) = (Lane){.kind = kind, .root = result};
     }
     if (kind == LANE_ARRAY) return step->args.count == 3 && is_number(s, value) && is_number(s, &step->args.items[1]);
@@ -245,7 +248,7 @@ static bool fits_update(Scan *s, const CtFlowStep *step) {
     s->adds = s->has_loop = true;
     bool differs = false;
     for (uint32_t i = 1; i + 1 < step->args.count; i++) differs |= !same(s, &step->args.items[i]);
-    if (!differs) s->e->lanes[lane(s, result)->root->id].is_wide = true;
+    if (!differs) s->e->lanes[lane(s, result)->root->id].is_wide = CT_FIRED("vectorise.wide_accumulator");
     return is_same_place(lane(s, value->var)->read, step);
 }
 
@@ -272,7 +275,7 @@ static bool begins(Scan *s, const CtFlowStep *step) {
         LaneKind kind = ct_emit_vector_kind(s->e, start);
         if (kind == LANE_ACC || kind == LANE_ARRAY)
             *lane(s, param) = (Lane){.kind = kind, .root = root_of(s, start)};
-        else if (is_vector(param->type) && kind == LANE_SAME)
+        else if (is_vector(param->type) && kind == LANE_SAME && CT_FIRED("vectorise.array_carried"))
             *lane(s, param) = (Lane){.kind = LANE_ARRAY, .root = param};
         else if (ct_flow_is_object(param->type) || !is_number(s, start))
             return false;
@@ -302,7 +305,7 @@ static bool makes_rows(Scan *s, const CtFlowBlock *block, const CtFlowArg *value
     if (row->is_row) return false;
     row->is_row = true;
     *lane(s, matrix) = (Lane){.kind = LANE_MATRIX, .root = matrix};
-    return true;
+    return CT_FIRED("vectorise.matrix");
 }
 
 static bool ends(Scan *s, const CtFlowStep *step) {
@@ -357,11 +360,12 @@ static uint32_t go_on(const CtFlowStep *step) {
 static bool fits_switch(Scan *s, const CtFlowStep *step) {
     bool differs = !same(s, &step->args.items[0]), around = s->in_branch;
     if (differs && !is_number(s, &step->args.items[0])) return false;
-    s->in_branch |= differs && go_on(step) > 1;
+    s->in_branch |= differs && go_on(step) > 1 && CT_FIRED("vectorise.choice");
     for (uint32_t i = 0; i < step->as.cases.count; i++) {
         const CtFlowBlock *block = step->as.cases.branches[i].block;
         if (block->exit == EXIT_NEVER) { /* the vectorised loop is left there */
             if ((around && !differs) || !leave(s)) return false;
+            CT_FIRED("vectorise.failing_branch");
             continue;
         }
         if (block->exit != EXIT_YIELD || !fits(s, block)) return false;
@@ -465,7 +469,7 @@ static bool find_terms(Emit *e, const CtFlowBlock *block, const CtFlowVar *param
         if (!find_terms(e, block, param, &step->args.items[i], sum)) continue;
         ct_push(e->arena, &sum->terms, step->args.items[1 - i]);
         ct_push(e->arena, &e->skipped, step);
-        return true;
+        return CT_FIRED("vectorise.sum");
     }
     return false;
 }
@@ -482,6 +486,7 @@ static bool find_sums(Emit *e, const CtFlowStep *step, LaneSum *sums) {
         CtFlowVar *param = block->params.items[1 + i];
         if (param->type->kind == FLOW_ARRAY && param->type->element->kind == FLOW_F64 && !e->exact) {
             e->lanes[param->id] = (Lane){.kind = LANE_ACC, .root = param};
+            CT_FIRED("vectorise.accumulator");
             continue;
         }
         if (!find_terms(e, block, block->params.items[1 + i], &block->values.items[i], &sums[i]) ||
@@ -517,7 +522,7 @@ static bool has_sums(const Emit *e, const CtFlowStep *step) {
 bool ct_emit_vector_fit(Emit *e, const CtFlowStep *step, LaneSum *sums) {
     const CtFlowBlock *block = step->as.loop.block;
     if (e->lanes != NULL || e->one_by_one || step->as.loop.initial || block->exit != EXIT_YIELD) return false;
-    if (ct_emit_vector_is_elementwise(e, step)) return false;
+    if (ct_emit_vector_is_elementwise(e, step) && CT_FIRED("vectorise.elementwise")) return false;
     Scan scan = {.e = e, .body = block};
     e->skipped.count = 0;
     e->lanes = CT_NEW_ARRAY(e->arena, Lane, e->function->vars + 1);
@@ -531,5 +536,5 @@ bool ct_emit_vector_fit(Emit *e, const CtFlowStep *step, LaneSum *sums) {
         for (uint32_t j = 0; j < sums[i].terms.count; j++) fit &= is_number(&scan, &sums[i].terms.items[j]);
     }
     if (!fit) e->lanes = NULL;
-    return fit;
+    return fit && CT_FIRED("vectorise.loop");
 }

@@ -67,7 +67,7 @@ static bool is_special(const Acc *acc) { return acc->kind == ACC_UNIFORM || acc-
 static void spread(Reverse *r, Scope *scope, CtFlowVar *array, Acc *acc) {
     Scope *here = r->scope;
     ct_flow_reverse_enter(r, scope);
-    if (acc->kind == ACC_SINGLE) {
+    if (acc->kind == ACC_SINGLE && CT_FIRED("accumulators.single_spread")) {
         CtFlowArg g = acc->value, index = acc->index;
         *acc = (Acc){.kind = ACC_NOTHING};
         fill(r, scope, array, acc);
@@ -75,6 +75,7 @@ static void spread(Reverse *r, Scope *scope, CtFlowVar *array, Acc *acc) {
         ct_flow_reverse_enter(r, here);
         return;
     }
+    CT_FIRED("accumulators.uniform_spread");
     CtFlowArg length = ct_flow_reverse_need(r, ct_flow_reverse_length(r, array, 0));
     CtFlowArg all =
         ct_flow_bulk(&r->b, CT_NO_RANGE, ARRAY_REPLICATE, adjoint_of(r, array), (CtFlowArg[]){length, acc->value}, 2);
@@ -100,7 +101,7 @@ static void put_together(Reverse *r, Scope *scope, CtFlowVar *node) {
         field->kind = ACC_NOTHING;
     }
     acc->kind = any ? ACC_WHOLE : ACC_NOTHING;
-    if (any) {
+    if (any && CT_FIRED("accumulators.put_together")) {
         const CtFlowType *type = adjoint_of(r, node);
         const CtFlowTypes *types = &type->data->cons[open->as.con.tag + 1].fields;
         for (uint32_t i = 0; i < fields.count; i++)
@@ -125,6 +126,7 @@ static void take_apart(Reverse *r, Scope *scope, CtFlowVar *node, CtFlowStep *op
         *field = (Acc){.kind = ACC_NOTHING};
         if (fields.count > 0) *field = (Acc){.kind = ACC_WHOLE, .value = fields.items[next++]};
     }
+    CT_FIRED("accumulators.taken_apart");
     *acc = (Acc){.kind = ACC_PIECES, .pieces = open};
     ct_flow_reverse_enter(r, here);
 }
@@ -173,12 +175,13 @@ static bool has_import_of(const Reverse *r, const Scope *scope, const Acc *acc) 
 /* Imports the remaining fields of a node that is in pieces outside, some of which have been imported. */
 static Acc *import_pieces(Reverse *r, Scope *scope, CtFlowVar *node, const Acc *outside) {
     Acc *acc = fresh(r, scope, node);
+    CT_FIRED("accumulators.import_pieces");
     *acc = (Acc){.kind = ACC_PIECES, .pieces = outside->pieces};
     for (uint32_t i = 0; i < outside->pieces->results.count; i++) {
         CtFlowVar *var = outside->pieces->results.items[i];
         if (!is_field(r, var) || find(scope, var) != NULL) continue;
         const Acc *field = find(scope->parent, var);
-        if (field != NULL && field->kind == ACC_PIECES)
+        if (field != NULL && field->kind == ACC_PIECES && CT_FIRED("accumulators.import_pieces_of_field"))
             import_pieces(r, scope, var, field);
         else
             import(r, scope, var, false);
@@ -193,12 +196,13 @@ static Acc *import(Reverse *r, Scope *scope, CtFlowVar *var, bool elements) {
         if (has_import_of(r, scope, outside)) return import_pieces(r, scope, var, outside);
         put_together(r, parent, var);
     }
-    if (scope->kind == SCOPE_BRANCH) {
+    if (scope->kind == SCOPE_BRANCH && CT_FIRED("accumulators.import_into_branch")) {
         if (!is_imported(scope->imports, var)) ct_push(r->arena, scope->imports, (Import){.var = var});
         Acc *acc = fresh(r, scope, var);
         *acc = *outside;
         return acc;
     }
+    CT_FIRED("accumulators.import_into_loop");
     if (elements) fill(r, parent, var, outside);
     CtFlowVar *param = ct_flow_var(&r->b, var->name, adjoint_of(r, var));
     bool full = outside->kind == ACC_WHOLE && outside->full;
@@ -216,6 +220,7 @@ static Acc *see(Reverse *r, Scope *scope, CtFlowVar *var, bool elements) {
         CtFlowVar *node = open->args.items[0].var;
         if (stands_alone(r, scope, var, node)) {
             Acc *alone = find(scope, var);
+            CT_FIRED("accumulators.field_alone");
             return alone != NULL ? alone : import(r, scope, var, elements);
         }
         Acc *whole = ct_flow_reverse_acc(r, scope, node, false);
@@ -272,7 +277,8 @@ CtFlowArg ct_flow_reverse_take(Reverse *r, CtFlowArg of, bool *full) {
 void ct_flow_reverse_give(Reverse *r, CtSourceRange range, CtFlowArg to, CtFlowArg adjoint, bool full) {
     if (!ct_flow_reverse_is_active(r, to) || ct_flow_is_none(adjoint)) return;
     const Acc *single = full ? ct_flow_reverse_take_special(r, to.var, ACC_SINGLE) : NULL;
-    if (single != NULL) adjoint = ct_flow_add_at(&r->b, range, adjoint, &single->index, 1, single->value);
+    if (single != NULL && CT_FIRED("accumulators.single_into_full"))
+        adjoint = ct_flow_add_at(&r->b, range, adjoint, &single->index, 1, single->value);
     Acc *acc = whole_acc(r, to.var, false);
     if (acc->kind == ACC_NOTHING)
         *acc = (Acc){.kind = ACC_WHOLE, .value = adjoint, .full = full};
@@ -287,8 +293,10 @@ void ct_flow_reverse_give_uniform(Reverse *r, CtSourceRange range, CtFlowArg to,
     Acc *acc = ct_flow_reverse_acc(r, r->scope, to.var, true);
     if (acc->kind == ACC_NOTHING) {
         *acc = (Acc){.kind = ACC_UNIFORM, .value = adjoint};
+        CT_FIRED("accumulators.uniform");
         return;
     }
+    CT_FIRED("accumulators.uniform_added");
     CtFlowArgs start = {0}, next = {0};
     ct_push(r->arena, &start, ct_flow_reverse_borrow(r, range, to));
     CtFlowLooping loop =
@@ -301,8 +309,10 @@ void ct_flow_reverse_give_single(Reverse *r, CtSourceRange range, CtFlowArg to, 
     Acc *acc = ct_flow_reverse_acc(r, r->scope, to.var, true);
     if (acc->kind == ACC_NOTHING) {
         *acc = (Acc){.kind = ACC_SINGLE, .value = adjoint, .index = index};
+        CT_FIRED("accumulators.single");
         return;
     }
+    CT_FIRED("accumulators.single_added");
     ct_flow_reverse_put(r, to, ct_flow_add_at(&r->b, range, ct_flow_reverse_borrow(r, range, to), &index, 1, adjoint));
 }
 

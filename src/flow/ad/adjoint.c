@@ -203,6 +203,7 @@ static CtFlowArg add_all(CtFlowBuilder *l, CtSourceRange range, CtFlowArg to, Ct
 }
 
 static void fill_add_array(CtFlowBuilder *l, const CtFlowArgs *params) {
+    CT_FIRED("adjoint.add_array");
     CtFlowArg a = params->items[0], b = params->items[1];
     CtFlowChoosing choice = ct_flow_switch_begin(l, CT_NO_RANGE, ct_flow_is_empty(l, CT_NO_RANGE, a));
     ct_flow_case_begin(l, &choice, 1);
@@ -214,6 +215,7 @@ static void fill_add_array(CtFlowBuilder *l, const CtFlowArgs *params) {
 
 /* The sum of two adjoints of one node: they have the same constructor, unless one is Zero. */
 static void fill_add_node(CtFlowBuilder *l, const CtFlowArgs *params) {
+    CT_FIRED("adjoint.add_node");
     CtFlowArg a = params->items[0], b = params->items[1];
     const CtFlowData *data = a.type->data;
     CtFlowChoosing on_b = ct_flow_switch_begin(l, CT_NO_RANGE, b);
@@ -296,6 +298,7 @@ static CtFlowArg embed_element(CtFlowBuilder *l, CtSourceRange range, const CtFl
 }
 
 static void fill_embed(CtFlowBuilder *l, const CtFlowArgs *params) {
+    CT_FIRED("adjoint.embed");
     CtFlowArg x = params->items[0];
     const CtFlowData *data = x.type->data;
     CtFlowChoosing choice = ct_flow_switch_begin(l, CT_NO_RANGE, x);
@@ -316,6 +319,7 @@ CtFlowArg ct_flow_embed(CtFlowBuilder *l, CtSourceRange range, CtFlowArg value) 
     if (adjoint == value.type) return value;
     if (value.type->kind == FLOW_ARRAY) {
         CtFlowArgs arrays = {0};
+        CT_FIRED("adjoint.embed_array");
         ct_push(l->arena, &arrays, value);
         return each(l, range, adjoint, &arrays, NULL, 0, embed_element);
     }
@@ -349,12 +353,14 @@ static CtFlowArg zero_like(CtFlowBuilder *l, CtSourceRange range, CtFlowArg x) {
     const CtFlowType *adjoint = ct_flow_adjoint_type(l->flow, x.type);
     if (adjoint == NULL) return x;
     if (x.type->kind == FLOW_NODE) return ct_flow_project(l, range, x, ct_flow_zero(l, adjoint));
+    CT_FIRED("adjoint.zero_like");
     CtFlowArgs arrays = {0};
     ct_push(l->arena, &arrays, x);
     return each(l, range, x.type, &arrays, NULL, 0, zero_element);
 }
 
 static void fill_project_array(CtFlowBuilder *l, const CtFlowArgs *params) {
+    CT_FIRED("adjoint.project_array");
     CtFlowArg x = params->items[0], adjoint = params->items[1];
     CtFlowChoosing choice = ct_flow_switch_begin(l, CT_NO_RANGE, ct_flow_is_empty(l, CT_NO_RANGE, adjoint));
     ct_flow_case_begin(l, &choice, 1);
@@ -365,6 +371,7 @@ static void fill_project_array(CtFlowBuilder *l, const CtFlowArgs *params) {
 }
 
 static void fill_project_node(CtFlowBuilder *l, const CtFlowArgs *params) {
+    CT_FIRED("adjoint.project_node");
     CtFlowArg x = params->items[0], adjoint = params->items[1];
     const CtFlowData *data = x.type->data;
     CtFlowChoosing choice = ct_flow_switch_begin(l, CT_NO_RANGE, x);

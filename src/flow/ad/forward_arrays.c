@@ -14,6 +14,7 @@ static CtFlowArg unless_empty(Forward *w, const CtFlowStep *step, CtFlowArg arra
     CtFlowBuilder *l = &w->build;
     CtFlowArg tangent = ct_flow_forward_tangent(w, array);
     if (ct_flow_forward_known(w, array) != TANGENT_LAZY) return otherwise(w, step, tangent);
+    CT_FIRED("forward_arrays.unless_empty");
     CtFlowArgs some = {0}, none = {0};
     CtFlowChoosing choice = ct_flow_switch_begin(l, step->range, ct_flow_is_empty(l, step->range, tangent));
     ct_flow_case_begin(l, &choice, 1);
@@ -154,13 +155,13 @@ static CtFlowArg extreme(Forward *w, const CtFlowStep *step, CtFlowArg tangent) 
 static CtFlowArg bulk(Forward *w, const CtFlowStep *step) {
     CtFlowArg last = step->args.items[step->args.count - 1];
     switch (step->as.bulk) {
-    case ARRAY_APPEND: return append(w, step);
-    case ARRAY_REPLICATE: return replicate(w, step);
-    case ARRAY_SUM: return sum(w, step);
-    case ARRAY_PRODUCT: return product(w, step);
+    case ARRAY_APPEND: return CT_FIRED("forward_arrays.append"), append(w, step);
+    case ARRAY_REPLICATE: return CT_FIRED("forward_arrays.replicate"), replicate(w, step);
+    case ARRAY_SUM: return CT_FIRED("forward_arrays.sum"), sum(w, step);
+    case ARRAY_PRODUCT: return CT_FIRED("forward_arrays.product"), product(w, step);
     case ARRAY_MAXIMUM:
-    case ARRAY_MINIMUM: return unless_empty(w, step, last, extreme);
-    default: return unless_empty(w, step, last, moved);
+    case ARRAY_MINIMUM: return CT_FIRED("forward_arrays.extreme"), unless_empty(w, step, last, extreme);
+    default: return CT_FIRED("forward_arrays.moved"), unless_empty(w, step, last, moved);
     }
 }
 
@@ -184,11 +185,12 @@ static CtFlowArg matrix_product(Forward *w, const CtFlowStep *step) {
 }
 
 static CtFlowArg tangent_of(Forward *w, const CtFlowStep *step) {
-    if (step->kind == FLOW_READ) return unless_empty(w, step, step->args.items[0], read);
-    if (step->kind == FLOW_UPDATE) return update(w, step);
-    if (step->kind == FLOW_SNOC) return snoc(w, step);
-    if (step->kind == FLOW_ITEMS) return items(w, step);
-    if (step->kind == FLOW_PRODUCT) return matrix_product(w, step);
+    if (step->kind == FLOW_READ)
+        return CT_FIRED("forward_arrays.read"), unless_empty(w, step, step->args.items[0], read);
+    if (step->kind == FLOW_UPDATE) return CT_FIRED("forward_arrays.update"), update(w, step);
+    if (step->kind == FLOW_SNOC) return CT_FIRED("forward_arrays.snoc"), snoc(w, step);
+    if (step->kind == FLOW_ITEMS) return CT_FIRED("forward_arrays.items"), items(w, step);
+    if (step->kind == FLOW_PRODUCT) return CT_FIRED("forward_arrays.matrix_product"), matrix_product(w, step);
     assert(step->kind == FLOW_BULK);
     return bulk(w, step);
 }

@@ -98,6 +98,7 @@ void ct_flow_reverse_activity(CtFlow *flow, const CtFlowFunction *function, cons
 /* Turns a scan whose first element is the initial value into one without it, and puts the initial value in front. */
 static void put_initial_in_front(Reverse *r, CtFlowBlock *block, CtFlowStep *loop) {
     uint32_t carried = loop->as.loop.carried;
+    CT_FIRED("forward_sweep.initial_in_front");
     r->f.block = block;
     loop->as.loop.initial = false;
     for (uint32_t i = 0; i < carried; i++) {
@@ -131,7 +132,8 @@ static void name_fields(Reverse *r, CtFlowStep *open) {
     const CtFlowTypes *fields = &open->as.con.data->cons[open->as.con.tag].fields;
     for (uint32_t i = 0; i < fields->count; i++)
         if (open->results.items[i] == NULL && ct_flow_is_active(r->flow, fields->items[i]))
-            open->results.items[i] = ct_flow_var(&r->f, "field", fields->items[i]);
+            CT_FIRED("forward_sweep.named_field"),
+                open->results.items[i] = ct_flow_var(&r->f, "field", fields->items[i]);
 }
 
 /* A node that is open already is not opened again, so that each field has one accumulator. */
@@ -161,7 +163,7 @@ static void regulate(Reverse *r, CtFlowBlock *block, Opened *opened, CtMap *same
         CtFlowStep *step = old.steps.items[i];
         rename_args(&step->args, same);
         if (step->kind == FLOW_OPEN) {
-            if (is_open(r, opened, step, same)) continue;
+            if (is_open(r, opened, step, same) && CT_FIRED("forward_sweep.open_already")) continue;
             name_fields(r, step);
             Opened *more = CT_NEW(r->arena, Opened);
             *more = (Opened){opened, step};
@@ -374,7 +376,7 @@ static bool is_of_iteration(const Reverse *r, const CtFlowStep *loop, CtFlowArg 
 static bool length_of_rows(const Reverse *r, const CtFlowStep *loop, const CtFlowVar *row, uint32_t dimension,
                            CtFlowArg *length) {
     return loop->as.loop.block->exit == EXIT_YIELD && dimension == 0 && is_made(r, row, length) &&
-           !is_of_iteration(r, loop, *length);
+           !is_of_iteration(r, loop, *length) && CT_FIRED("forward_sweep.length_of_rows");
 }
 
 bool ct_flow_reverse_has_regular_rows(Reverse *r, const CtFlowStep *loop, const CtFlowVar *row) {
@@ -412,6 +414,7 @@ static bool keeps_length(Reverse *r, const CtFlowStep *loop, CtFlowVar *param, u
     bool keeps = is_same(next, origin_of(r, (Length){{0}, param, dimension}, block)) ||
                  (is_made(r, block->values.items[index - 1].var, &made) && is_length_of(r, made, param, dimension)) ||
                  is_same(next, origin_of(r, (Length){{0}, *like, dimension}, block));
+    if (keeps) CT_FIRED("forward_sweep.carried_keeps_length");
     ct_map_set(r->arena, &r->keeps, key, (void *)(keeps ? &yes : &no)); // NOLINT
     return keeps;
 }
@@ -435,6 +438,7 @@ static bool length_from(Reverse *r, CtFlowVar *array, uint32_t dimension, CtFlow
     const CtFlowStep *def = ct_map_get(&r->defs, array->id);
     *other = dimension;
     if (ct_map_has(&r->rows, array->id)) {
+        CT_FIRED("forward_sweep.length_of_row");
         *like = ct_map_get(&r->rows, array->id);
         *other = dimension + 1;
         return true;
@@ -445,7 +449,7 @@ static bool length_from(Reverse *r, CtFlowVar *array, uint32_t dimension, CtFlow
     }
     const CtFlowArg *args = def->args.items;
     if (def->kind == FLOW_LOOP) return length_from_loop(r, def, array, dimension, like, length);
-    if (def->kind == FLOW_UPDATE) {
+    if (def->kind == FLOW_UPDATE && CT_FIRED("forward_sweep.length_of_update")) {
         *like = args[0].var;
         return true;
     }
@@ -458,7 +462,7 @@ static bool length_from(Reverse *r, CtFlowVar *array, uint32_t dimension, CtFlow
         *length = ct_flow_int((CtFlowBuilder *)&r->f, def->args.count); // NOLINT
         return dimension == 0;
     }
-    if (def->kind == FLOW_PRODUCT) {
+    if (def->kind == FLOW_PRODUCT && CT_FIRED("forward_sweep.length_of_product")) {
         *length = args[dimension];
         return true;
     }
@@ -475,7 +479,7 @@ CtFlowArg ct_flow_reverse_length(Reverse *r, CtFlowVar *array, uint32_t dimensio
     CtFlowVar *like = NULL;
     CtFlowArg length = {0};
     uint32_t other;
-    if (!length_from(r, array, dimension, &like, &other, &length))
+    if (!length_from(r, array, dimension, &like, &other, &length) && CT_FIRED("forward_sweep.inserted_length"))
         length = insert_dim(r, array, dimension);
     else if (like != NULL)
         length = ct_flow_reverse_length(r, like, other);
@@ -515,7 +519,7 @@ static bool go_back(Reverse *r, Length *length, const CtFlowBlock *within) {
     CtFlowVar *like = NULL;
     uint32_t other = 0;
     CtFlowArg value = {0};
-    if (equal != NULL) {
+    if (equal != NULL && CT_FIRED("forward_sweep.equal_by_check")) {
         *length = *equal;
         return true;
     }
@@ -536,7 +540,7 @@ static Length origin_of(Reverse *r, Length length, const CtFlowBlock *within) {
     Length mark = length;
     uint32_t steps = 0, limit = 1;
     while (go_back(r, &length, within)) {
-        if (is_same(length, mark)) break;
+        if (is_same(length, mark) && CT_FIRED("forward_sweep.checks_in_a_circle")) break;
         if (++steps < limit) continue;
         mark = length;
         steps = 0;
@@ -575,6 +579,7 @@ static void end_by_calls(Reverse *r, CtFlowBlock *block, const CtReverseTails *t
     for (uint32_t i = 0; i < tails->count; i++)
         if (tails->items[i] == block->tail) return;
     r->f.block = block;
+    CT_FIRED("forward_sweep.ends_by_call");
     block->exit = EXIT_OPEN;
     block->values = ct_flow_call(&r->f, block->range, block->tail, &block->values);
     block->exit = EXIT_RETURN;

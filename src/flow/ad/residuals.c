@@ -38,7 +38,9 @@ static bool keeps_arrays(const Reverse *r, const CtFlowStep *step) {
     const CtFlowStepInfo *info = ct_flow_step_info(step->kind);
     if (info->looks == LOOKS_NOTHING || info->fails == FAILS_CHECK) return true; /* checks are not recomputed */
     for (uint32_t i = 0; i < step->args.count; i++)
-        if (step->args.items[i].var != NULL && ct_map_has(&r->consumed, step->args.items[i].var->id)) return false;
+        if (step->args.items[i].var != NULL && ct_map_has(&r->consumed, step->args.items[i].var->id) &&
+            CT_FIRED("residuals.consumed"))
+            return false;
     return true;
 }
 
@@ -55,7 +57,7 @@ static bool may_repeat(const Reverse *r, const CtFlowStep *step, uint32_t nested
     CtFlowRepeats repeats = ct_flow_step_info(step->kind)->repeats;
     if (repeats != REPEATS_BLOCKS) return repeats != REPEATS_NEVER && keeps_arrays(r, step);
     bool loops = step->kind == FLOW_LOOP;
-    if (loops && nested >= MOST_NESTED) return false;
+    if (loops && nested >= MOST_NESTED && CT_FIRED("residuals.nested_too_deep")) return false;
     for (uint32_t i = 0; i < ct_flow_inner_count(step); i++)
         if (!may_repeat_block(r, ct_flow_inner(step, i), nested + loops)) return false;
     return true;
@@ -93,14 +95,16 @@ static bool carries_arrays(const Scope *scope) {
  * of expensive inner loops, and values of expensive primitives in the loop itself. */
 static bool is_worth_keeping(const Scope *scope, const CtFlowStep *step) {
     const Scope *loop = loop_around(scope);
-    if (step->kind == FLOW_LOOP) return carries_arrays(loop) && takes_long(step->as.loop.block);
+    if (step->kind == FLOW_LOOP)
+        return carries_arrays(loop) && takes_long(step->as.loop.block) && CT_FIRED("residuals.kept_loop");
     if (step->kind != FLOW_PRIM || ct_prim_is_light(step->as.prim) || scope != loop) return false;
-    return carries_arrays(loop) || carries_arrays(loop_around(loop->parent));
+    return (carries_arrays(loop) || carries_arrays(loop_around(loop->parent))) && CT_FIRED("residuals.kept_value");
 }
 
 /* For the length of an array of this scope, the number is stored, not the array. */
 static bool is_own_length(const Reverse *r, const Scope *scope, const CtFlowStep *step) {
-    return step->kind == FLOW_DIM && step->args.items[0].var != NULL && scope_of(r, step->args.items[0].var) == scope;
+    return step->kind == FLOW_DIM && step->args.items[0].var != NULL && scope_of(r, step->args.items[0].var) == scope &&
+           CT_FIRED("residuals.own_length");
 }
 
 static bool repeats(const Reverse *r, const Scope *scope, const CtFlowStep *step) {
@@ -144,9 +148,11 @@ void ct_flow_reverse_settle(Reverse *r, Scope *scope) {
         CtFlowVar *var = scope->wanted.items[i];
         CtFlowStep *step = ct_map_get(&r->defs, var->id);
         if (!repeats(r, scope, step)) {
+            CT_FIRED("residuals.stored");
             ct_push(r->arena, &scope->stored, var);
         } else if (!ct_map_has(&scope->repeated, ct_key(step))) {
             CtMap inside = {0};
+            CT_FIRED("residuals.repeated");
             ct_map_set(r->arena, &scope->repeated, ct_key(step), step);
             need_step(r, step, &inside);
         }

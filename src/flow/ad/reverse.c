@@ -480,7 +480,10 @@ static void write_start(CtFlow *flow, Group *g) {
     for (uint32_t i = 0; i < entry->function->params.count; i++) {
         if (!entry->active[i]) continue;
         CtFlowArg d = param(unwind, own++);
-        ct_push(flow->arena, &all, g->same[i] ? d : ct_flow_add(&l, CT_NO_RANGE, param(unwind, kept++), d));
+        ct_push(flow->arena, &all,
+                g->same[i] && CT_FIRED("reverse.same_in_all_iterations")
+                    ? d
+                    : ct_flow_add(&l, CT_NO_RANGE, param(unwind, kept++), d));
     }
     ct_flow_leave(&l, EXIT_RETURN, CT_NO_RANGE, &all, NULL);
     unwind->body->exit = EXIT_NEVER;
@@ -504,7 +507,7 @@ static void write_entry(CtFlow *flow, Group *g) {
 
 /* The sweeps of a function that never returns. */
 static void write_never(CtFlowFunction *function) {
-    if (function->body->exit == EXIT_OPEN) function->body->exit = EXIT_NEVER;
+    if (function->body->exit == EXIT_OPEN && CT_FIRED("reverse.never_comes_back")) function->body->exit = EXIT_NEVER;
 }
 
 static void write_variant(CtFlow *flow, Variant *v) {
@@ -513,7 +516,8 @@ static void write_variant(CtFlow *flow, Variant *v) {
         ct_flow_reverse_rule(flow, v);
         return;
     }
-    if (g->iterations) write_entry(flow, g);
+    if (g->iterations && g->members.count > 1) CT_FIRED("reverse.group");
+    if (g->iterations && CT_FIRED("reverse.iterations")) write_entry(flow, g);
     for (uint32_t i = 0; i < g->members.count && flow->refused == NULL; i++)
         write_member(flow, g, &g->members.items[i]);
     if (g->iterations && flow->refused == NULL) write_start(flow, g);

@@ -81,6 +81,7 @@ static void hand_over_scalars(Reverse *r, Branching *b) {
 
 static void hand_over_nodes(Reverse *r, Branching *b) {
     const CtFlowType *node = ct_flow_node_new(r->flow, "branches", NULL);
+    CT_FIRED("reverse_branches.nodes");
     CtFlowVar *result = add_result(r, b->step, node);
     for (uint32_t i = 0; i < b->step->as.cases.count; i++) {
         Scope *scope = b->scopes[i];
@@ -166,7 +167,7 @@ void ct_flow_reverse_switch(Reverse *r, CtFlowStep *step) {
         r->b.block = ct_flow_block(&r->b);
         ct_flow_reverse_repeat(r, b.scopes[i]);
     }
-    if (all_scalars(&b))
+    if (all_scalars(&b) && CT_FIRED("reverse_branches.scalars"))
         hand_over_scalars(r, &b);
     else
         hand_over_nodes(r, &b);

@@ -17,7 +17,7 @@ static bool take_results(Reverse *r, const CtFlowStep *step, uint32_t count, CtF
 }
 
 void ct_flow_reverse_call(Reverse *r, CtFlowStep *step) {
-    if (ct_flow_reverse_slope(r, step)) return;
+    if (ct_flow_reverse_slope(r, step) && CT_FIRED("reverse_calls.slope")) return;
     const Variant *callee = ct_map_get(&r->calls, ct_key(step));
     if (callee == NULL) return;
     uint32_t results = step->results.count - 1;
@@ -35,6 +35,7 @@ void ct_flow_reverse_call(Reverse *r, CtFlowStep *step) {
         CtFlowArg acc = ct_flow_reverse_take(r, step->args.items[i], &full[i]);
         ct_push(r->arena, &args, ct_flow_is_none(acc) ? ct_flow_reverse_zero(r, step->args.items[i]) : acc);
     }
+    CT_FIRED("reverse_calls.call");
     CtFlowArgs given = ct_flow_call(&r->b, step->range, callee->pair.backward, &args);
     uint32_t next = 0;
     for (uint32_t i = 0; i < step->args.count; i++)

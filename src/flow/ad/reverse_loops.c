@@ -39,7 +39,8 @@ static const Acc *take_single(Reverse *r, Looping *lp) {
         if (single != NULL || !is_array || !ct_flow_reverse_has(r, result, ACC_SINGLE)) return NULL;
         single = result;
     }
-    return single == NULL ? NULL : ct_flow_reverse_take_special(r, single, ACC_SINGLE);
+    return single == NULL || !CT_FIRED("reverse_loops.single") ? NULL
+                                                               : ct_flow_reverse_take_special(r, single, ACC_SINGLE);
 }
 
 static bool take_cotangents(Reverse *r, Looping *lp) {
@@ -54,6 +55,7 @@ static bool take_cotangents(Reverse *r, Looping *lp) {
         bool full = false, is_array = i >= lp->step->as.loop.carried;
         const Acc *same = is_array ? ct_flow_reverse_take_special(r, result, ACC_UNIFORM) : NULL;
         CtFlowArg g = same != NULL ? same->value : ct_flow_none();
+        if (same != NULL) CT_FIRED("reverse_loops.uniform");
         if (lp->single != NULL && result == of_single) g = lp->single->value;
         if (ct_flow_is_none(g)) {
             g = ct_flow_reverse_take(r, flow_of(result), &full);
@@ -68,6 +70,7 @@ static bool take_cotangents(Reverse *r, Looping *lp) {
 
 /* The block never yields: the cotangents go to the initial values. */
 static void pass_on(Reverse *r, const Looping *lp) {
+    CT_FIRED("reverse_loops.never_ends");
     for (uint32_t i = 0; i < lp->step->as.loop.carried; i++)
         ct_flow_reverse_give(r, lp->step->range, lp->step->args.items[1 + i], lp->cotangents.items[i], false);
 }
@@ -148,17 +151,18 @@ static void give_elements(Reverse *r, Looping *lp) {
             maps = acc->kind == ACC_NOTHING || !acc->full;
         }
         CtFlowArg same = maps ? constant_of(lp, g) : ct_flow_none();
-        if (!ct_flow_is_none(same)) {
+        if (!ct_flow_is_none(same) && CT_FIRED("reverse_loops.constant_elements")) {
             ct_push(r->arena, &lp->sums, same);
             ct_push(r->arena, &lp->summed, element->array);
             continue;
         }
-        if (maps) {
+        if (maps && CT_FIRED("reverse_loops.map_of_elements")) {
             if (array.type->rank > 1 && !full) g = ct_flow_reverse_filled(r, lp->step->range, element->item, g);
             ct_push(r->arena, &lp->items, g);
             ct_push(r->arena, &lp->arrays, element->array);
             continue;
         }
+        CT_FIRED("reverse_loops.added_elements");
         CtFlowArg acc = ct_flow_reverse_borrow(r, lp->step->range, array), index = flow_of(lp->index);
         ct_flow_reverse_put(r, array, ct_flow_add_at(&r->b, lp->step->range, acc, &index, 1, g));
     }
@@ -170,12 +174,13 @@ static void give_elements(Reverse *r, Looping *lp) {
  * held by reference. */
 static const CtFlowType *type_of_iterations(Reverse *r, const Looping *lp, const CtFlowVar *var) {
     bool rows = ct_map_has(&r->rows_only, var->id) && ct_flow_reverse_has_regular_rows(r, lp->step, var);
-    return rows ? ct_flow_array(r->flow, 2, var->type->element) : ct_flow_array(r->flow, 1, var->type);
+    return rows && CT_FIRED("reverse_loops.matrix_of_rows") ? ct_flow_array(r->flow, 2, var->type->element)
+                                                            : ct_flow_array(r->flow, 1, var->type);
 }
 
 static CtFlowVar *array_of_iterations(Reverse *r, const Looping *lp, CtFlowVar *var) {
     CtFlowVar *known = ct_map_get(&r->stored, var->id);
-    if (known != NULL) return known;
+    if (known != NULL && CT_FIRED("reverse_loops.stored_already")) return known;
     CtFlowBlock *owner = ct_map_get(&r->owner, lp->step->results.items[0]->id);
     known = ct_flow_reverse_forward_var(r, var->name, type_of_iterations(r, lp, var), owner, lp->step);
     ct_push(r->arena, &lp->step->results, known);
@@ -224,7 +229,7 @@ static void leave_inner(Reverse *r, Looping *lp) {
 static void write_front(Reverse *r, Looping *lp, CtFlowArg last) {
     ct_flow_reverse_settle(r, lp->inner);
     r->b.block = ct_flow_block(&r->b);
-    if (!lp->any_order) {
+    if (!lp->any_order && CT_FIRED("reverse_loops.backwards")) {
         CtFlowStep *sub = ct_flow_step(&r->b, FLOW_PRIM, lp->step->range);
         sub->as.prim = PRIM_INT_SUB;
         ct_flow_arg(&r->b, sub, last);

@@ -22,6 +22,6 @@ void ct_flow_reverse_product(Reverse *r, CtFlowStep *step) {
     CtFlowArg g = ct_flow_reverse_take(r, flow_of(step->results.items[0]), NULL);
     if (ct_flow_is_none(g)) return;
     for (uint32_t i = 0; i < 2; i++)
-        if (ct_flow_reverse_is_active(r, step->args.items[2 + i]))
+        if (ct_flow_reverse_is_active(r, step->args.items[2 + i]) && CT_FIRED("reverse_matrix_product.factor"))
             ct_flow_reverse_give(r, step->range, step->args.items[2 + i], adjoint_of_factor(r, step, i, g), true);
 }

@@ -10,6 +10,7 @@ static void reverse_make(Reverse *r, const CtFlowStep *step) {
     Acc *acc = ct_flow_reverse_acc(r, r->scope, made.var, false);
     if (acc->kind == ACC_PIECES && acc->pieces->as.con.tag == step->as.con.tag) {
         const CtFlowStep *open = acc->pieces;
+        CT_FIRED("reverse_steps.make_in_pieces");
         for (uint32_t i = 0; i < step->args.count; i++) {
             bool full = false;
             if (open->results.items[i] == NULL) continue;
@@ -20,6 +21,7 @@ static void reverse_make(Reverse *r, const CtFlowStep *step) {
     }
     CtFlowArg g = ct_flow_reverse_take(r, made, NULL);
     if (ct_flow_is_none(g)) return;
+    CT_FIRED("reverse_steps.make");
     CtFlowArgs fields = ct_flow_adjoint_fields(&r->b, step->range, g, step->as.con.tag);
     uint32_t next = 0;
     for (uint32_t i = 0; i < step->args.count; i++)
@@ -47,17 +49,18 @@ static void reverse_update(Reverse *r, const CtFlowStep *step) {
     CtFlowVar *made = step->results.items[0];
     CtFlowArg g = ct_flow_reverse_take(r, flow_of(made), &full), value = step->args.items[step->args.count - 1];
     if (ct_flow_is_none(g)) return;
-    if (!full) g = ct_flow_reverse_filled(r, step->range, made, g);
+    if (!full && CT_FIRED("reverse_steps.update_of_zero")) g = ct_flow_reverse_filled(r, step->range, made, g);
     uint32_t count = step->args.count - 2;
     CtFlowArg *indices = CT_NEW_ARRAY(r->arena, CtFlowArg, count);
     for (uint32_t i = 0; i < count; i++) indices[i] = ct_flow_reverse_need(r, step->args.items[1 + i]);
     CtFlowArg d = ct_flow_read(&r->b, step->range, g, indices, count), zero;
-    if (made->type->rank == count) {
+    if (made->type->rank == count && CT_FIRED("reverse_steps.update")) {
         zero = ct_flow_zero(&r->b, d.type);
     } else {
         CtFlowArg *lengths = CT_NEW_ARRAY(r->arena, CtFlowArg, made->type->rank);
         for (uint32_t i = count; i < made->type->rank; i++)
             lengths[i - count] = ct_flow_reverse_need(r, ct_flow_reverse_length(r, made, i));
+        CT_FIRED("reverse_steps.update_row");
         d = copy_of_row(r, step->range, d);
         zero = ct_flow_zeros(&r->b, step->range, d.type, lengths);
     }
@@ -89,14 +92,16 @@ static void give_parts(Reverse *r, const CtFlowStep *step, Part *part) {
 
 static CtFlowArg item(Reverse *r, const CtFlowStep *step, CtFlowArg g, uint32_t index) {
     CtFlowArg at = ct_flow_int(&r->b, index);
+    CT_FIRED("reverse_steps.items");
     return ct_flow_read(&r->b, step->range, g, &at, 1);
 }
 
 /* The last element, and the elements before it. */
 static CtFlowArg last_or_front(Reverse *r, const CtFlowStep *step, CtFlowArg g, uint32_t index) {
+    CT_FIRED("reverse_steps.snoc");
     CtFlowArg length = ct_flow_dim(&r->b, step->range, g, 0);
     CtFlowArg last = ct_flow_prim_int(&r->b, step->range, PRIM_INT_SUB, length, ct_flow_int(&r->b, 1));
-    if (index == 1 && g.type->rank > 1)
+    if (index == 1 && g.type->rank > 1 && CT_FIRED("reverse_steps.snoc_row"))
         return copy_of_row(r, step->range, ct_flow_read(&r->b, step->range, g, &last, 1));
     if (index == 1) return ct_flow_read(&r->b, step->range, g, &last, 1);
     return ct_flow_bulk(&r->b, step->range, ARRAY_SLICE, g.type, (CtFlowArg[]){ct_flow_int(&r->b, 0), last, g}, 3);

@@ -54,7 +54,7 @@ static void reverse_replicate(Reverse *r, const CtFlowStep *step, CtFlowArg g) {
     ct_push(r->arena, &next,
             rows ? ct_flow_add_at(&r->b, step->range, sum, NULL, 0, item) : ct_flow_add(&r->b, step->range, sum, item));
     CtFlowArg all = ct_flow_loop_end(&r->b, &loop, &next, NULL, NULL).items[0];
-    if (rows)
+    if (rows && CT_FIRED("reverse_whole_arrays.replicate_rows"))
         ct_flow_reverse_put(r, x, all);
     else
         ct_flow_reverse_give(r, step->range, x, all, false);
@@ -121,18 +121,30 @@ void ct_flow_reverse_bulk(Reverse *r, CtFlowStep *step) {
     CtFlowArg g = ct_flow_reverse_take(r, flow_of(step->results.items[0]), NULL);
     if (ct_flow_is_none(g)) return;
     switch (step->as.bulk) {
-    case ARRAY_SUM: ct_flow_reverse_give_uniform(r, step->range, args[0], g); return;
-    case ARRAY_PRODUCT: reverse_product(r, step, g); return;
+    case ARRAY_SUM:
+        CT_FIRED("reverse_whole_arrays.sum"), ct_flow_reverse_give_uniform(r, step->range, args[0], g);
+        return;
+    case ARRAY_PRODUCT: CT_FIRED("reverse_whole_arrays.product"), reverse_product(r, step, g); return;
     case ARRAY_MAXIMUM:
-    case ARRAY_MINIMUM: reverse_extreme(r, step, g); return;
-    case ARRAY_REPLICATE: reverse_replicate(r, step, g); return;
-    case ARRAY_GATHER: scatter_add(r, step, g, args[1], ct_flow_reverse_need(r, args[0]), none); return;
-    case ARRAY_SLICE: scatter_add(r, step, g, args[2], none, ct_flow_reverse_need(r, args[0])); return;
-    case ARRAY_CONCAT: reverse_concat(r, step, g); return;
-    case ARRAY_APPEND: reverse_append(r, step, g); return;
+    case ARRAY_MINIMUM: CT_FIRED("reverse_whole_arrays.extreme"), reverse_extreme(r, step, g); return;
+    case ARRAY_REPLICATE: CT_FIRED("reverse_whole_arrays.replicate"), reverse_replicate(r, step, g); return;
+    case ARRAY_GATHER:
+        CT_FIRED("reverse_whole_arrays.gather"),
+            scatter_add(r, step, g, args[1], ct_flow_reverse_need(r, args[0]), none);
+        return;
+    case ARRAY_SLICE:
+        CT_FIRED("reverse_whole_arrays.slice"),
+            scatter_add(r, step, g, args[2], none, ct_flow_reverse_need(r, args[0]));
+        return;
+    case ARRAY_CONCAT: CT_FIRED("reverse_whole_arrays.concat"), reverse_concat(r, step, g); return;
+    case ARRAY_APPEND: CT_FIRED("reverse_whole_arrays.append"), reverse_append(r, step, g); return;
     case ARRAY_TRANSPOSE:
-    case ARRAY_REVERSE: give_rearranged(r, step, step->as.bulk, args[0], g); return;
-    case ARRAY_RESHAPE: give_rearranged(r, step, ARRAY_CONCAT, args[2], g); return;
+    case ARRAY_REVERSE:
+        CT_FIRED("reverse_whole_arrays.rearranged"), give_rearranged(r, step, step->as.bulk, args[0], g);
+        return;
+    case ARRAY_RESHAPE:
+        CT_FIRED("reverse_whole_arrays.reshape"), give_rearranged(r, step, ARRAY_CONCAT, args[2], g);
+        return;
     default: r->flow->refused = "an operation on arrays without a reverse"; return;
     }
 }

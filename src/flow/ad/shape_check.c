@@ -48,6 +48,7 @@ static CtFlowArg same_elements(CtFlowBuilder *l, CtSourceRange range, CtFlowArg 
 static CtFlowArg same_arrays(CtFlowBuilder *l, CtSourceRange range, CtFlowArg a, CtFlowArg b) {
     CtFlowArg at[MOST_RANK], lengths = same_lengths(l, range, a, b);
     if (!ct_flow_is_object(a.type->element)) return lengths;
+    CT_FIRED("shape_check.elements");
     CtFlowChoosing choice = ct_flow_switch_begin(l, range, lengths);
     ct_flow_case_begin(l, &choice, 1);
     end_case(l, &choice, same_elements(l, range, a, b, at, 0));
@@ -79,7 +80,7 @@ static void fill(CtFlowBuilder *l, CtFlowArg a, CtFlowArg b) {
 static CtFlowArg same_nodes(CtFlowBuilder *l, CtSourceRange range, CtFlowArg a, CtFlowArg b) {
     CtMap *known = &ct_flow_adjoints(l->flow)->shape_checks;
     CtFlowFunction *function = ct_map_get(known, ct_key(a.type));
-    if (function == NULL) {
+    if (function == NULL && CT_FIRED("shape_check.nodes")) {
         function = ct_flow_function(l->flow, "alike", CT_NO_RANGE);
         ct_map_set(l->arena, known, ct_key(a.type), function);
         function->results.items = CT_NEW(l->arena, const CtFlowType *);
@@ -112,6 +113,7 @@ static CtFlowArg same(CtFlowBuilder *l, CtSourceRange range, CtFlowArg a, CtFlow
 
 void ct_flow_check_shapes(CtFlowBuilder *l, CtSourceRange range, CtFlowArg a, CtFlowArg b, const char *what) {
     if (!ct_flow_is_object(a.type) || !ct_flow_is_active(l->flow, a.type)) return;
+    CT_FIRED("shape_check.asked");
     CtFlowArgs none = {0};
     CtFlowChoosing choice = ct_flow_switch_begin(l, range, same(l, range, a, b));
     ct_flow_case_begin(l, &choice, 1);

@@ -129,7 +129,8 @@ CtVariant *ct_flow_tangents_variant(CtTangents *t, CtFlowFunction *f, const CtTa
         found = same(known->variants.items[i]->params, asked, f->params.count);
     for (uint32_t i = 0; !found && i < f->params.count; i++) {
         const CtFlowType *type = f->params.items[i]->type;
-        if (ct_flow_tangents_active(t, type)) asked[i] = ct_flow_is_object(type) ? TANGENT_LAZY : TANGENT_FULL;
+        if (ct_flow_tangents_active(t, type) && CT_FIRED("tangents.too_many_variants"))
+            asked[i] = ct_flow_is_object(type) ? TANGENT_LAZY : TANGENT_FULL;
     }
     return find(t, f, asked);
 }
@@ -169,7 +170,8 @@ static CtTangent of_make(const Walk *w, const CtFlowStep *step) {
     bool some = false;
     for (uint32_t i = 0; i < types->count && !some; i++) some = ct_flow_tangents_active(w->t, types->items[i]);
     const CtFlowType *made = step->results.items[0]->type;
-    if (!some) return ct_flow_tangents_active(w->t, made) ? TANGENT_EITHER : TANGENT_ZERO;
+    if (!some)
+        return ct_flow_tangents_active(w->t, made) && CT_FIRED("tangents.either") ? TANGENT_EITHER : TANGENT_ZERO;
     CtTangent known = of_any(w, &step->args);
     if (known == TANGENT_FULL && ct_flow_has_no_adjoint(made)) w->t->flow->refused = CT_FLOW_TOO_MANY_ORDERS;
     CtTangent *fields = fields_of(w->t, step->as.con.data)[step->as.con.tag];
@@ -264,8 +266,9 @@ bool ct_flow_tangents_are_full(const CtFlowStep *loop, uint32_t i) {
     const CtFlowBlock *block = loop->as.loop.block;
     const CtFlowVar *param = block->params.items[1 + i];
     if (param->type->kind != FLOW_ARRAY) return false;
-    if (loop->as.loop.initial && loop->results.items[loop->as.loop.carried + i]->type->rank > 1) return true;
-    return !ct_flow_is_object(param->type->element) && changes(block, param);
+    if (loop->as.loop.initial && loop->results.items[loop->as.loop.carried + i]->type->rank > 1)
+        return CT_FIRED("tangents.full_rows");
+    return !ct_flow_is_object(param->type->element) && changes(block, param) && CT_FIRED("tangents.full_array");
 }
 
 static CtTangent carried(const CtFlowStep *step, uint32_t i, CtTangent known) {

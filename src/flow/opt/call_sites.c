@@ -13,13 +13,13 @@ typedef struct Placing {
 static void place_step(void *data, CtFlowStep *step) {
     Placing *p = data;
     if (!p->function->takes_call_site && ct_flow_step_fails(step) && !ct_flow_is_user(p->flow, step->range))
-        p->function->takes_call_site = p->changed = true;
+        p->function->takes_call_site = p->changed = CT_FIRED("call_sites.step");
 }
 
 static void place_call(void *data, CtFlowFunction *callee, CtSourceRange range, bool tail) {
     Placing *p = data;
     if (!p->function->takes_call_site && callee->takes_call_site && (tail || !ct_flow_is_user(p->flow, range)))
-        p->function->takes_call_site = p->changed = true;
+        p->function->takes_call_site = p->changed = CT_FIRED("call_sites.call");
 }
 
 /* ---- cycles of calls ---- */
@@ -47,6 +47,7 @@ static bool share_call_sites(CtFlow *flow) {
     for (uint32_t i = 0; i < flow->functions.count; i++) {
         CtFlowFunction *f = flow->functions.items[i];
         if (f->group == 0 || f->takes_call_site || !ct_map_has(&groups, f->group)) continue;
+        CT_FIRED("call_sites.group");
         f->takes_call_site = changed = true;
     }
     return changed;

@@ -57,7 +57,7 @@ static void take_out(ColdPaths *m, CtFlowBlock *block) {
 }
 
 static void visit(ColdPaths *m, CtFlowBlock *block) {
-    if (is_cold_path(block)) {
+    if (is_cold_path(block) && CT_FIRED("cold_paths.text")) {
         take_out(m, block);
         return;
     }

@@ -16,17 +16,18 @@ static bool fold_reals(const CtFlowStep *step, const CtPrimInfo *info, double a,
     double real = ct_prim_value(step->as.prim, a, b);
     if (info->result == 'B') {
         value->lit.integer = real != 0;
-        return true;
+        return CT_FIRED("fold.test_of_reals");
     }
     if (isnan(real)) return false; /* the bits of a NaN may depend on the machine */
     value->lit.real = value->type->kind == FLOW_F32 ? (double)(float)real : real;
-    return true;
+    return CT_FIRED("fold.reals");
 }
 
 static bool fold_ints(const CtFlowStep *step, const CtPrimInfo *info, int64_t a, int64_t b, CtFlowArg *value) {
-    if (!is_real_letter(info->result)) return ct_prim_int_value(step->as.prim, a, b, &value->lit.integer);
+    if (!is_real_letter(info->result))
+        return ct_prim_int_value(step->as.prim, a, b, &value->lit.integer) && CT_FIRED("fold.ints");
     value->lit.real = info->result == 'F' ? (double)(float)a : (double)a;
-    return true;
+    return CT_FIRED("fold.int_to_real");
 }
 
 static bool fold_literals(const CtFlowStep *step, CtFlowArg *value) {
@@ -48,8 +49,8 @@ static bool is_int(const CtFlowArg *arg, int64_t value) { return arg->var == NUL
 /* The value of `scale a b` where an identity gives it. `scale a 1` is a, except that the product turns −0.0 into 0; so
  * exact mode does not use that. */
 static const CtFlowArg *scaled(const CtFlowArg *a, const CtFlowArg *b, bool exact) {
-    if (is_real(b, -0.0) || is_real(a, 1.0)) return b;
-    return is_real(b, 1.0) && !exact ? a : NULL;
+    if ((is_real(b, -0.0) || is_real(a, 1.0)) && CT_FIRED("fold.scale_left")) return b;
+    return is_real(b, 1.0) && !exact && CT_FIRED("fold.scale_right") ? a : NULL;
 }
 
 static const CtFlowArg *identity(const CtFlowStep *step, const CtFlowArg *a, const CtFlowArg *b, bool exact) {
@@ -97,9 +98,9 @@ bool ct_flow_fold(const CtFlow *flow, const CtFlowStep *step, CtFlowArg *value) 
     const CtFlowArg *same = identity(step, &args[0], &args[1], flow->exact);
     if (same != NULL) {
         *value = *same;
-        return true;
+        return CT_FIRED("fold.identity");
     }
-    return ct_flow_same(&args[0], &args[1]) && fold_same(step, value);
+    return ct_flow_same(&args[0], &args[1]) && fold_same(step, value) && CT_FIRED("fold.same");
 }
 
 /* ---- reductions ---- */

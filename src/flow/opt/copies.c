@@ -40,12 +40,13 @@ static const CtFlowStep *copied(const Copies *c, const CtFlowStep *loop, uint32_
 static bool drop_copy(Copies *c, CtFlowStep *loop, uint32_t depth) {
     const CtFlowStep *read = copied(c, loop, depth);
     if (read == NULL) return false;
-    if (read->args.count == 2) {
+    if (read->args.count == 2 && CT_FIRED("copies.whole")) {
         ct_flow_stands(&c->now, loop->results.items[0], read->args.items[0]);
         return true;
     }
     CtFlowArgs args = {0};
     for (uint32_t i = 0; i + 1 < read->args.count; i++) ct_push(c->arena, &args, read->args.items[i]);
+    CT_FIRED("copies.row");
     loop->kind = FLOW_READ;
     loop->args = args;
     return false;

@@ -89,7 +89,7 @@ static void merge(Cse *c, CtFlowStep *first, const CtFlowStep *step) {
     for (uint32_t i = 0; i < step->results.count; i++) {
         CtFlowVar *var = step->results.items[i];
         if (var == NULL) continue;
-        if (first->results.items[i] == NULL)
+        if (first->results.items[i] == NULL && CT_FIRED("cse.further_field"))
             first->results.items[i] = var;
         else
             ct_flow_stands(&c->now, var, flow_of(first->results.items[i]));
@@ -107,6 +107,10 @@ static bool is_done(Cse *c, CtFlowStep *step) {
     for (uint32_t i = c->buckets[hash >> 32 & (BUCKETS - 1)]; i > 0; i = c->done.items[i - 1].next) {
         Done *done = &c->done.items[i - 1];
         if (done->hash != hash || !is_same(c, done->step, step)) continue;
+        if (step->kind == FLOW_SWITCH) CT_FIRED("cse.switch");
+        if (step->kind == FLOW_LOOP) CT_FIRED("cse.loop");
+        if (ct_flow_is_check(step)) CT_FIRED("cse.check");
+        CT_FIRED("cse.step");
         merge(c, done->step, step);
         return true;
     }
@@ -135,7 +139,8 @@ static void recall(Cse *c, const CtFlowStep *choice, uint32_t tag) {
             const CtFlowBlock *block = before->as.cases.branches[j].block;
             if (before->as.cases.branches[j].tag != tag || tag == FLOW_OTHERS || block->exit != EXIT_YIELD) continue;
             for (uint32_t k = 0; k < block->steps.count; k++)
-                if (block->steps.items[k]->results.count == 0 && is_kept(block->steps.items[k]))
+                if (block->steps.items[k]->results.count == 0 && is_kept(block->steps.items[k]) &&
+                    CT_FIRED("cse.asked_in_branch"))
                     add_done(c, block->steps.items[k], hash_of(c, block->steps.items[k]));
         }
     }
@@ -174,6 +179,7 @@ static bool merge_carried(Cse *c, const CtFlowStep *loop) {
         for (uint32_t j = 0; j < i; j++) {
             if (ct_flow_is_object(block->params.items[1 + i]->type) || !stay_same(c, loop, j, i)) continue;
             if (ct_flow_same(&block->values.items[i], &block->values.items[j])) continue; /* already merged */
+            CT_FIRED("cse.carried");
             ct_flow_stands(&c->now, block->params.items[1 + i], flow_of(block->params.items[1 + j]));
             if (loop->results.items[i] != NULL && loop->results.items[j] != NULL)
                 ct_flow_stands(&c->now, loop->results.items[i], flow_of(loop->results.items[j]));

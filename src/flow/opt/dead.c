@@ -122,7 +122,10 @@ static void keep_args(const Dead *d, CtFlowArgs *args, const bool *kept) {
 static void keep_vars(CtFlowVars *vars, const bool *kept) {
     uint32_t count = 0;
     for (uint32_t i = 0; i < vars->count; i++)
-        if (kept[i]) vars->items[count++] = vars->items[i];
+        if (kept[i])
+            vars->items[count++] = vars->items[i];
+        else
+            CT_FIRED("dead.result");
     vars->count = count;
 }
 
@@ -176,9 +179,9 @@ static void drop(Dead *d, CtFlowBlock *block) {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < block->steps.count; i++) {
         CtFlowStep *step = block->steps.items[i];
-        if (!any_used(d, step) && ct_flow_is_total(&d->effects, step)) continue;
+        if (!any_used(d, step) && ct_flow_is_total(&d->effects, step) && CT_FIRED("dead.step")) continue;
         for (uint32_t j = 0; step->kind == FLOW_OPEN && j < step->results.count; j++)
-            if (!is_used(d, step->results.items[j])) step->results.items[j] = NULL;
+            if (!is_used(d, step->results.items[j]) && CT_FIRED("dead.field")) step->results.items[j] = NULL;
         if (step->kind == FLOW_SWITCH) drop_yields(d, step);
         if (step->kind == FLOW_LOOP) drop_of_loop(d, step);
         if (step->kind == FLOW_CALL) drop_of_call(d, step);

@@ -115,6 +115,7 @@ static bool find_length(const Fuse *f, CtFlowArg *arg, uint32_t *dimension) {
         some = ct_flow_is_index(&f->facts, &zero, ct_flow_length(&f->facts, arg, i, i > 0));
     CtFlowLength length = ct_flow_length(&f->facts, arg, *dimension, some && *dimension > 0);
     if (length.known.type == NULL && length.array == arg->var) return false;
+    CT_FIRED("fuse.check_looks_elsewhere");
     *arg = length.known.type != NULL ? length.known : flow_of((CtFlowVar *)length.array);
     *dimension = length.known.type != NULL ? 0 : length.dimension;
     return true;
@@ -262,7 +263,7 @@ static bool hands_over(const CtFlowStep *loop, const CtFlowBlock *block) {
 static bool stay_apart(Fuse *f, const CtFlowStep *first, const CtFlowStep *second) {
     const CtFlowBlock *a = first->as.loop.block, *b = second->as.loop.block;
     if (f->loops > 0 || !has_loop(a)) return false;
-    if (hands_over(second, b)) return !hands_over(first, a) && folds_simply(f, first);
+    if (hands_over(second, b)) return !hands_over(first, a) && folds_simply(f, first) && CT_FIRED("fuse.hands_over");
     return first->as.loop.carried == 0 && !has_loop(b) && !folds_simply(f, second);
 }
 
@@ -271,7 +272,7 @@ static bool is_wanted(Fuse *f, const CtFlowStep *first, const CtFlowStep *second
     if (f->maps_only && first->as.loop.carried + second->as.loop.carried > 0) return false;
     if (ct_flow_size(first->as.loop.block) + ct_flow_size(second->as.loop.block) > LARGEST) return false;
     bool vertical = uses_results(f, second, first);
-    if (vertical && stay_apart(f, first, second)) return false;
+    if (vertical && stay_apart(f, first, second) && CT_FIRED("fuse.stays_apart")) return false;
     return vertical ? reads_at_index(f, first, second)
                     : !f->maps_only && share_reads(first, first->as.loop.block, second);
 }
@@ -287,10 +288,11 @@ static void use_elements(Fuse *f, const CtFlowStep *first, CtFlowBlock *block) {
         if (step->kind == FLOW_READ && fact->maker == first) {
             CtFlowArg item = first->as.loop.block->values.items[fact->index];
             CtFlowArgs args = {0};
-            if (step->args.count == 2) {
+            if (step->args.count == 2 && CT_FIRED("fuse.element")) {
                 ct_flow_stands(&f->now, step->results.items[0], item);
                 continue;
             }
+            CT_FIRED("fuse.element_of_row");
             ct_push(f->arena, &args, item);
             for (uint32_t j = 2; j < step->args.count; j++) ct_push(f->arena, &args, step->args.items[j]);
             step->args = args;
@@ -357,12 +359,18 @@ static bool fuse_with(Fuse *f, Steps *steps, CtFlowStep **loop, uint32_t *at) {
         CtFlowStep *first = steps->items[i];
         Between between = {0};
         if (!is_wanted(f, first, *loop) || !may_meet(f, steps, i, *loop, &between)) continue;
+        if (uses_results(f, *loop, first))
+            CT_FIRED("fuse.vertical");
+        else
+            CT_FIRED("fuse.horizontal");
+        if (between.before.count > 0) CT_FIRED("fuse.over_steps");
+        if (between.fails) CT_FIRED("fuse.over_failing_steps");
         *loop = join(f, first, *loop);
         *at = i + between.before.count;
         for (uint32_t j = 0; j < between.before.count; j++) steps->items[i + j] = between.before.items[j];
         for (uint32_t j = 0; j < between.behind.count; j++) steps->items[*at + 1 + j] = between.behind.items[j];
         steps->items[*at] = *loop;
-        if (between.behind.count > 0) {
+        if (between.behind.count > 0 && CT_FIRED("fuse.steps_behind")) {
             visit_inside(f, *loop);
             *loop = NULL;
         } else {
@@ -454,6 +462,7 @@ static bool iterations_of(Fuse *f, Steps *steps, const CtFlowStep *step, CtFlowA
     if (made == NULL) return false;
     if (made->kind == FLOW_READ && made->args.items[0].type->rank >= made->args.count) {
         CtFlowStep *dim = new_step(f, FLOW_DIM, step->range);
+        CT_FIRED("fuse.reduction_of_row");
         ct_push(f->arena, &dim->args, step->args.items[0]);
         *count = new_result(f, dim, "n", f->facts.integer);
         ct_flow_facts_step(&f->facts, dim, f->depth);
@@ -491,7 +500,7 @@ static bool fuse_reduction(Fuse *f, Steps *steps, const CtFlowStep *step, CtFlow
     bool is_row = ct_flow_fact(&f->facts, &step->args.items[0])->maker->kind == FLOW_READ;
     uint32_t at = steps->count;
     CtFlowVar *known = carried_already(f, step, prim, &first);
-    if (known != NULL) {
+    if (known != NULL && CT_FIRED("fuse.reduced_already")) {
         ct_flow_stands(&f->now, step->results.items[0], flow_of(known));
         *loop = NULL;
         if (ct_flow_step_fails(step)) insert_guard(f, steps, at, step, count);
@@ -500,9 +509,10 @@ static bool fuse_reduction(Fuse *f, Steps *steps, const CtFlowStep *step, CtFlow
     *loop = as_fold(f, step, count);
     ct_flow_facts_step(&f->facts, *loop, f->depth);
     if (!is_row && !fuse_with(f, steps, loop, &at)) return false;
+    CT_FIRED("fuse.reduction");
     while (*loop != NULL && fuse_with(f, steps, loop, &at)) continue;
     if (*loop == NULL) count = steps->items[at]->args.items[0];
-    if (ct_flow_step_fails(step)) insert_guard(f, steps, at, step, count);
+    if (ct_flow_step_fails(step) && CT_FIRED("fuse.extreme")) insert_guard(f, steps, at, step, count);
     return true;
 }
 

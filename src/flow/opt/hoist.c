@@ -172,11 +172,11 @@ static void hoist_from(Hoist *h, Steps *out, CtFlowStep *loop) {
             block->steps.items[kept++] = step;
             continue;
         }
-        if (is_asked && !certain)
+        if (is_asked && !certain && CT_FIRED("hoist.asked"))
             ct_push(h->arena, &asked, step);
-        else if ((fair || uses_fair) && !certain)
+        else if ((fair || uses_fair) && !certain && CT_FIRED("hoist.fair_slice"))
             ct_push(h->arena, &behind, step);
-        else
+        else if (CT_FIRED("hoist.step"))
             ct_push(h->arena, out, step);
         ct_flow_facts_step(&h->facts, step, h->depth);
     }

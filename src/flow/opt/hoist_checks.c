@@ -118,7 +118,9 @@ static void remove_checks(CtFlowBlock *block, uint32_t count) {
     for (uint32_t i = 0; i < block->steps.count; i++) {
         CtFlowStep *step = block->steps.items[i];
         if (i < count) {
-            if (ct_flow_is_check(step) || (step->kind == FLOW_SWITCH && may_fail_in_branch(step))) continue;
+            if (ct_flow_is_check(step) && CT_FIRED("hoist_checks.check")) continue;
+            if (step->kind == FLOW_SWITCH && may_fail_in_branch(step) && CT_FIRED("hoist_checks.failing_branch"))
+                continue;
             for (uint32_t j = 0; j < ct_flow_inner_count(step); j++)
                 remove_checks(ct_flow_inner(step, j), ct_flow_inner(step, j)->steps.count);
         }
@@ -157,8 +159,9 @@ static void split(Split *s, CtFlowStep *loop, Steps *out) {
     uint32_t count = loop->as.loop.initial ? 0 : steps_that_go(s, loop->as.loop.block);
     if (count == 0 || (iterations->var == NULL && iterations->lit.integer <= 0)) return;
     Steps iteration = {0};
+    CT_FIRED("hoist_checks.loop");
     copy_first_iteration(s, loop, count, iterations->var == NULL ? out : &iteration);
-    if (iterations->var != NULL) ask(s, loop, &iteration, out);
+    if (iterations->var != NULL && CT_FIRED("hoist_checks.asked")) ask(s, loop, &iteration, out);
     remove_checks(loop->as.loop.block, count);
 }
 

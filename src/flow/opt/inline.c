@@ -54,7 +54,8 @@ static const CtFlowBlock *known_part(const Inline *s, const CtFlowFunction *call
         const CtFlowStep *make = ct_flow_fact(&s->facts, &args->items[i])->maker;
         if (step->args.items[0].var != callee->params.items[i] || make == NULL || make->kind != FLOW_MAKE) continue;
         for (uint32_t j = 0; j < step->as.cases.count; j++)
-            if (step->as.cases.branches[j].tag == make->as.con.tag) return step->as.cases.branches[j].block;
+            if (step->as.cases.branches[j].tag == make->as.con.tag && CT_FIRED("inline.known_part"))
+                return step->as.cases.branches[j].block;
     }
     return NULL;
 }
@@ -87,6 +88,7 @@ void ct_flow_yield_instead(CtFlow *flow, CtFlowFunction *function, CtFlowBlock *
     if (block->exit == EXIT_RETURN) {
         block->exit = EXIT_YIELD;
     } else if (block->exit == EXIT_TAIL) {
+        CT_FIRED("inline.tail_becomes_call");
         CtFlowStep *call = CT_NEW(flow->arena, CtFlowStep);
         call->kind = FLOW_CALL;
         call->range = range;
@@ -100,7 +102,7 @@ void ct_flow_yield_instead(CtFlow *flow, CtFlowFunction *function, CtFlowBlock *
         bool switches = false;
         for (uint32_t i = 0; last->kind == FLOW_SWITCH && i < last->as.cases.count; i++)
             switches |= ct_flow_leaves(last->as.cases.branches[i].block);
-        if (!switches) return; /* it fails */
+        if (!switches && CT_FIRED("inline.body_fails")) return; /* it fails */
         for (uint32_t i = 0; i < last->as.cases.count; i++)
             ct_flow_yield_instead(flow, function, last->as.cases.branches[i].block, types, range);
         block->values = fresh_results(flow, function, last, types);
@@ -116,8 +118,9 @@ static bool is_wanted(const Inline *s, const CtFlowFunction *callee, const CtFlo
     const CtFlowBlock *part = known_part(s, callee, args);
     if (part != NULL && callee != s->function && leaves_at_end(part)) return ct_flow_size(part) <= SMALL;
     if (s->stays[callee->id] || callee == s->function || own + size > LARGEST) return false;
-    if (s->calls[callee->id] == 1) return true;
-    return size <= (in_loop ? SMALL_IN_LOOP : SMALL) && size <= s->growth;
+    if (s->calls[callee->id] == 1 && CT_FIRED("inline.once")) return true;
+    if (in_loop && size > SMALL) return size <= SMALL_IN_LOOP && size <= s->growth && CT_FIRED("inline.in_loop");
+    return size <= SMALL && size <= s->growth && CT_FIRED("inline.small");
 }
 
 static void visit(Inline *s, CtFlowBlock *block, bool in_loop);
@@ -140,6 +143,7 @@ static bool write_call(Inline *s, CtFlowBlock *block, const CtFlowStep *call) {
 
 static void write_tail(Inline *s, CtFlowBlock *block) {
     const CtFlowFunction *callee = block->tail;
+    CT_FIRED("inline.tail");
     CtFlowBlock *body = copy_body(s, callee, &block->values, CT_NO_RANGE);
     for (uint32_t i = 0; i < body->steps.count; i++) ct_push(s->flow->arena, &block->steps, body->steps.items[i]);
     block->exit = body->exit;

@@ -70,7 +70,10 @@ static void drop_branches(void *data, CtFlowStep *step) {
     LambdaSets *m = data;
     uint32_t kept = 0;
     for (uint32_t i = 0; step->kind == FLOW_SWITCH && i < step->as.cases.count; i++)
-        if (is_made(m, step, i)) step->as.cases.branches[kept++] = step->as.cases.branches[i];
+        if (is_made(m, step, i))
+            step->as.cases.branches[kept++] = step->as.cases.branches[i];
+        else
+            CT_FIRED("lambda_sets.branch");
     if (step->kind == FLOW_SWITCH) step->as.cases.count = kept;
 }
 

@@ -126,7 +126,7 @@ static const CtFlowStep *find(Materialise *k, const Pair *pair, const CtFlowStep
 static CtFlowVar *array_of(Materialise *k, CtFlowStep *loop, CtFlowVar *value) {
     CtFlowArgs *values = &loop->as.loop.block->values;
     for (uint32_t i = loop->as.loop.carried; i < values->count; i++)
-        if (values->items[i].var == value) return loop->results.items[i];
+        if (values->items[i].var == value && CT_FIRED("materialise.made_already")) return loop->results.items[i];
     uint32_t rank = value->type->kind == FLOW_ARRAY ? value->type->rank : 0;
     CtFlowVar *kept = ct_flow_fresh(k->flow, k->function, "kept",
                                     ct_flow_array(k->flow, rank + 1, ct_flow_scalar(k->flow, FLOW_F64)));
@@ -139,7 +139,8 @@ static CtFlowVar *array_of(Materialise *k, CtFlowStep *loop, CtFlowVar *value) {
 static void keep(Materialise *k, const Pair *pair, CtFlowVar *value, CtFlowStep *step) {
     CtFlowArgs args = {0};
     CtFlowVar *kept = array_of(k, pair->first, value);
-    if (pair->outer != NULL) kept = array_of(k, pair->outer->first, kept);
+    CT_FIRED("materialise.value");
+    if (pair->outer != NULL && CT_FIRED("materialise.row")) kept = array_of(k, pair->outer->first, kept);
     ct_push(k->arena, &args, flow_of(kept));
     if (pair->outer != NULL) ct_push(k->arena, &args, flow_of(pair->outer->second->as.loop.block->params.items[0]));
     ct_push(k->arena, &args, flow_of(pair->second->as.loop.block->params.items[0]));

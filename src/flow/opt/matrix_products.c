@@ -84,6 +84,7 @@ static bool find_factor(const Products *p, const Around *around, const CtFlowSte
 static void look_through_transpose(const Products *p, CtFlowArg *matrix, bool *transposed) {
     const CtFlowStep *step = maker(p, matrix);
     if (step == NULL || step->kind != FLOW_BULK || step->as.bulk != ARRAY_TRANSPOSE) return;
+    CT_FIRED("matrix_products.transpose");
     *matrix = step->args.items[0];
     *transposed = !*transposed;
 }
@@ -91,6 +92,7 @@ static void look_through_transpose(const Products *p, CtFlowArg *matrix, bool *t
 /* Replaces the sum by a read of the product. */
 static void use_product(Products *p, CtFlowStep *sum, const Factor *left, const Factor *right) {
     CtFlowStep *product = CT_NEW(p->arena, CtFlowStep);
+    CT_FIRED("matrix_products.product");
     CtFlowVar *x = ct_flow_fresh(p->flow, p->function, sum->results.items[0]->name, p->matrix);
     product->kind = FLOW_PRODUCT;
     product->range = sum->range;
@@ -141,6 +143,7 @@ static void try_sum(Products *p, const Around *around, CtFlowStep *sum) {
         return;
     if (left.loop->depth > right.loop->depth) {
         Factor other = left;
+        CT_FIRED("matrix_products.swapped");
         left = right;
         right = other;
     }

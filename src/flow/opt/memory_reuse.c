@@ -48,7 +48,7 @@ static Use use_in_branches(const Cell *cell, const CtFlowStep *step) {
         CtFlowBlock *block = step->as.cases.branches[i].block;
         Use one = use_in(cell, block, 0);
         if (one == MAKES) use = MAKES;
-        if (one == KEEPS && cell->var != NULL) give_back(cell, block);
+        if (one == KEEPS && cell->var != NULL && CT_FIRED("memory_reuse.given_back")) give_back(cell, block);
     }
     return use;
 }
@@ -61,7 +61,7 @@ static Use use_in(const Cell *cell, CtFlowBlock *block, uint32_t from) {
         if (step->kind == FLOW_FAIL) return FAILS;
         if (step->kind == FLOW_MAKE && step->as.con.cell == NULL && size_of(step) == size_of(cell->open)) {
             step->as.con.cell = cell->var;
-            step->as.con.again = is_alike(step, cell->open);
+            step->as.con.again = is_alike(step, cell->open) && CT_FIRED("memory_reuse.again");
             return MAKES;
         }
         if (step->kind != FLOW_SWITCH || use_in_branches(&asked, step) != MAKES) continue;
@@ -75,7 +75,7 @@ static void look_at(CtFlow *flow, CtFlowFunction *function, CtFlowBlock *block) 
     for (uint32_t i = 0; i < block->steps.count; i++) {
         CtFlowStep *step = block->steps.items[i];
         Cell cell = {flow->arena, step, NULL};
-        if (is_emptied(step) && use_in(&cell, block, i + 1) == MAKES) {
+        if (is_emptied(step) && use_in(&cell, block, i + 1) == MAKES && CT_FIRED("memory_reuse.cell")) {
             cell.var = step->as.con.cell = ct_flow_fresh(flow, function, "cell", step->args.items[0].type);
             use_in(&cell, block, i + 1);
         }

@@ -99,7 +99,8 @@ static bool keeps_length(const Recursion *c, const CtFlowBlock *block, uint32_t 
 
 static bool is_fixed_length(const Recursion *c, const CtFlowStep *dim) {
     for (uint32_t i = 0; i < c->function->params.count; i++)
-        if (is_param(c, &dim->args.items[0], i)) return c->same[i] || keeps_length(c, c->more, i, dim->as.index);
+        if (is_param(c, &dim->args.items[0], i))
+            return c->same[i] || (keeps_length(c, c->more, i, dim->as.index) && CT_FIRED("recursion_to_loop.length"));
     return false;
 }
 
@@ -134,11 +135,12 @@ static bool compare(Recursion *c, CtPrim prim, const CtFlowArg *counter, const C
     if (!look_at_ends(c, c->more) || !c->tells || !is_fixed(c, bound, 8)) return false;
     c->bound = *bound;
     c->meets = prim == PRIM_INT_EQ;
-    if (c->meets) return !more;
+    if (c->meets) return !more && CT_FIRED("recursion_to_loop.meets");
     /* counting up: t < b or t ≤ b; counting down: b < t or b ≤ t */
     bool upwards = left == more;
     c->inclusive = (prim == PRIM_INT_LE) == more;
-    return upwards == c->up;
+    if (upwards != c->up) return false;
+    return upwards ? CT_FIRED("recursion_to_loop.up") : CT_FIRED("recursion_to_loop.down");
 }
 
 static bool find_bound(Recursion *c, const CtFlowStep *choice, uint32_t more) {
@@ -148,7 +150,8 @@ static bool find_bound(Recursion *c, const CtFlowStep *choice, uint32_t more) {
     uint32_t tag = branches[more].tag, other = branches[1 - more].tag;
     if (test == NULL) { /* a literal pattern */
         CtFlowArg bound = {.type = on->type, .lit.integer = other};
-        return tag == UINT32_MAX && compare(c, PRIM_INT_EQ, on, &bound, true, false);
+        return tag == UINT32_MAX && CT_FIRED("recursion_to_loop.literal") &&
+               compare(c, PRIM_INT_EQ, on, &bound, true, false);
     }
     if (test->kind != FLOW_PRIM || test->args.count != 2 || (tag > 1 && other > 1)) return false;
     if (test->as.prim != PRIM_INT_EQ && test->as.prim != PRIM_INT_LT && test->as.prim != PRIM_INT_LE) return false;
@@ -234,7 +237,7 @@ static CtFlowArg write_iterations(const Recursion *c, CtFlowBlock *block, CtFlow
     CtFlowArg bound = write_bound(c, block, c->bound);
     CtFlowArg last = c->meets ? bound : prim(c, block, c->up ? PRIM_INT_MAX : PRIM_INT_MIN, start, bound);
     CtFlowArg iterations = prim(c, block, PRIM_INT_SUB, c->up ? last : start, c->up ? start : last);
-    if (!c->meets && c->inclusive)
+    if (!c->meets && c->inclusive && CT_FIRED("recursion_to_loop.inclusive"))
         iterations = prim(c, block, PRIM_INT_ADD, iterations,
                           prim(c, block, PRIM_INT_LE, c->up ? start : bound, c->up ? bound : start));
     return write_most(c, block, iterations);
@@ -274,6 +277,7 @@ static void yield_instead(const Recursion *c, CtFlowBlock *block) {
         yields |= last->as.cases.branches[i].block->exit == EXIT_YIELD;
     }
     if (!yields) return;
+    CT_FIRED("recursion_to_loop.branches_go_on");
     last->results = carried_vars(c);
     for (uint32_t i = 0; i < last->results.count; i++)
         ct_push(c->flow->arena, &block->values, flow_of(last->results.items[i]));

@@ -58,7 +58,8 @@ static bool is_bare(const CtFlowData *data, uint32_t tag) {
 static void mark_bare(Count *c, const CtFlowBlock *block) {
     for (uint32_t i = 0; i < block->steps.count; i++) {
         const CtFlowStep *step = block->steps.items[i];
-        if (step->kind == FLOW_MAKE && is_bare(step->as.con.data, step->as.con.tag))
+        if (step->kind == FLOW_MAKE && is_bare(step->as.con.data, step->as.con.tag) &&
+            CT_FIRED("reference_counts.bare"))
             add(c->bare, step->results.items[0]);
         for (uint32_t j = 0; j < ct_flow_inner_count(step); j++) mark_bare(c, ct_flow_inner(step, j));
     }
@@ -68,7 +69,7 @@ static void mark_bare(Count *c, const CtFlowBlock *block) {
 static CtFlowVar *bare_in_branch(const Count *c, const CtFlowStep *step, const CtFlowBranch *branch) {
     const CtFlowArg *on = &step->args.items[0];
     if (!is_object(on) || branch->tag == FLOW_OTHERS || has(c->bare, on->var)) return NULL;
-    return is_bare(on->type->data, branch->tag) ? on->var : NULL;
+    return is_bare(on->type->data, branch->tag) && CT_FIRED("reference_counts.bare_in_branch") ? on->var : NULL;
 }
 
 /* ---- what a block uses ---- */
@@ -115,7 +116,10 @@ static void gather(Count *c, const CtFlowBlock *block, Objects *out, Set seen) {
 
 /* ---- steps, from the last to the first; new ones are pushed in that order ---- */
 
-static void release(Count *c, Steps *out, CtFlowVar *var) { count_one(c, out, FLOW_RELEASE, var); }
+static void release(Count *c, Steps *out, CtFlowVar *var) {
+    CT_FIRED("reference_counts.release");
+    count_one(c, out, FLOW_RELEASE, var);
+}
 
 /* Arguments that are taken: each use but the last retains. Those that are also borrowed by the step (`borrowed`) live
  * until it has run. */
@@ -123,7 +127,7 @@ static void take_args(Count *c, const CtFlowStep *step, const CtFlowArgs *args, 
     for (uint32_t i = args->count; i-- > 0;) {
         const CtFlowArg *arg = &args->items[i];
         if (!is_object(arg) || (step != NULL && !ct_flow_takes(step, i))) continue;
-        if (has(live, arg->var))
+        if (has(live, arg->var) && CT_FIRED("reference_counts.retain"))
             count_one(c, before, FLOW_RETAIN, arg->var);
         else
             add(live, arg->var);
@@ -147,6 +151,7 @@ static void end_results(Count *c, CtFlowStep *step, Set live, Steps *out) {
         if (has(live, var)) {
             drop(live, var);
         } else if (step->kind == FLOW_OPEN) {
+            CT_FIRED("reference_counts.unused_field");
             step->results.items[i] = NULL;
         } else {
             release(c, out, var);
@@ -209,7 +214,7 @@ static void count_switch(Count *c, CtFlowStep *step, Set live) {
 
 static void count_open(CtFlowStep *step, Set live) {
     CtFlowVar *node = step->args.items[0].var;
-    step->as.con.takes = !has(live, node);
+    step->as.con.takes = !has(live, node) && CT_FIRED("reference_counts.taken_apart");
     add(live, node);
 }
 

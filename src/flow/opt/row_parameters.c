@@ -108,7 +108,9 @@ static CtFlowArgs give_arrays(Rows *r, const CtFlowFunction *callee, const CtFlo
         const Given *same = handed_on(r, &args->items[i]);
         CtFlowArgs one = {.items = &args->items[i], .count = 1};
         if (changes(&r->given[callee->id][i]))
-            one = same != NULL ? same->now : ct_flow_fact(&r->facts, &args->items[i])->maker->args;
+            one = same != NULL && CT_FIRED("row_parameters.handed_on")
+                      ? same->now
+                      : ct_flow_fact(&r->facts, &args->items[i])->maker->args;
         for (uint32_t j = 0; j < one.count; j++) ct_push(r->arena, &fresh, one.items[j]);
     }
     return fresh;
@@ -136,6 +138,7 @@ static void change_params(Rows *r) {
             ct_push(r->arena, &params, row);
             continue;
         }
+        CT_FIRED("row_parameters.row");
         for (uint32_t j = 0; j <= given->indices; j++) {
             CtFlowVar *var = ct_flow_var(&l, j == 0 ? row->name : "i", j == 0 ? given->array : r->facts.integer);
             ct_push(r->arena, &params, var);

@@ -56,6 +56,7 @@ static bool is_test(const Simplify *s, const CtFlowArg *arg, int depth) {
 static bool open_known(Simplify *s, const CtFlowStep *step) {
     const CtFlowStep *make = maker(s, &step->args.items[0]);
     if (make == NULL || make->kind != FLOW_MAKE || make->as.con.tag != step->as.con.tag) return false;
+    CT_FIRED("simplify.field");
     for (uint32_t i = 0; i < step->results.count; i++) {
         if (step->results.items[i] == NULL) continue;
         ct_flow_stands(&s->now, step->results.items[i], make->args.items[i]);
@@ -74,7 +75,8 @@ static CtFlowArgs one(const Simplify *s, CtFlowArg arg) {
 /* Replaces a read by the element `item`, which the first `used` indices select; a row is then read with the remaining
  * indices. */
 static bool read_item(Simplify *s, CtFlowStep *step, CtFlowArg item, uint32_t used) {
-    if (step->args.count == 1 + used) return stand(s, step, item);
+    if (step->args.count == 1 + used) return CT_FIRED("simplify.element") && stand(s, step, item);
+    CT_FIRED("simplify.row");
     CtFlowArgs args = one(s, item);
     for (uint32_t i = 1 + used; i < step->args.count; i++) ct_push(s->arena, &args, step->args.items[i]);
     step->args = args;
@@ -103,18 +105,19 @@ static bool reads_beside(const CtFlowStep *step, const CtFlowStep *update) {
 static bool read_known(Simplify *s, CtFlowStep *step) {
     const CtFlowStep *whole = maker(s, &step->args.items[0]);
     const CtFlowArg *index = &step->args.items[1];
-    while (whole != NULL && whole->kind == FLOW_UPDATE && reads_beside(step, whole))
+    while (whole != NULL && whole->kind == FLOW_UPDATE && reads_beside(step, whole) && CT_FIRED("simplify.beside"))
         whole = maker(s, &whole->args.items[0]);
     if (whole == NULL) return false;
     if (whole->kind == FLOW_LITERALS || whole->kind == FLOW_ITEMS) {
         bool inside = index->var == NULL && index->lit.integer >= 0 && index->lit.integer < whole->args.count;
-        return inside && read_item(s, step, whole->args.items[index->lit.integer], 1);
+        return inside && CT_FIRED("simplify.item") && read_item(s, step, whole->args.items[index->lit.integer], 1);
     }
-    if (whole->kind == FLOW_UPDATE && reads_updated(step, whole))
+    if (whole->kind == FLOW_UPDATE && reads_updated(step, whole) && CT_FIRED("simplify.updated"))
         return read_item(s, step, whole->args.items[whole->args.count - 1], whole->args.count - 2);
     if (whole->kind != FLOW_BULK) return false;
-    if (whole->as.bulk == ARRAY_IOTA) return stand(s, step, *index);
-    return whole->as.bulk == ARRAY_REPLICATE && read_item(s, step, whole->args.items[1], 1);
+    if (whole->as.bulk == ARRAY_IOTA) return CT_FIRED("simplify.iota") && stand(s, step, *index);
+    return whole->as.bulk == ARRAY_REPLICATE && CT_FIRED("simplify.replicate") &&
+           read_item(s, step, whole->args.items[1], 1);
 }
 
 /* Reads and lengths of a row become reads and lengths of the array, so that the row need not be made. */
@@ -126,10 +129,12 @@ static void look_through_rows(Simplify *s, CtFlowStep *step) {
     if (row->args.items[0].type->element != step->args.items[array].type->element) return;
     CtFlowArgs args = {0};
     if (step->kind == FLOW_READ) {
+        CT_FIRED("simplify.read_of_row");
         args = one(s, row->args.items[0]);
         for (uint32_t i = 1; i < row->args.count; i++) ct_push(s->arena, &args, row->args.items[i]);
         for (uint32_t i = 1; i < step->args.count; i++) ct_push(s->arena, &args, step->args.items[i]);
     } else {
+        CT_FIRED("simplify.length_of_row");
         if (step->kind == FLOW_CHECK) args = one(s, step->args.items[0]);
         ct_push(s->arena, &args, row->args.items[0]);
         step->as.index += row->args.count - 1;
@@ -145,6 +150,7 @@ static void zip_lengths(Simplify *s, CtFlowBlock *to, CtFlowStep *step) {
         const CtFlowStep *row = maker(s, &arg);
         if (arg.type->kind == FLOW_ARRAY && row != NULL && row->kind == FLOW_READ) {
             CtFlowStep *dim = CT_NEW(s->arena, CtFlowStep);
+            CT_FIRED("simplify.zip_of_rows");
             dim->kind = FLOW_DIM;
             dim->range = step->range;
             dim->args = one(s, arg);
@@ -163,7 +169,7 @@ static void zip_lengths(Simplify *s, CtFlowBlock *to, CtFlowStep *step) {
 static bool compare_known(Simplify *s, const CtFlowStep *step) {
     if (step->args.count != 2) return false;
     int known = ct_flow_compare(&s->facts, step->as.prim, &step->args.items[0], &step->args.items[1]);
-    return known >= 0 && stand(s, step, integer(s, known));
+    return known >= 0 && CT_FIRED("simplify.compare") && stand(s, step, integer(s, known));
 }
 
 /* The number of elements of an array, as given to the step that made it; NULL if there is no such number. */
@@ -179,9 +185,9 @@ static const CtFlowArg *made_count(const Simplify *s, const CtFlowArg *array) {
 static bool dim_known(Simplify *s, const CtFlowStep *step) {
     const CtFlowArg *array = &step->args.items[0];
     CtFlowLength length = ct_flow_length(&s->facts, array, step->as.index, false);
-    if (length.known.type != NULL) return stand(s, step, length.known);
+    if (length.known.type != NULL) return CT_FIRED("simplify.length") && stand(s, step, length.known);
     const CtFlowArg *count = step->as.index == 0 ? made_count(s, array) : NULL;
-    return count != NULL && stand(s, step, *count);
+    return count != NULL && CT_FIRED("simplify.made_length") && stand(s, step, *count);
 }
 
 /* ---- checks ---- */
@@ -191,6 +197,7 @@ static bool dim_known(Simplify *s, const CtFlowStep *step) {
 static void check_count(Simplify *s, CtFlowStep *step) {
     const CtFlowArg *count = step->as.index == 0 ? made_count(s, &step->args.items[1]) : NULL;
     if (count == NULL) return;
+    CT_FIRED("simplify.check_of_count");
     CtFlowArgs args = one(s, step->args.items[0]);
     ct_push(s->arena, &args, *count);
     step->args = args;
@@ -201,7 +208,7 @@ static bool check_index(Simplify *s, CtFlowStep *step) {
     bool inside = ct_flow_is_index(&s->facts, index, ct_flow_checked_length(&s->facts, of, step->as.index, true));
     ct_flow_learn(&s->facts, step);
     check_count(s, step);
-    return inside;
+    return inside && CT_FIRED("simplify.check");
 }
 
 static bool check_size(const Simplify *s, const CtFlowStep *step) {
@@ -212,8 +219,10 @@ static bool check_size(const Simplify *s, const CtFlowStep *step) {
 static bool natural_known(Simplify *s, const CtFlowStep *step) {
     const CtFlowArg *a = &step->args.items[0], *b = &step->args.items[1];
     if (step->as.prim != PRIM_INT_MAX) return false;
-    if (a->var == NULL && a->lit.integer <= 0) return ct_flow_is_natural(&s->facts, b) && stand(s, step, *b);
-    return b->var == NULL && b->lit.integer <= 0 && ct_flow_is_natural(&s->facts, a) && stand(s, step, *a);
+    if (a->var == NULL && a->lit.integer <= 0)
+        return ct_flow_is_natural(&s->facts, b) && CT_FIRED("simplify.max_left") && stand(s, step, *b);
+    return b->var == NULL && b->lit.integer <= 0 && ct_flow_is_natural(&s->facts, a) &&
+           CT_FIRED("simplify.max_right") && stand(s, step, *a);
 }
 
 /* x + 0 is x unless x is −0.0; the sum turns the structural zeros of cotangents into ordinary ones. */
@@ -222,7 +231,8 @@ static bool plain_known(Simplify *s, const CtFlowStep *step) {
     if (step->as.prim != PRIM_ADD) return false;
     for (uint32_t i = 0; i < 2; i++) {
         const CtFlowArg *a = &step->args.items[i], *b = &step->args.items[1 - i];
-        if (b->var == NULL && memcmp(&b->lit.real, &zero, sizeof zero) == 0 && ct_flow_is_no_minus_zero(&s->facts, a))
+        if (b->var == NULL && memcmp(&b->lit.real, &zero, sizeof zero) == 0 && ct_flow_is_no_minus_zero(&s->facts, a) &&
+            CT_FIRED("simplify.add_zero"))
             return stand(s, step, *a);
     }
     return false;
@@ -235,7 +245,7 @@ static bool check_lengths(Simplify *s, const CtFlowStep *step, uint32_t dimensio
         same &= ct_flow_same_length(&s->facts, ct_flow_checked_length(&s->facts, &step->args.items[0], i, false),
                                     ct_flow_checked_length(&s->facts, &step->args.items[1], i, false));
     ct_flow_learn(&s->facts, step);
-    return same;
+    return same && CT_FIRED("simplify.check_lengths");
 }
 
 /* ---- branches ---- */
@@ -246,13 +256,13 @@ static int known_branch(const Simplify *s, const CtFlowStep *step) {
     const CtFlowStep *make = maker(s, on);
     int64_t tag = -1;
     /* In the reverse sweep: in the other branches the forward sweep has failed. */
-    if (step->as.cases.count == 1) return 0;
-    if (on->var == NULL)
+    if (step->as.cases.count == 1 && CT_FIRED("simplify.only_branch")) return 0;
+    if (on->var == NULL && CT_FIRED("simplify.branch_of_literal"))
         tag = on->lit.integer;
-    else if (make != NULL && make->kind == FLOW_MAKE)
+    else if (make != NULL && make->kind == FLOW_MAKE && CT_FIRED("simplify.branch_of_node"))
         tag = make->as.con.tag;
     for (uint32_t i = s->tags.count; i-- > 0 && tag < 0;)
-        if (s->tags.items[i].node == on->var) tag = s->tags.items[i].tag;
+        if (s->tags.items[i].node == on->var && CT_FIRED("simplify.branch_again")) tag = s->tags.items[i].tag;
     if (tag < 0) return -1;
     for (uint32_t i = 0; i < step->as.cases.count; i++)
         if (step->as.cases.branches[i].tag == (uint64_t)tag || step->as.cases.branches[i].tag == FLOW_OTHERS)
@@ -300,7 +310,7 @@ static int needless_choice(const Simplify *s, const CtFlowStep *step) {
     const CtFlowBlock *none = step->as.cases.branches[1 - some].block, *block = step->as.cases.branches[some].block;
     bool same = none->exit == EXIT_YIELD && only_loops(s, none, &iterations) && only_loops(s, block, &iterations) &&
                 yields_arrays_of(s, none, iterations) && yields_arrays_of(s, block, iterations);
-    return same ? (int)some : -1;
+    return same && CT_FIRED("simplify.needless_choice") ? (int)some : -1;
 }
 
 /* The value of a scalar inside a branch of a switch on it. */
@@ -388,7 +398,8 @@ static void assume_left(Simplify *s, const CtFlowStep *step) {
         if (left != UINT32_MAX) return;
         left = i;
     }
-    if (left != UINT32_MAX && on->var != NULL && on->type->kind == FLOW_I64 && branch_value(s, step, left, &value))
+    if (left != UINT32_MAX && on->var != NULL && on->type->kind == FLOW_I64 && branch_value(s, step, left, &value) &&
+        CT_FIRED("simplify.left_by_one"))
         ct_flow_assume(&s->facts, on, value == 1);
 }
 
@@ -398,9 +409,9 @@ static void simplify_switch(Simplify *s, CtFlowStep *step) {
     for (uint32_t i = 0; i < step->results.count; i++) {
         CtFlowArg value;
         if (step->results.items[i] == NULL) continue;
-        if (common_yield(s, step, i, &value))
+        if (common_yield(s, step, i, &value) && CT_FIRED("simplify.common_yield"))
             ct_flow_stands(&s->now, step->results.items[i], value);
-        else if (yields_itself(s, step, i))
+        else if (yields_itself(s, step, i) && CT_FIRED("simplify.yields_itself"))
             ct_flow_stands(&s->now, step->results.items[i], step->args.items[0]);
     }
 }
@@ -413,7 +424,7 @@ static bool constant_known(Simplify *s, const CtFlowStep *step) {
     for (uint32_t i = 0; known && i < body->values.count; i++) known = body->values.items[i].var == NULL;
     for (uint32_t i = 0; known && i < step->results.count; i++)
         if (step->results.items[i] != NULL) ct_flow_stands(&s->now, step->results.items[i], body->values.items[i]);
-    return known;
+    return known && CT_FIRED("simplify.constant");
 }
 
 /* Whether the results of a step are known, so that it is dropped. */
@@ -422,7 +433,7 @@ static bool is_known(Simplify *s, CtFlowStep *step) {
     if (step->kind == FLOW_READ || step->kind == FLOW_DIM || step->kind == FLOW_CHECK) look_through_rows(s, step);
     switch (step->kind) {
     case FLOW_PRIM:
-        if (ct_flow_fold(s->flow, step, &value)) return stand(s, step, value);
+        if (ct_flow_fold(s->flow, step, &value) && CT_FIRED("simplify.fold")) return stand(s, step, value);
         return natural_known(s, step) || compare_known(s, step) || plain_known(s, step);
     case FLOW_OPEN: return open_known(s, step);
     case FLOW_READ: return read_known(s, step);
@@ -473,10 +484,11 @@ static void simplify_loop(Simplify *s, CtFlowStep *step) {
     for (uint32_t i = 0; yields && i < step->as.loop.carried; i++) {
         const CtFlowVar *param = block->params.items[1 + i];
         CtFlowArg first = step->args.items[1 + i], last = first;
-        if (counts_iterations(s, step, i))
+        if (counts_iterations(s, step, i) && CT_FIRED("simplify.counts_iterations"))
             first = flow_of(block->params.items[0]), last = step->args.items[0];
         else if (block->values.items[i].var != param && !ct_flow_same(&block->values.items[i], &first))
             continue;
+        CT_FIRED("simplify.carried_unchanged");
         ct_flow_stands(&s->now, param, first);
         if (step->results.items[i] != NULL) ct_flow_stands(&s->now, step->results.items[i], last);
     }

@@ -104,6 +104,7 @@ static bool put_apart(SparseUpdate *p, Steps *out, const CtFlowStep *map) {
     if (!ct_flow_same_length(&p->facts, ct_flow_length_of(&p->facts, map->args.items[0]),
                              ct_flow_length_of(&p->facts, replicate->args.items[0])))
         return false;
+    CT_FIRED("sparse_updates.map");
     CtFlowArg made = again(p, out, replicate, NULL, apply(p, out, body, replicate->args.items[1]));
     for (uint32_t i = puts.count - 1; i-- > 0;) {
         CtFlowArg element = apply(p, out, body, puts.items[i]->args.items[2]);

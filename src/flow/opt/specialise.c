@@ -68,7 +68,7 @@ static bool walk_step(Specialise *u, CtFlowCopy *copy, const CtFlowStep *step) {
     if (!spend(u, step->kind == FLOW_LOOP ? 1 + ct_flow_size(step->as.loop.block) : 1)) return false;
     CtFlowStep *fresh = ct_flow_copy_step(copy, step);
     CtFlowArg value;
-    if (step->kind == FLOW_PRIM && ct_flow_fold(u->flow, fresh, &value))
+    if (step->kind == FLOW_PRIM && ct_flow_fold(u->flow, fresh, &value) && CT_FIRED("specialise.fold"))
         ct_flow_copy_stands(copy, step->results.items[0], value);
     else
         ct_push(u->flow->arena, u->out, fresh);
@@ -100,6 +100,7 @@ static bool keep_switch(Specialise *u, CtFlowCopy *copy, const CtFlowFunction *f
         if (!spend(u, 1 + ct_flow_size(branch))) return false;
     }
     if (u->goes_on) return false;
+    CT_FIRED("specialise.switch_stays");
     CtFlowBlock rest = {.exit = EXIT_NEVER};
     ct_push(u->flow->arena, &rest.steps, ct_flow_copy_step(copy, step));
     *end = (Ending){.exit = leaves ? EXIT_RETURN : EXIT_YIELD};
@@ -141,7 +142,7 @@ static bool call(Specialise *u, CtFlowFunction *function, CtFlowArgs args, CtFlo
         if (!walk(u, &copy, function, function->body, &end)) return false;
         *values = args = end.values;
         if (end.exit == EXIT_RETURN) return true;
-        if (!reaches_itself(u, end.tail)) {
+        if (!reaches_itself(u, end.tail) && CT_FIRED("specialise.ends_elsewhere")) {
             *values = leave(u, function, &(CtFlowBlock){.exit = EXIT_TAIL, .values = args, .tail = end.tail});
             return true;
         }
@@ -162,7 +163,7 @@ static bool specialise(Specialise *u, Steps *out, CtFlowFunction *callee, const 
     u->out = out;
     u->place = place;
     u->left = MOST_STEPS;
-    if (call(u, callee, *args, values)) return true;
+    if (call(u, callee, *args, values)) return CT_FIRED("specialise.call");
     out->count = steps;
     u->function->vars = vars;
     return false;
@@ -189,6 +190,7 @@ static void visit(Specialise *u, CtFlowBlock *block) {
     ct_flow_rename(&u->now, &block->values);
     CtFlowArgs values;
     if (block->exit == EXIT_TAIL && specialise(u, &out, block->tail, &block->values, CT_NO_RANGE, &values)) {
+        CT_FIRED("specialise.tail");
         block->exit = EXIT_RETURN;
         block->values = values;
         block->tail = NULL;

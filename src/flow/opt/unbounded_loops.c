@@ -50,6 +50,7 @@ static void bound_iterations(Unbounded *e, const CtFlowStep *step) {
             CtFlowBlock *branch = step->as.cases.branches[k].block;
             if (!is_unbounded(branch, i)) continue;
             Choice *choice = CT_NEW(e->flow->arena, Choice);
+            CT_FIRED("unbounded_loops.loop");
             *choice = (Choice){step, k};
             branch->values.items[i].lit.integer = ENOUGH;
             ct_map_set(e->flow->arena, &e->choices, iterations->id, choice);

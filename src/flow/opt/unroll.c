@@ -30,7 +30,8 @@ static bool is_wanted(const CtFlowStep *step) {
     if (iterations->var != NULL || iterations->lit.integer < 1 || iterations->lit.integer > MOST_ITERATIONS)
         return false;
     uint32_t size = ct_flow_size(step->as.loop.block) * (uint32_t)iterations->lit.integer;
-    return size <= LARGEST || (iterations->lit.integer <= FEW_ITERATIONS && size <= LARGE);
+    if (size <= LARGEST) return CT_FIRED("unroll.loop");
+    return iterations->lit.integer <= FEW_ITERATIONS && size <= LARGE && CT_FIRED("unroll.large_loop");
 }
 
 static CtFlowStep *add_step(Unroll *u, Steps *out, CtFlowStepKind kind, CtSourceRange range) {
@@ -44,6 +45,7 @@ static CtFlowStep *add_step(Unroll *u, Steps *out, CtFlowStepKind kind, CtSource
 /* Writes the check that the row of iteration i has the shape of the first row. */
 static void check_row(Unroll *u, Steps *out, const CtFlowStep *loop, const CtFlowStep *array, uint32_t i) {
     if (i == 0 || array->results.items[0]->type->rank == 1) return;
+    CT_FIRED("unroll.rows");
     CtFlowStep *check = add_step(u, out, FLOW_CHECK_SHAPE, loop->range);
     check->as.index = i;
     ct_push(u->arena, &check->args, array->args.items[0]);
@@ -116,7 +118,8 @@ static bool reduce(Unroll *u, Steps *out, const CtFlowStep *step) {
     CtFlowArg value = {0};
     if (items == NULL || !ct_flow_reduction(step, &prim, &value)) return false;
     bool extreme = step->as.bulk == ARRAY_MAXIMUM || step->as.bulk == ARRAY_MINIMUM;
-    if (extreme) value = items->items[0];
+    if (extreme && CT_FIRED("unroll.extreme")) value = items->items[0];
+    CT_FIRED("unroll.reduction");
     for (uint32_t i = extreme; i < items->count; i++) {
         CtFlowStep *next = add_step(u, out, FLOW_PRIM, step->range);
         next->as.prim = prim;
