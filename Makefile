@@ -34,6 +34,11 @@ else
 	@nice tests/generate/fuzz.py --state build/fuzz --time $(TIME) --workers $(WORKERS) --others build/tests --sanitized build-sanitize/cotan
 endif
 
+# Mutants of the optimiser: COUNT of those that are not known yet, of files whose paths hold one of FILES (tests/README.md).
+COUNT ?= 50
+mutate:
+	@nice tests/mutate.py --count $(COUNT) $(if $(FILES),--files $(FILES))
+
 # What several threads compute, under ThreadSanitizer, with every loop shared out that can be.
 threads:
 	@[ -f build-threads/build.ninja ] || meson setup build-threads -Db_sanitize=thread -Doptimization=1 -Db_lundef=false \
@@ -64,4 +69,4 @@ format:
 clean:
 	@rm -rf build build-*
 
-.PHONY: all demo test check fuzz threads sanitize-native bench install format clean
+.PHONY: all demo test check fuzz mutate threads sanitize-native bench install format clean

@@ -55,6 +55,7 @@ if build build; then
         done
     fi
     run "random programs, native" build/tests/random_programs --count 40 --methods forward,tape --native
+    run "rules that fire" tests/rules.py --cotan build/cotan
     run "passes over Flow, checked" tests/passes.py --cotan build/cotan --sample 10
     run "golden derivatives on Flow" tests/native.py --cotan build/cotan --sample 10
     run "random programs, derivatives on Flow" build/tests/random_programs --count 12 --methods native

@@ -148,14 +148,10 @@ static void end_results(Count *c, CtFlowStep *step, Set live, Steps *out) {
     for (uint32_t i = 0; i < step->results.count; i++) {
         CtFlowVar *var = step->results.items[i];
         if (var == NULL || !ct_flow_is_object(var->type)) continue;
-        if (has(live, var)) {
+        if (has(live, var))
             drop(live, var);
-        } else if (step->kind == FLOW_OPEN) {
-            CT_FIRED("reference_counts.unused_field");
-            step->results.items[i] = NULL;
-        } else {
+        else
             release(c, out, var);
-        }
     }
 }
 
