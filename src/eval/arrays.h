@@ -1,4 +1,4 @@
-/* What the operations on arrays share: they borrow their arguments. */
+/* Shared by the array operations. They borrow their arguments. */
 #ifndef CT_EVAL_ARRAYS_H
 #define CT_EVAL_ARRAYS_H
 
@@ -20,7 +20,7 @@ static inline void copy_items(CtArray *to, int64_t at, const CtArray *from, int6
     for (int64_t i = 0; i < count; i++) ct_value_retain_part(&from->head, to->items[at + i].object);
 }
 
-/* The result, and how many elements its steps are for. */
+/* Sets the result, and the number of elements for the count of steps. */
 static inline bool give(ArrayCall *call, CtArray *array, int64_t touched) {
     call->result.object = &array->head;
     call->touched = (uint64_t)touched;

@@ -1,5 +1,4 @@
-/* Operations on arrays of several dimensions that are kept flat, row-major: what programs over whole arrays are lowered
- * to. */
+/* Operations on multidimensional arrays stored flat, row-major: the target of lowering whole-array programs. */
 #include "eval/arrays.h"
 #include "rt/scalar.h"
 
@@ -17,8 +16,7 @@ static void copy_row(CtWord *out, const CtWord *from, int64_t size, int64_t stri
     for (int64_t i = 0; i < size; i++) out[i] = from[i * stride];
 }
 
-/* The last two dimensions; a transposition in tiles, so that what a line of the cache holds is used while it is there.
- */
+/* Copies the last two dimensions. A transposition goes in tiles, for locality. */
 static void copy_rows(CtWord *out, const CtWord *from, const CtWord *dims) {
     int64_t rows = dims[0].integer, down = dims[1].integer, columns = dims[2].integer, across = dims[3].integer;
     int64_t width = down == 1 && across != 1 ? TILE : columns;
@@ -29,7 +27,7 @@ static void copy_rows(CtWord *out, const CtWord *from, const CtWord *dims) {
     }
 }
 
-/* One dimension of a view after the other; returns where the next element goes. */
+/* Copies a view, dimension by dimension; returns the position of the next element. */
 static CtWord *copy_view(CtWord *out, const CtWord *from, const CtWord *dims, int64_t rank) {
     if (rank == 0) {
         *out = *from;
@@ -47,7 +45,7 @@ static CtWord *copy_view(CtWord *out, const CtWord *from, const CtWord *dims, in
     return out;
 }
 
-/* How many elements a view has, and between which positions it lies; false when a number does not fit. */
+/* The number of elements of a view, and the range of positions that it covers; false when a number overflows. */
 static bool measure(const CtArray *view, int64_t *count, int64_t *low, int64_t *high) {
     *count = 1;
     *low = *high = view->items[0].integer;
@@ -132,7 +130,7 @@ static void add_row(CtTypeKind kind, CtWord *to, const CtWord *from, int64_t cou
     }
 }
 
-/* The neutral elements of addition. */
+/* An array of the neutral element of addition. */
 static CtArray *zeros(Machine *m, const ArrayCall *call, int64_t count) {
     CtArray *out = new_array(m, call->type, count);
     CtWord zero = {.integer = 0};
@@ -170,7 +168,7 @@ bool ct_eval_array_scatter_add(Machine *m, ArrayCall *call) {
     return give(call, out, count + from->length);
 }
 
-/* Of one column: the sum stays in a register. */
+/* For one column the sum stays in a register. */
 static CtWord sum_of(CtTypeKind kind, CtWord sum, const CtArray *xs) {
     if (kind == TYPE_INT) {
         for (int64_t i = 0; i < xs->length; i++)

@@ -1,4 +1,4 @@
-/* Array operations that make one scalar of an array, and the table of all that are plain functions. */
+/* Array operations that reduce an array to a scalar, and the table of all operations that are plain functions. */
 #include <math.h>
 
 #include "eval/internal.h"
@@ -43,7 +43,7 @@ bool ct_eval_array_product(Machine *m, ArrayCall *call) {
     return ct_eval_finish(call, (CtWord){.real = product});
 }
 
-/* The first of the largest (or smallest); the first NaN when there is one. */
+/* The index of the first largest or smallest element; of the first NaN if there is one. */
 static int64_t extreme(const ArrayCall *call, bool largest) {
     const CtArray *xs = the_array(call);
     bool is_real = element_kind(call) == TYPE_DOUBLE || element_kind(call) == TYPE_FLOAT;

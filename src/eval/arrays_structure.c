@@ -1,4 +1,4 @@
-/* Array operations that make, take apart and rearrange: they borrow their arguments. */
+/* Array operations that build, take apart and rearrange. They borrow their arguments. */
 #include "eval/arrays.h"
 
 uint32_t ct_eval_array_rank(const CtType *type) {
@@ -35,7 +35,7 @@ bool ct_eval_array_replicate(Machine *m, ArrayCall *call) {
     if (out == NULL) return false;
     for (int64_t i = 0; i < count; i++) out->items[i] = call->args[1];
     if (out->head.layout->pointer_elements)
-        ct_value_retain_times(call->args[1].object, (uint32_t)count); /* memory bounds it */
+        ct_value_retain_times(call->args[1].object, (uint32_t)count); /* the count is bounded by memory */
     return give(call, out, count);
 }
 
@@ -113,7 +113,7 @@ bool ct_eval_array_concat(Machine *m, ArrayCall *call) {
     int64_t total = 0;
     for (int64_t i = 0; i < rows->length; i++) {
         int64_t length = array_of(rows->items[i])->length;
-        if (length > INT64_MAX / 16 - total) return ct_eval_raise_memory(m); /* rows may be one object many times */
+        if (length > INT64_MAX / 16 - total) return ct_eval_raise_memory(m); /* all rows may be one object */
         total += length;
     }
     CtArray *out = new_array(m, call->type, total);
@@ -124,11 +124,11 @@ bool ct_eval_array_concat(Machine *m, ArrayCall *call) {
         copy_items(out, at, row, 0, row->length);
         at += row->length;
     }
-    /* Rows of an empty outer shape are regular among themselves, but their elements meet here for the first time. */
+    /* Rows of an empty outer array have one shape, but their elements are compared here for the first time. */
     return give(call, out, total + rows->length);
 }
 
-/* Rows of `columns` items, item (i, j) copied from where `at` says: row-major, or transposed. */
+/* Makes rows of `columns` items; item (i, j) is copied from the position `at`, row-major or transposed. */
 static bool make_rows(Machine *m, ArrayCall *call, int64_t rows, int64_t columns, const CtArray *from,
                       bool transposed) {
     CtArray *out = new_array(m, call->type, rows);
@@ -170,7 +170,7 @@ bool ct_eval_array_reshape(Machine *m, ArrayCall *call) {
 
 /* ---- changing one element ---- */
 
-/* The array itself when nobody else holds it, or a copy of it with room; NULL with an error raised. */
+/* Takes the array itself if nobody else holds it, or a copy, with the given capacity; NULL with an error raised. */
 static CtArray *own_array(Machine *m, CtArray *xs, int64_t capacity, uint64_t *touched) {
     if (ct_value_is_exclusive(&xs->head)) return xs;
     CtArray *copy = ct_value_array_new(m->heap, xs->head.layout, xs->length, capacity);

@@ -1,9 +1,9 @@
-/* Codes: one a λ or global, made when something first refers to it and compiled when it is first called. */
+/* Codes: one for each λ or global, made when something first refers to it, and compiled on its first call. */
 #include <stdio.h>
 
 #include "eval/internal.h"
 
-/* The codes are the evaluator's, whichever worker needs them. */
+/* Codes belong to the evaluator, even if a worker needs them. */
 static CtCode *code_new(Machine *m, const void *key) {
     m = home_of(m);
     CtCode *code = CT_NEW(m->program->context->arena, CtCode);
@@ -54,7 +54,7 @@ CtClosure *ct_eval_code_closure(Machine *m, CtCode *code) {
     return code->closure;
 }
 
-/* A full arena jumps: back to here, where the run can be unwound first. */
+/* Running out of memory jumps back to here, where the run can be unwound first. */
 static bool guarded(Machine *m, bool (*action)(Machine *, void *), void *data) {
     jmp_buf here;
     CtArena *arena = m->program->context->arena;
@@ -90,7 +90,7 @@ static bool dual_action(Machine *m, void *data) {
     uint32_t errors = m->program->context->error_count;
     CtLam *lam = ct_ad_dual(m->ad, request->code->lam, request->path);
     if (lam == NULL || m->program->context->error_count != errors) {
-        m->error = CT_E0000; /* it has been said */
+        m->error = CT_E0000; /* it has been reported */
         return false;
     }
     request->result = ct_eval_code_of_lam(m, lam);
@@ -116,7 +116,7 @@ CtCode *ct_eval_code_dual(Machine *m, CtCode *code, const CtDualPath *path) {
 
 typedef struct BulkRequest {
     CtClosure *closure;
-    CtLam *written; /* what was differentiated: forms are those of its types */
+    CtLam *written; /* the differentiated λ, whose types the shapes are for */
     const CtDualPath *path;
     CtWord point;
     CtCode *result;
@@ -145,7 +145,7 @@ static bool bulk_action(Machine *m, void *data) {
     if (!forms(m, request, true, out)) return ct_eval_raise_memory(m);
     CtLam *lam = ct_bulk_derive(m->ad, code->lam, request->path, out);
     if (lam == NULL || m->program->context->error_count != errors) {
-        m->error = CT_E0000; /* it has been said */
+        m->error = CT_E0000; /* it has been reported */
         return false;
     }
     request->result = ct_eval_code_of_lam(m, lam);

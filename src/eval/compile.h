@@ -1,20 +1,21 @@
-/* Private to the evaluator's compiler: three passes over the Core of one λ.
+/* Private to the evaluator's compiler, which makes three passes over the Core of one λ:
  *
- *   scope.c      meets every binder and gives it a Local
- *   ownership.c  walks backwards and writes down, for each use of a variable, whether it is the last on its path, and
- * for each branch what it does not use emit*.c      walk forwards, read that, choose slots and write the instructions
+ *   scope.c      visits every binder and gives it a Local
+ *   ownership.c  walks backwards; records for each use of a variable whether it is the last one on its path, and for
+ *   each branch which variables it does not use
+ *   emit*.c      walk forwards, read these records, assign slots and write the instructions
  *
- * The second writes its ledger from the end to the front, the third reads it from the front to the end; so both must
- * visit the same things in exactly opposite order. The order is: children that are not variables, from left to right;
- * then the children that are variables, from left to right; then what the node binds; then its bodies.
- */
+ * The second pass writes its records, the ledger, from the end to the front; the third reads them from the front to the
+ * end. So the two must visit the same things in exactly opposite order. The order is: children that are not variables,
+ * from left to right; then the children that are variables, from left to right; then what the node binds; then its
+ * bodies. */
 #ifndef CT_EVAL_COMPILE_H
 #define CT_EVAL_COMPILE_H
 
 #include "eval/internal.h"
 
-/* A term nested deeper than OUTLINE_DEPTH becomes a code of its own, called with what it uses: so no depth of nesting
- * exhausts the C stack. */
+/* A term nested deeper than OUTLINE_DEPTH becomes a code of its own, called with the variables that it uses. So deep
+ * nesting cannot exhaust the C stack. */
 enum { NO_SLOT = UINT32_MAX, OUTLINE_DEPTH = 1000 };
 
 typedef enum LocalKind {
@@ -30,23 +31,23 @@ typedef struct Local {
     uint32_t index; /* in Compile.locals */
     CtVar *var;
     bool is_pointer;
-    uint32_t level; /* how many loops it is bound inside of */
+    uint32_t level; /* number of enclosing loops at its binding */
     uint32_t capture;
     struct Local *env; /* GROUP: NULL when the group captures nothing */
-    CtCode *code;      /* GROUP, SIBLING; ENV: whose closure it is */
+    CtCode *code;      /* of GROUP and SIBLING; of ENV: the code whose closure it is */
     bool is_live;      /* ownership.c */
     uint32_t stamp;
-    uint32_t slot; /* emit: NO_SLOT for a capture that is not loaded */
+    uint32_t slot; /* for emission: NO_SLOT if it is a capture that has not been loaded */
 } Local;
 
 typedef CT_VEC(uint32_t) Words;
 
-/* A loop being walked: the locals from outside whose last use is inside. */
+/* A loop being compiled: the locals from outside whose last use is inside. */
 typedef struct Loop {
     Words drops;
 } Loop;
 
-typedef struct Undo { /* a capture was loaded or unloaded: its slot before */
+typedef struct Undo { /* for undoing: a capture that was loaded or unloaded, and its slot before */
     Local *local;
     uint32_t slot;
 } Undo;
@@ -58,9 +59,9 @@ typedef struct Compile {
     CtMap by_var; /* variable's id -> Local */
     CT_VEC(Local *) locals;
     CtMap outlined; /* term -> CtCode */
-    CtMap ruled;    /* withVjp f rule x, withJvp f rule x -> f x, which is all that runs of it */
+    CtMap ruled;    /* withVjp f rule x, withJvp f rule x -> f x, which is all that is run */
     CtMap fused;    /* term -> Fused */
-    uint32_t level; /* loops around the term being walked */
+    uint32_t level; /* number of loops around the current term */
     Words ledger;
     /* ownership */
     Words trail; /* locals that became live, in order */
@@ -68,7 +69,7 @@ typedef struct Compile {
     uint32_t stamp;
     CT_VEC(CtCore *) chain;
     /* emit */
-    uint32_t read; /* entries of the ledger still to be read */
+    uint32_t read; /* number of ledger entries still to be read */
     Words words;
     CT_VEC(Event) events;
     CT_VEC(Place) places;
@@ -77,7 +78,8 @@ typedef struct Compile {
     uint64_t *used; /* bitmap of slots */
     uint32_t used_words;
     uint32_t slot_count, most_out;
-    uint32_t cost_at; /* the word that counts the steps of this stretch; NO_SLOT: code->cost */
+    /* Index of the word that counts the steps of the current straight-line code; NO_SLOT: code->cost. */
+    uint32_t cost_at;
     bool heap_full;
 } Compile;
 
@@ -100,45 +102,45 @@ void ct_eval_compile_ownership(Compile *c);
 /* Which forms both passes treat specially. */
 static inline bool is_var(const CtCore *e) { return e->kind == CORE_VAR; }
 static inline bool is_literal(const CtCore *e) { return e->kind == CORE_LIT; }
-/* A global function: called without a closure. */
+/* A global function, which is called without a closure. */
 static inline bool is_global_function(const CtCore *e) {
     return e->kind == CORE_GLOBAL && e->as.global->body->kind == CORE_LAM;
 }
-/* The function of an array operation is written in the loop itself when its λ is in sight. */
+/* A λ as function argument of an array operation is compiled into the loop. */
 static inline bool is_inline_function(const CtCore *e) { return e->kind == CORE_LAM; }
-/* A long right-nested construction, such as a list literal, is built from an array of heads: [heads] and the tail. */
+/* A long right-nested construction, such as a list literal, is built from an array of heads and the tail. */
 enum { SPINE_MIN = 6 };
 uint32_t ct_eval_compile_spine(const CtCore *e, const CtCore **tail);
-/* Index of the function argument of an array operation, -1 for none; how many parameters it has. */
+/* The index of an array operation's function argument, or −1; and the number of its parameters. */
 int ct_eval_array_function_index(CtArrayOp op);
 
-/* The alternatives of a case in the order in which both passes visit them: of two of an enumeration the higher one
+/* The alternatives of a case, in the order in which both passes visit them. Of two of an enumeration the higher comes
  * first (True before False), since comparisons jump where they do not hold. */
 typedef struct Alternative {
     CtCore *body;
-    CtCon *con; /* NULL: all others */
+    CtCon *con; /* NULL: the default */
     CtVar *const *vars;
     uint32_t count;
-    Words live;      /* ownership.c: what it uses from before the branch */
-    uint32_t header; /* emit_case.c: where its drops stand in the ledger */
+    Words live;      /* ownership.c: variables from before the branch that it uses */
+    uint32_t header; /* emit_case.c: position of its drops in the ledger */
     bool takes;
 } Alternative;
 Alternative *ct_eval_compile_alternatives(Compile *c, const CtCore *e, uint32_t *count);
 
-/* fuse.c: the tree of array operations that runs as one, with its operands, where e is the root of such; or NULL. */
+/* fuse.c: if e is the root of a fused tree of array operations, the tree and its operands; else NULL. */
 const struct Fused *ct_eval_compile_fused(Compile *c, CtCore *e);
 
 /* ---- emit.c: what the emitters share ---- */
 
 typedef struct Operand {
     uint32_t slot;
-    bool is_constant; /* only where the caller asked for scalars that may be so */
+    bool is_constant; /* only if the caller allows constant scalars */
     CtWord constant;
     bool is_pointer;
-    bool taken;      /* the instruction takes it: owned */
+    bool taken;      /* the instruction takes it: it is owned */
     bool free_slot;  /* its slot is free afterwards */
-    bool drop_after; /* borrowed, and this was its last use */
-    Local *local;    /* a variable's, or NULL */
+    bool drop_after; /* borrowed, and this is its last use */
+    Local *local;    /* of a variable, or NULL */
 } Operand;
 
 uint32_t ct_eval_emit_expr(Compile *c, CtCore *e, uint32_t want, bool tail);
@@ -156,40 +158,40 @@ void ct_eval_slot_mark(Compile *c, uint32_t slot);
 void ct_eval_slot_free(Compile *c, uint32_t slot);
 uint32_t ct_eval_slot_top(const Compile *c);
 uint32_t ct_eval_next_entry(Compile *c);
-/* The flag of the next use, which must be of `local`. */
+/* Reads the record of the next use, which must be of `local`: whether it is the last. */
 bool ct_eval_next_last(Compile *c, const Local *local);
-/* Brings a capture into a slot. */
+/* Loads a capture into a slot. */
 void ct_eval_load_capture(Compile *c, Local *local);
 void ct_eval_drop_slot(Compile *c, uint32_t slot);
-/* The end of an operand whose slot may be NULL by now: a result was made in what it held. */
+/* Drops an operand whose slot may be NULL by now, because a result was made in its memory. */
 void ct_eval_drop_some(Compile *c, const Operand *op);
-/* The end of a local that nothing uses any more. */
+/* Drops a local that is not used any more. */
 void ct_eval_drop_local(Compile *c, Local *local);
-/* Binds a variable to an owned value; one that is not used ends at once. */
+/* Binds a variable to an owned value; an unused value is dropped at once. */
 void ct_eval_bind_slot(Compile *c, const CtVar *var, uint32_t slot, bool used);
 void ct_eval_load_literal(Compile *c, uint32_t slot, CtCore *lit);
 CtWord ct_eval_literal_word(const CtCore *lit);
 void ct_eval_hold(Compile *c, CtObject *object);
 
-/* Operands of an instruction: `take` says that they are to be owned; a literal may stay a constant where `constants`.
- */
+/* Evaluates the operands of an instruction. `take`: they must be owned. `constants`: literals may stay constants. */
 void ct_eval_operands(Compile *c, CtCore *const *args, uint32_t count, bool take, bool constants, Operand *out);
-/* The two halves of that: children that are not variables, then the variables. */
+/* The two halves of ct_eval_operands: children that are not variables, then the variables. */
 void ct_eval_operand_value(Compile *c, CtCore *e, bool take, bool constants, Operand *out);
 void ct_eval_operand_var(Compile *c, const CtVar *var, CtSourceRange range, bool take, Operand *out);
-/* One child by itself. */
+/* Evaluates a single child. */
 void ct_eval_operand(Compile *c, CtCore *e, bool take, Operand *out);
 /* An owned value in a slot as an operand. */
 Operand ct_eval_operand_slot(uint32_t slot, bool is_pointer, bool take);
-/* Where the result goes: `want`, unless a borrowed operand must still be dropped from there. Operands' slots that end
- * here are free from now on. */
+/* The slot of the result: `want`, unless a borrowed operand in it must still be dropped. Slots of operands that end
+ * here become free. */
 uint32_t ct_eval_result_slot(Compile *c, uint32_t want, const Operand *ops, uint32_t count);
-/* Behind the instruction that began at `start`: what it took is gone, its result is owned, what was borrowed for the
- * last time is dropped, the result moves to `want`. Returns the result's slot. dest NO_SLOT: there is no result. */
+/* Ends the instruction that began at `start`: taken operands are gone, the result is owned, operands borrowed for the
+ * last time are dropped, and the result moves to `want`. Returns the slot of the result; dest NO_SLOT: there is
+ * none. */
 uint32_t ct_eval_finish(Compile *c, uint32_t start, uint32_t dest, uint32_t want, bool is_pointer, const Operand *ops,
                         uint32_t count);
 
-/* A branch: the state before, to which every alternative returns. */
+/* A branch: the state before it, from which every alternative starts. */
 typedef struct Branch {
     uint64_t *used;
     uint32_t used_words;
@@ -204,7 +206,7 @@ void ct_eval_patch(Compile *c, uint32_t word, uint32_t start);
 
 /* emit_call.c */
 uint32_t ct_eval_emit_app(Compile *c, CtCore *e, uint32_t want, bool tail);
-/* A call with arguments in slots: of a known code (fun NULL), or of the closure that it takes. */
+/* A call with arguments in slots: of a known code (fun NULL), or of a closure, which is taken. */
 uint32_t ct_eval_emit_call(Compile *c, CtSourceRange range, CtCode *code, const Operand *fun, const Operand *args,
                            uint32_t count, uint32_t want, bool is_pointer);
 uint32_t ct_eval_emit_outlined(Compile *c, CtCode *code, CtCore *e, uint32_t want, bool tail);
@@ -215,23 +217,23 @@ void ct_eval_emit_group_env(Compile *c, CtCore *letrec);
 uint32_t ct_eval_emit_constant(Compile *c, CtCore *e, uint32_t want);
 uint32_t ct_eval_emit_dual(Compile *c, CtCore *e, uint32_t want);
 
-/* emit_span.c: nothing, unless the evaluator shares loops out or measures spans. */
+/* emit_span.c: generates nothing unless the evaluator shares loops among threads or measures spans. */
 typedef struct Span {
     bool measured;
     uint32_t begin, best, mark; /* slots */
 } Span;
 void ct_eval_span_begin(Compile *c, Span *s, CtSourceRange range);
-/* The loop has made the array in slot `out`. */
+/* To be called when the loop has made the array in slot `out`. */
 void ct_eval_span_end(Compile *c, Span *s, uint32_t out);
 
 /* emit_case.c */
 uint32_t ct_eval_emit_case(Compile *c, CtCore *e, uint32_t want, bool tail);
-/* Loads the fields that are used; takes the object when this was its last use. */
+/* Loads the used fields of an object; takes the object if this is its last use. */
 void ct_eval_emit_open(Compile *c, CtSourceRange range, const Operand *object, CtVar *const *vars, CtType *const *types,
                        uint32_t count, const bool *used);
 uint32_t ct_eval_emit_proj(Compile *c, CtCore *e, uint32_t want);
-/* A primitive of scalars; of a comparison only its operands and, `jump`, the instruction that jumps where it does not
- * hold: the word of the jump is returned. */
+/* A primitive of scalars. Of a comparison, ct_eval_emit_compare only evaluates the operands and emits an instruction
+ * that jumps where it does not hold; it returns the position of the jump word. */
 uint32_t ct_eval_emit_prim(Compile *c, CtCore *e, uint32_t want);
 
 /* emit_array.c, emit_loop.c, emit_fused.c */

@@ -1,4 +1,4 @@
-/* The third pass of the compiler: writes the instructions of one λ, form by form. */
+/* The third pass of the compiler: writes the instructions of a λ. */
 #include "eval/compile.h"
 
 static uint32_t place(Compile *c, uint32_t want) { return want == NO_SLOT ? ct_eval_slot_new(c) : want; }
@@ -44,7 +44,7 @@ static uint32_t move_to(Compile *c, uint32_t dest, uint32_t from, bool is_pointe
     return dest;
 }
 
-/* An owned copy of a variable: the variable's own slot at its last use. */
+/* An owned copy of a variable; at its last use, the variable's own slot. */
 static uint32_t emit_var(Compile *c, CtCore *e, uint32_t want) {
     Operand op;
     ct_eval_operand_var(c, e->as.var, e->range, true, &op);
@@ -104,7 +104,7 @@ static uint32_t emit_fail_text(Compile *c, CtCore *e, CtErrorCode code, const ch
     return dest;
 }
 
-/* What follows is never reached, but is written like any other code. */
+/* Code behind it is unreachable, but is generated like any other. */
 static uint32_t emit_fail(Compile *c, CtCore *e, uint32_t want) {
     if (e->as.fail.text != NULL) return emit_fail_text(c, e, e->as.fail.code, e->as.fail.text, want);
     Operand message;
@@ -161,7 +161,7 @@ static uint32_t emit_node(Compile *c, CtCore *e, uint32_t want, bool tail) {
     case CORE_FAIL: return emit_fail(c, e, want);
     case CORE_LET:
     case CORE_LETREC:
-    case CORE_UNPACK: break; /* emit_expr's */
+    case CORE_UNPACK: break; /* handled by ct_eval_emit_expr */
     }
     return NO_SLOT;
 }
@@ -183,7 +183,7 @@ static void emit_unpack(Compile *c, CtCore *e) {
     ct_eval_emit_open(c, e->range, &object, e->as.let.vars, type->parts, e->as.let.count, used);
 }
 
-/* The value of e in a slot; in tail position the frame has ended and there is none. */
+/* Evaluates e to a slot. In tail position the frame has ended, and there is no slot. */
 uint32_t ct_eval_emit_expr(Compile *c, CtCore *e, uint32_t want, bool tail) {
     CtCode *outlined = outlined_code(c, e);
     if (outlined != NULL) return ct_eval_emit_outlined(c, outlined, e, want, tail);
@@ -250,7 +250,7 @@ bool ct_eval_code_compile(Machine *m, CtCode *code) {
     code->events = c.events.items;
     code->places = c.places.items;
     code->words = c.words.items;
-    /* Other threads that see this see all the rest. */
+    /* Publishes the code: threads that see this see all the rest. */
     __atomic_store_n(&code->reserve, c.slot_count + c.most_out + 2 * FRAME_HEADER, __ATOMIC_RELEASE);
     return true;
 }

@@ -1,4 +1,4 @@
-/* Emission of array operations without a function, of array literals and of long lists. */
+/* Code for array operations without function arguments, for array literals and for long lists. */
 #include "eval/compile.h"
 
 /* Operands of which some are taken. */
@@ -9,7 +9,7 @@ static void mixed_operands(Compile *c, CtCore *const *args, uint32_t count, cons
         if (is_var(args[i])) ct_eval_operand_var(c, args[i]->as.var, args[i]->range, take[i], &ops[i]);
 }
 
-/* How deep the arrays are that are elements of an array of this type; 0: nothing to compare. */
+/* The nesting depth of array elements that must be compared for shape; 0: none. */
 static uint32_t element_rank(const CtType *array) { return ct_eval_array_rank(array->parts[0]); }
 
 static uint32_t emit_generic(Compile *c, CtCore *e, uint32_t dest, const Operand *ops) {
@@ -99,7 +99,7 @@ uint32_t ct_eval_emit_array_literal(Compile *c, CtCore *e, uint32_t want) {
     return moved(c, array, want);
 }
 
-/* The heads go to an array, the tail to a slot; then all the cells are made at once, from the back. */
+/* The heads go to an array, the tail to a slot; then all cells are made at once, from the last. */
 uint32_t ct_eval_emit_spine(Compile *c, CtCore *e, uint32_t want) {
     const CtCore *end;
     uint32_t count = ct_eval_compile_spine(e, &end);

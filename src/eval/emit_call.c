@@ -1,4 +1,4 @@
-/* Emission of functions: closures, groups, calls, constants, duals. */
+/* Code for functions: closures, groups, calls, constants, transformed functions. */
 #include "eval/compile.h"
 
 static void add_operands(Compile *c, const Operand *ops, uint32_t count) {
@@ -48,7 +48,7 @@ void ct_eval_emit_group_env(Compile *c, CtCore *letrec) {
     if (!ct_eval_next_entry(c)) ct_eval_drop_local(c, first->env);
 }
 
-/* The environment of a group as an operand: moved at its last use. */
+/* The environment of a group as an operand, moved at its last use. */
 static Operand env_operand(Compile *c, Local *env, bool take) {
     bool last = ct_eval_next_last(c, env);
     Operand op = {.slot = env->slot, .is_pointer = true, .local = env, .taken = take};
@@ -99,10 +99,10 @@ static void note_out(Compile *c, uint32_t count) {
 typedef struct Callee {
     CtCode *code;    /* known, or NULL */
     bool is_sibling; /* in this frame's environment */
-    bool has_fun;    /* the closure, or the environment of a known code */
+    bool has_fun;    /* ops[0] is a closure, or the environment of a known code */
 } Callee;
 
-/* ops[0] is the closure or environment if there is one; the arguments follow. */
+/* ops[0] is the closure or environment, if there is one; the arguments follow. */
 static uint32_t emit_call_of(Compile *c, CtSourceRange range, Callee callee, Operand *ops, uint32_t count,
                              uint32_t want, bool is_pointer, bool tail) {
     const Operand *args = callee.has_fun ? ops + 1 : ops;
@@ -136,7 +136,7 @@ uint32_t ct_eval_emit_call(Compile *c, CtSourceRange range, CtCode *code, const 
     return emit_call_of(c, range, (Callee){code, false, fun != NULL}, ops, count, want, is_pointer, false);
 }
 
-/* The function of an application when it is a variable: what is called, and its operand. */
+/* The callee of an application of a variable, and its operand. */
 static Callee callee_var(Compile *c, CtCore *fun, Operand *out) {
     Local *local = ct_eval_compile_local(c, fun->as.var);
     if (local->kind == LOCAL_GROUP) {
@@ -169,7 +169,8 @@ uint32_t ct_eval_emit_app(Compile *c, CtCore *e, uint32_t want, bool tail) {
                         tail);
 }
 
-/* A term that is nested too deeply: its code is called with what it uses as environment. Counts no steps of its own. */
+/* A term that is nested too deeply: a call of its code, with the variables that it uses as environment. It counts no
+ * steps of its own. */
 uint32_t ct_eval_emit_outlined(Compile *c, CtCode *code, CtCore *e, uint32_t want, bool tail) {
     bool has_env = code->lam->capture_count > 0;
     Operand env = {.slot = 0};

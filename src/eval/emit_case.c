@@ -1,11 +1,11 @@
-/* Emission of scalars and of taking apart: primitives, branches, fields. */
+/* Code for scalars and for taking values apart: primitives, branches, fields. */
 #include "eval/compile.h"
 
 /* ---- primitives ---- */
 
 static uint32_t prim_op(CtPrim prim, PrimForm form) { return OP_PRIM_FIRST + (uint32_t)prim * PRIM_FORMS + form; }
 
-/* Operands of a primitive: at most one of them stays a constant, and only of two. */
+/* The operands of a primitive. At most one may stay a constant, and only of a binary primitive. */
 static void prim_operands(Compile *c, CtCore *e, Operand *ops) {
     uint32_t count = e->as.call.count;
     ct_eval_operands(c, e->as.call.args, count, false, true, ops);
@@ -141,7 +141,7 @@ void ct_eval_emit_open(Compile *c, CtSourceRange range, const Operand *object, C
         }
     }
     emit_opening(c, range, object, &o);
-    if (object->free_slot) { /* a capture seen for the last time */
+    if (object->free_slot) { /* the last use of a capture */
         uint32_t free = ct_eval_result_slot(c, NO_SLOT, object, 1);
         ct_eval_slot_free(c, free);
     }
@@ -178,10 +178,10 @@ typedef struct Switch {
     CtCore *e;
     Alternative *all;
     uint32_t count;
-    Operand scrutinee; /* slot NO_SLOT when a comparison jumps by itself */
-    Local *local;      /* a variable that is the scrutinee, or NULL */
+    Operand scrutinee; /* slot NO_SLOT: the comparison jumps itself */
+    Local *local;      /* the scrutinee, if it is a variable; or NULL */
     uint32_t start;    /* of the instruction that tests */
-    uint32_t table;    /* its first jump word; costs stand behind each */
+    uint32_t table;    /* its first jump word; a word for the steps follows each */
 } Switch;
 
 static bool jumps_by_itself(const Compile *c, const CtCore *e, uint32_t count) {
@@ -199,7 +199,8 @@ static void emit_test(Compile *c, Switch *s) {
     } else if (s->count == 2) {
         s->start = ct_eval_begin(c, data->is_enum ? OP_JUMP_INT : OP_JUMP_TAG, s->e->range);
         ct_eval_add_word(c, s->scrutinee.slot);
-        ct_eval_add_word(c, s->all[0].con == NULL ? 1 : s->all[0].con->tag); /* NULL: True, by their order */
+        /* NULL: True, by the order of alternatives. */
+        ct_eval_add_word(c, s->all[0].con == NULL ? 1 : s->all[0].con->tag);
         s->table = c->words.count;
     } else {
         s->start = ct_eval_begin(c, data->is_enum ? OP_SWITCH_INT : OP_SWITCH_TAG, s->e->range);
@@ -207,13 +208,13 @@ static void emit_test(Compile *c, Switch *s) {
         ct_eval_add_word(c, data->con_count);
         s->table = c->words.count;
         for (uint32_t i = 0; i < 2 * data->con_count; i++) ct_eval_add_word(c, 0);
-        ct_eval_add_word(c, 0); /* the steps of a default that nothing reaches */
+        ct_eval_add_word(c, 0); /* the steps of an unreachable default */
         return;
     }
     for (uint32_t i = 0; i < 3; i++) ct_eval_add_word(c, 0);
 }
 
-/* Jumps to the alternative that starts here, and counts its steps where its jumps say. */
+/* The alternative that starts here: sets its jumps, and counts its steps in the word behind each. */
 static void enter_alternative(Compile *c, Switch *s, uint32_t index) {
     if (s->count == 1) return;
     if (s->count == 2) {
@@ -236,7 +237,7 @@ static void enter_alternative(Compile *c, Switch *s, uint32_t index) {
     }
 }
 
-/* The steps of the default alternative, counted once, for every constructor that takes it. */
+/* Copies the steps of the default alternative to every constructor that takes it. */
 static void spread_cost(Compile *c, const Switch *s, uint32_t target) {
     if (s->count <= 2 || s->all[s->count - 1].con != NULL) return;
     const CtData *data = s->e->as.cases.scrutinee->type->data;
@@ -247,7 +248,7 @@ static void spread_cost(Compile *c, const Switch *s, uint32_t target) {
         if (c->words.items[s->table + 2 * tag] == target) c->words.items[s->table + 2 * tag + 1] = cost;
 }
 
-/* What the alternative does not use ends here, and the scrutinee is opened. */
+/* Drops what the alternative does not use, and opens the scrutinee. */
 static void open_alternative(Compile *c, Switch *s, const Alternative *a) {
     uint32_t after = c->read;
     c->read = a->header;
@@ -283,7 +284,7 @@ static void read_scrutinee(Compile *c, Switch *s) {
     }
 }
 
-/* The drops of every alternative stand in the ledger before the first one's own entries. */
+/* The ledger holds the drops of all alternatives before the first one's own entries. */
 static void read_headers(Compile *c, Switch *s) {
     for (uint32_t i = 0; i < s->count; i++) {
         s->all[i].takes = ct_eval_next_entry(c);

@@ -1,4 +1,4 @@
-/* What the emitters share: words, slots, operands, branches. */
+/* Shared by the emitters: words, slots, operands, branches. */
 #include <assert.h>
 
 #include "eval/compile.h"
@@ -268,7 +268,7 @@ void ct_eval_branch_next(Compile *c, Branch *b) {
     ct_eval_event(c, c->words.count, EVENT_AGAIN, 0);
 }
 
-/* Captures that only the last alternative loaded are forgotten. */
+/* Forgets captures that only the last alternative has loaded. */
 static void settle(Compile *c, const Branch *b) {
     uint32_t stamp = ++c->stamp;
     for (uint32_t i = b->undo; i < c->undo.count; i++) {

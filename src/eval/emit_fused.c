@@ -1,4 +1,4 @@
-/* Emission of array operations that run as one. */
+/* Code for fused array operations. */
 #include "eval/compile.h"
 #include "eval/fused.h"
 
@@ -16,7 +16,7 @@ uint32_t ct_eval_emit_fused(Compile *c, CtCore *e, const Fused *fused, uint32_t 
         ct_eval_add_word(c, ops[i].slot);
         ct_eval_add_word(c, ops[i].drop_after);
     }
-    for (uint32_t i = 0; i <= fused->check_count; i++) { /* places of their own */
+    for (uint32_t i = 0; i <= fused->check_count; i++) { /* source ranges of its checks and of a failing step */
         CtSourceRange range = i < fused->check_count ? fused->checks[i].range : fused->range;
         ct_push(c->arena, &c->places, (Place){c->words.count, range});
         ct_eval_add_word(c, 0);

@@ -1,5 +1,5 @@
-/* Emission of the array operations that call a function: loops in this frame. The body of a λ in sight is written into
- * the loop, other functions are called. No function is ever called from C. */
+/* Code for array operations with a function argument: loops in the current frame. The body of a λ is compiled into the
+ * loop; other functions are called. No function is called from C. */
 #include "eval/compile.h"
 
 enum { MAX_LOOP_ARGS = 3 };
@@ -10,17 +10,17 @@ typedef struct LoopCode {
     uint32_t count;
     int function;
     CtCore *fun;
-    CtLam *lam; /* written in line, or NULL */
+    CtLam *lam; /* compiled in line, or NULL */
     Operand ops[MAX_LOOP_ARGS];
-    CT_VEC(Local *) drops; /* used from outside for the last time in the loop */
+    CT_VEC(Local *) drops; /* variables from outside whose last use is in the loop */
     uint32_t out, counter, x, y, acc;
     Span span;
     Branch branch;
-    uint32_t start; /* of the instruction before the body; its last words are the jump and the steps */
+    uint32_t start; /* of the instruction before the body, whose last words are the jump and the steps */
     uint32_t body;
 } LoopCode;
 
-/* Which of them are there for each operation. */
+/* Which parts each operation has. */
 static bool has_acc(CtArrayOp op) {
     return op == ARRAY_FOLDL || op == ARRAY_REDUCE || op == ARRAY_SCANL || op == ARRAY_SCAN || op == ARRAY_MAP_ACCUM;
 }
@@ -50,7 +50,7 @@ static void read_operands(Compile *c, LoopCode *l) {
     }
 }
 
-/* The accumulator gets a slot of its own, which the loop's result returns to. */
+/* The accumulator gets a slot of its own, to which the loop's result returns. */
 static void settle_acc(Compile *c, LoopCode *l) {
     Operand *acc = &l->ops[1];
     l->acc = acc->slot;
@@ -72,9 +72,9 @@ static void add_array(Compile *c, const Operand *array, bool own) {
     ct_eval_add_word(c, array->drop_after && own);
 }
 
-/* Elements of a fold are moved out of an array that is consumed. Where they are independent of each other, the array
- * lends them, so that it makes no difference who computes them when, and one that failed can be computed again. Then a
- * map may still make its result of an array of numbers. */
+/* Whether elements are moved out of the array, as in a fold over an array that it owns. Where elements are independent
+ * they are retained instead, so that they can be computed in any order, and again after a failure. A map may still
+ * build its result in the memory of an array of numbers. */
 static bool takes_elements(const Compile *c, const LoopCode *l) {
     if (has_acc(l->op)) return true;
     return !ct_value_type_is_pointer(l->e->as.call.args[1]->type->parts[0]) && home_of(c->m)->team == NULL;
@@ -86,7 +86,7 @@ static void add_layout(Compile *c, const LoopCode *l) {
     add_pointer(c, layout);
 }
 
-/* The operands that both instructions share, in front. */
+/* Writes the operands that both instructions share and that come first. */
 static void add_state(Compile *c, const LoopCode *l) {
     if (l->op == ARRAY_BUILD) {
         ct_eval_add_word(c, l->ops[0].slot);
@@ -262,7 +262,7 @@ uint32_t ct_eval_emit_loop(Compile *c, CtCore *e, uint32_t want) {
     uint32_t result = loop_body(c, &l);
     loop_next(c, &l, result);
     if (!has_acc(l.op)) ct_eval_span_end(c, &l.span, l.out);
-    ct_eval_slot_free(c, l.counter); /* the elements' slots were the parameters', which ended with them */
+    ct_eval_slot_free(c, l.counter); /* the slots of the elements were those of the parameters, which have ended */
     for (uint32_t i = 0; i < l.count; i++)
         if (!(has_acc(l.op) && i == 1)) ct_eval_drop_some(c, &l.ops[i]);
     for (uint32_t i = 0; i < l.drops.count; i++) ct_eval_drop_local(c, l.drops.items[i]);

@@ -1,5 +1,4 @@
-/* Emission of what measures spans: where a loop begins and ends. Behind each element stands a ITERATION (emit_loop.c).
- */
+/* Code that measures spans: at the beginning and end of a loop. An ITERATION follows each element (emit_loop.c). */
 #include "eval/compile.h"
 
 void ct_eval_span_begin(Compile *c, Span *s, CtSourceRange range) {

@@ -1,4 +1,4 @@
-/* The evaluator's door: making one, calling, limits, errors. */
+/* The evaluator's interface: construction, calls, limits, errors. */
 #include <stdlib.h>
 
 #include "eval/internal.h"
@@ -36,8 +36,8 @@ CtHeap *ct_eval_heap(CtEval *eval) { return eval->heap; }
 
 /* ---- errors ---- */
 
-/* Where the running instruction stands; for a frame that is being entered, its call. A place inside the library says
- * nothing to a user: then the innermost call from the user's own source is meant. */
+/* The source range of the running instruction or, for a frame being entered, of its call. Inside the library it is that
+ * of the innermost call from the user's source. */
 static CtSourceRange failing_place(const Machine *m) {
     const CtWord *fp = m->fp;
     if (fp == NULL) return CT_NO_RANGE;
@@ -64,7 +64,7 @@ static void add_help(Machine *m, CtDiag *diag) {
     if (diag->code == CT_E0803) ct_help(context, diag, "--max-depth sets the limit");
 }
 
-/* Releases all that the run holds, then says what was wrong. */
+/* Releases everything that the run holds, then reports the error. */
 static bool failed(Machine *m) {
     CtSourceRange range = failing_place(m);
     ct_eval_unwind(m);

@@ -1,6 +1,5 @@
-/* The forms of values: what `bulk` specialises a function to. The form is first written as text, by which a derivative
- * that was made for it is found again; only a new one is built.
- */
+/* Shapes of values, to which `bulk` specialises functions. A shape is first written as text, by which a cached
+ * derivative is found; the shape itself is built only for a new one. */
 #include "eval/internal.h"
 
 #include <stdio.h>
@@ -21,7 +20,7 @@ static bool put(FormKey *key, const char *format, long long value) {
     return true;
 }
 
-/* Structures that are deeper are no arrays of numbers in any case. */
+/* a deeper structure is no array of numbers in any case */
 enum { DEEPEST = 1000 };
 
 static CtForm *form_new(Machine *m, bool build, uint32_t count) {
@@ -83,7 +82,7 @@ static CtForm *form_array(Machine *m, FormKey *key, const CtType *type, CtWord v
     return put(key, "]", 0) ? form : NULL;
 }
 
-/* A function as it was written, and what it captured. */
+/* A function: the λ of the source, and the captured values. */
 static CtForm *form_closure(Machine *m, FormKey *key, const CtClosure *closure, bool many, bool build) {
     const CtCode *code = closure->code;
     CtLam *lam = code->lam;
@@ -119,7 +118,7 @@ static CtForm *form_of(Machine *m, FormKey *key, const CtType *type, CtWord valu
     return NULL;
 }
 
-/* `many`: inside an array, where integers are not what is known. NULL without memory. */
+/* `many`: inside an array, where integers do not count as known. NULL when memory runs out. */
 static CtForm *form_at(Machine *m, FormKey *key, const CtType *type, CtWord value, bool many, bool build) {
     if (key->depth >= DEEPEST) {
         CtForm *form = form_new(m, build, 0);

@@ -1,5 +1,5 @@
-/* Views of arrays along the points of a fused tree: a view of a view is a view again where the one steps inside the
- * dimensions of the other; and the order of the loops. */
+/* Views of arrays along the points of a fused tree: a view of a view is a view if the one steps within the dimensions
+ * of the other; and the order of the loops. */
 #include "eval/fused.h"
 
 bool ct_eval_fuse_view(FuseSpace *space, const FusedView *like, uint32_t *view) {
@@ -11,7 +11,7 @@ bool ct_eval_fuse_view(FuseSpace *space, const FusedView *like, uint32_t *view) 
 
 /* ---- composition ---- */
 
-/* Dimension d of size n becomes two, of n / inner and inner. */
+/* Splits dimension d of size n into two, of n / inner and inner. */
 static bool split(FuseSpace *space, uint32_t d, int64_t inner) {
     if (space->rank == FUSED_DIMS) return false;
     for (uint32_t i = space->rank++; i > d; i--) space->sizes[i] = space->sizes[i - 1];
@@ -25,23 +25,23 @@ static bool split(FuseSpace *space, uint32_t d, int64_t inner) {
     return true;
 }
 
-/* The dimensions of what `strided` gives: sizes, how many elements lie behind each, and strides in the array below. */
+/* The dimensions of the result of `strided`: sizes, numbers of elements inside each, and strides in the array below. */
 typedef struct Inner {
     uint32_t rank;
     const int64_t *dims;         /* size, stride, size, stride … */
-    int64_t weights[FUSED_DIMS]; /* of an index, in the position of an element */
+    int64_t weights[FUSED_DIMS]; /* number of elements that one index step moves by */
 } Inner;
 
 static int64_t size_of(const Inner *inner, uint32_t k) { return inner->dims[2 * k]; }
 
-/* The dimension that a step goes along: the outermost that weighs no more. */
+/* The dimension along which a step goes: the outermost one with no larger weight. */
 static uint32_t dimension_of(const Inner *inner, int64_t step) {
     uint32_t k = 0;
     while (k + 1 < inner->rank && (inner->weights[k] > step || size_of(inner, k) == 1)) k++;
     return k;
 }
 
-/* Dimensions are split until each goes along one of the inner array. */
+/* Splits dimensions until each goes along one inner dimension. */
 static bool split_all(FuseSpace *space, uint32_t view, const Inner *inner) {
     const int64_t *strides = space->views[view].strides;
     for (uint32_t d = 0; d < space->rank;) {
@@ -64,9 +64,8 @@ static bool split_all(FuseSpace *space, uint32_t view, const Inner *inner) {
     return true;
 }
 
-/* An index of an inner dimension is the sum of what the offset and the view's dimensions make it: that must stay
- * inside.
- */
+/* An index of an inner dimension is a sum of contributions of the offset and the view's dimensions: it must stay in
+ * range. */
 static bool stays_inside(const FuseSpace *space, const FusedView *view, const Inner *inner, const int64_t *start) {
     int64_t reached[FUSED_DIMS];
     for (uint32_t k = 0; k < inner->rank; k++) reached[k] = start[k];
@@ -115,7 +114,7 @@ static void copy_dim(Fused *f, uint32_t to, const Fused *source, uint32_t from) 
     if (source->open == (int32_t)from) f->open = (int32_t)to;
 }
 
-/* Whether dimension d goes on where the one inside it ends, for all that is read and written. */
+/* Whether dimension d and the one inside it are contiguous, for all arrays read and written. */
 static bool joins(Fused *f, uint32_t d) {
     if (f->open == (int32_t)d + 1) return false;
     for (uint32_t i = 0; i <= f->leaf_count; i++) {
@@ -125,7 +124,7 @@ static bool joins(Fused *f, uint32_t d) {
     return true;
 }
 
-/* Without dimensions of size 1, and with those joined that go on in each other. One dimension at the least is left. */
+/* Removes dimensions of size 1 and joins contiguous ones. At least one dimension remains. */
 static void join_dims(Fused *f) {
     const Fused before = *f;
     uint32_t rank = 0;
@@ -145,8 +144,8 @@ static void join_dims(Fused *f) {
     }
 }
 
-/* What a point costs, about, when dimension d is the innermost: what is read in order, or stays, is cheap; so is a long
- * dimension. */
+/* The approximate cost of a point when dimension d is the innermost: contiguous or constant reads are cheap, and so are
+ * long dimensions. */
 static double price(Fused *f, uint32_t d) {
     double size = f->open == (int32_t)d ? 1000 : (double)f->sizes[d], sum = 20 / size;
     for (uint32_t i = 1; i <= f->leaf_count; i++) {
@@ -157,8 +156,8 @@ static double price(Fused *f, uint32_t d) {
     return sum + (is_summed(f, d) ? 1.2 : in_order ? 0.4 : 1.0);
 }
 
-/* Sums must keep the order of what is added, so of the dimensions along which is summed only the last may move, and
- * they stay in order. */
+/* Sums must keep their order. So of the dimensions that are summed over only the last may move, and their order
+ * stays. */
 void ct_eval_fuse_arrange(Fused *f) {
     join_dims(f);
     if (f->root == FUSED_PLACES) return;

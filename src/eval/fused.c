@@ -1,12 +1,12 @@
-/* Running a fused tree (fused.h): its checks, then a nest of loops around blocks of points. */
+/* Runs a fused tree (fused.h): its checks, then a nest of loops around blocks of points. */
 #include "eval/fused.h"
 
 #include "eval/arrays.h"
 #include "rt/scalar.h"
 
-enum { BLOCK = 128 }; /* points that go through the steps together */
+enum { BLOCK = 128 }; /* number of points that go through the steps together */
 
-/* A value of a block: its words from one point to the next, or one word for all. */
+/* A value of a block: a word for each point, or one word for all. */
 typedef struct Block {
     const CtWord *words;
     bool steps;
@@ -15,13 +15,13 @@ typedef struct Block {
 typedef struct Run {
     Machine *m;
     const Fused *f;
-    const CtWord *leaves; /* their values; of arrays the objects */
+    const CtWord *leaves; /* the values of the leaves; for arrays, the objects */
     int64_t sizes[FUSED_DIMS];
     int64_t each; /* steps of a point */
     uint64_t points, done;
-    int64_t row; /* PLACES: of how many points */
+    int64_t row; /* PLACES: number of points in a row */
     Block values[FUSED_LEAVES + FUSED_STEPS];
-    CtWord read[FUSED_LEAVES][BLOCK]; /* what lies apart in an array */
+    CtWord read[FUSED_LEAVES][BLOCK]; /* gathered values of strided arrays */
     CtWord made[FUSED_STEPS][BLOCK];
 } Run;
 
@@ -51,7 +51,7 @@ static bool check(const Run *r, const FusedCheck *c) {
     return true;
 }
 
-/* The instruction's words behind its operands stand for its checks and, the last, for a step. */
+/* Sets the failing position: the words behind the operands stand for the checks and, the last one, for a step. */
 static bool fails_at(const Run *r, uint32_t word) {
     r->m->pc += 4 + 2 * r->f->operand_count + word;
     return false;
@@ -81,7 +81,7 @@ static void choose(CtWord *out, const Block *args, int64_t count) {
     }
 }
 
-/* Runs a block of points through the steps. What goes to an array with its points in order is made there. */
+/* Runs a block of points through the steps. An array result in order is computed directly into its memory. */
 static bool run_steps(Run *r, const Position *p, int64_t count) {
     const Fused *f = r->f;
     bool in_place = f->root == FUSED_ARRAY && f->out.strides[f->rank - 1] == 1;
@@ -114,7 +114,7 @@ static void put(const Run *r, const Position *p, Block block, int64_t count) {
     for (int64_t i = 0; block.words != p->out && i < count; i++) p->out[i * stride] = block.words[block.steps ? i : 0];
 }
 
-/* Of a row for each place, or of parts of rows. */
+/* Adds rows, or parts of rows, to the indexed elements. */
 static void add_to_places(const Run *r, CtWord *out, Block block, int64_t count) {
     const CtWord *places = array_of(r->leaves[r->f->places])->items;
     int64_t row = r->row, at = (int64_t)r->done;
@@ -139,7 +139,7 @@ static void add(const Run *r, const Position *p, Block block, int64_t count) {
     }
 }
 
-/* out[i·stride] += a[i·a_step] × b[i·b_step]; written out for each combination that it is called with. */
+/* out[i·stride] += a[i·a_step] × b[i·b_step]; specialised by inlining. */
 static inline __attribute__((always_inline)) void add_each(CtWord *out, int64_t stride, const CtWord *a, bool a_steps,
                                                            const CtWord *b, bool b_steps, bool scales, int64_t count) {
     double sum = out->real;
@@ -164,7 +164,7 @@ static inline __attribute__((always_inline)) void add_strided(CtWord *out, int64
         add_each(out, stride, a.words, false, b.words, b.steps, scales, count);
 }
 
-/* The sums of a contraction: the products are added as they come. */
+/* The sums of a contraction: products are added as they are computed. */
 static void add_products(const Run *r, const Position *p, int64_t count) {
     const FusedStep *s = &r->f->steps[r->f->step_count - 1];
     int64_t stride = r->f->out.strides[r->f->rank - 1];
@@ -211,7 +211,7 @@ static bool innermost(Run *r, Position p) {
     const Fused *f = r->f;
     for (int64_t left = r->sizes[f->rank - 1]; left > 0;) {
         int64_t count = left < BLOCK ? left : BLOCK;
-        if (r->each * count > r->m->fuel) count = r->each > r->m->fuel ? 1 : r->m->fuel / r->each; /* to the limit */
+        if (r->each * count > r->m->fuel) count = r->each > r->m->fuel ? 1 : r->m->fuel / r->each; /* up to the limit */
         if (!charge(r->m, r->each * count) || !run_steps(r, &p, count)) return false;
         ct_eval_finish(r, &p, count);
         left -= count;
@@ -232,7 +232,7 @@ static bool nest(Run *r, Position p, uint32_t dim) {
 
 /* ---- the whole ---- */
 
-/* The open size, the number of points, and the steps of each; those that are left over are charged. */
+/* Determines the open size, the number of points and their steps; charges the remaining steps. */
 static bool measure(Run *r) {
     const Fused *f = r->f;
     int64_t length = length_of(r, f->length), others = 1, cost = f->known_cost;
@@ -253,8 +253,8 @@ static bool same_view(const Fused *f, const FusedView *view) {
     return view->offset == 0 && memcmp(view->strides, f->out.strides, f->rank * sizeof view->strides[0]) == 0;
 }
 
-/* A leaf that can become the result: it ends here, nobody else holds it, and each of its elements is read, if at all,
- * at the point that is written there. */
+/* A leaf in whose memory the result can be built: it is dying and unshared, and each element is read, if at all, at the
+ * point that is written there. */
 static int32_t leaf_to_take(const Run *r, const bool *own) {
     const Fused *f = r->f;
     for (uint32_t i = 0; f->root == FUSED_ARRAY && i < f->leaf_count; i++) {
@@ -270,7 +270,7 @@ static int32_t leaf_to_take(const Run *r, const bool *own) {
     return -1;
 }
 
-/* Before the first leaf and the first addition. */
+/* Initial positions. */
 static void start(const Run *r, CtWord *out, Position *p) {
     const Fused *f = r->f;
     p->out = out;
@@ -282,7 +282,7 @@ static void start(const Run *r, CtWord *out, Position *p) {
     }
 }
 
-/* The points could be computed by as many threads; what is added up is added one after the other. */
+/* Records the span: points could be computed in parallel, sums are sequential. */
 static void note_source_range(const Run *r) {
     uint64_t each = (uint64_t)r->each - (r->f->root != FUSED_ARRAY);
     if (r->points > 1 && each > 0) r->m->slack += (r->points - 1) * each - ct_eval_span_of_sharing(r->points);

@@ -1,5 +1,5 @@
-/* A primitive over blocks of numbers: a C loop for each row of primitives.def and for each of its operands that steps
- * along; the others stay the same for all. */
+/* Primitives over blocks of numbers: a C loop for each row of primitives.def and for each combination of operands that
+ * are arrays or single numbers. */
 #include "eval/internal.h"
 #include "eval/prim_rows.h"
 

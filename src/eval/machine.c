@@ -1,9 +1,8 @@
 /* The machine: executes instructions until the base frame has its result.
  *
- * Registers are fp (the running frame), pc and fuel (steps left); all else is in the Machine. Whatever may move the
- * stack or look at it goes through SAVE and LOAD. The instructions themselves stand in the files ops_*.h, in the order
- * of ops.def.
- */
+ * Registers are fp (the running frame), pc and fuel (steps left); all other state is in the Machine. Code that may move
+ * the stack, or read it, is enclosed in SAVE and LOAD. The instructions are in the files ops_*.h, in the order of
+ * ops.def. */
 #include "eval/fused.h"
 #include "eval/machine.h"
 
@@ -13,7 +12,7 @@ static inline uint64_t word64(const uint32_t *at) { return (uint64_t)at[0] | (ui
 static inline void *pointer64(const uint32_t *at) { return (void *)(uintptr_t)word64(at); }
 static inline double real64(const uint32_t *at) { return (CtWord){.integer = (int64_t)word64(at)}.real; }
 
-/* What it has been compiled to can be read once this is known. */
+/* An acquire load: the code's words may be read when this is set. */
 static inline uint32_t reserve_of(const CtCode *code) { return __atomic_load_n(&code->reserve, __ATOMIC_ACQUIRE); }
 
 #define INSTRUCTION(name) op_##name:
@@ -28,7 +27,7 @@ static inline uint32_t reserve_of(const CtCode *code) { return __atomic_load_n(&
 #define SAVE()      (m->fp = fp, m->pc = pc, m->fuel = fuel)
 #define LOAD()      (fp = m->fp, fuel = m->fuel)
 #define UNLIKELY(x) __builtin_expect(x, 0)
-/* Fails with what has been raised; or out of memory. */
+/* Fails with the error that was raised, or with lack of memory. */
 #define CHECK(ok)                                                                                                      \
     do {                                                                                                               \
         if (UNLIKELY(!(ok))) goto fail;                                                                                \
@@ -38,10 +37,10 @@ static inline uint32_t reserve_of(const CtCode *code) { return __atomic_load_n(&
         if (UNLIKELY((p) == NULL)) goto out_of_memory;                                                                 \
     } while (0)
 
-/* Compiler extensions are what this file is made of: labels as values, ranges of designators. */
+/* This file relies on compiler extensions: labels as values, ranges of designators. */
 #pragma GCC diagnostic ignored "-Wpedantic"
 
-/* Enters `callee`, whose frame stands at m->fp; NULL: goes on at m->pc. */
+/* Enters `callee`, whose frame is at m->fp; NULL: continues at m->pc. */
 static bool run(Machine *m, CtCode *callee) {
     static const void *const labels[OP_COUNT] = {
 #define OP(name, operands) [OP_##name] = &&op_##name,
@@ -80,7 +79,7 @@ enter:
     }
     goto charge;
 
-    /* The frame that stands at fp has become one of `callee`: a tail call is no deeper. */
+    /* The frame at fp has become one of `callee`: a tail call does not add to the depth. */
 tail:
     if (UNLIKELY((size_t)(m->stack_end - fp) < reserve_of(callee))) {
         pc = NULL;
@@ -105,7 +104,8 @@ charge:
 #include "eval/ops_loop.h"
 #include "eval/ops_prim.h"
 
-resume: /* a jump to anywhere at the top would cost every instruction its registers: measured, a fifth of the time */
+resume: /* a jump to a label at the top would cost the register allocation of every instruction: measured, a fifth of
+           the time */
     NEXT(0);
 too_deep:
     ct_eval_raise(m, CT_E0803, "more than %llu calls are waiting for each other", (unsigned long long)m->depth_limit);

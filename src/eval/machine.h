@@ -1,14 +1,14 @@
-/* What only the machine needs: inline parts of its instructions. */
+/* Private to the machine: inline parts of its instructions. */
 #ifndef CT_EVAL_MACHINE_H
 #define CT_EVAL_MACHINE_H
 
 #include "eval/internal.h"
 #include "rt/scalar.h"
 
-/* The captures of an object that serves as environment. */
+/* The captured values of an object that serves as environment. */
 static inline CtWord *captures_of(CtObject *env) { return ((CtClosure *)env)->captures; }
 
-/* References to what an object's words hold. */
+/* Retains the objects in words of an object. */
 static inline void retain_words(const CtObject *whole, const CtLayout *layout, const CtWord *words) {
     for (uint32_t base = 0; base < layout->count; base += 64) {
         uint64_t bits = layout->pointers[base / 64];
@@ -19,7 +19,7 @@ static inline void retain_words(const CtObject *whole, const CtLayout *layout, c
     }
 }
 
-/* Element i for a loop: moved out of an array that the loop owns and nobody else holds, otherwise shared. */
+/* Element i for a loop: moved out of an array that the loop owns and nobody else holds, otherwise retained. */
 static inline CtWord loop_element(CtArray *array, int64_t i, bool own) {
     CtWord item = array->items[i];
     if (array->head.layout->pointer_elements) {

@@ -1,9 +1,9 @@
 /* Instructions that make functions, call and return. Part of machine.c.
  *
- * A call copies the arguments to where the callee's frame will be, which the caller's reserve has room for, then
- * enters. A tail call gathers them first, since they come from the frame that they go to. */
+ * A call copies the arguments to the place of the callee's frame, for which the caller has reserved stack, then enters.
+ * A tail call gathers them first, since source and destination are the same frame. */
 
-/* A frame for `code` above this one; at: its arguments' count, then the slots, then distance and destination. */
+/* Makes a frame for `code` above this one. At `at`: number of arguments, their slots, then distance and destination. */
 #define PUSH_FRAME(code, env, at)                                                                                      \
     do {                                                                                                               \
         const uint32_t *args_ = (at);                                                                                  \
@@ -17,7 +17,7 @@
         fp = frame_;                                                                                                   \
     } while (0)
 
-/* This frame becomes one of `code`. Its arguments are few, or go by way of the room behind the frame. */
+/* Turns this frame into one of `code`. Arguments are gathered in a small array, or behind the frame. */
 #define REUSE_FRAME(at)                                                                                                \
     do {                                                                                                               \
         const uint32_t *args_ = (at);                                                                                  \
@@ -88,7 +88,7 @@ INSTRUCTION(CALL_SIBLING) {
 INSTRUCTION(CALL_CLOSURE) {
     CtClosure *closure = (CtClosure *)OBJECT(1);
     callee = closure->code;
-    if (closure->head.layout->count == 0) closure = NULL; /* kept forever */
+    if (closure->head.layout->count == 0) closure = NULL; /* it is never freed */
     PUSH_FRAME(callee, (CtObject *)closure, pc + 2);
     goto enter;
 }
@@ -187,7 +187,7 @@ INSTRUCTION(CONSTANT) {
     fp = frame;
     goto enter;
 }
-INSTRUCTION(DUAL) { /* the closed λ that makes the dual gets what the closure captured, then the states */
+INSTRUCTION(DUAL) { /* the closed λ that makes the transformed function is given the captured values, then the states */
     CtClosure *closure = (CtClosure *)OBJECT(3);
     const CtLayout *layout = closure->head.layout;
     uint32_t states = pc[4];

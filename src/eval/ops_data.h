@@ -88,7 +88,7 @@ INSTRUCTION(OPEN_COPY) {
     pc = at;
     NEXT(0);
 }
-INSTRUCTION(SPINE) { /* all cells or none, so that failing leaves the operands alone */
+INSTRUCTION(SPINE) { /* makes all cells or none, so that a failure leaves the operands untouched */
     CtArray *heads = ARRAY(5);
     const CtLayout *layout = pointer64(pc + 2);
     CtFields *first = NULL;

@@ -1,7 +1,7 @@
-/* Instructions of loops over arrays: before the first element and behind each. Part of machine.c.
+/* Instructions of loops over arrays: before the first element, and behind each element. Part of machine.c.
  *
- * Behind an element, steps are checked before anything is done, so that a run that stops there stops with its operands
- * whole. What the body made is read before the next element is written: they may share a slot. */
+ * Behind an element, the limit of steps is checked before anything is done, so that a run that stops there has all its
+ * operands. The result of the body is read before the next element is written, because both may be in one slot. */
 
 #define REFUEL(cost)                                                                                                   \
     do {                                                                                                               \
@@ -56,7 +56,7 @@ INSTRUCTION(MAP_BEGIN) { /* a own out i x layout64 off c */
     const CtLayout *layout = pointer64(pc + 6);
     int64_t count = array->length;
     if (pc[2] && array->head.layout == layout && ct_value_is_exclusive(&array->head)) {
-        SLOT(1).object = NULL; /* the result is made of it, element by element */
+        SLOT(1).object = NULL; /* the result is built in its memory */
     } else {
         out = ct_value_array_new(heap, layout, 0, count);
         CHECK_MEMORY(out);
@@ -127,7 +127,7 @@ INSTRUCTION(ITERATION) { /* which a b out i x y s rank begin best mark off c */
     if (span > SLOT(11).integer) SLOT(11).integer = span;
     SLOT(12).integer = now;
     if (pc == m->part_iteration && i + 1 == m->part_end &&
-        (size_t)(fp - m->stack) == m->part_at) { /* a worker has done its part */
+        (size_t)(fp - m->stack) == m->part_at) { /* end of a worker's part */
         CHECK_SHAPE(pc[9], out, SLOT(8), i);
         out->items[i] = SLOT(8);
         SAVE();

@@ -6,7 +6,7 @@
         prim_error = CT_##code;                                                                                        \
         goto prim_fails;                                                                                               \
     }
-/* The second operand of a unary one is no slot. */
+/* For a unary primitive the second operand is no slot. */
 #define B_SLOT(sig, i, member) (LETTERS(sig) > 1 ? SLOT(LETTERS(sig) > 1 ? i : 1).member : 0)
 #define STORE(sig, value)                                                                                              \
     if (IS_REAL(RESULT(sig)))                                                                                          \

@@ -1,16 +1,16 @@
-/* The second pass of the compiler: backwards over the code, which use of a variable is its last.
+/* The second pass of the compiler: backwards over the code, it determines which use of a variable is its last
+ * (liveness).
  *
- * A local is live when something after this point uses it. Met while not live, a use is the last on its path. The
- * alternatives of a branch each start from what is live behind it; what one of them uses and another does not, the
- * other drops when it starts. What a loop's body uses from outside is never last inside: it is dropped when the loop
- * ends.
+ * A local is live if something behind this point uses it. A use at which the local is not live is the last on its path.
+ * Each alternative of a branch starts from what is live behind the branch; a local that another alternative uses, but
+ * this one does not, is dropped when this one starts. A use in a loop's body of a local from outside is never the last;
+ * such a local is dropped when the loop ends.
  *
- * The ledger gets, from its end to its front:
+ * The ledger receives, from its end to its front:
  *   a use           2 × local + last
  *   a bound name    1 if it is used
  *   a branch        for each alternative: the locals it drops, their number, and whether it takes the scrutinee
- *   a loop          the locals dropped behind it, and their number
- */
+ *   a loop          the locals dropped behind it, and their number */
 #include "eval/compile.h"
 #include "eval/fused.h"
 
@@ -28,7 +28,7 @@ static void make_live(Compile *c, Local *local) {
     ct_push(c->arena, &c->trail, local->index);
 }
 
-/* True when this is the last use. */
+/* Marks a use; true when it is the last. */
 static bool touch(Compile *c, Local *local) {
     if (local->is_live) return false;
     if (local->level < c->level) {
@@ -52,7 +52,7 @@ static void use(Compile *c, const CtVar *var) {
     put(c, local->index << 1 | last);
 }
 
-/* Binders: whether each is used; before them nothing can use them. */
+/* Binders: records whether each is used; in front of them nothing can use them. */
 static void unbind(Compile *c, CtVar *const *vars, uint32_t count) {
     for (uint32_t i = count; i-- > 0;) {
         if (vars[i] == NULL) continue;
@@ -62,7 +62,7 @@ static void unbind(Compile *c, CtVar *const *vars, uint32_t count) {
     }
 }
 
-/* Children in the order of evaluation: values, then variables; so here variables first, from the right. */
+/* Evaluation order is values, then variables; so here variables come first, from the right. */
 static void walk_operands(Compile *c, CtCore *const *args, uint32_t count) {
     for (uint32_t i = count; i-- > 0;)
         if (is_var(args[i])) use(c, args[i]->as.var);
@@ -87,7 +87,7 @@ static void walk_app(Compile *c, CtCore *e) {
 
 /* ---- branches ---- */
 
-/* The locals that became live since `from` and still are; they are not live any more then. */
+/* Collects the locals that became live since `from` and still are, and makes them dead. */
 static void take_live(Compile *c, uint32_t from, Words *out) {
     for (uint32_t i = from; i < c->trail.count; i++) {
         Local *local = c->locals.items[c->trail.items[i]];
@@ -98,7 +98,7 @@ static void take_live(Compile *c, uint32_t from, Words *out) {
     c->trail.count = from;
 }
 
-/* What an alternative drops: what any uses, less its own and the scrutinee. */
+/* Records what an alternative drops: what any alternative uses, except its own uses and the scrutinee. */
 static void put_drops(Compile *c, const Words *any, const Words *own, const Local *scrutinee, bool takes) {
     uint32_t stamp = ++c->stamp, count = 0;
     for (uint32_t i = 0; i < own->count; i++) c->locals.items[own->items[i]]->stamp = stamp;

@@ -1,12 +1,12 @@
-/* How the evaluator reads the rows of primitives.def: a value is an expression over A and B, doubles or 64-bit integers
- * by the letters of the signature. Each combination is written out under a condition on the letters, of which the
- * compiler keeps one; so the rows stand between these two, which silence what it says of the others:
+/* How the evaluator reads primitives.def. A value is an expression over A and B, which are doubles or 64-bit integers
+ * by the letters of the signature. All combinations are written out under conditions on the letters, which the C
+ * compiler decides. The rows stand between these two lines, which silence warnings about the other combinations:
  *
  *   #include "eval/prim_rows.h"
  *   …
  *   #pragma GCC diagnostic pop
  *
- * FAIL_IF(condition, code) is the reader's own. */
+ * FAIL_IF(condition, code) is defined by the reader. */
 #include "rt/scalar.h"
 
 #define IS_REAL(letter) ((letter) == 'R' || (letter) == 'D' || (letter) == 'F')
@@ -17,7 +17,7 @@
 
 #define NONE            0
 #define NEVER
-/* The same questions of integers, so that every combination compiles. */
+/* The same predicates for integers, so that every combination compiles. */
 #undef isnan
 #undef isinf
 #undef signbit

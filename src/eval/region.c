@@ -1,40 +1,38 @@
 /* Regions: loops whose elements several threads compute.
  *
- * Elements of build, map and zipWith are independent of each other. When a loop turns out to be long, its frame is
- * copied to the stack of each worker, a machine of its own with a heap of its own, and the workers run the loop's body
- * on it for one part of the elements after the other. Results go straight to their places in the array that the loop
- * makes.
+ * Elements of build, map and zipWith are independent. When a loop turns out to be long, its frame is copied to the
+ * stack of each worker, which is a machine with a heap of its own. The workers run the loop's body on one part of the
+ * elements after the other, and store results directly in the loop's array.
  *
- * Nothing depends on how many threads there are: the body sees the same values, held as often as it can tell (alone or
- * not), and counts the same steps. Whatever goes wrong in a region (an error, a limit, an interrupt) ends it; its
- * results and its steps are forgotten, and the loop goes on in one thread, which meets the same error where it belongs.
- * That is sound because a region consumes nothing: arrays lend their elements to such loops.
+ * Nothing depends on the number of threads: the body sees the same values, with reference counts that it cannot
+ * distinguish (shared or not), and counts the same steps. Any failure in a region (an error, a limit, an interrupt)
+ * ends it. Its results and steps are dropped, and the loop continues on one thread, which meets the same error in its
+ * proper place. This is sound because a region consumes nothing: such loops retain the elements of arrays.
  *
- * Inside a region loops do not begin another one. Compiling and the transformation of functions, which can happen on
- * any call, are one thread's at a time; so is the evaluation of constants, whose values all share.
- */
+ * Inside a region no other region begins. Compilation and transformation of functions, which any call may need, are
+ * done by one thread at a time; so is the evaluation of constants, whose values are shared. */
 #include <stdlib.h>
 
 #include "eval/internal.h"
 #include "eval/machine.h"
 
-/* Steps that should be left of a loop, or threads cost more than they bring. Tests share out all that there is. */
+/* The number of remaining steps for which threads pay. Tests share every loop. */
 #ifndef CT_WORTH
 #define CT_WORTH 20000
 #endif
 
 enum {
     PARTS = 8,             /* for each thread */
-    WORKER_SLICE = 1 << 15 /* steps between two looks at what the others do */
+    WORKER_SLICE = 1 << 15 /* steps between two checks of the other workers */
 };
 
 struct Team {
-    CtPool *pool; /* NULL: there are no others any more, but what they have made */
+    CtPool *pool; /* NULL: it is gone, but what the workers have made remains */
     uint32_t size;
-    Machine **workers; /* one a thread; NULL until there was a region */
+    Machine **workers; /* one for each thread; NULL before the first region */
     CtHeap **heaps;
     uint32_t regions;
-    bool gave_up; /* this run: the last region has failed */
+    bool gave_up; /* in this run: the last region failed */
     pthread_mutex_t compiling, constants;
 };
 
@@ -44,7 +42,7 @@ struct Region {
     int64_t next, end, part;
     bool failed;
     int64_t steps_left;
-    CtCode *known; /* constants that were evaluated */
+    CtCode *known; /* constants that have been evaluated */
 };
 
 /* ---- teams ---- */
@@ -152,8 +150,8 @@ static void share_value(CtCode *constant) {
     if (ct_value_type_is_pointer(constant->global->type)) ct_value_share(constant->value.object);
 }
 
-/* Who evaluates a constant has the lock until it is done; whoever needs one waits. So a constant that is running then
- * is this worker's own, or one that the region is a part of. */
+/* The worker that evaluates a constant holds the lock until it is done; others that need it wait. So a constant that is
+ * being evaluated here is this worker's own, or the one that the region is part of. */
 void ct_eval_constant_enter(Machine *m, CtCode *constant) {
     if (__atomic_load_n(&constant->state, __ATOMIC_ACQUIRE) != CONSTANT_KNOWN) {
         if (m->constants == 0) pthread_mutex_lock(&m->home->team->constants);
@@ -183,7 +181,7 @@ bool ct_eval_region_refuel(Machine *m) {
     int64_t slice = WORKER_SLICE;
     if (m->fuel < -slice) slice -= m->fuel;
     if (stop || __atomic_fetch_sub(&region->steps_left, slice, __ATOMIC_RELAXED) < slice) {
-        m->error = CT_E0804; /* nobody will read it */
+        m->error = CT_E0804; /* nobody reads it */
         return false;
     }
     m->slice_end += (uint64_t)slice;
@@ -198,7 +196,7 @@ static CtWord element(const CtWord *fp, const uint32_t *pc, uint32_t which, int6
     return loop_element((CtArray *)fp[pc[which]].object, i, false);
 }
 
-/* Elements low … high−1: the frame is as it was before another part. */
+/* Runs elements low … high−1. The frame is in its initial state. */
 static bool run_part(Machine *w, const uint32_t *pc, int64_t low, int64_t high) {
     CtWord *fp = w->stack + w->part_at;
     w->part_end = high;
@@ -215,7 +213,7 @@ static bool run_part(Machine *w, const uint32_t *pc, int64_t low, int64_t high) 
     return false;
 }
 
-/* The loop's frame on the worker's stack, but for an array header of its own, into the same items. */
+/* Copies the loop's frame to the worker's stack, with an array header of its own for the same items. */
 static bool copy_frame(Machine *w, const Region *region, CtArray *out) {
     const CtWord *from = region->m->fp;
     const CtCode *code = frame_code(from);
@@ -263,7 +261,7 @@ static void share_slot(void *data, uint32_t slot) {
     if (object != NULL) ct_value_share(object);
 }
 
-/* All that the body can reach begins at what the frame owned before it, and at its environment. */
+/* Everything that the body can reach starts from what the frame owned before it, and from its environment. */
 static bool share_roots(const Region *region) {
     CtWord *fp = region->m->fp;
     CtObject *env = fp[FRAME_ENV].object;
@@ -285,12 +283,12 @@ static void start_worker(Machine *w, const Machine *m) {
     w->region = NULL;
 }
 
-/* What the workers did is m's. */
+/* Adds what the workers did to m's counts. */
 static void collect(Machine *m, const Region *region) {
     CtWord *best = &m->fp[region->pc[11]];
     for (uint32_t i = 0; i < m->team->size; i++) {
         Machine *w = m->team->workers[i];
-        if (w->region != region) continue; /* came too late to do anything */
+        if (w->region != region) continue; /* it came too late to do anything */
         m->fuel -= (int64_t)steps_done(w, w->fuel);
         m->aside += w->aside;
         if (w->max_depth > m->max_depth) m->max_depth = w->max_depth;
@@ -298,7 +296,7 @@ static void collect(Machine *m, const Region *region) {
     }
 }
 
-/* As if the region had not been. */
+/* Undoes the region. */
 static void forget(Machine *m, const Region *region, CtArray *out, int64_t from) {
     for (int64_t i = from; out->head.layout->pointer_elements && i < region->end; i++)
         if (out->items[i].object != NULL) ct_value_release_object(m->heap, out->items[i].object);

@@ -1,10 +1,10 @@
-/* The first pass of the compiler: a Local for every variable that the λ's own code binds or captures. */
+/* The first pass of the compiler: makes a Local for every variable that the λ's own code binds or captures. */
 #include "eval/compile.h"
 
 typedef struct Visit {
     CtCore *core;
-    uint32_t level; /* loops around it */
-    uint32_t depth; /* of nesting */
+    uint32_t level; /* number of enclosing loops */
+    uint32_t depth; /* nesting depth */
 } Visit;
 
 typedef CT_VEC(Visit) Visits;
@@ -37,7 +37,7 @@ static void add_vars(Compile *c, CtVar *const *vars, uint32_t count, uint32_t le
         if (vars[i] != NULL) add_local(c, LOCAL_SLOT, vars[i], level);
 }
 
-/* The group's environment, if it captures anything, is a closure of its first function. */
+/* The environment of a group that captures anything is a closure of its first function. */
 static void add_group(Compile *c, const CtCore *letrec, uint32_t level) {
     CtLam *first = letrec->as.letrec.binds[0].lam->as.lam;
     CtCode *code = ct_eval_code_of_lam(c->m, first);
@@ -71,7 +71,7 @@ static void visit_args(Compile *c, Visits *todo, const CtCore *e, Visit at) {
     if (e->kind == CORE_APP) visit_later(c, todo, e->as.call.of.fun, at.level, at.depth + 1);
 }
 
-/* A long list is one thing, however many cells it has. */
+/* A long list counts as one level of nesting. */
 static void visit_con(Compile *c, Visits *todo, CtCore *e, Visit at) {
     const CtCore *tail;
     uint32_t count = ct_eval_compile_spine(e, &tail);
@@ -96,7 +96,7 @@ static void visit_case(Compile *c, Visits *todo, const CtCore *e, Visit at) {
     if (e->as.cases.otherwise != NULL) visit_later(c, todo, e->as.cases.otherwise, at.level, at.depth + 1);
 }
 
-/* The term as a function of nothing that captures what it uses. */
+/* Makes the term a code without parameters that captures the variables it uses. */
 static void outline(Compile *c, CtCore *e) {
     CtLam *lam = CT_NEW(c->arena, CtLam);
     lam->body = e;

@@ -1,4 +1,4 @@
-/* The machine's stack and its store of steps; errors on their way. */
+/* The machine's stack and its budget of steps; and raised errors. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -42,7 +42,7 @@ bool ct_eval_raise_string(Machine *m, CtErrorCode code, CtWord message) {
     return false;
 }
 
-/* Grows by half, or by what is needed; the stack counts as memory like the heap. */
+/* Grows by half, or by what is needed; stack memory counts like the heap. */
 bool ct_eval_stack_reserve(Machine *m, size_t words) {
     size_t used = (size_t)(m->fp - m->stack), size = (size_t)(m->stack_end - m->stack);
     if (size - used >= words) return true;
@@ -81,7 +81,7 @@ uint64_t ct_eval_steps_left(const Machine *m, uint64_t done) {
     return end > done ? end - done : 0;
 }
 
-/* Whether the run is to end here, if that is asked now. */
+/* Asks the question, if it is due; true: the run ends. */
 static bool is_to_end(Machine *m, uint64_t done) {
     CtQuestion question = m->question;
     if (question.ask == NULL || done <= question.after) return false;

@@ -1,9 +1,9 @@
-/* The primitives whose results are texts. */
+/* The primitives whose results are strings. */
 #include <stdio.h>
 
 #include "eval/internal.h"
 
-/* NULL when the heap is full. Every other primitive has its value in primitives.def. */
+/* NULL when the heap is full. The other primitives are in primitives.def. */
 CtObject *ct_eval_string_prim(Machine *m, CtPrim prim, CtWord a, CtWord b) {
     char buffer[64];
     size_t length;

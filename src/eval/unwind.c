@@ -1,5 +1,5 @@
-/* After an error: every frame releases what it owns. Which slots those are at an instruction follows from the code's
- * events; the answers for the places where frames wait are kept, since a deep recursion waits at few of them. */
+/* After an error, every frame releases what it owns. Which slots own objects at an instruction follows from the code's
+ * events. The answers are cached by waiting position, since a deep recursion waits at few of them. */
 #include <stdlib.h>
 
 #include "eval/internal.h"
@@ -7,7 +7,7 @@
 CtSourceRange ct_eval_code_place(const CtCode *code, uint32_t at) {
     CtSourceRange range = CT_NO_RANGE;
     uint32_t low = 0, high = code->place_count;
-    while (low < high) { /* the last place at or before `at` */
+    while (low < high) { /* finds the last position at or before `at` */
         uint32_t middle = low + (high - low) / 2;
         if (code->places[middle].at <= at) {
             low = middle + 1;
@@ -19,11 +19,12 @@ CtSourceRange ct_eval_code_place(const CtCode *code, uint32_t at) {
     return range;
 }
 
-/* The slots that own something, each as often as it does. Plain memory: an error may be that the arena is full. */
+/* The slots that own something, once for each reference. Plain memory is used, since the error may be that the arena is
+ * full. */
 typedef struct Owned {
     uint32_t *slots;
     uint32_t count, capacity;
-    uint32_t *saved; /* for each open branch: count, then slots, then count again (to find it from behind) */
+    uint32_t *saved; /* for each open branch: count, slots, count again, so that it can be found from behind */
     uint32_t saved_count, saved_capacity;
     bool failed;
 } Owned;
@@ -81,7 +82,7 @@ static void apply(Owned *o, Event event) {
     }
 }
 
-/* What is owned once all events up to word `at` have happened. */
+/* Computes what is owned after all events up to word `at`. */
 static void owned_at(const CtCode *code, uint32_t at, Owned *o) {
     o->count = o->saved_count = 0;
     for (uint32_t i = 0; i < code->event_count && code->events[i].at <= at && !o->failed; i++)
@@ -123,7 +124,7 @@ static void release_frame(Machine *m, CtWord *fp, Kept *kept, uint32_t at) {
     }
 }
 
-/* A frame that was just being entered holds its arguments. */
+/* A frame that is just being entered owns its arguments. */
 static void release_arguments(Machine *m, CtWord *fp) {
     const CtLam *lam = frame_code(fp)->lam;
     if (lam == NULL) return;
@@ -141,7 +142,7 @@ static void leave_frame(Machine *m, CtWord *fp) {
     }
 }
 
-/* A worker's base frame is a copy: what it owned before the body is not the worker's. */
+/* A worker's base frame is a copy: what it owned before the body does not belong to the worker. */
 static bool is_part(const Machine *m, const CtWord *fp) { return (size_t)(fp - m->stack) == m->part_at; }
 
 static void release_part(Machine *m, CtWord *fp, uint32_t at) {
@@ -160,7 +161,7 @@ static void release_part(Machine *m, CtWord *fp, uint32_t at) {
 void ct_eval_unwind(Machine *m) {
     Kept kept[KEPT] = {0};
     CtWord *fp = m->fp;
-    if (fp == NULL) return; /* nothing had begun */
+    if (fp == NULL) return; /* no frame has begun */
     const uint32_t *at = m->pc;
     for (;;) {
         const uint32_t *back = frame_return(fp);
@@ -176,7 +177,7 @@ void ct_eval_unwind(Machine *m) {
         leave_frame(m, fp);
         if (back == &ct_eval_machine_halt[2]) break;
         fp -= back[-2];
-        at = back - 1; /* the calling instruction has taken its operands and has no result yet */
+        at = back - 1; /* the calling instruction has taken its operands, and has no result yet */
     }
     for (int i = 0; i < KEPT; i++) owned_free(&kept[i].owned);
 }
