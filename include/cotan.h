@@ -55,12 +55,12 @@ void cotan_close(cotan_context *context);
 /* Asks the call that is running in the context to stop; it ends with E0804. The one function that another thread or a
  * signal handler may call. */
 void cotan_interrupt(cotan_context *context);
-/* What is checked of Cotan's own work, for tests and where a result is doubted. 0: nothing. 1: after every pass, that the
- * program is sound, at a small cost. 2: also, in every run of native code, that no pass has changed what the program
- * gives: the program after each pass is interpreted on the same input, which takes long. 3: and what was checked is told
- * on standard error. 4: in every run of native code, only that it gives what the program does that it was made of, when
- * that is interpreted; and that is told. What is found is the error E0901 of the call. The command checks what
- * COTAN_CHECK_PASSES says. */
+/* What is checked of Cotan's own work, for tests and where a result is doubted. 0: nothing. 1: after every pass, that
+ * the program is sound, at a small cost. 2: also, in every run of native code, that no pass has changed what the
+ * program gives: the program after each pass is interpreted on the same input, which takes long. 3: and what was
+ * checked is told on standard error. 4: in every run of native code, only that it gives what the program does that it
+ * was made of, when that is interpreted; and that is told. What is found is the error E0901 of the call. The command
+ * checks what COTAN_CHECK_PASSES says. */
 void cotan_check_passes(cotan_context *context, int checks);
 /* Whether native code gives the results of libm to the last bit; otherwise, as at first, exp, sin and the like may be
  * of libmvec, good to 4 units in the last place and several times faster in loops. It holds for every call from now on. */
