@@ -173,8 +173,8 @@ def write(path, text):
 Test = collections.namedtuple("Test", "path command fallbacks wanted name")
 
 
-def golden_tests():
-    for path in golden.programs(GROUPS):
+def golden_tests(groups):
+    for path in golden.programs(groups):
         if not path.endswith(".cot") or os.path.exists(path[:-4] + ".slow"):
             continue
         shown = os.path.relpath(path, golden.GOLDEN)
@@ -222,7 +222,7 @@ class Tests:
         self.counts = os.path.join(WORK, "rules")
         os.environ.update(COTAN_ENGINE="native", COTAN_MATH="exact", COTAN_CHECK_PASSES="1", COTAN_COUNT_RULES=self.counts,
                           XDG_CACHE_HOME=os.path.join(WORK, "cache"))
-        tests = list(golden_tests()) + list(generated_tests(options.generated))
+        tests = list(golden_tests(options.groups)) + list(generated_tests(options.generated))
         self.forget()
         self.tests = [test for test in tests if passes(test)]
         self.rules = fired(self.counts)
@@ -300,6 +300,7 @@ def main():
     parser.add_argument("--count", type=int, default=50, metavar="N", help="so many mutants that are not known yet")
     parser.add_argument("--seed", type=int, default=1, help="in another order")
     parser.add_argument("--files", nargs="*", default=[], metavar="PART", help="of files whose paths hold one of these")
+    parser.add_argument("--groups", nargs="*", default=GROUPS, help="golden programs whose paths begin so")
     parser.add_argument("--generated", type=int, default=40, metavar="N", help="programs of tests/generate that run too")
     parser.add_argument("--budget", type=float, default=300, help="seconds for the golden programs of one mutant")
     parser.add_argument("--list", action="store_true", help="only print what is known")
