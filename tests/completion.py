@@ -156,7 +156,7 @@ def check_bash_only(folder, environment):
         expect(f"bash: {line!r}", bash(line, folder, environment), sorted(wanted))
 
     offers("cotan grad program.cot square --method=for", ["forward"])
-    offers("cotan grad program.cot square --method=tape --co", ["--color", "--count"])
+    offers("cotan grad program.cot square --method=tape --co", ["--color", "--count", "--count-rules"])
     offers("cotan grad --method=tape program.cot squa", ["square"])
     offers("cotan grad program.cot square --at @po", ["@point.json"])
     offers("cotan grad program.cot square --at ", [])

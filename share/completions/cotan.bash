@@ -87,7 +87,7 @@ _cotan() {
     # the words that are no options, nor values of options
     for ((i = 2; i < COMP_CWORD; i++)); do
         case ${COMP_WORDS[i]} in
-        --count | --time-passes | --json | --help | --no-warnings | --check | --grad | --vjp | --jvp | -h) ;;
+        --count | --time-passes | --count-rules | --json | --help | --no-warnings | --check | --grad | --vjp | --jvp | -h) ;;
         -*) ((i++)) && [ "${COMP_WORDS[i]-}" = = ] && ((i++)) ;;
         *)
             ((++count == 1)) && file=${COMP_WORDS[i]}

@@ -20,7 +20,7 @@ typedef struct Options {
     const char *args, *at, *tangent, *cotangent, *method, *methods, *dump, *out, *html, *stem, *keep_c;
     const char *folders[16]; /* --path, in the order given */
     int folder_count;
-    bool native, at_once, exact_math, json, count, time_passes, help, no_warnings, only_check;
+    bool native, at_once, exact_math, json, count, time_passes, count_rules, help, no_warnings, only_check;
     bool grad, vjp, jvp;     /* of compile */
     bool colour, colour_out; /* on standard error, on standard output */
     cotan_limits limits;
@@ -33,7 +33,7 @@ enum {
     TAKES_TANGENT = 4,
     TAKES_COTANGENT = 8,
     TAKES_METHOD = 16,
-    TAKES_RUN = 32, /* --count --engine --dump --time-passes --out --keep-c */
+    TAKES_RUN = 32, /* --count --engine --dump --time-passes --count-rules --out --keep-c */
     TAKES_JSON = 64,
     TAKES_CHECK = 512, /* --check */
     TAKES_HTML = 1024, /* --html */

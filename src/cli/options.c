@@ -40,6 +40,8 @@ static const OptionRow rows[] = {
     {"--dump", "PASS", "print the program after a compiler pass, and stop", TAKES_RUN, TEXT, AT(dump)},
     {"--time-passes", NULL, "compile to native code, print the time that each pass takes, and stop", TAKES_RUN, FLAG,
      AT(time_passes)},
+    {"--count-rules", NULL, "also print how often each rewrite rule of the compiler was applied", TAKES_RUN, FLAG,
+     AT(count_rules)},
     {"--engine", "NAME",
      "eval: the evaluator; native: compiled C; auto, the default: the evaluator, and native code for long runs",
      TAKES_RUN, ENGINE, 0},

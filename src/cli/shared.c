@@ -343,6 +343,7 @@ int cli_run_call(const Options *options, cotan_mode mode, const char *function, 
                        .native = options->native,
                        .count = options->count};
     if (!options->at_once) call.native_after = NATIVE_AFTER;
+    if (options->count_rules) setenv("COTAN_COUNT_RULES", "/dev/stderr", 1); /* written when the process ends */
     bool failed = false;
     const char *first = mode == COTAN_RUN ? options->args : options->at;
     const char *second = mode == COTAN_VJP ? options->cotangent : options->tangent;
