@@ -48,7 +48,7 @@ static bool is_sum(Question *q, const CtFlowArg *x, int depth, const CtFlowArg *
 static bool is_difference(Question *q, const CtFlowArg *x, int depth, const CtFlowStep **step, int64_t *by) {
     int64_t low;
     *step = prim_of(q, x);
-    if (*step == NULL || (*step)->as.prim != PRIM_INT_SUB || (*step)->args.items[1].var == NULL) return false;
+    if (*step == NULL || (*step)->as.prim != PRIM_INT_SUB) return false;
     const CtFlowArg *a = &(*step)->args.items[0], *b = &(*step)->args.items[1];
     return least(q, b, depth, &low) && low >= 0 && over(q, b, ct_flow_length_of(q->facts, *a), depth, by);
 }
