@@ -103,10 +103,9 @@ typedef struct CtRules {
     const struct CtReverse *reverse;
 } CtRules;
 
-extern const CtRules ct_ad_forward_rules, ct_ad_vector_rules, ct_ad_delta_tree_rules, ct_ad_delta_rules,
-    ct_ad_delta_fused_rules, ct_ad_dual_naive_rules, ct_ad_dual_staged_rules, ct_ad_dual_cayley_rules,
-    ct_ad_dual_arrays_rules, ct_ad_dual_defunc_rules, ct_ad_tape_rules, ct_bulk_rules, ct_chad_naive_rules,
-    ct_chad_sparse_rules, ct_chad_rules, ct_ad_native_rules;
+#define CT_METHOD(id, rules, reverse, library, cost, figure, what) extern const CtRules rules;
+#include "ad/methods.def"
+#undef CT_METHOD
 /* The rules of all methods, by CtMethod. */
 void ct_ad_methods(const CtRules **rules);
 
