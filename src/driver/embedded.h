@@ -1,6 +1,6 @@
-/* The library's sources, embedded by scripts/embed.py, in the order in which they are read. A file whose path is the
- * name of a module, such as lib/Data/Map.cot, is read by programs that import it, and those in lib/ad by the methods
- * that need them; the others make up the prelude. */
+/* The library's sources, embedded by scripts/embed.py, in reading order. A file whose path is a module name, such as
+ * lib/Data/Map.cot, is read by programs that import it; files in lib/ad are read by the methods that need them; the
+ * others form the prelude. */
 #ifndef CT_EMBEDDED_H
 #define CT_EMBEDDED_H
 
@@ -8,7 +8,7 @@
 
 struct CtEmbedded {
     const char *name, *text;
-    const char *module; /* read when it is imported by this name; NULL: part of the prelude */
+    const char *module; /* read when imported by this name; NULL: part of the prelude */
     size_t length;
 };
 

@@ -1,5 +1,5 @@
-/* Inputs: text that goes on where a program ends, as what is typed at a prompt does. Each is a module that continues
- * the one before it: it sees all that stands there, and hides what it names again; what was defined earlier keeps its
+/* Inputs: texts that continue a program, like those typed at a prompt. Each is a module that continues the previous
+ * one: it sees everything defined before, and shadows the names that it defines again; earlier definitions keep their
  * meaning. */
 #include "driver/pipeline.h"
 
@@ -46,8 +46,8 @@ static CtModule *module_of(CtContext *context, CtName name, CtExpr *body, bool o
 
 static const char *blank(const char *text) { return text + strspn(text, " \t\r\n"); }
 
-/* `let f x = …` at a prompt means what `f x = …` does: the word is blank while the text is parsed, so that all places
- * in it stay right. */
+/* `let f x = …` at a prompt means `f x = …`: the keyword is overwritten by blanks while the text is parsed, so that
+ * source ranges stay right. */
 static CtModule *read_declarations(CtContext *context, const char *text, size_t length) {
     uint32_t source = ct_source_add(context, input_name, text, length, false);
     const char *start = blank(text);
@@ -70,8 +70,8 @@ static CtExpr *read_expression(CtContext *context, const char *text) {
 
 static bool add(CtBuild *build, CtModule *module) { return ct_driver_modules_continue(&build->modules, module); }
 
-/* A name for the value of an expression. The expression stands in a module of its own, under a name that cannot be
- * written, so that the name in it is still the older one: it + 1. */
+/* Binds a name to the value of an expression. The expression is in a module of its own, under a name that cannot be
+ * written, so that the name inside it still has its older meaning: it + 1. */
 static bool add_named(CtBuild *build, const CtInput *input) {
     CtContext *context = &build->context;
     CtExpr *value = read_expression(context, input->text);
@@ -133,7 +133,7 @@ static bool begins_declaration(const char *text) {
     return false;
 }
 
-/* Of two readings that fail, the one that got further is meant. */
+/* Of two readings that fail, the one that parsed further is reported. */
 static CtContext *meant(const char *text, CtContext *expression, CtContext *declarations) {
     if (begins_declaration(text)) return declarations;
     return first_error(declarations) > first_error(expression) ? declarations : expression;
@@ -160,12 +160,12 @@ CtExpr *ct_driver_build_expression(CtBuild *build, const char *text) {
     return build->context.error_count == 0 ? expr : NULL;
 }
 
-/* The expression as the body of a function of (), which is generalised: f () = text. */
+/* The expression becomes the body of a function of (), which is generalised: f () = text. */
 bool ct_driver_build_type_of(CtBuild *build, const char *text, CtText *out) {
     CtExpr *expr = ct_driver_build_expression(build, text);
     if (expr == NULL) return false;
     CtModule *module = module_of(&build->context, name_of(&build->context, "type of it", expr->range), expr, true);
-    if (!ct_types_infer_module(build->types, module, false)) return false; /* the build is lost */
+    if (!ct_types_infer_module(build->types, module, false)) return false; /* the build cannot be used any more */
     CtScheme scheme = module->decls.items[0].binding->entity->scheme;
     CtTy *unit;
     ct_types_scope_return(build->types);

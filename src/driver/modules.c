@@ -1,11 +1,11 @@
-/* Modules are read depth first, along their imports. */
+/* Modules are read depth first along their imports. */
 #include "driver/modules.h"
 
 #include "driver/embedded.h"
 
-enum { DEEPEST = 500 }; /* modules that import each other in a chain */
+enum { DEEPEST = 500 }; /* bound of the length of a chain of imports */
 
-/* The last part of the program: itself, or what continues it. */
+/* The last part of the program: the program itself, or its last continuation. */
 static CtUnit *last_part(const CtModules *modules) {
     uint32_t i = modules->units.count;
     while (i > 0 && modules->units.items[i - 1] != modules->program && !modules->units.items[i - 1]->module->continues)
@@ -51,7 +51,7 @@ static void say_cycle(CtModules *m, CtName name) {
     }
 }
 
-/* The source of a module; 0 when there is none, or when none is needed. */
+/* Finds the source of a module; 0 when there is none, or none is needed. */
 static uint32_t find_source(CtModules *m, CtName name) {
     CtContext *context = m->context;
     for (unsigned i = 0; i < ct_embedded_count; i++) {
@@ -63,7 +63,7 @@ static uint32_t find_source(CtModules *m, CtName name) {
     CtFound found = {.tried = "there is no folder to look in"};
     CtFinding finding = FINDING_NONE;
     if (m->finder.find != NULL) finding = m->finder.find(m->finder.data, context->arena, name.text->text, &found);
-    if (finding == FINDING_NO_MEMORY) ct_alloc_array(context->arena, SIZE_MAX, SIZE_MAX); /* jumps */
+    if (finding == FINDING_NO_MEMORY) ct_alloc_array(context->arena, SIZE_MAX, SIZE_MAX); /* jumps to the handler */
     if (finding == FINDING_DONE) return ct_source_add(context, found.path, found.text, found.length, false);
     CtDiag *diag = ct_error(context, CT_E0320, name.range, "there is no module `%s`", name.text->text);
     ct_help(context, diag, "%s", found.tried);

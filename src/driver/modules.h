@@ -1,5 +1,5 @@
-/* The modules of a program: the prelude's, the program's own, and all that these import, in an order in which each
- * stands behind what it imports. */
+/* The modules of a program: those of the prelude, the program itself, and everything that these import, ordered so that
+ * each follows its imports. */
 #ifndef CT_MODULES_H
 #define CT_MODULES_H
 
@@ -7,22 +7,22 @@
 
 typedef struct CtUnit {
     CtModule *module;
-    CtFixities fixities;    /* in force in it: its own, and those of what it imports */
-    bool is_prelude;        /* in scope of every module that comes later */
+    CtFixities fixities;    /* in force in the module: its own, and those of its imports */
+    bool is_prelude;        /* in scope of all later modules */
     bool reading;           /* its imports are being read */
-    CtSourceRange imported; /* where, first */
+    CtSourceRange imported; /* source range of the first import */
 } CtUnit;
 
 /* A module's file. */
 typedef struct CtFound {
     const char *path, *text; /* live as long as the build */
     size_t length;
-    const char *tried; /* when there is none: where it was looked for; in the arena */
+    const char *tried; /* if there is no file: where it was looked up; in the arena */
 } CtFound;
 
 typedef enum CtFinding { FINDING_DONE, FINDING_NONE, FINDING_NO_MEMORY } CtFinding;
 
-/* How modules that are not part of the library are found. */
+/* Finds modules that are not part of the library. */
 typedef struct CtFinder {
     CtFinding (*find)(void *data, CtArena *arena, const char *module, CtFound *found);
     void *data;
@@ -32,25 +32,24 @@ typedef struct CtModules {
     CtContext *context;
     CtFinder finder;
     CT_VEC(CtUnit *) units;   /* in order */
-    CtUnit *program;          /* its own; what continues it stands behind it */
-    CtMap by_name;            /* CtSym -> CtUnit; NULL for a module that is not found */
-    CT_VEC(CtUnit *) reading; /* whose imports are being read, the program first */
-    uint32_t entry_source;    /* of lib/entry.cot */
+    CtUnit *program;          /* the program itself; continuations follow it */
+    CtMap by_name;            /* CtSym -> CtUnit; NULL for a module that was not found */
+    CT_VEC(CtUnit *) reading; /* modules whose imports are being read, the program first */
+    uint32_t entry_source;    /* source number of lib/entry.cot */
     CtFixities prelude;       /* in force everywhere */
     const CtUnit *last;       /* the last part of the program whose operators are resolved */
-    uint32_t resolved;        /* how many units have their operators resolved */
+    uint32_t resolved;        /* number of units whose operators are resolved */
 } CtModules;
 
-/* Reads the prelude, the program (a source that was added already) and what it imports. False with errors in the
- * context. */
+/* Reads the prelude, the program (a source added before) and its imports. False with errors in the context. */
 bool ct_driver_modules_read(CtModules *modules, uint32_t source);
-/* Reads another module, which the program need not import, with what it imports. False with errors in the context. */
+/* Reads another module, with its imports, even if the program does not import it. False with errors in the context. */
 bool ct_driver_modules_read_another(CtModules *modules, const char *name);
-/* Resolves the operators of the units that were added since it was last called. */
+/* Resolves the operators of the units added since the last call. */
 bool ct_driver_modules_operators(CtModules *modules);
-/* Adds a module that continues the program, with what it imports. False with errors in the context. */
+/* Adds a module that continues the program, with its imports. False with errors in the context. */
 bool ct_driver_modules_continue(CtModules *modules, CtModule *module);
-/* The fixities in force where the program ends. */
+/* The fixities in force at the end of the program. */
 CtFixities *ct_driver_modules_fixities(const CtModules *modules);
 
 #endif

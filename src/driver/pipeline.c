@@ -1,4 +1,4 @@
-/* The passes, and the one function that runs them. */
+/* Implements the passes, and the function that runs them. */
 #include "driver/pipeline.h"
 
 #include <assert.h>
@@ -56,8 +56,8 @@ static bool pass_infer(CtBuild *build, const CtEntry *entry) {
     return sound;
 }
 
-/* What transformations find in the library: the prelude, and the module of the program's method in reverse, which is
- * read when it is first asked for. */
+/* Looks up library names for transformations: in the prelude, and in the module of the program's reverse-mode method,
+ * which is read on first use. */
 static CtGlobal *library(void *data, const char *name) {
     CtBuild *build = data;
     const char *module = build->method_library;
@@ -120,7 +120,7 @@ static bool pass_prune(CtBuild *build, const CtEntry *entry) {
 
 static const char *no_functions(const CtType *type) { return ct_flow_is_plain(type) ? NULL : "functions go in or out"; }
 
-/* Refused before it is lowered; NULL where it is not. */
+/* The reason for refusal before lowering; NULL if there is none. */
 static const char *not_plain(const CtBuild *build) {
     const CtType *type = build->entry->type;
     if (type->kind != TYPE_FUN) return no_functions(type);
@@ -208,7 +208,7 @@ static bool run_pass(CtBuild *build, uint32_t index, const CtEntry *entry) {
     double begun = ct_times_now();
     if (!functions[index](build, entry) || build->context.error_count > 0) return false;
     build->known = (build->known & ~pass->breaks) | pass->makes;
-    if (build->options.times && pass->makes != KNOWN_FLOW) /* whose passes have been added one by one */
+    if (build->options.times && pass->makes != KNOWN_FLOW) /* the passes over Flow have been added one by one */
         ct_times_add(&build->times, build->arena, pass->name, begun, size_of(build));
     if (build->options.lint && build->program != NULL && !(build->known & KNOWN_LOWERED)) {
         const char *wrong = ct_core_lint(build->program);
@@ -221,7 +221,7 @@ static bool run_pass(CtBuild *build, uint32_t index, const CtEntry *entry) {
     return true;
 }
 
-/* Where the passes on Core begin, and those behind them. */
+/* The numbers of the first pass on Core and of the first pass behind Core. */
 enum { FIRST_CORE_PASS = 3, FIRST_NATIVE_PASS = 8 };
 
 CtBuild *ct_driver_build_new(const char *name, const char *text, size_t length, CtBuildOptions options,

@@ -1,8 +1,7 @@
-/* The whole path of a program, on one screen: the table of passes below, run in this order by pipeline.c.
+/* The whole path of a program on one screen: the table of passes below, which pipeline.c runs in this order.
  *
- * A build is one entry point (a function, what is asked of it, a method) taken through all passes, in an arena of its
- * own.
- */
+ * A build is one entry point (a function, what is wanted of it, and a method) taken through all passes, in its own
+ * arena. */
 #ifndef CT_PIPELINE_H
 #define CT_PIPELINE_H
 
@@ -13,23 +12,23 @@
 #include "driver/modules.h"
 #include "run/run.h"
 
-/* What is known of a program, as passes go by. */
+/* Properties of the program, which passes establish and need. */
 typedef enum CtKnown {
-    KNOWN_SYNTAX = 1,    /* the modules as trees */
+    KNOWN_SYNTAX = 1,    /* the modules are parsed */
     KNOWN_OPERATORS = 2, /* operator chains are applications */
-    KNOWN_TYPES = 4,     /* every name is resolved, every use has its types */
-    KNOWN_CORE = 8,      /* the entry point and all that it needs, as Core */
-    KNOWN_SIMPLE = 16,   /* nothing is left that the simplifier would do */
-    KNOWN_CLOSED = 32,   /* no derivative operators are left: it can be run */
-    KNOWN_PRUNED = 64,   /* nothing is there that the entry point does not reach */
-    KNOWN_LOWERED = 128, /* the program in Flow, as lowering leaves it */
-    KNOWN_FLOW = 256,    /* derivatives taken, optimised, references counted: ready to be written */
+    KNOWN_TYPES = 4,     /* names are resolved, and every use has its types */
+    KNOWN_CORE = 8,      /* the entry point, and all that it needs, in Core */
+    KNOWN_SIMPLE = 16,   /* the simplifier has nothing left to do */
+    KNOWN_CLOSED = 32,   /* no derivative operators are left: the program can run */
+    KNOWN_PRUNED = 64,   /* nothing is unreachable from the entry point */
+    KNOWN_LOWERED = 128, /* the program in Flow, as lowering makes it */
+    KNOWN_FLOW = 256,    /* derivatives taken, optimised, reference counts inserted: ready for emission */
     KNOWN_C = 512,       /* the program as C */
-    KNOWN_NATIVE = 1024, /* that, compiled and loaded */
+    KNOWN_NATIVE = 1024, /* the C program is compiled and loaded */
 } CtKnown;
 
-/* CT_PASS(name, needs, makes, breaks, what it does): all else that is known before a pass it keeps. A pass on Core is
- * followed by lint when the build asks for it. */
+/* CT_PASS(name, needs, makes, breaks, what it does). A pass preserves all properties that it does not break. With
+ * options.lint, lint runs after every pass on Core. */
 #define CT_PASSES(CT_PASS)                                                                                             \
     CT_PASS(parse, 0, KNOWN_SYNTAX, 0, "text to syntax: tokens, the layout rule, the grammar")                         \
     CT_PASS(operators, KNOWN_SYNTAX, KNOWN_OPERATORS, 0, "operator chains become applications, by their fixities")     \
@@ -56,27 +55,28 @@ typedef struct CtPass {
 extern const CtPass ct_driver_passes[];
 extern const uint32_t ct_driver_pass_count;
 
-/* Text that goes on where the program ends; later ones see earlier ones, and hide what they name again. */
+/* A text that continues the program. Later ones see earlier ones, and shadow the names that they define again. */
 typedef struct CtInput {
-    const char *text, *name; /* name: of the value of the text, an expression; NULL: the text is declarations */
+    /* Name: for the value of the text, an expression; NULL: the text consists of declarations. */
+    const char *text, *name;
     size_t length;
     struct CtInput *next;
 } CtInput;
 
 typedef struct CtBuildOptions {
-    bool lint;        /* check Core after every pass on it */
-    const char *dump; /* keep the text of the program after this pass, or NULL */
-    CtFinder finder;  /* of modules that are imported */
+    bool lint;        /* run lint after every pass on Core */
+    const char *dump; /* dump the program after this pass, or NULL */
+    CtFinder finder;  /* finds imported modules */
     const CtInput *inputs;
     size_t memory; /* limit on the arena, 0 for none */
-    bool times;    /* how long each pass takes is kept */
+    bool times;    /* record the running time of each pass */
 } CtBuildOptions;
 
 /* How native code is made. */
 typedef struct CtNativeOptions {
-    bool exact;      /* results are the evaluator's, to the last bit */
-    bool alone;      /* the C carries all that it needs, for other programs; else it is for this process */
-    uint32_t passes; /* of flow/opt/passes.def that are run, from the first on */
+    bool exact;      /* results must equal the evaluator's, to the last bit */
+    bool alone;      /* the C is self-contained, for other programs; otherwise it is for this process */
+    uint32_t passes; /* number of passes of flow/opt/passes.def to be run */
 } CtNativeOptions;
 
 typedef struct CtBuild {
@@ -86,59 +86,57 @@ typedef struct CtBuild {
     uint32_t known; /* CtKnown bits */
     /* parse, operators, infer */
     CtModules modules;
-    CtModule *module;    /* the program's own */
-    uint32_t last_input; /* the source of the newest input; 0: there is none */
+    CtModule *module;    /* the program's own module */
+    uint32_t last_input; /* source of the newest input; 0: there is none */
     CtTypes *types;
     /* elaborate… */
     CtProgram *program;
     CtElab *elab;
     CtAd *ad;
-    const char *method_library; /* module of the method in reverse; NULL: none, or it has been read */
+    const char *method_library; /* module of the reverse-mode method; NULL: none, or it has been read */
     CtGlobal *entry;            /* of type (S) → result, or a constant */
-    uint32_t arity;             /* of what it was made from, as that was written */
-    CtGlobal *show[2];          /* of the value and of the derivative: (τ) → String; NULL: they are shown as data */
+    uint32_t arity;             /* number of parameters in the source */
+    CtGlobal *show[2];          /* of value and derivative: (τ) → String; NULL: they are shown as data */
     /* lower… */
     CtNativeOptions native_options;
     CtFlow *flow;
     CtText c;
-    CtNative *native;       /* freed by whoever frees the build */
-    const char *not_native; /* why there is none */
-    const char *wrong;      /* a pass over Flow is at fault */
+    CtNative *native;       /* freed by the owner of the build */
+    const char *not_native; /* why there is no native code */
+    const char *wrong;      /* the pass over Flow that is at fault, and why */
     CtText dumped;
     CtTimes times;
 } CtBuild;
 
-/* What is asked of a function. */
+/* An entry point: what is wanted of a function. */
 typedef struct CtEntry {
     cotan_mode mode;
     const char *function;
-    const char *expression; /* instead of the function; NULL */
-    const char *point;      /* where the derivative is taken, an expression; NULL: it is an input */
-    CtMethod method;        /* of what is asked */
-    CtMethod reverse;       /* of the reverse derivatives inside the program */
-    bool applied;           /* RUN of an expression: to arguments that are an input */
-    bool prefer_double;     /* types left open become Double rather than Int */
-    bool one_rule;          /* of the rules for derivatives only that at `rule` is honoured (CT_NO_RANGE: none) */
+    const char *expression; /* used instead of the function; or NULL */
+    const char *point;      /* the point of the derivative, as an expression; NULL: it is an input */
+    CtMethod method;        /* of the entry point */
+    CtMethod reverse;       /* of reverse derivatives inside the program */
+    bool applied;           /* RUN of an expression: applied to arguments that are an input */
+    bool prefer_double;     /* ambiguous numeric types default to Double instead of Int */
+    bool one_rule;          /* only the custom derivative at `rule` is used (CT_NO_RANGE: none) */
     CtSourceRange rule;
 } CtEntry;
 
-/* A new build of a source, through `infer`. The text is borrowed, and those of the modules that it imports. NULL only
- * without memory; whether it is sound is said by build->context.error_count. `handler` is where running out of memory
- * goes. */
+/* A new build of a source, up to `infer`. The text, and those of imported modules, are borrowed. NULL only when memory
+ * runs out; build->context.error_count says whether there are errors. Later lack of memory jumps to `handler`. */
 CtBuild *ct_driver_build_new(const char *name, const char *text, size_t length, CtBuildOptions options,
                              jmp_buf *handler);
 void ct_driver_build_free(CtBuild *build);
 
-/* Takes an entry point through the remaining passes; once a build. False with errors in the context. Afterwards
- * build->entry is ready to be evaluated. */
+/* Takes an entry point through the remaining passes on Core; once for each build. False with errors in the context.
+ * Afterwards build->entry can be evaluated. */
 bool ct_driver_build_entry(CtBuild *build, const CtEntry *entry);
-/* And through the passes behind these, up to what `known` (a KNOWN_…) says. False with a reason in build->not_native.
- */
+/* Takes it through the passes behind Core, up to `known` (a KNOWN_…). False with a reason in build->not_native. */
 bool ct_driver_build_native(CtBuild *build, CtNativeOptions options, CtKnown known);
-/* The program of a build in Flow, after so many passes, another one each time. Its ->refused says why there is none. */
+/* The program of a build in Flow, after so many passes; a new program in each call. Its ->refused says why there is
+ * none. */
 CtFlow *ct_driver_lower(CtBuild *build, bool exact, uint32_t passes);
-/* The same through `simplify` only, with the functions of the program left as they were written: none goes into the
- * place of its calls. Derivatives are not expanded yet. */
+/* Goes up to `simplify` only, without inlining functions of the program, and without expanding derivatives. */
 bool ct_driver_build_as_written(CtBuild *build, const CtEntry *entry);
 /* Elaborates and simplifies functions for printing: one, or every monomorphic function of the module (name NULL). */
 bool ct_driver_build_core(CtBuild *build, const char *name, CtText *out);
@@ -146,30 +144,31 @@ bool ct_driver_build_core(CtBuild *build, const char *name, CtText *out);
 /* "name :: type" lines: of one name, or of all that the module defines (name NULL). */
 bool ct_driver_build_types(CtBuild *build, const char *name, CtText *out);
 
-/* The same of the last input, which is declarations. */
+/* The same for the last input, which consists of declarations. */
 void ct_driver_build_types_of_last(CtBuild *build, CtText *out);
 
-/* The expression of an entry point, for `elaborate`; NULL with errors in the context. */
+/* The expression of an entry point, to be elaborated; NULL with errors in the context. */
 CtExpr *ct_driver_entry_expression(CtBuild *build, const CtEntry *entry);
 
-/* Elaborates build->show, of the types in the inferred expression of an entry point. */
+/* Elaborates build->show for the types in the inferred expression of an entry point. */
 void ct_driver_entry_show(CtBuild *build, const CtEntry *entry, CtTy *type);
 
 /* ---- inputs.c ---- */
 
-/* The build's inputs, for `parse`. False with errors in the context. */
+/* Reads the build's inputs, after `parse`. False with errors in the context. */
 bool ct_driver_inputs_read(CtBuild *build);
 
-/* Drops the warnings of all but the newest input, of which there is one: the others were told when they were new. */
+/* Drops the warnings of all inputs but the newest, since they have been reported. There is at least one input. */
 void ct_driver_inputs_keep_newest_warnings(CtBuild *build);
 
 typedef enum CtInputKind { INPUT_EXPRESSION, INPUT_DECLARATIONS, INPUT_WRONG } CtInputKind;
-/* What a text is; when it is neither, *wrong says why. */
+/* Whether a text is an expression or declarations; when it is neither, *wrong has the errors. */
 CtInputKind ct_driver_input_kind(CtArena *arena, const char *text, size_t length, CtContext **wrong);
 
-/* An expression in the scope of the program's end, its operators resolved. NULL with errors in the context. */
+/* Parses an expression in the scope at the end of the program, and resolves its operators. NULL with errors in the
+ * context. */
 CtExpr *ct_driver_build_expression(CtBuild *build, const char *text);
-/* Its most general type. */
+/* Prints the most general type of an expression. */
 bool ct_driver_build_type_of(CtBuild *build, const char *text, CtText *out);
 
 #endif

@@ -1,19 +1,19 @@
-/* What the reverse pass of `chad` adds to the cells of its environment, and what that costs: the amortisation of CHAD
- * 2024 §4.3, seen.
+/* The additions of `chad`'s reverse pass to the cells of its environment, and their cost: a demonstration of the
+ * amortisation of CHAD 2024 §4.3.
  *
  *   cost of d + dᵢ ≤ C_ONE + φ d + φ dᵢ − φ (d + dᵢ)      φ d = C_PHI · size d
  *
- * Adding takes as many steps as two structures share nodes, and of two shared nodes one is left: so what is spent is
- * paid by the potential that is lost, which those who made the cotangents have put there.
- */
+ * An addition takes a number of steps proportional to the nodes that the two structures have in common, and of two
+ * common nodes one remains. So its cost is paid by the potential that is lost, which was paid for when the cotangents
+ * were made. */
 #include "explain/explain.h"
 
 enum {
-    C_PHI = 20, /* the steps that + takes at most for a node that both have */
-    C_ONE = 10, /* those of `one` itself */
+    C_PHI = 20, /* bound of the steps of + for each common node */
+    C_ONE = 10, /* steps of `one` itself */
     MOST_ROWS = 60,
     MOST_SEEN = 2000,
-    MOST_NODES = 4000000, /* whose sizes are counted */
+    MOST_NODES = 4000000, /* bound of the nodes that are counted */
     MOST_COLUMNS = 22,
     MOST_ITEMS = 4,
     MOST_DEPTH = 5,
@@ -27,16 +27,16 @@ typedef struct Item {
 typedef struct Row {
     int64_t cell;
     const char *name, *added, *holds;
-    int64_t size, in, out; /* of d; potentials: of d and the cell before; of the cell after */
+    int64_t size, in, out; /* size of d; potentials: of d and the cell before, and of the cell after */
     uint64_t steps;
 } Row;
 
 struct CtCells {
     CtExplain *e;
     CT_VEC(Row) rows;
-    uint64_t more;  /* that were not looked at */
-    uint64_t begun; /* steps done when the addition under way began */
-    uint64_t nodes; /* looked at */
+    uint64_t more;  /* number of additions that were not recorded */
+    uint64_t begun; /* number of steps when the current addition began */
+    uint64_t nodes; /* number of nodes counted */
     CT_VEC(Item) work;
 };
 
@@ -47,13 +47,13 @@ static void push(CtCells *cells, const CtType *type, CtWord value) {
     ct_push(cells->e->arena, &cells->work, item);
 }
 
-/* A bag, of One and Plus, is one node, and each of its items another: so two that are put side by side lose a node. */
+/* A bag (of One and Plus) is one node, and each of its items another: joining two bags loses a node. */
 static int64_t weight_of(const CtCon *con) {
     if (strcmp(con->name->text, "One") == 0) return 2;
     return strcmp(con->name->text, "Plus") == 0 ? -1 : 1;
 }
 
-/* §4.3: the nodes. So is each number of an array. */
+/* The size by §4.3: the number of nodes. Each number of an array is a node, too. */
 static int64_t size_of(CtCells *cells, const CtType *type, CtWord value) {
     int64_t size = 0;
     push(cells, type, value);
@@ -98,7 +98,7 @@ static void put_con(CtText *out, const CtCon *con, const CtFields *fields, uint3
     if (parentheses) ct_text_putc(out, ')');
 }
 
-/* As Core would, but a Real as its number, and only as far as a table has room. */
+/* Prints as Core would, but a Real as its number, and abbreviated to fit a table. */
 static void put(CtText *out, const CtType *type, CtWord value, uint32_t depth) {
     if (depth > MOST_DEPTH) {
         ct_text_puts(out, "…");

@@ -1,17 +1,16 @@
-/* Derivatives held against finite differences: `cotan check FILE FUNCTION --at …`.
+/* Comparison of derivatives with finite differences: `cotan check FILE FUNCTION --at …`.
  *
- * Along a few fixed directions dx the tangent J·dx must be the slope of the function, by central differences with one
- * level of Richardson's extrapolation; and for a few cotangents dy the products must satisfy ⟨J·dx, dy⟩ = ⟨dx, Jᵀ·dy⟩.
- * Where the result has several reals, each row of the Jacobian times dx must be the real of J·dx that it stands for.
- * Where the program gives a rule for a derivative, its value must be the function's, too.
- */
+ * Along some fixed directions dx the tangent J·dx must equal the slope of the function, computed by central differences
+ * with one level of Richardson extrapolation. For some cotangents dy, ⟨J·dx, dy⟩ = ⟨dx, Jᵀ·dy⟩ must hold. If the result
+ * has several reals, the product of each row of the Jacobian with dx must equal the corresponding real of J·dx. The
+ * value that a custom derivative gives must be the function's. */
 #include <math.h>
 #include <stdlib.h>
 
 #include "explain/explain.h"
 
 enum { DIRECTIONS = 3 };
-/* How far slopes and products may be apart, relatively, and how far a value is rounded: among Doubles, among Floats. */
+/* Relative tolerances of slopes and products, and of a rounded value: for Doubles, for Floats. */
 typedef struct Tolerance {
     double slope, product, rounding;
 } Tolerance;
@@ -25,21 +24,21 @@ typedef struct Check {
     CtArena *arena;
     CtMethod jvp, vjp; /* the methods that are checked */
     Tolerance tolerance;
-    uint64_t steps; /* of the last run; 0 of native code */
+    uint64_t steps; /* of the last run; 0 for native code */
     CT_VEC(cotan_check_row) rows;
 } Check;
 
 static CtLeaves leaves_of(CtArena *arena) { return (CtLeaves){.arena = arena}; }
 
-/* Runs one call with the reals of its inputs replaced (NULL: as they are written); the reals of the result, value and
- * derivative apart, go to `value` and `derivative`, and the text of the value to `text`. */
+/* Runs one call with the reals of its inputs replaced (NULL: as given). The reals of the result go to `value` and
+ * `derivative`, the text of the value to `text`. */
 typedef struct Ask {
     cotan_mode mode;
     CtMethod method;
-    const char *with; /* an input that has the structure of the second */
+    const char *with; /* an input in the shape of the second one */
     size_t with_length;
     const CtLeaves *at_reals, *with_reals;
-    const CtSourceRange *rule; /* the one that is honoured; NULL: all */
+    const CtSourceRange *rule; /* the only custom derivative to be used; NULL: all are */
 } Ask;
 
 static bool ask(Check *c, const Ask *a, CtLeaves *value, CtLeaves *derivative, CtText *text) {
@@ -104,7 +103,7 @@ bool ct_explain_is_compared_in_full(size_t rows, size_t columns, uint64_t steps)
     return rows == 0 || columns == 0 || (rows <= most_numbers / columns && steps <= most_steps / rows);
 }
 
-/* A direction in which each number moves in proportion to itself, so that points of mixed sizes can be checked. */
+/* A direction proportional to the point, so that points with reals of mixed magnitudes can be checked. */
 static CtLeaves direction(Check *c, const CtLeaves *x, int which) {
     CtLeaves d = ct_explain_weights(c->arena, x->reals.count, which);
     for (uint32_t i = 0; i < d.reals.count; i++) {
@@ -133,11 +132,11 @@ static bool slope(Check *c, const CtLeaves *x, const CtLeaves *dx, double h, dou
     return true;
 }
 
-/* For each leaf of the result, the slope along dx that is nearest to the tangent, of those by some steps: which step is
- * good depends on how the function bends, and no wrong tangent is a slope by chance. */
+/* For each leaf of the result, the finite difference nearest to the tangent, over several step sizes: the best step
+ * depends on the function's curvature, and a wrong tangent is not met by chance. */
 typedef struct Slopes {
-    double *best, *difference; /* per leaf */
-    uint32_t worst;            /* the leaf that differs most */
+    double *best, *difference; /* for each leaf */
+    uint32_t worst;            /* the leaf with the largest difference */
 } Slopes;
 
 static bool find_slopes(Check *c, const CtLeaves *x, const CtLeaves *dx, const CtLeaves *y, const CtLeaves *tangent,
@@ -179,7 +178,7 @@ static double inner(const CtLeaves *a, const CtLeaves *b, double *size) {
     return sum;
 }
 
-/* A rule gives the value, too. */
+/* The difference of the value that a rule gives, too. */
 static double value_difference(const CtLeaves *y, const CtLeaves *value, uint32_t *worst) {
     uint32_t count = y->reals.count < value->reals.count ? y->reals.count : value->reals.count;
     double most = 0;
@@ -199,7 +198,7 @@ static void check_value(Check *c, const CtLeaves *y, const CtLeaves *value, cons
         add_row(c, what, value->reals.items[worst], y->reals.items[worst], most, c->tolerance.product);
 }
 
-/* The row of each real of the result, times dx, against that real of J·dx: it tells a row in the wrong place, too.
+/* Compares the row of each real of the result, times dx, with that real of J·dx; this also detects permuted rows.
  * `steps`: of a pullback. False on an error. */
 static bool check_rows(Check *c, const CtLeaves *dx, const CtLeaves *tangent, uint64_t steps) {
     const char *what = "rows of the Jacobian times dx, against J·dx along direction 1";
@@ -257,7 +256,7 @@ static CtSession *session_of_run(Check *c) {
     return ct_session_program_session(c->program, &entry);
 }
 
-/* The reals of the point, read by the session of a run, which takes the same type. */
+/* The reals of the point, read in the session of a plain run, which has the same type. */
 static bool point_leaves(Check *c, CtLeaves *x) {
     cotan_context *context = c->program->context;
     CtSession *session = session_of_run(c);
@@ -281,7 +280,7 @@ static int by_place(const void *a, const void *b) {
     return x.source != y.source ? (x.source < y.source ? -1 : 1) : (x.start > y.start) - (x.start < y.start);
 }
 
-/* Their places, in order, each once. */
+/* The source ranges of all custom derivatives, in order, without duplicates. */
 static CtSourceRange *places_of_rules(Check *c, const CtProgram *p, uint32_t *count) {
     CT_VEC(CtSourceRange) spans = {0};
     CtCoreList work = {0};
@@ -299,7 +298,7 @@ static CtSourceRange *places_of_rules(Check *c, const CtProgram *p, uint32_t *co
     return spans.items;
 }
 
-/* Value and tangents with one rule honoured, held against the function's. */
+/* Compares value and tangents with the function's when only one custom derivative is used. */
 static bool agrees_with(Check *c, const CtLeaves *x, const CtLeaves *y, const CtSourceRange *rule, bool *agrees) {
     *agrees = true;
     for (int i = 0; i < DIRECTIONS && *agrees; i++) {
@@ -316,7 +315,7 @@ static bool agrees_with(Check *c, const CtLeaves *x, const CtLeaves *y, const Ct
     return true;
 }
 
-/* Which of the rules are wrong is found by honouring one at a time, when that without any of them agrees. */
+/* Finds the wrong custom derivatives by using one at a time, provided that the derivative without any is right. */
 static bool find_rules(Check *c, const CtProgram *p, const CtLeaves *x, const CtLeaves *y) {
     uint32_t count;
     const CtSourceRange *places = places_of_rules(c, p, &count), none = CT_NO_RANGE;

@@ -1,17 +1,17 @@
-/* The derivatives of a function by several methods, side by side: `cotan compare FILE FUNCTION --at …`.
+/* Comparison of the derivatives of a function by several methods: `cotan compare FILE FUNCTION --at …`.
  *
- * The function is run alone first: its value is what every method's value is held against, its result says which
- * cotangent is asked for, its steps say when a method is stopped. The derivatives are held against the reference's,
- * number by number. Methods that agree on one derivative are then asked for all of the Jacobian, or, where the result
- * is a Double, for the Hessian: one product does not tell in which order the rows of a matrix are.
- */
+ * The function runs alone first. Its value is compared with every method's value; its result determines which cotangent
+ * is used; its steps determine when a method is stopped. The derivatives are compared with the reference method's,
+ * number by number. Methods that agree on one derivative are then compared on the Jacobian or, if the result is a
+ * Double, on the Hessian, since a single product does not reveal permuted rows. */
 #include <math.h>
 
 #include "explain/explain.h"
 
-/* Methods add the same products in different orders: so far apart may the sums be, relatively. Floats round sooner. */
+/* Methods add the same products in different orders; these are the relative tolerances, for Doubles and Floats. */
 static const double tolerance = 1e-9, single_tolerance = 1e-4;
-/* A number so much smaller than the largest beside it may be what is left of a sum of such: it counts as this large. */
+/* A number far smaller than the largest one beside it may be rounding of a sum of larger ones: differences are relative
+ * to this fraction of the largest at least. */
 static const double least_size = 1e-3;
 
 typedef struct Compare {
@@ -19,20 +19,20 @@ typedef struct Compare {
     cotan_context *context;
     CtArena *arena;
     const CtMethod *methods;
-    cotan_call call; /* of each method, which stands in its place */
+    cotan_call call; /* for each method, whose name is filled in */
     cotan_compare_result *out;
     cotan_compare_row *rows;
     CtApart point, value;          /* of the function alone */
     CtApart *values, *derivatives; /* of the rows */
     bool scalar;                   /* the result is a Double */
-    uint32_t parts;                /* what is compared further is so many derivatives of each row */
+    uint32_t parts;                /* number of further derivatives compared for each row */
     CtApart *further;
-    CtSession *sessions; /* the newest of those that were there before */
+    CtSession *sessions; /* the newest session that existed before */
 } Compare;
 
 /* ---- errors, which are part of the answer ---- */
 
-/* What does not belong to one method: wrong inputs, faults of ours, an interrupt, a machine without memory. */
+/* Whether an error concerns all methods: wrong inputs, internal errors, an interrupt, lack of memory. */
 static bool ends_all(const cotan_context *context) {
     const cotan_error *error = context->error;
     return error->status != 1 || error == &context->out_of_memory ||
@@ -58,7 +58,7 @@ static void keep_error(Compare *c, cotan_compare_row *row) {
     ct_session_report_clear(c->context);
 }
 
-/* The limit that a row's error tells of; E0000: none. */
+/* The limit that a row's error is about; E0000: none. */
 static CtErrorCode limit_of(const cotan_compare_row *row) {
     static const CtErrorCode limits[] = {CT_E0801, CT_E0802, CT_E0803};
     for (size_t i = 0; i < sizeof limits / sizeof *limits; i++)
@@ -74,7 +74,8 @@ static bool same_error(const cotan_compare_row *a, const cotan_compare_row *b) {
            a->error_column == b->error_column;
 }
 
-/* Sessions are not kept: there are many, and one that has run before has its constants and counts fewer steps. */
+/* Frees the sessions: there are many, and one that has run before has evaluated its constants and counts fewer
+ * steps. */
 static void forget_sessions(Compare *c) {
     while (c->program->sessions != c->sessions) ct_session_program_forget(c->program, c->program->sessions);
     c->context->active = NULL;
@@ -82,7 +83,7 @@ static void forget_sessions(Compare *c) {
 
 /* ---- the function alone ---- */
 
-/* Runs it; its result says what is asked of the methods. False on an error. */
+/* Runs the function; its result decides what is asked of the methods. False on an error. */
 static bool run_function(Compare *c) {
     cotan_call call = c->call;
     call.mode = COTAN_RUN;
@@ -102,14 +103,14 @@ static bool run_function(Compare *c) {
 
 /* ---- the methods ---- */
 
-/* Of a method that may take exponentially long: far above what others take. 0: none but the context's. */
+/* The limit for a method that may take exponential time, far above the others. 0: the context's. */
 static uint64_t step_limit(const Compare *c, CtMethod method) {
     if (c->context->limits.steps != 0 || ct_ad_method_info(method)->cost != COST_EXPONENTIAL) return 0;
     uint64_t size = c->out->function.result.steps + c->point.reals.reals.count + c->value.reals.reals.count;
     return 100000 + 1000 * size;
 }
 
-/* One method's derivative, and what it cost. False on an error of the derivative, or one that ends all. */
+/* Runs one method's derivative and records its cost. False on an error of the derivative, or one that concerns all. */
 static bool run_method(Compare *c, size_t i) {
     cotan_call call = c->call;
     call.method = ct_core_method_name(c->methods[i]);
@@ -123,7 +124,7 @@ static bool run_method(Compare *c, size_t i) {
     forget_sessions(c);
     if (!done || counted) return done;
     if (ends_all(c->context)) return false;
-    ct_session_report_clear(c->context); /* there are no counts where making them was stopped */
+    ct_session_report_clear(c->context); /* counts are missing if determining them was stopped */
     return true;
 }
 
@@ -133,7 +134,7 @@ static bool has_structure(const CtApart *a, const CtApart *b) {
     return a->reals.reals.count == b->reals.reals.count && same_text(a->shape.data, b->shape.data);
 }
 
-/* The largest of the relative differences, and where it is. */
+/* The largest relative difference, and its position. */
 static double difference_at(const CtApart *a, const CtApart *b, uint32_t *where) {
     const CtLeaves *x = &a->reals, *y = &b->reals;
     *where = 0;
@@ -185,13 +186,13 @@ static cotan_outcome outcome_of(Compare *c, size_t i) {
 
 /* ---- further: all of the Jacobian, or second derivatives ---- */
 
-/* Of a matrix that is too large, so many products with vectors on each side. */
+/* number of products with vectors on each side, for a matrix that is too large to be compared */
 enum { VECTORS = 3 };
 
-/* A method is stopped where it takes so many times the reference's steps, and those. */
+/* A method is stopped when it takes so many times the reference's steps plus a constant. */
 static const uint64_t most_times = 20, most_besides = 1000000;
 
-/* A gradient with an infinity or a NaN has no derivative there, and what methods give for one is not defined. */
+/* At a point where the gradient has an infinity or a NaN, the function has no derivative, and methods may differ. */
 static bool is_differentiable(const Compare *c) {
     const CtLeaves *gradient = &c->derivatives[c->out->reference].reals;
     for (uint32_t i = 0; c->scalar && i < gradient->reals.count; i++)
@@ -199,7 +200,7 @@ static bool is_differentiable(const Compare *c) {
     return true;
 }
 
-/* False where there is nothing more to ask for, or nothing to hold it against. */
+/* Chooses the further comparison. False when there is none, or nothing to compare with. */
 static bool choose_further(Compare *c) {
     cotan_compare_result *out = c->out;
     size_t agreeing = 0;
@@ -209,7 +210,7 @@ static bool choose_further(Compare *c) {
     size_t columns = c->point.reals.reals.count, rows = c->scalar ? columns : c->value.reals.reals.count;
     if (rows == 0 || columns == 0) return false;
     uint64_t steps = c->rows[out->reference].result.steps;
-    if (steps == 0) steps = 50 * out->function.result.steps; /* native code counts none */
+    if (steps == 0) steps = 50 * out->function.result.steps; /* native code counts no steps */
     bool whole = ct_explain_is_compared_in_full(rows, columns, steps);
     out->further = c->scalar ? (whole ? COTAN_HESSIAN : COTAN_HVP) : whole ? COTAN_JACOBIAN : COTAN_VJP;
     out->further_rows = whole ? rows : VECTORS;
@@ -219,7 +220,8 @@ static bool choose_further(Compare *c) {
     return true;
 }
 
-/* All that is asked of one method; its steps go to `steps`, which is the limit before, 0: none. False on an error. */
+/* Runs all further derivatives of a method. `steps` is a limit (0: none) and becomes the number of steps. False on an
+ * error. */
 static bool run_further(Compare *c, size_t i, uint64_t *steps) {
     cotan_call call = c->call;
     cotan_result result = {0};
@@ -244,14 +246,14 @@ static bool run_further(Compare *c, size_t i, uint64_t *steps) {
     return done;
 }
 
-/* Of the reference when its steps are known; otherwise as for the first derivative. */
+/* The limit relative to the reference's steps if these are known; otherwise as for the first derivative. */
 static uint64_t further_limit(const Compare *c, size_t i, uint64_t reference) {
     if (c->context->limits.steps != 0 || c->methods[i] == METHOD_NATIVE) return 0;
     if (reference != 0) return most_besides + most_times * reference;
     return step_limit(c, c->methods[i]) * c->out->further_rows;
 }
 
-/* What came of a row, but for its numbers. False on an error that ends all. */
+/* Runs a row's further derivatives and records errors only. False on an error that concerns all. */
 static bool ask_further(Compare *c, size_t i, uint64_t *steps, cotan_compare_row *error) {
     cotan_compare_row *row = &c->rows[i];
     row->further = COTAN_AGREES;
@@ -283,7 +285,7 @@ static void hold_further(Compare *c, size_t i) {
     }
 }
 
-/* A method that fails there disagrees, unless none has a result and all fail for the same reason. */
+/* A method that fails here disagrees, unless no method has a result and all fail for the same reason. */
 static void fail_further(Compare *c, size_t i, const cotan_compare_row *error, const cotan_compare_row *first) {
     cotan_compare_row *row = &c->rows[i];
     if (c->out->further_reference == c->out->count && same_error(error, first)) return;
@@ -296,7 +298,7 @@ static void fail_further(Compare *c, size_t i, const cotan_compare_row *error, c
     row->error_is_further = true;
 }
 
-/* False on an error that ends all. The reference goes first: its steps limit the others'. */
+/* False on an error that concerns all. The reference comes first, because its steps limit the others. */
 static bool compare_further(Compare *c) {
     cotan_compare_result *out = c->out;
     if (!choose_further(c)) return true;
@@ -324,8 +326,7 @@ static bool compare_further(Compare *c) {
     return true;
 }
 
-/* Whether the function has no derivative there by any method that takes it, always for the same reason; `which` is one
- * of them then. */
+/* Whether all methods that support the function fail for the same reason; `which` is one of them. */
 static bool all_fail_alike(const Compare *c, size_t *which) {
     *which = c->out->count;
     for (size_t i = 0; i < c->out->count; i++) {
@@ -336,7 +337,7 @@ static bool all_fail_alike(const Compare *c, size_t *which) {
     return c->out->function.error_code == NULL && *which < c->out->count;
 }
 
-/* Errors that all have in common are told as if there was one run: by making it again. */
+/* An error that all methods have in common is reported like the error of a single run, by repeating it. */
 static bool conclude(Compare *c) {
     cotan_compare_result *out = c->out;
     size_t results = 0, which;

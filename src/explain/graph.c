@@ -1,5 +1,5 @@
-/* The dual-number graph of a run, or the Delta term of arrays, drawn by Graphviz. The program `dot` is run directly,
- * its input and output in files that have no name, so nothing is left behind and no pipe can fill up. */
+/* Draws the graph of dual numbers of a run, or the Delta term over arrays, by Graphviz. The program `dot` is run
+ * directly, with unnamed files as input and output, so that no files remain and no pipe can block. */
 #include <errno.h>
 #include <fcntl.h>
 #include <spawn.h>
@@ -33,7 +33,7 @@ static const char *shortened(CtArena *arena, const char *text) {
     return text;
 }
 
-/* Its third line is where the page writes the adjoint; without a reverse pass it is the second part. */
+/* The third line of a node is where the page shows the adjoint; without a reverse pass it is the second part. */
 static void put_node(CtText *out, CtArena *arena, const CtRun *run, uint32_t index) {
     const CtNode *node = &run->nodes.items[index];
     ct_text_printf(out, "n%u [id=\"n%u\", label=\"#%u ", index + 1, index + 1, index + 1);
@@ -60,7 +60,7 @@ static void put_style(CtText *out) {
              "edge [fontname=\"Helvetica\", fontsize=10, arrowsize=0.6];\n");
 }
 
-/* The numbers of a run that depend on the point; where none were looked at, the Delta term. */
+/* The nodes of the run that depend on the point; without observation, the Delta term. */
 static const char *dot_text(CtArena *arena, const CtExplained *explained) {
     const CtRun *run = explained->run;
     CtText out = ct_text(arena);
@@ -81,7 +81,7 @@ static const char *dot_text(CtArena *arena, const CtExplained *explained) {
 
 /* ---- dot ---- */
 
-/* Runs `dot -Tsvg` from one file to the other; 0, or what was wrong as an errno, -1 where dot itself failed. */
+/* Runs `dot -Tsvg`. Returns 0, or an errno, or −1 when dot itself failed. */
 static int run_dot(FILE *in, FILE *out) {
     static char dot[] = "dot", svg[] = "-Tsvg";
     char *const words[] = {dot, svg, NULL};
@@ -95,12 +95,13 @@ static int run_dot(FILE *in, FILE *out) {
     if (failed == 0) failed = posix_spawnp(&child, dot, &files, NULL, words, environ);
     posix_spawn_file_actions_destroy(&files);
     if (failed != 0) return failed;
+    /* The host program may collect its children itself; the output shows whether dot worked. */
     while (waitpid(child, &status, 0) < 0)
-        if (errno != EINTR) return 0; /* the host program collects its children itself: the output tells */
+        if (errno != EINTR) return 0;
     return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : -1;
 }
 
-/* What stands in a file from its <svg on; NULL when that is not there. */
+/* The content of a file from <svg on; NULL when it is missing. */
 static const char *read_svg(FILE *file, CtArena *arena) {
     CtText text = ct_text(arena);
     char buffer[16384];
@@ -111,7 +112,7 @@ static const char *read_svg(FILE *file, CtArena *arena) {
     return strstr(text.data, "<svg");
 }
 
-/* Memory may run out: then both files are closed before it is told. */
+/* If memory runs out, both files are closed before that is reported. */
 static const char *draw(CtArena *arena, const char *text, int *failed) {
     FILE *in = tmpfile(), *out = tmpfile();
     const char *volatile svg = NULL;

@@ -1,5 +1,5 @@
-/* The stages as a page: one file, with nothing from elsewhere. What comes from the program is escaped, in HTML by
- * entities, in the data of the script as JSON in which no `<` is left. */
+/* The stages as one self-contained HTML page. Text from the program is escaped: by entities in HTML, and in the
+ * script's data as JSON without `<`. */
 #include <stdio.h>
 
 #include "explain/explain.h"
@@ -223,9 +223,9 @@ bool ct_explain_html(CtText *out, CtContext *context, const CtExplained *explain
     put(&page, explained->method->figure);
     ct_text_puts(out, "; ");
     put(&page, explained->file);
-    bool beside = !explained->run || explained->run->watched; /* else the stages are read one behind the other */
+    bool beside = !explained->run || explained->run->watched; /* two columns; otherwise one */
     ct_text_printf(out, "</p></header>\n<div class=\"stages%s\">\n", beside ? "" : " down");
-    static const uint32_t order[] = {0, 2, 1, 3, 4}; /* the function is beside itself transformed */
+    static const uint32_t order[] = {0, 2, 1, 3, 4}; /* the function beside its transformed version */
     for (uint32_t i = 0; i < explained->stages.count; i++)
         put_stage(&page, &explained->stages.items[beside ? order[i] : i]);
     ct_text_puts(out, "</div>\n");

@@ -1,5 +1,5 @@
-/* Values with their sharing: an object that is met more than once, or lies deep, gets a name and is written where the
- * names are explained. */
+/* Printing of values with their sharing: an object that occurs more than once, or at great depth, gets a name, and is
+ * printed in a list of names. */
 #include <stdio.h>
 
 #include "explain/explain.h"
@@ -18,10 +18,10 @@ typedef struct CtNamed {
     const CtType *type;
     CtWord value;
     uint32_t times;
-    const char *name; /* given when it is first written; NULL before */
+    const char *name; /* given at its first use; NULL before */
 } CtNamed;
 
-/* A λ as it is written: its Core on one line, as far as it goes, and what its captured variables are called there. */
+/* The text of a λ: its Core on one line, cut off, and the names of its captured variables in it. */
 typedef struct CtLamText {
     const char *code;
     const char **names;
@@ -29,8 +29,8 @@ typedef struct CtLamText {
 
 static bool is_list(const CtType *type) { return strcmp(type->data->name->text, "[]") == 0; }
 
-/* Constructors without fields and functions that capture nothing are one object everywhere: that says nothing. A single
- * number in a constructor is as short as its name. */
+/* Constructors without fields, and functions without captures, are one object everywhere, which is no sharing. A
+ * constructor with a single number is as short as a name. */
 static bool is_worth_a_name(const CtType *type, CtWord value) {
     if (!ct_value_type_is_pointer(type)) return false;
     const CtLayout *layout = value.object->layout;
@@ -126,7 +126,7 @@ static void put_number(Put *p, const char *text, bool tight) {
     ct_text_printf(p->out, parentheses ? "(%s)" : "%s", text);
 }
 
-/* As ct_value_show_double, but long ones are rounded. */
+/* As ct_value_show_double, but rounded if long. */
 static void put_real(Put *p, double value, bool tight) {
     char number[40];
     if (ct_value_show_double(number, value) > LONG_REAL) snprintf(number, sizeof number, "%.6g", value);
@@ -214,8 +214,8 @@ static const char *on_one_line(CtArena *arena, const char *text) {
     return out.data;
 }
 
-/* The printer names all variables apart that a λ around the whole binds: its head tells the names, its body is the
- * text. */
+/* The printer gives distinct names to all variables bound in a term: so the captured variables are bound by a λ around
+ * the whole, whose head shows the names, and whose body is the text. */
 static const CtLamText *lam_text(CtValueWriter *w, const CtLam *lam) {
     CtLamText *known = ct_map_get(w->codes, ct_key(lam));
     if (known) return known;

@@ -1,4 +1,4 @@
-/* What can be said of a method without a point: the function in Core, its types and itself transformed, the wrapper. */
+/* The stages of a method that need no point: the function in Core, its types, the transformed function, the wrapper. */
 #include "explain/explain.h"
 
 #include <stdlib.h>
@@ -112,7 +112,7 @@ typedef struct Reach {
     CtProgram *p;
     CtArena *arena;
     CtMap met;
-    CT_VEC(CtGlobal *) found; /* in the order in which they are met, breadth first */
+    CT_VEC(CtGlobal *) found; /* in breadth-first order */
     bool (*wanted)(CtProgram *p, const CtGlobal *global);
 } Reach;
 
@@ -142,7 +142,7 @@ static bool is_of_library(const CtProgram *p, CtSourceRange range) {
     return p->context->sources.items[range.source].is_library;
 }
 
-/* What the wrapper is made of: not the transformed program, and not what lib/ad holds. */
+/* Whether a global belongs to the wrapper: neither to the transformed program nor to lib/ad. */
 static bool is_generic(CtProgram *p, const CtGlobal *global) {
     return global->is_library && !global->origin && !is_of_library(p, global->range);
 }
@@ -243,7 +243,7 @@ static void put_data(CtExplain *e, CtText *out, const CtType *type) {
     ct_text_puts(out, "\n");
 }
 
-/* The data types that the method brings with it. */
+/* The data types of the method's library. */
 static void show_method_data(CtExplain *e, CtStage *to, CtType *second, CtType *state) {
     Types t = {.e = e};
     CtText text = ct_text(e->arena);
@@ -373,7 +373,7 @@ static void show_simplified(CtExplain *e, CtGlobal *wrapper) {
 static bool show_stages(CtExplain *e) {
     Reach functions = users_functions(e);
     show_functions(e, &functions);
-    if (e->method == METHOD_BULK) return true; /* the rest is made when it runs */
+    if (e->method == METHOD_BULK) return true; /* the rest is made at run time */
     ct_ad_expand(e->ad);
     if (!ct_explain_sound(e)) return false;
     show_types(e, &functions);

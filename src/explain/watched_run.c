@@ -7,26 +7,26 @@ enum { MOST_NODES = 2000, MOST_ARRIVALS = 5000, MOST_TEXT = 4000 };
 
 typedef struct Watched {
     const CtGlobal *function;
-    uint32_t node, cotangent; /* its parameters */
+    uint32_t node, cotangent; /* indices of its parameters */
 } Watched;
 
 typedef struct Watch {
     CtExplain *e;
     CtRun *run;
-    const CtGlobal *dual; /* D[f]: its first call brings the inputs */
-    CtType *second[2];    /* B, of Double and of Float */
+    const CtGlobal *dual; /* D[f]: the arguments of its first call are the inputs */
+    CtType *second[2];    /* B, for Double and for Float */
     bool has_inputs;
     CtMap pairs;   /* dual number -> node + 1 */
     CtMap objects; /* second part -> node + 1 */
-    CtMap numbers; /* number of a second part -> node + 1 */
+    CtMap numbers; /* number in a second part -> node + 1 */
     CT_VEC(Watched) watched;
     CT_VEC(double) adjoints; /* by node */
-    CtMap names;             /* of the objects, for writing values */
+    CtMap names;             /* of objects, for printing values */
     CtMap codes;
-    const CtGlobal *binds; /* the function that binds terms, its parameter `binding`; the last term is in `bound` */
+    const CtGlobal *binds; /* the function that binds terms, with parameter `binding`; `bound` is the last term */
     uint32_t binding;
     CtWord bound;
-    const CtGlobal *evaluates; /* the function that evaluates a term, its parameter `term` */
+    const CtGlobal *evaluates; /* the function that evaluates a term, with parameter `term` */
     uint32_t term;
 } Watch;
 
@@ -37,8 +37,8 @@ static CtType *second_type(CtExplain *e, CtType *real) { return ct_ad_type(e->ad
 static void *index_of(int64_t node) { return (void *)(uintptr_t)(node + 1); }
 static int64_t node_at(const CtMap *map, uint64_t key) { return (int64_t)(uintptr_t)ct_map_get(map, key) - 1; }
 
-/* The first Int right inside a value: how a method that counts its entries tells them apart. The key tells constructors
- * apart, too; `plain` is the number alone. False when there is none. */
+/* The first Int directly inside a value, by which a method that numbers its entries identifies them. The key includes
+ * the constructor; `plain` is the number alone. False when there is none. */
 static bool number_of(const CtType *type, CtWord value, uint64_t *key, int64_t *plain) {
     CtType *const *types = type->parts;
     uint32_t count = type->kind == TYPE_TUPLE ? type->count : 0;
@@ -71,7 +71,7 @@ static void know(Watch *w, CtMap *map, uint64_t key, int64_t node) {
     if (!ct_map_has(map, key)) ct_map_set(w->e->arena, map, key, index_of(node));
 }
 
-/* By the second part of its dual number. */
+/* Registers a node by the second part of its dual number. */
 static void know_second(Watch *w, const CtType *type, CtWord second, int64_t node) {
     uint64_t key;
     int64_t plain;
@@ -99,7 +99,7 @@ static int64_t node_of(Watch *w, const CtType *type, CtWord value) {
 
 /* ---- the forward pass ---- */
 
-/* Held for as long as the evaluator lives, so that no other object takes its place. */
+/* The dual number is retained as long as the evaluator lives, so that its address stays unique. */
 static void add_node(Watch *w, CtNode node, const CtType *second) {
     CtArena *arena = w->e->arena;
     ct_value_retain_object((CtObject *)&node.pair->head);
@@ -110,7 +110,8 @@ static void add_node(Watch *w, CtNode node, const CtType *second) {
     ct_push(arena, &w->adjoints, -0.0);
 }
 
-/* factor times a linear term of Scale, Add and Var, a Delta: by the nodes that it names, each once. */
+/* Adds factor times a linear term, a Delta of Scale, Add and Var, to the partial derivatives of a node; each variable
+ * once. */
 static void add_factors(Watch *w, CtNode *node, const CtType *type, CtWord term, double factor) {
     const CtCon *con = &type->data->cons[term.object->tag];
     const CtWord *words = ((const CtFields *)term.object)->words;
@@ -133,7 +134,7 @@ static void add_factors(Watch *w, CtNode *node, const CtType *type, CtWord term,
     }
 }
 
-/* How many places a term names. */
+/* The number of variables in a term. */
 static uint32_t count_places(const CtType *type, CtWord term) {
     const CtCon *con = &type->data->cons[term.object->tag];
     const CtWord *words = ((const CtFields *)term.object)->words;
@@ -148,7 +149,7 @@ static void make_room(CtArena *arena, CtNode *node, uint32_t count) {
     node->partials = CT_NEW_ARRAY(arena, double, count);
 }
 
-/* A fused term: what it was computed from, and the partial derivatives, stand in the term that was bound last. */
+/* A fused term: its inputs and partial derivatives are in the term that was bound last. */
 static void seen_fused(Watch *w, CtNode *node) {
     const CtType *type = w->second[0];
     if (!w->bound.object) return;
@@ -188,7 +189,7 @@ static void seen(Watch *w, const CtLam *lam, const CtWord *args) {
     if (!varies) return;
     node.pair = (const CtFields *)args[lam->count - 1].object;
     node.primal = node.pair->words[0].real;
-    if (ct_map_has(&w->pairs, ct_key(node.pair))) return; /* an operation that gives back its argument */
+    if (ct_map_has(&w->pairs, ct_key(node.pair))) return; /* an operation that returns its argument */
     const char *label = note->fused ? note->fused : ct_prim_info(note->prim)->name;
     node.label = ct_copy_text(arena, label, strlen(label));
     if (note->range.source != 0 && !context->sources.items[note->range.source].is_library)
@@ -196,10 +197,10 @@ static void seen(Watch *w, const CtLam *lam, const CtWord *args) {
     add_node(w, node, w->second[note->is_float]);
 }
 
-/* An input's place in the point, and what is still to be walked. */
+/* The position of an input in the point, on the stack of values to be visited. */
 typedef struct Place {
-    const CtType *type; /* as it was written */
-    CtWord value;       /* of D of it */
+    const CtType *type; /* the type in the source */
+    CtWord value;       /* a value of D of that type */
     const char *path;
 } Place;
 
@@ -229,7 +230,7 @@ static void add_fields(Places *places, const Place *at) {
     }
 }
 
-/* The items of a list or an array, the first on top. */
+/* Pushes the items of a list or an array, the first one on top. */
 static void add_items(Places *places, const Place *at, const CtType *element) {
     CT_VEC(CtWord) items = {0};
     if (at->type->kind == TYPE_ARRAY) {
@@ -254,7 +255,7 @@ static void input(Watch *w, const Place *at) {
     add_node(w, node, w->second[at->type->kind == TYPE_FLOAT]);
 }
 
-/* The parameters' names where the function takes several; else the one parameter's, or `x`. */
+/* Pushes the arguments by the parameters' names; a single one is called `x` if it has no name. */
 static void add_point(Watch *w, Places *places, CtWord point) {
     const CtGlobal *written = w->e->written;
     const CtLam *lam = written->body->kind == CORE_LAM ? written->body->as.lam : NULL;
@@ -302,9 +303,9 @@ static CtValueWriter plain_writer(Watch *w) {
         .arena = w->e->arena, .p = w->e->p, .library = w->e->out->method->library, .codes = &w->codes};
 }
 
-/* A writer that calls the second part of a node by the node's number. */
+/* A writer that prints the second part of a node as the node's number. */
 static CtValueWriter writer_of(Watch *w) {
-    for (uint32_t i = w->names.count; i < w->objects.count; i++) { /* in order: none is ever taken out */
+    for (uint32_t i = w->names.count; i < w->objects.count; i++) { /* in order; none is ever removed */
         const CtMapEntry *entry = &w->objects.entries[i];
         char *name = ct_format(w->e->arena, "#%llu", (unsigned long long)(uintptr_t)entry->value);
         ct_map_set(w->e->arena, &w->names, entry->key, name);
@@ -314,7 +315,7 @@ static CtValueWriter writer_of(Watch *w) {
     return writer;
 }
 
-/* `node`: of which it is the second part, or CT_NO_NODE. */
+/* `node`: the node whose second part it is, or CT_NO_NODE. */
 static const char *written_value(Watch *w, const CtType *type, CtWord value, int64_t node) {
     CtText text = ct_text(w->e->arena);
     CtValueWriter writer = writer_of(w);
@@ -343,7 +344,7 @@ static void arrived(Watch *w, const Watched *watched, const CtLam *lam, const Ct
     arrive(w, node, at, args[watched->cotangent].real);
 }
 
-/* A backpropagator is called: of which number, its object tells. */
+/* Records the call of a backpropagator; the object tells its number. */
 static void called_back(Watch *w, CtObject *env, const CtWord *args) {
     int64_t node = env ? node_at(&w->objects, ct_key(env)) : CT_NO_NODE;
     if (node != CT_NO_NODE) arrive(w, node, NULL, args[0].real);
@@ -355,7 +356,7 @@ static const Watched *watched_of(const Watch *w, const CtGlobal *global) {
     return NULL;
 }
 
-/* B, or a part of it, is a function of a cotangent, and this is such a one. */
+/* Whether a λ is a backpropagator: B is a function of a cotangent, or contains one. */
 static bool is_backpropagator(const Watch *w, const CtLam *lam) {
     const CtType *type = lam->node->type, *b = w->second[0];
     if (lam->count == 0 || lam->params[0]->type->kind != TYPE_DOUBLE) return false;
@@ -436,7 +437,7 @@ static bool call(CtExplain *e, CtGlobal *global, const CtType *type, CtWord of, 
     return done || ct_session_report(e->context, &e->session->build->context);
 }
 
-/* `given`, or, where that is NULL, ones in the structure of `like`, a JSON text. */
+/* Reads `given` or, if that is NULL, a value of ones in the shape of `like`, a JSON text. */
 static bool read_with(CtExplain *e, const CtType *type, const char *like, uint32_t reals, CtWord *out) {
     const cotan_call *c = e->call;
     CtLeaves ones = {.arena = e->arena};
@@ -465,7 +466,7 @@ static void write_seconds(Watch *w) {
     }
 }
 
-/* The pullback's captures are what the forward pass leaves. */
+/* Prints the captured values of the pullback, which are what the forward pass leaves. */
 static void write_left(Watch *w, CtWord pullback) {
     const CtLam *lam = ct_eval_lam(pullback);
     const CtClosure *closure = (const CtClosure *)pullback.object;
@@ -521,7 +522,7 @@ static bool run_forward(CtExplain *e, Watch *w, CtGlobal *wrapper, CtWord point,
     return true;
 }
 
-/* A text as far as anybody reads it. */
+/* The beginning of a long text. */
 static const char *beginning(CtArena *arena, const char *text) {
     size_t length = strlen(text), end = MOST_TEXT;
     if (length <= end) return text;
@@ -529,7 +530,8 @@ static const char *beginning(CtArena *arena, const char *text) {
     return ct_format(arena, "%.*s … %zu more bytes", (int)end, text, length - end);
 }
 
-/* Makes the run's operations on dual numbers visible, before the wrapper is made; what it sees is filled in after. */
+/* Sets up the observation of operations on dual numbers, before the wrapper is made; the rest of `w` is filled in
+ * later. */
 static void watch(CtExplain *e, Watch *w) {
     w->run->watched = true;
     w->dual = ct_ad_global(e->ad, e->method, e->function);
@@ -539,10 +541,10 @@ static void watch(CtExplain *e, Watch *w) {
     ct_eval_watch(e->session->eval, (CtWatch){wants, called, w});
 }
 
-/* The session, whose arena it lives in, ends before it is read. */
+/* Copies a text that lives in the session's arena, because the session ends before it is read. */
 static const char *kept(CtExplain *e, const char *text) { return ct_copy_text(e->arena, text, strlen(text)); }
 
-/* What `bulk` made when it was asked for a derivative for this point. */
+/* Adds the stages that `bulk` recorded when it made the derivative for this point. */
 static void add_stages(CtExplain *e, const CtBulkLook *look) {
     for (uint32_t i = 0; i < look->stages.count; i++) {
         const CtBulkStage *made = &look->stages.items[i];
@@ -582,7 +584,7 @@ bool ct_explain_run(CtExplain *e) {
     *w = (Watch){.e = e, .run = run};
     CtBulkLook look = {.function = e->function, .in_words = true};
     bool by_number = e->method != METHOD_BULK && !ct_chad_ad_cotangent_type(e->ad, e->method, e->p->double_type);
-    ct_ad_expand(e->ad); /* derivatives inside the function: their operations are not those of the run */
+    ct_ad_expand(e->ad); /* nested derivatives, whose operations are not those of the run */
     if (!ct_explain_sound(e)) return false;
     CtCells *cells = e->method == METHOD_CHAD ? ct_explain_cells_watch(e) : NULL;
     if (by_number)

@@ -1,5 +1,5 @@
-/* The public C API over sessions. Every function that works installs a handler for the end of memory, and computes in
- * the C locale, so that numbers are read and printed alike whatever the host program has set. */
+/* The public C API, implemented by sessions. Every function that computes installs a handler for lack of memory, and
+ * uses the C locale, so that the host program's locale does not affect reading and printing of numbers. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -24,7 +24,7 @@ const cotan_method *cotan_method_at(size_t index) {
 
 /* ---- contexts ---- */
 
-/* Deep enough for any list that fits into memory; a recursion without end is told within seconds. */
+/* Allows any list that fits into memory; unbounded recursion is reported within seconds. */
 enum { DEFAULT_DEPTH = 50000000 };
 
 static size_t default_memory(void) {
@@ -33,7 +33,7 @@ static size_t default_memory(void) {
     return (size_t)pages / 4 * 3 * (size_t)size;
 }
 
-/* The pool goes with its number of threads; sessions that have used it are made anew. */
+/* Frees the pool, because the number of threads changes; sessions that used it are made anew. */
 static void end_threads(cotan_context *context) {
     for (cotan_program *program = context->programs; program; program = program->next)
         for (CtSession *session = program->sessions; session; session = session->next) ct_eval_alone(session->eval);
@@ -113,7 +113,7 @@ void cotan_interrupt(cotan_context *context) {
 
 /* ---- guarding ---- */
 
-/* Memory has run out somewhere inside: what was being made or run cannot be trusted any more. */
+/* Recovers from lack of memory: what was being made or run is discarded. */
 static void recover(cotan_context *context) {
     if (context->making) ct_driver_build_free(context->making);
     if (context->active) ct_session_program_forget(context->active_program, context->active);
@@ -185,7 +185,7 @@ static bool load(cotan_context *context, void *data) {
     program->length = l->length;
     program->context = context;
     program->next = context->programs;
-    context->programs = program; /* from here on it is freed with the context, whatever happens */
+    context->programs = program; /* from here on the context frees it, whatever happens */
     program->base = ct_session_program_build(program, NULL);
     l->program = program->base ? program : NULL;
     return program->base != NULL;
@@ -212,7 +212,7 @@ bool ct_session_choose_method(cotan_context *context, const char *name, CtEntry 
     return true;
 }
 
-/* Those of a call: native code has its own. Steps are the evaluator's. */
+/* The methods of a call. Native code has its own; only the evaluator counts steps. */
 static bool choose_for_call(cotan_context *context, const cotan_call *call, CtEntry *entry) {
     const char *native = ct_core_method_name(METHOD_NATIVE), *name = call->method;
     if (name == NULL && call->native) name = native;
@@ -220,7 +220,7 @@ static bool choose_for_call(cotan_context *context, const cotan_call *call, CtEn
     return ct_session_choose_method(context, name, entry);
 }
 
-/* False when it holds functions, which has been reported. */
+/* Splits a value. False if it contains functions, which is reported. */
 static bool take_apart(cotan_context *context, const CtCall *c, const CtType *type, CtWord value, CtApart *out) {
     if (!out) return true;
     CtArena *arena = c->program->results;
@@ -230,7 +230,7 @@ static bool take_apart(cotan_context *context, const CtCall *c, const CtType *ty
     return ct_session_report_one(context, CT_E0401, NULL, "the result of `%s` holds functions", c->call->function);
 }
 
-/* The first input: the point of a derivative, or the arguments of a run. */
+/* Reads the first input: the point of a derivative, or the arguments of a run. */
 static bool read_point(cotan_context *context, CtSession *session, const CtCall *c, CtWord *point) {
     const cotan_call *call = c->call;
     const char *function = call->expression ? call->expression : call->function;
@@ -255,7 +255,7 @@ static bool read_point(cotan_context *context, CtSession *session, const CtCall 
     return false;
 }
 
-/* Point and tangent or cotangent, as what the entry point takes. */
+/* Reads point and tangent or cotangent as the argument of the entry point. */
 static bool read_input(cotan_context *context, CtSession *session, const CtCall *c, CtWord *input) {
     const cotan_call *call = c->call;
     if (!read_point(context, session, c, input)) return false;
@@ -279,7 +279,7 @@ static const char *json_of(CtArena *arena, const CtType *type, CtWord value) {
     return ct_io_json_write(&out, type, value, NULL) ? out.data : NULL;
 }
 
-/* By the type's own instance of Show. */
+/* Shows a value by the Show instance of its type. */
 static const char *shown_by(cotan_context *context, CtSession *session, CtArena *arena, CtGlobal *show,
                             const CtType *type, CtWord value) {
     CtText out = ct_text(arena);
@@ -292,7 +292,7 @@ static const char *shown_by(cotan_context *context, CtSession *session, CtArena 
     return out.data;
 }
 
-/* The value (0) or the derivative (1) as text; NULL when showing it failed. */
+/* The value (0) or the derivative (1) as text; NULL when showing it fails. */
 static const char *shown(cotan_context *context, CtSession *session, CtArena *arena, int which, CtWord value,
                          bool quotes) {
     const CtType *type = which == 0 ? session->value : session->derivative;
@@ -359,7 +359,7 @@ static bool read_again(cotan_context *context, CtCall *c, CtSession *session, Ct
     return given && ct_session_read(session, context, given, session->point, NULL, point);
 }
 
-/* How much the method writes down, when it writes anything down. */
+/* The length of the method's trace, if it has one. */
 static bool count_trace(cotan_context *context, CtCall *c, CtSession *session, CtMethod method) {
     CtGlobal *trace = ct_ad_trace(session->build->ad, method, session->build->entry);
     if (!trace) return true;
@@ -371,7 +371,7 @@ static bool count_trace(cotan_context *context, CtCall *c, CtSession *session, C
     return true;
 }
 
-/* What `bulk` writes down is written when a derivative is first asked for, so it is asked for where none was. */
+/* `bulk` makes its Delta term when a derivative is first taken; so one is taken if the call has taken none. */
 static bool count_nodes(cotan_context *context, CtCall *c, const CtEntry *entry) {
     CtSession *session = ct_session_program_fresh_session(c->program, entry);
     CtWord point, both;
@@ -406,7 +406,7 @@ static CtEntry entry_of(const cotan_call *call) {
                      .prefer_double = given};
 }
 
-/* Runs from 0 steps on, within the call's limit. */
+/* Runs with the steps counted from 0, within the call's limit. */
 static bool run_limited(cotan_context *context, CtCall *c, CtSession *session, CtWord input, CtWord *result) {
     ct_eval_limit_steps(session->eval, c->steps ? c->steps : context->limits.steps);
     ct_eval_reset_stats(session->eval);
@@ -417,7 +417,7 @@ static bool run_limited(cotan_context *context, CtCall *c, CtSession *session, C
     return done;
 }
 
-/* The function alone, at the same point, for its steps. */
+/* The steps of the function alone at the same point. */
 bool ct_session_call_counts(cotan_context *context, CtCall *c) {
     CtEntry entry = entry_of(c->call);
     entry.mode = COTAN_RUN;
@@ -445,7 +445,7 @@ static bool begins_on_evaluator(const cotan_context *context, const CtCall *c) {
     return call->native && call->native_after > 0 && !call->count && context->limits.steps == 0;
 }
 
-/* On the evaluator, until native code takes over. */
+/* Runs on the evaluator, with tier-up to native code. */
 static bool call_evaluator(cotan_context *context, CtCall *c, CtTierUp *tier_up) {
     cotan_call eval = *c->call;
     CtQuestion question = ct_session_tier_up(tier_up, eval.native_after);
@@ -475,7 +475,7 @@ static CtSession *session_of(cotan_context *context, const CtCall *c) {
     return choose_for_call(context, c->call, &entry) ? ct_session_program_session(c->program, &entry) : NULL;
 }
 
-/* In this session; NULL: that of the call. */
+/* Runs in this session; NULL: in that of the call. */
 static bool call_in(cotan_context *context, CtCall *c, CtSession *session) {
     const cotan_call *call = c->call;
     CtArena *results = c->program->results;
@@ -597,12 +597,13 @@ typedef struct Dump {
 /* A pass as it is named: one of the whole path, or a run of one over Flow. */
 typedef struct Asked {
     const CtPass *pass;
-    uint32_t flow_passes; /* how many of those over Flow are run; 0: all of them, or none */
+    uint32_t flow_passes; /* number of passes over Flow that are run; 0: all or none */
 } Asked;
 
 static bool is_number(const char *text) { return *text != '\0' && text[strspn(text, "0123456789")] == '\0'; }
 
-/* NAME, flow.NAME, and these with .N behind for the N-th run: passes of the whole path have their plain names first. */
+/* Finds a pass by NAME, flow.NAME, or these with .N for the N-th run. Plain names are looked up in the pipeline
+ * first. */
 static bool find_pass(const char *name, Asked *asked) {
     uint32_t flow = 0;
     for (uint32_t i = 0; i < ct_driver_pass_count; i++) {
@@ -635,7 +636,7 @@ static bool unknown_pass(cotan_context *context, CtArena *arena, const char *nam
     return ct_session_report_one(context, CT_E0701, help.data, "there is no pass `%s`", name);
 }
 
-/* Takes a build through all passes up to one, which are looked at on the way. */
+/* Takes a build through all passes up to one, with observation. */
 static CtBuild *look(cotan_context *context, const Dump *d, const Asked *asked, CtLook at) {
     CtEntry entry = {.mode = d->call->mode, .function = d->call->function, .prefer_double = d->call->at != NULL};
     bool beyond = (asked->pass->makes & (KNOWN_LOWERED | KNOWN_FLOW | KNOWN_C | KNOWN_NATIVE)) != 0;

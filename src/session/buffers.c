@@ -1,22 +1,22 @@
-/* Functions on flat arrays: a session of their own, whose inputs and results are buffers. */
+/* Functions on flat arrays: a cotan_function has a session of its own, whose inputs and results are buffers. */
 #include "session/session.h"
 
 #include <stdlib.h>
 
 struct cotan_function {
     cotan_program *program;
-    CtSession *session; /* among the program's; NULL after memory ran out in it: it is made again */
-    CtEntry entry;      /* its texts are the function's own */
+    CtSession *session; /* owned by the program; NULL after lack of memory in it: it is made again */
+    CtEntry entry;      /* its texts are owned by the function */
     bool native;
-    CtArena *arena, *results; /* results: of the last call, where the evaluator ran; messages */
+    CtArena *arena, *results; /* results: of the last call, if the evaluator ran; messages */
     cotan_signature signature;
-    const CtFlat *input, *result; /* input NULL: it takes nothing */
+    const CtFlat *input, *result; /* input NULL: the function has none */
     struct cotan_function *next;
 };
 
 /* ---- making ---- */
 
-/* Two forms side by side: a point and what goes with it, a value and its derivative. */
+/* The layout of two values together: a point and its tangent or cotangent, a value and its derivative. */
 static const CtFlat *pair(CtArena *arena, const CtType *type, const CtFlat *first, const CtFlat *second) {
     if (first == NULL || second == NULL) return NULL;
     CtFlat *both = CT_NEW(arena, CtFlat);
@@ -60,7 +60,7 @@ static bool find_forms(cotan_context *context, cotan_function *function) {
     return true;
 }
 
-/* The session by a method, which is kept with the program but found by no other call. */
+/* Makes the session for a method; it is kept with the program, but no other call uses it. */
 static bool make_session(cotan_context *context, cotan_function *function, const char *method) {
     CtEntry entry = function->entry;
     function->session = NULL;
@@ -80,7 +80,7 @@ static void drop_session(cotan_context *context, cotan_function *function) {
     context->active = NULL;
 }
 
-/* Native code by a method; not_native says why there is none. */
+/* Makes native code for a method; not_native says why there is none. */
 static bool is_native(cotan_context *context, cotan_function *function) {
     function->signature.not_native = NULL;
     if (ct_session_native(function->session, context)) {
@@ -95,8 +95,8 @@ static bool is_native(cotan_context *context, cotan_function *function) {
     return false;
 }
 
-/* The production engine where no method is named; what that does not take, the best of the others, as native code or
- * not. */
+/* Without a named method, the production engine is used. For what it does not support, the best of the other methods is
+ * used, as native code if possible. */
 static bool make_by(cotan_context *context, cotan_function *function, const char *method) {
     if (function->native && method == NULL) {
         if (!make_session(context, function, ct_core_method_name(METHOD_NATIVE)) || !find_forms(context, function))
@@ -122,7 +122,7 @@ static cotan_function *allocate(cotan_program *program, const cotan_call *call) 
     if (function == NULL) return NULL;
     function->program = program;
     function->next = program->functions;
-    program->functions = function; /* from here on it is freed with the program, whatever happens */
+    program->functions = function; /* from here on the program frees it, whatever happens */
     function->native = call->native;
     function->arena = ct_arena_new(0);
     function->results = ct_arena_new(0);
@@ -178,7 +178,7 @@ typedef struct Apply {
     cotan_function *function;
     const cotan_buffer *in;
     cotan_buffer *out;
-    bool ended; /* memory did not run out in the midst of it */
+    bool ended; /* memory did not run out during it */
 } Apply;
 
 static bool wrong_buffers(cotan_context *context, const char *wrong) {
@@ -202,7 +202,7 @@ static bool apply_eval(cotan_context *context, Apply *a) {
     return wrong == NULL || wrong_buffers(context, wrong);
 }
 
-/* A fresh arena for what the last call has left in the old one. */
+/* A fresh arena in place of the last call's. */
 static bool renew(cotan_context *context, cotan_function *function) {
     ct_arena_free(function->results);
     function->results = ct_arena_new(0);
@@ -233,7 +233,7 @@ static bool apply(cotan_context *context, void *data) {
     context->active = function->session;
     context->active_program = function->program;
     ct_arena_on_failure(function->session->build->arena, context->handler);
-    bool full = ct_arena_bytes(function->results) > MUCH; /* messages about buffers */
+    bool full = ct_arena_bytes(function->results) > MUCH; /* messages about buffers accumulate */
     if ((!native || full) && !renew(context, function)) return false;
     const char *wrong = function->input != NULL
                             ? ct_value_flat_check(function->results, function->input, function->signature.in, a->in)
@@ -249,6 +249,6 @@ static bool apply(cotan_context *context, void *data) {
 cotan_error *cotan_apply(cotan_function *function, const cotan_buffer *in, cotan_buffer *out) {
     Apply a = {function, in, out, false};
     cotan_error *error = ct_session_guarded(function->program->context, apply, &a);
-    if (!a.ended) function->session = NULL; /* it went with what it had begun */
+    if (!a.ended) function->session = NULL; /* it has been discarded */
     return error;
 }

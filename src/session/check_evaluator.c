@@ -1,12 +1,12 @@
-/* Native code held against the evaluator: the same call once more, by other derivatives where it takes any. */
+/* Compares native code with the evaluator: the same call again, with another method where it takes derivatives. */
 #include "session/check_passes.h"
 
 #include <math.h>
 
-/* What the evaluator may take for it. */
+/* The limit of the evaluator's run. */
 static const uint64_t most_steps = 20000000;
 
-/* How far reals may be apart: where derivatives of two methods are compared, and where mathematics may be fast. */
+/* Relative tolerances of reals: between derivatives of two methods, and in fast mode. */
 static const double other_method = 1e-8, fast_math = 1e-6;
 
 static double tolerance_of(const CtSession *session, const cotan_context *context) {
@@ -59,7 +59,7 @@ static void compare_errors(cotan_context *context, const CtSession *session, con
     }
 }
 
-/* The value of a result, which has a derivative beside it where the session gives one. */
+/* Splits the value off a result, which may have a derivative beside it. */
 static bool apart(CtArena *arena, const CtSession *session, CtWord result, CtApart *out) {
     CtWord value = session->derivative != NULL ? ((const CtFields *)result.object)->words[0] : result;
     out->shape = ct_text(arena);

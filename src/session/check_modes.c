@@ -1,9 +1,9 @@
-/* Derivatives held against each other: at the points where a run takes the derivative of a function, ⟨J v, w⟩ by
- * forward mode and ⟨v, Jᵀ w⟩ by reverse mode are to be the same number, for pseudo-random v and w. Both modes are
- * interpreted as derive.c leaves them, in extended precision, so that what is left of rounding is far below a fault.
+/* Compares derivatives with each other by the dot-product test: where a run takes the derivative of a function, ⟨J v,
+ * w⟩ by forward mode must equal ⟨v, Jᵀ w⟩ by reverse mode, for pseudo-random v and w. Both modes are interpreted as
+ * derive.c makes them, in extended precision, so that rounding is far below any fault.
  *
- * At a discontinuity both modes take the same side, by one table. Where a number is infinite or none, or the program
- * gives the rule itself, nothing is compared. */
+ * At a discontinuity both modes choose the same side, by one table. Nothing is compared where a number is infinite or
+ * NaN, or where the program has a custom derivative. */
 #include "session/check_passes.h"
 
 #include "flow/check/probe.h"
@@ -11,7 +11,8 @@
 
 #include <stdlib.h>
 
-/* Relative to the sum of the sizes of all terms; and what is far below a double is rounding, or has underflowed. */
+/* Relative to the sum of the absolute values of all terms. Anything far below the smallest double is rounding or
+ * underflow. */
 static const long double tolerance = 1e-7L, nothing = 1e-290L;
 
 typedef struct Probing {
@@ -28,7 +29,7 @@ static CtFlowTypes types_of(CtArena *arena, const CtFlowVars *vars, uint32_t fro
     return types;
 }
 
-/* NULL, or why nothing was compared. */
+/* NULL, or the reason why nothing was compared. */
 static const char *run(Probing *p, const CtFlowFunction *function, const CtFlowCell *args) {
     switch (ct_flow_interpret(p->i, function, args)) {
     case FLOW_END_DONE: return NULL;
@@ -49,7 +50,7 @@ static CtFlowCell *joined(CtArena *arena, const CtFlowCell *a, uint32_t a_count,
     return both;
 }
 
-/* At these arguments of the function. NULL, or why nothing was compared. */
+/* Compares at these arguments of the function. NULL, or the reason why nothing was compared. */
 static const char *compare(Probing *p, const CtFlowProbe *probe, const CtFlowCell *args) {
     CtArena *arena = p->session->build->arena;
     const CtFlowFunction *f = probe->function;
@@ -81,7 +82,7 @@ static const char *compare(Probing *p, const CtFlowProbe *probe, const CtFlowCel
     return NULL;
 }
 
-/* The arguments of a function where the run has taken its derivative; NULL: it has not. */
+/* The arguments of a function where the run took its derivative; NULL: it did not. */
 static const CtFlowCell *args_of(const Probing *p, uint32_t probe) {
     const CtFlowCell *reverse = p->i->watches[2 * probe].args;
     return reverse != NULL ? reverse : p->i->watches[2 * probe + 1].args;
@@ -101,7 +102,7 @@ static void compare_all(Probing *p, const CtFlowProbe *probes, uint32_t count) {
     }
 }
 
-/* The program as it was lowered, with probes, its derivatives taken; NULL where that is not possible. */
+/* The lowered program with probes added and derivatives taken; NULL if that is not possible. */
 static CtFlow *probed(CtBuild *build, CtFlowProbe **probes, uint32_t *count) {
     CtFlow *flow = ct_flow_make(build->program, build->ad, build->entry);
     *count = 0;

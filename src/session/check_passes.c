@@ -1,9 +1,9 @@
-/* The passes over Flow held against each other on the input of a call: the program as it is after each pass is
- * interpreted, and results are to be the same, failures and their places included; and native code is to give what the
- * interpreter does (docs/flow.md, "How passes are checked").
+/* Checks the passes over Flow on the input of a call: the program is interpreted after each pass, and results must be
+ * equal, including failures and their source ranges; native code must give the interpreter's result (docs/flow.md, "How
+ * passes are checked").
  *
- * The program after a number of passes is made by lowering again and running so many: so no pass sees, or changes, what
- * another program of the check is made of. */
+ * The program after n passes is made by lowering again and running n passes, so that no pass can affect the program of
+ * another comparison. */
 #include "session/session.h"
 
 #include "session/check_passes.h"
@@ -11,11 +11,11 @@
 
 #include <stdlib.h>
 
-/* What all runs of a call may take; more is given up and not checked. */
+/* The limit of all interpreter runs for one call. */
 static const uint64_t steps_of_a_call = 20000000;
 
-/* How far the derivatives may be from each other that are taken of a program before and after a pass: sums may be in
- * another order. And how far from native code, where mathematics may be fast. */
+/* Relative tolerances: of derivatives taken before and after a pass, where sums may be in another order; of native code
+ * in fast mode. */
 static const double other_derivative = 1e-8, fast_native = 1e-6;
 
 typedef struct Check {
@@ -23,14 +23,14 @@ typedef struct Check {
     cotan_context *context;
     CtWord input;
     CtFlow *const *flows; /* after 0, 1, … passes */
-    uint32_t count;       /* passes */
-    CtInterpreter *last;  /* of the last program that was run to an end; NULL: none */
-    uint32_t last_at;     /* after how many passes that was */
+    uint32_t count;       /* number of passes */
+    CtInterpreter *last;  /* of the last program whose run ended; NULL: none */
+    uint32_t last_at;     /* the number of passes of that program */
     uint64_t steps;       /* of all runs */
-    uint32_t stride;      /* passes from one run to the next */
-    bool searches;        /* there is a fault: whose is it */
-    uint32_t runs;        /* that came to an end */
-    uint32_t given_up;    /* runs that did not, and why the last of them */
+    uint32_t stride;      /* number of passes between two runs */
+    bool searches;        /* a fault was found, and the pass is being searched */
+    uint32_t runs;        /* number of runs that ended */
+    uint32_t given_up;    /* number of runs that did not, and the reason of the last one */
     const char *why;
     bool fault;
 } Check;
@@ -64,7 +64,7 @@ static const char *after(const Check *c, uint32_t passes) {
 
 /* ---- runs ---- */
 
-/* After so many passes, on the input; NULL without memory. */
+/* Runs the program after so many passes; NULL when memory runs out. */
 static CtInterpreter *run(Check *c, uint32_t passes) {
     const CtFlow *flow = c->flows[passes];
     CtInterpretOptions options = {.limits = ct_check_limits};
@@ -104,7 +104,7 @@ static bool same_failures(const Check *c, const CtInterpreter *a, const CtInterp
            strcmp(a->message, b->message) == 0;
 }
 
-/* Two runs that have come to an end; NULL: they are alike. */
+/* The difference of two ended runs; NULL: they are equal. */
 static const char *difference(const Check *c, const CtInterpreter *a, const CtInterpreter *b,
                               CtFlowCloseness closeness) {
     CtArena *arena = c->session->build->arena;
@@ -118,7 +118,7 @@ static const char *difference(const Check *c, const CtInterpreter *a, const CtIn
     return ct_copy_text(arena, place, strlen(place));
 }
 
-/* How close the results of a pass are to be to those before. */
+/* The tolerance for the results of a pass. */
 static CtFlowCloseness closeness_of(const Check *c, uint32_t passes) {
     CtFlowPass pass = ct_flow_pass(passes - 1);
     if (!c->context->exact_math && pass.tolerance > 0) return (CtFlowCloseness){pass.tolerance, true};
@@ -126,7 +126,7 @@ static CtFlowCloseness closeness_of(const Check *c, uint32_t passes) {
     return (CtFlowCloseness){0, false};
 }
 
-/* How close results after a number of passes are to be to those that were seen last. */
+/* The tolerance for results after so many passes, compared with the last ones seen. */
 static CtFlowCloseness closeness_since(const Check *c, uint32_t passes) {
     CtFlowCloseness closeness = {0, false};
     for (uint32_t k = c->last_at + 1; k <= passes; k++) {
@@ -137,7 +137,7 @@ static CtFlowCloseness closeness_since(const Check *c, uint32_t passes) {
     return closeness;
 }
 
-/* What a run shows that no sound pass would; NULL: nothing. */
+/* What no correct pass could have caused in a run; NULL: nothing. */
 static const char *wrong_in(const Check *c, const CtInterpreter *i, uint32_t passes) {
     if (i->end == FLOW_END_WRONG)
         return ct_format(c->session->build->arena, "in %s, %s", i->function != NULL ? i->function->name : "the entry",
@@ -150,8 +150,8 @@ static void give_up(Check *c, const char *why) {
     c->given_up++;
 }
 
-/* One run more, against the last one; that is this one now. False where passes between the two are to be run one by
- * one first, so that the one at fault is named. */
+/* Runs one more program and compares it with the last one; it becomes the last. False when the passes between the two
+ * must be run one by one first, to name the one at fault. */
 static bool follow(Check *c, uint32_t passes) {
     CtInterpreter *i = c->flows[passes]->refused == NULL ? run(c, passes) : NULL;
     if (i == NULL || i->end == FLOW_END_STOPPED) {
@@ -175,7 +175,7 @@ static bool follow(Check *c, uint32_t passes) {
     return true;
 }
 
-/* Where one run takes long, not every pass is looked at by itself, as long as nothing is found. */
+/* If a run takes long, several passes are compared at once until a difference is found. */
 static void follow_all(Check *c) {
     c->stride = 1;
     for (uint32_t k = 0; k <= c->count && !c->fault;) {
@@ -192,7 +192,7 @@ static void follow_all(Check *c) {
 
 /* ---- native code ---- */
 
-/* A result of native code, which is in the evaluator's heap, or its failure, as a run of the interpreter. */
+/* The result of native code, in the evaluator's heap, or its failure, as a run of the interpreter. */
 static CtInterpreter *native_run(const Check *c, const CtWord *result, const CtNativeError *error) {
     CtFlow *flow = c->flows[c->count];
     CtInterpreter *i = ct_flow_interpreter_new(flow, (CtInterpretOptions){.limits = ct_check_limits});
@@ -210,7 +210,7 @@ static CtInterpreter *native_run(const Check *c, const CtWord *result, const CtN
     return NULL;
 }
 
-/* Memory and being interrupted are not the program's. */
+/* Lack of memory and interrupts are not part of the program's meaning. */
 static bool is_about_resources(CtErrorCode code) { return code == CT_E0801 || code == CT_E0804; }
 
 static void against_native(Check *c, const CtWord *result, const CtNativeError *error) {
@@ -274,7 +274,7 @@ static void check(CtSession *session, cotan_context *context, CtWord input, cons
     ct_flow_interpreter_free(c.last);
 }
 
-/* What checks take of the build's arena is beside its limit, so that programs run under checks as without. */
+/* Memory of the build's arena that checks use does not count for its limit, so that programs run as without checks. */
 void ct_session_check(CtSession *session, cotan_context *context, CtWord input, const CtWord *result,
                       const CtNativeError *error) {
     CtArena *arena = session->build->arena;

@@ -5,17 +5,17 @@
 #include "flow/check/interpret.h"
 #include "session/session.h"
 
-/* What a run of the interpreter may take; more is given up and not checked. */
+/* Limits of a run of the interpreter; a longer run is stopped and not checked. */
 static const CtInterpretLimits ct_check_limits = {
     .steps = 10000000, .bytes = (size_t)1 << 30, .stack = (size_t)1 << (sizeof(void *) == 8 ? 29 : 25)};
 
-/* What the session runs, as messages name it. */
+/* The name of the session's function, for messages. */
 const char *ct_session_check_name(const CtSession *session);
-/* On standard error, where that is asked for. */
+/* Reports on standard error, if that is requested. */
 void ct_session_check_tell(const cotan_context *context, const CtSession *session, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Holds the derivatives of both modes that the program takes in a run on this input (borrowed) against each other. */
+/* Compares the derivatives of both modes that the program takes in a run on this input (borrowed). */
 void ct_session_check_derivatives(CtSession *session, cotan_context *context, CtWord input);
 
 #endif

@@ -1,5 +1,4 @@
-/* Errors as the public API hands them out: copied out of the compilation that they arose in, so that they outlive it.
- */
+/* Errors for the public API: copies of diagnostics, so that they outlive the compilation. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -39,7 +38,7 @@ static void forget(CtContext *diags) {
     diags->error_count = diags->warning_count = 0;
 }
 
-/* Errors, which warnings stand among; or warnings alone. */
+/* Copies errors with the warnings among them, or warnings only. */
 static void fill(cotan_error *error, CtArena *arena, CtContext *diags, bool warnings) {
     ct_diags_in_order(diags);
     size_t count = 0;
@@ -96,7 +95,7 @@ bool ct_session_report(cotan_context *context, CtContext *diags) {
     return false;
 }
 
-/* Without memory for them there are none. */
+/* When memory runs out there are no warnings. */
 void ct_session_report_warnings(cotan_program *program, CtContext *diags) {
     ct_arena_free(program->warning_arena);
     program->warnings = NULL;

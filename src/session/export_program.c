@@ -1,4 +1,4 @@
-/* `cotan compile`: a function and its derivatives as C for people to call. Each is a program of its own, lowered from a
+/* `cotan compile`: a function and its derivatives as C for callers. Each mode is a program of its own, lowered from a
  * session in which nothing has run. */
 #include "session/session.h"
 
@@ -15,7 +15,7 @@ typedef struct Compile {
     CtExport *export;
 } Compile;
 
-/* The parameters' names, as the first clause has them, or their numbers. */
+/* The parameters' names in the first clause, or their numbers. */
 static const char *const *params_of(CtBuild *build, CtArena *arena, const char *function, uint32_t arity) {
     const CtEntity *entity = ct_types_lookup(build->types, ct_intern_text(&build->context.symbols, function));
     const CtBinding *binding = entity != NULL ? entity->binding : NULL;
@@ -29,8 +29,8 @@ static const char *const *params_of(CtBuild *build, CtArena *arena, const char *
     return names;
 }
 
-/* What a mode makes of the function by a method; NULL, or why it cannot be compiled. False when there is an error
- * already. */
+/* Adds what a mode makes of the function by a method. NULL in *why, or the reason why it cannot be compiled. False
+ * after an error. */
 static bool add_by(cotan_context *context, Compile *c, CtExportMode mode, const char *method, const char **why) {
     CtArena *results = c->program->results;
     CtEntry entry = {.mode = asked[mode], .function = c->call->function, .prefer_double = true};
@@ -52,7 +52,7 @@ static bool add_by(cotan_context *context, Compile *c, CtExportMode mode, const 
     return true;
 }
 
-/* By the production engine where no method is named; what that does not take, by the best of the others. */
+/* Without a named method, the production engine; for what it does not support, the best of the other methods. */
 static bool add(cotan_context *context, Compile *c, CtExportMode mode) {
     const char *method = c->call->method, *why = NULL;
     if (!add_by(context, c, mode, method != NULL ? method : ct_core_method_name(METHOD_NATIVE), &why)) return false;

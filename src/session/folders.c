@@ -1,4 +1,4 @@
-/* The files of the modules that programs import: looked for in the context's folders, read once a program. */
+/* Files of imported modules: looked up in the context's folders, and read once for each program. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,7 +39,7 @@ void ct_session_folders_free(cotan_context *context) {
 
 /* ---- reading ---- */
 
-/* FOLDER/A/B.cot of the module A.B; an empty folder is the current one. NULL without memory. */
+/* FOLDER/A/B.cot for the module A.B; an empty folder is the current one. NULL when memory runs out. */
 static char *path_of(const char *folder, const char *module) {
     size_t folder_length = strlen(folder), module_length = strlen(module);
     bool slash = folder_length > 0 && folder[folder_length - 1] != '/';
@@ -72,7 +72,7 @@ static char *read_all(FILE *stream, size_t *length) {
     return text;
 }
 
-/* FINDING_NONE when there is no such file; one that cannot be read is said in `tried`. */
+/* FINDING_NONE when there is no such file; `tried` mentions one that cannot be read. */
 static CtFinding read_file(CtFile *file, const char **tried) {
     FILE *stream = fopen(file->path, "rb");
     if (stream) file->text = read_all(stream, &file->length);
@@ -101,7 +101,7 @@ static CtFile *known(const cotan_program *program, const char *module) {
     return file;
 }
 
-/* For messages: where the file was looked for. */
+/* For messages: where the file was looked up. */
 static const char *places(const cotan_context *context, CtArena *arena, const char *module) {
     CtText text = ct_text(arena);
     ct_text_puts(&text, "it would be ");

@@ -1,4 +1,4 @@
-/* The public door of the formatter. */
+/* The public API of the formatter. */
 #include "session/session.h"
 
 typedef struct Format {
@@ -8,7 +8,7 @@ typedef struct Format {
     size_t *out_length;
 } Format;
 
-/* Cotan's own library is formatted, too: there `primitive` is a keyword. */
+/* In Cotan's own library `primitive` is a keyword; it is formatted too. */
 static bool attempt(CtContext *diags, CtArena *arena, const Format *f, const char *text, bool is_library) {
     ct_context_init(diags, arena);
     uint32_t source = ct_source_add(diags, f->name, text, f->length, is_library);
@@ -28,7 +28,7 @@ static bool format(cotan_context *context, void *data) {
         return false;
     }
     ct_arena_on_failure(arena, context->handler);
-    const char *text = ct_copy_text(arena, f->text, f->length); /* with a NUL behind it */
+    const char *text = ct_copy_text(arena, f->text, f->length); /* with a NUL at the end */
     CtContext *program = CT_NEW(arena, CtContext), *library = CT_NEW(arena, CtContext);
     if (attempt(program, arena, f, text, false) || attempt(library, arena, f, text, true)) return true;
     return ct_session_report(context, program);

@@ -1,5 +1,5 @@
-/* The public functions for working on a program piece by piece, as at a prompt: definitions on top of it, types of
- * expressions, names in scope. A program's inputs are kept as text, and every build reads them behind the program. */
+/* The public functions for interactive work on a program: added definitions, types of expressions, names in scope. A
+ * program's inputs are kept as text, and every build reads them behind the program. */
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -49,7 +49,7 @@ void ct_session_program_end_trial(cotan_program *program) {
     if (trial) unlink_input(program, trial);
 }
 
-/* What was built without the newest input; the session at work stays until its call ends. */
+/* Frees what was built without the newest input; the active session stays until its call ends. */
 static void forget_builds(cotan_program *program) {
     CtBuild *base = program->base;
     program->base = NULL;
@@ -90,7 +90,7 @@ static void drop_unneeded(cotan_program *program) {
 
 /* ---- adding an input ---- */
 
-/* The input (taken) becomes part of the program when the two are sound together. */
+/* Adds an input (taken) to the program if the two are correct together. */
 static bool try_input(cotan_program *program, CtInput *input) {
     cotan_context *context = program->context;
     if (!input) {
@@ -154,7 +154,7 @@ cotan_error *cotan_define(cotan_program *program, const char *text, bool *is_exp
 
 /* ---- values ---- */
 
-/* Types of which every value can be written down and read again, whatever names the program gives to its own. */
+/* Whether every value of a type can be written as an expression and read again, whatever names the program defines. */
 static bool is_plain(const CtProgram *program, const CtType *type) {
     switch (type->kind) {
     case TYPE_DOUBLE:
@@ -174,7 +174,7 @@ static bool is_plain(const CtProgram *program, const CtType *type) {
     return false;
 }
 
-/* Longer values are made again from their expression where they are used. */
+/* A longer value is computed again from its expression where it is used. */
 enum { LONGEST_VALUE = 65536 };
 
 /* The value as an expression, `value :: type`; NULL when it cannot be written so. */
@@ -229,7 +229,7 @@ cotan_error *cotan_type_of(cotan_program *program, const char *expression, const
 
 static int by_text(const void *a, const void *b) { return strcmp(*(const char *const *)a, *(const char *const *)b); }
 
-/* Sorted, without repetitions, one a line. */
+/* Sorted, without duplicates, one per line. */
 static const char *lines(CtArena *arena, const char **names, size_t count) {
     CtText out = ct_text(arena);
     ct_text_puts(&out, "");
@@ -268,7 +268,7 @@ static void want_module(CtArena *arena, Names *names, const char *prefix, const 
         ct_push(arena, names, ct_copy_text(arena, module, strlen(module)));
 }
 
-/* The entries of a folder, one a line, as many as fit: no memory is asked for while the folder is open. */
+/* The entries of a folder, one per line, as many as fit: nothing may be allocated while the folder is open. */
 static void read_folder(const char *path, char *lines, size_t size) {
     size_t length = 0;
     DIR *folder = opendir(path);
@@ -281,7 +281,7 @@ static void read_folder(const char *path, char *lines, size_t size) {
     if (folder) closedir(folder);
 }
 
-/* What a folder holds at the place to which the prefix leads: B.cot and C/ in FOLDER/A are A.B and A.C. */
+/* Adds the modules in a folder that match a prefix: B.cot and C/ in FOLDER/A are A.B and A.C. */
 static void want_files(CtArena *arena, Names *names, const char *folder, const char *prefix) {
     char lines[16384];
     const char *dot = strrchr(prefix, '.');

@@ -1,4 +1,4 @@
-/* Sessions on native code: lowering, compiling, calling, and why not. */
+/* Sessions with native code: lowering, compiling, calling, and the reasons for refusal. */
 #include "session/session.h"
 
 #include <stdlib.h>
@@ -48,7 +48,8 @@ static void make(CtSession *session, cotan_context *context) {
 
 bool ct_session_native(CtSession *session, cotan_context *context) {
     if (session->native == NULL && session->not_native == NULL) make(session, context);
-    if (session->build->wrong != NULL) ct_session_fault(context, "%s", session->build->wrong); /* in each call */
+    /* Reported in each call. */
+    if (session->build->wrong != NULL) ct_session_fault(context, "%s", session->build->wrong);
     return session->native != NULL;
 }
 
@@ -58,7 +59,7 @@ bool ct_session_may_fall_back(cotan_context *context, const char *what, const ch
                                  what, why);
 }
 
-/* What a run may use: the limit, less what the compilation holds. */
+/* The memory limit of a run: the context's, less what the compilation holds. */
 static size_t limit_of(const CtSession *session, const cotan_context *context) {
     size_t used = ct_arena_bytes(session->build->arena) - session->check_bytes, limit = context->limits.memory;
     return limit > used ? limit - used : 1;

@@ -41,7 +41,7 @@ static bool same(const CtEntry *a, const CtEntry *b) {
            a->prefer_double == b->prefer_double && strcmp(a->function, b->function) == 0;
 }
 
-/* What the evaluator may have: the limit, less what the compilation holds already. */
+/* The evaluator's limits: the memory limit is less what the compilation holds. */
 static CtEvalLimits limits_of(const cotan_context *context, const CtBuild *build) {
     const size_t least = 64 * 1024;
     size_t used = ct_arena_bytes(build->arena), memory = context->limits.memory;
@@ -54,7 +54,7 @@ CtType *ct_session_result(const CtSession *session) {
     return session->point ? ct_core_type_fun_result(type) : type;
 }
 
-/* An evaluator that may use the context's threads; NULL without memory. */
+/* An evaluator that may use the context's threads; NULL when memory runs out. */
 static CtEval *eval_new(cotan_context *context, CtBuild *build) {
     unsigned threads = context->limits.threads;
     if (threads > 1 && context->pool == NULL) context->pool = ct_pool_new(threads);
@@ -137,8 +137,8 @@ CtSession *ct_session_program_fresh_session(cotan_program *program, const CtEntr
     return ct_session_activate(program, ct_session_make(program, entry, prepare_entry, NULL));
 }
 
-/* Derivatives by bulk are kept for every form of arguments that was met, each some hundred kilobytes. A session that
- * has so many gives all its memory back, and begins again. Within one run the limit of memory is the bound. */
+/* Derivatives by bulk are cached for every shape of arguments, each some hundred kilobytes. A session with this many
+ * frees all its memory and begins again. Within a run the memory limit applies. */
 enum { MOST_FORMS = 500 };
 
 static CtSession *session_of(cotan_program *program, const CtEntry *entry) {
@@ -201,7 +201,8 @@ void ct_session_program_forget_expressions(cotan_program *program) {
 
 /* ---- values in and out ---- */
 
-/* What is wrong with an input is said in the memory of the results: the session's own would grow with every failure. */
+/* Errors in an input are reported in the memory of the results, because the session's own would grow with every
+ * failure. */
 static CtContext *input_diags(cotan_context *context) {
     CtArena *arena = context->active_program->results;
     CtContext *diags = CT_NEW(arena, CtContext);
@@ -273,7 +274,7 @@ bool ct_session_call(CtSession *session, cotan_context *context, CtGlobal *entry
         done = ct_eval_call(eval, entry, NULL, 0, result);
     } else if (entry->body->kind == CORE_LAM) {
         done = ct_eval_call(eval, entry, &input, 1, result);
-    } else { /* an expression whose value is the function */
+    } else { /* an expression whose value is a function */
         CtWord function;
         if (ct_eval_call(eval, entry, NULL, 0, &function)) {
             done = ct_eval_apply(eval, entry->type, function, &input, 1, result);

@@ -1,10 +1,9 @@
-/* From the evaluator to native code, in the middle of a run. The run stands still while native code is made. Where
- * there can be none the run goes on, and nothing is lost; else it ends, and begins again as native code: a program has
+/* Tier-up: from the evaluator to native code in the middle of a run. The run waits while native code is made. If that
+ * is refused the run continues, and nothing is lost. Otherwise it ends, and starts again as native code: a program has
  * no effect but its result.
  *
- * Native code is made in a session of its own, behind a handler of its own for the end of memory: the run that waits
- * must neither be changed nor be left.
- */
+ * Native code is made in a session of its own, with its own handler for lack of memory, because the waiting run must
+ * not be changed or left. */
 #include "session/session.h"
 
 static void make(CtTierUp *t) {
@@ -14,7 +13,7 @@ static void make(CtTierUp *t) {
     t->why = session != NULL ? session->not_native : NULL;
 }
 
-/* Memory has run out: what was being made goes. */
+/* After lack of memory: discards what was being made. */
 static void give_up(cotan_context *context, const CtSession *waits) {
     if (context->making) ct_driver_build_free(context->making);
     context->making = NULL;
