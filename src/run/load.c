@@ -93,6 +93,7 @@ static bool open_library(CtNative *native, int folder, const char *path, const c
     char file[4400];
     snprintf(file, sizeof file, "/proc/self/fd/%d/%s.so", folder, name);
     if (access(file, R_OK) != 0) snprintf(file, sizeof file, "%.4000s/%s.so", path, name);
+    if (native->library != NULL) dlclose(native->library);
     native->library = dlopen(file, RTLD_NOW | RTLD_LOCAL);
     const int64_t *words = native->library != NULL ? dlsym(native->library, "cotan_constant_words") : NULL;
     void *entry = native->library != NULL ? dlsym(native->library, "cotan_entry") : NULL;
@@ -129,9 +130,11 @@ CtNative *ct_run_native_new(CtFlow *flow, const char *c, size_t length, bool exa
     }
     if (folder < 0) return snprintf(reason, 200, "there is no folder for what is compiled"), NULL;
     CtNative *native = calloc(1, sizeof *native);
-    bool sound = native != NULL && (ct_run_cache_has(folder, name, key.data, key.length) ||
-                                    compile(&compiler, folder, path, name, &key, c, length, reason));
-    sound = sound && open_library(native, folder, path, name, reason);
+    bool sound = native != NULL && ct_run_cache_has(folder, name, key.data, key.length) &&
+                 open_library(native, folder, path, name, reason);
+    if (native != NULL && !sound) /* not in the cache, or another process has removed it in the meantime */
+        sound = compile(&compiler, folder, path, name, &key, c, length, reason) &&
+                open_library(native, folder, path, name, reason);
     if (!kept) remove_private(folder, path, name);
     close(folder);
     free(path);
