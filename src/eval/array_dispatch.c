@@ -24,7 +24,7 @@ ArrayFunction *ct_eval_array_function(CtArrayOp op) {
     case ARRAY_SCATTER_ADD: return ct_eval_array_scatter_add;
     case ARRAY_SUM_ROWS: return ct_eval_array_sum_rows;
     case ARRAY_SELECT: return ct_eval_array_select;
-    case ARRAY_INDEX: /* instructions of their own */
+    case ARRAY_INDEX: /* these have instructions of their own */
     case ARRAY_LENGTH:
     case ARRAY_UPDATE:
     case ARRAY_SNOC:

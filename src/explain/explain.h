@@ -155,21 +155,22 @@ bool ct_explain_explain(cotan_program *program, CtArena *arena, const cotan_call
 
 /* ---- check_derivatives.c ---- */
 
-/* Fills the result, its rows in `arena`. False on an error; that derivatives disagree is none. */
+/* Fills in the result, with rows in `arena`. False on an error; that derivatives disagree is not an error. */
 bool ct_explain_check(cotan_program *program, CtArena *arena, const cotan_call *call, CtMethod jvp, CtMethod vjp,
                       cotan_check_result *out);
-/* |a − b|, relative to the largest of them and `floor`; 0 for two NaNs. */
+/* |a − b| divided by the largest of |a|, |b| and `floor`; 0 for two NaNs. */
 double ct_explain_relative_difference(double a, double b, double floor);
-/* `count` numbers that no structure of a program will be orthogonal to by chance, the same on every run; others for
- * each `which`. */
+/* `count` fixed numbers, a different sequence for each `which`, to which no structure of a program is orthogonal by
+ * chance. */
 CtLeaves ct_explain_weights(CtArena *arena, uint32_t count, int which);
-/* Whether a matrix is compared in full, of which a row takes so many steps; otherwise its products with some vectors
+/* Whether a matrix whose rows take this many steps is compared in full; otherwise only its products with some vectors
  * are. */
 bool ct_explain_is_compared_in_full(size_t rows, size_t columns, uint64_t steps);
 
 /* ---- compare_methods.c ---- */
 
-/* Fills the result, its rows in `arena`, by `count` methods. False on an error; that methods disagree is none. */
+/* Fills in the result for `count` methods, with rows in `arena`. False on an error; that methods disagree is not an
+ * error. */
 bool ct_explain_compare(cotan_program *program, CtArena *arena, const cotan_call *call, const CtMethod *methods,
                         size_t count, cotan_compare_result *out);
 

@@ -79,7 +79,7 @@ static bool compare(cotan_context *context, void *data) {
     size_t count = c->names ? c->count : CT_METHOD_COUNT;
     if (count == 0) return ct_session_report_one(context, CT_E0701, NULL, "there is no method to compare");
     CtMethod *methods = CT_NEW_ARRAY(results, CtMethod, count);
-    if (!c->names) count--; /* steps are compared, and native code counts none: it is the last */
+    if (!c->names) count--; /* steps come last, and native code has none to compare */
     for (size_t i = 0; i < count; i++) {
         CtEntry entry = {.method = (CtMethod)i};
         if (c->names && !ct_session_choose_method(context, c->names[i], &entry)) return false;

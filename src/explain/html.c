@@ -8,7 +8,7 @@ enum { MOST_ROWS = 600, MOST_SECOND = 300 };
 
 extern const char ct_explain_css[], ct_explain_js[];
 
-/* Text as it stands in HTML and SVG. */
+/* Text escaped for HTML and SVG. */
 static const char *escaped(CtArena *arena, const char *text) {
     CtText out = ct_text(arena);
     ct_text_puts(&out, "");

@@ -50,7 +50,7 @@ static bool is_first_order(CtExplain *e) {
                                  e->call->function);
 }
 
-/* A new session for the function, its build with nothing differentiated yet. False on an error. */
+/* Makes a session for the function, in whose build nothing has been differentiated. False on an error. */
 static bool begin_session(CtExplain *e) {
     if (e->method == METHOD_BULK && !e->call->at)
         return ct_session_report_one(e->context, CT_E0701, "--at gives one",
