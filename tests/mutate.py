@@ -15,7 +15,7 @@ mutants; compiled programs lie in a cache. Where a rule no longer fires in these
     equivalent   tests/mutants.txt says why no test can tell it from the original
 
 build-mutate/results.json holds what is known, so that a run goes on where the last one ended; a mutant is known by its file, its
-operator, and its line as it is written. --again looks at survivors once more, --list prints them. The last line counts.
+operator, and its line as it is written. --again looks at survivors only, once more, --list prints them. The last line counts.
 """
 import argparse
 import collections
@@ -304,13 +304,13 @@ def main():
     parser.add_argument("--generated", type=int, default=40, metavar="N", help="programs of tests/generate that run too")
     parser.add_argument("--budget", type=float, default=300, help="seconds for the golden programs of one mutant")
     parser.add_argument("--list", action="store_true", help="only print what is known")
-    parser.add_argument("--again", action="store_true", help="survivors once more")
+    parser.add_argument("--again", action="store_true", help="only survivors, once more")
     options = parser.parse_args()
     os.makedirs(WORK, exist_ok=True)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     results, mutants = load(), list(all_mutants(options.files))
     if not options.list:
-        order = [m for m in mutants if m.key not in results or (options.again and results[m.key][0] == "survived")]
+        order = [m for m in mutants if (results.get(m.key, [""])[0] == "survived" if options.again else m.key not in results)]
         random.Random(options.seed).shuffle(order)
         make_tree()
         if not build():
