@@ -41,6 +41,7 @@ all_tests() {
 export ASAN_OPTIONS=detect_leaks=1:abort_on_error=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
 
 run "the layers" scripts/check_includes.py
+run "files that pages and comments name" scripts/check_paths.py
 run "the library page" tests/library_docs.py
 run "the table of passes" scripts/pass_table.py
 if build build; then

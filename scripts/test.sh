@@ -83,6 +83,7 @@ quick_tests() {
     run "error codes" tests/error_codes.py
     run "the table of passes" scripts/pass_table.py
     run "the layers" scripts/check_includes.py
+    run "files that pages and comments name" scripts/check_paths.py
 }
 
 build build || exit 1
