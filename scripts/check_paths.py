@@ -21,8 +21,8 @@ STRING = re.compile(r'"(?:[^"\\\n]|\\.)*"')
 EXAMPLES = {"halves.c", "halves.cot", "sparse.c", "sparse.cot", "exp2.cot"}
 # Files in comments that are the C library's, or a user's.
 OTHERS = {"math.h", "tgmath.h", "model.cot"}
-# What stands for a name: STEM.c, FOLDER/A/B.cot.
-STANDS = re.compile(r"(?:^|/)[A-Z]+(?:/|\.|$)")
+# What stands for a name: STEM.c, FOLDER/A/B.cot, test_NAME.c.
+STANDS = re.compile(r"(?:^|[/_])(?!README|CONTRIBUTING)[A-Z]+(?:[/._]|$)")
 
 
 def tracked():
