@@ -1,8 +1,8 @@
-/* Array operations: what core.def says of each, and the types that it writes there, held against the arguments.
+/* Array operations: the columns of core.def, and the check of arguments against the types that it gives.
  *
- * The types of the table are read as they stand: one-letter variables, `Int`, `Array t`, pairs, functions. A variable
- * is fixed where it is met first; `r` is Double, Float or Int. A function in parentheses is one of n parameters.
- */
+ * The types in the table are parsed as written: one-letter variables, `Int`, `Array t`, pairs, functions. A variable is
+ * determined by its first occurrence; `r` stands for Double, Float or Int. A function in parentheses takes n
+ * parameters. */
 #include "core/internal.h"
 
 static const CtArrayInfo infos[] = {
@@ -27,7 +27,7 @@ bool ct_core_array_find(const char *name, CtArrayOp *op) {
 
 enum { MAX_PARTS = 5 };
 
-typedef struct Pattern { /* kind TYPE_DATA stands for a variable */
+typedef struct Pattern { /* kind TYPE_DATA represents a variable */
     CtTypeKind kind;
     char letter;
     uint32_t count;

@@ -1,4 +1,4 @@
-/* Constructors of Core. Each computes the type of its node; the arguments are trusted (lint checks them). */
+/* Constructors of Core. Each computes the type of its node, and trusts its arguments (lint checks them). */
 #include "core/internal.h"
 
 static CtCore *node(CtProgram *p, CtCoreKind kind, CtType *type, CtSourceRange range) {
@@ -146,7 +146,7 @@ CtCore *ct_core_pair(CtProgram *p, CtSourceRange range, CtCore *first, CtCore *s
 
 CtCore *ct_core_unit(CtProgram *p, CtSourceRange range) { return ct_core_tuple(p, range, NULL, 0); }
 
-/* Of a tuple in sight it is the component, when leaving out the others leaves out nothing that could fail. */
+/* A projection from a TUPLE gives the component, provided that the other components cannot fail. */
 CtCore *ct_core_proj(CtProgram *p, CtSourceRange range, CtCore *tuple, uint32_t index) {
     if (tuple->kind == CORE_TUPLE) {
         bool total = true;
@@ -237,7 +237,7 @@ CtCore *ct_core_prim2(CtProgram *p, CtSourceRange range, CtPrim prim, CtCore *a,
     return ct_core_prim(p, range, prim, args, 2);
 }
 
-/* Arguments that do not fit are our own fault, which lint reports; the type is then that of the last argument. */
+/* Arguments that do not fit are a bug of a pass, which lint reports; the type is then that of the last argument. */
 CtCore *ct_core_array(CtProgram *p, CtSourceRange range, CtArrayOp op, CtCore *const *args, uint32_t count) {
     CtType **types = types_of(p, args, count);
     uint32_t wrong;

@@ -1,8 +1,9 @@
-/* Constructors of Core: each computes its node's type. Small reductions that every builder wants are done here, so that
- * transformations can be written as their figures: projecting a TUPLE gives the component, applying a λ is left alone.
+/* Constructors of Core nodes; each computes its node's type. Reductions that every builder wants are done here, so that
+ * transformations can be written like their figures: projecting from a TUPLE gives the component. Applying a λ is not
+ * reduced.
  *
- * Children are evaluated by the C compiler in any order: bind them to names before building.
- */
+ * The C compiler may evaluate arguments of a call in any order, so children with effects on the program must be bound
+ * to names first. */
 #ifndef CT_CORE_BUILD_H
 #define CT_CORE_BUILD_H
 
@@ -21,7 +22,7 @@ CtCore *ct_core_lam(CtProgram *p, CtSourceRange range, const char *name, CtVar *
                     CtCore *body);
 CtCore *ct_core_app(CtProgram *p, CtSourceRange range, CtCore *fun, CtCore *const *args, uint32_t count);
 CtCore *ct_core_let(CtProgram *p, CtSourceRange range, CtVar *var, CtCore *rhs, CtCore *body);
-/* Links the lams of the group to each other. */
+/* Links the λs of the group to each other. */
 CtCore *ct_core_letrec(CtProgram *p, CtSourceRange range, const CtBind *binds, uint32_t count, CtCore *body);
 CtCore *ct_core_tuple(CtProgram *p, CtSourceRange range, CtCore *const *parts, uint32_t count);
 CtCore *ct_core_pair(CtProgram *p, CtSourceRange range, CtCore *first, CtCore *second);
@@ -30,7 +31,7 @@ CtCore *ct_core_proj(CtProgram *p, CtSourceRange range, CtCore *tuple, uint32_t 
 CtCore *ct_core_unpack(CtProgram *p, CtSourceRange range, CtVar *const *vars, uint32_t count, CtCore *rhs,
                        CtCore *body);
 CtCore *ct_core_con(CtProgram *p, CtSourceRange range, CtCon *con, CtCore *const *args, uint32_t count);
-/* cases are copied; type is the type of every body. */
+/* cases are copied; `type` is the type of every body. */
 CtCore *ct_core_case(CtProgram *p, CtSourceRange range, CtType *type, CtCore *scrutinee, const CtCase *cases,
                      uint32_t count, CtCore *otherwise);
 CtCore *ct_core_if(CtProgram *p, CtSourceRange range, CtCore *condition, CtCore *yes, CtCore *no);

@@ -1,12 +1,12 @@
-/* Core: what a program means. Small, typed, monomorphic, higher-order, strict, evaluated left to right.
+/* Core, the first intermediate language, which defines what a program means. It is small, typed, monomorphic,
+ * higher-order and strict, and evaluated from left to right.
  *
  * Functions take all their arguments at once: (σ1, …, σn) → τ. Elaboration gives a named function as many parameters as
- * its clauses have, and uses curried one-parameter functions wherever a function is passed as a value; so an
+ * its clauses have, and uses curried one-parameter functions wherever a function is passed as a value. So an
  * application always has exactly the arguments that its function takes, and no engine needs partial application.
  *
- * Types are hash-consed: equal types are the same pointer. Every variable is bound once in a program. Every node knows
- * its type and where it came from. Constructors are in core/build.h; the forms, with their typing rules, in core.def.
- */
+ * Types are hash-consed: equal types are the same pointer. Every variable is bound once in a program. Every node has
+ * its type and its source range. Constructors are in core/build.h; the forms, with their typing rules, in core.def. */
 #ifndef CT_CORE_CORE_H
 #define CT_CORE_CORE_H
 
@@ -28,12 +28,12 @@ typedef enum CtTypeKind {
 
 typedef struct CtType {
     CtTypeKind kind;
-    uint32_t id; /* in order of making */
+    uint32_t id; /* in the order of creation */
     uint32_t count;
     struct CtType *
         *parts; /* TUPLE: components; ARRAY: the element; FUN: parameters, then the result (count = params + 1) */
     struct CtData *data; /* DATA */
-    struct CtType *seen; /* this folder's, while it walks over types; NULL otherwise */
+    struct CtType *seen; /* used by this folder while it traverses types; NULL otherwise */
 } CtType;
 
 typedef struct CtCon {
@@ -44,22 +44,22 @@ typedef struct CtCon {
     struct CtData *data;
 } CtCon;
 
-/* A data type at its type arguments: `Tree Double` is one, `Tree Int` another. Bool, lists and Ordering are data too.
- */
+/* A data type applied to type arguments: `Tree Double` is one, `Tree Int` another. Bool, lists and Ordering are data
+ * types too. */
 typedef struct CtData {
     CtSym name;    /* "Tree", "[]", "Bool" */
-    CtType **args; /* what it is applied to, for printing and for values' JSON */
+    CtType **args; /* its type arguments, for printing and for values in JSON */
     uint32_t arg_count;
-    CtCon *cons; /* filled after the type is made, since it may be recursive */
+    CtCon *cons; /* filled in after the type is made, since it may be recursive */
     uint32_t con_count;
     bool is_newtype;
     bool is_enum; /* no constructor has a field: values are plain words, the tag */
     CtType *type;
-    const char *method; /* made by this transformation of `origin`, or NULL */
+    const char *method; /* the transformation that made it from `origin`, or NULL */
     CtType *origin;
 } CtData;
 
-/* What a type holds somewhere inside; for data, what any constructor may hold. */
+/* Whether a type contains reals, or functions, anywhere; for data, in any constructor. */
 bool ct_core_type_has_real(CtType *type); /* Double or Float, also behind functions' types */
 bool ct_core_type_has_array(CtType *type);
 bool ct_core_type_has_fun(CtType *type);
@@ -91,13 +91,13 @@ typedef enum CtArrayOp {
 typedef struct CtArrayInfo {
     const char *name; /* "map" */
     uint32_t arity;
-    int function; /* which argument is a function, or -1; of how many parameters */
+    int function; /* index of the function argument, or −1; and its number of parameters */
     uint32_t function_arity;
     const char *type, *doc;
 } CtArrayInfo;
 
 const CtArrayInfo *ct_core_array_info(CtArrayOp op);
-/* By the name in the table; false when there is none. */
+/* Looks up an array operation by its name in the table; false when there is none. */
 bool ct_core_array_find(const char *name, CtArrayOp *op);
 
 /* Derivative operators that elaboration leaves in Core. S and T are first-order. */
@@ -112,12 +112,12 @@ typedef enum CtDerivOp {
     DERIV_WITH_JVP, /* args f : (S) → T, rule : (S, S) → (T, T), x : S; f x, whose tangent is the rule's */
 } CtDerivOp;
 enum { DERIV_COUNT = DERIV_WITH_JVP + 1 };
-/* How many arguments one has. */
+/* The number of arguments of an operator. */
 uint32_t ct_core_deriv_arity(CtDerivOp op);
-/* The function is given with a rule for its derivative. */
+/* Whether the operator gives a function with a custom derivative. */
 static inline bool ct_core_deriv_has_rule(CtDerivOp op) { return op == DERIV_WITH_VJP || op == DERIV_WITH_JVP; }
 
-/* The methods, and what the command line calls them; src/ad/methods.def says what each is. */
+/* The methods, and their names on the command line; src/ad/methods.def describes them. */
 #define CT_METHODS(CT_METHOD)                                                                                          \
     CT_METHOD(FORWARD, "forward")                                                                                      \
     CT_METHOD(VECTOR, "vector")                                                                                        \
@@ -145,7 +145,7 @@ const char *ct_core_method_name(CtMethod method);
 
 typedef struct CtCase {
     CtCon *con;
-    CtVar **vars; /* con->count of them; NULL for one that is not used */
+    CtVar **vars; /* one for each field; NULL for a field that is not used */
     struct CtCore *body;
 } CtCase;
 
@@ -170,7 +170,7 @@ typedef struct CtCore {
             size_t length;
         } string;
         struct CtLam *lam; /* LAM */
-        struct { /* APP, TUPLE, CON, PRIM, ARRAY, ARRAY_LIT, DERIV, DUAL: the children, and what they are of */
+        struct {           /* APP, TUPLE, CON, PRIM, ARRAY, ARRAY_LIT, DERIV, DUAL: the children, and the head */
             struct CtCore **args;
             uint32_t count;
             union {
@@ -182,7 +182,7 @@ typedef struct CtCore {
                 struct CtDualPath *dual; /* DUAL */
             } of;
         } call;
-        struct { /* LET: vars[0]; UNPACK: one a component, NULL where unused */
+        struct { /* LET: vars[0]; UNPACK: one variable for each component, NULL where unused */
             CtVar **vars;
             uint32_t count;
             struct CtCore *rhs, *body;
@@ -204,18 +204,18 @@ typedef struct CtCore {
         } cases;
         struct { /* FAIL */
             CtErrorCode code;
-            const char *text; /* a fixed message, or NULL: then message : [Char] is evaluated */
+            const char *text; /* a fixed message; NULL: the message is an argument, of type [Char] */
             struct CtCore *message;
         } fail;
     } as;
 } CtCore;
 
-/* A λ. Function values are made of one and of what it captures.
+/* A λ. A function value consists of a λ and its captured values.
  *
- * `origin` says that this λ is D_method[origin], whole and unsimplified, its captures those of the origin transformed
- * one by one in order: that is how a function value that is only known at run time can still be differentiated (below).
- * The simplifier must leave alone λs that have an origin, and what they capture.
- */
+ * `origin` says that this λ is D_method[origin], complete and unsimplified, and that its captured variables are those
+ * of the origin, transformed one by one, in order. That makes it possible to differentiate a function value that is
+ * known only at run time (see CtDualPath). The simplifier must not change λs that have an origin, nor their captured
+ * variables. */
 typedef struct CtLam {
     CtVar **params;
     uint32_t count;
@@ -224,44 +224,46 @@ typedef struct CtLam {
     const char *name; /* of the function that it came from, for messages; may be NULL */
     struct CtLam *origin;
     CtMethod method;
-    struct CtLam **group; /* bound together by one LETREC, itself included; NULL when alone */
+    struct CtLam **group; /* all λs bound by one LETREC, itself included; NULL when it is not bound by one */
     CtVar **group_vars;
     uint32_t group_count;
-    CtVar **captures; /* free local variables of the whole group, less group_vars, in order of first use;
-                         by ct_core_captures */
+    /* Free local variables of the whole group without group_vars, in order of first use; set by ct_core_captures. */
+    CtVar **captures;
     uint32_t capture_count;
     bool captures_known;
-    void *code;  /* evaluator: its compiled self */
-    CtMap duals; /* ad: transformed selves already made */
+    void *code;  /* of the evaluator: the compiled code */
+    CtMap duals; /* of ad: transformed versions made so far */
 } CtLam;
 
-/* DUAL f, states…: the function value f with method M put under the transformations `path` (outermost first) that f's
- * code has gone through: f = D_path[g] gives D_path[D_M[g]], captured values embedded as constants of M. With an empty
- * path it is D_M[f]. `result` is the type of the value. When a method on the path carries a state, the state at this
- * point is an argument and the result is a pair of the function value and the state, as for any transformed term.
- * With the method BULK the arguments of the derivative `op` come next after f, and the value is what it gives. For a
- * JVP one argument more may follow, a function of (x, dx) that does the same without bulk. */
+/* DUAL f, states…: the function value f, with the transformation of method M inserted below the transformations `path`
+ * (outermost first) that f's code has been through: f = D_path[g] becomes D_path[D_M[g]], with the captured values
+ * embedded as constants of M. With an empty path it is D_M[f]. `result` is the type of the value. If a method on the
+ * path carries a state, the current state is an argument, and the result is a pair of function value and state, as for
+ * any transformed term. With method BULK the arguments of the derivative operator `op` follow f, and the value is the
+ * operator's result. For JVP, another argument may follow: a function of (x, dx) that computes the same without
+ * bulk. */
 typedef enum CtDualInstead { DUAL_ALONE, DUAL_IF_REFUSED, DUAL_ALWAYS } CtDualInstead;
 typedef struct CtDualPath {
     CtMethod method;
     CtDerivOp op;          /* of BULK: JVP, VJP or JACOBIAN */
-    CtDualInstead instead; /* of a JVP: whether there is that argument, and when it runs */
+    CtDualInstead instead; /* of a JVP: whether there is that argument, and when it is used */
     CtMethod *path;
     uint32_t count;
     CtSourceRange range; /* of the derivative */
-    bool primal;         /* the other way: f = D_path[D_M[g]] gives D_path[g], its captured values their primals */
+    /* The converse: f = D_path[D_M[g]] becomes D_path[g], with the primals of the captured values. */
+    bool primal;
 } CtDualPath;
 
 /* ---- programs ---- */
 
 typedef struct CtGlobal {
-    CtSym name; /* unique in the program; specialisations carry their types: "map@Double,Int" */
+    CtSym name; /* unique in the program; specialisations include their types: "map@Double,Int" */
     uint32_t id;
     CtType *type;
-    CtCore *body; /* a LAM, or any closed term: a constant, evaluated once when first needed */
+    CtCore *body; /* a LAM, or any closed term: a constant, evaluated on first use */
     CtSourceRange range;
     bool is_library;
-    bool is_kept;            /* its calls stay calls, for whoever shows or watches them */
+    bool is_kept;            /* its calls are not inlined, because they are shown or observed */
     struct CtGlobal *origin; /* D_method[origin] */
     CtMethod method;
     CtMap duals; /* ad: method -> CtGlobal */
@@ -271,13 +273,13 @@ typedef struct CtGlobal {
 typedef struct CtProgram {
     CtContext *context;
     CtTypeTable *types;
-    CT_VEC(CtGlobal *) globals; /* in order of making; callers and callees in any order */
+    CT_VEC(CtGlobal *) globals; /* in the order of creation; callers and callees in any order */
     uint32_t next_var, next_global;
     uint32_t simplifier_runs;
-    bool keeps_calls; /* from now on no call is replaced by a body: the program is to be shown, or watched */
+    bool keeps_calls; /* from now on nothing is inlined, because the program is to be shown or observed */
     CtType *bool_type, *unit_type, *string_type, *double_type, *float_type, *int_type, *char_type;
     CtGlobal *(*library)(void *data,
-                         const char *name); /* a monomorphic library function by name, elaborated on demand */
+                         const char *name); /* a monomorphic library function by name, elaborated on first use */
     void *library_data;
 } CtProgram;
 
@@ -294,10 +296,10 @@ CtType *ct_core_type_pair(CtProgram *p, CtType *first, CtType *second);
 CtType *ct_core_type_array(CtProgram *p, CtType *element);
 CtType *ct_core_type_fun(CtProgram *p, CtType *const *params, uint32_t count, CtType *result);
 CtType *ct_core_type_fun_result(CtType *fun);
-/* A fresh data type; the caller fills cons afterwards with ct_core_data_set_cons. Not hash-consed: the caller keeps its
- * own table (elaboration by type constructor and arguments, AD by origin). */
+/* A new data type; the caller adds the constructors by ct_core_data_set_cons. It is not hash-consed: the caller keeps a
+ * table (elaboration by type constructor and arguments, AD by origin). */
 CtType *ct_core_type_data(CtProgram *p, CtSym name, CtType *const *args, uint32_t arg_count, bool is_newtype);
-/* Copies cons (name, fields, field_names), numbers tags, sets is_enum. */
+/* Copies cons (name, fields, field_names), numbers the tags, and sets is_enum. */
 void ct_core_data_set_cons(CtProgram *p, CtData *data, const CtCon *cons, uint32_t count);
 
 CtVar *ct_core_var_new(CtProgram *p, const char *name, CtType *type);
@@ -307,19 +309,20 @@ CtGlobal *ct_core_global_new(CtProgram *p, const char *name, CtType *type, CtSou
 
 /* ---- what this folder offers on terms ---- */
 
-/* Types and terms as the papers write them; numbers after names only where two visible names clash. */
+/* Prints types and terms in the notation of the papers; names get numbers only where two visible ones clash. */
 void ct_core_type_print(CtText *out, const CtType *type);
 void ct_core_print(CtText *out, CtProgram *p, const CtCore *core);
-/* `name : type` and its body. */
+/* Prints `name : type` and the body. */
 void ct_core_print_global(CtText *out, CtProgram *p, const CtGlobal *global);
 
-/* Checks types, scoping, uniqueness and every form's rule (core.def). NULL when sound; otherwise what is wrong, in the
- * arena. */
+/* Lint: checks types, scoping, uniqueness of binders, and the rule of every form (core.def). NULL, or a description of
+ * the fault, in the arena. */
 const char *ct_core_lint(CtProgram *p);
 const char *ct_core_lint_global(CtProgram *p, const CtGlobal *global);
 
 /* Rebuilds a node with `visit` applied to each direct child, in evaluation order; returns the node itself when nothing
- * changed. Binders are kept, and so are the types of children. A λ that changes is a new CtLam with the same origin. */
+ * changed. Binders and the children's types must stay the same. A λ that changes is a new CtLam with the same
+ * origin. */
 typedef CtCore *CtCoreVisit(void *data, CtCore *child);
 CtCore *ct_core_map(CtProgram *p, CtCore *core, CtCoreVisit *visit, void *data);
 
@@ -327,23 +330,23 @@ typedef CT_VEC(CtCore *) CtCoreList;
 /* Appends the direct children, in evaluation order. */
 void ct_core_children(CtArena *arena, CtCore *core, CtCoreList *out);
 
-/* A copy with fresh binders, free variables replaced by `replace` (key of a CtVar * -> CtCore *, which the copy shares;
- * may be NULL). */
+/* A copy with fresh binders. Free variables are replaced by `replace` (key of a CtVar * -> CtCore *, shared by the
+ * copy; may be NULL). */
 CtCore *ct_core_copy(CtProgram *p, CtCore *core, const CtMap *replace);
 
-/* Whether there are more levels of terms inside terms: every walk over Core needs C stack for each. */
+/* Whether terms are nested deeper than `levels`; every traversal of Core needs C stack for each level. */
 bool ct_core_is_deeper(const CtCore *core, uint32_t levels);
 
-/* Fills lam->captures (and of its whole group), and those of the λs inside. */
+/* Sets lam->captures, of its whole group and of the λs inside. */
 void ct_core_captures(CtProgram *p, CtLam *lam);
 
-/* Inlines, reduces (β, case and projection of known constructions, let of atoms), drops dead code. Keeps meaning, order
- * of failures, and duplicates no work. Whole program, or one term. */
+/* The simplifier: inlines, reduces (β, case and projection of known constructions, let of atoms), and drops dead code.
+ * It preserves the meaning and the order of failures, and duplicates no work. For a whole program, or one term. */
 void ct_core_simplify(CtProgram *p);
 CtCore *ct_core_simplify_term(CtProgram *p, CtCore *core);
 /* Whether a primitive cannot fail. */
 bool ct_core_prim_is_total(CtPrim prim);
-/* Removes the globals that `roots` do not reach. */
+/* Drops the globals that are unreachable from `roots`. */
 void ct_core_reachable(CtProgram *p, CtGlobal *const *roots, uint32_t count);
 
 #endif

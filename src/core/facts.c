@@ -1,4 +1,4 @@
-/* What a term is known to do without running it. */
+/* What is known of a term without evaluating it. */
 #include "core/internal.h"
 
 /* The FAILS column of primitives.def. */
@@ -14,7 +14,7 @@ static const bool prim_fails[] = {
 
 bool ct_core_prim_is_total(CtPrim prim) { return !prim_fails[prim]; }
 
-/* A global that is no function is a constant, whose first use evaluates it and may fail. */
+/* A global that is not a function is a constant, whose first use evaluates it and may fail. */
 static bool is_function(const CtGlobal *global) { return global->body != NULL && global->body->kind == CORE_LAM; }
 
 bool ct_core_is_atom(const CtCore *core) {
@@ -24,7 +24,8 @@ bool ct_core_is_atom(const CtCore *core) {
     return core->kind == CORE_VAR || core->kind == CORE_LIT;
 }
 
-/* Operations on arrays that hold for any arguments. Those that make arrays of arrays may find them irregular. */
+/* Array operations that succeed for all arguments. Those that make arrays of arrays may fail because rows differ in
+ * shape. */
 static bool array_op_is_total(const CtCore *core) {
     switch (core->as.call.of.array) {
     case ARRAY_LENGTH:
@@ -65,7 +66,7 @@ static bool array_op_is_total(const CtCore *core) {
     return false;
 }
 
-/* `fuel` bounds the nodes that are looked at, and so the depth of recursion. */
+/* `fuel` bounds the number of nodes visited, and so the depth of recursion. */
 static bool is_total(const CtCore *core, uint32_t *fuel) {
     for (;;) {
         if (*fuel == 0) return false;
@@ -122,8 +123,7 @@ bool ct_core_is_total(const CtCore *core) {
 
 /* ---- depth ---- */
 
-/* Walks go along bindings one after the other, and the cells of lists, without C recursion: these count as one level.
- */
+/* Traversals iterate over chains of bindings and list cells, which count as one level. */
 bool ct_core_is_deeper(const CtCore *core, uint32_t levels) {
     for (; core != NULL; levels--) {
         if (levels == 0) return true;

@@ -1,8 +1,7 @@
-/* Primitives on literals, and identities that hold in every bit: NaN, infinities and both zeroes included.
+/* Constant folding of primitives, and identities that hold bit for bit, including NaN, infinities and signed zeros.
  *
- * Of the real functions only those are computed here that IEEE 754 fixes to the last bit, so that a program gives the
- * same bits whether a value was computed now or is computed later, elsewhere.
- */
+ * Of the real functions only those are folded that IEEE 754 determines to the last bit. So results do not depend on
+ * whether a value is computed at compile time or at run time. */
 #include "core/simplify.h"
 
 #include <math.h>
@@ -24,11 +23,11 @@ static CtCore *real_identity(CtCore *prim) {
     case PRIM_DIV: return is_real(b, 1.0) ? a : NULL;
     case PRIM_SCALE:
         if (is_real(b, -0.0) && ct_core_is_total(a)) return b;
-        return is_real(a, 1.0) ? b : NULL; /* scale a 1 is no −0.0, which a may be */
+        return is_real(a, 1.0) ? b : NULL; /* scale a 1 is never −0.0, but a may be */
     case PRIM_NEGATE:
         if (a->kind == CORE_PRIM && a->as.call.of.prim == PRIM_NEGATE) return a->as.call.args[0];
         return NULL;
-    default: return NULL; /* a choice among primitives, not over all of them */
+    default: return NULL; /* only the listed primitives matter here */
     }
 }
 

@@ -1,11 +1,11 @@
-/* What the simplifier does at the head of a term, before its children: β, λs and constructions in sight taken apart,
- * bindings floated out of what is evaluated first, cases of cases. */
+/* Simplification at the head of a term, before its children: β-reduction, known λs and constructions, floating of
+ * bindings out of terms that are evaluated first, case of case. */
 #include "core/simplify.h"
 
 enum {
-    MAX_COPY = 200,       /* nodes of any function that is copied into a call */
-    SMALL_BRANCH = 3,     /* nodes of a branch that case of case may copy */
-    MAX_ALTERNATIVES = 8, /* of the cases that it looks at */
+    MAX_COPY = 200,       /* nodes of a function that is copied into a call */
+    SMALL_BRANCH = 3,     /* nodes of a branch that case of case may duplicate */
+    MAX_ALTERNATIVES = 8, /* alternatives of cases considered for case of case */
 };
 
 CtCore *ct_core_like(CtSimplifier *s, const CtCore *like) {
@@ -24,7 +24,7 @@ static CtCore *body_of(const CtCore *binding) {
     return binding->kind == CORE_LETREC ? binding->as.letrec.body : binding->as.let.body;
 }
 
-/* The same binding around another body. */
+/* The same binding, around another body. */
 static CtCore *rebind(CtSimplifier *s, const CtCore *binding, CtCore *body) {
     CtCore *copy = ct_core_like(s, binding);
     copy->type = body->type;
@@ -38,7 +38,7 @@ static CtCore *rebind(CtSimplifier *s, const CtCore *binding, CtCore *body) {
 
 /* ---- variables ---- */
 
-/* The term that a pending variable stands for. A second use can only be a copy of the first, in another branch. */
+/* The term of a pending variable. A second use can only be a copy of the first, in another branch. */
 static CtCore *take_pending(CtSimplifier *s, CtVarNotes *notes) {
     if (!notes->consumed) {
         notes->consumed = true;
@@ -57,7 +57,7 @@ CtCore *ct_core_known_construction(CtSimplifier *s, CtCore *core) {
     return known != NULL && known->kind != CORE_LAM ? known : NULL;
 }
 
-/* let vars = args in body, one by one; an argument whose variable is NULL is evaluated only if it could fail. */
+/* let vars = args in body. An argument whose variable is NULL is evaluated only if it may fail. */
 static CtCore *bind_all(CtSimplifier *s, CtSourceRange range, CtVar *const *vars, CtCore *const *args, uint32_t count,
                         CtCore *body) {
     for (uint32_t i = count; i > 0; i--) {
@@ -74,8 +74,8 @@ static CtCore *bind_all(CtSimplifier *s, CtSourceRange range, CtVar *const *vars
     return body;
 }
 
-/* Names for the arguments of a construction that are not atoms: `let t = a in C t b`, so that it can be taken apart
- * wherever it is known. NULL when there are none. */
+/* Binds the arguments of a construction that are no atoms: `let t = a in C t b`, so that it can be taken apart wherever
+ * it is known. NULL when all are atoms. */
 CtCore *ct_core_name_args(CtSimplifier *s, CtCore *construction, CtVar *like, CtCore *(*rest)(void *, CtCore *),
                           void *data) {
     CtArena *arena = s->p->context->arena;
@@ -115,7 +115,7 @@ CtCore *ct_core_copied_lam(CtSimplifier *s, CtCore *lam, CtSourceRange call) {
     return copy;
 }
 
-/* The λ that a function to be called is known to be; it may be taken. */
+/* The λ that a called function is known to be; it is removed from its place if that is its only use. */
 static CtCore *called_lam(CtSimplifier *s, const CtCore *app, CtCore *fun) {
     if (fun->kind == CORE_LAM) return fun;
     if (fun->kind == CORE_GLOBAL) {
@@ -128,7 +128,7 @@ static CtCore *called_lam(CtSimplifier *s, const CtCore *app, CtCore *fun) {
     return ct_core_copied_lam(s, known, app->range);
 }
 
-/* NULL when the application stays; then *app is it with its function's head done. */
+/* NULL when the application stays; *app is then the application with a simplified function. */
 static CtCore *head_app(CtSimplifier *s, CtCore **app) {
     CtCore *fun = ct_core_head(s, (*app)->as.call.of.fun);
     if (fun != (*app)->as.call.of.fun) {
@@ -189,7 +189,7 @@ bool ct_core_is_of_atoms(const CtCore *construction) {
     return true;
 }
 
-/* [|a, b|] ! 1 and update [|a, b|] 1 c, where the literal is in sight. */
+/* [|a, b|] ! 1 and update [|a, b|] 1 c, for a known literal. */
 static CtCore *head_array(CtSimplifier *s, CtCore **core) {
     CtArrayOp op = (*core)->as.call.of.array;
     CtCore *const *args = (*core)->as.call.args;
@@ -222,7 +222,7 @@ static CtCore *head_array(CtSimplifier *s, CtCore **core) {
 
 /* ---- case ---- */
 
-/* The branch for a construction, its fields bound. */
+/* The branch for a construction, with its fields bound. */
 CtCore *ct_core_select_branch(CtSimplifier *s, const CtCore *core, const CtCore *con) {
     for (uint32_t i = 0; i < core->as.cases.count; i++) {
         const CtCase *c = &core->as.cases.cases[i];
@@ -233,7 +233,7 @@ CtCore *ct_core_select_branch(CtSimplifier *s, const CtCore *core, const CtCore 
     return bind_all(s, con->range, none, con->as.call.args, con->as.call.count, core->as.cases.otherwise);
 }
 
-/* Which alternative a construction takes: cases.count stands for the default. */
+/* The index of the alternative for a construction; cases.count means the default. */
 static uint32_t alternative(const CtCore *core, const CtCore *con) {
     uint32_t i = 0;
     while (i < core->as.cases.count && core->as.cases.cases[i].con != con->as.call.of.con) i++;
@@ -244,7 +244,7 @@ static CtCore *branch_at(const CtCore *core, uint32_t index) {
     return index < core->as.cases.count ? core->as.cases.cases[index].body : core->as.cases.otherwise;
 }
 
-/* Whether pushing the outer case into the branches of the inner one copies nothing but what is small. */
+/* Whether moving the outer case into the branches of the inner one only duplicates small terms. */
 static bool case_of_case_is_cheap(CtSimplifier *s, const CtCore *outer, const CtCore *inner) {
     uint32_t outer_count = outer->as.cases.count + (outer->as.cases.otherwise != NULL);
     uint32_t inner_count = inner->as.cases.count + (inner->as.cases.otherwise != NULL);
@@ -266,7 +266,7 @@ static bool case_of_case_is_cheap(CtSimplifier *s, const CtCore *outer, const Ct
     return true;
 }
 
-/* One alternative of a case, as a case of it alone: its own nodes the first time, then copies. */
+/* A case with a single alternative of another case: it reuses the nodes the first time, and copies them later. */
 static CtCore *one_alternative(CtSimplifier *s, const CtCore *outer, uint32_t index, bool *used) {
     CtCore *one = ct_core_like(s, outer);
     bool is_case = index < outer->as.cases.count;
@@ -282,7 +282,7 @@ static CtCore *one_alternative(CtSimplifier *s, const CtCore *outer, uint32_t in
     return one;
 }
 
-/* The outer case on one branch of the inner. */
+/* Applies the outer case to one branch of the inner. */
 static CtCore *push_case(CtSimplifier *s, const CtCore *outer, CtCore *branch, bool *used) {
     if (branch->kind == CORE_FAIL)
         return ct_core_fail(s->p, branch->range, outer->type, branch->as.fail.code, branch->as.fail.text,
@@ -337,7 +337,7 @@ static CtCore *head_case(CtSimplifier *s, CtCore **core) {
 
 /* ---- let ---- */
 
-/* The right-hand side's head, its bindings floated out; NULL when the let itself is to be looked at. */
+/* Simplifies the head of the right-hand side and floats its bindings out; NULL when the let itself is next. */
 CtCore *ct_core_head_let(CtSimplifier *s, CtCore **let) {
     CtCore *rhs = ct_core_head(s, (*let)->as.let.rhs);
     if (rhs != (*let)->as.let.rhs) {

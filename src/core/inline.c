@@ -1,7 +1,7 @@
-/* For the simplifier: which globals' calls are replaced by their bodies, and in which order globals are simplified. */
+/* For the simplifier: which globals are inlined, and the order in which globals are simplified. */
 #include "core/simplify.h"
 
-/* Bodies of at most this many nodes; of more, when a function in sight is passed. */
+/* Bounds of the nodes of an inlined body: in general, and when a known function is passed. */
 enum { SMALL = 14, WITH_FUNCTION = 45, MAX_ASKING = 200 };
 
 typedef enum Verdict { UNKNOWN, ASKED, NEVER, SMALL_ONE, FUNCTIONS_ONLY } Verdict;
@@ -20,8 +20,8 @@ static CtGlobalNotes *global_notes(CtSimplifier *s, CtGlobal *global) {
 
 static Verdict ask(CtSimplifier *s, CtGlobal *global);
 
-/* Whether following calls that would be inlined leads back to a global that is being asked about. On every cycle of
- * small functions at least one is then never inlined, and inlining ends. */
+/* Whether following calls that would be inlined leads back to a global under consideration. So on every cycle of small
+ * functions at least one is not inlined, and inlining ends. */
 static bool is_on_cycle(CtSimplifier *s, CtCore *body) {
     CtArena *arena = s->p->context->arena;
     CtCoreList work = {0};
@@ -80,7 +80,7 @@ CtCore *ct_core_global_atom(CtGlobal *global) {
 typedef struct Walk {
     CtProgram *p;
     CtMap met;
-    CT_VEC(CtGlobal *) stack; /* a global comes twice: to look inside, then to leave */
+    CT_VEC(CtGlobal *) stack; /* each global is pushed twice: to be entered, and to be left */
     CT_VEC(bool) leaving;
     CtCoreList work, found;
 } Walk;

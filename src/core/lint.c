@@ -1,9 +1,8 @@
-/* Lint: whether a program is well-formed Core. Types, scopes, binders bound once, exact arity, each form's rule from
- * core.def. It runs after every pass in tests, so its messages are for whoever wrote the pass; they say which global,
- * which form, where in the source, and what is wrong.
+/* Core lint: types, scopes, unique binders, exact arity, and the rule of each form in core.def. It runs after every
+ * pass in tests, so its messages are for the author of a pass; they give the global, the form, the source range and the
+ * fault.
  *
- * It walks along last children in a loop; what is nested deeper than MAX_DEPTH otherwise is not looked at.
- */
+ * It iterates over last children; terms nested deeper than MAX_DEPTH otherwise are not checked. */
 #include "core/internal.h"
 
 enum { MAX_DEPTH = 12000 };
@@ -101,7 +100,7 @@ static void check_lit(Lint *l, CtCore *core) {
         wrong(l, core, "a Float literal that is not rounded");
 }
 
-/* What a λ with an origin captures must be there, whether or not its body uses it. */
+/* The captured variables of a λ with an origin must be in scope, whether or not its body uses them. */
 static void check_captures(Lint *l, CtCore *core, const CtLam *lam) {
     for (uint32_t i = 0; i < lam->capture_count; i++)
         if (ct_map_get(&l->binders, ct_key(lam->captures[i])) == NULL)
@@ -206,7 +205,7 @@ static void check_con(Lint *l, CtCore *core) {
     for (uint32_t i = 0; i < con->count; i++) expect_arg(l, core, i, con->fields[i]);
 }
 
-/* Whether the constructors listed are of the data, once each, and all without a default. */
+/* Whether the constructors listed belong to the data type, occur once each, and are complete if there is no default. */
 static bool check_cons(Lint *l, CtCore *core, const CtData *data) {
     for (uint32_t i = 0; i < core->as.cases.count; i++) {
         const CtCon *con = core->as.cases.cases[i].con;
@@ -286,7 +285,7 @@ static void check_array_lit(Lint *l, CtCore *core) {
     for (uint32_t i = 0; i < core->as.call.count; i++) expect_arg(l, core, i, core->type->parts[0]);
 }
 
-/* f : (S) → T and its rule; the type of the application. */
+/* f : (S) → T and its rule; returns the type of the application. */
 static CtType *check_rule(Lint *l, CtCore *core, CtType *f) {
     if (f->kind != TYPE_FUN || f->count != 2) {
         wrong(l, core, "argument 1 has type %s, wanted a function of one parameter", show(l, f));
@@ -346,7 +345,7 @@ static CtCore *check_fail(Lint *l, CtCore *core) {
     return message;
 }
 
-/* Children that are evaluated like any arguments; the last is returned. */
+/* Checks all children but the last, which is returned. */
 static CtCore *check_args(Lint *l, CtCore *core) {
     if (core->kind == CORE_APP) check_inside(l, core->as.call.of.fun);
     uint32_t count = core->as.call.count;

@@ -1,8 +1,7 @@
-/* Walking over terms: rebuilding, copying, captured variables.
+/* Traversal of terms: rebuilding, copying, captured variables.
  *
- * Chains of bindings and lists written out make terms that are deep in their last child only; walks that can meet whole
- * programs go along that child in a loop.
- */
+ * Chains of bindings and literal lists are deep in their last child only; traversals that may meet whole programs
+ * iterate over that child. */
 #include "core/internal.h"
 
 /* ---- rebuilding ---- */
@@ -28,7 +27,7 @@ static CtCore *shallow(CtProgram *p, const CtCore *core) {
 
 static CtCore **visit_args(CtProgram *p, Visitor *v, const CtCore *core) {
     uint32_t count = core->as.call.count;
-    CtCore **args = NULL; /* made at the first that changes */
+    CtCore **args = NULL; /* made at the first change */
     for (uint32_t i = 0; i < count; i++) {
         CtCore *old = core->as.call.args[i], *arg = visit(v, old);
         if (arg == old && args == NULL) continue;
@@ -80,7 +79,7 @@ static CtCore *map_letrec(CtProgram *p, Visitor *v, CtCore *core) {
         copy->as.letrec.body = body;
         return copy;
     }
-    for (uint32_t i = 0; i < count; i++) /* all of a group are new, for it links them */
+    for (uint32_t i = 0; i < count; i++) /* all λs of a group are new, since the group links them */
         if (binds[i].lam == core->as.letrec.binds[i].lam)
             binds[i].lam = ct_core_relam(p, binds[i].lam, binds[i].lam->as.lam->body);
     return ct_core_letrec(p, core->range, binds, count, body);
@@ -151,10 +150,10 @@ CtCore *ct_core_map(CtProgram *p, CtCore *core, CtCoreVisit *function, void *dat
 
 typedef struct Copier {
     CtProgram *p;
-    CtMap vars; /* CtVar * -> CtVar *, of the binders met */
+    CtMap vars; /* CtVar * -> CtVar *, of the binders met so far */
     const CtMap *replace;
     CtSourceRange
-        call; /* where the copy comes to stand, for what is the library's; no place: everything keeps its own */
+        call; /* the call at which the copy is inlined, for parts from the library; no range: source ranges stay */
 } Copier;
 
 static CtCore *copy_term(Copier *c, CtCore *core);
@@ -179,7 +178,7 @@ static CtCore *copy_var(Copier *c, CtCore *core) {
     return term != NULL ? term : core;
 }
 
-/* The captures of a λ that has an origin keep the order of the origin's. */
+/* The captured variables of a λ with an origin keep the origin's order. */
 static void copy_captures(Copier *c, CtLam *lam, CtLam *old) {
     if (!old->captures_known) return;
     CtVar **captures = CT_NEW_ARRAY(c->p->context->arena, CtVar *, old->capture_count);
@@ -193,7 +192,7 @@ static void copy_captures(Copier *c, CtLam *lam, CtLam *old) {
     lam->captures_known = true;
 }
 
-/* All but the body, which is still the old one; the caller copies it next. */
+/* Copies a λ except for its body, which the caller copies next. */
 static CtLam *copy_lam_head(Copier *c, CtCore *copy) {
     CtLam *old = copy->as.lam;
     CtCore *node = ct_core_relam(c->p, copy, old->body);
@@ -215,7 +214,7 @@ static void copy_binds(Copier *c, CtCore *copy) {
     copy->as.letrec.binds = linked->as.letrec.binds;
 }
 
-/* Copies every child but the last, to which it returns the place. NULL when there is none. */
+/* Copies every child but the last, and returns the place of the last; NULL when there is no child. */
 static CtCore **copy_but_last(Copier *c, CtCore *copy) {
     CtArena *arena = c->p->context->arena;
     switch (copy->kind) {
@@ -348,9 +347,9 @@ static void reverse(CtCoreList *list, uint32_t from) {
 
 typedef struct Scan {
     CtProgram *p;
-    CtMap known; /* variables bound inside, and captures already found */
+    CtMap known; /* variables bound inside, and captured variables already found */
     CT_VEC(CtVar *) captures;
-    CtCoreList work; /* a stack: the next term to look at is last */
+    CtCoreList work; /* a stack: the next term is the last */
 } Scan;
 
 static void bind(Scan *s, CtVar *const *vars, uint32_t count) {
@@ -364,7 +363,7 @@ static void use(Scan *s, CtVar *var) {
     ct_push(s->p->context->arena, &s->captures, var);
 }
 
-/* A λ inside counts with its captures, so every λ is walked over once. */
+/* The captured variables of a λ inside count, so that every λ is visited once. */
 static void use_lam(Scan *s, CtLam *lam) {
     ct_core_captures(s->p, lam);
     for (uint32_t i = 0; i < lam->capture_count; i++) use(s, lam->captures[i]);

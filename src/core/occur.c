@@ -1,4 +1,4 @@
-/* For the simplifier: how often and where variables occur, and what may be moved where. */
+/* For the simplifier: occurrences of variables, and which terms may be moved. */
 #include "core/simplify.h"
 
 CtVarNotes *ct_core_notes(CtSimplifier *s, CtVar *var) {
@@ -29,7 +29,7 @@ static void open(CtSimplifier *s, const CtCore *core) {
     if (core->kind == CORE_VAR) ct_core_notes(s, core->as.var)->opens++;
 }
 
-/* What a λ with an origin captures stays, whether or not its body still uses it: its dual is made of all of it. */
+/* The captured variables of a λ with an origin stay, used or not: its transformed version takes them all. */
 static void pin_captures(CtSimplifier *s, const CtLam *lam) {
     for (uint32_t i = 0; i < lam->capture_count; i++) {
         CtVarNotes *notes = ct_core_notes(s, lam->captures[i]);
@@ -52,7 +52,7 @@ static void count_group(CtSimplifier *s, CtCore *core) {
     CtBind *binds = core->as.letrec.binds;
     uint32_t count = core->as.letrec.count;
     for (uint32_t i = 0; i < count; i++) bind(s, &binds[i].var, 1);
-    bool has_origin = false; /* then the whole group is left alone */
+    bool has_origin = false; /* if so, the whole group is not changed */
     for (uint32_t i = 0; i < count; i++) has_origin = has_origin || binds[i].lam->as.lam->origin != NULL;
     s->pinning += has_origin;
     for (uint32_t i = 0; i < count; i++) count_lam(s, binds[i].lam->as.lam);
@@ -63,7 +63,7 @@ static void count_group(CtSimplifier *s, CtCore *core) {
     }
 }
 
-/* The function that an array operation or a derivative applies: a λ there is as good as called in place. */
+/* The function that an array operation or a derivative applies: a λ there counts as called in place. */
 static const CtCore *function_argument(const CtCore *core) {
     int index = 0;
     if (core->kind == CORE_ARRAY)
@@ -73,7 +73,7 @@ static const CtCore *function_argument(const CtCore *core) {
     return index >= 0 && (uint32_t)index < core->as.call.count ? core->as.call.args[index] : NULL;
 }
 
-/* Counts all children but the last, which it returns. */
+/* Counts in all children but the last, which it returns. */
 static CtCore *count_but_last(CtSimplifier *s, CtCore *core) {
     switch (core->kind) {
     case CORE_VAR: use(s, core->as.var); return NULL;
@@ -140,7 +140,7 @@ uint32_t ct_core_size(CtSimplifier *s, CtCore *core, uint32_t limit) {
 
 bool ct_core_within_depth(CtArena *arena, CtCore *core, uint32_t limit, bool loop) {
     CtCoreList work = {0};
-    CT_VEC(uint32_t) levels = {0}; /* of the terms in work */
+    CT_VEC(uint32_t) levels = {0}; /* nesting levels of the terms in `work` */
     ct_push(arena, &work, core);
     ct_push(arena, &levels, 0);
     while (work.count > 0) {
@@ -160,8 +160,8 @@ bool ct_core_within_depth(CtArena *arena, CtCore *core, uint32_t limit, bool loo
 
 /* ---- moving ---- */
 
-/* Only what is made of atoms, λs, constructions and scalars: to take an array or a tuple apart later would keep it
- * whole until then, and what would have been updated in place would be copied. */
+/* Only terms made of atoms, λs, constructions and scalars: a read of an array or tuple that is moved back keeps the
+ * whole alive until then, and an update in place would become a copy. */
 static bool movable(CtSimplifier *s, const CtCore *core, uint32_t *weight, uint32_t *fuel) {
     if (*fuel == 0) return false;
     --*fuel;
@@ -206,10 +206,10 @@ bool ct_core_is_movable(CtSimplifier *s, const CtCore *core, uint32_t *weight) {
 
 /* ---- the next thing to be evaluated ---- */
 
-/* The place of the child whose evaluation comes first, atoms other than `var` left out, in a copy of the node; NULL
+/* The place of the child that is evaluated first (other atoms than `var` do not count), in a copy of the node; NULL
  * when there is none. */
 static CtCore **first_child(CtSimplifier *s, CtCore *copy, const CtVar *var) {
-    enum { MOST = 16 }; /* arguments of a node that is copied for this */
+    enum { MOST = 16 }; /* bound of the arguments of a node that is copied for this */
     switch (copy->kind) {
     case CORE_LET:
     case CORE_UNPACK: return &copy->as.let.rhs;

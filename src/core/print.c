@@ -1,11 +1,10 @@
-/* Core as the papers write it.
+/* Printing of Core in the notation of the papers.
  *
- * A term is printed on one line where it fits in WIDTH columns, and otherwise broken by its form. Whether it fits is
- * found out by printing it flat into a scratch text that gives up when it grows too long, so printing stays linear.
- * Bindings and cases with more than one alternative that stand where a line may end are always broken.
+ * A term is printed on one line if it fits in WIDTH columns, and otherwise broken by its form. Whether it fits is
+ * determined by printing it to a scratch text that stops when it becomes too long, so printing takes linear time.
+ * Bindings, and cases with several alternatives, are always broken where a line may end.
  *
- * Variables print with their own names; one whose name is taken by a variable in scope, or by a global, gets a number.
- */
+ * Variables keep their names; where a name is taken by a variable in scope or by a global, a number is added. */
 #include "core/internal.h"
 
 #include <stdio.h>
@@ -13,12 +12,12 @@
 
 enum { WIDTH = 100, MAX_DEPTH = 4000 };
 
-/* How tightly an operand must bind. */
+/* Precedence levels of operands. */
 enum { LOOSE = 0, COMPARE = 4, CONS = 5, PLUS = 6, TIMES = 7, INDEX = 9, APPLY = 10, ATOM = 11 };
 
 typedef struct Bound {
     CtVar *var;
-    void *number; /* of its name's, before */
+    void *number; /* the number of its name before */
 } Bound;
 
 typedef struct Printer {
@@ -26,7 +25,7 @@ typedef struct Printer {
     CtText *out, scratch;
     CtMap names;   /* CtVar * -> CtSym */
     CtMap taken;   /* CtSym -> non-NULL while in use */
-    CtMap numbers; /* CtSym -> where to look for a free number */
+    CtMap numbers; /* CtSym -> the number from which a free one is searched */
     CT_VEC(Bound) scope;
     uint32_t indent, column, depth;
     bool flat;
@@ -87,7 +86,7 @@ static void put_string(Printer *pr, const char *data, size_t length) {
     put(pr, "\"");
 }
 
-/* The shortest digits that read back; always with a point or an exponent. */
+/* The shortest decimal that reads back to the same number, always with a point or an exponent. */
 static void put_real(Printer *pr, double value, bool is_float) {
     char digits[40];
     for (int precision = is_float ? 6 : 15; precision <= 17; precision++) {
@@ -101,8 +100,8 @@ static void put_real(Printer *pr, double value, bool is_float) {
 
 /* ---- names ---- */
 
-/* The name itself, or with the least number that is free from `numbers` on: names are given and returned like a stack.
- */
+/* The name itself, or the name with the smallest free number from `numbers` on. Names are allocated and freed like a
+ * stack. */
 static CtSym free_name(Printer *pr, CtSym name) {
     CtContext *context = pr->p->context;
     CtSym candidate = name;
@@ -183,7 +182,7 @@ static void put_data_type(CtText *out, const CtData *data, bool tight, uint32_t 
     if (parenthesis) ct_text_puts(out, "(");
     ct_text_puts(out, data->name->text);
     if (data->method != NULL && data->arg_count == 0)
-        ct_text_printf(out, ".%s", data->method); /* no argument tells them apart */
+        ct_text_printf(out, ".%s", data->method); /* the arguments do not distinguish them */
     for (uint32_t i = 0; i < data->arg_count; i++) {
         ct_text_puts(out, " ");
         put_type(out, data->args[i], true, fuel);
@@ -191,7 +190,7 @@ static void put_data_type(CtText *out, const CtData *data, bool tight, uint32_t 
     if (parenthesis) ct_text_puts(out, ")");
 }
 
-/* `fuel` bounds the length, and with it the depth: types made by nested pairs can be long. */
+/* `fuel` bounds the length, and so the depth: the types of nested pairs can be long. */
 static void put_type(CtText *out, const CtType *type, bool tight, uint32_t *fuel) {
     if (*fuel == 0) {
         ct_text_puts(out, "…");
@@ -267,7 +266,7 @@ static bool is_negative(const CtCore *lit) {
     return false;
 }
 
-/* A list written out to its end, which prints in brackets. */
+/* Whether a term is a complete list literal, which is printed in brackets. */
 static bool is_whole_list(const CtCore *core) {
     if (core->kind != CORE_CON || strcmp(core->as.call.of.con->data->name->text, "[]") != 0) return false;
     while (core->kind == CORE_CON && core->as.call.count == 2) core = core->as.call.args[1];
@@ -279,7 +278,7 @@ static bool is_if(const CtCore *core) {
     return strcmp(core->as.cases.cases[0].con->data->name->text, "Bool") == 0;
 }
 
-/* The level at which a term stands by itself without parentheses. */
+/* The precedence level of a term. */
 static int level_of(const CtCore *core) {
     const Infix *infix = find_infix(core);
     switch (core->kind) {
@@ -346,7 +345,7 @@ static void put_flat(Printer *pr, CtCore *core, int level) {
     pr->flat = false;
 }
 
-/* On this line when it fits, otherwise on lines of its own, further in. */
+/* Prints a term on this line if it fits, otherwise indented on lines of its own. */
 static void put_below(Printer *pr, CtCore *core) {
     uint32_t indent = pr->indent;
     pr->indent += 2;
@@ -365,7 +364,7 @@ static bool breaks_always(const CtCore *core) {
     return core->kind == CORE_CASE && !is_if(core) && core->as.cases.count + (core->as.cases.otherwise != NULL) > 1;
 }
 
-/* A term at whose end the line ends: the body of something, or the right-hand side of a binding. */
+/* Prints a term that ends its line: the body of a term, or the right-hand side of a binding. */
 static void put_block(Printer *pr, CtCore *core) {
     if (!pr->flat && !breaks_always(core) && fits(pr, core, LOOSE))
         put_flat(pr, core, LOOSE);
@@ -373,7 +372,7 @@ static void put_block(Printer *pr, CtCore *core) {
         put_term(pr, core, LOOSE);
 }
 
-/* What follows `=`, `→` or `λx.`: on the same line when it fits there whole. */
+/* Prints what follows `=`, `→` or `λx.`: on the same line if it fits there completely. */
 static void put_rest(Printer *pr, CtCore *core) {
     if (pr->flat || (!breaks_always(core) && fits(pr, core, LOOSE))) {
         put(pr, " ");
@@ -386,7 +385,7 @@ static void put_rest(Printer *pr, CtCore *core) {
     }
 }
 
-/* An operand. One that does not fit stands in parentheses, its lines further in than they. */
+/* Prints an operand. If it does not fit, it is put in parentheses with its lines indented. */
 static void put_operand(Printer *pr, CtCore *core, int level) {
     if (pr->flat || fits(pr, core, level)) {
         put_flat(pr, core, level);
@@ -420,7 +419,7 @@ static void put_list(Printer *pr, CtCore *core) {
     put_items(pr, "[", items.items, items.count, "]");
 }
 
-/* The arguments behind a head. A last λ hangs: its body goes further in, its parenthesis stays on the line. */
+/* Prints arguments. A λ as the last argument hangs: its parenthesis stays on the line, and its body is indented. */
 static void put_args(Printer *pr, CtCore *const *args, uint32_t count) {
     uint32_t indent = pr->indent;
     bool broken = false;
@@ -449,7 +448,7 @@ static void put_infix(Printer *pr, CtCore *core, const Infix *infix) {
     put_operand(pr, core->as.call.args[0], right || none ? infix->level + 1 : infix->level);
     pr->indent = column;
     uint32_t width_left = pr->column;
-    pr->column += 3; /* of the operator and the spaces around it */
+    pr->column += 3; /* for the operator and the spaces around it */
     bool same_line = pr->flat || (pr->column < WIDTH && fits(pr, core->as.call.args[1], infix->level + 1));
     pr->column = width_left;
     if (same_line)
@@ -520,11 +519,11 @@ static void put_letrec_binds(Printer *pr, CtCore *core) {
     pr->indent = indent;
 }
 
-/* let x = … in, and the lines below it, as long as bindings follow. Scopes end with the whole. */
+/* Prints let x = … in and the lines below it, as long as bindings follow. All scopes end with the whole term. */
 static CtCore *put_bindings(Printer *pr, CtCore *core) {
     uint32_t count = 0;
     while (core->kind == CORE_LET || core->kind == CORE_UNPACK || core->kind == CORE_LETREC) {
-        if (pr->flat && count++ > 0) pr->full = true; /* two on a line do not read well */
+        if (pr->flat && count++ > 0) pr->full = true; /* only one on a line */
         uint32_t indent = pr->indent;
         if (core->kind == CORE_LETREC) {
             put_letrec_binds(pr, core);

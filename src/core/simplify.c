@@ -1,24 +1,23 @@
-/* The simplifier: β, inlining, known constructions taken apart, dead code, constants.
+/* The simplifier of Core: β-reduction, inlining, case of known constructor, dead-code elimination, constant folding.
  *
  * A round counts every variable's occurrences, then rebuilds each term once, top down. At the head of each term head.c
- * does what needs no simplified children: it opens calls of λs and of small globals into lets, floats bindings out of
- * positions that are evaluated first (let x = (let y = a in b) in e), and takes apart constructions in sight. A
- * let-bound term with one use is not simplified where it is bound but where it is used ("pending"), so nothing is
- * simplified twice. Old terms are never changed: other rooms may hold them, as the origins of λs.
+ * does what needs no simplified children: it turns calls of λs and of small globals into lets, floats bindings out of
+ * terms that are evaluated first (let x = (let y = a in b) in e), and takes known constructions apart. A let-bound term
+ * with one use is simplified at its use instead of its binding ("pending"), so that nothing is simplified twice. Old
+ * terms are never changed, since others may hold them as the origins of λs.
  *
- * Kept: meaning, the order of failures and which comes first, the number of times that work is done, and how long
- * values live: an array that is updated in place must not be held by a projection that moved behind the update. So only
- * total terms without such projections move, or terms that would have been evaluated next anyway.
+ * Preserved are the meaning, the order of failures, the amount of work, and the lifetimes of values: an array that is
+ * updated in place must not be held by a projection that moved behind the update. So only total terms without such
+ * projections move, or terms that would have been evaluated next anyway.
  *
- * Left alone: λs that have an origin, and the variables that occur in them (CtLam says why).
- */
+ * λs that have an origin, and the variables that occur in them, are not changed (see CtLam). */
 #include "core/simplify.h"
 
 enum {
     ROUNDS = 4,
-    MAX_DEPTH = 2500,       /* of terms that are simplified at all; deeper ones stay as they are */
-    MAX_WEIGHT = 16,        /* nodes of a scalar expression that is made by moving let-bound parts into place */
-    MAX_PENDING_LAMS = 100, /* λs moved into each other in one chain of lets */
+    MAX_DEPTH = 2500,       /* deeper terms are not simplified */
+    MAX_WEIGHT = 16,        /* nodes of a scalar expression made by substituting let-bound terms */
+    MAX_PENDING_LAMS = 100, /* λs substituted into each other in one chain of lets */
     SMALL_LAM = 10,         /* nodes of a local function that is copied into its calls */
 };
 
@@ -26,7 +25,7 @@ static CtCore *simp(CtSimplifier *s, CtCore *core);
 
 /* ---- rebuilding ---- */
 
-/* What `simp` writes into: the place for the term's tail, and the λs that this chain has made pending. */
+/* The output position of `simp`: the place for the term's tail, and the λs that this chain has made pending. */
 typedef struct Chain {
     CtCore **place;
     uint32_t pending_lams;
@@ -69,7 +68,8 @@ static CtCore **simp_args(CtSimplifier *s, const CtCore *core, uint32_t count) {
     return args;
 }
 
-/* An array operation on a small local function has it in place: engines make a loop of that. */
+/* A small local function is copied into the array operation that applies it, because engines make a loop of a λ
+ * there. */
 static void put_lam_in_sight(CtSimplifier *s, CtCore *array) {
     int index = ct_core_array_info(array->as.call.of.array)->function;
     if (index < 0 || array->as.call.args[index]->kind != CORE_VAR) return;
@@ -102,7 +102,7 @@ static bool is_identity_case(const CtCore *core) {
     return core->as.cases.count > 0;
 }
 
-/* Inside a branch, a variable that was taken apart, and is again further in, is known. */
+/* A branch: inside, the constructor of a variable that is the scrutinee is known. */
 static CtCore *simp_branch(CtSimplifier *s, const CtCore *scrutinee, const CtCase *c) {
     CtArena *arena = s->p->context->arena;
     bool all = scrutinee->kind == CORE_VAR && ct_core_notes(s, scrutinee->as.var)->opens > 1;
@@ -121,13 +121,13 @@ static CtCore *simp_branch(CtSimplifier *s, const CtCore *scrutinee, const CtCas
     return body;
 }
 
-/* NULL when the case stays, written to *place; otherwise the branch that is taken. */
+/* NULL when the case stays, written to *place; otherwise the selected branch. */
 static CtCore *simp_case(CtSimplifier *s, CtCore *core, CtCore **place) {
     uint32_t count = core->as.cases.count;
     CtCore *scrutinee = simp(s, core->as.cases.scrutinee);
     CtCore *known = ct_core_known_construction(s, scrutinee);
     if (known != NULL) {
-        ct_core_count_uses(s, scrutinee); /* the fields will be looked at again */
+        ct_core_count_uses(s, scrutinee); /* the fields will be visited again */
         return ct_core_select_branch(s, core, known);
     }
     CtCore *copy = ct_core_like(s, core);
@@ -151,7 +151,7 @@ static CtCore *simp_case(CtSimplifier *s, CtCore *core, CtCore **place) {
     return NULL;
 }
 
-/* Whether the let's variable is to be replaced by its right-hand side where it is used. */
+/* Whether the let's right-hand side is to be substituted at the variable's use. */
 static bool is_moved(CtSimplifier *s, const CtCore *let, CtVarNotes *notes, Chain *chain) {
     const CtCore *rhs = let->as.let.rhs;
     if (notes->uses != 1 || notes->pinned) return false;
@@ -163,7 +163,7 @@ static bool is_moved(CtSimplifier *s, const CtCore *let, CtVarNotes *notes, Chai
     return !notes->crosses && ct_core_is_movable(s, rhs, &notes->weight) && notes->weight <= MAX_WEIGHT;
 }
 
-/* let x = a in … x …, where x is used once and is the next thing to be evaluated: the body with a in its place. */
+/* let x = a in … x …, where x is used once and is evaluated next: the body with a substituted. */
 static CtCore *next_in_place(CtSimplifier *s, const CtCore *let) {
     CtVar *var = let->as.let.vars[0];
     CtCore *rhs = let->as.let.rhs, *body = let->as.let.body;
@@ -191,7 +191,7 @@ static CtCore *let_of(void *data, CtCore *construction) {
     return let;
 }
 
-/* What is known of a variable that is bound to a simplified term. */
+/* What is known of a variable bound to a simplified term. */
 static CtCore *knowledge(CtSimplifier *s, CtCore *rhs) {
     if (rhs->kind == CORE_LAM) {
         bool small = rhs->as.lam->origin == NULL && ct_core_size(s, rhs->as.lam->body, SMALL_LAM + 1) <= SMALL_LAM;
@@ -202,7 +202,7 @@ static CtCore *knowledge(CtSimplifier *s, CtCore *rhs) {
     return is_known && ct_core_is_of_atoms(rhs) ? rhs : NULL;
 }
 
-/* Returns what is to be simplified next, at chain->place. */
+/* Returns the term to be simplified next, at chain->place. */
 static CtCore *simp_let(CtSimplifier *s, CtCore *let, Chain *chain) {
     CtCore *opened = ct_core_head_let(s, &let);
     if (opened != NULL) return opened;
@@ -303,7 +303,7 @@ static CtCore *simp_letrec(CtSimplifier *s, CtCore *core, Chain *chain) {
     return core->as.letrec.body;
 }
 
-/* A construction goes on with its last argument, for lists are long. */
+/* Iterates over the last argument of a construction, since lists are long. */
 static CtCore *simp_con(CtSimplifier *s, CtCore *core, Chain *chain) {
     uint32_t count = core->as.call.count;
     CtCore *copy = ct_core_like(s, core);
@@ -314,7 +314,7 @@ static CtCore *simp_con(CtSimplifier *s, CtCore *core, Chain *chain) {
     return core->as.call.args[count - 1];
 }
 
-/* Simplifies one term to *chain->place, or its beginning; returns what is left, to be simplified to the new place. */
+/* Simplifies a term, or its beginning, to *chain->place; returns the rest, which belongs to the new place. */
 static CtCore *simp_step(CtSimplifier *s, CtCore *core, Chain *chain) {
     CtCore *result = core;
     switch (core->kind) {
@@ -359,7 +359,7 @@ static CtCore *simp(CtSimplifier *s, CtCore *core) {
 
 static CtSimplifier new_round(CtProgram *p) { return (CtSimplifier){.p = p, .run = ++p->simplifier_runs}; }
 
-/* One round over one term; false when it is too deep. */
+/* One round over a term; false when it is too deep. */
 static bool simplify_once(CtSimplifier *s, CtCore **core) {
     if (!ct_core_within_depth(s->p->context->arena, *core, MAX_DEPTH, true)) return false;
     s->fuel = 2000 + 4 * ct_core_size(s, *core, 1000000);

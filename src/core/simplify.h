@@ -1,94 +1,96 @@
-/* What the simplifier's files share. simplify.c tells how it works. */
+/* Shared by the simplifier's files. simplify.c describes how it works. */
 #ifndef CT_CORE_SIMPLIFY_H
 #define CT_CORE_SIMPLIFY_H
 
 #include "core/internal.h"
 
 typedef struct CtVarNotes {
-    uint32_t run; /* of the simplifier that wrote them; older ones count as absent */
-    /* found before simplifying */
-    uint32_t uses, calls, opens; /* occurrences; as the function of an APP, of an array operation or a derivative; taken
-                                    apart by CASE, PROJ or UNPACK */
-    uint32_t inner_uses;         /* of a LETREC's variable: occurrences in the group's own λs */
-    uint32_t depth;              /* λs around the binder */
-    bool crosses;                /* occurs under a λ that the binder is not under */
-    bool pinned;                 /* occurs in a λ that has an origin: must stay as it is */
-    /* found on the way */
-    CtCore *becomes; /* what replaces it: a simplified atom, or when `pending`, its only use's term, still to be
-                        simplified */
+    uint32_t run; /* the run of the simplifier that wrote these notes; older ones count as absent */
+    /* found by counting, before simplification */
+    /* Numbers of occurrences: all; as the function of an APP, of an array operation or a derivative; as scrutinee of
+     * CASE, PROJ or UNPACK. */
+    uint32_t uses, calls, opens;
+    uint32_t inner_uses; /* of a variable bound by LETREC: occurrences inside the group's own λs */
+    uint32_t depth;      /* number of λs around the binder */
+    bool crosses;        /* it occurs under a λ that is not around the binder */
+    bool pinned;         /* it occurs in a λ that has an origin, and must stay */
+    /* found during simplification */
+    /* Its replacement: a simplified atom or, when `pending`, the term bound to it, which is simplified at its only
+     * use. */
+    CtCore *becomes;
     bool pending, consumed;
-    uint32_t weight; /* of a pending term with what is pending inside */
-    CtCore *known;   /* it is bound to this λ, or construction of atoms */
+    uint32_t weight; /* nodes of a pending term, including pending terms inside */
+    CtCore *known;   /* the λ, or the construction of atoms, that it is bound to */
 } CtVarNotes;
 
 typedef struct CtSimplifier {
     CtProgram *p;
     uint32_t run, changes;
-    uint32_t depth;             /* λs around the current term */
-    uint32_t pinning;           /* λs with an origin around it, while counting */
-    uint32_t fuel;              /* nodes that may still be copied into place */
+    uint32_t depth;             /* number of λs around the current term */
+    uint32_t pinning;           /* while counting: number of λs with an origin around the current term */
+    uint32_t fuel;              /* nodes that may still be inlined */
     CtMap globals;              /* CtGlobal * -> CtGlobalNotes * */
-    CT_VEC(CtVarNotes *) trail; /* whose `known` holds to the end of the current chain of bindings only */
-    uint32_t asking;            /* nested questions whether a global may be inlined */
+    CT_VEC(CtVarNotes *) trail; /* variables whose `known` is valid only in the current chain of bindings */
+    uint32_t asking;            /* nesting depth of questions whether a global may be inlined */
 } CtSimplifier;
 
 /* ---- occur.c ---- */
 
 CtVarNotes *ct_core_notes(CtSimplifier *s, CtVar *var);
-/* Counts the occurrences of variables in a term, afresh for those that it binds. */
+/* Counts the occurrences of variables in a term; those that it binds start from 0. */
 void ct_core_count_uses(CtSimplifier *s, CtCore *core);
-/* The nodes of a term, or `limit` when there are that many or more. */
+/* The number of nodes of a term, or `limit` if it is larger. */
 uint32_t ct_core_size(CtSimplifier *s, CtCore *core, uint32_t limit);
-/* Whether recursion over the term stays within `limit` levels; with `loop`, when it goes along chains of bindings and
- * constructions in a loop. */
+/* Whether recursion over the term stays within `limit` levels. `loop`: chains of bindings and constructions are
+ * iterated over, and count as one level. */
 bool ct_core_within_depth(CtArena *arena, CtCore *core, uint32_t limit, bool loop);
-/* Whether a let-bound term may be evaluated later, or in a branch, or not at all: it is total and keeps no more memory
- * alive. `weight` receives its nodes, those of pending variables included. */
+/* Whether a let-bound term may be evaluated later, in a branch, or not at all: it is total and keeps no additional
+ * memory alive. `weight` receives its number of nodes, including those of pending variables. */
 bool ct_core_is_movable(CtSimplifier *s, const CtCore *core, uint32_t *weight);
-/* `body` with `term` for `var`, when evaluating it begins with `var`; NULL when not. */
+/* `body` with `term` substituted for `var`, if evaluating the body begins with `var`; otherwise NULL. */
 CtCore *ct_core_put_first(CtSimplifier *s, CtCore *body, const CtVar *var, CtCore *term);
 
 /* ---- head.c ---- */
 
-enum { MAX_KNOWN_ARRAY = 4 }; /* elements of a literal array whose changes are followed */
+enum { MAX_KNOWN_ARRAY = 4 }; /* a literal array of at most this many elements is tracked through updates */
 
-/* Does at a term's head what can be done before its children are simplified: these are still as they were. */
+/* Simplifies the head of a term as far as possible before its children are simplified. */
 CtCore *ct_core_head(CtSimplifier *s, CtCore *core);
-/* The same for a LET or UNPACK, whose binding may be one of a construction in sight; NULL when there is nothing to do.
- */
+/* The same for a LET or UNPACK, whose right-hand side may be a known construction; NULL when there is nothing to do. */
 CtCore *ct_core_head_let(CtSimplifier *s, CtCore **let);
-/* The construction of atoms that a variable is bound to, or a construction itself; NULL for other terms. */
+/* The construction of atoms that a variable is bound to, or the term itself if it is a construction; NULL for other
+ * terms. */
 CtCore *ct_core_known_construction(CtSimplifier *s, CtCore *core);
-/* A copy of a λ in sight for a call; NULL when it is too large. */
+/* A copy of a known λ to be inlined at a call; NULL when it is too large. */
 CtCore *ct_core_copied_lam(CtSimplifier *s, CtCore *lam, CtSourceRange call);
 bool ct_core_is_of_atoms(const CtCore *construction);
-/* Names for the arguments of a construction that are no atoms, around what `rest` makes of the named one; NULL when
- * there are none. */
+/* Binds the arguments of a construction that are no atoms, around the result of `rest` for the construction of atoms;
+ * NULL when all are atoms. */
 CtCore *ct_core_name_args(CtSimplifier *s, CtCore *construction, CtVar *like,
                           CtCore *(*rest)(void *data, CtCore *named), void *data);
-/* The branch of a CASE for a constructor in sight. */
+/* The branch of a CASE on a known construction. */
 CtCore *ct_core_select_branch(CtSimplifier *s, const CtCore *core, const CtCore *con);
-/* A new node that is like another. */
+/* A new node with the contents of another one. */
 CtCore *ct_core_like(CtSimplifier *s, const CtCore *like);
 
 /* ---- inline.c ---- */
 
-/* The λ of a global whose calls are replaced by its body, given these arguments; NULL when they are not. */
+/* The λ of a global that is inlined for these arguments; NULL when it is not. */
 CtCore *ct_core_inlinable(CtSimplifier *s, CtGlobal *global, CtCore *const *args, uint32_t count);
-/* A constant global that stands for an atom: that atom, else NULL. */
+/* If a global is a constant whose value is an atom, that atom; else NULL. */
 CtCore *ct_core_global_atom(CtGlobal *global);
-/* Globals in an order in which callees come first, but for cycles. */
+/* The globals with callees before callers, except for cycles. */
 void ct_core_callees_first(CtProgram *p, CtGlobal **order);
 
 /* ---- specialise.c ---- */
 
-/* Copies of functions for the functions that they are called with; true when there are any. */
+/* Specialises functions to the functions that they are called with; true when it has made any copies. */
 bool ct_core_specialise(CtProgram *p);
 
 /* ---- fold.c ---- */
 
-/* A primitive on simplified arguments: its value when they are literals, a smaller term where an identity holds in
- * every bit, or NULL. */
+/* Constant folding and identities: the value of a primitive of literals, a smaller term where an identity holds bit for
+ * bit, or NULL. The arguments are simplified. */
 CtCore *ct_core_fold(CtProgram *p, CtCore *prim);
 
 #endif

@@ -1,21 +1,20 @@
-/* Specialises functions on the functions that they are given: a call `fold (λa x. …) z xs` of a global that passes its
- * first parameter on unchanged becomes a call of a copy of `fold` in which that parameter is the λ, so that calls of
- * unknown functions in loops become code in place. Variables that the λ captures become parameters of the copy.
+/* Specialises functions to the functions that they are given: a call `fold (λa x. …) z xs` of a global that passes its
+ * first parameter on unchanged becomes a call of a copy of `fold` in which the parameter is the λ, so that calls of
+ * unknown functions in loops become inline code. Variables captured by the λ become parameters of the copy.
  *
- * A parameter is fixed when it has a function's type and every call of the global in its own body passes it on. A λ
- * goes into a copy when the simplifier will put it into its calls (it is called in one place, or small); a closed λ
- * that is larger becomes a global. Copies are made once for each global that is passed, for each λ once for each call,
- * at most GENERATIONS deep and within a budget of nodes, so the program grows by a constant factor at most.
- */
+ * A parameter is fixed if it has a function type and every recursive call passes it on. A λ is specialised to if the
+ * simplifier will inline it (it is called once, or small); a larger closed λ becomes a global. There is one copy for
+ * each global passed, and one for each call with a λ, at most GENERATIONS deep and within a budget of nodes, so that
+ * the program grows by a constant factor at most. */
 #include "core/simplify.h"
 
 enum { MAX_BODY = 400, MAX_LAM = 200, SMALL = 10, GENERATIONS = 3, MAX_PARAMS = 32, MAX_DEPTH = 2500 };
 
 typedef struct Function {
-    uint32_t fixed;      /* bit i: parameter i is passed on unchanged */
-    uint32_t generation; /* copies of copies */
-    CtMap copies;        /* argument -> CtGlobal *, for copies on one global */
-    uint32_t numbered;   /* copies so far */
+    uint32_t fixed;      /* bit i: parameter i is fixed */
+    uint32_t generation; /* nesting depth of copies of copies */
+    CtMap copies;        /* argument -> CtGlobal *, for copies specialised to a global */
+    uint32_t numbered;   /* number of copies so far */
 } Function;
 
 typedef struct Specialiser {
@@ -23,7 +22,7 @@ typedef struct Specialiser {
     CtSimplifier count; /* for its notes on variables */
     CtMap functions;    /* CtGlobal * -> Function * */
     uint32_t fuel, changes;
-    uint32_t generation; /* of the global that is being looked at */
+    uint32_t generation; /* of the current global */
 } Specialiser;
 
 /* ---- fixed parameters ---- */
@@ -36,7 +35,7 @@ static uint32_t functions_among(const CtLam *lam) {
     return bits;
 }
 
-/* The fixed parameters of a global, as bits. None where it is used otherwise than by calling it. */
+/* The fixed parameters of a global, as bits. 0 if the global is used otherwise than by calling it. */
 static uint32_t find_fixed(CtProgram *p, CtGlobal *global) {
     CtArena *arena = p->context->arena;
     if (global->is_kept) return 0;
@@ -70,7 +69,7 @@ static Function *function_of(Specialiser *s, CtGlobal *global) {
 
 /* ---- which calls ---- */
 
-/* Whether the simplifier will put a λ that is bound to this parameter into the places where it is called. */
+/* Whether the simplifier will inline a λ that is bound to this parameter. */
 static bool will_be_inlined(Specialiser *s, CtGlobal *global, uint32_t index, const CtLam *given) {
     const CtLam *lam = global->body->as.lam;
     ct_core_count_uses(&s->count, global->body);
@@ -89,7 +88,7 @@ static bool will_be_inlined(Specialiser *s, CtGlobal *global, uint32_t index, co
     return notes->calls == 1 || ct_core_size(&s->count, given->body, SMALL + 1) <= SMALL;
 }
 
-/* The first fixed parameter for which the call gives a function that a copy can be made on; -1 for none. */
+/* The first fixed parameter for which the call passes a function that can be specialised to; −1 for none. */
 static int find_known(Specialiser *s, const CtCore *app, const Function *function) {
     CtGlobal *global = app->as.call.of.fun->as.global;
     for (uint32_t i = 0; i < app->as.call.count; i++) {
@@ -109,12 +108,12 @@ static int find_known(Specialiser *s, const CtCore *app, const Function *functio
 typedef struct Copy {
     Specialiser *s;
     CtGlobal *old, *new;
-    uint32_t index; /* of the parameter that goes */
-    CtVar **extra;  /* what the λ captures, as parameters of the copy */
+    uint32_t index; /* of the parameter that is removed */
+    CtVar **extra;  /* captured variables of the λ, as parameters of the copy */
     uint32_t extra_count;
 } Copy;
 
-/* The arguments of a call of the copy: all but one, then the captured variables. */
+/* The arguments of a call of the copy: all but the one removed, then the captured variables. */
 static CtCore *call_copy(const Copy *c, const CtCore *app, CtVar *const *captured) {
     CtProgram *p = c->s->p;
     CtCore **args = CT_NEW_ARRAY(p->context->arena, CtCore *, app->as.call.count + c->extra_count);
@@ -133,7 +132,7 @@ static CtCore *redirect(void *data, CtCore *core) {
     return own ? call_copy(c, mapped, c->extra) : mapped;
 }
 
-/* λrest, captured. let f = the function in body, with its own calls redirected to the copy. */
+/* λrest, captured. let f = the function in body, with recursive calls redirected to the copy. */
 static CtCore *copy_body(Copy *c, CtCore *given) {
     CtProgram *p = c->s->p;
     CtArena *arena = p->context->arena;
@@ -164,7 +163,7 @@ static CtType *copy_type(CtProgram *p, const Copy *c, const CtType *type, const 
     return ct_core_type_fun(p, params, count, type->parts[type->count - 1]);
 }
 
-/* A closed λ that is not put into its calls, as a global. */
+/* Makes a closed λ that will not be inlined a global. */
 static CtCore *as_global(Specialiser *s, CtGlobal *owner, Function *function, CtCore *lam) {
     CtContext *context = s->p->context;
     const char *name = ct_format(context->arena, "%s.λ%u", owner->name->text, ++function->numbered);
@@ -205,7 +204,7 @@ static CtCore *specialise_call(Specialiser *s, CtCore *app, Function *function, 
 
 static CtCore *visit(void *data, CtCore *core) {
     Specialiser *s = data;
-    if (core->kind == CORE_LAM && core->as.lam->origin != NULL) return core; /* left alone, with all that is in it */
+    if (core->kind == CORE_LAM && core->as.lam->origin != NULL) return core; /* not changed, nor anything inside */
     core = ct_core_map(s->p, core, visit, data);
     while (core->kind == CORE_APP && core->as.call.of.fun->kind == CORE_GLOBAL) {
         Function *function = function_of(s, core->as.call.of.fun->as.global);
@@ -222,7 +221,7 @@ bool ct_core_specialise(CtProgram *p) {
     Specialiser s = {.p = p, .count = {.p = p, .run = ++p->simplifier_runs}, .fuel = 5000};
     for (uint32_t i = 0; i < p->globals.count; i++)
         if (p->globals.items[i]->body != NULL) s.fuel += ct_core_size(&s.count, p->globals.items[i]->body, 100000);
-    for (uint32_t i = 0; i < p->globals.count; i++) { /* copies join at the end */
+    for (uint32_t i = 0; i < p->globals.count; i++) { /* copies are appended */
         CtGlobal *global = p->globals.items[i];
         if (global->body == NULL || !ct_core_within_depth(p->context->arena, global->body, MAX_DEPTH, false)) continue;
         s.generation = function_of(&s, global)->generation;

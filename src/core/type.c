@@ -1,6 +1,5 @@
-/* Types of Core, hash-consed: equal types are the same pointer. Data types are the exception: each call makes a fresh
- * one, and whoever asks keeps the table (elaboration by constructor and arguments, differentiation by origin).
- */
+/* Types of Core, hash-consed: equal types are the same pointer. Data types are the exception: each call makes a new
+ * one, and the caller keeps a table (elaboration by constructor and arguments, differentiation by origin). */
 #include "core/core.h"
 
 struct CtTypeTable {
@@ -132,8 +131,8 @@ void ct_core_data_set_cons(CtProgram *p, CtData *data, const CtCon *cons, uint32
 
 /* ---- asking ---- */
 
-/* Types met so far hang on a list through `seen`, which is also the work that is left: no recursion, each type once.
- * The last one points to itself, so that being on the list is `seen != NULL`. */
+/* The types met so far are linked through `seen`; the list is also the work list. So there is no recursion, and each
+ * type is visited once. The last one points to itself, so that `seen != NULL` means that a type is in the list. */
 typedef struct Walk {
     CtType *first, *last;
 } Walk;

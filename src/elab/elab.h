@@ -1,5 +1,5 @@
-/* Elaboration: typed syntax ▶ Core. Desugars, compiles pattern matches, resolves classes, specialises: every
- * polymorphic binding becomes one Core global (or local binding) for each set of types at which it is used. */
+/* Elaboration: from typed syntax to Core. It desugars, compiles pattern matches, resolves classes, and specialises:
+ * every polymorphic binding becomes one Core global (or local binding) for each set of types at which it is used. */
 #ifndef CT_ELAB_ELAB_H
 #define CT_ELAB_ELAB_H
 
@@ -8,16 +8,15 @@
 
 typedef struct CtElab CtElab;
 
-/* One a program. */
+/* The state of elaboration for one program. */
 CtElab *ct_elab_new(CtTypes *types, CtProgram *program);
 
 /* The Core global for a top-level name at the types `inst` (NULL when it is monomorphic), with everything that it
  * needs. NULL with errors in the context. */
 CtGlobal *ct_elab_global(CtElab *elab, CtEntity *entity, CtTy **inst);
-/* A function or constant of the library that has no type variables (ct_types_lookup_library). NULL with errors in the
- * context. */
+/* A monomorphic function or constant of the library (ct_types_lookup_library). NULL with errors in the context. */
 CtGlobal *ct_elab_library(CtElab *elab, const char *name);
-/* A closed inferred expression as a new constant global `name`. */
+/* Makes a closed inferred expression a new constant global `name`. */
 CtGlobal *ct_elab_expression(CtElab *elab, const char *name, CtExpr *expr);
 
 #endif

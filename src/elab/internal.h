@@ -1,13 +1,18 @@
-/* Inside elaboration: ground types, specialisations, locals, callees, and who does what.
+/* Private to elaboration: ground types, specialisations, locals, callees.
  *
- *   ground.c    concrete types of inference, shared, and their Core types
- *   special.c   specialisations: which copies of which bindings are wanted, and their Core globals
- *   callee.c    what a name in function position stands for: globals, methods at their instance, primitives,
- * constructors apply.c     applications of known arity: saturated, partial, over-applied, composed expr.c expressions;
- * list.c  list literals, ranges, comprehensions;  record.c  fields by name match.c     clauses and alternatives to
- * one-level cases;  rows.c  their patterns in normal form binding.c   let and where, with local copies of polymorphic
- * bindings uncurry.c   parameters that are functions of several arguments elab.c      the public functions
- */
+ *   ground.c    concrete types of inference, hash-consed, and their Core types
+ *   special.c   specialisations: the copies of bindings that are needed, and their Core globals
+ *   callee.c    the meaning of a name in function position: globals, methods at their instance, primitives,
+ *   constructors
+ *   apply.c     applications of known arity: saturated, partial, over-applied, composed
+ *   expr.c      expressions
+ *   list.c      list literals, ranges, comprehensions
+ *   record.c    fields by name
+ *   match.c     compiles clauses and alternatives to one-level cases
+ *   rows.c      patterns in normal form
+ *   binding.c   let and where, with local copies of polymorphic bindings
+ *   uncurry.c   parameters that are functions of several arguments
+ *   elab.c      the public functions */
 #ifndef CT_ELAB_INTERNAL_H
 #define CT_ELAB_INTERNAL_H
 
@@ -15,15 +20,15 @@
 
 /* ---- ground types (ground.c) ---- */
 
-/* A type of inference without variables; equal ones are the same pointer. */
+/* A type of inference without variables, hash-consed: equal ones are the same pointer. */
 typedef struct Ground {
     CtTyCon *con;             /* a constructor; or, when NULL, */
     struct Ground *fun, *arg; /* an application */
     uint32_t id, depth;
-    CtType *core; /* NULL until asked for */
+    CtType *core; /* NULL until first needed */
 } Ground;
 
-/* What the type variables of the code being elaborated stand for, innermost binding group first. */
+/* The types that the type variables of the current code stand for, innermost binding group first. */
 typedef struct TyEnv {
     CtTy *const *generics;
     Ground **types;
@@ -36,13 +41,13 @@ Ground *ct_elab_ground_in(CtElab *el, const TyEnv *env, CtTy *type);
 Ground *ct_elab_ground_con(CtElab *el, CtTyCon *con);
 Ground *ct_elab_ground_app(CtElab *el, Ground *fun, Ground *arg);
 bool ct_elab_ground_fun(CtElab *el, Ground *type, Ground **arg, Ground **result);
-/* The head constructor and how many arguments it has; argument i is ct_elab_ground_arg. */
+/* The head constructor and its number of arguments; argument i is ct_elab_ground_arg. */
 CtTyCon *ct_elab_ground_head(Ground *type, uint32_t *count);
 Ground *ct_elab_ground_arg(Ground *type, uint32_t index);
-/* `Tree Double`, cut off when it grows beyond all reason. */
+/* Prints a type such as `Tree Double`, cut off if it is very large. */
 void ct_elab_ground_print(CtText *out, Ground *type);
 
-/* The Core type, functions curried. */
+/* The Core type, with functions curried. */
 CtType *ct_elab_core(CtElab *el, Ground *type);
 CtType *ct_elab_core_of(CtElab *el, CtTy *type);
 /* The Core type as a function of `arity` parameters (0: as a value). */
@@ -54,10 +59,10 @@ CtCon *ct_elab_con(CtElab *el, Ground *type, const CtDataCon *con);
 
 typedef enum SpecKind {
     SPEC_BINDING, /* a top-level binding, or a method of an instance or a class default */
-    SPEC_PATTERN, /* the value that a top-level pattern binding takes apart */
+    SPEC_PATTERN, /* the value that a top-level pattern binding matches */
     SPEC_PART,    /* one variable of a top-level pattern binding */
     SPEC_EXPR,    /* a given expression */
-    SPEC_APPEND,  /* behind long list literals */
+    SPEC_APPEND,  /* the append function used for long list literals */
 } SpecKind;
 
 typedef struct Spec {
@@ -70,41 +75,41 @@ typedef struct Spec {
     uint32_t count;
     Ground *type;
     uint32_t arity;
-    bool eta; /* the code has fewer parameters than arity and is applied to the rest */
+    bool eta; /* the code has fewer parameters than `arity`, and is applied to the remaining ones */
     CtGlobal *global;
-    uint32_t *uncurried; /* for each parameter, how many arguments its function takes at once; NULL: none any */
-    CtSourceRange blame; /* the user's code that asked for it, through library code */
-    struct Spec *next;   /* same hash */
+    /* For each parameter, the number of arguments that its function takes at once; NULL: none is uncurried. */
+    uint32_t *uncurried;
+    CtSourceRange blame; /* the user's code that needs it, possibly through library code */
+    struct Spec *next;   /* next in the hash bucket */
 } Spec;
 
-/* The specialisation of a top-level entity (or pattern-bound variable) at types; makes and enqueues it on first need.
- */
+/* The specialisation of a top-level entity (or pattern-bound variable) at given types; made and queued on first use. */
 Spec *ct_elab_spec(CtElab *el, CtEntity *entity, CtBinding *binding, const TyEnv *env, Ground *type, Ground **types,
                    uint32_t count, SpecKind kind, CtSourceRange range);
 Spec *ct_elab_spec_entity(CtElab *el, CtEntity *entity, Ground **types, CtSourceRange range);
 Spec *ct_elab_spec_name(CtElab *el, CtEntity *entity, Ground **types);
 Spec *ct_elab_spec_append(CtElab *el, Ground *list);
 Spec *ct_elab_spec_expr(CtElab *el, const char *name, CtExpr *expr);
-void ct_elab_work(CtElab *el); /* until nothing is wanted any more */
-/* Uncurries parameters of the globals that were made from work item `from` on; `root`, which others call, stays as it
+void ct_elab_work(CtElab *el); /* processes the queue until it is empty */
+/* Uncurries parameters of the globals made from work item `from` on; `root`, which is called from outside, stays as it
  * is. */
 void ct_elab_uncurry_globals(CtElab *el, uint32_t from, const Spec *root);
-/* How many parameters a binding's code takes: its patterns, or those of the λ that it is. */
+/* The number of parameters of a binding's code: its patterns, or those of its λ. */
 uint32_t ct_elab_binding_arity(const CtBinding *binding);
-/* E0403; `name` NULL: of a pattern. */
+/* Reports E0403; `name` is NULL for a pattern. */
 void ct_elab_recursive_value(CtElab *el, const CtBinding *binding, const char *name);
-/* The single unguarded right-hand side of a binding without patterns and where, or NULL. */
+/* The only unguarded right-hand side of a binding without patterns and where, or NULL. */
 CtExpr *ct_elab_plain_body(const CtBinding *binding);
 
 /* ---- the elaborator ---- */
 
-typedef struct Local { /* what a local entity stands for at the moment */
+typedef struct Local { /* the current meaning of a local entity */
     CtVar *var;
     uint32_t arity; /* of a function bound by let; 0: a value */
     Ground *type;
-    bool given;        /* the variable was fixed before the pattern that binds it was compiled */
-    struct Poly *poly; /* a polymorphic group: one Local for each instance wanted */
-    uint32_t index;    /* in the group */
+    bool given;        /* the variable existed before the pattern that binds it was compiled */
+    struct Poly *poly; /* a polymorphic group: one Local for each instance used */
+    uint32_t index;    /* index in the group */
 } Local;
 
 struct CtSinkNode;
@@ -117,19 +122,19 @@ struct CtElab {
     CtArena *arena;
     CtMap ground_cons, ground_apps; /* hash-consing */
     uint32_t ground_count;
-    CtMap data_counts; /* CtTyCon -> how many instances, as a pointer-sized number */
+    CtMap data_counts; /* CtTyCon -> number of instances */
     CtMap specs;       /* hash -> Spec */
-    CtMap spec_counts; /* CtBinding -> how many */
-    CtMap names;       /* of globals -> how often */
+    CtMap spec_counts; /* CtBinding -> number of specialisations */
+    CtMap names;       /* names of globals -> how often each is used */
     CT_VEC(Spec *) work;
     uint32_t work_done;
-    /* of the code being elaborated */
+    /* of the current code */
     const TyEnv *env;
     Spec *spec;
     const char *name; /* of the function, for messages and λs */
     uint32_t depth;
-    bool gave_up;                      /* there is no going on, and that was said */
-    CtSinkNodes sink_nodes, sink_open; /* sink.c's */
+    bool gave_up;                      /* elaboration has been abandoned, which was reported */
+    CtSinkNodes sink_nodes, sink_open; /* of sink.c */
 };
 
 enum {
@@ -140,15 +145,14 @@ enum {
     ELAB_MAX_COPIES = 10000,
 };
 
-/* True (and an error, once) when the code is nested too deeply to go on; otherwise the caller takes 1 off `depth` when
- * it is done. */
+/* Whether the code is nested too deeply; reports that once. Otherwise the caller decrements `depth` when it is done. */
 bool ct_elab_too_deep(CtElab *el, CtSourceRange range);
-/* That error, once. */
+/* Reports that nesting is too deep, once. */
 void ct_elab_report_depth(CtElab *el, CtSourceRange range);
 bool ct_elab_is_library(CtElab *el, CtSourceRange range);
-/* Where to report an error about `source range`: itself, or the user's code that led to this library code. */
+/* The source range at which to report an error: `range` itself or, for library code, the user's code that led there. */
 CtSourceRange ct_elab_blame(CtElab *el, CtSourceRange range);
-/* Something of the type, after an error has been reported. */
+/* A term of the type, to be used after an error was reported. */
 CtCore *ct_elab_error_term(CtElab *el, CtSourceRange range, CtType *type);
 CtEntity *ct_elab_library_entity(CtElab *el, const char *name);
 
@@ -179,21 +183,21 @@ typedef struct Callee {
     CtDerivOp deriv;
 } Callee;
 
-/* What a VAR, CON or TUPLE_CON expression stands for. */
+/* The meaning of a VAR, CON or TUPLE_CON expression. */
 Callee ct_elab_callee(CtElab *el, CtExpr *expr);
-/* A method or other overloaded entity that inference supplied, at its types. */
+/* A method or other overloaded entity that inference inserted, at its types. */
 Callee ct_elab_callee_at(CtElab *el, CtEntity *entity, Ground **inst, uint32_t count, CtSourceRange range);
 Callee ct_elab_primitive(CtElab *el, CtEntity *entity, Ground *type, CtSourceRange range);
-/* How many parameters the function wants that is argument `index`; 0: the argument is taken as it is. */
+/* The number of parameters that argument `index` must take at once as a function; 0: it is passed as it is. */
 uint32_t ct_elab_wants(const Callee *callee, uint32_t index);
-/* A call with exactly arity arguments, adapted. */
+/* A call with exactly `arity` arguments, which are adapted. */
 CtCore *ct_elab_saturated(CtElab *el, CtSourceRange range, const Callee *callee, CtCore **args);
-/* PRIM, ARRAY, DERIV and ERROR callees; checks derivatives' types. */
+/* A call of a PRIM, ARRAY, DERIV or ERROR callee; checks the types of derivatives. */
 CtCore *ct_elab_primitive_call(CtElab *el, CtSourceRange range, const Callee *callee, CtCore **args);
 
 /* ---- applications (apply.c) ---- */
 
-typedef struct Pending { /* let var = rhs, around what is being built */
+typedef struct Pending { /* let var = rhs, to be put around the term under construction */
     CtVar *var;
     CtCore *rhs;
     CtSourceRange range;
@@ -201,17 +205,18 @@ typedef struct Pending { /* let var = rhs, around what is being built */
 typedef CT_VEC(Pending) Lets;
 
 CtCore *ct_elab_wrap(CtElab *el, const Lets *lets, CtCore *body);
-/* A variable for the value: itself when it is one. */
+/* A variable for the value; the value itself if it is one. */
 CtCore *ct_elab_atom(CtElab *el, CtSourceRange range, const char *name, CtCore *value, Lets *lets);
 CtCore *ct_elab_apply_one(CtElab *el, CtSourceRange range, CtCore *fun, CtCore *arg);
-/* Any number of adapted arguments: fewer than arity gives λs, more are applied to the result. */
+/* A call with any number of adapted arguments: with fewer than the arity it is a λ, and surplus arguments are applied
+ * to the result. */
 CtCore *ct_elab_call(CtElab *el, CtSourceRange range, const Callee *callee, CtCore **args, uint32_t count);
 /* An expression as a function of exactly k ≥ 1 parameters. */
 CtCore *ct_elab_nary(CtElab *el, CtExpr *expr, uint32_t k);
 CtCore *ct_elab_app(CtElab *el, CtExpr *expr);
-/* A chain of hundreds of operators; NULL when it is none. */
+/* A chain of hundreds of operators; NULL for other expressions. */
 CtCore *ct_elab_chain(CtElab *el, CtExpr *expr);
-/* Applies a known entity's callee to expressions. */
+/* A call of a known callee with expressions as arguments. */
 CtCore *ct_elab_call_exprs(CtElab *el, CtSourceRange range, const Callee *callee, CtExpr **args, uint32_t count);
 
 /* ---- expressions (expr.c, list.c, record.c) ---- */
@@ -227,7 +232,7 @@ bool ct_elab_is_named(CtElab *el, const CtExpr *expr, const char *name); /* that
 
 /* ---- pattern matches (match.c, rows.c) ---- */
 
-/* Where to go when nothing matches: a join point, or the error. */
+/* Where to continue when no clause matches: a join point, or the error. */
 typedef struct Fail {
     CtVar *join; /* () → τ; NULL: the error */
     uint32_t uses;
@@ -236,48 +241,48 @@ typedef struct Fail {
 } Fail;
 CtCore *ct_elab_fail(CtElab *el, Fail *fail, CtType *type);
 
-typedef CtCore *Within(CtElab *el, void *data); /* makes the term that something else goes around */
+typedef CtCore *Within(CtElab *el, void *data); /* makes the term that others are put around */
 
 typedef struct Row {
-    CtPat **pats;     /* beside the columns; NULL: anything, and nothing to bind */
-    const CtRhs *rhs; /* what follows is one of the four */
+    CtPat **pats;     /* beside the columns; NULL: matches anything and binds nothing */
+    const CtRhs *rhs; /* exactly one of the following four is set */
     CtExpr *body;
     CtCore *core;
     Within *within;
     void *data;
-    Lets binds; /* what given variables stand for */
+    Lets binds; /* bindings of given variables */
     CtSourceRange range;
 } Row;
 
 CtCore *ct_elab_match(CtElab *el, CtVar **columns, uint32_t count, Row *rows, uint32_t row_count, Fail *fail,
                       CtType *result);
-/* The whole of a function's clauses over parameters. */
+/* Compiles all clauses of a function over its parameters. */
 CtCore *ct_elab_clauses(CtElab *el, const CtBinding *binding, CtVar **params, CtType *result);
 CtCore *ct_elab_case(CtElab *el, CtExpr *expr);
 CtCore *ct_elab_rhs(CtElab *el, const CtRhs *rhs, Fail *fail, CtType *result);
 /* rows.c: binds variables, and leaves NULL, CON, TUPLE or LIT (of no string) in place of the row's pattern at a column.
  */
 void ct_elab_row_normalise(CtElab *el, Row *row, uint32_t column, CtVar *var);
-/* The variable for a column: named after the patterns there, of that type. */
+/* The variable for a column, named after its patterns. */
 CtVar *ct_elab_column(CtElab *el, Row *rows, uint32_t row_count, uint32_t column, CtType *type);
 bool ct_elab_column_used(Row *rows, uint32_t row_count, uint32_t column);
-/* A value taken apart by one pattern around what `within` makes. */
+/* Matches a value against one pattern, around the term that `within` makes. */
 CtCore *ct_elab_match_one(CtElab *el, CtPat *pat, CtCore *value, Within *within, void *data, Fail *fail,
                           CtType *result);
 
 /* ---- bindings (binding.c) ---- */
 
-/* Where in *body the variables' binding to `rhs` belongs: the beginning, or that of the branch that all uses lie in;
- * NULL when there is no use (sink.c). */
+/* The position in *body where the binding of the variables to `rhs` is put: the beginning, or that of the branch that
+ * contains all uses; NULL when there is no use (sink.c). */
 CtCore **ct_elab_place(CtElab *el, CtCore *rhs, CtVar *const *vars, uint32_t count, CtCore **body);
-/* let var = rhs in body, at that place; small ones in several places, each in a branch of its own. */
+/* let var = rhs in body, at that position; small ones at several positions, each in a branch of its own. */
 CtCore *ct_elab_let(CtElab *el, CtSourceRange range, CtVar *var, CtCore *rhs, CtCore *body);
 
-/* The declarations around what `within` makes. */
+/* The declarations, around the term that `within` makes. */
 CtCore *ct_elab_decls(CtElab *el, const CtDecls *decls, Within *within, void *data);
-/* The code of a binding: a LAM of `arity` parameters, or a value. `eta`: see Spec. */
+/* The code of a binding: a LAM of `arity` parameters, or a value. For `eta` see Spec. */
 CtCore *ct_elab_binding(CtElab *el, const CtBinding *binding, Ground *type, uint32_t arity, bool eta, const char *name);
-/* The Local for a use of a local entity at its instance. */
+/* The Local for a use of a local entity at an instance. */
 Local *ct_elab_local(CtElab *el, CtExpr *expr);
 
 #endif

@@ -283,7 +283,7 @@ static void start(const Run *r, CtWord *out, Position *p) {
 }
 
 /* Records the span: points could be computed in parallel, sums are sequential. */
-static void note_source_range(const Run *r) {
+static void note_span(const Run *r) {
     uint64_t each = (uint64_t)r->each - (r->f->root != FUSED_ARRAY);
     if (r->points > 1 && each > 0) r->m->slack += (r->points - 1) * each - ct_eval_span_of_sharing(r->points);
 }
@@ -301,7 +301,7 @@ bool ct_eval_fused_run(Machine *m, const Fused *f, const CtWord *leaves, const b
         result->real = 0.0;
         start(&r, result, &p);
         if (r.points > 0 && !nest(&r, p, 0)) return false;
-        note_source_range(&r);
+        note_span(&r);
         return true;
     }
     int64_t length = f->root == FUSED_ARRAY ? (int64_t)r.points : f->sums;
@@ -313,7 +313,7 @@ bool ct_eval_fused_run(Machine *m, const Fused *f, const CtWord *leaves, const b
         if (*taken < 0) ct_value_release_object(m->heap, &out->head);
         return false;
     }
-    note_source_range(&r);
+    note_span(&r);
     result->object = &out->head;
     return true;
 }

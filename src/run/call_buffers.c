@@ -1,7 +1,7 @@
-/* Calls of native code on buffers, without copying where that can be. */
+/* Calls of native code with buffers, without copying where possible. */
 #include "run/internal.h"
 
-struct CtApply { /* the call under way */
+struct CtApply { /* the current call */
     const CtFlat *input, *result;
     const cotan_buffer *in;
     const cotan_slot *slots; /* of the results */
@@ -10,7 +10,7 @@ struct CtApply { /* the call under way */
 
 /* ---- forms ---- */
 
-/* The constructor of a tuple that is a node; NULL when its parts are words of their own. */
+/* The constructor of a tuple that is a node; NULL if its parts are separate words. */
 static const CtFlowCon *node_of(CtFlow *flow, const CtType *type) {
     CtType *const *parts;
     uint32_t count;
@@ -129,7 +129,7 @@ static void work(CtNative *native) {
     native->done = true;
 }
 
-/* Of the caller's stack, for a function that does not recurse, or not deeply. */
+/* Stack of the caller, used for functions with no or little recursion. */
 enum { CALLERS_STACK = 192 * 1024 };
 
 bool ct_run_native_apply(CtNative *native, size_t limit, const CtFlat *input, const cotan_buffer *in,

@@ -1,4 +1,4 @@
-/* The system's compiler. */
+/* The system's C compiler. */
 #include <errno.h>
 #include <fcntl.h>
 #include <spawn.h>
@@ -16,15 +16,15 @@
 
 extern char **environ;
 
-/* Little is optimised but loops, which are turned into vectors: so much is quick to compile. Nothing here changes what
- * arithmetic means. */
+/* Only loops are optimised, by vectorisation, so that compilation is fast. No flag changes the meaning of
+ * arithmetic. */
 #if defined(__x86_64__)
 #define PROCESSOR_FLAGS "-march=native", "-mprefer-vector-width=512",
 #else
 #define PROCESSOR_FLAGS
 #endif
 #if CT_PLAIN
-#define MEMORY_FLAGS "-DCT_PLAIN=1", /* objects are made here and freed there: in one way */
+#define MEMORY_FLAGS "-DCT_PLAIN=1", /* objects are allocated and freed by both sides, in one way */
 #else
 #define MEMORY_FLAGS
 #endif
@@ -35,10 +35,10 @@ static const char *const gcc_flags[] = {
     COMMON_FLAGS,
     "-ftree-vectorize",
     "-fvect-cost-model=dynamic",
-    "--param=vect-epilogues-nomask=0",    /* a loop's last iterations are not worth vectors of their own */
-    "--param=max-inline-insns-single=20", /* what is larger is called: it takes longer to compile than it gains */
-    "-fno-tree-dominator-opts",           /* the same; and what it makes of lanes runs no faster */
-    "-fno-builtin-cos",                   /* lest sin x and cos x become one call, of which there is no vector */
+    "--param=vect-epilogues-nomask=0",    /* vectorising the remainder of a loop does not pay */
+    "--param=max-inline-insns-single=20", /* inlining larger functions costs more time than it gains */
+    "-fno-tree-dominator-opts",           /* costs compile time, and the lanes' code runs no faster */
+    "-fno-builtin-cos",                   /* else sin x and cos x become one call, which has no vector version */
     NULL,
 };
 #if defined(__x86_64__) && defined(__GLIBC__)
@@ -47,12 +47,12 @@ static const char *const gcc_flags[] = {
 #define VECTOR_MATH "-fveclib=none"
 #endif
 static const char *const clang_flags[] = {
-    VECTOR_MATH, /* the first: not for exact mathematics. gcc has it from rt/vector.h */
+    VECTOR_MATH, /* comes first: not for exact mathematics. gcc uses rt/vector.h */
     COMMON_FLAGS, "-fvectorize", "-fslp-vectorize", NULL,
 };
 enum { FLAG_ROOM = 24, WORD_ROOM = 32 };
 
-/* By the name of the file that the command is in the end: `cc` may be either. */
+/* By the name of the file that the command resolves to: `cc` may be either compiler. */
 static bool is_clang(const char *path) {
     char *file = realpath(path, NULL);
     if (file == NULL) return false;

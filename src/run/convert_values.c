@@ -1,5 +1,5 @@
-/* Values between the evaluator's heap and a native run. Data of any depth are walked with a list of what is still to be
- * done. */
+/* Conversion of values between the evaluator's heap and a native run. Data of any depth are traversed with an explicit
+ * work list. */
 #include "run/internal.h"
 
 /* ---- to native ---- */
@@ -35,7 +35,7 @@ static CtWord *fields_of(CtWord value) { return ((CtFields *)value.object)->word
 
 static void put_array(In *in, const CtType *type, CtWord value, ct_word **to);
 
-/* The words of a value to where its variables are. */
+/* Writes the words of a value to its variables. */
 static void put(In *in, const CtType *type, CtWord value, ct_word **to) {
     CtType *const *parts;
     uint32_t count, at = 0;
@@ -77,9 +77,9 @@ static void make_node(In *in, Incoming one) {
     }
 }
 
-typedef struct Rows { /* arrays of the parts of the elements, being filled */
+typedef struct Rows { /* arrays for the parts of the elements, being filled */
     In *in;
-    const CtType *element; /* no array */
+    const CtType *element; /* not an array */
     ct_array **arrays;
     ct_word **to;
     uint32_t width;

@@ -1,4 +1,4 @@
-/* Loading what the compiler made, and calling it on a stack of its own. */
+/* Loads compiled code, and calls it on a stack of its own. */
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <locale.h>
@@ -19,7 +19,7 @@ static uint64_t hash(const char *bytes, size_t length, uint64_t seed) {
     return h ^ h >> 29;
 }
 
-/* All that the library depends on: its C, Cotan's version, the compiler and its flags, the processor. */
+/* Everything that the library depends on: its C, Cotan's version, the compiler and its flags, the processor. */
 static CtText key_of(CtArena *arena, const CtCompiler *compiler, const char *c, size_t length) {
     CtText key = ct_text(arena);
     ct_text_printf(&key, "cotan %s\n%s %s\n", CT_VERSION, compiler->path, compiler->identity);
@@ -68,7 +68,7 @@ static bool compile(const CtCompiler *compiler, int folder, const char *path, co
     return sound;
 }
 
-/* A folder that goes when the library has been loaded, where there is no cache. */
+/* If there is no cache: a folder that is removed when the library has been loaded. */
 static int private_folder(char **path) {
     char name[1024];
     const char *place = getenv("TMPDIR");
@@ -88,7 +88,7 @@ static void remove_private(int folder, const char *path, const char *name) {
     rmdir(path);
 }
 
-/* By way of the opened folder, which has been looked at, where the system can name it so. */
+/* Opens the library through the opened and checked folder, if the system allows that. */
 static bool open_library(CtNative *native, int folder, const char *path, const char *name, char reason[200]) {
     char file[4400];
     snprintf(file, sizeof file, "/proc/self/fd/%d/%s.so", folder, name);
@@ -185,7 +185,7 @@ static void work(CtNative *native) {
     native->entry(rt, in, out);
     if (!ct_run_from_native(native->heap, native->flow, native->type, out, native->result)) ct_fail_memory(rt);
     release_results(native, out);
-    if (CT_PLAIN && native->constant_words == 0 && rt->bytes != 0) /* a count is wrong; found by tests */
+    if (CT_PLAIN && native->constant_words == 0 && rt->bytes != 0) /* a reference count is wrong; detected by tests */
         ct_fail(rt, 0, 901, "%zu bytes are left of the run", rt->bytes);
     native->done = true;
 }
@@ -200,7 +200,7 @@ static void *on_stack(void *data) {
     return NULL;
 }
 
-/* A stack as large as the limit: what is not touched takes no memory. */
+/* A stack as large as the limit: untouched pages take no memory. */
 bool ct_run_native_on_stack(CtNative *native, size_t size) {
     const size_t least = (size_t)1 << 20;
     void *stack = MAP_FAILED;

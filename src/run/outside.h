@@ -1,4 +1,4 @@
-/* The functions that programs need not carry, since Cotan has them: made of src/rt by scripts/outside.py. */
+/* The functions of the runtime that Cotan provides to programs: made from src/rt by scripts/outside.py. */
 #ifndef CT_RUN_OUTSIDE_H
 #define CT_RUN_OUTSIDE_H
 
@@ -11,7 +11,7 @@ typedef struct CtOutside {
 
 extern const CtOutside ct_outside_functions[]; /* up to NULL */
 
-/* Tells a program, whose table it is, where what it does not carry is; false where there is no such function. */
+/* Links a program, whose table this is, to these functions; false if one does not exist. */
 static inline bool ct_run_outside_link(const ct_outside *table) {
     for (; table->name != NULL; table++) {
         const CtOutside *ours = ct_outside_functions;

@@ -1,9 +1,9 @@
-/* Native code: programs of Flow, translated by the system's compiler, loaded and called.
+/* Native code: Flow programs compiled by the system's C compiler, loaded and called.
  *
- * The compiler is what CC names, or cc; it is started without a shell. What it makes is kept in $XDG_CACHE_HOME/cotan
- * (or
- * ~/.cache/cotan), a folder that must be the user's own and closed to others; the whole key, program, version, compiler
- * and flags, is stored beside it and compared. COTAN_NATIVE=load only loads what is there, =off does nothing at all. */
+ * The compiler is given by CC, or is cc; it is started without a shell. Its output is cached in $XDG_CACHE_HOME/cotan
+ * (or ~/.cache/cotan), a folder that must belong to the user and be inaccessible to others. The whole key (program,
+ * version, compiler and flags) is stored beside it and compared. COTAN_NATIVE=load only loads what is cached;
+ * COTAN_NATIVE=off turns native code off. */
 #ifndef CT_RUN_RUN_H
 #define CT_RUN_RUN_H
 
@@ -13,33 +13,34 @@
 
 typedef struct CtNative CtNative;
 
-/* Where a run ended that failed. */
+/* The failure of a run. */
 typedef struct CtNativeError {
     CtErrorCode code;
     CtSourceRange range;
-    const char *message; /* lives until the next call */
+    const char *message; /* valid until the next call */
 } CtNativeError;
 
-/* Whether the environment says COTAN_NATIVE=require: nothing may stand in for native code then. */
+/* Whether the environment says COTAN_NATIVE=require: it is then an error if something else would replace native
+ * code. */
 bool ct_run_native_required(void);
 /* Compiles the C of a program, or finds it in the cache, and loads it; `exact`: it was written for exact mathematics.
  * NULL with a reason, a sentence without a full stop. */
 CtNative *ct_run_native_new(CtFlow *flow, const char *c, size_t length, bool exact, char reason[200]);
 void ct_run_native_free(CtNative *native);
-/* Loops may be shared out to the threads of a pool (borrowed). False without memory. */
+/* Lets loops use the threads of a pool (borrowed). False when memory runs out. */
 bool ct_run_native_share(CtNative *native, CtPool *pool);
 
-/* Calls the entry on one input of a type (NULL: it takes none), borrowed; the result, of type `type`, is made in the
- * heap. False with an error. `limit` is the bytes that the run may use. */
+/* Calls the entry with an input of a type (borrowed; NULL: it has none). The result, of type `type`, is made in the
+ * heap. False with an error. `limit`: bytes that the run may use. */
 bool ct_run_native_call(CtNative *native, CtHeap *heap, size_t limit, const CtType *input, CtWord value,
                         const CtType *type, CtWord *result, CtNativeError *error);
-/* The same on buffers, whose forms are `input` (NULL: it takes nothing) and `result`. Arrays are read where they lie; a
- * result whose buffer has no data stays where it is until the next call. */
+/* The same with buffers, described by `input` (NULL: it has none) and `result`. Arrays are read in place; a result
+ * whose buffer has no data stays in the run's memory until the next call. */
 bool ct_run_native_apply(CtNative *native, size_t limit, const CtFlat *input, const cotan_buffer *in,
                          const CtFlat *result, const cotan_slot *slots, cotan_buffer *out, CtNativeError *error);
-/* NULL, or why values of a form are no words of native code. */
+/* NULL, or the reason why such values cannot be passed to native code. */
 const char *ct_run_native_form(CtNative *native, const CtFlat *flat);
-/* Another thread or a signal handler may ask a run to stop. */
+/* Asks a run to stop, from another thread or a signal handler. */
 void ct_run_native_interrupt(CtNative *native);
 
 /* ---- the cache ---- */
@@ -48,9 +49,10 @@ typedef struct CtCacheState {
     char *folder;
     uint64_t files, bytes;
 } CtCacheState;
-/* What is kept; folder NULL without memory or where there is none. The caller frees the folder's name. */
+/* The state of the cache; folder is NULL when memory runs out or there is no cache. The caller frees the folder's
+ * name. */
 CtCacheState ct_run_cache_state(void);
-/* Removes all of it; how many files there were. */
+/* Empties the cache; returns the number of files removed. */
 uint64_t ct_run_cache_clear(void);
 
 #endif

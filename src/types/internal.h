@@ -7,7 +7,8 @@
 
 #include "types/types.h"
 
-/* The names that forms without a name of their own stand for; always the library's, whatever the program hides. */
+/* The names that syntactic forms without a name refer to. They are always the library's, even if the program hides
+ * them. */
 typedef enum CtHidden {
     HIDDEN_FROM_INT,
     HIDDEN_FROM_DOUBLE,
@@ -22,28 +23,29 @@ typedef enum CtHidden {
     HIDDEN_COUNT,
 } CtHidden;
 
-/* A declaration group while its names are resolved: a let, a where, or the top level. */
+/* A declaration group during name resolution: a let, a where, or the top level. */
 typedef struct CtFrame {
-    struct CtBindInfo *current; /* the binding whose right-hand side is being walked */
+    struct CtBindInfo *current; /* the binding whose right-hand side is being resolved */
     bool top;
 } CtFrame;
 
-/* A binding as a vertex of the dependency graph of its frame. */
+/* A binding, as a vertex of its frame's dependency graph. */
 typedef struct CtBindInfo {
     CtFrame *frame;
     CtBinding *binding;
-    CtEntity **vars; /* what it binds: the function, or the pattern's variables */
+    CtEntity **vars; /* the variables it binds: the function, or the pattern's variables */
     uint32_t var_count;
-    CtScheme *signature; /* functions: the signature, its generics rigid */
+    CtScheme *signature; /* of functions: the signature, whose generics are rigid */
     CT_VEC(struct CtBindInfo *) uses;
-    struct CtBindInfo *last_user;   /* keeps `uses` free of most repetitions */
-    uint32_t index, low, component; /* Tarjan's; component: of the whole graph, signatures or not */
+    struct CtBindInfo *last_user; /* avoids most duplicates in `uses` */
+    /* Of Tarjan's algorithm; component: in the whole graph, including bindings with signatures. */
+    uint32_t index, low, component;
     bool on_stack, self_use;
-    bool active; /* being inferred */
+    bool active; /* under inference */
     CtBindingGroup *group;
 } CtBindInfo;
 
-/* A constraint of a signature or of an instance's context whose type is a variable applied, such as Show (f a). */
+/* A constraint in a signature or an instance's context whose type is an applied variable, such as Show (f a). */
 typedef struct CtApplied {
     CtClass *class_;
     CtTy *type;
@@ -51,40 +53,40 @@ typedef struct CtApplied {
     struct CtApplied *next;
 } CtApplied;
 
-/* A class constraint whose type is a variable applied, such as Show (t a): waits until t is known. */
+/* A class constraint on an applied variable, such as Show (t a), which waits until t is known. */
 typedef struct CtDeferred {
     CtClass *class_;
     CtTy *type;
     CtSourceRange range;
 } CtDeferred;
 
-/* The use of a name with a signature inside its own recursion: must not grow its type. */
+/* The use of a name with a signature inside its own recursion, which must not make its type larger. */
 typedef struct CtInnerUse {
     CtEntity *entity;
     CtExpr *expr;
-    CtBindInfo *user; /* whose generics must not come back inside larger types */
+    CtBindInfo *user; /* the binding whose generics must not occur inside larger types */
     bool settled;
 } CtInnerUse;
 
-/* What is compared at the moment: for what a class says when it meets a type on the way. */
+/* The current comparison of types, for messages about classes that a type lacks. */
 typedef struct CtExpectation {
     CtSourceRange range;
     struct CtTy *expected, *found;
     const struct CtWhy *why;
     const CtExpr *subject; /* the expression at the source range, or NULL */
-    bool from_found;       /* the type that meets the class comes from what was found */
+    bool from_found;       /* the type that lacks the class comes from the found type */
 } CtExpectation;
 
-/* A name that means nothing: told at its first place, the others are listed there. */
+/* An unknown name. It is reported at its first use; the message lists the other uses. */
 typedef struct CtUnknown {
     CtSpace space;
     CtSym name;
     CtDiag *diag;
-    CT_VEC(uint32_t) lines; /* of all its places, once there are several */
-    CtNote *places;         /* the note that lists them */
+    CT_VEC(uint32_t) lines; /* of all its uses, once there are several */
+    CtNote *places;         /* the note that lists the uses */
 } CtUnknown;
 
-/* A local name as it was shown over what it hid. */
+/* A local name, and what it shadows. */
 typedef struct CtShadow {
     CtSym name;
     CtEntity *hidden, *shown;
@@ -93,20 +95,21 @@ typedef struct CtShadow {
 struct CtTypes {
     CtContext *context;
     CtArena *arena;
-    CtScope library;         /* what every module sees */
-    CtScope *own, *imports;  /* of the last module: its definitions, over what it imports, over the prelude */
+    CtScope library; /* in scope of every module */
+                     /* Of the last module: its definitions, which shadow its imports, which shadow the prelude. */
+    CtScope *own, *imports;
     CtMap qualified;         /* of the last module: CtSym of a qualifier -> CtScope */
-    CtScope *method_library; /* what a transformation needs at run time; NULL: it was not asked for */
-    CtScope *kept_own;       /* as ct_types_scope_keep left them */
+    CtScope *method_library; /* library functions that a transformation needs at run time; NULL: not needed so far */
+    CtScope *kept_own;       /* saved by ct_types_scope_keep */
     CtMap kept_qualified;
-    CtMap interfaces; /* CtSym of a module -> CtScope of what it exports */
+    CtMap interfaces; /* CtSym of a module -> CtScope of its exports */
     CtSym hidden[HIDDEN_COUNT];
     CtTyCon *double_, *float_, *int_, *char_, *list, *array, *fun;
     CT_VEC(CtTyCon *) tuples; /* by size */
     CtTy *error;
     bool prefer_double;
 
-    /* of the module being inferred */
+    /* of the current module */
     CtModule *module;
     const char *module_name;
     bool is_library;
@@ -125,20 +128,20 @@ struct CtTypes {
 
     /* types */
     uint32_t level;
-    CT_VEC(CtTy *) metas;  /* every one made that is perhaps not settled yet */
-    CT_VEC(CtTy *) points; /* what uses of derivatives have for the type variables of these, while some of it is open */
+    CT_VEC(CtTy *) metas;  /* all that may still be open */
+    CT_VEC(CtTy *) points; /* for uses of derivatives whose point's type contains open type variables: those types */
     CT_VEC(CtDeferred) deferred;
-    CT_VEC(CtTy *) stack; /* arguments' types during an application */
+    CT_VEC(CtTy *) stack; /* types of arguments, during an application */
     CT_VEC(CtInnerUse) inner_uses;
-    CtMap applied;  /* variable ▶ its CtApplied */
-    CtTy *clash[2]; /* the two parts that did not agree, after a failed unification */
+    CtMap applied;  /* variable -> its CtApplied */
+    CtTy *clash[2]; /* after a failed unification: the two parts that differ */
     CtExpectation *expecting;
     const CtExpr *subject;              /* the expression being checked */
-    CT_VEC(struct CtUnknown) unknown;   /* names that mean nothing, of this module */
-    CtSym misnamed;                     /* a variable of a signature that is named like a type; said once */
-    bool told_large;                    /* that a type is too large, which others come of */
-    uint32_t solve_levels, solve_steps; /* of instances that ask for instances */
-    uint32_t convert_levels;            /* of types inside types, and synonyms inside synonyms */
+    CT_VEC(struct CtUnknown) unknown;   /* unknown names of this module */
+    CtSym misnamed;                     /* a type variable of a signature with the name of a type, reported once */
+    bool told_large;                    /* a type that is too large has been reported; others are consequences */
+    uint32_t solve_levels, solve_steps; /* bounds of instances that need instances */
+    uint32_t convert_levels;            /* bound of the nesting of types and synonyms */
 };
 
 /* ---- scope.c ---- */
@@ -146,13 +149,13 @@ void *ct_types_scope_get(const CtScope *scope, CtSpace space, CtSym name);
 void ct_types_scope_set(CtTypes *types, CtScope *scope, CtSpace space, CtSym name, void *meaning);
 /* Adds to the module's own definitions. */
 void ct_types_define(CtTypes *types, CtSpace space, CtSym name, void *meaning);
-/* What a name as written means, or NULL; reports a name that has two meanings. */
+/* The meaning of a name as written, or NULL; reports an ambiguous name. */
 void *ct_types_find(CtTypes *types, CtSpace space, CtName name);
-/* What the prelude means by it, whatever the program defines. */
+/* The prelude's meaning of a name, whatever the program defines. */
 void *ct_types_library(CtTypes *types, CtSpace space, CtSym name);
 
 /* ---- absent.c ---- */
-/* What to write instead of a name of Haskell, or of another language, that is not here; NULL for other names. */
+/* A suggestion for a name of Haskell or of another language that does not exist here; NULL for other names. */
 const char *ct_types_absent(CtSpace space, CtSym name);
 
 /* ---- imports.c ---- */
@@ -165,28 +168,29 @@ CtTy *ct_types_ty_meta(CtTypes *types, uint32_t arity);
 CtTy *ct_types_ty_generic(CtTypes *types, CtSym name, uint32_t arity);
 CtTy *ct_types_ty_list(CtTypes *types, CtTy *element);
 CtTyCon *ct_types_con_new(CtTypes *types, const char *name, uint32_t arity);
-/* A type may have so many parts; and, where it is only compared, so many are looked at. */
+/* Bounds of a type's number of parts: in general, and where types are only compared. */
 enum { CT_TYPE_LIMIT = 10000, CT_TYPE_INFINITE = 1000000000 };
-/* Counts a type that is met on a walk; false when too many have been. A type without variables counts whole. */
+/* Counts a type met during a traversal; false when the bound is exceeded. A type without variables is counted with all
+ * its parts. */
 bool ct_types_ty_take(uint32_t *left, const CtTy *type);
-/* Whether it has more than CT_TYPE_LIMIT parts; or, once that has been told, more than a few. */
+/* Whether a type has more than CT_TYPE_LIMIT parts or, once that was reported, more than a few. */
 bool ct_types_ty_is_large(const CtTypes *types, const CtTy *type);
 uint32_t ct_types_ty_limit(const CtTypes *types);
-/* The type with each generic's `link`, where set, put in its place. */
+/* The type with every generic that has a `link` replaced by it. */
 CtTy *ct_types_ty_substitute(CtTypes *types, CtTy *type);
 /* generics[i] := args[i] in a type. */
 CtTy *ct_types_ty_replace(CtTypes *types, CtTy *type, CtTy *const *generics, CtTy *const *args, uint32_t count);
-/* With the place of use, for messages about missing instances. */
+/* With the source range of the use, for messages about missing instances. */
 CtTy *ct_types_instantiate_at(CtTypes *types, const CtScheme *scheme, CtTy **inst, CtSourceRange range);
 CtTy *ct_types_ty_bool(CtTypes *types);
 bool ct_types_ty_is_function(CtTypes *types, CtTy *type);
 bool ct_types_ty_failed(CtTy *type);
 void ct_types_pred_add(CtTypes *types, CtTy *variable, CtClass *class_, CtSourceRange range);
-/* A constraint on a variable applied to types, such as Show (f a): kept with f. */
+/* Adds a constraint on an applied variable, such as Show (f a), to f. */
 void ct_types_applied_add(CtTypes *types, CtTy *head, CtClass *class_, CtTy *type, CtSourceRange range);
-/* Those of a variable, or NULL. */
+/* The constraints of a variable, or NULL. */
 CtApplied *ct_types_applied(CtTypes *types, const CtTy *head);
-/* Asks for those of the generics, at the types put in their places. */
+/* Solves these constraints of the generics at the types that replace them. */
 bool ct_types_applied_solve(CtTypes *types, CtTy *const *generics, CtTy *const *args, uint32_t count,
                             CtSourceRange range, bool quiet);
 
@@ -195,26 +199,28 @@ typedef enum CtUnify { UNIFY_OK, UNIFY_MISMATCH, UNIFY_INFINITE, UNIFY_RIGID, UN
 CtUnify ct_types_unify(CtTypes *types, CtTy *a, CtTy *b);
 
 /* ---- solve.c ---- */
-/* Makes `type` a member of the class: adds to variables, looks instances up; reports what is missing unless `quiet`. */
+/* Makes `type` a member of the class: adds a constraint to variables, looks up instances; reports missing ones unless
+ * `quiet`. */
 bool ct_types_solve(CtTypes *types, CtClass *class_, CtTy *type, CtSourceRange range, bool quiet);
 bool ct_types_class_implies(const CtClass *class_, const CtClass *super);
 /* Retries the deferred constraints from `mark` on. */
 void ct_types_solve_deferred(CtTypes *types, uint32_t mark, bool last);
-/* The hidden function's entity and, unless NULL, its class. */
+/* The entity of a hidden function and, unless NULL, its class. */
 CtEntity *ct_types_hidden(CtTypes *types, CtHidden hidden, CtSourceRange range);
 
 /* ---- convert.c ---- */
-/* Type variables in scope while types are read: name -> CtTy. New ones are made where `open`. */
+/* Type variables in scope while a type is read: name -> CtTy. New ones are made if `open`. */
 typedef struct CtTyVars {
     CtMap map;
     CT_VEC(CtTy *) made;
     bool open;
     bool flexible; /* make metas, not generics (annotations) */
 } CtTyVars;
-/* One level deeper: false, with an error, when there are too many. The caller counts convert_levels down again. */
+/* Enters a level of nesting; false, with an error, when there are too many. The caller decrements convert_levels
+ * afterwards. */
 bool ct_types_convert_down(CtTypes *types, CtSourceRange range);
 CtTy *ct_types_convert_type(CtTypes *types, CtTyVars *vars, const CtTypeExpr *expr);
-/* With arguments still to come: the head of an instance of a constructor class. */
+/* With some arguments missing: the head of an instance of a constructor class. */
 CtTy *ct_types_convert_partial(CtTypes *types, CtTyVars *vars, const CtTypeExpr *expr, uint32_t missing);
 void ct_types_convert_context(CtTypes *types, CtTyVars *vars, const CtConstraint *constraints, uint32_t count);
 CtScheme ct_types_convert_scheme(CtTypes *types, const CtQualType *type);
@@ -227,7 +233,7 @@ void ct_types_declare_classes(CtTypes *types, CtDecls *decls);
 void ct_types_declare_instances(CtTypes *types, CtDecls *decls);
 void ct_types_declare_primitives(CtTypes *types, CtDecls *decls);
 void ct_types_declare_derived(CtTypes *types, CtDecls *decls);
-/* Writes the bindings of the derived instances. */
+/* Generates the bindings of derived instances. */
 void ct_types_derive_methods(CtTypes *types);
 void ct_types_check_superclasses(CtTypes *types);
 void ct_types_resolve_class_bodies(CtTypes *types);
@@ -238,7 +244,7 @@ CtInstance *ct_types_instance_new(CtTypes *types, CtClass *class_, CtTyCon *tyco
 /* ---- do.c ---- */
 /* Rewrites a `do` in place. */
 void ct_types_expand_do(CtTypes *types, CtExpr *expr);
-/* An instance of Monad without `return` has the `pure` of its Applicative, as in Haskell since 2014. */
+/* An instance of Monad without `return` uses the `pure` of its Applicative, as in Haskell since 2014. */
 void ct_types_complete_monads(CtTypes *types);
 
 /* ---- resolve.c, groups.c ---- */
@@ -253,11 +259,11 @@ void ct_types_find_groups(CtTypes *types, CtDecls *decls, CtBindInfo **infos, ui
 
 /* ---- exhaustive.c ---- */
 
-/* A match to look at when its module is known to be sound. */
+/* A match, to be checked when its module is known to be correct. */
 typedef struct CtMatchRow {
     CtPat *const *pats;
     const CtRhs *rhs; /* NULL: there are no guards */
-    bool may_fail;    /* its guards may all be false */
+    bool may_fail;    /* all its guards may be false */
     CtSourceRange range;
 } CtMatchRow;
 typedef struct CtMatch {
@@ -270,9 +276,9 @@ typedef struct CtMatch {
 
 void ct_types_note_clauses(CtTypes *types, const CtBinding *binding);
 void ct_types_note_case(CtTypes *types, const CtExpr *expr);
-/* Of a λ, or of a binding: there is no other row. */
+/* Records the patterns of a λ or of a binding, where there is no other row. */
 void ct_types_note_patterns(CtTypes *types, CtPat **pats, uint32_t count);
-/* Warns (E0325, E0326) about those that were noted. */
+/* Warns (E0325, E0326) about the recorded matches. */
 void ct_types_check_matches(CtTypes *types);
 
 /* ---- linear.c: rules for derivatives that are not linear, as warnings ---- */
@@ -310,41 +316,41 @@ typedef struct CtWhy {
     uint32_t count;      /* ARGUMENT: how many are given */
     bool *refused;       /* ARGUMENT: set when it does not fit */
 } CtWhy;
-/* Unifies; says at `source range` what was expected and found when they differ. */
+/* Unifies two types; reports at `range` what was expected and found when they differ. */
 bool ct_types_ty_expect(CtTypes *types, CtSourceRange range, CtTy *expected, CtTy *found, const CtWhy *why);
 void ct_types_report_instance(CtTypes *types, CtClass *class_, CtTy *type, CtTy *whole, CtSourceRange range);
-/* False, with an error, when a number stands where a type without numbers is expected. */
+/* False, with an error, when a numeric literal is used where a non-numeric type is expected. */
 bool ct_types_literal_fits(CtTypes *types, CtClass *class_, CtTy *expected, CtSourceRange range, const CtWhy *why);
-/* The same for a number with a point where an Int is expected. */
+/* The same for a literal with a decimal point where an Int is expected. */
 bool ct_types_fraction_fits(CtTypes *types, CtClass *class_, CtTy *expected, CtSourceRange range, const CtWhy *why);
-/* `what` is what the program calls it: name, constructor, type. */
+/* `what` is the kind of the name: name, constructor, type. */
 void ct_types_report_unknown(CtTypes *types, const char *what, CtSpace space, CtName name);
-/* A type of more than CT_TYPE_LIMIT parts: told once. */
+/* Reports a type of more than CT_TYPE_LIMIT parts, once. */
 void ct_types_report_large(CtTypes *types, CtSourceRange range);
-/* A class whose instances ask for instances without end. */
+/* Reports a class whose instances need instances without end. */
 void ct_types_report_infinite(CtTypes *types, const CtClass *class_, CtSourceRange range);
-/* A negative number where a function is expected. */
+/* Reports a negative number where a function is expected. */
 void ct_types_report_negative(CtTypes *types, const CtExpr *expr, CtTy *expected, const CtWhy *why);
 void ct_types_report_not_function(CtTypes *types, const CtExpr *app, uint32_t taken, CtTy *type);
 void ct_types_report_unsupported(CtTypes *types, CtSourceRange range, const char *what);
-/* A type as text in the arena; several in one message share their variables' names. */
+/* Prints types into the arena; those in one message share the names of variables. */
 void ct_types_ty_texts(CtTypes *types, CtTy **list, uint32_t count, const char **texts);
 const char *ct_types_ty_text(CtTypes *types, CtTy *type);
 
 /* ---- unknown.c ---- */
-/* Whether the name has been told of already: then this place is added to the list. */
+/* Whether an unknown name has been reported already; then this use is added to the list. */
 bool ct_types_unknown_again(CtTypes *types, CtSpace space, CtName name);
-/* Remembers the message, and adds to it what the source suggests. */
+/* Records the message, and adds a suggestion from the source. */
 void ct_types_unknown_new(CtTypes *types, CtSpace space, CtName name, CtDiag *diag);
 
 /* ---- suggest.c ---- */
-/* The source at a source range when it is short, or NULL. */
+/* The source text of a range if it is short, or NULL. */
 const char *ct_types_excerpt(CtTypes *types, CtSourceRange range);
-/* "a number", "is not a number": what a class says of a type. */
+/* "a number", "is not a number": how messages describe a class. */
 const char *ct_types_class_wanted(CtTypes *types, const CtClass *class_);
 const char *ct_types_class_lacking(CtTypes *types, const CtClass *class_);
 bool ct_types_class_named(const CtClass *class_, const char *const *names);
-/* Each adds a help line where it knows one. `found` NULL: a number; `subject`: the expression, or NULL. */
+/* Each adds a suggestion where it has one. `found` NULL: a number; `subject`: the expression, or NULL. */
 void ct_types_suggest_mismatch(CtTypes *types, CtDiag *diag, CtTy *expected, CtTy *found, const CtWhy *why,
                                const CtExpr *subject);
 void ct_types_suggest_instance(CtTypes *types, CtDiag *diag, const CtClass *class_, CtTy *type, const CtWhy *why);
@@ -366,14 +372,14 @@ bool ct_types_split_fun(CtTypes *types, CtTy *type, CtTy **arg, CtTy **result);
 void ct_types_infer_groups(CtTypes *types, CtDecls *decls);
 /* A method's binding against its type; `generics` are rigid in it. */
 void ct_types_infer_method(CtTypes *types, CtBinding *binding, CtEntity *entity, const CtWhy *why);
-typedef struct CtMarks { /* where the lists of open questions stood when a group began */
+typedef struct CtMarks { /* lengths of the lists of open questions at the beginning of a group */
     uint32_t metas, points, deferred, inner_uses, errors;
 } CtMarks;
 CtMarks ct_types_marks(CtTypes *types);
 void ct_types_generalise(CtTypes *types, CtBindingGroup *group, CtBindInfo **infos, CtMarks marks, bool restricted);
-/* Settles what is left since the marks: defaults, or reports as ambiguous. */
+/* Settles the questions that are open since the marks: by defaulting, or by reporting an ambiguity. */
 void ct_types_default(CtTypes *types, CtMarks marks);
-/* E0316 for uses that would make ever larger types. */
+/* Reports E0316 for recursive uses that would make ever larger types. */
 void ct_types_check_inner_uses(CtTypes *types);
 
 #endif

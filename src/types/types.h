@@ -1,9 +1,8 @@
-/* Hindley–Milner inference with single-parameter (constructor) classes over the syntax tree.
+/* Hindley–Milner type inference with single-parameter (constructor) classes, on the syntax tree.
  *
- * Inference resolves names, finds binding groups, gives every expression, pattern and binding a type and every use of a
- * polymorphic name its instance. It keeps no dictionaries: elaboration specialises, and picks the instance of a class
- * at each concrete type (ct_types_instance_find).
- */
+ * Inference resolves names, finds binding groups, and gives every expression, pattern and binding a type, and every use
+ * of a polymorphic name its instance. There are no dictionaries: elaboration specialises, and selects the instance of a
+ * class at each concrete type (ct_types_instance_find). */
 #ifndef CT_TYPES_TYPES_H
 #define CT_TYPES_TYPES_H
 
@@ -12,7 +11,7 @@
 /* ---- types ---- */
 
 typedef enum CtTyKind {
-    TY_META,    /* to be found: follow `link` with ct_types_ty_resolve */
+    TY_META,    /* a unification variable: follow `link` with ct_types_ty_resolve */
     TY_GENERIC, /* a quantified variable of a binding group, class, instance or data declaration; each is one object */
     TY_CON,
     TY_APP, /* function applied to one argument: Tree a, (->) a, (,) a b */
@@ -20,20 +19,20 @@ typedef enum CtTyKind {
 
 typedef struct CtTy {
     CtTyKind kind;
-    bool has_var;  /* a META or GENERIC was inside when it was made; false: ground, shared freely */
-    bool made;     /* GENERIC: the name is ours, not the user's */
-    bool is_error; /* CON: the type of what has failed already; agrees with every type */
-    bool at_point; /* META: in the type of what a derivative is taken by, or of: reals are meant */
+    bool has_var;  /* a META or GENERIC was inside at construction; false: ground, shared freely */
+    bool made;     /* GENERIC: the name is generated */
+    bool is_error; /* CON: the type after a reported error, which unifies with every type */
+    bool at_point; /* META: in the type of a derivative's point, so that reals are meant */
     union {
         struct CtTyCon *con; /* CON */
         struct {             /* APP */
             struct CtTy *fun, *arg;
-            uint32_t size; /* parts, each counted as often as it occurs; as known when it was made */
+            uint32_t size; /* number of parts at construction, each occurrence counted */
         };
         struct {                  /* META, GENERIC */
-            struct CtTy *link;    /* META, once found; GENERIC while another type is put in its place */
-            struct CtPred *preds; /* the classes it must have */
-            CtSym name;           /* GENERIC: as the user wrote it, or made: a, b, … */
+            struct CtTy *link;    /* META: set once found; GENERIC: set during substitution */
+            struct CtPred *preds; /* its class constraints */
+            CtSym name;           /* GENERIC: from the source, or generated: a, b, … */
             uint32_t level;       /* META: the let-depth, for generalisation */
             uint32_t arity;       /* arguments it takes: 0 for a type, 1 for a constructor such as Array */
         };
@@ -58,7 +57,7 @@ typedef struct CtTyCon {
     uint32_t declared; /* synonyms: parameters written */
     CtDecl *decl;
     CtSourceRange range;
-    CtTy *type; /* the constructor alone, one object */
+    CtTy *type; /* the constructor alone, as one object */
     int state;  /* inference: synonyms being expanded */
 } CtTyCon;
 
@@ -109,7 +108,7 @@ typedef struct CtClass {
     struct CtClass **supers;
     uint32_t super_count;
     CtEntity **methods;
-    CtBinding **defaults; /* beside methods; NULL where there is none */
+    CtBinding **defaults; /* for each of `methods`; NULL: no default */
     uint32_t method_count;
     CT_VEC(struct CtInstance *) instances;
     CtDecl *decl;
@@ -123,7 +122,7 @@ typedef struct CtInstance {
     CtTyCon *tycon;
     CtTy **generics; /* the instance's type variables: head is tycon applied to them, in order */
     uint32_t generic_count;
-    CtBinding **methods; /* beside class_->methods; NULL: use the class's default */
+    CtBinding **methods; /* for each of class_->methods; NULL: the class's default */
     /* for each method, the generics of the method's own scheme after the class variable, as the instance's binding
      * names them (rigid in its body) */
     CtTy ***method_generics;
@@ -145,7 +144,7 @@ typedef enum CtSpace {
     SPACE_COUNT,
 } CtSpace;
 
-/* What names mean, from CtSym, in each space; what is not here may be further out. */
+/* The meanings of names (CtSym) in each space; names not found here are looked up further out. */
 typedef struct CtScope {
     CtMap names[SPACE_COUNT];
     CtMap origins[SPACE_COUNT]; /* of imported names: the module, a CtSym */
@@ -166,21 +165,20 @@ typedef struct CtTypedModule {
     uint32_t group_count;
 } CtTypedModule;
 
-/* A new environment with the built-in types: Double Float Int Char -> [] () (,).. Array; Bool is `data` in the prelude.
- */
+/* A new environment with the built-in types: Double Float Int Char -> [] () (,).. Array. Bool is `data` in the
+ * prelude. */
 CtTypes *ct_types_new(CtContext *context);
 
-/* Infers a module. What it imports must have been inferred before. `is_prelude`: its definitions are in scope of every
- * module after it, without import; names that a module defines or imports hide them. False when it has errors, which
- * stand in the context; the module's sound part is still in scope.
- */
+/* Infers a module, whose imports must have been inferred before. `is_prelude`: its definitions are in scope of every
+ * later module, without import, and are shadowed by names that a module defines or imports. False when it has errors,
+ * which are in the context; the correct part of the module is still in scope. */
 bool ct_types_infer_module(CtTypes *types, CtModule *module, bool is_prelude);
-/* The names in scope that begin with `prefix` (perhaps qualified), in no order, some twice. */
+/* The names in scope that begin with `prefix` (possibly qualified), in no particular order, with duplicates. */
 uint32_t ct_types_names_in_scope(CtTypes *types, const char *prefix, const char ***out);
-/* Remembers the scope of the module just inferred, and goes back to it after others: for a module that continues it. */
+/* Saves the scope of the module just inferred; or restores it after other modules, for a module that continues it. */
 void ct_types_scope_keep(CtTypes *types);
 void ct_types_scope_return(CtTypes *types);
-/* Modules whose names the prelude has: importing them needs no file. */
+/* Whether a module's names are in the prelude, so that importing it needs no file. */
 bool ct_types_is_standard_module(CtSym name);
 /* Their names; NULL past the last. */
 const char *ct_types_standard_module_at(uint32_t index);

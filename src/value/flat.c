@@ -27,7 +27,7 @@ static cotan_element element_of(const CtType *type) {
 typedef struct Making {
     CtArena *arena;
     CtSlots *slots;
-    uint32_t rank, depth; /* of the arrays around */
+    uint32_t rank, depth; /* of the enclosing arrays */
 } Making;
 
 static const CtFlat *make(Making *m, const CtType *type, const char *path);
@@ -62,7 +62,7 @@ static const CtFlat *make_array(Making *m, CtFlat *flat, const CtType *type, con
     return flat;
 }
 
-enum { DEEPEST = 100 }; /* data that holds itself has no such form */
+enum { DEEPEST = 100 }; /* recursive data have no such representation */
 
 static const CtFlat *make(Making *m, const CtType *type, const char *path) {
     CtFlat *flat = CT_NEW(m->arena, CtFlat);
@@ -100,7 +100,7 @@ static const char *sizes_text(CtArena *arena, uint32_t rank, const size_t *sizes
     return out.data;
 }
 
-/* Whether numbers are constructors or characters, where they should be. */
+/* Checks that numbers are valid constructors or characters where these are expected. */
 static const char *check_numbers(CtArena *arena, const CtFlat *flat, const cotan_slot *slots, const cotan_buffer *in,
                                  size_t count) {
     const char *wrong = NULL;
@@ -182,7 +182,7 @@ static bool read_tuple(const Reading *r, const CtFlat *flat, size_t at, CtWord *
 static bool read_rows(const Reading *r, const CtFlat *flat, const CtType *type, uint32_t level, size_t *at,
                       CtWord *value) {
     size_t length = r->in[flat->slot].size[level];
-    for (uint32_t i = 0; i < level; i++) /* behind a 0 all are 0 */
+    for (uint32_t i = 0; i < level; i++) /* after a 0 all are 0 */
         if (r->in[flat->slot].size[i] == 0) length = 0;
     const CtLayout *layout = ct_value_layout_array(r->heap, type);
     CtArray *array = layout != NULL ? ct_value_array_new(r->heap, layout, (int64_t)length, (int64_t)length) : NULL;
@@ -196,7 +196,7 @@ static bool read_rows(const Reading *r, const CtFlat *flat, const CtType *type, 
     return true;
 }
 
-/* What has been made when the heap is full stays there until the heap goes. */
+/* If the heap becomes full, what has been made stays until the heap is freed. */
 static bool read_at(const Reading *r, const CtFlat *flat, size_t at, CtWord *value) {
     if (flat->kind == FLAT_TUPLE) return read_tuple(r, flat, at, value);
     if (flat->kind == FLAT_ARRAY) {
@@ -240,7 +240,7 @@ static void write_rows(Writing *w, const CtFlat *flat, uint32_t level, CtWord va
     }
 }
 
-/* Room for a slot's numbers, where the caller gives none. */
+/* Memory for the numbers of a buffer for which the caller gives none. */
 static bool prepare(Writing *w, uint32_t slot, const size_t *sizes) {
     cotan_buffer *buffer = &w->out[slot];
     size_t count = 1;

@@ -1,4 +1,4 @@
-/* The heap: memory by size, its limit, and the making of objects. Layouts are in layout.c, releasing in release.c. */
+/* The heap: memory by size, its limit, and construction of objects. Layouts are in layout.c, releasing in release.c. */
 #include "value/internal.h"
 
 #include <stdlib.h>
@@ -7,7 +7,7 @@ typedef struct CtHeapChunk {
     struct CtHeapChunk *next;
 } CtHeapChunk;
 
-/* Memory that came from malloc by itself, linked so that freeing a heap frees it. */
+/* Memory from malloc for a single object, linked so that freeing a heap frees it. */
 typedef struct CtHeapLarge {
     struct CtHeapLarge *next, **link;
 } CtHeapLarge;
@@ -64,7 +64,7 @@ void ct_value_heap_reset_peak(CtHeap *heap) {
     set_mark(heap);
 }
 
-/* A branch claims more of what is left, at the least what it needs. */
+/* A branch claims part of the remaining budget, at least what it needs. */
 static bool claim(CtHeap *branch) {
     size_t *budget = &branch->share->budget;
     size_t need = branch->bytes - branch->mark, left = __atomic_load_n(budget, __ATOMIC_RELAXED), more;
@@ -94,7 +94,7 @@ bool ct_value_heap_charge_slow(CtHeap *heap, size_t bytes) {
 
 /* ---- memory ---- */
 
-/* Home rests while its branches work, but what it has made may be freed there: the lists need a lock. */
+/* Home is idle while its branches work, but objects of home may be freed there; so the lists need a lock. */
 static void lock(CtHeap *heap) {
     if (heap->share != NULL) pthread_mutex_lock(&heap->share->lock);
 }
@@ -118,8 +118,8 @@ static void unlink_large(CtHeap *heap, CtHeapLarge *large) {
     unlock(heap);
 }
 
-/* Where tests look at Cotan's own work, fresh memory begins with signalling NaNs, which are pointers to nowhere: so that
- * what is read before it is written shows. Of very large memory not all is touched. */
+/* Where tests look at Cotan's own work, fresh memory begins with signalling NaNs, which are pointers to nowhere: so
+ * that what is read before it is written shows. Of very large memory not all is touched. */
 static void poison(CtHeapLarge *large, size_t from, size_t to) {
 #ifdef CT_LINT
     enum { MOST = 1 << 16 };
@@ -168,7 +168,7 @@ static void *large_resize(CtHeap *heap, void *memory, size_t before, size_t word
 }
 
 #ifndef CT_HEAP_PLAIN
-/* What is left of a chunk that is too small for the next request becomes one free cell. */
+/* The rest of a chunk that is too small for the next request becomes a free cell. */
 static bool new_chunk(CtHeap *heap) {
     size_t left = (size_t)(heap->bump_end - heap->bump) / sizeof(CtWord);
     if (left > 0) {
@@ -301,7 +301,7 @@ static bool reserve(CtHeap *heap, CtArray *array, int64_t capacity) {
 }
 
 bool ct_value_array_grow(CtHeap *heap, CtArray *array) {
-    for (int part = 2; part <= 128; part *= 8) { /* near the limit by less, but not by one: each time may copy all */
+    for (int part = 2; part <= 128; part *= 8) { /* less near the limit; each growth may copy all */
         int64_t more = array->capacity / part + 4;
         if (reserve(heap, array, array->capacity + more)) return true;
     }

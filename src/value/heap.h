@@ -1,9 +1,8 @@
-/* The heap's inside, for those who allocate in a hot loop: free lists by size over big chunks.
+/* The heap's internals, for code that allocates in hot loops: free lists by size over large chunks.
  *
- * Objects of up to HEAP_SMALL words come from the free list of their size; what is bigger comes from malloc. Every byte
- * of a living object is counted, so that a limit and the peak mean the same on every machine (the peak to within
- * HEAP_QUANTUM). Under AddressSanitizer every object comes from malloc, so that mistakes are found.
- */
+ * Objects of up to HEAP_SMALL words come from the free list of their size; larger ones come from malloc. Every byte of
+ * a live object is counted, so that limits and peaks are the same on every machine (the peak to within HEAP_QUANTUM).
+ * Under AddressSanitizer every object comes from malloc, so that errors of memory use are detected. */
 #ifndef CT_VALUE_HEAP_H
 #define CT_VALUE_HEAP_H
 
@@ -25,17 +24,17 @@ typedef struct CtFree {
     struct CtFree *next;
 } CtFree;
 
-/* What heaps have in common whose objects wander between them. */
+/* Shared by heaps that exchange objects. */
 typedef struct CtHeapShare {
-    pthread_mutex_t lock; /* of layouts and of the lists of what malloc gave */
-    size_t budget;        /* bytes that nobody has claimed yet; atomic */
+    pthread_mutex_t lock; /* protects layouts and the lists of memory from malloc */
+    size_t budget;        /* bytes not claimed by any heap yet; atomic */
 } CtHeapShare;
 
 struct CtHeap {
-    CtFree *free[HEAP_SMALL + 1]; /* by words */
-    char *bump, *bump_end;        /* what is left of the newest chunk */
-    size_t bytes;                 /* living */
-    size_t mark;                  /* where `bytes` needs a look: next peak step, or the limit */
+    CtFree *free[HEAP_SMALL + 1]; /* free lists, by words */
+    char *bump, *bump_end;        /* the unused part of the newest chunk */
+    size_t bytes;                 /* of live objects */
+    size_t mark;                  /* `bytes` is examined when it reaches this: the next peak step, or the limit */
     size_t peak, limit;
     struct CtHeapChunk *chunks;
     struct CtHeapLarge *large;
@@ -44,13 +43,13 @@ struct CtHeap {
     struct CtTypeLayout *type_layouts; /* hash table: type or constructor -> layout, nullary object */
     uint32_t type_layout_count, type_layout_slots;
     size_t next_chunk;
-    struct CtHeap *home;          /* of a branch; NULL otherwise */
-    CtHeapShare *share;           /* NULL: no branches */
+    struct CtHeap *home;          /* of a branch: its home heap; NULL otherwise */
+    CtHeapShare *share;           /* NULL: there are no branches */
     const CtLayout *of_arrays[2]; /* of scalars, of objects */
     size_t lent;                  /* of a branch: home's bytes when its work began */
 };
 
-/* Accounts for `bytes` more; false when that is over the limit (then nothing has changed). */
+/* Counts `bytes` more; false, without any change, when that exceeds the limit. */
 bool ct_value_heap_charge_slow(CtHeap *heap, size_t bytes);
 static inline bool ct_value_heap_charge(CtHeap *heap, size_t bytes) {
     heap->bytes += bytes;
@@ -59,7 +58,7 @@ static inline bool ct_value_heap_charge(CtHeap *heap, size_t bytes) {
 }
 static inline void ct_value_heap_refund(CtHeap *heap, size_t bytes) { heap->bytes -= bytes; }
 
-/* Memory for `words` words, unset; NULL when the heap is full. */
+/* Uninitialised memory for `words` words; NULL when the heap is full. */
 void *ct_value_heap_take_slow(CtHeap *heap, size_t words);
 void ct_value_heap_give_slow(CtHeap *heap, void *memory, size_t words);
 
@@ -96,7 +95,7 @@ enum {
     CT_CLOSURE_WORDS = sizeof(CtClosure) / sizeof(CtWord),
 };
 
-/* ct_value_fields_new, in line. */
+/* An inline version of ct_value_fields_new. */
 static inline CtFields *ct_value_fields_take(CtHeap *heap, const CtLayout *layout, uint32_t tag) {
     CtFields *fields = ct_value_heap_take(heap, CT_OBJECT_WORDS + (size_t)layout->count);
     if (__builtin_expect(fields == NULL, 0)) return NULL;
@@ -105,7 +104,7 @@ static inline CtFields *ct_value_fields_take(CtHeap *heap, const CtLayout *layou
     fields->head.tag = tag;
     return fields;
 }
-/* Gives back a FIELDS object's own memory; what its words held has been moved out. */
+/* Frees the memory of a FIELDS object whose fields have been moved out. */
 static inline void ct_value_fields_give(CtHeap *heap, CtFields *fields) {
     ct_value_heap_give(heap, fields, CT_OBJECT_WORDS + (size_t)fields->head.layout->count);
 }
@@ -114,7 +113,7 @@ static inline bool ct_value_layout_pointer(const CtLayout *layout, uint32_t inde
     return (layout->pointers[index / 64] >> (index % 64)) & 1;
 }
 
-/* Room for one more at the end: grows by half, near the limit by less; false when the heap is full. */
+/* Ensures capacity for one more item: grows by half, or less near the limit; false when the heap is full. */
 bool ct_value_array_grow(CtHeap *heap, CtArray *array);
 
 #endif

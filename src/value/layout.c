@@ -1,4 +1,4 @@
-/* Layouts: which words of an object are pointers. Interned, so that equal layouts are one pointer. */
+/* Layouts: which words of an object are pointers. They are hash-consed: equal layouts are one pointer. */
 #include "value/internal.h"
 
 #include <stdlib.h>
@@ -10,7 +10,7 @@ typedef struct CtLayoutEntry {
     uint64_t bits[];
 } CtLayoutEntry;
 
-/* What is known at a type or a constructor (the key). */
+/* The layout and shared object for a type or constructor (the key). */
 typedef struct CtTypeLayout {
     const void *key;
     const CtLayout *layout;
@@ -75,7 +75,7 @@ static const CtLayout *intern_here(CtHeap *heap, CtLayout layout, uint32_t words
     return &entry->layout;
 }
 
-/* A branch has the layouts of its home. */
+/* A branch uses the layouts of its home. */
 static CtHeap *enter_home(CtHeap *heap) {
     if (heap->home == NULL) return heap;
     pthread_mutex_lock(&heap->share->lock);
@@ -113,7 +113,7 @@ static CtTypeLayout *find_slot(CtTypeLayout *table, uint32_t slots, const void *
     }
 }
 
-/* The entry of a key in a home, new ones without a layout; NULL without memory. */
+/* The entry of a key in a home, new ones without a layout; NULL when memory runs out. */
 static CtTypeLayout *type_entry(CtHeap *heap, const void *key) {
     if (heap->type_layout_count * 2 >= heap->type_layout_slots) {
         uint32_t slots = heap->type_layout_slots == 0 ? 64 : heap->type_layout_slots * 2;
@@ -135,7 +135,7 @@ static CtTypeLayout *type_entry(CtHeap *heap, const void *key) {
     return entry;
 }
 
-/* What is known of a key: whether there is memory for it at all. */
+/* Reads the entry of a key; false when memory runs out. */
 static bool look_up(CtHeap *heap, const void *key, CtTypeLayout *out) {
     const CtTypeLayout *entry = type_entry(enter_home(heap), key);
     if (entry != NULL) *out = *entry;
@@ -143,7 +143,7 @@ static bool look_up(CtHeap *heap, const void *key, CtTypeLayout *out) {
     return entry != NULL;
 }
 
-/* Notes it; what another thread has noted first stays. */
+/* Stores an entry; what another thread has stored first stays. */
 static void note(CtHeap *heap, CtTypeLayout *known) {
     CtTypeLayout *entry = type_entry(enter_home(heap), known->key);
     if (entry != NULL) {

@@ -1,4 +1,4 @@
-/* Reals as Haskell's show writes them: rt/text.h. */
+/* Reals in the format of Haskell's show: rt/text.h. */
 #include "rt/text.h"
 #include "value/value.h"
 

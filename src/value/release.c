@@ -1,8 +1,8 @@
-/* Releasing: an object whose count has reached 0 gives back its memory and lets go of what it held. Never recurses:
- * dead objects wait in a list that runs through themselves, in the place of their counts. */
+/* Releasing: an object whose count has reached 0 is freed and releases what it held. There is no recursion: dead
+ * objects wait in a list, linked through the memory of their counts. */
 #include "value/internal.h"
 
-/* The list of the dead overlays refs and tag. */
+/* The list of dead objects overlays refs and tag. */
 typedef union Dead {
     CtObject object;
     struct {

@@ -1,11 +1,11 @@
-/* Values as Haskell's show writes them. What is still to be written waits on a stack of our own. */
+/* Values in the format of Haskell's show. Pending output is kept on an explicit stack. */
 #include <ctype.h>
 #include <stdio.h>
 
 #include "value/internal.h"
 
-/* Precedences, as in showsPrec: an application's arguments, operands of an operator (whose fixity Core does not know:
- * infixl 9), a negative number. */
+/* Precedences, as in showsPrec: of a constructor's arguments, of an operator's operands (Core does not know fixities:
+ * infixl 9), of a negative number. */
 enum { PREC_NONE = 0, PREC_NEGATIVE = 6, PREC_OPERATOR = 9, PREC_APPLY = 10 };
 
 typedef enum JobKind { JOB_TEXT, JOB_SYMBOL, JOB_VALUE, JOB_LIST, JOB_ARRAY } JobKind;
@@ -15,7 +15,7 @@ typedef struct Job {
     int precedence;
     const CtType *type; /* VALUE: its type; LIST, ARRAY: the element's */
     CtWord value;
-    int64_t index; /* LIST, ARRAY: elements written */
+    int64_t index; /* LIST, ARRAY: number of elements written */
     const char *text;
 } Job;
 
@@ -39,7 +39,7 @@ static const char *const control_names[] = {
     "DLE", "DC1", "DC2", "DC3", "DC4", "NAK", "SYN", "ETB", "CAN", "EM", "SUB", "ESC", "FS", "GS", "RS", "US",
 };
 
-/* `next` is the following character of a string, or -1: an escape must not swallow it. */
+/* `next` is the next character of the string, or −1: it must not be read as part of an escape. */
 static void show_char(CtText *out, int64_t c, char quote, int64_t next) {
     if (c == quote || c == '\\') {
         ct_text_putc(out, '\\');
@@ -191,7 +191,7 @@ static void show_value(Show *show, const CtType *type, CtWord value, int precede
     }
 }
 
-/* One more element, and the rest after it. */
+/* Writes one more element, and schedules the rest. */
 static void show_list_rest(Show *show, Job job) {
     const CtObject *object = job.value.object;
     if (object->tag == 0) {

@@ -27,7 +27,7 @@ CtObject *ct_value_string_new(CtHeap *heap, const CtType *string, const char *te
     const CtLayout *layout = ct_value_layout_con(heap, cons);
     CtObject *end = ct_value_nullary(heap, nil);
     if (layout == NULL || end == NULL) return NULL;
-    /* From the front, so that the characters lie in order: `link` is where the next cell goes. */
+    /* From the front, so that the characters are in order in memory; `link` is where the next cell goes. */
     CtWord result = {.object = end}, *link = &result;
     for (size_t at = 0; at < length;) {
         size_t bytes;

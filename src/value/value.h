@@ -1,19 +1,22 @@
-/* Run-time values, reference counted; shared by the evaluator, native code and files.
+/* Run-time values with reference counts, shared by the evaluator, native code and files.
  *
- * Core is typed, so a value carries no type: it is one word, a double, an integer or a pointer to an object, and
- * whoever holds it knows which from its Core type: Double, Float   `real` (a Float is kept as the double of its value)
+ * Core is typed, so a value carries no type: it is one word, which is a double, an integer or a pointer to an object.
+ * Its Core type says which:
+ *
+ *   Double, Float   `real` (a Float is stored as the double of its value)
  *   Int, Char       `integer`
  *   enumerations    `integer`, the constructor's tag (Bool: False 0, True 1); also () : 0
- *   all others      `object`: tuples, data (constructors without fields are one shared object per type and tag),
- * arrays, functions Objects say how many words they hold and which are pointers, so that releasing needs no type.
- * Releasing never recurses: a list of any length can be released.
+ *   all others      `object`: tuples, data, arrays, functions; constructors without fields are one shared object for
+ *   each type and tag
+ *
+ * An object says how many words it has and which are pointers, so that releasing needs no type. Releasing is not
+ * recursive: a list of any length can be released.
  *
  * Threads. An object belongs to one thread, which counts its references as plain numbers, until it is marked as shared;
- * then they are counted atomically. Only roots are marked when threads begin to work on them: whoever takes a reference
- * out of a shared object marks what it finds there (ct_value_retain_part), so nothing is ever walked over. Who finds
- * out that it holds the only reference to a shared object has it for itself again (ct_value_is_exclusive). What lives
- * as long as its heap (constructors without fields, constants in code) is not counted at all.
- */
+ * then they are counted atomically. Only roots are marked when threads begin to work on them: code that takes a
+ * reference out of a shared object marks what it finds there (ct_value_retain_part), so nothing is traversed. A thread
+ * that finds that it holds the only reference to a shared object owns it alone again (ct_value_is_exclusive). Objects
+ * that live as long as the heap (constructors without fields, constants in code) are not counted. */
 #ifndef CT_VALUE_VALUE_H
 #define CT_VALUE_VALUE_H
 
@@ -69,7 +72,7 @@ void ct_value_heap_free(CtHeap *heap);
 CtHeap *ct_value_heap_branch(CtHeap *home);
 /* Work begins: the branches share what home's limit leaves. It ends: what they hold is home's. `iteration` is another
  * number each time: one branch after the other gets the cells that home has free. */
-void ct_value_heap_lend(CtHeap *home, CtHeap *const *branches, uint32_t count, uint32_t turn);
+void ct_value_heap_lend(CtHeap *home, CtHeap *const *branches, uint32_t count, uint32_t number);
 void ct_value_heap_take_back(CtHeap *home, CtHeap *const *branches, uint32_t count);
 size_t ct_value_heap_bytes(const CtHeap *heap);
 size_t ct_value_heap_peak(const CtHeap *heap);
@@ -83,17 +86,17 @@ const CtLayout *ct_value_layout_con(CtHeap *heap, const CtCon *con);
 const CtLayout *ct_value_layout_array(CtHeap *heap, const CtType *array);
 const CtLayout *ct_value_layout_fields(CtHeap *heap, CtObjectKind kind, const bool *pointers, uint32_t count);
 
-/* New objects with one reference, fields unset. NULL when the heap is full. */
+/* New objects with one reference and uninitialised fields. NULL when the heap is full. */
 CtFields *ct_value_fields_new(CtHeap *heap, const CtLayout *layout, uint32_t tag);
 CtArray *ct_value_array_new(CtHeap *heap, const CtLayout *layout, int64_t length, int64_t capacity);
 CtClosure *ct_value_closure_new(CtHeap *heap, const CtLayout *layout, void *code);
-/* The one object of a constructor without fields (of a type that is not an enumeration). It is kept forever. */
+/* The shared object of a constructor without fields (of a type that is not an enumeration). It is never freed. */
 CtObject *ct_value_nullary(CtHeap *heap, const CtCon *con);
 
-/* What follows stands in the hot loops of the machine, where only the plain case may cost. */
+/* The following functions are used in the hot loops of the machine; only their common case may be fast. */
 #define CT_RARELY __attribute__((cold, noinline))
 
-/* refs: a count; with REFS_SHARED, a count that several threads change; or REFS_FOREVER, and no count. */
+/* refs: a count; with REFS_SHARED, an atomic count; or REFS_FOREVER, no count. */
 #define REFS_SHARED  0x80000000u
 #define REFS_FOREVER 0xFFFFFFFFu
 static inline uint32_t ct_value_refs(const CtObject *object) {
@@ -105,7 +108,7 @@ static inline void ct_value_set_refs(CtObject *object, uint32_t refs) {
 static inline bool ct_is_marked(const CtObject *object) { return (int32_t)ct_value_refs(object) < 0; }
 
 CT_RARELY void ct_value_retain_shared(CtObject *object, uint32_t count);
-/* `count` references more. */
+/* Adds `count` references. */
 static inline void ct_value_retain_times(CtObject *object, uint32_t count) {
     uint32_t refs = ct_value_refs(object);
     if (__builtin_expect((int32_t)refs >= 0, 1)) {
@@ -119,26 +122,26 @@ static inline CtObject *ct_value_retain_object(CtObject *object) {
     return object;
 }
 
-/* From now on several threads may hold it. */
+/* Marks an object as shared: from now on several threads may hold it. */
 void ct_value_share(CtObject *object);
-/* What is found in a shared object is shared as well, in one that is kept forever kept forever. */
+/* Marks a part that is read from a shared object as shared, or from a permanent object as permanent. */
 CT_RARELY void ct_value_mark_part(const CtObject *whole, CtObject *part);
-/* Another reference to a part of an object. */
+/* Adds a reference to a part of an object. */
 static inline CtObject *ct_value_retain_part(const CtObject *whole, CtObject *part) {
     if (__builtin_expect(ct_is_marked(whole), 0)) ct_value_mark_part(whole, part);
     return ct_value_retain_object(part);
 }
 
 CT_RARELY bool ct_value_is_exclusive_shared(CtObject *object);
-/* Whether the reference at hand is the only one. */
+/* Whether the given reference is the only one. */
 static inline bool ct_value_is_exclusive(CtObject *object) {
     uint32_t refs = ct_value_refs(object);
     return refs == 1 || (__builtin_expect((int32_t)refs < 0, 0) && ct_value_is_exclusive_shared(object));
 }
 
-void ct_value_object_destroy(CtHeap *heap, CtObject *object); /* nobody holds it */
+void ct_value_object_destroy(CtHeap *heap, CtObject *object); /* to be called at the last release */
 CT_RARELY bool ct_value_let_go_shared(CtObject *object);
-/* One reference less: whether it was the last. The count of a dead object means nothing. */
+/* Removes a reference: whether it was the last. The count of a dead object is undefined. */
 static inline bool ct_value_let_go(CtObject *object) {
     uint32_t refs = ct_value_refs(object);
     if (refs == 1) return true;
@@ -151,23 +154,23 @@ static inline bool ct_value_let_go(CtObject *object) {
 static inline void ct_value_release_object(CtHeap *heap, CtObject *object) {
     if (ct_value_let_go(object)) ct_value_object_destroy(heap, object);
 }
-/* Of a value by its type. */
+/* Retains a value by its type. */
 void ct_value_retain(const CtType *type, CtWord value);
 void ct_value_release(CtHeap *heap, const CtType *type, CtWord value);
 
-/* As a person reads it, the way Haskell's show writes: Node Leaf 1.0 Leaf, [1.0,2.0], [|1.0,2.0|]; functions as
- * <function>. Depth is bounded by memory alone. */
+/* The value in the format of Haskell's show: Node Leaf 1.0 Leaf, [1.0,2.0], [|1.0,2.0|]; functions as <function>. Depth
+ * is bounded by memory only. */
 void ct_value_show(CtText *out, const CtType *type, CtWord value);
-/* The shortest digits that read back, as Haskell's show writes a Double: 0.1, 1.0e-2, 1.0e7, Infinity, NaN. Into a
- * buffer of at least 32 bytes; returns the length. */
+/* The shortest decimal that reads back to the same Double, in the format of Haskell's show: 0.1, 1.0e-2, 1.0e7,
+ * Infinity, NaN. The buffer has at least 32 bytes. Returns the length. */
 size_t ct_value_show_double(char *buffer, double value);
-/* The same for a Float: the digits that read back to the same Float. */
+/* The same for a Float: the shortest decimal that reads back to the same Float. */
 size_t ct_value_show_float(char *buffer, double value);
 
-/* A new [Char] of UTF-8 text (a byte that is none counts as a character); NULL when the heap is full. `string` is the
- * type [Char]. */
+/* A new [Char] from UTF-8 (an invalid byte counts as a character); NULL when the heap is full. `string` is the type
+ * [Char]. */
 CtObject *ct_value_string_new(CtHeap *heap, const CtType *string, const char *text, size_t length);
-/* The text of a [Char], at most `max` characters of it. */
+/* The text of a [Char], at most `max` characters. */
 void ct_value_string_text(CtText *out, CtWord string, size_t max);
 
 #endif
