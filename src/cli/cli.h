@@ -58,7 +58,7 @@ extern const size_t cli_verb_count;
 enum { MOST_THREADS = 256 /* that limits take */ };
 enum { CLI_REAL = 40 /* bytes of a real as text */ };
 
-/* Reads the words after the verb; false when something is wrong, which has been said. */
+/* Reads the words after the verb; false after an error was reported. */
 bool cli_read_options(int argc, char **argv, const Verb *verb, Options *options);
 /* A positive number; a size may end in K, M or G. False when it is none. */
 bool cli_read_number(const char *text, bool size, uint64_t *out);
@@ -67,22 +67,22 @@ bool cli_read_threads(const char *text, unsigned *out);
 /* Prints the verb's usage and options. */
 void cli_print_verb_help(const Verb *verb);
 void cli_print_help(void);
-/* The verb, or NULL after saying what is wrong. */
+/* The verb, or NULL after an error was reported. */
 const Verb *cli_find_verb(const char *name, bool colour);
 
 /* ---- shared.c ---- */
 
-/* Says what is wrong with the command line; always EXIT_USAGE. */
+/* Reports an error in the command line; returns EXIT_USAGE. */
 int cli_complain(const Options *options, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* The same of something else, with its error code. */
+/* Reports another error, with its error code. */
 int cli_refuse(const Options *options, const char *code, const char *format, ...) __attribute__((format(printf, 3, 4)));
 /* A string of JSON, with its quotes, of `length` bytes. */
 /* A real by printf's format for it; where it is not finite, as the language shows it. */
 const char *cli_real(char text[CLI_REAL], const char *format, double value);
 void cli_print_json_string(FILE *out, const char *text, size_t length);
-/* Whether more than one of these is "-", which has been said. */
+/* Whether more than one of these is "-", which is then reported. */
 bool cli_reads_twice(const Options *options, const char *first, const char *second);
-/* Prints an error object; its exit status. */
+/* Prints an error object; returns the exit status. */
 int cli_report(const Options *options, const cotan_error *error);
 
 /* Prints what an error code means; false when there is none such. */
@@ -97,13 +97,13 @@ char *cli_read_input(const Options *options, const char *value, size_t *length, 
 /* files.c: a temporary file beside the one that it will be; its name, which the caller frees, or NULL after saying why
  * not. */
 char *cli_write_beside(const Options *options, const char *path, const char *text);
-/* Renames it. A file that stood there keeps its rights; a new one has the usual ones. */
+/* Renames the temporary file. An existing file keeps its permissions; a new one gets the default ones. */
 bool cli_put_in_place(const char *name, const char *path);
-/* Both; the status. */
+/* Does both; returns the exit status. */
 int cli_write_file(const Options *options, const char *path, const char *text);
 bool cli_is_folder(const char *path);
 
-/* Tells a context where modules are looked for: beside the program, then where --path and COTAN_PATH say. */
+/* Sets the folders in which a context looks for modules: the program's, then those of --path and COTAN_PATH. */
 cotan_error *cli_add_folders(const Options *options, const char *file, cotan_context *context);
 /* Opens a context, which Ctrl-C interrupts, and loads words[0]. EXIT_DONE, or the status to end with; the context is
  * closed then. Otherwise the caller closes it by close_context. */

@@ -1,4 +1,4 @@
-/* What the files of the REPL share: its state, and reading lines. */
+/* Shared by the files of the REPL: its state, and reading of lines. */
 #ifndef CT_CLI_REPL_H
 #define CT_CLI_REPL_H
 
@@ -31,7 +31,7 @@ bool cli_repl_reload(Repl *repl);
 /* Calls, with times and counts printed if they are wanted. False when there was an error, which has been said. */
 bool cli_repl_call(Repl *repl, const cotan_call *call, cotan_result *result);
 void cli_repl_print_cost(const Repl *repl, const cotan_result *result);
-/* Says what is wrong. */
+/* Reports an error. */
 void cli_repl_error(Repl *repl, const cotan_error *error);
 
 /* ---- repl_commands.c ---- */

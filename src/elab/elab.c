@@ -1,4 +1,4 @@
-/* The public face of elaboration. */
+/* The public functions of elaboration. */
 #include "elab/internal.h"
 
 bool ct_elab_too_deep(CtElab *el, CtSourceRange range) {

@@ -1,4 +1,4 @@
-/* Lists as written: literals and comprehensions. */
+/* List literals and comprehensions. */
 #include "elab/internal.h"
 
 typedef struct ListOf {

@@ -1,4 +1,4 @@
-/* What reading and writing share. */
+/* Shared by reading and writing. */
 #ifndef CT_IO_INTERNAL_H
 #define CT_IO_INTERNAL_H
 
@@ -6,12 +6,12 @@
 
 #include "io/io.h"
 
-/* [a], [Char], Bool: data types of Core with forms of their own in JSON. */
+/* Whether a type is [a], [Char] or Bool: data types of Core with their own JSON syntax. */
 bool ct_io_json_is_list(const CtType *type);
 bool ct_io_json_is_string(const CtType *type);
 bool ct_io_json_is_bool(const CtType *type);
 
-/* A type as it is written in Cotan, into `out`, which is returned: no arena memory while values are held. */
+/* Prints a type in Cotan's syntax into `out`, and returns it. It uses no arena memory, because values are held. */
 const char *ct_io_type_name(const CtType *type, char *out, size_t size);
 
 /* ---- npy.c ---- */
@@ -21,7 +21,7 @@ enum { CT_NPY_RANK = 32 }; /* axes, as in NumPy */
 
 typedef enum CtNpyKind { NPY_FLOAT, NPY_INT, NPY_UNSIGNED, NPY_BOOL } CtNpyKind;
 
-/* A .npy file taken apart; borrows its bytes. */
+/* A parsed .npy file; borrows its bytes. */
 typedef struct CtNpy {
     const char *what; /* for messages: where it comes from */
     char descr[24];   /* "<f8" */
@@ -33,7 +33,7 @@ typedef struct CtNpy {
     const unsigned char *data; /* as many bytes as the shape needs */
 } CtNpy;
 
-/* False with an error (E0610, E0611) when the bytes are no such file. */
+/* False with an error (E0610, E0611) when the bytes are not a .npy file. */
 bool ct_io_npy_parse(CtContext *context, const char *what, const void *data, size_t length, CtNpy *npy);
 /* A value of a type of numbers, or lists and arrays of them. As ct_io_json_value; `next_leaf` is how many leaves of
  * `replace` have been used. */

@@ -1,16 +1,17 @@
-/* Values in files: JSON, .npy and .npz ◀▶ values, by Core type. The forms are in docs/command.md. */
+/* Conversion between values and files (JSON, .npy, .npz), by Core type. The formats are described in
+ * docs/command.md. */
 #ifndef CT_IO_IO_H
 #define CT_IO_IO_H
 
 #include "value/value.h"
 
-/* The real leaves of a value, left to right: collected from one, or put in the place of those that a text holds. */
+/* The reals of a value, from left to right: collected from a value, or used in place of those in a text. */
 typedef struct CtLeaves {
     CtArena *arena;
     CT_VEC(double) reals;
-    uint32_t next; /* when replacing: how many have been used */
-    bool apart;    /* when collecting: the text has 1 in the place of each, so that it tells all else */
-    bool single;   /* when collecting: there are Floats among them */
+    uint32_t next; /* for replacing: number of reals used so far */
+    bool apart;    /* for collecting: the text has 1 in place of each real, so that it shows everything else */
+    bool single;   /* for collecting: some are Floats */
 } CtLeaves;
 
 /* A JSON document being read: parsed once, then taken apart. */
@@ -32,7 +33,7 @@ bool ct_io_json_value(CtContext *context, CtHeap *heap, const CtJson *json, cons
 
 /* ---- inputs in any form ---- */
 
-/* A JSON text, or the bytes of a .npy or .npz file, told apart by how they begin; borrows them. Not in an arena. */
+/* A JSON text, or the bytes of a .npy or .npz file, distinguished by their first bytes; borrowed. Not in an arena. */
 typedef struct CtInput CtInput;
 
 /* False with an error in the context, which names `what`. An archive may unpack to at most `room` bytes. The input
@@ -48,13 +49,12 @@ bool ct_io_input_value(CtContext *context, CtHeap *heap, const CtInput *input, c
 
 /* ---- writing ---- */
 
-/* Whether values of a type fit one .npy file: numbers and truth values, lists and arrays of them. */
+/* Whether values of a type can be a .npy file: numbers, Bools, and lists and arrays of these. */
 bool ct_io_npy_has(const CtType *type);
 /* Appends a .npy file of a value (borrowed) of such a type. False when lists in it differ in length. */
 bool ct_io_npy_write(CtText *out, const CtType *type, CtWord value);
 
-/* A .npz archive that is being written. It is not in an arena: whoever makes it sees that it is freed when memory runs
- * out. */
+/* A .npz archive being written. It is not in an arena: the caller makes sure that it is freed when memory runs out. */
 typedef struct CtNpzWriter CtNpzWriter;
 /* NULL with an error; `what` names the archive in messages. What is added is kept in the arena until the end. */
 CtNpzWriter *ct_io_npz_writer_new(CtContext *context, CtArena *arena, const char *what);

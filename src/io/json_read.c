@@ -416,7 +416,7 @@ static bool read_value(Reader *r, const Path *path, const CtType *type, const js
 
 /* ---- text that is not JSON ---- */
 
-/* The likely mend, from the text around the place where reading stopped. */
+/* A suggestion, from the text around the place where parsing stopped. */
 static const char *suggestion(const char *text, size_t length, size_t at) {
     static const char *const numbers[] = {"NaN", "nan", "inf", "-inf", "Infinity", "-Infinity"};
     size_t start = at < length ? at : length, before;

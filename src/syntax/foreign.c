@@ -1,5 +1,5 @@
-/* Syntax errors that come of habits: words, comments, braces and operators of other languages, and forms of this one
- * that are often mixed up. Each looks at the tokens around the place where reading stopped. */
+/* Foreign-syntax hints: syntax errors from words, comments, braces and operators of other languages, and from forms of
+ * this one that are often confused. Each hint looks at the tokens around the place where parsing stopped. */
 #include "syntax/internal.h"
 
 /* ---- looking at tokens ---- */

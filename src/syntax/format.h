@@ -1,4 +1,4 @@
-/* Private to the formatter: format.c lays lines out, format_space.c puts spaces between tokens. */
+/* Private to the formatter: format.c determines lines and indentation, format_space.c the spaces between tokens. */
 #ifndef CT_SYNTAX_FORMAT_H
 #define CT_SYNTAX_FORMAT_H
 
@@ -10,7 +10,7 @@ typedef struct CtSpacing {
     bool in_list;        /* of an import, or of a module's exports */
 } CtSpacing;
 
-/* Whether a blank stands before a token that follows another on its line. */
+/* Whether a blank is written before a token that follows another on its line. */
 bool ct_syntax_format_space(const CtSpacing *spacing, uint32_t token);
 
 #endif

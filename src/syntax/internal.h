@@ -105,8 +105,8 @@ typedef struct CtComment {
 } CtComment;
 typedef CT_VEC(CtComment) CtComments;
 
-/* Reads all tokens of a source, the last one TOKEN_END; what is wrong goes to the context and is left out. `cut_short`:
- * an error hides the rest of the source, so that its early end is no further error. */
+/* Reads all tokens of a source, the last one TOKEN_END. Errors are reported in the context, and faulty text is skipped.
+ * `cut_short`: an error hides the rest of the source, so that reaching its end is no further error. */
 CtTokens ct_syntax_lex(CtContext *context, uint32_t source, bool *cut_short, CtComments *comments); /* NULL: not kept */
 
 /* ---- lexing, between lexer.c and literal.c ---- */
@@ -140,15 +140,14 @@ void ct_syntax_lex_string(CtLexer *lexer, CtToken *token);
 
 enum { CT_NESTING_LIMIT = 2000 };
 
-/* A list being built; lists nest like calls, and all live on one stack, so that each ends as an array of just its size.
- */
+/* A list under construction. Lists nest like calls and all use one stack; each becomes an array of exactly its size. */
 typedef struct CtList {
     size_t before, mark; /* the stack's top before it, and where its items begin */
     uint32_t item_size, count;
 } CtList;
 
-/* What the layout rule made of a source, for the formatter: where blocks without braces, or with them, begin and end,
- * and where their items begin. */
+/* The effect of the layout rule, for the formatter: where blocks, with or without braces, begin and end, and where
+ * their items begin. */
 typedef enum CtMarkKind { MARK_OPEN, MARK_BRACES, MARK_ITEM, MARK_CLOSE } CtMarkKind;
 typedef struct CtMark {
     uint32_t token; /* it stands before */
@@ -163,7 +162,7 @@ typedef struct CtParser {
     uint32_t token_count, token_room;
     uint32_t at;             /* the next token written */
     CtTokenKind kind;        /* what the parser sees next: its kind, or one that layout made before it */
-    bool fresh;              /* the token is first on its line and layout has not dealt with that */
+    bool fresh;              /* the token is the first of its line, and layout has not processed that */
     uint32_t last_end;       /* where the last token that was read ends */
     CT_VEC(uint32_t) blocks; /* columns of the layout blocks that are open; 0: a block in braces */
     uint32_t depth;          /* of nesting */
@@ -171,11 +170,11 @@ typedef struct CtParser {
     uint32_t negated;        /* the token that stands behind a prefix minus */
     char *stack;             /* of the lists being built */
     size_t stack_top, stack_size;
-    jmp_buf *recover;                 /* where a syntax error goes */
-    uint32_t last_error;              /* the token of the last syntax error: one is enough at a place */
+    jmp_buf *recover;                 /* jump target of a syntax error */
+    uint32_t last_error;              /* of the last syntax error: only one is reported at a token */
     uint32_t declaration;             /* where the declaration that is being read begins */
-    uint32_t misplaced;               /* a line that should have been indented: no declaration begins there */
-    bool braces;                      /* blocks of another language have been met, and told: `}` is no news */
+    uint32_t misplaced;               /* a line with too little indentation: no declaration begins there */
+    bool braces;                      /* braces of another language have been reported, so `}` is not reported again */
     uint32_t dedented, dedent_column; /* the line that ended a block by its indentation, and where that block began */
     CtSym word_as, word_hiding, word_qualified;
     CtLayoutMarks *marks; /* or NULL */
@@ -208,7 +207,7 @@ static inline const CtToken *ct_syntax_token_after(const CtParser *p, uint32_t n
 }
 
 void ct_syntax_advance(CtParser *p);
-/* Looks again at what is next, after `blocks`, `at` or `fresh` has changed. */
+/* Determines the next token again, after `blocks`, `at` or `fresh` has changed. */
 void ct_syntax_settle(CtParser *p);
 
 /* A layout block, in braces or by indentation:
@@ -228,18 +227,18 @@ bool ct_syntax_block_next(CtParser *p, CtBlock *block);
 
 /* ---- errors: parse.c ---- */
 
-/* Reports "expected …, found …" at the next token and leaves for the next declaration. */
+/* Reports "expected …, found …" at the next token, and jumps to the next declaration. */
 _Noreturn void ct_syntax_fail(CtParser *p, const char *expected);
 _Noreturn void ct_syntax_fail_help(CtParser *p, const char *expected, const char *help);
-/* Leaves for the next declaration; the error has been reported. */
+/* Jumps to the next declaration after a reported error. */
 _Noreturn void ct_syntax_leave_declaration(CtParser *p);
-/* foreign.c: reports a mistake that comes of another language, and true; or the likely mend, where it knows a better
- * one than `help`. */
+/* foreign.c: ct_syntax_report_foreign reports syntax of another language, and returns true if it did. The other one
+ * returns a better suggestion than `help` if it has one. */
 bool ct_syntax_report_foreign(CtParser *p);
 const char *ct_syntax_suggest_syntax(CtParser *p, const char *expected, const char *help);
 void ct_syntax_expect(CtParser *p, CtTokenKind kind, const char *expected);
 bool ct_syntax_accept(CtParser *p, CtTokenKind kind);
-/* Counts nesting, so that no source can overflow the C stack; each ct_syntax_enter has its ct_syntax_leave. */
+/* Counts nesting, so that no source can overflow the C stack; each ct_syntax_enter needs a ct_syntax_leave. */
 void ct_syntax_enter(CtParser *p);
 static inline void ct_syntax_leave(CtParser *p) { p->depth--; }
 
@@ -290,7 +289,7 @@ void ct_syntax_parse_decls(CtParser *p, CtDecls *decls); /* a block of declarati
 /* Reads one signature, fixity declaration or clause into `list` of CtDecl. */
 void ct_syntax_parse_decl(CtParser *p, CtList *list);
 void ct_syntax_parse_top_decl(CtParser *p, CtList *list);
-/* Reads one declaration by `parse`; after an error stands at the next one. */
+/* Reads one declaration by `parse`; after an error, continues at the next declaration. */
 void ct_syntax_parse_guarded(CtParser *p, void (*parse)(CtParser *, CtList *), CtList *list);
 CtName ct_syntax_parse_module_name(CtParser *p);
 CtItem *ct_syntax_parse_items(CtParser *p, uint32_t *count); /* (f, T(..), (+)) of an import or export */

@@ -1,8 +1,7 @@
-/* The syntax tree: what was written, every node with its source range.
+/* The syntax tree: the source as written, every node with its source range.
  *
- * The parser makes it; fixity resolution iterations operator chains into applications; inference (types/) fills the
- * fields marked "inference"; elaboration (elab/) reads it. It lives in the context's arena.
- */
+ * The parser builds it; fixity resolution turns operator chains into applications; inference (types/) fills the fields
+ * marked "inference"; elaboration (elab/) reads it. It lives in the context's arena. */
 #ifndef CT_SYNTAX_SYNTAX_H
 #define CT_SYNTAX_SYNTAX_H
 
@@ -147,7 +146,7 @@ typedef struct CtGuarded {
     CtSourceRange range;
 } CtGuarded;
 
-/* A group of declarations that scope over each other. Parsing fills the first three; inference the last. */
+/* A group of declarations in scope of each other. Parsing fills the first three fields; inference the last. */
 typedef struct CtDecls {
     CtDecl *items; /* in source order */
     uint32_t count;
@@ -177,7 +176,7 @@ struct CtStmt {
     CtSourceRange range;
 };
 
-/* Programs hold many of these: what only some kinds have shares its place. */
+/* Programs contain many of these, so fields that only some kinds need share memory. */
 struct CtExpr {
     CtExprKind kind;
     bool parenthesised; /* written in parentheses: fixity resolution must not look inside */
@@ -200,7 +199,7 @@ struct CtExpr {
             CtStmt *stmts;
             uint32_t stmt_count;
         };
-        struct { /* CHAIN: operands, operators and prefix minuses as they stand */
+        struct { /* operands, operators and prefix minuses in source order */
             struct CtChainItem *chain;
             uint32_t chain_count;
         };

@@ -1,9 +1,9 @@
-/* What monads need of the checker: `do`, and `return`.
+/* Support for monads: `do`, and `return`.
  *
- * The statements of `do` become applications of >>= (Haskell 98 §3.14), before their names are resolved.
- * There is one difference: a statement whose value is not used is bound by >>=, too, not by >>. Arguments are evaluated
- * before a call, so that `do { tick; loop }` would run ahead of itself; behind a λ it waits.
- */
+ * The statements of `do` become applications of >>= (Haskell 98 §3.14), before their names are resolved. There is one
+ * difference: a statement whose value is not used is bound by >>= too, not by >>. Arguments are evaluated before a
+ * call, so with >> the rest of `do { tick; loop }` would be evaluated first; as the body of a λ it is evaluated when it
+ * is called. */
 #include "types/internal.h"
 
 typedef struct Do {

@@ -1,4 +1,4 @@
-/* The environment: built-in types, and what names mean at top level. */
+/* The environment: built-in types, and the meanings of names at top level. */
 #include "types/internal.h"
 
 static CtTyCon *builtin(CtTypes *types, const char *name, uint32_t arity) {

@@ -1,8 +1,7 @@
-/* What happens to type variables when a group is done: quantified, left to the surroundings, or defaulted.
+/* The end of a binding group: type variables are generalised, left to the surroundings, or defaulted.
  *
- * Variables carry the depth of the scope that they belong to, so that no environment is searched: those that are deeper
- * than the surroundings are the group's own.
- */
+ * Type variables carry the nesting depth of their scope, so that no environment is searched: those that are deeper than
+ * the surroundings belong to the group. */
 #include "types/internal.h"
 
 /* ---- defaulting ---- */

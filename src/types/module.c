@@ -1,4 +1,4 @@
-/* The doors: a module, an expression. */
+/* The public functions: inference of a module, and of an expression. */
 #include "types/internal.h"
 
 bool ct_types_infer_module(CtTypes *types, CtModule *module, bool is_prelude) {

@@ -1,4 +1,4 @@
-/* What inference says to people: in terms of the program, with the likely mend. */
+/* The error messages of inference, in terms of the program, with suggestions. */
 #include "types/internal.h"
 
 static const char *ordinal(CtTypes *types, uint32_t n) {

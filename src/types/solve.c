@@ -1,4 +1,4 @@
-/* Class constraints: carried by variables, answered by instances once the type is known. */
+/* Class constraints: held by type variables, and solved by instances once the type is known. */
 #include "types/internal.h"
 
 /* How many instances may ask for one another, and how deep. */

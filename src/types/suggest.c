@@ -1,5 +1,5 @@
-/* Likely mends: what people mean when two types differ, a class lacks a type, or an application has the wrong number of
- * arguments. Each is a help line under a message of report.c. */
+/* Suggestions: what was probably meant when two types differ, a class lacks a type, or an application has the wrong
+ * number of arguments. Each is a help line under a message of report.c. */
 #include "types/internal.h"
 
 /* ---- looking at types and source ---- */

@@ -1,4 +1,4 @@
-/* Types as objects: making them, looking into them, putting types for variables. */
+/* Types as objects: construction, inspection, substitution. */
 #include "types/internal.h"
 
 CtTy *ct_types_ty_resolve(CtTy *type) {
