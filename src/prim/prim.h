@@ -22,7 +22,8 @@ typedef struct CtPrimInfo {
     bool has_derivative; /* the result is real, and there is a derivative by each real argument (possibly ZERO) */
     bool is_zero;        /* the result does not vary with the real arguments, as of floor and signum */
     bool chooses;        /* some derivative depends on a condition (WHEN) */
-    bool is_exact; /* the value is determined to the last bit on all platforms, so that it can be folded at compile time */
+    bool is_exact; /* the value is determined to the last bit on all platforms, so that it can be folded at compile time
+                    */
     double low[2], high[2];
     const char *doc;
 } CtPrimInfo;
@@ -44,7 +45,8 @@ struct CtPrimBuilder {
      * PRIM_IS_NEGATIVE_ZERO of a alone. */
     CtPrimTerm (*choose)(CtPrimBuilder *self, CtPrim comparison, CtPrimTerm a, CtPrimTerm b, CtPrimTerm yes,
                          CtPrimTerm no);
-    bool is_eager; /* g is an ordinary value, so that it may be either factor of a product; otherwise it only stands for a cotangent */
+    bool is_eager; /* g is an ordinary value, so that it may be either factor of a product; otherwise it only stands for
+                      a cotangent */
 };
 
 /* The cotangent of argument `index` when the result has the cotangent `g`; equally, the tangent of the result when that
