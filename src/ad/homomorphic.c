@@ -106,8 +106,8 @@ CtVar *ct_ad_bind(CtTransform *t, CtVar *var) {
 
 CtVar *ct_ad_var(CtTransform *t, CtVar *var) { return ct_map_get(&t->vars, ct_key(var)); }
 
-static CtVar **bind_all(CtTransform *t, CtVar *const *vars, uint32_t count, uint32_t room) {
-    CtVar **fresh = CT_NEW_ARRAY(t->ad->arena, CtVar *, count + room);
+static CtVar **bind_all(CtTransform *t, CtVar *const *vars, uint32_t count, uint32_t extra) {
+    CtVar **fresh = CT_NEW_ARRAY(t->ad->arena, CtVar *, count + extra);
     for (uint32_t i = 0; i < count; i++) fresh[i] = ct_ad_bind(t, vars[i]);
     return fresh;
 }

@@ -75,7 +75,7 @@ static void *chunk_new(CtArena *arena, size_t size) {
     return (void *)((start + ALIGNMENT - 1) & ~(uintptr_t)(ALIGNMENT - 1));
 }
 
-/* Makes room for a small allocation: in memory that was given back, or in a new chunk. */
+/* Makes memory available for a small allocation: in memory that was given back, or in a new chunk. */
 static char *next_region(CtArena *arena, size_t *size) {
     CtSpare *spare = arena->spare;
     if (spare != NULL) {

@@ -29,7 +29,7 @@ typedef struct Owned {
     bool failed;
 } Owned;
 
-static bool room(uint32_t **items, uint32_t *capacity, uint32_t count) {
+static bool reserve(uint32_t **items, uint32_t *capacity, uint32_t count) {
     if (count <= *capacity) return true;
     uint32_t more = *capacity * 2 > count ? *capacity * 2 : count + 16;
     uint32_t *grown = realloc(*items, more * sizeof(uint32_t));
@@ -40,7 +40,7 @@ static bool room(uint32_t **items, uint32_t *capacity, uint32_t count) {
 }
 
 static void save(Owned *o) {
-    if (!room(&o->saved, &o->saved_capacity, o->saved_count + o->count + 1)) {
+    if (!reserve(&o->saved, &o->saved_capacity, o->saved_count + o->count + 1)) {
         o->failed = true;
         return;
     }
@@ -50,7 +50,7 @@ static void save(Owned *o) {
 
 static void again(Owned *o) {
     uint32_t count = o->saved[o->saved_count - 1];
-    if (!room(&o->slots, &o->capacity, count)) {
+    if (!reserve(&o->slots, &o->capacity, count)) {
         o->failed = true;
         return;
     }
@@ -69,7 +69,7 @@ static void disown(Owned *o, uint32_t slot) {
 static void apply(Owned *o, Event event) {
     switch ((EventKind)event.kind) {
     case EVENT_OWN:
-        if (room(&o->slots, &o->capacity, o->count + 1)) {
+        if (reserve(&o->slots, &o->capacity, o->count + 1)) {
             o->slots[o->count++] = event.slot;
         } else {
             o->failed = true;

@@ -184,8 +184,7 @@ typedef struct CtFlowStep {
             bool associative;
             /* The carried values are the first elements of the arrays; the block yields no elements besides (scanl). */
             bool initial;
-            bool borrowed; /* reads in the block borrow elements of arrays from outside */
-            bool counted;  /* made from a recursion: it may run for long, so it can be interrupted */
+            bool counted; /* made from a recursion: it may run for long, so it can be interrupted */
         } loop;
         struct {
             CtErrorCode code;

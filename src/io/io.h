@@ -36,7 +36,7 @@ bool ct_io_json_value(CtContext *context, CtHeap *heap, const CtJson *json, cons
 /* A JSON text, or the bytes of a .npy or .npz file, distinguished by their first bytes; borrowed. Not in an arena. */
 typedef struct CtInput CtInput;
 
-/* False with an error in the context, which names `what`. An archive may unpack to at most `room` bytes. The input
+/* False with an error in the context, which names `what`. An archive may unpack to at most `budget` bytes. The input
  * stands in `place` from the beginning, for the caller to free, also after a failure or when memory runs out. */
 bool ct_io_input_parse(CtContext *context, const char *what, const char *bytes, size_t length, size_t budget,
                        CtInput **place);

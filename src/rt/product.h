@@ -147,8 +147,8 @@ typedef struct ct_multiplying { /* the product x = a b, or some rows or columns 
 static CT_NEAR void ct_multiply(ct_run *rt, const ct_multiplying *m) {
     int64_t strip = ct_least(m->count, CT_STRIP);
     int64_t slice = ct_least((m->columns + CT_TILE - 1) / CT_TILE * CT_TILE, CT_SLICE);
-    size_t room = (size_t)(strip * (slice + CT_TILE_ROWS));
-    double *left = ct_take(rt, room), *right = left + strip * CT_TILE_ROWS;
+    size_t count = (size_t)(strip * (slice + CT_TILE_ROWS));
+    double *left = ct_take(rt, count), *right = left + strip * CT_TILE_ROWS;
     for (int64_t k = 0; k < m->count; k += strip) {
         int64_t terms = ct_least(strip, m->count - k);
         for (int64_t j = 0; j < m->columns; j += slice) {
@@ -167,7 +167,7 @@ static CT_NEAR void ct_multiply(ct_run *rt, const ct_multiplying *m) {
             }
         }
     }
-    ct_give(rt, left, room);
+    ct_give(rt, left, count);
 }
 
 static void ct_multiply_part(ct_run *rt, void *frame, int64_t from, int64_t to, int part) {

@@ -15,11 +15,11 @@ enum { STEP = 2, LOOK_BACK = 60, MOST_ROUNDS = 12, NONE = UINT32_MAX };
 /* A token or a comment. */
 typedef struct Piece {
     uint32_t start, end;
-    uint32_t token;  /* NONE: a comment */
-    uint32_t column; /* as it was written, from 1 */
-    uint32_t gap;    /* blanks before it, when it is not first on its line: at least */
-    uint32_t room;   /* further ones, where it is lined up: what stands under it or behind it goes with it */
-    uint32_t width;  /* characters, of its last line */
+    uint32_t token;   /* NONE: a comment */
+    uint32_t column;  /* as it was written, from 1 */
+    uint32_t gap;     /* blanks before it, when it is not first on its line: at least */
+    uint32_t padding; /* further ones, where it is lined up: what stands under it or behind it goes with it */
+    uint32_t width;   /* characters, of its last line */
     bool several_lines;
     uint32_t placed; /* its new column */
 } Piece;
@@ -43,7 +43,7 @@ typedef struct Block {
     uint32_t depth; /* brackets open around it */
 } Block;
 
-/* Pieces in neighbouring lines that stood in one column, with room before one of them. */
+/* Pieces in neighbouring lines that stood in one column, with padding before one of them. */
 typedef struct Aligned {
     uint32_t column, first_line, count;
 } Aligned;
@@ -227,7 +227,7 @@ static Piece *piece_at(const Formatter *f, const Line *line, uint32_t column) {
     return NULL;
 }
 
-static bool has_room(const Piece *p) { return p->column > p[-1].column + p[-1].width + 1 && !p[-1].several_lines; }
+static bool has_padding(const Piece *p) { return p->column > p[-1].column + p[-1].width + 1 && !p[-1].several_lines; }
 
 /* From the left: what is moved on the left moves what is right of it. */
 static int by_column(const void *x, const void *y) {
@@ -244,15 +244,15 @@ static void find_aligned(Formatter *f) {
             const Piece *p = &f->pieces.items[line->first + i];
             if (p->gap == 0 || ct_map_has(&seen, ct_key(p))) continue; /* what touches its neighbour stays with it */
             Aligned run = {.column = p->column, .first_line = l, .count = 1};
-            bool room = has_room(p);
+            bool padded = has_padding(p);
             while (l + run.count < f->lines.count && !f->lines.items[l + run.count].blank_before) {
                 const Piece *next = piece_at(f, &f->lines.items[l + run.count], p->column);
                 if (next == NULL || next->gap == 0 || sort_of(f, next) != sort_of(f, p)) break;
                 ct_map_set(f->arena, &seen, ct_key(next), NULL);
-                room = room || has_room(next);
+                padded = padded || has_padding(next);
                 run.count++;
             }
-            if (room && run.count > 1) ct_push(f->arena, &f->aligned, run);
+            if (padded && run.count > 1) ct_push(f->arena, &f->aligned, run);
         }
     }
     if (f->aligned.count > 0) qsort(f->aligned.items, f->aligned.count, sizeof *f->aligned.items, by_column);
@@ -266,7 +266,7 @@ static uint32_t behind(const Piece *p) { return (p->several_lines ? 1 : p->place
 static void place_from(Formatter *f, const Line *line, uint32_t from) {
     for (uint32_t i = from; i < line->count; i++) {
         Piece *p = &f->pieces.items[line->first + i];
-        p->placed = behind(p - 1) + p->gap + p->room;
+        p->placed = behind(p - 1) + p->gap + p->padding;
     }
 }
 
@@ -385,7 +385,7 @@ static void line_up(Formatter *f, const Aligned *run) {
     for (uint32_t i = 0; i < run->count; i++) {
         const Line *line = &f->lines.items[run->first_line + i];
         Piece *p = piece_at(f, line, run->column);
-        p->room = column - behind(p - 1) - p->gap;
+        p->padding = column - behind(p - 1) - p->gap;
         place_from(f, line, (uint32_t)(p - first_of(f, line)));
     }
 }

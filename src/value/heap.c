@@ -282,7 +282,7 @@ static bool is_small(int64_t words) {
 #endif
 }
 
-/* Makes room for `capacity` items (never fewer than there are); false when the heap is full. */
+/* Ensures a capacity of at least `capacity` items (never fewer than there are); false when the heap is full. */
 static bool reserve(CtHeap *heap, CtArray *array, int64_t capacity) {
     if (capacity <= array->capacity) return true;
     CtWord *items;

@@ -70,8 +70,8 @@ void ct_value_heap_free(CtHeap *heap);
 /* A heap from which another thread allocates while `home` rests: of the same layouts, for objects that become home's
  * when the work is done. Each of them frees what any of them has made. It is freed before home. NULL without memory. */
 CtHeap *ct_value_heap_branch(CtHeap *home);
-/* Work begins: the branches share what home's limit leaves. It ends: what they hold is home's. `iteration` is another
- * number each time: one branch after the other gets the cells that home has free. */
+/* Work begins: the branches share what home's limit leaves. It ends: what they hold is home's. `number` is different
+ * each time: one branch after the other gets the cells that home has free. */
 void ct_value_heap_lend(CtHeap *home, CtHeap *const *branches, uint32_t count, uint32_t number);
 void ct_value_heap_take_back(CtHeap *home, CtHeap *const *branches, uint32_t count);
 size_t ct_value_heap_bytes(const CtHeap *heap);

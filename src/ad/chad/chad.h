@@ -62,8 +62,8 @@ typedef struct CtChad {
     CtVar *base;          /* in the current backpropagator: the index at which the frame begins */
     /* The current backpropagator is that of an array's element, and adds nothing to the environment; or NULL. */
     CtStraight *straight;
-    CtHeld *held;    /* NULL: contributions are not collected */
-    bool needs_room; /* it uses cells of the frame besides those that its caller reads */
+    CtHeld *held;     /* NULL: contributions are not collected */
+    bool needs_cells; /* it uses cells of the frame besides those that its caller reads */
 } CtChad;
 
 typedef struct CtBack CtBack;

@@ -143,7 +143,7 @@ static CtCore *apply(CtChad *c, CtSeq *seq, CtSourceRange range, CtCore *backpro
 void ct_chad_run(CtChad *c, CtSeq *seq, CtSourceRange range, CtCore *backpropagator, CtCore *d, uint32_t depth) {
     CtCore *made = apply(c, seq, range, backpropagator, d, 0);
     ct_chad_held_share(c, depth);
-    c->needs_room = true;
+    c->needs_cells = true;
     if (c->rung.local)
         next(seq, range, made);
     else
@@ -154,7 +154,7 @@ CtCalled ct_chad_call(CtChad *c, CtSeq *seq, CtSourceRange range, CtCore *backpr
     CtCalled called = {.backpropagators = backpropagators, .d = d, .depth = depth};
     CtCore *own = c->rung.twice ? ct_core_proj(c->p, range, backpropagators, 0) : backpropagators;
     CtCore *made = apply(c, seq, range, own, d, depth);
-    c->needs_room = true;
+    c->needs_cells = true;
     if (c->rung.local)
         next(seq, range, made);
     else
@@ -176,7 +176,7 @@ CtCore *ct_chad_left(CtChad *c, CtSeq *seq, CtSourceRange range, const CtCalled 
 /* The environment with the cells of the function's frame. The caller has made those that it reads. */
 static CtCore *layer(CtChad *c, CtSourceRange range, CtVar *env) {
     CtCore *args[2] = {address(c, range, c->frame), ct_core_var(c->p, range, env)};
-    bool is_enough = !c->needs_room && !ct_ad_records_cells(c->ad);
+    bool is_enough = !c->needs_cells && !ct_ad_records_cells(c->ad);
     return is_enough ? args[1] : ct_ad_library_call(c->ad, range, "ensure", args, 2);
 }
 
@@ -188,8 +188,8 @@ CtCore *ct_chad_backpropagator(CtChad *c, CtType *type, CtSourceRange range, boo
     CtVar *env = is_function ? ct_core_var_like(c->p, params[2], params[2]->type) : params[2];
     CtSeq seq = ct_ad_seq(c->p, c->rung.local ? env : NULL);
     CtHeld *held = c->held;
-    bool needs_room = c->needs_room;
-    c->needs_room = false;
+    bool needs_cells = c->needs_cells;
+    c->needs_cells = false;
     c->held = NULL;
     bool holds = c->rung.local && !ct_ad_records_cells(c->ad);
     if (holds) ct_chad_held_begin(c);
@@ -198,7 +198,7 @@ CtCore *ct_chad_backpropagator(CtChad *c, CtType *type, CtSourceRange range, boo
     CtCore *body = ct_ad_seq_close(&seq, ct_chad_state(c, &seq, range));
     if (is_function && c->rung.local) body = ct_core_let(c->p, range, env, layer(c, range, params[2]), body);
     c->held = held;
-    c->needs_room = needs_room;
+    c->needs_cells = needs_cells;
     c->base = outer;
     return ct_core_lam(c->p, range, NULL, params, c->rung.local ? 3 : 1, body);
 }

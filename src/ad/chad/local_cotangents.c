@@ -60,7 +60,7 @@ void ct_chad_held_shared(CtChad *c, const CtHeld *inner) {
     for (uint32_t i = 0; i < inner->cells.count; i++) {
         if (!inner->cells.items[i].shared) continue;
         held(c, i)->shared = true;
-        c->needs_room = true;
+        c->needs_cells = true;
     }
 }
 

@@ -430,7 +430,7 @@ static const char header_begin[] =
     " *\n"
     " * Arguments are borrowed for the call. Arrays are row-major. Results are written to where the pointers say, and "
     "not\n"
-    " * where these are NULL. A derivative by an array or list has as many elements as that; the caller gives room for "
+    " * where these are NULL. A derivative by an array or list has as many elements as that; the caller gives memory for "
     "them.\n"
     " * All else that results point to belongs to the run, and lives until the next call with it, or NAME_close. */\n"
     "#ifndef COTAN_NAME_H\n"

@@ -147,7 +147,7 @@ static void begin_array(Emit *e, CtFlowVar *var, const char *count) {
         ct_emit_alias(e, var, name);
         return;
     }
-    lane->packed = ct_format(e->arena, "%s_room", name);
+    lane->packed = ct_format(e->arena, "%s_memory", name);
     lane->is_taken = true;
     ct_emit_line(e, "ct_word *%s;", lane->packed);
     ct_emit_line(e, "ct_lanes *%s = ct_lanes_take(rt, %s, &%s);", name, count, lane->packed);
@@ -165,7 +165,7 @@ static void begin_matrix(Emit *e, const CtFlowStep *loop, uint32_t result, const
     lane->count = count;
     lane->row = ct_format(e->arena, "%s_row", name);
     lane->length = ct_format(e->arena, "%s * %s", count, lane->row);
-    lane->packed = ct_format(e->arena, "%s_room", name);
+    lane->packed = ct_format(e->arena, "%s_memory", name);
     ct_emit_line(e, "const int64_t %s = %s;", lane->row, ct_emit_arg(e, &maker->args.items[0]));
     ct_emit_line(e, "ct_word *%s;", lane->packed);
     ct_emit_line(e, "ct_lanes *%s = ct_lanes_take_rows(rt, %s, %s, &%s);", name, count, lane->row, lane->packed);
@@ -624,8 +624,8 @@ static void begin_wide(Emit *e, Lane *lane, const char *name) {
     lane->length = ct_format(e->arena, "%s_words", name);
     const char *take = lane->may_be_narrow ? "wide" : "take";
     ct_emit_line(e, "const int64_t %s = ct_words(%s);", lane->length, name);
-    ct_emit_line(e, "ct_word *%s_room;", name);
-    ct_emit_line(e, "ct_lanes *%s = ct_lanes_%s(rt, %s, &%s_room);", lane->packed, take, lane->length, name);
+    ct_emit_line(e, "ct_word *%s_memory;", name);
+    ct_emit_line(e, "ct_lanes *%s = ct_lanes_%s(rt, %s, &%s_memory);", lane->packed, take, lane->length, name);
     if (!lane->may_be_narrow) ct_emit_line(e, "ct_lanes_fill(%s, %s, ct_all(-0.0));", lane->packed, lane->length);
 }
 
@@ -651,11 +651,11 @@ static void end_sums(Emit *e, const CtFlowStep *step, const char *const *names) 
         if (lane->kind != LANE_ACC) {
             if (!e->exact) ct_emit_line(e, "%s = %s + ct_lanes_total(%s_wide);", names[i], names[i], names[i]);
         } else if (lane->may_be_narrow) {
-            ct_emit_line(e, "ct_lanes_narrow(rt, %s, %s, %s_room, %s);", lane->data, lane->packed, names[i],
+            ct_emit_line(e, "ct_lanes_narrow(rt, %s, %s, %s_memory, %s);", lane->data, lane->packed, names[i],
                          lane->length);
         } else if (lane->is_wide) {
             ct_emit_line(e, "ct_lanes_collect(%s, %s, %s);", lane->data, lane->packed, lane->length);
-            ct_emit_line(e, "ct_lanes_give(rt, %s_room, %s);", names[i], lane->length);
+            ct_emit_line(e, "ct_lanes_give(rt, %s_memory, %s);", names[i], lane->length);
         }
     }
 }
@@ -753,8 +753,8 @@ static void begin_packs(Emit *e) {
         lane->length = ct_format(e->arena, "words%u", number);
         lane->packed = ct_format(e->arena, "rows%u", number);
         ct_emit_line(e, "const int64_t %s = ct_row_words(%s);", lane->length, e->uses[i].text);
-        ct_emit_line(e, "ct_word *room%u;", number);
-        ct_emit_line(e, "ct_lanes *%s = ct_lanes_take(rt, %s, &room%u);", lane->packed, lane->length, number);
+        ct_emit_line(e, "ct_word *memory%u;", number);
+        ct_emit_line(e, "ct_lanes *%s = ct_lanes_take(rt, %s, &memory%u);", lane->packed, lane->length, number);
     }
 }
 
@@ -767,7 +767,7 @@ static void each_pack(Emit *e, const char *index) {
             ct_emit_line(e, "ct_lanes_rows(%s, %s->data + %s * %s, %s);", lane->packed, e->uses[i].text,
                          ct_emit_below(e, index, "CT_LANES", rows), lane->length, lane->length);
         else
-            ct_emit_line(e, "ct_lanes_give(rt, room%s, %s);", lane->packed + strlen("rows"), lane->length);
+            ct_emit_line(e, "ct_lanes_give(rt, memory%s, %s);", lane->packed + strlen("rows"), lane->length);
     }
 }
 

@@ -20,15 +20,15 @@ typedef struct Making {
     CtInterpreter *i;
     uint64_t *state;
     Copying *todo;
-    size_t count, room;
+    size_t count, capacity;
 } Making;
 
 static bool later(Making *m, Copying one) {
-    if (m->count == m->room) {
-        Copying *more = realloc(m->todo, (2 * m->room + 64) * sizeof *more);
+    if (m->count == m->capacity) {
+        Copying *more = realloc(m->todo, (2 * m->capacity + 64) * sizeof *more);
         if (more == NULL) return false;
         m->todo = more;
-        m->room = 2 * m->room + 64;
+        m->capacity = 2 * m->capacity + 64;
     }
     m->todo[m->count++] = one;
     return true;
@@ -91,7 +91,7 @@ typedef struct Both {
 typedef struct Inner {
     long double sum, size;
     Both *todo;
-    size_t count, room;
+    size_t count, capacity;
 } Inner;
 
 static bool add(Inner *n, const CtFlowType *type, CtFlowCell a, CtFlowCell b) {
@@ -102,11 +102,11 @@ static bool add(Inner *n, const CtFlowType *type, CtFlowCell a, CtFlowCell b) {
         return true;
     }
     if (a.object == NULL || b.object == NULL) return false;
-    if (n->count == n->room) {
-        Both *more = realloc(n->todo, (2 * n->room + 64) * sizeof *more);
+    if (n->count == n->capacity) {
+        Both *more = realloc(n->todo, (2 * n->capacity + 64) * sizeof *more);
         if (more == NULL) return false;
         n->todo = more;
-        n->room = 2 * n->room + 64;
+        n->capacity = 2 * n->capacity + 64;
     }
     n->todo[n->count++] = (Both){type, a.object, b.object};
     return true;

@@ -120,11 +120,11 @@ static void leave(CtInterpreter *i) {
 
 /* Passed values are retained while they are on their way. */
 static void pass(CtInterpreter *i, const CtFlowArgs *args) {
-    if (args->count > i->passed_room) {
+    if (args->count > i->passed_capacity) {
         CtFlowCell *more = realloc(i->passed, args->count * sizeof *more);
         if (more == NULL) ct_flow_interpret_stop(i, "it takes too much memory");
         i->passed = more;
-        i->passed_room = args->count;
+        i->passed_capacity = args->count;
     }
     for (uint32_t k = 0; k < args->count; k++) {
         i->passed[k] = ct_flow_interpret_arg(i, &args->items[k]);
@@ -451,12 +451,12 @@ static void run(CtInterpreter *i, const CtFlowFunction *function, const CtFlowCe
     i->end = FLOW_END_FAILED;
     i->range = CT_NO_RANGE;
     if (setjmp(i->failing.out) != 0) return;
-    if (i->passed_room < function->params.count) {
+    if (i->passed_capacity < function->params.count) {
         free(i->passed);
-        i->passed_room = 0;
+        i->passed_capacity = 0;
         i->passed = calloc(function->params.count, sizeof *i->passed);
         if (i->passed == NULL) ct_flow_interpret_stop(i, "it takes too much memory");
-        i->passed_room = function->params.count;
+        i->passed_capacity = function->params.count;
     }
     for (uint32_t k = 0; k < function->params.count; k++) {
         i->passed[k] = args[k];

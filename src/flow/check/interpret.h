@@ -27,8 +27,8 @@ typedef struct CtFlowObject {
     int64_t claims;                    /* references by the retains and releases of the program */
     const CtFlowTypes *fields;         /* of a node; NULL: this is an array */
     uint32_t tag, rank;
-    bool holds_objects;  /* an array whose elements are objects */
-    int64_t count, room; /* number of cells; capacity */
+    bool holds_objects;      /* an array whose elements are objects */
+    int64_t count, capacity; /* number of cells; capacity */
     CtFlowCell *cells;
     int64_t dims[]; /* as many as the rank; after a dimension of 0 all are 0 */
 } CtFlowObject;
@@ -79,7 +79,7 @@ typedef struct CtInterpreter {
     CtFlowObject *objects;   /* all objects of the heap */
     CtInterpretFrame *frame; /* the innermost frame */
     CtFlowCell *passed;      /* values that a block hands to its step, its caller or the function that it tail-calls */
-    uint32_t passed_count, passed_room;
+    uint32_t passed_count, passed_capacity;
     const CtFlowFunction *tail;
     CtFlowCell **constants; /* by the constants' numbers; NULL: not evaluated yet */
     CtInterpretWatch *watches;

@@ -100,7 +100,7 @@ static CtFlowCell run_read(CtInterpreter *i, const CtFlowStep *step) {
         return cell;
     }
     CtFlowObject *row = ct_flow_interpret_array(i, step->results.items[0]->type, array->dims + indices);
-    ct_flow_interpret_copy(i, row, array, at, row->room);
+    ct_flow_interpret_copy(i, row, array, at, row->capacity);
     return (CtFlowCell){.object = row};
 }
 
@@ -405,7 +405,7 @@ static CtFlowCell run_product(CtInterpreter *i, const CtFlowStep *step) {
                 b->dims[1 - factors->transposed[1]] == columns;
     CtFlowObject *x = ct_flow_interpret_array(i, step->results.items[0]->type, (const int64_t[]){rows, columns});
     if (!fits) count = 0;
-    for (int64_t j = 0; j < x->room; j++) {
+    for (int64_t j = 0; j < x->capacity; j++) {
         ct_flow_interpret_spend(i, 1 + (uint64_t)count / 8);
         long double sum = sum_of_terms(i, factors, a, b, j / columns, j % columns, count);
         ct_flow_interpret_put(i, x, (CtFlowCell){.real = sum});

@@ -19,8 +19,8 @@ void ct_flow_interpret_give(CtInterpreter *i, void *memory, size_t bytes) {
 
 static size_t size_of(const CtFlowObject *object) { return sizeof *object + object->rank * sizeof(int64_t); }
 
-static CtFlowObject *object_new(CtInterpreter *i, uint32_t rank, int64_t room) {
-    if (room < 0 || (uint64_t)room > i->options.limits.bytes / sizeof(CtFlowCell))
+static CtFlowObject *object_new(CtInterpreter *i, uint32_t rank, int64_t capacity) {
+    if (capacity < 0 || (uint64_t)capacity > i->options.limits.bytes / sizeof(CtFlowCell))
         ct_flow_interpret_stop(i, "it takes too much memory");
     CtFlowObject *object = ct_flow_interpret_memory(i, sizeof *object + rank * sizeof(int64_t));
     object->rank = rank;
@@ -29,8 +29,8 @@ static CtFlowObject *object_new(CtInterpreter *i, uint32_t rank, int64_t room) {
     object->link = &i->objects;
     if (object->next != NULL) object->next->link = &object->next;
     i->objects = object;
-    object->cells = ct_flow_interpret_memory(i, (size_t)room * sizeof(CtFlowCell));
-    object->room = room;
+    object->cells = ct_flow_interpret_memory(i, (size_t)capacity * sizeof(CtFlowCell));
+    object->capacity = capacity;
     return object;
 }
 
@@ -41,7 +41,7 @@ static void unlink_object(CtFlowObject *object) {
 }
 
 static void object_free(CtInterpreter *i, CtFlowObject *object) {
-    ct_flow_interpret_give(i, object->cells, (size_t)object->room * sizeof(CtFlowCell));
+    ct_flow_interpret_give(i, object->cells, (size_t)object->capacity * sizeof(CtFlowCell));
     ct_flow_interpret_give(i, object, size_of(object));
 }
 
@@ -83,7 +83,7 @@ static bool is_bare(const CtFlowObject *object) {
 /* Releasing the last reference of an object releases its fields; an explicit list is used, since data may be deep. */
 void ct_flow_interpret_release(CtInterpreter *i, CtFlowObject *object) {
     CtFlowObject **todo = NULL;
-    size_t count = 0, room = 0;
+    size_t count = 0, capacity = 0;
     if (object == NULL || !i->options.counts || is_bare(object)) return;
     if (object->claims <= 0) ct_flow_interpret_wrong(i, "something is released that has been released already");
     if (--object->claims > 0) return;
@@ -92,14 +92,14 @@ void ct_flow_interpret_release(CtInterpreter *i, CtFlowObject *object) {
             if (!holds_object(object, k)) continue;
             CtFlowObject *held = object->cells[k].object;
             if (is_bare(held) || --held->claims > 0) continue;
-            if (count == room) {
-                CtFlowObject **more = realloc(todo, (2 * room + 16) * sizeof *todo);
+            if (count == capacity) {
+                CtFlowObject **more = realloc(todo, (2 * capacity + 16) * sizeof *todo);
                 if (more == NULL) {
                     free(todo);
                     ct_flow_interpret_stop(i, "it takes too much memory");
                 }
                 todo = more;
-                room = 2 * room + 16;
+                capacity = 2 * capacity + 16;
             }
             todo[count++] = held;
         }
@@ -140,16 +140,16 @@ CtFlowObject *ct_flow_interpret_array(CtInterpreter *i, const CtFlowType *type, 
 
 /* Grows an object, such as a list of characters, whose size is not known in advance. */
 static void grow(CtInterpreter *i, CtFlowObject *object) {
-    int64_t room = object->room + object->room / 2 + 8;
-    CtFlowCell *cells = ct_flow_interpret_memory(i, (size_t)room * sizeof *cells);
+    int64_t capacity = object->capacity + object->capacity / 2 + 8;
+    CtFlowCell *cells = ct_flow_interpret_memory(i, (size_t)capacity * sizeof *cells);
     if (object->count > 0) memcpy(cells, object->cells, (size_t)object->count * sizeof *cells);
-    ct_flow_interpret_give(i, object->cells, (size_t)object->room * sizeof *cells);
+    ct_flow_interpret_give(i, object->cells, (size_t)object->capacity * sizeof *cells);
     object->cells = cells;
-    object->room = room;
+    object->capacity = capacity;
 }
 
 void ct_flow_interpret_put(CtInterpreter *i, CtFlowObject *object, CtFlowCell value) {
-    if (object->count == object->room) grow(i, object);
+    if (object->count == object->capacity) grow(i, object);
     object->cells[object->count++] = value;
     if (holds_object(object, object->count - 1)) ct_flow_interpret_hold(value.object);
 }
@@ -186,7 +186,7 @@ typedef struct Import {
         CtFlowObject *to;
         int64_t index;
     } * waiting;
-    size_t count, room;
+    size_t count, capacity;
 } Import;
 
 static CtFlowCell scalar_of(const CtFlowType *type, ct_word word) {
@@ -196,12 +196,12 @@ static CtFlowCell scalar_of(const CtFlowType *type, ct_word word) {
 }
 
 static bool wait_for(Import *m, const CtFlowType *type, const ct_object *from, CtFlowObject *to, int64_t index) {
-    if (m->count == m->room) {
-        size_t room = 2 * m->room + 64;
-        struct Waiting *more = realloc(m->waiting, room * sizeof *more);
+    if (m->count == m->capacity) {
+        size_t capacity = 2 * m->capacity + 64;
+        struct Waiting *more = realloc(m->waiting, capacity * sizeof *more);
         if (more == NULL) return false;
         m->waiting = more;
-        m->room = room;
+        m->capacity = capacity;
     }
     m->waiting[m->count++] = (struct Waiting){type, from, to, index};
     return true;
@@ -209,7 +209,7 @@ static bool wait_for(Import *m, const CtFlowType *type, const ct_object *from, C
 
 static CtFlowObject *import_array(Import *m, const CtFlowType *type, const ct_array *from, bool *fits) {
     CtFlowObject *array = ct_flow_interpret_array(m->i, type, from->dims);
-    int64_t count = array->room;
+    int64_t count = array->capacity;
     for (int64_t k = 0; k < count; k++) {
         ct_flow_interpret_put(m->i, array, scalar_of(type->element, from->data[k]));
         if (array->holds_objects) *fits &= wait_for(m, type->element, from->data[k].p, array, k);
