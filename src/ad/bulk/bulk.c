@@ -114,8 +114,8 @@ static CtCore *lower(Derivative *d, CtBulk *t) { return ct_bulk_lower(&d->builde
 
 /* A term of the trace with the bindings it needs, as Core. */
 static CtCore *alone(Derivative *d, const CtBulkTrace *trace, CtBulk *t) {
-    return lower(d, ct_bulk_simplify(&d->builder, ct_bulk_rewrite(&d->builder, ct_bulk_trace_bulk_closed(
-                                                                                   &d->builder, trace, t, false))));
+    return lower(d, ct_bulk_simplify(&d->builder,
+                                     ct_bulk_rewrite(&d->builder, ct_bulk_trace_closed(&d->builder, trace, t, false))));
 }
 
 static CtCore *bind_flat(Derivative *d, CtSeq *seq, CtBulkVar *var, CtCore *value) {
@@ -148,7 +148,7 @@ static CtCore *result(Derivative *d, const CtBulkTrace *trace, const CtLeaves *l
             values[i] = alone(d, trace, t);
         }
     }
-    return ct_bulk_trace_bulk_put_together(&d->builder, d->range, trace->result, type, NULL, values);
+    return ct_bulk_trace_put_together(&d->builder, d->range, trace->result, type, NULL, values);
 }
 
 /* The same structure with variables as leaves. */
@@ -178,7 +178,7 @@ static CtCore *flat_reals(Derivative *d, CtSeq *seq, const CtAbstract *like, CtC
     CtProgram *p = d->builder.p;
     CtLeaves leaves = {0};
     CtAbstract *s = variables(d, like, "dy", &leaves);
-    ct_bulk_trace_bulk_take_apart(&d->builder, d->range, seq, s, dy, &d->vars);
+    ct_bulk_trace_take_apart(&d->builder, d->range, seq, s, dy, &d->vars);
     CtCore *whole = NULL;
     for (uint32_t i = 0; i < leaves.terms.count; i++) {
         CtBulk *t = leaves.terms.items[i];
@@ -263,11 +263,11 @@ static bool trace(Derivative *d, Differentiated *f, const CtForm *const *forms, 
     name_apart(&f->in);
     ct_bulk_abstract_leaves(arena, f->trace.result, &f->leaves);
     CtBulk *whole = ct_bulk_trace_leaves_together(&d->builder, &f->leaves, d->range);
-    f->whole = normal_form(d, ct_bulk_trace_bulk_closed(&d->builder, &f->trace, whole, true), &f->in);
+    f->whole = normal_form(d, ct_bulk_trace_closed(&d->builder, &f->trace, whole, true), &f->in);
     f->seq = ct_ad_seq(p, NULL);
     for (uint32_t i = 0; i < count + 1; i++)
-        ct_bulk_trace_bulk_take_apart(&d->builder, d->range, &f->seq, stands[i], ct_core_var(p, d->range, f->params[i]),
-                                      &d->vars);
+        ct_bulk_trace_take_apart(&d->builder, d->range, &f->seq, stands[i], ct_core_var(p, d->range, f->params[i]),
+                                 &d->vars);
     return true;
 }
 
@@ -323,8 +323,7 @@ static CtCore *vjp(Derivative *d, Differentiated *f) {
     bind_flat(d, &inner, dy_flat, flat);
     bind_terms(d, &inner, &g, &late, true);
     CtCore *x = param(d, f, 0);
-    CtCore *gradient =
-        ct_bulk_trace_bulk_put_together(&d->builder, d->range, f->point, x->type, x, flat_gradient(d, f, &g));
+    CtCore *gradient = ct_bulk_trace_put_together(&d->builder, d->range, f->point, x->type, x, flat_gradient(d, f, &g));
     CtCore *pullback = ct_core_lam(p, d->range, "pullback", &dy, 1, ct_ad_seq_close(&inner, gradient));
     return ct_core_pair(p, d->range, value, pullback);
 }
@@ -341,8 +340,8 @@ static CtCore *jacobian(Derivative *d, Differentiated *f) {
     CtCore *checked = lower(d, g.value);
     ct_ad_seq_let(&f->seq, d->range, ct_core_var_new(d->builder.p, "y", checked->type), checked);
     CtCore *x = param(d, f, 0);
-    return ct_bulk_trace_bulk_put_rows(&d->builder, d->range, f->point, x->type, x, flat_gradient(d, f, &g),
-                                       ct_bulk_shape_count(dy->shape));
+    return ct_bulk_trace_put_rows(&d->builder, d->range, f->point, x->type, x, flat_gradient(d, f, &g),
+                                  ct_bulk_shape_count(dy->shape));
 }
 
 /* λ⟨c⟩ x dx. let ⟨primals⟩ in (value, tangent) */
@@ -354,7 +353,7 @@ static CtCore *jvp(Derivative *d, Differentiated *f) {
     CtCore *x = param(d, f, 0), *dx = param(d, f, 1);
     check_shape(d, &f->seq, x->type, x, dx, true);
     CtLeaves leaves = {0};
-    ct_bulk_trace_bulk_take_apart(&d->builder, d->range, &f->seq, variables(d, f->point, "dx", &leaves), dx, &d->vars);
+    ct_bulk_trace_take_apart(&d->builder, d->range, &f->seq, variables(d, f->point, "dx", &leaves), dx, &d->vars);
     for (uint32_t i = f->in.first; i < f->in.vars.count; i++)
         if (f->in.vars.items[i]->element == ELEMENT_REAL) tangents[i] = leaves.terms.items[i - f->in.first]->as.var;
     CtBulkGradient g = ct_bulk_tangent(&d->builder, f->whole, f->in.vars.items, tangents, f->in.vars.count);

@@ -19,7 +19,7 @@ typedef struct CtLower {
 } CtLower;
 
 /* Lowers a term, with the current meaning of its variables. */
-CtCore *ct_bulk_lower_lower(CtLower *l, CtBulk *t);
+CtCore *ct_bulk_lower_term(CtLower *l, CtBulk *t);
 /* The same as an array, with one element if t has rank 0; and the converse. */
 CtCore *ct_bulk_lower_flat(CtLower *l, CtBulk *t);
 CtCore *ct_bulk_lower_unflat(CtLower *l, const CtBulk *t, CtCore *array);

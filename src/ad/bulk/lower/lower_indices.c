@@ -53,7 +53,7 @@ CtCore *ct_bulk_lower_transpose(CtLower *l, CtBulk *t) {
         uint32_t from = i < t->as.transpose.count ? t->as.transpose.permutation[i] : i;
         dims[i] = (CtDim){t->shape.sizes[i], ct_bulk_shape_count(ct_bulk_shape_tail(part->shape, from + 1))};
     }
-    return ct_bulk_lower_view(l, t->range, ct_bulk_lower_lower(l, part), ct_bulk_shape_count(t->shape), 0, dims,
+    return ct_bulk_lower_view(l, t->range, ct_bulk_lower_term(l, part), ct_bulk_shape_count(t->shape), 0, dims,
                               t->shape.rank);
 }
 
@@ -192,11 +192,11 @@ static CtCore *row_number(CtLower *l, const Position *p) {
 CtCore *ct_bulk_lower_position(CtLower *l, const CtIndexing *f, CtShape shape, CtSourceRange range) {
     CtSeq seq = ct_ad_seq(l->p, NULL);
     Position p = {.range = range, .f = f, .shape = shape, .at = CT_NEW_ARRAY(l->r->arena, CtCore *, f->count)};
-    for (uint32_t d = 0; d < f->count; d++) p.at[d] = ct_ad_seq_name(&seq, "i", ct_bulk_lower_lower(l, f->ix[d]));
+    for (uint32_t d = 0; d < f->count; d++) p.at[d] = ct_ad_seq_name(&seq, "i", ct_bulk_lower_term(l, f->ix[d]));
     bool misses = !ct_bulk_never_misses(&l->facts, f, shape);
     p.never = f->live != NULL && f->live->kind == BULK_CONST && ct_bulk_lower_number(f->live) == 0;
     if (f->live != NULL && !p.never && (misses || !ct_bulk_is_safe(&l->facts, f->live)))
-        p.live = ct_ad_seq_name(&seq, "live", ct_bulk_lower_lower(l, f->live));
+        p.live = ct_ad_seq_name(&seq, "live", ct_bulk_lower_term(l, f->live));
     CtCore *number = row_number(l, &p);
     for (uint32_t d = f->count; d-- > 0;) {
         if (ct_bulk_is_inside(&l->facts, f->ix[d], shape.sizes[d])) continue;
@@ -352,16 +352,16 @@ CtCore *ct_bulk_lower_index(CtLower *l, CtBulk *t) {
     const CtIndexing *f = &t->as.move.f;
     if (f->count == 0) {
         CtSeq seq = ct_ad_seq(l->p, NULL);
-        CtCore *all = ct_ad_seq_name(&seq, "xs", ct_bulk_lower_lower(l, source));
+        CtCore *all = ct_ad_seq_name(&seq, "xs", ct_bulk_lower_term(l, source));
         if (f->live != NULL && !ct_bulk_is_safe(&l->facts, f->live))
-            ct_ad_seq_name(&seq, "live", ct_bulk_lower_lower(l, f->live));
+            ct_ad_seq_name(&seq, "live", ct_bulk_lower_term(l, f->live));
         return ct_ad_seq_close(&seq, all);
     }
     CtSeq seq = ct_ad_seq(l->p, NULL);
-    CtCore *xs = ct_ad_seq_name(&seq, "xs", ct_bulk_lower_lower(l, source));
+    CtCore *xs = ct_ad_seq_name(&seq, "xs", ct_bulk_lower_term(l, source));
     bool says_itself = l->r->again == NULL || ct_bulk_never_misses(&l->facts, f, source->shape);
     if (f->count == 1 && f->live == NULL && t->shape.rank == 0 && says_itself) {
-        CtCore *number = ct_bulk_lower_lower(l, f->ix[0]);
+        CtCore *number = ct_bulk_lower_term(l, f->ix[0]);
         return ct_ad_seq_close(&seq, read_row(l, t, xs, number));
     }
     CtCore *number = ct_ad_seq_name(&seq, "at", ct_bulk_lower_position(l, f, source->shape, t->range));
@@ -409,10 +409,10 @@ static CtBulk *over_points(CtLower *l, const CtIndexing *f, CtShape points, CtBu
 /* The same as an array of numbers, for every term. */
 static CtCore *array_over_points(CtLower *l, const CtIndexing *f, CtShape points, CtBulk *t) {
     CtBulk *array = over_points(l, f, points, t);
-    if (array != NULL) return ct_bulk_lower_lower(l, array);
+    if (array != NULL) return ct_bulk_lower_term(l, array);
     Points at;
     enter_points(l, f, points, &at);
-    CtCore *body = ct_bulk_lower_item(l, t->element, ct_bulk_lower_lower(l, t));
+    CtCore *body = ct_bulk_lower_item(l, t->element, ct_bulk_lower_term(l, t));
     return leave_points(l, t->range, f, points, &at, body);
 }
 
@@ -491,7 +491,7 @@ CtCore *ct_bulk_lower_gather(CtLower *l, CtBulk *t) {
     CtBulk *plain = f->count == 1 && f->live == NULL && m == 1 ? over_points(l, f, t->shape, f->ix[0]) : NULL;
     if (plain != NULL)
         return ct_ad_seq_close(&seq,
-                               ct_bulk_lower_array(l, t->range, ARRAY_GATHER, xs, ct_bulk_lower_lower(l, plain), NULL));
+                               ct_bulk_lower_array(l, t->range, ARRAY_GATHER, xs, ct_bulk_lower_term(l, plain), NULL));
     CtCore *rows = ct_ad_seq_name(&seq, "rows", positions(l, f, source->shape, t->shape, t->range));
     CtCore *none = ct_bulk_lower_zeros(l, t->range, t->element, m);
     return ct_ad_seq_close(&seq, ct_bulk_lower_array(l, t->range, ARRAY_GATHER_OR, none, rows, xs));

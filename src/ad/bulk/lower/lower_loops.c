@@ -77,7 +77,7 @@ static CtCore *step(Loop *b, CtSeq *seq) {
     CtCore **results = CT_NEW_ARRAY(arena, CtCore *, ct_bulk_loop_results(loop) + 1);
     for (uint32_t k = 0; k < ct_bulk_loop_results(loop); k++) {
         CtBulk *t = loop->results[k];
-        results[k] = ct_bulk_lower_lower(l, t);
+        results[k] = ct_bulk_lower_term(l, t);
         if (k >= loop->count.states && t->shape.rank == 0) results[k] = ct_bulk_lower_item(l, t->element, results[k]);
     }
     for (uint32_t k = loop->vars.count; k-- > 0;) ct_bulk_lower_unbind(l, loop->vars.items[k], before[k]);
@@ -175,7 +175,7 @@ static CtVar **lower_loop(CtLower *l, CtSeq *seq, CtBulk *t) {
     b.before = CT_NEW_ARRAY(arena, CtVar *, params + 1);
     CtCore **start = CT_NEW_ARRAY(arena, CtCore *, states + 1);
     for (uint32_t p = 0; p < params; p++) {
-        CtCore *arg = ct_bulk_lower_lower(l, t->as.loop.args[p]);
+        CtCore *arg = ct_bulk_lower_term(l, t->as.loop.args[p]);
         if (p < states)
             start[p] = ct_ad_seq_name(seq, loop->params[p]->name, arg);
         else
@@ -213,7 +213,7 @@ CtCore *ct_bulk_lower_loop(CtLower *l, CtBulk *t) {
 }
 
 CtVar *ct_bulk_lower_bound(CtLower *l, CtSeq *seq, CtBulkVar *var, CtBulk *t) {
-    if (t->kind != BULK_LOOP) return bind_core(l, seq, var->name, ct_bulk_lower_lower(l, t));
+    if (t->kind != BULK_LOOP) return bind_core(l, seq, var->name, ct_bulk_lower_term(l, t));
     CtVar **results = known_results(l, t);
     if (results == NULL) {
         results = lower_loop(l, seq, t);

@@ -124,7 +124,7 @@ void ct_bulk_lower_end_apart(CtLower *l, const CtLower *before) {
 
 static CtCore *lift(CtLower *l, CtBulk *t) {
     CtLower before = ct_bulk_lower_begin_apart(l);
-    CtCore *core = ct_bulk_lower_lower(l, t);
+    CtCore *core = ct_bulk_lower_term(l, t);
     ct_bulk_lower_end_apart(l, &before);
     return ct_ad_seq_name(l->outside, "xs", core);
 }
@@ -245,7 +245,7 @@ static CtCore *on_items(CtLower *l, const Elementwise *e, CtCore *a, CtCore *b) 
 static CtCore *lower_scalars(CtLower *l, const Elementwise *e, CtBulk *const *scalars) {
     CtSeq seq = ct_ad_seq(l->p, NULL);
     CtCore *args[2] = {NULL, NULL};
-    for (uint32_t i = 0; i < e->count; i++) args[i] = ct_bulk_lower_lower(l, scalars[i]);
+    for (uint32_t i = 0; i < e->count; i++) args[i] = ct_bulk_lower_term(l, scalars[i]);
     bool once = e->t->kind == BULK_OP && cannot_fail(e->t->as.op.prim, args[1]);
     for (uint32_t i = 0; !once && i < e->count; i++) args[i] = ct_ad_seq_name(&seq, "x", args[i]);
     CtCore *value = on_values(l, e, args[0], args[1]);
@@ -281,10 +281,10 @@ static CtCore *lower_elementwise(CtLower *l, CtBulk *t) {
     for (uint32_t i = 0; i < e.count; i++) {
         if (scalars[i] != NULL) {
             args[i] = ct_ad_seq_name(&seq, "s",
-                                     ct_bulk_lower_item(l, scalars[i]->element, ct_bulk_lower_lower(l, scalars[i])));
+                                     ct_bulk_lower_item(l, scalars[i]->element, ct_bulk_lower_term(l, scalars[i])));
             continue;
         }
-        operands[count] = ct_bulk_lower_lower(l, e.args[i]);
+        operands[count] = ct_bulk_lower_term(l, e.args[i]);
         CtBulk *other = scalars[1 - i];
         if (other != NULL && !is_atom(other)) operands[count] = ct_ad_seq_name(&seq, "xs", operands[count]);
         params[count] = ct_core_var_new(l->p, count == 0 ? "x" : "y", operands[count]->type->parts[0]);
@@ -336,7 +336,7 @@ static CtCore *lower_reduce(CtLower *l, CtBulk *t) {
     CtBulk *part = t->as.reduce.t;
     CtArrayOp op = reduction_op(t->as.reduce.reduction);
     int64_t rows = part->shape.sizes[0], m = ct_bulk_shape_count(t->shape);
-    CtCore *xs = ct_bulk_lower_lower(l, part);
+    CtCore *xs = ct_bulk_lower_term(l, part);
     if (op == ARRAY_SUM_ROWS) {
         return ct_bulk_lower_unflat(l, t,
                                     ct_bulk_lower_array(l, t->range, op, ct_bulk_lower_int(l, t->range, m), xs, NULL));
@@ -361,7 +361,7 @@ static CtCore *lower_let(CtLower *l, CtBulk *t) {
     CtVar *bound = ct_bulk_lower_bound(l, &seq, var, t->as.let.rhs);
     if (var->element == ELEMENT_INT) note_range(l, var, ct_bulk_range(&l->facts, t->as.let.rhs));
     CtVar *before = ct_bulk_lower_bind(l, var, bound);
-    CtCore *body = ct_bulk_lower_lower(l, t->as.let.body);
+    CtCore *body = ct_bulk_lower_term(l, t->as.let.body);
     ct_bulk_lower_unbind(l, var, before);
     l->r->loops = outer;
     return ct_ad_seq_close(&seq, body);
@@ -371,10 +371,10 @@ static CtCore *lower_let(CtLower *l, CtBulk *t) {
 static CtCore *select_elements(CtLower *l, CtBulk *t) {
     int64_t tests = ct_bulk_shape_count(t->as.cond.test->shape);
     CtDim dims[] = {{tests, 1}, {ct_bulk_shape_count(ct_bulk_shape_tail(t->shape, t->as.cond.test->shape.rank)), 0}};
-    CtCore *test = ct_bulk_lower_lower(l, t->as.cond.test);
+    CtCore *test = ct_bulk_lower_term(l, t->as.cond.test);
     CtCore *each = ct_bulk_lower_view(l, t->range, test, tests, 0, dims, 2);
-    CtCore *yes = ct_bulk_lower_lower(l, t->as.cond.yes);
-    return ct_bulk_lower_array(l, t->range, ARRAY_SELECT, each, yes, ct_bulk_lower_lower(l, t->as.cond.no));
+    CtCore *yes = ct_bulk_lower_term(l, t->as.cond.yes);
+    return ct_bulk_lower_array(l, t->range, ARRAY_SELECT, each, yes, ct_bulk_lower_term(l, t->as.cond.no));
 }
 
 /* A branch that cannot fail is evaluated only if it is taken. One that may fail is always evaluated, because its
@@ -386,11 +386,11 @@ static CtCore *lower_cond(CtLower *l, CtBulk *t) {
         return updated != NULL ? updated : select_elements(l, t);
     }
     CtSeq seq = ct_ad_seq(l->p, NULL);
-    CtCore *test = ct_bulk_lower_lower(l, same), *values[2];
+    CtCore *test = ct_bulk_lower_term(l, same), *values[2];
     bool fails = !ct_bulk_is_safe(&l->facts, branches[0]) || !ct_bulk_is_safe(&l->facts, branches[1]);
     if (fails) test = ct_ad_seq_name(&seq, "b", test);
     for (int i = 0; i < 2; i++) {
-        values[i] = ct_bulk_lower_lower(l, branches[i]);
+        values[i] = ct_bulk_lower_term(l, branches[i]);
         if (!ct_bulk_is_safe(&l->facts, branches[i])) values[i] = ct_ad_seq_name(&seq, "x", values[i]);
     }
     return ct_ad_seq_close(&seq, ct_core_if(l->p, t->range, test, values[0], values[1]));
@@ -406,7 +406,7 @@ static CtCore *rows(CtLower *l, CtSourceRange range, CtElement element, CtShape 
 }
 
 static CtCore *lower_part(CtLower *l, CtBulk *t) {
-    CtCore *value = ct_bulk_lower_lower(l, t);
+    CtCore *value = ct_bulk_lower_term(l, t);
     return t->shape.rank == 0 ? ct_bulk_lower_item(l, t->element, value) : value;
 }
 
@@ -425,7 +425,7 @@ static CtCore *lower_replicate(CtLower *l, CtBulk *t) {
     }
     int64_t m = ct_bulk_shape_count(t->as.t->shape);
     CtDim dims[] = {{k, 0}, {m, 1}};
-    return ct_bulk_lower_view(l, t->range, ct_bulk_lower_lower(l, t->as.t), m, 0, dims, 2);
+    return ct_bulk_lower_view(l, t->range, ct_bulk_lower_term(l, t->as.t), m, 0, dims, 2);
 }
 
 static CtCore *lower_build(CtLower *l, CtBulk *t) {
@@ -457,12 +457,12 @@ static CtCore *lower_check(CtLower *l, CtBulk *t) {
     CtBulk *test = t->as.check.test, *same = ct_bulk_lower_uniform(l, test);
     CtCore *fails;
     if (same != NULL && ct_bulk_shape_count(test->shape) > 0) {
-        fails = ct_bulk_lower_lower(l, same);
+        fails = ct_bulk_lower_term(l, same);
     } else {
-        CtCore *count = ct_bulk_lower_array(l, t->range, ARRAY_SUM, ct_bulk_lower_lower(l, test), NULL, NULL);
+        CtCore *count = ct_bulk_lower_array(l, t->range, ARRAY_SUM, ct_bulk_lower_term(l, test), NULL, NULL);
         fails = ct_bulk_lower_op(l, t->range, PRIM_INT_LT, ct_bulk_lower_int(l, t->range, 0), count);
     }
-    CtCore *body = ct_bulk_lower_lower(l, t->as.check.t);
+    CtCore *body = ct_bulk_lower_term(l, t->as.check.t);
     CtCore *failure = ct_core_fail(l->p, t->range, body->type, t->as.check.code, t->as.check.text, NULL);
     return ct_core_if(l->p, t->range, fails, ct_bulk_lower_failure(l, t->range, failure), body);
 }
@@ -478,7 +478,7 @@ CtCore *ct_bulk_lower_unflat(CtLower *l, const CtBulk *t, CtCore *array) {
     return ct_bulk_lower_value(l, t->element, item);
 }
 
-CtCore *ct_bulk_lower_lower(CtLower *l, CtBulk *t) {
+CtCore *ct_bulk_lower_term(CtLower *l, CtBulk *t) {
     if (can_be_lifted(l, t)) return lift(l, t);
     switch (t->kind) {
     case BULK_CONST: return lower_const(l, t);
@@ -501,10 +501,10 @@ CtCore *ct_bulk_lower_lower(CtLower *l, CtBulk *t) {
     case BULK_BUILD: return lower_build(l, t);
     case BULK_ONE_HOT: return ct_bulk_lower_one_hot(l, t);
     case BULK_STOP: {
-        CtCore *inner = ct_bulk_lower_lower(l, t->as.t);
+        CtCore *inner = ct_bulk_lower_term(l, t->as.t);
         return ct_core_deriv(l->p, t->range, DERIV_STOP, &inner, 1);
     }
-    case BULK_SHARE: return ct_bulk_lower_lower(l, t->as.share.t);
+    case BULK_SHARE: return ct_bulk_lower_term(l, t->as.share.t);
     case BULK_CHECK: return lower_check(l, t);
     case BULK_LOOP: return ct_bulk_lower_loop(l, t);
     }
@@ -520,7 +520,7 @@ static CtLower lowering(CtBulkBuilder *r, CtMap *vars) {
 CtCore *ct_bulk_lower(CtBulkBuilder *r, CtBulk *t, CtMap *vars) {
     CtLower l = lowering(r, vars);
     ct_bulk_note(&l.facts, t);
-    return ct_bulk_lower_lower(&l, t);
+    return ct_bulk_lower_term(&l, t);
 }
 
 void ct_bulk_lower_binding(CtBulkBuilder *r, CtSeq *seq, CtBulkVar *var, CtBulk *t, CtMap *vars) {

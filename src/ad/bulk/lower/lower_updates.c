@@ -36,12 +36,12 @@ CtCore *ct_bulk_lower_update(CtLower *l, CtBulk *t) {
     if (i == NULL) return NULL;
     int64_t n = t->shape.sizes[0];
     CtSeq seq = ct_ad_seq(l->p, NULL);
-    CtCore *at = ct_ad_seq_name(&seq, "at", ct_bulk_lower_lower(l, i));
+    CtCore *at = ct_ad_seq_name(&seq, "at", ct_bulk_lower_term(l, i));
     CtBulk *same = ct_bulk_lower_uniform(l, t->as.cond.yes);
-    CtCore *value = same != NULL ? ct_bulk_lower_item(l, t->element, ct_bulk_lower_lower(l, same))
-                                 : ct_bulk_lower_lower(l, t->as.cond.yes);
+    CtCore *value = same != NULL ? ct_bulk_lower_item(l, t->element, ct_bulk_lower_term(l, same))
+                                 : ct_bulk_lower_term(l, t->as.cond.yes);
     value = ct_ad_seq_name(&seq, same != NULL ? "x" : "xs", value);
-    CtCore *xs = ct_ad_seq_name(&seq, "xs", ct_bulk_lower_lower(l, t->as.cond.no));
+    CtCore *xs = ct_ad_seq_name(&seq, "xs", ct_bulk_lower_term(l, t->as.cond.no));
     if (same == NULL) value = ct_bulk_lower_array(l, range, ARRAY_INDEX, value, at, NULL);
     CtCore *changed = ct_bulk_lower_array(l, range, ARRAY_UPDATE, xs, at, value);
     bool inside = ct_bulk_is_inside(&l->facts, i, n);
@@ -65,9 +65,9 @@ CtCore *ct_bulk_lower_add_one(CtLower *l, CtBulk *t) {
     CtIndexing f = hot->as.move.f;
     f.live = ct_bulk_bool(l->r, false, scalar);
     CtSeq seq = ct_ad_seq(l->p, NULL);
-    CtCore *x = ct_ad_seq_name(&seq, "x", ct_bulk_lower_lower(l, hot->as.move.t));
+    CtCore *x = ct_ad_seq_name(&seq, "x", ct_bulk_lower_term(l, hot->as.move.t));
     CtCore *at = ct_ad_seq_name(&seq, "at", ct_bulk_lower_position(l, &f, hot->shape, range));
-    CtCore *xs = ct_ad_seq_name(&seq, "xs", ct_bulk_lower_lower(l, rest));
+    CtCore *xs = ct_ad_seq_name(&seq, "xs", ct_bulk_lower_term(l, rest));
     CtCore *old = ct_bulk_lower_array(l, range, ARRAY_INDEX, xs, at, NULL);
     CtCore *changed =
         ct_bulk_lower_array(l, range, ARRAY_UPDATE, xs, at, ct_bulk_lower_op(l, range, t->as.op.prim, old, x));

@@ -201,8 +201,8 @@ static void take_apart(Flat *f, const CtAbstract *s, CtCore *x, bool many) {
     }
 }
 
-void ct_bulk_trace_bulk_take_apart(CtBulkBuilder *r, CtSourceRange range, CtSeq *seq, const CtAbstract *s, CtCore *x,
-                                   CtMap *vars) {
+void ct_bulk_trace_take_apart(CtBulkBuilder *r, CtSourceRange range, CtSeq *seq, const CtAbstract *s, CtCore *x,
+                              CtMap *vars) {
     Flat f = {.builder = r, .p = r->p, .range = range, .seq = seq, .vars = vars};
     take_apart(&f, s, x, false);
 }
@@ -290,8 +290,8 @@ static CtCore *put_together(Flat *f, const CtAbstract *s, CtType *type, CtCore *
     return old != NULL ? old : ct_core_fail(f->p, f->range, type, CT_E0901, "a value that is not first-order", NULL);
 }
 
-CtCore *ct_bulk_trace_bulk_put_rows(CtBulkBuilder *r, CtSourceRange range, const CtAbstract *s, CtType *type,
-                                    CtCore *old, CtCore *const *flat, int64_t count) {
+CtCore *ct_bulk_trace_put_rows(CtBulkBuilder *r, CtSourceRange range, const CtAbstract *s, CtType *type, CtCore *old,
+                               CtCore *const *flat, int64_t count) {
     Flat f = {.builder = r, .p = r->p, .range = range, .flat = flat};
     if (s->kind == ABSTRACT_TERM && flat[0] != NULL)
         return nest(&f, flat[0], ct_bulk_shape_cons(r->arena, count, s->as.term->shape));
@@ -301,8 +301,8 @@ CtCore *ct_bulk_trace_bulk_put_rows(CtBulkBuilder *r, CtSourceRange range, const
     return array2(&f, ARRAY_BUILD, ct_core_int(r->p, range, count), ct_core_lam(r->p, range, NULL, &i, 1, row));
 }
 
-CtCore *ct_bulk_trace_bulk_put_together(CtBulkBuilder *r, CtSourceRange range, const CtAbstract *s, CtType *type,
-                                        CtCore *old, CtCore *const *flat) {
+CtCore *ct_bulk_trace_put_together(CtBulkBuilder *r, CtSourceRange range, const CtAbstract *s, CtType *type,
+                                   CtCore *old, CtCore *const *flat) {
     Flat f = {.builder = r, .p = r->p, .range = range, .flat = flat};
     return put_together(&f, s, type, old, NULL, 0);
 }

@@ -135,7 +135,7 @@ static CtBulk *need(void *data, CtBulk *t) {
     return t;
 }
 
-CtBulk *ct_bulk_trace_bulk_closed(CtBulkBuilder *r, const CtBulkTrace *trace, CtBulk *t, bool checked) {
+CtBulk *ct_bulk_trace_closed(CtBulkBuilder *r, const CtBulkTrace *trace, CtBulk *t, bool checked) {
     for (uint32_t i = checked ? trace->checks.count : 0; i-- > 0;) {
         const CtBulk *check = trace->checks.items[i];
         t = ct_bulk_check(r, check->as.check.test, check->as.check.code, check->as.check.text, check->range, t);

@@ -75,7 +75,7 @@ typedef struct CtBulkTrace {
 bool ct_bulk_trace(CtBulkBuilder *r, CtAbstract *f, CtAbstract *const *args, uint32_t count, CtBulkTrace *out,
                    CtBulkRefusal *refusal);
 /* A term of a trace with the bindings that it needs, and with the checks if `checked`. */
-CtBulk *ct_bulk_trace_bulk_closed(CtBulkBuilder *r, const CtBulkTrace *trace, CtBulk *t, bool checked);
+CtBulk *ct_bulk_trace_closed(CtBulkBuilder *r, const CtBulkTrace *trace, CtBulk *t, bool checked);
 
 CtAbstract *ct_bulk_abstract_term(CtBulkBuilder *r, CtBulk *term);
 CtAbstract *ct_bulk_abstract_known(CtBulkBuilder *r, int64_t value);
@@ -98,15 +98,15 @@ CtBulk *ct_bulk_leaves_order(CtBulkBuilder *r, const CtAbstract *s);
 struct CtSeq;
 /* For each term of a structure (a variable), adds a binding of its flat value, computed from x; `vars`: CtBulkVar * ->
  * CtVar *. */
-void ct_bulk_trace_bulk_take_apart(CtBulkBuilder *r, CtSourceRange range, struct CtSeq *seq, const CtAbstract *s,
-                                   CtCore *x, CtMap *vars);
+void ct_bulk_trace_take_apart(CtBulkBuilder *r, CtSourceRange range, struct CtSeq *seq, const CtAbstract *s, CtCore *x,
+                              CtMap *vars);
 /* A structure of this type from flat values for its terms, in order. Where the value is NULL, and for known parts, it
  * is as in `old` (may be NULL). */
-CtCore *ct_bulk_trace_bulk_put_together(CtBulkBuilder *r, CtSourceRange range, const CtAbstract *s, CtType *type,
-                                        CtCore *old, CtCore *const *flat);
+CtCore *ct_bulk_trace_put_together(CtBulkBuilder *r, CtSourceRange range, const CtAbstract *s, CtType *type,
+                                   CtCore *old, CtCore *const *flat);
 /* An array of `count` such structures, whose flat values have that as their outermost dimension. `old` is used for
  * each. */
-CtCore *ct_bulk_trace_bulk_put_rows(CtBulkBuilder *r, CtSourceRange range, const CtAbstract *s, CtType *type,
-                                    CtCore *old, CtCore *const *flat, int64_t count);
+CtCore *ct_bulk_trace_put_rows(CtBulkBuilder *r, CtSourceRange range, const CtAbstract *s, CtType *type, CtCore *old,
+                               CtCore *const *flat, int64_t count);
 
 #endif

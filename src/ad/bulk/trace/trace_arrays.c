@@ -15,7 +15,7 @@ typedef struct Build {
 
 static CtBulk *build_leaf(Tracer *tr, void *data, CtBulk *t) {
     const Build *b = data;
-    CtBulk *body = ct_bulk_trace_bulk_closed(tr->builder, &b->scope->bindings, t, false);
+    CtBulk *body = ct_bulk_trace_closed(tr->builder, &b->scope->bindings, t, false);
     return ct_bulk_trace_name(tr, "xs", ct_bulk_build(tr->builder, b->size, b->i, body));
 }
 

@@ -56,7 +56,7 @@ static CtBulk *leaf(Tracer *tr, void *data, CtBulk *t) {
     Walk *w = data;
     CtBulkBuilder *r = tr->builder;
     if (t->element != ELEMENT_REAL) {
-        if (w->bindings) t = ct_bulk_trace_bulk_closed(r, w->bindings, t, false);
+        if (w->bindings) t = ct_bulk_trace_closed(r, w->bindings, t, false);
         return ct_bulk_trace_name(tr, "t", w->rows ? ct_bulk_replicate(r, w->rows, t) : t);
     }
     CtBulk *now = w->terms ? w->terms[w->next++] : w->only ? w->flat : part(tr, w->flat, w->start, t->shape);
@@ -98,7 +98,7 @@ void ct_bulk_trace_lift_checks(Tracer *tr, const CtBulkTrace *bindings) {
     for (uint32_t i = 0; i < bindings->checks.count; i++) {
         const CtBulk *check = bindings->checks.items[i];
         CtBulk *test =
-            ct_bulk_trace_name(tr, "b", ct_bulk_trace_bulk_closed(tr->builder, bindings, check->as.check.test, false));
+            ct_bulk_trace_name(tr, "b", ct_bulk_trace_closed(tr->builder, bindings, check->as.check.test, false));
         ct_bulk_trace_push_check(tr, test, check);
     }
 }
@@ -121,8 +121,8 @@ static bool trace_inner(Tracer *tr, CtAbstract *f, CtAbstract *x, Inner *in) {
     if (in->result->kind == ABSTRACT_FAILURE) return false;
     CtLeaves leaves = {0};
     ct_bulk_abstract_leaves(tr->arena, in->result, &leaves);
-    CtBulk *whole = ct_bulk_trace_bulk_closed(tr->builder, &inner.bindings,
-                                              ct_bulk_trace_leaves_together(tr->builder, &leaves, in->range), false);
+    CtBulk *whole = ct_bulk_trace_closed(tr->builder, &inner.bindings,
+                                         ct_bulk_trace_leaves_together(tr->builder, &leaves, in->range), false);
     in->whole = ct_bulk_simplify(tr->builder, ct_bulk_rewrite(tr->builder, ct_bulk_simplify(tr->builder, whole)));
     return true;
 }

@@ -313,7 +313,7 @@ static CtBulk *need(void *data, CtBulk *t) {
     return t;
 }
 
-/* As in ct_bulk_trace_bulk_closed: bindings of abandoned traces are left out. */
+/* As in ct_bulk_trace_closed: bindings of abandoned traces are left out. */
 void ct_bulk_trace_add_bindings(Tracer *tr, const CtBulkTrace *body, CtBulkLoop *loop) {
     Needs needs = {.tr = tr};
     bool *kept = CT_NEW_ARRAY(tr->arena, bool, body->vars.count + 1);
