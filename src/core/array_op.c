@@ -6,8 +6,8 @@
 #include "core/internal.h"
 
 static const CtArrayInfo infos[] = {
-#define CT_ARRAY_OP(op, name, arity, function, function_arity, type, doc)                                              \
-    {name, arity, function, function_arity, type, doc},
+#define CT_ARRAY_OP(op, name, arity, function, function_arity, type, fails, doc)                                       \
+    {name, arity, function, function_arity, type, ARRAY_FAILS_##fails, doc},
 #include "core/core.def"
 #undef CT_ARRAY_OP
 };

@@ -82,18 +82,23 @@ typedef enum CtCoreKind {
 } CtCoreKind;
 
 typedef enum CtArrayOp {
-#define CT_ARRAY_OP(op, name, arity, function, function_arity, type, doc) ARRAY_##op,
+#define CT_ARRAY_OP(op, ...) ARRAY_##op,
 #include "core/core.def"
 #undef CT_ARRAY_OP
     CT_ARRAY_OP_COUNT
 } CtArrayOp;
+
+/* When an array operation fails: the column of core.def. */
+typedef enum CtArrayFails { ARRAY_FAILS_NEVER, ARRAY_FAILS_ROWS, ARRAY_FAILS_CHECKED, ARRAY_FAILS_ITSELF } CtArrayFails;
 
 typedef struct CtArrayInfo {
     const char *name; /* "map" */
     uint32_t arity;
     int function; /* index of the function argument, or −1; and its number of parameters */
     uint32_t function_arity;
-    const char *type, *doc;
+    const char *type;
+    CtArrayFails fails;
+    const char *doc;
 } CtArrayInfo;
 
 const CtArrayInfo *ct_core_array_info(CtArrayOp op);

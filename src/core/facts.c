@@ -24,46 +24,10 @@ bool ct_core_is_atom(const CtCore *core) {
     return core->kind == CORE_VAR || core->kind == CORE_LIT;
 }
 
-/* Array operations that succeed for all arguments. Those that make arrays of arrays may fail because rows differ in
- * shape. */
+/* Whether an array operation succeeds for all arguments. */
 static bool array_op_is_total(const CtCore *core) {
-    switch (core->as.call.of.array) {
-    case ARRAY_LENGTH:
-    case ARRAY_SHAPE:
-    case ARRAY_SUM:
-    case ARRAY_PRODUCT:
-    case ARRAY_REVERSE: return true;
-    case ARRAY_APPEND:
-    case ARRAY_SNOC: return core->type->parts[0]->kind != TYPE_ARRAY;
-    case ARRAY_INDEX:
-    case ARRAY_BUILD:
-    case ARRAY_MAP:
-    case ARRAY_ZIP_WITH:
-    case ARRAY_FOLDL:
-    case ARRAY_SCANL:
-    case ARRAY_REDUCE:
-    case ARRAY_SCAN:
-    case ARRAY_MAP_ACCUM:
-    case ARRAY_MAXIMUM:
-    case ARRAY_MINIMUM:
-    case ARRAY_ARGMAX:
-    case ARRAY_ARGMIN:
-    case ARRAY_REPLICATE:
-    case ARRAY_IOTA:
-    case ARRAY_GATHER:
-    case ARRAY_TRANSPOSE:
-    case ARRAY_RESHAPE:
-    case ARRAY_SLICE:
-    case ARRAY_CONCAT:
-    case ARRAY_STRIDED:
-    case ARRAY_GATHER_OR:
-    case ARRAY_SCATTER_ADD:
-    case ARRAY_SUM_ROWS:
-    case ARRAY_SELECT:
-    case ARRAY_UPDATE:
-    case CT_ARRAY_OP_COUNT: return false;
-    }
-    return false;
+    CtArrayFails fails = ct_core_array_info(core->as.call.of.array)->fails;
+    return fails == ARRAY_FAILS_NEVER || (fails == ARRAY_FAILS_ROWS && core->type->parts[0]->kind != TYPE_ARRAY);
 }
 
 /* `fuel` bounds the number of nodes visited, and so the depth of recursion. */

@@ -11,7 +11,7 @@ typedef CT_VEC(Visit) Visits;
 
 int ct_eval_array_function_index(CtArrayOp op) {
     static const int indices[] = {
-#define CT_ARRAY_OP(op, name, arity, function, function_arity, type, doc) function,
+#define CT_ARRAY_OP(op, name, arity, function, ...) function,
 #include "core/core.def"
 #undef CT_ARRAY_OP
     };

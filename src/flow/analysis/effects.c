@@ -20,16 +20,8 @@ static bool prim_fails(const CtFlowStep *step) {
 
 /* Failures of whole-array operations that the checks before them do not cover. */
 static bool bulk_fails(const CtFlowStep *step) {
-    switch (step->as.bulk) {
-    case ARRAY_GATHER:
-    case ARRAY_RESHAPE:
-    case ARRAY_MAXIMUM:
-    case ARRAY_MINIMUM:
-    case ARRAY_ARGMAX:
-    case ARRAY_ARGMIN: return true;
-    case ARRAY_APPEND: return step->results.items[0]->type->rank > 1;
-    default: return false;
-    }
+    CtArrayFails fails = ct_core_array_info(step->as.bulk)->fails;
+    return fails == ARRAY_FAILS_ITSELF || (fails == ARRAY_FAILS_ROWS && step->results.items[0]->type->rank > 1);
 }
 
 bool ct_flow_step_fails(const CtFlowStep *step) {
