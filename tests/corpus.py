@@ -11,7 +11,7 @@ import run as golden
 VERBS = ("grad", "vjp", "jvp", "jacobian", "check", "run")
 CALL = re.compile(r"\bcotan (%s)\b" % "|".join(VERBS))
 METHOD = re.compile(r"\s--method[ =](\S+)")
-COUNT = re.compile(r"\s--count\b")
+COUNT = re.compile(r"\s--count(?![\w-])")
 WORKERS = 2
 
 REVERSE = re.compile(r"\b(grad|valueAndGrad|vjp|jacobian|hessian|hvp|import)\b")

@@ -231,12 +231,12 @@ static inline ct_lane_ints ct_lanes_load_ints(const void *from) {
 static inline void ct_lanes_store(void *to, ct_lanes x) { memcpy(to, &x, sizeof x); }
 static inline void ct_lanes_store_ints(void *to, ct_lane_ints x) { memcpy(to, &x, sizeof x); }
 static inline ct_lanes ct_lanes_gather(const void *from, ct_lane_ints at) {
-    ct_lanes x;
+    ct_lanes x = {0}; /* gcc does not see that all elements are written */
     for (int l = 0; l < CT_LANES; l++) x[l] = ((const double *)from)[at[l]];
     return x;
 }
 static inline ct_lane_ints ct_lanes_gather_ints(const void *from, ct_lane_ints at) {
-    ct_lane_ints x;
+    ct_lane_ints x = {0};
     for (int l = 0; l < CT_LANES; l++) x[l] = ((const int64_t *)from)[at[l]];
     return x;
 }
@@ -295,7 +295,7 @@ static inline void ct_lanes_fill(ct_lanes *to, int64_t length, ct_lanes x) {
 
 /* Gathers an element for each lane, at an index of its own. */
 static inline ct_lanes ct_lanes_pick(const ct_lanes *from, ct_lane_ints at) {
-    ct_lanes x;
+    ct_lanes x = {0}; /* gcc does not see that all elements are written */
     for (int l = 0; l < CT_LANES; l++) x[l] = from[at[l]][l];
     return x;
 }
