@@ -57,6 +57,10 @@ def left_out(command):
         return "change what is printed"
     if "COTAN_NATIVE=" in text:
         return "ask for native code, or none"
+    if "--count-rules" in text:
+        return "count rewrite rules"
+    if "--no-warnings" in text:
+        return "are of programs that are warned of: rules that are not linear have no one derivative"
     if "--max-" in text:
         return "have limits of their own"
     if "E0407" in command.expected:
