@@ -59,7 +59,7 @@ def left_out(command):
         return "ask for native code, or none"
     if "--count-rules" in text:
         return "count rewrite rules"
-    if "--no-warnings" in text:
+    if os.path.join("warnings", "rules.cot") in command.path:
         return "are of programs that are warned of: rules that are not linear have no one derivative"
     if "--max-" in text:
         return "have limits of their own"
