@@ -1,6 +1,7 @@
-/* Applications. Core's functions take all their arguments at once, the language's take them one by one: what is known
- * to take n and gets n is called directly; what gets fewer becomes λs around the call, its arguments evaluated first;
- * what gets more is called and its result applied. `f $ x`, sections and compositions are seen through.
+/* Applications. A function of Core takes all its arguments at once, a function of the source language takes them one by
+ * one. A saturated call of a function of known arity n becomes a direct call. A partial application evaluates its
+ * arguments and becomes nested λs around the direct call. In an over-application the result of the direct call is
+ * applied to the surplus arguments. `f $ x`, sections and compositions are reduced to such calls.
  */
 #include "elab/internal.h"
 
@@ -10,7 +11,8 @@ CtCore *ct_elab_wrap(CtElab *el, const Lets *lets, CtCore *body) {
     return body;
 }
 
-/* Evaluating it later is the same as now, and it is used once: variables, literals, functions, constants. */
+/* Whether the term can replace its only use without a let, because it makes no difference when it is evaluated:
+ * variables, literals, globals, λs, and constructors without fields. */
 static bool can_wait(const CtCore *core) {
     switch (core->kind) {
     case CORE_VAR:
@@ -48,7 +50,7 @@ CtCore *ct_elab_apply_one(CtElab *el, CtSourceRange range, CtCore *fun, CtCore *
     return ct_core_app(el->program, range, fun, &arg, 1);
 }
 
-/* λx y. f x y for a curried f. */
+/* Turns the curried function `value` into a function of k parameters: λx y. f x y for k = 2. */
 static CtCore *uncurry(CtElab *el, CtSourceRange range, CtCore *value, Ground *type, uint32_t k) {
     if (k <= 1) return value;
     Lets lets = {0};
@@ -77,7 +79,8 @@ static CtCore *adapt(CtElab *el, CtSourceRange range, const Callee *callee, uint
     return k <= 1 ? value : uncurry(el, range, value, param_type(el, callee->type, index), k);
 }
 
-/* One-parameter λs for the arguments that are missing. */
+/* A partial application: the given arguments are evaluated first, and each missing argument becomes the parameter of a
+ * λ of its own. */
 static CtCore *partial(CtElab *el, CtSourceRange range, const Callee *callee, CtCore **args, uint32_t count) {
     Lets lets = {0};
     uint32_t missing = callee->arity - count;
@@ -102,12 +105,12 @@ CtCore *ct_elab_call(CtElab *el, CtSourceRange range, const Callee *callee, CtCo
 
 /* ---- applications as written ---- */
 
-typedef struct Spine { /* head a b c */
+typedef struct Spine { /* the application `head a b c`, with its nested applications flattened */
     CtExpr *head;
-    CT_VEC(CtExpr *) args; /* last one first */
+    CT_VEC(CtExpr *) args; /* in reverse order */
 } Spine;
 
-/* Takes an application apart: through annotations, left sections, and `f $ x`. */
+/* Flattens nested applications; type annotations, left sections and `f $ x` around the head are part of the spine. */
 static Spine spine_of(CtElab *el, CtExpr *expr) {
     Spine spine = {.head = expr};
     for (;;) {
@@ -138,23 +141,24 @@ static bool is_name(const CtExpr *expr) {
 
 /* ---- functions made ready to be called ---- */
 
-/* A function expression of which everything has been evaluated that is evaluated before a call. */
+/* A function expression that is ready to be called: the terms that must be evaluated before the call have been bound by
+ * lets. */
 typedef struct Ready {
     enum { READY_CALLEE, READY_LAMBDA, READY_COMPOSE } kind;
     Callee callee;
-    CtCore **given; /* arguments it has already, adapted */
+    CtCore **given; /* the arguments of a partial application, adapted to the callee */
     uint32_t given_count;
-    bool hole;                   /* the first argument is still missing: a right section */
-    CtExpr *lambda;              /* elaborated when called: only once */
-    struct Ready *outer, *inner; /* COMPOSE */
+    bool hole;                   /* a right section: `given` holds the second argument, the first is missing */
+    CtExpr *lambda;              /* READY_LAMBDA: its body is elaborated at the only call */
+    struct Ready *outer, *inner; /* READY_COMPOSE */
     CtSourceRange range;
 } Ready;
 
 static void ready(CtElab *el, CtExpr *expr, Lets *lets, Ready *out);
 static CtCore *nary(CtElab *el, CtExpr *expr, uint32_t k, Lets *lets);
 
-/* An argument as its callee wants it. What has to be evaluated around it goes to `lets`, and then so do the arguments
- * before it, which come first. */
+/* Elaborates argument `index`, uncurried if the callee wants that. Bindings that this needs are added to `lets`; in
+ * that case the arguments in `before` are let-bound first, so that arguments are still evaluated from left to right. */
 static CtCore *argument(CtElab *el, const Callee *callee, uint32_t index, CtExpr *expr, CtCore **before, Lets *lets) {
     uint32_t k = index < callee->arity ? ct_elab_wants(callee, index) : 0;
     if (k == 0) return ct_elab_expr(el, expr);
@@ -235,7 +239,8 @@ static CtVar *as_column(CtElab *el, CtPat *pat, CtCore *value, Lets *lets) {
     return var;
 }
 
-/* (λp q. e) x y …; parameters are added where there are fewer values than patterns. */
+/* (λp q. e) x y …: the values are matched against the patterns directly. Patterns without a value become parameters of
+ * λs around the match; surplus values are applied to the result. */
 static CtCore *call_lambda(CtElab *el, CtExpr *lambda, CtCore **values, uint32_t count) {
     Lets lets = {0};
     uint32_t pats = lambda->pat_count, missing = pats > count ? pats - count : 0;
@@ -260,7 +265,7 @@ static CtCore *call_lambda(CtElab *el, CtExpr *lambda, CtCore **values, uint32_t
     return ct_elab_wrap(el, &lets, core);
 }
 
-/* Calls with n ≥ 1 values of curried types. */
+/* Calls a function with n ≥ 1 values. A value that is a function is curried, and is adapted to the callee here. */
 static CtCore *invoke(CtElab *el, Ready *fun, CtCore **values, uint32_t n) {
     if (fun->kind == READY_LAMBDA) return call_lambda(el, fun->lambda, values, n);
     CtCore **args = CT_NEW_ARRAY(el->arena, CtCore *, fun->given_count + n + 1);
@@ -287,7 +292,7 @@ static CtVar *param_for(CtElab *el, const Ready *fun, uint32_t index, CtType *ty
     return ct_elab_column(el, &row, 1, 0, type);
 }
 
-/* As it is when it is a function of k parameters already; else NULL. */
+/* The function itself when it is already a global, a local or a value that takes k arguments at once; else NULL. */
 static CtCore *as_it_is(CtElab *el, const Ready *fun, uint32_t k) {
     if (fun->kind != READY_CALLEE || fun->given_count > 0) return NULL;
     const Callee *callee = &fun->callee;
@@ -335,7 +340,7 @@ CtCore *ct_elab_call_exprs(CtElab *el, CtSourceRange range, const Callee *callee
     return ct_elab_wrap(el, &lets, call);
 }
 
-/* a && b and a || b evaluate b only where it decides. */
+/* a && b and a || b become conditionals, which evaluate b only when a does not decide the result. */
 static CtCore *shortcut(CtElab *el, CtSourceRange range, const Spine *spine, bool is_and) {
     CtCore *left = ct_elab_expr(el, spine_arg(spine, 0));
     CtCore *right = ct_elab_expr(el, spine_arg(spine, 1));
@@ -344,7 +349,7 @@ static CtCore *shortcut(CtElab *el, CtSourceRange range, const Spine *spine, boo
                   : ct_core_if(el->program, range, left, known, right);
 }
 
-/* The head is a λ, a composition or a section with enough arguments. */
+/* Calls `function`, which is a λ, a composition or a section, with the arguments. */
 static CtCore *call_ready(CtElab *el, CtExpr *function, CtExpr **args, uint32_t count) {
     Lets lets = {0};
     Ready fun;

@@ -20,15 +20,16 @@
 
 /* ---- ground types (ground.c) ---- */
 
-/* A type of inference without variables, hash-consed: equal ones are the same pointer. */
+/* An inferred type without type variables, hash-consed: equal types are the same pointer. */
 typedef struct Ground {
-    CtTyCon *con;             /* a constructor; or, when NULL, */
-    struct Ground *fun, *arg; /* an application */
+    CtTyCon *con;             /* a type constructor; NULL for an application */
+    struct Ground *fun, *arg; /* the parts of a type application */
     uint32_t id, depth;
     CtType *core; /* NULL until first needed */
 } Ground;
 
-/* The types that the type variables of the current code stand for, innermost binding group first. */
+/* A type environment: the ground types that the quantified type variables of the current code stand for, innermost
+ * binding group first. */
 typedef struct TyEnv {
     CtTy *const *generics;
     Ground **types;
@@ -47,12 +48,12 @@ Ground *ct_elab_ground_arg(Ground *type, uint32_t index);
 /* Prints a type such as `Tree Double`, cut off if it is very large. */
 void ct_elab_ground_print(CtText *out, Ground *type);
 
-/* The Core type, with functions curried. */
+/* The Core type of a ground type, in which every function type has one parameter. */
 CtType *ct_elab_core(CtElab *el, Ground *type);
 CtType *ct_elab_core_of(CtElab *el, CtTy *type);
-/* The Core type as a function of `arity` parameters (0: as a value). */
+/* The Core type of a function that takes `arity` parameters at once; with arity 0 the same as ct_elab_core. */
 CtType *ct_elab_core_nary(CtElab *el, Ground *type, uint32_t arity);
-/* The constructor of a data type's instance. */
+/* The Core constructor that `con` becomes in the data type `type`. */
 CtCon *ct_elab_con(CtElab *el, Ground *type, const CtDataCon *con);
 
 /* ---- specialisations (special.c) ---- */
@@ -67,19 +68,20 @@ typedef enum SpecKind {
 
 typedef struct Spec {
     SpecKind kind;
-    CtEntity *entity;   /* its name; the method */
-    CtBinding *binding; /* the code */
-    CtExpr *expr;       /* EXPR */
+    CtEntity *entity;   /* the top-level name or the method that is specialised */
+    CtBinding *binding; /* its definition */
+    CtExpr *expr;       /* SPEC_EXPR */
     const TyEnv *env;
-    Ground **types; /* part of the key */
+    Ground **types; /* the types at which it is specialised; part of the key */
     uint32_t count;
     Ground *type;
     uint32_t arity;
     bool eta; /* the code has fewer parameters than `arity`, and is applied to the remaining ones */
     CtGlobal *global;
-    /* For each parameter, the number of arguments that its function takes at once; NULL: none is uncurried. */
+    /* For each parameter, the number k ≥ 2 of arguments that the function passed there takes at once, or 0 when the
+     * parameter is not uncurried; NULL when no parameter is. */
     uint32_t *uncurried;
-    CtSourceRange blame; /* the user's code that needs it, possibly through library code */
+    CtSourceRange blame; /* the user's code that led to this specialisation, possibly through library code */
     struct Spec *next;   /* next in the hash bucket */
 } Spec;
 
@@ -91,8 +93,8 @@ Spec *ct_elab_spec_name(CtElab *el, CtEntity *entity, Ground **types);
 Spec *ct_elab_spec_append(CtElab *el, Ground *list);
 Spec *ct_elab_spec_expr(CtElab *el, const char *name, CtExpr *expr);
 void ct_elab_work(CtElab *el); /* processes the queue until it is empty */
-/* Uncurries parameters of the globals made from work item `from` on; `root`, which is called from outside, stays as it
- * is. */
+/* Uncurries function parameters of the globals made from work item `from` on. The parameters of `root` stay curried,
+ * because it is called from outside as well. */
 void ct_elab_uncurry_globals(CtElab *el, uint32_t from, const Spec *root);
 /* The number of parameters of a binding's code: its patterns, or those of its λ. */
 uint32_t ct_elab_binding_arity(const CtBinding *binding);
@@ -103,13 +105,13 @@ CtExpr *ct_elab_plain_body(const CtBinding *binding);
 
 /* ---- the elaborator ---- */
 
-typedef struct Local { /* the current meaning of a local entity */
+typedef struct Local { /* the Core variable that a local name currently stands for */
     CtVar *var;
-    uint32_t arity; /* of a function bound by let; 0: a value */
+    uint32_t arity; /* number of parameters of a function bound by let; 0: a value */
     Ground *type;
     bool given;        /* the variable existed before the pattern that binds it was compiled */
-    struct Poly *poly; /* a polymorphic group: one Local for each instance used */
-    uint32_t index;    /* index in the group */
+    struct Poly *poly; /* the polymorphic binding group, each instance of which has a Local of its own */
+    uint32_t index;    /* index of the entity in that group */
 } Local;
 
 struct CtSinkNode;
@@ -125,16 +127,16 @@ struct CtElab {
     CtMap data_counts; /* CtTyCon -> number of instances */
     CtMap specs;       /* hash -> Spec */
     CtMap spec_counts; /* CtBinding -> number of specialisations */
-    CtMap names;       /* names of globals -> how often each is used */
+    CtMap names;       /* name -> number of globals that asked for it */
     CT_VEC(Spec *) work;
     uint32_t work_done;
-    /* of the current code */
+    /* the code that is being elaborated */
     const TyEnv *env;
     Spec *spec;
-    const char *name; /* of the function, for messages and λs */
+    const char *name; /* name of the enclosing function, for messages and λs */
     uint32_t depth;
-    bool gave_up;                      /* elaboration has been abandoned, which was reported */
-    CtSinkNodes sink_nodes, sink_open; /* of sink.c */
+    bool gave_up;                      /* an error that ends elaboration has been reported */
+    CtSinkNodes sink_nodes, sink_open; /* buffers of sink.c, reused by each search */
 };
 
 enum {
@@ -188,7 +190,8 @@ Callee ct_elab_callee(CtElab *el, CtExpr *expr);
 /* A method or other overloaded entity that inference inserted, at its types. */
 Callee ct_elab_callee_at(CtElab *el, CtEntity *entity, Ground **inst, uint32_t count, CtSourceRange range);
 Callee ct_elab_primitive(CtElab *el, CtEntity *entity, Ground *type, CtSourceRange range);
-/* The number of parameters that argument `index` must take at once as a function; 0: it is passed as it is. */
+/* The number of arguments that a function passed as argument `index` must take at once; 0: the argument is passed
+ * unchanged. */
 uint32_t ct_elab_wants(const Callee *callee, uint32_t index);
 /* A call with exactly `arity` arguments, which are adapted. */
 CtCore *ct_elab_saturated(CtElab *el, CtSourceRange range, const Callee *callee, CtCore **args);
@@ -197,7 +200,7 @@ CtCore *ct_elab_primitive_call(CtElab *el, CtSourceRange range, const Callee *ca
 
 /* ---- applications (apply.c) ---- */
 
-typedef struct Pending { /* let var = rhs, to be put around the term under construction */
+typedef struct Pending { /* the binding `let var = rhs`, not yet wrapped around the term under construction */
     CtVar *var;
     CtCore *rhs;
     CtSourceRange range;
@@ -205,11 +208,12 @@ typedef struct Pending { /* let var = rhs, to be put around the term under const
 typedef CT_VEC(Pending) Lets;
 
 CtCore *ct_elab_wrap(CtElab *el, const Lets *lets, CtCore *body);
-/* A variable for the value; the value itself if it is one. */
+/* The value itself if it need not be bound (see can_wait in apply.c); otherwise a new variable, whose binding is added
+ * to `lets`. */
 CtCore *ct_elab_atom(CtElab *el, CtSourceRange range, const char *name, CtCore *value, Lets *lets);
 CtCore *ct_elab_apply_one(CtElab *el, CtSourceRange range, CtCore *fun, CtCore *arg);
-/* A call with any number of adapted arguments: with fewer than the arity it is a λ, and surplus arguments are applied
- * to the result. */
+/* A call with any number of adapted arguments. With fewer arguments than the arity it becomes a λ; with more, its
+ * result is applied to the surplus arguments. */
 CtCore *ct_elab_call(CtElab *el, CtSourceRange range, const Callee *callee, CtCore **args, uint32_t count);
 /* An expression as a function of exactly k ≥ 1 parameters. */
 CtCore *ct_elab_nary(CtElab *el, CtExpr *expr, uint32_t k);
@@ -228,29 +232,30 @@ CtCore *ct_elab_comprehension(CtElab *el, CtExpr *expr);
 CtCore *ct_elab_record(CtElab *el, CtExpr *expr);
 CtCore *ct_elab_update(CtElab *el, CtExpr *expr);
 CtCore *ct_elab_append_body(CtElab *el, Spec *spec);
-bool ct_elab_is_named(CtElab *el, const CtExpr *expr, const char *name); /* that function of the prelude */
+/* Whether the expression is the name of that function of the prelude. */
+bool ct_elab_is_named(CtElab *el, const CtExpr *expr, const char *name);
 
 /* ---- pattern matches (match.c, rows.c) ---- */
 
-/* Where to continue when no clause matches: a join point, or the error. */
+/* The failure continuation of a match: a call of a join point, or a run-time error with a message. */
 typedef struct Fail {
-    CtVar *join; /* () → τ; NULL: the error */
+    CtVar *join; /* the join point, of type () → τ; NULL: raise the error `text` */
     uint32_t uses;
     const char *text;
     CtSourceRange range;
 } Fail;
 CtCore *ct_elab_fail(CtElab *el, Fail *fail, CtType *type);
 
-typedef CtCore *Within(CtElab *el, void *data); /* makes the term that others are put around */
+typedef CtCore *Within(CtElab *el, void *data); /* makes the inner term of a let or a match */
 
 typedef struct Row {
-    CtPat **pats;     /* beside the columns; NULL: matches anything and binds nothing */
+    CtPat **pats;     /* one pattern for each column; NULL: matches anything and binds nothing */
     const CtRhs *rhs; /* exactly one of the following four is set */
     CtExpr *body;
     CtCore *core;
     Within *within;
     void *data;
-    Lets binds; /* bindings of given variables */
+    Lets binds; /* bindings of variables that existed before the match (Local.given) */
     CtSourceRange range;
 } Row;
 
@@ -260,29 +265,30 @@ CtCore *ct_elab_match(CtElab *el, CtVar **columns, uint32_t count, Row *rows, ui
 CtCore *ct_elab_clauses(CtElab *el, const CtBinding *binding, CtVar **params, CtType *result);
 CtCore *ct_elab_case(CtElab *el, CtExpr *expr);
 CtCore *ct_elab_rhs(CtElab *el, const CtRhs *rhs, Fail *fail, CtType *result);
-/* rows.c: binds variables, and leaves NULL, CON, TUPLE or LIT (of no string) in place of the row's pattern at a column.
- */
+/* Normalises the row's pattern at a column, whose value is in `var`: binds its variables and reduces it to NULL, a
+ * constructor, a tuple, or a literal that is not a string (rows.c). */
 void ct_elab_row_normalise(CtElab *el, Row *row, uint32_t column, CtVar *var);
 /* The variable for a column, named after its patterns. */
 CtVar *ct_elab_column(CtElab *el, Row *rows, uint32_t row_count, uint32_t column, CtType *type);
 bool ct_elab_column_used(Row *rows, uint32_t row_count, uint32_t column);
-/* Matches a value against one pattern, around the term that `within` makes. */
+/* Matches a value against one pattern; the term that `within` makes is in the scope of the pattern's variables. */
 CtCore *ct_elab_match_one(CtElab *el, CtPat *pat, CtCore *value, Within *within, void *data, Fail *fail,
                           CtType *result);
 
 /* ---- bindings (binding.c) ---- */
 
-/* The position in *body where the binding of the variables to `rhs` is put: the beginning, or that of the branch that
- * contains all uses; NULL when there is no use (sink.c). */
+/* The subterm of *body that the binding of the variables to `rhs` should be wrapped around: the innermost branch into
+ * which the binding may sink, or *body itself; NULL when no variable is used (sink.c). */
 CtCore **ct_elab_place(CtElab *el, CtCore *rhs, CtVar *const *vars, uint32_t count, CtCore **body);
-/* let var = rhs in body, at that position; small ones at several positions, each in a branch of its own. */
+/* let var = rhs in body, with the binding sunk to that position. A small right-hand side may be copied into several
+ * branches. */
 CtCore *ct_elab_let(CtElab *el, CtSourceRange range, CtVar *var, CtCore *rhs, CtCore *body);
 
-/* The declarations, around the term that `within` makes. */
+/* Elaborates declarations; the term that `within` makes is in their scope. */
 CtCore *ct_elab_decls(CtElab *el, const CtDecls *decls, Within *within, void *data);
 /* The code of a binding: a LAM of `arity` parameters, or a value. For `eta` see Spec. */
 CtCore *ct_elab_binding(CtElab *el, const CtBinding *binding, Ground *type, uint32_t arity, bool eta, const char *name);
-/* The Local for a use of a local entity at an instance. */
+/* The Local that a use of a local entity refers to, at the types of this use. */
 Local *ct_elab_local(CtElab *el, CtExpr *expr);
 
 #endif
