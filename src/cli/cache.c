@@ -1,4 +1,4 @@
-/* cotan cache: what native code is kept. */
+/* cotan cache: shows or clears the cache of native code. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* cotan check: type-checks a file; with a function and a point, holds its derivatives against finite differences. */
+/* cotan check: type-checks a file; with a function and a point, compares its derivatives with finite differences. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -15,14 +15,14 @@ typedef struct Verb Verb;
 
 typedef struct Options {
     const Verb *verb;
-    const char **words; /* what stands without a dash: file, function, … */
+    const char **words; /* the positional arguments after the verb: file, function, … */
     int word_count;
     const char *args, *at, *tangent, *cotangent, *method, *methods, *dump, *out, *html, *stem, *keep_c;
     const char *folders[16]; /* --path, in the order given */
     int folder_count;
     bool native, at_once, exact_math, json, count, time_passes, count_rules, help, no_warnings, only_check;
-    bool grad, vjp, jvp;     /* of compile */
-    bool colour, colour_out; /* on standard error, on standard output */
+    bool grad, vjp, jvp;     /* derivatives that `cotan compile` emits besides the function */
+    bool colour, colour_out; /* whether standard error, and standard output, are coloured */
     cotan_limits limits;
 } Options;
 
@@ -55,64 +55,70 @@ extern const size_t cli_verb_count;
 
 /* ---- options.c ---- */
 
-enum { MOST_THREADS = 256 /* that limits take */ };
-enum { CLI_REAL = 40 /* bytes of a real as text */ };
+enum { MOST_THREADS = 256 /* the largest number of threads that cotan_limits accepts */ };
+enum { CLI_REAL = 40 /* size of a buffer for the text of a real number */ };
 
-/* Reads the words after the verb; false after an error was reported. */
+/* Parses the arguments after the verb into *options. Returns false after reporting an error. */
 bool cli_read_options(int argc, char **argv, const Verb *verb, Options *options);
-/* A positive number; a size may end in K, M or G. False when it is none. */
+/* Parses a positive integer; with `size`, a suffix K, M or G multiplies it. Returns false for any other text. */
 bool cli_read_number(const char *text, bool size, uint64_t *out);
-/* From 1 to MOST_THREADS, or `auto`: as many as there are processors. */
+/* Parses a number of threads from 1 to MOST_THREADS; `auto` means the number of processors, at most MOST_THREADS. */
 bool cli_read_threads(const char *text, unsigned *out);
 /* Prints the verb's usage and options. */
 void cli_print_verb_help(const Verb *verb);
 void cli_print_help(void);
-/* The verb, or NULL after an error was reported. */
+/* Returns the verb of this name, or NULL after reporting that there is none. */
 const Verb *cli_find_verb(const char *name, bool colour);
 
 /* ---- shared.c ---- */
 
-/* Reports an error in the command line; returns EXIT_USAGE. */
+/* Reports an error in the command line (E0701); returns EXIT_USAGE. */
 int cli_complain(const Options *options, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* Reports another error, with its error code. */
+/* Reports an error with the given error code; returns EXIT_USAGE. */
 int cli_refuse(const Options *options, const char *code, const char *format, ...) __attribute__((format(printf, 3, 4)));
-/* A string of JSON, with its quotes, of `length` bytes. */
-/* A real by printf's format for it; where it is not finite, as the language shows it. */
+/* Writes a finite number into `text` by a printf format, others as NaN, Infinity or -Infinity. Returns `text`. */
 const char *cli_real(char text[CLI_REAL], const char *format, double value);
+/* Prints `length` bytes of `text` as a JSON string, with its quotes. */
 void cli_print_json_string(FILE *out, const char *text, size_t length);
-/* Whether more than one of these is "-", which is then reported. */
+/* Returns true, and reports an error, if two or more of the program file and the two inputs are "-". */
 bool cli_reads_twice(const Options *options, const char *first, const char *second);
-/* Prints an error object; returns the exit status. */
+/* Prints an error of the API on standard error; returns the exit status that the error asks for. */
 int cli_report(const Options *options, const cotan_error *error);
 
-/* Prints what an error code means; false when there is none such. */
+/* Prints the explanation of an error code. Returns false for an unknown code. */
 bool cli_print_explanation(const char *code);
 
-/* A whole file, "-" being standard input; NULL after saying why not. The caller frees it. */
+/* Reads a whole file; "-" is standard input. Returns NULL after reporting an error. The caller frees the text. */
 char *cli_read_file(const Options *options, const char *path, size_t *length);
-/* An option's input: itself, or the contents of `@file` or `-`. NULL when value is NULL or unreadable (*failed). The
- * caller frees it. */
+/* Returns the input that an option names: `value` itself, the contents of the file F for `@F`, or standard input for
+ * `-`. Returns NULL for a NULL value, and, after reporting an error and setting *failed, for an unreadable input. The
+ * caller frees the text. */
 char *cli_read_input(const Options *options, const char *value, size_t *length, bool *failed);
 
-/* files.c: a temporary file beside the one that it will be; its name, which the caller frees, or NULL after saying why
- * not. */
+/* ---- files.c ---- */
+
+/* Writes the text to a temporary file in the folder of `path`. Returns the name of the temporary file, which the caller
+ * frees, or NULL after reporting an error. */
 char *cli_write_beside(const Options *options, const char *path, const char *text);
-/* Renames the temporary file. An existing file keeps its permissions; a new one gets the default ones. */
+/* Renames the temporary file `name` to `path`. The new file has the permissions of the file that it replaces, else the
+ * default permissions. Returns false, with errno set, when renaming fails. */
 bool cli_put_in_place(const char *name, const char *path);
-/* Does both; returns the exit status. */
+/* Writes the text to a temporary file and renames that to `path`. Reports errors; returns the exit status. */
 int cli_write_file(const Options *options, const char *path, const char *text);
 bool cli_is_folder(const char *path);
 
-/* Sets the folders in which a context looks for modules: the program's, then those of --path and COTAN_PATH. */
+/* Sets the folders in which a context looks for modules: the folder of `file`, then those of --path and COTAN_PATH. */
 cotan_error *cli_add_folders(const Options *options, const char *file, cotan_context *context);
-/* Opens a context, which Ctrl-C interrupts, and loads words[0]. EXIT_DONE, or the status to end with; the context is
- * closed then. Otherwise the caller closes it by close_context. */
+/* Opens a context, which Ctrl-C interrupts, and loads the program words[0] into it. After EXIT_DONE the caller closes
+ * the context by cli_close_context. Any other status is the exit status of the command: the error has been reported,
+ * and no context is left open. */
 int cli_load(const Options *options, cotan_context **context, cotan_program **program);
 
 void cli_close_context(cotan_context *context);
 
-/* Runs a call whose function is words[1] or `function`, and prints its results: with --json as one object, in which the
- * derivative is called `name`. */
+/* Calls `function` in the given mode with the options of the command line and prints the value and the derivative: with
+ * --json as one object, in which the derivative has the key `name`. A NULL name means that there is no derivative.
+ * Returns the exit status. */
 int cli_run_call(const Options *options, cotan_mode mode, const char *function, const char *name);
 
 #endif

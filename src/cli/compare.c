@@ -10,7 +10,8 @@ static const char *derivative_name(const cotan_compare_result *r) {
     return r->mode == COTAN_GRAD ? "gradient" : "cotangent";
 }
 
-/* What is compared further; NULL: nothing. */
+/* The name of the derivatives in the second comparison, between the methods that agree in the first one; NULL: there is
+ * no second comparison. */
 static const char *further_name(const cotan_compare_result *r) {
     switch (r->further) {
     case COTAN_JACOBIAN: return "Jacobian";
@@ -48,7 +49,7 @@ static int widest_name(const cotan_compare_result *r) {
 }
 
 static void print_error(const cotan_compare_row *row) {
-    if (row->outcome == COTAN_STOPPED) { /* where it was does not matter */
+    if (row->outcome == COTAN_STOPPED) { /* the source location of a stopped run does not matter */
         printf("%s\n", row->error_message);
         return;
     }
@@ -57,7 +58,8 @@ static void print_error(const cotan_compare_row *row) {
     printf(": %s\n", row->error_message);
 }
 
-/* How far the row is from what it is held against, in ten columns. */
+/* Prints, ten columns wide, the larger of the relative differences of the value from the function's and of the
+ * derivative from the reference method's. */
 static void print_difference(const cotan_compare_result *r, size_t i) {
     const cotan_compare_row *row = &r->rows[i];
     double difference = fmax(row->value_difference, row->difference);
@@ -119,7 +121,7 @@ static void print_results(const cotan_compare_result *r, const cotan_result *res
     printf("value = %s\n%s = %s\n", result->value_text, derivative_name(r), result->derivative_text);
 }
 
-/* Where the numbers that are compared further differ most. */
+/* Prints the pair of numbers that differ most in the second comparison. */
 static void print_worst(const cotan_compare_result *r, const cotan_compare_row *row) {
     bool matrix = r->further == COTAN_JACOBIAN || r->further == COTAN_HESSIAN;
     if (isnan(row->further_found) && isnan(row->further_expected)) {
@@ -133,7 +135,7 @@ static void print_worst(const cotan_compare_result *r, const cotan_compare_row *
            reference, cli_real(expected, "%.15g", row->further_expected));
 }
 
-/* The methods of these outcomes, with commas between them; how many they are. */
+/* Prints the methods whose outcome satisfies `wanted`, separated by commas, unless `out` is NULL. Returns their number. */
 static size_t list(const cotan_compare_result *r, bool (*wanted)(cotan_outcome), FILE *out) {
     size_t found = 0;
     for (size_t i = 0; i < r->count; i++) {
@@ -149,7 +151,7 @@ static bool stopped(cotan_outcome outcome) { return outcome == COTAN_STOPPED; }
 static bool refused(cotan_outcome outcome) { return outcome == COTAN_REFUSED; }
 static bool disagrees(cotan_outcome outcome) { return outcome == COTAN_DIFFERS || outcome == COTAN_FAILS; }
 
-/* The methods of which nothing is known, for this reason. */
+/* Prints the methods that, for the reason `why`, neither agree nor disagree. */
 static void print_doubtful(const cotan_compare_result *r, const char *why, bool (*wanted)(cotan_outcome),
                            Colours colour) {
     if (list(r, wanted, NULL) == 0) return;
@@ -158,7 +160,7 @@ static void print_doubtful(const cotan_compare_result *r, const char *why, bool 
     printf("; ");
 }
 
-/* The methods that agree so far, and of whose further numbers nothing is known. */
+/* Prints the methods that agree in the first comparison and have the given outcome, without numbers, in the second. */
 static void print_doubtful_further(const cotan_compare_result *r, cotan_outcome outcome, const char *why,
                                    Colours colour) {
     size_t found = 0;
@@ -226,7 +228,7 @@ static void put_number(const char *name, double value) {
         printf(",\"%s\":%.3g", name, value);
 }
 
-/* To the last bit. */
+/* Prints enough digits to determine every bit of the number. */
 static void put_real(const char *name, double value) {
     if (isfinite(value))
         printf(",\"%s\":%.17g", name, value);
@@ -314,7 +316,8 @@ static void print_json(const cotan_compare_result *r) {
 
 /* ---- the verb ---- */
 
-/* The names between the commas of a text, which is cut up; NULL without memory. The caller frees the array. */
+/* Splits a text at its commas, which are overwritten, into an array of names. Returns NULL when memory runs out. The
+ * caller frees the array; the names point into the text. */
 static const char **split(char *text, size_t *count) {
     *count = 1;
     for (const char *c = text; *c != '\0'; c++) *count += *c == ',';

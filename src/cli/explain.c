@@ -1,4 +1,4 @@
-/* cotan explain: an error code; or how a method differentiates a function, stage by stage. */
+/* cotan explain: explains an error code, or shows stage by stage how a method differentiates a function. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* Files that are written whole or not at all. */
+/* Atomic writing of files: a temporary file is written and renamed, so that no file is ever incomplete. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

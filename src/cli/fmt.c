@@ -1,4 +1,5 @@
-/* cotan fmt: programs laid out in place. A file is written beside and renamed, so that it is never there by half. */
+/* cotan fmt: formats programs in place. Each file is replaced by renaming a temporary file, so that it is never
+ * incomplete. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -20,7 +21,7 @@ static bool write_whole(int file, const char *text, size_t length) {
     return true;
 }
 
-/* The new text in the place of the file, which keeps its permissions; through a link, in the place of what it names. */
+/* Replaces the contents of a file, which keeps its permissions. A symbolic link is followed: its target is replaced. */
 static int replace(const Options *options, const char *path, const char *text, size_t length) {
     char *target = realpath(path, NULL), *temporary = NULL;
     struct stat status;
@@ -74,7 +75,7 @@ int cli_verb_fmt(const Options *options) {
     cotan_context *context = cotan_open(&options->limits);
     if (context == NULL) return cli_refuse(options, "E0801", "there is not enough memory to begin");
     int status = EXIT_DONE;
-    for (int i = 0; i < options->word_count; i++) { /* one that fails does not stop the others */
+    for (int i = 0; i < options->word_count; i++) { /* an error in one file does not stop the others */
         int one = format_file(options, context, options->words[i]);
         if (one != EXIT_DONE && (status == EXIT_DONE || status == EXIT_DISAGREES)) status = one;
     }

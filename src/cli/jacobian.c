@@ -1,4 +1,5 @@
-/* cotan jacobian: a row for each real number of the result, of the shape of the point. */
+/* cotan jacobian: value and Jacobian. The Jacobian has a row for each real number of the result; each row has the shape
+ * of the point. */
 #include "cli/verbs.h"
 
 int cli_verb_jacobian(const Options *options) {

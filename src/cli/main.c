@@ -1,4 +1,4 @@
-/* The command `cotan`: finds the verb, reads its options, runs it, and sees that what it printed has arrived. */
+/* The command `cotan`: finds the verb, parses its options, runs it, and checks that standard output was written. */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -69,7 +69,7 @@ static int dispatch(int argc, char **argv) {
 }
 
 int main(int argc, char **argv) {
-    signal(SIGPIPE, SIG_IGN); /* a closed pipe is an error like any other */
+    signal(SIGPIPE, SIG_IGN); /* a closed pipe is reported as an ordinary write error */
     int status = dispatch(argc, argv);
     if (fflush(stdout) != 0 || ferror(stdout)) {
         Options plain = {.json = false};

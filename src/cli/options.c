@@ -89,7 +89,7 @@ void cli_print_help(void) {
            "             3 a check failed, 4 an internal fault\n");
 }
 
-/* ---- spelling: the number of single-letter changes between two names ---- */
+/* ---- spelling: the edit distance of two names ---- */
 
 static size_t changes(const char *a, const char *b) {
     size_t row[32];
@@ -285,7 +285,7 @@ static void refuse_word(const Options *o, const char *word) {
         cli_complain(o, "`%s` is one word too many: usage: cotan %s", word, verb->usage);
 }
 
-/* Names what is missing as the usage does: FILE, FUNCTION, CODE. */
+/* Reports the first missing positional argument by its name in the usage line: FILE, FUNCTION, CODE. */
 static void refuse_missing(const Options *o) {
     const char *word = o->verb->usage;
     for (int i = 0; i <= o->word_count && *word != '\0'; i++) {
@@ -303,10 +303,10 @@ bool cli_read_options(int argc, char **argv, const Verb *verb, Options *o) {
     if (engine == NULL || !set_engine(engine, o)) o->native = true;
     const char *math = getenv("COTAN_MATH");
     o->exact_math = math != NULL && strcmp(math, "exact") == 0;
-    for (int i = 0; i < argc; i++) /* errors about the rest come in the form that was asked for */
+    for (int i = 0; i < argc; i++) /* --json first, since it decides how errors in the other options are printed */
         if (strcmp(argv[i], "--json") == 0 && verb->takes & TAKES_JSON) o->json = true;
     bool only_words = false;
-    o->words = (const char **)argv; /* words are moved to the front, over options that have been read */
+    o->words = (const char **)argv; /* positional arguments move to the front of argv, over options already read */
     for (int i = 0; i < argc; i++) {
         const char *word = argv[i], *value = NULL;
         if (only_words || word[0] != '-' || word[1] == '\0') {

@@ -15,11 +15,12 @@ static const char input_name[] = "<input>";
 
 /* ---- interrupts ---- */
 
-static cotan_context *volatile running;  /* what Ctrl-C interrupts; NULL at the prompt */
-static volatile sig_atomic_t interrupts; /* since the prompt */
-static volatile sig_atomic_t prompting;  /* the session goes on after an interrupt */
+static cotan_context *volatile running;  /* the context whose evaluation Ctrl-C interrupts; NULL at the prompt */
+static volatile sig_atomic_t interrupts; /* number of interrupts since the current input began to run */
+static volatile sig_atomic_t prompting;  /* lines come from a terminal: an interrupt does not end the session */
 
-/* The evaluator stops at the first one. A third one means that something else is at work for too long. */
+/* The first interrupt stops the evaluator. The third one ends the process, because code that does not poll for
+ * interrupts runs for too long. */
 static void on_interrupt(int number) {
     if (++interrupts >= 3 || (running == NULL && !prompting)) {
         signal(number, SIG_DFL);
@@ -86,7 +87,7 @@ void cli_repl_print_cost(const Repl *repl, const cotan_result *result) {
 
 /* ---- loading ---- */
 
-/* A new context, which knows the folders of modules. */
+/* Replaces the context by a new one, and sets the folders in which it looks for modules. */
 static bool begin(Repl *repl) {
     cotan_context *context = cotan_open(&repl->options.limits);
     if (context == NULL) {
@@ -124,10 +125,11 @@ static void keep_definition(Repl *repl, const char *text) {
     if (larger != NULL && copy != NULL)
         repl->definitions[repl->definition_count++] = copy;
     else
-        free(copy); /* it is in scope, and only :reload will not know it */
+        free(copy); /* without memory, the definition stays in scope, but :reload does not repeat it */
 }
 
-/* The program of repl->file; an empty one when there is none, or when it is not sound. */
+/* Loads the program of repl->file. Loads the empty program if there is no file, or if the file cannot be read or has
+ * errors. */
 static int load_program(Repl *repl) {
     if (!begin(repl)) return EXIT_USAGE;
     int status = EXIT_DONE;
@@ -186,7 +188,7 @@ static void evaluate(Repl *repl, const char *text) {
     cli_repl_print_cost(repl, &result);
 }
 
-/* What was typed: a definition, which is kept, or an expression, whose value is printed. */
+/* Processes an input: records a definition, or evaluates an expression and prints its value. */
 static void enter(Repl *repl, const char *text) {
     bool is_expression;
     const char *types;
@@ -217,9 +219,9 @@ static void answer(Repl *repl, const char *text) {
 typedef struct Input {
     char *text;
     size_t length, capacity;
-    bool block;      /* ends with an empty line */
-    bool braced;     /* ends with :} */
-    size_t awaiting; /* the length of the name, at its start, whose definition follows its signature; 0 */
+    bool block;      /* the input has a layout block: an empty line ends it */
+    bool braced;     /* the input began with `:{`: a line `:}` ends it */
+    size_t awaiting; /* length of the name at the start of a signature whose definition must follow; 0: none */
 } Input;
 
 static bool add_line(Input *input, const char *line) {
@@ -243,7 +245,8 @@ static bool is_line(const char *line, const char *word) {
     return strncmp(line, word, length) == 0 && line[length + strspn(line + length, " \t\r")] == '\0';
 }
 
-/* A signature at the prompt waits for its definition, unless it is of a name of the library: that is an expression. */
+/* If the text is a type signature whose definition must follow, the length of its name; otherwise 0. A signature of a
+ * library name is a complete input: an annotated expression. */
 static size_t awaited(Repl *repl, const char *text) {
     size_t length = cli_repl_signature(text);
     if (length == 0) return 0;
@@ -260,7 +263,7 @@ static size_t awaited(Repl *repl, const char *text) {
     return known && !own ? 0 : length;
 }
 
-/* Whether the input wants another line. */
+/* Whether the input continues on the next line. `line` is its last line. */
 static bool wants_more(Repl *repl, Input *input, const char *line) {
     if (input->braced) return true;
     bool empty = cli_repl_is_blank(line);
@@ -286,7 +289,7 @@ static void finish(Repl *repl, Input *input) {
     *input = (Input){0};
 }
 
-/* Takes one line in; false without memory. */
+/* Adds a line to the input, and processes the input when it is complete. Returns false when memory runs out. */
 static bool take(Repl *repl, Input *input, const char *line) {
     if (input->length > 0 && !continues(input, line)) {
         bool empty = cli_repl_is_blank(line);

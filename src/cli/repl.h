@@ -8,30 +8,32 @@ typedef struct Line Line;
 
 typedef struct Repl {
     Options options; /* how errors are shown, folders of modules, limits */
-    char *file;      /* NULL: none */
+    char *file;      /* the file of the loaded program; NULL: none */
     cotan_context *context;
     cotan_program *program;
-    const char *method; /* NULL: the best */
+    const char *method; /* the method of differentiation; NULL: Cotan chooses the best */
     bool terminal;      /* lines are typed, with prompts and editing */
-    bool time, types;   /* settings */
-    bool failed, done;
-    double seconds;     /* that the last call took */
-    char **definitions; /* that were typed, for :reload */
+    bool time, types;   /* settings: print the cost of each call, and the types of definitions */
+    bool failed, done;  /* an error was reported; :quit was entered */
+    double seconds;     /* running time of the last call */
+    char **definitions; /* the texts of the definitions typed so far, which :reload defines again */
     size_t definition_count;
     Line *line;
 } Repl;
 
 /* ---- repl.c ---- */
 
-/* Reads a program (NULL: none) in place of the present one. EXIT_DONE, or a status and the reason said; the program is
- * empty then. */
+/* Replaces the program by that of `file` (NULL: the empty program), and forgets the definitions typed so far. Returns
+ * EXIT_DONE, or another exit status after reporting an error. A file that cannot be read or has errors leaves the empty
+ * program. */
 int cli_repl_load(Repl *repl, const char *file);
-/* The same file again, and behind it the definitions that were typed. False when the file is not sound. */
+/* Loads the file again, then defines the typed definitions again. Returns false when the file cannot be loaded. */
 bool cli_repl_reload(Repl *repl);
-/* Calls, with times and counts printed if they are wanted. False when there was an error, which has been said. */
+/* Runs a call, which Ctrl-C interrupts, and measures its time. Returns false after reporting an error. */
 bool cli_repl_call(Repl *repl, const cotan_call *call, cotan_result *result);
+/* Prints time, steps and memory of the last call if the setting `time` is on. */
 void cli_repl_print_cost(const Repl *repl, const cotan_result *result);
-/* Reports an error. */
+/* Reports an error and sets repl->failed. */
 void cli_repl_error(Repl *repl, const cotan_error *error);
 
 /* ---- repl_commands.c ---- */
@@ -46,36 +48,39 @@ extern const size_t cli_repl_command_count;
 /* Runs a line that begins with a colon. */
 void cli_repl_command(Repl *repl, const char *text);
 bool cli_repl_is_method(const char *name);
-/* The settings of :set. NULL past the last. */
+/* The name of the setting of :set with this index; NULL behind the last setting. */
 const char *cli_repl_setting_at(size_t index);
 
 /* ---- repl_scan.c ---- */
 
 typedef enum Scan {
     SCAN_WHOLE,
-    SCAN_MORE,    /* it ends where something must follow */
-    SCAN_BRACKET, /* a bracket or comment is open */
-    SCAN_BLOCK,   /* it ends with the opening of a block, which goes on until an empty line */
+    SCAN_MORE, /* the last token, such as `=` or an operator, expects another one; an empty line ends the input too */
+    SCAN_BRACKET, /* a bracket or a comment is not closed */
+    SCAN_BLOCK,   /* the last token opens a layout block, which continues until an empty line */
 } Scan;
+/* Decides from the tokens of an input whether it is complete. */
 Scan cli_repl_scan(const char *text);
-/* Whether nothing is there but blanks and comments. */
+/* Whether a text consists of blanks and complete comments only. */
 bool cli_repl_is_blank(const char *text);
-/* The length of the name that a text is the signature of (f :: …), 0 when it is none, or more. */
+/* If a text is a single type signature without a definition (f :: …), the length of its name; otherwise 0. */
 size_t cli_repl_signature(const char *text);
-/* The next operand, and *text behind it: a word, a number, or what brackets hold. False at the end. */
+/* Reads the next operand (a name, a literal or a bracketed expression) and moves *text behind it. Returns false at the
+ * end of the text. */
 bool cli_repl_operand(const char **text, const char **start, size_t *length);
 
 /* ---- repl_line.c, repl_complete.c ---- */
 
 typedef enum LineEnd { LINE_READ, LINE_INTERRUPTED, LINE_END } LineEnd;
 
-/* The terminal's or standard input's lines. NULL without memory. */
+/* Opens a reader of lines, from the terminal or from standard input. Returns NULL when memory runs out. */
 Line *cli_line_open(Repl *repl);
 void cli_line_close(Line *line);
-/* One line without its newline, which belongs to `line` until the next. `more`: it goes on with an input. */
+/* Reads one line, without its newline; the text is valid until the next call. `more` selects the prompt for the later
+ * lines of an input. */
 LineEnd cli_line_read(Line *line, bool more, const char **text);
-/* For completion: the candidates for the end of `text`, and in *start where what they replace begins. NULL when there
- * are none. The caller frees the array and its strings. */
+/* Returns the candidates that complete the end of `text`; each of them replaces the text from *start on. Returns NULL
+ * when there is no candidate. The caller frees the array and its strings. */
 char **cli_repl_complete(Repl *repl, const char *text, size_t *start, size_t *count);
 
 #endif

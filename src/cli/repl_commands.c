@@ -1,5 +1,5 @@
-/* The commands of the REPL: lines that begin with a colon. A command may be shortened; where that leaves several, the
- * first in the table is meant. */
+/* The commands of the REPL: lines that begin with a colon. A command may be abbreviated; an
+ * ambiguous abbreviation means the first command in the table that it begins. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +32,8 @@ static void print(Repl *repl, char *text) {
     cli_repl_print_cost(repl, &result);
 }
 
-/* The function and the point; several arguments stand for the tuple that they make. NULL without a point. */
+/* Splits `F ARGUMENT…` into the function, which is returned, and the point. Several arguments become a tuple. Returns
+ * NULL when there is no argument. The caller frees both. */
 static char *split(const char *text, char **point) {
     const char *start, *argument, *rest = text;
     size_t length, argument_length;
@@ -50,7 +51,7 @@ static char *split(const char *text, char **point) {
     }
     *out++ = ')';
     *out = '\0';
-    if (count == 1) { /* as it was written */
+    if (count == 1) { /* a single argument gets no parentheses */
         out[-1] = '\0';
         memmove(*point, *point + 1, strlen(*point + 1) + 1);
     }
@@ -102,7 +103,7 @@ static void core(Repl *repl, char *name) {
         fputs(out, stdout);
 }
 
-/* What the program defines, with types; or what is in scope and begins with a prefix. */
+/* Lists the definitions of the program with their types; or, given a prefix, all names in scope that begin with it. */
 static void names(Repl *repl, char *prefix) {
     const char *out;
     cotan_error *error =

@@ -35,7 +35,7 @@ static void add_lines(Candidates *c, const char *lines) {
 
 static int by_text(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
 
-/* ---- the kinds ---- */
+/* ---- kinds of candidates ---- */
 
 static void commands(Candidates *c, const char *prefix) {
     char name[40];
@@ -50,7 +50,7 @@ static void methods(Candidates *c, const char *prefix) {
     add_if(c, prefix, "best");
 }
 
-/* Folders, and files that end in .cot. */
+/* Adds the folders, and the files whose names end in .cot, that complete a path. */
 static void files(Candidates *c, const char *prefix) {
     const char *slash = strrchr(prefix, '/');
     size_t length = slash != NULL ? (size_t)(slash + 1 - prefix) : 0;
@@ -84,9 +84,10 @@ static void scope(Candidates *c, Repl *repl, const char *prefix, bool modules) {
     if (error == NULL) add_lines(c, lines);
 }
 
-/* ---- which kind ---- */
+/* ---- choice of the kind ---- */
 
-/* The command that a line begins with, or NULL. */
+/* The full name of the command, possibly abbreviated, that begins a line, and the length of the abbreviation. NULL if
+ * the line begins with no command. */
 static const char *command_of(const char *text, size_t *length) {
     if (*text != ':') return NULL;
     *length = strcspn(text + 1, " \t");

@@ -14,9 +14,9 @@ enum { HISTORY_LENGTH = 2000, MOST_SHOWN = 200, PATH_LENGTH = 4096 };
 
 struct Line {
     Repl *repl;
-    EditLine *edit; /* NULL: not a terminal */
+    EditLine *edit; /* the state of libedit; NULL: standard input is not a terminal */
     History *history;
-    char history_file[PATH_LENGTH]; /* empty: none */
+    char history_file[PATH_LENGTH]; /* empty: the history is not saved */
     bool more, interrupted;
     char *text;
     size_t capacity;
@@ -34,7 +34,7 @@ static bool make_folders(char *path) {
     return true;
 }
 
-/* $XDG_STATE_HOME/cotan/history, ~/.local/state/cotan/history. */
+/* The history is $XDG_STATE_HOME/cotan/history, or ~/.local/state/cotan/history when that variable is not set. */
 static void find_history(Line *line) {
     const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
     int length = 0;
@@ -45,7 +45,8 @@ static void find_history(Line *line) {
     if (length >= PATH_LENGTH - 40 || !make_folders(line->history_file)) line->history_file[0] = '\0';
 }
 
-/* Written beside and renamed, so that there is always a whole file, which only its owner reads. */
+/* Writes the history to a temporary file and renames it, so that the history file is never incomplete. Only its owner
+ * may read it. */
 static void save_history(Line *line) {
     HistEvent event;
     char beside[PATH_LENGTH];
@@ -88,7 +89,8 @@ static char *prompt(EditLine *edit) {
     return line_of(edit)->more ? next : first;
 }
 
-/* Ctrl-C and Ctrl-Z are keys while a line is typed: there is no signal that could come too early or too late. */
+/* While a line is edited, Ctrl-C and Ctrl-Z are key bindings rather than signals, which avoids races with the signal
+ * handlers. */
 static unsigned char on_interrupt(EditLine *edit, int key) {
     (void)key;
     line_of(edit)->interrupted = true;
@@ -110,7 +112,7 @@ static size_t common_prefix(char **list, size_t count) {
         while (same < length && list[i][same] == list[0][same]) same++;
         length = same;
     }
-    while (length > 0 && ((unsigned char)list[0][length] & 0xC0) == 0x80) length--; /* whole characters */
+    while (length > 0 && ((unsigned char)list[0][length] & 0xC0) == 0x80) length--; /* do not cut a UTF-8 character */
     return length;
 }
 
@@ -167,7 +169,7 @@ static unsigned char on_tab(EditLine *edit, int key) {
 
 static void set_keys(Line *line) {
     EditLine *edit = line->edit;
-    /* the wide call: the other one copies the texts and never frees them */
+    /* el_wset instead of el_set, which copies the texts of EL_ADDFN and never frees the copies */
     el_wset(edit, EL_ADDFN, L"cotan-complete", L"complete a name", on_tab);
     el_wset(edit, EL_ADDFN, L"cotan-interrupt", L"drop the line", on_interrupt);
     el_wset(edit, EL_ADDFN, L"cotan-suspend", L"leave for the shell", on_suspend);
@@ -216,7 +218,7 @@ void cli_line_close(Line *line) {
 static LineEnd read_terminal(Line *line, const char **text) {
     int count;
     line->interrupted = false;
-    el_set(line->edit, EL_PREP_TERM, 1); /* before the prompt is seen: Ctrl-C is a key as soon as it is */
+    el_set(line->edit, EL_PREP_TERM, 1); /* before the prompt appears, so that Ctrl-C is already a key */
     const char *typed = el_gets(line->edit, &count);
     if (line->interrupted) {
         printf("^C\n");
@@ -241,7 +243,7 @@ LineEnd cli_line_read(Line *line, bool more, const char **text) {
     ssize_t length = getline(&line->text, &line->capacity, stdin);
     if (length < 0) return LINE_END;
     if (length > 0 && line->text[length - 1] == '\n') line->text[--length] = '\0';
-    for (ssize_t i = 0; i < length; i++) /* a NUL ends no line: it is refused as what is no UTF-8 is */
+    for (ssize_t i = 0; i < length; i++) /* a NUL byte becomes invalid UTF-8, which is refused */
         if (line->text[i] == '\0') line->text[i] = '\xff';
     *text = line->text;
     return LINE_READ;

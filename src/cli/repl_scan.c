@@ -1,5 +1,5 @@
-/* How far an input has come: brackets, blocks, and what must go on. A light reading of tokens; the parser decides
- * later. */
+/* Decides from the tokens of an input whether it is complete: whether a bracket is open, a layout block began, or the
+ * last token needs an operand. The scanner approximates the lexer; the parser reports what it gets wrong. */
 #include <ctype.h>
 #include <string.h>
 
@@ -7,10 +7,10 @@
 
 typedef struct Scanner {
     const char *at;
-    int depth;         /* of brackets */
-    bool open;         /* a comment is */
-    const char *token; /* the last one */
-    size_t length;
+    int depth;         /* number of open brackets */
+    bool open;         /* a block comment is not closed */
+    const char *token; /* the last token read */
+    size_t length;     /* length of the last token */
 } Scanner;
 
 static bool is_word(char c) { return isalnum((unsigned char)c) || c == '_' || c == '\'' || (unsigned char)c >= 0x80; }
@@ -32,7 +32,7 @@ static void skip_comment(Scanner *s) {
     s->open = depth > 0;
 }
 
-/* A string, or a character: a quote that is not part of a word. */
+/* Skips a string literal or a character literal. */
 static void skip_quoted(Scanner *s) {
     char quote = *s->at++;
     while (*s->at != '\0' && *s->at != quote && *s->at != '\n') s->at += s->at[0] == '\\' && s->at[1] != '\0' ? 2 : 1;
@@ -44,7 +44,7 @@ static bool is_line_comment(const char *at) {
     return dashes >= 2 && !is_symbol(at[dashes]);
 }
 
-/* False at the end. Comments and blanks are passed over. */
+/* Reads the next token, after comments and blanks. Returns false at the end of the text. */
 static bool next(Scanner *s) {
     for (;;) {
         s->at += strspn(s->at, " \t\r\n");
@@ -63,7 +63,7 @@ static bool next(Scanner *s) {
         skip_quoted(s);
     } else if (is_symbol(*s->at)) {
         while (is_symbol(*s->at) && !(s->at[0] == '|' && s->at[1] == ']')) s->at++;
-        if (s->at == s->token) s->at += 1; /* the bar of |] */
+        if (s->at == s->token) s->at += 1; /* the bar of the bracket |] */
     } else {
         if (strchr("([{", *s->at) != NULL) s->depth++;
         if (strchr(")]}", *s->at) != NULL) s->depth--;
@@ -106,12 +106,12 @@ size_t cli_repl_signature(const char *text) {
         return 0;
     }
     if (!next(&s) || s.length != 2 || strncmp(s.token, "::", 2) != 0) return 0;
-    while (next(&s)) /* alone: no definition stands behind it */
+    while (next(&s)) /* `=` or `;` shows that a definition follows the signature */
         if (s.length == 1 && (*s.token == '=' || *s.token == ';')) return 0;
     return length;
 }
 
-/* A word with its qualifiers, or a number with its fraction and exponent. */
+/* Extends the last token to a whole qualified name, or to a whole number with its fraction and exponent. */
 static void whole_word(Scanner *s) {
     bool number = isdigit((unsigned char)*s->token);
     for (; is_word(*s->at) || *s->at == '.' || (*s->at == '-' && number && tolower((unsigned char)s->at[-1]) == 'e');

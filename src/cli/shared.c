@@ -108,7 +108,7 @@ char *cli_read_file(const Options *options, const char *path, size_t *length) {
     return text;
 }
 
-/* JSON is text; NumPy's files, which hold any bytes, begin so. */
+/* Whether an input begins as a NumPy file does (.npz or .npy), which may hold NUL bytes; all other inputs are JSON. */
 static bool is_binary(const char *bytes) { return memcmp(bytes, "PK", 2) == 0 || (unsigned char)bytes[0] == 0x93; }
 
 char *cli_read_input(const Options *options, const char *value, size_t *length, bool *failed) {
@@ -244,7 +244,7 @@ static bool ends_with(const char *text, const char *end) {
     return n >= m && strcmp(text + n - m, end) == 0;
 }
 
-/* The form that the file's name asks for; false after saying that there is none. */
+/* Selects the file format by the suffix of --out. Returns false after reporting an unknown suffix. */
 static bool form_of(const Options *options, cotan_form *form) {
     *form = COTAN_NO_FILE;
     if (options->out == NULL || ends_with(options->out, ".json")) return true;
@@ -254,7 +254,7 @@ static bool form_of(const Options *options, cotan_form *form) {
     return false;
 }
 
-/* Written beside the file and renamed, so that it is there whole or not at all. */
+/* Writes the result to a temporary file and renames it, so that the file of --out is never incomplete. */
 static int write_result(const Options *options, const cotan_result *r, const char *name) {
     char temporary[4096];
     if ((size_t)snprintf(temporary, sizeof temporary, "%s.part", options->out) >= sizeof temporary)
@@ -274,7 +274,8 @@ static int write_result(const Options *options, const cotan_result *r, const cha
     return status;
 }
 
-/* Why native code, or its own method, was asked for and does not run. */
+/* If native code was required, notes on standard error why the evaluator ran instead, or why the method `tape`
+ * differentiated instead of `native`. */
 static void tell_engine(const Options *options, const cotan_result *r) {
     const char *why = r->not_native != NULL ? r->not_native : r->by_tape;
     const char *what = r->not_native != NULL ? "the evaluator runs this" : "by the method `tape`";
@@ -319,12 +320,13 @@ static int time_passes(const Options *options, cotan_program *program, const cot
     return EXIT_DONE;
 }
 
-/* About as long as compiling takes. */
+/* The number of evaluator steps before tier-up to native code: they take about as long as compiling the C. */
 enum { NATIVE_AFTER = 100000000 };
 
-/* The C of the call, in a file or folder. */
+/* Writes the C emitted for the call to the file, or into the folder, that --keep-c names. */
 static int keep_c(const Options *options, cotan_program *program, const cotan_call *call) {
-    const char *text, *file = strchr(call->function, '/') == NULL ? call->function : "program"; /* an operator */
+    const char *text,
+        *file = strchr(call->function, '/') == NULL ? call->function : "program"; /* an operator may hold a slash */
     cotan_error *error = cotan_dump(program, call, "c", &text);
     if (error != NULL) return cli_report(options, error);
     if (!cli_is_folder(options->keep_c)) return cli_write_file(options, options->keep_c, text);

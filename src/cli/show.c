@@ -1,4 +1,4 @@
-/* cotan type and cotan core: a program's types, and what it means. */
+/* cotan type and cotan core: print a program's types, and the program in Core. */
 #include <stdio.h>
 #include <string.h>
 
@@ -7,13 +7,13 @@
 typedef cotan_error *Show(cotan_program *program, const char *name, const char **out);
 typedef void Print(const char *text);
 
-/* "name :: type" lines as {"types":[{"name":…,"type":…},…]}. */
+/* Prints lines `name :: type` as {"types":[{"name":…,"type":…},…]}. */
 static void print_types_json(const char *lines) {
     printf("{\"types\":[");
     for (const char *line = lines; *line != '\0';) {
         size_t length = strcspn(line, "\n");
         const char *mark = strstr(line, " :: "), *name = line, *name_end = mark;
-        if (name[0] == '(') { /* an operator */
+        if (name[0] == '(') { /* an operator, whose parentheses are dropped */
             name++;
             name_end--;
         }

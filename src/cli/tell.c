@@ -1,4 +1,4 @@
-/* cotan methods, help and version, and error codes: what needs no program. */
+/* The verbs that load no program: methods, help and version; and the explanation of error codes. */
 #include <stdio.h>
 #include <string.h>
 
@@ -18,7 +18,7 @@ int cli_verb_methods(const Options *options) {
     return EXIT_DONE;
 }
 
-/* Words of a text, in lines of at most 90 columns. */
+/* Prints a text with line breaks between words, in lines of at most 90 columns. */
 static void print_filled(const char *text) {
     int column = 0;
     while (*text != '\0') {

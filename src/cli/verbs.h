@@ -1,4 +1,5 @@
-/* The verbs of the command, each in a file of its name; `show.c` and `tell.c` hold those that are a line each. */
+/* The verbs of the command. Each verb has a file of its name, except those in show.c (type, core) and in tell.c
+ * (methods, help, version). */
 #ifndef CT_CLI_VERBS_H
 #define CT_CLI_VERBS_H
 
