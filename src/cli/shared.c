@@ -325,8 +325,7 @@ enum { NATIVE_AFTER = 100000000 };
 
 /* Writes the C emitted for the call to the file, or into the folder, that --keep-c names. */
 static int keep_c(const Options *options, cotan_program *program, const cotan_call *call) {
-    const char *text,
-        *file = strchr(call->function, '/') == NULL ? call->function : "program"; /* an operator may hold a slash */
+    const char *text, *file = strchr(call->function, '/') == NULL ? call->function : "program"; /* an operator */
     cotan_error *error = cotan_dump(program, call, "c", &text);
     if (error != NULL) return cli_report(options, error);
     if (!cli_is_folder(options->keep_c)) return cli_write_file(options, options->keep_c, text);

@@ -8,7 +8,7 @@
 
 struct CtEmbedded {
     const char *name, *text;
-    const char *module; /* read when imported by this name; NULL: part of the prelude */
+    const char *module; /* the module name by which a program or a method imports it; NULL: part of the prelude */
     size_t length;
 };
 

@@ -17,7 +17,7 @@ static CtModule *module_new(CtContext *context, uint32_t source) {
     return module;
 }
 
-/* name = body, or name () = body */
+/* Builds a module with the single binding name = body or, with of_unit, name () = body. */
 static CtModule *module_of(CtContext *context, CtName name, CtExpr *body, bool of_unit) {
     CtArena *arena = context->arena;
     CtModule *module = module_new(context, name.range.source);
@@ -70,8 +70,8 @@ static CtExpr *read_expression(CtContext *context, const char *text) {
 
 static bool add(CtBuild *build, CtModule *module) { return ct_driver_modules_continue(&build->modules, module); }
 
-/* Binds a name to the value of an expression. The expression is in a module of its own, under a name that cannot be
- * written, so that the name inside it still has its older meaning: it + 1. */
+/* Binds a name to the value of an expression. A first module binds the expression to a generated name, and a second
+ * module binds the name to that. A use of the name inside the expression, as in `it + 1`, means the older binding. */
 static bool add_named(CtBuild *build, const CtInput *input) {
     CtContext *context = &build->context;
     CtExpr *value = read_expression(context, input->text);
@@ -133,7 +133,8 @@ static bool begins_declaration(const char *text) {
     return false;
 }
 
-/* Of two readings that fail, the one that parsed further is reported. */
+/* Chooses the errors to report for a text that is neither an expression nor declarations: those of the parse whose
+ * first error comes later. */
 static CtContext *meant(const char *text, CtContext *expression, CtContext *declarations) {
     if (begins_declaration(text)) return declarations;
     return first_error(declarations) > first_error(expression) ? declarations : expression;
@@ -160,7 +161,8 @@ CtExpr *ct_driver_build_expression(CtBuild *build, const char *text) {
     return build->context.error_count == 0 ? expr : NULL;
 }
 
-/* The expression becomes the body of a function of (), which is generalised: f () = text. */
+/* The expression becomes the body of a function f () = text: a function binding is generalised, so that its type scheme
+ * gives the most general type. */
 bool ct_driver_build_type_of(CtBuild *build, const char *text, CtText *out) {
     CtExpr *expr = ct_driver_build_expression(build, text);
     if (expr == NULL) return false;

@@ -1,11 +1,11 @@
-/* Modules are read depth first along their imports. */
+/* Reads modules by a depth-first traversal of the import graph, so that each module follows its imports. */
 #include "driver/modules.h"
 
 #include "driver/embedded.h"
 
-enum { DEEPEST = 500 }; /* bound of the length of a chain of imports */
+enum { DEEPEST = 500 }; /* largest length of a chain of imports */
 
-/* The last part of the program: the program itself, or its last continuation. */
+/* The last continuation of the program, or the program itself if it has none. */
 static CtUnit *last_part(const CtModules *modules) {
     uint32_t i = modules->units.count;
     while (i > 0 && modules->units.items[i - 1] != modules->program && !modules->units.items[i - 1]->module->continues)
@@ -51,7 +51,8 @@ static void say_cycle(CtModules *m, CtName name) {
     }
 }
 
-/* Finds the source of a module; 0 when there is none, or none is needed. */
+/* Finds the source of a module, in the library or by the finder. Returns 0 for a standard module, which needs no
+ * source, and, after reporting an error, for a module that is not found. */
 static uint32_t find_source(CtModules *m, CtName name) {
     CtContext *context = m->context;
     for (unsigned i = 0; i < ct_embedded_count; i++) {

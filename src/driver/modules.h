@@ -7,17 +7,17 @@
 
 typedef struct CtUnit {
     CtModule *module;
-    CtFixities fixities;    /* in force in the module: its own, and those of its imports */
-    bool is_prelude;        /* in scope of all later modules */
+    CtFixities fixities;    /* operator fixities in scope: those of the module, its imports and the prelude */
+    bool is_prelude;        /* part of the prelude, whose names are in scope in all later modules */
     bool reading;           /* its imports are being read */
     CtSourceRange imported; /* source range of the first import */
 } CtUnit;
 
-/* A module's file. */
+/* The result of looking for the file of a module. */
 typedef struct CtFound {
     const char *path, *text; /* live as long as the build */
     size_t length;
-    const char *tried; /* if there is no file: where it was looked up; in the arena */
+    const char *tried; /* if there is no file: the help text that says where it was looked up; in the arena */
 } CtFound;
 
 typedef enum CtFinding { FINDING_DONE, FINDING_NONE, FINDING_NO_MEMORY } CtFinding;
@@ -31,12 +31,12 @@ typedef struct CtFinder {
 typedef struct CtModules {
     CtContext *context;
     CtFinder finder;
-    CT_VEC(CtUnit *) units;   /* in order */
+    CT_VEC(CtUnit *) units;   /* all modules, each after its imports */
     CtUnit *program;          /* the program itself; continuations follow it */
     CtMap by_name;            /* CtSym -> CtUnit; NULL for a module that was not found */
     CT_VEC(CtUnit *) reading; /* modules whose imports are being read, the program first */
     uint32_t entry_source;    /* source number of lib/entry.cot */
-    CtFixities prelude;       /* in force everywhere */
+    CtFixities prelude;       /* the fixities of the prelude, in scope in every module */
     const CtUnit *last;       /* the last part of the program whose operators are resolved */
     uint32_t resolved;        /* number of units whose operators are resolved */
 } CtModules;

@@ -22,7 +22,7 @@ static Pass *const functions[] = {
 #undef CT_PASS
 };
 
-/* ---- what the table's rows do ---- */
+/* ---- implementations of the passes ---- */
 
 static bool pass_parse(CtBuild *build, const CtEntry *entry) {
     (void)entry;
@@ -56,8 +56,8 @@ static bool pass_infer(CtBuild *build, const CtEntry *entry) {
     return sound;
 }
 
-/* Looks up library names for transformations: in the prelude, and in the module of the program's reverse-mode method,
- * which is read on first use. */
+/* Looks up a library name for a program transformation. The first lookup reads the library module of the reverse-mode
+ * method, if the method has one. */
 static CtGlobal *library(void *data, const char *name) {
     CtBuild *build = data;
     const char *module = build->method_library;
@@ -120,7 +120,7 @@ static bool pass_prune(CtBuild *build, const CtEntry *entry) {
 
 static const char *no_functions(const CtType *type) { return ct_flow_is_plain(type) ? NULL : "functions go in or out"; }
 
-/* The reason for refusal before lowering; NULL if there is none. */
+/* The reason why the entry point is not lowered: its parameter or its result holds functions. NULL if there is none. */
 static const char *not_plain(const CtBuild *build) {
     const CtType *type = build->entry->type;
     if (type->kind != TYPE_FUN) return no_functions(type);
@@ -172,7 +172,7 @@ static bool pass_native(CtBuild *build, const CtEntry *entry) {
     return build->native != NULL;
 }
 
-/* ---- running them ---- */
+/* ---- running the passes ---- */
 
 static uint64_t size_of(const CtBuild *build) {
     if (build->known & KNOWN_C) return build->c.length;
@@ -208,7 +208,7 @@ static bool run_pass(CtBuild *build, uint32_t index, const CtEntry *entry) {
     double begun = ct_times_now();
     if (!functions[index](build, entry) || build->context.error_count > 0) return false;
     build->known = (build->known & ~pass->breaks) | pass->makes;
-    if (build->options.times && pass->makes != KNOWN_FLOW) /* the passes over Flow have been added one by one */
+    if (build->options.times && pass->makes != KNOWN_FLOW) /* the passes on Flow have recorded their times one by one */
         ct_times_add(&build->times, build->arena, pass->name, begun, size_of(build));
     if (build->options.lint && build->program != NULL && !(build->known & KNOWN_LOWERED)) {
         const char *wrong = ct_core_lint(build->program);

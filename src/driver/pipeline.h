@@ -1,4 +1,4 @@
-/* The whole path of a program on one screen: the table of passes below, which pipeline.c runs in this order.
+/* The pipeline of the compiler: the table of passes below, which pipeline.c runs in this order.
  *
  * A build is one entry point (a function, what is wanted of it, and a method) taken through all passes, in its own
  * arena. */
@@ -12,18 +12,18 @@
 #include "driver/modules.h"
 #include "run/run.h"
 
-/* Properties of the program, which passes establish and need. */
+/* Properties of the program, which passes require, establish and destroy. */
 typedef enum CtKnown {
     KNOWN_SYNTAX = 1,    /* the modules are parsed */
     KNOWN_OPERATORS = 2, /* operator chains are applications */
     KNOWN_TYPES = 4,     /* names are resolved, and every use has its types */
-    KNOWN_CORE = 8,      /* the entry point, and all that it needs, in Core */
+    KNOWN_CORE = 8,      /* the entry point, and every definition that it reaches, are in Core */
     KNOWN_SIMPLE = 16,   /* the simplifier has nothing left to do */
     KNOWN_CLOSED = 32,   /* no derivative operators are left: the program can run */
     KNOWN_PRUNED = 64,   /* nothing is unreachable from the entry point */
-    KNOWN_LOWERED = 128, /* the program in Flow, as lowering makes it */
+    KNOWN_LOWERED = 128, /* the program is lowered to Flow */
     KNOWN_FLOW = 256,    /* derivatives taken, optimised, reference counts inserted: ready for emission */
-    KNOWN_C = 512,       /* the program as C */
+    KNOWN_C = 512,       /* the C program is emitted */
     KNOWN_NATIVE = 1024, /* the C program is compiled and loaded */
 } CtKnown;
 
@@ -55,9 +55,11 @@ typedef struct CtPass {
 extern const CtPass ct_driver_passes[];
 extern const uint32_t ct_driver_pass_count;
 
-/* A text that continues the program. Later ones see earlier ones, and shadow the names that they define again. */
+/* A text that continues the program. A later input is in the scope of the earlier ones; a name that it defines
+ * again is shadowed. */
 typedef struct CtInput {
-    /* Name: for the value of the text, an expression; NULL: the text consists of declarations. */
+    /* If `name` is not NULL, the text is an expression whose value is bound to it. Otherwise the text consists of
+     * declarations. */
     const char *text, *name;
     size_t length;
     struct CtInput *next;
@@ -72,10 +74,10 @@ typedef struct CtBuildOptions {
     bool times;    /* record the running time of each pass */
 } CtBuildOptions;
 
-/* How native code is made. */
+/* Options of native code generation. */
 typedef struct CtNativeOptions {
     bool exact;      /* results must equal the evaluator's, to the last bit */
-    bool alone;      /* the C is self-contained, for other programs; otherwise it is for this process */
+    bool alone;      /* the emitted C is self-contained, for other programs; otherwise this process loads it */
     uint32_t passes; /* number of passes of flow/opt/passes.def to be run */
 } CtNativeOptions;
 
@@ -95,62 +97,64 @@ typedef struct CtBuild {
     CtAd *ad;
     const char *method_library; /* module of the reverse-mode method; NULL: none, or it has been read */
     CtGlobal *entry;            /* of type (S) → result, or a constant */
-    uint32_t arity;             /* number of parameters in the source */
-    CtGlobal *show[2];          /* of value and derivative: (τ) → String; NULL: they are shown as data */
+    uint32_t arity;             /* number of parameters of the requested function in the source */
+    CtGlobal *show[2];          /* (τ) → String, for the value and for the derivative; NULL: it is printed as data */
     /* lower… */
     CtNativeOptions native_options;
     CtFlow *flow;
     CtText c;
     CtNative *native;       /* freed by the owner of the build */
     const char *not_native; /* why there is no native code */
-    const char *wrong;      /* the pass over Flow that is at fault, and why */
+    const char *wrong;      /* the pass on Flow after which a check failed, and the violated invariant; NULL: none */
     CtText dumped;
     CtTimes times;
 } CtBuild;
 
-/* An entry point: what is wanted of a function. */
+/* An entry point: a function, and whether to run it or which derivative of it to take. */
 typedef struct CtEntry {
     cotan_mode mode;
     const char *function;
-    const char *expression; /* used instead of the function; or NULL */
+    const char *expression; /* an expression in place of `function`, or NULL */
     const char *point;      /* the point of the derivative, as an expression; NULL: it is an input */
-    CtMethod method;        /* of the entry point */
-    CtMethod reverse;       /* of reverse derivatives inside the program */
-    bool applied;           /* RUN of an expression: applied to arguments that are an input */
-    bool prefer_double;     /* ambiguous numeric types default to Double instead of Int */
-    bool one_rule;          /* only the custom derivative at `rule` is used (CT_NO_RANGE: none) */
+    CtMethod method;        /* the method that differentiates the entry point */
+    CtMethod reverse;       /* the method of reverse-mode derivatives inside the program */
+    bool applied;       /* for COTAN_RUN of an expression: the expression is applied to arguments that are an input */
+    bool prefer_double; /* ambiguous numeric types default to Double instead of Int */
+    bool one_rule;      /* only the custom derivative at `rule` is used (CT_NO_RANGE: none) */
     CtSourceRange rule;
 } CtEntry;
 
-/* A new build of a source, up to `infer`. The text, and those of imported modules, are borrowed. NULL only when memory
- * runs out; build->context.error_count says whether there are errors. Later lack of memory jumps to `handler`. */
+/* Makes a build of a source and runs the passes up to `infer`. The build borrows the text, and the texts of imported
+ * modules. Returns NULL only when memory runs out; build->context.error_count tells whether the program has errors.
+ * After the return, running out of memory jumps to `handler`. */
 CtBuild *ct_driver_build_new(const char *name, const char *text, size_t length, CtBuildOptions options,
                              jmp_buf *handler);
 void ct_driver_build_free(CtBuild *build);
 
-/* Takes an entry point through the remaining passes on Core; once for each build. False with errors in the context.
- * Afterwards build->entry can be evaluated. */
+/* Runs the passes from `elaborate` to `reduce` for an entry point, at most once for each build. Returns false with
+ * errors in the context. Afterwards build->entry can be evaluated. */
 bool ct_driver_build_entry(CtBuild *build, const CtEntry *entry);
-/* Takes it through the passes behind Core, up to `known` (a KNOWN_…). False with a reason in build->not_native. */
+/* Runs the passes from `lower` on until the property `known` holds. False with a reason in build->not_native. */
 bool ct_driver_build_native(CtBuild *build, CtNativeOptions options, CtKnown known);
-/* The program of a build in Flow, after so many passes; a new program in each call. Its ->refused says why there is
- * none. */
+/* Lowers the Core of a build to a new Flow program and runs the first `passes` passes on it. If lowering or a pass
+ * refuses the program, the reason is in ->refused. */
 CtFlow *ct_driver_lower(CtBuild *build, bool exact, uint32_t passes);
-/* Goes up to `simplify` only, without inlining functions of the program, and without expanding derivatives. */
+/* Runs only `elaborate` and `simplify`. The functions of the program are not inlined, and derivative operators are not
+ * expanded. */
 bool ct_driver_build_as_written(CtBuild *build, const CtEntry *entry);
-/* Elaborates and simplifies functions for printing: one, or every monomorphic function of the module (name NULL). */
+/* Elaborates, simplifies and prints the function `name`, or every monomorphic function of the program if it is NULL. */
 bool ct_driver_build_core(CtBuild *build, const char *name, CtText *out);
 
-/* "name :: type" lines: of one name, or of all that the module defines (name NULL). */
+/* Prints a line "name :: type" for one definition, or for each definition of the program if the name is NULL. */
 bool ct_driver_build_types(CtBuild *build, const char *name, CtText *out);
 
-/* The same for the last input, which consists of declarations. */
+/* Prints these lines for the definitions of the last input, which consists of declarations. */
 void ct_driver_build_types_of_last(CtBuild *build, CtText *out);
 
-/* The expression of an entry point, to be elaborated; NULL with errors in the context. */
+/* Builds the expression of an entry point, to be inferred and elaborated. Returns NULL with errors in the context. */
 CtExpr *ct_driver_entry_expression(CtBuild *build, const CtEntry *entry);
 
-/* Elaborates build->show for the types in the inferred expression of an entry point. */
+/* Sets build->show to the specialised show functions for `type`, the inferred type of an entry point. */
 void ct_driver_entry_show(CtBuild *build, const CtEntry *entry, CtTy *type);
 
 /* ---- inputs.c ---- */
@@ -158,7 +162,7 @@ void ct_driver_entry_show(CtBuild *build, const CtEntry *entry, CtTy *type);
 /* Reads the build's inputs, after `parse`. False with errors in the context. */
 bool ct_driver_inputs_read(CtBuild *build);
 
-/* Drops the warnings of all inputs but the newest, since they have been reported. There is at least one input. */
+/* Drops all warnings but those of the newest input, the others having been reported. Without inputs, drops none. */
 void ct_driver_inputs_keep_newest_warnings(CtBuild *build);
 
 typedef enum CtInputKind { INPUT_EXPRESSION, INPUT_DECLARATIONS, INPUT_WRONG } CtInputKind;
