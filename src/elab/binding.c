@@ -1,22 +1,22 @@
-/* Bindings: the code of one, and groups of them in let and where. A polymorphic local binding becomes one copy for each
- * set of types at which it is used; so what stands inside is elaborated first and says which copies it wants, then the
- * groups from the last to the first, each wrapped around what came before.
+/* Bindings and local binding groups. A polymorphic local binding group is specialised: it has one instance for each
+ * tuple of types at which it is used. The body of let and where is elaborated first, because its uses determine the
+ * instances; then the binding groups follow from the last to the first, each wrapped around the term made so far.
  */
 #include "elab/internal.h"
 
-typedef struct Instance { /* one copy of a group */
+typedef struct Instance { /* a binding group, specialised to types */
     Ground **types;
     const TyEnv *env;
-    Local **locals; /* beside the group's entities */
+    Local **locals; /* one for each entity of the group */
 } Instance;
 
 typedef struct Poly {
-    CT_VEC(CtEntity *) entities; /* what the group binds: functions, and variables of patterns */
+    CT_VEC(CtEntity *) entities; /* the entities that the group binds: names of bindings, and variables of patterns */
     CT_VEC(uint32_t) arities;
     CT_VEC(bool) etas;
     CT_VEC(Instance) instances;
     const CtBindingGroup *group;
-    const TyEnv *env; /* around the group */
+    const TyEnv *env; /* the type environment around the group */
 } Poly;
 
 /* ---- the code of a binding ---- */
@@ -35,7 +35,7 @@ static CtCore *function_of_clauses(CtElab *el, const CtBinding *binding, Ground 
     return ct_core_lam(el->program, binding->range, el->name, params, arity, body);
 }
 
-/* λx. e x for a binding f = e that must be a function. */
+/* Eta-expansion: a recursive binding f = e of function type becomes f = λx. e x. */
 static CtCore *eta_expanded(CtElab *el, const CtBinding *binding, Ground *type) {
     CtExpr *plain = ct_elab_plain_body(binding);
     if (plain != NULL) {
@@ -116,7 +116,7 @@ static void add_binding(CtElab *el, Poly *poly, const CtBinding *binding) {
     ct_push(el->arena, &poly->etas, eta);
 }
 
-/* A copy: the variables that it binds. Its code is made later. */
+/* Adds an instance of the group with new variables for its entities; group_code makes its code later. */
 static uint32_t add_instance(CtElab *el, Poly *poly, Ground **types, const TyEnv *env) {
     Instance instance = {.types = types, .env = env};
     instance.locals = CT_NEW_ARRAY(el->arena, Local *, poly->entities.count);
@@ -187,7 +187,8 @@ Local *ct_elab_local(CtElab *el, CtExpr *expr) {
 
 /* ---- code ---- */
 
-/* A binding with `!` is evaluated also where nothing uses it, at whatever type. */
+/* A binding with `!` is evaluated even if it is unused. If it has no instance yet, and its type variables have no class
+ * constraints, it gets an instance at default types. */
 static void want_values(CtElab *el, Poly *poly) {
     if (poly->instances.count > 0 || !poly->group->bindings[0]->bang) return;
     uint32_t count = poly->group->generic_count;
@@ -214,7 +215,7 @@ static CtCore *pattern_code(CtElab *el, const CtBinding *binding, CtVar *const *
     return body;
 }
 
-/* The one binding of a group that is not recursive, around `body`. */
+/* Wraps the single binding of a group that is not recursive around `body`. */
 static CtCore *single_code(CtElab *el, const Poly *poly, const Instance *instance, CtCore *body) {
     const CtBinding *binding = poly->group->bindings[0];
     if (binding->pat != NULL) {
@@ -233,7 +234,8 @@ static CtCore *single_code(CtElab *el, const Poly *poly, const Instance *instanc
     return ct_elab_let(el, binding->range, local->var, code, body);
 }
 
-/* Copies may want further copies while their code is made: `instances` grows under the loop. */
+/* Elaborates all instances of a group and wraps them around `body`. The code of an instance may use the group at
+ * further types, so that `instances` may grow during the loop. */
 static CtCore *group_code(CtElab *el, Poly *poly, CtCore *body) {
     const TyEnv *before = el->env;
     CT_VEC(CtBind) binds = {0};

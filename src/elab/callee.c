@@ -1,6 +1,7 @@
-/* What a name in function position stands for. Methods are resolved here: the type at which a method is used has a head
- * constructor, the head has an instance, the instance has a binding (or its class has a default). Bindings that only
- * give another name to something (`map = mapArray`) are seen through.
+/* Resolves a name in function position to its callee. Class methods are resolved statically: the head constructor of
+ * the type at which a method is used selects the instance, and the instance provides the binding, or else the class
+ * provides a default. An alias, a binding that only renames something (`map = mapArray`), is replaced by what it refers
+ * to.
  */
 #include "elab/internal.h"
 
@@ -20,7 +21,8 @@ static Callee spec_callee(CtElab *el, Spec *spec, CtSourceRange range) {
     return callee;
 }
 
-/* The types at which an entity is used. Inside its own group: those of the group's own instance. */
+/* The types at which an entity is used. A use inside its own binding group carries no types, and has those of the
+ * instance that is being elaborated. */
 static Ground **instance_of(CtElab *el, const CtEntity *entity, CtTy *const *inst, uint32_t inst_count) {
     const CtScheme *scheme = &entity->scheme;
     Ground **types = CT_NEW_ARRAY(el->arena, Ground *, scheme->count);
@@ -35,7 +37,7 @@ static bool local_or_parameter(const CtExpr *expr) {
     return expr->entity == NULL || expr->entity->kind == ENTITY_LOCAL;
 }
 
-/* The name that is all of a binding's code, or NULL. */
+/* The name that an alias refers to; NULL when the binding is not an alias of a global name or a constructor. */
 static CtExpr *alias_body(const CtBinding *binding) {
     CtExpr *body = binding == NULL ? NULL : ct_elab_plain_body(binding);
     while (body != NULL && body->kind == EXPR_ANNOT) body = body->parts[0];
@@ -45,7 +47,7 @@ static CtExpr *alias_body(const CtBinding *binding) {
 
 static Callee callee_at(CtElab *el, CtEntity *entity, Ground **types, CtSourceRange range, int aliases);
 
-/* Code of a binding, or, where it is but a name, what that name stands for. */
+/* The callee for a binding: its specialisation, or, for an alias, the callee that its body refers to. */
 static Callee binding_callee(CtElab *el, CtEntity *entity, CtBinding *binding, const TyEnv *env, Ground *type,
                              Ground **types, uint32_t count, CtSourceRange range, int aliases) {
     CtExpr *body = alias_body(binding);
@@ -82,7 +84,8 @@ static void no_instance(CtElab *el, CtSourceRange range, const CtClass *class_, 
              method->name->text, text.data, class_->name->text);
 }
 
-/* types[0] is what the class is about. */
+/* The callee for a method. types[0] is the type for the parameter of the class; the further types are those of the
+ * method's own type variables. */
 static Callee method_callee(CtElab *el, CtEntity *method, Ground **types, CtSourceRange range, int aliases) {
     CtClass *class_ = method->class_;
     const CtScheme *scheme = &method->scheme;

@@ -1,11 +1,13 @@
-/* Long chains of operators, a + b + … and a ++ b ++ …, hundreds long. They are walked in a loop, and what they become
- * is cut into pieces by lets, so that no later walk over it needs a deep stack either. The order of evaluation is kept.
+/* Chains of hundreds of operators, a + b + … and a ++ b ++ …. A chain is walked in a loop, and its Core term is cut
+ * into pieces that are bound by lets, so that later passes over it need no deep stack either. The order of evaluation
+ * is kept.
  */
 #include "elab/internal.h"
 
 enum { LONG = 200 }; /* operators; also the length of the pieces */
 
-/* The operands of e = a `op` b, written as an operator or not; special forms are no links of chains. */
+/* Finds the operands of an application of a name to two arguments; false for other expressions, and for the operators
+ * that are elaborated in a special way. */
 static bool link_of(CtElab *el, CtExpr *expr, CtExpr **operands) {
     if (expr->kind != EXPR_APP || expr->part_count != 3) return false;
     const CtExpr *head = expr->parts[0];
@@ -26,7 +28,8 @@ typedef struct Link {
 
 typedef CT_VEC(Link) Links;
 
-/* The links down one side (0 left, 1 right), outermost first, and what is at the end. NULL when there are but few. */
+/* Lists the links of a chain that nests to one side (0: left, 1: right), outermost first, and returns the operand at
+ * its end. NULL when there are fewer than LONG links. */
 static CtExpr *links_of(CtElab *el, CtExpr *expr, int side, Links *links) {
     CtExpr *operands[2], *end = expr;
     uint32_t length = 0;
@@ -49,7 +52,7 @@ static CtCore *call_link(CtElab *el, const Link *link, CtCore *left, CtCore *rig
     return ct_elab_call(el, link->expr->range, &link->callee, args, 2);
 }
 
-/* ((a + b) + c) + …: from the innermost, which is evaluated first, outwards. */
+/* ((a + b) + c) + …: calls are made from the innermost, which is evaluated first, outwards. */
 static CtCore *left_chain(CtElab *el, const Links *links, CtExpr *end) {
     Lets lets = {0};
     CtCore *core = ct_elab_expr(el, end);

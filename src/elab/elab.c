@@ -29,7 +29,7 @@ CtEntity *ct_elab_library_entity(CtElab *el, const char *name) {
     return NULL;
 }
 
-/* Bool and String are types of Core too: the prelude says what they are. */
+/* Core refers to the types Bool and String, which the prelude defines. */
 static void find_types(CtElab *el) {
     if (el->program->string_type != NULL) return;
     CtTyCon *bool_ = ct_types_lookup_library_tycon(el->types, ct_intern_text(&el->context->symbols, "Bool"));

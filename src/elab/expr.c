@@ -1,4 +1,4 @@
-/* Expressions, form by form. Those that are applications in disguise (names, λs, sections) are in apply.c. */
+/* Elaborates expressions. Names, λs and sections are elaborated as applications, in apply.c. */
 #include "elab/internal.h"
 
 bool ct_elab_is_named(CtElab *el, const CtExpr *expr, const char *name) {
@@ -8,7 +8,7 @@ bool ct_elab_is_named(CtElab *el, const CtExpr *expr, const char *name) {
 
 /* ---- literals ---- */
 
-/* A literal of a type that is not built in: fromInt n, fromDouble x. */
+/* A literal of a type that is not built in is desugared to fromInt n or fromDouble x. */
 static CtCore *converted(CtElab *el, CtSourceRange range, CtCore *value, Ground *type, CtEntity *from,
                          const char *name) {
     if (from == NULL) from = ct_elab_library_entity(el, name);
@@ -37,7 +37,7 @@ CtCore *ct_elab_literal(CtElab *el, CtSourceRange range, const CtLit *lit, bool 
     return NULL;
 }
 
-/* A number that is built in, under a minus, is a literal itself. */
+/* The negation of a literal of a built-in type becomes a negative literal; other negations call the method. */
 static CtCore *negation(CtElab *el, CtExpr *expr) {
     Ground *type = ct_elab_ground(el, expr->type);
     CtExpr *arg = expr->parts[0];

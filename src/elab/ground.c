@@ -1,5 +1,6 @@
-/* Ground types: types of inference without variables, hash-consed, so that sets of types can be compared by pointer.
- * Each knows its Core type, made on first need; a data type at its arguments is one Core data type.
+/* Ground types: inferred types without type variables, hash-consed, so that equal types are equal pointers. A ground
+ * type caches its Core type, which is made when it is first needed. Each data type at given type arguments becomes one
+ * Core data type.
  */
 #include "elab/internal.h"
 
@@ -32,12 +33,13 @@ Ground *ct_elab_ground_app(CtElab *el, Ground *fun, Ground *arg) {
 
 static Ground *unit(CtElab *el) { return ct_elab_ground_con(el, ct_types_con_tuple(el->types, 0)); }
 
-/* A variable that nothing determines: any type will do. */
+/* The default for a type variable that nothing determines: (), or the list constructor for one of higher kind. */
 static Ground *unconstrained(CtElab *el, const CtTy *type) {
     return type->arity == 0 ? unit(el) : ct_elab_ground_con(el, ct_types_con_list(el->types));
 }
 
-/* Types share their parts, but are walked as if they did not: `left` says how many parts more are looked at. */
+/* Inferred types are DAGs that are walked as trees, which may take exponential time: `left` limits the number of parts
+ * that are still visited. */
 static Ground *ground_in(CtElab *el, const TyEnv *env, CtTy *type, uint32_t *left) {
     if (*left == 0) return unit(el);
     --*left;
@@ -167,7 +169,7 @@ static void too_many_instances(CtElab *el, Ground *type) {
     ct_note(el->context, diag, CT_NO_RANGE, "reached `%s`", text.data);
 }
 
-/* True while a data type may have one more instance; the first one too many is reported. */
+/* Counts one more instance of a data type; false when there are too many, which is reported once. */
 static bool count_instance(CtElab *el, Ground *type) {
     CtTyCon *head = ct_elab_ground_head(type, NULL);
     uintptr_t made = (uintptr_t)ct_map_get(&el->data_counts, ct_key(head)) + 1;
@@ -177,7 +179,8 @@ static bool count_instance(CtElab *el, Ground *type) {
     return made < ELAB_MAX_COPIES;
 }
 
-/* The type is noted before its fields are visited: it may contain itself. */
+/* The Core data type of a ground type. It is stored in type->core before its fields are visited, because the data type
+ * may be recursive. */
 static CtType *data_type(CtElab *el, Ground *type) {
     uint32_t count;
     CtTyCon *head = ct_elab_ground_head(type, &count);

@@ -22,7 +22,8 @@ static CtCore *cons(CtElab *el, CtSourceRange range, const ListOf *list, CtCore 
 
 /* ---- literals ---- */
 
-enum { CHUNK = 200 }; /* no term is nested deeper than this for the sake of a literal's length, or than its chunks */
+/* Elements of a chunk. A long literal is split into chunks, which bounds the nesting of its term. */
+enum { CHUNK = 200 };
 
 static CtCore *chunk(CtElab *el, CtExpr *expr, const ListOf *list, uint32_t from, uint32_t to) {
     CtCore *core = nil(el, expr->range, list);
@@ -30,7 +31,7 @@ static CtCore *chunk(CtElab *el, CtExpr *expr, const ListOf *list, uint32_t from
     return core;
 }
 
-/* append(chunk, append(chunk, …)): the elements are still evaluated from the left. */
+/* A long literal becomes append(chunk, append(chunk, …)); its elements are still evaluated from left to right. */
 CtCore *ct_elab_list(CtElab *el, CtExpr *expr) {
     Ground *type = ct_elab_ground(el, expr->type);
     ListOf list = list_of(el, type);
@@ -61,10 +62,11 @@ CtCore *ct_elab_append_body(CtElab *el, Spec *spec) {
 
 /* ---- comprehensions ---- */
 
-/* TQ[[e | Q] ++ L] of Wadler's translation: L is the empty list, or the rest of the loop around. */
+/* The state of Wadler's translation TQ[[e | Q] ++ L]: L is the empty list, or a call of the enclosing loop on the rest
+ * of its list. */
 typedef struct Comprehension {
     const CtExpr *expr;
-    uint32_t next; /* statement */
+    uint32_t next; /* index of the first statement of Q */
     const ListOf *list;
     CtVar *loop, *rest; /* L = loop rest; NULL: [] */
 } Comprehension;

@@ -1,7 +1,9 @@
-/* Pattern matches to one-level cases. Rows of patterns stand over columns of variables; the first row's first pattern
- * that can fail decides which column is opened next, and rows from the top that open it too go with it. What is left is
- * tried when nothing of that matches: through a join point, a λ without parameters, so that no code is written twice.
- * Rows are tried from the top, and a row is elaborated exactly once.
+/* Compiles pattern matches to one-level cases. A pattern matrix has a row for each clause and a column for each
+ * variable that is matched. The leftmost pattern of the first row that examines its value selects the column to open
+ * next; a block of rows from the top that examine this column too is opened together (all rows, if the type of the
+ * column has only one constructor). The remaining rows are tried when the block fails: they become a join point, a λ
+ * without parameters, so that no code is duplicated. Rows are tried from the top, and each row is elaborated exactly
+ * once.
  */
 #include "elab/internal.h"
 
@@ -27,7 +29,7 @@ static Fail join_point(CtElab *el, CtType *result, CtSourceRange range) {
                   .range = range};
 }
 
-/* let next = λ(). rest in core, where core uses it. */
+/* Binds the join point around its uses: let next = λ(). rest in core. */
 static CtCore *with_join(CtElab *el, const Fail *join, CtCore *rest, CtCore *core) {
     CtCore *lam = ct_core_lam(el->program, rest->range, NULL, NULL, 0, rest);
     return ct_core_let(el->program, core->range, join->join, lam, core);
@@ -35,7 +37,7 @@ static CtCore *with_join(CtElab *el, const Fail *join, CtCore *rest, CtCore *cor
 
 /* ---- right-hand sides ---- */
 
-/* A condition that always holds: `otherwise`, True. */
+/* Whether the guard is a condition that always holds: `otherwise` or `True`. */
 static bool holds(CtElab *el, const CtStmt *guard) {
     if (guard->kind != STMT_EXPR) return false;
     const CtExpr *expr = guard->expr;
@@ -88,7 +90,8 @@ typedef struct Sides {
     CtType *result;
 } Sides;
 
-/* From the last to the first, each around what comes after it. */
+/* The guarded right-hand sides, elaborated from the last to the first: each one continues with the next when its guards
+ * fail. */
 static CtCore *sides(CtElab *el, void *data) {
     Sides *state = data;
     CtCore *rest = NULL;
@@ -133,7 +136,8 @@ static CtCore *row_end(CtElab *el, const Row *row, Fail *fail, CtType *result) {
 
 /* ---- opening a column ---- */
 
-/* The rows with column `c` replaced by the parts of its pattern that are used. */
+/* The matrix of the given rows with column `c` replaced by one column for each subpattern position that some row uses;
+ * vars[j] becomes the variable of position j. */
 static Matrix open_rows(CtElab *el, const Matrix *m, uint32_t c, const Row *rows, uint32_t row_count, uint32_t parts,
                         CtType *const *types, CtVar **vars) {
     CtArena *arena = el->arena;
@@ -187,10 +191,10 @@ static CtCore *open_data(CtElab *el, const Matrix *m, uint32_t c, uint32_t block
     if (column->type->kind != TYPE_DATA) return ct_elab_error_term(el, range, m->result);
     CtData *data = column->type->data;
     CtCase *cases = CT_NEW_ARRAY(el->arena, CtCase, data->con_count);
-    Rows *rows = CT_NEW_ARRAY(el->arena, Rows, data->con_count); /* of each constructor */
-    CT_VEC(uint32_t) tags = {0};                                 /* in the order of their first rows */
+    Rows *rows = CT_NEW_ARRAY(el->arena, Rows, data->con_count); /* the rows of each constructor, by tag */
+    CT_VEC(uint32_t) tags = {0}; /* the constructors that occur, in the order of their first rows */
     for (uint32_t i = 0; i < block; i++) {
-        const CtPat *pat = m->rows[i].pats[c]; /* NULL: anything, of the only constructor that there is */
+        const CtPat *pat = m->rows[i].pats[c]; /* NULL only if the data type has a single constructor */
         uint32_t tag = pat == NULL ? 0 : pat->con->tag;
         if (rows[tag].count == 0) ct_push(el->arena, &tags, tag);
         ct_push(el->arena, &rows[tag], m->rows[i]);
@@ -235,14 +239,14 @@ static CtCore *literal_test(CtElab *el, const CtPat *pat, CtVar *column) {
     return ct_elab_call(el, pat->range, &callee, args, 2);
 }
 
-/* Rows that have one literal in a column. */
+/* The rows of a block that have the same literal in the opened column. */
 typedef struct SameRows {
     Rows rows;
-    struct SameRows *next;      /* in the order of the first rows */
-    struct SameRows *same_hash; /* with other literals */
+    struct SameRows *next;      /* the next group, in the order of the groups' first rows */
+    struct SameRows *same_hash; /* another group, whose literal has the same hash */
 } SameRows;
 
-/* The rows of a block, by their literals. */
+/* Groups the rows of a block by their literals in column `c`. */
 static SameRows *same_rows(CtElab *el, const Matrix *m, uint32_t c, uint32_t block) {
     SameRows *first = NULL, **last = &first;
     CtMap by_hash = {0};
@@ -265,8 +269,8 @@ static SameRows *same_rows(CtElab *el, const Matrix *m, uint32_t c, uint32_t blo
     return first;
 }
 
-/* if x == 1 then … else if x == 2 then … else fail, rows with equal literals together; the literals of other types only
- * with their neighbours, since their == is whatever the program says. */
+/* if x == 1 then … else if x == 2 then … else fail. Rows with equal literals share a test. For a type that is not built
+ * in, whose == is defined by the program, a block contains only adjacent rows with equal literals (see block_size). */
 static CtCore *open_literals(CtElab *el, const Matrix *m, uint32_t c, uint32_t block, Fail *fail) {
     CtVar *column = m->columns[c];
     CT_VEC(Matrix) groups = {0};
@@ -287,7 +291,7 @@ static CtCore *open_literals(CtElab *el, const Matrix *m, uint32_t c, uint32_t b
 
 /* ---- the matrix ---- */
 
-/* How many rows from the top are opened together at column c. */
+/* The number of rows, from the top, that are opened together at column c. */
 static uint32_t block_size(const Matrix *m, uint32_t c) {
     const CtPat *first = m->rows[0].pats[c];
     if (first->kind == PAT_TUPLE) return m->row_count;
@@ -308,7 +312,7 @@ static CtCore *open_column(CtElab *el, const Matrix *m, uint32_t c, uint32_t blo
     return open_literals(el, m, c, block, fail);
 }
 
-/* The rows are normalised. */
+/* Compiles a matrix whose patterns have all been normalised. */
 static CtCore *match_rows(CtElab *el, Matrix m, Fail *fail) {
     if (m.row_count == 0) return ct_elab_fail(el, fail, m.result);
     if (ct_elab_too_deep(el, m.rows[0].range)) return ct_elab_error_term(el, m.rows[0].range, m.result);
@@ -346,7 +350,7 @@ CtCore *ct_elab_match(CtElab *el, CtVar **columns, uint32_t count, Row *rows, ui
 
 /* ---- where matches come from ---- */
 
-/* The value in a variable named after the pattern. */
+/* The variable that holds the scrutinee; a new one is named after the patterns. */
 static CtVar *scrutinee(CtElab *el, CtCore *value, Row *rows, uint32_t row_count, Lets *lets) {
     if (value->kind == CORE_VAR) return value->as.var;
     CtVar *var = ct_elab_column(el, rows, row_count, 0, value->type);
@@ -387,7 +391,7 @@ CtCore *ct_elab_clauses(CtElab *el, const CtBinding *binding, CtVar **params, Ct
         rows[i] = (Row){.pats = CT_NEW_ARRAY(el->arena, CtPat *, count), .rhs = &clause->rhs, .range = clause->range};
         for (uint32_t j = 0; j < count; j++) rows[i].pats[j] = clause->pats[j];
     }
-    bool guarded = true; /* its patterns match everything */
+    bool guarded = true; /* all patterns are irrefutable, so that only guards can fail */
     for (uint32_t i = 0; i < binding->clause_count; i++)
         for (uint32_t j = 0; j < count; j++)
             guarded = guarded &&

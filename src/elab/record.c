@@ -10,7 +10,8 @@ static bool field_index(const CtDataCon *con, CtSym name, uint32_t *index) {
     return false;
 }
 
-/* The written values, let-bound, at their fields' places in `args`. */
+/* Elaborates the given field values in the order in which they are written, let-binds them, and stores each in `args`
+ * at the position of its field. */
 static void place_values(CtElab *el, const CtExpr *expr, const CtDataCon *con, CtCore **args, Lets *lets) {
     for (uint32_t i = 1; i < expr->part_count; i++) {
         uint32_t index;
@@ -41,7 +42,7 @@ static bool has_all_fields(const CtExpr *expr, const CtDataCon *con) {
     return true;
 }
 
-/* One case for each constructor that has the fields. */
+/* A record update becomes a case with one branch for each constructor that has all updated fields. */
 CtCore *ct_elab_update(CtElab *el, CtExpr *expr) {
     CtProgram *p = el->program;
     Lets lets = {0};

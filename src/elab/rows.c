@@ -1,9 +1,10 @@
-/* Patterns in normal form, for match.c: variables bound to the column they stand in, lists and strings spelt out as
- * constructors one cell at a time, records by position.
+/* Normalises patterns for match.c: a variable is bound to the variable of its column, lists and strings become
+ * constructor patterns one cell at a time, and the fields of record patterns are put into the order of declaration.
  */
 #include "elab/internal.h"
 
-/* The entity is the column's variable from here on; one that was fixed before gets a let at the end of the match. */
+/* Binds the pattern's entity to the variable of the column. If the entity already has a variable (Local.given), this
+ * variable is bound by a let at the end of the match instead. */
 static void bind(CtElab *el, Row *row, const CtPat *pat, CtVar *var) {
     CtEntity *entity = pat->entity;
     Local *local = entity->elab;
@@ -115,7 +116,7 @@ void ct_elab_row_normalise(CtElab *el, Row *row, uint32_t column, CtVar *var) {
     row->pats[column] = pat;
 }
 
-/* What the pattern calls the value, or NULL. */
+/* The variable pattern or as-pattern that names the whole value, or NULL. */
 static const CtPat *naming(const CtPat *pat) {
     while (pat != NULL && pat->kind == PAT_ANNOT) pat = pat->parts[0];
     return pat != NULL && (pat->kind == PAT_VAR || pat->kind == PAT_AS) ? pat : NULL;

@@ -1,18 +1,20 @@
-/* Bindings of `let` and `where` are evaluated where they are needed: in the branch that all their uses lie in, and not
- * at all where nothing uses them. So what may fail, or takes long, can be named once for the branches that want it:
+/* Sinks bindings of `let` and `where` to their uses. A binding is evaluated in the innermost branch that contains all
+ * its uses, and an unused binding is not evaluated at all. So a computation that may fail or is expensive can be named
+ * once, outside the branches that use it:
  *
  *     f xs | null xs = 0 | otherwise = y * y where y = head xs
  *
- * Nothing is evaluated twice: a binding moves only into branches of `case`, never under a λ. What several branches use
- * is copied into them when it is small, and else stays before them. It does not move behind what may update in place an
- * array that its right-hand side reads, for the array would have to be copied. */
+ * No work is duplicated: a binding moves only into branches of `case`, never under a λ. A binding that several branches
+ * use may be copied into them if its right-hand side is small; otherwise it stays in front of the `case`. A binding
+ * does not move past a term that may update in place an array that its right-hand side reads, because the array would
+ * then have to be copied. */
 #include "elab/internal.h"
 
 enum {
-    MAX_NODES = 20000, /* of a body that is looked at; in larger ones bindings stay at the beginning */
-    MAX_COPY = 12,     /* nodes of a right-hand side that several branches get a copy of */
-    MAX_USES = 12,     /* of a variable whose right-hand side is copied: bounds what is written */
-    MAX_SPLITS = 60,   /* of cases in each other that it is copied into */
+    MAX_NODES = 20000, /* nodes of a body that is searched; in a larger body a binding stays in front */
+    MAX_COPY = 12,     /* nodes of a right-hand side that may be copied into several branches */
+    MAX_USES = 12,     /* uses of a variable whose right-hand side is copied: bounds the growth of code */
+    MAX_SPLITS = 60,   /* nesting of the cases into whose branches it is copied */
     MAX_TYPE_DEPTH = 8
 };
 
@@ -23,16 +25,16 @@ typedef struct CtSinkNode Node;
 /* A node of the body, in preorder. */
 struct CtSinkNode {
     CtCore **slot;
-    uint32_t parent, size; /* size: nodes of the subtree */
-    Relation relation;     /* to its parent */
-    bool branched;         /* a branch is on the way to it */
-    bool has;              /* a use lies in it */
+    uint32_t parent, size; /* parent: its index; size: number of nodes of the subtree */
+    Relation relation;     /* part evaluated with the parent, branch of a case, or body of a λ */
+    bool branched;         /* the path from the root to this node enters a branch */
+    bool has;              /* the subtree contains a use */
 };
 
 typedef struct Search {
     CtElab *el;
-    CtSinkNodes *nodes, *open; /* the elaborator's, kept from one search to the next */
-    CtMap reads;               /* variables with arrays in them that the right-hand side mentions */
+    CtSinkNodes *nodes, *open; /* buffers of the elaborator, reused by each search */
+    CtMap reads;               /* variables of the right-hand side whose types contain arrays */
 } Search;
 
 static void add(Search *search, CtCore **slot, uint32_t parent, Relation relation) {
@@ -91,8 +93,8 @@ static bool is_use(const CtCore *core, CtVar *const *vars, uint32_t count) {
     return false;
 }
 
-/* Lists the nodes below *root; false when there are too many, or there is a use in no branch: then there is no better
- * place than the beginning, and long chains of bindings take no time. */
+/* Lists *root and the nodes below it. False when there are too many nodes, or when a use lies outside all branches:
+ * then the binding must stay in front, and stopping early keeps long chains of bindings cheap. */
 static bool list_nodes(Search *search, CtCore **root, CtVar *const *vars, uint32_t count) {
     search->nodes->count = search->open->count = 0;
     add(search, root, 0, PART);
@@ -140,7 +142,7 @@ static void note_reads(Search *search, CtCore *rhs) {
     }
 }
 
-/* Marks the nodes that uses lie in; tells whether there is any. */
+/* Marks the nodes whose subtrees contain a use; returns whether there is any use. */
 static bool mark_uses(Search *search, CtVar *const *vars, uint32_t count) {
     Node *nodes = search->nodes->items;
     for (uint32_t i = 0; i < search->nodes->count; i++) {
@@ -162,7 +164,7 @@ static bool may_update(const Search *search, uint32_t index) {
     return false;
 }
 
-/* The only child with uses in it, when evaluation may wait until there; else 0. */
+/* The only child that contains uses, if the binding may be evaluated as late as there; else 0. */
 static uint32_t next(const Search *search, uint32_t index) {
     const Node *nodes = search->nodes->items;
     uint32_t found = 0, end = index + nodes[index].size;
@@ -175,7 +177,7 @@ static uint32_t next(const Search *search, uint32_t index) {
     return found;
 }
 
-/* As ct_elab_place; *stop becomes the innermost node that all uses lie in, or 0 when that was not looked for. */
+/* As ct_elab_place; *stop becomes the innermost node that the binding may sink to, or 0 when it cannot sink. */
 static CtCore **place_in(Search *search, CtCore *rhs, CtVar *const *vars, uint32_t count, CtCore **body,
                          uint32_t *stop) {
     *stop = 0;
@@ -198,7 +200,7 @@ CtCore **ct_elab_place(CtElab *el, CtCore *rhs, CtVar *const *vars, uint32_t cou
 
 /* ---- a small right-hand side, copied into several branches ---- */
 
-/* Small, and without variables of its own. */
+/* Whether a right-hand side may be copied: it is small and binds no variables. */
 static bool may_be_copied(Search *search, CtCore *rhs) {
     if (!list_nodes(search, &rhs, NULL, 0) || search->nodes->count > MAX_COPY) return false;
     for (uint32_t i = 0; i < search->nodes->count; i++) switch ((*search->nodes->items[i].slot)->kind) {
@@ -225,8 +227,9 @@ static bool may_be_copied(Search *search, CtCore *rhs) {
     return true;
 }
 
-/* A case of which some branches use the variable, and another one that does more than fail does not, at once or after
- * further cases. */
+/* Whether the node is a case that copying the binding into its branches pays for: its scrutinee neither uses the
+ * variable nor may update an array that the right-hand side reads, and some branch, here or in a case nested directly
+ * in a branch with uses, does not use the variable and does more than fail. */
 static bool parts(const Search *search, uint32_t index, uint32_t depth) {
     const Node *nodes = search->nodes->items;
     bool unused = false;
@@ -247,7 +250,7 @@ static bool few_uses(const Search *search, CtVar *var) {
     return count <= MAX_USES;
 }
 
-/* The uses below a node become uses of another variable. */
+/* Replaces the uses of `var` in the subtree of a node by uses of `other`. */
 static void rename_uses(const Search *search, uint32_t index, CtVar *var, CtVar *other) {
     const Node *nodes = search->nodes->items;
     for (uint32_t i = index; i < index + nodes[index].size; i++)

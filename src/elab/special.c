@@ -1,6 +1,6 @@
-/* Specialisations: one Core global for each binding and each set of types at which it is used. They are made when they
- * are first asked for and their code when the worklist comes to them, so that recursion between globals, and chains of
- * them of any length, cost no C stack.
+/* Specialisations: one Core global for each binding and each tuple of types at which it is used. The global is made at
+ * its first use and put on a worklist; its code is made when the worklist reaches it. So recursion between globals, and
+ * call chains of any length, need no C stack.
  */
 #include "elab/internal.h"
 
@@ -28,7 +28,8 @@ uint32_t ct_elab_binding_arity(const CtBinding *binding) {
     return body != NULL && body->kind == EXPR_LAM ? body->pat_count : 0;
 }
 
-/* A recursive binding that is not written as a function becomes one when its type is a function's: f = g . f'. */
+/* A recursive binding without parameters, such as f = g . f', is eta-expanded when it has a function type; otherwise it
+ * is an error. */
 static void spec_arity(CtElab *el, Spec *spec) {
     spec->arity = spec->kind == SPEC_BINDING ? ct_elab_binding_arity(spec->binding) : 0;
     const CtBindingGroup *group = spec->entity == NULL ? NULL : spec->entity->group;
@@ -43,7 +44,8 @@ static void spec_arity(CtElab *el, Spec *spec) {
 
 /* ---- names ---- */
 
-/* "map@Double,Int"; what a library defines and the program hides carries its module. */
+/* The name of the Core global, such as "map@Double,Int". A library entity that its plain name does not refer to in the
+ * program is qualified with its module. */
 static char *spec_name(CtElab *el, CtEntity *entity, Ground **types, uint32_t count) {
     CtText text = ct_text(el->arena);
     bool hidden = entity->kind == ENTITY_GLOBAL && ct_elab_is_library(el, entity->range) &&
@@ -57,14 +59,15 @@ static char *spec_name(CtElab *el, CtEntity *entity, Ground **types, uint32_t co
     return text.data;
 }
 
-/* The value of (x, y) = e is called just that. */
+/* The global for the whole value of a pattern binding (x, y) = e is named by its pattern, "(x, y)". */
 static char *pattern_name(CtElab *el, const CtPat *pat) {
     CtText text = ct_text(el->arena);
     ct_syntax_print_pat(&text, pat);
     return text.data;
 }
 
-/* Names are unique in a program: two instances' own helpers, or types cut short, may look the same. */
+/* Makes the name of a global unique: methods of several instances, or types that are printed cut off, may have the same
+ * name. */
 static char *unique_name(CtElab *el, char *name) {
     CtSym symbol = ct_intern_text(&el->context->symbols, name);
     uintptr_t before = (uintptr_t)ct_map_get(&el->names, ct_key(symbol));
@@ -187,7 +190,7 @@ Spec *ct_elab_spec_expr(CtElab *el, const char *name, CtExpr *expr) {
     return spec;
 }
 
-/* A method or a primitive as a value. */
+/* A specialisation whose value is a method or a primitive. */
 Spec *ct_elab_spec_name(CtElab *el, CtEntity *entity, Ground **types) {
     CtExpr *expr = CT_NEW(el->arena, CtExpr);
     expr->kind = EXPR_VAR;
@@ -210,7 +213,8 @@ static CtCore *pattern_value(CtElab *el, Spec *spec) {
     return ct_elab_rhs(el, &spec->binding->clauses[0].rhs, &fail, type);
 }
 
-/* Takes the value of the whole binding apart for one of its variables. */
+/* The value of one variable of a top-level pattern binding: the value of the whole binding is matched against the
+ * pattern. */
 static CtCore *pattern_part(CtElab *el, Spec *spec) {
     CtBinding *binding = spec->binding;
     CtSourceRange range = binding->range;

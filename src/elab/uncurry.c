@@ -1,30 +1,30 @@
-/* Uncurrying of function parameters. A function value takes its arguments one by one, so that a fold that calls
- * its f x y would make a closure for every element. Where a global function only ever calls a parameter with k ≥ 2
- * arguments at once, or hands it on to a parameter of which the same holds, the parameter's type becomes that of a
- * function of k parameters, and callers pass one. Decided for the globals of one piece of work together; a decision
- * stays.
+/* Uncurrying of function parameters. A function value takes its arguments one by one, so that a fold that calls its
+ * parameter f as f x y would make a closure for every element. If every use of a parameter in a global function calls
+ * it with at least k ≥ 2 arguments, or passes it to another parameter that is uncurried, then the parameter gets the
+ * type of a function of k parameters, and callers pass such a function. The decision is made together for all globals
+ * that one run of the worklist has made, and is final.
  */
 #include "elab/internal.h"
 
 typedef struct Param {
     Spec *spec;
     uint32_t index;
-    CtVar *var, *fresh; /* as it was; as it becomes */
-    uint32_t k;         /* arguments of the calls seen; below 2: stays as it is */
+    CtVar *var, *fresh; /* the curried variable; the variable that replaces it, or NULL */
+    uint32_t k;         /* least number of arguments of the calls seen so far; below 2: stays curried */
     CT_VEC(struct Param *) handed_to;
 } Param;
 
 typedef struct Walk {
     CtElab *el;
     CtMap params; /* CtVar -> Param */
-    CtMap specs;  /* CtGlobal -> Spec of this work */
+    CtMap specs;  /* CtGlobal -> Spec, for the globals under consideration */
     CtMap firsts; /* Spec -> Param of index 0 in `all` */
     CT_VEC(Param *) all;
 } Walk;
 
 enum { NEVER_CALLED = UINT32_MAX };
 
-/* How many arguments a value of the curried type takes, at most. */
+/* The number of arguments that a value of the curried type can be applied to. */
 static uint32_t arrows(const CtType *type) {
     uint32_t count = 0;
     for (; type->kind == TYPE_FUN && type->count == 2; type = type->parts[1]) count++;
@@ -52,7 +52,7 @@ static Param *param_of(const Walk *walk, const Spec *spec, uint32_t index) {
     return walk->all.items[first + index];
 }
 
-/* f a b c: the head, and the arguments of the calls with one argument each, first one first. */
+/* Flattens f a b c, nested calls with one argument each: returns the head f, and the arguments from left to right. */
 static CtCore *chain(CtElab *el, CtCore *core, CtCore ***args, uint32_t *count) {
     uint32_t n = 0;
     CtCore *head = core;
@@ -110,7 +110,7 @@ static CtCore *look_once(Walk *walk, CtCore *core) {
     return core;
 }
 
-/* Bindings one after the other take no stack. */
+/* Collects the uses of parameters in a term. Chains of bindings are walked in a loop and need no deep stack. */
 static CtCore *look(void *data, CtCore *core) {
     Walk *walk = data;
     CtCore *at = core;
@@ -128,7 +128,7 @@ static CtCore *look(void *data, CtCore *core) {
     }
 }
 
-/* A parameter takes no more arguments at once than those that it is handed to. */
+/* The fixed point of `k`: a parameter takes no more arguments at once than any parameter that it is passed to. */
 static void settle(Walk *walk) {
     for (bool changed = true; changed;) {
         changed = false;
@@ -163,7 +163,7 @@ static CtType *nary_type(CtElab *el, const CtType *type, uint32_t k) {
     return ct_core_type_fun(el->program, params, k, (CtType *)type);
 }
 
-/* λx y. f x y is f, when f takes two arguments at once. */
+/* Eta-reduction: λx y. f x y becomes f when f is a variable that takes these arguments at once. */
 static CtCore *eta_reduced(CtCore *core) {
     if (core->kind != CORE_LAM || core->as.lam->count < 2) return core;
     const CtLam *lam = core->as.lam;
@@ -177,7 +177,7 @@ static CtCore *eta_reduced(CtCore *core) {
     return body->as.call.of.fun;
 }
 
-/* λx. λy. e is λx y. e */
+/* λx. λy. e becomes λx y. e, with k parameters; NULL when the term is not k nested λs of one parameter. */
 static CtCore *merged(Walk *walk, CtCore *core, uint32_t k) {
     CtProgram *p = walk->el->program;
     CtVar **params = CT_NEW_ARRAY(walk->el->arena, CtVar *, k);
@@ -190,7 +190,7 @@ static CtCore *merged(Walk *walk, CtCore *core, uint32_t k) {
     return ct_core_lam(p, core->range, core->as.lam->name, params, k, rewrite(walk, body));
 }
 
-/* `args` to a parameter that takes k at once, the rest one by one. */
+/* Calls an uncurried parameter: it takes the first k arguments at once, its result takes the rest one by one. */
 static CtCore *call_param(Walk *walk, CtSourceRange range, const Param *param, CtCore **args, uint32_t count) {
     CtCore *core =
         ct_core_app(walk->el->program, range, ct_core_var(walk->el->program, range, param->fresh), args, param->k);
@@ -198,7 +198,7 @@ static CtCore *call_param(Walk *walk, CtSourceRange range, const Param *param, C
     return core;
 }
 
-/* A function value as a parameter wants it that takes k arguments at once. */
+/* Converts a function value, which is curried or an uncurried parameter, to a function of k parameters. */
 static CtCore *convert(Walk *walk, CtCore *value, uint32_t k) {
     CtProgram *p = walk->el->program;
     CtSourceRange range = value->range;
@@ -259,7 +259,8 @@ static CtCore *rewrite(void *data, CtCore *core) {
 
 /* ---- the whole ---- */
 
-/* Gives the globals concerned their new types before any call is rewritten. */
+/* Gives the uncurried parameters and their globals the new types, before any call is rewritten; false when no parameter
+ * is uncurried. */
 static bool decide(Walk *walk) {
     bool any = false;
     for (uint32_t i = 0; i < walk->all.count; i++) {
