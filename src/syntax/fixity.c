@@ -1,7 +1,7 @@
-/* Fixity resolution: operator chains to applications, sections and negations, as Haskell 98 §4.4.2 and §10.6.
+/* Fixity resolution: rewrites operator chains into applications, sections and negations (Haskell 98 §4.4.2, §10.6).
  *
- * A chain is put into the order in which its operators apply (`order_chain`), without recursion, and then built; so a
- * chain of any length takes linear time and constant C stack. The tree that results is as deep as the chain is long.
+ * `order_chain` brings a chain into postfix order, without recursion, and the tree is built from that order; so a chain
+ * of any length takes linear time and constant C stack. The tree that results is as deep as the chain is long.
  * Fixities are scoped: a local definition of an operator hides the fixity that the name had outside.
  */
 #include "syntax/internal.h"
@@ -11,7 +11,7 @@ typedef struct Undo {
     CtFixity *before;
 } Undo;
 
-/* Memory that is used again for each chain. */
+/* A buffer that is reused for every chain. */
 typedef struct Scratch {
     void *data;
     size_t size;
@@ -20,7 +20,7 @@ typedef struct Scratch {
 typedef struct Resolver {
     CtContext *context;
     CtFixities *fixities;
-    CT_VEC(Undo) undo; /* what local scopes have changed */
+    CT_VEC(Undo) undo; /* fixities that declarations of open scopes replaced, to be restored by leave_scope */
     CtSym colon;
     Scratch items, order, stack;
 } Resolver;
@@ -55,7 +55,7 @@ static void leave_scope(Resolver *r, uint32_t mark) {
     }
 }
 
-/* A new meaning of a name has the default fixity. */
+/* A new definition of a name hides the fixity of the outer one: in its scope the name has the default fixity. */
 static void hide(Resolver *r, CtSym name) {
     if (ct_map_get(&r->fixities->table, ct_key(name)) != NULL) set_fixity(r, name, NULL);
 }
@@ -70,7 +70,7 @@ typedef struct Item {
 } Item;
 
 typedef struct Order {
-    uint32_t *items; /* indices of items: operands, and each operator behind its operands */
+    uint32_t *items; /* indices of the chain's items in postfix order: each operator after its operands */
     uint32_t count;
 } Order;
 
@@ -107,6 +107,8 @@ static Precedence compare(const Item *first, const Item *second) {
     return NEITHER_BINDS;
 }
 
+/* The postfix order of a chain, by operator precedence parsing with `waiting` as the operator stack. Reports the first
+ * pair of operators that may not be mixed. */
 static Order order_chain(Resolver *r, const Item *items, uint32_t count) {
     Order order = {.items = scratch(r, &r->order, 2 * (size_t)count, sizeof(uint32_t))};
     uint32_t *waiting = order.items + count, waiting_count = 0;
@@ -165,7 +167,7 @@ static CtExpr *build_expr(Resolver *r, const CtExpr *chain, Order order) {
     return stack[0];
 }
 
-/* Rewrites the chain in place; returns the item of the operator that applies last. */
+/* Rewrites a chain in place; returns the item of the operator at the root of the tree. */
 static Item resolve_chain(Resolver *r, CtExpr *chain) {
     Item *items = scratch(r, &r->items, chain->chain_count, sizeof(Item));
     for (uint32_t i = 0; i < chain->chain_count; i++) {
@@ -222,7 +224,8 @@ static void resolve_pat_chain(Resolver *r, CtPat *chain) {
 static void resolve_expr(Resolver *r, CtExpr *expr);
 static void resolve_decls(Resolver *r, CtDecls *decls);
 
-/* The names that a pattern binds hide operators of the same name. Comes before resolve_pat: chains are flat then. */
+/* Hides the fixities of all names that a pattern binds. It runs before resolve_pat, while chains are still flat, so
+ * that its recursion stays shallow. */
 static void hide_bound(Resolver *r, const CtPat *pat) {
     if (pat->kind == PAT_VAR || pat->kind == PAT_AS) hide(r, pat->name.text);
     for (uint32_t i = 0; i < pat->part_count; i++) hide_bound(r, pat->parts[i]);
@@ -238,7 +241,8 @@ static void bind_pat(Resolver *r, CtPat *pat) {
     resolve_pat(r, pat);
 }
 
-/* Statements scope over those behind them; the caller leaves the scope. */
+/* Resolves statements in order; names that one binds are in scope in the later ones. The scope stays open for the
+ * expression that follows the statements: the caller leaves it. */
 static void resolve_stmts(Resolver *r, CtStmt *stmts, uint32_t count) {
     for (uint32_t i = 0; i < count; i++) {
         CtStmt *stmt = &stmts[i];
@@ -385,7 +389,8 @@ static void declare_all(Resolver *r, const CtDecls *decls) {
     }
 }
 
-/* Brings a block's names and fixities into scope: first the names, then what is declared of them. */
+/* Enters the scope of a block: hides the outer fixities of the names that it defines, then adds the fixities that it
+ * declares. */
 static void enter_decls(Resolver *r, const CtDecls *decls) {
     hide_defined(r, decls);
     declare_all(r, decls);
@@ -415,7 +420,8 @@ static void resolve_decls(Resolver *r, CtDecls *decls) {
     resolve_bindings(r, decls);
 }
 
-/* Operators of other languages bind as what is meant, so that the message is about their name. */
+/* Gives operators of other languages (such as `&`) the fixity of their Cotan counterparts, so that the error about an
+ * expression that uses them concerns the operator's name and not its precedence. */
 static void add_foreign(CtContext *context, CtFixities *fixities) {
     static const CtFixity comparison = {FIXITY_NONE, 4}, conjunction = {FIXITY_RIGHT, 3}, product = {FIXITY_LEFT, 7};
     static const struct {
@@ -442,7 +448,7 @@ void ct_syntax_resolve_fixities(CtContext *context, CtFixities *fixities, CtModu
     /* At a prompt a fixity stands before the definition or after it, and a new definition keeps it. */
     if (!module->continues) hide_defined(&r, &module->decls);
     declare_all(&r, &module->decls);
-    resolve_bindings(&r, &module->decls); /* its scope is not left: later modules see it */
+    resolve_bindings(&r, &module->decls); /* the module's scope is not left: later modules see its fixities */
 }
 
 void ct_syntax_resolve_expression_fixities(CtContext *context, CtFixities *fixities, CtExpr *expr) {

@@ -1,10 +1,12 @@
-/* The formatter. The author's lines stay; what changes are blanks: between tokens (format_space.c), at the beginnings
- * of lines, and where tokens are lined up.
+/* The formatter. It keeps the author's line breaks and changes only blanks: between tokens (format_space.c), in the
+ * indentation of lines, and in front of tokens that the author aligned over several lines.
  *
- * Items of a block share a column, two right of the line that opens it, or of a word in it. A line that goes on stands
- * under what it stood under, or as far from its line as it did; `where`, guards and `deriving` stand two right of their
- * item. What was lined up over several lines stays so. These depend on each other, so columns are computed until they
- * rest. At last the result is read again: it must be the same tokens in the same blocks.
+ * All items of a layout block start at one column, two right of the line that opens the block or of a word in that
+ * line. A continuation line keeps its alignment with a token above it, or else its distance from the line that it
+ * continues. `where` is indented by two from its item, and so are `=`, guards and `deriving` that do not stand under a
+ * token of their kind. Tokens that the author aligned over several lines stay aligned. Each of these columns may depend
+ * on others, so all are recomputed until none changes, or MOST_ROUNDS times. Finally the result is parsed again: its
+ * tokens, comments and blocks must equal the source's.
  */
 #include "syntax/format.h"
 
@@ -12,38 +14,39 @@
 
 enum { STEP = 2, LOOK_BACK = 60, MOST_ROUNDS = 12, NONE = UINT32_MAX };
 
-/* A token or a comment. */
+/* A token or a comment; `column` is its column in the source, from 1, and `placed` its column in the output. */
 typedef struct Piece {
     uint32_t start, end;
-    uint32_t token;   /* NONE: a comment */
-    uint32_t column;  /* as it was written, from 1 */
-    uint32_t gap;     /* blanks before it, when it is not first on its line: at least */
-    uint32_t padding; /* further ones, where it is lined up: what stands under it or behind it goes with it */
-    uint32_t width;   /* characters, of its last line */
+    uint32_t token; /* index of the token; NONE for a comment */
+    uint32_t column;
+    uint32_t gap;     /* minimal number of blanks before a piece that is not the first of its line */
+    uint32_t padding; /* blanks beyond `gap` that align the piece with pieces of neighbouring lines */
+    uint32_t width;   /* in characters; of the last line, when the piece has several */
     bool several_lines;
-    uint32_t placed; /* its new column */
+    uint32_t placed;
 } Piece;
 
 typedef struct Line {
-    uint32_t first, count; /* pieces */
+    uint32_t first, count; /* range in `pieces` */
     bool blank_before;
-    bool is_comment;    /* nothing else is on it */
-    uint32_t item;      /* line and block that it belongs to: the piece that begins the item, or NONE */
-    uint32_t depth;     /* brackets that are open since the item began */
-    bool is_item;       /* begins one */
-    bool opens;         /* begins the first item of a block that was opened on an earlier line */
-    uint32_t opener;    /* that line */
-    uint32_t enclosing; /* the piece that begins the block around, or NONE */
+    bool is_comment;    /* the line holds only comments */
+    uint32_t item;      /* the piece that begins the block item to which the line belongs, or NONE outside all blocks */
+    uint32_t depth;     /* number of brackets of the block that are open where the line starts, its braces included */
+    bool is_item;       /* the line begins an item */
+    bool opens;         /* the line begins the first item of a block whose keyword is on an earlier line */
+    uint32_t opener;    /* if `opens`: the index of that earlier line */
+    uint32_t enclosing; /* the piece that begins the line's block (if `opens`: the block around that), or NONE */
 } Line;
 
 typedef struct Block {
     bool in_braces;
-    uint32_t item;  /* the piece that began its latest item */
-    uint32_t first; /* the piece that began it */
-    uint32_t depth; /* brackets open around it */
+    uint32_t item;  /* the piece that began the block's latest item */
+    uint32_t first; /* the piece that began the block */
+    uint32_t depth; /* number of brackets open around the block */
 } Block;
 
-/* Pieces in neighbouring lines that stood in one column, with padding before one of them. */
+/* A run of `count` consecutive lines, each with a piece at source column `column` (the run's pieces are of one sort,
+ * and at least one of them had more than one blank before it): the pieces are aligned in the output too. */
 typedef struct Aligned {
     uint32_t column, first_line, count;
 } Aligned;
@@ -75,11 +78,11 @@ static Piece piece(const Formatter *f, uint32_t start, uint32_t end, uint32_t co
     return p;
 }
 
-/* Tokens and comments, in the order of the text. */
+/* Merges tokens and comments into `pieces`, in source order. */
 static void make_pieces(Formatter *f) {
     const CtOutline *o = &f->outline;
     uint32_t t = 0, c = 0;
-    while (t + 1 < o->tokens.count || c < o->comments.count) { /* the last token is the end */
+    while (t + 1 < o->tokens.count || c < o->comments.count) { /* the last token is TOKEN_END */
         bool comment = c < o->comments.count &&
                        (t + 1 >= o->tokens.count || o->comments.items[c].start < o->tokens.items[t].start);
         if (comment) {
@@ -139,11 +142,11 @@ static void set_gaps(Formatter *f) {
 
 /* ---- blocks ---- */
 
-/* Which item each line belongs to, and which lines begin items. */
+/* Sets the fields of each line that concern blocks: `item`, `depth`, `is_item`, `opens`, `opener` and `enclosing`. */
 static void find_items(Formatter *f) {
     const CtOutline *o = &f->outline;
     CT_VEC(Block) blocks = {0};
-    CT_VEC(uint32_t) line_of = {0}; /* by token */
+    CT_VEC(uint32_t) line_of = {0}; /* the line of each token */
     uint32_t mark = 0, depth = 0, line = 0;
     for (uint32_t i = 0; i < f->pieces.count; i++) {
         while (line + 1 < f->lines.count && f->lines.items[line + 1].first <= i) line++;
@@ -194,9 +197,10 @@ static void find_items(Formatter *f) {
     }
 }
 
-/* ---- what is lined up ---- */
+/* ---- alignment ---- */
 
-/* Only pieces of one sort line up. */
+/* The sort of a piece; only pieces of the same sort are kept aligned. Each kind of operator, separator and keyword
+ * below is a sort of its own, comments are one (1), and all other tokens together are one (0). */
 static uint32_t sort_of(const Formatter *f, const Piece *p) {
     if (p->token == NONE) return 1;
     CtTokenKind kind = (CtTokenKind)f->outline.tokens.items[p->token].kind;
@@ -220,7 +224,7 @@ static uint32_t sort_of(const Formatter *f, const Piece *p) {
     }
 }
 
-/* The piece of a line, not the first, that stood at a column. */
+/* The piece at a source column of a line; NULL when there is none or it is the line's first piece. */
 static Piece *piece_at(const Formatter *f, const Line *line, uint32_t column) {
     for (uint32_t i = 1; i < line->count; i++)
         if (f->pieces.items[line->first + i].column == column) return &f->pieces.items[line->first + i];
@@ -229,7 +233,7 @@ static Piece *piece_at(const Formatter *f, const Line *line, uint32_t column) {
 
 static bool has_padding(const Piece *p) { return p->column > p[-1].column + p[-1].width + 1 && !p[-1].several_lines; }
 
-/* From the left: what is moved on the left moves what is right of it. */
+/* Orders runs from left to right, because aligning a run moves the pieces to its right. */
 static int by_column(const void *x, const void *y) {
     const Aligned *a = x, *b = y;
     if (a->column != b->column) return a->column < b->column ? -1 : 1;
@@ -237,12 +241,13 @@ static int by_column(const void *x, const void *y) {
 }
 
 static void find_aligned(Formatter *f) {
-    CtMap seen = {0}; /* pieces that belong to a run */
+    CtMap seen = {0}; /* pieces already in a run */
     for (uint32_t l = 0; l < f->lines.count; l++) {
         const Line *line = &f->lines.items[l];
         for (uint32_t i = 1; i < line->count; i++) {
             const Piece *p = &f->pieces.items[line->first + i];
-            if (p->gap == 0 || ct_map_has(&seen, ct_key(p))) continue; /* what touches its neighbour stays with it */
+            /* A piece without a gap moves with its left neighbour. */
+            if (p->gap == 0 || ct_map_has(&seen, ct_key(p))) continue;
             Aligned run = {.column = p->column, .first_line = l, .count = 1};
             bool padded = has_padding(p);
             while (l + run.count < f->lines.count && !f->lines.items[l + run.count].blank_before) {
@@ -260,9 +265,10 @@ static void find_aligned(Formatter *f) {
 
 /* ---- columns ---- */
 
+/* The output column just after a piece. */
 static uint32_t behind(const Piece *p) { return (p->several_lines ? 1 : p->placed) + p->width; }
 
-/* Places the pieces of a line from one on. */
+/* Computes `placed` for the pieces of a line from index `from` on, each from the piece before it. */
 static void place_from(Formatter *f, const Line *line, uint32_t from) {
     for (uint32_t i = from; i < line->count; i++) {
         Piece *p = &f->pieces.items[line->first + i];
@@ -276,7 +282,8 @@ static uint8_t kind_of(const Formatter *f, const Piece *p) {
     return p->token == NONE ? TOKEN_END : f->outline.tokens.items[p->token].kind;
 }
 
-/* What a line that goes on stood under, in the lines of its item above. */
+/* The nearest token above the first token of continuation line `l` at the same source column, within the same item;
+ * with `same_kind`, only a token of the same kind counts. NULL when there is none within LOOK_BACK lines. */
 static const Piece *anchor(const Formatter *f, uint32_t l, bool same_kind) {
     const Line *line = &f->lines.items[l];
     const Piece *p = first_of(f, line);
@@ -292,7 +299,8 @@ static const Piece *anchor(const Formatter *f, uint32_t l, bool same_kind) {
     return NULL;
 }
 
-/* The line of the item that a continuation hangs from: the nearest above that began further left. */
+/* The piece from which continuation line `l` keeps its distance: the first piece of the nearest line above, in the same
+ * item, that began further left in the source; else the item's first piece. */
 static const Piece *hook(const Formatter *f, uint32_t l) {
     const Line *line = &f->lines.items[l];
     uint32_t column = first_of(f, line)->column;
@@ -304,16 +312,18 @@ static const Piece *hook(const Formatter *f, uint32_t l) {
     return &f->pieces.items[line->item];
 }
 
+/* Whether a continuation line that starts with this kind of token is indented by STEP from its item. */
 static bool hangs_by_two(uint8_t kind) {
     return kind == TOKEN_WHERE || kind == TOKEN_BAR || kind == TOKEN_EQUALS || kind == TOKEN_DERIVING;
 }
 
 static uint32_t indent_item(const Formatter *f, const Line *line) {
     if (!line->opens) return line->enclosing == NONE ? 1 : f->pieces.items[line->enclosing].placed;
-    if (line->enclosing == NONE) return 1; /* behind `module … where` */
+    if (line->enclosing == NONE) return 1; /* items of the module's own block */
     const Line *opener = &f->lines.items[line->opener];
     const Piece *from = first_of(f, opener), *around = &f->pieces.items[line->enclosing];
-    for (uint32_t i = 1; i < opener->count; i++) { /* two right of a word in that line, if it was so */
+    /* If the source indents the block by STEP from a word in the opening line, the output does so, too. */
+    for (uint32_t i = 1; i < opener->count; i++) {
         const Piece *word = &f->pieces.items[opener->first + i];
         uint8_t kind = kind_of(f, word);
         bool is_word = kind == TOKEN_VARID || kind == TOKEN_CONID || kind >= TOKEN_CASE;
@@ -338,13 +348,14 @@ static uint32_t indent_continuation(const Formatter *f, uint32_t l) {
 
 static uint32_t indent(const Formatter *f, uint32_t l) {
     const Line *line = &f->lines.items[l];
-    if (line->item == NONE)
-        return l == 0 || first_of(f, line)->token == 0 ? 1 : first_of(f, line)->column; /* the header */
+    if (line->item == NONE) /* a line of the module header */
+        return l == 0 || first_of(f, line)->token == 0 ? 1 : first_of(f, line)->column;
     if (line->is_item) return indent_item(f, line);
     return indent_continuation(f, l);
 }
 
-/* A comment on lines of its own goes with the line below, or above, that began where it does. */
+/* The column of a comment line: that of the trailing comment just above, of the next code line, or of a line above,
+ * whichever first had the comment's source column; else the comment keeps its distance from the next code line. */
 static uint32_t indent_comment(const Formatter *f, uint32_t l) {
     const Line *line = &f->lines.items[l];
     const Piece *p = first_of(f, line);
@@ -376,6 +387,7 @@ static bool place_line(Formatter *f, uint32_t l, uint32_t column) {
     return moved;
 }
 
+/* Sets the padding of a run's pieces so that all of them are placed at the run's smallest possible common column. */
 static void line_up(Formatter *f, const Aligned *run) {
     uint32_t column = 0;
     for (uint32_t i = 0; i < run->count; i++) {
@@ -412,7 +424,8 @@ static void write_blanks(CtText *out, uint32_t count) {
     while (count-- > 0) ct_text_putc(out, ' ');
 }
 
-/* A comment over several lines moves as a whole, as far as its lines have blanks to give. */
+/* Writes a piece. A comment of several lines is shifted as a whole: each further line's indentation changes by the same
+ * amount, but not below zero. Blanks at the ends of its lines are dropped. */
 static void write_piece(const Formatter *f, CtText *out, const Piece *p) {
     if (!p->several_lines || p->token != NONE) {
         ct_text_add(out, f->text + p->start, p->end - p->start);
@@ -451,11 +464,12 @@ static void write_all(const Formatter *f, CtText *out) {
     }
 }
 
-/* ---- the same program? ---- */
+/* ---- checking that the program is the same ---- */
 
+/* Whether two comments have the same text, where any run of blanks and line ends equals any other. */
 static bool same_text(const char *a, uint32_t a_start, uint32_t a_end, const char *b, uint32_t b_start,
                       uint32_t b_end) {
-    for (;;) { /* but for blanks at the beginnings and ends of lines */
+    for (;;) {
         if (a_start == a_end || b_start == b_end) return a_start == a_end && b_start == b_end;
         bool blank_a = strchr(" \t\r\n", a[a_start]) != NULL, blank_b = strchr(" \t\r\n", b[b_start]) != NULL;
         if (blank_a != blank_b || (!blank_a && a[a_start] != b[b_start])) return false;

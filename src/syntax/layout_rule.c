@@ -1,9 +1,9 @@
 /* The layout rule of Haskell 98 §9.3, applied while the parser reads.
  *
  * The report's algorithm L inserts `{`, `;` and `}`. Here the inserted tokens are kinds that the parser sees before the
- * token written: TOKEN_NEXT_LINE for `;` and TOKEN_DEDENT for `}`. The rule parse-error(t), "a block also ends where
- * the next token cannot belong to it", is ct_syntax_block_next: an item of the block has ended and no separator
- * follows.
+ * next source token: TOKEN_NEXT_LINE for `;` and TOKEN_DEDENT for `}`. The rule parse-error(t), "a block also ends
+ * where the next token cannot belong to it", is in ct_syntax_block_next: the block ends where one of its items has
+ * ended and no separator follows.
  */
 #include "syntax/internal.h"
 
@@ -57,7 +57,7 @@ CtBlock ct_syntax_block_open(CtParser *p) {
         p->fresh = false;
         ct_syntax_settle(p);
     } else {
-        block.is_empty = true; /* {n} where n is not right of the block around: `{` `}` */
+        block.is_empty = true; /* the report's {n}, n not greater than the enclosing block's column: inserts `{` `}` */
     }
     return block;
 }
@@ -68,7 +68,8 @@ static void close_block(CtParser *p) {
     ct_syntax_settle(p);
 }
 
-/* Tokens that start no item of any block: behind a `;` made by layout they end it, by parse-error(t). */
+/* Whether a token can start no item of any block. After a `;`, written or inserted by layout, such a token ends the
+ * block by parse-error(t). */
 static bool ends_block(CtTokenKind kind) {
     switch (kind) {
     case TOKEN_WHERE:
@@ -117,7 +118,7 @@ bool ct_syntax_block_next(CtParser *p, CtBlock *block) {
         ct_syntax_mark(p, MARK_ITEM);
         return true;
     }
-    if (p->kind == TOKEN_DEDENT && p->dedented != p->at) { /* the innermost such block */
+    if (p->kind == TOKEN_DEDENT && p->dedented != p->at) { /* record only the innermost block that the line ends */
         p->dedented = p->at;
         p->dedent_column = p->blocks.items[p->blocks.count - 1];
     }
