@@ -1,4 +1,4 @@
-/* An input, in any form: a JSON text, a .npy array, a .npz archive; told apart by how they begin. */
+/* An input in any of the three formats, JSON, .npy and .npz, distinguished by its first bytes. */
 #include <stdlib.h>
 
 #include "io/internal.h"
@@ -6,7 +6,7 @@
 struct CtInput {
     CtJson *json;
     CtNpz *npz;
-    CtNpy npy; /* when there is no other */
+    CtNpy npy; /* the input, if `json` and `npz` are NULL */
 };
 
 bool ct_io_input_parse(CtContext *context, const char *what, const char *bytes, size_t length, size_t budget,

@@ -26,11 +26,11 @@ typedef struct CtNpy {
     const char *what; /* for messages: where it comes from */
     char descr[24];   /* "<f8" */
     CtNpyKind kind;
-    uint32_t size; /* bytes an element */
+    uint32_t size; /* bytes per element */
     bool fortran;  /* the first axis varies fastest */
     uint32_t rank;
     uint64_t shape[CT_NPY_RANK];
-    const unsigned char *data; /* as many bytes as the shape needs */
+    const unsigned char *data; /* the elements; the file is known to hold as many as `shape` says */
 } CtNpy;
 
 /* False with an error (E0610, E0611) when the bytes are not a .npy file. */

@@ -5,13 +5,14 @@
 
 #include "value/value.h"
 
-/* The reals of a value, from left to right: collected from a value, or used in place of those in a text. */
+/* The reals of a value, from left to right: collected while the value is written, or used in place of the reals in an
+ * input while it is read. */
 typedef struct CtLeaves {
     CtArena *arena;
     CT_VEC(double) reals;
     uint32_t next; /* for replacing: number of reals used so far */
     bool apart;    /* for collecting: the text has 1 in place of each real, so that it shows everything else */
-    bool single;   /* for collecting: some are Floats */
+    bool single;   /* for collecting: some of the reals are Floats */
 } CtLeaves;
 
 /* A JSON document being read: parsed once, then taken apart. */

@@ -11,16 +11,17 @@
 #include "io/internal.h"
 
 struct CtJson {
-    json_t *root, *value; /* the document, and the part of it that is read */
+    json_t *root, *value; /* the document, and the part of it that is converted */
     const char *what;
-    bool is_element; /* the value is element 0 of the document */
-    bool rounded;    /* an integer did not fit 64 bits: all numbers were read as reals */
+    bool is_element; /* `value` is element 0 of the document */
+    bool rounded;    /* some integer does not fit 64 bits, so Jansson has read all numbers as reals */
 };
 
-/* Where we are: `.mu[3][1]` is built from the inside out, only for an error. */
+/* The path from the document's root to the JSON value being read, its last step first. It becomes text, such as
+ * `.mu[3][1]`, only in an error message. */
 typedef struct Path {
     const struct Path *outer;
-    const char *field; /* NULL: an index */
+    const char *field; /* NULL if the step is an index */
     size_t index;
 } Path;
 
@@ -30,7 +31,7 @@ typedef struct Reader {
     const CtJson *json;
     const CtLeaves *replace;
     uint32_t next_leaf;
-    /* the first thing wrong; told when all is released */
+    /* the first error; reported when the partial value has been released */
     bool failed, no_memory;
     char message[700];
 } Reader;
@@ -68,7 +69,7 @@ static bool no_memory(Reader *r) {
     return false;
 }
 
-/* What a JSON value is, for messages. */
+/* Describes a JSON value for an error message. */
 static const char *found(const json_t *json, char *out, size_t size) {
     switch (json_typeof(json)) {
     case JSON_OBJECT: {
@@ -169,8 +170,7 @@ static bool read_char(Reader *r, const Path *path, const CtType *type, const jso
 
 static bool read_value(Reader *r, const Path *path, const CtType *type, const json_t *json, CtWord *value);
 
-/* Fills an object's words in turn; on failure releases those that were filled. Its other words are unset, so it is
- * given back as if it held nothing: they are first set to what may be released. */
+/* Reads the fields of a tuple or constructor into `words`, in order; on failure releases those read so far. */
 static bool read_parts(Reader *r, CtType *const *types, uint32_t count, const Path *paths, json_t *const *parts,
                        CtWord *words) {
     for (uint32_t i = 0; i < count; i++) {
@@ -186,7 +186,7 @@ static bool read_parts(Reader *r, CtType *const *types, uint32_t count, const Pa
 
 enum { MANY_PARTS = 8 };
 
-/* An object of parts; `names` are the keys of an object, or NULL for an array. */
+/* Reads a tuple or constructor from a JSON object with the keys `names`, or from a JSON array if `names` is NULL. */
 static bool read_fields(Reader *r, const Path *path, const CtLayout *layout, uint32_t tag, CtType *const *types,
                         uint32_t count, CtSym const *names, const json_t *json, CtWord *value) {
     CtWord few_words[MANY_PARTS], *words = few_words;
@@ -231,7 +231,7 @@ static bool read_tuple(Reader *r, const Path *path, const CtType *type, const js
     return read_fields(r, path, ct_value_layout_tuple(r->heap, type), 0, type->parts, type->count, NULL, json, value);
 }
 
-/* Cells from the front, each hung into the one before, so that elements lie and fail in order. */
+/* Reads a list by appending cells at its end, so that elements are read, laid out in memory and checked in order. */
 static bool read_list(Reader *r, const Path *path, const CtType *type, const json_t *json, CtWord *value) {
     if (!json_is_array(json)) return expected(r, path, type, "an array", json);
     const CtCon *nil = &type->data->cons[0], *cons = &type->data->cons[1];
@@ -262,7 +262,8 @@ static bool read_list(Reader *r, const Path *path, const CtType *type, const jso
     return true;
 }
 
-/* Whether two arrays have one shape, by their first elements: both are regular themselves. */
+/* Whether two arrays have the same shape; sets the two lengths last compared. Comparing first elements on each axis is
+ * enough, because each of the arrays is known to be regular. */
 static bool same_shape(const CtType *type, CtWord a, CtWord b, int64_t *length, int64_t *other) {
     while (type->kind == TYPE_ARRAY) {
         const CtArray *x = (const CtArray *)a.object, *y = (const CtArray *)b.object;
@@ -416,7 +417,7 @@ static bool read_value(Reader *r, const Path *path, const CtType *type, const js
 
 /* ---- text that is not JSON ---- */
 
-/* A suggestion, from the text around the place where parsing stopped. */
+/* A help text that depends on the text around the place where parsing stopped. */
 static const char *suggestion(const char *text, size_t length, size_t at) {
     static const char *const numbers[] = {"NaN", "nan", "inf", "-inf", "Infinity", "-Infinity"};
     size_t start = at < length ? at : length, before;
@@ -465,7 +466,7 @@ CtJson *ct_io_json_parse(CtContext *context, const char *what, const char *text,
     json_error_t error;
     json_t *root = json_loadb(text, length, flags, &error);
     bool memory = root || json_error_code(&error) != json_error_out_of_memory;
-    if (!root && memory) { /* Jansson also says of some calls for memory that fail that the text is wrong: look again */
+    if (!root && memory) { /* Jansson reports some failed allocations as syntax errors: parse again */
         void *enough = malloc(length + 4096);
         memory = enough != NULL;
         free(enough);

@@ -1,4 +1,4 @@
-/* Values to JSON. An explicit stack of what is still to be written, so that a value of any depth can be printed. */
+/* Values to JSON. It uses a stack of frames instead of recursion, so that a value of any depth can be written. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -92,10 +92,10 @@ static void write_char(CtText *out, int64_t point) {
 
 /* ---- structures ---- */
 
-/* What is still to be written of one structure: children from `next` on, then `close`. */
+/* The part of one structure that is not written yet: its children from index `next` on, then `close`. */
 typedef struct Frame {
     enum { FRAME_PARTS, FRAME_LIST, FRAME_ARRAY } kind;
-    const CtType *type;   /* LIST, ARRAY: of the elements */
+    const CtType *type;   /* LIST, ARRAY: the type of the elements */
     CtType *const *types; /* PARTS */
     CtSym const *names;   /* PARTS: keys, or NULL */
     const CtWord *words;  /* PARTS, ARRAY */
@@ -145,7 +145,7 @@ static void write_data(Writer *w, const CtType *type, CtWord value) {
     }
 }
 
-/* Writes a scalar, or the beginning of a structure whose frame it pushes. */
+/* Writes a scalar, or the beginning of a structure, and then pushes a frame for the rest. */
 static bool write_start(Writer *w, const CtType *type, CtWord value) {
     switch (type->kind) {
     case TYPE_DOUBLE:

@@ -1,7 +1,7 @@
-/* Types for messages. */
+/* Prints types for error messages. */
 #include "io/internal.h"
 
-/* A type as it is written in Cotan, on the C stack: no arena memory while values are held. */
+/* Appends to a C string in a buffer of `size` bytes, cutting off what does not fit. */
 static void type_add(char *out, size_t size, const char *text) {
     size_t n = strlen(out);
     if (n + 1 < size) snprintf(out + n, size - n, "%s", text);

@@ -29,7 +29,7 @@ static bool accept_word(Header *h, const char *word) {
     return true;
 }
 
-/* A quoted text without escapes, into `out`. */
+/* Reads a Python string without escapes into `out`. */
 static bool quoted(Header *h, char *out, size_t size) {
     skip_blanks(h);
     if (h->at == h->end || (*h->at != '\'' && *h->at != '"')) return false;
@@ -55,7 +55,7 @@ static bool natural(Header *h, uint64_t *out) {
     return h->at > start;
 }
 
-/* (), (3,), (3, 4) */
+/* Reads a shape: (), (3,), (3, 4). */
 static bool shape(Header *h, CtNpy *npy) {
     if (!accept(h, '(')) return false;
     while (!accept(h, ')')) {
@@ -66,7 +66,7 @@ static bool shape(Header *h, CtNpy *npy) {
     return true;
 }
 
-/* {'descr': '<f8', 'fortran_order': False, 'shape': (3, 4), } with the keys in any order, each once. */
+/* Reads {'descr': '<f8', 'fortran_order': False, 'shape': (3, 4), } with the keys in any order, each once. */
 static bool dictionary(Header *h, CtNpy *npy) {
     bool has_type = false, has_order = false, has_shape = false;
     if (!accept(h, '{')) return false;
@@ -161,7 +161,7 @@ bool ct_io_npy_parse(CtContext *context, const char *what, const void *data, siz
     for (uint32_t i = 0; i < npy->rank; i++)
         if (__builtin_mul_overflow(count, npy->shape[i], &count)) count = UINT64_MAX;
     for (uint32_t i = 0; i < npy->rank; i++) {
-        if (npy->shape[i] == 0) count = 0; /* whatever the others say */
+        if (npy->shape[i] == 0) count = 0; /* whatever the other axes are */
         if (npy->shape[i] > INT64_MAX / 16) return bad(context, what, "its shape is too large");
     }
     npy->data = bytes + 8 + wide + header;
@@ -205,7 +205,7 @@ static double real_at(const CtNpy *npy, uint64_t index) {
     return (double)value;
 }
 
-/* ---- values of it ---- */
+/* ---- conversion to values ---- */
 
 typedef struct Builder {
     CtHeap *heap;
@@ -250,7 +250,7 @@ static bool build_array(const Builder *b, const CtType *type, uint32_t axis, uin
     return true;
 }
 
-/* Cells from the front, as JSON's are made: the reals come in order. */
+/* Builds a list by appending cells at its end, so that the reals of `replace` are used in order. */
 static bool build_list(const Builder *b, const CtType *type, uint32_t axis, uint64_t index, CtWord *value) {
     const CtCon *cons = &type->data->cons[1];
     const CtType *element = type->data->args[0];
@@ -283,7 +283,8 @@ static bool build(const Builder *b, const CtType *type, uint32_t axis, uint64_t 
     return true;
 }
 
-/* What numbers a type of elements takes: `Double`s anything but truth values, `Int`s whole numbers. */
+/* Whether a scalar type accepts the file's elements: Double and Float accept all numbers, Int accepts integers, Bool
+ * accepts truth values. */
 static bool fits(const CtNpy *npy, const CtType *scalar) {
     switch (scalar->kind) {
     case TYPE_DOUBLE:
@@ -315,7 +316,7 @@ bool ct_io_npy_value(CtContext *context, CtHeap *heap, const CtNpy *npy, const C
     for (uint32_t i = 0; i < rank; i++) {
         uint32_t axis = npy->fortran ? i : rank - 1 - i;
         b.strides[axis] = stride;
-        stride *= npy->shape[axis] > 0 ? npy->shape[axis] : 1; /* wraps only where there is nothing to read */
+        stride *= npy->shape[axis] > 0 ? npy->shape[axis] : 1; /* overflows only if the array is empty */
     }
     if (build(&b, type, 0, 0, value)) return true;
     ct_error(context, CT_E0801, CT_NO_RANGE, "%s: the value does not fit into the memory limit", npy->what);
@@ -343,7 +344,7 @@ static void put_leaf(CtText *out, const CtType *type, CtWord value) {
     }
 }
 
-/* The length of a list or array, and its first element where there is one. */
+/* Returns the length of a list or array; sets `first` to its first element unless it is empty. */
 static uint64_t length_of(const CtType *type, CtWord value, CtWord *first) {
     uint64_t count = 0;
     if (type->kind == TYPE_ARRAY) {
@@ -363,7 +364,7 @@ typedef struct Shape {
     uint64_t sizes[CT_NPY_RANK];
 } Shape;
 
-/* Appends the elements; false when lists in it are not all as long as the first. */
+/* Appends the elements below `axis` in row-major order; false when a length differs from the shape's. */
 static bool put_elements(CtText *out, const CtType *type, CtWord value, const Shape *s, uint32_t axis) {
     if (axis == s->rank) {
         put_leaf(out, type, value);
@@ -397,7 +398,7 @@ static const char *descr_of(const CtType *scalar) {
     return NULL;
 }
 
-/* The dictionary, padded so that the elements begin at a multiple of 64. */
+/* Writes the header, padded so that the elements begin at a multiple of 64 bytes. */
 static void put_header(CtText *out, const char *descr, const Shape *s) {
     CtText text = ct_text(out->arena);
     ct_text_printf(&text, "{'descr': '%s', 'fortran_order': False, 'shape': (", descr);

@@ -1,5 +1,6 @@
-/* NumPy's .npz: a zip archive whose members are .npy files. A record is read and written by its fields' names, a tuple
- * as numpy.savez names what has no name, `arr_0`, `arr_1`, …; what is inside those as `mu.0`, `layer.weights`.
+/* NumPy's .npz: a zip archive whose members are .npy files. The members of a record are named like
+ * its fields, those of a tuple `arr_0`, `arr_1`, … as numpy.savez names positional arguments. Parts of a nested tuple
+ * or record have dotted names: `mu.0`, `layer.weights`.
  *
  * An archive is read whole, into memory of its own, before any value is made: libzip's objects are never held while the
  * arena or a heap is asked for memory.
@@ -10,7 +11,7 @@
 #include "io/internal.h"
 
 typedef struct Member {
-    char *name; /* without .npy */
+    char *name; /* without the suffix .npy */
     unsigned char *bytes;
     size_t length;
     bool used;
@@ -48,7 +49,7 @@ static Outcome read_bytes(zip_t *zip, zip_uint64_t index, uint64_t size, Member 
         got += (uint64_t)more;
     }
     char beyond;
-    bool exact = got == size && zip_fread(file, &beyond, 1) == 0; /* the check sum is looked at where the member ends */
+    bool exact = got == size && zip_fread(file, &beyond, 1) == 0; /* libzip checks the checksum at the end */
     zip_fclose(file);
     member->length = size;
     return exact ? DONE : BROKEN;
@@ -121,7 +122,7 @@ typedef struct Name {
     size_t length;
 } Name;
 
-/* PREFIX.part; at the top just `part`, and `arr_0` for what has no name. */
+/* The member name of a part: PREFIX.field or PREFIX.index; with an empty prefix, the field's name or `arr_INDEX`. */
 static Name part_name(const Name *prefix, const char *field, uint32_t index) {
     Name name;
     int n = prefix->length == 0 && field ? snprintf(name.text, sizeof name.text, "%s", field)
@@ -132,7 +133,7 @@ static Name part_name(const Name *prefix, const char *field, uint32_t index) {
     return name;
 }
 
-/* The parts of a type that is a tuple, or a record with one constructor; NULL for what is one array. */
+/* The component types of a tuple, or of a record with one constructor; NULL for other types, which are one member. */
 static CtType *const *parts_of(const CtType *type, uint32_t *count, CtSym const **names) {
     *names = NULL;
     if (type->kind == TYPE_TUPLE) {
@@ -165,7 +166,7 @@ static Member *find(const CtNpz *npz, const char *name) {
 
 static bool read_part(Reader *r, const CtType *type, const Name *name, int depth, CtWord *value);
 
-/* All members that there are, for a message. */
+/* Lists the archive's members, at most 20, for an error message. */
 static const char *member_names(const Reader *r) {
     CtText text = ct_text(r->context->arena);
     ct_text_puts(&text, r->npz->count == 0 ? "it is empty" : "it holds");
@@ -257,7 +258,7 @@ bool ct_io_npz_value(CtContext *context, CtHeap *heap, const CtNpz *npz, const C
 
 struct CtNpzWriter {
     zip_t *zip;
-    zip_source_t *source; /* of the whole archive, kept when the zip is closed */
+    zip_source_t *source; /* holds the archive's bytes; outlives `zip` */
     CtContext *context;
     CtArena *arena;
     const char *what;
@@ -311,8 +312,8 @@ static bool add_array(CtNpzWriter *w, const Name *name, const CtType *type, CtWo
                  zip_strerror(w->zip));
         return false;
     }
-    zip_set_file_compression(w->zip, (zip_uint64_t)index, ZIP_CM_STORE, 0); /* as numpy.savez does */
-    zip_file_set_dostime(w->zip, (zip_uint64_t)index, 0, 33, 0); /* 1980: the same bytes for the same value */
+    zip_set_file_compression(w->zip, (zip_uint64_t)index, ZIP_CM_STORE, 0); /* uncompressed, as numpy.savez does */
+    zip_file_set_dostime(w->zip, (zip_uint64_t)index, 0, 33, 0); /* a fixed date: equal values give equal bytes */
     return true;
 }
 

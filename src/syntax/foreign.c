@@ -22,13 +22,13 @@ static bool is_operator(const CtToken *token) {
     return token->kind == TOKEN_VARSYM || token->kind == TOKEN_CONSYM || token->kind == TOKEN_MINUS;
 }
 
-/* The first token on the line of the one at `at`, or of the declaration. */
+/* The first token of the line that contains the token `at`, but not before the current declaration. */
 static uint32_t line_start(const CtParser *p, uint32_t at) {
     while (at > p->declaration && !p->tokens[at].first_on_line) at--;
     return at;
 }
 
-/* The last token before the place, back to the start of the declaration, that is one of the words; or CT_NO_TOKEN. */
+/* Searches back from the next token to the start of the declaration for one of the words; CT_NO_TOKEN if absent. */
 static uint32_t find_back(const CtParser *p, const char *const *words) {
     enum { FARTHEST = 200 };
     for (uint32_t at = p->at, steps = 0; steps < FARTHEST; steps++) {
@@ -43,7 +43,7 @@ static CtSourceRange span_of(const CtParser *p, uint32_t at) {
     return (CtSourceRange){p->source, p->tokens[at].start, p->tokens[at].end};
 }
 
-/* ---- what has its own message ---- */
+/* ---- foreign syntax with a message of its own ---- */
 
 static bool is_comment(const CtToken *token) {
     if (token->kind != TOKEN_VARSYM || token->is_qualified) return false;
@@ -51,7 +51,8 @@ static bool is_comment(const CtToken *token) {
     return strcmp(text, "//") == 0 || text[0] == '#' || strncmp(text, "/*", 2) == 0;
 }
 
-/* A comment of another language on the line where reading stopped; a block of them is stepped over. */
+/* Reports a comment of another language on the line where parsing stopped; skips it up to its end if it begins with the
+ * characters / and *. */
 static bool comment(CtParser *p) {
     uint32_t at = line_start(p, p->at);
     while (at < p->at && !is_comment(&p->tokens[at])) at++;
@@ -75,7 +76,7 @@ static const char *const definers[] = {"def",    "fun",    "function", "func",  
                                        "void",   "bool",   "auto",     "string", "sub",   "proc",   "mut",   NULL};
 static const char *const declarers[] = {"struct", "enum", "interface", "record", "union", NULL};
 
-/* `def f(x):`, `var x = 1`: a word that defines elsewhere, before a name. */
+/* `def f(x):`, `var x = 1`: a word that begins a definition in another language, followed by a name. */
 static bool definition(CtParser *p) {
     uint32_t places[] = {p->declaration, line_start(p, p->at)};
     for (uint32_t i = 0; i < 2; i++) {
@@ -145,7 +146,7 @@ bool ct_syntax_report_foreign(CtParser *p) {
     return comment(p) || definition(p) || signature(p) || otherwise_if(p) || loop(p) || selection(p);
 }
 
-/* ---- what gets a help line ---- */
+/* ---- foreign syntax with a help line only ---- */
 
 static const char *suggest_bar(const CtToken *last) {
     if (last->kind == TOKEN_EQUALS) return "guards take the place of `=`: f x | x > 0 = …";
@@ -163,7 +164,7 @@ static const char *suggest_brace(CtParser *p) {
     return "blocks are shown by indentation, without braces; a definition is written `f x = …`";
 }
 
-/* `leaf -> …`, `(node l r)`: a constructor in small letters, before what should be its fields. */
+/* `leaf -> …`, `(node l r)`: in a pattern, a name in lower case where a constructor is probably meant. */
 static const char *suggest_constructor(CtParser *p, const char *expected, const CtToken *last) {
     bool in_pattern = strstr(expected, "`)`") != NULL || strncmp(expected, "`->` or", 7) == 0;
     if (!in_pattern || !is_name(last) || !ct_syntax_starts_apat(p, p->at)) return NULL;
@@ -173,7 +174,7 @@ static const char *suggest_constructor(CtParser *p, const char *expected, const 
     return ct_format(p->context->arena, "names of constructors begin with a capital: `%s`", capital);
 }
 
-/* A line whose tab puts it at another column than it seems to have. */
+/* Explains the line's column when its indentation contains a tab, because an editor may show another column. */
 static const char *suggest_tab(CtParser *p) {
     const CtToken *first = &p->tokens[line_start(p, p->at)];
     const char *text = p->context->sources.items[p->source].text;

@@ -6,8 +6,8 @@
 
 typedef struct CtSpacing {
     const CtToken *tokens;
-    uint32_t backquotes; /* before the token */
-    bool in_list;        /* of an import, or of a module's exports */
+    uint32_t backquotes; /* number of backquotes before the token: odd inside `f` */
+    bool in_list;        /* the token is in the item list of an import or of a module header */
 } CtSpacing;
 
 /* Whether a blank is written before a token that follows another on its line. */

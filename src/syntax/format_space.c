@@ -5,7 +5,7 @@ static bool is_opening(uint8_t kind) { return kind == TOKEN_LPAREN || kind == TO
 
 static bool is_closing(uint8_t kind) { return kind == TOKEN_RPAREN || kind == TOKEN_RBRACKET || kind == TOKEN_RARRAY; }
 
-/* Tokens made of symbols, which would become one where they touch. */
+/* Whether a token is made of symbol characters: two such tokens without a blank between would be read as one. */
 static bool is_symbolic(uint8_t kind) {
     switch ((CtTokenKind)kind) {
     case TOKEN_VARSYM:
@@ -26,7 +26,7 @@ static bool is_symbolic(uint8_t kind) {
     }
 }
 
-/* What an operand ends with; behind anything else a minus is a sign. */
+/* Whether a token can end an operand. A minus after any other token is a negation, not a subtraction. */
 static bool ends_operand(uint8_t kind) {
     switch ((CtTokenKind)kind) {
     case TOKEN_VARID:
@@ -45,7 +45,7 @@ static bool ends_operand(uint8_t kind) {
     }
 }
 
-/* `!x` and `~x` as they were written: a mark of what follows, or an operator. */
+/* Whether a token is `~`, or a `!` that the blanks around it in the source show to be a prefix and not an operator. */
 static bool is_prefix(const CtSpacing *s, uint32_t token) {
     const CtToken *t = &s->tokens[token];
     if (t->kind == TOKEN_TILDE) return true;
@@ -60,7 +60,7 @@ static bool is_sign(const CtSpacing *s, uint32_t token) {
     return t->kind == TOKEN_MINUS && (token == 0 || !ends_operand(t[-1].kind));
 }
 
-/* A bracket over several lines has blanks inside it where the author put them. */
+/* Whether a bracket and its partner are on different lines: then the author's blanks inside the bracket are kept. */
 static bool spans_lines(const CtSpacing *s, uint32_t bracket) {
     uint32_t other = s->tokens[bracket].match;
     if (other == CT_NO_TOKEN) return false;

@@ -99,7 +99,7 @@ typedef struct CtToken {
 
 typedef CT_VEC(CtToken) CtTokens;
 
-/* A comment, for the formatter: to its last character but for blanks. */
+/* A comment, for the formatter, without trailing blanks. */
 typedef struct CtComment {
     uint32_t start, end, column;
 } CtComment;
@@ -142,7 +142,7 @@ enum { CT_NESTING_LIMIT = 2000 };
 
 /* A list under construction. Lists nest like calls and all use one stack; each becomes an array of exactly its size. */
 typedef struct CtList {
-    size_t before, mark; /* the stack's top before it, and where its items begin */
+    size_t before, mark; /* the stack's top before the list began, and where the list's items begin */
     uint32_t item_size, count;
 } CtList;
 
@@ -150,7 +150,7 @@ typedef struct CtList {
  * their items begin. */
 typedef enum CtMarkKind { MARK_OPEN, MARK_BRACES, MARK_ITEM, MARK_CLOSE } CtMarkKind;
 typedef struct CtMark {
-    uint32_t token; /* it stands before */
+    uint32_t token; /* the mark stands before this token */
     CtMarkKind kind;
 } CtMark;
 typedef CT_VEC(CtMark) CtLayoutMarks;
@@ -160,22 +160,22 @@ typedef struct CtParser {
     uint32_t source;
     CtToken *tokens;
     uint32_t token_count, token_room;
-    uint32_t at;             /* the next token written */
-    CtTokenKind kind;        /* what the parser sees next: its kind, or one that layout made before it */
-    bool fresh;              /* the token is the first of its line, and layout has not processed that */
-    uint32_t last_end;       /* where the last token that was read ends */
+    uint32_t at;       /* index of the next source token */
+    CtTokenKind kind;  /* what the parser sees next: that token's kind, or a kind that layout inserted before it */
+    bool fresh;        /* the next token is the first of its line, and layout has not yet acted on it */
+    uint32_t last_end; /* where the last token that was read ends */
     CT_VEC(uint32_t) blocks; /* columns of the layout blocks that are open; 0: a block in braces */
-    uint32_t depth;          /* of nesting */
-    uint32_t open;           /* innermost bracket being read, or CT_NO_TOKEN */
-    uint32_t negated;        /* the token that stands behind a prefix minus */
+    uint32_t depth;          /* of nesting, at most CT_NESTING_LIMIT */
+    uint32_t open;           /* the token of the innermost open bracket, or CT_NO_TOKEN */
+    uint32_t negated;        /* the token after the latest prefix minus: the literal 2^63 is allowed only there */
     char *stack;             /* of the lists being built */
     size_t stack_top, stack_size;
-    jmp_buf *recover;                 /* jump target of a syntax error */
-    uint32_t last_error;              /* of the last syntax error: only one is reported at a token */
-    uint32_t declaration;             /* where the declaration that is being read begins */
-    uint32_t misplaced;               /* a line with too little indentation: no declaration begins there */
-    bool braces;                      /* braces of another language have been reported, so `}` is not reported again */
-    uint32_t dedented, dedent_column; /* the line that ended a block by its indentation, and where that block began */
+    jmp_buf *recover;     /* jump target of a syntax error */
+    uint32_t last_error;  /* the token of the last syntax error: each token gets at most one */
+    uint32_t declaration; /* the first token of the declaration being parsed */
+    uint32_t misplaced;   /* first token of a line indented too little: errors of a "declaration" there are dropped */
+    bool braces;          /* braces of another language have been reported, so `}` is not reported again */
+    uint32_t dedented, dedent_column; /* first token of the latest line to end a block; that block's column */
     CtSym word_as, word_hiding, word_qualified;
     CtLayoutMarks *marks; /* or NULL */
 } CtParser;
@@ -207,7 +207,7 @@ static inline const CtToken *ct_syntax_token_after(const CtParser *p, uint32_t n
 }
 
 void ct_syntax_advance(CtParser *p);
-/* Determines the next token again, after `blocks`, `at` or `fresh` has changed. */
+/* Recomputes `kind`; to be called after `blocks`, `at` or `fresh` has changed. */
 void ct_syntax_settle(CtParser *p);
 
 /* A layout block, in braces or by indentation:
@@ -232,8 +232,8 @@ _Noreturn void ct_syntax_fail(CtParser *p, const char *expected);
 _Noreturn void ct_syntax_fail_help(CtParser *p, const char *expected, const char *help);
 /* Jumps to the next declaration after a reported error. */
 _Noreturn void ct_syntax_leave_declaration(CtParser *p);
-/* foreign.c: ct_syntax_report_foreign reports syntax of another language, and returns true if it did. The other one
- * returns a better suggestion than `help` if it has one. */
+/* foreign.c: ct_syntax_report_foreign reports syntax of another language, and returns true if it did.
+ * ct_syntax_suggest_syntax returns a help text that is more specific than `help`, or `help` itself. */
 bool ct_syntax_report_foreign(CtParser *p);
 const char *ct_syntax_suggest_syntax(CtParser *p, const char *expected, const char *help);
 void ct_syntax_expect(CtParser *p, CtTokenKind kind, const char *expected);
@@ -242,14 +242,15 @@ bool ct_syntax_accept(CtParser *p, CtTokenKind kind);
 void ct_syntax_enter(CtParser *p);
 static inline void ct_syntax_leave(CtParser *p) { p->depth--; }
 
-/* Brackets: opens one (returns what to give back), closes it or fails with a note at the opening one. */
+/* ct_syntax_bracket_open reads an opening bracket and returns the enclosing one, which ct_syntax_bracket_close takes as
+ * `outer`. ct_syntax_bracket_close reads the closing bracket, or fails with a note at the opening one. */
 uint32_t ct_syntax_bracket_open(CtParser *p);
 void ct_syntax_bracket_close(CtParser *p, CtTokenKind closing, uint32_t outer);
 
 static inline CtSourceRange ct_syntax_range_here(const CtParser *p) {
     return (CtSourceRange){p->source, ct_syntax_token(p)->start, ct_syntax_token(p)->end};
 }
-/* From `start` to the end of what has been read. */
+/* From `start` to the end of the last token read. */
 static inline CtSourceRange ct_syntax_range_from(const CtParser *p, uint32_t start) {
     return (CtSourceRange){p->source, start, p->last_end > start ? p->last_end : start};
 }

@@ -101,7 +101,8 @@ static uint32_t column(const CtLexer *lexer, uint32_t at) {
     return (uint32_t)(lexer->column_shift + (int64_t)(at - lexer->line_start) + 1);
 }
 
-static void tab(CtLexer *lexer) { /* the column behind it is 1 more than a multiple of 8 */
+/* Adjusts `column_shift` so that the column after the tab at `at` is 1 more than a multiple of 8. */
+static void tab(CtLexer *lexer) {
     uint32_t here = column(lexer, lexer->at);
     lexer->column_shift += 7 - (int64_t)(here - 1) % 8;
     lexer->at++;
@@ -258,7 +259,8 @@ static CharClass class_at(const CtLexer *lexer, uint32_t at, uint32_t *size) {
     return character == CT_BAD_CHARACTER ? CHAR_OTHER : class_beyond_ascii(character);
 }
 
-/* Letters, digits, underscores and primes from `at` on, or symbols; returns where they end. */
+/* Skips name characters (letters, digits, underscores, primes) from `at` on, or symbol characters if `symbols`; returns
+ * the offset after them. */
 static uint32_t name_end(CtLexer *lexer, uint32_t at, bool symbols) {
     for (;;) {
         uint32_t size;
@@ -352,7 +354,8 @@ static bool is_closing(uint8_t kind) {
     return kind == TOKEN_RPAREN || kind == TOKEN_RBRACKET || kind == TOKEN_RARRAY || kind == TOKEN_RBRACE;
 }
 
-/* Pairs a closing bracket with the nearest opening one of its form, if near: what lies between is unclosed. */
+/* Pairs a closing bracket with the innermost open bracket of its form, looking at no more than FARTHEST; brackets
+ * opened after that one stay without a partner. */
 static void pair_bracket(CtLexer *lexer, uint32_t index) {
     enum { FARTHEST = 64 };
     CtToken *tokens = lexer->tokens.items;
@@ -495,7 +498,7 @@ CtTokens ct_syntax_lex(CtContext *context, uint32_t source, bool *cut_short, CtC
     CtLexer lexer = {.context = context, .source = source, .text = text->text, .length = (uint32_t)text->length};
     lexer.scratch = ct_text(arena);
     lexer.comments = comments;
-    enum { BYTES_A_TOKEN = 3 }; /* a guess; the vector grows where it is wrong */
+    enum { BYTES_A_TOKEN = 3 }; /* an estimate for the initial capacity */
     lexer.tokens.capacity = lexer.length / BYTES_A_TOKEN + 16;
     lexer.tokens.items = CT_NEW_ARRAY(arena, CtToken, lexer.tokens.capacity);
     if (lexer.length >= 3 && memcmp(lexer.text, "\xEF\xBB\xBF", 3) == 0) { /* a byte order mark */

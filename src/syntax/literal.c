@@ -27,7 +27,8 @@ static bool read_digits(CtLexer *lexer, int base, uint64_t *value) {
     return fits;
 }
 
-/* Digits without point, and a power of ten. The point is left out because strtod reads the one of the host's locale. */
+/* The value of the digits from `start` to `end`, read without their point, times 10^exponent. strtod gets no point
+ * because it expects the decimal separator of the host's locale. */
 static double decimal(CtLexer *lexer, uint32_t start, uint32_t end, int64_t exponent) {
     enum { EXACT_DIGITS = 15, EXACT_POWER = 22, LONGEST_EXPONENT = 24 };
     static const double powers[EXACT_POWER + 1] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
@@ -40,7 +41,7 @@ static double decimal(CtLexer *lexer, uint32_t start, uint32_t end, int64_t expo
             value = value * 10 + (uint64_t)(lexer->text[i] - '0');
             digits++;
         }
-        if (digits <= EXACT_DIGITS) /* both are exact, so the one operation rounds right */
+        if (digits <= EXACT_DIGITS) /* both operands are exact, so the result is correctly rounded */
             return exponent < 0 ? (double)value / powers[-exponent] : (double)value * powers[exponent];
     }
     char *copy = ct_alloc(lexer->context->arena, end - start + LONGEST_EXPONENT), *to = copy;
@@ -51,7 +52,8 @@ static double decimal(CtLexer *lexer, uint32_t start, uint32_t end, int64_t expo
     return strtod(copy, NULL);
 }
 
-/* e±digits at `at`, or nothing. Clamped: beyond it every literal is 0 or infinite. */
+/* Reads an exponent (e, sign, digits) at `at`; 0 when there is none. Large exponents are clamped: beyond LARGEST every
+ * literal is 0 or infinite anyway. */
 static int64_t read_exponent(CtLexer *lexer) {
     enum { LARGEST = 1000000000 };
     const char *text = lexer->text;
@@ -140,7 +142,7 @@ static uint32_t numeric_escape(CtLexer *lexer, uint32_t start, int base) {
     return bad_escape(lexer, start, "no character has this number");
 }
 
-/* The longest name wins: \SOH before \SO. */
+/* Reads the ASCII name of an escape. The longest name wins, so \SOH stands before \SO in the table. */
 static uint32_t named_escape(CtLexer *lexer, uint32_t start) {
     static const struct {
         char name[4];
@@ -162,7 +164,8 @@ static uint32_t named_escape(CtLexer *lexer, uint32_t start) {
     return bad_escape(lexer, start, "this escape is unknown");
 }
 
-/* Behind a backslash. */
+/* Reads an escape sequence whose backslash, at `start`, has been read. Returns its character, EMPTY_ESCAPE or
+ * NO_ESCAPE. */
 static uint32_t escape(CtLexer *lexer, uint32_t start) {
     static const char letters[] = "abfnrtv\\\"'", values[] = "\a\b\f\n\r\t\v\\\"'";
     char c = lexer->text[lexer->at];
@@ -188,7 +191,7 @@ static uint32_t escape(CtLexer *lexer, uint32_t start) {
     return named_escape(lexer, start);
 }
 
-/* One character as written, not a line's end; NO_ESCAPE when it was wrong (and reported). */
+/* Reads one character or escape sequence of a literal, not a line end; NO_ESCAPE when it is invalid. */
 static uint32_t character(CtLexer *lexer) {
     uint32_t start = lexer->at, size;
     if (lexer->text[start] == '\\') {

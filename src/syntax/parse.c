@@ -130,11 +130,13 @@ static CtSourceRange token_range(const CtParser *p, uint32_t token) {
     return (CtSourceRange){p->source, p->tokens[token].start, p->tokens[token].end};
 }
 
-static bool at_line(const CtParser *p) { /* where layout has ended an item or a block */
+/* Whether layout has inserted a `;` or `}` before the next token, other than at the end of the source. */
+static bool at_line(const CtParser *p) {
     return p->kind == TOKEN_NEXT_LINE || (p->kind == TOKEN_DEDENT && ct_syntax_token(p)->kind != TOKEN_END);
 }
 
-/* Whether the innermost open bracket is to blame: it ends nowhere, or something ends that it should end before. */
+/* Whether a syntax error here is due to the innermost open bracket: the parser is at a layout token, at the end of the
+ * source or at a closing bracket of another form; or the bracket has no partner and a keyword or `=` follows. */
 static bool is_unclosed(const CtParser *p) {
     if (p->open == CT_NO_TOKEN) return false;
     if (at_line(p) || ct_syntax_token(p)->kind == TOKEN_END) return true;
@@ -142,10 +144,11 @@ static bool is_unclosed(const CtParser *p) {
     return p->tokens[p->open].match == CT_NO_TOKEN && (p->kind == TOKEN_EQUALS || p->kind >= TOKEN_CASE);
 }
 
-/* Whether the line at which reading stops stands between the columns of a block that it ended and of the one around. */
+/* Whether the line at which parsing stops has ended a block by its indentation but is no item of the enclosing block:
+ * its column lies between those of the two blocks. */
 static bool is_misaligned(const CtParser *p) { return !at_line(p) && p->dedented == p->at; }
 
-/* Whether the line that begins here has the signs of a declaration. */
+/* Whether the line that begins at the next token looks like a declaration: it contains `=` or `::`. */
 static bool defines(const CtParser *p) {
     for (uint32_t at = p->at; p->tokens[at].kind != TOKEN_END; at++) {
         if (at > p->at && p->tokens[at].first_on_line) return false;
@@ -190,7 +193,7 @@ static const char *usual_help(CtParser *p, CtErrorCode code) {
 void ct_syntax_leave_declaration(CtParser *p) { longjmp(*p->recover, 1); }
 
 void ct_syntax_fail_help(CtParser *p, const char *expected, const char *help) {
-    if (p->last_error == p->at) ct_syntax_leave_declaration(p); /* the same place has been complained of */
+    if (p->last_error == p->at) ct_syntax_leave_declaration(p); /* an error at this token has been reported */
     p->last_error = p->at;
     if (p->misplaced == p->declaration || ct_syntax_report_foreign(p)) ct_syntax_leave_declaration(p);
     if (at_line(p) && strcmp(expected, "an expression") == 0 && !defines(p)) p->misplaced = p->at;
@@ -200,7 +203,7 @@ void ct_syntax_fail_help(CtParser *p, const char *expected, const char *help) {
         diag = ct_error(p->context, code, ct_syntax_range_here(p), "expected %s, found a line that begins at column %u",
                         expected, ct_syntax_token(p)->column);
     } else {
-        bool at_end = ct_syntax_token(p)->kind == TOKEN_END; /* shown behind the last token, not on an empty line */
+        bool at_end = ct_syntax_token(p)->kind == TOKEN_END; /* shown after the last token, not on an empty line */
         CtSourceRange range = at_end ? (CtSourceRange){p->source, p->last_end, p->last_end} : ct_syntax_range_here(p);
         diag = ct_error(p->context, code, range, "expected %s, found %s", expected, found(p));
     }
@@ -334,7 +337,8 @@ static void parser_end(CtParser *p) {
     if (p->stack_size > 0) ct_give_back(p->context->arena, p->stack, p->stack_size);
 }
 
-/* Stands at the next declaration of the innermost block: behind a `;`, or at a line that begins no deeper. */
+/* Error recovery: skips tokens up to the next declaration of the innermost block. In a layout block that is a line that
+ * begins at or left of the block's column; in braces, a `;` or `}` outside inner braces. */
 static void skip_declaration(CtParser *p, uint32_t start) {
     uint32_t column = p->blocks.count == 0 ? 1 : p->blocks.items[p->blocks.count - 1], braces = 0;
     if (p->at == start && p->tokens[p->at].kind != TOKEN_END) p->at++;
@@ -394,7 +398,7 @@ static void module_header(CtParser *p, CtList *list) {
     ct_syntax_expect(p, TOKEN_WHERE, "`where`");
 }
 
-/* One declaration, after which must stand the next one or the end. */
+/* One top-level declaration; fails unless a separator or the end of the block follows it. */
 static void separated_top_decl(CtParser *p, CtList *list) {
     ct_syntax_parse_top_decl(p, list);
     bool at_end = p->kind == TOKEN_SEMICOLON || p->kind == TOKEN_NEXT_LINE || p->kind == TOKEN_DEDENT;
@@ -408,7 +412,7 @@ static void separated_top_decl(CtParser *p, CtList *list) {
     ct_syntax_fail_help(p, "the end of the declaration", help);
 }
 
-/* What may follow the last declaration: nothing. */
+/* Checks that nothing follows the last declaration. */
 static void module_end(CtParser *p, CtList *list) {
     (void)list;
     if (p->kind != TOKEN_END) ct_syntax_fail(p, "the end of the file");

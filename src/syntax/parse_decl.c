@@ -69,7 +69,7 @@ static CtDecl fixity(CtParser *p) {
 
 /* ---- left sides ---- */
 
-/* What stands left of `=`: a function's name and patterns, or a pattern. */
+/* The left-hand side of a binding: a function's name and argument patterns, or a pattern. */
 typedef struct LeftSide {
     CtName name; /* text NULL: a pattern */
     CtPat *pat;
@@ -168,18 +168,18 @@ static CtClause clause(CtParser *p, const LeftSide *left, uint32_t start) {
     return result;
 }
 
-/* The binding that a clause goes on with: the one just before, of the same name. */
+/* The binding to which a clause belongs: the declaration just before, if it binds the same name; else NULL. */
 static CtBinding *continued(CtParser *p, const CtList *list, const LeftSide *left) {
     if (list->count == 0 || left->name.text == NULL) return NULL;
     const CtDecl *last = (const CtDecl *)(const void *)(p->stack + list->mark) + (list->count - 1);
     if (last->kind != DECL_BINDING || last->binding->name.text != left->name.text) return NULL;
     bool both_plain = last->binding->clauses[0].pat_count == 0 && left->count == 0;
-    return both_plain ? NULL : last->binding; /* x = 1; x = 2: two definitions of x, as inference will say */
+    return both_plain ? NULL : last->binding; /* x = 1; x = 2 defines x twice; inference reports it */
 }
 
 static void add_clause(CtParser *p, CtBinding *binding, CtClause added) {
     uint32_t count = binding->clause_count;
-    if ((count & (count - 1)) == 0) { /* full at every power of two */
+    if ((count & (count - 1)) == 0) { /* the capacity is a power of two: grow */
         CtClause *larger = CT_NEW_ARRAY(p->context->arena, CtClause, count == 0 ? 1 : 2 * count);
         if (count > 0) memcpy(larger, binding->clauses, count * sizeof *larger);
         binding->clauses = larger;
@@ -188,7 +188,7 @@ static void add_clause(CtParser *p, CtBinding *binding, CtClause added) {
     binding->range = ct_range_join(binding->range, added.range);
 }
 
-/* A constructor without fields that has patterns behind it. */
+/* The first pattern, other than the last, that is a constructor without fields: its parentheses may be missing. */
 static const CtPat *unfilled(CtPat **pats, uint32_t count) {
     for (uint32_t i = 0; i + 1 < count; i++)
         if (pats[i]->kind == PAT_CON && pats[i]->part_count == 0) return pats[i];
