@@ -422,7 +422,7 @@ static const char *suggestion(const char *text, size_t length, size_t at) {
     static const char *const numbers[] = {"NaN", "nan", "inf", "-inf", "Infinity", "-Infinity"};
     size_t start = at < length ? at : length, before;
     while (start > 0 && (isalnum((unsigned char)text[start - 1]) || text[start - 1] == '_')) start--;
-    if (start > 0 && start == at) start--; /* the place is behind a sign that stands alone */
+    if (start > 0 && start == at) start--; /* no word ends at `at`: look at the character before it */
     for (before = start; before > 0 && isspace((unsigned char)text[before - 1]); before--) continue;
     if (start >= length) return NULL;
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)

@@ -1,7 +1,7 @@
 /* The lexer: a source text to an array of tokens.
  *
- * Lexemes are those of Haskell 98 §2, and the array brackets [| |]. The text is checked to be UTF-8. An error is
- * reported and what it source ranges is left out, so that the parser can look at the rest. Time is linear.
+ * Lexemes are those of Haskell 98 §2, and the array brackets [| |]. The text is checked to be UTF-8. After an
+ * error is reported, the faulty text is skipped, so that the parser can check the rest. Lexing takes linear time.
  */
 #include "syntax/internal.h"
 

@@ -331,7 +331,7 @@ static bool parser_init(CtParser *p, CtContext *context, uint32_t source, CtComm
     return true;
 }
 
-/* The tree holds no tokens, and all lists have ended. */
+/* Frees the token array and the list stack; the tree does not point into them. */
 static void parser_end(CtParser *p) {
     ct_give_back(p->context->arena, p->tokens, p->token_room * sizeof *p->tokens);
     if (p->stack_size > 0) ct_give_back(p->context->arena, p->stack, p->stack_size);

@@ -77,7 +77,8 @@ typedef struct LeftSide {
     uint32_t count;
 } LeftSide;
 
-/* `(` opens ( funlhs ) apat …: patterns in parentheses are never applied. */
+/* Whether `(` begins ( funlhs ) apat …, that is, whether a pattern follows its closing bracket: a pattern in
+ * parentheses is never applied to others. */
 static bool is_nested(const CtParser *p) {
     const CtToken *token = ct_syntax_token(p);
     if (p->kind != TOKEN_LPAREN || token->match == CT_NO_TOKEN || token->match <= p->at + 2) return false;
@@ -147,7 +148,7 @@ static LeftSide left_side(CtParser *p) {
 
 /* ---- bindings ---- */
 
-/* `f x == e`, `f x x * x`, or an operator whose second operand is no pattern. */
+/* Reports a clause without `=`: `f x == e`, `f x x * x`, or an operator whose second operand is no pattern. */
 static void missing_equals(CtParser *p, const LeftSide *left) {
     const char *text =
         p->kind == TOKEN_VARSYM && !ct_syntax_token(p)->is_qualified ? ct_syntax_token(p)->name->text : "";

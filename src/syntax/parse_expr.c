@@ -15,8 +15,8 @@ static void set_parts(CtParser *p, CtExpr *expr, uint32_t count) {
 
 /* ---- statements, guards and qualifiers ---- */
 
-/* Whether `<-` stands in the statement that begins here: then it begins with a pattern. Looks at each token once over
- * all statements, for what may hold further statements ends the search or is in brackets, which are stepped over. */
+/* Whether the statement that begins here is a generator `pat <- exp`, found by a search for `<-`. The search steps over
+ * brackets and stops at any token not listed below, so that over nested statements it takes linear time. */
 static bool is_bind(const CtParser *p) {
     uint32_t column = p->blocks.count == 0 ? 0 : p->blocks.items[p->blocks.count - 1];
     for (uint32_t at = p->at; at < p->token_count; at++) {
@@ -129,7 +129,7 @@ void ct_syntax_parse_rhs(CtParser *p, CtTokenKind separator, CtRhs *rhs) {
     if (ct_syntax_accept(p, TOKEN_WHERE)) ct_syntax_parse_decls(p, &rhs->where);
 }
 
-/* ---- the forms that extend as far right as they can ---- */
+/* ---- expressions that extend as far to the right as possible ---- */
 
 /* \ apat {apat} -> exp */
 static CtExpr *lambda(CtParser *p) {
@@ -370,7 +370,7 @@ static CtChainItem minus(CtParser *p) {
     return item;
 }
 
-/* ( infixexp op ): what was read up to the operator, and the operator */
+/* ( infixexp op ), from the chain items read before the operator, and the operator */
 static CtExpr *left_section(CtParser *p, CtList *list, CtExpr *op) {
     const CtChainItem *items = (const CtChainItem *)(const void *)(p->stack + list->mark);
     CtSourceRange range = ct_range_join(items[0].range, items[list->count - 1].range);

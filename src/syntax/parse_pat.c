@@ -222,7 +222,7 @@ CtPat *ct_syntax_parse_apat(CtParser *p) {
     }
 }
 
-/* The name and arguments of a tuple constructor written (,,) a b c are a tuple. */
+/* Parses a tuple constructor and its arguments, (,,) a b c, as a tuple pattern. */
 static CtPat *tuple_constructor(CtParser *p) {
     uint32_t start = ct_syntax_token(p)->start, size = 1, outer = ct_syntax_bracket_open(p);
     while (ct_syntax_accept(p, TOKEN_COMMA)) size++;
@@ -269,7 +269,7 @@ CtPat *ct_syntax_parse_pat(CtParser *p) {
     const uint32_t depth = p->depth;
     while (ct_syntax_is_constructor_operator(p)) {
         bool is_con;
-        ct_syntax_enter(p); /* the pattern that results is as deep as the chain is long */
+        ct_syntax_enter(p); /* the resolved pattern may be as deep as the chain is long */
         struct Link link = {.op = ct_syntax_parse_operator(p, &is_con)};
         link.pat = operand(p);
         CT_LIST_ADD(p, &list, struct Link, link);

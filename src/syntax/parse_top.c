@@ -92,7 +92,7 @@ static CtDecl import(CtParser *p) {
 
 /* simpletype -> tycon tyvar … tyvar */
 static void simple_type(CtParser *p, CtDecl *decl) {
-    CtTypeExpr *head = ct_syntax_parse_qual_type(p).type; /* a context before it has no meaning and is left out */
+    CtTypeExpr *head = ct_syntax_parse_qual_type(p).type; /* a context has no meaning here and is dropped */
     uint32_t count = 0;
     const CtTypeExpr *t = head;
     for (; t->kind == TYPE_EXPR_APP; t = t->parts[0]) count++;
@@ -174,7 +174,8 @@ static void infix_constructor(CtParser *p, CtConDecl *con, CtTypeExpr *left) {
     con->fields[1] = right;
 }
 
-/* The type C t …, when what looked like a constructor C was the left operand of an infix one. */
+/* Converts a constructor C with its fields into the type C t …, which it turns out to be when an infix constructor
+ * follows. */
 static CtTypeExpr *as_type(CtParser *p, const CtConDecl *con) {
     CtTypeExpr *type = CT_NEW(p->context->arena, CtTypeExpr);
     *type = (CtTypeExpr){.kind = TYPE_EXPR_CON, .range = con->name.range, .name = con->name};
@@ -266,7 +267,7 @@ static CtDecl synonym(CtParser *p) {
 
 /* ---- classes and instances ---- */
 
-/* where { decl ; … ; decl }; an error in one leaves the others */
+/* where { decl ; … ; decl }; after an error in one declaration, parsing resumes at the next one */
 static void body(CtParser *p, CtDecls *decls) {
     if (!ct_syntax_accept(p, TOKEN_WHERE)) return;
     CtList list;
@@ -277,7 +278,7 @@ static void body(CtParser *p, CtDecls *decls) {
     decls->items = ct_syntax_list_end(p, &list);
 }
 
-/* class tyvar, or class type, with its context */
+/* [context =>] class tyvar, or [context =>] class type. Sets the declaration's class and returns the type argument. */
 static CtTypeExpr *head(CtParser *p, CtDecl *decl, CtQualType *type) {
     *type = ct_syntax_parse_qual_type(p);
     CtTypeExpr *whole = type->type;
@@ -339,7 +340,7 @@ static bool imports_over(const CtParser *p, const CtList *list) {
     return ((const CtDecl *)(const void *)(p->stack + list->mark))[list->count - 1].kind != DECL_IMPORT;
 }
 
-/* default (type, …) of Haskell; `default` is a name like others here. */
+/* Reports a Haskell declaration `default (type, …)`. Cotan has none: `default` is an ordinary name. */
 static void refuse_default(CtParser *p) {
     if (p->kind != TOKEN_VARID || ct_syntax_token(p)->is_qualified ||
         strcmp(ct_syntax_token(p)->name->text, "default") != 0)

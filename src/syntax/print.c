@@ -2,10 +2,10 @@
  * parentheses where they are operands, since the tree does not say how tightly they bind. What it prints reads back. */
 #include "syntax/syntax.h"
 
-/* How much may stand at a place without parentheses. */
+/* The forms that may stand at a place without parentheses: any, operands of an operator, or atoms only. */
 typedef enum Level { ANYTHING, OPERAND, ATOM } Level;
 
-enum { DEEPEST = 500 }; /* below it, only an ellipsis: chains nest as deep as they are long */
+enum { DEEPEST = 500 }; /* deeper parts are printed as `…`: the tree of a chain is as deep as the chain is long */
 
 static void print_expr(CtText *out, const CtExpr *expr, Level level, int depth);
 static void print_decls(CtText *out, const CtDecls *decls, int depth);
