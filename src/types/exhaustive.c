@@ -1,23 +1,25 @@
-/* Which values no clause matches, and which clauses no value reaches (after Maranget, *Warnings for pattern matching*,
- * 2007).
+/* Exhaustiveness and redundancy of pattern matches: which values no clause matches, and which clauses no value reaches
+ * (after Maranget, *Warnings for pattern matching*, 2007).
  *
- * The rows of a match are explored as if it were run: the first row's first pattern that can fail says which column is
- * looked at next, and the rows are split by what stands there. Where no row is left, the choices that led there are a
- * value that is not matched; rows that come first nowhere are never reached. A row whose guards may all fail comes
- * first, but lets the next ones come too. Exact, but exponential in the worst case: beyond a number of steps nothing is
- * said of a match.
+ * The pattern matrix of a match is explored in the order of evaluation. The first refutable pattern of the first row
+ * selects the column, and the matrix is specialised by each head (constructor, tuple or literal) that a value of this
+ * column may have. A leaf without rows is a witness: the heads chosen on the way to it describe a value that is not
+ * matched. A row that is first at no leaf is never reached. A row whose guards may all fail is reached as the first
+ * row, and the rows after it are then explored too. The algorithm is exact, but exponential in the worst case: after
+ * MOST_STEPS steps it gives up, without a warning about this match.
  */
 #include "types/internal.h"
 
 enum { MOST_STEPS = 1000000, MOST_DEPTH = 1000, MOST_WITNESSES = 3 };
 
-/* A pattern, or what is left of a list or string pattern behind its first elements. pat NULL: matches everything. */
+/* A cell of the pattern matrix: a pattern, or the rest of a list or string pattern after its first `skip` elements. If
+ * pat is NULL, the cell matches every value. */
 typedef struct Cell {
     const CtPat *pat;
-    uint32_t skip; /* elements, bytes */
+    uint32_t skip; /* PAT_LIST: number of elements; string literal: number of bytes */
 } Cell;
 
-/* What a pattern looks at first. */
+/* The outermost constructor, tuple or literal of a pattern. HEAD_ANY: an irrefutable pattern. */
 typedef enum HeadKind { HEAD_ANY, HEAD_CON, HEAD_TUPLE, HEAD_NUMBER, HEAD_CHAR } HeadKind;
 typedef struct Head {
     HeadKind kind;
@@ -26,16 +28,16 @@ typedef struct Head {
     uint32_t arity;
 } Head;
 
-/* What is known of a value. */
+/* A partly known value, built on the path to a leaf; witnesses are printed from it. HEAD_ANY: nothing is known. */
 typedef struct Shape {
     Head head;
-    const char *text; /* a literal that none of the patterns has */
+    const char *text; /* the literal; with HEAD_ANY: a literal that occurs in none of the patterns */
     struct Shape **args;
 } Shape;
 
 typedef struct Row {
     Cell *cells;
-    uint32_t index; /* among the match's rows */
+    uint32_t index; /* of this row in CtMatch.rows */
 } Row;
 
 typedef struct Explorer {
@@ -46,7 +48,7 @@ typedef struct Explorer {
     uint32_t steps, depth;
     bool gave_up;
     CT_VEC(const char *) witnesses;
-    uint32_t missing; /* how many leaves had no row */
+    uint32_t missing; /* number of leaves without rows, including those beyond MOST_WITNESSES */
 } Explorer;
 
 /* ---- patterns ---- */
@@ -117,7 +119,8 @@ static bool same_head(const Head *a, const Head *b) {
     return a->kind == b->kind && a->con == b->con && a->bits == b->bits && a->arity == b->arity;
 }
 
-/* The patterns of the parts of what a pattern with a head matches. */
+/* Writes the `arity` subpatterns of a cell to `out`; a subpattern that the cell does not constrain matches everything.
+ */
 static void parts_of(Explorer *e, Cell cell, Cell *out, uint32_t arity) {
     const CtPat *pat = cell.pat;
     for (uint32_t i = 0; i < arity; i++) out[i] = (Cell){0};
@@ -147,7 +150,7 @@ static void parts_of(Explorer *e, Cell cell, Cell *out, uint32_t arity) {
 
 static void print_shape(CtText *out, const Shape *shape, bool atomic);
 
-/* [a, b], when nothing is left open behind the last element. */
+/* Prints a list as [a, b]; false, and prints nothing, if its tail is unknown. */
 static bool print_list(CtText *out, const Shape *shape) {
     const Shape *end = shape;
     while (end->head.kind == HEAD_CON && end->head.arity == 2) end = end->args[1];
@@ -211,7 +214,7 @@ static void add_witness(Explorer *e) {
     ct_push(e->types->arena, &e->witnesses, text.data);
 }
 
-/* A literal of the column's kind that no row has there. */
+/* A literal of the given kind that is not among those seen in the column, as text for a witness. */
 static const char *other_literal(Explorer *e, HeadKind kind, const CtMap *seen) {
     if (kind == HEAD_CHAR) {
         for (uint64_t c = 'a'; c <= 'z'; c++)
@@ -240,8 +243,9 @@ static bool spend(Explorer *e, uint32_t steps) {
     return !e->gave_up;
 }
 
-/* The rows that match where column `c` has the head (NULL: none of those that the rows have); its parts stand in front.
- */
+/* The matrix specialised by a head in column `c`: the rows that may match it, with column `c` replaced by columns for
+ * the head's parts, which come first. If `head` is NULL, the default matrix: the rows that match everything in column
+ * `c`. */
 static Matrix specialise(Explorer *e, const Matrix *m, uint32_t c, const Head *head, Shape *shape) {
     CtArena *arena = e->types->arena;
     uint32_t arity = head ? head->arity : 0, columns = arity + m->column_count - 1;
@@ -276,7 +280,7 @@ static void explore_head(Explorer *e, const Matrix *m, uint32_t c, const Head *h
     *shape = (Shape){0};
 }
 
-/* Literals are many: the rows of each are found by one pass, not by one a literal. */
+/* A column may have many literals, so one pass groups the rows by literal, instead of one pass for each literal. */
 static void explore_literals(Explorer *e, const Matrix *m, uint32_t c, HeadKind kind) {
     CtArena *arena = e->types->arena;
     typedef CT_VEC(uint32_t) Indices;
@@ -299,7 +303,7 @@ static void explore_literals(Explorer *e, const Matrix *m, uint32_t c, HeadKind 
         const Indices *group = groups.entries[g].value;
         Matrix few = {.column_count = m->column_count, .columns = m->columns};
         few.rows = CT_NEW_ARRAY(arena, Row, group->count + wild.count);
-        for (uint32_t i = 0, j = 0; i < group->count || j < wild.count;) { /* in the order of the rows */
+        for (uint32_t i = 0, j = 0; i < group->count || j < wild.count;) { /* merges both in row order */
             bool own = j == wild.count || (i < group->count && group->items[i] < wild.items[j]);
             few.rows[few.row_count++] = m->rows[own ? group->items[i++] : wild.items[j++]];
         }
@@ -335,7 +339,7 @@ static void explore(Explorer *e, Matrix m) {
         if (head.kind != HEAD_ANY) break;
     }
     e->depth++;
-    if (c == m.column_count) { /* the first row takes everything, unless its guards fail */
+    if (c == m.column_count) { /* the first row is irrefutable, unless its guards fail */
         e->reached[m.rows[0].index] = true;
         m.rows++;
         m.row_count--;
@@ -372,7 +376,7 @@ static bool may_fall_through(CtTypes *types, const CtRhs *rhs) {
     return true;
 }
 
-/* ---- what is said ---- */
+/* ---- warnings ---- */
 
 static void say_missing(Explorer *e) {
     CtText text = ct_text(e->types->arena);
@@ -391,7 +395,7 @@ static void say_missing(Explorer *e) {
             guarded ? "where all guards may be false, end them with `otherwise`" : e->match->help);
 }
 
-/* Whether everything that `b` matches, `a` matches. */
+/* Whether pattern `a` matches every value that pattern `b` matches. */
 static bool covers(Explorer *e, Cell a, Cell b, uint32_t depth) {
     a = strip(a);
     b = strip(b);
@@ -455,7 +459,7 @@ static CtMatch *new_match(CtTypes *types, uint32_t rows, uint32_t columns, CtSou
     return match;
 }
 
-/* Nothing to look at: one row of variables. */
+/* Whether all patterns are irrefutable, so that a match with this single row needs no check. */
 static bool is_trivial(CtPat *const *pats, uint32_t count) {
     for (uint32_t i = 0; i < count; i++)
         if (strip(plain(pats[i])).pat) return false;

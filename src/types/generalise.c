@@ -1,7 +1,8 @@
-/* The end of a binding group: type variables are generalised, left to the surroundings, or defaulted.
+/* Generalisation of a binding group: each of its type variables is quantified, left to the enclosing group, or
+ * defaulted.
  *
- * Type variables carry the nesting depth of their scope, so that no environment is searched: those that are deeper than
- * the surroundings belong to the group. */
+ * Type variables carry the let-depth of their scope (`level`), so generalisation need not search the environment for
+ * free variables: those deeper than the current level belong to the group. */
 #include "types/internal.h"
 
 /* ---- defaulting ---- */
@@ -32,7 +33,7 @@ static CtTyCon *choose(CtTypes *types, const CtTy *meta) {
     return NULL;
 }
 
-/* `x ^ 0.5`: a number that is to be whole for one and real for the other. */
+/* Reports a type variable constrained by both an Integral and a Fractional class, as in `x ^ 0.5`. */
 static void report_whole(CtTypes *types, CtSourceRange whole, CtSourceRange real) {
     const char *asks = ct_types_excerpt(types, whole), *is = ct_types_excerpt(types, real);
     CtDiag *diag = ct_error(types->context, CT_E0306, real, "%s is a real number, but %s needs a whole one",
@@ -76,7 +77,7 @@ static void ambiguous(CtTypes *types, CtTy *meta) {
 
 static bool own(const CtTypes *types, const CtTy *meta) { return !meta->link && meta->level > types->level; }
 
-/* What is open in a type is at the point of a derivative. Whether anything is. */
+/* Marks the unification variables inside the type of a derivative's point as `at_point`; false if there are none. */
 static bool mark_point(CtTy *type) {
     type = ct_types_ty_resolve(type);
     if (type->kind == TY_META) return type->at_point = true;
@@ -108,7 +109,7 @@ static bool default_constrained(CtTypes *types, CtMarks marks, bool quiet) {
     return changed;
 }
 
-/* What nothing is asked of. At a point, numbers are what is meant. */
+/* The default of a type variable without class constraints: (), but Double at the point of a derivative. */
 static CtTyCon *unconstrained(CtTypes *types, const CtTy *meta) {
     if (meta->arity > 0) return types->list;
     return types->prefer_double || meta->at_point ? types->double_ : ct_types_con_tuple(types, 0);
@@ -138,7 +139,8 @@ typedef struct Quantify {
     CT_VEC(CtTy *) generics;
 } Quantify;
 
-/* Keeps of the constraints those that no other implies, in alphabetical order. */
+/* Gives a generic the class constraints of the unification variable that it replaces, without those that another
+ * implies, in alphabetical order. */
 static void take_preds(CtTypes *types, CtTy *generic, const CtTy *meta) {
     for (const CtPred *pred = meta->preds; pred; pred = pred->next) {
         bool implied = false;
@@ -179,8 +181,9 @@ static void quantify(Quantify *q, CtTy *type) {
     }
 }
 
-/* Uses of a member with a signature inside its own group were instantiated over that signature's variables; now that
- * the group's whole vector is known, they get the rest, which is the same inside the group. */
+/* Completes the instantiation of uses, inside a group, of its own members with signatures. These uses were instantiated
+ * at the signature's generics only; all members are quantified over group->generics, so the remaining generics, known
+ * only now, are instantiated at themselves. */
 static void widen_inner_uses(CtTypes *types, CtBindingGroup *group, uint32_t mark) {
     for (uint32_t i = mark; i < types->inner_uses.count; i++) {
         CtInnerUse *use = &types->inner_uses.items[i];
@@ -233,7 +236,7 @@ void ct_types_generalise(CtTypes *types, CtBindingGroup *group, CtBindInfo **inf
     ct_types_default(types, marks);
 }
 
-/* ---- recursion at other types ---- */
+/* ---- polymorphic recursion ---- */
 
 static bool grows(const CtInnerUse *use, CtTy *type, bool inside, uint32_t *left) {
     for (;;) {

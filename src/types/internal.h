@@ -1,14 +1,14 @@
-/* What the files of inference share. The order in which to read them: type.c, unify.c, solve.c, convert.c, declare.c,
- * classes.c, deriving.c (declarations); resolve.c, groups.c (names, dependencies); expr.c, pattern.c, records.c,
- * bind.c, generalise.c (inference proper); report.c, suggest.c, unknown.c, absent.c, print.c (words); scope.c,
- * imports.c (modules); env.c, module.c (doors). */
+/* Declarations shared by the files of type inference. A good reading order: type.c, unify.c, solve.c, convert.c,
+ * declare.c, classes.c, deriving.c (declarations); resolve.c, groups.c (name resolution, dependency analysis); expr.c,
+ * pattern.c, records.c, bind.c, generalise.c (inference proper); report.c, suggest.c, unknown.c, absent.c, print.c
+ * (messages); scope.c, imports.c (modules); env.c, module.c (entry points). */
 #ifndef CT_TYPES_INTERNAL_H
 #define CT_TYPES_INTERNAL_H
 
 #include "types/types.h"
 
-/* The names that syntactic forms without a name refer to. They are always the library's, even if the program hides
- * them. */
+/* The library functions that literals, ranges, negation and `do` are desugared to. They are always the library's, even
+ * if the program shadows their names. */
 typedef enum CtHidden {
     HIDDEN_FROM_INT,
     HIDDEN_FROM_DOUBLE,
@@ -38,7 +38,8 @@ typedef struct CtBindInfo {
     CtScheme *signature; /* of functions: the signature, whose generics are rigid */
     CT_VEC(struct CtBindInfo *) uses;
     struct CtBindInfo *last_user; /* avoids most duplicates in `uses` */
-    /* Of Tarjan's algorithm; component: in the whole graph, including bindings with signatures. */
+    /* Tarjan's algorithm. `component` numbers the strongly connected components of the whole graph, which includes the
+     * edges to bindings with signatures. */
     uint32_t index, low, component;
     bool on_stack, self_use;
     bool active; /* under inference */
@@ -60,7 +61,8 @@ typedef struct CtDeferred {
     CtSourceRange range;
 } CtDeferred;
 
-/* The use of a name with a signature inside its own recursion, which must not make its type larger. */
+/* A use of a binding with a signature inside its own recursion. Such a polymorphic recursion must not instantiate the
+ * binding at a larger type, because specialisation would not end. */
 typedef struct CtInnerUse {
     CtEntity *entity;
     CtExpr *expr;
@@ -95,8 +97,8 @@ typedef struct CtShadow {
 struct CtTypes {
     CtContext *context;
     CtArena *arena;
-    CtScope library; /* in scope of every module */
-                     /* Of the last module: its definitions, which shadow its imports, which shadow the prelude. */
+    CtScope library; /* the prelude's definitions, in scope of every module */
+    /* The last module's definitions, which shadow its imports, which shadow the prelude. */
     CtScope *own, *imports;
     CtMap qualified;         /* of the last module: CtSym of a qualifier -> CtScope */
     CtScope *method_library; /* library functions that a transformation needs at run time; NULL: not needed so far */
@@ -128,20 +130,20 @@ struct CtTypes {
 
     /* types */
     uint32_t level;
-    CT_VEC(CtTy *) metas;  /* all that may still be open */
-    CT_VEC(CtTy *) points; /* for uses of derivatives whose point's type contains open type variables: those types */
+    CT_VEC(CtTy *) metas;  /* the unification variables that may be unsolved */
+    CT_VEC(CtTy *) points; /* types at which library derivatives are used, while they contain unsolved variables */
     CT_VEC(CtDeferred) deferred;
-    CT_VEC(CtTy *) stack; /* types of arguments, during an application */
+    CT_VEC(CtTy *) stack; /* argument types of the applications being checked */
     CT_VEC(CtInnerUse) inner_uses;
     CtMap applied;  /* variable -> its CtApplied */
-    CtTy *clash[2]; /* after a failed unification: the two parts that differ */
+    CtTy *clash[2]; /* after a failed unification: the two subterms that differ */
     CtExpectation *expecting;
     const CtExpr *subject;              /* the expression being checked */
     CT_VEC(struct CtUnknown) unknown;   /* unknown names of this module */
     CtSym misnamed;                     /* a type variable of a signature with the name of a type, reported once */
     bool told_large;                    /* a type that is too large has been reported; others are consequences */
-    uint32_t solve_levels, solve_steps; /* bounds of instances that need instances */
-    uint32_t convert_levels;            /* bound of the nesting of types and synonyms */
+    uint32_t solve_levels, solve_steps; /* depth and number of steps of instance resolution, both bounded */
+    uint32_t convert_levels;            /* nesting depth of type expressions and synonyms, bounded */
 };
 
 /* ---- scope.c ---- */
@@ -168,19 +170,19 @@ CtTy *ct_types_ty_meta(CtTypes *types, uint32_t arity);
 CtTy *ct_types_ty_generic(CtTypes *types, CtSym name, uint32_t arity);
 CtTy *ct_types_ty_list(CtTypes *types, CtTy *element);
 CtTyCon *ct_types_con_new(CtTypes *types, const char *name, uint32_t arity);
-/* Bounds of a type's number of parts: in general, and where types are only compared. */
+/* Bounds of a type's number of nodes: in general, and where types are only compared. */
 enum { CT_TYPE_LIMIT = 10000, CT_TYPE_INFINITE = 1000000000 };
-/* Counts a type met during a traversal; false when the bound is exceeded. A type without variables is counted with all
- * its parts. */
+/* Subtracts a node met during a traversal from `left`; false when the bound is exceeded. A type without variables
+ * counts with all its nodes. */
 bool ct_types_ty_take(uint32_t *left, const CtTy *type);
 /* Whether a type has more than CT_TYPE_LIMIT parts or, once that was reported, more than a few. */
 bool ct_types_ty_is_large(const CtTypes *types, const CtTy *type);
 uint32_t ct_types_ty_limit(const CtTypes *types);
 /* The type with every generic that has a `link` replaced by it. */
 CtTy *ct_types_ty_substitute(CtTypes *types, CtTy *type);
-/* generics[i] := args[i] in a type. */
+/* The type with each generics[i] replaced by args[i]. */
 CtTy *ct_types_ty_replace(CtTypes *types, CtTy *type, CtTy *const *generics, CtTy *const *args, uint32_t count);
-/* With the source range of the use, for messages about missing instances. */
+/* ct_types_instantiate with the source range of the use, for messages about missing instances. */
 CtTy *ct_types_instantiate_at(CtTypes *types, const CtScheme *scheme, CtTy **inst, CtSourceRange range);
 CtTy *ct_types_ty_bool(CtTypes *types);
 bool ct_types_ty_is_function(CtTypes *types, CtTy *type);
@@ -188,9 +190,9 @@ bool ct_types_ty_failed(CtTy *type);
 void ct_types_pred_add(CtTypes *types, CtTy *variable, CtClass *class_, CtSourceRange range);
 /* Adds a constraint on an applied variable, such as Show (f a), to f. */
 void ct_types_applied_add(CtTypes *types, CtTy *head, CtClass *class_, CtTy *type, CtSourceRange range);
-/* The constraints of a variable, or NULL. */
+/* The constraints on applications of a type variable, or NULL. */
 CtApplied *ct_types_applied(CtTypes *types, const CtTy *head);
-/* Solves these constraints of the generics at the types that replace them. */
+/* Solves the generics' constraints on applied variables after the substitution generics[i] := args[i]. */
 bool ct_types_applied_solve(CtTypes *types, CtTy *const *generics, CtTy *const *args, uint32_t count,
                             CtSourceRange range, bool quiet);
 
@@ -220,7 +222,7 @@ typedef struct CtTyVars {
  * afterwards. */
 bool ct_types_convert_down(CtTypes *types, CtSourceRange range);
 CtTy *ct_types_convert_type(CtTypes *types, CtTyVars *vars, const CtTypeExpr *expr);
-/* With some arguments missing: the head of an instance of a constructor class. */
+/* Converts a type that lacks its last `missing` arguments: the head of an instance of a constructor class. */
 CtTy *ct_types_convert_partial(CtTypes *types, CtTyVars *vars, const CtTypeExpr *expr, uint32_t missing);
 void ct_types_convert_context(CtTypes *types, CtTyVars *vars, const CtConstraint *constraints, uint32_t count);
 CtScheme ct_types_convert_scheme(CtTypes *types, const CtQualType *type);
@@ -259,7 +261,8 @@ void ct_types_find_groups(CtTypes *types, CtDecls *decls, CtBindInfo **infos, ui
 
 /* ---- exhaustive.c ---- */
 
-/* A match, to be checked when its module is known to be correct. */
+/* A match (the clauses of a function, a `case`, or a single row of patterns), recorded during inference and checked for
+ * exhaustiveness when its module is known to be correct. */
 typedef struct CtMatchRow {
     CtPat *const *pats;
     const CtRhs *rhs; /* NULL: there are no guards */
@@ -276,36 +279,36 @@ typedef struct CtMatch {
 
 void ct_types_note_clauses(CtTypes *types, const CtBinding *binding);
 void ct_types_note_case(CtTypes *types, const CtExpr *expr);
-/* Records the patterns of a λ or of a binding, where there is no other row. */
+/* Records the patterns of a λ or of a pattern binding as a match with a single row. */
 void ct_types_note_patterns(CtTypes *types, CtPat **pats, uint32_t count);
 /* Warns (E0325, E0326) about the recorded matches. */
 void ct_types_check_matches(CtTypes *types);
 
 /* ---- linear.c: rules for derivatives that are not linear, as warnings ---- */
 
-/* Looks at an application: when it gives a rule, it is examined by the next ct_types_check_rules. */
+/* Records an application of withVjp or withJvp, which the next ct_types_check_rules examines. */
 void ct_types_note_rule(CtTypes *types, const CtExpr *call);
 void ct_types_check_rules(CtTypes *types);
 
 /* ---- report.c ---- */
 typedef enum CtWhyKind {
     WHY_NONE,
-    WHY_ARGUMENT, /* index-th of fun */
+    WHY_ARGUMENT, /* the index-th argument of fun */
     WHY_CONDITION,
     WHY_GUARD,
     WHY_BRANCH,  /* the other branch of if */
-    WHY_ALT,     /* alternatives before */
-    WHY_CLAUSE,  /* clauses before */
-    WHY_ELEMENT, /* elements before */
+    WHY_ALT,     /* the preceding alternatives */
+    WHY_CLAUSE,  /* the preceding clauses */
+    WHY_ELEMENT, /* the preceding elements */
     WHY_RANGE,
-    WHY_SIGNATURE, /* of name */
+    WHY_SIGNATURE, /* the signature of name */
     WHY_METHOD,    /* the class's declaration of name */
     WHY_ANNOTATION,
     WHY_SCRUTINEE, /* what a pattern is matched against */
     WHY_PATTERN,   /* the pattern that a value is bound to */
     WHY_GENERATOR,
     WHY_FIELD,   /* a value for the field name */
-    WHY_UPDATED, /* what fields are updated in */
+    WHY_UPDATED, /* the record of a record update */
 } CtWhyKind;
 typedef struct CtWhy {
     CtWhyKind kind;
@@ -313,21 +316,21 @@ typedef struct CtWhy {
     const CtExpr *fun;
     CtSym name;
     CtSourceRange other; /* BRANCH, ALT, CLAUSE, ELEMENT: where the expected type was met */
-    uint32_t count;      /* ARGUMENT: how many are given */
-    bool *refused;       /* ARGUMENT: set when it does not fit */
+    uint32_t count;      /* ARGUMENT: number of arguments given */
+    bool *refused;       /* ARGUMENT: set when the argument's type does not fit */
 } CtWhy;
 /* Unifies two types; reports at `range` what was expected and found when they differ. */
 bool ct_types_ty_expect(CtTypes *types, CtSourceRange range, CtTy *expected, CtTy *found, const CtWhy *why);
 void ct_types_report_instance(CtTypes *types, CtClass *class_, CtTy *type, CtTy *whole, CtSourceRange range);
 /* False, with an error, when a numeric literal is used where a non-numeric type is expected. */
 bool ct_types_literal_fits(CtTypes *types, CtClass *class_, CtTy *expected, CtSourceRange range, const CtWhy *why);
-/* The same for a literal with a decimal point where an Int is expected. */
+/* False, with an error, when a literal with a decimal point is used where an Int is expected. */
 bool ct_types_fraction_fits(CtTypes *types, CtClass *class_, CtTy *expected, CtSourceRange range, const CtWhy *why);
 /* `what` is the kind of the name: name, constructor, type. */
 void ct_types_report_unknown(CtTypes *types, const char *what, CtSpace space, CtName name);
 /* Reports a type of more than CT_TYPE_LIMIT parts, once. */
 void ct_types_report_large(CtTypes *types, CtSourceRange range);
-/* Reports a class whose instances need instances without end. */
+/* Reports a class whose instance resolution does not end. */
 void ct_types_report_infinite(CtTypes *types, const CtClass *class_, CtSourceRange range);
 /* Reports a negative number where a function is expected. */
 void ct_types_report_negative(CtTypes *types, const CtExpr *expr, CtTy *expected, const CtWhy *why);
@@ -350,7 +353,8 @@ const char *ct_types_excerpt(CtTypes *types, CtSourceRange range);
 const char *ct_types_class_wanted(CtTypes *types, const CtClass *class_);
 const char *ct_types_class_lacking(CtTypes *types, const CtClass *class_);
 bool ct_types_class_named(const CtClass *class_, const char *const *names);
-/* Each adds a suggestion where it has one. `found` NULL: a number; `subject`: the expression, or NULL. */
+/* Each of these adds a suggestion to the message if it has one. `found` NULL: the expression is a numeric literal;
+ * `subject`: the expression, or NULL. */
 void ct_types_suggest_mismatch(CtTypes *types, CtDiag *diag, CtTy *expected, CtTy *found, const CtWhy *why,
                                const CtExpr *subject);
 void ct_types_suggest_instance(CtTypes *types, CtDiag *diag, const CtClass *class_, CtTy *type, const CtWhy *why);
@@ -370,16 +374,17 @@ void ct_types_check_rhs(CtTypes *types, CtRhs *rhs, CtTy *expected, const CtWhy 
 void ct_types_check_pat(CtTypes *types, CtPat *pat, CtTy *expected, const CtWhy *why);
 bool ct_types_split_fun(CtTypes *types, CtTy *type, CtTy **arg, CtTy **result);
 void ct_types_infer_groups(CtTypes *types, CtDecls *decls);
-/* A method's binding against its type; `generics` are rigid in it. */
+/* Checks the binding of a method against the type of its entity, whose generics are rigid in the body. */
 void ct_types_infer_method(CtTypes *types, CtBinding *binding, CtEntity *entity, const CtWhy *why);
-typedef struct CtMarks { /* lengths of the lists of open questions at the beginning of a group */
+typedef struct CtMarks { /* lengths of the lists of unsolved types and constraints at the start of a binding group */
     uint32_t metas, points, deferred, inner_uses, errors;
 } CtMarks;
 CtMarks ct_types_marks(CtTypes *types);
 void ct_types_generalise(CtTypes *types, CtBindingGroup *group, CtBindInfo **infos, CtMarks marks, bool restricted);
-/* Settles the questions that are open since the marks: by defaulting, or by reporting an ambiguity. */
+/* Solves what was added to these lists since the marks: by defaulting, or by reporting an ambiguity. */
 void ct_types_default(CtTypes *types, CtMarks marks);
-/* Reports E0316 for recursive uses that would make ever larger types. */
+/* Reports E0316 for polymorphic recursion at ever larger types. */
+
 void ct_types_check_inner_uses(CtTypes *types);
 
 #endif
