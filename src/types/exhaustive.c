@@ -1,12 +1,12 @@
 /* Exhaustiveness and redundancy of pattern matches: which values no clause matches, and which clauses no value reaches
  * (after Maranget, *Warnings for pattern matching*, 2007).
  *
- * The pattern matrix of a match is explored in the order of evaluation. The first refutable pattern of the first row
- * selects the column, and the matrix is specialised by each head (constructor, tuple or literal) that a value of this
- * column may have. A leaf without rows is a witness: the heads chosen on the way to it describe a value that is not
- * matched. A row that is first at no leaf is never reached. A row whose guards may all fail is reached as the first
- * row, and the rows after it are then explored too. The algorithm is exact, but exponential in the worst case: after
- * MOST_STEPS steps it gives up, without a warning about this match.
+ * The pattern matrix of a match is explored in the order of evaluation. The first pattern of the first row that is not
+ * a variable or wildcard selects the column, and the matrix is specialised by each head (constructor, tuple or literal)
+ * that a value of this column may have. A leaf without rows is a witness: the heads chosen on the way to it describe a
+ * value that is not matched. A row that is first at no leaf is never reached. A row whose guards may all fail is
+ * reached as the first row, and the rows after it are then explored too. The algorithm is exact, but exponential in the
+ * worst case: beyond MOST_STEPS or MOST_DEPTH it gives up, without a warning about this match.
  */
 #include "types/internal.h"
 
@@ -19,7 +19,7 @@ typedef struct Cell {
     uint32_t skip; /* PAT_LIST: number of elements; string literal: number of bytes */
 } Cell;
 
-/* The outermost constructor, tuple or literal of a pattern. HEAD_ANY: an irrefutable pattern. */
+/* The outermost constructor, tuple or literal of a pattern. HEAD_ANY: the pattern matches everything. */
 typedef enum HeadKind { HEAD_ANY, HEAD_CON, HEAD_TUPLE, HEAD_NUMBER, HEAD_CHAR } HeadKind;
 typedef struct Head {
     HeadKind kind;
@@ -339,7 +339,7 @@ static void explore(Explorer *e, Matrix m) {
         if (head.kind != HEAD_ANY) break;
     }
     e->depth++;
-    if (c == m.column_count) { /* the first row is irrefutable, unless its guards fail */
+    if (c == m.column_count) { /* the first row matches everything, unless its guards fail */
         e->reached[m.rows[0].index] = true;
         m.rows++;
         m.row_count--;
@@ -459,7 +459,7 @@ static CtMatch *new_match(CtTypes *types, uint32_t rows, uint32_t columns, CtSou
     return match;
 }
 
-/* Whether all patterns are irrefutable, so that a match with this single row needs no check. */
+/* Whether all patterns are variables or wildcards, so that a match with this single row needs no check. */
 static bool is_trivial(CtPat *const *pats, uint32_t count) {
     for (uint32_t i = 0; i < count; i++)
         if (strip(plain(pats[i])).pat) return false;

@@ -109,7 +109,8 @@ static bool default_constrained(CtTypes *types, CtMarks marks, bool quiet) {
     return changed;
 }
 
-/* The default of a type variable without class constraints: (), but Double at the point of a derivative. */
+/* The default of a type variable without class constraints: the list constructor for a variable that takes arguments,
+ * Double at the point of a derivative, () elsewhere. */
 static CtTyCon *unconstrained(CtTypes *types, const CtTy *meta) {
     if (meta->arity > 0) return types->list;
     return types->prefer_double || meta->at_point ? types->double_ : ct_types_con_tuple(types, 0);

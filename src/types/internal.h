@@ -131,7 +131,7 @@ struct CtTypes {
     /* types */
     uint32_t level;
     CT_VEC(CtTy *) metas;  /* the unification variables that may be unsolved */
-    CT_VEC(CtTy *) points; /* types at which library derivatives are used, while they contain unsolved variables */
+    CT_VEC(CtTy *) points; /* types at which functions of Derivatives are instantiated, until they are solved */
     CT_VEC(CtDeferred) deferred;
     CT_VEC(CtTy *) stack; /* argument types of the applications being checked */
     CT_VEC(CtInnerUse) inner_uses;

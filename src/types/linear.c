@@ -1,20 +1,24 @@
-/* Rules for derivatives that are seen not to be linear: in `withVjp f rule` the pullback is to be linear in the
- * cotangent, in `withJvp f rule` the tangent of the result in that of the point. Of one that is not, methods make
- * different things (docs/methods.md), so that a warning says where it bends.
+/* Warnings about custom derivative rules that are certainly not linear. In `withVjp f rule` the pullback must be linear
+ * in the cotangent; in `withJvp f rule` the tangent of the result must be linear in the tangent of the point. From a
+ * rule that is not, the differentiation methods compute different results (docs/methods.md), so the warning points at
+ * the first nonlinear expression.
  *
- * Only what is certain is said: a product or a function of what varies, a number added to it or given beside it. What
- * is not looked through (calls of other functions, choices by what varies) may be either. */
+ * An abstract interpretation gives each expression of the rule a Degree in the cotangent (or tangent). It reports only
+ * what is certain: a product of two linear expressions, a nonlinear function of one, or a nonzero literal added to one
+ * or given as a result. Other expressions (calls of other functions, conditions that depend on the cotangent) are
+ * UNKNOWN, and not reported. */
 #include "types/internal.h"
 
 enum { DEEPEST = 100 };
 
-/* How an expression varies with the cotangent. */
+/* How an expression depends on the cotangent (withVjp) or on the tangent (withJvp). FIXED: not at all; BENT: certainly
+ * not linearly. */
 typedef enum Degree { FIXED, LINEAR, BENT, UNKNOWN } Degree;
 
 typedef struct Linear {
     CtTypes *types;
-    CtMap degrees;      /* CtEntity * -> its degree and 1: what patterns bind */
-    const CtExpr *bent; /* the first that is */
+    CtMap degrees;      /* CtEntity * of a pattern variable -> its Degree + 1 */
+    const CtExpr *bent; /* the first nonlinear expression, or NULL */
     uint32_t depth;
 } Linear;
 
@@ -33,12 +37,12 @@ static void bind(Linear *l, const CtPat *pat, Degree d) {
 
 /* ---- bodies ---- */
 
-/* A right-hand side without guards; NULL otherwise. */
+/* The body of a right-hand side without guards; NULL if there are guards. */
 static const CtExpr *plain_body(const CtRhs *rhs) {
     return rhs->guarded_count == 1 && rhs->guarded[0].guard_count == 0 ? rhs->guarded[0].body : NULL;
 }
 
-/* Of a function or variable with one clause of so many patterns. */
+/* The clause of a binding that has one clause only, of `pats` patterns; NULL for other bindings. */
 static const CtClause *only_clause(const CtBinding *binding, uint32_t pats) {
     if (binding == NULL || binding->clause_count != 1 || binding->clauses[0].pat_count != pats) return NULL;
     return &binding->clauses[0];
@@ -46,7 +50,7 @@ static const CtClause *only_clause(const CtBinding *binding, uint32_t pats) {
 
 /* ---- names ---- */
 
-/* A name of the library, not one of the program that hides it; NULL otherwise. */
+/* The name of a variable that the library defines; NULL for other expressions, and for the program's own names. */
 static const char *library_name(const Linear *l, const CtExpr *e) {
     if (e->kind != EXPR_VAR || e->entity == NULL || e->entity->kind == ENTITY_LOCAL) return NULL;
     const CtSource *source = &l->types->context->sources.items[e->entity->range.source];
@@ -70,7 +74,7 @@ static Degree of_variable(Linear *l, const CtExpr *e) {
         const CtExpr *body = clause != NULL ? plain_body(&clause->rhs) : NULL;
         return body != NULL ? degree(l, body) : UNKNOWN;
     }
-    if (entity->binding == NULL) return FIXED; /* a parameter around the rule */
+    if (entity->binding == NULL) return FIXED; /* a parameter of a function that encloses the rule */
     const CtClause *clause = only_clause(entity->binding, 0);
     const CtExpr *body = clause != NULL ? plain_body(&clause->rhs) : NULL;
     return body != NULL ? degree(l, body) : UNKNOWN;
@@ -82,7 +86,8 @@ static bool is_zero(const CtExpr *e) {
     return e->kind == EXPR_LIT && e->lit.kind <= LIT_FRACTION && e->lit.fraction == 0;
 }
 
-/* Where what is linear is expected: beside it, or added to it. */
+/* The degree of an expression where a linear one is required: as a result, or as a summand or component beside a linear
+ * expression. A nonzero literal is nonlinear there; the literal zero is linear. */
 static Degree as_linear(Linear *l, const CtExpr *e, Degree d) {
     if (d != FIXED) return d;
     if (e->kind == EXPR_LIT && !is_zero(e)) return bends(l, e);
@@ -111,7 +116,8 @@ static Degree power(Linear *l, const CtExpr *e, const CtExpr *exponent, Degree x
     return x == LINEAR && literal && exponent->lit.fraction != 1 ? bends(l, e) : UNKNOWN;
 }
 
-/* op a b; a and b are NULL where they are parameters. */
+/* The degree of `a op b` for operands of degrees x and y; `a` or `b` is NULL for an operand that is an argument of a
+ * function or section. */
 static Degree binary(Linear *l, const CtExpr *e, const char *op, const CtExpr *a, const CtExpr *b, Degree x, Degree y) {
     static const char *const sums[] = {"+", "-", "subtract", NULL}, *const powers[] = {"^", "^^", "**", NULL};
     static const char *const extremes[] = {"max", "min", NULL};
@@ -133,7 +139,7 @@ static Degree unary(Linear *l, const CtExpr *e, const char *op, Degree x) {
     return x == LINEAR && one_of(op, bent) ? bends(l, e) : UNKNOWN;
 }
 
-/* f of elements of these degrees. */
+/* The degree of the function `f` applied to arguments of the given degrees, such as the elements for `map f`. */
 static Degree applied(Linear *l, const CtExpr *f, const Degree *args, uint32_t count) {
     if (f->kind == EXPR_LAM && f->pat_count == count) {
         for (uint32_t i = 0; i < count; i++) bind(l, f->pats[i], args[i]);
@@ -252,7 +258,8 @@ static const CtExpr *without_let(const CtExpr *e) {
     return e;
 }
 
-/* The patterns of a function of so many, and its body; false when it is not in sight. */
+/* The patterns and the body of a λ, or of a named function with one clause, of `count` parameters; false for other
+ * expressions. */
 static bool function_of(const CtExpr *e, uint32_t count, CtPat **const **pats, const CtExpr **body) {
     e = without_let(e);
     if (e->kind == EXPR_LAM && e->pat_count == count) {
@@ -267,7 +274,7 @@ static bool function_of(const CtExpr *e, uint32_t count, CtPat **const **pats, c
     return *body != NULL;
 }
 
-/* The second of the pair that a rule gives. */
+/* The second component of the pair that is a rule's result, or NULL if the result is not written as a pair. */
 static const CtExpr *second(const CtExpr *body) {
     body = without_let(body);
     return body->kind == EXPR_TUPLE && body->part_count == 2 ? body->parts[1] : NULL;

@@ -1,8 +1,8 @@
-/* Suggestions: what was probably meant when two types differ, a class lacks a type, or an application has the wrong
- * number of arguments. Each is a help line under a message of report.c. */
+/* Suggestions: what was probably meant when two types differ, a type has no instance of a class, or an application has
+ * the wrong number of arguments. Each is a help line under a message of report.c. */
 #include "types/internal.h"
 
-/* ---- looking at types and source ---- */
+/* ---- predicates on types and source text ---- */
 
 static bool is_con(CtTy *type, const CtTyCon *con) {
     type = ct_types_ty_resolve(type);
@@ -63,21 +63,21 @@ static const char *source_at(CtTypes *types, CtSourceRange range) {
 
 static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\0'; }
 
-/* `f -1`: a minus sign with a blank before it and none behind it. */
+/* Whether `fun` is a minus sign with a blank before it and none after it, as in `f -1`. */
 static bool is_prefixed_minus(CtTypes *types, const CtExpr *fun) {
     if (!is_call_of(fun, "-") || fun->range.source == 0 || fun->range.start == 0) return false;
     const char *at = source_at(types, fun->range);
     return at[0] == '-' && is_blank(at[-1]) && !is_blank(at[1]);
 }
 
-/* `p.x`: a dot between names, without blanks. */
+/* Whether `fun` is a dot without blanks around it, as in `p.x`. */
 static bool is_tight_dot(CtTypes *types, const CtExpr *fun) {
     if (!is_call_of(fun, ".") || fun->range.source == 0 || fun->range.start == 0) return false;
     const char *at = source_at(types, fun->range);
     return at[0] == '.' && !is_blank(at[-1]) && !is_blank(at[1]);
 }
 
-/* `xs.length` composes functions: "… stands in front: length xs". */
+/* Help for `xs.length`, which composes functions here. */
 static void help_dot(CtTypes *types, CtDiag *diag, const char *field, const char *record) {
     ct_help(types->context, diag,
             "`.` composes functions; a field, or a length, is taken by a function that stands in front: `%s %s`, not "
@@ -85,7 +85,7 @@ static void help_dot(CtTypes *types, CtDiag *diag, const char *field, const char
             field, record, record, field);
 }
 
-/* ---- a class that lacks a type ---- */
+/* ---- missing instances ---- */
 
 static const struct {
     const char *name, *wanted, *lacking;
@@ -123,7 +123,8 @@ bool ct_types_class_named(const CtClass *class_, const char *const *names) {
     return false;
 }
 
-/* "`distance` is given 1 argument, but takes 2", where the expression is still a function. */
+/* Help for an application that lacks arguments, so that its type is a function: "`distance` is given 1 argument, but
+ * takes 2". */
 static bool missing_arguments(CtTypes *types, CtDiag *diag, const CtExpr *subject, CtTy *found) {
     uint32_t missing = arrow_count(types, found);
     if (!missing) return false;
@@ -164,7 +165,7 @@ void ct_types_suggest_infinite(CtTypes *types, CtDiag *diag, CtTy *inner, CtTy *
         ct_help(types->context, diag, "a list is used here as one of its own elements");
 }
 
-/* Mistakes that the operator or function shows, whatever the types. */
+/* Mistakes that the operator or function of the application reveals, whatever the types of its arguments. */
 static bool suggest_operator(CtTypes *types, CtDiag *diag, CtTy *found, const CtWhy *why) {
     if (!why || why->kind != WHY_ARGUMENT) return false;
     if (why->index == 1 && is_prefixed_minus(types, why->fun) && (!found || ct_types_ty_is_function(types, found))) {
@@ -181,7 +182,8 @@ static bool suggest_operator(CtTypes *types, CtDiag *diag, CtTy *found, const Ct
     return false;
 }
 
-/* The name that stands at a dot behind an expression: `length` of `xs.length`; NULL where there is none. */
+/* The name after a dot that follows an expression in the source: `length` for `xs` in `xs.length`; NULL if there is
+ * none. */
 static const char *name_behind_dot(CtTypes *types, const CtExpr *expr) {
     if (!expr || expr->kind != EXPR_VAR || expr->range.source == 0 || expr->range.end <= expr->range.start) return NULL;
     const char *at = source_at(types, expr->range) + (expr->range.end - expr->range.start);
@@ -197,7 +199,7 @@ static bool suggest_dot_behind(CtTypes *types, CtDiag *diag, CtTy *found, const 
     return field != NULL;
 }
 
-/* `f x = return (x * x)`, of a function whose value is no action. */
+/* Help for `return` where the expected type is not an applied type, hence no action: `f x = return (x * x)`. */
 static bool suggest_return(CtTypes *types, CtDiag *diag, CtTy *expected, const CtExpr *subject) {
     if (!subject || subject->kind != EXPR_APP || ct_types_ty_resolve(expected)->kind == TY_APP) return false;
     if (!is_call_of(subject->parts[0], "return") && !is_call_of(subject->parts[0], "pure")) return false;
@@ -207,7 +209,7 @@ static bool suggest_return(CtTypes *types, CtDiag *diag, CtTy *expected, const C
     return true;
 }
 
-/* A class of numbers that the type is not in. */
+/* Help for a type that lacks an instance of a numeric class. */
 static void suggest_number(CtTypes *types, CtDiag *diag, CtTy *type, const CtWhy *why) {
     CtContext *context = types->context;
     const CtExpr *fun = why && why->kind == WHY_ARGUMENT ? why->fun : NULL;
@@ -270,11 +272,11 @@ void ct_types_suggest_instance(CtTypes *types, CtDiag *diag, const CtClass *clas
                 con->name->text);
 }
 
-/* ---- types that differ ---- */
+/* ---- type mismatches ---- */
 
 static const char *const gradients[] = {"grad", "valueAndGrad", "hessian", "hvp", NULL};
 
-/* The function whose derivative is taken. */
+/* Help for a function whose type does not suit the derivative operator that it is passed to. */
 static bool suggest_derivative(CtTypes *types, CtDiag *diag, CtTy *found, const CtWhy *why) {
     CtTy *arg, *result;
     if (!why || why->kind != WHY_ARGUMENT || why->index != 1 || !ct_types_ty_is_fun(types, found, &arg, &result))
@@ -295,7 +297,7 @@ static bool suggest_derivative(CtTypes *types, CtDiag *diag, CtTy *found, const 
     return false;
 }
 
-/* A function is expected, and there is none. */
+/* Help where a function is expected and the type found is not a function. */
 static bool suggest_function(CtTypes *types, CtDiag *diag, CtTy *expected, CtTy *found, const CtWhy *why,
                              const CtExpr *subject) {
     if (!ct_types_ty_is_function(types, expected) || (found && ct_types_ty_is_function(types, found)) || !why)
@@ -316,7 +318,7 @@ static bool suggest_function(CtTypes *types, CtDiag *diag, CtTy *expected, CtTy 
     return false;
 }
 
-/* hyp(3, 4), where hyp takes its arguments one after another. */
+/* Help for a tuple given to a curried function, as in hyp(3, 4), and for tuples of different sizes. */
 static bool suggest_tuple(CtTypes *types, CtDiag *diag, CtTy *expected, CtTy *found, const CtWhy *why) {
     uint32_t size = tuple_size(types, found);
     if (size == 0 || !why || why->kind != WHY_ARGUMENT || why->index != 1 || !is_named(why->fun)) return false;
@@ -381,7 +383,9 @@ void ct_types_suggest_mismatch(CtTypes *types, CtDiag *diag, CtTy *expected, CtT
 
 /* ---- too many arguments ---- */
 
-/* The arguments of `f Just 1`, where parentheses are missing: a function with something behind it. */
+/* Help for missing parentheses, as in `f Just 1`: an argument that is a function or constructor, and is followed by
+ * another argument. */
+
 static bool suggest_parentheses(CtTypes *types, CtDiag *diag, const CtExpr *app) {
     for (uint32_t i = 1; i + 1 < app->part_count; i++) {
         const CtExpr *part = app->parts[i];
