@@ -1,4 +1,5 @@
-/* Declarations of classes and instances: heads first, bodies when every name is known. */
+/* Declarations of classes and instances. Heads are declared first; bodies are resolved when every top-level name is
+ * known. */
 #include "types/internal.h"
 
 /* ---- classes ---- */
@@ -41,7 +42,7 @@ static void declare_supers(CtTypes *types, CtClass *class_) {
     }
 }
 
-/* How many arguments `name` takes in a type, or -1 when it does not occur. */
+/* The largest number of arguments to which the type variable `name` is applied in a type; -1 if it does not occur. */
 static int applied_to(const CtTypeExpr *expr, CtSym name) {
     int given = 0, found = -1;
     const CtTypeExpr *head = expr;
@@ -58,7 +59,8 @@ static int applied_to(const CtTypeExpr *expr, CtSym name) {
     return found;
 }
 
-/* state: 0 not looked at, 1 being followed, 2 done */
+/* Finds the arity of the class variable from the superclasses and the methods' signatures, and reports cyclic
+ * superclasses. CtClass.state: 0 not visited, 1 being visited, 2 done. */
 static void settle_arity(CtTypes *types, CtClass *class_) {
     if (class_->state == 2) return;
     class_->state = 1;
@@ -125,7 +127,7 @@ static void report_no_method(CtTypes *types, const CtClass *class_, const CtBind
     if (near) ct_help(types->context, diag, "perhaps `%s` is meant", near->text);
 }
 
-/* Puts the body's bindings beside the class's methods. */
+/* Stores the bindings of a class or instance body in `places`, at the indices of their methods. */
 static void place_bindings(CtTypes *types, const CtClass *class_, const CtDecls *body, CtBinding **places) {
     for (uint32_t i = 0; i < body->count; i++) {
         const CtDecl *decl = &body->items[i];
@@ -253,7 +255,8 @@ void ct_types_check_superclasses(CtTypes *types) {
 
 /* ---- bodies ---- */
 
-/* The method's type at the instance, its own variables fresh and rigid. */
+/* Makes the entity of an instance's binding for the i-th method. Its type is the method's, with the class variable
+ * replaced by the instance head, and with fresh rigid generics for the method's own type variables. */
 static void make_method(CtTypes *types, CtInstance *instance, uint32_t i) {
     CtBinding *binding = instance->methods[i];
     const CtScheme *scheme = &instance->class_->methods[i]->scheme;
@@ -281,7 +284,8 @@ static void make_method(CtTypes *types, CtInstance *instance, uint32_t i) {
     instance->method_generics[i] = args + 1;
 }
 
-/* A signature inside an instance: the method's type there, or a more general one. It is checked, and says no more. */
+/* Checks a signature inside an instance: it must be the method's type at this instance, or more general. The signature
+ * has no other effect. */
 static void check_signature(CtTypes *types, CtInstance *instance, const CtDecl *decl, CtName name) {
     CtClass *class_ = instance->class_;
     int method = find_method(class_, name.text);

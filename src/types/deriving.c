@@ -46,7 +46,9 @@ static CtInstance *declare_one(CtTypes *types, CtTyCon *con, CtName name) {
     return instance;
 }
 
-/* What the fields ask of the type's variables, as far as the other contexts are known; true when that has grown. */
+/* One iteration towards the least fixed point of the derived contexts: adds to an instance's context the constraints on
+ * the type's parameters that the instances of its field types need, given the contexts found so far. True when the
+ * context has grown. `report`: the iteration is over; reports fields whose type has no instance. */
 static bool grow_context(CtTypes *types, CtInstance *instance, bool report) {
     CtMarks marks = ct_types_marks(types);
     CtTyCon *con = instance->tycon;
@@ -64,7 +66,7 @@ static bool grow_context(CtTypes *types, CtInstance *instance, bool report) {
             if (ct_types_ty_is_function(types, field))
                 ct_help(types->context, diag, "functions can neither be compared nor shown");
             types->deferred.count = marks.deferred;
-            instance->derived = false; /* nothing is written for it */
+            instance->derived = false; /* no methods are generated for it */
         }
     for (uint32_t i = 0; i < con->arity; i++)
         for (CtPred *pred = args[i]->preds; pred; pred = pred->next) {
@@ -206,7 +208,7 @@ static CtBinding *new_binding(Derive *d, const char *method, uint32_t clauses) {
     return binding;
 }
 
-/* Patterns that are NULL are left out. */
+/* Adds a clause to a binding; a pattern that is NULL is left out. */
 static void add_clause(Derive *d, CtBinding *binding, CtPat *first, CtPat *second, CtExpr *body) {
     CtClause *clause = &binding->clauses[binding->clause_count++];
     clause->pats = CT_NEW_ARRAY(d->types->arena, CtPat *, 2);
@@ -264,7 +266,8 @@ static CtExpr *compare_fields(Derive *d, const CtDataCon *con) {
     return all ? all : constant(d, "EQ");
 }
 
-/* Both for == and for compare: constructors with fields by their fields, what remains by number. */
+/* Generates == or compare: clauses that compare the fields, for each constructor with fields (or the only constructor),
+ * then a clause that compares the constructors' tags. */
 static void write_binary(Derive *d, const char *method, CtExpr *(*fields)(Derive *, const CtDataCon *)) {
     CtTyCon *con = d->instance->tycon;
     CtBinding *binding = new_binding(d, method, con->con_count + 1);

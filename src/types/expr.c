@@ -1,8 +1,8 @@
-/* Expressions against the type that their place expects. The expected type goes inwards first, so that a difference is
- * found, and told, where it is written.
+/* Type checking of expressions against an expected type (bidirectional). The expected type is passed down to the
+ * subexpressions, so that a mismatch is found, and reported, at the innermost expression that causes it.
  *
- * As in resolve.c, C recursion goes into all children but one, and a loop goes on with that one: the last, or, in a
- * large expression, the largest.
+ * As in resolve.c, C recursion visits all children but one, and a loop continues with that one: the last child or, in a
+ * large expression, the largest. This bounds the depth of the C stack.
  */
 #include "types/internal.h"
 
@@ -29,13 +29,14 @@ static void note_inner_use(CtTypes *types, CtExpr *expr, CtEntity *entity) {
     CtBindInfo *info = entity->infer;
     if (!info || !info->signature) return;
     CtBindInfo *user = info->active ? info : NULL;
-    /* the components of another module have numbers of their own */
+    /* component numbers are unique only within one module, so the frames are compared first */
     const CtBindInfo *top = types->top_user;
     if (!user && top && info->frame == top->frame && info->component == top->component) user = types->top_user;
     if (user) ct_push(types->arena, &types->inner_uses, (CtInnerUse){entity, expr, user, false});
 }
 
-/* Of `jacobian sort [|3, 1, 2|]` reals are meant: ct_types_default. */
+/* Records the types at which a function of Derivatives is used: ct_types_default prefers Double for their unsolved
+ * variables, as in `jacobian sort [|3, 1, 2|]`. */
 static void note_points(CtTypes *types, const CtExpr *expr) {
     if (types->is_library || !expr->entity->module || strcmp(expr->entity->module, "Derivatives") != 0) return;
     for (uint32_t i = 0; i < expr->inst_count; i++) ct_push(types->arena, &types->points, expr->inst[i]);
@@ -68,7 +69,7 @@ static CtTy *con_type(CtTypes *types, CtExpr *expr) {
     return type;
 }
 
-/* The type of what is applied: names without a detour over a fresh variable. */
+/* The type of the function of an application. A name's type is used directly, without a fresh unification variable. */
 static CtTy *head_type(CtTypes *types, CtExpr *expr) {
     if (expr->kind == EXPR_VAR) return expr->type = variable_type(types, expr);
     if (expr->kind == EXPR_CON) return expr->type = con_type(types, expr);
@@ -77,7 +78,8 @@ static CtTy *head_type(CtTypes *types, CtExpr *expr) {
     return type;
 }
 
-/* A hidden function of one class variable, used at `type`; its own type when a whole is wanted. */
+/* Makes `expr` a use of a hidden function instantiated at `type`, and solves its class constraints; false, with an
+ * error, if an instance is missing. */
 static bool use_hidden(CtTypes *types, CtExpr *expr, CtHidden hidden, CtTy *type) {
     expr->entity = ct_types_hidden(types, hidden, expr->range);
     if (!expr->entity) return false;
@@ -253,9 +255,9 @@ static void check_range(CtTypes *types, CtExpr *expr, CtTy *expected, const CtWh
     use_hidden(types, expr, forms[(then ? 1 : 0) + (to ? 2 : 0)], element);
 }
 
-/* The variables of an annotation stand for every type: checked as flexible ones of an inner level, they must still be
- * different variables afterwards, with no more classes than they were given; then they may become what the place asks.
- */
+/* The type variables of an annotation are universally quantified. They are checked as unification variables of an inner
+ * level. Afterwards they must still be unsolved, distinct, and without class constraints that the annotation does not
+ * imply; otherwise the annotation is too general. Only then is the annotated type unified with the expected type. */
 static void check_annotation(CtTypes *types, CtExpr *expr, CtTy *expected, const CtWhy *why) {
     CtTyVars vars = {.open = true, .flexible = true};
     types->level++;
@@ -324,7 +326,8 @@ void ct_types_check_rhs(CtTypes *types, CtRhs *rhs, CtTy *expected, const CtWhy 
     }
 }
 
-/* One node; the child with which to go on, and what is expected of it. */
+/* Checks one node. Returns the child with which the loop continues, with its expected type in `expected`; NULL if there
+ * is none. */
 static CtExpr *check_one(CtTypes *types, CtExpr *expr, CtTy **expected, CtWhy *why) {
     CtTy *type = *expected;
     expr->type = type;

@@ -4,9 +4,9 @@
  * the first nonlinear expression.
  *
  * An abstract interpretation gives each expression of the rule a Degree in the cotangent (or tangent). It reports only
- * what is certain: a product of two linear expressions, a nonlinear function of one, or a nonzero literal added to one
- * or given as a result. Other expressions (calls of other functions, conditions that depend on the cotangent) are
- * UNKNOWN, and not reported. */
+ * what is certain, such as a product of two linear expressions, a nonlinear function of one, or a nonzero literal added
+ * to one. Other expressions (calls of unknown functions, conditions that depend on the cotangent) are UNKNOWN, and not
+ * reported. */
 #include "types/internal.h"
 
 enum { DEEPEST = 100 };
@@ -87,7 +87,8 @@ static bool is_zero(const CtExpr *e) {
 }
 
 /* The degree of an expression where a linear one is required: as a result, or as a summand or component beside a linear
- * expression. A nonzero literal is nonlinear there; the literal zero is linear. */
+ * expression. A nonzero literal is nonlinear there, and the literal zero linear; any other FIXED expression becomes
+ * UNKNOWN, because its value may be zero. */
 static Degree as_linear(Linear *l, const CtExpr *e, Degree d) {
     if (d != FIXED) return d;
     if (e->kind == EXPR_LIT && !is_zero(e)) return bends(l, e);

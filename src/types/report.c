@@ -52,7 +52,7 @@ static const char *wanted(CtTypes *types, CtTy *type, const char *text) {
     return ct_format(types->arena, "`%s`", text);
 }
 
-/* The place that says what is expected, when it is elsewhere. */
+/* Adds a note at the place that determines the expected type, if this is not the place of the error. */
 static void note_other(CtTypes *types, CtDiag *diag, CtTy *expected, const CtWhy *why) {
     if (!why || why->other.source == 0) return;
     const char *text = ct_types_ty_text(types, expected);
@@ -77,7 +77,7 @@ static void note_other(CtTypes *types, CtDiag *diag, CtTy *expected, const CtWhy
     }
 }
 
-/* ---- types that differ ---- */
+/* ---- type mismatches ---- */
 
 /* A name such as `double` in a signature is a variable, and means any type. */
 static bool report_misnamed(CtTypes *types, CtSourceRange range, const CtTy *rigid) {
@@ -184,11 +184,11 @@ bool ct_types_ty_expect(CtTypes *types, CtSourceRange range, CtTy *expected, CtT
     return false;
 }
 
-/* ---- the rest ---- */
+/* ---- missing instances and other errors ---- */
 
-/* Of a rigid variable: the signature must promise the class. */
+/* Reports a class constraint on a rigid type variable that the signature's context does not imply. */
 static void report_unpromised(CtTypes *types, CtClass *class_, CtTy *generic, CtSourceRange range, const char *text) {
-    ct_types_pred_add(types, generic, class_, range); /* said once */
+    ct_types_pred_add(types, generic, class_, range); /* so that the error is reported only once */
     if (report_misnamed(types, range, generic)) return;
     CtDiag *diag = ct_error(types->context, CT_E0311, range, "%s `%s %s`, which the signature does not promise",
                             text ? ct_format(types->arena, "`%s` needs", text) : "this needs", class_->name->text,

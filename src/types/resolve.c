@@ -1,8 +1,8 @@
-/* Names ▶ entities, in one walk: scopes are a map with a log to undo, and every use of a bound name is an edge of the
- * dependency graph of the declarations that bind it.
+/* Name resolution in one traversal of the syntax tree. Local scopes are one map with an undo log, and every use of a
+ * bound name adds an edge to the dependency graph of the declaration group that binds it.
  *
- * C recursion goes into the smaller children of a node and goes on in a loop with the largest, wherever a node is
- * large; so its depth is bounded by the logarithm of the source and never by the length of a chain of operators.
+ * C recursion visits the smaller children of a node, and a loop continues with the largest; so the depth of the C stack
+ * is bounded by the logarithm of the source's length, and not by the length of a chain of operators.
  */
 #include "types/internal.h"
 
@@ -174,7 +174,7 @@ static bool has_signature(const CtDecls *decls, CtSym name) {
     return false;
 }
 
-/* The definition without a signature that is spelt most like the name. */
+/* The name of the definition without a signature whose spelling is nearest to `name`. */
 static CtSym unsigned_near(CtTypes *types, const Group *group, const CtDecls *decls, CtSym name) {
     CT_VEC(CtSym) names = {0};
     for (uint32_t i = 0; i < group->infos.count; i++) {
@@ -284,7 +284,7 @@ static void resolve_alts(CtTypes *types, CtExpr *expr) {
     }
 }
 
-/* All parts but the largest, which is returned for the loop. */
+/* Resolves all parts of an expression but the largest, and returns that one for the loop. */
 static CtExpr *all_but_largest(CtTypes *types, CtExpr *expr) {
     CtExpr *largest = NULL;
     for (uint32_t i = 0; i < expr->part_count; i++) {

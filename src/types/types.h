@@ -19,15 +19,15 @@ typedef enum CtTyKind {
 
 typedef struct CtTy {
     CtTyKind kind;
-    bool has_var;  /* a META or GENERIC was inside at construction; false: ground, shared freely */
+    bool has_var;  /* the type contained a META or GENERIC at construction; false: ground, shared freely */
     bool made;     /* GENERIC: the name is generated */
     bool is_error; /* CON: the type after a reported error, which unifies with every type */
-    bool at_point; /* META: in the type of a derivative's point, so that reals are meant */
+    bool at_point; /* META: occurs in the type of a derivative's point, so defaulting prefers Double */
     union {
         struct CtTyCon *con; /* CON */
         struct {             /* APP */
             struct CtTy *fun, *arg;
-            uint32_t size; /* number of parts at construction, each occurrence counted */
+            uint32_t size; /* number of nodes at construction, counted as a tree */
         };
         struct {                  /* META, GENERIC */
             struct CtTy *link;    /* META: set once found; GENERIC: set during substitution */
@@ -53,12 +53,12 @@ typedef struct CtTyCon {
     uint32_t con_count;
     bool is_newtype;
     bool is_synonym;
-    CtTy *synonym;     /* over the declared params; it may lack arguments, as State Int does: arity counts them */
-    uint32_t declared; /* synonyms: parameters written */
+    CtTy *synonym;     /* over params; for `type M = State Int`, params and arity include State's missing parameter */
+    uint32_t declared; /* synonyms: number of parameters in the declaration */
     CtDecl *decl;
     CtSourceRange range;
-    CtTy *type; /* the constructor alone, as one object */
-    int state;  /* inference: synonyms being expanded */
+    CtTy *type; /* the TY_CON of this constructor, the only one */
+    int state;  /* synonyms: 0 not expanded, 1 being expanded, 2 done */
 } CtTyCon;
 
 typedef struct CtDataCon {
@@ -91,7 +91,7 @@ typedef struct CtEntity {
     CtSourceRange range;
     CtScheme scheme;            /* count 0: monomorphic */
     CtBinding *binding;         /* LOCAL by let, GLOBAL: its code; NULL when a pattern binds it */
-    CtBindingGroup *group;      /* of that binding; also for variables of a pattern binding */
+    CtBindingGroup *group;      /* the binding group of `binding` or of `pattern_binding` */
     CtBinding *pattern_binding; /* the pattern binding that binds it, or NULL */
     struct CtClass *class_;     /* METHOD */
     uint32_t method;            /* METHOD: index in class_->methods */
@@ -113,8 +113,8 @@ typedef struct CtClass {
     CT_VEC(struct CtInstance *) instances;
     CtDecl *decl;
     CtMap by_tycon;       /* CtTyCon * -> CtInstance * */
-    int state;            /* inference: superclasses being followed */
-    struct CtClass *seen; /* ct_types_class_implies: the next on its list */
+    int state;            /* of the search for cyclic superclasses: 0 not visited, 1 being visited, 2 done */
+    struct CtClass *seen; /* ct_types_class_implies: the next class of its worklist */
 } CtClass;
 
 typedef struct CtInstance {
@@ -175,14 +175,16 @@ CtTypes *ct_types_new(CtContext *context);
 bool ct_types_infer_module(CtTypes *types, CtModule *module, bool is_prelude);
 /* The names in scope that begin with `prefix` (possibly qualified), in no particular order, with duplicates. */
 uint32_t ct_types_names_in_scope(CtTypes *types, const char *prefix, const char ***out);
-/* Saves the scope of the module just inferred; or restores it after other modules, for a module that continues it. */
+/* Saves the scope of the module just inferred, and restores it after other modules were inferred, for a module that
+ * continues it. */
 void ct_types_scope_keep(CtTypes *types);
 void ct_types_scope_return(CtTypes *types);
 /* Whether a module's names are in the prelude, so that importing it needs no file. */
 bool ct_types_is_standard_module(CtSym name);
-/* Their names; NULL past the last. */
+/* The name of the index-th standard module; NULL past the last. */
 const char *ct_types_standard_module_at(uint32_t index);
-/* Infers one expression in that scope, its remaining variables defaulted; `expected` may be NULL. */
+/* Infers an expression in the scope of the last module, and defaults its unsolved type variables; `expected` may be
+ * NULL. */
 bool ct_types_infer_expression(CtTypes *types, CtExpr *expr, CtTy *expected);
 /* Defaulting order of ambiguous numbers: Int before Double (programs), or Double before Int (points of derivatives). */
 void ct_types_prefer_double(CtTypes *types, bool prefer);
@@ -193,19 +195,21 @@ CtTyCon *ct_types_lookup_tycon(CtTypes *types, CtSym name);
 CtClass *ct_types_lookup_class(CtTypes *types, CtSym name);
 /* Makes a module that was inferred the one that ct_types_lookup_library looks into first. */
 void ct_types_scope_keep_library(CtTypes *types, const char *module);
-/* What that module or the prelude means by the name, whatever the program defines; or NULL. */
+/* The meaning of a name in the module of ct_types_scope_keep_library or in the prelude, whatever the program defines;
+ * or NULL. */
 CtEntity *ct_types_lookup_library(CtTypes *types, CtSym name);
 CtTyCon *ct_types_lookup_library_tycon(CtTypes *types, CtSym name);
 /* The instance of a class at a type constructor, or NULL. */
 CtInstance *ct_types_instance_find(const CtClass *class_, const CtTyCon *tycon);
 
-/* Whether an instance of Show that a program or a module wrote has a part in showing values of a type without
- * variables. */
+/* Whether showing a value of this type (without type variables) uses an instance of Show that is written in a program
+ * or module, neither derived nor the prelude's. */
 bool ct_types_is_shown_by_instance(CtTypes *types, CtTy *type);
 
-/* Follows links. */
+/* The type at the end of a chain of solved unification variables. */
 CtTy *ct_types_ty_resolve(CtTy *type);
-/* True and the parts for `a -> b`. */
+/* Whether a type is a function type `a -> b`; then `arg` and `result` are set to a and b. */
+
 bool ct_types_ty_is_fun(CtTypes *types, CtTy *type, CtTy **arg, CtTy **result);
 /* The head and arguments of an applied constructor; false for a variable head. Arguments go to `args` (at most `max`).
  */
