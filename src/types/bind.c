@@ -1,4 +1,5 @@
-/* Binding groups: each inferred one level deeper than its surroundings, then generalised as a whole. */
+/* Inference of binding groups: each group is inferred at a level one deeper than its enclosing scope, then generalised
+ * as a whole. */
 #include "types/internal.h"
 
 CtMarks ct_types_marks(CtTypes *types) {
@@ -6,7 +7,8 @@ CtMarks ct_types_marks(CtTypes *types) {
                      types->context->error_count};
 }
 
-/* The types of a function's parameters; false when its type says that it takes fewer. */
+/* Splits a function's type into its parameter types and its result; false, with an error, if the type has fewer
+ * parameters than the clauses. */
 static bool parameters(CtTypes *types, const CtBinding *binding, CtTy *type, CtTy **args, CtTy **result) {
     uint32_t count = binding->clauses[0].pat_count;
     CtTy *rest = type;

@@ -1,5 +1,6 @@
-/* Types as written ▶ types: names looked up, synonyms expanded, numbers of arguments checked. `missing` is how many
- * arguments the place asks the type still to take: 0 for a type of values, 1 for a constructor such as Array. */
+/* Conversion of type expressions (syntax) to types: looks up names, expands synonyms and checks arities. `missing` is
+ * the number of arguments that the type must still take at its place: 0 for a type of values, 1 for a constructor such
+ * as Array. */
 #include "types/internal.h"
 
 CtClass *ct_types_find_class(CtTypes *types, CtName name) {
@@ -63,7 +64,8 @@ static CtTy *variable(CtTypes *types, CtTyVars *vars, CtName name, uint32_t arit
     return type;
 }
 
-/* A constructor applied to the arguments, which lie outermost last along the spine of `expr`. */
+/* The type constructor `con` applied to the `given` arguments of the application `expr`, whose outermost node holds the
+ * last argument. */
 static CtTy *applied(CtTypes *types, CtTyVars *vars, CtTyCon *con, const CtTypeExpr *expr, uint32_t given,
                      uint32_t missing) {
     if (con->is_synonym) ct_types_ensure_synonym(types, con);
@@ -148,7 +150,7 @@ static CtTy *convert(CtTypes *types, CtTyVars *vars, const CtTypeExpr *expr, uin
     return types->error;
 }
 
-/* The parser bounds each type, but synonyms reach further down. */
+/* The parser bounds the nesting of each type expression, but expanding synonyms nests deeper. */
 bool ct_types_convert_down(CtTypes *types, CtSourceRange range) {
     enum { DEEPEST = 4000 };
     if (types->convert_levels < DEEPEST) return ++types->convert_levels;
@@ -199,7 +201,7 @@ void ct_types_convert_context(CtTypes *types, CtTyVars *vars, const CtConstraint
 
 CtScheme ct_types_convert_scheme(CtTypes *types, const CtQualType *type) {
     CtTyVars vars = {.open = true};
-    /* the context first: its classes tell the variables' numbers of arguments */
+    /* The context is converted first, because its classes determine the arities of the type variables. */
     ct_types_convert_context(types, &vars, type->constraints, type->constraint_count);
     CtTy *result = ct_types_convert_type(types, &vars, type->type);
     return (CtScheme){vars.made.items, vars.made.count, result};

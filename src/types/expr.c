@@ -78,8 +78,8 @@ static CtTy *head_type(CtTypes *types, CtExpr *expr) {
     return type;
 }
 
-/* Makes `expr` a use of a hidden function instantiated at `type`, and solves its class constraints; false, with an
- * error, if an instance is missing. */
+/* Makes `expr` a use of a hidden function instantiated at `type`, and solves its class constraints; false if this
+ * fails. */
 static bool use_hidden(CtTypes *types, CtExpr *expr, CtHidden hidden, CtTy *type) {
     expr->entity = ct_types_hidden(types, hidden, expr->range);
     if (!expr->entity) return false;
@@ -257,7 +257,7 @@ static void check_range(CtTypes *types, CtExpr *expr, CtTy *expected, const CtWh
 
 /* The type variables of an annotation are universally quantified. They are checked as unification variables of an inner
  * level. Afterwards they must still be unsolved, distinct, and without class constraints that the annotation does not
- * imply; otherwise the annotation is too general. Only then is the annotated type unified with the expected type. */
+ * imply; otherwise the annotation is too general. Finally the annotated type is unified with the expected type. */
 static void check_annotation(CtTypes *types, CtExpr *expr, CtTy *expected, const CtWhy *why) {
     CtTyVars vars = {.open = true, .flexible = true};
     types->level++;

@@ -1,6 +1,7 @@
-/* Binding groups: the strongly connected components of a declaration group, in dependency order (Tarjan, without
- * recursion). At top level a use of a name with a signature is no edge, as in Haskell; each such binding can then be
- * specialised alone. Local groups keep those edges: elaboration makes one `letrec` of a component. */
+/* Dependency analysis: the binding groups are the strongly connected components of a declaration group, in dependency
+ * order (Tarjan's algorithm, without recursion). At top level a use of a binding with a signature is not an edge, as in
+ * Haskell, so that each such binding can be specialised alone. Local groups keep these edges, because elaboration makes
+ * one `letrec` of a component. */
 #include <stdlib.h>
 
 #include "types/internal.h"
@@ -15,7 +16,7 @@ typedef struct Search {
     bool skip_signatures;
     uint32_t next, component;
     CT_VEC(CtBindInfo *) open; /* Tarjan's stack */
-    CT_VEC(Visit) visits;      /* in place of the C stack */
+    CT_VEC(Visit) visits;      /* the stack of the depth-first search */
     CT_VEC(CtBindingGroup) groups;
 } Search;
 

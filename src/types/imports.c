@@ -1,5 +1,6 @@
 /* Imports and exports (Haskell 98 §5.2, 5.3). A module's interface is the scope of what it exports; an import adds to
- * the scope of imported names, and to the scope of its qualifier. Instances are not named: they are everywhere. */
+ * the scope of imported names, and to the scope of its qualifier. Instances have no names: they are visible in every
+ * module. */
 #include "types/internal.h"
 
 static const char *const standard_modules[] = {
@@ -19,12 +20,12 @@ bool ct_types_is_standard_module(CtSym name) {
 
 /* ---- adding names to scopes ---- */
 
-/* Where names come from and go to, for one import or export list. */
+/* The source and target scopes of the names in one import or export list. */
 typedef struct Transfer {
     CtTypes *types;
     const CtScope *from;
     CtScope *into[2]; /* the second may be NULL */
-    CtSym module;     /* that they come from */
+    CtSym module;     /* the module of `from` */
     const char *verb; /* "export" for imports, "define" for exports */
 } Transfer;
 
@@ -140,7 +141,8 @@ static void one_item(const Transfer *t, const CtItem *item) {
 
 /* ---- whole modules ---- */
 
-/* True when the list speaks of the name: hiding an item hides all that goes by its name. */
+/* Whether a `hiding` list contains the name, as an item or as a part of one; in every name space, whatever the item's
+ * kind. */
 static bool is_listed(const CtDecl *decl, CtSym name) {
     for (uint32_t i = 0; decl && i < decl->item_count; i++) {
         const CtItem *item = &decl->items[i];
@@ -151,7 +153,7 @@ static bool is_listed(const CtDecl *decl, CtSym name) {
     return false;
 }
 
-/* Hiding T(..) hides the constructors and fields too. */
+/* Whether a `hiding` list contains the name as a constructor, field or method of an item with (..). */
 static bool is_part_listed(CtTypes *types, const CtScope *from, const CtDecl *decl, CtSym name) {
     (void)types;
     for (uint32_t i = 0; decl && i < decl->item_count; i++) {
@@ -185,7 +187,8 @@ static CtScope *qualifier(CtTypes *types, CtSym name) {
     return scope;
 }
 
-/* Every layer of what a module exports: the standard modules stand before the prelude. */
+/* Imports every scope of a module's interface: the interface of a standard module has the prelude as its outer scope.
+ */
 static void import_layers(const Transfer *t, const CtDecl *hiding) {
     for (const CtScope *layer = t->from; layer; layer = layer->outer) transfer_all(t, layer, hiding);
 }
@@ -211,7 +214,8 @@ static void import(CtTypes *types, const CtDecl *decl, bool is_prelude, CtScope 
         import_layers(&t, decl->hiding ? decl : NULL);
         return;
     }
-    /* The prelude has these names already: only what a file of that name adds is new, and the qualifier. */
+    /* A standard module's names are in scope from the prelude: only the qualifier gets them all; the unqualified scope
+     * gets what a library file of that name adds. */
     t.into[1] = NULL;
     import_layers(&t, decl->hiding ? decl : NULL);
     t.into[1] = plain;

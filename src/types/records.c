@@ -1,4 +1,4 @@
-/* Fields with names: selectors as functions, construction, update and patterns. */
+/* Records: field selectors as functions, record construction, update and patterns. */
 #include "types/internal.h"
 
 /* ---- selectors: `x (Con _ a _) = a`, one clause for each constructor that has the field ---- */
@@ -36,7 +36,7 @@ static CtClause selector_clause(CtTypes *types, CtDataCon *con, uint32_t index, 
 
 static void declare_selector(CtTypes *types, CtTyCon *con, CtName name) {
     if (ct_map_get(&types->own->names[SPACE_FIELD], ct_key(name.text)) == con)
-        return; /* of an earlier constructor too */
+        return; /* an earlier constructor of the type has this field too */
     ct_types_define(types, SPACE_FIELD, name.text, con);
     CtBinding *binding = CT_NEW(types->arena, CtBinding);
     binding->name = name;
@@ -145,7 +145,7 @@ static bool occurs(const CtTy *param, CtTy *type) {
     return type == param;
 }
 
-/* A parameter may change when it occurs in updated fields only. */
+/* Whether an update must keep a type parameter, because the parameter occurs in a field that is not updated. */
 static bool stays(const CtExpr *expr, const CtTyCon *con, const CtTy *param) {
     for (uint32_t i = 0; i < con->con_count; i++)
         for (uint32_t j = 0; has_all(expr, con->cons[i]) && j < con->cons[i]->arity; j++)
@@ -153,7 +153,8 @@ static bool stays(const CtExpr *expr, const CtTyCon *con, const CtTy *param) {
     return false;
 }
 
-/* A field that does not go with the first one that is updated. */
+/* Reports an updated field for which no constructor has all the updated fields. */
+
 static void report_apart(CtTypes *types, const CtTyCon *con, const CtDataCon *first, CtName field) {
     CtDiag *diag =
         ct_error(types->context, CT_E0302, field.range, "`%s` has no field `%s`", first->name->text, field.text->text);

@@ -1,5 +1,5 @@
-/* Scopes: what names mean at the top level of a module. Its own definitions stand innermost, then what it imports, then
- * the prelude; each hides what is further out. */
+/* Scopes: the meanings of names at the top level of a module. The module's own definitions are the innermost scope,
+ * then its imports, then the prelude; each scope shadows those outside it. */
 #include "types/internal.h"
 
 void *ct_types_scope_get(const CtScope *scope, CtSpace space, CtSym name) {
@@ -20,7 +20,7 @@ void ct_types_define(CtTypes *types, CtSpace space, CtSym name, void *meaning) {
 
 /* ---- looking names up ---- */
 
-/* The innermost scope that knows the name, or NULL. */
+/* The innermost scope that binds the name, or NULL. */
 static const CtScope *scope_of(const CtScope *scope, CtSpace space, CtSym name) {
     while (scope && !ct_map_get(&scope->names[space], ct_key(name))) scope = scope->outer;
     return scope;
@@ -85,7 +85,7 @@ void ct_types_scope_return(CtTypes *types) {
     types->qualified = types->kept_qualified;
 }
 
-/* ---- names that mean nothing ---- */
+/* ---- unknown names ---- */
 
 typedef CT_VEC(CtSym) Names;
 
@@ -109,7 +109,7 @@ static void unknown_qualifier(CtTypes *types, CtName name) {
         ct_help(types->context, diag, "at the head of the file: import qualified … as %s", name.module->text);
 }
 
-/* Where a name that is not in scope could be had: an imported module that exports it under its qualifier. */
+/* The qualifier of an import that provides a name which is not in scope unqualified, or NULL. */
 static CtSym exporter(CtTypes *types, CtSpace space, CtSym name) {
     for (uint32_t i = 0; i < types->qualified.count; i++) {
         const CtScope *scope = types->qualified.entries[i].value;

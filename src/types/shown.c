@@ -1,5 +1,5 @@
-/* Which values are shown by code of the program's: those of a type with a written instance of Show in it. All others
- * look the same when their data is shown as it lies there. */
+/* Whether `show` of a type runs a user-written instance of Show. For all other types, the text can be printed from the
+ * value's data alone. */
 #include "types/internal.h"
 
 static bool is_written(CtTypes *types, const CtInstance *instance) {
@@ -20,7 +20,7 @@ bool ct_types_is_shown_by_instance(CtTypes *types, CtTy *type) {
         CtTy *part = ct_types_ty_resolve(pending.items[--pending.count]);
         switch (part->kind) {
         case TY_META: return false;
-        case TY_GENERIC: continue; /* of a data declaration: its arguments are looked at where they stand */
+        case TY_GENERIC: continue; /* a data type's parameter; its argument is visited where the type is applied */
         case TY_APP:
             ct_push(types->arena, &pending, part->fun);
             ct_push(types->arena, &pending, part->arg);

@@ -1,11 +1,11 @@
-/* Class constraints: held by type variables, and solved by instances once the type is known. */
+/* Class constraints: attached to unification variables, and solved by instance resolution once the type is known. */
 #include "types/internal.h"
 
-/* How many instances may ask for one another, and how deep. */
+/* Bounds of instance resolution: the number of steps, and the depth of recursion. */
 enum { MOST_STEPS = 200000, MOST_LEVELS = 3000 };
 
-/* The superclasses met so far hang on a list through `seen`, which is also the work that is left: each is met once,
- * however many ways lead to it. The last one points to itself. */
+/* Appends the unvisited superclasses of a class to the worklist, which is linked through `seen` (the last class points
+ * to itself) and visits every superclass once; true if `goal` is among the direct superclasses. */
 static bool meet_supers(const CtClass *class_, const CtClass *goal, CtClass **last) {
     bool found = false;
     for (uint32_t i = 0; i < class_->super_count; i++) {
@@ -57,7 +57,7 @@ static bool same_type(CtTy *a, CtTy *b) {
     }
 }
 
-/* The context promises the class for this very type, such as Show (f a). */
+/* Whether a constraint on an applied variable in the context, such as Show (f a), implies the class for this type. */
 static bool applied_has(CtTypes *types, const CtTy *head, const CtClass *class_, CtTy *type) {
     for (const CtApplied *one = ct_types_applied(types, head); one; one = one->next)
         if (ct_types_class_implies(one->class_, class_) && same_type(one->type, type)) return true;
@@ -66,7 +66,7 @@ static bool applied_has(CtTypes *types, const CtTy *head, const CtClass *class_,
 
 static bool solve_at(CtTypes *types, CtClass *class_, CtTy *type, CtTy *whole, CtSourceRange range, bool quiet);
 
-/* The constraints that the instance's context puts on the arguments of its head. */
+/* Solves the constraints of an instance's context at the arguments of the type. */
 static bool solve_context(CtTypes *types, CtInstance *instance, CtTy *type, CtTy *whole, CtSourceRange range,
                           bool quiet) {
     bool sound = true;
@@ -111,7 +111,7 @@ static bool solve_at(CtTypes *types, CtClass *class_, CtTy *type, CtTy *whole, C
     if (types->solve_levels == 0) types->solve_steps = 0;
     if (types->solve_levels == MOST_LEVELS || types->solve_steps == MOST_STEPS) {
         if (!quiet && types->solve_steps < MOST_STEPS) ct_types_report_infinite(types, class_, range);
-        types->solve_steps = MOST_STEPS; /* the search is over */
+        types->solve_steps = MOST_STEPS; /* ends the whole resolution */
         return false;
     }
     types->solve_levels++;

@@ -20,8 +20,9 @@ static CtTy *new_type(CtTypes *types, CtTyKind kind) {
 
 /* ---- sizes ----
  *
- * Types share their parts, so that a short program can have a type of more parts than there is time to look at: each
- * pair of pairs doubles them. Everything that walks over a type counts what it meets, and gives up above a limit. */
+ * Types are directed acyclic graphs, so a short program can have a type that is exponentially large as a tree: each
+ * nested pair of equal components doubles it. Every traversal of a type therefore counts the nodes that it visits, and
+ * gives up above a limit. */
 
 static uint32_t size_of(const CtTy *type) {
     while (type->kind == TY_META && type->link) type = type->link;
@@ -48,7 +49,7 @@ static bool fits(const CtTy *type, uint32_t *left) {
     }
 }
 
-/* After an error, what grows again is cut off soon, so that it costs little. */
+/* After a type that is too large was reported, the limit is lower, so that further ones cost little time. */
 uint32_t ct_types_ty_limit(const CtTypes *types) { return types->told_large ? CT_TYPE_LIMIT / 50 : CT_TYPE_LIMIT; }
 
 bool ct_types_ty_is_large(const CtTypes *types, const CtTy *type) {
@@ -157,8 +158,8 @@ bool ct_types_ty_head(CtTy *type, CtTyCon **con, CtTy **args, uint32_t max, uint
     return true;
 }
 
-/* The long way of a type is along `arg` (functions, nested lists); the C stack grows with the other way only, except
- * that rebuilding needs it for both: types are as deep as they are written. */
+/* Types are deepest along `arg` (functions, nested lists). Traversals therefore loop along `arg`, and recurse into
+ * `fun` only; functions that rebuild a type, such as this one, recurse into both. */
 CtTy *ct_types_ty_substitute(CtTypes *types, CtTy *type) {
     if (!type->has_var) return type;
     type = ct_types_ty_resolve(type);

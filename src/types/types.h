@@ -53,11 +53,11 @@ typedef struct CtTyCon {
     uint32_t con_count;
     bool is_newtype;
     bool is_synonym;
-    CtTy *synonym;     /* over params; for `type M = State Int`, params and arity include State's missing parameter */
+    CtTy *synonym;     /* over the declared params; State Int lacks an argument, which params and arity include */
     uint32_t declared; /* synonyms: number of parameters in the declaration */
     CtDecl *decl;
     CtSourceRange range;
-    CtTy *type; /* the TY_CON of this constructor, the only one */
+    CtTy *type; /* the constructor without arguments, one shared object */
     int state;  /* synonyms: 0 not expanded, 1 being expanded, 2 done */
 } CtTyCon;
 

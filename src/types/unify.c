@@ -1,9 +1,10 @@
-/* Unification by linked variables. A variable is bound to a type only after a walk that lowers the levels of the
- * variables in it, and finds the variable itself (an infinite type) and rigid variables that would leave their scope;
- * ground types are not walked. Both walks have limits, in parts and in depth: see type.c. */
+/* Unification with destructively linked variables. A variable is bound to a type only after a traversal of this type,
+ * which lowers the levels of the variables inside, and fails if it meets the variable itself (occurs check: an infinite
+ * type) or a rigid variable that would escape its scope. Ground types are not traversed. The number of nodes visited is
+ * bounded: see type.c. */
 #include "types/internal.h"
 
-enum { COMPARED = 16 * CT_TYPE_LIMIT }; /* parts of two types */
+enum { COMPARED = 16 * CT_TYPE_LIMIT }; /* the most pairs of nodes that a unification compares */
 
 static CtUnify admit(CtTy *meta, CtTy *type, uint32_t *left) {
     for (;;) {
@@ -38,14 +39,15 @@ static CtUnify join(CtTypes *types, CtTy *a, CtTy *b) {
     return UNIFY_OK;
 }
 
-/* A type that lacks a class of the variable is an error, told where the class is asked for; the variable then agrees
- * with everything, so that it is told once. `found`: the type is what was found, not what was expected. */
+/* Binds a unification variable to a type, which must be an instance of the variable's classes. A missing instance is
+ * reported at the constraint's source range; the variable is then bound to the error type, which avoids further errors.
+ * `found`: the type is on the found side of the comparison, not on the expected side. */
 static CtUnify bind(CtTypes *types, CtTy *meta, CtTy *type, bool found) {
     uint32_t left = ct_types_ty_limit(types);
     CtUnify result = admit(meta, type, &left);
     types->clash[0] = meta;
     types->clash[1] = type;
-    if (result == UNIFY_LARGE) meta->link = types->error; /* it grows no further */
+    if (result == UNIFY_LARGE) meta->link = types->error; /* so that the type grows no further */
     if (result != UNIFY_OK) return result;
     if (meta->preds && types->expecting) types->expecting->from_found = found;
     CtPred *preds = meta->preds;
@@ -58,7 +60,7 @@ static CtUnify bind(CtTypes *types, CtTy *meta, CtTy *type, bool found) {
     return UNIFY_OK;
 }
 
-/* What is left: parts to compare, and levels to go down. */
+/* What remains of the bounds: pairs of nodes to compare, and levels of recursion. */
 typedef struct Budget {
     uint32_t parts, levels;
 } Budget;
@@ -83,7 +85,7 @@ static CtUnify unify(CtTypes *types, CtTy *a, CtTy *b, Budget *budget) {
         budget->levels++;
         if (result != UNIFY_OK) return result;
         if (ct_types_ty_resolve(a->fun)->is_error || ct_types_ty_resolve(b->fun)->is_error)
-            return UNIFY_OK; /* said already */
+            return UNIFY_OK; /* an error was reported already */
         a = a->arg;
         b = b->arg;
     }
