@@ -1,4 +1,4 @@
-/* Names that people who know Haskell try, and that are not here: what to write instead. */
+/* Suggestions for names that exist in Haskell or in other languages, but not here: what to write instead. */
 #include "types/internal.h"
 
 typedef struct Absent {

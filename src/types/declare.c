@@ -31,7 +31,7 @@ static void declare_tycon(CtTypes *types, CtDecl *decl) {
     ct_push(types->arena, &types->new_tycons, con);
 }
 
-/* ---- how many arguments a parameter takes: seen where it is applied, or passed on ---- */
+/* ---- arities of type parameters, inferred from their applications and from where they are passed on ---- */
 
 static CtTy *param_named(CtTyCon *con, CtSym name) {
     for (uint32_t i = 0; i < con->arity; i++)
@@ -79,7 +79,8 @@ static CtTyVars params_of(CtTypes *types, CtTyCon *con) {
     return vars;
 }
 
-/* How many arguments the meaning still takes, as State Int does; the synonym gets as many parameters more. */
+/* The number of arguments that a synonym's right-hand side still takes (1 for State Int); as many parameters are added
+ * to the synonym. */
 static uint32_t take_missing(CtTypes *types, CtTyCon *con) {
     const CtTypeExpr *head = con->decl->type.type;
     uint32_t given = 0;
@@ -123,7 +124,7 @@ void ct_types_ensure_synonym(CtTypes *types, CtTyCon *con) {
 
 /* ---- data ---- */
 
-enum { MOST_FIELDS = 3000 }; /* there is a function for each, with a pattern for all */
+enum { MOST_FIELDS = 3000 }; /* each field has a selector, whose pattern has all the fields: quadratic size */
 
 static CtDataCon *data_con(CtTypes *types, CtTyCon *con, CtConDecl *decl, CtTyVars *vars, uint32_t tag) {
     if (decl->field_count > MOST_FIELDS)
@@ -160,7 +161,7 @@ static void declare_cons(CtTypes *types, CtTyCon *con) {
         ct_error(types->context, CT_E0201, decl->range, "a newtype has one constructor with one field; use data");
 }
 
-/* ---- data types that contain themselves at ever larger types ---- */
+/* ---- non-regular data types, which contain themselves at ever larger types ---- */
 
 static bool has_generic(CtTy *type) {
     if (type->kind == TY_APP) return has_generic(type->fun) || has_generic(type->arg);

@@ -31,7 +31,7 @@ static CtName name(Do *d, const char *text, CtSourceRange range) {
     return (CtName){NULL, ct_intern_text(&d->types->context->symbols, text), range};
 }
 
-/* The library's function; messages call it `do`. */
+/* A use of a hidden library function, which messages call `do`. */
 static CtExpr *hidden(Do *d, CtHidden function) {
     CtExpr *expr = node(d, EXPR_VAR, d->keyword, 0);
     expr->name = name(d, "do", d->keyword);
@@ -78,7 +78,7 @@ static CtAlt alternative(Do *d, CtPat *pat, CtExpr *body) {
     return alt;
 }
 
-/* fail "…", which says where */
+/* The expression `fail "…"`, with the pattern's position in the message. */
 static CtExpr *failure(Do *d, const CtPat *pat) {
     CtContext *context = d->types->context;
     uint32_t line, column;
@@ -93,8 +93,8 @@ static CtExpr *failure(Do *d, const CtPat *pat) {
     return call;
 }
 
-/* \x -> case x of { pat -> rest; _ -> fail … }, or just \pat -> rest. The variable's name is none that can be written.
- */
+/* The function \x -> case x of { pat -> rest; _ -> fail … } or, for a pattern that cannot fail, \pat -> rest. The name
+ * of x contains a blank, so it shadows no name of the program. */
 static CtExpr *continuation(Do *d, CtPat *pat, CtExpr *rest) {
     if (!may_fail(d, pat)) return lambda(d, pat, rest);
     CtName bound = name(d, "bound value", pat->range);

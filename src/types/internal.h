@@ -384,7 +384,6 @@ void ct_types_generalise(CtTypes *types, CtBindingGroup *group, CtBindInfo **inf
 /* Solves what was added to these lists since the marks: by defaulting, or by reporting an ambiguity. */
 void ct_types_default(CtTypes *types, CtMarks marks);
 /* Reports E0316 for polymorphic recursion at ever larger types. */
-
 void ct_types_check_inner_uses(CtTypes *types);
 
 #endif

@@ -1,4 +1,4 @@
-/* Patterns against the type of what they are matched with. */
+/* Type checking of patterns against the type of the scrutinee. */
 #include "types/internal.h"
 
 static void check_variable(CtTypes *types, CtPat *pat, CtTy *expected) {

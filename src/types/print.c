@@ -1,5 +1,6 @@
-/* Types as text. Variables print under the user's names, the others as a, b, … in order of appearance (constructor
- * variables as t, u, …), never the same name for two. Of a very large type only the beginning is printed. */
+/* Printing of types. Type variables keep their names from the source; the others are named a, b, … in order of
+ * appearance (constructor variables t, u, …), and no two variables get the same name. Of a very large type only the
+ * beginning is printed. */
 #include "types/internal.h"
 
 enum { LONGEST = 20000, LONGEST_IN_MESSAGES = 600 }; /* bytes */
@@ -11,8 +12,8 @@ typedef struct Printer {
     CtMap taken; /* CtSym -> itself */
     CT_VEC(CtTy *) order;
     uint32_t next, next_con;
-    uint32_t left; /* parts to look at for variables */
-    size_t end;    /* where the text gets too long */
+    uint32_t left; /* number of nodes that may still be searched for variables */
+    size_t end;    /* the length of text at which printing stops */
 } Printer;
 
 static void collect(Printer *printer, CtTy *type) {
@@ -103,7 +104,8 @@ static bool print_special(Printer *printer, CtTy *type) {
     return true;
 }
 
-/* precedence 0: anything; 1: left of an arrow; 2: an argument */
+/* Prints a type with parentheses as its context needs them. precedence 0: any context; 1: left of an arrow; 2: an
+ * argument. */
 static void print(Printer *printer, CtTy *type, int precedence) {
     CtText *out = printer->out;
     type = ct_types_ty_resolve(type);
@@ -147,7 +149,7 @@ static void print(Printer *printer, CtTy *type, int precedence) {
     }
 }
 
-/* A constraint that another one of the same variable implies is not printed. */
+/* Whether another constraint of the same variable implies this one, which is then not printed. */
 static bool implied(const CtTy *type, const CtPred *pred) {
     for (const CtPred *other = type->preds; other; other = other->next)
         if (other != pred && ct_types_class_implies(other->class_, pred->class_)) return true;

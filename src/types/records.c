@@ -153,8 +153,7 @@ static bool stays(const CtExpr *expr, const CtTyCon *con, const CtTy *param) {
     return false;
 }
 
-/* Reports an updated field for which no constructor has all the updated fields. */
-
+/* Reports an updated field that `first`, the first constructor with the first updated field, does not have. */
 static void report_apart(CtTypes *types, const CtTyCon *con, const CtDataCon *first, CtName field) {
     CtDiag *diag =
         ct_error(types->context, CT_E0302, field.range, "`%s` has no field `%s`", first->name->text, field.text->text);

@@ -385,7 +385,6 @@ void ct_types_suggest_mismatch(CtTypes *types, CtDiag *diag, CtTy *expected, CtT
 
 /* Help for missing parentheses, as in `f Just 1`: an argument that is a function or constructor, and is followed by
  * another argument. */
-
 static bool suggest_parentheses(CtTypes *types, CtDiag *diag, const CtExpr *app) {
     for (uint32_t i = 1; i + 1 < app->part_count; i++) {
         const CtExpr *part = app->parts[i];

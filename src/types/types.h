@@ -209,7 +209,6 @@ bool ct_types_is_shown_by_instance(CtTypes *types, CtTy *type);
 /* The type at the end of a chain of solved unification variables. */
 CtTy *ct_types_ty_resolve(CtTy *type);
 /* Whether a type is a function type `a -> b`; then `arg` and `result` are set to a and b. */
-
 bool ct_types_ty_is_fun(CtTypes *types, CtTy *type, CtTy **arg, CtTy **result);
 /* The head and arguments of an applied constructor; false for a variable head. Arguments go to `args` (at most `max`).
  */

@@ -28,7 +28,7 @@ static CtUnify admit(CtTy *meta, CtTy *type, uint32_t *left) {
 }
 
 static CtUnify join(CtTypes *types, CtTy *a, CtTy *b) {
-    if (a->level < b->level) { /* the one of the outer scope stays */
+    if (a->level < b->level) { /* the variable of the outer level is kept */
         CtTy *outer = a;
         a = b;
         b = outer;

@@ -1,14 +1,15 @@
-/* Names that mean nothing: each is told of once, with the lines of its further places, and with what the source around
- * suggests: a definition that is out of reach, a keyword or a comment of another language. */
+/* Unknown names. Each name is reported once, with the lines of its other uses, and with a suggestion from the source: a
+ * definition that is not in scope here, or a keyword or comment of another language. */
 #include "types/internal.h"
 
-/* ---- once a name ---- */
+/* ---- one message for each name ---- */
 
 static uint32_t line_of(CtTypes *types, CtSourceRange range) {
     return ct_source_line(types->context, range.source, range.start);
 }
 
-/* They come nearly in order. */
+/* Inserts a line into the sorted list without duplicates. Uses are met nearly in source order, so the search from the
+ * end is short. */
 static void add_line(CtTypes *types, CtUnknown *unknown, uint32_t line) {
     uint32_t i = unknown->lines.count;
     for (; i > 0 && unknown->lines.items[i - 1] >= line; i--)
@@ -18,7 +19,7 @@ static void add_line(CtTypes *types, CtUnknown *unknown, uint32_t line) {
     unknown->lines.items[i] = line;
 }
 
-/* "also in lines 4, 7 and 9": the last note. */
+/* Writes the note that lists the other uses: "also in lines 4, 7 and 9". */
 static void list_lines(CtTypes *types, CtUnknown *unknown) {
     enum { MOST = 8, MOST_LISTED = 200 };
     CtText text = ct_text(types->arena);
@@ -63,14 +64,14 @@ bool ct_types_unknown_again(CtTypes *types, CtSpace space, CtName name) {
     return false;
 }
 
-/* ---- definitions out of reach ---- */
+/* ---- definitions that are not in scope ---- */
 
 static bool is_word(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '\'' ||
            (c & 0x80);
 }
 
-/* Behind blanks, and a `where` or `let`. */
+/* The position after blanks and the keywords `where` and `let`. */
 static uint32_t item_start(const char *text, uint32_t at) {
     for (;;) {
         while (text[at] == ' ' || text[at] == '\t') at++;
@@ -80,7 +81,7 @@ static uint32_t item_start(const char *text, uint32_t at) {
     }
 }
 
-/* Whether a lone `=` stands on the rest of the line. */
+/* Whether the rest of the line contains an `=` that is not part of an operator. */
 static bool defines(const char *text, uint32_t at) {
     for (; text[at] != '\n' && text[at] != '\0'; at++) {
         bool alone = text[at] == '=' && !strchr("=<>/!:&|+-*.", text[at - 1]) && !strchr("=<>", text[at + 1]);
@@ -89,7 +90,8 @@ static bool defines(const char *text, uint32_t at) {
     return false;
 }
 
-/* A local definition of the name somewhere in the file: an indented line, or one behind `where` or `let`. */
+/* Finds a local definition of the name anywhere in the file, by its text: a line that defines it after indentation,
+ * `where` or `let`. */
 static bool find_local(CtTypes *types, CtName name, CtSourceRange *found) {
     const CtSource *source = &types->context->sources.items[name.range.source];
     uint32_t length = name.text->length;
@@ -108,7 +110,8 @@ static bool find_local(CtTypes *types, CtName name, CtSourceRange *found) {
 
 /* ---- words of other languages ---- */
 
-/* The function `fun` that `fun f x = …` defines, when the name is one of its parameters. */
+/* The function `fun` that the line `fun f x = …` defines by mistake, if the unknown name is its first parameter `f`;
+ * NULL otherwise. */
 static const CtEntity *false_keyword(CtTypes *types, CtSym name) {
     static const char *const words[] = {"def",    "fun",    "function", "func",   "fn",    "var",  "val",
                                         "const",  "static", "public",   "double", "float", "int",  "auto",
