@@ -42,7 +42,7 @@ typedef struct CtBindInfo {
      * edges to bindings with signatures. */
     uint32_t index, low, component;
     bool on_stack, self_use;
-    bool active; /* under inference */
+    bool active; /* its group is being inferred */
     CtBindingGroup *group;
 } CtBindInfo;
 
@@ -70,13 +70,13 @@ typedef struct CtInnerUse {
     bool settled;
 } CtInnerUse;
 
-/* The current comparison of types, for messages about classes that a type lacks. */
+/* The expected and found types of the unification in progress, for messages about missing instances. */
 typedef struct CtExpectation {
     CtSourceRange range;
     struct CtTy *expected, *found;
     const struct CtWhy *why;
     const CtExpr *subject; /* the expression at the source range, or NULL */
-    bool from_found;       /* the type that lacks the class comes from the found type */
+    bool from_found;       /* the type without the instance is part of the found type */
 } CtExpectation;
 
 /* An unknown name. It is reported at its first use; the message lists the other uses. */
@@ -84,11 +84,11 @@ typedef struct CtUnknown {
     CtSpace space;
     CtSym name;
     CtDiag *diag;
-    CT_VEC(uint32_t) lines; /* of all its uses, once there are several */
+    CT_VEC(uint32_t) lines; /* the lines of all its uses, if there are several */
     CtNote *places;         /* the note that lists the uses */
 } CtUnknown;
 
-/* A local name, and what it shadows. */
+/* An entry of the undo log of local scopes: the entity that a name means now, and the one that it shadows. */
 typedef struct CtShadow {
     CtSym name;
     CtEntity *hidden, *shown;

@@ -209,7 +209,7 @@ static bool suggest_return(CtTypes *types, CtDiag *diag, CtTy *expected, const C
     return true;
 }
 
-/* Help for a type that lacks an instance of a numeric class. */
+/* Help for a type that has no instance of a numeric class. */
 static void suggest_number(CtTypes *types, CtDiag *diag, CtTy *type, const CtWhy *why) {
     CtContext *context = types->context;
     const CtExpr *fun = why && why->kind == WHY_ARGUMENT ? why->fun : NULL;

@@ -158,8 +158,8 @@ bool ct_types_ty_head(CtTy *type, CtTyCon **con, CtTy **args, uint32_t max, uint
     return true;
 }
 
-/* Types are deepest along `arg` (functions, nested lists). Traversals therefore loop along `arg`, and recurse into
- * `fun` only; functions that rebuild a type, such as this one, recurse into both. */
+/* Types are deepest along `arg` (functions, nested lists). Most traversals therefore loop along `arg`, and recurse into
+ * `fun` only; functions that rebuild a type, such as this one, recurse into both, as deep as the type is written. */
 CtTy *ct_types_ty_substitute(CtTypes *types, CtTy *type) {
     if (!type->has_var) return type;
     type = ct_types_ty_resolve(type);
