@@ -240,6 +240,7 @@ bool ct_elab_is_named(CtElab *el, const CtExpr *expr, const char *name);
 /* The failure continuation of a match: a call of a join point, or a run-time error with a message. */
 typedef struct Fail {
     CtVar *join; /* the join point, of type () → τ; NULL: raise the error `text` */
+    CtCore *call; /* the last call of the join point */
     uint32_t uses;
     const char *text;
     CtSourceRange range;

@@ -19,7 +19,8 @@ CtCore *ct_elab_fail(CtElab *el, Fail *fail, CtType *type) {
     fail->uses++;
     CtProgram *p = el->program;
     if (fail->join == NULL) return ct_core_fail(p, fail->range, type, CT_E0502, fail->text, NULL);
-    return ct_core_app(p, fail->range, ct_core_var(p, fail->range, fail->join), NULL, 0);
+    fail->call = ct_core_app(p, fail->range, ct_core_var(p, fail->range, fail->join), NULL, 0);
+    return fail->call;
 }
 
 static CtCore *match(CtElab *el, Matrix m, Fail *fail);
@@ -29,8 +30,12 @@ static Fail join_point(CtElab *el, CtType *result, CtSourceRange range) {
                   .range = range};
 }
 
-/* Binds the join point around its uses: let next = λ(). rest in core. */
+/* Binds the join point around its calls: let next = λ(). rest in core. A single call is replaced by the rest itself. */
 static CtCore *with_join(CtElab *el, const Fail *join, CtCore *rest, CtCore *core) {
+    if (join->uses == 1) {
+        *join->call = *rest;
+        return core;
+    }
     CtCore *lam = ct_core_lam(el->program, rest->range, NULL, NULL, 0, rest);
     return ct_core_let(el->program, core->range, join->join, lam, core);
 }

@@ -48,6 +48,11 @@ static void add_all(Search *search, CtCore **slots, uint32_t count, uint32_t par
     for (uint32_t i = count; i-- > 0;) add(search, &slots[i], parent, PART);
 }
 
+/* Whether the term binds a join point of pattern matching, which is called at most once on each path: a branch, like those of a case. */
+static bool is_join(const CtCore *let) {
+    return let->kind == CORE_LET && let->as.let.rhs->kind == CORE_LAM && let->as.let.rhs->as.lam->count == 0;
+}
+
 static void add_children(Search *search, CtCore *core, uint32_t parent) {
     switch (core->kind) {
     case CORE_VAR:
@@ -67,6 +72,12 @@ static void add_children(Search *search, CtCore *core, uint32_t parent) {
     case CORE_DERIV:
     case CORE_DUAL: add_all(search, core->as.call.args, core->as.call.count, parent); return;
     case CORE_LET:
+        add(search, &core->as.let.body, parent, PART);
+        if (is_join(core))
+            add(search, &core->as.let.rhs->as.lam->body, parent, BRANCH);
+        else
+            add(search, &core->as.let.rhs, parent, PART);
+        return;
     case CORE_UNPACK:
         add(search, &core->as.let.body, parent, PART);
         add(search, &core->as.let.rhs, parent, PART);
@@ -227,16 +238,18 @@ static bool may_be_copied(Search *search, CtCore *rhs) {
     return true;
 }
 
-/* Whether the node is a case that copying the binding into its branches pays for: its scrutinee neither uses the
- * variable nor may update an array that the right-hand side reads, and some branch, here or in a case nested directly
- * in a branch with uses, does not use the variable and does more than fail. */
+/* Whether the node is a case, perhaps behind join points, that copying the binding into its branches pays for: its
+ * scrutinee neither uses the variable nor may update an array that the right-hand side reads, and some branch, here or
+ * in a case nested directly in a branch with uses, does not use the variable and does more than fail. */
 static bool parts(const Search *search, uint32_t index, uint32_t depth) {
     const Node *nodes = search->nodes->items;
-    bool unused = false;
-    if ((*nodes[index].slot)->kind != CORE_CASE) return false;
+    const CtCore *core = *nodes[index].slot;
+    bool unused = false, join = is_join(core);
+    if (core->kind != CORE_CASE && !join) return false;
     for (uint32_t i = index + 1; i < index + nodes[index].size; i += nodes[i].size) {
-        if (nodes[i].relation != BRANCH && (nodes[i].has || may_update(search, i))) return false;
-        if (nodes[i].relation != BRANCH) continue;
+        bool branch = join || nodes[i].relation == BRANCH;
+        if (!branch && (nodes[i].has || may_update(search, i))) return false;
+        if (!branch) continue;
         unused |=
             nodes[i].has ? depth < MAX_SPLITS && parts(search, i, depth + 1) : (*nodes[i].slot)->kind != CORE_FAIL;
     }
