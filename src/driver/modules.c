@@ -132,30 +132,3 @@ bool ct_driver_modules_continue(CtModules *modules, CtModule *module) {
     read_imports(modules, unit);
     return modules->context->error_count == 0;
 }
-
-/* ---- operators ---- */
-
-static void join(CtModules *m, CtFixities *into, const CtFixities *from) {
-    for (uint32_t i = 0; i < from->table.count; i++)
-        ct_map_set(m->context->arena, &into->table, from->table.entries[i].key, from->table.entries[i].value);
-}
-
-bool ct_driver_modules_operators(CtModules *modules) {
-    for (; modules->resolved < modules->units.count; modules->resolved++) {
-        CtUnit *unit = modules->units.items[modules->resolved];
-        if (unit->is_prelude) {
-            ct_syntax_resolve_fixities(modules->context, &modules->prelude, unit->module);
-            continue;
-        }
-        join(modules, &unit->fixities, unit->module->continues ? &modules->last->fixities : &modules->prelude);
-        const CtDecls *decls = &unit->module->decls;
-        for (uint32_t j = 0; j < decls->count; j++) {
-            if (decls->items[j].kind != DECL_IMPORT) continue;
-            const CtUnit *imported = ct_map_get(&modules->by_name, ct_key(decls->items[j].name.text));
-            if (imported != NULL) join(modules, &unit->fixities, &imported->fixities);
-        }
-        ct_syntax_resolve_fixities(modules->context, &unit->fixities, unit->module);
-        if (unit == modules->program || unit->module->continues) modules->last = unit;
-    }
-    return modules->context->error_count == 0;
-}

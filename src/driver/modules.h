@@ -5,9 +5,17 @@
 
 #include "types/types.h"
 
+/* The constructors and fields of a type, or the methods of a class. */
+typedef struct CtParts {
+    CtSym *names;
+    uint32_t count;
+} CtParts;
+
 typedef struct CtUnit {
     CtModule *module;
-    CtFixities fixities;    /* operator fixities in scope: those of the module, its imports and the prelude */
+    CtFixities fixities;    /* of the names in scope */
+    CtMap exports;          /* the names that the module exports: CtSym -> CtFixity */
+    CtMap parts;            /* of the types and classes in scope: CtSym -> CtParts */
     bool is_prelude;        /* part of the prelude, whose names are in scope in all later modules */
     bool reading;           /* its imports are being read */
     CtSourceRange imported; /* source range of the first import */

@@ -21,7 +21,6 @@ typedef struct Resolver {
     CtContext *context;
     CtFixities *fixities;
     CT_VEC(Undo) undo; /* fixities that declarations of open scopes replaced, to be restored by leave_scope */
-    CtSym colon;
     Scratch items, order, stack;
 } Resolver;
 
@@ -36,16 +35,36 @@ static void *scratch(const Resolver *r, Scratch *scratch, size_t count, size_t s
 static const CtFixity default_fixity = {FIXITY_LEFT, 9}, colon_fixity = {FIXITY_RIGHT, 5},
                       minus_fixity = {FIXITY_LEFT, 6};
 
-static CtFixity fixity_of(const Resolver *r, CtSym name) {
-    const CtFixity *fixity = ct_map_get(&r->fixities->table, ct_key(name));
-    if (fixity != NULL) return *fixity;
-    return name == r->colon ? colon_fixity : default_fixity;
+/* Operators of other languages have the fixity of their Cotan counterparts while they are not defined, so that the
+ * error about an expression that uses them concerns the operator's name and not its precedence. */
+static const CtFixity *foreign(CtSym name) {
+    static const CtFixity comparison = {FIXITY_NONE, 4}, conjunction = {FIXITY_RIGHT, 3}, product = {FIXITY_LEFT, 7};
+    static const struct {
+        const char *name;
+        const CtFixity *fixity;
+    } rows[] = {{"!=", &comparison}, {"===", &comparison}, {"=<", &comparison}, {"~=", &comparison},
+                {"&", &conjunction}, {"%", &product},      {"//", &product}};
+    for (uint32_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (strcmp(name->text, rows[i].name) == 0) return rows[i].fixity;
+    return &default_fixity;
 }
 
-static void set_fixity(Resolver *r, CtSym name, CtFixity *fixity) {
+const CtFixity *ct_syntax_fixity(const CtFixities *fixities, CtName name) {
+    for (; fixities != NULL; fixities = fixities->outer) {
+        const CtMap *table = name.module ? ct_map_get(&fixities->qualified, ct_key(name.module)) : &fixities->table;
+        const CtFixity *fixity = table != NULL ? ct_map_get(table, ct_key(name.text)) : NULL;
+        if (fixity != NULL) return fixity;
+        if (fixities->outer == NULL && name.module) /* the prelude's names, under any qualifier */
+            fixity = ct_map_get(&fixities->table, ct_key(name.text));
+        if (fixity != NULL) return fixity;
+    }
+    return strcmp(name.text->text, ":") == 0 ? &colon_fixity : foreign(name.text);
+}
+
+static void set_fixity(Resolver *r, CtSym name, const CtFixity *fixity) {
     Undo undo = {name, ct_map_get(&r->fixities->table, ct_key(name))};
     ct_push(r->context->arena, &r->undo, undo);
-    ct_map_set(r->context->arena, &r->fixities->table, ct_key(name), fixity);
+    ct_map_set(r->context->arena, &r->fixities->table, ct_key(name), (void *)(uintptr_t)fixity);
 }
 
 static void leave_scope(Resolver *r, uint32_t mark) {
@@ -56,9 +75,7 @@ static void leave_scope(Resolver *r, uint32_t mark) {
 }
 
 /* A new definition of a name hides the fixity of the outer one: in its scope the name has the default fixity. */
-static void hide(Resolver *r, CtSym name) {
-    if (ct_map_get(&r->fixities->table, ct_key(name)) != NULL) set_fixity(r, name, NULL);
-}
+static void hide(Resolver *r, CtSym name) { set_fixity(r, name, &default_fixity); }
 
 /* ---- the order of a chain ---- */
 
@@ -176,7 +193,7 @@ static Item resolve_chain(Resolver *r, CtExpr *chain) {
         if (from->kind == CHAIN_OPERAND) continue;
         items[i].kind = from->kind == CHAIN_MINUS ? ITEM_MINUS : ITEM_OPERATOR;
         items[i].name = from->kind == CHAIN_MINUS ? NULL : from->expr->name.text;
-        items[i].fixity = from->kind == CHAIN_MINUS ? minus_fixity : fixity_of(r, items[i].name);
+        items[i].fixity = from->kind == CHAIN_MINUS ? minus_fixity : *ct_syntax_fixity(r->fixities, from->expr->name);
     }
     Order order = order_chain(r, items, chain->chain_count);
     CtExpr whole = *build_expr(r, chain, order);
@@ -194,7 +211,7 @@ static void resolve_pat_chain(Resolver *r, CtPat *chain) {
         if (i % 2 == 0) continue;
         items[i].kind = ITEM_OPERATOR;
         items[i].name = chain->fields[i / 2].text;
-        items[i].fixity = fixity_of(r, items[i].name);
+        items[i].fixity = *ct_syntax_fixity(r->fixities, chain->fields[i / 2]);
     }
     Order order = order_chain(r, items, count);
     CtPat **stack = scratch(r, &r->stack, order.count, sizeof(CtPat *));
@@ -274,7 +291,7 @@ static void resolve_section(Resolver *r, CtExpr *section, uint32_t operand, CtFi
     for (uint32_t i = 0; i < e->chain_count; i++)
         if (e->chain[i].kind == CHAIN_OPERAND) resolve_expr(r, e->chain[i].expr);
     Item last = resolve_chain(r, e);
-    CtFixity fixity = fixity_of(r, op->name.text);
+    CtFixity fixity = *ct_syntax_fixity(r->fixities, op->name);
     bool tighter = last.fixity.precedence > fixity.precedence;
     bool same = last.fixity.precedence == fixity.precedence && last.fixity.kind == side && fixity.kind == side;
     if (tighter || same) return;
@@ -363,20 +380,47 @@ static void declare(Resolver *r, const CtDecl *decl, CtMap *seen) {
     }
 }
 
-static void hide_names(Resolver *r, const CtDecl *decl) {
-    for (uint32_t i = 0; i < decl->name_count; i++) hide(r, decl->names[i].text);
+typedef struct Defined {
+    CtArena *arena;
+    CT_VEC(CtSym) names;
+} Defined;
+
+static void add_names(Defined *defined, const CtName *names, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++) ct_push(defined->arena, &defined->names, names[i].text);
+}
+
+static void add_bound(Defined *defined, const CtPat *pat) {
+    if (pat->kind == PAT_VAR || pat->kind == PAT_AS) add_names(defined, &pat->name, 1);
+    for (uint32_t i = 0; i < pat->part_count; i++) add_bound(defined, pat->parts[i]);
+}
+
+static void add_cons(Defined *defined, const CtDecl *data) {
+    for (uint32_t i = 0; i < data->con_count; i++) {
+        add_names(defined, &data->cons[i].name, 1);
+        if (data->cons[i].field_names != NULL) add_names(defined, data->cons[i].field_names, data->cons[i].field_count);
+    }
+}
+
+uint32_t ct_syntax_defined_names(CtArena *arena, const CtDecls *decls, CtSym **out) {
+    Defined defined = {.arena = arena};
+    for (uint32_t i = 0; i < decls->count; i++) {
+        const CtDecl *decl = &decls->items[i];
+        if (decl->kind == DECL_BINDING && decl->binding->pat != NULL) add_bound(&defined, decl->binding->pat);
+        if (decl->kind == DECL_BINDING && decl->binding->pat == NULL) add_names(&defined, &decl->binding->name, 1);
+        if (decl->kind == DECL_PRIMITIVE) add_names(&defined, decl->names, decl->name_count);
+        if (decl->kind == DECL_DATA) add_cons(&defined, decl);
+        for (uint32_t j = 0; decl->kind == DECL_CLASS && j < decl->body.count; j++)
+            if (decl->body.items[j].kind == DECL_SIGNATURE)
+                add_names(&defined, decl->body.items[j].names, decl->body.items[j].name_count);
+    }
+    *out = defined.names.items;
+    return defined.names.count;
 }
 
 static void hide_defined(Resolver *r, const CtDecls *decls) {
-    for (uint32_t i = 0; i < decls->count; i++) {
-        const CtDecl *decl = &decls->items[i];
-        if (decl->kind == DECL_BINDING && decl->binding->pat != NULL) hide_bound(r, decl->binding->pat);
-        if (decl->kind == DECL_BINDING && decl->binding->pat == NULL) hide(r, decl->binding->name.text);
-        if (decl->kind == DECL_PRIMITIVE) hide_names(r, decl);
-        for (uint32_t j = 0; decl->kind == DECL_DATA && j < decl->con_count; j++) hide(r, decl->cons[j].name.text);
-        for (uint32_t j = 0; decl->kind == DECL_CLASS && j < decl->body.count; j++)
-            if (decl->body.items[j].kind == DECL_SIGNATURE) hide_names(r, &decl->body.items[j]);
-    }
+    CtSym *names;
+    uint32_t count = ct_syntax_defined_names(r->context->arena, decls, &names);
+    for (uint32_t i = 0; i < count; i++) hide(r, names[i]);
 }
 
 static void declare_all(Resolver *r, const CtDecls *decls) {
@@ -420,27 +464,8 @@ static void resolve_decls(Resolver *r, CtDecls *decls) {
     resolve_bindings(r, decls);
 }
 
-/* Gives operators of other languages (such as `&`) the fixity of their Cotan counterparts, so that the error about an
- * expression that uses them concerns the operator's name and not its precedence. */
-static void add_foreign(CtContext *context, CtFixities *fixities) {
-    static const CtFixity comparison = {FIXITY_NONE, 4}, conjunction = {FIXITY_RIGHT, 3}, product = {FIXITY_LEFT, 7};
-    static const struct {
-        const char *name;
-        const CtFixity *fixity;
-    } rows[] = {{"!=", &comparison}, {"===", &comparison}, {"=<", &comparison}, {"~=", &comparison},
-                {"&", &conjunction}, {"%", &product},      {"//", &product}};
-    for (uint32_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        CtSym name = ct_intern_text(&context->symbols, rows[i].name);
-        if (ct_map_has(&fixities->table, ct_key(name))) continue;
-        CtFixity *fixity = CT_NEW(context->arena, CtFixity);
-        *fixity = *rows[i].fixity;
-        ct_map_set(context->arena, &fixities->table, ct_key(name), fixity);
-    }
-}
-
 static Resolver resolver(CtContext *context, CtFixities *fixities) {
-    add_foreign(context, fixities);
-    return (Resolver){.context = context, .fixities = fixities, .colon = ct_intern_text(&context->symbols, ":")};
+    return (Resolver){.context = context, .fixities = fixities};
 }
 
 void ct_syntax_resolve_fixities(CtContext *context, CtFixities *fixities, CtModule *module) {

@@ -344,19 +344,25 @@ CtModule *ct_syntax_parse_module(CtContext *context, uint32_t source);
 /* Reads one expression (a `:t` or `--expr` input). */
 CtExpr *ct_syntax_parse_expression(CtContext *context, uint32_t source);
 
-/* The fixities of the operators in scope. */
+/* The fixities of the operators in scope. A name without an entry is looked for in `outer`. */
 typedef struct CtFixity {
     CtFixityKind kind;
     int precedence;
 } CtFixity;
 typedef struct CtFixities {
-    CtMap table; /* CtSym of the operator -> CtFixity */
+    CtMap table;     /* CtSym of the name -> CtFixity; every name in scope has one, those without a declaration infixl 9 */
+    CtMap qualified; /* CtSym of a qualifier -> CtMap of the same kind */
+    const struct CtFixities *outer; /* NULL: none */
 } CtFixities;
 
-/* Adds the module's own declared fixities to `fixities`, then rewrites every chain in it (local fixity declarations
- * included) to applications, sections and negations. Default: infixl 9. */
+/* Adds the names that the module defines, with their fixities, to `fixities`, then rewrites every chain in it (local
+ * fixity declarations included) to applications, sections and negations. */
 void ct_syntax_resolve_fixities(CtContext *context, CtFixities *fixities, CtModule *module);
 void ct_syntax_resolve_expression_fixities(CtContext *context, CtFixities *fixities, CtExpr *expr);
+/* The fixity of a name: as `fixities` has it, or infixl 9. */
+const CtFixity *ct_syntax_fixity(const CtFixities *fixities, CtName name);
+/* The names that a block defines: variables, methods, constructors and fields. In the arena. */
+uint32_t ct_syntax_defined_names(CtArena *arena, const CtDecls *decls, CtSym **out);
 
 /* Formats a source: keeps its tokens, comments, blocks and line breaks, and changes indentation and spacing. False with
  * errors in the context; then the text in `out`, if any, is not to be used. */
