@@ -10,27 +10,103 @@ typedef struct ct_digits {
     int count, exponent;
 } ct_digits;
 
-static CT_CALLED bool ct_reads_back(const char *text, double value, bool single) {
-    return single ? (double)strtof(text, NULL) == value : strtod(text, NULL) == value;
+/* A natural number of up to 1,280 bits, the lowest part first. */
+typedef struct ct_big {
+    uint32_t part[40];
+    int count;
+} ct_big;
+
+static CT_CALLED void ct_big_multiply(ct_big *x, uint32_t factor) {
+    uint64_t carry = 0;
+    for (int i = 0; i < x->count; i++) {
+        carry += (uint64_t)x->part[i] * factor;
+        x->part[i] = (uint32_t)carry;
+        carry >>= 32;
+    }
+    if (carry != 0) x->part[x->count++] = (uint32_t)carry;
 }
 
-/* The fewest digits that read back as the same number. Any decimal of at most `sure` digits survives conversion to the
- * type and back, so these are printed and trailing zeros dropped. Subnormal numbers have less precision; for them all
- * lengths from one digit on are tried. */
-static CT_CALLED ct_digits ct_shortest(double value, bool single) {
-    int sure = single ? 6 : 15, most = single ? 9 : 17;
-    bool subnormal = value < (single ? 1.17549435e-38 : 2.2250738585072014e-308);
-    char text[40];
-    for (int count = subnormal ? 1 : sure; count <= most; count++) {
-        snprintf(text, sizeof text, "%.*e", count - 1, value);
-        if (ct_reads_back(text, value, single)) break;
+/* value · 2^power */
+static CT_CALLED ct_big ct_big_of(uint64_t value, int power) {
+    ct_big x = {.count = 0};
+    for (; x.count < power / 32; x.count++) x.part[x.count] = 0;
+    for (; value != 0; value >>= 32) x.part[x.count++] = (uint32_t)value;
+    ct_big_multiply(&x, (uint32_t)1 << power % 32);
+    return x;
+}
+
+static CT_CALLED void ct_big_multiply_by_power_of_10(ct_big *x, int power) {
+    for (; power >= 9; power -= 9) ct_big_multiply(x, 1000000000);
+    for (; power > 0; power--) ct_big_multiply(x, 10);
+}
+
+static CT_CALLED ct_big ct_big_sum(const ct_big *x, const ct_big *y) {
+    ct_big sum = {.count = x->count > y->count ? x->count : y->count};
+    uint64_t carry = 0;
+    for (int i = 0; i < sum.count; i++) {
+        carry += (uint64_t)(i < x->count ? x->part[i] : 0) + (i < y->count ? y->part[i] : 0);
+        sum.part[i] = (uint32_t)carry;
+        carry >>= 32;
     }
-    ct_digits digits = {.count = 0};
-    const char *at = text;
-    for (; *at != 'e'; at++)
-        if (*at >= '0' && *at <= '9') digits.text[digits.count++] = *at;
-    digits.exponent = atoi(at + 1) + 1;
-    while (digits.count > 1 && digits.text[digits.count - 1] == '0') digits.count--;
+    if (carry != 0) sum.part[sum.count++] = (uint32_t)carry;
+    return sum;
+}
+
+static CT_CALLED int ct_big_compare(const ct_big *x, const ct_big *y) {
+    if (x->count != y->count) return x->count < y->count ? -1 : 1;
+    for (int i = x->count; i-- > 0;)
+        if (x->part[i] != y->part[i]) return x->part[i] < y->part[i] ? -1 : 1;
+    return 0;
+}
+
+/* x − y, where y ≤ x */
+static CT_CALLED void ct_big_subtract(ct_big *x, const ct_big *y) {
+    int64_t borrow = 0;
+    for (int i = 0; i < x->count; i++) {
+        borrow += (int64_t)x->part[i] - (i < y->count ? y->part[i] : 0);
+        x->part[i] = (uint32_t)borrow;
+        borrow >>= 32;
+    }
+    while (x->count > 0 && x->part[x->count - 1] == 0) x->count--;
+}
+
+/* The digits of a positive number: floatToDigits of the Haskell 98 Report, Numeric. The number is r/s, and all numbers
+ * strictly between (r − down)/s and (r + up)/s are nearer to it than to its neighbours. Digits are generated until what
+ * is left lies among these. */
+static CT_CALLED ct_digits ct_shortest(double value, bool single) {
+    int bits = single ? 24 : 53, least = single ? -149 : -1074, power;
+    double fraction = frexp(value, &power);
+    power -= bits;
+    if (power < least) {
+        fraction = ldexp(fraction, power - least);
+        power = least;
+    }
+    uint64_t whole = (uint64_t)ldexp(fraction, bits);
+    int wide = power > least && whole == (uint64_t)1 << (bits - 1); /* the neighbour below is nearer */
+    ct_big r = ct_big_of(whole, 1 + wide + (power > 0 ? power : 0)), s = ct_big_of(1, 1 + wide + (power < 0 ? -power : 0));
+    ct_big up = ct_big_of(1, wide + (power > 0 ? power : 0)), down = ct_big_of(1, power > 0 ? power : 0);
+    ct_digits digits = {.count = 0, .exponent = (int)ceil(log10(value) - 1e-10)};
+    ct_big_multiply_by_power_of_10(&s, digits.exponent);
+    ct_big_multiply_by_power_of_10(&r, -digits.exponent);
+    ct_big_multiply_by_power_of_10(&up, -digits.exponent);
+    ct_big_multiply_by_power_of_10(&down, -digits.exponent);
+    ct_big above = ct_big_sum(&r, &up);
+    if (ct_big_compare(&above, &s) > 0) {
+        ct_big_multiply(&s, 10);
+        digits.exponent++;
+    }
+    for (bool low = false, high = false; !low && !high;) {
+        char digit = '0';
+        ct_big_multiply(&r, 10);
+        ct_big_multiply(&up, 10);
+        ct_big_multiply(&down, 10);
+        for (; ct_big_compare(&r, &s) >= 0; digit++) ct_big_subtract(&r, &s);
+        above = ct_big_sum(&r, &up);
+        low = ct_big_compare(&r, &down) < 0;
+        high = ct_big_compare(&above, &s) > 0;
+        ct_big twice = ct_big_sum(&r, &r);
+        digits.text[digits.count++] = (char)(digit + (high && (!low || ct_big_compare(&twice, &s) >= 0)));
+    }
     return digits;
 }
 
