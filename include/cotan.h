@@ -142,7 +142,9 @@ typedef struct cotan_call {
 typedef struct cotan_result {
     const char *value;                        /* JSON text of the value */
     const char *derivative;                   /* JSON text of gradient, cotangent, tangent, Jacobian…; NULL for RUN */
-    const char *value_text, *derivative_text; /* the same as the language shows them; a String is its characters */
+    const char *value_text, *derivative_text; /* the same as the language shows them; a String is its characters,
+                                                 of which some may be NUL: so there are lengths */
+    size_t value_text_length, derivative_text_length;
     const void *file;                         /* the bytes of the form that was asked for */
     size_t file_length;
     uint64_t steps, primal_steps, trace;

@@ -27,8 +27,9 @@ static void print(Repl *repl, char *text) {
     cotan_call call = {.mode = COTAN_RUN, .expression = text, .method = repl->method, .no_json = true};
     cotan_result result;
     if (!cli_repl_call(repl, &call, &result)) return;
-    size_t length = strlen(result.value_text);
-    printf(length > 0 && result.value_text[length - 1] == '\n' ? "%s" : "%s\n", result.value_text);
+    size_t length = result.value_text_length;
+    fwrite(result.value_text, 1, length, stdout);
+    if (length == 0 || result.value_text[length - 1] != '\n') putchar('\n');
     cli_repl_print_cost(repl, &result);
 }
 

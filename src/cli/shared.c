@@ -229,10 +229,12 @@ static int print_json(const Options *options, const cotan_result *r, const char 
 
 static int print_result(const Options *options, const cotan_result *r, const char *name) {
     if (options->json) return print_json(options, r, name, stdout);
-    if (name == NULL)
-        printf("%s\n", r->value_text);
-    else
+    if (name == NULL) {
+        fwrite(r->value_text, 1, r->value_text_length, stdout); /* may contain NUL */
+        putchar('\n');
+    } else {
         printf("value = %s\n%s = %s\n", r->value_text, name, r->derivative_text);
+    }
     if (options->count) print_counts(r);
     return EXIT_DONE;
 }

@@ -280,30 +280,31 @@ static const char *json_of(CtArena *arena, const CtType *type, CtWord value) {
 }
 
 /* Shows a value by the Show instance of its type. */
-static const char *shown_by(cotan_context *context, CtSession *session, CtArena *arena, CtGlobal *show,
-                            const CtType *type, CtWord value) {
-    CtText out = ct_text(arena);
+static bool shown_by(cotan_context *context, CtSession *session, CtGlobal *show,
+                     const CtType *type, CtWord value, CtText *out) {
     CtWord text;
     ct_value_retain(type, value);
-    if (!ct_session_show(session, context, show, value, &text)) return NULL;
-    ct_text_puts(&out, "");
-    ct_value_string_text(&out, text, SIZE_MAX);
+    if (!ct_session_show(session, context, show, value, &text)) return false;
+    ct_value_string_text(out, text, SIZE_MAX);
     ct_session_release(session, session->build->program->string_type, text);
-    return out.data;
+    return true;
 }
 
-/* The value (0) or the derivative (1) as text; NULL when showing it fails. */
+/* The value (0) or the derivative (1) as text, and its length; NULL when showing it fails. */
 static const char *shown(cotan_context *context, CtSession *session, CtArena *arena, int which, CtWord value,
-                         bool quotes) {
+                         bool quotes, size_t *length) {
     const CtType *type = which == 0 ? session->value : session->derivative;
     CtGlobal *show = session->build->show[which];
-    if (show) return shown_by(context, session, arena, show, type, value);
     CtText out = ct_text(arena);
     ct_text_puts(&out, "");
-    if (type == session->build->program->string_type && !quotes)
+    if (show) {
+        if (!shown_by(context, session, show, type, value, &out)) return NULL;
+    } else if (type == session->build->program->string_type && !quotes) {
         ct_value_string_text(&out, value, SIZE_MAX);
-    else
+    } else {
         ct_value_show(&out, type, value);
+    }
+    *length = out.length;
     return out.data;
 }
 
@@ -317,11 +318,13 @@ static bool write_results(cotan_context *context, CtSession *session, CtArena *a
         derivative = pair->words[1];
     }
     if (!call->no_json) out->value = json_of(arena, session->value, value);
-    if (!call->no_text) out->value_text = shown(context, session, arena, 0, value, call->quotes);
+    if (!call->no_text)
+        out->value_text = shown(context, session, arena, 0, value, call->quotes, &out->value_text_length);
     if (context->error || !take_apart(context, c, session->value, value, c->value)) return false;
     if (!session->derivative) return true;
     if (!call->no_json) out->derivative = json_of(arena, session->derivative, derivative);
-    if (!call->no_text) out->derivative_text = shown(context, session, arena, 1, derivative, call->quotes);
+    if (!call->no_text)
+        out->derivative_text = shown(context, session, arena, 1, derivative, call->quotes, &out->derivative_text_length);
     return !context->error && take_apart(context, c, session->derivative, derivative, c->derivative);
 }
 
