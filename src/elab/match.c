@@ -5,6 +5,8 @@
  * without parameters, so that no code is duplicated. Rows are tried from the top, and each row is elaborated exactly
  * once.
  */
+#include <math.h>
+
 #include "elab/internal.h"
 
 typedef struct Matrix {
@@ -229,11 +231,25 @@ static bool built_in(const CtType *type) {
     return type->kind == TYPE_DOUBLE || type->kind == TYPE_FLOAT || type->kind == TYPE_INT || type->kind == TYPE_CHAR;
 }
 
+/* The value of a literal pattern. That of -2 is `negate (fromInteger 2)` (Haskell 98 §3.17.2), which a type may define to
+ * be something else than `fromInteger (-2)`. */
+static CtCore *literal_value(CtElab *el, const CtPat *pat, Ground *type, bool is_built_in) {
+    CtLit lit = pat->lit;
+    bool number = lit.kind == LIT_INT || lit.kind == LIT_FRACTION;
+    if (is_built_in || !number || !signbit(lit.fraction)) return ct_elab_literal(el, pat->range, &lit, false, type, NULL);
+    CtEntity *negate = ct_elab_library_entity(el, "negate");
+    if (negate == NULL) return ct_elab_error_term(el, pat->range, el->program->bool_type);
+    lit.integer = (int64_t)(0 - (uint64_t)lit.integer);
+    lit.fraction = -lit.fraction;
+    CtCore *positive = ct_elab_literal(el, pat->range, &lit, false, type, NULL);
+    Callee callee = ct_elab_callee_at(el, negate, &type, 1, pat->range);
+    return ct_elab_call(el, pat->range, &callee, &positive, 1);
+}
+
 static CtCore *literal_test(CtElab *el, const CtPat *pat, CtVar *column) {
     CtProgram *p = el->program;
     Ground *type = ct_elab_ground(el, pat->type);
-    CtCore *args[] = {ct_core_var(p, pat->range, column),
-                      ct_elab_literal(el, pat->range, &pat->lit, false, type, NULL)};
+    CtCore *args[] = {ct_core_var(p, pat->range, column), literal_value(el, pat, type, built_in(column->type))};
     CtTypeKind kind = column->type->kind;
     const char *equal = kind == TYPE_CHAR ? "charEq" : kind == TYPE_INT ? "intEq" : "eq";
     CtPrim prim;

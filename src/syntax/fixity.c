@@ -363,9 +363,12 @@ static void resolve_expr(Resolver *r, CtExpr *expr) {
 
 /* ---- declarations ---- */
 
-static void declare(Resolver *r, const CtDecl *decl, CtMap *seen) {
+/* defined: the names that the block defines; NULL: at a prompt, where a definition may follow. */
+static void declare(Resolver *r, const CtDecl *decl, CtMap *seen, const CtMap *defined) {
     for (uint32_t i = 0; i < decl->name_count; i++) {
         CtName name = decl->names[i];
+        if (defined != NULL && !ct_map_has(defined, ct_key(name.text)))
+            ct_error(r->context, CT_E0310, name.range, "`%s` has a fixity, but no definition beside it", name.text->text);
         const CtName *earlier = ct_map_get(seen, ct_key(name.text));
         if (earlier != NULL) {
             CtDiag *diag =
@@ -417,27 +420,32 @@ uint32_t ct_syntax_defined_names(CtArena *arena, const CtDecls *decls, CtSym **o
     return defined.names.count;
 }
 
-static void hide_defined(Resolver *r, const CtDecls *decls) {
+static CtMap hide_defined(Resolver *r, const CtDecls *decls) {
     CtSym *names;
+    CtMap defined = {0};
     uint32_t count = ct_syntax_defined_names(r->context->arena, decls, &names);
-    for (uint32_t i = 0; i < count; i++) hide(r, names[i]);
+    for (uint32_t i = 0; i < count; i++) {
+        hide(r, names[i]);
+        ct_map_set(r->context->arena, &defined, ct_key(names[i]), r);
+    }
+    return defined;
 }
 
-static void declare_all(Resolver *r, const CtDecls *decls) {
+static void declare_all(Resolver *r, const CtDecls *decls, const CtMap *defined) {
     CtMap seen = {0};
     for (uint32_t i = 0; i < decls->count; i++) {
         const CtDecl *decl = &decls->items[i];
-        if (decl->kind == DECL_FIXITY) declare(r, decl, &seen);
+        if (decl->kind == DECL_FIXITY) declare(r, decl, &seen, defined);
         for (uint32_t j = 0; decl->kind == DECL_CLASS && j < decl->body.count; j++)
-            if (decl->body.items[j].kind == DECL_FIXITY) declare(r, &decl->body.items[j], &seen);
+            if (decl->body.items[j].kind == DECL_FIXITY) declare(r, &decl->body.items[j], &seen, defined);
     }
 }
 
 /* Enters the scope of a block: hides the outer fixities of the names that it defines, then adds the fixities that it
  * declares. */
 static void enter_decls(Resolver *r, const CtDecls *decls) {
-    hide_defined(r, decls);
-    declare_all(r, decls);
+    CtMap defined = hide_defined(r, decls);
+    declare_all(r, decls, &defined);
 }
 
 static void resolve_binding(Resolver *r, CtBinding *binding) {
@@ -470,9 +478,10 @@ static Resolver resolver(CtContext *context, CtFixities *fixities) {
 
 void ct_syntax_resolve_fixities(CtContext *context, CtFixities *fixities, CtModule *module) {
     Resolver r = resolver(context, fixities);
-    /* At a prompt a fixity stands before the definition or after it, and a new definition keeps it. */
-    if (!module->continues) hide_defined(&r, &module->decls);
-    declare_all(&r, &module->decls);
+    if (module->continues) /* a fixity stands before the definition or after it, and a new definition keeps it */
+        declare_all(&r, &module->decls, NULL);
+    else
+        enter_decls(&r, &module->decls);
     resolve_bindings(&r, &module->decls); /* the module's scope is not left: later modules see its fixities */
 }
 

@@ -18,6 +18,7 @@ static CtName part(CtParser *p) {
 /* ( .. | part , … ) */
 static void parts(CtParser *p, CtItem *item) {
     uint32_t outer = ct_syntax_bracket_open(p);
+    item->bracketed = true;
     item->all = ct_syntax_accept(p, TOKEN_DOTDOT);
     CtList list;
     ct_syntax_list_begin(p, &list, sizeof(CtName));

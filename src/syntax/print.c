@@ -549,7 +549,7 @@ static void print_item(CtText *out, const CtItem *item) {
     if (item->is_module) ct_text_puts(out, "module ");
     print_name(out, item->name);
     if (item->all) ct_text_puts(out, "(..)");
-    if (item->part_count == 0) return;
+    if (!item->bracketed || item->all) return;
     ct_text_putc(out, '(');
     print_names(out, item->parts, item->part_count, ", ");
     ct_text_putc(out, ')');

@@ -269,6 +269,7 @@ typedef struct CtItem {
     CtName name;
     bool is_module; /* export lists: the name is a module's */
     bool all;       /* T(..) */
+    bool bracketed; /* T(..), T(A, b) or T(): a type or class, no constructor */
     CtName *parts;  /* T(A, b) */
     uint32_t part_count;
     CtSourceRange range;

@@ -12,6 +12,12 @@ static void declare_class(CtTypes *types, CtDecl *decl) {
         ct_note(types->context, diag, known->decl->name.range, "the first definition is here");
         return;
     }
+    const CtTyCon *type = ct_map_get(&types->own->names[SPACE_TYPE], ct_key(decl->name.text));
+    if (type && type->range.source == decl->range.source) {
+        CtDiag *diag = ct_error(types->context, CT_E0309, decl->name.range, "`%s` is a type and a class", decl->name.text->text);
+        ct_note(types->context, diag, type->range, "the type is here");
+        return;
+    }
     if (decl->param_count != 1) {
         ct_error(types->context, CT_E0314, decl->range, "a class has one type variable");
         return;

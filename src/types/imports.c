@@ -141,12 +141,12 @@ static void one_item(const Transfer *t, const CtItem *item) {
 
 /* ---- whole modules ---- */
 
-/* Whether a `hiding` list contains the name, as an item or as a part of one; in every name space, whatever the item's
- * kind. */
-static bool is_listed(const CtDecl *decl, CtSym name) {
+/* Whether a `hiding` list contains the name, as an item or as a part of one. T is a type, a class and a constructor there;
+ * T(), T(..) and T(A) name no constructor T (Haskell 98 §5.3.1). */
+static bool is_listed(const CtDecl *decl, CtSpace space, CtSym name) {
     for (uint32_t i = 0; decl && i < decl->item_count; i++) {
         const CtItem *item = &decl->items[i];
-        if (item->name.text == name) return true;
+        if (item->name.text == name && !(item->bracketed && space == SPACE_CON)) return true;
         for (uint32_t j = 0; j < item->part_count; j++)
             if (item->parts[j].text == name) return true;
     }
@@ -171,7 +171,7 @@ static void transfer_all(const Transfer *t, const CtScope *layer, const CtDecl *
         const CtMap *map = &layer->names[space];
         for (uint32_t i = 0; i < map->count; i++) {
             CtSym name = (CtSym)(uintptr_t)map->entries[i].key;
-            if (is_listed(hiding, name) || is_part_listed(t->types, t->from, hiding, name)) continue;
+            if (is_listed(hiding, (CtSpace)space, name) || is_part_listed(t->types, t->from, hiding, name)) continue;
             if (map->entries[i].value) transfer(t, (CtSpace)space, name, NULL);
         }
     }
