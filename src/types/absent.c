@@ -15,7 +15,7 @@ static const Absent values[] = {
      "when nobody else holds them"},
     {" read reads readMaybe ",
      "values are read from JSON, by --args and --at; `digitToInt` and a fold make an Int of a String"},
-    {" toRational numerator denominator ", "there is no Rational: `realToFrac` turns one real type into another"},
+    {" numerator denominator ", "there is no Rational: `realToFrac` turns one real type into another"},
     {" unsafePerformIO catch throwIO throw ioError userError try evaluate ",
      "errors cannot be caught: use Maybe or Either for what may fail"},
     {" traverse_ ", "`mapM_` does the same for monads"},
