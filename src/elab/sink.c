@@ -14,8 +14,7 @@ enum {
     MAX_NODES = 20000, /* nodes of a body that is searched; in a larger body a binding stays in front */
     MAX_COPY = 12,     /* nodes of a right-hand side that may be copied into several branches */
     MAX_USES = 12,     /* uses of a variable whose right-hand side is copied: bounds the growth of code */
-    MAX_SPLITS = 60,   /* nesting of the cases into whose branches it is copied */
-    MAX_TYPE_DEPTH = 8
+    MAX_SPLITS = 60    /* nesting of the cases into whose branches it is copied */
 };
 
 typedef enum Relation { PART, BRANCH, FUNCTION } Relation;
@@ -122,33 +121,14 @@ static bool list_nodes(Search *search, CtCore **root, CtVar *const *vars, uint32
     return true;
 }
 
-static bool holds_array(const CtType *type, uint32_t depth) {
-    if (depth > MAX_TYPE_DEPTH) return false;
-    switch (type->kind) {
-    case TYPE_DOUBLE:
-    case TYPE_FLOAT:
-    case TYPE_INT:
-    case TYPE_CHAR:
-    case TYPE_FUN: return false;
-    case TYPE_ARRAY: return true;
-    case TYPE_TUPLE:
-        for (uint32_t i = 0; i < type->count; i++)
-            if (holds_array(type->parts[i], depth + 1)) return true;
-        return false;
-    case TYPE_DATA:
-        for (uint32_t i = 0; i < type->data->con_count; i++)
-            for (uint32_t j = 0; j < type->data->cons[i].count; j++)
-                if (holds_array(type->data->cons[i].fields[j], depth + 1)) return true;
-        return false;
-    }
-    return false;
-}
+/* Not what a function captured: its type does not tell. */
+static bool holds_array(CtType *type) { return type->kind != TYPE_FUN && ct_core_type_has_array(type); }
 
 static void note_reads(Search *search, CtCore *rhs) {
     if (!list_nodes(search, &rhs, NULL, 0)) return;
     for (uint32_t i = 0; i < search->nodes->count; i++) {
         const CtCore *core = *search->nodes->items[i].slot;
-        if (core->kind == CORE_VAR && holds_array(core->as.var->type, 0))
+        if (core->kind == CORE_VAR && holds_array(core->as.var->type))
             ct_map_set(search->el->arena, &search->reads, ct_key(core->as.var), core->as.var);
     }
 }
@@ -167,7 +147,7 @@ static bool mark_uses(Search *search, CtVar *const *vars, uint32_t count) {
 /* Whether evaluating the node may update an array that the right-hand side reads. */
 static bool may_update(const Search *search, uint32_t index) {
     const Node *nodes = search->nodes->items;
-    if (!search->reads.count || !holds_array((*nodes[index].slot)->type, 0)) return false;
+    if (!search->reads.count || !holds_array((*nodes[index].slot)->type)) return false;
     for (uint32_t i = index; i < index + nodes[index].size; i++) {
         const CtCore *core = *nodes[i].slot;
         if (core->kind == CORE_VAR && ct_map_has(&search->reads, ct_key(core->as.var))) return true;
