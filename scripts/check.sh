@@ -44,6 +44,7 @@ run "the layers" scripts/check_includes.py
 run "files that pages and comments name" scripts/check_paths.py
 run "the library page" tests/library_docs.py
 run "the table of passes" scripts/pass_table.py
+run "the evidence page" scripts/evidence.py
 if build build; then
     run "external symbols" scripts/check_symbols.py build
     all_tests build plain 400 "" "" ""

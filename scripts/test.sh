@@ -82,6 +82,7 @@ quick_tests() {
     run "manual and completion" tests/completion.py
     run "error codes" tests/error_codes.py
     run "the table of passes" scripts/pass_table.py
+    run "the evidence page" scripts/evidence.py
     run "the layers" scripts/check_includes.py
     run "files that pages and comments name" scripts/check_paths.py
 }

@@ -6,6 +6,8 @@
 - On terms with much sharing the naive methods take exponential time; `vector` takes time in proportion to the inputs.
 - The others stay under a constant, the same on growing programs, on all golden programs and on random programs.
 - The Delta terms of `bulk` have as many nodes whatever the sizes of the arrays.
+- Moving a component of a wide state costs `chad` steps, and the other methods none (docs/chad.md).
+- The memory of a gradient is at most a constant for each step of the program.
 - What a function of a library becomes does not depend on the program that differentiates it.
 The constants stand here and nowhere else, but for the table of docs/methods.md, which has to be the same.
 """
@@ -32,6 +34,10 @@ LOGARITHMIC = {"dual-staged": 80, "dual-cayley": 50}
 EXPONENTIAL = ("dual-naive", "delta-tree")
 BY_INPUTS = ("vector", "forward")
 BY_ENVIRONMENT = ("chad-naive", "chad-sparse")  # each use of a variable takes time with the variables in scope
+# Bytes at the peak for each step of the program and each part of its point and result, above those of an empty program.
+MEMORY, EMPTY = 150, 70000
+# Steps of `chad` for each step of the program and each component that it moves in tuples or arguments.
+WIDTH = 25
 GROWTH = 1.15  # of the cost for each step, from a size to four times the size
 
 
@@ -51,6 +57,7 @@ class Cost:
         self.steps = answer["steps"]
         derivative = answer["gradient"] if "gradient" in answer else answer["cotangent"]
         self.scale = answer["primal_steps"] + size(answer["value"]) + size(derivative)
+        self.primal, self.memory = answer["primal_steps"], answer["peak_memory"]
         self.trace = answer.get("trace")
 
 
@@ -105,6 +112,9 @@ def unit(cost, method):
 
 def exponential(run, folder):
     """Four more bindings, each of which uses the one before twice: 16 times the steps."""
+    # evidence: DELTA §5.3: four more take 14 to 17 times the steps, by delta-tree
+    # evidence: DUAL §5.4: four more take 14 to 17 times the steps, by dual-naive
+    # evidence: DUAL 2023 §12.2: delta-tree takes as many times more as dual-naive
     for op in "+*":
         source = families.nested(op)
         for method in run.of(EXPONENTIAL):
@@ -116,8 +126,24 @@ def exponential(run, folder):
                 print(text)
 
 
+def fibonacci(run, folder):
+    """Each sum uses the two before it: naively four more take 6.85 times the steps, the fourth power of the golden ratio."""
+    # evidence: DUAL §2: four more take 6.3 to 7.4 times the steps, by dual-naive
+    # evidence: DUAL 2023 Fig. 2: four more take 6.3 to 7.4 times the steps
+    for method in run.of(EXPONENTIAL):
+        few, many = (run.gradient(folder, families.fibonacci(n), [1, 2], method) for n in (16, 20))
+        if few and many:
+            text = f"{method}: sums of the two before, 16 and 20 deep, take {few.steps} and {many.steps} steps"
+            run.check(6.3 < many.steps / few.steps < 7.4, text)
+            print(text)
+
+
 def by_inputs(run, folder):
     """On one program with 4 … 32 inputs the steps lie on a line, which rises by more than a step for each operation."""
+    # evidence: DELTA Figs. 5, 6: steps on a line over 4 to 32 inputs, by vector
+    # evidence: DELTA §5.2: more than a step for each operation and input, by vector and forward
+    # evidence: DELTA §3.2: forward: in proportion to the inputs
+    # evidence: DUAL 2023 §12.2: vector: in proportion to the inputs
     inputs = [4, 8, 16, 32]
     for method in run.of(BY_INPUTS):
         costs = [run.gradient(folder, families.INPUTS, families.reals(k), method) for k in inputs]
@@ -136,6 +162,14 @@ def by_inputs(run, folder):
 
 def growing(run, folder):
     """Programs of size n, 2n, 4n: the cost for each step does not grow."""
+    # evidence: DELTA §8.5: recursion, trees, lists of sizes n, 2n, 4n: the cost for each step grows {GROWTH} times at most
+    # evidence: DELTA §5.3.3: the cost for each step does not grow with the trace
+    # evidence: DELTA Lemma 3 (1): the cost for each step, of both passes, does not grow with the program
+    # evidence: DELTA Lemma 3 (2): at most {MEMORY} bytes for each step of the program and part of point and result
+    # evidence: DELTA Theorem 5 (2): at most {MEMORY} bytes for each step of the program and part of point and result
+    # evidence: DUAL §10, efficiency: loops, recursion, data, functions, arrays, derivatives inside: the cost for each step does not grow
+    # evidence: DUAL 2023 §7, space: at most {MEMORY} bytes for each step, by dual-arrays, dual-defunc and tape
+    # evidence: BULK §4.4: arrays by elements and by gathers: the cost for each step does not grow, by bulk
     for name, (source, point, n) in families.GROWING.items():
         for method in run.of([*CONSTANTS, *LOGARITHMIC]):
             costs = [run.gradient(folder, source(k), point(k), method) for k in (n, 2 * n, 4 * n)]
@@ -148,6 +182,33 @@ def growing(run, folder):
                 run.note(method, u, f"{name}, {k}")
             run.check(units[2] <= GROWTH * units[0],
                       f"{method}, {name}, sizes {n}, {2 * n}, {4 * n}: {[f'{u:.2f}' for u in units]} a step")
+            if method in CONSTANTS:
+                memory, limit = costs[2].memory, EMPTY + MEMORY * costs[2].scale
+                run.check(memory <= limit, f"{method}, {name}, size {4 * n}: {memory} bytes at the peak, above {limit}")
+
+
+def widths(run, folder):
+    """What an iteration costs where the state has 2 … 30 components, from the difference of 400 and 200 iterations."""
+    # evidence: CHAD §4, n-ary tuples: at most {WIDTH} steps for each step and each of 2 to 30 components; {CONSTANTS[chad]} for each step with pairs
+    sizes = (2, 5, 10, 20, 30)
+    for kind, source in families.WIDE.items():
+        for method in run.of([*CONSTANTS, *LOGARITHMIC]):
+            costs = [[run.gradient(folder, source(w), [[0.5] * w, n], method) for n in (200, 400)] for w in sizes]
+            if any(cost in (None, REFUSED) for pair in costs for cost in pair):
+                continue
+            rows = [((many.steps - few.steps) / 200, (many.primal - few.primal) / 200) for few, many in costs]
+            steps, primal = zip(*rows)
+            text = f"{method}, {kind} of {sizes}: an iteration takes {[f'{s:g}' for s in steps]} steps, alone {[f'{p:g}' for p in primal]}"
+            if kind == "nested pairs":
+                limit = {**CONSTANTS, **LOGARITHMIC}[method]
+                run.check(all(s <= limit * p for s, p in rows), text)
+            elif method == "chad":
+                run.check(all(s <= WIDTH * (p + w) for (s, p), w in zip(rows, sizes)), text)
+                run.check(primal[0] == primal[-1] and steps[-1] - steps[0] > 15 * (sizes[-1] - sizes[0]), text)
+            else:
+                run.check(steps[-1] <= GROWTH * steps[0], text)
+            if method in ("chad", "tape"):
+                print(text)
 
 
 def on_golden_programs(run):
@@ -193,6 +254,7 @@ def on_random_programs(run, count):
 
 def traces_of_arrays(run, folder):
     """BULK §4.1: the Delta term of `bulk` is as long as the program, whatever the sizes of its arrays."""
+    # evidence: BULK §4.1, size: programs over arrays of sizes 2, 5 and 40
     for name, (source, point) in families.ARRAYS.items():
         sizes = (2, 5, 40)
         costs = [run.gradient(folder, source, point(n), "bulk") for n in sizes]
@@ -210,6 +272,14 @@ def all_claimed(run):
 
 
 def under_constants(run):
+    # evidence: DELTA Theorem 5 (1): at most {CONSTANTS[delta]} steps by delta, {CONSTANTS[delta-fused]} by delta-fused, of many programs
+    # evidence: DUAL §3: at most {CONSTANTS[dual-arrays]} by dual-arrays, {CONSTANTS[dual-defunc]} by dual-defunc, {CONSTANTS[tape]} by tape
+    # evidence: DUAL §8.2: at most {CONSTANTS[dual-arrays]} by dual-arrays
+    # evidence: DUAL 2023 §7, time: at most {CONSTANTS[dual-arrays]} by dual-arrays
+    # evidence: DUAL §6.3: at most {LOGARITHMIC[dual-staged]} by dual-staged, times a logarithm
+    # evidence: DUAL §7.2: at most {LOGARITHMIC[dual-cayley]} by dual-cayley, times a logarithm
+    # evidence: DUAL 2023 §§5, 6: at most {LOGARITHMIC[dual-cayley]} by dual-cayley, times a logarithm
+    # evidence: CHAD Eq. 1: at most {CONSTANTS[chad]} by chad
     for method in run.of([*CONSTANTS, *LOGARITHMIC]):
         cost, where = run.largest.get(method, (math.inf, "nothing"))
         limit = {**CONSTANTS, **LOGARITHMIC}[method]
@@ -265,6 +335,8 @@ main = grad model ([1, 2], (3, [|0.5, 0.25|]))
 
 def modular(run, folder):
     """What a library's functions become is the same text in two programs with different points."""
+    # evidence: DELTA §8.1: the derivative of a library is the same text in two programs, by every method
+    # evidence: DUAL §5.3: the derivative of a library is the same text in two programs
     with open(os.path.join(folder, "Library.cot"), "w", encoding="utf-8") as file:
         file.write(LIBRARY)
     names = re.findall(r"^(\w+) ::", LIBRARY, re.MULTILINE)
@@ -298,8 +370,10 @@ def main():
     run = Run(cotan, {name: known[name] for name in chosen})
     with tempfile.TemporaryDirectory() as folder:
         exponential(run, folder)
+        fibonacci(run, folder)
         by_inputs(run, folder)
         growing(run, folder)
+        widths(run, folder)
         modular(run, folder)
         traces_of_arrays(run, folder)
     on_golden_programs(run)

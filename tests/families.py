@@ -114,6 +114,30 @@ f xs = go 2000 (sum xs)
 """
 
 
+def wide(kind):
+    """A loop whose state is w numbers, of which each iteration computes one: as a tuple, as arguments, or as nested pairs, as
+    the papers have products. The other components only move. The point is the numbers and how many iterations."""
+    def source(w):
+        names = [f"x{i}" for i in range(w)]
+        moved = [*names[1:], "sin x0"]
+        point = "(" + ", ".join(names) + ")"
+        types = "(" + ", ".join(["Double"] * w) + ")"
+        if kind == "arguments":
+            return (f"f :: ({types}, Int) -> Double\nf ({point}, n) = go n {' '.join(names)}\n  where go k {' '.join(names)} = "
+                    f"if k == 0 then x0 else go (k - 1) {' '.join(moved[:-1])} (sin x0)\n")
+        state, then = (pairs(names), pairs(moved)) if kind == "nested pairs" else (point, "(" + ", ".join(moved) + ")")
+        return (f"f :: ({types}, Int) -> Double\nf ({point}, n) = first (go n {state})\n  where\n"
+                f"    go k {state} = if k == 0 then {state} else go (k - 1) {then}\n    first {state} = x0\n")
+    return source
+
+
+def pairs(names):
+    return names[0] if len(names) == 1 else f"({names[0]}, {pairs(names[1:])})"
+
+
+WIDE = {kind: wide(kind) for kind in ("a tuple", "arguments", "nested pairs")}
+
+
 # name: (source, point of n), programs over arrays whose sizes grow with n while the text stays.
 ARRAYS = {
     "dot product": ("""f :: (Array Double, Array Double) -> Double

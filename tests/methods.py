@@ -92,6 +92,8 @@ def try_method(command, method, options):
 
 
 def main():
+    # evidence: DUAL 2023 §10: the golden programs of tests/golden/haskell, by every method
+    # evidence: DUAL §11: recursive functions and data types, by every method
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("words", nargs="*")
     parser.add_argument("--cotan", default=os.path.join(golden.ROOT, "build", "cotan"))

@@ -50,6 +50,7 @@ static const char *print(Fixture *f, CtBulk *t) {
 
 /* ---- the examples of the paper ---- */
 
+/* evidence: BULK §3.1: the term */
 /* §3.1; sizes stand for k, m and n */
 static void matmat_becomes_whole_array_operations(void **state) {
     Fixture *f = *state;
@@ -129,6 +130,7 @@ static CtBulk *scatter(Fixture *f, CtShape shape, CtBulk *t, CtBulk *var, CtBulk
 
 static CtBulk *transpose(Fixture *f, CtBulk *t) { return ct_bulk_transpose(f->r, (const uint32_t[]){1, 0}, 2, t); }
 
+/* evidence: BULK Fig. 9: rule by rule */
 /* Fig. 9 */
 static void build_is_pushed_into_each_form(void **state) {
     Fixture *f = *state;
@@ -180,6 +182,7 @@ static void build_is_pushed_into_each_form(void **state) {
                     "check (gather [3] bs (λ[i]. [i])) (gather [3] v (λ[i]. [i]))");
 }
 
+/* evidence: BULK Fig. 10: rule by rule */
 /* Fig. 10 */
 static void index_is_pushed_into_each_form(void **state) {
     Fixture *f = *state;
@@ -243,6 +246,7 @@ static void index_is_pushed_into_each_form(void **state) {
                     "check (x < 0.0) (index v [1] + index v [1])");
 }
 
+/* evidence: BULK Fig. 11: rule by rule */
 /* Fig. 11 */
 static void build_of_index_becomes_gather(void **state) {
     Fixture *f = *state;
@@ -463,6 +467,7 @@ static void terms_print_with_names_that_tell_apart(void **state) {
     assert_prints(f, ct_bulk_share(f->r, 3, ct_bulk_op1(f->r, PRIM_EXP, x)), "share 3 (exp x)");
 }
 
+/* evidence: BULK Figs. 7, 8: what the types exclude */
 static void lint_finds_what_is_wrong(void **state) {
     Fixture *f = *state;
     Names n = names(f);

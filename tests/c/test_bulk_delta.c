@@ -276,6 +276,10 @@ static void random_terms(Fixture *f, bool may_fail, uint64_t first, Tally *tally
     }
 }
 
+/* evidence: BULK Figs. 12, 14, 15: random terms against differences; J and its transpose against each other */
+/* evidence: BULK Figs. 16, 17: gradient terms of random terms, run by an interpreter */
+/* evidence: BULK Fig. 13: random terms with inputs of integers */
+/* evidence: BULK §7.6, Eq. 6: of every random term D makes bindings, a value and a Delta term */
 static void gradients_of_random_terms(void **state) {
     Tally tally = {0};
     random_terms(*state, false, 1, &tally);
@@ -475,6 +479,7 @@ static void bulk_section_7_4(void **state) {
                     "scatter [10] (a · shared1) (λ[i]. [9 - i]) + x1 · shared1");
 }
 
+/* evidence: BULK §7.2: the size of the gradient of a chain of additions */
 /* §7.2: without sharing the cotangent would double with each addition. */
 static void sharing_keeps_gradients_small(void **state) {
     CtBulkBuilder builder = builder_of(*state), *r = &builder;
@@ -495,6 +500,7 @@ static void sharing_keeps_gradients_small(void **state) {
     assert_int_equal(g.vars.count, 2 * DOUBLINGS - 1);
 }
 
+/* evidence: BULK Fig. 18: the example unsimplified */
 static void gradients_read_like_a_persons(void **state) {
     CtBulkBuilder builder = builder_of(*state), *r = &builder;
     CtBulkVar *a = reals_var(r, "a", shape_of(r, 7, -1)), *b = reals_var(r, "b", shape_of(r, 7, -1)),
@@ -534,6 +540,7 @@ static void gradient_of_matmat(void **state) {
     assert_string_equal(text_of(r, g.gradient[1]), "tr (sumOuter (x1 · shared1))");
 }
 
+/* evidence: BULK §4.4: one-hots of elements become one array */
 /* A program that reads each element by itself has a oneHot for each; together they are one array. */
 static void elements_make_rows(void **state) {
     CtBulkBuilder builder = builder_of(*state), *r = &builder;
@@ -708,6 +715,7 @@ static void unused_inputs_get_minus_zero(void **state) {
     assert_true(signbit(gradient->items[0].real) && signbit(gradient->items[1].real));
 }
 
+/* evidence: BULK §4.1, size: of the terms themselves */
 static void delta_nodes_do_not_depend_on_sizes(void **state) {
     CtBulkBuilder builder = builder_of(*state), *r = &builder;
     static const int sizes[] = {0, 1, 2, 10, 1000};

@@ -56,6 +56,7 @@ static cotan_result call(const Program *p, cotan_mode mode, const char *function
 /* Of the session that was used last. */
 static uint32_t differentiations(const Program *p) { return ct_bulk_count(p->program->sessions->build->ad); }
 
+/* evidence: BULK §7, once: differentiations, counted */
 static void bulk_one_differentiation_many_runs(void **state) {
     (void)state;
     Program p = load();
@@ -74,6 +75,7 @@ static void bulk_one_differentiation_many_runs(void **state) {
     cotan_close(p.context);
 }
 
+/* evidence: BULK §7, once: in a loop of the program */
 static void bulk_a_loop_of_gradients_is_differentiated_once(void **state) {
     (void)state;
     Program p = load();

@@ -134,6 +134,8 @@ static void expect_same_meaning(Fixture *f, Case *c, CtBulk *normal, uint64_t se
              print(f, c->t), print(f, normal));
 }
 
+/* evidence: BULK Theorem 5.1: normal forms have both properties, of 4000 random terms */
+/* evidence: BULK §5.1, semantics: 4000 random terms, before and after, errors included */
 static void the_meaning_of_random_terms_is_kept(void **state) {
     (void)state;
     uint32_t failing = 0, cases = 4000;
@@ -172,6 +174,7 @@ static void check_step(void *data, CtBulk *t) {
     checked->steps++;
 }
 
+/* evidence: BULK §5.1, semantics: after each step */
 /* What each single step leaves is a term of the same type, and means the same. */
 static void each_step_keeps_type_and_meaning(void **state) {
     (void)state;
@@ -191,6 +194,8 @@ static void each_step_keeps_type_and_meaning(void **state) {
     assert_in_range(steps, 3000, 1000000); /* there are some */
 }
 
+/* evidence: BULK §5.1, termination: parts first, wholes first, and at random */
+/* evidence: BULK §5.1, uniqueness: the texts of most are the same */
 /* The same text: of all terms where parts come before wholes, as ct_bulk_rewrite has it; of most where wholes come
  * first, but not of all, whatever the theorem says. */
 static void rules_may_be_applied_in_any_order(void **state) {
@@ -218,6 +223,7 @@ static void rules_may_be_applied_in_any_order(void **state) {
     assert_in_range(same[ANYWHERE], CASES * 9 / 10, CASES - 1);
 }
 
+/* evidence: BULK §5.1, uniqueness: a term with two normal forms */
 /* Terms have several normal forms, which mean the same: which part is found not to depend on i is a matter of order. */
 static void the_order_of_rules_can_be_seen(void **state) {
     Fixture *f = *state;
@@ -243,6 +249,7 @@ static void no_step_but_conditions(void *data, CtBulk *before, CtBulk *after) {
     if (!only_condition) fail_msg("%s\n~> %s", print(f, before), print(f, after));
 }
 
+/* evidence: BULK Theorem 5.1: terms with both properties are normal */
 /* A term that has both properties is a normal form: no rule of the figures applies, in no part of it. What an index
  * that is never outside loses is its condition, which the figures do not have. */
 static void what_has_the_properties_is_normal(void **state) {

@@ -190,6 +190,7 @@ static void transposed_of(const Setting *s) {
     expect_near(inner, 1.5 - 2 * 0 + 0.25 * 4.5, 1e-12);
 }
 
+/* evidence: DELTA Lemma 1: through the library, by each engine */
 static void transposed(void **state) {
     (void)state;
     each_engine(transposed_of);

@@ -163,6 +163,7 @@ static void check_slope(const Slope *s, double tolerance, uint64_t *seed) {
     if (passed_over > POINTS / 8) fail_msg("%s: %d of %d points passed over", info->name, passed_over, POINTS);
 }
 
+/* evidence: DELTA §8.2, Fig. 14: every primitive against finite differences */
 static void every_derivative_agrees_with_differences(void **state) {
     (void)state;
     uint64_t seed = 1;

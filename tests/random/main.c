@@ -194,6 +194,10 @@ static bool ask(cotan_program *program, const cotan_call *call, Method *method, 
     return true;
 }
 
+/* evidence: DELTA Theorem 6: gradients of random programs by every method against differences in extended precision */
+/* evidence: DELTA Theorem 9: the gradient by delta, on random programs */
+/* evidence: DELTA §4.1: values of random programs by every method */
+/* evidence: DELTA Fig. 2: gradients of random programs against differences */
 static void check_gradient(cotan_program *program, const Program *p, const char *at, Method *method, bool costs,
                            const Reference *reference, Verdict *verdict) {
     long double value[4] = {NAN}, gradient[MAX_LEAVES] = {NAN};
@@ -204,6 +208,9 @@ static void check_gradient(cotan_program *program, const Program *p, const char 
         if (!close_to(gradient[i], reference->df[i])) disagree(verdict, method->name, i, gradient[i], reference->df[i]);
 }
 
+/* evidence: DELTA Lemma 1: tangents and cotangents of random programs */
+/* evidence: DELTA Proposition 2: tangents of random programs by forward, against differences */
+/* evidence: DELTA Fig. 1, polytypic operations: structured points, results and cotangents */
 /* h x = (f x, [g x, f x · g x]): the tangent along dx and the cotangent of dy, each against the differences, and so
  * ⟨J·dx, dy⟩ = ⟨dx, Jᵀ·dy⟩. */
 static void check_product(cotan_program *program, const Program *p, const char *at, Method *method, const Reference *r,
