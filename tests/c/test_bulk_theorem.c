@@ -1,6 +1,6 @@
 /* Theorem 5.1 of BULK, on random terms: rewriting comes to an end in any order of rules, what it ends in is without
  * build1 and has index in four forms only, and each step keeps type and meaning, also which error a term is. Terms of
- * those forms are where it ends. That normal forms are unique, as the theorem has it, holds of what they mean, not of
+ * those forms are where it ends. That normal forms are unique, as §5.1 has it, holds of what they mean, not of
  * their texts. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -197,7 +197,7 @@ static void each_step_keeps_type_and_meaning(void **state) {
 /* evidence: BULK §5.1, termination: parts first, wholes first, and at random */
 /* evidence: BULK §5.1, uniqueness: the texts of most are the same */
 /* The same text: of all terms where parts come before wholes, as ct_bulk_rewrite has it; of most where wholes come
- * first, but not of all, whatever the theorem says. */
+ * first, but not of all, whatever §5.1 says. */
 static void rules_may_be_applied_in_any_order(void **state) {
     (void)state;
     enum { CASES = 4000 };

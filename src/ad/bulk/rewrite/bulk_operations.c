@@ -6,7 +6,7 @@
  * part that does not depend on the element is not computed for each element (gather, cond, let); and constructs that
  * the figures lack have rules of the same pattern.
  *
- * A term has several normal forms, notwithstanding Theorem 5.1: `build1 k (λi. op t u)` without i becomes replicate k
+ * A term has several normal forms, whatever §5.1 says: `build1 k (λi. op t u)` without i becomes replicate k
  * (op t u) by one rule, and op (replicate k t) (replicate k u) by others. Here the first is preferred, and subterms are
  * rewritten first. */
 #include "ad/bulk/rewrite/rules.h"
