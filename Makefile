@@ -59,6 +59,12 @@ sanitize-native:
 bench: all
 	@bench/run.py
 
+# The same functions by the Haskell library `ad`: Table 1 of DUAL. It needs GHC, and Hackage for `ad`.
+bench-haskell: all
+	@scripts/setup.sh ghc cabal-install libghc-adjunctions-dev libghc-comonad-dev libghc-data-reify-dev libghc-erf-dev libghc-free-dev \
+		libghc-reflection-dev libghc-semigroups-dev
+	@bench/haskell.py
+
 install: all
 	@meson configure build -Dprefix=$(PREFIX)
 	@meson install -C build
@@ -69,4 +75,4 @@ format:
 clean:
 	@rm -rf build build-*
 
-.PHONY: all demo test check fuzz mutate threads sanitize-native bench install format clean
+.PHONY: all demo test check fuzz mutate threads sanitize-native bench bench-haskell install format clean
