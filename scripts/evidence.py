@@ -108,8 +108,8 @@ def tags(wrong):
                 shown = re.sub(r"^tests/golden/", "", path)[:-4]
             else:
                 function = owner(path, text, match.start())
-                if function is None:
-                    wrong.append(f"{path}: no function follows the tag {match[1]}")
+                if function is None or len(re.findall(rf"\b{function}\b", text)) < 2:
+                    wrong.append(f"{path}: no function that is called follows the tag {match[1]}")
                     continue
                 stem = re.sub(r"^tests/(?:c/)?", "", path)[:-len(kind)]
                 shown = f"{stem}: {function.replace('_', ' ')}"
