@@ -267,6 +267,8 @@ CtName ct_syntax_parse_variable(CtParser *p);
 CtLit ct_syntax_parse_literal(CtParser *p);
 
 CtExpr *ct_syntax_expr_new(CtParser *p, CtExprKind kind, CtSourceRange range);
+/* A parameter that no program can name, by its number from 0, and its use as an expression. */
+CtPat *ct_syntax_parameter(CtParser *p, CtSourceRange range, uint32_t number, CtExpr **use);
 CtExpr *ct_syntax_parse_expr(CtParser *p);
 CtExpr *ct_syntax_parse_chain(CtParser *p, bool section);
 CtExpr *ct_syntax_parse_bracketed(CtParser *p);

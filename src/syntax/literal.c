@@ -15,11 +15,18 @@ static int digit_value(char c) { /* 99: not a digit */
 
 /* ---- numbers ---- */
 
+/* Whether a digit stands here, or underscores between digits: 1_000. */
+static bool in_number(const char *text, int base) {
+    size_t underscores = strspn(text, "_");
+    return digit_value(text[underscores]) < base;
+}
+
 /* Reads digits of the base; false when they do not fit in 64 bits. */
 static bool read_digits(CtLexer *lexer, int base, uint64_t *value) {
     bool fits = true;
     *value = 0;
-    for (; digit_value(lexer->text[lexer->at]) < base; lexer->at++) {
+    for (; in_number(lexer->text + lexer->at, base); lexer->at++) {
+        if (lexer->text[lexer->at] == '_') continue;
         unsigned digit = (unsigned)digit_value(lexer->text[lexer->at]);
         if (*value > (UINT64_MAX - digit) / (unsigned)base) fits = false;
         *value = *value * (unsigned)base + digit;
@@ -37,7 +44,7 @@ static double decimal(CtLexer *lexer, uint32_t start, uint32_t end, int64_t expo
     if (end - start <= EXACT_DIGITS + 1 && exponent >= -EXACT_POWER && exponent <= EXACT_POWER) {
         uint64_t value = 0, digits = 0;
         for (uint32_t i = start; i < end; i++) {
-            if (lexer->text[i] == '.') continue;
+            if (!is_digit(lexer->text[i])) continue;
             value = value * 10 + (uint64_t)(lexer->text[i] - '0');
             digits++;
         }
@@ -46,7 +53,7 @@ static double decimal(CtLexer *lexer, uint32_t start, uint32_t end, int64_t expo
     }
     char *copy = ct_alloc(lexer->context->arena, end - start + LONGEST_EXPONENT), *to = copy;
     for (uint32_t i = start; i < end; i++)
-        if (lexer->text[i] != '.') *to++ = lexer->text[i];
+        if (is_digit(lexer->text[i])) *to++ = lexer->text[i];
     char *digits = ct_format(lexer->context->arena, "e%lld", (long long)exponent);
     memcpy(to, digits, strlen(digits) + 1);
     return strtod(copy, NULL);
@@ -106,9 +113,7 @@ void ct_syntax_lex_number(CtLexer *lexer, CtToken *token) {
     token->kind = TOKEN_INT;
     int64_t exponent = 0;
     if (lexer->text[lexer->at] == '.' && is_digit(lexer->text[lexer->at + 1])) {
-        uint32_t point = lexer->at++;
-        while (is_digit(lexer->text[lexer->at])) lexer->at++;
-        exponent = -(int64_t)(lexer->at - point - 1);
+        for (lexer->at++; in_number(lexer->text + lexer->at, 10); lexer->at++) exponent -= lexer->text[lexer->at] != '_';
         token->kind = TOKEN_FRACTION;
     }
     uint32_t end = lexer->at;

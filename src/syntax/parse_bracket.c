@@ -8,14 +8,40 @@ static CtExpr *with_parts(CtParser *p, CtExpr *expr, CtList *list) {
     return expr;
 }
 
-/* ( , {,} ) */
-static CtExpr *tuple_constructor(CtParser *p, CtExpr *expr, uint32_t outer) {
-    expr->kind = EXPR_TUPLE_CON;
-    expr->tuple_size = 1;
-    while (ct_syntax_accept(p, TOKEN_COMMA)) expr->tuple_size++;
-    if (p->kind != TOKEN_RPAREN) ct_syntax_fail_help(p, "`)`", "a tuple has all its parts: `(a, b)`");
+/* ( exp , … , exp ) from its second part on. Parts may be missing: (, x) is the function \y -> (y, x). If all are, it is
+ * a constructor. `first` is NULL when it is missing. */
+static CtExpr *tuple(CtParser *p, CtExpr *expr, CtExpr *first, uint32_t outer) {
+    uint32_t missing = first == NULL;
+    CtList list;
+    ct_syntax_list_begin(p, &list, sizeof(CtExpr *));
+    CT_LIST_ADD(p, &list, CtExpr *, first);
+    while (ct_syntax_accept(p, TOKEN_COMMA)) {
+        bool is_missing = p->kind == TOKEN_COMMA || p->kind == TOKEN_RPAREN;
+        missing += is_missing;
+        CT_LIST_ADD(p, &list, CtExpr *, is_missing ? NULL : ct_syntax_parse_expr(p));
+    }
     ct_syntax_bracket_close(p, TOKEN_RPAREN, outer);
-    return expr;
+    with_parts(p, expr, &list);
+    expr->kind = EXPR_TUPLE;
+    if (missing == 0) return expr;
+    if (missing == expr->part_count) {
+        expr->kind = EXPR_TUPLE_CON;
+        expr->tuple_size = expr->part_count;
+        expr->part_count = 0;
+        return expr;
+    }
+    CtExpr *section = ct_syntax_expr_new(p, EXPR_LAM, expr->range);
+    section->pats = CT_NEW_ARRAY(p->context->arena, CtPat *, missing);
+    for (uint32_t i = 0; i < expr->part_count; i++) {
+        if (expr->parts[i] != NULL) continue;
+        section->pats[section->pat_count] = ct_syntax_parameter(p, expr->range, section->pat_count, &expr->parts[i]);
+        section->pat_count++;
+    }
+    section->parts = CT_NEW_ARRAY(p->context->arena, CtExpr *, 1);
+    section->parts[0] = expr;
+    section->part_count = 1;
+    section->parenthesised = true;
+    return section;
 }
 
 /* ( op ) | ( op infixexp ) */
@@ -49,19 +75,13 @@ static CtExpr *in_parens(CtParser *p, CtExpr *expr, uint32_t outer) {
         first->parenthesised = true;
         return first;
     }
-    expr->kind = EXPR_TUPLE;
-    CtList list;
-    ct_syntax_list_begin(p, &list, sizeof(CtExpr *));
-    CT_LIST_ADD(p, &list, CtExpr *, first);
-    while (ct_syntax_accept(p, TOKEN_COMMA)) CT_LIST_ADD(p, &list, CtExpr *, ct_syntax_parse_expr(p));
-    ct_syntax_bracket_close(p, TOKEN_RPAREN, outer);
-    return with_parts(p, expr, &list);
+    return tuple(p, expr, first, outer);
 }
 
 static CtExpr *parens(CtParser *p, CtExpr *expr) {
     uint32_t outer = ct_syntax_bracket_open(p);
     bool negation = p->kind == TOKEN_MINUS && ct_syntax_token_after(p, 1)->kind != TOKEN_RPAREN;
-    if (p->kind == TOKEN_COMMA) return tuple_constructor(p, expr, outer);
+    if (p->kind == TOKEN_COMMA) return tuple(p, expr, NULL, outer);
     if (ct_syntax_is_operator(p->kind) && !negation) return operator_in_parens(p, expr, outer);
     if (p->kind != TOKEN_RPAREN) return in_parens(p, expr, outer);
     ct_syntax_bracket_close(p, TOKEN_RPAREN, outer);

@@ -8,6 +8,18 @@ CtExpr *ct_syntax_expr_new(CtParser *p, CtExprKind kind, CtSourceRange range) {
     return expr;
 }
 
+CtPat *ct_syntax_parameter(CtParser *p, CtSourceRange range, uint32_t number, CtExpr **use) {
+    CtName name = {.text = ct_intern_text(&p->context->symbols, ct_format(p->context->arena, "argument %u", number + 1)),
+                   .range = range};
+    CtPat *pat = CT_NEW(p->context->arena, CtPat);
+    pat->kind = PAT_VAR;
+    pat->range = range;
+    pat->name = name;
+    *use = ct_syntax_expr_new(p, EXPR_VAR, range);
+    (*use)->name = name;
+    return pat;
+}
+
 static void set_parts(CtParser *p, CtExpr *expr, uint32_t count) {
     expr->parts = CT_NEW_ARRAY(p->context->arena, CtExpr *, count);
     expr->part_count = count;
@@ -103,8 +115,8 @@ static CtStmt *parse_statements(CtParser *p, uint32_t *count) {
     return ct_syntax_list_end(p, &list);
 }
 
-/* gd -> | guard , … , guard; rhs -> ( = exp | {gd = exp} ) [where decls], with -> for = in alternatives */
-void ct_syntax_parse_rhs(CtParser *p, CtTokenKind separator, CtRhs *rhs) {
+/* = exp, or gd = exp for each guard, where gd is | guard , … , guard; with -> for = in alternatives */
+static void guarded_expressions(CtParser *p, CtTokenKind separator, CtRhs *rhs) {
     const char *expected = separator == TOKEN_EQUALS ? "`=` or a guard `|`" : "`->` or a guard `|`";
     CtList list;
     ct_syntax_list_begin(p, &list, sizeof(CtGuarded));
@@ -126,16 +138,69 @@ void ct_syntax_parse_rhs(CtParser *p, CtTokenKind separator, CtRhs *rhs) {
     } while (p->kind == TOKEN_BAR);
     rhs->guarded_count = list.count;
     rhs->guarded = ct_syntax_list_end(p, &list);
+}
+
+/* rhs -> ( = exp | {gd = exp} ) [where decls] */
+void ct_syntax_parse_rhs(CtParser *p, CtTokenKind separator, CtRhs *rhs) {
+    guarded_expressions(p, separator, rhs);
     if (ct_syntax_accept(p, TOKEN_WHERE)) ct_syntax_parse_decls(p, &rhs->where);
 }
 
 /* ---- expressions that extend as far to the right as possible ---- */
 
+/* alt -> pat rhs */
+static CtAlt alternative(CtParser *p) {
+    CtAlt alt = {0};
+    uint32_t start = ct_syntax_token(p)->start;
+    alt.pat = ct_syntax_parse_pat(p);
+    ct_syntax_parse_rhs(p, TOKEN_RARROW, &alt.rhs);
+    alt.range = ct_syntax_range_from(p, start);
+    return alt;
+}
+
+/* { alt ; … ; alt } */
+static void alternatives(CtParser *p, CtExpr *expr) {
+    CtList list;
+    ct_syntax_list_begin(p, &list, sizeof(CtAlt));
+    CtBlock block = ct_syntax_block_open(p);
+    while (ct_syntax_block_next(p, &block)) CT_LIST_ADD(p, &list, CtAlt, alternative(p));
+    if (list.count == 0) ct_syntax_fail(p, "an alternative `pattern -> expression` of `case`");
+    expr->alt_count = list.count;
+    expr->alts = ct_syntax_list_end(p, &list);
+    expr->range.end = p->last_end;
+}
+
+/* case exp of { alt ; … ; alt } */
+static CtExpr *case_of(CtParser *p) {
+    CtExpr *expr = ct_syntax_expr_new(p, EXPR_CASE, ct_syntax_range_here(p));
+    ct_syntax_advance(p);
+    set_parts(p, expr, 1);
+    expr->parts[0] = ct_syntax_parse_expr(p);
+    ct_syntax_expect(p, TOKEN_OF, "`of` after the expression of `case`");
+    alternatives(p, expr);
+    return expr;
+}
+
+/* \case { alts } is \x -> case x of { alts }, for a variable that no program can name. */
+static CtExpr *lambda_case(CtParser *p, CtExpr *lambda) {
+    CtExpr *body = ct_syntax_expr_new(p, EXPR_CASE, ct_syntax_range_here(p));
+    ct_syntax_advance(p);
+    set_parts(p, body, 1);
+    lambda->pats = CT_NEW_ARRAY(p->context->arena, CtPat *, 1);
+    lambda->pat_count = 1;
+    lambda->pats[0] = ct_syntax_parameter(p, body->range, 0, &body->parts[0]);
+    alternatives(p, body);
+    set_parts(p, lambda, 1);
+    lambda->parts[0] = body;
+    lambda->range.end = p->last_end;
+    return lambda;
+}
+
 /* \ apat {apat} -> exp */
 static CtExpr *lambda(CtParser *p) {
     CtExpr *expr = ct_syntax_expr_new(p, EXPR_LAM, ct_syntax_range_here(p));
     ct_syntax_advance(p);
-    if (p->kind == TOKEN_CASE) ct_syntax_fail_help(p, "a pattern", "write `\\x -> case x of …`");
+    if (p->kind == TOKEN_CASE) return lambda_case(p, expr);
     CtList list;
     ct_syntax_list_begin(p, &list, sizeof(CtPat *));
     do CT_LIST_ADD(p, &list, CtPat *, ct_syntax_parse_apat(p));
@@ -169,44 +234,31 @@ static void branch(CtParser *p, CtTokenKind kind, const char *expected, const ch
         ct_syntax_fail_help(p, expected, p->kind == TOKEN_EQUALS ? NULL : help);
 }
 
+/* if | guards -> exp … is case () of _ | guards -> exp … */
+static CtExpr *guards_of_if(CtParser *p, CtExpr *expr) {
+    expr->kind = EXPR_CASE;
+    set_parts(p, expr, 1);
+    expr->parts[0] = ct_syntax_expr_new(p, EXPR_TUPLE, expr->range);
+    expr->alts = CT_NEW(p->context->arena, CtAlt);
+    expr->alt_count = 1;
+    expr->alts->pat = CT_NEW(p->context->arena, CtPat);
+    *expr->alts->pat = (CtPat){.kind = PAT_WILD, .range = expr->range};
+    guarded_expressions(p, TOKEN_RARROW, &expr->alts->rhs);
+    expr->range.end = expr->alts->range.end = p->last_end;
+    return expr;
+}
+
 /* if exp [;] then exp [;] else exp */
 static CtExpr *conditional(CtParser *p) {
     CtExpr *expr = ct_syntax_expr_new(p, EXPR_IF, ct_syntax_range_here(p));
-    set_parts(p, expr, 3);
     ct_syntax_advance(p);
+    if (p->kind == TOKEN_BAR) return guards_of_if(p, expr);
+    set_parts(p, expr, 3);
     expr->parts[0] = ct_syntax_parse_expr(p);
     branch(p, TOKEN_THEN, "`then` after the condition of `if`", NULL);
     expr->parts[1] = ct_syntax_parse_expr(p);
     branch(p, TOKEN_ELSE, "`else`", "every `if` has an `else`: `if c then x else y`");
     expr->parts[2] = ct_syntax_parse_expr(p);
-    expr->range.end = p->last_end;
-    return expr;
-}
-
-/* alt -> pat rhs */
-static CtAlt alternative(CtParser *p) {
-    CtAlt alt = {0};
-    uint32_t start = ct_syntax_token(p)->start;
-    alt.pat = ct_syntax_parse_pat(p);
-    ct_syntax_parse_rhs(p, TOKEN_RARROW, &alt.rhs);
-    alt.range = ct_syntax_range_from(p, start);
-    return alt;
-}
-
-/* case exp of { alt ; … ; alt } */
-static CtExpr *case_of(CtParser *p) {
-    CtExpr *expr = ct_syntax_expr_new(p, EXPR_CASE, ct_syntax_range_here(p));
-    ct_syntax_advance(p);
-    set_parts(p, expr, 1);
-    expr->parts[0] = ct_syntax_parse_expr(p);
-    ct_syntax_expect(p, TOKEN_OF, "`of` after the expression of `case`");
-    CtList list;
-    ct_syntax_list_begin(p, &list, sizeof(CtAlt));
-    CtBlock block = ct_syntax_block_open(p);
-    while (ct_syntax_block_next(p, &block)) CT_LIST_ADD(p, &list, CtAlt, alternative(p));
-    if (list.count == 0) ct_syntax_fail(p, "an alternative `pattern -> expression` of `case`");
-    expr->alt_count = list.count;
-    expr->alts = ct_syntax_list_end(p, &list);
     expr->range.end = p->last_end;
     return expr;
 }
@@ -262,22 +314,30 @@ static CtExpr *record(CtParser *p, CtExpr *subject) {
     uint32_t outer = ct_syntax_bracket_open(p);
     CtList list;
     ct_syntax_list_begin(p, &list, sizeof(struct Field));
+    bool constructs = subject->kind == EXPR_CON && !subject->parenthesised, rest = false;
     while (p->kind != TOKEN_RBRACE) {
+        rest = constructs && ct_syntax_accept(p, TOKEN_DOTDOT);
+        if (rest) break;
         if (p->kind != TOKEN_VARID) ct_syntax_fail(p, "the name of a field");
         struct Field field = {.name = ct_syntax_token_name(p, ct_syntax_token(p))};
         ct_syntax_advance(p);
-        ct_syntax_expect(p, TOKEN_EQUALS, "`=` and the value of the field");
-        field.value = ct_syntax_parse_expr(p);
+        if (p->kind == TOKEN_COMMA || p->kind == TOKEN_RBRACE) { /* the field's name is the variable's, too */
+            field.value = ct_syntax_expr_new(p, EXPR_VAR, field.name.range);
+            field.value->name = field.name;
+        } else {
+            ct_syntax_expect(p, TOKEN_EQUALS, "`=` and the value of the field");
+            field.value = ct_syntax_parse_expr(p);
+        }
         CT_LIST_ADD(p, &list, struct Field, field);
         if (!ct_syntax_accept(p, TOKEN_COMMA)) break;
     }
     ct_syntax_bracket_close(p, TOKEN_RBRACE, outer);
     uint32_t count = list.count;
     const struct Field *fields = ct_syntax_list_end(p, &list);
-    bool constructs = subject->kind == EXPR_CON && !subject->parenthesised;
     CtExpr *expr =
         ct_syntax_expr_new(p, constructs ? EXPR_RECORD : EXPR_UPDATE, ct_syntax_range_from(p, subject->range.start));
     set_parts(p, expr, count + 1);
+    expr->rest = rest;
     expr->fields = CT_NEW_ARRAY(p->context->arena, CtName, count);
     expr->parts[0] = subject;
     for (uint32_t i = 0; i < count; i++) {

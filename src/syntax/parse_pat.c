@@ -96,12 +96,20 @@ static CtPat *record(CtParser *p, CtName con) {
     uint32_t outer = ct_syntax_bracket_open(p);
     CtList list;
     ct_syntax_list_begin(p, &list, sizeof(struct Field));
+    bool rest = false;
     while (p->kind != TOKEN_RBRACE) {
+        rest = ct_syntax_accept(p, TOKEN_DOTDOT);
+        if (rest) break;
         if (p->kind != TOKEN_VARID) ct_syntax_fail(p, "the name of a field");
         struct Field field = {.name = ct_syntax_token_name(p, ct_syntax_token(p))};
         ct_syntax_advance(p);
-        ct_syntax_expect(p, TOKEN_EQUALS, "`=` and a pattern for the field");
-        field.pat = ct_syntax_parse_pat(p);
+        if (p->kind == TOKEN_COMMA || p->kind == TOKEN_RBRACE) { /* the field's name is the variable's, too */
+            field.pat = pat_new(p, PAT_VAR, field.name.range);
+            field.pat->name = field.name;
+        } else {
+            ct_syntax_expect(p, TOKEN_EQUALS, "`=` and a pattern for the field");
+            field.pat = ct_syntax_parse_pat(p);
+        }
         CT_LIST_ADD(p, &list, struct Field, field);
         if (!ct_syntax_accept(p, TOKEN_COMMA)) break;
     }
@@ -110,6 +118,7 @@ static CtPat *record(CtParser *p, CtName con) {
     const struct Field *fields = ct_syntax_list_end(p, &list);
     CtPat *pat = pat_new(p, PAT_RECORD, ct_syntax_range_from(p, con.range.start));
     pat->name = con;
+    pat->rest = rest;
     pat->part_count = count;
     pat->fields = CT_NEW_ARRAY(p->context->arena, CtName, count);
     pat->parts = CT_NEW_ARRAY(p->context->arena, CtPat *, count);

@@ -194,6 +194,7 @@ static void print_record_pat(CtText *out, const CtPat *pat, int depth) {
         ct_text_puts(out, " = ");
         print_pat(out, pat->parts[i], ANYTHING, depth + 1);
     }
+    if (pat->rest) ct_text_puts(out, pat->part_count > 0 ? ", .." : "..");
     ct_text_putc(out, '}');
 }
 

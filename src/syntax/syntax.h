@@ -95,6 +95,7 @@ typedef enum CtPatKind {
 
 struct CtPat {
     CtPatKind kind;
+    bool rest; /* RECORD: `..`, all fields that are not named; inference adds them */
     CtSourceRange range;
     union {
         CtName name;       /* VAR, AS: the variable; CON, RECORD: the constructor */
@@ -182,6 +183,7 @@ struct CtStmt {
 struct CtExpr {
     CtExprKind kind;
     bool parenthesised; /* written in parentheses: fixity resolution must not look inside */
+    bool rest;          /* RECORD: `..`, the fields that local variables are named after; inference adds them */
     CtSourceRange range;
     uint32_t part_count;
     CtExpr **parts;

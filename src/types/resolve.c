@@ -93,10 +93,41 @@ static CtDataCon *resolve_con(CtTypes *types, CtName name) {
 
 typedef void OnVariable(CtTypes *types, CtPat *pat, void *data);
 
+static bool names_field(const CtName *fields, uint32_t count, CtSym name) {
+    for (uint32_t i = 0; i < count; i++)
+        if (fields[i].text == name) return true;
+    return false;
+}
+
+/* P {x = 1, ..} becomes P {x = 1, y = y, z = z}. */
+static void add_fields_to_pat(CtTypes *types, CtPat *pat) {
+    const CtDataCon *con = pat->con;
+    if (!pat->rest || !con || !con->field_names) return;
+    CtName *fields = CT_NEW_ARRAY(types->arena, CtName, pat->part_count + con->arity);
+    CtPat **parts = CT_NEW_ARRAY(types->arena, CtPat *, pat->part_count + con->arity);
+    uint32_t count = pat->part_count;
+    for (uint32_t i = 0; i < count; i++) {
+        fields[i] = pat->fields[i];
+        parts[i] = pat->parts[i];
+    }
+    for (uint32_t i = 0; i < con->arity; i++) {
+        if (names_field(pat->fields, pat->part_count, con->field_names[i])) continue;
+        fields[count] = (CtName){.text = con->field_names[i], .range = pat->range};
+        parts[count] = CT_NEW(types->arena, CtPat);
+        *parts[count] = (CtPat){.kind = PAT_VAR, .range = pat->range, .name = fields[count]};
+        count++;
+    }
+    pat->fields = fields;
+    pat->parts = parts;
+    pat->part_count = count;
+    pat->rest = false;
+}
+
 static void walk_pat(CtTypes *types, CtPat *pat, OnVariable *variable, void *data) {
     for (;;) {
         if (pat->kind == PAT_VAR || pat->kind == PAT_AS) variable(types, pat, data);
         if ((pat->kind == PAT_CON || pat->kind == PAT_RECORD) && !pat->con) pat->con = resolve_con(types, pat->name);
+        if (pat->kind == PAT_RECORD) add_fields_to_pat(types, pat);
         if (!pat->part_count) return;
         for (uint32_t i = 0; i + 1 < pat->part_count; i++) walk_pat(types, pat->parts[i], variable, data);
         pat = pat->parts[pat->part_count - 1];
@@ -297,6 +328,32 @@ static CtExpr *all_but_largest(CtTypes *types, CtExpr *expr) {
     return largest;
 }
 
+/* P {x = 1, ..} becomes P {x = 1, y = y}, where y is a local variable and a field of P. */
+static void add_fields(CtTypes *types, CtExpr *expr) {
+    if (!expr->rest) return;
+    expr->rest = false;
+    CtExpr *subject = expr->parts[0];
+    if (!subject->con) subject->con = resolve_con(types, subject->name);
+    const CtDataCon *con = subject->con;
+    if (!con || !con->field_names) return;
+    CtName *fields = CT_NEW_ARRAY(types->arena, CtName, expr->part_count + con->arity);
+    CtExpr **parts = CT_NEW_ARRAY(types->arena, CtExpr *, expr->part_count + con->arity);
+    uint32_t count = expr->part_count, given = count - 1;
+    for (uint32_t i = 0; i < count; i++) parts[i] = expr->parts[i];
+    for (uint32_t i = 0; i < given; i++) fields[i] = expr->fields[i];
+    for (uint32_t i = 0; i < con->arity; i++) {
+        CtName name = {.text = con->field_names[i], .range = expr->range};
+        if (names_field(expr->fields, given, name.text) || !ct_map_get(&types->locals, ct_key(name.text))) continue;
+        fields[count - 1] = name;
+        parts[count] = CT_NEW(types->arena, CtExpr);
+        *parts[count] = (CtExpr){.kind = EXPR_VAR, .range = expr->range, .name = name};
+        count++;
+    }
+    expr->fields = fields;
+    expr->parts = parts;
+    expr->part_count = count;
+}
+
 static CtExpr *resolve_one(CtTypes *types, CtExpr *expr) {
     switch (expr->kind) {
     case EXPR_VAR:
@@ -327,8 +384,8 @@ static CtExpr *resolve_one(CtTypes *types, CtExpr *expr) {
     case EXPR_LEFT_SECTION:
     case EXPR_RIGHT_SECTION:
     case EXPR_ANNOT:
-    case EXPR_RECORD:
     case EXPR_UPDATE: return all_but_largest(types, expr);
+    case EXPR_RECORD: add_fields(types, expr); return all_but_largest(types, expr);
     case EXPR_CHAIN: break; /* gone since fixity resolution */
     }
     return NULL;
