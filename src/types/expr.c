@@ -15,9 +15,11 @@ bool ct_types_split_fun(CtTypes *types, CtTy *type, CtTy **arg, CtTy **result) {
         *arg = *result = type;
         return true;
     }
-    if (type->kind != TY_META) return false;
-    for (const CtPred *pred = type->preds; pred; pred = pred->next)
-        if (pred->class_->param_arity == 0 && !ct_types_instance_find(pred->class_, types->fun)) return false;
+    CtTy *head = type; /* the m of m a may be ((->) r), as in join (*) 5 */
+    while (head->kind == TY_APP) head = ct_types_ty_resolve(head->fun);
+    if (head->kind != TY_META) return false;
+    for (const CtPred *pred = head->preds; pred; pred = pred->next)
+        if (!ct_types_instance_find(pred->class_, types->fun)) return false;
     *arg = ct_types_ty_meta(types, 0);
     *result = ct_types_ty_meta(types, 0);
     return ct_types_unify(types, type, ct_types_ty_fun(types, *arg, *result)) == UNIFY_OK;
