@@ -96,6 +96,22 @@ static CtTy *applied(CtTypes *types, CtTyVars *vars, CtTyCon *con, const CtTypeE
     return type;
 }
 
+/* The number of arguments that the argument of a type variable still takes, as far as it is known: m in t m a is a
+ * constructor where it is applied elsewhere. */
+static uint32_t still_missing(CtTypes *types, CtTyVars *vars, const CtTypeExpr *expr) {
+    uint32_t given = 0, takes = 0;
+    for (; expr->kind == TYPE_EXPR_APP; expr = expr->parts[0]) given++;
+    if (expr->kind == TYPE_EXPR_VAR) {
+        CtTy *type = ct_map_get(&vars->map, ct_key(expr->name.text));
+        if (type) type = ct_types_ty_resolve(type);
+        if (type && (type->kind == TY_META || type->kind == TY_GENERIC)) takes = type->arity;
+    } else if (expr->kind == TYPE_EXPR_CON) {
+        const CtTyCon *con = ct_types_scope_get(types->own, SPACE_TYPE, expr->name.text);
+        if (con && !con->is_synonym) takes = con->arity;
+    }
+    return takes > given ? takes - given : 0;
+}
+
 static CtTy *application(CtTypes *types, CtTyVars *vars, const CtTypeExpr *expr, uint32_t missing) {
     const CtTypeExpr *head = expr;
     uint32_t given = 0;
@@ -112,7 +128,8 @@ static CtTy *application(CtTypes *types, CtTyVars *vars, const CtTypeExpr *expr,
     CtTy *type = variable(types, vars, head->name, given + missing);
     CtTy **args = CT_NEW_ARRAY(types->arena, CtTy *, given);
     uint32_t i = given;
-    for (; i > 0; expr = expr->parts[0]) args[--i] = ct_types_convert_partial(types, vars, expr->parts[1], 0);
+    for (; i > 0; expr = expr->parts[0])
+        args[--i] = ct_types_convert_partial(types, vars, expr->parts[1], still_missing(types, vars, expr->parts[1]));
     for (i = 0; i < given; i++) type = ct_types_ty_app(types, type, args[i]);
     return ct_types_ty_failed(type) ? types->error : type;
 }
