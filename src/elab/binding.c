@@ -14,6 +14,7 @@ typedef struct Poly {
     CT_VEC(CtEntity *) entities; /* the entities that the group binds: names of bindings, and variables of patterns */
     CT_VEC(uint32_t) arities;
     CT_VEC(bool) etas;
+    CT_VEC(CtCon *) wraps; /* the constructors of recursive values of newtypes over functions; NULL for other entities */
     CT_VEC(Instance) instances;
     const CtBindingGroup *group;
     const TyEnv *env; /* the type environment around the group */
@@ -67,6 +68,28 @@ CtCore *ct_elab_binding(CtElab *el, const CtBinding *binding, Ground *type, uint
     return core;
 }
 
+CtCon *ct_elab_function_newtype(CtElab *el, Ground *type) {
+    CtType *core = ct_elab_core(el, type);
+    if (core->kind != TYPE_DATA || !core->data->is_newtype) return NULL;
+    CtCon *con = &core->data->cons[0];
+    return con->fields[0]->kind == TYPE_FUN && con->fields[0]->count == 2 ? con : NULL;
+}
+
+CtCore *ct_elab_wrapped_binding(CtElab *el, const CtBinding *binding, CtCon *con, const char *name) {
+    CtProgram *p = el->program;
+    CtType *function = con->fields[0];
+    const char *before = el->name;
+    el->name = name;
+    CtVar *param = ct_core_var_new(p, "x", function->parts[0]), *inside = ct_core_var_new(p, "f", function);
+    CtCore *value = ct_elab_clauses(el, binding, NULL, con->data->type);
+    CtCore *argument = ct_core_var(p, binding->range, param);
+    CtCore *call = ct_core_app(p, binding->range, ct_core_var(p, binding->range, inside), &argument, 1);
+    CtCase unwrap = {con, &inside, call};
+    CtCore *body = ct_core_case(p, binding->range, ct_core_type_fun_result(function), value, &unwrap, 1, NULL);
+    el->name = before;
+    return ct_core_lam(p, binding->range, name, &param, 1, body);
+}
+
 /* ---- what a group binds ---- */
 
 /* The variables of a pattern, in order; patterns may be long lists, but are never very deep. */
@@ -75,6 +98,7 @@ static void pattern_entities(CtElab *el, const CtPat *pat, Poly *poly) {
         ct_push(el->arena, &poly->entities, pat->entity);
         ct_push(el->arena, &poly->arities, 0);
         ct_push(el->arena, &poly->etas, false);
+        ct_push(el->arena, &poly->wraps, NULL);
     }
     for (uint32_t i = 0; i < pat->part_count; i++) pattern_entities(el, pat->parts[i], poly);
 }
@@ -103,14 +127,17 @@ static void add_binding(CtElab *el, Poly *poly, const CtBinding *binding) {
     }
     uint32_t arity = ct_elab_binding_arity(binding);
     bool eta = arity == 0 && poly->group->recursive;
+    CtCon *wrap = NULL;
     if (eta) {
         Ground *type = ct_elab_ground_in(el, poly->env, binding->entity->scheme.type);
         eta = ct_elab_ground_fun(el, type, NULL, NULL);
+        wrap = eta ? NULL : ct_elab_function_newtype(el, type);
         if (eta)
             arity = 1;
-        else
+        else if (wrap == NULL)
             recursive_value(el, binding);
     }
+    ct_push(el->arena, &poly->wraps, wrap);
     ct_push(el->arena, &poly->entities, binding->entity);
     ct_push(el->arena, &poly->arities, arity);
     ct_push(el->arena, &poly->etas, eta);
@@ -125,7 +152,9 @@ static uint32_t add_instance(CtElab *el, Poly *poly, Ground **types, const TyEnv
         Local *local = CT_NEW(el->arena, Local);
         local->arity = poly->arities.items[i];
         local->type = ct_elab_ground_in(el, env, entity->scheme.type);
-        local->var = ct_core_var_new(el->program, entity->name->text, ct_elab_core_nary(el, local->type, local->arity));
+        local->wrap = poly->wraps.items[i] ? ct_elab_function_newtype(el, local->type) : NULL;
+        CtType *type = local->wrap ? local->wrap->fields[0] : ct_elab_core_nary(el, local->type, local->arity);
+        local->var = ct_core_var_new(el->program, entity->name->text, type);
         local->given = true;
         instance.locals[i] = local;
     }
@@ -250,9 +279,11 @@ static CtCore *group_code(CtElab *el, Poly *poly, CtCore *body) {
         for (uint32_t j = 0; j < poly->group->count; j++) {
             const CtBinding *binding = poly->group->bindings[j];
             const Local *local = instance.locals[j];
-            if (local->arity == 0) continue; /* reported */
-            CtCore *lam =
-                ct_elab_binding(el, binding, local->type, local->arity, poly->etas.items[j], binding->name.text->text);
+            if (local->arity == 0 && local->wrap == NULL) continue; /* reported */
+            const char *name = binding->name.text->text;
+            CtCore *lam = local->wrap
+                              ? ct_elab_wrapped_binding(el, binding, local->wrap, name)
+                              : ct_elab_binding(el, binding, local->type, local->arity, poly->etas.items[j], name);
             if (lam->kind == CORE_LAM) ct_push(el->arena, &binds, (CtBind){local->var, lam});
         }
     }

@@ -173,7 +173,9 @@ static Callee local_callee(CtElab *el, CtExpr *expr) {
         ct_error(el->context, CT_E0901, expr->range, "the local %s is used out of place", expr->name.text->text);
         return error_callee(el, expr->range, ct_elab_ground(el, expr->type));
     }
-    if (local->arity == 0) return value_callee(ct_core_var(el->program, expr->range, local->var), local->type);
+    CtCore *value = local->arity == 0 ? ct_core_var(el->program, expr->range, local->var) : NULL;
+    if (local->wrap != NULL) value = ct_core_con(el->program, expr->range, local->wrap, &value, 1);
+    if (value != NULL) return value_callee(value, local->type);
     return (Callee){.kind = CALLEE_LOCAL, .type = local->type, .arity = local->arity, .local = local};
 }
 

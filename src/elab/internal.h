@@ -77,6 +77,7 @@ typedef struct Spec {
     Ground *type;
     uint32_t arity;
     bool eta; /* the code has fewer parameters than `arity`, and is applied to the remaining ones */
+    CtCon *wrap; /* a recursive value of a newtype over functions: its constructor */
     CtGlobal *global;
     /* For each parameter, the number k ≥ 2 of arguments that the function passed there takes at once, or 0 when the
      * parameter is not uncurried; NULL when no parameter is. */
@@ -109,6 +110,7 @@ typedef struct Local { /* the Core variable that a local name currently stands f
     CtVar *var;
     uint32_t arity; /* number of parameters of a function bound by let; 0: a value */
     Ground *type;
+    CtCon *wrap;       /* a recursive value of a newtype over functions: the variable is the function, and a use wraps it */
     bool given;        /* the variable existed before the pattern that binds it was compiled */
     struct Poly *poly; /* the polymorphic binding group, each instance of which has a Local of its own */
     uint32_t index;    /* index of the entity in that group */
@@ -289,6 +291,10 @@ CtCore *ct_elab_let(CtElab *el, CtSourceRange range, CtVar *var, CtCore *rhs, Ct
 CtCore *ct_elab_decls(CtElab *el, const CtDecls *decls, Within *within, void *data);
 /* The code of a binding: a LAM of `arity` parameters, or a value. For `eta` see Spec. */
 CtCore *ct_elab_binding(CtElab *el, const CtBinding *binding, Ground *type, uint32_t arity, bool eta, const char *name);
+/* The constructor of a newtype over functions, such as a parser or a state monad; NULL for other types. */
+CtCon *ct_elab_function_newtype(CtElab *el, Ground *type);
+/* A recursive binding p = e of such a type becomes the function λx. case e of P f → f x, which p wraps. */
+CtCore *ct_elab_wrapped_binding(CtElab *el, const CtBinding *binding, CtCon *con, const char *name);
 /* The Local that a use of a local entity refers to, at the types of this use. */
 Local *ct_elab_local(CtElab *el, CtExpr *expr);
 

@@ -39,7 +39,8 @@ static void spec_arity(CtElab *el, Spec *spec) {
         spec->eta = true;
         return;
     }
-    ct_elab_recursive_value(el, spec->binding, spec->entity->name->text);
+    spec->wrap = spec->kind == SPEC_BINDING ? ct_elab_function_newtype(el, spec->type) : NULL;
+    if (spec->wrap == NULL) ct_elab_recursive_value(el, spec->binding, spec->entity->name->text);
 }
 
 /* ---- names ---- */
@@ -236,6 +237,10 @@ static CtCore *pattern_part(CtElab *el, Spec *spec) {
 }
 
 static CtCore *spec_code(CtElab *el, Spec *spec) {
+    if (spec->wrap != NULL) {
+        CtCore *function = ct_elab_wrapped_binding(el, spec->binding, spec->wrap, el->name);
+        return ct_core_con(el->program, spec->binding->range, spec->wrap, &function, 1);
+    }
     switch (spec->kind) {
     case SPEC_BINDING: return ct_elab_binding(el, spec->binding, spec->type, spec->arity, spec->eta, el->name);
     case SPEC_PATTERN: return pattern_value(el, spec);
