@@ -246,6 +246,8 @@ CtInstance *ct_types_instance_new(CtTypes *types, CtClass *class_, CtTyCon *tyco
 /* ---- do.c ---- */
 /* Rewrites a `do` in place. */
 void ct_types_expand_do(CtTypes *types, CtExpr *expr);
+/* streams.c: replaces functions on lists without end, of which an application takes the beginning. */
+void ct_types_bound_streams(CtTypes *types, CtExpr *expr);
 /* An instance of Monad without `return` uses the `pure` of its Applicative, as in Haskell since 2014. */
 void ct_types_complete_monads(CtTypes *types);
 
