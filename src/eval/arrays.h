@@ -20,10 +20,18 @@ static inline void copy_items(CtArray *to, int64_t at, const CtArray *from, int6
     for (int64_t i = 0; i < count; i++) ct_value_retain_part(&from->head, to->items[at + i].object);
 }
 
-/* Sets the result, and the number of elements for the count of steps. */
+/* Sets the result, and the number of elements for the count of steps. They do not depend on each other. */
 static inline bool give(ArrayCall *call, CtArray *array, int64_t touched) {
     call->result.object = &array->head;
     call->touched = (uint64_t)touched;
+    call->slack = call->touched - ct_eval_span_of_sharing(call->touched);
+    return true;
+}
+
+/* The same where `chain` of them are added up one after the other. */
+static inline bool give_sums(ArrayCall *call, CtArray *array, int64_t touched, uint64_t chain) {
+    give(call, array, touched);
+    call->slack -= chain < call->slack ? chain : call->slack;
     return true;
 }
 

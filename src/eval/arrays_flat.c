@@ -1,4 +1,6 @@
 /* Operations on multidimensional arrays stored flat, row-major: the target of lowering whole-array programs. */
+#include <stdlib.h>
+
 #include "eval/arrays.h"
 #include "rt/scalar.h"
 
@@ -152,6 +154,21 @@ bool ct_eval_array_places(Machine *m, int64_t from, const CtArray *rows, int64_t
     return true;
 }
 
+uint64_t ct_eval_array_chain(Machine *m, const CtArray *rows) {
+    uint64_t most = 0;
+    int64_t end = 0;
+    for (int64_t i = 0; i < rows->length; i++)
+        if (rows->items[i].integer >= end) end = rows->items[i].integer + 1;
+    uint32_t *counts = home_of(m)->measures && end > 0 ? calloc((size_t)end, sizeof *counts) : NULL;
+    if (counts == NULL) return end == 0 ? 0 : (uint64_t)rows->length;
+    for (int64_t i = 0; i < rows->length; i++) {
+        int64_t row = rows->items[i].integer;
+        if (row >= 0 && ++counts[row] > most) most = counts[row];
+    }
+    free(counts);
+    return most;
+}
+
 bool ct_eval_array_scatter_add(Machine *m, ArrayCall *call) {
     int64_t count = call->args[0].integer;
     const CtArray *rows = array_of(call->args[1]), *from = array_of(call->args[2]);
@@ -165,7 +182,7 @@ bool ct_eval_array_scatter_add(Machine *m, ArrayCall *call) {
         int64_t row = rows->items[i].integer;
         if (row >= 0) add_row(kind, out->items + row * size, from->items + i * size, size);
     }
-    return give(call, out, count + from->length);
+    return give_sums(call, out, count + from->length, ct_eval_array_chain(m, rows));
 }
 
 /* For one column the sum stays in a register. */
@@ -191,7 +208,7 @@ bool ct_eval_array_sum_rows(Machine *m, ArrayCall *call) {
     if (out == NULL) return false;
     if (size == 1) out->items[0] = sum_of(kind, out->items[0], from);
     for (int64_t at = 0; size > 1 && at < from->length; at += size) add_row(kind, out->items, from->items + at, size);
-    return give(call, out, from->length + size);
+    return give_sums(call, out, from->length + size, size == 0 ? 0 : (uint64_t)(from->length / size));
 }
 
 /* ---- choice ---- */

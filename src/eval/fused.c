@@ -18,7 +18,7 @@ typedef struct Run {
     const CtWord *leaves; /* the values of the leaves; for arrays, the objects */
     int64_t sizes[FUSED_DIMS];
     int64_t each; /* steps of a point */
-    uint64_t points, done;
+    uint64_t points, done, cost;
     int64_t row; /* PLACES: number of points in a row */
     Block values[FUSED_LEAVES + FUSED_STEPS];
     CtWord read[FUSED_LEAVES][BLOCK]; /* gathered values of strided arrays */
@@ -246,6 +246,7 @@ static bool measure(Run *r) {
     r->row = places > 0 ? length / places : 0;
     r->done = 0;
     r->each = r->points == 0 ? 0 : cost / (int64_t)r->points;
+    r->cost = (uint64_t)cost;
     return charge(r->m, cost - r->each * (int64_t)r->points);
 }
 
@@ -282,10 +283,23 @@ static void start(const Run *r, CtWord *out, Position *p) {
     }
 }
 
-/* Records the span: points could be computed in parallel, sums are sequential. */
+/* The longest chain of additions to one sum. */
+static uint64_t chain(const Run *r) {
+    switch (r->f->root) {
+    case FUSED_ARRAY: return 0;
+    case FUSED_ROWS: return r->f->sums == 0 ? 0 : r->points / (uint64_t)r->f->sums;
+    case FUSED_TOTAL: return r->points;
+    case FUSED_PLACES: return ct_eval_array_chain(r->m, array_of(r->leaves[r->f->places]));
+    }
+    return r->points;
+}
+
+/* Records the span: points could be computed in parallel, the additions to a sum are sequential. */
 static void note_span(const Run *r) {
+    if (r->points < 2) return;
     uint64_t each = (uint64_t)r->each - (r->f->root != FUSED_ARRAY);
-    if (r->points > 1 && each > 0) r->m->slack += (r->points - 1) * each - ct_eval_span_of_sharing(r->points);
+    uint64_t span = each + ct_eval_span_of_sharing(r->points) + chain(r);
+    if (r->cost > span) r->m->slack += r->cost - span;
 }
 
 bool ct_eval_fused_run(Machine *m, const Fused *f, const CtWord *leaves, const bool *own, CtWord *result,

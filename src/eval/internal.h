@@ -256,6 +256,7 @@ typedef struct ArrayCall {
     CtType *type;     /* of the result */
     CtType *operand;  /* of the array argument */
     uint64_t touched; /* number of elements, for the count of steps */
+    uint64_t slack;   /* how many of these steps are not on the longest path */
 } ArrayCall;
 
 typedef bool ArrayFunction(Machine *m, ArrayCall *call);
@@ -279,6 +280,9 @@ bool ct_eval_array_is_rows(Machine *m, int64_t count, int64_t size);
 /* Checks that scatterAdd can add `from` elements, one row for each of `rows`, to an array of `count`; raises E0504 or
  * E0501. */
 bool ct_eval_array_places(Machine *m, int64_t from, const CtArray *rows, int64_t count);
+/* How many rows scatterAdd adds to the same place at most: these additions depend on each other. All of them if spans are
+ * not measured, or memory for counting is lacking. */
+uint64_t ct_eval_array_chain(Machine *m, const CtArray *rows);
 /* xs with element i replaced; and with an element appended. Both take xs and the element if they succeed. */
 CtArray *ct_eval_array_update(Machine *m, CtArray *xs, int64_t index, CtWord item, uint32_t rank, uint64_t *touched);
 CtArray *ct_eval_array_snoc(Machine *m, CtArray *xs, CtWord item, uint32_t rank, uint64_t *touched);

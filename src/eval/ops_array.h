@@ -61,6 +61,7 @@ INSTRUCTION(ARRAY) {
     SAVE();
     CHECK(ct_eval_array_function((CtArrayOp)pc[2])(m, &call));
     fuel -= (int64_t)call.touched;
+    if (home_of(m)->measures) m->slack += call.slack;
     SLOT(1) = call.result;
     NEXT(10);
 }

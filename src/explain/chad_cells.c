@@ -50,7 +50,7 @@ static void push(CtCells *cells, const CtType *type, CtWord value) {
 /* A bag (of One and Plus) is one node, and each of its items another: joining two bags loses a node. */
 static int64_t weight_of(const CtCon *con) {
     if (strcmp(con->name->text, "One") == 0) return 2;
-    return strcmp(con->name->text, "Plus") == 0 ? -1 : 1;
+    return strcmp(con->name->text, "Plus") == 0 || strcmp(con->name->text, "Apart") == 0 ? -1 : 1;
 }
 
 /* The size by §4.3: the number of nodes. Each number of an array is a node, too. */

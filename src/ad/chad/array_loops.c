@@ -118,7 +118,8 @@ static CtCore *iterations(CtChad *c, CtSeq *seq, CtSourceRange range, CtVar *i, 
 /* ---- build, map, zipWith ---- */
 
 /* Runs the backpropagators of the elements from … from+n−1 in turn, in the environment `env`, which holds the frame's
- * cells from c->base on. The result is the environment, or a pair of it and the cotangents of the parameters. */
+ * cells from c->base on. The result is a pair of the environment, and an array with a Cot for each parameter that has a
+ * cotangent: that of all its values. */
 static CtCore *stretch(CtChad *c, const CtBack *back, CtVar *env, CtCore *ds, CtCore *from, CtCore *n, CtCore *dx[2]) {
     CtSourceRange range = back->core->range;
     Loop loop = loop_of(back->core);
@@ -134,10 +135,16 @@ static CtCore *stretch(CtChad *c, const CtBack *back, CtVar *env, CtCore *ds, Ct
         dx[k] = taken(c, &inner, back, loop.lam, k);
         if (dx[k]) made = made ? ct_core_pair(c->p, range, dx[k], made) : dx[k];
     }
-    CtCore *all = iterations(c, &outer, range, iteration, &inner, state, made, n);
+    CtCore *all = iterations(c, &outer, range, iteration, &inner, state, made, n), *cots[2];
     if (all) all = ct_ad_seq_name(&outer, "ds", all);
-    CtCore *after = ct_ad_seq_state(&outer, range);
-    return ct_ad_seq_close(&outer, all ? ct_core_pair(c->p, range, after, all) : after);
+    uint32_t count = 0;
+    for (uint32_t k = 0; k < loop.lam->count; k++) {
+        if (!dx[k]) continue;
+        CtCore *own = dx[0] && dx[1] ? unzipped(c, range, all, k) : all;
+        cots[count++] = ct_ad_seq_name(&outer, "d", ct_chad_dense(c, range, loop.lam->params[k]->type, own));
+    }
+    CtCore *kept = ct_core_array_lit(c->p, range, ct_chad_cot(c->ad), cots, count);
+    return ct_ad_seq_close(&outer, ct_core_pair(c->p, range, ct_ad_seq_state(&outer, range), kept));
 }
 
 static CtCore *library(CtChad *c, CtSourceRange range, const char *name, CtCore **args, uint32_t count) {
@@ -159,13 +166,11 @@ static uint32_t group_least(CtChad *c, const CtBack *back) {
     return c->frame > GROUP ? c->frame : GROUP;
 }
 
-/* Many elements are divided into groups. Each group has an environment of its own, which is then added to the frame's.
- * So groups are independent (§8), and they do not depend on the number of threads. */
-static CtCore *groups(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *ds, CtCore *n, CtCore *least) {
+/* Many elements are divided into groups. Each group has an environment of its own; these are added up by a balanced
+ * tree, and then to the frame's. So groups are independent (§8), and they do not depend on the number of threads. */
+static CtCore *groups(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *ds, CtCore *n, CtCore *size) {
     CtSourceRange range = back->core->range;
-    CtCore *cells = ct_core_int(c->p, range, c->frame), *dx[2] = {NULL, NULL};
-    CtCore *size = ct_ad_seq_name(seq, "size", library(c, range, "groupSize", (CtCore *[]){least, n}, 2));
-    CtCore *count = ct_ad_seq_name(seq, "count", library(c, range, "groupCount", (CtCore *[]){size, n}, 2));
+    CtCore *cells = ct_core_int(c->p, range, c->frame), *dx[2] = {NULL, NULL}, *parts[2];
     CtVar *g = ct_core_var_new(c->p, "g", c->p->int_type), *base = c->base;
     CtVar *env = ct_core_var_new(c->p, "env", seq->state->type);
     CtSeq inner = ct_ad_seq(c->p, NULL);
@@ -176,26 +181,24 @@ static CtCore *groups(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *ds, CtC
     from = ct_ad_seq_name(&inner, "from", from);
     CtCore *left = ct_core_prim2(c->p, range, PRIM_INT_SUB, n, from);
     left = ct_ad_seq_name(&inner, "n", ct_core_prim2(c->p, range, PRIM_INT_MIN, size, left));
-    CtCore *body = stretch(c, back, env, ds, from, left, dx), *parts[2];
-    if (dx[0] || dx[1]) {
-        ct_ad_seq_open(&inner, "env", "made", body, parts);
-        parts[0] = library(c, range, "given", (CtCore *[]){cells, parts[0]}, 2);
-        body = ct_core_pair(c->p, range, parts[0], parts[1]);
-    } else {
-        body = library(c, range, "given", (CtCore *[]){cells, body}, 2);
-    }
-    CtCore *f = lambda(c, range, &g, 1, ct_ad_seq_close(&inner, body));
-    CtCore *all = ct_ad_seq_name(seq, "gs", array(c, range, ARRAY_BUILD, count, f, NULL));
+    ct_ad_seq_open(&inner, "env", "made", stretch(c, back, env, ds, from, left, dx), parts);
+    parts[0] = library(c, range, "given", (CtCore *[]){cells, parts[0]}, 2);
+    CtCore *own = ct_ad_seq_close(&inner, ct_core_pair(c->p, range, parts[0], parts[1]));
     c->base = base;
-    CtCore *envs = dx[0] || dx[1] ? unzipped(c, range, all, 0) : all;
-    CtCore *args[4] = {use(c, range, base), cells, envs, ct_ad_seq_state(seq, range)};
-    CtCore *merged = ct_ad_seq_name(seq, "env", library(c, range, "merged", args, 4));
-    if (!dx[0] && !dx[1]) return merged;
-    CtVar *k = ct_core_var_new(c->p, "k", c->p->int_type);
-    CtCore *group = ct_core_prim2(c->p, range, PRIM_INT_QUOT, use(c, range, k), size);
-    CtCore *place = ct_core_prim2(c->p, range, PRIM_INT_REM, use(c, range, k), size);
-    CtCore *made = element(c, range, ct_core_proj(c->p, range, element(c, range, all, group), 1), place);
-    return ct_core_pair(c->p, range, merged, array(c, range, ARRAY_BUILD, n, lambda(c, range, &k, 1, made), NULL));
+    CtCore *args[3] = {cells, library(c, range, "groupCount", (CtCore *[]){size, n}, 2),
+                       lambda(c, range, &g, 1, own)};
+    ct_ad_seq_open(seq, "env", "made", library(c, range, "inGroups", args, 3), parts);
+    args[0] = use(c, range, base);
+    args[1] = parts[0];
+    args[2] = ct_ad_seq_state(seq, range);
+    CtCore *joined = ct_ad_seq_name(seq, "env", library(c, range, "joined", args, 3));
+    CtCore *cots[2];
+    uint32_t count = (dx[0] != NULL) + (dx[1] != NULL);
+    for (uint32_t k = 0; k < count; k++) {
+        CtCore *which[3] = {ct_core_int(c->p, range, k), ct_core_int(c->p, range, count), parts[1]};
+        cots[k] = ct_ad_seq_name(seq, "d", library(c, range, "consecutive", which, 3));
+    }
+    return ct_core_pair(c->p, range, joined, ct_core_array_lit(c->p, range, ct_chad_cot(c->ad), cots, count));
 }
 
 /* λd. sequence (zipWith (λf d'. scope (f d')) a₂ (collect d)). values: the pairs ⟨a₁, a₂⟩ of the elements. */
@@ -204,7 +207,7 @@ static void elementwise_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *
     Loop loop = loop_of(back->core);
     CtCore *n = ct_ad_seq_name(seq, "n", array(c, range, ARRAY_LENGTH, back->values[0], NULL, NULL));
     CtCore *ds = ct_ad_seq_name(seq, "ds", ct_chad_elements(c, range, back->core->type->parts[0], n, d));
-    CtCore *dx[2] = {NULL, NULL};
+    CtCore *dx[2] = {NULL, NULL}, *parts[2];
     CtCore *after = stretch(c, back, seq->state, ds, NULL, n, dx);
     if (c->rung.local) {
         CtSeq many = ct_ad_seq(c->p, seq->state);
@@ -213,19 +216,13 @@ static void elementwise_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *
         CtCore *few = ct_core_prim2(c->p, range, PRIM_INT_LT, n, ct_core_int(c->p, range, 2 * least));
         after = ct_core_if(c->p, range, few, after, ct_ad_seq_close(&many, apart));
     }
-    if (!dx[0] && !dx[1]) {
-        CtVar *env = ct_core_var_new(c->p, "env", after->type);
-        ct_ad_seq_let(seq, range, env, after);
-        seq->state = env;
-        return;
-    }
-    CtCore *parts[2];
-    ct_ad_seq_open(seq, "env", "ds", after, parts);
+    ct_ad_seq_open(seq, "env", "made", after, parts);
     seq->state = parts[0]->as.var;
+    uint32_t count = 0;
     for (uint32_t k = 0; k < loop.lam->count; k++) {
         if (!dx[k]) continue;
-        CtCore *own = dx[0] && dx[1] ? unzipped(c, range, parts[1], k) : parts[1];
-        ct_chad_back_call(c, seq, back->parts[k], ct_chad_dense(c, range, loop.lam->params[k]->type, own));
+        CtCore *cot = element(c, range, parts[1], ct_core_int(c->p, range, count++));
+        ct_chad_back_call(c, seq, back->parts[k], ct_ad_seq_name(seq, "d", cot));
     }
 }
 
