@@ -131,6 +131,7 @@ static void loop_begin(Compile *c, LoopCode *l) {
     add_state(c, l);
     if (has_acc(l->op) && has_out(l->op)) ct_eval_add_word(c, l->op == ARRAY_SCANL);
     if (has_out(l->op)) add_layout(c, l);
+    if (l->op == ARRAY_BUILD) ct_eval_add_word(c, 0);
     ct_eval_add_word(c, 0);
     ct_eval_add_word(c, 1); /* the element itself is a step */
     if (has_out(l->op)) ct_eval_own(c, l->out);
@@ -140,9 +141,21 @@ static void loop_begin(Compile *c, LoopCode *l) {
     own_elements(c, l);
 }
 
+/* Whether the steps of an element are not bounded by its text. */
+static bool calls(Compile *c, CtCore *core) {
+    if (core->kind == CORE_APP) return true;
+    CtCoreList children = {0};
+    ct_core_children(c->arena, core, &children);
+    for (uint32_t i = 0; i < children.count; i++)
+        if (calls(c, children.items[i])) return true;
+    return false;
+}
+
 static void loop_iteration(Compile *c, const LoopCode *l, uint32_t result, uint32_t cost) {
     uint32_t start = ct_eval_begin(c, OP_ITERATION, l->e->range);
     bool build = l->op == ARRAY_BUILD, zip = l->op == ARRAY_ZIP_WITH;
+    bool flat = ct_eval_array_rank(out_type(l)->parts[0]) == 0; /* rows are compared with the first, which must be there */
+    if (build && flat && (l->lam == NULL || calls(c, l->lam->body))) c->words.items[l->body - 3] = start - l->start;
     ct_eval_add_word(c, build ? ITERATION_BUILD : zip ? ITERATION_ZIP : ITERATION_MAP);
     ct_eval_add_word(c, l->ops[build ? 0 : 1].slot);
     ct_eval_add_word(c, zip ? l->ops[2].slot : 0);

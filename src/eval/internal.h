@@ -171,6 +171,9 @@ static inline bool takes_iterations(const Machine *m) {
 /* region.c. Called behind the body of element i of a loop, at the instruction ITERATION (pc: its operands) of the frame
  * at m->fp. Computes all following elements on several threads if that pays; false: nothing has happened. */
 bool ct_eval_region_loop(Machine *m, int64_t i);
+/* The same in front of a build's first element, for a build of few elements whose bodies call functions: all elements
+ * are computed. The cost of the first has not been charged. */
+bool ct_eval_region_fork(Machine *m);
 /* Makes, and frees, the data for several threads; false when memory runs out. */
 bool ct_eval_team_new(Machine *m, CtPool *pool);
 void ct_eval_team_free(Machine *m);

@@ -18,7 +18,7 @@
             CHECK(ct_eval_array_regular(m, rank, (CtArray *)(out)->items[0].object, (CtArray *)(item).object, index)); \
     } while (0)
 
-INSTRUCTION(BUILD_BEGIN) { /* n out i x layout64 off c */
+INSTRUCTION(BUILD_BEGIN) { /* n out i x layout64 fork off c */
     int64_t count = SLOT(1).integer;
     if (UNLIKELY(count < 0)) {
         ct_eval_raise(m, CT_E0508, "build was asked for %lld elements", (long long)count);
@@ -28,10 +28,19 @@ INSTRUCTION(BUILD_BEGIN) { /* n out i x layout64 off c */
     CHECK_MEMORY(out);
     SLOT(2).object = &out->head;
     SLOT(3).integer = 0;
-    if (count == 0) NEXT((int32_t)pc[7]);
-    fuel -= pc[8];
+    if (count == 0) NEXT((int32_t)pc[8]);
+    if (pc[7] != 0 && m->team != NULL) {
+        const uint32_t *iteration = pc + pc[7], *begin = pc;
+        pc = iteration;
+        SAVE();
+        bool done = ct_eval_region_fork(m);
+        LOAD();
+        if (done) NEXT(15 + 9);
+        pc = begin;
+    }
+    fuel -= pc[9];
     SLOT(4).integer = 0;
-    NEXT(9);
+    NEXT(10);
 }
 INSTRUCTION(BUILD_NEXT) { /* n out i x s rank off c */
     CtArray *out = ARRAY(2);

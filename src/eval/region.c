@@ -9,6 +9,9 @@
  * ends it. Its results and steps are dropped, and the loop continues on one thread, which meets the same error in its
  * proper place. This is sound because a region consumes nothing: such loops retain the elements of arrays.
  *
+ * A build of few elements that call functions is begun as a region before its first element: no estimate would come in
+ * time. When such a region turns out to have been short, the next may begin after as many steps as threads pay for.
+ *
  * Inside a region no other region begins. Compilation and transformation of functions, which any call may need, are
  * done by one thread at a time; so is the evaluation of constants, whose values are shared. */
 #include <stdlib.h>
@@ -32,7 +35,8 @@ struct Team {
     Machine **workers; /* one for each thread; NULL before the first region */
     CtHeap **heaps;
     uint32_t regions;
-    bool gave_up; /* in this run: the last region failed */
+    bool gave_up;       /* in this run: the last region failed */
+    uint64_t fork_from; /* the number of steps from which a build of few elements may be begun as a region */
     pthread_mutex_t compiling, constants;
 };
 
@@ -95,7 +99,9 @@ void ct_eval_team_end(Machine *m) {
 }
 
 void ct_eval_team_begin(Machine *m) {
-    if (m->team != NULL) m->team->gave_up = false;
+    if (m->team == NULL) return;
+    m->team->gave_up = false;
+    m->team->fork_from = 0;
 }
 
 static Machine *worker_new(Machine *m) {
@@ -314,14 +320,14 @@ static int64_t loop_end(const CtWord *fp, const uint32_t *pc) {
 static bool is_worth(const Machine *m, int64_t i, int64_t left) {
     const uint32_t *pc = m->pc;
     uint64_t so_far = span_done(m, m->fuel) - (uint64_t)m->fp[pc[10]].integer;
-    return left > 1 && so_far / (uint64_t)(i + 1) * (uint64_t)left >= CT_WORTH && m->watch.wants == NULL;
+    return left > 1 && so_far / (uint64_t)(i + 1) * (uint64_t)left >= CT_WORTH;
 }
 
-bool ct_eval_region_loop(Machine *m, int64_t i) {
+/* Computes the elements behind element i, whose result is the body's; −1: all of them. */
+static bool run_region(Machine *m, int64_t i) {
     Team *team = m->team;
     const uint32_t *pc = m->pc;
     int64_t end = loop_end(m->fp, pc), left = end - i - 1;
-    if (team->pool == NULL || team->gave_up || !is_worth(m, i, left) || !has_workers(m)) return false;
     uint32_t size = team->size;
     CtContext *context = m->program->context;
     CtDiag **last_diag = context->last_diag;
@@ -331,7 +337,7 @@ bool ct_eval_region_loop(Machine *m, int64_t i) {
     uint64_t steps = ct_eval_steps_left(m, steps_done(m, m->fuel));
     region.steps_left = steps > INT64_MAX ? INT64_MAX : (int64_t)steps;
     if (!share_roots(&region)) return false;
-    out->items[i] = m->fp[pc[8]];
+    if (i >= 0) out->items[i] = m->fp[pc[8]];
     for (int64_t at = i + 1; out->head.layout->pointer_elements && at < end; at++) out->items[at].object = NULL;
     for (uint32_t k = 0; k < size; k++) start_worker(team->workers[k], m);
     ct_value_heap_lend(m->heap, team->heaps, size, team->regions++);
@@ -346,5 +352,23 @@ bool ct_eval_region_loop(Machine *m, int64_t i) {
     }
     collect(m, &region);
     out->length = end;
+    return true;
+}
+
+static bool may_begin(Machine *m) {
+    return m->team->pool != NULL && !m->team->gave_up && m->watch.wants == NULL && has_workers(m);
+}
+
+bool ct_eval_region_loop(Machine *m, int64_t i) {
+    return is_worth(m, i, loop_end(m->fp, m->pc) - i - 1) && may_begin(m) && run_region(m, i);
+}
+
+bool ct_eval_region_fork(Machine *m) {
+    int64_t count = loop_end(m->fp, m->pc);
+    uint64_t before = steps_done(m, m->fuel);
+    if (count < 2 || count > (int64_t)m->team->size * PARTS || before < m->team->fork_from || !may_begin(m)) return false;
+    if (!run_region(m, -1)) return false;
+    uint64_t after = steps_done(m, m->fuel);
+    m->team->fork_from = after - before < CT_WORTH ? after + CT_WORTH : after;
     return true;
 }

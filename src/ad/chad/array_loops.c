@@ -5,11 +5,6 @@
  * as an array; the reverse pass goes from the last step to the first. */
 #include "ad/chad/chad.h"
 
-enum {
-    GROUP = 32,       /* number of elements for which a group pays at least */
-    LOOP_PAYS_FOR = 8 /* number of cells in a group's environment, when each element runs a loop of its own */
-};
-
 static CtCore *array(CtChad *c, CtSourceRange range, CtArrayOp op, CtCore *x, CtCore *y, CtCore *z) {
     CtCore *args[3] = {x, y, z};
     return ct_core_array(c->p, range, op, args, z ? 3 : y ? 2 : 1);
@@ -151,21 +146,6 @@ static CtCore *library(CtChad *c, CtSourceRange range, const char *name, CtCore 
     return ct_ad_library_call(c->ad, range, name, args, count);
 }
 
-static bool has_loop(CtChad *c, CtCore *core) {
-    if (core->kind == CORE_ARRAY && ct_core_array_info(core->as.call.of.array)->function >= 0) return true;
-    CtCoreList children = {0};
-    ct_core_children(c->ad->arena, core, &children);
-    for (uint32_t i = 0; i < children.count; i++)
-        if (has_loop(c, children.items[i])) return true;
-    return false;
-}
-
-/* The number of elements for which it pays to make an environment for a group, and to add it to the frame's. */
-static uint32_t group_least(CtChad *c, const CtBack *back) {
-    if (has_loop(c, loop_of(back->core).lam->body)) return (c->frame + LOOP_PAYS_FOR - 1) / LOOP_PAYS_FOR;
-    return c->frame > GROUP ? c->frame : GROUP;
-}
-
 /* Many elements are divided into groups. Each group has an environment of its own; these are added up by a balanced
  * tree, and then to the frame's. So groups are independent (§8), and they do not depend on the number of threads. */
 static CtCore *groups(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *ds, CtCore *n, CtCore *size) {
@@ -211,7 +191,7 @@ static void elementwise_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *
     CtCore *after = stretch(c, back, seq->state, ds, NULL, n, dx);
     if (c->rung.local) {
         CtSeq many = ct_ad_seq(c->p, seq->state);
-        uint32_t least = group_least(c, back);
+        uint32_t least = ct_chad_group_least(c, back->core, loop.lam->body);
         CtCore *apart = groups(c, &many, back, ds, n, ct_core_int(c->p, range, least));
         CtCore *few = ct_core_prim2(c->p, range, PRIM_INT_LT, n, ct_core_int(c->p, range, 2 * least));
         after = ct_core_if(c->p, range, few, after, ct_ad_seq_close(&many, apart));

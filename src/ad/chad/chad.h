@@ -9,6 +9,7 @@
  *   functions.c          functions, calls, recursion: §9 and Appendix C
  *   arrays.c             indexing and operations that move elements: Fig. 9, §8.1
  *   array_loops.c        array operations with function arguments, such as build, map and fold: Figs. 9 and 10
+ *   groups.c             which elements share an environment: §8
  *   straight_line.c      build, map and zipWith with straight-line elements, including gathers: §8.1
  *   environment.c        EV and EVM: Fig. 8, Table 2
  *   custom_rules.c       functions with custom derivatives
@@ -188,6 +189,11 @@ CtPaired ct_chad_array(CtChad *c, CtSeq *seq, CtCore *core);
 /* ---- array_loops.c     ---- */
 
 CtPaired ct_chad_loop(CtChad *c, CtSeq *seq, CtCore *core);
+
+/* ---- groups.c ---- */
+
+/* The number of elements of a group, at least; core: the operation, body: that of its function. */
+uint32_t ct_chad_group_least(CtChad *c, const CtCore *core, CtCore *body);
 
 /* ---- straight_line.c ---- */
 

@@ -1,0 +1,268 @@
+#!/usr/bin/env python3
+"""The span of gradients by `chad`, in steps (docs/parallel.md): the parallelism of the program is kept.
+
+    tests/spans.py [--cotan PATH] [--random N] [--seed S] [--table]
+
+    span of the gradient ≤ A + B · span of the program · log₂ of its work
+    work of the gradient ≤ A + C · work of the program
+
+for families of programs whose arrays grow, and for random compositions of array operations, each with short and long arrays.
+--table prints work and span of all methods, for docs/parallel.md.
+"""
+import argparse
+import json
+import math
+import os
+import random
+import re
+import subprocess
+import sys
+import tempfile
+
+import families
+import run as golden
+
+# A, B and C; docs/parallel.md has them too.
+BOUND = (3000, 4, 50)
+SIZES = (256, 16384)
+
+# name: text. The function h takes an array of n numbers, or, where `depth` stands in its name, a number: the depth is log₂ n.
+FAMILIES = {
+    "map": """h :: Array Double -> Double
+h xs = reduce (+) 0 (map (\\x -> sin x * x) xs)
+""",
+    "map of a function": """h :: Array Double -> Double
+h xs = reduce (+) 0 (map (\\x -> go 10 x) xs)
+
+go :: Int -> Double -> Double
+go k y = if k == 0 then y else go (k - 1) (sin y * y)
+""",
+    "build": """h :: Array Double -> Double
+h xs = reduce (+) 0 (build (length xs) (\\i -> if i == 0 then xs ! i else xs ! i * xs ! (i - 1)))
+""",
+    "build of straight-line code": """h :: Array Double -> Double
+h xs = let n = length xs in reduce (+) 0 (build n (\\i -> xs ! rem (7 * i) n * xs ! (n - 1 - i)))
+""",
+    "zipWith": """h :: Array Double -> Double
+h xs = reduce (+) 0 (zipWith (\\x y -> if x > y then x * y else sin x) xs (reverse xs))
+""",
+    "a number used by all elements": """h :: Array Double -> Double
+h xs = let w = xs ! 0 in reduce (+) 0 (map (\\x -> if x > 1.2 then w * x else sin (w * x)) xs)
+""",
+    "reduce": """h :: Array Double -> Double
+h xs = reduce (\\a b -> a * b * 0.5 + a + b) 0 (map (\\x -> x / 5000) xs)
+""",
+    "reduce of pairs": """h :: Array Double -> Double
+h xs = case reduce (\\(a, b) (c, d) -> (a * c, b * c + d)) (1, 0) (map (\\x -> (x / 1.2, x)) xs) of (a, b) -> a + b
+""",
+    "slices": """h :: Array Double -> Double
+h xs = let n = length xs in reduce (+) 0 (zipWith (*) (slice 1 (n - 1) xs) (map sin (slice 0 (n - 1) xs)))
+""",
+    "nested loops": """h :: Array Double -> Double
+h xs = reduce (+) 0 (build 16 (\\i -> reduce (+) 0 (map (\\x -> if x > fromIntegral i then x * x else sin x) xs)))
+""",
+    "rows": """h :: Array Double -> Double
+h xs =
+  let rows = reshape (quot (length xs) 16) 16 xs
+      row r = reduce (+) 0 (map (\\x -> if x > 1.1 then sin x else x * x) r)
+  in reduce (+) 0 (map row rows)
+""",
+    "sum types": """data Shape = Circle Double | Box Double Double
+
+h :: Array Double -> Double
+h xs = reduce (+) 0 (map area (zipWith shape xs (reverse xs)))
+
+shape :: Double -> Double -> Shape
+shape x y = if x > y then Circle (x * y) else Box x (sin y)
+
+area :: Shape -> Double
+area (Circle r) = r * r
+area (Box a b) = a * b
+""",
+    "a tree, to the depth": """h :: Double -> Double
+h x = go DEPTH x
+
+go :: Int -> Double -> Double
+go d x =
+  if d == 0 then sin x
+  else let ys = build 2 (\\i -> go (d - 1) (if i == 0 then x * 0.9 else x * 1.05)) in ys ! 0 * 0.5 + ys ! 1 * x
+""",
+    "a tree, to the depth, of sums and products": """data Value = Sum Double | Product Double Double
+
+h :: Double -> Double
+h x = number (go DEPTH x)
+
+number :: Value -> Double
+number (Sum x) = x
+number (Product x y) = x * y
+
+go :: Int -> Double -> Value
+go d x =
+  if d == 0 then Sum (sin x)
+  else
+    let vs = build 2 (\\i -> go (d - 1) (if i == 0 then x * 0.9 else x * 1.05))
+    in if rem d 2 == 0 then Sum (number (vs ! 0) + x) else Product (number (vs ! 0) * 0.5) (number (vs ! 1))
+""",
+}
+
+TABLE = ("map of a function", "reduce")
+METHODS = ("chad", "bulk", "tape", "delta", "delta-fused", "dual-arrays")
+
+
+class Maker:
+    """Random programs over an array of n numbers, whose own span is a logarithm."""
+
+    def __init__(self, seed):
+        self.random = random.Random(seed)
+        self.names = 0
+
+    def name(self):
+        self.names += 1
+        return f"v{self.names}"
+
+    def number(self, vars_, depth):
+        """An expression of type Double."""
+        pick = self.random.randrange(9 if depth > 0 else 3)
+        one = lambda: self.number(vars_, depth - 1)
+        if pick < 2:
+            return self.random.choice(vars_)
+        if pick == 2:
+            return f"{self.random.randrange(1, 9) / 4}"
+        if pick == 3:
+            return f"({one()} * {one()} / 4)"
+        if pick == 4:
+            return f"({one()} + {one()})"
+        if pick == 5:
+            return f"sin ({one()})"
+        if pick == 6:
+            return f"(if {one()} > {one()} then {one()} else {one()})"
+        if pick == 7:
+            return f"(case (if {one()} > 1.1 then Just ({one()}) else Nothing) of {{ Just j -> j * 0.5; Nothing -> {one()} }})"
+        return f"turns {self.random.randrange(2, 6)} ({one()})"
+
+    def array(self, arrays, numbers, depth):
+        """An expression of type Array Double, of n elements."""
+        pick = self.random.randrange(8) if depth > 0 else 0
+        one = lambda: self.array(arrays, numbers, depth - 1)
+        if pick == 0:
+            return self.random.choice(arrays)
+        if pick in (1, 2):
+            x = self.name()
+            return f"(map (\\{x} -> {self.number([x, x, *numbers], 3)}) {one()})"
+        if pick == 3:
+            x, y = self.name(), self.name()
+            return f"(zipWith (\\{x} {y} -> {self.number([x, y, *numbers], 3)}) {one()} {one()})"
+        if pick == 4:
+            i, a, b = self.name(), self.random.choice(arrays), self.random.choice(arrays)
+            reads = [f"({a} ! {i})", f"({b} ! rem ({self.random.choice((3, 5, 7))} * {i} + 1) n)"]
+            return f"(build n (\\{i} -> {self.number([*reads, *numbers], 3)}))"
+        if pick == 5:
+            return f"(reverse {one()})"
+        if pick == 6:
+            a = self.name()
+            return f"(let {a} = {one()} in append (slice (quot n 2) (n - quot n 2) {a}) (slice 0 (quot n 2) {a}))"
+        a = self.name()
+        return f"(let {a} = {one()} in {self.array([*arrays, a, a], numbers, depth - 1)})"
+
+    def result(self, arrays, numbers, depth):
+        """An expression of type Double over whole arrays."""
+        pick = self.random.randrange(6) if depth > 0 else 0
+        whole = self.array(arrays, numbers, 2)
+        if pick < 2:
+            return f"reduce (+) 0 {whole}"
+        if pick == 2:
+            return f"reduce (\\a b -> a * b * 0.001 + a + b) 0 (map (\\e -> e / fromIntegral n) {whole})"
+        if pick == 3:
+            return f"(case reduce (\\(a, b) (c, d) -> (a + c, b + d * 0.5)) (0, 0) (map (\\e -> (e, e * e)) {whole}) of (a, b) -> a + b)"
+        if pick == 4:
+            i, x, y, a = self.name(), self.name(), self.name(), self.random.choice(arrays)
+            inner = f"reduce (+) 0 (map (\\{y} -> {self.number([x, y, *numbers], 2)}) (slice (rem (3 * {i}) (n - 8)) 8 {a}))"
+            return f"reduce (+) 0 (zipWith (\\{i} {x} -> {inner}) (iota n) {whole})"
+        w = self.name()
+        return f"(let {w} = {self.result(arrays, numbers, depth - 1)} / fromIntegral n in {self.result(arrays, [*numbers, w], depth - 1)})"
+
+    def program(self):
+        return f"""h :: Array Double -> Double
+h xs = let n = length xs in {self.result(["xs"], ["0.75"], 2)}
+
+turns :: Int -> Double -> Double
+turns k x = if k == 0 then x else turns (k - 1) (sin x * 0.5 + x * 0.5)
+"""
+
+
+class Run:
+    def __init__(self, cotan, folder):
+        self.cotan, self.path = cotan, os.path.join(folder, "program.cot")
+        self.passed = self.failed = 0
+        self.most = [0.0, 0.0]
+
+    def check(self, holds, text):
+        if not holds:
+            print(f"FAIL {text}")
+        self.passed += holds
+        self.failed += not holds
+
+    def counts(self, name, source, n, method):
+        """Work and span of the program, and of its gradient."""
+        depth = "depth" in name
+        with open(self.path, "w", encoding="utf-8") as file:
+            file.write(source.replace("DEPTH", str(n.bit_length() - 1)))
+        at = "0.5" if depth else json.dumps([round(x, 4) for x in families.reals(n)], separators=(",", ":"))
+        command = [self.cotan, "grad", self.path, "h", "--at", at, "--count", "--json", "--method", method]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+        if done.returncode != 0:
+            sys.exit(f"{name}, {method}:\n{source}\n{done.stderr}")
+        found = json.loads(done.stdout)
+        return found["primal_steps"], found["primal_span"], found["steps"], found["span"]
+
+    def holds(self, name, source):
+        for n in SIZES:
+            work, span, grad_work, grad_span = self.counts(name, source, n, "chad")
+            log = math.log2(work)
+            self.most[0] = max(self.most[0], (grad_span - BOUND[0]) / (span * log))
+            self.most[1] = max(self.most[1], (grad_work - BOUND[0]) / work)
+            self.check(grad_span <= BOUND[0] + BOUND[1] * span * log and grad_work <= BOUND[0] + BOUND[2] * work,
+                       f"{name}, n = {n}: work {work}, span {span}; gradient {grad_work}, {grad_span}\n{source}")
+
+
+def table(run):
+    for name in TABLE:
+        print(f"\n| {name} | work, n = {SIZES[0]} | span | work, n = {SIZES[1]} | span |\n|---|---|---|---|---|")
+        rows = {method: [run.counts(name, FAMILIES[name], n, method) for n in SIZES] for method in METHODS}
+        few, many = rows["chad"]
+        print(f"| alone | {few[0]:,} | {few[1]:,} | {many[0]:,} | {many[1]:,} |")
+        for method, (few, many) in rows.items():
+            print(f"| `{method}` | {few[2]:,} | {few[3]:,} | {many[2]:,} | {many[3]:,} |")
+
+
+def constants_of_docs(run):
+    text = golden.read(os.path.join(golden.ROOT, "docs", "parallel.md"))
+    found = re.search(r"^\| A \| B \| C \|\n\|[-:| ]+\n\| ([\d,]+) \| (\d+) \| (\d+) \|", text, re.MULTILINE)
+    constants = tuple(int(number.replace(",", "")) for number in found.groups()) if found else None
+    run.check(constants == BOUND, f"docs/parallel.md has {constants}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--cotan", default=os.path.join(golden.ROOT, "build", "cotan"))
+    parser.add_argument("--random", type=int, default=40, metavar="N", help="how many random programs")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--table", action="store_true", help="print work and span of all methods instead")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        run = Run(os.path.abspath(options.cotan), folder)
+        if options.table:
+            table(run)
+            return
+        for name, source in FAMILIES.items():
+            run.holds(name, source)
+        for i in range(options.random):
+            run.holds(f"random program {options.seed + i}", Maker(options.seed + i).program())
+        constants_of_docs(run)
+    print(f"at most: span {run.most[0]:.1f}, work {run.most[1]:.1f}")
+    print(f"spans: {run.passed} passed, {run.failed} failed")
+    sys.exit(1 if run.failed else 0)
+
+
+if __name__ == "__main__":
+    main()
