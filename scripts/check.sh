@@ -77,6 +77,7 @@ if build build; then
     run "emitted C" tests/emitted.py --cotan build/cotan --every 40
     run "costs" tests/costs.py --cotan build/cotan
     run "CHAD" tests/chad.py --cotan build/cotan
+    run "spans" tests/spans.py --cotan build/cotan
     run "several threads" tests/threads.py --cotan build/cotan
     run "golden programs, 3 threads" env COTAN_THREADS=3 tests/run.py --cotan build/cotan
     run "error codes" tests/error_codes.py --cotan build/cotan

@@ -11,47 +11,44 @@ enum {
     FORK = 16          /* the largest number of elements of a fork */
 };
 
-/* What the steps of an element depend on. */
+/* What the steps of an element depend on, in its text and in the functions that it calls. */
 typedef struct Steps {
-    bool loops, calls, recurses;
+    CtArena *arena;
+    CtMap seen; /* CtGlobal * -> Function * */
+    bool loops, calls;
+    bool recurses; /* a function calls itself, or one that is only known at run time */
 } Steps;
 
-typedef struct Search {
-    CtArena *arena;
-    CtMap seen; /* CtGlobal * -> Status * */
-} Search;
-
-typedef struct Status {
+typedef struct Function {
     bool open; /* it is being looked at */
-} Status;
+} Function;
 
-static void look(Search *s, CtCore *core, Steps *found);
+static void look(Steps *s, CtCore *core);
 
-/* Whether a function calls itself, or another that does, or one that is only known at run time. */
-static bool recurses(Search *s, CtGlobal *global) {
-    if (!global->body) return false;
-    Status *status = ct_map_get(&s->seen, ct_key(global));
-    if (status) return status->open; /* if it did otherwise, the search would have ended */
-    status = CT_NEW(s->arena, Status);
-    status->open = true;
-    ct_map_set(s->arena, &s->seen, ct_key(global), status);
-    Steps found = {0};
-    look(s, global->body, &found);
-    status->open = false;
-    return found.recurses;
+static void look_at_function(Steps *s, CtGlobal *global) {
+    Function *function = ct_map_get(&s->seen, ct_key(global));
+    if (function) s->recurses = s->recurses || function->open;
+    if (function || !global->body) return;
+    function = CT_NEW(s->arena, Function);
+    function->open = true;
+    ct_map_set(s->arena, &s->seen, ct_key(global), function);
+    look(s, global->body);
+    function->open = false;
 }
 
-static void look(Search *s, CtCore *core, Steps *found) {
-    if (found->recurses) return;
+static void look(Steps *s, CtCore *core) {
     if (core->kind == CORE_APP) {
         const CtCore *fun = core->as.call.of.fun;
-        found->calls = true;
-        found->recurses = fun->kind != CORE_GLOBAL || recurses(s, fun->as.global);
+        s->calls = true;
+        if (fun->kind == CORE_GLOBAL)
+            look_at_function(s, fun->as.global);
+        else
+            s->recurses = true;
     }
-    if (core->kind == CORE_ARRAY && ct_core_array_info(core->as.call.of.array)->function >= 0) found->loops = true;
+    if (core->kind == CORE_ARRAY && ct_core_array_info(core->as.call.of.array)->function >= 0) s->loops = true;
     CtCoreList children = {0};
     ct_core_children(s->arena, core, &children);
-    for (uint32_t i = 0; i < children.count; i++) look(s, children.items[i], found);
+    for (uint32_t i = 0; i < children.count; i++) look(s, children.items[i]);
 }
 
 /* A build of few elements, as many as the program's text says. */
@@ -62,9 +59,8 @@ static bool is_fork(const CtCore *core) {
 }
 
 uint32_t ct_chad_group_least(CtChad *c, const CtCore *core, CtCore *body) {
-    Search search = {.arena = c->ad->arena};
-    Steps steps = {0};
-    look(&search, body, &steps);
+    Steps steps = {.arena = c->ad->arena};
+    look(&steps, body);
     if (steps.recurses && is_fork(core)) return 1;
     if (steps.loops) return (c->frame + LOOP_PAYS_FOR - 1) / LOOP_PAYS_FOR;
     uint32_t least = steps.calls ? CALLS_PAY_FOR : GROUP;
