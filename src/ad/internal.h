@@ -215,12 +215,6 @@ CtCore *ct_ad_lift_array(CtTransform *t, CtSeq *seq, CtCore *core);
 /* Whether neither an array operation itself (a sum of reals) nor its function argument uses the state. */
 bool ct_ad_lift_pure_array(CtTransform *t, CtCore *core);
 
-/* ---- flat_arrays.c ---- */
-
-/* Whether a term is an operation on flat arrays that adds reals; and its definition by operations that D covers. */
-bool ct_ad_is_flat(const CtCore *core);
-CtCore *ct_ad_flat(CtProgram *p, CtCore *core);
-
 /* ---- polytypic.c ---- */
 
 /* A function defined by recursion over types. It traverses structures of one shape together, from left to right. */

@@ -200,10 +200,12 @@ CtFlowArgs ct_flow_lower_array(Lower *l, CtCore *e) {
     case ARRAY_APPEND:
     case ARRAY_SLICE:
     case ARRAY_CONCAT: return lower_rearranged(l, e);
-    case ARRAY_STRIDED:
-    case ARRAY_GATHER_OR:
     case ARRAY_SCATTER_ADD:
     case ARRAY_SUM_ROWS:
+        if (ct_ad_is_flat(e)) return ct_flow_lower(l, ct_ad_flat(l->p, e));
+        break;
+    case ARRAY_STRIDED:
+    case ARRAY_GATHER_OR:
     case ARRAY_SELECT:
     case CT_ARRAY_OP_COUNT: break;
     }
