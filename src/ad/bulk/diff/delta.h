@@ -127,6 +127,23 @@ void ct_bulk_loop_reverse(CtBulkBuilder *r, CtDeltaLoop *l, CtBulk *const *c, co
 /* The tangents of a loop's results (NULL: constant), from tangents of its arguments (NULL: zero). */
 CtBulk **ct_bulk_loop_forward(CtBulkBuilder *r, CtDeltaLoop *l, CtBulk *const *tangents);
 
+/* ---- kept_values.c ---- */
+
+/* A value that the primal loop computes for the reverse, and its values at all steps. */
+typedef struct CtKeptValue {
+    CtBulkVar *var;
+    CtBulk *all;
+} CtKeptValue;
+typedef CT_VEC(CtKeptValue) CtKeptValues;
+
+/* Replaces what the gradient of a loop's body needs of array states by values that the primal loop gets as outputs, and
+ * drops bindings that the gradient does not need. `gradient` is by parameter; `primals` are the results of the source,
+ * by the variables of the body. */
+CtKeptValues ct_bulk_keep_values(CtBulkBuilder *r, const CtDeltaLoop *l, CtBulkGradient *body, CtBulk **gradient,
+                                 CtBulk *const *primals, const CtLoopSink *sink);
+
+/* ---- delta_loops.c ---- */
+
 /* The loop of a rule, in normal form and simplified. */
 CtBulkLoop *ct_bulk_rule_loop(CtBulkBuilder *r, const CtBulkLoop *call);
 /* The arguments of a rule's loop: those of the call, and an arbitrary value for the argument in which it is linear. */

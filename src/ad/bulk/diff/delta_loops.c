@@ -188,146 +188,26 @@ static void send_scattered(Sums *s, const CtLoopSink *sink) {
     }
 }
 
-/* ---- what is kept instead of states ---- */
-
-/* Storing an array before each step costs its size. If the reverse only reads single elements of it, these elements are
- * stored instead. */
-typedef struct Reads {
-    Maker *m;
-    const CtBulkVar *state;
-    CtMap primal;             /* variables that do not depend on cotangents */
-    bool spoiled;             /* it is used otherwise */
-    CT_VEC(CtBulk *) at;      /* each read, and … */
-    CT_VEC(CtBulkVar *) kept; /* … the variable that replaces it */
-} Reads;
-
-typedef struct Closed {
-    Reads *reads;
-    bool holds;
-} Closed;
-
-static CtBulk *check_primal(void *data, CtBulk *t) {
-    Closed *c = data;
-    if (t->kind != BULK_VAR) return ct_bulk_map(c->reads->m->r, t, check_primal, c);
-    c->holds = c->holds && ct_map_has(&c->reads->primal, ct_key(t->as.var));
-    return t;
-}
-
-static bool is_primal(Reads *reads, CtBulk *t) {
-    Closed c = {reads, true};
-    check_primal(&c, t);
-    return c.holds;
-}
-
-static bool is_read(const Reads *reads, const CtBulk *t) {
-    return t->kind == BULK_INDEX && t->shape.rank == 0 && t->as.move.t->kind == BULK_VAR &&
-           t->as.move.t->as.var == reads->state;
-}
-
-static CtBulk *find_reads(void *data, CtBulk *t) {
-    Reads *reads = data;
-    CtBulkBuilder *r = reads->m->r;
-    if (t->kind == BULK_VAR) reads->spoiled |= t->as.var == reads->state;
-    if (reads->spoiled || t->kind == BULK_VAR) return t;
-    if (!is_read(reads, t)) return ct_bulk_map(r, t, find_reads, reads);
-    for (uint32_t k = 0; k < reads->at.count; k++)
-        if (ct_bulk_same(reads->at.items[k], t)) return t;
-    reads->spoiled = !is_primal(reads, t);
-    ct_push(r->arena, &reads->at, t);
-    ct_push(r->arena, &reads->kept, ct_bulk_new_var(r, reads->state->name, t->element, t->shape));
-    return t;
-}
-
-static CtBulk *replace_reads(void *data, CtBulk *t) {
-    Reads *reads = data;
-    for (uint32_t k = 0; is_read(reads, t) && k < reads->at.count; k++)
-        if (ct_bulk_same(reads->at.items[k], t)) return ct_bulk_var(reads->m->r, reads->kept.items[k]);
-    return ct_bulk_map(reads->m->r, t, replace_reads, reads);
-}
-
-/* Copies the bindings of the reverse that do not depend on cotangents into the primal loop, renamed. */
-static CtMap copy_bindings(Reads *reads) {
-    CtBulkBuilder *r = reads->m->r;
-    CtBulkLoop *primal = reads->m->l->primal;
-    const CtBulkGradient *body = &reads->m->body;
-    CtMap renamed = {0};
-    for (uint32_t k = 0; k < body->vars.count; k++) {
-        CtBulkVar *var = body->vars.items[k];
-        if (!ct_map_has(&reads->primal, ct_key(var))) continue;
-        CtBulkVar *fresh = ct_bulk_new_var(r, var->name, var->element, var->shape);
-        ct_push(r->arena, &primal->vars, fresh);
-        ct_push(r->arena, &primal->terms, ct_bulk_substitute(r, body->terms.items[k], &renamed));
-        ct_map_set(r->arena, &renamed, ct_key(var), ct_bulk_var(r, fresh));
-    }
-    return renamed;
-}
-
-/* Adds an output to the primal loop. */
-static CtBulk *keep(const Maker *m, CtBulk *t) {
-    CtBulkLoop *primal = m->l->primal;
-    uint32_t count = ct_bulk_loop_results(primal);
-    CtBulk **results = CT_NEW_ARRAY(m->r->arena, CtBulk *, count + 1);
-    for (uint32_t k = 0; k < count; k++) results[k] = primal->results[k];
-    results[count] = t;
-    primal->results = results;
-    primal->outputs++;
-    return ct_bulk_loop(m->r, primal, m->l->args, count);
-}
-
-static void note_primal(Reads *reads) {
-    const CtBulkLoop *source = reads->m->l->source;
-    const CtBulkGradient *body = &reads->m->body;
-    CtArena *arena = reads->m->r->arena;
-    ct_map_set(arena, &reads->primal, ct_key(source->index), source->index);
-    for (uint32_t p = 0; p < ct_bulk_loop_params(source); p++)
-        ct_map_set(arena, &reads->primal, ct_key(source->params[p]), source->params[p]);
-    for (uint32_t k = 0; k < body->vars.count; k++)
-        if (is_primal(reads, body->terms.items[k]))
-            ct_map_set(arena, &reads->primal, ct_key(body->vars.items[k]), body->vars.items[k]);
-}
-
-static void keep_reads(Maker *m, CtBulk **gradient, const CtLoopSink *sink) {
-    const CtBulkLoop *source = m->l->source;
-    if (m->l->primal->normal || m->l->primal->simple) return; /* it has been used already */
-    for (uint32_t s = 0; s < source->count.states; s++) {
-        if (source->params[s]->shape.rank == 0) continue;
-        Reads reads = {.m = m, .state = source->params[s]};
-        note_primal(&reads);
-        for (uint32_t k = 0; k < m->body.terms.count; k++) find_reads(&reads, m->body.terms.items[k]);
-        for (uint32_t p = 0; p < ct_bulk_loop_params(source); p++)
-            if (gradient[p]) find_reads(&reads, gradient[p]);
-        if (reads.spoiled || reads.at.count == 0) continue;
-        CtMap renamed = copy_bindings(&reads);
-        for (uint32_t k = 0; k < reads.at.count; k++) {
-            CtBulk *read = ct_bulk_substitute(m->r, reads.at.items[k], &renamed);
-            CtBulk *all = sink->share(sink->data, NULL, keep(m, read));
-            ct_push(m->r->arena, &m->elements, (Param){reads.kept.items[k], all});
-        }
-        for (uint32_t k = 0; k < m->body.terms.count; k++)
-            m->body.terms.items[k] = replace_reads(&reads, m->body.terms.items[k]);
-        for (uint32_t p = 0; p < ct_bulk_loop_params(source); p++)
-            if (gradient[p]) gradient[p] = replace_reads(&reads, gradient[p]);
-    }
-}
-
 /* ---- reverse ---- */
 
-/* The gradient of the body: the contribution of the cotangents of the results to each parameter; NULL: zero. */
+/* The gradient of the body: the contribution of the cotangents of the results to each parameter; NULL: zero. Behind
+ * these, the results of the primal. */
 static CtBulk **body_gradient(Maker *m, CtBulk *const *cotangents) {
     CtBulkBuilder *r = m->r;
     const CtBulkLoop *source = m->l->source;
-    uint32_t params = ct_bulk_loop_params(source), shares = r->shares;
+    uint32_t params = ct_bulk_loop_params(source), results = ct_bulk_loop_results(source), shares = r->shares;
     CtBulkDual dual = ct_bulk_dual_body(r, source, m->l->varies);
-    CtBulkReverse reverse = ct_bulk_reverse_pass(r, &dual, params, cotangents, ct_bulk_loop_results(source));
+    CtBulkReverse reverse = ct_bulk_reverse_pass(r, &dual, params, cotangents, results);
     take_primal_bindings(m, &dual);
     ct_bulk_stack_lets(r, &reverse, &m->body);
-    CtBulk **gradient = CT_NEW_ARRAY(r->arena, CtBulk *, params + 1);
+    CtBulk **gradient = CT_NEW_ARRAY(r->arena, CtBulk *, params + results + 1);
     for (uint32_t p = 0; p < params; p++)
         gradient[p] = reverse.grad[p] ? ct_bulk_unshare(r, &reverse, reverse.grad[p]) : NULL;
+    for (uint32_t k = 0; k < results; k++) gradient[params + k] = dual.primals[k];
     r->shares = shares; /* none is left; the ids of the enclosing pass continue */
     m->body.value = ct_bulk_real(r, 0, (CtShape){0, NULL});
     m->body.gradient = gradient;
-    ct_bulk_simplify_gradient(r, &m->body, params, NULL);
+    ct_bulk_simplify_gradient(r, &m->body, params + results, NULL);
     return gradient;
 }
 
@@ -359,7 +239,8 @@ void ct_bulk_loop_reverse(CtBulkBuilder *r, CtDeltaLoop *l, CtBulk *const *c, co
     uint32_t params = ct_bulk_loop_params(l->source), fixed = count->states + count->elements;
     CtBulk **inside = add_cotangents(&m, c);
     CtBulk **gradient = body_gradient(&m, inside);
-    keep_reads(&m, gradient, sink);
+    CtKeptValues kept = ct_bulk_keep_values(r, l, &m.body, gradient, gradient + params, sink);
+    for (uint32_t k = 0; k < kept.count; k++) ct_push(arena, &m.elements, ((Param){kept.items[k].var, kept.items[k].all}));
     add_primal(&m);
     Sums sums = {.m = &m};
     for (uint32_t k = 0; k < m.body.vars.count; k++)

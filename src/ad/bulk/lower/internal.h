@@ -79,14 +79,16 @@ bool ct_bulk_lower_is_iota(const CtBulk *t, int64_t count);
 
 /* ---- lower_updates.c ---- */
 
-/* A COND, or an OP of two arguments, that is an update of one element; NULL for others. */
+/* A COND that is an update of one element or row; an OP of two arguments that adds to few elements. NULL for others. */
 CtCore *ct_bulk_lower_update(CtLower *l, CtBulk *t);
-CtCore *ct_bulk_lower_add_one(CtLower *l, CtBulk *t);
+CtCore *ct_bulk_lower_add_sparse(CtLower *l, CtBulk *t);
 
 /* ---- lower_indices.c ---- */
 
 /* The row number that f gives for the current values of its variables; −1 where it is out of range and not needed. */
 CtCore *ct_bulk_lower_position(CtLower *l, const CtIndexing *f, CtShape shape, CtSourceRange range);
+/* These numbers for all points, as an array. */
+CtCore *ct_bulk_lower_positions(CtLower *l, const CtIndexing *f, CtShape shape, CtShape points, CtSourceRange range);
 
 CtCore *ct_bulk_lower_index(CtLower *l, CtBulk *t);
 CtCore *ct_bulk_lower_gather(CtLower *l, CtBulk *t);

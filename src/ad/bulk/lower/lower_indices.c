@@ -306,7 +306,7 @@ static bool is_closed(CtLower *l, const CtIndexing *f) {
     return true;
 }
 
-static CtCore *positions(CtLower *l, const CtIndexing *f, CtShape shape, CtShape points, CtSourceRange range) {
+CtCore *ct_bulk_lower_positions(CtLower *l, const CtIndexing *f, CtShape shape, CtShape points, CtSourceRange range) {
     bool closed = is_closed(l, f);
     uint64_t key = f->count > 0 ? ct_key(f->ix[0]) : 1;
     Positions *known = ct_map_get(&l->r->positions, key);
@@ -492,7 +492,7 @@ CtCore *ct_bulk_lower_gather(CtLower *l, CtBulk *t) {
     if (plain != NULL)
         return ct_ad_seq_close(&seq,
                                ct_bulk_lower_array(l, t->range, ARRAY_GATHER, xs, ct_bulk_lower_term(l, plain), NULL));
-    CtCore *rows = ct_ad_seq_name(&seq, "rows", positions(l, f, source->shape, t->shape, t->range));
+    CtCore *rows = ct_ad_seq_name(&seq, "rows", ct_bulk_lower_positions(l, f, source->shape, t->shape, t->range));
     CtCore *none = ct_bulk_lower_zeros(l, t->range, t->element, m);
     return ct_ad_seq_close(&seq, ct_bulk_lower_array(l, t->range, ARRAY_GATHER_OR, none, rows, xs));
 }
@@ -570,7 +570,7 @@ CtCore *ct_bulk_lower_scatter(CtLower *l, CtBulk *t) {
             l, ct_bulk_lower_view(l, t->range, all, count / m, a.offset / m, dims, f->var_count));
     } else {
         xs = ct_ad_seq_name(&seq, "xs", xs);
-        rows = positions(l, f, t->shape, points, t->range);
+        rows = ct_bulk_lower_positions(l, f, t->shape, points, t->range);
     }
     CtCore *sums = ct_bulk_lower_array(l, t->range, ARRAY_SCATTER_ADD, whole(l, t->range, count), rows, xs);
     return ct_ad_seq_close(&seq, ct_bulk_lower_unflat(l, t, sums));

@@ -258,7 +258,7 @@ static bool is_atom(const CtBulk *t) {
 }
 
 static CtCore *lower_elementwise(CtLower *l, CtBulk *t) {
-    CtCore *updated = t->kind == BULK_OP && t->as.op.count == 2 ? ct_bulk_lower_add_one(l, t) : NULL;
+    CtCore *updated = t->kind == BULK_OP && t->as.op.count == 2 ? ct_bulk_lower_add_sparse(l, t) : NULL;
     if (updated != NULL) return updated;
     Elementwise e = elementwise(t);
     CtBulk *scalars[2] = {NULL, NULL};
