@@ -218,7 +218,7 @@ bool ct_bulk_loop_is_safe(CtBulkRewriter *w, CtBulkLoop *loop) {
 
 bool ct_bulk_is_safe(CtBulkRewriter *w, CtBulk *t) {
     Safety s = {w, t->kind != BULK_CHECK};
-    if (t->kind == BULK_CONST || t->kind == BULK_VAR) return true;
+    if (t->kind == BULK_CONST || t->kind == BULK_VAR || w->total) return true;
     if (ct_map_has(&w->safe, ct_key(t))) return ct_map_get(&w->safe, ct_key(t)) != NULL;
     if (t->kind == BULK_INDEX || t->kind == BULK_GATHER || t->kind == BULK_SCATTER)
         s.safe = ct_bulk_never_misses(w, &t->as.move.f, t->kind == BULK_SCATTER ? t->shape : t->as.move.t->shape);

@@ -14,6 +14,7 @@ typedef struct CtBulkRewriter {
     CtMap noted;  /* terms whose binders have facts */
     CtMap ranges; /* CtBulk * -> CtRange *, cached */
     CtMap safe;   /* CtBulk * -> whether it is safe, cached */
+    bool total;   /* what could fail has been evaluated before: see CtBulkLoop */
 } CtBulkRewriter;
 
 /* Records the ranges of the variables that t binds. */

@@ -83,6 +83,17 @@ bool ct_bulk_lower_is_iota(const CtBulk *t, int64_t count);
 CtCore *ct_bulk_lower_update(CtLower *l, CtBulk *t);
 CtCore *ct_bulk_lower_add_sparse(CtLower *l, CtBulk *t);
 
+/* ---- reads_first.c ---- */
+
+/* The body of a loop: bindings, then results. */
+typedef struct CtBulkBody {
+    CtBulkVar **vars;
+    CtBulk **terms;
+    uint32_t bound, count; /* number of bindings; number of terms */
+} CtBulkBody;
+/* The same body, with reads of arrays before their changes. */
+CtBulkBody ct_bulk_lower_reads_first(CtBulkBuilder *r, const CtBulkLoop *loop);
+
 /* ---- lower_indices.c ---- */
 
 /* The row number that f gives for the current values of its variables; −1 where it is out of range and not needed. */

@@ -194,7 +194,7 @@ CtCore *ct_bulk_lower_position(CtLower *l, const CtIndexing *f, CtShape shape, C
     Position p = {.range = range, .f = f, .shape = shape, .at = CT_NEW_ARRAY(l->r->arena, CtCore *, f->count)};
     for (uint32_t d = 0; d < f->count; d++) p.at[d] = ct_ad_seq_name(&seq, "i", ct_bulk_lower_term(l, f->ix[d]));
     bool misses = !ct_bulk_never_misses(&l->facts, f, shape);
-    p.never = f->live != NULL && f->live->kind == BULK_CONST && ct_bulk_lower_number(f->live) == 0;
+    p.never = l->facts.total || (f->live != NULL && f->live->kind == BULK_CONST && ct_bulk_lower_number(f->live) == 0);
     if (f->live != NULL && !p.never && (misses || !ct_bulk_is_safe(&l->facts, f->live)))
         p.live = ct_ad_seq_name(&seq, "live", ct_bulk_lower_term(l, f->live));
     CtCore *number = row_number(l, &p);
@@ -314,13 +314,16 @@ CtCore *ct_bulk_lower_positions(CtLower *l, const CtIndexing *f, CtShape shape, 
         if (same_indexing(other, f, shape, points)) return other->constant;
     CtLower before = *l;
     CtVar *again = l->r->again;
+    bool total = l->facts.total;
     if (closed) before = ct_bulk_lower_begin_apart(l);
     if (closed) l->r->again = NULL; /* nothing from here is in scope of a constant */
+    if (closed) l->facts.total = false; /* it is used elsewhere, too */
     Points at;
     enter_points(l, f, points, &at);
     CtCore *body = ct_bulk_lower_position(l, f, shape, range);
     CtCore *all = leave_points(l, range, f, points, &at, body);
     l->r->again = again;
+    l->facts.total = total;
     if (!closed) return all;
     ct_bulk_lower_end_apart(l, &before);
     Positions *made = CT_NEW(l->r->arena, Positions);

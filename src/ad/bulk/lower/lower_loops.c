@@ -69,18 +69,19 @@ static CtCore *step(Loop *b, CtSeq *seq) {
     const CtBulkLoop *loop = b->loop;
     CtArena *arena = l->r->arena;
     CtLoweredLoop *outer = l->r->loops;
-    CtVar **before = CT_NEW_ARRAY(arena, CtVar *, loop->vars.count + 1);
-    for (uint32_t k = 0; k < loop->vars.count; k++) {
-        CtVar *var = ct_bulk_lower_bound(l, seq, loop->vars.items[k], loop->terms.items[k]);
-        before[k] = ct_bulk_lower_bind(l, loop->vars.items[k], var);
+    CtBulkBody body = ct_bulk_lower_reads_first(l->r, loop);
+    CtVar **before = CT_NEW_ARRAY(arena, CtVar *, body.bound + 1);
+    for (uint32_t k = 0; k < body.bound; k++) {
+        CtVar *var = ct_bulk_lower_bound(l, seq, body.vars[k], body.terms[k]);
+        before[k] = ct_bulk_lower_bind(l, body.vars[k], var);
     }
     CtCore **results = CT_NEW_ARRAY(arena, CtCore *, ct_bulk_loop_results(loop) + 1);
     for (uint32_t k = 0; k < ct_bulk_loop_results(loop); k++) {
-        CtBulk *t = loop->results[k];
+        CtBulk *t = body.terms[body.bound + k];
         results[k] = ct_bulk_lower_term(l, t);
         if (k >= loop->count.states && t->shape.rank == 0) results[k] = ct_bulk_lower_item(l, t->element, results[k]);
     }
-    for (uint32_t k = loop->vars.count; k-- > 0;) ct_bulk_lower_unbind(l, loop->vars.items[k], before[k]);
+    for (uint32_t k = body.bound; k-- > 0;) ct_bulk_lower_unbind(l, body.vars[k], before[k]);
     l->r->loops = outer;
     CtCore *next = packed(l, b->range, results, loop->count.states);
     if (loop->outputs == 0) return next;
@@ -113,7 +114,10 @@ static CtCore *function(Loop *b) {
     CtVar *before = ct_bulk_lower_bind(l, loop->index, index);
     ct_bulk_lower_own(l, loop->index, loop->steps);
     bind_params(b, &seq, vars, index);
+    bool total = l->facts.total;
+    l->facts.total = total || loop->total;
     CtCore *body = ct_ad_seq_close(&seq, step(b, &seq));
+    l->facts.total = total;
     for (uint32_t p = fixed; p-- > 0;) ct_bulk_lower_unbind(l, loop->params[p], b->before[p]);
     ct_bulk_lower_unbind(l, loop->index, before);
     return states > 0 ? ct_core_lam(l->p, b->range, NULL, params, 2, body)

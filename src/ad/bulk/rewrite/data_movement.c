@@ -18,6 +18,7 @@ static bool never_misses(CtSimplifier *s, const CtBulk *t) {
 bool ct_bulk_may_fail(CtSimplifier *s, const CtBulk *t) {
     const CtIndexing *f = &t->as.move.f;
     bool live = true;
+    if (s->ranges.total) return false;
     if (t->kind == BULK_CHECK) return true;
     if (t->kind == BULK_BUILD) return !ct_bulk_is_safe(&s->ranges, t->as.build.body);
     if (t->kind == BULK_LOOP) return !ct_bulk_loop_is_safe(&s->ranges, t->as.loop.loop);
@@ -248,6 +249,16 @@ static CtBulk *rule_indexed(CtSimplifier *s, CtBulk *t, const CtBulk *inner) {
     return made(s, t, BULK_INDEX, t->shape, inner->as.move.t, both);
 }
 
+/* index (cond b t 0) ix = cond b (index t ix) 0, where b is of rank 0 */
+static CtBulk *rule_of_side(CtSimplifier *s, CtBulk *t, const CtBulk *inner) {
+    CtBulk *yes = inner->as.cond.yes, *no = inner->as.cond.no;
+    if (inner->as.cond.test->shape.rank || (!ct_bulk_is_splat(yes) && !ct_bulk_is_splat(no))) return NULL;
+    if (!never_misses(s, t) || ct_bulk_may_fail(s, t)) return NULL;
+    yes = made(s, t, BULK_INDEX, t->shape, yes, t->as.move.f);
+    no = made(s, t, BULK_INDEX, t->shape, no, t->as.move.f);
+    return ct_bulk_simplify_emit(s, ct_bulk_cond(s->r, inner->as.cond.test, yes, no));
+}
+
 static CtBulk *rule_index(CtSimplifier *s, CtBulk *t) {
     CtBulk *source = t->as.move.t;
     if (t->as.move.f.count == 0) return source;
@@ -255,6 +266,7 @@ static CtBulk *rule_index(CtSimplifier *s, CtBulk *t) {
     if (value) return value;
     const CtBulk *known = ct_bulk_simplify_known(s, source);
     if (known->kind == BULK_INDEX) return rule_indexed(s, t, known);
+    if (known->kind == BULK_COND) return rule_of_side(s, t, known);
     return rule_source(s, t);
 }
 

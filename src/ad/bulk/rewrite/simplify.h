@@ -18,6 +18,7 @@ typedef struct CtBulkBinding {
     bool out_of_scope;
     uint32_t uses, user;  /* number of uses; if there is one, its position in the block */
     bool fails;           /* whether evaluating its term, with what was substituted into it, can fail */
+    bool used_inside;     /* whether an index function uses it, in which nothing is substituted */
     bool late, used_late; /* whether it depends on the cotangent; whether a term that uses it does */
 } CtBulkBinding;
 
@@ -47,6 +48,7 @@ CtBulk *ct_bulk_simplify_rule(CtSimplifier *s, CtBulk *t);
 bool ct_bulk_is_splat(const CtBulk *t); /* a constant whose elements are all the same */
 CtBulk *ct_bulk_splat_as(CtBulkBuilder *r, const CtBulk *t, CtShape shape); /* the same constant in another shape */
 bool ct_bulk_is_splat_real(const CtBulk *t, double value);                  /* every element has these bits */
+bool ct_bulk_is_iota(const CtBulk *t, int64_t count); /* whether a constant is [0, …, count − 1] */
 bool ct_bulk_is_known_int(const CtBulk *t, int64_t *value);
 bool ct_bulk_is_known_bool(const CtBulk *t, bool *value);
 CtBulk *ct_bulk_zero(CtBulkBuilder *r, CtElement element, CtShape shape); /* −0.0, 0, False */

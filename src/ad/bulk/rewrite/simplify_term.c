@@ -119,6 +119,7 @@ static CtBulk *count_uses(void *data, CtBulk *t) {
         if (!b) return t;
         b->uses += a->inside ? 2 : 1;
         b->user = a->user;
+        b->used_inside |= a->inside;
         if (a->late) b->used_late = true;
         return t;
     }
@@ -212,6 +213,19 @@ static bool can_move(const CtBulkBlock *block, const uint32_t *failing, uint32_t
     return failing[b->user] == failing[k + 1];
 }
 
+static bool is_iota(const CtBulk *t) {
+    return t->kind == BULK_CONST && t->shape.rank == 1 && ct_bulk_is_iota(t, t->shape.sizes[0]);
+}
+
+/* [0, …, n − 1], and [0, …, n − 1] == replicate n i: as the test of a conditional it says which element is updated, and is
+ * not computed (lower_updates.c), provided that it is written there. So it is repeated at each use. */
+static bool is_repeated(const CtBulk *t) {
+    if (is_iota(t)) return true;
+    if (t->kind == BULK_REPLICATE) return t->shape.rank == 1 && t->element == ELEMENT_INT && is_atom(t->as.t);
+    return t->kind == BULK_OP && t->as.op.prim == PRIM_INT_EQ && t->shape.rank == 1 &&
+           (is_iota(t->as.op.args[0]) || is_iota(t->as.op.args[1]));
+}
+
 /* Assembles the remaining bindings. */
 static void assemble_all(Assembly *a, const CtBulkBlock *block, CtBulkGradient *out, bool one_root) {
     CtArena *arena = a->s->r->arena;
@@ -224,10 +238,13 @@ static void assemble_all(Assembly *a, const CtBulkBlock *block, CtBulkGradient *
         CtBulk *term = assemble(a, b->term);
         a->size = 0;
         measure(a, term);
-        if (can_move(block, failing, k, one_root) && a->size <= SIZE_LIMIT) {
+        bool repeated = !b->fails && is_repeated(term);
+        bool inlined = (repeated || can_move(block, failing, k, one_root)) && a->size <= SIZE_LIMIT;
+        if (inlined) {
             ct_map_set(arena, &a->inlined, ct_key(b->var), term);
             if (b->fails && b->user < block->bindings.count) block->bindings.items[b->user]->fails = true;
-        } else {
+        }
+        if (!inlined || b->used_inside) {
             ct_push(arena, &out->vars, b->var);
             ct_push(arena, &out->terms, term);
         }
@@ -337,6 +354,7 @@ static void simplify_once(CtBulkBuilder *r, CtBulkLoop *around, CtBulkGradient *
     CtBulkBlock block = {{0}};
     CtSimplifier s = {.r = r, .block = &block, .ranges = {.r = r}};
     if (around) ct_bulk_note_var(&s.ranges, around->index, (CtRange){0, around->steps - 1});
+    s.ranges.total = around && around->total;
     for (uint32_t k = 0; k < g->vars.count; k++)
         name_it(&s, g->vars.items[k], ct_bulk_simplify_walk(&s, g->terms.items[k]));
     for (uint32_t k = 0; k < count; k++)
@@ -345,6 +363,7 @@ static void simplify_once(CtBulkBuilder *r, CtBulkLoop *around, CtBulkGradient *
     for (uint32_t k = 0; k < block.bindings.count; k++) {
         CtBulkBinding *b = block.bindings.items[k];
         b->uses = 0;
+        b->used_inside = false;
         b->late = is_late(&a, b->term);
     }
     a.user = block.bindings.count;

@@ -252,7 +252,33 @@ static CtCore *parts_together(Flat *f, const CtAbstract *s, CtType *type, CtCore
                    : ct_core_tuple(f->p, f->range, parts, s->as.of.count);
 }
 
+/* Binds the flat arrays of a structure that are read for each element, in `seq`, so that they are computed once. */
+static void name_flat(Flat *f, const CtAbstract *s, CtSeq *seq) {
+    CtLeaves leaves = {{0}};
+    ct_bulk_abstract_leaves(f->builder->arena, s, &leaves);
+    uint32_t count = f->next + leaves.terms.count;
+    CtCore **named = CT_NEW_ARRAY(f->builder->arena, CtCore *, count + 1);
+    for (uint32_t k = f->next; k < count; k++)
+        named[k] = f->flat[k] != NULL ? ct_ad_seq_name(seq, "xs", f->flat[k]) : NULL;
+    f->flat = named;
+}
+
+static CtCore *rows_together(Flat *f, const CtAbstract *s, CtType *type, CtCore *old) {
+    CtCore *const *flat = f->flat;
+    CtSeq seq = ct_ad_seq(f->p, NULL);
+    name_flat(f, s, &seq);
+    CtVar *i = ct_core_var_new(f->p, "i", f->p->int_type);
+    CtCore *at = ct_core_var(f->p, f->range, i);
+    CtCore *was = old != NULL ? array2(f, ARRAY_INDEX, old, at) : NULL;
+    CtCore *made = put_together(f, s->as.rows.element, type->parts[0], was, at, 1);
+    CtCore *size = ct_core_int(f->p, f->range, s->as.rows.size);
+    made = array2(f, ARRAY_BUILD, size, ct_core_lam(f->p, f->range, NULL, &i, 1, made));
+    f->flat = flat;
+    return ct_ad_seq_close(&seq, made);
+}
+
 static CtCore *put_together(Flat *f, const CtAbstract *s, CtType *type, CtCore *old, CtCore *i, uint32_t dimensions) {
+    if (s->kind == ABSTRACT_ROWS && i == NULL) return rows_together(f, s, type, old);
     switch (s->kind) {
     case ABSTRACT_TERM: {
         CtShape shape =
@@ -269,12 +295,9 @@ static CtCore *put_together(Flat *f, const CtAbstract *s, CtType *type, CtCore *
         CtVar *j = ct_core_var_new(f->p, "i", f->p->int_type);
         CtCore *at = ct_core_var(f->p, f->range, j);
         CtCore *was = old != NULL ? array2(f, ARRAY_INDEX, old, at) : NULL;
-        CtCore *row = at;
-        if (i != NULL) {
-            CtCore *size = ct_core_int(f->p, f->range, s->as.rows.size);
-            CtCore *before = ct_core_prim2(f->p, f->range, PRIM_INT_MUL, i, size);
-            row = ct_core_prim2(f->p, f->range, PRIM_INT_ADD, before, at);
-        }
+        CtCore *size = ct_core_int(f->p, f->range, s->as.rows.size);
+        CtCore *before = ct_core_prim2(f->p, f->range, PRIM_INT_MUL, i, size);
+        CtCore *row = ct_core_prim2(f->p, f->range, PRIM_INT_ADD, before, at);
         CtCore *made = put_together(f, s->as.rows.element, type->parts[0], was, row, dimensions + 1);
         return array2(f, ARRAY_BUILD, ct_core_int(f->p, f->range, s->as.rows.size),
                       ct_core_lam(f->p, f->range, NULL, &j, 1, made));
@@ -295,10 +318,13 @@ CtCore *ct_bulk_trace_put_rows(CtBulkBuilder *r, CtSourceRange range, const CtAb
     Flat f = {.builder = r, .p = r->p, .range = range, .flat = flat};
     if (s->kind == ABSTRACT_TERM && flat[0] != NULL)
         return nest(&f, flat[0], ct_bulk_shape_cons(r->arena, count, s->as.term->shape));
+    CtSeq seq = ct_ad_seq(r->p, NULL);
+    name_flat(&f, s, &seq);
     CtVar *i = ct_core_var_new(r->p, "i", r->p->int_type);
     f.rows = &count;
     CtCore *row = put_together(&f, s, type, old, ct_core_var(r->p, range, i), 1);
-    return array2(&f, ARRAY_BUILD, ct_core_int(r->p, range, count), ct_core_lam(r->p, range, NULL, &i, 1, row));
+    CtCore *fun = ct_core_lam(r->p, range, NULL, &i, 1, row);
+    return ct_ad_seq_close(&seq, array2(&f, ARRAY_BUILD, ct_core_int(r->p, range, count), fun));
 }
 
 CtCore *ct_bulk_trace_put_together(CtBulkBuilder *r, CtSourceRange range, const CtAbstract *s, CtType *type,
