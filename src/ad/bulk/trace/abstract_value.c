@@ -69,6 +69,12 @@ CtAbstract *ct_bulk_trace_leaves(Tracer *tr, CtAbstract *s, Leaf *leaf, void *da
     case ABSTRACT_ROWS:
         return ct_bulk_abstract_rows(tr->builder, s->as.rows.size,
                                      ct_bulk_trace_leaves(tr, s->as.rows.element, leaf, data));
+    case ABSTRACT_GROWING: {
+        CtAbstract *made = ct_bulk_abstract_new(tr->builder, ABSTRACT_GROWING);
+        made->as.growing = s->as.growing;
+        made->as.growing.all = ct_bulk_trace_leaves(tr, s->as.growing.all, leaf, data);
+        return made;
+    }
     case ABSTRACT_KNOWN:
     case ABSTRACT_COUNTER:
     case ABSTRACT_CLOSURE:
@@ -197,6 +203,11 @@ CtAbstract *ct_bulk_trace_element(Tracer *tr, CtAbstract *xs, CtAbstract *i, CtS
     return ct_bulk_trace_leaves(tr, xs->kind == ABSTRACT_ROWS ? xs->as.rows.element : xs, leaf_at, &at);
 }
 
+bool ct_bulk_trace_same_growth(const CtAbstract *a, const CtAbstract *b) {
+    return a->kind == ABSTRACT_GROWING && b->kind == ABSTRACT_GROWING && a->as.growing.of == b->as.growing.of &&
+           a->as.growing.base == b->as.growing.base && a->as.growing.slope == b->as.growing.slope;
+}
+
 bool ct_bulk_trace_same_shape(const CtAbstract *a, const CtAbstract *b) {
     if (a->kind != b->kind) return false;
     switch (a->kind) {
@@ -213,6 +224,9 @@ bool ct_bulk_trace_same_shape(const CtAbstract *a, const CtAbstract *b) {
         for (uint32_t i = 0; i < a->as.of.count; i++)
             if (!ct_bulk_trace_same_shape(a->as.of.parts[i], b->as.of.parts[i])) return false;
         return true;
+    case ABSTRACT_GROWING:
+        return ct_bulk_trace_same_growth(a, b) && a->as.growing.added == b->as.growing.added &&
+               ct_bulk_trace_same_shape(a->as.growing.all, b->as.growing.all);
     case ABSTRACT_CLOSURE: return a->as.closure.lam == b->as.closure.lam && a->as.closure.env == b->as.closure.env;
     case ABSTRACT_PULLBACK: return a->as.pullback == b->as.pullback;
     case ABSTRACT_STRING: return a->as.string == b->as.string;
@@ -283,6 +297,12 @@ CtAbstract *ct_bulk_trace_merge(Tracer *tr, CtBulk *test, CtAbstract *a, CtAbstr
     if (a->kind == ABSTRACT_ROWS && b->kind == ABSTRACT_ROWS && a->as.rows.size == b->as.rows.size)
         return ct_bulk_trace_array_of(tr, a->as.rows.size,
                                       ct_bulk_trace_merge(tr, test, a->as.rows.element, b->as.rows.element, range));
+    if (a->kind == ABSTRACT_GROWING && b->kind == ABSTRACT_GROWING && ct_bulk_trace_same_shape(a, b)) {
+        CtAbstract *made = ct_bulk_abstract_new(tr->builder, ABSTRACT_GROWING);
+        made->as.growing = a->as.growing;
+        made->as.growing.all = ct_bulk_trace_merge(tr, test, a->as.growing.all, b->as.growing.all, range);
+        return made;
+    }
     bool structured = a->kind == ABSTRACT_TUPLE || a->kind == ABSTRACT_DATA || a->kind == ABSTRACT_LIST;
     if (!structured || a->kind != b->kind || a->as.of.con != b->as.of.con || a->as.of.count != b->as.of.count)
         return ct_bulk_trace_refuse(tr, range,

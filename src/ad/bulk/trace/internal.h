@@ -92,6 +92,8 @@ int64_t ct_bulk_trace_length_at(const CtAbstract *s, uint32_t depth);
 CtAbstract *ct_bulk_trace_element(Tracer *tr, CtAbstract *xs, CtAbstract *i, CtSourceRange range);
 /* Adds a check of 0 ≤ i < size. */
 void ct_bulk_trace_check_inside(Tracer *tr, CtBulk *i, int64_t size, const char *text, CtSourceRange range);
+/* The array with the element at an index replaced, which is inside, or checked to be. */
+CtAbstract *ct_bulk_trace_put(Tracer *tr, CtAbstract *xs, CtAbstract *at, CtAbstract *x, CtSourceRange range);
 /* Whether two arrays have one shape at these depths. */
 bool ct_bulk_trace_regular(const CtAbstract *a, uint32_t inside_a, const CtAbstract *b, uint32_t inside_b);
 CtAbstract *ct_bulk_trace_irregular(Tracer *tr, CtSourceRange range); /* reports an irregular array */
@@ -100,6 +102,8 @@ CtAbstract *ct_bulk_trace_array_from(Tracer *tr, CtAbstract *const *items, uint3
 CtAbstract *ct_bulk_trace_append(Tracer *tr, CtAbstract *xs, CtAbstract *ys, CtSourceRange range);
 /* Whether two values are equal except for their terms, which have the same shapes. */
 bool ct_bulk_trace_same_shape(const CtAbstract *a, const CtAbstract *b);
+/* Whether two growing arrays have one length before each step. */
+bool ct_bulk_trace_same_growth(const CtAbstract *a, const CtAbstract *b);
 /* Whether an array of such values is possible: of numbers, Bools, and tuples or data of these. */
 bool ct_bulk_trace_has_terms_only(const CtAbstract *s);
 /* cond test a b, leaf by leaf. */
@@ -172,6 +176,22 @@ CtTraceMark ct_bulk_trace_mark(Tracer *tr);
 void ct_bulk_trace_go_back(Tracer *tr, const CtTraceMark *to);
 /* The states after the first steps; NULL when it is no loop. */
 CtAbstract *ct_bulk_trace_tail_loop(Tracer *tr, CtTail *tail, CtAbstract *start);
+
+/* ---- growing.c ---- */
+
+/* An operation on arrays the first of which grows. */
+CtAbstract *ct_bulk_trace_growing(Tracer *tr, CtArrayOp op, CtAbstract *const *args, uint32_t count,
+                                  CtSourceRange range);
+CtAbstract *ct_bulk_trace_growing_length(Tracer *tr, const CtAbstract *xs);
+/* The array of a state that is `before` at the start and `after` behind the first step: a growing one. NULL: it does not
+ * grow. */
+CtAbstract *ct_bulk_trace_grow(Tracer *tr, const CtAbstract *before, CtAbstract *after, int64_t steps, CtCounting *of);
+/* The same for another number of steps; NULL: nothing changes. */
+CtAbstract *ct_bulk_trace_grow_to(Tracer *tr, const CtAbstract *xs, int64_t steps);
+/* The initial value of such a state. */
+CtAbstract *ct_bulk_trace_make_room(Tracer *tr, const CtAbstract *xs, CtAbstract *start, CtSourceRange range);
+
+/* ---- loops ---- */
 
 /* Adds the bindings of a scope that the results of a loop need to its body. */
 void ct_bulk_trace_add_bindings(Tracer *tr, const CtBulkTrace *body, CtBulkLoop *loop);

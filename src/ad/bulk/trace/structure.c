@@ -193,6 +193,7 @@ static void take_apart(Flat *f, const CtAbstract *s, CtCore *x, bool many) {
         return;
     case ABSTRACT_KNOWN:
     case ABSTRACT_COUNTER:
+    case ABSTRACT_GROWING:
     case ABSTRACT_CLOSURE:
     case ABSTRACT_CHOICE:
     case ABSTRACT_PULLBACK:
@@ -305,6 +306,7 @@ static CtCore *put_together(Flat *f, const CtAbstract *s, CtType *type, CtCore *
     case ABSTRACT_KNOWN: return old != NULL ? old : ct_core_int(f->p, f->range, s->as.known);
     case ABSTRACT_STRING: return s->as.string;
     case ABSTRACT_COUNTER:
+    case ABSTRACT_GROWING:
     case ABSTRACT_CLOSURE:
     case ABSTRACT_CHOICE:
     case ABSTRACT_PULLBACK:

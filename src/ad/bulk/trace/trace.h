@@ -12,6 +12,7 @@ typedef enum CtAbstractKind {
     ABSTRACT_DATA,    /* constructor and fields */
     /* An array of tuples or data, stored as a structure of arrays: terms have its size as outermost dimension. */
     ABSTRACT_ROWS,
+    ABSTRACT_GROWING,  /* an array to which each step of a loop appends: growing.c */
     ABSTRACT_LIST,     /* an array each of whose elements is known separately */
     ABSTRACT_CLOSURE,  /* a function */
     ABSTRACT_CHOICE,   /* one of two functions, depending on an unknown value */
@@ -39,6 +40,11 @@ struct CtAbstract {
             int64_t size;
             CtAbstract *element;
         } rows;
+        struct {
+            CtAbstract *all;           /* with room for the elements of all steps */
+            int64_t base, slope, added; /* the length is base + slope · step + added */
+            struct CtCounting *of;
+        } growing;
         struct {
             CtLam *lam;
             const struct CtAbstractEnv *env;

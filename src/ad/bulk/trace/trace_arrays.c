@@ -220,6 +220,10 @@ static CtAbstract *slice(Tracer *tr, CtAbstract *start, CtAbstract *count, CtAbs
     return build(tr, size, sliced, &(From){.xs = xs, .at = start, .range = range}, range);
 }
 
+CtAbstract *ct_bulk_trace_put(Tracer *tr, CtAbstract *xs, CtAbstract *at, CtAbstract *x, CtSourceRange range) {
+    return build(tr, ct_bulk_trace_size(xs), updated, &(From){.xs = xs, .at = at, .ys = x, .range = range}, range);
+}
+
 static CtAbstract *update(Tracer *tr, CtAbstract *xs, CtAbstract *at, CtAbstract *x, CtSourceRange range) {
     int64_t length = ct_bulk_trace_size(xs);
     const char *text = ct_format(tr->arena, "an index outside of an array of %lld elements", (long long)length);
@@ -227,8 +231,7 @@ static CtAbstract *update(Tracer *tr, CtAbstract *xs, CtAbstract *at, CtAbstract
         return failed(tr, CT_E0501, text, range);
     if (!ct_bulk_trace_regular(xs, 1, x, 0) && length > 1) return ct_bulk_trace_irregular(tr, range);
     ct_bulk_trace_check_inside(tr, ct_bulk_trace_term(tr, at), length, text, range);
-    return build(tr, length, updated, &(From){.xs = xs, .at = at, .ys = ct_bulk_trace_unknown(tr, x), .range = range},
-                 range);
+    return ct_bulk_trace_put(tr, xs, at, ct_bulk_trace_unknown(tr, x), range);
 }
 
 static CtAbstract *rows_reshaped(Tracer *tr, CtAbstract *xs, Dimensions d) {
@@ -304,6 +307,10 @@ CtAbstract *ct_bulk_trace_array(Tracer *tr, const Env *env, CtCore *core) {
         if (a[i]->kind == ABSTRACT_FAILURE) return a[i];
     }
     int64_t size = 0;
+    for (uint32_t i = 0; i < core->as.call.count; i++)
+        if (a[i]->kind == ABSTRACT_GROWING)
+            return i == 0 ? ct_bulk_trace_growing(tr, core->as.call.of.array, a, core->as.call.count, range)
+                          : ct_bulk_trace_refuse(tr, range, "an operation on all of an array that grows in a loop");
     switch (core->as.call.of.array) {
     case ARRAY_INDEX: return ct_bulk_trace_element(tr, a[0], a[1], range);
     case ARRAY_LENGTH: return ct_bulk_abstract_known(tr->builder, ct_bulk_trace_size(a[0]));

@@ -3,7 +3,7 @@
  * state changes its structure, the fold is unrolled. */
 #include "ad/bulk/trace/internal.h"
 
-enum { MAX_UNROLLED = 1000 };
+enum { MAX_UNROLLED = 1000, MAX_ROUNDS = 1000 };
 
 typedef struct Fold {
     CtFoldKind kind;
@@ -12,6 +12,7 @@ typedef struct Fold {
     CtSourceRange range;
     /* For a tail-recursive function: there is no array, and the number of steps is known when the body is. */
     CtTail *tail;
+    CtCounting *counting; /* of the lengths of growing arrays */
 } Fold;
 
 /* The result of a step: the state, and for scans the element. */
@@ -70,8 +71,31 @@ static CtAbstract *placeholder(Tracer *tr, CtElement element) {
                                                                       : ct_bulk_int(tr->builder, 0, scalar));
 }
 
+enum { MANY_STEPS = 1 << 20 }; /* where their number is not known yet */
+
+static int64_t steps_of(const Fold *fold) {
+    if (fold->tail == NULL) return fold->size;
+    return fold->tail->counting.turn == INT64_MAX ? MANY_STEPS : fold->tail->counting.turn;
+}
+
+static CtAbstract *join(Tracer *tr, const Fold *fold, CtAbstract *a, CtAbstract *b, bool *changed);
+
+static CtAbstract *join_growing(Tracer *tr, const Fold *fold, CtAbstract *a, CtAbstract *b, bool *changed) {
+    bool own = a->as.growing.of == fold->counting;
+    if (!ct_bulk_trace_same_growth(a, b)) return NULL;
+    if (b->as.growing.added != a->as.growing.added + (own ? a->as.growing.slope : 0)) return NULL;
+    if (join(tr, fold, a->as.growing.all, b->as.growing.all, changed) == NULL) return NULL;
+    CtAbstract *other = own ? ct_bulk_trace_grow_to(tr, a, steps_of(fold)) : NULL;
+    if (other != NULL) *changed = true;
+    return other != NULL ? other : a;
+}
+
 /* The join of two states; leaves stand for their common shapes. NULL when they differ in structure. */
-static CtAbstract *join(Tracer *tr, CtAbstract *a, CtAbstract *b, bool *changed) {
+static CtAbstract *join(Tracer *tr, const Fold *fold, CtAbstract *a, CtAbstract *b, bool *changed) {
+    if (a->kind == ABSTRACT_GROWING) return join_growing(tr, fold, a, b, changed);
+    CtAbstract *grown = ct_bulk_trace_grow(tr, a, b, steps_of(fold), fold->counting);
+    if (grown != NULL) *changed = true;
+    if (grown != NULL) return grown;
     CtBulk *left = ct_bulk_trace_term(tr, a), *right = ct_bulk_trace_term(tr, b);
     if (left != NULL && right != NULL) {
         if (left->element != right->element || !ct_bulk_shape_equal(left->shape, right->shape)) return NULL;
@@ -83,14 +107,14 @@ static CtAbstract *join(Tracer *tr, CtAbstract *a, CtAbstract *b, bool *changed)
     if (a->kind != b->kind) return NULL;
     if (a->kind == ABSTRACT_ROWS) {
         if (a->as.rows.size != b->as.rows.size) return NULL;
-        CtAbstract *element = join(tr, a->as.rows.element, b->as.rows.element, changed);
+        CtAbstract *element = join(tr, fold, a->as.rows.element, b->as.rows.element, changed);
         return element != NULL ? ct_bulk_abstract_rows(tr->builder, a->as.rows.size, element) : NULL;
     }
     bool structured = a->kind == ABSTRACT_TUPLE || a->kind == ABSTRACT_DATA || a->kind == ABSTRACT_LIST;
     if (!structured || a->as.of.con != b->as.of.con || a->as.of.count != b->as.of.count) return NULL;
     CtAbstract *made = ct_bulk_abstract_parts(tr->builder, a->kind, a->as.of.parts, a->as.of.count, a->as.of.con);
     for (uint32_t i = 0; i < a->as.of.count; i++) {
-        made->as.of.parts[i] = join(tr, a->as.of.parts[i], b->as.of.parts[i], changed);
+        made->as.of.parts[i] = join(tr, fold, a->as.of.parts[i], b->as.of.parts[i], changed);
         if (made->as.of.parts[i] == NULL) return NULL;
     }
     return made;
@@ -159,6 +183,7 @@ static void trace_body(Tracer *tr, const Fold *fold, CtAbstract *state, Body *b)
     b->states.count = 0;
     b->state = ct_bulk_trace_leaves(tr, state, state_leaf, b);
     tr->scope = &b->scope;
+    if (fold->tail == NULL) *fold->counting = (CtCounting){b->index, INT64_MAX};
     CtBulk *still = NULL;
     if (b->guarded) {
         CtBulkVar *ok = new_var(tr, b, "ok", ELEMENT_BOOL, ct_bulk_trace_scalar());
@@ -289,6 +314,7 @@ static void add_terms(Tracer *tr, const CtAbstract *s, Terms *out) {
     CtBulk *t = ct_bulk_trace_term(tr, s);
     if (t != NULL) ct_push(tr->arena, &out->items, t);
     if (s->kind == ABSTRACT_ROWS) add_terms(tr, s->as.rows.element, out);
+    if (s->kind == ABSTRACT_GROWING) add_terms(tr, s->as.growing.all, out);
     if (t != NULL || (s->kind != ABSTRACT_TUPLE && s->kind != ABSTRACT_DATA && s->kind != ABSTRACT_LIST)) return;
     for (uint32_t i = 0; i < s->as.of.count; i++) add_terms(tr, s->as.of.parts[i], out);
 }
@@ -297,6 +323,7 @@ static void add_terms(Tracer *tr, const CtAbstract *s, Terms *out) {
 static void add_leaves(Tracer *tr, const CtAbstract *state, const CtAbstract *s, Terms *out) {
     if (state->kind == ABSTRACT_TERM) ct_push(tr->arena, &out->items, ct_bulk_trace_term(tr, s));
     if (state->kind == ABSTRACT_ROWS) add_leaves(tr, state->as.rows.element, s->as.rows.element, out);
+    if (state->kind == ABSTRACT_GROWING) add_leaves(tr, state->as.growing.all, s->as.growing.all, out);
     if (state->kind != ABSTRACT_TUPLE && state->kind != ABSTRACT_DATA && state->kind != ABSTRACT_LIST) return;
     for (uint32_t i = 0; i < state->as.of.count; i++) add_leaves(tr, state->as.of.parts[i], s->as.of.parts[i], out);
 }
@@ -393,12 +420,32 @@ static void push_checks(Tracer *tr, const Body *b, Results *results) {
     }
 }
 
+/* The initial state, with room where the state grows; and the last one, in which this is used up. */
+static CtAbstract *with_room(Tracer *tr, const Fold *fold, const CtAbstract *state, CtAbstract *start) {
+    if (state->kind == ABSTRACT_GROWING)
+        return state->as.growing.of == fold->counting ? ct_bulk_trace_make_room(tr, state, start, fold->range) : start;
+    if (state->kind != ABSTRACT_TUPLE && state->kind != ABSTRACT_DATA && state->kind != ABSTRACT_LIST) return start;
+    CtAbstract *made =
+        ct_bulk_abstract_parts(tr->builder, start->kind, start->as.of.parts, start->as.of.count, start->as.of.con);
+    for (uint32_t i = 0; i < state->as.of.count; i++)
+        made->as.of.parts[i] = with_room(tr, fold, state->as.of.parts[i], start->as.of.parts[i]);
+    return made;
+}
+
+static CtAbstract *without_room(Tracer *tr, const Fold *fold, CtAbstract *s) {
+    if (s->kind == ABSTRACT_GROWING) return s->as.growing.of == fold->counting ? s->as.growing.all : s;
+    if (s->kind != ABSTRACT_TUPLE && s->kind != ABSTRACT_DATA && s->kind != ABSTRACT_LIST) return s;
+    CtAbstract *made = ct_bulk_abstract_parts(tr->builder, s->kind, s->as.of.parts, s->as.of.count, s->as.of.con);
+    for (uint32_t i = 0; i < s->as.of.count; i++) made->as.of.parts[i] = without_room(tr, fold, s->as.of.parts[i]);
+    return made;
+}
+
 /* Makes the loop from a traced body. */
 static CtAbstract *looped(Tracer *tr, const Fold *fold, CtAbstract *start, Body *b) {
     Terms first = {{0}}, next = {{0}}, outputs = {{0}};
     CtAbstract *output = b->step.output != NULL ? ct_bulk_trace_unknown(tr, b->step.output) : NULL;
     if (output != NULL && !ct_bulk_trace_has_terms_only(output)) return NULL;
-    add_leaves(tr, b->state, start, &first);
+    add_leaves(tr, b->state, with_room(tr, fold, b->state, start), &first);
     add_leaves(tr, b->state, b->step.next, &next);
     if (b->guarded) {
         ct_push(tr->arena, &first.items, ct_bulk_bool(tr->builder, true, ct_bulk_trace_scalar()));
@@ -409,7 +456,7 @@ static CtAbstract *looped(Tracer *tr, const Fold *fold, CtAbstract *start, Body 
         ct_push(tr->arena, &outputs.items, b->scope.bindings.checks.items[i]->as.check.test);
     Closed made = close_loop(tr, b, fold->size, &first, &next, &outputs);
     Results results = {&made, 0};
-    CtAbstract *last = ct_bulk_trace_leaves(tr, b->state, result_leaf, &results);
+    CtAbstract *last = without_room(tr, fold, ct_bulk_trace_leaves(tr, b->state, result_leaf, &results));
     if (b->guarded) results.next++;
     CtAbstract *all = NULL;
     if (output != NULL)
@@ -423,12 +470,16 @@ static CtAbstract *as_loop(Tracer *tr, Fold *fold, CtAbstract *start) {
     CtTraceMark before = ct_bulk_trace_mark(tr);
     CtAbstract *state = start, *made = NULL;
     Body b = {.guarded = false};
+    uint32_t rounds = 0;
+    fold->counting = fold->tail != NULL ? &fold->tail->counting : CT_NEW(tr->arena, CtCounting);
     for (bool again = true; again;) {
+        if (rounds++ == MAX_ROUNDS) return NULL;
         ct_bulk_trace_go_back(tr, &before);
         trace_body(tr, fold, state, &b);
         if (ct_bulk_trace_refused(tr) || b.step.next == NULL || b.step.next->kind == ABSTRACT_FAILURE) return NULL;
         again = false;
-        state = join(tr, state, b.step.next, &again);
+        if (fold->tail == NULL && fold->counting->turn < fold->size) return NULL; /* it compares lengths */
+        state = join(tr, fold, state, b.step.next, &again);
         if (state == NULL) return NULL;
         if (!again && !b.guarded && b.scope.bindings.checks.count > 0) b.guarded = again = true;
     }
@@ -445,7 +496,7 @@ CtAbstract *ct_bulk_trace_tail_loop(Tracer *tr, CtTail *tail, CtAbstract *start)
 
 CtAbstract *ct_bulk_trace_fold(Tracer *tr, CtFoldKind kind, CtAbstract *f, CtAbstract *start, CtAbstract *xs,
                                CtSourceRange range) {
-    Fold fold = {kind, f, xs, ct_bulk_trace_size(xs), range, NULL};
+    Fold fold = {kind, f, xs, ct_bulk_trace_size(xs), range, NULL, NULL};
     CtBulkRefusal why = {range, NULL};
     if (ct_bulk_trace_refused(tr)) return ct_bulk_abstract_new(tr->builder, ABSTRACT_FAILURE);
     if (fold.size > 1 && xs->kind != ABSTRACT_LIST) {

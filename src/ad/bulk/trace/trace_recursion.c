@@ -178,7 +178,12 @@ static CtAbstract **own_call(Tracer *tr, const CtTail *tail, CtAbstract *const *
 
 /* ---- the arguments of the call ---- */
 
-/* Finds the counters, from the arguments of the first tail call. */
+static bool grows(const CtAbstract *before, const CtAbstract *after) {
+    int64_t size = ct_bulk_trace_length_at(before, 0);
+    return size >= 0 && ct_bulk_trace_length_at(after, 0) > size;
+}
+
+/* Finds the counters, from the arguments of the first tail call. The length of an array that grows is one, too. */
 static bool find_counters(Tracer *tr, CtTail *tail, CtAbstract *const *args) {
     CtAbstract **next = own_call(tr, tail, args);
     bool some = false;
@@ -188,7 +193,7 @@ static bool find_counters(Tracer *tr, CtTail *tail, CtAbstract *const *args) {
         tail->slopes[p] = known ? next[p]->as.known - args[p]->as.known : 0;
         tail->bases[p] = known ? args[p]->as.known : 0;
         if (tail->slopes[p] != 0 && !is_small((Line){tail->bases[p], tail->slopes[p]})) return false;
-        some |= tail->slopes[p] != 0;
+        some |= tail->slopes[p] != 0 || grows(args[p], next[p]);
     }
     return some;
 }
