@@ -113,8 +113,12 @@ static bool is_sparse(const CtBulk *t) {
     return ct_bulk_shape_count(t->as.move.t->shape) < ct_bulk_shape_count(t->shape) / DENSE;
 }
 
+/* The sum of the first terms, from the last to the first, and the rest; the terms are evaluated before it. */
+static CtCore *add_all(const Change *c, CtBulk *const *terms, uint32_t count, CtBulk *rest);
+
 /* xs + oneHot sh ix x */
-static CtCore *add_one(const Change *c, CtBulk *hot, CtBulk *rest) {
+static CtCore *add_one(const Change *c, CtBulk *const *terms, uint32_t count, CtBulk *rest) {
+    CtBulk *hot = terms[0];
     CtLower *l = c->l;
     CtIndexing f = hot->as.move.f;
     f.live = ct_bulk_bool(l->r, false, scalar);
@@ -122,7 +126,7 @@ static CtCore *add_one(const Change *c, CtBulk *hot, CtBulk *rest) {
     CtSeq seq = ct_ad_seq(l->p, NULL);
     CtCore *x = ct_ad_seq_name(&seq, "x", ct_bulk_lower_term(l, part));
     CtCore *at = ct_ad_seq_name(&seq, "at", ct_bulk_lower_position(l, &f, hot->shape, c->range));
-    CtCore *xs = ct_ad_seq_name(&seq, "xs", ct_bulk_lower_term(l, rest));
+    CtCore *xs = ct_ad_seq_name(&seq, "xs", add_all(c, terms + 1, count - 1, rest));
     CtCore *changed = part->shape.rank == 0 ? change_element(c, xs, at, x)
                                             : change_row(c, xs, at, ct_bulk_shape_count(part->shape), x);
     if (!ct_bulk_never_misses(&l->facts, &f, hot->shape)) changed = where_inside(l, c->range, at, 0, true, changed, xs);
@@ -130,8 +134,9 @@ static CtCore *add_one(const Change *c, CtBulk *hot, CtBulk *rest) {
 }
 
 /* xs + scatter sh t (λis. ix), row by row: foldl (λys p. change ys (rows ! p) (row p of t)) xs (iota points) */
-static CtCore *add_scatter(const Change *c, CtBulk *t, CtBulk *rest) {
+static CtCore *add_scatter(const Change *c, CtBulk *const *terms, uint32_t count, CtBulk *rest) {
     CtLower *l = c->l;
+    CtBulk *t = terms[0];
     CtSourceRange range = c->range;
     CtBulk *source = t->as.move.t;
     const CtIndexing *f = &t->as.move.f;
@@ -143,7 +148,7 @@ static CtCore *add_scatter(const Change *c, CtBulk *t, CtBulk *rest) {
     CtSeq seq = ct_ad_seq(l->p, NULL), inner = ct_ad_seq(l->p, NULL);
     CtCore *all = ct_ad_seq_name(&seq, "all", ct_bulk_lower_flat(l, source));
     CtCore *rows = ct_ad_seq_name(&seq, "rows", ct_bulk_lower_positions(l, f, t->shape, source->shape, range));
-    CtCore *xs = ct_ad_seq_name(&seq, "xs", ct_bulk_lower_term(l, rest));
+    CtCore *xs = ct_ad_seq_name(&seq, "xs", add_all(c, terms + 1, count - 1, rest));
     CtVar *params[2] = {ct_core_var_new(l->p, "ys", xs->type), ct_core_var_new(l->p, "p", l->p->int_type)};
     CtCore *ys = ct_core_var(l->p, range, params[0]), *p = ct_core_var(l->p, range, params[1]);
     CtCore *at = ct_ad_seq_name(&inner, "at", ct_bulk_lower_array(l, range, ARRAY_INDEX, rows, p, NULL)), *changed;
@@ -160,16 +165,47 @@ static CtCore *add_scatter(const Change *c, CtBulk *t, CtBulk *rest) {
     return ct_ad_seq_close(&seq, ct_bulk_lower_array(l, range, ARRAY_FOLDL, fun, xs, numbers));
 }
 
-CtCore *ct_bulk_lower_add_sparse(CtLower *l, CtBulk *t) {
-    CtBulk *sparse = t->as.op.args[0], *rest = t->as.op.args[1];
-    if ((t->as.op.prim != PRIM_ADD && t->as.op.prim != PRIM_INT_ADD) || t->shape.rank == 0) return NULL;
-    if (!is_sparse(sparse)) {
-        sparse = t->as.op.args[1];
-        rest = t->as.op.args[0];
-        /* What is added is evaluated first, so that it may still read the array; errors must keep their order. */
-        if (!is_sparse(sparse) || (!ct_bulk_is_safe(&l->facts, sparse) && !ct_bulk_is_safe(&l->facts, rest)))
-            return NULL;
+static CtCore *add_all(const Change *c, CtBulk *const *terms, uint32_t count, CtBulk *rest) {
+    if (count == 0) return ct_bulk_lower_term(c->l, rest);
+    return terms[0]->kind == BULK_ONE_HOT ? add_one(c, terms, count, rest) : add_scatter(c, terms, count, rest);
+}
+
+/* The terms of a sum. */
+typedef struct Terms {
+    CT_VEC(CtBulk *) sparse, dense;
+    CtPrim add;
+} Terms;
+
+static void take_terms(CtLower *l, CtBulk *t, Terms *out) {
+    if (t->kind == BULK_OP && t->as.op.prim == out->add) {
+        take_terms(l, t->as.op.args[0], out);
+        take_terms(l, t->as.op.args[1], out);
+    } else if (is_sparse(t)) {
+        ct_push(l->r->arena, &out->sparse, t);
+    } else {
+        ct_push(l->r->arena, &out->dense, t);
     }
-    Change c = {.l = l, .range = t->range, .add = t->as.op.prim, .adds = true};
-    return sparse->kind == BULK_ONE_HOT ? add_one(&c, sparse, rest) : add_scatter(&c, sparse, rest);
+}
+
+/* What is added is evaluated first, so that it may still read the array; errors must keep their order. */
+static bool may_exchange(CtLower *l, CtBulk *t) {
+    if (t->kind != BULK_OP || t->as.op.count != 2) return true;
+    CtBulk *a = t->as.op.args[0], *b = t->as.op.args[1];
+    return (ct_bulk_is_safe(&l->facts, a) || ct_bulk_is_safe(&l->facts, b)) && may_exchange(l, a) && may_exchange(l, b);
+}
+
+CtCore *ct_bulk_lower_add_sparse(CtLower *l, CtBulk *t) {
+    Terms terms = {.add = t->as.op.prim};
+    if ((terms.add != PRIM_ADD && terms.add != PRIM_INT_ADD) || t->shape.rank == 0) return NULL;
+    take_terms(l, t, &terms);
+    if (terms.sparse.count == 0) return NULL;
+    CtBulk *rest = terms.dense.count > 0 ? terms.dense.items[terms.dense.count - 1] : NULL;
+    bool in_order = is_sparse(t->as.op.args[0]) && terms.sparse.count + terms.dense.count == 2;
+    if (!in_order && !may_exchange(l, t)) return NULL;
+    for (uint32_t k = terms.dense.count - (rest != NULL); k-- > 0;)
+        rest = ct_bulk_op2(l->r, terms.add, terms.dense.items[k], rest);
+    uint32_t k = terms.sparse.count;
+    if (rest == NULL) rest = terms.sparse.items[--k];
+    Change c = {.l = l, .range = t->range, .add = terms.add, .adds = true};
+    return add_all(&c, terms.sparse.items, k, rest);
 }

@@ -416,26 +416,30 @@ static CtBulk *rule_cond(CtSimplifier *s, CtBulk *t) {
 
 /* ---- reductions ---- */
 
+CtBulk *ct_bulk_simplify_marked(CtSimplifier *s, CtBulk *t) {
+    const CtBulk *test = ct_bulk_simplify_known(s, t);
+    if (test->kind != BULK_OP || test->as.op.prim != PRIM_INT_EQ || test->shape.rank != 1) return NULL;
+    for (int k = 0; k < 2; k++) {
+        CtBulk *other = test->as.op.args[1 - k];
+        const CtBulk *numbers = ct_bulk_simplify_known(s, test->as.op.args[k]);
+        const CtBulk *known = ct_bulk_simplify_known(s, other);
+        if (numbers->kind != BULK_CONST || !ct_bulk_is_iota(numbers, test->shape.sizes[0])) continue;
+        if (ct_bulk_is_splat(other)) return ct_bulk_splat_as(s->r, other, (CtShape){0, NULL});
+        return known->kind == BULK_REPLICATE ? known->as.t : NULL;
+    }
+    return NULL;
+}
+
 /* sumOuter (cond ([0, …, k − 1] == replicate k i) c 0) = index c [i], or 0 if that is outside: the adjoint of an
  * updated element. */
 static CtBulk *sum_of_one(CtSimplifier *s, const CtBulk *t) {
     const CtBulk *u = ct_bulk_simplify_known(s, t->as.reduce.t);
     if (u->kind != BULK_COND || !ct_bulk_is_splat_real(u->as.cond.no, -0.0)) return NULL;
-    const CtBulk *test = ct_bulk_simplify_known(s, u->as.cond.test);
-    if (test->kind != BULK_OP || test->as.op.prim != PRIM_INT_EQ || test->shape.rank != 1) return NULL;
-    for (int k = 0; k < 2; k++) {
-        CtBulk *other = test->as.op.args[1 - k];
-        const CtBulk *known = ct_bulk_simplify_known(s, other);
-        const CtBulk *numbers = ct_bulk_simplify_known(s, test->as.op.args[k]);
-        if (numbers->kind != BULK_CONST || !ct_bulk_is_iota(numbers, test->shape.sizes[0])) continue;
-        CtBulk *i = known->kind == BULK_REPLICATE ? known->as.t : NULL;
-        if (ct_bulk_is_splat(other)) i = ct_bulk_splat_as(s->r, other, (CtShape){0, NULL});
-        if (!i) return NULL;
-        bool inside = ct_bulk_is_inside(&s->ranges, i, test->shape.sizes[0]);
-        CtBulk *live = inside ? NULL : ct_bulk_bool(s->r, false, (CtShape){0, NULL});
-        return ct_bulk_simplify_emit(s, ct_bulk_index(s->r, u->as.cond.yes, &i, 1, live, t->range));
-    }
-    return NULL;
+    CtBulk *i = ct_bulk_simplify_marked(s, u->as.cond.test);
+    if (!i) return NULL;
+    bool inside = ct_bulk_is_inside(&s->ranges, i, u->shape.sizes[0]);
+    CtBulk *live = inside ? NULL : ct_bulk_bool(s->r, false, (CtShape){0, NULL});
+    return ct_bulk_simplify_emit(s, ct_bulk_index(s->r, u->as.cond.yes, &i, 1, live, t->range));
 }
 
 /* sumOuter (cond b t 0) = cond b (sumOuter t) 0, where b is of rank 0 */

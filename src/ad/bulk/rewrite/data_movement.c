@@ -252,11 +252,38 @@ static CtBulk *rule_indexed(CtSimplifier *s, CtBulk *t, const CtBulk *inner) {
 /* index (cond b t 0) ix = cond b (index t ix) 0, where b is of rank 0 */
 static CtBulk *rule_of_side(CtSimplifier *s, CtBulk *t, const CtBulk *inner) {
     CtBulk *yes = inner->as.cond.yes, *no = inner->as.cond.no;
-    if (inner->as.cond.test->shape.rank || (!ct_bulk_is_splat(yes) && !ct_bulk_is_splat(no))) return NULL;
+    if (!ct_bulk_is_splat(yes) && !ct_bulk_is_splat(no)) return NULL;
     if (!never_misses(s, t) || ct_bulk_may_fail(s, t)) return NULL;
     yes = made(s, t, BULK_INDEX, t->shape, yes, t->as.move.f);
     no = made(s, t, BULK_INDEX, t->shape, no, t->as.move.f);
     return ct_bulk_simplify_emit(s, ct_bulk_cond(s->r, inner->as.cond.test, yes, no));
+}
+
+/* x + n as x and n. */
+static CtBulk *without_offset(CtSimplifier *s, CtBulk *t, int64_t *offset) {
+    const CtBulk *known = ct_bulk_simplify_known(s, t);
+    *offset = 0;
+    bool moved = known->kind == BULK_OP && (known->as.op.prim == PRIM_INT_ADD || known->as.op.prim == PRIM_INT_SUB);
+    if (!moved || !ct_bulk_is_known_int(known->as.op.args[1], offset)) return t;
+    if (known->as.op.prim == PRIM_INT_SUB) *offset = -*offset;
+    return known->as.op.args[0];
+}
+
+/* Whether two indices certainly differ. */
+static bool differ(CtSimplifier *s, CtBulk *a, CtBulk *b) {
+    CtRange x = ct_bulk_range(&s->ranges, a), y = ct_bulk_range(&s->ranges, b);
+    int64_t m, n;
+    if (x.low <= x.high && y.low <= y.high && (x.high < y.low || y.high < x.low)) return true;
+    return ct_bulk_same(without_offset(s, a, &m), without_offset(s, b, &n)) && m != n;
+}
+
+/* index (cond ([0, …, n − 1] == replicate n i) t u) (j ::: ix), what is read of an updated array: of t if j is i, of u if
+ * it certainly is not. So a chain of updates that are read between is made once, at its end. */
+static CtBulk *rule_updated(CtSimplifier *s, CtBulk *t, const CtBulk *inner) {
+    CtBulk *at = ct_bulk_simplify_marked(s, inner->as.cond.test), *j = t->as.move.f.ix[0];
+    if (!at) return NULL;
+    if (ct_bulk_same(at, j)) return made(s, t, BULK_INDEX, t->shape, inner->as.cond.yes, t->as.move.f);
+    return differ(s, at, j) ? made(s, t, BULK_INDEX, t->shape, inner->as.cond.no, t->as.move.f) : NULL;
 }
 
 static CtBulk *rule_index(CtSimplifier *s, CtBulk *t) {
@@ -266,7 +293,8 @@ static CtBulk *rule_index(CtSimplifier *s, CtBulk *t) {
     if (value) return value;
     const CtBulk *known = ct_bulk_simplify_known(s, source);
     if (known->kind == BULK_INDEX) return rule_indexed(s, t, known);
-    if (known->kind == BULK_COND) return rule_of_side(s, t, known);
+    if (known->kind == BULK_COND && known->as.cond.test->shape.rank == 0) return rule_of_side(s, t, known);
+    if (known->kind == BULK_COND) return rule_updated(s, t, known);
     return rule_source(s, t);
 }
 
