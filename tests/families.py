@@ -36,6 +36,10 @@ def reals(n):
     return [1 + i / (2 * n) for i in range(n)]
 
 
+def table(n, width):
+    return [[1 + (7 * i + 3 * j) % 11 / 20 for j in range(width)] for i in range(n)]
+
+
 # name: (source of n, point of n, the smallest of three sizes n, 2n, 4n)
 GROWING = {
     "products of a number with itself": (nested("*"), lambda n: 1, 50),
@@ -99,6 +103,44 @@ f (x, n) = go n x
   where go k y = if k == 0 then y else go (k - 1) (sum (grad (\\(z, w) -> sin z * x + y * w * z) (0.5, y)))
         sum (a, b) = a / 4 + b / 4
 """), lambda n: [0.5, n], 50),
+    "rows of a table, updated": (constant("""f :: (Array (Array Double), Double) -> Double
+f (m0, x) = sum (map sum (foldl (\\m i -> update m i (map (* x) (m ! i))) m0 (iota (length m0))))
+"""), lambda n: [table(n, 8), 0.9], 20),
+    "rows of a table, from the rows before": (constant("""f :: Array (Array Double) -> Double
+f m0 = sum (go 2 m0 ! (length m0 - 1))
+  where
+    go i m = if i == length m then m else go (i + 1) (update m i (build (length (m ! i)) (\\j -> next m i j)))
+    next m i j = sin (m ! i ! j) * m ! (i - 1) ! (length (m ! i) - 1 - j) + m ! (i - 2) ! 0
+"""), lambda n: table(n, 8), 20),
+    "rows of a table, some of them": (constant("""f :: Array (Array Double) -> Double
+f m0 = sum (map sum (foldl (\\m i -> if m ! i ! 0 > 1.2 then update m i (map sin (m ! i)) else m) m0 (iota (length m0))))
+"""), lambda n: table(n, 8), 20),
+    "two tables": (constant("""f :: (Array (Array Double), Array (Array Double)) -> Double
+f (a, b) = sum (map sum c) * sum (map sum d)
+  where
+    (c, d) = foldl step (a, b) (iota (length a))
+    step (s, t) i = (update s i (zipWith (*) (s ! i) (t ! i)), update t i (map sin (s ! i)))
+"""), lambda n: [table(n, 8), table(n, 8)], 20),
+    "dynamic programming": (constant("""f :: (Array Double, Array Double) -> Double
+f (xs, ys) = last ! length ys
+  where
+    last = foldl row start (iota (length xs)) ! length xs
+    start = replicate (length xs + 1) (map fromIntegral (iota (length ys + 1)))
+    row t i = update t (i + 1) (scanl (\\left j -> cell left (t ! i) i j) (fromIntegral (i + 1)) (iota (length ys)))
+    cell left above i j = min (min left (above ! (j + 1)) + 1) (above ! j + abs (xs ! i - ys ! j))
+"""), lambda n: [reals(n), reals(8)], 20),
+    "shortest paths": (constant("""f :: Array (Array Double) -> Double
+f d0 = sum (map sum (foldl through d0 (iota n)))
+  where
+    n = length d0
+    through d k = foldl (\\e i -> update e i (zipWith (\\x y -> min x (e ! i ! k + y)) (e ! i) (e ! k))) d (iota n)
+"""), lambda n: table(n, n), 8),
+    "an array that grows": (constant("""f :: Array Double -> Double
+f xs = sum (foldl (\\ys x -> snoc ys (x * ys ! (length ys - 1))) [|1|] xs)
+"""), reals, 50),
+    "a table that grows": (constant("""f :: Array (Array Double) -> Double
+f xs = sum (map sum (foldl (\\hs x -> snoc hs (zipWith (\\a b -> tanh (a + b * x ! 0)) (hs ! (length hs - 1)) x)) [|xs ! 0|] xs))
+"""), lambda n: table(n, 8), 20),
     "a matrix by a vector": (constant("""f :: (Array (Array Double), Array Double) -> Double
 f (a, x) = sum (map (\\row -> sin (sum (zipWith (*) row x))) a)
 """), lambda n: [[reals(8) for _ in range(n)], reals(8)], 20),

@@ -176,6 +176,24 @@ CtAbstract *ct_bulk_trace_irregular(Tracer *tr, CtSourceRange range) {
     return ct_bulk_abstract_new(tr->builder, ABSTRACT_FAILURE);
 }
 
+static bool is_arithmetic(const CtBulk *t) {
+    if (t->kind == BULK_LET) return is_arithmetic(t->as.let.rhs) && is_arithmetic(t->as.let.body);
+    if (t->kind != BULK_OP) return t->kind == BULK_VAR || t->kind == BULK_CONST;
+    return is_arithmetic(t->as.op.args[0]) && (t->as.op.count < 2 || is_arithmetic(t->as.op.args[1]));
+}
+
+CtAbstract *ct_bulk_trace_number_at(Tracer *tr, CtBulk *xs, CtAbstract *i) {
+    const CtBulk *build = ct_bulk_trace_bound(tr, xs);
+    if (build == NULL || build->kind != BULK_BUILD || build->element != ELEMENT_INT || build->shape.rank != 1) return NULL;
+    CtBulk *body = build->as.build.body, *at = ct_bulk_trace_term(tr, i);
+    if (at == NULL || !ct_bulk_is_inside(&tr->ranges, at, build->shape.sizes[0])) return NULL;
+    if (body->kind == BULK_VAR && body->as.var == build->as.build.var) return i;
+    if (!is_arithmetic(body)) return NULL;
+    CtMap replace = {0};
+    ct_map_set(tr->arena, &replace, ct_key(build->as.build.var), at);
+    return ct_bulk_trace_named(tr, ct_bulk_substitute(tr->builder, body, &replace));
+}
+
 CtAbstract *ct_bulk_trace_element(Tracer *tr, CtAbstract *xs, CtAbstract *i, CtSourceRange range) {
     if (is_array(xs) && i->kind == ABSTRACT_KNOWN && (i->as.known < 0 || i->as.known >= ct_bulk_trace_size(xs)))
         return outside(tr, i->as.known, ct_bulk_trace_size(xs), range);
@@ -191,11 +209,8 @@ CtAbstract *ct_bulk_trace_element(Tracer *tr, CtAbstract *xs, CtAbstract *i, CtS
     if (xs->kind == ABSTRACT_LIST)
         return ct_bulk_trace_refuse(tr, range,
                                     "an index that depends on numbers, into an array whose elements differ in form");
-    const CtBulk *build =
-        i->kind == ABSTRACT_KNOWN && xs->kind == ABSTRACT_TERM ? ct_bulk_trace_bound(tr, xs->as.term) : NULL;
-    bool is_iota = build != NULL && build->kind == BULK_BUILD && build->as.build.body->kind == BULK_VAR &&
-                   build->as.build.body->as.var == build->as.build.var;
-    if (is_iota && i->as.known >= 0 && i->as.known < build->shape.sizes[0]) return i;
+    CtAbstract *number = xs->kind == ABSTRACT_TERM ? ct_bulk_trace_number_at(tr, xs->as.term, i) : NULL;
+    if (number != NULL) return number;
     At at = {ct_bulk_trace_term(tr, i), range};
     if (at.index == NULL || !is_array(xs)) return ct_bulk_trace_refuse(tr, range, "an index into this array");
     if (!has_terms(xs))

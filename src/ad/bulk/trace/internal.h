@@ -90,8 +90,13 @@ int64_t ct_bulk_trace_size(const CtAbstract *xs);
 int64_t ct_bulk_trace_length_at(const CtAbstract *s, uint32_t depth);
 /* xs ! i */
 CtAbstract *ct_bulk_trace_element(Tracer *tr, CtAbstract *xs, CtAbstract *i, CtSourceRange range);
+/* The same for an array of Ints that is a function of the index, such as iota: that function. NULL: it is not, or the
+ * index may be outside. */
+CtAbstract *ct_bulk_trace_number_at(Tracer *tr, CtBulk *xs, CtAbstract *i);
 /* Adds a check of 0 ≤ i < size. */
 void ct_bulk_trace_check_inside(Tracer *tr, CtBulk *i, int64_t size, const char *text, CtSourceRange range);
+/* The elements from `start` on, which exist. */
+CtAbstract *ct_bulk_trace_slice(Tracer *tr, CtAbstract *xs, int64_t start, int64_t size, CtSourceRange range);
 /* The array with the element at an index replaced, which is inside, or checked to be. */
 CtAbstract *ct_bulk_trace_put(Tracer *tr, CtAbstract *xs, CtAbstract *at, CtAbstract *x, CtSourceRange range);
 /* Whether two arrays have one shape at these depths. */

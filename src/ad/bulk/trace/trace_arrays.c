@@ -205,6 +205,11 @@ static CtAbstract *sized(Tracer *tr, CtAbstract *n, const char *what, CtSourceRa
     return failed(tr, CT_E0508, ct_format(tr->arena, "%s was asked for %lld elements", what, (long long)*size), range);
 }
 
+CtAbstract *ct_bulk_trace_slice(Tracer *tr, CtAbstract *xs, int64_t start, int64_t size, CtSourceRange range) {
+    CtAbstract *at = ct_bulk_abstract_known(tr->builder, start);
+    return build(tr, size, sliced, &(From){.xs = xs, .at = at, .range = range}, range);
+}
+
 /* The start of a slice must be in range even if the slice is empty or unused. */
 static CtAbstract *slice(Tracer *tr, CtAbstract *start, CtAbstract *count, CtAbstract *xs, CtSourceRange range) {
     int64_t size = 0, length = ct_bulk_trace_size(xs);

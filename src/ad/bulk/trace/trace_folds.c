@@ -149,17 +149,9 @@ static CtBulk *state_leaf(Tracer *tr, void *data, CtBulk *t) {
     return ct_bulk_var(tr->builder, var);
 }
 
-/* The element of an array that is a function of the index, such as iota: that function. */
 static CtAbstract *element_of(Tracer *tr, const Body *b, const Fold *fold) {
-    CtBulk *i = ct_bulk_var(tr->builder, b->index);
-    CtBulk *build = fold->xs->kind == ABSTRACT_TERM ? ct_bulk_trace_bound(tr, fold->xs->as.term) : NULL;
-    if (build != NULL && build->kind == BULK_BUILD && build->element == ELEMENT_INT && build->shape.rank == 1 &&
-        (build->as.build.body->kind == BULK_VAR || build->as.build.body->kind == BULK_OP)) {
-        CtMap replace = {0};
-        ct_map_set(tr->arena, &replace, ct_key(build->as.build.var), i);
-        return ct_bulk_trace_named(tr, ct_bulk_substitute(tr->builder, build->as.build.body, &replace));
-    }
-    return ct_bulk_trace_element(tr, fold->xs, ct_bulk_abstract_term(tr->builder, i), fold->range);
+    CtAbstract *i = ct_bulk_abstract_term(tr->builder, ct_bulk_var(tr->builder, b->index));
+    return ct_bulk_trace_element(tr, fold->xs, i, fold->range);
 }
 
 /* Whether some element of a Bool of any shape holds. */
@@ -179,7 +171,8 @@ static void trace_body(Tracer *tr, const Fold *fold, CtAbstract *state, Body *b)
     CtBulk *live = tr->live;
     b->scope = (Scope){.outer = tr->scope, .level = tr->scope->level + 1};
     b->index = new_var(tr, b, "i", ELEMENT_INT, ct_bulk_trace_scalar());
-    ct_bulk_note_var(&tr->ranges, b->index, (CtRange){0, fold->size - 1});
+    bool is_unknown = fold->tail != NULL && fold->size == 0;
+    ct_bulk_note_var(&tr->ranges, b->index, (CtRange){0, is_unknown ? INT64_MAX / 2 : fold->size - 1});
     b->states.count = 0;
     b->state = ct_bulk_trace_leaves(tr, state, state_leaf, b);
     tr->scope = &b->scope;
@@ -481,10 +474,13 @@ static CtAbstract *as_loop(Tracer *tr, Fold *fold, CtAbstract *start) {
         if (fold->tail == NULL && fold->counting->turn < fold->size) return NULL; /* it compares lengths */
         state = join(tr, fold, state, b.step.next, &again);
         if (state == NULL) return NULL;
+        if (!again && fold->tail != NULL && fold->size != fold->counting->turn) {
+            fold->size = fold->tail->steps = fold->counting->turn;
+            if (fold->size <= CT_FEW_ITERATIONS || fold->size == INT64_MAX) return NULL;
+            again = true; /* what is inside of an array depends on the number of steps */
+        }
         if (!again && !b.guarded && b.scope.bindings.checks.count > 0) b.guarded = again = true;
     }
-    if (fold->tail != NULL) fold->size = fold->tail->steps = fold->tail->counting.turn;
-    if (fold->tail != NULL && (fold->size <= CT_FEW_ITERATIONS || fold->size == INT64_MAX)) return NULL;
     made = looped(tr, fold, start, &b);
     return made;
 }
@@ -492,6 +488,18 @@ static CtAbstract *as_loop(Tracer *tr, Fold *fold, CtAbstract *start) {
 CtAbstract *ct_bulk_trace_tail_loop(Tracer *tr, CtTail *tail, CtAbstract *start) {
     Fold fold = {.kind = FOLD_LAST, .range = tail->range, .tail = tail};
     return as_loop(tr, &fold, start);
+}
+
+/* Where a comparison of lengths comes out differently behind the first steps, these are unrolled, and the others may be a
+ * loop. NULL: there is no such comparison. */
+static CtAbstract *behind_first(Tracer *tr, const Fold *fold, CtAbstract *start) {
+    Fold first = *fold;
+    first.size = fold->counting->turn;
+    if (fold->kind != FOLD_LAST || first.size > CT_FEW_ITERATIONS || first.size >= fold->size) return NULL;
+    CtAbstract *state = unrolled(tr, &first, start);
+    if (ct_bulk_trace_refused(tr) || state->kind == ABSTRACT_FAILURE) return state;
+    CtAbstract *rest = ct_bulk_trace_slice(tr, fold->xs, first.size, fold->size - first.size, fold->range);
+    return ct_bulk_trace_fold(tr, fold->kind, fold->f, state, rest, fold->range);
 }
 
 CtAbstract *ct_bulk_trace_fold(Tracer *tr, CtFoldKind kind, CtAbstract *f, CtAbstract *start, CtAbstract *xs,
@@ -505,6 +513,8 @@ CtAbstract *ct_bulk_trace_fold(Tracer *tr, CtFoldKind kind, CtAbstract *f, CtAbs
         if (made != NULL) return made;
         why = *tr->refusal;
         ct_bulk_trace_go_back(tr, &before);
+        made = behind_first(tr, &fold, start);
+        if (made != NULL) return made;
     }
     if (fold.size <= MAX_UNROLLED) return unrolled(tr, &fold, start);
     if (why.what != NULL) return ct_bulk_trace_refuse(tr, why.range, why.what);
