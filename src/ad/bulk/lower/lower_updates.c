@@ -78,8 +78,45 @@ static CtBulk *same_row(CtLower *l, CtBulk *t) {
     return same == NULL && t->kind == BULK_REPLICATE ? t->as.t : same;
 }
 
+/* cond (replicate k ([0, …, n − 1] == replicate n i)) (tr (replicate n rows)) xs, the same update of k arrays at once:
+ * foldl (λys p. change ys (p n + i) (row p of rows)) xs (iota k) */
+static CtCore *update_each(CtLower *l, CtBulk *t) {
+    CtSourceRange range = t->range;
+    CtBulk *test = t->as.cond.test, *yes = t->as.cond.yes;
+    CtBulk *i = t->shape.rank > 1 && test->kind == BULK_REPLICATE ? marked(l, test->as.t) : NULL;
+    if (i == NULL || t->shape.sizes[1] <= DENSE) return NULL;
+    bool swaps = yes->kind == BULK_TRANSPOSE && yes->as.transpose.count == 2 && yes->as.transpose.permutation[0] == 1;
+    CtBulk *same = ct_bulk_lower_uniform(l, yes);
+    CtBulk *rows = same == NULL && swaps && yes->as.transpose.t->kind == BULK_REPLICATE ? yes->as.transpose.t->as.t : same;
+    if (rows == NULL) return NULL;
+    int64_t k = t->shape.sizes[0], n = t->shape.sizes[1], m = ct_bulk_shape_count(ct_bulk_shape_tail(t->shape, 2));
+    CtSeq seq = ct_ad_seq(l->p, NULL), inner = ct_ad_seq(l->p, NULL);
+    CtCore *at = ct_ad_seq_name(&seq, "at", ct_bulk_lower_term(l, i));
+    CtCore *all = ct_bulk_lower_term(l, rows);
+    all = ct_ad_seq_name(&seq, "all", same != NULL ? ct_bulk_lower_item(l, t->element, all) : all);
+    CtCore *xs = ct_ad_seq_name(&seq, "xs", ct_bulk_lower_term(l, t->as.cond.no));
+    CtVar *params[2] = {ct_core_var_new(l->p, "ys", xs->type), ct_core_var_new(l->p, "p", l->p->int_type)};
+    CtCore *ys = ct_core_var(l->p, range, params[0]), *p = ct_core_var(l->p, range, params[1]);
+    CtCore *first = ct_bulk_lower_op(l, range, PRIM_INT_MUL, p, number(l, range, n));
+    CtCore *place = ct_ad_seq_name(&inner, "row", ct_bulk_lower_op(l, range, PRIM_INT_ADD, first, at)), *row = all;
+    Change c = {.l = l, .range = range};
+    if (same == NULL && t->shape.rank == 2) {
+        row = ct_bulk_lower_array(l, range, ARRAY_INDEX, all, p, NULL);
+    } else if (same == NULL) {
+        CtCore *start = ct_bulk_lower_op(l, range, PRIM_INT_MUL, p, number(l, range, m));
+        row = ct_ad_seq_name(&inner, "x", ct_bulk_lower_array(l, range, ARRAY_SLICE, start, number(l, range, m), all));
+    }
+    CtCore *body = t->shape.rank == 2 ? change_element(&c, ys, place, row) : change_row(&c, ys, place, m, row);
+    CtCore *fun = ct_core_lam(l->p, range, NULL, params, 2, ct_ad_seq_close(&inner, body));
+    CtCore *numbers = ct_bulk_lower_array(l, range, ARRAY_IOTA, number(l, range, k), NULL, NULL);
+    CtCore *changed = ct_bulk_lower_array(l, range, ARRAY_FOLDL, fun, xs, numbers);
+    bool inside = ct_bulk_is_inside(&l->facts, i, n);
+    return ct_ad_seq_close(&seq, inside ? changed : where_inside(l, range, at, n, false, changed, xs));
+}
+
 CtCore *ct_bulk_lower_update(CtLower *l, CtBulk *t) {
     CtSourceRange range = t->range;
+    if (t->as.cond.test->shape.rank == 2) return update_each(l, t);
     bool is_row = t->shape.rank > 1;
     CtBulk *i = t->shape.rank > 0 ? marked(l, t->as.cond.test) : NULL;
     if (i == NULL || (is_row && t->shape.sizes[0] <= DENSE)) return NULL;

@@ -41,6 +41,8 @@ static uint32_t first_change(const Order *o) {
 
 static CtBulk *find_place(void *data, CtBulk *t) {
     Order *o = data;
+    for (uint32_t k = 0; t->kind == BULK_GATHER && k < t->as.move.f.var_count; k++)
+        ct_map_set(o->r->arena, &o->place, ct_key(t->as.move.f.vars[k]), NULL);
     if (t->kind != BULK_VAR) return ct_bulk_map(o->r, t, find_place, o);
     if (!ct_map_has(&o->place, ct_key(t->as.var))) o->closed = false;
     uint32_t place = (uint32_t)(uintptr_t)ct_map_get(&o->place, ct_key(t->as.var));
@@ -58,7 +60,8 @@ static CtBulk *find_read(void *data, CtBulk *t) {
     Find *f = data;
     Order *o = f->o;
     if (f->found != NULL || t->kind == BULK_VAR || t->kind == BULK_CONST) return t;
-    bool reads = t->kind == BULK_INDEX && t->as.move.t->kind == BULK_VAR && t->as.move.t->as.var == o->array;
+    bool reads = (t->kind == BULK_INDEX || t->kind == BULK_GATHER) && t->as.move.t->kind == BULK_VAR &&
+                 t->as.move.t->as.var == o->array;
     if (!reads) return ct_bulk_map(o->r, t, find_read, f);
     o->from = 0;
     o->closed = true;

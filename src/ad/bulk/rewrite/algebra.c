@@ -155,39 +155,6 @@ static CtBulk *rule_ints(CtSimplifier *s, CtBulk *t, CtBulk *a, CtBulk *b) {
     }
 }
 
-/* cond b u 0 + cond b 0 v = cond b u v */
-static CtBulk *two_sides(CtSimplifier *s, CtBulk *a, CtBulk *b) {
-    const CtBulk *x = ct_bulk_simplify_known(s, a), *y = ct_bulk_simplify_known(s, b);
-    if (x->kind != BULK_COND || y->kind != BULK_COND || !ct_bulk_same(x->as.cond.test, y->as.cond.test)) return NULL;
-    if (ct_bulk_is_splat_real(x->as.cond.yes, -0.0) && ct_bulk_is_splat_real(y->as.cond.no, -0.0)) {
-        const CtBulk *swap = x;
-        x = y;
-        y = swap;
-    }
-    if (!ct_bulk_is_splat_real(x->as.cond.no, -0.0) || !ct_bulk_is_splat_real(y->as.cond.yes, -0.0)) return NULL;
-    return ct_bulk_simplify_emit(s, ct_bulk_cond(s->r, x->as.cond.test, x->as.cond.yes, y->as.cond.no));
-}
-
-enum { TERMS_LIMIT = 16 };
-
-/* The same in sums of several terms: a + (c + (d + …)). */
-static CtBulk *sum_of_sides(CtSimplifier *s, CtBulk *a, CtBulk *b) {
-    CtBulk *skipped[TERMS_LIMIT], *made = two_sides(s, a, b);
-    if (ct_bulk_simplify_known(s, a)->kind != BULK_COND) return made;
-    for (uint32_t k = 0; !made && k < TERMS_LIMIT; k++) {
-        const CtBulk *known = ct_bulk_simplify_known(s, b);
-        if (known->kind != BULK_OP || known->as.op.prim != PRIM_ADD) return NULL;
-        CtBulk *first = known->as.op.args[0], *rest = known->as.op.args[1];
-        CtBulk *both = two_sides(s, a, first);
-        made = both ? ct_bulk_simplify_emit(s, ct_bulk_op2(s->r, PRIM_ADD, both, rest)) : two_sides(s, a, rest);
-        if (!both) skipped[k] = first;
-        for (uint32_t j = both ? k : k + 1; made && j-- > 0;)
-            made = ct_bulk_simplify_emit(s, ct_bulk_op2(s->r, PRIM_ADD, skipped[j], made));
-        b = rest;
-    }
-    return made;
-}
-
 /* scale p (cond b c 0) = cond b (scale p c) 0 */
 static CtBulk *scale_of_side(CtSimplifier *s, CtBulk *p, CtBulk *c) {
     const CtBulk *known = ct_bulk_simplify_known(s, c);
@@ -276,7 +243,7 @@ static CtBulk *sum_of_rows(CtSimplifier *s, CtBulk *newer, CtBulk *older) {
 static CtBulk *rule_sum(CtSimplifier *s, CtBulk *a, CtBulk *b) {
     if (ct_bulk_is_splat_real(a, -0.0)) return b;
     if (ct_bulk_is_splat_real(b, -0.0)) return a;
-    CtBulk *made = sum_of_sides(s, a, b);
+    CtBulk *made = ct_bulk_simplify_sides_sum(s, a, b);
     return made ? made : sum_of_rows(s, a, b);
 }
 
@@ -351,39 +318,6 @@ static CtBulk *rule_logic(CtSimplifier *s, CtBulk *t) {
 
 /* ---- conditionals ---- */
 
-/* The parts of a branch that is 0, or is 0 on one side of a test of rank 0. */
-typedef struct Side {
-    CtBulk *test; /* NULL: it is 0 */
-    bool zero_no; /* on which side */
-    CtBulk *other;
-} Side;
-
-static bool take_side(const CtSimplifier *s, CtBulk *t, Side *out) {
-    const CtBulk *known = ct_bulk_simplify_known(s, t);
-    *out = (Side){.other = t};
-    if (ct_bulk_is_splat_real(t, -0.0)) return true;
-    if (known->kind != BULK_COND || known->as.cond.test->shape.rank) return false;
-    out->test = known->as.cond.test;
-    out->zero_no = ct_bulk_is_splat_real(known->as.cond.no, -0.0);
-    out->other = out->zero_no ? known->as.cond.yes : known->as.cond.no;
-    return out->zero_no || ct_bulk_is_splat_real(known->as.cond.yes, -0.0);
-}
-
-/* cond c (cond b u 0) (cond b v 0) = cond b (cond c u v) 0, where b is of rank 0. If c is an array, a branch may be 0. So
- * a branch around an update comes to the outside, where two_sides finds it. */
-static CtBulk *rule_sides(CtSimplifier *s, CtBulk *t) {
-    Side yes, no;
-    if (t->element != ELEMENT_REAL || !take_side(s, t->as.cond.yes, &yes) || !take_side(s, t->as.cond.no, &no)) return NULL;
-    if (!yes.test && !no.test) return NULL;
-    if ((!yes.test || !no.test) && !t->as.cond.test->shape.rank) return NULL;
-    const Side *side = yes.test ? &yes : &no;
-    if (yes.test && no.test && (yes.zero_no != no.zero_no || !ct_bulk_same(yes.test, no.test))) return NULL;
-    CtBulk *zero = ct_bulk_zero(s->r, t->element, t->shape);
-    CtBulk *made = ct_bulk_simplify_emit(s, ct_bulk_cond(s->r, t->as.cond.test, yes.other, no.other));
-    return ct_bulk_simplify_emit(s, side->zero_no ? ct_bulk_cond(s->r, side->test, made, zero)
-                                                  : ct_bulk_cond(s->r, side->test, zero, made));
-}
-
 static CtBulk *rule_cond(CtSimplifier *s, CtBulk *t) {
     CtBulk *test = t->as.cond.test, *yes = t->as.cond.yes, *no = t->as.cond.no;
     const CtBulk *known = ct_bulk_simplify_known(s, test), *u = ct_bulk_simplify_known(s, yes),
@@ -398,7 +332,7 @@ static CtBulk *rule_cond(CtSimplifier *s, CtBulk *t) {
         return ct_bulk_simplify_emit(s, ct_bulk_cond(s->r, test, u->as.cond.yes, no));
     if (v->kind == BULK_COND && ct_bulk_same(v->as.cond.test, test))
         return ct_bulk_simplify_emit(s, ct_bulk_cond(s->r, test, yes, v->as.cond.no));
-    CtBulk *side = rule_sides(s, t);
+    CtBulk *side = ct_bulk_simplify_sides(s, t);
     if (side) return side;
     bool replicated = false;
     CtBulk *row_yes = t->shape.rank ? row(s, yes, &replicated) : NULL;
@@ -416,45 +350,6 @@ static CtBulk *rule_cond(CtSimplifier *s, CtBulk *t) {
 
 /* ---- reductions ---- */
 
-CtBulk *ct_bulk_simplify_marked(CtSimplifier *s, CtBulk *t) {
-    const CtBulk *test = ct_bulk_simplify_known(s, t);
-    if (test->kind != BULK_OP || test->as.op.prim != PRIM_INT_EQ || test->shape.rank != 1) return NULL;
-    for (int k = 0; k < 2; k++) {
-        CtBulk *other = test->as.op.args[1 - k];
-        const CtBulk *numbers = ct_bulk_simplify_known(s, test->as.op.args[k]);
-        const CtBulk *known = ct_bulk_simplify_known(s, other);
-        if (numbers->kind != BULK_CONST || !ct_bulk_is_iota(numbers, test->shape.sizes[0])) continue;
-        if (ct_bulk_is_splat(other)) return ct_bulk_splat_as(s->r, other, (CtShape){0, NULL});
-        return known->kind == BULK_REPLICATE ? known->as.t : NULL;
-    }
-    return NULL;
-}
-
-/* sumOuter (cond ([0, …, k − 1] == replicate k i) c 0) = index c [i], or 0 if that is outside: the adjoint of an
- * updated element. */
-static CtBulk *sum_of_one(CtSimplifier *s, const CtBulk *t) {
-    const CtBulk *u = ct_bulk_simplify_known(s, t->as.reduce.t);
-    if (u->kind != BULK_COND || !ct_bulk_is_splat_real(u->as.cond.no, -0.0)) return NULL;
-    CtBulk *i = ct_bulk_simplify_marked(s, u->as.cond.test);
-    if (!i) return NULL;
-    bool inside = ct_bulk_is_inside(&s->ranges, i, u->shape.sizes[0]);
-    CtBulk *live = inside ? NULL : ct_bulk_bool(s->r, false, (CtShape){0, NULL});
-    return ct_bulk_simplify_emit(s, ct_bulk_index(s->r, u->as.cond.yes, &i, 1, live, t->range));
-}
-
-/* sumOuter (cond b t 0) = cond b (sumOuter t) 0, where b is of rank 0 */
-static CtBulk *sum_of_side(CtSimplifier *s, const CtBulk *t) {
-    const CtBulk *u = ct_bulk_simplify_known(s, t->as.reduce.t);
-    if (u->kind != BULK_COND || u->as.cond.test->shape.rank || t->element != ELEMENT_REAL) return NULL;
-    CtBulk *sides[2] = {u->as.cond.yes, u->as.cond.no};
-    if (!ct_bulk_is_splat_real(sides[0], -0.0) && !ct_bulk_is_splat_real(sides[1], -0.0)) return NULL;
-    for (int k = 0; k < 2; k++)
-        sides[k] = ct_bulk_is_splat_real(sides[k], -0.0)
-                       ? ct_bulk_zero(s->r, t->element, t->shape)
-                       : ct_bulk_simplify_emit(s, ct_bulk_reduce(s->r, REDUCE_SUM, sides[k], t->range));
-    return ct_bulk_simplify_emit(s, ct_bulk_cond(s->r, u->as.cond.test, sides[0], sides[1]));
-}
-
 static CtBulk *rule_reduce(CtSimplifier *s, CtBulk *t) {
     CtBulkBuilder *r = s->r;
     CtBulk *u = t->as.reduce.t;
@@ -466,8 +361,7 @@ static CtBulk *rule_reduce(CtSimplifier *s, CtBulk *t) {
     if (k == 0 && reduction == REDUCE_PRODUCT)
         return t->element == ELEMENT_INT ? ct_bulk_int(r, 1, t->shape) : ct_bulk_real(r, 1, t->shape);
     if (k == 0) return ct_bulk_zero(r, t->element, t->shape);
-    CtBulk *one = reduction == REDUCE_SUM && k > 1 ? sum_of_one(s, t) : NULL;
-    if (!one && reduction == REDUCE_SUM) one = sum_of_side(s, t);
+    CtBulk *one = reduction == REDUCE_SUM ? ct_bulk_simplify_sum_of_update(s, t) : NULL;
     if (one) return one;
     CtBulk *each = row(s, u, &replicated);
     if (reduction == REDUCE_PLAIN_SUM && (k == 1 || each)) {

@@ -49,11 +49,16 @@ bool ct_bulk_is_splat(const CtBulk *t); /* a constant whose elements are all the
 CtBulk *ct_bulk_splat_as(CtBulkBuilder *r, const CtBulk *t, CtShape shape); /* the same constant in another shape */
 bool ct_bulk_is_splat_real(const CtBulk *t, double value);                  /* every element has these bits */
 bool ct_bulk_is_iota(const CtBulk *t, int64_t count); /* whether a constant is [0, …, count − 1] */
-/* The i of the test [0, …, n − 1] == replicate n i, of rank 0; NULL if it is no such test. */
-CtBulk *ct_bulk_simplify_marked(CtSimplifier *s, CtBulk *test);
 bool ct_bulk_is_known_int(const CtBulk *t, int64_t *value);
 bool ct_bulk_is_known_bool(const CtBulk *t, bool *value);
 CtBulk *ct_bulk_zero(CtBulkBuilder *r, CtElement element, CtShape shape); /* −0.0, 0, False */
+
+/* ---- updates.c: an atom that means the same, or NULL ---- */
+CtBulk *ct_bulk_simplify_sides_sum(CtSimplifier *s, CtBulk *a, CtBulk *b); /* of a + b */
+CtBulk *ct_bulk_simplify_sides(CtSimplifier *s, CtBulk *t);                /* of a COND */
+CtBulk *ct_bulk_simplify_sum_of_update(CtSimplifier *s, const CtBulk *t);  /* of a sum along the outermost dimension */
+/* The i of the test [0, …, n − 1] == replicate n i, of rank 0; NULL if it is no such test. */
+CtBulk *ct_bulk_simplify_marked(CtSimplifier *s, CtBulk *test);
 
 /* ---- data_movement.c ---- */
 CtBulk *ct_bulk_simplify_move(CtSimplifier *s, CtBulk *t);

@@ -221,6 +221,7 @@ static bool is_iota(const CtBulk *t) {
  * not computed (lower_updates.c), provided that it is written there. So it is repeated at each use. */
 static bool is_repeated(const CtBulk *t) {
     if (is_iota(t)) return true;
+    if (t->kind == BULK_REPLICATE && t->element == ELEMENT_BOOL) return t->shape.rank == 2 && is_repeated(t->as.t);
     if (t->kind == BULK_REPLICATE) return t->shape.rank == 1 && t->element == ELEMENT_INT && is_atom(t->as.t);
     return t->kind == BULK_OP && t->as.op.prim == PRIM_INT_EQ && t->shape.rank == 1 &&
            (is_iota(t->as.op.args[0]) || is_iota(t->as.op.args[1]));
