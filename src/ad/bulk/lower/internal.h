@@ -92,7 +92,7 @@ typedef struct CtBulkBody {
     uint32_t bound, count; /* number of bindings; number of terms */
 } CtBulkBody;
 /* The same body, with reads of arrays before their changes. */
-CtBulkBody ct_bulk_lower_reads_first(CtBulkBuilder *r, const CtBulkLoop *loop);
+CtBulkBody ct_bulk_lower_reads_first(CtBulkBuilder *r, CtBulkRewriter *facts, const CtBulkLoop *loop);
 
 /* ---- lower_indices.c ---- */
 

@@ -69,7 +69,7 @@ static CtCore *step(Loop *b, CtSeq *seq) {
     const CtBulkLoop *loop = b->loop;
     CtArena *arena = l->r->arena;
     CtLoweredLoop *outer = l->r->loops;
-    CtBulkBody body = ct_bulk_lower_reads_first(l->r, loop);
+    CtBulkBody body = ct_bulk_lower_reads_first(l->r, &l->facts, loop);
     CtVar **before = CT_NEW_ARRAY(arena, CtVar *, body.bound + 1);
     for (uint32_t k = 0; k < body.bound; k++) {
         CtVar *var = ct_bulk_lower_bound(l, seq, body.vars[k], body.terms[k]);

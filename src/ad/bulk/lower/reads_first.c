@@ -1,9 +1,13 @@
 /* The order of reads and changes in the body of a loop. A change of an array is done in place where nobody needs the array
- * as it was (lower_updates.c). So parts of it that are read behind the first change are read in front of it. */
+ * as it was (lower_updates.c). So parts of it that are read behind the first change are read in front of it.
+ *
+ * A branch of a conditional that may fail is always evaluated (lower_term.c), and a change in it would be a copy. So
+ * reads that may fail are taken out of branches. */
 #include "ad/bulk/lower/internal.h"
 
 typedef struct Order {
     CtBulkBuilder *r;
+    CtBulkRewriter *facts;
     CtBulkBody *body;
     CtMap place; /* CtBulkVar * -> 1 + its position: of bindings; 0: a parameter */
     const CtBulkVar *array;
@@ -111,18 +115,57 @@ static void order_reads(Order *o) {
     }
 }
 
-CtBulkBody ct_bulk_lower_reads_first(CtBulkBuilder *r, const CtBulkLoop *loop) {
+/* ---- reads that may fail ---- */
+
+/* The first read inside a branch that may fail, of rank 0 or not, whose variables are known before the term. */
+static CtBulk *find_failing(void *data, CtBulk *t) {
+    Find *f = data;
+    Order *o = f->o;
+    if (f->found != NULL || t->kind == BULK_VAR || t->kind == BULK_CONST || ct_bulk_is_safe(o->facts, t)) return t;
+    ct_bulk_map(o->r, t, find_failing, f);
+    if (f->found != NULL || (t->kind != BULK_INDEX && t->kind != BULK_GATHER)) return t;
+    o->from = 0;
+    o->closed = true;
+    find_place(o, t);
+    if (o->closed) f->found = t;
+    return t;
+}
+
+static CtBulk *find_in_branches(void *data, CtBulk *t) {
+    Find *f = data;
+    if (f->found != NULL || t->kind == BULK_VAR || t->kind == BULK_CONST) return t;
+    if (t->kind == BULK_COND && t->as.cond.test->shape.rank == 0 && t->shape.rank > 0) {
+        find_failing(f, t->as.cond.yes);
+        find_failing(f, t->as.cond.no);
+    }
+    return f->found != NULL ? t : ct_bulk_map(f->o->r, t, find_in_branches, f);
+}
+
+static void take_out_failing(Order *o) {
+    for (uint32_t k = 0; k < o->body->count; k++) {
+        for (bool more = true; more;) {
+            Find f = {o, NULL};
+            find_in_branches(&f, o->body->terms[k]);
+            more = f.found != NULL;
+            if (more) insert(o, f.found);
+            if (more) k++; /* behind the new binding */
+        }
+    }
+}
+
+CtBulkBody ct_bulk_lower_reads_first(CtBulkBuilder *r, CtBulkRewriter *facts, const CtBulkLoop *loop) {
     uint32_t results = ct_bulk_loop_results(loop), params = ct_bulk_loop_params(loop);
     CtBulkBody body = {.bound = loop->vars.count, .count = loop->vars.count + results};
     body.vars = loop->vars.items;
     body.terms = CT_NEW_ARRAY(r->arena, CtBulk *, body.count + 1);
     for (uint32_t k = 0; k < body.bound; k++) body.terms[k] = loop->terms.items[k];
     for (uint32_t k = 0; k < results; k++) body.terms[body.bound + k] = loop->results[k];
-    Order o = {.r = r, .body = &body};
+    Order o = {.r = r, .facts = facts, .body = &body};
     ct_map_set(r->arena, &o.place, ct_key(loop->index), NULL);
     for (uint32_t p = 0; p < params; p++) ct_map_set(r->arena, &o.place, ct_key(loop->params[p]), NULL);
     for (uint32_t k = 0; k < body.bound; k++)
         ct_map_set(r->arena, &o.place, ct_key(body.vars[k]), (void *)(uintptr_t)(k + 1));
+    take_out_failing(&o);
     for (uint32_t s = 0; s < loop->count.states; s++) {
         o.array = loop->params[s];
         if (o.array->shape.rank > 0) order_reads(&o);
