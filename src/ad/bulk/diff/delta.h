@@ -136,11 +136,20 @@ typedef struct CtKeptValue {
 } CtKeptValue;
 typedef CT_VEC(CtKeptValue) CtKeptValues;
 
+/* Whether all, or some, of the variables that are free in t are in the set. */
+bool ct_bulk_has_only(CtBulkBuilder *r, CtBulk *t, CtMap *vars);
+bool ct_bulk_has_some(CtBulkBuilder *r, CtBulk *t, CtMap *vars);
 /* Replaces what the gradient of a loop's body needs of array states by values that the primal loop gets as outputs, and
  * drops bindings that the gradient does not need. `gradient` is by parameter; `primals` are the results of the source,
  * by the variables of the body. */
 CtKeptValues ct_bulk_keep_values(CtBulkBuilder *r, const CtDeltaLoop *l, CtBulkGradient *body, CtBulk **gradient,
                                  CtBulk *const *primals, const CtLoopSink *sink);
+
+/* ---- loop_reads.c ---- */
+
+/* In the gradient of the body of a loop, gives loops with cotangents the elements that they read of arrays, where these
+ * depend on a state of the loop around them. */
+void ct_bulk_split_reads(CtBulkBuilder *r, const CtBulkLoop *around, CtBulkGradient *body);
 
 /* ---- delta_loops.c ---- */
 

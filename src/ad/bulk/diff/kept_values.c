@@ -59,13 +59,13 @@ static CtBulk *ask(void *data, CtBulk *t) {
     return t;
 }
 
-static bool has_only(CtBulkBuilder *r, CtBulk *t, CtMap *vars) {
+bool ct_bulk_has_only(CtBulkBuilder *r, CtBulk *t, CtMap *vars) {
     Question q = {.r = r, .vars = vars, .all = true};
     ask(&q, t);
     return q.all;
 }
 
-static bool has_some(CtBulkBuilder *r, CtBulk *t, CtMap *vars) {
+bool ct_bulk_has_some(CtBulkBuilder *r, CtBulk *t, CtMap *vars) {
     Question q = {.r = r, .vars = vars};
     ask(&q, t);
     return q.some;
@@ -91,8 +91,8 @@ static void note(Reads *reads, CtBulk *t) {
 static CtBulk *find(void *data, CtBulk *t) {
     Reads *reads = data;
     CtBulkBuilder *r = reads->k->r;
-    if (reads->is_whole || t->kind == BULK_CONST || !has_some(r, t, &reads->depends)) return t;
-    if (t->kind != BULK_VAR && (!is_worth(t) || !has_only(r, t, &reads->k->primal)))
+    if (reads->is_whole || t->kind == BULK_CONST || !ct_bulk_has_some(r, t, &reads->depends)) return t;
+    if (t->kind != BULK_VAR && (!is_worth(t) || !ct_bulk_has_only(r, t, &reads->k->primal)))
         return ct_bulk_map(r, t, find, reads);
     if (t->kind == BULK_VAR && t->as.var == reads->state) {
         reads->is_whole = true;
@@ -116,7 +116,7 @@ static void find_all(Reads *reads) {
     for (uint32_t i = 0; i < k->body->vars.count; i++) {
         CtBulkVar *var = k->body->vars.items[i];
         ct_map_set(arena, &reads->bound, ct_key(var), k->body->terms.items[i]);
-        if (ct_map_has(&k->primal, ct_key(var)) && has_some(k->r, k->body->terms.items[i], &reads->depends))
+        if (ct_map_has(&k->primal, ct_key(var)) && ct_bulk_has_some(k->r, k->body->terms.items[i], &reads->depends))
             ct_map_set(arena, &reads->depends, ct_key(var), var);
     }
     for (uint32_t i = 0; i < k->body->vars.count; i++)
@@ -234,7 +234,7 @@ static void note_primal(Keeper *k) {
         ct_map_set(arena, &k->primal, ct_key(source->params[p]), source->params[p]);
     for (uint32_t i = 0; i < k->body->vars.count; i++) {
         CtBulkVar *var = k->body->vars.items[i];
-        if (has_only(k->r, k->body->terms.items[i], &k->primal)) ct_map_set(arena, &k->primal, ct_key(var), var);
+        if (ct_bulk_has_only(k->r, k->body->terms.items[i], &k->primal)) ct_map_set(arena, &k->primal, ct_key(var), var);
         ct_push(arena, &k->given.vars, var);
         ct_push(arena, &k->given.terms, k->body->terms.items[i]);
     }
@@ -245,6 +245,7 @@ CtKeptValues ct_bulk_keep_values(CtBulkBuilder *r, const CtDeltaLoop *l, CtBulkG
     CtKeptValues out = {0};
     Keeper k = {.r = r, .l = l, .body = body, .gradient = gradient, .primals = primals};
     bool is_used = l->primal->normal || l->primal->simple;
+    if (!is_used) ct_bulk_split_reads(r, l->source, body);
     note_primal(&k);
     for (uint32_t s = 0; !is_used && s < l->source->count.states; s++) {
         Reads reads = {.k = &k, .state = l->source->params[s]};
