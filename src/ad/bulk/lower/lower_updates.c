@@ -147,7 +147,7 @@ CtCore *ct_bulk_lower_update(CtLower *l, CtBulk *t) {
 static bool is_sparse(const CtBulk *t) {
     if (t->kind == BULK_ONE_HOT && t->as.move.f.count > 0 && t->as.move.f.count == t->shape.rank) return true;
     if (t->kind != BULK_ONE_HOT && t->kind != BULK_SCATTER) return false;
-    return ct_bulk_shape_count(t->as.move.t->shape) < ct_bulk_shape_count(t->shape) / DENSE;
+    return ct_bulk_shape_count(t->shape) > DENSE * ct_bulk_shape_count(t->as.move.t->shape);
 }
 
 /* The sum of the first terms, from the last to the first, and the rest; the terms are evaluated before it. */

@@ -239,13 +239,11 @@ static void assemble_all(Assembly *a, const CtBulkBlock *block, CtBulkGradient *
         CtBulk *term = assemble(a, b->term);
         a->size = 0;
         measure(a, term);
-        bool repeated = !b->fails && is_repeated(term);
-        bool inlined = (repeated || can_move(block, failing, k, one_root)) && a->size <= SIZE_LIMIT;
-        if (inlined) {
+        bool repeated = !b->fails && !b->used_inside && is_repeated(term);
+        if ((repeated || can_move(block, failing, k, one_root)) && a->size <= SIZE_LIMIT) {
             ct_map_set(arena, &a->inlined, ct_key(b->var), term);
             if (b->fails && b->user < block->bindings.count) block->bindings.items[b->user]->fails = true;
-        }
-        if (!inlined || b->used_inside) {
+        } else {
             ct_push(arena, &out->vars, b->var);
             ct_push(arena, &out->terms, term);
         }
