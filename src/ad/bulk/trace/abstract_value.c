@@ -182,7 +182,9 @@ static bool is_arithmetic(const CtBulk *t) {
     return is_arithmetic(t->as.op.args[0]) && (t->as.op.count < 2 || is_arithmetic(t->as.op.args[1]));
 }
 
-CtAbstract *ct_bulk_trace_number_at(Tracer *tr, CtBulk *xs, CtAbstract *i) {
+/* The element of an array of Ints that is a function of the index, such as iota: that function. NULL: it is not, or the
+ * index may be outside. */
+static CtAbstract *number_at(Tracer *tr, CtBulk *xs, CtAbstract *i) {
     const CtBulk *build = ct_bulk_trace_bound(tr, xs);
     if (build == NULL || build->kind != BULK_BUILD || build->element != ELEMENT_INT || build->shape.rank != 1) return NULL;
     CtBulk *body = build->as.build.body, *at = ct_bulk_trace_term(tr, i);
@@ -209,7 +211,7 @@ CtAbstract *ct_bulk_trace_element(Tracer *tr, CtAbstract *xs, CtAbstract *i, CtS
     if (xs->kind == ABSTRACT_LIST)
         return ct_bulk_trace_refuse(tr, range,
                                     "an index that depends on numbers, into an array whose elements differ in form");
-    CtAbstract *number = xs->kind == ABSTRACT_TERM ? ct_bulk_trace_number_at(tr, xs->as.term, i) : NULL;
+    CtAbstract *number = xs->kind == ABSTRACT_TERM ? number_at(tr, xs->as.term, i) : NULL;
     if (number != NULL) return number;
     At at = {ct_bulk_trace_term(tr, i), range};
     if (at.index == NULL || !is_array(xs)) return ct_bulk_trace_refuse(tr, range, "an index into this array");

@@ -20,7 +20,7 @@ static CtAbstract *growing(Tracer *tr, const CtAbstract *like, CtAbstract *all, 
     return made;
 }
 
-CtAbstract *ct_bulk_trace_growing_length(Tracer *tr, const CtAbstract *xs) {
+static CtAbstract *length_of(Tracer *tr, const CtAbstract *xs) {
     CtAbstract *made = ct_bulk_abstract_new(tr->builder, ABSTRACT_COUNTER);
     made->as.counter.base = xs->as.growing.base + xs->as.growing.added;
     made->as.counter.slope = xs->as.growing.slope;
@@ -44,7 +44,7 @@ static bool check_inside(Tracer *tr, const CtAbstract *xs, const CtAbstract *i, 
     CtBulk *at = ct_bulk_trace_term(tr, i);
     if (at == NULL) return false;
     if (is_inside(tr, xs, i)) return true;
-    CtBulk *size = ct_bulk_trace_term(tr, ct_bulk_trace_growing_length(tr, xs));
+    CtBulk *size = ct_bulk_trace_term(tr, length_of(tr, xs));
     CtBulk *zero = ct_bulk_int(r, 0, ct_bulk_trace_scalar());
     CtBulk *below = ct_bulk_trace_name(tr, "b", ct_bulk_op2(r, PRIM_INT_LT, at, zero));
     CtBulk *above = ct_bulk_trace_name(tr, "b", ct_bulk_op2(r, PRIM_INT_LE, size, at));
@@ -72,7 +72,7 @@ static CtAbstract *longer(Tracer *tr, CtAbstract *xs, CtAbstract *x, CtSourceRan
     int64_t added = xs->as.growing.added;
     if (added >= xs->as.growing.slope || !ct_bulk_trace_regular(all, 1, x, 0))
         return ct_bulk_trace_refuse(tr, range, "an array in a loop that grows by different amounts");
-    CtAbstract *end = ct_bulk_trace_growing_length(tr, xs);
+    CtAbstract *end = length_of(tr, xs);
     return growing(tr, xs, ct_bulk_trace_put(tr, all, end, x, range), added + 1);
 }
 
@@ -97,7 +97,7 @@ CtAbstract *ct_bulk_trace_growing(Tracer *tr, CtArrayOp op, CtAbstract *const *a
         if (args[k]->kind == ABSTRACT_GROWING) return ct_bulk_trace_refuse(tr, range, whole);
     switch ((int)op) {
     case ARRAY_INDEX: return element(tr, xs, args[1], range);
-    case ARRAY_LENGTH: return ct_bulk_trace_growing_length(tr, xs);
+    case ARRAY_LENGTH: return length_of(tr, xs);
     case ARRAY_UPDATE: return changed(tr, xs, args[1], ct_bulk_trace_unknown(tr, args[2]), range);
     case ARRAY_SNOC: return longer(tr, xs, ct_bulk_trace_unknown(tr, args[1]), range);
     case ARRAY_APPEND: return appended(tr, xs, args[1], range);

@@ -90,9 +90,6 @@ int64_t ct_bulk_trace_size(const CtAbstract *xs);
 int64_t ct_bulk_trace_length_at(const CtAbstract *s, uint32_t depth);
 /* xs ! i */
 CtAbstract *ct_bulk_trace_element(Tracer *tr, CtAbstract *xs, CtAbstract *i, CtSourceRange range);
-/* The same for an array of Ints that is a function of the index, such as iota: that function. NULL: it is not, or the
- * index may be outside. */
-CtAbstract *ct_bulk_trace_number_at(Tracer *tr, CtBulk *xs, CtAbstract *i);
 /* Adds a check of 0 ≤ i < size. */
 void ct_bulk_trace_check_inside(Tracer *tr, CtBulk *i, int64_t size, const char *text, CtSourceRange range);
 /* The elements from `start` on, which exist. */
@@ -187,7 +184,6 @@ CtAbstract *ct_bulk_trace_tail_loop(Tracer *tr, CtTail *tail, CtAbstract *start)
 /* An operation on arrays the first of which grows. */
 CtAbstract *ct_bulk_trace_growing(Tracer *tr, CtArrayOp op, CtAbstract *const *args, uint32_t count,
                                   CtSourceRange range);
-CtAbstract *ct_bulk_trace_growing_length(Tracer *tr, const CtAbstract *xs);
 /* The array of a state that is `before` at the start and `after` behind the first step: a growing one. NULL: it does not
  * grow. */
 CtAbstract *ct_bulk_trace_grow(Tracer *tr, const CtAbstract *before, CtAbstract *after, int64_t steps, CtCounting *of);
