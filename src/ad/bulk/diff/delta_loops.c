@@ -240,7 +240,8 @@ void ct_bulk_loop_reverse(CtBulkBuilder *r, CtDeltaLoop *l, CtBulk *const *c, co
     CtBulk **inside = add_cotangents(&m, c);
     CtBulk **gradient = body_gradient(&m, inside);
     CtKeptValues kept = ct_bulk_keep_values(r, l, &m.body, gradient, gradient + params, sink);
-    for (uint32_t k = 0; k < kept.count; k++) ct_push(arena, &m.elements, ((Param){kept.items[k].var, kept.items[k].all}));
+    for (uint32_t k = 0; k < kept.count; k++)
+        ct_push(arena, &m.elements, ((Param){kept.items[k].var, kept.items[k].all}));
     add_primal(&m);
     Sums sums = {.m = &m};
     for (uint32_t k = 0; k < m.body.vars.count; k++)

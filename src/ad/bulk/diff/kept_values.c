@@ -1,7 +1,7 @@
-/* What the reverse of a loop keeps instead of states. Keeping an array before each step costs its size, even where a step
- * reads and changes only a row of it. So the reverse gets the values that it needs of an array (elements, rows, results
- * of loops inside), computed by the primal loop as further outputs: no step keeps more than it has computed. Where these
- * are larger than the array, the array is kept and they are computed again. */
+/* What the reverse of a loop keeps instead of states. Keeping an array before each step costs its size, even where a
+ * step reads and changes only a row of it. So the reverse gets the values that it needs of an array (elements, rows,
+ * results of loops inside), computed by the primal loop as further outputs: no step keeps more than it has computed.
+ * Where these are larger than the array, the array is kept and they are computed again. */
 #include "ad/bulk/diff/delta.h"
 
 typedef struct Keeper {
@@ -43,8 +43,7 @@ static void bind_inner(Question *q, const CtBulk *t) {
     if (t->kind == BULK_LET) ct_map_set(arena, &q->inner, ct_key(t->as.let.var), q);
     if (t->kind == BULK_BUILD) ct_map_set(arena, &q->inner, ct_key(t->as.build.var), q);
     if (t->kind != BULK_GATHER && t->kind != BULK_SCATTER) return;
-    for (uint32_t i = 0; i < t->as.move.f.var_count; i++)
-        ct_map_set(arena, &q->inner, ct_key(t->as.move.f.vars[i]), q);
+    for (uint32_t i = 0; i < t->as.move.f.var_count; i++) ct_map_set(arena, &q->inner, ct_key(t->as.move.f.vars[i]), q);
 }
 
 static CtBulk *ask(void *data, CtBulk *t) {
@@ -234,7 +233,8 @@ static void note_primal(Keeper *k) {
         ct_map_set(arena, &k->primal, ct_key(source->params[p]), source->params[p]);
     for (uint32_t i = 0; i < k->body->vars.count; i++) {
         CtBulkVar *var = k->body->vars.items[i];
-        if (ct_bulk_has_only(k->r, k->body->terms.items[i], &k->primal)) ct_map_set(arena, &k->primal, ct_key(var), var);
+        if (ct_bulk_has_only(k->r, k->body->terms.items[i], &k->primal))
+            ct_map_set(arena, &k->primal, ct_key(var), var);
         ct_push(arena, &k->given.vars, var);
         ct_push(arena, &k->given.terms, k->body->terms.items[i]);
     }

@@ -1,6 +1,7 @@
-/* Reads of arrays by loops inside of a body. The reverse of such a loop gets the arrays that it reads, whole. Where these
- * depend on the state of the loop around it, they would be kept whole before each of its steps (kept_values.c). So the
- * reads are done by another loop, which has no state, and the reverse gets their values, an element for each step. */
+/* Reads of arrays by loops inside of a body. The reverse of such a loop gets the arrays that it reads, whole. Where
+ * these depend on the state of the loop around it, they would be kept whole before each of its steps (kept_values.c).
+ * So the reads are done by another loop, which has no state, and the reverse gets their values, an element for each
+ * step. */
 #include "ad/bulk/diff/delta.h"
 
 typedef struct Split {

@@ -253,6 +253,7 @@ CtBulk *ct_bulk_map(CtBulkBuilder *r, CtBulk *t, CtBulkVisit *visit, void *data)
 /* t with variables replaced by terms (key of a CtBulkVar * -> CtBulk *); binders are renamed. */
 CtBulk *ct_bulk_substitute(CtBulkBuilder *r, CtBulk *t, const CtMap *replace);
 bool ct_bulk_mentions(CtBulk *t, const CtBulkVar *var);
+bool ct_bulk_is_iota(const CtBulk *t, int64_t count); /* whether a constant is [0, …, count − 1] */
 /* Checks the types and scoping of a term: NULL, or a description of the fault, in the arena. `vars` may occur free. */
 const char *ct_bulk_lint(CtBulkBuilder *r, CtBulk *t, CtBulkVar *const *vars, uint32_t count);
 

@@ -328,6 +328,13 @@ CtBulk *ct_bulk_map(CtBulkBuilder *r, CtBulk *t, CtBulkVisit *visit, void *data)
     return term;
 }
 
+bool ct_bulk_is_iota(const CtBulk *t, int64_t count) {
+    if (t->element != ELEMENT_INT || t->as.constant.integers == NULL) return false;
+    for (int64_t i = 0; i < count; i++)
+        if (t->as.constant.integers[i] != i) return false;
+    return true;
+}
+
 /* ---- substitution ---- */
 
 typedef struct Substitution {

@@ -74,8 +74,6 @@ CtVar *ct_bulk_lower_bound(CtLower *l, CtSeq *seq, CtBulkVar *var, CtBulk *t);
 
 /* The scalar term that all elements of an array equal; NULL if that is not evident. */
 CtBulk *ct_bulk_lower_uniform(CtLower *l, CtBulk *t);
-/* Whether a constant is [0, …, count − 1]. */
-bool ct_bulk_lower_is_iota(const CtBulk *t, int64_t count);
 
 /* ---- lower_updates.c ---- */
 

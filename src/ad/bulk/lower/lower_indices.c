@@ -316,7 +316,7 @@ CtCore *ct_bulk_lower_positions(CtLower *l, const CtIndexing *f, CtShape shape, 
     CtVar *again = l->r->again;
     bool total = l->facts.total;
     if (closed) before = ct_bulk_lower_begin_apart(l);
-    if (closed) l->r->again = NULL; /* nothing from here is in scope of a constant */
+    if (closed) l->r->again = NULL;     /* nothing from here is in scope of a constant */
     if (closed) l->facts.total = false; /* it is used elsewhere, too */
     Points at;
     enter_points(l, f, points, &at);

@@ -142,20 +142,13 @@ static CtCore *constant_item(CtLower *l, CtBulk *t, int64_t i) {
                              t->as.constant.integers != NULL ? t->as.constant.integers[i] : t->as.constant.integer);
 }
 
-bool ct_bulk_lower_is_iota(const CtBulk *t, int64_t count) {
-    if (t->element != ELEMENT_INT || t->as.constant.integers == NULL) return false;
-    for (int64_t i = 0; i < count; i++)
-        if (t->as.constant.integers[i] != i) return false;
-    return true;
-}
-
 static CtCore *lower_const(CtLower *l, CtBulk *t) {
     int64_t count = ct_bulk_shape_count(t->shape);
     if (t->shape.rank == 0 && t->element == ELEMENT_BOOL)
         return ct_core_bool(l->p, t->range, ct_bulk_lower_number(t) != 0);
     if (t->shape.rank == 0) return constant_item(l, t, 0);
     CtCore *number = ct_bulk_lower_int(l, t->range, count);
-    if (ct_bulk_lower_is_iota(t, count)) return ct_bulk_lower_array(l, t->range, ARRAY_IOTA, number, NULL, NULL);
+    if (ct_bulk_is_iota(t, count)) return ct_bulk_lower_array(l, t->range, ARRAY_IOTA, number, NULL, NULL);
     if (t->as.constant.reals == NULL && t->as.constant.integers == NULL)
         return ct_bulk_lower_array(l, t->range, ARRAY_REPLICATE, number, constant_item(l, t, 0), NULL);
     CtCore **items = CT_NEW_ARRAY(l->r->arena, CtCore *, (size_t)count);

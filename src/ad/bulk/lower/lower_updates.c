@@ -15,7 +15,7 @@ static CtBulk *marked(CtLower *l, CtBulk *t) {
     if (t->kind != BULK_OP || t->as.op.prim != PRIM_INT_EQ || t->shape.rank != 1) return NULL;
     for (int k = 0; k < 2; k++) {
         CtBulk *numbers = t->as.op.args[k];
-        if (numbers->kind != BULK_CONST || !ct_bulk_lower_is_iota(numbers, t->shape.sizes[0])) continue;
+        if (numbers->kind != BULK_CONST || !ct_bulk_is_iota(numbers, t->shape.sizes[0])) continue;
         return ct_bulk_lower_uniform(l, t->as.op.args[1 - k]);
     }
     return NULL;
@@ -46,12 +46,13 @@ typedef struct Change {
 
 static CtCore *change_element(const Change *c, CtCore *xs, CtCore *at, CtCore *x) {
     CtLower *l = c->l;
-    if (c->adds) x = ct_bulk_lower_op(l, c->range, c->add, ct_bulk_lower_array(l, c->range, ARRAY_INDEX, xs, at, NULL), x);
+    if (c->adds)
+        x = ct_bulk_lower_op(l, c->range, c->add, ct_bulk_lower_array(l, c->range, ARRAY_INDEX, xs, at, NULL), x);
     return ct_bulk_lower_array(l, c->range, ARRAY_UPDATE, xs, at, x);
 }
 
-/* m elements from `number · m` on: foldl (λys j. change ys (start + j) (row ! j)) xs (iota m). `row` is an array, or the
- * value of all elements. */
+/* m elements from `number · m` on: foldl (λys j. change ys (start + j) (row ! j)) xs (iota m). `row` is an array, or
+ * the value of all elements. */
 static CtCore *change_row(const Change *c, CtCore *xs, CtCore *number_of_row, int64_t m, CtCore *row) {
     CtLower *l = c->l;
     CtSourceRange range = c->range;
@@ -87,7 +88,8 @@ static CtCore *update_each(CtLower *l, CtBulk *t) {
     if (i == NULL || t->shape.sizes[1] <= DENSE) return NULL;
     bool swaps = yes->kind == BULK_TRANSPOSE && yes->as.transpose.count == 2 && yes->as.transpose.permutation[0] == 1;
     CtBulk *same = ct_bulk_lower_uniform(l, yes);
-    CtBulk *rows = same == NULL && swaps && yes->as.transpose.t->kind == BULK_REPLICATE ? yes->as.transpose.t->as.t : same;
+    CtBulk *rows =
+        same == NULL && swaps && yes->as.transpose.t->kind == BULK_REPLICATE ? yes->as.transpose.t->as.t : same;
     if (rows == NULL) return NULL;
     int64_t k = t->shape.sizes[0], n = t->shape.sizes[1], m = ct_bulk_shape_count(ct_bulk_shape_tail(t->shape, 2));
     CtSeq seq = ct_ad_seq(l->p, NULL), inner = ct_ad_seq(l->p, NULL);

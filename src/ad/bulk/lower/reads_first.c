@@ -1,5 +1,5 @@
-/* The order of reads and changes in the body of a loop. A change of an array is done in place where nobody needs the array
- * as it was (lower_updates.c). So parts of it that are read behind the first change are read in front of it.
+/* The order of reads and changes in the body of a loop. A change of an array is done in place where nobody needs the
+ * array as it was (lower_updates.c). So parts of it that are read behind the first change are read in front of it.
  *
  * A branch of a conditional that may fail is always evaluated (lower_term.c), and a change in it would be a copy. So
  * reads that may fail are taken out of branches. */
@@ -22,7 +22,8 @@ typedef struct Order {
 static bool changes(const Order *o, const CtBulk *t) {
     switch ((int)t->kind) {
     case BULK_VAR: return t->as.var == o->array;
-    case BULK_COND: return changes(o, t->as.cond.no) || (t->as.cond.test->shape.rank == 0 && changes(o, t->as.cond.yes));
+    case BULK_COND:
+        return changes(o, t->as.cond.no) || (t->as.cond.test->shape.rank == 0 && changes(o, t->as.cond.yes));
     case BULK_OP:
         return (t->as.op.prim == PRIM_ADD || t->as.op.prim == PRIM_INT_ADD) &&
                (changes(o, t->as.op.args[0]) || changes(o, t->as.op.args[1]));

@@ -15,13 +15,6 @@ bool ct_bulk_is_splat_real(const CtBulk *t, double value) {
     return ct_bulk_is_splat(t) && t->element == ELEMENT_REAL && memcmp(&t->as.constant.real, &value, sizeof value) == 0;
 }
 
-bool ct_bulk_is_iota(const CtBulk *t, int64_t count) {
-    if (t->element != ELEMENT_INT || t->as.constant.integers == NULL) return false;
-    for (int64_t i = 0; i < count; i++)
-        if (t->as.constant.integers[i] != i) return false;
-    return true;
-}
-
 bool ct_bulk_is_known_int(const CtBulk *t, int64_t *value) {
     *value = t->as.constant.integer;
     return ct_bulk_is_splat(t) && t->element == ELEMENT_INT;

@@ -277,8 +277,8 @@ static bool differ(CtSimplifier *s, CtBulk *a, CtBulk *b) {
     return ct_bulk_same(without_offset(s, a, &m), without_offset(s, b, &n)) && m != n;
 }
 
-/* index (cond ([0, …, n − 1] == replicate n i) t u) (j ::: ix), what is read of an updated array: of t if j is i, of u if
- * it certainly is not. So a chain of updates that are read between is made once, at its end. */
+/* index (cond ([0, …, n − 1] == replicate n i) t u) (j ::: ix), what is read of an updated array: of t if j is i, of u
+ * if it certainly is not. So a chain of updates that are read between is made once, at its end. */
 static CtBulk *rule_updated(CtSimplifier *s, CtBulk *t, const CtBulk *inner) {
     CtBulk *at = ct_bulk_simplify_marked(s, inner->as.cond.test), *j = t->as.move.f.ix[0];
     if (!at) return NULL;

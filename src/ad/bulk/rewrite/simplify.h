@@ -48,7 +48,6 @@ CtBulk *ct_bulk_simplify_rule(CtSimplifier *s, CtBulk *t);
 bool ct_bulk_is_splat(const CtBulk *t); /* a constant whose elements are all the same */
 CtBulk *ct_bulk_splat_as(CtBulkBuilder *r, const CtBulk *t, CtShape shape); /* the same constant in another shape */
 bool ct_bulk_is_splat_real(const CtBulk *t, double value);                  /* every element has these bits */
-bool ct_bulk_is_iota(const CtBulk *t, int64_t count); /* whether a constant is [0, …, count − 1] */
 bool ct_bulk_is_known_int(const CtBulk *t, int64_t *value);
 bool ct_bulk_is_known_bool(const CtBulk *t, bool *value);
 CtBulk *ct_bulk_zero(CtBulkBuilder *r, CtElement element, CtShape shape); /* −0.0, 0, False */

@@ -217,8 +217,8 @@ static bool is_iota(const CtBulk *t) {
     return t->kind == BULK_CONST && t->shape.rank == 1 && ct_bulk_is_iota(t, t->shape.sizes[0]);
 }
 
-/* [0, …, n − 1], and [0, …, n − 1] == replicate n i: as the test of a conditional it says which element is updated, and is
- * not computed (lower_updates.c), provided that it is written there. So it is repeated at each use. */
+/* [0, …, n − 1], and [0, …, n − 1] == replicate n i: as the test of a conditional it says which element is updated, and
+ * is not computed (lower_updates.c), provided that it is written there. So it is repeated at each use. */
 static bool is_repeated(const CtBulk *t) {
     if (is_iota(t)) return true;
     if (t->kind == BULK_REPLICATE && t->element == ELEMENT_BOOL) return t->shape.rank == 2 && is_repeated(t->as.t);

@@ -1,6 +1,6 @@
 /* Simplification rules for updates. The program's update is cond ([0, …, n − 1] == replicate n i) v xs; its adjoint is
- * the cotangent at i, for v, and the cotangent with a zero there, for xs. Under a branch of the program each of these is
- * zero on one side. These rules give them a form that is done in place (lower_updates.c). */
+ * the cotangent at i, for v, and the cotangent with a zero there, for xs. Under a branch of the program each of these
+ * is zero on one side. These rules give them a form that is done in place (lower_updates.c). */
 #include "ad/bulk/rewrite/simplify.h"
 
 /* ---- branches around updates ---- */
@@ -56,11 +56,12 @@ static bool take_side(const CtSimplifier *s, CtBulk *t, Side *out) {
     return out->zero_no || ct_bulk_is_splat_real(known->as.cond.yes, -0.0);
 }
 
-/* cond c (cond b u 0) (cond b v 0) = cond b (cond c u v) 0, where b is of rank 0. If c is an array, a branch may be 0. So
- * a branch around an update comes to the outside, where two_sides finds it. */
+/* cond c (cond b u 0) (cond b v 0) = cond b (cond c u v) 0, where b is of rank 0. If c is an array, a branch may be 0.
+ * So a branch around an update comes to the outside, where two_sides finds it. */
 CtBulk *ct_bulk_simplify_sides(CtSimplifier *s, CtBulk *t) {
     Side yes, no;
-    if (t->element != ELEMENT_REAL || !take_side(s, t->as.cond.yes, &yes) || !take_side(s, t->as.cond.no, &no)) return NULL;
+    if (t->element != ELEMENT_REAL || !take_side(s, t->as.cond.yes, &yes) || !take_side(s, t->as.cond.no, &no))
+        return NULL;
     if (!yes.test && !no.test) return NULL;
     if ((!yes.test || !no.test) && !t->as.cond.test->shape.rank) return NULL;
     const Side *side = yes.test ? &yes : &no;
@@ -103,7 +104,8 @@ static CtBulk *sum_of_one(CtSimplifier *s, const CtBulk *t) {
  * arrays at once. */
 static CtBulk *sum_of_ones(CtSimplifier *s, const CtBulk *t) {
     const CtBulk *whole = ct_bulk_simplify_known(s, t->as.reduce.t);
-    bool swaps = whole->kind == BULK_TRANSPOSE && whole->as.transpose.count == 2 && whole->as.transpose.permutation[0] == 1;
+    bool swaps =
+        whole->kind == BULK_TRANSPOSE && whole->as.transpose.count == 2 && whole->as.transpose.permutation[0] == 1;
     const CtBulk *u = swaps ? ct_bulk_simplify_known(s, whole->as.transpose.t) : whole;
     if (!swaps || u->kind != BULK_COND || !ct_bulk_is_splat_real(u->as.cond.no, -0.0)) return NULL;
     const CtBulk *test = ct_bulk_simplify_known(s, u->as.cond.test);

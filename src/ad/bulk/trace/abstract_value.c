@@ -186,7 +186,8 @@ static bool is_arithmetic(const CtBulk *t) {
  * index may be outside. */
 static CtAbstract *number_at(Tracer *tr, CtBulk *xs, CtAbstract *i) {
     const CtBulk *build = ct_bulk_trace_bound(tr, xs);
-    if (build == NULL || build->kind != BULK_BUILD || build->element != ELEMENT_INT || build->shape.rank != 1) return NULL;
+    if (build == NULL || build->kind != BULK_BUILD || build->element != ELEMENT_INT || build->shape.rank != 1)
+        return NULL;
     CtBulk *body = build->as.build.body, *at = ct_bulk_trace_term(tr, i);
     if (at == NULL || !ct_bulk_is_inside(&tr->ranges, at, build->shape.sizes[0])) return NULL;
     if (body->kind == BULK_VAR && body->as.var == build->as.build.var) return i;

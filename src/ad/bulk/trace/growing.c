@@ -3,9 +3,9 @@
  *   foldl (\xs y -> snoc xs (f xs y)) xs ys
  *
  * Shapes are known in this language, and equal in all steps. So the loop gets an array with room for all elements, of
- * which those up to the current length exist: snoc is an update at this length. The length is a counter (trace_recursion.c),
- * so comparisons with it are decided for all steps, or end the loop. Operations on the whole array other than sums are
- * refused, since their results have no fixed shape; then the loop is unrolled. */
+ * which those up to the current length exist: snoc is an update at this length. The length is a counter
+ * (trace_recursion.c), so comparisons with it are decided for all steps, or end the loop. Operations on the whole array
+ * other than sums are refused, since their results have no fixed shape; then the loop is unrolled. */
 #include "ad/bulk/trace/internal.h"
 
 enum { LARGEST = 1 << 28 }; /* number of elements with room for them */

@@ -184,8 +184,8 @@ CtAbstract *ct_bulk_trace_tail_loop(Tracer *tr, CtTail *tail, CtAbstract *start)
 /* An operation on arrays the first of which grows. */
 CtAbstract *ct_bulk_trace_growing(Tracer *tr, CtArrayOp op, CtAbstract *const *args, uint32_t count,
                                   CtSourceRange range);
-/* The array of a state that is `before` at the start and `after` behind the first step: a growing one. NULL: it does not
- * grow. */
+/* The array of a state that is `before` at the start and `after` behind the first step: a growing one. NULL: it does
+ * not grow. */
 CtAbstract *ct_bulk_trace_grow(Tracer *tr, const CtAbstract *before, CtAbstract *after, int64_t steps, CtCounting *of);
 /* The same for another number of steps; NULL: nothing changes. */
 CtAbstract *ct_bulk_trace_grow_to(Tracer *tr, const CtAbstract *xs, int64_t steps);

@@ -41,7 +41,7 @@ struct CtAbstract {
             CtAbstract *element;
         } rows;
         struct {
-            CtAbstract *all;           /* with room for the elements of all steps */
+            CtAbstract *all;            /* with room for the elements of all steps */
             int64_t base, slope, added; /* the length is base + slope · step + added */
             struct CtCounting *of;
         } growing;

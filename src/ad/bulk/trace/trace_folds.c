@@ -490,8 +490,8 @@ CtAbstract *ct_bulk_trace_tail_loop(Tracer *tr, CtTail *tail, CtAbstract *start)
     return as_loop(tr, &fold, start);
 }
 
-/* Where a comparison of lengths comes out differently behind the first steps, these are unrolled, and the others may be a
- * loop. NULL: there is no such comparison. */
+/* Where a comparison of lengths comes out differently behind the first steps, these are unrolled, and the others may be
+ * a loop. NULL: there is no such comparison. */
 static CtAbstract *behind_first(Tracer *tr, const Fold *fold, CtAbstract *start) {
     Fold first = *fold;
     first.size = fold->counting->turn;
