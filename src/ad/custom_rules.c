@@ -213,7 +213,7 @@ static CtCore *slope_of(CtAd *ad, const CtCore *core, CtCore *rule, CtType *s) {
 }
 
 /* λx dx. let (y, pullback) = rule x in (y, fill y (map (λb. dot (pullback b) dx) (basis y))) */
-static CtCore *tangent_of_pair(CtAd *ad, const CtCore *core, CtCore *rule, CtType *s) {
+CtCore *ct_ad_tangent_of_pair(CtAd *ad, const CtCore *core, CtCore *rule, CtType *s) {
     CtProgram *p = ad->p;
     CtSourceRange range = core->range;
     CtVar *params[2] = {ct_core_var_new(p, "x", s), ct_core_var_new(p, "dx", s)},
@@ -243,7 +243,7 @@ CtRuleTerms ct_ad_rule_terms(CtAd *ad, const CtCore *core, CtCore *rule) {
         terms.slope = slope_of(ad, core, rule, s);
     } else if (core->as.call.of.deriv == DERIV_WITH_VJP) {
         terms.pair = rule;
-        terms.tangent = tangent_of_pair(ad, core, rule, s);
+        terms.tangent = ct_ad_tangent_of_pair(ad, core, rule, s);
     } else {
         terms.pair = pair_by_tangents(ad, core, rule, s);
         terms.tangent = rule;
@@ -329,13 +329,12 @@ static CtCore *by_rule(Custom *c, CtSeq *seq) {
     return ct_ad_poly_fill_duals(c->ad, c->t->method, c->range, c->result, told.y, ys);
 }
 
-/* D[f] (embed x) */
-static CtCore *at_constant(Custom *c, CtSeq *seq, CtCore *f) {
-    CtVar *x = ct_core_var_new(c->p, "x", c->s);
-    CtVar *constant = ct_ad_bind(c->t, x);
-    ct_ad_seq_let(seq, c->range, constant, ct_ad_poly_embed(c->ad, c->t->method, c->range, c->s, c->x));
-    CtCore *use = ct_core_var(c->p, c->range, x);
-    return ct_ad_lift_value(c->t, seq, ct_core_app(c->p, c->range, f, &use, 1));
+CtCore *ct_ad_at_constant(CtTransform *t, CtSeq *seq, CtCore *f, CtSourceRange range, CtType *s, CtCore *x) {
+    CtVar *var = ct_core_var_new(t->p, "x", s);
+    CtVar *constant = ct_ad_bind(t, var);
+    ct_ad_seq_let(seq, range, constant, ct_ad_poly_embed(t->ad, t->method, range, s, x));
+    CtCore *use = ct_core_var(t->p, range, var);
+    return ct_ad_lift_value(t, seq, ct_core_app(t->p, range, f, &use, 1));
 }
 
 static CtCore *make_both(Custom *c, CtSeq *seq, CtCore *last, CtCore *by_rule, CtCore *by_f) {
@@ -362,6 +361,7 @@ bool ct_ad_may_vary(CtCore *f) {
 }
 
 CtCore *ct_ad_custom(CtTransform *t, CtSeq *seq, CtCore *core) {
+    if (t->rules->custom) return t->rules->custom(t, seq, core);
     CtCore **args = core->as.call.args;
     Custom c = {.ad = t->ad, .p = t->p, .t = t, .range = core->range, .core = core, .op = core->as.call.of.deriv};
     c.s = args[2]->type;
@@ -373,7 +373,7 @@ CtCore *ct_ad_custom(CtTransform *t, CtSeq *seq, CtCore *core) {
     c.rule = ct_ad_primal_function(t, seq, args[1], in_sight ? NULL : ct_ad_lift_value(t, seq, args[1]));
     if (c.rule->kind != CORE_GLOBAL) c.rule = ct_ad_seq_name(seq, "rule", c.rule);
     if (!ct_ad_may_vary(args[0])) return by_rule(&c, seq);
-    CtCore *by_f = ct_ad_seq_name(seq, "own", at_constant(&c, seq, args[0]));
+    CtCore *by_f = ct_ad_seq_name(seq, "own", ct_ad_at_constant(t, seq, args[0], c.range, c.s, c.x));
     CtCore *y = by_rule(&c, seq);
     return joined(&c, seq, y, by_f);
 }

@@ -62,11 +62,14 @@ CtGlobal *ct_ad_global(CtAd *ad, CtMethod method, CtGlobal *global) {
     return made;
 }
 
-CtGlobal *ct_ad_library(CtAd *ad, const char *name) {
-    CtGlobal *global = ad->p->library ? ad->p->library(ad->p->library_data, name) : NULL;
+CtGlobal *ct_ad_library_of(CtAd *ad, CtMethod method, const char *name) {
+    const char *module = ct_ad_method_info(method)->library;
+    CtGlobal *global = ad->p->library ? ad->p->library(ad->p->library_data, module, name) : NULL;
     if (!global) ct_error(ad->p->context, CT_E0901, CT_NO_RANGE, "the library has no `%s`", name);
     return global;
 }
+
+CtGlobal *ct_ad_library(CtAd *ad, const char *name) { return ct_ad_library_of(ad, ad->reverse, name); }
 
 CtCore *ct_ad_call(CtAd *ad, CtSourceRange range, CtGlobal *function, CtCore *const *args, uint32_t count) {
     CtCore *name = ct_core_global(ad->p, range, function);
@@ -169,6 +172,19 @@ static CtCore *with_names(CtAd *ad, CtCore *core) {
     return ct_ad_seq_close(&seq, ct_core_deriv(ad->p, core->range, core->as.call.of.deriv, args, 3));
 }
 
+static CtCore *taylor(Expand *e, CtCore *core) {
+    CtAd *ad = e->ad;
+    CtSeq seq = ct_ad_seq(ad->p, NULL);
+    CtCore *f = core->as.call.args[0];
+    if (!ct_ad_movable(f)) f = ct_ad_seq_name(&seq, "f", f);
+    CtWrap wrap = {.range = core->range, .s = f->type->parts[0], .t = f->type->parts[1]};
+    wrap.x = ct_ad_seq_name(&seq, "x", core->as.call.args[1]);
+    CtCore *n = ct_ad_seq_name(&seq, "n", core->as.call.args[2]);
+    wrap.f = ct_ad_dual_of(ad, METHOD_TAYLOR, e->inside, f);
+    if (wrap.f->kind != CORE_GLOBAL) wrap.f = ct_ad_seq_name(&seq, "f'", wrap.f);
+    return ct_ad_seq_close(&seq, ct_ad_taylor(ad, &seq, &wrap, n));
+}
+
 static CtCore *operator(Expand *e, CtCore *core) {
     CtAd *ad = e->ad;
     CtCore **args = core->as.call.args;
@@ -186,6 +202,10 @@ static CtCore *operator(Expand *e, CtCore *core) {
     case DERIV_BASIS:
         if (!first_order(ad, core->range, args[0]->type, "the result")) return refused(ad, core);
         return ct_ad_poly_basis(ad, core->range, args[0]->type, args[0]);
+    case DERIV_TAYLOR:
+        if (!first_order(ad, core->range, args[0]->type->parts[1], "the result of the differentiated function"))
+            return refused(ad, core);
+        return taylor(e, core);
     case DERIV_JVP:
     case DERIV_VJP:
     case DERIV_JACOBIAN: {

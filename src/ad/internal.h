@@ -91,6 +91,8 @@ typedef struct CtRules {
     CtCore *(*fuse)(CtTransform *t, CtSeq *seq, CtCore *core); /* D[e] of a whole term, or NULL; optional */
     /* D[f x] of an f with a rule for tangents. NULL: through one column of the Jacobian for each real of x. */
     CtCore *(*by_tangent)(CtAd *ad, CtSeq *seq, const CtWrap *wrap, CtCore *rule);
+    /* D[withVjp f rule x] and D[withJvp f rule x] of a method that differentiates the rule; NULL: the rule runs on primals. */
+    CtCore *(*custom)(CtTransform *t, CtSeq *seq, CtCore *core);
     CtCore *(*jvp)(CtAd *ad, CtSeq *seq, const CtWrap *wrap); /* gives (value, tangent) */
     CtCore *(*vjp)(CtAd *ad, CtSeq *seq, const CtWrap *wrap); /* gives (value, pullback) */
     /* Returns the length of the trace; NULL: the method has none. */
@@ -291,6 +293,10 @@ CtGlobal *ct_ad_global_of(CtAd *ad, const CtLam *lam);
 CtCore *ct_ad_custom(CtTransform *t, CtSeq *seq, CtCore *core);
 /* The pair (y, pullback) that the rule of a withVjp or withJvp gives at x. */
 CtCore *ct_ad_pair_of_rule(CtAd *ad, CtSeq *seq, const CtCore *core, CtCore *rule, CtCore *x);
+/* A rule for pullbacks, a variable, as a λ(x, dx) that gives value and tangent. */
+CtCore *ct_ad_tangent_of_pair(CtAd *ad, const CtCore *core, CtCore *rule, CtType *s);
+/* D[f] (embed x), for an x : S beneath the derivative. */
+CtCore *ct_ad_at_constant(CtTransform *t, CtSeq *seq, CtCore *f, CtSourceRange range, CtType *s, CtCore *x);
 /* Whether a function may have captured active values, by which it must be differentiated itself. */
 bool ct_ad_may_vary(CtCore *f);
 
@@ -299,8 +305,9 @@ bool ct_ad_may_vary(CtCore *f);
 CtGlobal *ct_ad_global_later(CtAd *ad, CtMethod method, CtGlobal *global);
 void ct_ad_work(CtAd *ad);
 void ct_ad_expand_global(CtAd *ad, CtGlobal *global);
-/* A library function, or NULL with an error. */
+/* A function of the library of the reverse-mode method, or of another method; NULL with an error. */
 CtGlobal *ct_ad_library(CtAd *ad, const char *name);
+CtGlobal *ct_ad_library_of(CtAd *ad, CtMethod method, const char *name);
 CtCore *ct_ad_call(CtAd *ad, CtSourceRange range, CtGlobal *function, CtCore *const *args, uint32_t count);
 /* A new global with a name made unique. */
 CtGlobal *ct_ad_new_global(CtAd *ad, const char *name, CtType *type, CtSourceRange range);
@@ -366,6 +373,9 @@ CtCore *ct_ad_library_call(CtAd *ad, CtSourceRange range, const char *name, CtCo
 /* A constructor of B, as a term. */
 CtCore *ct_ad_library_con(CtAd *ad, CtSourceRange range, CtType *type, const char *name, CtCore *const *args,
                           uint32_t count);
+
+/* taylor.c: the array of the coefficients 0 to n of f at x + t, for a real x. */
+CtCore *ct_ad_taylor(CtAd *ad, CtSeq *seq, const CtWrap *wrap, CtCore *n);
 
 /* ---- what a rung takes over from the one below it ---- */
 

@@ -110,6 +110,7 @@ typedef enum CtDerivOp {
     DERIV_JVP,      /* args f : (S) → T, x : S, dx : S; gives (T, T), value and tangent */
     DERIV_VJP,      /* args f : (S) → T, x : S; gives (T, (T) → S), value and pullback */
     DERIV_JACOBIAN, /* args f : (S) → T, x : S; gives Array S: one row for each real leaf of the result, in order */
+    DERIV_TAYLOR,   /* args f : (Double) → T, x : Double, n : Int; gives Array T: the coefficients 0 to n of f at x */
     DERIV_BASIS,    /* args y : T; gives Array T: for each real leaf of y, in order, y with 1 there and 0 at the others;
                        discrete leaves copied */
     DERIV_STOP,     /* args x : S; x, as a constant to every derivative. This and the next stay until the end */
@@ -125,6 +126,7 @@ static inline bool ct_core_deriv_has_rule(CtDerivOp op) { return op == DERIV_WIT
 /* The methods, and their names on the command line; src/ad/methods.def describes them. */
 #define CT_METHODS(CT_METHOD)                                                                                          \
     CT_METHOD(FORWARD, "forward")                                                                                      \
+    CT_METHOD(TAYLOR, "taylor")                                                                                        \
     CT_METHOD(VECTOR, "vector")                                                                                        \
     CT_METHOD(DELTA_TREE, "delta-tree")                                                                                \
     CT_METHOD(DELTA, "delta")                                                                                          \
@@ -283,8 +285,8 @@ typedef struct CtProgram {
     uint32_t simplifier_runs;
     bool keeps_calls; /* from now on nothing is inlined, because the program is to be shown or observed */
     CtType *bool_type, *unit_type, *string_type, *double_type, *float_type, *int_type, *char_type;
-    CtGlobal *(*library)(void *data,
-                         const char *name); /* a monomorphic library function by name, elaborated on first use */
+    /* A monomorphic function of a library module (NULL: of the prelude) by name, elaborated on first use. */
+    CtGlobal *(*library)(void *data, const char *module, const char *name);
     void *library_data;
 } CtProgram;
 

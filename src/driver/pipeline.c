@@ -56,20 +56,19 @@ static bool pass_infer(CtBuild *build, const CtEntry *entry) {
     return sound;
 }
 
-/* Looks up a library name for a program transformation. The first lookup reads the library module of the reverse-mode
- * method, if the method has one. */
-static CtGlobal *library(void *data, const char *name) {
+/* Looks up a library name for a program transformation. The first lookup in a module reads it. */
+static CtGlobal *library(void *data, const char *module, const char *name) {
     CtBuild *build = data;
-    const char *module = build->method_library;
-    if (module != NULL) {
+    CtSym key = module != NULL ? ct_intern_text(&build->context.symbols, module) : NULL;
+    if (key != NULL && !ct_map_has(&build->method_libraries, ct_key(key))) {
         uint32_t units = build->modules.units.count;
-        build->method_library = NULL;
+        ct_map_set(build->arena, &build->method_libraries, ct_key(key), build);
         if (!ct_driver_modules_read_another(&build->modules, module) || !ct_driver_modules_operators(&build->modules) ||
             !infer_units(build, units))
             return NULL;
         ct_types_scope_return(build->types);
-        ct_types_scope_keep_library(build->types, module);
     }
+    if (key != NULL) ct_types_scope_keep_library(build->types, module);
     return ct_elab_library(build->elab, name);
 }
 
@@ -86,7 +85,6 @@ static bool pass_elaborate(CtBuild *build, const CtEntry *entry) {
     if (entry->one_rule) ct_ad_only_rule(build->ad, entry->rule);
     build->program->library = library;
     build->program->library_data = build;
-    build->method_library = ct_ad_method_info(entry->reverse)->library;
     build->entry = ct_elab_expression(build->elab, "entry", expr);
     if (build->entry != NULL) ct_driver_entry_show(build, entry, expr->type);
     if (ct_ad_method_info(entry->method)->reverse)

@@ -95,7 +95,7 @@ typedef struct CtBuild {
     CtProgram *program;
     CtElab *elab;
     CtAd *ad;
-    const char *method_library; /* module of the reverse-mode method; NULL: none, or it has been read */
+    CtMap method_libraries; /* names of the modules that transformations needed, which have been read */
     CtGlobal *entry;            /* of type (S) → result, or a constant */
     uint32_t arity;             /* number of parameters of the requested function in the source */
     CtGlobal *show[2];          /* (τ) → String, for the value and for the derivative; NULL: it is printed as data */

@@ -3,7 +3,7 @@
 
 static const char *const derivs[] = {
     [DERIV_JVP] = "deriv.jvp",          [DERIV_VJP] = "deriv.vjp",   [DERIV_JACOBIAN] = "deriv.jacobian",
-    [DERIV_BASIS] = "deriv.basis",      [DERIV_STOP] = "deriv.stop", [DERIV_WITH_VJP] = "deriv.withVjp",
+    [DERIV_TAYLOR] = "deriv.taylor",    [DERIV_BASIS] = "deriv.basis",      [DERIV_STOP] = "deriv.stop", [DERIV_WITH_VJP] = "deriv.withVjp",
     [DERIV_WITH_JVP] = "deriv.withJvp",
 };
 
@@ -51,9 +51,12 @@ Callee ct_elab_primitive(CtElab *el, CtEntity *entity, Ground *type, CtSourceRan
     return callee;
 }
 
+/* The place of the function: taylor n f x becomes DERIV_TAYLOR f x n. */
+static uint32_t function_place(CtDerivOp op) { return op == DERIV_TAYLOR ? 1 : 0; }
+
 static uint32_t deriv_wants(CtDerivOp op, uint32_t index) {
     if (index == 1 && ct_core_deriv_has_rule(op)) return op == DERIV_WITH_JVP ? 2 : 1;
-    return index == 0 && ct_core_deriv_arity(op) > 1 ? 1 : 0;
+    return index == function_place(op) && ct_core_deriv_arity(op) > 1 ? 1 : 0;
 }
 
 uint32_t ct_elab_wants(const Callee *callee, uint32_t index) {
@@ -88,11 +91,16 @@ static Ground *result_of(CtElab *el, const Callee *callee) {
 
 static CtCore *deriv_call(CtElab *el, CtSourceRange range, const Callee *callee, CtCore **args) {
     Ground *first = NULL, *point = NULL, *value = NULL;
-    bool sound = ct_elab_ground_fun(el, callee->type, &first, NULL);
+    Ground *type = callee->type;
+    uint32_t place = function_place(callee->deriv);
+    bool sound = true;
+    for (uint32_t i = 0; i <= place && sound; i++) sound = ct_elab_ground_fun(el, type, &first, &type);
     if (callee->deriv == DERIV_BASIS) sound = sound && differentiable(el, range, first, "result");
-    if (sound && ct_elab_ground_fun(el, first, &point, &value) && ct_elab_wants(callee, 0) > 0)
+    if (sound && ct_elab_ground_fun(el, first, &point, &value) && ct_elab_wants(callee, place) > 0)
         sound = differentiable(el, range, point, "argument") && differentiable(el, range, value, "result");
-    if (sound) return ct_core_deriv(el->program, range, callee->deriv, args, callee->arity);
+    CtCore *ordered[3] = {args[1], args[2], args[0]};
+    if (sound)
+        return ct_core_deriv(el->program, range, callee->deriv, place == 1 ? ordered : args, callee->arity);
     return ct_elab_error_term(el, range, ct_elab_core(el, result_of(el, callee)));
 }
 

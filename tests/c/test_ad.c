@@ -26,7 +26,8 @@ static CtType *data(Fixture *f, const char *name, CtCon *cons, uint32_t count, C
 static CtSym sym(Fixture *f, const char *name) { return ct_intern_text(&f->context.symbols, name); }
 
 /* The tape's library, by its types alone. */
-static CtGlobal *library(void *user, const char *name) {
+static CtGlobal *library(void *user, const char *module, const char *name) {
+    (void)module;
     Fixture *f = user;
     CtProgram *p = f->p;
     for (uint32_t i = 0; i < p->globals.count; i++)

@@ -242,6 +242,7 @@ CtAbstract *ct_bulk_trace_derivative(Tracer *tr, CtCore *dual, CtAbstract *const
     case DERIV_JVP: return jvp(tr, &in, args[2]);
     case DERIV_VJP: return vjp(tr, &in);
     case DERIV_JACOBIAN: return jacobian(tr, &in);
+    case DERIV_TAYLOR:
     case DERIV_BASIS:
     case DERIV_STOP:
     case DERIV_WITH_VJP:
