@@ -261,9 +261,11 @@ static const CtGeneric integral = {.name = "integral",
 
 static CtCore *joined_leaf(CtAd *ad, CtMethod method, CtSeq *seq, CtSourceRange range, CtType *type, CtCore *const *ins,
                            CtCore *env) {
-    (void)method, (void)seq, (void)type, (void)env;
-    CtCore *args[2] = {ct_core_proj(ad->p, range, ins[0], 1), ct_core_proj(ad->p, range, ins[1], 1)};
-    return ct_core_pair(ad->p, range, primal(ad, range, ins[0]), call(ad, range, "joined", args, 2));
+    (void)method, (void)type, (void)env;
+    CtCore *parts[2];
+    ct_ad_seq_open(seq, "y", "ys", ins[0], parts);
+    CtCore *args[2] = {parts[1], ct_core_proj(ad->p, range, ins[1], 1)};
+    return ct_core_pair(ad->p, range, parts[0], call(ad, range, "joined", args, 2));
 }
 
 static const CtGeneric joined = {.name = "joined",
