@@ -5,7 +5,8 @@ CtAd *ct_ad_new(CtProgram *program, CtMethod reverse) {
     CtAd *ad = CT_NEW(program->context->arena, CtAd);
     ad->p = program;
     ad->arena = program->context->arena;
-    ad->reverse = reverse;
+    ad->on_flow = reverse == METHOD_NATIVE;
+    ad->reverse = ad->on_flow ? METHOD_TAPE : reverse;
     ct_ad_methods(ad->rules);
     return ad;
 }
@@ -51,7 +52,7 @@ void ct_ad_work(CtAd *ad) {
         CtGlobal *made = ad->pending.items[ad->done];
         ct_ad_expand_global(ad, made->origin);
         CtTransform t = ct_ad_transform(ad, made->method);
-        made->body = ct_ad_lambda(&t, made->origin->body);
+        made->body = ct_ad_lambda(&t, ct_ad_on_core(ad, made->origin, made->origin->body));
     }
     ad->busy = false;
 }
@@ -81,6 +82,7 @@ CtCore *ct_ad_call(CtAd *ad, CtSourceRange range, CtGlobal *function, CtCore *co
 typedef struct Expand {
     CtAd *ad;
     CtGlobal *inside;
+    bool on_core; /* nothing is left to Flow */
 } Expand;
 
 static bool first_order(CtAd *ad, CtSourceRange range, CtType *type, const char *what) {
@@ -139,7 +141,7 @@ static CtCore *tangent_by_bulk(Expand *e, CtSourceRange range, CtCore *f, CtCore
 /* Flow differentiates; the operators stay. */
 const CtRules ct_ad_native_rules = {.real = NULL};
 
-bool ct_ad_is_on_flow(const CtAd *ad) { return ad->reverse == METHOD_NATIVE; }
+bool ct_ad_is_on_flow(const CtAd *ad) { return ad->on_flow; }
 
 static CtCore *for_flow(const Expand *e, CtCore *core) {
     CtCore **args = core->as.call.args;
@@ -213,7 +215,7 @@ static CtCore *operator(Expand *e, CtCore *core) {
         if (!first_order(ad, core->range, fun->parts[0], "the argument of the differentiated function") ||
             !first_order(ad, core->range, fun->parts[1], "the result of the differentiated function"))
             return refused(ad, core);
-        if (ad->reverse == METHOD_NATIVE) return for_flow(e, core);
+        if (ad->on_flow && !e->on_core) return for_flow(e, core);
         if (op == DERIV_JVP && ad->reverse == METHOD_BULK && core->range.source != ad->asked)
             return tangent_by_bulk(e, core->range, args[0], args[1], args[2]);
         if (op != DERIV_JVP) return wrapped(e, op, ad->reverse, core->range, args[0], args[1], NULL);
@@ -237,11 +239,16 @@ static CtCore *expand(void *data, CtCore *core) {
     return operator(e, inner);
 }
 
+CtCore *ct_ad_on_core(CtAd *ad, CtGlobal *inside, CtCore *core) {
+    Expand e = {.ad = ad, .inside = inside, .on_core = true};
+    return ad->on_flow ? expand(&e, core) : core;
+}
+
 void ct_ad_expand_global(CtAd *ad, CtGlobal *global) {
     if (ct_map_has(&ad->expanded, ct_key(global)) || !global->body) return;
     ct_map_set(ad->arena, &ad->expanded, ct_key(global), global);
     ct_map_set(ad->arena, &ad->names, ct_key(global->name), ad);
-    Expand e = {ad, global};
+    Expand e = {.ad = ad, .inside = global};
     CtCore *body = expand(&e, global->body);
     if (body != global->body) global->body = ct_core_simplify_term(ad->p, body);
 }
@@ -256,20 +263,20 @@ void ct_ad_expand(CtAd *ad) {
 /* ---- what the command asks for ---- */
 
 void ct_ad_jvp_in_reverse(CtAd *ad, uint32_t source, CtSourceRange place) {
-    if (ad->reverse == METHOD_NATIVE) return; /* it has both modes */
+    if (ad->on_flow) return; /* it has both modes */
     ad->asked = source;
     ad->asked_place = place;
 }
 
 CtCore *ct_ad_jvp_by(CtAd *ad, CtMethod method, CtSourceRange range, CtCore *f, CtCore *x, CtCore *dx) {
-    Expand e = {ad, NULL};
+    Expand e = {.ad = ad};
     CtCore *made = wrapped(&e, DERIV_JVP, method, range, f, x, dx);
     ct_ad_work(ad);
     return made;
 }
 
 CtCore *ct_ad_vjp_by(CtAd *ad, CtMethod method, CtSourceRange range, CtCore *f, CtCore *x) {
-    Expand e = {ad, NULL};
+    Expand e = {.ad = ad};
     CtCore *made = wrapped(&e, DERIV_VJP, method, range, f, x, NULL);
     ct_ad_work(ad);
     return made;

@@ -65,13 +65,13 @@ static CtCore *embedded(CtAd *ad, CtMethod method, CtCore *core, const CtMap *ca
         CtBind *binds = CT_NEW_ARRAY(ad->arena, CtBind, lam->group_count);
         uint32_t self = 0;
         for (uint32_t i = 0; i < lam->group_count; i++) {
-            binds[i] = (CtBind){lam->group_vars[i], lam->group[i]->node};
+            binds[i] = (CtBind){lam->group_vars[i], ct_ad_on_core(ad, NULL, lam->group[i]->node)};
             if (lam->group[i] == lam) self = i;
         }
         ct_ad_letrec(&t, &seq, core->range, binds, lam->group_count);
         body = ct_core_var(ad->p, core->range, ct_ad_var(&t, lam->group_vars[self]));
     } else
-        body = ct_ad_lambda(&t, core);
+        body = ct_ad_lambda(&t, ct_ad_on_core(ad, NULL, core));
     return ct_ad_seq_close(&seq, body);
 }
 

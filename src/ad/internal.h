@@ -114,7 +114,8 @@ void ct_ad_methods(const CtRules **rules);
 struct CtAd {
     CtProgram *p;
     CtArena *arena;
-    CtMethod reverse;
+    CtMethod reverse;          /* of derivatives on Core */
+    bool on_flow;              /* Flow takes derivatives; only those inside of Taylor series are taken on Core */
     uint32_t asked;            /* the source whose jvp's the method computes itself; 0: none */
     CtSourceRange asked_place; /* the source range that their failures are attributed to */
     bool one_rule;             /* only the rule at only_rule is used */
@@ -305,6 +306,8 @@ bool ct_ad_may_vary(CtCore *f);
 CtGlobal *ct_ad_global_later(CtAd *ad, CtMethod method, CtGlobal *global);
 void ct_ad_work(CtAd *ad);
 void ct_ad_expand_global(CtAd *ad, CtGlobal *global);
+/* A term of a global (or NULL) that is to be transformed on Core, without the derivatives that are otherwise left to Flow. */
+CtCore *ct_ad_on_core(CtAd *ad, CtGlobal *inside, CtCore *core);
 /* A function of the library of the reverse-mode method, or of another method; NULL with an error. */
 CtGlobal *ct_ad_library(CtAd *ad, const char *name);
 CtGlobal *ct_ad_library_of(CtAd *ad, CtMethod method, const char *name);
