@@ -17,7 +17,7 @@ WORKERS = 2
 REVERSE = re.compile(r"\b(grad|valueAndGrad|vjp|jacobian|hessian|hvp|import)\b")
 
 # What their gradients take is more than a constant times the program: they run up to a limit.
-UNBOUNDED = ("forward", "vector", "delta-tree", "dual-naive", "dual-staged", "dual-cayley", "chad-naive", "chad-sparse")
+UNBOUNDED = ("forward", "taylor", "vector", "delta-tree", "dual-naive", "dual-staged", "dual-cayley", "chad-naive", "chad-sparse")
 
 
 class Command:

@@ -32,7 +32,7 @@ CONSTANTS = {"delta": 45, "delta-fused": 35, "dual-arrays": 45, "dual-defunc": 4
 LOGARITHMIC = {"dual-staged": 80, "dual-cayley": 50}
 
 EXPONENTIAL = ("dual-naive", "delta-tree")
-BY_INPUTS = ("vector", "forward")
+BY_INPUTS = ("vector", "forward", "taylor")
 BY_ENVIRONMENT = ("chad-naive", "chad-sparse")  # each use of a variable takes time with the variables in scope
 # Bytes at the peak for each step of the program and each part of its point and result, above those of an empty program.
 MEMORY, EMPTY = 150, 70000

@@ -240,6 +240,18 @@ static const CtGeneric derivative = {.name = "derivative",
                                      .makes_dual = true,
                                      .leaf = derivative_leaf};
 
+static CtCore *fewer_leaf(CtAd *ad, CtMethod method, CtSeq *seq, CtSourceRange range, CtType *type, CtCore *const *ins,
+                          CtCore *env) {
+    (void)method, (void)type, (void)env;
+    CtCore *parts[2];
+    ct_ad_seq_open(seq, "x", "xs", ins[0], parts);
+    return ct_core_pair(ad->p, range, parts[0], call(ad, range, "fewer", &parts[1], 1));
+}
+
+/* x with a coefficient less */
+static const CtGeneric fewer = {
+    .name = "fewer", .inputs = 1, .dual = {true}, .makes = true, .makes_dual = true, .leaf = fewer_leaf};
+
 /* y and dy/dt → y with its coefficients */
 static CtCore *integral_leaf(CtAd *ad, CtMethod method, CtSeq *seq, CtSourceRange range, CtType *type,
                              CtCore *const *ins, CtCore *env) {
@@ -294,26 +306,44 @@ static CtCore *rule_for_tangents(CtTransform *t, CtSeq *seq, CtCore *core) {
     return ct_ad_direct(t, ct_ad_tangent_of_pair(t->ad, core, use, core->as.call.args[2]->type));
 }
 
-/* A rule tells dy/dt = rule x (dx/dt), so D[rule] gives the series of dy/dt, and y is its integral. What f captures is not
- * covered by the rule: D[f] at a constant x tells whether it varies. */
+/* y by the rule, for a point that varies: dy/dt = rule x (dx/dt), so D[rule] gives the series of dy/dt, of which y is the
+ * integral. It needs a coefficient less of x, so that a rule may use the function that it belongs to. */
+static CtCore *by_rule(CtTransform *t, CtSeq *seq, CtCore *core, CtCore *x, CtCore *n) {
+    CtAd *ad = t->ad;
+    CtSourceRange range = core->range;
+    CtType *s = core->as.call.args[2]->type;
+    CtCore *rule = rule_for_tangents(t, seq, core), *parts[2], *args[2];
+    args[0] = generic2(ad, &fewer, range, s, x, NULL, NULL);
+    args[1] = generic2(ad, &derivative, range, s, x, NULL, NULL);
+    ct_ad_seq_open(seq, "y", "dy", ct_core_app(t->p, range, rule, args, 2), parts);
+    return generic2(ad, &integral, range, core->type, parts[0], parts[1], n);
+}
+
+/* let own = D[f] (embed x) in if nothing of x varies then own else by the rule. What f captures is not covered by the rule:
+ * `own` tells whether it varies. */
 static CtCore *custom(CtTransform *t, CtSeq *seq, CtCore *core) {
     CtAd *ad = t->ad;
     CtSourceRange range = core->range;
-    CtCore *f = core->as.call.args[0], *parts[2];
+    CtCore *f = core->as.call.args[0];
     CtType *s = core->as.call.args[2]->type;
     if (f->kind == CORE_LAM) ct_core_captures(t->p, f->as.lam);
+    bool may_vary = ct_ad_may_vary(f);
     CtCore *x = ct_ad_seq_name(seq, "x", ct_ad_direct(t, core->as.call.args[2]));
-    CtCore *rule = rule_for_tangents(t, seq, core);
+    CtCore *at = ct_ad_poly_primal(ad, METHOD_TAYLOR, range, s, x);
+    CtCore *own;
+    if (may_vary) {
+        own = ct_ad_seq_name(seq, "own", ct_ad_at_constant(t, seq, f, range, s, at));
+    } else {
+        CtCore *y = ct_core_app(t->p, range, ct_ad_primal_function(t, seq, f, NULL), &at, 1);
+        own = ct_ad_poly_embed(ad, METHOD_TAYLOR, range, core->type, y);
+    }
     CtCore *duals = ct_ad_poly_duals(ad, METHOD_TAYLOR, range, s, x);
     CtCore *n = ct_ad_seq_name(seq, "n", call(ad, range, "order", &duals, 1));
-    CtCore *args[2] = {x, NULL};
-    args[1] = ct_ad_generic(ad, &derivative,
-                            (CtGenericCall){.method = METHOD_TAYLOR, .range = range, .type = s, .ins = {x}});
-    ct_ad_seq_open(seq, "y", "dy", ct_core_app(t->p, range, rule, args, 2), parts);
-    CtCore *y = generic2(ad, &integral, range, core->type, parts[0], parts[1], n);
-    if (!ct_ad_may_vary(f)) return y;
-    CtCore *own = ct_ad_at_constant(t, seq, f, range, s, ct_ad_poly_primal(ad, METHOD_TAYLOR, range, s, x));
-    return generic2(ad, &joined, range, core->type, y, own, NULL);
+    CtSeq inner = ct_ad_seq(t->p, NULL);
+    CtCore *y = by_rule(t, &inner, core, x, n);
+    if (may_vary) y = generic2(ad, &joined, range, core->type, y, own, NULL);
+    CtCore *constant = ct_core_prim2(t->p, range, PRIM_INT_EQ, n, ct_core_int(t->p, range, 0));
+    return ct_core_if(t->p, range, constant, own, ct_ad_seq_close(&inner, y));
 }
 
 /* ---- the wrappers ---- */
