@@ -8,6 +8,7 @@
 - The Delta terms of `bulk` have as many nodes whatever the sizes of the arrays.
 - Moving a component of a wide state costs `chad` steps, and the other methods none (docs/chad.md).
 - The memory of a gradient is at most a constant for each step of the program.
+- `taylor n` takes a constant times (n + 1)² times the program, and less than nested derivatives.
 - What a function of a library becomes does not depend on the program that differentiates it.
 The constants stand here and nowhere else, but for the table of docs/methods.md, which has to be the same.
 """
@@ -31,6 +32,7 @@ CONSTANTS = {"delta": 45, "delta-fused": 35, "dual-arrays": 45, "dual-defunc": 4
 # The same, and for each doubling of the number of operations: steps ≤ c · (program + sizes) · log2(trace + 2).
 LOGARITHMIC = {"dual-staged": 80, "dual-cayley": 50}
 
+TAYLOR = 20  # steps ≤ TAYLOR · (n + 1)² · (steps of the program + 1)
 EXPONENTIAL = ("dual-naive", "delta-tree")
 BY_INPUTS = ("vector", "forward", "taylor")
 BY_ENVIRONMENT = ("chad-naive", "chad-sparse")  # each use of a variable takes time with the variables in scope
@@ -265,6 +267,38 @@ def traces_of_arrays(run, folder):
         print(f"bulk, {name}: {traces[0]} nodes for all sizes")
 
 
+TAYLOR_FUNCTIONS = {
+    "polynomial": r"foldl (\s k -> s * x + toDouble k) 0 [1 .. 20]",
+    "composed": "exp (sin (x * x) / (1 + x)) * sqrt (1 + x ** 2.5)",
+    "of the table": "atan (log (2 + erf x)) + asinh (acos (x / 2)) + log1p (abs x)",
+    "recursive": r"let go i y = if i == (0 :: Int) then y else go (i - 1) (sin (x * y)) in go 30 x",
+    "constant": "toDouble (length [1 .. 30 :: Int])",
+}
+NESTED = "diff (diff (diff (diff (diff (diff (diff (diff f)))))))"
+
+
+def taylor_series(run, folder):
+    """Of order 1 … 32; of order 8, against eight nested derivatives."""
+    def steps(source, name):
+        path = os.path.join(folder, "program.cot")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(source)
+        done = subprocess.run([run.cotan, "run", path, name, "--count", "--json"], capture_output=True, check=True, timeout=300)
+        return json.loads(done.stdout)["steps"]
+
+    for name, body in TAYLOR_FUNCTIONS.items():
+        source = f"f :: Double -> Double\nf x = {body}\nonce = f 0.5\nnested = {NESTED} 0.5\n"
+        source += "".join(f"order{n} = taylor {n} f 0.5\n" for n in (1, 2, 4, 8, 16, 32))
+        once = steps(source, "once")
+        costs = {n: steps(source, f"order{n}") for n in (1, 2, 4, 8, 16, 32)}
+        most = max(cost / ((n + 1) ** 2 * (once + 1)) for n, cost in costs.items())
+        run.check(most <= TAYLOR, f"taylor, {name}: {most:.2f} steps a step and (n + 1)², above {TAYLOR}: {costs}")
+        print(f"taylor, {name}: at most {most:.2f} steps for each step and (n + 1)²; the constant is {TAYLOR}")
+        if name == "composed":
+            nested = steps(source, "nested")
+            run.check(20 * costs[8] < nested, f"taylor 8, {name}: {costs[8]} steps, eight nested derivatives {nested}")
+
+
 def all_claimed(run):
     for method in run.methods:
         run.check(any(method in table for table in (CONSTANTS, LOGARITHMIC, EXPONENTIAL, BY_INPUTS, BY_ENVIRONMENT)),
@@ -376,6 +410,7 @@ def main():
         widths(run, folder)
         modular(run, folder)
         traces_of_arrays(run, folder)
+        taylor_series(run, folder)
     on_golden_programs(run)
     on_random_programs(run, options.random)
     under_constants(run)
