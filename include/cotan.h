@@ -254,6 +254,28 @@ cotan_error *cotan_dump(cotan_program *program, const cotan_call *call, const ch
 typedef enum cotan_page { COTAN_PLAIN, COTAN_COLOURED, COTAN_HTML } cotan_page;
 cotan_error *cotan_stages(cotan_program *program, const cotan_call *call, cotan_page form, const char **out);
 
+/* An estimate of the rounding error of call->function at call->at, to first order: the sum of |adjoint · value| · ε over the
+ * operations of the run on numbers that depend on the point, where ε is half a unit in the last place for the operations of
+ * IEEE 754 (2⁻⁵³ for Doubles, 2⁻²⁴ for Floats) and a whole one for others of Doubles. Operations that do not round, such as
+ * abs, have none. call->with is the cotangent of the result, NULL stands for ones. What a function with a rule for its
+ * derivative computes by itself counts as exact. */
+typedef struct cotan_sensitivity_row {
+    const char *file;
+    int line, column; /* of the operation; 0 if it has no place in a source */
+    const char *operation;
+    uint64_t times;      /* how often it was executed */
+    double error, share; /* share: of the total */
+} cotan_sensitivity_row;
+typedef struct cotan_sensitivity_result {
+    const cotan_sensitivity_row *rows; /* the largest errors first; they belong to the program until the next call with it */
+    size_t count;
+    const char *value; /* of the function, as Cotan shows it */
+    double size;       /* the sum of |cotangent · number| over the numbers of the result */
+    double error;      /* the sum of the rows */
+    double point;      /* not included: what rounding the numbers of the point would cause */
+} cotan_sensitivity_result;
+cotan_error *cotan_sensitivity(cotan_program *program, const cotan_call *call, cotan_sensitivity_result *out);
+
 /* Holds the derivatives of call->function at call->at (by call->method; the rest is not looked at) against finite
  * differences, and against each other: each number of a tangent must be the slope of the function to 1e-6, relatively
  * (1e-2 among Floats); and where the result has several, each row of the Jacobian is held against J·dx.

@@ -282,6 +282,15 @@ CtCore *ct_ad_vjp_by(CtAd *ad, CtMethod method, CtSourceRange range, CtCore *f, 
     return made;
 }
 
+CtCore *ct_ad_adjoints_by(CtAd *ad, CtSourceRange range, CtCore *f, CtCore *x) {
+    CtSeq seq = ct_ad_seq(ad->p, NULL);
+    CtWrap wrap = {.range = range, .s = f->type->parts[0], .t = f->type->parts[1], .x = x};
+    wrap.f = ct_ad_seq_name(&seq, "f'", ct_ad_dual_of(ad, METHOD_DELTA, NULL, f));
+    CtCore *made = ct_ad_seq_close(&seq, ct_ad_reverse_adjoints(ad, &seq, &wrap));
+    ct_ad_work(ad);
+    return made;
+}
+
 CtGlobal *ct_ad_trace(CtAd *ad, CtMethod method, CtGlobal *function) {
     if (!ad->rules[method]->trace) return NULL;
     const char *key_text = ct_format(ad->arena, "trace %u %u", (unsigned)method, function->id);

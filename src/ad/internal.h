@@ -345,6 +345,8 @@ CtCore *ct_ad_reverse_constant(CtAd *ad, CtSourceRange range, CtCore *x);
 CtCore *ct_ad_reverse_primal(CtAd *ad, CtSourceRange range, CtCore *d);
 CtCore *ct_ad_reverse_jvp(CtAd *ad, CtSeq *seq, const CtWrap *wrap);
 CtCore *ct_ad_reverse_vjp(CtAd *ad, CtSeq *seq, const CtWrap *wrap);
+/* Like vjp, but the pullback gives the array of the adjoints of all entries, for a method whose `resolve` does. */
+CtCore *ct_ad_reverse_adjoints(CtAd *ad, CtSeq *seq, const CtWrap *wrap);
 CtCore *ct_ad_reverse_trace(CtAd *ad, CtSeq *seq, const CtWrap *wrap);
 #define CT_REVERSE_RULES                                                                                               \
     .real = ct_ad_reverse_real, .constant = ct_ad_reverse_constant, .primal = ct_ad_reverse_primal,                    \

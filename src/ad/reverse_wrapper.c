@@ -185,7 +185,8 @@ static CtCore *of_run(CtAd *ad, CtSourceRange range, const char *name, const For
                                        : ct_core_global(ad->p, range, function);
 }
 
-CtCore *ct_ad_reverse_vjp(CtAd *ad, CtSeq *seq, const CtWrap *wrap) {
+/* (y, λdy. …), whose function gives the cotangent of the point, or the adjoints of all entries. */
+static CtCore *pair_with_pullback(CtAd *ad, CtSeq *seq, const CtWrap *wrap, bool adjoints) {
     CtProgram *p = ad->p;
     CtSourceRange range = wrap->range;
     Forward run = run_forward(ad, seq, wrap);
@@ -199,10 +200,16 @@ CtCore *ct_ad_reverse_vjp(CtAd *ad, CtSeq *seq, const CtWrap *wrap) {
             .method = ad->reverse, .range = range, .type = wrap->t, .ins = {run.y, dy_use}, .state = nothing});
     c = ct_ad_seq_name(&inner, "c", c);
     CtCore *reals = ct_ad_seq_name(&inner, "dx", of_run(ad, range, names(ad)->resolve, &run, c));
-    CtCore *cotangent = ct_ad_poly_read(ad, range, wrap->s, wrap->x, reals, !wrap->is_factor);
-    CtCore *pullback = ct_core_lam(p, range, "pullback", &dy, 1, ct_ad_seq_close(&inner, cotangent));
+    CtCore *made = adjoints ? reals : ct_ad_poly_read(ad, range, wrap->s, wrap->x, reals, !wrap->is_factor);
+    CtCore *pullback = ct_core_lam(p, range, "pullback", &dy, 1, ct_ad_seq_close(&inner, made));
     CtCore *value = ct_ad_poly_primal(ad, ad->reverse, range, wrap->t, run.y);
     return ct_core_pair(p, range, value, pullback);
+}
+
+CtCore *ct_ad_reverse_vjp(CtAd *ad, CtSeq *seq, const CtWrap *wrap) { return pair_with_pullback(ad, seq, wrap, false); }
+
+CtCore *ct_ad_reverse_adjoints(CtAd *ad, CtSeq *seq, const CtWrap *wrap) {
+    return pair_with_pullback(ad, seq, wrap, true);
 }
 
 CtCore *ct_ad_reverse_trace(CtAd *ad, CtSeq *seq, const CtWrap *wrap) {

@@ -79,6 +79,9 @@ typedef struct CtExplain {
     CtExplained *out;
 } CtExplain;
 
+/* Makes a session for the function, in whose build nothing has been differentiated. False on an error. */
+bool ct_explain_begin(CtExplain *e);
+void ct_explain_end(CtExplain *e);
 /* False when the build has errors, which are reported. */
 bool ct_explain_sound(CtExplain *e);
 /* The wrapper of the method around the function: (S) → (T, (T) → S) in reverse mode, (S, S) → (T, T) in forward
@@ -95,6 +98,12 @@ const char *ct_explain_cut(CtArena *arena, const char *text);
 bool ct_explain_run(CtExplain *e);
 /* The work of a run that adds to an environment, without observation, in a session of its own. */
 bool ct_explain_work(CtExplain *e);
+
+/* Runs a global, or the function value `of` of type `type`. False on an error. */
+bool ct_explain_call(CtExplain *e, CtGlobal *global, const CtType *type, CtWord of, const CtWord *args, uint32_t count,
+                     CtWord *result);
+/* Reads call->with or, if that is NULL, a value of ones in the shape of `like`, a JSON text. */
+bool ct_explain_read_with(CtExplain *e, const CtType *type, const char *like, uint32_t reals, CtWord *out);
 
 /* ---- chad_cells.c ---- */
 
@@ -166,6 +175,12 @@ CtLeaves ct_explain_weights(CtArena *arena, uint32_t count, int which);
 /* Whether a matrix whose rows take this many steps is compared in full; otherwise only its products with some vectors
  * are. */
 bool ct_explain_is_compared_in_full(size_t rows, size_t columns, uint64_t steps);
+
+/* ---- sensitivity.c ---- */
+
+/* Fills in the result, with rows in `arena`. False on an error. */
+bool ct_explain_sensitivity(cotan_program *program, CtArena *arena, const cotan_call *call,
+                            cotan_sensitivity_result *out);
 
 /* ---- compare_methods.c ---- */
 

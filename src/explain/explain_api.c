@@ -39,6 +39,27 @@ cotan_error *cotan_stages(cotan_program *program, const cotan_call *call, cotan_
     return ct_session_guarded(program->context, stages, &s);
 }
 
+/* ---- rounding ---- */
+
+typedef struct SensitivityCall {
+    cotan_program *program;
+    const cotan_call *call;
+    cotan_sensitivity_result *out;
+} SensitivityCall;
+
+static bool sensitivity(cotan_context *context, void *data) {
+    (void)context;
+    SensitivityCall *c = data;
+    CtArena *results = ct_session_fresh_results(c->program);
+    return results && ct_explain_sensitivity(c->program, results, c->call, c->out);
+}
+
+cotan_error *cotan_sensitivity(cotan_program *program, const cotan_call *call, cotan_sensitivity_result *out) {
+    *out = (cotan_sensitivity_result){0};
+    SensitivityCall c = {program, call, out};
+    return ct_session_guarded(program->context, sensitivity, &c);
+}
+
 /* ---- checking ---- */
 
 typedef struct CheckCall {

@@ -50,8 +50,7 @@ static bool is_first_order(CtExplain *e) {
                                  e->call->function);
 }
 
-/* Makes a session for the function, in whose build nothing has been differentiated. False on an error. */
-static bool begin_session(CtExplain *e) {
+bool ct_explain_begin(CtExplain *e) {
     if (e->method == METHOD_BULK && !e->call->at)
         return ct_session_report_one(e->context, CT_E0701, "--at gives one",
                                      "`bulk` is shown for the shapes of a point");
@@ -82,7 +81,7 @@ bool ct_explain_sound(CtExplain *e) {
     return diags->error_count == 0 || ct_session_report(e->context, diags);
 }
 
-static void end_session(CtExplain *e) {
+void ct_explain_end(CtExplain *e) {
     if (e->session) ct_session_program_forget(e->program, e->session);
     e->session = NULL;
     e->context->active = NULL;
@@ -397,15 +396,15 @@ bool ct_explain_explain(cotan_program *program, CtArena *arena, const cotan_call
                    .method = method,
                    .arena = arena,
                    .out = &explained};
-    bool done = begin_session(&e) && show_stages(&e);
-    end_session(&e);
+    bool done = ct_explain_begin(&e) && show_stages(&e);
+    ct_explain_end(&e);
     if (done && call->at) {
-        done = begin_session(&e) && ct_explain_run(&e);
-        end_session(&e);
+        done = ct_explain_begin(&e) && ct_explain_run(&e);
+        ct_explain_end(&e);
     }
     if (done && explained.run && explained.run->accumulated) {
-        done = begin_session(&e) && ct_explain_work(&e);
-        end_session(&e);
+        done = ct_explain_begin(&e) && ct_explain_work(&e);
+        ct_explain_end(&e);
     }
     if (!done) return false;
     CtText text = ct_text(arena);

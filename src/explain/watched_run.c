@@ -427,9 +427,8 @@ static void find_watched(Watch *w) {
 #undef CT_BINDING
 }
 
-/* Calls a global, or the function value `of` of type `type`. */
-static bool call(CtExplain *e, CtGlobal *global, const CtType *type, CtWord of, const CtWord *args, uint32_t count,
-                 CtWord *result) {
+bool ct_explain_call(CtExplain *e, CtGlobal *global, const CtType *type, CtWord of, const CtWord *args, uint32_t count,
+                     CtWord *result) {
     CtEval *eval = e->session->eval;
     atomic_store(&e->context->running, eval);
     bool done = global ? ct_eval_call(eval, global, args, count, result)
@@ -438,8 +437,7 @@ static bool call(CtExplain *e, CtGlobal *global, const CtType *type, CtWord of, 
     return done || ct_session_report(e->context, &e->session->build->context);
 }
 
-/* Reads `given` or, if that is NULL, a value of ones in the shape of `like`, a JSON text. */
-static bool read_with(CtExplain *e, const CtType *type, const char *like, uint32_t reals, CtWord *out) {
+bool ct_explain_read_with(CtExplain *e, const CtType *type, const char *like, uint32_t reals, CtWord *out) {
     const cotan_call *c = e->call;
     CtLeaves ones = {.arena = e->arena};
     for (uint32_t i = 0; i < reals; i++) ct_push(e->arena, &ones.reals, 1.0);
@@ -494,17 +492,17 @@ static bool run_reverse(CtExplain *e, Watch *w, CtGlobal *wrapper, CtWord point)
     CtWord both, dy, cotangent, none = {.integer = 0};
     CtLeaves leaves = {.arena = e->arena};
     w->run->forward = steps_done(e);
-    if (!call(e, wrapper, NULL, none, &point, 1, &both)) return false;
+    if (!ct_explain_call(e, wrapper, NULL, none, &point, 1, &both)) return false;
     w->run->forward = steps_done(e) - w->run->forward;
     const CtFields *fields = (const CtFields *)both.object;
     write_seconds(w);
     write_left(w, fields->words[1]);
     const char *value = json_of(e, t, fields->words[0], &leaves);
     w->run->value = shown(e, t, fields->words[0]);
-    if (!read_with(e, t, value, leaves.reals.count, &dy)) return false;
+    if (!ct_explain_read_with(e, t, value, leaves.reals.count, &dy)) return false;
     w->run->with = json_of(e, t, dy, NULL);
     w->run->backward = steps_done(e);
-    if (!call(e, NULL, pair->parts[1], fields->words[1], &dy, 1, &cotangent)) return false;
+    if (!ct_explain_call(e, NULL, pair->parts[1], fields->words[1], &dy, 1, &cotangent)) return false;
     w->run->backward = steps_done(e) - w->run->backward;
     w->run->derivative = shown(e, e->function->type->parts[0], cotangent);
     return true;
@@ -513,9 +511,9 @@ static bool run_reverse(CtExplain *e, Watch *w, CtGlobal *wrapper, CtWord point)
 static bool run_forward(CtExplain *e, Watch *w, CtGlobal *wrapper, CtWord point, uint32_t reals) {
     CtType *s = e->function->type->parts[0], *t = e->function->type->parts[1];
     CtWord args[2] = {point, {.integer = 0}}, both, none = {.integer = 0};
-    if (!read_with(e, s, w->run->point, reals, &args[1])) return false;
+    if (!ct_explain_read_with(e, s, w->run->point, reals, &args[1])) return false;
     w->run->with = json_of(e, s, args[1], NULL);
-    if (!call(e, wrapper, NULL, none, args, 2, &both)) return false;
+    if (!ct_explain_call(e, wrapper, NULL, none, args, 2, &both)) return false;
     write_seconds(w);
     const CtFields *fields = (const CtFields *)both.object;
     w->run->value = shown(e, t, fields->words[0]);
