@@ -269,7 +269,7 @@ typedef struct cotan_sensitivity_row {
 typedef struct cotan_sensitivity_result {
     const cotan_sensitivity_row *rows; /* the largest errors first; they belong to the program until the next call with it */
     size_t count;
-    const char *value; /* of the function, as Cotan shows it */
+    const char *value, *json; /* of the function, as Cotan shows it and as JSON */
     double size;       /* the sum of |cotangent · number| over the numbers of the result */
     double error;      /* the sum of the rows */
     double point;      /* not included: what rounding the numbers of the point would cause */

@@ -138,7 +138,7 @@ def check_shell(shell, verbs, options, folder, environment):
         offers("cotan fmt program.cot pro", ["program.cot"])
     offers("cotan run program.cot squ", ["square", "squeeze"])
     offers("cotan grad --count --method tape program.cot squa", ["square"])
-    offers("cotan grad program.cot square --method ta", ["tape"])
+    offers("cotan grad program.cot square --method tap", ["tape"])
     offers("cotan compare program.cot square --methods forw", ["forward"])
     offers("cotan compare program.cot square --methods forward,tap", ["tape" if shell is zsh else "forward,tape"])
     offers("cotan run program.cot --color a", ["always", "auto"])

@@ -20,7 +20,7 @@ typedef struct Options {
     const char *args, *at, *tangent, *cotangent, *method, *methods, *dump, *out, *html, *stem, *keep_c;
     const char *folders[16]; /* --path, in the order given */
     int folder_count;
-    bool native, at_once, exact_math, json, count, time_passes, count_rules, help, no_warnings, only_check;
+    bool native, at_once, exact_math, json, count, time_passes, count_rules, help, no_warnings, only_check, sensitivity;
     bool grad, vjp, jvp;     /* derivatives that `cotan compile` emits besides the function */
     bool colour, colour_out; /* whether standard error, and standard output, are coloured */
     cotan_limits limits;
@@ -36,7 +36,7 @@ enum {
     TAKES_RUN = 32, /* --count --engine --dump --time-passes --count-rules --out --keep-c */
     TAKES_JSON = 64,
     TAKES_CHECK = 512, /* --check */
-    TAKES_HTML = 1024, /* --html */
+    TAKES_HTML = 1024, /* --html --sensitivity */
     TAKES_FILE = 128,  /* a program: --path, --no-warnings */
     TAKES_LIMITS = 256,
     TAKES_METHODS = 2048,

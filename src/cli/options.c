@@ -36,6 +36,8 @@ static const OptionRow rows[] = {
     {"--vjp", NULL, "also write FUNCTION_vjp: value and vector-Jacobian product", TAKES_STEM, FLAG, AT(vjp)},
     {"--jvp", NULL, "also write FUNCTION_jvp: value and Jacobian-vector product", TAKES_STEM, FLAG, AT(jvp)},
     {"--html", "FILE", "write a page for a browser, with the graph of the run", TAKES_HTML, TEXT, AT(html)},
+    {"--sensitivity", NULL, "estimate the rounding error of the function at the point, operation by operation", TAKES_HTML,
+     FLAG, AT(sensitivity)},
     {"--count", NULL, "also print the number of evaluation steps", TAKES_RUN, FLAG, AT(count)},
     {"--dump", "PASS", "print the program after a compiler pass, and stop", TAKES_RUN, TEXT, AT(dump)},
     {"--time-passes", NULL, "compile to native code, print the time that each pass takes, and stop", TAKES_RUN, FLAG,

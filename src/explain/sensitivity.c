@@ -147,6 +147,7 @@ static bool run(Watch *w, CtGlobal *wrapper, cotan_sensitivity_result *out) {
     ct_io_json_write(&like, t, pair->words[0], &y);
     ct_value_show(&shown, t, pair->words[0]);
     out->value = shown.data;
+    out->json = like.data;
     if (!ct_explain_read_with(e, t, like.data, y.reals.count, &dy)) return false;
     ct_io_json_write(&ignored, t, dy, &g);
     CtType *pullback = ct_core_type_fun_result(wrapper->type)->parts[1];
