@@ -63,7 +63,8 @@ void cotan_interrupt(cotan_context *context);
  * checks what COTAN_CHECK_PASSES says. */
 void cotan_check_passes(cotan_context *context, int checks);
 /* Whether native code gives the results of libm to the last bit; otherwise, as at first, exp, sin and the like may be
- * of libmvec, good to 4 units in the last place and several times faster in loops. It holds for every call from now on. */
+ * of libmvec, good to 4 units in the last place and several times faster in loops. It holds for every call from now on.
+ */
 void cotan_exact_math(cotan_context *context, bool exact);
 
 /* Errors: how many came of one call, and each one's parts. Strings belong to the error. Lines and columns are from 1, 0
@@ -254,11 +255,11 @@ cotan_error *cotan_dump(cotan_program *program, const cotan_call *call, const ch
 typedef enum cotan_page { COTAN_PLAIN, COTAN_COLOURED, COTAN_HTML } cotan_page;
 cotan_error *cotan_stages(cotan_program *program, const cotan_call *call, cotan_page form, const char **out);
 
-/* An estimate of the rounding error of call->function at call->at, to first order: the sum of |adjoint · value| · ε over the
- * operations of the run on numbers that depend on the point, where ε is half a unit in the last place for the operations of
- * IEEE 754 (2⁻⁵³ for Doubles, 2⁻²⁴ for Floats) and a whole one for others of Doubles. Operations that do not round, such as
- * abs, have none. call->with is the cotangent of the result, NULL stands for ones. What a function with a rule for its
- * derivative computes by itself counts as exact. */
+/* An estimate of the rounding error of call->function at call->at, to first order: the sum of |adjoint · value| · ε
+ * over the operations of the run on numbers that depend on the point, where ε is half a unit in the last place for the
+ * operations of IEEE 754 (2⁻⁵³ for Doubles, 2⁻²⁴ for Floats) and a whole one for others of Doubles. Operations that do
+ * not round, such as abs, have none. call->with is the cotangent of the result, NULL stands for ones. What a function
+ * with a rule for its derivative computes by itself counts as exact. */
 typedef struct cotan_sensitivity_row {
     const char *file;
     int line, column; /* of the operation; 0 if it has no place in a source */
@@ -267,12 +268,13 @@ typedef struct cotan_sensitivity_row {
     double error, share; /* share: of the total */
 } cotan_sensitivity_row;
 typedef struct cotan_sensitivity_result {
-    const cotan_sensitivity_row *rows; /* the largest errors first; they belong to the program until the next call with it */
+    const cotan_sensitivity_row
+        *rows; /* the largest errors first; they belong to the program until the next call with it */
     size_t count;
     const char *value, *json; /* of the function, as Cotan shows it and as JSON */
-    double size;       /* the sum of |cotangent · number| over the numbers of the result */
-    double error;      /* the sum of the rows */
-    double point;      /* not included: what rounding the numbers of the point would cause */
+    double size;              /* the sum of |cotangent · number| over the numbers of the result */
+    double error;             /* the sum of the rows */
+    double point;             /* not included: what rounding the numbers of the point would cause */
 } cotan_sensitivity_result;
 cotan_error *cotan_sensitivity(cotan_program *program, const cotan_call *call, cotan_sensitivity_result *out);
 

@@ -35,10 +35,12 @@ void ct_ad_expand(CtAd *ad);
 CtCore *ct_ad_jvp_by(CtAd *ad, CtMethod method, CtSourceRange range, CtCore *f, CtCore *x, CtCore *dx);
 CtCore *ct_ad_vjp_by(CtAd *ad, CtMethod method, CtSourceRange range, CtCore *f, CtCore *x);
 
-/* (y, λdy. adjoints) for a closed f and x, with the adjoint of each real number of the run by its name, for the method `delta`. */
+/* (y, λdy. adjoints) for a closed f and x, with the adjoint of each real number of the run by its name, for the method
+ * `delta`. */
 CtCore *ct_ad_adjoints_by(CtAd *ad, CtSourceRange range, CtCore *f, CtCore *x);
 
-/* Whether Flow takes the derivatives, so that the operators stay in Core; except in functions whose Taylor series are taken. */
+/* Whether Flow takes the derivatives, so that the operators stay in Core; except in functions whose Taylor series are
+ * taken. */
 bool ct_ad_is_on_flow(const CtAd *ad);
 
 /* The custom derivative of an application withVjp f rule x or withJvp f rule x, as functions for both modes. */

@@ -184,7 +184,7 @@ static CtCore *taylor(Expand *e, CtCore *core) {
     CtCore *n = ct_ad_seq_name(&seq, "n", core->as.call.args[2]);
     wrap.f = ct_ad_dual_of(ad, METHOD_TAYLOR, e->inside, f);
     if (wrap.f->kind != CORE_GLOBAL) wrap.f = ct_ad_seq_name(&seq, "f'", wrap.f);
-    return ct_ad_seq_close(&seq, ct_ad_taylor(ad, &seq, &wrap, n));
+    return ct_ad_seq_close(&seq, ad->rules[METHOD_TAYLOR]->taylor(ad, &seq, &wrap, n));
 }
 
 static CtCore *operator(Expand *e, CtCore *core) {

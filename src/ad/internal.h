@@ -91,10 +91,13 @@ typedef struct CtRules {
     CtCore *(*fuse)(CtTransform *t, CtSeq *seq, CtCore *core); /* D[e] of a whole term, or NULL; optional */
     /* D[f x] of an f with a rule for tangents. NULL: through one column of the Jacobian for each real of x. */
     CtCore *(*by_tangent)(CtAd *ad, CtSeq *seq, const CtWrap *wrap, CtCore *rule);
-    /* D[withVjp f rule x] and D[withJvp f rule x] of a method that differentiates the rule; NULL: the rule runs on primals. */
+    /* D[withVjp f rule x] and D[withJvp f rule x] of a method that differentiates the rule; NULL: the rule runs on
+     * primals. */
     CtCore *(*custom)(CtTransform *t, CtSeq *seq, CtCore *core);
     CtCore *(*jvp)(CtAd *ad, CtSeq *seq, const CtWrap *wrap); /* gives (value, tangent) */
     CtCore *(*vjp)(CtAd *ad, CtSeq *seq, const CtWrap *wrap); /* gives (value, pullback) */
+    /* The array of the coefficients 0 to n of f at x + t, for a real x; of the method taylor only. */
+    CtCore *(*taylor)(CtAd *ad, CtSeq *seq, const CtWrap *wrap, CtCore *n);
     /* Returns the length of the trace; NULL: the method has none. */
     CtCore *(*trace)(CtAd *ad, CtSeq *seq,
                      const CtWrap *wrap); /* For reverse-mode methods: the names of their library functions. */
@@ -306,7 +309,8 @@ bool ct_ad_may_vary(CtCore *f);
 CtGlobal *ct_ad_global_later(CtAd *ad, CtMethod method, CtGlobal *global);
 void ct_ad_work(CtAd *ad);
 void ct_ad_expand_global(CtAd *ad, CtGlobal *global);
-/* A term of a global (or NULL) that is to be transformed on Core, without the derivatives that are otherwise left to Flow. */
+/* A term of a global (or NULL) that is to be transformed on Core, without the derivatives that are otherwise left to
+ * Flow. */
 CtCore *ct_ad_on_core(CtAd *ad, CtGlobal *inside, CtCore *core);
 /* A function of the library of the reverse-mode method, or of another method; NULL with an error. */
 CtGlobal *ct_ad_library(CtAd *ad, const char *name);
@@ -378,9 +382,6 @@ CtCore *ct_ad_library_call(CtAd *ad, CtSourceRange range, const char *name, CtCo
 /* A constructor of B, as a term. */
 CtCore *ct_ad_library_con(CtAd *ad, CtSourceRange range, CtType *type, const char *name, CtCore *const *args,
                           uint32_t count);
-
-/* taylor.c: the array of the coefficients 0 to n of f at x + t, for a real x. */
-CtCore *ct_ad_taylor(CtAd *ad, CtSeq *seq, const CtWrap *wrap, CtCore *n);
 
 /* ---- what a rung takes over from the one below it ---- */
 

@@ -57,8 +57,8 @@ static void print_sensitivity_json(const cotan_sensitivity_result *r) {
         const cotan_sensitivity_row *row = &r->rows[i];
         printf("%s{\"file\":", i > 0 ? "," : "");
         cli_print_json_string(stdout, row->file, strlen(row->file));
-        printf(",\"line\":%d,\"column\":%d,\"operation\":\"%s\",\"times\":%llu,", row->line, row->column, row->operation,
-               (unsigned long long)row->times);
+        printf(",\"line\":%d,\"column\":%d,\"operation\":\"%s\",\"times\":%llu,", row->line, row->column,
+               row->operation, (unsigned long long)row->times);
         print_number("error", row->error);
         printf(",");
         print_number("share", row->share);
@@ -80,7 +80,8 @@ static void print_sensitivity(const Options *options, const cotan_sensitivity_re
             printf("%6s", "-");
         else
             printf("%5.1f%%", 100 * row->share);
-        printf("  %-8s %6llu  %-12s  ", cli_real(error, "%.1e", row->error), (unsigned long long)row->times, row->operation);
+        printf("  %-8s %6llu  %-12s  ", cli_real(error, "%.1e", row->error), (unsigned long long)row->times,
+               row->operation);
         bool elsewhere = strcmp(row->file, options->words[0]) != 0;
         if (row->line == 0)
             printf("-\n");
@@ -128,7 +129,8 @@ int cli_verb_explain(const Options *options) {
     call.with = with;
     int status = failed ? EXIT_USAGE : cli_load(options, &context, &program);
     if (status == EXIT_DONE) {
-        status = options->sensitivity ? sensitivity(options, program, &call) : explain_function(options, program, &call);
+        status =
+            options->sensitivity ? sensitivity(options, program, &call) : explain_function(options, program, &call);
         cli_close_context(context);
     }
     free(at);

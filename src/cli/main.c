@@ -42,8 +42,8 @@ const Verb cli_verbs[] = {
      TAKES_JSON, cli_verb_cache},
     {"methods", "methods", "list the methods of differentiation", 0, 0, TAKES_JSON, cli_verb_methods},
     {"explain", "explain FILE FUNCTION | CODE", "show each stage of a method on a function; or explain an error code",
-     1, 2, TAKES_FILE | TAKES_AT | TAKES_TANGENT | TAKES_COTANGENT | TAKES_METHOD | TAKES_LIMITS | TAKES_HTML |
-         TAKES_JSON,
+     1, 2,
+     TAKES_FILE | TAKES_AT | TAKES_TANGENT | TAKES_COTANGENT | TAKES_METHOD | TAKES_LIMITS | TAKES_HTML | TAKES_JSON,
      cli_verb_explain},
     {"help", "help [VERB]", "print this help, or the help of a verb", 0, 1, 0, cli_verb_help},
     {"version", "version", "print the version", 0, 0, 0, cli_verb_version},

@@ -96,9 +96,9 @@ typedef struct CtBuild {
     CtElab *elab;
     CtAd *ad;
     CtMap method_libraries; /* names of the modules that transformations needed, which have been read */
-    CtGlobal *entry;            /* of type (S) → result, or a constant */
-    uint32_t arity;             /* number of parameters of the requested function in the source */
-    CtGlobal *show[2];          /* (τ) → String, for the value and for the derivative; NULL: it is printed as data */
+    CtGlobal *entry;        /* of type (S) → result, or a constant */
+    uint32_t arity;         /* number of parameters of the requested function in the source */
+    CtGlobal *show[2];      /* (τ) → String, for the value and for the derivative; NULL: it is printed as data */
     /* lower… */
     CtNativeOptions native_options;
     CtFlow *flow;

@@ -2,9 +2,9 @@
 #include "elab/internal.h"
 
 static const char *const derivs[] = {
-    [DERIV_JVP] = "deriv.jvp",          [DERIV_VJP] = "deriv.vjp",   [DERIV_JACOBIAN] = "deriv.jacobian",
-    [DERIV_TAYLOR] = "deriv.taylor",    [DERIV_BASIS] = "deriv.basis",      [DERIV_STOP] = "deriv.stop", [DERIV_WITH_VJP] = "deriv.withVjp",
-    [DERIV_WITH_JVP] = "deriv.withJvp",
+    [DERIV_JVP] = "deriv.jvp",          [DERIV_VJP] = "deriv.vjp",          [DERIV_JACOBIAN] = "deriv.jacobian",
+    [DERIV_TAYLOR] = "deriv.taylor",    [DERIV_BASIS] = "deriv.basis",      [DERIV_STOP] = "deriv.stop",
+    [DERIV_WITH_VJP] = "deriv.withVjp", [DERIV_WITH_JVP] = "deriv.withJvp",
 };
 
 static bool find(const char *name, Callee *out) {
@@ -99,8 +99,7 @@ static CtCore *deriv_call(CtElab *el, CtSourceRange range, const Callee *callee,
     if (sound && ct_elab_ground_fun(el, first, &point, &value) && ct_elab_wants(callee, place) > 0)
         sound = differentiable(el, range, point, "argument") && differentiable(el, range, value, "result");
     CtCore *ordered[3] = {args[1], args[2], args[0]};
-    if (sound)
-        return ct_core_deriv(el->program, range, callee->deriv, place == 1 ? ordered : args, callee->arity);
+    if (sound) return ct_core_deriv(el->program, range, callee->deriv, place == 1 ? ordered : args, callee->arity);
     return ct_elab_error_term(el, range, ct_elab_core(el, result_of(el, callee)));
 }
 

@@ -1,8 +1,9 @@
 /* An estimate of rounding errors from Delta terms: DELTA 2022 §8.4.
  *
- * If an operation's result is off by a relative error of ε, the function's result is off by adjoint · value · ε, to first
- * order. The method `delta` gives each result a name, and the array that its reverse pass leaves is the adjoint of every name.
- * So a run is watched (ct_ad_record), and the products are added up by the operation's place in the source. */
+ * If an operation's result is off by a relative error of ε, the function's result is off by adjoint · value · ε, to
+ * first order. The method `delta` gives each result a name, and the array that its reverse pass leaves is the adjoint
+ * of every name. So a run is watched (ct_ad_record), and the products are added up by the operation's place in the
+ * source. */
 #include "explain/explain.h"
 
 #include <float.h>

@@ -407,18 +407,18 @@ static void find_watched(Watch *w) {
     const char *module = ct_ad_method_info(w->e->method)->library;
 #define CT_ARRIVAL(method_, function_, node_, cotangent_)                                                              \
     if (strcmp(w->e->out->name, method_) == 0) {                                                                       \
-        const CtGlobal *found = p->library(p->library_data, module, function_);                                                \
+        const CtGlobal *found = p->library(p->library_data, module, function_);                                        \
         Watched row = {.function = found, .node = node_, .cotangent = cotangent_};                                     \
         if (found) ct_push(w->e->arena, &w->watched, row);                                                             \
     }
 #define CT_TERM(method_, function_, argument_)                                                                         \
     if (strcmp(w->e->out->name, method_) == 0) {                                                                       \
-        w->evaluates = p->library(p->library_data, module, function_);                                                         \
+        w->evaluates = p->library(p->library_data, module, function_);                                                 \
         w->term = argument_;                                                                                           \
     }
 #define CT_BINDING(method_, function_, argument_)                                                                      \
     if (strcmp(w->e->out->name, method_) == 0) {                                                                       \
-        w->binds = p->library(p->library_data, module, function_);                                                             \
+        w->binds = p->library(p->library_data, module, function_);                                                     \
         w->binding = argument_;                                                                                        \
     }
 #include "explain/watched_functions.def"

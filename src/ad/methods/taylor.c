@@ -1,9 +1,11 @@
-/* taylor: truncated Taylor series. DELTA §8.6, after Karczmarczuk 1998: a tower of derivatives for each real, computed at once.
+/* taylor: truncated Taylor series. DELTA §8.6, after Karczmarczuk 1998: a tower of derivatives for each real, computed
+ * at once.
  *
- * Every real x that varies with t is paired with the coefficients of t, t², …, tⁿ in its series; a constant is paired with
- * none. lib/ad/taylor.cot has the recurrences of the operations. Where primitives.def gives the derivative of a primitive g in
- * terms of its arguments alone, the recurrence follows from the table: dy = Σ ∂ᵢg · dxᵢ, with D of the table's term as the
- * series of ∂ᵢg. An operation takes O(n²) steps, except for those that are composed with a series (the library says which). */
+ * Every real x that varies with t is paired with the coefficients of t, t², …, tⁿ in its series; a constant is paired
+ * with none. lib/ad/taylor.cot has the recurrences of the operations. Where primitives.def gives the derivative of a
+ * primitive g in terms of its arguments alone, the recurrence follows from the table: dy = Σ ∂ᵢg · dxᵢ, with D of the
+ * table's term as the series of ∂ᵢg. An operation takes O(n²) steps, except for those that are composed with a series
+ * (the library says which). */
 #include "ad/internal.h"
 
 #include <assert.h>
@@ -21,7 +23,9 @@ static CtType *real(CtAd *ad, CtType *type) { return ct_core_type_pair(ad->p, ty
 
 static CtCore *none(CtAd *ad, CtSourceRange range) { return ct_core_global(ad->p, range, library(ad, "none")); }
 
-static bool is_none(CtAd *ad, const CtCore *xs) { return xs->kind == CORE_GLOBAL && xs->as.global == library(ad, "none"); }
+static bool is_none(CtAd *ad, const CtCore *xs) {
+    return xs->kind == CORE_GLOBAL && xs->as.global == library(ad, "none");
+}
 
 static CtCore *constant(CtAd *ad, CtSourceRange range, CtCore *x) {
     return ct_core_pair(ad->p, range, x, none(ad, range));
@@ -31,8 +35,8 @@ static CtCore *primal(CtAd *ad, CtSourceRange range, CtCore *d) { return ct_core
 
 /* ---- operations ---- */
 
-/* What a function of the library takes: the coefficients of the arguments; also their values; or everything, with the result
- * and its partial derivatives. */
+/* What a function of the library takes: the coefficients of the arguments; also their values; or everything, with the
+ * result and its partial derivatives. */
 typedef enum Takes { TAKES_SERIES, TAKES_ARGUMENTS, TAKES_ALL } Takes;
 
 static const struct Recurrence {
@@ -233,12 +237,8 @@ static CtCore *derivative_leaf(CtAd *ad, CtMethod method, CtSeq *seq, CtSourceRa
     return ct_core_pair(ad->p, range, ct_ad_from_double(ad, range, type, parts[0]), parts[1]);
 }
 
-static const CtGeneric derivative = {.name = "derivative",
-                                     .inputs = 1,
-                                     .dual = {true},
-                                     .makes = true,
-                                     .makes_dual = true,
-                                     .leaf = derivative_leaf};
+static const CtGeneric derivative = {
+    .name = "derivative", .inputs = 1, .dual = {true}, .makes = true, .makes_dual = true, .leaf = derivative_leaf};
 
 static CtCore *fewer_leaf(CtAd *ad, CtMethod method, CtSeq *seq, CtSourceRange range, CtType *type, CtCore *const *ins,
                           CtCore *env) {
@@ -291,8 +291,7 @@ static const CtGeneric joined = {.name = "joined",
 static CtCore *generic2(CtAd *ad, const CtGeneric *generic, CtSourceRange range, CtType *type, CtCore *a, CtCore *b,
                         CtCore *env) {
     return ct_ad_generic(
-        ad, generic,
-        (CtGenericCall){.method = METHOD_TAYLOR, .range = range, .type = type, .ins = {a, b}, .env = env});
+        ad, generic, (CtGenericCall){.method = METHOD_TAYLOR, .range = range, .type = type, .ins = {a, b}, .env = env});
 }
 
 /* The rule as a function of point and tangent, under D. */
@@ -306,8 +305,8 @@ static CtCore *rule_for_tangents(CtTransform *t, CtSeq *seq, CtCore *core) {
     return ct_ad_direct(t, ct_ad_tangent_of_pair(t->ad, core, use, core->as.call.args[2]->type));
 }
 
-/* y by the rule, for a point that varies: dy/dt = rule x (dx/dt), so D[rule] gives the series of dy/dt, of which y is the
- * integral. It needs a coefficient less of x, so that a rule may use the function that it belongs to. */
+/* y by the rule, for a point that varies: dy/dt = rule x (dx/dt), so D[rule] gives the series of dy/dt, of which y is
+ * the integral. It needs a coefficient less of x, so that a rule may use the function that it belongs to. */
 static CtCore *by_rule(CtTransform *t, CtSeq *seq, CtCore *core, CtCore *x, CtCore *n) {
     CtAd *ad = t->ad;
     CtSourceRange range = core->range;
@@ -319,8 +318,8 @@ static CtCore *by_rule(CtTransform *t, CtSeq *seq, CtCore *core, CtCore *x, CtCo
     return generic2(ad, &integral, range, core->type, parts[0], parts[1], n);
 }
 
-/* let own = D[f] (embed x) in if nothing of x varies then own else by the rule. What f captures is not covered by the rule:
- * `own` tells whether it varies. */
+/* let own = D[f] (embed x) in if nothing of x varies then own else by the rule. What f captures is not covered by the
+ * rule: `own` tells whether it varies. */
 static CtCore *custom(CtTransform *t, CtSeq *seq, CtCore *core) {
     CtAd *ad = t->ad;
     CtSourceRange range = core->range;
@@ -401,15 +400,11 @@ static CtCore *coefficient_leaf(CtAd *ad, CtMethod method, CtSeq *seq, CtSourceR
     return ct_ad_from_double(ad, range, type, call(ad, range, "coefficient", args, 3));
 }
 
-static const CtGeneric coefficient = {.name = "coefficient",
-                                      .inputs = 1,
-                                      .dual = {true},
-                                      .makes = true,
-                                      .env = int_env,
-                                      .leaf = coefficient_leaf};
+static const CtGeneric coefficient = {
+    .name = "coefficient", .inputs = 1, .dual = {true}, .makes = true, .env = int_env, .leaf = coefficient_leaf};
 
 /* taylor n f x = let y = D[f] (x, variable n) in build (n + 1) (λk. coefficient_T y k) */
-CtCore *ct_ad_taylor(CtAd *ad, CtSeq *seq, const CtWrap *wrap, CtCore *n) {
+static CtCore *taylor(CtAd *ad, CtSeq *seq, const CtWrap *wrap, CtCore *n) {
     CtSourceRange range = wrap->range;
     CtCore *x = ct_core_pair(ad->p, range, wrap->x, call(ad, range, "variable", &n, 1));
     CtCore *y = ct_ad_seq_name(seq, "y", ct_core_app(ad->p, range, wrap->f, &x, 1));
@@ -426,4 +421,5 @@ const CtRules ct_ad_taylor_rules = {.real = real,
                                     .operation = operation,
                                     .custom = custom,
                                     .jvp = jvp,
-                                    .vjp = vjp};
+                                    .vjp = vjp,
+                                    .taylor = taylor};
