@@ -202,9 +202,12 @@ static void check_regular(CtTypes *types, CtTyCon *con) {
     for (uint32_t i = 0; i < con->con_count; i++)
         for (uint32_t j = 0; j < con->cons[i]->arity; j++)
             if (irregular(types, con, con->cons[i]->fields[j])) {
-                ct_error(types->context, CT_E0316, con->decl->cons[i].fields[j]->range,
-                         "the type `%s` contains itself at a larger type, `%s`", con->name->text,
-                         ct_types_ty_text(types, con->cons[i]->fields[j]));
+                CtDiag *diag = ct_error(types->context, CT_E0316, con->decl->cons[i].fields[j]->range,
+                                        "the type `%s` contains itself at a larger type, `%s`", con->name->text,
+                                        ct_types_ty_text(types, con->cons[i]->fields[j]));
+                ct_help(types->context, diag,
+                        "give it a type that holds the elements of all levels, as `data Level a = One a | Two (Level a) "
+                        "(Level a)` does for pairs of pairs: `cotan explain E0316` shows how");
                 con->cons[i]->fields[j] = types->error;
             }
 }
