@@ -318,31 +318,39 @@ static CtCore *by_rule(CtTransform *t, CtSeq *seq, CtCore *core, CtCore *x, CtCo
     return generic2(ad, &integral, range, core->type, parts[0], parts[1], n);
 }
 
-/* let own = D[f] (embed x) in if nothing of x varies then own else by the rule. What f captures is not covered by the
- * rule: `own` tells whether it varies. */
+/* The value that the rule gives, on primals. */
+static CtCore *value_of_rule(CtTransform *t, CtSeq *seq, CtCore *core, CtCore *x) {
+    CtSourceRange range = core->range;
+    CtCore *rule = core->as.call.args[1], *args[2] = {ct_ad_seq_name(seq, "x", x), NULL};
+    bool in_sight = rule->kind == CORE_LAM || rule->kind == CORE_GLOBAL;
+    bool by_tangent = core->as.call.of.deriv == DERIV_WITH_JVP;
+    CtCore *f = ct_ad_primal_function(t, seq, rule, in_sight ? NULL : ct_ad_direct(t, rule));
+    if (by_tangent) args[1] = ct_ad_poly_zero(t->ad, range, args[0]->type, args[0]);
+    return ct_core_proj(t->p, range, ct_core_app(t->p, range, f, args, by_tangent ? 2 : 1), 0);
+}
+
+/* if nothing of x varies then embed (the rule's value) else by the rule. What f captures is not covered by the rule:
+ * the coefficients of D[f] (embed x) tell whether it varies. */
 static CtCore *custom(CtTransform *t, CtSeq *seq, CtCore *core) {
     CtAd *ad = t->ad;
     CtSourceRange range = core->range;
-    CtCore *f = core->as.call.args[0];
+    CtCore *f = core->as.call.args[0], *own = NULL;
     CtType *s = core->as.call.args[2]->type;
     if (f->kind == CORE_LAM) ct_core_captures(t->p, f->as.lam);
-    bool may_vary = ct_ad_may_vary(f);
     CtCore *x = ct_ad_seq_name(seq, "x", ct_ad_direct(t, core->as.call.args[2]));
     CtCore *at = ct_ad_poly_primal(ad, METHOD_TAYLOR, range, s, x);
-    CtCore *own;
-    if (may_vary) {
+    if (ct_ad_may_vary(f)) {
+        at = ct_ad_seq_name(seq, "x", at);
         own = ct_ad_seq_name(seq, "own", ct_ad_at_constant(t, seq, f, range, s, at));
-    } else {
-        CtCore *y = ct_core_app(t->p, range, ct_ad_primal_function(t, seq, f, NULL), &at, 1);
-        own = ct_ad_poly_embed(ad, METHOD_TAYLOR, range, core->type, y);
     }
     CtCore *duals = ct_ad_poly_duals(ad, METHOD_TAYLOR, range, s, x);
     CtCore *n = ct_ad_seq_name(seq, "n", call(ad, range, "order", &duals, 1));
-    CtSeq inner = ct_ad_seq(t->p, NULL);
-    CtCore *y = by_rule(t, &inner, core, x, n);
-    if (may_vary) y = generic2(ad, &joined, range, core->type, y, own, NULL);
-    CtCore *constant = ct_core_prim2(t->p, range, PRIM_INT_EQ, n, ct_core_int(t->p, range, 0));
-    return ct_core_if(t->p, range, constant, own, ct_ad_seq_close(&inner, y));
+    CtSeq fixed = ct_ad_seq(t->p, NULL), varying = ct_ad_seq(t->p, NULL);
+    CtCore *value = value_of_rule(t, &fixed, core, at);
+    CtCore *y[2] = {ct_ad_poly_embed(ad, METHOD_TAYLOR, range, core->type, value), by_rule(t, &varying, core, x, n)};
+    for (int i = 0; i < 2 && own; i++) y[i] = generic2(ad, &joined, range, core->type, y[i], own, NULL);
+    CtCore *is_fixed = ct_core_prim2(t->p, range, PRIM_INT_EQ, n, ct_core_int(t->p, range, 0));
+    return ct_core_if(t->p, range, is_fixed, ct_ad_seq_close(&fixed, y[0]), ct_ad_seq_close(&varying, y[1]));
 }
 
 /* ---- the wrappers ---- */
