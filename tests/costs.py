@@ -9,6 +9,7 @@
 - Moving a component of a wide state costs `chad` steps, and the other methods none (docs/chad.md).
 - The memory of a gradient is at most a constant for each step of the program.
 - `taylor n` takes a constant times (n + 1)² times the program, and less than nested derivatives.
+- A loop with checkpoints runs as many steps as Revolve's formula says.
 - What a function of a library becomes does not depend on the program that differentiates it.
 The constants stand here and nowhere else, but for the table of docs/methods.md, which has to be the same.
 """
@@ -40,6 +41,7 @@ BY_ENVIRONMENT = ("chad-naive", "chad-sparse")  # each use of a variable takes t
 MEMORY, EMPTY = 150, 70000
 # Steps of `chad` for each step of the program and each component that it moves in tuples or arguments.
 WIDTH = 25
+RUN_AGAIN = ("tape", "chad", "chad-sparse")  # those on the evaluator that run checkpointed calls again
 GROWTH = 1.15  # of the cost for each step, from a size to four times the size
 
 
@@ -214,11 +216,11 @@ def widths(run, folder):
 
 
 def on_golden_programs(run):
-    """Every `cotan grad` and `cotan vjp` of the golden programs that gives a derivative; where a program gives a rule for
-    one, it costs what the rule does."""
+    """Every `cotan grad` and `cotan vjp` of the golden programs that gives a derivative. Where a program gives a rule for
+    one, it costs what the rule does; with checkpoints, what checkpoints() says."""
     found, _ = corpus.commands([], False)
     fails = re.compile(r"^exit|^! error", re.MULTILINE)
-    rule = re.compile(r"\bwith(Vjp|Jvp)\b")
+    rule = re.compile(r"\b(with(Vjp|Jvp)|checkpointed\w*)\b")
     found = [c for c in found if c.verb in ("grad", "vjp") and not fails.search(c.expected)
              and not rule.search(golden.read(c.path))]
 
@@ -252,6 +254,42 @@ def on_random_programs(run, count):
     for method in methods:
         run.check(method in measured, f"random programs tell no cost of {method}:\n{done.stdout}{done.stderr}")
         run.note(method, float(measured.get(method, 0)), "a random program")
+
+
+CHECKPOINTED = """import Checkpoint
+f :: Double -> Double
+f x = checkpointedLoop {c} (\\s i -> if {condition} == 7 then s * 1.5 + x else s * 0.5 + x) x {n}
+repeated = repeatedSteps {c} {n}
+"""
+
+
+def revolve(c, n):
+    """The least number of steps that a reverse sweep over n steps runs again with c stored states: r n - β(c + 1, r - 1) with
+    β(c, r) = (c + r)! / (c! r!) and the least r that has n ≤ β(c, r) (Griewank and Walther 2000)."""
+    r = 0
+    while math.comb(c + r, c) < n:
+        r += 1
+    return r * n - math.comb(c + r, c + 1)
+
+
+def checkpoints(run, folder):
+    """A checkpointed loop runs its steps as often as Revolve's formula says: that many are added by each step that a
+    longer condition in them takes. The library's own formula says the same."""
+    for method in run.of(RUN_AGAIN):
+        for c, n in ((1, 1), (1, 2), (1, 30), (2, 3), (2, 100), (3, 20), (4, 126), (4, 127), (9, 5), (10, 500)):
+            costs = [run.gradient(folder, CHECKPOINTED.format(c=c, n=n, condition=condition), 0.5, method)
+                     for condition in ("i", "i * i * i")]
+            if None in costs:
+                continue
+            steps = (costs[1].steps - costs[0].steps) / 2
+            wanted = revolve(c, n) + n
+            run.check(steps == wanted, f"{method}: {n} steps with {c} stored states are run {steps} times, not {wanted}")
+    for c, n in ((1, 30), (3, 20), (3, 21), (20, 1000000)):
+        path = os.path.join(folder, "program.cot")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(CHECKPOINTED.format(c=c, n=n, condition="i"))
+        done = subprocess.run([run.cotan, "run", path, "repeated"], capture_output=True, text=True, check=True)
+        run.check(int(done.stdout) == revolve(c, n), f"repeatedSteps {c} {n} is {done.stdout.strip()}, not {revolve(c, n)}")
 
 
 def traces_of_arrays(run, folder):
@@ -411,6 +449,7 @@ def main():
         modular(run, folder)
         traces_of_arrays(run, folder)
         taylor_series(run, folder)
+        checkpoints(run, folder)
     on_golden_programs(run)
     on_random_programs(run, options.random)
     under_constants(run)

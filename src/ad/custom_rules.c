@@ -286,6 +286,18 @@ static CtCore *single(Custom *c, CtSeq *seq) {
     return ct_ad_narrow(c->ad, c->t->method, c->range, c->result, varies_with(c, seq, y, x, p));
 }
 
+CtCore *ct_ad_numbered(CtTransform *t, CtSeq *seq, CtSourceRange range, CtCore *y, CtCore *ys, CtCore *n) {
+    CtProgram *p = t->p;
+    CtVar *i = ct_core_var_new(p, "i", p->int_type);
+    CtCore *none = ct_core_int(p, range, 0), *i_use = ct_core_var(p, range, i), *at[2] = {ys, i_use};
+    CtCore *is_none = ct_core_prim2(p, range, PRIM_INT_EQ, n, none);
+    CtCore *entry = ct_core_if(p, range, is_none, none, ct_core_prim2(p, range, PRIM_INT_ADD, n, i_use));
+    CtCore *d = ct_core_pair(p, range, ct_core_array(p, range, ARRAY_INDEX, at, 2), entry);
+    CtCore *build[2] = {ct_core_array(p, range, ARRAY_LENGTH, &ys, 1), ct_core_lam(p, range, NULL, &i, 1, d)};
+    CtCore *duals = ct_ad_seq_name(seq, "ys", ct_core_array(p, range, ARRAY_BUILD, build, 2));
+    return ct_ad_poly_fill_duals(t->ad, t->method, range, y->type, y, duals);
+}
+
 /* The whole result at once, if the method's library can store a pullback:
  * let (n, s') = rule (λdys. reals (pullback (fill y dys))) (map snd (duals x')) (length ys) s
  * in build (length ys) (λi. (ys ! i, if n == 0 then 0 else n + i)) */
@@ -295,24 +307,17 @@ static CtCore *by_pullback(Custom *c, CtSeq *seq) {
     CtCore *both[2], *args[4];
     ct_ad_seq_open(seq, "y", "pullback", ct_ad_pair_of_rule(c->ad, seq, c->core, c->rule, c->x), both);
     CtCore *ys = ct_ad_seq_name(seq, "ys", ct_ad_poly_reals(c->ad, c->range, c->result, both[0], both[0], true));
-    CtCore *length = ct_ad_seq_name(seq, "length", array_of(c, ARRAY_LENGTH, ys, NULL));
     CtVar *dys = ct_core_var_new(p, "dys", ys->type);
     CtCore *dy = ct_ad_poly_fill(c->ad, c->range, c->result, both[0], ct_core_var(p, c->range, dys));
     CtCore *dx = apply(c, both[1], dy, NULL);
     args[0] = ct_core_lam(p, c->range, "pullback", &dys, 1, ct_ad_poly_reals(c->ad, c->range, c->s, c->x, dx, false));
     CtCore *xs = ct_ad_poly_duals(c->ad, c->t->method, c->range, c->s, c->dx);
-    CtVar *x = ct_core_var_new(p, "x", xs->type->parts[0]), *i = ct_core_var_new(p, "i", p->int_type);
+    CtVar *x = ct_core_var_new(p, "x", xs->type->parts[0]);
     args[1] = each(c, ARRAY_MAP, xs, x, ct_core_proj(p, c->range, ct_core_var(p, c->range, x), 1));
-    args[2] = length;
+    args[2] = array_of(c, ARRAY_LENGTH, ys, NULL);
     args[3] = ct_ad_seq_state(seq, c->range);
     CtCore *first = ct_ad_seq_run(seq, "n", ct_ad_library_call(c->ad, c->range, name, args, 4));
-    CtCore *none = ct_core_int(p, c->range, 0), *i_use = ct_core_var(p, c->range, i);
-    CtCore *is_none = ct_core_prim2(p, c->range, PRIM_INT_EQ, first, none);
-    CtCore *entry = ct_core_prim2(p, c->range, PRIM_INT_ADD, first, i_use);
-    CtCore *y = array_of(c, ARRAY_INDEX, ys, i_use);
-    CtCore *d = ct_core_pair(p, c->range, y, ct_core_if(p, c->range, is_none, none, entry));
-    CtCore *duals = ct_ad_seq_name(seq, "ys", each(c, ARRAY_BUILD, length, i, d));
-    return ct_ad_poly_fill_duals(c->ad, c->t->method, c->range, c->result, both[0], duals);
+    return ct_ad_numbered(c->t, seq, c->range, both[0], ys, first);
 }
 
 static CtCore *by_tangent(Custom *c, CtSeq *seq) {

@@ -187,6 +187,12 @@ static CtCore *taylor(Expand *e, CtCore *core) {
     return ct_ad_seq_close(&seq, ad->rules[METHOD_TAYLOR]->taylor(ad, &seq, &wrap, n));
 }
 
+/* Whether the method runs checkpointed calls again. */
+static bool runs_again(const CtAd *ad) {
+    const CtRules *rules = ad->rules[ad->reverse];
+    return ct_ad_is_on_flow(ad) || rules->runs_again || (rules->reverse != NULL && rules->reverse->again != NULL);
+}
+
 static CtCore *operator(Expand *e, CtCore *core) {
     CtAd *ad = e->ad;
     CtCore **args = core->as.call.args;
@@ -195,6 +201,11 @@ static CtCore *operator(Expand *e, CtCore *core) {
     case DERIV_STOP:
         if (!first_order(ad, core->range, core->type, "the argument of stopGradient")) return refused(ad, core);
         return core;
+    case DERIV_CHECKPOINT:
+        if (!first_order(ad, core->range, args[1]->type, "the argument of a checkpointed function") ||
+            !first_order(ad, core->range, core->type, "the result of a checkpointed function"))
+            return refused(ad, core);
+        return runs_again(ad) ? core : ct_ad_unchecked(ad->p, core);
     case DERIV_WITH_VJP:
     case DERIV_WITH_JVP:
         if (!first_order(ad, core->range, args[2]->type, "the argument of a function with a rule for its derivative") ||

@@ -476,7 +476,8 @@ CtCore *ct_ad_dual_node(CtTransform *t, CtCore *core, CtCore *const *args, CtVar
 
 static CtCore *direct_custom(CtTransform *t, CtCore *core) {
     CtSeq seq = ct_ad_seq(t->p, NULL);
-    CtCore *made = ct_ad_custom(t, &seq, core);
+    bool has_rule = ct_core_deriv_has_rule(core->as.call.of.deriv);
+    CtCore *made = has_rule ? ct_ad_custom(t, &seq, core) : ct_ad_checkpoint(t, &seq, core);
     return ct_ad_seq_close(&seq, made);
 }
 
@@ -496,7 +497,7 @@ CtCore *ct_ad_direct(CtTransform *t, CtCore *core) {
     case CORE_ARRAY: return ct_ad_array(t, core);
     case CORE_DUAL: return ct_ad_dual_node(t, core, direct_children(t, core), NULL);
     case CORE_DERIV:
-        if (ct_core_deriv_has_rule(core->as.call.of.deriv)) return direct_custom(t, core);
+        if (ct_core_deriv_applies(core->as.call.of.deriv)) return direct_custom(t, core);
         return ct_ad_rebuild(t, core, direct_children(t, core));
     case CORE_TUPLE:
     case CORE_CON:

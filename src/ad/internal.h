@@ -106,6 +106,7 @@ typedef struct CtRules {
     CtCore *(*derivative)(CtAd *ad, CtDerivOp op, CtSourceRange range, CtCore *f, CtCore *x, CtCore *dx,
                           CtCore *instead);
     const struct CtReverse *reverse;
+    bool runs_again; /* without such a library, the method runs checkpointed calls again in its reverse sweep */
 } CtRules;
 
 #define CT_METHOD(id, rules, reverse, library, cost, figure, what) extern const CtRules rules;
@@ -304,6 +305,16 @@ CtCore *ct_ad_at_constant(CtTransform *t, CtSeq *seq, CtCore *f, CtSourceRange r
 /* Whether a function may have captured active values, by which it must be differentiated itself. */
 bool ct_ad_may_vary(CtCore *f);
 
+/* y : T with its reals, given as an array, paired with the Bs n, n + 1, …; with the B of a constant if n is 0. */
+CtCore *ct_ad_numbered(CtTransform *t, CtSeq *seq, CtSourceRange range, CtCore *y, CtCore *ys, CtCore *n);
+
+/* ---- checkpoint.c ---- */
+
+/* D[checkpointed f x]. */
+CtCore *ct_ad_checkpoint(CtTransform *t, CtSeq *seq, CtCore *core);
+/* The application f x of a checkpointed f x. */
+CtCore *ct_ad_unchecked(CtProgram *p, const CtCore *core);
+
 /* ---- expand.c ---- */
 
 CtGlobal *ct_ad_global_later(CtAd *ad, CtMethod method, CtGlobal *global);
@@ -341,6 +352,10 @@ typedef struct CtReverse {
      * function, by its pullback; the i-th result has as B the returned number + i, or is a constant if the number is
      * 0. NULL: the library has no such function. */
     const char *rule;
+    /* (N → (Array B, N), Int, N) → (Int, N): registers the given number of results of a call that the reverse sweep
+     * runs again, by a function that runs it and returns their Bs; numbers as for `rule`. NULL: a call is not run
+     * again, and `checkpointed f x` is differentiated as f x. */
+    const char *again;
 } CtReverse;
 
 CtType *ct_ad_reverse_real(CtAd *ad, CtType *real);

@@ -50,7 +50,7 @@ static bool pure_node(CtTransform *t, CtCore *core) {
     case CORE_ARRAY_LIT:
     case CORE_DERIV:
     case CORE_FAIL: {
-        if (core->kind == CORE_DERIV && ct_core_deriv_has_rule(core->as.call.of.deriv)) return false;
+        if (core->kind == CORE_DERIV && ct_core_deriv_applies(core->as.call.of.deriv)) return false;
         CtCore **children;
         uint32_t count = ct_ad_children(core, &children);
         return pure_all(t, children, count);
@@ -187,6 +187,7 @@ CtCore *ct_ad_lift_value(CtTransform *t, CtSeq *seq, CtCore *core) {
     case CORE_DUAL: return ct_ad_seq_run(seq, "f", dual(t, seq, core));
     case CORE_ARRAY: return ct_ad_lift_array(t, seq, core);
     case CORE_DERIV:
+        if (core->as.call.of.deriv == DERIV_CHECKPOINT) return ct_ad_checkpoint(t, seq, core);
         return ct_core_deriv_has_rule(core->as.call.of.deriv) ? ct_ad_custom(t, seq, core) : structure(t, seq, core);
     case CORE_PRIM:
     case CORE_TUPLE:

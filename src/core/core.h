@@ -114,14 +114,17 @@ typedef enum CtDerivOp {
     DERIV_BASIS,    /* args y : T; gives Array T: for each real leaf of y, in order, y with 1 there and 0 at the others;
                        discrete leaves copied */
     DERIV_STOP,     /* args x : S; x, as a constant to every derivative. This and the next stay until the end */
-    DERIV_WITH_VJP, /* args f : (S) → T, rule : (S) → (T, (T) → S), x : S; f x, whose pullback is the rule's */
-    DERIV_WITH_JVP, /* args f : (S) → T, rule : (S, S) → (T, T), x : S; f x, whose tangent is the rule's */
+    DERIV_CHECKPOINT, /* args f : (S) → T, x : S; f x, which reverse mode computes again instead of storing it */
+    DERIV_WITH_VJP,   /* args f : (S) → T, rule : (S) → (T, (T) → S), x : S; f x, whose pullback is the rule's */
+    DERIV_WITH_JVP,   /* args f : (S) → T, rule : (S, S) → (T, T), x : S; f x, whose tangent is the rule's */
 } CtDerivOp;
 enum { DERIV_COUNT = DERIV_WITH_JVP + 1 };
 /* The number of arguments of an operator. */
 uint32_t ct_core_deriv_arity(CtDerivOp op);
 /* Whether the operator gives a function with a custom derivative. */
 static inline bool ct_core_deriv_has_rule(CtDerivOp op) { return op == DERIV_WITH_VJP || op == DERIV_WITH_JVP; }
+/* Whether its value is f x, for its first and its last argument. */
+static inline bool ct_core_deriv_applies(CtDerivOp op) { return ct_core_deriv_has_rule(op) || op == DERIV_CHECKPOINT; }
 
 /* The methods, and their names on the command line; src/ad/methods.def describes them. */
 #define CT_METHODS(CT_METHOD)                                                                                          \

@@ -313,12 +313,17 @@ static void check_deriv(Lint *l, CtCore *core) {
     case DERIV_STOP: result = first; break;
     case DERIV_JVP:
     case DERIV_VJP:
-    case DERIV_JACOBIAN: {
+    case DERIV_JACOBIAN:
+    case DERIV_CHECKPOINT: {
         if (first->kind != TYPE_FUN || first->count != 2) {
             wrong(l, core, "argument 1 has type %s, wanted a function of one parameter", show(l, first));
             return;
         }
         for (uint32_t i = 1; i < arity; i++) expect_arg(l, core, i, first->parts[0]);
+        if (op == DERIV_CHECKPOINT) {
+            result = first->parts[1];
+            break;
+        }
         CtType *pullback = ct_core_type_fun(l->p, &first->parts[1], 1, first->parts[0]);
         result = op == DERIV_JACOBIAN
                      ? ct_core_type_array(l->p, first->parts[0])

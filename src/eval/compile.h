@@ -59,7 +59,7 @@ typedef struct Compile {
     CtMap by_var; /* variable's id -> Local */
     CT_VEC(Local *) locals;
     CtMap outlined; /* term -> CtCode */
-    CtMap ruled;    /* withVjp f rule x, withJvp f rule x -> f x, which is all that is run */
+    CtMap applied;  /* withVjp f rule x, withJvp f rule x, checkpointed f x -> f x, which is all that is run */
     CtMap fused;    /* term -> Fused */
     uint32_t level; /* number of loops around the current term */
     Words ledger;
@@ -88,8 +88,8 @@ void ct_eval_compile_scope(Compile *c);
 Local *ct_eval_compile_local(Compile *c, const CtVar *var);
 
 /* The code of a term that is nested too deeply, or NULL. */
-static inline bool has_rule(const CtCore *e) {
-    return e->kind == CORE_DERIV && ct_core_deriv_has_rule(e->as.call.of.deriv);
+static inline bool only_applies(const CtCore *e) {
+    return e->kind == CORE_DERIV && ct_core_deriv_applies(e->as.call.of.deriv);
 }
 
 static inline CtCode *outlined_code(const Compile *c, const CtCore *e) {

@@ -118,7 +118,7 @@ static uint32_t emit_fail(Compile *c, CtCore *e, uint32_t want) {
 }
 
 static uint32_t emit_deriv(Compile *c, CtCore *e, uint32_t want, bool tail) {
-    if (has_rule(e)) return ct_eval_emit_expr(c, ct_map_get(&c->ruled, ct_key(e)), want, tail);
+    if (only_applies(e)) return ct_eval_emit_expr(c, ct_map_get(&c->applied, ct_key(e)), want, tail);
     if (e->as.call.of.deriv == DERIV_STOP) {
         ct_eval_count_steps(c, 1);
         return ct_eval_emit_expr(c, e->as.call.args[0], want, false);
@@ -202,7 +202,7 @@ uint32_t ct_eval_emit_expr(Compile *c, CtCore *e, uint32_t want, bool tail) {
         }
     }
     uint32_t slot = emit_node(c, e, want, tail);
-    if (!tail || e->kind == CORE_APP || e->kind == CORE_CASE || has_rule(e)) return slot;
+    if (!tail || e->kind == CORE_APP || e->kind == CORE_CASE || only_applies(e)) return slot;
     emit_return(c, slot, ct_value_type_is_pointer(e->type), e->range);
     return NO_SLOT;
 }

@@ -266,8 +266,8 @@ static void walk_node(Compile *c, CtCore *e) {
     case CORE_TUPLE:
     case CORE_PRIM:
     case CORE_DERIV:
-        if (has_rule(e))
-            walk_node(c, ct_map_get(&c->ruled, ct_key(e)));
+        if (only_applies(e))
+            walk_node(c, ct_map_get(&c->applied, ct_key(e)));
         else
             walk_operands(c, e->as.call.args, e->as.call.count);
         return;

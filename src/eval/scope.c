@@ -104,11 +104,11 @@ static void outline(Compile *c, CtCore *e) {
 }
 
 /* let x = e in body, where f is λx. body. */
-static CtCore *without_rule(Compile *c, CtCore *e) {
-    CtCore *f = e->as.call.args[0], *x = e->as.call.args[2];
+static CtCore *application(Compile *c, CtCore *e) {
+    CtCore *f = e->as.call.args[0], *x = e->as.call.args[e->as.call.count - 1];
     CtCore *plain = f->kind == CORE_LAM ? ct_core_let(c->m->program, e->range, f->as.lam->params[0], x, f->as.lam->body)
                                         : ct_core_app(c->m->program, e->range, f, &x, 1);
-    ct_map_set(c->arena, &c->ruled, ct_key(e), plain);
+    ct_map_set(c->arena, &c->applied, ct_key(e), plain);
     return plain;
 }
 
@@ -134,8 +134,8 @@ static void visit(Compile *c, Visits *todo, Visit at) {
     case CORE_ARRAY_LIT:
     case CORE_DUAL: visit_args(c, todo, e, at); return;
     case CORE_DERIV:
-        if (has_rule(e))
-            visit_later(c, todo, without_rule(c, e), at.level, at.depth);
+        if (only_applies(e))
+            visit_later(c, todo, application(c, e), at.level, at.depth);
         else
             visit_args(c, todo, e, at);
         return;

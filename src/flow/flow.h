@@ -228,6 +228,10 @@ typedef struct CtFlowFunction {
     bool has_door;    /* also called otherwise than by tail calls inside its group */
     uint32_t group;   /* functions that tail-call each other share a number and become one function of C; 0: none */
     CtFlowRule *rule; /* the function's custom derivative, or NULL; NULL for all once derivatives have been taken */
+    /* Its body is a call, which the reverse sweep runs again (ad/checkpoint.c). False once derivatives have been taken.
+     */
+    bool is_checkpoint;
+    bool stays; /* it is not inlined: what it computes again would be recognised as what its caller computes */
 } CtFlowFunction;
 
 /* A top-level value, evaluated on first use. */

@@ -166,8 +166,9 @@ void ct_flow_print(CtText *out, const CtFlow *flow) {
             ct_text_puts(out, j > 0 ? ", " : " ");
             print_type(out, f->results.items[j]);
         }
-        ct_text_printf(out, "%s%s%s\n", f->takes_call_site ? ", takes a place" : "", f->recurses ? ", recurses" : "",
-                       f->rule != NULL ? ", has a rule" : "");
+        ct_text_printf(out, "%s%s%s%s%s\n", f->takes_call_site ? ", takes a place" : "",
+                       f->recurses ? ", recurses" : "", f->rule != NULL ? ", has a rule" : "",
+                       f->is_checkpoint ? ", is run again" : "", f->stays ? ", stays" : "");
         print_block(out, f->body, 1);
         ct_text_puts(out, "\n");
     }

@@ -480,6 +480,7 @@ CtPaired ct_chad_chad(CtChad *c, CtSeq *seq, CtCore *core) {
     case CORE_ARRAY_LIT: return ct_chad_array(c, seq, core);
     case CORE_DUAL: return ct_chad_dual(c, seq, core);
     case CORE_DERIV:
+        if (core->as.call.of.deriv == DERIV_CHECKPOINT) return ct_chad_checkpoint(c, seq, core);
         return ct_core_deriv_has_rule(core->as.call.of.deriv) ? ct_chad_custom(c, seq, core) : stop(c, seq, core);
     case CORE_FAIL: return failure(c, seq, core);
     }
@@ -503,9 +504,12 @@ CtChadRung ct_chad_rung(CtMethod method) {
         .local = method == METHOD_CHAD, .dense = method == METHOD_CHAD_NAIVE, .twice = method == METHOD_CHAD_NAIVE};
 }
 
-#define CHAD_RULES                                                                                                     \
+/* chad-naive runs the backpropagator of a call twice, and would do so with all that it runs again. */
+#define CHAD_RULES(again)                                                                                              \
     {                                                                                                                  \
         .real = same_type, .constant = same, .primal = same, .function = ct_chad_function_type,                        \
-        .lambda = ct_chad_lambda, .closed = ct_chad_closed, .jvp = ct_chad_jvp, .vjp = ct_chad_vjp                     \
+        .lambda = ct_chad_lambda, .closed = ct_chad_closed, .jvp = ct_chad_jvp, .vjp = ct_chad_vjp,                    \
+        .runs_again = again                                                                                            \
     }
-const CtRules ct_chad_naive_rules = CHAD_RULES, ct_chad_sparse_rules = CHAD_RULES, ct_chad_rules = CHAD_RULES;
+const CtRules ct_chad_naive_rules = CHAD_RULES(false), ct_chad_sparse_rules = CHAD_RULES(true),
+              ct_chad_rules = CHAD_RULES(true);

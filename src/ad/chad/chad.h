@@ -173,6 +173,7 @@ CtCore *ct_chad_held_pop(CtChad *c, CtSeq *seq, CtSourceRange range, uint32_t ce
 /* ---- functions.c ---- */
 
 CtPaired ct_chad_application(CtChad *c, CtSeq *seq, CtCore *core);
+CtPaired ct_chad_checkpoint(CtChad *c, CtSeq *seq, CtCore *core);
 CtPaired ct_chad_lambda_value(CtChad *c, CtCore *core);
 CtPaired ct_chad_dual(CtChad *c, CtSeq *seq, CtCore *core);
 /* Binds a recursive group. Returns what is to be done at the end of its scope, or NULL. */

@@ -232,6 +232,45 @@ CtPaired ct_chad_application(CtChad *c, CtSeq *seq, CtCore *core) {
     return (CtPaired){both[0], back};
 }
 
+/* ---- calls that the backpropagator runs again ---- */
+
+/* λd. let ⟨_, y'⟩ = D[f] x in do { ⟨dx, df⟩ ← y' d; x' dx; f' df }. values: D[f] and x; parts: of f and of x. */
+static void checkpoint_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d) {
+    const CtCore *core = back->core;
+    CtCore *both[2];
+    ct_ad_seq_open(seq, "y", "y'", ct_core_app(c->p, core->range, back->values[0], &back->values[1], 1), both);
+    CtCalled called = ct_chad_call(c, seq, core->range, both[1], d, back->depth);
+    CtCore *df = is_closed(c, core->as.call.args[0]) ? NULL : ct_chad_left(c, seq, core->range, &called, 0);
+    CtCore **ds = operands(c, seq, back, &called, 1);
+    ct_chad_back_call(c, seq, back->parts[1], ds[1]);
+    ct_chad_back_call(c, seq, back->parts[0], df);
+}
+
+static void maybe_checkpoint_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d) {
+    ct_chad_unless_zero(c, seq, back, d, checkpoint_back);
+}
+
+/* D[checkpointed t s] = let ⟨f, f'⟩ = D[t]; ⟨x, x'⟩ = D[s] in ⟨t x, …⟩ (ad/checkpoint.c). Only the value is computed in
+ * the forward pass. */
+CtPaired ct_chad_checkpoint(CtChad *c, CtSeq *seq, CtCore *core) {
+    CtCore **args = core->as.call.args;
+    CtPaired f = ct_chad_chad(c, seq, args[0]), x = ct_chad_chad(c, seq, args[1]);
+    if (f.x->kind != CORE_GLOBAL) f.x = ct_ad_seq_name(seq, "f", f.x);
+    x.x = ct_ad_seq_name(seq, "x", x.x);
+    CtCore *primal = ct_ad_primal_function(c->t, seq, args[0], f.x);
+    CtCore *y = ct_ad_seq_name(seq, "y", ct_core_app(c->p, core->range, primal, &x.x, 1));
+    if (ct_is_discrete(core->type) || (!f.back && !x.back)) return (CtPaired){y, NULL};
+    CtBack *back = ct_chad_back(c, core, maybe_checkpoint_back);
+    back->values = CT_NEW_ARRAY(c->ad->arena, CtCore *, 2);
+    back->values[0] = f.x;
+    back->values[1] = x.x;
+    back->parts = CT_NEW_ARRAY(c->ad->arena, CtBack *, 2);
+    back->parts[0] = f.back;
+    back->parts[1] = x.back;
+    if (c->depth + 2 > c->frame) c->frame = c->depth + 2;
+    return (CtPaired){y, back};
+}
+
 /* ---- function values that are transformed when they are met ---- */
 
 /* The state of an inner method follows the captured variables. */

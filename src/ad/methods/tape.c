@@ -22,7 +22,8 @@ static const CtReverse names = {.none = "tapeNone",
                                 .collect = "tapeSeed",
                                 .resolve = "tapeResolve",
                                 .entries = "tapeEntries",
-                                .rule = "tapeRule"};
+                                .rule = "tapeRule",
+                                .again = "tapeAgain"};
 
 const CtRules ct_ad_tape_rules = {CT_REVERSE_RULES, .state = ct_ad_reverse_state, .operation = operation,
                                   .trace = ct_ad_reverse_trace, .reverse = &names};

@@ -267,5 +267,8 @@ void ct_flow_derive(CtFlow *flow) {
     for (uint32_t i = 0; i < flow->types.count; i++) /* types of derivatives in unreachable code */
         if (flow->types.items[i]->kind == FLOW_NODE && flow->types.items[i]->data->is_open)
             ct_flow_close(flow, flow->types.items[i]);
-    for (uint32_t i = 0; i < flow->functions.count; i++) flow->functions.items[i]->rule = NULL;
+    for (uint32_t i = 0; i < flow->functions.count; i++) {
+        flow->functions.items[i]->rule = NULL;
+        flow->functions.items[i]->is_checkpoint = false;
+    }
 }

@@ -66,7 +66,7 @@ typedef struct Search {
 
 static void find_target(void *data, CtFlowBlock *block) {
     Search *s = data;
-    if (block->exit != EXIT_TAIL || ct_map_has(&s->seen, ct_key(block->tail))) return;
+    if (block->exit != EXIT_TAIL || block->tail->is_checkpoint || ct_map_has(&s->seen, ct_key(block->tail))) return;
     ct_map_set(s->arena, &s->seen, ct_key(block->tail), NULL);
     ct_push(s->arena, &s->found, block->tail);
 }
@@ -81,7 +81,7 @@ static Search reachable(CtArena *arena, CtFlowFunction *from) {
 static void find_members(CtArena *arena, Group *g) {
     CtFlowFunction *entry = g->entry->function;
     Search s = reachable(arena, entry);
-    g->iterations = ct_map_has(&s.seen, ct_key(entry));
+    g->iterations = !g->entry->again && ct_map_has(&s.seen, ct_key(entry));
     ct_push(arena, &g->members, (Looper){.function = entry, .active = g->entry->active});
     for (uint32_t i = 0; g->iterations && i < s.found.count; i++) {
         CtFlowFunction *other = s.found.items[i];
@@ -214,15 +214,18 @@ static void declare_group(CtFlow *flow, Group *g) {
     }
 }
 
-Variant *ct_flow_reverse_variant(CtFlow *flow, CtFlowFunction *function, const bool *active) {
+static Variant *variant_of(CtFlow *flow, CtFlowFunction *function, const bool *active, bool again) {
     CtFlowAdjoints *made = ct_flow_adjoints(flow);
     uint32_t count = function->params.count;
     for (uint32_t i = 0; i < made->variants.count; i++) {
         Variant *known = made->variants.items[i];
-        if (known->function == function && memcmp(known->asked, active, count * sizeof *active) == 0) return known;
+        if (known->function == function && known->again == again &&
+            memcmp(known->asked, active, count * sizeof *active) == 0)
+            return known;
     }
     Variant *v = CT_NEW(flow->arena, Variant);
     v->function = function;
+    v->again = again;
     v->asked = CT_NEW_ARRAY(flow->arena, bool, count + 1);
     v->active = CT_NEW_ARRAY(flow->arena, bool, count + 1);
     memcpy(v->asked, active, count * sizeof *active);
@@ -234,6 +237,14 @@ Variant *ct_flow_reverse_variant(CtFlow *flow, CtFlowFunction *function, const b
     find_activity(flow, v->group);
     declare_group(flow, v->group);
     return v;
+}
+
+Variant *ct_flow_reverse_variant(CtFlow *flow, CtFlowFunction *function, const bool *active) {
+    return variant_of(flow, function, active, function->is_checkpoint);
+}
+
+Variant *ct_flow_reverse_stored(CtFlow *flow, CtFlowFunction *function, const bool *active) {
+    return variant_of(flow, function, active, false);
 }
 
 /* ---- calls of the forward sweep ---- */
@@ -514,6 +525,10 @@ static void write_variant(CtFlow *flow, Variant *v) {
     Group *g = v->group;
     if (v->function->rule != NULL) {
         ct_flow_reverse_rule(flow, v);
+        return;
+    }
+    if (v->again) {
+        ct_flow_reverse_checkpoint(flow, v);
         return;
     }
     if (g->iterations && g->members.count > 1) CT_FIRED("reverse.group");

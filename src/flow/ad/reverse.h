@@ -58,6 +58,7 @@ typedef struct Variant {
     /* Of the parameters: those that the caller asked for; those and the ones that loops make active besides. */
     bool *asked, *active;
     struct Group *group; /* reverse.c */
+    bool again;          /* the reverse sweep runs the function again (checkpoint.c) */
 } Variant;
 
 typedef struct Reverse {
@@ -160,6 +161,11 @@ void ct_flow_reverse_rule(CtFlow *flow, Variant *v);
  * no residual is needed; false where f itself is active. ct_flow_reverse_slope then writes the reverse of that call. */
 bool ct_flow_reverse_by_slope(Reverse *r, CtFlowBlock *block, CtFlowStep *step, const bool *active);
 bool ct_flow_reverse_slope(Reverse *r, const CtFlowStep *step);
+
+/* checkpoint.c: writes the body of a variant whose reverse sweep runs the function again. */
+void ct_flow_reverse_checkpoint(CtFlow *flow, Variant *v);
+/* The variant that stores a residual, also of a checkpointed function. */
+Variant *ct_flow_reverse_stored(CtFlow *flow, CtFlowFunction *function, const bool *active);
 
 /* The variant of a function for given active parameters. It is declared; its body is written later. NULL when
  * refused. */

@@ -132,11 +132,38 @@ static CtFlowArgs lower_stop(Lower *l, CtCore *e) {
     return results;
 }
 
+/* A call of a function made for it, which passes leave alone until derivatives have been taken. Its parameters are the
+ * captured variables of f, and the point; its body calls f. */
+static CtFlowArgs lower_checkpoint(Lower *l, CtCore *e) {
+    CtCore **args = e->as.call.args;
+    if (!ct_ad_is_on_flow(l->ad)) return ct_flow_lower(l, ct_core_app(l->p, e->range, args[0], &args[1], 1));
+    CtFlowArgs captured, all = {0};
+    CtFlowFunction *f = ct_flow_lower_code(l, args[0], &captured);
+    add_point(l, &captured, args[1]);
+    CtFlowFunction *outer = l->b.function, *function = ct_flow_function(l->b.flow, f->name, e->range);
+    CtFlowBlock *block = l->b.block;
+    function->is_checkpoint = true;
+    function->results = *ct_flow_types(l->b.flow, e->type);
+    l->b.function = function;
+    l->b.block = function->body = ct_flow_block(&l->b);
+    for (uint32_t i = 0; i < captured.count; i++) {
+        CtFlowVar *param = ct_flow_var(&l->b, "x", captured.items[i].type);
+        ct_push(l->b.arena, &function->params, param);
+        ct_push(l->b.arena, &all, flow_of(param));
+    }
+    CtFlowArgs results = ct_flow_lower_call(l, e->range, f, &all, false);
+    ct_flow_leave(&l->b, EXIT_RETURN, e->range, &results, NULL);
+    l->b.function = outer;
+    l->b.block = block;
+    return ct_flow_lower_call(l, e->range, function, &captured, false);
+}
+
 CtFlowArgs ct_flow_lower_deriv(Lower *l, CtCore *e) {
     switch (e->as.call.of.deriv) {
     case DERIV_STOP: return lower_stop(l, e);
     case DERIV_VJP: return lower_vjp(l, e);
     case DERIV_JVP: return lower_jvp(l, e);
+    case DERIV_CHECKPOINT: return lower_checkpoint(l, e);
     case DERIV_WITH_VJP:
     case DERIV_WITH_JVP: return ct_flow_lower_with_rule(l, e);
     case DERIV_JACOBIAN:

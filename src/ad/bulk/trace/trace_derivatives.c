@@ -245,6 +245,7 @@ CtAbstract *ct_bulk_trace_derivative(Tracer *tr, CtCore *dual, CtAbstract *const
     case DERIV_TAYLOR:
     case DERIV_BASIS:
     case DERIV_STOP:
+    case DERIV_CHECKPOINT:
     case DERIV_WITH_VJP:
     case DERIV_WITH_JVP: break;
     }
