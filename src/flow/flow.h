@@ -234,6 +234,11 @@ typedef struct CtFlowFunction {
     bool stays; /* it is not inlined: what it computes again would be recognised as what its caller computes */
 } CtFlowFunction;
 
+/* Whether its calls stay calls: passes do not put its body in their place. */
+static inline bool ct_flow_is_separate(const CtFlowFunction *function) {
+    return function->rule != NULL || function->is_checkpoint || function->stays;
+}
+
 /* A top-level value, evaluated on first use. */
 typedef struct CtFlowConstant {
     const char *name;

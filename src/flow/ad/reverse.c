@@ -66,7 +66,7 @@ typedef struct Search {
 
 static void find_target(void *data, CtFlowBlock *block) {
     Search *s = data;
-    if (block->exit != EXIT_TAIL || block->tail->is_checkpoint || ct_map_has(&s->seen, ct_key(block->tail))) return;
+    if (block->exit != EXIT_TAIL || ct_map_has(&s->seen, ct_key(block->tail))) return;
     ct_map_set(s->arena, &s->seen, ct_key(block->tail), NULL);
     ct_push(s->arena, &s->found, block->tail);
 }
@@ -81,7 +81,7 @@ static Search reachable(CtArena *arena, CtFlowFunction *from) {
 static void find_members(CtArena *arena, Group *g) {
     CtFlowFunction *entry = g->entry->function;
     Search s = reachable(arena, entry);
-    g->iterations = !g->entry->again && ct_map_has(&s.seen, ct_key(entry));
+    g->iterations = ct_map_has(&s.seen, ct_key(entry));
     ct_push(arena, &g->members, (Looper){.function = entry, .active = g->entry->active});
     for (uint32_t i = 0; g->iterations && i < s.found.count; i++) {
         CtFlowFunction *other = s.found.items[i];

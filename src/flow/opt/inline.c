@@ -200,8 +200,8 @@ void ct_flow_inline(CtFlow *flow) {
         CtFlowFunction *function = flow->functions.items[i];
         s.sizes[i] = ct_flow_size(function->body);
         s.growth += s.sizes[i];
-        s.stays[i] = cycles.iterations[cycles.component[i]] || !leaves_at_end(function->body) ||
-                     function->rule != NULL || function->is_checkpoint || function->stays;
+        s.stays[i] =
+            cycles.iterations[cycles.component[i]] || !leaves_at_end(function->body) || ct_flow_is_separate(function);
         ct_flow_each_call(function->body, count_call, &s);
         ct_push(flow->arena, &members[cycles.component[i]], function);
     }

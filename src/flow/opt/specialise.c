@@ -31,7 +31,7 @@ static bool spend(Specialise *u, uint32_t steps) {
 }
 
 static bool reaches_itself(const Specialise *u, const CtFlowFunction *function) {
-    return u->cycles->iterations[u->cycles->component[function->id]] && function->rule == NULL &&
+    return u->cycles->iterations[u->cycles->component[function->id]] && !ct_flow_is_separate(function) &&
            !function->is_cold_path;
 }
 
