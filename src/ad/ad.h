@@ -80,7 +80,7 @@ typedef struct CtForm {
 
 /* For the evaluator: the closed λ that computes dual->op of a function at points of these shapes. Its parameters are
  * the captured values of a closure of `lam`, then the arguments of dual->op. `forms` are those of the captured values,
- * in order, and of the point; NULL for a DUAL_ALWAYS. Returns NULL after an error. The evaluator caches the result. */
+ * in order, and of the point; NULL for one by forward. Returns NULL after an error. The evaluator caches the result. */
 CtLam *ct_bulk_derive(CtAd *ad, CtLam *lam, const CtDualPath *dual, const CtForm *const *forms);
 /* The number of λs made by ct_bulk_derive. */
 uint32_t ct_bulk_count(const CtAd *ad);

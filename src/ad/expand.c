@@ -93,12 +93,9 @@ static bool first_order(CtAd *ad, CtSourceRange range, CtType *type, const char 
     return false;
 }
 
-/* The derivative of wrap->f; the other parts are bound to names. */
-static CtCore *by_rules(Expand *e, CtDerivOp op, CtMethod method, CtSeq *seq, CtWrap *wrap, CtCore *f) {
-    CtAd *ad = e->ad;
-    wrap->f = ct_ad_dual_of(ad, method, e->inside, f);
-    if (wrap->f->kind != CORE_GLOBAL) wrap->f = ct_ad_seq_name(seq, "f'", wrap->f);
+CtCore *ct_ad_derivative_of(CtAd *ad, CtDerivOp op, CtMethod method, CtSeq *seq, CtWrap *wrap) {
     const CtRules *rules = ad->rules[method];
+    if (wrap->f->kind != CORE_GLOBAL) wrap->f = ct_ad_seq_name(seq, "f'", wrap->f);
     if (op == DERIV_JVP) return rules->jvp(ad, seq, wrap);
     CtCore *vjp = rules->vjp(ad, seq, wrap);
     return op == DERIV_VJP ? vjp : ct_ad_jacobian_from_vjp(ad, seq, wrap, vjp);
@@ -114,28 +111,9 @@ static CtCore *wrapped(Expand *e, CtDerivOp op, CtMethod method, CtSourceRange r
     wrap.x = ct_ad_seq_name(&seq, "x", x);
     wrap.dx = dx ? ct_ad_seq_name(&seq, "dx", dx) : NULL;
     const CtRules *rules = ad->rules[method];
-    if (rules->derivative == NULL) return ct_ad_seq_close(&seq, by_rules(e, op, method, &seq, &wrap, f));
-    return ct_ad_seq_close(&seq, rules->derivative(ad, op, range, f, wrap.x, wrap.dx, NULL));
-}
-
-/* A tangent in a program whose method is bulk. `forward` is used where bulk refuses, since it covers all programs; and
- * where there are no arrays, since bulk would gain nothing and would be run again for every captured integer. */
-static CtCore *tangent_by_bulk(Expand *e, CtSourceRange range, CtCore *f, CtCore *x, CtCore *dx) {
-    CtAd *ad = e->ad;
-    CtSeq seq = ct_ad_seq(ad->p, NULL), inner = ct_ad_seq(ad->p, NULL);
-    if (!ct_ad_movable(f)) f = ct_ad_seq_name(&seq, "f", f);
-    CtVar *params[2];
-    params[0] = ct_core_var_new(ad->p, "x", x->type);
-    params[1] = ct_core_var_new(ad->p, "dx", x->type);
-    CtWrap wrap = {.range = range, .s = f->type->parts[0], .t = f->type->parts[1]};
-    wrap.x = ct_core_var(ad->p, range, params[0]);
-    wrap.dx = ct_core_var(ad->p, range, params[1]);
-    CtCore *forward = by_rules(e, DERIV_JVP, METHOD_FORWARD, &inner, &wrap, f);
-    CtCore *instead = ct_core_lam(ad->p, range, NULL, params, 2, ct_ad_seq_close(&inner, forward));
-    x = ct_ad_seq_name(&seq, "x", x);
-    dx = ct_ad_seq_name(&seq, "dx", dx);
-    CtCore *derivative = ad->rules[METHOD_BULK]->derivative(ad, DERIV_JVP, range, f, x, dx, instead);
-    return ct_ad_seq_close(&seq, derivative);
+    if (rules->derivative) return ct_ad_seq_close(&seq, rules->derivative(ad, op, range, f, wrap.x, wrap.dx));
+    wrap.f = ct_ad_dual_of(ad, method, e->inside, f);
+    return ct_ad_seq_close(&seq, ct_ad_derivative_of(ad, op, method, &seq, &wrap));
 }
 
 /* Flow differentiates; the operators stay. */
@@ -227,11 +205,9 @@ static CtCore *operator(Expand *e, CtCore *core) {
             !first_order(ad, core->range, fun->parts[1], "the result of the differentiated function"))
             return refused(ad, core);
         if (ad->on_flow && !e->on_core) return for_flow(e, core);
-        if (op == DERIV_JVP && ad->reverse == METHOD_BULK && core->range.source != ad->asked)
-            return tangent_by_bulk(e, core->range, args[0], args[1], args[2]);
         if (op != DERIV_JVP) return wrapped(e, op, ad->reverse, core->range, args[0], args[1], NULL);
         bool asked = ad->asked && core->range.source == ad->asked;
-        CtMethod method = asked ? ad->reverse : METHOD_FORWARD;
+        CtMethod method = asked || ad->reverse == METHOD_BULK ? ad->reverse : METHOD_FORWARD;
         CtSourceRange range = asked && method != METHOD_BULK ? ad->asked_place : core->range;
         return wrapped(e, op, method, range, args[0], args[1], args[2]);
     }

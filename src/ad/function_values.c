@@ -95,8 +95,8 @@ CtGlobal *ct_ad_global_of(CtAd *ad, const CtLam *lam) {
     return NULL;
 }
 
-/* The closed λ T. */
-static CtCore *closed(CtAd *ad, CtMethod method, CtLam *lam) {
+/* T */
+CtCore *ct_ad_closed(CtAd *ad, CtMethod method, CtLam *lam) {
     CtSourceRange range = lam->node->range;
     if (!lam->captures_known) ct_core_captures(ad->p, lam);
     CtGlobal *global = lam->capture_count == 0 ? ct_ad_global_of(ad, lam) : NULL;
@@ -185,7 +185,7 @@ CtLam *ct_ad_dual(CtAd *ad, CtLam *lam, const CtDualPath *dual) {
         written = written->origin;
     }
     uint32_t globals = ad->p->globals.count;
-    CtCore *made = dual->primal ? closed_primal(ad, dual->method, written) : closed(ad, dual->method, written);
+    CtCore *made = dual->primal ? closed_primal(ad, dual->method, written) : ct_ad_closed(ad, dual->method, written);
     for (uint32_t i = dual->count; i-- > 0;) {
         CtTransform t = ct_ad_transform(ad, dual->path[i]);
         made = t.rules->closed ? t.rules->closed(&t, made, written->capture_count) : ct_ad_lambda(&t, made);

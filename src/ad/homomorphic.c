@@ -469,7 +469,8 @@ CtCore *ct_ad_dual_node(CtTransform *t, CtCore *core, CtCore *const *args, CtVar
     }
     CtCore *made = ct_core_dual(t->p, core->range, type, dual->method, path, dual->count + 1, all, count);
     made->as.call.of.dual->op = dual->op;
-    made->as.call.of.dual->instead = dual->instead;
+    made->as.call.of.dual->whole = dual->whole;
+    made->as.call.of.dual->by_forward = dual->by_forward;
     made->as.call.of.dual->primal = dual->primal;
     return made;
 }

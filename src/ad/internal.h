@@ -102,9 +102,8 @@ typedef struct CtRules {
     CtCore *(*trace)(CtAd *ad, CtSeq *seq,
                      const CtWrap *wrap); /* For reverse-mode methods: the names of their library functions. */
     /* The derivative of a function as a whole, for a method that does not go by parts; NULL: D[f], and the wrappers
-     * above. dx is NULL but for JVP; `instead`, a function of (x, dx) for where the method refuses, may be. */
-    CtCore *(*derivative)(CtAd *ad, CtDerivOp op, CtSourceRange range, CtCore *f, CtCore *x, CtCore *dx,
-                          CtCore *instead);
+     * above. dx is NULL but for JVP. */
+    CtCore *(*derivative)(CtAd *ad, CtDerivOp op, CtSourceRange range, CtCore *f, CtCore *x, CtCore *dx);
     const struct CtReverse *reverse;
     bool runs_again; /* without such a library, the method runs checkpointed calls again in its reverse sweep */
 } CtRules;
@@ -289,6 +288,9 @@ CtCore *ct_ad_dual_of(CtAd *ad, CtMethod method, CtGlobal *inside, CtCore *f);
  * made from `transformed`, D[f]. */
 CtCore *ct_ad_primal_function(CtTransform *t, CtSeq *seq, CtCore *f, CtCore *transformed);
 
+/* λ⟨c⟩. D[f] of a λ with the captured values c, which are constants. */
+CtCore *ct_ad_closed(CtAd *ad, CtMethod method, CtLam *lam);
+
 /* The global whose body is this λ, or NULL. */
 CtGlobal *ct_ad_global_of(CtAd *ad, const CtLam *lam);
 
@@ -316,6 +318,9 @@ CtCore *ct_ad_checkpoint(CtTransform *t, CtSeq *seq, CtCore *core);
 CtCore *ct_ad_unchecked(CtProgram *p, const CtCore *core);
 
 /* ---- expand.c ---- */
+
+/* The derivative wrap->f of a function by a method, for D[f] in wrap->f and named x and dx. */
+CtCore *ct_ad_derivative_of(CtAd *ad, CtDerivOp op, CtMethod method, CtSeq *seq, CtWrap *wrap);
 
 CtGlobal *ct_ad_global_later(CtAd *ad, CtMethod method, CtGlobal *global);
 void ct_ad_work(CtAd *ad);

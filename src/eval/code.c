@@ -125,7 +125,7 @@ typedef struct BulkRequest {
 static bool forms(Machine *m, const BulkRequest *request, bool build, const CtForm **out) {
     CtLam *lam = request->written;
     if (!ct_eval_form_start(m, request->path->count)) return false;
-    if (request->path->instead == DUAL_ALWAYS) return true;
+    if (request->path->by_forward) return true;
     for (uint32_t i = 0; i < lam->capture_count + 1; i++) {
         bool is_point = i == lam->capture_count;
         const CtType *type = is_point ? lam->params[0]->type : lam->captures[i]->type;

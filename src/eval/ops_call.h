@@ -193,8 +193,7 @@ INSTRUCTION(DUAL) { /* the closed λ that makes the transformed function is give
     uint32_t states = pc[4];
     SAVE();
     const CtDualPath *path = pointer64(pc + 1);
-    callee = path->method == METHOD_BULK ? ct_eval_code_bulk(m, closure, path, SLOT(5))
-                                         : ct_eval_code_dual(m, closure->code, path);
+    callee = path->whole ? ct_eval_code_bulk(m, closure, path, SLOT(5)) : ct_eval_code_dual(m, closure->code, path);
     CHECK(callee != NULL);
     const uint32_t *end = pc + 5 + states;
     CHECK(ct_eval_stack_reserve(m, (size_t)end[0] + FRAME_HEADER + layout->count + states));

@@ -199,13 +199,6 @@ static CtCore *normal(Derivative *d, CtCore *x) {
     return array2(d, ARRAY_MAP, ct_core_lam(d->builder.p, d->range, NULL, &e, 1, body), x);
 }
 
-static CtLam *refused(CtAd *ad, CtSourceRange function, CtBulkRefusal refusal) {
-    CtSourceRange range = refusal.range.source ? refusal.range : function;
-    CtDiag *diag = ct_error(ad->p->context, CT_E0407, range, "`bulk` cannot differentiate %s", refusal.what);
-    ct_help(ad->p->context, diag, "--method tape differentiates every program");
-    return NULL;
-}
-
 /* ---- the three derivatives ---- */
 
 /* A function applied to abstract values for its captured values and its point, in normal form; and its parameters in
@@ -236,8 +229,8 @@ static CtBulk *normal_form(Derivative *d, CtBulk *t, const Inputs *in) {
     return simplified;
 }
 
-/* Traces the function. False when it is refused; that has been reported unless `quiet`. */
-static bool trace(Derivative *d, Differentiated *f, const CtForm *const *forms, bool quiet) {
+/* Traces the function. False when it is refused. */
+static bool trace(Derivative *d, Differentiated *f, const CtForm *const *forms) {
     CtProgram *p = d->builder.p;
     CtArena *arena = d->builder.arena;
     CtLam *lam = f->lam;
@@ -256,10 +249,8 @@ static bool trace(Derivative *d, Differentiated *f, const CtForm *const *forms, 
     }
     CtAbstract *function = refusal.what ? NULL : ct_bulk_abstract_closure(&d->builder, lam, captures, stands, count);
     f->point = stands[count];
-    if (refusal.what || !ct_bulk_trace(&d->builder, function, &f->point, 1, &f->trace, &refusal)) {
-        if (!quiet) refused(d->ad, d->range, refusal);
+    if (refusal.what || !ct_bulk_trace(&d->builder, function, &f->point, 1, &f->trace, &refusal))
         return false;
-    }
     name_apart(&f->in);
     ct_bulk_abstract_leaves(arena, f->trace.result, &f->leaves);
     CtBulk *whole = ct_bulk_trace_leaves_together(&d->builder, &f->leaves, d->range);
@@ -385,39 +376,40 @@ static CtCore *again(Derivative *d, const Differentiated *f) {
     return ct_core_lam(p, d->range, NULL, NULL, 0, ct_core_copy(p, run, &params));
 }
 
-/* λ⟨c⟩ x dx f. f x dx */
-static CtCore *instead(Derivative *d, Differentiated *f, CtType *function) {
+/* λ⟨c⟩ x dx. the derivative by a method that goes by parts: dual arrays at run time where the trace refuses, and `forward`
+ * for tangents. */
+static CtCore *by_parts(Derivative *d, CtLam *lam, const CtDualPath *dual) {
     CtProgram *p = d->builder.p;
-    f->params[f->count++] = ct_core_var_like(p, f->lam->params[0], f->lam->params[0]->type);
-    f->params[f->count++] = ct_core_var_new(p, "f", function);
-    f->seq = ct_ad_seq(p, NULL);
-    CtCore *args[2] = {param(d, f, 0), param(d, f, 1)};
-    return ct_core_app(p, d->range, param(d, f, 2), args, 2);
+    CtMethod method = dual->op == DERIV_JVP ? METHOD_FORWARD : METHOD_BULK;
+    CtLam *closed = ct_ad_closed(d->ad, method, lam)->as.lam;
+    CtVar **params = CT_NEW_ARRAY(d->builder.arena, CtVar *, closed->count + 2);
+    uint32_t count = closed->count;
+    if (count > 0) memcpy(params, closed->params, count * sizeof *params);
+    CtWrap wrap = {.range = d->range,
+                   .s = lam->params[0]->type,
+                   .t = ct_core_type_fun_result(lam->node->type),
+                   .f = closed->body};
+    for (uint32_t i = 0; i < (dual->op == DERIV_JVP ? 2u : 1u); i++)
+        params[count++] = ct_core_var_like(p, lam->params[0], wrap.s);
+    wrap.x = ct_core_var(p, d->range, params[closed->count]);
+    if (dual->op == DERIV_JVP) wrap.dx = ct_core_var(p, d->range, params[closed->count + 1]);
+    CtSeq seq = ct_ad_seq(p, NULL);
+    CtCore *made = ct_ad_derivative_of(d->ad, dual->op, method, &seq, &wrap);
+    return ct_core_lam(p, d->range, lam->name, params, count, ct_ad_seq_close(&seq, made));
 }
 
-static CtCore *derivative(Derivative *d, CtLam *lam, const CtDualPath *dual, const CtForm *const *forms) {
-    Differentiated f = {.lam = lam};
-    CtType *s = lam->params[0]->type, *t = ct_core_type_fun_result(lam->node->type);
-    CtType *params[2] = {s, s};
-    bool has_instead = dual->instead != DUAL_ALONE;
-    CtType *function =
-        has_instead ? ct_core_type_fun(d->builder.p, params, 2, ct_core_type_pair(d->builder.p, t, t)) : NULL;
-    CtCore *made;
-    f.captures = lam->capture_count;
-    f.params = CT_NEW_ARRAY(d->builder.arena, CtVar *, f.captures + 3);
+/* λ⟨c⟩ x dx. the derivative as a term over arrays. NULL where the trace refuses. */
+static CtCore *by_terms(Derivative *d, CtLam *lam, const CtDualPath *dual, const CtForm *const *forms) {
+    Differentiated f = {.lam = lam, .captures = lam->capture_count};
+    CtType *t = ct_core_type_fun_result(lam->node->type);
+    f.params = CT_NEW_ARRAY(d->builder.arena, CtVar *, f.captures + 2);
     for (; f.count < f.captures + 1; f.count++) {
         CtVar *var = f.count < f.captures ? lam->captures[f.count] : lam->params[0];
         f.params[f.count] = ct_core_var_like(d->builder.p, var, var->type);
     }
     d->builder.again = ct_core_var_new(d->builder.p, "again", ct_core_type_fun(d->builder.p, NULL, 0, t));
-    if (dual->instead != DUAL_ALWAYS && trace(d, &f, forms, has_instead)) {
-        made = dual->op == DERIV_VJP ? vjp(d, &f) : dual->op == DERIV_JVP ? jvp(d, &f) : jacobian(d, &f);
-        if (function) f.params[f.count++] = ct_core_var_new(d->builder.p, "f", function);
-    } else if (function) {
-        made = instead(d, &f, function);
-    } else {
-        return NULL;
-    }
+    if (!trace(d, &f, forms)) return NULL;
+    CtCore *made = dual->op == DERIV_VJP ? vjp(d, &f) : dual->op == DERIV_JVP ? jvp(d, &f) : jacobian(d, &f);
     made = ct_ad_seq_close(&f.seq, made);
     if (d->builder.is_again_used) made = ct_core_let(d->builder.p, d->range, d->builder.again, again(d, &f), made);
     return ct_core_lam(d->builder.p, d->range, lam->name, f.params, f.count, made);
@@ -437,10 +429,11 @@ CtLam *ct_bulk_derive(CtAd *ad, CtLam *lam, const CtDualPath *dual, const CtForm
     for (uint32_t i = 0; i < dual->count; i++) written = written->origin;
     if (!written->captures_known) ct_core_captures(ad->p, written);
     ad->bulk_count++;
+    uint32_t globals = ad->p->globals.count;
     Derivative d = {.ad = ad, .builder = {.p = ad->p, .arena = ad->arena}, .range = dual->range};
     if (dual->op == DERIV_VJP && is_looked_at(ad, written)) d.look = ad->look;
-    CtCore *made = derivative(&d, written, dual, forms);
-    if (!made) return NULL;
+    CtCore *made = dual->by_forward ? NULL : by_terms(&d, written, dual, forms);
+    if (!made) made = by_parts(&d, written, dual);
     made = ct_core_simplify_term(ad->p, made);
     ct_bulk_show_program(d.look, &d.builder, made);
     if (d.look) d.look->done = true;
@@ -449,22 +442,44 @@ CtLam *ct_bulk_derive(CtAd *ad, CtLam *lam, const CtDualPath *dual, const CtForm
         made = ct_ad_lambda(&t, made);
     }
     ct_ad_work(ad);
+    for (; globals < ad->p->globals.count; globals++) {
+        CtGlobal *global = ad->p->globals.items[globals];
+        global->body = ct_core_simplify_term(ad->p, global->body);
+    }
     return ct_core_simplify_term(ad->p, made)->as.lam;
 }
 
 uint32_t ct_bulk_count(const CtAd *ad) { return ad->bulk_count; }
 
 /* A derivative by `bulk` is a DUAL. */
-static CtCore *whole_derivative(CtAd *ad, CtDerivOp op, CtSourceRange range, CtCore *f, CtCore *x, CtCore *dx,
-                                CtCore *instead) {
-    CtCore *args[4] = {f, x, dx, instead};
+static CtCore *whole_derivative(CtAd *ad, CtDerivOp op, CtSourceRange range, CtCore *f, CtCore *x, CtCore *dx) {
+    CtCore *args[3] = {f, x, dx};
     uint32_t count = op == DERIV_JVP ? 3 : 2;
     CtType *type = ct_core_deriv(ad->p, range, op, args, count)->type;
-    CtCore *core = ct_core_dual(ad->p, range, type, METHOD_BULK, NULL, 0, args, instead ? 4 : count);
-    core->as.call.of.dual->op = op;
-    if (instead) core->as.call.of.dual->instead = ct_core_type_has_array(x->type) ? DUAL_IF_REFUSED : DUAL_ALWAYS;
+    CtCore *core = ct_core_dual(ad->p, range, type, METHOD_BULK, NULL, 0, args, count);
+    CtDualPath *dual = core->as.call.of.dual;
+    dual->whole = true;
+    dual->op = op;
+    dual->by_forward = op == DERIV_JVP && range.source != ad->asked && !ct_core_type_has_array(x->type);
     return core;
 }
 
-/* bulk has no rules for single primitives. */
-const CtRules ct_bulk_rules = {.derivative = whole_derivative};
+static const CtReverse names = {.none = "none",
+                                .start = "start",
+                                .input = "input",
+                                .inputs = "inputs",
+                                .nothing = "adjoints",
+                                .collect = "collect",
+                                .resolve = "resolve",
+                                .entries = "nodes",
+                                .rule = "withRule"};
+
+/* D[op(⟨x, n⟩)] of numbers, at run time: let y = op(⟨x⟩); m ← scale ⟨n, ∂op(⟨x⟩)⟩ in (y, m) */
+static CtCore *operation(CtAd *ad, CtSeq *seq, const CtOperation *op) {
+    CtPartials partials = ct_ad_partials(ad, seq, op);
+    if (partials.count == 0) return ct_ad_reverse_constant(ad, op->range, partials.y);
+    return ct_ad_partials_pair(&partials, ct_ad_partials_run(&partials, seq, "n", "scaled", "added"));
+}
+
+const CtRules ct_bulk_rules = {CT_REVERSE_RULES,         .state = ct_ad_reverse_state, .operation = operation,
+                               .trace = ct_ad_reverse_trace, .reverse = &names,            .derivative = whole_derivative};

@@ -232,7 +232,7 @@ static CtAbstract *jvp(Tracer *tr, const Inner *in, CtAbstract *dx) {
 CtAbstract *ct_bulk_trace_derivative(Tracer *tr, CtCore *dual, CtAbstract *const *args) {
     const CtDualPath *path = dual->as.call.of.dual;
     Inner in = {.range = path->range};
-    if (path->method != METHOD_BULK || path->count > 0)
+    if (!path->whole || path->count > 0)
         return ct_bulk_trace_refuse(tr, dual->range, "a derivative of a function that is not known before it runs");
     if (ct_bulk_trace_refused(tr)) return ct_bulk_abstract_new(tr->builder, ABSTRACT_FAILURE);
     for (uint32_t i = 0; i < (path->op == DERIV_JVP ? 3u : 2u); i++)
