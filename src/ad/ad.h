@@ -17,6 +17,9 @@ typedef struct CtAd CtAd;
 /* The state of differentiation for one program. `reverse` is the method for reverse-mode derivatives (vjp, grad). */
 CtAd *ct_ad_new(CtProgram *program, CtMethod reverse);
 
+/* From now on `bulk` traces no function: all are differentiated by dual arrays at run time. */
+void ct_bulk_at_run_time(CtAd *ad);
+
 /* Each jvp written in this source (a library module with the command's entry points) is computed by the method itself:
  * a reverse-mode method computes it from rows of the Jacobian, and failures are attributed to `place`. All others are
  * computed by `forward`. */
@@ -97,6 +100,7 @@ typedef struct CtBulkLook {
     const CtGlobal *function;
     bool in_words; /* whether the stages are to be recorded */
     bool done;
+    bool at_run_time;  /* the function cannot be traced: the Delta term is made at run time */
     uint32_t nodes;    /* number of nodes of the Delta term */
     const char *graph; /* the Delta term as a graph for Graphviz; NULL: too large */
     CT_VEC(CtBulkStage) stages;

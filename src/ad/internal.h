@@ -134,6 +134,7 @@ struct CtAd {
     CT_VEC(CtGlobal *) pending; /* D[g] in the order of creation; from `done` on their bodies are not made yet */
     uint32_t done;
     uint32_t bulk_count;         /* number of derivatives that bulk has compiled for shapes of arguments */
+    bool bulk_at_run_time;       /* bulk traces no function */
     bool busy;                   /* `pending` is being processed */
     struct CtRecorder *recorder; /* of watch.c; NULL: nothing is recorded */
     CtBulkLook *look;            /* NULL: no record is wanted */

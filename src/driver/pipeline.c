@@ -72,6 +72,11 @@ static CtGlobal *library(void *data, const char *module, const char *name) {
     return ct_elab_library(build->elab, name);
 }
 
+static bool is_set_to(const char *variable, const char *value) {
+    const char *given = getenv(variable);
+    return given != NULL && strcmp(given, value) == 0;
+}
+
 static bool pass_elaborate(CtBuild *build, const CtEntry *entry) {
     CtExpr *expr = ct_driver_entry_expression(build, entry);
     if (expr == NULL) return false;
@@ -82,6 +87,7 @@ static bool pass_elaborate(CtBuild *build, const CtEntry *entry) {
     build->program = ct_core_program_new(&build->context);
     build->elab = ct_elab_new(build->types, build->program);
     build->ad = ct_ad_new(build->program, entry->reverse);
+    if (is_set_to("COTAN_BULK", "run")) ct_bulk_at_run_time(build->ad);
     if (entry->one_rule) ct_ad_only_rule(build->ad, entry->rule);
     build->program->library = library;
     build->program->library_data = build;
@@ -144,11 +150,6 @@ static bool pass_flow(CtBuild *build, const CtEntry *entry) {
     build->wrong = flow->wrong;
     build->not_native = flow->wrong != NULL ? flow->wrong : flow->refused;
     return build->not_native == NULL;
-}
-
-static bool is_set_to(const char *variable, const char *value) {
-    const char *given = getenv(variable);
-    return given != NULL && strcmp(given, value) == 0;
 }
 
 static bool pass_c(CtBuild *build, const CtEntry *entry) {

@@ -392,8 +392,12 @@ static bool count_nodes(cotan_context *context, CtCall *c, const CtEntry *entry)
     bool done = ct_session_call(session, context, derivative, point, &both);
     ct_bulk_look(session->build->ad, NULL);
     if (done) ct_session_release(session, pair->type, both);
-    c->out->trace = look.nodes;
-    c->out->has_trace = look.done;
+    if (done && look.at_run_time)
+        done = count_trace(context, c, session, METHOD_BULK);
+    else if (look.done) {
+        c->out->trace = look.nodes;
+        c->out->has_trace = true;
+    }
     ct_session_program_forget(c->program, session);
     context->active = NULL;
     return done;

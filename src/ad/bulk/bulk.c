@@ -249,8 +249,10 @@ static bool trace(Derivative *d, Differentiated *f, const CtForm *const *forms) 
     }
     CtAbstract *function = refusal.what ? NULL : ct_bulk_abstract_closure(&d->builder, lam, captures, stands, count);
     f->point = stands[count];
-    if (refusal.what || !ct_bulk_trace(&d->builder, function, &f->point, 1, &f->trace, &refusal))
+    if (refusal.what || !ct_bulk_trace(&d->builder, function, &f->point, 1, &f->trace, &refusal)) {
+        ct_bulk_show_refusal(d->look, &d->builder, refusal.range.source ? refusal.range : d->range, refusal.what);
         return false;
+    }
     name_apart(&f->in);
     ct_bulk_abstract_leaves(arena, f->trace.result, &f->leaves);
     CtBulk *whole = ct_bulk_trace_leaves_together(&d->builder, &f->leaves, d->range);
@@ -415,6 +417,8 @@ static CtCore *by_terms(Derivative *d, CtLam *lam, const CtDualPath *dual, const
     return ct_core_lam(d->builder.p, d->range, lam->name, f.params, f.count, made);
 }
 
+void ct_bulk_at_run_time(CtAd *ad) { ad->bulk_at_run_time = true; }
+
 void ct_bulk_look(CtAd *ad, CtBulkLook *look) { ad->look = look; }
 
 /* Whether the function is the one to be recorded. If it is not a λ of the source, that is the first one
@@ -432,8 +436,11 @@ CtLam *ct_bulk_derive(CtAd *ad, CtLam *lam, const CtDualPath *dual, const CtForm
     uint32_t globals = ad->p->globals.count;
     Derivative d = {.ad = ad, .builder = {.p = ad->p, .arena = ad->arena}, .range = dual->range};
     if (dual->op == DERIV_VJP && is_looked_at(ad, written)) d.look = ad->look;
-    CtCore *made = dual->by_forward ? NULL : by_terms(&d, written, dual, forms);
-    if (!made) made = by_parts(&d, written, dual);
+    CtCore *made = dual->by_forward || ad->bulk_at_run_time ? NULL : by_terms(&d, written, dual, forms);
+    if (!made) {
+        if (d.look) d.look->at_run_time = true;
+        made = by_parts(&d, written, dual);
+    }
     made = ct_core_simplify_term(ad->p, made);
     ct_bulk_show_program(d.look, &d.builder, made);
     if (d.look) d.look->done = true;

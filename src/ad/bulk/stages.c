@@ -63,6 +63,16 @@ void ct_bulk_show_term(CtBulkLook *look, CtBulkBuilder *r, CtBulk *t, CtBulkVar 
         text.data);
 }
 
+void ct_bulk_show_refusal(CtBulkLook *look, CtBulkBuilder *r, CtSourceRange place, const char *what) {
+    if (!look || !look->in_words) return;
+    uint32_t line, column;
+    ct_source_position(r->p->context, place.source, place.start, &line, &column);
+    CtText text = ct_text(r->arena);
+    ct_text_printf(&text, "line %u, column %u: %s\n", line, column, what);
+    add(look, r, "dual arrays at run time",
+        "The function has no term of fixed shapes, so the Delta term is made while it runs (BULK 2025 §6).", NULL, text.data);
+}
+
 /* ---- stage 1 ---- */
 
 /* The name of a term's form, as in the captions of the figures. */

@@ -7,6 +7,8 @@
 
 /* The function for the shapes of its arguments. */
 void ct_bulk_show_term(CtBulkLook *look, CtBulkBuilder *r, CtBulk *t, CtBulkVar *const *inputs, uint32_t count);
+/* What the trace refuses, and where. */
+void ct_bulk_show_refusal(CtBulkLook *look, CtBulkBuilder *r, CtSourceRange place, const char *what);
 /* Stage 1: ct_bulk_rewrite, recording its steps. */
 CtBulk *ct_bulk_show_rewrite(CtBulkLook *look, CtBulkBuilder *r, CtBulk *t);
 /* The input of stages 2 and 3. */
