@@ -61,7 +61,6 @@ typedef struct Contender {
     const char *method;
     const Derivative *by_hand;
     double needs;   /* more steps than it may take: it is left out */
-    bool refused;   /* the method does not take the function: it is left out */
     uint64_t steps; /* of one run */
     long runs;      /* in a sample */
     double times[MAX_ROUNDS];
@@ -89,7 +88,7 @@ static const char *text_of(const char *path, size_t *length) {
     return text;
 }
 
-static bool takes_part(const Contender *c) { return c->needs == 0 && !c->refused; }
+static bool takes_part(const Contender *c) { return c->needs == 0; }
 
 /* Calls NAME_what with the arguments. NULL, or the code of an error that leaves the method out. */
 static const char *call(Bench *b, const char *what, const char *method, const char *args, cotan_form form,
@@ -101,7 +100,7 @@ static const char *call(Bench *b, const char *what, const char *method, const ch
     cotan_error *error = cotan_call_json(b->program, &c, out);
     if (!error) return NULL;
     const char *code = cotan_error_code(error, 0);
-    bool leaves_out = strcmp(code, "E0801") == 0 || strcmp(code, "E0802") == 0 || strcmp(code, "E0407") == 0;
+    bool leaves_out = strcmp(code, "E0801") == 0 || strcmp(code, "E0802") == 0;
     if (!leaves_out) fail("%s by %s:\n%s", function, method ? method : "itself", cotan_error_text(error, false, false));
     return code;
 }
@@ -166,8 +165,7 @@ static double *results_by(Bench *b, Contender *c, uint64_t constants, uint64_t a
     limits.steps = 0;
     cotan_set_limits(b->context, &limits);
     if (!code) return numbers_in(&result, count);
-    c->refused = strcmp(code, "E0407") == 0;
-    c->needs = c->refused ? 0 : most;
+    c->needs = most;
     return NULL;
 }
 
@@ -264,9 +262,7 @@ static void report(const Bench *b, size_t rounds) {
             printf("\"%s\"", c->method);
         else
             printf(c->by_hand ? "\"C\"" : "null");
-        if (c->refused) {
-            printf(", \"refused\": true");
-        } else if (c->needs > 0) {
+        if (c->needs > 0) {
             printf(", \"needs\": %.6g", c->needs);
         } else {
             printf(", \"rounds\": %zu, \"seconds\": %.9g, \"over_primal\": %.6g", rounds, median(c->times, rounds),

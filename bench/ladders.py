@@ -95,14 +95,11 @@ def print_function(function, what, sizes):
     print(f"{'':20}   {'time':>8} {'time':>8} {'time':>8} {'time':>8}   {'steps':>8} {'steps':>8} {'growth':>8}")
     print(f"{'method':12} {'n':>7}   {'gradient':>8} {'element':>8} {'/ C':>8} {'/ primal':>8}  "
           f" {'element':>8} {'/ primal':>8} {'of steps':>8}")
-    before, needs, refused, n, largest = {}, {}, {}, None, {}
+    before, needs, n, largest = {}, {}, None, {}
     for row in measure("ladders.cot", ",".join(known_methods()), f"{function}:{','.join(map(str, sizes))}"):
         if row["n"] != n and n is not None:
             print()
         n = row["n"]
-        if "refused" in row:
-            refused.setdefault(row["method"], f"{row['method']} at {n:,}")
-            continue
         if "needs" in row:
             needs.setdefault(row["method"], f"{row['method']} at {n:,} ({row['needs'] / 1e6:,.3g} million)")
             continue
@@ -112,8 +109,6 @@ def print_function(function, what, sizes):
     if needs:
         print("too many steps, from the size on that is named, with how many were allowed:")
         print("  " + ", ".join(needs.values()))
-    if refused:
-        print("refused, from the size on that is named: " + ", ".join(refused.values()))
     sys.stdout.flush()
     return largest
 

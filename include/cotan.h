@@ -310,7 +310,6 @@ typedef enum cotan_outcome {
     COTAN_DIFFERS, /* in numbers or structure; or gives a derivative where the function fails */
     COTAN_FAILS,   /* where the function does not, or otherwise than it does */
     COTAN_STOPPED, /* at a limit: nothing is known of it */
-    COTAN_REFUSED, /* the method does not take this function, and says why: only bulk refuses any */
 } cotan_outcome;
 
 typedef struct cotan_compare_row {
@@ -321,7 +320,7 @@ typedef struct cotan_compare_row {
      * infinite when the structure differs. */
     double value_difference, difference;
     /* Of what is compared further: the outcome, the largest relative difference, and where that is. A method that
-     * refuses it, or is stopped, counts neither for agreement nor against it. */
+     * is stopped counts neither for agreement nor against it. */
     cotan_outcome further;
     double further_difference;
     size_t further_row, further_column; /* of a matrix; of products, the vector and the number of the product */

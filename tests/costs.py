@@ -93,20 +93,10 @@ class Run:
         command = [self.cotan, "grad", path, "f", "--at", "-", "--count", "--json", "--method", method,
                    "--max-memory", "4G"]
         done = subprocess.run(command, input=families.point(at).encode(), capture_output=True, timeout=300)
-        if done.returncode != 0 and refused(done.stderr.decode(), method):
-            return REFUSED
         if done.returncode != 0:
             self.check(False, f"{' '.join(command)}\n{done.stderr.decode()}")
             return None
         return Cost(json.loads(done.stdout))
-
-
-REFUSED = "refused"
-
-
-def refused(text, method):
-    """Whether bulk says that it does not take a program: that is no question of costs."""
-    return method == "bulk" and "E0407" in text
 
 
 def unit(cost, method):
@@ -177,9 +167,7 @@ def growing(run, folder):
     for name, (source, point, n) in families.GROWING.items():
         for method in run.of([*CONSTANTS, *LOGARITHMIC]):
             costs = [run.gradient(folder, source(k), point(k), method) for k in (n, 2 * n, 4 * n)]
-            refused = method == "bulk" and name in families.REFUSED_BY_BULK
-            run.check((REFUSED in costs) == refused, f"{method} {'takes' if refused else 'refuses'} the family {name}")
-            if None in costs or REFUSED in costs:
+            if None in costs:
                 continue
             units = [unit(cost, method) for cost in costs]
             for k, u in zip((n, 2 * n, 4 * n), units):
@@ -227,8 +215,6 @@ def on_golden_programs(run):
     def ask(command, method):
         # A command that already has --json takes it twice, which changes nothing.
         text = command.run(f" --json --count --method {method}", run.cotan, 300)
-        if refused(text, method):
-            return REFUSED
         line = next((line for line in text.splitlines() if line.startswith('{"value"')), None)
         return Cost(json.loads(line)) if line else None
 
@@ -240,7 +226,7 @@ def on_golden_programs(run):
         for method in methods:
             cost = costs[command.shown(), method]
             run.check(cost is not None, f"{method} gives no count: {command.shown()}")
-            if cost and cost is not REFUSED:
+            if cost:
                 run.note(method, unit(cost, method), command.shown())
 
 

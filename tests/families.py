@@ -146,9 +146,6 @@ f (a, x) = sum (map (\\row -> sin (sum (zipWith (*) row x))) a)
 """), lambda n: [[reals(8) for _ in range(n)], reals(8)], 20),
 }
 
-# Those that bulk does not take (E0407): it unrolls what depends on integers and structures, up to a limit.
-REFUSED_BY_BULK = ("a sorted list",)
-
 # The steps of its program are nearly the same for all numbers of inputs.
 INPUTS = """f :: Array Double -> Double
 f xs = go 2000 (sum xs)

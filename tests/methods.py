@@ -6,7 +6,7 @@
 Each command of a golden program that takes a derivative is run again with --method, and must print what the .out file
 says. Real numbers agree to 1e-9 of their size, or to 1e-12; integers and all else are the same; errors and warnings are
 the same codes at the same places. A method that promises no constant factor runs up to a limit of steps and memory: what
-goes beyond is counted as left out. Where `bulk` says that it does not take a program (E0407), that is counted too.
+goes beyond is counted as left out.
 """
 import argparse
 import json
@@ -24,7 +24,6 @@ COUNTS = re.compile(r'^(?:primal )?steps = .*\n|^trace = .*\n|^peak memory = .*\
                     r'|,"(?:steps|primal_steps|trace|peak_memory)":\d+', re.MULTILINE)
 ROWS = re.compile(r"^ok +rows of the Jacobian.*\n", re.MULTILINE)  # `cotan check` compares rows where that is cheap
 MEMORY = {True: "1G", False: "8G"}  # of methods that run up to a limit, and of others, lest they take the machine's
-REFUSED = re.compile(r"^! (?:error\[|\{\"code\":\")E0407", re.MULTILINE)
 BEYOND = re.compile(r"^! (?:error\[|\{\"code\":\")(E0801|E0802|E0803)", re.MULTILINE)
 
 
@@ -79,7 +78,7 @@ def same(found, expected, as_json):
 
 
 def try_method(command, method, options):
-    """None when it agrees, "limit" when it went beyond, "refused" when it does not take it, else what it printed."""
+    """None when it agrees, "limit" when it went beyond, else what it printed."""
     bounded = method in corpus.UNBOUNDED
     asked = f" --method {method} --max-memory {MEMORY[bounded]}"
     if bounded:
@@ -87,8 +86,6 @@ def try_method(command, method, options):
     text = command.run(asked, options.cotan, options.timeout)
     if same(text, command.expected, "--json" in command.text):
         return None
-    if method == "bulk" and REFUSED.search(text):
-        return "refused"
     return "limit" if bounded and BEYOND.search(text) else text
 
 
@@ -118,13 +115,11 @@ def main():
         jobs = [(command, chosen[i % len(chosen)]) for i, command in enumerate(found)]
     else:
         jobs = [(command, method) for command in found for method in chosen]
-    passed, failed, refused, limited = 0, 0, 0, dict.fromkeys(chosen, 0)
+    passed, failed, limited = 0, 0, dict.fromkeys(chosen, 0)
     with ThreadPoolExecutor(max_workers=corpus.WORKERS) as pool:
         for (command, method), text in zip(jobs, pool.map(lambda job: try_method(*job, options), jobs)):
             if text is None:
                 passed += 1
-            elif text == "refused":
-                refused += 1
             elif text == "limit":
                 limited[method] += 1
             else:
@@ -135,8 +130,6 @@ def main():
     for method, count in limited.items():
         if count:
             print(f"{count} commands left out: by {method} they take more than {options.max_steps} steps or 1 GB")
-    if refused:
-        print(f"{refused} runs left out: bulk refuses them")
     print(f"{len(found)} commands take derivatives, {len(jobs)} runs by method")
     print(f"methods: {passed} passed, {failed} failed")
     sys.exit(1 if failed or not passed else 0)

@@ -79,7 +79,6 @@ static void print_further(const cotan_compare_result *r, size_t i) {
     if (r->further == COTAN_RUN) return;
     if (!has_further(r, row)) text = "";
     if (has_further(r, row) && row->further == COTAN_STOPPED) text = "stopped";
-    if (has_further(r, row) && row->further == COTAN_REFUSED) text = "refused";
     if (has_further(r, row) && row->further_difference > 0)
         text = cli_real(number, "%.1e", row->further_difference);
     printf("  %10s", text);
@@ -106,7 +105,6 @@ static void print_row(const cotan_compare_result *r, size_t i, Colours colour, i
     case COTAN_DIFFERS: printf("%sDIFFERS%s  ", colour.bad, colour.plain); break;
     case COTAN_FAILS: printf("%sFAILS%s    ", colour.bad, colour.plain); break;
     case COTAN_STOPPED: printf("%sstopped%s  ", colour.doubtful, colour.plain); break;
-    case COTAN_REFUSED: printf("%srefused%s  ", colour.doubtful, colour.plain); break;
     }
     if (row->error_code != NULL) {
         print_error(row);
@@ -148,7 +146,6 @@ static size_t list(const cotan_compare_result *r, bool (*wanted)(cotan_outcome),
 
 static bool agrees(cotan_outcome outcome) { return outcome == COTAN_AGREES; }
 static bool stopped(cotan_outcome outcome) { return outcome == COTAN_STOPPED; }
-static bool refused(cotan_outcome outcome) { return outcome == COTAN_REFUSED; }
 static bool disagrees(cotan_outcome outcome) { return outcome == COTAN_DIFFERS || outcome == COTAN_FAILS; }
 
 /* Prints the methods that, for the reason `why`, neither agree nor disagree. */
@@ -182,9 +179,7 @@ static void print_summary(const cotan_compare_result *r, Colours colour) {
     } else {
         size_t agreeing = list(r, agrees, NULL);
         print_doubtful(r, "stopped", stopped, colour);
-        print_doubtful(r, "refused", refused, colour);
         print_doubtful_further(r, COTAN_STOPPED, "stopped", colour);
-        print_doubtful_further(r, COTAN_REFUSED, "refused", colour);
         if (agreeing == 1)
             printf("%s stands alone: only its value was held against the function's", r->rows[r->reference].method);
         else
@@ -255,11 +250,11 @@ static void put_results(const cotan_compare_result *r, const cotan_result *resul
     printf("\"value\":%s,\"%s\":%s", result->value, derivative_name(r), result->derivative);
 }
 
-static const char *const outcomes[] = {"agrees", "differs", "fails", "stopped", "refused"};
+static const char *const outcomes[] = {"agrees", "differs", "fails", "stopped"};
 
 static void put_further(const cotan_compare_row *row) {
     printf(",\"further\":\"%s\"", outcomes[row->further]);
-    if (row->further == COTAN_STOPPED || row->further == COTAN_REFUSED) return;
+    if (row->further == COTAN_STOPPED) return;
     put_number("further_difference", row->further_difference);
     if (row->further != COTAN_DIFFERS) return;
     put_count("further_row", row->further_row);

@@ -173,7 +173,6 @@ static cotan_outcome outcome_of(Compare *c, size_t i) {
     cotan_compare_row *row = &c->rows[i];
     const cotan_compare_row *function = &c->out->function;
     if (limit_of(row) != CT_E0000) return COTAN_STOPPED;
-    if (same_text(row->error_code, ct_error_name(CT_E0407))) return COTAN_REFUSED;
     if (row->error_code != NULL || function->error_code != NULL) {
         if (row->error_code == NULL) return COTAN_DIFFERS;
         return same_error(row, function) ? COTAN_AGREES : COTAN_FAILS;
@@ -260,9 +259,7 @@ static bool ask_further(Compare *c, size_t i, uint64_t *steps, cotan_compare_row
     if (run_further(c, i, steps)) return true;
     if (ends_all(c->context)) return false;
     keep_error(c, error);
-    row->further = limit_of(error) != CT_E0000                             ? COTAN_STOPPED
-                   : same_text(error->error_code, ct_error_name(CT_E0407)) ? COTAN_REFUSED
-                                                                           : COTAN_FAILS;
+    row->further = limit_of(error) != CT_E0000 ? COTAN_STOPPED : COTAN_FAILS;
     return true;
 }
 
@@ -326,21 +323,17 @@ static bool compare_further(Compare *c) {
     return true;
 }
 
-/* Whether all methods that support the function fail for the same reason; `which` is one of them. */
-static bool all_fail_alike(const Compare *c, size_t *which) {
-    *which = c->out->count;
-    for (size_t i = 0; i < c->out->count; i++) {
-        if (c->rows[i].outcome == COTAN_REFUSED) continue;
-        if (*which == c->out->count) *which = i;
-        if (c->rows[i].outcome != COTAN_FAILS || !same_error(&c->rows[i], &c->rows[*which])) return false;
-    }
-    return c->out->function.error_code == NULL && *which < c->out->count;
+/* Whether all methods fail for the same reason. */
+static bool all_fail_alike(const Compare *c) {
+    for (size_t i = 0; i < c->out->count; i++)
+        if (c->rows[i].outcome != COTAN_FAILS || !same_error(&c->rows[i], &c->rows[0])) return false;
+    return c->out->function.error_code == NULL;
 }
 
 /* An error that all methods have in common is reported like the error of a single run, by repeating it. */
 static bool conclude(Compare *c) {
     cotan_compare_result *out = c->out;
-    size_t results = 0, which;
+    size_t results = 0;
     out->agrees = true;
     out->reference = choose_reference(c);
     for (size_t i = 0; i < out->count; i++) {
@@ -351,10 +344,8 @@ static bool conclude(Compare *c) {
     for (size_t i = 0; i < out->count; i++)
         if (c->rows[i].outcome == COTAN_DIFFERS || c->rows[i].outcome == COTAN_FAILS) out->agrees = false;
     if (out->function.error_code != NULL && out->agrees) return run_function(c);
-    if (all_fail_alike(c, &which)) return run_method(c, which);
+    if (all_fail_alike(c)) return run_method(c, 0);
     if (results > 0 || !out->agrees) return true;
-    for (size_t i = 0; i < out->count; i++)
-        if (c->rows[i].outcome == COTAN_REFUSED) return run_method(c, i);
     return ct_session_report_one(c->context, limit_of(&c->rows[0]),
                                  "--max-steps, --max-memory and --max-depth set the limits", "%s was stopped: %s",
                                  out->count == 1 ? c->rows[0].method : "every method", c->rows[0].error_message);

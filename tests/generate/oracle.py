@@ -382,9 +382,6 @@ def check_program(lib, program, seed, plan, tell):
             q = Question(what, None, method)
             limit = 10_000_000 if method in UNBOUNDED else METHOD_STEPS
             got = checker.ask(q, limit)
-            if isinstance(got, library.Failure) and got.code == "E0407" and method == "bulk":
-                checker.count("refused by bulk")
-                continue
             if isinstance(got, library.Failure) and got.is_limit():
                 checker.count("stopped: " + method)
                 continue

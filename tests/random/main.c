@@ -113,7 +113,6 @@ typedef struct Method {
     const char *name;
     bool unbounded;          /* may take exponential time */
     long beyond;             /* programs on which it went over the limit of steps */
-    long refused;            /* programs that bulk does not take */
     double costliest;        /* steps for each step of the program and each number of point and result */
     const double *bound;     /* A, B, C; NULL */
     double by_log;           /* the same, and for each doubling of the operations */
@@ -169,8 +168,6 @@ static bool ask(cotan_program *program, const cotan_call *call, Method *method, 
     if (error != NULL) {
         if (method->unbounded && strcmp(cotan_error_code(error, 0), "E0802") == 0)
             method->beyond++;
-        else if (strcmp(method->name, "bulk") == 0 && strcmp(cotan_error_code(error, 0), "E0407") == 0)
-            method->refused++;
         else
             snprintf(verdict->what, sizeof verdict->what, "%s (%s) failed: %s", call->function, method->name,
                      cotan_error_text(error, false, false));
@@ -262,9 +259,9 @@ static Verdict judge(const Program *p, const Reference *r, Method *methods, int 
         snprintf(verdict.what, sizeof verdict.what, "not accepted: %s", cotan_error_text(error, false, false));
     } else {
         for (int i = 0; i < method_count && verdict.what[0] == '\0'; i++) {
-            long left_out = methods[i].beyond + methods[i].refused;
+            long left_out = methods[i].beyond;
             check_gradient(program, p, at, &methods[i], costs, r, &verdict);
-            if (verdict.what[0] == '\0' && methods[i].beyond + methods[i].refused == left_out)
+            if (verdict.what[0] == '\0' && methods[i].beyond == left_out)
                 check_product(program, p, at, &methods[i], r, &verdict);
         }
     }
@@ -407,7 +404,6 @@ int main(int argc, char **argv) {
         const Method *method = &o.methods[i];
         if (method->beyond > 0)
             printf("%s: more than %llu steps on %ld\n", method->name, (unsigned long long)step_limit, method->beyond);
-        if (method->refused > 0) printf("%s: refused %ld\n", method->name, method->refused);
         if (o.native)
             printf("%s: %ld calls the same as native code, %ld on the evaluator\n", method->name, method->natives,
                    method->evaluated);
