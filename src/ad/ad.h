@@ -83,8 +83,13 @@ typedef struct CtForm {
 
 /* For the evaluator: the closed λ that computes dual->op of a function at points of these shapes. Its parameters are
  * the captured values of a closure of `lam`, then the arguments of dual->op. `forms` are those of the captured values,
- * in order, and of the point; NULL for one by forward. Returns NULL after an error. The evaluator caches the result. */
-CtLam *ct_bulk_derive(CtAd *ad, CtLam *lam, const CtDualPath *dual, const CtForm *const *forms);
+ * in order, and of the point; NULL for one by forward. *any_shape: it computes the
+ * derivative at all points. The evaluator caches the result. */
+CtLam *ct_bulk_derive(CtAd *ad, CtLam *lam, const CtDualPath *dual, const CtForm *const *forms, bool *any_shape);
+/* Derivatives by bulk at the point of the entry, a function of the point, or of a pair of it and something else
+ * (`has_with`), become calls of programs for the shape of the point (NULL: the shape that all points of its type have).
+ * A point of another shape fails. The program is to be simplified again. */
+void ct_bulk_derive_at(CtAd *ad, CtGlobal *entry, bool has_with, const CtForm *point);
 /* The number of λs made by ct_bulk_derive. */
 uint32_t ct_bulk_count(const CtAd *ad);
 

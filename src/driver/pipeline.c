@@ -259,6 +259,13 @@ bool ct_driver_build_entry(CtBuild *build, const CtEntry *entry) {
     return true;
 }
 
+void ct_driver_build_for_shape(CtBuild *build, const CtEntry *entry, const CtForm *point) {
+    bool has_with = entry->mode == COTAN_VJP || entry->mode == COTAN_JVP || entry->mode == COTAN_HVP;
+    ct_bulk_derive_at(build->ad, build->entry, has_with, point);
+    run_pass(build, FIRST_NATIVE_PASS - 2, entry); /* prune, reduce */
+    run_pass(build, FIRST_NATIVE_PASS - 1, entry);
+}
+
 bool ct_driver_build_native(CtBuild *build, CtNativeOptions options, CtKnown known) {
     build->native_options = options;
     for (uint32_t i = FIRST_NATIVE_PASS; i < ct_driver_pass_count && !(build->known & known); i++)

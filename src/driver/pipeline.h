@@ -134,6 +134,9 @@ void ct_driver_build_free(CtBuild *build);
 /* Runs the passes from `elaborate` to `reduce` for an entry point, at most once for each build. Returns false with
  * errors in the context. Afterwards build->entry can be evaluated. */
 bool ct_driver_build_entry(CtBuild *build, const CtEntry *entry);
+/* Behind `ct_driver_build_entry`: derivatives by `bulk` become programs for points of this shape (NULL: the shape that all
+ * points of the type have). */
+void ct_driver_build_for_shape(CtBuild *build, const CtEntry *entry, const CtForm *point);
 /* Runs the passes from `lower` on until the property `known` holds. False with a reason in build->not_native. */
 bool ct_driver_build_native(CtBuild *build, CtNativeOptions options, CtKnown known);
 /* Lowers the Core of a build to a new Flow program and runs the first `passes` passes on it. If lowering or a pass

@@ -143,8 +143,9 @@ static bool bulk_action(Machine *m, void *data) {
     uint32_t errors = m->program->context->error_count;
     const CtForm **out = CT_NEW_ARRAY(arena, const CtForm *, request->written->capture_count + 1);
     if (!forms(m, request, true, out)) return ct_eval_raise_memory(m);
-    CtLam *lam = ct_bulk_derive(m->ad, code->lam, request->path, out);
-    if (lam == NULL || m->program->context->error_count != errors) {
+    bool any_shape;
+    CtLam *lam = ct_bulk_derive(m->ad, code->lam, request->path, out, &any_shape);
+    if (m->program->context->error_count != errors) {
         m->error = CT_E0000; /* it has been reported */
         return false;
     }

@@ -131,6 +131,13 @@ static CtForm *form_at(Machine *m, FormKey *key, const CtType *type, CtWord valu
     return form;
 }
 
+bool ct_eval_shape(CtEval *eval, const CtType *type, CtWord value, CtForm **form, const char **key) {
+    if (!ct_eval_form_start(eval, 0)) return false;
+    *form = ct_eval_form(eval, type, value, true);
+    *key = eval->form_key.data;
+    return *form != NULL;
+}
+
 bool ct_eval_form_start(Machine *m, uint32_t transformed) {
     m->form_key.length = m->form_key.depth = 0;
     m->form_key.transformed = transformed;

@@ -482,6 +482,14 @@ static CtSession *session_of(cotan_context *context, const CtCall *c) {
     return choose_for_call(context, c->call, &entry) ? ct_session_program_session(c->program, &entry) : NULL;
 }
 
+/* The session for points of the shape of the input (taken), which is read again there. NULL after an error. */
+static CtSession *for_shape(cotan_context *context, CtCall *c, CtSession *session, CtWord *input) {
+    CtWord point = session->with ? ((const CtFields *)input->object)->words[0] : *input;
+    CtSession *shaped = ct_session_program_shaped(c->program, session, point);
+    ct_session_release(session, session->build->entry->type->parts[0], *input);
+    return shaped && read_input(context, shaped, c, input) ? shaped : NULL;
+}
+
 /* Runs in this session; NULL: in that of the call. */
 static bool call_in(cotan_context *context, CtCall *c, CtSession *session) {
     const cotan_call *call = c->call;
@@ -492,6 +500,10 @@ static bool call_in(cotan_context *context, CtCall *c, CtSession *session) {
     c->session = session;
     bool wanted =
         (call->native || session->entry.reverse == METHOD_NATIVE) && !call->count && !c->steps && !c->question;
+    if (wanted && ct_session_needs_shape(session)) {
+        session = for_shape(context, c, session, &input);
+        if (!session) return false;
+    }
     bool native = wanted && ct_session_native(session, context);
     bool may_fall_back = native || !wanted || call->native_after > 0 ||
                          ct_session_may_fall_back(context, "native code", session->not_native);

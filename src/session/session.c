@@ -144,7 +144,7 @@ enum { MOST_FORMS = 500 };
 static CtSession *session_of(cotan_program *program, const CtEntry *entry) {
     cotan_context *context = program->context;
     CtSession *session = program->sessions;
-    while (session && (session->apart || !same(&session->entry, entry))) session = session->next;
+    while (session && (session->apart || session->shape || !same(&session->entry, entry))) session = session->next;
     bool differs = session && (session->threads != context->limits.threads || session->measures < context->measures ||
                                ct_session_native_differs(session, context));
     if (session && (differs || ct_bulk_count(session->build->ad) > MOST_FORMS)) {
@@ -167,6 +167,31 @@ CtSession *ct_session_program_session(cotan_program *program, const CtEntry *ent
     if (session != NULL && session->not_flow == NULL)
         session->not_flow = ct_copy_text(session->build->arena, why, strlen(why));
     return session;
+}
+
+/* ---- native code for a shape of the point ---- */
+
+static bool prepare_shape(CtBuild *build, const CtEntry *entry, void *form) {
+    if (!ct_driver_build_entry(build, entry)) return false;
+    ct_driver_build_for_shape(build, entry, form);
+    return build->context.error_count == 0;
+}
+
+CtSession *ct_session_program_shaped(cotan_program *program, CtSession *session, CtWord point) {
+    cotan_context *context = program->context;
+    CtForm *form;
+    const char *key;
+    if (!ct_eval_shape(session->eval, session->point, point, &form, &key)) {
+        ct_session_report_out_of_memory(context);
+        return NULL;
+    }
+    for (CtSession *old = program->sessions; old; old = old->next)
+        if (old->shape && !old->apart && same(&old->entry, &session->entry) && strcmp(old->shape, key) == 0 &&
+            old->threads == context->limits.threads && !ct_session_native_differs(old, context))
+            return ct_session_activate(program, old);
+    CtSession *made = ct_session_make(program, &session->entry, prepare_shape, form);
+    if (made) made->shape = ct_copy_text(made->build->arena, key, strlen(key));
+    return ct_session_activate(program, made);
 }
 
 void ct_session_free(CtSession *session) {

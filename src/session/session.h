@@ -43,6 +43,7 @@ typedef struct CtSession {
     CtText lowered;             /* for checks: the Flow program that native code was made from */
     CtFlow *const *checked;     /* for checks: the program after each number of passes; NULL: not made yet */
     const char *not_flow;       /* of a session that replaces one of method `native`: why that one does not exist */
+    const char *shape;          /* of the points that it takes, if derivatives by bulk were made for one; NULL: all */
     unsigned threads;
     bool measures; /* measures spans (work and span) */
     bool apart;    /* belongs to a cotan_function; no other call uses it */
@@ -177,6 +178,12 @@ CtBuild *ct_session_program_build(cotan_program *program, const CtLook *look);
 /* The session of an entry point. With method `native` it runs as native code; if that is not possible, a session of
  * method `tape` replaces it. */
 CtSession *ct_session_program_session(cotan_program *program, const CtEntry *entry);
+/* A session for points of the same shape as this value of the session's point, with derivatives by bulk made before it
+ * runs; and whether that is needed for native code. */
+CtSession *ct_session_program_shaped(cotan_program *program, CtSession *session, CtWord point);
+static inline bool ct_session_needs_shape(const CtSession *session) {
+    return session->entry.reverse == METHOD_BULK && session->entry.mode != COTAN_RUN && session->point != NULL;
+}
 /* A session in which nothing has run; ct_session_program_forget frees it. */
 CtSession *ct_session_program_fresh_session(cotan_program *program, const CtEntry *entry);
 /* A new session that no other call will use; `prepare` takes its build through the passes. */

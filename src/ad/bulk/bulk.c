@@ -428,22 +428,10 @@ static bool is_looked_at(const CtAd *ad, const CtLam *lam) {
     return body && (body->kind != CORE_LAM || body->as.lam == lam);
 }
 
-CtLam *ct_bulk_derive(CtAd *ad, CtLam *lam, const CtDualPath *dual, const CtForm *const *forms) {
-    CtLam *written = lam;
-    for (uint32_t i = 0; i < dual->count; i++) written = written->origin;
-    if (!written->captures_known) ct_core_captures(ad->p, written);
-    ad->bulk_count++;
+/* D_path[made], simplified. */
+static CtLam *transformed(CtAd *ad, CtCore *made, const CtDualPath *dual) {
     uint32_t globals = ad->p->globals.count;
-    Derivative d = {.ad = ad, .builder = {.p = ad->p, .arena = ad->arena}, .range = dual->range};
-    if (dual->op == DERIV_VJP && is_looked_at(ad, written)) d.look = ad->look;
-    CtCore *made = dual->by_forward || ad->bulk_at_run_time ? NULL : by_terms(&d, written, dual, forms);
-    if (!made) {
-        if (d.look) d.look->at_run_time = true;
-        made = by_parts(&d, written, dual);
-    }
     made = ct_core_simplify_term(ad->p, made);
-    ct_bulk_show_program(d.look, &d.builder, made);
-    if (d.look) d.look->done = true;
     for (uint32_t i = dual->count; i-- > 0;) {
         CtTransform t = ct_ad_transform(ad, dual->path[i]);
         made = ct_ad_lambda(&t, made);
@@ -454,6 +442,37 @@ CtLam *ct_bulk_derive(CtAd *ad, CtLam *lam, const CtDualPath *dual, const CtForm
         global->body = ct_core_simplify_term(ad->p, global->body);
     }
     return ct_core_simplify_term(ad->p, made)->as.lam;
+}
+
+/* The derivative by parts, which is the same for all shapes. */
+static CtLam *derive_by_parts(Derivative *d, CtLam *lam, CtLam *written, const CtDualPath *dual) {
+    CtText text = ct_text(d->builder.arena);
+    ct_text_printf(&text, "bulk %u %u %u", (unsigned)dual->op, dual->range.source, dual->range.start);
+    for (uint32_t i = 0; i < dual->count; i++) ct_text_printf(&text, " %u", (unsigned)dual->path[i]);
+    CtSym key = ct_intern_text(&d->builder.p->context->symbols, text.data);
+    CtLam *made = ct_map_get(&lam->duals, ct_key(key));
+    if (made && !d->look) return made;
+    CtCore *core = by_parts(d, written, dual);
+    ct_bulk_show_program(d->look, &d->builder, core);
+    if (d->look) d->look->at_run_time = true;
+    made = transformed(d->ad, core, dual);
+    ct_map_set(d->builder.arena, &lam->duals, ct_key(key), made);
+    return made;
+}
+
+CtLam *ct_bulk_derive(CtAd *ad, CtLam *lam, const CtDualPath *dual, const CtForm *const *forms, bool *any_shape) {
+    CtLam *written = lam;
+    for (uint32_t i = 0; i < dual->count; i++) written = written->origin;
+    if (!written->captures_known) ct_core_captures(ad->p, written);
+    ad->bulk_count++;
+    Derivative d = {.ad = ad, .builder = {.p = ad->p, .arena = ad->arena}, .range = dual->range};
+    if (dual->op == DERIV_VJP && is_looked_at(ad, written)) d.look = ad->look;
+    CtCore *core = dual->by_forward || ad->bulk_at_run_time ? NULL : by_terms(&d, written, dual, forms);
+    *any_shape = core == NULL;
+    if (core) ct_bulk_show_program(d.look, &d.builder, ct_core_simplify_term(ad->p, core));
+    CtLam *made = core ? transformed(ad, core, dual) : derive_by_parts(&d, lam, written, dual);
+    if (d.look) d.look->done = true;
+    return made;
 }
 
 uint32_t ct_bulk_count(const CtAd *ad) { return ad->bulk_count; }
