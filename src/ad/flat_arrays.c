@@ -1,5 +1,5 @@
-/* Definitions of the operations on flat arrays that add reals, by other operations. They are differentiated through
- * these definitions. */
+/* Definitions of the operations on flat arrays by other operations. Those that add reals are differentiated through these
+ * definitions, and all are compiled to native code through them. */
 #include "ad/internal.h"
 
 typedef struct Write {
@@ -31,9 +31,19 @@ static CtCore *let(const Write *w, CtVar *v, CtCore *rhs, CtCore *body) {
     return ct_core_let(w->p, w->range, v, rhs, body);
 }
 
+/* foldl (λs x. s + x) −0 xs */
+static CtCore *sum_all(const Write *w, CtType *real, CtCore *xs) {
+    CtVar *s = ct_core_var_new(w->p, "s", real), *x = ct_core_var_new(w->p, "x", real);
+    CtCore *add = lambda(w, s, x, op(w, PRIM_ADD, var(w, s), var(w, x)));
+    CtCore *sum = array(w, ARRAY_FOLDL, add, ct_core_real(w->p, w->range, real, -0.0), xs);
+    return ct_core_array_lit(w->p, w->range, real, &sum, 1);
+}
+
 /* let m = … ; xs = … in build m (λj. foldl (λs i. s + xs ! (i m + j)) −0 (iota (length xs / m))) */
 static CtCore *sum_rows(const Write *w, CtCore *core) {
     CtType *real = core->type->parts[0], *integer = w->p->int_type;
+    const CtCore *size = core->as.call.args[0];
+    if (size->kind == CORE_LIT && size->as.lit.integer == 1) return sum_all(w, real, core->as.call.args[1]);
     CtVar *m = ct_core_var_new(w->p, "m", integer), *xs = ct_core_var_new(w->p, "xs", core->type);
     CtVar *j = ct_core_var_new(w->p, "j", integer), *s = ct_core_var_new(w->p, "s", real),
           *i = ct_core_var_new(w->p, "i", integer);
@@ -70,6 +80,72 @@ static CtCore *scatter_add(const Write *w, CtCore *core) {
     CtCore *places = array(w, ARRAY_IOTA, length(w, xs), NULL, NULL);
     CtCore *all = array(w, ARRAY_FOLDL, lambda(w, ys, p, turn), zeros, places);
     return let(w, n, args[0], let(w, rows, args[1], let(w, xs, args[2], all)));
+}
+
+/* let xs = … in build n (λp. xs ! (offset + i stride + j stride …)), where p = (i size + j) size + … */
+static CtCore *strided(const Write *w, CtCore *core) {
+    CtCore *const *view = core->as.call.args[0]->as.call.args;
+    uint32_t dimensions = (core->as.call.args[0]->as.call.count - 1) / 2;
+    CtVar *xs = ct_core_var_new(w->p, "xs", core->type), *p = ct_core_var_new(w->p, "p", w->p->int_type);
+    CtCore *place = view[0], *count = whole(w, 1), *rest = var(w, p);
+    for (uint32_t d = dimensions; d-- > 0;) {
+        CtCore *size = view[2 * d + 1], *i = d > 0 ? op(w, PRIM_INT_REM, rest, size) : rest;
+        place = op(w, PRIM_INT_ADD, place, op(w, PRIM_INT_MUL, i, view[2 * d + 2]));
+        if (d > 0) rest = op(w, PRIM_INT_QUOT, rest, size);
+        count = op(w, PRIM_INT_MUL, count, size);
+    }
+    CtCore *all = array(w, ARRAY_BUILD, count, lambda(w, p, NULL, item(w, xs, place)), NULL);
+    return let(w, xs, core->as.call.args[1], all);
+}
+
+/* let none = … ; rows = … ; xs = … in build (length rows · m) (λp. let r = rows ! (p / m); j = p mod m in if r < 0
+ * then none ! j else xs ! (r m + j))                                                          where m = length none */
+static CtCore *gather_or(const Write *w, CtCore *core) {
+    CtType *integer = w->p->int_type;
+    CtCore **args = core->as.call.args;
+    CtVar *none = ct_core_var_new(w->p, "none", core->type), *rows = ct_core_var_new(w->p, "rows", args[1]->type);
+    CtVar *xs = ct_core_var_new(w->p, "xs", core->type), *p = ct_core_var_new(w->p, "p", integer);
+    CtVar *r = ct_core_var_new(w->p, "r", integer), *j = ct_core_var_new(w->p, "j", integer),
+          *m = ct_core_var_new(w->p, "m", integer);
+    CtCore *nowhere = op(w, PRIM_INT_LT, var(w, r), whole(w, 0));
+    CtCore *x = item(w, xs, op(w, PRIM_INT_ADD, op(w, PRIM_INT_MUL, var(w, r), var(w, m)), var(w, j)));
+    CtCore *element = ct_core_if(w->p, w->range, nowhere, item(w, none, var(w, j)), x);
+    element = let(w, j, op(w, PRIM_INT_REM, var(w, p), var(w, m)), element);
+    element = let(w, r, item(w, rows, op(w, PRIM_INT_QUOT, var(w, p), var(w, m))), element);
+    CtCore *count = op(w, PRIM_INT_MUL, length(w, rows), var(w, m));
+    CtCore *all = array(w, ARRAY_BUILD, count, lambda(w, p, NULL, element), NULL);
+    bool is_literal = args[0]->kind == CORE_ARRAY_LIT;
+    all = let(w, m, is_literal ? whole(w, args[0]->as.call.count) : length(w, none), all);
+    return let(w, none, args[0], let(w, rows, args[1], let(w, xs, args[2], all)));
+}
+
+/* zipWith (λ(t, a) b. if t == 0 then b else a) (zipWith (λt a. (t, a)) ts as) bs */
+static CtCore *chosen(const Write *w, CtCore *core) {
+    CtCore **args = core->as.call.args;
+    CtType *element = core->type->parts[0];
+    CtVar *t = ct_core_var_new(w->p, "t", w->p->int_type), *a = ct_core_var_new(w->p, "a", element);
+    CtVar *b = ct_core_var_new(w->p, "b", element);
+    CtCore *pair = ct_core_pair(w->p, w->range, var(w, t), var(w, a));
+    CtCore *pairs = array(w, ARRAY_ZIP_WITH, lambda(w, t, a, pair), args[0], args[1]);
+    CtVar *ta = ct_core_var_new(w->p, "ta", pair->type);
+    CtVar *parts[2] = {ct_core_var_new(w->p, "t", w->p->int_type), ct_core_var_new(w->p, "a", element)};
+    CtCore *is_zero = op(w, PRIM_INT_EQ, var(w, parts[0]), whole(w, 0));
+    CtCore *choice = ct_core_if(w->p, w->range, is_zero, var(w, b), var(w, parts[1]));
+    CtCore *body = ct_core_unpack(w->p, w->range, parts, 2, var(w, ta), choice);
+    return array(w, ARRAY_ZIP_WITH, lambda(w, ta, b, body), pairs, args[2]);
+}
+
+CtCore *ct_ad_flat_definitions(void *data, CtCore *core) {
+    CtProgram *p = data;
+    core = ct_core_map(p, core, ct_ad_flat_definitions, p);
+    if (core->kind != CORE_ARRAY) return core;
+    Write w = {p, core->range};
+    CtArrayOp of = core->as.call.of.array;
+    if (of == ARRAY_SUM_ROWS) return sum_rows(&w, core);
+    if (of == ARRAY_SCATTER_ADD) return scatter_add(&w, core);
+    if (of == ARRAY_STRIDED && core->as.call.args[0]->kind == CORE_ARRAY_LIT) return strided(&w, core);
+    if (of == ARRAY_GATHER_OR) return gather_or(&w, core);
+    return of == ARRAY_SELECT ? chosen(&w, core) : core;
 }
 
 bool ct_ad_is_flat(const CtCore *core) {

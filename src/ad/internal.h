@@ -222,6 +222,11 @@ CtCore *ct_ad_lift_array(CtTransform *t, CtSeq *seq, CtCore *core);
 /* Whether neither an array operation itself (a sum of reals) nor its function argument uses the state. */
 bool ct_ad_lift_pure_array(CtTransform *t, CtCore *core);
 
+/* ---- flat_arrays.c ---- */
+
+/* A term with all operations on flat arrays replaced by their definitions; a visitor for ct_core_map. */
+CtCore *ct_ad_flat_definitions(void *program, CtCore *core);
+
 /* ---- polytypic.c ---- */
 
 /* A function defined by recursion over types. It traverses structures of one shape together, from left to right. */

@@ -180,6 +180,11 @@ void ct_bulk_derive_at(CtAd *ad, CtGlobal *entry, bool has_with, const CtForm *p
         point = pair;
     }
     know(&k, param, point);
+    uint32_t globals = ad->p->globals.count;
     entry->body = visit(&k, entry->body);
     ct_ad_work(ad);
+    for (; globals < ad->p->globals.count; globals++) {
+        CtGlobal *global = ad->p->globals.items[globals];
+        global->body = ct_ad_flat_definitions(ad->p, global->body);
+    }
 }
