@@ -31,11 +31,20 @@ static CtCore *let(const Write *w, CtVar *v, CtCore *rhs, CtCore *body) {
     return ct_core_let(w->p, w->range, v, rhs, body);
 }
 
+static CtCore *plus(const Write *w, CtCore *a, CtCore *b) {
+    return op(w, ct_ad_is_real(a->type) ? PRIM_ADD : PRIM_INT_ADD, a, b);
+}
+
+/* −0, or 0 of integers */
+static CtCore *zero(const Write *w, CtType *type) {
+    return ct_ad_is_real(type) ? ct_core_real(w->p, w->range, type, -0.0) : whole(w, 0);
+}
+
 /* foldl (λs x. s + x) −0 xs */
 static CtCore *sum_all(const Write *w, CtType *real, CtCore *xs) {
     CtVar *s = ct_core_var_new(w->p, "s", real), *x = ct_core_var_new(w->p, "x", real);
-    CtCore *add = lambda(w, s, x, op(w, PRIM_ADD, var(w, s), var(w, x)));
-    CtCore *sum = array(w, ARRAY_FOLDL, add, ct_core_real(w->p, w->range, real, -0.0), xs);
+    CtCore *add = lambda(w, s, x, plus(w, var(w, s), var(w, x)));
+    CtCore *sum = array(w, ARRAY_FOLDL, add, zero(w, real), xs);
     return ct_core_array_lit(w->p, w->range, real, &sum, 1);
 }
 
@@ -49,10 +58,10 @@ static CtCore *sum_rows(const Write *w, CtCore *core) {
           *i = ct_core_var_new(w->p, "i", integer);
     CtCore *row = op(w, PRIM_INT_MUL, var(w, i), var(w, m));
     CtCore *x = item(w, xs, op(w, PRIM_INT_ADD, row, var(w, j)));
-    CtCore *add = lambda(w, s, i, op(w, PRIM_ADD, var(w, s), x));
+    CtCore *add = lambda(w, s, i, plus(w, var(w, s), x));
     CtCore *count = op(w, PRIM_INT_QUOT, length(w, xs), var(w, m));
     CtCore *rows = array(w, ARRAY_IOTA, count, NULL, NULL);
-    CtCore *sum = array(w, ARRAY_FOLDL, add, ct_core_real(w->p, w->range, real, -0.0), rows);
+    CtCore *sum = array(w, ARRAY_FOLDL, add, zero(w, real), rows);
     CtCore *all = array(w, ARRAY_BUILD, var(w, m), lambda(w, j, NULL, sum), NULL);
     return let(w, m, core->as.call.args[0], let(w, xs, core->as.call.args[1], all));
 }
@@ -67,7 +76,7 @@ static CtCore *scatter_add(const Write *w, CtCore *core) {
     CtVar *xs = ct_core_var_new(w->p, "xs", core->type), *ys = ct_core_var_new(w->p, "ys", core->type);
     CtVar *p = ct_core_var_new(w->p, "p", integer), *m = ct_core_var_new(w->p, "m", integer);
     CtVar *r = ct_core_var_new(w->p, "r", integer), *j = ct_core_var_new(w->p, "j", integer);
-    CtCore *sum = op(w, PRIM_ADD, item(w, ys, var(w, j)), item(w, xs, var(w, p)));
+    CtCore *sum = plus(w, item(w, ys, var(w, j)), item(w, xs, var(w, p)));
     CtCore *changed = array(w, ARRAY_UPDATE, var(w, ys), var(w, j), sum);
     CtCore *row = op(w, PRIM_INT_MUL, var(w, r), var(w, m));
     CtCore *column = op(w, PRIM_INT_REM, var(w, p), var(w, m));
@@ -76,7 +85,7 @@ static CtCore *scatter_add(const Write *w, CtCore *core) {
     CtCore *turn = ct_core_if(w->p, w->range, nowhere, var(w, ys), changed);
     turn = let(w, r, item(w, rows, op(w, PRIM_INT_QUOT, var(w, p), var(w, m))), turn);
     turn = let(w, m, op(w, PRIM_INT_QUOT, length(w, xs), length(w, rows)), turn);
-    CtCore *zeros = array(w, ARRAY_REPLICATE, var(w, n), ct_core_real(w->p, w->range, real, -0.0), NULL);
+    CtCore *zeros = array(w, ARRAY_REPLICATE, var(w, n), zero(w, real), NULL);
     CtCore *places = array(w, ARRAY_IOTA, length(w, xs), NULL, NULL);
     CtCore *all = array(w, ARRAY_FOLDL, lambda(w, ys, p, turn), zeros, places);
     return let(w, n, args[0], let(w, rows, args[1], let(w, xs, args[2], all)));

@@ -6,7 +6,8 @@
 typedef struct Known {
     CtAd *ad;
     CtProgram *p;
-    CtMap forms; /* CtVar * -> const CtForm * */
+    CtMap forms;  /* CtVar * -> const CtForm * */
+    CtMap copies; /* CtGlobal * -> CtGlobal *: functions as gradient programs call them, to fail where the program does */
 } Known;
 
 /* ---- shapes ---- */
@@ -138,6 +139,71 @@ static CtCore *guarded(CtProgram *p, CtLam *lam, const CtForm *form) {
 
 /* ---- the derivatives ---- */
 
+/* The other derivatives, by the methods that go by parts: those by `forward`, and in a gradient program those that it only
+ * takes to fail where the program does. */
+static CtCore *by_parts(Known *k, CtCore *core) {
+    const CtDualPath *dual = core->as.call.of.dual;
+    CtCore **args = core->as.call.args;
+    if (!dual->whole || dual->count > 0) return core;
+    CtMethod method = dual->op == DERIV_JVP ? METHOD_FORWARD : METHOD_BULK;
+    CtSeq seq = ct_ad_seq(k->p, NULL);
+    CtCore *f = ct_ad_movable(args[0]) ? args[0] : ct_ad_seq_name(&seq, "f", args[0]);
+    CtWrap wrap = {.range = core->range, .s = f->type->parts[0], .t = f->type->parts[1]};
+    wrap.x = ct_ad_seq_name(&seq, "x", args[1]);
+    wrap.dx = dual->op == DERIV_JVP ? ct_ad_seq_name(&seq, "dx", args[2]) : NULL;
+    wrap.f = ct_ad_dual_of(k->ad, method, NULL, f);
+    return ct_ad_seq_close(&seq, ct_ad_derivative_of(k->ad, dual->op, method, &seq, &wrap));
+}
+
+typedef struct Search {
+    CtProgram *p;
+    CtMap seen;
+    CT_VEC(CtGlobal *) work;
+    bool found;
+} Search;
+
+static CtCore *search(void *data, CtCore *core) {
+    Search *s = data;
+    if (core->kind == CORE_DUAL && core->as.call.of.dual->whole) s->found = true;
+    if (core->kind == CORE_GLOBAL && !ct_map_has(&s->seen, ct_key(core->as.global))) {
+        ct_map_set(s->p->context->arena, &s->seen, ct_key(core->as.global), core);
+        ct_push(s->p->context->arena, &s->work, core->as.global);
+    }
+    return s->found ? core : ct_core_map(s->p, core, search, s);
+}
+
+static bool leads_to_derivative(Known *k, CtCore *core) {
+    Search s = {.p = k->p};
+    search(&s, core);
+    while (s.work.count > 0 && !s.found) {
+        const CtGlobal *next = s.work.items[--s.work.count];
+        if (next->body) search(&s, next->body);
+    }
+    return s.found;
+}
+
+static CtCore *visit_program(void *data, CtCore *core);
+
+/* A function with its derivatives taken by parts. */
+static CtCore *copied(Known *k, CtCore *core) {
+    CtGlobal *global = core->as.global, *copy = ct_map_get(&k->copies, ct_key(global));
+    if (!copy && (!ct_ad_is_function(global) || !leads_to_derivative(k, core))) return core;
+    if (!copy) {
+        CtMap none = {0};
+        copy = ct_ad_new_global(k->ad, global->name->text, global->type, global->range);
+        ct_map_set(k->ad->arena, &k->copies, ct_key(global), copy);
+        copy->body = visit_program(k, ct_core_copy(k->p, global->body, &none));
+    }
+    return ct_core_global(k->p, core->range, copy);
+}
+
+static CtCore *visit_program(void *data, CtCore *core) {
+    Known *k = data;
+    if (core->kind == CORE_GLOBAL) return copied(k, core);
+    CtCore *made = ct_core_map(k->p, core, visit_program, k);
+    return made->kind == CORE_DUAL ? by_parts(k, made) : made;
+}
+
 static CtLam *closed_function(CtProgram *p, const CtCore *f) {
     const CtCore *body = f->kind == CORE_GLOBAL ? f->as.global->body : f;
     if (!body || body->kind != CORE_LAM) return NULL;
@@ -149,12 +215,13 @@ static CtLam *closed_function(CtProgram *p, const CtCore *f) {
 static CtCore *derivative(Known *k, CtCore *core) {
     const CtDualPath *dual = core->as.call.of.dual;
     CtCore **args = core->as.call.args;
+    if (dual->by_forward) return by_parts(k, core);
     CtLam *lam = dual->whole && dual->count == 0 ? closed_function(k->p, args[0]) : NULL;
     const CtForm *form = lam ? form_of(k, args[1]) : NULL;
     if (!form) return core;
     bool any_shape = false;
     CtLam *made = ct_bulk_derive(k->ad, lam, dual, &form, &any_shape);
-    CtCore *body = any_shape ? made->node : guarded(k->p, made, form);
+    CtCore *body = any_shape ? made->node : visit_program(k, guarded(k->p, made, form));
     CtGlobal *global = ct_ad_new_global(k->ad, "derivative.bulk", body->type, core->range);
     global->body = body;
     return ct_core_app(k->p, core->range, ct_core_global(k->p, core->range, global), args + 1, core->as.call.count - 1);
