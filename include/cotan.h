@@ -216,7 +216,8 @@ cotan_error *cotan_apply(cotan_function *function, const cotan_buffer *in, cotan
 
 /* A function, call->function, as C for programs without this library, and by call->method its derivatives:
  * docs/native.md. The texts are those of STEM.c, which includes STEM.h, and of STEM.h; they belong to the program until
- * the next call with it. The rest of the call is not looked at. */
+ * the next call with it. Derivatives by `bulk` are for points of the shape of call->at, and fail at others. The rest of the
+ * call is not looked at. */
 enum { COTAN_WITH_GRAD = 1, COTAN_WITH_VJP = 2, COTAN_WITH_JVP = 4 };
 cotan_error *cotan_compile(cotan_program *program, const cotan_call *call, unsigned derivatives, const char *stem,
                            const char **source, const char **header);

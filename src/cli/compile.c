@@ -37,14 +37,23 @@ int cli_verb_compile(const Options *options) {
                             options->words[1]);
     const char *slash = strrchr(options->stem, '/'), *stem = slash != NULL ? slash + 1 : options->stem;
     if (*stem == '\0') return cli_complain(options, "-o takes the files' name without .c and .h, not a folder");
-    int status = cli_load(options, &context, &program);
-    if (status != EXIT_DONE) return status;
+    if (options->at != NULL && (options->method == NULL || strcmp(options->method, "bulk") != 0))
+        return cli_complain(options, "--at is for --method bulk, which compiles derivatives for the shape of a point");
     cotan_call call = {.function = options->words[1], .method = options->method};
+    bool failed = false;
+    char *at = cli_read_input(options, options->at, &call.at_length, &failed);
+    call.at = at;
+    int status = failed ? EXIT_USAGE : cli_load(options, &context, &program);
+    if (status != EXIT_DONE) {
+        free(at);
+        return status;
+    }
     unsigned derivatives = (options->grad ? COTAN_WITH_GRAD : 0u) | (options->vjp ? COTAN_WITH_VJP : 0u) |
                            (options->jvp ? COTAN_WITH_JVP : 0u);
     const char *source, *header;
     cotan_error *error = cotan_compile(program, &call, derivatives, stem, &source, &header);
     status = error != NULL ? cli_report(options, error) : write_both(options, source, header);
     cli_close_context(context);
+    free(at);
     return status;
 }

@@ -30,7 +30,7 @@ const Verb cli_verbs[] = {
      2, TAKES_FILE | TAKES_AT | TAKES_COTANGENT | TAKES_METHODS | TAKES_LIMITS | TAKES_JSON, cli_verb_compare},
     {"compile", "compile FILE FUNCTION [--grad] -o STEM",
      "write a function and its derivatives as C: STEM.c and STEM.h", 2, 2,
-     TAKES_FILE | TAKES_METHOD | TAKES_STEM | TAKES_JSON | TAKES_LIMITS, cli_verb_compile},
+     TAKES_FILE | TAKES_AT | TAKES_METHOD | TAKES_STEM | TAKES_JSON | TAKES_LIMITS, cli_verb_compile},
     {"type", "type FILE [NAME]", "print the types of a program's definitions", 1, 2, TAKES_FILE | TAKES_JSON,
      cli_verb_type},
     {"core", "core FILE [NAME]", "print a program in Core, the first intermediate language", 1, 2,

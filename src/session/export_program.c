@@ -29,6 +29,25 @@ static const char *const *params_of(CtBuild *build, CtArena *arena, const char *
     return names;
 }
 
+/* Derivatives by bulk are made for the shape of the point in the call, if there is one. */
+static bool for_shape(cotan_context *context, const Compile *c, CtSession *session) {
+    CtForm *form = NULL;
+    const char *key;
+    CtWord point;
+    if (c->call->at != NULL) {
+        CtInput *given = ct_session_parse(context, 0, "--at", c->call->at, c->call->at_length);
+        if (given == NULL || !ct_session_read(session, context, given, session->point, NULL, &point)) return false;
+        bool done = ct_eval_shape(session->eval, session->point, point, &form, &key);
+        ct_session_release(session, session->point, point);
+        if (!done) {
+            ct_session_report_out_of_memory(context);
+            return false;
+        }
+    }
+    ct_driver_build_for_shape(session->build, &session->entry, form);
+    return true;
+}
+
 /* Adds what a mode makes of the function by a method. NULL in *why, or the reason why it cannot be compiled. False
  * after an error. */
 static bool add_by(cotan_context *context, Compile *c, CtExportMode mode, const char *method, const char **why) {
@@ -43,6 +62,7 @@ static bool add_by(cotan_context *context, Compile *c, CtExportMode mode, const 
         c->export =
             ct_emit_export_new(results, c->stem, c->call->function, params_of(build, results, c->call->function, arity),
                                arity, c->modes, context->exact_math);
+    if (ct_session_needs_shape(session) && !for_shape(context, c, session)) return false;
     const CtType *input = session->point != NULL ? build->entry->type->parts[0] : NULL;
     CtFlow *flow = ct_session_native_lower(context, build, why);
     if (flow != NULL) *why = ct_emit_export_add(c->export, mode, flow, input, ct_session_result(session));
@@ -57,8 +77,10 @@ static bool add(cotan_context *context, Compile *c, CtExportMode mode) {
     const char *method = c->call->method, *why = NULL;
     if (!add_by(context, c, mode, method != NULL ? method : ct_core_method_name(METHOD_NATIVE), &why)) return false;
     if (why != NULL && method == NULL && !add_by(context, c, mode, NULL, &why)) return false;
+    bool by_bulk = method != NULL && strcmp(method, ct_core_method_name(METHOD_BULK)) == 0;
+    const char *help = by_bulk && c->call->at == NULL ? "--at gives a point of the shape to compile for" : NULL;
     return why == NULL ||
-           ct_session_report_one(context, CT_E0408, NULL, "`%s` cannot be compiled: %s", c->call->function, why);
+           ct_session_report_one(context, CT_E0408, help, "`%s` cannot be compiled: %s", c->call->function, why);
 }
 
 static bool compile(cotan_context *context, void *data) {
