@@ -416,6 +416,19 @@ CtCore *ct_ad_delta_term(const CtPartials *partials);
 CtCore *ct_ad_delta_let(CtAd *ad, CtSeq *seq, CtSourceRange range, CtCore *term);
 CtCore *ct_ad_delta_operation(CtAd *ad, CtSeq *seq, const CtOperation *op);
 extern const CtReverse ct_ad_delta_names;
+/* delta_fused.c: a term as one operation. ct_ad_fused_term: the term with variables in place of what is no operation, such as
+ * elements of arrays, which are bound in the sequence; NULL where it cannot be fused, or has no operations. ct_ad_fuse: its value
+ * y = e ⟨x⟩, and for each real x, bound so far, its B and ∂e/∂x; `zeros`: some of these may be structural zeros. Without a
+ * state. */
+typedef struct CtFusedTerm {
+    CtCore *y, **b, **partials;
+    uint32_t count;
+    bool zeros;
+} CtFusedTerm;
+CtCore *ct_ad_fused_term(CtTransform *t, CtSeq *seq, CtCore *core);
+CtFusedTerm ct_ad_fuse(CtTransform *t, CtSeq *seq, CtCore *core);
+/* bulk.c */
+CtCore *ct_bulk_whole_derivative(CtAd *ad, CtDerivOp op, CtSourceRange range, CtCore *f, CtCore *x, CtCore *dx);
 /* dual_staged.c: (y, (i, λz. body)) with the state i + 1; and StagedCall dₖ (∂ₖop(z)), applied to a state unless that
  * is NULL. */
 CtCore *ct_ad_dual_tagged(const CtPartials *partials, CtSeq *seq, CtVar *z, CtCore *body);

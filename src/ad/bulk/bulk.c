@@ -478,7 +478,7 @@ CtLam *ct_bulk_derive(CtAd *ad, CtLam *lam, const CtDualPath *dual, const CtForm
 uint32_t ct_bulk_count(const CtAd *ad) { return ad->bulk_count; }
 
 /* A derivative by `bulk` is a DUAL. */
-static CtCore *whole_derivative(CtAd *ad, CtDerivOp op, CtSourceRange range, CtCore *f, CtCore *x, CtCore *dx) {
+CtCore *ct_bulk_whole_derivative(CtAd *ad, CtDerivOp op, CtSourceRange range, CtCore *f, CtCore *x, CtCore *dx) {
     CtCore *args[3] = {f, x, dx};
     uint32_t count = op == DERIV_JVP ? 3 : 2;
     CtType *type = ct_core_deriv(ad->p, range, op, args, count)->type;
@@ -489,23 +489,3 @@ static CtCore *whole_derivative(CtAd *ad, CtDerivOp op, CtSourceRange range, CtC
     dual->by_forward = op == DERIV_JVP && range.source != ad->asked && !ct_core_type_has_array(x->type);
     return core;
 }
-
-static const CtReverse names = {.none = "none",
-                                .start = "start",
-                                .input = "input",
-                                .inputs = "inputs",
-                                .nothing = "adjoints",
-                                .collect = "collect",
-                                .resolve = "resolve",
-                                .entries = "nodes",
-                                .rule = "withRule"};
-
-/* D[op(⟨x, n⟩)] of numbers, at run time: let y = op(⟨x⟩); m ← scale ⟨n, ∂op(⟨x⟩)⟩ in (y, m) */
-static CtCore *operation(CtAd *ad, CtSeq *seq, const CtOperation *op) {
-    CtPartials partials = ct_ad_partials(ad, seq, op);
-    if (partials.count == 0) return ct_ad_reverse_constant(ad, op->range, partials.y);
-    return ct_ad_partials_pair(&partials, ct_ad_partials_run(&partials, seq, "n", "scaled", "added"));
-}
-
-const CtRules ct_bulk_rules = {CT_REVERSE_RULES,         .state = ct_ad_reverse_state, .operation = operation,
-                               .trace = ct_ad_reverse_trace, .reverse = &names,            .derivative = whole_derivative};

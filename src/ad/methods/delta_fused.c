@@ -531,6 +531,43 @@ static CtCore *fuse_operations(CtTransform *t, CtSeq *seq, CtCore *core) {
     return fuse(t, seq, term);
 }
 
+CtCore *ct_ad_fused_term(CtTransform *t, CtSeq *seq, CtCore *core) {
+    Extent extent = extent_of(t, core);
+    if (extent.fusable) return extent.size > 0 ? core : NULL;
+    if (core->kind != CORE_PRIM || !ct_ad_is_operation(core)) return NULL;
+    Leaves leaves = {.t = t, .sound = true};
+    CtCore *term = only_operations(&leaves, core);
+    if (!leaves.sound || !extent_of(t, term).fusable) return NULL;
+    for (uint32_t i = 0; i < leaves.terms.count; i++)
+        if (!ct_ad_lift_pure(t, leaves.terms.items[i])) return NULL;
+    for (uint32_t i = 0; i < leaves.terms.count; i++)
+        ct_ad_seq_let(seq, core->range, ct_ad_bind(t, leaves.vars.items[i]), ct_ad_direct(t, leaves.terms.items[i]));
+    return term;
+}
+
+CtFusedTerm ct_ad_fuse(CtTransform *t, CtSeq *seq, CtCore *core) {
+    CtAd *ad = t->ad;
+    CtCoreList reals = {0};
+    free_reals(ad->arena, t, core, &reals);
+    CtFusedTerm out = {.count = reals.count, .b = CT_NEW_ARRAY(ad->arena, CtCore *, reals.count)};
+    if (reals.count == 0) return out;
+    Fusion f = {.t = t, .seq = ct_ad_seq(t->p, NULL)};
+    for (uint32_t i = 0; i < reals.count; i++) {
+        CtCore *d = ct_core_var(t->p, core->range, ct_ad_var(t, reals.items[i]->as.var)), *both[2];
+        ct_ad_seq_open(seq, "x", "u", d, both);
+        add_input(&f, reals.items[i]->as.var, both[0]);
+        out.b[i] = both[1];
+    }
+    Fusion outer = {.t = t, .seq = *seq};
+    uint32_t *from = CT_NEW_ARRAY(ad->arena, uint32_t, reals.count);
+    Value value = opened(&outer, tail(&f, core), from, reals.count);
+    *seq = outer.seq;
+    out.y = value.y;
+    out.partials = outer.nodes.items[value.node - 1].partials;
+    out.zeros = f.zeros;
+    return out;
+}
+
 /* D[e] = let (y, ⟨p⟩) = e with its partial derivatives; u ← deltaLet (Add (Scale p₁ u₁) ⋯) in (y, Var u) */
 static CtCore *fuse(CtTransform *t, CtSeq *seq, CtCore *core) {
     Extent extent = extent_of(t, core);
@@ -538,32 +575,19 @@ static CtCore *fuse(CtTransform *t, CtSeq *seq, CtCore *core) {
     CtAd *ad = t->ad;
     CtCoreList reals = {0};
     free_reals(ad->arena, t, core, &reals);
-    if (!is_cheaper(extent, reals.count)) return NULL;
-    Fusion f = {.t = t, .seq = ct_ad_seq(t->p, NULL)};
-    CtCore *term = NULL, *parts_[2];
-    CtCore **b = CT_NEW_ARRAY(ad->arena, CtCore *, reals.count);
-    for (uint32_t i = 0; i < reals.count; i++) {
-        CtCore *d = ct_core_var(t->p, core->range, ct_ad_var(t, reals.items[i]->as.var));
-        ct_ad_seq_open(seq, "x", "u", d, parts_);
-        add_input(&f, reals.items[i]->as.var, parts_[0]);
-        b[i] = parts_[1];
-    }
-    if (reals.count == 0) return NULL;
-    Fusion outer = {.t = t, .seq = *seq};
-    uint32_t *from = CT_NEW_ARRAY(ad->arena, uint32_t, reals.count);
-    Value value = opened(&outer, tail(&f, core), from, reals.count);
-    *seq = outer.seq;
-    const Node *node = &outer.nodes.items[value.node - 1];
-    for (uint32_t i = 0; i < reals.count; i++) {
-        CtCore *args[2] = {node->partials[i], b[i]};
-        CtCore *scaled = ct_ad_library_con(ad, core->range, b[i]->type, "Scale", args, 2);
-        CtCore *none = ct_ad_library_con(ad, core->range, b[i]->type, "Zero", NULL, 0);
-        if (f.zeros) scaled = unless_zero(t->p, args[0], none, scaled);
+    if (reals.count == 0 || !is_cheaper(extent, reals.count)) return NULL;
+    CtFusedTerm fused = ct_ad_fuse(t, seq, core);
+    CtCore *term = NULL;
+    for (uint32_t i = 0; i < fused.count; i++) {
+        CtCore *args[2] = {fused.partials[i], fused.b[i]};
+        CtCore *scaled = ct_ad_library_con(ad, core->range, fused.b[i]->type, "Scale", args, 2);
+        CtCore *none = ct_ad_library_con(ad, core->range, fused.b[i]->type, "Zero", NULL, 0);
+        if (fused.zeros) scaled = unless_zero(t->p, args[0], none, scaled);
         CtCore *two[2] = {term, scaled};
         term = term ? ct_ad_library_con(ad, core->range, scaled->type, "Add", two, 2) : scaled;
     }
     CtCore *name = ct_ad_delta_let(ad, seq, core->range, term);
-    return ct_core_pair(t->p, core->range, value.y, name);
+    return ct_core_pair(t->p, core->range, fused.y, name);
 }
 
 const CtRules ct_ad_delta_fused_rules = {
