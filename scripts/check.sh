@@ -23,6 +23,8 @@ all_tests() {
     run "$kind, golden programs" tests/run.py --cotan "$folder/cotan" $golden
     # shellcheck disable=SC2086
     run "$kind, every method" tests/methods.py --cotan "$folder/cotan" $methods
+    # shellcheck disable=SC2086
+    run "$kind, dual arrays at run time" env COTAN_BULK=run tests/methods.py --cotan "$folder/cotan" --methods bulk $methods
     run "$kind, formatting" tests/format.py --cotan "$folder/cotan"
     run "$kind, warnings about patterns" tests/patterns.py --cotan "$folder/cotan"
     # shellcheck disable=SC2086

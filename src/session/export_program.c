@@ -72,11 +72,14 @@ static bool add_by(cotan_context *context, Compile *c, CtExportMode mode, const 
     return true;
 }
 
-/* Without a named method, the production engine; for what it does not support, the best of the other methods. */
+/* Without a named method, the production engine; for what it does not support, the best of the other methods. The value
+ * of a function may contain derivatives that the named method cannot compile; the production engine takes them then. */
 static bool add(cotan_context *context, Compile *c, CtExportMode mode) {
     const char *method = c->call->method, *why = NULL;
     if (!add_by(context, c, mode, method != NULL ? method : ct_core_method_name(METHOD_NATIVE), &why)) return false;
-    if (why != NULL && method == NULL && !add_by(context, c, mode, NULL, &why)) return false;
+    const char *second = method != NULL ? ct_core_method_name(METHOD_NATIVE) : NULL;
+    bool again = why != NULL && (method == NULL || mode == EXPORT_VALUE);
+    if (again && !add_by(context, c, mode, second, &why)) return false;
     bool by_bulk = method != NULL && strcmp(method, ct_core_method_name(METHOD_BULK)) == 0;
     const char *help = by_bulk && c->call->at == NULL ? "--at gives a point of the shape to compile for" : NULL;
     return why == NULL ||

@@ -428,10 +428,8 @@ static bool is_looked_at(const CtAd *ad, const CtLam *lam) {
     return body && (body->kind != CORE_LAM || body->as.lam == lam);
 }
 
-/* D_path[made], simplified. */
-static CtLam *transformed(CtAd *ad, CtCore *made, const CtDualPath *dual) {
-    uint32_t globals = ad->p->globals.count;
-    made = ct_core_simplify_term(ad->p, made);
+/* D_path[made], simplified together with the globals behind the first `globals`. */
+static CtLam *transformed(CtAd *ad, CtCore *made, const CtDualPath *dual, uint32_t globals) {
     for (uint32_t i = dual->count; i-- > 0;) {
         CtTransform t = ct_ad_transform(ad, dual->path[i]);
         made = ct_ad_lambda(&t, made);
@@ -452,10 +450,11 @@ static CtLam *derive_by_parts(Derivative *d, CtLam *lam, CtLam *written, const C
     CtSym key = ct_intern_text(&d->builder.p->context->symbols, text.data);
     CtLam *made = ct_map_get(&lam->duals, ct_key(key));
     if (made && !d->look) return made;
-    CtCore *core = by_parts(d, written, dual);
+    uint32_t globals = d->builder.p->globals.count;
+    CtCore *core = ct_core_simplify_term(d->builder.p, by_parts(d, written, dual));
     ct_bulk_show_program(d->look, &d->builder, core);
     if (d->look) d->look->at_run_time = true;
-    made = transformed(d->ad, core, dual);
+    made = transformed(d->ad, core, dual, globals);
     ct_map_set(d->builder.arena, &lam->duals, ct_key(key), made);
     return made;
 }
@@ -465,12 +464,14 @@ CtLam *ct_bulk_derive(CtAd *ad, CtLam *lam, const CtDualPath *dual, const CtForm
     for (uint32_t i = 0; i < dual->count; i++) written = written->origin;
     if (!written->captures_known) ct_core_captures(ad->p, written);
     ad->bulk_count++;
+    uint32_t globals = ad->p->globals.count;
     Derivative d = {.ad = ad, .builder = {.p = ad->p, .arena = ad->arena}, .range = dual->range};
     if (dual->op == DERIV_VJP && is_looked_at(ad, written)) d.look = ad->look;
     CtCore *core = dual->by_forward || ad->bulk_at_run_time ? NULL : by_terms(&d, written, dual, forms);
     *any_shape = core == NULL;
-    if (core) ct_bulk_show_program(d.look, &d.builder, ct_core_simplify_term(ad->p, core));
-    CtLam *made = core ? transformed(ad, core, dual) : derive_by_parts(&d, lam, written, dual);
+    if (core) core = ct_core_simplify_term(ad->p, core);
+    if (core) ct_bulk_show_program(d.look, &d.builder, core);
+    CtLam *made = core ? transformed(ad, core, dual, globals) : derive_by_parts(&d, lam, written, dual);
     if (d.look) d.look->done = true;
     return made;
 }
