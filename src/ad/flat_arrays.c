@@ -1,5 +1,5 @@
-/* Definitions of the operations on flat arrays by other operations. Those that add reals are differentiated through these
- * definitions, and all are compiled to native code through them. */
+/* Definitions of the operations on flat arrays by other operations. Those that add reals are differentiated through
+ * these definitions, and all are compiled to native code through them. */
 #include "ad/internal.h"
 
 typedef struct Write {

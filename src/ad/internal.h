@@ -416,10 +416,10 @@ CtCore *ct_ad_delta_term(const CtPartials *partials);
 CtCore *ct_ad_delta_let(CtAd *ad, CtSeq *seq, CtSourceRange range, CtCore *term);
 CtCore *ct_ad_delta_operation(CtAd *ad, CtSeq *seq, const CtOperation *op);
 extern const CtReverse ct_ad_delta_names;
-/* delta_fused.c: a term as one operation. ct_ad_fused_term: the term with variables in place of what is no operation, such as
- * elements of arrays, which are bound in the sequence; NULL where it cannot be fused, or has no operations. ct_ad_fuse: its value
- * y = e ⟨x⟩, and for each real x, bound so far, its B and ∂e/∂x; `zeros`: some of these may be structural zeros. Without a
- * state. */
+/* delta_fused.c: a term as one operation. ct_ad_fused_term: the term with variables in place of what is no operation,
+ * such as elements of arrays, which are bound in the sequence; NULL where it cannot be fused, or has no operations.
+ * ct_ad_fuse: its value y = e ⟨x⟩, and for each real x, bound so far, its B and ∂e/∂x; `zeros`: some of these may be
+ * structural zeros. Without a state. */
 typedef struct CtFusedTerm {
     CtCore *y, **b, **partials;
     uint32_t count;

@@ -79,8 +79,7 @@ static void print_further(const cotan_compare_result *r, size_t i) {
     if (r->further == COTAN_RUN) return;
     if (!has_further(r, row)) text = "";
     if (has_further(r, row) && row->further == COTAN_STOPPED) text = "stopped";
-    if (has_further(r, row) && row->further_difference > 0)
-        text = cli_real(number, "%.1e", row->further_difference);
+    if (has_further(r, row) && row->further_difference > 0) text = cli_real(number, "%.1e", row->further_difference);
     printf("  %10s", text);
 }
 
@@ -128,12 +127,13 @@ static void print_worst(const cotan_compare_result *r, const cotan_compare_row *
     }
     const char *reference = r->rows[r->further_reference].method;
     char found[CLI_REAL], expected[CLI_REAL];
-    printf("%s %zu, number %zu, counted from 0, of the %s: %s; by %s %s\n", matrix ? "row" : "vector",
-           row->further_row, row->further_column, further_name(r), cli_real(found, "%.15g", row->further_found),
-           reference, cli_real(expected, "%.15g", row->further_expected));
+    printf("%s %zu, number %zu, counted from 0, of the %s: %s; by %s %s\n", matrix ? "row" : "vector", row->further_row,
+           row->further_column, further_name(r), cli_real(found, "%.15g", row->further_found), reference,
+           cli_real(expected, "%.15g", row->further_expected));
 }
 
-/* Prints the methods whose outcome satisfies `wanted`, separated by commas, unless `out` is NULL. Returns their number. */
+/* Prints the methods whose outcome satisfies `wanted`, separated by commas, unless `out` is NULL. Returns their number.
+ */
 static size_t list(const cotan_compare_result *r, bool (*wanted)(cotan_outcome), FILE *out) {
     size_t found = 0;
     for (size_t i = 0; i < r->count; i++) {

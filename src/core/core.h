@@ -249,13 +249,14 @@ typedef struct CtLam {
  * (outermost first) that f's code has been through: f = D_path[g] becomes D_path[D_M[g]], with the captured values
  * embedded as constants of M. With an empty path it is D_M[f]. `result` is the type of the value. If a method on the
  * path carries a state, the current state is an argument, and the result is a pair of function value and state, as for
- * any transformed term. If it is a `whole` derivative, of BULK, the arguments of the derivative operator `op` follow f, and
- * the value is the operator's result. */
+ * any transformed term. If it is a `whole` derivative, of BULK, the arguments of the derivative operator `op` follow f,
+ * and the value is the operator's result. */
 typedef struct CtDualPath {
     CtMethod method;
     bool whole;
     CtDerivOp op;    /* of a whole derivative: JVP, VJP or JACOBIAN */
-    bool by_forward; /* of a JVP at a point without arrays: `forward` takes it, unless it is inside of a traced function */
+    bool by_forward; /* of a JVP at a point without arrays: `forward` takes it, unless it is inside of a traced function
+                      */
     CtMethod *path;
     uint32_t count;
     CtSourceRange range; /* of the derivative */

@@ -13,8 +13,7 @@ CtBuild *ct_session_program_build(cotan_program *program, const CtLook *look) {
         ct_arena_on_failure(base->arena, context->handler);
         return base;
     }
-    CtBuildOptions options = {
-        .lint = context->checks > 0, .memory = context->limits.memory, .inputs = program->inputs};
+    CtBuildOptions options = {.lint = context->checks > 0, .memory = context->limits.memory, .inputs = program->inputs};
     if (look != NULL) options.dump = look->dump, options.times = look->times;
     options.finder = ct_session_program_finder(program);
     CtBuild *build = ct_driver_build_new(program->name, program->text, program->length, options, context->handler);
@@ -171,6 +170,9 @@ CtSession *ct_session_program_session(cotan_program *program, const CtEntry *ent
 
 /* ---- native code for a shape of the point ---- */
 
+/* Sessions for shapes that a program keeps: each has a build of its own. */
+enum { MOST_SHAPES = 50 };
+
 static bool prepare_shape(CtBuild *build, const CtEntry *entry, void *form) {
     if (!ct_driver_build_entry(build, entry)) return false;
     ct_driver_build_for_shape(build, entry, form);
@@ -185,10 +187,17 @@ CtSession *ct_session_program_shaped(cotan_program *program, CtSession *session,
         ct_session_report_out_of_memory(context);
         return NULL;
     }
-    for (CtSession *old = program->sessions; old; old = old->next)
-        if (old->shape && !old->apart && same(&old->entry, &session->entry) && strcmp(old->shape, key) == 0 &&
+    CtSession *oldest = NULL;
+    int count = 0;
+    for (CtSession *old = program->sessions; old; old = old->next) {
+        if (!old->shape || old->apart) continue;
+        oldest = old;
+        count++;
+        if (same(&old->entry, &session->entry) && strcmp(old->shape, key) == 0 &&
             old->threads == context->limits.threads && !ct_session_native_differs(old, context))
             return ct_session_activate(program, old);
+    }
+    if (count >= MOST_SHAPES) ct_session_program_forget(program, oldest);
     CtSession *made = ct_session_make(program, &session->entry, prepare_shape, form);
     if (made) made->shape = ct_copy_text(made->build->arena, key, strlen(key));
     return ct_session_activate(program, made);

@@ -138,7 +138,6 @@ static Answer *derivative_of(cotan_program *program, const Question *q, Derivati
     return ask(program, call);
 }
 
-
 static bool is_wild(const Answer *a) {
     if (a->failed) return false;
     for (const char *c = a->derivative; *c != '\0'; c += strspn(c, "[]{},:")) {
@@ -294,8 +293,7 @@ static void judge(const Question *q, const char *const *methods, char *verdict, 
         hold_value(verdict, i == TANGENT ? "forward" : "tape", expected[i], value);
     }
     if (!is_out && !value->failed && verdict[0] == '\0') hold_products(verdict, program, q, expected, counts);
-    for (int i = 0; methods[i] != NULL && !is_out; i++)
-        hold_method(verdict, program, q, methods[i], value, expected);
+    for (int i = 0; methods[i] != NULL && !is_out; i++) hold_method(verdict, program, q, methods[i], value, expected);
     forget(value);
     for (int i = 0; i < DERIVATIVES; i++) forget(expected[i]);
     cotan_close(context);

@@ -4,7 +4,10 @@
  * (ct_bulk_derive); the evaluator caches the result. trace/ finds the term that the function computes, rewrite/ turns
  * elementwise code into bulk operations, diff/ differentiates the term and runs the reverse pass symbolically, and
  * lower/ and this file convert the result to Core. The gradient program contains no differentiation and makes no trace
- * at run time: a gradient costs a constant factor over the program, in whole-array operations. */
+ * at run time: a gradient costs a constant factor over the program, in whole-array operations.
+ *
+ * What the tracer refuses is differentiated by dual arrays at run time (run_time.c). known_shapes.c makes derivatives
+ * before the program runs, for native code. */
 #include "ad/bulk/diff/delta.h"
 #include "ad/bulk/lower/lower.h"
 #include "ad/bulk/rewrite/rewrite.h"
@@ -378,8 +381,8 @@ static CtCore *again(Derivative *d, const Differentiated *f) {
     return ct_core_lam(p, d->range, NULL, NULL, 0, ct_core_copy(p, run, &params));
 }
 
-/* λ⟨c⟩ x dx. the derivative by a method that goes by parts: dual arrays at run time where the trace refuses, and `forward`
- * for tangents. */
+/* λ⟨c⟩ x dx. the derivative by a method that goes by parts: dual arrays at run time where the trace refuses, and
+ * `forward` for tangents. */
 static CtCore *by_parts(Derivative *d, CtLam *lam, const CtDualPath *dual) {
     CtProgram *p = d->builder.p;
     CtMethod method = dual->op == DERIV_JVP ? METHOD_FORWARD : METHOD_BULK;
@@ -387,10 +390,8 @@ static CtCore *by_parts(Derivative *d, CtLam *lam, const CtDualPath *dual) {
     CtVar **params = CT_NEW_ARRAY(d->builder.arena, CtVar *, closed->count + 2);
     uint32_t count = closed->count;
     if (count > 0) memcpy(params, closed->params, count * sizeof *params);
-    CtWrap wrap = {.range = d->range,
-                   .s = lam->params[0]->type,
-                   .t = ct_core_type_fun_result(lam->node->type),
-                   .f = closed->body};
+    CtWrap wrap = {
+        .range = d->range, .s = lam->params[0]->type, .t = ct_core_type_fun_result(lam->node->type), .f = closed->body};
     for (uint32_t i = 0; i < (dual->op == DERIV_JVP ? 2u : 1u); i++)
         params[count++] = ct_core_var_like(p, lam->params[0], wrap.s);
     wrap.x = ct_core_var(p, d->range, params[closed->count]);

@@ -6,8 +6,9 @@
 typedef struct Known {
     CtAd *ad;
     CtProgram *p;
-    CtMap forms;  /* CtVar * -> const CtForm * */
-    CtMap copies; /* CtGlobal * -> CtGlobal *: functions as gradient programs call them, to fail where the program does */
+    CtMap forms; /* CtVar * -> const CtForm * */
+    CtMap
+        copies; /* CtGlobal * -> CtGlobal *: functions as gradient programs call them, to fail where the program does */
 } Known;
 
 /* ---- shapes ---- */
@@ -102,8 +103,7 @@ static CtCore *has_form(CtProgram *p, CtSourceRange range, CtType *type, const C
     case TYPE_DOUBLE:
     case TYPE_FLOAT:
     case TYPE_FUN: return NULL;
-    case TYPE_INT:
-        return many ? NULL : ct_core_prim2(p, range, PRIM_INT_EQ, use, ct_core_int(p, range, form->known));
+    case TYPE_INT: return many ? NULL : ct_core_prim2(p, range, PRIM_INT_EQ, use, ct_core_int(p, range, form->known));
     case TYPE_CHAR:
         return many ? NULL : ct_core_prim2(p, range, PRIM_CHAR_EQ, use, ct_core_char(p, range, form->known));
     case TYPE_ARRAY: return array_has_form(p, range, type, form, x);
@@ -139,8 +139,8 @@ static CtCore *guarded(CtProgram *p, CtLam *lam, const CtForm *form) {
 
 /* ---- the derivatives ---- */
 
-/* The other derivatives, by the methods that go by parts: those by `forward`, and in a gradient program those that it only
- * takes to fail where the program does. */
+/* The other derivatives, by the methods that go by parts: those by `forward`, and in a gradient program those that it
+ * only takes to fail where the program does. */
 static CtCore *by_parts(Known *k, CtCore *core) {
     const CtDualPath *dual = core->as.call.of.dual;
     CtCore **args = core->as.call.args;

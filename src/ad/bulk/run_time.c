@@ -38,8 +38,8 @@ static CtCore *sum(CtTransform *t, CtSeq *seq, CtCore *core) {
     return ct_core_pair(t->p, core->range, y, n);
 }
 
-/* The body of an elementwise function as one operation: (y, ⟨p, n⟩) with the partial derivatives by the reals in it, and
- * their names; 0 where the partial derivative is a structural zero. NULL where it is none. */
+/* The body of an elementwise function as one operation: (y, ⟨p, n⟩) with the partial derivatives by the reals in it,
+ * and their names; 0 where the partial derivative is a structural zero. NULL where it is none. */
 static CtCore *element(CtTransform *t, CtCore *body, uint32_t *inputs) {
     CtProgram *p = t->p;
     CtSeq seq = ct_ad_seq(p, NULL);
@@ -91,7 +91,8 @@ static CtCore *elementwise(CtTransform *t, CtSeq *seq, CtCore *core) {
     values = ct_ad_lift_values(t, seq, others, core->as.call.count - 1);
     for (uint32_t i = 0, k = 0; i < core->as.call.count; i++)
         all[i] = (int)i != at ? values[k++] : ct_core_lam(p, range, lam->name, params, lam->count, body);
-    CtCore *rows = ct_ad_seq_name(seq, "rows", ct_core_array(p, range, core->as.call.of.array, all, core->as.call.count));
+    CtCore *rows =
+        ct_ad_seq_name(seq, "rows", ct_core_array(p, range, core->as.call.of.array, all, core->as.call.count));
     CtCore *deltas = ct_core_global(p, range, ct_ad_library(ad, "noDeltas"));
     for (uint32_t i = inputs; i-- > 0;) {
         CtCore *delta[3] = {components(p, range, rows, 2 * i + 1), components(p, range, rows, 2 * i + 2), deltas};

@@ -70,7 +70,8 @@ void ct_bulk_show_refusal(CtBulkLook *look, CtBulkBuilder *r, CtSourceRange plac
     CtText text = ct_text(r->arena);
     ct_text_printf(&text, "line %u, column %u: %s\n", line, column, what);
     add(look, r, "dual arrays at run time",
-        "The function has no term of fixed shapes, so the Delta term is made while it runs (BULK 2025 §6).", NULL, text.data);
+        "The function has no term of fixed shapes, so the Delta term is made while it runs (BULK 2025 §6).", NULL,
+        text.data);
 }
 
 /* ---- stage 1 ---- */
