@@ -255,8 +255,7 @@ typedef struct CtDualPath {
     CtMethod method;
     bool whole;
     CtDerivOp op;    /* of a whole derivative: JVP, VJP or JACOBIAN */
-    bool by_forward; /* of a JVP at a point without arrays: `forward` takes it, unless it is inside of a traced function
-                      */
+    bool by_forward; /* of a JVP at a point without arrays: by `forward`, unless it is inside of a traced function */
     CtMethod *path;
     uint32_t count;
     CtSourceRange range; /* of the derivative */
