@@ -63,9 +63,10 @@ static void check_yields(Lint *l, const CtFlowArgs *values, const CtFlowVars *re
         if (values->items[i].type != results->items[i]->type) wrong(l, "a block yields values of other types", "");
 }
 
-static void check_block(Lint *l, const CtFlowBlock *block, const CtFlowStep *owner);
+static void check_block(Lint *l, const CtFlowBlock *block, const CtFlowStep *owner, bool ends);
 
-static void check_step(Lint *l, const CtFlowStep *step) {
+/* `ends`: control ends with the step, as in a switch at the end of a body. */
+static void check_step(Lint *l, const CtFlowStep *step, bool ends) {
     check_args(l, &step->args);
     switch (step->kind) {
     case FLOW_CALL: check_params(l, &step->args, step->as.function); break;
@@ -79,9 +80,9 @@ static void check_step(Lint *l, const CtFlowStep *step) {
         bind(l, step->as.con.cell);
         break;
     case FLOW_SWITCH:
-        for (uint32_t i = 0; i < step->as.cases.count; i++) check_block(l, step->as.cases.branches[i].block, step);
+        for (uint32_t i = 0; i < step->as.cases.count; i++) check_block(l, step->as.cases.branches[i].block, step, ends);
         break;
-    case FLOW_LOOP: check_block(l, step->as.loop.block, step); break;
+    case FLOW_LOOP: check_block(l, step->as.loop.block, step, false); break;
     case FLOW_PRIM:
     case FLOW_CONSTANT:
     case FLOW_STRING:
@@ -109,7 +110,7 @@ static void check_step(Lint *l, const CtFlowStep *step) {
     for (uint32_t i = 0; i < step->results.count; i++) bind(l, step->results.items[i]);
 }
 
-static void check_exit(Lint *l, const CtFlowBlock *block, const CtFlowStep *owner) {
+static void check_exit(Lint *l, const CtFlowBlock *block, const CtFlowStep *owner, bool ends) {
     check_args(l, &block->values);
     switch (block->exit) {
     case EXIT_OPEN: wrong(l, "a block does not end", ""); return;
@@ -122,7 +123,7 @@ static void check_exit(Lint *l, const CtFlowBlock *block, const CtFlowStep *owne
         return;
     case EXIT_RETURN:
     case EXIT_TAIL:
-        if (owner != NULL && owner->kind == FLOW_LOOP) wrong(l, "a loop's block leaves its function", "");
+        if (!ends) wrong(l, "a block leaves its function in the middle", "");
         if (block->exit == EXIT_TAIL)
             check_params(l, &block->values, block->tail);
         else
@@ -132,10 +133,12 @@ static void check_exit(Lint *l, const CtFlowBlock *block, const CtFlowStep *owne
     }
 }
 
-static void check_block(Lint *l, const CtFlowBlock *block, const CtFlowStep *owner) {
+/* `ends`: control may leave the function at the end of the block. */
+static void check_block(Lint *l, const CtFlowBlock *block, const CtFlowStep *owner, bool ends) {
     for (uint32_t i = 0; i < block->params.count; i++) bind(l, block->params.items[i]);
-    for (uint32_t i = 0; i < block->steps.count && l->wrong == NULL; i++) check_step(l, block->steps.items[i]);
-    if (l->wrong == NULL) check_exit(l, block, owner);
+    for (uint32_t i = 0; i < block->steps.count && l->wrong == NULL; i++)
+        check_step(l, block->steps.items[i], ends && i + 1 == block->steps.count && block->exit == EXIT_NEVER);
+    if (l->wrong == NULL) check_exit(l, block, owner, ends);
     if (l->wrong != NULL) return;
     for (uint32_t i = 0; i < block->steps.count; i++) {
         const CtFlowStep *step = block->steps.items[i];
@@ -151,7 +154,7 @@ const char *ct_flow_lint(const CtFlow *flow) {
         l.function = flow->functions.items[i];
         l.bound = CT_NEW_ARRAY(flow->arena, bool, l.function->vars + 1);
         for (uint32_t j = 0; j < l.function->params.count; j++) bind(&l, l.function->params.items[j]);
-        check_block(&l, l.function->body, NULL);
+        check_block(&l, l.function->body, NULL, true);
     }
     return l.wrong;
 }

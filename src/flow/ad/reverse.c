@@ -444,18 +444,10 @@ static void write_end(Writing *w, const Path *path) {
 
 static void write_ends(Writing *w, const Path *path) {
     CtFlowBlock *block = path->block;
-    for (uint32_t i = 0; i < block->steps.count; i++) {
-        const CtFlowStep *step = block->steps.items[i];
-        bool last = i + 1 == block->steps.count && block->exit == EXIT_NEVER;
-        for (uint32_t j = 0; step->kind == FLOW_SWITCH && j < step->as.cases.count; j++) {
-            if (!ct_flow_leaves(step->as.cases.branches[j].block)) continue;
-            if (last)
-                write_ends(w, &(Path){path, step->as.cases.branches[j].block});
-            else
-                w->r->flow->refused = "a branch that leaves its function in the middle";
-        }
-        if (last) return; /* it does not matter that the block may have grown at the front */
-    }
+    uint32_t count = block->steps.count;
+    const CtFlowStep *last = block->exit == EXIT_NEVER && count > 0 ? block->steps.items[count - 1] : NULL;
+    for (uint32_t i = 0; last != NULL && last->kind == FLOW_SWITCH && i < last->as.cases.count; i++)
+        write_ends(w, &(Path){path, last->as.cases.branches[i].block});
     if (block->exit == EXIT_RETURN || block->exit == EXIT_TAIL) write_end(w, path);
 }
 

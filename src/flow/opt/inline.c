@@ -20,27 +20,11 @@ typedef struct Inline {
     uint32_t *calls; /* number of calls of each function, by its number */
     uint32_t *sizes;
     uint32_t growth; /* steps by which the program may still grow */
-    /* Functions that are not inlined: recursive, left elsewhere than at the end, or with a custom derivative. */
+    /* Functions that are not inlined: recursive, or with a custom derivative. */
     bool *stays;
     CtFlowFacts facts;
     CtFlowValues now;
 } Inline;
-
-/* ---- how a body ends ---- */
-
-/* Whether control leaves the function only at the end of its body: by the exit, or in a switch that is the last
- * step. */
-static bool leaves_at_end(const CtFlowBlock *block) {
-    for (uint32_t i = 0; i < block->steps.count; i++) {
-        const CtFlowStep *step = block->steps.items[i];
-        bool last = i + 1 == block->steps.count && block->exit == EXIT_NEVER;
-        for (uint32_t j = 0; step->kind == FLOW_SWITCH && j < step->as.cases.count; j++) {
-            const CtFlowBlock *branch = step->as.cases.branches[j].block;
-            if (last ? !leaves_at_end(branch) : ct_flow_leaves(branch)) return false;
-        }
-    }
-    return true;
-}
 
 /* ---- writing a body in ---- */
 
@@ -116,7 +100,7 @@ static bool is_wanted(const Inline *s, const CtFlowFunction *callee, const CtFlo
     if (callee->is_cold_path || s->function->is_cold_path) return false;
     uint32_t size = s->sizes[callee->id], own = s->sizes[s->function->id];
     const CtFlowBlock *part = known_part(s, callee, args);
-    if (part != NULL && callee != s->function && leaves_at_end(part)) return ct_flow_size(part) <= SMALL;
+    if (part != NULL && callee != s->function) return ct_flow_size(part) <= SMALL;
     if (s->stays[callee->id] || callee == s->function || own + size > LARGEST) return false;
     if (s->calls[callee->id] == 1 && CT_FIRED("inline.once")) return true;
     if (in_loop && size > SMALL) return size <= SMALL_IN_LOOP && size <= s->growth && CT_FIRED("inline.in_loop");
@@ -200,8 +184,7 @@ void ct_flow_inline(CtFlow *flow) {
         CtFlowFunction *function = flow->functions.items[i];
         s.sizes[i] = ct_flow_size(function->body);
         s.growth += s.sizes[i];
-        s.stays[i] =
-            cycles.iterations[cycles.component[i]] || !leaves_at_end(function->body) || ct_flow_is_separate(function);
+        s.stays[i] = cycles.iterations[cycles.component[i]] || ct_flow_is_separate(function);
         ct_flow_each_call(function->body, count_call, &s);
         ct_push(flow->arena, &members[cycles.component[i]], function);
     }

@@ -29,16 +29,10 @@ typedef struct Recursion { /* a function and the analysis of its recursion */
 
 /* ---- how the iterations end ---- */
 
-/* Whether control leaves a function only at block ends, and there tail-calls the function itself (`again`) or never
- * does. */
+/* Whether control leaves a function by tail calls of the function itself (`again`), or never does. */
 static bool ends_well(const CtFlowFunction *function, const CtFlowBlock *block, bool again) {
     const CtFlowStep *last = block->steps.count > 0 ? block->steps.items[block->steps.count - 1] : NULL;
     bool switches = block->exit == EXIT_NEVER && last != NULL && last->kind == FLOW_SWITCH;
-    for (uint32_t i = 0; i + switches < block->steps.count; i++) {
-        const CtFlowStep *step = block->steps.items[i];
-        for (uint32_t j = 0; step->kind == FLOW_SWITCH && j < step->as.cases.count; j++)
-            if (ct_flow_leaves(step->as.cases.branches[j].block)) return false;
-    }
     for (uint32_t j = 0; switches && j < last->as.cases.count; j++)
         if (!ends_well(function, last->as.cases.branches[j].block, again)) return false;
     if (block->exit == EXIT_TAIL) return (block->tail == function) == again;
@@ -153,7 +147,7 @@ static bool find_bound(Recursion *c, const CtFlowStep *choice, uint32_t more) {
         return tag == UINT32_MAX && CT_FIRED("recursion_to_loop.literal") &&
                compare(c, PRIM_INT_EQ, on, &bound, true, false);
     }
-    if (test->kind != FLOW_PRIM || test->args.count != 2 || (tag > 1 && other > 1)) return false;
+    if (test->kind != FLOW_PRIM) return false;
     if (test->as.prim != PRIM_INT_EQ && test->as.prim != PRIM_INT_LT && test->as.prim != PRIM_INT_LE) return false;
     bool yes = tag <= 1 ? tag == 1 : other == 0;
     const CtFlowArg *a = &test->args.items[0], *b = &test->args.items[1];
