@@ -88,7 +88,7 @@ static CtFlowVar *maker_of_rows(Emit *e, const LoopText *t, uint32_t i) {
     bool numbers = type->rank == 2 && !ct_flow_is_object(type->element);
     if (!numbers || t->step->as.loop.initial || t->block->exit != EXIT_YIELD) return NULL;
     CtFlowVar *row = t->block->values.items[t->carried + i].var;
-    if (row == NULL || e->uses[row->id].count != 1) return NULL;
+    if (e->uses[row->id].count != 1) return NULL;
     for (uint32_t j = 0; j < t->block->steps.count; j++) {
         const CtFlowStep *step = t->block->steps.items[j];
         if (step->kind != FLOW_LOOP || step->as.loop.initial) continue;

@@ -74,11 +74,10 @@ static CtFlowVar *follow(Chain *c, const CtFlowBlock *block, CtFlowVar *var) {
         const CtFlowStep *step = block->steps.items[i];
         if (!uses(step, var)) continue;
         uint32_t rank = var->type->rank;
-        bool first = step->args.count > 0 && step->args.items[0].var == var;
         CtFlowVar *next = NULL;
         if (step->kind == FLOW_DIM || step->kind == FLOW_CHECK || step->kind == FLOW_CHECK_ZIP) continue;
-        if (step->kind == FLOW_READ && first && step->args.count == rank + 1) continue;
-        if (step->kind == FLOW_UPDATE && first && step->args.count == rank + 2) next = step->results.items[0];
+        if (step->kind == FLOW_READ && step->args.count == rank + 1) continue;
+        if (step->kind == FLOW_UPDATE && step->args.items[0].var == var && step->args.count == rank + 2) next = step->results.items[0];
         if (step->kind == FLOW_LOOP) next = follow_loop(c, step, var);
         if (step->kind == FLOW_SWITCH) next = follow_switch(c, step, var);
         if (next == NULL) return NULL;

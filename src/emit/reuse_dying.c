@@ -6,8 +6,7 @@
 static bool is_read_through(const Emit *e, const CtFlowStep *loop, const CtFlowVar *array) {
     const CtFlowBlock *block = loop->as.loop.block;
     bool reads = false;
-    if (array->type->kind != FLOW_ARRAY || array->type->rank != 1 || array->type->element->kind != FLOW_F64)
-        return false;
+    if (array->type->rank != 1 || array->type->element->kind != FLOW_F64) return false;
     for (uint32_t i = 0; i < block->steps.count; i++) {
         const CtFlowStep *step = block->steps.items[i];
         if (step->kind != FLOW_READ || step->args.items[0].var != array) continue;

@@ -94,7 +94,7 @@ static void need_mentioned(Carried *c, const char *at, const char *end) {
     while (at < end) {
         const char *start = at;
         while (at < end && is_word(*at)) at++;
-        if (at - start > 3 && begins(start, "ct_")) need(c, ct_intern(&c->names, start, (size_t)(at - start)));
+        if (begins(start, "ct_")) need(c, ct_intern(&c->names, start, (size_t)(at - start)));
         if (at < end) at++;
     }
 }

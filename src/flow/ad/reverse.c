@@ -444,9 +444,8 @@ static void write_end(Writing *w, const Path *path) {
 
 static void write_ends(Writing *w, const Path *path) {
     CtFlowBlock *block = path->block;
-    uint32_t count = block->steps.count;
-    const CtFlowStep *last = block->exit == EXIT_NEVER && count > 0 ? block->steps.items[count - 1] : NULL;
-    for (uint32_t i = 0; last != NULL && last->kind == FLOW_SWITCH && i < last->as.cases.count; i++)
+    const CtFlowStep *last = ct_flow_last_switch(block);
+    for (uint32_t i = 0; last != NULL && i < last->as.cases.count; i++)
         write_ends(w, &(Path){path, last->as.cases.branches[i].block});
     if (block->exit == EXIT_RETURN || block->exit == EXIT_TAIL) write_end(w, path);
 }

@@ -37,6 +37,8 @@ bool ct_flow_block_is_total(const CtFlowEffects *effects, const CtFlowBlock *blo
 uint32_t ct_flow_size(const CtFlowBlock *block);
 /* Whether the function is left from within a block. */
 bool ct_flow_leaves(const CtFlowBlock *block);
+/* The switch behind which control does not come, at the end of a block; NULL if there is none. */
+const CtFlowStep *ct_flow_last_switch(const CtFlowBlock *block);
 
 /* ---- equivalent_steps.c ---- */
 

@@ -80,6 +80,12 @@ bool ct_flow_leaves(const CtFlowBlock *block) {
     return false;
 }
 
+const CtFlowStep *ct_flow_last_switch(const CtFlowBlock *block) {
+    if (block->exit != EXIT_NEVER || block->steps.count == 0) return NULL;
+    const CtFlowStep *last = block->steps.items[block->steps.count - 1];
+    return last->kind == FLOW_SWITCH ? last : NULL;
+}
+
 static bool total_block(const CtFlowEffects *effects, const CtFlowBlock *block, bool is_body);
 
 static bool total_branches(const CtFlowEffects *effects, const CtFlowStep *step, bool is_body) {
@@ -90,12 +96,10 @@ static bool total_branches(const CtFlowEffects *effects, const CtFlowStep *step,
 
 /* A function's body may end in a switch whose branches leave the function; any other block must reach its own end. */
 static bool total_block(const CtFlowEffects *effects, const CtFlowBlock *block, bool is_body) {
-    uint32_t count = block->steps.count;
-    const CtFlowStep *last = count > 0 ? block->steps.items[count - 1] : NULL;
-    bool switches = is_body && block->exit == EXIT_NEVER && last != NULL && last->kind == FLOW_SWITCH;
-    for (uint32_t i = 0; i < count - switches; i++)
-        if (!ct_flow_is_total(effects, block->steps.items[i])) return false;
-    if (switches) return total_branches(effects, last, true);
+    const CtFlowStep *last = is_body ? ct_flow_last_switch(block) : NULL;
+    for (uint32_t i = 0; i < block->steps.count; i++)
+        if (block->steps.items[i] != last && !ct_flow_is_total(effects, block->steps.items[i])) return false;
+    if (last != NULL) return total_branches(effects, last, true);
     if (!is_body) return block->exit == EXIT_YIELD;
     return block->exit == EXIT_RETURN || (block->exit == EXIT_TAIL && effects->total[block->tail->id]);
 }

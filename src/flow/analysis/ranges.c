@@ -249,7 +249,7 @@ static void tell(CtFlowFacts *facts, const CtFlowArg *low, const CtFlowArg *high
 
 void ct_flow_assume(CtFlowFacts *facts, const CtFlowArg *test, bool holds) {
     const CtFlowStep *step = ct_flow_fact(facts, test)->maker;
-    if (step == NULL || step->kind != FLOW_PRIM || step->args.count != 2) return;
+    if (step == NULL || step->kind != FLOW_PRIM) return;
     const CtFlowArg *a = &step->args.items[0], *b = &step->args.items[1];
     CtPrim prim = step->as.prim;
     if (prim == PRIM_INT_LT) tell(facts, holds ? a : b, holds ? b : a, holds ? -1 : 0);
@@ -281,7 +281,7 @@ bool ct_flow_is_inside(const CtFlowFacts *facts, const CtFlowStep *access, uint3
 static bool block_stays_inside(CtFlowFacts *facts, const CtFlowBlock *block, const CtFlowVar *node) {
     for (uint32_t i = 0; i < block->steps.count; i++) {
         const CtFlowStep *step = block->steps.items[i];
-        bool chosen = node != NULL && step->kind == FLOW_OPEN && step->args.items[0].var == node;
+        bool chosen = step->kind == FLOW_OPEN && step->args.items[0].var == node;
         if (!chosen && !ct_flow_stays_inside(facts, step)) return false;
     }
     return true;

@@ -55,8 +55,7 @@ static bool can_go(Split *s, const CtFlowStep *step);
  * failure. */
 static bool block_can_go(Split *s, const CtFlowBlock *block) {
     if (block->exit == EXIT_NEVER)
-        return block->steps.count == 1 && block->steps.items[0]->kind == FLOW_FAIL &&
-               block->steps.items[0]->args.count == 0;
+        return block->steps.count == 1 && block->steps.items[0]->args.count == 0; /* a switch has an argument */
     for (uint32_t i = 0; i < block->steps.count; i++)
         if (!ct_flow_is_total(&s->effects, block->steps.items[i]) && !can_go(s, block->steps.items[i])) return false;
     return block->exit == EXIT_YIELD;

@@ -46,7 +46,7 @@ static bool is_outside(const Products *p, const CtFlowArg *arg, uint32_t depth) 
 /* The loop whose array of products of two elements is summed; NULL if the sum is of anything else. */
 static const CtFlowStep *products_of(const Products *p, const CtFlowStep *sum, const CtFlowStep **product) {
     const CtFlowStep *loop = maker(p, &sum->args.items[0]);
-    if (loop == NULL || loop->kind != FLOW_LOOP || loop->as.loop.carried > 0 || loop->results.count != 1) return NULL;
+    if (loop == NULL || loop->kind != FLOW_LOOP || loop->results.count != 1) return NULL;
     const CtFlowBlock *block = loop->as.loop.block;
     if (block->exit != EXIT_YIELD || block->steps.count != 3) return NULL;
     *product = maker(p, &block->values.items[0]);

@@ -31,9 +31,8 @@ typedef struct Recursion { /* a function and the analysis of its recursion */
 
 /* Whether control leaves a function by tail calls of the function itself (`again`), or never does. */
 static bool ends_well(const CtFlowFunction *function, const CtFlowBlock *block, bool again) {
-    const CtFlowStep *last = block->steps.count > 0 ? block->steps.items[block->steps.count - 1] : NULL;
-    bool switches = block->exit == EXIT_NEVER && last != NULL && last->kind == FLOW_SWITCH;
-    for (uint32_t j = 0; switches && j < last->as.cases.count; j++)
+    const CtFlowStep *last = ct_flow_last_switch(block);
+    for (uint32_t j = 0; last != NULL && j < last->as.cases.count; j++)
         if (!ends_well(function, last->as.cases.branches[j].block, again)) return false;
     if (block->exit == EXIT_TAIL) return (block->tail == function) == again;
     return block->exit == EXIT_NEVER || (block->exit == EXIT_RETURN && !again);
@@ -63,9 +62,8 @@ static int step_from(const Recursion *c, const CtFlowArg *value, uint32_t index)
 
 /* Collects what all recursive calls say about the parameters. */
 static bool look_at_ends(Recursion *c, const CtFlowBlock *block) {
-    const CtFlowStep *last = block->steps.count > 0 ? block->steps.items[block->steps.count - 1] : NULL;
-    for (uint32_t j = 0;
-         block->exit == EXIT_NEVER && last != NULL && last->kind == FLOW_SWITCH && j < last->as.cases.count; j++)
+    const CtFlowStep *last = ct_flow_last_switch(block);
+    for (uint32_t j = 0; last != NULL && j < last->as.cases.count; j++)
         if (!look_at_ends(c, last->as.cases.branches[j].block)) return false;
     if (block->exit != EXIT_TAIL) return true;
     for (uint32_t i = 0; i < block->values.count; i++)
@@ -81,9 +79,8 @@ static bool look_at_ends(Recursion *c, const CtFlowBlock *block) {
 
 /* Whether all recursive calls pass an array of the same length as the parameter's. */
 static bool keeps_length(const Recursion *c, const CtFlowBlock *block, uint32_t index, uint32_t dimension) {
-    const CtFlowStep *last = block->steps.count > 0 ? block->steps.items[block->steps.count - 1] : NULL;
-    bool switches = block->exit == EXIT_NEVER && last != NULL && last->kind == FLOW_SWITCH;
-    for (uint32_t j = 0; switches && j < last->as.cases.count; j++)
+    const CtFlowStep *last = ct_flow_last_switch(block);
+    for (uint32_t j = 0; last != NULL && j < last->as.cases.count; j++)
         if (!keeps_length(c, last->as.cases.branches[j].block, index, dimension)) return false;
     if (block->exit != EXIT_TAIL) return true;
     CtFlowArg param = flow_of(c->function->params.items[index]);
@@ -155,10 +152,8 @@ static bool find_bound(Recursion *c, const CtFlowStep *choice, uint32_t more) {
 }
 
 static bool counts(Recursion *c) {
-    const CtFlowBlock *body = c->function->body;
-    const CtFlowStep *last = body->steps.count > 0 ? body->steps.items[body->steps.count - 1] : NULL;
-    if (body->exit != EXIT_NEVER || last == NULL || last->kind != FLOW_SWITCH || last->as.cases.count != 2)
-        return false;
+    const CtFlowStep *last = ct_flow_last_switch(c->function->body);
+    if (last == NULL || last->as.cases.count != 2) return false;
     for (uint32_t more = 0; more < 2; more++) {
         c->more = last->as.cases.branches[more].block;
         c->end = last->as.cases.branches[1 - more].block;

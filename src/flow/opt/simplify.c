@@ -398,8 +398,7 @@ static void assume_left(Simplify *s, const CtFlowStep *step) {
         if (left != UINT32_MAX) return;
         left = i;
     }
-    if (left != UINT32_MAX && on->var != NULL && on->type->kind == FLOW_I64 && branch_value(s, step, left, &value) &&
-        CT_FIRED("simplify.left_by_one"))
+    if (left != UINT32_MAX && branch_value(s, step, left, &value) && CT_FIRED("simplify.left_by_one"))
         ct_flow_assume(&s->facts, on, value == 1);
 }
 
