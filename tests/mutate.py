@@ -7,7 +7,9 @@ Mutates one place after the other in src/flow/opt, src/flow/ad, src/flow/analysi
 condition, makes a comparison weaker or stricter, swaps `&&` and `||`, changes a constant, turns a verdict, drops a statement.
 Each mutant is built in a copy of the tree, build-mutate/tree, where one object is compiled and the command linked anew. Then
 golden programs and a few of tests/generate run natively, with Flow checked after every pass, those first that have killed most
-mutants; compiled programs lie in a cache. Where a rule no longer fires in these programs, tests/rules.py follows. A mutant is
+mutants; compiled programs lie in a cache. They run as tests/run.py runs them, and those that compile something in one of the
+forms of FORMS besides, which a program of tests/generate runs in all; a rule may not fire more or less often than
+tests/rules.txt says. tests/emitted.py follows for a mutant of src/emit. A mutant is
 
     killed       a test fails, crashes or takes too long: named behind it
     survived     every test passes
@@ -19,6 +21,7 @@ operator, and its line as it is written. --again looks at survivors only, once m
 """
 import argparse
 import collections
+import itertools
 import json
 import os
 import random
@@ -29,6 +32,8 @@ import subprocess
 import sys
 import time
 
+import emission
+import rules as recording
 import run as golden
 
 ROOMS = ["src/flow/opt", "src/flow/ad", "src/flow/analysis", "src/emit"]
@@ -38,6 +43,14 @@ TREE, BUILD, RESULTS = (os.path.join(WORK, name) for name in ("tree", "build", "
 COTAN = os.path.join(BUILD, "cotan")
 EQUIVALENT = os.path.join(golden.HERE, "mutants.txt")
 TIMEOUT = 30
+# How C is emitted and run, besides as it is by itself: in parts, on threads and with what the run time checks; one number at a time; with
+# fast mathematics.
+FORMS = [
+    emission.Form("debugged", "cc" + emission.SMALL, cotan_threads="3", cotan_debug_runtime="1"),
+    emission.Form("scalar", "cc", cotan_vectorise="off", cotan_debug_runtime="1"),
+    emission.Form("fast", "cc" + emission.SMALL, "fast"),
+]
+EMITTED = ["flow/kept", "native/streams", "native/vectors"]  # whose C is looked at
 
 # ---- mutants ----
 
@@ -110,7 +123,7 @@ def edits(text):
         yield "compare", match.start(), match.end(), RELATIONS[match[0]]
     for match in re.finditer(r"(?<=[=<>+\-*] )\b(\d{1,4})\b(?=[;,) ])", mask):
         line = mask[mask.rfind("\n", 0, match.start()) + 1:match.start()]
-        if not re.search(r"\bfor \(|\bu?int\w* \w+ = $|^#", line):
+        if not re.search(r"\bfor \(|\bu?int\w* \w+ = $|^#|\bCT_NEW_ARRAY\(", line):  # an array may be larger than need be
             yield "constant", match.start(), match.end(), str(int(match[0]) + 1 if int(match[0]) != 1 else 0)
     for match in re.finditer(r"\breturn (true|false);", mask):
         yield "verdict", match.start(1), match.end(1), "false" if match[1] == "true" else "true"
@@ -170,27 +183,37 @@ def write(path, text):
 
 # ---- tests ----
 
-Test = collections.namedtuple("Test", "path command fallbacks wanted name")
+Test = collections.namedtuple("Test", "path command fallbacks wanted name form", defaults=[None])
 
 
 def golden_tests(groups):
+    forms = itertools.cycle(FORMS)
     for path in golden.programs(groups):
         if not path.endswith(".cot") or os.path.exists(path[:-4] + ".slow"):
             continue
         shown = os.path.relpath(path, golden.GOLDEN)
         wanted = golden.split(golden.read(path[:-4] + ".out"))
         for command, fallbacks, text in zip(golden.commands_of(path), golden.fallbacks_of(path), wanted):
-            if not re.search(r"cotan (?:fmt|type|core|repl|cache|methods|explain|compare|help|version)\b", command):
-                yield Test(path, command, fallbacks, text, f"{shown}: {command}")
+            if re.search(r"cotan (?:fmt|type|core|repl|cache|methods|explain|compare|help|version)\b", command):
+                continue
+            test = Test(path, command, fallbacks, text, f"{shown}: {command}")
+            yield test
+            if not emission.LEFT_OUT.search(command) and not fallbacks[1]:
+                yield in_form(test, next(forms))
+
+
+def in_form(test, form):
+    return test._replace(form=form, name=f"{test.name} ({form.name})")
 
 
 def passes(test):
     folder, name = os.path.split(test.path)
-    text = golden.run(test.command, folder, name, COTAN, TIMEOUT, test.fallbacks)
-    wanted = test.wanted
+    prefix = test.form.prefix() if test.form else ""
+    text = golden.run(prefix + test.command, folder, name, COTAN, TIMEOUT, test.fallbacks)
+    text, wanted = text.split("\n", 1)[1], test.wanted.split("\n", 1)[1]
     if "error[E0801]" in wanted:
         text, wanted = golden.without_place(text), golden.without_place(wanted)
-    return text == wanted or golden.is_close(text, wanted)
+    return text == wanted or golden.is_close(text, wanted) or (test.form is not None and emission.alike(text, wanted, test.form))
 
 
 def generated_tests(count):
@@ -209,11 +232,18 @@ def generated_tests(count):
             wanted = golden.run(command, folder, os.path.basename(path), COTAN, TIMEOUT)
             os.environ["COTAN_ENGINE"] = "native"
             if "! error" not in wanted and "exit" not in wanted:
-                yield Test(path, command, (set(), set()), wanted, f"tests/generate, seed {seed}: {ask}")
+                test = Test(path, command, (set(), set()), wanted, f"tests/generate, seed {seed}: {ask}")
+                yield from [test] + [in_form(test, form) for form in FORMS]
 
 
 def fired(counts):
-    return {line.split()[1] for line in golden.read(counts).splitlines()} if os.path.exists(counts) else set()
+    """How often each rule has fired in the last run of a test."""
+    lines = golden.read(counts).split("\n") if os.path.exists(counts) else []
+    found = collections.Counter()
+    for line in filter(None, lines):
+        count, rule = line.split()
+        found[rule] += int(count)
+    return found
 
 
 class Tests:
@@ -223,27 +253,47 @@ class Tests:
         os.environ.update(COTAN_ENGINE="native", COTAN_MATH="exact", COTAN_CHECK_PASSES="1", COTAN_COUNT_RULES=self.counts,
                           XDG_CACHE_HOME=os.path.join(WORK, "cache"))
         tests = list(golden_tests(options.groups)) + list(generated_tests(options.generated))
-        self.forget()
-        self.tests = [test for test in tests if passes(test)]
-        self.rules = fired(self.counts)
+        self.rules = {}
+        self.tests = self.spread([test for test in tests if self.outcome(test, self.rules)[0]])
         print(f"{len(self.tests)} of {len(tests)} tests pass without a mutant", flush=True)
 
-    def forget(self):
+    def spread(self, tests):
+        """In front those that make rules fire which no test before them does."""
+        often, left, order = collections.Counter(), list(tests), []
+        while left:
+            chosen = max(left, key=lambda test: sum(often[rule] < 2 for rule in self.rules[test.name]))
+            often.update(set(self.rules[chosen.name]))
+            left.remove(chosen)
+            order.append(chosen)
+        return order
+
+    def outcome(self, test, rules):
+        """Whether a test passes; and a rule that fires more or less often than without a mutant, where tests/rules.txt says how often. Collects in
+        `rules` how often each fires."""
         if os.path.exists(self.counts):
             os.remove(self.counts)
+        is_right, found = passes(test), fired(self.counts)
+        wanted = rules.setdefault(test.name, found)
+        recorded = test.form is None and test.path.startswith(tuple(os.path.join(golden.GOLDEN, group) for group in recording.BOTH))
+        differ = [rule for rule in sorted({*wanted, *found}) if wanted[rule] != found[rule]] if recorded else []
+        return is_right, differ
 
-    def killer(self):
-        """The first test that fails; None."""
-        self.forget()
+    def script(self, name, *words):
+        command = [os.path.join(golden.HERE, name), "--cotan", COTAN, *words]
+        return subprocess.run(command, capture_output=True, check=False).returncode == 0
+
+    def killer(self, path):
+        """The first test that fails where a file has been changed; None."""
         began = time.monotonic()
         for test in sorted(self.tests, key=lambda t: -self.kills[t.name]):
-            if not passes(test):
-                return test.name
+            is_right, differ = self.outcome(test, self.rules)
+            if differ or not is_right:
+                self.kills[test.name] += 1
+                return test.name if not is_right else f"tests/rules.txt: {differ[0]}, {test.name}"
             if time.monotonic() - began > self.options.budget:
                 return None
-        missing = self.rules - fired(self.counts)
-        if missing and subprocess.run([os.path.join(golden.HERE, "rules.py"), "--cotan", COTAN], capture_output=True, check=False).returncode:
-            return f"tests/rules.py: {min(missing)}"
+        if path.startswith("src/emit") and not self.script("emitted.py", *EMITTED):
+            return "tests/emitted.py"
         return None
 
 
@@ -274,7 +324,7 @@ def verdict_on(mutant, tests):
     try:
         if not build():
             return "stillborn", ""
-        by = tests.killer()
+        by = tests.killer(mutant.file)
         return ("killed", by) if by else ("survived", "")
     finally:
         shutil.copyfile(os.path.join(golden.ROOT, mutant.file), os.path.join(TREE, mutant.file))
@@ -315,14 +365,13 @@ def main():
         make_tree()
         if not build():
             sys.exit("tests/mutate.py: the tree does not build")
-        kills = collections.Counter(by for verdict, by in results.values() if verdict == "killed")
+        kills = collections.Counter(re.sub(r"^tests/rules.txt: [^,]*, ", "", by) for verdict, by in results.values() if verdict == "killed")
         tests = Tests(options, kills)
         excused = equivalents()
         for mutant in [m for m in order if m.key not in excused][:options.count]:
             began = time.monotonic()
             results[mutant.key] = verdict_on(mutant, tests)
             verdict, by = results[mutant.key]
-            kills[by] += verdict == "killed"
             save(results)
             print(f"{verdict:9} {time.monotonic() - began:5.1f} s  {mutant.file}:{mutant.number} {mutant.operator}  {by}", flush=True)
     sys.exit(1 if report(mutants, results) else 0)

@@ -1,16 +1,20 @@
 #!/usr/bin/env python3
 """Which rewrite rules fire: those of the passes over Flow, of its derivatives, and of how C is written.
 
-    tests/rules.py [--cotan PATH] [--generated N] [--verbose] [WORD…]
+    tests/rules.py [--cotan PATH] [--generated N] [--verbose] [--bless] [WORD…]
 
 A rule is a place in the code that says CT_FIRED("pass.rule"): src/base/rules.h. The commands of golden programs are run up
 to the C that they are compiled to, and what fires is counted (COTAN_COUNT_RULES): with exact mathematics, and those of
 the groups of BOTH with fast mathematics too. A rule that never fires fails: a golden program has to be written that
 makes it fire, or the rule has to go. With --generated, N programs of tests/generate say whether such a rule fires in
 one of them; that helps to write the golden program, and is not enough.
+
+tests/rules.txt says how often each rule fires in each program of BOTH. What differs fails too: it is told, and
+--bless writes the file anew.
 """
 import argparse
 import collections
+import difflib
 import os
 import re
 import subprocess
@@ -21,6 +25,7 @@ from concurrent.futures import ThreadPoolExecutor
 import run as golden
 
 BOTH = ("flow/", "native/")
+RECORD = os.path.join(golden.HERE, "rules.txt")
 RULE = re.compile(r'CT_FIRED\(\s*"([a-z0-9_.]+)"\s*\)')
 # Commands that compile nothing, or much the same again.
 LEFT_OUT = re.compile(r"cotan (?:fmt|type|core|repl|cache|methods|explain|compare|help|version)\b|--method (?!native)|--engine eval")
@@ -38,17 +43,23 @@ def rules():
     return found
 
 
-def run(job, counts, options):
-    """Runs a command without a C compiler, so that it ends where native code would be compiled."""
+def run(job, scratch, options):
+    """How often each rule fires in a command. It runs without a C compiler, so that it ends where native code would be compiled."""
     command, folder, name, math = job
-    environment = dict(os.environ, PATH=os.path.dirname(options.cotan) + os.pathsep + os.environ["PATH"], NO_COLOR="1",
-                       LC_ALL="C.UTF-8", COTAN_ENGINE="native", COTAN_NATIVE="require", COTAN_MATH=math, CC="false",
-                       COTAN_COUNT_RULES=counts, XDG_CACHE_HOME=os.path.dirname(counts))
-    try:
-        subprocess.run(["sh", "-c", command.replace("FILE", name)], cwd=folder, env=environment, stdin=subprocess.DEVNULL,
-                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=options.timeout, check=False)
-    except subprocess.TimeoutExpired:
-        pass
+    with tempfile.NamedTemporaryFile("r", dir=scratch) as counts:
+        environment = dict(os.environ, PATH=os.path.dirname(options.cotan) + os.pathsep + os.environ["PATH"], NO_COLOR="1",
+                           LC_ALL="C.UTF-8", COTAN_ENGINE="native", COTAN_NATIVE="require", COTAN_MATH=math, CC="false",
+                           COTAN_COUNT_RULES=counts.name, XDG_CACHE_HOME=scratch)
+        try:
+            subprocess.run(["sh", "-c", command.replace("FILE", name)], cwd=folder, env=environment, stdin=subprocess.DEVNULL,
+                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=options.timeout, check=False)
+        except subprocess.TimeoutExpired:
+            pass
+        fired = collections.Counter()
+        for line in counts:
+            count, rule = line.split()
+            fired[rule] += int(count)
+        return fired
 
 
 def golden_jobs(words):
@@ -75,17 +86,42 @@ def generated_jobs(count, scratch):
 
 
 def count_rules(jobs, scratch, options):
-    """How often each rule fires in some runs."""
-    fired = collections.Counter()
-    counts = os.path.join(scratch, "rules")
+    """How often each rule fires in some runs, for each program."""
+    jobs, fired = list(jobs), collections.defaultdict(collections.Counter)
     with ThreadPoolExecutor(max_workers=os.cpu_count() or 2) as pool:
-        list(pool.map(lambda job: run(job, counts, options), jobs))
-    if os.path.exists(counts):
-        for line in golden.read(counts).splitlines():
-            count, name = line.split()
-            fired[name] += int(count)
-        os.remove(counts)
+        for (_, folder, name, _), counts in zip(jobs, pool.map(lambda job: run(job, scratch, options), jobs)):
+            fired[os.path.relpath(os.path.join(folder, name), golden.GOLDEN)] += counts
     return fired
+
+
+def lines_of(fired):
+    """What tests/rules.txt says of a program: a line for each pass."""
+    lines = collections.defaultdict(list)
+    for rule, count in sorted(fired.items()):
+        name, _, what = rule.partition(".")
+        lines[name].append(f"{what} {count}")
+    return [f"{name}: {', '.join(counts)}" for name, counts in lines.items()]
+
+
+def check_record(fired, options):
+    """The number of programs that tests/rules.txt says something else of."""
+    recorded, program, differ = collections.defaultdict(list), None, 0
+    for line in golden.read(RECORD).splitlines():
+        if line.startswith("    "):
+            recorded[program].append(line.strip())
+        else:
+            program = line
+    found = {name: lines_of(counts) for name, counts in fired.items() if name.startswith(BOTH)}
+    if options.bless:
+        recorded = {**({} if not options.words else recorded), **found}
+        with open(RECORD, "w", encoding="utf-8") as file:
+            file.writelines(f"{program}\n" + "".join(f"    {line}\n" for line in recorded[program]) for program in sorted(recorded))
+    for name in sorted(set(found) | (set() if options.words else set(recorded))):
+        if recorded.get(name, []) != found.get(name, []):
+            differ += 1
+            print(f"FAIL {name}: rules fire more or less often; if that is right, write it down with --bless")
+            sys.stdout.writelines(line + "\n" for line in difflib.unified_diff(recorded.get(name, []), found.get(name, []), "recorded", "found", "", "", 0, ""))
+    return len(found), differ
 
 
 def main():
@@ -94,22 +130,24 @@ def main():
     parser.add_argument("--cotan", default=os.path.join(golden.ROOT, "build", "cotan"))
     parser.add_argument("--generated", type=int, default=0, metavar="N", help="look at so many generated programs besides")
     parser.add_argument("--verbose", action="store_true", help="how often each rule fired")
+    parser.add_argument("--bless", action="store_true", help="write down how often each rule fires")
     parser.add_argument("--timeout", type=float, default=60)
     options = parser.parse_args()
     options.cotan = os.path.abspath(options.cotan)
     with tempfile.TemporaryDirectory() as scratch:
-        fired = count_rules(golden_jobs(options.words), scratch, options)
-        generated = count_rules(generated_jobs(options.generated, scratch), scratch, options)
-    known = rules()
+        programs = count_rules(golden_jobs(options.words), scratch, options)
+        generated = sum(count_rules(generated_jobs(options.generated, scratch), scratch, options).values(), collections.Counter())
+    known, fired = rules(), sum(programs.values(), collections.Counter())
+    compared, differ = check_record(programs, options)
     for name in sorted(known):
         if options.verbose and fired[name]:
             print(f"{fired[name]:10} {name}")
-        if not fired[name]:
+        if not fired[name] and not options.words:
             more = f"; {generated[name]} times in generated programs" if options.generated else ""
             print(f"FAIL {name}, {known[name]}: it never fires{more}")
-    missing = sum(not fired[name] for name in known)
-    print(f"rules: {len(known) - missing} passed, {missing} failed")
-    sys.exit(1 if missing or not known else 0)
+    missing = 0 if options.words else sum(not fired[name] for name in known)
+    print(f"rules: {len(known) - missing + compared - differ} passed, {missing + differ} failed")
+    sys.exit(1 if missing or differ or not known else 0)
 
 
 if __name__ == "__main__":
