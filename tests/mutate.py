@@ -121,9 +121,10 @@ def edits(text):
         if re.search(r"\bfor \((?:(?!\) ).)*$", line) or line.lstrip().startswith("#"):
             continue  # a loop of C itself
         yield "compare", match.start(), match.end(), RELATIONS[match[0]]
+    # But for sizes of arrays, which may be larger than need be, and for named bounds of effort and size, of which any value is right.
     for match in re.finditer(r"(?<=[=<>+\-*] )\b(\d{1,4})\b(?=[;,) ])", mask):
         line = mask[mask.rfind("\n", 0, match.start()) + 1:match.start()]
-        if not re.search(r"\bfor \(|\bu?int\w* \w+ = $|^#|\bCT_NEW_ARRAY\(", line):  # an array may be larger than need be
+        if not re.search(r"\bfor \(|\bu?int\w* \w+ = $|^#|\bCT_NEW_ARRAY\(|\b[A-Z][A-Z_]+ = $", line):
             yield "constant", match.start(), match.end(), str(int(match[0]) + 1 if int(match[0]) != 1 else 0)
     for match in re.finditer(r"\breturn (true|false);", mask):
         yield "verdict", match.start(1), match.end(1), "false" if match[1] == "true" else "true"

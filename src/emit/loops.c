@@ -30,7 +30,7 @@ static void begin_carried(Emit *e, LoopText *t) {
         if (param->name == NULL) param->name = "acc";
         ct_emit_declare(e, param, ct_emit_arg(e, &t->step->args.items[1 + i]));
         t->names[i] = ct_emit_name(e, param);
-        if (t->step->results.items[i] != NULL) ct_emit_alias(e, t->step->results.items[i], t->names[i]);
+        ct_emit_alias(e, t->step->results.items[i], t->names[i]);
         if (e->uses[t->step->results.items[i]->id].count == 0 && e->uses[param->id].count == 0)
             ct_emit_line(e, "(void)%s;", t->names[i]);
     }

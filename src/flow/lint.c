@@ -1,5 +1,6 @@
 /* Flow lint. In a well-formed program every variable is bound once, before its uses and in scope of them; arguments,
- * results and yielded values have the types required at their places; every block has an exit. */
+ * results and yielded values have the types required at their places; every block has an exit. Control leaves a function at
+ * the end of its body only; of the results, only fields of a node may be left out. */
 #include "flow/build.h"
 
 typedef struct Lint {
@@ -107,7 +108,10 @@ static void check_step(Lint *l, const CtFlowStep *step, bool ends) {
     case FLOW_RETAIN:
     case FLOW_RELEASE: break;
     }
-    for (uint32_t i = 0; i < step->results.count; i++) bind(l, step->results.items[i]);
+    for (uint32_t i = 0; i < step->results.count; i++) {
+        bind(l, step->results.items[i]);
+        if (step->results.items[i] == NULL && step->kind != FLOW_OPEN) wrong(l, "a step without its result", "");
+    }
 }
 
 static void check_exit(Lint *l, const CtFlowBlock *block, const CtFlowStep *owner, bool ends) {

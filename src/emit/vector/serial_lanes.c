@@ -84,7 +84,6 @@ bool ct_emit_vector_apart(Emit *e, CtFlowStep *step) {
     ct_emit_line(e, "}");
     memcpy(e->uses, before, size);
     for (uint32_t i = 0; i < step->as.loop.carried; i++)
-        if (step->results.items[i] != NULL)
-            ct_emit_alias(e, step->results.items[i], ct_emit_arg(e, &step->args.items[1 + i]));
+        ct_emit_alias(e, step->results.items[i], ct_emit_arg(e, &step->args.items[1 + i]));
     return true;
 }

@@ -439,7 +439,7 @@ static void branch_values(Emit *e, const CtFlowStep *step, uint32_t branch, cons
     ct_emit_block(e, block, NULL);
     e->block = block;
     for (uint32_t i = 0; i < step->results.count; i++)
-        if (step->results.items[i] != NULL) values[i] = lane_arg(e, &block->values.items[i], true);
+        values[i] = lane_arg(e, &block->values.items[i], true);
     ct_emit_flush(e, false);
     e->block = around;
     e->taken = taken_around;
@@ -505,7 +505,7 @@ static const char *begin_carried(Emit *e, CtFlowVar *param, const CtFlowArg *sta
 
 static bool differs(const Emit *e, const CtFlowStep *step) {
     for (uint32_t i = 0; i < step->results.count; i++)
-        if (step->results.items[i] != NULL && e->lanes[step->results.items[i]->id].kind != LANE_SAME) return true;
+        if (e->lanes[step->results.items[i]->id].kind != LANE_SAME) return true;
     return false;
 }
 

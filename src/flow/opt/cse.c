@@ -181,8 +181,7 @@ static bool merge_carried(Cse *c, const CtFlowStep *loop) {
             if (ct_flow_same(&block->values.items[i], &block->values.items[j])) continue; /* already merged */
             CT_FIRED("cse.carried");
             ct_flow_stands(&c->now, block->params.items[1 + i], flow_of(block->params.items[1 + j]));
-            if (loop->results.items[i] != NULL && loop->results.items[j] != NULL)
-                ct_flow_stands(&c->now, loop->results.items[i], flow_of(loop->results.items[j]));
+            ct_flow_stands(&c->now, loop->results.items[i], flow_of(loop->results.items[j]));
             merged = true;
             break;
         }

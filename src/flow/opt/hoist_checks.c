@@ -11,7 +11,7 @@
  * of the program stays the first. */
 #include "flow/opt/passes.h"
 
-enum { DEEPEST = 8, PATIENCE = 100 }; /* bounds of the search through the definitions of one argument */
+enum { PATIENCE = 100 }; /* bound of the search through the definitions of one argument */
 
 typedef struct Split {
     CtFlow *flow;
@@ -28,25 +28,25 @@ typedef CT_VEC(CtFlowStep *) Steps;
 
 /* ---- which checks ---- */
 
-static bool is_same(Split *s, const CtFlowArg *arg, int deep);
+static bool is_same(Split *s, const CtFlowArg *arg);
 
-static bool are_same(Split *s, const CtFlowArgs *args, int deep) {
+static bool are_same(Split *s, const CtFlowArgs *args) {
     for (uint32_t i = 0; i < args->count; i++)
-        if (!is_same(s, &args->items[i], deep)) return false;
+        if (!is_same(s, &args->items[i])) return false;
     return true;
 }
 
 /* Whether a value is loop-invariant and cheap. In a loop inside it must be the same for equal iterations of that
  * loop. */
-static bool is_same(Split *s, const CtFlowArg *arg, int deep) {
+static bool is_same(Split *s, const CtFlowArg *arg) {
     const CtFlowFact *fact = ct_flow_fact(&s->facts, arg);
     if (arg->var == NULL || fact->depth <= s->depth) return true;
     if (fact->loop != NULL) return fact->index == 0 && fact->loop != s->loop;
     const CtFlowStep *made = fact->maker;
-    if (made == NULL || deep == 0 || s->patience-- <= 0 || !ct_flow_is_total(&s->effects, made)) return false;
+    if (made == NULL || s->patience-- <= 0 || !ct_flow_is_total(&s->effects, made)) return false;
     bool cheap = made->kind == FLOW_PRIM || made->kind == FLOW_DIM ||
                  (made->kind == FLOW_READ && !ct_flow_is_object(made->results.items[0]->type));
-    return cheap && are_same(s, &made->args, deep - 1);
+    return cheap && are_same(s, &made->args);
 }
 
 static bool can_go(Split *s, const CtFlowStep *step);
@@ -70,11 +70,11 @@ static bool may_fail_in_branch(const CtFlowStep *choice) {
 
 static bool can_go(Split *s, const CtFlowStep *step) {
     s->patience = PATIENCE;
-    if (ct_flow_is_check(step)) return are_same(s, &step->args, DEEPEST);
+    if (ct_flow_is_check(step)) return are_same(s, &step->args);
     if (step->kind == FLOW_LOOP && (step->as.loop.initial || ct_flow_step_fails(step))) return false;
     if (step->kind == FLOW_SWITCH && step->results.count > 0 && may_fail_in_branch(step)) return false;
     if (step->kind != FLOW_LOOP && step->kind != FLOW_SWITCH) return false;
-    if (!is_same(s, &step->args.items[0], DEEPEST)) return false;
+    if (!is_same(s, &step->args.items[0])) return false;
     for (uint32_t i = 0; i < ct_flow_inner_count(step); i++)
         if (!block_can_go(s, ct_flow_inner(step, i))) return false;
     return true;

@@ -118,7 +118,6 @@ static bool write_call(Inline *s, CtFlowBlock *block, const CtFlowStep *call) {
     if (body->exit != EXIT_YIELD) return false;
     for (uint32_t i = 0; i < call->results.count; i++) {
         const CtFlowArg *value = &body->values.items[i];
-        if (call->results.items[i] == NULL) continue;
         ct_flow_stands(&s->now, call->results.items[i], *value);
         if (value->var != NULL && value->var->name == NULL) value->var->name = call->results.items[i]->name;
     }

@@ -46,7 +46,7 @@ static bool is_sum(const CtFlowStep *step) {
 static bool is_costly(const Materialise *k, const CtFlowStep *step) {
     bool takes_long = step->kind == FLOW_PRIM && ct_prim_info(step->as.prim)->work > MEMORY;
     if (!takes_long && (k->loops == 0 || !is_sum(step))) return false;
-    return step->results.items[0] != NULL && step->results.items[0]->type->kind == FLOW_F64;
+    return step->results.items[0]->type->kind == FLOW_F64;
 }
 
 /* The number of vectors of numbers that a loop without inner loops makes; 0 for other loops. */

@@ -407,7 +407,6 @@ static void simplify_switch(Simplify *s, CtFlowStep *step) {
     assume_left(s, step);
     for (uint32_t i = 0; i < step->results.count; i++) {
         CtFlowArg value;
-        if (step->results.items[i] == NULL) continue;
         if (common_yield(s, step, i, &value) && CT_FIRED("simplify.common_yield"))
             ct_flow_stands(&s->now, step->results.items[i], value);
         else if (yields_itself(s, step, i) && CT_FIRED("simplify.yields_itself"))
@@ -422,7 +421,7 @@ static bool constant_known(Simplify *s, const CtFlowStep *step) {
     bool known = body->steps.count == 0 && body->exit == EXIT_RETURN;
     for (uint32_t i = 0; known && i < body->values.count; i++) known = body->values.items[i].var == NULL;
     for (uint32_t i = 0; known && i < step->results.count; i++)
-        if (step->results.items[i] != NULL) ct_flow_stands(&s->now, step->results.items[i], body->values.items[i]);
+        ct_flow_stands(&s->now, step->results.items[i], body->values.items[i]);
     return known && CT_FIRED("simplify.constant");
 }
 
@@ -489,7 +488,7 @@ static void simplify_loop(Simplify *s, CtFlowStep *step) {
             continue;
         CT_FIRED("simplify.carried_unchanged");
         ct_flow_stands(&s->now, param, first);
-        if (step->results.items[i] != NULL) ct_flow_stands(&s->now, step->results.items[i], last);
+        ct_flow_stands(&s->now, step->results.items[i], last);
     }
     uint32_t equals = s->facts.equals.count;
     ct_flow_assume_iteration(&s->facts, step);

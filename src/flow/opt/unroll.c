@@ -97,7 +97,7 @@ static void unroll(Unroll *u, Steps *out, const CtFlowStep *loop) {
         if (i >= count) {
             ct_push(u->arena, out, arrays[i - count]);
             ct_flow_facts_step(&u->facts, arrays[i - count], u->depth);
-        } else if (loop->results.items[i] != NULL) {
+        } else {
             ct_flow_stands(&u->now, loop->results.items[i], carried[i]);
         }
 }
