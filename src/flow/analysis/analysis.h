@@ -86,6 +86,8 @@ void ct_flow_facts_begin(CtFlowFacts *facts, CtFlow *flow, const CtFlowFunction 
 void ct_flow_facts_add(CtFlowFacts *facts, const CtFlowBlock *block, uint32_t depth);
 void ct_flow_facts_step(CtFlowFacts *facts, CtFlowStep *step, uint32_t depth);
 const CtFlowFact *ct_flow_fact(const CtFlowFacts *facts, const CtFlowArg *arg); /* of a literal: an empty one */
+/* The step that makes a value, if it is of this kind; else NULL. */
+const CtFlowStep *ct_flow_maker(const CtFlowFacts *facts, const CtFlowArg *arg, CtFlowStepKind kind);
 
 /* `some`: the dimensions outside of it are known to have elements; without that, inner lengths may be 0 instead. */
 CtFlowLength ct_flow_length(const CtFlowFacts *facts, const CtFlowArg *array, uint32_t dimension, bool some);

@@ -30,6 +30,11 @@ const CtFlowFact *ct_flow_fact(const CtFlowFacts *facts, const CtFlowArg *arg) {
     return arg->var != NULL && arg->var->id < facts->count ? &facts->items[arg->var->id] : &none;
 }
 
+const CtFlowStep *ct_flow_maker(const CtFlowFacts *facts, const CtFlowArg *arg, CtFlowStepKind kind) {
+    const CtFlowStep *maker = ct_flow_fact(facts, arg)->maker;
+    return maker != NULL && maker->kind == kind ? maker : NULL;
+}
+
 void ct_flow_facts_step(CtFlowFacts *facts, CtFlowStep *step, uint32_t depth) {
     for (uint32_t i = 0; i < step->results.count; i++)
         if (step->results.items[i] != NULL)
@@ -59,9 +64,8 @@ static CtFlowLength own_length(const CtFlowArg *array, uint32_t dimension) {
 }
 
 CtFlowLength ct_flow_length_of(const CtFlowFacts *facts, CtFlowArg count) {
-    const CtFlowFact *fact = ct_flow_fact(facts, &count);
-    if (fact->maker != NULL && fact->maker->kind == FLOW_DIM)
-        return length(facts, &fact->maker->args.items[0], fact->maker->as.index, false, DEEPEST);
+    const CtFlowStep *dim = ct_flow_maker(facts, &count, FLOW_DIM);
+    if (dim != NULL) return length(facts, &dim->args.items[0], dim->as.index, false, DEEPEST);
     return (CtFlowLength){.known = count};
 }
 
@@ -80,9 +84,9 @@ static bool keeps_lengths(const CtFlowFacts *facts, const CtFlowArg *array, cons
     const CtFlowStep *step = fact->maker;
     if (depth == 0 || step == NULL) return false;
     const CtFlowArg *count = made_count(fact, array);
-    const CtFlowStep *dim = count != NULL ? ct_flow_fact(facts, count)->maker : NULL;
+    const CtFlowStep *dim = count != NULL ? ct_flow_maker(facts, count, FLOW_DIM) : NULL;
     if (count != NULL)
-        return dim != NULL && dim->kind == FLOW_DIM && dim->as.index == 0 &&
+        return dim != NULL && dim->as.index == 0 &&
                keeps_lengths(facts, &dim->args.items[0], first, depth - 1);
     if (step->kind == FLOW_UPDATE)
         return step->args.count - 2 == array->type->rank &&
@@ -108,8 +112,7 @@ static CtFlowLength carried_length(const CtFlowFacts *facts, const CtFlowStep *l
     const CtFlowBlock *block = loop->as.loop.block;
     if (block->exit != EXIT_YIELD) return own_length(array, dimension);
     const CtFlowArg *count = made_count(ct_flow_fact(facts, &block->values.items[index]), &block->values.items[index]);
-    const CtFlowStep *maker = count != NULL ? ct_flow_fact(facts, count)->maker : NULL;
-    if (count != NULL && (maker == NULL || maker->kind != FLOW_DIM)) { /* the initial array's length too */
+    if (count != NULL && ct_flow_maker(facts, count, FLOW_DIM) == NULL) { /* the initial array's length too */
         CtFlowLength first = length(facts, &loop->args.items[1 + index], dimension, false, depth / 2);
         if (first.known.type != NULL && ct_flow_same(&first.known, count)) return first;
     }

@@ -22,8 +22,8 @@ static bool over(Question *q, const CtFlowArg *x, CtFlowLength y, int depth, int
 /* ---- what makes a number ---- */
 
 static const CtFlowStep *prim_of(const Question *q, const CtFlowArg *x) {
-    const CtFlowStep *step = ct_flow_fact(q->facts, x)->maker;
-    return step != NULL && step->kind == FLOW_PRIM && step->args.count == 2 ? step : NULL;
+    const CtFlowStep *step = ct_flow_maker(q->facts, x, FLOW_PRIM);
+    return step != NULL && step->args.count == 2 ? step : NULL;
 }
 
 static bool is_small(const CtFlowArg *arg) {
@@ -248,8 +248,8 @@ static void tell(CtFlowFacts *facts, const CtFlowArg *low, const CtFlowArg *high
 }
 
 void ct_flow_assume(CtFlowFacts *facts, const CtFlowArg *test, bool holds) {
-    const CtFlowStep *step = ct_flow_fact(facts, test)->maker;
-    if (step == NULL || step->kind != FLOW_PRIM) return;
+    const CtFlowStep *step = ct_flow_maker(facts, test, FLOW_PRIM);
+    if (step == NULL) return;
     const CtFlowArg *a = &step->args.items[0], *b = &step->args.items[1];
     CtPrim prim = step->as.prim;
     if (prim == PRIM_INT_LT) tell(facts, holds ? a : b, holds ? b : a, holds ? -1 : 0);

@@ -23,8 +23,8 @@ static const CtFlowStep *copied(const Copies *c, const CtFlowStep *loop, uint32_
     const CtFlowBlock *block = loop->as.loop.block;
     if (loop->as.loop.carried > 0 || loop->as.loop.initial || loop->results.count != 1) return NULL;
     if (block->exit != EXIT_YIELD || !ct_flow_block_is_total(&c->effects, block)) return NULL;
-    const CtFlowStep *read = ct_flow_fact(&c->facts, &block->values.items[0])->maker;
-    if (read == NULL || read->kind != FLOW_READ) return NULL;
+    const CtFlowStep *read = ct_flow_maker(&c->facts, &block->values.items[0], FLOW_READ);
+    if (read == NULL) return NULL;
     const CtFlowStep *made_by = ct_flow_fact(&c->facts, &read->args.items[0])->maker;
     uint32_t last = read->args.count - 1;
     if (made_by == NULL || (made_by->kind != FLOW_PRODUCT && (last > 1 || !makes_whole(made_by)))) return NULL;

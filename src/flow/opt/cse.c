@@ -158,11 +158,10 @@ static void visit_branches(Cse *c, const CtFlowStep *step) {
 /* Whether two carried variables that start equal stay equal in each iteration. */
 static bool stay_same(const Cse *c, const CtFlowStep *loop, uint32_t a, uint32_t b) {
     const CtFlowBlock *block = loop->as.loop.block;
-    const CtFlowStep *mine = ct_flow_fact(&c->facts, &block->values.items[a])->maker,
-                     *other = ct_flow_fact(&c->facts, &block->values.items[b])->maker;
-    if (mine == NULL || other == NULL || mine->kind != FLOW_PRIM || other->kind != FLOW_PRIM) return false;
-    if (mine->as.prim != other->as.prim || !ct_flow_same(&loop->args.items[1 + a], &loop->args.items[1 + b]))
-        return false;
+    const CtFlowStep *mine = ct_flow_maker(&c->facts, &block->values.items[a], FLOW_PRIM),
+                     *other = ct_flow_maker(&c->facts, &block->values.items[b], FLOW_PRIM);
+    if (mine == NULL || other == NULL || mine->as.prim != other->as.prim) return false;
+    if (!ct_flow_same(&loop->args.items[1 + a], &loop->args.items[1 + b])) return false;
     for (uint32_t i = 0; i < mine->args.count; i++) {
         bool carried = mine->args.items[i].var == block->params.items[1 + a] &&
                        other->args.items[i].var == block->params.items[1 + b];

@@ -227,8 +227,8 @@ static bool folds_simply(Fuse *f, const CtFlowStep *loop) {
     const CtFlowBlock *block = loop->as.loop.block;
     for (uint32_t i = 0; i < loop->as.loop.carried; i++) {
         CtFlowVar *carried = block->params.items[1 + i];
-        const CtFlowStep *maker = ct_flow_fact(&f->facts, &block->values.items[i])->maker;
-        if (maker == NULL || maker->kind != FLOW_PRIM || !takes_brackets(maker->as.prim)) return false;
+        const CtFlowStep *maker = ct_flow_maker(&f->facts, &block->values.items[i], FLOW_PRIM);
+        if (maker == NULL || !takes_brackets(maker->as.prim)) return false;
         bool uses = maker->args.items[0].var == carried || maker->args.items[1].var == carried;
         ct_flow_mark(&f->marks, carried, true);
         for (uint32_t j = 0; j < block->steps.count; j++)
@@ -481,8 +481,8 @@ static CtFlowVar *carried_already(Fuse *f, const CtFlowStep *step, CtPrim prim, 
     if (loop->kind != FLOW_LOOP) return NULL;
     const CtFlowBlock *block = loop->as.loop.block;
     for (uint32_t i = 0; i < loop->as.loop.carried; i++) {
-        const CtFlowStep *made = ct_flow_fact(&f->facts, &block->values.items[i])->maker;
-        if (made != NULL && made->kind == FLOW_PRIM && made->as.prim == prim &&
+        const CtFlowStep *made = ct_flow_maker(&f->facts, &block->values.items[i], FLOW_PRIM);
+        if (made != NULL && made->as.prim == prim &&
             ct_flow_same(&loop->args.items[1 + i], first) && made->args.items[0].var == block->params.items[1 + i] &&
             ct_flow_same(&made->args.items[1], &block->values.items[fact->index]))
             return loop->results.items[i];

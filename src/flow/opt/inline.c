@@ -35,8 +35,8 @@ static const CtFlowBlock *known_part(const Inline *s, const CtFlowFunction *call
     const CtFlowStep *step = body->steps.count == 1 && body->exit == EXIT_NEVER ? body->steps.items[0] : NULL;
     if (step == NULL || step->kind != FLOW_SWITCH) return NULL;
     for (uint32_t i = 0; i < callee->params.count; i++) {
-        const CtFlowStep *make = ct_flow_fact(&s->facts, &args->items[i])->maker;
-        if (step->args.items[0].var != callee->params.items[i] || make == NULL || make->kind != FLOW_MAKE) continue;
+        const CtFlowStep *make = ct_flow_maker(&s->facts, &args->items[i], FLOW_MAKE);
+        if (step->args.items[0].var != callee->params.items[i] || make == NULL) continue;
         for (uint32_t j = 0; j < step->as.cases.count; j++)
             if (step->as.cases.branches[j].tag == make->as.con.tag && CT_FIRED("inline.known_part"))
                 return step->as.cases.branches[j].block;

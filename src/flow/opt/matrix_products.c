@@ -35,7 +35,9 @@ typedef struct Factor { /* an element of a matrix in a row or column that a loop
     bool inner_first; /* the index of the sum is the first index */
 } Factor;
 
-static const CtFlowStep *maker(const Products *p, const CtFlowArg *arg) { return ct_flow_fact(&p->facts, arg)->maker; }
+static const CtFlowStep *maker(const Products *p, const CtFlowArg *arg, CtFlowStepKind kind) {
+    return ct_flow_maker(&p->facts, arg, kind);
+}
 
 static bool is_outside(const Products *p, const CtFlowArg *arg, uint32_t depth) {
     return arg->var == NULL || ct_flow_fact(&p->facts, arg)->depth <= depth;
@@ -45,13 +47,12 @@ static bool is_outside(const Products *p, const CtFlowArg *arg, uint32_t depth) 
 
 /* The loop whose array of products of two elements is summed; NULL if the sum is of anything else. */
 static const CtFlowStep *products_of(const Products *p, const CtFlowStep *sum, const CtFlowStep **product) {
-    const CtFlowStep *loop = maker(p, &sum->args.items[0]);
-    if (loop == NULL || loop->kind != FLOW_LOOP || loop->results.count != 1) return NULL;
+    const CtFlowStep *loop = maker(p, &sum->args.items[0], FLOW_LOOP);
+    if (loop == NULL || loop->results.count != 1) return NULL;
     const CtFlowBlock *block = loop->as.loop.block;
     if (block->exit != EXIT_YIELD || block->steps.count != 3) return NULL;
-    *product = maker(p, &block->values.items[0]);
-    bool multiplies =
-        *product == block->steps.items[2] && (*product)->kind == FLOW_PRIM && (*product)->as.prim == PRIM_MUL;
+    *product = maker(p, &block->values.items[0], FLOW_PRIM);
+    bool multiplies = *product == block->steps.items[2] && (*product)->as.prim == PRIM_MUL;
     return multiplies && (*product)->results.items[0]->type->kind == FLOW_F64 ? loop : NULL;
 }
 
@@ -66,9 +67,9 @@ static const Around *loop_of(const Products *p, const Around *around, const CtFl
 /* Analyses an element of a matrix in a sum over the loop `inner`; false if it is none. */
 static bool find_factor(const Products *p, const Around *around, const CtFlowStep *inner, const CtFlowArg *element,
                         Factor *factor) {
-    const CtFlowStep *read = maker(p, element);
+    const CtFlowStep *read = maker(p, element, FLOW_READ);
     const CtFlowVar *k = inner->as.loop.block->params.items[0];
-    if (read == NULL || read->kind != FLOW_READ || read->args.count != 3) return false;
+    if (read == NULL || read->args.count != 3) return false;
     if (read->args.items[0].type != p->matrix) return false;
     factor->matrix = read->args.items[0];
     factor->inner_first = read->args.items[1].var == k;
@@ -82,8 +83,8 @@ static bool find_factor(const Products *p, const Around *around, const CtFlowSte
 
 /* The transpose of a matrix is replaced by the matrix, marked as transposed. */
 static void look_through_transpose(const Products *p, CtFlowArg *matrix, bool *transposed) {
-    const CtFlowStep *step = maker(p, matrix);
-    if (step == NULL || step->kind != FLOW_BULK || step->as.bulk != ARRAY_TRANSPOSE) return;
+    const CtFlowStep *step = maker(p, matrix, FLOW_BULK);
+    if (step == NULL || step->as.bulk != ARRAY_TRANSPOSE) return;
     CT_FIRED("matrix_products.transpose");
     *matrix = step->args.items[0];
     *transposed = !*transposed;

@@ -50,8 +50,8 @@ static bool is_literal(const CtFlowArg *arg, int64_t value) {
 
 /* The difference between a value and a parameter: 1, −1, or 0 if it is not known to be either. */
 static int step_from(const Recursion *c, const CtFlowArg *value, uint32_t index) {
-    const CtFlowStep *step = ct_flow_fact(&c->facts, value)->maker;
-    if (step == NULL || step->kind != FLOW_PRIM || step->args.count != 2) return 0;
+    const CtFlowStep *step = ct_flow_maker(&c->facts, value, FLOW_PRIM);
+    if (step == NULL || step->args.count != 2) return 0;
     const CtFlowArg *a = &step->args.items[0], *b = &step->args.items[1];
     bool adds = step->as.prim == PRIM_INT_ADD, first = is_param(c, a, index);
     if (adds && is_param(c, b, index)) return is_literal(a, 1) ? 1 : is_literal(a, -1) ? -1 : 0;

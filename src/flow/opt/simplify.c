@@ -54,8 +54,8 @@ static bool is_test(const Simplify *s, const CtFlowArg *arg, int depth) {
 /* ---- nodes ---- */
 
 static bool open_known(Simplify *s, const CtFlowStep *step) {
-    const CtFlowStep *make = maker(s, &step->args.items[0]);
-    if (make == NULL || make->kind != FLOW_MAKE || make->as.con.tag != step->as.con.tag) return false;
+    const CtFlowStep *make = ct_flow_maker(&s->facts, &step->args.items[0], FLOW_MAKE);
+    if (make == NULL || make->as.con.tag != step->as.con.tag) return false;
     CT_FIRED("simplify.field");
     for (uint32_t i = 0; i < step->results.count; i++) {
         if (step->results.items[i] == NULL) continue;
@@ -123,8 +123,8 @@ static bool read_known(Simplify *s, CtFlowStep *step) {
 /* Reads and lengths of a row become reads and lengths of the array, so that the row need not be made. */
 static void look_through_rows(Simplify *s, CtFlowStep *step) {
     uint32_t array = step->kind == FLOW_CHECK ? 1 : 0;
-    const CtFlowStep *row = maker(s, &step->args.items[array]);
-    if (row == NULL || row->kind != FLOW_READ || step->args.items[array].type->kind != FLOW_ARRAY) return;
+    const CtFlowStep *row = ct_flow_maker(&s->facts, &step->args.items[array], FLOW_READ);
+    if (row == NULL || step->args.items[array].type->kind != FLOW_ARRAY) return;
     /* Elements are arrays by reference. */
     if (row->args.items[0].type->element != step->args.items[array].type->element) return;
     CtFlowArgs args = {0};
@@ -147,8 +147,8 @@ static void zip_lengths(Simplify *s, CtFlowBlock *to, CtFlowStep *step) {
     CtFlowArgs args = {0};
     for (uint32_t i = 0; i < 2; i++) {
         CtFlowArg arg = step->args.items[i];
-        const CtFlowStep *row = maker(s, &arg);
-        if (arg.type->kind == FLOW_ARRAY && row != NULL && row->kind == FLOW_READ) {
+        const CtFlowStep *row = ct_flow_maker(&s->facts, &arg, FLOW_READ);
+        if (arg.type->kind == FLOW_ARRAY && row != NULL) {
             CtFlowStep *dim = CT_NEW(s->arena, CtFlowStep);
             CT_FIRED("simplify.zip_of_rows");
             dim->kind = FLOW_DIM;
@@ -300,8 +300,8 @@ static bool yields_arrays_of(const Simplify *s, const CtFlowBlock *block, CtFlow
 /* A `switch n == 0` both of whose branches yield arrays of n elements: the general branch is right for n = 0 too. Its
  * index, or −1. */
 static int needless_choice(const Simplify *s, const CtFlowStep *step) {
-    const CtFlowStep *test = maker(s, &step->args.items[0]);
-    bool asks = test != NULL && test->kind == FLOW_PRIM && test->as.prim == PRIM_INT_EQ && step->as.cases.count == 2;
+    const CtFlowStep *test = ct_flow_maker(&s->facts, &step->args.items[0], FLOW_PRIM);
+    bool asks = test != NULL && test->as.prim == PRIM_INT_EQ && step->as.cases.count == 2;
     if (!asks || step->results.count == 0) return -1;
     const CtFlowArg *zero = &test->args.items[1];
     if (zero->var != NULL || zero->lit.integer != 0) return -1;
@@ -469,8 +469,8 @@ static bool is_literal(const CtFlowArg *arg, int64_t value) { return arg->var ==
 /* Whether a carried variable counts the iterations. */
 static bool counts_iterations(const Simplify *s, const CtFlowStep *step, uint32_t index) {
     const CtFlowBlock *block = step->as.loop.block;
-    const CtFlowStep *next = maker(s, &block->values.items[index]);
-    if (next == NULL || next->kind != FLOW_PRIM || next->as.prim != PRIM_INT_ADD) return false;
+    const CtFlowStep *next = ct_flow_maker(&s->facts, &block->values.items[index], FLOW_PRIM);
+    if (next == NULL || next->as.prim != PRIM_INT_ADD) return false;
     return next->args.items[0].var == block->params.items[1 + index] && is_literal(&next->args.items[1], 1) &&
            is_literal(&step->args.items[1 + index], 0) && check_size(s, step);
 }
