@@ -35,12 +35,8 @@ static bool is_number(CtFlowArg arg, double value) {
     return arg.var == NULL && memcmp(&arg.lit.real, &value, sizeof value) == 0;
 }
 
-/* A product with a literal that is no structural zero is an ordinary product, up to the sign of a zero. */
 static CtFlowArg scale(const Terms *t, CtFlowArg p, CtFlowArg g) {
-    bool is_literal = g.var == NULL && !t->l->flow->exact;
-    if (is_number(g, -0.0)) return g;
-    if (is_number(g, 1) && is_literal) return p;
-    return ct_flow_prim(t->l, t->range, is_literal ? PRIM_MUL : PRIM_SCALE, t->real, p, g);
+    return is_number(g, -0.0) ? g : ct_flow_prim(t->l, t->range, PRIM_SCALE, t->real, p, g);
 }
 
 static CtPrimTerm prim(CtPrimBuilder *self, CtPrim op, CtPrimTerm *args, uint32_t count) {
