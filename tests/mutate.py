@@ -7,9 +7,8 @@ Mutates one place after the other in src/flow/opt, src/flow/ad, src/flow/analysi
 condition, makes a comparison weaker or stricter, swaps `&&` and `||`, changes a constant, turns a verdict, drops a statement.
 Each mutant is built in a copy of the tree, build-mutate/tree, where one object is compiled and the command linked anew. Then
 golden programs and a few of tests/generate run natively, with Flow checked after every pass, those first that have killed most
-mutants; compiled programs lie in a cache. They run as tests/run.py runs them, and those that compile something in one of the
-forms of FORMS besides, which a program of tests/generate runs in all; a rule may not fire more or less often than
-tests/rules.txt says. tests/emitted.py follows for a mutant of src/emit. A mutant is
+mutants; compiled programs lie in a cache. They run as tests/run.py runs them, and some in one of the forms of FORMS besides, which a
+program of tests/generate runs in all; a rule may not fire more or less often than tests/rules.txt says. tests/emitted.py follows for a mutant of src/emit. A mutant is
 
     killed       a test fails, crashes or takes too long: named behind it
     survived     every test passes
@@ -37,7 +36,7 @@ import rules as recording
 import run as golden
 
 ROOMS = ["src/flow/opt", "src/flow/ad", "src/flow/analysis", "src/emit"]
-GROUPS = ["flow/", "native/", "derivatives/"]
+GROUPS = list(recording.BOTH)
 WORK = os.path.join(golden.ROOT, "build-mutate")
 TREE, BUILD, RESULTS = (os.path.join(WORK, name) for name in ("tree", "build", "results.json"))
 COTAN = os.path.join(BUILD, "cotan")
@@ -188,7 +187,7 @@ Test = collections.namedtuple("Test", "path command fallbacks wanted name form",
 
 
 def golden_tests(groups):
-    forms = itertools.cycle(FORMS)
+    forms = itertools.cycle([*FORMS, *[None] * 12])
     for path in golden.programs(groups):
         if not path.endswith(".cot") or os.path.exists(path[:-4] + ".slow"):
             continue
@@ -199,8 +198,9 @@ def golden_tests(groups):
                 continue
             test = Test(path, command, fallbacks, text, f"{shown}: {command}")
             yield test
-            if not emission.LEFT_OUT.search(command) and not fallbacks[1]:
-                yield in_form(test, next(forms))
+            form = None if emission.LEFT_OUT.search(command) or fallbacks[1] else next(forms)
+            if form is not None:
+                yield in_form(test, form)
 
 
 def in_form(test, form):
@@ -352,7 +352,7 @@ def main():
     parser.add_argument("--seed", type=int, default=1, help="in another order")
     parser.add_argument("--files", nargs="*", default=[], metavar="PART", help="of files whose paths hold one of these")
     parser.add_argument("--groups", nargs="*", default=GROUPS, help="golden programs whose paths begin so")
-    parser.add_argument("--generated", type=int, default=40, metavar="N", help="programs of tests/generate that run too")
+    parser.add_argument("--generated", type=int, default=6, metavar="N", help="programs of tests/generate that run too")
     parser.add_argument("--budget", type=float, default=300, help="seconds for the golden programs of one mutant")
     parser.add_argument("--list", action="store_true", help="only print what is known")
     parser.add_argument("--again", action="store_true", help="only survivors, once more")
