@@ -23,6 +23,7 @@ import families
 import run as golden
 
 # A, B and C; docs/parallel.md has them too.
+# evidence: CHAD §8, complexity: span ≤ 3000 + 4 · span of the program · log₂ work
 BOUND = (3000, 4, 50)
 SIZES = (256, 16384)
 
