@@ -61,6 +61,11 @@ static void fill(Reverse *r, Scope *scope, CtFlowVar *array, Acc *acc);
 
 /* ---- whole and in pieces ---- */
 
+static void lengths_of(Reverse *r, const CtFlowVar *array, CtFlowArg *lengths) {
+    for (uint32_t i = 0; i < array->type->rank; i++)
+        lengths[i] = ct_flow_reverse_need(r, ct_flow_reverse_length(r, (CtFlowVar *)array, i)); // NOLINT
+}
+
 static bool is_special(const Acc *acc) { return acc->kind == ACC_UNIFORM || acc->kind == ACC_SINGLE; }
 
 /* Turns a uniform or single-element adjoint into an array. */
@@ -83,6 +88,36 @@ static void spread(Reverse *r, Scope *scope, CtFlowVar *array, Acc *acc) {
     ct_flow_reverse_enter(r, here);
 }
 
+/* Turns a bag into an array. */
+static void make_whole(Reverse *r, Scope *scope, const CtFlowVar *array, Acc *acc) {
+    if (acc->kind != ACC_BAG) return;
+    Scope *here = r->scope;
+    CtFlowArg *lengths = CT_NEW_ARRAY(r->arena, CtFlowArg, array->type->rank);
+    CT_FIRED("accumulators.bag_to_array");
+    ct_flow_reverse_enter(r, scope);
+    lengths_of(r, array, lengths);
+    *acc = (Acc){.kind = ACC_WHOLE, .value = ct_flow_bag_array(&r->b, CT_NO_RANGE, acc->value, lengths)};
+    ct_flow_reverse_enter(r, here);
+}
+
+/* Turns any other adjoint of an array into a bag; what is nothing stays. */
+static void make_bag(Reverse *r, Scope *scope, CtFlowVar *array, Acc *acc) {
+    if (acc->kind == ACC_NOTHING || acc->kind == ACC_BAG) return;
+    Scope *here = r->scope;
+    CtFlowArg bag;
+    if (acc->kind == ACC_UNIFORM) spread(r, scope, array, acc);
+    ct_flow_reverse_enter(r, scope);
+    if (acc->kind == ACC_SINGLE && CT_FIRED("accumulators.single_to_bag")) {
+        bag = ct_flow_zero(&r->b, ct_flow_shared_adjoint_type(r->flow, array->type));
+        bag = ct_flow_bag_add_at(&r->b, CT_NO_RANGE, bag, &acc->index, 1, acc->value);
+    } else {
+        CT_FIRED("accumulators.array_to_bag");
+        bag = ct_flow_bag_of(&r->b, CT_NO_RANGE, acc->value, acc->full);
+    }
+    *acc = (Acc){.kind = ACC_BAG, .value = bag};
+    ct_flow_reverse_enter(r, here);
+}
+
 static void put_together(Reverse *r, Scope *scope, CtFlowVar *node) {
     Scope *here = r->scope;
     Acc *acc = find(scope, node);
@@ -95,9 +130,9 @@ static void put_together(Reverse *r, Scope *scope, CtFlowVar *node) {
         if (!is_field(r, var)) continue;
         Acc *field = find_or_fresh(r, scope, var);
         if (field->kind == ACC_PIECES) put_together(r, scope, var);
-        if (is_special(field)) spread(r, scope, var, field);
-        any |= field->kind == ACC_WHOLE;
-        ct_push(r->arena, &fields, field->kind == ACC_WHOLE ? field->value : ct_flow_none());
+        if (var->type->kind == FLOW_ARRAY) make_bag(r, scope, var, field);
+        any |= field->kind != ACC_NOTHING;
+        ct_push(r->arena, &fields, field->kind != ACC_NOTHING ? field->value : ct_flow_none());
         field->kind = ACC_NOTHING;
     }
     acc->kind = any ? ACC_WHOLE : ACC_NOTHING;
@@ -124,7 +159,9 @@ static void take_apart(Reverse *r, Scope *scope, CtFlowVar *node, CtFlowStep *op
         if (!is_field(r, var)) continue;
         Acc *field = find_or_fresh(r, scope, var);
         *field = (Acc){.kind = ACC_NOTHING};
-        if (fields.count > 0) *field = (Acc){.kind = ACC_WHOLE, .value = fields.items[next++]};
+        if (fields.count == 0) continue;
+        AccKind kind = var->type->kind == FLOW_ARRAY ? ACC_BAG : ACC_WHOLE;
+        *field = (Acc){.kind = kind, .value = fields.items[next++]};
     }
     CT_FIRED("accumulators.taken_apart");
     *acc = (Acc){.kind = ACC_PIECES, .pieces = open};
@@ -189,6 +226,23 @@ static Acc *import_pieces(Reverse *r, Scope *scope, CtFlowVar *node, const Acc *
     return acc;
 }
 
+static const CtFlowType *handed_type(const Reverse *r, const Import *item) {
+    return ct_flow_reverse_handed_type(r->flow, item->var->type, item->is_bag ? ACTIVE_SHARED : ACTIVE_OWN);
+}
+
+/* In front of a loop that adds to elements of a shared array: its bag gets an array inside if iterations are many. */
+static void prepare(Reverse *r, const Scope *loop, CtFlowVar *array, Acc *acc) {
+    Scope *here = r->scope, *outside = loop->parent;
+    CtFlowArg *lengths = CT_NEW_ARRAY(r->arena, CtFlowArg, array->type->rank);
+    make_bag(r, outside, array, acc);
+    ct_flow_reverse_enter(r, outside);
+    if (acc->kind == ACC_NOTHING) acc->value = ct_flow_zero(&r->b, ct_flow_shared_adjoint_type(r->flow, array->type));
+    lengths_of(r, array, lengths);
+    CtFlowArg count = ct_flow_reverse_need(r, loop->step->args.items[0]);
+    *acc = (Acc){.kind = ACC_BAG, .value = ct_flow_bag_for(&r->b, CT_NO_RANGE, acc->value, count, lengths)};
+    ct_flow_reverse_enter(r, here);
+}
+
 static Acc *import(Reverse *r, Scope *scope, CtFlowVar *var, bool elements) {
     Scope *parent = scope->parent;
     Acc *outside = ct_flow_reverse_acc(r, parent, var, elements);
@@ -196,19 +250,22 @@ static Acc *import(Reverse *r, Scope *scope, CtFlowVar *var, bool elements) {
         if (has_import_of(r, scope, outside)) return import_pieces(r, scope, var, outside);
         put_together(r, parent, var);
     }
+    bool is_bag = ct_flow_reverse_is_shared(r, var);
     if (scope->kind == SCOPE_BRANCH && CT_FIRED("accumulators.import_into_branch")) {
-        if (!is_imported(scope->imports, var)) ct_push(r->arena, scope->imports, (Import){.var = var});
+        is_bag ? make_bag(r, parent, var, outside) : make_whole(r, parent, var, outside);
+        if (!is_imported(scope->imports, var)) ct_push(r->arena, scope->imports, (Import){.var = var, .is_bag = is_bag});
         Acc *acc = fresh(r, scope, var);
         *acc = *outside;
         return acc;
     }
     CT_FIRED("accumulators.import_into_loop");
-    if (elements) fill(r, parent, var, outside);
-    CtFlowVar *param = ct_flow_var(&r->b, var->name, adjoint_of(r, var));
-    bool full = outside->kind == ACC_WHOLE && outside->full;
-    ct_push(r->arena, scope->imports, (Import){var, param, full});
+    is_bag = is_bag && !(elements && ct_flow_reverse_same_length(r, scope->step, var));
+    if (elements) is_bag ? prepare(r, scope, var, outside) : fill(r, parent, var, outside);
+    Import item = {.var = var, .is_bag = is_bag, .full = !is_bag && outside->kind == ACC_WHOLE && outside->full};
+    item.param = ct_flow_var(&r->b, var->name, handed_type(r, &item));
+    ct_push(r->arena, scope->imports, item);
     Acc *acc = fresh(r, scope, var);
-    *acc = (Acc){.kind = ACC_WHOLE, .value = flow_of(param), .full = full};
+    *acc = (Acc){.kind = is_bag ? ACC_BAG : ACC_WHOLE, .value = flow_of(item.param), .full = item.full};
     return acc;
 }
 
@@ -245,16 +302,31 @@ static Acc *whole_acc(Reverse *r, CtFlowVar *var, bool elements) {
     return acc;
 }
 
+CtFlowArg ct_flow_reverse_given(Reverse *r, Scope *outside, const Import *item) {
+    Acc *acc = ct_flow_reverse_acc(r, outside, item->var, false);
+    item->is_bag ? make_bag(r, outside, item->var, acc) : make_whole(r, outside, item->var, acc);
+    return acc->kind != ACC_NOTHING ? acc->value : ct_flow_zero(&r->b, handed_type(r, item));
+}
+
 CtFlowArg ct_flow_reverse_export(Reverse *r, Scope *scope, const Import *item) {
     Acc *acc = find(scope, item->var);
     CtFlowStep *open = opening(r, item->var);
     bool inside = open != NULL && find(scope, open->args.items[0].var) != NULL;
     ct_flow_reverse_enter(r, scope);
-    if (acc == NULL && !inside) acc = find(scope->parent, item->var); /* in a branch that added nothing */
+    if (acc == NULL && !inside) { /* in a branch that added nothing: its accumulator is as import left it */
+        acc = find(scope->parent, item->var);
+        return acc->kind != ACC_NOTHING ? acc->value : ct_flow_zero(&r->b, handed_type(r, item));
+    }
     if (inside) acc = ct_flow_reverse_acc(r, scope, item->var, false);
     if (acc->kind == ACC_PIECES) put_together(r, scope, item->var);
     if (is_special(acc)) spread(r, scope, item->var, acc);
-    return acc->kind == ACC_WHOLE ? acc->value : ct_flow_reverse_zero(r, flow_of(item->var));
+    item->is_bag ? make_bag(r, scope, item->var, acc) : make_whole(r, scope, item->var, acc);
+    return acc->kind != ACC_NOTHING ? acc->value : ct_flow_zero(&r->b, handed_type(r, item));
+}
+
+void ct_flow_reverse_imported(Reverse *r, Scope *outside, const Import *item, CtFlowArg result) {
+    *ct_flow_reverse_acc(r, outside, item->var, false) =
+        (Acc){.kind = item->is_bag ? ACC_BAG : ACC_WHOLE, .value = result, .full = item->full};
 }
 
 /* ---- giving and taking ---- */
@@ -263,7 +335,7 @@ CtFlowArg ct_flow_reverse_zero(Reverse *r, CtFlowArg of) {
     return ct_flow_zero(&r->b, ct_flow_adjoint_type(r->flow, of.type));
 }
 
-CtFlowArg ct_flow_reverse_take(Reverse *r, CtFlowArg of, bool *full) {
+CtFlowArg ct_flow_reverse_take_any(Reverse *r, CtFlowArg of, bool *full) {
     if (full != NULL) *full = false;
     if (!ct_flow_reverse_is_active(r, of)) return ct_flow_none();
     Acc *acc = whole_acc(r, of.var, false);
@@ -274,13 +346,43 @@ CtFlowArg ct_flow_reverse_take(Reverse *r, CtFlowArg of, bool *full) {
     return value;
 }
 
+CtFlowArg ct_flow_reverse_take_as(Reverse *r, CtFlowArg of, const CtFlowType *type, bool *full) {
+    if (ct_flow_reverse_is_active(r, of) && of.type->kind == FLOW_ARRAY) {
+        Acc *acc = whole_acc(r, of.var, false);
+        type->kind == FLOW_ARRAY ? make_whole(r, r->scope, of.var, acc) : make_bag(r, r->scope, of.var, acc);
+    }
+    return ct_flow_reverse_take_any(r, of, full);
+}
+
+CtFlowArg ct_flow_reverse_take(Reverse *r, CtFlowArg of, bool *full) {
+    return ct_flow_reverse_take_as(r, of, of.type, full);
+}
+
+/* Adds a bag to the accumulator of an array. */
+static void give_bag(Reverse *r, CtSourceRange range, CtFlowVar *to, Acc *acc, CtFlowArg bag) {
+    if (acc->kind == ACC_WHOLE && acc->full && CT_FIRED("accumulators.bag_into_array")) {
+        acc->value = ct_flow_bag_collect(&r->b, range, acc->value, bag);
+        return;
+    }
+    make_bag(r, r->scope, to, acc);
+    if (acc->kind == ACC_BAG && CT_FIRED("accumulators.bags_added"))
+        bag = ct_flow_bag_add(&r->b, range, acc->value, bag);
+    *acc = (Acc){.kind = ACC_BAG, .value = bag};
+}
+
 void ct_flow_reverse_give(Reverse *r, CtSourceRange range, CtFlowArg to, CtFlowArg adjoint, bool full) {
     if (!ct_flow_reverse_is_active(r, to) || ct_flow_is_none(adjoint)) return;
     const Acc *single = full ? ct_flow_reverse_take_special(r, to.var, ACC_SINGLE) : NULL;
     if (single != NULL && CT_FIRED("accumulators.single_into_full"))
         adjoint = ct_flow_add_at(&r->b, range, adjoint, &single->index, 1, single->value);
     Acc *acc = whole_acc(r, to.var, false);
-    if (acc->kind == ACC_NOTHING)
+    if (to.type->kind == FLOW_ARRAY && adjoint.type->kind == FLOW_NODE)
+        give_bag(r, range, to.var, acc, adjoint);
+    else if (acc->kind == ACC_BAG && full && CT_FIRED("accumulators.array_into_bag"))
+        *acc = (Acc){.kind = ACC_WHOLE, .value = ct_flow_bag_collect(&r->b, range, adjoint, acc->value), .full = true};
+    else if (acc->kind == ACC_BAG)
+        give_bag(r, range, to.var, acc, ct_flow_bag_of(&r->b, range, adjoint, false));
+    else if (acc->kind == ACC_NOTHING)
         *acc = (Acc){.kind = ACC_WHOLE, .value = adjoint, .full = full};
     else
         *acc = (Acc){
@@ -329,11 +431,6 @@ bool ct_flow_reverse_has(const Reverse *r, const CtFlowVar *of, AccKind kind) {
     return acc == NULL ? kind == ACC_NOTHING : acc->kind == kind;
 }
 
-static void lengths_of(Reverse *r, const CtFlowVar *array, CtFlowArg *lengths) {
-    for (uint32_t i = 0; i < array->type->rank; i++)
-        lengths[i] = ct_flow_reverse_need(r, ct_flow_reverse_length(r, (CtFlowVar *)array, i)); // NOLINT
-}
-
 CtFlowArg ct_flow_reverse_filled(Reverse *r, CtSourceRange range, CtFlowVar *x, CtFlowArg adjoint) {
     CtFlowArg *lengths = CT_NEW_ARRAY(r->arena, CtFlowArg, x->type->rank);
     lengths_of(r, x, lengths);
@@ -343,6 +440,7 @@ CtFlowArg ct_flow_reverse_filled(Reverse *r, CtSourceRange range, CtFlowVar *x, 
 static void fill(Reverse *r, Scope *scope, CtFlowVar *array, Acc *acc) {
     if (acc->kind == ACC_WHOLE && acc->full) return;
     Scope *here = r->scope;
+    make_whole(r, scope, array, acc);
     ct_flow_reverse_enter(r, scope);
     CtFlowArg *lengths = CT_NEW_ARRAY(r->arena, CtFlowArg, array->type->rank);
     if (acc->kind == ACC_WHOLE) {
@@ -406,10 +504,40 @@ static CtFlowVar *element_of(Reverse *r, Scope *loop, CtFlowVar *array) {
     const CtFlowType *type = ct_flow_row_type(r->flow, array->type, 1);
     CtFlowVar *item = ct_flow_reverse_forward_var(r, array->name, type, loop->step->as.loop.block, NULL);
     ct_map_set(r->arena, &r->rows, item->id, array);
-    while (r->active.count <= item->id) ct_push(r->arena, &r->active, false);
-    r->active.items[item->id] = true;
+    while (r->active.count <= item->id) ct_push(r->arena, &r->active, ACTIVE_NOT);
+    bool is_name = array->type->rank == 1 && type->kind == FLOW_ARRAY;
+    r->active.items[item->id] = is_name ? ACTIVE_SHARED : ACTIVE_OWN;
     ct_push(r->arena, &loop->elements, (Element){array, item});
     return item;
+}
+
+/* The adjoint of a row as a bag. */
+static CtFlowArg bag_of_row(Reverse *r, CtSourceRange range, CtFlowArg x, uint32_t count, CtFlowArg adjoint) {
+    if (x.type->rank == count || adjoint.type->kind != FLOW_ARRAY) return adjoint;
+    return ct_flow_bag_of(&r->b, range, adjoint, false);
+}
+
+void ct_flow_reverse_add_at(Reverse *r, CtSourceRange range, CtFlowArg x, const CtFlowArg *indices, uint32_t count,
+                            CtFlowArg adjoint) {
+    Acc *acc = whole_acc(r, x.var, true);
+    if (ct_flow_reverse_is_shared(r, x.var) && !(acc->kind == ACC_WHOLE && acc->full) && CT_FIRED("accumulators.one")) {
+        make_bag(r, r->scope, x.var, acc);
+        CtFlowArg bag = acc->kind == ACC_BAG ? acc->value
+                                             : ct_flow_zero(&r->b, ct_flow_shared_adjoint_type(r->flow, x.type));
+        adjoint = bag_of_row(r, range, x, count, adjoint);
+        *acc = (Acc){.kind = ACC_BAG, .value = ct_flow_bag_add_at(&r->b, range, bag, indices, count, adjoint)};
+        return;
+    }
+    ct_flow_reverse_put(r, x,
+                        ct_flow_add_at(&r->b, range, ct_flow_reverse_borrow(r, range, x), indices, count, adjoint));
+}
+
+CtFlowArg ct_flow_reverse_borrow_bag(Reverse *r, CtFlowArg x, CtFlowArg times) {
+    CtFlowArg *lengths = CT_NEW_ARRAY(r->arena, CtFlowArg, x.type->rank);
+    CtFlowArg bag = ct_flow_reverse_take_as(r, x, ct_flow_shared_adjoint_type(r->flow, x.type), NULL);
+    if (ct_flow_is_none(bag)) bag = ct_flow_zero(&r->b, ct_flow_shared_adjoint_type(r->flow, x.type));
+    lengths_of(r, x.var, lengths);
+    return ct_flow_bag_for(&r->b, CT_NO_RANGE, bag, times, lengths);
 }
 
 void ct_flow_reverse_give_at(Reverse *r, CtSourceRange range, CtFlowArg x, const CtFlowArg *indices, uint32_t count,
@@ -436,6 +564,5 @@ void ct_flow_reverse_give_at(Reverse *r, CtSourceRange range, CtFlowArg x, const
     }
     CtFlowArg *needed = CT_NEW_ARRAY(r->arena, CtFlowArg, count);
     for (uint32_t i = 0; i < count; i++) needed[i] = ct_flow_reverse_need(r, indices[i]);
-    ct_flow_reverse_put(r, x,
-                        ct_flow_add_at(&r->b, range, ct_flow_reverse_borrow(r, range, x), needed, count, adjoint));
+    ct_flow_reverse_add_at(r, range, x, needed, count, adjoint);
 }

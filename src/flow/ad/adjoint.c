@@ -39,55 +39,90 @@ static bool has_reals(CtFlow *flow, const CtFlowType *type, CtMap *seen) {
     return false;
 }
 
-/* Adds a constructor to an adjoint type for each constructor of the data that has none yet. */
-static void add_adjoints(CtFlow *flow, const CtFlowData *data, CtFlowData *adjoint) {
-    for (uint32_t i = adjoint->count - 1; i < data->count; i++) {
+static const CtFlowType *dual_type(CtFlow *flow, const CtFlowType *type, CtFlowDual kind);
+
+/* The dual of a field of a node, or of an element of an array. */
+static const CtFlowType *dual_of_part(CtFlow *flow, const CtFlowType *type, CtFlowDual kind) {
+    const CtFlowType *dual = dual_type(flow, type, kind);
+    return dual != NULL && type->kind == FLOW_ARRAY && kind == DUAL_COTANGENT ? ct_flow_bag_type(flow, dual) : dual;
+}
+
+/* Adds a constructor to the dual of a type for each constructor of the data that has none yet. */
+static void add_duals(CtFlow *flow, const CtFlowData *data, CtFlowData *dual, CtFlowDual kind) {
+    for (uint32_t i = dual->count - 1; i < data->count; i++) {
         const CtFlowTypes *fields = &data->cons[i].fields;
-        CtFlowTypes adjoints = {.items = CT_NEW_ARRAY(flow->arena, const CtFlowType *, fields->count + 1)};
+        CtFlowTypes duals = {.items = CT_NEW_ARRAY(flow->arena, const CtFlowType *, fields->count + 1)};
         for (uint32_t j = 0; j < fields->count; j++) {
-            const CtFlowType *one = ct_flow_adjoint_type(flow, fields->items[j]);
-            if (one != NULL) adjoints.items[adjoints.count++] = one;
+            const CtFlowType *one = dual_of_part(flow, fields->items[j], kind);
+            if (one != NULL) duals.items[duals.count++] = one;
         }
-        ct_flow_con_add(flow, adjoint, data->cons[i].name, &adjoints);
+        ct_flow_con_add(flow, dual, data->cons[i].name, &duals);
     }
 }
 
-static const CtFlowType *node_adjoint(CtFlow *flow, const CtFlowType *type) {
+static const CtFlowType *dual_of_node(CtFlow *flow, const CtFlowType *type, CtFlowDual kind) {
     CtMap seen = {0};
     if (ct_flow_has_no_adjoint(type) || !has_reals(flow, type, &seen)) return NULL;
-    const CtFlowType *node = ct_flow_node_new(flow, ct_format(flow->arena, "adjoint of %s", type->data->name), NULL);
+    const char *what = kind == DUAL_COTANGENT ? "adjoint" : "tangent";
+    const CtFlowType *node = ct_flow_node_new(flow, ct_format(flow->arena, "%s of %s", what, type->data->name), NULL);
     /* Before its constructors, because the type may be recursive. */
-    ct_map_set(flow->arena, &ct_flow_adjoints(flow)->types, ct_key(type), (void *)node);
+    ct_map_set(flow->arena, &ct_flow_adjoints(flow)->types[kind], ct_key(type), (void *)node);
     CtFlowTypes none = {0};
     ct_flow_con_add(flow, node->data, "Zero", &none);
     node->data->is_open = type->data->is_open;
     node->data->order = type->data->order == 0 ? 0 : type->data->order + 1;
-    add_adjoints(flow, type->data, node->data);
+    add_duals(flow, type->data, node->data, kind);
     return node;
 }
 
-const CtFlowType *ct_flow_adjoint_type(CtFlow *flow, const CtFlowType *type) {
+/* Whether nodes of a type may hold arrays, so that their cotangents and tangents differ in type. */
+static bool holds_arrays(CtFlow *flow, const CtFlowType *type, CtMap *seen) {
+    if (type->kind == FLOW_ARRAY) return true;
+    if (type->kind != FLOW_NODE || ct_map_has(seen, ct_key(type))) return false;
+    ct_map_set(flow->arena, seen, ct_key(type), NULL);
+    const CtFlowData *data = type->data;
+    for (uint32_t i = 0; i < data->count; i++)
+        for (uint32_t j = 0; j < data->cons[i].fields.count; j++)
+            if (holds_arrays(flow, data->cons[i].fields.items[j], seen)) return true;
+    return data->is_open;
+}
+
+static const CtFlowType *dual_type(CtFlow *flow, const CtFlowType *type, CtFlowDual kind) {
     switch (type->kind) {
     case FLOW_F64:
     case FLOW_F32: return type;
     case FLOW_I64: return NULL;
     case FLOW_ARRAY: {
-        const CtFlowType *element = ct_flow_adjoint_type(flow, type->element);
+        const CtFlowType *element = dual_of_part(flow, type->element, kind);
         return element == NULL ? NULL : ct_flow_array(flow, type->rank, element);
     }
     case FLOW_NODE: break;
     }
-    const CtFlowType *known = ct_map_get(&ct_flow_adjoints(flow)->types, ct_key(type));
-    return known != NULL ? known : node_adjoint(flow, type);
+    const CtFlowType *known = ct_map_get(&ct_flow_adjoints(flow)->types[kind], ct_key(type));
+    CtMap seen = {0};
+    if (known != NULL) return known;
+    return kind == DUAL_TANGENT && !holds_arrays(flow, type, &seen) ? dual_type(flow, type, DUAL_COTANGENT)
+                                                                     : dual_of_node(flow, type, kind);
+}
+
+const CtFlowType *ct_flow_adjoint_type(CtFlow *flow, const CtFlowType *type) {
+    return dual_type(flow, type, DUAL_COTANGENT);
+}
+
+const CtFlowType *ct_flow_shared_adjoint_type(CtFlow *flow, const CtFlowType *type) {
+    return dual_of_part(flow, type, DUAL_COTANGENT);
+}
+
+const CtFlowType *ct_flow_tangent_type(CtFlow *flow, const CtFlowType *type) {
+    return dual_type(flow, type, DUAL_TANGENT);
 }
 
 bool ct_flow_is_active(CtFlow *flow, const CtFlowType *type) { return ct_flow_adjoint_type(flow, type) != NULL; }
 
 /* ---- functions for what recurs ---- */
 
-/* A helper function of this folder, made when it is first needed; `fill` writes its body. */
-static CtFlowFunction *function_for(CtFlow *flow, CtMap *known, const CtFlowType *key, const char *name,
-                                    const CtFlowTypes *params, const CtFlowType *result, CtFlowFill *fill) {
+CtFlowFunction *ct_flow_helper(CtFlow *flow, CtMap *known, const CtFlowType *key, const char *name,
+                               const CtFlowTypes *params, const CtFlowType *result, CtFlowFill *fill) {
     CtFlowFunction *function = ct_map_get(known, ct_key(key));
     if (function != NULL) return function;
     function = ct_flow_function(flow, name, CT_NO_RANGE);
@@ -106,13 +141,20 @@ static CtFlowFunction *function_for(CtFlow *flow, CtMap *known, const CtFlowType
     return function;
 }
 
+static void close_duals(CtFlow *flow, const CtFlowType *type) {
+    CtFlowAdjoints *made = ct_flow_adjoints(flow);
+    type->data->is_open = false;
+    for (CtFlowDual kind = DUAL_COTANGENT; kind <= DUAL_TANGENT; kind++) {
+        const CtFlowType *dual = ct_map_get(&made->types[kind], ct_key(type));
+        if (dual == NULL) continue;
+        add_duals(flow, type->data, dual->data, kind);
+        close_duals(flow, dual);
+    }
+}
+
 void ct_flow_close(CtFlow *flow, const CtFlowType *type) {
     CtFlowAdjoints *made = ct_flow_adjoints(flow);
-    for (const CtFlowType *t = type; t != NULL; t = ct_map_get(&made->types, ct_key(t))) {
-        const CtFlowType *adjoint = ct_map_get(&made->types, ct_key(t));
-        t->data->is_open = false;
-        if (adjoint != NULL) add_adjoints(flow, t->data, adjoint->data);
-    }
+    close_duals(flow, type);
     for (uint32_t i = 0; i < made->waiting.count; i++) {
         CtFlowWaiting *w = &made->waiting.items[i];
         CtFlowArgs args = {0};
@@ -241,8 +283,9 @@ static void fill_add_node(CtFlowBuilder *l, const CtFlowArgs *params) {
 
 CtFlowArg ct_flow_add(CtFlowBuilder *l, CtSourceRange range, CtFlowArg a, CtFlowArg b) {
     if (!ct_flow_is_object(a.type)) return ct_flow_prim(l, range, PRIM_ADD, a.type, a, b);
+    if (ct_flow_is_bag(l->flow, a.type)) return ct_flow_bag_add(l, range, a, b);
     CtFlowTypes params = two_types(l, a.type, a.type);
-    CtFlowFunction *add = function_for(l->flow, &ct_flow_adjoints(l->flow)->adds, a.type, "add", &params, a.type,
+    CtFlowFunction *add = ct_flow_helper(l->flow, &ct_flow_adjoints(l->flow)->adds, a.type, "add", &params, a.type,
                                        a.type->kind == FLOW_NODE ? fill_add_node : fill_add_array);
     return call_one(l, range, add, a, b);
 }
@@ -271,10 +314,10 @@ CtFlowArgs ct_flow_adjoint_fields(CtFlowBuilder *l, CtSourceRange range, CtFlowA
 
 /* ---- elementwise ---- */
 
-typedef CtFlowArg Element(CtFlowBuilder *l, CtSourceRange range, const CtFlowArgs *arrays, const CtFlowArg *indices,
-                          uint32_t count);
+typedef CtFlowArg Element(CtFlowBuilder *l, CtSourceRange range, const CtFlowType *type, const CtFlowArgs *arrays,
+                          const CtFlowArg *indices, uint32_t count);
 
-/* An array of `type`, as long as the first of `arrays`, whose items are computed by `element`. */
+/* An array of `type`, as long as the first of `arrays`, whose items, of its element's type, are computed by `element`. */
 static CtFlowArg each(CtFlowBuilder *l, CtSourceRange range, const CtFlowType *type, const CtFlowArgs *arrays,
                       const CtFlowArg *indices, uint32_t count, Element *element) {
     CtFlowArgs none = {0}, items = {0};
@@ -284,7 +327,7 @@ static CtFlowArg each(CtFlowBuilder *l, CtSourceRange range, const CtFlowType *t
     for (uint32_t i = 0; i < count; i++) all[i] = indices[i];
     all[count] = loop.index;
     CtFlowArg item = type->rank == 1
-                         ? element(l, range, arrays, all, count + 1)
+                         ? element(l, range, type->element, arrays, all, count + 1)
                          : each(l, range, ct_flow_row_type(l->flow, type, 1), arrays, all, count + 1, element);
     ct_push(l->arena, &items, item);
     return ct_flow_loop_end(l, &loop, &none, &items, &types).items[0];
@@ -292,41 +335,46 @@ static CtFlowArg each(CtFlowBuilder *l, CtSourceRange range, const CtFlowType *t
 
 /* ---- embedding ---- */
 
-static CtFlowArg embed_element(CtFlowBuilder *l, CtSourceRange range, const CtFlowArgs *arrays,
+static CtFlowArg embed_element(CtFlowBuilder *l, CtSourceRange range, const CtFlowType *type, const CtFlowArgs *arrays,
                                const CtFlowArg *indices, uint32_t count) {
-    return ct_flow_embed(l, range, ct_flow_read(l, range, arrays->items[0], indices, count));
+    return ct_flow_embed(l, range, ct_flow_read(l, range, arrays->items[0], indices, count), type);
 }
 
 static void fill_embed(CtFlowBuilder *l, const CtFlowArgs *params) {
     CT_FIRED("adjoint.embed");
     CtFlowArg x = params->items[0];
     const CtFlowData *data = x.type->data;
+    const CtFlowType *type = l->function->results.items[0];
     CtFlowChoosing choice = ct_flow_switch_begin(l, CT_NO_RANGE, x);
     for (uint32_t tag = 0; tag < data->count; tag++) {
         ct_flow_case_begin(l, &choice, tag);
-        CtFlowArgs fields = ct_flow_node_open(l, CT_NO_RANGE, x, tag, "x"), adjoints = {0};
-        for (uint32_t i = 0; i < fields.count; i++)
-            if (ct_flow_is_active(l->flow, fields.items[i].type))
-                ct_push(l->arena, &adjoints, ct_flow_embed(l, CT_NO_RANGE, fields.items[i]));
-        yield_one(l, &choice,
-                  ct_flow_node_make(l, CT_NO_RANGE, ct_flow_adjoint_type(l->flow, x.type), tag + 1, &adjoints));
+        CtFlowArgs fields = ct_flow_node_open(l, CT_NO_RANGE, x, tag, "x"), duals = {0};
+        const CtFlowTypes *types = &type->data->cons[tag + 1].fields;
+        for (uint32_t i = 0; i < fields.count; i++) {
+            if (!ct_flow_is_active(l->flow, fields.items[i].type)) continue;
+            CtFlowArg dual = ct_flow_embed(l, CT_NO_RANGE, fields.items[i], types->items[duals.count]);
+            ct_push(l->arena, &duals, dual);
+        }
+        yield_one(l, &choice, ct_flow_node_make(l, CT_NO_RANGE, type, tag + 1, &duals));
     }
     return_one(l, ct_flow_switch_end(l, &choice).items[0]);
 }
 
-CtFlowArg ct_flow_embed(CtFlowBuilder *l, CtSourceRange range, CtFlowArg value) {
-    const CtFlowType *adjoint = ct_flow_adjoint_type(l->flow, value.type);
-    if (adjoint == value.type) return value;
+CtFlowArg ct_flow_embed(CtFlowBuilder *l, CtSourceRange range, CtFlowArg value, const CtFlowType *type) {
+    if (type == value.type) return value;
+    if (ct_flow_is_bag(l->flow, type)) {
+        CtFlowArg array = ct_flow_embed(l, range, value, ct_flow_adjoint_type(l->flow, value.type));
+        return ct_flow_bag_of(l, range, array, true);
+    }
     if (value.type->kind == FLOW_ARRAY) {
         CtFlowArgs arrays = {0};
         CT_FIRED("adjoint.embed_array");
         ct_push(l->arena, &arrays, value);
-        return each(l, range, adjoint, &arrays, NULL, 0, embed_element);
+        return each(l, range, type, &arrays, NULL, 0, embed_element);
     }
     CtFlowTypes params = two_types(l, value.type, NULL);
     return call_one(
-        l, range,
-        function_for(l->flow, &ct_flow_adjoints(l->flow)->embeds, value.type, "embed", &params, adjoint, fill_embed),
+        l, range, ct_flow_helper(l->flow, &ct_flow_adjoints(l->flow)->embeds, type, "embed", &params, type, fill_embed),
         value, ct_flow_none());
 }
 
@@ -334,15 +382,17 @@ CtFlowArg ct_flow_embed(CtFlowBuilder *l, CtSourceRange range, CtFlowArg value) 
 
 static CtFlowArg zero_like(CtFlowBuilder *l, CtSourceRange range, CtFlowArg x);
 
-static CtFlowArg project_element(CtFlowBuilder *l, CtSourceRange range, const CtFlowArgs *arrays,
-                                 const CtFlowArg *indices, uint32_t count) {
+static CtFlowArg project_element(CtFlowBuilder *l, CtSourceRange range, const CtFlowType *type,
+                                 const CtFlowArgs *arrays, const CtFlowArg *indices, uint32_t count) {
+    (void)type;
     CtFlowArg a = ct_flow_read(l, range, arrays->items[1], indices, count);
     if (!ct_flow_is_object(a.type)) return ct_flow_project(l, range, a, a);
     return ct_flow_project(l, range, ct_flow_read(l, range, arrays->items[0], indices, count), a);
 }
 
-static CtFlowArg zero_element(CtFlowBuilder *l, CtSourceRange range, const CtFlowArgs *arrays, const CtFlowArg *indices,
-                              uint32_t count) {
+static CtFlowArg zero_element(CtFlowBuilder *l, CtSourceRange range, const CtFlowType *type, const CtFlowArgs *arrays,
+                              const CtFlowArg *indices, uint32_t count) {
+    (void)type;
     CtFlowArg x = ct_flow_read(l, range, arrays->items[0], indices, count);
     return zero_like(l, range, x);
 }
@@ -368,6 +418,14 @@ static void fill_project_array(CtFlowBuilder *l, const CtFlowArgs *params) {
     ct_flow_case_begin(l, &choice, FLOW_OTHERS);
     yield_one(l, &choice, each(l, CT_NO_RANGE, x.type, params, NULL, 0, project_element));
     return_one(l, ct_flow_switch_end(l, &choice).items[0]);
+}
+
+/* A bag becomes an array, the empty one if it is Zero. */
+static void fill_project_bag(CtFlowBuilder *l, const CtFlowArgs *params) {
+    CT_FIRED("adjoint.project_bag");
+    CtFlowArg x = params->items[0], dims[MOST_RANK];
+    for (uint32_t i = 0; i < x.type->rank; i++) dims[i] = ct_flow_dim(l, CT_NO_RANGE, x, i);
+    return_one(l, ct_flow_project(l, CT_NO_RANGE, x, ct_flow_bag_array(l, CT_NO_RANGE, params->items[1], dims)));
 }
 
 static void fill_project_node(CtFlowBuilder *l, const CtFlowArgs *params) {
@@ -397,7 +455,10 @@ CtFlowArg ct_flow_project(CtFlowBuilder *l, CtSourceRange range, CtFlowArg x, Ct
     if (!ct_flow_is_object(adjoint.type))
         return ct_flow_prim(l, range, PRIM_ADD, adjoint.type, adjoint, ct_flow_real(adjoint.type, 0.0));
     CtFlowTypes params = two_types(l, x.type, adjoint.type);
-    CtFlowFunction *project = function_for(l->flow, &ct_flow_adjoints(l->flow)->projects, x.type, "project", &params,
-                                           x.type, x.type->kind == FLOW_NODE ? fill_project_node : fill_project_array);
+    CtFlowFill *fill = ct_flow_is_bag(l->flow, adjoint.type) ? fill_project_bag
+                       : x.type->kind == FLOW_NODE           ? fill_project_node
+                                                             : fill_project_array;
+    CtFlowFunction *project = ct_flow_helper(l->flow, &ct_flow_adjoints(l->flow)->projects, adjoint.type, "project",
+                                             &params, x.type, fill);
     return call_one(l, range, project, x, adjoint);
 }

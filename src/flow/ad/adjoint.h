@@ -14,19 +14,48 @@ typedef struct CtFlowWaiting { /* a function whose body is written when the cons
     CtFlowFill *fill;
 } CtFlowWaiting;
 
+/* The two types that go with a type. They differ in the arrays that nodes and arrays hold: a cotangent has a bag for
+ * each, since the same array may be held many times and each time be used in a few places (bags.c). */
+typedef enum CtFlowDual { DUAL_COTANGENT, DUAL_TANGENT } CtFlowDual;
+
 /* What differentiation has made for a program so far. */
 typedef struct CtFlowAdjoints {
-    CtMap types;                       /* CtFlowType * -> its adjoint type */
+    CtMap types[2];                    /* CtFlowType * -> its cotangents' or tangents' type, by CtFlowDual */
     CtMap adds;                        /* adjoint type -> the function (a, b) → a + b */
-    CtMap embeds;                      /* type -> the function that embeds a cotangent given by the user */
-    CtMap projects;                    /* type -> the function that projects an adjoint to the user's type */
+    CtMap embeds;                      /* adjoint or tangent type -> the function that embeds what the user gives */
+    CtMap projects;                    /* adjoint or tangent type -> the function that projects to the user's type */
+    CtMap bags, arrays_of_bags;        /* type of an array of adjoints -> its bag, and the converse */
+    CtMap bag_sums[16];                /* type of a bag -> (bag, ⟨indices⟩, value) → bag, by the number of indices */
+    CtMap collects[16];                /* type of a bag -> (array, ⟨indices⟩, bag) → array, by the number of indices */
     CtMap shape_checks;                /* type -> the function that checks that two values have the same shape */
+    CtMap made;                        /* CtFlowFunction * -> which of its results it makes: activity.c */
     CT_VEC(struct Variant *) variants; /* of functions, for reverse.c; the first `written` of them have bodies */
     uint32_t written;
     CT_VEC(CtFlowWaiting) waiting;
 } CtFlowAdjoints;
 
 CtFlowAdjoints *ct_flow_adjoints(CtFlow *flow);
+/* A function on adjoints, made when it is first needed; `fill` writes its body. */
+CtFlowFunction *ct_flow_helper(CtFlow *flow, CtMap *known, const CtFlowType *key, const char *name,
+                               const CtFlowTypes *params, const CtFlowType *result, CtFlowFill *fill);
+
+/* bags.c: the adjoint of an array that may be known by other names, as the things that were added to it. */
+/* The type of bags that stand for arrays of adjoints of this type. */
+const CtFlowType *ct_flow_bag_type(CtFlow *flow, const CtFlowType *array);
+bool ct_flow_is_bag(CtFlow *flow, const CtFlowType *type);
+/* A bag of all elements of an array. Unless the array is `full`, it may be the empty array that stands for zero. */
+CtFlowArg ct_flow_bag_of(CtFlowBuilder *l, CtSourceRange range, CtFlowArg array, bool full);
+/* The array that a bag stands for: an array of these lengths, or the empty array for zero. Takes the bag. */
+CtFlowArg ct_flow_bag_array(CtFlowBuilder *l, CtSourceRange range, CtFlowArg bag, const CtFlowArg *dims);
+/* array += bag; the array has all its elements. */
+CtFlowArg ct_flow_bag_collect(CtFlowBuilder *l, CtSourceRange range, CtFlowArg array, CtFlowArg bag);
+/* The sum of two bags. */
+CtFlowArg ct_flow_bag_add(CtFlowBuilder *l, CtSourceRange range, CtFlowArg a, CtFlowArg b);
+/* bag[⟨indices⟩] += value. With fewer indices than dimensions the value is a bag of a row. */
+CtFlowArg ct_flow_bag_add_at(CtFlowBuilder *l, CtSourceRange range, CtFlowArg bag, const CtFlowArg *indices,
+                             uint32_t count, CtFlowArg value);
+/* The bag, as an array of these lengths inside if it is to receive at least an element for each few of the array's. */
+CtFlowArg ct_flow_bag_for(CtFlowBuilder *l, CtSourceRange range, CtFlowArg bag, CtFlowArg times, const CtFlowArg *dims);
 
 /* Whether an array of adjoints is the empty array that stands for zero; an Int. */
 CtFlowArg ct_flow_is_empty(CtFlowBuilder *l, CtSourceRange range, CtFlowArg array);

@@ -140,7 +140,8 @@ static CtFlowArgs pulled(CtFlowBuilder *l, const Reversed *r, const CtFlowArgs *
             ct_flow_check_shapes(l, range, kept->items[next++], dx.items[i],
                                  "the cotangent that a rule gives does not have the shape of the point");
         if (!r->variant->active[point + i]) continue;
-        ct_push(l->arena, &sums, ct_flow_add(l, range, accs->items[at++], ct_flow_embed(l, range, dx.items[i])));
+        CtFlowArg acc = accs->items[at++];
+        ct_push(l->arena, &sums, ct_flow_add(l, range, acc, ct_flow_embed(l, range, dx.items[i], acc.type)));
     }
     return sums;
 }
@@ -208,15 +209,16 @@ static void write_backward(CtFlow *flow, const Reversed *r) {
 
 void ct_flow_reverse_rule(CtFlow *flow, Variant *v) {
     Reversed r = {.variant = v, .rule = v->function->rule};
-    bool own = false, *active = CT_NEW_ARRAY(flow->arena, bool, r.rule->f->params.count + 1);
-    for (uint32_t i = 0; i < r.rule->own; i++) own |= active[i] = v->active[i];
-    for (uint32_t i = point_of(r.rule); i < v->function->params.count; i++) r.varies |= v->active[i];
+    Active *active = CT_NEW_ARRAY(flow->arena, Active, r.rule->f->params.count + 1);
+    bool own = false;
+    for (uint32_t i = 0; i < r.rule->own; i++) own |= (active[i] = v->active[i]) != ACTIVE_NOT;
+    for (uint32_t i = point_of(r.rule); i < v->function->params.count; i++) r.varies |= v->active[i] != ACTIVE_NOT;
     if (own) r.own = ct_flow_reverse_variant(flow, r.rule->f, active);
     write_forward(flow, &r);
     write_backward(flow, &r);
 }
 
-bool ct_flow_reverse_by_slope(Reverse *r, CtFlowBlock *block, CtFlowStep *step, const bool *active) {
+bool ct_flow_reverse_by_slope(Reverse *r, CtFlowBlock *block, CtFlowStep *step, const Active *active) {
     const CtFlowRule *rule = step->as.function->rule;
     if (rule == NULL || rule->by_slope == NULL) return false;
     for (uint32_t i = 0; i < rule->own; i++)
@@ -278,8 +280,8 @@ static void go_by_own(Forwarded *f, CtVariant *own) {
     CtFlowArgs args = with_point(l, &f->params, f->rule, 0, f->rule->own);
     for (uint32_t i = 0; i < own->origin->params.count; i++) {
         if (!ct_flow_tangent_is_kept(own->params[i])) continue;
-        const CtFlowType *adjoint = ct_flow_adjoint_type(l->flow, own->origin->params.items[i]->type);
-        ct_push(l->arena, &args, i < f->rule->own ? tangent_of(f, i) : ct_flow_zero(l, adjoint));
+        const CtFlowType *tangent = ct_flow_tangent_type(l->flow, own->origin->params.items[i]->type);
+        ct_push(l->arena, &args, i < f->rule->own ? tangent_of(f, i) : ct_flow_zero(l, tangent));
     }
     uint32_t next = own->origin->results.count;
     f->ys = ct_flow_call(l, f->w->variant->origin->range, ct_flow_forward_function(f->w, own), &args);
@@ -325,8 +327,10 @@ static void go_by_tangent(Forwarded *f) {
         ct_flow_check_shapes(l, range, f->ys.items[i], f->ys.items[results + i],
                              "the tangent that a rule gives does not have the shape of its value");
     for (uint32_t i = 0; i < results; i++)
-        if (ct_flow_is_active(l->flow, f->ys.items[i].type))
-            add_tangent(f, i, ct_flow_embed(l, range, f->ys.items[results + i]));
+        if (ct_flow_is_active(l->flow, f->ys.items[i].type)) {
+            const CtFlowType *type = ct_flow_tangent_type(l->flow, f->ys.items[i].type);
+            add_tangent(f, i, ct_flow_embed(l, range, f->ys.items[results + i], type));
+        }
 }
 
 void ct_flow_forward_rule(Forward *w) {
@@ -350,7 +354,7 @@ void ct_flow_forward_rule(Forward *w) {
     for (uint32_t i = 0; i < results; i++)
         if (ct_flow_tangent_is_kept(v->results[i]))
             ct_push(l->arena, &values,
-                    ct_flow_is_none(f.dys[i]) ? ct_flow_zero(l, ct_flow_adjoint_type(l->flow, values.items[i].type))
+                    ct_flow_is_none(f.dys[i]) ? ct_flow_zero(l, ct_flow_tangent_type(l->flow, values.items[i].type))
                                               : f.dys[i]);
     ct_flow_leave(l, EXIT_RETURN, v->origin->range, &values, NULL);
 }

@@ -112,6 +112,7 @@ static void expand_pull(Derive *d, const CtFlowStep *step, const CtFlowReverse *
     ct_flow_arg(&d->build, open, step->args.items[0]);
     const CtFlowTypes *fields = &data->cons[0].fields;
     CtFlowArgs kept = {0}, args = {0};
+    const CtFlowFunction *backward = reverse->backward;
     for (uint32_t i = 0; i < fields->count; i++)
         add(d, &kept, ct_flow_result(&d->build, open, i == 0 ? "trail" : "x", fields->items[i]));
     add(d, &args, kept.items[0]);
@@ -122,7 +123,8 @@ static void expand_pull(Derive *d, const CtFlowStep *step, const CtFlowReverse *
                                  "the cotangent does not have the shape of the result");
     for (uint32_t i = 1; i < step->args.count; i++)
         if (ct_flow_adjoint_type(d->flow, step->args.items[i].type) != NULL)
-            add(d, &args, ct_flow_embed(&d->build, step->range, step->args.items[i]));
+            add(d, &args,
+                ct_flow_embed(&d->build, step->range, step->args.items[i], backward->params.items[args.count]->type));
     const CtFlowVars *params = &derived->function->params;
     for (uint32_t i = 0; i < params->count; i++) {
         const CtFlowType *adjoint = ct_flow_adjoint_type(d->flow, params->items[i]->type);
@@ -153,20 +155,22 @@ static void expand_jvp(Derive *d, const CtFlowStep *step, const CtFlowForward *f
         ct_flow_check_shapes(&d->build, step->range, step->args.items[i],
                              step->args.items[params + i - derived->captured],
                              "the tangent does not have the shape of the point");
-    for (uint32_t i = derived->captured; i < params; i++)
-        if (ct_flow_adjoint_type(d->flow, function->params.items[i]->type) != NULL)
-            add(d, &all, ct_flow_embed(&d->build, step->range, step->args.items[params + i - derived->captured]));
+    for (uint32_t i = derived->captured; i < params; i++) {
+        const CtFlowType *tangent = ct_flow_tangent_type(d->flow, function->params.items[i]->type);
+        CtFlowArg given = step->args.items[params + i - derived->captured];
+        if (tangent != NULL) add(d, &all, ct_flow_embed(&d->build, step->range, given, tangent));
+    }
     CtFlowStep *made = call(d, step->range, forward->function, &all);
     add_vars(d, &made->results, step->results.items, results);
     for (uint32_t i = 0; i < results; i++) {
-        const CtFlowType *adjoint = ct_flow_adjoint_type(d->flow, function->results.items[i]);
+        const CtFlowType *adjoint = ct_flow_tangent_type(d->flow, function->results.items[i]);
         CtFlowArg value = {0};
         if (forward->has_tangent[i]) value = ct_flow_result(&d->build, made, "dy", adjoint);
         add(d, &dy, value);
     }
     for (uint32_t i = 0; i < results; i++) {
         CtFlowArg y = flow_of(step->results.items[i]), tangent = dy.items[i];
-        const CtFlowType *adjoint = ct_flow_adjoint_type(d->flow, y.type);
+        const CtFlowType *adjoint = ct_flow_tangent_type(d->flow, y.type);
         if (tangent.type == NULL && adjoint != NULL) tangent = ct_flow_zero(&d->build, adjoint);
         bind(d, step->results.items[results + i],
              adjoint == NULL ? y : ct_flow_project(&d->build, step->range, y, tangent));

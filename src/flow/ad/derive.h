@@ -7,11 +7,15 @@
 
 #include "flow/build.h"
 
-/* The type of the cotangents (and tangents) of a type, or NULL when values of the type contain no reals. For f64 and
- * f32: the type itself. For a node: a data type with constructor 0 Zero, without fields, then one constructor for each
- * of the node's, with the adjoints of its active fields in order. For an array: an array of adjoints; the empty array,
- * of length 0 in every dimension, stands for zero. */
+/* The type of the cotangents of a type, or NULL when values of the type contain no reals. For f64 and f32: the type
+ * itself. For a node: a data type with constructor 0 Zero, without fields, then one constructor for each of the node's,
+ * with the adjoints of its active fields in order. For an array: an array of adjoints; the empty array, of length 0 in
+ * every dimension, stands for zero. An array that is a field or an element has a bag (bags.c) for its adjoint. */
 const CtFlowType *ct_flow_adjoint_type(CtFlow *flow, const CtFlowType *type);
+/* The same, of a field, an element, or a variable that may be another name for an array: for an array, a bag. */
+const CtFlowType *ct_flow_shared_adjoint_type(CtFlow *flow, const CtFlowType *type);
+/* The type of the tangents of a type: the same, but for bags, instead of which there are arrays. */
+const CtFlowType *ct_flow_tangent_type(CtFlow *flow, const CtFlowType *type);
 
 /* To be called when the constructors of a residual's type are complete: completes those of its adjoint. */
 void ct_flow_close(CtFlow *flow, const CtFlowType *type);
@@ -45,8 +49,8 @@ bool ct_flow_rule_counts(const CtFlowRule *rule, uint32_t param);
 CtFlowArg ct_flow_zero(CtFlowBuilder *l, const CtFlowType *adjoint);
 /* a + b on an adjoint type; takes both. */
 CtFlowArg ct_flow_add(CtFlowBuilder *l, CtSourceRange range, CtFlowArg a, CtFlowArg b);
-/* Converts a cotangent or tangent that the user gives, in the type of the primal, to the adjoint type. */
-CtFlowArg ct_flow_embed(CtFlowBuilder *l, CtSourceRange range, CtFlowArg value);
+/* Converts a cotangent or tangent that the user gives, in the type of the primal, to its adjoint or tangent type. */
+CtFlowArg ct_flow_embed(CtFlowBuilder *l, CtSourceRange range, CtFlowArg value, const CtFlowType *type);
 /* The converse of ct_flow_embed: x with its active leaves replaced by the adjoint's. Where the adjoint is zero, the
  * leaves become zeros in x's shape. Discrete leaves are those of x. */
 CtFlowArg ct_flow_project(CtFlowBuilder *l, CtSourceRange range, CtFlowArg x, CtFlowArg adjoint);

@@ -21,7 +21,7 @@ CtFlowArg ct_flow_forward_primal(const Forward *w, CtFlowArg arg) {
 CtTangent ct_flow_forward_known(const Forward *w, CtFlowArg arg) { return ct_flow_tangents_of(w->variant, &arg); }
 
 static const CtFlowType *adjoint(const Forward *w, const CtFlowType *type) {
-    return ct_flow_adjoint_type(w->build.flow, type);
+    return ct_flow_tangent_type(w->build.flow, type);
 }
 
 CtFlowArg ct_flow_forward_tangent(Forward *w, CtFlowArg arg) {

@@ -18,7 +18,7 @@ static CtFlowArg unless_empty(Forward *w, const CtFlowStep *step, CtFlowArg arra
     CtFlowArgs some = {0}, none = {0};
     CtFlowChoosing choice = ct_flow_switch_begin(l, step->range, ct_flow_is_empty(l, step->range, tangent));
     ct_flow_case_begin(l, &choice, 1);
-    ct_push(l->arena, &none, ct_flow_zero(l, ct_flow_adjoint_type(l->flow, step->results.items[0]->type)));
+    ct_push(l->arena, &none, ct_flow_zero(l, ct_flow_tangent_type(l->flow, step->results.items[0]->type)));
     ct_flow_case_end(l, &choice, &none);
     ct_flow_case_begin(l, &choice, FLOW_OTHERS);
     ct_push(l->arena, &some, otherwise(w, step, tangent));
@@ -79,7 +79,7 @@ static CtFlowArg items(Forward *w, const CtFlowStep *step) {
         ct_push(w->build.arena, &tangents, item_of(w, step->range, step->args.items[i], type->rank > 1));
     CtFlowStep *made = ct_flow_step(&w->build, FLOW_ITEMS, step->range);
     made->args = tangents;
-    return ct_flow_result(&w->build, made, NULL, ct_flow_adjoint_type(w->build.flow, type));
+    return ct_flow_result(&w->build, made, NULL, ct_flow_tangent_type(w->build.flow, type));
 }
 
 /* ---- whole arrays ---- */
@@ -90,7 +90,7 @@ static CtFlowArg moved(Forward *w, const CtFlowStep *step, CtFlowArg tangent) {
     uint32_t count = step->args.count;
     for (uint32_t i = 0; i + 1 < count; i++) args[i] = ct_flow_forward_primal(w, step->args.items[i]);
     args[count - 1] = tangent;
-    const CtFlowType *type = ct_flow_adjoint_type(w->build.flow, step->results.items[0]->type);
+    const CtFlowType *type = ct_flow_tangent_type(w->build.flow, step->results.items[0]->type);
     return ct_flow_bulk(&w->build, step->range, step->as.bulk, type, args, count);
 }
 
@@ -107,7 +107,7 @@ static CtFlowArg replicate(Forward *w, const CtFlowStep *step) {
     CtFlowArg item = step->args.items[1], args[2];
     args[0] = ct_flow_forward_primal(w, step->args.items[0]);
     args[1] = item_of(w, step->range, item, step->results.items[0]->type->rank > 1);
-    const CtFlowType *type = ct_flow_adjoint_type(w->build.flow, step->results.items[0]->type);
+    const CtFlowType *type = ct_flow_tangent_type(w->build.flow, step->results.items[0]->type);
     return ct_flow_bulk(&w->build, step->range, ARRAY_REPLICATE, type, args, 2);
 }
 

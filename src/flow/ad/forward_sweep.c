@@ -18,79 +18,11 @@ CtFlowVar *ct_flow_reverse_forward_var(Reverse *r, const char *name, const CtFlo
 }
 
 bool ct_flow_reverse_is_active(const Reverse *r, CtFlowArg arg) {
-    return arg.var != NULL && arg.var->id < r->active.count && r->active.items[arg.var->id];
+    return arg.var != NULL && arg.var->id < r->active.count && r->active.items[arg.var->id] != ACTIVE_NOT;
 }
 
-/* ---- which variables depend on the active parameters ---- */
-
-typedef struct Activity {
-    CtFlow *flow;
-    bool *active;
-    bool changed;
-} Activity;
-
-static void activate(Activity *a, const CtFlowVar *var) {
-    if (var == NULL || a->active[var->id]) return;
-    if (ct_flow_has_no_adjoint(var->type)) a->flow->refused = CT_FLOW_TOO_MANY_ORDERS;
-    if (!ct_flow_is_active(a->flow, var->type)) return;
-    a->active[var->id] = a->changed = true;
-}
-
-static bool is_on(const Activity *a, const CtFlowArg *arg) { return arg->var != NULL && a->active[arg->var->id]; }
-
-static bool any_on(const Activity *a, const CtFlowArgs *args) {
-    for (uint32_t i = 0; i < args->count; i++)
-        if (is_on(a, &args->items[i])) return true;
-    return false;
-}
-
-static void activate_block(Activity *a, const CtFlowBlock *block);
-
-static void activate_loop(Activity *a, const CtFlowStep *step) {
-    const CtFlowBlock *block = step->as.loop.block;
-    for (uint32_t i = 0; i < step->as.loop.carried; i++)
-        if (is_on(a, &step->args.items[1 + i])) activate(a, block->params.items[1 + i]);
-    activate_block(a, block);
-    for (uint32_t i = 0; i < block->values.count && i < step->results.count; i++) {
-        if (!is_on(a, &block->values.items[i])) continue;
-        if (i < step->as.loop.carried) activate(a, block->params.items[1 + i]);
-        activate(a, step->results.items[i]);
-    }
-    for (uint32_t i = 0; i < step->as.loop.carried; i++)
-        if (a->active[block->params.items[1 + i]->id]) activate(a, step->results.items[i]);
-    for (uint32_t i = 0; step->as.loop.initial && i < step->as.loop.carried; i++)
-        if (a->active[block->params.items[1 + i]->id]) activate(a, step->results.items[step->as.loop.carried + i]);
-}
-
-static void activate_branch(Activity *a, const CtFlowStep *step, const CtFlowBlock *block) {
-    activate_block(a, block);
-    for (uint32_t i = 0; block->exit == EXIT_YIELD && i < block->values.count; i++)
-        if (is_on(a, &block->values.items[i])) activate(a, step->results.items[i]);
-}
-
-static void activate_step(Activity *a, const CtFlowStep *step) {
-    bool constant = step->kind == FLOW_STOP || (step->kind == FLOW_PRIM && ct_prim_info(step->as.prim)->is_zero);
-    if (step->kind == FLOW_LOOP) {
-        activate_loop(a, step);
-    } else if (step->kind == FLOW_SWITCH) {
-        for (uint32_t i = 0; i < step->as.cases.count; i++) activate_branch(a, step, step->as.cases.branches[i].block);
-    } else if (!constant && any_on(a, &step->args)) {
-        for (uint32_t i = 0; i < step->results.count; i++) activate(a, step->results.items[i]);
-    }
-}
-
-static void activate_block(Activity *a, const CtFlowBlock *block) {
-    for (uint32_t i = 0; i < block->steps.count; i++) activate_step(a, block->steps.items[i]);
-}
-
-void ct_flow_reverse_activity(CtFlow *flow, const CtFlowFunction *function, const bool *params, bool *active) {
-    Activity a = {flow, active, true};
-    for (uint32_t i = 0; i < function->params.count; i++)
-        if (params[i]) activate(&a, function->params.items[i]);
-    while (a.changed) {
-        a.changed = false;
-        activate_block(&a, function->body);
-    }
+bool ct_flow_reverse_is_shared(const Reverse *r, const CtFlowVar *var) {
+    return var->type->kind == FLOW_ARRAY && var->id < r->active.count && r->active.items[var->id] == ACTIVE_SHARED;
 }
 
 /* ---- making the copy regular ---- */
@@ -585,7 +517,7 @@ static void end_by_calls(Reverse *r, CtFlowBlock *block, const CtReverseTails *t
     block->exit = EXIT_RETURN;
 }
 
-void ct_flow_reverse_copy(Reverse *r, CtFlowFunction *function, CtFlowFunction *forward, const bool *active,
+void ct_flow_reverse_copy(Reverse *r, CtFlowFunction *function, CtFlowFunction *forward, const Active *active,
                           const CtReverseTails *tails) {
     CtFlowCopy copy = {.flow = r->flow, .into = forward, .keeps_numbers = true};
     r->f = (CtFlowBuilder){.flow = r->flow, .arena = r->arena, .function = forward};
@@ -599,7 +531,7 @@ void ct_flow_reverse_copy(Reverse *r, CtFlowFunction *function, CtFlowFunction *
     regulate(r, forward->body, NULL, &same);
     for (uint32_t i = 0; i < forward->params.count; i++) bind(r, forward->params.items[i], forward->body, NULL);
     index_block(r, forward->body, NULL);
-    bool *on = CT_NEW_ARRAY(r->arena, bool, forward->vars + 1);
+    Active *on = CT_NEW_ARRAY(r->arena, Active, forward->vars + 1);
     ct_flow_reverse_activity(r->flow, forward, active, on);
     for (uint32_t i = 0; i < forward->vars; i++) ct_push(r->arena, &r->active, on[i]);
     Consume consume_here = {r->flow, &r->consumed};

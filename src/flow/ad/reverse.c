@@ -24,7 +24,7 @@ typedef struct Looper { /* a function of a tail-call group */
     CtFlowFunction *function, *forward;
     /* (trail, accumulators of the active parameters, further accumulators of the entry) → accumulators of the entry. */
     CtFlowFunction *unwind;
-    bool *active;
+    Active *active;
     uint32_t arrivals; /* number of exits that tail-call this function */
 } Looper;
 
@@ -88,7 +88,7 @@ static void find_members(CtArena *arena, Group *g) {
         Search back = reachable(arena, other);
         if (other == entry || !ct_map_has(&back.seen, ct_key(entry))) continue;
         ct_push(arena, &g->members,
-                (Looper){.function = other, .active = CT_NEW_ARRAY(arena, bool, other->params.count + 1)});
+                (Looper){.function = other, .active = CT_NEW_ARRAY(arena, Active, other->params.count + 1)});
     }
 }
 
@@ -97,7 +97,7 @@ static void find_members(CtArena *arena, Group *g) {
 typedef struct Ends {
     Group *g;
     Looper *member;
-    bool *on; /* the active variables of the member, by number */
+    Active *on; /* the active variables of the member, by number */
     bool changed;
 } Ends;
 
@@ -109,9 +109,21 @@ static void count_end(void *data, CtFlowBlock *block) {
         return;
     }
     target->arrivals++;
-    for (uint32_t i = 0; i < block->values.count; i++)
-        if (e->g->members.count > 1 || block->values.items[i].var != target->function->params.items[i])
-            e->g->same[i] = false;
+    for (uint32_t i = 0; i < block->values.count && e->g->members.count == 1; i++)
+        if (block->values.items[i].var != target->function->params.items[i]) e->g->same[i] = false;
+}
+
+/* Whether an argument is also passed further to the left. */
+static bool is_passed_before(const CtFlowArgs *args, uint32_t index) {
+    for (uint32_t i = 0; i < index; i++)
+        if (args->items[i].var == args->items[index].var) return true;
+    return false;
+}
+
+static bool is_param(const CtFlowFunction *function, const CtFlowVar *var) {
+    for (uint32_t i = 0; i < function->params.count; i++)
+        if (function->params.items[i] == var) return true;
+    return false;
 }
 
 static void spread_end(void *data, CtFlowBlock *block) {
@@ -119,28 +131,33 @@ static void spread_end(void *data, CtFlowBlock *block) {
     Looper *target = block->exit == EXIT_TAIL ? member_of(e->g, block->tail) : NULL;
     for (uint32_t i = 0; target != NULL && i < block->values.count; i++) {
         const CtFlowVar *var = block->values.items[i].var;
-        if (var == NULL || !e->on[var->id] || target->active[i]) continue;
-        target->active[i] = e->changed = true;
+        if (var == NULL) continue;
+        Active as = e->on[var->id];
+        bool another = is_passed_before(&block->values, i) || is_param(e->member->function, var);
+        if (another && !(target == entry_of(e->g) && e->g->same[i])) as = ct_flow_reverse_another(var, as);
+        if (as <= target->active[i]) continue;
+        target->active[i] = as;
+        e->changed = true;
     }
 }
 
 static void find_activity(CtFlow *flow, Group *g) {
-    bool changed = g->iterations;
-    while (changed) {
-        changed = false;
-        for (uint32_t i = 0; i < g->members.count; i++) {
-            Looper *m = &g->members.items[i];
-            Ends e = {g, m, CT_NEW_ARRAY(flow->arena, bool, m->function->vars + 1), false};
-            ct_flow_reverse_activity(flow, m->function, m->active, e.on);
-            each_end(m->function->body, spread_end, &e);
-            changed |= e.changed;
-        }
-    }
     uint32_t count = g->entry->function->params.count;
     g->same = CT_NEW_ARRAY(flow->arena, bool, count + 1);
     for (uint32_t i = 0; i < count; i++) g->same[i] = g->iterations && g->members.count == 1;
     for (uint32_t i = 0; i < g->members.count; i++)
         each_end(g->members.items[i].function->body, count_end, &(Ends){.g = g});
+    bool changed = g->iterations;
+    while (changed) {
+        changed = false;
+        for (uint32_t i = 0; i < g->members.count; i++) {
+            Looper *m = &g->members.items[i];
+            Ends e = {g, m, CT_NEW_ARRAY(flow->arena, Active, m->function->vars + 1), false};
+            ct_flow_reverse_activity(flow, m->function, m->active, e.on);
+            each_end(m->function->body, spread_end, &e);
+            changed |= e.changed;
+        }
+    }
 }
 
 /* ---- declaring ---- */
@@ -154,7 +171,7 @@ static CtFlowTypes adjoint_params(CtFlow *flow, const Looper *m, const bool *but
     CtFlowTypes types = {0};
     for (uint32_t i = 0; i < m->function->params.count; i++)
         if (m->active[i] && (but == NULL || !but[i]))
-            add_type(flow, &types, ct_flow_adjoint_type(flow, m->function->params.items[i]->type));
+            add_type(flow, &types, ct_flow_reverse_handed_type(flow, m->function->params.items[i]->type, m->active[i]));
     return types;
 }
 
@@ -162,7 +179,7 @@ static CtFlowTypes adjoint_results(CtFlow *flow, const CtFlowFunction *function)
     CtFlowTypes types = {0};
     for (uint32_t i = 0; i < function->results.count; i++)
         if (ct_flow_is_active(flow, function->results.items[i]))
-            add_type(flow, &types, ct_flow_adjoint_type(flow, function->results.items[i]));
+            add_type(flow, &types, ct_flow_reverse_result_type(flow, function, i));
     return types;
 }
 
@@ -214,7 +231,7 @@ static void declare_group(CtFlow *flow, Group *g) {
     }
 }
 
-static Variant *variant_of(CtFlow *flow, CtFlowFunction *function, const bool *active, bool again) {
+static Variant *variant_of(CtFlow *flow, CtFlowFunction *function, const Active *active, bool again) {
     CtFlowAdjoints *made = ct_flow_adjoints(flow);
     uint32_t count = function->params.count;
     for (uint32_t i = 0; i < made->variants.count; i++) {
@@ -226,8 +243,8 @@ static Variant *variant_of(CtFlow *flow, CtFlowFunction *function, const bool *a
     Variant *v = CT_NEW(flow->arena, Variant);
     v->function = function;
     v->again = again;
-    v->asked = CT_NEW_ARRAY(flow->arena, bool, count + 1);
-    v->active = CT_NEW_ARRAY(flow->arena, bool, count + 1);
+    v->asked = CT_NEW_ARRAY(flow->arena, Active, count + 1);
+    v->active = CT_NEW_ARRAY(flow->arena, Active, count + 1);
     memcpy(v->asked, active, count * sizeof *active);
     memcpy(v->active, active, count * sizeof *active);
     v->group = CT_NEW(flow->arena, Group);
@@ -239,11 +256,11 @@ static Variant *variant_of(CtFlow *flow, CtFlowFunction *function, const bool *a
     return v;
 }
 
-Variant *ct_flow_reverse_variant(CtFlow *flow, CtFlowFunction *function, const bool *active) {
+Variant *ct_flow_reverse_variant(CtFlow *flow, CtFlowFunction *function, const Active *active) {
     return variant_of(flow, function, active, function->is_checkpoint);
 }
 
-Variant *ct_flow_reverse_stored(CtFlow *flow, CtFlowFunction *function, const bool *active) {
+Variant *ct_flow_reverse_stored(CtFlow *flow, CtFlowFunction *function, const Active *active) {
     return variant_of(flow, function, active, false);
 }
 
@@ -251,10 +268,15 @@ Variant *ct_flow_reverse_stored(CtFlow *flow, CtFlowFunction *function, const bo
 
 static void call_variant(Reverse *r, CtFlowBlock *block, CtFlowStep *step) {
     CtFlowFunction *callee = step->as.function;
-    bool *active = CT_NEW_ARRAY(r->arena, bool, step->args.count + 1), any = false, any_result = false;
+    Active *active = CT_NEW_ARRAY(r->arena, Active, step->args.count + 1);
+    bool any = false, any_result = false;
     for (uint32_t i = 0; i < step->args.count; i++) {
         bool counts = callee->rule == NULL || ct_flow_rule_counts(callee->rule, i);
-        any |= active[i] = counts && ct_flow_reverse_is_active(r, step->args.items[i]);
+        if (!counts || !ct_flow_reverse_is_active(r, step->args.items[i])) continue;
+        const CtFlowVar *var = step->args.items[i].var;
+        active[i] = r->active.items[var->id];
+        if (is_passed_before(&step->args, i)) active[i] = ct_flow_reverse_another(var, active[i]);
+        any = true;
     }
     for (uint32_t i = 0; i < callee->results.count; i++)
         any_result |= ct_flow_is_active(r->flow, callee->results.items[i]);
@@ -316,8 +338,10 @@ static CtFlowArgs take_params(Writing *w) {
     const CtFlowVars *params = &w->member->forward->params;
     for (uint32_t i = 0; i < w->member->function->params.count; i++) {
         if (!w->member->active[i]) continue;
-        CtFlowArg of = flow_of(params->items[i]), d = ct_flow_reverse_take(w->r, of, NULL);
-        ct_push(w->r->arena, &args, ct_flow_is_none(d) ? ct_flow_reverse_zero(w->r, of) : d);
+        CtFlowArg of = flow_of(params->items[i]);
+        const CtFlowType *type = ct_flow_reverse_handed_type(w->r->flow, of.type, w->member->active[i]);
+        CtFlowArg d = ct_flow_reverse_take_as(w->r, of, type, NULL);
+        ct_push(w->r->arena, &args, ct_flow_is_none(d) ? ct_flow_zero(&w->r->b, type) : d);
     }
     return args;
 }
@@ -475,7 +499,7 @@ static void write_start(CtFlow *flow, Group *g) {
     CtFlowBuilder l = {.flow = flow, .arena = flow->arena, .function = unwind, .block = unwind->body};
     CtFlowArgs all = {0};
     uint32_t own = 1, kept = 1;
-    for (uint32_t i = 0; i < entry->function->params.count; i++) kept += entry->active[i];
+    for (uint32_t i = 0; i < entry->function->params.count; i++) kept += entry->active[i] != ACTIVE_NOT;
     if (unwind->body->steps.count == 0) ct_flow_switch_begin(&l, CT_NO_RANGE, param(unwind, 0));
     CtFlowChoosing choice = {.step = unwind->body->steps.items[0], .outer = unwind->body};
     ct_flow_case_begin(&l, &choice, 0);
@@ -532,8 +556,9 @@ static void write_variant(CtFlow *flow, Variant *v) {
 
 const CtFlowReverse *ct_flow_reverse(CtFlow *flow, CtFlowFunction *f) {
     CtFlowAdjoints *made = ct_flow_adjoints(flow);
-    bool *active = CT_NEW_ARRAY(flow->arena, bool, f->params.count + 1);
-    for (uint32_t i = 0; i < f->params.count; i++) active[i] = ct_flow_is_active(flow, f->params.items[i]->type);
+    Active *active = CT_NEW_ARRAY(flow->arena, Active, f->params.count + 1);
+    for (uint32_t i = 0; i < f->params.count; i++)
+        if (ct_flow_is_active(flow, f->params.items[i]->type)) active[i] = ACTIVE_OWN;
     Variant *variant = ct_flow_reverse_variant(flow, f, active);
     while (made->written < made->variants.count && flow->refused == NULL)
         write_variant(flow, made->variants.items[made->written++]);

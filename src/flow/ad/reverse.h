@@ -5,14 +5,22 @@
 #include "flow/ad/adjoint.h"
 #include "flow/copy.h"
 
+/* How a variable depends on the active parameters. */
+typedef enum Active {
+    ACTIVE_NOT,
+    ACTIVE_OWN,   /* an array: it was made where the variable is bound, and its adjoint is an array */
+    ACTIVE_SHARED /* an array: the variable may be another name for it, and its adjoint is handed over as a bag */
+} Active;
+
 /* ---- adjoints while the reverse sweep is written ---- */
 
-typedef enum AccKind { ACC_NOTHING, ACC_WHOLE, ACC_PIECES, ACC_UNIFORM, ACC_SINGLE } AccKind;
+typedef enum AccKind { ACC_NOTHING, ACC_WHOLE, ACC_BAG, ACC_PIECES, ACC_UNIFORM, ACC_SINGLE } AccKind;
 
 /* What has been accumulated so far for the adjoint of a forward-sweep variable, as seen in one scope. */
 typedef struct Acc {
     AccKind kind;
-    /* WHOLE: the adjoint; UNIFORM: that of every element; SINGLE: that of one element, all others are zero. */
+    /* WHOLE: the adjoint; BAG: that of an array, as a bag; UNIFORM: that of every element; SINGLE: that of one element,
+     * all others are zero. */
     CtFlowArg value;
     CtFlowArg index;    /* SINGLE: the element's index */
     bool full;          /* WHOLE, of an array: certainly not the empty array that stands for zero */
@@ -25,6 +33,7 @@ typedef struct Import { /* an accumulator from outside to which a branch or loop
     CtFlowVar *var;
     CtFlowVar *param; /* of a loop: the carried variable inside the block */
     bool full;
+    bool is_bag; /* the adjoint is handed over as a bag */
 } Import;
 typedef CT_VEC(Import) Imports;
 
@@ -56,7 +65,7 @@ typedef struct Variant {
     CtFlowReverse pair;
     CtFlowFunction *function;
     /* Of the parameters: those that the caller asked for; those and the ones that loops make active besides. */
-    bool *asked, *active;
+    Active *asked, *active;
     struct Group *group; /* reverse.c */
     bool again;          /* the reverse sweep runs the function again (checkpoint.c) */
 } Variant;
@@ -65,7 +74,7 @@ typedef struct Reverse {
     CtFlow *flow;
     CtArena *arena;
     CtFlowBuilder f, b;  /* builders of the forward and the reverse sweep */
-    CT_VEC(bool) active; /* by variable number, in the forward sweep */
+    CT_VEC(Active) active; /* by variable number, in the forward sweep */
     CtMap owner;         /* variable number -> the block that binds it */
     CtMap defs;          /* variable number -> the step that binds it */
     CtMap scopes;        /* block of the forward sweep -> its Scope, while the block is being reversed */
@@ -92,10 +101,18 @@ typedef struct CtReverseTails {
     CtFlowFunction **items;
     uint32_t count;
 } CtReverseTails;
-void ct_flow_reverse_copy(Reverse *r, CtFlowFunction *function, CtFlowFunction *forward, const bool *active,
+void ct_flow_reverse_copy(Reverse *r, CtFlowFunction *function, CtFlowFunction *forward, const Active *active,
                           const CtReverseTails *tails);
 /* Activity analysis: which variables of a function, by number, depend on its active parameters. */
-void ct_flow_reverse_activity(CtFlow *flow, const CtFlowFunction *function, const bool *params, bool *active);
+void ct_flow_reverse_activity(CtFlow *flow, const CtFlowFunction *function, const Active *params, Active *active);
+/* The type of the cotangent of a function's result: for an array a bag, unless the function certainly makes it. */
+const CtFlowType *ct_flow_reverse_result_type(CtFlow *flow, const CtFlowFunction *function, uint32_t index);
+/* The type in which the adjoint of a parameter or variable is handed over. */
+const CtFlowType *ct_flow_reverse_handed_type(CtFlow *flow, const CtFlowType *type, Active active);
+/* How a variable depends on the active parameters if it is another name of this one. */
+Active ct_flow_reverse_another(const CtFlowVar *var, Active active);
+/* Whether a variable is an array that may have other names. */
+bool ct_flow_reverse_is_shared(const Reverse *r, const CtFlowVar *var);
 bool ct_flow_reverse_is_active(const Reverse *r, CtFlowArg arg);
 /* A new variable of the forward sweep, bound by a step or as one of its results. */
 CtFlowVar *ct_flow_reverse_forward_var(Reverse *r, const char *name, const CtFlowType *type, CtFlowBlock *owner,
@@ -121,8 +138,12 @@ void ct_flow_reverse_repeat(Reverse *r, Scope *scope);
 /* accumulators.c */
 Scope *ct_flow_reverse_scope(Reverse *r, ScopeKind kind, CtFlowBlock *forward, CtFlowBlock *backward);
 void ct_flow_reverse_enter(Reverse *r, Scope *scope);
-/* Removes and returns the accumulated adjoint; no variable when it is known to be zero. */
+/* Removes and returns the accumulated adjoint; no variable when it is known to be zero. Of an array it is an array;
+ * take_any may also return a bag, take_as what is of this type. */
 CtFlowArg ct_flow_reverse_take(Reverse *r, CtFlowArg of, bool *full);
+CtFlowArg ct_flow_reverse_take_any(Reverse *r, CtFlowArg of, bool *full);
+CtFlowArg ct_flow_reverse_take_as(Reverse *r, CtFlowArg of, const CtFlowType *type, bool *full);
+/* Adds an adjoint, which for an array may be a bag. */
 void ct_flow_reverse_give(Reverse *r, CtSourceRange range, CtFlowArg to, CtFlowArg adjoint, bool full);
 /* Adds the same adjoint to every element of an array; adds an adjoint to the element at `index`, a value of the reverse
  * sweep. */
@@ -135,14 +156,22 @@ bool ct_flow_reverse_has(const Reverse *r, const CtFlowVar *of, AccKind kind);
 /* x[⟨indices⟩] += adjoint; the indices are values of the forward sweep. */
 void ct_flow_reverse_give_at(Reverse *r, CtSourceRange range, CtFlowArg x, const CtFlowArg *indices, uint32_t count,
                              CtFlowArg adjoint);
+/* The same for indices that are values of the reverse sweep. */
+void ct_flow_reverse_add_at(Reverse *r, CtSourceRange range, CtFlowArg x, const CtFlowArg *indices, uint32_t count,
+                            CtFlowArg adjoint);
+/* Removes the accumulator of a shared array as a bag, to which elements are added so many times. */
+CtFlowArg ct_flow_reverse_borrow_bag(Reverse *r, CtFlowArg x, CtFlowArg times);
 /* Removes the accumulator of an array, with all elements present, for an update. ct_flow_reverse_put puts it back. */
 CtFlowArg ct_flow_reverse_borrow(Reverse *r, CtSourceRange range, CtFlowArg x);
 void ct_flow_reverse_put(Reverse *r, CtFlowArg x, CtFlowArg adjoint);
 CtFlowArg ct_flow_reverse_zero(Reverse *r, CtFlowArg of);
 /* Whether a variable is bound outside the loop around a scope. */
 bool ct_flow_reverse_is_outside_loop(const Reverse *r, const Scope *scope, const CtFlowVar *var);
-/* The adjoint accumulated in `scope` for an import; the incoming value when nothing was added. */
+/* What a branch or loop is given for an import, and the adjoint accumulated in `scope`, which is the incoming value when
+ * nothing was added; and the new accumulator outside. */
+CtFlowArg ct_flow_reverse_given(Reverse *r, Scope *outside, const Import *import);
 CtFlowArg ct_flow_reverse_export(Reverse *r, Scope *scope, const Import *import);
+void ct_flow_reverse_imported(Reverse *r, Scope *outside, const Import *import, CtFlowArg result);
 Acc *ct_flow_reverse_acc(Reverse *r, Scope *scope, CtFlowVar *var, bool elements);
 /* The adjoint of x as an array of x's shape: the empty array that stands for zero becomes zeros. */
 CtFlowArg ct_flow_reverse_filled(Reverse *r, CtSourceRange range, CtFlowVar *x, CtFlowArg adjoint);
@@ -159,16 +188,16 @@ void ct_flow_reverse_product(Reverse *r, CtFlowStep *step);
 void ct_flow_reverse_rule(CtFlow *flow, Variant *v);
 /* Replaces a forward-sweep call of a function whose rule gives a slope by a call that computes value and slope, so that
  * no residual is needed; false where f itself is active. ct_flow_reverse_slope then writes the reverse of that call. */
-bool ct_flow_reverse_by_slope(Reverse *r, CtFlowBlock *block, CtFlowStep *step, const bool *active);
+bool ct_flow_reverse_by_slope(Reverse *r, CtFlowBlock *block, CtFlowStep *step, const Active *active);
 bool ct_flow_reverse_slope(Reverse *r, const CtFlowStep *step);
 
 /* checkpoint.c: writes the body of a variant whose reverse sweep runs the function again. */
 void ct_flow_reverse_checkpoint(CtFlow *flow, Variant *v);
 /* The variant that stores a residual, also of a checkpointed function. */
-Variant *ct_flow_reverse_stored(CtFlow *flow, CtFlowFunction *function, const bool *active);
+Variant *ct_flow_reverse_stored(CtFlow *flow, CtFlowFunction *function, const Active *active);
 
 /* The variant of a function for given active parameters. It is declared; its body is written later. NULL when
  * refused. */
-Variant *ct_flow_reverse_variant(CtFlow *flow, CtFlowFunction *function, const bool *active);
+Variant *ct_flow_reverse_variant(CtFlow *flow, CtFlowFunction *function, const Active *active);
 
 #endif

@@ -127,10 +127,11 @@ static void write_switch(Reverse *r, Branching *b, CtFlowArg on) {
             made->as.cases.branches[made->as.cases.count++] =
                 (CtFlowBranch){step->as.cases.branches[i].tag, b->scopes[i]->backward};
     for (uint32_t i = 0; i < b->imports.count; i++) {
-        CtFlowVar *var = b->imports.items[i].var;
-        CtFlowArg result = ct_flow_result(&r->b, made, var->name, ct_flow_adjoint_type(r->flow, var->type));
-        *ct_flow_reverse_acc(r, b->outer, var, false) =
-            (Acc){.kind = ACC_WHOLE, .value = result, .full = b->imports.items[i].full};
+        const Import *item = &b->imports.items[i];
+        CtFlowVar *var = item->var;
+        const CtFlowType *type =
+            ct_flow_reverse_handed_type(r->flow, var->type, item->is_bag ? ACTIVE_SHARED : ACTIVE_OWN);
+        ct_flow_reverse_imported(r, b->outer, item, ct_flow_result(&r->b, made, var->name, type));
     }
 }
 
@@ -138,7 +139,7 @@ void ct_flow_reverse_switch(Reverse *r, CtFlowStep *step) {
     CtFlowArgs cotangents = {0};
     bool any = false;
     for (uint32_t i = 0; i < step->results.count; i++) {
-        CtFlowArg g = ct_flow_reverse_take(r, flow_of(step->results.items[i]), NULL);
+        CtFlowArg g = ct_flow_reverse_take_any(r, flow_of(step->results.items[i]), NULL);
         any |= !ct_flow_is_none(g);
         ct_push(r->arena, &cotangents, g);
     }

@@ -2,14 +2,16 @@
  * accumulators of the arguments, and returns the accumulators with its contributions added. */
 #include "flow/ad/reverse.h"
 
-/* Collects the cotangents of the results that can have one; false if all are zero. */
-static bool take_results(Reverse *r, const CtFlowStep *step, uint32_t count, CtFlowArgs *to) {
+/* Collects the cotangents of the results that can have one, for parameters of the reverse sweep; false if all are
+ * zero. */
+static bool take_results(Reverse *r, const CtFlowStep *step, uint32_t count, const CtFlowVars *params, CtFlowArgs *to) {
     bool any = false;
     for (uint32_t i = 0; i < count; i++) {
         CtFlowVar *result = step->results.items[i];
         const CtFlowType *adjoint = ct_flow_adjoint_type(r->flow, step->as.function->results.items[i]);
         if (adjoint == NULL) continue;
-        CtFlowArg g = result == NULL ? ct_flow_none() : ct_flow_reverse_take(r, flow_of(result), NULL);
+        CtFlowArg g = ct_flow_none();
+        if (result != NULL) g = ct_flow_reverse_take_as(r, flow_of(result), params->items[1 + to->count]->type, NULL);
         any |= !ct_flow_is_none(g);
         ct_push(r->arena, to, g);
     }
@@ -22,7 +24,7 @@ void ct_flow_reverse_call(Reverse *r, CtFlowStep *step) {
     if (callee == NULL) return;
     uint32_t results = step->results.count - 1;
     CtFlowArgs args = {0}, cotangents = {0};
-    if (!take_results(r, step, results, &cotangents)) return;
+    if (!take_results(r, step, results, &callee->pair.backward->params, &cotangents)) return;
     ct_push(r->arena, &args, ct_flow_reverse_need(r, flow_of(step->results.items[results])));
     for (uint32_t i = 0; i < cotangents.count; i++) {
         const CtFlowType *type = callee->pair.backward->params.items[1 + i]->type;
@@ -32,8 +34,9 @@ void ct_flow_reverse_call(Reverse *r, CtFlowStep *step) {
     bool *full = CT_NEW_ARRAY(r->arena, bool, step->args.count + 1);
     for (uint32_t i = 0; i < step->args.count; i++) {
         if (!callee->active[i]) continue;
-        CtFlowArg acc = ct_flow_reverse_take(r, step->args.items[i], &full[i]);
-        ct_push(r->arena, &args, ct_flow_is_none(acc) ? ct_flow_reverse_zero(r, step->args.items[i]) : acc);
+        const CtFlowType *type = callee->pair.backward->params.items[args.count]->type;
+        CtFlowArg acc = ct_flow_reverse_take_as(r, step->args.items[i], type, &full[i]);
+        ct_push(r->arena, &args, ct_flow_is_none(acc) ? ct_flow_zero(&r->b, type) : acc);
     }
     CT_FIRED("reverse_calls.call");
     CtFlowArgs given = ct_flow_call(&r->b, step->range, callee->pair.backward, &args);

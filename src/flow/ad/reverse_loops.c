@@ -43,6 +43,13 @@ static const Acc *take_single(Reverse *r, Looping *lp) {
                                                                : ct_flow_reverse_take_special(r, single, ACC_SINGLE);
 }
 
+/* The type of the cotangent of a carried variable. */
+static const CtFlowType *handed_type(const Reverse *r, const Looping *lp, uint32_t carried) {
+    const CtFlowVar *param = lp->block->params.items[1 + carried];
+    bool shared = ct_flow_reverse_is_shared(r, param);
+    return ct_flow_reverse_handed_type(r->flow, param->type, shared ? ACTIVE_SHARED : ACTIVE_OWN);
+}
+
 static bool take_cotangents(Reverse *r, Looping *lp) {
     bool any = false;
     const CtFlowVar *of_single = NULL;
@@ -58,7 +65,7 @@ static bool take_cotangents(Reverse *r, Looping *lp) {
         if (same != NULL) CT_FIRED("reverse_loops.uniform");
         if (lp->single != NULL && result == of_single) g = lp->single->value;
         if (ct_flow_is_none(g)) {
-            g = ct_flow_reverse_take(r, flow_of(result), &full);
+            g = ct_flow_reverse_take_as(r, flow_of(result), is_array ? result->type : handed_type(r, lp, i), &full);
             if (!ct_flow_is_none(g) && is_array && !full) g = ct_flow_reverse_filled(r, lp->step->range, result, g);
             lp->full[i] = full;
         }
@@ -83,7 +90,7 @@ static void begin(Reverse *r, Looping *lp) {
         CtFlowVar *param = lp->block->params.items[1 + i], *var = NULL;
         CtFlowArg start = lp->cotangents.items[i];
         if (ct_flow_reverse_is_active(r, flow_of(param))) {
-            if (ct_flow_is_none(start)) start = ct_flow_reverse_zero(r, flow_of(param));
+            if (ct_flow_is_none(start)) start = ct_flow_zero(&r->b, handed_type(r, lp, i));
             var = ct_flow_var(&r->b, "d", start.type);
         }
         ct_push(r->arena, &lp->carried, var);
@@ -120,8 +127,8 @@ static void take_next(Reverse *r, Looping *lp) {
         CtFlowArg next = {0}, param = flow_of(lp->block->params.items[1 + i]);
         if (lp->carried.items[i] != NULL) {
             bool full;
-            next = ct_flow_reverse_take(r, param, &full);
-            if (ct_flow_is_none(next)) next = ct_flow_reverse_zero(r, param);
+            next = ct_flow_reverse_take_as(r, param, handed_type(r, lp, i), &full);
+            if (ct_flow_is_none(next)) next = ct_flow_zero(&r->b, handed_type(r, lp, i));
             if (lp->full[i] && !full) next = ct_flow_reverse_filled(r, lp->step->range, param.var, next);
             lp->any_order &= next.var == lp->carried.items[i];
         }
@@ -136,12 +143,18 @@ static CtFlowArg constant_of(const Looping *lp, CtFlowArg value) {
     return ct_flow_none();
 }
 
+static const CtFlowType *type_of_element(const Reverse *r, const Element *element) {
+    bool shared = ct_flow_reverse_is_shared(r, element->item);
+    return ct_flow_reverse_handed_type(r->flow, element->item->type, shared ? ACTIVE_SHARED : ACTIVE_OWN);
+}
+
 /* Adds what has been accumulated for the elements x[i] to x. */
 static void give_elements(Reverse *r, Looping *lp) {
     for (uint32_t i = 0; i < lp->inner->elements.count; i++) {
         Element *element = &lp->inner->elements.items[i];
         bool full;
-        CtFlowArg array = flow_of(element->array), g = ct_flow_reverse_take(r, flow_of(element->item), &full);
+        CtFlowArg array = flow_of(element->array), of = flow_of(element->item);
+        CtFlowArg g = ct_flow_reverse_take_as(r, of, type_of_element(r, element), &full);
         if (ct_flow_is_none(g)) continue;
         bool maps = lp->any_order && lp->single == NULL && ct_map_get(&lp->inner->accs, element->array->id) == NULL &&
                     ct_flow_reverse_same_length(r, lp->step, element->array);
@@ -163,8 +176,8 @@ static void give_elements(Reverse *r, Looping *lp) {
             continue;
         }
         CT_FIRED("reverse_loops.added_elements");
-        CtFlowArg acc = ct_flow_reverse_borrow(r, lp->step->range, array), index = flow_of(lp->index);
-        ct_flow_reverse_put(r, array, ct_flow_add_at(&r->b, lp->step->range, acc, &index, 1, g));
+        CtFlowArg index = flow_of(lp->index);
+        ct_flow_reverse_add_at(r, lp->step->range, array, &index, 1, g);
     }
 }
 
@@ -246,15 +259,11 @@ static void write_front(Reverse *r, Looping *lp, CtFlowArg last) {
             ct_flow_substitute(lp->inner->backward, lp->carried.items[i], lp->start.items[i]);
 }
 
-static CtFlowArg outside(Reverse *r, const Looping *lp, const Import *item) {
-    const Acc *acc = ct_flow_reverse_acc(r, lp->outer, item->var, false);
-    return acc->kind == ACC_WHOLE ? acc->value : ct_flow_reverse_zero(r, flow_of(item->var));
-}
-
 static void write_loop(Reverse *r, Looping *lp) {
     CtFlowArgs given = {0};
     CtSourceRange range = lp->step->range;
-    for (uint32_t i = 0; i < lp->imports.count; i++) ct_push(r->arena, &given, outside(r, lp, &lp->imports.items[i]));
+    for (uint32_t i = 0; i < lp->imports.count; i++) 
+        ct_push(r->arena, &given, ct_flow_reverse_given(r, lp->outer, &lp->imports.items[i]));
     CtFlowStep *loop = ct_flow_step(&r->b, FLOW_LOOP, range);
     loop->as.loop.block = lp->inner->backward;
     loop->as.loop.carried = lp->inner->backward->params.count - 1;
@@ -269,8 +278,7 @@ static void write_loop(Reverse *r, Looping *lp) {
     for (uint32_t i = 0; i < lp->imports.count; i++) {
         const Import *item = &lp->imports.items[i];
         CtFlowArg result = ct_flow_result(&r->b, loop, item->var->name, item->param->type);
-        *ct_flow_reverse_acc(r, lp->outer, item->var, false) =
-            (Acc){.kind = ACC_WHOLE, .value = result, .full = item->full};
+        ct_flow_reverse_imported(r, lp->outer, item, result);
     }
     CtFlowArgs arrays = {0};
     for (uint32_t i = 0; i < lp->items.count; i++) {

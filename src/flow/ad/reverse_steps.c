@@ -14,7 +14,7 @@ static void reverse_make(Reverse *r, const CtFlowStep *step) {
         for (uint32_t i = 0; i < step->args.count; i++) {
             bool full = false;
             if (open->results.items[i] == NULL) continue;
-            CtFlowArg g = ct_flow_reverse_take(r, flow_of(open->results.items[i]), &full);
+            CtFlowArg g = ct_flow_reverse_take_any(r, flow_of(open->results.items[i]), &full);
             ct_flow_reverse_give(r, step->range, step->args.items[i], g, full);
         }
         return;
@@ -32,7 +32,10 @@ static void reverse_make(Reverse *r, const CtFlowStep *step) {
 /* ---- elements ---- */
 
 static void reverse_read(Reverse *r, const CtFlowStep *step) {
-    CtFlowArg g = ct_flow_reverse_take(r, flow_of(step->results.items[0]), NULL);
+    CtFlowVar *item = step->results.items[0];
+    bool shared = ct_flow_reverse_is_shared(r, item); /* an array that is an element, not a row */
+    const CtFlowType *type = shared ? ct_flow_shared_adjoint_type(r->flow, item->type) : item->type;
+    CtFlowArg g = ct_flow_reverse_take_as(r, flow_of(item), type, NULL);
     if (ct_flow_is_none(g)) return;
     ct_flow_reverse_give_at(r, step->range, step->args.items[0], step->args.items + 1, step->args.count - 1, g);
 }
@@ -80,12 +83,14 @@ static void give_parts(Reverse *r, const CtFlowStep *step, Part *part) {
         if (ct_flow_reverse_is_active(r, step->args.items[i])) ct_push(r->arena, &to, step->args.items[i]);
     CtFlowChoosing choice = ct_flow_switch_begin(&r->b, step->range, ct_flow_is_empty(&r->b, step->range, g));
     ct_flow_case_begin(&r->b, &choice, 1);
-    for (uint32_t i = 0; i < to.count; i++) ct_push(r->arena, &zeros, ct_flow_reverse_zero(r, to.items[i]));
-    ct_flow_case_end(&r->b, &choice, &zeros);
+    CtFlowBlock *empty = r->b.block;
     ct_flow_case_begin(&r->b, &choice, FLOW_OTHERS);
     for (uint32_t i = step->args.count; i-- > 0;) /* the front of the array comes last, when it can be had in place */
         if (ct_flow_reverse_is_active(r, step->args.items[i])) ct_push(r->arena, &parts, part(r, step, g, i));
     ct_flow_case_end(&r->b, &choice, &parts);
+    r->b.block = empty;
+    for (uint32_t i = 0; i < parts.count; i++) ct_push(r->arena, &zeros, ct_flow_zero(&r->b, parts.items[i].type));
+    ct_flow_case_end(&r->b, &choice, &zeros);
     CtFlowArgs given = ct_flow_switch_end(&r->b, &choice);
     for (uint32_t i = 0; i < to.count; i++) ct_flow_reverse_give(r, step->range, to.items[i], given.items[i], false);
 }

@@ -48,7 +48,8 @@ static void reverse_replicate(Reverse *r, const CtFlowStep *step, CtFlowArg g) {
     CtFlowArg x = step->args.items[1];
     bool rows = g.type->rank > 1;
     CtFlowArgs start = {0}, next = {0};
-    ct_push(r->arena, &start, rows ? ct_flow_reverse_borrow(r, step->range, x) : ct_flow_reverse_zero(r, x));
+    ct_push(r->arena, &start,
+            rows ? ct_flow_reverse_borrow(r, step->range, x) : ct_flow_zero(&r->b, g.type->element));
     CtFlowLooping loop = ct_flow_loop_begin(&r->b, step->range, ct_flow_dim(&r->b, step->range, g, 0), &start);
     CtFlowArg item = ct_flow_read(&r->b, step->range, g, &loop.index, 1), sum = loop.carried.items[0];
     ct_push(r->arena, &next,
@@ -65,13 +66,21 @@ static void scatter_add(Reverse *r, const CtFlowStep *step, CtFlowArg g, CtFlowA
                         CtFlowArg first) {
     CtFlowArgs start = {0}, next = {0};
     CtSourceRange range = step->range;
-    ct_push(r->arena, &start, ct_flow_reverse_borrow(r, range, x));
-    CtFlowLooping loop = ct_flow_loop_begin(&r->b, range, ct_flow_dim(&r->b, range, g, 0), &start);
+    CtFlowArg count = ct_flow_dim(&r->b, range, g, 0);
+    bool in_bag = ct_flow_reverse_is_shared(r, x.var);
+    ct_push(r->arena, &start,
+            in_bag ? ct_flow_reverse_borrow_bag(r, x, count) : ct_flow_reverse_borrow(r, range, x));
+    CtFlowLooping loop = ct_flow_loop_begin(&r->b, range, count, &start);
     CtFlowArg at = ct_flow_is_none(places) ? ct_flow_prim_int(&r->b, range, PRIM_INT_ADD, first, loop.index)
                                            : ct_flow_read(&r->b, range, places, &loop.index, 1);
     CtFlowArg item = ct_flow_read(&r->b, range, g, &loop.index, 1);
-    ct_push(r->arena, &next, ct_flow_add_at(&r->b, range, loop.carried.items[0], &at, 1, item));
-    ct_flow_reverse_put(r, x, ct_flow_loop_end(&r->b, &loop, &next, NULL, NULL).items[0]);
+    CtFlowArg before = loop.carried.items[0];
+    if (in_bag && x.type->rank > 1) item = ct_flow_bag_of(&r->b, range, item, false);
+    ct_push(r->arena, &next,
+            in_bag ? ct_flow_bag_add_at(&r->b, range, before, &at, 1, item)
+                   : ct_flow_add_at(&r->b, range, before, &at, 1, item));
+    CtFlowArg sum = ct_flow_loop_end(&r->b, &loop, &next, NULL, NULL).items[0];
+    in_bag ? ct_flow_reverse_give(r, range, x, sum, false) : ct_flow_reverse_put(r, x, sum);
 }
 
 /* The result of `make` on g, unless g is the empty array for zero. */

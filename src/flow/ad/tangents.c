@@ -36,7 +36,7 @@ static void raise(CtTangents *t, const CtFlowType *type, CtTangent *at, CtTangen
 
 bool ct_flow_tangents_active(CtTangents *t, const CtFlowType *type) {
     if (ct_map_has(&t->active, ct_key(type))) return ct_map_get(&t->active, ct_key(type)) != NULL;
-    const CtFlowType *adjoint = ct_flow_adjoint_type(t->flow, type);
+    const CtFlowType *adjoint = ct_flow_tangent_type(t->flow, type);
     ct_map_set(t->arena, &t->active, ct_key(type), (void *)adjoint);
     return adjoint != NULL;
 }
