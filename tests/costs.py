@@ -42,6 +42,7 @@ MEMORY, EMPTY = 150, 70000
 # Steps of `chad` for each step of the program and each component that it moves in tuples or arguments.
 WIDTH = 25
 RUN_AGAIN = ("tape", "chad", "chad-sparse")  # those on the evaluator that run checkpointed calls again
+NATIVE = 20  # the same for `native`, whose steps are those of Flow
 GROWTH = 1.15  # of the cost for each step, from a size to four times the size
 
 
@@ -186,7 +187,7 @@ def widths(run, folder):
     for kind, source in families.WIDE.items():
         for method in run.of([*CONSTANTS, *LOGARITHMIC]):
             costs = [[run.gradient(folder, source(w), [[0.5] * w, n], method) for n in (200, 400)] for w in sizes]
-            if any(cost in (None, REFUSED) for pair in costs for cost in pair):
+            if any(cost is None for pair in costs for cost in pair):
                 continue
             rows = [((many.steps - few.steps) / 200, (many.primal - few.primal) / 200) for few, many in costs]
             steps, primal = zip(*rows)
@@ -201,6 +202,42 @@ def widths(run, folder):
                 run.check(steps[-1] <= GROWTH * steps[0], text)
             if method in ("chad", "tape"):
                 print(text)
+
+
+STEPS = re.compile(r"checked: \d+ steps, (\d+) with updates in place: a result")
+
+
+def native_steps(run, path, words, at):
+    """The steps of native code, counted by the interpreter of Flow."""
+    command = [run.cotan, *words, "--engine", "native"]
+    done = subprocess.run(command, input=families.point(at).encode(), capture_output=True, timeout=300,
+                          env={**os.environ, "COTAN_CHECK_PASSES": "4", "COTAN_NATIVE": "require"})
+    counts = STEPS.findall(done.stderr.decode())
+    if done.returncode != 0 or len(counts) != 1:
+        run.check(False, f"{' '.join(command)}\n{done.stderr.decode()}")
+        return None
+    return int(counts[0])
+
+
+def natively(run, folder):
+    """By `native`, a gradient takes at most a constant times the steps of the program, which does not grow."""
+    largest = (0, "nothing")
+    for name, (source, point, n) in {**families.GROWING, **families.NAMES}.items():
+        units = []
+        for k in (n, 4 * n):
+            path = os.path.join(folder, "program.cot")
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(source(k))
+            primal = native_steps(run, path, ["run", path, "f", "--args", "-"], [point(k)])
+            steps = native_steps(run, path, ["grad", path, "f", "--at", "-"], point(k))
+            if primal is None or steps is None:
+                break
+            units.append(steps / (primal + size(point(k))))
+            largest = max(largest, (units[-1], f"{name}, {k}"))
+        if len(units) == 2:
+            run.check(units[1] <= GROWTH * units[0], f"native, {name}, sizes {n}, {4 * n}: {units}")
+    run.check(largest[0] <= NATIVE, f"native: {largest[0]:.2f} steps a step, above {NATIVE}, on {largest[1]}")
+    print(f"native: at most {largest[0]:.2f} steps for each step; the constant is {NATIVE}; on {largest[1]}")
 
 
 def on_golden_programs(run):
@@ -425,7 +462,7 @@ def main():
     cotan = os.path.abspath(options.cotan)
     known = corpus.methods(cotan)
     chosen = options.methods.split(",") if options.methods else list(known)
-    run = Run(cotan, {name: known[name] for name in chosen})
+    run = Run(cotan, {name: known[name] for name in chosen if name != "native"})
     with tempfile.TemporaryDirectory() as folder:
         exponential(run, folder)
         fibonacci(run, folder)
@@ -437,6 +474,8 @@ def main():
             traces_of_arrays(run, folder)
         taylor_series(run, folder)
         checkpoints(run, folder)
+        if not options.methods or "native" in chosen:
+            natively(run, folder)
     on_golden_programs(run)
     on_random_programs(run, options.random)
     under_constants(run)

@@ -146,6 +146,75 @@ f (a, x) = sum (map (\\row -> sin (sum (zipWith (*) row x))) a)
 """), lambda n: [[reals(8) for _ in range(n)], reals(8)], 20),
 }
 
+def two_arrays(n):
+    return [reals(n), reals(n)[::-1]]
+
+
+# One array under many names, each of which is used at a few indices: an array of zeros for each would take n² steps.
+NAMES = {
+    "an array in closures": (constant("""f :: Array Double -> Double
+f xs = sum (map (\g -> g 1) (map (\i -> \y -> xs ! i * y) (toList (iota (length xs)))))
+  where toList ys = go 0 where go i = if i == length ys then [] else ys ! i : go (i + 1)
+"""), reals, 50),
+    "an array in closures, in a loop": (constant("""f :: Array Double -> Double
+f xs = foldr (\g y -> g y) 0 (map (\i -> \y -> y + sum (build 3 (\j -> xs ! mod (i * j) n))) (enumFromTo 0 (n - 1)))
+  where n = length xs
+"""), reals, 50),
+    "an array in nodes": (constant("""data T = N Int (Array Double) T | E
+f :: Array Double -> Double
+f xs = total (make (length xs))
+  where make n = if n == 0 then E else N (n - 1) xs (make (n - 1))
+        total E = 0
+        total (N i ys rest) = ys ! i * ys ! 0 + total rest
+"""), reals, 50),
+    "an array in nodes, passed on": (constant("""data T = N Int (Array Double) T | E
+f :: Array Double -> Double
+f xs = total (make (length xs))
+  where make n = if n == 0 then E else N (n - 1) xs (make (n - 1))
+
+look :: Array Double -> Int -> Int -> Double
+look ys i k = if k <= 0 then ys ! i else sin (look ys (mod (i * 7) (length ys)) (k - 1)) + ys ! k
+
+total :: T -> Double
+total E = 0
+total (N i ys rest) = look ys i 2 + total rest
+"""), reals, 50),
+    "arrays in a list": (constant("""f :: Array Double -> Double
+f xs = go 0 0
+  where rows = [xs, map sin xs, map cos xs]
+        go i y = if i == length xs then y else go (i + 1) (sin y + (rows !! mod i 3) ! i)
+"""), reals, 50),
+    "an array in an array": (constant("""f :: Array Double -> Double
+f xs = sum (map (\(i, ys) -> ys ! i) (build (length xs) (\i -> (i, if i > 3 then xs else map sin xs))))
+"""), reals, 50),
+    "one of two arrays": (constant("""f :: (Array Double, Array Double) -> Double
+f (xs, ys) = go 0 0
+  where go i s = if i == length xs then s else let zs = if xs ! i > 1.5 then xs else ys in go (i + 1) (sin s + zs ! i)
+"""), two_arrays, 50),
+    "an array returned": (constant("""pick :: Int -> Array Double -> Array Double -> Array Double
+pick k xs ys = if k < 1 then xs else if k < 2 then ys else pick (k - 2) ys xs
+f :: (Array Double, Array Double) -> Double
+f (xs, ys) = go 0 0
+  where go i s = if i == length xs then s else go (i + 1) (sin s + pick (mod i 10) xs ys ! i)
+"""), two_arrays, 50),
+    "a slice of an array in closures": (constant("""f :: Array Double -> Double
+f xs = foldr (\g y -> g y) 0 (map (\i -> \y -> y + sum (slice i 2 xs)) (enumFromTo 0 (length xs - 2)))
+"""), reals, 50),
+    "rows of a matrix in closures": (constant("""f :: Array (Array Double) -> Double
+f xss = foldr (\g y -> g y) 0 (map (\i -> \y -> y + sum (xss ! i) * xss ! 0 ! 1) (enumFromTo 0 (length xss - 1)))
+"""), lambda n: [reals(3) for _ in range(n)], 50),
+    "an array that gradients capture": (constant("""f :: (Double, Array Double) -> Double
+f (x, xs) = go 0 x
+  where go i y = if i == length xs then y else go (i + 1) (y + slope i y)
+        slope i y = grad (\z -> power 3 (z * xs ! i) + look i 2 z y) 0.5
+        look i k z y = if k == 0 then z * z * xs ! i * y else look i (k - 1) (sin z) y
+        power n z = if n == 0 then 1 else z * power (n - 1) z
+"""), lambda n: [0.5, reals(n)], 50),
+}
+
+# Those that bulk does not take (E0407): it unrolls what depends on integers and structures, up to a limit.
+REFUSED_BY_BULK = ("a sorted list",)
+
 # The steps of its program are nearly the same for all numbers of inputs.
 INPUTS = """f :: Array Double -> Double
 f xs = go 2000 (sum xs)

@@ -126,16 +126,14 @@ static void expand_pull(Derive *d, const CtFlowStep *step, const CtFlowReverse *
             add(d, &args,
                 ct_flow_embed(&d->build, step->range, step->args.items[i], backward->params.items[args.count]->type));
     const CtFlowVars *params = &derived->function->params;
-    for (uint32_t i = 0; i < params->count; i++) {
-        const CtFlowType *adjoint = ct_flow_adjoint_type(d->flow, params->items[i]->type);
-        if (adjoint != NULL) add(d, &args, ct_flow_zero(&d->build, adjoint));
-    }
+    for (uint32_t i = 0; i < params->count; i++)
+        if (reverse->accumulates[i]) add(d, &args, ct_flow_zero(&d->build, backward->params.items[args.count]->type));
     CtFlowStep *made = call(d, step->range, reverse->backward, &args);
     CtFlowArgs adjoints = {0};
     for (uint32_t i = 0; i < params->count; i++) {
-        const CtFlowType *adjoint = ct_flow_adjoint_type(d->flow, params->items[i]->type);
         CtFlowArg value = {0};
-        if (adjoint != NULL) value = ct_flow_result(&d->build, made, "dx", adjoint);
+        if (reverse->accumulates[i])
+            value = ct_flow_result(&d->build, made, "dx", backward->results.items[made->results.count]);
         if (i >= derived->captured) add(d, &adjoints, value);
     }
     for (uint32_t i = 0; i < step->results.count; i++) {
@@ -183,7 +181,7 @@ static void expand(Derive *d, CtFlowStep *step) {
         if (forward != NULL) expand_jvp(d, step, forward);
         return;
     }
-    const CtFlowReverse *reverse = ct_flow_reverse(d->flow, step->as.derived->function);
+    const CtFlowReverse *reverse = ct_flow_reverse(d->flow, step->as.derived->function, step->as.derived->captured);
     if (reverse == NULL) return;
     if (step->kind == FLOW_VJP)
         expand_vjp(d, step, reverse);

@@ -25,11 +25,12 @@ typedef struct CtFlowReverse {
     /* The reverse sweep: residual, cotangents of the active results, accumulators of the active parameters → these
      * accumulators with the contributions added. */
     CtFlowFunction *backward;
+    bool *accumulates; /* of the parameters of f: those that have an accumulator */
 } CtFlowReverse;
 
-/* The two sweeps of a function; it and its callees must not contain derivative steps. Made once for each function. NULL
- * with ->refused set when there are none. */
-const CtFlowReverse *ct_flow_reverse(CtFlow *flow, CtFlowFunction *f);
+/* The two sweeps of a function, whose first parameters are captured variables and so constants; it and its callees must
+ * not contain derivative steps. Made once for each function. NULL with ->refused set when there are none. */
+const CtFlowReverse *ct_flow_reverse(CtFlow *flow, CtFlowFunction *f, uint32_t captured);
 
 typedef struct CtFlowForward {
     /* Parameters of f, tangents of the active parameters of its point → results of f, tangents of those results that

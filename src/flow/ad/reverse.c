@@ -213,6 +213,9 @@ static void declare_group(CtFlow *flow, Group *g) {
     g->backward->ends = true; /* its recursion ends, because a residual is finite */
     begin_function(flow, g->backward, (const char *[]){"residual", "dy", "dx"},
                    (const CtFlowTypes *[]){&trail, &results, &params}, 3);
+    g->entry->pair.accumulates = CT_NEW_ARRAY(flow->arena, bool, function->params.count + 1);
+    for (uint32_t i = 0; i < function->params.count; i++)
+        g->entry->pair.accumulates[i] = g->entry->active[i] != ACTIVE_NOT;
     g->entry->pair.forward = declare(flow, function, "forward");
     g->entry->pair.forward->results = function->results;
     ct_flow_types_add(flow, &g->entry->pair.forward->results, &trail);
@@ -554,10 +557,10 @@ static void write_variant(CtFlow *flow, Variant *v) {
     write_never(g->backward);
 }
 
-const CtFlowReverse *ct_flow_reverse(CtFlow *flow, CtFlowFunction *f) {
+const CtFlowReverse *ct_flow_reverse(CtFlow *flow, CtFlowFunction *f, uint32_t captured) {
     CtFlowAdjoints *made = ct_flow_adjoints(flow);
     Active *active = CT_NEW_ARRAY(flow->arena, Active, f->params.count + 1);
-    for (uint32_t i = 0; i < f->params.count; i++)
+    for (uint32_t i = captured; i < f->params.count; i++)
         if (ct_flow_is_active(flow, f->params.items[i]->type)) active[i] = ACTIVE_OWN;
     Variant *variant = ct_flow_reverse_variant(flow, f, active);
     while (made->written < made->variants.count && flow->refused == NULL)

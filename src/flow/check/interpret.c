@@ -43,6 +43,10 @@ CT_FAILS void ct_flow_interpret_fail(CtInterpreter *i, CtErrorCode code, const c
     ct_fail(&i->failing, 0, number_of(code), "%s", text);
 }
 
+void ct_flow_interpret_copied(CtInterpreter *i, const CtFlowObject *array, uint64_t steps) {
+    if (i->options.counts && array->claims == 1) i->in_place += steps;
+}
+
 void ct_flow_interpret_spend(CtInterpreter *i, uint64_t steps) {
     i->steps += steps;
     if (i->steps > i->options.limits.steps) ct_flow_interpret_stop(i, "it takes too long");
@@ -504,7 +508,7 @@ static bool run_apart(Start *start) {
 CtFlowEnd ct_flow_interpret(CtInterpreter *i, const CtFlowFunction *function, const CtFlowCell *args) {
     Start start = {i, function, args, uselocale((locale_t)0)};
     i->function = NULL;
-    i->steps = 0;
+    i->steps = i->in_place = 0;
     i->failing.message = NULL;
     if (!run_apart(&start)) {
         i->end = FLOW_END_STOPPED;

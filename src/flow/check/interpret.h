@@ -72,7 +72,7 @@ typedef struct CtInterpreter {
     const CtFlowFunction *function; /* WRONG: the function in which it happened */
     CtFlowCell *results;            /* DONE: of the entry's result types */
     /* state of a run */
-    uint64_t steps;
+    uint64_t steps, in_place; /* in_place: those of them that copied arrays which the program changes in place */
     size_t bytes;
     char *stack_end;
     ct_run failing;          /* messages of failures, and the jump out of the run */
@@ -162,6 +162,8 @@ CtFlowCell ct_flow_interpret_arg(CtInterpreter *i, const CtFlowArg *arg);
 /* The object of an argument: an array or node that must be alive. */
 CtFlowObject *ct_flow_interpret_object(CtInterpreter *i, const CtFlowArg *arg);
 void ct_flow_interpret_bind(CtInterpreter *i, const CtFlowVar *var, CtFlowCell value);
+/* Says that the last `steps` copied an array, which the program changes in place if nothing else refers to it. */
+void ct_flow_interpret_copied(CtInterpreter *i, const CtFlowObject *array, uint64_t steps);
 /* Counts work, and stops the run when it exceeds the limit. */
 void ct_flow_interpret_spend(CtInterpreter *i, uint64_t steps);
 

@@ -131,6 +131,7 @@ static CtFlowCell run_update(CtInterpreter *i, const CtFlowStep *step) {
     const CtFlowArg *last = &step->args.items[1 + indices];
     CtFlowCell value = ct_flow_interpret_arg(i, last);
     CtFlowObject *result;
+    uint64_t before = i->steps;
     if (indices < array->rank) {
         result = with_row(i, step, array, array_of(i, last));
         ct_flow_interpret_release(i, value.object);
@@ -140,6 +141,7 @@ static CtFlowCell run_update(CtInterpreter *i, const CtFlowStep *step) {
         ct_flow_interpret_copy(i, result, array, 0, at);
         ct_flow_interpret_put(i, result, value);
         ct_flow_interpret_copy(i, result, array, at + 1, array->count - at - 1);
+        ct_flow_interpret_copied(i, array, i->steps - before);
     }
     ct_flow_interpret_release(i, array);
     return (CtFlowCell){.object = result};
@@ -155,7 +157,9 @@ static CtFlowCell run_snoc(CtInterpreter *i, const CtFlowStep *step) {
         if (array->rank > 1) check_shape(i, array->dims + 1, value.object, array->dims[0]);
         rows.array = array_like(i, rows.type, array, array->dims[0]);
         rows.made = array->dims[0];
+        uint64_t before = i->steps;
         ct_flow_interpret_copy(i, rows.array, array, 0, array->count);
+        ct_flow_interpret_copied(i, array, i->steps - before);
     }
     ct_flow_interpret_add_row(i, &rows, value);
     ct_flow_interpret_release(i, array);

@@ -186,7 +186,7 @@ uint32_t ct_flow_probes(CtFlow *flow, CtFlowProbe **probes) {
 void ct_flow_probes_made(CtFlow *flow, CtFlowProbe *probes, uint32_t count) {
     for (uint32_t i = 0; i < count; i++) {
         if (probes[i].skipped != NULL) continue;
-        const CtFlowReverse *reverse = ct_flow_reverse(flow, (CtFlowFunction *)probes[i].function);
+        const CtFlowReverse *reverse = ct_flow_reverse(flow, (CtFlowFunction *)probes[i].function, probes[i].captured);
         probes[i].called[0] = reverse != NULL ? reverse->forward : NULL;
         const CtFlowForward *forward = probes[i].derived->forward;
         probes[i].called[1] = forward != NULL ? forward->function : NULL;
