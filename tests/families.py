@@ -212,9 +212,6 @@ f (x, xs) = go 0 x
 """), lambda n: [0.5, reals(n)], 50),
 }
 
-# Those that bulk does not take (E0407): it unrolls what depends on integers and structures, up to a limit.
-REFUSED_BY_BULK = ("a sorted list",)
-
 # The steps of its program are nearly the same for all numbers of inputs.
 INPUTS = """f :: Array Double -> Double
 f xs = go 2000 (sum xs)
