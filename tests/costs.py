@@ -204,7 +204,7 @@ def widths(run, folder):
                 print(text)
 
 
-STEPS = re.compile(r"checked: \d+ steps, (\d+) with updates in place: a result")
+STEPS = re.compile(r"checked: 1 programs, \d+ steps, (\d+) with updates in place: a result")
 
 
 def native_steps(run, path, words, at):

@@ -134,6 +134,7 @@ static void look_at_ends(CtFlow *flow, const CtFlowFunction *function, const CtF
 /* Whether a function certainly makes the array that it returns. A function that is under way counts as one that does
  * not, except for itself. */
 static bool makes_result(CtFlow *flow, const CtFlowFunction *function, uint32_t index) {
+    if (function->rule != NULL) return makes_result(flow, function->rule->f, index);
     CtMap *known = &ct_flow_adjoints(flow)->made;
     Made *made = ct_map_get(known, ct_key(function));
     if (made != NULL) return made->known && made->results[index];
@@ -144,7 +145,7 @@ static bool makes_result(CtFlow *flow, const CtFlowFunction *function, uint32_t 
     Active *active = CT_NEW_ARRAY(flow->arena, Active, function->vars + 1);
     for (uint32_t i = 0; i < function->params.count; i++) params[i] = ACTIVE_SHARED;
     ct_flow_reverse_activity(flow, function, params, active);
-    for (uint32_t i = 0; i < function->results.count; i++) made->results[i] = function->rule == NULL;
+    for (uint32_t i = 0; i < function->results.count; i++) made->results[i] = true;
     look_at_ends(flow, function, function->body, active, made->results);
     made->known = true;
     return made->results[index];

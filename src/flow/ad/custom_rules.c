@@ -177,8 +177,8 @@ static void pull_own(CtFlowBuilder *l, const Reversed *r, CtFlowArg residual, co
     for (uint32_t i = 0, at = 0; i < f->params.count; i++) {
         bool ours = i < r->rule->own && r->variant->active[i];
         if (!r->own->active[i]) continue;
-        ct_push(l->arena, &args,
-                ours ? accs->items[at++] : ct_flow_zero(l, ct_flow_adjoint_type(l->flow, f->params.items[i]->type)));
+        const CtFlowType *type = r->own->pair.backward->params.items[args.count]->type;
+        ct_push(l->arena, &args, ours ? accs->items[at++] : ct_flow_zero(l, type));
     }
     CtFlowArgs given = ct_flow_call(l, r->variant->function->range, r->own->pair.backward, &args);
     for (uint32_t i = 0, from = 0, to = 0; i < f->params.count; i++) {
