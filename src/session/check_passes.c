@@ -268,8 +268,8 @@ static void check(CtSession *session, cotan_context *context, CtWord input, cons
     if (c.flows != NULL && !c.fault && !is_of_emission(&c) && c.flows[0]->takes_derivatives)
         ct_session_check_derivatives(session, context, input);
     if (c.last != NULL && !c.fault && is_of_emission(&c))
-        ct_session_check_tell(context, session, "checked: %u programs, %llu steps, %llu with updates in place: %s", c.runs,
-                              (unsigned long long)c.steps, (unsigned long long)(c.steps - c.last->in_place),
+        ct_session_check_tell(context, session, "checked: %u programs, %llu steps, %llu with updates in place: %s",
+                              c.runs, (unsigned long long)c.steps, (unsigned long long)(c.steps - c.last->in_place),
                               end_of(&c, c.last));
     else if (c.last != NULL && !c.fault)
         ct_session_check_tell(context, session, "checked: %u programs, %llu steps: %s", c.runs,

@@ -253,7 +253,8 @@ static Acc *import(Reverse *r, Scope *scope, CtFlowVar *var, bool elements) {
     bool is_bag = ct_flow_reverse_is_shared(r, var);
     if (scope->kind == SCOPE_BRANCH && CT_FIRED("accumulators.import_into_branch")) {
         is_bag ? make_bag(r, parent, var, outside) : make_whole(r, parent, var, outside);
-        if (!is_imported(scope->imports, var)) ct_push(r->arena, scope->imports, (Import){.var = var, .is_bag = is_bag});
+        if (!is_imported(scope->imports, var))
+            ct_push(r->arena, scope->imports, (Import){.var = var, .is_bag = is_bag});
         Acc *acc = fresh(r, scope, var);
         *acc = *outside;
         return acc;
@@ -522,8 +523,8 @@ void ct_flow_reverse_add_at(Reverse *r, CtSourceRange range, CtFlowArg x, const 
     Acc *acc = whole_acc(r, x.var, true);
     if (ct_flow_reverse_is_shared(r, x.var) && !(acc->kind == ACC_WHOLE && acc->full) && CT_FIRED("accumulators.one")) {
         make_bag(r, r->scope, x.var, acc);
-        CtFlowArg bag = acc->kind == ACC_BAG ? acc->value
-                                             : ct_flow_zero(&r->b, ct_flow_shared_adjoint_type(r->flow, x.type));
+        CtFlowArg bag =
+            acc->kind == ACC_BAG ? acc->value : ct_flow_zero(&r->b, ct_flow_shared_adjoint_type(r->flow, x.type));
         adjoint = bag_of_row(r, range, x, count, adjoint);
         *acc = (Acc){.kind = ACC_BAG, .value = ct_flow_bag_add_at(&r->b, range, bag, indices, count, adjoint)};
         return;

@@ -102,7 +102,7 @@ static const CtFlowType *dual_type(CtFlow *flow, const CtFlowType *type, CtFlowD
     CtMap seen = {0};
     if (known != NULL) return known;
     return kind == DUAL_TANGENT && !holds_arrays(flow, type, &seen) ? dual_type(flow, type, DUAL_COTANGENT)
-                                                                     : dual_of_node(flow, type, kind);
+                                                                    : dual_of_node(flow, type, kind);
 }
 
 const CtFlowType *ct_flow_adjoint_type(CtFlow *flow, const CtFlowType *type) {
@@ -286,7 +286,7 @@ CtFlowArg ct_flow_add(CtFlowBuilder *l, CtSourceRange range, CtFlowArg a, CtFlow
     if (ct_flow_is_bag(l->flow, a.type)) return ct_flow_bag_add(l, range, a, b);
     CtFlowTypes params = two_types(l, a.type, a.type);
     CtFlowFunction *add = ct_flow_helper(l->flow, &ct_flow_adjoints(l->flow)->adds, a.type, "add", &params, a.type,
-                                       a.type->kind == FLOW_NODE ? fill_add_node : fill_add_array);
+                                         a.type->kind == FLOW_NODE ? fill_add_node : fill_add_array);
     return call_one(l, range, add, a, b);
 }
 
@@ -317,7 +317,8 @@ CtFlowArgs ct_flow_adjoint_fields(CtFlowBuilder *l, CtSourceRange range, CtFlowA
 typedef CtFlowArg Element(CtFlowBuilder *l, CtSourceRange range, const CtFlowType *type, const CtFlowArgs *arrays,
                           const CtFlowArg *indices, uint32_t count);
 
-/* An array of `type`, as long as the first of `arrays`, whose items, of its element's type, are computed by `element`. */
+/* An array of `type`, as long as the first of `arrays`, whose items, of its element's type, are computed by `element`.
+ */
 static CtFlowArg each(CtFlowBuilder *l, CtSourceRange range, const CtFlowType *type, const CtFlowArgs *arrays,
                       const CtFlowArg *indices, uint32_t count, Element *element) {
     CtFlowArgs none = {0}, items = {0};
@@ -458,7 +459,7 @@ CtFlowArg ct_flow_project(CtFlowBuilder *l, CtSourceRange range, CtFlowArg x, Ct
     CtFlowFill *fill = ct_flow_is_bag(l->flow, adjoint.type) ? fill_project_bag
                        : x.type->kind == FLOW_NODE           ? fill_project_node
                                                              : fill_project_array;
-    CtFlowFunction *project = ct_flow_helper(l->flow, &ct_flow_adjoints(l->flow)->projects, adjoint.type, "project",
-                                             &params, x.type, fill);
+    CtFlowFunction *project =
+        ct_flow_helper(l->flow, &ct_flow_adjoints(l->flow)->projects, adjoint.type, "project", &params, x.type, fill);
     return call_one(l, range, project, x, adjoint);
 }

@@ -20,15 +20,15 @@ typedef enum CtFlowDual { DUAL_COTANGENT, DUAL_TANGENT } CtFlowDual;
 
 /* What differentiation has made for a program so far. */
 typedef struct CtFlowAdjoints {
-    CtMap types[2];                    /* CtFlowType * -> its cotangents' or tangents' type, by CtFlowDual */
-    CtMap adds;                        /* adjoint type -> the function (a, b) → a + b */
-    CtMap embeds;                      /* adjoint or tangent type -> the function that embeds what the user gives */
-    CtMap projects;                    /* adjoint or tangent type -> the function that projects to the user's type */
-    CtMap bags, arrays_of_bags;        /* type of an array of adjoints -> its bag, and the converse */
-    CtMap bag_sums[16];                /* type of a bag -> (bag, ⟨indices⟩, value) → bag, by the number of indices */
-    CtMap collects[16];                /* type of a bag -> (array, ⟨indices⟩, bag) → array, by the number of indices */
-    CtMap shape_checks;                /* type -> the function that checks that two values have the same shape */
-    CtMap made;                        /* CtFlowFunction * -> which of its results it makes: activity.c */
+    CtMap types[2];             /* CtFlowType * -> its cotangents' or tangents' type, by CtFlowDual */
+    CtMap adds;                 /* adjoint type -> the function (a, b) → a + b */
+    CtMap embeds;               /* adjoint or tangent type -> the function that embeds what the user gives */
+    CtMap projects;             /* adjoint or tangent type -> the function that projects to the user's type */
+    CtMap bags, arrays_of_bags; /* type of an array of adjoints -> its bag, and the converse */
+    CtMap bag_sums[16];         /* type of a bag -> (bag, ⟨indices⟩, value) → bag, by the number of indices */
+    CtMap collects[16];         /* type of a bag -> (array, ⟨indices⟩, bag) → array, by the number of indices */
+    CtMap shape_checks;         /* type -> the function that checks that two values have the same shape */
+    CtMap made;                 /* CtFlowFunction * -> which of its results it makes: activity.c */
     CT_VEC(struct Variant *) variants; /* of functions, for reverse.c; the first `written` of them have bodies */
     uint32_t written;
     CT_VEC(CtFlowWaiting) waiting;

@@ -250,7 +250,8 @@ static Variant *variant_of(CtFlow *flow, CtFlowFunction *function, const Active 
     v->active = CT_NEW_ARRAY(flow->arena, Active, count + 1);
     memcpy(v->asked, active, count * sizeof *active);
     memcpy(v->active, active, count * sizeof *active);
-    /* The accumulators of captured variables go to the derivative of f, which takes those of arrays as bags, or would. */
+    /* The accumulators of captured variables go to the derivative of f, which takes those of arrays as bags, or would.
+     */
     for (uint32_t i = 0; function->rule != NULL && i < function->rule->own; i++)
         v->active[i] = ct_flow_reverse_another(function->params.items[i], v->active[i]);
     v->group = CT_NEW(flow->arena, Group);

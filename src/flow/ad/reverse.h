@@ -73,17 +73,17 @@ typedef struct Variant {
 typedef struct Reverse {
     CtFlow *flow;
     CtArena *arena;
-    CtFlowBuilder f, b;  /* builders of the forward and the reverse sweep */
+    CtFlowBuilder f, b;    /* builders of the forward and the reverse sweep */
     CT_VEC(Active) active; /* by variable number, in the forward sweep */
-    CtMap owner;         /* variable number -> the block that binds it */
-    CtMap defs;          /* variable number -> the step that binds it */
-    CtMap scopes;        /* block of the forward sweep -> its Scope, while the block is being reversed */
-    CtMap calls;         /* step -> Variant * */
-    CtMap slopes;        /* step -> CtFlowVar *, the slope that it computes (withVjp of a real function) */
-    CtMap stored;        /* variable number -> the array of its values over all iterations of its loop */
-    CtMap rows_only;     /* such arrays, by number, that the forward sweep itself only reads through the loop around */
-    CtMap lengths;       /* variable number and dimension -> CtFlowArg *, known to be its length */
-    CtMap loops;         /* block of a loop -> its step */
+    CtMap owner;           /* variable number -> the block that binds it */
+    CtMap defs;            /* variable number -> the step that binds it */
+    CtMap scopes;          /* block of the forward sweep -> its Scope, while the block is being reversed */
+    CtMap calls;           /* step -> Variant * */
+    CtMap slopes;          /* step -> CtFlowVar *, the slope that it computes (withVjp of a real function) */
+    CtMap stored;          /* variable number -> the array of its values over all iterations of its loop */
+    CtMap rows_only; /* such arrays, by number, that the forward sweep itself only reads through the loop around */
+    CtMap lengths;   /* variable number and dimension -> CtFlowArg *, known to be its length */
+    CtMap loops;     /* block of a loop -> its step */
     /* Carried variable and dimension, by number -> whether its length is the same in all iterations. NULL: under
      * way. */
     CtMap keeps;
@@ -167,8 +167,8 @@ void ct_flow_reverse_put(Reverse *r, CtFlowArg x, CtFlowArg adjoint);
 CtFlowArg ct_flow_reverse_zero(Reverse *r, CtFlowArg of);
 /* Whether a variable is bound outside the loop around a scope. */
 bool ct_flow_reverse_is_outside_loop(const Reverse *r, const Scope *scope, const CtFlowVar *var);
-/* What a branch or loop is given for an import, and the adjoint accumulated in `scope`, which is the incoming value when
- * nothing was added; and the new accumulator outside. */
+/* What a branch or loop is given for an import, and the adjoint accumulated in `scope`, which is the incoming value
+ * when nothing was added; and the new accumulator outside. */
 CtFlowArg ct_flow_reverse_given(Reverse *r, Scope *outside, const Import *import);
 CtFlowArg ct_flow_reverse_export(Reverse *r, Scope *scope, const Import *import);
 void ct_flow_reverse_imported(Reverse *r, Scope *outside, const Import *import, CtFlowArg result);

@@ -262,7 +262,7 @@ static void write_front(Reverse *r, Looping *lp, CtFlowArg last) {
 static void write_loop(Reverse *r, Looping *lp) {
     CtFlowArgs given = {0};
     CtSourceRange range = lp->step->range;
-    for (uint32_t i = 0; i < lp->imports.count; i++) 
+    for (uint32_t i = 0; i < lp->imports.count; i++)
         ct_push(r->arena, &given, ct_flow_reverse_given(r, lp->outer, &lp->imports.items[i]));
     CtFlowStep *loop = ct_flow_step(&r->b, FLOW_LOOP, range);
     loop->as.loop.block = lp->inner->backward;

@@ -48,8 +48,7 @@ static void reverse_replicate(Reverse *r, const CtFlowStep *step, CtFlowArg g) {
     CtFlowArg x = step->args.items[1];
     bool rows = g.type->rank > 1;
     CtFlowArgs start = {0}, next = {0};
-    ct_push(r->arena, &start,
-            rows ? ct_flow_reverse_borrow(r, step->range, x) : ct_flow_zero(&r->b, g.type->element));
+    ct_push(r->arena, &start, rows ? ct_flow_reverse_borrow(r, step->range, x) : ct_flow_zero(&r->b, g.type->element));
     CtFlowLooping loop = ct_flow_loop_begin(&r->b, step->range, ct_flow_dim(&r->b, step->range, g, 0), &start);
     CtFlowArg item = ct_flow_read(&r->b, step->range, g, &loop.index, 1), sum = loop.carried.items[0];
     ct_push(r->arena, &next,
@@ -68,8 +67,7 @@ static void scatter_add(Reverse *r, const CtFlowStep *step, CtFlowArg g, CtFlowA
     CtSourceRange range = step->range;
     CtFlowArg count = ct_flow_dim(&r->b, range, g, 0);
     bool in_bag = ct_flow_reverse_is_shared(r, x.var);
-    ct_push(r->arena, &start,
-            in_bag ? ct_flow_reverse_borrow_bag(r, x, count) : ct_flow_reverse_borrow(r, range, x));
+    ct_push(r->arena, &start, in_bag ? ct_flow_reverse_borrow_bag(r, x, count) : ct_flow_reverse_borrow(r, range, x));
     CtFlowLooping loop = ct_flow_loop_begin(&r->b, range, count, &start);
     CtFlowArg at = ct_flow_is_none(places) ? ct_flow_prim_int(&r->b, range, PRIM_INT_ADD, first, loop.index)
                                            : ct_flow_read(&r->b, range, places, &loop.index, 1);
