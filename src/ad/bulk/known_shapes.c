@@ -220,7 +220,9 @@ static CtCore *derivative(Known *k, CtCore *core) {
     const CtForm *form = lam ? form_of(k, args[1]) : NULL;
     if (!form) return core;
     bool any_shape = false;
-    CtLam *made = ct_bulk_derive(k->ad, lam, dual, &form, &any_shape);
+    CtMap none = {0};
+    CtCore *shared = ct_bulk_derive(k->ad, lam, dual, &form, &any_shape)->node;
+    CtLam *made = ct_core_copy(k->p, shared, &none)->as.lam; /* its terms share nodes, which bind variables */
     CtCore *body = any_shape ? made->node : visit_program(k, guarded(k->p, made, form));
     CtGlobal *global = ct_ad_new_global(k->ad, "derivative.bulk", body->type, core->range);
     global->body = body;
