@@ -224,7 +224,7 @@ def natively(run, folder):
     largest = (0, "nothing")
     for name, (source, point, n) in {**families.GROWING, **families.NAMES}.items():
         units = []
-        for k in (n, 4 * n):
+        for k in (n, 3 * n):
             path = os.path.join(folder, "program.cot")
             with open(path, "w", encoding="utf-8") as file:
                 file.write(source(k))
@@ -235,7 +235,7 @@ def natively(run, folder):
             units.append(steps / (primal + size(point(k))))
             largest = max(largest, (units[-1], f"{name}, {k}"))
         if len(units) == 2:
-            run.check(units[1] <= GROWTH * units[0], f"native, {name}, sizes {n}, {4 * n}: {units}")
+            run.check(units[1] <= GROWTH * units[0], f"native, {name}, sizes {n}, {3 * n}: {units}")
     run.check(largest[0] <= NATIVE, f"native: {largest[0]:.2f} steps a step, above {NATIVE}, on {largest[1]}")
     print(f"native: at most {largest[0]:.2f} steps for each step; the constant is {NATIVE}; on {largest[1]}")
 

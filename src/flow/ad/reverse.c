@@ -258,6 +258,8 @@ static Variant *variant_of(CtFlow *flow, CtFlowFunction *function, const Active 
     v->group->entry = v;
     ct_push(flow->arena, &made->variants, v);
     find_members(flow->arena, v->group);
+    for (uint32_t i = 0; i < v->group->members.count; i++)
+        ct_flow_reverse_late_updates(flow, v->group->members.items[i].function);
     find_activity(flow, v->group);
     declare_group(flow, v->group);
     return v;

@@ -191,6 +191,8 @@ void ct_flow_reverse_rule(CtFlow *flow, Variant *v);
 bool ct_flow_reverse_by_slope(Reverse *r, CtFlowBlock *block, CtFlowStep *step, const Active *active);
 bool ct_flow_reverse_slope(Reverse *r, const CtFlowStep *step);
 
+/* late_updates.c: moves the updates of arrays in a function behind all steps that do not need them. */
+void ct_flow_reverse_late_updates(CtFlow *flow, CtFlowFunction *function);
 /* checkpoint.c: writes the body of a variant whose reverse sweep runs the function again. */
 void ct_flow_reverse_checkpoint(CtFlow *flow, Variant *v);
 /* The variant that stores a residual, also of a checkpointed function. */

@@ -1,0 +1,32 @@
+/* Updates of arrays, as late as possible in a function that is differentiated. The reverse sweep goes backward: so the
+ * adjoint that an update hands on, a whole array, comes before what reads add to elements of the same adjoint, and these
+ * are added in place. The other way round they would be added to an array of zeros, at a cost of its size. */
+#include "flow/ad/reverse.h"
+#include "flow/analysis/analysis.h"
+
+enum { FAR = 1000 }; /* steps that are looked at behind an update */
+
+static void move(CtFlowBlock *block, uint32_t from, uint32_t to) {
+    CtFlowStep *step = block->steps.items[from];
+    for (; from < to; from++) block->steps.items[from] = block->steps.items[from + 1];
+    block->steps.items[to] = step;
+}
+
+static void delay(CtFlowMarks *marks, CtFlowBlock *block) {
+    for (uint32_t i = block->steps.count; i-- > 0;) {
+        CtFlowStep *step = block->steps.items[i];
+        for (uint32_t j = 0; j < ct_flow_inner_count(step); j++) delay(marks, ct_flow_inner(step, j));
+        if (step->kind != FLOW_UPDATE) continue;
+        uint32_t to = i;
+        ct_flow_mark_results(marks, step, true);
+        while (to + 1 < block->steps.count && to < i + FAR && !ct_flow_uses_marked(marks, block->steps.items[to + 1], NULL))
+            to++;
+        ct_flow_mark_results(marks, step, false);
+        if (to > i && CT_FIRED("reverse.late_update")) move(block, i, to);
+    }
+}
+
+void ct_flow_reverse_late_updates(CtFlow *flow, CtFlowFunction *function) {
+    CtFlowMarks marks = {.arena = flow->arena};
+    delay(&marks, function->body);
+}
