@@ -357,7 +357,8 @@ static CtBulk *rule_reduce(CtSimplifier *s, CtBulk *t) {
     CtBulk *one = reduction == REDUCE_SUM ? ct_bulk_simplify_sum_of_update(s, t) : NULL;
     if (one) return one;
     CtBulk *each = row(s, u, &replicated);
-    if (reduction == REDUCE_PLAIN_SUM && (k == 1 || each)) {
+    /* Up to three equal terms add up to the product, in every bit; more need not. */
+    if (reduction == REDUCE_PLAIN_SUM && (k == 1 || (each && k <= 3))) {
         CtBulk *sum = ct_bulk_simplify_emit(s, ct_bulk_reduce(r, REDUCE_SUM, u, t->range));
         return ct_bulk_simplify_emit(s, ct_bulk_op2(r, PRIM_ADD, sum, ct_bulk_real(r, 0, t->shape)));
     }
