@@ -236,8 +236,7 @@ static void guards_fall_through_to_the_next_clause(void **state) {
     Fixture *f = *state;
     sound(f, "sign :: Int -> Int\nsign n | n < 0 = -1\nsign 0 = 0\nsign _ = 1\n");
     becomes(f, "sign",
-            "sign : Int → Int\nsign n =\n  let next = λ. let next1 = λ. 1 in if n == 0 then 0 else next1 ⟨⟩ in\n"
-            "  if n < 0 then -1 else next ⟨⟩");
+            "sign : Int → Int\nsign n =\n  if n < 0\n    then -1\n    else\n      if n == 0 then 0 else 1");
 }
 
 static void a_missing_pattern_fails_at_its_place(void **state) {

@@ -491,7 +491,8 @@ static void polymorphic_recursion_is_refused(void **state) {
 }
 
 static void data_types_must_be_regular(void **state) {
-    refused(state, "data N a = Nil | N a (N [a])\n", "E0316: the type `N` contains itself at a larger type, `N [a]`\n");
+    refused(state, "data N a = Nil | N a (N [a])\n", "E0316: the type `N` contains itself at a larger type, `N [a]` | give it a type that holds the elements of all "
+            "levels, as `data Level a = One a | Two (Level a) (Level a)` does for pairs of pairs: `cotan explain E0316` shows how\n");
 }
 
 static void cyclic_synonyms_and_superclasses_are_refused(void **state) {
