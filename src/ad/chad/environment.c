@@ -236,7 +236,7 @@ void ct_chad_unless_none(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d,
     }
     CtSourceRange range = back->core->range;
     CtCore *written = written_by(c, seq, back, d, write);
-    CtCore *is_zero = ct_core_prim2(c->p, range, PRIM_EQ, d, ct_core_double(c->p, range, 0.0));
+    CtCore *is_zero = ct_core_prim1(c->p, range, PRIM_IS_NEGATIVE_ZERO, d);
     CtCore *unchanged = ct_chad_state(c, seq, range);
     next(seq, range, ct_core_if(c->p, range, is_zero, unchanged, written));
 }

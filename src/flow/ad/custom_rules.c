@@ -108,7 +108,7 @@ static void write_forward(CtFlow *flow, Reversed *r) {
 static CtFlowArg is_nothing(CtFlowBuilder *l, CtSourceRange range, CtFlowArg dy) {
     CtFlowArgs yes = {0}, no = {0};
     if (dy.type->kind == FLOW_ARRAY) return ct_flow_is_empty(l, range, dy);
-    if (dy.type->kind != FLOW_NODE) return ct_flow_prim_int(l, range, PRIM_EQ, dy, ct_flow_real(dy.type, 0.0));
+    if (dy.type->kind != FLOW_NODE) return ct_flow_prim_int(l, range, PRIM_IS_NEGATIVE_ZERO, dy, ct_flow_none());
     ct_push(l->arena, &yes, ct_flow_int(l, 1));
     ct_push(l->arena, &no, ct_flow_int(l, 0));
     CtFlowChoosing choice = ct_flow_switch_begin(l, range, dy);
