@@ -55,7 +55,7 @@ def left_out(command):
         return "print a program"
     if "| sed" in text:
         return "change what is printed"
-    if "COTAN_NATIVE=" in text:
+    if "COTAN_NATIVE=" in text or "--method bulk --engine native" in text:
         return "ask for native code, or none"
     if "--count-rules" in text:
         return "count rewrite rules"

@@ -22,6 +22,7 @@ class Call(c.Structure):
 class Result(c.Structure):
     _fields_ = [
         ("value", c.c_char_p), ("derivative", c.c_char_p), ("value_text", c.c_char_p), ("derivative_text", c.c_char_p),
+        ("value_text_length", c.c_size_t), ("derivative_text_length", c.c_size_t),
         ("file", c.c_void_p), ("file_length", c.c_size_t), ("steps", c.c_uint64), ("primal_steps", c.c_uint64),
         ("trace", c.c_uint64), ("span", c.c_uint64), ("primal_span", c.c_uint64), ("has_trace", c.c_bool),
         ("peak_memory", c.c_size_t), ("not_native", c.c_char_p), ("by_tape", c.c_char_p),
