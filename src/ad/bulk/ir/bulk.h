@@ -291,6 +291,8 @@ void ct_bulk_print_bindings(CtText *out, CtBulkVar *const *vars, CtBulk *const *
 
 /* Whether two terms are the same, but for the names of what is bound inside. */
 bool ct_bulk_same(CtBulk *a, CtBulk *b);
+/* A term in which `to` stands wherever `from`, or the same term again, stood. */
+CtBulk *ct_bulk_exchange(CtBulkBuilder *r, CtBulk *t, CtBulk *from, CtBulk *to);
 /* Whether u is a result of the loop that t, a LOOP, is a result of: the same loop, on the same arguments. */
 bool ct_bulk_same_loop(const CtBulk *t, const CtBulk *u);
 

@@ -97,6 +97,20 @@ static bool same(CtBulk *a, CtBulk *b, const Pairs *pairs) {
 
 bool ct_bulk_same(CtBulk *a, CtBulk *b) { return same(a, b, NULL); }
 
+typedef struct Exchange {
+    CtBulkBuilder *r;
+    CtBulk *from, *to;
+} Exchange;
+
+static CtBulk *exchange(void *data, CtBulk *t) {
+    Exchange *e = data;
+    return t == e->from || ct_bulk_same(t, e->from) ? e->to : ct_bulk_map(e->r, t, exchange, e);
+}
+
+CtBulk *ct_bulk_exchange(CtBulkBuilder *r, CtBulk *t, CtBulk *from, CtBulk *to) {
+    return exchange(&(Exchange){r, from, to}, t);
+}
+
 bool ct_bulk_same_loop(const CtBulk *t, const CtBulk *u) {
     if (u->kind != BULK_LOOP || t->as.loop.loop != u->as.loop.loop) return false;
     return same_parts(t->as.loop.args, u->as.loop.args, ct_bulk_loop_params(t->as.loop.loop), NULL);

@@ -75,21 +75,11 @@ static CtBulk *find_read(void *data, CtBulk *t) {
     return t;
 }
 
-typedef struct Exchange {
-    CtBulkBuilder *r;
-    CtBulk *from, *to;
-} Exchange;
-
-static CtBulk *exchange(void *data, CtBulk *t) {
-    Exchange *e = data;
-    return ct_bulk_same(t, e->from) ? e->to : ct_bulk_map(e->r, t, exchange, e);
-}
-
 static void insert(Order *o, CtBulk *read) {
     CtBulkBody *body = o->body;
     CtArena *arena = o->r->arena;
     CtBulkVar *var = ct_bulk_new_var(o->r, "x", read->element, read->shape);
-    Exchange e = {o->r, read, ct_bulk_var(o->r, var)};
+    CtBulk *known = ct_bulk_var(o->r, var);
     CtBulkVar **vars = CT_NEW_ARRAY(arena, CtBulkVar *, body->bound + 1);
     CtBulk **terms = CT_NEW_ARRAY(arena, CtBulk *, body->count + 1);
     for (uint32_t k = 0; k < o->from; k++) terms[k] = body->terms[k];
@@ -97,7 +87,7 @@ static void insert(Order *o, CtBulk *read) {
     vars[o->from] = var;
     terms[o->from] = read;
     for (uint32_t k = o->from; k < body->bound; k++) vars[k + 1] = body->vars[k];
-    for (uint32_t k = o->from; k < body->count; k++) terms[k + 1] = exchange(&e, body->terms[k]);
+    for (uint32_t k = o->from; k < body->count; k++) terms[k + 1] = ct_bulk_exchange(o->r, body->terms[k], read, known);
     body->vars = vars;
     body->terms = terms;
     body->bound++;

@@ -57,16 +57,6 @@ static CtBulk *base_of(Views *v, CtBulk *t) {
     return depth <= VIEW_DEPTH ? base : t;
 }
 
-typedef struct Exchange {
-    CtBulkBuilder *r;
-    CtBulk *from, *to;
-} Exchange;
-
-static CtBulk *exchange(void *data, CtBulk *t) {
-    Exchange *e = data;
-    return t == e->from ? e->to : ct_bulk_map(e->r, t, exchange, e);
-}
-
 static CtBulk *repeat(void *data, CtBulk *t) {
     Views *v = data;
     if (t->kind != BULK_VAR) return ct_bulk_map(v->w.r, t, repeat, v);
@@ -88,7 +78,7 @@ void ct_bulk_lower_repeat_views(CtBulkBuilder *r, CtBulkGradient *g, uint32_t co
         bool view = base != t;
         if (view && base->kind != BULK_VAR) { /* which is computed once */
             var = ct_bulk_new_var(r, var->name, base->element, base->shape);
-            t = exchange(&(Exchange){r, base, ct_bulk_var(r, var)}, t);
+            t = ct_bulk_exchange(r, t, base, ct_bulk_var(r, var));
         }
         if (view) ct_map_set(r->arena, &v.views, ct_key(bound.vars.items[i]), t);
         if (view && base->kind == BULK_VAR) continue;
