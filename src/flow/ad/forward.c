@@ -371,6 +371,7 @@ const CtFlowForward *ct_flow_forward(CtFlow *flow, CtFlowDerived *derived) {
     if (derived->forward != NULL) return derived->forward;
     Forward w = {.build = {.flow = flow, .arena = flow->arena}};
     w.tangents = ct_flow_tangents(flow, derived->function, derived->captured);
+    if (flow->refused != NULL) return NULL;
     CtVariant *root = w.tangents->root;
     CtFlowForward *made = CT_NEW(flow->arena, CtFlowForward);
     made->function = ct_flow_forward_function(&w, root);
