@@ -214,6 +214,19 @@ const cotan_signature *cotan_function_signature(const cotan_function *function);
  * function uses up to 256 KB of the caller's stack, and more of a stack of its own where it recurses deeply. */
 cotan_error *cotan_apply(cotan_function *function, const cotan_buffer *in, cotan_buffer *out);
 
+/* Reads inputs into buffers: `at`, the point (RUN: the argument, or the array of several), and `with` where there is a
+ * second input, as texts or files, just as cotan_call_json takes them; messages call them `what`. `in` has room for in_count
+ * buffers; their data belong to the function until the next call of this with it. */
+cotan_error *cotan_function_read(cotan_function *function, const char *what, const char *at, size_t at_length,
+                                 const char *with, size_t with_length, cotan_buffer *in);
+/* Calls it, and gives the result as cotan_call_json does: as texts, and as a file of that form. They belong to the
+ * program and live until the next call with it. */
+cotan_error *cotan_apply_text(cotan_function *function, const cotan_buffer *in, cotan_form form, cotan_result *out);
+
+/* The names of the parameters of a top-level function, one a line, as its first clause has them; a line is empty where
+ * a parameter has no name of its own. */
+cotan_error *cotan_parameters(cotan_program *program, const char *function, const char **out);
+
 /* A function, call->function, as C for programs without this library, and by call->method its derivatives:
  * docs/native.md. The texts are those of STEM.c, which includes STEM.h, and of STEM.h; they belong to the program until
  * the next call with it. Derivatives by `bulk` are for points of the shape of call->at, and fail at others. The rest of the

@@ -30,6 +30,7 @@ all_tests() {
     # shellcheck disable=SC2086
     run "$kind, bad input" tests/bad_input.py --cotan "$folder/cotan" $size
     run "$kind, files of arrays" tests/numpy_files.py --cotan "$folder/cotan"
+    run "$kind, fits" tests/fit.py --cotan "$folder/cotan"
     for target in front json npy; do replay "$folder" "$target" "$kind"; done
     run "$kind, the terminal" tests/terminal.py --cotan "$folder/cotan"
     run "$kind, random programs" "$folder/tests/random_programs" --count "$random" --methods forward,tape

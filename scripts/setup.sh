@@ -2,7 +2,7 @@
 # setup.sh [PACKAGE…]: installs what building and testing need, and further packages, from Debian's, when something is missing.
 set -eu
 
-packages="gcc libc6-dev make pkg-config python3 meson ninja-build libjansson-dev libzip-dev libedit-dev libcmocka-dev $*"
+packages="gcc libc6-dev make pkg-config python3 meson ninja-build libjansson-dev libzip-dev libedit-dev libnlopt-dev libcsv-dev libcmocka-dev $*"
 missing=""
 for package in $packages; do
     dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q 'install ok installed' || missing="$missing $package"

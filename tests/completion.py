@@ -139,6 +139,7 @@ def check_shell(shell, verbs, options, folder, environment):
     offers("cotan run program.cot squ", ["square", "squeeze"])
     offers("cotan grad --count --method tape program.cot squa", ["square"])
     offers("cotan grad program.cot square --method tap", ["tape"])
+    offers("cotan fit program.cot square --method ne", ["nelder-mead", "newton"])
     offers("cotan compare program.cot square --methods forw", ["forward"])
     offers("cotan compare program.cot square --methods forward,tap", ["tape" if shell is zsh else "forward,tape"])
     offers("cotan run program.cot --color a", ["always", "auto"])

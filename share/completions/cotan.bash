@@ -30,11 +30,11 @@ _cotan_files() {
     done < <(compgen -f -- "$current")
 }
 
-# A value of JSON: @FILE.
+# A value of JSON: @FILE, of the usual kinds or of another.
 _cotan_json() {
     local i
     case $1 in @*) ;; *) return ;; esac
-    _cotan_files "${1#@}" json npz npy
+    _cotan_files "${1#@}" json npz npy ${2-}
     for i in "${!COMPREPLY[@]}"; do COMPREPLY[i]=@${COMPREPLY[i]}; done
 }
 
@@ -49,7 +49,13 @@ _cotan_more_methods() {
 # The values of an option. False when $1 takes none.
 _cotan_value() {
     case $1 in
-    --method) _cotan_offer "$2" < <(_cotan_methods "$command") ;;
+    --method)
+        if [ "$verb" = fit ]; then
+            _cotan_offer "$2" < <(printf '%s\n' lbfgs slsqp newton adam sgd nelder-mead)
+        else
+            _cotan_offer "$2" < <(_cotan_methods "$command")
+        fi
+        ;;
     --methods) _cotan_more_methods "$2" ;;
     --color) _cotan_offer "$2" < <(printf '%s\n' auto always never) ;;
     --math) _cotan_offer "$2" < <(printf '%s\n' fast exact) ;;
@@ -59,8 +65,12 @@ _cotan_value() {
     --keep-c) _cotan_files "$2" c ;;
     --out) _cotan_files "$2" json npz npy ;;
     --html) _cotan_files "$2" html ;;
-    --at | --args | --tangent | --cotangent) _cotan_json "$2" ;;
-    --max-*) ;;
+    --at | --args | --tangent | --cotangent | --start) _cotan_json "$2" ;;
+    --data) _cotan_json "$2" csv ;;
+    --log) _cotan_files "$2" csv ;;
+    --plot) _cotan_files "$2" svg ;;
+    --checkpoint) _cotan_files "$2" checkpoint ;;
+    --lower | --upper | --constraint | --equality | --steps | --time | --tolerance | --rate | --batch | --seed | --restarts | --max-*) ;;
     *) return 1 ;;
     esac
 }
@@ -87,7 +97,7 @@ _cotan() {
     # the words that are no options, nor values of options
     for ((i = 2; i < COMP_CWORD; i++)); do
         case ${COMP_WORDS[i]} in
-        --count | --time-passes | --count-rules | --json | --help | --no-warnings | --check | --grad | --vjp | --jvp | -h) ;;
+        --count | --time-passes | --count-rules | --json | --help | --no-warnings | --check | --grad | --vjp | --jvp | --errors | -h) ;;
         -*) ((i++)) && [ "${COMP_WORDS[i]-}" = = ] && ((i++)) ;;
         *)
             ((++count == 1)) && file=${COMP_WORDS[i]}

@@ -16,7 +16,7 @@ function __cotan_words
     for word in $words[3..-1]
         if test $skip = 1
             set skip 0
-        else if contains -- $word --count --time-passes --count-rules --json --help --no-warnings --check --grad --vjp --jvp -h; or string match -q -- '--*=*' $word
+        else if contains -- $word --count --time-passes --count-rules --json --help --no-warnings --check --grad --vjp --jvp --errors -h; or string match -q -- '--*=*' $word
             continue
         else if string match -q -- '-*' $word
             set skip 1
@@ -54,7 +54,7 @@ end
 # Behind an option that takes a value nothing else is offered.
 function __cotan_value
     set -l words (commandline -opc)
-    string match -qr -- '^--(?!count$|no-warnings$|json$|help$|check$|grad$)[^=]+$' $words[-1]
+    string match -qr -- '^--(?!count$|no-warnings$|json$|help$|check$|grad$|errors$)[^=]+$' $words[-1]
 end
 
 function __cotan_after
@@ -99,7 +99,8 @@ complete -c cotan -n 'test "$(__cotan_verb)" = help' -a '(__cotan_verbs)'
 complete -c cotan -n '__cotan_verb; and not __cotan_value; and string match -q -- "-*" (commandline -ct)' -a '(__cotan_options)'
 complete -c cotan -n '__cotan_wants files' -a '(__cotan_files .cot)'
 complete -c cotan -n '__cotan_wants functions' -a '(__cotan_functions)'
-complete -c cotan -n '__cotan_after --method' -a '(__cotan_methods)'
+complete -c cotan -n '__cotan_after --method; and test "$(__cotan_verb)" != fit' -a '(__cotan_methods)'
+complete -c cotan -n '__cotan_after --method; and test "$(__cotan_verb)" = fit' -a 'lbfgs slsqp newton adam sgd nelder-mead'
 complete -c cotan -n '__cotan_after --methods' -a '(__cotan_more_methods)'
 complete -c cotan -n '__cotan_after --color' -a 'auto always never'
 complete -c cotan -n '__cotan_after --math' -a 'fast exact'
@@ -109,3 +110,6 @@ complete -c cotan -n '__cotan_after --path' -a '(__cotan_files)'
 complete -c cotan -n '__cotan_after --out' -a '(__cotan_files .json .npz .npy)'
 complete -c cotan -n '__cotan_after --keep-c' -a '(__cotan_files .c)'
 complete -c cotan -n '__cotan_after --html' -a '(__cotan_files .html)'
+complete -c cotan -n '__cotan_after --log' -a '(__cotan_files .csv)'
+complete -c cotan -n '__cotan_after --plot' -a '(__cotan_files .svg)'
+complete -c cotan -n '__cotan_after --checkpoint' -a '(__cotan_files .checkpoint)'

@@ -17,6 +17,11 @@ typedef struct Options {
     const Verb *verb;
     const char **words; /* the positional arguments after the verb: file, function, … */
     int word_count;
+    /* of `cotan fit` */
+    const char *start, *data, *descent, *lower, *upper, *constraints, *equalities, *tolerance, *rate, *time, *log;
+    const char *checkpoint, *plot;
+    uint64_t steps, batch, seed, restarts;
+    bool errors;
     const char *args, *at, *tangent, *cotangent, *method, *methods, *dump, *out, *html, *stem, *keep_c;
     const char *folders[16]; /* --path, in the order given */
     int folder_count;
@@ -41,6 +46,7 @@ enum {
     TAKES_LIMITS = 256,
     TAKES_METHODS = 2048,
     TAKES_STEM = 4096, /* -o --grad --vjp --jvp */
+    TAKES_FIT = 8192,  /* --start --data and all others of `cotan fit` */
 };
 
 struct Verb {
@@ -105,6 +111,7 @@ char *cli_write_beside(const Options *options, const char *path, const char *tex
 bool cli_put_in_place(const char *name, const char *path);
 /* Writes the text to a temporary file and renames that to `path`. Reports errors; returns the exit status. */
 int cli_write_file(const Options *options, const char *path, const char *text);
+int cli_write_bytes(const Options *options, const char *path, const void *bytes, size_t length);
 bool cli_is_folder(const char *path);
 
 /* Sets the folders in which a context looks for modules: the folder of `file`, then those of --path and COTAN_PATH. */

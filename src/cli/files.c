@@ -7,7 +7,7 @@
 
 #include "cli/cli.h"
 
-char *cli_write_beside(const Options *options, const char *path, const char *text) {
+static char *write_beside(const Options *options, const char *path, const char *bytes, size_t length) {
     size_t size = strlen(path) + 16;
     if (cli_is_folder(path)) return cli_refuse(options, "E0704", "%s cannot be written: it is a folder", path), NULL;
     char *name = malloc(size);
@@ -15,7 +15,7 @@ char *cli_write_beside(const Options *options, const char *path, const char *tex
     snprintf(name, size, "%s.XXXXXX", path);
     int descriptor = mkstemp(name);
     FILE *file = descriptor >= 0 ? fdopen(descriptor, "wb") : NULL;
-    bool written = file != NULL && fputs(text, file) >= 0;
+    bool written = file != NULL && fwrite(bytes, 1, length, file) == length;
     if (file != NULL) written = fclose(file) == 0 && written;
     if (written) return name;
     cli_refuse(options, "E0704", "%s cannot be written: %s", path, strerror(errno));
@@ -33,8 +33,12 @@ bool cli_put_in_place(const char *name, const char *path) {
     return rename(name, path) == 0;
 }
 
-int cli_write_file(const Options *options, const char *path, const char *text) {
-    char *name = cli_write_beside(options, path, text);
+char *cli_write_beside(const Options *options, const char *path, const char *text) {
+    return write_beside(options, path, text, strlen(text));
+}
+
+int cli_write_bytes(const Options *options, const char *path, const void *bytes, size_t length) {
+    char *name = write_beside(options, path, bytes, length);
     if (name == NULL) return EXIT_USAGE;
     int status = EXIT_DONE;
     if (!cli_put_in_place(name, path)) {
@@ -43,6 +47,10 @@ int cli_write_file(const Options *options, const char *path, const char *text) {
     }
     free(name);
     return status;
+}
+
+int cli_write_file(const Options *options, const char *path, const char *text) {
+    return cli_write_bytes(options, path, text, strlen(text));
 }
 
 bool cli_is_folder(const char *path) {

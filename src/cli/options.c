@@ -11,7 +11,7 @@
 
 /* ---- the table of options ---- */
 
-typedef enum OptionKind { TEXT, FLAG, SIZE, COUNT, THREADS, COLOUR, ENGINE, MATH, FOLDER } OptionKind;
+typedef enum OptionKind { TEXT, FLAG, SIZE, COUNT, NATURAL, THREADS, COLOUR, ENGINE, MATH, FOLDER } OptionKind;
 
 typedef struct OptionRow {
     const char *name, *value, *what;
@@ -30,7 +30,33 @@ static const OptionRow rows[] = {
     {"--method", "NAME", "the method of differentiation; `cotan methods` lists them", TAKES_METHOD, TEXT, AT(method)},
     {"--methods", "NAMES", "the methods to compare, separated by commas; by default all but native", TAKES_METHODS,
      TEXT, AT(methods)},
+    {"--start", "JSON", "the parameters to start from; @FILE reads them from a file, - from standard input", TAKES_FIT,
+     TEXT, AT(start)},
+    {"--data", "JSON",
+     "the other argument of LOSS, or the array of several; @FILE reads .json, .npy, .npz, or .csv by column names",
+     TAKES_FIT, TEXT, AT(data)},
+    {"--method", "NAME", "lbfgs (default), slsqp, newton, adam, sgd or nelder-mead", TAKES_FIT, TEXT, AT(descent)},
+    {"--lower", "EXPR", "lower bounds, an expression of the parameters' type", TAKES_FIT, TEXT, AT(lower)},
+    {"--upper", "EXPR", "upper bounds", TAKES_FIT, TEXT, AT(upper)},
+    {"--constraint", "NAMES", "functions of the parameters whose numbers must be at most 0 (slsqp)", TAKES_FIT, TEXT,
+     AT(constraints)},
+    {"--equality", "NAMES", "functions of the parameters whose numbers must be 0 (slsqp)", TAKES_FIT, TEXT,
+     AT(equalities)},
+    {"--steps", "N", "at most so many steps; 1000 by default", TAKES_FIT, COUNT, AT(steps)},
+    {"--time", "SECONDS", "stop after so many seconds", TAKES_FIT, TEXT, AT(time)},
+    {"--tolerance", "T", "stop where no number of the gradient exceeds T · max(1, |value|); 1e-8 by default", TAKES_FIT,
+     TEXT, AT(tolerance)},
+    {"--rate", "R", "the step size of sgd and adam; 0.01 by default", TAKES_FIT, TEXT, AT(rate)},
+    {"--batch", "N", "sgd and adam: take N random rows of the data in each step", TAKES_FIT, COUNT, AT(batch)},
+    {"--seed", "N", "what random numbers begin from; 0 by default", TAKES_FIT, NATURAL, AT(seed)},
+    {"--restarts", "N", "begin again N times, from random points, and keep the best", TAKES_FIT, NATURAL, AT(restarts)},
+    {"--errors", NULL, "also print standard errors, if LOSS is a negative log-likelihood", TAKES_FIT, FLAG, AT(errors)},
+    {"--log", "FILE", "write a line for each step, as CSV", TAKES_FIT, TEXT, AT(log)},
+    {"--plot", "FILE", "draw the descent as SVG; needs gnuplot", TAKES_FIT, TEXT, AT(plot)},
+    {"--checkpoint", "FILE", "keep the best point in this file, and go on from it if it exists", TAKES_FIT, TEXT,
+     AT(checkpoint)},
     {"--out", "FILE", "write the result to a .json, .npz or .npy file", TAKES_RUN, TEXT, AT(out)},
+    {"--out", "FILE", "write the parameters to a .json or .npz file", TAKES_FIT, TEXT, AT(out)},
     {"-o", "STEM", "the name of the files to write, without .c and .h", TAKES_STEM, TEXT, AT(stem)},
     {"--grad", NULL, "also write FUNCTION_grad: value and gradient", TAKES_STEM, FLAG, AT(grad)},
     {"--vjp", NULL, "also write FUNCTION_vjp: value and vector-Jacobian product", TAKES_STEM, FLAG, AT(vjp)},
@@ -46,10 +72,10 @@ static const OptionRow rows[] = {
      AT(count_rules)},
     {"--engine", "NAME",
      "eval: the evaluator; native: compiled C; auto, the default: the evaluator, and native code for long runs",
-     TAKES_RUN, ENGINE, 0},
+     TAKES_RUN | TAKES_FIT, ENGINE, 0},
     {"--keep-c", "FILE", "write the generated C to this file, or into this folder", TAKES_RUN, TEXT, AT(keep_c)},
     {"--math", "NAME", "for native code: fast, with vector functions, or exact, the same bits as the evaluator",
-     TAKES_RUN | TAKES_STEM, MATH, 0},
+     TAKES_RUN | TAKES_STEM | TAKES_FIT, MATH, 0},
     {"--max-memory", "SIZE", "stop with an error above this many bytes; the suffixes K, M and G are allowed",
      TAKES_LIMITS, SIZE, AT(limits.memory)},
     {"--max-steps", "N", "stop with an error after N evaluation steps", TAKES_LIMITS, COUNT, AT(limits.steps)},
@@ -213,6 +239,14 @@ static bool apply(Options *o, const OptionRow *row, const char *value) {
         }
         *(uint64_t *)field = number;
         return true;
+    case NATURAL: {
+        char *end;
+        errno = 0;
+        *(uint64_t *)field = strtoull(value, &end, 10);
+        if (end != value && *end == '\0' && value[0] != '-' && errno == 0) return true;
+        cli_complain(o, "%s takes a natural number, not `%s`", row->name, value);
+        return false;
+    }
     case THREADS: return set_threads(o, row->name, value);
     case FOLDER:
         if (o->folder_count == sizeof o->folders / sizeof *o->folders) {

@@ -19,6 +19,7 @@ int cli_verb_repl(const Options *options);
 int cli_verb_fmt(const Options *options);
 int cli_verb_cache(const Options *options);
 int cli_verb_methods(const Options *options);
+int cli_verb_fit(const Options *options);
 int cli_verb_explain(const Options *options);
 int cli_verb_help(const Options *options);
 int cli_verb_version(const Options *options);

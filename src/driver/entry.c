@@ -228,6 +228,36 @@ bool ct_driver_build_types(CtBuild *build, const char *name, CtText *out) {
     return true;
 }
 
+/* The definition of an entity in the program; NULL: it is defined elsewhere, or not by clauses. */
+static const CtBinding *binding_of(const CtBuild *build, const CtEntity *entity) {
+    for (uint32_t i = 0; i < build->modules.units.count; i++) {
+        const CtDecls *decls = &build->modules.units.items[i]->module->decls;
+        for (uint32_t j = 0; j < decls->count; j++)
+            if (decls->items[j].binding != NULL && decls->items[j].binding->entity == entity)
+                return decls->items[j].binding;
+    }
+    return NULL;
+}
+
+bool ct_driver_build_parameters(CtBuild *build, const char *name, CtText *out) {
+    CtEntity *entity = find(build, name);
+    if (entity == NULL) {
+        unknown_function(build, name);
+        return false;
+    }
+    CtTy *result, **inst = CT_NEW_ARRAY(build->arena, CtTy *, entity->scheme.count + 1);
+    uint32_t count = count_arguments(build, ct_types_instantiate(build->types, &entity->scheme, inst), &result);
+    const CtBinding *binding = binding_of(build, entity);
+    const CtClause *clause = binding != NULL && binding->clause_count > 0 ? &binding->clauses[0] : NULL;
+    for (uint32_t i = 0; i < count; i++) {
+        const CtPat *pat = clause != NULL && i < clause->pat_count ? clause->pats[i] : NULL;
+        while (pat != NULL && pat->kind == PAT_ANNOT) pat = pat->parts[0];
+        bool named = pat != NULL && (pat->kind == PAT_VAR || pat->kind == PAT_AS);
+        ct_text_printf(out, "%s\n", named ? pat->name.text->text : "");
+    }
+    return true;
+}
+
 void ct_driver_build_types_of_last(CtBuild *build, CtText *out) {
     CtEntity **entities;
     uint32_t last = build->modules.units.count;

@@ -151,6 +151,9 @@ bool ct_driver_build_core(CtBuild *build, const char *name, CtText *out);
 /* Prints a line "name :: type" for one definition, or for each definition of the program if the name is NULL. */
 bool ct_driver_build_types(CtBuild *build, const char *name, CtText *out);
 
+/* Appends the names of a top-level function's parameters, one a line, as its first clause has them; empty where a
+ * parameter has no name of its own. */
+bool ct_driver_build_parameters(CtBuild *build, const char *name, CtText *out);
 /* Prints these lines for the definitions of the last input, which consists of declarations. */
 void ct_driver_build_types_of_last(CtBuild *build, CtText *out);
 

@@ -280,8 +280,8 @@ static const char *json_of(CtArena *arena, const CtType *type, CtWord value) {
 }
 
 /* Shows a value by the Show instance of its type. */
-static bool shown_by(cotan_context *context, CtSession *session, CtGlobal *show,
-                     const CtType *type, CtWord value, CtText *out) {
+static bool shown_by(cotan_context *context, CtSession *session, CtGlobal *show, const CtType *type, CtWord value,
+                     CtText *out) {
     CtWord text;
     ct_value_retain(type, value);
     if (!ct_session_show(session, context, show, value, &text)) return false;
@@ -324,7 +324,8 @@ static bool write_results(cotan_context *context, CtSession *session, CtArena *a
     if (!session->derivative) return true;
     if (!call->no_json) out->derivative = json_of(arena, session->derivative, derivative);
     if (!call->no_text)
-        out->derivative_text = shown(context, session, arena, 1, derivative, call->quotes, &out->derivative_text_length);
+        out->derivative_text =
+            shown(context, session, arena, 1, derivative, call->quotes, &out->derivative_text_length);
     return !context->error && take_apart(context, c, session->derivative, derivative, c->derivative);
 }
 
@@ -354,6 +355,12 @@ static bool write_file(cotan_context *context, CtSession *session, CtArena *aren
     out->file = bytes.data;
     out->file_length = bytes.length;
     return true;
+}
+
+bool ct_session_write(cotan_context *context, CtSession *session, CtWord result, const CtCall *c) {
+    CtArena *results = c->program->results;
+    return write_results(context, session, results, result, c) &&
+           (c->call->form == COTAN_NO_FILE || write_file(context, session, results, result, c->call, c->out));
 }
 
 static bool read_again(cotan_context *context, CtCall *c, CtSession *session, CtWord *point) {
@@ -525,10 +532,8 @@ static bool call_in(cotan_context *context, CtCall *c, CtSession *session) {
         ct_session_check_evaluator(context, c, session, done ? &result : NULL);
     ct_session_activate(c->program, session);
     if (!done) return false;
-    bool written = write_results(context, session, results, result, c);
-    bool filed =
-        written && (call->form == COTAN_NO_FILE || write_file(context, session, results, result, call, c->out));
-    bool bound = filed && (!call->bind || ct_session_program_bind(c->program, session, result, call->bind));
+    bool written = ct_session_write(context, session, result, c);
+    bool bound = written && (!call->bind || ct_session_program_bind(c->program, session, result, call->bind));
     ct_session_release(session, ct_session_result(session), result);
     return bound;
 }
@@ -560,20 +565,34 @@ typedef struct Show {
     const char **out;
 } Show;
 
-static bool types(cotan_context *context, void *data) {
-    Show *s = data;
+/* What a build that stays as it is says of a name. */
+typedef bool Describe(CtBuild *build, const char *name, CtText *out);
+
+static bool describe(cotan_context *context, const Show *s, Describe *of) {
     CtArena *results = ct_session_fresh_results(s->program);
     if (!results) return false;
     CtBuild *build = ct_session_program_build(s->program, NULL);
     if (!build) return false;
     context->making = build;
     CtText out = ct_text(results);
-    bool done = ct_driver_build_types(build, s->name, &out);
+    bool done = of(build, s->name, &out);
     if (!done) ct_session_report(context, &build->context);
     *s->out = out.data ? out.data : "";
     context->making = NULL;
     s->program->base = build;
     return done;
+}
+
+static bool types(cotan_context *context, void *data) { return describe(context, data, ct_driver_build_types); }
+
+static bool parameters(cotan_context *context, void *data) {
+    return describe(context, data, ct_driver_build_parameters);
+}
+
+cotan_error *cotan_parameters(cotan_program *program, const char *function, const char **out) {
+    Show s = {program, function, NULL, out};
+    *out = NULL;
+    return ct_session_guarded(program->context, parameters, &s);
 }
 
 cotan_error *cotan_types(cotan_program *program, const char *name, const char **out) {

@@ -9,6 +9,7 @@ struct cotan_function {
     CtEntry entry;      /* its texts are owned by the function */
     bool native;
     CtArena *arena, *results; /* results: of the last call, if the evaluator ran; messages */
+    CtArena *read;            /* what cotan_function_read has read; NULL: nothing yet */
     cotan_signature signature;
     const CtFlat *input, *result; /* input NULL: the function has none */
     struct cotan_function *next;
@@ -167,6 +168,7 @@ void cotan_function_free(cotan_function *function) {
     free((char *)function->entry.expression);
     ct_arena_free(function->arena);
     ct_arena_free(function->results);
+    ct_arena_free(function->read);
     free(function);
 }
 
@@ -202,12 +204,12 @@ static bool apply_eval(cotan_context *context, Apply *a) {
     return wrong == NULL || wrong_buffers(context, wrong);
 }
 
-/* A fresh arena in place of the last call's. */
-static bool renew(cotan_context *context, cotan_function *function) {
-    ct_arena_free(function->results);
-    function->results = ct_arena_new(0);
-    if (function->results != NULL) {
-        ct_arena_on_failure(function->results, context->handler);
+/* A fresh arena in place of another. */
+static bool renew(cotan_context *context, CtArena **arena) {
+    ct_arena_free(*arena);
+    *arena = ct_arena_new(0);
+    if (*arena != NULL) {
+        ct_arena_on_failure(*arena, context->handler);
         return true;
     }
     ct_session_report_out_of_memory(context);
@@ -220,24 +222,34 @@ static bool make_again(cotan_context *context, cotan_function *function) {
            find_forms(context, function);
 }
 
+/* Makes the session ready to run; *native tells whether as native code. */
+static bool begin(cotan_context *context, cotan_function *function, bool *native) {
+    *native = function->native && function->signature.not_native == NULL;
+    if (*native && function->session != NULL && function->session->exact_math != context->exact_math)
+        drop_session(context, function);
+    if (function->session == NULL && !make_again(context, function)) return false;
+    if (*native && !ct_session_native(function->session, context)) *native = false;
+    context->active = function->session;
+    context->active_program = function->program;
+    ct_arena_on_failure(function->session->build->arena, context->handler);
+    return true;
+}
+
+static const char *check_buffers(const cotan_function *function, const cotan_buffer *in) {
+    return function->input != NULL ? ct_value_flat_check(function->results, function->input, function->signature.in, in)
+                                   : NULL;
+}
+
 enum { MUCH = 1 << 18 };
 
 static bool apply(cotan_context *context, void *data) {
     Apply *a = data;
     cotan_function *function = a->function;
-    bool native = function->native && function->signature.not_native == NULL;
-    if (native && function->session != NULL && function->session->exact_math != context->exact_math)
-        drop_session(context, function);
-    if (function->session == NULL && !make_again(context, function)) return false;
-    if (native && !ct_session_native(function->session, context)) native = false;
-    context->active = function->session;
-    context->active_program = function->program;
-    ct_arena_on_failure(function->session->build->arena, context->handler);
+    bool native;
+    if (!begin(context, function, &native)) return false;
     bool full = ct_arena_bytes(function->results) > MUCH; /* messages about buffers accumulate */
-    if ((!native || full) && !renew(context, function)) return false;
-    const char *wrong = function->input != NULL
-                            ? ct_value_flat_check(function->results, function->input, function->signature.in, a->in)
-                            : NULL;
+    if ((!native || full) && !renew(context, &function->results)) return false;
+    const char *wrong = check_buffers(function, a->in);
     bool done = wrong != NULL ? wrong_buffers(context, wrong)
                 : native ? ct_session_apply_native(function->session, context, function->input, a->in, function->result,
                                                    function->signature.out, a->out)
@@ -250,5 +262,100 @@ cotan_error *cotan_apply(cotan_function *function, const cotan_buffer *in, cotan
     Apply a = {function, in, out, false};
     cotan_error *error = ct_session_guarded(function->program->context, apply, &a);
     if (!a.ended) function->session = NULL; /* it has been discarded */
+    return error;
+}
+
+/* ---- buffers and texts ---- */
+
+typedef struct Texts {
+    cotan_function *function;
+    const char *what, *at, *with;
+    size_t at_length, with_length;
+    cotan_buffer *read;     /* the inputs that are read; or */
+    const cotan_buffer *in; /* those whose result is written */
+    cotan_form form;
+    cotan_result *out;
+    bool ended;
+} Texts;
+
+/* The inputs as the entry point's argument. */
+static bool read_value(cotan_context *context, const Texts *t, CtWord *value) {
+    CtSession *session = t->function->session;
+    const char *name = t->function->entry.function != NULL ? t->function->entry.function : "the expression";
+    CtInput *at = ct_session_parse(context, 0, t->what, t->at, t->at_length), *with = NULL;
+    CtWord other = {.integer = 0};
+    if (at == NULL) return false;
+    if (session->arity > 1 && session->entry.mode == COTAN_RUN && !ct_session_arguments(session, context, at, name))
+        return false;
+    if (!ct_session_read(session, context, at, session->point, NULL, value)) return false;
+    if (session->with == NULL) return true;
+    if (t->with != NULL) with = ct_session_parse(context, 1, t->what, t->with, t->with_length);
+    if (with != NULL && ct_session_read(session, context, with, session->with, NULL, &other))
+        return ct_session_pair(session, context, *value, other, value);
+    ct_session_release(session, session->point, *value);
+    return t->with != NULL || ct_session_report_one(context, CT_E0701, NULL, "the second input is missing");
+}
+
+static bool read_buffers(cotan_context *context, void *data) {
+    Texts *t = data;
+    cotan_function *function = t->function;
+    bool native;
+    CtWord value;
+    if (!begin(context, function, &native) || !renew(context, &function->read)) return false;
+    if (!ct_session_fresh_results(function->program)) return false;
+    if (function->input == NULL || !read_value(context, t, &value)) {
+        t->ended = true;
+        return function->input == NULL;
+    }
+    for (size_t i = 0; i < function->signature.in_count; i++) t->read[i].data = NULL;
+    const char *wrong = ct_value_flat_write(function->read, function->input, function->signature.in, value, t->read);
+    ct_session_release(function->session, function->session->build->entry->type->parts[0], value);
+    t->ended = true;
+    return wrong == NULL || wrong_buffers(context, wrong);
+}
+
+cotan_error *cotan_function_read(cotan_function *function, const char *what, const char *at, size_t at_length,
+                                 const char *with, size_t with_length, cotan_buffer *in) {
+    Texts t = {.function = function, .what = what, .at = at, .with = with, .read = in};
+    t.at_length = at_length;
+    t.with_length = with_length;
+    cotan_error *error = ct_session_guarded(function->program->context, read_buffers, &t);
+    if (!t.ended) function->session = NULL;
+    return error;
+}
+
+static bool apply_text(cotan_context *context, void *data) {
+    Texts *t = data;
+    cotan_function *function = t->function;
+    bool native;
+    CtWord input = {.integer = 0}, result;
+    if (!begin(context, function, &native) || !renew(context, &function->results)) return false;
+    if (!ct_session_fresh_results(function->program)) return false;
+    const char *wrong = check_buffers(function, t->in);
+    CtSession *session = function->session;
+    if (wrong != NULL) return t->ended = true, wrong_buffers(context, wrong);
+    if (function->input != NULL && !ct_value_flat_read(ct_eval_heap(session->eval), function->input, t->in, &input)) {
+        ct_session_report_out_of_memory(context);
+        return t->ended = true, false;
+    }
+    ct_eval_limit_steps(session->eval, context->limits.steps);
+    ct_eval_reset_stats(session->eval);
+    bool done = native ? ct_session_run_native(session, context, input, &result)
+                       : ct_session_run(session, context, input, &result);
+    if (done) {
+        const cotan_call call = {.mode = session->entry.mode, .function = function->entry.function, .form = t->form};
+        CtCall c = {.program = function->program, .call = &call, .out = t->out};
+        done = ct_session_write(context, session, result, &c);
+        ct_session_release(session, ct_session_result(session), result);
+    }
+    t->ended = true;
+    return done;
+}
+
+cotan_error *cotan_apply_text(cotan_function *function, const cotan_buffer *in, cotan_form form, cotan_result *out) {
+    *out = (cotan_result){0};
+    Texts t = {.function = function, .in = in, .form = form, .out = out};
+    cotan_error *error = ct_session_guarded(function->program->context, apply_text, &t);
+    if (!t.ended) function->session = NULL;
     return error;
 }

@@ -136,6 +136,8 @@ typedef struct CtCall {
 } CtCall;
 /* Performs a call, except for the counts that call->count asks for. */
 bool ct_session_run_call(cotan_context *context, CtCall *c);
+/* Writes a result (borrowed) of a session as the call asks for it, among the program's results. */
+bool ct_session_write(cotan_context *context, CtSession *session, CtWord result, const CtCall *c);
 /* Determines these counts: the steps of the function alone, and the length of the trace. */
 bool ct_session_call_counts(cotan_context *context, CtCall *c);
 

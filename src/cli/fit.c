@@ -1,0 +1,207 @@
+/* cotan fit: from a loss and data to fitted parameters. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/fit.h"
+#include "cli/verbs.h"
+
+/* ---- what comes of it ---- */
+
+static const char *ending_text(const Run *run) {
+    switch (run->ending) {
+    case CONVERGED: return "converged";
+    case NO_PROGRESS: return "no further decrease within rounding errors";
+    case OUT_OF_STEPS: return "stopped after --steps";
+    case OUT_OF_TIME: return "stopped after --time";
+    case INTERRUPTED: return "interrupted";
+    case NOT_A_NUMBER: return "the loss or its gradient is not a finite number";
+    case FAILED: return "the program failed";
+    case GOES_ON: break;
+    }
+    return "";
+}
+
+/* The standard errors from the observed information, the inverse of the Hessian. False after reporting an error. */
+static bool standard_errors(const Run *run, double *errors, int *status) {
+    size_t n = run->count;
+    double *hessian = malloc(n * n * sizeof *hessian), *column = malloc(n * sizeof *column);
+    cotan_error *error = NULL;
+    bool done = hessian != NULL && column != NULL;
+    if (!done) *status = cli_refuse(run->options, "E0801", "there is not enough memory");
+    if (done && (error = cli_fit_model_hessian(run->model, run->best, hessian)) != NULL) {
+        *status = cli_report(run->options, error);
+        done = false;
+    }
+    if (done && !cli_fit_cholesky(hessian, n)) {
+        cli_refuse(run->options, "E0711",
+                   "there are no standard errors: the Hessian at the fitted parameters is not positive definite");
+        *status = EXIT_DISAGREES;
+        done = false;
+    }
+    for (size_t i = 0; i < n && done; i++) {
+        memset(column, 0, n * sizeof *column);
+        column[i] = 1;
+        cli_fit_cholesky_solve(hessian, n, column);
+        errors[i] = sqrt(column[i]);
+    }
+    free(hessian);
+    free(column);
+    return done;
+}
+
+static void put_json_number(const char *name, double number) {
+    printf(isfinite(number) ? ",\"%s\":%.17g" : ",\"%s\":\"nan\"", name, number);
+}
+
+static int print(const Run *run, const double *errors) {
+    cotan_result result;
+    bool json = run->options->json;
+    char number[CLI_REAL];
+    cotan_error *error = cli_fit_model_show(run->model, run->best, COTAN_NO_FILE, &result);
+    if (error != NULL) return cli_report(run->options, error);
+    if (json)
+        printf("{\"parameters\":%s", result.value);
+    else
+        printf("parameters = %s\n", result.value_text);
+    if (errors != NULL) {
+        error = cli_fit_model_show(run->model, errors, COTAN_NO_FILE, &result);
+        if (error != NULL) return cli_report(run->options, error);
+        printf(json ? ",\"errors\":%s" : "standard errors = %s\n", json ? result.value : result.value_text);
+    }
+    if (json) {
+        put_json_number("value", run->best_value);
+        put_json_number("gradient", run->norm);
+        printf(",\"steps\":%llu,\"evaluations\":%llu,\"ending\":\"%s\"}\n", (unsigned long long)run->steps,
+               (unsigned long long)run->evaluations, ending_text(run));
+        return EXIT_DONE;
+    }
+    printf("value = %s\n", cli_real(number, "%.16g", run->best_value));
+    printf("gradient = %s\n", cli_real(number, "%.2g", run->norm));
+    printf("steps = %llu\n%s\n", (unsigned long long)run->steps, ending_text(run));
+    return EXIT_DONE;
+}
+
+static bool ends_with(const char *text, const char *end) {
+    size_t n = strlen(text), m = strlen(end);
+    return n >= m && strcmp(text + n - m, end) == 0;
+}
+
+/* --out: the parameters alone, so that --start takes them. */
+static int write_out(const Run *run) {
+    const char *path = run->options->out;
+    cotan_result result;
+    if (path == NULL) return EXIT_DONE;
+    bool npz = ends_with(path, ".npz");
+    cotan_error *error = cli_fit_model_show(run->model, run->best, npz ? COTAN_NPZ : COTAN_NO_FILE, &result);
+    if (error != NULL) return cli_report(run->options, error);
+    return npz ? cli_write_bytes(run->options, path, result.file, result.file_length)
+               : cli_write_file(run->options, path, result.value);
+}
+
+/* ---- the verb ---- */
+
+static bool allowed(const Options *o, const FitMethod *method, int *status) {
+    const char *option = o->batch > 0 && !method->batches                                            ? "--batch"
+                         : (o->lower != NULL || o->upper != NULL) && !method->bounds                 ? "bounds"
+                         : (o->constraints != NULL || o->equalities != NULL) && !method->constraints ? "constraints"
+                                                                                                     : NULL;
+    if (option == NULL) return true;
+    *status = cli_complain(o, "the method %s takes no %s; `cotan fit --help` tells which do", method->name, option);
+    return false;
+}
+
+/* A point to begin again from: anywhere within the bounds, or near the start. */
+static void begin_again(Run *run, const double *start) {
+    for (size_t i = 0; i < run->count; i++) {
+        double u = cli_fit_run_random(run);
+        bool bounded = run->lower != NULL && run->upper != NULL && isfinite(run->upper[i] - run->lower[i]);
+        run->x[i] = bounded ? run->lower[i] + u * (run->upper[i] - run->lower[i])
+                            : start[i] + (2 * u - 1) * (1 + fabs(start[i]));
+    }
+    cli_fit_run_project(run, run->x);
+}
+
+static bool may_begin_again(const Run *run) {
+    return run->ending == CONVERGED || run->ending == NO_PROGRESS || run->ending == NOT_A_NUMBER ||
+           run->ending == OUT_OF_STEPS;
+}
+
+static void descend(Run *run, const FitMethod *method, const double *start) {
+    uint64_t least = run->steps;
+    for (uint64_t k = 0; k == 0 || (k <= run->options->restarts && may_begin_again(run)); k++) {
+        if (k > 0) begin_again(run, start);
+        run->steps = least;
+        run->ending = run->steps < run->most_steps ? GOES_ON : OUT_OF_STEPS;
+        if (run->ending == GOES_ON) method->descend(run);
+    }
+    if (run->draws) fputs("\r\033[K", stderr);
+}
+
+/* Value and gradient of all rows at the best point, or, of batches, at the last. */
+static int finish(Run *run) {
+    if (run->error != NULL) return cli_report(run->options, run->error);
+    if (run->batch > 0) memcpy(run->best, run->x, run->count * sizeof *run->best);
+    Ending ending = run->ending;
+    int status = ending == NOT_A_NUMBER || ending == INTERRUPTED || ending == FAILED ? EXIT_PROGRAM : EXIT_DONE;
+    cotan_error *error = cli_fit_model_gradient(run->model, run->best, &run->best_value, run->gradient);
+    if (error != NULL) return cli_report(run->options, error);
+    run->norm = 0;
+    for (size_t i = 0; i < run->count; i++)
+        if (!(fabs(run->gradient[i]) <= run->norm)) run->norm = fabs(run->gradient[i]);
+    return status;
+}
+
+static int report(Run *run) {
+    int status = finish(run), written;
+    if (run->error != NULL) return status;
+    double *errors = run->options->errors ? calloc(run->count, sizeof *errors) : NULL;
+    if (errors != NULL && !standard_errors(run, errors, &written)) {
+        free(errors);
+        errors = NULL;
+        if (status == EXIT_DONE) status = written;
+    }
+    int results[] = {print(run, errors), write_out(run), cli_fit_plot(run)};
+    for (int i = 0; i < 3 && status == EXIT_DONE; i++) status = results[i];
+    free(errors);
+    return status;
+}
+
+static int fit(const Options *options, cotan_program *program, const FitMethod *method) {
+    Model model;
+    Run run = {0};
+    int status = EXIT_USAGE;
+    bool ready =
+        cli_fit_model_make(&model, options, program, &status) &&
+        (!(options->errors || method->descend == cli_fit_newton) || cli_fit_model_make_product(&model, &status)) &&
+        cli_fit_run_make(&run, &model, &status);
+    double *start = ready ? malloc(run.count * sizeof *start) : NULL;
+    if (start != NULL) {
+        memcpy(start, run.x, run.count * sizeof *start);
+        descend(&run, method, start);
+        status = report(&run);
+    } else if (ready) {
+        status = cli_refuse(options, "E0801", "there is not enough memory");
+    }
+    free(start);
+    cli_fit_run_free(&run);
+    cli_fit_model_free(&model);
+    return status;
+}
+
+int cli_verb_fit(const Options *options) {
+    cotan_context *context;
+    cotan_program *program;
+    int status = EXIT_DONE;
+    const FitMethod *method = cli_fit_method_find(options->descent);
+    if (method == NULL)
+        return cli_complain(options, "there is no method `%s`; `cotan fit --help` lists them", options->descent);
+    if (!allowed(options, method, &status) || cli_reads_twice(options, options->start, options->data))
+        return EXIT_USAGE;
+    status = cli_load(options, &context, &program);
+    if (status != EXIT_DONE) return status;
+    cli_fit_run_listen(context);
+    status = fit(options, program, method);
+    cli_close_context(context);
+    return status;
+}

@@ -1,0 +1,213 @@
+/* A descent, whatever its method: bounds, limits, progress, the log, the best point. */
+#include <float.h>
+#include <math.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/fit.h"
+
+static double now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+/* ---- Ctrl-C ---- */
+
+static volatile sig_atomic_t interrupted;
+static cotan_context *volatile interruptible;
+
+static void on_interrupt(int number) {
+    signal(number, SIG_DFL); /* a second one ends the command */
+    interrupted = 1;
+    cotan_interrupt(interruptible);
+}
+
+void cli_fit_run_listen(cotan_context *context) {
+    interruptible = context;
+    interrupted = 0;
+    signal(SIGINT, on_interrupt);
+}
+
+/* ---- making ---- */
+
+static bool read_real(const Options *o, const char *name, const char *text, double least, double otherwise, double *out,
+                      int *status) {
+    *out = otherwise;
+    if (text == NULL) return true;
+    char *end;
+    *out = strtod(text, &end);
+    if (end != text && *end == '\0' && *out >= least && isfinite(*out)) return true;
+    *status = cli_complain(o, "%s takes a number from %g, not `%s`", name, least, text);
+    return false;
+}
+
+static bool read_numbers(Run *run, int *status) {
+    const Options *o = run->options;
+    run->most_steps = o->steps > 0 ? o->steps : 1000;
+    run->batch = o->batch;
+    run->random = o->seed;
+    if (run->batch > 0 && run->model->rows == 0) {
+        *status = cli_complain(o, "--batch needs data of several rows");
+        return false;
+    }
+    return read_real(o, "--tolerance", o->tolerance, 0, 1e-8, &run->tolerance, status) &&
+           read_real(o, "--rate", o->rate, DBL_MIN, 0.01, &run->rate, status) &&
+           read_real(o, "--time", o->time, 0, 0, &run->limit, status);
+}
+
+static bool read_bounds(Run *run, int *status) {
+    Model *m = run->model;
+    const Options *o = run->options;
+    if (o->lower != NULL &&
+        !cli_fit_model_constant(m, o->lower, run->lower = calloc(run->count, sizeof(double)), status))
+        return false;
+    if (o->upper != NULL &&
+        !cli_fit_model_constant(m, o->upper, run->upper = calloc(run->count, sizeof(double)), status))
+        return false;
+    for (size_t i = 0; i < run->count && run->lower != NULL && run->upper != NULL; i++) {
+        if (run->lower[i] <= run->upper[i]) continue;
+        *status = cli_complain(o, "number %zu of the parameters has a lower bound, %g, above the upper, %g", i + 1,
+                               run->lower[i], run->upper[i]);
+        return false;
+    }
+    return true;
+}
+
+static bool read_constraints(Run *run, int *status) {
+    const char *names[2] = {run->options->constraints, run->options->equalities};
+    char name[200];
+    for (int k = 0; k < 2; k++) {
+        for (const char *at = names[k]; at != NULL && *at != '\0'; at += strcspn(at, ","), at += *at == ',') {
+            snprintf(name, sizeof name, "%.*s", (int)strcspn(at, ","), at);
+            if (run->constraint_count == MOST_CONSTRAINTS) {
+                *status = cli_complain(run->options, "more than %d constraints; one function can give an array of them",
+                                       MOST_CONSTRAINTS);
+                return false;
+            }
+            Constraint *c = &run->constraints[run->constraint_count];
+            if (!cli_fit_constraint_make(c, run->model, name, k == 1, status)) return false;
+            c->name = NULL; /* it was borrowed */
+            c->run = run;
+            run->constraint_count++;
+        }
+    }
+    return true;
+}
+
+bool cli_fit_run_make(Run *run, Model *model, int *status) {
+    *run = (Run){.model = model, .options = model->options, .count = model->count, .best_value = (double)INFINITY};
+    run->x = calloc(run->count, sizeof *run->x);
+    run->gradient = calloc(run->count, sizeof *run->gradient);
+    run->best = calloc(run->count, sizeof *run->best);
+    if (run->x == NULL || run->gradient == NULL || run->best == NULL) {
+        *status = cli_refuse(run->options, "E0801", "there is not enough memory");
+        return false;
+    }
+    cli_fit_model_collect(model, model->kept, run->x);
+    memcpy(run->best, run->x, run->count * sizeof *run->best);
+    run->norm = (double)NAN;
+    run->started = run->told = now();
+    run->draws = isatty(STDERR_FILENO) && !run->options->json;
+    if (!read_numbers(run, status) || !read_bounds(run, status) || !read_constraints(run, status)) return false;
+    if (!cli_fit_checkpoint_read(run, status)) return false;
+    cli_fit_run_project(run, run->x);
+    if (run->options->plot != NULL) run->plot = open_memstream(&run->plotted, &run->plotted_size);
+    if (run->options->log == NULL) return true;
+    run->log = fopen(run->options->log, "w");
+    if (run->log == NULL) *status = cli_refuse(run->options, "E0704", "%s cannot be written", run->options->log);
+    if (run->log != NULL) fputs("step,value,gradient,seconds\n", run->log);
+    return run->log != NULL;
+}
+
+void cli_fit_run_free(Run *run) {
+    if (run->log != NULL) fclose(run->log);
+    if (run->plot != NULL) fclose(run->plot);
+    free(run->plotted);
+    free(run->x);
+    free(run->gradient);
+    free(run->best);
+    free(run->lower);
+    free(run->upper);
+}
+
+/* ---- running ---- */
+
+void cli_fit_run_project(const Run *run, double *x) {
+    for (size_t i = 0; i < run->count; i++) {
+        if (run->lower != NULL && x[i] < run->lower[i]) x[i] = run->lower[i];
+        if (run->upper != NULL && x[i] > run->upper[i]) x[i] = run->upper[i];
+    }
+}
+
+/* SplitMix64 (Steele, Lea and Flood, 2014). */
+double cli_fit_run_random(Run *run) {
+    uint64_t z = run->random += 0x9E3779B97F4A7C15u;
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
+    return (double)((z ^ (z >> 31)) >> 11) * 0x1p-53;
+}
+
+bool cli_fit_run_evaluate(Run *run, const double *x, double *value, double *gradient) {
+    if (interrupted) return run->ending = INTERRUPTED, false;
+    if (run->limit > 0 && now() - run->started > run->limit) return run->ending = OUT_OF_TIME, false;
+    run->evaluations++;
+    run->error = cli_fit_model_gradient(run->model, x, value, gradient);
+    if (run->error == NULL) return true;
+    run->ending = interrupted ? INTERRUPTED : FAILED;
+    if (interrupted) run->error = NULL;
+    return false;
+}
+
+/* The largest of the gradient's numbers that the bounds let x follow. */
+static double norm_of(const Run *run) {
+    double norm = 0;
+    for (size_t i = 0; i < run->count; i++) {
+        double g = run->gradient[i];
+        if (run->lower != NULL && run->x[i] <= run->lower[i] && g > 0) continue;
+        if (run->upper != NULL && run->x[i] >= run->upper[i] && g < 0) continue;
+        if (!(fabs(g) <= norm)) norm = fabs(g);
+    }
+    return norm;
+}
+
+/* A line on the terminal, ten times a second. */
+static void draw(Run *run) {
+    double time = now();
+    if (!run->draws || time - run->told < 0.1) return;
+    run->told = time;
+    double left = (time - run->started) / (double)run->steps * (double)(run->most_steps - run->steps);
+    if (run->limit > 0 && run->limit - (time - run->started) < left) left = run->limit - (time - run->started);
+    fprintf(stderr, "\r\033[Kstep %llu  value %.10g  gradient %.2g  at most %.0f s more",
+            (unsigned long long)run->steps, run->value, run->norm, left);
+    fflush(stderr);
+}
+
+bool cli_fit_run_step(Run *run) {
+    run->steps++;
+    run->norm = norm_of(run);
+    bool counts = run->batch == 0; /* the value of a batch says little of the whole */
+    if (isfinite(run->value) && (!counts || run->value <= run->best_value)) {
+        run->best_value = run->value;
+        memcpy(run->best, run->x, run->count * sizeof *run->best);
+    }
+    if (run->log != NULL)
+        fprintf(run->log, "%llu,%.17g,%.17g,%.3f\n", (unsigned long long)run->steps, run->value, run->norm,
+                now() - run->started);
+    if (run->plot != NULL && isfinite(run->value))
+        fprintf(run->plot, "%llu %.17g\n", (unsigned long long)run->steps, run->value);
+    draw(run);
+    if (!isfinite(run->value) || !isfinite(run->norm))
+        run->ending = NOT_A_NUMBER;
+    else if (counts && run->constraint_count == 0 && run->norm <= run->tolerance * fmax(1, fabs(run->value)))
+        run->ending = CONVERGED;
+    else if (run->steps >= run->most_steps)
+        run->ending = OUT_OF_STEPS;
+    int status;
+    if (run->options->checkpoint != NULL && (run->steps % 100 == 0 || run->ending != GOES_ON))
+        cli_fit_checkpoint_write(run, &status);
+    return run->ending == GOES_ON;
+}

@@ -1,0 +1,308 @@
+#!/usr/bin/env python3
+"""cotan fit against closed forms, and what may go wrong with it.
+
+    tests/fit.py [--cotan PATH]
+"""
+import argparse
+import json
+import math
+import os
+import random
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+PROGRAM = """
+import Statistics (softplus)
+
+data Line = Line { slope :: Double, offset :: Double, kind :: Int, weights :: Array Float }
+data Point = Point { x :: Double, y :: Double, n :: Int, on :: Bool }
+
+line :: Line -> Array Point -> Double
+line l points = sum (map one points) / 2 + sum (map (\\w -> toDouble (w * w)) (weights l))
+  where one p = if on p then (slope l * x p + offset l - y p) ^ 2 else 0
+
+mean :: Double -> Array Double -> Double
+mean m value = sum (map (\\v -> (v - m) ^ 2) value) / (2 * toDouble (length value))
+
+rosenbrock :: (Double, Double) -> Double
+rosenbrock (a, b) = (1 - a) ^ 2 + 100 * (b - a * a) ^ 2
+
+low = (-2, -2) :: (Double, Double)
+high = (0.5, 2) :: (Double, Double)
+wrongWay = (1, 3) :: (Double, Double)
+
+disc :: (Double, Double) -> Double
+disc (a, b) = a * a + b * b - 1
+
+both :: (Double, Double) -> Array Double
+both (a, b) = [|a - b, a + b - 1|]
+
+twoWells :: Double -> Double
+twoWells a = (a * a - 4) ^ 2 + a
+
+flat :: (Double, Double) -> Double
+flat (a, _) = a * a
+
+logOf :: Double -> Double
+logOf a = a - log a
+
+nowhere :: Double -> Double
+nowhere a = sqrt (a - 2)
+
+fails :: Double -> Array Double -> Double
+fails a xs = if a < 1 then xs ! 9 else a * a
+
+forever :: Double -> Double
+forever a = if go 0 > a then a else a
+  where go k = if k < 0 then k else go (k + 1) :: Double
+
+lists :: Double -> [Double] -> Double
+lists a xs = a + sum xs
+
+notReal :: Int -> Double
+notReal = toDouble
+
+"""
+passed = failed = 0
+
+
+def expect(what, holds, shown=""):
+    global passed, failed
+    if holds:
+        passed += 1
+    else:
+        failed += 1
+        print(f"FAIL {what}: {shown}")
+
+
+class Command:
+    def __init__(self, cotan, folder):
+        self.cotan, self.folder = cotan, folder
+
+    def raw(self, *words, **more):
+        return subprocess.run([self.cotan, "fit", "fit.cot", *words], cwd=self.folder, capture_output=True, text=True, timeout=300,
+                              **more)
+
+    def found(self, what, *words, status=0):
+        done = self.raw(*words, "--json")
+        expect(f"{what}: exit status", done.returncode == status, f"{done.returncode} {done.stderr}")
+        try:
+            return json.loads(done.stdout)
+        except ValueError:
+            expect(f"{what}: JSON", False, done.stdout + done.stderr)
+            return {"parameters": None, "value": math.nan, "steps": 0, "ending": "", "gradient": math.nan, "errors": None}
+
+    def refused(self, what, pattern, *words, status=2):
+        done = self.raw(*words)
+        expect(what, done.returncode == status and re.search(pattern, done.stderr), f"{done.returncode} {done.stdout}{done.stderr}")
+        expect(f"{what}: nothing else", done.returncode != 0, done.stdout)
+
+    def write(self, name, text):
+        with open(os.path.join(self.folder, name), "w") as file:
+            file.write(text)
+
+    def read(self, name):
+        with open(os.path.join(self.folder, name)) as file:
+            return file.read()
+
+
+def near(a, b, tolerance=1e-6):
+    if isinstance(b, dict):
+        return all(near(a[key], b[key], tolerance) for key in b)
+    if isinstance(b, (list, tuple)):
+        return a is not None and len(a) == len(b) and all(near(x, y, tolerance) for x, y in zip(a, b))
+    return a is not None and abs(a - b) <= tolerance * max(1, abs(b))
+
+
+def csv_of(rows):
+    return "x,y,n,on\n" + "".join(f"{x!r},{y!r},{n},{on}\n" for x, y, n, on in rows)
+
+
+def least_squares(rows):
+    used = [(x, y) for x, y, _, on in rows if on]
+    count, sx, sy = len(used), sum(x for x, _ in used), sum(y for _, y in used)
+    sxx, sxy = sum(x * x for x, _ in used), sum(x * y for x, y in used)
+    slope = (count * sxy - sx * sy) / (count * sxx - sx * sx)
+    offset = (sy - slope * sx) / count
+    det = count * sxx - sx * sx
+    return slope, offset, math.sqrt(count / det), math.sqrt(sxx / det)
+
+
+def check_csv(command):
+    source = random.Random(7)
+    rows = [(source.uniform(-1, 1), source.gauss(0, 1), source.randrange(9), source.random() < 0.8) for _ in range(40)]
+    slope, offset, slope_error, offset_error = least_squares(rows)
+    start = '{"slope": 0, "offset": 0, "kind": 3, "weights": [0.5, 0.25]}'
+    command.write("points.csv", csv_of(rows))
+    for method in ("lbfgs", "slsqp", "newton", "adam", "nelder-mead"):
+        found = command.found(f"a line by {method}", "line", "--start", start, "--data", "@points.csv", "--method", method, "--steps",
+                              "20000", "--rate", "0.02")
+        tolerance = 1e-3 if method in ("adam", "nelder-mead") else 1e-6
+        expect(f"a line by {method}", near(found["parameters"], {"slope": slope, "offset": offset}, tolerance), found)
+        expect(f"{method} leaves integers alone", found["parameters"]["kind"] == 3, found)
+        expect(f"{method} fits Floats", near(found["parameters"]["weights"], [0, 0], 1e-2), found)
+    found = command.found("standard errors", "line", "--start", start, "--data", "@points.csv", "--errors")
+    expect("standard errors", near(found["errors"], {"slope": slope_error, "offset": offset_error}), found)
+    # the same data in other forms
+    as_json = json.dumps([dict(zip(("x", "y", "n", "on"), row)) for row in rows])
+    command.write("points.json", as_json)
+    command.write("crlf.csv", csv_of(rows).replace("\n", "\r\n"))
+    command.write("order.csv", "".join(",".join([line.split(",")[1], '"a ""b"", c"', *reversed(line.split(",")[2:]), line.split(",")[0]])
+                                       + "\n" for line in csv_of(rows).split("\n")[:-1]).replace('"a ""b"", c"', "other", 1))
+    for name in ("points.json", "crlf.csv", "order.csv"):
+        again = command.found(name, "line", "--start", start, "--data", "@" + name)
+        expect(f"{name} gives the same", near(again["parameters"], found["parameters"], 1e-9), again)
+    head = "x,y,n,on\n"
+    for name, text, pattern in (
+            ("number.csv", head + "1,2,3,true\n1,two,3,true\n", r"number\.csv, row 3, column `y`: expected a number, found `two`"),
+            ("integer.csv", head + "1,2,3.5,true\n", r"row 2, column `n`: expected an integer, found `3\.5`"),
+            ("big.csv", head + "1,2,99999999999999999999,true\n", r"column `n`: expected an integer"),
+            ("truth.csv", head + "1,2,3,yes\n", r"column `on`: expected True or False, found `yes`"),
+            ("short.csv", head + "1,2,3\n", r"row 2 has 3 fields, and the first row has 4"),
+            ("long.csv", head + "1,2,3,1,5\n", r"row 2 has 5 fields"),
+            ("missing.csv", "x,y,on\n1,2,1\n", r"missing\.csv has no column `n`"),
+            ("twice.csv", "x,x,y,n,on\n1,1,2,3,1\n", r"two columns `x`"),
+            ("empty.csv", "", r"empty\.csv has no column `x`"),
+            ("blank.csv", head + "1,,3,1\n", r"column `y`: expected a number, found ``"),
+            ("quote.csv", head + '1,"2,3,1\n', r"quote\.csv, row 2"),
+            ("nul.csv", head + "1,2\x00,3,1\n", r"NUL")):
+        command.write(name, text)
+        command.refused(name, pattern, "line", "--start", start, "--data", "@" + name)
+    command.refused("no such file", "nosuch", "line", "--start", start, "--data", "@nosuch.csv")
+    command.write("values.csv", "other,value\na,1\nb,2.5\nc,4\n")
+    found = command.found("a column of a parameter's name", "mean", "--start", "0", "--data", "@values.csv")
+    expect("the mean", near(found["parameters"], 2.5), found)
+
+
+def check_batches(command):
+    source = random.Random(3)
+    values = [source.gauss(5, 1) for _ in range(500)]
+    command.write("many.csv", "value\n" + "".join(f"{v!r}\n" for v in values))
+    for method, rate in (("sgd", "0.02"), ("adam", "0.02")):
+        words = ("mean", "--start", "0", "--data", "@many.csv", "--method", method, "--batch", "32", "--steps", "1500", "--rate", rate)
+        found = command.found(f"batches by {method}", *words)
+        expect(f"batches by {method}", near(found["parameters"], sum(values) / 500, 0.05), found)
+        expect(f"the value of all rows by {method}",
+               near(found["value"], sum((v - found["parameters"]) ** 2 for v in values) / 1000, 1e-9), found)
+        again = command.found(f"batches by {method}, again", *words)
+        expect(f"the same seed, the same numbers by {method}", again["parameters"] == found["parameters"], again)
+        other = command.found(f"batches by {method}, another seed", *words, "--seed", "5")
+        expect(f"another seed, other numbers by {method}", other["parameters"] != found["parameters"], other)
+
+
+def check_bounds(command):
+    for method in ("lbfgs", "slsqp", "newton"):
+        found = command.found(f"Rosenbrock by {method}", "rosenbrock", "--start", "[-1.2, 1]", "--method", method)
+        expect(f"Rosenbrock by {method}", near(found["parameters"], [1, 1], 1e-5) and found["value"] < 1e-10, found)
+    for method in ("lbfgs", "slsqp"):
+        found = command.found(f"bounds by {method}", "rosenbrock", "--start", "[-1, 1]", "--method", method, "--lower", "low", "--upper", "high")
+        expect(f"bounds by {method}", near(found["parameters"], [0.5, 0.25], 1e-5), found)
+    found = command.found("a disc", "rosenbrock", "--start", "[0, 0]", "--method", "slsqp", "--constraint", "disc")
+    # the minimum on the unit disc, from the literature on tests of optimisation
+    expect("a disc", near(found["parameters"], [0.7864, 0.6177], 1e-3), found)
+    found = command.found("equalities", "rosenbrock", "--start", "[0, 0]", "--method", "slsqp", "--equality", "both")
+    expect("equalities", near(found["parameters"], [0.5, 0.5], 1e-5), found)
+    found = command.found("an expression", "rosenbrock", "--start", "[0, 0]", "--upper", "(0.25, 1)")
+    expect("an expression", near(found["parameters"], [0.25, 0.0625], 1e-5), found)
+    found = command.found("one well", "twoWells", "--start", "1.9")
+    expect("one well", near(found["parameters"], 1.9671, 1e-2), found)
+    found = command.found("restarts", "twoWells", "--start", "1.9", "--restarts", "10", "--lower", "-4", "--upper", "4")
+    expect("restarts find the lower well", near(found["parameters"], -2.0306, 1e-2), found)
+    command.refused("bounds the wrong way", "lower bound, 1, above the upper, 0.5", "rosenbrock", "--start", "[0, 0]", "--lower", "wrongWay",
+                    "--upper", "high")
+    command.refused("bounds of another type", "E03", "rosenbrock", "--start", "[0, 0]", "--lower", "disc", status=1)
+    command.refused("newton takes no bounds", "newton takes no bounds", "rosenbrock", "--start", "[0, 0]", "--method", "newton", "--lower", "low")
+    command.refused("lbfgs takes no constraints", "takes no constraints", "rosenbrock", "--start", "[0, 0]", "--constraint", "disc")
+    command.refused("lbfgs takes no batches", "takes no --batch", "rosenbrock", "--start", "[0, 0]", "--batch", "3")
+
+
+def check_ends(command):
+    found = command.found("few steps", "rosenbrock", "--start", "[-1.2, 1]", "--steps", "5")
+    expect("few steps", found["steps"] == 5 and "--steps" in found["ending"], found)
+    found = command.found("a line search around NaN", "logOf", "--start", "5")
+    expect("a line search around NaN", near(found["parameters"], 1), found)
+    done = command.raw("nowhere", "--start", "1")
+    expect("NaN at the start", done.returncode == 1 and "not a finite number" in done.stdout + done.stderr, done.stdout + done.stderr)
+    done = command.raw("fails", "--start", "3", "--data", "[1, 2]")
+    expect("the program fails", done.returncode == 1 and "E0501" in done.stderr and "fit.cot" in done.stderr, done.stderr)
+    done = command.raw("flat", "--start", "[1, 1]", "--errors")
+    expect("no standard errors", done.returncode == 3 and "E0711" in done.stderr and "parameters = (" in done.stdout, done.stdout + done.stderr)
+    began = time.time()
+    found = command.found("a time limit", "rosenbrock", "--start", "[-1.2, 1]", "--method", "sgd", "--rate", "1e-9", "--steps", "1000000000",
+                          "--time", "0.5")
+    expect("a time limit", "--time" in found["ending"] and time.time() - began < 60, found)
+    running = subprocess.Popen([command.cotan, "fit", "fit.cot", "rosenbrock", "--start", "[-1.2, 1]", "--method", "sgd", "--rate", "1e-9",
+                                "--steps", "1000000000", "--json", "--log", "long.csv"], cwd=command.folder, stdout=subprocess.PIPE, text=True)
+    for _ in range(600):
+        time.sleep(0.1)
+        if os.path.exists(os.path.join(command.folder, "long.csv")) and len(command.read("long.csv")) > 1000:
+            break
+    running.send_signal(signal.SIGINT)
+    out, _ = running.communicate(timeout=60)
+    expect("Ctrl-C gives the best point", running.returncode == 1 and json.loads(out or "{}").get("ending") == "interrupted", out)
+
+
+def check_files(command):
+    words = ("rosenbrock", "--start", "[-1.2, 1]")
+    done = command.found("a log", *words, "--log", "log.csv", "--out", "point.json", "--checkpoint", "state")
+    lines = command.read("log.csv").split("\n")
+    expect("a log", lines[0] == "step,value,gradient,seconds" and len(lines) == done["steps"] + 2, lines[:3])
+    expect("--out", json.loads(command.read("point.json")) == done["parameters"], command.read("point.json"))
+    again = command.found("--start @FILE", "rosenbrock", "--start", "@point.json")
+    expect("--start @FILE", again["steps"] <= 2 and near(again["parameters"], [1, 1]), again)
+    again = command.found("a checkpoint", *words, "--checkpoint", "state")
+    expect("a checkpoint goes on", again["steps"] <= done["steps"] + 2 and near(again["parameters"], [1, 1]), again)
+    half = command.found("half", *words, "--method", "newton", "--steps", "6", "--checkpoint", "half")
+    rest = command.found("the other half", *words, "--method", "newton", "--checkpoint", "half")
+    whole = command.found("the whole", *words, "--method", "newton")
+    expect("Newton goes on as if never stopped", rest["parameters"] == whole["parameters"] and half["value"] > rest["value"], (half, rest, whole))
+    command.write("spoilt", "cotan fit 1\nsteps 3\n")
+    command.refused("a spoilt checkpoint", "is not a checkpoint", *words, "--checkpoint", "spoilt")
+    if shutil.which("gnuplot"):
+        expect("--plot", command.raw(*words, "--plot", "a'b.svg").returncode == 0 and "<svg" in command.read("a'b.svg"))
+    else:
+        command.refused("--plot without gnuplot", "E0706", *words, "--plot", "descent.svg")
+
+
+def check_words(command):
+    for what, pattern, words, status in (
+            ("no start", "--start", ("rosenbrock",), 2),
+            ("no such method", "there is no method `bfgs`", ("rosenbrock", "--start", "[0, 0]", "--method", "bfgs"), 2),
+            ("no such loss", "does not define `nosuch`", ("nosuch", "--start", "0"), 2),
+            ("no function", "is not a function", ("low", "--start", "0"), 2),
+            ("data for none", "takes nothing but the parameters", ("rosenbrock", "--start", "[0, 0]", "--data", "[1]"), 2),
+            ("no data", "give them as --data", ("mean", "--start", "0"), 2),
+            ("a wrong start", r"--start: expected .*found the string", ("rosenbrock", "--start", '"a"'), 2),
+            ("wrong data", r"--data: expected", ("mean", "--start", "0", "--data", '"a"'), 2),
+            ("nothing to fit", "no real numbers", ("notReal", "--start", "3"), 2),
+            ("lists", "E0613", ("lists", "--start", "0", "--data", "[1]"), 2),
+            ("no Double", "E03", ("both", "--start", "[0, 0]"), 1),
+            ("a bad tolerance", "--tolerance takes", ("rosenbrock", "--start", "[0, 0]", "--tolerance", "-1"), 2),
+            ("a bad rate", "--rate takes", ("rosenbrock", "--start", "[0, 0]", "--rate", "x"), 2),
+            ("a bad seed", "--seed takes", ("rosenbrock", "--start", "[0, 0]", "--seed", "-1"), 2),
+            ("no place for the log", "cannot be written", ("rosenbrock", "--start", "[0, 0]", "--log", "/nosuch/log"), 2)):
+        command.refused(what, pattern, *words, status=status)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--cotan", default=os.path.join(ROOT, "build", "cotan"))
+    folder = tempfile.mkdtemp(prefix="cotan-fit-")
+    command = Command(os.path.abspath(parser.parse_args().cotan), folder)
+    try:
+        command.write("fit.cot", PROGRAM)
+        for check in (check_csv, check_batches, check_bounds, check_ends, check_files, check_words):
+            check(command)
+    finally:
+        shutil.rmtree(folder)
+    print(f"fits: {passed} passed, {failed} failed")
+    sys.exit(1 if failed or not passed else 0)
+
+
+main()
