@@ -417,8 +417,63 @@ static void beside(void **state) {
     cotan_close(s.context); /* with its functions */
 }
 
+/* Inputs from texts, and results as texts: what goes in comes out. */
+static void texts(void **state) {
+    (void)state;
+    for (int native = 0; native < 2; native++) {
+        Setting s = open_setting(native);
+        cotan_function *loss = make(&s, COTAN_GRAD, "loss", NULL), *product = make(&s, COTAN_JVP, "same", NULL);
+        cotan_buffer in[4] = {{0}}, out[5] = {{0}};
+        const char *at = "[{\"weights\": [[1, 2], [3, 4]], \"bias\": 0.5}, [1, 2], [3, 4]]";
+        assert_null(cotan_function_read(loss, "the point", at, 0, NULL, 0, in));
+        assert_int_equal(in[0].size[0], 2);
+        assert_int_equal(in[0].size[1], 2);
+        expect_near(((double *)in[0].data)[3], 4, 0);
+        expect_near(*(double *)in[1].data, 0.5, 0);
+        assert_null(cotan_apply(loss, in, out));
+        cotan_result direct, result;
+        cotan_call call = {.mode = COTAN_GRAD, .function = "loss", .at = at};
+        assert_null(cotan_call_json(s.program, &call, &direct));
+        char *gradient = strdup(direct.derivative);
+        assert_non_null(gradient);
+        assert_null(cotan_apply_text(loss, in, COTAN_NPZ, &result));
+        assert_string_equal(result.derivative, gradient);
+        assert_non_null(result.value_text);
+        assert_memory_equal(result.file, "PK", 2);
+        free(gradient);
+        assert_null(cotan_function_read(product, "it", "[1, 2]", 6, "[3, 4]", 6, in));
+        assert_null(cotan_apply_text(product, in, COTAN_NO_FILE, &result));
+        assert_string_equal(result.derivative, "[3,4]");
+        const cotan_error *error = cotan_function_read(product, "the input", "[1, \"a\"]", 0, "[3]", 0, in);
+        assert_non_null(error);
+        assert_non_null(strstr(cotan_error_message(error, 0), "the input: at [1]: expected Double"));
+        error = cotan_function_read(product, "it", "[1]", 0, NULL, 0, in);
+        assert_string_equal(cotan_error_code(error, 0), "E0701");
+        in[1].size[0] = 3; /* the tangent is longer than the point */
+        error = cotan_apply_text(product, in, COTAN_NO_FILE, &result);
+        assert_non_null(error);
+        cotan_close(s.context);
+    }
+}
+
+static void parameters(void **state) {
+    (void)state;
+    Setting s = open_setting(false);
+    const char *names;
+    assert_null(cotan_parameters(s.program, "loss", &names));
+    assert_string_equal(names, "m\nxs\nys\n");
+    assert_null(cotan_parameters(s.program, "wide", &names));
+    assert_string_equal(names, "\n\n");
+    assert_null(cotan_parameters(s.program, "main", &names));
+    assert_string_equal(names, "");
+    assert_string_equal(cotan_error_code(cotan_parameters(s.program, "nosuch", &names), 0), "E0702");
+    cotan_close(s.context);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(texts),
+        cmocka_unit_test(parameters),
         cmocka_unit_test(exact_mathematics_holds_from_the_next_call_on),
         cmocka_unit_test(gradients),
         cmocka_unit_test(transposed),
