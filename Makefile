@@ -68,6 +68,7 @@ bench-haskell: all
 install: all
 	@meson configure build -Dprefix=$(PREFIX)
 	@meson install -C build
+	@if [ -z "$(DESTDIR)" ] && [ "$$(id -u)" -eq 0 ] && command -v ldconfig >/dev/null; then ldconfig; fi
 
 format:
 	@clang-format -i $$(git ls-files '*.c' '*.h')

@@ -50,6 +50,7 @@ run "the table of passes" scripts/pass_table.py
 run "the evidence page" scripts/evidence.py
 if build build; then
     run "external symbols" scripts/check_symbols.py build
+    run "what is installed" tests/install.py
     all_tests build plain 400 "" "" ""
     export XDG_CACHE_HOME=$logs/cache # what is compiled for the tests is kept apart
     run "golden programs of Flow, native" tests/run.py --cotan build/cotan --engine native --quick flow native

@@ -2,6 +2,9 @@
 # setup.sh [PACKAGE…]: installs what building and testing need, and further packages, from Debian's, when something is missing.
 set -eu
 
+# Elsewhere than on Debian, what is missing is for the user to install; Meson says what that is.
+command -v dpkg-query >/dev/null || exit 0
+
 packages="gcc libc6-dev make pkg-config python3 meson ninja-build libjansson-dev libzip-dev libedit-dev libnlopt-dev libcsv-dev libcmocka-dev $*"
 missing=""
 for package in $packages; do
