@@ -70,10 +70,21 @@ install: all
 	@meson install -C build
 	@if [ -z "$(DESTDIR)" ] && [ "$$(id -u)" -eq 0 ] && command -v ldconfig >/dev/null; then ldconfig; fi
 
+# Debian packages of the last commit, in build-deb.
+deb:
+	@scripts/deb.sh
+
+# The source of the last commit, as cotan-VERSION.tar.gz in build-dist: it builds with what the README lists.
+dist:
+	@mkdir -p build-dist
+	@git archive --prefix=cotan-$$(sed -n "s/^  version: '\(.*\)',/\1/p" meson.build)/ HEAD \
+		-o build-dist/cotan-$$(sed -n "s/^  version: '\(.*\)',/\1/p" meson.build).tar.gz
+	@ls build-dist/*
+
 format:
 	@clang-format -i $$(git ls-files '*.c' '*.h')
 
 clean:
 	@rm -rf build build-*
 
-.PHONY: all demo test check fuzz mutate threads sanitize-native bench bench-haskell install format clean
+.PHONY: all demo test check fuzz mutate threads sanitize-native bench bench-haskell install deb dist format clean
