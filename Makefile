@@ -75,10 +75,10 @@ deb:
 	@scripts/deb.sh
 
 # The source of the last commit, as cotan-VERSION.tar.gz in build-dist: it builds with what the README lists.
+VERSION = $(shell sed -n "s/^  version: '\(.*\)',/\1/p" meson.build | head -n 1)
 dist:
 	@mkdir -p build-dist
-	@git archive --prefix=cotan-$$(sed -n "s/^  version: '\(.*\)',/\1/p" meson.build)/ HEAD \
-		-o build-dist/cotan-$$(sed -n "s/^  version: '\(.*\)',/\1/p" meson.build).tar.gz
+	@git archive --prefix=cotan-$(VERSION)/ HEAD -o build-dist/cotan-$(VERSION).tar.gz
 	@ls build-dist/*
 
 format:
