@@ -145,8 +145,7 @@ void ct_explain_value_write_named(CtValueWriter *w, CtText *out);
 size_t ct_explain_columns(const char *text);
 void ct_explain_pad(CtText *out, const char *text, size_t columns);
 void ct_explain_text(CtText *out, const CtExplained *explained, bool colour);
-/* False when the drawing failed, with an error in the context. */
-bool ct_explain_html(CtText *out, CtContext *context, const CtExplained *explained);
+void ct_explain_html(CtText *out, const CtExplained *explained);
 /* A text with the module's qualifier removed from names; `module` may be NULL. */
 const char *ct_explain_unqualified(CtArena *arena, const char *text, const char *module);
 /* A number rounded for display. */
@@ -155,8 +154,9 @@ const char *ct_explain_number(CtArena *arena, double value);
 /* A description of how a node was made, such as "mul #1 2.5". */
 const char *ct_explain_made(CtArena *arena, const CtNode *node);
 
-/* graph.c: the graph of dual numbers as SVG, drawn by Graphviz. NULL with an error in the context. */
-const char *ct_explain_graph(CtContext *context, CtArena *arena, const CtExplained *explained);
+/* graph.c: the graph of dual numbers as SVG, drawn by Graphviz, or, where that cannot be run, HTML that says why there
+ * is none. */
+const char *ct_explain_graph(CtArena *arena, const CtExplained *explained);
 
 /* The entry point: the explanation that `call` asks for, as text or as a page. False on an error. */
 bool ct_explain_explain(cotan_program *program, CtArena *arena, const cotan_call *call, CtMethod method,

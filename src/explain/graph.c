@@ -135,17 +135,15 @@ static const char *draw(CtArena *arena, const char *text, int *failed) {
     return svg;
 }
 
-const char *ct_explain_graph(CtContext *context, CtArena *arena, const CtExplained *explained) {
+const char *ct_explain_graph(CtArena *arena, const CtExplained *explained) {
     const char *text = dot_text(arena, explained);
     int failed = 0;
     const char *svg = draw(arena, text, &failed);
     if (svg) return svg;
-    if (failed == ENOENT) {
-        CtDiag *diag =
-            ct_error(context, CT_E0706, CT_NO_RANGE, "the program `dot` is not there, which draws the graph");
-        ct_help(context, diag, "it is part of Graphviz; on Debian: apt-get install graphviz");
-    } else
-        ct_error(context, CT_E0706, CT_NO_RANGE, "the graph could not be drawn: %s",
-                 failed > 0 ? strerror(failed) : "`dot` failed");
-    return NULL;
+    if (failed == ENOENT)
+        return "<p>The graph is not drawn: the program <code>dot</code> is not there. It is part of Graphviz; on "
+               "Debian: "
+               "<code>apt-get install graphviz</code>.</p>";
+    return ct_format(arena, "<p>The graph is not drawn: %s.</p>",
+                     failed > 0 ? strerror(failed) : "<code>dot</code> failed");
 }

@@ -204,11 +204,10 @@ static void put_run(Page *page, const CtRun *run, const char *svg) {
     if (run->watched) put_data(page, run);
 }
 
-bool ct_explain_html(CtText *out, CtContext *context, const CtExplained *explained) {
+void ct_explain_html(CtText *out, const CtExplained *explained) {
     Page page = {.out = out, .arena = explained->arena, .explained = explained};
     bool drawn = explained->run && (explained->run->watched || explained->graph);
-    const char *svg = drawn ? ct_explain_graph(context, explained->arena, explained) : NULL;
-    if (drawn && !svg) return false;
+    const char *svg = drawn ? ct_explain_graph(explained->arena, explained) : NULL;
     const char *function = escaped(page.arena, explained->function);
     ct_text_printf(out,
                    "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
@@ -233,5 +232,4 @@ bool ct_explain_html(CtText *out, CtContext *context, const CtExplained *explain
     ct_text_puts(out, "<script>\n");
     ct_text_puts(out, ct_explain_js);
     ct_text_puts(out, "</script>\n</body>\n</html>\n");
-    return true;
 }

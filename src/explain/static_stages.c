@@ -411,7 +411,7 @@ bool ct_explain_explain(cotan_program *program, CtArena *arena, const cotan_call
     if (form == COTAN_HTML) {
         CtContext *diags = CT_NEW(arena, CtContext);
         ct_context_init(diags, arena);
-        if (!ct_explain_html(&text, diags, &explained)) return ct_session_report(program->context, diags);
+        ct_explain_html(&text, &explained);
     } else
         ct_explain_text(&text, &explained, form == COTAN_COLOURED);
     *out = text.data;
