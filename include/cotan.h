@@ -67,6 +67,43 @@ void cotan_check_passes(cotan_context *context, int checks);
  */
 void cotan_exact_math(cotan_context *context, bool exact);
 
+/* What actions of programs (of the type IO a) ask for. Texts are UTF-8. */
+typedef enum cotan_effect {
+    COTAN_PUT,          /* to write `text` to standard output */
+    COTAN_PUT_ERROR,    /* to write `text` to standard error */
+    COTAN_GET_LINE,     /* for the next line of standard input, without its end; at the end of the input: an error */
+    COTAN_GET_CHAR,     /* for its next character; at the end of the input: an error */
+    COTAN_GET_REST,     /* for all that is left of it */
+    COTAN_IS_END,       /* whether nothing is left of it: an answer that is not empty */
+    COTAN_READ_FILE,    /* for the contents of the file `name` */
+    COTAN_WRITE_FILE,   /* to write `text` to it */
+    COTAN_APPEND_FILE,  /* to write `text` behind its contents */
+    COTAN_ARGUMENTS,    /* for the arguments of the program, each with a NUL behind it */
+    COTAN_PROGRAM_NAME, /* for the name of the program */
+    COTAN_FLUSH,        /* that all that was written is seen */
+    COTAN_EXIT,         /* to take note that the program ends itself, with `status`; the call then ends with E0514 */
+} cotan_effect;
+
+typedef struct cotan_request {
+    cotan_effect what;
+    const char *text, *name; /* each NUL-terminated; `text` may contain NUL */
+    size_t length;           /* of `text` */
+    int status;
+} cotan_request;
+
+typedef struct cotan_answer {
+    const char *text; /* it is copied; NULL: it is empty */
+    size_t length;
+    const char
+        *error; /* why it was not done, a sentence without a full stop: the call ends with E0513; NULL: it was done */
+} cotan_answer;
+
+/* What performs the requests of actions; NULL, as at first: there is no input and output, and asking for it is an
+ * error. A call asks in the order of its actions, perhaps on another thread than the caller's, which waits meanwhile;
+ * the function may not use the context. `answer` is empty. */
+typedef void cotan_perform(void *data, const cotan_request *request, cotan_answer *answer);
+void cotan_perform_effects(cotan_context *context, cotan_perform *perform, void *data);
+
 /* Errors: how many came of one call, and each one's parts. Strings belong to the error. Lines and columns are from 1, 0
  * when there is no place. */
 size_t cotan_error_count(const cotan_error *error);
@@ -146,12 +183,13 @@ typedef struct cotan_result {
     const char *value_text, *derivative_text; /* the same as the language shows them; a String is its characters,
                                                  of which some may be NUL: so there are lengths */
     size_t value_text_length, derivative_text_length;
-    const void *file;                         /* the bytes of the form that was asked for */
+    const void *file; /* the bytes of the form that was asked for */
     size_t file_length;
     uint64_t steps, primal_steps, trace;
     uint64_t span, primal_span; /* with `count`: the steps on the longest path, where independent ones count once */
     bool has_trace;
     size_t peak_memory;     /* bytes of the last run */
+    bool performed;         /* RUN: it is the value of an action, which was performed */
     const char *not_native; /* why a call that asked for native code ran on the evaluator; NULL: it did not, or none was
                                asked for */
     const char
@@ -229,8 +267,8 @@ cotan_error *cotan_parameters(cotan_program *program, const char *function, cons
 
 /* A function, call->function, as C for programs without this library, and by call->method its derivatives:
  * docs/native.md. The texts are those of STEM.c, which includes STEM.h, and of STEM.h; they belong to the program until
- * the next call with it. Derivatives by `bulk` are for points of the shape of call->at, and fail at others. The rest of the
- * call is not looked at. */
+ * the next call with it. Derivatives by `bulk` are for points of the shape of call->at, and fail at others. The rest of
+ * the call is not looked at. */
 enum { COTAN_WITH_GRAD = 1, COTAN_WITH_VJP = 2, COTAN_WITH_JVP = 4 };
 cotan_error *cotan_compile(cotan_program *program, const cotan_call *call, unsigned derivatives, const char *stem,
                            const char **source, const char **header);

@@ -22,6 +22,8 @@ typedef struct Options {
     const char *checkpoint, *plot;
     uint64_t steps, batch, seed, restarts;
     bool errors;
+    const char **own; /* the words behind `--`: the program's own arguments (getArgs) */
+    int own_count;
     const char *args, *at, *tangent, *cotangent, *method, *methods, *dump, *out, *html, *stem, *keep_c;
     const char *folders[16]; /* --path, in the order given */
     int folder_count;
@@ -122,6 +124,24 @@ cotan_error *cli_add_folders(const Options *options, const char *file, cotan_con
 int cli_load(const Options *options, cotan_context **context, cotan_program **program);
 
 void cli_close_context(cotan_context *context);
+
+/* ---- src/cli/world.c: input and output of actions ---- */
+
+typedef struct CliWorld {
+    const Options *options;
+    char *text; /* of the last answer */
+    size_t length, capacity;
+    FILE *written; /* collects what is written, in `output`; NULL: it goes to standard output */
+    char *output;
+    size_t output_length;
+    bool has_ended; /* the program has ended itself, with `status` */
+    int status;
+} CliWorld;
+
+/* Performs the requests of actions that run in the context, until the context is closed; then cli_world_close is
+ * called. */
+void cli_world_open(CliWorld *w, const Options *options, cotan_context *context);
+void cli_world_close(CliWorld *w);
 
 /* Calls `function` in the given mode with the options of the command line and prints the value and the derivative: with
  * --json as one object, in which the derivative has the key `name`. A NULL name means that there is no derivative.

@@ -353,6 +353,11 @@ bool cli_read_options(int argc, char **argv, const Verb *verb, Options *o) {
             o->words[o->word_count++] = word;
             continue;
         }
+        if (strcmp(word, "--") == 0 && verb->takes & TAKES_ARGS && o->word_count > 0) {
+            o->own = (const char **)argv + i + 1;
+            o->own_count = argc - i - 1;
+            break;
+        }
         if (strcmp(word, "--") == 0) {
             only_words = true;
             continue;

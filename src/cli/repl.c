@@ -95,6 +95,8 @@ static bool begin(Repl *repl) {
         return false;
     }
     cotan_close(repl->context);
+    cli_world_close(&repl->world);
+    cli_world_open(&repl->world, &repl->options, context);
     repl->context = context;
     repl->program = NULL;
     cotan_error *error = cli_add_folders(&repl->options, repl->file != NULL ? repl->file : "", context);
@@ -184,7 +186,7 @@ static void evaluate(Repl *repl, const char *text) {
         .mode = COTAN_RUN, .expression = text, .method = repl->method, .bind = "it", .no_json = true, .quotes = true};
     cotan_result result;
     if (!cli_repl_call(repl, &call, &result)) return;
-    printf("%s\n", result.value_text);
+    if (!result.performed || strcmp(result.value_text, "()") != 0) printf("%s\n", result.value_text);
     cli_repl_print_cost(repl, &result);
 }
 
@@ -360,6 +362,7 @@ int cli_verb_repl(const Options *options) {
     forget_definitions(&repl);
     free(repl.file);
     cotan_close(repl.context);
+    cli_world_close(&repl.world);
     signal(SIGINT, SIG_DFL);
     return status;
 }

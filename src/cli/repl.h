@@ -10,6 +10,7 @@ typedef struct Repl {
     Options options; /* how errors are shown, folders of modules, limits */
     char *file;      /* the file of the loaded program; NULL: none */
     cotan_context *context;
+    CliWorld world;
     cotan_program *program;
     const char *method; /* the method of differentiation; NULL: Cotan chooses the best */
     bool terminal;      /* lines are typed, with prompts and editing */

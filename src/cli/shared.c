@@ -217,19 +217,37 @@ static void print_counts(const cotan_result *r) {
     printf("span = %llu\nprimal span = %llu\n", (unsigned long long)r->span, (unsigned long long)r->primal_span);
 }
 
-static int print_json(const Options *options, const cotan_result *r, const char *name, FILE *out) {
+static void print_output_json(const CliWorld *world, FILE *out) {
+    fflush(world->written);
+    fputs(",\"output\":", out);
+    cli_print_json_string(out, world->output, world->output_length);
+}
+
+/* Of a program that has ended itself. */
+static int end(const CliWorld *world) {
+    if (world->written == NULL) return world->status;
+    printf("{\"value\":null");
+    print_output_json(world, stdout);
+    printf(",\"status\":%d}\n", world->status);
+    return world->status;
+}
+
+static int print_json(const Options *options, const CliWorld *world, const cotan_result *r, const char *name,
+                      FILE *out) {
     if (r->value == NULL || (name != NULL && r->derivative == NULL))
         return cli_refuse(options, "E0603", "the result holds functions, which have no JSON form");
     fprintf(out, "{\"value\":%s", r->value);
     if (name != NULL) fprintf(out, ",\"%s\":%s", name, r->derivative);
+    if (r->performed && world->written != NULL) print_output_json(world, out);
     if (options->count) print_counts_json(r, out);
     fputs("}\n", out);
     return EXIT_DONE;
 }
 
-static int print_result(const Options *options, const cotan_result *r, const char *name) {
-    if (options->json) return print_json(options, r, name, stdout);
-    if (name == NULL) {
+static int print_result(const Options *options, const CliWorld *world, const cotan_result *r, const char *name) {
+    if (options->json) return print_json(options, world, r, name, stdout);
+    if (r->performed) { /* what an action gives is not printed, as in Haskell */
+    } else if (name == NULL) {
         fwrite(r->value_text, 1, r->value_text_length, stdout); /* may contain NUL */
         putchar('\n');
     } else {
@@ -257,7 +275,7 @@ static bool form_of(const Options *options, cotan_form *form) {
 }
 
 /* Writes the result to a temporary file and renames it, so that the file of --out is never incomplete. */
-static int write_result(const Options *options, const cotan_result *r, const char *name) {
+static int write_result(const Options *options, const CliWorld *world, const cotan_result *r, const char *name) {
     char temporary[4096];
     if ((size_t)snprintf(temporary, sizeof temporary, "%s.part", options->out) >= sizeof temporary)
         return cli_refuse(options, "E0704", "the name of the file is too long");
@@ -267,7 +285,7 @@ static int write_result(const Options *options, const cotan_result *r, const cha
     if (r->file != NULL)
         fwrite(r->file, 1, r->file_length, file);
     else
-        status = print_json(options, r, name, file);
+        status = print_json(options, world, r, name, file);
     bool written = !ferror(file);
     written = fclose(file) == 0 && written;
     if (status == EXIT_DONE && (!written || rename(temporary, options->out) != 0))
@@ -293,15 +311,18 @@ static void tell_engine(const Options *options, const cotan_result *r) {
     fputs("}\n", stderr);
 }
 
-static int finish(const Options *options, cotan_program *program, cotan_call *call, const char *name) {
+static int finish(const Options *options, const CliWorld *world, cotan_program *program, cotan_call *call,
+                  const char *name) {
     cotan_result result;
     call->no_json = call->form != COTAN_NO_FILE || (options->out == NULL && !options->json);
     call->no_text = options->json || options->out != NULL;
     cotan_error *error = cotan_call_json(program, call, &result);
+    fflush(stdout);
     tell_engine(options, &result);
+    if (world->has_ended) return end(world);
     if (error != NULL) return cli_report(options, error);
-    if (options->out == NULL) return print_result(options, &result, name);
-    int status = write_result(options, &result, name);
+    if (options->out == NULL) return print_result(options, world, &result, name);
+    int status = write_result(options, world, &result, name);
     if (status == EXIT_DONE && options->count && !options->json) print_counts(&result);
     return status;
 }
@@ -340,6 +361,7 @@ static int keep_c(const Options *options, cotan_program *program, const cotan_ca
 int cli_run_call(const Options *options, cotan_mode mode, const char *function, const char *name) {
     cotan_context *context;
     cotan_program *program;
+    CliWorld world;
     cotan_call call = {.mode = mode,
                        .function = function,
                        .method = options->method,
@@ -357,12 +379,14 @@ int cli_run_call(const Options *options, cotan_mode mode, const char *function, 
     call.with = with;
     int status = failed ? EXIT_USAGE : cli_load(options, &context, &program);
     if (status == EXIT_DONE) {
+        cli_world_open(&world, options, context);
         if (options->keep_c != NULL) status = keep_c(options, program, &call);
         if (status == EXIT_DONE)
             status = options->dump != NULL  ? dump(options, program, &call)
                      : options->time_passes ? time_passes(options, program, &call)
-                                            : finish(options, program, &call, name);
+                                            : finish(options, &world, program, &call, name);
         cli_close_context(context);
+        cli_world_close(&world);
     }
     free(at);
     free(with);

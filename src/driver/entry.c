@@ -109,19 +109,35 @@ static bool ask_expression(CtBuild *build, const CtEntry *entry, Asked *asked) {
     asked->name = "the expression";
     asked->expr = ct_driver_build_expression(build, entry->expression);
     if (asked->expr == NULL) return false;
-    if (entry->mode == COTAN_RUN && !entry->applied) return true;
     CtExpr *copy = ct_driver_build_expression(build, entry->expression);
     ct_types_prefer_double(build->types, entry->prefer_double);
     bool sound = copy != NULL && ct_types_infer_expression(build->types, copy, NULL);
     ct_types_prefer_double(build->types, false);
     if (!sound) return false;
-    asked->arity = count_arguments(build, copy->type, &asked->result);
+    asked->result = ct_types_ty_resolve(copy->type);
+    if (entry->mode != COTAN_RUN || entry->applied) asked->arity = count_arguments(build, copy->type, &asked->result);
     return true;
+}
+
+/* Whether a type is IO a, as the argument of io'run is. */
+static bool is_action(CtBuild *build, CtTy *type) {
+    CtTy *action, *rest;
+    CtTyCon *con, *io;
+    uint32_t count = 0;
+    return type != NULL && ct_types_ty_head(type, &con, NULL, 0, &count) &&
+           ct_types_ty_is_fun(build->types, find(build, "io'run")->scheme.type, &action, &rest) &&
+           ct_types_ty_head(action, &io, NULL, 0, &count) && con == io;
 }
 
 static bool has_derivative(CtBuild *build, const CtEntry *entry, const Asked *asked) {
     CtSourceRange range = asked->expr->range;
     const char *type = type_text(build, asked->result);
+    if (is_action(build, asked->result)) {
+        CtDiag *diag = ct_error(&build->context, CT_E0405, range,
+                                "%s gives an action, %s, and what an action does has no derivative", asked->name, type);
+        ct_help(&build->context, diag, "take the derivative of a function without input and output, inside the action");
+        return false;
+    }
     if (asked->arity == 0) {
         ct_error(&build->context, CT_E0405, range, "%s has the type %s: only functions have derivatives", asked->name,
                  type);
@@ -145,15 +161,19 @@ CtExpr *ct_driver_entry_expression(CtBuild *build, const CtEntry *entry) {
     bool known = entry->expression != NULL ? ask_expression(build, entry, &asked) : ask_function(build, entry, &asked);
     if (!known) return NULL;
     build->arity = asked.arity;
-    if (entry->mode == COTAN_RUN && asked.arity == 0) return asked.expr;
+    build->performs = entry->mode == COTAN_RUN && is_action(build, asked.result);
+    if (entry->mode == COTAN_RUN && asked.arity == 0 && !build->performs) return asked.expr;
     if (entry->mode != COTAN_RUN && !has_derivative(build, entry, &asked)) return NULL;
     CtExpr *point = entry->point != NULL ? ct_driver_build_expression(build, entry->point) : NULL;
     if (entry->point != NULL && point == NULL) return NULL;
     CtExpr *expr = expr_new(build, EXPR_APP, asked.expr->range);
     expr->parts = CT_NEW_ARRAY(build->arena, CtExpr *, 3);
     expr->part_count = point != NULL ? 3 : 2;
-    expr->parts[0] = variable(build, ct_intern_text(&build->context.symbols, wrappers[entry->mode]), expr->range);
-    expr->parts[1] = of_one_argument(build, asked.expr, asked.arity);
+    const char *wrapper = !build->performs  ? wrappers[entry->mode]
+                          : asked.arity > 0 ? "entry'performWith"
+                                            : "entry'perform";
+    expr->parts[0] = variable(build, ct_intern_text(&build->context.symbols, wrapper), expr->range);
+    expr->parts[1] = asked.arity > 0 ? of_one_argument(build, asked.expr, asked.arity) : asked.expr;
     expr->parts[2] = point;
     return expr;
 }
@@ -167,7 +187,7 @@ static CtGlobal *show_function(CtBuild *build, CtTy *type) {
 
 void ct_driver_entry_show(CtBuild *build, const CtEntry *entry, CtTy *type) {
     CtTy *argument, *parts[2] = {ct_types_ty_resolve(type)};
-    bool is_function = entry->point == NULL && (entry->mode != COTAN_RUN || build->arity > 0);
+    bool is_function = entry->point == NULL && (entry->mode != COTAN_RUN || build->arity > 0 || build->performs);
     if (is_function && !ct_types_ty_is_fun(build->types, parts[0], &argument, &parts[0])) return;
     CtTyCon *pair;
     uint32_t count = 1;

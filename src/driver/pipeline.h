@@ -97,6 +97,7 @@ typedef struct CtBuild {
     CtAd *ad;
     CtMap method_libraries; /* names of the modules that transformations needed, which have been read */
     CtGlobal *entry;        /* of type (S) → result, or a constant */
+    bool performs;          /* for COTAN_RUN: the result is an action, IO a, which the entry point performs */
     uint32_t arity;         /* number of parameters of the requested function in the source */
     CtGlobal *show[2];      /* (τ) → String, for the value and for the derivative; NULL: it is printed as data */
     /* lower… */

@@ -76,10 +76,13 @@ static bool differentiable(CtElab *el, CtSourceRange range, Ground *type, const 
     if (!ct_core_type_has_fun(ct_elab_core(el, type))) return true;
     CtText text = ct_text(el->arena);
     ct_elab_ground_print(&text, type);
+    bool action = strncmp(text.data, "IO ", 3) == 0;
     CtDiag *diag = ct_error(el->context, CT_E0401, ct_elab_blame(el, range),
-                            "this derivative is taken of a function whose %s has the type %s, which contains functions",
-                            what, text.data);
-    ct_help(el->context, diag, "capture functions from outside, or apply them inside");
+                            "this derivative is taken of a function whose %s has the type %s, which %s", what, text.data,
+                            action ? "has no derivative" : "contains functions");
+    ct_help(el->context, diag,
+            action ? "take the derivative of a function without input and output, inside the action"
+                   : "capture functions from outside, or apply them inside");
     return false;
 }
 

@@ -270,6 +270,11 @@ static int error_number(int code) { return (int)strtol(ct_error_name((CtErrorCod
 
 static void emit_text_prim(Emit *e, const CtFlowStep *step) {
     const char *arg = ct_emit_arg(e, &step->args.items[0]);
+    if (step->as.prim == PRIM_EFFECT) {
+        ct_emit_declare(e, step->results.items[0],
+                        ct_format(e->arena, "ct_effect(rt, %s, %s)", ct_emit_site(e, step->range), arg));
+        return;
+    }
     char letter = ct_prim_info(step->as.prim)->args[0];
     const char *text = letter == 'I'
                            ? ct_format(e->arena, "ct_show_int(rt, %s)", arg)

@@ -143,4 +143,6 @@ void ct_eval_limit_steps(CtEval *eval, uint64_t steps) { eval->limits.steps = st
 
 void ct_eval_ask(CtEval *eval, CtQuestion question) { eval->question = question; }
 
+void ct_eval_effects(CtEval *eval, struct ct_effects *effects) { eval->effects = effects; }
+
 void ct_eval_interrupt(CtEval *eval) { atomic_store_explicit(&eval->interrupt, true, memory_order_relaxed); }

@@ -77,6 +77,9 @@ typedef struct CtQuestion {
 } CtQuestion;
 /* For the next run. */
 void ct_eval_ask(CtEval *eval, CtQuestion question);
+/* What runs may ask of the world (borrowed; rt/run.h); NULL: nothing. */
+struct ct_effects;
+void ct_eval_effects(CtEval *eval, struct ct_effects *effects);
 /* Asks a run to stop, from another thread or a signal handler: it ends with E0804. Between two runs, this stops the
  * next one. */
 void ct_eval_interrupt(CtEval *eval);

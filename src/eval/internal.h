@@ -121,6 +121,7 @@ struct CtEval {
     CtEvalLimits limits;
     CtWatch watch; /* wants NULL: no observer */
     CtQuestion question;
+    struct ct_effects *effects; /* NULL: there are none */
     CtWord *stack, *stack_end;
     CtMap codes; /* CtLam * or CtGlobal * -> CtCode */
     CtCode *all_codes;

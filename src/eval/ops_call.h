@@ -218,6 +218,7 @@ INSTRUCTION(WATCH) {
 }
 INSTRUCTION(STRING_PRIM) {
     CtObject *text = ct_eval_string_prim(m, (CtPrim)pc[2], SLOT(3), SLOT(4));
+    if (UNLIKELY(text == NULL && m->error != CT_E0000)) goto fail;
     CHECK_MEMORY(text);
     SLOT(1).object = text;
     NEXT(5);

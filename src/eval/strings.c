@@ -3,11 +3,23 @@
 
 #include "eval/internal.h"
 
-/* NULL when the heap is full. The other primitives are in primitives.def. */
+/* A character of a request, or a command, and its answer. NULL: it failed. */
+static CtObject *effect(Machine *m, int64_t what) {
+    const char *answer;
+    size_t length;
+    int failure = ct_value_effect(home_of(m)->effects, what, &answer, &length);
+    if (failure == 0) return ct_value_string_new(m->heap, m->program->string_type, answer, length);
+    CtErrorCode code = failure == 514 ? CT_E0514 : failure == 801 ? CT_E0801 : CT_E0513;
+    ct_eval_raise(m, code, "%.*s", (int)length, answer);
+    return NULL;
+}
+
+/* NULL when the heap is full, or with an error raised. The other primitives are in primitives.def. */
 CtObject *ct_eval_string_prim(Machine *m, CtPrim prim, CtWord a, CtWord b) {
     char buffer[64];
     size_t length;
     (void)b;
+    if (prim == PRIM_EFFECT) return effect(m, a.integer);
     const CtPrimInfo *info = ct_prim_info(prim);
     if (info->args[0] == 'D') {
         length = ct_value_show_double(buffer, a.real);

@@ -118,6 +118,20 @@ typedef struct ct_large { /* header of memory that comes from malloc */
     void *block; /* what malloc returned */
 } ct_large;
 
+/* What a run may ask of the world: input, output, files. A request is made of characters, one at a time, and of the
+ * command behind them, a negative number (minus a cotan_effect of cotan.h, minus 1). The answer is UTF-8, and stays
+ * until the next command. */
+typedef struct ct_effects {
+    /* Does what is asked. If it fails it returns false; the answer is then the message, and `code` the error, such as
+     * 513. */
+    bool (*perform)(struct ct_effects *effects, int64_t command);
+    char *request; /* UTF-8; from malloc */
+    size_t length, capacity;
+    const char *answer;
+    size_t answer_length;
+    int code;
+} ct_effects;
+
 typedef struct ct_run {
     void *free[CT_SMALL + 1 + CT_MIDDLES]; /* free lists: by number of words, then by size class */
     char *bump, *bump_end;
@@ -139,6 +153,7 @@ typedef struct ct_run {
     ct_object lender;                   /* owner of the views in a part of a loop: threads.h */
     ct_word *constants, *all_constants; /* the constants of the current entry; those of all entries */
     int64_t constant_words;             /* number of words of all_constants */
+    ct_effects *effects;                /* NULL: there are none, and asking for one fails */
     struct ct_crew *crew;               /* threads that share loops; NULL: none */
     bool alone;                         /* no loops are shared for the rest of this run */
     bool is_member;                     /* this run is a thread's own, in a crew */

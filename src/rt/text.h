@@ -83,7 +83,8 @@ static CT_CALLED ct_digits ct_shortest(double value, bool single) {
     }
     uint64_t whole = (uint64_t)ldexp(fraction, bits);
     int wide = power > least && whole == (uint64_t)1 << (bits - 1); /* the neighbour below is nearer */
-    ct_big r = ct_big_of(whole, 1 + wide + (power > 0 ? power : 0)), s = ct_big_of(1, 1 + wide + (power < 0 ? -power : 0));
+    ct_big r = ct_big_of(whole, 1 + wide + (power > 0 ? power : 0)),
+           s = ct_big_of(1, 1 + wide + (power < 0 ? -power : 0));
     ct_big up = ct_big_of(1, wide + (power > 0 ? power : 0)), down = ct_big_of(1, power > 0 ? power : 0);
     ct_digits digits = {.count = 0, .exponent = (int)ceil(log10(value) - 1e-10)};
     ct_big_multiply_by_power_of_10(&s, digits.exponent);
@@ -212,6 +213,57 @@ static CT_COLD CT_FAILS void ct_fail_text(ct_run *rt, int site, int code, const 
     rt->code = code;
     rt->site = site;
     longjmp(rt->out, 1);
+}
+
+/* ---- requests ---- */
+
+/* Adds a character to the request. False without memory. */
+static CT_CALLED bool ct_request(ct_effects *effects, int64_t point) {
+    if (effects->capacity - effects->length < 4) {
+        size_t capacity = effects->capacity * 2 + 256;
+        char *request = realloc(effects->request, capacity);
+        if (request == NULL) return false;
+        effects->request = request;
+        effects->capacity = capacity;
+    }
+    effects->length += ct_put_utf8(effects->request + effects->length, point);
+    return true;
+}
+
+/* The code point whose UTF-8 begins at a byte, which is moved behind it. */
+static inline int64_t ct_take_utf8(const char **at) {
+    const unsigned char *byte = (const unsigned char *)*at;
+    int more = *byte < 0x80 ? 0 : *byte < 0xE0 ? 1 : *byte < 0xF0 ? 2 : 3;
+    int64_t point = more == 0 ? *byte : *byte & (0x3F >> more);
+    for (int i = 1; i <= more; i++) point = point << 6 | (byte[i] & 0x3F);
+    *at += more + 1;
+    return point;
+}
+
+/* The list of an answer's characters, from the front, so that they are in order in memory. */
+static CT_CALLED ct_node *ct_answer(ct_run *rt, const ct_effects *effects) {
+    const char *at = effects->answer, *end = at + effects->answer_length;
+    ct_node *first = NULL, *last = NULL, *nil = ct_bare(rt, 0);
+    while (at < end) {
+        ct_node *cell = ct_string_cell(rt, ct_take_utf8(&at), nil);
+        if (first == NULL) first = cell;
+        if (last != NULL) last->at[0].p = &cell->head;
+        last = cell;
+    }
+    return first != NULL ? first : nil;
+}
+
+/* A character of a request (what >= 0), or the command that ends it, and its answer. */
+static CT_CALLED ct_node *ct_effect(ct_run *rt, int site, int64_t what) {
+    ct_effects *effects = rt->effects;
+    if (effects == NULL) ct_fail(rt, site, 513, "there is no input and output here");
+    if (what >= 0) {
+        if (!ct_request(effects, what)) ct_fail_memory(rt);
+        return ct_bare(rt, 0);
+    }
+    if (!effects->perform(effects, what))
+        ct_fail(rt, site, effects->code, "%.*s", (int)effects->answer_length, effects->answer);
+    return ct_answer(rt, effects);
 }
 
 #endif

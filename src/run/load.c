@@ -259,6 +259,8 @@ bool ct_run_native_call(CtNative *native, CtHeap *heap, size_t limit, const CtTy
     return false;
 }
 
+void ct_run_native_effects(CtNative *native, struct ct_effects *effects) { native->outer.run.effects = effects; }
+
 void ct_run_native_interrupt(CtNative *native) {
     ct_run *rt = &native->outer.run;
     for (int i = -1; i < (rt->crew != NULL ? rt->crew->count : 0); i++) {

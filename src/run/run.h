@@ -40,6 +40,9 @@ bool ct_run_native_apply(CtNative *native, size_t limit, const CtFlat *input, co
                          const CtFlat *result, const cotan_slot *slots, cotan_buffer *out, CtNativeError *error);
 /* NULL, or the reason why such values cannot be passed to native code. */
 const char *ct_run_native_form(CtNative *native, const CtFlat *flat);
+/* What runs may ask of the world (borrowed; rt/run.h); NULL: nothing. */
+struct ct_effects;
+void ct_run_native_effects(CtNative *native, struct ct_effects *effects);
 /* Asks a run to stop, from another thread or a signal handler. */
 void ct_run_native_interrupt(CtNative *native);
 

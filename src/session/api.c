@@ -57,7 +57,8 @@ cotan_context *cotan_open(const cotan_limits *limits) {
     if (!context) return NULL;
     cotan_set_limits(context, limits);
     context->locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-    if (context->locale == (locale_t)0) {
+    if (context->locale == (locale_t)0 || !ct_session_world_new(context)) {
+        if (context->locale != (locale_t)0) freelocale(context->locale);
         free(context);
         return NULL;
     }
@@ -98,6 +99,7 @@ void cotan_close(cotan_context *context) {
     ct_session_report_clear(context);
     free(context->fault);
     ct_session_folders_free(context);
+    ct_session_world_free(context);
     ct_arena_free(context->formatted);
     ct_pool_free(context->pool);
     freelocale(context->locale);
@@ -131,6 +133,7 @@ cotan_error *ct_session_guarded(cotan_context *context, CtWork *work, void *data
     context->making = NULL;
     context->active = NULL;
     context->measures = false;
+    ct_session_world_begin(context);
     context->handler = &failed;
     if (setjmp(failed) == 0) {
         if (!work(context, data) && !context->error)
@@ -236,6 +239,10 @@ static bool read_point(cotan_context *context, CtSession *session, const CtCall 
     const char *function = call->expression ? call->expression : call->function;
     bool run = session->entry.mode == COTAN_RUN && !c->at_point;
     const char *what = run ? "--args" : "--at";
+    if (!call->at && session->point && session->arity == 0) { /* an action: entry'perform */
+        *point = (CtWord){.integer = 0};
+        return true;
+    }
     if (!call->at && session->point) {
         const char *help =
             run ? "give its arguments as an array, such as --args '[1, 2]'" : "give the point, such as --at '[1, 2]'";
@@ -248,7 +255,7 @@ static bool read_point(cotan_context *context, CtSession *session, const CtCall 
     CtInput *given = ct_session_parse(context, 0, what, call->at, call->at_length);
     if (!given) return false;
     if (run && !ct_session_arguments(session, context, given, function)) return false;
-    if (!session->point) return true;
+    if (!session->point || session->arity == 0) return true;
     if (!ct_session_read(session, context, given, session->point, NULL, point)) return false;
     if (take_apart(context, c, session->point, *point, c->point)) return true;
     ct_session_release(session, session->point, *point);
@@ -502,6 +509,7 @@ static bool call_in(cotan_context *context, CtCall *c, CtSession *session) {
     const cotan_call *call = c->call;
     CtArena *results = c->program->results;
     session = session ? ct_session_activate(c->program, session) : session_of(context, c);
+    ct_session_world_again(context);
     CtWord input = {.integer = 0}, result;
     if (!session || !read_input(context, session, c, &input)) return false;
     c->session = session;
@@ -528,6 +536,7 @@ static bool call_in(cotan_context *context, CtCall *c, CtSession *session) {
     c->out->steps = stats.steps;
     c->out->span = stats.span;
     c->out->peak_memory = stats.peak_memory;
+    c->out->performed = session->build->performs;
     if (native && context->checks >= CHECK_RUNS && context->checks < CHECK_EMISSION)
         ct_session_check_evaluator(context, c, session, done ? &result : NULL);
     ct_session_activate(c->program, session);

@@ -64,7 +64,8 @@ static bool add_by(cotan_context *context, Compile *c, CtExportMode mode, const 
                                arity, c->modes, context->exact_math);
     if (ct_session_needs_shape(session) && !for_shape(context, c, session)) return false;
     const CtType *input = session->point != NULL ? build->entry->type->parts[0] : NULL;
-    CtFlow *flow = ct_session_native_lower(context, build, why);
+    if (build->performs) *why = "it is an action, and compiled code has no input and output";
+    CtFlow *flow = build->performs ? NULL : ct_session_native_lower(context, build, why);
     if (flow != NULL) *why = ct_emit_export_add(c->export, mode, flow, input, ct_session_result(session));
     if (*why != NULL) *why = ct_copy_text(results, *why, strlen(*why));
     ct_session_program_forget(c->program, session);

@@ -42,6 +42,7 @@ static void make(CtSession *session, cotan_context *context) {
         ct_driver_build_native(build, options, KNOWN_NATIVE);
     }
     session->native = build->native;
+    if (session->native != NULL) ct_run_native_effects(session->native, ct_session_world(context));
     if (session->native != NULL && context->pool != NULL) ct_run_native_share(session->native, context->pool);
     session->not_native = why != NULL ? why : build->not_native;
 }

@@ -61,6 +61,7 @@ static CtEval *eval_new(cotan_context *context, CtBuild *build) {
     CtEval *eval = ct_eval_new(build->program, build->ad, limits_of(context, build));
     if (eval == NULL) return NULL;
     if (context->measures) ct_eval_measure(eval);
+    ct_eval_effects(eval, ct_session_world(context));
     if (threads == 1 || ct_eval_share(eval, context->pool)) return eval;
     ct_eval_free(eval);
     return NULL;
@@ -70,7 +71,7 @@ static void find_types(CtSession *session) {
     CtType *type = session->build->entry->type;
     cotan_mode mode = session->entry.mode;
     session->value = type;
-    if (mode == COTAN_RUN && session->arity == 0) return;
+    if (mode == COTAN_RUN && session->arity == 0 && !session->build->performs) return;
     if (session->entry.point) {
         session->value = mode == COTAN_RUN ? type : type->parts[0];
         session->derivative = mode == COTAN_RUN ? NULL : type->parts[1];

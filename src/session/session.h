@@ -100,7 +100,8 @@ struct cotan_context {
     cotan_program *active_program;
     CtInput *inputs[2];
     CtNpzWriter *archive;
-    CtArena *formatted; /* holds the result of the last cotan_format */
+    struct CtWorld *world; /* what actions ask for */
+    CtArena *formatted;    /* holds the result of the last cotan_format */
 };
 
 /* ---- api.c: what every public function does ---- */
@@ -255,6 +256,21 @@ void ct_session_check(CtSession *session, cotan_context *context, CtWord input, 
  * Differences are recorded by ct_session_fault. */
 void ct_session_check_evaluator(cotan_context *context, const CtCall *c, const CtSession *session,
                                 const CtWord *result);
+
+/* ---- effects.c: input and output ----
+ *
+ * A run that begins again (as native code, or to be checked or counted) gets the answers that were given before, and
+ * what it has done is not done again: so a call performs each effect once. */
+
+/* False without memory. */
+bool ct_session_world_new(cotan_context *context);
+/* What runs may ask of the world. */
+struct ct_effects *ct_session_world(const cotan_context *context);
+/* A call begins: nothing is performed yet. */
+void ct_session_world_begin(cotan_context *context);
+/* A run of the call begins. */
+void ct_session_world_again(cotan_context *context);
+void ct_session_world_free(cotan_context *context);
 
 /* ---- tier_up.c ---- */
 

@@ -7,16 +7,17 @@ typedef struct Absent {
 } Absent;
 
 static const Absent values[] = {
-    {" print putStr putStrLn putChar getLine getContents getChar interact readFile writeFile appendFile readLn readIO "
-     "hPutStrLn ",
-     "there is no IO: a program is a value. `main = …` is printed by `cotan run`, inputs come as --args"},
+    {" hPutStrLn hPutStr hPrint hFlush hSetBuffering stdout stderr stdin hGetLine hGetContents ",
+     "the library has it: import System.IO"},
+    {" exitWith exitFailure exitSuccess ", "the library has it: import System.Exit"},
+    {" getArgs getProgName ", "the library has it: import System.Environment"},
     {" newIORef readIORef writeIORef modifyIORef newSTRef runST runSTArray ",
      "there is no mutable state: pass the state along, or write a State monad; arrays are updated in place by `update` "
      "when nobody else holds them"},
     {" read reads readMaybe ",
      "values are read from JSON, by --args and --at; `digitToInt` and a fold make an Int of a String"},
     {" numerator denominator ", "there is no Rational: `realToFrac` turns one real type into another"},
-    {" unsafePerformIO catch throwIO throw ioError userError try evaluate ",
+    {" unsafePerformIO catch throwIO throw try evaluate ",
      "errors cannot be caught: use Maybe or Either for what may fail"},
     {" traverse_ ", "`mapM_` does the same for monads"},
     {" forever ", "a loop without end has no value: count with a parameter, or `replicateM_ n`"},
@@ -41,8 +42,8 @@ static const Absent values[] = {
     {" =< ", "less or equal is `<=`"},
     {" => ", "greater or equal is `>=`"},
     {" ! !. ", "a condition is negated by `not`"},
-    {" println printf console echo puts display ",
-     "there is no IO: a program is a value. `main = …` is printed by `cotan run`"},
+    {" println console echo puts display ",
+     "`putStrLn` writes a line and `print` a value, in an action; `cotan run` prints the value of any other `main`"},
     {" pow ", "a power is `x ^ n` for a whole n, `x ** y` for any y"},
     {" fabs ", "the absolute value is `abs`"},
     {" str toString to_string ", "`show` makes a String of a value"},
@@ -59,7 +60,6 @@ static const Absent values[] = {
 };
 
 static const Absent types_[] = {
-    {" IO ", "there is no IO: a program is a value. Give `main` the type of what it is, such as Double"},
     {" Integer Word Int64 Int32 Natural ", "the integer type is Int, of 64 bits"},
     {" Rational Ratio Complex ",
      "the numbers are Int, Double and Float; others can be defined as data, with an instance of Num"},

@@ -274,6 +274,13 @@ void ct_types_suggest_instance(CtTypes *types, CtDiag *diag, const CtClass *clas
 
 /* ---- type mismatches ---- */
 
+static bool is_action(CtTypes *types, CtTy *type) {
+    CtTyCon *con;
+    uint32_t count;
+    return ct_types_ty_head(type, &con, NULL, 0, &count) &&
+           con == ct_types_library(types, SPACE_TYPE, ct_intern_text(&types->context->symbols, "IO"));
+}
+
 static const char *const gradients[] = {"grad", "valueAndGrad", "hessian", "hvp", NULL};
 
 /* Help for a function whose type does not suit the derivative operator that it is passed to. */
@@ -283,7 +290,9 @@ static bool suggest_derivative(CtTypes *types, CtDiag *diag, CtTy *found, const 
         return false;
     if (is_one_of(why->fun, gradients) && !is_con(result, types->double_)) {
         ct_help(types->context, diag,
-                ct_types_ty_is_function(types, result)
+                is_action(types, result)
+                    ? "what an action does has no derivative; take that of a function without input and output"
+                : ct_types_ty_is_function(types, result)
                     ? "the function takes its arguments one by one; a gradient is by one: (\\(x, y) -> f x y)"
                     : "a gradient is of a function to Double; `jacobian`, `vjp` and `jvp` take other results");
         return true;

@@ -167,6 +167,12 @@ size_t ct_value_show_double(char *buffer, double value);
 /* The same for a Float: the shortest decimal that reads back to the same Float. */
 size_t ct_value_show_float(char *buffer, double value);
 
+/* A character of a request (what >= 0), or the command that ends it, to `effects` (rt/run.h; NULL: there are none);
+ * then the answer, in UTF-8, until the next command. Returns 0, or the number of an error, such as 513; the answer is
+ * then its message. */
+struct ct_effects;
+int ct_value_effect(struct ct_effects *effects, int64_t what, const char **answer, size_t *length);
+
 /* A new [Char] from UTF-8 (an invalid byte counts as a character); NULL when the heap is full. `string` is the type
  * [Char]. */
 CtObject *ct_value_string_new(CtHeap *heap, const CtType *string, const char *text, size_t length);

@@ -14,7 +14,7 @@ static bool makes_odd_rows(const CtFlowStep *loop) {
 /* A division by a literal other than 0 cannot fail. */
 static bool prim_fails(const CtFlowStep *step) {
     if (ct_core_prim_is_total(step->as.prim)) return false;
-    bool divides = step->args.count == 2 && step->args.items[1].type->kind == FLOW_I64;
+    bool divides = step->args.count == 2 && step->as.prim != PRIM_EFFECT && step->args.items[1].type->kind == FLOW_I64;
     return !divides || step->args.items[1].var != NULL || step->args.items[1].lit.integer == 0;
 }
 
