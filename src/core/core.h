@@ -310,6 +310,12 @@ CtType *ct_core_type_fun_result(CtType *fun);
 CtType *ct_core_type_data(CtProgram *p, CtSym name, CtType *const *args, uint32_t arg_count, bool is_newtype);
 /* Copies cons (name, fields, field_names), numbers the tags, and sets is_enum. */
 void ct_core_data_set_cons(CtProgram *p, CtData *data, const CtCon *cons, uint32_t count);
+/* A data type to which constructors of one field are added later, up to this number in all; elaboration does so, and no
+ * other pass sees such a type before it is complete. */
+enum { CT_MOST_OPEN_CONS = 250 };
+void ct_core_data_open(CtProgram *p, CtData *data);
+/* Its constructor with a field of this type, which is added if there is none yet. NULL: there are too many. */
+CtCon *ct_core_data_open_con(CtProgram *p, CtData *data, CtType *field);
 
 CtVar *ct_core_var_new(CtProgram *p, const char *name, CtType *type);
 /* A fresh variable of the same name. */

@@ -129,6 +129,28 @@ void ct_core_data_set_cons(CtProgram *p, CtData *data, const CtCon *cons, uint32
     }
 }
 
+void ct_core_data_open(CtProgram *p, CtData *data) {
+    CtCon *cons = CT_NEW_ARRAY(p->context->arena, CtCon, CT_MOST_OPEN_CONS);
+    for (uint32_t i = 0; i < data->con_count; i++) cons[i] = data->cons[i];
+    data->cons = cons;
+    data->is_enum = false;
+}
+
+CtCon *ct_core_data_open_con(CtProgram *p, CtData *data, CtType *field) {
+    for (uint32_t i = 0; i < data->con_count; i++)
+        if (data->cons[i].count == 1 && data->cons[i].fields[0] == field) return &data->cons[i];
+    if (data->con_count == CT_MOST_OPEN_CONS) return NULL;
+    CtArena *arena = p->context->arena;
+    CtCon *con = &data->cons[data->con_count];
+    con->name = ct_intern_text(&p->context->symbols, ct_format(arena, "%s'%u", data->name->text, data->con_count));
+    con->count = 1;
+    con->fields = CT_NEW_ARRAY(arena, CtType *, 1);
+    con->fields[0] = field;
+    con->tag = data->con_count++;
+    con->data = data;
+    return con;
+}
+
 /* ---- asking ---- */
 
 /* The types met so far are linked through `seen`; the list is also the work list. So there is no recursion, and each

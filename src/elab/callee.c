@@ -203,6 +203,8 @@ CtCore *ct_elab_saturated(CtElab *el, CtSourceRange range, const Callee *callee,
     case CALLEE_PRIM:
     case CALLEE_ARRAY:
     case CALLEE_DERIV:
+    case CALLEE_PUT:
+    case CALLEE_GET:
     case CALLEE_ERROR: return ct_elab_primitive_call(el, range, callee, args);
     }
     return NULL;

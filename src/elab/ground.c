@@ -202,6 +202,7 @@ static CtType *data_type(CtElab *el, Ground *type) {
             cons[i].fields[j] = sound ? ct_elab_core(el, field(el, type, con, j)) : el->program->unit_type;
     }
     ct_core_data_set_cons(el->program, type->core->data, cons, head->con_count);
+    if (strcmp(head->name->text, "Store'value") == 0) ct_core_data_open(el->program, type->core->data);
     return type->core;
 }
 

@@ -171,6 +171,8 @@ typedef enum CalleeKind {
     CALLEE_PRIM,
     CALLEE_ARRAY,
     CALLEE_DERIV,
+    CALLEE_PUT, /* a -> Store'value, and back: lib/store.cot */
+    CALLEE_GET,
     CALLEE_ERROR
 } CalleeKind;
 

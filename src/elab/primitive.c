@@ -13,6 +13,11 @@ static bool find(const char *name, Callee *out) {
         out->arity = 1;
         return true;
     }
+    if (strcmp(name, "store.put") == 0 || strcmp(name, "store.get") == 0) {
+        out->kind = name[6] == 'p' ? CALLEE_PUT : CALLEE_GET;
+        out->arity = 1;
+        return true;
+    }
     if (strncmp(name, "array.", 6) == 0) {
         if (!ct_core_array_find(name + 6, &out->array)) return false;
         out->kind = CALLEE_ARRAY;
@@ -106,11 +111,33 @@ static CtCore *deriv_call(CtElab *el, CtSourceRange range, const Callee *callee,
     return ct_elab_error_term(el, range, ct_elab_core(el, result_of(el, callee)));
 }
 
+/* ---- values of any type in one array ---- */
+
+/* A value of type a as a Store'value, or back. The data type has a constructor for each type at which this is used; what is
+ * taken out at another type than it was put in belongs to another runST. */
+static CtCore *store_call(CtElab *el, CtSourceRange range, const Callee *callee, CtCore *arg) {
+    CtProgram *p = el->program;
+    bool put = callee->kind == CALLEE_PUT;
+    CtType *result = ct_elab_core(el, result_of(el, callee)), *store = put ? result : arg->type;
+    CtCon *con = ct_core_data_open_con(p, store->data, put ? arg->type : result);
+    if (con == NULL) {
+        ct_error(el->context, CT_E0402, ct_elab_blame(el, range), "there are references to values of more than %d types",
+                 CT_MOST_OPEN_CONS);
+        return ct_elab_error_term(el, range, result);
+    }
+    if (put) return ct_core_con(p, range, con, &arg, 1);
+    CtVar *x = ct_core_var_new(p, "x", result);
+    CtCase one = {.con = con, .vars = &x, .body = ct_core_var(p, range, x)};
+    CtCore *otherwise = ct_core_fail(p, range, result, CT_E0503, "a reference is used outside of the runST that made it", NULL);
+    return ct_core_case(p, range, result, arg, &one, 1, otherwise);
+}
+
 CtCore *ct_elab_primitive_call(CtElab *el, CtSourceRange range, const Callee *callee, CtCore **args) {
     CtProgram *p = el->program;
     if (callee->kind == CALLEE_PRIM) return ct_core_prim(p, range, callee->prim, args, callee->arity);
     if (callee->kind == CALLEE_ARRAY) return ct_core_array(p, range, callee->array, args, callee->arity);
     if (callee->kind == CALLEE_DERIV) return deriv_call(el, range, callee, args);
+    if (callee->kind == CALLEE_PUT || callee->kind == CALLEE_GET) return store_call(el, range, callee, args[0]);
     CtType *type = ct_elab_core(el, result_of(el, callee));
     return ct_core_fail(p, range, type, CT_E0503, NULL, args[0]);
 }
