@@ -20,7 +20,6 @@ static const Absent values[] = {
     {" unsafePerformIO catch throwIO throw try evaluate ",
      "errors cannot be caught: use Maybe or Either for what may fail"},
     {" traverse_ ", "`mapM_` does the same for monads"},
-    {" forever ", "a loop without end has no value: count with a parameter, or `replicateM_ n`"},
     {" foldr' ", "evaluation is strict: `foldr`"},
     {" len size count ", "`length` tells how many elements a list or an array has"},
     {" sqr square ", "`x ^ 2` or `x * x`"},
