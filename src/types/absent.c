@@ -19,7 +19,6 @@ static const Absent values[] = {
     {" numerator denominator ", "there is no Rational: `realToFrac` turns one real type into another"},
     {" unsafePerformIO catch throwIO throw try evaluate ",
      "errors cannot be caught: use Maybe or Either for what may fail"},
-    {" traverse_ ", "`mapM_` does the same for monads"},
     {" foldr' ", "evaluation is strict: `foldr`"},
     {" len size count ", "`length` tells how many elements a list or an array has"},
     {" sqr square ", "`x ^ 2` or `x * x`"},

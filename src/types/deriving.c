@@ -24,11 +24,12 @@ static CtInstance *declare_one(CtTypes *types, CtTyCon *con, CtName name) {
     CtClass *class_ = ct_types_find_class(types, name);
     if (!class_) return NULL;
     const char *text = name.text->text;
+    if (ct_types_derives_functor(text)) return ct_types_derive_functor_head(types, con, class_, name.range);
     bool bounded = !strcmp(text, "Bounded"), enumeration = true;
     for (uint32_t i = 0; i < con->con_count; i++) enumeration &= con->cons[i]->arity == 0;
     if (strcmp(text, "Eq") && strcmp(text, "Ord") && strcmp(text, "Show") && strcmp(text, "Enum") && !bounded) {
         CtDiag *diag = ct_error(types->context, CT_E0315, name.range, "the class %s cannot be derived", text);
-        ct_help(types->context, diag, "Eq, Ord, Show, Enum and Bounded can; write an instance of the others");
+        ct_help(types->context, diag, "Eq, Ord, Show, Enum, Bounded, Functor, Foldable and Traversable can; write an instance of the others");
         return NULL;
     }
     if ((bounded || !strcmp(text, "Enum")) && !enumeration && !(bounded && con->con_count == 1)) {
@@ -50,6 +51,7 @@ static CtInstance *declare_one(CtTypes *types, CtTyCon *con, CtName name) {
  * the type's parameters that the instances of its field types need, given the contexts found so far. True when the
  * context has grown. `report`: the iteration is over; reports fields whose type has no instance. */
 static bool grow_context(CtTypes *types, CtInstance *instance, bool report) {
+    if (ct_types_derives_functor(instance->class_->name->text)) return false; /* it has its context */
     CtMarks marks = ct_types_marks(types);
     CtTyCon *con = instance->tycon;
     CtTy **args = CT_NEW_ARRAY(types->arena, CtTy *, con->arity);
@@ -405,7 +407,7 @@ static void write_bound(Derive *d, const char *method, CtDataCon *con) {
 static void write_instance(CtTypes *types, CtInstance *instance) {
     Derive derive = {types, instance, instance->range, false}, *d = &derive;
     CtTyCon *con = instance->tycon;
-    if (con->con_count == 0) return;
+    if (con->con_count == 0 || ct_types_derive_functor(types, instance)) return;
     switch (instance->class_->name->text[0]) { /* Eq, Enum, Ord, Show, Bounded: told apart when the head was made */
     case 'O': write_binary(d, "compare", compare_fields); return;
     case 'S': write_show(d); return;

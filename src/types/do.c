@@ -137,7 +137,7 @@ void ct_types_expand_do(CtTypes *types, CtExpr *expr) {
     expr->parenthesised = parenthesised;
 }
 
-/* ---- return ---- */
+/* ---- methods that instances need not give ---- */
 
 static CtBinding *constant(CtTypes *types, CtSym bound, CtEntity *value, CtSourceRange range) {
     CtBinding *binding = CT_NEW(types->arena, CtBinding);
@@ -157,17 +157,42 @@ static CtBinding *constant(CtTypes *types, CtSym bound, CtEntity *value, CtSourc
     return binding;
 }
 
-void ct_types_complete_monads(CtTypes *types) {
+static bool gives(const CtInstance *instance, CtSym method) {
+    for (uint32_t j = 0; j < instance->class_->method_count; j++)
+        if (instance->class_->methods[j]->name == method) return instance->methods[j] != NULL;
+    return false;
+}
+
+/* Defaults that depend on what else an instance gives. */
+static const struct Completion {
+    const char *class_, *method, *value;
+    const char *given; /* a method that must be given; NULL: there must be an instance of Applicative */
+    const char *not;   /* one that must not be */
+} completions[] = {
+    {"Monad", "return", "pure", NULL, "return"},
+    {"Foldable", "foldr", "foldr'byFoldMap", "foldMap", "toList"},
+};
+
+static void complete(CtTypes *types, CtInstance *instance, const struct Completion *c) {
     CtSymbols *symbols = &types->context->symbols;
-    CtSym return_ = ct_intern_text(symbols, "return");
-    const CtClass *monad = ct_types_library(types, SPACE_CLASS, ct_intern_text(symbols, "Monad"));
+    CtSym method = ct_intern_text(symbols, c->method);
     const CtClass *applicative = ct_types_library(types, SPACE_CLASS, ct_intern_text(symbols, "Applicative"));
-    CtEntity *pure = ct_types_library(types, SPACE_VALUE, ct_intern_text(symbols, "pure"));
-    for (uint32_t i = 0; monad && applicative && pure && i < types->new_instances.count; i++) {
+    CtEntity *value = ct_types_library(types, SPACE_VALUE, ct_intern_text(symbols, c->value));
+    if (!value || gives(instance, method) || gives(instance, ct_intern_text(symbols, c->not))) return;
+    if (c->given ? !gives(instance, ct_intern_text(symbols, c->given))
+                 : !applicative || !ct_types_instance_find(applicative, instance->tycon))
+        return;
+    for (uint32_t j = 0; j < instance->class_->method_count; j++)
+        if (instance->class_->methods[j]->name == method)
+            instance->methods[j] = constant(types, method, value, instance->range);
+}
+
+void ct_types_complete_instances(CtTypes *types) {
+    for (uint32_t i = 0; i < types->new_instances.count; i++) {
         CtInstance *instance = types->new_instances.items[i];
-        if (instance->class_ != monad || !ct_types_instance_find(applicative, instance->tycon)) continue;
-        for (uint32_t j = 0; j < monad->method_count; j++)
-            if (monad->methods[j]->name == return_ && !instance->methods[j])
-                instance->methods[j] = constant(types, return_, pure, instance->range);
+        for (uint32_t k = 0; k < sizeof completions / sizeof *completions; k++) {
+            CtSym name = ct_intern_text(&types->context->symbols, completions[k].class_);
+            if (instance->class_ == ct_types_library(types, SPACE_CLASS, name)) complete(types, instance, &completions[k]);
+        }
     }
 }

@@ -246,10 +246,17 @@ CtInstance *ct_types_instance_new(CtTypes *types, CtClass *class_, CtTyCon *tyco
 /* ---- do.c ---- */
 /* Rewrites a `do` in place. */
 void ct_types_expand_do(CtTypes *types, CtExpr *expr);
+/* deriving_functor.c: Functor, Foldable and Traversable. */
+bool ct_types_derives_functor(const char *class_name);
+/* NULL after an error. */
+CtInstance *ct_types_derive_functor_head(CtTypes *types, CtTyCon *con, CtClass *class_, CtSourceRange range);
+/* Writes the methods; false for other classes. */
+bool ct_types_derive_functor(CtTypes *types, CtInstance *instance);
 /* streams.c: replaces functions on lists without end, of which an application takes the beginning. */
 void ct_types_bound_streams(CtTypes *types, CtExpr *expr);
-/* An instance of Monad without `return` uses the `pure` of its Applicative, as in Haskell since 2014. */
-void ct_types_complete_monads(CtTypes *types);
+/* do.c: an instance of Monad without `return` uses the `pure` of its Applicative, as in Haskell since 2014; one of Foldable
+ * that gives foldMap alone has a foldr by it. */
+void ct_types_complete_instances(CtTypes *types);
 
 /* ---- resolve.c, groups.c ---- */
 CtEntity *ct_types_entity_new(CtTypes *types, CtEntityKind kind, CtName name);

@@ -21,7 +21,7 @@ bool ct_types_infer_module(CtTypes *types, CtModule *module, bool is_prelude) {
     ct_types_declare_classes(types, decls);
     ct_types_declare_instances(types, decls);
     ct_types_declare_derived(types, decls);
-    ct_types_complete_monads(types);
+    ct_types_complete_instances(types);
     ct_types_check_superclasses(types);
     ct_types_declare_primitives(types, decls);
     ct_types_resolve_top(types, decls);
