@@ -121,6 +121,17 @@ static bool list_nodes(Search *search, CtCore **root, CtVar *const *vars, uint32
     return true;
 }
 
+/* Lists all nodes, or MAX_NODES of them. */
+static void list_all(Search *search, CtCore **root) {
+    search->nodes->count = search->open->count = 0;
+    add(search, root, 0, PART);
+    while (search->open->count && search->nodes->count < MAX_NODES) {
+        Node node = search->open->items[--search->open->count];
+        ct_push(search->el->arena, search->nodes, node);
+        add_children(search, *node.slot, search->nodes->count - 1);
+    }
+}
+
 /* Not what a function captured: its type does not tell. */
 static bool holds_array(CtType *type) { return type->kind != TYPE_FUN && ct_core_type_has_array(type); }
 
@@ -285,6 +296,31 @@ static CtCore *let_in(CtElab *el, CtSourceRange range, CtVar *var, CtCore *rhs, 
     return body;
 }
 
+/* ---- a right-hand side that only fails ---- */
+
+/* Whether evaluating the term always fails: a call of `error`, perhaps behind bindings of parts of its message. */
+static bool only_fails(const CtCore *core) {
+    while (core->kind == CORE_LET && core->as.let.rhs->kind != CORE_LAM) core = core->as.let.body;
+    return core->kind == CORE_FAIL;
+}
+
+enum { MAX_FAILURE = 100 /* nodes of a failing right-hand side that may be copied to the uses */ };
+
+/* Puts a failing right-hand side in place of each use of the variable, also inside of functions: so it fails where Haskell does.
+ * False if it is too large for that. */
+static bool fail_at_uses(CtElab *el, CtVar *var, CtCore *rhs, CtCore **body) {
+    Search search = {.el = el, .nodes = &el->sink_nodes, .open = &el->sink_open};
+    if (!list_nodes(&search, &rhs, NULL, 0) || search.nodes->count > MAX_FAILURE) return false;
+    list_all(&search, body);
+    if (search.nodes->count >= MAX_NODES || !few_uses(&search, var)) return false;
+    for (uint32_t i = 0; i < search.nodes->count; i++) {
+        CtCore **slot = search.nodes->items[i].slot;
+        if (is_use(*slot, &var, 1)) *slot = ct_core_copy(el->program, rhs, NULL);
+    }
+    return true;
+}
+
 CtCore *ct_elab_let(CtElab *el, CtSourceRange range, CtVar *var, CtCore *rhs, CtCore *body) {
+    if (only_fails(rhs) && fail_at_uses(el, var, rhs, &body)) return body;
     return let_in(el, range, var, rhs, body, 0);
 }

@@ -187,6 +187,46 @@ static void complete(CtTypes *types, CtInstance *instance, const struct Completi
             instance->methods[j] = constant(types, method, value, instance->range);
 }
 
+/* ---- instances that programs of Haskell 98 do not write ---- */
+
+static const struct Made {
+    const char *class_, *methods[2], *values[2];
+} made[] = {{"Functor", {"fmap", NULL}, {"liftM", NULL}}, {"Applicative", {"pure", "<*>"}, {"return", "ap"}}};
+
+/* An instance like that of Monad, with its context. */
+static void make_instance(CtTypes *types, const CtInstance *monad, const struct Made *m) {
+    CtSymbols *symbols = &types->context->symbols;
+    CtClass *class_ = ct_types_library(types, SPACE_CLASS, ct_intern_text(symbols, m->class_));
+    if (!class_ || ct_types_instance_find(class_, monad->tycon)) return;
+    CtTy **generics = CT_NEW_ARRAY(types->arena, CtTy *, monad->generic_count + 1);
+    for (uint32_t i = 0; i < monad->generic_count; i++) {
+        generics[i] = ct_types_ty_generic(types, monad->generics[i]->name, monad->generics[i]->arity);
+        for (const CtPred *pred = monad->generics[i]->preds; pred; pred = pred->next)
+            ct_types_pred_add(types, generics[i], pred->class_, pred->range);
+    }
+    CtInstance *instance =
+        ct_types_instance_new(types, class_, monad->tycon, generics, monad->generic_count, monad->range);
+    if (!instance) return;
+    instance->decl = monad->decl;
+    for (uint32_t k = 0; k < 2 && m->methods[k]; k++) {
+        CtEntity *value = ct_types_library(types, SPACE_VALUE, ct_intern_text(symbols, m->values[k]));
+        CtSym method = ct_intern_text(symbols, m->methods[k]);
+        for (uint32_t j = 0; value && j < class_->method_count; j++)
+            if (class_->methods[j]->name == method)
+                instance->methods[j] = constant(types, method, value, monad->range);
+    }
+}
+
+static void make_superclasses(CtTypes *types) {
+    CtSym name = ct_intern_text(&types->context->symbols, "Monad");
+    uint32_t count = types->new_instances.count;
+    for (uint32_t i = 0; i < count; i++) {
+        const CtInstance *instance = types->new_instances.items[i];
+        if (instance->class_ != ct_types_library(types, SPACE_CLASS, name)) continue;
+        for (uint32_t k = 0; k < sizeof made / sizeof *made; k++) make_instance(types, instance, &made[k]);
+    }
+}
+
 void ct_types_complete_instances(CtTypes *types) {
     for (uint32_t i = 0; i < types->new_instances.count; i++) {
         CtInstance *instance = types->new_instances.items[i];
@@ -195,4 +235,5 @@ void ct_types_complete_instances(CtTypes *types) {
             if (instance->class_ == ct_types_library(types, SPACE_CLASS, name)) complete(types, instance, &completions[k]);
         }
     }
+    make_superclasses(types);
 }

@@ -246,6 +246,8 @@ CtInstance *ct_types_instance_new(CtTypes *types, CtClass *class_, CtTyCon *tyco
 /* ---- do.c ---- */
 /* Rewrites a `do` in place. */
 void ct_types_expand_do(CtTypes *types, CtExpr *expr);
+/* failing_arguments.c: puts a function of () in place of an argument that fails. */
+void ct_types_delay_failures(CtTypes *types, CtExpr *expr);
 /* deriving_functor.c: Functor, Foldable and Traversable. */
 bool ct_types_derives_functor(const char *class_name);
 /* NULL after an error. */

@@ -374,7 +374,10 @@ static CtExpr *resolve_one(CtTypes *types, CtExpr *expr) {
     case EXPR_LIT:
     case EXPR_TUPLE_CON: return NULL;
     case EXPR_DO: ct_types_expand_do(types, expr); return expr->kind == EXPR_DO ? NULL : expr;
-    case EXPR_APP: ct_types_bound_streams(types, expr); return all_but_largest(types, expr);
+    case EXPR_APP:
+        ct_types_bound_streams(types, expr);
+        ct_types_delay_failures(types, expr);
+        return all_but_largest(types, expr);
     case EXPR_NEG:
     case EXPR_IF:
     case EXPR_TUPLE:
