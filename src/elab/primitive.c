@@ -83,8 +83,8 @@ static bool differentiable(CtElab *el, CtSourceRange range, Ground *type, const 
     ct_elab_ground_print(&text, type);
     bool action = strncmp(text.data, "IO ", 3) == 0;
     CtDiag *diag = ct_error(el->context, CT_E0401, ct_elab_blame(el, range),
-                            "this derivative is taken of a function whose %s has the type %s, which %s", what, text.data,
-                            action ? "has no derivative" : "contains functions");
+                            "this derivative is taken of a function whose %s has the type %s, which %s", what,
+                            text.data, action ? "has no derivative" : "contains functions");
     ct_help(el->context, diag,
             action ? "take the derivative of a function without input and output, inside the action"
                    : "capture functions from outside, or apply them inside");
@@ -113,22 +113,23 @@ static CtCore *deriv_call(CtElab *el, CtSourceRange range, const Callee *callee,
 
 /* ---- values of any type in one array ---- */
 
-/* A value of type a as a Store'value, or back. The data type has a constructor for each type at which this is used; what is
- * taken out at another type than it was put in belongs to another runST. */
+/* A value of type a as a Store'value, or back. The data type has a constructor for each type at which this is used;
+ * what is taken out at another type than it was put in belongs to another runST. */
 static CtCore *store_call(CtElab *el, CtSourceRange range, const Callee *callee, CtCore *arg) {
     CtProgram *p = el->program;
     bool put = callee->kind == CALLEE_PUT;
     CtType *result = ct_elab_core(el, result_of(el, callee)), *store = put ? result : arg->type;
     CtCon *con = ct_core_data_open_con(p, store->data, put ? arg->type : result);
     if (con == NULL) {
-        ct_error(el->context, CT_E0402, ct_elab_blame(el, range), "there are references to values of more than %d types",
-                 CT_MOST_OPEN_CONS);
+        ct_error(el->context, CT_E0402, ct_elab_blame(el, range),
+                 "there are references to values of more than %d types", CT_MOST_OPEN_CONS);
         return ct_elab_error_term(el, range, result);
     }
     if (put) return ct_core_con(p, range, con, &arg, 1);
     CtVar *x = ct_core_var_new(p, "x", result);
     CtCase one = {.con = con, .vars = &x, .body = ct_core_var(p, range, x)};
-    CtCore *otherwise = ct_core_fail(p, range, result, CT_E0503, "a reference is used outside of the runST that made it", NULL);
+    CtCore *otherwise =
+        ct_core_fail(p, range, result, CT_E0503, "a reference is used outside of the runST that made it", NULL);
     return ct_core_case(p, range, result, arg, &one, 1, otherwise);
 }
 

@@ -47,7 +47,8 @@ static void add_all(Search *search, CtCore **slots, uint32_t count, uint32_t par
     for (uint32_t i = count; i-- > 0;) add(search, &slots[i], parent, PART);
 }
 
-/* Whether the term binds a join point of pattern matching, which is called at most once on each path: a branch, like those of a case. */
+/* Whether the term binds a join point of pattern matching, which is called at most once on each path: a branch, like
+ * those of a case. */
 static bool is_join(const CtCore *let) {
     return let->kind == CORE_LET && let->as.let.rhs->kind == CORE_LAM && let->as.let.rhs->as.lam->count == 0;
 }
@@ -306,8 +307,8 @@ static bool only_fails(const CtCore *core) {
 
 enum { MAX_FAILURE = 100 /* nodes of a failing right-hand side that may be copied to the uses */ };
 
-/* Puts a failing right-hand side in place of each use of the variable, also inside of functions: so it fails where Haskell does.
- * False if it is too large for that. */
+/* Puts a failing right-hand side in place of each use of the variable, also inside of functions: so it fails where
+ * Haskell does. False if it is too large for that. */
 static bool fail_at_uses(CtElab *el, CtVar *var, CtCore *rhs, CtCore **body) {
     Search search = {.el = el, .nodes = &el->sink_nodes, .open = &el->sink_open};
     if (!list_nodes(&search, &rhs, NULL, 0) || search.nodes->count > MAX_FAILURE) return false;

@@ -219,7 +219,7 @@ static CtConDecl constructor(CtParser *p) {
 }
 
 /* deriving class | deriving ( class , … ) */
-static void deriving(CtParser *p, CtDecl *decl) {
+void ct_syntax_parse_deriving(CtParser *p, CtDecl *decl) {
     CtList list;
     ct_syntax_list_begin(p, &list, sizeof(CtName));
     bool several = p->kind == TOKEN_LPAREN;
@@ -241,16 +241,17 @@ static CtDecl data(CtParser *p) {
     ct_syntax_advance(p);
     simple_type(p, &decl);
     CtList list;
+    bool gadt = p->kind == TOKEN_WHERE;
+    if (gadt) ct_syntax_parse_gadt(p, &decl);
     ct_syntax_list_begin(p, &list, sizeof(CtConDecl));
     if (ct_syntax_accept(p, TOKEN_EQUALS)) {
         do CT_LIST_ADD(p, &list, CtConDecl, constructor(p));
         while (ct_syntax_accept(p, TOKEN_BAR));
-    } else if (p->kind == TOKEN_WHERE) {
-        ct_syntax_fail_help(p, "`=`", "constructors are written `data T a = A a | B`");
     }
-    decl.con_count = list.count;
-    decl.cons = ct_syntax_list_end(p, &list);
-    if (ct_syntax_accept(p, TOKEN_DERIVING)) deriving(p, &decl);
+    if (!gadt) decl.con_count = list.count;
+    CtConDecl *cons = ct_syntax_list_end(p, &list);
+    if (!gadt) decl.cons = cons;
+    if (ct_syntax_accept(p, TOKEN_DERIVING)) ct_syntax_parse_deriving(p, &decl);
     if (decl.is_newtype && (decl.con_count != 1 || decl.cons[0].field_count != 1))
         ct_error(p->context, CT_E0201, decl.name.range, "a newtype has one constructor with one field");
     return decl;

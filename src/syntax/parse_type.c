@@ -147,9 +147,29 @@ static CtConstraint constraint(CtParser *p, CtTypeExpr *type) {
     ct_syntax_leave_declaration(p);
 }
 
-/* [context =>] type, where context -> class tyvar | ( class tyvar , … ) */
+static bool is_word(const CtParser *p, CtTokenKind kind, const char *text) {
+    return p->kind == kind && strcmp(ct_syntax_token_name(p, ct_syntax_token(p)).text->text, text) == 0;
+}
+
+/* forall tyvar … . */
+static void forall(CtParser *p, CtQualType *result) {
+    CtList list;
+    ct_syntax_advance(p);
+    ct_syntax_list_begin(p, &list, sizeof(CtName));
+    while (p->kind == TOKEN_VARID) {
+        CT_LIST_ADD(p, &list, CtName, ct_syntax_token_name(p, ct_syntax_token(p)));
+        ct_syntax_advance(p);
+    }
+    result->forall_count = list.count;
+    result->forall = ct_syntax_list_end(p, &list);
+    if (!is_word(p, TOKEN_VARSYM, ".")) ct_syntax_fail(p, "the `.` behind the variables of `forall`");
+    ct_syntax_advance(p);
+}
+
+/* [forall tyvar … .] [context =>] type, where context -> class tyvar | ( class tyvar , … ) */
 CtQualType ct_syntax_parse_qual_type(CtParser *p) {
     CtQualType result = {0};
+    if (is_word(p, TOKEN_VARID, "forall") && ct_syntax_token_after(p, 1)->kind == TOKEN_VARID) forall(p, &result);
     result.type = ct_syntax_parse_type(p);
     if (p->kind != TOKEN_DARROW) return result;
     CtTypeExpr *context = result.type;

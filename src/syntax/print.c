@@ -147,6 +147,11 @@ static void print_context(CtText *out, const CtConstraint *constraints, uint32_t
 }
 
 static void print_qual_type(CtText *out, const CtQualType *type, int depth) {
+    for (uint32_t i = 0; i < type->forall_count; i++) {
+        ct_text_puts(out, i == 0 ? "forall " : " ");
+        print_bare_name(out, type->forall[i]);
+    }
+    if (type->forall_count > 0) ct_text_puts(out, ". ");
     print_context(out, type->constraints, type->constraint_count, depth);
     print_type(out, type->type, ANYTHING, depth + 1);
 }

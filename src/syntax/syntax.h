@@ -53,8 +53,11 @@ typedef struct CtConstraint {
     CtSourceRange range;
 } CtConstraint;
 
-/* `(Eq a, Show a) => a -> String` */
+/* `forall a. (Eq a, Show a) => a -> String` */
 typedef struct CtQualType {
+    CtName *forall; /* the variables behind it: signatures in the body may name them (ScopedTypeVariables) */
+    uint32_t forall_count;
+    struct CtScopedVar *scoped; /* inference: of an annotation, the variables of enclosing ones */
     CtConstraint *constraints;
     uint32_t constraint_count;
     CtTypeExpr *type;

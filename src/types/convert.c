@@ -49,6 +49,11 @@ static CtTy *variable(CtTypes *types, CtTyVars *vars, CtName name, uint32_t arit
                  name.text->text, end->arity, end->arity == 1 ? "" : "s", arity);
         return types->error;
     }
+    for (const CtScopedVar *outer = vars->scoped; outer; outer = outer->next) {
+        if (outer->name != name.text || !outer->type) continue;
+        ct_map_set(types->arena, &vars->map, ct_key(name.text), outer->type);
+        return variable(types, vars, name, arity);
+    }
     if (!vars->open) {
         CtDiag *diag = ct_error(types->context, CT_E0302, name.range,
                                 "the type variable `%s` is not among those declared", name.text->text);
@@ -217,7 +222,7 @@ void ct_types_convert_context(CtTypes *types, CtTyVars *vars, const CtConstraint
 }
 
 CtScheme ct_types_convert_scheme(CtTypes *types, const CtQualType *type) {
-    CtTyVars vars = {.open = true};
+    CtTyVars vars = {.open = true, .scoped = type->forall_count == 0 ? types->scoped : NULL};
     /* The context is converted first, because its classes determine the arities of the type variables. */
     ct_types_convert_context(types, &vars, type->constraints, type->constraint_count);
     CtTy *result = ct_types_convert_type(types, &vars, type->type);

@@ -1,8 +1,10 @@
-/* `deriving (Functor, Foldable, Traversable)`, of the last parameter a of a data type. With [τ] for what happens to a field:
+/* `deriving (Functor, Foldable, Traversable)`, of the last parameter a of a data type. With [τ] for what happens to a
+ * field:
  *
- *   fmap f (C x y)     = C ([τ] x) ([τ] y)                     [a] x = f x   [g τ] x = fmap (\y -> [τ] y) x   [r -> τ] x = \y -> [τ] (x y)
- *   foldr f z (C x y)  = [τ] x ([τ] y z)                       [a] x r = f x r   [g τ] x r = foldr (\y s -> [τ] y s) r x
- *   traverse f (C x y) = pure C <*> [τ] x <*> [τ] y            [a] x = f x   [g τ] x = traverse (\y -> [τ] y) x
+ *   fmap f (C x y)     = C ([τ] x) ([τ] y)                     [a] x = f x   [g τ] x = fmap (\y -> [τ] y) x   [r -> τ]
+ * x = \y -> [τ] (x y) foldr f z (C x y)  = [τ] x ([τ] y z)                       [a] x r = f x r   [g τ] x r = foldr
+ * (\y s -> [τ] y s) r x traverse f (C x y) = pure C <*> [τ] x <*> [τ] y            [a] x = f x   [g τ] x = traverse (\y
+ * -> [τ] y) x
  *
  * and where a does not occur in τ, [τ] x is x, [τ] x r is r, or pure x. */
 #include "types/internal.h"
@@ -53,8 +55,8 @@ bool ct_types_derives_functor(const char *class_name) {
 
 CtInstance *ct_types_derive_functor_head(CtTypes *types, CtTyCon *con, CtClass *class_, CtSourceRange range) {
     if (con->arity == 0 || con->params[con->arity - 1]->arity > 0) {
-        ct_error(types->context, CT_E0315, range, "%s cannot be derived for `%s`: %s", class_->name->text, con->name->text,
-                 con->arity == 0 ? "it has no parameter" : "its last parameter is no type");
+        ct_error(types->context, CT_E0315, range, "%s cannot be derived for `%s`: %s", class_->name->text,
+                 con->name->text, con->arity == 0 ? "it has no parameter" : "its last parameter is no type");
         return NULL;
     }
     uint32_t count = con->arity - 1;
@@ -158,8 +160,9 @@ static CtExpr *open_tuple(Derive *d, CtExpr *value, const CtName *names, uint32_
 
 static CtExpr *refuse(Derive *d, CtTy *type, CtExpr *x) {
     if (!d->failed)
-        ct_error(d->types->context, CT_E0315, d->instance->range, "%s cannot be derived for `%s`: it has a field of type `%s`",
-                 classes[d->kind], d->instance->tycon->name->text, ct_types_ty_text(d->types, type));
+        ct_error(d->types->context, CT_E0315, d->instance->range,
+                 "%s cannot be derived for `%s`: it has a field of type `%s`", classes[d->kind],
+                 d->instance->tycon->name->text, ct_types_ty_text(d->types, type));
     d->failed = true;
     return x;
 }
@@ -195,7 +198,8 @@ static CtExpr *tuple_field(Derive *d, CtTy **parts, uint32_t count, CtExpr *x, C
 
 static CtExpr *field(Derive *d, CtTy *type, CtExpr *x, CtExpr *rest) {
     type = ct_types_ty_resolve(type);
-    if (!mentions(type, d->last)) return d->kind == FOLDABLE ? rest : d->kind == FUNCTOR ? x : call(d, global(d, "pure"), x, NULL, NULL);
+    if (!mentions(type, d->last))
+        return d->kind == FOLDABLE ? rest : d->kind == FUNCTOR ? x : call(d, global(d, "pure"), x, NULL, NULL);
     CtExpr *f = local(d, name_of(d, "f"));
     if (type == d->last) return call(d, f, x, rest, NULL);
     CtTy *argument, *result, *parts[16];
@@ -252,7 +256,8 @@ bool ct_types_derive_functor(CtTypes *types, CtInstance *instance) {
     binding->name = name_of(d, methods[d->kind]);
     binding->range = instance->range;
     binding->clauses = CT_NEW_ARRAY(types->arena, CtClause, con->con_count + 1);
-    for (uint32_t i = 0; i < con->con_count; i++) write_clause(d, &binding->clauses[binding->clause_count++], con->cons[i]);
+    for (uint32_t i = 0; i < con->con_count; i++)
+        write_clause(d, &binding->clauses[binding->clause_count++], con->cons[i]);
     for (uint32_t i = 0; !d->failed && i < instance->class_->method_count; i++)
         if (instance->class_->methods[i]->name == binding->name.text) instance->methods[i] = binding;
     return true;

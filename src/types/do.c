@@ -167,7 +167,7 @@ static bool gives(const CtInstance *instance, CtSym method) {
 static const struct Completion {
     const char *class_, *method, *value;
     const char *given; /* a method that must be given; NULL: there must be an instance of Applicative */
-    const char *not;   /* one that must not be */
+    const char * not ; /* one that must not be */
 } completions[] = {
     {"Monad", "return", "pure", NULL, "return"},
     {"Foldable", "foldr", "foldr'byFoldMap", "foldMap", "toList"},
@@ -178,7 +178,7 @@ static void complete(CtTypes *types, CtInstance *instance, const struct Completi
     CtSym method = ct_intern_text(symbols, c->method);
     const CtClass *applicative = ct_types_library(types, SPACE_CLASS, ct_intern_text(symbols, "Applicative"));
     CtEntity *value = ct_types_library(types, SPACE_VALUE, ct_intern_text(symbols, c->value));
-    if (!value || gives(instance, method) || gives(instance, ct_intern_text(symbols, c->not))) return;
+    if (!value || gives(instance, method) || gives(instance, ct_intern_text(symbols, c->not ))) return;
     if (c->given ? !gives(instance, ct_intern_text(symbols, c->given))
                  : !applicative || !ct_types_instance_find(applicative, instance->tycon))
         return;
@@ -207,13 +207,11 @@ static void make_instance(CtTypes *types, const CtInstance *monad, const struct 
     CtInstance *instance =
         ct_types_instance_new(types, class_, monad->tycon, generics, monad->generic_count, monad->range);
     if (!instance) return;
-    instance->decl = monad->decl;
     for (uint32_t k = 0; k < 2 && m->methods[k]; k++) {
         CtEntity *value = ct_types_library(types, SPACE_VALUE, ct_intern_text(symbols, m->values[k]));
         CtSym method = ct_intern_text(symbols, m->methods[k]);
         for (uint32_t j = 0; value && j < class_->method_count; j++)
-            if (class_->methods[j]->name == method)
-                instance->methods[j] = constant(types, method, value, monad->range);
+            if (class_->methods[j]->name == method) instance->methods[j] = constant(types, method, value, monad->range);
     }
 }
 
@@ -232,7 +230,8 @@ void ct_types_complete_instances(CtTypes *types) {
         CtInstance *instance = types->new_instances.items[i];
         for (uint32_t k = 0; k < sizeof completions / sizeof *completions; k++) {
             CtSym name = ct_intern_text(&types->context->symbols, completions[k].class_);
-            if (instance->class_ == ct_types_library(types, SPACE_CLASS, name)) complete(types, instance, &completions[k]);
+            if (instance->class_ == ct_types_library(types, SPACE_CLASS, name))
+                complete(types, instance, &completions[k]);
         }
     }
     make_superclasses(types);

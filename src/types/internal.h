@@ -106,6 +106,7 @@ struct CtTypes {
     CtMap kept_qualified;
     CtMap interfaces; /* CtSym of a module -> CtScope of its exports */
     CtSym hidden[HIDDEN_COUNT];
+    struct CtScopedVar *scoped; /* variables of the `forall` of enclosing signatures */
     CtTyCon *double_, *float_, *int_, *char_, *list, *array, *fun;
     CT_VEC(CtTyCon *) tuples; /* by size */
     CtTy *error;
@@ -211,12 +212,20 @@ void ct_types_solve_deferred(CtTypes *types, uint32_t mark, bool last);
 CtEntity *ct_types_hidden(CtTypes *types, CtHidden hidden, CtSourceRange range);
 
 /* ---- convert.c ---- */
+/* A type variable of a `forall`, which signatures and annotations in the body may name. */
+typedef struct CtScopedVar {
+    CtSym name;
+    CtTy *type;
+    struct CtScopedVar *next;
+} CtScopedVar;
+
 /* Type variables in scope while a type is read: name -> CtTy. New ones are made if `open`. */
 typedef struct CtTyVars {
     CtMap map;
     CT_VEC(CtTy *) made;
     bool open;
     bool flexible; /* make metas, not generics (annotations) */
+    const CtScopedVar *scoped; /* of the `forall` of enclosing signatures */
 } CtTyVars;
 /* Enters a level of nesting; false, with an error, when there are too many. The caller decrements convert_levels
  * afterwards. */
@@ -246,8 +255,10 @@ CtInstance *ct_types_instance_new(CtTypes *types, CtClass *class_, CtTyCon *tyco
 /* ---- do.c ---- */
 /* Rewrites a `do` in place. */
 void ct_types_expand_do(CtTypes *types, CtExpr *expr);
-/* failing_arguments.c: puts a function of () in place of an argument that fails. */
-void ct_types_delay_failures(CtTypes *types, CtExpr *expr);
+/* An application, where f a $ x is f a x. */
+CtExpr ct_types_without_dollar(CtTypes *types, const CtExpr *expr);
+/* lazy_arguments.c: puts a function of () in place of an argument that has to wait. */
+void ct_types_delay_arguments(CtTypes *types, CtExpr *expr);
 /* deriving_functor.c: Functor, Foldable and Traversable. */
 bool ct_types_derives_functor(const char *class_name);
 /* NULL after an error. */

@@ -251,7 +251,28 @@ static void declare_signature(CtTypes *types, Group *group, const CtDecls *decls
 
 static void resolve_rhs(CtTypes *types, CtRhs *rhs);
 
+/* Puts the variables of the signature's `forall` in scope. */
+static void open_forall(CtTypes *types, const CtBinding *binding) {
+    const CtScheme *scheme = &binding->entity->scheme;
+    for (uint32_t i = 0; i < binding->signature->forall_count; i++)
+        for (uint32_t j = 0; j < scheme->count; j++) {
+            if (scheme->generics[j]->name != binding->signature->forall[i].text) continue;
+            CtScopedVar *var = CT_NEW(types->arena, CtScopedVar);
+            *var = (CtScopedVar){scheme->generics[j]->name, scheme->generics[j], types->scoped};
+            types->scoped = var;
+        }
+}
+
+static void resolve_clauses(CtTypes *types, CtBinding *binding);
+
 void ct_types_resolve_binding(CtTypes *types, CtBinding *binding) {
+    CtScopedVar *outer = types->scoped;
+    if (binding->signature && binding->entity) open_forall(types, binding);
+    resolve_clauses(types, binding);
+    types->scoped = outer;
+}
+
+static void resolve_clauses(CtTypes *types, CtBinding *binding) {
     for (uint32_t i = 0; i < binding->clause_count; i++) {
         CtClause *clause = &binding->clauses[i];
         uint32_t mark = types->shadows.count;
@@ -376,7 +397,7 @@ static CtExpr *resolve_one(CtTypes *types, CtExpr *expr) {
     case EXPR_DO: ct_types_expand_do(types, expr); return expr->kind == EXPR_DO ? NULL : expr;
     case EXPR_APP:
         ct_types_bound_streams(types, expr);
-        ct_types_delay_failures(types, expr);
+        ct_types_delay_arguments(types, expr);
         return all_but_largest(types, expr);
     case EXPR_NEG:
     case EXPR_IF:
@@ -386,8 +407,8 @@ static CtExpr *resolve_one(CtTypes *types, CtExpr *expr) {
     case EXPR_RANGE:
     case EXPR_LEFT_SECTION:
     case EXPR_RIGHT_SECTION:
-    case EXPR_ANNOT:
     case EXPR_UPDATE: return all_but_largest(types, expr);
+    case EXPR_ANNOT: expr->annot->scoped = types->scoped; return all_but_largest(types, expr);
     case EXPR_RECORD: add_fields(types, expr); return all_but_largest(types, expr);
     case EXPR_CHAIN: break; /* gone since fixity resolution */
     }

@@ -12,12 +12,12 @@ typedef struct Row {
 
 /* What has no end when those arguments have none. */
 static const Row producers[] = {
-    {"iterate", 2, 0, "stream'iterate"},      {"repeat", 1, 0, "stream'repeat"},
-    {"cycle", 1, 0, "stream'cycle"},          {"map", 2, 2, "stream'map"},
-    {"fmap", 2, 2, "stream'map"},             {"filter", 2, 2, "stream'filter"},
-    {"scanl", 3, 4, "stream'scanl"},          {"tail", 1, 1, "stream'tail"},
-    {"drop", 2, 2, "stream'drop"},            {"dropWhile", 2, 2, "stream'dropWhile"},
-    {"zipWith", 3, 6, "stream'zipWith"},      {"zip", 2, 3, "stream'zip"},
+    {"iterate", 2, 0, "stream'iterate"}, {"repeat", 1, 0, "stream'repeat"},
+    {"cycle", 1, 0, "stream'cycle"},     {"map", 2, 2, "stream'map"},
+    {"fmap", 2, 2, "stream'map"},        {"filter", 2, 2, "stream'filter"},
+    {"scanl", 3, 4, "stream'scanl"},     {"tail", 1, 1, "stream'tail"},
+    {"drop", 2, 2, "stream'drop"},       {"dropWhile", 2, 2, "stream'dropWhile"},
+    {"zipWith", 3, 6, "stream'zipWith"}, {"zip", 2, 3, "stream'zip"},
 };
 
 /* What takes only the beginning of those arguments. */
@@ -43,7 +43,7 @@ static bool is_library(CtTypes *types, const CtExpr *expr, const char *name) {
 }
 
 /* An application, where f a $ x is f a x. */
-static CtExpr without_dollar(CtTypes *types, const CtExpr *expr) {
+CtExpr ct_types_without_dollar(CtTypes *types, const CtExpr *expr) {
     CtExpr flat = *expr;
     if (expr->part_count != 3 || !is_library(types, expr->parts[0], "$")) return flat;
     CtExpr *fun = expr->parts[1];
@@ -84,7 +84,7 @@ static const Row *producer(CtTypes *types, const CtExpr *expr) {
 static bool is_endless(CtTypes *types, const CtExpr *expr) {
     if (expr->kind == EXPR_RANGE) return expr->parts[2] == NULL;
     if (expr->kind != EXPR_APP) return false;
-    CtExpr flat = without_dollar(types, expr);
+    CtExpr flat = ct_types_without_dollar(types, expr);
     return producer(types, &flat) != NULL;
 }
 
@@ -101,7 +101,7 @@ static void to_stream(CtTypes *types, CtExpr *expr) {
         *expr = (CtExpr){.kind = EXPR_APP, .range = expr->range, .parts = parts, .part_count = then ? 3 : 2};
         return;
     }
-    *expr = without_dollar(types, expr);
+    *expr = ct_types_without_dollar(types, expr);
     const Row *row = producer(types, expr);
     for (uint32_t i = 0; i < row->arity; i++)
         if (row->streams >> i & 1) to_stream(types, expr->parts[i + 1]);
@@ -110,7 +110,7 @@ static void to_stream(CtTypes *types, CtExpr *expr) {
 
 void ct_types_bound_streams(CtTypes *types, CtExpr *expr) {
     if (types->is_library) return;
-    CtExpr flat = without_dollar(types, expr);
+    CtExpr flat = ct_types_without_dollar(types, expr);
     for (size_t i = 0; i < sizeof consumers / sizeof *consumers; i++) {
         if (!fits(types, &flat, &consumers[i])) continue;
         *expr = flat;
