@@ -21,6 +21,11 @@ check:
 	@scripts/setup.sh
 	@scripts/check.sh
 
+# The Haskell 98 programs of tests/haskell, by Cotan and by GHC, which is installed if it is not there.
+check-haskell: all
+	@command -v ghc >/dev/null || { sudo=$$([ "$$(id -u)" = 0 ] || echo sudo); $$sudo apt-get install -y ghc >/dev/null; }
+	@tests/haskell.py --ghc
+
 # Random programs, for TIME seconds, on WORKERS processors, beginning where the last run ended (build/fuzz); or a fuzz target: TARGET=front, json
 # or npy, RUNS times.
 TIME ?= 3600
@@ -87,4 +92,4 @@ format:
 clean:
 	@rm -rf build build-*
 
-.PHONY: all demo test check fuzz mutate threads sanitize-native bench bench-haskell install deb dist format clean
+.PHONY: all demo test check fuzz mutate threads sanitize-native bench bench-haskell install deb dist format clean check-haskell

@@ -10,7 +10,7 @@ import re
 import sys
 
 ROOT = os.path.abspath(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-PRELUDE = ["prelude", "sequences", "text", "monads", "derivatives"]
+PRELUDE = ["prelude", "sequences", "text", "monads", "io", "derivatives"]
 NAMES = r"(?:[\w']+|\([^\s)]+\))(?:, (?:[\w']+|\([^\s)]+\)))*"
 SIGNATURE = re.compile(rf"(?:primitive \"[^\"]*\" )?({NAMES}) :: (.*?)\s*(?:-- .*)?$")
 CLASS = re.compile(r"class (?:.*=> )?(\w+) (\w+) where")
@@ -67,7 +67,8 @@ def exports(text):
     if header is None or re.search(r"\bmodule\b", header[1]):
         return None
     items = [item.strip() for item in re.split(r",\s", header[1]) if item.strip()]
-    values = [item.strip("()") for item in items if not item[0].isupper()]
+    # names with a prime in the middle are for the compiler, or for modules of the library
+    values = [item.strip("()") for item in items if not item[0].isupper() and not re.search(r"\w'\w", item)]
     return values, [re.match(r"\w+", item)[0] for item in items if item[0].isupper()]
 
 

@@ -14,7 +14,7 @@ enum {
 };
 
 const Verb cli_verbs[] = {
-    {"run", "run FILE [FUNCTION] [--args JSON]", "evaluate FUNCTION (default main) and print its value", 1, 2,
+    {"run", "run FILE [FUNCTION] [--args JSON] [-- WORD…]", "evaluate FUNCTION (default main) and print its value", 1, 2,
      TAKES_FILE | TAKES_ARGS | TAKES_METHOD | TAKES_RUN | TAKES_LIMITS | TAKES_JSON, cli_verb_run},
     {"grad", "grad FILE FUNCTION --at JSON", "value and gradient of a function that returns a Double", 2, 2, DERIVES,
      cli_verb_grad},

@@ -76,7 +76,7 @@ typedef struct Spec {
     uint32_t count;
     Ground *type;
     uint32_t arity;
-    bool eta; /* the code has fewer parameters than `arity`, and is applied to the remaining ones */
+    bool eta;    /* the code has fewer parameters than `arity`, and is applied to the remaining ones */
     CtCon *wrap; /* a recursive value of a newtype over functions: its constructor */
     CtGlobal *global;
     /* For each parameter, the number k ≥ 2 of arguments that the function passed there takes at once, or 0 when the
@@ -110,8 +110,8 @@ typedef struct Local { /* the Core variable that a local name currently stands f
     CtVar *var;
     uint32_t arity; /* number of parameters of a function bound by let; 0: a value */
     Ground *type;
-    CtCon *wrap;       /* a recursive value of a newtype over functions: the variable is the function, and a use wraps it */
-    bool given;        /* the variable existed before the pattern that binds it was compiled */
+    CtCon *wrap; /* a recursive value of a newtype over functions: the variable is the function, and a use wraps it */
+    bool given;  /* the variable existed before the pattern that binds it was compiled */
     struct Poly *poly; /* the polymorphic binding group, each instance of which has a Local of its own */
     uint32_t index;    /* index of the entity in that group */
 } Local;
@@ -171,7 +171,7 @@ typedef enum CalleeKind {
     CALLEE_PRIM,
     CALLEE_ARRAY,
     CALLEE_DERIV,
-    CALLEE_PUT, /* a -> Store'value, and back: lib/store.cot */
+    CALLEE_PUT, /* a -> Store'value, and back: lib/io.cot */
     CALLEE_GET,
     CALLEE_ERROR
 } CalleeKind;
@@ -243,7 +243,7 @@ bool ct_elab_is_named(CtElab *el, const CtExpr *expr, const char *name);
 
 /* The failure continuation of a match: a call of a join point, or a run-time error with a message. */
 typedef struct Fail {
-    CtVar *join; /* the join point, of type () → τ; NULL: raise the error `text` */
+    CtVar *join;  /* the join point, of type () → τ; NULL: raise the error `text` */
     CtCore *call; /* the last call of the join point */
     uint32_t uses;
     const char *text;
