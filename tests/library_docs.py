@@ -82,8 +82,8 @@ def check_module(path, sections, prelude, wrong):
         return 0
     types, words = documented(sections[module])
     sources = dict(prelude)
-    for passed_on in re.findall(r"^import ([A-Z]\w+)$", read(path), re.M):
-        sources.update(signatures(os.path.join(ROOT, "lib", passed_on + ".cot")))
+    for passed_on in re.findall(r"^import ([A-Z][\w.]+)(?: \(.*\))?$", read(path), re.M):
+        sources.update(signatures(os.path.join(ROOT, "lib", passed_on.replace(".", "/") + ".cot")))
     for near in glob.glob(path[:-4] + "/*.cot") + [path]:
         sources.update(signatures(near))
     failed = [f"type {name} is not in its section" for name in wanted[1] if name not in words]
