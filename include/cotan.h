@@ -101,8 +101,8 @@ typedef struct cotan_answer {
 /* What performs the requests of actions; NULL, as at first: there is no input and output, and asking for it is an
  * error. A call asks in the order of its actions, perhaps on another thread than the caller's, which waits meanwhile;
  * the function may not use the context. `answer` is empty. */
-typedef void cotan_perform(void *data, const cotan_request *request, cotan_answer *answer);
-void cotan_perform_effects(cotan_context *context, cotan_perform *perform, void *data);
+typedef void (*cotan_perform)(void *data, const cotan_request *request, cotan_answer *answer);
+void cotan_perform_effects(cotan_context *context, cotan_perform perform, void *data);
 
 /* Errors: how many came of one call, and each one's parts. Strings belong to the error. Lines and columns are from 1, 0
  * when there is no place. */
@@ -188,8 +188,8 @@ typedef struct cotan_result {
     uint64_t steps, primal_steps, trace;
     uint64_t span, primal_span; /* with `count`: the steps on the longest path, where independent ones count once */
     bool has_trace;
+    bool performed; /* RUN: it is the value of an action, which was performed */
     size_t peak_memory;     /* bytes of the last run */
-    bool performed;         /* RUN: it is the value of an action, which was performed */
     const char *not_native; /* why a call that asked for native code ran on the evaluator; NULL: it did not, or none was
                                asked for */
     const char

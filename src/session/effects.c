@@ -13,7 +13,7 @@ typedef struct CtGiven { /* an answer that is not empty, or a failure */
 
 typedef struct CtWorld {
     ct_effects effects; /* first: `perform` is given its address */
-    cotan_perform *perform;
+    cotan_perform perform;
     void *data;
     uint64_t performed, next; /* the number of requests that were performed in this call; the number of the next one */
     CtGiven *given;
@@ -164,7 +164,7 @@ void ct_session_world_free(cotan_context *context) {
     free(context->world);
 }
 
-void cotan_perform_effects(cotan_context *context, cotan_perform *function, void *data) {
+void cotan_perform_effects(cotan_context *context, cotan_perform function, void *data) {
     context->world->perform = function;
     context->world->data = data;
 }
