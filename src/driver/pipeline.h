@@ -95,10 +95,11 @@ typedef struct CtBuild {
     CtProgram *program;
     CtElab *elab;
     CtAd *ad;
-    CtMap method_libraries; /* names of the modules that transformations needed, which have been read */
-    CtGlobal *entry;        /* of type (S) → result, or a constant */
-    uint32_t arity;         /* number of parameters of the requested function in the source */
-    CtGlobal *show[2];      /* (τ) → String, for the value and for the derivative; NULL: it is printed as data */
+    CtMap method_libraries;  /* names of the modules that transformations needed, which have been read */
+    CtGlobal *entry;         /* of type (S) → result, or a constant */
+    uint32_t arity;          /* number of parameters of the requested function in the source */
+    const char **parameters; /* their names, NULL for one without; NULL for an expression */
+    CtGlobal *show[2];       /* (τ) → String, for the value and for the derivative; NULL: it is printed as data */
     /* lower… */
     CtNativeOptions native_options;
     CtFlow *flow;
@@ -134,8 +135,8 @@ void ct_driver_build_free(CtBuild *build);
 /* Runs the passes from `elaborate` to `reduce` for an entry point, at most once for each build. Returns false with
  * errors in the context. Afterwards build->entry can be evaluated. */
 bool ct_driver_build_entry(CtBuild *build, const CtEntry *entry);
-/* Behind `ct_driver_build_entry`: derivatives by `bulk` become programs for points of this shape (NULL: the shape that all
- * points of the type have). */
+/* Behind `ct_driver_build_entry`: derivatives by `bulk` become programs for points of this shape (NULL: the shape that
+ * all points of the type have). */
 void ct_driver_build_for_shape(CtBuild *build, const CtEntry *entry, const CtForm *point);
 /* Runs the passes from `lower` on until the property `known` holds. False with a reason in build->not_native. */
 bool ct_driver_build_native(CtBuild *build, CtNativeOptions options, CtKnown known);

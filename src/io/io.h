@@ -44,6 +44,9 @@ bool ct_io_input_parse(CtContext *context, const char *what, const char *bytes, 
 void ct_io_input_free(CtInput *input);
 /* As ct_io_json_arguments; in an archive, several arguments are a tuple's members. */
 bool ct_io_input_arguments(CtContext *context, CtInput *input, const char *function, uint32_t count);
+/* The input is a tuple of several arguments: in an archive, they may have the names of their parameters (borrowed; NULL
+ * for one without) in place of arr_0, arr_1, … */
+void ct_io_input_name(CtInput *input, const char *const *parameters);
 /* As ct_io_json_value. */
 bool ct_io_input_value(CtContext *context, CtHeap *heap, const CtInput *input, const CtType *type,
                        const CtLeaves *replace, CtWord *value);

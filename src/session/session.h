@@ -204,7 +204,7 @@ CtInput *ct_session_parse(cotan_context *context, int index, const char *what, c
 /* Checks that an input is the array of the function's arguments. */
 bool ct_session_arguments(CtSession *session, cotan_context *context, CtInput *given, const char *function);
 /* Converts a parsed input to a value in the session's heap. */
-bool ct_session_read(CtSession *session, cotan_context *context, const CtInput *given, const CtType *type,
+bool ct_session_read(CtSession *session, cotan_context *context, CtInput *given, const CtType *type,
                      const CtLeaves *replace, CtWord *value);
 /* Combines both inputs to the entry point's argument; `with` is used if the session has a second input. Takes both,
  * also on failure. */
