@@ -32,15 +32,28 @@ typedef struct CtType {
     uint32_t count;
     struct CtType *
         *parts; /* TUPLE: components; ARRAY: the element; FUN: parameters, then the result (count = params + 1) */
-    struct CtData *data; /* DATA */
-    struct CtType *seen; /* used by this folder while it traverses types; NULL otherwise */
+    struct CtData *data;           /* DATA */
+    struct CtType *seen;           /* used by this folder while it traverses types; NULL otherwise */
+    const struct CtTypeForm *form; /* of an entry point's type, in programs with universal types; or NULL */
 } CtType;
+
+/* A type as the program has it, which says what the values of universal types (CtData.is_universal) in it are: values
+ * are read from files by it. A type constructor applied to arguments, or a parameter of the data type around. */
+typedef struct CtTypeForm {
+    const void *head; /* the type constructor, compared with CtCon.layer; NULL: a parameter */
+    uint32_t index;   /* of the parameter */
+    struct CtTypeForm **args;
+    uint32_t count;
+    const CtType *base_of; /* the universal type of which it is the base, where that is known; or NULL */
+} CtTypeForm;
 
 typedef struct CtCon {
     CtSym name;
     uint32_t tag, count;
     CtType **fields;
     CtSym *field_names; /* or NULL */
+    const void *layer;  /* of a universal type: the type constructor that it belongs to; NULL: its base */
+    CtTypeForm **forms; /* of the fields, over the type's parameters, in programs with universal types; or NULL */
     struct CtData *data;
 } CtCon;
 
@@ -51,9 +64,11 @@ typedef struct CtData {
     CtType **args; /* its type arguments, for printing and for values in JSON */
     uint32_t arg_count;
     CtCon *cons; /* filled in after the type is made, since it may be recursive */
-    uint32_t con_count;
+    uint32_t con_count, con_room;
     bool is_newtype;
-    bool is_enum; /* no constructor has a field: values are plain words, the tag */
+    bool is_universal; /* stands for all types that grow from one: constructor 0 holds a value of that type, the others
+                          are those of the types that have grown */
+    bool is_enum;      /* no constructor has a field: values are plain words, the tag */
     CtType *type;
     const char *method; /* the transformation that made it from `origin`, or NULL */
     CtType *origin;
@@ -310,6 +325,10 @@ CtType *ct_core_type_fun_result(CtType *fun);
 CtType *ct_core_type_data(CtProgram *p, CtSym name, CtType *const *args, uint32_t arg_count, bool is_newtype);
 /* Copies cons (name, fields, field_names), numbers the tags, and sets is_enum. */
 void ct_core_data_set_cons(CtProgram *p, CtData *data, const CtCon *cons, uint32_t count);
+/* Adds constructors to a type with `is_universal`, which has room for CT_CORE_MORE_CONS more than were set. False when
+ * there are too many. */
+enum { CT_CORE_MORE_CONS = 60 };
+bool ct_core_data_add_cons(CtProgram *p, CtData *data, const CtCon *cons, uint32_t count);
 
 CtVar *ct_core_var_new(CtProgram *p, const char *name, CtType *type);
 /* A fresh variable of the same name. */

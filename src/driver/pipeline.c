@@ -93,6 +93,7 @@ static bool pass_elaborate(CtBuild *build, const CtEntry *entry) {
     build->program->library_data = build;
     build->entry = ct_elab_expression(build->elab, "entry", expr);
     if (build->entry != NULL) ct_driver_entry_show(build, entry, expr->type);
+    if (build->entry != NULL) ct_elab_note_forms(build->elab, expr->type);
     if (ct_ad_method_info(entry->method)->reverse)
         ct_ad_jvp_in_reverse(build->ad, build->modules.entry_source, expr->range);
     return build->entry != NULL && build->context.error_count == 0;

@@ -19,4 +19,7 @@ CtGlobal *ct_elab_library(CtElab *elab, const char *name);
 /* Makes a closed inferred expression a new constant global `name`. */
 CtGlobal *ct_elab_expression(CtElab *elab, const char *name, CtExpr *expr);
 
+/* Gives the Core types of an entry point, a value or function of this type, their forms: values of them are read. */
+void ct_elab_note_forms(CtElab *elab, CtTy *type);
+
 #endif

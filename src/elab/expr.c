@@ -65,6 +65,11 @@ static CtCore **parts_of(CtElab *el, const CtExpr *expr) {
     return parts;
 }
 
+static CtCore *tuple(CtElab *el, CtExpr *expr) {
+    CtCore **parts = parts_of(el, expr);
+    return ct_elab_tuple(el, expr->range, ct_elab_ground(el, expr->type), parts, expr->part_count);
+}
+
 static CtCore *array_literal(CtElab *el, CtExpr *expr) {
     CtType *type = ct_elab_core_of(el, expr->type);
     if (type->kind != TYPE_ARRAY) return ct_elab_error_term(el, expr->range, type);
@@ -98,7 +103,7 @@ static CtCore *by_kind(CtElab *el, CtExpr *expr) {
     case EXPR_LET: return ct_elab_decls(el, &expr->decls, inner_expr, expr->parts[0]);
     case EXPR_IF: return condition(el, expr);
     case EXPR_CASE: return ct_elab_case(el, expr);
-    case EXPR_TUPLE: return ct_core_tuple(el->program, expr->range, parts_of(el, expr), expr->part_count);
+    case EXPR_TUPLE: return tuple(el, expr);
     case EXPR_LIST: return ct_elab_list(el, expr);
     case EXPR_ARRAY: return array_literal(el, expr);
     case EXPR_RANGE: return range(el, expr);

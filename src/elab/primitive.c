@@ -60,6 +60,7 @@ static uint32_t deriv_wants(CtDerivOp op, uint32_t index) {
 }
 
 uint32_t ct_elab_wants(const Callee *callee, uint32_t index) {
+    if (callee->params != NULL) return 0; /* it is converted first */
     if (callee->kind == CALLEE_GLOBAL) return callee->spec->uncurried == NULL ? 0 : callee->spec->uncurried[index];
     if (callee->kind == CALLEE_ARRAY) {
         const CtArrayInfo *info = ct_core_array_info(callee->array);

@@ -18,6 +18,15 @@ bool ct_io_json_is_bool(const CtType *type) {
     return data->is_enum && data->con_count == 2 && strcmp(data->cons[0].name->text, "False") == 0;
 }
 
+/* Whether a constructor is the only one of its type, or of its layer of a universal type. */
+static bool is_only(const CtCon *con) {
+    const CtData *data = con->data;
+    if (!data->is_universal) return data->con_count == 1;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < data->con_count; i++) count += data->cons[i].layer == con->layer;
+    return count == 1;
+}
+
 /* ---- scalars ---- */
 
 /* A Float prints the fewest digits that read back to the same Float through a Double. */
@@ -100,6 +109,7 @@ typedef struct Frame {
     CtSym const *names;   /* PARTS: keys, or NULL */
     const CtWord *words;  /* PARTS, ARRAY */
     const CtObject *cell; /* LIST */
+    uint32_t nil;         /* LIST: the tag of its end */
     uint64_t next, count;
     const char *close;
 } Frame;
@@ -115,7 +125,7 @@ static void push(Writer *w, Frame frame) { ct_push(w->out->arena, &w->frames, fr
 static void open_con(Writer *w, const CtCon *con, const CtFields *fields) {
     Frame frame = {.kind = FRAME_PARTS, .types = con->fields, .names = con->field_names, .words = fields->words};
     frame.count = con->count;
-    if (con->field_names && con->data->con_count == 1) {
+    if (con->field_names && is_only(con)) {
         ct_text_putc(w->out, '{');
         frame.close = "}";
     } else {
@@ -125,6 +135,38 @@ static void open_con(Writer *w, const CtCon *con, const CtFields *fields) {
         frame.close = con->field_names ? "}}" : "]}";
     }
     push(w, frame);
+}
+
+static bool write_start(Writer *w, const CtType *type, CtWord value);
+
+/* Values of a universal type are written like those that they stand for. */
+static bool write_universal(Writer *w, const CtData *data, CtWord value) {
+    const CtFields *fields = (const CtFields *)value.object;
+    const CtCon *con = &data->cons[fields->head.tag];
+    if (con->layer == NULL) {
+        CtType *base = con->fields[0];
+        while (base->kind == TYPE_DATA && base->data->is_universal && fields->words[0].object->tag == 0) {
+            fields = (const CtFields *)fields->words[0].object;
+            base = base->data->cons[0].fields[0];
+        }
+        return write_start(w, base, fields->words[0]);
+    }
+    if (ct_value_is_tuple_layer(con)) {
+        ct_text_putc(w->out, '[');
+        push(w,
+             (Frame){
+                 .kind = FRAME_PARTS, .types = con->fields, .words = fields->words, .count = con->count, .close = "]"});
+    } else if (ct_value_is_list_layer(con)) {
+        const CtCon *nil = con->count == 0 ? con : con - 1;
+        ct_text_putc(w->out, '[');
+        push(w, (Frame){
+                    .kind = FRAME_LIST, .type = nil[1].fields[0], .cell = value.object, .nil = nil->tag, .close = "]"});
+    } else if (con->count == 0) {
+        ct_io_json_write_string(w->out, con->name->text, con->name->length);
+    } else {
+        open_con(w, con, fields);
+    }
+    return true;
 }
 
 static void write_data(Writer *w, const CtType *type, CtWord value) {
@@ -184,7 +226,10 @@ static bool write_start(Writer *w, const CtType *type, CtWord value) {
         return true;
     }
     case TYPE_FUN: return false;
-    case TYPE_DATA: write_data(w, type, value); return true;
+    case TYPE_DATA:
+        if (type->data->is_universal) return write_universal(w, type->data, value);
+        write_data(w, type, value);
+        return true;
     }
     return false;
 }
@@ -194,7 +239,7 @@ static bool next_child(Frame *frame, const CtType **type, CtWord *value) {
     switch (frame->kind) {
     case FRAME_LIST: {
         const CtFields *cell = (const CtFields *)frame->cell;
-        if (frame->cell->tag == 0) return false;
+        if (frame->cell->tag == frame->nil) return false;
         *type = frame->type;
         *value = cell->words[0];
         frame->cell = cell->words[1].object;

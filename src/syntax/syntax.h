@@ -213,6 +213,7 @@ struct CtExpr {
     };
     /* inference */
     uint32_t inst_count;
+    bool grows; /* VAR: polymorphic recursion, at types larger than those of the binding around it */
     struct CtTy *type;
     struct CtEntity *entity; /* VAR: what the name means. Forms with a hidden function: LIT_INT fromInt, LIT_FRACTION
                                 fromDouble, NEG negate, RANGE enumFrom, enumFromThen, enumFromTo, enumFromThenTo */

@@ -354,8 +354,11 @@ void ct_types_infer_class_bodies(CtTypes *types) {
         CtInstance *instance = types->new_instances.items[i];
         for (uint32_t j = 0; j < instance->class_->method_count; j++) {
             CtWhy why = {.kind = WHY_METHOD, .name = instance->class_->methods[j]->name};
+            types->own_method = instance->class_->methods[j];
+            types->own_tycon = instance->tycon;
             if (instance->methods[j])
                 ct_types_infer_method(types, instance->methods[j], instance->method_entities[j], &why);
         }
     }
+    types->own_method = NULL;
 }

@@ -29,6 +29,8 @@ bool ct_types_split_fun(CtTypes *types, CtTy *type, CtTy **arg, CtTy **result) {
 
 static void note_inner_use(CtTypes *types, CtExpr *expr, CtEntity *entity) {
     CtBindInfo *info = entity->infer;
+    if (entity == types->own_method)
+        ct_push(types->arena, &types->method_uses, ((CtMethodUse){expr, types->own_tycon}));
     if (!info || !info->signature) return;
     CtBindInfo *user = info->active ? info : NULL;
     /* component numbers are unique only within one module, so the frames are compared first */

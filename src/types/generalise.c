@@ -236,38 +236,3 @@ void ct_types_generalise(CtTypes *types, CtBindingGroup *group, CtBindInfo **inf
     widen_inner_uses(types, group, marks.inner_uses);
     ct_types_default(types, marks);
 }
-
-/* ---- polymorphic recursion ---- */
-
-static bool grows(const CtInnerUse *use, CtTy *type, bool inside, uint32_t *left) {
-    for (;;) {
-        type = ct_types_ty_resolve(type);
-        if (!ct_types_ty_take(left, type) || !type->has_var) return false;
-        if (type->kind == TY_GENERIC) {
-            for (uint32_t i = 0; inside && i < use->user->group->generic_count; i++)
-                if (use->user->group->generics[i] == type) return true;
-            return false;
-        }
-        if (type->kind != TY_APP) return false;
-        inside = true;
-        if (grows(use, type->fun, true, left)) return true;
-        type = type->arg;
-    }
-}
-
-void ct_types_check_inner_uses(CtTypes *types) {
-    for (uint32_t i = 0; i < types->inner_uses.count; i++) {
-        const CtInnerUse *use = &types->inner_uses.items[i];
-        for (uint32_t j = 0; j < use->expr->inst_count; j++) {
-            uint32_t left = CT_TYPE_LIMIT;
-            if (!grows(use, use->expr->inst[j], false, &left)) continue;
-            CtDiag *diag =
-                ct_error(types->context, CT_E0316, use->expr->range, "`%s` calls itself at a larger type, `%s`",
-                         use->entity->name->text, ct_types_ty_text(types, use->expr->inst[j]));
-            ct_help(types->context, diag, "each call would need another copy of `%s`, without end",
-                    use->entity->name->text);
-            break;
-        }
-    }
-    types->inner_uses.count = 0;
-}

@@ -1,7 +1,7 @@
 /* Declarations shared by the files of type inference. A good reading order: type.c, unify.c, solve.c, convert.c,
  * declare.c, classes.c, deriving.c (declarations); resolve.c, groups.c (name resolution, dependency analysis); expr.c,
- * pattern.c, records.c, bind.c, generalise.c (inference proper); report.c, suggest.c, unknown.c, absent.c, print.c
- * (messages); scope.c, imports.c (modules); env.c, module.c (entry points). */
+ * pattern.c, records.c, bind.c, generalise.c, growth.c (inference proper); report.c, suggest.c, unknown.c, absent.c,
+ * print.c (messages); scope.c, imports.c (modules); env.c, module.c (entry points). */
 #ifndef CT_TYPES_INTERNAL_H
 #define CT_TYPES_INTERNAL_H
 
@@ -61,14 +61,19 @@ typedef struct CtDeferred {
     CtSourceRange range;
 } CtDeferred;
 
-/* A use of a binding with a signature inside its own recursion. Such a polymorphic recursion must not instantiate the
- * binding at a larger type, because specialisation would not end. */
+/* A use of a binding with a signature inside its own recursion, where it may be instantiated at a larger type. */
 typedef struct CtInnerUse {
     CtEntity *entity;
     CtExpr *expr;
     CtBindInfo *user; /* the binding whose generics must not occur inside larger types */
     bool settled;
 } CtInnerUse;
+
+/* A use of a method in an instance's definition of the same method, where it may be instantiated at a larger type. */
+typedef struct CtMethodUse {
+    CtExpr *expr;
+    const CtTyCon *tycon; /* of the instance */
+} CtMethodUse;
 
 /* The expected and found types of the unification in progress, for messages about missing instances. */
 typedef struct CtExpectation {
@@ -135,6 +140,11 @@ struct CtTypes {
     CT_VEC(CtDeferred) deferred;
     CT_VEC(CtTy *) stack; /* argument types of the applications being checked */
     CT_VEC(CtInnerUse) inner_uses;
+    CT_VEC(CtMethodUse) method_uses;
+    const CtEntity
+        *own_method; /* the method of an instance that is being inferred, and the type of the instance; or NULL */
+    const CtTyCon *own_tycon;
+    CT_VEC(CtGrowth) growths;
     CtMap applied;  /* variable -> its CtApplied */
     CtTy *clash[2]; /* after a failed unification: the two subterms that differ */
     CtExpectation *expecting;
@@ -385,7 +395,12 @@ CtMarks ct_types_marks(CtTypes *types);
 void ct_types_generalise(CtTypes *types, CtBindingGroup *group, CtBindInfo **infos, CtMarks marks, bool restricted);
 /* Solves what was added to these lists since the marks: by defaulting, or by reporting an ambiguity. */
 void ct_types_default(CtTypes *types, CtMarks marks);
-/* Reports E0316 for polymorphic recursion at ever larger types. */
+
+/* ---- growth.c: polymorphic recursion and nested data types ---- */
+
+/* Marks the uses that grow, and records their steps; reports E0316 for steps that are not supported. */
 void ct_types_check_inner_uses(CtTypes *types);
+/* Marks the parameters of data types that grow in the fields of `con`, and records the steps; reports E0316. */
+void ct_types_find_nested(CtTypes *types, CtTyCon *con);
 
 #endif

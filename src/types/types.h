@@ -53,6 +53,8 @@ typedef struct CtTyCon {
     uint32_t con_count;
     bool is_newtype;
     bool is_synonym;
+    bool
+        *grows; /* nested data types: for each parameter, whether the type contains itself with a larger one; or NULL */
     CtTy *synonym;     /* over the declared params; State Int lacks an argument, which params and arity include */
     uint32_t declared; /* synonyms: number of parameters in the declaration */
     CtDecl *decl;
@@ -132,6 +134,17 @@ typedef struct CtInstance {
     CtTy *head;                 /* tycon applied to the generics */
     CtSourceRange range;
 } CtInstance;
+
+/* ---- types that grow (growth.c) ---- */
+
+/* A step by which types grow in polymorphic recursion and in nested data types: a type constructor applied to
+ * arguments, of which some are the growing type. */
+typedef struct CtGrowth {
+    CtTyCon *head; /* NULL: a variable, for any constructor */
+    CtTy **args;   /* NULL: at a hole; elsewhere, any type */
+    bool *holes;   /* where the growing type stands */
+    uint32_t count;
+} CtGrowth;
 
 /* ---- scopes ---- */
 
@@ -218,6 +231,9 @@ CtTy *ct_types_ty_fun(CtTypes *types, CtTy *arg, CtTy *result);
 CtTy *ct_types_ty_tuple(CtTypes *types, CtTy **parts, uint32_t count);
 /* A scheme's type with fresh metas for its variables. */
 CtTy *ct_types_instantiate(CtTypes *types, const CtScheme *scheme, CtTy **inst);
+
+/* The steps of growth in all modules read so far. */
+const CtGrowth *ct_types_growths(const CtTypes *types, uint32_t *count);
 
 /* The built-in constructors of types. */
 CtTyCon *ct_types_con_double(CtTypes *types);

@@ -16,6 +16,7 @@ typedef struct Job {
     const CtType *type; /* VALUE: its type; LIST, ARRAY: the element's */
     CtWord value;
     int64_t index; /* LIST, ARRAY: number of elements written */
+    uint32_t nil;  /* LIST: the tag of its end */
     const char *text;
 } Job;
 
@@ -116,13 +117,45 @@ static void show_construction(Show *show, const CtCon *con, const CtFields *fiel
     }
 }
 
+/* Values of a universal type print like those that they stand for. */
+static void show_universal(Show *show, const CtData *data, CtWord value, int precedence) {
+    const CtFields *fields = (const CtFields *)value.object;
+    const CtCon *con = &data->cons[fields->head.tag];
+    if (con->layer == NULL) {
+        later_value(show, con->fields[0], fields->words[0], precedence);
+    } else if (ct_value_is_tuple_layer(con)) {
+        ct_text_putc(show->out, '(');
+        later_text(show, ")");
+        for (uint32_t i = con->count; i-- > 0;) {
+            later_value(show, con->fields[i], fields->words[i], PREC_NONE);
+            if (i > 0) later_text(show, ",");
+        }
+    } else if (ct_value_is_list_layer(con)) {
+        const CtCon *nil = con->count == 0 ? con : con - 1;
+        ct_text_putc(show->out, '[');
+        later(show, (Job){.kind = JOB_LIST, .type = nil[1].fields[0], .value = value, .nil = nil->tag});
+    } else if (con->count == 0) {
+        show_name(show->out, con->name);
+    } else {
+        show_construction(show, con, fields, precedence);
+    }
+}
+
+bool ct_value_is_tuple_layer(const CtCon *con) { return con->name->text[0] == '('; }
+
+bool ct_value_is_list_layer(const CtCon *con) {
+    return strcmp(con->name->text, "[]") == 0 || strcmp(con->name->text, ":") == 0;
+}
+
 static bool is_list(const CtData *data) {
     return data->name->length == 2 && data->name->text[0] == '[' && data->con_count == 2;
 }
 
 static void show_data(Show *show, const CtType *type, CtWord value, int precedence) {
     const CtData *data = type->data;
-    if (data->is_enum) {
+    if (data->is_universal) {
+        show_universal(show, data, value, precedence);
+    } else if (data->is_enum) {
         show_name(show->out, data->cons[value.integer].name);
     } else if (is_list(data)) {
         const CtType *element = data->cons[1].fields[0];
@@ -194,7 +227,7 @@ static void show_value(Show *show, const CtType *type, CtWord value, int precede
 /* Writes one more element, and schedules the rest. */
 static void show_list_rest(Show *show, Job job) {
     const CtObject *object = job.value.object;
-    if (object->tag == 0) {
+    if (object->tag == job.nil) {
         ct_text_putc(show->out, ']');
         return;
     }

@@ -161,6 +161,9 @@ void ct_value_release(CtHeap *heap, const CtType *type, CtWord value);
 /* The value in the format of Haskell's show: Node Leaf 1.0 Leaf, [1.0,2.0], [|1.0,2.0|]; functions as <function>. Depth
  * is bounded by memory only. */
 void ct_value_show(CtText *out, const CtType *type, CtWord value);
+/* Whether a constructor of a universal type is that of tuples, or one of the two of lists, [] before (:). */
+bool ct_value_is_tuple_layer(const CtCon *con);
+bool ct_value_is_list_layer(const CtCon *con);
 /* The shortest decimal that reads back to the same Double, in the format of Haskell's show: 0.1, 1.0e-2, 1.0e7,
  * Infinity, NaN. The buffer has at least 32 bytes. Returns the length. */
 size_t ct_value_show_double(char *buffer, double value);
