@@ -265,6 +265,8 @@ typedef enum CtDot { DOT_COTANGENT, DOT_TANGENT, DOT_RULE, DOT_RULE_PULLED } CtD
 CtCore *ct_ad_poly_dot(CtAd *ad, CtSourceRange range, CtType *type, CtCore *a, CtCore *b, CtDot of);
 /* The reals of a cotangent or tangent of x : A as an array; a failure if its shape differs from x's. */
 CtCore *ct_ad_poly_reals(CtAd *ad, CtSourceRange range, CtType *type, CtCore *x, CtCore *dx, bool tangent);
+/* The reals of x : A as an array of Doubles. */
+CtCore *ct_ad_poly_vector(CtAd *ad, CtSourceRange range, CtType *type, CtCore *x);
 /* The D[ℝ] in a D[A] in order, each as D[Double]; and x : A with these in place of its reals. */
 CtCore *ct_ad_poly_duals(CtAd *ad, CtMethod method, CtSourceRange range, CtType *type, CtCore *d);
 CtCore *ct_ad_poly_fill_duals(CtAd *ad, CtMethod method, CtSourceRange range, CtType *type, CtCore *x, CtCore *duals);

@@ -601,6 +601,20 @@ CtCore *ct_ad_poly_reals(CtAd *ad, CtSourceRange range, CtType *type, CtCore *x,
                          (CtGenericCall){.range = range, .type = type, .ins = {x, dx}, .state = none});
 }
 
+static CtCore *vector_leaf(CtAd *ad, CtMethod method, CtSeq *seq, CtSourceRange range, CtType *type, CtCore *const *ins,
+                           CtCore *env) {
+    (void)method, (void)type, (void)env;
+    add_to_state(ad, seq, range, ct_ad_to_double(ad, range, ins[0]));
+    return NULL;
+}
+
+static const CtGeneric reals_of_value = {.name = "toVector", .inputs = 1, .state = reals_type, .leaf = vector_leaf};
+
+CtCore *ct_ad_poly_vector(CtAd *ad, CtSourceRange range, CtType *type, CtCore *x) {
+    CtCore *none = ct_core_array_lit(ad->p, range, ad->p->double_type, NULL, 0);
+    return ct_ad_generic(ad, &reals_of_value, (CtGenericCall){.range = range, .type = type, .ins = {x}, .state = none});
+}
+
 static CtType *duals_type(CtAd *ad, CtMethod method) {
     return ct_core_type_array(ad->p, ct_ad_type(ad, method, ad->p->double_type));
 }

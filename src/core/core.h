@@ -128,6 +128,8 @@ typedef enum CtDerivOp {
     DERIV_TAYLOR,   /* args f : (Double) → T, x : Double, n : Int; gives Array T: the coefficients 0 to n of f at x */
     DERIV_BASIS,    /* args y : T; gives Array T: for each real leaf of y, in order, y with 1 there and 0 at the others;
                        discrete leaves copied */
+    DERIV_REALS,    /* args x : S; gives Array Double: the real leaves of x, in order */
+    DERIV_FILL,     /* args x : S, xs : Array Double, as many as x has real leaves; gives S: x with these in their place */
     DERIV_STOP,     /* args x : S; x, as a constant to every derivative. This and the next stay until the end */
     DERIV_CHECKPOINT, /* args f : (S) → T, x : S; f x, which reverse mode computes again instead of storing it */
     DERIV_WITH_VJP,   /* args f : (S) → T, rule : (S) → (T, (T) → S), x : S; f x, whose pullback is the rule's */
@@ -136,6 +138,10 @@ typedef enum CtDerivOp {
 enum { DERIV_COUNT = DERIV_WITH_JVP + 1 };
 /* The number of arguments of an operator. */
 uint32_t ct_core_deriv_arity(CtDerivOp op);
+/* Whether the first argument is a value and not a function. */
+static inline bool ct_core_deriv_is_of_value(CtDerivOp op) {
+    return op == DERIV_BASIS || op == DERIV_REALS || op == DERIV_FILL || op == DERIV_STOP;
+}
 /* Whether the operator gives a function with a custom derivative. */
 static inline bool ct_core_deriv_has_rule(CtDerivOp op) { return op == DERIV_WITH_VJP || op == DERIV_WITH_JVP; }
 /* Whether its value is f x, for its first and its last argument. */
