@@ -203,8 +203,7 @@ static CtCore *operator(Expand *e, CtCore *core) {
         return is_vector(ad, args[0]) ? args[0] : ct_ad_poly_vector(ad, core->range, args[0]->type, args[0]);
     case DERIV_FILL:
         if (!first_order(ad, core->range, args[0]->type, "the argument of fromVector")) return refused(ad, core);
-        return is_vector(ad, args[0]) ? args[1]
-                                      : ct_ad_poly_fill(ad, core->range, args[0]->type, args[0], args[1]);
+        return is_vector(ad, args[0]) ? args[1] : ct_ad_poly_fill(ad, core->range, args[0]->type, args[0], args[1]);
     case DERIV_TAYLOR:
         if (!first_order(ad, core->range, args[0]->type->parts[1], "the result of the differentiated function"))
             return refused(ad, core);

@@ -129,7 +129,7 @@ typedef enum CtDerivOp {
     DERIV_BASIS,    /* args y : T; gives Array T: for each real leaf of y, in order, y with 1 there and 0 at the others;
                        discrete leaves copied */
     DERIV_REALS,    /* args x : S; gives Array Double: the real leaves of x, in order */
-    DERIV_FILL,     /* args x : S, xs : Array Double, as many as x has real leaves; gives S: x with these in their place */
+    DERIV_FILL,     /* args x : S, xs : Array Double, as many; gives S: x with these in the place of its real leaves */
     DERIV_STOP,     /* args x : S; x, as a constant to every derivative. This and the next stay until the end */
     DERIV_CHECKPOINT, /* args f : (S) → T, x : S; f x, which reverse mode computes again instead of storing it */
     DERIV_WITH_VJP,   /* args f : (S) → T, rule : (S) → (T, (T) → S), x : S; f x, whose pullback is the rule's */

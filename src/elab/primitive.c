@@ -2,10 +2,17 @@
 #include "elab/internal.h"
 
 static const char *const derivs[] = {
-    [DERIV_JVP] = "deriv.jvp",          [DERIV_VJP] = "deriv.vjp",          [DERIV_JACOBIAN] = "deriv.jacobian",
-    [DERIV_TAYLOR] = "deriv.taylor",    [DERIV_BASIS] = "deriv.basis",      [DERIV_STOP] = "deriv.stop",
-    [DERIV_REALS] = "deriv.reals",      [DERIV_FILL] = "deriv.fill",
-    [DERIV_WITH_VJP] = "deriv.withVjp", [DERIV_WITH_JVP] = "deriv.withJvp", [DERIV_CHECKPOINT] = "deriv.checkpointed",
+    [DERIV_JVP] = "deriv.jvp",
+    [DERIV_VJP] = "deriv.vjp",
+    [DERIV_JACOBIAN] = "deriv.jacobian",
+    [DERIV_TAYLOR] = "deriv.taylor",
+    [DERIV_BASIS] = "deriv.basis",
+    [DERIV_STOP] = "deriv.stop",
+    [DERIV_REALS] = "deriv.reals",
+    [DERIV_FILL] = "deriv.fill",
+    [DERIV_WITH_VJP] = "deriv.withVjp",
+    [DERIV_WITH_JVP] = "deriv.withJvp",
+    [DERIV_CHECKPOINT] = "deriv.checkpointed",
 };
 
 static bool find(const char *name, Callee *out) {
