@@ -146,7 +146,7 @@ typedef struct cotan_result {
     const char *value_text, *derivative_text; /* the same as the language shows them; a String is its characters,
                                                  of which some may be NUL: so there are lengths */
     size_t value_text_length, derivative_text_length;
-    const void *file;                         /* the bytes of the form that was asked for */
+    const void *file; /* the bytes of the form that was asked for */
     size_t file_length;
     uint64_t steps, primal_steps, trace;
     uint64_t span, primal_span; /* with `count`: the steps on the longest path, where independent ones count once */
@@ -227,10 +227,17 @@ cotan_error *cotan_apply_text(cotan_function *function, const cotan_buffer *in, 
  * a parameter has no name of its own. */
 cotan_error *cotan_parameters(cotan_program *program, const char *function, const char **out);
 
+/* The same for JSON of other programs, in both directions. An object may have members that are no field of its record; a
+ * field x' is the member "x", and a field x is the member "X" where there is no "x": so members can be read whose names
+ * are keywords, or begin with a capital. Reals are written with point or exponent. What is in `in` belongs to the
+ * function until it reads again, the text until it writes again. */
+cotan_error *cotan_function_read_foreign(cotan_function *function, const char *json, size_t length, cotan_buffer *in);
+cotan_error *cotan_function_write_foreign(cotan_function *function, const cotan_buffer *out, const char **json);
+
 /* A function, call->function, as C for programs without this library, and by call->method its derivatives:
  * docs/native.md. The texts are those of STEM.c, which includes STEM.h, and of STEM.h; they belong to the program until
- * the next call with it. Derivatives by `bulk` are for points of the shape of call->at, and fail at others. The rest of the
- * call is not looked at. */
+ * the next call with it. Derivatives by `bulk` are for points of the shape of call->at, and fail at others. The rest of
+ * the call is not looked at. */
 enum { COTAN_WITH_GRAD = 1, COTAN_WITH_VJP = 2, COTAN_WITH_JVP = 4 };
 cotan_error *cotan_compile(cotan_program *program, const cotan_call *call, unsigned derivatives, const char *stem,
                            const char **source, const char **header);

@@ -18,6 +18,7 @@ int cli_verb_core(const Options *options);
 int cli_verb_repl(const Options *options);
 int cli_verb_fmt(const Options *options);
 int cli_verb_cache(const Options *options);
+int cli_verb_gradbench(const Options *options);
 int cli_verb_methods(const Options *options);
 int cli_verb_fit(const Options *options);
 int cli_verb_explain(const Options *options);

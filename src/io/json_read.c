@@ -15,6 +15,7 @@ struct CtJson {
     const char *what;
     bool is_element; /* `value` is element 0 of the document */
     bool rounded;    /* some integer does not fit 64 bits, so Jansson has read all numbers as reals */
+    bool foreign;    /* of another program: ct_io_json_foreign */
 };
 
 /* The path from the document's root to the JSON value being read, its last step first. It becomes text, such as
@@ -214,6 +215,18 @@ static bool read_parts(Reader *r, CtType *const *types, CtTypeForm *const *forms
     return true;
 }
 
+/* The member of an object that a field is read from; NULL when there is none. */
+static json_t *member_of(const Reader *r, const json_t *json, CtSym field) {
+    char name[200];
+    size_t length = ct_io_foreign_name(field);
+    if (!r->json->foreign || length >= sizeof name) return json_object_get(json, field->text);
+    memcpy(name, field->text, length);
+    name[length] = '\0';
+    json_t *member = json_object_get(json, name);
+    name[0] = (char)toupper((unsigned char)name[0]);
+    return member ? member : json_object_get(json, name);
+}
+
 enum { MANY_PARTS = 8 };
 
 /* Reads a tuple or constructor from a JSON object with the keys `names`, or from a JSON array if `names` is NULL. */
@@ -233,7 +246,7 @@ static bool read_fields(Reader *r, const Path *path, const CtLayout *layout, uin
     }
     for (uint32_t i = 0; i < count; i++) {
         paths[i] = (Path){.outer = path, .field = names ? names[i]->text : NULL, .index = i};
-        parts[i] = names ? json_object_get(json, names[i]->text) : json_array_get(json, i);
+        parts[i] = names ? member_of(r, json, names[i]) : json_array_get(json, i);
     }
     bool done = read_parts(r, types, forms, params, count, paths, parts, words);
     CtFields *fields = done && layout ? ct_value_fields_new(r->heap, layout, tag) : NULL;
@@ -366,13 +379,13 @@ static bool read_record(Reader *r, const Path *path, const CtType *type, const C
     if (!json_is_object(json)) return expected(r, path, type, "an object with a member for each field", json);
     const char *key, *extra = NULL, *missing = NULL;
     for (uint32_t i = con->count; i > 0; i--)
-        if (!json_object_get(json, con->field_names[i - 1]->text)) missing = con->field_names[i - 1]->text;
+        if (!member_of(r, json, con->field_names[i - 1])) missing = con->field_names[i - 1]->text;
     json_t *member;
-    json_object_foreach((json_t *)json, key, member) {
-        bool known = false;
-        for (uint32_t i = 0; i < con->count; i++) known |= strcmp(con->field_names[i]->text, key) == 0;
-        if (!known && !extra) extra = key;
-    }
+    if (!r->json->foreign) json_object_foreach((json_t *)json, key, member) {
+            bool known = false;
+            for (uint32_t i = 0; i < con->count; i++) known |= strcmp(con->field_names[i]->text, key) == 0;
+            if (!known && !extra) extra = key;
+        }
     if (missing && extra)
         return wrong(r, path, "the field `%s` is missing, and `%.80s` is not a field of %s", missing, extra,
                      con->name->text);
@@ -595,6 +608,8 @@ bool ct_io_json_arguments(CtContext *context, CtJson *json, const char *function
     }
     return true;
 }
+
+void ct_io_json_foreign(CtJson *json) { json->foreign = true; }
 
 void ct_io_json_free(CtJson *json) {
     if (!json) return;

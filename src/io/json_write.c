@@ -27,6 +27,12 @@ static bool is_only(const CtCon *con) {
     return count == 1;
 }
 
+size_t ct_io_foreign_name(CtSym field) {
+    size_t length = field->length;
+    while (length > 1 && field->text[length - 1] == '\'') length--;
+    return length;
+}
+
 /* ---- scalars ---- */
 
 /* A Float prints the fewest digits that read back to the same Float through a Double. */
@@ -117,6 +123,7 @@ typedef struct Frame {
 typedef struct Writer {
     CtText *out;
     CtLeaves *collect;
+    bool foreign;
     CT_VEC(Frame) frames;
 } Writer;
 
@@ -259,8 +266,8 @@ static bool next_child(Frame *frame, const CtType **type, CtWord *value) {
     return false;
 }
 
-bool ct_io_json_write(CtText *out, const CtType *type, CtWord value, CtLeaves *collect) {
-    Writer writer = {.out = out, .collect = collect}, *w = &writer;
+static bool write(Writer *w, const CtType *type, CtWord value) {
+    CtText *out = w->out;
     if (!write_start(w, type, value)) return false;
     while (w->frames.count > 0) {
         Frame *frame = &w->frames.items[w->frames.count - 1];
@@ -273,10 +280,21 @@ bool ct_io_json_write(CtText *out, const CtType *type, CtWord value, CtLeaves *c
         frame->next++;
         if (index > 0) ct_text_putc(out, ',');
         if (frame->names) {
-            ct_io_json_write_string(out, frame->names[index]->text, frame->names[index]->length);
+            CtSym name = frame->names[index];
+            ct_io_json_write_string(out, name->text, w->foreign ? ct_io_foreign_name(name) : name->length);
             ct_text_putc(out, ':');
         }
         if (!write_start(w, type, value)) return false;
     }
     return true;
+}
+
+bool ct_io_json_write(CtText *out, const CtType *type, CtWord value, CtLeaves *collect) {
+    Writer writer = {.out = out, .collect = collect};
+    return write(&writer, type, value);
+}
+
+bool ct_io_json_write_foreign(CtText *out, const CtType *type, CtWord value) {
+    Writer writer = {.out = out, .foreign = true};
+    return write(&writer, type, value);
 }

@@ -10,6 +10,7 @@ struct cotan_function {
     bool native;
     CtArena *arena, *results; /* results: of the last call, if the evaluator ran; messages */
     CtArena *read;            /* what cotan_function_read has read; NULL: nothing yet */
+    CtArena *written;         /* the text of cotan_function_write_foreign; NULL: none yet */
     cotan_signature signature;
     const CtFlat *input, *result; /* input NULL: the function has none */
     struct cotan_function *next;
@@ -169,6 +170,7 @@ void cotan_function_free(cotan_function *function) {
     ct_arena_free(function->arena);
     ct_arena_free(function->results);
     ct_arena_free(function->read);
+    ct_arena_free(function->written);
     free(function);
 }
 
@@ -271,10 +273,12 @@ typedef struct Texts {
     cotan_function *function;
     const char *what, *at, *with;
     size_t at_length, with_length;
+    bool foreign;           /* JSON of another program */
     cotan_buffer *read;     /* the inputs that are read; or */
     const cotan_buffer *in; /* those whose result is written */
     cotan_form form;
     cotan_result *out;
+    const char *written;
     bool ended;
 } Texts;
 
@@ -285,6 +289,7 @@ static bool read_value(cotan_context *context, const Texts *t, CtWord *value) {
     CtInput *at = ct_session_parse(context, 0, t->what, t->at, t->at_length), *with = NULL;
     CtWord other = {.integer = 0};
     if (at == NULL) return false;
+    if (t->foreign) ct_io_input_foreign(at);
     if (session->arity > 1 && session->entry.mode == COTAN_RUN && !ct_session_arguments(session, context, at, name))
         return false;
     if (!ct_session_read(session, context, at, session->point, NULL, value)) return false;
@@ -314,14 +319,24 @@ static bool read_buffers(cotan_context *context, void *data) {
     return wrong == NULL || wrong_buffers(context, wrong);
 }
 
+/* When memory runs out, the session is discarded. */
+static cotan_error *with_texts(CtWork *work, Texts *t) {
+    cotan_error *error = ct_session_guarded(t->function->program->context, work, t);
+    if (!t->ended) t->function->session = NULL;
+    return error;
+}
+
 cotan_error *cotan_function_read(cotan_function *function, const char *what, const char *at, size_t at_length,
                                  const char *with, size_t with_length, cotan_buffer *in) {
     Texts t = {.function = function, .what = what, .at = at, .with = with, .read = in};
     t.at_length = at_length;
     t.with_length = with_length;
-    cotan_error *error = ct_session_guarded(function->program->context, read_buffers, &t);
-    if (!t.ended) function->session = NULL;
-    return error;
+    return with_texts(read_buffers, &t);
+}
+
+cotan_error *cotan_function_read_foreign(cotan_function *function, const char *json, size_t length, cotan_buffer *in) {
+    Texts t = {.function = function, .what = "the input", .at = json, .at_length = length, .foreign = true, .read = in};
+    return with_texts(read_buffers, &t);
 }
 
 static bool apply_text(cotan_context *context, void *data) {
@@ -355,7 +370,35 @@ static bool apply_text(cotan_context *context, void *data) {
 cotan_error *cotan_apply_text(cotan_function *function, const cotan_buffer *in, cotan_form form, cotan_result *out) {
     *out = (cotan_result){0};
     Texts t = {.function = function, .in = in, .form = form, .out = out};
-    cotan_error *error = ct_session_guarded(function->program->context, apply_text, &t);
-    if (!t.ended) function->session = NULL;
+    return with_texts(apply_text, &t);
+}
+
+static bool write_foreign(cotan_context *context, void *data) {
+    Texts *t = data;
+    cotan_function *function = t->function;
+    bool native, done;
+    CtWord value;
+    if (!begin(context, function, &native) || !renew(context, &function->written)) return false;
+    CtSession *session = function->session;
+    const char *wrong = ct_value_flat_check(function->written, function->result, function->signature.out, t->in);
+    if (wrong != NULL) return t->ended = true, wrong_buffers(context, wrong);
+    done = ct_value_flat_read(ct_eval_heap(session->eval), function->result, t->in, &value);
+    if (done) {
+        CtText text = ct_text(function->written);
+        const CtType *type = ct_session_result(session);
+        ct_io_json_write_foreign(&text, type, value); /* what has buffers holds no functions */
+        ct_session_release(session, type, value);
+        t->written = text.data;
+    } else {
+        ct_session_report_out_of_memory(context);
+    }
+    t->ended = true;
+    return done;
+}
+
+cotan_error *cotan_function_write_foreign(cotan_function *function, const cotan_buffer *out, const char **json) {
+    Texts t = {.function = function, .in = out};
+    cotan_error *error = with_texts(write_foreign, &t);
+    *json = t.written;
     return error;
 }
