@@ -59,6 +59,10 @@ sanitize-native:
 bench: all
 	@bench/run.py
 
+# The evals of GradBench at growing sizes, beside hand-written functions in C.
+bench-gradbench: all
+	@bench/gradbench.py
+
 # The same functions by the Haskell library `ad`: Table 1 of DUAL. It needs GHC, and Hackage for `ad`.
 bench-haskell: all
 	@scripts/setup.sh ghc cabal-install libghc-adjunctions-dev libghc-comonad-dev libghc-data-reify-dev libghc-erf-dev libghc-free-dev \
@@ -87,4 +91,4 @@ format:
 clean:
 	@rm -rf build build-*
 
-.PHONY: all demo test check fuzz mutate threads sanitize-native bench bench-haskell install deb dist format clean
+.PHONY: all demo test check fuzz mutate threads sanitize-native bench bench-gradbench bench-haskell install deb dist format clean

@@ -29,6 +29,8 @@ all_tests() {
     run "$kind, warnings about patterns" tests/patterns.py --cotan "$folder/cotan"
     # shellcheck disable=SC2086
     run "$kind, bad input" tests/bad_input.py --cotan "$folder/cotan" $size
+    # shellcheck disable=SC2086
+    run "$kind, GradBench" tests/gradbench.py --cotan "$folder/cotan" $size
     run "$kind, files of arrays" tests/numpy_files.py --cotan "$folder/cotan"
     run "$kind, fits" tests/fit.py --cotan "$folder/cotan"
     for target in front json npy; do replay "$folder" "$target" "$kind"; done

@@ -53,7 +53,11 @@ static bool fail(Fault *fault, const char *format, ...) {
 }
 
 static bool failed(Fault *fault, const cotan_error *error) {
-    return error == NULL || fail(fault, "%s", cotan_error_text(error, false, false));
+    if (error == NULL) return true;
+    fail(fault, "%s", cotan_error_text(error, false, false));
+    size_t length = strlen(fault->text);
+    if (length > 0 && fault->text[length - 1] == '\n') fault->text[length - 1] = '\0';
+    return false;
 }
 
 static int64_t nanoseconds(void) {

@@ -77,7 +77,8 @@ bool ct_io_npz_finish(CtNpzWriter *writer, CtText *out);
 /* Writes a value (borrowed). False when it holds a function, which has no JSON form. Depth is bounded by memory alone.
  * With `collect`, its reals are added there, too. */
 bool ct_io_json_write(CtText *out, const CtType *type, CtWord value, CtLeaves *collect);
-/* The same with the names that ct_io_json_foreign reads: a field x' is written as the member "x". */
+/* The same with the names that ct_io_json_foreign reads: a field x' is written as the member "x", and a real with
+ * point or exponent. */
 bool ct_io_json_write_foreign(CtText *out, const CtType *type, CtWord value);
 /* A string with its quotes. */
 void ct_io_json_write_string(CtText *out, const char *text, size_t length);

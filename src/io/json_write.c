@@ -105,6 +105,15 @@ static void write_char(CtText *out, int64_t point) {
     ct_io_json_write_string(out, bytes, n);
 }
 
+/* A real is never written as an integer: other programs may tell them apart. */
+static void write_foreign_real(CtText *out, const CtType *type, double value) {
+    size_t before = out->length;
+    write_real(out, type, value);
+    for (size_t i = before; i < out->length; i++)
+        if (out->data[i] != '-' && (out->data[i] < '0' || out->data[i] > '9')) return;
+    ct_text_puts(out, ".0");
+}
+
 /* ---- structures ---- */
 
 /* The part of one structure that is not written yet: its children from index `next` on, then `close`. */
@@ -201,6 +210,8 @@ static bool write_start(Writer *w, const CtType *type, CtWord value) {
     case TYPE_FLOAT:
         if (w->collect && w->collect->apart)
             ct_text_putc(w->out, '1');
+        else if (w->foreign)
+            write_foreign_real(w->out, type, value.real);
         else
             write_real(w->out, type, value.real);
         if (w->collect) {
