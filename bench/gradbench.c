@@ -54,7 +54,7 @@ static long lse(const Input *in, double *out) {
 
 /* The columns that are left are a list: after[c] is the column behind c, and after[side] the first. */
 static double minors(long side, const double *a, long row, long *after) {
-    if (row == side) return 1;
+    if (row == side - 1) return a[row * side + after[side]];
     double sum = 0, sign = 1;
     for (long before = side, c = after[side]; c != -1; before = c, c = after[c], sign = -sign) {
         after[before] = after[c];
