@@ -98,7 +98,7 @@ EVALS = [
     ("kmeans", "cost", ["dir"], kmeans, [(1000, 10, 8), (10000, 100, 8), (10000, 100, 16)]),
     ("lstm", "objective", ["jacobian"], lstm, [(2, 128, 14), (2, 1024, 14), (4, 1024, 14)]),
     ("ba", "objective", ["jacobian"], ba, [(5, 50, 500), (49, 7776, 31843), (372, 47423, 204472)]),
-    ("ht", "objective", ["jacobian"], ht, [(544, 50, False), (544, 100, False), (10597, 100, False), (544, 100, True), (10597, 100, True)]),
+    ("ht", "objective", ["jacobian"], ht, [(544, 100, False), (544, 192, False), (10597, 100, False), (544, 100, True), (10597, 192, True)]),
     ("saddle", None, ["ff", "fr", "rf", "rr"], saddle, [(1.0,)]),
     ("particle", None, ["ff", "fr", "rf", "rr"], particle, [(0.0,)]),
 ]
