@@ -155,6 +155,19 @@ bool ct_driver_build_types(CtBuild *build, const char *name, CtText *out);
 /* Appends the names of a top-level function's parameters, one a line, as its first clause has them; empty where a
  * parameter has no name of its own. */
 bool ct_driver_build_parameters(CtBuild *build, const char *name, CtText *out);
+
+/* A top-level function or constant of the program, for those who call it. */
+typedef struct CtDefinition {
+    const char *name, *type, *comment; /* comment NULL: there is none */
+    uint32_t line, count;
+    CtType **types;     /* of the parameters; NULL if the types are ambiguous */
+    const char **names; /* of the parameters; NULL: a pattern */
+    CtType *result;
+} CtDefinition;
+typedef CT_VEC(CtDefinition) CtDefinitions;
+/* Describes the definitions of the program, in the order of the source, without operators. It uses the build up. */
+void ct_driver_build_definitions(CtBuild *build, CtDefinitions *out);
+
 /* Prints these lines for the definitions of the last input, which consists of declarations. */
 void ct_driver_build_types_of_last(CtBuild *build, CtText *out);
 

@@ -55,7 +55,6 @@ void ct_elab_ground_print(CtText *out, Ground *type);
 
 /* The Core type of a ground type, in which every function type has one parameter. */
 CtType *ct_elab_core(CtElab *el, Ground *type);
-CtType *ct_elab_core_of(CtElab *el, CtTy *type);
 /* The Core type of a function that takes `arity` parameters at once; with arity 0 the same as ct_elab_core. */
 CtType *ct_elab_core_nary(CtElab *el, Ground *type, uint32_t arity);
 /* The Core constructor that `con` becomes in the data type `type`. */

@@ -219,6 +219,11 @@ void ct_session_release(CtSession *session, const CtType *type, CtWord value);
 /* The type of the entry point's result, which contains value and derivative. */
 CtType *ct_session_result(const CtSession *session);
 
+/* ---- type_trees.c ---- */
+
+/* A type as the public API describes it; NULL of NULL. `known` holds those that were described before, by CtType. */
+const cotan_type *ct_session_type(CtArena *arena, CtMap *known, const CtType *type);
+
 /* ---- native.c ---- */
 
 /* Whether the session's native code, or why there is none, was found with other settings than those of now: then it

@@ -218,6 +218,8 @@ CtInstance *ct_types_instance_find(const CtClass *class_, const CtTyCon *tycon);
 /* Whether showing a value of this type (without type variables) uses an instance of Show that is written in a program
  * or module, neither derived nor the prelude's. */
 bool ct_types_is_shown_by_instance(CtTypes *types, CtTy *type);
+/* Whether a program's instance of Ord, rather than a derived one or the prelude's, compares a type's values. */
+bool ct_types_is_ordered_by_instance(CtTypes *types, const CtTyCon *tycon);
 
 /* The type at the end of a chain of solved unification variables. */
 CtTy *ct_types_ty_resolve(CtTy *type);
