@@ -3,6 +3,7 @@ import functools
 import inspect
 import os
 import threading
+import typing
 import weakref
 
 from . import _core
@@ -37,18 +38,21 @@ class Derivative(_core.Entry):
         text = None
         if wrt is not None:
             text, mode = _expression(function, wrt, second is not None, expression), RUN
-        self = super().__new__(cls, model._program, mode, function.name, text, method or model.method, model.native, gives, names, {})
-        self._function, self._kind, self._wrt, self._method, self._by = function, kind, wrt, method, {}
+        by_name = {}  # the derivatives with respect to one parameter: the extension looks here first
+        self = super().__new__(cls, model._program, mode, function.name, text, method or model.method, model.native, gives, names, by_name)
+        self._function, self._kind, self._wrt, self._method, self._by, self._by_name = function, kind, wrt, method, {}, by_name
         return self
 
     def __init__(self, *_, **__):
         pass
 
     def _variant(self, wrt, method):
-        wrt = _indices(self._function, wrt)
-        key = (wrt, method)
+        indices = _indices(self._function, wrt)
+        key = (indices, method)
         if key not in self._by:
-            self._by[key] = Derivative(self._function, self._kind, wrt, method)
+            self._by[key] = Derivative(self._function, self._kind, indices, method)
+            if isinstance(wrt, str) and method is None:
+                self._by_name[wrt] = self._by[key]
         return self._by[key]
 
     @property
@@ -122,7 +126,7 @@ class Function(_core.Entry):
     def __getattr__(self, name):
         if name not in _KINDS:
             raise AttributeError(f"a function of Cotan has no attribute {name!r}; its derivatives are {', '.join(_KINDS)}")
-        made = self.__dict__[name] = _named(Derivative(self, name))
+        made = self.__dict__[name] = Derivative(self, name)
         return made
 
     def __dir__(self):
@@ -181,11 +185,6 @@ class Function(_core.Entry):
 
     def __reduce__(self):
         return getattr, (self._model, self.name)
-
-
-def _named(derivative):
-    """With the derivatives for one parameter where the call finds them by its name."""
-    return derivative
 
 
 def _shape(type_):
@@ -304,7 +303,7 @@ def _remembered(model):
     return model
 
 
-def source(text, name="<text>", **options):
+def source(text, name="<text>", **options) -> typing.Any:
     """A model of a program's text. Options:
 
     path        folders in which imported modules are looked for
@@ -316,7 +315,7 @@ def source(text, name="<text>", **options):
     return _remembered(Model(text, name, **options))
 
 
-def load(file, **options):
+def load(file, **options) -> typing.Any:
     """A model of a file. Modules that it imports are looked for in its folder, too. Options: see source."""
     file = os.fspath(file)
     with open(file, encoding="utf-8") as opened:

@@ -38,45 +38,47 @@ class Data:
         return hash((self.__cotan__, self._values()))
 
     def __reduce__(self):
-        return _rebuild, (self._model, type(self)._type_name, type(self)._index, self._values())
+        return _rebuild, (self._model, type(self)._key, type(self)._index, self._values())
 
 
-def _rebuild(model, type_name, index, values):
-    return model._classes[type_name][index](*values)
+def _rebuild(model, key, index, values):
+    return model._classes[key][index](*values)
 
 
 class Classes:
-    """The classes of a model, by the names of their types: made when a type is first met."""
+    """The classes of a model, made when a type is first met."""
 
     def __init__(self, model):
         self.model = model
         self.known = {}
 
     def __call__(self, type_name, constructors):
-        """The class, or the member of an Enum, for each of [(name, names of the fields or None, their types)]."""
-        if type_name not in self.known:
-            self.known[type_name] = self._make(type_name, constructors)
-        return self.known[type_name]
+        """The class, or the member of an Enum, for each of [(name, names of the fields or None, their types)]. A type at several arguments,
+        as Pair Int Double and Pair Double Int, has the classes of the first."""
+        head = re.match(r"[^ ]*", type_name).group()
+        key = (head, *((name, *(fields if fields is not None else (len(types),))) for name, fields, types in constructors))
+        if key not in self.known:
+            self.known[key] = self._make(head, key, constructors)
+        return self.known[key]
 
-    def __getitem__(self, type_name):
-        return self.known[type_name]
+    def __getitem__(self, key):
+        return self.known[key]
 
-    def _make(self, type_name, constructors):
-        short = re.match(r"[\w'.]+", type_name)
-        plain = identifier(short.group() if short else type_name)
+    def _make(self, type_name, key, constructors):
+        plain = identifier(type_name)
         if all(not types for _, _, types in constructors):
             members = enum.Enum(plain, [identifier(name) for name, _, _ in constructors], module=__name__)
             members.__reduce_ex__ = _reduce_member
-            members._cotan_owner = self.model, type_name
+            members._cotan_owner = self.model, key
             return [members[identifier(name)] for name, _, _ in constructors]
         base = type(plain, (Data,), {"__module__": __name__, "__doc__": f"data {type_name}"})
-        return [self._class(base, type_name, index, *one) for index, one in enumerate(constructors)]
+        return [self._class(base, type_name, key, index, *one) for index, one in enumerate(constructors)]
 
-    def _class(self, base, type_name, index, name, fields, types):
+    def _class(self, base, type_name, key, index, name, fields, types):
         names = [identifier(field) for field in fields] if fields is not None else [f"_{i + 1}" for i in range(len(types))]
         made = dataclasses.make_dataclass(
             identifier(name), [(field, of) for field, of in zip(names, types)], bases=(base,), eq=False,
-            namespace={"__cotan__": f"{type_name}.{name}", "_type_name": type_name, "_index": index, "_model": self.model,
+            namespace={"__cotan__": f"{type_name}.{name}", "_key": key, "_index": index, "_model": self.model,
                        "__module__": __name__})
         shown = ", ".join(f"{field} :: {of}" for field, of in zip(names, types)) if fields is not None else " ".join(types)
         made.__doc__ = f"{name} {{ {shown} }}, of the type {type_name}" if fields is not None else f"{name} {shown}, of the type {type_name}"
@@ -94,9 +96,9 @@ class Classes:
 
 
 def _reduce_member(self, protocol):
-    model, type_name = type(self)._cotan_owner
-    return _rebuild_member, (model, type_name, self.value)
+    model, key = type(self)._cotan_owner
+    return _rebuild_member, (model, key, self.value)
 
 
-def _rebuild_member(model, type_name, value):
-    return model._classes[type_name][value - 1]
+def _rebuild_member(model, key, value):
+    return model._classes[key][value - 1]

@@ -78,15 +78,40 @@ static bool is_in_order(const Tensor *tensor) {
     return true;
 }
 
+/* In a capsule of version 1, the tensor comes behind version, owner, destructor and flags. */
+enum { DLPACK_HEAD = 4 * 8 };
+
+/* The capsule of an object, and the tensor in it; NULL without an exception: there is none. */
+static PyObject *capsule_of(PyObject *object, const Tensor **tensor) {
+    PyObject *method = PyObject_GetAttrString(object, "__dlpack__");
+    PyObject *nothing = PyTuple_New(0), *version = Py_BuildValue("{s(ii)}", "max_version", 1, 0);
+    PyObject *capsule = method != NULL ? PyObject_Call(method, nothing, version) : NULL;
+    if (capsule == NULL && method != NULL && PyErr_ExceptionMatches(PyExc_TypeError)) {
+        PyErr_Clear(); /* of an older one */
+        capsule = PyObject_Call(method, nothing, NULL);
+    }
+    Py_XDECREF(method);
+    Py_XDECREF(nothing);
+    Py_XDECREF(version);
+    *tensor = NULL;
+    if (capsule != NULL && PyCapsule_IsValid(capsule, "dltensor")) {
+        *tensor = PyCapsule_GetPointer(capsule, "dltensor");
+    } else if (capsule != NULL && PyCapsule_IsValid(capsule, "dltensor_versioned")) {
+        const char *managed = PyCapsule_GetPointer(capsule, "dltensor_versioned");
+        if (*(const uint32_t *)(const void *)managed == 1)
+            *tensor = (const Tensor *)(const void *)(managed + DLPACK_HEAD);
+    }
+    PyErr_Clear();
+    return capsule;
+}
+
 /* As by_buffer. The capsule is kept, and releases the tensor when it goes. */
 static cotan_value *by_dlpack(const Plan *plan, PyObject *object, Kept **kept) {
-    PyObject *capsule = PyObject_CallMethod(object, "__dlpack__", NULL);
-    const Tensor *tensor = capsule != NULL ? PyCapsule_GetPointer(capsule, "dltensor") : NULL;
-    PyErr_Clear();
+    const Tensor *tensor;
+    PyObject *capsule = capsule_of(object, &tensor);
     bool fits = tensor != NULL && tensor->device == DLPACK_CPU && tensor->bits == 64 && tensor->lanes == 1 &&
-                tensor->code == (is_real(plan->element) ? DLPACK_FLOAT : DLPACK_INT) &&
-                plan->element != COTAN_BOOL && tensor->ndim > 0 && tensor->ndim <= COTAN_MOST_DIMENSIONS &&
-                is_in_order(tensor);
+                tensor->code == (is_real(plan->element) ? DLPACK_FLOAT : DLPACK_INT) && plan->element != COTAN_BOOL &&
+                tensor->ndim > 0 && tensor->ndim <= COTAN_MOST_DIMENSIONS && is_in_order(tensor);
     const char *data = fits ? (const char *)tensor->data + tensor->offset : NULL;
     Kept *one = fits && ((uintptr_t)data & 7) == 0 ? keep(kept, KEPT_OBJECT) : NULL;
     if (one == NULL) {
@@ -123,13 +148,30 @@ static cotan_value *by_sequence(const Plan *plan, PyObject *object, Kept **kept)
     return numbers(plan, data, 1, &count);
 }
 
+/* The value, unless it has another number of dimensions than the type. */
+static cotan_value *of_rank(const Plan *plan, cotan_value *value) {
+    cotan_element element;
+    unsigned rank;
+    const size_t *size;
+    cotan_value_as_numbers(value, &element, &rank, &size);
+    if (rank == plan->rank) return value;
+    cotan_value_free(value);
+    PyErr_Format(names.wrong_input, "expected %s, found an array of %u dimension%s", plan->name, rank,
+                 rank == 1 ? "" : "s");
+    return NULL;
+}
+
 cotan_value *array_from(const Plan *plan, PyObject *object, Kept **kept) {
     cotan_value *value = NULL;
     bool sequence = PyList_CheckExact(object) || PyTuple_CheckExact(object);
-    if (sequence && plan->rank == 1 && is_real(plan->element)) value = by_sequence(plan, object, kept);
-    else if (!sequence && PyObject_CheckBuffer(object)) value = by_buffer(plan, object, kept);
-    else if (!sequence && PyObject_HasAttrString(object, "__dlpack__")) value = by_dlpack(plan, object, kept);
-    if (value != NULL || PyErr_Occurred()) return value;
+    if (sequence && plan->rank == 1 && is_real(plan->element))
+        value = by_sequence(plan, object, kept);
+    else if (!sequence && PyObject_CheckBuffer(object))
+        value = by_buffer(plan, object, kept);
+    else if (!sequence && PyObject_HasAttrString(object, "__dlpack__"))
+        value = by_dlpack(plan, object, kept);
+    if (value != NULL) return of_rank(plan, value);
+    if (PyErr_Occurred()) return NULL;
     PyObject *array = PyObject_CallFunctionObjArgs(names.as_array, object, names.dtypes[plan->element], NULL);
     if (array == NULL) {
         PyErr_Clear();
@@ -152,7 +194,8 @@ cotan_value *array_from(const Plan *plan, PyObject *object, Kept **kept) {
         value = by_buffer(plan, array, kept);
     }
     Py_DECREF(array); /* the buffer holds it */
-    return value != NULL || PyErr_Occurred() ? value : expected(plan, object);
+    if (value != NULL) return of_rank(plan, value);
+    return PyErr_Occurred() ? NULL : expected(plan, object);
 }
 
 /* ---- out ---- */
@@ -201,8 +244,12 @@ PyObject *array_to(const Plan *plan, const cotan_value *value) {
     const int64_t *from = data;
     if (element == COTAN_CHAR || element == COTAN_TAG) return lists(plan, element, rank, size, &from);
     PyObject *shape = shape_of(rank, size);
-    PyObject *array =
-        shape != NULL ? PyObject_CallFunctionObjArgs(names.empty, shape, names.dtypes[element == COTAN_BOOL ? 4 : element == COTAN_FLOAT ? 5 : element], NULL) : NULL;
+    PyObject *array = shape != NULL ? PyObject_CallFunctionObjArgs(names.empty, shape,
+                                                                   names.dtypes[element == COTAN_BOOL    ? 4
+                                                                                : element == COTAN_FLOAT ? 5
+                                                                                                         : element],
+                                                                   NULL)
+                                    : NULL;
     Py_XDECREF(shape);
     Py_buffer view;
     if (array == NULL || PyObject_GetBuffer(array, &view, PyBUF_WRITABLE) != 0) {

@@ -48,7 +48,9 @@ static cotan_value *int_from(const Plan *plan, PyObject *object) {
     if (index != NULL && !PyErr_Occurred()) return checked(cotan_value_int(number));
     bool large = PyErr_Occurred() && PyErr_ExceptionMatches(PyExc_OverflowError);
     PyErr_Clear();
-    if (large) return (cotan_value *)PyErr_Format(names.wrong_input, "expected Int, found %R, which has more than 64 bits", object);
+    if (large)
+        return (cotan_value *)PyErr_Format(names.wrong_input, "expected Int, found %R, which has more than 64 bits",
+                                           object);
     return expected(plan, object);
 }
 
@@ -75,7 +77,8 @@ static cotan_value *string_from(const Plan *plan, PyObject *object) {
 /* The items of a sequence that is no text and no mapping; NULL with an exception. */
 static PyObject *items_of(const Plan *plan, PyObject *object) {
     if (PyTuple_CheckExact(object)) return Py_NewRef(object);
-    PyObject *items = PyUnicode_Check(object) || PyDict_Check(object) || PyBytes_Check(object) ? NULL : PySequence_Tuple(object);
+    PyObject *items =
+        PyUnicode_Check(object) || PyDict_Check(object) || PyBytes_Check(object) ? NULL : PySequence_Tuple(object);
     if (items == NULL) {
         PyErr_Clear();
         expected(plan, object);
@@ -132,7 +135,7 @@ static cotan_value *sequence_from(const Plan *plan, PyObject *object, Kept **kep
         return NULL;
     }
     Parts parts = parts_new((size_t)count);
-    for (Py_ssize_t i = 0; i < count; i++)
+    for (Py_ssize_t i = 0; i < count && !parts.failed; i++)
         parts_add(&parts, plan->parts[tuple ? i : 0], PyTuple_GetItem(items, i), kept);
     Py_DECREF(items);
     return parts_end(&parts, plan->kind, NULL);
@@ -146,7 +149,7 @@ static cotan_value *map_from(const Plan *plan, PyObject *object, Kept **kept) {
     }
     Py_ssize_t count = PyList_Size(items);
     Parts parts = parts_new(2 * (size_t)count);
-    for (Py_ssize_t i = 0; i < count; i++) {
+    for (Py_ssize_t i = 0; i < count && !parts.failed; i++) {
         PyObject *item = PyList_GetItem(items, i);
         parts_add(&parts, plan->parts[0], PyTuple_GetItem(item, 0), kept);
         parts_add(&parts, plan->parts[1], PyTuple_GetItem(item, 1), kept);
@@ -165,7 +168,7 @@ static bool is_of(const Plan *plan, const PlanCon *con, PyObject *object) {
 static bool is_like(const Plan *plan, const PlanCon *con, PyObject *object) {
     PyObject *mark = PyObject_GetAttrString(object, "__cotan__");
     const char *text = mark != NULL && PyUnicode_Check(mark) ? PyUnicode_AsUTF8AndSize(mark, NULL) : NULL;
-    size_t length = strlen(plan->name);
+    size_t length = strcspn(plan->name, " "); /* its arguments do not tell classes apart */
     bool same = text != NULL && strncmp(text, plan->name, length) == 0 && text[length] == '.' &&
                 strcmp(text + length + 1, con->name) == 0;
     Py_XDECREF(mark);
@@ -175,9 +178,8 @@ static bool is_like(const Plan *plan, const PlanCon *con, PyObject *object) {
 
 static cotan_value *fields_from(const PlanCon *con, PyObject *object, bool by_key, Kept **kept) {
     Parts parts = parts_new(con->count);
-    for (size_t i = 0; i < con->count; i++) {
-        PyObject *field =
-            by_key ? PyObject_GetItem(object, con->names[i]) : PyObject_GetAttr(object, con->names[i]);
+    for (size_t i = 0; i < con->count && !parts.failed; i++) {
+        PyObject *field = by_key ? PyObject_GetItem(object, con->names[i]) : PyObject_GetAttr(object, con->names[i]);
         parts_add(&parts, con->fields[i], field, kept);
         Py_XDECREF(field);
     }

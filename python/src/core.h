@@ -36,14 +36,13 @@ typedef struct Worker {
 } Worker;
 
 typedef struct Program {
-    PyObject_HEAD
-    char *name, *text;
+    PyObject_HEAD char *name, *text;
     Py_ssize_t length;
     char **folders; /* ended by NULL */
     cotan_limits limits;
     int exact;
     Worker *idle;
-    size_t entries; /* the number of entries that were made */
+    size_t entries;    /* the number of entries that were made */
     PyObject *classes; /* (type name, constructors) -> the classes, or members of an enumeration, of a data type */
 } Program;
 

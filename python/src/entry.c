@@ -7,17 +7,16 @@
 enum { GIVES_VALUE, GIVES_DERIVATIVE, GIVES_BOTH };
 
 typedef struct Entry {
-    PyObject_HEAD
-    Program *program;
+    PyObject_HEAD Program *program;
     size_t number; /* of the workers' functions */
     cotan_mode mode;
     char *function, *expression, *method;
     int native, gives;
-    Py_ssize_t arity;      /* arguments of the function */
-    bool with;             /* a tangent or cotangent follows them */
-    PyObject *parameters;  /* names, of the tangent too */
-    PyObject *variants;    /* by wrt */
-    Plan *plans;           /* all; made when first needed, as these: */
+    Py_ssize_t arity;     /* arguments of the function */
+    bool with;            /* a tangent or cotangent follows them */
+    PyObject *parameters; /* names, of the tangent too */
+    PyObject *variants;   /* by wrt */
+    Plan *plans;          /* all; made when first needed, as these: */
     Plan *at, *second, *value, *derivative;
     bool is_made;
     char *not_native;
@@ -49,8 +48,8 @@ static PyObject *entry_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     const char *function, *expression, *method;
     int mode, native, gives;
     (void)kwargs;
-    if (!PyArg_ParseTuple(args, "O!izzzpiO!O!", program_type, &program, &mode, &function, &expression, &method,
-                          &native, &gives, &PyTuple_Type, &parameters, &PyDict_Type, &variants))
+    if (!PyArg_ParseTuple(args, "O!izzzpiO!O!", program_type, &program, &mode, &function, &expression, &method, &native,
+                          &gives, &PyTuple_Type, &parameters, &PyDict_Type, &variants))
         return NULL;
     allocfunc allocate = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
     Entry *entry = (Entry *)allocate(type, 0);
@@ -104,8 +103,11 @@ static cotan_function *function_of(Entry *entry, Worker *worker) {
     }
     cotan_function *function = worker->functions[entry->number];
     if (function == NULL) {
-        cotan_call call = {.mode = entry->mode, .function = entry->function, .expression = entry->expression,
-                           .method = entry->method, .native = entry->native};
+        cotan_call call = {.mode = entry->mode,
+                           .function = entry->function,
+                           .expression = entry->expression,
+                           .method = entry->method,
+                           .native = entry->native};
         if (call.expression != NULL) call.function = NULL;
         cotan_error *error;
         Py_BEGIN_ALLOW_THREADS;
@@ -136,7 +138,8 @@ static PyObject *bound(const Entry *entry, PyObject *args, PyObject *kwargs) {
         PyObject *name = PyTuple_GetItem(entry->parameters, i);
         PyObject *item = i < given ? PyTuple_GetItem(args, i) : PyDict_GetItemWithError(kwargs, name);
         if (item == NULL) {
-            if (!PyErr_Occurred()) PyErr_Format(PyExc_TypeError, "%s: the argument %R is missing", entry->function, name);
+            if (!PyErr_Occurred())
+                PyErr_Format(PyExc_TypeError, "%s: the argument %R is missing", entry->function, name);
             Py_CLEAR(all);
             break;
         }
@@ -152,8 +155,8 @@ static void name_argument(const Entry *entry, Py_ssize_t index) {
     PyObject *type, *value, *trace;
     if (!PyErr_ExceptionMatches(names.wrong_input)) return;
     PyErr_Fetch(&type, &value, &trace);
-    PyErr_Format(names.wrong_input, "%s, argument `%S`: %S", entry->function,
-                 PyTuple_GetItem(entry->parameters, index), value);
+    PyErr_Format(names.wrong_input, "%s, argument `%S`: %S", entry->function, PyTuple_GetItem(entry->parameters, index),
+                 value);
     Py_XDECREF(type);
     Py_XDECREF(value);
     Py_XDECREF(trace);
@@ -328,8 +331,11 @@ static PyMethodDef methods[] = {
 };
 
 static PyType_Slot slots[] = {
-    {Py_tp_new, entry_new},         {Py_tp_dealloc, entry_dealloc}, {Py_tp_call, entry_call},
-    {Py_tp_methods, methods},       {Py_tp_doc, "A function of a Cotan program, or a derivative of one."},
+    {Py_tp_new, entry_new},
+    {Py_tp_dealloc, entry_dealloc},
+    {Py_tp_call, entry_call},
+    {Py_tp_methods, methods},
+    {Py_tp_doc, "A function of a Cotan program, or a derivative of one."},
     {0, NULL},
 };
 PyType_Spec entry_spec = {"cotan._core.Entry", sizeof(Entry), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots};

@@ -29,8 +29,8 @@ static PyObject *list_methods(PyObject *module, PyObject *unused) {
     PyObject *list = PyList_New(0);
     const cotan_method *method;
     for (size_t i = 0; list != NULL && (method = cotan_method_at(i)) != NULL; i++) {
-        PyObject *one = Py_BuildValue("(sssN)", method->name, method->what, method->figure,
-                                      PyBool_FromLong(method->reverse));
+        PyObject *one =
+            Py_BuildValue("(sssN)", method->name, method->what, method->figure, PyBool_FromLong(method->reverse));
         if (one == NULL || PyList_Append(list, one) != 0) Py_CLEAR(list);
         Py_XDECREF(one);
     }
@@ -59,7 +59,8 @@ static PyTypeObject *add_type(PyObject *module, PyType_Spec *spec) {
     return type;
 }
 
-static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, "cotan._core", NULL, -1, functions, NULL, NULL, NULL, NULL};
+static struct PyModuleDef definition = {
+    PyModuleDef_HEAD_INIT, "cotan._core", NULL, -1, functions, NULL, NULL, NULL, NULL};
 
 PyMODINIT_FUNC PyInit__core(void); /* Python calls it by name */
 PyMODINIT_FUNC PyInit__core(void) {

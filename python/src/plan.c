@@ -106,8 +106,10 @@ static void find_rank(Plan *plan) {
     unsigned rank = 0;
     const Plan *element = plan;
     for (; element->kind == COTAN_KIND_ARRAY; element = element->parts[0]) rank++;
-    static const int elements[] = {[COTAN_KIND_DOUBLE] = COTAN_DOUBLE, [COTAN_KIND_FLOAT] = COTAN_FLOAT,
-                                   [COTAN_KIND_INT] = COTAN_INT, [COTAN_KIND_BOOL] = COTAN_BOOL};
+    static const int elements[] = {[COTAN_KIND_DOUBLE] = COTAN_DOUBLE,
+                                   [COTAN_KIND_FLOAT] = COTAN_FLOAT,
+                                   [COTAN_KIND_INT] = COTAN_INT,
+                                   [COTAN_KIND_BOOL] = COTAN_BOOL};
     if (element->kind > COTAN_KIND_BOOL || rank > COTAN_MOST_DIMENSIONS) return;
     plan->rank = rank;
     plan->element = (cotan_element)elements[element->kind];

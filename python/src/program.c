@@ -8,16 +8,16 @@
 PyObject *raise_error(const cotan_error *error) {
     PyObject *all = PyList_New(0);
     for (size_t i = 0; all != NULL && i < cotan_error_count(error); i++) {
-        PyObject *one = Py_BuildValue("(sszii)", cotan_error_code(error, i), cotan_error_message(error, i),
-                                      cotan_error_file(error, i), cotan_error_line(error, i),
-                                      cotan_error_column(error, i));
+        PyObject *one =
+            Py_BuildValue("(sszii)", cotan_error_code(error, i), cotan_error_message(error, i),
+                          cotan_error_file(error, i), cotan_error_line(error, i), cotan_error_column(error, i));
         if (one == NULL || PyList_Append(all, one) != 0) Py_CLEAR(all);
         Py_XDECREF(one);
     }
-    PyObject *made = all != NULL ? PyObject_CallFunction(names.make_error, "iOss", cotan_error_status(error), all,
-                                                         cotan_error_text(error, false, false),
-                                                         cotan_error_text(error, true, false))
-                                 : NULL;
+    PyObject *made =
+        all != NULL ? PyObject_CallFunction(names.make_error, "iOss", cotan_error_status(error), all,
+                                            cotan_error_text(error, false, false), cotan_error_text(error, true, false))
+                    : NULL;
     if (made != NULL) PyErr_SetObject((PyObject *)Py_TYPE(made), made);
     Py_XDECREF(made);
     Py_XDECREF(all);
@@ -51,8 +51,10 @@ static Worker *worker_new(Program *program) {
         PyErr_NoMemory();
     else
         raise_error(error);
-    if (worker->context != NULL) worker_free(worker);
-    else free(worker);
+    if (worker->context != NULL)
+        worker_free(worker);
+    else
+        free(worker);
     return NULL;
 }
 
@@ -141,7 +143,8 @@ static PyObject *names_of(const cotan_definition *d, Program *program, bool type
     for (size_t i = 0; list != NULL && i < d->count; i++) {
         const char *text = types ? (d->types != NULL ? d->types[i]->name : NULL) : d->parameters[i];
         PyObject *one = text != NULL ? PyUnicode_FromString(text) : Py_NewRef(Py_None);
-        if (types && d->types != NULL && plan_make(program, d->types[i], all) == NULL) Py_CLEAR(one); /* makes classes */
+        if (types && d->types != NULL && plan_make(program, d->types[i], all) == NULL)
+            Py_CLEAR(one); /* makes classes */
         if (one == NULL || PyList_Append(list, one) != 0) Py_CLEAR(list);
         Py_XDECREF(one);
     }
@@ -207,7 +210,8 @@ static bool ended(Program *program, Worker *worker) {
     return true;
 }
 
-/* check(function, point as JSON, method) -> (agrees, [(what, derivative, expected, difference, agrees)], [(file, line, column)]) */
+/* check(function, point as JSON, method) -> (agrees, [(what, derivative, expected, difference, agrees)], [(file, line,
+ * column)]) */
 static PyObject *program_check(PyObject *self, PyObject *args) {
     const char *function, *point, *method;
     if (!PyArg_ParseTuple(args, "ssz", &function, &point, &method)) return NULL;

@@ -71,52 +71,66 @@ static bool is_plain(const CtFlat *flat, const cotan_slot *slots) {
     return true;
 }
 
-static void show(CtArena *arena, const CtFlat *flat, const cotan_slot *slots, const cotan_buffer *out,
-                 cotan_value *to) {
-    static const cotan_kind kinds[] = {
-        [COTAN_DOUBLE] = COTAN_KIND_DOUBLE, [COTAN_FLOAT] = COTAN_KIND_DOUBLE, [COTAN_INT] = COTAN_KIND_INT,
-        [COTAN_BOOL] = COTAN_KIND_BOOL,     [COTAN_CHAR] = COTAN_KIND_CHAR,    [COTAN_TAG] = COTAN_KIND_DATA};
-    const cotan_buffer *buffer = &out[flat->slot];
+/* The nodes for results of this form: made once, and filled by each call. */
+static cotan_value *nodes_of(CtArena *arena, const CtFlat *flat, const cotan_slot *slots) {
+    static const cotan_kind kinds[] = {[COTAN_DOUBLE] = COTAN_KIND_DOUBLE, [COTAN_FLOAT] = COTAN_KIND_DOUBLE,
+                                       [COTAN_INT] = COTAN_KIND_INT,       [COTAN_BOOL] = COTAN_KIND_BOOL,
+                                       [COTAN_CHAR] = COTAN_KIND_CHAR,     [COTAN_TAG] = COTAN_KIND_DATA};
+    cotan_value *node = CT_NEW(arena, cotan_value);
     if (flat->kind == FLAT_NUMBER) {
-        to->kind = kinds[slots[flat->slot].element];
-        memcpy(&to->number, buffer->data, sizeof to->number);
+        node->kind = kinds[slots[flat->slot].element];
     } else if (flat->kind == FLAT_ARRAY) {
-        to->kind = COTAN_KIND_ARRAY;
-        to->element = slots[flat->slot].element;
-        to->rank = flat->rank;
-        to->numbers = buffer->data;
-        memcpy(to->size, buffer->size, sizeof to->size);
+        node->kind = COTAN_KIND_ARRAY;
+        node->element = slots[flat->slot].element;
+        node->rank = flat->rank;
     } else {
         bool data = flat->type->kind == TYPE_DATA;
-        to->kind = data ? COTAN_KIND_DATA : COTAN_KIND_TUPLE;
+        node->kind = data ? COTAN_KIND_DATA : COTAN_KIND_TUPLE;
         if (data) {
-            to->text = (char *)flat->type->data->cons[0].name->text;
-            to->text_length = flat->type->data->cons[0].name->length;
+            CtSym name = flat->type->data->cons[0].name;
+            node->text = ct_copy_text(arena, name->text, name->length);
+            node->text_length = name->length;
         }
-        to->count = flat->count;
-        to->parts = CT_NEW_ARRAY(arena, cotan_value *, flat->count);
-        cotan_value *nodes = CT_NEW_ARRAY(arena, cotan_value, flat->count);
-        for (uint32_t i = 0; i < flat->count; i++) {
-            to->parts[i] = &nodes[i];
-            show(arena, flat->parts[i], slots, out, &nodes[i]);
-        }
+        node->count = flat->count;
+        node->parts = CT_NEW_ARRAY(arena, cotan_value *, flat->count);
+        for (uint32_t i = 0; i < flat->count; i++) node->parts[i] = nodes_of(arena, flat->parts[i], slots);
+    }
+    return node;
+}
+
+static void show(const CtFlat *flat, const cotan_buffer *out, cotan_value *node) {
+    const cotan_buffer *buffer = &out[flat->slot];
+    if (flat->kind == FLAT_NUMBER) {
+        memcpy(&node->number, buffer->data, sizeof node->number);
+    } else if (flat->kind == FLAT_ARRAY) {
+        node->numbers = buffer->data;
+        memcpy(node->size, buffer->size, flat->rank * sizeof *node->size);
+    } else {
+        for (uint32_t i = 0; i < flat->count; i++) show(flat->parts[i], out, node->parts[i]);
     }
 }
 
-static const cotan_value *shown(const cotan_function *function, const CtFlat *flat, const cotan_buffer *out) {
-    cotan_value *value = CT_NEW(function->results, cotan_value);
-    show(function->results, flat, function->signature.out, out, value);
-    return value;
+static void prepare(cotan_function *function) {
+    CtArena *arena = function->arena;
+    const CtFlat *result = function->result;
+    bool two = function->session->derivative != NULL;
+    if (function->out != NULL) return;
+    function->value = nodes_of(arena, two ? result->parts[0] : result, function->signature.out);
+    function->derivative = two ? nodes_of(arena, result->parts[1], function->signature.out) : NULL;
+    function->out = CT_NEW_ARRAY(arena, cotan_buffer, function->signature.out_count);
 }
 
 static bool apply_lent(cotan_context *context, Apply *a, const cotan_buffer *in) {
     cotan_function *function = a->function;
     bool two = function->session->derivative != NULL;
     const CtFlat *result = function->result;
-    cotan_buffer *out = CT_NEW_ARRAY(function->results, cotan_buffer, function->signature.out_count);
-    if (!ct_session_function_buffers(context, function, in, out)) return false;
-    if (a->value != NULL) *a->value = shown(function, two ? result->parts[0] : result, out);
-    if (a->derivative != NULL && two) *a->derivative = shown(function, result->parts[1], out);
+    prepare(function);
+    for (size_t i = 0; i < function->signature.out_count; i++) function->out[i].data = NULL;
+    if (!ct_session_function_buffers(context, function, in, function->out)) return false;
+    show(two ? result->parts[0] : result, function->out, function->value);
+    if (two) show(result->parts[1], function->out, function->derivative);
+    if (a->value != NULL) *a->value = function->value;
+    if (a->derivative != NULL && two) *a->derivative = function->derivative;
     return true;
 }
 
@@ -170,7 +184,7 @@ static bool apply(cotan_context *context, void *data) {
     cotan_buffer few[FEW], *in = few;
     size_t count = function->signature.in_count;
     bool direct = function->is_native && function->direct && is_plain(function->result, function->signature.out);
-    if (direct && count > FEW) in = CT_NEW_ARRAY(function->results, cotan_buffer, count);
+    if (direct && count > FEW) in = CT_NEW_ARRAY(function->results, cotan_buffer, count); /* freed by a later call */
     bool done = direct && lend_all(a, in) ? apply_lent(context, a, in) : apply_copied(context, a);
     a->ended = true;
     return done;

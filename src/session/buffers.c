@@ -76,6 +76,7 @@ static bool describe(cotan_context *context, cotan_function *function) {
         .derivative_type = ct_session_type(arena, &known, session->derivative),
         .arity = (size_t)session->arity,
     };
+    function->out = NULL;
     find_forms(function);
     return true;
 }

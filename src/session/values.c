@@ -160,9 +160,10 @@ const cotan_value *cotan_value_part(const cotan_value *value, size_t index) {
 
 const void *cotan_value_as_numbers(const cotan_value *value, cotan_element *element, unsigned *rank,
                                    const size_t **size) {
+    static const CtWord none;
     if (value->rank == 0) return NULL;
     *element = value->element;
     *rank = value->rank;
     *size = value->size;
-    return value->numbers;
+    return value->numbers != NULL ? value->numbers : &none;
 }
