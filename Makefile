@@ -85,10 +85,16 @@ dist:
 	@git archive --prefix=cotan-$(VERSION)/ HEAD -o build-dist/cotan-$(VERSION).tar.gz
 	@ls build-dist/*
 
+# The package for Python, in an environment of its own (build/python): what `make check` runs, and with JAX, PyTorch and samplers.
+check-python: all
+	@scripts/python.sh
+check-python-all: all
+	@scripts/python.sh all
+
 format:
 	@clang-format -i $$(git ls-files '*.c' '*.h')
 
 clean:
 	@rm -rf build build-*
 
-.PHONY: all demo test check fuzz mutate threads sanitize-native bench bench-gradbench bench-haskell install deb dist format clean
+.PHONY: all demo test check fuzz mutate threads sanitize-native bench bench-gradbench bench-haskell install deb dist check-python check-python-all format clean

@@ -91,6 +91,7 @@ if build build; then
     run "the page of explain" tests/explain_page.py --cotan build/cotan
     run "documentation" tests/docs.py --cotan build/cotan
     run "installed" scripts/check_install.sh build
+    run "the package for Python" scripts/python.sh
     finish
 else
     failed=$((failed + 1))

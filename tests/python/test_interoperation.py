@@ -49,6 +49,7 @@ def test_pandas_and_arrow_columns(curve, data):
     assert curve.loss(c, table["t"], table["y"].combine_chunks()) == expected
 
 
+@pytest.mark.heavy
 def test_jax(curve, data):
     jax = pytest.importorskip("jax")
     jax.config.update("jax_enable_x64", True)
@@ -69,6 +70,7 @@ loss w xs = sum (map (\\x -> log (1 + exp (negate x))) (map (* (w ! 0)) xs)) + (
     assert numpy.allclose(found, jax.grad(lambda w: 2 * in_jax(jax.numpy.sin(w), xs))(w))
 
 
+@pytest.mark.heavy
 def test_torch():
     torch = pytest.importorskip("torch")
     import cotan.torch
