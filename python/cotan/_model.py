@@ -8,7 +8,7 @@ import weakref
 
 from . import _core
 from ._errors import InputError
-from ._types import Classes
+from ._types import Classes, identifier
 
 RUN, GRAD, VJP, JVP, JACOBIAN, HESSIAN, HVP = range(7)
 VALUE, DERIVATIVE, BOTH = range(3)
@@ -90,8 +90,8 @@ def _indices(function, wrt):
         return None
     if isinstance(wrt, (tuple, list)):
         return tuple(_indices(function, one) for one in wrt)
-    if isinstance(wrt, str) and wrt in function.parameters:
-        return function.parameters.index(wrt)
+    if isinstance(wrt, str) and identifier(wrt) in function.parameters:
+        return function.parameters.index(identifier(wrt))
     if isinstance(wrt, int) and 0 <= wrt < len(function.parameters):
         return wrt
     raise InputError(f"{function.name} has no parameter {wrt!r}: it has {', '.join(function.parameters)}")
@@ -111,7 +111,7 @@ class Function(_core.Entry):
 
     def __new__(cls, model, definition, method=None):
         name, type_, comment, line, parameters, types, result = definition
-        names = tuple(given or f"arg{i + 1}" for i, given in enumerate(parameters))
+        names = tuple(identifier(given) if given else f"arg{i + 1}" for i, given in enumerate(parameters))
         names = tuple(f"{given}_{i + 1}" if given in names[:i] else given for i, given in enumerate(names))
         self = super().__new__(cls, model._program, RUN, name, None, method or model.method, model.native, VALUE, names, {})
         self._model, self._definition, self._by = model, definition, {}
@@ -184,7 +184,7 @@ class Function(_core.Entry):
         return f"<{self.name} :: {self.type}>"
 
     def __reduce__(self):
-        return getattr, (self._model, self.name)
+        return getattr, (self._model, identifier(self.name))
 
 
 def _shape(type_):
@@ -258,12 +258,12 @@ class Model:
         self._classes = Classes(self)
         self._program = _core.Program(name, text, self._options["path"], self._classes, memory, steps, depth, threads, exact_math)
         self.warnings = self._program.warnings()
-        self._definitions = {one[0]: one for one in self._program.definitions()}
+        self._definitions = {identifier(one[0]): one for one in self._program.definitions()}
 
     def __getattr__(self, name):
         if name.startswith("__") or "_definitions" not in self.__dict__:
             raise AttributeError(name)
-        definition = self._definitions.get(name) or self._definitions.get(name.rstrip("_") + "'" * (len(name) - len(name.rstrip("_"))))
+        definition = self._definitions.get(name)
         if definition is None:
             found = self._classes.constructors().get(name)
             if found is None:
@@ -283,7 +283,7 @@ class Model:
         return {name: getattr(self, name) for name, definition in self._definitions.items() if definition[4]}
 
     def __repr__(self):
-        return "\n".join([f"<{self.name}>"] + [f"  {name} :: {definition[1]}" for name, definition in self._definitions.items()])
+        return "\n".join([f"<{self.name}>"] + [f"  {definition[0]} :: {definition[1]}" for definition in self._definitions.values()])
 
     def __reduce__(self):
         return _again, (self.text, self.name, tuple(self._options.items()))

@@ -38,6 +38,8 @@ const Verb cli_verbs[] = {
      cli_verb_type},
     {"core", "core FILE [NAME]", "print a program in Core, the first intermediate language", 1, 2,
      TAKES_FILE | TAKES_JSON, cli_verb_core},
+    {"stub", "stub FILE", "print the types of a program for Python's type checkers, a .pyi file", 1, 1, TAKES_FILE,
+     cli_verb_stub},
     {"fmt", "fmt FILE…", "format programs in place: indentation and spaces", 1, MANY_WORDS, TAKES_CHECK, cli_verb_fmt},
     {"repl", "repl [FILE]", "read and evaluate definitions and expressions, line by line", 0, 1,
      TAKES_FILE | TAKES_METHOD | TAKES_LIMITS, cli_verb_repl},

@@ -15,6 +15,7 @@ int cli_verb_compile(const Options *options);
 int cli_verb_compare(const Options *options);
 int cli_verb_type(const Options *options);
 int cli_verb_core(const Options *options);
+int cli_verb_stub(const Options *options);
 int cli_verb_repl(const Options *options);
 int cli_verb_fmt(const Options *options);
 int cli_verb_cache(const Options *options);
