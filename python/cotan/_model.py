@@ -268,6 +268,7 @@ class Model:
             found = self._classes.constructors().get(name)
             if found is None:
                 raise AttributeError(f"{self.name} defines no {name!r}: it defines {', '.join(self._definitions)}")
+            self.__dict__[name] = found
             return found
         function = Function(self, definition)
         value = function if definition[4] or "->" in definition[1] else function()
