@@ -14,15 +14,15 @@ RUN, GRAD, VJP, JVP, JACOBIAN, HESSIAN, HVP = range(7)
 VALUE, DERIVATIVE, BOTH = range(3)
 
 # How each derivative is called: its mode, what it gives, the name of the second input, and what it says of itself. The expressions are those
-# with respect to some of the parameters: of the function F, at the point P, with the second input D.
+# with respect to some of the parameters: of the function f, at the point p, with the second input dx'.
 _KINDS = {
-    "value_and_grad": (GRAD, BOTH, None, "entry'grad (F) P", "The value and the gradient"),
-    "grad": (GRAD, DERIVATIVE, None, "entry'grad (F) P", "The gradient"),
-    "jvp": (JVP, BOTH, "tangent", "entry'jvp (F) (P, D)", "The value and the derivative along a tangent"),
-    "vjp": (VJP, BOTH, "cotangent", "entry'vjp (F) (P, D)", "The value and the product of a cotangent with the Jacobian"),
-    "jacobian": (JACOBIAN, DERIVATIVE, None, "entry'jacobian (F) P", "The Jacobian: a row for each number of the result"),
-    "hessian": (HESSIAN, DERIVATIVE, None, "entry'hessian (F) P", "The Hessian: a row for each number of the point"),
-    "hvp": (HVP, DERIVATIVE, "direction", "entry'hvp (F) (P, D)", "The product of the Hessian and a direction"),
+    "value_and_grad": (GRAD, BOTH, None, "entry'grad ({f}) {p}", "The value and the gradient"),
+    "grad": (GRAD, DERIVATIVE, None, "entry'grad ({f}) {p}", "The gradient"),
+    "jvp": (JVP, BOTH, "tangent", "entry'jvp ({f}) ({p}, dx')", "The value and the derivative along a tangent"),
+    "vjp": (VJP, BOTH, "cotangent", "entry'vjp ({f}) ({p}, dx')", "The value and the product of a cotangent with the Jacobian"),
+    "jacobian": (JACOBIAN, DERIVATIVE, None, "entry'jacobian ({f}) {p}", "The Jacobian: a row for each number of the result"),
+    "hessian": (HESSIAN, DERIVATIVE, None, "entry'hessian ({f}) {p}", "The Hessian: a row for each number of the point"),
+    "hvp": (HVP, DERIVATIVE, "direction", "entry'hvp ({f}) ({p}, dx')", "The product of the Hessian and a direction"),
 }
 
 
@@ -102,7 +102,7 @@ def _expression(function, wrt, second, text):
     chosen = [names[i] for i in wrt] if isinstance(wrt, tuple) else [names[wrt]]
     point = f"({', '.join(chosen)})" if len(chosen) > 1 else chosen[0]
     inner = f"\\{point} -> {function.name} {' '.join(names)}"
-    body = text.replace("F", inner).replace("P", point).replace("D", "dx'")
+    body = text.format(f=inner, p=point)
     return f"\\{' '.join(names + ['dx' + chr(39)] * second)} -> {body}"
 
 

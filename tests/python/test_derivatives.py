@@ -41,6 +41,14 @@ def test_gradients_of_all_and_of_some(p):
         p.loss.grad((A, B), XS, 2, wrt="w")
 
 
+def test_names_that_look_like_something_else():
+    """Functions and parameters with names of what the package puts around them."""
+    p = cotan.source("fPD :: Double -> Double -> Double\nfPD dx grad = dx * grad ^ 2\njvp x = x * 2 :: Double\nf' x' lambda = x' * lambda :: Double\n")
+    assert p.fPD.grad(2, 3, wrt="grad") == 12 and p.fPD.jvp(2, 3, tangent=1, wrt="dx") == (18, 9)
+    assert p.jvp.jvp(1.0, 3.0, wrt="x") == (2, 6) and p.jvp.hvp(1.0, 1.0, wrt=0) == 0
+    assert p.f_.grad(2.0, lambda_=3.0, wrt="x'") == p.f_.grad(2.0, 3.0, wrt="x_") == 3
+
+
 def test_products(p):
     assert p.product3.jvp(2, 3, 5, tangent=(1, 0, 1)) == (30, 15 + 6)
     assert p.product3.jvp(2, 3, 5, tangent=1.0, wrt="y") == (30, 10)
