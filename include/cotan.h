@@ -309,8 +309,8 @@ cotan_error *cotan_function_json(cotan_function *function, const cotan_value *at
 cotan_error *cotan_apply(cotan_function *function, const cotan_buffer *in, cotan_buffer *out);
 
 /* Reads inputs into buffers: `at`, the point (RUN: the argument, or the array of several), and `with` where there is a
- * second input, as texts or files, just as cotan_call_json takes them; messages call them `what`. `in` has room for in_count
- * buffers; their data belong to the function until the next call of this with it. */
+ * second input, as texts or files, just as cotan_call_json takes them; messages call them `what`. `in` has room for
+ * in_count buffers; their data belong to the function until the next call of this with it. */
 cotan_error *cotan_function_read(cotan_function *function, const char *what, const char *at, size_t at_length,
                                  const char *with, size_t with_length, cotan_buffer *in);
 /* Calls it, and gives the result as cotan_call_json does: as texts, and as a file of that form. They belong to the
@@ -378,8 +378,9 @@ cotan_error *cotan_dump(cotan_program *program, const cotan_call *call, const ch
 /* How a method (call->method, NULL: the best) differentiates call->function, stage by stage: the function, what becomes
  * of its types and of itself, the wrapper; and, where a point is given (call->at), the run: the dual numbers, what the
  * forward pass leaves, the cotangents that come back, the derivative. call->with is the cotangent of the result, of a
- * forward method the tangent; NULL stands for ones. The page is HTML in one file; its graph is drawn by the program `dot`
- * of Graphviz, and where that is missing, the page says so. The text belongs to the program until the next call with it. */
+ * forward method the tangent; NULL stands for ones. The page is HTML in one file; its graph is drawn by the program
+ * `dot` of Graphviz, and where that is missing, the page says so. The text belongs to the program until the next call
+ * with it. */
 typedef enum cotan_page { COTAN_PLAIN, COTAN_COLOURED, COTAN_HTML } cotan_page;
 cotan_error *cotan_stages(cotan_program *program, const cotan_call *call, cotan_page form, const char **out);
 

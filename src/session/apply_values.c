@@ -73,9 +73,9 @@ static bool is_plain(const CtFlat *flat, const cotan_slot *slots) {
 
 /* The nodes for results of this form: made once, and filled by each call. */
 static cotan_value *nodes_of(CtArena *arena, const CtFlat *flat, const cotan_slot *slots) {
-    static const cotan_kind kinds[] = {[COTAN_DOUBLE] = COTAN_KIND_DOUBLE, [COTAN_FLOAT] = COTAN_KIND_DOUBLE,
-                                       [COTAN_INT] = COTAN_KIND_INT,       [COTAN_BOOL] = COTAN_KIND_BOOL,
-                                       [COTAN_CHAR] = COTAN_KIND_CHAR,     [COTAN_TAG] = COTAN_KIND_DATA};
+    static const cotan_kind kinds[] = {
+        [COTAN_DOUBLE] = COTAN_KIND_DOUBLE, [COTAN_FLOAT] = COTAN_KIND_DOUBLE, [COTAN_INT] = COTAN_KIND_INT,
+        [COTAN_BOOL] = COTAN_KIND_BOOL,     [COTAN_CHAR] = COTAN_KIND_CHAR,    [COTAN_TAG] = COTAN_KIND_DATA};
     cotan_value *node = CT_NEW(arena, cotan_value);
     if (flat->kind == FLAT_NUMBER) {
         node->kind = kinds[slots[flat->slot].element];

@@ -269,8 +269,9 @@ static const char *check_buffers(const cotan_function *function, const cotan_buf
 
 static bool has_buffers(cotan_context *context, const cotan_function *function) {
     const char *type = function->signature.no_buffers, *name = function->entry.function;
-    return type == NULL || ct_session_report_one(context, CT_E0613, "cotan_apply_values takes and gives any value",
-                                                 "`%s` takes or gives %s", name != NULL ? name : "the expression", type);
+    return type == NULL ||
+           ct_session_report_one(context, CT_E0613, "cotan_apply_values takes and gives any value",
+                                 "`%s` takes or gives %s", name != NULL ? name : "the expression", type);
 }
 
 enum { MUCH = 1 << 18 };

@@ -17,7 +17,7 @@ struct cotan_function {
     CtArena *read;            /* what cotan_function_read has read; NULL: nothing yet */
     CtArena *written;         /* the text of cotan_function_write_foreign; NULL: none yet */
     cotan_signature signature;
-    const CtFlat *input, *result; /* input NULL: the function has none; both NULL: there are no buffers */
+    const CtFlat *input, *result;    /* input NULL: the function has none; both NULL: there are no buffers */
     cotan_value *value, *derivative; /* results in buffers, as values; they and `out` are made when first needed */
     cotan_buffer *out;
     struct cotan_function *next;
