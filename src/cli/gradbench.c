@@ -139,7 +139,13 @@ static Callee *callee_of(Module *module, const char *name, Fault *fault) {
     }
     snprintf(callee->name, sizeof callee->name, "%s", name);
     cotan_call call = {.mode = COTAN_RUN, .function = name, .native = true};
-    if (!failed(fault, cotan_function_make(module->program, &call, &callee->function))) {
+    bool made = failed(fault, cotan_function_make(module->program, &call, &callee->function));
+    const char *type = made ? cotan_function_signature(callee->function)->no_buffers : NULL;
+    if (type != NULL) {
+        cotan_function_free(callee->function);
+        made = fail(fault, "E0613: `%s` takes or gives %s, which is not made of arrays of numbers", name, type);
+    }
+    if (!made) {
         free(callee);
         return NULL;
     }

@@ -420,13 +420,13 @@ cotan_error *cotan_apply_text(cotan_function *function, const cotan_buffer *in, 
 static bool write_foreign(cotan_context *context, void *data) {
     Texts *t = data;
     cotan_function *function = t->function;
-    bool native, done;
     CtWord value;
-    if (!begin(context, function, &native) || !renew(context, &function->written)) return false;
+    if (!has_buffers(context, function)) return t->ended = true, false;
+    if (!ready(context, function) || !renew(context, &function->written)) return false;
     CtSession *session = function->session;
     const char *wrong = ct_value_flat_check(function->written, function->result, function->signature.out, t->in);
     if (wrong != NULL) return t->ended = true, wrong_buffers(context, wrong);
-    done = ct_value_flat_read(ct_eval_heap(session->eval), function->result, t->in, &value);
+    bool done = ct_value_flat_read(ct_eval_heap(session->eval), function->result, t->in, &value);
     if (done) {
         CtText text = ct_text(function->written);
         const CtType *type = ct_session_result(session);
