@@ -101,11 +101,16 @@ static bool pass_elaborate(CtBuild *build, const CtEntry *entry) {
 
 static bool pass_simplify(CtBuild *build, const CtEntry *entry) {
     (void)entry;
+    ct_core_lists_to_arrays(build->program);
     ct_core_simplify(build->program);
     return true;
 }
 
-static bool pass_reduce(CtBuild *build, const CtEntry *entry) { return pass_simplify(build, entry); }
+static bool pass_reduce(CtBuild *build, const CtEntry *entry) {
+    (void)entry;
+    ct_core_simplify(build->program);
+    return true;
+}
 
 static bool pass_differentiate(CtBuild *build, const CtEntry *entry) {
     (void)entry;
