@@ -5,6 +5,13 @@
  * after the other; so at most one of them may fail. */
 #include "core/lists.h"
 
+#include "base/rules.h"
+
+/* How many elements a stage makes of one: 2 stands for more, and for an unknown number. */
+typedef struct Count {
+    uint32_t least, most;
+} Count;
+
 /* What is done with an element: by the consumer's function, or by a function between it and the source. The result is
  * the new state; NULL if the term has another form. */
 typedef struct Stage {
@@ -14,6 +21,8 @@ typedef struct Stage {
     CtCore *fun;
     const CtLam *loop; /* of a comprehension */
     CtVar *self, *rest;
+    bool partial; /* it may fail */
+    Count count;
 } Stage;
 
 static CtCore *go_on(CtLists *s, const Stage *stage, CtCore *state, CtCore *element) {
@@ -109,11 +118,6 @@ static bool is_call_of(const CtCore *core, const CtVar *loop, const CtVar *rest)
            core->as.call.args[0]->kind == CORE_VAR && core->as.call.args[0]->as.var == rest;
 }
 
-/* How many elements the body of a loop gives for one of its source: 2 stands for more than one, and for unknown. */
-typedef struct Count {
-    uint32_t least, most;
-} Count;
-
 static Count count_elements(const CtCore *body, const CtVar *self, const CtVar *rest) {
     while (body->kind == CORE_LET || body->kind == CORE_UNPACK) body = body->as.let.body;
     if (is_call_of(body, self, rest)) return (Count){0, 0};
@@ -175,6 +179,7 @@ static CtCore *produce_inner(CtLists *s, const Stage *stage, CtCore *letrec, CtC
     if (!own || !is_call_of(nil->body, stage->self, stage->rest) ||
         !ct_core_list_source(s, called->as.call.args[0], &around, &source))
         return NULL;
+    CT_FIRED("lists.generator");
     Stage inner = *stage;
     inner.loop = loop;
     inner.self = self;
@@ -234,7 +239,7 @@ typedef struct Chain {
     CtBindings around;
     CtListSource source;
     const Stage *first; /* of the stages between the source and the consumer, or the consumer */
-    uint32_t partial;   /* stages that may fail */
+    bool partial;       /* one of the stages may fail */
     Count count;        /* of elements for each element of the source */
 } Chain;
 
@@ -255,23 +260,22 @@ static const CtLam *loop_of(CtLists *s, CtCore *list, CtVar **self, CtCore **ove
 }
 
 /* The list that a stage takes its elements from; NULL if the list is not made by one. */
-static CtCore *find_stage(CtLists *s, CtCore *list, Stage *stage, Chain *chain) {
+static CtCore *find_stage(CtLists *s, CtCore *list, Stage *stage) {
     CtVar *self = NULL;
     CtCore *over = NULL;
     const CtLam *loop = loop_of(s, list, &self, &over);
     if (loop != NULL) {
         const CtCase *cons = branch(loop, 2);
         *stage = (Stage){.step = step_comprehension, .loop = loop, .self = self};
-        chain->partial += may_fail(cons->body, self, cons->vars[1]);
-        Count count = count_elements(cons->body, self, cons->vars[1]);
-        chain->count = (Count){chain->count.least * count.least, chain->count.most * count.most};
+        stage->partial = may_fail(cons->body, self, cons->vars[1]);
+        stage->count = count_elements(cons->body, self, cons->vars[1]);
         return over;
     }
     CtListFunction function = ct_core_list_call(list);
     if ((function != LIST_MAP && function != LIST_FILTER) || !ct_core_list_is_known(list->as.call.args[0])) return NULL;
     *stage = (Stage){.step = function == LIST_MAP ? step_map : step_filter, .fun = list->as.call.args[0]};
-    chain->partial += !is_total_function(stage->fun);
-    if (function == LIST_FILTER) chain->count.least = 0;
+    stage->partial = !is_total_function(stage->fun);
+    stage->count = (Count){function == LIST_MAP, 1};
     return list->as.call.args[1];
 }
 
@@ -282,17 +286,22 @@ static bool is_made_by_loop(CtLists *s, CtCore *list) {
     return ct_core_list_call(list) == LIST_FILTER || loop_of(s, list, &self, &over) != NULL;
 }
 
-static bool find_chain(CtLists *s, CtCore *list, const Stage *last, bool partial, Chain *chain) {
-    *chain = (Chain){.first = last, .partial = partial, .count = {1, 1}};
+/* Two stages that may fail do not go into one loop: what comes before the second is made. */
+static bool find_chain(CtLists *s, CtCore *list, const Stage *last, Chain *chain) {
+    *chain = (Chain){.first = last, .partial = last->partial, .count = {1, 1}};
     while (is_made_by_loop(s, list = ct_core_list_open(s, list, &chain->around))) {
         Stage *stage = CT_NEW(s->p->context->arena, Stage);
-        list = find_stage(s, list, stage, chain);
-        if (list == NULL) return false;
+        CtCore *from = find_stage(s, list, stage);
+        if (from == NULL) return false;
+        if (chain->partial && stage->partial) break;
         stage->next = chain->first;
         stage->state = last->state;
         chain->first = stage;
+        chain->partial = chain->partial || stage->partial;
+        chain->count = (Count){chain->count.least * stage->count.least, chain->count.most * stage->count.most};
+        list = from;
     }
-    return chain->partial <= 1 && ct_core_list_source(s, list, &chain->around, &chain->source);
+    return ct_core_list_source(s, list, &chain->around, &chain->source);
 }
 
 static CtCore *run_fold(CtLists *s, const Chain *chain, CtCore *start) {
@@ -315,13 +324,15 @@ CtCore *ct_core_list_loop_array(CtLists *s, CtCore *list) {
     CtType *element = ct_core_list_element(list->type);
     Chain chain;
     Stage itself = {.step = step_itself, .state = element};
-    if (!find_chain(s, list, &itself, false, &chain)) return NULL;
+    if (!find_chain(s, list, &itself, &chain)) return NULL;
     CtCore *array = NULL;
     if (chain.count.least == 1 && chain.count.most == 1) {
+        CT_FIRED("lists.comprehension");
         array = run_elements(s, &chain, NULL);
     } else {
+        CT_FIRED("lists.collected");
         Stage snoc = {.step = step_snoc, .state = ct_core_type_array(p, element)};
-        if (!find_chain(s, list, &snoc, false, &chain)) return NULL;
+        if (!find_chain(s, list, &snoc, &chain)) return NULL;
         array = run_fold(s, &chain, ct_core_array_lit(p, s->range, element, NULL, 0));
     }
     return array != NULL ? ct_core_list_wrap(s, &chain.around, array) : NULL;
@@ -359,31 +370,25 @@ static CtCore *neutral_element(CtLists *s, CtType *type, bool is_product) {
 static CtCore *consume_sum(CtLists *s, CtCore *list, CtType *type, bool is_product) {
     Stage itself = {.step = step_itself, .state = type};
     Chain chain;
-    if (!find_chain(s, list, &itself, false, &chain) || chain.count.most > 1) return NULL;
+    if (!find_chain(s, list, &itself, &chain) || chain.count.most > 1) return NULL;
     CtCore *array = chain.first == &itself ? ct_core_list_source_array(s, &chain.source)
                                            : run_elements(s, &chain, neutral_element(s, type, is_product));
     if (array == NULL) return NULL;
+    CT_FIRED("lists.sum");
     return ct_core_list_wrap(s, &chain.around,
                              ct_core_list_array(s, is_product ? ARRAY_PRODUCT : ARRAY_SUM, array, NULL, NULL));
 }
 
-static CtCore *consume_by(CtLists *s, CtCore *list, Stage last, bool partial, CtCore *start) {
+static CtCore *consume_by(CtLists *s, CtCore *list, Stage last, CtCore *start) {
     CtBindings around = {0};
     start = ct_core_list_bind_atom(s, &around, "start", start);
     Chain chain;
     if (last.fun != NULL && !ct_core_list_is_known(last.fun)) return NULL;
-    CtCore *made = NULL;
-    if (find_chain(s, list, &last, partial, &chain)) {
-        made = run_fold(s, &chain, start);
-        if (made != NULL) made = ct_core_list_wrap(s, &chain.around, made);
-    } else if (chain.partial > 1) { /* the consumer comes after the list */
-        CtCore *array = ct_core_list_to_array(s, list);
-        if (array == NULL) return NULL;
-        chain = (Chain){.first = &last};
-        chain.source.array = ct_core_list_bind(s, &chain.around, "array", array);
-        made = ct_core_list_wrap(s, &chain.around, run_fold(s, &chain, start));
-    }
-    return made != NULL ? ct_core_list_wrap(s, &around, made) : NULL;
+    last.partial = last.fun != NULL && !is_total_function(last.fun);
+    CtCore *made = find_chain(s, list, &last, &chain) ? run_fold(s, &chain, start) : NULL;
+    if (made == NULL) return NULL;
+    CT_FIRED("lists.fold");
+    return ct_core_list_wrap(s, &around, ct_core_list_wrap(s, &chain.around, made));
 }
 
 static CtCore *consume_right(CtLists *s, CtCore *const *args) {
@@ -391,6 +396,7 @@ static CtCore *consume_right(CtLists *s, CtCore *const *args) {
     CtCore *start = ct_core_list_bind_atom(s, &around, "start", args[1]);
     CtCore *array = ct_core_list_is_known(args[0]) ? ct_core_list_to_array(s, args[2]) : NULL;
     if (array == NULL) return NULL;
+    CT_FIRED("lists.foldr");
     Stage last = {.step = step_foldr, .fun = args[0], .state = start->type};
     Chain chain = {.first = &last};
     array = ct_core_list_array(s, ARRAY_REVERSE, array, NULL, NULL);
@@ -400,9 +406,11 @@ static CtCore *consume_right(CtLists *s, CtCore *const *args) {
 
 static CtCore *consume_length(CtLists *s, CtCore *list) {
     Stage count = {.step = step_count, .state = s->p->int_type};
-    if (is_made_by_loop(s, list)) return consume_by(s, list, count, false, ct_core_int(s->p, s->range, 0));
+    if (is_made_by_loop(s, list)) return consume_by(s, list, count, ct_core_int(s->p, s->range, 0));
     CtCore *array = ct_core_list_to_array(s, list);
-    return array != NULL ? ct_core_list_array(s, ARRAY_LENGTH, array, NULL, NULL) : NULL;
+    if (array == NULL) return NULL;
+    CT_FIRED("lists.length");
+    return ct_core_list_array(s, ARRAY_LENGTH, array, NULL, NULL);
 }
 
 /* Of numbers; an empty list is given to the function itself, which fails. */
@@ -413,6 +421,7 @@ static CtCore *consume_extreme(CtLists *s, CtCore *app, CtArrayOp op) {
     CtBindings around = {0};
     CtCore *array = ct_core_list_to_array(s, list);
     if (array == NULL) return NULL;
+    CT_FIRED("lists.extreme");
     CtVar *xs = ct_core_list_bind(s, &around, "array", array);
     CtCore *length = ct_core_list_array(s, ARRAY_LENGTH, ct_core_list_use(s, xs), NULL, NULL);
     CtCore *none = ct_core_prim2(p, s->range, PRIM_INT_EQ, length, ct_core_int(p, s->range, 0));
@@ -430,7 +439,7 @@ static CtCore *consume_left(CtLists *s, CtCore *const *args) {
     if (is_sum(fun, start, PRIM_ADD, PRIM_INT_ADD, 0)) sum = consume_sum(s, list, start->type, false);
     if (is_sum(fun, start, PRIM_MUL, PRIM_INT_MUL, 1)) sum = consume_sum(s, list, start->type, true);
     if (sum != NULL) return sum;
-    return consume_by(s, list, (Stage){.step = step_foldl, .fun = fun, .state = start->type}, !is_total_function(fun), start);
+    return consume_by(s, list, (Stage){.step = step_foldl, .fun = fun, .state = start->type}, start);
 }
 
 CtCore *ct_core_list_consumed(CtLists *s, CtCore *app) {
@@ -442,10 +451,10 @@ CtCore *ct_core_list_consumed(CtLists *s, CtCore *app) {
     case LIST_FOLDR: return consume_right(s, args);
     case LIST_ALL:
         return consume_by(s, args[1], (Stage){.step = step_all, .fun = args[0], .state = app->type},
-                          !is_total_function(args[0]), ct_core_bool(p, s->range, true));
+                          ct_core_bool(p, s->range, true));
     case LIST_ANY:
         return consume_by(s, args[1], (Stage){.step = step_any, .fun = args[0], .state = app->type},
-                          !is_total_function(args[0]), ct_core_bool(p, s->range, false));
+                          ct_core_bool(p, s->range, false));
     case LIST_LENGTH: return consume_length(s, args[0]);
     case LIST_MAXIMUM: return consume_extreme(s, app, ARRAY_MAXIMUM);
     case LIST_MINIMUM: return consume_extreme(s, app, ARRAY_MINIMUM);

@@ -47,6 +47,7 @@ static CtCore *visit_bound_list(Walk *w, CtCore *let) {
     CtCore *body = visit(w, let->as.let.body);
     ct_map_set(s->p->context->arena, &s->arrays, ct_key(list), NULL);
     if (!ct_core_list_occurs(s, body, list)) {
+        CT_FIRED("lists.variable");
         w->changed = true;
         return ct_core_let(s->p, let->range, xs, visit(w, array), body);
     }
@@ -85,7 +86,6 @@ static CtCore *visit(void *data, CtCore *core) {
     s->opened.count = 0;
     CtCore *made = core->kind == CORE_APP ? ct_core_list_consumed(s, core) : NULL;
     if (made != NULL && !is_any_left(s, made)) {
-        CT_FIRED("lists.consumed");
         w->changed = true;
         core = made;
     }

@@ -101,7 +101,7 @@ static bool pass_elaborate(CtBuild *build, const CtEntry *entry) {
 
 static bool pass_simplify(CtBuild *build, const CtEntry *entry) {
     (void)entry;
-    ct_core_lists_to_arrays(build->program);
+    if (!is_set_to("COTAN_LISTS", "keep")) ct_core_lists_to_arrays(build->program);
     ct_core_simplify(build->program);
     return true;
 }
