@@ -178,8 +178,8 @@ static const CtFlowArg *made_count(const Simplify *s, const CtFlowArg *array) {
     const CtFlowStep *step = fact->maker;
     if (step == NULL) return NULL;
     bool loop = step->kind == FLOW_LOOP && !step->as.loop.initial && fact->index >= step->as.loop.carried;
-    bool replicate = step->kind == FLOW_BULK && step->as.bulk == ARRAY_REPLICATE;
-    return loop || replicate ? &step->args.items[0] : NULL;
+    bool counted = step->kind == FLOW_BULK && (step->as.bulk == ARRAY_REPLICATE || step->as.bulk == ARRAY_IOTA);
+    return loop || counted ? &step->args.items[0] : NULL;
 }
 
 static bool dim_known(Simplify *s, const CtFlowStep *step) {
