@@ -327,6 +327,14 @@ static inline void ct_lanes_fill(ct_lanes *to, int64_t length, ct_lanes x) {
     for (int64_t j = 0; j < length; j++) to[j] = x;
 }
 
+/* The elements of one array, the same in every lane. */
+static inline void ct_lanes_repeat(ct_lanes *to, const double *from, int64_t length) {
+    for (int64_t j = 0; j < length; j++) to[j] = ct_all(from[j]);
+}
+static inline void ct_lanes_copy(ct_lanes *to, const ct_lanes *from, int64_t length) {
+    for (int64_t j = 0; j < length; j++) to[j] = from[j];
+}
+
 /* Gathers an element for each lane, at an index of its own. */
 static inline ct_lanes ct_lanes_pick(const ct_lanes *from, ct_lane_ints at) {
     ct_lanes x = {0}; /* gcc does not see that all elements are written */

@@ -180,10 +180,27 @@ static bool fits_replicate(Scan *s, const CtFlowStep *step) {
     return true;
 }
 
+/* Two arrays behind each other: rows at the iteration's own index, arrays in lanes, uniform arrays. */
+static bool fits_append(Scan *s, const CtFlowStep *step) {
+    CtFlowVar *result = step->results.items[0];
+    if (!is_vector(result->type)) return false;
+    for (uint32_t i = 0; i < 2; i++) {
+        const CtFlowArg *arg = &step->args.items[i];
+        LaneKind kind = ct_emit_vector_kind(s->e, arg);
+        bool row = kind == LANE_ROW && lane(s, arg->var)->indices.count == 1;
+        if (!row && kind != LANE_ARRAY && kind != LANE_SAME) return false;
+        if (row) lane(s, lane(s, arg->var)->base.var)->is_packed = true;
+    }
+    *lane(s, result) = (Lane){.kind = LANE_ARRAY, .root = result};
+    s->has_arrays = CT_FIRED("vectorise.append");
+    return true;
+}
+
 static bool fits_bulk(Scan *s, const CtFlowStep *step) {
     if (s->in_branch) return false;
     if (step->as.bulk == ARRAY_REPLICATE && fits_replicate(s, step)) return true;
     if (all_same(s, &step->args)) return true;
+    if (step->as.bulk == ARRAY_APPEND) return fits_append(s, step);
     const CtFlowArg *array = &step->args.items[0];
     CtArrayOp op = step->as.bulk;
     bool packed = ct_emit_vector_kind(s->e, array) == LANE_ROW && lane(s, array->var)->indices.count == 1;
