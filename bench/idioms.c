@@ -1,7 +1,8 @@
-/* idioms FILE IDIOMATIC WRITTEN_OUT SHAPES: times two functions of a program, and their gradients, as native code, on the
- * same arguments. SHAPES has a word for each buffer of the arguments: `-` for a number, `=N` for the Int N, `AxB` for an array of numbers in
- * [0.5, 1.5), `AxB:N` for one of Ints in 0 … N − 1. Prints a line of JSON: times in seconds, and the largest relative
- * differences of values and gradients. The functions take turns, so that a slow moment of the machine affects both. */
+/* idioms FILE IDIOMATIC WRITTEN_OUT SHAPES: times two functions of a program, and their gradients, as native code, on
+ * the same arguments. SHAPES has a word for each buffer of the arguments: `-` for a number, `=N` for the Int N, `AxB`
+ * for an array of numbers in [0.5, 1.5), `AxB:N` for one of Ints in 0 … N − 1. Prints a line of JSON: times in seconds,
+ * and the largest relative differences of values and gradients. The functions take turns, so that a slow moment of the
+ * machine affects both. */
 #include <cotan.h>
 #include <math.h>
 #include <stdio.h>
@@ -136,7 +137,8 @@ int main(int count, char **words) {
     static Subject subjects[FUNCTIONS];
     for (int i = 0; i < FUNCTIONS; i++) make(program, words[2 + i % 2], i < 2 ? COTAN_RUN : COTAN_GRAD, &subjects[i]);
     cotan_buffer in[MOST_BUFFERS] = {0};
-    if (cotan_function_signature(subjects[0].function)->in_count != (size_t)(count - 4)) stop("as many shapes as buffers");
+    if (cotan_function_signature(subjects[0].function)->in_count != (size_t)(count - 4))
+        stop("as many shapes as buffers");
     for (int i = 4; i < count; i++) fill(&in[i - 4], words[i]);
     for (int i = 0; i < FUNCTIONS; i++) apply(&subjects[i], in);
     double values = difference(&subjects[0], &subjects[1]), gradients = difference(&subjects[2], &subjects[3]);

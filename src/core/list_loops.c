@@ -1,8 +1,8 @@
 /* Lists that are made by `filter` and by comprehensions, and the functions that consume lists.
  *
- * Such a list is not made. What its consumer does with an element is carried through the functions that make the list, up
- * to a source that has an array: a chain of stages. All stages work on one element before the next, where the program runs one
- * after the other; so at most one of them may fail. */
+ * Such a list is not made. What its consumer does with an element is carried through the functions that make the list,
+ * up to a source that has an array: a chain of stages. All stages work on one element before the next, where the
+ * program runs one after the other; so at most one of them may fail. */
 #include "core/lists.h"
 
 #include "base/rules.h"
@@ -90,7 +90,8 @@ static CtCore *step_filter(CtLists *s, const Stage *stage, CtCore *state, CtCore
     CtCore *tested = ct_core_list_use(s, x), *test = ct_core_list_apply(s, stage->fun, &tested);
     CtCore *kept = go_on(s, stage, state, ct_core_list_use(s, x));
     if (kept == NULL) return NULL;
-    return ct_core_let(s->p, s->range, x, element, ct_core_if(s->p, s->range, test, kept, ct_core_list_again(s, state)));
+    return ct_core_let(s->p, s->range, x, element,
+                       ct_core_if(s->p, s->range, test, kept, ct_core_list_again(s, state)));
 }
 
 /* ---- comprehensions ---- */
@@ -106,9 +107,9 @@ bool ct_core_list_is_loop(const CtCore *letrec) {
     const CtLam *lam = letrec->as.letrec.binds[0].lam->as.lam;
     const CtCore *body = lam->body;
     if (lam->origin != NULL || lam->count != 1 || body->kind != CORE_CASE) return false;
-    return ct_core_list_is_list(body->type) && ct_core_list_is_list(lam->params[0]->type) && body->as.cases.count == 2 &&
-           body->as.cases.otherwise == NULL && body->as.cases.scrutinee->kind == CORE_VAR &&
-           body->as.cases.scrutinee->as.var == lam->params[0];
+    return ct_core_list_is_list(body->type) && ct_core_list_is_list(lam->params[0]->type) &&
+           body->as.cases.count == 2 && body->as.cases.otherwise == NULL &&
+           body->as.cases.scrutinee->kind == CORE_VAR && body->as.cases.scrutinee->as.var == lam->params[0];
 }
 
 static bool is_empty_list(const CtCore *core) { return core->kind == CORE_CON && core->as.call.count == 0; }
@@ -174,7 +175,8 @@ static CtCore *produce_inner(CtLists *s, const Stage *stage, CtCore *letrec, CtC
     CtCore *called = letrec->as.letrec.body;
     for (; called->kind == CORE_LET; called = called->as.let.body)
         ct_push(s->p->context->arena, &around, ((CtBinding){called->as.let.vars[0], called->as.let.rhs}));
-    bool own = called->kind == CORE_APP && called->as.call.of.fun->kind == CORE_VAR && called->as.call.of.fun->as.var == self;
+    bool own =
+        called->kind == CORE_APP && called->as.call.of.fun->kind == CORE_VAR && called->as.call.of.fun->as.var == self;
     CtListSource source;
     if (!own || !is_call_of(nil->body, stage->self, stage->rest) ||
         !ct_core_list_source(s, called->as.call.args[0], &around, &source))
@@ -206,7 +208,8 @@ static CtCore *produce_case(CtLists *s, const Stage *stage, CtCore *body, CtCore
     return ct_core_case(s->p, body->range, stage->state, body->as.cases.scrutinee, cases, count, otherwise);
 }
 
-/* The body of a loop, in which each element goes to the next stage instead of in front of the rest. The body is used up. */
+/* The body of a loop, in which each element goes to the next stage instead of in front of the rest. The body is used
+ * up. */
 static CtCore *produce(CtLists *s, const Stage *stage, CtCore *body, CtCore *state) {
     CtProgram *p = s->p;
     if (is_call_of(body, stage->self, stage->rest)) return state;
@@ -228,7 +231,9 @@ static CtCore *step_comprehension(CtLists *s, const Stage *stage, CtCore *state,
     own.rest = cons->vars[1];
     CtVar *x = cons->vars[0];
     CtCore *body = produce(s, &own, cons->body, state);
-    if (body == NULL || ct_core_list_occurs(s, body, own.self) || (own.rest != NULL && ct_core_list_occurs(s, body, own.rest))) return NULL;
+    if (body == NULL || ct_core_list_occurs(s, body, own.self) ||
+        (own.rest != NULL && ct_core_list_occurs(s, body, own.rest)))
+        return NULL;
     if (x == NULL) x = ct_core_list_var(s, "x", element->type);
     return ct_core_let(s->p, s->range, x, element, body);
 }
@@ -254,8 +259,10 @@ static const CtLam *loop_of(CtLists *s, CtCore *list, CtVar **self, CtCore **ove
     if (app->kind != CORE_APP || app->as.call.of.fun->kind != CORE_VAR) return NULL;
     *self = app->as.call.of.fun->as.var;
     *over = app->as.call.args[0];
-    if (loop == NULL) loop = ct_map_get(&s->loops, ct_key(*self));
-    else if (*self != list->as.letrec.binds[0].var) return NULL;
+    if (loop == NULL)
+        loop = ct_map_get(&s->loops, ct_key(*self));
+    else if (*self != list->as.letrec.binds[0].var)
+        return NULL;
     return loop != NULL && is_empty_list(branch(loop, 0)->body) ? loop : NULL;
 }
 
@@ -355,7 +362,8 @@ static bool is_sum(const CtCore *fun, const CtCore *start, CtPrim real, CtPrim i
     if (fun->kind != CORE_LAM || !is_number(start->type) || !is_literal(start, neutral)) return false;
     const CtLam *lam = fun->as.lam;
     const CtCore *body = lam->body;
-    if (body->kind != CORE_PRIM || body->as.call.of.prim != (start->type->kind == TYPE_INT ? integer : real)) return false;
+    if (body->kind != CORE_PRIM || body->as.call.of.prim != (start->type->kind == TYPE_INT ? integer : real))
+        return false;
     CtCore **args = body->as.call.args;
     return args[0]->kind == CORE_VAR && args[0]->as.var == lam->params[0] && args[1]->kind == CORE_VAR &&
            args[1]->as.var == lam->params[1];

@@ -11,11 +11,21 @@ static const struct {
     const char *name;
     CtListFunction function;
 } names[] = {
-    {"toList@Array,", LIST_OF_ARRAY}, {"replicateOnto@", LIST_REPLICATE}, {"mapList@", LIST_MAP},
-    {"zipWithList@", LIST_ZIP_WITH},  {"reverseList@", LIST_REVERSE},     {"++@[],", LIST_APPEND},
-    {"filterList@", LIST_FILTER},     {"foldlList@", LIST_FOLDL},         {"foldrList@", LIST_FOLDR},
-    {"allList@", LIST_ALL},           {"anyList@", LIST_ANY},             {"length@[],", LIST_LENGTH},
-    {"maximum@[],", LIST_MAXIMUM},    {"minimum@[],", LIST_MINIMUM},      {"fromList@Array,", LIST_TO_ARRAY},
+    {"toList@Array,", LIST_OF_ARRAY},
+    {"replicateOnto@", LIST_REPLICATE},
+    {"mapList@", LIST_MAP},
+    {"zipWithList@", LIST_ZIP_WITH},
+    {"reverseList@", LIST_REVERSE},
+    {"++@[],", LIST_APPEND},
+    {"filterList@", LIST_FILTER},
+    {"foldlList@", LIST_FOLDL},
+    {"foldrList@", LIST_FOLDR},
+    {"allList@", LIST_ALL},
+    {"anyList@", LIST_ANY},
+    {"length@[],", LIST_LENGTH},
+    {"maximum@[],", LIST_MAXIMUM},
+    {"minimum@[],", LIST_MINIMUM},
+    {"fromList@Array,", LIST_TO_ARRAY},
 };
 
 CtListFunction ct_core_list_call(const CtCore *core) {
@@ -99,7 +109,8 @@ static CtCore *range_count(CtLists *s, CtBindings *around, CtCore *from, CtCore 
     CtProgram *p = s->p;
     CtCore *count, *none, *zero = ct_core_int(p, s->range, 0), *one = ct_core_int(p, s->range, 1);
     bool up_to = to->kind == CORE_PRIM && to->as.call.of.prim == PRIM_INT_SUB && is_int(to->as.call.args[1], 1);
-    bool is_length = up_to && to->as.call.args[0]->kind == CORE_ARRAY && to->as.call.args[0]->as.call.of.array == ARRAY_LENGTH;
+    bool is_length =
+        up_to && to->as.call.args[0]->kind == CORE_ARRAY && to->as.call.args[0]->as.call.of.array == ARRAY_LENGTH;
     if (is_int(from, 0) && is_length) return ct_core_list_bind_atom(s, around, "n", to->as.call.args[0]);
     if (is_int(from, 0) && up_to) {
         count = ct_core_list_bind_atom(s, around, "n", to->as.call.args[0]);

@@ -31,12 +31,12 @@ CtListFunction ct_core_list_call(const CtCore *core);
 
 typedef struct CtLists {
     CtProgram *p;
-    CtMap arrays;    /* CtVar * of a list -> CtVar * of the array that holds its elements */
-    CtMap loops;     /* CtVar * of the loop of a comprehension -> CtLam * */
+    CtMap arrays;           /* CtVar * of a list -> CtVar * of the array that holds its elements */
+    CtMap loops;            /* CtVar * of the loop of a comprehension -> CtLam * */
     CT_VEC(CtVar *) opened; /* variables of lists whose bindings are bindings of arrays now */
-    uint32_t trials; /* lists bound to variables that have been tried */
-    uint32_t copied; /* nodes */
-    CtSourceRange range; /* of the present call */
+    uint32_t trials;        /* lists bound to variables that have been tried */
+    uint32_t copied;        /* nodes */
+    CtSourceRange range;    /* of the present call */
 } CtLists;
 
 /* Terms that are bound in front of a term, from the outermost. */
@@ -75,8 +75,8 @@ bool ct_core_list_is_element(const CtType *type);
 
 /* Whether a variable occurs in a term. */
 bool ct_core_list_occurs(CtLists *s, CtCore *core, const CtVar *var);
-/* What stands behind the bindings of a list's term. Lists among these become arrays, which is only right if no variable in
- * s->opened occurs in the end. */
+/* What stands behind the bindings of a list's term. Lists among these become arrays, which is only right if no variable
+ * in s->opened occurs in the end. */
 CtCore *ct_core_list_open(CtLists *s, CtCore *list, CtBindings *around);
 /* An array with the elements of a list; NULL if the list is not made in this term. The term is used up, unless the
  * result is dropped. */

@@ -1,15 +1,15 @@
-/* Lists that are made and consumed become arrays. In `sum (map f [a .. b])` nothing else sees the list: it may as well be
- * the array `build (b − a + 1) (λi. f (a + i))`, of which passes, methods and engines know more. Two forms:
+/* Lists that are made and consumed become arrays. In `sum (map f [a .. b])` nothing else sees the list: it may as well
+ * be the array `build (b − a + 1) (λi. f (a + i))`, of which passes, methods and engines know more. Two forms:
  *
  *   An array has the same elements as the list, and is made by one operation on arrays for each function on lists
  *   (list_sources.c). So all of one list is evaluated before the next, as the program says.
  *
- *   Lists of unknown length, made by `filter` or by comprehensions, are not made: what the consumer does with an element is
- *   carried into the loop over their source (list_loops.c).
+ *   Lists of unknown length, made by `filter` or by comprehensions, are not made: what the consumer does with an
+ * element is carried into the loop over their source (list_loops.c).
  *
  * The functions on lists are those of the library, known by their names, and are not inlined before this pass; a
- * comprehension is the recursive loop that elaboration makes of it. A list in a variable becomes an array if all uses of the
- * variable do. Excluded are lists whose elements would be rows of an array, since rows must have one length. */
+ * comprehension is the recursive loop that elaboration makes of it. A list in a variable becomes an array if all uses
+ * of the variable do. Excluded are lists whose elements would be rows of an array, since rows must have one length. */
 #include "core/lists.h"
 
 #include "base/rules.h"
@@ -55,8 +55,8 @@ static CtCore *visit_bound_list(Walk *w, CtCore *let) {
     return NULL;
 }
 
-/* let xs = list in f ⟨…, xs, …⟩, where f is a function on lists and the other arguments are functions and atoms: the call of
- * f ⟨…, list, …⟩. */
+/* let xs = list in f ⟨…, xs, …⟩, where f is a function on lists and the other arguments are functions and atoms: the
+ * call of f ⟨…, list, …⟩. */
 static CtCore *put_into_call(Walk *w, CtCore *let) {
     CtVar *list = let->as.let.vars[0];
     CtCore *app = let->as.let.body;
@@ -64,8 +64,10 @@ static CtCore *put_into_call(Walk *w, CtCore *let) {
     uint32_t count = app->as.call.count, index = count;
     for (uint32_t i = 0; i < count; i++) {
         CtCore *arg = app->as.call.args[i];
-        if (arg->kind == CORE_VAR && arg->as.var == list && index == count) index = i;
-        else if ((arg->kind != CORE_LAM && !ct_core_is_atom(arg)) || ct_core_list_occurs(&w->lists, arg, list)) return let;
+        if (arg->kind == CORE_VAR && arg->as.var == list && index == count)
+            index = i;
+        else if ((arg->kind != CORE_LAM && !ct_core_is_atom(arg)) || ct_core_list_occurs(&w->lists, arg, list))
+            return let;
     }
     CtCore **args = CT_NEW_ARRAY(w->lists.p->context->arena, CtCore *, count);
     for (uint32_t i = 0; i < count; i++) args[i] = i == index ? let->as.let.rhs : app->as.call.args[i];
@@ -77,7 +79,8 @@ static CtCore *visit(void *data, CtCore *core) {
     CtLists *s = &w->lists;
     if (core->kind == CORE_LAM && core->as.lam->origin != NULL) return core;
     if (ct_core_list_is_loop(core))
-        ct_map_set(s->p->context->arena, &s->loops, ct_key(core->as.letrec.binds[0].var), core->as.letrec.binds[0].lam->as.lam);
+        ct_map_set(s->p->context->arena, &s->loops, ct_key(core->as.letrec.binds[0].var),
+                   core->as.letrec.binds[0].lam->as.lam);
     if (core->kind == CORE_LET) core = put_into_call(w, core);
     if (core->kind == CORE_LET) {
         CtCore *bound = visit_bound_list(w, core);
@@ -105,7 +108,8 @@ static Globals list_functions(CtProgram *p) {
     for (uint32_t i = 0; i < p->globals.count; i++) {
         CtListFunction function = function_of(p->globals.items[i]);
         sources = sources || function == LIST_RANGE || function == LIST_OF_ARRAY || function == LIST_REPLICATE;
-        if (function != LIST_NONE && !p->globals.items[i]->is_kept) ct_push(p->context->arena, &all, p->globals.items[i]);
+        if (function != LIST_NONE && !p->globals.items[i]->is_kept)
+            ct_push(p->context->arena, &all, p->globals.items[i]);
     }
     return sources ? all : (Globals){0};
 }

@@ -110,8 +110,8 @@ static inline ct_lane_ints ct_lanes_int_shift(ct_lane_ints a, ct_lane_ints count
     return ct_choose_ints((ct_lane_ints)(count < 0), a >> down, left);
 }
 static inline ct_lane_ints ct_lanes_int_popcount(ct_lane_ints a) { CT_BY_LANE(ct_int_popcount(a[l])); }
-/* Division rounds toward 0. Below 2⁵² in size a and b are doubles, and the double next to a / b is on the same side of each
- * integer as a / b, which is at least 1 / b away from it, or is that integer. */
+/* Division rounds toward 0. Below 2⁵² in size a and b are doubles, and the double next to a / b is on the same side of
+ * each integer as a / b, which is at least 1 / b away from it, or is that integer. */
 static inline ct_lane_ints ct_lanes_int_quot(ct_lane_ints a, ct_lane_ints b) {
     const int64_t most = (int64_t)1 << 52;
     if (CT_UNLIKELY(ct_any((ct_lane_ints)((a >= most) | (a <= -most) | (b >= most) | (b <= -most) | (b == 0))))) {

@@ -464,8 +464,7 @@ static void branch_values(Emit *e, const CtFlowStep *step, uint32_t branch, cons
     e->taken = taken;
     ct_emit_block(e, block, NULL);
     e->block = block;
-    for (uint32_t i = 0; i < step->results.count; i++)
-        values[i] = lane_arg(e, &block->values.items[i], true);
+    for (uint32_t i = 0; i < step->results.count; i++) values[i] = lane_arg(e, &block->values.items[i], true);
     ct_emit_flush(e, false);
     e->block = around;
     e->taken = taken_around;

@@ -194,7 +194,8 @@ static void over_parts(Question *q, const CtFlowArg *x, CtFlowLength y, int dept
     if (modulo != NULL && over(q, modulo, y, depth, &a)) lower(a - 1, known, best);
     if (divided != NULL && over(q, divided, y, depth, &a)) lower(a, known, best);
     if (mask != NULL && over(q, &mask->args.items[1], y, depth, &a)) lower(a, known, best);
-    if (mask != NULL && least(q, &mask->args.items[0], depth, &b) && b >= 0 && over(q, &mask->args.items[0], y, depth, &a))
+    if (mask != NULL && least(q, &mask->args.items[0], depth, &b) && b >= 0 &&
+        over(q, &mask->args.items[0], y, depth, &a))
         lower(a, known, best);
     if (is_sum(q, x, depth, &z, &k) && over(q, z, y, depth, &a)) lower(a + k, known, best);
     if (is_difference(q, x, depth, &step, &k) && over(q, &step->args.items[0], y, depth, &a) &&

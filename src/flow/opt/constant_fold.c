@@ -105,8 +105,8 @@ bool ct_flow_fold(const CtFlow *flow, const CtFlowStep *step, CtFlowArg *value) 
 
 /* ---- division by powers of two ---- */
 
-/* `div` rounds down, as the shift does; `mod` has the sign of the divisor, as the bits have. `quot` and `rem` agree with
- * these for a dividend that is not negative. */
+/* `div` rounds down, as the shift does; `mod` has the sign of the divisor, as the bits have. `quot` and `rem` agree
+ * with these for a dividend that is not negative. */
 bool ct_flow_divide_by_bits(const CtFlowFacts *facts, CtFlowStep *step) {
     CtPrim prim = step->as.prim;
     bool quotient = prim == PRIM_INT_DIV || prim == PRIM_INT_QUOT;
