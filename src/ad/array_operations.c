@@ -37,6 +37,7 @@ static bool is_numeric(const CtCore *core) {
     case ARRAY_STRIDED:
     case ARRAY_GATHER_OR:
     case ARRAY_SCATTER_ADD:
+    case ARRAY_ADD_AT:
     case ARRAY_SUM_ROWS:
     case ARRAY_SELECT:
     case ARRAY_UPDATE:
@@ -373,6 +374,7 @@ static CtCore *lift_function(CtTransform *t, CtSeq *seq, CtCore *core) {
     case ARRAY_STRIDED:
     case ARRAY_GATHER_OR:
     case ARRAY_SCATTER_ADD:
+    case ARRAY_ADD_AT:
     case ARRAY_SUM_ROWS:
     case ARRAY_SELECT:
     case ARRAY_UPDATE:
