@@ -281,6 +281,7 @@ CtCore *ct_ad_vjp_by(CtAd *ad, CtMethod method, CtSourceRange range, CtCore *f, 
 }
 
 CtCore *ct_ad_adjoints_by(CtAd *ad, CtSourceRange range, CtCore *f, CtCore *x) {
+    ad->in_order = true;
     CtSeq seq = ct_ad_seq(ad->p, NULL);
     CtWrap wrap = {.range = range, .s = f->type->parts[0], .t = f->type->parts[1], .x = x};
     wrap.f = ct_ad_seq_name(&seq, "f'", ct_ad_dual_of(ad, METHOD_DELTA, NULL, f));
