@@ -267,7 +267,9 @@ static CtCore *open_data(CtElab *el, const Matrix *m, uint32_t c, uint32_t block
 
 static bool same_literal(const CtLit *a, const CtLit *b) {
     if (a->kind == LIT_CHAR || b->kind == LIT_CHAR) return a->integer == b->integer;
-    if (a->kind == LIT_INT && b->kind == LIT_INT) return a->integer == b->integer;
+    bool large = a->kind == LIT_INT && b->kind == LIT_INT && a->digits != NULL && b->digits != NULL;
+    if (large) return strcmp(a->digits, b->digits) == 0 && signbit(a->fraction) == signbit(b->fraction);
+    if (a->kind == LIT_INT && b->kind == LIT_INT) return a->integer == b->integer && a->digits == b->digits;
     return a->fraction == b->fraction;
 }
 

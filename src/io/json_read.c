@@ -5,8 +5,10 @@
  * a value is held here but for that error: running out of arena memory would lose the part.
  */
 #include <ctype.h>
+#include <errno.h>
 #include <jansson.h>
 #include <math.h>
+#include <stdlib.h>
 
 #include "io/internal.h"
 
@@ -14,9 +16,13 @@ struct CtJson {
     json_t *root, *value; /* the document, and the part of it that is converted */
     const char *what;
     bool is_element; /* `value` is element 0 of the document */
-    bool rounded;    /* some integer does not fit 64 bits, so Jansson has read all numbers as reals */
     bool foreign;    /* of another program: ct_io_json_foreign */
+    bool quoted;     /* some integer does not fit 64 bits, so integers of many digits were made strings: quote_integers */
 };
+
+/* Begins the string that stands for an integer that may not fit 64 bits; no other string in a quoted document begins so
+ * unless it writes this control character. */
+enum { QUOTED = 1, LONG_INTEGER = 18, MOST_DIGITS = 100000 };
 
 /* The path from the document's root to the JSON value being read, its last step first. It becomes text, such as
  * `.mu[3][1]`, only in an error message. */
@@ -82,6 +88,12 @@ static bool no_memory(Reader *r) {
     return false;
 }
 
+/* The digits of an integer of any size; NULL for other values. */
+static const char *large_integer(const Reader *r, const json_t *json) {
+    const char *text = r->json->quoted ? json_string_value(json) : NULL;
+    return text && text[0] == QUOTED ? text + 1 : NULL;
+}
+
 /* Describes a JSON value for an error message. */
 static const char *found(const json_t *json, char *out, size_t size) {
     switch (json_typeof(json)) {
@@ -99,7 +111,14 @@ static const char *found(const json_t *json, char *out, size_t size) {
         snprintf(out, size, "an array of %zu element%s", count, count == 1 ? "" : "s");
         break;
     }
-    case JSON_STRING: snprintf(out, size, "the string \"%.40s\"", json_string_value(json)); break;
+    case JSON_STRING: {
+        const char *text = json_string_value(json);
+        if (text[0] == QUOTED)
+            snprintf(out, size, "the number %.40s", text + 1);
+        else
+            snprintf(out, size, "the string \"%.40s\"", text);
+        break;
+    }
     case JSON_INTEGER: snprintf(out, size, "the number %lld", (long long)json_integer_value(json)); break;
     case JSON_REAL: {
         double real = json_real_value(json);
@@ -154,6 +173,8 @@ static bool read_real(Reader *r, const Path *path, const CtType *type, const jso
             real = -HUGE_VAL;
         else if (strcmp(text, "nan") == 0)
             real = (double)NAN;
+        else if (large_integer(r, json))
+            real = strtod(large_integer(r, json), NULL); /* digits alone: the locale does not matter */
         else
             return expected(r, path, type, "a number, \"inf\", \"-inf\" or \"nan\"", json);
     } else {
@@ -172,15 +193,21 @@ static bool read_int(Reader *r, const Path *path, const CtType *type, const json
         value->integer = json_integer_value(json);
         return true;
     }
-    const double exact = 9007199254740992.0; /* 2^53 */
-    if (r->json->rounded && json_is_real(json)) {
-        double real = json_real_value(json);
-        if (real == trunc(real) && fabs(real) <= exact) {
-            value->integer = (int64_t)real;
-            return true;
-        }
-    }
+    errno = 0;
+    const char *digits = large_integer(r, json);
+    if (digits) value->integer = strtoll(digits, NULL, 10); /* it may have been quoted although it fits */
+    if (digits && errno == 0) return true;
     return expected(r, path, type, "an integer of 64 bits", json);
+}
+
+static bool read_integer(Reader *r, const Path *path, const CtType *type, const json_t *json, CtWord *value) {
+    char text[32];
+    const char *digits = large_integer(r, json);
+    if (!digits && !json_is_integer(json)) return expected(r, path, type, "an integer", json);
+    if (digits && strlen(digits) > MOST_DIGITS)
+        return wrong(r, path, "an Integer may have %d digits, this one has %zu", MOST_DIGITS, strlen(digits));
+    if (!digits) snprintf(text, sizeof text, "%lld", (long long)json_integer_value(json));
+    return ct_value_integer_new(r->heap, type, digits ? digits : text, value) || no_memory(r);
 }
 
 static bool read_char(Reader *r, const Path *path, const CtType *type, const json_t *json, CtWord *value) {
@@ -448,6 +475,7 @@ static bool read_one_of(Reader *r, const Path *path, const CtType *type, const C
 
 static bool read_data(Reader *r, const Path *path, const CtType *type, Meant meant, const json_t *json, CtWord *value) {
     const CtData *data = type->data;
+    if (ct_value_is_integer(type)) return read_integer(r, path, type, json, value);
     if (ct_io_json_is_bool(type)) {
         if (!json_is_boolean(json)) return expected(r, path, type, "true or false", json);
         value->integer = json_is_true(json);
@@ -561,6 +589,34 @@ static void not_json(CtContext *context, const char *what, const char *text, siz
 
 /* ---- the public functions ---- */
 
+/* Parses a document in which integers of many digits are first made strings: Jansson's have 64 bits. */
+static json_t *parse_quoted(const char *text, size_t length, size_t flags, json_error_t *error) {
+    static const char open[] = "\"\\u0001";
+    size_t room = length, from = 0, to = 0;
+    for (size_t i = 0; i < length; i++) room += i % LONG_INTEGER == 0 ? sizeof open : 0;
+    char *copy = malloc(room + sizeof open);
+    bool in_string = false;
+    while (copy && from < length) {
+        size_t end = from + (text[from] == '-');
+        while (end < length && isdigit((unsigned char)text[end])) end++;
+        bool fraction = end < length && strchr(".eE", text[end]) != NULL;
+        bool behind = from > 0 && (isdigit((unsigned char)text[from - 1]) || strchr(".eE+-", text[from - 1]) != NULL);
+        bool quote = !in_string && !fraction && !behind && end - from > LONG_INTEGER;
+        if (quote) memcpy(copy + to, open, sizeof open - 1);
+        if (quote) to += sizeof open - 1;
+        size_t count = quote ? end - from : 1;
+        if (in_string && text[from] == '\\' && from + 1 < length) count = 2;
+        if (text[from] == '"') in_string = !in_string;
+        memcpy(copy + to, text + from, count);
+        from += count;
+        to += count;
+        if (quote) copy[to++] = '"';
+    }
+    json_t *root = json_loadb(copy ? copy : text, copy ? to : length, flags, error);
+    free(copy);
+    return root;
+}
+
 CtJson *ct_io_json_parse(CtContext *context, const char *what, const char *text, size_t length) {
     const size_t flags = JSON_DECODE_ANY | JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL;
     json_error_t error;
@@ -572,11 +628,11 @@ CtJson *ct_io_json_parse(CtContext *context, const char *what, const char *text,
         free(enough);
         if (memory) root = json_loadb(text, length, flags, &error);
     }
-    bool rounded = !root && json_error_code(&error) == json_error_numeric_overflow;
-    if (rounded) root = json_loadb(text, length, flags | JSON_DECODE_INT_AS_REAL, &error);
+    bool quoted = !root && json_error_code(&error) == json_error_numeric_overflow;
+    if (quoted) root = parse_quoted(text, length, flags, &error);
     CtJson *json = root ? malloc(sizeof *json) : NULL;
     if (json) {
-        *json = (CtJson){.root = root, .value = root, .what = what, .rounded = rounded};
+        *json = (CtJson){.root = root, .value = root, .what = what, .quoted = quoted};
         return json;
     }
     json_decref(root);

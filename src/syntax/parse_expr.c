@@ -453,10 +453,7 @@ CtExpr *ct_syntax_parse_chain(CtParser *p, bool section) {
     CtList list;
     ct_syntax_list_begin(p, &list, sizeof(CtChainItem));
     for (;; operand_read = NULL) {
-        if (operand_read == NULL && p->kind == TOKEN_MINUS) {
-            CT_LIST_ADD(p, &list, CtChainItem, minus(p));
-            p->negated = p->at;
-        }
+        if (operand_read == NULL && p->kind == TOKEN_MINUS) CT_LIST_ADD(p, &list, CtChainItem, minus(p));
         if (operand_read == NULL) operand_read = operand(p);
         CT_LIST_ADD(p, &list, CtChainItem, chain_item(CHAIN_OPERAND, operand_read));
         if (!ct_syntax_is_operator(p->kind)) return chain_of(p, &list, start);

@@ -68,8 +68,9 @@ typedef struct CtLit {
     CtLitKind kind;
     union {
         struct {
-            int64_t integer; /* INT; CHAR: the code point. INT literals past 2^63-1 are an error, 2^63 only under `-` */
-            double fraction; /* FRACTION, and INT as a double */
+            int64_t integer;    /* INT, modulo 2^64; CHAR: the code point */
+            double fraction;    /* FRACTION, and INT as a double */
+            const char *digits; /* FRACTION, and INT from 2^63 on: as written, without underscores and sign; else NULL */
         };
         struct {
             const char *text; /* STRING: UTF-8, escapes resolved, may hold NULs */
@@ -295,6 +296,7 @@ typedef enum CtDeclKind {
     DECL_SYNONYM,   /* type T a = … */
     DECL_CLASS,     /* class (Eq a) => Ord a where decls */
     DECL_INSTANCE,  /* instance Eq a => Eq [a] where decls */
+    DECL_DEFAULT,   /* default (Int, Double) */
     DECL_PRIMITIVE, /* primitive "add" plusDouble :: Double -> Double -> Double; libraries only */
     DECL_IMPORT,
 } CtDeclKind;
@@ -305,7 +307,8 @@ struct CtDecl {
     CtBinding *binding;
     CtName *names; /* SIGNATURE, FIXITY: the names that it is for; PRIMITIVE: its one name */
     uint32_t name_count;
-    CtQualType type; /* SIGNATURE, PRIMITIVE; SYNONYM (no context); INSTANCE: the instance type and its context */
+    CtQualType type; /* SIGNATURE, PRIMITIVE; SYNONYM (no context); INSTANCE: the instance type and its context; DEFAULT: the
+                        types, as a tuple */
     CtFixityKind fixity;
     int precedence;
     CtName name;    /* DATA, SYNONYM, CLASS: what is declared; INSTANCE: the class; IMPORT: the module */

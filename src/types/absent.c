@@ -60,15 +60,13 @@ static const Absent values[] = {
 
 static const Absent types_[] = {
     {" IO ", "there is no IO: a program is a value. Give `main` the type of what it is, such as Double"},
-    {" Integer Word Int64 Int32 Natural ", "the integer type is Int, of 64 bits"},
-    {" Rational Ratio Complex ",
-     "the numbers are Int, Double and Float; others can be defined as data, with an instance of Num"},
+    {" Word Int64 Int32 Natural ", "the integer types are Int, of 64 bits, and Integer, without bounds"},
     {" Text ByteString ", "texts are String, which is [Char]"},
     {" IORef ST STRef STArray MVar ", "there is no mutable state: pass the state along, or write a State monad"},
     {" Map Set ", "the library has it: import Data.Map (Map), import Data.Set (Set)"},
     {" Vector UArray Matrix Seq ", "arrays are `Array a`, matrices `Array (Array a)`"},
     {" float double Real' Number ", "real numbers are Double (or Float)"},
-    {" int integer ", "whole numbers are Int"},
+    {" int integer ", "whole numbers are Int or Integer"},
     {" bool boolean Boolean ", "truth values are Bool"},
     {" string str Str ", "texts are String"},
     {" char ", "characters are Char"},

@@ -99,6 +99,11 @@ typedef struct CtShadow {
     CtEntity *hidden, *shown;
 } CtShadow;
 
+typedef struct CtLargeLiteral {
+    CtTy *type;
+    CtSourceRange range;
+} CtLargeLiteral;
+
 struct CtTypes {
     CtContext *context;
     CtArena *arena;
@@ -137,6 +142,10 @@ struct CtTypes {
     uint32_t level;
     CT_VEC(CtTy *) metas;  /* the unification variables that may be unsolved */
     CT_VEC(CtTy *) points; /* types at which functions of Derivatives are instantiated, until they are solved */
+    CT_VEC(CtTy *) defaults; /* of the module's `default` declaration, if it has one */
+    bool has_defaults;
+    CT_VEC(CtLargeLiteral) large; /* the integer literals of this module that do not fit in an Int */
+    const CtExpr *negated;        /* the operand of the latest prefix minus */
     CT_VEC(CtDeferred) deferred;
     CT_VEC(CtTy *) stack; /* argument types of the applications being checked */
     CT_VEC(CtInnerUse) inner_uses;
@@ -155,6 +164,15 @@ struct CtTypes {
     uint32_t solve_levels, solve_steps; /* depth and number of steps of instance resolution, both bounded */
     uint32_t convert_levels;            /* nesting depth of type expressions and synonyms, bounded */
 };
+
+/* ---- literals.c ---- */
+
+/* Reads the module's `default` declaration. */
+void ct_types_declare_defaults(CtTypes *types, const CtDecls *decls);
+/* Notes a literal whose type may turn out to be Int, for which it is too large. */
+void ct_types_note_large(CtTypes *types, const CtLit *lit, CtTy *type, CtSourceRange range, bool negated);
+/* Reports those whose type did. */
+void ct_types_check_large(CtTypes *types);
 
 /* ---- scope.c ---- */
 void *ct_types_scope_get(const CtScope *scope, CtSpace space, CtSym name);

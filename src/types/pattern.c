@@ -55,6 +55,7 @@ static void check_literal(CtTypes *types, CtPat *pat, CtTy *expected, const CtWh
         ct_types_ty_expect(types, pat->range, expected, ct_types_ty_list(types, types->char_->type), why);
         return;
     }
+    ct_types_note_large(types, &pat->lit, expected, pat->range, false);
     CtHidden hidden = pat->lit.kind == LIT_INT ? HIDDEN_FROM_INT : HIDDEN_FROM_DOUBLE;
     CtEntity *from = ct_types_hidden(types, hidden, pat->range);
     CtEntity *number = ct_types_hidden(types, HIDDEN_FROM_INT, pat->range);

@@ -147,6 +147,13 @@ bool ct_value_is_list_layer(const CtCon *con) {
     return strcmp(con->name->text, "[]") == 0 || strcmp(con->name->text, ":") == 0;
 }
 
+static void show_number(Show *show, const char *text, int precedence) {
+    bool parentheses = text[0] == '-' && precedence > PREC_NEGATIVE;
+    if (parentheses) ct_text_putc(show->out, '(');
+    ct_text_puts(show->out, text);
+    if (parentheses) ct_text_putc(show->out, ')');
+}
+
 static bool is_list(const CtData *data) {
     return data->name->length == 2 && data->name->text[0] == '[' && data->con_count == 2;
 }
@@ -155,6 +162,10 @@ static void show_data(Show *show, const CtType *type, CtWord value, int preceden
     const CtData *data = type->data;
     if (data->is_universal) {
         show_universal(show, data, value, precedence);
+    } else if (ct_value_is_integer(type)) {
+        CtText digits = ct_text(show->out->arena);
+        ct_value_integer_print(&digits, value);
+        show_number(show, digits.data, precedence);
     } else if (data->is_enum) {
         show_name(show->out, data->cons[value.integer].name);
     } else if (is_list(data)) {
@@ -185,13 +196,6 @@ static void show_tuple(Show *show, const CtType *type, CtWord value) {
         later_value(show, type->parts[i], ((const CtFields *)value.object)->words[i], PREC_NONE);
         if (i > 0) later_text(show, ",");
     }
-}
-
-static void show_number(Show *show, const char *text, int precedence) {
-    bool parentheses = text[0] == '-' && precedence > PREC_NEGATIVE;
-    if (parentheses) ct_text_putc(show->out, '(');
-    ct_text_puts(show->out, text);
-    if (parentheses) ct_text_putc(show->out, ')');
 }
 
 static void show_value(Show *show, const CtType *type, CtWord value, int precedence) {
