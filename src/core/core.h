@@ -54,6 +54,8 @@ typedef struct CtCon {
     CtSym *field_names; /* or NULL */
     const void *layer;  /* of a universal type: the type constructor that it belongs to; NULL: its base */
     CtTypeForm **forms; /* of the fields, over the type's parameters, in programs with universal types; or NULL */
+    bool infix;         /* shown as an infix operator of this precedence */
+    uint8_t precedence;
     struct CtData *data;
 } CtCon;
 

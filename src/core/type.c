@@ -121,6 +121,8 @@ static void put_cons(CtProgram *p, CtData *data, uint32_t from, const CtCon *con
         data->is_enum = false;
         con->fields = CT_NEW_ARRAY(arena, CtType *, con->count);
         memcpy(con->fields, cons[i].fields, con->count * sizeof *con->fields);
+        con->infix = cons[i].infix;
+        con->precedence = cons[i].precedence;
         if (cons[i].field_names == NULL) continue;
         con->field_names = CT_NEW_ARRAY(arena, CtSym, con->count);
         memcpy(con->field_names, cons[i].field_names, con->count * sizeof *con->field_names);

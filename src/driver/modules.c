@@ -101,12 +101,16 @@ static void read_import(CtModules *m, CtName name) {
     read_imports(m, unit);
 }
 
+static CtSym large_tuples(CtModules *m) { return ct_intern_text(&m->context->symbols, "LargeTuples"); }
+
 static void read_imports(CtModules *m, CtUnit *unit) {
     const CtDecls *decls = &unit->module->decls;
     unit->reading = true;
     ct_push(m->context->arena, &m->reading, unit);
     for (uint32_t i = 0; i < decls->count; i++)
         if (decls->items[i].kind == DECL_IMPORT) read_import(m, decls->items[i].name);
+    if (m->context->large_tuples && !ct_map_has(&m->by_name, ct_key(large_tuples(m)))) /* as if it were imported */
+        read_import(m, (CtName){.text = large_tuples(m)});
     m->reading.count--;
     unit->reading = false;
     ct_push(m->context->arena, &m->units, unit);

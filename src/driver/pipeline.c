@@ -56,17 +56,22 @@ static bool pass_infer(CtBuild *build, const CtEntry *entry) {
     return sound;
 }
 
+bool ct_driver_build_module(CtBuild *build, const char *module) {
+    uint32_t units = build->modules.units.count;
+    if (!ct_driver_modules_read_another(&build->modules, module) || !ct_driver_modules_operators(&build->modules) ||
+        !infer_units(build, units))
+        return false;
+    ct_types_scope_return(build->types);
+    return true;
+}
+
 /* Looks up a library name for a program transformation. The first lookup in a module reads it. */
 static CtGlobal *library(void *data, const char *module, const char *name) {
     CtBuild *build = data;
     CtSym key = module != NULL ? ct_intern_text(&build->context.symbols, module) : NULL;
     if (key != NULL && !ct_map_has(&build->method_libraries, ct_key(key))) {
-        uint32_t units = build->modules.units.count;
         ct_map_set(build->arena, &build->method_libraries, ct_key(key), build);
-        if (!ct_driver_modules_read_another(&build->modules, module) || !ct_driver_modules_operators(&build->modules) ||
-            !infer_units(build, units))
-            return NULL;
-        ct_types_scope_return(build->types);
+        if (!ct_driver_build_module(build, module)) return NULL;
     }
     if (key != NULL) ct_types_scope_keep_library(build->types, module);
     return ct_elab_library(build->elab, name);

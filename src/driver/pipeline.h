@@ -191,6 +191,8 @@ CtInputKind ct_driver_input_kind(CtArena *arena, const char *text, size_t length
 
 /* Parses an expression in the scope at the end of the program, and resolves its operators. NULL with errors in the
  * context. */
+/* Reads and infers another module of the library, although the program does not import it. */
+bool ct_driver_build_module(CtBuild *build, const char *module);
 CtExpr *ct_driver_build_expression(CtBuild *build, const char *text);
 /* Prints the most general type of an expression. */
 bool ct_driver_build_type_of(CtBuild *build, const char *text, CtText *out);

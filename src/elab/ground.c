@@ -213,6 +213,8 @@ static CtType *data_type(CtElab *el, Ground *type) {
         cons[i].count = con->arity;
         cons[i].field_names = con->field_names;
         cons[i].forms = ct_elab_forms(el, head, con);
+        cons[i].infix = con->infix;
+        cons[i].precedence = con->precedence;
         cons[i].fields = CT_NEW_ARRAY(el->arena, CtType *, con->arity);
         for (uint32_t j = 0; j < con->arity; j++)
             cons[i].fields[j] = sound ? ct_elab_core(el, field(el, type, con, j)) : el->program->unit_type;

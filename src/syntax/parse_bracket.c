@@ -23,6 +23,7 @@ static CtExpr *tuple(CtParser *p, CtExpr *expr, CtExpr *first, uint32_t outer) {
     ct_syntax_bracket_close(p, TOKEN_RPAREN, outer);
     with_parts(p, expr, &list);
     expr->kind = EXPR_TUPLE;
+    p->context->large_tuples |= expr->part_count > CT_PRELUDE_TUPLE;
     if (missing == 0) return expr;
     if (missing == expr->part_count) {
         expr->kind = EXPR_TUPLE_CON;

@@ -168,6 +168,7 @@ static CtPat *sequence(CtParser *p, CtPatKind kind, CtTokenKind closing) {
     CtPat *pat = pat_new(p, kind, ct_syntax_range_from(p, start));
     pat->parts = parts;
     pat->part_count = count;
+    p->context->large_tuples |= kind == PAT_TUPLE && count > CT_PRELUDE_TUPLE;
     return pat;
 }
 

@@ -13,9 +13,9 @@ static const Absent values[] = {
     {" newIORef readIORef writeIORef modifyIORef newSTRef runST runSTArray ",
      "there is no mutable state: pass the state along, or write a State monad; arrays are updated in place by `update` "
      "when nobody else holds them"},
-    {" read reads readMaybe ",
-     "values are read from JSON, by --args and --at; `digitToInt` and a fold make an Int of a String"},
-    {" numerator denominator ", "there is no Rational: `realToFrac` turns one real type into another"},
+    {" numerator denominator approxRational ", "the library has it: import Data.Ratio"},
+    {" realPart imagPart mkPolar cis polar magnitude phase conjugate ", "the library has it: import Data.Complex"},
+    {" listArray accumArray ixmap bounds ", "the library has it: import Data.Array"},
     {" unsafePerformIO catch throwIO throw ioError userError try evaluate ",
      "errors cannot be caught: use Maybe or Either for what may fail"},
     {" traverse_ ", "`mapM_` does the same for monads"},
@@ -61,6 +61,7 @@ static const Absent values[] = {
 static const Absent types_[] = {
     {" IO ", "there is no IO: a program is a value. Give `main` the type of what it is, such as Double"},
     {" Word Int64 Int32 Natural ", "the integer types are Int, of 64 bits, and Integer, without bounds"},
+    {" Complex ", "the library has it: import Data.Complex"},
     {" Text ByteString ", "texts are String, which is [Char]"},
     {" IORef ST STRef STArray MVar ", "there is no mutable state: pass the state along, or write a State monad"},
     {" Map Set ", "the library has it: import Data.Map (Map), import Data.Set (Set)"},
@@ -93,8 +94,7 @@ const char *ct_types_absent(CtSpace space, CtSym name) {
     switch (space) {
     case SPACE_VALUE: return find(values, sizeof values / sizeof *values, name->text);
     case SPACE_TYPE: return find(types_, sizeof types_ / sizeof *types_, name->text);
-    case SPACE_CLASS:
-        return strcmp(name->text, "Read") == 0 ? "there is no `read`: values come as JSON, by --args and --at" : NULL;
+    case SPACE_CLASS: return strcmp(name->text, "Ix") == 0 ? "the library has it: import Data.Ix" : NULL;
     case SPACE_CON: return find(constructors, sizeof constructors / sizeof *constructors, name->text);
     case SPACE_FIELD:
     case SPACE_COUNT: return NULL;

@@ -126,6 +126,15 @@ void ct_types_ensure_synonym(CtTypes *types, CtTyCon *con) {
 
 enum { MOST_FIELDS = 3000 }; /* each field has a selector, whose pattern has all the fields: quadratic size */
 
+/* Of an operator of this module. */
+static uint8_t precedence_of(const CtTypes *types, CtSym name) {
+    const CtDecls *decls = &types->module->decls;
+    for (uint32_t i = 0; i < decls->count; i++)
+        for (uint32_t j = 0; decls->items[i].kind == DECL_FIXITY && j < decls->items[i].name_count; j++)
+            if (decls->items[i].names[j].text == name) return (uint8_t)decls->items[i].precedence;
+    return 9;
+}
+
 static CtDataCon *data_con(CtTypes *types, CtTyCon *con, CtConDecl *decl, CtTyVars *vars, uint32_t tag) {
     if (decl->field_count > MOST_FIELDS)
         ct_error(types->context, CT_E0323, decl->name.range, "`%s` has %u fields; at most %d are possible",
@@ -133,6 +142,8 @@ static CtDataCon *data_con(CtTypes *types, CtTyCon *con, CtConDecl *decl, CtTyVa
     CtDataCon *data = CT_NEW(types->arena, CtDataCon);
     *data = (CtDataCon){
         .name = decl->name.text, .tycon = con, .tag = tag, .arity = decl->field_count, .range = decl->name.range};
+    data->infix = decl->infix;
+    data->precedence = decl->infix ? precedence_of(types, data->name) : 9;
     data->fields = CT_NEW_ARRAY(types->arena, CtTy *, data->arity);
     for (uint32_t i = 0; i < data->arity; i++) data->fields[i] = ct_types_convert_type(types, vars, decl->fields[i]);
     if (decl->field_names && decl->field_count <= MOST_FIELDS) {

@@ -6,7 +6,8 @@
 static const char *const standard_modules[] = {
     "Prelude",     "Data.List",     "Data.Maybe", "Data.Char",   "Data.Foldable", "Data.Ord",      "Data.Tuple",
     "Data.Either", "Data.Function", "Numeric",    "Data.Bool",   "Data.Functor",  "Control.Monad", "Data.Array",
-    "Cotan",       "Data.Int",      "Data.Bits",  "Data.Monoid", "Data.Semigroup"};
+    "Cotan",       "Data.Int",      "Data.Bits",  "Data.Monoid", "Data.Semigroup",
+    "Text.Read"};
 
 const char *ct_types_standard_module_at(uint32_t index) {
     return index < sizeof standard_modules / sizeof *standard_modules ? standard_modules[index] : NULL;

@@ -69,6 +69,8 @@ typedef struct CtDataCon {
     uint32_t tag, arity;
     CtTy **fields;      /* over tycon->params */
     CtSym *field_names; /* or NULL */
+    bool infix;         /* declared as an infix operator; shown as one, of this precedence */
+    uint8_t precedence;
     CtSourceRange range;
 } CtDataCon;
 

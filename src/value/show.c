@@ -4,9 +4,8 @@
 
 #include "value/internal.h"
 
-/* Precedences, as in showsPrec: of a constructor's arguments, of an operator's operands (Core does not know fixities:
- * infixl 9), of a negative number. */
-enum { PREC_NONE = 0, PREC_NEGATIVE = 6, PREC_OPERATOR = 9, PREC_APPLY = 10 };
+/* Precedences, as in showsPrec: of a constructor's arguments, of a negative number. */
+enum { PREC_NONE = 0, PREC_NEGATIVE = 6, PREC_APPLY = 10 };
 
 typedef enum JobKind { JOB_TEXT, JOB_SYMBOL, JOB_VALUE, JOB_LIST, JOB_ARRAY } JobKind;
 
@@ -93,9 +92,12 @@ static void show_record(Show *show, const CtCon *con, const CtFields *fields) {
     }
 }
 
+static bool is_named(const CtCon *con, const char *name) { return strcmp(con->name->text, name) == 0; }
+
 static void show_construction(Show *show, const CtCon *con, const CtFields *fields, int precedence) {
-    bool infix = is_operator(con->name) && con->count == 2 && con->field_names == NULL;
-    bool parentheses = precedence > (infix ? PREC_OPERATOR : PREC_APPLY);
+    bool infix = con->infix && con->count == 2 && con->field_names == NULL, is_ratio = infix && is_named(con, ":%");
+    int own = is_ratio ? 7 : con->precedence;
+    bool parentheses = precedence > (infix ? own : PREC_APPLY);
     if (parentheses) {
         ct_text_putc(show->out, '(');
         later_text(show, ")");
@@ -103,11 +105,11 @@ static void show_construction(Show *show, const CtCon *con, const CtFields *fiel
     if (con->field_names != NULL) {
         show_record(show, con, fields);
     } else if (infix) {
-        later_value(show, con->fields[1], fields->words[1], PREC_OPERATOR + 1);
-        later_text(show, " ");
-        later_text(show, con->name->text);
-        later_text(show, " ");
-        later_value(show, con->fields[0], fields->words[0], PREC_OPERATOR + 1);
+        later_value(show, con->fields[1], fields->words[1], own + 1);
+        later_text(show, is_operator(con->name) ? " " : "` ");
+        later_text(show, is_ratio ? "%" : con->name->text); /* of Ratio alone the instance of Show has another name */
+        later_text(show, is_operator(con->name) ? " " : " `");
+        later_value(show, con->fields[0], fields->words[0], own + 1);
     } else {
         show_name(show->out, con->name);
         for (uint32_t i = con->count; i-- > 0;) {
