@@ -305,7 +305,11 @@ static const char *near_option(const char *word, const Verb *verb) {
 static void refuse_option(const Options *o, const char *word) {
     const Verb *verb = o->verb;
     const char *nearest = near_option(word, verb);
-    if (nearest != NULL)
+    bool at = strncmp(word, "--at", 4) == 0 && (word[4] == '\0' || word[4] == '=');
+    if (at && verb->takes & TAKES_ARGS)
+        cli_complain(o, "`cotan %s` has no option --at, which gives the point of a derivative; arguments are given as an "
+                        "array: --args '[3]'", verb->name);
+    else if (nearest != NULL)
         cli_complain(o, "`cotan %s` has no option %s; did you mean %s?", verb->name, word, nearest);
     else
         cli_complain(o, "`cotan %s` has no option %s; `cotan %s --help` lists them", verb->name, word, verb->name);

@@ -51,6 +51,7 @@ static bool infer_units(CtBuild *build, uint32_t from) {
 static bool pass_infer(CtBuild *build, const CtEntry *entry) {
     (void)entry;
     build->types = ct_types_new(&build->context);
+    ct_types_set_exporter(build->types, ct_driver_modules_exporter);
     bool sound = infer_units(build, 0);
     if (sound) ct_types_scope_return(build->types);
     return sound;

@@ -137,6 +137,18 @@ static CtPat *record(CtParser *p, CtName con) {
     return pat;
 }
 
+/* Reports n + 1, a pattern of Haskell 98 that later versions of Haskell dropped. */
+static void refuse_successor(CtParser *p, const CtPat *pat) {
+    bool plus = p->kind == TOKEN_VARSYM && strcmp(ct_syntax_token(p)->name->text, "+") == 0;
+    if (pat->kind != PAT_VAR || !plus || ct_syntax_token_after(p, 1)->kind != TOKEN_INT) return;
+    CtSourceRange range = ct_syntax_range_from(p, pat->range.start);
+    range.end = ct_syntax_token_after(p, 1)->end;
+    CtDiag *diag = ct_error(p->context, CT_E0201, range, "there are no n+k patterns, of a number and what is added to it");
+    ct_help(p->context, diag, "match the whole number, as in `f %s`, and subtract on the right: %s - 1; a guard `| %s > 0` excludes the rest",
+            pat->name.text->text, pat->name.text->text, pat->name.text->text);
+    ct_syntax_leave_declaration(p);
+}
+
 /* pat , … , pat up to the closing bracket */
 static CtPat *sequence(CtParser *p, CtPatKind kind, CtTokenKind closing) {
     uint32_t start = ct_syntax_token(p)->start, outer = ct_syntax_bracket_open(p);
@@ -156,6 +168,7 @@ static CtPat *sequence(CtParser *p, CtPatKind kind, CtTokenKind closing) {
                 part = annot;
             }
             CT_LIST_ADD(p, &list, CtPat *, part);
+            refuse_successor(p, part);
         } while (ct_syntax_accept(p, TOKEN_COMMA));
     }
     ct_syntax_bracket_close(p, closing, outer);

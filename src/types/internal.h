@@ -160,6 +160,7 @@ struct CtTypes {
     const CtExpr *subject;              /* the expression being checked */
     CT_VEC(struct CtUnknown) unknown;   /* unknown names of this module */
     CtSym misnamed;                     /* a type variable of a signature with the name of a type, reported once */
+    CtExporter *exporter;               /* NULL: the library is not known */
     bool told_large;                    /* a type that is too large has been reported; others are consequences */
     uint32_t solve_levels, solve_steps; /* depth and number of steps of instance resolution, both bounded */
     uint32_t convert_levels;            /* nesting depth of type expressions and synonyms, bounded */
@@ -173,6 +174,11 @@ void ct_types_declare_defaults(CtTypes *types, const CtDecls *decls);
 void ct_types_note_large(CtTypes *types, const CtLit *lit, CtTy *type, CtSourceRange range, bool negated);
 /* Reports those whose type did. */
 void ct_types_check_large(CtTypes *types);
+
+/* ---- pattern_signatures.c ---- */
+
+/* Gives variables of pattern bindings whose signature has type variables a binding of their own. */
+void ct_types_split_patterns(CtTypes *types, CtDecls *decls);
 
 /* ---- scope.c ---- */
 void *ct_types_scope_get(const CtScope *scope, CtSpace space, CtSym name);

@@ -201,6 +201,9 @@ const char *ct_types_standard_module_at(uint32_t index);
 /* Infers an expression in the scope of the last module, and defaults its unsolved type variables; `expected` may be
  * NULL. */
 bool ct_types_infer_expression(CtTypes *types, CtExpr *expr, CtTy *expected);
+/* Finds the module of the library that exports a name, for messages; as ct_driver_modules_exporter. */
+typedef const char *CtExporter(CtArena *arena, const char *name, bool exactly, const char **found);
+void ct_types_set_exporter(CtTypes *types, CtExporter *exporter);
 /* Defaulting order of ambiguous numbers: Int before Double (programs), or Double before Int (points of derivatives). */
 void ct_types_prefer_double(CtTypes *types, bool prefer);
 
