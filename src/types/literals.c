@@ -24,7 +24,7 @@ void ct_types_declare_defaults(CtTypes *types, const CtDecls *decls) {
         if (decl->kind != DECL_DEFAULT) continue;
         if (first) {
             CtDiag *diag =
-                ct_error(types->context, CT_E0303, decl->range, "a module has one `default` declaration at most");
+                ct_error(types->context, CT_E0309, decl->range, "a module has one `default` declaration at most");
             ct_note(types->context, diag, first->range, "the first one is here");
             continue;
         }
