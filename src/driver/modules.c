@@ -35,16 +35,25 @@ const char *ct_driver_modules_exporter(CtArena *arena, const char *name, bool ex
     return NULL;
 }
 
-/* The module of the library, or the standard one, whose name is nearest. */
-static CtSym nearest_module(CtModules *m, CtSym name) {
+static CtSym last_part_of(CtModules *m, const char *name) {
+    const char *dot = strrchr(name, '.');
+    return ct_intern_text(&m->context->symbols, dot != NULL ? dot + 1 : name);
+}
+
+/* The module of the library, or the standard one, whose last part is nearest to that of the name. */
+static const char *nearest_module(CtModules *m, const char *name) {
     CT_VEC(CtSym) names = {0};
+    CT_VEC(const char *) modules = {0};
     for (unsigned i = 0; i < ct_embedded_count; i++)
         if (ct_embedded[i].module != NULL && strncmp(ct_embedded[i].name, "lib/ad/", strlen("lib/ad/")) != 0)
-            ct_push(m->context->arena, &names, ct_intern_text(&m->context->symbols, ct_embedded[i].module));
+            ct_push(m->context->arena, &modules, ct_embedded[i].module);
     for (uint32_t i = 0; ct_types_standard_module_at(i); i++)
-        ct_push(m->context->arena, &names,
-                ct_intern_text(&m->context->symbols, ct_types_standard_module_at(i)));
-    return ct_nearest(name, names.items, names.count);
+        ct_push(m->context->arena, &modules, ct_types_standard_module_at(i));
+    for (uint32_t i = 0; i < modules.count; i++) ct_push(m->context->arena, &names, last_part_of(m, modules.items[i]));
+    CtSym near = ct_nearest(last_part_of(m, name), names.items, names.count);
+    for (uint32_t i = 0; near != NULL && i < modules.count; i++)
+        if (names.items[i] == near) return modules.items[i];
+    return NULL;
 }
 
 CtFixities *ct_driver_modules_fixities(const CtModules *modules) { return &last_part(modules)->fixities; }
@@ -101,9 +110,9 @@ static uint32_t find_source(CtModules *m, CtName name) {
     if (finding == FINDING_NO_MEMORY) ct_alloc_array(context->arena, SIZE_MAX, SIZE_MAX); /* jumps to the handler */
     if (finding == FINDING_DONE) return ct_source_add(context, found.path, found.text, found.length, false);
     CtDiag *diag = ct_error(context, CT_E0320, name.range, "there is no module `%s`", name.text->text);
-    CtSym near = nearest_module(m, name.text);
+    const char *near = nearest_module(m, name.text->text);
     if (near != NULL)
-        ct_help(context, diag, "perhaps the library's `%s` is meant; otherwise %s", near->text, found.tried);
+        ct_help(context, diag, "perhaps the library's `%s` is meant; otherwise %s", near, found.tried);
     else
         ct_help(context, diag, "%s", found.tried);
     return 0;

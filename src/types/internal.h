@@ -371,7 +371,6 @@ void ct_types_report_infinite(CtTypes *types, const CtClass *class_, CtSourceRan
 /* Reports a negative number where a function is expected. */
 void ct_types_report_negative(CtTypes *types, const CtExpr *expr, CtTy *expected, const CtWhy *why);
 void ct_types_report_not_function(CtTypes *types, const CtExpr *app, uint32_t taken, CtTy *type);
-void ct_types_report_unsupported(CtTypes *types, CtSourceRange range, const char *what);
 /* Prints types into the arena; those in one message share the names of variables. */
 void ct_types_ty_texts(CtTypes *types, CtTy **list, uint32_t count, const char **texts);
 const char *ct_types_ty_text(CtTypes *types, CtTy *type);

@@ -6,8 +6,6 @@ static void check_variable(CtTypes *types, CtPat *pat, CtTy *expected) {
     CtWhy why = {.kind = WHY_SIGNATURE, .name = pat->name.text};
     if (!scheme->type)
         scheme->type = expected;
-    else if (scheme->count)
-        ct_types_report_unsupported(types, pat->range, "a polymorphic signature for a variable that a pattern binds");
     else
         ct_types_ty_expect(types, pat->range, scheme->type, expected, &why);
 }

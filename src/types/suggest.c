@@ -390,8 +390,9 @@ static bool suggest_text(CtTypes *types, CtDiag *diag, CtTy *expected, CtTy *fou
 static bool suggest_plain(CtTypes *types, CtDiag *diag, CtTy *expected, CtTy *found) {
     CtContext *context = types->context;
     if ((is_real(types, expected) && is_whole(types, found)) || (is_whole(types, expected) && is_whole(types, found)))
-        ct_help(context, diag, "an %s does not become an %s by itself: write `fromIntegral` before it",
-                ct_types_ty_text(types, found), ct_types_ty_text(types, expected));
+        ct_help(context, diag, "an %s does not become %s %s by itself: write `fromIntegral` before it",
+                ct_types_ty_text(types, found), is_whole(types, expected) ? "an" : "a",
+                ct_types_ty_text(types, expected));
     else if (is_con(expected, types->int_) && is_real(types, found))
         ct_help(context, diag, "choose how to make an Int of it: `round`, `floor`, `ceiling` or `truncate`");
     else if (is_app_of(expected, types->array) && is_app_of(found, types->list))
