@@ -21,6 +21,11 @@ check:
 	@scripts/setup.sh
 	@scripts/check.sh
 
+# The Haskell 98 programs of tests/haskell, by Cotan and by GHC, which is installed if it is not there.
+check-haskell: all
+	@command -v ghc >/dev/null || { sudo=$$([ "$$(id -u)" = 0 ] || echo sudo); $$sudo apt-get install -y ghc >/dev/null; }
+	@tests/haskell.py --ghc
+
 # Random programs, for TIME seconds, on WORKERS processors, beginning where the last run ended (build/fuzz); or a fuzz target: TARGET=front, json
 # or npy, RUNS times.
 TIME ?= 3600
@@ -97,4 +102,4 @@ format:
 clean:
 	@rm -rf build build-*
 
-.PHONY: all demo test check fuzz mutate threads sanitize-native bench bench-gradbench bench-haskell install deb dist check-python check-python-all format clean
+.PHONY: all demo test check fuzz mutate threads sanitize-native bench bench-gradbench bench-haskell install deb dist check-python check-python-all check-haskell format clean

@@ -26,6 +26,7 @@ all_tests() {
     # shellcheck disable=SC2086
     run "$kind, dual arrays at run time" env COTAN_BULK=run tests/methods.py --cotan "$folder/cotan" --methods bulk $methods
     run "$kind, random lists" tests/lists.py --cotan "$folder/cotan" --count "$random" --native 10
+    run "$kind, Haskell programs" tests/haskell.py --cotan "$folder/cotan"
     run "$kind, formatting" tests/format.py --cotan "$folder/cotan"
     run "$kind, warnings about patterns" tests/patterns.py --cotan "$folder/cotan"
     # shellcheck disable=SC2086

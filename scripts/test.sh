@@ -79,6 +79,7 @@ quick_tests() {
     run "random lists" tests/lists.py --count 40
     run "random programs over arrays" build/tests/random_arrays --count 40
     run "random programs of tests/generate, every method" tests/generate/fuzz.py --from 1001000 --count 30 --breadth eval
+    run "Haskell programs" tests/haskell.py
     run "documentation" tests/docs.py
     run "the library page" tests/library_docs.py
     run "manual and completion" tests/completion.py

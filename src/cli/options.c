@@ -307,8 +307,10 @@ static void refuse_option(const Options *o, const char *word) {
     const char *nearest = near_option(word, verb);
     bool at = strncmp(word, "--at", 4) == 0 && (word[4] == '\0' || word[4] == '=');
     if (at && verb->takes & TAKES_ARGS)
-        cli_complain(o, "`cotan %s` has no option --at, which gives the point of a derivative; arguments are given as an "
-                        "array: --args '[3]'", verb->name);
+        cli_complain(o,
+                     "`cotan %s` has no option --at, which gives the point of a derivative; arguments are given as an "
+                     "array: --args '[3]'",
+                     verb->name);
     else if (nearest != NULL)
         cli_complain(o, "`cotan %s` has no option %s; did you mean %s?", verb->name, word, nearest);
     else

@@ -277,12 +277,13 @@ static bool built_in(const CtType *type) {
     return type->kind == TYPE_DOUBLE || type->kind == TYPE_FLOAT || type->kind == TYPE_INT || type->kind == TYPE_CHAR;
 }
 
-/* The value of a literal pattern. That of -2 is `negate (fromInteger 2)` (Haskell 98 §3.17.2), which a type may define to
- * be something else than `fromInteger (-2)`. */
+/* The value of a literal pattern. That of -2 is `negate (fromInteger 2)` (Haskell 98 §3.17.2), which a type may define
+ * to be something else than `fromInteger (-2)`. */
 static CtCore *literal_value(CtElab *el, const CtPat *pat, Ground *type, bool is_built_in) {
     CtLit lit = pat->lit;
     bool number = lit.kind == LIT_INT || lit.kind == LIT_FRACTION;
-    if (is_built_in || !number || !signbit(lit.fraction)) return ct_elab_literal(el, pat->range, &lit, false, type, NULL);
+    if (is_built_in || !number || !signbit(lit.fraction))
+        return ct_elab_literal(el, pat->range, &lit, false, type, NULL);
     CtEntity *negate = ct_elab_library_entity(el, "negate");
     if (negate == NULL) return ct_elab_error_term(el, pat->range, el->program->bool_type);
     lit.integer = (int64_t)(0 - (uint64_t)lit.integer);

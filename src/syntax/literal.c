@@ -84,8 +84,8 @@ enum { LONGEST_INTEGER = 10000 };
 static void check_length(CtLexer *lexer, CtToken *token) {
     token->kind = TOKEN_INT;
     if (lexer->at - token->start <= LONGEST_INTEGER) return;
-    ct_error(lexer->context, CT_E0107, ct_syntax_lex_range(lexer, token->start),
-             "this integer has more than %d digits", LONGEST_INTEGER);
+    ct_error(lexer->context, CT_E0107, ct_syntax_lex_range(lexer, token->start), "this integer has more than %d digits",
+             LONGEST_INTEGER);
     token->integer = 0;
 }
 
@@ -113,7 +113,8 @@ void ct_syntax_lex_number(CtLexer *lexer, CtToken *token) {
     token->kind = TOKEN_INT;
     int64_t exponent = 0;
     if (lexer->text[lexer->at] == '.' && is_digit(lexer->text[lexer->at + 1])) {
-        for (lexer->at++; in_number(lexer->text + lexer->at, 10); lexer->at++) exponent -= lexer->text[lexer->at] != '_';
+        for (lexer->at++; in_number(lexer->text + lexer->at, 10); lexer->at++)
+            exponent -= lexer->text[lexer->at] != '_';
         token->kind = TOKEN_FRACTION;
     }
     uint32_t end = lexer->at;

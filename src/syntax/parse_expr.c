@@ -9,7 +9,8 @@ CtExpr *ct_syntax_expr_new(CtParser *p, CtExprKind kind, CtSourceRange range) {
 }
 
 CtPat *ct_syntax_parameter(CtParser *p, CtSourceRange range, uint32_t number, CtExpr **use) {
-    CtName name = {.text = ct_intern_text(&p->context->symbols, ct_format(p->context->arena, "argument %u", number + 1)),
+    CtName name = {.text =
+                       ct_intern_text(&p->context->symbols, ct_format(p->context->arena, "argument %u", number + 1)),
                    .range = range};
     CtPat *pat = CT_NEW(p->context->arena, CtPat);
     pat->kind = PAT_VAR;

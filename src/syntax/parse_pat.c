@@ -43,7 +43,9 @@ bool ct_syntax_at_apat(const CtParser *p) {
 
 /* The text of a number, without underscores. */
 static const char *digits_of(CtParser *p, const CtToken *token) {
-    char *text = ct_copy_text(p->context->arena, p->context->sources.items[p->source].text + token->start, token->end - token->start), *to = text;
+    char *text = ct_copy_text(p->context->arena, p->context->sources.items[p->source].text + token->start,
+                              token->end - token->start),
+         *to = text;
     for (const char *from = text; *from != '\0'; from++)
         if (*from != '_') *to++ = *from;
     *to = '\0';
@@ -143,9 +145,12 @@ static void refuse_successor(CtParser *p, const CtPat *pat) {
     if (pat->kind != PAT_VAR || !plus || ct_syntax_token_after(p, 1)->kind != TOKEN_INT) return;
     CtSourceRange range = ct_syntax_range_from(p, pat->range.start);
     range.end = ct_syntax_token_after(p, 1)->end;
-    CtDiag *diag = ct_error(p->context, CT_E0201, range, "there are no n+k patterns, of a number and what is added to it");
-    ct_help(p->context, diag, "match the whole number, as in `f %s`, and subtract on the right: %s - 1; a guard `| %s > 0` excludes the rest",
-            pat->name.text->text, pat->name.text->text, pat->name.text->text);
+    CtDiag *diag =
+        ct_error(p->context, CT_E0201, range, "there are no n+k patterns, of a number and what is added to it");
+    ct_help(
+        p->context, diag,
+        "match the whole number, as in `f %s`, and subtract on the right: %s - 1; a guard `| %s > 0` excludes the rest",
+        pat->name.text->text, pat->name.text->text, pat->name.text->text);
     ct_syntax_leave_declaration(p);
 }
 

@@ -68,9 +68,10 @@ typedef struct CtLit {
     CtLitKind kind;
     union {
         struct {
-            int64_t integer;    /* INT, modulo 2^64; CHAR: the code point */
-            double fraction;    /* FRACTION, and INT as a double */
-            const char *digits; /* FRACTION, and INT from 2^63 on: as written, without underscores and sign; else NULL */
+            int64_t integer; /* INT, modulo 2^64; CHAR: the code point */
+            double fraction; /* FRACTION, and INT as a double */
+            const char
+                *digits; /* FRACTION, and INT from 2^63 on: as written, without underscores and sign; else NULL */
         };
         struct {
             const char *text; /* STRING: UTF-8, escapes resolved, may hold NULs */
@@ -307,8 +308,8 @@ struct CtDecl {
     CtBinding *binding;
     CtName *names; /* SIGNATURE, FIXITY: the names that it is for; PRIMITIVE: its one name */
     uint32_t name_count;
-    CtQualType type; /* SIGNATURE, PRIMITIVE; SYNONYM (no context); INSTANCE: the instance type and its context; DEFAULT: the
-                        types, as a tuple */
+    CtQualType type; /* SIGNATURE, PRIMITIVE; SYNONYM (no context); INSTANCE: the instance type and its context;
+                        DEFAULT: the types, as a tuple */
     CtFixityKind fixity;
     int precedence;
     CtName name;    /* DATA, SYNONYM, CLASS: what is declared; INSTANCE: the class; IMPORT: the module */
@@ -357,8 +358,8 @@ typedef struct CtFixity {
     int precedence;
 } CtFixity;
 typedef struct CtFixities {
-    CtMap table;     /* CtSym of the name -> CtFixity; every name in scope has one, those without a declaration infixl 9 */
-    CtMap qualified; /* CtSym of a qualifier -> CtMap of the same kind */
+    CtMap table; /* CtSym of the name -> CtFixity; every name in scope has one, those without a declaration infixl 9 */
+    CtMap qualified;                /* CtSym of a qualifier -> CtMap of the same kind */
     const struct CtFixities *outer; /* NULL: none */
 } CtFixities;
 

@@ -14,7 +14,8 @@ static void declare_class(CtTypes *types, CtDecl *decl) {
     }
     const CtTyCon *type = ct_map_get(&types->own->names[SPACE_TYPE], ct_key(decl->name.text));
     if (type && type->range.source == decl->range.source) {
-        CtDiag *diag = ct_error(types->context, CT_E0309, decl->name.range, "`%s` is a type and a class", decl->name.text->text);
+        CtDiag *diag =
+            ct_error(types->context, CT_E0309, decl->name.range, "`%s` is a type and a class", decl->name.text->text);
         ct_note(types->context, diag, type->range, "the type is here");
         return;
     }
@@ -163,8 +164,9 @@ static bool mentions(const CtTypeExpr *type, CtSym variable) {
 static void check_mention(CtTypes *types, const CtClass *class_, const CtDecl *signature, CtName name) {
     CtSym variable = class_->decl->params[0].text;
     if (mentions(signature->type.type, variable)) return;
-    CtDiag *diag = ct_error(types->context, CT_E0314, name.range, "the type of the method `%s` lacks the variable `%s` of its class",
-                            name.text->text, variable->text);
+    CtDiag *diag =
+        ct_error(types->context, CT_E0314, name.range,
+                 "the type of the method `%s` lacks the variable `%s` of its class", name.text->text, variable->text);
     ct_help(types->context, diag, "make `%s` a function of its own, outside of the class", name.text->text);
 }
 

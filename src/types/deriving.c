@@ -541,7 +541,8 @@ static CtExpr *from_tag(Derive *d) {
 static void write_ix_of(Derive *d, const char *name, bool product) {
     CtDataCon *con = d->instance->tycon->cons[0];
     CtBinding *binding = new_binding(d, name, 1);
-    CtPat *low = product ? con_pat(d, con, "a") : variable(d, "a"), *high = product ? con_pat(d, con, "b") : variable(d, "b");
+    CtPat *low = product ? con_pat(d, con, "a") : variable(d, "a"),
+          *high = product ? con_pat(d, con, "b") : variable(d, "b");
     CtExpr *body;
     if (product) {
         CtExpr *bounds = pair_of(d, tuple_of(d, con, "a"), tuple_of(d, con, "b"));

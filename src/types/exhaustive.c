@@ -87,7 +87,8 @@ static Head literal_head(const Explorer *e, Cell cell) {
         Head head = {.kind = HEAD_NUMBER};
         double value = lit->fraction;
         if (lit->kind == LIT_INT && lit->digits != NULL)
-            head.bits = ct_key(ct_intern_text(&e->types->context->symbols, lit->digits)) ^ (uint64_t)(signbit(value) != 0);
+            head.bits =
+                ct_key(ct_intern_text(&e->types->context->symbols, lit->digits)) ^ (uint64_t)(signbit(value) != 0);
         else if (lit->kind == LIT_INT)
             head.bits = (uint64_t)lit->integer;
         else if (value == (double)(int32_t)value) /* 2.0 is 2 */

@@ -96,8 +96,8 @@ static bool use_hidden(CtTypes *types, CtExpr *expr, CtHidden hidden, CtTy *type
     return true;
 }
 
-/* Whether a literal is the exponent of the library's ^ or ^^. It is then an Int unless something else determines its type:
- * an Integer, the default, gives the same power more slowly. */
+/* Whether a literal is the exponent of the library's ^ or ^^. It is then an Int unless something else determines its
+ * type: an Integer, the default, gives the same power more slowly. */
 static bool is_exponent(const CtExpr *lit, const CtWhy *why) {
     if (lit->lit.digits || !why || why->kind != WHY_ARGUMENT || why->index != 2) return false;
     const CtEntity *entity = why->fun && why->fun->kind == EXPR_VAR ? why->fun->entity : NULL;

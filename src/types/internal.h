@@ -140,8 +140,8 @@ struct CtTypes {
 
     /* types */
     uint32_t level;
-    CT_VEC(CtTy *) metas;  /* the unification variables that may be unsolved */
-    CT_VEC(CtTy *) points; /* types at which functions of Derivatives are instantiated, until they are solved */
+    CT_VEC(CtTy *) metas;    /* the unification variables that may be unsolved */
+    CT_VEC(CtTy *) points;   /* types at which functions of Derivatives are instantiated, until they are solved */
     CT_VEC(CtTy *) defaults; /* of the module's `default` declaration, if it has one */
     bool has_defaults;
     CT_VEC(CtLargeLiteral) large; /* the integer literals of this module that do not fit in an Int */

@@ -72,7 +72,8 @@ static void split(CtTypes *types, CtPat *pat, const CtMap *names, Decls *added) 
 void ct_types_split_patterns(CtTypes *types, CtDecls *decls) {
     CtMap names = {0};
     bool patterns = false;
-    for (uint32_t i = 0; i < decls->count; i++) patterns |= decls->items[i].kind == DECL_BINDING && decls->items[i].binding->pat;
+    for (uint32_t i = 0; i < decls->count; i++)
+        patterns |= decls->items[i].kind == DECL_BINDING && decls->items[i].binding->pat;
     if (!patterns || !signed_names(types, decls, &names)) return;
     Decls all = {0};
     for (uint32_t i = 0; i < decls->count; i++) ct_push(types->arena, &all, decls->items[i]);

@@ -174,8 +174,8 @@ size_t ct_value_show_float(char *buffer, double value);
 bool ct_value_is_integer(const CtType *type);
 /* An Integer in decimal digits. */
 void ct_value_integer_print(CtText *out, CtWord value);
-/* A new Integer of decimal digits, perhaps behind a minus sign; false when the heap is full. It takes the square of their
- * number. */
+/* A new Integer of decimal digits, perhaps behind a minus sign; false when the heap is full. It takes the square of
+ * their number. */
 bool ct_value_integer_new(CtHeap *heap, const CtType *type, const char *text, CtWord *value);
 
 /* A new [Char] from UTF-8 (an invalid byte counts as a character); NULL when the heap is full. `string` is the type
