@@ -22,7 +22,9 @@ static const char *const model = "f :: (Double, Double) -> Double\n"
                                  "deep :: Int -> Int\n"
                                  "deep n = 1 + deep n\n"
                                  "hold :: Int -> Int\n"
-                                 "hold n = length [1 .. n]\n"
+                                 "hold n = length (cells n [])\n"
+                                 "cells :: Int -> [Int] -> [Int]\n"
+                                 "cells n xs = if n == 0 then xs else cells (n - 1) (n : xs)\n"
                                  "away :: Array Double -> Double\n"
                                  "away xs = xs ! 7\n";
 

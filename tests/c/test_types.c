@@ -522,7 +522,7 @@ static void instances_are_of_constructors_once_with_superclasses(void **state) {
 static void only_what_can_be_derived_is(void **state) {
     refused(
         state, "data F = F (Int -> Int) deriving (Eq)\ndata G = G deriving (Num)\n",
-        "E0315: the class Num cannot be derived | Eq, Ord, Show, Enum and Bounded can; write an instance of the "
+        "E0315: the class Num cannot be derived | Eq, Ord, Show, Read, Enum, Bounded and Ix can; write an instance of the "
         "others\n"
         "E0315: Eq cannot be derived for `F`: it has a field of type `Int -> Int` | functions can neither be compared "
         "nor shown\n");
