@@ -64,6 +64,10 @@ sanitize-native:
 bench: all
 	@bench/run.py
 
+# The evals of GradBench at growing sizes, beside hand-written functions in C.
+bench-gradbench: all
+	@bench/gradbench.py
+
 # The same functions by the Haskell library `ad`: Table 1 of DUAL. It needs GHC, and Hackage for `ad`.
 bench-haskell: all
 	@scripts/setup.sh ghc cabal-install libghc-adjunctions-dev libghc-comonad-dev libghc-data-reify-dev libghc-erf-dev libghc-free-dev \
@@ -86,10 +90,16 @@ dist:
 	@git archive --prefix=cotan-$(VERSION)/ HEAD -o build-dist/cotan-$(VERSION).tar.gz
 	@ls build-dist/*
 
+# The package for Python, in an environment of its own (build/python): what `make check` runs, and with JAX, PyTorch and samplers.
+check-python: all
+	@scripts/python.sh
+check-python-all: all
+	@scripts/python.sh all
+
 format:
 	@clang-format -i $$(git ls-files '*.c' '*.h')
 
 clean:
 	@rm -rf build build-*
 
-.PHONY: all demo test check fuzz mutate threads sanitize-native bench bench-haskell install deb dist format clean check-haskell
+.PHONY: all demo test check fuzz mutate threads sanitize-native bench bench-gradbench bench-haskell install deb dist check-python check-python-all check-haskell format clean

@@ -136,6 +136,90 @@ const cotan_error *cotan_warnings(const cotan_program *program);
 cotan_error *cotan_format(cotan_context *context, const char *name, const char *text, size_t length, const char **out,
                           size_t *out_length);
 
+/* ---- types and values ----
+ *
+ * A value of any first-order type is a tree of cotan_values: numbers, strings, tuples, lists, arrays, maps, and
+ * constructions by a constructor's name. Such values are not bound to a context, and may be made and read by any
+ * thread. Trees that a program takes are nested at most COTAN_DEEPEST levels; a list, array or map of any length is one
+ * level. */
+
+typedef enum cotan_kind {
+    COTAN_KIND_DOUBLE,
+    COTAN_KIND_FLOAT, /* of types only: the value is a double */
+    COTAN_KIND_INT,
+    COTAN_KIND_BOOL,
+    COTAN_KIND_CHAR,
+    COTAN_KIND_STRING, /* [Char] */
+    COTAN_KIND_TUPLE,  /* () has no parts */
+    COTAN_KIND_LIST,
+    COTAN_KIND_ARRAY,
+    COTAN_KIND_MAP, /* of Data.Map; the parts of a value: key, value, key, value … */
+    COTAN_KIND_SET, /* of Data.Set */
+    COTAN_KIND_DATA,
+    COTAN_KIND_FUNCTION, /* of types only */
+} cotan_kind;
+
+/* A type. Recursive types are cyclic. */
+typedef struct cotan_type cotan_type;
+typedef struct cotan_constructor {
+    const char *name;
+    size_t count;
+    const cotan_type *const *types; /* of the fields */
+    const char *const *names;       /* of the fields; NULL: they have none */
+} cotan_constructor;
+struct cotan_type {
+    cotan_kind kind;
+    const char *name;                      /* as the language writes it: "Tree Double" */
+    size_t count;                          /* of parts: */
+    const cotan_type *const *parts;        /* TUPLE: components; LIST, ARRAY, SET: the element; MAP: key, value */
+    size_t constructor_count;              /* DATA */
+    const cotan_constructor *constructors; /* DATA */
+    bool own_order; /* DATA: the program says how to compare its values, other than `deriving Ord` would */
+};
+
+enum { COTAN_DEEPEST = 2000 };
+
+typedef struct cotan_value cotan_value;
+
+/* Values are made from the parts upwards. Each function gives a new value, which owns its parts: they are taken, also
+ * when the result is NULL, for lack of memory, since a part is NULL, or since it would be nested too deeply. So only
+ * the last result need be compared with NULL. Texts are copied; a string is UTF-8 (an invalid byte counts as a
+ * character). */
+cotan_value *cotan_value_double(double number);
+cotan_value *cotan_value_int(int64_t number);
+cotan_value *cotan_value_bool(bool truth);
+cotan_value *cotan_value_char(uint32_t code_point);
+cotan_value *cotan_value_string(const char *text, size_t length);
+/* TUPLE, LIST, ARRAY, SET or MAP of parts. The elements of a set and the keys of a map may come in any order, but none
+ * twice. */
+cotan_value *cotan_value_of(cotan_kind kind, cotan_value *const *parts, size_t count);
+/* An array of numbers, or of arrays of numbers, and so on. Only the numbers' address is kept: they have to live as long
+ * as the value. Numbers lie as those of a cotan_buffer do. */
+enum { COTAN_MOST_DIMENSIONS = 8 };
+/* What a buffer holds: the first two doubles (a FLOAT one that a Float can be), the others int64_t. A TAG is the number
+ * of a constructor, from 0. */
+typedef enum cotan_element { COTAN_DOUBLE, COTAN_FLOAT, COTAN_INT, COTAN_BOOL, COTAN_CHAR, COTAN_TAG } cotan_element;
+cotan_value *cotan_value_numbers(cotan_element element, const void *data, unsigned rank, const size_t *size);
+/* A construction: the fields in the order of the data declaration. */
+cotan_value *cotan_value_data(const char *constructor, cotan_value *const *fields, size_t count);
+/* A value of the caller's own, numbers included. NULL as above. */
+cotan_value *cotan_value_copy(const cotan_value *value);
+/* Of values made by these functions, not of results. NULL is allowed. */
+void cotan_value_free(cotan_value *value);
+
+cotan_kind cotan_value_kind(const cotan_value *value);
+double cotan_value_as_double(const cotan_value *value); /* DOUBLE; of INT the nearest; else 0 */
+int64_t cotan_value_as_int(const cotan_value *value);   /* INT, CHAR its code point, BOOL 0 or 1; else 0 */
+const char *cotan_value_text(
+    const cotan_value *value); /* STRING, in UTF-8, with a NUL behind it; DATA: the constructor's name; else NULL */
+size_t cotan_value_text_length(const cotan_value *value); /* in bytes */
+/* The parts: of a TUPLE, LIST, ARRAY, SET, MAP; the fields of DATA. An array of numbers has no parts, but numbers: then
+ * as_numbers gives their address, rank and sizes, and otherwise NULL. */
+size_t cotan_value_count(const cotan_value *value);
+const cotan_value *cotan_value_part(const cotan_value *value, size_t index); /* NULL past the last */
+const void *cotan_value_as_numbers(const cotan_value *value, cotan_element *element, unsigned *rank,
+                                   const size_t **size);
+
 /* What can be done with a function. */
 typedef enum cotan_mode {
     COTAN_RUN,      /* args: JSON array of the arguments */
@@ -204,17 +288,13 @@ uint64_t cotan_cache_clear(void);
 /* Runs. The result's strings belong to the program and live until the next call with it. */
 cotan_error *cotan_call_json(cotan_program *program, const cotan_call *call, cotan_result *out);
 
-/* ---- functions on flat arrays ----
+/* ---- functions ----
  *
- * A function, or a derivative of one, made once and called many times. What goes in and out are buffers, one for each
- * number and array of numbers in the type, from left to right: a record of two arrays and a number has three. Native
- * code reads the caller's arrays where they lie, and gives results where it has them; the evaluator copies. */
-
-/* What a buffer holds: the first two doubles (a FLOAT one that a Float can be), the others int64_t. A TAG is the number
- * of a constructor, from 0. */
-typedef enum cotan_element { COTAN_DOUBLE, COTAN_FLOAT, COTAN_INT, COTAN_BOOL, COTAN_CHAR, COTAN_TAG } cotan_element;
-
-enum { COTAN_MOST_DIMENSIONS = 8 };
+ * A function, or a derivative of one, made once and called many times. It is called with values of any type
+ * (cotan_apply_values), or with buffers (cotan_apply): one for each number and array of numbers in the type, from left
+ * to right: a record of two arrays and a number has three. Where all that goes in and out has such buffers, native code
+ * reads the caller's arrays where they lie, and gives results where it has them, both ways; otherwise, and by the
+ * evaluator, they are copied. */
 
 typedef struct cotan_slot { /* what is known of a buffer */
     const char *path;       /* where it is: "at[0].weights", "with", "value", "derivative[1]" */
@@ -234,27 +314,41 @@ typedef struct cotan_signature {
         *out; /* the value; then the derivative: all that the point has, what is no Double or Float being copied */
     size_t in_count, out_count;
     const char *not_native; /* why the evaluator runs it; NULL: it is native code */
+    const char *no_buffers; /* what goes in or out and has no buffers; NULL: all has, and `in` and `out` list them */
+    /* The types of what goes in: the point, or for RUN the argument, in both cases a TUPLE of several arguments, NULL
+     * of a constant; what `with` is, or NULL; and of what comes out; derivative NULL for RUN. */
+    const cotan_type *at_type, *with_type, *value_type, *derivative_type;
+    size_t arity; /* the number of arguments in the source */
 } cotan_signature;
 
 typedef struct cotan_function cotan_function;
 
 /* Makes a function of call->mode of call->function or call->expression by call->method; native code where call->native
- * is set and that can be. It fails when an argument or result has no such form: lists, data of several constructors,
- * arrays in tuples in arrays. It belongs to the program and lives until it is freed, or until the program is; it is not
- * changed by cotan_define. */
+ * is set and that can be. It fails when functions go in or out. It belongs to the program and lives until it is freed,
+ * or until the program is; it is not changed by cotan_define. */
 cotan_error *cotan_function_make(cotan_program *program, const cotan_call *call, cotan_function **out);
 void cotan_function_free(cotan_function *function);
 /* Belongs to the function. */
 const cotan_signature *cotan_function_signature(const cotan_function *function);
 
-/* Calls it. `in` is borrowed. `out`: where data is NULL, it is set to memory of the function's, which stays as it is
+/* Calls it with values of these types, which are borrowed: `at` NULL for a constant, `with` NULL except for VJP, JVP
+ * and HVP. Integers are taken for Doubles. The results belong to the function and live until the next call of it; of
+ * what is not wanted, the pointer may be NULL. */
+cotan_error *cotan_apply_values(cotan_function *function, const cotan_value *at, const cotan_value *with,
+                                const cotan_value **value, const cotan_value **derivative);
+/* The JSON text of such a value `at`, as the calls want it that take JSON; of RUN, too, it is one value and no array of
+ * arguments. It belongs to the function until its next call. */
+cotan_error *cotan_function_json(cotan_function *function, const cotan_value *at, const char **json);
+
+/* Calls it with buffers; it fails where there are none: lists, data of several constructors, arrays in tuples in
+ * arrays. `in` is borrowed. `out`: where data is NULL, it is set to memory of the function's, which stays as it is
  * until the next call; else the result is copied there, and must have the sizes that are given. Sizes are set. A native
  * function uses up to 256 KB of the caller's stack, and more of a stack of its own where it recurses deeply. */
 cotan_error *cotan_apply(cotan_function *function, const cotan_buffer *in, cotan_buffer *out);
 
 /* Reads inputs into buffers: `at`, the point (RUN: the argument, or the array of several), and `with` where there is a
- * second input, as texts or files, just as cotan_call_json takes them; messages call them `what`. `in` has room for in_count
- * buffers; their data belong to the function until the next call of this with it. */
+ * second input, as texts or files, just as cotan_call_json takes them; messages call them `what`. `in` has room for
+ * in_count buffers; their data belong to the function until the next call of this with it. */
 cotan_error *cotan_function_read(cotan_function *function, const char *what, const char *at, size_t at_length,
                                  const char *with, size_t with_length, cotan_buffer *in);
 /* Calls it, and gives the result as cotan_call_json does: as texts, and as a file of that form. They belong to the
@@ -264,6 +358,13 @@ cotan_error *cotan_apply_text(cotan_function *function, const cotan_buffer *in, 
 /* The names of the parameters of a top-level function, one a line, as its first clause has them; a line is empty where
  * a parameter has no name of its own. */
 cotan_error *cotan_parameters(cotan_program *program, const char *function, const char **out);
+
+/* The same for JSON of other programs, in both directions. An object may have members that are no field of its record; a
+ * field x' is the member "x", and a field x is the member "X" where there is no "x": so members can be read whose names
+ * are keywords, or begin with a capital. Reals are written with point or exponent. What is in `in` belongs to the
+ * function until it reads again, the text until it writes again. */
+cotan_error *cotan_function_read_foreign(cotan_function *function, const char *json, size_t length, cotan_buffer *in);
+cotan_error *cotan_function_write_foreign(cotan_function *function, const cotan_buffer *out, const char **json);
 
 /* A function, call->function, as C for programs without this library, and by call->method its derivatives:
  * docs/native.md. The texts are those of STEM.c, which includes STEM.h, and of STEM.h; they belong to the program until
@@ -275,6 +376,19 @@ cotan_error *cotan_compile(cotan_program *program, const cotan_call *call, unsig
 
 /* The types of the program's top-level names, or of one: "name :: type" lines. */
 cotan_error *cotan_types(cotan_program *program, const char *name, const char **out);
+/* The program's top-level functions and constants, in the order of the source; operators are left out. They belong to
+ * the program until the next call with it. Types are those at which cotan_function_make takes them: a type variable of
+ * a numeric class is Double. */
+typedef struct cotan_definition {
+    const char *name, *type;        /* the type as inferred: "[a] -> Int" */
+    const char *comment;            /* the comment in the lines above it, without its marks; NULL: there is none */
+    int line;                       /* of its signature, or else its definition */
+    size_t count;                   /* of parameters */
+    const cotan_type *const *types; /* of the parameters; NULL with result NULL: the types are ambiguous */
+    const char *const *parameters;  /* their names in the definition's first clause; NULL for one that is a pattern */
+    const cotan_type *result;
+} cotan_definition;
+cotan_error *cotan_definitions(cotan_program *program, const cotan_definition **out, size_t *count);
 /* The Core of one function (NULL: of all), after simplification. */
 cotan_error *cotan_core(cotan_program *program, const char *name, const char **out);
 
@@ -302,8 +416,9 @@ cotan_error *cotan_dump(cotan_program *program, const cotan_call *call, const ch
 /* How a method (call->method, NULL: the best) differentiates call->function, stage by stage: the function, what becomes
  * of its types and of itself, the wrapper; and, where a point is given (call->at), the run: the dual numbers, what the
  * forward pass leaves, the cotangents that come back, the derivative. call->with is the cotangent of the result, of a
- * forward method the tangent; NULL stands for ones. The page is HTML in one file; its graph is drawn by the program `dot`
- * of Graphviz, and where that is missing, the page says so. The text belongs to the program until the next call with it. */
+ * forward method the tangent; NULL stands for ones. The page is HTML in one file; its graph is drawn by the program
+ * `dot` of Graphviz, and where that is missing, the page says so. The text belongs to the program until the next call
+ * with it. */
 typedef enum cotan_page { COTAN_PLAIN, COTAN_COLOURED, COTAN_HTML } cotan_page;
 cotan_error *cotan_stages(cotan_program *program, const cotan_call *call, cotan_page form, const char **out);
 

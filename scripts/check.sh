@@ -25,11 +25,14 @@ all_tests() {
     run "$kind, every method" tests/methods.py --cotan "$folder/cotan" $methods
     # shellcheck disable=SC2086
     run "$kind, dual arrays at run time" env COTAN_BULK=run tests/methods.py --cotan "$folder/cotan" --methods bulk $methods
+    run "$kind, random lists" tests/lists.py --cotan "$folder/cotan" --count "$random" --native 10
     run "$kind, Haskell programs" tests/haskell.py --cotan "$folder/cotan"
     run "$kind, formatting" tests/format.py --cotan "$folder/cotan"
     run "$kind, warnings about patterns" tests/patterns.py --cotan "$folder/cotan"
     # shellcheck disable=SC2086
     run "$kind, bad input" tests/bad_input.py --cotan "$folder/cotan" $size
+    # shellcheck disable=SC2086
+    run "$kind, GradBench" tests/gradbench.py --cotan "$folder/cotan" $size
     run "$kind, files of arrays" tests/numpy_files.py --cotan "$folder/cotan"
     run "$kind, fits" tests/fit.py --cotan "$folder/cotan"
     for target in front json npy; do replay "$folder" "$target" "$kind"; done
@@ -90,6 +93,7 @@ if build build; then
     run "the page of explain" tests/explain_page.py --cotan build/cotan
     run "documentation" tests/docs.py --cotan build/cotan
     run "installed" scripts/check_install.sh build
+    run "the package for Python" scripts/python.sh
     finish
 else
     failed=$((failed + 1))

@@ -48,6 +48,16 @@ else
     failed=$((failed + 1))
 fi
 if [ "$("$prefix/bin/cotan" --version)" != "" ]; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
+# The programs of GradBench are found beside the installed command.
+answer=$(printf '%s\n' '{"id":1,"kind":"define","module":"hello"}' \
+    '{"id":2,"kind":"evaluate","module":"hello","function":"double","input":3}' | "$prefix/bin/cotan" gradbench | tail -n 1)
+case $answer in
+'{"id":2,"success":true,"output":6.0,'*) passed=$((passed + 1)) ;;
+*)
+    echo "FAILED: cotan gradbench answers $answer"
+    failed=$((failed + 1))
+    ;;
+esac
 for file in man/man1/cotan.1 bash-completion/completions/cotan zsh/site-functions/_cotan \
     fish/vendor_completions.d/cotan.fish; do
     if [ -s "$prefix/share/$file" ]; then

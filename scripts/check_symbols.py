@@ -38,7 +38,7 @@ def main():
     for path in glob.glob(os.path.join(layers.SOURCE, "**", "*.c"), recursive=True):
         relative = os.path.relpath(path, layers.SOURCE)
         files["src_" + relative.replace("/", "_")] = relative
-    objects = glob.glob(os.path.join(build, "libcotan.so.p", "*.o")) + glob.glob(os.path.join(build, "cotan.p", "*.o"))
+    objects = glob.glob(os.path.join(build, "libcotan.so*.p", "*.o")) + glob.glob(os.path.join(build, "cotan.p", "*.o"))
     tests = glob.glob(os.path.join(build, "tests", "*.p", "*.o"))
     defined, users = {}, {}
     for path in objects + tests:

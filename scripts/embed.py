@@ -10,6 +10,14 @@ def literal(data):
         yield "    " + ",".join(str(byte) for byte in data[start:start + 24]) + ","
 
 
+def exports(text):
+    """The names in the module's export list, each between blanks: " map filter ! ". None of a module that it exports whole."""
+    header = re.search(r"^module \S+\s*\((.*?)\)\s*where$", text, re.M | re.S)
+    items = re.sub(r"module [\w.]+|\(\.\.\)", "", header.group(1)) if header else ""
+    names = re.findall(r"[\w']+|[^\w\s(),']+", items)
+    return (" " + " ".join(names) + " ").replace("\\", "\\\\").replace('"', '\\"') if names else " "
+
+
 def main():
     out, rows = [], []
     out.append("/* Made by scripts/embed.py. */\n#include \"driver/embedded.h\"\n")
@@ -24,7 +32,7 @@ def main():
         if module.startswith("ad."):
             module = re.search(rb"^module (\S+)", data, re.M).group(1).decode()
         module = f'"{module}"' if module[0].isupper() else "NULL"
-        rows.append(f'    {{"{name}", (const char *)text_{index}, {module}, {len(data)}}},')
+        rows.append(f'    {{"{name}", (const char *)text_{index}, {module}, {len(data)}, "{exports(data.decode())}"}},')
     out.append("const struct CtEmbedded ct_embedded[] = {")
     out.extend(rows)
     out.append("};\nconst unsigned ct_embedded_count = sizeof ct_embedded / sizeof *ct_embedded;\n")

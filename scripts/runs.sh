@@ -27,7 +27,7 @@ count() {
         return
     fi
     [ "$f" -eq 0 ] || cat "$log"
-    say "$what: $line"
+    say "$what: $line$(sed -nE 's/^(skipped: .*)/; \1/p' "$log" | tr -d '\n')"
     passed=$((passed + p))
     failed=$((failed + f))
 }

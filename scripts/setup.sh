@@ -5,7 +5,7 @@ set -eu
 # Elsewhere than on Debian, what is missing is for the user to install; Meson says what that is.
 command -v dpkg-query >/dev/null || exit 0
 
-packages="gcc libc6-dev make pkg-config python3 meson ninja-build libjansson-dev libzip-dev libedit-dev libnlopt-dev libcsv-dev libcmocka-dev $*"
+packages="gcc libc6-dev make pkg-config python3 python3-venv python3-dev meson ninja-build libjansson-dev libzip-dev libedit-dev libnlopt-dev libcsv-dev libcmocka-dev $*"
 missing=""
 for package in $packages; do
     dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q 'install ok installed' || missing="$missing $package"

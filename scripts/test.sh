@@ -76,8 +76,10 @@ quick_tests() {
     run "golden programs, every method" tests/methods.py --quick --sample 20
     run "golden programs, dual arrays at run time" env COTAN_BULK=run tests/methods.py --quick --sample 40 --methods bulk
     run "random programs" build/tests/random_programs --count 40 --methods forward,tape
+    run "random lists" tests/lists.py --count 40
     run "random programs over arrays" build/tests/random_arrays --count 40
     run "random programs of tests/generate, every method" tests/generate/fuzz.py --from 1001000 --count 30 --breadth eval
+    run "Haskell programs" tests/haskell.py
     run "documentation" tests/docs.py
     run "the library page" tests/library_docs.py
     run "manual and completion" tests/completion.py

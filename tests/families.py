@@ -28,6 +28,29 @@ def tree(n):
     return "Leaf" if n == 0 else {"Node": [tree((n - 1) // 2), 1.0 / n, tree(n - 1 - (n - 1) // 2)]}
 
 
+PERFECT = '''data Perfect a = Zero a | Succ (Perfect (a, a))
+sumP :: (a -> Double) -> Perfect a -> Double
+sumP g (Zero x) = g x
+sumP g (Succ t) = sumP (\\(x, y) -> g x + g y) t
+mapP :: (a -> b) -> Perfect a -> Perfect b
+mapP g (Zero x) = Zero (g x)
+mapP g (Succ t) = Succ (mapP (\\(x, y) -> (g x, g y)) t)
+f :: Perfect Double -> Double
+f t = sumP (\\x -> x * x) (mapP sin t)
+'''
+
+
+def perfect(n):
+    """A perfect tree of n elements, or of as many as the next smaller power of two, as JSON."""
+    n = 1 << (n.bit_length() - 1)
+    def pairs(xs):
+        return xs[0] if len(xs) == 1 else [pairs(xs[:len(xs) // 2]), pairs(xs[len(xs) // 2:])]
+    point = {"Zero": [pairs(reals(n))]}
+    while n > 1:
+        point, n = {"Succ": [point]}, n // 2
+    return point
+
+
 def constant(text):
     return lambda n: text
 
@@ -60,6 +83,7 @@ f (x, n) = foldr (.) id (replicate n (\\y -> y * x)) x
 f xs = foldr (\\x y -> x * cos y) 1 (map (\\x -> x * x) xs)
 """), reals, 100),
     "a tree": (constant(TREE), tree, 100),
+    "a nested type": (constant(PERFECT), perfect, 128),
     "an array, whole": (constant("""f :: Array Double -> Double
 f xs = sum (zipWith (*) (scanl (\\a x -> a * x + 0.5) 1 xs) (map sin (append (reverse xs) [|1|])))
 """), reals, 100),

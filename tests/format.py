@@ -19,7 +19,7 @@ ROOT = os.path.dirname(HERE)
 
 
 def programs():
-    for pattern in ("lib/**/*.cot", "examples/*.cot", "tests/golden/**/*.cot"):
+    for pattern in ("lib/**/*.cot", "examples/*.cot", "bench/gradbench/*.cot", "tests/golden/**/*.cot"):
         yield from sorted(glob.glob(os.path.join(ROOT, pattern), recursive=True))
 
 

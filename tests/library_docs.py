@@ -10,7 +10,7 @@ import re
 import sys
 
 ROOT = os.path.abspath(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-PRELUDE = ["prelude", "sequences", "text", "monads", "io", "derivatives"]
+PRELUDE = ["prelude", "sequences", "text", "elementwise", "reading", "monads", "io", "derivatives"]
 NAMES = r"(?:[\w']+|\([^\s)]+\))(?:, (?:[\w']+|\([^\s)]+\)))*"
 SIGNATURE = re.compile(rf"(?:primitive \"[^\"]*\" )?({NAMES}) :: (.*?)\s*(?:-- .*)?$")
 CLASS = re.compile(r"class (?:.*=> )?(\w+) (\w+) where")

@@ -185,6 +185,8 @@ def reading(t):
     t.reads("a record", "model", npz(**members), model)
     t.reads("a compressed record", "model", npz(zipfile.ZIP_DEFLATED, **members), model)
     t.reads("two arguments", "two", npz(arr_0=npy(2.0), arr_1=npy([1.0, 2.0])), 6)
+    t.reads("two arguments by their names", "two", npz(xs=npy([1.0, 2.0]), a=npy(2.0)), 6)
+    t.reads("one argument by its name, one by its place", "two", npz(xs=npy([1.0, 2.0]), arr_0=npy(2.0)), 6)
     t.reads("one member of any name", "lists", npz(anything=npy([[1.0]])), [[1]])
     rng = random.Random(1)
     for i in range(20):
@@ -278,7 +280,8 @@ def hostile(t):
     t.refuses("integers for truth values", "bools", npy([1], "|u1"), "E0601", "expected Array Bool")
     t.refuses("an array for a tree", "tree", npy(1.0), "E0601", "expected Tree")
     t.refuses("an archive for a tree", "tree", npz(arr_0=npy(1.0)), "E0612", "Tree has no form")
-    t.refuses("a missing member", "two", npz(arr_0=npy(1.0)), "E0601", "no member `arr_1`")
+    t.refuses("a missing member", "two", npz(arr_0=npy(1.0)), "E0601", "no member `xs`")
+    t.refuses("an argument under both names", "two", npz(arr_0=npy(1.0), arr_1=npy([1.0]), a=npy(1.0)), "E0601", "`a` is no part")
     t.refuses("another member", "two", npz(arr_0=npy(1.0), arr_1=npy([1.0]), arr_2=npy(1.0)), "E0601",
               "the member `arr_2` is no part of")
     t.refuses("a spoilt member", "two", npz(arr_0=npy(1.0, cut=1), arr_1=npy([1.0])), "E0610", "`arr_0`")

@@ -11,6 +11,8 @@ import sys
 import tempfile
 import time
 
+import spans
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 PROGRAM = os.path.join(HERE, "threads", "loops.cot")
 ARRAYS = os.path.join(HERE, "threads", "arrays.cot")
@@ -152,6 +154,13 @@ def main():
     for method in GRADIENTS:
         at = point if method != "forward" else json.dumps([0.5] * 30)
         tests.same(f"gradient by {method}", ["grad", PROGRAM, "objective", "--at", at, "--method", method, "--count"])
+    for name in ("one element read by all", "rows made", "steps in parallel"):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "program.cot")
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(spans.FURTHER[name])
+            at = json.dumps([0.001 * i for i in range(1600)])
+            tests.same(f"gradient of {name}", ["grad", path, "h", "--at", at, "--method", "tape", "--count"])
     for method in ("tape", "chad", "bulk"):
         tests.same(f"gradient of reduce by {method}", ["run", PROGRAM, "turning", "--args", "[2000]", "--method", method, "--count"])
     for function, words, code in ERRORS:
@@ -159,10 +168,11 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         tests.native(folder)
         tests.interrupted(folder)
-    # The reverse pass of chad goes over groups of elements, which are independent: its span is no multiple of its work.
-    _, out, _ = run(tests.cotan, 2, ["grad", PROGRAM, "objective", "--at", point, "--method", "chad", "--count"])
-    chad = json.loads(out)
-    tests.check("chad keeps the parallelism of a map", chad["span"] * 10 < chad["work"], chad["span"] / chad["work"])
+    # The reverse pass goes over groups of elements or over tasks, which are independent: its span is no multiple of its work.
+    for method in ("chad", "tape"):
+        _, out, _ = run(tests.cotan, 2, ["grad", PROGRAM, "objective", "--at", point, "--method", method, "--count"])
+        counts = json.loads(out)
+        tests.check(f"{method} keeps the parallelism of a map", counts["span"] * 10 < counts["work"], counts["span"] / counts["work"])
     # What a reduce does by blocks, its reverse pass does too.
     for function, n in (("turned", 20000), ("turning", 20000)):
         _, out, _ = run(tests.cotan, 2, ["run", PROGRAM, function, "--args", f"[{n}]", "--method", "chad", "--count"])

@@ -61,7 +61,7 @@ _cotan_value() {
     --math) _cotan_offer "$2" < <(printf '%s\n' fast exact) ;;
     --engine) _cotan_offer "$2" < <(printf '%s\n' auto eval native) ;;
     --dump) _cotan_offer "$2" < <(printf '%s\n' parse operators infer elaborate simplify differentiate prune reduce lower flow c native flow.cold_paths flow.dead_code flow.prune_lambda_sets flow.inline flow.simplify flow.specialise flow.row_parameters flow.recursion_to_loop flow.cse flow.fuse_maps flow.hoist_simple flow.matrix_products flow.copies flow.derive flow.unroll flow.sparse_updates flow.fuse flow.hoist flow.hoist_checks flow.scales flow.materialise flow.unbounded_loops flow.call_sites flow.reference_counts flow.memory_reuse) ;;
-    --path) _cotan_files "$2" ;;
+    --path | --programs) _cotan_files "$2" ;;
     --keep-c) _cotan_files "$2" c ;;
     --out) _cotan_files "$2" json npz npy ;;
     --html) _cotan_files "$2" html ;;
@@ -106,7 +106,7 @@ _cotan() {
     done
     case $verb:$count in
     help:0) _cotan_offer "$current" < <(_cotan_verbs "$command") ;;
-    cache:* | methods:* | version:* | help:* | repl:1) ;;
+    cache:* | gradbench:* | methods:* | version:* | help:* | repl:1) ;;
     fmt:* | *:0) _cotan_files "$current" cot ;;
     *:1) _cotan_offer "$current" < <(_cotan_functions "$command" "$file") ;;
     esac

@@ -67,7 +67,7 @@ function __cotan_wants
     set -l verb (__cotan_verb); or return 1
     set -l words (__cotan_words)
     switch "$argv[1]:$verb:"(count $words)
-        case 'files:cache:*' 'files:methods:*' 'files:version:*' 'files:help:*'
+        case 'files:cache:*' 'files:gradbench:*' 'files:methods:*' 'files:version:*' 'files:help:*'
             return 1
         case 'files:fmt:*' 'files:*:0'
             return 0
@@ -106,7 +106,7 @@ complete -c cotan -n '__cotan_after --color' -a 'auto always never'
 complete -c cotan -n '__cotan_after --math' -a 'fast exact'
 complete -c cotan -n '__cotan_after --engine' -a 'auto eval native'
 complete -c cotan -n '__cotan_after --dump' -a 'parse operators infer elaborate simplify differentiate prune reduce lower flow c native flow.cold_paths flow.dead_code flow.prune_lambda_sets flow.inline flow.simplify flow.specialise flow.row_parameters flow.recursion_to_loop flow.cse flow.fuse_maps flow.hoist_simple flow.matrix_products flow.copies flow.derive flow.unroll flow.sparse_updates flow.fuse flow.hoist flow.hoist_checks flow.scales flow.materialise flow.unbounded_loops flow.call_sites flow.reference_counts flow.memory_reuse'
-complete -c cotan -n '__cotan_after --path' -a '(__cotan_files)'
+complete -c cotan -n '__cotan_after --path --programs' -a '(__cotan_files)'
 complete -c cotan -n '__cotan_after --out' -a '(__cotan_files .json .npz .npy)'
 complete -c cotan -n '__cotan_after --keep-c' -a '(__cotan_files .c)'
 complete -c cotan -n '__cotan_after --html' -a '(__cotan_files .html)'

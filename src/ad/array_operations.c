@@ -37,6 +37,7 @@ static bool is_numeric(const CtCore *core) {
     case ARRAY_STRIDED:
     case ARRAY_GATHER_OR:
     case ARRAY_SCATTER_ADD:
+    case ARRAY_ADD_AT:
     case ARRAY_SUM_ROWS:
     case ARRAY_SELECT:
     case ARRAY_UPDATE:
@@ -224,15 +225,57 @@ static CtCore *indices(CtTransform *t, CtSourceRange range, CtCore *n) {
     return array3(t, range, ARRAY_BUILD, n, f, NULL);
 }
 
+/* The same function with parameters of its own. */
+static Step renewed(CtTransform *t, const Step *step) {
+    Step own = *step;
+    for (uint32_t i = 0; i + 1 < step->f->type->count; i++)
+        own.params[i] =
+            step->value ? ct_core_var_new(t->p, "x", step->params[i]->type) : ct_ad_bind(t, step->f->as.lam->params[i]);
+    return own;
+}
+
+static CtCore *map_element(CtTransform *t, CtSeq *inner, const CtLoopElement *element, CtVar **x) {
+    Step own = renewed(t, element->of);
+    *x = own.params[0];
+    return step_value(t, inner, &own);
+}
+
+/* Of the pair of an element of either array. */
+static CtCore *zip_element(CtTransform *t, CtSeq *inner, const CtLoopElement *element, CtVar **x) {
+    Step own = renewed(t, element->of);
+    *x = ct_core_var_new(t->p, "ab", ct_core_type_pair(t->p, own.params[0]->type, own.params[1]->type));
+    ct_ad_seq_unpack(inner, own.range, own.params, 2, ct_core_var(t->p, own.range, *x));
+    return step_value(t, inner, &own);
+}
+
+CtCore *ct_ad_carried(CtTransform *t, CtSourceRange range, const CtLoopElement *element) {
+    CtVar *params[2] = {ct_core_var_new(t->p, "s", t->state), NULL};
+    CtSeq inner = ct_ad_seq(t->p, params[0]);
+    CtCore *value = element->make(t, &inner, element, &params[1]);
+    CtCore *body = swapped(t, &inner, range, value);
+    return lambda(t, range, params, 2, body);
+}
+
+/* The results of a loop over xs: as tasks where it may be. */
+static CtCore *lift_elements(CtTransform *t, CtSeq *seq, CtCore *core, const CtLoopElement *element, CtCore *xs) {
+    CtTasks tasks = ct_ad_tasks(t, core);
+    if (tasks == TASKS_ELEMENTS) return ct_ad_fork(t, seq, core, element, xs);
+    if (tasks == TASKS_NONE) return carry(t, seq, core->range, ct_ad_carried(t, core->range, element), xs);
+    /* The λ is transformed twice, and has binders of its own each time. */
+    const Step *step = element->of;
+    Step copy = {.f = ct_core_copy(t->p, step->f, NULL), .range = step->range};
+    CtLoopElement copied = {element->make, &copy};
+    xs = ct_ad_seq_name(seq, "xs", xs);
+    CtGroups groups = ct_ad_fork_groups(t, seq, core, &copied, xs);
+    CtCore *rest = carry(t, seq, core->range, ct_ad_carried(t, core->range, element), groups.rest);
+    CtCore *all = array3(t, core->range, ARRAY_APPEND, groups.ys, rest, NULL);
+    return ct_core_if(t->p, core->range, groups.none, rest, all);
+}
+
 /* map f xs; also build n f, as map f (indices n). */
 static CtCore *lift_map(CtTransform *t, CtSeq *seq, CtCore *core, const Step *step, CtCore *xs) {
-    CtVar *params[2];
-    params[0] = ct_core_var_new(t->p, "s", t->state);
-    params[1] = step->params[0];
-    CtSeq inner = ct_ad_seq(t->p, params[0]);
-    CtCore *value = step_value(t, &inner, step);
-    CtCore *body = swapped(t, &inner, core->range, value);
-    return carry(t, seq, core->range, lambda(t, core->range, params, 2, body), xs);
+    CtLoopElement element = {map_element, step};
+    return lift_elements(t, seq, core, &element, xs);
 }
 
 /* zipWith f xs ys as a map over zipWith (,) xs ys, which fails where zipWith f fails. */
@@ -244,14 +287,8 @@ static CtCore *lift_zip_with(CtTransform *t, CtSeq *seq, CtCore *core, const Ste
     CtCore *b = ct_core_var(t->p, core->range, ab[1]);
     CtCore *pairing = lambda(t, core->range, ab, 2, ct_core_pair(t->p, core->range, a, b));
     CtCore *pairs = array3(t, core->range, ARRAY_ZIP_WITH, pairing, xs, ys);
-    CtVar *params[2];
-    params[0] = ct_core_var_new(t->p, "s", t->state);
-    params[1] = ct_core_var_new(t->p, "ab", pairs->type->parts[0]);
-    CtSeq inner = ct_ad_seq(t->p, params[0]);
-    ct_ad_seq_unpack(&inner, core->range, step->params, 2, ct_core_var(t->p, core->range, params[1]));
-    CtCore *value = step_value(t, &inner, step);
-    CtCore *body = swapped(t, &inner, core->range, value);
-    return carry(t, seq, core->range, lambda(t, core->range, params, 2, body), pairs);
+    CtLoopElement element = {zip_element, step};
+    return lift_elements(t, seq, core, &element, pairs);
 }
 
 /* foldl f z xs with the state in the accumulator: λ((acc, s), x). f (acc, x, s). */
@@ -373,6 +410,7 @@ static CtCore *lift_function(CtTransform *t, CtSeq *seq, CtCore *core) {
     case ARRAY_STRIDED:
     case ARRAY_GATHER_OR:
     case ARRAY_SCATTER_ADD:
+    case ARRAY_ADD_AT:
     case ARRAY_SUM_ROWS:
     case ARRAY_SELECT:
     case ARRAY_UPDATE:

@@ -171,6 +171,11 @@ static bool runs_again(const CtAd *ad) {
     return ct_ad_is_on_flow(ad) || rules->runs_again || (rules->reverse != NULL && rules->reverse->again != NULL);
 }
 
+/* An array of Doubles is the array of its reals. */
+static bool is_vector(const CtAd *ad, const CtCore *x) {
+    return x->type == ct_core_type_array(ad->p, ad->p->double_type);
+}
+
 static CtCore *operator(Expand *e, CtCore *core) {
     CtAd *ad = e->ad;
     CtCore **args = core->as.call.args;
@@ -193,6 +198,12 @@ static CtCore *operator(Expand *e, CtCore *core) {
     case DERIV_BASIS:
         if (!first_order(ad, core->range, args[0]->type, "the result")) return refused(ad, core);
         return ct_ad_poly_basis(ad, core->range, args[0]->type, args[0]);
+    case DERIV_REALS:
+        if (!first_order(ad, core->range, args[0]->type, "the argument of toVector")) return refused(ad, core);
+        return is_vector(ad, args[0]) ? args[0] : ct_ad_poly_vector(ad, core->range, args[0]->type, args[0]);
+    case DERIV_FILL:
+        if (!first_order(ad, core->range, args[0]->type, "the argument of fromVector")) return refused(ad, core);
+        return is_vector(ad, args[0]) ? args[1] : ct_ad_poly_fill(ad, core->range, args[0]->type, args[0], args[1]);
     case DERIV_TAYLOR:
         if (!first_order(ad, core->range, args[0]->type->parts[1], "the result of the differentiated function"))
             return refused(ad, core);
@@ -270,6 +281,7 @@ CtCore *ct_ad_vjp_by(CtAd *ad, CtMethod method, CtSourceRange range, CtCore *f, 
 }
 
 CtCore *ct_ad_adjoints_by(CtAd *ad, CtSourceRange range, CtCore *f, CtCore *x) {
+    ad->in_order = true;
     CtSeq seq = ct_ad_seq(ad->p, NULL);
     CtWrap wrap = {.range = range, .s = f->type->parts[0], .t = f->type->parts[1], .x = x};
     wrap.f = ct_ad_seq_name(&seq, "f'", ct_ad_dual_of(ad, METHOD_DELTA, NULL, f));

@@ -91,6 +91,24 @@ static CtCore *scatter_add(const Write *w, CtCore *core) {
     return let(w, n, args[0], let(w, rows, args[1], let(w, xs, args[2], all)));
 }
 
+/* let ys = … ; is = … ; xs = …
+ * in foldl (λzs k. let i = is ! k in if i < 0 then zs else update zs i (zs ! i + xs ! k)) ys (iota (length xs)) */
+static CtCore *add_at(const Write *w, CtCore *core) {
+    CtType *integer = w->p->int_type;
+    CtCore **args = core->as.call.args;
+    CtVar *ys = ct_core_var_new(w->p, "ys", core->type), *is = ct_core_var_new(w->p, "is", args[1]->type);
+    CtVar *xs = ct_core_var_new(w->p, "xs", core->type), *zs = ct_core_var_new(w->p, "zs", core->type);
+    CtVar *k = ct_core_var_new(w->p, "k", integer), *i = ct_core_var_new(w->p, "i", integer);
+    CtVar *sum = ct_core_var_new(w->p, "sum", core->type->parts[0]);
+    CtCore *changed = array(w, ARRAY_UPDATE, var(w, zs), var(w, i), var(w, sum));
+    changed = let(w, sum, plus(w, item(w, zs, var(w, i)), item(w, xs, var(w, k))), changed);
+    CtCore *nowhere = op(w, PRIM_INT_LT, var(w, i), whole(w, 0));
+    CtCore *turn = let(w, i, item(w, is, var(w, k)), ct_core_if(w->p, w->range, nowhere, var(w, zs), changed));
+    CtCore *places = array(w, ARRAY_IOTA, length(w, xs), NULL, NULL);
+    CtCore *all = array(w, ARRAY_FOLDL, lambda(w, zs, k, turn), var(w, ys), places);
+    return let(w, ys, args[0], let(w, is, args[1], let(w, xs, args[2], all)));
+}
+
 /* let xs = … in build n (λp. xs ! (offset + i stride + j stride …)), where p = (i size + j) size + … */
 static CtCore *strided(const Write *w, CtCore *core) {
     CtCore *const *view = core->as.call.args[0]->as.call.args;
@@ -152,6 +170,7 @@ CtCore *ct_ad_flat_definitions(void *data, CtCore *core) {
     CtArrayOp of = core->as.call.of.array;
     if (of == ARRAY_SUM_ROWS) return sum_rows(&w, core);
     if (of == ARRAY_SCATTER_ADD) return scatter_add(&w, core);
+    if (of == ARRAY_ADD_AT) return add_at(&w, core);
     if (of == ARRAY_STRIDED && core->as.call.args[0]->kind == CORE_ARRAY_LIT) return strided(&w, core);
     if (of == ARRAY_GATHER_OR) return gather_or(&w, core);
     return of == ARRAY_SELECT ? chosen(&w, core) : core;
@@ -159,10 +178,12 @@ CtCore *ct_ad_flat_definitions(void *data, CtCore *core) {
 
 bool ct_ad_is_flat(const CtCore *core) {
     CtArrayOp of = core->as.call.of.array;
-    return (of == ARRAY_SUM_ROWS || of == ARRAY_SCATTER_ADD) && ct_ad_is_real(core->type->parts[0]);
+    bool adds = of == ARRAY_SUM_ROWS || of == ARRAY_SCATTER_ADD || of == ARRAY_ADD_AT;
+    return adds && ct_ad_is_real(core->type->parts[0]);
 }
 
 CtCore *ct_ad_flat(CtProgram *p, CtCore *core) {
     Write w = {p, core->range};
+    if (core->as.call.of.array == ARRAY_ADD_AT) return add_at(&w, core);
     return core->as.call.of.array == ARRAY_SUM_ROWS ? sum_rows(&w, core) : scatter_add(&w, core);
 }

@@ -118,6 +118,7 @@ struct CtAd {
     CtProgram *p;
     CtArena *arena;
     CtMethod reverse;          /* of derivatives on Core */
+    bool in_order;             /* no tasks: operations are numbered in the order of the run */
     bool on_flow;              /* Flow takes derivatives; only those inside of Taylor series are taken on Core */
     uint32_t asked;            /* the source whose jvp's the method computes itself; 0: none */
     CtSourceRange asked_place; /* the source range that their failures are attributed to */
@@ -222,6 +223,29 @@ CtCore *ct_ad_lift_array(CtTransform *t, CtSeq *seq, CtCore *core);
 /* Whether neither an array operation itself (a sum of reals) nor its function argument uses the state. */
 bool ct_ad_lift_pure_array(CtTransform *t, CtCore *core);
 
+/* An element of a loop under D: `make` makes the variable that it is bound to and, in sequence, its result; each time
+ * anew. */
+typedef struct CtLoopElement CtLoopElement;
+struct CtLoopElement {
+    CtCore *(*make)(CtTransform *t, CtSeq *seq, const CtLoopElement *element, CtVar **x);
+    const void *of;
+};
+/* λ(s, x). (s', y), for mapAccumL. */
+CtCore *ct_ad_carried(CtTransform *t, CtSourceRange range, const CtLoopElement *element);
+
+/* ---- tasks.c ---- */
+
+/* Whether the elements of a map, zipWith or build, whose function uses the state, are tasks, or groups of them are. */
+typedef enum CtTasks { TASKS_NONE, TASKS_ELEMENTS, TASKS_GROUPS } CtTasks;
+CtTasks ct_ad_tasks(CtTransform *t, CtCore *core);
+/* The results of the loop `core` over xs, each element of which is a task. */
+CtCore *ct_ad_fork(CtTransform *t, CtSeq *seq, CtCore *core, const CtLoopElement *element, CtCore *xs);
+/* The same for groups, as far as they go: their results, and the elements that are left; whether there are none. */
+typedef struct CtGroups {
+    CtCore *none, *ys, *rest;
+} CtGroups;
+CtGroups ct_ad_fork_groups(CtTransform *t, CtSeq *seq, CtCore *core, const CtLoopElement *element, CtCore *xs);
+
 /* ---- flat_arrays.c ---- */
 
 /* A term with all operations on flat arrays replaced by their definitions; a visitor for ct_core_map. */
@@ -240,6 +264,9 @@ typedef struct CtGeneric {
     const char *mismatch;                        /* of two inputs: the error message when their shapes differ */
     CtType *(*env)(CtAd *ad, CtMethod method);   /* the type of an additional argument, passed unchanged; NULL: none */
     CtType *(*state)(CtAd *ad, CtMethod method); /* the type of a state, threaded from left to right; NULL: none */
+    /* The state behind n leaves, for one that only counts them: elements of arrays are then walked side by side where
+     * they have equally many leaves. NULL: in order. */
+    CtCore *(*behind)(CtAd *ad, CtSourceRange range, CtCore *state, CtCore *n);
     /* At a real leaf of type `real`: returns the new leaf (NULL if no structure is made), and advances seq->state. */
     CtCore *(*leaf)(CtAd *ad, CtMethod method, CtSeq *seq, CtSourceRange range, CtType *real, CtCore *const *ins,
                     CtCore *env);
@@ -265,6 +292,8 @@ typedef enum CtDot { DOT_COTANGENT, DOT_TANGENT, DOT_RULE, DOT_RULE_PULLED } CtD
 CtCore *ct_ad_poly_dot(CtAd *ad, CtSourceRange range, CtType *type, CtCore *a, CtCore *b, CtDot of);
 /* The reals of a cotangent or tangent of x : A as an array; a failure if its shape differs from x's. */
 CtCore *ct_ad_poly_reals(CtAd *ad, CtSourceRange range, CtType *type, CtCore *x, CtCore *dx, bool tangent);
+/* The reals of x : A as an array of Doubles. */
+CtCore *ct_ad_poly_vector(CtAd *ad, CtSourceRange range, CtType *type, CtCore *x);
 /* The D[ℝ] in a D[A] in order, each as D[Double]; and x : A with these in place of its reals. */
 CtCore *ct_ad_poly_duals(CtAd *ad, CtMethod method, CtSourceRange range, CtType *type, CtCore *d);
 CtCore *ct_ad_poly_fill_duals(CtAd *ad, CtMethod method, CtSourceRange range, CtType *type, CtCore *x, CtCore *duals);
@@ -274,6 +303,8 @@ CtCore *ct_ad_poly_zero(CtAd *ad, CtSourceRange range, CtType *type, CtCore *x);
 CtCore *ct_ad_poly_fill(CtAd *ad, CtSourceRange range, CtType *type, CtCore *x, CtCore *reals);
 /* The same from index 1 on, normalised by ct_ad_normal when `normal`. */
 CtCore *ct_ad_poly_read(CtAd *ad, CtSourceRange range, CtType *type, CtCore *x, CtCore *reals, bool normal);
+/* The same, elements of arrays side by side. A program has one or the other. */
+CtCore *ct_ad_poly_read_apart(CtAd *ad, CtSourceRange range, CtType *type, CtCore *x, CtCore *reals, bool normal);
 /* The number of reals in x. */
 CtCore *ct_ad_poly_count(CtAd *ad, CtSourceRange range, CtType *type, CtCore *x);
 /* The basis at x: for each real of x, x with 1 there and structural zeros elsewhere. */
@@ -367,6 +398,14 @@ typedef struct CtReverse {
      * runs again, by a function that runs it and returns their Bs; numbers as for `rule`. NULL: a call is not run
      * again, and `checkpointed f x` is differentiated as f x. */
     const char *again;
+    /* For parallel tasks (tasks.c): Int → N, the state of a task of a fork before this number; (Int, Array N) → Array
+     * Int, for the first number and the states of tasks: how many numbers the tasks before each one have given, at the
+     * end how many all have; and (Array N, Array Int, N) → N, the state behind the tasks from that before them. NULL:
+     * loops carry their state from element to element. */
+    const char *task, *offsets, *join;
+    /* (Int, Int, B) → B, which adds the second to the numbers from the first on; NULL: B is the number. */
+    const char *shift;
+    const char *behind; /* (N, Int) → N: N behind so many inputs; NULL: inputs are numbered one after the other */
 } CtReverse;
 
 CtType *ct_ad_reverse_real(CtAd *ad, CtType *real);

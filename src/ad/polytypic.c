@@ -119,8 +119,53 @@ static CtCore *elements(Walk *w, CtSeq *seq, CtType *element, CtCore *const *ins
     return ct_ad_seq_close(seq, result);
 }
 
+/* How many leaves every value of a type has, or every element of its arrays, in which arrays stand directly; −1: that
+ * differs. */
+static int64_t leaves(CtType *type) {
+    if (ct_is_discrete(type)) return 0;
+    if (ct_ad_is_real(type)) return 1;
+    if (type->kind == TYPE_ARRAY) return leaves(type->parts[0]);
+    if (type->kind != TYPE_TUPLE) return -1;
+    int64_t count = 0;
+    for (uint32_t i = 0; i < type->count; i++) {
+        int64_t more =
+            type->parts[i]->kind == TYPE_ARRAY && !ct_is_discrete(type->parts[i]) ? -1 : leaves(type->parts[i]);
+        if (more < 0) return -1;
+        count += more;
+    }
+    return count;
+}
+
+/* let n = length xs; each = … in (build n (λi. walk (xs ! i) (behind s (i · each))), behind s (n · each)) */
+static CtCore *apart(Walk *w, CtSeq *seq, CtType *element, CtCore *xs, CtCore *env) {
+    CtProgram *p = w->p;
+    CtSourceRange range = w->range;
+    CtCore *n = ct_ad_seq_name(seq, "n", array(w, ARRAY_LENGTH, xs, NULL, NULL));
+    CtCore *total = ct_core_int(p, range, leaves(element)), *each = total;
+    if (element->kind == TYPE_ARRAY) {
+        CtCore *places = array(w, ARRAY_PRODUCT, array(w, ARRAY_SHAPE, xs, NULL, NULL), NULL, NULL);
+        CtCore *is_empty = ct_core_prim2(p, range, PRIM_INT_EQ, n, ct_core_int(p, range, 0));
+        CtCore *row = ct_core_prim2(p, range, PRIM_INT_QUOT, places, n);
+        row = ct_core_if(p, range, is_empty, ct_core_int(p, range, 0), row);
+        each = ct_ad_seq_name(seq, "each", ct_core_prim2(p, range, PRIM_INT_MUL, row, total));
+    }
+    CtCore *state = ct_ad_seq_state(seq, range);
+    CtVar *i = ct_core_var_new(p, "i", p->int_type);
+    CtCore *at = ct_core_var(p, range, i);
+    CtSeq inner = ct_ad_seq(p, ct_core_var_new(p, "s", w->state));
+    CtCore *before = ct_core_prim2(p, range, PRIM_INT_MUL, at, each);
+    ct_ad_seq_let(&inner, range, inner.state, w->generic->behind(w->ad, range, state, before));
+    CtCore *part = array(w, ARRAY_INDEX, xs, at, NULL);
+    CtCore *made = call_at(w, &inner, element, &part, env);
+    CtCore *f = ct_core_lam(p, range, NULL, &i, 1, ct_ad_seq_close(&inner, made));
+    CtCore *all = ct_ad_seq_name(seq, "ys", array(w, ARRAY_BUILD, n, f, NULL));
+    CtCore *after = w->generic->behind(w->ad, range, state, ct_core_prim2(p, range, PRIM_INT_MUL, n, each));
+    return ct_ad_seq_close(seq, ct_core_pair(p, range, all, after));
+}
+
 static CtCore *array_body(Walk *w, CtSeq *seq, CtType *type, CtCore *const *ins, CtCore *env) {
     CtType *element = type->parts[0];
+    if (w->generic->behind && w->generic->makes && leaves(element) >= 0) return apart(w, seq, element, ins[0], env);
     if (w->generic->inputs == 1) return elements(w, seq, element, ins, env);
     CtCore *length0 = array(w, ARRAY_LENGTH, ins[0], NULL, NULL);
     CtCore *length1 = array(w, ARRAY_LENGTH, ins[1], NULL, NULL);
@@ -552,6 +597,25 @@ static const CtGeneric fill = {
 static const CtGeneric read_ = {
     .name = "read", .inputs = 1, .makes = true, .env = reals_type, .state = int_type, .leaf = read_leaf};
 
+static CtCore *number_behind(CtAd *ad, CtSourceRange range, CtCore *state, CtCore *n) {
+    return ct_core_prim2(ad->p, range, PRIM_INT_ADD, state, n);
+}
+
+static const CtGeneric fill_apart = {.name = "fillApart",
+                                     .inputs = 1,
+                                     .makes = true,
+                                     .env = reals_type,
+                                     .state = int_type,
+                                     .behind = number_behind,
+                                     .leaf = fill_leaf};
+static const CtGeneric read_apart = {.name = "read",
+                                     .inputs = 1,
+                                     .makes = true,
+                                     .env = reals_type,
+                                     .state = int_type,
+                                     .behind = number_behind,
+                                     .leaf = read_leaf};
+
 static CtCore *from_array(CtAd *ad, const CtGeneric *generic, CtSourceRange range, CtType *type, CtCore *x,
                           CtCore *reals, int64_t first) {
     CtCore *start = ct_core_int(ad->p, range, first);
@@ -566,6 +630,10 @@ CtCore *ct_ad_poly_fill(CtAd *ad, CtSourceRange range, CtType *type, CtCore *x, 
 
 CtCore *ct_ad_poly_read(CtAd *ad, CtSourceRange range, CtType *type, CtCore *x, CtCore *reals, bool normal) {
     return from_array(ad, normal ? &read_ : &fill, range, type, x, reals, 1);
+}
+
+CtCore *ct_ad_poly_read_apart(CtAd *ad, CtSourceRange range, CtType *type, CtCore *x, CtCore *reals, bool normal) {
+    return from_array(ad, normal ? &read_apart : &fill_apart, range, type, x, reals, 1);
 }
 
 /* ---- structures ▶ arrays of their reals, and back ---- */
@@ -599,6 +667,20 @@ CtCore *ct_ad_poly_reals(CtAd *ad, CtSourceRange range, CtType *type, CtCore *x,
     CtCore *none = ct_core_array_lit(ad->p, range, ad->p->double_type, NULL, 0);
     return ct_ad_generic(ad, tangent ? &reals_of_tangent : &reals_of_cotangent,
                          (CtGenericCall){.range = range, .type = type, .ins = {x, dx}, .state = none});
+}
+
+static CtCore *vector_leaf(CtAd *ad, CtMethod method, CtSeq *seq, CtSourceRange range, CtType *type, CtCore *const *ins,
+                           CtCore *env) {
+    (void)method, (void)type, (void)env;
+    add_to_state(ad, seq, range, ct_ad_to_double(ad, range, ins[0]));
+    return NULL;
+}
+
+static const CtGeneric reals_of_value = {.name = "toVector", .inputs = 1, .state = reals_type, .leaf = vector_leaf};
+
+CtCore *ct_ad_poly_vector(CtAd *ad, CtSourceRange range, CtType *type, CtCore *x) {
+    CtCore *none = ct_core_array_lit(ad->p, range, ad->p->double_type, NULL, 0);
+    return ct_ad_generic(ad, &reals_of_value, (CtGenericCall){.range = range, .type = type, .ins = {x}, .state = none});
 }
 
 static CtType *duals_type(CtAd *ad, CtMethod method) {

@@ -115,6 +115,22 @@ static CtCore *input_leaf(CtAd *ad, CtMethod method, CtSeq *seq, CtSourceRange r
 static const CtGeneric interleave = {
     .name = "interleave", .inputs = 1, .makes = true, .makes_dual = true, .state = numbering, .leaf = input_leaf};
 
+static CtCore *inputs_behind(CtAd *ad, CtSourceRange range, CtCore *state, CtCore *n) {
+    CtCore *args[2] = {state, n};
+    return ct_ad_library_call(ad, range, names(ad)->behind, args, 2);
+}
+
+/* The same, the elements of arrays side by side. */
+static const CtGeneric interleave_apart = {.name = "interleave",
+                                           .inputs = 1,
+                                           .makes = true,
+                                           .makes_dual = true,
+                                           .state = numbering,
+                                           .behind = inputs_behind,
+                                           .leaf = input_leaf};
+
+static bool walks_apart(CtAd *ad) { return names(ad)->behind != NULL && !ad->on_flow; }
+
 /* C */
 static CtType *collected(CtAd *ad, CtMethod method) {
     (void)method;
@@ -156,7 +172,7 @@ static Forward run_forward(CtAd *ad, CtSeq *seq, const CtWrap *wrap) {
     CtCore *parts[2], *args[2];
     CtCore *start = ct_core_global(ad->p, range, ct_ad_library(ad, r->start));
     CtCore *started = ct_ad_generic(
-        ad, &interleave,
+        ad, walks_apart(ad) ? &interleave_apart : &interleave,
         (CtGenericCall){.method = ad->reverse, .range = range, .type = wrap->s, .ins = {wrap->x}, .state = start});
     ct_ad_seq_open(seq, "x", "n", started, args);
     Forward out = {.inputs = args[1]};
@@ -200,7 +216,11 @@ static CtCore *pair_with_pullback(CtAd *ad, CtSeq *seq, const CtWrap *wrap, bool
             .method = ad->reverse, .range = range, .type = wrap->t, .ins = {run.y, dy_use}, .state = nothing});
     c = ct_ad_seq_name(&inner, "c", c);
     CtCore *reals = ct_ad_seq_name(&inner, "dx", of_run(ad, range, names(ad)->resolve, &run, c));
-    CtCore *made = adjoints ? reals : ct_ad_poly_read(ad, range, wrap->s, wrap->x, reals, !wrap->is_factor);
+    CtCore *made = reals;
+    if (!adjoints && walks_apart(ad))
+        made = ct_ad_poly_read_apart(ad, range, wrap->s, wrap->x, reals, !wrap->is_factor);
+    else if (!adjoints)
+        made = ct_ad_poly_read(ad, range, wrap->s, wrap->x, reals, !wrap->is_factor);
     CtCore *pullback = ct_core_lam(p, range, "pullback", &dy, 1, ct_ad_seq_close(&inner, made));
     CtCore *value = ct_ad_poly_primal(ad, ad->reverse, range, wrap->t, run.y);
     return ct_core_pair(p, range, value, pullback);

@@ -46,6 +46,9 @@ typedef struct CtDiag {
 } CtDiag;
 
 /* What every pass is given. Each compilation has one; there is no global state. */
+/* The most parts of tuples whose instances every program sees; lib/LargeTuples.cot has those of larger ones. */
+enum { CT_PRELUDE_TUPLE = 7 };
+
 typedef struct CtContext {
     CtArena *arena;
     CtSymbols symbols;
@@ -54,6 +57,7 @@ typedef struct CtContext {
     uint32_t error_count;                 /* a pass has failed exactly when it has increased this */
     uint32_t max_errors;                  /* further errors are counted, not stored */
     uint32_t warning_count, max_warnings; /* the same for warnings */
+    bool large_tuples;                    /* a source has tuples of more than CT_PRELUDE_TUPLE parts */
 } CtContext;
 
 /* Prepares `context` around `arena` (which it does not own). */

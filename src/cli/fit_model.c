@@ -169,7 +169,7 @@ static bool make_buffers(Model *m, int *status) {
 static const char tuple_form[] = "\\%D -> fst ((%T), \\p' -> %L p' %D)";
 static const char single_form[] = "\\%D -> fst (%D, \\p' -> %L p' %D)";
 static const char gradient_form[] =
-    "\\point' %D -> let (value', back') = vjp (\\p' -> %L p' %D) point' in (value', back' 1)";
+    "\\point' %D -> let (value', back') = vjp (\\p' -> %L p' %D) point' in (value', back' (1 :: Double))";
 static const char product_form[] = "\\point' direction' %D -> snd (jvp (grad (\\p' -> %L p' %D)) point' direction')";
 
 bool cli_fit_model_make(Model *m, const Options *options, cotan_program *program, int *status) {

@@ -75,7 +75,8 @@ static const OptionRow rows[] = {
      TAKES_RUN | TAKES_FIT, ENGINE, 0},
     {"--keep-c", "FILE", "write the generated C to this file, or into this folder", TAKES_RUN, TEXT, AT(keep_c)},
     {"--math", "NAME", "for native code: fast, with vector functions, or exact, the same bits as the evaluator",
-     TAKES_RUN | TAKES_STEM | TAKES_FIT, MATH, 0},
+     TAKES_RUN | TAKES_STEM | TAKES_FIT | TAKES_MATH, MATH, 0},
+    {"--programs", "FOLDER", "the folder of the programs, one for each eval", TAKES_PROGRAMS, TEXT, AT(programs)},
     {"--max-memory", "SIZE", "stop with an error above this many bytes; the suffixes K, M and G are allowed",
      TAKES_LIMITS, SIZE, AT(limits.memory)},
     {"--max-steps", "N", "stop with an error after N evaluation steps", TAKES_LIMITS, COUNT, AT(limits.steps)},
@@ -304,7 +305,13 @@ static const char *near_option(const char *word, const Verb *verb) {
 static void refuse_option(const Options *o, const char *word) {
     const Verb *verb = o->verb;
     const char *nearest = near_option(word, verb);
-    if (nearest != NULL)
+    bool at = strncmp(word, "--at", 4) == 0 && (word[4] == '\0' || word[4] == '=');
+    if (at && verb->takes & TAKES_ARGS)
+        cli_complain(o,
+                     "`cotan %s` has no option --at, which gives the point of a derivative; arguments are given as an "
+                     "array: --args '[3]'",
+                     verb->name);
+    else if (nearest != NULL)
         cli_complain(o, "`cotan %s` has no option %s; did you mean %s?", verb->name, word, nearest);
     else
         cli_complain(o, "`cotan %s` has no option %s; `cotan %s --help` lists them", verb->name, word, verb->name);

@@ -19,15 +19,30 @@ const char *cli_real(char text[CLI_REAL], const char *format, double value) {
     return text;
 }
 
+/* The length of the character of UTF-8 that begins here; 0 where none does. */
+static size_t character(const unsigned char *c, size_t left) {
+    size_t length = c[0] < 0x80 ? 1 : c[0] < 0xC2 ? 0 : c[0] < 0xE0 ? 2 : c[0] < 0xF0 ? 3 : c[0] < 0xF5 ? 4 : 0;
+    if (length > left) return 0;
+    for (size_t i = 1; i < length; i++)
+        if ((c[i] & 0xC0) != 0x80) return 0;
+    bool out_of_order = (c[0] == 0xE0 && c[1] < 0xA0) || (c[0] == 0xED && c[1] > 0x9F) ||
+                        (c[0] == 0xF0 && c[1] < 0x90) || (c[0] == 0xF4 && c[1] > 0x8F);
+    return length > 1 && out_of_order ? 0 : length;
+}
+
 void cli_print_json_string(FILE *out, const char *text, size_t length) {
     fputc('"', out);
-    for (const char *c = text; c < text + length; c++) {
-        if (*c == '"' || *c == '\\')
-            fprintf(out, "\\%c", *c);
-        else if ((unsigned char)*c < 0x20)
-            fprintf(out, "\\u%04x", (unsigned)(unsigned char)*c);
+    for (size_t i = 0, n; i < length; i += n == 0 ? 1 : n) {
+        unsigned char c = (unsigned char)text[i];
+        n = character((const unsigned char *)text + i, length - i);
+        if (n == 0)
+            fputs("\\ufffd", out); /* a message may end within a character */
+        else if (c == '"' || c == '\\')
+            fprintf(out, "\\%c", c);
+        else if (c < 0x20)
+            fprintf(out, "\\u%04x", (unsigned)c);
         else
-            fputc(*c, out);
+            fwrite(text + i, 1, n, out);
     }
     fputc('"', out);
 }

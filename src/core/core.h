@@ -32,15 +32,30 @@ typedef struct CtType {
     uint32_t count;
     struct CtType *
         *parts; /* TUPLE: components; ARRAY: the element; FUN: parameters, then the result (count = params + 1) */
-    struct CtData *data; /* DATA */
-    struct CtType *seen; /* used by this folder while it traverses types; NULL otherwise */
+    struct CtData *data;           /* DATA */
+    struct CtType *seen;           /* used by this folder while it traverses types; NULL otherwise */
+    const struct CtTypeForm *form; /* of an entry point's type, in programs with universal types; or NULL */
 } CtType;
+
+/* A type as the program has it, which says what the values of universal types (CtData.is_universal) in it are: values
+ * are read from files by it. A type constructor applied to arguments, or a parameter of the data type around. */
+typedef struct CtTypeForm {
+    const void *head; /* the type constructor, compared with CtCon.layer; NULL: a parameter */
+    uint32_t index;   /* of the parameter */
+    struct CtTypeForm **args;
+    uint32_t count;
+    const CtType *base_of; /* the universal type of which it is the base, where that is known; or NULL */
+} CtTypeForm;
 
 typedef struct CtCon {
     CtSym name;
     uint32_t tag, count;
     CtType **fields;
     CtSym *field_names; /* or NULL */
+    const void *layer;  /* of a universal type: the type constructor that it belongs to; NULL: its base */
+    CtTypeForm **forms; /* of the fields, over the type's parameters, in programs with universal types; or NULL */
+    bool infix;         /* shown as an infix operator of this precedence */
+    uint8_t precedence;
     struct CtData *data;
 } CtCon;
 
@@ -51,9 +66,12 @@ typedef struct CtData {
     CtType **args; /* its type arguments, for printing and for values in JSON */
     uint32_t arg_count;
     CtCon *cons; /* filled in after the type is made, since it may be recursive */
-    uint32_t con_count;
+    uint32_t con_count, con_room;
     bool is_newtype;
-    bool is_enum; /* no constructor has a field: values are plain words, the tag */
+    bool is_universal; /* stands for all types that grow from one: constructor 0 holds a value of that type, the others
+                          are those of the types that have grown */
+    bool is_enum;      /* no constructor has a field: values are plain words, the tag */
+    bool own_order; /* values are compared by an instance of Ord that is written in the program */
     CtType *type;
     const char *method; /* the transformation that made it from `origin`, or NULL */
     CtType *origin;
@@ -113,6 +131,8 @@ typedef enum CtDerivOp {
     DERIV_TAYLOR,   /* args f : (Double) → T, x : Double, n : Int; gives Array T: the coefficients 0 to n of f at x */
     DERIV_BASIS,    /* args y : T; gives Array T: for each real leaf of y, in order, y with 1 there and 0 at the others;
                        discrete leaves copied */
+    DERIV_REALS,    /* args x : S; gives Array Double: the real leaves of x, in order */
+    DERIV_FILL,     /* args x : S, xs : Array Double, as many; gives S: x with these in the place of its real leaves */
     DERIV_STOP,     /* args x : S; x, as a constant to every derivative. This and the next stay until the end */
     DERIV_CHECKPOINT, /* args f : (S) → T, x : S; f x, which reverse mode computes again instead of storing it */
     DERIV_WITH_VJP,   /* args f : (S) → T, rule : (S) → (T, (T) → S), x : S; f x, whose pullback is the rule's */
@@ -121,6 +141,10 @@ typedef enum CtDerivOp {
 enum { DERIV_COUNT = DERIV_WITH_JVP + 1 };
 /* The number of arguments of an operator. */
 uint32_t ct_core_deriv_arity(CtDerivOp op);
+/* Whether the first argument is a value and not a function. */
+static inline bool ct_core_deriv_is_of_value(CtDerivOp op) {
+    return op == DERIV_BASIS || op == DERIV_REALS || op == DERIV_FILL || op == DERIV_STOP;
+}
 /* Whether the operator gives a function with a custom derivative. */
 static inline bool ct_core_deriv_has_rule(CtDerivOp op) { return op == DERIV_WITH_VJP || op == DERIV_WITH_JVP; }
 /* Whether its value is f x, for its first and its last argument. */
@@ -316,6 +340,10 @@ enum { CT_MOST_OPEN_CONS = 250 };
 void ct_core_data_open(CtProgram *p, CtData *data);
 /* Its constructor with a field of this type, which is added if there is none yet. NULL: there are too many. */
 CtCon *ct_core_data_open_con(CtProgram *p, CtData *data, CtType *field);
+/* Adds constructors to a type with `is_universal`, which has room for CT_CORE_MORE_CONS more than were set. False when
+ * there are too many. */
+enum { CT_CORE_MORE_CONS = 60 };
+bool ct_core_data_add_cons(CtProgram *p, CtData *data, const CtCon *cons, uint32_t count);
 
 CtVar *ct_core_var_new(CtProgram *p, const char *name, CtType *type);
 /* A fresh variable of the same name. */
@@ -358,6 +386,8 @@ void ct_core_captures(CtProgram *p, CtLam *lam);
 /* The simplifier: inlines, reduces (β, case and projection of known constructions, let of atoms), and drops dead code.
  * It preserves the meaning and the order of failures, and duplicates no work. For a whole program, or one term. */
 void ct_core_simplify(CtProgram *p);
+/* Lists that are made and consumed become arrays. Before ct_core_simplify, which inlines the functions on lists. */
+void ct_core_lists_to_arrays(CtProgram *p);
 CtCore *ct_core_simplify_term(CtProgram *p, CtCore *core);
 /* Whether a primitive cannot fail. */
 bool ct_core_prim_is_total(CtPrim prim);

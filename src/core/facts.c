@@ -53,7 +53,8 @@ static bool is_total(const CtCore *core, uint32_t *fuel) {
             if (core->type->parts[0]->kind == TYPE_ARRAY) return false;
             break;
         case CORE_DERIV:
-            if (core->as.call.of.deriv != DERIV_BASIS && core->as.call.of.deriv != DERIV_STOP) return false;
+            if (!ct_core_deriv_is_of_value(core->as.call.of.deriv) || core->as.call.of.deriv == DERIV_FILL)
+                return false;
             break;
         case CORE_TUPLE:
         case CORE_CON:

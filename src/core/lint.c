@@ -310,6 +310,8 @@ static void check_deriv(Lint *l, CtCore *core) {
     CtType *first = core->as.call.args[0]->type, *result = NULL;
     switch (op) {
     case DERIV_BASIS: result = ct_core_type_array(l->p, first); break;
+    case DERIV_REALS: result = ct_core_type_array(l->p, l->p->double_type); break;
+    case DERIV_FILL: expect_arg(l, core, 1, ct_core_type_array(l->p, l->p->double_type)); /* fall through */
     case DERIV_STOP: result = first; break;
     case DERIV_JVP:
     case DERIV_VJP:

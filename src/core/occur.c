@@ -68,7 +68,7 @@ static const CtCore *function_argument(const CtCore *core) {
     int index = 0;
     if (core->kind == CORE_ARRAY)
         index = ct_core_array_info(core->as.call.of.array)->function;
-    else if (core->as.call.of.deriv == DERIV_BASIS || core->as.call.of.deriv == DERIV_STOP)
+    else if (ct_core_deriv_is_of_value(core->as.call.of.deriv))
         index = -1;
     return index >= 0 && (uint32_t)index < core->as.call.count ? core->as.call.args[index] : NULL;
 }

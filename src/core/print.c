@@ -644,10 +644,17 @@ static void put_fail(Printer *pr, const CtCore *core) {
 }
 
 static void put_call(Printer *pr, CtCore *core) {
-    static const char *const deriv_names[] = {
-        [DERIV_JVP] = "jvp",          [DERIV_VJP] = "vjp",         [DERIV_JACOBIAN] = "jacobian",
-        [DERIV_TAYLOR] = "taylor",    [DERIV_BASIS] = "basis",     [DERIV_STOP] = "stopGradient",
-        [DERIV_WITH_VJP] = "withVjp", [DERIV_WITH_JVP] = "withJvp", [DERIV_CHECKPOINT] = "checkpointed"};
+    static const char *const deriv_names[] = {[DERIV_JVP] = "jvp",
+                                              [DERIV_VJP] = "vjp",
+                                              [DERIV_JACOBIAN] = "jacobian",
+                                              [DERIV_TAYLOR] = "taylor",
+                                              [DERIV_BASIS] = "basis",
+                                              [DERIV_STOP] = "stopGradient",
+                                              [DERIV_REALS] = "toVector",
+                                              [DERIV_FILL] = "fromVector",
+                                              [DERIV_WITH_VJP] = "withVjp",
+                                              [DERIV_WITH_JVP] = "withJvp",
+                                              [DERIV_CHECKPOINT] = "checkpointed"};
     const Infix *infix = find_infix(core);
     if (infix != NULL) {
         put_infix(pr, core, infix);

@@ -369,7 +369,7 @@ static bool simplify_once(CtSimplifier *s, CtCore **core) {
     return true;
 }
 
-static void simplify_all(CtProgram *p) {
+void ct_core_simplify_rounds(CtProgram *p) {
     uint32_t count = p->globals.count;
     CtGlobal **order = CT_NEW_ARRAY(p->context->arena, CtGlobal *, count);
     bool *settled = CT_NEW_ARRAY(p->context->arena, bool, count);
@@ -388,8 +388,8 @@ static void simplify_all(CtProgram *p) {
 }
 
 void ct_core_simplify(CtProgram *p) {
-    simplify_all(p);
-    if (ct_core_specialise(p)) simplify_all(p);
+    ct_core_simplify_rounds(p);
+    if (ct_core_specialise(p)) ct_core_simplify_rounds(p);
 }
 
 CtCore *ct_core_simplify_term(CtProgram *p, CtCore *core) {

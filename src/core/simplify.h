@@ -34,6 +34,11 @@ typedef struct CtSimplifier {
     uint32_t asking;            /* nesting depth of questions whether a global may be inlined */
 } CtSimplifier;
 
+/* ---- simplify.c ---- */
+
+/* Simplifies all globals, but does not specialise any. */
+void ct_core_simplify_rounds(CtProgram *p);
+
 /* ---- occur.c ---- */
 
 CtVarNotes *ct_core_notes(CtSimplifier *s, CtVar *var);

@@ -109,24 +109,39 @@ CtType *ct_core_type_data(CtProgram *p, CtSym name, CtType *const *args, uint32_
     return type;
 }
 
-void ct_core_data_set_cons(CtProgram *p, CtData *data, const CtCon *cons, uint32_t count) {
+/* Copies constructors to the places of the type's array from `from` on. */
+static void put_cons(CtProgram *p, CtData *data, uint32_t from, const CtCon *cons, uint32_t count) {
     CtArena *arena = p->context->arena;
-    data->cons = CT_NEW_ARRAY(arena, CtCon, count);
-    data->con_count = count;
-    data->is_enum = count > 0;
     for (uint32_t i = 0; i < count; i++) {
-        CtCon *con = &data->cons[i];
+        CtCon *con = &data->cons[from + i];
         *con = cons[i];
-        con->tag = i;
+        con->tag = from + i;
         con->data = data;
         if (con->count == 0) continue;
         data->is_enum = false;
         con->fields = CT_NEW_ARRAY(arena, CtType *, con->count);
         memcpy(con->fields, cons[i].fields, con->count * sizeof *con->fields);
+        con->infix = cons[i].infix;
+        con->precedence = cons[i].precedence;
         if (cons[i].field_names == NULL) continue;
         con->field_names = CT_NEW_ARRAY(arena, CtSym, con->count);
         memcpy(con->field_names, cons[i].field_names, con->count * sizeof *con->field_names);
     }
+    data->con_count = from + count;
+}
+
+void ct_core_data_set_cons(CtProgram *p, CtData *data, const CtCon *cons, uint32_t count) {
+    data->cons = CT_NEW_ARRAY(p->context->arena, CtCon, count + (data->is_universal ? CT_CORE_MORE_CONS : 0));
+    data->con_room = data->is_universal ? CT_CORE_MORE_CONS : 0;
+    data->is_enum = count > 0;
+    put_cons(p, data, 0, cons, count);
+}
+
+bool ct_core_data_add_cons(CtProgram *p, CtData *data, const CtCon *cons, uint32_t count) {
+    if (count > data->con_room) return false;
+    data->con_room -= count;
+    put_cons(p, data, data->con_count, cons, count);
+    return true;
 }
 
 void ct_core_data_open(CtProgram *p, CtData *data) {

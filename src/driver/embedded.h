@@ -10,6 +10,7 @@ struct CtEmbedded {
     const char *name, *text;
     const char *module; /* the module name by which a program or a method imports it; NULL: part of the prelude */
     size_t length;
+    const char *exports; /* the names of its export list, each between blanks */
 };
 
 extern const struct CtEmbedded ct_embedded[];

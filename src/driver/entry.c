@@ -89,6 +89,31 @@ typedef struct Asked {
     CtTy *result; /* the result type after all arguments */
 } Asked;
 
+/* The definition of an entity in the program; NULL: it is defined elsewhere, or not by clauses. */
+static const CtBinding *binding_of(const CtBuild *build, const CtEntity *entity) {
+    for (uint32_t i = 0; i < build->modules.units.count; i++) {
+        const CtDecls *decls = &build->modules.units.items[i]->module->decls;
+        for (uint32_t j = 0; j < decls->count; j++)
+            if (decls->items[j].binding != NULL && decls->items[j].binding->entity == entity)
+                return decls->items[j].binding;
+    }
+    return NULL;
+}
+
+/* The names of a function's parameters in its first clause; NULL where one has none. */
+static const char **parameter_names(CtBuild *build, const CtEntity *entity, uint32_t count) {
+    const CtBinding *binding = binding_of(build, entity);
+    const CtClause *clause = binding != NULL && binding->clause_count > 0 ? &binding->clauses[0] : NULL;
+    const char **names = CT_NEW_ARRAY(build->arena, const char *, count + 1);
+    for (uint32_t i = 0; i < count; i++) {
+        const CtPat *pat = clause != NULL && i < clause->pat_count ? clause->pats[i] : NULL;
+        while (pat != NULL && pat->kind == PAT_ANNOT) pat = pat->parts[0];
+        bool named = pat != NULL && (pat->kind == PAT_VAR || pat->kind == PAT_AS);
+        names[i] = named ? pat->name.text->text : NULL;
+    }
+    return names;
+}
+
 static bool ask_function(CtBuild *build, const CtEntry *entry, Asked *asked) {
     CtEntity *entity = find(build, entry->function);
     if (entity == NULL) {
@@ -99,6 +124,7 @@ static bool ask_function(CtBuild *build, const CtEntry *entry, Asked *asked) {
     CtTy *type = ct_types_instantiate(build->types, &entity->scheme, inst);
     asked->name = ct_format(build->arena, "`%s`", entry->function);
     asked->arity = count_arguments(build, type, &asked->result);
+    build->parameters = parameter_names(build, entity, asked->arity);
     asked->expr = variable(build, entity->name, entity->range);
     return true;
 }
@@ -248,17 +274,6 @@ bool ct_driver_build_types(CtBuild *build, const char *name, CtText *out) {
     return true;
 }
 
-/* The definition of an entity in the program; NULL: it is defined elsewhere, or not by clauses. */
-static const CtBinding *binding_of(const CtBuild *build, const CtEntity *entity) {
-    for (uint32_t i = 0; i < build->modules.units.count; i++) {
-        const CtDecls *decls = &build->modules.units.items[i]->module->decls;
-        for (uint32_t j = 0; j < decls->count; j++)
-            if (decls->items[j].binding != NULL && decls->items[j].binding->entity == entity)
-                return decls->items[j].binding;
-    }
-    return NULL;
-}
-
 bool ct_driver_build_parameters(CtBuild *build, const char *name, CtText *out) {
     CtEntity *entity = find(build, name);
     if (entity == NULL) {
@@ -267,14 +282,8 @@ bool ct_driver_build_parameters(CtBuild *build, const char *name, CtText *out) {
     }
     CtTy *result, **inst = CT_NEW_ARRAY(build->arena, CtTy *, entity->scheme.count + 1);
     uint32_t count = count_arguments(build, ct_types_instantiate(build->types, &entity->scheme, inst), &result);
-    const CtBinding *binding = binding_of(build, entity);
-    const CtClause *clause = binding != NULL && binding->clause_count > 0 ? &binding->clauses[0] : NULL;
-    for (uint32_t i = 0; i < count; i++) {
-        const CtPat *pat = clause != NULL && i < clause->pat_count ? clause->pats[i] : NULL;
-        while (pat != NULL && pat->kind == PAT_ANNOT) pat = pat->parts[0];
-        bool named = pat != NULL && (pat->kind == PAT_VAR || pat->kind == PAT_AS);
-        ct_text_printf(out, "%s\n", named ? pat->name.text->text : "");
-    }
+    const char **names = parameter_names(build, entity, count);
+    for (uint32_t i = 0; i < count; i++) ct_text_printf(out, "%s\n", names[i] != NULL ? names[i] : "");
     return true;
 }
 

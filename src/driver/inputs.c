@@ -155,8 +155,10 @@ CtInputKind ct_driver_input_kind(CtArena *arena, const char *text, size_t length
 /* ---- expressions in the scope of a build ---- */
 
 CtExpr *ct_driver_build_expression(CtBuild *build, const char *text) {
+    bool had_large = build->context.large_tuples;
     CtExpr *expr = read_expression(&build->context, text);
     if (expr == NULL) return NULL;
+    if (!had_large && build->context.large_tuples && !ct_driver_build_module(build, "LargeTuples")) return NULL;
     ct_syntax_resolve_expression_fixities(&build->context, ct_driver_modules_fixities(&build->modules), expr);
     return build->context.error_count == 0 ? expr : NULL;
 }

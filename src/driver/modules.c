@@ -1,6 +1,8 @@
 /* Reads modules by a depth-first traversal of the import graph, so that each module follows its imports. */
 #include "driver/modules.h"
 
+#include <strings.h>
+
 #include "driver/embedded.h"
 
 enum { DEEPEST = 500 }; /* largest length of a chain of imports */
@@ -11,6 +13,47 @@ static CtUnit *last_part(const CtModules *modules) {
     while (i > 0 && modules->units.items[i - 1] != modules->program && !modules->units.items[i - 1]->module->continues)
         i--;
     return modules->units.items[i - 1];
+}
+
+/* Where a name stands in a list of names, each between blanks; NULL if it does not. */
+static const char *listed(const char *names, const char *name, bool exactly) {
+    size_t length = strlen(name);
+    for (const char *at = strchr(names, ' '); at != NULL; at = strchr(at + 1, ' '))
+        if ((exactly ? strncmp(at + 1, name, length) : strncasecmp(at + 1, name, length)) == 0 && at[length + 1] == ' ')
+            return at + 1;
+    return NULL;
+}
+
+const char *ct_driver_modules_exporter(CtArena *arena, const char *name, bool exactly, const char **found) {
+    for (unsigned i = 0; i < ct_embedded_count; i++) {
+        const struct CtEmbedded *library = &ct_embedded[i];
+        const char *at = library->module != NULL ? listed(library->exports, name, exactly) : NULL;
+        if (at == NULL || strncmp(library->name, "lib/ad/", strlen("lib/ad/")) == 0) continue;
+        *found = ct_copy_text(arena, at, strlen(name));
+        return library->module;
+    }
+    return NULL;
+}
+
+static CtSym last_part_of(CtModules *m, const char *name) {
+    const char *dot = strrchr(name, '.');
+    return ct_intern_text(&m->context->symbols, dot != NULL ? dot + 1 : name);
+}
+
+/* The module of the library, or the standard one, whose last part is nearest to that of the name. */
+static const char *nearest_module(CtModules *m, const char *name) {
+    CT_VEC(CtSym) names = {0};
+    CT_VEC(const char *) modules = {0};
+    for (unsigned i = 0; i < ct_embedded_count; i++)
+        if (ct_embedded[i].module != NULL && strncmp(ct_embedded[i].name, "lib/ad/", strlen("lib/ad/")) != 0)
+            ct_push(m->context->arena, &modules, ct_embedded[i].module);
+    for (uint32_t i = 0; ct_types_standard_module_at(i); i++)
+        ct_push(m->context->arena, &modules, ct_types_standard_module_at(i));
+    for (uint32_t i = 0; i < modules.count; i++) ct_push(m->context->arena, &names, last_part_of(m, modules.items[i]));
+    CtSym near = ct_nearest(last_part_of(m, name), names.items, names.count);
+    for (uint32_t i = 0; near != NULL && i < modules.count; i++)
+        if (names.items[i] == near) return modules.items[i];
+    return NULL;
 }
 
 CtFixities *ct_driver_modules_fixities(const CtModules *modules) { return &last_part(modules)->fixities; }
@@ -67,7 +110,11 @@ static uint32_t find_source(CtModules *m, CtName name) {
     if (finding == FINDING_NO_MEMORY) ct_alloc_array(context->arena, SIZE_MAX, SIZE_MAX); /* jumps to the handler */
     if (finding == FINDING_DONE) return ct_source_add(context, found.path, found.text, found.length, false);
     CtDiag *diag = ct_error(context, CT_E0320, name.range, "there is no module `%s`", name.text->text);
-    ct_help(context, diag, "%s", found.tried);
+    const char *near = nearest_module(m, name.text->text);
+    if (near != NULL)
+        ct_help(context, diag, "perhaps the library's `%s` is meant; otherwise %s", near, found.tried);
+    else
+        ct_help(context, diag, "%s", found.tried);
     return 0;
 }
 
@@ -101,12 +148,16 @@ static void read_import(CtModules *m, CtName name) {
     read_imports(m, unit);
 }
 
+static CtSym large_tuples(CtModules *m) { return ct_intern_text(&m->context->symbols, "LargeTuples"); }
+
 static void read_imports(CtModules *m, CtUnit *unit) {
     const CtDecls *decls = &unit->module->decls;
     unit->reading = true;
     ct_push(m->context->arena, &m->reading, unit);
     for (uint32_t i = 0; i < decls->count; i++)
         if (decls->items[i].kind == DECL_IMPORT) read_import(m, decls->items[i].name);
+    if (m->context->large_tuples && !ct_map_has(&m->by_name, ct_key(large_tuples(m)))) /* as if it were imported */
+        read_import(m, (CtName){.text = large_tuples(m)});
     m->reading.count--;
     unit->reading = false;
     ct_push(m->context->arena, &m->units, unit);

@@ -57,6 +57,9 @@ bool ct_driver_modules_read_another(CtModules *modules, const char *name);
 bool ct_driver_modules_operators(CtModules *modules);
 /* Adds a module that continues the program, with its imports. False with errors in the context. */
 bool ct_driver_modules_continue(CtModules *modules, CtModule *module);
+/* The first module of the library whose export list has the name, and in `found` the name as it stands there, which
+ * differs in its letters' case where `exactly` is false; NULL if there is none. */
+const char *ct_driver_modules_exporter(CtArena *arena, const char *name, bool exactly, const char **found);
 /* The fixities in force at the end of the program. */
 CtFixities *ct_driver_modules_fixities(const CtModules *modules);
 

@@ -1,6 +1,6 @@
 /* The fixities of the operators in scope of each module. A fixity belongs to the operator that a name means: it comes
- * with the name through imports and exports, under a qualifier too (Haskell 98 §4.4.2, §5). Whether the names exist, and
- * which of two is meant, is the business of inference. */
+ * with the name through imports and exports, under a qualifier too (Haskell 98 §4.4.2, §5). Whether the names exist,
+ * and which of two is meant, is the business of inference. */
 #include "driver/modules.h"
 
 typedef struct Scope {

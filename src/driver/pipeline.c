@@ -51,9 +51,19 @@ static bool infer_units(CtBuild *build, uint32_t from) {
 static bool pass_infer(CtBuild *build, const CtEntry *entry) {
     (void)entry;
     build->types = ct_types_new(&build->context);
+    ct_types_set_exporter(build->types, ct_driver_modules_exporter);
     bool sound = infer_units(build, 0);
     if (sound) ct_types_scope_return(build->types);
     return sound;
+}
+
+bool ct_driver_build_module(CtBuild *build, const char *module) {
+    uint32_t units = build->modules.units.count;
+    if (!ct_driver_modules_read_another(&build->modules, module) || !ct_driver_modules_operators(&build->modules) ||
+        !infer_units(build, units))
+        return false;
+    ct_types_scope_return(build->types);
+    return true;
 }
 
 /* Looks up a library name for a program transformation. The first lookup in a module reads it. */
@@ -61,12 +71,8 @@ static CtGlobal *library(void *data, const char *module, const char *name) {
     CtBuild *build = data;
     CtSym key = module != NULL ? ct_intern_text(&build->context.symbols, module) : NULL;
     if (key != NULL && !ct_map_has(&build->method_libraries, ct_key(key))) {
-        uint32_t units = build->modules.units.count;
         ct_map_set(build->arena, &build->method_libraries, ct_key(key), build);
-        if (!ct_driver_modules_read_another(&build->modules, module) || !ct_driver_modules_operators(&build->modules) ||
-            !infer_units(build, units))
-            return NULL;
-        ct_types_scope_return(build->types);
+        if (!ct_driver_build_module(build, module)) return NULL;
     }
     if (key != NULL) ct_types_scope_keep_library(build->types, module);
     return ct_elab_library(build->elab, name);
@@ -93,6 +99,7 @@ static bool pass_elaborate(CtBuild *build, const CtEntry *entry) {
     build->program->library_data = build;
     build->entry = ct_elab_expression(build->elab, "entry", expr);
     if (build->entry != NULL) ct_driver_entry_show(build, entry, expr->type);
+    if (build->entry != NULL) ct_elab_note_forms(build->elab, expr->type);
     if (ct_ad_method_info(entry->method)->reverse)
         ct_ad_jvp_in_reverse(build->ad, build->modules.entry_source, expr->range);
     return build->entry != NULL && build->context.error_count == 0;
@@ -100,11 +107,16 @@ static bool pass_elaborate(CtBuild *build, const CtEntry *entry) {
 
 static bool pass_simplify(CtBuild *build, const CtEntry *entry) {
     (void)entry;
+    if (!is_set_to("COTAN_LISTS", "keep")) ct_core_lists_to_arrays(build->program);
     ct_core_simplify(build->program);
     return true;
 }
 
-static bool pass_reduce(CtBuild *build, const CtEntry *entry) { return pass_simplify(build, entry); }
+static bool pass_reduce(CtBuild *build, const CtEntry *entry) {
+    (void)entry;
+    ct_core_simplify(build->program);
+    return true;
+}
 
 static bool pass_differentiate(CtBuild *build, const CtEntry *entry) {
     (void)entry;

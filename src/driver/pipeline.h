@@ -95,11 +95,12 @@ typedef struct CtBuild {
     CtProgram *program;
     CtElab *elab;
     CtAd *ad;
-    CtMap method_libraries; /* names of the modules that transformations needed, which have been read */
-    CtGlobal *entry;        /* of type (S) → result, or a constant */
-    bool performs;          /* for COTAN_RUN: the result is an action, IO a, which the entry point performs */
-    uint32_t arity;         /* number of parameters of the requested function in the source */
-    CtGlobal *show[2];      /* (τ) → String, for the value and for the derivative; NULL: it is printed as data */
+    CtMap method_libraries;  /* names of the modules that transformations needed, which have been read */
+    CtGlobal *entry;         /* of type (S) → result, or a constant */
+    bool performs;           /* for COTAN_RUN: the result is an action, IO a, which the entry point performs */
+    uint32_t arity;          /* number of parameters of the requested function in the source */
+    const char **parameters; /* their names, NULL for one without; NULL for an expression */
+    CtGlobal *show[2];       /* (τ) → String, for the value and for the derivative; NULL: it is printed as data */
     /* lower… */
     CtNativeOptions native_options;
     CtFlow *flow;
@@ -135,8 +136,8 @@ void ct_driver_build_free(CtBuild *build);
 /* Runs the passes from `elaborate` to `reduce` for an entry point, at most once for each build. Returns false with
  * errors in the context. Afterwards build->entry can be evaluated. */
 bool ct_driver_build_entry(CtBuild *build, const CtEntry *entry);
-/* Behind `ct_driver_build_entry`: derivatives by `bulk` become programs for points of this shape (NULL: the shape that all
- * points of the type have). */
+/* Behind `ct_driver_build_entry`: derivatives by `bulk` become programs for points of this shape (NULL: the shape that
+ * all points of the type have). */
 void ct_driver_build_for_shape(CtBuild *build, const CtEntry *entry, const CtForm *point);
 /* Runs the passes from `lower` on until the property `known` holds. False with a reason in build->not_native. */
 bool ct_driver_build_native(CtBuild *build, CtNativeOptions options, CtKnown known);
@@ -155,6 +156,19 @@ bool ct_driver_build_types(CtBuild *build, const char *name, CtText *out);
 /* Appends the names of a top-level function's parameters, one a line, as its first clause has them; empty where a
  * parameter has no name of its own. */
 bool ct_driver_build_parameters(CtBuild *build, const char *name, CtText *out);
+
+/* A top-level function or constant of the program, for those who call it. */
+typedef struct CtDefinition {
+    const char *name, *type, *comment; /* comment NULL: there is none */
+    uint32_t line, count;
+    CtType **types;     /* of the parameters; NULL if the types are ambiguous */
+    const char **names; /* of the parameters; NULL: a pattern */
+    CtType *result;
+} CtDefinition;
+typedef CT_VEC(CtDefinition) CtDefinitions;
+/* Describes the definitions of the program, in the order of the source, without operators. It uses the build up. */
+void ct_driver_build_definitions(CtBuild *build, CtDefinitions *out);
+
 /* Prints these lines for the definitions of the last input, which consists of declarations. */
 void ct_driver_build_types_of_last(CtBuild *build, CtText *out);
 
@@ -178,6 +192,8 @@ CtInputKind ct_driver_input_kind(CtArena *arena, const char *text, size_t length
 
 /* Parses an expression in the scope at the end of the program, and resolves its operators. NULL with errors in the
  * context. */
+/* Reads and infers another module of the library, although the program does not import it. */
+bool ct_driver_build_module(CtBuild *build, const char *module);
 CtExpr *ct_driver_build_expression(CtBuild *build, const char *text);
 /* Prints the most general type of an expression. */
 bool ct_driver_build_type_of(CtBuild *build, const char *text, CtText *out);

@@ -50,8 +50,7 @@ CtCore *ct_elab_apply_one(CtElab *el, CtSourceRange range, CtCore *fun, CtCore *
     return ct_core_app(el->program, range, fun, &arg, 1);
 }
 
-/* Turns the curried function `value` into a function of k parameters: λx y. f x y for k = 2. */
-static CtCore *uncurry(CtElab *el, CtSourceRange range, CtCore *value, Ground *type, uint32_t k) {
+CtCore *ct_elab_uncurry(CtElab *el, CtSourceRange range, CtCore *value, Ground *type, uint32_t k) {
     if (k <= 1) return value;
     Lets lets = {0};
     CtCore *fun = ct_elab_atom(el, range, "f", value, &lets);
@@ -76,7 +75,7 @@ static Ground *param_type(CtElab *el, Ground *type, uint32_t index) {
 
 static CtCore *adapt(CtElab *el, CtSourceRange range, const Callee *callee, uint32_t index, CtCore *value) {
     uint32_t k = index < callee->arity ? ct_elab_wants(callee, index) : 0;
-    return k <= 1 ? value : uncurry(el, range, value, param_type(el, callee->type, index), k);
+    return k <= 1 ? value : ct_elab_uncurry(el, range, value, param_type(el, callee->type, index), k);
 }
 
 /* A partial application: the given arguments are evaluated first, and each missing argument becomes the parameter of a
@@ -294,7 +293,7 @@ static CtVar *param_for(CtElab *el, const Ready *fun, uint32_t index, CtType *ty
 
 /* The function itself when it is already a global, a local or a value that takes k arguments at once; else NULL. */
 static CtCore *as_it_is(CtElab *el, const Ready *fun, uint32_t k) {
-    if (fun->kind != READY_CALLEE || fun->given_count > 0) return NULL;
+    if (fun->kind != READY_CALLEE || fun->given_count > 0 || fun->callee.params != NULL) return NULL;
     const Callee *callee = &fun->callee;
     if (callee->kind == CALLEE_VALUE && k == 1) return callee->value;
     if (callee->arity != k) return NULL;

@@ -210,6 +210,7 @@ Local *ct_elab_local(CtElab *el, CtExpr *expr) {
         bool given = expr->inst != NULL && i < expr->inst_count;
         types[i] = ct_elab_ground(el, given ? expr->inst[i] : poly->group->generics[i]);
     }
+    if (expr->grows) types = ct_elab_grown_instance(el, expr, types, count);
     uint32_t index = wanted(el, poly, types, expr->range);
     return poly->instances.items[index].locals[local->index];
 }

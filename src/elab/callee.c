@@ -11,7 +11,7 @@ static Callee value_callee(CtCore *value, Ground *type) {
     return (Callee){.kind = CALLEE_VALUE, .type = type, .value = value};
 }
 
-static Callee error_callee(CtElab *el, CtSourceRange range, Ground *type) {
+Callee ct_elab_error_callee(CtElab *el, CtSourceRange range, Ground *type) {
     return value_callee(ct_elab_error_term(el, range, ct_elab_core(el, type)), type);
 }
 
@@ -29,6 +29,29 @@ static Ground **instance_of(CtElab *el, const CtEntity *entity, CtTy *const *ins
     for (uint32_t i = 0; i < scheme->count; i++)
         types[i] = ct_elab_ground(el, inst != NULL && i < inst_count ? inst[i] : scheme->generics[i]);
     return types;
+}
+
+Ground **ct_elab_grown_instance(CtElab *el, const CtExpr *expr, Ground **types, uint32_t count) {
+    Ground **grown = CT_NEW_ARRAY(el->arena, Ground *, count);
+    for (uint32_t i = 0; i < count; i++) {
+        bool larger = i < expr->inst_count && ct_types_ty_resolve(expr->inst[i])->kind == TY_APP;
+        grown[i] = larger && ct_elab_grown(el, types[i], NULL) != NULL ? ct_elab_universal_for(el, types[i]) : types[i];
+    }
+    return grown;
+}
+
+void ct_elab_callee_as(CtElab *el, Callee *callee, Ground *type, CtSourceRange range) {
+    if (callee->type == type) return;
+    if (callee->arity == 0) {
+        callee->value = ct_elab_convert(el, range, callee->value, callee->type, type);
+        callee->type = type;
+        return;
+    }
+    callee->params = CT_NEW_ARRAY(el->arena, Ground *, callee->arity);
+    callee->result = callee->type;
+    for (uint32_t i = 0; i < callee->arity; i++)
+        ct_elab_ground_fun(el, callee->result, &callee->params[i], &callee->result);
+    callee->type = type;
 }
 
 /* ---- seeing through names ---- */
@@ -84,43 +107,73 @@ static void no_instance(CtElab *el, CtSourceRange range, const CtClass *class_, 
              method->name->text, text.data, class_->name->text);
 }
 
-/* The callee for a method. types[0] is the type for the parameter of the class; the further types are those of the
- * method's own type variables. */
-static Callee method_callee(CtElab *el, CtEntity *method, Ground **types, CtSourceRange range, int aliases) {
-    CtClass *class_ = method->class_;
+static Callee undefined(CtElab *el, const CtEntity *method, const CtInstance *instance, Ground **types, Ground *type,
+                        CtSourceRange range) {
+    CtText text = ct_text(el->arena);
+    ct_elab_ground_print(&text, types[0]);
+    CtDiag *diag = ct_error(el->context, CT_E0406, ct_elab_blame(el, range),
+                            "the instance `%s %s` does not define `%s`, which is used here", method->class_->name->text,
+                            text.data, method->name->text);
+    if (instance->range.source && !el->context->sources.items[instance->range.source].is_library)
+        ct_note(el->context, diag, instance->range, "the instance is here");
+    ct_help(el->context, diag, "define `%s` in the instance", method->name->text);
+    return ct_elab_error_callee(el, range, type);
+}
+
+/* As ct_elab_instance_callee, through aliases. */
+static Callee instance_callee(CtElab *el, CtEntity *method, const CtInstance *instance, Ground **args, Ground **types,
+                              Ground *key, CtSourceRange range, int aliases) {
     const CtScheme *scheme = &method->scheme;
     TyEnv *own = frame(el, scheme->generics, types, scheme->count, NULL);
     Ground *type = ct_elab_ground_in(el, own, scheme->type);
-    uint32_t arg_count;
-    CtTyCon *head = ct_elab_ground_head(types[0], &arg_count);
-    CtInstance *instance = ct_types_instance_find(class_, head);
-    if (instance == NULL) {
-        no_instance(el, range, class_, types[0], method);
-        return error_callee(el, range, type);
+    Ground **keys = types;
+    if (key != types[0]) {
+        keys = CT_NEW_ARRAY(el->arena, Ground *, scheme->count);
+        memcpy(keys, types, scheme->count * sizeof *keys);
+        keys[0] = key;
     }
     CtBinding *binding = instance->methods == NULL ? NULL : instance->methods[method->method];
     if (binding != NULL) {
-        Ground **args = CT_NEW_ARRAY(el->arena, Ground *, arg_count);
-        for (uint32_t i = 0; i < arg_count; i++) args[i] = ct_elab_ground_arg(types[0], i);
         TyEnv *env = frame(el, instance->generics, args, instance->generic_count, NULL);
         if (scheme->count > 1)
             env = frame(el, instance->method_generics[method->method], types + 1, scheme->count - 1, env);
-        return binding_callee(el, method, binding, env, type, types, scheme->count, range, aliases);
+        return binding_callee(el, method, binding, env, type, keys, scheme->count, range, aliases);
     }
-    binding = class_->defaults[method->method];
-    if (binding == NULL) {
-        CtText text = ct_text(el->arena);
-        ct_elab_ground_print(&text, types[0]);
-        CtDiag *diag = ct_error(el->context, CT_E0406, ct_elab_blame(el, range),
-                                "the instance `%s %s` does not define `%s`, which is used here", class_->name->text,
-                                text.data, method->name->text);
-        if (instance->range.source && !el->context->sources.items[instance->range.source].is_library)
-            ct_note(el->context, diag, instance->range, "the instance is here");
-        ct_help(el->context, diag, "define `%s` in the instance", method->name->text);
-        return error_callee(el, range, type);
-    }
-    TyEnv *env = frame(el, &class_->param, types, 1, own);
+    binding = method->class_->defaults[method->method];
+    if (binding == NULL) return undefined(el, method, instance, types, type, range);
+    TyEnv *env = frame(el, &method->class_->param, types, 1, own);
     return binding_callee(el, method, binding, env, type, types, scheme->count, range, aliases);
+}
+
+Callee ct_elab_instance_callee(CtElab *el, CtEntity *method, CtInstance *instance, Ground **args, uint32_t arg_count,
+                               Ground **types, Ground *key, CtSourceRange range) {
+    (void)arg_count;
+    return instance_callee(el, method, instance, args, types, key, range, 0);
+}
+
+Callee ct_elab_default_callee(CtElab *el, CtEntity *method, Ground **types, CtSourceRange range) {
+    TyEnv *own = frame(el, method->scheme.generics, types, method->scheme.count, NULL);
+    Ground *type = ct_elab_ground_in(el, own, method->scheme.type);
+    TyEnv *env = frame(el, &method->class_->param, types, 1, own);
+    CtBinding *binding = method->class_->defaults[method->method];
+    return binding_callee(el, method, binding, env, type, types, method->scheme.count, range, 0);
+}
+
+/* The callee for a method. types[0] is the type for the parameter of the class; the further types are those of the
+ * method's own type variables. */
+static Callee method_callee(CtElab *el, CtEntity *method, Ground **types, CtSourceRange range, int aliases) {
+    if (ct_elab_universal(el, types[0]) != NULL) return ct_elab_dispatch(el, method, types, range);
+    uint32_t arg_count;
+    CtTyCon *head = ct_elab_ground_head(types[0], &arg_count);
+    CtInstance *instance = ct_types_instance_find(method->class_, head);
+    if (instance == NULL) {
+        TyEnv *own = frame(el, method->scheme.generics, types, method->scheme.count, NULL);
+        no_instance(el, range, method->class_, types[0], method);
+        return ct_elab_error_callee(el, range, ct_elab_ground_in(el, own, method->scheme.type));
+    }
+    Ground **args = CT_NEW_ARRAY(el->arena, Ground *, arg_count);
+    for (uint32_t i = 0; i < arg_count; i++) args[i] = ct_elab_ground_arg(types[0], i);
+    return instance_callee(el, method, instance, args, types, types[0], range, aliases);
 }
 
 /* ---- entities ---- */
@@ -148,7 +201,7 @@ static Callee callee_at(CtElab *el, CtEntity *entity, Ground **types, CtSourceRa
         ct_error(el->context, CT_E0901, range, "the local %s is used out of place", entity->name->text);
         break;
     }
-    return error_callee(el, range, ct_elab_ground_con(el, ct_types_con_tuple(el->types, 0)));
+    return ct_elab_error_callee(el, range, ct_elab_ground_con(el, ct_types_con_tuple(el->types, 0)));
 }
 
 Callee ct_elab_callee_at(CtElab *el, CtEntity *entity, Ground **inst, uint32_t count, CtSourceRange range) {
@@ -160,10 +213,16 @@ Callee ct_elab_callee_at(CtElab *el, CtEntity *entity, Ground **inst, uint32_t c
 static Callee con_callee(CtElab *el, CtExpr *expr) {
     Ground *type = ct_elab_ground(el, expr->type);
     Callee callee = {.kind = CALLEE_CON, .type = type, .arity = expr->con->arity};
-    Ground *result = type;
-    for (uint32_t i = 0; i < expr->con->arity; i++) ct_elab_ground_fun(el, result, NULL, &result);
-    callee.con = ct_elab_con(el, result, expr->con);
+    CtTy *result = expr->type, *arg;
+    for (uint32_t i = 0; i < expr->con->arity; i++) ct_types_ty_is_fun(el->types, result, &arg, &result);
+    Applied applied = ct_elab_applied(el, result);
+    View view = ct_elab_view(el, &applied, expr->con);
+    callee.con = view.con;
     if (callee.arity == 0) return value_callee(ct_core_con(el->program, expr->range, callee.con, NULL, 0), type);
+    if (view.stored != NULL) {
+        callee.params = view.stored;
+        callee.result = applied.type;
+    }
     return callee;
 }
 
@@ -171,12 +230,14 @@ static Callee local_callee(CtElab *el, CtExpr *expr) {
     Local *local = ct_elab_local(el, expr);
     if (local == NULL) {
         ct_error(el->context, CT_E0901, expr->range, "the local %s is used out of place", expr->name.text->text);
-        return error_callee(el, expr->range, ct_elab_ground(el, expr->type));
+        return ct_elab_error_callee(el, expr->range, ct_elab_ground(el, expr->type));
     }
     CtCore *value = local->arity == 0 ? ct_core_var(el->program, expr->range, local->var) : NULL;
     if (local->wrap != NULL) value = ct_core_con(el->program, expr->range, local->wrap, &value, 1);
-    if (value != NULL) return value_callee(value, local->type);
-    return (Callee){.kind = CALLEE_LOCAL, .type = local->type, .arity = local->arity, .local = local};
+    Callee callee = {.kind = CALLEE_LOCAL, .type = local->type, .arity = local->arity, .local = local};
+    if (value != NULL) callee = value_callee(value, local->type);
+    if (expr->grows) ct_elab_callee_as(el, &callee, ct_elab_ground(el, expr->type), expr->range);
+    return callee;
 }
 
 Callee ct_elab_callee(CtElab *el, CtExpr *expr) {
@@ -186,12 +247,16 @@ Callee ct_elab_callee(CtElab *el, CtExpr *expr) {
     CtEntity *entity = expr->entity;
     if (entity->kind == ENTITY_LOCAL) return local_callee(el, expr);
     Ground **types = instance_of(el, entity, expr->inst, expr->inst_count);
-    return callee_at(el, entity, types, expr->range, 0);
+    if (!expr->grows) return callee_at(el, entity, types, expr->range, 0);
+    Callee callee =
+        callee_at(el, entity, ct_elab_grown_instance(el, expr, types, entity->scheme.count), expr->range, 0);
+    ct_elab_callee_as(el, &callee, ct_elab_ground(el, expr->type), expr->range);
+    return callee;
 }
 
 /* ---- calls ---- */
 
-CtCore *ct_elab_saturated(CtElab *el, CtSourceRange range, const Callee *callee, CtCore **args) {
+static CtCore *call(CtElab *el, CtSourceRange range, const Callee *callee, CtCore **args) {
     CtProgram *p = el->program;
     switch (callee->kind) {
     case CALLEE_VALUE: return callee->value;
@@ -199,7 +264,11 @@ CtCore *ct_elab_saturated(CtElab *el, CtSourceRange range, const Callee *callee,
         return ct_core_app(p, range, ct_core_global(p, range, callee->spec->global), args, callee->arity);
     case CALLEE_LOCAL: return ct_core_app(p, range, ct_core_var(p, range, callee->local->var), args, callee->arity);
     case CALLEE_CON: return ct_core_con(p, range, callee->con, args, callee->arity);
-    case CALLEE_TUPLE: return ct_core_tuple(p, range, args, callee->arity);
+    case CALLEE_TUPLE: {
+        Ground *type = callee->type;
+        for (uint32_t i = 0; i < callee->arity; i++) ct_elab_ground_fun(el, type, NULL, &type);
+        return ct_elab_tuple(el, range, type, args, callee->arity);
+    }
     case CALLEE_PRIM:
     case CALLEE_ARRAY:
     case CALLEE_DERIV:
@@ -208,4 +277,19 @@ CtCore *ct_elab_saturated(CtElab *el, CtSourceRange range, const Callee *callee,
     case CALLEE_ERROR: return ct_elab_primitive_call(el, range, callee, args);
     }
     return NULL;
+}
+
+CtCore *ct_elab_saturated(CtElab *el, CtSourceRange range, const Callee *callee, CtCore **args) {
+    if (callee->params == NULL) return call(el, range, callee, args);
+    Callee inner = *callee;
+    inner.params = NULL;
+    CtCore **converted = CT_NEW_ARRAY(el->arena, CtCore *, callee->arity);
+    Ground *type = callee->type, *arg = NULL;
+    for (uint32_t i = 0; i < callee->arity; i++) {
+        if (!ct_elab_ground_fun(el, type, &arg, &type)) return ct_elab_error_term(el, range, ct_elab_core(el, type));
+        converted[i] = ct_elab_convert(el, range, args[i], arg, callee->params[i]);
+        converted[i] = ct_elab_uncurry(el, range, converted[i], callee->params[i], ct_elab_wants(&inner, i));
+    }
+    CtCore *result = call(el, range, &inner, converted);
+    return ct_elab_convert(el, range, result, callee->result, type);
 }

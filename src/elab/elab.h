@@ -16,7 +16,12 @@ CtElab *ct_elab_new(CtTypes *types, CtProgram *program);
 CtGlobal *ct_elab_global(CtElab *elab, CtEntity *entity, CtTy **inst);
 /* A monomorphic function or constant of the library (ct_types_lookup_library). NULL with errors in the context. */
 CtGlobal *ct_elab_library(CtElab *elab, const char *name);
+/* The Core type of an inferred type; type variables that nothing determines are (). */
+CtType *ct_elab_core_of(CtElab *elab, CtTy *type);
 /* Makes a closed inferred expression a new constant global `name`. */
 CtGlobal *ct_elab_expression(CtElab *elab, const char *name, CtExpr *expr);
+
+/* Gives the Core types of an entry point, a value or function of this type, their forms: values of them are read. */
+void ct_elab_note_forms(CtElab *elab, CtTy *type);
 
 #endif

@@ -6,37 +6,6 @@ bool ct_elab_is_named(CtElab *el, const CtExpr *expr, const char *name) {
     return strcmp(expr->entity->name->text, name) == 0 && ct_elab_is_library(el, expr->entity->range);
 }
 
-/* ---- literals ---- */
-
-/* A literal of a type that is not built in is desugared to fromInt n or fromDouble x. */
-static CtCore *converted(CtElab *el, CtSourceRange range, CtCore *value, Ground *type, CtEntity *from,
-                         const char *name) {
-    if (from == NULL) from = ct_elab_library_entity(el, name);
-    if (from == NULL) return ct_elab_error_term(el, range, ct_elab_core(el, type));
-    Callee callee = ct_elab_callee_at(el, from, &type, 1, range);
-    return ct_elab_call(el, range, &callee, &value, 1);
-}
-
-CtCore *ct_elab_literal(CtElab *el, CtSourceRange range, const CtLit *lit, bool negative, Ground *type,
-                        CtEntity *from) {
-    CtProgram *p = el->program;
-    CtType *core = ct_elab_core(el, type);
-    double fraction = negative ? -lit->fraction : lit->fraction;
-    int64_t integer = negative ? (int64_t)(0 - (uint64_t)lit->integer) : lit->integer;
-    switch (lit->kind) {
-    case LIT_CHAR: return ct_core_char(p, range, lit->integer);
-    case LIT_STRING: return ct_core_string(p, range, lit->text, lit->text_length);
-    case LIT_INT:
-        if (core->kind == TYPE_INT) return ct_core_int(p, range, integer);
-        if (core->kind == TYPE_DOUBLE || core->kind == TYPE_FLOAT) return ct_core_real(p, range, core, fraction);
-        return converted(el, range, ct_core_int(p, range, integer), type, from, "fromInt");
-    case LIT_FRACTION:
-        if (core->kind == TYPE_DOUBLE || core->kind == TYPE_FLOAT) return ct_core_real(p, range, core, fraction);
-        return converted(el, range, ct_core_double(p, range, fraction), type, from, "fromDouble");
-    }
-    return NULL;
-}
-
 /* The negation of a literal of a built-in type becomes a negative literal; other negations call the method. */
 static CtCore *negation(CtElab *el, CtExpr *expr) {
     Ground *type = ct_elab_ground(el, expr->type);
@@ -63,6 +32,11 @@ static CtCore **parts_of(CtElab *el, const CtExpr *expr) {
     CtCore **parts = CT_NEW_ARRAY(el->arena, CtCore *, expr->part_count);
     for (uint32_t i = 0; i < expr->part_count; i++) parts[i] = ct_elab_expr(el, expr->parts[i]);
     return parts;
+}
+
+static CtCore *tuple(CtElab *el, CtExpr *expr) {
+    CtCore **parts = parts_of(el, expr);
+    return ct_elab_tuple(el, expr->range, ct_elab_ground(el, expr->type), parts, expr->part_count);
 }
 
 static CtCore *array_literal(CtElab *el, CtExpr *expr) {
@@ -98,7 +72,7 @@ static CtCore *by_kind(CtElab *el, CtExpr *expr) {
     case EXPR_LET: return ct_elab_decls(el, &expr->decls, inner_expr, expr->parts[0]);
     case EXPR_IF: return condition(el, expr);
     case EXPR_CASE: return ct_elab_case(el, expr);
-    case EXPR_TUPLE: return ct_core_tuple(el->program, expr->range, parts_of(el, expr), expr->part_count);
+    case EXPR_TUPLE: return tuple(el, expr);
     case EXPR_LIST: return ct_elab_list(el, expr);
     case EXPR_ARRAY: return array_literal(el, expr);
     case EXPR_RANGE: return range(el, expr);

@@ -19,14 +19,23 @@ Ground *ct_elab_ground_con(CtElab *el, CtTyCon *con) {
     return ground;
 }
 
+static uint64_t app_key(const Ground *fun, const Ground *arg) { return (uint64_t)fun->id << 32 | arg->id; }
+
+void ct_elab_ground_alias(CtElab *el, const Ground *app, Ground *type) {
+    ct_map_set(el->arena, &el->ground_apps, app_key(app->fun, app->arg), type);
+}
+
 Ground *ct_elab_ground_app(CtElab *el, Ground *fun, Ground *arg) {
-    uint64_t key = (uint64_t)fun->id << 32 | arg->id;
+    arg = ct_elab_nested_arg(el, fun, arg);
+    uint64_t key = app_key(fun, arg);
     Ground *ground = ct_map_get(&el->ground_apps, key);
     if (ground != NULL) return ground;
     ground = ground_new(el);
     ground->fun = fun;
     ground->arg = arg;
     ground->depth = fun->depth > arg->depth + 1 ? fun->depth : arg->depth + 1;
+    Ground *whole = ct_elab_as_layer(el, ground);
+    if (whole != NULL) ground = whole;
     ct_map_set(el->arena, &el->ground_apps, key, ground);
     return ground;
 }
@@ -149,13 +158,18 @@ void ct_elab_ground_print(CtText *out, Ground *type) { print_at(out, type, 0, ou
 
 /* ---- Core types ---- */
 
+Ground *ct_elab_field(CtElab *el, const CtTyCon *tycon, Ground **args, uint32_t count, const CtDataCon *con,
+                      uint32_t index) {
+    TyEnv env = {.generics = tycon->params, .types = args, .count = count, .outer = NULL};
+    return ct_elab_ground_in(el, &env, con->fields[index]);
+}
+
 static Ground *field(CtElab *el, Ground *type, const CtDataCon *con, uint32_t index) {
     uint32_t count;
     CtTyCon *head = ct_elab_ground_head(type, &count);
     Ground **args = CT_NEW_ARRAY(el->arena, Ground *, count);
     for (uint32_t i = 0; i < count; i++) args[i] = ct_elab_ground_arg(type, i);
-    TyEnv env = {.generics = head->params, .types = args, .count = count, .outer = NULL};
-    return ct_elab_ground_in(el, &env, con->fields[index]);
+    return ct_elab_field(el, head, args, count, con, index);
 }
 
 static void too_many_instances(CtElab *el, Ground *type) {
@@ -191,12 +205,16 @@ static CtType *data_type(CtElab *el, Ground *type) {
         if (sound && head->params[i]->arity == 0) args[arg_count++] = ct_elab_core(el, ct_elab_ground_arg(type, i));
     if (type->core != NULL) return type->core;
     type->core = ct_core_type_data(el->program, head->name, args, arg_count, head->is_newtype);
+    type->core->data->own_order = ct_types_is_ordered_by_instance(el->types, head);
     CtCon *cons = CT_NEW_ARRAY(el->arena, CtCon, head->con_count);
     for (uint32_t i = 0; i < head->con_count; i++) {
         const CtDataCon *con = head->cons[i];
         cons[i].name = con->name;
         cons[i].count = con->arity;
         cons[i].field_names = con->field_names;
+        cons[i].forms = ct_elab_forms(el, head, con);
+        cons[i].infix = con->infix;
+        cons[i].precedence = con->precedence;
         cons[i].fields = CT_NEW_ARRAY(el->arena, CtType *, con->arity);
         for (uint32_t j = 0; j < con->arity; j++)
             cons[i].fields[j] = sound ? ct_elab_core(el, field(el, type, con, j)) : el->program->unit_type;
@@ -225,7 +243,8 @@ static CtType *make_core(CtElab *el, Ground *type) {
         for (uint32_t i = 0; i < count; i++) parts[i] = ct_elab_core(el, ct_elab_ground_arg(type, i));
         return ct_core_type_tuple(p, parts, count);
     }
-    return data_type(el, type);
+    Universal *universal = ct_elab_universal(el, type);
+    return universal != NULL ? ct_elab_universal_core(el, type, universal) : data_type(el, type);
 }
 
 CtType *ct_elab_core(CtElab *el, Ground *type) {
@@ -251,5 +270,8 @@ CtType *ct_elab_core_nary(CtElab *el, Ground *type, uint32_t arity) {
 
 CtCon *ct_elab_con(CtElab *el, Ground *type, const CtDataCon *con) {
     CtType *core = ct_elab_core(el, type);
-    return &core->data->cons[con->tag];
+    const Universal *universal = ct_elab_universal(el, type);
+    if (universal == NULL) return &core->data->cons[con->tag];
+    const Layer *layer = ct_elab_layer(universal, con->tycon, NULL, 0);
+    return layer == NULL ? &core->data->cons[0] : &core->data->cons[layer->first + con->tag];
 }

@@ -1,6 +1,9 @@
 /* Private to elaboration: ground types, specialisations, locals, callees.
  *
  *   ground.c    concrete types of inference, hash-consed, and their Core types
+ *   universal.c one type for all the types that a growing type goes through
+ *   convert.c   conversions between such a type and the types that it stands for
+ *   dispatch.c  methods of classes at such a type
  *   special.c   specialisations: the copies of bindings that are needed, and their Core globals
  *   callee.c    the meaning of a name in function position: globals, methods at their instance, primitives,
  *   constructors
@@ -41,6 +44,8 @@ Ground *ct_elab_ground(CtElab *el, CtTy *type); /* in the current environment */
 Ground *ct_elab_ground_in(CtElab *el, const TyEnv *env, CtTy *type);
 Ground *ct_elab_ground_con(CtElab *el, CtTyCon *con);
 Ground *ct_elab_ground_app(CtElab *el, Ground *fun, Ground *arg);
+/* From now on, an application is another type. */
+void ct_elab_ground_alias(CtElab *el, const Ground *app, Ground *type);
 bool ct_elab_ground_fun(CtElab *el, Ground *type, Ground **arg, Ground **result);
 /* The head constructor and its number of arguments; argument i is ct_elab_ground_arg. */
 CtTyCon *ct_elab_ground_head(Ground *type, uint32_t *count);
@@ -50,11 +55,99 @@ void ct_elab_ground_print(CtText *out, Ground *type);
 
 /* The Core type of a ground type, in which every function type has one parameter. */
 CtType *ct_elab_core(CtElab *el, Ground *type);
-CtType *ct_elab_core_of(CtElab *el, CtTy *type);
 /* The Core type of a function that takes `arity` parameters at once; with arity 0 the same as ct_elab_core. */
 CtType *ct_elab_core_nary(CtElab *el, Ground *type, uint32_t arity);
 /* The Core constructor that `con` becomes in the data type `type`. */
 CtCon *ct_elab_con(CtElab *el, Ground *type, const CtDataCon *con);
+/* The type of a constructor's field, in `tycon` applied to these arguments. */
+Ground *ct_elab_field(CtElab *el, const CtTyCon *tycon, Ground **args, uint32_t count, const CtDataCon *con,
+                      uint32_t index);
+
+/* ---- universal types (universal.c) ---- */
+
+/* A layer of a universal type U: a type constructor applied to U. As a type, it is U. */
+typedef struct Layer {
+    CtTyCon *tycon;
+    Ground **args;
+    uint32_t count;
+    Ground *raw;    /* the application itself, as a key for specialisations */
+    uint32_t first; /* index of its first constructor in the Core type */
+} Layer;
+
+/* The universal type U over `base`: the type of all the types that grow from `base`. With the step of growth (•, •), it
+ * is data U = Base base | (,) U U, and the type (U, U) is U itself. Code that is specialised to U thus uses itself at U
+ * only. A base of higher kind has a universal type of the same kind: U x stands for base x. */
+typedef struct Universal {
+    Ground *base, *type; /* type: U */
+    CtTyCon *tycon;      /* of U */
+    CT_VEC(Layer) layers;
+    uint32_t con_count; /* constructors of Core: that of the base, and those of the layers */
+    CT_VEC(Ground *) made; /* the applications of U that have a Core type */
+    bool busy;             /* their constructors are being made */
+} Universal;
+
+bool ct_elab_is_tuple(CtElab *el, const CtTyCon *tycon); /* of two or more components */
+/* The number of constructors of a data type or a tuple type. */
+uint32_t ct_elab_con_count(CtElab *el, const CtTyCon *tycon);
+/* Whether a type is a universal type, or an application of one of higher kind; or NULL. */
+Universal *ct_elab_universal(CtElab *el, Ground *type);
+/* The universal type that stands for a type inside of a growing one; the type itself when it is one. */
+Ground *ct_elab_universal_for(CtElab *el, Ground *type);
+/* The universal type of which a type, with universal types in its holes, is a layer; NULL when it is a base. `holes`
+ * gives the arguments with these universal types. */
+Universal *ct_elab_grown(CtElab *el, Ground *type, Ground **holes);
+/* The argument at which a type constructor is applied in place of `arg`: where a nested data type takes a type that has
+ * grown, the universal one. */
+Ground *ct_elab_nested_arg(CtElab *el, Ground *fun, Ground *arg);
+/* Makes an application the universal type of which it is a layer; NULL if it is none. */
+Ground *ct_elab_as_layer(CtElab *el, Ground *app);
+/* The Core type of a universal type, or an application of one. */
+CtType *ct_elab_universal_core(CtElab *el, Ground *type, Universal *universal);
+/* The layer of a type constructor applied to `args`; NULL when there is none. */
+const Layer *ct_elab_layer(const Universal *universal, const CtTyCon *tycon, Ground *const *args, uint32_t count);
+
+/* A type as inference has it, a type constructor applied to arguments, and as it is specialised. */
+typedef struct Applied {
+    CtTyCon *tycon;
+    Ground **given; /* its arguments */
+    Ground **kept;  /* the arguments that stand for them, see ct_elab_nested_arg */
+    uint32_t count;
+    Ground *type;
+} Applied;
+Applied ct_elab_applied(CtElab *el, CtTy *type);
+Applied ct_elab_applied_ground(CtElab *el, Ground *type);
+
+/* A constructor of an applied type in Core, with the types of its fields: as they are stored, and as inference has
+ * them. Both are NULL unless they differ, as in nested data types at types that have grown. */
+typedef struct View {
+    CtCon *con;
+    Ground **stored, **given;
+    uint32_t count;
+} View;
+View ct_elab_view(CtElab *el, const Applied *applied, const CtDataCon *con);
+/* Finds the types of the fields in any case. */
+void ct_elab_view_fields(CtElab *el, const Applied *applied, const CtDataCon *con, View *view);
+/* The only constructor of a layer of tuples. */
+View ct_elab_tuple_view(CtElab *el, Ground *type, const Applied *applied);
+/* A tuple of this type, which may be a universal type. */
+CtCore *ct_elab_tuple(CtElab *el, CtSourceRange range, Ground *type, CtCore **parts, uint32_t count);
+/* What a case on a universal type does with values that its type excludes. */
+CtCore *ct_elab_impossible(CtElab *el, CtSourceRange range, CtType *type);
+
+/* The forms of a constructor's fields, or with con NULL of a tuple's; NULL in programs without types that grow. */
+CtTypeForm **ct_elab_forms(CtElab *el, const CtTyCon *tycon, const CtDataCon *con);
+
+/* ---- conversions (convert.c) ---- */
+
+/* The value of type `from` as one of type `to`: the same type of the program, where universal types stand for others. */
+CtCore *ct_elab_convert(CtElab *el, CtSourceRange range, CtCore *value, Ground *from, Ground *to);
+/* A value of a universal type, of which a constructor of `tycon` at these arguments is expected: with overlapping steps
+ * of growth, the same type may have come about as another layer of the same type constructor. */
+CtCore *ct_elab_relayer(CtElab *el, CtSourceRange range, CtCore *value, const Applied *applied);
+struct Spec;
+CtCore *ct_elab_relayer_body(CtElab *el, struct Spec *spec);
+CtCore *ct_elab_convert_body(CtElab *el, struct Spec *spec);
+CtCore *ct_elab_dispatch_body(CtElab *el, struct Spec *spec);
 
 /* ---- specialisations (special.c) ---- */
 
@@ -64,6 +157,9 @@ typedef enum SpecKind {
     SPEC_PART,    /* one variable of a top-level pattern binding */
     SPEC_EXPR,    /* a given expression */
     SPEC_APPEND,  /* the append function used for long list literals */
+    SPEC_CONVERT, /* the conversion from types[0] to types[1] */
+    SPEC_RELAYER, /* the conversion of layers of types[0] to the layer with the key types[1] */
+    SPEC_METHOD,  /* a method at the universal type types[0], by the instances of what it stands for */
 } SpecKind;
 
 typedef struct Spec {
@@ -83,6 +179,7 @@ typedef struct Spec {
      * parameter is not uncurried; NULL when no parameter is. */
     uint32_t *uncurried;
     CtSourceRange blame; /* the user's code that led to this specialisation, possibly through library code */
+    uint32_t layers;     /* CONVERT, METHOD: the number of layers that were known when the code was made */
     struct Spec *next;   /* next in the hash bucket */
 } Spec;
 
@@ -92,6 +189,9 @@ Spec *ct_elab_spec(CtElab *el, CtEntity *entity, CtBinding *binding, const TyEnv
 Spec *ct_elab_spec_entity(CtElab *el, CtEntity *entity, Ground **types, CtSourceRange range);
 Spec *ct_elab_spec_name(CtElab *el, CtEntity *entity, Ground **types);
 Spec *ct_elab_spec_append(CtElab *el, Ground *list);
+Spec *ct_elab_spec_convert(CtElab *el, SpecKind kind, Ground *from, Ground *to);
+Spec *ct_elab_spec_method(CtElab *el, CtEntity *method, Ground **types, Ground *type, uint32_t arity,
+                          CtSourceRange range);
 Spec *ct_elab_spec_expr(CtElab *el, const char *name, CtExpr *expr);
 void ct_elab_work(CtElab *el); /* processes the queue until it is empty */
 /* Uncurries function parameters of the globals made from work item `from` on. The parameters of `root` stay curried,
@@ -126,11 +226,16 @@ struct CtElab {
     CtArena *arena;
     CtMap ground_cons, ground_apps; /* hash-consing */
     uint32_t ground_count;
+    CtMap universals; /* CtTyCon -> Universal */
+    CtMap universal_over; /* Ground, the base -> Universal */
+    uint32_t layer_count; /* of all universal types */
+    bool with_universals; /* there is one */
     CtMap data_counts; /* CtTyCon -> number of instances */
     CtMap specs;       /* hash -> Spec */
     CtMap spec_counts; /* CtBinding -> number of specialisations */
     CtMap names;       /* name -> number of globals that asked for it */
     CT_VEC(Spec *) work;
+    CT_VEC(Spec *) by_layers; /* the code that has a case for each layer */
     uint32_t work_done;
     /* the code that is being elaborated */
     const TyEnv *env;
@@ -179,8 +284,10 @@ typedef enum CalleeKind {
 typedef struct Callee {
     CalleeKind kind;
     uint32_t arity; /* 0 for a VALUE */
-    Ground *type;   /* curried */
-    CtCore *value;  /* VALUE: an atom */
+    Ground *type;    /* curried */
+    Ground **params; /* the parameter types that are really taken, and */
+    Ground *result;  /* the result type that is really given, where they differ from `type`; or NULL */
+    CtCore *value;   /* VALUE: an atom */
     Spec *spec;     /* GLOBAL */
     Local *local;   /* LOCAL */
     CtCon *con;
@@ -193,6 +300,19 @@ typedef struct Callee {
 Callee ct_elab_callee(CtElab *el, CtExpr *expr);
 /* A method or other overloaded entity that inference inserted, at its types. */
 Callee ct_elab_callee_at(CtElab *el, CtEntity *entity, Ground **inst, uint32_t count, CtSourceRange range);
+/* The callee for a method by an instance, at the arguments of the instance's type. `key` is what tells this
+ * specialisation from others, in place of types[0]. */
+Callee ct_elab_instance_callee(CtElab *el, CtEntity *method, CtInstance *instance, Ground **args, uint32_t arg_count,
+                               Ground **types, Ground *key, CtSourceRange range);
+/* The callee for a method at a universal type (dispatch.c). */
+Callee ct_elab_dispatch(CtElab *el, CtEntity *method, Ground **types, CtSourceRange range);
+/* The class's default of a method, at these types. */
+Callee ct_elab_default_callee(CtElab *el, CtEntity *method, Ground **types, CtSourceRange range);
+Callee ct_elab_error_callee(CtElab *el, CtSourceRange range, Ground *type);
+/* The types at which a growing use is specialised: universal types where its types have grown. */
+Ground **ct_elab_grown_instance(CtElab *el, const CtExpr *expr, Ground **types, uint32_t count);
+/* Makes a callee one of the type `type`, whose arguments and result are converted. */
+void ct_elab_callee_as(CtElab *el, Callee *callee, Ground *type, CtSourceRange range);
 Callee ct_elab_primitive(CtElab *el, CtEntity *entity, Ground *type, CtSourceRange range);
 /* The number of arguments that a function passed as argument `index` must take at once; 0: the argument is passed
  * unchanged. */
@@ -215,6 +335,8 @@ CtCore *ct_elab_wrap(CtElab *el, const Lets *lets, CtCore *body);
 /* The value itself if it need not be bound (see can_wait in apply.c); otherwise a new variable, whose binding is added
  * to `lets`. */
 CtCore *ct_elab_atom(CtElab *el, CtSourceRange range, const char *name, CtCore *value, Lets *lets);
+/* The curried function `value` as a function of k parameters: λx y. f x y for k = 2. */
+CtCore *ct_elab_uncurry(CtElab *el, CtSourceRange range, CtCore *value, Ground *type, uint32_t k);
 CtCore *ct_elab_apply_one(CtElab *el, CtSourceRange range, CtCore *fun, CtCore *arg);
 /* A call with any number of adapted arguments. With fewer arguments than the arity it becomes a λ; with more, its
  * result is applied to the surplus arguments. */

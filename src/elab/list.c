@@ -20,6 +20,12 @@ static CtCore *cons(CtElab *el, CtSourceRange range, const ListOf *list, CtCore 
     return ct_core_con(el->program, range, list->cons, args, 2);
 }
 
+/* A case on a list with both constructors; at a universal type there are others. */
+static CtCore *case_of(CtElab *el, CtSourceRange range, const ListOf *list, CtVar *var, CtCase *cases, CtType *result) {
+    CtCore *otherwise = list->type->data->is_universal ? ct_elab_impossible(el, range, result) : NULL;
+    return ct_core_case(el->program, range, result, ct_core_var(el->program, range, var), cases, 2, otherwise);
+}
+
 /* ---- literals ---- */
 
 /* Elements of a chunk. A long literal is split into chunks, which bounds the nesting of its term. */
@@ -56,7 +62,7 @@ CtCore *ct_elab_append_body(CtElab *el, Spec *spec) {
     CtCore *tail = ct_core_app(p, CT_NO_RANGE, ct_core_global(p, CT_NO_RANGE, spec->global), args, 2);
     CtCore *cell = cons(el, CT_NO_RANGE, &list, ct_core_var(p, CT_NO_RANGE, parts[0]), tail);
     CtCase cases[] = {{list.nil, NULL, ct_core_var(p, CT_NO_RANGE, params[1])}, {list.cons, parts, cell}};
-    CtCore *body = ct_core_case(p, CT_NO_RANGE, list.type, ct_core_var(p, CT_NO_RANGE, params[0]), cases, 2, NULL);
+    CtCore *body = case_of(el, CT_NO_RANGE, &list, params[0], cases, list.type);
     return ct_core_lam(p, CT_NO_RANGE, "append", params, 2, body);
 }
 
@@ -98,7 +104,7 @@ static CtCore *generate(CtElab *el, const Comprehension *state, const CtStmt *st
     CtCore *body = ct_elab_match_one(el, stmt->pat, element, comprehend, &inner, &fail, state->list->type);
     if (fail.uses > 0) body = ct_core_let(p, stmt->range, join, ct_core_lam(p, stmt->range, NULL, NULL, 0, skip), body);
     CtCase cases[] = {{from.nil, NULL, tail_of(el, state)}, {from.cons, parts, body}};
-    body = ct_core_case(p, stmt->range, state->list->type, ct_core_var(p, stmt->range, param), cases, 2, NULL);
+    body = case_of(el, stmt->range, &from, param, cases, state->list->type);
     CtBind bind = {loop, ct_core_lam(p, stmt->range, "comprehension", &param, 1, body)};
     CtCore *call = ct_core_app(p, stmt->range, ct_core_var(p, stmt->range, loop), &source, 1);
     return ct_core_letrec(p, stmt->range, &bind, 1, call);

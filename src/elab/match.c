@@ -180,10 +180,46 @@ static Matrix open_rows(CtElab *el, const Matrix *m, uint32_t c, const Row *rows
     return out;
 }
 
+static CtType **core_types(CtElab *el, Ground *const *types, uint32_t count) {
+    CtType **out = CT_NEW_ARRAY(el->arena, CtType *, count);
+    for (uint32_t i = 0; i < count; i++) out[i] = ct_elab_core(el, types[i]);
+    return out;
+}
+
+/* Makes variables for the fields as they are stored, and binds those of the types given by their conversions. */
+static CtCore *convert_fields(CtElab *el, CtSourceRange range, const View *view, CtVar **vars, CtCore *body) {
+    for (uint32_t i = view->count; i-- > 0;) {
+        CtType *stored = ct_elab_core(el, view->stored[i]);
+        if (vars[i] == NULL || vars[i]->type == stored) continue;
+        CtVar *field = ct_core_var_like(el->program, vars[i], stored);
+        CtCore *value = ct_core_var(el->program, range, field);
+        value = ct_elab_convert(el, range, value, view->stored[i], view->given[i]);
+        body = ct_core_let(el->program, range, vars[i], value, body);
+        vars[i] = field;
+    }
+    return body;
+}
+
+/* A tuple at a universal type is one of its constructors. */
+static CtCore *open_layer(CtElab *el, const Matrix *m, uint32_t c, Fail *fail) {
+    const CtPat *pat = m->rows[0].pats[c];
+    Applied applied = ct_elab_applied(el, pat->type);
+    View view = ct_elab_tuple_view(el, applied.type, &applied);
+    CtVar **vars = CT_NEW_ARRAY(el->arena, CtVar *, view.count);
+    CtType **types = core_types(el, view.stored, view.count);
+    Matrix inner = open_rows(el, m, c, m->rows, m->row_count, view.count, types, vars);
+    CtCase only = {.con = view.con, .vars = vars, .body = match(el, inner, fail)};
+    CtCore *scrutinee = ct_core_var(el->program, pat->range, m->columns[c]);
+    scrutinee = ct_elab_relayer(el, pat->range, scrutinee, &applied);
+    CtCore *otherwise = ct_elab_impossible(el, pat->range, m->result);
+    return ct_core_case(el->program, pat->range, m->result, scrutinee, &only, 1, otherwise);
+}
+
 static CtCore *open_tuple(CtElab *el, const Matrix *m, uint32_t c, Fail *fail) {
     CtSourceRange range = m->rows[0].pats[c]->range;
     uint32_t count = m->rows[0].pats[c]->part_count;
     CtVar *column = m->columns[c], **vars = CT_NEW_ARRAY(el->arena, CtVar *, count);
+    if (column->type->kind == TYPE_DATA) return open_layer(el, m, c, fail);
     if (column->type->kind != TYPE_TUPLE) return ct_elab_error_term(el, range, m->result);
     Matrix inner = open_rows(el, m, c, m->rows, m->row_count, count, column->type->parts, vars);
     CtCore *body = match(el, inner, fail);
@@ -194,11 +230,13 @@ typedef CT_VEC(Row) Rows;
 
 static CtCore *open_data(CtElab *el, const Matrix *m, uint32_t c, uint32_t block, Fail *fail) {
     CtVar *column = m->columns[c];
-    CtSourceRange range = m->rows[0].pats[c]->range;
+    const CtPat *first = m->rows[0].pats[c];
+    CtSourceRange range = first->range;
     if (column->type->kind != TYPE_DATA) return ct_elab_error_term(el, range, m->result);
-    CtData *data = column->type->data;
-    CtCase *cases = CT_NEW_ARRAY(el->arena, CtCase, data->con_count);
-    Rows *rows = CT_NEW_ARRAY(el->arena, Rows, data->con_count); /* the rows of each constructor, by tag */
+    const CtTyCon *tycon = first->con->tycon;
+    Applied applied = ct_elab_applied(el, first->type);
+    CtCase *cases = CT_NEW_ARRAY(el->arena, CtCase, tycon->con_count);
+    Rows *rows = CT_NEW_ARRAY(el->arena, Rows, tycon->con_count); /* the rows of each constructor, by tag */
     CT_VEC(uint32_t) tags = {0}; /* the constructors that occur, in the order of their first rows */
     for (uint32_t i = 0; i < block; i++) {
         const CtPat *pat = m->rows[i].pats[c]; /* NULL only if the data type has a single constructor */
@@ -208,14 +246,20 @@ static CtCore *open_data(CtElab *el, const Matrix *m, uint32_t c, uint32_t block
     }
     for (uint32_t i = 0; i < tags.count; i++) {
         uint32_t tag = tags.items[i];
-        CtCon *con = &data->cons[tag];
-        CtVar **vars = CT_NEW_ARRAY(el->arena, CtVar *, con->count);
-        Matrix inner = open_rows(el, m, c, rows[tag].items, rows[tag].count, con->count, con->fields, vars);
+        View view = ct_elab_view(el, &applied, tycon->cons[tag]);
+        CtVar **vars = CT_NEW_ARRAY(el->arena, CtVar *, view.count);
+        CtType **types = view.given != NULL ? core_types(el, view.given, view.count) : view.con->fields;
+        Matrix inner = open_rows(el, m, c, rows[tag].items, rows[tag].count, view.count, types, vars);
         CtCore *body = match(el, inner, fail);
-        cases[i] = (CtCase){.con = con, .vars = vars, .body = body};
+        if (view.given != NULL) body = convert_fields(el, range, &view, vars, body);
+        cases[i] = (CtCase){.con = view.con, .vars = vars, .body = body};
     }
-    CtCore *otherwise = tags.count < data->con_count ? ct_elab_fail(el, fail, m->result) : NULL;
-    CtCore *scrutinee = ct_core_var(el->program, range, column);
+    CtCore *otherwise = NULL;
+    if (tags.count < tycon->con_count)
+        otherwise = ct_elab_fail(el, fail, m->result);
+    else if (column->type->data->is_universal)
+        otherwise = ct_elab_impossible(el, range, m->result);
+    CtCore *scrutinee = ct_elab_relayer(el, range, ct_core_var(el->program, range, column), &applied);
     return ct_core_case(el->program, range, m->result, scrutinee, cases, tags.count, otherwise);
 }
 
@@ -223,7 +267,9 @@ static CtCore *open_data(CtElab *el, const Matrix *m, uint32_t c, uint32_t block
 
 static bool same_literal(const CtLit *a, const CtLit *b) {
     if (a->kind == LIT_CHAR || b->kind == LIT_CHAR) return a->integer == b->integer;
-    if (a->kind == LIT_INT && b->kind == LIT_INT) return a->integer == b->integer;
+    bool large = a->kind == LIT_INT && b->kind == LIT_INT && a->digits != NULL && b->digits != NULL;
+    if (large) return strcmp(a->digits, b->digits) == 0 && signbit(a->fraction) == signbit(b->fraction);
+    if (a->kind == LIT_INT && b->kind == LIT_INT) return a->integer == b->integer && a->digits == b->digits;
     return a->fraction == b->fraction;
 }
 
@@ -231,12 +277,13 @@ static bool built_in(const CtType *type) {
     return type->kind == TYPE_DOUBLE || type->kind == TYPE_FLOAT || type->kind == TYPE_INT || type->kind == TYPE_CHAR;
 }
 
-/* The value of a literal pattern. That of -2 is `negate (fromInteger 2)` (Haskell 98 §3.17.2), which a type may define to
- * be something else than `fromInteger (-2)`. */
+/* The value of a literal pattern. That of -2 is `negate (fromInteger 2)` (Haskell 98 §3.17.2), which a type may define
+ * to be something else than `fromInteger (-2)`. */
 static CtCore *literal_value(CtElab *el, const CtPat *pat, Ground *type, bool is_built_in) {
     CtLit lit = pat->lit;
     bool number = lit.kind == LIT_INT || lit.kind == LIT_FRACTION;
-    if (is_built_in || !number || !signbit(lit.fraction)) return ct_elab_literal(el, pat->range, &lit, false, type, NULL);
+    if (is_built_in || !number || !signbit(lit.fraction))
+        return ct_elab_literal(el, pat->range, &lit, false, type, NULL);
     CtEntity *negate = ct_elab_library_entity(el, "negate");
     if (negate == NULL) return ct_elab_error_term(el, pat->range, el->program->bool_type);
     lit.integer = (int64_t)(0 - (uint64_t)lit.integer);

@@ -2,9 +2,17 @@
 #include "elab/internal.h"
 
 static const char *const derivs[] = {
-    [DERIV_JVP] = "deriv.jvp",          [DERIV_VJP] = "deriv.vjp",          [DERIV_JACOBIAN] = "deriv.jacobian",
-    [DERIV_TAYLOR] = "deriv.taylor",    [DERIV_BASIS] = "deriv.basis",      [DERIV_STOP] = "deriv.stop",
-    [DERIV_WITH_VJP] = "deriv.withVjp", [DERIV_WITH_JVP] = "deriv.withJvp", [DERIV_CHECKPOINT] = "deriv.checkpointed",
+    [DERIV_JVP] = "deriv.jvp",
+    [DERIV_VJP] = "deriv.vjp",
+    [DERIV_JACOBIAN] = "deriv.jacobian",
+    [DERIV_TAYLOR] = "deriv.taylor",
+    [DERIV_BASIS] = "deriv.basis",
+    [DERIV_STOP] = "deriv.stop",
+    [DERIV_REALS] = "deriv.reals",
+    [DERIV_FILL] = "deriv.fill",
+    [DERIV_WITH_VJP] = "deriv.withVjp",
+    [DERIV_WITH_JVP] = "deriv.withJvp",
+    [DERIV_CHECKPOINT] = "deriv.checkpointed",
 };
 
 static bool find(const char *name, Callee *out) {
@@ -65,6 +73,7 @@ static uint32_t deriv_wants(CtDerivOp op, uint32_t index) {
 }
 
 uint32_t ct_elab_wants(const Callee *callee, uint32_t index) {
+    if (callee->params != NULL) return 0; /* it is converted first */
     if (callee->kind == CALLEE_GLOBAL) return callee->spec->uncurried == NULL ? 0 : callee->spec->uncurried[index];
     if (callee->kind == CALLEE_ARRAY) {
         const CtArrayInfo *info = ct_core_array_info(callee->array);

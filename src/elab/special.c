@@ -88,7 +88,7 @@ static Spec *spec_find(CtElab *el, uint64_t hash, const Spec *key) {
     Spec *spec = ct_map_get(&el->specs, hash);
     for (; spec != NULL; spec = spec->next)
         if (spec->binding == key->binding && spec->kind == key->kind && spec->count == key->count &&
-            (spec->kind != SPEC_PART || spec->entity == key->entity) &&
+            ((spec->kind != SPEC_PART && spec->kind != SPEC_METHOD) || spec->entity == key->entity) &&
             (key->count == 0 || memcmp(spec->types, key->types, key->count * sizeof(Ground *)) == 0))
             return spec;
     return NULL;
@@ -182,6 +182,50 @@ Spec *ct_elab_spec_append(CtElab *el, Ground *list) {
     return spec;
 }
 
+Spec *ct_elab_spec_convert(CtElab *el, SpecKind kind, Ground *from, Ground *to) {
+    Ground *types[] = {from, to};
+    uint64_t hash = spec_hash(NULL, kind, types, 2);
+    Spec key = {.kind = kind, .types = types, .count = 2};
+    Spec *spec = spec_find(el, hash, &key);
+    if (spec != NULL) return spec;
+    spec = CT_NEW(el->arena, Spec);
+    *spec = key;
+    spec->types = CT_NEW_ARRAY(el->arena, Ground *, 2);
+    memcpy(spec->types, types, sizeof types);
+    Ground *fun = ct_elab_ground_con(el, ct_types_con_fun(el->types));
+    spec->type = ct_elab_ground_app(el, ct_elab_ground_app(el, fun, from), kind == SPEC_CONVERT ? to : from);
+    spec->arity = 1;
+    spec->blame = el->spec != NULL ? el->spec->blame : CT_NO_RANGE;
+    spec->next = ct_map_get(&el->specs, hash);
+    ct_map_set(el->arena, &el->specs, hash, spec);
+    CtText name = ct_text(el->arena);
+    ct_text_puts(&name, "convert@");
+    ct_elab_ground_print(&name, from);
+    ct_text_puts(&name, ",");
+    ct_elab_ground_print(&name, to);
+    enqueue(el, spec, name.data, CT_NO_RANGE);
+    spec->global->is_library = true;
+    return spec;
+}
+
+Spec *ct_elab_spec_method(CtElab *el, CtEntity *method, Ground **types, Ground *type, uint32_t arity,
+                          CtSourceRange range) {
+    uint32_t count = method->scheme.count;
+    uint64_t hash = spec_hash(method, SPEC_METHOD, types, count);
+    Spec key = {.kind = SPEC_METHOD, .entity = method, .types = types, .count = count};
+    Spec *spec = spec_find(el, hash, &key);
+    if (spec != NULL) return spec;
+    spec = CT_NEW(el->arena, Spec);
+    *spec = key;
+    spec->type = type;
+    spec->arity = arity;
+    spec->blame = ct_elab_blame(el, range);
+    spec->next = ct_map_get(&el->specs, hash);
+    ct_map_set(el->arena, &el->specs, hash, spec);
+    enqueue(el, spec, spec_name(el, method, types, count), spec->blame);
+    return spec;
+}
+
 Spec *ct_elab_spec_expr(CtElab *el, const char *name, CtExpr *expr) {
     Spec *spec = CT_NEW(el->arena, Spec);
     spec->kind = SPEC_EXPR;
@@ -247,24 +291,46 @@ static CtCore *spec_code(CtElab *el, Spec *spec) {
     case SPEC_PART: return pattern_part(el, spec);
     case SPEC_EXPR: return ct_elab_expr(el, spec->expr);
     case SPEC_APPEND: return ct_elab_append_body(el, spec);
+    case SPEC_CONVERT: return ct_elab_convert_body(el, spec);
+    case SPEC_RELAYER: return ct_elab_relayer_body(el, spec);
+    case SPEC_METHOD: return ct_elab_dispatch_body(el, spec);
     }
     return NULL;
 }
 
-void ct_elab_work(CtElab *el) {
-    while (el->work_done < el->work.count) {
-        Spec *spec = el->work.items[el->work_done++];
-        el->env = spec->env;
-        el->spec = spec;
-        el->name = spec->entity != NULL ? spec->entity->name->text : spec->global->name->text;
-        el->depth = 0;
-        CtCore *body = spec_code(el, spec);
-        if (body != NULL && ct_core_is_deeper(body, ELAB_MAX_CORE_DEPTH)) {
-            ct_elab_report_depth(el, spec->global->range);
-            body = ct_elab_error_term(el, spec->global->range, body->type);
-        }
-        spec->global->body = body;
+static void make_code(CtElab *el, Spec *spec) {
+    el->env = spec->env;
+    el->spec = spec;
+    el->name = spec->entity != NULL ? spec->entity->name->text : spec->global->name->text;
+    el->depth = 0;
+    spec->layers = el->layer_count;
+    CtCore *body = spec_code(el, spec);
+    if (body != NULL && ct_core_is_deeper(body, ELAB_MAX_CORE_DEPTH)) {
+        ct_elab_report_depth(el, spec->global->range);
+        body = ct_elab_error_term(el, spec->global->range, body->type);
     }
+    spec->global->body = body;
+}
+
+/* Code with a case for each layer of a universal type is made again when a layer was found after it. */
+static bool made_again(CtElab *el) {
+    for (uint32_t i = 0; i < el->by_layers.count && !el->gave_up; i++) {
+        if (el->by_layers.items[i]->layers == el->layer_count) continue;
+        make_code(el, el->by_layers.items[i]);
+        return true;
+    }
+    return false;
+}
+
+void ct_elab_work(CtElab *el) {
+    do {
+        while (el->work_done < el->work.count) {
+            Spec *spec = el->work.items[el->work_done++];
+            make_code(el, spec);
+            if (spec->kind >= SPEC_CONVERT) ct_push(el->arena, &el->by_layers, spec);
+        }
+    } while (made_again(el));
+    el->by_layers.count = 0;
     el->env = NULL;
     el->spec = NULL;
 }

@@ -220,6 +220,7 @@ static const char *bulk_text(Emit *e, const CtFlowStep *step) {
     case ARRAY_STRIDED:
     case ARRAY_GATHER_OR:
     case ARRAY_SCATTER_ADD:
+    case ARRAY_ADD_AT:
     case ARRAY_SUM_ROWS:
     case ARRAY_SELECT:
     case ARRAY_UPDATE:

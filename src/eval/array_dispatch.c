@@ -22,6 +22,7 @@ ArrayFunction *ct_eval_array_function(CtArrayOp op) {
     case ARRAY_STRIDED: return ct_eval_array_strided;
     case ARRAY_GATHER_OR: return ct_eval_array_gather_or;
     case ARRAY_SCATTER_ADD: return ct_eval_array_scatter_add;
+    case ARRAY_ADD_AT: return ct_eval_array_add_at;
     case ARRAY_SUM_ROWS: return ct_eval_array_sum_rows;
     case ARRAY_SELECT: return ct_eval_array_select;
     case ARRAY_INDEX: /* these have instructions of their own */

@@ -170,8 +170,7 @@ bool ct_eval_array_reshape(Machine *m, ArrayCall *call) {
 
 /* ---- changing one element ---- */
 
-/* Takes the array itself if nobody else holds it, or a copy, with the given capacity; NULL with an error raised. */
-static CtArray *own_array(Machine *m, CtArray *xs, int64_t capacity, uint64_t *touched) {
+CtArray *ct_eval_array_own(Machine *m, CtArray *xs, int64_t capacity, uint64_t *touched) {
     if (ct_value_is_exclusive(&xs->head)) return xs;
     CtArray *copy = ct_value_array_new(m->heap, xs->head.layout, xs->length, capacity);
     if (copy == NULL) {
@@ -188,7 +187,7 @@ CtArray *ct_eval_array_update(Machine *m, CtArray *xs, int64_t index, CtWord ite
     if (rank > 0 && xs->length > 1 &&
         !ct_eval_array_regular(m, rank, array_of(xs->items[other]), array_of(item), index))
         return NULL;
-    CtArray *out = own_array(m, xs, xs->length, touched);
+    CtArray *out = ct_eval_array_own(m, xs, xs->length, touched);
     if (out == NULL) return NULL;
     if (out->head.layout->pointer_elements) ct_value_release_object(m->heap, out->items[index].object);
     out->items[index] = item;
@@ -200,7 +199,7 @@ CtArray *ct_eval_array_snoc(Machine *m, CtArray *xs, CtWord item, uint32_t rank,
     if (rank > 0 && xs->length > 0 &&
         !ct_eval_array_regular(m, rank, array_of(xs->items[0]), array_of(item), xs->length))
         return NULL;
-    CtArray *out = own_array(m, xs, xs->length + 1, touched);
+    CtArray *out = ct_eval_array_own(m, xs, xs->length + 1, touched);
     if (out == NULL) return NULL;
     if (out->length == out->capacity && !ct_value_array_grow(m->heap, out)) {
         if (out != xs) ct_value_release_object(m->heap, &out->head);

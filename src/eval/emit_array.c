@@ -31,7 +31,7 @@ uint32_t ct_eval_emit_array(Compile *c, CtCore *e, uint32_t want) {
     uint32_t count = e->as.call.count;
     Operand ops[3] = {{.slot = 0}, {.slot = 0}, {.slot = 0}};
     bool update = op == ARRAY_UPDATE, snoc = op == ARRAY_SNOC;
-    bool take[3] = {update || snoc, snoc, update};
+    bool take[3] = {update || snoc || op == ARRAY_ADD_AT, snoc, update};
     bool is_pointer = ct_value_type_is_pointer(e->type);
     mixed_operands(c, e->as.call.args, count, take, ops);
     ct_eval_count_steps(c, 1);

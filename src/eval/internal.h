@@ -270,7 +270,7 @@ ArrayFunction ct_eval_array_shape, ct_eval_array_sum, ct_eval_array_product, ct_
     ct_eval_array_minimum, ct_eval_array_argmax, ct_eval_array_argmin, ct_eval_array_replicate, ct_eval_array_iota,
     ct_eval_array_gather, ct_eval_array_transpose, ct_eval_array_reshape, ct_eval_array_reverse, ct_eval_array_append,
     ct_eval_array_slice, ct_eval_array_concat, ct_eval_array_strided, ct_eval_array_gather_or,
-    ct_eval_array_scatter_add, ct_eval_array_sum_rows, ct_eval_array_select;
+    ct_eval_array_scatter_add, ct_eval_array_add_at, ct_eval_array_sum_rows, ct_eval_array_select;
 
 /* Raises E0507 when two elements of an array, which are arrays of `rank` dimensions, differ in shape. */
 bool ct_eval_array_regular(Machine *m, uint32_t rank, const CtArray *first, const CtArray *other, int64_t index);
@@ -284,9 +284,12 @@ bool ct_eval_array_is_rows(Machine *m, int64_t count, int64_t size);
 /* Checks that scatterAdd can add `from` elements, one row for each of `rows`, to an array of `count`; raises E0504 or
  * E0501. */
 bool ct_eval_array_places(Machine *m, int64_t from, const CtArray *rows, int64_t count);
-/* How many rows scatterAdd adds to the same place at most: these additions depend on each other. All of them if spans are
- * not measured, or memory for counting is lacking. */
+/* How many rows scatterAdd adds to the same place at most: these additions depend on each other. All of them if spans
+ * are not measured, or memory for counting is lacking. */
 uint64_t ct_eval_array_chain(Machine *m, const CtArray *rows);
+/* Takes the array itself if nobody else holds it, or else makes a copy with the given capacity, and adds its length to
+ * `touched`; NULL with an error raised. What is not taken is still to be released. */
+CtArray *ct_eval_array_own(Machine *m, CtArray *xs, int64_t capacity, uint64_t *touched);
 /* xs with element i replaced; and with an element appended. Both take xs and the element if they succeed. */
 CtArray *ct_eval_array_update(Machine *m, CtArray *xs, int64_t index, CtWord item, uint32_t rank, uint64_t *touched);
 CtArray *ct_eval_array_snoc(Machine *m, CtArray *xs, CtWord item, uint32_t rank, uint64_t *touched);

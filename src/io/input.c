@@ -37,6 +37,14 @@ bool ct_io_input_arguments(CtContext *context, CtInput *input, const char *funct
     return !input->json || ct_io_json_arguments(context, input->json, function, count);
 }
 
+void ct_io_input_name(CtInput *input, const char *const *parameters) {
+    if (input->npz) ct_io_npz_name(input->npz, parameters);
+}
+
+void ct_io_input_foreign(CtInput *input) {
+    if (input->json) ct_io_json_foreign(input->json);
+}
+
 bool ct_io_input_value(CtContext *context, CtHeap *heap, const CtInput *input, const CtType *type,
                        const CtLeaves *replace, CtWord *value) {
     uint32_t next_leaf = 0;

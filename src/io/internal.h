@@ -11,6 +11,10 @@ bool ct_io_json_is_list(const CtType *type);
 bool ct_io_json_is_string(const CtType *type);
 bool ct_io_json_is_bool(const CtType *type);
 
+/* The length of a field's name without the primes at its end: its name in JSON of other programs, where several fields
+ * or a keyword can have one name. */
+size_t ct_io_foreign_name(CtSym field);
+
 /* Prints a type in Cotan's syntax into `out`, and returns it. It uses no arena memory, because values are held. */
 const char *ct_io_type_name(const CtType *type, char *out, size_t size);
 
@@ -47,6 +51,8 @@ typedef struct CtNpz CtNpz; /* an archive, read whole; not in an arena */
 /* Reads an archive of at most `budget` bytes. NULL with an error. Free it with ct_io_npz_free. */
 CtNpz *ct_io_npz_read(CtContext *context, const char *what, const void *bytes, size_t length, size_t budget);
 void ct_io_npz_free(CtNpz *npz);
+/* As ct_io_input_name. */
+void ct_io_npz_name(CtNpz *npz, const char *const *parameters);
 bool ct_io_npz_value(CtContext *context, CtHeap *heap, const CtNpz *npz, const CtType *type, const CtLeaves *replace,
                      CtWord *value);
 

@@ -31,6 +31,9 @@ bool ct_io_json_arguments(CtContext *context, CtJson *json, const char *function
  * reals of the value are those leaves instead, one after the other. */
 bool ct_io_json_value(CtContext *context, CtHeap *heap, const CtJson *json, const CtType *type, const CtLeaves *replace,
                       CtWord *value);
+/* From now on the document is read as one of another program: objects may have members that are no fields, a field x'
+ * is the member "x", and where there is none "X". */
+void ct_io_json_foreign(CtJson *json);
 
 /* ---- inputs in any form ---- */
 
@@ -44,6 +47,11 @@ bool ct_io_input_parse(CtContext *context, const char *what, const char *bytes, 
 void ct_io_input_free(CtInput *input);
 /* As ct_io_json_arguments; in an archive, several arguments are a tuple's members. */
 bool ct_io_input_arguments(CtContext *context, CtInput *input, const char *function, uint32_t count);
+/* The input is a tuple of several arguments: in an archive, they may have the names of their parameters (borrowed; NULL
+ * for one without) in place of arr_0, arr_1, … */
+void ct_io_input_name(CtInput *input, const char *const *parameters);
+/* As ct_io_json_foreign; nothing for other forms than JSON. */
+void ct_io_input_foreign(CtInput *input);
 /* As ct_io_json_value. */
 bool ct_io_input_value(CtContext *context, CtHeap *heap, const CtInput *input, const CtType *type,
                        const CtLeaves *replace, CtWord *value);
@@ -69,6 +77,9 @@ bool ct_io_npz_finish(CtNpzWriter *writer, CtText *out);
 /* Writes a value (borrowed). False when it holds a function, which has no JSON form. Depth is bounded by memory alone.
  * With `collect`, its reals are added there, too. */
 bool ct_io_json_write(CtText *out, const CtType *type, CtWord value, CtLeaves *collect);
+/* The same with the names that ct_io_json_foreign reads: a field x' is written as the member "x", and a real with
+ * point or exponent. */
+bool ct_io_json_write_foreign(CtText *out, const CtType *type, CtWord value);
 /* A string with its quotes. */
 void ct_io_json_write_string(CtText *out, const char *text, size_t length);
 

@@ -5,8 +5,10 @@
  * a value is held here but for that error: running out of arena memory would lose the part.
  */
 #include <ctype.h>
+#include <errno.h>
 #include <jansson.h>
 #include <math.h>
+#include <stdlib.h>
 
 #include "io/internal.h"
 
@@ -14,8 +16,13 @@ struct CtJson {
     json_t *root, *value; /* the document, and the part of it that is converted */
     const char *what;
     bool is_element; /* `value` is element 0 of the document */
-    bool rounded;    /* some integer does not fit 64 bits, so Jansson has read all numbers as reals */
+    bool foreign;    /* of another program: ct_io_json_foreign */
+    bool quoted;     /* some integer does not fit 64 bits, so integers of many digits were made strings: quote_integers */
 };
+
+/* Begins the string that stands for an integer that may not fit 64 bits; no other string in a quoted document begins so
+ * unless it writes this control character. */
+enum { QUOTED = 1, LONG_INTEGER = 18, MOST_DIGITS = 100000 };
 
 /* The path from the document's root to the JSON value being read, its last step first. It becomes text, such as
  * `.mu[3][1]`, only in an error message. */
@@ -24,6 +31,18 @@ typedef struct Path {
     const char *field; /* NULL if the step is an index */
     size_t index;
 } Path;
+
+/* The type of a value as the program has it, where that is known: it tells what the values of universal types are. The
+ * form's parameters stand for the types in `params`, of the data type around. */
+typedef struct Meant {
+    const CtTypeForm *form; /* NULL: not known */
+    const struct Params *params;
+} Meant;
+
+typedef struct Params {
+    const Meant *types;
+    uint32_t count;
+} Params;
 
 typedef struct Reader {
     CtContext *context;
@@ -69,6 +88,12 @@ static bool no_memory(Reader *r) {
     return false;
 }
 
+/* The digits of an integer of any size; NULL for other values. */
+static const char *large_integer(const Reader *r, const json_t *json) {
+    const char *text = r->json->quoted ? json_string_value(json) : NULL;
+    return text && text[0] == QUOTED ? text + 1 : NULL;
+}
+
 /* Describes a JSON value for an error message. */
 static const char *found(const json_t *json, char *out, size_t size) {
     switch (json_typeof(json)) {
@@ -86,7 +111,14 @@ static const char *found(const json_t *json, char *out, size_t size) {
         snprintf(out, size, "an array of %zu element%s", count, count == 1 ? "" : "s");
         break;
     }
-    case JSON_STRING: snprintf(out, size, "the string \"%.40s\"", json_string_value(json)); break;
+    case JSON_STRING: {
+        const char *text = json_string_value(json);
+        if (text[0] == QUOTED)
+            snprintf(out, size, "the number %.40s", text + 1);
+        else
+            snprintf(out, size, "the string \"%.40s\"", text);
+        break;
+    }
     case JSON_INTEGER: snprintf(out, size, "the number %lld", (long long)json_integer_value(json)); break;
     case JSON_REAL: {
         double real = json_real_value(json);
@@ -108,6 +140,23 @@ __attribute__((noinline)) static bool expected(Reader *r, const Path *path, cons
                  found(json, what, sizeof what));
 }
 
+/* ---- types as the program has them ---- */
+
+/* The type that a parameter stands for. */
+static Meant resolve(Meant meant) {
+    while (meant.form && !meant.form->head) {
+        if (!meant.params || meant.form->count > 0 || meant.form->index >= meant.params->count) return (Meant){0};
+        meant = meant.params->types[meant.form->index];
+    }
+    return meant;
+}
+
+static Meant argument(Meant meant, uint32_t index) {
+    meant = resolve(meant);
+    if (!meant.form || index >= meant.form->count) return (Meant){0};
+    return (Meant){meant.form->args[index], meant.params};
+}
+
 /* ---- scalars ---- */
 
 static bool read_real(Reader *r, const Path *path, const CtType *type, const json_t *json, CtWord *value) {
@@ -124,6 +173,8 @@ static bool read_real(Reader *r, const Path *path, const CtType *type, const jso
             real = -HUGE_VAL;
         else if (strcmp(text, "nan") == 0)
             real = (double)NAN;
+        else if (large_integer(r, json))
+            real = strtod(large_integer(r, json), NULL); /* digits alone: the locale does not matter */
         else
             return expected(r, path, type, "a number, \"inf\", \"-inf\" or \"nan\"", json);
     } else {
@@ -142,15 +193,21 @@ static bool read_int(Reader *r, const Path *path, const CtType *type, const json
         value->integer = json_integer_value(json);
         return true;
     }
-    const double exact = 9007199254740992.0; /* 2^53 */
-    if (r->json->rounded && json_is_real(json)) {
-        double real = json_real_value(json);
-        if (real == trunc(real) && fabs(real) <= exact) {
-            value->integer = (int64_t)real;
-            return true;
-        }
-    }
+    errno = 0;
+    const char *digits = large_integer(r, json);
+    if (digits) value->integer = strtoll(digits, NULL, 10); /* it may have been quoted although it fits */
+    if (digits && errno == 0) return true;
     return expected(r, path, type, "an integer of 64 bits", json);
+}
+
+static bool read_integer(Reader *r, const Path *path, const CtType *type, const json_t *json, CtWord *value) {
+    char text[32];
+    const char *digits = large_integer(r, json);
+    if (!digits && !json_is_integer(json)) return expected(r, path, type, "an integer", json);
+    if (digits && strlen(digits) > MOST_DIGITS)
+        return wrong(r, path, "an Integer may have %d digits, this one has %zu", MOST_DIGITS, strlen(digits));
+    if (!digits) snprintf(text, sizeof text, "%lld", (long long)json_integer_value(json));
+    return ct_value_integer_new(r->heap, type, digits ? digits : text, value) || no_memory(r);
 }
 
 static bool read_char(Reader *r, const Path *path, const CtType *type, const json_t *json, CtWord *value) {
@@ -168,13 +225,14 @@ static bool read_char(Reader *r, const Path *path, const CtType *type, const jso
 
 /* ---- structures ---- */
 
-static bool read_value(Reader *r, const Path *path, const CtType *type, const json_t *json, CtWord *value);
+static bool read_value(Reader *r, const Path *path, const CtType *type, Meant meant, const json_t *json, CtWord *value);
 
 /* Reads the fields of a tuple or constructor into `words`, in order; on failure releases those read so far. */
-static bool read_parts(Reader *r, CtType *const *types, uint32_t count, const Path *paths, json_t *const *parts,
-                       CtWord *words) {
+static bool read_parts(Reader *r, CtType *const *types, CtTypeForm *const *forms, const Params *params, uint32_t count,
+                       const Path *paths, json_t *const *parts, CtWord *words) {
     for (uint32_t i = 0; i < count; i++) {
-        if (read_value(r, &paths[i], types[i], parts[i], &words[i])) continue;
+        Meant meant = {forms ? forms[i] : NULL, params};
+        if (read_value(r, &paths[i], types[i], meant, parts[i], &words[i])) continue;
         while (i > 0) {
             i--;
             ct_value_release(r->heap, types[i], words[i]);
@@ -184,11 +242,24 @@ static bool read_parts(Reader *r, CtType *const *types, uint32_t count, const Pa
     return true;
 }
 
+/* The member of an object that a field is read from; NULL when there is none. */
+static json_t *member_of(const Reader *r, const json_t *json, CtSym field) {
+    char name[200];
+    size_t length = ct_io_foreign_name(field);
+    if (!r->json->foreign || length >= sizeof name) return json_object_get(json, field->text);
+    memcpy(name, field->text, length);
+    name[length] = '\0';
+    json_t *member = json_object_get(json, name);
+    name[0] = (char)toupper((unsigned char)name[0]);
+    return member ? member : json_object_get(json, name);
+}
+
 enum { MANY_PARTS = 8 };
 
 /* Reads a tuple or constructor from a JSON object with the keys `names`, or from a JSON array if `names` is NULL. */
 static bool read_fields(Reader *r, const Path *path, const CtLayout *layout, uint32_t tag, CtType *const *types,
-                        uint32_t count, CtSym const *names, const json_t *json, CtWord *value) {
+                        CtTypeForm *const *forms, const Params *params, uint32_t count, CtSym const *names,
+                        const json_t *json, CtWord *value) {
     CtWord few_words[MANY_PARTS], *words = few_words;
     Path few_paths[MANY_PARTS], *paths = few_paths;
     json_t *few_parts[MANY_PARTS], **parts = few_parts;
@@ -202,9 +273,9 @@ static bool read_fields(Reader *r, const Path *path, const CtLayout *layout, uin
     }
     for (uint32_t i = 0; i < count; i++) {
         paths[i] = (Path){.outer = path, .field = names ? names[i]->text : NULL, .index = i};
-        parts[i] = names ? json_object_get(json, names[i]->text) : json_array_get(json, i);
+        parts[i] = names ? member_of(r, json, names[i]) : json_array_get(json, i);
     }
-    bool done = read_parts(r, types, count, paths, parts, words);
+    bool done = read_parts(r, types, forms, params, count, paths, parts, words);
     CtFields *fields = done && layout ? ct_value_fields_new(r->heap, layout, tag) : NULL;
     if (fields) {
         memcpy(fields->words, words, count * sizeof *words);
@@ -217,7 +288,10 @@ static bool read_fields(Reader *r, const Path *path, const CtLayout *layout, uin
     return fields != NULL;
 }
 
-static bool read_tuple(Reader *r, const Path *path, const CtType *type, const json_t *json, CtWord *value) {
+static bool read_tuple(Reader *r, const Path *path, const CtType *type, Meant meant, const json_t *json,
+                       CtWord *value) {
+    meant = resolve(meant);
+    CtTypeForm *const *forms = meant.form && meant.form->count == type->count ? meant.form->args : NULL;
     char form[64];
     if (type->count == 0)
         snprintf(form, sizeof form, "[]");
@@ -228,14 +302,17 @@ static bool read_tuple(Reader *r, const Path *path, const CtType *type, const js
         value->integer = 0;
         return true;
     }
-    return read_fields(r, path, ct_value_layout_tuple(r->heap, type), 0, type->parts, type->count, NULL, json, value);
+    return read_fields(r, path, ct_value_layout_tuple(r->heap, type), 0, type->parts, forms, meant.params, type->count,
+                       NULL, json, value);
 }
 
 /* Reads a list by appending cells at its end, so that elements are read, laid out in memory and checked in order. */
-static bool read_list(Reader *r, const Path *path, const CtType *type, const json_t *json, CtWord *value) {
+static bool read_list(Reader *r, const Path *path, const CtType *type, const CtCon *nil, Meant meant,
+                      const json_t *json, CtWord *value) {
     if (!json_is_array(json)) return expected(r, path, type, "an array", json);
-    const CtCon *nil = &type->data->cons[0], *cons = &type->data->cons[1];
-    const CtType *element = type->data->args[0];
+    const CtCon *cons = nil + 1;
+    const CtType *element = cons->fields[0];
+    Meant of_element = argument(meant, 0);
     const CtLayout *layout = ct_value_layout_con(r->heap, cons);
     CtObject *end = ct_value_nullary(r->heap, nil);
     if (!layout || !end) return no_memory(r);
@@ -243,7 +320,7 @@ static bool read_list(Reader *r, const Path *path, const CtType *type, const jso
     for (size_t i = 0; i < json_array_size(json); i++) {
         Path here = {.outer = path, .index = i};
         CtWord head;
-        bool read = read_value(r, &here, element, json_array_get(json, i), &head);
+        bool read = read_value(r, &here, element, of_element, json_array_get(json, i), &head);
         CtFields *cell = read ? ct_value_fields_new(r->heap, layout, cons->tag) : NULL;
         if (!cell) {
             if (read) {
@@ -278,7 +355,8 @@ static bool same_shape(const CtType *type, CtWord a, CtWord b, int64_t *length, 
     return true;
 }
 
-static bool read_array(Reader *r, const Path *path, const CtType *type, const json_t *json, CtWord *value) {
+static bool read_array(Reader *r, const Path *path, const CtType *type, Meant meant, const json_t *json,
+                       CtWord *value) {
     if (!json_is_array(json)) return expected(r, path, type, "an array", json);
     const CtType *element = type->parts[0];
     const CtLayout *layout = ct_value_layout_array(r->heap, type);
@@ -288,7 +366,7 @@ static bool read_array(Reader *r, const Path *path, const CtType *type, const js
     for (size_t i = 0; i < count; i++) {
         Path here = {.outer = path, .index = i};
         CtWord item;
-        if (!read_value(r, &here, element, json_array_get(json, i), &item)) {
+        if (!read_value(r, &here, element, argument(meant, 0), json_array_get(json, i), &item)) {
             ct_value_release_object(r->heap, &array->head);
             return false;
         }
@@ -305,51 +383,52 @@ static bool read_array(Reader *r, const Path *path, const CtType *type, const js
     return true;
 }
 
-static const CtCon *find_con(const CtData *data, const char *name) {
-    for (uint32_t i = 0; i < data->con_count; i++)
-        if (strcmp(data->cons[i].name->text, name) == 0) return &data->cons[i];
+static const CtCon *find_con(const CtCon *cons, uint32_t count, const char *name) {
+    for (uint32_t i = 0; i < count; i++)
+        if (strcmp(cons[i].name->text, name) == 0) return &cons[i];
     return NULL;
 }
 
 /* `Leaf, Twig or Node` for messages. */
-static const char *con_names(const CtData *data, char *out, size_t size) {
+static const char *con_names(const CtCon *cons, uint32_t count, char *out, size_t size) {
     size_t n = 0;
     out[0] = '\0';
-    for (uint32_t i = 0; i < data->con_count && n < size; i++) {
-        const char *between = i == 0 ? "" : i + 1 == data->con_count ? " or " : ", ";
-        int more = snprintf(out + n, size - n, "%s%s", between, data->cons[i].name->text);
+    for (uint32_t i = 0; i < count && n < size; i++) {
+        const char *between = i == 0 ? "" : i + 1 == count ? " or " : ", ";
+        int more = snprintf(out + n, size - n, "%s%s", between, cons[i].name->text);
         n += more > 0 ? (size_t)more : 0;
     }
     return out;
 }
 
-static bool read_record(Reader *r, const Path *path, const CtType *type, const CtCon *con, const json_t *json,
-                        CtWord *value) {
+static bool read_record(Reader *r, const Path *path, const CtType *type, const CtCon *con, const Params *params,
+                        const json_t *json, CtWord *value) {
     if (!json_is_object(json)) return expected(r, path, type, "an object with a member for each field", json);
     const char *key, *extra = NULL, *missing = NULL;
     for (uint32_t i = con->count; i > 0; i--)
-        if (!json_object_get(json, con->field_names[i - 1]->text)) missing = con->field_names[i - 1]->text;
+        if (!member_of(r, json, con->field_names[i - 1])) missing = con->field_names[i - 1]->text;
     json_t *member;
-    json_object_foreach((json_t *)json, key, member) {
-        bool known = false;
-        for (uint32_t i = 0; i < con->count; i++) known |= strcmp(con->field_names[i]->text, key) == 0;
-        if (!known && !extra) extra = key;
-    }
+    if (!r->json->foreign) json_object_foreach((json_t *)json, key, member) {
+            bool known = false;
+            for (uint32_t i = 0; i < con->count; i++) known |= strcmp(con->field_names[i]->text, key) == 0;
+            if (!known && !extra) extra = key;
+        }
     if (missing && extra)
         return wrong(r, path, "the field `%s` is missing, and `%.80s` is not a field of %s", missing, extra,
                      con->name->text);
     if (missing) return wrong(r, path, "the field `%s` of %s is missing", missing, con->name->text);
     if (extra) return wrong(r, path, "`%.80s` is not a field of %s", extra, con->name->text);
     const CtLayout *layout = ct_value_layout_con(r->heap, con);
-    return read_fields(r, path, layout, con->tag, con->fields, con->count, con->field_names, json, value);
+    return read_fields(r, path, layout, con->tag, con->fields, con->forms, params, con->count, con->field_names, json,
+                       value);
 }
 
-static bool read_con(Reader *r, const Path *path, const CtType *type, const CtCon *con, const json_t *args,
-                     CtWord *value) {
+static bool read_con(Reader *r, const Path *path, const CtType *type, const CtCon *con, const Params *params,
+                     const json_t *args, CtWord *value) {
     const CtData *data = type->data;
     size_t given = args && json_is_array(args) ? json_array_size(args) : 0;
     if (con->field_names && con->count > 0) {
-        if (args) return read_record(r, path, type, con, args, value);
+        if (args) return read_record(r, path, type, con, params, args, value);
         return wrong(r, path, "%s has fields: write {\"%s\": {…}}", con->name->text, con->name->text);
     }
     if (args && !json_is_array(args)) return expected(r, path, type, "the constructor's arguments as an array", args);
@@ -365,11 +444,38 @@ static bool read_con(Reader *r, const Path *path, const CtType *type, const CtCo
         return value->object || no_memory(r);
     }
     const CtLayout *layout = ct_value_layout_con(r->heap, con);
-    return read_fields(r, path, layout, con->tag, con->fields, con->count, NULL, args, value);
+    return read_fields(r, path, layout, con->tag, con->fields, con->forms, params, con->count, NULL, args, value);
 }
 
-static bool read_data(Reader *r, const Path *path, const CtType *type, const json_t *json, CtWord *value) {
+/* Reads one of these constructors, all that a type or a layer has. */
+static bool read_one_of(Reader *r, const Path *path, const CtType *type, const CtCon *cons, uint32_t count, Meant meant,
+                        const json_t *json, CtWord *value) {
+    enum { MOST = 8 };
+    Meant types[MOST];
+    Params params = {.types = types, .count = meant.form && meant.form->count <= MOST ? meant.form->count : 0};
+    for (uint32_t i = 0; i < params.count; i++) types[i] = argument(meant, i);
+    if (count == 1 && cons->field_names) return read_record(r, path, type, cons, &params, json, value);
+    const char *name = NULL;
+    const json_t *args = NULL;
+    if (json_is_string(json)) {
+        name = json_string_value(json);
+    } else if (json_is_object(json) && json_object_size(json) == 1) {
+        void *member = json_object_iter((json_t *)json);
+        name = json_object_iter_key(member);
+        args = json_object_iter_value(member);
+    }
+    const CtCon *con = name ? find_con(cons, count, name) : NULL;
+    if (!con) {
+        char names[160];
+        return expected(r, path, type, con_names(cons, count, names, sizeof names), json);
+    }
+    Path here = {.outer = path, .field = con->name->text};
+    return read_con(r, args ? &here : path, type, con, &params, args, value);
+}
+
+static bool read_data(Reader *r, const Path *path, const CtType *type, Meant meant, const json_t *json, CtWord *value) {
     const CtData *data = type->data;
+    if (ct_value_is_integer(type)) return read_integer(r, path, type, json, value);
     if (ct_io_json_is_bool(type)) {
         if (!json_is_boolean(json)) return expected(r, path, type, "true or false", json);
         value->integer = json_is_true(json);
@@ -380,37 +486,59 @@ static bool read_data(Reader *r, const Path *path, const CtType *type, const jso
         value->object = ct_value_string_new(r->heap, type, json_string_value(json), json_string_length(json));
         return value->object || no_memory(r);
     }
-    if (ct_io_json_is_list(type)) return read_list(r, path, type, json, value);
-    if (data->con_count == 1 && data->cons[0].field_names)
-        return read_record(r, path, type, &data->cons[0], json, value);
-    const char *name = NULL;
-    const json_t *args = NULL;
-    if (json_is_string(json)) {
-        name = json_string_value(json);
-    } else if (json_is_object(json) && json_object_size(json) == 1) {
-        void *member = json_object_iter((json_t *)json);
-        name = json_object_iter_key(member);
-        args = json_object_iter_value(member);
-    }
-    const CtCon *con = name ? find_con(data, name) : NULL;
-    if (!con) {
-        char names[160];
-        return expected(r, path, type, con_names(data, names, sizeof names), json);
-    }
-    Path here = {.outer = path, .field = con->name->text};
-    return read_con(r, args ? &here : path, type, con, args, value);
+    if (ct_io_json_is_list(type)) return read_list(r, path, type, data->cons, meant, json, value);
+    return read_one_of(r, path, type, data->cons, data->con_count, resolve(meant), json, value);
 }
 
-static bool read_value(Reader *r, const Path *path, const CtType *type, const json_t *json, CtWord *value) {
+/* The base of a universal type, in its constructor. */
+static bool read_base(Reader *r, const Path *path, const CtCon *con, Meant meant, const json_t *json, CtWord *value) {
+    CtWord inside;
+    if (!read_value(r, path, con->fields[0], meant, json, &inside)) return false;
+    const CtLayout *layout = ct_value_layout_con(r->heap, con);
+    CtFields *fields = layout ? ct_value_fields_new(r->heap, layout, con->tag) : NULL;
+    if (!fields) {
+        ct_value_release(r->heap, con->fields[0], inside);
+        return no_memory(r);
+    }
+    fields->words[0] = inside;
+    value->object = &fields->head;
+    return true;
+}
+
+/* A value of a universal type: the type that is meant tells whether it is one of a layer, or of the base. */
+static bool read_universal(Reader *r, const Path *path, const CtType *type, Meant meant, const json_t *json,
+                           CtWord *value) {
+    const CtData *data = type->data;
+    meant = resolve(meant);
+    if (!meant.form)
+        return wrong(r, path, "the type of this value cannot be told: a program can make it, but not read it");
+    uint32_t first = 1, count = 0;
+    while (first < data->con_count && data->cons[first].layer != meant.form->head) first++;
+    while (first + count < data->con_count && data->cons[first + count].layer == meant.form->head) count++;
+    const CtCon *cons = &data->cons[first];
+    if (count == 0 || meant.form->base_of == type) return read_base(r, path, &data->cons[0], meant, json, value);
+    if (ct_value_is_list_layer(cons)) return read_list(r, path, type, cons, meant, json, value);
+    if (!ct_value_is_tuple_layer(cons)) return read_one_of(r, path, type, cons, count, meant, json, value);
+    char form[64];
+    snprintf(form, sizeof form, "an array of %u elements", cons->count);
+    if (!json_is_array(json) || json_array_size(json) != cons->count) return expected(r, path, type, form, json);
+    return read_fields(r, path, ct_value_layout_con(r->heap, cons), cons->tag, cons->fields, meant.form->args,
+                       meant.params, cons->count, NULL, json, value);
+}
+
+static bool read_value(Reader *r, const Path *path, const CtType *type, Meant meant, const json_t *json,
+                       CtWord *value) {
     switch (type->kind) {
     case TYPE_DOUBLE:
     case TYPE_FLOAT: return read_real(r, path, type, json, value);
     case TYPE_INT: return read_int(r, path, type, json, value);
     case TYPE_CHAR: return read_char(r, path, type, json, value);
-    case TYPE_TUPLE: return read_tuple(r, path, type, json, value);
-    case TYPE_ARRAY: return read_array(r, path, type, json, value);
+    case TYPE_TUPLE: return read_tuple(r, path, type, meant, json, value);
+    case TYPE_ARRAY: return read_array(r, path, type, meant, json, value);
     case TYPE_FUN: return wrong(r, path, "a function cannot be given as JSON");
-    case TYPE_DATA: return read_data(r, path, type, json, value);
+    case TYPE_DATA:
+        if (type->data->is_universal) return read_universal(r, path, type, meant, json, value);
+        return read_data(r, path, type, meant, json, value);
     }
     return false;
 }
@@ -461,6 +589,34 @@ static void not_json(CtContext *context, const char *what, const char *text, siz
 
 /* ---- the public functions ---- */
 
+/* Parses a document in which integers of many digits are first made strings: Jansson's have 64 bits. */
+static json_t *parse_quoted(const char *text, size_t length, size_t flags, json_error_t *error) {
+    static const char open[] = "\"\\u0001";
+    size_t room = length, from = 0, to = 0;
+    for (size_t i = 0; i < length; i++) room += i % LONG_INTEGER == 0 ? sizeof open : 0;
+    char *copy = malloc(room + sizeof open);
+    bool in_string = false;
+    while (copy && from < length) {
+        size_t end = from + (text[from] == '-');
+        while (end < length && isdigit((unsigned char)text[end])) end++;
+        bool fraction = end < length && strchr(".eE", text[end]) != NULL;
+        bool behind = from > 0 && (isdigit((unsigned char)text[from - 1]) || strchr(".eE+-", text[from - 1]) != NULL);
+        bool quote = !in_string && !fraction && !behind && end - from > LONG_INTEGER;
+        if (quote) memcpy(copy + to, open, sizeof open - 1);
+        if (quote) to += sizeof open - 1;
+        size_t count = quote ? end - from : 1;
+        if (in_string && text[from] == '\\' && from + 1 < length) count = 2;
+        if (text[from] == '"') in_string = !in_string;
+        memcpy(copy + to, text + from, count);
+        from += count;
+        to += count;
+        if (quote) copy[to++] = '"';
+    }
+    json_t *root = json_loadb(copy ? copy : text, copy ? to : length, flags, error);
+    free(copy);
+    return root;
+}
+
 CtJson *ct_io_json_parse(CtContext *context, const char *what, const char *text, size_t length) {
     const size_t flags = JSON_DECODE_ANY | JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL;
     json_error_t error;
@@ -472,11 +628,11 @@ CtJson *ct_io_json_parse(CtContext *context, const char *what, const char *text,
         free(enough);
         if (memory) root = json_loadb(text, length, flags, &error);
     }
-    bool rounded = !root && json_error_code(&error) == json_error_numeric_overflow;
-    if (rounded) root = json_loadb(text, length, flags | JSON_DECODE_INT_AS_REAL, &error);
+    bool quoted = !root && json_error_code(&error) == json_error_numeric_overflow;
+    if (quoted) root = parse_quoted(text, length, flags, &error);
     CtJson *json = root ? malloc(sizeof *json) : NULL;
     if (json) {
-        *json = (CtJson){.root = root, .value = root, .what = what, .rounded = rounded};
+        *json = (CtJson){.root = root, .value = root, .what = what, .quoted = quoted};
         return json;
     }
     json_decref(root);
@@ -509,6 +665,8 @@ bool ct_io_json_arguments(CtContext *context, CtJson *json, const char *function
     return true;
 }
 
+void ct_io_json_foreign(CtJson *json) { json->foreign = true; }
+
 void ct_io_json_free(CtJson *json) {
     if (!json) return;
     json_decref(json->root);
@@ -519,7 +677,8 @@ bool ct_io_json_value(CtContext *context, CtHeap *heap, const CtJson *json, cons
                       CtWord *value) {
     Reader reader = {.context = context, .heap = heap, .json = json, .replace = replace};
     const Path element = {.index = 0};
-    if (read_value(&reader, json->is_element ? &element : NULL, type, json->value, value)) return true;
+    const Meant meant = {.form = type->form};
+    if (read_value(&reader, json->is_element ? &element : NULL, type, meant, json->value, value)) return true;
     if (reader.no_memory)
         ct_error(context, CT_E0801, CT_NO_RANGE, "%s: the value does not fit into the memory limit", json->what);
     else

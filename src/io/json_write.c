@@ -18,6 +18,21 @@ bool ct_io_json_is_bool(const CtType *type) {
     return data->is_enum && data->con_count == 2 && strcmp(data->cons[0].name->text, "False") == 0;
 }
 
+/* Whether a constructor is the only one of its type, or of its layer of a universal type. */
+static bool is_only(const CtCon *con) {
+    const CtData *data = con->data;
+    if (!data->is_universal) return data->con_count == 1;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < data->con_count; i++) count += data->cons[i].layer == con->layer;
+    return count == 1;
+}
+
+size_t ct_io_foreign_name(CtSym field) {
+    size_t length = field->length;
+    while (length > 1 && field->text[length - 1] == '\'') length--;
+    return length;
+}
+
 /* ---- scalars ---- */
 
 /* A Float prints the fewest digits that read back to the same Float through a Double. */
@@ -90,6 +105,15 @@ static void write_char(CtText *out, int64_t point) {
     ct_io_json_write_string(out, bytes, n);
 }
 
+/* A real is never written as an integer: other programs may tell them apart. */
+static void write_foreign_real(CtText *out, const CtType *type, double value) {
+    size_t before = out->length;
+    write_real(out, type, value);
+    for (size_t i = before; i < out->length; i++)
+        if (out->data[i] != '-' && (out->data[i] < '0' || out->data[i] > '9')) return;
+    ct_text_puts(out, ".0");
+}
+
 /* ---- structures ---- */
 
 /* The part of one structure that is not written yet: its children from index `next` on, then `close`. */
@@ -100,6 +124,7 @@ typedef struct Frame {
     CtSym const *names;   /* PARTS: keys, or NULL */
     const CtWord *words;  /* PARTS, ARRAY */
     const CtObject *cell; /* LIST */
+    uint32_t nil;         /* LIST: the tag of its end */
     uint64_t next, count;
     const char *close;
 } Frame;
@@ -107,6 +132,7 @@ typedef struct Frame {
 typedef struct Writer {
     CtText *out;
     CtLeaves *collect;
+    bool foreign;
     CT_VEC(Frame) frames;
 } Writer;
 
@@ -115,7 +141,7 @@ static void push(Writer *w, Frame frame) { ct_push(w->out->arena, &w->frames, fr
 static void open_con(Writer *w, const CtCon *con, const CtFields *fields) {
     Frame frame = {.kind = FRAME_PARTS, .types = con->fields, .names = con->field_names, .words = fields->words};
     frame.count = con->count;
-    if (con->field_names && con->data->con_count == 1) {
+    if (con->field_names && is_only(con)) {
         ct_text_putc(w->out, '{');
         frame.close = "}";
     } else {
@@ -127,9 +153,43 @@ static void open_con(Writer *w, const CtCon *con, const CtFields *fields) {
     push(w, frame);
 }
 
+static bool write_start(Writer *w, const CtType *type, CtWord value);
+
+/* Values of a universal type are written like those that they stand for. */
+static bool write_universal(Writer *w, const CtData *data, CtWord value) {
+    const CtFields *fields = (const CtFields *)value.object;
+    const CtCon *con = &data->cons[fields->head.tag];
+    if (con->layer == NULL) {
+        CtType *base = con->fields[0];
+        while (base->kind == TYPE_DATA && base->data->is_universal && fields->words[0].object->tag == 0) {
+            fields = (const CtFields *)fields->words[0].object;
+            base = base->data->cons[0].fields[0];
+        }
+        return write_start(w, base, fields->words[0]);
+    }
+    if (ct_value_is_tuple_layer(con)) {
+        ct_text_putc(w->out, '[');
+        push(w,
+             (Frame){
+                 .kind = FRAME_PARTS, .types = con->fields, .words = fields->words, .count = con->count, .close = "]"});
+    } else if (ct_value_is_list_layer(con)) {
+        const CtCon *nil = con->count == 0 ? con : con - 1;
+        ct_text_putc(w->out, '[');
+        push(w, (Frame){
+                    .kind = FRAME_LIST, .type = nil[1].fields[0], .cell = value.object, .nil = nil->tag, .close = "]"});
+    } else if (con->count == 0) {
+        ct_io_json_write_string(w->out, con->name->text, con->name->length);
+    } else {
+        open_con(w, con, fields);
+    }
+    return true;
+}
+
 static void write_data(Writer *w, const CtType *type, CtWord value) {
     const CtData *data = type->data;
-    if (ct_io_json_is_bool(type)) {
+    if (ct_value_is_integer(type)) {
+        ct_value_integer_print(w->out, value);
+    } else if (ct_io_json_is_bool(type)) {
         ct_text_puts(w->out, value.integer ? "true" : "false");
     } else if (ct_io_json_is_string(type)) {
         write_string(w->out, value);
@@ -152,6 +212,8 @@ static bool write_start(Writer *w, const CtType *type, CtWord value) {
     case TYPE_FLOAT:
         if (w->collect && w->collect->apart)
             ct_text_putc(w->out, '1');
+        else if (w->foreign)
+            write_foreign_real(w->out, type, value.real);
         else
             write_real(w->out, type, value.real);
         if (w->collect) {
@@ -184,7 +246,10 @@ static bool write_start(Writer *w, const CtType *type, CtWord value) {
         return true;
     }
     case TYPE_FUN: return false;
-    case TYPE_DATA: write_data(w, type, value); return true;
+    case TYPE_DATA:
+        if (type->data->is_universal) return write_universal(w, type->data, value);
+        write_data(w, type, value);
+        return true;
     }
     return false;
 }
@@ -194,7 +259,7 @@ static bool next_child(Frame *frame, const CtType **type, CtWord *value) {
     switch (frame->kind) {
     case FRAME_LIST: {
         const CtFields *cell = (const CtFields *)frame->cell;
-        if (frame->cell->tag == 0) return false;
+        if (frame->cell->tag == frame->nil) return false;
         *type = frame->type;
         *value = cell->words[0];
         frame->cell = cell->words[1].object;
@@ -214,8 +279,8 @@ static bool next_child(Frame *frame, const CtType **type, CtWord *value) {
     return false;
 }
 
-bool ct_io_json_write(CtText *out, const CtType *type, CtWord value, CtLeaves *collect) {
-    Writer writer = {.out = out, .collect = collect}, *w = &writer;
+static bool write(Writer *w, const CtType *type, CtWord value) {
+    CtText *out = w->out;
     if (!write_start(w, type, value)) return false;
     while (w->frames.count > 0) {
         Frame *frame = &w->frames.items[w->frames.count - 1];
@@ -228,10 +293,21 @@ bool ct_io_json_write(CtText *out, const CtType *type, CtWord value, CtLeaves *c
         frame->next++;
         if (index > 0) ct_text_putc(out, ',');
         if (frame->names) {
-            ct_io_json_write_string(out, frame->names[index]->text, frame->names[index]->length);
+            CtSym name = frame->names[index];
+            ct_io_json_write_string(out, name->text, w->foreign ? ct_io_foreign_name(name) : name->length);
             ct_text_putc(out, ':');
         }
         if (!write_start(w, type, value)) return false;
     }
     return true;
+}
+
+bool ct_io_json_write(CtText *out, const CtType *type, CtWord value, CtLeaves *collect) {
+    Writer writer = {.out = out, .collect = collect};
+    return write(&writer, type, value);
+}
+
+bool ct_io_json_write_foreign(CtText *out, const CtType *type, CtWord value) {
+    Writer writer = {.out = out, .foreign = true};
+    return write(&writer, type, value);
 }

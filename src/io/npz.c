@@ -19,6 +19,7 @@ typedef struct Member {
 
 struct CtNpz {
     const char *what;
+    const char *const *parameters; /* names for the parts of the whole, a tuple of arguments; or NULL */
     Member *members;
     size_t count;
 };
@@ -150,6 +151,8 @@ enum { DEEPEST = 32 };
 
 /* ---- values of an archive ---- */
 
+void ct_io_npz_name(CtNpz *npz, const char *const *parameters) { npz->parameters = parameters; }
+
 typedef struct Reader {
     CtContext *context;
     CtHeap *heap;
@@ -199,10 +202,28 @@ static bool read_array(Reader *r, const CtType *type, const Name *name, CtWord *
            ct_io_npy_value(r->context, r->heap, &npy, type, r->replace, &r->next_leaf, value);
 }
 
+/* Whether the archive has a member of this name, or parts of it. */
+static bool has_part(const CtNpz *npz, const Name *name) {
+    for (size_t i = 0; i < npz->count; i++) {
+        const char *member = npz->members[i].name;
+        if (strncmp(member, name->text, name->length) == 0 &&
+            (member[name->length] == '\0' || member[name->length] == '.'))
+            return true;
+    }
+    return false;
+}
+
+/* The name of a part in this archive: arguments may have the names of their parameters. */
+static Name name_here(const Reader *r, const Name *prefix, const char *field, uint32_t index) {
+    Name name = part_name(prefix, field, index);
+    const char *parameter = prefix->length == 0 && !field && r->npz->parameters ? r->npz->parameters[index] : NULL;
+    return parameter && !has_part(r->npz, &name) ? part_name(prefix, parameter, index) : name;
+}
+
 static bool read_parts(Reader *r, CtType *const *types, uint32_t count, CtSym const *names, const Name *prefix,
                        int depth, CtWord *words) {
     for (uint32_t i = 0; i < count; i++) {
-        Name name = part_name(prefix, names ? names[i]->text : NULL, i);
+        Name name = name_here(r, prefix, names ? names[i]->text : NULL, i);
         if (read_part(r, types[i], &name, depth + 1, &words[i])) continue;
         while (i > 0) {
             i--;

@@ -32,6 +32,7 @@
 enum { CT_LANES = CT_WIDTH };
 typedef double ct_lanes __attribute__((vector_size(CT_WIDTH * 8)));
 typedef int64_t ct_lane_ints __attribute__((vector_size(CT_WIDTH * 8)));
+typedef uint64_t ct_lane_words __attribute__((vector_size(CT_WIDTH * 8)));
 
 #define CT_SAME(l)      x
 #define CT_ITERATION(l) i + l
@@ -79,30 +80,63 @@ static inline ct_lanes ct_lanes_max(ct_lanes a, ct_lanes b) {
 }
 static inline ct_lanes ct_lanes_abs(ct_lanes x) { return (ct_lanes)((ct_lane_ints)x & INT64_MAX); }
 static inline ct_lanes ct_lanes_of(ct_lane_ints i) { return __builtin_convertvector(i, ct_lanes); }
+/* Ints wrap, as unsigned ones do. */
 static inline ct_lane_ints ct_lanes_wrap_add(ct_lane_ints a, ct_lane_ints b) {
-    for (int l = 0; l < CT_LANES; l++) a[l] = ct_wrap_add(a[l], b[l]);
-    return a;
+    return (ct_lane_ints)((ct_lane_words)a + (ct_lane_words)b);
 }
 static inline ct_lane_ints ct_lanes_wrap_sub(ct_lane_ints a, ct_lane_ints b) {
-    for (int l = 0; l < CT_LANES; l++) a[l] = ct_wrap_sub(a[l], b[l]);
-    return a;
+    return (ct_lane_ints)((ct_lane_words)a - (ct_lane_words)b);
 }
 static inline ct_lane_ints ct_lanes_wrap_mul(ct_lane_ints a, ct_lane_ints b) {
-    for (int l = 0; l < CT_LANES; l++) a[l] = ct_wrap_mul(a[l], b[l]);
-    return a;
+    return (ct_lane_ints)((ct_lane_words)a * (ct_lane_words)b);
 }
 
-static inline ct_lane_ints ct_lanes_int_negate(ct_lane_ints a) { CT_BY_LANE(ct_wrap_sub(0, a[l])); }
-static inline ct_lane_ints ct_lanes_int_abs(ct_lane_ints a) { CT_BY_LANE(ct_int_abs(a[l])); }
-static inline ct_lane_ints ct_lanes_int_signum(ct_lane_ints a) { CT_BY_LANE(ct_int_signum(a[l])); }
+static inline ct_lane_ints ct_lanes_int_negate(ct_lane_ints a) { return ct_lanes_wrap_sub(ct_all_ints(0), a); }
+static inline ct_lane_ints ct_lanes_int_abs(ct_lane_ints a) {
+    return ct_choose_ints((ct_lane_ints)(a < 0), ct_lanes_int_negate(a), a);
+}
+static inline ct_lane_ints ct_lanes_int_signum(ct_lane_ints a) { return (ct_lane_ints)(a < 0) - (ct_lane_ints)(a > 0); }
+static inline ct_lane_ints ct_lanes_int_min(ct_lane_ints a, ct_lane_ints b) {
+    return ct_choose_ints((ct_lane_ints)(b < a), b, a);
+}
+static inline ct_lane_ints ct_lanes_int_max(ct_lane_ints a, ct_lane_ints b) {
+    return ct_choose_ints((ct_lane_ints)(a < b), b, a);
+}
+/* To the left by count, to the right by −count. */
+static inline ct_lane_ints ct_lanes_int_shift(ct_lane_ints a, ct_lane_ints count) {
+    ct_lane_ints down = ct_choose_ints((ct_lane_ints)(count <= -64), ct_all_ints(63), ct_lanes_int_negate(count)) & 63;
+    ct_lane_ints left = (ct_lane_ints)((ct_lane_words)a << (ct_lane_words)(count & 63));
+    left = left & (ct_lane_ints)(count < 64);
+    return ct_choose_ints((ct_lane_ints)(count < 0), a >> down, left);
+}
 static inline ct_lane_ints ct_lanes_int_popcount(ct_lane_ints a) { CT_BY_LANE(ct_int_popcount(a[l])); }
-static inline ct_lane_ints ct_lanes_int_min(ct_lane_ints a, ct_lane_ints b) { CT_BY_LANE(ct_int_min(a[l], b[l])); }
-static inline ct_lane_ints ct_lanes_int_max(ct_lane_ints a, ct_lane_ints b) { CT_BY_LANE(ct_int_max(a[l], b[l])); }
-static inline ct_lane_ints ct_lanes_int_div(ct_lane_ints a, ct_lane_ints b) { CT_BY_LANE(ct_int_div(a[l], b[l])); }
-static inline ct_lane_ints ct_lanes_int_mod(ct_lane_ints a, ct_lane_ints b) { CT_BY_LANE(ct_int_mod(a[l], b[l])); }
-static inline ct_lane_ints ct_lanes_int_quot(ct_lane_ints a, ct_lane_ints b) { CT_BY_LANE(ct_int_quot(a[l], b[l])); }
-static inline ct_lane_ints ct_lanes_int_rem(ct_lane_ints a, ct_lane_ints b) { CT_BY_LANE(ct_int_rem(a[l], b[l])); }
-static inline ct_lane_ints ct_lanes_int_shift(ct_lane_ints a, ct_lane_ints b) { CT_BY_LANE(ct_int_shift(a[l], b[l])); }
+/* Division rounds toward 0. Below 2⁵² in size a and b are doubles, and the double next to a / b is on the same side of
+ * each integer as a / b, which is at least 1 / b away from it, or is that integer. */
+static inline ct_lane_ints ct_lanes_int_quot(ct_lane_ints a, ct_lane_ints b) {
+    const int64_t most = (int64_t)1 << 52;
+    if (CT_UNLIKELY(ct_any((ct_lane_ints)((a >= most) | (a <= -most) | (b >= most) | (b <= -most) | (b == 0))))) {
+        CT_BY_LANE(ct_int_quot(a[l], b[l]));
+    }
+    return __builtin_convertvector(ct_lanes_of(a) / ct_lanes_of(b), ct_lane_ints);
+}
+static inline ct_lane_ints ct_lanes_rest(ct_lane_ints a, ct_lane_ints b, ct_lane_ints q) {
+    return ct_lanes_wrap_sub(a, ct_lanes_wrap_mul(q, b)) & (ct_lane_ints)(b != 0);
+}
+static inline ct_lane_ints ct_lanes_int_rem(ct_lane_ints a, ct_lane_ints b) {
+    return ct_lanes_rest(a, b, ct_lanes_int_quot(a, b));
+}
+/* −1 in lanes where rounding down and toward 0 differ. */
+static inline ct_lane_ints ct_lanes_rounds_down(ct_lane_ints r, ct_lane_ints b) {
+    return (ct_lane_ints)(r != 0) & (ct_lane_ints)((r ^ b) < 0);
+}
+static inline ct_lane_ints ct_lanes_int_div(ct_lane_ints a, ct_lane_ints b) {
+    ct_lane_ints q = ct_lanes_int_quot(a, b), r = ct_lanes_rest(a, b, q);
+    return ct_lanes_wrap_add(q, ct_lanes_rounds_down(r, b));
+}
+static inline ct_lane_ints ct_lanes_int_mod(ct_lane_ints a, ct_lane_ints b) {
+    ct_lane_ints r = ct_lanes_int_rem(a, b);
+    return ct_lanes_wrap_add(r, ct_lanes_rounds_down(r, b) & b);
+}
 static inline ct_lanes ct_lanes_lgamma(ct_lanes a) { CT_BY_LANE(ct_lgamma(a[l])); }
 static inline ct_lanes ct_lanes_digamma(ct_lanes a) { CT_BY_LANE(ct_digamma(a[l])); }
 static inline ct_lanes ct_lanes_polygamma(ct_lanes a, ct_lanes b) { CT_BY_LANE(ct_polygamma(a[l], b[l])); }
@@ -291,6 +325,14 @@ static CT_NEAR void ct_lanes_put_rows(ct_word *restrict to, int64_t stride, cons
 }
 static inline void ct_lanes_fill(ct_lanes *to, int64_t length, ct_lanes x) {
     for (int64_t j = 0; j < length; j++) to[j] = x;
+}
+
+/* The elements of one array, the same in every lane. */
+static inline void ct_lanes_repeat(ct_lanes *to, const double *from, int64_t length) {
+    for (int64_t j = 0; j < length; j++) to[j] = ct_all(from[j]);
+}
+static inline void ct_lanes_copy(ct_lanes *to, const ct_lanes *from, int64_t length) {
+    for (int64_t j = 0; j < length; j++) to[j] = from[j];
 }
 
 /* Gathers an element for each lane, at an index of its own. */

@@ -17,15 +17,13 @@ static const CtFlowCon *node_of(CtFlow *flow, const CtType *type) {
     return ct_flow_parts(flow, type, &parts, &count) ? NULL : &ct_flow_node(flow, type)->data->cons[0];
 }
 
-const char *ct_run_native_form(CtNative *native, const CtFlat *flat) {
+bool ct_run_native_form(CtNative *native, const CtFlat *flat) {
     const CtFlowTypes *words = ct_flow_types(native->flow, flat->type);
     if (flat->kind == FLAT_ARRAY && (words->count != flat->slots || ct_flow_is_object(words->items[0]->element)))
-        return "an array holds tuples of too many parts";
-    for (uint32_t i = 0; flat->kind == FLAT_TUPLE && i < flat->count; i++) {
-        const char *why = ct_run_native_form(native, flat->parts[i]);
-        if (why != NULL) return why;
-    }
-    return NULL;
+        return false; /* tuples of too many parts */
+    for (uint32_t i = 0; flat->kind == FLAT_TUPLE && i < flat->count; i++)
+        if (!ct_run_native_form(native, flat->parts[i])) return false;
+    return true;
 }
 
 /* ---- words ---- */

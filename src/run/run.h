@@ -38,8 +38,8 @@ bool ct_run_native_call(CtNative *native, CtHeap *heap, size_t limit, const CtTy
  * whose buffer has no data stays in the run's memory until the next call. */
 bool ct_run_native_apply(CtNative *native, size_t limit, const CtFlat *input, const cotan_buffer *in,
                          const CtFlat *result, const cotan_slot *slots, cotan_buffer *out, CtNativeError *error);
-/* NULL, or the reason why such values cannot be passed to native code. */
-const char *ct_run_native_form(CtNative *native, const CtFlat *flat);
+/* Whether native code takes and gives values in these buffers as they are. */
+bool ct_run_native_form(CtNative *native, const CtFlat *flat);
 /* What runs may ask of the world (borrowed; rt/run.h); NULL: nothing. */
 struct ct_effects;
 void ct_run_native_effects(CtNative *native, struct ct_effects *effects);

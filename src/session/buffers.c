@@ -1,19 +1,7 @@
-/* Functions on flat arrays: a cotan_function has a session of its own, whose inputs and results are buffers. */
-#include "session/session.h"
+/* Functions made once, and called with buffers. */
+#include "session/function.h"
 
 #include <stdlib.h>
-
-struct cotan_function {
-    cotan_program *program;
-    CtSession *session; /* owned by the program; NULL after lack of memory in it: it is made again */
-    CtEntry entry;      /* its texts are owned by the function */
-    bool native;
-    CtArena *arena, *results; /* results: of the last call, if the evaluator ran; messages */
-    CtArena *read;            /* what cotan_function_read has read; NULL: nothing yet */
-    cotan_signature signature;
-    const CtFlat *input, *result; /* input NULL: the function has none */
-    struct cotan_function *next;
-};
 
 /* ---- making ---- */
 
@@ -29,35 +17,67 @@ static const CtFlat *pair(CtArena *arena, const CtType *type, const CtFlat *firs
     return both;
 }
 
-static bool no_form(cotan_context *context, const cotan_function *function, const CtType *type) {
+/* What of a function has no buffers. */
+static void no_form(cotan_function *function, const CtType *type) {
     CtText text = ct_text(function->arena);
     ct_core_type_print(&text, type);
-    const char *name = function->entry.function != NULL ? function->entry.function : "the expression";
-    return ct_session_report_one(context, CT_E0613, "cotan_call_json takes and gives any value",
-                                 "`%s` takes or gives %s", name, text.data);
+    function->signature.no_buffers = text.data;
+    function->input = function->result = NULL;
 }
 
-static bool find_forms(cotan_context *context, cotan_function *function) {
+static void find_forms(cotan_function *function) {
     CtArena *arena = function->arena;
     const CtSession *session = function->session;
     const CtType *entry = session->build->entry->type, *result = ct_session_result(session);
     CtSlots in = {0}, out = {0};
+    function->input = function->result = NULL;
     if (session->point != NULL) {
         function->input = ct_value_flat(arena, session->point, "at", &in);
         if (session->with != NULL)
             function->input =
                 pair(arena, entry->parts[0], function->input, ct_value_flat(arena, session->with, "with", &in));
-        if (function->input == NULL) return no_form(context, function, entry->parts[0]);
+        if (function->input == NULL) {
+            no_form(function, entry->parts[0]);
+            return;
+        }
     }
     function->result = ct_value_flat(arena, session->value, "value", &out);
     if (session->derivative != NULL)
         function->result =
             pair(arena, result, function->result, ct_value_flat(arena, session->derivative, "derivative", &out));
-    if (function->result == NULL) return no_form(context, function, result);
+    if (function->result == NULL) {
+        no_form(function, result);
+        return;
+    }
+    function->signature.in = in.items;
+    function->signature.out = out.items;
+    function->signature.in_count = in.count;
+    function->signature.out_count = out.count;
+}
+
+static bool has_function(const CtType *type) { return type != NULL && ct_core_type_has_fun((CtType *)type); }
+
+static bool describe(cotan_context *context, cotan_function *function) {
+    CtArena *arena = function->arena;
+    const CtSession *session = function->session;
     CtText type = ct_text(arena);
-    ct_core_type_print(&type, entry);
-    const char *why = function->signature.not_native;
-    function->signature = (cotan_signature){type.data, in.items, out.items, in.count, out.count, why};
+    ct_core_type_print(&type, session->build->entry->type);
+    if (has_function(session->point) || has_function(session->value)) {
+        const char *name = function->entry.function != NULL ? function->entry.function : "the expression";
+        return ct_session_report_one(context, CT_E0613, NULL, "`%s` takes or gives functions: %s", name, type.data);
+    }
+    CtMap known = {0};
+    function->signature = (cotan_signature){
+        .type = type.data,
+        .not_native = function->signature.not_native,
+        .at_type = ct_session_type(arena, &known, session->point),
+        .with_type = ct_session_type(arena, &known, session->with),
+        .value_type = ct_session_type(arena, &known, session->value),
+        .derivative_type = ct_session_type(arena, &known, session->derivative),
+        .arity = (size_t)session->arity,
+    };
+    function->out = NULL;
+    find_forms(function);
     return true;
 }
 
@@ -84,12 +104,12 @@ static void drop_session(cotan_context *context, cotan_function *function) {
 /* Makes native code for a method; not_native says why there is none. */
 static bool is_native(cotan_context *context, cotan_function *function) {
     function->signature.not_native = NULL;
-    if (ct_session_native(function->session, context)) {
-        function->signature.not_native =
-            function->input != NULL ? ct_run_native_form(function->session->native, function->input) : NULL;
-        if (function->signature.not_native == NULL)
-            function->signature.not_native = ct_run_native_form(function->session->native, function->result);
-        return function->signature.not_native == NULL;
+    CtNative *native = ct_session_native(function->session, context) ? function->session->native : NULL;
+    if (native != NULL) {
+        function->direct = function->result != NULL &&
+                           (function->input == NULL || ct_run_native_form(native, function->input)) &&
+                           ct_run_native_form(native, function->result);
+        return true;
     }
     const char *why = function->session->not_native;
     function->signature.not_native = ct_copy_text(function->arena, why, strlen(why));
@@ -100,14 +120,14 @@ static bool is_native(cotan_context *context, cotan_function *function) {
  * used, as native code if possible. */
 static bool make_by(cotan_context *context, cotan_function *function, const char *method) {
     if (function->native && method == NULL) {
-        if (!make_session(context, function, ct_core_method_name(METHOD_NATIVE)) || !find_forms(context, function))
+        if (!make_session(context, function, ct_core_method_name(METHOD_NATIVE)) || !describe(context, function))
             return false;
         if (is_native(context, function)) return true;
         const char *why = function->signature.not_native;
         if (!ct_session_may_fall_back(context, "code by the method `native`", why)) return false;
         drop_session(context, function);
     }
-    if (!make_session(context, function, method) || !find_forms(context, function)) return false;
+    if (!make_session(context, function, method) || !describe(context, function)) return false;
     if (!function->native || is_native(context, function)) return true;
     return ct_session_may_fall_back(context, "native code", function->signature.not_native);
 }
@@ -169,6 +189,7 @@ void cotan_function_free(cotan_function *function) {
     ct_arena_free(function->arena);
     ct_arena_free(function->results);
     ct_arena_free(function->read);
+    ct_arena_free(function->written);
     free(function);
 }
 
@@ -187,7 +208,16 @@ static bool wrong_buffers(cotan_context *context, const char *wrong) {
     return ct_session_report_one(context, CT_E0601, NULL, "%s", wrong);
 }
 
-static bool apply_eval(cotan_context *context, Apply *a) {
+bool ct_session_function_run(cotan_context *context, cotan_function *function, CtWord input, CtWord *result) {
+    CtSession *session = function->session;
+    ct_eval_limit_steps(session->eval, context->limits.steps);
+    ct_eval_reset_stats(session->eval);
+    return function->is_native ? ct_session_run_native(session, context, input, result)
+                               : ct_session_run(session, context, input, result);
+}
+
+/* By values in the session's heap. */
+static bool apply_copied(cotan_context *context, Apply *a) {
     cotan_function *function = a->function;
     CtSession *session = function->session;
     CtWord input = {.integer = 0}, result;
@@ -195,9 +225,7 @@ static bool apply_eval(cotan_context *context, Apply *a) {
         ct_session_report_out_of_memory(context);
         return false;
     }
-    ct_eval_limit_steps(session->eval, context->limits.steps);
-    ct_eval_reset_stats(session->eval);
-    if (!ct_session_run(session, context, input, &result)) return false;
+    if (!ct_session_function_run(context, function, input, &result)) return false;
     const char *wrong =
         ct_value_flat_write(function->results, function->result, function->signature.out, result, a->out);
     ct_session_release(session, ct_session_result(session), result);
@@ -218,17 +246,16 @@ static bool renew(cotan_context *context, CtArena **arena) {
 
 /* The forms point to types of the session. */
 static bool make_again(cotan_context *context, cotan_function *function) {
-    return make_session(context, function, ct_core_method_name(function->entry.method)) &&
-           find_forms(context, function);
+    return make_session(context, function, ct_core_method_name(function->entry.method)) && describe(context, function);
 }
 
-/* Makes the session ready to run; *native tells whether as native code. */
-static bool begin(cotan_context *context, cotan_function *function, bool *native) {
-    *native = function->native && function->signature.not_native == NULL;
-    if (*native && function->session != NULL && function->session->exact_math != context->exact_math)
+/* Makes the session ready to run, as native code or not. */
+static bool ready(cotan_context *context, cotan_function *function) {
+    bool native = function->native && function->signature.not_native == NULL;
+    if (native && function->session != NULL && function->session->exact_math != context->exact_math)
         drop_session(context, function);
     if (function->session == NULL && !make_again(context, function)) return false;
-    if (*native && !ct_session_native(function->session, context)) *native = false;
+    function->is_native = native && ct_session_native(function->session, context);
     context->active = function->session;
     context->active_program = function->program;
     ct_arena_on_failure(function->session->build->arena, context->handler);
@@ -240,20 +267,42 @@ static const char *check_buffers(const cotan_function *function, const cotan_buf
                                    : NULL;
 }
 
+static bool has_buffers(cotan_context *context, const cotan_function *function) {
+    const char *type = function->signature.no_buffers, *name = function->entry.function;
+    return type == NULL ||
+           ct_session_report_one(context, CT_E0613, "cotan_apply_values takes and gives any value",
+                                 "`%s` takes or gives %s", name != NULL ? name : "the expression", type);
+}
+
 enum { MUCH = 1 << 18 };
+
+bool ct_session_function_begin(cotan_context *context, cotan_function *function) {
+    if (!ready(context, function)) return false;
+    /* What the last call has left is small where native code keeps its results itself. */
+    bool full = ct_arena_bytes(function->results) > MUCH;
+    bool direct = function->is_native && function->direct;
+    return (direct && !full) || renew(context, &function->results);
+}
+
+bool ct_session_function_buffers(cotan_context *context, cotan_function *function, const cotan_buffer *in,
+                                 cotan_buffer *out) {
+    Apply a = {function, in, out, false};
+    const char *wrong = check_buffers(function, in);
+    if (wrong != NULL) return wrong_buffers(context, wrong);
+    if (!function->is_native || !function->direct) return apply_copied(context, &a);
+    return ct_session_apply_native(function->session, context, function->input, in, function->result,
+                                   function->signature.out, out);
+}
 
 static bool apply(cotan_context *context, void *data) {
     Apply *a = data;
     cotan_function *function = a->function;
-    bool native;
-    if (!begin(context, function, &native)) return false;
-    bool full = ct_arena_bytes(function->results) > MUCH; /* messages about buffers accumulate */
-    if ((!native || full) && !renew(context, &function->results)) return false;
-    const char *wrong = check_buffers(function, a->in);
-    bool done = wrong != NULL ? wrong_buffers(context, wrong)
-                : native ? ct_session_apply_native(function->session, context, function->input, a->in, function->result,
-                                                   function->signature.out, a->out)
-                         : apply_eval(context, a);
+    if (!has_buffers(context, function)) {
+        a->ended = true;
+        return false;
+    }
+    if (!ct_session_function_begin(context, function)) return false;
+    bool done = ct_session_function_buffers(context, function, a->in, a->out);
     a->ended = true;
     return done;
 }
@@ -271,10 +320,12 @@ typedef struct Texts {
     cotan_function *function;
     const char *what, *at, *with;
     size_t at_length, with_length;
+    bool foreign;           /* JSON of another program */
     cotan_buffer *read;     /* the inputs that are read; or */
     const cotan_buffer *in; /* those whose result is written */
     cotan_form form;
     cotan_result *out;
+    const char *written;
     bool ended;
 } Texts;
 
@@ -285,6 +336,7 @@ static bool read_value(cotan_context *context, const Texts *t, CtWord *value) {
     CtInput *at = ct_session_parse(context, 0, t->what, t->at, t->at_length), *with = NULL;
     CtWord other = {.integer = 0};
     if (at == NULL) return false;
+    if (t->foreign) ct_io_input_foreign(at);
     if (session->arity > 1 && session->entry.mode == COTAN_RUN && !ct_session_arguments(session, context, at, name))
         return false;
     if (!ct_session_read(session, context, at, session->point, NULL, value)) return false;
@@ -299,9 +351,9 @@ static bool read_value(cotan_context *context, const Texts *t, CtWord *value) {
 static bool read_buffers(cotan_context *context, void *data) {
     Texts *t = data;
     cotan_function *function = t->function;
-    bool native;
     CtWord value;
-    if (!begin(context, function, &native) || !renew(context, &function->read)) return false;
+    if (!has_buffers(context, function)) return t->ended = true, false;
+    if (!ready(context, function) || !renew(context, &function->read)) return false;
     if (!ct_session_fresh_results(function->program)) return false;
     if (function->input == NULL || !read_value(context, t, &value)) {
         t->ended = true;
@@ -314,22 +366,32 @@ static bool read_buffers(cotan_context *context, void *data) {
     return wrong == NULL || wrong_buffers(context, wrong);
 }
 
+/* When memory runs out, the session is discarded. */
+static cotan_error *with_texts(CtWork *work, Texts *t) {
+    cotan_error *error = ct_session_guarded(t->function->program->context, work, t);
+    if (!t->ended) t->function->session = NULL;
+    return error;
+}
+
 cotan_error *cotan_function_read(cotan_function *function, const char *what, const char *at, size_t at_length,
                                  const char *with, size_t with_length, cotan_buffer *in) {
     Texts t = {.function = function, .what = what, .at = at, .with = with, .read = in};
     t.at_length = at_length;
     t.with_length = with_length;
-    cotan_error *error = ct_session_guarded(function->program->context, read_buffers, &t);
-    if (!t.ended) function->session = NULL;
-    return error;
+    return with_texts(read_buffers, &t);
+}
+
+cotan_error *cotan_function_read_foreign(cotan_function *function, const char *json, size_t length, cotan_buffer *in) {
+    Texts t = {.function = function, .what = "the input", .at = json, .at_length = length, .foreign = true, .read = in};
+    return with_texts(read_buffers, &t);
 }
 
 static bool apply_text(cotan_context *context, void *data) {
     Texts *t = data;
     cotan_function *function = t->function;
-    bool native;
     CtWord input = {.integer = 0}, result;
-    if (!begin(context, function, &native) || !renew(context, &function->results)) return false;
+    if (!has_buffers(context, function)) return t->ended = true, false;
+    if (!ready(context, function) || !renew(context, &function->results)) return false;
     if (!ct_session_fresh_results(function->program)) return false;
     const char *wrong = check_buffers(function, t->in);
     CtSession *session = function->session;
@@ -338,10 +400,7 @@ static bool apply_text(cotan_context *context, void *data) {
         ct_session_report_out_of_memory(context);
         return t->ended = true, false;
     }
-    ct_eval_limit_steps(session->eval, context->limits.steps);
-    ct_eval_reset_stats(session->eval);
-    bool done = native ? ct_session_run_native(session, context, input, &result)
-                       : ct_session_run(session, context, input, &result);
+    bool done = ct_session_function_run(context, function, input, &result);
     if (done) {
         const cotan_call call = {.mode = session->entry.mode, .function = function->entry.function, .form = t->form};
         CtCall c = {.program = function->program, .call = &call, .out = t->out};
@@ -355,7 +414,35 @@ static bool apply_text(cotan_context *context, void *data) {
 cotan_error *cotan_apply_text(cotan_function *function, const cotan_buffer *in, cotan_form form, cotan_result *out) {
     *out = (cotan_result){0};
     Texts t = {.function = function, .in = in, .form = form, .out = out};
-    cotan_error *error = ct_session_guarded(function->program->context, apply_text, &t);
-    if (!t.ended) function->session = NULL;
+    return with_texts(apply_text, &t);
+}
+
+static bool write_foreign(cotan_context *context, void *data) {
+    Texts *t = data;
+    cotan_function *function = t->function;
+    CtWord value;
+    if (!has_buffers(context, function)) return t->ended = true, false;
+    if (!ready(context, function) || !renew(context, &function->written)) return false;
+    CtSession *session = function->session;
+    const char *wrong = ct_value_flat_check(function->written, function->result, function->signature.out, t->in);
+    if (wrong != NULL) return t->ended = true, wrong_buffers(context, wrong);
+    bool done = ct_value_flat_read(ct_eval_heap(session->eval), function->result, t->in, &value);
+    if (done) {
+        CtText text = ct_text(function->written);
+        const CtType *type = ct_session_result(session);
+        ct_io_json_write_foreign(&text, type, value); /* what has buffers holds no functions */
+        ct_session_release(session, type, value);
+        t->written = text.data;
+    } else {
+        ct_session_report_out_of_memory(context);
+    }
+    t->ended = true;
+    return done;
+}
+
+cotan_error *cotan_function_write_foreign(cotan_function *function, const cotan_buffer *out, const char **json) {
+    Texts t = {.function = function, .in = out};
+    cotan_error *error = with_texts(write_foreign, &t);
+    *json = t.written;
     return error;
 }

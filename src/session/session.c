@@ -261,10 +261,11 @@ bool ct_session_arguments(CtSession *session, cotan_context *context, CtInput *g
     return ct_io_input_arguments(diags, given, function, (uint32_t)session->arity) || ct_session_report(context, diags);
 }
 
-bool ct_session_read(CtSession *session, cotan_context *context, const CtInput *given, const CtType *type,
+bool ct_session_read(CtSession *session, cotan_context *context, CtInput *given, const CtType *type,
                      const CtLeaves *replace, CtWord *value) {
     CtContext *diags = input_diags(context);
     CtHeap *heap = ct_eval_heap(session->eval);
+    if (session->arity > 1 && type == session->point) ct_io_input_name(given, session->build->parameters);
     return ct_io_input_value(diags, heap, given, type, replace, value) || ct_session_report(context, diags);
 }
 

@@ -205,7 +205,7 @@ CtInput *ct_session_parse(cotan_context *context, int index, const char *what, c
 /* Checks that an input is the array of the function's arguments. */
 bool ct_session_arguments(CtSession *session, cotan_context *context, CtInput *given, const char *function);
 /* Converts a parsed input to a value in the session's heap. */
-bool ct_session_read(CtSession *session, cotan_context *context, const CtInput *given, const CtType *type,
+bool ct_session_read(CtSession *session, cotan_context *context, CtInput *given, const CtType *type,
                      const CtLeaves *replace, CtWord *value);
 /* Combines both inputs to the entry point's argument; `with` is used if the session has a second input. Takes both,
  * also on failure. */
@@ -219,6 +219,11 @@ bool ct_session_show(CtSession *session, cotan_context *context, CtGlobal *show,
 void ct_session_release(CtSession *session, const CtType *type, CtWord value);
 /* The type of the entry point's result, which contains value and derivative. */
 CtType *ct_session_result(const CtSession *session);
+
+/* ---- type_trees.c ---- */
+
+/* A type as the public API describes it; NULL of NULL. `known` holds those that were described before, by CtType. */
+const cotan_type *ct_session_type(CtArena *arena, CtMap *known, const CtType *type);
 
 /* ---- native.c ---- */
 

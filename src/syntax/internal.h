@@ -167,7 +167,6 @@ typedef struct CtParser {
     CT_VEC(uint32_t) blocks; /* columns of the layout blocks that are open; 0: a block in braces */
     uint32_t depth;          /* of nesting, at most CT_NESTING_LIMIT */
     uint32_t open;           /* the token of the innermost open bracket, or CT_NO_TOKEN */
-    uint32_t negated;        /* the token after the latest prefix minus: the literal 2^63 is allowed only there */
     char *stack;             /* of the lists being built */
     size_t stack_top, stack_size;
     jmp_buf *recover;     /* jump target of a syntax error */

@@ -21,7 +21,7 @@ static bool in_number(const char *text, int base) {
     return digit_value(text[underscores]) < base;
 }
 
-/* Reads digits of the base; false when they do not fit in 64 bits. */
+/* Reads digits of the base; false when they do not fit in 64 bits, and the value is then UINT64_MAX. */
 static bool read_digits(CtLexer *lexer, int base, uint64_t *value) {
     bool fits = true;
     *value = 0;
@@ -31,6 +31,7 @@ static bool read_digits(CtLexer *lexer, int base, uint64_t *value) {
         if (*value > (UINT64_MAX - digit) / (unsigned)base) fits = false;
         *value = *value * (unsigned)base + digit;
     }
+    if (!fits) *value = UINT64_MAX;
     return fits;
 }
 
@@ -77,22 +78,21 @@ static int64_t read_exponent(CtLexer *lexer) {
     return negative ? -exponent : exponent;
 }
 
-static void integer_too_large(CtLexer *lexer, uint32_t start) {
-    CtDiag *diag =
-        ct_error(lexer->context, CT_E0107, ct_syntax_lex_range(lexer, start), "this integer does not fit in 64 bits");
-    ct_help(lexer->context, diag,
-            "the largest Int is 9223372036854775807; a Double is written with a point or an "
-            "exponent: 1.0e20");
+/* The most characters of an integer literal: its conversion takes the square of its length. */
+enum { LONGEST_INTEGER = 10000 };
+
+static void check_length(CtLexer *lexer, CtToken *token) {
+    token->kind = TOKEN_INT;
+    if (lexer->at - token->start <= LONGEST_INTEGER) return;
+    ct_error(lexer->context, CT_E0107, ct_syntax_lex_range(lexer, token->start), "this integer has more than %d digits",
+             LONGEST_INTEGER);
+    token->integer = 0;
 }
 
 static void based_number(CtLexer *lexer, CtToken *token, int base) {
     lexer->at += 2;
-    bool fits = read_digits(lexer, base, &token->integer);
-    token->kind = TOKEN_INT;
-    if (!fits || token->integer > (uint64_t)INT64_MAX + 1) {
-        integer_too_large(lexer, token->start);
-        token->integer = 0;
-    }
+    read_digits(lexer, base, &token->integer);
+    check_length(lexer, token);
 }
 
 static int base_at(const char *s) {
@@ -109,11 +109,12 @@ void ct_syntax_lex_number(CtLexer *lexer, CtToken *token) {
         based_number(lexer, token, base);
         return;
     }
-    bool fits = read_digits(lexer, 10, &token->integer);
+    read_digits(lexer, 10, &token->integer);
     token->kind = TOKEN_INT;
     int64_t exponent = 0;
     if (lexer->text[lexer->at] == '.' && is_digit(lexer->text[lexer->at + 1])) {
-        for (lexer->at++; in_number(lexer->text + lexer->at, 10); lexer->at++) exponent -= lexer->text[lexer->at] != '_';
+        for (lexer->at++; in_number(lexer->text + lexer->at, 10); lexer->at++)
+            exponent -= lexer->text[lexer->at] != '_';
         token->kind = TOKEN_FRACTION;
     }
     uint32_t end = lexer->at;
@@ -124,9 +125,8 @@ void ct_syntax_lex_number(CtLexer *lexer, CtToken *token) {
         if (!isinf(token->fraction)) return;
         ct_error(lexer->context, CT_E0107, ct_syntax_lex_range(lexer, start), "this number is too large for a Double");
         token->fraction = 0;
-    } else if (!fits || token->integer > (uint64_t)INT64_MAX + 1) {
-        integer_too_large(lexer, start);
-        token->integer = 0;
+    } else {
+        check_length(lexer, token);
     }
 }
 

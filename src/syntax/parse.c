@@ -311,7 +311,7 @@ CtName ct_syntax_parse_variable(CtParser *p) {
 
 static bool parser_init(CtParser *p, CtContext *context, uint32_t source, CtComments *comments) {
     enum { LARGEST_SOURCE = 0x7fffffff };
-    *p = (CtParser){.context = context, .source = source, .open = CT_NO_TOKEN, .negated = CT_NO_TOKEN};
+    *p = (CtParser){.context = context, .source = source, .open = CT_NO_TOKEN};
     p->last_error = p->dedented = p->misplaced = CT_NO_TOKEN;
     if (context->sources.items[source].length > LARGEST_SOURCE) {
         ct_error(context, CT_E0108, CT_NO_RANGE, "%s is larger than 2 GB", context->sources.items[source].name);

@@ -8,8 +8,8 @@ static CtExpr *with_parts(CtParser *p, CtExpr *expr, CtList *list) {
     return expr;
 }
 
-/* ( exp , … , exp ) from its second part on. Parts may be missing: (, x) is the function \y -> (y, x). If all are, it is
- * a constructor. `first` is NULL when it is missing. */
+/* ( exp , … , exp ) from its second part on. Parts may be missing: (, x) is the function \y -> (y, x). If all are, it
+ * is a constructor. `first` is NULL when it is missing. */
 static CtExpr *tuple(CtParser *p, CtExpr *expr, CtExpr *first, uint32_t outer) {
     uint32_t missing = first == NULL;
     CtList list;
@@ -23,6 +23,7 @@ static CtExpr *tuple(CtParser *p, CtExpr *expr, CtExpr *first, uint32_t outer) {
     ct_syntax_bracket_close(p, TOKEN_RPAREN, outer);
     with_parts(p, expr, &list);
     expr->kind = EXPR_TUPLE;
+    p->context->large_tuples |= expr->part_count > CT_PRELUDE_TUPLE;
     if (missing == 0) return expr;
     if (missing == expr->part_count) {
         expr->kind = EXPR_TUPLE_CON;

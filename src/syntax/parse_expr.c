@@ -9,7 +9,8 @@ CtExpr *ct_syntax_expr_new(CtParser *p, CtExprKind kind, CtSourceRange range) {
 }
 
 CtPat *ct_syntax_parameter(CtParser *p, CtSourceRange range, uint32_t number, CtExpr **use) {
-    CtName name = {.text = ct_intern_text(&p->context->symbols, ct_format(p->context->arena, "argument %u", number + 1)),
+    CtName name = {.text =
+                       ct_intern_text(&p->context->symbols, ct_format(p->context->arena, "argument %u", number + 1)),
                    .range = range};
     CtPat *pat = CT_NEW(p->context->arena, CtPat);
     pat->kind = PAT_VAR;
@@ -115,6 +116,17 @@ static CtStmt *parse_statements(CtParser *p, uint32_t *count) {
     return ct_syntax_list_end(p, &list);
 }
 
+/* Reports `| otherwise 0`, which lacks its `=`. */
+static void check_otherwise(CtParser *p, const CtStmt *guard, CtTokenKind separator) {
+    const CtExpr *expr = guard->kind == STMT_EXPR ? guard->expr : NULL;
+    if (p->kind == separator || expr == NULL || expr->kind != EXPR_APP || expr->parts[0]->kind != EXPR_VAR) return;
+    if (expr->parts[0]->name.module != NULL || strcmp(expr->parts[0]->name.text->text, "otherwise") != 0) return;
+    const char *sign = separator == TOKEN_EQUALS ? "=" : "->";
+    CtDiag *diag = ct_error(p->context, CT_E0201, expr->parts[1]->range, "expected `%s` behind `otherwise`", sign);
+    ct_help(p->context, diag, "the guard and its result are parted: `| otherwise %s …`", sign);
+    ct_syntax_leave_declaration(p);
+}
+
 /* = exp, or gd = exp for each guard, where gd is | guard , … , guard; with -> for = in alternatives */
 static void guarded_expressions(CtParser *p, CtTokenKind separator, CtRhs *rhs) {
     const char *expected = separator == TOKEN_EQUALS ? "`=` or a guard `|`" : "`->` or a guard `|`";
@@ -127,6 +139,7 @@ static void guarded_expressions(CtParser *p, CtTokenKind separator, CtRhs *rhs) 
             guarded.guards = ct_syntax_parse_qualifiers(p, &guarded.guard_count);
             expected = separator == TOKEN_EQUALS ? "`=` after the guard" : "`->` after the guard";
         }
+        if (guarded.guard_count > 0) check_otherwise(p, &guarded.guards[guarded.guard_count - 1], separator);
         if (p->kind != separator && (p->kind == TOKEN_EQUALS || p->kind == TOKEN_RARROW))
             ct_syntax_fail_help(p, expected,
                                 separator == TOKEN_EQUALS ? "definitions use `=`, alternatives of `case` use `->`"
@@ -453,10 +466,7 @@ CtExpr *ct_syntax_parse_chain(CtParser *p, bool section) {
     CtList list;
     ct_syntax_list_begin(p, &list, sizeof(CtChainItem));
     for (;; operand_read = NULL) {
-        if (operand_read == NULL && p->kind == TOKEN_MINUS) {
-            CT_LIST_ADD(p, &list, CtChainItem, minus(p));
-            p->negated = p->at;
-        }
+        if (operand_read == NULL && p->kind == TOKEN_MINUS) CT_LIST_ADD(p, &list, CtChainItem, minus(p));
         if (operand_read == NULL) operand_read = operand(p);
         CT_LIST_ADD(p, &list, CtChainItem, chain_item(CHAIN_OPERAND, operand_read));
         if (!ct_syntax_is_operator(p->kind)) return chain_of(p, &list, start);

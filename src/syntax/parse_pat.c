@@ -1,6 +1,8 @@
 /* Patterns: Haskell 98 §3.17. `!p` and `~p` are read as p: the language is strict. */
 #include "syntax/internal.h"
 
+#include <stdlib.h>
+
 static CtPat *pat_new(CtParser *p, CtPatKind kind, CtSourceRange range) {
     CtPat *pat = CT_NEW(p->context->arena, CtPat);
     pat->kind = kind;
@@ -39,6 +41,17 @@ bool ct_syntax_at_apat(const CtParser *p) {
     return p->kind == (CtTokenKind)ct_syntax_token(p)->kind && ct_syntax_starts_apat(p, p->at);
 }
 
+/* The text of a number, without underscores. */
+static const char *digits_of(CtParser *p, const CtToken *token) {
+    char *text = ct_copy_text(p->context->arena, p->context->sources.items[p->source].text + token->start,
+                              token->end - token->start),
+         *to = text;
+    for (const char *from = text; *from != '\0'; from++)
+        if (*from != '_') *to++ = *from;
+    *to = '\0';
+    return text;
+}
+
 CtLit ct_syntax_parse_literal(CtParser *p) {
     const CtToken *token = ct_syntax_token(p);
     CtLit lit = {0};
@@ -46,16 +59,14 @@ CtLit ct_syntax_parse_literal(CtParser *p) {
         lit.kind = LIT_INT;
         lit.integer = (int64_t)token->integer; /* 2^63 becomes -2^63, which is what `-` before it means */
         lit.fraction = (double)token->integer;
-        if (token->integer > INT64_MAX && p->negated != p->at) {
-            CtDiag *diag =
-                ct_error(p->context, CT_E0107, ct_syntax_range_here(p), "this integer does not fit in 64 bits");
-            ct_help(p->context, diag,
-                    "the largest Int is 9223372036854775807; a Double is written with a point or an "
-                    "exponent: 1.0e20");
+        if (token->integer > INT64_MAX) {
+            lit.digits = digits_of(p, token);
+            lit.fraction = strtod(lit.digits, NULL); /* no point: the locale does not matter */
         }
     } else if (p->kind == TOKEN_FRACTION) {
         lit.kind = LIT_FRACTION;
         lit.fraction = token->fraction;
+        lit.digits = digits_of(p, token);
     } else if (p->kind == TOKEN_CHAR) {
         lit.kind = LIT_CHAR;
         lit.integer = (int64_t)token->integer;
@@ -79,7 +90,6 @@ static CtPat *negative_literal(CtParser *p) {
     uint32_t start = ct_syntax_token(p)->start;
     ct_syntax_advance(p);
     if (p->kind != TOKEN_INT && p->kind != TOKEN_FRACTION) ct_syntax_fail(p, "a number after `-` in a pattern");
-    p->negated = p->at;
     CtPat *pat = literal(p);
     pat->range = ct_syntax_range_from(p, start);
     pat->lit.integer = (int64_t)(0 - (uint64_t)pat->lit.integer);
@@ -129,6 +139,21 @@ static CtPat *record(CtParser *p, CtName con) {
     return pat;
 }
 
+/* Reports n + 1, a pattern of Haskell 98 that later versions of Haskell dropped. */
+static void refuse_successor(CtParser *p, const CtPat *pat) {
+    bool plus = p->kind == TOKEN_VARSYM && strcmp(ct_syntax_token(p)->name->text, "+") == 0;
+    if (pat->kind != PAT_VAR || !plus || ct_syntax_token_after(p, 1)->kind != TOKEN_INT) return;
+    CtSourceRange range = ct_syntax_range_from(p, pat->range.start);
+    range.end = ct_syntax_token_after(p, 1)->end;
+    CtDiag *diag =
+        ct_error(p->context, CT_E0201, range, "there are no n+k patterns, of a number and what is added to it");
+    ct_help(
+        p->context, diag,
+        "match the whole number, as in `f %s`, and subtract on the right: %s - 1; a guard `| %s > 0` excludes the rest",
+        pat->name.text->text, pat->name.text->text, pat->name.text->text);
+    ct_syntax_leave_declaration(p);
+}
+
 /* pat , … , pat up to the closing bracket */
 static CtPat *sequence(CtParser *p, CtPatKind kind, CtTokenKind closing) {
     uint32_t start = ct_syntax_token(p)->start, outer = ct_syntax_bracket_open(p);
@@ -148,6 +173,7 @@ static CtPat *sequence(CtParser *p, CtPatKind kind, CtTokenKind closing) {
                 part = annot;
             }
             CT_LIST_ADD(p, &list, CtPat *, part);
+            refuse_successor(p, part);
         } while (ct_syntax_accept(p, TOKEN_COMMA));
     }
     ct_syntax_bracket_close(p, closing, outer);
@@ -160,6 +186,7 @@ static CtPat *sequence(CtParser *p, CtPatKind kind, CtTokenKind closing) {
     CtPat *pat = pat_new(p, kind, ct_syntax_range_from(p, start));
     pat->parts = parts;
     pat->part_count = count;
+    p->context->large_tuples |= kind == PAT_TUPLE && count > CT_PRELUDE_TUPLE;
     return pat;
 }
 

@@ -342,26 +342,31 @@ static bool imports_over(const CtParser *p, const CtList *list) {
     return ((const CtDecl *)(const void *)(p->stack + list->mark))[list->count - 1].kind != DECL_IMPORT;
 }
 
-/* Reports a Haskell declaration `default (type, …)`. Cotan has none: `default` is an ordinary name. */
-static void refuse_default(CtParser *p) {
+/* Whether `default (type, …)` stands here. `default` is no keyword: it may also be a function's name. */
+static bool at_default(const CtParser *p) {
     if (p->kind != TOKEN_VARID || ct_syntax_token(p)->is_qualified ||
         strcmp(ct_syntax_token(p)->name->text, "default") != 0)
-        return;
+        return false;
     uint32_t i = 2;
-    if (ct_syntax_token_after(p, 1)->kind != TOKEN_LPAREN) return;
+    if (ct_syntax_token_after(p, 1)->kind != TOKEN_LPAREN) return false;
     while (ct_syntax_token_after(p, i)->kind == TOKEN_CONID || ct_syntax_token_after(p, i)->kind == TOKEN_COMMA) i++;
-    if (ct_syntax_token_after(p, i)->kind != TOKEN_RPAREN || ct_syntax_token_after(p, i + 1)->kind == TOKEN_EQUALS)
-        return;
-    CtDiag *diag = ct_error(p->context, CT_E0201, ct_syntax_range_here(p), "there are no `default` declarations");
-    ct_help(p->context, diag, "leave it out: a number that nothing decides is an Int if it can be, else a Double");
-    ct_syntax_leave_declaration(p);
+    if (ct_syntax_token_after(p, i)->kind != TOKEN_RPAREN) return false;
+    CtTokenKind behind = ct_syntax_token_after(p, i + 1)->kind;
+    return behind != TOKEN_EQUALS && behind != TOKEN_BAR;
 }
 
-/* topdecl -> import | data | synonym | class | instance | primitive | decl */
+/* default (type, …) */
+static CtDecl default_decl(CtParser *p) {
+    CtDecl decl = {.kind = DECL_DEFAULT};
+    ct_syntax_advance(p);
+    decl.type.type = ct_syntax_parse_atype(p);
+    return decl;
+}
+
+/* topdecl -> import | data | synonym | class | instance | default | primitive | decl */
 void ct_syntax_parse_top_decl(CtParser *p, CtList *list) {
     uint32_t start = ct_syntax_token(p)->start;
     CtDecl decl;
-    refuse_default(p);
     switch (p->kind) {
     case TOKEN_IMPORT:
         if (imports_over(p, list))
@@ -374,7 +379,12 @@ void ct_syntax_parse_top_decl(CtParser *p, CtList *list) {
     case TOKEN_CLASS: decl = class_decl(p); break;
     case TOKEN_INSTANCE: decl = instance_decl(p); break;
     case TOKEN_PRIMITIVE: decl = primitive(p); break;
-    default: ct_syntax_parse_decl(p, list); return;
+    default:
+        if (!at_default(p)) {
+            ct_syntax_parse_decl(p, list);
+            return;
+        }
+        decl = default_decl(p);
     }
     decl.range = ct_syntax_range_from(p, start);
     CT_LIST_ADD(p, list, CtDecl, decl);

@@ -62,6 +62,7 @@ static CtTypeExpr *in_parens(CtParser *p) {
     type = type_new(p, TYPE_EXPR_TUPLE, ct_syntax_range_from(p, start), 0);
     type->parts = parts;
     type->part_count = count;
+    p->context->large_tuples |= count > CT_PRELUDE_TUPLE;
     return type;
 }
 

@@ -2,6 +2,8 @@
  * parentheses where they are operands, since the tree does not say how tightly they bind. What it prints reads back. */
 #include "syntax/syntax.h"
 
+#include <math.h>
+
 /* The forms that may stand at a place without parentheses: any, operands of an operator, or atoms only. */
 typedef enum Level { ANYTHING, OPERAND, ATOM } Level;
 
@@ -74,8 +76,8 @@ static void print_fraction(CtText *out, double value) {
 static void print_lit(CtText *out, const CtLit *lit) {
     switch (lit->kind) {
     case LIT_INT:
-        if (lit->fraction > 0 && lit->integer < 0)
-            ct_text_puts(out, "9223372036854775808"); /* 2^63 behind a minus sign */
+        if (lit->digits != NULL)
+            ct_text_printf(out, "%s%s", signbit(lit->fraction) ? "-" : "", lit->digits);
         else
             ct_text_printf(out, "%lld", (long long)lit->integer);
         break;
@@ -620,6 +622,11 @@ static void print_decl(CtText *out, const CtDecl *decl, int depth) {
         ct_text_putc(out, ' ');
         print_type(out, decl->type.type, ATOM, depth + 1);
         print_body(out, decl, depth);
+        break;
+    case DECL_DEFAULT:
+        ct_text_puts(out, decl->type.type->kind == TYPE_EXPR_TUPLE ? "default " : "default (");
+        print_type(out, decl->type.type, ANYTHING, depth + 1);
+        if (decl->type.type->kind != TYPE_EXPR_TUPLE) ct_text_putc(out, ')');
         break;
     case DECL_IMPORT: print_import(out, decl); break;
     }

@@ -71,8 +71,10 @@ typedef struct CtLit {
     CtLitKind kind;
     union {
         struct {
-            int64_t integer; /* INT; CHAR: the code point. INT literals past 2^63-1 are an error, 2^63 only under `-` */
+            int64_t integer; /* INT, modulo 2^64; CHAR: the code point */
             double fraction; /* FRACTION, and INT as a double */
+            const char
+                *digits; /* FRACTION, and INT from 2^63 on: as written, without underscores and sign; else NULL */
         };
         struct {
             const char *text; /* STRING: UTF-8, escapes resolved, may hold NULs */
@@ -216,6 +218,7 @@ struct CtExpr {
     };
     /* inference */
     uint32_t inst_count;
+    bool grows; /* VAR: polymorphic recursion, at types larger than those of the binding around it */
     struct CtTy *type;
     struct CtEntity *entity; /* VAR: what the name means. Forms with a hidden function: LIT_INT fromInt, LIT_FRACTION
                                 fromDouble, NEG negate, RANGE enumFrom, enumFromThen, enumFromTo, enumFromThenTo */
@@ -297,6 +300,7 @@ typedef enum CtDeclKind {
     DECL_SYNONYM,   /* type T a = … */
     DECL_CLASS,     /* class (Eq a) => Ord a where decls */
     DECL_INSTANCE,  /* instance Eq a => Eq [a] where decls */
+    DECL_DEFAULT,   /* default (Int, Double) */
     DECL_PRIMITIVE, /* primitive "add" plusDouble :: Double -> Double -> Double; libraries only */
     DECL_IMPORT,
 } CtDeclKind;
@@ -307,7 +311,8 @@ struct CtDecl {
     CtBinding *binding;
     CtName *names; /* SIGNATURE, FIXITY: the names that it is for; PRIMITIVE: its one name */
     uint32_t name_count;
-    CtQualType type; /* SIGNATURE, PRIMITIVE; SYNONYM (no context); INSTANCE: the instance type and its context */
+    CtQualType type; /* SIGNATURE, PRIMITIVE; SYNONYM (no context); INSTANCE: the instance type and its context;
+                        DEFAULT: the types, as a tuple */
     CtFixityKind fixity;
     int precedence;
     CtName name;    /* DATA, SYNONYM, CLASS: what is declared; INSTANCE: the class; IMPORT: the module */
@@ -356,8 +361,8 @@ typedef struct CtFixity {
     int precedence;
 } CtFixity;
 typedef struct CtFixities {
-    CtMap table;     /* CtSym of the name -> CtFixity; every name in scope has one, those without a declaration infixl 9 */
-    CtMap qualified; /* CtSym of a qualifier -> CtMap of the same kind */
+    CtMap table; /* CtSym of the name -> CtFixity; every name in scope has one, those without a declaration infixl 9 */
+    CtMap qualified;                /* CtSym of a qualifier -> CtMap of the same kind */
     const struct CtFixities *outer; /* NULL: none */
 } CtFixities;
 

@@ -14,9 +14,6 @@ static const Absent values[] = {
     {" newIORef readIORef writeIORef modifyIORef newSTRef runST runSTArray ",
      "there is no mutable state: pass the state along, or write a State monad; arrays are updated in place by `update` "
      "when nobody else holds them"},
-    {" read reads readMaybe ",
-     "values are read from JSON, by --args and --at; `digitToInt` and a fold make an Int of a String"},
-    {" numerator denominator ", "there is no Rational: `realToFrac` turns one real type into another"},
     {" unsafePerformIO catch throwIO throw try evaluate ",
      "errors cannot be caught: use Maybe or Either for what may fail"},
     {" foldr' ", "evaluation is strict: `foldr`"},
@@ -24,10 +21,7 @@ static const Absent values[] = {
     {" sqr square ", "`x ^ 2` or `x * x`"},
     {" ln ", "the natural logarithm is `log`"},
     {" arctan arcsin arccos ", "the inverse functions are `asin`, `acos`, `atan` and `atan2`"},
-    {" mean average variance ", "the library has it: import Statistics"},
-    {" matmul dot transposeMatrix determinant inverse solve ", "the library has it: import LinearAlgebra"},
-    {" insertWith findWithDefault fromListWith unionWith adjust ",
-     "the library has it: import qualified Data.Map as Map"},
+    {" average ", "the library has `mean`: import Statistics"},
     {" true false ", "the truth values are `True` and `False`"},
     {" null' nil none None undefined' ", "an empty list is `[]`, a missing value `Nothing`"},
     {" != <> ~= !== ", "two values differ: `x /= y`"},
@@ -58,15 +52,13 @@ static const Absent values[] = {
 };
 
 static const Absent types_[] = {
-    {" Integer Word Int64 Int32 Natural ", "the integer type is Int, of 64 bits"},
-    {" Rational Ratio Complex ",
-     "the numbers are Int, Double and Float; others can be defined as data, with an instance of Num"},
+    {" Word Int64 Int32 Natural ", "the integer types are Int, of 64 bits, and Integer, without bounds"},
     {" Text ByteString ", "texts are String, which is [Char]"},
     {" IORef ST STRef STArray MVar ", "there is no mutable state: pass the state along, or write a State monad"},
     {" Map Set ", "the library has it: import Data.Map (Map), import Data.Set (Set)"},
     {" Vector UArray Matrix Seq ", "arrays are `Array a`, matrices `Array (Array a)`"},
     {" float double Real' Number ", "real numbers are Double (or Float)"},
-    {" int integer ", "whole numbers are Int"},
+    {" int integer ", "whole numbers are Int or Integer"},
     {" bool boolean Boolean ", "truth values are Bool"},
     {" string str Str ", "texts are String"},
     {" char ", "characters are Char"},
@@ -93,8 +85,7 @@ const char *ct_types_absent(CtSpace space, CtSym name) {
     switch (space) {
     case SPACE_VALUE: return find(values, sizeof values / sizeof *values, name->text);
     case SPACE_TYPE: return find(types_, sizeof types_ / sizeof *types_, name->text);
-    case SPACE_CLASS:
-        return strcmp(name->text, "Read") == 0 ? "there is no `read`: values come as JSON, by --args and --at" : NULL;
+    case SPACE_CLASS: return strcmp(name->text, "Ix") == 0 ? "the library has it: import Data.Ix" : NULL;
     case SPACE_CON: return find(constructors, sizeof constructors / sizeof *constructors, name->text);
     case SPACE_FIELD:
     case SPACE_COUNT: return NULL;

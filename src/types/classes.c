@@ -14,7 +14,8 @@ static void declare_class(CtTypes *types, CtDecl *decl) {
     }
     const CtTyCon *type = ct_map_get(&types->own->names[SPACE_TYPE], ct_key(decl->name.text));
     if (type && type->range.source == decl->range.source) {
-        CtDiag *diag = ct_error(types->context, CT_E0309, decl->name.range, "`%s` is a type and a class", decl->name.text->text);
+        CtDiag *diag =
+            ct_error(types->context, CT_E0309, decl->name.range, "`%s` is a type and a class", decl->name.text->text);
         ct_note(types->context, diag, type->range, "the type is here");
         return;
     }
@@ -149,6 +150,26 @@ static void place_bindings(CtTypes *types, const CtClass *class_, const CtDecls 
     }
 }
 
+static bool mentions(const CtTypeExpr *type, CtSym variable) {
+    for (;;) {
+        if (type->kind == TYPE_EXPR_VAR && type->name.text == variable) return true;
+        if (type->part_count == 0) return false;
+        for (uint32_t i = 0; i + 1 < type->part_count; i++)
+            if (mentions(type->parts[i], variable)) return true;
+        type = type->parts[type->part_count - 1];
+    }
+}
+
+/* The type of a method has the class's variable (Haskell 98 §4.3.1): nothing else says which instance is meant. */
+static void check_mention(CtTypes *types, const CtClass *class_, const CtDecl *signature, CtName name) {
+    CtSym variable = class_->decl->params[0].text;
+    if (mentions(signature->type.type, variable)) return;
+    CtDiag *diag =
+        ct_error(types->context, CT_E0314, name.range,
+                 "the type of the method `%s` lacks the variable `%s` of its class", name.text->text, variable->text);
+    ct_help(types->context, diag, "make `%s` a function of its own, outside of the class", name.text->text);
+}
+
 static void declare_methods(CtTypes *types, CtClass *class_) {
     const CtDecls *body = &class_->decl->body;
     uint32_t count = 0;
@@ -157,8 +178,10 @@ static void declare_methods(CtTypes *types, CtClass *class_) {
     class_->methods = CT_NEW_ARRAY(types->arena, CtEntity *, count);
     class_->defaults = CT_NEW_ARRAY(types->arena, CtBinding *, count);
     for (uint32_t i = 0; i < body->count; i++)
-        for (uint32_t j = 0; body->items[i].kind == DECL_SIGNATURE && j < body->items[i].name_count; j++)
+        for (uint32_t j = 0; body->items[i].kind == DECL_SIGNATURE && j < body->items[i].name_count; j++) {
+            check_mention(types, class_, &body->items[i], body->items[i].names[j]);
             declare_method(types, class_, &body->items[i], body->items[i].names[j]);
+        }
     place_bindings(types, class_, body, class_->defaults);
 }
 
@@ -354,8 +377,11 @@ void ct_types_infer_class_bodies(CtTypes *types) {
         CtInstance *instance = types->new_instances.items[i];
         for (uint32_t j = 0; j < instance->class_->method_count; j++) {
             CtWhy why = {.kind = WHY_METHOD, .name = instance->class_->methods[j]->name};
+            types->own_method = instance->class_->methods[j];
+            types->own_tycon = instance->tycon;
             if (instance->methods[j])
                 ct_types_infer_method(types, instance->methods[j], instance->method_entities[j], &why);
         }
     }
+    types->own_method = NULL;
 }

@@ -126,6 +126,15 @@ void ct_types_ensure_synonym(CtTypes *types, CtTyCon *con) {
 
 enum { MOST_FIELDS = 3000 }; /* each field has a selector, whose pattern has all the fields: quadratic size */
 
+/* Of an operator of this module. */
+static uint8_t precedence_of(const CtTypes *types, CtSym name) {
+    const CtDecls *decls = &types->module->decls;
+    for (uint32_t i = 0; i < decls->count; i++)
+        for (uint32_t j = 0; decls->items[i].kind == DECL_FIXITY && j < decls->items[i].name_count; j++)
+            if (decls->items[i].names[j].text == name) return (uint8_t)decls->items[i].precedence;
+    return 9;
+}
+
 static CtDataCon *data_con(CtTypes *types, CtTyCon *con, CtConDecl *decl, CtTyVars *vars, uint32_t tag) {
     if (decl->field_count > MOST_FIELDS)
         ct_error(types->context, CT_E0323, decl->name.range, "`%s` has %u fields; at most %d are possible",
@@ -133,6 +142,8 @@ static CtDataCon *data_con(CtTypes *types, CtTyCon *con, CtConDecl *decl, CtTyVa
     CtDataCon *data = CT_NEW(types->arena, CtDataCon);
     *data = (CtDataCon){
         .name = decl->name.text, .tycon = con, .tag = tag, .arity = decl->field_count, .range = decl->name.range};
+    data->infix = decl->infix;
+    data->precedence = decl->infix ? precedence_of(types, data->name) : 9;
     data->fields = CT_NEW_ARRAY(types->arena, CtTy *, data->arity);
     for (uint32_t i = 0; i < data->arity; i++) data->fields[i] = ct_types_convert_type(types, vars, decl->fields[i]);
     if (decl->field_names && decl->field_count <= MOST_FIELDS) {
@@ -161,57 +172,6 @@ static void declare_cons(CtTypes *types, CtTyCon *con) {
         ct_error(types->context, CT_E0201, decl->range, "a newtype has one constructor with one field; use data");
 }
 
-/* ---- non-regular data types, which contain themselves at ever larger types ---- */
-
-static bool has_generic(CtTy *type) {
-    if (type->kind == TY_APP) return has_generic(type->fun) || has_generic(type->arg);
-    return type->kind == TY_GENERIC;
-}
-
-static bool mentions(CtTypes *types, CtTy *type, const CtTyCon *goal, CtMap *seen);
-
-static bool reaches(CtTypes *types, CtTyCon *from, const CtTyCon *goal, CtMap *seen) {
-    if (from == goal) return true;
-    if (ct_map_has(seen, ct_key(from))) return false;
-    ct_map_set(types->arena, seen, ct_key(from), from);
-    for (uint32_t i = 0; i < from->con_count; i++)
-        for (uint32_t j = 0; j < from->cons[i]->arity; j++)
-            if (mentions(types, from->cons[i]->fields[j], goal, seen)) return true;
-    return false;
-}
-
-static bool mentions(CtTypes *types, CtTy *type, const CtTyCon *goal, CtMap *seen) {
-    for (; type->kind == TY_APP; type = type->arg)
-        if (mentions(types, type->fun, goal, seen)) return true;
-    return type->kind == TY_CON && reaches(types, type->con, goal, seen);
-}
-
-static bool irregular(CtTypes *types, const CtTyCon *con, CtTy *type) {
-    bool grows = false;
-    CtTy *head = type;
-    for (; head->kind == TY_APP; head = head->fun) {
-        grows |= head->arg->kind != TY_GENERIC && has_generic(head->arg);
-        if (irregular(types, con, head->arg)) return true;
-    }
-    if (!grows || head->kind != TY_CON || !head->con->decl) return false;
-    CtMap seen = {0};
-    return reaches(types, head->con, con, &seen);
-}
-
-static void check_regular(CtTypes *types, CtTyCon *con) {
-    for (uint32_t i = 0; i < con->con_count; i++)
-        for (uint32_t j = 0; j < con->cons[i]->arity; j++)
-            if (irregular(types, con, con->cons[i]->fields[j])) {
-                CtDiag *diag = ct_error(types->context, CT_E0316, con->decl->cons[i].fields[j]->range,
-                                        "the type `%s` contains itself at a larger type, `%s`", con->name->text,
-                                        ct_types_ty_text(types, con->cons[i]->fields[j]));
-                ct_help(types->context, diag,
-                        "give it a type that holds the elements of all levels, as `data Level a = One a | Two (Level a) "
-                        "(Level a)` does for pairs of pairs: `cotan explain E0316` shows how");
-                con->cons[i]->fields[j] = types->error;
-            }
-}
-
 void ct_types_declare_types(CtTypes *types, CtDecls *decls) {
     types->new_tycons.count = 0;
     for (uint32_t i = 0; i < decls->count; i++) {
@@ -229,7 +189,7 @@ void ct_types_declare_types(CtTypes *types, CtDecls *decls) {
     for (uint32_t i = 0; i < types->new_tycons.count; i++)
         if (!types->new_tycons.items[i]->is_synonym) declare_cons(types, types->new_tycons.items[i]);
     for (uint32_t i = 0; i < types->new_tycons.count; i++)
-        if (!types->new_tycons.items[i]->is_synonym) check_regular(types, types->new_tycons.items[i]);
+        if (!types->new_tycons.items[i]->is_synonym) ct_types_find_nested(types, types->new_tycons.items[i]);
 }
 
 void ct_types_declare_primitives(CtTypes *types, CtDecls *decls) {

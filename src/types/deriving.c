@@ -27,12 +27,16 @@ static CtInstance *declare_one(CtTypes *types, CtTyCon *con, CtName name) {
     if (ct_types_derives_functor(text)) return ct_types_derive_functor_head(types, con, class_, name.range);
     bool bounded = !strcmp(text, "Bounded"), enumeration = true;
     for (uint32_t i = 0; i < con->con_count; i++) enumeration &= con->cons[i]->arity == 0;
-    if (strcmp(text, "Eq") && strcmp(text, "Ord") && strcmp(text, "Show") && strcmp(text, "Enum") && !bounded) {
+    static const char *const derivable[] = {"Eq", "Ord", "Show", "Read", "Enum", "Bounded", "Ix", NULL};
+    bool of_product = bounded || !strcmp(text, "Ix");
+    if (!ct_types_class_named(class_, derivable)) {
         CtDiag *diag = ct_error(types->context, CT_E0315, name.range, "the class %s cannot be derived", text);
-        ct_help(types->context, diag, "Eq, Ord, Show, Enum, Bounded, Functor, Foldable and Traversable can; write an instance of the others");
+        ct_help(types->context, diag,
+                "Eq, Ord, Show, Read, Enum, Bounded, Ix, Functor, Foldable and Traversable can; write an instance of "
+                "the others");
         return NULL;
     }
-    if ((bounded || !strcmp(text, "Enum")) && !enumeration && !(bounded && con->con_count == 1)) {
+    if ((of_product || !strcmp(text, "Enum")) && !enumeration && !(of_product && con->con_count == 1)) {
         ct_error(types->context, CT_E0315, name.range, "%s cannot be derived for `%s`: its constructors have fields",
                  text, con->name->text);
         return NULL;
@@ -297,14 +301,6 @@ static CtExpr *parenthesised(Derive *d, uint32_t precedence, CtExpr *inner) {
     return apply2(d, global(d, "showParen"), above, inner);
 }
 
-static uint32_t precedence_of(Derive *d, CtSym name) {
-    const CtDecls *decls = &d->types->module->decls;
-    for (uint32_t i = 0; i < decls->count; i++)
-        for (uint32_t j = 0; decls->items[i].kind == DECL_FIXITY && j < decls->items[i].name_count; j++)
-            if (decls->items[i].names[j].text == name) return (uint32_t)decls->items[i].precedence;
-    return 9;
-}
-
 static CtExpr *show_record(Derive *d, const CtDataCon *con, const char *name) {
     CtExpr *all = string(d, "}");
     for (uint32_t i = con->arity; i > 0; i--) {
@@ -322,8 +318,8 @@ static CtExpr *show_con(Derive *d, const CtDataCon *con) {
     const char *name = symbol ? ct_format(d->types->arena, "(%s)", con->name->text) : con->name->text;
     if (con->arity == 0) return string(d, name);
     if (con->field_names) return show_record(d, con, name);
-    if (con->tycon->decl->cons[con->tag].infix) {
-        uint32_t precedence = precedence_of(d, con->name);
+    if (con->infix) {
+        uint32_t precedence = con->precedence;
         CtExpr *right = show_field(d, precedence + 1, 1);
         CtExpr *middle = string(d, ct_format(d->types->arena, symbol ? " %s " : " `%s` ", con->name->text));
         CtExpr *left = show_field(d, precedence + 1, 0);
@@ -404,23 +400,197 @@ static void write_bound(Derive *d, const char *method, CtDataCon *con) {
     finish(d, binding);
 }
 
+/* ---- Read: the readers of lib/reading.cot ---- */
+
+static CtExpr *text_literal(Derive *d, const char *text) {
+    CtExpr *e = expr(d, EXPR_LIT, 0);
+    e->lit = (CtLit){.kind = LIT_STRING, .text = text, .text_length = strlen(text)};
+    return e;
+}
+
+static CtExpr *list_of(Derive *d, CtExpr **items, uint32_t count) {
+    CtExpr *e = expr(d, EXPR_LIST, count);
+    for (uint32_t i = 0; i < count; i++) e->parts[i] = items[i];
+    return e;
+}
+
+/* The tokens of a name: an operator in parentheses, an identifier between backquotes, `around`: where it must be. */
+static CtExpr *name_tokens(Derive *d, CtSym name, bool around, const char *const *behind) {
+    CtExpr *items[8];
+    uint32_t count = 0;
+    bool operator_name = name->text[0] == ':';
+    if (around) items[count++] = text_literal(d, operator_name ? "(" : "`");
+    items[count++] = text_literal(d, name->text);
+    if (around) items[count++] = text_literal(d, operator_name ? ")" : "`");
+    for (; *behind; behind++) items[count++] = text_literal(d, *behind);
+    return list_of(d, items, count);
+}
+
+/* read'then reader precedence tokens */
+static CtExpr *read_then(Derive *d, CtExpr *reader, uint32_t precedence, CtExpr *tokens) {
+    CtExpr *e = expr(d, EXPR_APP, 4);
+    e->parts[0] = global(d, "read'then");
+    e->parts[1] = reader;
+    e->parts[2] = integer(d, precedence);
+    e->parts[3] = tokens;
+    return e;
+}
+
+static CtExpr *read_fields(Derive *d, CtDataCon *con) {
+    static const char *const none[] = {NULL};
+    bool symbol_name = con->name->text[0] == ':';
+    if (con->infix) {
+        CtExpr *left = apply2(d, global(d, "read'token"), list_of(d, NULL, 0), plain(d, con));
+        left = read_then(d, left, con->precedence + 1u, name_tokens(d, con->name, !symbol_name, none));
+        return read_then(d, left, con->precedence + 1u, list_of(d, NULL, 0));
+    }
+    bool record = con->field_names && con->arity > 0;
+    const char *first[] = {"{", record ? con->field_names[0]->text : NULL, "=", NULL};
+    CtExpr *reader = apply2(d, global(d, "read'token"), name_tokens(d, con->name, symbol_name, record ? first : none),
+                            plain(d, con));
+    for (uint32_t i = 0; i < con->arity; i++) {
+        bool last = i + 1 == con->arity;
+        CtExpr *next[] = {text_literal(d, last ? "}" : ","), NULL, NULL};
+        if (record && !last) next[1] = text_literal(d, con->field_names[i + 1]->text);
+        if (record && !last) next[2] = text_literal(d, "=");
+        reader = read_then(d, reader, record ? 0 : 11, list_of(d, next, !record ? 0 : last ? 1 : 3));
+    }
+    return reader;
+}
+
+static void write_read(Derive *d) {
+    CtTyCon *con = d->instance->tycon;
+    CtExpr *ways = expr(d, EXPR_LIST, con->con_count), *whole = expr(d, EXPR_APP, 4);
+    for (uint32_t i = 0; i < con->con_count; i++) {
+        CtDataCon *data = con->cons[i];
+        CtExpr *way = ways->parts[i] = expr(d, EXPR_TUPLE, 2);
+        way->parts[0] = integer(d, data->infix ? data->precedence : data->field_names || data->arity == 0 ? 11 : 10);
+        way->parts[1] = read_fields(d, data);
+    }
+    whole->parts[0] = global(d, "read'choice");
+    whole->parts[1] = local(d, "d");
+    whole->parts[2] = ways;
+    whole->parts[3] = local(d, "r");
+    CtBinding *binding = new_binding(d, "readsPrec", 1);
+    add_clause(d, binding, variable(d, "d"), variable(d, "r"), whole);
+    finish(d, binding);
+}
+
+/* ---- Ix: of an enumeration by its tags, of a product as of a tuple ---- */
+
+static CtExpr *method(Derive *d, const char *name) {
+    CtExpr *e = local(d, name);
+    for (uint32_t i = 0; i < d->instance->class_->method_count; i++)
+        if (d->instance->class_->methods[i]->name == e->name.text) e->entity = d->instance->class_->methods[i];
+    if (!e->entity) return global(d, name);
+    return e;
+}
+
+static CtPat *pair_pat(Derive *d, CtPat *first, CtPat *second) {
+    CtPat *pair = pat(d, PAT_TUPLE, 2);
+    pair->parts[0] = first;
+    pair->parts[1] = second;
+    return pair;
+}
+
+static CtExpr *pair_of(Derive *d, CtExpr *first, CtExpr *second) {
+    CtExpr *pair = expr(d, EXPR_TUPLE, 2);
+    pair->parts[0] = first;
+    pair->parts[1] = second;
+    return pair;
+}
+
+/* The fields as a tuple; the field itself if there is one. */
+static CtExpr *tuple_of(Derive *d, const CtDataCon *con, const char *letter) {
+    if (con->arity == 1) return field(d, letter, 0);
+    CtExpr *tuple = expr(d, EXPR_TUPLE, con->arity);
+    for (uint32_t i = 0; i < con->arity; i++) tuple->parts[i] = field(d, letter, i);
+    return tuple;
+}
+
+/* \fields -> C fields */
+static CtExpr *from_tuple(Derive *d, CtDataCon *con) {
+    CtExpr *lam = expr(d, EXPR_LAM, 1), *made = expr(d, EXPR_APP, con->arity + 1);
+    CtPat *whole = con->arity == 1 ? variable(d, "c0") : pat(d, PAT_TUPLE, con->arity);
+    for (uint32_t i = 0; con->arity > 1 && i < con->arity; i++)
+        whole->parts[i] = variable(d, ct_format(d->types->arena, "c%u", i));
+    made->parts[0] = plain(d, con);
+    for (uint32_t i = 0; i < con->arity; i++) made->parts[i + 1] = field(d, "c", i);
+    lam->pats = CT_NEW(d->types->arena, CtPat *);
+    lam->pats[0] = whole;
+    lam->pat_count = 1;
+    lam->parts[0] = made;
+    return lam;
+}
+
+static CtExpr *from_tag(Derive *d) {
+    CtTyCon *con = d->instance->tycon;
+    CtExpr *lam = expr(d, EXPR_LAM, 1), *choice = expr(d, EXPR_CASE, 1);
+    choice->parts[0] = local(d, "i");
+    choice->alts = CT_NEW_ARRAY(d->types->arena, CtAlt, con->con_count);
+    for (uint32_t i = 0; i < con->con_count; i++) {
+        bool last = i + 1 == con->con_count;
+        CtPat *number = pat(d, last ? PAT_WILD : PAT_LIT, 0);
+        if (!last) number->lit = (CtLit){.kind = LIT_INT, .integer = i, .fraction = i};
+        add_alt(d, choice, number, plain(d, con->cons[i]));
+    }
+    lam->pats = CT_NEW(d->types->arena, CtPat *);
+    lam->pats[0] = variable(d, "i");
+    lam->pat_count = 1;
+    lam->parts[0] = choice;
+    return lam;
+}
+
+/* index or inRange */
+static void write_ix_of(Derive *d, const char *name, bool product) {
+    CtDataCon *con = d->instance->tycon->cons[0];
+    CtBinding *binding = new_binding(d, name, 1);
+    CtPat *low = product ? con_pat(d, con, "a") : variable(d, "a"),
+          *high = product ? con_pat(d, con, "b") : variable(d, "b");
+    CtExpr *body;
+    if (product) {
+        CtExpr *bounds = pair_of(d, tuple_of(d, con, "a"), tuple_of(d, con, "b"));
+        body = apply2(d, method(d, name), bounds, tuple_of(d, con, "c"));
+    } else {
+        CtExpr *bounds = pair_of(d, tag_of(d, "a"), tag_of(d, "b"));
+        body = apply2(d, global(d, ct_format(d->types->arena, "ix'%s", name)), bounds, tag_of(d, "c"));
+    }
+    add_clause(d, binding, pair_pat(d, low, high), product ? con_pat(d, con, "c") : variable(d, "c"), body);
+    finish(d, binding);
+}
+
+static void write_ix(Derive *d) {
+    CtDataCon *con = d->instance->tycon->cons[0];
+    bool product = d->instance->tycon->con_count == 1 && con->arity > 0;
+    CtBinding *range = new_binding(d, "range", 1);
+    if (product) {
+        CtExpr *bounds = pair_of(d, tuple_of(d, con, "a"), tuple_of(d, con, "b"));
+        CtExpr *all = apply2(d, global(d, "mapList"), from_tuple(d, con), apply2(d, method(d, "range"), bounds, NULL));
+        add_clause(d, range, pair_pat(d, con_pat(d, con, "a"), con_pat(d, con, "b")), NULL, all);
+    } else {
+        CtExpr *tags = apply2(d, global(d, "intRange"), tag_of(d, "a"), tag_of(d, "b"));
+        CtExpr *all = apply2(d, global(d, "mapList"), from_tag(d), tags);
+        add_clause(d, range, pair_pat(d, variable(d, "a"), variable(d, "b")), NULL, all);
+    }
+    finish(d, range);
+    write_ix_of(d, "index", product);
+    write_ix_of(d, "inRange", product);
+}
+
 static void write_instance(CtTypes *types, CtInstance *instance) {
     Derive derive = {types, instance, instance->range, false}, *d = &derive;
     CtTyCon *con = instance->tycon;
     if (con->con_count == 0 || ct_types_derive_functor(types, instance)) return;
-    switch (instance->class_->name->text[0]) { /* Eq, Enum, Ord, Show, Bounded: told apart when the head was made */
-    case 'O': write_binary(d, "compare", compare_fields); return;
-    case 'S': write_show(d); return;
-    case 'B':
-        write_bound(d, "minBound", con->cons[0]);
-        write_bound(d, "maxBound", con->cons[con->con_count - 1]);
-        return;
-    default:
-        if (instance->class_->name->text[1] == 'n')
-            write_enum(d);
-        else
-            write_binary(d, "==", equal_fields);
-    }
+    const char *name = instance->class_->name->text;
+    if (!strcmp(name, "Eq")) write_binary(d, "==", equal_fields);
+    if (!strcmp(name, "Ord")) write_binary(d, "compare", compare_fields);
+    if (!strcmp(name, "Show")) write_show(d);
+    if (!strcmp(name, "Read")) write_read(d);
+    if (!strcmp(name, "Enum")) write_enum(d);
+    if (!strcmp(name, "Ix")) write_ix(d);
+    if (strcmp(name, "Bounded") != 0) return;
+    write_bound(d, "minBound", con->cons[0]);
+    write_bound(d, "maxBound", con->cons[con->con_count - 1]);
 }
 
 void ct_types_derive_methods(CtTypes *types) {

@@ -10,6 +10,8 @@
  */
 #include "types/internal.h"
 
+#include <math.h>
+
 enum { MOST_STEPS = 1000000, MOST_DEPTH = 1000, MOST_WITNESSES = 3 };
 
 /* A cell of the pattern matrix: a pattern, or the rest of a list or string pattern after its first `skip` elements. If
@@ -84,7 +86,10 @@ static Head literal_head(const Explorer *e, Cell cell) {
     case LIT_FRACTION: {
         Head head = {.kind = HEAD_NUMBER};
         double value = lit->fraction;
-        if (lit->kind == LIT_INT)
+        if (lit->kind == LIT_INT && lit->digits != NULL)
+            head.bits =
+                ct_key(ct_intern_text(&e->types->context->symbols, lit->digits)) ^ (uint64_t)(signbit(value) != 0);
+        else if (lit->kind == LIT_INT)
             head.bits = (uint64_t)lit->integer;
         else if (value == (double)(int32_t)value) /* 2.0 is 2 */
             head.bits = (uint64_t)(int64_t)value;

@@ -29,6 +29,8 @@ bool ct_types_split_fun(CtTypes *types, CtTy *type, CtTy **arg, CtTy **result) {
 
 static void note_inner_use(CtTypes *types, CtExpr *expr, CtEntity *entity) {
     CtBindInfo *info = entity->infer;
+    if (entity == types->own_method)
+        ct_push(types->arena, &types->method_uses, ((CtMethodUse){expr, types->own_tycon}));
     if (!info || !info->signature) return;
     CtBindInfo *user = info->active ? info : NULL;
     /* component numbers are unique only within one module, so the frames are compared first */
@@ -94,7 +96,18 @@ static bool use_hidden(CtTypes *types, CtExpr *expr, CtHidden hidden, CtTy *type
     return true;
 }
 
+/* Whether a literal is the exponent of the library's ^ or ^^. It is then an Int unless something else determines its
+ * type: an Integer, the default, gives the same power more slowly. */
+static bool is_exponent(const CtExpr *lit, const CtWhy *why) {
+    if (lit->lit.digits || !why || why->kind != WHY_ARGUMENT || why->index != 2) return false;
+    const CtEntity *entity = why->fun && why->fun->kind == EXPR_VAR ? why->fun->entity : NULL;
+    if (!entity || !entity->module || strcmp(entity->module, "Prelude") != 0) return false;
+    return strcmp(entity->name->text, "^") == 0 || strcmp(entity->name->text, "^^") == 0;
+}
+
 static void check_number(CtTypes *types, CtExpr *expr, CtHidden hidden, CtTy *expected, const CtWhy *why) {
+    if (hidden == HIDDEN_FROM_INT && is_exponent(expr, why) && ct_types_ty_resolve(expected)->kind == TY_META)
+        ct_types_unify(types, expected, types->int_->type);
     CtEntity *from_int = ct_types_hidden(types, HIDDEN_FROM_INT, expr->range);
     if (from_int && from_int->class_ && !ct_types_literal_fits(types, from_int->class_, expected, expr->range, why))
         return;
@@ -111,7 +124,10 @@ static void check_literal(CtTypes *types, CtExpr *expr, CtTy *expected, const Ct
     case LIT_STRING:
         ct_types_ty_expect(types, expr->range, expected, ct_types_ty_list(types, types->char_->type), why);
         return;
-    case LIT_INT: check_number(types, expr, HIDDEN_FROM_INT, expected, why); return;
+    case LIT_INT:
+        ct_types_note_large(types, &expr->lit, expected, expr->range, types->negated == expr);
+        check_number(types, expr, HIDDEN_FROM_INT, expected, why);
+        return;
     case LIT_FRACTION: check_number(types, expr, HIDDEN_FROM_DOUBLE, expected, why); return;
     }
 }
@@ -348,6 +364,7 @@ static CtExpr *check_one(CtTypes *types, CtExpr *expr, CtTy **expected, CtWhy *w
             return expr->parts[0];
         }
         if (!use_hidden(types, expr, HIDDEN_NEGATE, type)) *expected = types->error;
+        types->negated = expr->parts[0];
         return expr->parts[0];
     case EXPR_LAM: return check_lambda(types, expr, expected, why);
     case EXPR_LET: ct_types_infer_groups(types, &expr->decls); return expr->parts[0];

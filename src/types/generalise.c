@@ -15,20 +15,35 @@ static bool is_numeric(CtTypes *types, const CtTy *meta) {
     return false;
 }
 
-static bool has_all(const CtTy *meta, const CtTyCon *con) {
+static bool has_all(const CtTy *meta, CtTy *type) {
+    CtTy *head = ct_types_ty_resolve(type);
+    while (head->kind == TY_APP) head = ct_types_ty_resolve(head->fun);
     for (const CtPred *pred = meta->preds; pred; pred = pred->next)
-        if (!ct_types_instance_find(pred->class_, con)) return false;
+        if (head->kind != TY_CON || !ct_types_instance_find(pred->class_, head->con)) return false;
     return true;
 }
 
-static CtTyCon *choose(CtTypes *types, const CtTy *meta) {
-    CtTyCon *unit = ct_types_con_tuple(types, 0), *int_ = types->int_, *real = types->double_;
+static CtTy *integer(CtTypes *types) {
+    CtTyCon *con = ct_types_library(types, SPACE_TYPE, ct_intern_text(&types->context->symbols, "Integer"));
+    return con ? con->type : types->int_->type;
+}
+
+/* The first candidate that has all classes. For numbers, as in Haskell 98 §4.3.4, an Integer if possible, otherwise a
+ * Double; or the types of the module's `default` declaration. The library's own numbers are Int. */
+static CtTy *choose(CtTypes *types, const CtTy *meta) {
+    CtTy *unit = ct_types_con_tuple(types, 0)->type, *int_ = types->int_->type, *real = types->double_->type;
+    CtTy *whole = types->is_library ? int_ : integer(types);
     bool prefers_real = types->prefer_double || meta->at_point;
-    CtTyCon *first = prefers_real ? real : int_, *second = prefers_real ? int_ : real;
-    CtTyCon *constructors[] = {types->list, types->array, NULL}, *numbers[] = {first, second, types->float_, NULL},
-            *others[] = {prefers_real ? real : unit, first, second, NULL};
-    CtTyCon **candidates = meta->arity > 0 ? constructors : is_numeric(types, meta) ? numbers : others;
-    for (; *candidates; candidates++)
+    CtTy *first = prefers_real ? real : whole, *second = prefers_real ? whole : real;
+    CtTy *constructors[] = {types->list->type, types->array->type, NULL},
+         *numbers[] = {first, second, int_, types->float_->type, NULL},
+         *others[] = {prefers_real ? real : unit, first, second, NULL};
+    bool number = meta->arity == 0 && is_numeric(types, meta), declared = number && types->has_defaults;
+    if (declared && prefers_real && has_all(meta, real)) return real;
+    for (uint32_t i = 0; declared && i < types->defaults.count; i++)
+        if (has_all(meta, types->defaults.items[i])) return types->defaults.items[i];
+    CtTy **candidates = meta->arity > 0 ? constructors : number ? numbers : others;
+    for (; !declared && *candidates; candidates++)
         if (has_all(meta, *candidates)) return *candidates;
     return NULL;
 }
@@ -98,11 +113,11 @@ static bool default_constrained(CtTypes *types, CtMarks marks, bool quiet) {
     for (uint32_t i = marks.metas; i < types->metas.count; i++) {
         CtTy *meta = types->metas.items[i];
         if (!own(types, meta) || !meta->preds) continue;
-        CtTyCon *con = choose(types, meta);
-        if (!con && !quiet) ambiguous(types, meta);
+        CtTy *type = choose(types, meta);
+        if (!type && !quiet) ambiguous(types, meta);
         CtPred *preds = meta->preds;
-        meta->link = con ? con->type : types->error;
-        for (CtPred *pred = con ? preds : NULL; pred; pred = pred->next)
+        meta->link = type ? type : types->error;
+        for (CtPred *pred = type ? preds : NULL; pred; pred = pred->next)
             ct_types_solve(types, pred->class_, meta->link, pred->range, true);
         changed = true;
     }
@@ -235,39 +250,4 @@ void ct_types_generalise(CtTypes *types, CtBindingGroup *group, CtBindInfo **inf
         }
     widen_inner_uses(types, group, marks.inner_uses);
     ct_types_default(types, marks);
-}
-
-/* ---- polymorphic recursion ---- */
-
-static bool grows(const CtInnerUse *use, CtTy *type, bool inside, uint32_t *left) {
-    for (;;) {
-        type = ct_types_ty_resolve(type);
-        if (!ct_types_ty_take(left, type) || !type->has_var) return false;
-        if (type->kind == TY_GENERIC) {
-            for (uint32_t i = 0; inside && i < use->user->group->generic_count; i++)
-                if (use->user->group->generics[i] == type) return true;
-            return false;
-        }
-        if (type->kind != TY_APP) return false;
-        inside = true;
-        if (grows(use, type->fun, true, left)) return true;
-        type = type->arg;
-    }
-}
-
-void ct_types_check_inner_uses(CtTypes *types) {
-    for (uint32_t i = 0; i < types->inner_uses.count; i++) {
-        const CtInnerUse *use = &types->inner_uses.items[i];
-        for (uint32_t j = 0; j < use->expr->inst_count; j++) {
-            uint32_t left = CT_TYPE_LIMIT;
-            if (!grows(use, use->expr->inst[j], false, &left)) continue;
-            CtDiag *diag =
-                ct_error(types->context, CT_E0316, use->expr->range, "`%s` calls itself at a larger type, `%s`",
-                         use->entity->name->text, ct_types_ty_text(types, use->expr->inst[j]));
-            ct_help(types->context, diag, "each call would need another copy of `%s`, without end",
-                    use->entity->name->text);
-            break;
-        }
-    }
-    types->inner_uses.count = 0;
 }

@@ -3,11 +3,14 @@
  * module. */
 #include "types/internal.h"
 
-static const char *const standard_modules[] = {
-    "Prelude",     "Data.List",     "Data.Maybe", "Data.Char",   "Data.Foldable", "Data.Ord",      "Data.Tuple",
-    "Data.Either", "Data.Function", "Numeric",    "Data.Bool",   "Data.Functor",  "Control.Monad", "Data.Array",
-    "Cotan",       "Data.Int",      "System.IO",   "Data.Bits",  "Data.Monoid", "Data.Semigroup",
-    "Control.Applicative", "Data.Traversable"};
+static const char *const standard_modules[] = {"Prelude",          "Data.List",      "Data.Maybe",
+                                               "Data.Char",        "Data.Foldable",  "Data.Ord",
+                                               "Data.Tuple",       "Data.Either",    "Data.Function",
+                                               "Numeric",          "Data.Bool",      "Data.Functor",
+                                               "Control.Monad",    "Data.Array",     "Cotan",
+                                               "Data.Int",         "System.IO",      "Data.Bits",
+                                               "Data.Monoid",      "Data.Semigroup", "Control.Applicative",
+                                               "Data.Traversable", "Text.Read"};
 
 const char *ct_types_standard_module_at(uint32_t index) {
     return index < sizeof standard_modules / sizeof *standard_modules ? standard_modules[index] : NULL;
@@ -142,8 +145,8 @@ static void one_item(const Transfer *t, const CtItem *item) {
 
 /* ---- whole modules ---- */
 
-/* Whether a `hiding` list contains the name, as an item or as a part of one. T is a type, a class and a constructor there;
- * T(), T(..) and T(A) name no constructor T (Haskell 98 §5.3.1). */
+/* Whether a `hiding` list contains the name, as an item or as a part of one. T is a type, a class and a constructor
+ * there; T(), T(..) and T(A) name no constructor T (Haskell 98 §5.3.1). */
 static bool is_listed(const CtDecl *decl, CtSpace space, CtSym name) {
     for (uint32_t i = 0; decl && i < decl->item_count; i++) {
         const CtItem *item = &decl->items[i];

@@ -1,7 +1,7 @@
 /* Declarations shared by the files of type inference. A good reading order: type.c, unify.c, solve.c, convert.c,
  * declare.c, classes.c, deriving.c (declarations); resolve.c, groups.c (name resolution, dependency analysis); expr.c,
- * pattern.c, records.c, bind.c, generalise.c (inference proper); report.c, suggest.c, unknown.c, absent.c, print.c
- * (messages); scope.c, imports.c (modules); env.c, module.c (entry points). */
+ * pattern.c, records.c, bind.c, generalise.c, growth.c (inference proper); report.c, suggest.c, unknown.c, absent.c,
+ * print.c (messages); scope.c, imports.c (modules); env.c, module.c (entry points). */
 #ifndef CT_TYPES_INTERNAL_H
 #define CT_TYPES_INTERNAL_H
 
@@ -61,14 +61,19 @@ typedef struct CtDeferred {
     CtSourceRange range;
 } CtDeferred;
 
-/* A use of a binding with a signature inside its own recursion. Such a polymorphic recursion must not instantiate the
- * binding at a larger type, because specialisation would not end. */
+/* A use of a binding with a signature inside its own recursion, where it may be instantiated at a larger type. */
 typedef struct CtInnerUse {
     CtEntity *entity;
     CtExpr *expr;
     CtBindInfo *user; /* the binding whose generics must not occur inside larger types */
     bool settled;
 } CtInnerUse;
+
+/* A use of a method in an instance's definition of the same method, where it may be instantiated at a larger type. */
+typedef struct CtMethodUse {
+    CtExpr *expr;
+    const CtTyCon *tycon; /* of the instance */
+} CtMethodUse;
 
 /* The expected and found types of the unification in progress, for messages about missing instances. */
 typedef struct CtExpectation {
@@ -93,6 +98,11 @@ typedef struct CtShadow {
     CtSym name;
     CtEntity *hidden, *shown;
 } CtShadow;
+
+typedef struct CtLargeLiteral {
+    CtTy *type;
+    CtSourceRange range;
+} CtLargeLiteral;
 
 struct CtTypes {
     CtContext *context;
@@ -131,21 +141,45 @@ struct CtTypes {
 
     /* types */
     uint32_t level;
-    CT_VEC(CtTy *) metas;  /* the unification variables that may be unsolved */
-    CT_VEC(CtTy *) points; /* types at which functions of Derivatives are instantiated, until they are solved */
+    CT_VEC(CtTy *) metas;    /* the unification variables that may be unsolved */
+    CT_VEC(CtTy *) points;   /* types at which functions of Derivatives are instantiated, until they are solved */
+    CT_VEC(CtTy *) defaults; /* of the module's `default` declaration, if it has one */
+    bool has_defaults;
+    CT_VEC(CtLargeLiteral) large; /* the integer literals of this module that do not fit in an Int */
+    const CtExpr *negated;        /* the operand of the latest prefix minus */
     CT_VEC(CtDeferred) deferred;
     CT_VEC(CtTy *) stack; /* argument types of the applications being checked */
     CT_VEC(CtInnerUse) inner_uses;
+    CT_VEC(CtMethodUse) method_uses;
+    const CtEntity
+        *own_method; /* the method of an instance that is being inferred, and the type of the instance; or NULL */
+    const CtTyCon *own_tycon;
+    CT_VEC(CtGrowth) growths;
     CtMap applied;  /* variable -> its CtApplied */
     CtTy *clash[2]; /* after a failed unification: the two subterms that differ */
     CtExpectation *expecting;
     const CtExpr *subject;              /* the expression being checked */
     CT_VEC(struct CtUnknown) unknown;   /* unknown names of this module */
     CtSym misnamed;                     /* a type variable of a signature with the name of a type, reported once */
+    CtExporter *exporter;               /* NULL: the library is not known */
     bool told_large;                    /* a type that is too large has been reported; others are consequences */
     uint32_t solve_levels, solve_steps; /* depth and number of steps of instance resolution, both bounded */
     uint32_t convert_levels;            /* nesting depth of type expressions and synonyms, bounded */
 };
+
+/* ---- literals.c ---- */
+
+/* Reads the module's `default` declaration. */
+void ct_types_declare_defaults(CtTypes *types, const CtDecls *decls);
+/* Notes a literal whose type may turn out to be Int, for which it is too large. */
+void ct_types_note_large(CtTypes *types, const CtLit *lit, CtTy *type, CtSourceRange range, bool negated);
+/* Reports those whose type did. */
+void ct_types_check_large(CtTypes *types);
+
+/* ---- pattern_signatures.c ---- */
+
+/* Gives variables of pattern bindings whose signature has type variables a binding of their own. */
+void ct_types_split_patterns(CtTypes *types, CtDecls *decls);
 
 /* ---- scope.c ---- */
 void *ct_types_scope_get(const CtScope *scope, CtSpace space, CtSym name);
@@ -357,7 +391,6 @@ void ct_types_report_infinite(CtTypes *types, const CtClass *class_, CtSourceRan
 /* Reports a negative number where a function is expected. */
 void ct_types_report_negative(CtTypes *types, const CtExpr *expr, CtTy *expected, const CtWhy *why);
 void ct_types_report_not_function(CtTypes *types, const CtExpr *app, uint32_t taken, CtTy *type);
-void ct_types_report_unsupported(CtTypes *types, CtSourceRange range, const char *what);
 /* Prints types into the arena; those in one message share the names of variables. */
 void ct_types_ty_texts(CtTypes *types, CtTy **list, uint32_t count, const char **texts);
 const char *ct_types_ty_text(CtTypes *types, CtTy *type);
@@ -405,7 +438,12 @@ CtMarks ct_types_marks(CtTypes *types);
 void ct_types_generalise(CtTypes *types, CtBindingGroup *group, CtBindInfo **infos, CtMarks marks, bool restricted);
 /* Solves what was added to these lists since the marks: by defaulting, or by reporting an ambiguity. */
 void ct_types_default(CtTypes *types, CtMarks marks);
-/* Reports E0316 for polymorphic recursion at ever larger types. */
+
+/* ---- growth.c: polymorphic recursion and nested data types ---- */
+
+/* Marks the uses that grow, and records their steps; reports E0316 for steps that are not supported. */
 void ct_types_check_inner_uses(CtTypes *types);
+/* Marks the parameters of data types that grow in the fields of `con`, and records the steps; reports E0316. */
+void ct_types_find_nested(CtTypes *types, CtTyCon *con);
 
 #endif

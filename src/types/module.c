@@ -25,6 +25,7 @@ bool ct_types_infer_module(CtTypes *types, CtModule *module, bool is_prelude) {
     ct_types_check_superclasses(types);
     ct_types_declare_primitives(types, decls);
     ct_types_resolve_top(types, decls);
+    ct_types_declare_defaults(types, decls);
     ct_types_derive_methods(types);
     ct_types_resolve_class_bodies(types);
     if (!is_prelude && !module->continues) ct_types_close_exports(types);
@@ -33,6 +34,7 @@ bool ct_types_infer_module(CtTypes *types, CtModule *module, bool is_prelude) {
     ct_types_infer_class_bodies(types);
     types->level = 0;
     ct_types_default(types, marks);
+    ct_types_check_large(types);
     ct_types_check_inner_uses(types);
     if (types->context->error_count == errors) {
         ct_types_check_matches(types);
@@ -55,6 +57,7 @@ bool ct_types_infer_expression(CtTypes *types, CtExpr *expr, CtTy *expected) {
     ct_types_check_expr(types, expr, expected, NULL);
     types->level = 0;
     ct_types_default(types, marks);
+    ct_types_check_large(types);
     ct_types_check_inner_uses(types);
     types->matches.count = 0;
     return types->context->error_count == marks.errors;

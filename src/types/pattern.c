@@ -6,8 +6,6 @@ static void check_variable(CtTypes *types, CtPat *pat, CtTy *expected) {
     CtWhy why = {.kind = WHY_SIGNATURE, .name = pat->name.text};
     if (!scheme->type)
         scheme->type = expected;
-    else if (scheme->count)
-        ct_types_report_unsupported(types, pat->range, "a polymorphic signature for a variable that a pattern binds");
     else
         ct_types_ty_expect(types, pat->range, scheme->type, expected, &why);
 }
@@ -55,6 +53,7 @@ static void check_literal(CtTypes *types, CtPat *pat, CtTy *expected, const CtWh
         ct_types_ty_expect(types, pat->range, expected, ct_types_ty_list(types, types->char_->type), why);
         return;
     }
+    ct_types_note_large(types, &pat->lit, expected, pat->range, false);
     CtHidden hidden = pat->lit.kind == LIT_INT ? HIDDEN_FROM_INT : HIDDEN_FROM_DOUBLE;
     CtEntity *from = ct_types_hidden(types, hidden, pat->range);
     CtEntity *number = ct_types_hidden(types, HIDDEN_FROM_INT, pat->range);

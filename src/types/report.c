@@ -324,7 +324,3 @@ void ct_types_report_not_function(CtTypes *types, const CtExpr *app, uint32_t ta
                 ct_types_ty_text(types, type));
     ct_types_suggest_application(types, diag, app, taken, type);
 }
-
-void ct_types_report_unsupported(CtTypes *types, CtSourceRange range, const char *what) {
-    ct_error(types->context, CT_E0317, range, "%s is not yet supported", what);
-}

@@ -286,6 +286,7 @@ static void resolve_group(CtTypes *types, CtDecls *decls, bool top) {
     Group *group = CT_NEW(types->arena, Group); /* entities point to its frame */
     group->frame.top = top;
     group->mark = types->shadows.count;
+    ct_types_split_patterns(types, decls);
     for (uint32_t i = 0; i < decls->count; i++)
         if (decls->items[i].kind == DECL_BINDING) declare_binding(types, group, decls->items[i].binding);
     for (uint32_t i = 0; top && i < types->selectors.count; i++)

@@ -1,5 +1,7 @@
 /* Scopes: the meanings of names at the top level of a module. The module's own definitions are the innermost scope,
  * then its imports, then the prelude; each scope shadows those outside it. */
+#include <strings.h>
+
 #include "types/internal.h"
 
 void *ct_types_scope_get(const CtScope *scope, CtSpace space, CtSym name) {
@@ -119,6 +121,21 @@ static CtSym exporter(CtTypes *types, CtSpace space, CtSym name) {
     return NULL;
 }
 
+/* Help for a name that a module of the library exports, exactly or in other case. */
+static bool help_exporter(CtTypes *types, CtDiag *diag, const char *name, bool exactly) {
+    static const char *const qualified[] = {"Map", "Set", "IntMap", "IntSet", "Sequence"};
+    const char *found, *module = types->exporter ? types->exporter(types->arena, name, exactly, &found) : NULL;
+    if (!module) return false;
+    const char *last = strrchr(module, '.') ? strrchr(module, '.') + 1 : module;
+    for (uint32_t i = 0; i < sizeof qualified / sizeof *qualified; i++)
+        if (strcmp(last, qualified[i]) == 0) {
+            ct_help(types->context, diag, "the library has `%s`: import qualified %s as %s", found, module, last);
+            return true;
+        }
+    ct_help(types->context, diag, "the library has `%s`: import %s", found, module);
+    return true;
+}
+
 void ct_types_report_unknown(CtTypes *types, const char *what, CtSpace space, CtName name) {
     const CtScope *scope = types->own;
     if (name.module) {
@@ -148,6 +165,11 @@ void ct_types_report_unknown(CtTypes *types, const char *what, CtSpace space, Ct
         ct_help(types->context, diag, "`%s.%s` is imported, under that name", module->text, name.text->text);
     else if (absent)
         ct_help(types->context, diag, "%s", absent);
+    else if (!name.module && help_exporter(types, diag, name.text->text, true))
+        return ct_types_unknown_new(types, space, name, diag);
+    else if (!name.module && !(near && strcasecmp(near->text, name.text->text) == 0) &&
+             help_exporter(types, diag, name.text->text, false))
+        return ct_types_unknown_new(types, space, name, diag);
     else if (near)
         ct_help(types->context, diag, "perhaps `%s%s%s` is meant", name.module ? name.module->text : "",
                 name.module ? "." : "", near->text);

@@ -1,5 +1,5 @@
-/* Whether `show` of a type runs a user-written instance of Show. For all other types, the text can be printed from the
- * value's data alone. */
+/* Whether `show` of a type, or comparison, runs a user-written instance of Show. For all other types, the text can be
+ * printed from the value's data alone. */
 #include "types/internal.h"
 
 static bool is_written(CtTypes *types, const CtInstance *instance) {
@@ -7,6 +7,11 @@ static bool is_written(CtTypes *types, const CtInstance *instance) {
     bool of_prelude = types->context->sources.items[instance->range.source].is_library &&
                       ct_types_lookup_library_tycon(types, instance->tycon->name) == instance->tycon;
     return !of_prelude;
+}
+
+bool ct_types_is_ordered_by_instance(CtTypes *types, const CtTyCon *tycon) {
+    CtClass *ord = ct_types_library(types, SPACE_CLASS, ct_intern_text(&types->context->symbols, "Ord"));
+    return ord && is_written(types, ct_types_instance_find(ord, tycon));
 }
 
 bool ct_types_is_shown_by_instance(CtTypes *types, CtTy *type) {

@@ -15,7 +15,12 @@ static bool is_app_of(CtTy *type, const CtTyCon *con) {
 }
 
 static bool is_real(CtTypes *types, CtTy *type) { return is_con(type, types->double_) || is_con(type, types->float_); }
-static bool is_number(CtTypes *types, CtTy *type) { return is_con(type, types->int_) || is_real(types, type); }
+static bool is_whole(CtTypes *types, CtTy *type) {
+    type = ct_types_ty_resolve(type);
+    return is_con(type, types->int_) || (type->kind == TY_CON && strcmp(type->con->name->text, "Integer") == 0);
+}
+
+static bool is_number(CtTypes *types, CtTy *type) { return is_whole(types, type) || is_real(types, type); }
 
 static bool is_string(CtTypes *types, CtTy *type) {
     type = ct_types_ty_resolve(type);
@@ -219,12 +224,13 @@ static void suggest_number(CtTypes *types, CtDiag *diag, CtTy *type, const CtWhy
         ct_help(context, diag, "a String is text, even when its characters are digits");
     else if (is_app_of(type, types->list) || is_app_of(type, types->array))
         ct_help(context, diag, "`map` and `zipWith` calculate with each element, `sum` adds them up");
-    else if (is_con(type, types->int_) && types->expecting && types->expecting->subject &&
+    else if (is_whole(types, type) && types->expecting && types->expecting->subject &&
              types->expecting->subject->kind == EXPR_APP && is_call_of(types->expecting->subject->parts[0], "**"))
         ct_help(context, diag,
-                "the power of an Int is `^`, with a whole exponent; `fromIntegral` makes a Double of it");
-    else if (is_con(type, types->int_))
-        ct_help(context, diag, "an Int becomes a Double by `fromIntegral`; `div` divides whole numbers");
+                "the power of a whole number is `^`, with a whole exponent; `fromIntegral` makes a Double of it");
+    else if (is_whole(types, type))
+        ct_help(context, diag, "an %s becomes a Double by `fromIntegral`; `div` divides whole numbers",
+                ct_types_ty_text(types, type));
     else if (is_real(types, type) && is_call_of(fun, "^"))
         ct_help(context, diag, "`**` takes any exponent, `^` whole ones only");
     else if (is_real(types, type))
@@ -232,8 +238,20 @@ static void suggest_number(CtTypes *types, CtDiag *diag, CtTy *type, const CtWhy
 }
 
 static bool is_derivable(const CtClass *class_) {
-    static const char *const names[] = {"Eq", "Ord", "Show", "Enum", "Bounded", NULL};
+    static const char *const names[] = {"Eq", "Ord", "Show", "Read", "Enum", "Bounded", NULL};
     return ct_types_class_named(class_, names);
+}
+
+/* `x / fromIntegral $ n`: the application's left side lacks the argument that `$` was to give to its last function. */
+static bool suggest_dollar(CtTypes *types, CtDiag *diag, CtTy *type, const CtWhy *why, const CtExpr *subject) {
+    if (!why || why->kind != WHY_ARGUMENT || why->index != 1 || !is_call_of(why->fun, "$") || !subject) return false;
+    if (!ct_types_ty_is_function(types, type) || subject->kind != EXPR_APP || !is_named(subject->parts[0]) ||
+        !ct_syntax_is_operator_name(subject->parts[0]->name.text))
+        return false;
+    ct_help(types->context, diag,
+            "`$` binds less than `%s`, so that all on its left is the function: put `$` and its sides in parentheses",
+            subject->parts[0]->name.text->text);
+    return true;
 }
 
 void ct_types_suggest_instance(CtTypes *types, CtDiag *diag, const CtClass *class_, CtTy *type, const CtWhy *why) {
@@ -241,7 +259,9 @@ void ct_types_suggest_instance(CtTypes *types, CtDiag *diag, const CtClass *clas
                                           "Floating", "RealFrac", "RealFloat", NULL};
     const CtExpectation *at = types->expecting;
     const CtExpr *subject = at ? at->subject : NULL;
-    if (suggest_dot_behind(types, diag, type, subject) || suggest_operator(types, diag, type, why)) return;
+    if (suggest_dot_behind(types, diag, type, subject) || suggest_dollar(types, diag, type, why, subject) ||
+        suggest_operator(types, diag, type, why))
+        return;
     if (why && why->kind == WHY_ARGUMENT && is_call_of(why->fun, ".") && at && !at->from_found) {
         ct_help(types->context, diag, "`.` joins two functions; with an argument, write (f . g) x or f (g x)");
         return;
@@ -252,6 +272,12 @@ void ct_types_suggest_instance(CtTypes *types, CtDiag *diag, const CtClass *clas
     }
     if (ct_types_ty_is_function(types, type)) {
         static const char *const comparing[] = {"Eq", "Ord", NULL}, *const showing[] = {"Show", NULL};
+        bool asked = at && !at->from_found && why && why->kind == WHY_ARGUMENT && why->count > 1;
+        if (asked && subject && is_named(subject)) {
+            ct_help(types->context, diag, "perhaps `%s` is given an argument too many",
+                    is_named(why->fun) ? why->fun->name.text->text : "the function");
+            return;
+        }
         if (subject && subject->kind == EXPR_APP && missing_arguments(types, diag, subject, type)) return;
         if (ct_types_class_named(class_, comparing))
             ct_help(types->context, diag, "functions cannot be compared, only what they give for an argument");
@@ -304,6 +330,15 @@ static bool suggest_derivative(CtTypes *types, CtDiag *diag, CtTy *found, const 
         return true;
     }
     return false;
+}
+
+/* Help for the body of a λ under `grad` that is not a Double. */
+static bool suggest_gradient_body(CtTypes *types, CtDiag *diag, CtTy *expected, CtTy *found, const CtWhy *why) {
+    if (!why || why->kind != WHY_ARGUMENT || why->index != 1 || !is_one_of(why->fun, gradients)) return false;
+    if (!is_con(expected, types->double_) || is_number(types, found)) return false;
+    ct_help(types->context, diag,
+            "a gradient is of a function to Double; `jacobian`, `vjp` and `jvp` take other results");
+    return true;
 }
 
 /* Help where a function is expected and the type found is not a function. */
@@ -363,8 +398,9 @@ static bool suggest_text(CtTypes *types, CtDiag *diag, CtTy *expected, CtTy *fou
 
 static bool suggest_plain(CtTypes *types, CtDiag *diag, CtTy *expected, CtTy *found) {
     CtContext *context = types->context;
-    if (is_real(types, expected) && is_con(found, types->int_))
-        ct_help(context, diag, "an Int does not become a %s by itself: write `fromIntegral` before it",
+    if ((is_real(types, expected) && is_whole(types, found)) || (is_whole(types, expected) && is_whole(types, found)))
+        ct_help(context, diag, "an %s does not become %s %s by itself: write `fromIntegral` before it",
+                ct_types_ty_text(types, found), is_whole(types, expected) ? "an" : "a",
                 ct_types_ty_text(types, expected));
     else if (is_con(expected, types->int_) && is_real(types, found))
         ct_help(context, diag, "choose how to make an Int of it: `round`, `floor`, `ceiling` or `truncate`");
@@ -381,6 +417,7 @@ void ct_types_suggest_mismatch(CtTypes *types, CtDiag *diag, CtTy *expected, CtT
                                const CtExpr *subject) {
     if (suggest_dot_behind(types, diag, found, subject) || suggest_return(types, diag, expected, subject) ||
         suggest_operator(types, diag, found, why) || (found && suggest_derivative(types, diag, found, why)) ||
+        (found && suggest_gradient_body(types, diag, expected, found, why)) ||
         suggest_function(types, diag, expected, found, why, subject) || suggest_text(types, diag, expected, found, why))
         return;
     if (!found || suggest_tuple(types, diag, expected, found, why)) return;

@@ -53,6 +53,8 @@ typedef struct CtTyCon {
     uint32_t con_count;
     bool is_newtype;
     bool is_synonym;
+    bool
+        *grows; /* nested data types: for each parameter, whether the type contains itself with a larger one; or NULL */
     CtTy *synonym;     /* over the declared params; State Int lacks an argument, which params and arity include */
     uint32_t declared; /* synonyms: number of parameters in the declaration */
     CtDecl *decl;
@@ -67,6 +69,8 @@ typedef struct CtDataCon {
     uint32_t tag, arity;
     CtTy **fields;      /* over tycon->params */
     CtSym *field_names; /* or NULL */
+    bool infix;         /* declared as an infix operator; shown as one, of this precedence */
+    uint8_t precedence;
     CtSourceRange range;
 } CtDataCon;
 
@@ -133,6 +137,17 @@ typedef struct CtInstance {
     CtSourceRange range;
 } CtInstance;
 
+/* ---- types that grow (growth.c) ---- */
+
+/* A step by which types grow in polymorphic recursion and in nested data types: a type constructor applied to
+ * arguments, of which some are the growing type. */
+typedef struct CtGrowth {
+    CtTyCon *head; /* NULL: a variable, for any constructor */
+    CtTy **args;   /* NULL: at a hole; elsewhere, any type */
+    bool *holes;   /* where the growing type stands */
+    uint32_t count;
+} CtGrowth;
+
 /* ---- scopes ---- */
 
 typedef enum CtSpace {
@@ -186,6 +201,9 @@ const char *ct_types_standard_module_at(uint32_t index);
 /* Infers an expression in the scope of the last module, and defaults its unsolved type variables; `expected` may be
  * NULL. */
 bool ct_types_infer_expression(CtTypes *types, CtExpr *expr, CtTy *expected);
+/* Finds the module of the library that exports a name, for messages; as ct_driver_modules_exporter. */
+typedef const char *CtExporter(CtArena *arena, const char *name, bool exactly, const char **found);
+void ct_types_set_exporter(CtTypes *types, CtExporter *exporter);
 /* Defaulting order of ambiguous numbers: Int before Double (programs), or Double before Int (points of derivatives). */
 void ct_types_prefer_double(CtTypes *types, bool prefer);
 
@@ -205,6 +223,8 @@ CtInstance *ct_types_instance_find(const CtClass *class_, const CtTyCon *tycon);
 /* Whether showing a value of this type (without type variables) uses an instance of Show that is written in a program
  * or module, neither derived nor the prelude's. */
 bool ct_types_is_shown_by_instance(CtTypes *types, CtTy *type);
+/* Whether a program's instance of Ord, rather than a derived one or the prelude's, compares a type's values. */
+bool ct_types_is_ordered_by_instance(CtTypes *types, const CtTyCon *tycon);
 
 /* The type at the end of a chain of solved unification variables. */
 CtTy *ct_types_ty_resolve(CtTy *type);
@@ -218,6 +238,9 @@ CtTy *ct_types_ty_fun(CtTypes *types, CtTy *arg, CtTy *result);
 CtTy *ct_types_ty_tuple(CtTypes *types, CtTy **parts, uint32_t count);
 /* A scheme's type with fresh metas for its variables. */
 CtTy *ct_types_instantiate(CtTypes *types, const CtScheme *scheme, CtTy **inst);
+
+/* The steps of growth in all modules read so far. */
+const CtGrowth *ct_types_growths(const CtTypes *types, uint32_t *count);
 
 /* The built-in constructors of types. */
 CtTyCon *ct_types_con_double(CtTypes *types);

@@ -4,9 +4,8 @@
 
 #include "value/internal.h"
 
-/* Precedences, as in showsPrec: of a constructor's arguments, of an operator's operands (Core does not know fixities:
- * infixl 9), of a negative number. */
-enum { PREC_NONE = 0, PREC_NEGATIVE = 6, PREC_OPERATOR = 9, PREC_APPLY = 10 };
+/* Precedences, as in showsPrec: of a constructor's arguments, of a negative number. */
+enum { PREC_NONE = 0, PREC_NEGATIVE = 6, PREC_APPLY = 10 };
 
 typedef enum JobKind { JOB_TEXT, JOB_SYMBOL, JOB_VALUE, JOB_LIST, JOB_ARRAY } JobKind;
 
@@ -16,6 +15,7 @@ typedef struct Job {
     const CtType *type; /* VALUE: its type; LIST, ARRAY: the element's */
     CtWord value;
     int64_t index; /* LIST, ARRAY: number of elements written */
+    uint32_t nil;  /* LIST: the tag of its end */
     const char *text;
 } Job;
 
@@ -92,9 +92,12 @@ static void show_record(Show *show, const CtCon *con, const CtFields *fields) {
     }
 }
 
+static bool is_named(const CtCon *con, const char *name) { return strcmp(con->name->text, name) == 0; }
+
 static void show_construction(Show *show, const CtCon *con, const CtFields *fields, int precedence) {
-    bool infix = is_operator(con->name) && con->count == 2 && con->field_names == NULL;
-    bool parentheses = precedence > (infix ? PREC_OPERATOR : PREC_APPLY);
+    bool infix = con->infix && con->count == 2 && con->field_names == NULL, is_ratio = infix && is_named(con, ":%");
+    int own = is_ratio ? 7 : con->precedence;
+    bool parentheses = precedence > (infix ? own : PREC_APPLY);
     if (parentheses) {
         ct_text_putc(show->out, '(');
         later_text(show, ")");
@@ -102,11 +105,11 @@ static void show_construction(Show *show, const CtCon *con, const CtFields *fiel
     if (con->field_names != NULL) {
         show_record(show, con, fields);
     } else if (infix) {
-        later_value(show, con->fields[1], fields->words[1], PREC_OPERATOR + 1);
-        later_text(show, " ");
-        later_text(show, con->name->text);
-        later_text(show, " ");
-        later_value(show, con->fields[0], fields->words[0], PREC_OPERATOR + 1);
+        later_value(show, con->fields[1], fields->words[1], own + 1);
+        later_text(show, is_operator(con->name) ? " " : "` ");
+        later_text(show, is_ratio ? "%" : con->name->text); /* of Ratio alone the instance of Show has another name */
+        later_text(show, is_operator(con->name) ? " " : " `");
+        later_value(show, con->fields[0], fields->words[0], own + 1);
     } else {
         show_name(show->out, con->name);
         for (uint32_t i = con->count; i-- > 0;) {
@@ -116,13 +119,56 @@ static void show_construction(Show *show, const CtCon *con, const CtFields *fiel
     }
 }
 
+/* Values of a universal type print like those that they stand for. */
+static void show_universal(Show *show, const CtData *data, CtWord value, int precedence) {
+    const CtFields *fields = (const CtFields *)value.object;
+    const CtCon *con = &data->cons[fields->head.tag];
+    if (con->layer == NULL) {
+        later_value(show, con->fields[0], fields->words[0], precedence);
+    } else if (ct_value_is_tuple_layer(con)) {
+        ct_text_putc(show->out, '(');
+        later_text(show, ")");
+        for (uint32_t i = con->count; i-- > 0;) {
+            later_value(show, con->fields[i], fields->words[i], PREC_NONE);
+            if (i > 0) later_text(show, ",");
+        }
+    } else if (ct_value_is_list_layer(con)) {
+        const CtCon *nil = con->count == 0 ? con : con - 1;
+        ct_text_putc(show->out, '[');
+        later(show, (Job){.kind = JOB_LIST, .type = nil[1].fields[0], .value = value, .nil = nil->tag});
+    } else if (con->count == 0) {
+        show_name(show->out, con->name);
+    } else {
+        show_construction(show, con, fields, precedence);
+    }
+}
+
+bool ct_value_is_tuple_layer(const CtCon *con) { return con->name->text[0] == '('; }
+
+bool ct_value_is_list_layer(const CtCon *con) {
+    return strcmp(con->name->text, "[]") == 0 || strcmp(con->name->text, ":") == 0;
+}
+
+static void show_number(Show *show, const char *text, int precedence) {
+    bool parentheses = text[0] == '-' && precedence > PREC_NEGATIVE;
+    if (parentheses) ct_text_putc(show->out, '(');
+    ct_text_puts(show->out, text);
+    if (parentheses) ct_text_putc(show->out, ')');
+}
+
 static bool is_list(const CtData *data) {
     return data->name->length == 2 && data->name->text[0] == '[' && data->con_count == 2;
 }
 
 static void show_data(Show *show, const CtType *type, CtWord value, int precedence) {
     const CtData *data = type->data;
-    if (data->is_enum) {
+    if (data->is_universal) {
+        show_universal(show, data, value, precedence);
+    } else if (ct_value_is_integer(type)) {
+        CtText digits = ct_text(show->out->arena);
+        ct_value_integer_print(&digits, value);
+        show_number(show, digits.data, precedence);
+    } else if (data->is_enum) {
         show_name(show->out, data->cons[value.integer].name);
     } else if (is_list(data)) {
         const CtType *element = data->cons[1].fields[0];
@@ -152,13 +198,6 @@ static void show_tuple(Show *show, const CtType *type, CtWord value) {
         later_value(show, type->parts[i], ((const CtFields *)value.object)->words[i], PREC_NONE);
         if (i > 0) later_text(show, ",");
     }
-}
-
-static void show_number(Show *show, const char *text, int precedence) {
-    bool parentheses = text[0] == '-' && precedence > PREC_NEGATIVE;
-    if (parentheses) ct_text_putc(show->out, '(');
-    ct_text_puts(show->out, text);
-    if (parentheses) ct_text_putc(show->out, ')');
 }
 
 static void show_value(Show *show, const CtType *type, CtWord value, int precedence) {
@@ -194,7 +233,7 @@ static void show_value(Show *show, const CtType *type, CtWord value, int precede
 /* Writes one more element, and schedules the rest. */
 static void show_list_rest(Show *show, Job job) {
     const CtObject *object = job.value.object;
-    if (object->tag == 0) {
+    if (object->tag == job.nil) {
         ct_text_putc(show->out, ']');
         return;
     }

@@ -161,6 +161,9 @@ void ct_value_release(CtHeap *heap, const CtType *type, CtWord value);
 /* The value in the format of Haskell's show: Node Leaf 1.0 Leaf, [1.0,2.0], [|1.0,2.0|]; functions as <function>. Depth
  * is bounded by memory only. */
 void ct_value_show(CtText *out, const CtType *type, CtWord value);
+/* Whether a constructor of a universal type is that of tuples, or one of the two of lists, [] before (:). */
+bool ct_value_is_tuple_layer(const CtCon *con);
+bool ct_value_is_list_layer(const CtCon *con);
 /* The shortest decimal that reads back to the same Double, in the format of Haskell's show: 0.1, 1.0e-2, 1.0e7,
  * Infinity, NaN. The buffer has at least 32 bytes. Returns the length. */
 size_t ct_value_show_double(char *buffer, double value);
@@ -172,6 +175,13 @@ size_t ct_value_show_float(char *buffer, double value);
  * then its message. */
 struct ct_effects;
 int ct_value_effect(struct ct_effects *effects, int64_t what, const char **answer, size_t *length);
+/* Whether a type is the library's Integer. */
+bool ct_value_is_integer(const CtType *type);
+/* An Integer in decimal digits. */
+void ct_value_integer_print(CtText *out, CtWord value);
+/* A new Integer of decimal digits, perhaps behind a minus sign; false when the heap is full. It takes the square of
+ * their number. */
+bool ct_value_integer_new(CtHeap *heap, const CtType *type, const char *text, CtWord *value);
 
 /* A new [Char] from UTF-8 (an invalid byte counts as a character); NULL when the heap is full. `string` is the type
  * [Char]. */

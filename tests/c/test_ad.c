@@ -33,6 +33,7 @@ static CtGlobal *library(void *user, const char *module, const char *name) {
     for (uint32_t i = 0; i < p->globals.count; i++)
         if (strcmp(p->globals.items[i]->name->text, name) == 0) return p->globals.items[i];
     CtType *i = p->int_type, *d = p->double_type, *t = f->tape, *entry = ct_core_type_pair(p, i, t);
+    CtType *tapes = ct_core_type_array(p, t), *counts = ct_core_type_array(p, i);
     const struct {
         const char *name;
         CtType *types[6];
@@ -46,6 +47,10 @@ static CtGlobal *library(void *user, const char *module, const char *name) {
         {"tapeEntries", {t, i}, 1},
         {"tapeSeed", {f->reals, i, d, f->reals}, 3},
         {"tapeResolve", {i, t, f->reals, f->reals}, 3},
+        {"tapeBehind", {t, i, t}, 2},
+        {"tapeTask", {i, t}, 1},
+        {"tapeOffsets", {i, tapes, counts}, 2},
+        {"tapeJoin", {tapes, counts, t, t}, 3},
     };
     for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
         if (strcmp(rows[r].name, name) != 0) continue;

@@ -146,7 +146,7 @@ static void functions_in_sight_go_to_array_operations_whole(void **state) {
 
 static void dollar_sections_and_composition_are_seen_through(void **state) {
     Fixture *f = *state;
-    sound(f, "h :: Int -> Int\nh x = x * 2\na = h $ h $ 3\nb = (subtract 1 . h) 4\nc = (`div` 2) 9\nd = (9 -) 2\n");
+    sound(f, "h :: Int -> Int\nh x = x * 2\na = h $ h $ 3\nb = (subtract 1 . h) 4\nc = (`div` 2) 9 :: Int\nd = (9 -) 2 :: Int\n");
     becomes(f, "a", "a : Int\na = h (h 3)");
     becomes(f, "b", "b : Int\nb = subtract@Int 1 (h 4)");
     becomes(f, "c", "c : Int\nc = intDiv 9 2");

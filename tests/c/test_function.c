@@ -45,6 +45,10 @@ static const char source[] =
     "forever n = forever (n + 1)\n"
     "spread :: Array Double -> Double\n"
     "spread xs = sum (map (\\x -> x + 0 * sum (map (\\y -> y) (take 2 xs))) xs)\n"
+    "data Foreign = Foreign { a :: Array Double, data' :: Inner, n :: Int }\n"
+    "data Inner = Inner { n' :: Double, flags' :: Array (Array Int) }\n"
+    "answer :: Foreign -> (Double, Inner)\n"
+    "answer (Foreign { a, data', n }) = (sum a * fromIntegral n, data')\n"
     "main = (3.0, table)\n";
 
 typedef struct Setting {
@@ -302,10 +306,13 @@ static void failures_of(const Setting *s) {
     in[0].data = NULL;
     assert_string_equal(cotan_error_code(cotan_apply(f, in, out), 0), "E0601");
     cotan_call call = {.mode = COTAN_GRAD, .function = "total", .native = s->native};
-    assert_string_equal(cotan_error_code(cotan_function_make(s->program, &call, &none), 0), "E0613");
-    assert_null(none);
+    assert_null(cotan_function_make(s->program, &call, &none));
+    assert_string_equal(cotan_function_signature(none)->no_buffers, "[Double]");
+    assert_string_equal(cotan_error_code(cotan_apply(none, in, out), 0), "E0613");
+    cotan_function_free(none);
     call.function = "nothing";
     assert_string_equal(cotan_error_code(cotan_function_make(s->program, &call, &none), 0), "E0702");
+    assert_null(none);
 }
 
 static void failures(void **state) {
@@ -340,6 +347,48 @@ static void depth(void **state) {
     skip(); /* clearing the shadow of such deep stacks takes minutes */
 #endif
     each_engine(depth_of);
+}
+
+static void foreign_of(const Setting *s) {
+    static const char *const wrong[] = {"",
+                                        "{}",
+                                        "[1]",
+                                        "{\"A\":[1],\"n\":3}",
+                                        "{\"A\":[1],\"n\":3,\"data\":{\"n\":1,\"flags\":[1]}}",
+                                        "{\"A\":[\"x\"],\"n\":3,\"data\":{\"n\":1,\"flags\":[[1]]}}"};
+    const char *given =
+                   "{\"other\":[{}],\"n\":2,\"A\":[1,2,4],\"data\":{\"name\":null,\"n\":5,\"flags\":[[1,2],[3,4]]}}",
+               *made;
+    cotan_function *f = make(s, COTAN_RUN, "answer", NULL);
+    cotan_buffer in[4], out[3] = {{0}};
+    for (int again = 0; again < 3; again++) {
+        assert_null(cotan_function_read_foreign(f, given, strlen(given), in));
+        assert_int_equal(in[0].size[0], 3);
+        assert_int_equal(in[2].size[1], 2);
+        memset(out, 0, sizeof out);
+        assert_null(cotan_apply(f, in, out));
+        assert_null(cotan_function_write_foreign(f, out, &made));
+        assert_string_equal(made, "[14.0,{\"n\":5.0,\"flags\":[[1,2],[3,4]]}]");
+        for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+            cotan_error *error = cotan_function_read_foreign(f, wrong[i], strlen(wrong[i]), in);
+            assert_non_null(error);
+            assert_int_equal(cotan_error_status(error), 2);
+        }
+    }
+    const char *both =
+        "{\"a\":[1],\"A\":[9],\"n\":1,\"data\":{\"n\":0,\"flags\":[]}}"; /* the name itself counts first */
+    assert_null(cotan_function_read_foreign(f, both, strlen(both), in));
+    assert_int_equal(in[0].size[0], 1);
+    expect_near(((double *)in[0].data)[0], 1, 0);
+    out[1].data = NULL;
+    assert_non_null(cotan_function_write_foreign(f, out, &made));
+    assert_null(made);
+}
+
+/* JSON of other programs, and back. */
+static void foreign(void **state) {
+    (void)state;
+    each_engine(foreign_of);
 }
 
 static void *interrupt_soon(void *data) {
@@ -481,6 +530,7 @@ int main(void) {
         cmocka_unit_test(results),
         cmocka_unit_test(failures),
         cmocka_unit_test(depth),
+        cmocka_unit_test(foreign),
         cmocka_unit_test(interrupted),
         cmocka_unit_test(threads),
         cmocka_unit_test(beside),

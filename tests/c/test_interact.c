@@ -359,7 +359,7 @@ static void modules_of_the_folders_are_known(void **state) {
     assert_null(cotan_add_folder(context, folder));
     cotan_program *p = load(context, model);
     const char *names;
-    assert_null(cotan_modules(p, "Qu", &names));
+    assert_null(cotan_modules(p, "Quu", &names));
     assert_string_equal(names, "Quux\n");
     define(p, "import qualified Quux as Q");
     assert_null(cotan_names(p, "Q.", &names));

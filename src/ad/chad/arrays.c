@@ -191,6 +191,7 @@ static Emit *structural(CtChad *c, CtSeq *seq, CtCore *core, CtCore **xs, CtCore
     case ARRAY_STRIDED: /* only `bulk` generates these, and a program uses one reverse-mode method */
     case ARRAY_GATHER_OR:
     case ARRAY_SCATTER_ADD:
+    case ARRAY_ADD_AT:
     case ARRAY_SUM_ROWS:
     case ARRAY_SELECT:
     case CT_ARRAY_OP_COUNT: break;

@@ -39,7 +39,12 @@ const CtReverse ct_ad_delta_names = {.none = "zero",
                                      .nothing = "nothing",
                                      .collect = "collect",
                                      .resolve = "resolve",
-                                     .entries = "entries"};
+                                     .entries = "entries",
+                                     .task = "deltaTask",
+                                     .offsets = "deltaOffsets",
+                                     .join = "deltaJoin",
+                                     .shift = "deltaShift",
+                                     .behind = "inputsBehind"};
 
 const CtRules ct_ad_delta_rules = {CT_REVERSE_RULES, .state = ct_ad_reverse_state, .operation = ct_ad_delta_operation,
                                    .trace = ct_ad_reverse_trace, .reverse = &ct_ad_delta_names};

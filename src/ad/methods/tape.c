@@ -23,7 +23,11 @@ static const CtReverse names = {.none = "tapeNone",
                                 .resolve = "tapeResolve",
                                 .entries = "tapeEntries",
                                 .rule = "tapeRule",
-                                .again = "tapeAgain"};
+                                .again = "tapeAgain",
+                                .task = "tapeTask",
+                                .offsets = "tapeOffsets",
+                                .join = "tapeJoin",
+                                .behind = "tapeBehind"};
 
 const CtRules ct_ad_tape_rules = {CT_REVERSE_RULES, .state = ct_ad_reverse_state, .operation = operation,
                                   .trace = ct_ad_reverse_trace, .reverse = &names};

@@ -276,9 +276,35 @@ static void write_replicate(Emit *e, const CtFlowStep *step) {
     ct_emit_line(e, "ct_lanes_fill(%s, %s, %s);", ct_emit_name(e, result), n, lane_arg(e, &step->args.items[1], true));
 }
 
+/* Copies one of the arrays that are appended to the place in the result. */
+static void write_part(Emit *e, const CtFlowArg *part, const char *to, const char *length) {
+    LaneKind kind = ct_emit_vector_kind(e, part);
+    if (kind == LANE_SAME) {
+        ct_emit_line(e, "ct_lanes_repeat(%s, %s, %s);", to, ct_emit_data(e, part), length);
+        return;
+    }
+    const char *from = kind == LANE_ROW ? lane_of(e, &lane_of(e, part)->base)->packed : ct_emit_arg(e, part);
+    ct_emit_line(e, "ct_lanes_copy(%s, %s, %s);", to, from, length);
+}
+
+static void write_append(Emit *e, const CtFlowStep *step) {
+    CtFlowVar *result = step->results.items[0];
+    const CtFlowArg *first = &step->args.items[0], *second = &step->args.items[1];
+    const char *n = ct_format(e->arena, "n%u", ++e->temporaries), *begins = length_of(e, first, 0);
+    ct_emit_line(e, "const int64_t %s = %s + %s;", n, begins, length_of(e, second, 0));
+    begin_array(e, result, n);
+    const char *name = ct_emit_name(e, result);
+    write_part(e, first, name, begins);
+    write_part(e, second, ct_format(e->arena, "%s + %s", name, begins), length_of(e, second, 0));
+}
+
 static bool write_bulk(Emit *e, const CtFlowStep *step) {
     CtFlowVar *result = step->results.items[0];
     const CtFlowArg *array = &step->args.items[0];
+    if (e->lanes[result->id].kind == LANE_ARRAY && step->as.bulk == ARRAY_APPEND) {
+        write_append(e, step);
+        return true;
+    }
     if (e->lanes[result->id].kind == LANE_ARRAY) {
         write_replicate(e, step);
         return true;
@@ -438,8 +464,7 @@ static void branch_values(Emit *e, const CtFlowStep *step, uint32_t branch, cons
     e->taken = taken;
     ct_emit_block(e, block, NULL);
     e->block = block;
-    for (uint32_t i = 0; i < step->results.count; i++)
-        values[i] = lane_arg(e, &block->values.items[i], true);
+    for (uint32_t i = 0; i < step->results.count; i++) values[i] = lane_arg(e, &block->values.items[i], true);
     ct_emit_flush(e, false);
     e->block = around;
     e->taken = taken_around;

@@ -14,6 +14,7 @@ typedef struct Scan {
     /* Inside a branch on a varying value, which is computed for lanes that do not take it too. */
     bool in_branch;
     bool has_loop, has_arrays; /* a vectorised inner loop; arrays in lanes */
+    uint32_t inner;            /* loops inside of the vectorised one, around the present step */
     bool adds,
         /* Adds: it adds to an accumulator. leaves: it may leave for the scalar loop, which is not possible behind
          * such an addition. */
@@ -163,9 +164,11 @@ static bool fits_read(Scan *s, const CtFlowStep *step) {
     if (differ == 0) return true;
     if (!is_plain(result->type)) return false;
     bool row = differ == 1 && ct_emit_vector_kind(s->e, &indices.items[0]) == LANE_ITERATION && is_outside(s, &array);
-    if (row && indices.count > 1) {
-        if (result->type->kind != FLOW_F64) return false;
-        lane(s, array.var)->is_packed = CT_FIRED("vectorise.packed_row");
+    if (row && indices.count > 1) { /* a row of Ints that an inner loop reads is better read along that loop */
+        if (result->type->kind == FLOW_F64)
+            lane(s, array.var)->is_packed = CT_FIRED("vectorise.packed_row");
+        else if (s->inner > 0 || !CT_FIRED("vectorise.row_of_ints"))
+            return false;
     }
     lane(s, result)->kind = LANE_VALUE;
     return true;
@@ -180,10 +183,27 @@ static bool fits_replicate(Scan *s, const CtFlowStep *step) {
     return true;
 }
 
+/* Two arrays behind each other: rows at the iteration's own index, arrays in lanes, uniform arrays. */
+static bool fits_append(Scan *s, const CtFlowStep *step) {
+    CtFlowVar *result = step->results.items[0];
+    if (!is_vector(result->type)) return false;
+    for (uint32_t i = 0; i < 2; i++) {
+        const CtFlowArg *arg = &step->args.items[i];
+        LaneKind kind = ct_emit_vector_kind(s->e, arg);
+        bool row = kind == LANE_ROW && lane(s, arg->var)->indices.count == 1;
+        if (!row && kind != LANE_ARRAY && kind != LANE_SAME) return false;
+        if (row) lane(s, lane(s, arg->var)->base.var)->is_packed = true;
+    }
+    *lane(s, result) = (Lane){.kind = LANE_ARRAY, .root = result};
+    s->has_arrays = CT_FIRED("vectorise.append");
+    return true;
+}
+
 static bool fits_bulk(Scan *s, const CtFlowStep *step) {
     if (s->in_branch) return false;
     if (step->as.bulk == ARRAY_REPLICATE && fits_replicate(s, step)) return true;
     if (all_same(s, &step->args)) return true;
+    if (step->as.bulk == ARRAY_APPEND) return fits_append(s, step);
     const CtFlowArg *array = &step->args.items[0];
     CtArrayOp op = step->as.bulk;
     bool packed = ct_emit_vector_kind(s->e, array) == LANE_ROW && lane(s, array->var)->indices.count == 1;
@@ -332,7 +352,7 @@ static bool ends(Scan *s, const CtFlowStep *step) {
     return true;
 }
 
-static bool fits_loop(Scan *s, const CtFlowStep *step) {
+static bool fits_inner_loop(Scan *s, const CtFlowStep *step) {
     const CtFlowBlock *block = step->as.loop.block;
     bool left = s->leaves;
     if (s->in_branch || step->as.loop.initial || block->exit != EXIT_YIELD || !same(s, &step->args.items[0]))
@@ -348,6 +368,13 @@ static bool fits_loop(Scan *s, const CtFlowStep *step) {
     s->has_loop = true;
     ct_emit_vector_mark_narrow(s->e, step);
     return ends(s, step);
+}
+
+static bool fits_loop(Scan *s, const CtFlowStep *step) {
+    s->inner++;
+    bool fits_here = fits_inner_loop(s, step);
+    s->inner--;
+    return fits_here;
 }
 
 /* Number of branches whose end is reachable. */

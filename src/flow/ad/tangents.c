@@ -224,6 +224,7 @@ static CtTangent of_bulk(const Walk *w, const CtFlowStep *step) {
     case ARRAY_STRIDED:
     case ARRAY_GATHER_OR:
     case ARRAY_SCATTER_ADD:
+    case ARRAY_ADD_AT:
     case ARRAY_SUM_ROWS:
     case ARRAY_SELECT:
     case ARRAY_UPDATE:

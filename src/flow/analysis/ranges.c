@@ -61,6 +61,26 @@ static const CtFlowArg *modulus(Question *q, const CtFlowArg *x, int depth) {
     return least(q, &step->args.items[1], depth, &low) && low >= 0 ? &step->args.items[1] : NULL;
 }
 
+/* x = a div k, a mod n, … for Ints that are not negative: 0 ≤ x ≤ a. */
+static const CtFlowArg *dividend(Question *q, const CtFlowArg *x, int depth) {
+    const CtFlowStep *step = prim_of(q, x);
+    int64_t low;
+    if (step == NULL || step->args.count != 2) return NULL;
+    const CtFlowArg *a = &step->args.items[0], *b = &step->args.items[1];
+    CtPrim prim = step->as.prim;
+    bool divides = prim == PRIM_INT_DIV || prim == PRIM_INT_MOD || prim == PRIM_INT_QUOT || prim == PRIM_INT_REM;
+    bool shifts = prim == PRIM_INT_SHIFT_RIGHT && b->var == NULL && b->lit.integer < 64;
+    if (!divides && !shifts) return NULL;
+    return least(q, b, depth, &low) && low >= 0 && least(q, a, depth, &low) && low >= 0 ? a : NULL;
+}
+
+/* x = a & m for a literal m that is not negative: 0 ≤ x ≤ m; and x ≤ a, if a is not negative. */
+static const CtFlowStep *masked(const Question *q, const CtFlowArg *x) {
+    const CtFlowStep *step = prim_of(q, x);
+    if (step == NULL || step->as.prim != PRIM_INT_AND) return NULL;
+    return step->args.items[1].var == NULL && step->args.items[1].lit.integer >= 0 ? step : NULL;
+}
+
 /* The number of iterations of the loop whose index x is. */
 static const CtFlowArg *iterations_of(const Question *q, const CtFlowArg *x) {
     const CtFlowFact *fact = ct_flow_fact(q->facts, x);
@@ -128,7 +148,7 @@ static bool least(Question *q, const CtFlowArg *x, int depth, int64_t *bound) {
     if (is_over(q, depth--)) return known;
     if (is_sum(q, x, depth, &y, &k) && least(q, y, depth, &a)) raise(plus(a, k), &known, bound);
     if (is_difference(q, x, depth, &step, &k)) raise(-k, &known, bound);
-    if (modulus(q, x, depth) != NULL) raise(0, &known, bound);
+    if (modulus(q, x, depth) != NULL || dividend(q, x, depth) != NULL || masked(q, x) != NULL) raise(0, &known, bound);
     for (uint32_t i = 0; is_extreme(q, x, PRIM_INT_MAX, &step) && i < 2; i++)
         if (least(q, &step->args.items[i], depth, &a)) raise(a, &known, bound);
     if (is_extreme(q, x, PRIM_INT_MIN, &step) && least(q, &step->args.items[0], depth, &a) &&
@@ -168,9 +188,15 @@ static const CtFlowArg *some_iterations(const Question *q, const CtFlowArg *iter
 static void over_parts(Question *q, const CtFlowArg *x, CtFlowLength y, int depth, bool *known, int64_t *best) {
     int64_t a, b, k;
     const CtFlowArg *z, *iterations = iterations_of(q, x), *modulo = modulus(q, x, depth);
-    const CtFlowStep *step;
+    const CtFlowArg *divided = dividend(q, x, depth);
+    const CtFlowStep *step, *mask = masked(q, x);
     if (iterations != NULL && over(q, some_iterations(q, iterations), y, depth, &a)) lower(a - 1, known, best);
     if (modulo != NULL && over(q, modulo, y, depth, &a)) lower(a - 1, known, best);
+    if (divided != NULL && over(q, divided, y, depth, &a)) lower(a, known, best);
+    if (mask != NULL && over(q, &mask->args.items[1], y, depth, &a)) lower(a, known, best);
+    if (mask != NULL && least(q, &mask->args.items[0], depth, &b) && b >= 0 &&
+        over(q, &mask->args.items[0], y, depth, &a))
+        lower(a, known, best);
     if (is_sum(q, x, depth, &z, &k) && over(q, z, y, depth, &a)) lower(a + k, known, best);
     if (is_difference(q, x, depth, &step, &k) && over(q, &step->args.items[0], y, depth, &a) &&
         least(q, &step->args.items[1], depth, &b))

@@ -168,7 +168,9 @@ CtFlowArgs ct_flow_lower_deriv(Lower *l, CtCore *e) {
     case DERIV_WITH_JVP: return ct_flow_lower_with_rule(l, e);
     case DERIV_JACOBIAN:
     case DERIV_TAYLOR:
-    case DERIV_BASIS: break;
+    case DERIV_BASIS:
+    case DERIV_REALS:
+    case DERIV_FILL: break;
     }
     ct_flow_lower_refuse(l, "a derivative has not been expanded");
 }

@@ -201,6 +201,7 @@ CtFlowArgs ct_flow_lower_array(Lower *l, CtCore *e) {
     case ARRAY_SLICE:
     case ARRAY_CONCAT: return lower_rearranged(l, e);
     case ARRAY_SCATTER_ADD:
+    case ARRAY_ADD_AT:
     case ARRAY_SUM_ROWS:
         if (ct_ad_is_flat(e)) return ct_flow_lower(l, ct_ad_flat(l->p, e));
         break;

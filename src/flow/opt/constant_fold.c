@@ -103,6 +103,26 @@ bool ct_flow_fold(const CtFlow *flow, const CtFlowStep *step, CtFlowArg *value) 
     return ct_flow_same(&args[0], &args[1]) && fold_same(step, value) && CT_FIRED("fold.same");
 }
 
+/* ---- division by powers of two ---- */
+
+/* `div` rounds down, as the shift does; `mod` has the sign of the divisor, as the bits have. `quot` and `rem` agree
+ * with these for a dividend that is not negative. */
+bool ct_flow_divide_by_bits(const CtFlowFacts *facts, CtFlowStep *step) {
+    CtPrim prim = step->as.prim;
+    bool quotient = prim == PRIM_INT_DIV || prim == PRIM_INT_QUOT;
+    if (!quotient && prim != PRIM_INT_MOD && prim != PRIM_INT_REM) return false;
+    CtFlowArg a = step->args.items[0], by = step->args.items[1];
+    if (by.var != NULL || by.lit.integer <= 1 || (by.lit.integer & (by.lit.integer - 1)) != 0) return false;
+    bool rounds_down = prim == PRIM_INT_DIV || prim == PRIM_INT_MOD;
+    if (!rounds_down && !ct_flow_is_natural(facts, &a)) return false;
+    by.lit.integer = quotient ? __builtin_ctzll((uint64_t)by.lit.integer) : by.lit.integer - 1;
+    step->args = (CtFlowArgs){0};
+    ct_push(facts->arena, &step->args, a);
+    ct_push(facts->arena, &step->args, by);
+    step->as.prim = quotient ? PRIM_INT_SHIFT_RIGHT : PRIM_INT_AND;
+    return rounds_down ? CT_FIRED("fold.division_by_bits") : CT_FIRED("fold.quotient_by_bits");
+}
+
 /* ---- reductions ---- */
 
 bool ct_flow_reduction(const CtFlowStep *step, CtPrim *prim, CtFlowArg *first) {

@@ -431,11 +431,14 @@ static void insert(Fuse *f, Steps *steps, uint32_t at, CtFlowStep *step) {
     steps->items[at] = step;
 }
 
-/* A check that fails like the maximum or minimum of an empty array. It stands directly before the loop. */
+/* A check that fails like the maximum or minimum of an empty array. It stands directly before the loop, or, if that has
+ * moved in front of steps that may fail, behind these. */
 static void insert_guard(Fuse *f, Steps *steps, uint32_t at, const CtFlowStep *step, CtFlowArg count) {
     CtFlowStep *test = new_step(f, FLOW_PRIM, step->range), *choice = new_step(f, FLOW_SWITCH, step->range),
                *fail = new_step(f, FLOW_FAIL, step->range);
     CtFlowBlock *none = CT_NEW(f->arena, CtFlowBlock), *some = CT_NEW(f->arena, CtFlowBlock);
+    for (uint32_t i = at + 1; i < steps->count; i++)
+        if (!ct_flow_is_total(&f->effects, steps->items[i]) && CT_FIRED("fuse.guard_behind")) at = steps->count;
     test->as.prim = PRIM_INT_EQ;
     ct_push(f->arena, &test->args, count);
     ct_push(f->arena, &test->args, (CtFlowArg){.type = f->facts.integer});
@@ -482,8 +485,8 @@ static CtFlowVar *carried_already(Fuse *f, const CtFlowStep *step, CtPrim prim, 
     const CtFlowBlock *block = loop->as.loop.block;
     for (uint32_t i = 0; i < loop->as.loop.carried; i++) {
         const CtFlowStep *made = ct_flow_maker(&f->facts, &block->values.items[i], FLOW_PRIM);
-        if (made != NULL && made->as.prim == prim &&
-            ct_flow_same(&loop->args.items[1 + i], first) && made->args.items[0].var == block->params.items[1 + i] &&
+        if (made != NULL && made->as.prim == prim && ct_flow_same(&loop->args.items[1 + i], first) &&
+            made->args.items[0].var == block->params.items[1 + i] &&
             ct_flow_same(&made->args.items[1], &block->values.items[fact->index]))
             return loop->results.items[i];
     }

@@ -11,6 +11,9 @@ void ct_flow_drop_unreached(CtFlow *flow);
 
 /* ---- constant_fold.c ---- */
 
+/* Makes a division of Ints by a literal power of two a shift, and its remainder a choice of bits; false for other
+ * steps. */
+bool ct_flow_divide_by_bits(const CtFlowFacts *facts, CtFlowStep *step);
 /* What a primitive gives, where that is known now to the last bit. */
 bool ct_flow_fold(const CtFlow *flow, const CtFlowStep *prim, CtFlowArg *value);
 /* What a reduction of a whole array begins with, and what it does with each element; false where there is no such fold.

@@ -178,8 +178,8 @@ static const CtFlowArg *made_count(const Simplify *s, const CtFlowArg *array) {
     const CtFlowStep *step = fact->maker;
     if (step == NULL) return NULL;
     bool loop = step->kind == FLOW_LOOP && !step->as.loop.initial && fact->index >= step->as.loop.carried;
-    bool replicate = step->kind == FLOW_BULK && step->as.bulk == ARRAY_REPLICATE;
-    return loop || replicate ? &step->args.items[0] : NULL;
+    bool counted = step->kind == FLOW_BULK && (step->as.bulk == ARRAY_REPLICATE || step->as.bulk == ARRAY_IOTA);
+    return loop || counted ? &step->args.items[0] : NULL;
 }
 
 static bool dim_known(Simplify *s, const CtFlowStep *step) {
@@ -431,6 +431,7 @@ static bool is_known(Simplify *s, CtFlowStep *step) {
     if (step->kind == FLOW_READ || step->kind == FLOW_DIM || step->kind == FLOW_CHECK) look_through_rows(s, step);
     switch (step->kind) {
     case FLOW_PRIM:
+        ct_flow_divide_by_bits(&s->facts, step);
         if (ct_flow_fold(s->flow, step, &value) && CT_FIRED("simplify.fold")) return stand(s, step, value);
         return natural_known(s, step) || compare_known(s, step) || plain_known(s, step);
     case FLOW_OPEN: return open_known(s, step);

@@ -244,6 +244,8 @@ CtAbstract *ct_bulk_trace_derivative(Tracer *tr, CtCore *dual, CtAbstract *const
     case DERIV_JACOBIAN: return jacobian(tr, &in);
     case DERIV_TAYLOR:
     case DERIV_BASIS:
+    case DERIV_REALS:
+    case DERIV_FILL:
     case DERIV_STOP:
     case DERIV_CHECKPOINT:
     case DERIV_WITH_VJP:

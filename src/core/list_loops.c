@@ -1,0 +1,481 @@
+/* Lists that are made by `filter` and by comprehensions, and the functions that consume lists.
+ *
+ * Such a list is not made. What its consumer does with an element is carried through the functions that make the list,
+ * up to a source that has an array: a chain of stages. All stages work on one element before the next, where the
+ * program runs one after the other; so at most one of them may fail. */
+#include "core/lists.h"
+
+#include "base/rules.h"
+
+/* How many elements a stage makes of one: 2 stands for more, and for an unknown number. */
+typedef struct Count {
+    uint32_t least, most;
+} Count;
+
+/* What is done with an element: by the consumer's function, or by a function between it and the source. The result is
+ * the new state; NULL if the term has another form. */
+typedef struct Stage {
+    CtCore *(*step)(CtLists *s, const struct Stage *stage, CtCore *state, CtCore *element);
+    const struct Stage *next;
+    CtType *state;
+    CtCore *fun;
+    const CtLam *loop; /* of a comprehension */
+    CtVar *self, *rest;
+    bool partial; /* it may fail */
+    Count count;
+} Stage;
+
+static CtCore *go_on(CtLists *s, const Stage *stage, CtCore *state, CtCore *element) {
+    return stage->next->step(s, stage->next, state, element);
+}
+
+static bool is_total_function(const CtCore *fun) {
+    if (fun->kind == CORE_GLOBAL && fun->as.global->body != NULL) fun = fun->as.global->body;
+    return fun->kind == CORE_LAM && ct_core_is_total(fun->as.lam->body);
+}
+
+/* ---- the last stage ---- */
+
+static CtCore *step_foldl(CtLists *s, const Stage *stage, CtCore *state, CtCore *element) {
+    CtCore *args[] = {state, element};
+    return ct_core_list_apply(s, stage->fun, args);
+}
+
+static CtCore *step_foldr(CtLists *s, const Stage *stage, CtCore *state, CtCore *element) {
+    CtCore *args[] = {element, state};
+    return ct_core_list_apply(s, stage->fun, args);
+}
+
+static CtCore *step_all(CtLists *s, const Stage *stage, CtCore *state, CtCore *element) {
+    CtCore *test = ct_core_list_apply(s, stage->fun, &element);
+    return ct_core_if(s->p, s->range, state, test, ct_core_bool(s->p, s->range, false));
+}
+
+static CtCore *step_any(CtLists *s, const Stage *stage, CtCore *state, CtCore *element) {
+    CtCore *test = ct_core_list_apply(s, stage->fun, &element);
+    return ct_core_if(s->p, s->range, state, ct_core_bool(s->p, s->range, true), test);
+}
+
+static CtCore *step_count(CtLists *s, const Stage *stage, CtCore *state, CtCore *element) {
+    (void)stage;
+    CtVar *x = ct_core_list_var(s, "x", element->type);
+    CtCore *more = ct_core_prim2(s->p, s->range, PRIM_INT_ADD, state, ct_core_int(s->p, s->range, 1));
+    return ct_core_let(s->p, s->range, x, element, more);
+}
+
+static CtCore *step_snoc(CtLists *s, const Stage *stage, CtCore *state, CtCore *element) {
+    (void)stage;
+    return ct_core_list_array(s, ARRAY_SNOC, state, element, NULL);
+}
+
+/* The element itself. The state is what stands for an element that is left out. */
+static CtCore *step_itself(CtLists *s, const Stage *stage, CtCore *state, CtCore *element) {
+    (void)s;
+    (void)stage;
+    (void)state;
+    return element;
+}
+
+/* ---- map and filter ---- */
+
+static CtCore *step_map(CtLists *s, const Stage *stage, CtCore *state, CtCore *element) {
+    CtCore *made = ct_core_list_apply(s, stage->fun, &element);
+    CtVar *y = ct_core_list_var(s, "y", made->type);
+    CtCore *rest = go_on(s, stage, state, ct_core_list_use(s, y));
+    return rest != NULL ? ct_core_let(s->p, s->range, y, made, rest) : NULL;
+}
+
+static CtCore *step_filter(CtLists *s, const Stage *stage, CtCore *state, CtCore *element) {
+    CtVar *x = ct_core_list_var(s, "x", element->type);
+    CtCore *tested = ct_core_list_use(s, x), *test = ct_core_list_apply(s, stage->fun, &tested);
+    CtCore *kept = go_on(s, stage, state, ct_core_list_use(s, x));
+    if (kept == NULL) return NULL;
+    return ct_core_let(s->p, s->range, x, element,
+                       ct_core_if(s->p, s->range, test, kept, ct_core_list_again(s, state)));
+}
+
+/* ---- comprehensions ---- */
+
+/* The branch of a loop for the empty list (0 fields), or for the others (2). */
+static const CtCase *branch(const CtLam *loop, uint32_t fields) {
+    const CtCore *body = loop->body;
+    return &body->as.cases.cases[body->as.cases.cases[0].con->count == fields ? 0 : 1];
+}
+
+bool ct_core_list_is_loop(const CtCore *letrec) {
+    if (letrec->kind != CORE_LETREC || letrec->as.letrec.count != 1) return false;
+    const CtLam *lam = letrec->as.letrec.binds[0].lam->as.lam;
+    const CtCore *body = lam->body;
+    if (lam->origin != NULL || lam->count != 1 || body->kind != CORE_CASE) return false;
+    return ct_core_list_is_list(body->type) && ct_core_list_is_list(lam->params[0]->type) &&
+           body->as.cases.count == 2 && body->as.cases.otherwise == NULL &&
+           body->as.cases.scrutinee->kind == CORE_VAR && body->as.cases.scrutinee->as.var == lam->params[0];
+}
+
+static bool is_empty_list(const CtCore *core) { return core->kind == CORE_CON && core->as.call.count == 0; }
+
+static bool is_call_of(const CtCore *core, const CtVar *loop, const CtVar *rest) {
+    return core->kind == CORE_APP && core->as.call.of.fun->kind == CORE_VAR && core->as.call.of.fun->as.var == loop &&
+           core->as.call.args[0]->kind == CORE_VAR && core->as.call.args[0]->as.var == rest;
+}
+
+static Count count_elements(const CtCore *body, const CtVar *self, const CtVar *rest) {
+    while (body->kind == CORE_LET || body->kind == CORE_UNPACK) body = body->as.let.body;
+    if (is_call_of(body, self, rest)) return (Count){0, 0};
+    if (body->kind == CORE_CON && body->as.call.count == 2 && is_call_of(body->as.call.args[1], self, rest))
+        return (Count){1, 1};
+    if (body->kind != CORE_CASE) return (Count){0, 2};
+    Count all = {2, 0};
+    for (uint32_t i = 0; i <= body->as.cases.count; i++) {
+        const CtCore *one = i < body->as.cases.count ? body->as.cases.cases[i].body : body->as.cases.otherwise;
+        if (one == NULL) continue;
+        Count count = count_elements(one, self, rest);
+        if (count.least < all.least) all.least = count.least;
+        if (count.most > all.most) all.most = count.most;
+    }
+    return all;
+}
+
+/* Whether evaluating the body of a loop may fail, calls of the loop left out. */
+static bool may_fail(const CtCore *body, const CtVar *self, const CtVar *rest) {
+    for (; body->kind == CORE_LET || body->kind == CORE_UNPACK; body = body->as.let.body)
+        if (!ct_core_is_total(body->as.let.rhs)) return true;
+    if (is_call_of(body, self, rest)) return false;
+    if (body->kind == CORE_CON && body->as.call.count == 2)
+        return !ct_core_is_total(body->as.call.args[0]) || may_fail(body->as.call.args[1], self, rest);
+    if (body->kind != CORE_CASE || !ct_core_is_total(body->as.cases.scrutinee)) return true;
+    for (uint32_t i = 0; i < body->as.cases.count; i++)
+        if (may_fail(body->as.cases.cases[i].body, self, rest)) return true;
+    return body->as.cases.otherwise != NULL && may_fail(body->as.cases.otherwise, self, rest);
+}
+
+static CtCore *produce(CtLists *s, const Stage *stage, CtCore *body, CtCore *state);
+
+static CtCore *produce_cons(CtLists *s, const Stage *stage, CtCore *cons, CtCore *state) {
+    CtCore *one = go_on(s, stage, state, cons->as.call.args[0]), *tail = cons->as.call.args[1];
+    if (one == NULL || is_call_of(tail, stage->self, stage->rest)) return one;
+    CtVar *so_far = ct_core_list_var(s, "state", one->type);
+    CtCore *others = produce(s, stage, tail, ct_core_list_use(s, so_far));
+    return others != NULL ? ct_core_let(s->p, s->range, so_far, one, others) : NULL;
+}
+
+/* foldl (λstate x. body) start source */
+static CtCore *fold(CtLists *s, const CtListSource *source, CtVar *state, CtVar *x, CtCore *body, CtCore *start) {
+    CtVar *params[] = {state, x};
+    CtCore *fun = ct_core_lam(s->p, s->range, NULL, params, 2, body);
+    return ct_core_list_array(s, ARRAY_FOLDL, fun, start, ct_core_list_source_array(s, source));
+}
+
+/* A loop in a loop, for the second of two generators. It ends with the rest of the outer loop. */
+static CtCore *produce_inner(CtLists *s, const Stage *stage, CtCore *letrec, CtCore *start) {
+    const CtLam *loop = letrec->as.letrec.binds[0].lam->as.lam;
+    const CtCase *nil = branch(loop, 0), *cons = branch(loop, 2);
+    CtVar *self = letrec->as.letrec.binds[0].var;
+    CtBindings around = {0};
+    CtCore *called = letrec->as.letrec.body;
+    for (; called->kind == CORE_LET; called = called->as.let.body)
+        ct_push(s->p->context->arena, &around, ((CtBinding){called->as.let.vars[0], called->as.let.rhs}));
+    bool own =
+        called->kind == CORE_APP && called->as.call.of.fun->kind == CORE_VAR && called->as.call.of.fun->as.var == self;
+    CtListSource source;
+    if (!own || !is_call_of(nil->body, stage->self, stage->rest) ||
+        !ct_core_list_source(s, called->as.call.args[0], &around, &source))
+        return NULL;
+    CT_FIRED("lists.generator");
+    Stage inner = *stage;
+    inner.loop = loop;
+    inner.self = self;
+    inner.rest = cons->vars[1];
+    CtVar *state = ct_core_list_var(s, "state", stage->state), *x = cons->vars[0];
+    if (x == NULL) x = ct_core_list_var(s, "x", ct_core_list_source_type(s, &source));
+    CtCore *body = produce(s, &inner, cons->body, ct_core_list_use(s, state));
+    return body != NULL ? ct_core_list_wrap(s, &around, fold(s, &source, state, x, body, start)) : NULL;
+}
+
+static CtCore *produce_case(CtLists *s, const Stage *stage, CtCore *body, CtCore *state) {
+    uint32_t count = body->as.cases.count;
+    CtCase *cases = CT_NEW_ARRAY(s->p->context->arena, CtCase, count);
+    for (uint32_t i = 0; i < count; i++) {
+        cases[i] = body->as.cases.cases[i];
+        cases[i].body = produce(s, stage, cases[i].body, ct_core_list_again(s, state));
+        if (cases[i].body == NULL) return NULL;
+    }
+    CtCore *otherwise = body->as.cases.otherwise;
+    if (otherwise != NULL) {
+        otherwise = produce(s, stage, otherwise, ct_core_list_again(s, state));
+        if (otherwise == NULL) return NULL;
+    }
+    return ct_core_case(s->p, body->range, stage->state, body->as.cases.scrutinee, cases, count, otherwise);
+}
+
+/* The body of a loop, in which each element goes to the next stage instead of in front of the rest. The body is used
+ * up. */
+static CtCore *produce(CtLists *s, const Stage *stage, CtCore *body, CtCore *state) {
+    CtProgram *p = s->p;
+    if (is_call_of(body, stage->self, stage->rest)) return state;
+    if (body->kind == CORE_CON && body->as.call.count == 2) return produce_cons(s, stage, body, state);
+    if (ct_core_list_is_loop(body)) return produce_inner(s, stage, body, state);
+    if (body->kind == CORE_CASE) return produce_case(s, stage, body, state);
+    if (body->kind != CORE_LET && body->kind != CORE_UNPACK) return NULL;
+    CtCore *rest = produce(s, stage, body->as.let.body, state);
+    if (rest == NULL) return NULL;
+    if (body->kind == CORE_LET) return ct_core_let(p, body->range, body->as.let.vars[0], body->as.let.rhs, rest);
+    return ct_core_unpack(p, body->range, body->as.let.vars, body->as.let.count, body->as.let.rhs, rest);
+}
+
+static CtCore *step_comprehension(CtLists *s, const Stage *stage, CtCore *state, CtCore *element) {
+    const CtLam *loop = ct_core_list_copy(s, stage->loop->node)->as.lam;
+    const CtCase *cons = branch(loop, 2);
+    Stage own = *stage;
+    own.loop = loop;
+    own.rest = cons->vars[1];
+    CtVar *x = cons->vars[0];
+    CtCore *body = produce(s, &own, cons->body, state);
+    if (body == NULL || ct_core_list_occurs(s, body, own.self) ||
+        (own.rest != NULL && ct_core_list_occurs(s, body, own.rest)))
+        return NULL;
+    if (x == NULL) x = ct_core_list_var(s, "x", element->type);
+    return ct_core_let(s->p, s->range, x, element, body);
+}
+
+/* ---- chains of stages ---- */
+
+typedef struct Chain {
+    CtBindings around;
+    CtListSource source;
+    const Stage *first; /* of the stages between the source and the consumer, or the consumer */
+    bool partial;       /* one of the stages may fail */
+    Count count;        /* of elements for each element of the source */
+} Chain;
+
+/* The loop that a list is made by, its variable and the list that it goes through; NULL if there is none. */
+static const CtLam *loop_of(CtLists *s, CtCore *list, CtVar **self, CtCore **over) {
+    const CtLam *loop = NULL;
+    CtCore *app = list;
+    if (ct_core_list_is_loop(list)) {
+        loop = list->as.letrec.binds[0].lam->as.lam;
+        app = list->as.letrec.body;
+    }
+    if (app->kind != CORE_APP || app->as.call.of.fun->kind != CORE_VAR) return NULL;
+    *self = app->as.call.of.fun->as.var;
+    *over = app->as.call.args[0];
+    if (loop == NULL)
+        loop = ct_map_get(&s->loops, ct_key(*self));
+    else if (*self != list->as.letrec.binds[0].var)
+        return NULL;
+    return loop != NULL && is_empty_list(branch(loop, 0)->body) ? loop : NULL;
+}
+
+/* The list that a stage takes its elements from; NULL if the list is not made by one. */
+static CtCore *find_stage(CtLists *s, CtCore *list, Stage *stage) {
+    CtVar *self = NULL;
+    CtCore *over = NULL;
+    const CtLam *loop = loop_of(s, list, &self, &over);
+    if (loop != NULL) {
+        const CtCase *cons = branch(loop, 2);
+        *stage = (Stage){.step = step_comprehension, .loop = loop, .self = self};
+        stage->partial = may_fail(cons->body, self, cons->vars[1]);
+        stage->count = count_elements(cons->body, self, cons->vars[1]);
+        return over;
+    }
+    CtListFunction function = ct_core_list_call(list);
+    if ((function != LIST_MAP && function != LIST_FILTER) || !ct_core_list_is_known(list->as.call.args[0])) return NULL;
+    *stage = (Stage){.step = function == LIST_MAP ? step_map : step_filter, .fun = list->as.call.args[0]};
+    stage->partial = !is_total_function(stage->fun);
+    stage->count = (Count){function == LIST_MAP, 1};
+    return list->as.call.args[1];
+}
+
+static bool is_made_by_loop(CtLists *s, CtCore *list) {
+    CtVar *self;
+    CtCore *over;
+    for (; ct_core_list_call(list) == LIST_MAP; list = list->as.call.args[1]) continue;
+    return ct_core_list_call(list) == LIST_FILTER || loop_of(s, list, &self, &over) != NULL;
+}
+
+/* Two stages that may fail do not go into one loop: what comes before the second is made. */
+static bool find_chain(CtLists *s, CtCore *list, const Stage *last, Chain *chain) {
+    *chain = (Chain){.first = last, .partial = last->partial, .count = {1, 1}};
+    while (is_made_by_loop(s, list = ct_core_list_open(s, list, &chain->around))) {
+        Stage *stage = CT_NEW(s->p->context->arena, Stage);
+        CtCore *from = find_stage(s, list, stage);
+        if (from == NULL) return false;
+        if (chain->partial && stage->partial) break;
+        stage->next = chain->first;
+        stage->state = last->state;
+        chain->first = stage;
+        chain->partial = chain->partial || stage->partial;
+        chain->count = (Count){chain->count.least * stage->count.least, chain->count.most * stage->count.most};
+        list = from;
+    }
+    return ct_core_list_source(s, list, &chain->around, &chain->source);
+}
+
+static CtCore *run_fold(CtLists *s, const Chain *chain, CtCore *start) {
+    CtVar *state = ct_core_list_var(s, "state", chain->first->state);
+    CtVar *x = ct_core_list_var(s, "x", ct_core_list_source_type(s, &chain->source));
+    CtCore *body = chain->first->step(s, chain->first, ct_core_list_use(s, state), ct_core_list_use(s, x));
+    return body != NULL ? fold(s, &chain->source, state, x, body, start) : NULL;
+}
+
+/* The array of the elements, with `none` for those that are left out. */
+static CtCore *run_elements(CtLists *s, const Chain *chain, CtCore *none) {
+    CtVar *x = ct_core_list_var(s, "x", ct_core_list_source_type(s, &chain->source));
+    CtCore *body = chain->first->step(s, chain->first, none, ct_core_list_use(s, x));
+    return body != NULL ? ct_core_list_map_source(s, &chain->source, x, body) : NULL;
+}
+
+CtCore *ct_core_list_loop_array(CtLists *s, CtCore *list) {
+    if (!is_made_by_loop(s, list)) return NULL;
+    CtProgram *p = s->p;
+    CtType *element = ct_core_list_element(list->type);
+    Chain chain;
+    Stage itself = {.step = step_itself, .state = element};
+    if (!find_chain(s, list, &itself, &chain)) return NULL;
+    CtCore *array = NULL;
+    if (chain.count.least == 1 && chain.count.most == 1) {
+        CT_FIRED("lists.comprehension");
+        array = run_elements(s, &chain, NULL);
+    } else {
+        CT_FIRED("lists.collected");
+        Stage snoc = {.step = step_snoc, .state = ct_core_type_array(p, element)};
+        if (!find_chain(s, list, &snoc, &chain)) return NULL;
+        array = run_fold(s, &chain, ct_core_array_lit(p, s->range, element, NULL, 0));
+    }
+    return array != NULL ? ct_core_list_wrap(s, &chain.around, array) : NULL;
+}
+
+/* ---- consumers ---- */
+
+static bool is_number(const CtType *type) {
+    return type->kind == TYPE_DOUBLE || type->kind == TYPE_FLOAT || type->kind == TYPE_INT;
+}
+
+static bool is_literal(const CtCore *core, double value) {
+    if (core->kind != CORE_LIT) return false;
+    return core->type->kind == TYPE_INT ? core->as.lit.integer == (int64_t)value
+                                        : core->as.lit.real == value && !(value == 0 && 1 / core->as.lit.real < 0);
+}
+
+/* Whether a fold adds all numbers to 0, or multiplies 1 by them. */
+static bool is_sum(const CtCore *fun, const CtCore *start, CtPrim real, CtPrim integer, double neutral) {
+    if (fun->kind != CORE_LAM || !is_number(start->type) || !is_literal(start, neutral)) return false;
+    const CtLam *lam = fun->as.lam;
+    const CtCore *body = lam->body;
+    if (body->kind != CORE_PRIM || body->as.call.of.prim != (start->type->kind == TYPE_INT ? integer : real))
+        return false;
+    CtCore **args = body->as.call.args;
+    return args[0]->kind == CORE_VAR && args[0]->as.var == lam->params[0] && args[1]->kind == CORE_VAR &&
+           args[1]->as.var == lam->params[1];
+}
+
+/* What changes no sum or product: −0.0, not 0.0, since 0.0 − 0.0 is 0.0. */
+static CtCore *neutral_element(CtLists *s, CtType *type, bool is_product) {
+    if (type->kind == TYPE_INT) return ct_core_int(s->p, s->range, is_product);
+    return ct_core_real(s->p, s->range, type, is_product ? 1.0 : -0.0);
+}
+
+static CtCore *consume_sum(CtLists *s, CtCore *list, CtType *type, bool is_product) {
+    Stage itself = {.step = step_itself, .state = type};
+    Chain chain;
+    if (!find_chain(s, list, &itself, &chain) || chain.count.most > 1) return NULL;
+    CtCore *array = chain.first == &itself ? ct_core_list_source_array(s, &chain.source)
+                                           : run_elements(s, &chain, neutral_element(s, type, is_product));
+    if (array == NULL) return NULL;
+    CT_FIRED("lists.sum");
+    return ct_core_list_wrap(s, &chain.around,
+                             ct_core_list_array(s, is_product ? ARRAY_PRODUCT : ARRAY_SUM, array, NULL, NULL));
+}
+
+static CtCore *consume_by(CtLists *s, CtCore *list, Stage last, CtCore *start) {
+    CtBindings around = {0};
+    start = ct_core_list_bind_atom(s, &around, "start", start);
+    Chain chain;
+    if (last.fun != NULL && !ct_core_list_is_known(last.fun)) return NULL;
+    last.partial = last.fun != NULL && !is_total_function(last.fun);
+    CtCore *made = find_chain(s, list, &last, &chain) ? run_fold(s, &chain, start) : NULL;
+    if (made == NULL) return NULL;
+    CT_FIRED("lists.fold");
+    return ct_core_list_wrap(s, &around, ct_core_list_wrap(s, &chain.around, made));
+}
+
+static CtCore *consume_right(CtLists *s, CtCore *const *args) {
+    CtBindings around = {0};
+    CtCore *start = ct_core_list_bind_atom(s, &around, "start", args[1]);
+    CtCore *array = ct_core_list_is_known(args[0]) ? ct_core_list_to_array(s, args[2]) : NULL;
+    if (array == NULL) return NULL;
+    CT_FIRED("lists.foldr");
+    Stage last = {.step = step_foldr, .fun = args[0], .state = start->type};
+    Chain chain = {.first = &last};
+    array = ct_core_list_array(s, ARRAY_REVERSE, array, NULL, NULL);
+    chain.source.array = ct_core_list_bind(s, &around, "array", array);
+    return ct_core_list_wrap(s, &around, run_fold(s, &chain, start));
+}
+
+static CtCore *consume_length(CtLists *s, CtCore *list) {
+    Stage count = {.step = step_count, .state = s->p->int_type};
+    if (is_made_by_loop(s, list)) return consume_by(s, list, count, ct_core_int(s->p, s->range, 0));
+    CtCore *array = ct_core_list_to_array(s, list);
+    if (array == NULL) return NULL;
+    CT_FIRED("lists.length");
+    return ct_core_list_array(s, ARRAY_LENGTH, array, NULL, NULL);
+}
+
+/* Of numbers; an empty list is given to the function itself, which fails. */
+static CtCore *consume_extreme(CtLists *s, CtCore *app, CtArrayOp op) {
+    CtProgram *p = s->p;
+    CtCore *list = app->as.call.args[0];
+    if (!is_number(app->type)) return NULL;
+    CtBindings around = {0};
+    CtCore *array = ct_core_list_to_array(s, list);
+    if (array == NULL) return NULL;
+    CT_FIRED("lists.extreme");
+    CtVar *xs = ct_core_list_bind(s, &around, "array", array);
+    CtCore *length = ct_core_list_array(s, ARRAY_LENGTH, ct_core_list_use(s, xs), NULL, NULL);
+    CtCore *none = ct_core_prim2(p, s->range, PRIM_INT_EQ, length, ct_core_int(p, s->range, 0));
+    CtCon *nil = NULL;
+    for (uint32_t i = 0; i < list->type->data->con_count; i++)
+        if (list->type->data->cons[i].count == 0) nil = &list->type->data->cons[i];
+    CtCore *empty = ct_core_con(p, s->range, nil, NULL, 0);
+    CtCore *failing = ct_core_app(p, s->range, ct_core_global(p, s->range, app->as.call.of.fun->as.global), &empty, 1);
+    CtCore *most = ct_core_list_array(s, op, ct_core_list_use(s, xs), NULL, NULL);
+    return ct_core_list_wrap(s, &around, ct_core_if(p, s->range, none, failing, most));
+}
+
+static CtCore *consume_left(CtLists *s, CtCore *const *args) {
+    CtCore *fun = args[0], *start = args[1], *list = args[2], *sum = NULL;
+    if (is_sum(fun, start, PRIM_ADD, PRIM_INT_ADD, 0)) sum = consume_sum(s, list, start->type, false);
+    if (is_sum(fun, start, PRIM_MUL, PRIM_INT_MUL, 1)) sum = consume_sum(s, list, start->type, true);
+    if (sum != NULL) return sum;
+    return consume_by(s, list, (Stage){.step = step_foldl, .fun = fun, .state = start->type}, start);
+}
+
+CtCore *ct_core_list_consumed(CtLists *s, CtCore *app) {
+    CtCore *const *args = app->kind == CORE_APP ? app->as.call.args : NULL;
+    CtProgram *p = s->p;
+    s->range = app->range;
+    switch (ct_core_list_call(app)) {
+    case LIST_FOLDL: return consume_left(s, args);
+    case LIST_FOLDR: return consume_right(s, args);
+    case LIST_ALL:
+        return consume_by(s, args[1], (Stage){.step = step_all, .fun = args[0], .state = app->type},
+                          ct_core_bool(p, s->range, true));
+    case LIST_ANY:
+        return consume_by(s, args[1], (Stage){.step = step_any, .fun = args[0], .state = app->type},
+                          ct_core_bool(p, s->range, false));
+    case LIST_LENGTH: return consume_length(s, args[0]);
+    case LIST_MAXIMUM: return consume_extreme(s, app, ARRAY_MAXIMUM);
+    case LIST_MINIMUM: return consume_extreme(s, app, ARRAY_MINIMUM);
+    case LIST_TO_ARRAY: return ct_core_list_to_array(s, args[0]);
+    case LIST_NONE:
+    case LIST_RANGE:
+    case LIST_OF_ARRAY:
+    case LIST_REPLICATE:
+    case LIST_MAP:
+    case LIST_ZIP_WITH:
+    case LIST_REVERSE:
+    case LIST_APPEND:
+    case LIST_FILTER: break;
+    }
+    return NULL;
+}

@@ -1,0 +1,311 @@
+/* Lists that have arrays: ranges, the list of an array, copies of one element, and what functions make of these, one
+ * operation on arrays for each function on lists. */
+#include "core/lists.h"
+
+#include <string.h>
+
+/* ---- the functions ---- */
+
+/* By the beginnings of the names of their specialisations, such as mapList@Int,Double. */
+static const struct {
+    const char *name;
+    CtListFunction function;
+} names[] = {
+    {"toList@Array,", LIST_OF_ARRAY},
+    {"replicateOnto@", LIST_REPLICATE},
+    {"mapList@", LIST_MAP},
+    {"zipWithList@", LIST_ZIP_WITH},
+    {"reverseList@", LIST_REVERSE},
+    {"++@[],", LIST_APPEND},
+    {"filterList@", LIST_FILTER},
+    {"foldlList@", LIST_FOLDL},
+    {"foldrList@", LIST_FOLDR},
+    {"allList@", LIST_ALL},
+    {"anyList@", LIST_ANY},
+    {"length@[],", LIST_LENGTH},
+    {"maximum@[],", LIST_MAXIMUM},
+    {"minimum@[],", LIST_MINIMUM},
+    {"fromList@Array,", LIST_TO_ARRAY},
+};
+
+CtListFunction ct_core_list_call(const CtCore *core) {
+    if (core->kind != CORE_APP || core->as.call.of.fun->kind != CORE_GLOBAL) return LIST_NONE;
+    const CtGlobal *global = core->as.call.of.fun->as.global;
+    if (!global->is_library || global->origin != NULL) return LIST_NONE;
+    const char *name = global->name->text;
+    if (strchr(name, '{') != NULL) return LIST_NONE; /* specialised to a function */
+    if (strcmp(name, "intRange") == 0) return LIST_RANGE;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strncmp(name, names[i].name, strlen(names[i].name)) == 0) return names[i].function;
+    return LIST_NONE;
+}
+
+/* ---- building terms ---- */
+
+CtVar *ct_core_list_var(CtLists *s, const char *name, CtType *type) { return ct_core_var_new(s->p, name, type); }
+CtCore *ct_core_list_use(CtLists *s, CtVar *var) { return ct_core_var(s->p, s->range, var); }
+
+CtCore *ct_core_list_copy(CtLists *s, CtCore *core) {
+    CtSimplifier count = {.p = s->p};
+    s->copied += ct_core_size(&count, core, MOST_COPIED_NODES);
+    return ct_core_copy(s->p, core, NULL);
+}
+
+CtCore *ct_core_list_again(CtLists *s, CtCore *atom) {
+    if (atom == NULL) return NULL;
+    return atom->kind == CORE_VAR ? ct_core_list_use(s, atom->as.var) : ct_core_copy(s->p, atom, NULL);
+}
+
+CtCore *ct_core_list_apply(CtLists *s, CtCore *fun, CtCore *const *args) {
+    CtCore *own = ct_core_list_copy(s, fun);
+    if (own->kind != CORE_LAM) return ct_core_app(s->p, s->range, own, args, own->type->count - 1);
+    const CtLam *lam = own->as.lam;
+    CtCore *body = lam->body;
+    for (uint32_t i = lam->count; i-- > 0;) body = ct_core_let(s->p, s->range, lam->params[i], args[i], body);
+    return body;
+}
+
+bool ct_core_list_is_known(const CtCore *fun) {
+    return fun->kind == CORE_LAM ? fun->as.lam->origin == NULL : ct_core_is_atom(fun);
+}
+
+CtCore *ct_core_list_array(CtLists *s, CtArrayOp op, CtCore *a, CtCore *b, CtCore *c) {
+    CtCore *args[] = {a, b, c};
+    return ct_core_array(s->p, s->range, op, args, c != NULL ? 3 : b != NULL ? 2 : 1);
+}
+
+CtVar *ct_core_list_bind(CtLists *s, CtBindings *around, const char *name, CtCore *rhs) {
+    CtVar *var = ct_core_list_var(s, name, rhs->type);
+    ct_push(s->p->context->arena, around, ((CtBinding){var, rhs}));
+    return var;
+}
+
+CtCore *ct_core_list_bind_atom(CtLists *s, CtBindings *around, const char *name, CtCore *term) {
+    if (term->kind == CORE_LIT || term->kind == CORE_VAR) return ct_core_list_again(s, term);
+    return ct_core_list_use(s, ct_core_list_bind(s, around, name, term));
+}
+
+CtCore *ct_core_list_wrap(CtLists *s, const CtBindings *around, CtCore *body) {
+    for (uint32_t i = around->count; i-- > 0;)
+        body = ct_core_let(s->p, s->range, around->items[i].var, around->items[i].rhs, body);
+    return body;
+}
+
+bool ct_core_list_is_list(const CtType *type) {
+    return type->kind == TYPE_DATA && type->data->method == NULL && strcmp(type->data->name->text, "[]") == 0;
+}
+
+CtType *ct_core_list_element(const CtType *list) { return list->data->args[0]; }
+bool ct_core_list_is_element(const CtType *type) { return type->kind != TYPE_ARRAY && type->kind != TYPE_FUN; }
+
+/* ---- sources ---- */
+
+static bool is_int(const CtCore *core, int64_t value) {
+    return core->kind == CORE_LIT && core->type->kind == TYPE_INT && core->as.lit.integer == value;
+}
+
+/* How many numbers a range has: to − from + 1, or none. In [0 .. n − 1] the ones cancel. */
+static CtCore *range_count(CtLists *s, CtBindings *around, CtCore *from, CtCore *to) {
+    CtProgram *p = s->p;
+    CtCore *count, *none, *zero = ct_core_int(p, s->range, 0), *one = ct_core_int(p, s->range, 1);
+    bool up_to = to->kind == CORE_PRIM && to->as.call.of.prim == PRIM_INT_SUB && is_int(to->as.call.args[1], 1);
+    bool is_length =
+        up_to && to->as.call.args[0]->kind == CORE_ARRAY && to->as.call.args[0]->as.call.of.array == ARRAY_LENGTH;
+    if (is_int(from, 0) && is_length) return ct_core_list_bind_atom(s, around, "n", to->as.call.args[0]);
+    if (is_int(from, 0) && up_to) {
+        count = ct_core_list_bind_atom(s, around, "n", to->as.call.args[0]);
+        none = ct_core_prim2(p, s->range, PRIM_INT_LT, ct_core_list_again(s, count), one);
+    } else {
+        to = ct_core_list_bind_atom(s, around, "to", to);
+        none = ct_core_prim2(p, s->range, PRIM_INT_LT, ct_core_list_again(s, to), ct_core_list_again(s, from));
+        count = ct_core_prim2(p, s->range, PRIM_INT_SUB, to, ct_core_list_again(s, from));
+        count = ct_core_prim2(p, s->range, PRIM_INT_ADD, count, one);
+    }
+    count = ct_core_if(p, s->range, none, zero, count);
+    return ct_core_list_use(s, ct_core_list_bind(s, around, "count", count));
+}
+
+bool ct_core_list_source(CtLists *s, CtCore *list, CtBindings *around, CtListSource *out) {
+    *out = (CtListSource){0};
+    list = ct_core_list_open(s, list, around);
+    if (ct_core_list_call(list) == LIST_RANGE) {
+        CtCore **args = list->as.call.args;
+        out->range = list->range;
+        out->from = ct_core_list_bind_atom(s, around, "from", args[0]);
+        out->count = range_count(s, around, out->from, args[1]);
+        return true;
+    }
+    CtCore *array = ct_core_list_to_array(s, list);
+    if (array == NULL) return false;
+    out->array = array->kind == CORE_VAR ? array->as.var : ct_core_list_bind(s, around, "array", array);
+    return true;
+}
+
+CtType *ct_core_list_source_type(CtLists *s, const CtListSource *source) {
+    return source->array != NULL ? source->array->type->parts[0] : s->p->int_type;
+}
+
+static CtCore *count_of(CtLists *s, const CtListSource *source) {
+    if (source->array == NULL) return ct_core_list_again(s, source->count);
+    return ct_core_list_array(s, ARRAY_LENGTH, ct_core_list_use(s, source->array), NULL, NULL);
+}
+
+CtCore *ct_core_list_at(CtLists *s, const CtListSource *source, CtVar *index) {
+    CtCore *i = ct_core_list_use(s, index);
+    if (source->array != NULL) return ct_core_list_array(s, ARRAY_INDEX, ct_core_list_use(s, source->array), i, NULL);
+    if (is_int(source->from, 0)) return i;
+    return ct_core_prim2(s->p, s->range, PRIM_INT_ADD, ct_core_list_again(s, source->from), i);
+}
+
+CtCore *ct_core_list_map_source(CtLists *s, const CtListSource *source, CtVar *element, CtCore *body) {
+    CtProgram *p = s->p;
+    if (source->array != NULL) {
+        CtCore *fun = ct_core_lam(p, s->range, NULL, &element, 1, body);
+        return ct_core_list_array(s, ARRAY_MAP, fun, ct_core_list_use(s, source->array), NULL);
+    }
+    CtVar *index = ct_core_list_var(s, "i", p->int_type);
+    body = ct_core_let(p, s->range, element, ct_core_list_at(s, source, index), body);
+    CtCore *fun = ct_core_lam(p, s->range, NULL, &index, 1, body);
+    CtCore *args[] = {ct_core_list_again(s, source->count), fun};
+    return ct_core_array(p, source->range, ARRAY_BUILD, args, 2);
+}
+
+CtCore *ct_core_list_source_array(CtLists *s, const CtListSource *source) {
+    if (source->array != NULL) return ct_core_list_use(s, source->array);
+    CtCore *count = ct_core_list_again(s, source->count);
+    if (is_int(source->from, 0)) return ct_core_array(s->p, source->range, ARRAY_IOTA, &count, 1);
+    CtVar *x = ct_core_list_var(s, "x", s->p->int_type);
+    return ct_core_list_map_source(s, source, x, ct_core_list_use(s, x));
+}
+
+/* ---- functions of lists ---- */
+
+static CtCore *array_of_range(CtLists *s, CtCore *list) {
+    CtBindings around = {0};
+    CtListSource source;
+    ct_core_list_source(s, list, &around, &source);
+    return ct_core_list_wrap(s, &around, ct_core_list_source_array(s, &source));
+}
+
+static CtCore *array_of_map(CtLists *s, CtCore *list) {
+    CtCore **args = list->as.call.args;
+    CtBindings around = {0};
+    CtListSource source;
+    if (!ct_core_list_is_known(args[0]) || !ct_core_list_source(s, args[1], &around, &source)) return NULL;
+    CtVar *x = ct_core_list_var(s, "x", ct_core_list_source_type(s, &source));
+    CtCore *element = ct_core_list_use(s, x), *body = ct_core_list_apply(s, args[0], &element);
+    return ct_core_list_wrap(s, &around, ct_core_list_map_source(s, &source, x, body));
+}
+
+/* The shorter of the two lists ends both. */
+static CtCore *array_of_zip(CtLists *s, CtCore *list) {
+    CtProgram *p = s->p;
+    CtCore **args = list->as.call.args;
+    CtBindings around = {0};
+    CtListSource a, b;
+    if (!ct_core_list_is_known(args[0]) || !ct_core_list_source(s, args[1], &around, &a) ||
+        !ct_core_list_source(s, args[2], &around, &b))
+        return NULL;
+    CtVar *index = ct_core_list_var(s, "i", p->int_type);
+    CtCore *elements[] = {ct_core_list_at(s, &a, index), ct_core_list_at(s, &b, index)};
+    CtCore *body = ct_core_list_apply(s, args[0], elements), *count = count_of(s, &a), *other = count_of(s, &b);
+    if (a.array == NULL || a.array != b.array) count = ct_core_prim2(p, s->range, PRIM_INT_MIN, count, other);
+    CtCore *fun = ct_core_lam(p, s->range, NULL, &index, 1, body);
+    return ct_core_list_wrap(s, &around, ct_core_list_array(s, ARRAY_BUILD, count, fun, NULL));
+}
+
+/* replicateOnto n x [] */
+static CtCore *array_of_copies(CtLists *s, CtCore *list) {
+    CtProgram *p = s->p;
+    CtCore **args = list->as.call.args;
+    if (args[2]->kind != CORE_CON || args[2]->as.call.count != 0) return NULL;
+    CtBindings around = {0};
+    CtCore *n = ct_core_list_bind_atom(s, &around, "n", args[0]);
+    CtCore *x = ct_core_list_bind_atom(s, &around, "x", args[1]);
+    n = ct_core_prim2(p, s->range, PRIM_INT_MAX, ct_core_int(p, s->range, 0), n);
+    return ct_core_list_wrap(s, &around, ct_core_list_array(s, ARRAY_REPLICATE, n, x, NULL));
+}
+
+static CtCore *array_of_append(CtLists *s, CtCore *list) {
+    CtCore *first = ct_core_list_to_array(s, list->as.call.args[0]);
+    CtCore *second = first != NULL ? ct_core_list_to_array(s, list->as.call.args[1]) : NULL;
+    return second != NULL ? ct_core_list_array(s, ARRAY_APPEND, first, second, NULL) : NULL;
+}
+
+static CtCore *array_of_reverse(CtLists *s, CtCore *list) {
+    CtCore *array = ct_core_list_to_array(s, list->as.call.args[0]);
+    return array != NULL ? ct_core_list_array(s, ARRAY_REVERSE, array, NULL, NULL) : NULL;
+}
+
+static CtCore *array_of_call(CtLists *s, CtCore *list) {
+    switch (ct_core_list_call(list)) {
+    case LIST_RANGE: return array_of_range(s, list);
+    case LIST_REPLICATE: return array_of_copies(s, list);
+    case LIST_MAP: return array_of_map(s, list);
+    case LIST_ZIP_WITH: return array_of_zip(s, list);
+    case LIST_APPEND: return array_of_append(s, list);
+    case LIST_REVERSE: return array_of_reverse(s, list);
+    case LIST_OF_ARRAY:
+    case LIST_NONE:
+    case LIST_FILTER:
+    case LIST_FOLDL:
+    case LIST_FOLDR:
+    case LIST_ALL:
+    case LIST_ANY:
+    case LIST_LENGTH:
+    case LIST_MAXIMUM:
+    case LIST_MINIMUM:
+    case LIST_TO_ARRAY: break;
+    }
+    return NULL;
+}
+
+bool ct_core_list_occurs(CtLists *s, CtCore *core, const CtVar *var) {
+    CtArena *arena = s->p->context->arena;
+    CtCoreList work = {0};
+    ct_push(arena, &work, core);
+    while (work.count > 0) {
+        CtCore *one = work.items[--work.count];
+        if (one->kind == CORE_VAR && one->as.var == var) return true;
+        ct_core_children(arena, one, &work);
+    }
+    return false;
+}
+
+CtCore *ct_core_list_open(CtLists *s, CtCore *list, CtBindings *around) {
+    CtArena *arena = s->p->context->arena;
+    for (; list->kind == CORE_LET; list = list->as.let.body) {
+        CtVar *var = list->as.let.vars[0];
+        CtCore *rhs = list->as.let.rhs;
+        CtCore *array = ct_core_list_is_list(var->type) ? ct_core_list_to_array(s, rhs) : NULL;
+        if (array != NULL) {
+            ct_map_set(arena, &s->arrays, ct_key(var), ct_core_list_bind(s, around, var->name->text, array));
+            ct_push(arena, &s->opened, var);
+        } else {
+            ct_push(arena, around, ((CtBinding){var, rhs}));
+        }
+    }
+    return list;
+}
+
+static CtCore *array_of_term(CtLists *s, CtCore *list) {
+    if (list->kind == CORE_VAR) {
+        CtVar *array = ct_map_get(&s->arrays, ct_key(list->as.var));
+        return array != NULL ? ct_core_list_use(s, array) : NULL;
+    }
+    if (ct_core_list_call(list) == LIST_OF_ARRAY) return list->as.call.args[0];
+    if (!ct_core_list_is_element(ct_core_list_element(list->type))) return NULL;
+    CtSourceRange range = s->range;
+    s->range = list->range;
+    CtCore *array = array_of_call(s, list);
+    if (array == NULL) array = ct_core_list_loop_array(s, list);
+    s->range = range;
+    return array;
+}
+
+CtCore *ct_core_list_to_array(CtLists *s, CtCore *list) {
+    if (s->copied >= MOST_COPIED_NODES) return NULL;
+    CtBindings around = {0};
+    CtCore *array = array_of_term(s, ct_core_list_open(s, list, &around));
+    return array != NULL ? ct_core_list_wrap(s, &around, array) : NULL;
+}

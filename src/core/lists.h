@@ -1,0 +1,101 @@
+/* Shared by the files that make arrays of lists. lists_to_arrays.c describes how this works. */
+#ifndef CT_CORE_LISTS_H
+#define CT_CORE_LISTS_H
+
+#include "core/simplify.h"
+
+enum { MOST_COPIED_NODES = 4000 };
+
+typedef enum CtListFunction {
+    LIST_NONE,
+    LIST_RANGE,
+    LIST_OF_ARRAY,
+    LIST_REPLICATE,
+    LIST_MAP,
+    LIST_ZIP_WITH,
+    LIST_REVERSE,
+    LIST_APPEND,
+    LIST_FILTER,
+    LIST_FOLDL,
+    LIST_FOLDR,
+    LIST_ALL,
+    LIST_ANY,
+    LIST_LENGTH,
+    LIST_MAXIMUM,
+    LIST_MINIMUM,
+    LIST_TO_ARRAY,
+} CtListFunction;
+
+/* The function on lists that a term calls; LIST_NONE for others. */
+CtListFunction ct_core_list_call(const CtCore *core);
+
+typedef struct CtLists {
+    CtProgram *p;
+    CtMap arrays;           /* CtVar * of a list -> CtVar * of the array that holds its elements */
+    CtMap loops;            /* CtVar * of the loop of a comprehension -> CtLam * */
+    CT_VEC(CtVar *) opened; /* variables of lists whose bindings are bindings of arrays now */
+    uint32_t trials;        /* lists bound to variables that have been tried */
+    uint32_t copied;        /* nodes */
+    CtSourceRange range;    /* of the present call */
+} CtLists;
+
+/* Terms that are bound in front of a term, from the outermost. */
+typedef struct CtBinding {
+    CtVar *var;
+    CtCore *rhs;
+} CtBinding;
+typedef CT_VEC(CtBinding) CtBindings;
+
+/* The elements of an array, or of a range: those of a variable, or from + i for i < count. */
+typedef struct CtListSource {
+    CtVar *array;
+    CtCore *from, *count; /* atoms */
+    CtSourceRange range;  /* of a range's list: where its memory is taken */
+} CtListSource;
+
+/* ---- list_sources.c ---- */
+
+CtVar *ct_core_list_var(CtLists *s, const char *name, CtType *type);
+CtCore *ct_core_list_use(CtLists *s, CtVar *var);
+/* An atom that is used again. */
+CtCore *ct_core_list_again(CtLists *s, CtCore *atom);
+CtCore *ct_core_list_copy(CtLists *s, CtCore *core);
+/* f ⟨args⟩, with a copy of the body of a known function. */
+CtCore *ct_core_list_apply(CtLists *s, CtCore *fun, CtCore *const *args);
+/* Whether a function can be applied wherever it is needed. */
+bool ct_core_list_is_known(const CtCore *fun);
+CtCore *ct_core_list_array(CtLists *s, CtArrayOp op, CtCore *a, CtCore *b, CtCore *c);
+CtVar *ct_core_list_bind(CtLists *s, CtBindings *around, const char *name, CtCore *rhs);
+CtCore *ct_core_list_bind_atom(CtLists *s, CtBindings *around, const char *name, CtCore *term);
+CtCore *ct_core_list_wrap(CtLists *s, const CtBindings *around, CtCore *body);
+bool ct_core_list_is_list(const CtType *type);
+CtType *ct_core_list_element(const CtType *list);
+/* Whether any elements of this type can be those of an array: rows have to be of one length. */
+bool ct_core_list_is_element(const CtType *type);
+
+/* Whether a variable occurs in a term. */
+bool ct_core_list_occurs(CtLists *s, CtCore *core, const CtVar *var);
+/* What stands behind the bindings of a list's term. Lists among these become arrays, which is only right if no variable
+ * in s->opened occurs in the end. */
+CtCore *ct_core_list_open(CtLists *s, CtCore *list, CtBindings *around);
+/* An array with the elements of a list; NULL if the list is not made in this term. The term is used up, unless the
+ * result is dropped. */
+CtCore *ct_core_list_to_array(CtLists *s, CtCore *list);
+bool ct_core_list_source(CtLists *s, CtCore *list, CtBindings *around, CtListSource *out);
+/* The element at an index below the number of elements; and the type of elements. */
+CtCore *ct_core_list_at(CtLists *s, const CtListSource *source, CtVar *index);
+CtType *ct_core_list_source_type(CtLists *s, const CtListSource *source);
+/* The array of the body for each element; and of the elements themselves. */
+CtCore *ct_core_list_map_source(CtLists *s, const CtListSource *source, CtVar *element, CtCore *body);
+CtCore *ct_core_list_source_array(CtLists *s, const CtListSource *source);
+
+/* ---- list_loops.c ---- */
+
+/* Whether a term is the recursive loop of a comprehension, λxs. case xs of [] → end; x : rest → body. */
+bool ct_core_list_is_loop(const CtCore *letrec);
+/* The array of a list that is made by `filter` or a comprehension; NULL if there is none. */
+CtCore *ct_core_list_loop_array(CtLists *s, CtCore *list);
+/* What the consumer of a list gives; NULL for other terms, and if the list remains. */
+CtCore *ct_core_list_consumed(CtLists *s, CtCore *app);
+
+#endif

@@ -1,0 +1,131 @@
+/* Lists that are made and consumed become arrays. In `sum (map f [a .. b])` nothing else sees the list: it may as well
+ * be the array `build (b − a + 1) (λi. f (a + i))`, of which passes, methods and engines know more. Two forms:
+ *
+ *   An array has the same elements as the list, and is made by one operation on arrays for each function on lists
+ *   (list_sources.c). So all of one list is evaluated before the next, as the program says.
+ *
+ *   Lists of unknown length, made by `filter` or by comprehensions, are not made: what the consumer does with an
+ * element is carried into the loop over their source (list_loops.c).
+ *
+ * The functions on lists are those of the library, known by their names, and are not inlined before this pass; a
+ * comprehension is the recursive loop that elaboration makes of it. A list in a variable becomes an array if all uses
+ * of the variable do. Excluded are lists whose elements would be rows of an array, since rows must have one length. */
+#include "core/lists.h"
+
+#include "base/rules.h"
+
+enum { MOST_TRIALS = 200, MAX_DEPTH = 2500 };
+
+typedef CT_VEC(CtGlobal *) Globals;
+
+typedef struct Walk {
+    CtLists lists;
+    bool changed;
+} Walk;
+
+static CtCore *visit(void *data, CtCore *core);
+
+/* Whether a list is left that has become an array. */
+static bool is_any_left(CtLists *s, CtCore *core) {
+    for (uint32_t i = 0; i < s->opened.count; i++)
+        if (ct_core_list_occurs(s, core, s->opened.items[i])) return true;
+    return false;
+}
+
+/* let xs = list in body, where all that is done with xs can be done with an array. NULL: there are other uses. */
+static CtCore *visit_bound_list(Walk *w, CtCore *let) {
+    CtVar *list = let->as.let.vars[0];
+    CtLists *s = &w->lists;
+    if (!ct_core_list_is_list(list->type) || ++s->trials > MOST_TRIALS) return NULL;
+    s->range = let->as.let.rhs->range;
+    s->opened.count = 0;
+    CtCore *array = ct_core_list_to_array(s, let->as.let.rhs);
+    if (array == NULL || is_any_left(s, array)) return NULL;
+    CtVar *xs = ct_core_var_like(s->p, list, array->type);
+    ct_map_set(s->p->context->arena, &s->arrays, ct_key(list), xs);
+    bool changed = w->changed;
+    CtCore *body = visit(w, let->as.let.body);
+    ct_map_set(s->p->context->arena, &s->arrays, ct_key(list), NULL);
+    if (!ct_core_list_occurs(s, body, list)) {
+        CT_FIRED("lists.variable");
+        w->changed = true;
+        return ct_core_let(s->p, let->range, xs, visit(w, array), body);
+    }
+    w->changed = changed;
+    return NULL;
+}
+
+/* let xs = list in f ⟨…, xs, …⟩, where f is a function on lists and the other arguments are functions and atoms: the
+ * call of f ⟨…, list, …⟩. */
+static CtCore *put_into_call(Walk *w, CtCore *let) {
+    CtVar *list = let->as.let.vars[0];
+    CtCore *app = let->as.let.body;
+    if (!ct_core_list_is_list(list->type) || ct_core_list_call(app) == LIST_NONE) return let;
+    uint32_t count = app->as.call.count, index = count;
+    for (uint32_t i = 0; i < count; i++) {
+        CtCore *arg = app->as.call.args[i];
+        if (arg->kind == CORE_VAR && arg->as.var == list && index == count)
+            index = i;
+        else if ((arg->kind != CORE_LAM && !ct_core_is_atom(arg)) || ct_core_list_occurs(&w->lists, arg, list))
+            return let;
+    }
+    CtCore **args = CT_NEW_ARRAY(w->lists.p->context->arena, CtCore *, count);
+    for (uint32_t i = 0; i < count; i++) args[i] = i == index ? let->as.let.rhs : app->as.call.args[i];
+    return index < count ? ct_core_app(w->lists.p, app->range, app->as.call.of.fun, args, count) : let;
+}
+
+static CtCore *visit(void *data, CtCore *core) {
+    Walk *w = data;
+    CtLists *s = &w->lists;
+    if (core->kind == CORE_LAM && core->as.lam->origin != NULL) return core;
+    if (ct_core_list_is_loop(core))
+        ct_map_set(s->p->context->arena, &s->loops, ct_key(core->as.letrec.binds[0].var),
+                   core->as.letrec.binds[0].lam->as.lam);
+    if (core->kind == CORE_LET) core = put_into_call(w, core);
+    if (core->kind == CORE_LET) {
+        CtCore *bound = visit_bound_list(w, core);
+        if (bound != NULL) return bound;
+    }
+    s->opened.count = 0;
+    CtCore *made = core->kind == CORE_APP ? ct_core_list_consumed(s, core) : NULL;
+    if (made != NULL && !is_any_left(s, made)) {
+        w->changed = true;
+        core = made;
+    }
+    return ct_core_map(s->p, core, visit, data);
+}
+
+static CtListFunction function_of(CtGlobal *global) {
+    CtCore head = {.kind = CORE_GLOBAL, .as.global = global}, app = {.kind = CORE_APP};
+    app.as.call.of.fun = &head;
+    return ct_core_list_call(&app);
+}
+
+/* The functions on lists of the program that could be inlined; none if no list of it has an array. */
+static Globals list_functions(CtProgram *p) {
+    Globals all = {0};
+    bool sources = false;
+    for (uint32_t i = 0; i < p->globals.count; i++) {
+        CtListFunction function = function_of(p->globals.items[i]);
+        sources = sources || function == LIST_RANGE || function == LIST_OF_ARRAY || function == LIST_REPLICATE;
+        if (function != LIST_NONE && !p->globals.items[i]->is_kept)
+            ct_push(p->context->arena, &all, p->globals.items[i]);
+    }
+    return sources ? all : (Globals){0};
+}
+
+void ct_core_lists_to_arrays(CtProgram *p) {
+    Globals functions = list_functions(p);
+    if (functions.count == 0 || p->keeps_calls) return;
+    for (uint32_t i = 0; i < functions.count; i++) functions.items[i]->is_kept = true;
+    ct_core_simplify_rounds(p);
+    for (uint32_t i = 0; i < functions.count; i++) functions.items[i]->is_kept = false;
+    for (uint32_t i = 0; i < p->globals.count; i++) {
+        CtGlobal *global = p->globals.items[i];
+        if (global->body == NULL || function_of(global) != LIST_NONE) continue;
+        if (!ct_core_within_depth(p->context->arena, global->body, MAX_DEPTH, false)) continue;
+        Walk w = {.lists = {.p = p}};
+        CtCore *body = visit(&w, global->body);
+        if (w.changed) global->body = body;
+    }
+}

@@ -1,0 +1,523 @@
+/* Values of the host to values in a heap, checked against a type. Hosts' values are nested COTAN_DEEPEST levels at
+ * most, so the walk may recurse. A value that cannot be finished is released before the error is given. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "io/host_value.h"
+#include "io/internal.h"
+
+/* The path from the root to the value being read, its last step first. */
+typedef struct Path {
+    const struct Path *outer;
+    const char *field; /* NULL if the step is an index */
+    size_t index;
+} Path;
+
+typedef struct Reader {
+    CtHeap *heap;
+    const char *what;
+    bool no_memory;
+    char message[700]; /* of the first error */
+} Reader;
+
+/* ---- errors ---- */
+
+static size_t path_text(const Path *path, char *out, size_t size) {
+    if (path == NULL || size < 2) return 0;
+    size_t n = path_text(path->outer, out, size);
+    if (n + 1 >= size) return n;
+    int more = path->field != NULL ? snprintf(out + n, size - n, ".%s", path->field)
+                                   : snprintf(out + n, size - n, "[%zu]", path->index);
+    return more > 0 && n + (size_t)more < size ? n + (size_t)more : size - 1;
+}
+
+static bool wrong(Reader *r, const Path *path, const char *format, ...) __attribute__((format(printf, 3, 4), noinline));
+static bool wrong(Reader *r, const Path *path, const char *format, ...) {
+    char place[200] = "", text[400];
+    path_text(path, place, sizeof place);
+    va_list list;
+    va_start(list, format);
+    vsnprintf(text, sizeof text, format, list);
+    va_end(list);
+    bool root = place[0] == '\0';
+    snprintf(r->message, sizeof r->message, "%s: %s%s%s%s", r->what, root ? "" : "at ", place, root ? "" : ": ", text);
+    return false;
+}
+
+static bool no_memory(Reader *r) {
+    r->no_memory = true;
+    return false;
+}
+
+static const char *plural(size_t count) { return count == 1 ? "" : "s"; }
+
+static const char *found(const cotan_value *given, char *out, size_t size) {
+    static const char *const names[] = {
+        [COTAN_KIND_TUPLE] = "a tuple", [COTAN_KIND_LIST] = "a list", [COTAN_KIND_ARRAY] = "an array",
+        [COTAN_KIND_MAP] = "a map",     [COTAN_KIND_SET] = "a set",
+    };
+    switch (given->kind) {
+    case COTAN_KIND_DOUBLE: snprintf(out, size, "the number %.17g", given->number.real); break;
+    case COTAN_KIND_INT: snprintf(out, size, "the integer %lld", (long long)given->number.integer); break;
+    case COTAN_KIND_BOOL: snprintf(out, size, given->number.integer != 0 ? "True" : "False"); break;
+    case COTAN_KIND_CHAR: snprintf(out, size, "the character U+%04llX", (long long)given->number.integer); break;
+    case COTAN_KIND_STRING: snprintf(out, size, "the string \"%.40s\"", given->text); break;
+    case COTAN_KIND_DATA:
+        snprintf(out, size, "%.60s of %zu field%s", given->text, given->count, plural(given->count));
+        break;
+    case COTAN_KIND_TUPLE:
+    case COTAN_KIND_LIST:
+    case COTAN_KIND_ARRAY:
+    case COTAN_KIND_MAP:
+    case COTAN_KIND_SET: {
+        size_t count = given->kind == COTAN_KIND_MAP ? given->count / 2
+                       : given->rank > 0             ? given->size[0]
+                                                     : given->count;
+        snprintf(out, size, "%s of %zu element%s", names[given->kind], count, plural(count));
+        if (given->rank > 1) snprintf(out, size, "an array of %u dimensions", given->rank);
+        break;
+    }
+    case COTAN_KIND_FLOAT:
+    case COTAN_KIND_FUNCTION: snprintf(out, size, "nothing"); break;
+    }
+    return out;
+}
+
+static bool expected(Reader *r, const Path *path, const CtType *type, const cotan_value *given) {
+    char name[160], what[100];
+    return wrong(r, path, "expected %s, found %s", ct_io_type_name(type, name, sizeof name),
+                 found(given, what, sizeof what));
+}
+
+/* ---- scalars ---- */
+
+static double rounded(const CtType *type, double real) { return type->kind == TYPE_FLOAT ? (double)(float)real : real; }
+
+static bool read_real(Reader *r, const Path *path, const CtType *type, const cotan_value *given, CtWord *value) {
+    if (given->kind == COTAN_KIND_DOUBLE)
+        value->real = rounded(type, given->number.real);
+    else if (given->kind == COTAN_KIND_INT)
+        value->real = rounded(type, (double)given->number.integer);
+    else
+        return expected(r, path, type, given);
+    return true;
+}
+
+static bool read_integer(Reader *r, const Path *path, const CtType *type, const cotan_value *given, cotan_kind kind,
+                         CtWord *value) {
+    if (given->kind != kind) return expected(r, path, type, given);
+    value->integer = given->number.integer;
+    if (kind != COTAN_KIND_CHAR || (value->integer >= 0 && value->integer < 0x110000)) return true;
+    return expected(r, path, type, given);
+}
+
+/* ---- structures ---- */
+
+static bool read_value(Reader *r, const Path *path, const CtType *type, const cotan_value *given, CtWord *value);
+
+/* Reads fields into a new object, which has `layout` (NULL: there was no memory for it). */
+static bool read_fields(Reader *r, const Path *path, const CtLayout *layout, uint32_t tag, CtType *const *types,
+                        CtSym const *names, const cotan_value *given, CtWord *value) {
+    CtWord few[16];
+    size_t count = given->count;
+    CtWord *words = count > 16 ? calloc(count, sizeof *words) : few;
+    if (layout == NULL || words == NULL) return no_memory(r);
+    size_t made = 0;
+    for (; made < count; made++) {
+        Path here = {path, names != NULL ? names[made]->text : NULL, made};
+        if (!read_value(r, &here, types[made], given->parts[made], &words[made])) break;
+    }
+    CtFields *fields = made == count ? ct_value_fields_new(r->heap, layout, tag) : NULL;
+    if (fields != NULL) {
+        memcpy(fields->words, words, count * sizeof *words);
+        value->object = &fields->head;
+    } else {
+        if (made == count) no_memory(r);
+        while (made > 0) {
+            made--;
+            ct_value_release(r->heap, types[made], words[made]);
+        }
+    }
+    if (words != few) free(words);
+    return fields != NULL;
+}
+
+static bool read_tuple(Reader *r, const Path *path, const CtType *type, const cotan_value *given, CtWord *value) {
+    if (given->kind != COTAN_KIND_TUPLE || given->count != type->count) return expected(r, path, type, given);
+    value->integer = 0;
+    if (type->count == 0) return true;
+    return read_fields(r, path, ct_value_layout_tuple(r->heap, type), 0, type->parts, NULL, given, value);
+}
+
+/* A list grows by cells at its end, so that elements lie in order in memory. */
+static bool read_list(Reader *r, const Path *path, const CtType *type, const cotan_value *given, CtWord *value) {
+    if (given->kind != COTAN_KIND_LIST) return expected(r, path, type, given);
+    const CtCon *cons = &type->data->cons[1];
+    const CtType *element = type->data->args[0];
+    const CtLayout *layout = ct_value_layout_con(r->heap, cons);
+    CtObject *end = ct_value_nullary(r->heap, &type->data->cons[0]);
+    if (layout == NULL || end == NULL) return no_memory(r);
+    CtWord list = {.object = end}, *link = &list;
+    for (size_t i = 0; i < given->count; i++) {
+        Path here = {path, NULL, i};
+        CtWord head;
+        bool read = read_value(r, &here, element, given->parts[i], &head);
+        CtFields *cell = read ? ct_value_fields_new(r->heap, layout, cons->tag) : NULL;
+        if (cell == NULL) {
+            if (read) {
+                ct_value_release(r->heap, element, head);
+                no_memory(r);
+            }
+            ct_value_release_object(r->heap, list.object);
+            return false;
+        }
+        cell->words[0] = head;
+        cell->words[1].object = end;
+        link->object = &cell->head;
+        link = &cell->words[1];
+    }
+    *value = list;
+    return true;
+}
+
+/* ---- arrays ---- */
+
+/* The element type of an array of numbers, `rank` levels down; NULL if there are not as many. */
+static const CtType *under(const CtType *type, unsigned rank) {
+    for (; rank > 0; rank--) {
+        if (type->kind != TYPE_ARRAY) return NULL;
+        type = type->parts[0];
+    }
+    return type;
+}
+
+/* Whether numbers of this element type are values of this type: reals of integers and truth values too. */
+static bool takes(const CtType *type, cotan_element element) {
+    bool integer = element == COTAN_INT || element == COTAN_BOOL;
+    if (type == NULL) return false;
+    switch (type->kind) {
+    case TYPE_DOUBLE:
+    case TYPE_FLOAT: return element == COTAN_DOUBLE || element == COTAN_FLOAT || integer;
+    case TYPE_INT: return element == COTAN_INT;
+    case TYPE_CHAR: return element == COTAN_CHAR;
+    case TYPE_DATA: return type->data->is_enum && element == (ct_io_json_is_bool(type) ? COTAN_BOOL : COTAN_TAG);
+    case TYPE_TUPLE:
+    case TYPE_ARRAY:
+    case TYPE_FUN: return false;
+    }
+    return false;
+}
+
+static bool read_number(Reader *r, const Path *path, const CtType *type, const cotan_value *given, size_t at,
+                        CtWord *value) {
+    *value = ((const CtWord *)given->numbers)[at];
+    if (type->kind == TYPE_DOUBLE || type->kind == TYPE_FLOAT) {
+        bool real = given->element == COTAN_DOUBLE || given->element == COTAN_FLOAT;
+        value->real = rounded(type, real ? value->real : (double)value->integer);
+        return true;
+    }
+    int64_t limit = type->kind == TYPE_CHAR ? 0x110000 : type->kind == TYPE_DATA ? type->data->con_count : INT64_MAX;
+    if (type->kind == TYPE_INT || (value->integer >= 0 && value->integer < limit)) return true;
+    char name[160];
+    return wrong(r, path, "expected %s, found the number %lld", ct_io_type_name(type, name, sizeof name),
+                 (long long)value->integer);
+}
+
+static bool read_numbers(Reader *r, const Path *path, const CtType *type, const cotan_value *given, unsigned level,
+                         size_t *at, CtWord *value) {
+    size_t length = given->size[level];
+    const CtLayout *layout = ct_value_layout_array(r->heap, type);
+    CtArray *array = layout != NULL ? ct_value_array_new(r->heap, layout, 0, (int64_t)length) : NULL;
+    if (array == NULL) return no_memory(r);
+    for (size_t i = 0; i < length; i++) {
+        Path here = {path, NULL, i};
+        bool done = level + 1 < given->rank
+                        ? read_numbers(r, &here, type->parts[0], given, level + 1, at, &array->items[i])
+                        : read_number(r, &here, type->parts[0], given, (*at)++, &array->items[i]);
+        if (!done) {
+            ct_value_release_object(r->heap, &array->head);
+            return false;
+        }
+        array->length++;
+    }
+    value->object = &array->head;
+    return true;
+}
+
+/* Whether two elements of an array have the same shape. Each is known to be regular. */
+static bool same_shape(const CtType *type, CtWord a, CtWord b) {
+    for (; type->kind == TYPE_ARRAY; type = type->parts[0]) {
+        const CtArray *x = (const CtArray *)a.object, *y = (const CtArray *)b.object;
+        if (x->length != y->length) return false;
+        if (x->length == 0) return true;
+        a = x->items[0];
+        b = y->items[0];
+    }
+    return true;
+}
+
+static bool read_array(Reader *r, const Path *path, const CtType *type, const cotan_value *given, CtWord *value) {
+    if (given->kind != COTAN_KIND_ARRAY) return expected(r, path, type, given);
+    size_t at = 0;
+    if (given->rank > 0)
+        return takes(under(type, given->rank), given->element) ? read_numbers(r, path, type, given, 0, &at, value)
+                                                               : expected(r, path, type, given);
+    const CtType *element = type->parts[0];
+    const CtLayout *layout = ct_value_layout_array(r->heap, type);
+    CtArray *array = layout != NULL ? ct_value_array_new(r->heap, layout, 0, (int64_t)given->count) : NULL;
+    if (array == NULL) return no_memory(r);
+    for (size_t i = 0; i < given->count; i++) {
+        Path here = {path, NULL, i};
+        bool done = read_value(r, &here, element, given->parts[i], &array->items[i]);
+        if (done) array->length++;
+        if (done && !same_shape(element, array->items[0], array->items[i]))
+            done = wrong(r, &here, "an array of arrays has elements of one shape: this one differs from element 0");
+        if (!done) {
+            ct_value_release_object(r->heap, &array->head);
+            return false;
+        }
+    }
+    value->object = &array->head;
+    return true;
+}
+
+/* ---- maps ---- */
+
+static bool is_map(const CtType *type) {
+    const CtData *data = type->kind == TYPE_DATA ? type->data : NULL;
+    return data != NULL && strcmp(data->name->text, "Map") == 0 && data->con_count == 2 && data->cons[0].count == 0 &&
+           strcmp(data->cons[0].name->text, "Tip") == 0 && strcmp(data->cons[1].name->text, "Bin") == 0 &&
+           data->cons[1].count == 5 && data->cons[1].fields[0]->kind == TYPE_INT && data->cons[1].fields[1] == type &&
+           data->cons[1].fields[4] == type;
+}
+
+bool ct_io_host_map(const CtType *type, const CtType **key, const CtType **item) {
+    if (!is_map(type)) return false;
+    *key = type->data->cons[1].fields[2];
+    *item = type->data->cons[1].fields[3];
+    return true;
+}
+
+bool ct_io_host_set(const CtType *type, const CtType **element) {
+    const CtData *data = type->kind == TYPE_DATA ? type->data : NULL;
+    const CtType *unit;
+    return data != NULL && data->is_newtype && strcmp(data->name->text, "Set") == 0 && data->con_count == 1 &&
+           data->cons[0].count == 1 && ct_io_host_map(data->cons[0].fields[0], element, &unit);
+}
+
+static double real_of(const cotan_value *value) {
+    return value->kind == COTAN_KIND_DOUBLE ? value->number.real : (double)value->number.integer;
+}
+
+static int compare_numbers(const cotan_value *a, const cotan_value *b) {
+    if (a->kind != COTAN_KIND_DOUBLE && b->kind != COTAN_KIND_DOUBLE)
+        return (a->number.integer > b->number.integer) - (a->number.integer < b->number.integer);
+    double x = real_of(a), y = real_of(b);
+    return (x > y) - (x < y);
+}
+
+/* The tag of a construction; a name that there is not comes last, and is an error later. */
+static uint32_t tag_of(const CtType *type, const cotan_value *value) {
+    uint32_t tag = 0;
+    while (tag < type->data->con_count &&
+           (value->text == NULL || strcmp(type->data->cons[tag].name->text, value->text) != 0))
+        tag++;
+    return tag;
+}
+
+/* The order of `deriving Ord`, and of the types of the language. */
+static int compare(const CtType *type, const cotan_value *a, const cotan_value *b) {
+    if (a->kind == COTAN_KIND_STRING && b->kind == COTAN_KIND_STRING) { /* UTF-8 keeps the order of code points */
+        size_t least = a->text_length < b->text_length ? a->text_length : b->text_length;
+        int order = memcmp(a->text, b->text, least);
+        return order != 0 ? order : (a->text_length > b->text_length) - (a->text_length < b->text_length);
+    }
+    CtType *const *types = type->parts;
+    const CtType *element = NULL;
+    if (type->kind == TYPE_DATA && a->kind == COTAN_KIND_DATA && b->kind == COTAN_KIND_DATA) {
+        uint32_t tag = tag_of(type, a), other = tag_of(type, b);
+        if (tag != other || tag == type->data->con_count) return tag < other ? -1 : tag > other;
+        types = type->data->cons[tag].fields;
+        if (type->data->cons[tag].count != a->count) return 0;
+    } else if (ct_io_json_is_list(type)) {
+        element = type->data->args[0];
+    } else if (type->kind == TYPE_ARRAY) {
+        element = type->parts[0];
+    } else if (type->kind != TYPE_TUPLE || type->count != a->count) {
+        return compare_numbers(a, b);
+    }
+    for (size_t i = 0; i < a->count && i < b->count; i++) {
+        int order = compare(element != NULL ? element : types[i], a->parts[i], b->parts[i]);
+        if (order != 0) return order;
+    }
+    return (a->count > b->count) - (a->count < b->count);
+}
+
+typedef struct Entry { /* of a map that is read */
+    const CtType *type;
+    const cotan_value *key, *item; /* item NULL: of a set */
+    size_t index;
+} Entry;
+
+static int in_order(const void *a, const void *b) {
+    const Entry *x = a, *y = b;
+    return compare(x->type, x->key, y->key);
+}
+
+/* The tree of entries in order: the middle one, and the trees of both halves. They differ by one in size at most, so
+ * that the tree is balanced by weight. */
+static bool read_tree(Reader *r, const Path *path, const CtType *type, const Entry *entries, size_t count,
+                      CtWord *value) {
+    const CtCon *tip = &type->data->cons[0], *bin = &type->data->cons[1];
+    if (count == 0) {
+        value->object = ct_value_nullary(r->heap, tip);
+        return value->object != NULL || no_memory(r);
+    }
+    size_t middle = count / 2;
+    const Entry *entry = &entries[middle];
+    Path here = {path, NULL, entry->index};
+    CtWord words[5] = {{.integer = (int64_t)count}};
+    static const int order[] = {2, 3, 1, 4};
+    int made = 0;
+    for (; made < 4; made++) {
+        int i = order[made];
+        words[i].integer = 0;
+        bool done = i == 2   ? read_value(r, &here, bin->fields[2], entry->key, &words[2])
+                    : i == 3 ? entry->item == NULL || read_value(r, &here, bin->fields[3], entry->item, &words[3])
+                    : i == 1 ? read_tree(r, path, type, entries, middle, &words[1])
+                             : read_tree(r, path, type, entry + 1, count - middle - 1, &words[4]);
+        if (!done) break;
+    }
+    const CtLayout *layout = made == 4 ? ct_value_layout_con(r->heap, bin) : NULL;
+    CtFields *fields = layout != NULL ? ct_value_fields_new(r->heap, layout, bin->tag) : NULL;
+    if (fields != NULL) {
+        memcpy(fields->words, words, sizeof words);
+        value->object = &fields->head;
+        return true;
+    }
+    if (made == 4) no_memory(r);
+    while (made > 0) {
+        made--;
+        ct_value_release(r->heap, bin->fields[order[made]], words[order[made]]);
+    }
+    return false;
+}
+
+static bool has_own_order(const CtType *type, int depth) {
+    if (type->kind == TYPE_TUPLE || type->kind == TYPE_ARRAY) {
+        for (uint32_t i = 0; i < type->count; i++)
+            if (has_own_order(type->parts[i], depth)) return true;
+        return false;
+    }
+    if (type->kind != TYPE_DATA || depth > 10) return false;
+    for (uint32_t i = 0; i < type->data->con_count; i++)
+        for (uint32_t j = 0; j < type->data->cons[i].count; j++)
+            if (has_own_order(type->data->cons[i].fields[j], depth + 1)) return true;
+    return type->data->own_order;
+}
+
+static bool read_map(Reader *r, const Path *path, const CtType *map, const cotan_value *given, bool set,
+                     CtWord *value) {
+    const CtType *key = map->data->cons[1].fields[2];
+    size_t step = set ? 1 : 2, count = given->count / step;
+    char name[160];
+    if (has_own_order(key, 0))
+        return wrong(r, path, "keys of the type %s have an order of the program's own: make the map in the program",
+                     ct_io_type_name(key, name, sizeof name));
+    Entry *entries = calloc(count + 1, sizeof *entries);
+    if (entries == NULL) return no_memory(r);
+    for (size_t i = 0; i < count; i++)
+        entries[i] = (Entry){key, given->parts[i * step], set ? NULL : given->parts[i * step + 1], i};
+    qsort(entries, count, sizeof *entries, in_order);
+    bool done = true;
+    for (size_t i = 1; i < count && done; i++) {
+        if (in_order(&entries[i - 1], &entries[i]) != 0) continue;
+        Path here = {path, NULL, entries[i].index};
+        char what[100];
+        done = wrong(r, &here, "%s is there twice", found(entries[i].key, what, sizeof what));
+    }
+    done = done && read_tree(r, path, map, entries, count, value);
+    free(entries);
+    return done;
+}
+
+/* ---- data ---- */
+
+static bool read_con(Reader *r, const Path *path, const CtType *type, const cotan_value *given, CtWord *value) {
+    const CtData *data = type->data;
+    uint32_t tag = tag_of(type, given);
+    char name[160];
+    if (given->kind != COTAN_KIND_DATA) return expected(r, path, type, given);
+    if (tag == data->con_count)
+        return wrong(r, path, "`%.60s` is no constructor of %s", given->text, ct_io_type_name(type, name, sizeof name));
+    const CtCon *con = &data->cons[tag];
+    if (con->count != given->count)
+        return wrong(r, path, "%s takes %u argument%s, found %zu", con->name->text, con->count, plural(con->count),
+                     given->count);
+    if (data->is_enum) {
+        value->integer = tag;
+        return true;
+    }
+    if (con->count > 0) {
+        bool named = con->field_names != NULL;
+        Path here = {path, con->name->text, 0};
+        return read_fields(r, named && data->con_count == 1 ? path : &here, ct_value_layout_con(r->heap, con), tag,
+                           con->fields, con->field_names, given, value);
+    }
+    value->object = ct_value_nullary(r->heap, con);
+    return value->object != NULL || no_memory(r);
+}
+
+static bool read_set(Reader *r, const Path *path, const CtType *type, const cotan_value *given, CtWord *value) {
+    const CtCon *con = &type->data->cons[0];
+    CtWord map;
+    if (!read_map(r, path, con->fields[0], given, true, &map)) return false;
+    const CtLayout *layout = ct_value_layout_con(r->heap, con);
+    CtFields *fields = layout != NULL ? ct_value_fields_new(r->heap, layout, 0) : NULL;
+    if (fields == NULL) {
+        ct_value_release(r->heap, con->fields[0], map);
+        return no_memory(r);
+    }
+    fields->words[0] = map;
+    value->object = &fields->head;
+    return true;
+}
+
+static bool read_data(Reader *r, const Path *path, const CtType *type, const cotan_value *given, CtWord *value) {
+    const CtType *key, *item;
+    if (ct_io_json_is_bool(type)) return read_integer(r, path, type, given, COTAN_KIND_BOOL, value);
+    if (ct_io_json_is_string(type) && given->kind == COTAN_KIND_STRING) {
+        value->object = ct_value_string_new(r->heap, type, given->text, given->text_length);
+        return value->object != NULL || no_memory(r);
+    }
+    if (ct_io_json_is_list(type)) return read_list(r, path, type, given, value);
+    if (given->kind == COTAN_KIND_MAP && ct_io_host_map(type, &key, &item))
+        return read_map(r, path, type, given, false, value);
+    if (given->kind == COTAN_KIND_SET && ct_io_host_set(type, &key)) return read_set(r, path, type, given, value);
+    return read_con(r, path, type, given, value);
+}
+
+static bool read_value(Reader *r, const Path *path, const CtType *type, const cotan_value *given, CtWord *value) {
+    switch (type->kind) {
+    case TYPE_DOUBLE:
+    case TYPE_FLOAT: return read_real(r, path, type, given, value);
+    case TYPE_INT: return read_integer(r, path, type, given, COTAN_KIND_INT, value);
+    case TYPE_CHAR: return read_integer(r, path, type, given, COTAN_KIND_CHAR, value);
+    case TYPE_TUPLE: return read_tuple(r, path, type, given, value);
+    case TYPE_ARRAY: return read_array(r, path, type, given, value);
+    case TYPE_FUN: return wrong(r, path, "a function cannot be given as a value");
+    case TYPE_DATA: return read_data(r, path, type, given, value);
+    }
+    return false;
+}
+
+bool ct_io_host_read(CtContext *context, CtHeap *heap, const char *what, const cotan_value *given, const CtType *type,
+                     CtWord *value) {
+    Reader reader = {.heap = heap, .what = what};
+    if (read_value(&reader, NULL, type, given, value)) return true;
+    if (reader.no_memory)
+        ct_error(context, CT_E0801, CT_NO_RANGE, "%s: the value does not fit into the memory limit", what);
+    else
+        ct_error(context, CT_E0601, CT_NO_RANGE, "%s", reader.message);
+    return false;
+}

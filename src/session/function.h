@@ -1,0 +1,34 @@
+/* A cotan_function: an entry point with a session of its own, which is called with buffers (buffers.c) or with values
+ * of the host's (apply_values.c). */
+#ifndef CT_SESSION_FUNCTION_H
+#define CT_SESSION_FUNCTION_H
+
+#include "io/host_value.h"
+#include "session/session.h"
+
+struct cotan_function {
+    cotan_program *program;
+    CtSession *session;       /* owned by the program; NULL after lack of memory in it: it is made again */
+    CtEntry entry;            /* its texts are owned by the function */
+    bool native;              /* native code is wanted */
+    bool direct;              /* native code takes and gives buffers as they are */
+    bool is_native;           /* of the current call */
+    CtArena *arena, *results; /* results: of the last call, unless native code keeps them; messages */
+    CtArena *read;            /* what cotan_function_read has read; NULL: nothing yet */
+    CtArena *written;         /* the text of cotan_function_write_foreign; NULL: none yet */
+    cotan_signature signature;
+    const CtFlat *input, *result;    /* input NULL: the function has none; both NULL: there are no buffers */
+    cotan_value *value, *derivative; /* results in buffers, as values; they and `out` are made when first needed */
+    cotan_buffer *out;
+    struct cotan_function *next;
+};
+
+/* Begins a call: the session, and memory for results. False after an error. */
+bool ct_session_function_begin(cotan_context *context, cotan_function *function);
+/* Runs it with buffers, which it has. */
+bool ct_session_function_buffers(cotan_context *context, cotan_function *function, const cotan_buffer *in,
+                                 cotan_buffer *out);
+/* Runs it on a value of its session's heap (taken); the result is the caller's. */
+bool ct_session_function_run(cotan_context *context, cotan_function *function, CtWord input, CtWord *result);
+
+#endif
