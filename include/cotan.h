@@ -272,7 +272,7 @@ typedef struct cotan_result {
     uint64_t steps, primal_steps, trace;
     uint64_t span, primal_span; /* with `count`: the steps on the longest path, where independent ones count once */
     bool has_trace;
-    bool performed; /* RUN: it is the value of an action, which was performed */
+    bool performed;         /* RUN: it is the value of an action, which was performed */
     size_t peak_memory;     /* bytes of the last run */
     const char *not_native; /* why a call that asked for native code ran on the evaluator; NULL: it did not, or none was
                                asked for */
@@ -359,9 +359,9 @@ cotan_error *cotan_apply_text(cotan_function *function, const cotan_buffer *in, 
  * a parameter has no name of its own. */
 cotan_error *cotan_parameters(cotan_program *program, const char *function, const char **out);
 
-/* The same for JSON of other programs, in both directions. An object may have members that are no field of its record; a
- * field x' is the member "x", and a field x is the member "X" where there is no "x": so members can be read whose names
- * are keywords, or begin with a capital. Reals are written with point or exponent. What is in `in` belongs to the
+/* The same for JSON of other programs, in both directions. An object may have members that are no field of its record;
+ * a field x' is the member "x", and a field x is the member "X" where there is no "x": so members can be read whose
+ * names are keywords, or begin with a capital. Reals are written with point or exponent. What is in `in` belongs to the
  * function until it reads again, the text until it writes again. */
 cotan_error *cotan_function_read_foreign(cotan_function *function, const char *json, size_t length, cotan_buffer *in);
 cotan_error *cotan_function_write_foreign(cotan_function *function, const cotan_buffer *out, const char **json);

@@ -153,8 +153,8 @@ const CtCellNote *ct_ad_cell_note(const CtAd *ad, int64_t number);
  * is the unit type for discrete types. */
 CtType *ct_chad_ad_cotangent_type(CtAd *ad, CtMethod method, CtType *type);
 
-/* Whether a term is an operation on flat arrays that adds reals (flat_arrays.c); and its definition by operations that D
- * and Flow have. */
+/* Whether a term is an operation on flat arrays that adds reals (flat_arrays.c); and its definition by operations that
+ * D and Flow have. */
 bool ct_ad_is_flat(const CtCore *core);
 CtCore *ct_ad_flat(CtProgram *p, CtCore *core);
 

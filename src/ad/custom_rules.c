@@ -9,8 +9,8 @@
  *
  *   y'ᵢ = (yᵢ, depends on D[f] (embed (primal x'))ᵢ by 1 and on x'ⱼ by pᵢⱼ)
  *
- * The cost is one pullback for each real of the result, and an operation for each partial derivative that is not structurally zero. If the
- * method's library can store a pullback (tape), it is one pullback in all. */
+ * The cost is one pullback for each real of the result, and an operation for each partial derivative that is not
+ * structurally zero. If the method's library can store a pullback (tape), it is one pullback in all. */
 #include "ad/internal.h"
 
 typedef struct Custom {
@@ -109,7 +109,8 @@ static CtCore *loop(Custom *c, CtSeq *seq, CtCore *start, CtCore *as, CtCore *bs
     return parts[1];
 }
 
-/* A partial derivative that is structurally zero adds no operation. One that is 0 at this point only may vary with a derivative around this. */
+/* A partial derivative that is structurally zero adds no operation. One that is 0 at this point only may vary with a
+ * derivative around this. */
 static CtCore *make_partial(Custom *c, CtSeq *seq, CtCore *last, CtCore *x, CtCore *p) {
     CtCore *is_zero = ct_core_prim1(c->p, c->range, PRIM_IS_NEGATIVE_ZERO, p);
     CtSeq none = ct_ad_seq(c->p, seq->state), some = ct_ad_seq(c->p, seq->state);

@@ -96,7 +96,8 @@ bool ct_core_list_is_list(const CtType *type) {
 }
 
 CtType *ct_core_list_element(const CtType *list) { return list->data->args[0]; }
-bool ct_core_list_is_element(const CtType *type) { return type->kind != TYPE_ARRAY && type->kind != TYPE_FUN; }
+/* Whether any elements of this type can be those of an array: rows have to be of one length. */
+static bool is_element(const CtType *type) { return type->kind != TYPE_ARRAY && type->kind != TYPE_FUN; }
 
 /* ---- sources ---- */
 
@@ -150,7 +151,8 @@ static CtCore *count_of(CtLists *s, const CtListSource *source) {
     return ct_core_list_array(s, ARRAY_LENGTH, ct_core_list_use(s, source->array), NULL, NULL);
 }
 
-CtCore *ct_core_list_at(CtLists *s, const CtListSource *source, CtVar *index) {
+/* The element at an index below the number of elements. */
+static CtCore *at(CtLists *s, const CtListSource *source, CtVar *index) {
     CtCore *i = ct_core_list_use(s, index);
     if (source->array != NULL) return ct_core_list_array(s, ARRAY_INDEX, ct_core_list_use(s, source->array), i, NULL);
     if (is_int(source->from, 0)) return i;
@@ -164,7 +166,7 @@ CtCore *ct_core_list_map_source(CtLists *s, const CtListSource *source, CtVar *e
         return ct_core_list_array(s, ARRAY_MAP, fun, ct_core_list_use(s, source->array), NULL);
     }
     CtVar *index = ct_core_list_var(s, "i", p->int_type);
-    body = ct_core_let(p, s->range, element, ct_core_list_at(s, source, index), body);
+    body = ct_core_let(p, s->range, element, at(s, source, index), body);
     CtCore *fun = ct_core_lam(p, s->range, NULL, &index, 1, body);
     CtCore *args[] = {ct_core_list_again(s, source->count), fun};
     return ct_core_array(p, source->range, ARRAY_BUILD, args, 2);
@@ -207,7 +209,7 @@ static CtCore *array_of_zip(CtLists *s, CtCore *list) {
         !ct_core_list_source(s, args[2], &around, &b))
         return NULL;
     CtVar *index = ct_core_list_var(s, "i", p->int_type);
-    CtCore *elements[] = {ct_core_list_at(s, &a, index), ct_core_list_at(s, &b, index)};
+    CtCore *elements[] = {at(s, &a, index), at(s, &b, index)};
     CtCore *body = ct_core_list_apply(s, args[0], elements), *count = count_of(s, &a), *other = count_of(s, &b);
     if (a.array == NULL || a.array != b.array) count = ct_core_prim2(p, s->range, PRIM_INT_MIN, count, other);
     CtCore *fun = ct_core_lam(p, s->range, NULL, &index, 1, body);
@@ -294,7 +296,7 @@ static CtCore *array_of_term(CtLists *s, CtCore *list) {
         return array != NULL ? ct_core_list_use(s, array) : NULL;
     }
     if (ct_core_list_call(list) == LIST_OF_ARRAY) return list->as.call.args[0];
-    if (!ct_core_list_is_element(ct_core_list_element(list->type))) return NULL;
+    if (!is_element(ct_core_list_element(list->type))) return NULL;
     CtSourceRange range = s->range;
     s->range = list->range;
     CtCore *array = array_of_call(s, list);

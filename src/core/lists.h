@@ -70,8 +70,6 @@ CtCore *ct_core_list_bind_atom(CtLists *s, CtBindings *around, const char *name,
 CtCore *ct_core_list_wrap(CtLists *s, const CtBindings *around, CtCore *body);
 bool ct_core_list_is_list(const CtType *type);
 CtType *ct_core_list_element(const CtType *list);
-/* Whether any elements of this type can be those of an array: rows have to be of one length. */
-bool ct_core_list_is_element(const CtType *type);
 
 /* Whether a variable occurs in a term. */
 bool ct_core_list_occurs(CtLists *s, CtCore *core, const CtVar *var);
@@ -82,8 +80,6 @@ CtCore *ct_core_list_open(CtLists *s, CtCore *list, CtBindings *around);
  * result is dropped. */
 CtCore *ct_core_list_to_array(CtLists *s, CtCore *list);
 bool ct_core_list_source(CtLists *s, CtCore *list, CtBindings *around, CtListSource *out);
-/* The element at an index below the number of elements; and the type of elements. */
-CtCore *ct_core_list_at(CtLists *s, const CtListSource *source, CtVar *index);
 CtType *ct_core_list_source_type(CtLists *s, const CtListSource *source);
 /* The array of the body for each element; and of the elements themselves. */
 CtCore *ct_core_list_map_source(CtLists *s, const CtListSource *source, CtVar *element, CtCore *body);

@@ -14,7 +14,8 @@ typedef struct Poly {
     CT_VEC(CtEntity *) entities; /* the entities that the group binds: names of bindings, and variables of patterns */
     CT_VEC(uint32_t) arities;
     CT_VEC(bool) etas;
-    CT_VEC(CtCon *) wraps; /* the constructors of recursive values of newtypes over functions; NULL for other entities */
+    CT_VEC(CtCon *)
+    wraps; /* the constructors of recursive values of newtypes over functions; NULL for other entities */
     CT_VEC(Instance) instances;
     const CtBindingGroup *group;
     const TyEnv *env; /* the type environment around the group */

@@ -81,7 +81,7 @@ typedef struct Universal {
     Ground *base, *type; /* type: U */
     CtTyCon *tycon;      /* of U */
     CT_VEC(Layer) layers;
-    uint32_t con_count; /* constructors of Core: that of the base, and those of the layers */
+    uint32_t con_count;    /* constructors of Core: that of the base, and those of the layers */
     CT_VEC(Ground *) made; /* the applications of U that have a Core type */
     bool busy;             /* their constructors are being made */
 } Universal;
@@ -139,7 +139,8 @@ CtTypeForm **ct_elab_forms(CtElab *el, const CtTyCon *tycon, const CtDataCon *co
 
 /* ---- conversions (convert.c) ---- */
 
-/* The value of type `from` as one of type `to`: the same type of the program, where universal types stand for others. */
+/* The value of type `from` as one of type `to`: the same type of the program, where universal types stand for others.
+ */
 CtCore *ct_elab_convert(CtElab *el, CtSourceRange range, CtCore *value, Ground *from, Ground *to);
 /* A value of a universal type, of which a constructor of `tycon` at these arguments is expected: with overlapping steps
  * of growth, the same type may have come about as another layer of the same type constructor. */
@@ -226,14 +227,14 @@ struct CtElab {
     CtArena *arena;
     CtMap ground_cons, ground_apps; /* hash-consing */
     uint32_t ground_count;
-    CtMap universals; /* CtTyCon -> Universal */
+    CtMap universals;     /* CtTyCon -> Universal */
     CtMap universal_over; /* Ground, the base -> Universal */
     uint32_t layer_count; /* of all universal types */
     bool with_universals; /* there is one */
-    CtMap data_counts; /* CtTyCon -> number of instances */
-    CtMap specs;       /* hash -> Spec */
-    CtMap spec_counts; /* CtBinding -> number of specialisations */
-    CtMap names;       /* name -> number of globals that asked for it */
+    CtMap data_counts;    /* CtTyCon -> number of instances */
+    CtMap specs;          /* hash -> Spec */
+    CtMap spec_counts;    /* CtBinding -> number of specialisations */
+    CtMap names;          /* name -> number of globals that asked for it */
     CT_VEC(Spec *) work;
     CT_VEC(Spec *) by_layers; /* the code that has a case for each layer */
     uint32_t work_done;
@@ -283,13 +284,13 @@ typedef enum CalleeKind {
 
 typedef struct Callee {
     CalleeKind kind;
-    uint32_t arity; /* 0 for a VALUE */
+    uint32_t arity;  /* 0 for a VALUE */
     Ground *type;    /* curried */
     Ground **params; /* the parameter types that are really taken, and */
     Ground *result;  /* the result type that is really given, where they differ from `type`; or NULL */
     CtCore *value;   /* VALUE: an atom */
-    Spec *spec;     /* GLOBAL */
-    Local *local;   /* LOCAL */
+    Spec *spec;      /* GLOBAL */
+    Local *local;    /* LOCAL */
     CtCon *con;
     CtPrim prim;
     CtArrayOp array;

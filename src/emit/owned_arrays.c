@@ -77,7 +77,8 @@ static CtFlowVar *follow(Chain *c, const CtFlowBlock *block, CtFlowVar *var) {
         CtFlowVar *next = NULL;
         if (step->kind == FLOW_DIM || step->kind == FLOW_CHECK || step->kind == FLOW_CHECK_ZIP) continue;
         if (step->kind == FLOW_READ && step->args.count == rank + 1) continue;
-        if (step->kind == FLOW_UPDATE && step->args.items[0].var == var && step->args.count == rank + 2) next = step->results.items[0];
+        if (step->kind == FLOW_UPDATE && step->args.items[0].var == var && step->args.count == rank + 2)
+            next = step->results.items[0];
         if (step->kind == FLOW_LOOP) next = follow_loop(c, step, var);
         if (step->kind == FLOW_SWITCH) next = follow_switch(c, step, var);
         if (next == NULL) return NULL;

@@ -154,7 +154,8 @@ static bool calls(Compile *c, CtCore *core) {
 static void loop_iteration(Compile *c, const LoopCode *l, uint32_t result, uint32_t cost) {
     uint32_t start = ct_eval_begin(c, OP_ITERATION, l->e->range);
     bool build = l->op == ARRAY_BUILD, zip = l->op == ARRAY_ZIP_WITH;
-    bool flat = ct_eval_array_rank(out_type(l)->parts[0]) == 0; /* rows are compared with the first, which must be there */
+    bool flat =
+        ct_eval_array_rank(out_type(l)->parts[0]) == 0; /* rows are compared with the first, which must be there */
     if (build && flat && (l->lam == NULL || calls(c, l->lam->body))) c->words.items[l->body - 3] = start - l->start;
     ct_eval_add_word(c, build ? ITERATION_BUILD : zip ? ITERATION_ZIP : ITERATION_MAP);
     ct_eval_add_word(c, l->ops[build ? 0 : 1].slot);

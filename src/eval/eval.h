@@ -37,8 +37,8 @@ bool ct_eval_call(CtEval *eval, CtGlobal *global, const CtWord *args, uint32_t c
 /* Calls a function value (borrowed) of type `type`. */
 bool ct_eval_apply(CtEval *eval, CtType *type, CtWord function, const CtWord *args, uint32_t count, CtWord *result);
 
-/* The shape of a value, for ct_bulk_derive_at, in the arena of the program; and as text, valid until the next call. False
- * when memory runs out. */
+/* The shape of a value, for ct_bulk_derive_at, in the arena of the program; and as text, valid until the next call.
+ * False when memory runs out. */
 bool ct_eval_shape(CtEval *eval, const CtType *type, CtWord value, CtForm **form, const char **key);
 
 /* Lets loops with independent elements use the threads of a pool (borrowed); results, steps and errors stay the same.

@@ -366,7 +366,8 @@ bool ct_eval_region_loop(Machine *m, int64_t i) {
 bool ct_eval_region_fork(Machine *m) {
     int64_t count = loop_end(m->fp, m->pc);
     uint64_t before = steps_done(m, m->fuel);
-    if (count < 2 || count > (int64_t)m->team->size * PARTS || before < m->team->fork_from || !may_begin(m)) return false;
+    if (count < 2 || count > (int64_t)m->team->size * PARTS || before < m->team->fork_from || !may_begin(m))
+        return false;
     if (!run_region(m, -1)) return false;
     uint64_t after = steps_done(m, m->fuel);
     m->team->fork_from = after - before < CT_WORTH ? after + CT_WORTH : after;

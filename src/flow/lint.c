@@ -1,6 +1,6 @@
 /* Flow lint. In a well-formed program every variable is bound once, before its uses and in scope of them; arguments,
- * results and yielded values have the types required at their places; every block has an exit. Control leaves a function at
- * the end of its body only; of the results, only fields of a node may be left out. */
+ * results and yielded values have the types required at their places; every block has an exit. Control leaves a
+ * function at the end of its body only; of the results, only fields of a node may be left out. */
 #include "flow/build.h"
 
 typedef struct Lint {
@@ -81,7 +81,8 @@ static void check_step(Lint *l, const CtFlowStep *step, bool ends) {
         bind(l, step->as.con.cell);
         break;
     case FLOW_SWITCH:
-        for (uint32_t i = 0; i < step->as.cases.count; i++) check_block(l, step->as.cases.branches[i].block, step, ends);
+        for (uint32_t i = 0; i < step->as.cases.count; i++)
+            check_block(l, step->as.cases.branches[i].block, step, ends);
         break;
     case FLOW_LOOP: check_block(l, step->as.loop.block, step, false); break;
     case FLOW_PRIM:

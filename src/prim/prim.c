@@ -230,8 +230,8 @@ static void both(Machine *m) {
     CtPrimTerm p = pop(m);
     CtPrimBuilder *b = m->builder;
     CtPrimTerm product = g.kind == ITEM_ONE ? p : b->prim(b, PRIM_SCALE, (CtPrimTerm[]){p, g.term}, 2);
-    CtPrimTerm none = b->is_eager && g.kind != ITEM_ONE ? b->prim(b, PRIM_SCALE, (CtPrimTerm[]){g.term, p}, 2)
-                                                        : b->number(b, -0.0);
+    CtPrimTerm none =
+        b->is_eager && g.kind != ITEM_ONE ? b->prim(b, PRIM_SCALE, (CtPrimTerm[]){g.term, p}, 2) : b->number(b, -0.0);
     push(m, b->choose(b, PRIM_IS_NEGATIVE_ZERO, p, NULL, none, product));
 }
 

@@ -1,6 +1,6 @@
 /* Functions of libm. Of many, glibc's libmvec has vector versions, accurate to 4 ulp: their declarations let gcc
- * vectorise loops that call them; simd.h calls them by name. With CT_MATH_EXACT libm itself is called, and nothing else:
- * results are then libm's, to the last bit. */
+ * vectorise loops that call them; simd.h calls them by name. With CT_MATH_EXACT libm itself is called, and nothing
+ * else: results are then libm's, to the last bit. */
 #ifndef CT_RT_VECTOR_H
 #define CT_RT_VECTOR_H
 

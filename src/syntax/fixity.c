@@ -368,7 +368,8 @@ static void declare(Resolver *r, const CtDecl *decl, CtMap *seen, const CtMap *d
     for (uint32_t i = 0; i < decl->name_count; i++) {
         CtName name = decl->names[i];
         if (defined != NULL && !ct_map_has(defined, ct_key(name.text)))
-            ct_error(r->context, CT_E0310, name.range, "`%s` has a fixity, but no definition beside it", name.text->text);
+            ct_error(r->context, CT_E0310, name.range, "`%s` has a fixity, but no definition beside it",
+                     name.text->text);
         const CtName *earlier = ct_map_get(seen, ct_key(name.text));
         if (earlier != NULL) {
             CtDiag *diag =

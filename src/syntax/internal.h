@@ -290,7 +290,7 @@ CtQualType ct_syntax_parse_qual_type(CtParser *p);
 /* parse_gadt.c: the constructors of a data type, and perhaps `deriving`, from `where` on. */
 void ct_syntax_parse_gadt(CtParser *p, CtDecl *decl);
 void ct_syntax_parse_deriving(CtParser *p, CtDecl *decl); /* behind `deriving` */
-void ct_syntax_parse_decls(CtParser *p, CtDecls *decls); /* a block of declarations, after `let` or `where` */
+void ct_syntax_parse_decls(CtParser *p, CtDecls *decls);  /* a block of declarations, after `let` or `where` */
 /* Reads one signature, fixity declaration or clause into `list` of CtDecl. */
 void ct_syntax_parse_decl(CtParser *p, CtList *list);
 void ct_syntax_parse_top_decl(CtParser *p, CtList *list);

@@ -258,7 +258,7 @@ typedef struct CtTyVars {
     CtMap map;
     CT_VEC(CtTy *) made;
     bool open;
-    bool flexible; /* make metas, not generics (annotations) */
+    bool flexible;             /* make metas, not generics (annotations) */
     const CtScopedVar *scoped; /* of the `forall` of enclosing signatures */
 } CtTyVars;
 /* Enters a level of nesting; false, with an error, when there are too many. The caller decrements convert_levels
@@ -301,8 +301,8 @@ CtInstance *ct_types_derive_functor_head(CtTypes *types, CtTyCon *con, CtClass *
 bool ct_types_derive_functor(CtTypes *types, CtInstance *instance);
 /* streams.c: replaces functions on lists without end, of which an application takes the beginning. */
 void ct_types_bound_streams(CtTypes *types, CtExpr *expr);
-/* do.c: an instance of Monad without `return` uses the `pure` of its Applicative, as in Haskell since 2014; one of Foldable
- * that gives foldMap alone has a foldr by it. */
+/* do.c: an instance of Monad without `return` uses the `pure` of its Applicative, as in Haskell since 2014; one of
+ * Foldable that gives foldMap alone has a foldr by it. */
 void ct_types_complete_instances(CtTypes *types);
 
 /* ---- resolve.c, groups.c ---- */

@@ -146,7 +146,8 @@ static void functions_in_sight_go_to_array_operations_whole(void **state) {
 
 static void dollar_sections_and_composition_are_seen_through(void **state) {
     Fixture *f = *state;
-    sound(f, "h :: Int -> Int\nh x = x * 2\na = h $ h $ 3\nb = (subtract 1 . h) 4\nc = (`div` 2) 9 :: Int\nd = (9 -) 2 :: Int\n");
+    sound(f, "h :: Int -> Int\nh x = x * 2\na = h $ h $ 3\nb = (subtract 1 . h) 4\nc = (`div` 2) 9 :: Int\nd = (9 -) 2 "
+             ":: Int\n");
     becomes(f, "a", "a : Int\na = h (h 3)");
     becomes(f, "b", "b : Int\nb = subtract@Int 1 (h 4)");
     becomes(f, "c", "c : Int\nc = intDiv 9 2");
@@ -235,8 +236,7 @@ static void clauses_share_what_is_tried_when_they_fail(void **state) {
 static void guards_fall_through_to_the_next_clause(void **state) {
     Fixture *f = *state;
     sound(f, "sign :: Int -> Int\nsign n | n < 0 = -1\nsign 0 = 0\nsign _ = 1\n");
-    becomes(f, "sign",
-            "sign : Int → Int\nsign n =\n  if n < 0\n    then -1\n    else\n      if n == 0 then 0 else 1");
+    becomes(f, "sign", "sign : Int → Int\nsign n =\n  if n < 0\n    then -1\n    else\n      if n == 0 then 0 else 1");
 }
 
 static void a_missing_pattern_fails_at_its_place(void **state) {

@@ -467,7 +467,8 @@ static void a_local_definition_hides_a_fixity(void **state) {
 }
 
 static void constructor_operators_in_patterns_follow_their_fixity(void **state) {
-    reads_as(*state, "infixl 6 :*\nf (a :* b :* c : d) = 1\ndata D = D :* D", "infixl 6 :*\nf (((a :* b) :* c) : d) = 1\ndata D = (:*) D D");
+    reads_as(*state, "infixl 6 :*\nf (a :* b :* c : d) = 1\ndata D = D :* D",
+             "infixl 6 :*\nf (((a :* b) :* c) : d) = 1\ndata D = (:*) D D");
 }
 
 static void fixities_are_declared_once(void **state) {

@@ -145,10 +145,11 @@ static void values_are_shown_as_haskell_shows_them(void **state) {
     CtSym names[] = {ct_intern_text(symbols, "size"), ct_intern_text(symbols, "name")};
     CtType *record[] = {f->real, f->p->string_type};
     CtType *both[] = {f->integer, f->integer};
-    CtCon cons[] = {{.name = ct_intern_text(symbols, "Leaf")},
-                    {.name = ct_intern_text(symbols, "Node"), .count = 3, .fields = fields},
-                    {.name = ct_intern_text(symbols, "Box"), .count = 2, .fields = record, .field_names = names},
-                    {.name = ct_intern_text(symbols, ":+:"), .count = 2, .fields = both, .infix = true, .precedence = 9}};
+    CtCon cons[] = {
+        {.name = ct_intern_text(symbols, "Leaf")},
+        {.name = ct_intern_text(symbols, "Node"), .count = 3, .fields = fields},
+        {.name = ct_intern_text(symbols, "Box"), .count = 2, .fields = record, .field_names = names},
+        {.name = ct_intern_text(symbols, ":+:"), .count = 2, .fields = both, .infix = true, .precedence = 9}};
     ct_core_data_set_cons(f->p, tree->data, cons, 4);
     const CtCon *own = tree->data->cons;
     CtFields *box = ct_value_fields_new(heap, ct_value_layout_con(heap, &own[2]), 2);

@@ -165,8 +165,7 @@ static CtCore *groups(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *ds, CtC
     parts[0] = library(c, range, "given", (CtCore *[]){cells, parts[0]}, 2);
     CtCore *own = ct_ad_seq_close(&inner, ct_core_pair(c->p, range, parts[0], parts[1]));
     c->base = base;
-    CtCore *args[3] = {cells, library(c, range, "groupCount", (CtCore *[]){size, n}, 2),
-                       lambda(c, range, &g, 1, own)};
+    CtCore *args[3] = {cells, library(c, range, "groupCount", (CtCore *[]){size, n}, 2), lambda(c, range, &g, 1, own)};
     ct_ad_seq_open(seq, "env", "made", library(c, range, "inGroups", args, 3), parts);
     args[0] = use(c, range, base);
     args[1] = parts[0];

@@ -1,6 +1,6 @@
 /* Updates of arrays, as late as possible in a function that is differentiated. The reverse sweep goes backward: so the
- * adjoint that an update hands on, a whole array, comes before what reads add to elements of the same adjoint, and these
- * are added in place. The other way round they would be added to an array of zeros, at a cost of its size. */
+ * adjoint that an update hands on, a whole array, comes before what reads add to elements of the same adjoint, and
+ * these are added in place. The other way round they would be added to an array of zeros, at a cost of its size. */
 #include "flow/ad/reverse.h"
 #include "flow/analysis/analysis.h"
 
@@ -19,7 +19,8 @@ static void delay(CtFlowMarks *marks, CtFlowBlock *block) {
         if (step->kind != FLOW_UPDATE) continue;
         uint32_t to = i;
         ct_flow_mark_results(marks, step, true);
-        while (to + 1 < block->steps.count && to < i + FAR && !ct_flow_uses_marked(marks, block->steps.items[to + 1], NULL))
+        while (to + 1 < block->steps.count && to < i + FAR &&
+               !ct_flow_uses_marked(marks, block->steps.items[to + 1], NULL))
             to++;
         ct_flow_mark_results(marks, step, false);
         if (to > i && CT_FIRED("reverse.late_update")) move(block, i, to);

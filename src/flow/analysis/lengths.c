@@ -86,8 +86,7 @@ static bool keeps_lengths(const CtFlowFacts *facts, const CtFlowArg *array, cons
     const CtFlowArg *count = made_count(fact, array);
     const CtFlowStep *dim = count != NULL ? ct_flow_maker(facts, count, FLOW_DIM) : NULL;
     if (count != NULL)
-        return dim != NULL && dim->as.index == 0 &&
-               keeps_lengths(facts, &dim->args.items[0], first, depth - 1);
+        return dim != NULL && dim->as.index == 0 && keeps_lengths(facts, &dim->args.items[0], first, depth - 1);
     if (step->kind == FLOW_UPDATE)
         return step->args.count - 2 == array->type->rank &&
                keeps_lengths(facts, &step->args.items[0], first, depth - 1);

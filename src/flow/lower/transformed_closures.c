@@ -52,8 +52,7 @@ static Dual *dual_of(Lower *l, const CtCore *e, CtFlowData *data) {
 }
 
 CtFlowArgs ct_flow_lower_dual(Lower *l, CtCore *e) {
-    if (e->as.call.of.dual->whole)
-        ct_flow_lower_refuse(l, "bulk differentiates for the shapes of the point");
+    if (e->as.call.of.dual->whole) ct_flow_lower_refuse(l, "bulk differentiates for the shapes of the point");
     if (e->as.call.of.dual->count > DEEPEST_PATH)
         ct_flow_lower_refuse(l, "the derivative of a function that is only known when the program runs");
     CtFlowArgs args = {0};

@@ -44,7 +44,8 @@ static bool walk(Specialise *u, CtFlowCopy *copy, const CtFlowFunction *function
                  Ending *end);
 
 static void bind(CtFlowCopy *copy, const CtFlowStep *step, const CtFlowArgs *values) {
-    for (uint32_t i = 0; i < step->results.count; i++) ct_flow_copy_stands(copy, step->results.items[i], values->items[i]);
+    for (uint32_t i = 0; i < step->results.count; i++)
+        ct_flow_copy_stands(copy, step->results.items[i], values->items[i]);
 }
 
 /* The branch for a literal; NULL if the argument is not a literal. */
