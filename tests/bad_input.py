@@ -108,7 +108,7 @@ def inputs(n):
     """(name, JSON, code) for a function of a list of numbers"""
     yield "nested", "[" * n, "E0602"
     yield "nested and closed", "[" * n + "]" * n, "E0602"
-    yield "a long number", "[[" + "9" * n + "]]", "E0602"
+    yield "a long number", "[[" + "9" * n + "]]", "E0601"
     yield "a number of 300 digits", "[[" + "9" * 300 + "]]", None
     yield "a huge exponent", "[[1e" + "9" * n + "]]", "E0602"
     yield "truncated", "[[1, 2", "E0602"

@@ -70,7 +70,7 @@ def main():
             else:
                 failed += 1
                 print(f"FAIL {program.name} by {name}: {difference(expected, found)}")
-    print(f"Haskell programs: {passed} passed, {failed} failed")
+    print(f"haskell programs: {passed} passed, {failed} failed")
     return failed > 0 or passed == 0
 
 

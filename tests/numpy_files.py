@@ -60,7 +60,7 @@ grow x = Node Leaf x Leaf
 ragged :: Double -> [[Double]]
 ragged x = [[x], [x, x]]
 
-main = 0
+main = 0 :: Int
 """
 CODES = {"<f8": "d", "<f4": "f", "<i8": "q", "<i4": "i", "<i2": "h", "|i1": "b", "<u4": "I", "<u2": "H", "|u1": "B",
          "|b1": "?"}

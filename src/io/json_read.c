@@ -177,6 +177,7 @@ static bool read_real(Reader *r, const Path *path, const CtType *type, const jso
             real = strtod(large_integer(r, json), NULL); /* digits alone: the locale does not matter */
         else
             return expected(r, path, type, "a number, \"inf\", \"-inf\" or \"nan\"", json);
+        if (isinf(real) && large_integer(r, json)) return wrong(r, path, "this number is too large for a Double");
     } else {
         return expected(r, path, type, "a number", json);
     }
