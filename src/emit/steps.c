@@ -318,7 +318,10 @@ void ct_emit_block(Emit *e, const CtFlowBlock *block, const CtFlowStep *owner) {
         return;
     }
     e->block = block;
-    for (uint32_t i = 0; i < block->steps.count; i++) ct_emit_step(e, block->steps.items[i]);
+    for (uint32_t i = 0; i < block->steps.count; i++) {
+        ct_emit_step(e, block->steps.items[i]);
+        if (block->steps.items[i]->kind == FLOW_FAIL) break; /* what stands behind it never runs */
+    }
     if (block->exit == EXIT_TAIL || block->exit == EXIT_RETURN) tell_line(e, block->range);
     if (block->exit == EXIT_RETURN) emit_return(e, block);
     if (block->exit == EXIT_TAIL) emit_tail(e, block);
