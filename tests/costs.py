@@ -29,7 +29,7 @@ import run as golden
 
 # A gradient takes at most so many steps for each step of the program and each part of its point and result.
 CONSTANTS = {"delta": 45, "delta-fused": 35, "dual-arrays": 45, "dual-defunc": 45, "tape": 50,
-             "bulk": 50, "chad": 75}
+             "bulk": 60, "chad": 75}
 # The same, and for each doubling of the number of operations: steps ≤ c · (program + sizes) · log2(trace + 2).
 LOGARITHMIC = {"dual-staged": 80, "dual-cayley": 50}
 

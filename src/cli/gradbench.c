@@ -142,8 +142,8 @@ static Callee *callee_of(Module *module, const char *name, Fault *fault) {
     bool made = failed(fault, cotan_function_make(module->program, &call, &callee->function));
     const char *type = made ? cotan_function_signature(callee->function)->no_buffers : NULL;
     if (type != NULL) {
-        cotan_function_free(callee->function);
         made = fail(fault, "E0613: `%s` takes or gives %s, which is not made of arrays of numbers", name, type);
+        cotan_function_free(callee->function);
     }
     if (!made) {
         free(callee);

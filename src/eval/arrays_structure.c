@@ -62,6 +62,13 @@ bool ct_eval_array_shape(Machine *m, ArrayCall *call) {
 
 /* ---- rearranging ---- */
 
+/* Row i of an array, whose elements will be retained: rows of a shared array are shared. */
+static const CtArray *row_of(const CtArray *rows, int64_t i) {
+    CtObject *row = rows->items[i].object;
+    if (ct_is_marked(&rows->head)) ct_value_mark_part(&rows->head, row);
+    return (const CtArray *)row;
+}
+
 bool ct_eval_array_gather(Machine *m, ArrayCall *call) {
     const CtArray *from = array_of(call->args[0]), *indices = array_of(call->args[1]);
     for (int64_t i = 0; i < indices->length; i++) {
@@ -120,7 +127,7 @@ bool ct_eval_array_concat(Machine *m, ArrayCall *call) {
     if (out == NULL) return false;
     int64_t at = 0;
     for (int64_t i = 0; i < rows->length; i++) {
-        const CtArray *row = array_of(rows->items[i]);
+        const CtArray *row = row_of(rows, i);
         copy_items(out, at, row, 0, row->length);
         at += row->length;
     }
@@ -141,7 +148,7 @@ static bool make_rows(Machine *m, ArrayCall *call, int64_t rows, int64_t columns
             return false;
         }
         if (transposed) {
-            for (int64_t j = 0; j < columns; j++) copy_items(row, j, array_of(from->items[j]), i, 1);
+            for (int64_t j = 0; j < columns; j++) copy_items(row, j, row_of(from, j), i, 1);
         } else {
             copy_items(row, 0, from, i * columns, columns);
         }

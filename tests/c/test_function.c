@@ -498,6 +498,7 @@ static void texts(void **state) {
         assert_non_null(strstr(cotan_error_message(error, 0), "the input: at [1]: expected Double"));
         error = cotan_function_read(product, "it", "[1]", 0, NULL, 0, in);
         assert_string_equal(cotan_error_code(error, 0), "E0701");
+        assert_null(cotan_function_read(product, "it", "[1, 2]", 6, "[3, 4]", 6, in));
         in[1].size[0] = 3; /* the tangent is longer than the point */
         error = cotan_apply_text(product, in, COTAN_NO_FILE, &result);
         assert_non_null(error);
