@@ -77,7 +77,7 @@ def cases(n):
     yield "many type variables", "data T " + " ".join(f"a{k}" for k in range(1000)) + " = T a0\nmain = 1\n", None
     yield "many imports", "".join("import Data.List\n" for _ in range(n // 4)) + main, None
     yield "many names in an import", "import Data.List (" + "sort, " * (n // 4) + "sort)\n" + main, None
-    yield "many statements", "main = do\n" + "  Just 1\n" * 500, None
+    yield "many statements", "main = do\n" + "  Just 1\n" * min(n // 40, 1500), None
     yield "many errors", "".join(f"x{k} = undefined{k}\n" for k in range(n // 4)) + main, "E0302"
     yield "many syntax errors", "x = = 1\n" * (n // 4) + main, "E0206"
     yield "many warnings", "".join(f"f{k} (Just x) = x\n" for k in range(2000)) + main, None

@@ -81,6 +81,8 @@ typedef struct CtData {
 bool ct_core_type_has_real(CtType *type); /* Double or Float, also behind functions' types */
 bool ct_core_type_has_array(CtType *type);
 bool ct_core_type_has_fun(CtType *type);
+/* Whether a type is Integer, which lib/prelude.cot defines. */
+bool ct_core_type_is_integer(const CtType *type);
 
 typedef struct CtTypeTable CtTypeTable; /* hash-consing; opaque */
 

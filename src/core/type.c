@@ -221,6 +221,11 @@ bool ct_core_type_has_real(CtType *type) { return holds(type, TYPE_DOUBLE, TYPE_
 bool ct_core_type_has_array(CtType *type) { return holds(type, TYPE_ARRAY, TYPE_ARRAY); }
 bool ct_core_type_has_fun(CtType *type) { return holds(type, TYPE_FUN, TYPE_FUN); }
 
+bool ct_core_type_is_integer(const CtType *type) {
+    return type->kind == TYPE_DATA && type->data->con_count == 2 && strcmp(type->data->name->text, "Integer") == 0 &&
+           strcmp(type->data->cons[0].name->text, "Integer'small") == 0;
+}
+
 /* ---- programs ---- */
 
 CtProgram *ct_core_program_new(CtContext *context) {

@@ -337,8 +337,8 @@ static SameRows *same_rows(CtElab *el, const Matrix *m, uint32_t c, uint32_t blo
     return first;
 }
 
-/* if x == 1 then … else if x == 2 then … else fail. Rows with equal literals share a test. For a type that is not built
- * in, whose == is defined by the program, a block contains only adjacent rows with equal literals (see block_size). */
+/* if x == 1 then … else if x == 2 then … else fail. Rows with equal literals share a test. For a type whose == is
+ * defined by the program, a block contains only adjacent rows with equal literals (see block_size). */
 static CtCore *open_literals(CtElab *el, const Matrix *m, uint32_t c, uint32_t block, Fail *fail) {
     CtVar *column = m->columns[c];
     CT_VEC(Matrix) groups = {0};
@@ -365,7 +365,8 @@ static uint32_t block_size(const Matrix *m, uint32_t c) {
     if (first->kind == PAT_TUPLE) return m->row_count;
     if (first->kind == PAT_CON && m->columns[c]->type->kind == TYPE_DATA && m->columns[c]->type->data->con_count == 1)
         return m->row_count;
-    bool together = first->kind == PAT_CON || built_in(m->columns[c]->type);
+    const CtType *type = m->columns[c]->type;
+    bool together = first->kind == PAT_CON || built_in(type) || ct_core_type_is_integer(type);
     uint32_t block = 1;
     while (block < m->row_count && m->rows[block].pats[c] != NULL &&
            (together || same_literal(&first->lit, &m->rows[block].pats[c]->lit)))

@@ -24,8 +24,8 @@ typedef struct Use { /* what is known of a variable, and how it is written in C 
     /* An object that a part of a loop borrows from outside, and does not count references to. Elements and fields
      * that are read from it are borrowed too, or are views. */
     bool lent;
-    uint32_t bare; /* of a node without fields, of which each run has one shared instance: its constructor + 1 */
-    bool copied;   /* a node from outside of which the part of a loop has made its own copy */
+    bool is_bare; /* a node without fields, of which each run has one shared instance: `text` asks the run for it */
+    bool copied;  /* a node from outside of which the part of a loop has made its own copy */
     RowPlace *place;
 } Use;
 

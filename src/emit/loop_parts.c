@@ -45,8 +45,9 @@ static void name_seen(Emit *e, Share *share) {
         CtFlowVar *var = share->seen.items[i];
         Use *use = &e->uses[var->id];
         share->before[i] = *use;
+        if (use->is_bare) continue; /* a part uses that of its own run */
         if (!is_name(use->text) && !isdigit((unsigned char)use->text[0])) ct_emit_declare(e, var, use->text);
-        use->lent = ct_flow_is_object(var->type) && !ct_emit_share_is_of_numbers(var->type) && use->bare == 0;
+        use->lent = ct_flow_is_object(var->type) && !ct_emit_share_is_of_numbers(var->type);
     }
 }
 
@@ -129,12 +130,6 @@ static void add_pointers(Fields *f, const CtFlowVar *array, const Use *use) {
         add_field(f, "int64_t ", ct_format(f->e->arena, "%s_n%u", use->lengths, i), false);
 }
 
-/* A node without fields: the part uses that of its own run. */
-static void add_bare(Fields *f, const char *name, uint32_t tag) {
-    if (ct_emit_mentions(f->share->body.data, name) && CT_FIRED("loop_parts.bare"))
-        ct_text_printf(f->unpacks, "    ct_node *%s = ct_bare(rt, %u);\n", name, tag);
-}
-
 static void add_seen(Fields *f) {
     const Share *share = f->share;
     add_field(f, "int64_t ", share->count, false);
@@ -143,9 +138,7 @@ static void add_seen(Fields *f) {
         const CtFlowVar *var = share->seen.items[i];
         if (var->type->kind == FLOW_ARRAY) add_pointers(f, var, &share->before[i]);
         const char *name = f->e->uses[var->id].text;
-        if (share->before[i].bare != 0)
-            add_bare(f, name, share->before[i].bare - 1);
-        else
+        if (!share->before[i].is_bare)
             add_field(f, ct_emit_type(var->type), name, ct_emit_share_is_of_numbers(var->type));
     }
     for (uint32_t i = share->loop->as.loop.carried; i < share->loop->results.count; i++)

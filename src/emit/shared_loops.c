@@ -28,7 +28,7 @@ static bool is_outside(const Emit *e, const CtFlowVar *var) { return var != NULL
 /* ---- what is from outside ---- */
 
 static bool is_lent(const Scan *s, const CtFlowVar *var) {
-    if (var == NULL || !ct_flow_is_object(var->type) || s->e->uses[var->id].bare != 0) return false;
+    if (var == NULL || !ct_flow_is_object(var->type) || s->e->uses[var->id].is_bare) return false;
     return s->lent[var->id] || (is_outside(s->e, var) && !ct_emit_share_is_of_numbers(var->type));
 }
 

@@ -81,10 +81,20 @@ static void emit_constant(Emit *e, const CtFlowStep *step) {
 
 /* ---- nodes ---- */
 
+/* Shared nodes have no name: each part of a loop asks for that of its own run. */
+static void emit_bare(Emit *e, CtFlowVar *var, uint32_t tag) {
+    const char *text = ct_format(e->arena, "ct_bare(rt, %u)", tag);
+    e->uses[var->id].is_bare = tag < CT_NULLARIES;
+    if (e->uses[var->id].is_bare)
+        ct_emit_alias(e, var, text);
+    else
+        ct_emit_declare(e, var, text);
+}
+
 static void emit_string(Emit *e, const CtFlowStep *step) {
     CtFlowVar *var = step->results.items[0];
     if (step->as.string.count == 0) {
-        ct_emit_declare(e, var, "ct_bare(rt, 0)");
+        emit_bare(e, var, 0);
         return;
     }
     uint32_t number = ++e->temporaries;
@@ -99,8 +109,7 @@ static void emit_make(Emit *e, const CtFlowStep *step) {
     const CtFlowCon *con = &step->as.con.data->cons[step->as.con.tag];
     CtFlowVar *var = step->results.items[0];
     if (con->fields.count == 0) {
-        ct_emit_declare(e, var, ct_format(e->arena, "ct_bare(rt, %u)", step->as.con.tag));
-        if (step->as.con.tag < CT_NULLARIES) e->uses[var->id].bare = step->as.con.tag + 1;
+        emit_bare(e, var, step->as.con.tag);
         return;
     }
     const CtFlowVar *cell = step->as.con.cell;

@@ -476,7 +476,7 @@ static bool read_one_of(Reader *r, const Path *path, const CtType *type, const C
 
 static bool read_data(Reader *r, const Path *path, const CtType *type, Meant meant, const json_t *json, CtWord *value) {
     const CtData *data = type->data;
-    if (ct_value_is_integer(type)) return read_integer(r, path, type, json, value);
+    if (ct_core_type_is_integer(type)) return read_integer(r, path, type, json, value);
     if (ct_io_json_is_bool(type)) {
         if (!json_is_boolean(json)) return expected(r, path, type, "true or false", json);
         value->integer = json_is_true(json);

@@ -187,7 +187,7 @@ static bool write_universal(Writer *w, const CtData *data, CtWord value) {
 
 static void write_data(Writer *w, const CtType *type, CtWord value) {
     const CtData *data = type->data;
-    if (ct_value_is_integer(type)) {
+    if (ct_core_type_is_integer(type)) {
         ct_value_integer_print(w->out, value);
     } else if (ct_io_json_is_bool(type)) {
         ct_text_puts(w->out, value.integer ? "true" : "false");

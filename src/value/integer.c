@@ -6,12 +6,6 @@
 enum { SMALL = 0, LARGE = 1 }; /* the constructors */
 enum { DIGIT_BITS = 24, DIGIT = (1 << DIGIT_BITS) - 1, CHUNK = 10000000, CHUNK_DIGITS = 7 };
 
-bool ct_value_is_integer(const CtType *type) {
-    return type->kind == TYPE_DATA && type->data->con_count == 2 && type->data->name->length == 7 &&
-           strcmp(type->data->name->text, "Integer") == 0 &&
-           strcmp(type->data->cons[SMALL].name->text, "Integer'small") == 0;
-}
-
 void ct_value_integer_print(CtText *out, CtWord value) {
     const CtFields *fields = (const CtFields *)value.object;
     if (fields->head.tag == SMALL) {

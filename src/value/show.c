@@ -164,7 +164,7 @@ static void show_data(Show *show, const CtType *type, CtWord value, int preceden
     const CtData *data = type->data;
     if (data->is_universal) {
         show_universal(show, data, value, precedence);
-    } else if (ct_value_is_integer(type)) {
+    } else if (ct_core_type_is_integer(type)) {
         CtText digits = ct_text(show->out->arena);
         ct_value_integer_print(&digits, value);
         show_number(show, digits.data, precedence);

@@ -175,8 +175,6 @@ size_t ct_value_show_float(char *buffer, double value);
  * then its message. */
 struct ct_effects;
 int ct_value_effect(struct ct_effects *effects, int64_t what, const char **answer, size_t *length);
-/* Whether a type is the library's Integer. */
-bool ct_value_is_integer(const CtType *type);
 /* An Integer in decimal digits. */
 void ct_value_integer_print(CtText *out, CtWord value);
 /* A new Integer of decimal digits, perhaps behind a minus sign; false when the heap is full. It takes the square of

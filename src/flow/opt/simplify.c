@@ -402,6 +402,19 @@ static void assume_left(Simplify *s, const CtFlowStep *step) {
         ct_flow_assume(&s->facts, on, value == 1);
 }
 
+/* Removes the branches that are never taken: in the reverse sweep, those in which the forward sweep has failed. A
+ * function that always fails has a backpropagator without steps, so that they show only when it has been inlined. */
+static void drop_impossible(CtFlowStep *step) {
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < step->as.cases.count; i++) {
+        const CtFlowBlock *block = step->as.cases.branches[i].block;
+        bool never = block->exit == EXIT_NEVER && block->steps.count == 0;
+        if (never && CT_FIRED("simplify.impossible_branch")) continue;
+        step->as.cases.branches[kept++] = step->as.cases.branches[i];
+    }
+    if (kept > 0) step->as.cases.count = kept;
+}
+
 static void simplify_switch(Simplify *s, CtFlowStep *step) {
     for (uint32_t i = 0; i < step->as.cases.count; i++) visit_branch(s, step, i);
     assume_left(s, step);
@@ -512,6 +525,7 @@ static bool walk(Simplify *s, CtFlowBlock *to, CtFlowBlock *from, const CtFlowVa
     for (uint32_t i = 0; i < from->steps.count; i++) {
         CtFlowStep *step = from->steps.items[i];
         ct_flow_rename(&s->now, &step->args);
+        if (step->kind == FLOW_SWITCH) drop_impossible(step);
         int branch = step->kind == FLOW_SWITCH ? known_branch(s, step) : -1;
         if (branch < 0 && step->kind == FLOW_SWITCH) branch = needless_choice(s, step);
         if (branch >= 0) {
