@@ -280,7 +280,10 @@ static void write_replicate(Emit *e, const CtFlowStep *step) {
 static void write_part(Emit *e, const CtFlowArg *part, const char *to, const char *length) {
     LaneKind kind = ct_emit_vector_kind(e, part);
     if (kind == LANE_SAME) {
-        ct_emit_line(e, "ct_lanes_repeat(%s, %s, %s);", to, ct_emit_data(e, part), length);
+        const Use *use = &e->uses[part->var->id];
+        bool has_pointer = use->own != NULL || use->data != NULL; /* to numbers */
+        ct_emit_line(e, "ct_lanes_repeat(%s, %s%s%s, %s);", to, has_pointer ? "" : "&", ct_emit_data(e, part),
+                     has_pointer ? "" : "->f", length);
         return;
     }
     const char *from = kind == LANE_ROW ? lane_of(e, &lane_of(e, part)->base)->packed : ct_emit_arg(e, part);
