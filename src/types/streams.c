@@ -31,6 +31,17 @@ static const Row consumers[] = {
     {"zip", 2, 1, "stream'zipFirst"},
     {"zip", 2, 2, "stream'zipSecond"},
     {"zip3", 3, 1, "stream'zip3First"},
+    {"zip3", 3, 2, "stream'zip3Second"},
+    {"zip3", 3, 4, "stream'zip3Third"},
+    {"zip3", 3, 6, "stream'zip3NotFirst"},
+    {"zip3", 3, 5, "stream'zip3NotSecond"},
+    {"zip3", 3, 3, "stream'zip3NotThird"},
+    {"zipWith3", 4, 2, "stream'zipWith3First"},
+    {"zipWith3", 4, 4, "stream'zipWith3Second"},
+    {"zipWith3", 4, 8, "stream'zipWith3Third"},
+    {"zipWith3", 4, 12, "stream'zipWith3NotFirst"},
+    {"zipWith3", 4, 10, "stream'zipWith3NotSecond"},
+    {"zipWith3", 4, 6, "stream'zipWith3NotThird"},
 };
 
 /* Whether the expression is the library's function of this name. */
