@@ -14,6 +14,9 @@ void ct_flow_each_call(CtFlowBlock *block, CtFlowOnCall *on_call, void *data);
 /* The functions of a function's rule, which derivatives call; how many there are. */
 enum { CT_FLOW_RULE_FUNCTIONS = 5 };
 uint32_t ct_flow_rule_functions(const CtFlowFunction *function, CtFlowFunction **functions);
+/* By functions' numbers: whether a function keeps its parameters and results, because it is also called from outside of
+ * Flow, or by derivatives that are still to be taken. */
+bool *ct_flow_fixed_functions(CtFlow *flow);
 /* Every step, a switch or loop before those inside. */
 void ct_flow_each_step(CtFlowBlock *block, void (*on_step)(void *data, CtFlowStep *step), void *data);
 

@@ -23,6 +23,29 @@ uint32_t ct_flow_rule_functions(const CtFlowFunction *function, CtFlowFunction *
     return count;
 }
 
+static void fix(void *fixed, CtFlowStep *step) {
+    bool *by_id = fixed;
+    if (step->kind == FLOW_CONSTANT) by_id[step->as.constant->function->id] = true;
+    if (ct_flow_is_derivative(step)) by_id[step->as.derived->function->id] = true;
+}
+
+/* Differentiation calls the functions of a rule, and relies on their parameters. */
+static void fix_rule(bool *fixed, const CtFlowFunction *function) {
+    CtFlowFunction *functions[CT_FLOW_RULE_FUNCTIONS];
+    for (uint32_t i = ct_flow_rule_functions(function, functions); i-- > 0;) fixed[functions[i]->id] = true;
+    if (function->rule != NULL) fixed[function->id] = true;
+}
+
+bool *ct_flow_fixed_functions(CtFlow *flow) {
+    bool *fixed = CT_NEW_ARRAY(flow->arena, bool, flow->functions.count + 1);
+    fixed[flow->entry->id] = true;
+    for (uint32_t i = 0; i < flow->functions.count; i++) {
+        ct_flow_each_step(flow->functions.items[i]->body, fix, fixed);
+        fix_rule(fixed, flow->functions.items[i]);
+    }
+    return fixed;
+}
+
 /* A function with a custom derivative also calls what its derivatives will call. */
 static void on_callee(CtFlowOnCall *on_call, void *data, CtFlowFunction *callee, CtSourceRange range, bool tail) {
     CtFlowFunction *more[CT_FLOW_RULE_FUNCTIONS];

@@ -222,18 +222,6 @@ static void number(CtFlowFunction *function, const CtFlowBlock *block) {
 
 /* ---- the pass ---- */
 
-static void fix(void *data, CtFlowStep *step) {
-    Dead *d = data;
-    if (step->kind == FLOW_CONSTANT) d->fixed[step->as.constant->function->id] = true;
-    if (ct_flow_is_derivative(step)) d->fixed[step->as.derived->function->id] = true;
-}
-
-static void fix_rule(Dead *d, const CtFlowFunction *function) {
-    CtFlowFunction *functions[CT_FLOW_RULE_FUNCTIONS];
-    for (uint32_t i = ct_flow_rule_functions(function, functions); i-- > 0;) d->fixed[functions[i]->id] = true;
-    if (function->rule != NULL) d->fixed[function->id] = true;
-}
-
 static void begin(Dead *d, const CtFlowFunction *function) {
     Uses *uses = &d->uses[function->id];
     uses->vars = CT_NEW_ARRAY(d->flow->arena, bool, function->vars + 1);
@@ -268,13 +256,8 @@ void ct_flow_dead_code(CtFlow *flow) {
     Dead d = {.flow = flow,
               .effects = ct_flow_effects(flow),
               .uses = CT_NEW_ARRAY(flow->arena, Uses, count + 1),
-              .fixed = CT_NEW_ARRAY(flow->arena, bool, count + 1),
+              .fixed = ct_flow_fixed_functions(flow),
               .changed = true};
-    d.fixed[flow->entry->id] = true;
-    for (uint32_t i = 0; i < count; i++) {
-        ct_flow_each_step(flow->functions.items[i]->body, fix, &d);
-        fix_rule(&d, flow->functions.items[i]);
-    }
     for (uint32_t i = 0; i < count; i++) begin(&d, flow->functions.items[i]);
     find_all(&d);
     for (uint32_t i = 0; i < count; i++) {

@@ -73,23 +73,6 @@ static void look_at_block(Rows *r, const CtFlowBlock *block) {
     if (block->exit == EXIT_TAIL) look_at_args(r, block->tail, &block->values);
 }
 
-/* Functions that are called from outside Flow keep their parameters. */
-static void fix(Rows *r, const CtFlowFunction *function) {
-    for (uint32_t i = 0; i < function->params.count; i++) r->given[function->id][i].never = true;
-}
-
-static void fix_named(void *data, CtFlowStep *step) {
-    if (step->kind == FLOW_CONSTANT) fix(data, step->as.constant->function);
-    if (ct_flow_is_derivative(step)) fix(data, step->as.derived->function);
-}
-
-/* Differentiation calls the functions of a rule, and relies on their parameters. */
-static void fix_rule(Rows *r, const CtFlowFunction *function) {
-    CtFlowFunction *functions[CT_FLOW_RULE_FUNCTIONS];
-    for (uint32_t i = ct_flow_rule_functions(function, functions); i-- > 0;) fix(r, functions[i]);
-    if (function->rule != NULL) fix(r, function);
-}
-
 /* Facts about the lengths of parameters refer to them by name (CtFlowVar.like). */
 static void fix_alike(Rows *r, const CtFlowFunction *function) {
     for (uint32_t i = 0; i < function->params.count; i++)
@@ -183,17 +166,14 @@ static void drop_unknown(Rows *r) {
 
 void ct_flow_row_parameters(CtFlow *flow) {
     uint32_t count = flow->functions.count;
+    const bool *fixed = ct_flow_fixed_functions(flow);
     Rows r = {.flow = flow, .arena = flow->arena, .given = CT_NEW_ARRAY(flow->arena, Given *, count + 1)};
     for (uint32_t i = 0; i < count; i++) {
         const CtFlowVars *params = &flow->functions.items[i]->params;
         r.given[i] = CT_NEW_ARRAY(flow->arena, Given, params->count + 1);
-        for (uint32_t j = 0; j < params->count; j++) r.given[i][j].never = params->items[j]->type->kind != FLOW_ARRAY;
-    }
-    fix(&r, flow->entry);
-    for (uint32_t i = 0; i < count; i++) {
+        for (uint32_t j = 0; j < params->count; j++)
+            r.given[i][j].never = fixed[i] || params->items[j]->type->kind != FLOW_ARRAY;
         fix_alike(&r, flow->functions.items[i]);
-        fix_rule(&r, flow->functions.items[i]);
-        ct_flow_each_step(flow->functions.items[i]->body, fix_named, &r);
     }
     look_at_all(&r);
     each_function(&r, drop_unknown);
