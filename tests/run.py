@@ -140,6 +140,7 @@ def main():
     parser.add_argument("--timeout", type=float, default=120)
     parser.add_argument("--engine", choices=["eval", "native"], help="run all that can be run so; tell what could not")
     parser.add_argument("--sample", type=int, default=1, metavar="N", help="only every N-th program")
+    parser.add_argument("--offset", type=int, default=0, metavar="K", help="which of them: from the K-th on")
     options = parser.parse_args()
     cotan = os.path.abspath(options.cotan)
     if options.engine:
@@ -151,7 +152,7 @@ def main():
     passed = failed = 0
     with ThreadPoolExecutor(max_workers=os.cpu_count() or 2) as pool:
         jobs = []
-        for path in list(programs(options.words))[::options.sample]:
+        for path in list(programs(options.words))[options.offset::options.sample]:
             shown = os.path.relpath(path, GOLDEN)
             if options.quick and os.path.exists(path[:-4] + ".slow"):
                 continue
