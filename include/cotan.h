@@ -259,6 +259,9 @@ typedef struct cotan_call {
     bool count;            /* fill in span, primal_steps and primal_span too (runs the function once more) */
     bool quotes;           /* a String is shown as it is written, not as its characters */
     bool no_json, no_text; /* leave out value and derivative, or value_text and derivative_text: large ones take time */
+    const char *wrt; /* GRAD of `function`: only with respect to these parameters, by their names in its first clause,
+                        with commas between them. The derivative is the gradient for one of them, of several a tuple in
+                        this order, in JSON an object by their names. NULL: with respect to all */
 } cotan_call;
 
 typedef struct cotan_result {

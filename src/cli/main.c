@@ -16,8 +16,8 @@ enum {
 const Verb cli_verbs[] = {
     {"run", "run FILE [FUNCTION] [--args JSON] [-- WORD…]", "evaluate FUNCTION (default main) and print its value", 1,
      2, TAKES_FILE | TAKES_ARGS | TAKES_METHOD | TAKES_RUN | TAKES_LIMITS | TAKES_JSON, cli_verb_run},
-    {"grad", "grad FILE FUNCTION --at JSON", "value and gradient of a function that returns a Double", 2, 2, DERIVES,
-     cli_verb_grad},
+    {"grad", "grad FILE FUNCTION --at JSON", "value and gradient of a function that returns a Double", 2, 2,
+     DERIVES | TAKES_WRT, cli_verb_grad},
     {"vjp", "vjp FILE FUNCTION --at JSON --cotangent JSON", "value and vector-Jacobian product", 2, 2,
      DERIVES | TAKES_COTANGENT, cli_verb_vjp},
     {"jvp", "jvp FILE FUNCTION --at JSON --tangent JSON", "value and Jacobian-vector product", 2, 2,

@@ -11,7 +11,7 @@
 
 /* ---- the table of options ---- */
 
-typedef enum OptionKind { TEXT, FLAG, SIZE, COUNT, NATURAL, THREADS, COLOUR, ENGINE, MATH, FOLDER } OptionKind;
+typedef enum OptionKind { TEXT, NAMES, FLAG, SIZE, COUNT, NATURAL, THREADS, COLOUR, ENGINE, MATH, FOLDER } OptionKind;
 
 typedef struct OptionRow {
     const char *name, *value, *what;
@@ -25,6 +25,9 @@ static const OptionRow rows[] = {
     {"--args", "JSON", "the arguments, a JSON array; @FILE reads them from a file, - from standard input", TAKES_ARGS,
      TEXT, AT(args)},
     {"--at", "JSON", "the point; @FILE reads it from a file, - from standard input", TAKES_AT, TEXT, AT(at)},
+    {"--wrt", "NAMES",
+     "the gradient with respect to these parameters of FUNCTION only, separated by commas; may be repeated", TAKES_WRT,
+     NAMES, AT(wrt)},
     {"--tangent", "JSON", "the tangent, in the shape of the point", TAKES_TANGENT, TEXT, AT(tangent)},
     {"--cotangent", "JSON", "the cotangent, in the shape of the result", TAKES_COTANGENT, TEXT, AT(cotangent)},
     {"--method", "NAME", "the method of differentiation; `cotan methods` lists them", TAKES_METHOD, TEXT, AT(method)},
@@ -220,12 +223,30 @@ static bool set_threads(Options *o, const char *from, const char *value) {
     return false;
 }
 
+/* Adds names to those that an option was given before. The text lives until the command ends. */
+static bool add_names(const Options *o, const char **names, const char *value) {
+    if (*names == NULL) {
+        *names = value;
+        return true;
+    }
+    size_t size = strlen(*names) + strlen(value) + 2;
+    char *both = malloc(size);
+    if (both == NULL) {
+        cli_refuse(o, "E0801", "there is no memory");
+        return false;
+    }
+    snprintf(both, size, "%s,%s", *names, value);
+    *names = both;
+    return true;
+}
+
 static bool apply(Options *o, const OptionRow *row, const char *value) {
     char *field = (char *)o + row->offset;
     uint64_t number;
     switch (row->kind) {
     case FLAG: *(bool *)field = true; return true;
     case TEXT: *(const char **)field = value; return true;
+    case NAMES: return add_names(o, (const char **)field, value);
     case SIZE:
         if (!cli_read_number(value, true, &number) || number > SIZE_MAX) {
             cli_complain(o, "%s takes a size, such as 512M, not `%s`", row->name, value);

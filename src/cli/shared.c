@@ -380,6 +380,7 @@ int cli_run_call(const Options *options, cotan_mode mode, const char *function, 
     cotan_call call = {.mode = mode,
                        .function = function,
                        .method = options->method,
+                       .wrt = options->wrt,
                        .native = options->native,
                        .count = options->count};
     if (!options->at_once) call.native_after = NATIVE_AFTER;

@@ -19,34 +19,60 @@ static CtExpr *variable(CtBuild *build, CtSym name, CtSourceRange range) {
     return expr;
 }
 
-/* Uncurries a function of `arity` arguments: \(x1, …, xn) -> f x1 … xn. Returns f itself if it takes one argument. */
-static CtExpr *of_one_argument(CtBuild *build, CtExpr *f, uint32_t arity) {
-    if (arity == 1) return f;
+static CtSym argument_name(CtBuild *build, uint32_t index) {
+    return ct_intern_text(&build->context.symbols, ct_format(build->arena, "argument'%u", index + 1));
+}
+
+/* A variable for each of `count` arguments, whose numbers are `which` (NULL: 0, 1, …): as a pattern, and as an
+ * expression; a tuple unless there is one. */
+static CtPat *pattern_of(CtBuild *build, const uint32_t *which, uint32_t count, CtSourceRange range) {
     CtPat *tuple = CT_NEW(build->arena, CtPat);
-    CtExpr *call = expr_new(build, EXPR_APP, f->range);
     tuple->kind = PAT_TUPLE;
-    tuple->range = f->range;
-    tuple->parts = CT_NEW_ARRAY(build->arena, CtPat *, arity);
-    tuple->part_count = arity;
+    tuple->range = range;
+    tuple->parts = CT_NEW_ARRAY(build->arena, CtPat *, count);
+    tuple->part_count = count;
+    for (uint32_t i = 0; i < count; i++) {
+        CtPat *part = tuple->parts[i] = CT_NEW(build->arena, CtPat);
+        part->kind = PAT_VAR;
+        part->range = range;
+        part->name = (CtName){NULL, argument_name(build, which != NULL ? which[i] : i), range};
+    }
+    return count == 1 ? tuple->parts[0] : tuple;
+}
+
+static CtExpr *expression_of(CtBuild *build, const uint32_t *which, uint32_t count, CtSourceRange range) {
+    CtExpr *tuple = expr_new(build, EXPR_TUPLE, range);
+    tuple->parts = CT_NEW_ARRAY(build->arena, CtExpr *, count);
+    tuple->part_count = count;
+    for (uint32_t i = 0; i < count; i++) tuple->parts[i] = variable(build, argument_name(build, which[i]), range);
+    return count == 1 ? tuple->parts[0] : tuple;
+}
+
+static CtExpr *lambda(CtBuild *build, CtPat *parameter, CtExpr *body) {
+    CtExpr *lam = expr_new(build, EXPR_LAM, body->range);
+    lam->pats = CT_NEW_ARRAY(build->arena, CtPat *, 1);
+    lam->pats[0] = parameter;
+    lam->pat_count = 1;
+    lam->parts = CT_NEW_ARRAY(build->arena, CtExpr *, 1);
+    lam->parts[0] = body;
+    lam->part_count = 1;
+    return lam;
+}
+
+/* f x1 … xn */
+static CtExpr *applied(CtBuild *build, CtExpr *f, uint32_t arity) {
+    CtExpr *call = expr_new(build, EXPR_APP, f->range);
     call->parts = CT_NEW_ARRAY(build->arena, CtExpr *, arity + 1);
     call->part_count = arity + 1;
     call->parts[0] = f;
-    for (uint32_t i = 0; i < arity; i++) {
-        CtSym name = ct_intern_text(&build->context.symbols, ct_format(build->arena, "argument'%u", i + 1));
-        CtPat *part = tuple->parts[i] = CT_NEW(build->arena, CtPat);
-        part->kind = PAT_VAR;
-        part->range = f->range;
-        part->name = (CtName){NULL, name, f->range};
-        call->parts[i + 1] = variable(build, name, f->range);
-    }
-    CtExpr *lam = expr_new(build, EXPR_LAM, f->range);
-    lam->pats = CT_NEW_ARRAY(build->arena, CtPat *, 1);
-    lam->pats[0] = tuple;
-    lam->pat_count = 1;
-    lam->parts = CT_NEW_ARRAY(build->arena, CtExpr *, 1);
-    lam->parts[0] = call;
-    lam->part_count = 1;
-    return lam;
+    for (uint32_t i = 0; i < arity; i++) call->parts[i + 1] = variable(build, argument_name(build, i), f->range);
+    return call;
+}
+
+/* Uncurries a function of `arity` arguments: \(x1, …, xn) -> f x1 … xn. Returns f itself if it takes one argument. */
+static CtExpr *of_one_argument(CtBuild *build, CtExpr *f, uint32_t arity) {
+    if (arity == 1) return f;
+    return lambda(build, pattern_of(build, NULL, arity, f->range), applied(build, f, arity));
 }
 
 /* The number of arguments of a function type, and its final result type. */
@@ -180,6 +206,68 @@ static bool has_derivative(CtBuild *build, const CtEntry *entry, const Asked *as
     return false;
 }
 
+/* ---- derivatives with respect to some parameters ---- */
+
+static void unknown_parameter(CtBuild *build, const Asked *asked, const char *name) {
+    CtText names = ct_text(build->arena);
+    for (uint32_t i = 0; i < asked->arity; i++) {
+        const char *parameter = build->parameters[i];
+        ct_text_printf(&names, "%s%s", i > 0 ? ", " : "", parameter != NULL ? parameter : "_ (it has no name)");
+    }
+    CtDiag *diag =
+        ct_error(&build->context, CT_E0701, CT_NO_RANGE, "--wrt: %s has no parameter `%s`", asked->name, name);
+    ct_help(&build->context, diag, asked->arity == 1 ? "its parameter is %s" : "its parameters are %s", names.data);
+}
+
+/* The number of the parameter that is called so; `arity` for none, which is reported. */
+static uint32_t find_parameter(CtBuild *build, const Asked *asked, const char *name) {
+    for (uint32_t i = 0; i < asked->arity; i++)
+        if (build->parameters[i] != NULL && strcmp(build->parameters[i], name) == 0) return i;
+    unknown_parameter(build, asked, name);
+    return asked->arity;
+}
+
+/* Reads the names of entry->wrt into build->chosen, and the numbers of these parameters into `which`, which has room
+ * for all of them. */
+static bool choose_parameters(CtBuild *build, const CtEntry *entry, const Asked *asked, uint32_t *which) {
+    build->chosen = CT_NEW_ARRAY(build->arena, const char *, asked->arity);
+    build->chosen_count = 0;
+    for (const char *text = entry->wrt;; text++) {
+        size_t length = strcspn(text, ",");
+        const char *name = ct_copy_text(build->arena, text, length);
+        uint32_t index = find_parameter(build, asked, name);
+        if (index == asked->arity) return false;
+        for (uint32_t i = 0; i < build->chosen_count; i++) {
+            if (which[i] != index) continue;
+            ct_error(&build->context, CT_E0701, CT_NO_RANGE, "--wrt names the parameter `%s` twice", name);
+            return false;
+        }
+        which[build->chosen_count] = index;
+        build->chosen[build->chosen_count++] = name;
+        text += length;
+        if (*text == '\0') return true;
+    }
+}
+
+/* \(x1, …, xn) -> entry'grad (\(xi, …, xj) -> f x1 … xn) (xi, …, xj), where only xi, …, xj are differentiated. */
+static CtExpr *gradient_of_some(CtBuild *build, const CtEntry *entry, const Asked *asked) {
+    CtSourceRange range = asked->expr->range;
+    if (build->parameters == NULL) {
+        ct_error(&build->context, CT_E0701, CT_NO_RANGE, "--wrt names parameters, which %s does not have", asked->name);
+        return NULL;
+    }
+    uint32_t *which = CT_NEW_ARRAY(build->arena, uint32_t, asked->arity);
+    if (!choose_parameters(build, entry, asked, which)) return NULL;
+    uint32_t count = build->chosen_count;
+    CtExpr *call = expr_new(build, EXPR_APP, range);
+    call->parts = CT_NEW_ARRAY(build->arena, CtExpr *, 3);
+    call->part_count = 3;
+    call->parts[0] = variable(build, ct_intern_text(&build->context.symbols, "entry'grad"), range);
+    call->parts[1] = lambda(build, pattern_of(build, which, count, range), applied(build, asked->expr, asked->arity));
+    call->parts[2] = expression_of(build, which, count, range);
+    return lambda(build, pattern_of(build, NULL, asked->arity, range), call);
+}
+
 CtExpr *ct_driver_entry_expression(CtBuild *build, const CtEntry *entry) {
     static const char *const wrappers[] = {"entry'run",      "entry'grad",    "entry'vjp", "entry'jvp",
                                            "entry'jacobian", "entry'hessian", "entry'hvp"};
@@ -190,6 +278,7 @@ CtExpr *ct_driver_entry_expression(CtBuild *build, const CtEntry *entry) {
     build->performs = entry->mode == COTAN_RUN && is_action(build, asked.result);
     if (entry->mode == COTAN_RUN && asked.arity == 0 && !build->performs) return asked.expr;
     if (entry->mode != COTAN_RUN && !has_derivative(build, entry, &asked)) return NULL;
+    if (entry->mode == COTAN_GRAD && entry->wrt != NULL) return gradient_of_some(build, entry, &asked);
     CtExpr *point = entry->point != NULL ? ct_driver_build_expression(build, entry->point) : NULL;
     if (entry->point != NULL && point == NULL) return NULL;
     CtExpr *expr = expr_new(build, EXPR_APP, asked.expr->range);

@@ -83,6 +83,22 @@ static bool is_set_to(const char *variable, const char *value) {
     return given != NULL && strcmp(given, value) == 0;
 }
 
+/* Whether all parameters with respect to which the gradient is taken contain real numbers; otherwise an error. */
+static bool chosen_are_real(CtBuild *build) {
+    if (build->chosen_count == 0) return true;
+    CtType *gradient = ct_core_type_fun_result(build->entry->type)->parts[1];
+    for (uint32_t i = 0; i < build->chosen_count; i++) {
+        CtType *type = build->chosen_count == 1 ? gradient : gradient->parts[i];
+        if (ct_core_type_has_real(type)) continue;
+        CtText text = ct_text(build->arena);
+        ct_core_type_print(&text, type);
+        ct_error(&build->context, CT_E0405, CT_NO_RANGE,
+                 "--wrt: the parameter `%s` has the type %s, without real numbers", build->chosen[i], text.data);
+        return false;
+    }
+    return true;
+}
+
 static bool pass_elaborate(CtBuild *build, const CtEntry *entry) {
     CtExpr *expr = ct_driver_entry_expression(build, entry);
     if (expr == NULL) return false;
@@ -102,7 +118,7 @@ static bool pass_elaborate(CtBuild *build, const CtEntry *entry) {
     if (build->entry != NULL) ct_elab_note_forms(build->elab, expr->type);
     if (ct_ad_method_info(entry->method)->reverse)
         ct_ad_jvp_in_reverse(build->ad, build->modules.entry_source, expr->range);
-    return build->entry != NULL && build->context.error_count == 0;
+    return build->entry != NULL && build->context.error_count == 0 && chosen_are_real(build);
 }
 
 static bool pass_simplify(CtBuild *build, const CtEntry *entry) {

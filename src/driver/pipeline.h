@@ -100,7 +100,9 @@ typedef struct CtBuild {
     bool performs;           /* for COTAN_RUN: the result is an action, IO a, which the entry point performs */
     uint32_t arity;          /* number of parameters of the requested function in the source */
     const char **parameters; /* their names, NULL for one without; NULL for an expression */
-    CtGlobal *show[2];       /* (τ) → String, for the value and for the derivative; NULL: it is printed as data */
+    const char **chosen;     /* the names in CtEntry.wrt, and their number; 0: there are none */
+    uint32_t chosen_count;
+    CtGlobal *show[2]; /* (τ) → String, for the value and for the derivative; NULL: it is printed as data */
     /* lower… */
     CtNativeOptions native_options;
     CtFlow *flow;
@@ -118,6 +120,7 @@ typedef struct CtEntry {
     const char *function;
     const char *expression; /* an expression in place of `function`, or NULL */
     const char *point;      /* the point of the derivative, as an expression; NULL: it is an input */
+    const char *wrt;        /* COTAN_GRAD: names of parameters, with commas between them; NULL: all parameters */
     CtMethod method;        /* the method that differentiates the entry point */
     CtMethod reverse;       /* the method of reverse-mode derivatives inside the program */
     bool applied;       /* for COTAN_RUN of an expression: the expression is applied to arguments that are an input */

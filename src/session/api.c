@@ -286,6 +286,20 @@ static const char *json_of(CtArena *arena, const CtType *type, CtWord value) {
     return ct_io_json_write(&out, type, value, NULL) ? out.data : NULL;
 }
 
+/* The derivative as JSON: with respect to several chosen parameters, an object by their names. */
+static const char *derivative_json(const CtSession *session, CtArena *arena, CtWord derivative) {
+    const CtBuild *build = session->build;
+    const CtType *type = session->derivative;
+    if (build->chosen_count < 2) return json_of(arena, type, derivative);
+    CtText out = ct_text(arena);
+    for (uint32_t i = 0; i < build->chosen_count; i++) {
+        ct_text_printf(&out, "%s\"%s\":", i == 0 ? "{" : ",", build->chosen[i]);
+        if (!ct_io_json_write(&out, type->parts[i], ((const CtFields *)derivative.object)->words[i], NULL)) return NULL;
+    }
+    ct_text_puts(&out, "}");
+    return out.data;
+}
+
 /* Shows a value by the Show instance of its type. */
 static bool shown_by(cotan_context *context, CtSession *session, CtGlobal *show, const CtType *type, CtWord value,
                      CtText *out) {
@@ -329,11 +343,25 @@ static bool write_results(cotan_context *context, CtSession *session, CtArena *a
         out->value_text = shown(context, session, arena, 0, value, call->quotes, &out->value_text_length);
     if (context->error || !take_apart(context, c, session->value, value, c->value)) return false;
     if (!session->derivative) return true;
-    if (!call->no_json) out->derivative = json_of(arena, session->derivative, derivative);
+    if (!call->no_json) out->derivative = derivative_json(session, arena, derivative);
     if (!call->no_text)
         out->derivative_text =
             shown(context, session, arena, 1, derivative, call->quotes, &out->derivative_text_length);
     return !context->error && take_apart(context, c, session->derivative, derivative, c->derivative);
+}
+
+/* Adds the derivative to an archive: with respect to several chosen parameters, by their names. */
+static bool add_derivative(CtNpzWriter *writer, const CtSession *session, CtArena *arena, const char *name,
+                           CtWord derivative) {
+    const CtBuild *build = session->build;
+    const CtType *type = session->derivative;
+    if (build->chosen_count < 2) return ct_io_npz_add(writer, name, type, derivative);
+    for (uint32_t i = 0; i < build->chosen_count; i++) {
+        const char *member = ct_format(arena, "%s.%s", name, build->chosen[i]);
+        CtWord part = ((const CtFields *)derivative.object)->words[i];
+        if (!ct_io_npz_add(writer, member, type->parts[i], part)) return false;
+    }
+    return true;
 }
 
 /* The result as the bytes of a .npy or .npz file. */
@@ -355,7 +383,7 @@ static bool write_file(cotan_context *context, CtSession *session, CtArena *aren
         bool two = session->derivative != NULL;
         bool done = writer &&
                     ct_io_npz_add(writer, two ? "value" : NULL, session->value, two ? pair->words[0] : result) &&
-                    (!two || ct_io_npz_add(writer, names[call->mode], session->derivative, pair->words[1])) &&
+                    (!two || add_derivative(writer, session, arena, names[call->mode], pair->words[1])) &&
                     ct_io_npz_finish(writer, &bytes);
         if (!done) return ct_session_report(context, diags);
     }
@@ -423,6 +451,7 @@ static CtEntry entry_of(const cotan_call *call) {
                      .function = call->function,
                      .expression = call->expression,
                      .point = call->expression ? call->point : NULL,
+                     .wrt = call->mode == COTAN_GRAD ? call->wrt : NULL,
                      .applied = given,
                      .prefer_double = given};
 }
@@ -442,6 +471,7 @@ static bool run_limited(cotan_context *context, CtCall *c, CtSession *session, C
 bool ct_session_call_counts(cotan_context *context, CtCall *c) {
     CtEntry entry = entry_of(c->call);
     entry.mode = COTAN_RUN;
+    entry.wrt = NULL;
     entry.applied = entry.prefer_double = true;
     entry.method = entry.reverse = METHOD_TAPE;
     CtEntry asked = {.mode = c->call->mode};
@@ -454,7 +484,7 @@ bool ct_session_call_counts(cotan_context *context, CtCall *c) {
     ct_session_release(session, session->value, result);
     c->out->primal_steps = ct_eval_stats(session->eval).steps;
     c->out->primal_span = ct_eval_stats(session->eval).span;
-    if (c->call->point || asked.method == METHOD_NATIVE) return true;
+    if (c->call->point || c->call->wrt || asked.method == METHOD_NATIVE) return true;
     return asked.method == METHOD_BULK ? count_nodes(context, c, &entry)
                                        : count_trace(context, c, session, asked.method);
 }
@@ -685,7 +715,10 @@ static bool unknown_pass(cotan_context *context, CtArena *arena, const char *nam
 
 /* Takes a build through all passes up to one, with observation. */
 static CtBuild *look(cotan_context *context, const Dump *d, const Asked *asked, CtLook at) {
-    CtEntry entry = {.mode = d->call->mode, .function = d->call->function, .prefer_double = d->call->at != NULL};
+    CtEntry entry = {.mode = d->call->mode,
+                     .function = d->call->function,
+                     .wrt = d->call->wrt,
+                     .prefer_double = d->call->at != NULL};
     bool beyond = (asked->pass->makes & (KNOWN_LOWERED | KNOWN_FLOW | KNOWN_C | KNOWN_NATIVE)) != 0;
     bool native = d->call->method == NULL && beyond;
     if (!ct_session_choose_method(context, native ? ct_core_method_name(METHOD_NATIVE) : d->call->method, &entry))

@@ -90,6 +90,7 @@ static bool make_session(cotan_context *context, cotan_function *function, const
     if (session == NULL) return false;
     session->apart = true;
     session->entry.expression = function->entry.expression;
+    session->entry.wrt = function->entry.wrt;
     function->session = session;
     function->entry = entry;
     return true;
@@ -150,6 +151,7 @@ static cotan_function *allocate(cotan_program *program, const cotan_call *call) 
     function->entry = (CtEntry){.mode = call->mode, .applied = true, .prefer_double = true};
     if (call->function != NULL) function->entry.function = strdup(call->function);
     if (call->expression != NULL) function->entry.expression = strdup(call->expression);
+    if (call->wrt != NULL && call->mode == COTAN_GRAD) function->entry.wrt = strdup(call->wrt);
     bool named = function->entry.function != NULL || function->entry.expression != NULL;
     return function->arena != NULL && function->results != NULL && named ? function : NULL;
 }
@@ -186,6 +188,7 @@ void cotan_function_free(cotan_function *function) {
     if (function->session != NULL) ct_session_program_forget(function->program, function->session);
     free((char *)function->entry.function);
     free((char *)function->entry.expression);
+    free((char *)function->entry.wrt);
     ct_arena_free(function->arena);
     ct_arena_free(function->results);
     ct_arena_free(function->read);

@@ -37,7 +37,8 @@ CtBuild *ct_session_program_build(cotan_program *program, const CtLook *look) {
 static bool same(const CtEntry *a, const CtEntry *b) {
     return !a->expression && !b->expression && a->one_rule == b->one_rule && a->rule.source == b->rule.source &&
            a->rule.start == b->rule.start && a->mode == b->mode && a->method == b->method && a->reverse == b->reverse &&
-           a->prefer_double == b->prefer_double && strcmp(a->function, b->function) == 0;
+           a->prefer_double == b->prefer_double && strcmp(a->function, b->function) == 0 &&
+           (a->wrt == b->wrt || (a->wrt && b->wrt && strcmp(a->wrt, b->wrt) == 0));
 }
 
 /* The evaluator's limits: the memory limit is less what the compilation holds. */
@@ -111,6 +112,7 @@ CtSession *ct_session_make(cotan_program *program, const CtEntry *entry, CtPrepa
     session->measures = context->measures;
     session->entry = *entry;
     session->entry.function = function;
+    if (entry->wrt) session->entry.wrt = ct_copy_text(build->arena, entry->wrt, strlen(entry->wrt));
     session->build = build;
     session->arity = (int)build->arity;
     session->next = program->sessions;

@@ -506,6 +506,36 @@ static void texts(void **state) {
     }
 }
 
+/* The gradient with respect to some parameters has buffers for these alone. */
+static void with_respect_to(const Setting *s) {
+    cotan_call call = {.mode = COTAN_GRAD, .function = "loss", .native = s->native, .wrt = "ys,m"};
+    cotan_function *function;
+    assert_null(cotan_function_make(s->program, &call, &function));
+    const cotan_signature *signature = cotan_function_signature(function);
+    static const char *const paths[] = {"value", "derivative[0]", "derivative[1].weights", "derivative[1].bias"};
+    assert_int_equal(signature->in_count, 4);
+    assert_int_equal(signature->out_count, 4);
+    for (int i = 0; i < 4; i++) assert_string_equal(signature->out[i].path, paths[i]);
+    double w[] = {1, 2, 3, 4}, bias = 0.5, xs[] = {1, 2}, ys[] = {3, 4};
+    cotan_buffer in[] = {{w, {2, 2}}, {&bias, {0}}, {xs, {2}}, {ys, {2}}}, all[5] = {{0}}, out[4] = {{0}};
+    assert_null(cotan_apply(make(s, COTAN_GRAD, "loss", NULL), in, all));
+    assert_null(cotan_apply(function, in, out));
+    expect_near(*(double *)out[0].data, *(double *)all[0].data, 0);
+    for (int i = 0; i < 2; i++) expect_near(((double *)out[1].data)[i], ((double *)all[4].data)[i], 1e-12);
+    for (int i = 0; i < 4; i++) expect_near(((double *)out[2].data)[i], ((double *)all[1].data)[i], 1e-12);
+    expect_near(*(double *)out[3].data, *(double *)all[2].data, 1e-12);
+    call.wrt = "xs,nosuch";
+    assert_string_equal(cotan_error_code(cotan_function_make(s->program, &call, &function), 0), "E0701");
+    call.expression = "loss";
+    call.function = NULL;
+    assert_non_null(cotan_function_make(s->program, &call, &function));
+}
+
+static void derivatives_with_respect_to_some_parameters(void **state) {
+    (void)state;
+    each_engine(with_respect_to);
+}
+
 static void parameters(void **state) {
     (void)state;
     Setting s = open_setting(false);
@@ -522,19 +552,13 @@ static void parameters(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(texts),
-        cmocka_unit_test(parameters),
-        cmocka_unit_test(exact_mathematics_holds_from_the_next_call_on),
-        cmocka_unit_test(gradients),
-        cmocka_unit_test(transposed),
-        cmocka_unit_test(forms),
-        cmocka_unit_test(results),
-        cmocka_unit_test(failures),
-        cmocka_unit_test(depth),
-        cmocka_unit_test(foreign),
-        cmocka_unit_test(interrupted),
-        cmocka_unit_test(threads),
-        cmocka_unit_test(beside),
+        cmocka_unit_test(texts),      cmocka_unit_test(derivatives_with_respect_to_some_parameters),
+        cmocka_unit_test(parameters), cmocka_unit_test(exact_mathematics_holds_from_the_next_call_on),
+        cmocka_unit_test(gradients),  cmocka_unit_test(transposed),
+        cmocka_unit_test(forms),      cmocka_unit_test(results),
+        cmocka_unit_test(failures),   cmocka_unit_test(depth),
+        cmocka_unit_test(foreign),    cmocka_unit_test(interrupted),
+        cmocka_unit_test(threads),    cmocka_unit_test(beside),
     };
     return cmocka_run_group_tests_name("function", tests, NULL, NULL);
 }
