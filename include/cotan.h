@@ -262,6 +262,7 @@ typedef struct cotan_call {
     const char *wrt; /* GRAD of `function`: only with respect to these parameters, by their names in its first clause,
                         with commas between them. The derivative is the gradient for one of them, of several a tuple in
                         this order, in JSON an object by their names. NULL: with respect to all */
+    const char *prefix; /* of cotan_compile: what the names of all functions and types in C begin with; NULL: nothing */
 } cotan_call;
 
 typedef struct cotan_result {

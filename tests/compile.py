@@ -146,7 +146,8 @@ def check_files(cotan):
         program = os.path.join(FOLDER, "results.cot")
         os.mkdir(os.path.join(folder, "taken.h"))
         cases = [(["pick", "-o", "no/such/folder"], 2, "E0704"), (["pick", "-o", "taken"], 2, "E0704"), (["pick"], 2, "E0701"),
-                 (["pick", "-o", "folder/"], 2, "E0701"), (["nothing", "-o", "x"], 2, "E0702"), (["main", "--grad", "-o", "x"], 1, "E0405")]
+                 (["pick", "-o", "folder/"], 2, "E0701"), (["nothing", "-o", "x"], 2, "E0702"),
+                 (["pick", "--prefix", "a b", "-o", "x"], 2, "E0701"), (["pick", "--prefix", "", "-o", "x"], 2, "E0701"), (["pick", "--prefix", "ct_", "-o", "x"], 2, "E0701"), (["main", "--grad", "-o", "x"], 1, "E0405")]
         for words, status, code in cases:
             done = run([cotan, "compile", program, *words], folder)
             wrong = done.returncode != status or code not in done.stderr

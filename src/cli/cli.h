@@ -24,7 +24,7 @@ typedef struct Options {
     bool errors;
     const char **own; /* the words behind `--`: the program's own arguments (getArgs) */
     int own_count;
-    const char *args, *at, *tangent, *cotangent, *method, *methods, *dump, *out, *html, *stem, *keep_c, *programs, *wrt;
+    const char *args, *at, *tangent, *cotangent, *method, *methods, *dump, *out, *html, *stem, *keep_c, *programs, *wrt, *prefix;
     const char *folders[16]; /* --path, in the order given */
     int folder_count;
     bool native, at_once, exact_math, json, count, time_passes, count_rules, help, no_warnings, only_check, sensitivity;
@@ -47,7 +47,7 @@ enum {
     TAKES_FILE = 128,  /* a program: --path, --no-warnings */
     TAKES_LIMITS = 256,
     TAKES_METHODS = 2048,
-    TAKES_STEM = 4096,      /* -o --grad --vjp --jvp */
+    TAKES_STEM = 4096,      /* -o --prefix --grad --vjp --jvp */
     TAKES_FIT = 8192,       /* --start --data and all others of `cotan fit` */
     TAKES_PROGRAMS = 16384, /* --programs */
     TAKES_WRT = 65536,      /* --wrt */

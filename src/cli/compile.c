@@ -39,7 +39,7 @@ int cli_verb_compile(const Options *options) {
     if (*stem == '\0') return cli_complain(options, "-o takes the files' name without .c and .h, not a folder");
     if (options->at != NULL && (options->method == NULL || strcmp(options->method, "bulk") != 0))
         return cli_complain(options, "--at is for --method bulk, which compiles derivatives for the shape of a point");
-    cotan_call call = {.function = options->words[1], .method = options->method};
+    cotan_call call = {.function = options->words[1], .method = options->method, .prefix = options->prefix};
     bool failed = false;
     char *at = cli_read_input(options, options->at, &call.at_length, &failed);
     call.at = at;

@@ -61,6 +61,7 @@ static const OptionRow rows[] = {
     {"--out", "FILE", "write the result to a .json, .npz or .npy file", TAKES_RUN, TEXT, AT(out)},
     {"--out", "FILE", "write the parameters to a .json or .npz file", TAKES_FIT, TEXT, AT(out)},
     {"-o", "STEM", "the name of the files to write, without .c and .h", TAKES_STEM, TEXT, AT(stem)},
+    {"--prefix", "NAME", "what the names of all functions and types in the C begin with", TAKES_STEM, TEXT, AT(prefix)},
     {"--grad", NULL, "also write FUNCTION_grad: value and gradient", TAKES_STEM, FLAG, AT(grad)},
     {"--vjp", NULL, "also write FUNCTION_vjp: value and vector-Jacobian product", TAKES_STEM, FLAG, AT(vjp)},
     {"--jvp", NULL, "also write FUNCTION_jvp: value and Jacobian-vector product", TAKES_STEM, FLAG, AT(jvp)},

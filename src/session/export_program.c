@@ -59,9 +59,9 @@ static bool add_by(cotan_context *context, Compile *c, CtExportMode mode, const 
     CtBuild *build = session->build;
     uint32_t arity = (uint32_t)session->arity;
     if (mode == EXPORT_VALUE)
-        c->export =
-            ct_emit_export_new(results, c->stem, c->call->function, params_of(build, results, c->call->function, arity),
-                               arity, c->modes, context->exact_math);
+        c->export = ct_emit_export_new(results, c->stem, c->call->prefix != NULL ? c->call->prefix : "",
+                                       c->call->function, params_of(build, results, c->call->function, arity), arity,
+                                       c->modes, context->exact_math);
     if (ct_session_needs_shape(session) && !for_shape(context, c, session)) return false;
     const CtType *input = session->point != NULL ? build->entry->type->parts[0] : NULL;
     if (build->performs) *why = "it is an action, and compiled code has no input and output";
@@ -87,10 +87,29 @@ static bool add(cotan_context *context, Compile *c, CtExportMode mode) {
            ct_session_report_one(context, CT_E0408, help, "`%s` cannot be compiled: %s", c->call->function, why);
 }
 
+static bool is_identifier(const char *text) {
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789";
+    return *text != '\0' && (*text < '0' || *text > '9') && text[strspn(text, letters)] == '\0';
+}
+
+static bool has_good_prefix(cotan_context *context, const Compile *c) {
+    const char *prefix = c->call->prefix;
+    if (prefix == NULL) return true;
+    if (!is_identifier(prefix))
+        return ct_session_report_one(context, CT_E0701, NULL, "--prefix takes the beginning of a name in C, not `%s`",
+                                     prefix);
+    const char *name = ct_emit_export_name(c->program->results, prefix, c->call->function);
+    return !ct_emit_export_is_taken(name) ||
+           ct_session_report_one(context, CT_E0701, NULL,
+                                 "--prefix %s: the name `%s` is taken, by C or by the C that Cotan writes", prefix,
+                                 name);
+}
+
 static bool compile(cotan_context *context, void *data) {
     Compile *c = data;
     CtArena *results = ct_session_fresh_results(c->program);
     if (results == NULL) return false;
+    if (!has_good_prefix(context, c)) return false;
     for (int mode = 0; mode < EXPORT_MODE_COUNT; mode++)
         if (c->modes & 1u << mode && !add(context, c, (CtExportMode)mode)) return false;
     CtText source = ct_text(results), header = ct_text(results);

@@ -44,10 +44,14 @@ typedef struct Part { /* one C function while it is written */
     uint32_t temporaries;
 } Part;
 
-CtExport *ct_emit_export_new(CtArena *arena, const char *stem, const char *function, const char *const *params,
-                             uint32_t arity, uint32_t mode_bits, bool exact) {
+const char *ct_emit_export_name(CtArena *arena, const char *prefix, const char *function) {
+    return ct_format(arena, "%s%s", prefix, ct_emit_plain(arena, function));
+}
+
+CtExport *ct_emit_export_new(CtArena *arena, const char *stem, const char *prefix, const char *function,
+                             const char *const *params, uint32_t arity, uint32_t mode_bits, bool exact) {
     CtExport *export = CT_NEW(arena, CtExport);
-    const char *name = ct_emit_plain(arena, function);
+    const char *name = ct_emit_export_name(arena, prefix, function);
     *export =
         (CtExport){.arena = arena, .stem = stem, .params = params, .arity = arity, .modes = mode_bits, .exact = exact};
     export->function = ct_emit_export_is_taken(name) ? ct_format(arena, "cotan_%s", name) : name;

@@ -17,11 +17,17 @@ typedef enum CtExportMode { EXPORT_VALUE, EXPORT_GRAD, EXPORT_VJP, EXPORT_JVP, E
 
 typedef struct CtExport CtExport;
 
-/* `function` is its name in the program; `params` are the names of its `arity` parameters (NULL: unnamed); `stem` is
- * the name of the files without folder and extension; `modes` is a set of bits 1 << CtExportMode of all modes that will
- * be added, EXPORT_VALUE among them; `exact` as for ct_emit_program. */
-CtExport *ct_emit_export_new(CtArena *arena, const char *stem, const char *function, const char *const *params,
-                             uint32_t arity, uint32_t modes, bool exact);
+/* The name in C of a function of the program, behind a prefix. */
+const char *ct_emit_export_name(CtArena *arena, const char *prefix, const char *function);
+/* Whether an exported function cannot have this name: C or its library has it, or emitted C uses it. */
+bool ct_emit_export_is_taken(const char *name);
+
+/* `function` is its name in the program; `prefix` is what the names of all functions and types in C begin with;
+ * `params` are the names of its `arity` parameters (NULL: unnamed); `stem` is the name of the files without folder and
+ * extension; `modes` is a set of bits 1 << CtExportMode of all modes that will be added, EXPORT_VALUE among them;
+ * `exact` as for ct_emit_program. */
+CtExport *ct_emit_export_new(CtArena *arena, const char *stem, const char *prefix, const char *function,
+                             const char *const *params, uint32_t arity, uint32_t modes, bool exact);
 
 /* Adds one mode of the function, EXPORT_VALUE first: a program with retains and releases, from `input` (NULL: none) to
  * `result`. Returns NULL, or the reason why a type has no counterpart in C. */

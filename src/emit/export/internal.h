@@ -17,8 +17,6 @@ typedef struct ExportNames { /* the names taken in one scope */
 const char *ct_emit_export_unique(ExportNames *names, const char *name);
 /* Whether a name begins like the names that are generated in the same file. */
 bool ct_emit_export_is_own(const char *name);
-/* Whether an external function may not have this name, because libc or the language has it. */
-bool ct_emit_export_is_taken(const char *name);
 
 /* ---- c_types.c: what types are in C ---- */
 
