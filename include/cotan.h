@@ -262,6 +262,9 @@ typedef struct cotan_call {
     const char *wrt; /* GRAD of `function`: only with respect to these parameters, by their names in its first clause,
                         with commas between them. The derivative is the gradient for one of them, of several a tuple in
                         this order, in JSON an object by their names. NULL: with respect to all */
+    int trap; /* 1: the evaluator runs this, and stops at the first operation that makes a NaN out of numbers that are
+                 none, with the error E0515; of a derivative, the function is run before. 2: that makes an infinity,
+                 too. 0: it does not */
     const char *prefix; /* of cotan_compile: what the names of all functions and types in C begin with; NULL: nothing */
 } cotan_call;
 

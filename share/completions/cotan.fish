@@ -16,7 +16,7 @@ function __cotan_words
     for word in $words[3..-1]
         if test $skip = 1
             set skip 0
-        else if contains -- $word --count --time-passes --count-rules --json --help --no-warnings --check --grad --vjp --jvp --errors -h; or string match -q -- '--*=*' $word
+        else if contains -- $word --count --time-passes --count-rules --trap-nan --json --help --no-warnings --check --grad --vjp --jvp --errors -h; or string match -q -- '--*=*' $word
             continue
         else if string match -q -- '-*' $word
             set skip 1
@@ -54,7 +54,7 @@ end
 # Behind an option that takes a value nothing else is offered.
 function __cotan_value
     set -l words (commandline -opc)
-    string match -qr -- '^--(?!count$|no-warnings$|json$|help$|check$|grad$|errors$)[^=]+$' $words[-1]
+    string match -qr -- '^--(?!count$|trap-nan$|no-warnings$|json$|help$|check$|grad$|errors$)[^=]+$' $words[-1]
 end
 
 function __cotan_after

@@ -24,10 +24,12 @@ typedef struct Options {
     bool errors;
     const char **own; /* the words behind `--`: the program's own arguments (getArgs) */
     int own_count;
-    const char *args, *at, *tangent, *cotangent, *method, *methods, *dump, *out, *html, *stem, *keep_c, *programs, *wrt, *prefix;
+    const char *args, *at, *tangent, *cotangent, *method, *methods, *dump, *out, *html, *stem, *keep_c, *programs, *wrt,
+        *prefix;
     const char *folders[16]; /* --path, in the order given */
     int folder_count;
-    bool native, at_once, exact_math, json, count, time_passes, count_rules, help, no_warnings, only_check, sensitivity;
+    bool native, at_once, exact_math, json, count, time_passes, count_rules, help, no_warnings, only_check, sensitivity,
+        trap_nan;
     bool grad, vjp, jvp;     /* derivatives that `cotan compile` emits besides the function */
     bool colour, colour_out; /* whether standard error, and standard output, are coloured */
     cotan_limits limits;
@@ -50,6 +52,7 @@ enum {
     TAKES_STEM = 4096,      /* -o --prefix --grad --vjp --jvp */
     TAKES_FIT = 8192,       /* --start --data and all others of `cotan fit` */
     TAKES_PROGRAMS = 16384, /* --programs */
+    TAKES_TRAP = 131072,    /* --trap-nan */
     TAKES_WRT = 65536,      /* --wrt */
     TAKES_MATH = 32768,     /* --math, which TAKES_RUN, TAKES_STEM and TAKES_FIT include */
 };

@@ -381,6 +381,7 @@ int cli_run_call(const Options *options, cotan_mode mode, const char *function, 
                        .function = function,
                        .method = options->method,
                        .wrt = options->wrt,
+                       .trap = options->trap_nan,
                        .native = options->native,
                        .count = options->count};
     if (!options->at_once) call.native_after = NATIVE_AFTER;

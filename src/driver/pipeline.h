@@ -121,6 +121,7 @@ typedef struct CtEntry {
     const char *expression; /* an expression in place of `function`, or NULL */
     const char *point;      /* the point of the derivative, as an expression; NULL: it is an input */
     const char *wrt;        /* COTAN_GRAD: names of parameters, with commas between them; NULL: all parameters */
+    CtTrap trap;            /* what ends a run on the evaluator */
     CtMethod method;        /* the method that differentiates the entry point */
     CtMethod reverse;       /* the method of reverse-mode derivatives inside the program */
     bool applied;       /* for COTAN_RUN of an expression: the expression is applied to arguments that are an input */

@@ -49,7 +49,10 @@ uint32_t ct_eval_emit_array(Compile *c, CtCore *e, uint32_t want) {
     } else {
         start = emit_generic(c, e, dest, ops);
     }
-    return ct_eval_finish(c, start, dest, want, is_pointer, ops, count);
+    bool is_generic = c->words.items[start] == OP_ARRAY;
+    uint32_t made = ct_eval_finish(c, start, dest, want, is_pointer, ops, count);
+    if (is_generic && home_of(c->m)->trap != CT_TRAP_NONE) ct_eval_begin(c, OP_TRAPPED, e->range);
+    return made;
 }
 
 static uint32_t emit_new_array(Compile *c, CtSourceRange range, const CtLayout *layout, uint32_t capacity) {

@@ -1,5 +1,6 @@
 /* Code for scalars and for taking values apart: primitives, branches, fields. */
 #include "eval/compile.h"
+#include "eval/trap.h"
 
 /* ---- primitives ---- */
 
@@ -30,6 +31,17 @@ static uint32_t emit_string_prim(Compile *c, CtCore *e, uint32_t want) {
     return ct_eval_finish(c, start, dest, want, true, ops, count);
 }
 
+static void emit_trap(Compile *c, const CtCore *e, const Operand *ops) {
+    ct_eval_begin(c, OP_TRAP, e->range);
+    ct_eval_add_word(c, e->as.call.of.prim);
+    ct_eval_add_word(c, e->type->kind == TYPE_FLOAT && ct_prim_info(e->as.call.of.prim)->result == 'R');
+    for (uint32_t i = 0; i < 2; i++) {
+        uint64_t constant = (uint64_t)ops[i].constant.integer;
+        ct_eval_add_word(c, ops[i].is_constant ? TRAP_CONSTANT : TRAP_SLOT);
+        ct_eval_add_word64(c, ops[i].is_constant ? constant : ops[i].slot);
+    }
+}
+
 uint32_t ct_eval_emit_prim(Compile *c, CtCore *e, uint32_t want) {
     CtPrim prim = e->as.call.of.prim;
     const CtPrimInfo *info = ct_prim_info(prim);
@@ -38,6 +50,7 @@ uint32_t ct_eval_emit_prim(Compile *c, CtCore *e, uint32_t want) {
     Operand ops[2] = {{.slot = 0}, {.slot = 0}};
     prim_operands(c, e, ops);
     ct_eval_count_steps(c, info->cost);
+    if (home_of(c->m)->trap != CT_TRAP_NONE && ct_eval_trap_result(prim)) emit_trap(c, e, ops);
     uint32_t dest = ct_eval_result_slot(c, want, ops, count);
     PrimForm form = ops[0].is_constant ? PRIM_CONST_SLOT : ops[1].is_constant ? PRIM_SLOT_CONST : PRIM_SLOTS;
     uint32_t start = ct_eval_begin(c, (Op)prim_op(prim, form), e->range);

@@ -120,6 +120,11 @@ void ct_eval_measure(CtEval *eval) { eval->measures = true; }
 
 void ct_eval_watch(CtEval *eval, CtWatch watch) { eval->watch = watch; }
 
+void ct_eval_trap(CtEval *eval, CtTrap trap, bool in_derivative) {
+    eval->trap = trap;
+    eval->trap_in_derivative = in_derivative;
+}
+
 const CtLam *ct_eval_lam(CtWord function) {
     const CtCode *code = ((const CtClosure *)function.object)->code;
     return code->lam;

@@ -60,6 +60,12 @@ typedef struct CtWatch {
 } CtWatch;
 /* Sets the observer (copied); to be called before the first run. */
 void ct_eval_watch(CtEval *eval, CtWatch watch);
+
+/* What ends a run: the first operation on numbers, none of which is such a number, that makes a NaN; with
+ * CT_TRAP_INFINITE, or an infinity. The error is E0515, and says if the run is that of a derivative. To be called
+ * before the first run. */
+typedef enum CtTrap { CT_TRAP_NONE, CT_TRAP_NAN, CT_TRAP_INFINITE } CtTrap;
+void ct_eval_trap(CtEval *eval, CtTrap trap, bool in_derivative);
 /* The λ of a function value. */
 const CtLam *ct_eval_lam(CtWord function);
 

@@ -407,6 +407,7 @@ static bool fuse(Compile *c, CtCore *e, uint32_t depth, Fused *f) {
 
 const Fused *ct_eval_compile_fused(Compile *c, CtCore *e) {
     static const Fused none;
+    if (home_of(c->m)->trap != CT_TRAP_NONE) return NULL; /* each operation is checked by itself */
     const Fused *found = ct_map_get(&c->fused, ct_key(e));
     if (found != NULL) return found != &none ? found : NULL;
     FusedRoot root;

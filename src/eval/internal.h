@@ -121,6 +121,9 @@ struct CtEval {
     CtEvalLimits limits;
     CtWatch watch; /* wants NULL: no observer */
     CtQuestion question;
+    CtTrap trap; /* of the evaluator that workers work for */
+    bool trap_in_derivative;
+    bool trapped;               /* the operation on arrays that has run last raised E0515 */
     struct ct_effects *effects; /* NULL: there are none */
     CtWord *stack, *stack_end;
     CtMap codes; /* CtLam * or CtGlobal * -> CtCode */

@@ -5,6 +5,7 @@
  * ops.def. */
 #include "eval/fused.h"
 #include "eval/machine.h"
+#include "eval/trap.h"
 
 const uint32_t ct_eval_machine_halt[] = {1 + FRAME_HEADER, 0, OP_HALT};
 

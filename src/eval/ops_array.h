@@ -59,11 +59,19 @@ INSTRUCTION(SNOC) {
 INSTRUCTION(ARRAY) {
     ArrayCall call = {.args = {SLOT(7), SLOT(8), SLOT(9)}, .type = pointer64(pc + 3), .operand = pointer64(pc + 5)};
     SAVE();
+    bool watched = UNLIKELY(home_of(m)->trap != CT_TRAP_NONE) && ct_eval_trap_watches(m, (CtArrayOp)pc[2], &call);
     CHECK(ct_eval_array_function((CtArrayOp)pc[2])(m, &call));
+    if (UNLIKELY(watched)) ct_eval_trap_array(m, (CtArrayOp)pc[2], &call, ARRAY(8));
     fuel -= (int64_t)call.touched;
     if (home_of(m)->measures) m->slack += call.slack;
     SLOT(1) = call.result;
     NEXT(10);
+}
+INSTRUCTION(TRAPPED) {
+    bool trapped = m->trapped;
+    m->trapped = false;
+    CHECK(!trapped);
+    NEXT(1);
 }
 INSTRUCTION(NEW_ARRAY) {
     CtArray *array = ct_value_array_new(heap, pointer64(pc + 2), 0, (int64_t)pc[4]);

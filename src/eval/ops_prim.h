@@ -22,6 +22,11 @@
         pc += (int32_t)pc[after];                                                                                      \
     }
 
+INSTRUCTION(TRAP) {
+    CHECK(ct_eval_trap_prim(m, fp, pc));
+    NEXT(9);
+}
+
 #define FORM(id, form) prim_##id##_##form:
 #define CT_PRIM(id, name, sig, value, vector, d1, d2, fails, ...)                                                      \
     FORM(id, slots) {                                                                                                  \

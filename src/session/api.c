@@ -208,6 +208,10 @@ cotan_error *cotan_load(cotan_context *context, const char *name, const char *te
 bool ct_session_choose_method(cotan_context *context, const char *name, CtEntry *entry) {
     entry->method = entry->mode == COTAN_JVP ? METHOD_FORWARD : METHOD_TAPE;
     entry->reverse = METHOD_TAPE;
+    if (!name && entry->trap != CT_TRAP_NONE) { /* its derivatives have the places of the operations that they are of */
+        entry->reverse = METHOD_CHAD;
+        if (entry->mode != COTAN_JVP) entry->method = METHOD_CHAD;
+    }
     if (!name) return true;
     if (!ct_ad_method_find(name, &entry->method))
         return ct_session_report_one(context, CT_E0705, "`cotan methods` lists them", "there is no method `%s`", name);
@@ -219,7 +223,7 @@ bool ct_session_choose_method(cotan_context *context, const char *name, CtEntry 
 static bool choose_for_call(cotan_context *context, const cotan_call *call, CtEntry *entry) {
     const char *native = ct_core_method_name(METHOD_NATIVE), *name = call->method;
     if (name == NULL && call->native) name = native;
-    if (call->count && name != NULL && strcmp(name, native) == 0) name = NULL;
+    if ((call->count || call->trap) && name != NULL && strcmp(name, native) == 0) name = NULL;
     return ct_session_choose_method(context, name, entry);
 }
 
@@ -445,12 +449,17 @@ static bool count_nodes(cotan_context *context, CtCall *c, const CtEntry *entry)
     return done;
 }
 
+static CtTrap trap_of(const cotan_call *call) {
+    return call->trap <= 0 ? CT_TRAP_NONE : call->trap == 1 ? CT_TRAP_NAN : CT_TRAP_INFINITE;
+}
+
 static CtEntry entry_of(const cotan_call *call) {
     bool given = call->at || call->point;
     return (CtEntry){.mode = call->mode,
                      .function = call->function,
                      .expression = call->expression,
                      .point = call->expression ? call->point : NULL,
+                     .trap = trap_of(call),
                      .wrt = call->mode == COTAN_GRAD ? call->wrt : NULL,
                      .applied = given,
                      .prefer_double = given};
@@ -467,16 +476,34 @@ static bool run_limited(cotan_context *context, CtCall *c, CtSession *session, C
     return done;
 }
 
-/* The steps of the function alone at the same point. */
-bool ct_session_call_counts(cotan_context *context, CtCall *c) {
+/* The entry point of the function alone, of which a call takes a derivative. */
+static CtEntry function_of(cotan_context *context, const CtCall *c) {
     CtEntry entry = entry_of(c->call);
     entry.mode = COTAN_RUN;
     entry.wrt = NULL;
     entry.applied = entry.prefer_double = true;
     entry.method = entry.reverse = METHOD_TAPE;
-    CtEntry asked = {.mode = c->call->mode};
+    CtEntry asked = {.mode = c->call->mode, .trap = entry.trap};
     choose_for_call(context, c->call, &asked);
     if (asked.reverse != METHOD_NATIVE) entry.reverse = asked.reverse;
+    return entry;
+}
+
+/* Runs the function alone, so that a trap is reported where it is the function's own. */
+static bool run_function(cotan_context *context, CtCall *c) {
+    CtEntry entry = function_of(context, c);
+    CtSession *session = ct_session_program_session(c->program, &entry);
+    CtWord point = {.integer = 0}, result;
+    if (!session || !read_again(context, c, session, &point) || !run_limited(context, c, session, point, &result))
+        return false;
+    ct_session_release(session, session->value, result);
+    return true;
+}
+
+/* The steps of the function alone at the same point. */
+bool ct_session_call_counts(cotan_context *context, CtCall *c) {
+    CtEntry entry = function_of(context, c), asked = {.mode = c->call->mode, .trap = entry.trap};
+    choose_for_call(context, c->call, &asked);
     CtSession *session = ct_session_program_session(c->program, &entry);
     CtWord point = {.integer = 0}, result;
     if (!session || !read_again(context, c, session, &point)) return false;
@@ -493,7 +520,7 @@ static bool call_in(cotan_context *context, CtCall *c, CtSession *session);
 
 static bool begins_on_evaluator(const cotan_context *context, const CtCall *c) {
     const cotan_call *call = c->call;
-    return call->native && call->native_after > 0 && !call->count && context->limits.steps == 0;
+    return call->native && call->native_after > 0 && !call->count && !call->trap && context->limits.steps == 0;
 }
 
 /* Runs on the evaluator, with tier-up to native code. */
@@ -543,8 +570,8 @@ static bool call_in(cotan_context *context, CtCall *c, CtSession *session) {
     CtWord input = {.integer = 0}, result;
     if (!session || !read_input(context, session, c, &input)) return false;
     c->session = session;
-    bool wanted =
-        (call->native || session->entry.reverse == METHOD_NATIVE) && !call->count && !c->steps && !c->question;
+    bool wanted = (call->native || session->entry.reverse == METHOD_NATIVE) && !call->count && !call->trap &&
+                  !c->steps && !c->question;
     if (wanted && ct_session_needs_shape(session)) {
         session = for_shape(context, c, session, &input);
         if (!session) return false;
@@ -580,7 +607,10 @@ static bool call_in(cotan_context *context, CtCall *c, CtSession *session) {
 static bool call_json(cotan_context *context, void *data) {
     CtCall *c = data;
     context->measures = c->call->count;
-    if (!ct_session_fresh_results(c->program) || !ct_session_run_call(context, c)) return false;
+    if (!ct_session_fresh_results(c->program)) return false;
+    bool traps = c->call->trap && c->call->mode != COTAN_RUN && c->call->at && !c->call->point;
+    if (traps && !run_function(context, c)) return false;
+    if (!ct_session_run_call(context, c)) return false;
     if (!c->call->count) return true;
     if (c->call->mode != COTAN_RUN) return ct_session_call_counts(context, c);
     c->out->primal_steps = c->out->steps;

@@ -151,6 +151,10 @@ static cotan_function *allocate(cotan_program *program, const cotan_call *call) 
     function->entry = (CtEntry){.mode = call->mode, .applied = true, .prefer_double = true};
     if (call->function != NULL) function->entry.function = strdup(call->function);
     if (call->expression != NULL) function->entry.expression = strdup(call->expression);
+    if (call->trap > 0) {
+        function->entry.trap = call->trap == 1 ? CT_TRAP_NAN : CT_TRAP_INFINITE;
+        function->native = false;
+    }
     if (call->wrt != NULL && call->mode == COTAN_GRAD) function->entry.wrt = strdup(call->wrt);
     bool named = function->entry.function != NULL || function->entry.expression != NULL;
     return function->arena != NULL && function->results != NULL && named ? function : NULL;

@@ -36,8 +36,8 @@ CtBuild *ct_session_program_build(cotan_program *program, const CtLook *look) {
 
 static bool same(const CtEntry *a, const CtEntry *b) {
     return !a->expression && !b->expression && a->one_rule == b->one_rule && a->rule.source == b->rule.source &&
-           a->rule.start == b->rule.start && a->mode == b->mode && a->method == b->method && a->reverse == b->reverse &&
-           a->prefer_double == b->prefer_double && strcmp(a->function, b->function) == 0 &&
+           a->rule.start == b->rule.start && a->mode == b->mode && a->trap == b->trap && a->method == b->method &&
+           a->reverse == b->reverse && a->prefer_double == b->prefer_double && strcmp(a->function, b->function) == 0 &&
            (a->wrt == b->wrt || (a->wrt && b->wrt && strcmp(a->wrt, b->wrt) == 0));
 }
 
@@ -101,6 +101,7 @@ CtSession *ct_session_make(cotan_program *program, const CtEntry *entry, CtPrepa
         if (session && (function || entry->expression)) session->eval = eval_new(context, build);
         if (!session || !session->eval) ct_session_report_out_of_memory(context);
     }
+    if (session && session->eval) ct_eval_trap(session->eval, entry->trap, entry->mode != COTAN_RUN);
     if (!session || !session->eval) {
         free(session);
         free(function);
