@@ -55,6 +55,12 @@ logOf a = a - log a
 nowhere :: Double -> Double
 nowhere a = sqrt (a - 2)
 
+root :: Double -> Array Double -> Double
+root a xs = sum (map (\\x -> x * sqrt (a * a)) xs)
+
+steep :: Double -> Double
+steep a = log 1 + exp a
+
 fails :: Double -> Array Double -> Double
 fails a xs = if a < 1 then xs ! 9 else a * a
 
@@ -229,6 +235,11 @@ def check_ends(command):
     expect("a line search around NaN", near(found["parameters"], 1), found)
     done = command.raw("nowhere", "--start", "1")
     expect("NaN at the start", done.returncode == 1 and "not a finite number" in done.stdout + done.stderr, done.stdout + done.stderr)
+    expect("its place", "E0515]: sqrt (-1.0) is NaN" in done.stderr and "nowhere a = sqrt (a - 2)" in done.stderr, done.stderr)
+    done = command.raw("root", "--start", "0", "--data", "[4]")
+    expect("the place of a NaN in the gradient", "the gradient holds NaN" in done.stderr and "E0515]: 0.0 * Infinity is NaN" in done.stderr, done.stderr)
+    done = command.raw("steep", "--start", "1000", "--method", "sgd", "--json")
+    expect("the place of an infinity", '"code":"E0515"' in done.stderr and "exp 1000.0 is Infinity" in done.stderr, done.stderr)
     done = command.raw("fails", "--start", "3", "--data", "[1, 2]")
     expect("the program fails", done.returncode == 1 and "E0501" in done.stderr and "fit.cot" in done.stderr, done.stderr)
     done = command.raw("flat", "--start", "[1, 1]", "--errors")

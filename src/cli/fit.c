@@ -138,12 +138,31 @@ static void descend(Run *run, const FitMethod *method, const double *start) {
     if (run->draws) fputs("\r\033[K", stderr);
 }
 
+/* Tells where in the program a loss or gradient that is not a finite number arises. */
+static void tell_place(const Run *run) {
+    const Options *o = run->options;
+    bool of_value = !isfinite(run->bad_value), infinite = of_value ? isinf(run->bad_value) : !run->bad_is_nan;
+    const cotan_error *error = cli_fit_model_trap(run->model, run->bad, !of_value, infinite);
+    if (error == NULL) return;
+    if (!o->json && cotan_error_count(error) > 0 && strcmp(cotan_error_code(error, 0), "E0515") == 0) {
+        char number[CLI_REAL];
+        if (of_value)
+            fprintf(stderr, "note: the loss is %s; the first such number arises here:\n",
+                    cli_real(number, "%g", run->bad_value));
+        else
+            fprintf(stderr, "note: the gradient holds %s; the first such number arises here, in the derivative:\n",
+                    run->bad_is_nan ? "NaN" : "an infinity");
+    }
+    cli_report(o, error);
+}
+
 /* Value and gradient of all rows at the best point, or, of batches, at the last. */
 static int finish(Run *run) {
     if (run->error != NULL) return cli_report(run->options, run->error);
     if (run->batch > 0) memcpy(run->best, run->x, run->count * sizeof *run->best);
     Ending ending = run->ending;
     int status = ending == NOT_A_NUMBER || ending == INTERRUPTED || ending == FAILED ? EXIT_PROGRAM : EXIT_DONE;
+    if (ending == NOT_A_NUMBER) tell_place(run);
     cotan_error *error = cli_fit_model_gradient(run->model, run->best, &run->best_value, run->gradient);
     if (error != NULL) return cli_report(run->options, error);
     run->norm = 0;

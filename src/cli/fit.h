@@ -32,6 +32,9 @@ bool cli_fit_model_make(Model *model, const Options *options, cotan_program *pro
 void cli_fit_model_free(Model *model);
 /* Value and gradient at x, of `count` numbers each; gradient may be NULL. Returns NULL, or an error of the API. */
 cotan_error *cli_fit_model_gradient(Model *model, const double *x, double *value, double *gradient);
+/* Runs the evaluator at x, for value or gradient, up to the operation that makes the first NaN, or with `infinite` the
+ * first infinity: the error E0515 with its place. NULL when there is none. */
+cotan_error *cli_fit_model_trap(Model *model, const double *x, bool gradient, bool infinite);
 /* Makes what Hessians need. False after reporting an error. */
 bool cli_fit_model_make_product(Model *model, int *status);
 /* The Hessian of the loss at x, row-major, symmetric; NaNs where there is not enough memory. */
@@ -89,6 +92,8 @@ typedef struct Run {
     const Options *options;
     size_t count;                   /* of numbers */
     double *x, *gradient;           /* the current point and the gradient there */
+    double *bad, bad_value;         /* of NOT_A_NUMBER: the point and its value, NaN or infinite, or the gradient is */
+    bool bad_is_nan;                /* the gradient there holds a NaN */
     double *best, *lower, *upper;   /* lower, upper: NULL without bounds */
     double value, best_value, norm; /* norm: the largest |gradient| */
     uint64_t steps, most_steps, evaluations;

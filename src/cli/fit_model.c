@@ -48,10 +48,12 @@ static char *expression(const Model *m, const char *form, const char *other) {
 
 static int out_of_memory(const Options *options) { return cli_refuse(options, "E0801", "there is not enough memory"); }
 
-static cotan_function *make(Model *m, const char *form, const char *other, bool native, int *status) {
+/* `trap` as in cotan_call. */
+static cotan_function *make_with(Model *m, const char *form, const char *other, bool native, int trap, int *status) {
     cotan_function *function = NULL;
     char *text = expression(m, form, other);
-    cotan_call call = {.mode = COTAN_RUN, .expression = text, .native = native, .method = m->options->method};
+    cotan_call call = {
+        .mode = COTAN_RUN, .expression = text, .native = native, .method = m->options->method, .trap = trap};
     cotan_error *error = text != NULL ? cotan_function_make(m->program, &call, &function) : NULL;
     if (text == NULL)
         *status = out_of_memory(m->options);
@@ -59,6 +61,10 @@ static cotan_function *make(Model *m, const char *form, const char *other, bool 
         *status = cli_report(m->options, error);
     free(text);
     return function;
+}
+
+static cotan_function *make(Model *m, const char *form, const char *other, bool native, int *status) {
+    return make_with(m, form, other, native, 0, status);
 }
 
 static bool find_parameters(Model *m, int *status) {
@@ -170,6 +176,7 @@ static const char tuple_form[] = "\\%D -> fst ((%T), \\p' -> %L p' %D)";
 static const char single_form[] = "\\%D -> fst (%D, \\p' -> %L p' %D)";
 static const char gradient_form[] =
     "\\point' %D -> let (value', back') = vjp (\\p' -> %L p' %D) point' in (value', back' (1 :: Double))";
+static const char value_form[] = "\\point' %D -> %L point' %D";
 static const char product_form[] = "\\point' direction' %D -> snd (jvp (grad (\\p' -> %L p' %D)) point' direction')";
 
 bool cli_fit_model_make(Model *m, const Options *options, cotan_program *program, int *status) {
@@ -209,14 +216,25 @@ void cli_fit_model_free(Model *m) {
 
 /* ---- calling ---- */
 
-cotan_error *cli_fit_model_gradient(Model *m, const double *x, double *value, double *gradient) {
+static cotan_error *apply(Model *m, cotan_function *function, const double *x) {
     cli_fit_model_write(m, x);
     for (size_t i = 0; i < m->parameter_slots; i++) {
         m->in[i] = m->kept[i];
         m->out[1 + i].data = NULL;
     }
     m->out[0].data = NULL;
-    cotan_error *error = cotan_apply(m->gradient, m->in, m->out);
+    return cotan_apply(function, m->in, m->out);
+}
+
+cotan_error *cli_fit_model_trap(Model *m, const double *x, bool gradient, bool infinite) {
+    int status;
+    cotan_function *function =
+        make_with(m, gradient ? gradient_form : value_form, NULL, false, infinite ? 2 : 1, &status);
+    return function != NULL ? apply(m, function, x) : NULL;
+}
+
+cotan_error *cli_fit_model_gradient(Model *m, const double *x, double *value, double *gradient) {
+    cotan_error *error = apply(m, m->gradient, x);
     if (error != NULL) return error;
     *value = *(const double *)m->out[0].data;
     if (gradient != NULL) cli_fit_model_collect(m, m->out + 1, gradient);

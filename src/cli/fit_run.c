@@ -103,7 +103,8 @@ bool cli_fit_run_make(Run *run, Model *model, int *status) {
     run->x = calloc(run->count, sizeof *run->x);
     run->gradient = calloc(run->count, sizeof *run->gradient);
     run->best = calloc(run->count, sizeof *run->best);
-    if (run->x == NULL || run->gradient == NULL || run->best == NULL) {
+    run->bad = calloc(run->count, sizeof *run->bad);
+    if (run->x == NULL || run->gradient == NULL || run->best == NULL || run->bad == NULL) {
         *status = cli_refuse(run->options, "E0801", "there is not enough memory");
         return false;
     }
@@ -130,6 +131,7 @@ void cli_fit_run_free(Run *run) {
     free(run->x);
     free(run->gradient);
     free(run->best);
+    free(run->bad);
     free(run->lower);
     free(run->upper);
 }
@@ -186,6 +188,12 @@ static void draw(Run *run) {
     fflush(stderr);
 }
 
+static void keep_bad(Run *run) {
+    memcpy(run->bad, run->x, run->count * sizeof *run->bad);
+    run->bad_value = run->value;
+    run->bad_is_nan = isnan(run->norm);
+}
+
 bool cli_fit_run_step(Run *run) {
     run->steps++;
     run->norm = norm_of(run);
@@ -200,9 +208,10 @@ bool cli_fit_run_step(Run *run) {
     if (run->plot != NULL && isfinite(run->value))
         fprintf(run->plot, "%llu %.17g\n", (unsigned long long)run->steps, run->value);
     draw(run);
-    if (!isfinite(run->value) || !isfinite(run->norm))
+    if (!isfinite(run->value) || !isfinite(run->norm)) {
         run->ending = NOT_A_NUMBER;
-    else if (counts && run->constraint_count == 0 && run->norm <= run->tolerance * fmax(1, fabs(run->value)))
+        keep_bad(run);
+    } else if (counts && run->constraint_count == 0 && run->norm <= run->tolerance * fmax(1, fabs(run->value)))
         run->ending = CONVERGED;
     else if (run->steps >= run->most_steps)
         run->ending = OUT_OF_STEPS;
