@@ -423,7 +423,8 @@ cotan_error *cotan_dump(cotan_program *program, const cotan_call *call, const ch
 /* How a method (call->method, NULL: the best) differentiates call->function, stage by stage: the function, what becomes
  * of its types and of itself, the wrapper; and, where a point is given (call->at), the run: the dual numbers, what the
  * forward pass leaves, the cotangents that come back, the derivative. call->with is the cotangent of the result, of a
- * forward method the tangent; NULL stands for ones. The page is HTML in one file; its graph is drawn by the program
+ * forward method the tangent; NULL stands for ones. Of `native`, the stages are those on the way to C, and there is no
+ * run. The page is HTML in one file; its graph is drawn by the program
  * `dot` of Graphviz, and where that is missing, the page says so. The text belongs to the program until the next call
  * with it. */
 typedef enum cotan_page { COTAN_PLAIN, COTAN_COLOURED, COTAN_HTML } cotan_page;

@@ -190,7 +190,9 @@ def main():
             file.write(PROGRAM)
         for method in listed:
             name = method["name"]
-            if name == "native":  # has no stages of Core
+            if name == "native":  # shows no run
+                page, said = explain(cotan, folder, "near", "--method", name)
+                expect("native: a page", (page is not None and all(title in page for title in ("lowered to Flow", "optimised", "the C")), said), (True, ""))
                 continue
             if options.methods and name not in options.methods:
                 continue

@@ -91,6 +91,9 @@ CtGlobal *ct_explain_wrapper(CtExplain *e);
  * again. The build is used up. */
 void ct_explain_simplify(CtExplain *e, CtGlobal *wrapper);
 
+/* native_stages.c: adds the stages of the method `native`. False on an error. */
+bool ct_explain_native(CtExplain *e);
+
 /* The first hundred lines or so of a text, and the number of lines left out. */
 const char *ct_explain_cut(CtArena *arena, const char *text);
 

@@ -26,9 +26,6 @@ static bool stages(cotan_context *context, void *data) {
     Stages *s = data;
     CtEntry entry = {.mode = COTAN_VJP};
     if (!ct_session_choose_method(context, s->call->method, &entry)) return false;
-    if (entry.method == METHOD_NATIVE)
-        return ct_session_report_one(context, CT_E0705, "`--dump flow` and `--dump c` show what it makes",
-                                     "the method `native` has no stages of Core");
     CtArena *results = ct_session_fresh_results(s->program);
     return results && ct_explain_explain(s->program, results, s->call, entry.method, s->form, s->out);
 }

@@ -372,7 +372,7 @@ static void show_simplified(CtExplain *e, CtGlobal *wrapper) {
 static bool show_stages(CtExplain *e) {
     Reach functions = users_functions(e);
     show_functions(e, &functions);
-    if (e->method == METHOD_BULK) return true; /* the rest is made at run time */
+    if (e->method == METHOD_BULK || e->method == METHOD_NATIVE) return true; /* the rest is made elsewhere */
     ct_ad_expand(e->ad);
     if (!ct_explain_sound(e)) return false;
     show_types(e, &functions);
@@ -398,7 +398,8 @@ bool ct_explain_explain(cotan_program *program, CtArena *arena, const cotan_call
                    .out = &explained};
     bool done = ct_explain_begin(&e) && show_stages(&e);
     ct_explain_end(&e);
-    if (done && call->at) {
+    if (done && method == METHOD_NATIVE) done = ct_explain_native(&e);
+    if (done && call->at && method != METHOD_NATIVE) {
         done = ct_explain_begin(&e) && ct_explain_run(&e);
         ct_explain_end(&e);
     }
