@@ -73,6 +73,25 @@ def check_manual(cotan, verbs, options):
         expect("warnings of mandoc", done.stdout, "")
 
 
+def check_pages(cotan, verbs, options, folder):
+    """A page for each verb, with its options, is made of the man page."""
+    made = subprocess.run([sys.executable, os.path.join(ROOT, "scripts", "verb_pages.py"), cotan, MANUAL, folder], capture_output=True, text=True)
+    expect("the pages of the verbs are made", (made.returncode, made.stderr), (0, ""))
+    with open(os.path.join(ROOT, "meson.build"), encoding="utf-8") as file:
+        build = file.read()
+    for verb in verbs:
+        page = os.path.join(folder, f"cotan-{verb}.1")
+        expect(f"a page for {verb}", os.path.exists(page) and f"'{verb}'" in build, True)
+        if not os.path.exists(page):
+            continue
+        with open(page, encoding="utf-8") as file:
+            told = set(re.findall(r"^\.It Fl (-[a-z-]+)", file.read(), re.M))
+        expect(f"options in the page of {verb}", sorted(told), sorted({option[1:] for option in options[verb]}))
+        if shutil.which("groff"):
+            done = subprocess.run(["groff", "-mdoc", "-ww", "-Tutf8", "-Kutf8", "-z", page], capture_output=True, text=True)
+            expect(f"warnings of groff of the page of {verb}", (done.returncode, done.stderr), (0, ""))
+
+
 # ---- the shells: each is a function from a command line, the cursor at its end, to what is offered ----
 
 def bash(line, folder, environment):
@@ -180,6 +199,10 @@ def main():
         for name in ("point.json", "page.html", "other.txt"):
             open(os.path.join(folder, name), "w").close()
         check_manual(cotan, verbs, sorted({option for some in options.values() for option in some}))
+        pages = os.path.join(folder, "pages")
+        os.mkdir(pages)
+        check_pages(cotan, verbs, options, pages)
+        shutil.rmtree(pages)
         for shell in (bash, zsh, fish):
             if shutil.which(shell.__name__):
                 check_shell(shell, verbs, options, folder, environment)

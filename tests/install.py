@@ -114,7 +114,7 @@ def main():
             expect("soname", soname and soname[1] == "libcotan.so.1", soname)
             check_abi(folder, library, args.bless)
             check_programs(folder, prefix)
-        for path in ("bin/cotan", "include/cotan.h", "share/man/man1/cotan.1", "lib/libcotan.a", "lib/libcotan.so.1"):
+        for path in ("bin/cotan", "include/cotan.h", "share/man/man1/cotan.1", "share/man/man1/cotan-fit.1", "lib/libcotan.a", "lib/libcotan.so.1"):
             expect(f"{path} is installed", os.path.exists(os.path.join(prefix, path)))
         expect("the installed command runs", output(os.path.join(prefix, "bin", "cotan"), "run", os.path.join(ROOT, "examples", "logsumexp.cot"))
                .startswith("[|9.0030573"))
