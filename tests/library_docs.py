@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""docs/library.md has every name that a module of lib/ exports, with the type that its source says. Each name is one test.
+"""docs/library.md has every name that a module of lib/ exports, with the type that its source says. Each name is one test. A golden program, an example or
+a program of tests/haskell has to use it.
 
 In the page, each module has a section `## NAME`; lines `names :: type -- what they are` of its haskell blocks document values, and a
 word in backquotes documents a type. The prelude's section is held to types only: its sources have helpers, too.
@@ -72,7 +73,14 @@ def exports(text):
     return values, [re.match(r"\w+", item)[0] for item in items if item[0].isupper()]
 
 
-def check_module(path, sections, prelude, wrong):
+def used_names():
+    """The words of all programs of the tests."""
+    paths = [path for pattern in ("tests/golden/**/*.cot", "examples/**/*.cot", "tests/haskell/*.hs")
+             for path in glob.glob(os.path.join(ROOT, pattern), recursive=True)]
+    return {word for path in paths for word in re.findall(r"[A-Za-z_][\w']*", re.sub(r"--.*", "", read(path)))}
+
+
+def check_module(path, sections, prelude, used, wrong):
     module = os.path.relpath(path, os.path.join(ROOT, "lib"))[:-4].replace("/", ".")
     wanted = exports(read(path))
     if wanted is None:
@@ -92,6 +100,7 @@ def check_module(path, sections, prelude, wrong):
             failed.append(f"{name} is not in its section")
         elif types[name] != sources.get(name):
             failed.append(f"{name} is documented as {types[name]}, but is {sources.get(name)}")
+    failed += [f"{name} is in no golden program" for name in wanted[0] if name[0].isalpha() and name not in used]
     failed += [f"{name} is documented, but not exported" for name in types if name not in wanted[0]]
     wrong.extend(f"{module}: {line}" for line in failed)
     return len(wanted[0]) + len(wanted[1]) - len(failed)
@@ -108,9 +117,10 @@ def main():
     bad = [name for name in types if prelude.get(name) != types[name]]
     wrong.extend(f"the prelude: {name} is documented as {types[name]}, but is {prelude.get(name)}" for name in bad)
     passed = len(types) - len(bad)
+    used = used_names()
     for path in sorted(glob.glob(os.path.join(ROOT, "lib", "**", "[A-Z]*.cot"), recursive=True)):
         if not path.endswith("Data/Map/Tree.cot"):
-            passed += check_module(path, sections, prelude, wrong)
+            passed += check_module(path, sections, prelude, used, wrong)
     for line in wrong:
         print(line)
     print(f"{passed} passed, {len(wrong)} failed")
