@@ -263,6 +263,7 @@ bool ct_syntax_is_variable_operator(const CtParser *p);
 CtName ct_syntax_parse_operator(CtParser *p, bool *is_con); /* + :+ `f` `C` */
 bool ct_syntax_at_variable(const CtParser *p);              /* x or (+), unqualified */
 CtName ct_syntax_parse_variable(CtParser *p);
+CtName ct_syntax_parse_field(CtParser *p); /* as it stands in a construction, an update or a pattern */
 CtLit ct_syntax_parse_literal(CtParser *p);
 
 CtExpr *ct_syntax_expr_new(CtParser *p, CtExprKind kind, CtSourceRange range);

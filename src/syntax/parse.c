@@ -307,6 +307,17 @@ CtName ct_syntax_parse_variable(CtParser *p) {
     return name;
 }
 
+/* qvar, in front of the value of a field: x, M.x, (+) or (M.+) */
+CtName ct_syntax_parse_field(CtParser *p) {
+    bool in_parens = ct_syntax_accept(p, TOKEN_LPAREN);
+    if (in_parens ? !ct_syntax_is_variable_operator(p) : p->kind != TOKEN_VARID)
+        ct_syntax_fail(p, "the name of a field");
+    CtName name = ct_syntax_token_name(p, ct_syntax_token(p));
+    ct_syntax_advance(p);
+    if (in_parens) ct_syntax_expect(p, TOKEN_RPAREN, "`)`");
+    return name;
+}
+
 /* ---- entries ---- */
 
 static bool parser_init(CtParser *p, CtContext *context, uint32_t source, CtComments *comments) {

@@ -331,9 +331,7 @@ static CtExpr *record(CtParser *p, CtExpr *subject) {
     while (p->kind != TOKEN_RBRACE) {
         rest = constructs && ct_syntax_accept(p, TOKEN_DOTDOT);
         if (rest) break;
-        if (p->kind != TOKEN_VARID) ct_syntax_fail(p, "the name of a field");
-        struct Field field = {.name = ct_syntax_token_name(p, ct_syntax_token(p))};
-        ct_syntax_advance(p);
+        struct Field field = {.name = ct_syntax_parse_field(p)};
         if (p->kind == TOKEN_COMMA || p->kind == TOKEN_RBRACE) { /* the field's name is the variable's, too */
             field.value = ct_syntax_expr_new(p, EXPR_VAR, field.name.range);
             field.value->name = field.name;

@@ -110,9 +110,7 @@ static CtPat *record(CtParser *p, CtName con) {
     while (p->kind != TOKEN_RBRACE) {
         rest = ct_syntax_accept(p, TOKEN_DOTDOT);
         if (rest) break;
-        if (p->kind != TOKEN_VARID) ct_syntax_fail(p, "the name of a field");
-        struct Field field = {.name = ct_syntax_token_name(p, ct_syntax_token(p))};
-        ct_syntax_advance(p);
+        struct Field field = {.name = ct_syntax_parse_field(p)};
         if (p->kind == TOKEN_COMMA || p->kind == TOKEN_RBRACE) { /* the field's name is the variable's, too */
             field.pat = pat_new(p, PAT_VAR, field.name.range);
             field.pat->name = field.name;

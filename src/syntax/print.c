@@ -197,7 +197,7 @@ static void print_record_pat(CtText *out, const CtPat *pat, int depth) {
     ct_text_puts(out, " {");
     for (uint32_t i = 0; i < pat->part_count; i++) {
         if (i > 0) ct_text_puts(out, ", ");
-        print_bare_name(out, pat->fields[i]);
+        print_name(out, pat->fields[i]);
         ct_text_puts(out, " = ");
         print_pat(out, pat->parts[i], ANYTHING, depth + 1);
     }
@@ -366,7 +366,7 @@ static void print_fields(CtText *out, const CtExpr *expr, int depth) {
     ct_text_puts(out, " {");
     for (uint32_t i = 1; i < expr->part_count; i++) {
         if (i > 1) ct_text_puts(out, ", ");
-        print_bare_name(out, expr->fields[i - 1]);
+        print_name(out, expr->fields[i - 1]);
         ct_text_puts(out, " = ");
         print_expr(out, expr->parts[i], ANYTHING, depth + 1);
     }

@@ -304,9 +304,9 @@ static CtExpr *parenthesised(Derive *d, uint32_t precedence, CtExpr *inner) {
 static CtExpr *show_record(Derive *d, const CtDataCon *con, const char *name) {
     CtExpr *all = string(d, "}");
     for (uint32_t i = con->arity; i > 0; i--) {
-        const char *label =
-            ct_format(d->types->arena, "%s%s = ", i > 1 ? ", " : ct_format(d->types->arena, "%s {", name),
-                      con->field_names[i - 1]->text);
+        CtSym field = con->field_names[i - 1];
+        const char *label = ct_format(d->types->arena, ct_syntax_is_operator_name(field) ? "%s(%s) = " : "%s%s = ",
+                                      i > 1 ? ", " : ct_format(d->types->arena, "%s {", name), field->text);
         CtExpr *value = show_field(d, 0, i - 1);
         all = then(d, string(d, label), then(d, value, all));
     }
@@ -418,7 +418,7 @@ static CtExpr *list_of(Derive *d, CtExpr **items, uint32_t count) {
 static CtExpr *name_tokens(Derive *d, CtSym name, bool around, const char *const *behind) {
     CtExpr *items[8];
     uint32_t count = 0;
-    bool operator_name = name->text[0] == ':';
+    bool operator_name = ct_syntax_is_operator_name(name);
     if (around) items[count++] = text_literal(d, operator_name ? "(" : "`");
     items[count++] = text_literal(d, name->text);
     if (around) items[count++] = text_literal(d, operator_name ? ")" : "`");
@@ -436,6 +436,19 @@ static CtExpr *read_then(Derive *d, CtExpr *reader, uint32_t precedence, CtExpr 
     return e;
 }
 
+/* The fields of a record behind its brace, each as `name = value` and the comma or brace that follows. */
+static CtExpr *read_record(Derive *d, const CtDataCon *con, CtExpr *reader) {
+    static const char *const equals[] = {"=", NULL};
+    for (uint32_t i = 0; i < con->arity; i++) {
+        CtSym field = con->field_names[i];
+        CtExpr *between = text_literal(d, i + 1 == con->arity ? "}" : ",");
+        CtExpr *label = name_tokens(d, field, ct_syntax_is_operator_name(field), equals);
+        reader = apply2(d, global(d, "read'past"), reader, label);
+        reader = read_then(d, reader, 0, list_of(d, &between, 1));
+    }
+    return reader;
+}
+
 static CtExpr *read_fields(Derive *d, CtDataCon *con) {
     static const char *const none[] = {NULL};
     bool symbol_name = con->name->text[0] == ':';
@@ -445,16 +458,11 @@ static CtExpr *read_fields(Derive *d, CtDataCon *con) {
         return read_then(d, left, con->precedence + 1u, list_of(d, NULL, 0));
     }
     bool record = con->field_names && con->arity > 0;
-    const char *first[] = {"{", record ? con->field_names[0]->text : NULL, "=", NULL};
-    CtExpr *reader = apply2(d, global(d, "read'token"), name_tokens(d, con->name, symbol_name, record ? first : none),
+    static const char *const brace[] = {"{", NULL};
+    CtExpr *reader = apply2(d, global(d, "read'token"), name_tokens(d, con->name, symbol_name, record ? brace : none),
                             plain(d, con));
-    for (uint32_t i = 0; i < con->arity; i++) {
-        bool last = i + 1 == con->arity;
-        CtExpr *next[] = {text_literal(d, last ? "}" : ","), NULL, NULL};
-        if (record && !last) next[1] = text_literal(d, con->field_names[i + 1]->text);
-        if (record && !last) next[2] = text_literal(d, "=");
-        reader = read_then(d, reader, record ? 0 : 11, list_of(d, next, !record ? 0 : last ? 1 : 3));
-    }
+    if (record) return read_record(d, con, reader);
+    for (uint32_t i = 0; i < con->arity; i++) reader = read_then(d, reader, 11, list_of(d, NULL, 0));
     return reader;
 }
 

@@ -30,6 +30,7 @@ typedef struct Transfer {
     const CtScope *from;
     CtScope *into[2]; /* the second may be NULL */
     CtSym module;     /* the module of `from` */
+    bool unqualified; /* only what has the same meaning without a qualifier, in the module's own scope */
     const char *verb; /* "export" for imports, "define" for exports */
 } Transfer;
 
@@ -50,6 +51,7 @@ static void put(CtTypes *types, CtScope *scope, CtSpace space, CtSym name, void 
 static bool transfer(const Transfer *t, CtSpace space, CtSym name, const void *only) {
     void *meaning = ct_types_scope_get(t->from, space, name);
     if (!meaning || (only && meaning != only)) return false;
+    if (t->unqualified && ct_types_scope_get(t->types->own, space, name) != meaning) return false;
     for (uint32_t i = 0; i < 2; i++) put(t->types, t->into[i], space, name, meaning, t->module);
     return true;
 }
@@ -226,6 +228,20 @@ static void import(CtTypes *types, const CtDecl *decl, bool is_prelude, CtScope 
     if (interface != &types->library) transfer_all(&t, interface, decl->hiding ? decl : NULL);
 }
 
+/* Names that no program writes, with a prime in the middle as in io'run: what the compiler makes may use them, however
+ * few names of the prelude a module imports. */
+static CtScope *hidden_names(CtTypes *types) {
+    CtScope *hidden = CT_NEW(types->arena, CtScope);
+    const CtMap *all = &types->library.names[SPACE_VALUE];
+    for (uint32_t i = 0; i < all->count; i++) {
+        CtSym name = (CtSym)(uintptr_t)all->entries[i].key;
+        const char *prime = strchr(name->text, '\'');
+        if (prime && prime[1] != '\0' && prime[1] != '\'')
+            ct_types_scope_set(types, hidden, SPACE_VALUE, name, all->entries[i].value);
+    }
+    return hidden;
+}
+
 static bool limits_prelude(const CtDecl *decl) {
     return decl->kind == DECL_IMPORT && !decl->qualified && !strcmp(decl->name.text->text, "Prelude");
 }
@@ -242,7 +258,10 @@ void ct_types_open_imports(CtTypes *types, const CtModule *module) {
     CtScope *prelude = NULL;
     for (uint32_t i = 0; i < decls->count && !prelude; i++)
         if (limits_prelude(&decls->items[i])) prelude = CT_NEW(types->arena, CtScope);
-    if (prelude) types->imports->outer = prelude;
+    if (prelude) {
+        types->imports->outer = prelude;
+        prelude->outer = hidden_names(types);
+    }
     CtSym name = ct_intern_text(&types->context->symbols, "Prelude");
     if (!prelude && !module->continues) qualifier(types, name)->outer = &types->library;
     for (uint32_t i = 0; i < decls->count; i++) {
@@ -266,6 +285,7 @@ static void export_module(CtTypes *types, const CtItem *item, CtScope *exports) 
         return;
     }
     t.from = scope;
+    t.unqualified = true; /* Haskell 98 §5.2: names in scope both as e and as M.e */
     transfer_all(&t, scope, NULL);
 }
 

@@ -71,7 +71,9 @@ static void show_string(CtText *out, const CtObject *object) {
 
 /* ---- constructions ---- */
 
-static bool is_operator(CtSym name) { return name->length > 0 && name->text[0] == ':'; }
+static bool is_operator(CtSym name) {
+    return name->length > 0 && strchr("!#$%&*+./<=>?@\\^|-~:", name->text[0]) != NULL;
+}
 
 static void show_name(CtText *out, CtSym name) {
     bool in_parentheses = is_operator(name);
@@ -87,7 +89,10 @@ static void show_record(Show *show, const CtCon *con, const CtFields *fields) {
     for (uint32_t i = con->count; i-- > 0;) {
         later_value(show, con->fields[i], fields->words[i], PREC_NONE);
         later_text(show, " = ");
+        bool in_parentheses = is_operator(con->field_names[i]);
+        if (in_parentheses) later_text(show, ")");
         later(show, (Job){.kind = JOB_SYMBOL, .text = con->field_names[i]->text});
+        if (in_parentheses) later_text(show, "(");
         if (i > 0) later_text(show, ", ");
     }
 }
