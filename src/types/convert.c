@@ -111,7 +111,8 @@ static uint32_t still_missing(CtTypes *types, CtTyVars *vars, const CtTypeExpr *
         if (type) type = ct_types_ty_resolve(type);
         if (type && (type->kind == TY_META || type->kind == TY_GENERIC)) takes = type->arity;
     } else if (expr->kind == TYPE_EXPR_CON) {
-        const CtTyCon *con = ct_types_scope_get(types->own, SPACE_TYPE, expr->name.text);
+        const CtTyCon *con = expr->name.module ? ct_types_find(types, SPACE_TYPE, expr->name)
+                                               : ct_types_scope_get(types->own, SPACE_TYPE, expr->name.text);
         if (con && !con->is_synonym) takes = con->arity;
     }
     return takes > given ? takes - given : 0;
