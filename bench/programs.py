@@ -1,0 +1,68 @@
+#!/usr/bin/env python3
+"""Classic Haskell programs of bench/programs, natively by Cotan and by GHC with -O2: processor time of whole runs, and their ratio.
+
+Both print the same, which is compared first. Cotan's native code is compiled in a run in front of the measured ones, so that it comes from the
+cache. The time of a program that prints 1 is subtracted from each.
+
+  bench/programs.py [NAME…]
+"""
+import os
+import pathlib
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+COTAN = os.path.join(os.environ.get("COTAN_BUILD", HERE.parent / "build"), "cotan")
+ROUNDS = 5
+
+
+def seconds(command):
+    """Processor time of a run, and what it prints."""
+    with tempfile.TemporaryFile() as out:
+        process = subprocess.Popen(command, stdout=out, stdin=subprocess.DEVNULL)
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        if process.returncode != 0:
+            sys.exit(f"programs: {command[0]} ends with {process.returncode} on {command[-1]}")
+        out.seek(0)
+        return usage.ru_utime + usage.ru_stime, out.read()
+
+
+def by_cotan(program):
+    return [COTAN, "run", str(program), "--engine", "native", "--no-warnings"]
+
+
+def by_ghc(program, folder):
+    target = os.path.join(folder, program.stem)
+    subprocess.run(["ghc", "-v0", "-O2", "-outputdir", target + ".objects", "-o", target, str(program)], check=True)
+    return [target]
+
+
+def median(command):
+    return statistics.median(seconds(command)[0] for _ in range(ROUNDS))
+
+
+def main():
+    if shutil.which("ghc") is None:
+        sys.exit("programs: GHC is missing: apt-get install ghc")
+    with tempfile.TemporaryDirectory() as folder:
+        empty = pathlib.Path(folder, "empty.hs")
+        empty.write_text("main :: IO ()\nmain = print 1\n", encoding="utf-8")
+        seconds(by_cotan(empty))
+        start = {"cotan": median(by_cotan(empty)), "ghc": median(by_ghc(empty, folder))}
+        print(f"{'program':16} {'cotan':>9} {'ghc -O2':>9} {'ratio':>7}   to start: {start['cotan']:.3f} s and {start['ghc']:.3f} s")
+        for program in sorted((HERE / "programs").glob("*.hs")):
+            if len(sys.argv) > 1 and not any(word in program.name for word in sys.argv[1:]):
+                continue
+            ours, theirs = by_cotan(program), by_ghc(program, folder)
+            if seconds(ours)[1] != seconds(theirs)[1]:
+                sys.exit(f"programs: {program.name} prints another result than by GHC")
+            cotan, ghc = max(median(ours) - start["cotan"], 0.001), max(median(theirs) - start["ghc"], 0.001)
+            print(f"{program.stem:16} {cotan:8.3f}s {ghc:8.3f}s {cotan / ghc:7.2f}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
