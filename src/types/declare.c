@@ -149,6 +149,10 @@ static CtDataCon *data_con(CtTypes *types, CtTyCon *con, CtConDecl *decl, CtTyVa
     if (decl->field_names && decl->field_count <= MOST_FIELDS) {
         data->field_names = CT_NEW_ARRAY(types->arena, CtSym, data->arity);
         for (uint32_t i = 0; i < data->arity; i++) data->field_names[i] = decl->field_names[i].text;
+        for (uint32_t i = 0; i < data->arity; i++)
+            for (uint32_t j = 0; j < i; j++)
+                if (data->field_names[i] == data->field_names[j])
+                    defined_twice(types, "field", decl->field_names[i], decl->field_names[j].range);
     }
     CtDataCon *known = ct_map_get(&types->own->names[SPACE_CON], ct_key(data->name));
     if (known && known->range.source && known->range.source == data->range.source) {

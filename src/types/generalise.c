@@ -28,6 +28,13 @@ static CtTy *integer(CtTypes *types) {
     return con ? con->type : types->int_->type;
 }
 
+/* IO (): what an action gives that is performed for its effects, as `printf` gives, is not needed. */
+static CtTy *effect(CtTypes *types) {
+    CtTyCon *con = ct_types_library(types, SPACE_TYPE, ct_intern_text(&types->context->symbols, "IO"));
+    CtTy *unit = ct_types_con_tuple(types, 0)->type;
+    return con ? ct_types_ty_con(types, con, &unit, 1) : unit;
+}
+
 /* The first candidate that has all classes. For numbers, as in Haskell 98 §4.3.4, an Integer if possible, otherwise a
  * Double; or the types of the module's `default` declaration. The library's own numbers are Int. */
 static CtTy *choose(CtTypes *types, const CtTy *meta) {
@@ -37,7 +44,7 @@ static CtTy *choose(CtTypes *types, const CtTy *meta) {
     CtTy *first = prefers_real ? real : whole, *second = prefers_real ? whole : real;
     CtTy *constructors[] = {types->list->type, types->array->type, NULL},
          *numbers[] = {first, second, int_, types->float_->type, NULL},
-         *others[] = {prefers_real ? real : unit, first, second, NULL};
+         *others[] = {prefers_real ? real : unit, first, second, effect(types), NULL};
     bool number = meta->arity == 0 && is_numeric(types, meta), declared = number && types->has_defaults;
     if (declared && prefers_real && has_all(meta, real)) return real;
     for (uint32_t i = 0; declared && i < types->defaults.count; i++)

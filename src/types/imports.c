@@ -51,7 +51,8 @@ static void put(CtTypes *types, CtScope *scope, CtSpace space, CtSym name, void 
 static bool transfer(const Transfer *t, CtSpace space, CtSym name, const void *only) {
     void *meaning = ct_types_scope_get(t->from, space, name);
     if (!meaning || (only && meaning != only)) return false;
-    if (t->unqualified && ct_types_scope_get(t->types->own, space, name) != meaning) return false;
+    bool ambiguous = t->unqualified && ct_map_has(&t->types->imports->clashes[space], ct_key(name));
+    if (t->unqualified && !ambiguous && ct_types_scope_get(t->types->own, space, name) != meaning) return false;
     for (uint32_t i = 0; i < 2; i++) put(t->types, t->into[i], space, name, meaning, t->module);
     return true;
 }
