@@ -2,7 +2,7 @@
 import Data.Bits
 
 main :: IO ()
-main = print (solve 12)
+main = print (solve 14)
 
 solve :: Int -> Int
 solve n = place 0 0 0
