@@ -54,7 +54,6 @@ def result_of(command, program):
         body, modules = split(program, "file")
         for name, text in [("main.hs", body), *modules]:
             pathlib.Path(folder, name).write_text(text, encoding="utf-8")
-            pathlib.Path(folder, name).with_suffix(".cot").write_text(text, encoding="utf-8")
         done = subprocess.run(command, input=b"", capture_output=True, timeout=300, check=False, cwd=folder)
     if done.returncode == 0:
         return done.stdout.decode()

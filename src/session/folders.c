@@ -39,17 +39,17 @@ void ct_session_folders_free(cotan_context *context) {
 
 /* ---- reading ---- */
 
-/* FOLDER/A/B.cot for the module A.B; an empty folder is the current one. NULL when memory runs out. */
-static char *path_of(const char *folder, const char *module) {
+/* FOLDER/A/B.cot for the module A.B and the ending .cot; an empty folder is the current one. NULL when memory runs out. */
+static char *path_of(const char *folder, const char *module, const char *ending) {
     size_t folder_length = strlen(folder), module_length = strlen(module);
     bool slash = folder_length > 0 && folder[folder_length - 1] != '/';
-    char *path = malloc(folder_length + module_length + sizeof "/.cot");
+    char *path = malloc(folder_length + module_length + strlen(ending) + sizeof "/");
     if (!path) return NULL;
     memcpy(path, folder, folder_length);
     char *end = path + folder_length;
     if (slash) *end++ = '/';
     for (size_t i = 0; i < module_length; i++) *end++ = module[i] == '.' ? '/' : module[i];
-    memcpy(end, ".cot", sizeof ".cot");
+    memcpy(end, ending, strlen(ending) + 1);
     return path;
 }
 
@@ -85,9 +85,11 @@ static CtFinding read_file(CtFile *file, const char **tried) {
 }
 
 static CtFinding look(const cotan_context *context, CtFile *file, const char **tried) {
-    for (size_t i = 0; i < context->folder_count && !*tried; i++) {
+    static const char *const endings[] = {".cot", ".hs"};
+    enum { ENDINGS = sizeof endings / sizeof *endings };
+    for (size_t i = 0; i < ENDINGS * context->folder_count && !*tried; i++) {
         free(file->path);
-        file->path = path_of(context->folders[i], file->module);
+        file->path = path_of(context->folders[i / ENDINGS], file->module, endings[i % ENDINGS]);
         if (!file->path) return FINDING_NO_MEMORY;
         CtFinding finding = read_file(file, tried);
         if (finding != FINDING_NONE) return finding;
