@@ -39,7 +39,8 @@ void ct_session_folders_free(cotan_context *context) {
 
 /* ---- reading ---- */
 
-/* FOLDER/A/B.cot for the module A.B and the ending .cot; an empty folder is the current one. NULL when memory runs out. */
+/* FOLDER/A/B.cot for the module A.B and the ending .cot; an empty folder is the current one. NULL when memory runs out.
+ */
 static char *path_of(const char *folder, const char *module, const char *ending) {
     size_t folder_length = strlen(folder), module_length = strlen(module);
     bool slash = folder_length > 0 && folder[folder_length - 1] != '/';
