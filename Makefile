@@ -68,10 +68,11 @@ bench: all
 bench-gradbench: all
 	@bench/gradbench.py
 
-# The same functions by the Haskell library `ad`: Table 1 of DUAL. It needs GHC, and Hackage for `ad`.
+# The same functions by the Haskell library `ad`: Table 1 of DUAL, which needs GHC, and Hackage for `ad`. Before it, classic programs by GHC.
 bench-haskell: all
 	@scripts/setup.sh ghc cabal-install libghc-adjunctions-dev libghc-comonad-dev libghc-data-reify-dev libghc-erf-dev libghc-free-dev \
 		libghc-reflection-dev libghc-semigroups-dev
+	@bench/programs.py
 	@bench/haskell.py
 
 install: all
