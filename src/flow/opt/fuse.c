@@ -284,8 +284,8 @@ static void use_elements(Fuse *f, const CtFlowStep *first, CtFlowBlock *block) {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < block->steps.count; i++) {
         CtFlowStep *step = block->steps.items[i];
-        const CtFlowFact *fact = ct_flow_fact(&f->facts, step->args.count > 0 ? &step->args.items[0] : &(CtFlowArg){0});
-        if (step->kind == FLOW_READ && fact->maker == first) {
+        const CtFlowFact *fact = step->kind == FLOW_READ ? ct_flow_fact(&f->facts, &step->args.items[0]) : NULL;
+        if (fact != NULL && fact->maker == first) {
             CtFlowArg item = first->as.loop.block->values.items[fact->index];
             CtFlowArgs args = {0};
             if (step->args.count == 2 && CT_FIRED("fuse.element")) {

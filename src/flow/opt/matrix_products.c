@@ -58,7 +58,7 @@ static const CtFlowStep *products_of(const Products *p, const CtFlowStep *sum, c
 
 static const Around *loop_of(const Products *p, const Around *around, const CtFlowArg *index) {
     const CtFlowFact *fact = ct_flow_fact(&p->facts, index);
-    if (index->var == NULL || fact->loop == NULL || fact->index != 0) return NULL;
+    if (fact->index != 0) return NULL; /* not an iteration, but what the loop carries */
     for (; around != NULL && around->loop != NULL; around = around->outer)
         if (around->loop == fact->loop) return around;
     return NULL;

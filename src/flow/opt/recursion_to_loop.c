@@ -146,7 +146,7 @@ static bool find_bound(Recursion *c, const CtFlowStep *choice, uint32_t more) {
     }
     if (test->kind != FLOW_PRIM) return false;
     if (test->as.prim != PRIM_INT_EQ && test->as.prim != PRIM_INT_LT && test->as.prim != PRIM_INT_LE) return false;
-    bool yes = tag <= 1 ? tag == 1 : other == 0;
+    bool yes = tag == 1 || other == 0; /* one of the two may be for all others */
     const CtFlowArg *a = &test->args.items[0], *b = &test->args.items[1];
     return compare(c, test->as.prim, a, b, true, yes) || compare(c, test->as.prim, b, a, false, yes);
 }
