@@ -103,6 +103,13 @@ typedef struct cotan_answer {
  * the function may not use the context. `answer` is empty. */
 typedef void (*cotan_perform)(void *data, const cotan_request *request, cotan_answer *answer);
 void cotan_perform_effects(cotan_context *context, cotan_perform perform, void *data);
+/* What is told of the messages of programs (Debug.Trace): `message` is UTF-8, NUL-terminated, and `length` bytes long,
+ * without a newline at its end; it is the function's only while it runs. When the program tells how far it is,
+ * `message` is NULL and `fraction` is what is done of the work, from 0 to 1 (any number: it is the program's). Messages
+ * come in the order of the program, perhaps on another thread than the caller's, which waits meanwhile; the function
+ * may not use the context. NULL, as at first: nothing is told. No value depends on it. */
+typedef void (*cotan_trace)(void *data, const char *message, size_t length, double fraction);
+void cotan_set_trace(cotan_context *context, cotan_trace trace, void *data);
 
 /* Errors: how many came of one call, and each one's parts. Strings belong to the error. Lines and columns are from 1, 0
  * when there is no place. */

@@ -142,11 +142,15 @@ typedef struct CliWorld {
     size_t output_length;
     bool has_ended; /* the program has ended itself, with `status` */
     int status;
+    bool draws; /* how far the program is, on the last line of a terminal; `drawn` is there now, −1: nothing */
+    int drawn;
 } CliWorld;
 
-/* Performs the requests of actions that run in the context, until the context is closed; then cli_world_close is
- * called. */
+/* Performs the requests of actions that run in the context, and prints the messages of Debug.Trace on standard error,
+ * until the context is closed; then cli_world_close is called. */
 void cli_world_open(CliWorld *w, const Options *options, cotan_context *context);
+/* Takes away the line that says how far the program is. */
+void cli_world_undraw(CliWorld *w);
 void cli_world_close(CliWorld *w);
 
 /* Calls `function` in the given mode with the options of the command line and prints the value and the derivative: with

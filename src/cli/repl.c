@@ -65,6 +65,7 @@ bool cli_repl_call(Repl *repl, const cotan_call *call, cotan_result *result) {
     running = repl->context;
     cotan_error *error = cotan_call_json(repl->program, call, result);
     running = NULL;
+    cli_world_undraw(&repl->world);
     repl->seconds = seconds() - start;
     if (error != NULL) cli_repl_error(repl, error);
     return error == NULL;

@@ -326,12 +326,13 @@ static void tell_engine(const Options *options, const cotan_result *r) {
     fputs("}\n", stderr);
 }
 
-static int finish(const Options *options, const CliWorld *world, cotan_program *program, cotan_call *call,
+static int finish(const Options *options, CliWorld *world, cotan_program *program, cotan_call *call,
                   const char *name) {
     cotan_result result;
     call->no_json = call->form != COTAN_NO_FILE || (options->out == NULL && !options->json);
     call->no_text = options->json || options->out != NULL;
     cotan_error *error = cotan_call_json(program, call, &result);
+    cli_world_undraw(world);
     fflush(stdout);
     tell_engine(options, &result);
     if (world->has_ended) return end(world);

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/cli.h"
 
@@ -92,8 +93,42 @@ static void put(CliWorld *w, const cotan_request *request, cotan_answer *answer)
     }
 }
 
+/* ---- messages ---- */
+
+void cli_world_undraw(CliWorld *w) {
+    if (w->drawn >= 0) fprintf(stderr, "\r\033[K");
+    w->drawn = -1;
+}
+
+static void draw(CliWorld *w, double fraction) {
+    int percent = fraction > 0 ? (int)(fraction < 1 ? 100 * fraction : 100) : 0;
+    if (!w->draws || percent == w->drawn) return;
+    fprintf(stderr, "\r%3d %%\033[K", percent);
+    fflush(stderr);
+    w->drawn = percent;
+}
+
+static void tell(void *data, const char *message, size_t length, double fraction) {
+    CliWorld *w = data;
+    if (message == NULL) {
+        draw(w, fraction);
+        return;
+    }
+    fflush(stdout);
+    cli_world_undraw(w);
+    if (w->options->json) {
+        fprintf(stderr, "{\"trace\":");
+        cli_print_json_string(stderr, message, length);
+        fprintf(stderr, "}\n");
+    } else {
+        fwrite(message, 1, length, stderr);
+        putc('\n', stderr);
+    }
+}
+
 static void perform(void *data, const cotan_request *request, cotan_answer *answer) {
     CliWorld *w = data;
+    cli_world_undraw(w);
     w->length = 0;
     switch (request->what) {
     case COTAN_PUT: put(w, request, answer); return;
@@ -129,9 +164,11 @@ static void perform(void *data, const cotan_request *request, cotan_answer *answ
 }
 
 void cli_world_open(CliWorld *w, const Options *options, cotan_context *context) {
-    *w = (CliWorld){.options = options};
+    *w = (CliWorld){
+        .options = options, .draws = !options->json && isatty(STDOUT_FILENO) && isatty(STDERR_FILENO), .drawn = -1};
     if (options->json) w->written = open_memstream(&w->output, &w->output_length);
     cotan_perform_effects(context, perform, w);
+    cotan_set_trace(context, tell, w);
 }
 
 void cli_world_close(CliWorld *w) {

@@ -14,12 +14,22 @@ static CtObject *effect(Machine *m, int64_t what) {
     return NULL;
 }
 
+/* Messages are told in the order of one thread: in a region the loop is left to that (region.c). */
+static CtObject *trace(Machine *m, int64_t what) {
+    if (m->home != NULL) {
+        m->error = CT_E0804; /* nobody reads it */
+        return NULL;
+    }
+    return ct_value_trace(m->effects, what) ? ct_value_string_new(m->heap, m->program->string_type, "", 0) : NULL;
+}
+
 /* NULL when the heap is full, or with an error raised. The other primitives are in primitives.def. */
 CtObject *ct_eval_string_prim(Machine *m, CtPrim prim, CtWord a, CtWord b) {
     char buffer[64];
     size_t length;
     (void)b;
     if (prim == PRIM_EFFECT) return effect(m, a.integer);
+    if (prim == PRIM_TRACE) return trace(m, a.integer);
     const CtPrimInfo *info = ct_prim_info(prim);
     if (info->args[0] == 'D') {
         length = ct_value_show_double(buffer, a.real);

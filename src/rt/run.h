@@ -125,6 +125,9 @@ typedef struct ct_effects {
     /* Does what is asked. If it fails it returns false; the answer is then the message, and `code` the error, such as
      * 513. */
     bool (*perform)(struct ct_effects *effects, int64_t command);
+    /* Takes a character of a message; -1: tells the message; -2: it is the fraction of the work that is done. False
+     * without memory. */
+    bool (*trace)(struct ct_effects *effects, int64_t what);
     char *request; /* UTF-8; from malloc */
     size_t length, capacity;
     const char *answer;

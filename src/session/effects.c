@@ -18,6 +18,9 @@ typedef struct CtWorld {
     uint64_t performed, next; /* the number of requests that were performed in this call; the number of the next one */
     CtGiven *given;
     size_t given_count, given_capacity, given_next;
+    ct_effects told; /* its request is the message that is being made */
+    cotan_trace trace;
+    void *trace_data;
 } CtWorld;
 
 struct ct_effects *ct_session_world(const cotan_context *context) {
@@ -135,11 +138,31 @@ static bool perform(ct_effects *effects, int64_t command) {
     return answer_again(w);
 }
 
+/* ---- what is told ---- */
+
+static bool trace(ct_effects *effects, int64_t what) {
+    CtWorld *w = (CtWorld *)effects;
+    if (w->trace == NULL) return true;
+    ct_effects *told = &w->told;
+    if (what >= 0) return ct_request(told, what);
+    if (!ct_request(told, 0)) return false; /* a NUL behind the text */
+    bool is_fraction = what == -2;
+    w->trace(w->trace_data, is_fraction ? NULL : told->request, is_fraction ? 0 : told->length - 1,
+             is_fraction ? strtod(told->request, NULL) : 0);
+    told->length = 0;
+    return true;
+}
+
+void cotan_set_trace(cotan_context *context, cotan_trace function, void *data) {
+    context->world->trace = function;
+    context->world->trace_data = data;
+}
+
 /* ---- calls ---- */
 
 void ct_session_world_again(cotan_context *context) {
     CtWorld *w = context->world;
-    w->effects.length = 0;
+    w->effects.length = w->told.length = 0;
     w->next = w->given_next = 0;
 }
 
@@ -152,7 +175,10 @@ void ct_session_world_begin(cotan_context *context) {
 
 bool ct_session_world_new(cotan_context *context) {
     context->world = calloc(1, sizeof *context->world);
-    if (context->world != NULL) context->world->effects.perform = perform;
+    if (context->world != NULL) {
+        context->world->effects.perform = perform;
+        context->world->effects.trace = trace;
+    }
     return context->world != NULL;
 }
 
@@ -161,6 +187,7 @@ void ct_session_world_free(cotan_context *context) {
     ct_session_world_begin(context);
     free(context->world->given);
     free(context->world->effects.request);
+    free(context->world->told.request);
     free(context->world);
 }
 

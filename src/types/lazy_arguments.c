@@ -24,6 +24,9 @@ static const struct Row {
     {"fromRight", 1, 2, false, "fromRight'else"},
     {"findWithDefault", 1, 3, false, "findWithDefault'else"},
     {"bool", 1, 3, false, "bool'else"},
+    {"trace", 2, 2, true, "trace'else"},
+    {"traceShow", 2, 2, true, "traceShow'else"},
+    {"progress", 2, 2, true, "progress'else"},
 };
 
 /* What a name means, if it is the library's and no local one. */

@@ -18,3 +18,7 @@ int ct_value_effect(struct ct_effects *effects, int64_t what, const char **answe
     *length = effects->answer_length;
     return done ? 0 : effects->code;
 }
+
+bool ct_value_trace(struct ct_effects *effects, int64_t what) {
+    return effects == NULL || effects->trace(effects, what);
+}

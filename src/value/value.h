@@ -175,6 +175,8 @@ size_t ct_value_show_float(char *buffer, double value);
  * then its message. */
 struct ct_effects;
 int ct_value_effect(struct ct_effects *effects, int64_t what, const char **answer, size_t *length);
+/* A character of a message that the run tells, or its end. False without memory. */
+bool ct_value_trace(struct ct_effects *effects, int64_t what);
 /* An Integer in decimal digits. */
 void ct_value_integer_print(CtText *out, CtWord value);
 /* A new Integer of decimal digits, perhaps behind a minus sign; false when the heap is full. It takes the square of

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -308,6 +309,41 @@ static size_t methods_of_core(void) {
     return count;
 }
 
+typedef struct Told {
+    char text[200];
+    double fraction;
+} Told;
+
+static void tell(void *data, const char *message, size_t length, double fraction) {
+    Told *told = data;
+    if (message == NULL)
+        told->fraction = fraction;
+    else
+        snprintf(told->text + strlen(told->text), sizeof told->text - strlen(told->text), "%s/%zu;", message, length);
+}
+
+static void messages_are_told_to_the_host(void **state) {
+    (void)state;
+    cotan_context *context = open_with((cotan_limits){0});
+    cotan_program *program = load(context, "import Debug.Trace\n"
+                                           "f :: Double -> Double\n"
+                                           "f x = progress (x / 4) $ trace (\"é \" ++ show x) (x * x)\n");
+    cotan_call call = {.mode = COTAN_GRAD, .function = "f", .method = "tape", .at = "3", .at_length = 1};
+    cotan_result result;
+    assert_null(cotan_call_json(program, &call, &result));
+    assert_string_equal(result.value, "9");
+    Told told = {.fraction = -1};
+    cotan_set_trace(context, tell, &told);
+    for (int i = 0; i < 2; i++) assert_null(cotan_call_json(program, &call, &result));
+    assert_string_equal(result.derivative, "6");
+    assert_string_equal(told.text, "é 3.0/6;é 3.0/6;");
+    assert_true(told.fraction == 0.75);
+    cotan_set_trace(context, NULL, NULL);
+    assert_null(cotan_call_json(program, &call, &result));
+    assert_string_equal(told.text, "é 3.0/6;é 3.0/6;");
+    cotan_close(context);
+}
+
 static void methods_are_compared(void **state) {
     (void)state;
     cotan_context *context = open_with((cotan_limits){0});
@@ -523,6 +559,7 @@ int main(void) {
         cmocka_unit_test(native_code_takes_over_from_the_evaluator),
         cmocka_unit_test(the_evaluator_goes_on_where_native_code_cannot_be),
         cmocka_unit_test(native_code_is_made_by_the_settings_of_the_call),
+        cmocka_unit_test(messages_are_told_to_the_host),
         cmocka_unit_test(methods_are_compared),
         cmocka_unit_test(stages_are_shown),
         cmocka_unit_test(methods_that_disagree_or_stop_are_told),
