@@ -413,6 +413,9 @@ cotan_error *cotan_core(cotan_program *program, const char *name, const char **o
 cotan_error *cotan_define(cotan_program *program, const char *text, bool *is_expression, const char **types);
 /* The most general type of an expression in the program's scope. */
 cotan_error *cotan_type_of(cotan_program *program, const char *expression, const char **out);
+/* What a name in scope means, the library's included, perhaps qualified: its type, or the declaration of a type or
+ * class, and the comment above it; `all`: where it is defined, too. Lines of text. */
+cotan_error *cotan_describe(cotan_program *program, const char *name, bool all, const char **out);
 /* The names that begin with `prefix` (perhaps qualified) and are in scope, sorted, one a line: values, constructors,
  * types, classes, and the language's own words. */
 cotan_error *cotan_names(cotan_program *program, const char *prefix, const char **out);

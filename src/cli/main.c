@@ -1,5 +1,6 @@
 /* The command `cotan`: finds the verb, parses its options, runs it, and checks that standard output was written. */
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -77,10 +78,16 @@ static int dispatch(int argc, char **argv) {
     return verb->run(&options);
 }
 
+/* Whether standard output is a pipe that nobody reads any more, as in `cotan run FILE | head`. */
+static bool is_broken_pipe(void) {
+    struct pollfd out = {.fd = STDOUT_FILENO};
+    return poll(&out, 1, 0) == 1 && (out.revents & POLLERR) != 0;
+}
+
 int main(int argc, char **argv) {
-    signal(SIGPIPE, SIG_IGN); /* a closed pipe is reported as an ordinary write error */
+    signal(SIGPIPE, SIG_IGN);
     int status = dispatch(argc, argv);
-    if (fflush(stdout) != 0 || ferror(stdout)) {
+    if ((fflush(stdout) != 0 || ferror(stdout)) && !is_broken_pipe()) {
         Options plain = {.json = false};
         int failed = cli_refuse(&plain, "E0704", "the output could not be written: %s", strerror(errno));
         if (status == EXIT_DONE) status = failed;

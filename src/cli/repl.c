@@ -65,8 +65,19 @@ bool cli_repl_call(Repl *repl, const cotan_call *call, cotan_result *result) {
     running = repl->context;
     cotan_error *error = cotan_call_json(repl->program, call, result);
     running = NULL;
-    cli_world_undraw(&repl->world);
     repl->seconds = seconds() - start;
+    cli_world_undraw(&repl->world);
+    if (error != NULL) cli_repl_error(repl, error);
+    return error == NULL;
+}
+
+bool cli_repl_apply(Repl *repl, cotan_function *function, const cotan_value *at, const cotan_value **value) {
+    double start = seconds();
+    running = repl->context;
+    cotan_error *error = cotan_apply_values(function, at, NULL, value, NULL);
+    running = NULL;
+    repl->seconds = seconds() - start;
+    cli_world_undraw(&repl->world);
     if (error != NULL) cli_repl_error(repl, error);
     return error == NULL;
 }
@@ -182,12 +193,13 @@ bool cli_repl_reload(Repl *repl) {
 
 /* ---- what is typed ---- */
 
-static void evaluate(Repl *repl, const char *text) {
+void cli_repl_evaluate(Repl *repl, const char *text) {
     cotan_call call = {
         .mode = COTAN_RUN, .expression = text, .method = repl->method, .bind = "it", .no_json = true, .quotes = true};
     cotan_result result;
     if (!cli_repl_call(repl, &call, &result)) return;
-    if (!result.performed || strcmp(result.value_text, "()") != 0) printf("%s\n", result.value_text);
+    if (!result.performed || strcmp(result.value_text, "()") != 0)
+        cli_repl_put_value(repl, result.value_text, result.value_text_length);
     cli_repl_print_cost(repl, &result);
 }
 
@@ -199,7 +211,7 @@ static void enter(Repl *repl, const char *text) {
     if (error != NULL) {
         cli_repl_error(repl, error);
     } else if (is_expression) {
-        evaluate(repl, text);
+        cli_repl_evaluate(repl, text);
     } else {
         keep_definition(repl, text);
         warn(repl);
@@ -207,14 +219,35 @@ static void enter(Repl *repl, const char *text) {
     }
 }
 
+static bool is_line(const char *line, const char *word) {
+    line += strspn(line, " \t\r");
+    size_t length = strlen(word);
+    return strncmp(line, word, length) == 0 && line[length + strspn(line + length, " \t\r")] == '\0';
+}
+
+/* Whether the text is this word, which the program does not define. */
+static bool is_plain_word(Repl *repl, const char *text, const char *word) {
+    const char *types;
+    return is_line(text, word) && cotan_type_of(repl->program, word, &types) != NULL;
+}
+
+/* `exit`, `quit` and `help`, as other prompts understand them. */
+static bool answer_word(Repl *repl, const char *text) {
+    bool leaves = is_plain_word(repl, text, "exit") || is_plain_word(repl, text, "quit");
+    if (!leaves && !is_plain_word(repl, text, "help")) return false;
+    printf("(commands begin with a colon: %s)\n", leaves ? ":quit" : ":help");
+    cli_repl_command(repl, leaves ? ":quit" : ":help");
+    return true;
+}
+
 static void answer(Repl *repl, const char *text) {
     const char *start = text + strspn(text, " \t\r\n");
     interrupts = 0;
     if (*start == ':')
         cli_repl_command(repl, start);
-    else if (!cli_repl_is_blank(text))
+    else if (!answer_word(repl, text) && !cli_repl_is_blank(text))
         enter(repl, text);
-    fflush(stdout);
+    if (fflush(stdout) != 0) repl->done = true; /* nobody reads on */
 }
 
 /* ---- inputs of several lines ---- */
@@ -240,12 +273,6 @@ static bool add_line(Input *input, const char *line) {
     memcpy(input->text + input->length, line, length + 1);
     input->length += length;
     return true;
-}
-
-static bool is_line(const char *line, const char *word) {
-    line += strspn(line, " \t\r");
-    size_t length = strlen(word);
-    return strncmp(line, word, length) == 0 && line[length + strspn(line + length, " \t\r")] == '\0';
 }
 
 /* If the text is a type signature whose definition must follow, the length of its name; otherwise 0. A signature of a

@@ -15,6 +15,7 @@ typedef struct Repl {
     const char *method; /* the method of differentiation; NULL: Cotan chooses the best */
     bool terminal;      /* lines are typed, with prompts and editing */
     bool time, types;   /* settings: print the cost of each call, and the types of definitions */
+    bool whole;         /* setting: long values are not cut */
     bool failed, done;  /* an error was reported; :quit was entered */
     double seconds;     /* running time of the last call */
     char **definitions; /* the texts of the definitions typed so far, which :reload defines again */
@@ -32,8 +33,12 @@ int cli_repl_load(Repl *repl, const char *file);
 bool cli_repl_reload(Repl *repl);
 /* Runs a call, which Ctrl-C interrupts, and measures its time. Returns false after reporting an error. */
 bool cli_repl_call(Repl *repl, const cotan_call *call, cotan_result *result);
+/* Applies a function likewise; `at` is NULL for a constant, and `value`, which is the function's, may be. */
+bool cli_repl_apply(Repl *repl, cotan_function *function, const cotan_value *at, const cotan_value **value);
 /* Prints time, steps and memory of the last call if the setting `time` is on. */
 void cli_repl_print_cost(const Repl *repl, const cotan_result *result);
+/* Evaluates an expression, binds the value to `it` and prints it. */
+void cli_repl_evaluate(Repl *repl, const char *text);
 /* Reports an error and sets repl->failed. */
 void cli_repl_error(Repl *repl, const cotan_error *error);
 
@@ -51,6 +56,18 @@ void cli_repl_command(Repl *repl, const char *text);
 bool cli_repl_is_method(const char *name);
 /* The name of the setting of :set with this index; NULL behind the last setting. */
 const char *cli_repl_setting_at(size_t index);
+
+/* Reports what is wrong with a command. */
+void cli_repl_complain(Repl *repl, const char *message);
+
+/* ---- repl_bench.c, repl_show.c, repl_plot.c: commands ---- */
+
+void cli_repl_bench(Repl *repl, char *text);
+
+/* ---- repl_cut.c ---- */
+
+/* Prints the text of a value and a newline; of long lists, arrays and strings the beginning, and how much is left. */
+void cli_repl_put_value(const Repl *repl, const char *text, size_t length);
 
 /* ---- repl_scan.c ---- */
 

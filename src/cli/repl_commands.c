@@ -6,7 +6,7 @@
 
 #include "cli/repl.h"
 
-static void complain_here(Repl *repl, const char *message) {
+void cli_repl_complain(Repl *repl, const char *message) {
     fflush(stdout);
     cli_refuse(&repl->options, "E0710", "%s", message);
     repl->failed = true;
@@ -66,13 +66,16 @@ failed:
 static void derive(Repl *repl, char *text, cotan_mode mode, const char *name) {
     char *point, *function = split(text, &point);
     if (function == NULL) {
-        complain_here(repl, "a derivative is of a function at a point, such as :grad f 3 or :grad f (1, 2)");
+        cli_repl_complain(repl, "a derivative is of a function at a point, such as :grad f 3 or :grad f (1, 2)");
         return;
     }
     cotan_call call = {.mode = mode, .expression = function, .point = point, .method = repl->method, .no_json = true};
     cotan_result result;
     if (cli_repl_call(repl, &call, &result)) {
-        printf("value = %s\n%s = %s\n", result.value_text, name, result.derivative_text);
+        fputs("value = ", stdout);
+        cli_repl_put_value(repl, result.value_text, result.value_text_length);
+        printf("%s = ", name);
+        cli_repl_put_value(repl, result.derivative_text, result.derivative_text_length);
         cli_repl_print_cost(repl, &result);
     }
     free(function);
@@ -104,6 +107,18 @@ static void core(Repl *repl, char *name) {
         fputs(out, stdout);
 }
 
+static void describe(Repl *repl, const char *name, bool all) {
+    const char *out;
+    cotan_error *error = cotan_describe(repl->program, name, all, &out);
+    if (error != NULL)
+        cli_repl_error(repl, error);
+    else
+        fputs(out, stdout);
+}
+
+static void doc(Repl *repl, char *name) { describe(repl, name, false); }
+static void info(Repl *repl, char *name) { describe(repl, name, true); }
+
 /* Lists the definitions of the program with their types; or, given a prefix, all names in scope that begin with it. */
 static void names(Repl *repl, char *prefix) {
     const char *out;
@@ -134,7 +149,7 @@ static void method(Repl *repl, char *name) {
     else if (*name == '\0')
         printf("method %s\n", repl->method != NULL ? repl->method : "best");
     else
-        complain_here(repl, "there is no such method; `cotan methods` lists them, and `best` lets Cotan choose");
+        cli_repl_complain(repl, "there is no such method; `cotan methods` lists them, and `best` lets Cotan choose");
 }
 
 static void set_flag(Repl *repl, bool *flag, const char *value) {
@@ -143,7 +158,7 @@ static void set_flag(Repl *repl, bool *flag, const char *value) {
     else if (strcmp(value, "off") == 0)
         *flag = false;
     else
-        complain_here(repl, "this setting is `on` or `off`");
+        cli_repl_complain(repl, "this setting is `on` or `off`");
 }
 
 static void time_(Repl *repl, char *value) {
@@ -155,6 +170,18 @@ static void time_(Repl *repl, char *value) {
     printf("time %s\n", repl->time ? "on" : "off");
 }
 
+/* Of the setting, or of one expression. */
+static void time_of(Repl *repl, char *text) {
+    bool before = repl->time, is_setting = *text == '\0' || strcmp(text, "on") == 0 || strcmp(text, "off") == 0;
+    if (is_setting) {
+        time_(repl, text);
+        return;
+    }
+    repl->time = true;
+    cli_repl_evaluate(repl, text);
+    repl->time = before;
+}
+
 typedef enum Setting {
     SET_MEMORY,
     SET_STEPS,
@@ -163,10 +190,11 @@ typedef enum Setting {
     SET_METHOD,
     SET_TIME,
     SET_TYPES,
+    SET_CUT,
     SETTING_COUNT
 } Setting;
-static const char *const settings[SETTING_COUNT + 1] = {"max-memory", "max-steps", "max-depth", "threads",
-                                                        "method",     "time",      "types",     NULL};
+static const char *const settings[SETTING_COUNT + 1] = {"max-memory", "max-steps", "max-depth", "threads", "method",
+                                                        "time",       "types",     "cut",       NULL};
 const char *cli_repl_setting_at(size_t index) { return settings[index]; }
 
 static void print_limit(const char *name, uint64_t limit) {
@@ -181,14 +209,14 @@ static void print_settings(Repl *repl) {
     print_limit("max-steps", repl->options.limits.steps);
     print_limit("max-depth", repl->options.limits.depth);
     print_limit("threads", repl->options.limits.threads);
-    printf("method %s\ntime %s\ntypes %s\n", repl->method != NULL ? repl->method : "best", repl->time ? "on" : "off",
-           repl->types ? "on" : "off");
+    printf("method %s\ntime %s\ntypes %s\ncut %s\n", repl->method != NULL ? repl->method : "best",
+           repl->time ? "on" : "off", repl->types ? "on" : "off", repl->whole ? "off" : "on");
 }
 
 static void set_limit(Repl *repl, Setting setting, const char *value) {
     uint64_t limit = 0;
     if (strcmp(value, "default") != 0 && !cli_read_number(value, setting == SET_MEMORY, &limit)) {
-        complain_here(repl, "a limit is a positive number (a size may end in K, M or G), or `default`");
+        cli_repl_complain(repl, "a limit is a positive number (a size may end in K, M or G), or `default`");
         return;
     }
     cotan_limits *limits = &repl->options.limits;
@@ -201,11 +229,17 @@ static void set_limit(Repl *repl, Setting setting, const char *value) {
 static void set_threads(Repl *repl, const char *value) {
     unsigned threads = 0;
     if (strcmp(value, "default") != 0 && !cli_read_threads(value, &threads)) {
-        complain_here(repl, "threads are a number from 1 to 256, `auto` or `default`");
+        cli_repl_complain(repl, "threads are a number from 1 to 256, `auto` or `default`");
         return;
     }
     repl->options.limits.threads = threads;
     cotan_set_limits(repl->context, &repl->options.limits);
+}
+
+static void set_cut(Repl *repl, const char *value) {
+    bool cut = !repl->whole;
+    set_flag(repl, &cut, value);
+    repl->whole = !cut;
 }
 
 static void set(Repl *repl, char *text) {
@@ -226,14 +260,15 @@ static void set(Repl *repl, char *text) {
     case SET_METHOD: method(repl, value); return;
     case SET_TIME: set_flag(repl, &repl->time, value); return;
     case SET_TYPES: set_flag(repl, &repl->types, value); return;
-    case SETTING_COUNT: complain_here(repl, "there is no such setting; :set alone lists them"); return;
+    case SET_CUT: set_cut(repl, value); return;
+    case SETTING_COUNT: cli_repl_complain(repl, "there is no such setting; :set alone lists them"); return;
     }
 }
 
 /* ---- the rest ---- */
 
 static void explain(Repl *repl, char *code) {
-    if (!cli_print_explanation(code)) complain_here(repl, "there is no such error code; codes look like E0301");
+    if (!cli_print_explanation(code)) cli_repl_complain(repl, "there is no such error code; codes look like E0301");
 }
 
 static void quit(Repl *repl, char *nothing) {
@@ -254,8 +289,11 @@ const ReplCommand cli_repl_commands[] = {
     {"names", "[PREFIX]", "list the definitions of the program, or all names in scope with a prefix", names},
     {"browse", "[PREFIX]", "the same as :names", names},
     {"method", "[NAME]", "show or choose the method of differentiation", method},
-    {"time", "[on|off]", "print seconds, steps and memory after each value", time_},
+    {"time", "[EXPR|on|off]", "evaluate, and print seconds, steps and memory; or do so after each value", time_of},
     {"set", "[NAME VALUE]", "show or change settings", set},
+    {"bench", "EXPR", "how long it takes, on the evaluator and as native code", cli_repl_bench},
+    {"doc", "NAME", "type and comment of a definition, or of a name of the library", doc},
+    {"info", "NAME", "the same, and where it is defined", info},
     {"explain", "CODE", "explain an error code, such as E0301", explain},
     {"help", NULL, "list the commands", help},
     {"quit", NULL, "leave, as Ctrl-D does", quit},
@@ -296,14 +334,14 @@ static void run(Repl *repl, const ReplCommand *command, char *argument) {
         command->run(repl, argument);
         return;
     }
-    complain_here(repl, message);
+    cli_repl_complain(repl, message);
 }
 
 void cli_repl_command(Repl *repl, const char *text) {
     size_t length = strcspn(text + 1, " \t\r\n");
     const ReplCommand *command = find(text[1] == '?' && length == 1 ? "help" : text + 1, length);
     if (command == NULL) {
-        complain_here(repl, "there is no such command; :help lists them");
+        cli_repl_complain(repl, "there is no such command; :help lists them");
         return;
     }
     const char *argument = text + 1 + length;

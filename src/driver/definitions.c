@@ -20,8 +20,7 @@ static Line line_at(const char *text, const char *end, const char **next) {
 
 static bool is_comment(Line line) { return line.length >= 2 && memcmp(line.text, "--", 2) == 0; }
 
-/* The lines `-- …` right above a line of a source; `-- |` of Haddock counts as one. NULL: there are none. */
-static const char *comment_above(CtBuild *build, const CtSource *source, uint32_t line) {
+const char *ct_driver_comment_above(CtBuild *build, const CtSource *source, uint32_t line) {
     const char *end = source->text + source->length, *next = source->text, *first = NULL;
     uint32_t count = 0;
     for (uint32_t i = 1; i < line && next < end; i++) {
@@ -103,7 +102,7 @@ static void describe(CtBuild *build, const CtEntity *entity, CtDefinitions *out)
     ct_types_scheme_print(&type_text, build->types, &entity->scheme);
     CtDefinition one = {.name = entity->name->text, .type = type_text.data};
     one.line = ct_source_line(&build->context, range.source, range.start);
-    one.comment = comment_above(build, &build->context.sources.items[range.source], one.line);
+    one.comment = ct_driver_comment_above(build, &build->context.sources.items[range.source], one.line);
     CtTy *type = type_of(build, entity);
     if (type != NULL) describe_types(build, &one, type);
     one.names = CT_NEW_ARRAY(build->arena, const char *, one.count + 1);

@@ -161,6 +161,13 @@ bool ct_driver_build_types(CtBuild *build, const char *name, CtText *out);
  * parameter has no name of its own. */
 bool ct_driver_build_parameters(CtBuild *build, const char *name, CtText *out);
 
+/* The lines `-- …` right above a line of a source, without the marks; `-- |` of Haddock counts as one. NULL: there are
+ * none. */
+const char *ct_driver_comment_above(CtBuild *build, const CtSource *source, uint32_t line);
+/* Appends what a name in scope, perhaps qualified, means: type, comment above the definition; `all`: its place, too.
+ * False when it means nothing. */
+bool ct_driver_build_describe(CtBuild *build, const char *name, bool all, CtText *out);
+
 /* A top-level function or constant of the program, for those who call it. */
 typedef struct CtDefinition {
     const char *name, *type, *comment; /* comment NULL: there is none */

@@ -259,6 +259,33 @@ cotan_error *cotan_names(cotan_program *program, const char *prefix, const char 
     return ct_session_guarded(program->context, names, &q);
 }
 
+typedef struct Describe {
+    cotan_program *program;
+    const char *name;
+    bool all;
+    const char **out;
+} Describe;
+
+static bool describe(cotan_context *context, void *data) {
+    Describe *d = data;
+    CtArena *results = ct_session_fresh_results(d->program);
+    CtBuild *build = results ? ct_session_program_build(d->program, NULL) : NULL;
+    if (!build) return false;
+    context->making = build;
+    CtText out = ct_text(results);
+    bool found = ct_driver_build_describe(build, d->name, d->all, &out);
+    *d->out = out.data;
+    context->making = NULL;
+    d->program->base = build;
+    return found || ct_session_report_one(context, CT_E0302, NULL, "the name `%s` is not defined", d->name);
+}
+
+cotan_error *cotan_describe(cotan_program *program, const char *name, bool all, const char **out) {
+    Describe d = {program, name, all, out};
+    *out = NULL;
+    return ct_session_guarded(program->context, describe, &d);
+}
+
 /* ---- modules ---- */
 
 typedef CT_VEC(const char *) Names;

@@ -215,6 +215,16 @@ static void want_qualifiers(Wanted *wanted) {
         want(wanted, ((CtSym)(uintptr_t)wanted->types->qualified.entries[i].key)->text);
 }
 
+void *ct_types_meaning(CtTypes *types, CtSpace space, const char *name) {
+    const char *dot = name[0] >= 'A' && name[0] <= 'Z' ? strrchr(name, '.') : NULL;
+    CtSymbols *symbols = &types->context->symbols;
+    const CtScope *scope = types->own;
+    if (dot != NULL && dot[1] != '\0')
+        scope = ct_map_get(&types->qualified, ct_key(ct_intern(symbols, name, (size_t)(dot - name))));
+    const char *word = scope != types->own ? dot + 1 : name;
+    return scope != NULL ? ct_types_scope_get(scope, space, ct_intern_text(symbols, word)) : NULL;
+}
+
 uint32_t ct_types_names_in_scope(CtTypes *types, const char *prefix, const char ***out) {
     Wanted wanted = {.types = types, .prefix = prefix, .qualifier = ""};
     want_qualifiers(&wanted);

@@ -188,6 +188,8 @@ CtTypes *ct_types_new(CtContext *context);
  * later module, without import, and are shadowed by names that a module defines or imports. False when it has errors,
  * which are in the context; the correct part of the module is still in scope. */
 bool ct_types_infer_module(CtTypes *types, CtModule *module, bool is_prelude);
+/* The meaning of a name in scope, perhaps qualified (`Map.lookup`): of the kind that the space has; NULL: none. */
+void *ct_types_meaning(CtTypes *types, CtSpace space, const char *name);
 /* The names in scope that begin with `prefix` (possibly qualified), in no particular order, with duplicates. */
 uint32_t ct_types_names_in_scope(CtTypes *types, const char *prefix, const char ***out);
 /* Saves the scope of the module just inferred, and restores it after other modules were inferred, for a module that
