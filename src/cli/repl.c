@@ -203,6 +203,17 @@ void cli_repl_evaluate(Repl *repl, const char *text) {
     cli_repl_print_cost(repl, &result);
 }
 
+bool cli_repl_define(Repl *repl, const char *text) {
+    bool is_expression;
+    const char *types;
+    cotan_error *error = cotan_define(repl->program, text, &is_expression, &types);
+    if (error != NULL)
+        cli_repl_error(repl, error);
+    else
+        keep_definition(repl, text);
+    return error == NULL;
+}
+
 /* Processes an input: records a definition, or evaluates an expression and prints its value. */
 static void enter(Repl *repl, const char *text) {
     bool is_expression;

@@ -39,6 +39,8 @@ bool cli_repl_apply(Repl *repl, cotan_function *function, const cotan_value *at,
 void cli_repl_print_cost(const Repl *repl, const cotan_result *result);
 /* Evaluates an expression, binds the value to `it` and prints it. */
 void cli_repl_evaluate(Repl *repl, const char *text);
+/* Adds a definition to the program, as what is typed. False after reporting an error. */
+bool cli_repl_define(Repl *repl, const char *text);
 /* Reports an error and sets repl->failed. */
 void cli_repl_error(Repl *repl, const cotan_error *error);
 
@@ -60,9 +62,11 @@ const char *cli_repl_setting_at(size_t index);
 /* Reports what is wrong with a command. */
 void cli_repl_complain(Repl *repl, const char *message);
 
-/* ---- repl_bench.c, repl_show.c, repl_plot.c: commands ---- */
+/* ---- repl_bench.c, repl_data.c, repl_plot.c: commands ---- */
 
 void cli_repl_bench(Repl *repl, char *text);
+void cli_repl_data(Repl *repl, char *text);
+void cli_repl_plot(Repl *repl, char *text);
 
 /* ---- repl_cut.c ---- */
 

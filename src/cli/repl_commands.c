@@ -267,8 +267,40 @@ static void set(Repl *repl, char *text) {
 
 /* ---- the rest ---- */
 
-static void explain(Repl *repl, char *code) {
-    if (!cli_print_explanation(code)) cli_repl_complain(repl, "there is no such error code; codes look like E0301");
+/* The JSON text of the value of an expression, to be freed; NULL after reporting an error. */
+static char *json_of(Repl *repl, const char *expression) {
+    cotan_call call = {.mode = COTAN_RUN, .expression = expression, .method = repl->method, .no_text = true};
+    cotan_result result;
+    return cli_repl_call(repl, &call, &result) ? strdup(result.value) : NULL;
+}
+
+/* The stages of the method on a function of the program, and its run at a point, an expression; NULL: no run. */
+static void explain_function(Repl *repl, const char *function, const char *point) {
+    const char *out;
+    char *at = point != NULL ? json_of(repl, point) : NULL;
+    if (point != NULL && at == NULL) return;
+    cotan_call call = {
+        .mode = COTAN_GRAD, .function = function, .at = at, .method = repl->method != NULL ? repl->method : "chad"};
+    cotan_error *error =
+        cotan_stages(repl->program, &call, repl->options.colour_out ? COTAN_COLOURED : COTAN_PLAIN, &out);
+    if (error != NULL)
+        cli_repl_error(repl, error);
+    else
+        fputs(out, stdout);
+    free(at);
+}
+
+/* E0301; F; F POINT */
+static void explain(Repl *repl, char *text) {
+    if (text[0] == 'E' && strspn(text + 1, "0123456789") == strlen(text + 1)) {
+        if (!cli_print_explanation(text)) cli_repl_complain(repl, "there is no such error code; codes look like E0301");
+        return;
+    }
+    char *point, *function = split(text, &point);
+    explain_function(repl, function != NULL ? function : text, function != NULL ? point : NULL);
+    if (function == NULL) return;
+    free(function);
+    free(point);
 }
 
 static void quit(Repl *repl, char *nothing) {
@@ -292,9 +324,11 @@ const ReplCommand cli_repl_commands[] = {
     {"time", "[EXPR|on|off]", "evaluate, and print seconds, steps and memory; or do so after each value", time_of},
     {"set", "[NAME VALUE]", "show or change settings", set},
     {"bench", "EXPR", "how long it takes, on the evaluator and as native code", cli_repl_bench},
+    {"data", "NAME = @FILE", "the contents of a .npy, .npz or JSON file under a name", cli_repl_data},
+    {"plot", "EXPR", "draw a list or an array of numbers, or of pairs; :plot FILE.svg EXPR writes SVG", cli_repl_plot},
     {"doc", "NAME", "type and comment of a definition, or of a name of the library", doc},
     {"info", "NAME", "the same, and where it is defined", info},
-    {"explain", "CODE", "explain an error code, such as E0301", explain},
+    {"explain", "CODE|F [POINT]", "explain an error code, or how a function is differentiated", explain},
     {"help", NULL, "list the commands", help},
     {"quit", NULL, "leave, as Ctrl-D does", quit},
 };
