@@ -302,6 +302,20 @@ uint64_t cotan_cache_clear(void);
 /* Runs. The result's strings belong to the program and live until the next call with it. */
 cotan_error *cotan_call_json(cotan_program *program, const cotan_call *call, cotan_result *out);
 
+/* The same on the evaluator, with where its steps and its time went: a tree of calls, nodes[0] its root. A node is a
+ * function at a line of it; functions that transformations make have the name of theirs: `f.chad`. Steps are charged
+ * where a function begins and before each element of a loop. Steps and seconds are without those of the nodes below.
+ * The nodes belong to the program until the next call with it. */
+typedef struct cotan_profile_node {
+    const char *name, *file; /* file NULL: it has no place in a source */
+    int line;
+    size_t parent; /* an index less than its own; of the root 0 */
+    uint64_t steps;
+    double seconds;
+} cotan_profile_node;
+cotan_error *cotan_profile(cotan_program *program, const cotan_call *call, cotan_result *out,
+                           const cotan_profile_node **nodes, size_t *count);
+
 /* ---- functions ----
  *
  * A function, or a derivative of one, made once and called many times. It is called with values of any type

@@ -97,7 +97,7 @@ _cotan() {
     # the words that are no options, nor values of options
     for ((i = 2; i < COMP_CWORD; i++)); do
         case ${COMP_WORDS[i]} in
-        --count | --time-passes | --count-rules | --json | --help | --no-warnings | --check | --grad | --vjp | --jvp | --errors | -h) ;;
+        --count | --time-passes | --count-rules | --profile | --json | --help | --no-warnings | --check | --grad | --vjp | --jvp | --errors | -h) ;;
         -*) ((i++)) && [ "${COMP_WORDS[i]-}" = = ] && ((i++)) ;;
         *)
             ((++count == 1)) && file=${COMP_WORDS[i]}

@@ -16,7 +16,7 @@ function __cotan_words
     for word in $words[3..-1]
         if test $skip = 1
             set skip 0
-        else if contains -- $word --count --time-passes --count-rules --trap-nan --json --help --no-warnings --check --grad --vjp --jvp --errors -h; or string match -q -- '--*=*' $word
+        else if contains -- $word --count --time-passes --count-rules --profile --trap-nan --json --help --no-warnings --check --grad --vjp --jvp --errors -h; or string match -q -- '--*=*' $word
             continue
         else if string match -q -- '-*' $word
             set skip 1

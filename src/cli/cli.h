@@ -30,8 +30,10 @@ typedef struct Options {
     int folder_count;
     bool native, at_once, exact_math, json, count, time_passes, count_rules, help, no_warnings, only_check, sensitivity,
         trap_nan;
-    bool grad, vjp, jvp;     /* derivatives that `cotan compile` emits besides the function */
-    bool colour, colour_out; /* whether standard error, and standard output, are coloured */
+    bool profile;             /* a profile is asked for: as a table, or */
+    const char *profile_file; /* as a flame graph in this file */
+    bool grad, vjp, jvp;      /* derivatives that `cotan compile` emits besides the function */
+    bool colour, colour_out;  /* whether standard error, and standard output, are coloured */
     cotan_limits limits;
 } Options;
 
@@ -130,6 +132,11 @@ cotan_error *cli_add_folders(const Options *options, const char *file, cotan_con
 int cli_load(const Options *options, cotan_context **context, cotan_program **program);
 
 void cli_close_context(cotan_context *context);
+
+/* ---- src/cli/profile.c ---- */
+
+/* Prints a profile on standard error, or writes it to options->profile_file. Returns the exit status. */
+int cli_show_profile(const Options *options, const cotan_profile_node *nodes, size_t count);
 
 /* ---- src/cli/world.c: input and output of actions ---- */
 

@@ -11,7 +11,20 @@
 
 /* ---- the table of options ---- */
 
-typedef enum OptionKind { TEXT, NAMES, FLAG, SIZE, COUNT, NATURAL, THREADS, COLOUR, ENGINE, MATH, FOLDER } OptionKind;
+typedef enum OptionKind {
+    TEXT,
+    NAMES,
+    FLAG,
+    SIZE,
+    COUNT,
+    NATURAL,
+    THREADS,
+    COLOUR,
+    ENGINE,
+    MATH,
+    PROFILE,
+    FOLDER
+} OptionKind;
 
 typedef struct OptionRow {
     const char *name, *value, *what;
@@ -69,6 +82,8 @@ static const OptionRow rows[] = {
     {"--sensitivity", NULL, "estimate the rounding error of the function at the point, operation by operation",
      TAKES_HTML, FLAG, AT(sensitivity)},
     {"--count", NULL, "also print the number of evaluation steps", TAKES_RUN, FLAG, AT(count)},
+    {"--profile", "[FILE.svg]", "also print where steps and time went, by function and line; or draw it: a flame graph",
+     TAKES_RUN, PROFILE, 0},
     {"--dump", "PASS", "print the program after a compiler pass, and stop", TAKES_RUN, TEXT, AT(dump)},
     {"--time-passes", NULL, "compile to native code, print the time that each pass takes, and stop", TAKES_RUN, FLAG,
      AT(time_passes)},
@@ -285,6 +300,10 @@ static bool apply(Options *o, const OptionRow *row, const char *value) {
         if (set_colour(value, o)) return true;
         cli_complain(o, "--color takes auto, always or never, not `%s`", value);
         return false;
+    case PROFILE:
+        o->profile = true;
+        if (value != NULL) o->profile_file = value;
+        return true;
     case ENGINE:
         if (set_engine(value, o)) return true;
         cli_complain(o, "--engine takes auto, eval or native, not `%s`", value);
@@ -363,6 +382,11 @@ static void refuse_missing(const Options *o) {
     cli_complain(o, "%.*s is missing: usage: cotan %s", (int)strcspn(word, " "), word, o->verb->usage);
 }
 
+static bool is_svg(const char *word) {
+    size_t length = strlen(word);
+    return length > 4 && word[0] != '-' && strcmp(word + length - 4, ".svg") == 0;
+}
+
 bool cli_read_options(int argc, char **argv, const Verb *verb, Options *o) {
     bool allowed = getenv("NO_COLOR") == NULL;
     *o = (Options){
@@ -403,7 +427,9 @@ bool cli_read_options(int argc, char **argv, const Verb *verb, Options *o) {
             cli_complain(o, "%s takes no value", row->name);
             return false;
         }
-        if (row->value != NULL && value == NULL) {
+        bool optional = row->value != NULL && row->value[0] == '[';
+        if (optional && value == NULL && i + 1 < argc && is_svg(argv[i + 1])) value = argv[++i];
+        if (row->value != NULL && value == NULL && !optional) {
             if (i + 1 == argc) {
                 cli_complain(o, "%s needs a value: %s", row->name, row->value);
                 return false;

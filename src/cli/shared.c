@@ -326,20 +326,23 @@ static void tell_engine(const Options *options, const cotan_result *r) {
     fputs("}\n", stderr);
 }
 
-static int finish(const Options *options, CliWorld *world, cotan_program *program, cotan_call *call,
-                  const char *name) {
+static int finish(const Options *options, CliWorld *world, cotan_program *program, cotan_call *call, const char *name) {
     cotan_result result;
     call->no_json = call->form != COTAN_NO_FILE || (options->out == NULL && !options->json);
     call->no_text = options->json || options->out != NULL;
-    cotan_error *error = cotan_call_json(program, call, &result);
+    const cotan_profile_node *nodes;
+    size_t count;
+    cotan_error *error = options->profile ? cotan_profile(program, call, &result, &nodes, &count)
+                                          : cotan_call_json(program, call, &result);
     cli_world_undraw(world);
     fflush(stdout);
     tell_engine(options, &result);
     if (world->has_ended) return end(world);
     if (error != NULL) return cli_report(options, error);
-    if (options->out == NULL) return print_result(options, world, &result, name);
-    int status = write_result(options, world, &result, name);
-    if (status == EXIT_DONE && options->count && !options->json) print_counts(&result);
+    int status = options->out == NULL ? print_result(options, world, &result, name)
+                                      : write_result(options, world, &result, name);
+    if (status == EXIT_DONE && options->out != NULL && options->count && !options->json) print_counts(&result);
+    if (status == EXIT_DONE && options->profile) status = cli_show_profile(options, nodes, count);
     return status;
 }
 
@@ -390,6 +393,9 @@ int cli_run_call(const Options *options, cotan_mode mode, const char *function, 
     bool failed = false;
     const char *first = mode == COTAN_RUN ? options->args : options->at;
     const char *second = mode == COTAN_VJP ? options->cotangent : options->tangent;
+    if (options->profile && (options->count || options->at_once))
+        return cli_complain(options, "--profile is of the evaluator, and counts steps itself: leave out %s",
+                            options->count ? "--count" : "--engine native");
     if (cli_reads_twice(options, first, second) || !form_of(options, &call.form)) return EXIT_USAGE;
     char *at = cli_read_input(options, first, &call.at_length, &failed);
     char *with = failed ? NULL : cli_read_input(options, second, &call.with_length, &failed);

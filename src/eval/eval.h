@@ -69,6 +69,23 @@ void ct_eval_trap(CtEval *eval, CtTrap trap, bool in_derivative);
 /* The λ of a function value. */
 const CtLam *ct_eval_lam(CtWord function);
 
+/* Where a run spends its steps and its time: a tree of calls. A node is a function, or a λ in one, at a place of it. */
+typedef struct CtProfileNode {
+    uint32_t parent, child, next; /* child: the first one; next: of the same parent; 0: none, and node 0 is the root */
+    const CtGlobal *global;       /* NULL for a λ inside a function */
+    const CtLam *lam;             /* NULL for a constant */
+    CtSourceRange place;
+    uint64_t steps, nanoseconds; /* without those of the nodes below */
+} CtProfileNode;
+typedef struct CtProfile CtProfile;
+/* NULL when memory runs out. */
+CtProfile *ct_eval_profile_new(void);
+void ct_eval_profile_free(CtProfile *profile);
+/* They belong to the profile. */
+const CtProfileNode *ct_eval_profile_nodes(const CtProfile *profile, uint32_t *count);
+/* Collects a profile (borrowed) of what runs from now on, on one thread, until this is called with NULL. */
+void ct_eval_profile(CtEval *eval, CtProfile *profile);
+
 /* Statistics of the last call; steps accumulate until reset. */
 CtEvalStats ct_eval_stats(const CtEval *eval);
 void ct_eval_reset_stats(CtEval *eval);

@@ -124,6 +124,7 @@ struct CtEval {
     CtTrap trap; /* of the evaluator that workers work for */
     bool trap_in_derivative;
     bool trapped;               /* the operation on arrays that has run last raised E0515 */
+    CtProfile *profile;         /* NULL: none is collected */
     struct ct_effects *effects; /* NULL: there are none */
     CtWord *stack, *stack_end;
     CtMap codes; /* CtLam * or CtGlobal * -> CtCode */
@@ -194,6 +195,10 @@ void ct_eval_constant_leave(Machine *m, CtCode *constant, bool known);
 void ct_eval_team_begin(Machine *m);
 /* ct_eval_refuel for a worker. */
 bool ct_eval_region_refuel(Machine *m);
+
+/* src/eval/profile.c: takes a sample of the stack after so many steps; returns how many steps may pass until the next.
+ */
+uint64_t ct_eval_profile_sample(Machine *m, uint64_t done);
 
 /* code.c: the code of a λ or a global, not compiled yet; NULL when memory runs out. */
 CtCode *ct_eval_code_of_lam(Machine *m, CtLam *lam);

@@ -356,7 +356,7 @@ static bool run_region(Machine *m, int64_t i) {
 }
 
 static bool may_begin(Machine *m) {
-    return m->team->pool != NULL && !m->team->gave_up && m->watch.wants == NULL && has_workers(m);
+    return m->team->pool != NULL && !m->team->gave_up && m->watch.wants == NULL && m->profile == NULL && has_workers(m);
 }
 
 bool ct_eval_region_loop(Machine *m, int64_t i) {

@@ -103,6 +103,10 @@ bool ct_eval_refuel(Machine *m) {
     if (ends) return ct_eval_raise(m, CT_E0802, "the run has been ended");
     uint64_t slice = ct_eval_steps_left(m, done);
     if (slice > SLICE) slice = SLICE;
+    if (m->profile != NULL) {
+        uint64_t next = ct_eval_profile_sample(m, done);
+        if (slice > next) slice = next;
+    }
     m->slice_end = done + slice;
     m->fuel = (int64_t)slice;
     return true;

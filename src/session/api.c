@@ -470,7 +470,9 @@ static bool run_limited(cotan_context *context, CtCall *c, CtSession *session, C
     ct_eval_limit_steps(session->eval, c->steps ? c->steps : context->limits.steps);
     ct_eval_reset_stats(session->eval);
     if (c->question) ct_eval_ask(session->eval, *c->question);
+    if (c->profile) ct_eval_profile(session->eval, c->profile);
     bool done = ct_session_run(session, context, input, result);
+    if (c->profile) ct_eval_profile(session->eval, NULL);
     ct_eval_ask(session->eval, (CtQuestion){0});
     ct_eval_limit_steps(session->eval, context->limits.steps);
     return done;

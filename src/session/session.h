@@ -130,6 +130,7 @@ typedef struct CtCall {
     cotan_result *out;
     uint64_t steps;             /* limit of each run; 0: the context's */
     const CtQuestion *question; /* a question to a run of the evaluator (ct_eval_ask); NULL: none */
+    CtProfile *profile;         /* collected in a run of the evaluator; NULL: none */
     bool at_point;              /* RUN: call->at is one value, as for derivatives, and not an array of arguments */
     CtApart *point, *value, *derivative; /* results to be split; NULL: not wanted */
     const CtLeaves *with_reals;          /* the reals to be used instead of those in call->with; NULL: none */
