@@ -435,6 +435,10 @@ cotan_error *cotan_describe(cotan_program *program, const char *name, bool all, 
 cotan_error *cotan_names(cotan_program *program, const char *prefix, const char **out);
 /* The modules whose names begin with `prefix` and that can be imported, sorted, one a line. */
 cotan_error *cotan_modules(cotan_program *program, const char *prefix, const char **out);
+/* The members of an archive, the bytes of a .npz file, which messages call `what`: "name :: type" lines; none of other
+ * files. */
+cotan_error *cotan_members(cotan_program *program, const char *what, const char *bytes, size_t length,
+                           const char **out);
 /* Other limits for what follows; 0 means the default. */
 void cotan_set_limits(cotan_context *context, const cotan_limits *limits);
 

@@ -1,4 +1,6 @@
-/* :data: the contents of a file under a name. Without a type, the first of a list that fits is taken. */
+/* :data: the contents of a file under a name. Without a type, an archive becomes a record of its members; of other
+ * files the first type of a list that fits is taken. */
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -75,13 +77,67 @@ static void define(Repl *repl, const char *name, const char *type, const cotan_r
     free(text);
 }
 
+/* Whether all members have names that a field can have. What stands in an archive does not become other text. */
+static bool are_fields(const char *members) {
+    for (const char *line = members; *line != '\0';) {
+        size_t end = strcspn(line, " \n"), name = 0;
+        while (isalnum((unsigned char)line[name]) || line[name] == '_' || line[name] == '\'') name++;
+        if (name != end || strncmp(line + end, " :: ", 4) != 0 || !(islower((unsigned char)*line) || *line == '_'))
+            return false;
+        line += strcspn(line, "\n");
+        line += *line == '\n';
+    }
+    return *members != '\0';
+}
+
+/* The type of a record of an archive's members: its name is that of the value with a capital. Returns the declaration.
+ */
+static char *record(const char *name, const char *members, char *type, size_t size) {
+    char *text = NULL;
+    size_t length;
+    FILE *out = open_memstream(&text, &length);
+    if (out == NULL) return NULL;
+    snprintf(type, size, "%c%s", name[0] >= 'a' && name[0] <= 'z' ? name[0] - 'a' + 'A' : name[0], name + 1);
+    fprintf(out, "data %s = %s {", type, type);
+    for (const char *line = members; *line != '\0';) {
+        size_t end = strcspn(line, "\n");
+        fprintf(out, "%s %.*s", line > members ? "," : "", (int)end, line);
+        line += end + (line[end] == '\n');
+    }
+    fputs(" } deriving (Eq, Show)\n", out);
+    return fclose(out) == 0 ? text : NULL;
+}
+
+/* An archive becomes a record of its members. False: it is none, or has members that are no names of fields. */
+static bool read_record(Repl *repl, const char *name, const char *bytes, size_t length) {
+    const char *members;
+    char type[200];
+    cotan_result result;
+    if (length < 2 || memcmp(bytes, "PK", 2) != 0) return false;
+    cotan_error *error = cotan_members(repl->program, name, bytes, length, &members);
+    char *declaration = error == NULL && are_fields(members) ? record(name, members, type, sizeof type) : NULL;
+    bool declared = declaration != NULL && cli_repl_define(repl, declaration);
+    if (error != NULL) cli_repl_error(repl, error);
+    if (declared) {
+        fputs(declaration, stdout);
+        error = read_as(repl, type, bytes, length, &result);
+        if (error == NULL)
+            define(repl, name, type, &result);
+        else
+            cli_repl_error(repl, error);
+    }
+    bool known = declaration != NULL || error != NULL;
+    free(declaration);
+    return known;
+}
+
 static void read_data(Repl *repl, const char *name, const char *type, const char *bytes, size_t length) {
     cotan_result result;
     cotan_error *error = NULL;
     if (type != NULL) {
         error = read_as(repl, type, bytes, length, &result);
         if (error == NULL) define(repl, name, type, &result);
-    } else {
+    } else if (!read_record(repl, name, bytes, length)) {
         for (int i = 0; guesses[i] != NULL; i++) {
             error = read_as(repl, guesses[i], bytes, length, &result);
             if (error != NULL) continue;

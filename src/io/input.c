@@ -41,6 +41,10 @@ void ct_io_input_name(CtInput *input, const char *const *parameters) {
     if (input->npz) ct_io_npz_name(input->npz, parameters);
 }
 
+bool ct_io_input_members(CtContext *context, const CtInput *input, CtText *out) {
+    return !input->npz || ct_io_npz_members(context, input->npz, out);
+}
+
 void ct_io_input_foreign(CtInput *input) {
     if (input->json) ct_io_json_foreign(input->json);
 }

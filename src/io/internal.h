@@ -51,6 +51,8 @@ typedef struct CtNpz CtNpz; /* an archive, read whole; not in an arena */
 /* Reads an archive of at most `budget` bytes. NULL with an error. Free it with ct_io_npz_free. */
 CtNpz *ct_io_npz_read(CtContext *context, const char *what, const void *bytes, size_t length, size_t budget);
 void ct_io_npz_free(CtNpz *npz);
+/* As ct_io_input_members. */
+bool ct_io_npz_members(CtContext *context, const CtNpz *npz, CtText *out);
 /* As ct_io_input_name. */
 void ct_io_npz_name(CtNpz *npz, const char *const *parameters);
 bool ct_io_npz_value(CtContext *context, CtHeap *heap, const CtNpz *npz, const CtType *type, const CtLeaves *replace,

@@ -50,6 +50,9 @@ bool ct_io_input_arguments(CtContext *context, CtInput *input, const char *funct
 /* The input is a tuple of several arguments: in an archive, they may have the names of their parameters (borrowed; NULL
  * for one without) in place of arr_0, arr_1, … */
 void ct_io_input_name(CtInput *input, const char *const *parameters);
+/* Appends a line "name :: type" for each member of an archive, of the types of Cotan that their arrays have. False with
+ * an error; nothing for other forms than archives. */
+bool ct_io_input_members(CtContext *context, const CtInput *input, CtText *out);
 /* As ct_io_json_foreign; nothing for other forms than JSON. */
 void ct_io_input_foreign(CtInput *input);
 /* As ct_io_json_value. */

@@ -202,6 +202,20 @@ static bool read_array(Reader *r, const CtType *type, const Name *name, CtWord *
            ct_io_npy_value(r->context, r->heap, &npy, type, r->replace, &r->next_leaf, value);
 }
 
+bool ct_io_npz_members(CtContext *context, const CtNpz *npz, CtText *out) {
+    for (size_t i = 0; i < npz->count; i++) {
+        CtNpy npy;
+        const Member *member = &npz->members[i];
+        if (!ct_io_npy_parse(context, member->name, member->bytes, member->length, &npy)) return false;
+        ct_text_printf(out, "%s :: ", member->name);
+        for (uint32_t axis = 0; axis < npy.rank; axis++) ct_text_puts(out, axis + 1 < npy.rank ? "Array (" : "Array ");
+        ct_text_puts(out, npy.kind == NPY_FLOAT ? "Double" : npy.kind == NPY_BOOL ? "Bool" : "Int");
+        for (uint32_t axis = 1; axis < npy.rank; axis++) ct_text_putc(out, ')');
+        ct_text_putc(out, '\n');
+    }
+    return true;
+}
+
 /* Whether the archive has a member of this name, or parts of it. */
 static bool has_part(const CtNpz *npz, const Name *name) {
     for (size_t i = 0; i < npz->count; i++) {

@@ -286,6 +286,37 @@ cotan_error *cotan_describe(cotan_program *program, const char *name, bool all, 
     return ct_session_guarded(program->context, describe, &d);
 }
 
+/* ---- archives ---- */
+
+typedef struct Members {
+    cotan_program *program;
+    const char *what, *bytes;
+    size_t length;
+    const char **out;
+} Members;
+
+static bool members(cotan_context *context, void *data) {
+    Members *q = data;
+    CtArena *results = ct_session_fresh_results(q->program);
+    if (!results) return false;
+    CtContext *diags = CT_NEW(results, CtContext);
+    ct_context_init(diags, results);
+    CtText out = ct_text(results);
+    ct_text_puts(&out, "");
+    if (!ct_io_input_parse(diags, q->what, q->bytes, q->length, context->limits.memory, &context->inputs[0]) ||
+        !ct_io_input_members(diags, context->inputs[0], &out))
+        return ct_session_report(context, diags);
+    *q->out = out.data;
+    return true;
+}
+
+cotan_error *cotan_members(cotan_program *program, const char *what, const char *bytes, size_t length,
+                           const char **out) {
+    Members q = {program, what, bytes, length, out};
+    *out = NULL;
+    return ct_session_guarded(program->context, members, &q);
+}
+
 /* ---- modules ---- */
 
 typedef CT_VEC(const char *) Names;
