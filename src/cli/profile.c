@@ -160,6 +160,7 @@ static void put_bar(const Flame *f, FILE *out, size_t i, double x, double width,
     if (letters > 1) {
         fprintf(out, "<text x=\"%.2f\" y=\"%.0f\">", x + 3, y + BAR - 5);
         put_text(out, node->name, letters);
+        if (strcmp(node->name, "λ") == 0 && letters > 7) fprintf(out, " :%d", node->line);
         fputs("</text>", out);
     }
     fputs("</g>\n", out);
