@@ -9,7 +9,7 @@
 - Moving a component of a wide state costs `chad` steps, and the other methods none (docs/chad.md).
 - The memory of a gradient is at most a constant for each step of the program.
 - `taylor n` takes a constant times (n + 1)² times the program, and less than nested derivatives.
-- A loop with checkpoints runs as many steps as Revolve's formula says.
+- A loop with checkpoints runs as many steps as Revolve's formula says, also if it gets them from a memory limit.
 - What a function of a library becomes does not depend on the program that differentiates it.
 The constants stand here and nowhere else, but for the table of docs/methods.md, which has to be the same.
 """
@@ -61,6 +61,7 @@ class Cost:
     def __init__(self, answer):
         self.steps = answer["steps"]
         derivative = answer["gradient"] if "gradient" in answer else answer["cotangent"]
+        self.derivative = derivative
         self.scale = answer["primal_steps"] + size(answer["value"]) + size(derivative)
         self.primal, self.memory = answer["primal_steps"], answer["peak_memory"]
         self.trace = answer.get("trace")
@@ -86,13 +87,13 @@ class Run:
         if cost > self.largest.get(method, (0, ""))[0]:
             self.largest[method] = (cost, where)
 
-    def gradient(self, folder, source, at, method):
+    def gradient(self, folder, source, at, method, memory="4G"):
         """The cost of the gradient of f at a point."""
         path = os.path.join(folder, "program.cot")
         with open(path, "w", encoding="utf-8") as file:
             file.write(source)
         command = [self.cotan, "grad", path, "f", "--at", "-", "--count", "--json", "--method", method,
-                   "--max-memory", "4G"]
+                   "--max-memory", memory]
         done = subprocess.run(command, input=families.point(at).encode(), capture_output=True, timeout=300)
         if done.returncode != 0:
             self.check(False, f"{' '.join(command)}\n{done.stderr.decode()}")
@@ -315,6 +316,31 @@ def checkpoints(run, folder):
         run.check(int(done.stdout) == revolve(c, n), f"repeatedSteps {c} {n} is {done.stdout.strip()}, not {revolve(c, n)}")
 
 
+UNCHECKED = """f :: Double -> Double
+f x = fst (foldl (\\(s, t) i -> (sin (t * (if {condition} == 7 then s * 1.5 + t else s * 0.5 + t)), t)) (x, x) (iota {n}))
+"""
+
+
+def checkpoints_by_limit(run, folder):
+    """A loop without checkpoints gets some where its trace does not fit into the memory limit: the derivative is the same, in a tenth of
+    the memory at most, and its steps run as often as Revolve's formula says for 2 log₂ n + 1 stored states."""
+    n, c = 100000, 2 * int(math.log2(100000)) + 1
+    for method in run.of(RUN_AGAIN):
+        plain = run.gradient(folder, UNCHECKED.format(n=n, condition="i"), 0.5, method)
+        costs = [run.gradient(folder, UNCHECKED.format(n=n, condition=condition), 0.5, method, memory="14M")
+                 for condition in ("i", "i * i * i")]
+        if plain is None or None in costs:
+            continue
+        steps = (costs[1].steps - costs[0].steps) / 2
+        wanted = revolve(c, n) + n
+        run.check(steps == wanted, f"{method}: {n} steps beneath a memory limit are run {steps} times, not {wanted}")
+        run.check(costs[0].memory * 10 < plain.memory,
+                  f"{method}: {costs[0].memory} bytes beneath a memory limit, {plain.memory} without")
+        run.check(costs[0].derivative == plain.derivative,
+                  f"{method}: {costs[0].derivative} beneath a memory limit, {plain.derivative} without")
+        print(f"{method}: {n} steps in {plain.memory} bytes, or {wanted} steps in {costs[0].memory}")
+
+
 def traces_of_arrays(run, folder):
     """BULK §4.1: the Delta term of `bulk` is as long as the program, whatever the sizes of its arrays."""
     # evidence: BULK §4.1, size: programs over arrays of sizes 2, 5 and 40
@@ -474,6 +500,7 @@ def main():
             traces_of_arrays(run, folder)
         taylor_series(run, folder)
         checkpoints(run, folder)
+        checkpoints_by_limit(run, folder)
         if not options.methods or "native" in chosen:
             natively(run, folder)
     on_golden_programs(run)

@@ -29,6 +29,14 @@ void ct_ad_jvp_in_reverse(CtAd *ad, uint32_t source, CtSourceRange place);
  * differentiated. */
 void ct_ad_only_rule(CtAd *ad, CtSourceRange place);
 
+/* Whether the reverse sweep of the program's method runs checkpointed calls again. */
+bool ct_ad_runs_again(const CtAd *ad);
+
+/* Puts checkpoints into the loops of the program, foldl, scanl and mapAccumL, before derivatives are expanded: reverse
+ * sweeps store few of their steps, and run the others again, with the same results. Without `change` it counts these
+ * loops. 0 if the method cannot do so. */
+uint32_t ct_ad_checkpoint_loops(CtAd *ad, bool change);
+
 /* Replaces every DERIV except STOP in the program's globals by the wrapper of its method (DELTA Fig. 16 and others),
  * and DUAL of known functions by the transformed functions. */
 void ct_ad_expand(CtAd *ad);

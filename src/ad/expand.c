@@ -63,11 +63,14 @@ CtGlobal *ct_ad_global(CtAd *ad, CtMethod method, CtGlobal *global) {
     return made;
 }
 
-CtGlobal *ct_ad_library_of(CtAd *ad, CtMethod method, const char *name) {
-    const char *module = ct_ad_method_info(method)->library;
+CtGlobal *ct_ad_library_in(CtAd *ad, const char *module, const char *name) {
     CtGlobal *global = ad->p->library ? ad->p->library(ad->p->library_data, module, name) : NULL;
     if (!global) ct_error(ad->p->context, CT_E0901, CT_NO_RANGE, "the library has no `%s`", name);
     return global;
+}
+
+CtGlobal *ct_ad_library_of(CtAd *ad, CtMethod method, const char *name) {
+    return ct_ad_library_in(ad, ct_ad_method_info(method)->library, name);
 }
 
 CtGlobal *ct_ad_library(CtAd *ad, const char *name) { return ct_ad_library_of(ad, ad->reverse, name); }
@@ -165,8 +168,7 @@ static CtCore *taylor(Expand *e, CtCore *core) {
     return ct_ad_seq_close(&seq, ad->rules[METHOD_TAYLOR]->taylor(ad, &seq, &wrap, n));
 }
 
-/* Whether the method runs checkpointed calls again. */
-static bool runs_again(const CtAd *ad) {
+bool ct_ad_runs_again(const CtAd *ad) {
     const CtRules *rules = ad->rules[ad->reverse];
     return ct_ad_is_on_flow(ad) || rules->runs_again || (rules->reverse != NULL && rules->reverse->again != NULL);
 }
@@ -188,7 +190,7 @@ static CtCore *operator(Expand *e, CtCore *core) {
         if (!first_order(ad, core->range, args[1]->type, "the argument of a checkpointed function") ||
             !first_order(ad, core->range, core->type, "the result of a checkpointed function"))
             return refused(ad, core);
-        return runs_again(ad) ? core : ct_ad_unchecked(ad->p, core);
+        return ct_ad_runs_again(ad) ? core : ct_ad_unchecked(ad->p, core);
     case DERIV_WITH_VJP:
     case DERIV_WITH_JVP:
         if (!first_order(ad, core->range, args[2]->type, "the argument of a function with a rule for its derivative") ||

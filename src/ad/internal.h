@@ -367,6 +367,8 @@ void ct_ad_expand_global(CtAd *ad, CtGlobal *global);
 CtCore *ct_ad_on_core(CtAd *ad, CtGlobal *inside, CtCore *core);
 /* A function of the library of the reverse-mode method, or of another method; NULL with an error. */
 CtGlobal *ct_ad_library(CtAd *ad, const char *name);
+/* A function of a library module, of a method's library, and of that of the program's reverse method. */
+CtGlobal *ct_ad_library_in(CtAd *ad, const char *module, const char *name);
 CtGlobal *ct_ad_library_of(CtAd *ad, CtMethod method, const char *name);
 CtCore *ct_ad_call(CtAd *ad, CtSourceRange range, CtGlobal *function, CtCore *const *args, uint32_t count);
 /* A new global with a name made unique. */

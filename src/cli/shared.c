@@ -309,12 +309,8 @@ static int write_result(const Options *options, const CliWorld *world, const cot
     return status;
 }
 
-/* If native code was required, notes on standard error why the evaluator ran instead, or why the method `tape`
- * differentiated instead of `native`. */
-static void tell_engine(const Options *options, const cotan_result *r) {
-    const char *why = r->not_native != NULL ? r->not_native : r->by_tape;
-    const char *what = r->not_native != NULL ? "the evaluator runs this" : "by the method `tape`";
-    if (why == NULL || !options->at_once) return;
+/* A note on standard error. */
+static void tell(const Options *options, const char *what, const char *why) {
     if (!options->json) {
         fprintf(stderr, "note: %s: %s\n", what, why);
         return;
@@ -324,6 +320,17 @@ static void tell_engine(const Options *options, const cotan_result *r) {
     snprintf(message, sizeof message, "%s: %s", what, why);
     cli_print_json_string(stderr, message, strlen(message));
     fputs("}\n", stderr);
+}
+
+/* Notes how the call was run: why the evaluator ran it, or the method `tape` differentiated it instead of `native`, if
+ * native code was required; and whether loops were run with checkpoints. */
+static void tell_how(const Options *options, const cotan_result *r) {
+    if (options->at_once && r->not_native != NULL)
+        tell(options, "the evaluator runs this", r->not_native);
+    else if (options->at_once && r->by_tape != NULL)
+        tell(options, "by the method `tape`", r->by_tape);
+    if (r->checkpoints)
+        tell(options, "loops ran with checkpoints", "the run did not fit into the memory limit without");
 }
 
 static int finish(const Options *options, CliWorld *world, cotan_program *program, cotan_call *call, const char *name) {
@@ -336,7 +343,7 @@ static int finish(const Options *options, CliWorld *world, cotan_program *progra
                                           : cotan_call_json(program, call, &result);
     cli_world_undraw(world);
     fflush(stdout);
-    tell_engine(options, &result);
+    tell_how(options, &result);
     if (world->has_ended) return end(world);
     if (error != NULL) return cli_report(options, error);
     int status = options->out == NULL ? print_result(options, world, &result, name)

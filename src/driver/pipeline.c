@@ -122,10 +122,11 @@ static bool pass_elaborate(CtBuild *build, const CtEntry *entry) {
 }
 
 static bool pass_simplify(CtBuild *build, const CtEntry *entry) {
-    (void)entry;
     if (!is_set_to("COTAN_LISTS", "keep")) ct_core_lists_to_arrays(build->program);
     ct_core_simplify(build->program);
-    return true;
+    build->loops = ct_ad_checkpoint_loops(build->ad, entry->checkpoints);
+    if (entry->checkpoints) ct_core_simplify(build->program);
+    return build->context.error_count == 0;
 }
 
 static bool pass_reduce(CtBuild *build, const CtEntry *entry) {

@@ -97,6 +97,7 @@ typedef struct CtBuild {
     CtAd *ad;
     CtMap method_libraries;  /* names of the modules that transformations needed, which have been read */
     CtGlobal *entry;         /* of type (S) → result, or a constant */
+    uint32_t loops;          /* the number of loops that can get checkpoints (ct_ad_checkpoint_loops), or have got them */
     bool performs;           /* for COTAN_RUN: the result is an action, IO a, which the entry point performs */
     uint32_t arity;          /* number of parameters of the requested function in the source */
     const char **parameters; /* their names, NULL for one without; NULL for an expression */
@@ -125,6 +126,7 @@ typedef struct CtEntry {
     CtMethod method;        /* the method that differentiates the entry point */
     CtMethod reverse;       /* the method of reverse-mode derivatives inside the program */
     bool applied;       /* for COTAN_RUN of an expression: the expression is applied to arguments that are an input */
+    bool checkpoints;   /* loops get checkpoints for reverse sweeps, as far as the method can use them */
     bool prefer_double; /* ambiguous numeric types default to Double instead of Int */
     bool one_rule;      /* only the custom derivative at `rule` is used (CT_NO_RANGE: none) */
     CtSourceRange rule;

@@ -514,6 +514,11 @@ bool ct_session_call_counts(cotan_context *context, CtCall *c) {
     c->out->primal_steps = ct_eval_stats(session->eval).steps;
     c->out->primal_span = ct_eval_stats(session->eval).span;
     if (c->call->point || c->call->wrt || asked.method == METHOD_NATIVE) return true;
+    if (c->checkpoints) {
+        entry.checkpoints = true;
+        session = ct_session_program_session(c->program, &entry);
+        if (session == NULL) return false;
+    }
     return asked.method == METHOD_BULK ? count_nodes(context, c, &entry)
                                        : count_trace(context, c, session, asked.method);
 }
@@ -538,20 +543,36 @@ static bool call_evaluator(cotan_context *context, CtCall *c, CtTierUp *tier_up)
     return done;
 }
 
-bool ct_session_run_call(cotan_context *context, CtCall *c) {
+static bool has_error(const cotan_context *context, CtErrorCode code) {
+    return context->error != NULL && strcmp(context->error->items[0].code, ct_error_name(code)) == 0;
+}
+
+static bool run_call(cotan_context *context, CtCall *c) {
     CtTierUp tier_up = {.context = context, .call = c, .entry = entry_of(c->call)};
     if (begins_on_evaluator(context, c)) {
         if (!choose_for_call(context, c->call, &tier_up.entry)) return false;
         if (call_evaluator(context, c, &tier_up)) return true;
-        bool ended = tier_up.native && strcmp(context->error->items[0].code, ct_error_name(CT_E0802)) == 0;
-        if (!ended) return false;
+        if (!tier_up.native || !has_error(context, CT_E0802)) return false;
         ct_session_report_clear(context);
     }
     return call_in(context, c, tier_up.native);
 }
 
+bool ct_session_wants_checkpoints(const cotan_context *context, const CtSession *session) {
+    return has_error(context, CT_E0801) && session != NULL && !session->entry.checkpoints && session->build->loops > 0;
+}
+
+bool ct_session_run_call(cotan_context *context, CtCall *c) {
+    if (run_call(context, c)) return true;
+    if (!ct_session_wants_checkpoints(context, c->session)) return false;
+    ct_session_report_clear(context);
+    c->checkpoints = c->out->checkpoints = true;
+    return call_in(context, c, NULL);
+}
+
 static CtSession *session_of(cotan_context *context, const CtCall *c) {
     CtEntry entry = entry_of(c->call);
+    entry.checkpoints = c->checkpoints;
     return choose_for_call(context, c->call, &entry) ? ct_session_program_session(c->program, &entry) : NULL;
 }
 

@@ -186,6 +186,7 @@ static bool apply(cotan_context *context, void *data) {
     bool direct = function->is_native && function->direct && is_plain(function->result, function->signature.out);
     if (direct && count > FEW) in = CT_NEW_ARRAY(function->results, cotan_buffer, count); /* freed by a later call */
     bool done = direct && lend_all(a, in) ? apply_lent(context, a, in) : apply_copied(context, a);
+    if (!done && ct_session_function_again(context, function)) done = apply_copied(context, a);
     a->ended = true;
     return done;
 }

@@ -291,6 +291,14 @@ bool ct_session_function_begin(cotan_context *context, cotan_function *function)
     return (direct && !full) || renew(context, &function->results);
 }
 
+bool ct_session_function_again(cotan_context *context, cotan_function *function) {
+    if (!ct_session_wants_checkpoints(context, function->session)) return false;
+    ct_session_report_clear(context);
+    drop_session(context, function);
+    function->entry.checkpoints = true;
+    return ct_session_function_begin(context, function);
+}
+
 bool ct_session_function_buffers(cotan_context *context, cotan_function *function, const cotan_buffer *in,
                                  cotan_buffer *out) {
     Apply a = {function, in, out, false};
@@ -310,6 +318,8 @@ static bool apply(cotan_context *context, void *data) {
     }
     if (!ct_session_function_begin(context, function)) return false;
     bool done = ct_session_function_buffers(context, function, a->in, a->out);
+    if (!done && ct_session_function_again(context, function))
+        done = ct_session_function_buffers(context, function, a->in, a->out);
     a->ended = true;
     return done;
 }
@@ -393,27 +403,32 @@ cotan_error *cotan_function_read_foreign(cotan_function *function, const char *j
     return with_texts(read_buffers, &t);
 }
 
+static bool run_text(cotan_context *context, const Texts *t) {
+    cotan_function *function = t->function;
+    CtSession *session = function->session;
+    CtWord input = {.integer = 0}, result;
+    if (function->input != NULL && !ct_value_flat_read(ct_eval_heap(session->eval), function->input, t->in, &input)) {
+        ct_session_report_out_of_memory(context);
+        return false;
+    }
+    if (!ct_session_function_run(context, function, input, &result)) return false;
+    const cotan_call call = {.mode = session->entry.mode, .function = function->entry.function, .form = t->form};
+    CtCall c = {.program = function->program, .call = &call, .out = t->out};
+    bool done = ct_session_write(context, session, result, &c);
+    ct_session_release(session, ct_session_result(session), result);
+    return done;
+}
+
 static bool apply_text(cotan_context *context, void *data) {
     Texts *t = data;
     cotan_function *function = t->function;
-    CtWord input = {.integer = 0}, result;
     if (!has_buffers(context, function)) return t->ended = true, false;
     if (!ready(context, function) || !renew(context, &function->results)) return false;
     if (!ct_session_fresh_results(function->program)) return false;
     const char *wrong = check_buffers(function, t->in);
-    CtSession *session = function->session;
     if (wrong != NULL) return t->ended = true, wrong_buffers(context, wrong);
-    if (function->input != NULL && !ct_value_flat_read(ct_eval_heap(session->eval), function->input, t->in, &input)) {
-        ct_session_report_out_of_memory(context);
-        return t->ended = true, false;
-    }
-    bool done = ct_session_function_run(context, function, input, &result);
-    if (done) {
-        const cotan_call call = {.mode = session->entry.mode, .function = function->entry.function, .form = t->form};
-        CtCall c = {.program = function->program, .call = &call, .out = t->out};
-        done = ct_session_write(context, session, result, &c);
-        ct_session_release(session, ct_session_result(session), result);
-    }
+    bool done = run_text(context, t);
+    if (!done && ct_session_function_again(context, function)) done = run_text(context, t);
     t->ended = true;
     return done;
 }

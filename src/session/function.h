@@ -25,6 +25,9 @@ struct cotan_function {
 
 /* Begins a call: the session, and memory for results. False after an error. */
 bool ct_session_function_begin(cotan_context *context, cotan_function *function);
+/* After a call that failed: whether it is to be repeated, since it ran out of memory and now has loops with
+ * checkpoints, which it keeps. */
+bool ct_session_function_again(cotan_context *context, cotan_function *function);
 /* Runs it with buffers, which it has. */
 bool ct_session_function_buffers(cotan_context *context, cotan_function *function, const cotan_buffer *in,
                                  cotan_buffer *out);

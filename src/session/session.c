@@ -37,7 +37,8 @@ CtBuild *ct_session_program_build(cotan_program *program, const CtLook *look) {
 static bool same(const CtEntry *a, const CtEntry *b) {
     return !a->expression && !b->expression && a->one_rule == b->one_rule && a->rule.source == b->rule.source &&
            a->rule.start == b->rule.start && a->mode == b->mode && a->trap == b->trap && a->method == b->method &&
-           a->reverse == b->reverse && a->prefer_double == b->prefer_double && strcmp(a->function, b->function) == 0 &&
+           a->reverse == b->reverse && a->prefer_double == b->prefer_double && a->checkpoints == b->checkpoints &&
+           strcmp(a->function, b->function) == 0 &&
            (a->wrt == b->wrt || (a->wrt && b->wrt && strcmp(a->wrt, b->wrt) == 0));
 }
 

@@ -134,10 +134,14 @@ typedef struct CtCall {
     bool at_point;              /* RUN: call->at is one value, as for derivatives, and not an array of arguments */
     CtApart *point, *value, *derivative; /* results to be split; NULL: not wanted */
     const CtLeaves *with_reals;          /* the reals to be used instead of those in call->with; NULL: none */
+    bool checkpoints;                    /* loops get checkpoints, since the trace did not fit into memory without */
     const CtSession *session;            /* set to the session that runs, when it begins */
 } CtCall;
-/* Performs a call, except for the counts that call->count asks for. */
+/* Performs a call, except for the counts that call->count asks for. If memory runs out, and the program has loops that
+ * can get checkpoints, it runs once more with these. */
 bool ct_session_run_call(cotan_context *context, CtCall *c);
+/* Whether the session (may be NULL) has run out of memory, but may do with less if its loops get checkpoints. */
+bool ct_session_wants_checkpoints(const cotan_context *context, const CtSession *session);
 /* Writes a result (borrowed) of a session as the call asks for it, among the program's results. */
 bool ct_session_write(cotan_context *context, CtSession *session, CtWord result, const CtCall *c);
 /* Determines these counts: the steps of the function alone, and the length of the trace. */
