@@ -41,6 +41,8 @@ BY_ENVIRONMENT = ("chad-naive", "chad-sparse")  # each use of a variable takes t
 MEMORY, EMPTY = 150, 70000
 # Steps of `chad` for each step of the program and each component that it moves in tuples or arguments.
 WIDTH = 25
+# Those whose inner derivatives convert what is captured to dual numbers.
+CONVERTING = ("tape", "delta", "delta-fused", "dual-arrays", "dual-defunc", "dual-staged", "dual-cayley", "chad")
 RUN_AGAIN = ("tape", "chad", "chad-sparse")  # those on the evaluator that run checkpointed calls again
 NATIVE = 20  # the same for `native`, whose steps are those of Flow
 GROWTH = 1.15  # of the cost for each step, from a size to four times the size
@@ -280,6 +282,17 @@ def on_random_programs(run, count):
         run.note(method, float(measured.get(method, 0)), "a random program")
 
 
+def captured(run, folder):
+    """A derivative that reads elements of a captured table costs as much for a table of twice the size: n of them take twice the steps."""
+    for method in run.of(CONVERTING):
+        few, many = (run.gradient(folder, families.CAPTURED, [0.5, [i / n for i in range(n)]], method) for n in (128, 256))
+        if few and many:
+            run.check(many.primal < 2.1 * few.primal, f"{method}: 128 and 256 derivatives take {few.primal} and {many.primal} steps")
+            text = f"{method}: gradients of 128 and 256 derivatives that read a table take {few.steps} and {many.steps} steps"
+            run.check(many.steps < 2.5 * few.steps, text)
+            print(text)
+
+
 CHECKPOINTED = """import Checkpoint
 f :: Double -> Double
 f x = checkpointedLoop {c} (\\s i -> if {condition} == 7 then s * 1.5 + x else s * 0.5 + x) x {n}
@@ -499,6 +512,7 @@ def main():
         if os.environ.get("COTAN_BULK") != "run":
             traces_of_arrays(run, folder)
         taylor_series(run, folder)
+        captured(run, folder)
         checkpoints(run, folder)
         checkpoints_by_limit(run, folder)
         if not options.methods or "native" in chosen:

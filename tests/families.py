@@ -170,6 +170,12 @@ f (a, x) = sum (map (\\row -> sin (sum (zipWith (*) row x))) a)
 """), lambda n: [[reals(8) for _ in range(n)], reals(8)], 20),
 }
 
+# A derivative at each step, which reads two elements of a table.
+CAPTURED = """f :: (Double, Array Double) -> Double
+f (a, table) = sum (build (length table - 1) (\\i -> diff (\\x -> x * x * table ! i + exp (x * table ! (i + 1))) a))
+"""
+
+
 def two_arrays(n):
     return [reals(n), reals(n)[::-1]]
 

@@ -145,6 +145,7 @@ static CtCore *direct_fold(CtTransform *t, CtCore *core, CtCore *xs) {
 }
 
 CtCore *ct_ad_array(CtTransform *t, CtCore *core) {
+    if (ct_ad_is_constant_read(t, core)) return ct_ad_constant_read(t, core);
     if (ct_ad_is_flat(core)) return ct_ad_direct(t, ct_ad_flat(t->p, core));
     int function = function_index(core);
     CtCore *args[3] = {NULL, NULL, NULL};

@@ -57,6 +57,12 @@ static CtCore *embedded(CtAd *ad, CtMethod method, CtCore *core, const CtMap *ca
     for (uint32_t i = 0; i < lam->capture_count; i++) {
         CtVar *var = lam->captures[i];
         CtVar *here = captured ? ct_map_get(captured, ct_key(var)) : var;
+        /* A function value that is met at run time may be differentiated again: it keeps its origin. */
+        if (captured == NULL && ct_ad_stays_constant(&t, lam, var)) {
+            ct_map_set(ad->arena, &t.vars, ct_key(var), here);
+            ct_map_set(ad->arena, &t.constants, ct_key(var), here);
+            continue;
+        }
         CtCore *value = ct_ad_poly_embed(ad, method, core->range, var->type, ct_core_var(ad->p, core->range, here));
         ct_ad_seq_let(&seq, core->range, ct_ad_bind(&t, var), value);
     }
@@ -70,8 +76,10 @@ static CtCore *embedded(CtAd *ad, CtMethod method, CtCore *core, const CtMap *ca
         }
         ct_ad_letrec(&t, &seq, core->range, binds, lam->group_count);
         body = ct_core_var(ad->p, core->range, ct_ad_var(&t, lam->group_vars[self]));
-    } else
+    } else {
         body = ct_ad_lambda(&t, ct_ad_on_core(ad, NULL, core));
+        if (t.constants.count > 0) body->as.lam->origin = NULL; /* whose captured values it does not have */
+    }
     return ct_ad_seq_close(&seq, body);
 }
 
@@ -114,64 +122,6 @@ CtCore *ct_ad_closed(CtAd *ad, CtMethod method, CtLam *lam) {
     return ct_core_lam(ad->p, range, lam->name, params, lam->capture_count, body);
 }
 
-/* ---- captured arrays of which elements are read ----
- *
- * The conversion of a captured array costs its size, each time that the function value is converted. If nothing is done
- * with it but reading elements, these are converted instead. */
-
-typedef struct Reads {
-    CtAd *ad;
-    CtMethod method;
-    const CtVar *var;
-    bool only; /* nothing else is done */
-} Reads;
-
-static bool is_variable(const CtCore *core, const CtVar *var) { return core->kind == CORE_VAR && core->as.var == var; }
-
-static bool is_read(const CtCore *core, const CtVar *var) {
-    if (core->kind != CORE_ARRAY || !is_variable(core->as.call.args[0], var)) return false;
-    return core->as.call.of.array == ARRAY_INDEX || core->as.call.of.array == ARRAY_LENGTH;
-}
-
-static bool captures(CtAd *ad, CtLam *lam, const CtVar *var) {
-    if (!lam->captures_known) ct_core_captures(ad->p, lam);
-    for (uint32_t i = 0; i < lam->capture_count; i++)
-        if (lam->captures[i] == var) return true;
-    return false;
-}
-
-/* What a transformed λ captures stays as its origin has it; so such a λ may not use the variable. */
-static CtCore *find_reads(void *data, CtCore *core) {
-    Reads *r = data;
-    if (!r->only) return core;
-    if (is_read(core, r->var)) {
-        if (core->as.call.of.array == ARRAY_INDEX) find_reads(r, core->as.call.args[1]);
-        return core;
-    }
-    bool fixed = core->kind == CORE_LAM && core->as.lam->origin != NULL && captures(r->ad, core->as.lam, r->var);
-    if (is_variable(core, r->var) || fixed) r->only = false;
-    return r->only ? ct_core_map(r->ad->p, core, find_reads, r) : core;
-}
-
-static bool is_only_read(CtAd *ad, const CtLam *lam, const CtVar *var) {
-    if (var->type->kind != TYPE_ARRAY || ct_is_discrete(var->type)) return false;
-    Reads r = {.ad = ad, .var = var, .only = true};
-    for (uint32_t i = 0; i < lam->group_count; i++) find_reads(&r, lam->group[i]->node->as.lam->body);
-    if (lam->group_count == 0) find_reads(&r, lam->body);
-    return r.only;
-}
-
-/* primal_M (c' ! i) for c ! i, in a term in which c' stands for c */
-static CtCore *read_primals(void *data, CtCore *core) {
-    const Reads *r = data;
-    CtProgram *p = r->ad->p;
-    bool read = is_read(core, r->var);
-    core = ct_core_map(p, core, read_primals, data);
-    if (!read || core->as.call.of.array == ARRAY_LENGTH) return core;
-    CtCore *element = ct_core_array(p, core->range, ARRAY_INDEX, core->as.call.args, 2);
-    return ct_ad_poly_primal(r->ad, r->method, core->range, core->type, element);
-}
-
 /* ---- the way back ---- */
 
 /* The copy of a λ, or of its group and a use of it. */
@@ -195,7 +145,7 @@ static CtCore *copied(CtAd *ad, CtMethod method, CtSeq *seq, CtLam *lam, CtCore 
     CT_VEC(const CtVar *) read = {0};
     for (uint32_t i = 0; i < lam->capture_count; i++) {
         CtVar *var = lam->captures[i], *here = ct_core_var_like(ad->p, var, var->type);
-        if (captured[i]->kind == CORE_VAR && is_only_read(ad, lam, var)) {
+        if (captured[i]->kind == CORE_VAR && ct_ad_is_only_read(ad, lam, var)) {
             ct_map_set(ad->arena, &replace, ct_key(var), captured[i]);
             ct_push(ad->arena, &read, captured[i]->as.var);
             continue;
@@ -204,10 +154,7 @@ static CtCore *copied(CtAd *ad, CtMethod method, CtSeq *seq, CtLam *lam, CtCore 
         ct_map_set(ad->arena, &replace, ct_key(var), ct_core_var(ad->p, range, here));
     }
     CtCore *copy = copy_of(ad, lam, &replace);
-    for (uint32_t i = 0; i < read.count; i++) {
-        Reads r = {.ad = ad, .method = method, .var = read.items[i]};
-        copy = read_primals(&r, copy);
-    }
+    for (uint32_t i = 0; i < read.count; i++) copy = ct_ad_read_primals(ad, method, read.items[i], copy);
     return copy;
 }
 

@@ -149,6 +149,7 @@ struct CtTransform {
     const CtRules *rules;
     CtType *state;       /* S or NULL */
     CtMap vars;          /* CtVar * -> CtVar * */
+    CtMap constants;     /* of these, captured arrays that stay as they are (captured_arrays.c) */
     struct CtChad *chad; /* of chad: the current function */
 };
 
@@ -351,6 +352,19 @@ CtCore *ct_ad_numbered(CtTransform *t, CtSeq *seq, CtSourceRange range, CtCore *
 
 /* D[checkpointed f x]. */
 CtCore *ct_ad_checkpoint(CtTransform *t, CtSeq *seq, CtCore *core);
+
+/* ---- captured_arrays.c ---- */
+
+/* Whether nothing is done with an array that a λ captures but reading elements: in the λ itself; and where it is to
+ * stay as it is in D[λ], a constant. */
+bool ct_ad_is_only_read(CtAd *ad, const CtLam *lam, const CtVar *var);
+bool ct_ad_stays_constant(CtTransform *t, const CtLam *lam, const CtVar *var);
+/* A term over primals, in which the variable stands for an array of dual numbers: the primals of what it reads. */
+CtCore *ct_ad_read_primals(CtAd *ad, CtMethod method, const CtVar *var, CtCore *term);
+/* Whether an array operation reads an array that stays as it is, and D of it. */
+bool ct_ad_is_constant_read(CtTransform *t, const CtCore *core);
+CtCore *ct_ad_constant_read(CtTransform *t, CtCore *core);
+
 /* The application f x of a checkpointed f x. */
 CtCore *ct_ad_unchecked(CtProgram *p, const CtCore *core);
 
