@@ -12,6 +12,7 @@ typedef struct CtPullback {
     CtBulkGradient g; /* bindings: those that depend on the cotangent */
     CtBulkVar *dy;
     CtAbstract *point, *value; /* their structures */
+    CtType *type;              /* of the value */
     CtSourceRange range;
 } CtPullback;
 
@@ -23,6 +24,7 @@ typedef struct Inner {
     CtBulkTrace bindings;
     CtBulk *whole; /* the reals of the result behind each other, in normal form */
     CtSourceRange range;
+    CtType *type; /* of the function */
 } Inner;
 
 /* ---- leaves ---- */
@@ -165,6 +167,7 @@ static CtAbstract *vjp(Tracer *tr, const Inner *in) {
     }
     p->point = in->point;
     p->range = in->range;
+    p->type = in->type->parts[1];
     p->value = from_flat(tr, in, g.value, false);
     CtAbstract *pullback = ct_bulk_abstract_new(tr->builder, ABSTRACT_PULLBACK);
     pullback->as.pullback = p;
@@ -181,8 +184,27 @@ static CtAbstract *jacobian(Tracer *tr, const Inner *in) {
     return ct_bulk_trace_array_of(tr, w.rows, ct_bulk_trace_leaves(tr, in->point, leaf, &w));
 }
 
+static bool is_array(const CtAbstract *s) {
+    return s->kind == ABSTRACT_TERM || s->kind == ABSTRACT_ROWS || s->kind == ABSTRACT_LIST;
+}
+
+/* Whether arrays at the same place of two structures of a type with reals have the same lengths, down to arrays without
+ * elements, which have no reals to compare. */
+static bool has_lengths(CtType *type, const CtAbstract *a, const CtAbstract *b) {
+    if (!ct_core_type_has_real(type)) return true;
+    bool tuples = a->kind == ABSTRACT_TUPLE && b->kind == ABSTRACT_TUPLE;
+    bool data = a->kind == ABSTRACT_DATA && b->kind == ABSTRACT_DATA && a->as.of.con == b->as.of.con;
+    if (type->kind == TYPE_ARRAY) return !is_array(a) || !is_array(b) || ct_bulk_trace_regular(a, 0, b, 0);
+    if (!tuples && !data) return true;
+    CtType *const *types = tuples ? type->parts : a->as.of.con->fields;
+    for (uint32_t i = 0; i < a->as.of.count; i++)
+        if (!has_lengths(types[i], a->as.of.parts[i], b->as.of.parts[i])) return false;
+    return true;
+}
+
 /* Whether the reals of two structures have the same shapes. */
-static bool fits(Tracer *tr, const CtAbstract *a, const CtAbstract *b) {
+static bool fits(Tracer *tr, CtType *type, const CtAbstract *a, const CtAbstract *b) {
+    if (!has_lengths(type, a, b)) return false;
     CtLeaves *leaves = CT_NEW_ARRAY(tr->arena, CtLeaves, 2);
     uint32_t at[2] = {0, 0};
     ct_bulk_abstract_leaves(tr->arena, a, &leaves[0]);
@@ -213,7 +235,8 @@ static CtBulk *flattened(Tracer *tr, const CtAbstract *s, CtShape shape, CtSourc
 }
 
 static CtAbstract *jvp(Tracer *tr, const Inner *in, CtAbstract *dx) {
-    if (!fits(tr, in->point, dx)) return mismatch(tr, "the tangent does not have the shape of the point", in->range);
+    if (!fits(tr, in->type->parts[0], in->point, dx))
+        return mismatch(tr, "the tangent does not have the shape of the point", in->range);
     CtBulkVar **tangents = CT_NEW_ARRAY(tr->arena, CtBulkVar *, in->count);
     CtFresh fresh = {.name = "dx"};
     ct_bulk_trace_fresh(tr, dx, &fresh);
@@ -231,7 +254,7 @@ static CtAbstract *jvp(Tracer *tr, const Inner *in, CtAbstract *dx) {
 
 CtAbstract *ct_bulk_trace_derivative(Tracer *tr, CtCore *dual, CtAbstract *const *args) {
     const CtDualPath *path = dual->as.call.of.dual;
-    Inner in = {.range = path->range};
+    Inner in = {.range = path->range, .type = dual->as.call.args[0]->type};
     if (!path->whole || path->count > 0)
         return ct_bulk_trace_refuse(tr, dual->range, "a derivative of a function that is not known before it runs");
     if (ct_bulk_trace_refused(tr)) return ct_bulk_abstract_new(tr->builder, ABSTRACT_FAILURE);
@@ -256,7 +279,8 @@ CtAbstract *ct_bulk_trace_derivative(Tracer *tr, CtCore *dual, CtAbstract *const
 
 CtAbstract *ct_bulk_trace_pull_back(Tracer *tr, const CtPullback *p, CtAbstract *dy) {
     if (dy->kind == ABSTRACT_FAILURE) return dy;
-    if (!fits(tr, p->value, dy)) return mismatch(tr, "the cotangent does not have the shape of the result", p->range);
+    if (!fits(tr, p->type, p->value, dy))
+        return mismatch(tr, "the cotangent does not have the shape of the result", p->range);
     CtMap now = {0};
     CtBulk *flat = flattened(tr, dy, p->dy->shape, p->range);
     ct_map_set(tr->arena, &now, ct_key(p->dy), ct_bulk_trace_name(tr, "dy", flat));
