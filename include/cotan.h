@@ -286,10 +286,10 @@ typedef struct cotan_result {
     uint64_t steps, primal_steps, trace;
     uint64_t span, primal_span; /* with `count`: the steps on the longest path, where independent ones count once */
     bool has_trace;
-    bool checkpoints;   /* the run did not fit into the memory limit; it was repeated with loops that store few of their
-                           steps for the reverse sweep, and run the others again */
-    bool performed;     /* RUN: it is the value of an action, which was performed */
-    size_t peak_memory; /* bytes of the last run */
+    bool performed;         /* RUN: it is the value of an action, which was performed */
+    bool checkpoints;       /* the run did not fit into the memory limit; it was repeated with loops that store few of
+                               their steps for the reverse sweep, and run the others again */
+    size_t peak_memory;     /* bytes of the last run */
     const char *not_native; /* why a call that asked for native code ran on the evaluator; NULL: it did not, or none was
                                asked for */
     const char
