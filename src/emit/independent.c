@@ -2,6 +2,7 @@
  * loop makes are written once and are not visible yet; arrays that it updates in place are read and updated at the
  * loop's index only. The C compiler is told so by a pragma. Otherwise it would test for aliasing at run time, or not
  * vectorise loops over many arrays. */
+#include "flow/analysis/analysis.h"
 #include "emit/internal.h"
 
 typedef struct Apart {
@@ -50,6 +51,8 @@ bool ct_emit_keeps_apart(CtArena *arena, const CtFlowStep *loop) {
         bool fits = step->kind == FLOW_DIM ||
                     (step->kind == FLOW_READ && !ct_flow_is_object(step->results.items[0]->type)) ||
                     (step->kind == FLOW_PRIM && !ct_flow_step_fails(step));
+        CtFlowPiece piece;
+        fits |= ct_flow_piece(a.block, step, &piece);
         if (step->kind == FLOW_UPDATE && moves_on(&a, step, step->args.count - 2)) {
             ct_push(arena, &a.updates, step);
             fits = true;

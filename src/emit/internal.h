@@ -53,10 +53,11 @@ typedef struct Emit {
     bool leaves;       /* there is a jump to that label */
     /* Inside a branch whose condition differs between lanes: the mask of active lanes; NULL: all are active. */
     const char *taken;
-    bool one_by_one; /* the scalar remainder, or a loop around, is being written */
-    bool exact;      /* floating-point sums keep their order */
-    bool debug;      /* indices are compared with lengths: rt/debug.h */
-    bool streams;    /* the loop that is being written uses non-temporal stores */
+    bool one_by_one;          /* the scalar remainder, or a loop around, is being written */
+    bool exact;               /* floating-point sums keep their order */
+    bool debug;               /* indices are compared with lengths: rt/debug.h */
+    bool streams;             /* the loop that is being written uses non-temporal stores */
+    const CtFlowStep *pieced; /* the loop that is being written in parts: pieces.c; NULL: none */
     /* shared_loops.h */
     const CtFlowStep *part; /* the loop a part of which is being written; NULL: none */
     bool in_loop;           /* the function's code being written is inside a loop */
@@ -133,6 +134,17 @@ bool ct_emit_update_own(Emit *e, const CtFlowStep *step, const char *index);
 
 /* independent.c: whether the iterations of a loop are independent. */
 bool ct_emit_keeps_apart(CtArena *arena, const CtFlowStep *loop);
+
+/* pieces.c: a loop that reads two arrays as one (ct_flow_is_pieced) is written in parts, each a range of iterations.
+ * ct_emit_part_begin begins what is done for each part of the range from `from` to `to`, ct_emit_part_end ends it. In
+ * between, ct_emit_pieced_read writes such a read; false for other steps. */
+typedef struct PiecedPart {
+    const CtFlowStep *loop;
+    const char *begin, *end; /* the range of a part, C variables */
+} PiecedPart;
+PiecedPart ct_emit_part_begin(Emit *e, const CtFlowStep *loop, const char *from, const char *to);
+void ct_emit_part_end(Emit *e, const PiecedPart *part);
+bool ct_emit_pieced_read(Emit *e, const CtFlowStep *step);
 
 /* reuse_dying.c: an array of numbers, by index among them, that dies with the loop and that the loop reads only at its
  * own index, so that the loop's result may be written over it. NULL: there is none. */

@@ -1,6 +1,7 @@
 /* Loops in C. Elements of arrays, both of arrays from outside and of those that the loop makes, are accessed through
  * pointers that are set before the loop, so that the C compiler sees that they do not change or alias. Rows that an
  * inner loop makes are written directly to their final place. */
+#include "flow/analysis/analysis.h"
 #include "emit/vector/vector.h"
 #include "emit/shared_loops.h"
 
@@ -266,6 +267,18 @@ static void emit_iterations(Emit *e, LoopText *t, bool from_there) {
     ct_emit_line(e, "}");
 }
 
+/* The iterations in parts, each of which reads one of two arrays. */
+static void emit_parts(Emit *e, LoopText *t) {
+    const char *from = t->from, *to = t->to;
+    PiecedPart part = ct_emit_part_begin(e, t->step, from, to);
+    t->from = part.begin;
+    t->to = part.end;
+    emit_iterations(e, t, false);
+    ct_emit_part_end(e, &part);
+    t->from = from;
+    t->to = to;
+}
+
 /* Vectorised loop, then scalar remainder. */
 static void emit_lanes(Emit *e, LoopText *t, const LaneSum *sums) {
     size_t size = (e->function->vars + 1) * sizeof(Use);
@@ -305,7 +318,7 @@ static void keep_count(Emit *e, LoopText *t) {
 
 /* Writes the iterations, with the pointers that they need. */
 static void emit_inside(Emit *e, LoopText *t, Lane *lanes, const LaneSum *sums, const Vars *outside) {
-    bool braces = outside->count > 0 || lanes != NULL;
+    bool braces = outside->count > 0 || lanes != NULL || ct_flow_is_pieced(t->step);
     for (uint32_t i = 0; i < t->carried; i++) braces |= t->step->results.items[i]->type->kind == FLOW_ARRAY;
     for (uint32_t i = 0; i < t->arrays; i++) braces |= array_of(t, i)->type->rank == 1;
     if (braces) ct_emit_line(e, "{");
@@ -317,7 +330,10 @@ static void emit_inside(Emit *e, LoopText *t, Lane *lanes, const LaneSum *sums, 
         emit_lanes(e, t, sums);
     } else {
         ct_emit_own_carried(e, t->step, t->names);
-        emit_iterations(e, t, false);
+        if (ct_flow_is_pieced(t->step))
+            emit_parts(e, t);
+        else
+            emit_iterations(e, t, false);
     }
     e->depth -= braces;
     if (braces) ct_emit_line(e, "}");

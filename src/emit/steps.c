@@ -349,7 +349,9 @@ void ct_emit_step(Emit *e, CtFlowStep *step) {
     case FLOW_STRING: emit_string(e, step); return;
     case FLOW_MAKE: emit_make(e, step); return;
     case FLOW_OPEN: emit_open(e, step); return;
-    case FLOW_SWITCH: emit_switch(e, step); return;
+    case FLOW_SWITCH:
+        if (!ct_emit_pieced_read(e, step)) emit_switch(e, step);
+        return;
     case FLOW_LOOP: ct_emit_loop(e, step); return;
     case FLOW_FAIL: {
         int code = (int)strtol(ct_error_name(step->as.fail.code) + 1, NULL, 10);

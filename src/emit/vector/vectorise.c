@@ -6,6 +6,7 @@
  * the iteration's own index (which are packed), and arrays of numbers made in the body. Carried variables may only be
  * sums. If an iteration in a vector fails, the loop goes on as a scalar loop from the first iteration of that vector,
  * so that the first failure in program order is reported. */
+#include "flow/analysis/analysis.h"
 #include "emit/vector/internal.h"
 
 typedef struct Scan {
@@ -550,6 +551,7 @@ bool ct_emit_vector_fit(Emit *e, const CtFlowStep *step, LaneSum *sums) {
     const CtFlowBlock *block = step->as.loop.block;
     if (e->lanes != NULL || e->one_by_one || step->as.loop.initial || block->exit != EXIT_YIELD) return false;
     if (ct_emit_vector_is_elementwise(e, step) && CT_FIRED("vectorise.elementwise")) return false;
+    if (ct_flow_is_pieced(step)) return false; /* it is written in parts: pieces.c */
     Scan scan = {.e = e, .body = block};
     e->skipped.count = 0;
     e->lanes = CT_NEW_ARRAY(e->arena, Lane, e->function->vars + 1);

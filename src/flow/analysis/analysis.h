@@ -154,4 +154,25 @@ bool ct_flow_takes_marked(const CtFlowMarks *marks, const CtFlowStep *step);
 /* Whether all rows of the array that is one of a loop's results are of one shape, as the loop itself shows. */
 bool ct_flow_is_regular(const CtFlowStep *loop, uint32_t array);
 
+/* ---- pieces.c: two arrays that a loop reads as one ---- */
+
+typedef struct CtFlowShift { /* what is added to a loop's index; `by` without a type: nothing */
+    CtFlowArg by;
+    bool back; /* it is subtracted */
+} CtFlowShift;
+/* Whether an argument, computed in a block of the loop's body, is the loop's index plus or minus what does not change
+ * in the loop. */
+bool ct_flow_shifted_index(const CtFlowBlock *body, const CtFlowBlock *block, const CtFlowArg *arg, CtFlowShift *shift);
+/* A switch in the body of a loop: in iterations below `cut` it reads the first of two vectors, then the second. */
+typedef struct CtFlowPiece {
+    CtFlowArg cut, arrays[2];
+    CtFlowShift shifts[2];
+} CtFlowPiece;
+bool ct_flow_piece(const CtFlowBlock *body, const CtFlowStep *step, CtFlowPiece *piece);
+/* Whether a loop consists of light primitives on numbers, reads at its index or beside it, such switches, and updates
+ * at its index, and gives vectors of numbers. The C compiler vectorises such a loop. */
+bool ct_flow_is_elementwise(const CtFlowStep *loop);
+/* Whether there is such a switch in such a loop. */
+bool ct_flow_is_pieced(const CtFlowStep *loop);
+
 #endif

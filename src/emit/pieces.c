@@ -1,0 +1,96 @@
+/* Loops that read two arrays as one (flow/analysis/pieces.c). The iterations are parted where a read goes from the one
+ * to the other; a pointer that is set before each part makes it a read of contiguous elements:
+ *
+ *     int64_t begin = 0;
+ *     while (begin < n) {
+ *         int64_t end = n;
+ *         const double *x_at;
+ *         int64_t x_by = 0;
+ *         if (begin < cut) {
+ *             end = ct_int_min(end, cut);
+ *             x_at = a_at;
+ *         } else {
+ *             x_at = b_at;
+ *             x_by = -cut;
+ *         }
+ *         for (int64_t i = begin; i < end; i++) … x_at[i + x_by] …
+ *         begin = end;
+ *     }
+ *
+ * The inner loop has an index of its own: gcc ignores the pragma that it is independent otherwise. */
+#include "flow/analysis/analysis.h"
+#include "emit/internal.h"
+
+/* Where a part reads one of the two arrays. */
+static void point(Emit *e, const CtFlowPiece *piece, uint32_t which, const char *name) {
+    const CtFlowShift *shift = &piece->shifts[which];
+    ct_emit_line(e, "    %s_at = %s;", name, ct_emit_data(e, &piece->arrays[which]));
+    if (shift->by.type != NULL)
+        ct_emit_line(e, "    %s_by = %s%s;", name, shift->back ? "-" : "", ct_emit_operand(e, &shift->by));
+}
+
+/* In the debug form of the runtime, the first and the last index of a part are compared with the array's length. */
+static void check(Emit *e, const CtFlowPiece *piece, uint32_t which, const char *name, const PiecedPart *part) {
+    const char *array = ct_emit_arg(e, &piece->arrays[which]);
+    ct_emit_line(e, "    (void)CT_IN(%s + %s_by, %s);", part->begin, name, array);
+    ct_emit_line(e, "    (void)CT_IN(%s - 1 + %s_by, %s);", part->end, name, array);
+}
+
+static void begin_read(Emit *e, const CtFlowStep *step, const CtFlowPiece *piece, const PiecedPart *part) {
+    const char *name = ct_emit_name(e, step->results.items[0]), *cut = ct_emit_operand(e, &piece->cut);
+    ct_emit_line(e, "const %s *%s_at;", ct_emit_pointer_type(piece->arrays[0].type), name);
+    ct_emit_line(e, "int64_t %s_by = 0;", name);
+    ct_emit_line(e, "if (%s < %s) {", part->begin, cut);
+    ct_emit_line(e, "    %s = ct_int_min(%s, %s);", part->end, part->end, cut);
+    point(e, piece, 0, name);
+    ct_emit_line(e, "} else {");
+    point(e, piece, 1, name);
+    ct_emit_line(e, "}");
+}
+
+/* Once the end of the part is known. */
+static void check_read(Emit *e, const CtFlowStep *step, const CtFlowPiece *piece, const PiecedPart *part) {
+    const char *name = ct_emit_name(e, step->results.items[0]);
+    ct_emit_line(e, "if (%s < %s) {", part->begin, ct_emit_operand(e, &piece->cut));
+    check(e, piece, 0, name, part);
+    ct_emit_line(e, "} else {");
+    check(e, piece, 1, name, part);
+    ct_emit_line(e, "}");
+}
+
+static void each_read(Emit *e, const PiecedPart *part,
+                      void (*write)(Emit *, const CtFlowStep *, const CtFlowPiece *, const PiecedPart *)) {
+    const CtFlowBlock *body = part->loop->as.loop.block;
+    CtFlowPiece piece;
+    for (uint32_t i = 0; i < body->steps.count; i++)
+        if (ct_flow_piece(body, body->steps.items[i], &piece)) write(e, body->steps.items[i], &piece, part);
+}
+
+PiecedPart ct_emit_part_begin(Emit *e, const CtFlowStep *loop, const char *from, const char *to) {
+    uint32_t number = ++e->temporaries;
+    PiecedPart part = {loop, ct_format(e->arena, "begin%u", number), ct_format(e->arena, "end%u", number)};
+    ct_emit_line(e, "int64_t %s = %s;", part.begin, from);
+    ct_emit_line(e, "while (%s < %s) {", part.begin, to);
+    e->depth++;
+    ct_emit_line(e, "int64_t %s = %s;", part.end, to);
+    each_read(e, &part, begin_read);
+    if (e->debug) each_read(e, &part, check_read);
+    e->pieced = CT_FIRED("pieces.loop") ? loop : NULL;
+    return part;
+}
+
+void ct_emit_part_end(Emit *e, const PiecedPart *part) {
+    e->pieced = NULL;
+    ct_emit_line(e, "%s = %s;", part->begin, part->end);
+    e->depth--;
+    ct_emit_line(e, "}");
+}
+
+bool ct_emit_pieced_read(Emit *e, const CtFlowStep *step) {
+    CtFlowPiece piece;
+    if (e->pieced == NULL || !ct_flow_piece(e->pieced->as.loop.block, step, &piece)) return false;
+    CtFlowVar *result = step->results.items[0];
+    const char *name = ct_emit_name(e, result), *index = ct_emit_name(e, e->pieced->as.loop.block->params.items[0]);
+    ct_emit_bind(e, result, ct_format(e->arena, "%s_at[%s + %s_by]", name, index, name), true, true);
+    return true;
+}

@@ -1,0 +1,108 @@
+/* Loops that read two arrays as one: before some iteration the one, from there on the other. Each part of the
+ * iterations reads contiguous elements, so that such a loop is as simple as one that reads a single array. */
+#include "flow/analysis/analysis.h"
+
+/* Whether an argument is a literal, or bound outside of a loop's body. */
+static bool is_outside(const CtFlowBlock *body, const CtFlowArg *arg) {
+    if (arg->var == NULL) return true;
+    for (uint32_t i = 0; i < body->params.count; i++)
+        if (body->params.items[i] == arg->var) return false;
+    for (uint32_t i = 0; i < body->steps.count; i++)
+        for (uint32_t j = 0; j < body->steps.items[i]->results.count; j++)
+            if (body->steps.items[i]->results.items[j] == arg->var) return false;
+    return true;
+}
+
+/* The step of a block that makes a value. */
+static const CtFlowStep *maker_in(const CtFlowBlock *block, const CtFlowVar *var) {
+    for (uint32_t i = 0; i < block->steps.count; i++)
+        for (uint32_t j = 0; j < block->steps.items[i]->results.count; j++)
+            if (block->steps.items[i]->results.items[j] == var) return block->steps.items[i];
+    return NULL;
+}
+
+bool ct_flow_shifted_index(const CtFlowBlock *body, const CtFlowBlock *block, const CtFlowArg *arg,
+                           CtFlowShift *shift) {
+    const CtFlowVar *index = body->params.items[0];
+    *shift = (CtFlowShift){0};
+    if (arg->var == NULL || arg->var == index) return arg->var == index;
+    const CtFlowStep *step = maker_in(block, arg->var);
+    if (step == NULL || step->kind != FLOW_PRIM) return false;
+    bool back = step->as.prim == PRIM_INT_SUB;
+    if (!back && step->as.prim != PRIM_INT_ADD) return false;
+    uint32_t which = step->args.items[0].var == index || back ? 0 : 1;
+    if (step->args.items[which].var != index || !is_outside(body, &step->args.items[1 - which])) return false;
+    *shift = (CtFlowShift){.by = step->args.items[1 - which], .back = back};
+    return true;
+}
+
+/* A branch that only reads an element of a vector from outside, at the loop's index or beside it. */
+static bool is_read(const CtFlowBlock *body, const CtFlowBlock *branch, CtFlowArg *array, CtFlowShift *shift) {
+    uint32_t count = branch->steps.count;
+    if (branch->exit != EXIT_YIELD || branch->values.count != 1 || count == 0 || count > 2) return false;
+    const CtFlowStep *read = branch->steps.items[count - 1];
+    if (read->kind != FLOW_READ || read->args.count != 2 || read->results.items[0] != branch->values.items[0].var)
+        return false;
+    *array = read->args.items[0];
+    return array->type->rank == 1 && !ct_flow_is_object(array->type->element) && is_outside(body, array) &&
+           ct_flow_shifted_index(body, branch, &read->args.items[1], shift) && (count == 1 || shift->by.type != NULL);
+}
+
+bool ct_flow_piece(const CtFlowBlock *body, const CtFlowStep *step, CtFlowPiece *piece) {
+    if (step->kind != FLOW_SWITCH || step->as.cases.count != 2 || step->results.count != 1) return false;
+    if (step->results.items[0] == NULL || step->args.items[0].var == NULL) return false;
+    const CtFlowStep *test = maker_in(body, step->args.items[0].var);
+    if (test == NULL || test->kind != FLOW_PRIM || test->as.prim != PRIM_INT_LT) return false;
+    if (test->args.items[0].var != body->params.items[0] || !is_outside(body, &test->args.items[1])) return false;
+    const CtFlowBranch *branches = step->as.cases.branches;
+    uint32_t before = branches[0].tag == 1 ? 0 : 1;
+    uint32_t other = branches[1 - before].tag;
+    if (branches[before].tag != 1 || (other != 0 && other != FLOW_OTHERS)) return false;
+    *piece = (CtFlowPiece){.cut = test->args.items[1]};
+    for (uint32_t i = 0; i < 2; i++)
+        if (!is_read(body, branches[i == 0 ? before : 1 - before].block, &piece->arrays[i], &piece->shifts[i]))
+            return false;
+    return piece->arrays[0].type == piece->arrays[1].type;
+}
+
+/* Whether an access is along the last dimension of an array of numbers, at the loop's index or beside it. */
+static bool is_along(const CtFlowBlock *body, const CtFlowStep *step, uint32_t indices, bool beside) {
+    const CtFlowType *array = step->args.items[0].type;
+    CtFlowShift shift;
+    if (array->rank != indices || ct_flow_is_object(array->element)) return false;
+    for (uint32_t i = 1; i < indices; i++)
+        if (!is_outside(body, &step->args.items[i])) return false;
+    return ct_flow_shifted_index(body, body, &step->args.items[indices], &shift) && (beside || shift.by.type == NULL);
+}
+
+static bool is_simple(const CtFlowBlock *body, const CtFlowStep *step) {
+    CtFlowPiece piece;
+    switch (step->kind) {
+    case FLOW_DIM: return true;
+    case FLOW_PRIM: return ct_prim_is_light(step->as.prim) && !ct_flow_step_fails(step);
+    case FLOW_READ: return is_along(body, step, step->args.count - 1, true);
+    case FLOW_UPDATE: return is_along(body, step, step->args.count - 2, false);
+    case FLOW_SWITCH: return ct_flow_piece(body, step, &piece);
+    default: return false;
+    }
+}
+
+bool ct_flow_is_elementwise(const CtFlowStep *loop) {
+    const CtFlowBlock *body = loop->as.loop.block;
+    if (body->exit != EXIT_YIELD || loop->as.loop.initial) return false;
+    for (uint32_t i = 0; i < loop->results.count; i++) {
+        const CtFlowType *type = loop->results.items[i]->type;
+        if (type->kind != FLOW_ARRAY || ct_flow_is_object(type->element)) return false;
+        if (i >= loop->as.loop.carried && type->rank != 1) return false;
+    }
+    for (uint32_t i = 0; i < body->steps.count; i++)
+        if (!is_simple(body, body->steps.items[i])) return false;
+    return loop->results.count > 0;
+}
+
+bool ct_flow_is_pieced(const CtFlowStep *loop) {
+    const CtFlowBlock *body = loop->as.loop.block;
+    bool any = false;
+    for (uint32_t i = 0; i < body->steps.count; i++) any |= body->steps.items[i]->kind == FLOW_SWITCH;
+    return any && ct_flow_is_elementwise(loop);
+}
