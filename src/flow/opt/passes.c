@@ -82,6 +82,15 @@ static bool takes_derivatives(const CtFlow *flow) {
     return some;
 }
 
+/* A C compiler takes half a millisecond or so for each step. Derivatives of derivatives of derivatives by a method on
+ * Core may have any number of steps: then the evaluator has its result before a compiler would have begun. */
+enum { MOST_STEPS = 40000 };
+
+static void refuse_large(CtFlow *flow, uint32_t steps) {
+    if (steps <= MOST_STEPS || flow->refused != NULL) return;
+    flow->refused = ct_format(flow->arena, "it would have more than %d steps", MOST_STEPS);
+}
+
 void ct_flow_pass_all(CtFlow *flow, uint32_t count, bool lint, CtTimes *times) {
     const char *wrong = lint && flow->refused == NULL ? ct_flow_lint(flow) : NULL;
     unsigned known = PURE;
@@ -95,7 +104,9 @@ void ct_flow_pass_all(CtFlow *flow, uint32_t count, bool lint, CtTimes *times) {
         double begun = ct_times_now();
         row->run(flow);
         known = (known & ~row->breaks) | row->makes;
-        if (times != NULL) ct_times_add(times, flow->arena, row->dumped, begun, ct_flow_program_size(flow));
+        uint32_t steps = ct_flow_program_size(flow);
+        if (times != NULL) ct_times_add(times, flow->arena, row->dumped, begun, steps);
+        refuse_large(flow, steps);
         if (!lint || flow->refused != NULL) continue;
         ct_flow_trial_fault(flow, row->name);
         wrong = ct_flow_lint(flow);
