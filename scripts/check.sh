@@ -15,16 +15,17 @@ replay() {
 }
 
 all_tests() {
-    folder=$1 kind=$2 random=$3 golden=$4 size=$5 methods=$6
+    folder=$1 kind=$2 random=$3 golden=$4 size=$5 every=$6
     for program in "$folder"/tests/test_*; do
         [ -x "$program" ] && [ -f "$program" ] && unit "$program" "$kind"
     done
     # shellcheck disable=SC2086
     run "$kind, golden programs" tests/run.py --cotan "$folder/cotan" $golden
     # shellcheck disable=SC2086
-    run "$kind, every method" tests/methods.py --cotan "$folder/cotan" $methods
+    run "$kind, every method" tests/methods.py --cotan "$folder/cotan" $size --sample "$every" --offset $seed
     # shellcheck disable=SC2086
-    run "$kind, dual arrays at run time" env COTAN_BULK=run tests/methods.py --cotan "$folder/cotan" --methods bulk $methods
+    run "$kind, dual arrays at run time" env COTAN_BULK=run tests/methods.py --cotan "$folder/cotan" $size \
+        --methods bulk --sample 3 --offset $seed
     run "$kind, random lists" tests/lists.py --cotan "$folder/cotan" --count "$random" --native 10
     run "$kind, Haskell programs" tests/haskell.py --cotan "$folder/cotan"
     run "$kind, formatting" tests/format.py --cotan "$folder/cotan"
@@ -45,6 +46,10 @@ all_tests() {
     finish
 }
 
+# Where all would take too long, each commit has other programs; outside of a repository they are always the same.
+commit=$(git rev-parse HEAD 2>/dev/null | cut -c 1-7)
+seed=$((16#${commit:-1000000}))
+
 export ASAN_OPTIONS=detect_leaks=1:abort_on_error=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
 
 run "the layers" scripts/check_includes.py
@@ -55,7 +60,7 @@ run "the evidence page" scripts/evidence.py
 if build build; then
     run "external symbols" scripts/check_symbols.py build
     run "what is installed" tests/install.py
-    all_tests build plain 200 "" "" ""
+    all_tests build plain 200 "" "" 3
     export XDG_CACHE_HOME=$logs/cache # what is compiled for the tests is kept apart
     run "golden programs of Flow, native" tests/run.py --cotan build/cotan --engine native --quick flow native
     run "golden programs, native" tests/run.py --cotan build/cotan --engine native --quick --sample 12
@@ -70,9 +75,6 @@ if build build; then
     run "golden derivatives on Flow" tests/native.py --cotan build/cotan --sample 10
     run "random programs, derivatives on Flow" build/tests/random_programs --count 12 --methods native
     run "random programs over long arrays, on Flow" build/tests/random_arrays --long --count 25 --methods native
-    # Other programs for each commit; outside of a repository always the same.
-    commit=$(git rev-parse HEAD 2>/dev/null | cut -c 1-7)
-    seed=$((16#${commit:-1000000}))
     run "random programs of tests/generate, from seed $seed, native" tests/generate/fuzz.py --from "$seed" --count 30
     run "random programs of tests/generate, from seed $((seed + 1000)), every method" \
         tests/generate/fuzz.py --from $((seed + 1000)) --count 100 --breadth eval
@@ -99,7 +101,7 @@ else
     failed=$((failed + 1))
 fi
 if build build-sanitize -Db_sanitize=address,undefined -Doptimization=1 -Db_lundef=false -Dc_args=-DCT_LINT; then
-    all_tests build-sanitize sanitized 40 --quick --quick "--quick --sample 3"
+    all_tests build-sanitize sanitized 40 --quick --quick 47
 else
     failed=$((failed + 1))
 fi

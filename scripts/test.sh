@@ -56,7 +56,7 @@ near_tests() {
     if holds "$(git ls-files tests/golden | tr '\n' ' ')"; then
         run "golden programs" tests/run.py $words
         run "golden programs, native" tests/run.py --engine native --quick $words
-        run "golden programs, every method" tests/methods.py --quick --sample 4 $words
+        run "golden programs, every method" tests/methods.py --quick --sample 63 $words
     fi
     case " $words " in *" prim "*) run "vector forms" tests/vector_forms.py ;; esac
     case " $words " in *" flow "*) run "passes over Flow, checked" tests/passes.py --sample 30 ;; esac
@@ -73,7 +73,7 @@ quick_tests() {
         case $program in */test_out_of_memory | *.p) continue ;; esac
         unit "$program" "unit tests"
     done
-    run "golden programs, every method" tests/methods.py --quick --sample 20
+    run "golden programs, every method" tests/methods.py --quick --sample 321
     run "golden programs, dual arrays at run time" env COTAN_BULK=run tests/methods.py --quick --sample 40 --methods bulk
     run "random programs" build/tests/random_programs --count 40 --methods forward,tape
     run "random lists" tests/lists.py --count 40

@@ -57,6 +57,10 @@ def left_out(command):
         return "change what is printed"
     if "COTAN_NATIVE=" in text or "--method bulk --engine native" in text:
         return "ask for native code, or none"
+    if "--profile" in text or (COUNT.search(text) and "|" in text):
+        return "say where steps go, or how many there are"
+    if "--trap-nan" in text:
+        return "name the operation that gives NaN, which depends on the method"
     if "--count-rules" in text:
         return "count rewrite rules"
     if os.path.join("warnings", "rules.cot") in command.path:
