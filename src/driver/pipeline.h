@@ -95,11 +95,11 @@ typedef struct CtBuild {
     CtProgram *program;
     CtElab *elab;
     CtAd *ad;
-    CtMap method_libraries;  /* names of the modules that transformations needed, which have been read */
-    CtGlobal *entry;         /* of type (S) → result, or a constant */
-    uint32_t loops;          /* the number of loops that can get checkpoints (ct_ad_checkpoint_loops), or have got them */
-    bool performs;           /* for COTAN_RUN: the result is an action, IO a, which the entry point performs */
-    uint32_t arity;          /* number of parameters of the requested function in the source */
+    CtMap method_libraries; /* names of the modules that transformations needed, which have been read */
+    CtGlobal *entry;        /* of type (S) → result, or a constant */
+    uint32_t loops; /* the number of loops that can get checkpoints (ct_ad_checkpoint_loops), or have got them */
+    bool performs;  /* for COTAN_RUN: the result is an action, IO a, which the entry point performs */
+    uint32_t arity; /* number of parameters of the requested function in the source */
     const char **parameters; /* their names, NULL for one without; NULL for an expression */
     const char **chosen;     /* the names in CtEntry.wrt, and their number; 0: there are none */
     uint32_t chosen_count;
