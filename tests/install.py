@@ -7,6 +7,7 @@ tests/abi.txt is the binary interface: the library's functions with their versio
 programs that are linked with an earlier library may break: then the soversion in meson.build goes up. --bless writes it anew.
 """
 import argparse
+import ctypes
 import os
 import re
 import shutil
@@ -15,6 +16,8 @@ import sys
 import tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, os.path.join(ROOT, "tests", "generate"))
+import library as through_ctypes  # noqa: E402
 ABI = os.path.join(ROOT, "tests", "abi.txt")
 HEADER = os.path.join(ROOT, "include", "cotan.h")
 passed = failed = 0
@@ -79,6 +82,11 @@ def check_abi(folder, library, bless):
             file.write(text)
     with open(ABI) as file:
         expect("the binary interface is that of tests/abi.txt", file.read() == text, "see tests/install.py")
+    for name, struct in (("cotan_limits", through_ctypes.Limits), ("cotan_call", through_ctypes.Call),
+                         ("cotan_result", through_ctypes.Result)):
+        fields = [(field, getattr(struct, field).offset) for field, _ in struct._fields_]
+        mine = f"{name} {ctypes.sizeof(struct)}\n" + "".join(f"  {field.rstrip('_')} {at}\n" for field, at in fields)
+        expect(f"tests/generate/library.py has the layout of {name}", f"\n{mine}" in text, mine)
 
 
 def check_programs(folder, prefix):
