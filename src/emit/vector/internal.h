@@ -19,6 +19,16 @@ void ct_emit_vector_position(const Emit *e, const CtFlowStep *step, CtFlowArg *a
 const CtFlowStep *ct_emit_vector_row_maker(const Emit *e, const CtFlowBlock *block, const CtFlowArg *value);
 bool ct_emit_vector_skipped(const Emit *e, const CtFlowStep *step);
 
+/* vector_steps.c: an argument as a number in each lane; `apart`: it is written before what follows. */
+const char *ct_emit_vector_lane_arg(Emit *e, const CtFlowArg *arg, bool apart);
+/* Writes pending expressions of the arguments. */
+void ct_emit_vector_settle(Emit *e, const CtFlowArgs *args);
+/* The index of the first of CT_LANES elements that follow one another in an array. */
+const char *ct_emit_vector_lanes_of(Emit *e, const char *first, const char *array);
+/* If a condition holds, the rest of the loop runs as scalar iterations. */
+void ct_emit_vector_leave_if(Emit *e, const char *condition);
+/* Frees what a row of all lanes takes. */
+void ct_emit_vector_give_back(Emit *e, Lane *lane);
 /* The row-major position of an element. */
 const char *ct_emit_vector_place(Emit *e, const CtFlowArg *array, const CtFlowArgs *indices);
 /* Writes one iteration of an inner loop; `names`: of its carried variables. */

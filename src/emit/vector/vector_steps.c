@@ -1,14 +1,11 @@
 /* Steps of vectorised loops as C statements. Uniform steps are written as in other loops. */
 #include "emit/vector/internal.h"
 
-#include <ctype.h>
-
 static Lane *lane_of(const Emit *e, const CtFlowArg *arg) { return &e->lanes[arg->var->id]; }
 
 /* ---- operands ---- */
 
-/* An argument as a number in each lane. */
-static const char *lane_arg(Emit *e, const CtFlowArg *arg, bool apart) {
+const char *ct_emit_vector_lane_arg(Emit *e, const CtFlowArg *arg, bool apart) {
     LaneKind kind = ct_emit_vector_kind(e, arg);
     if (kind == LANE_VALUE) return apart ? ct_emit_arg(e, arg) : ct_emit_operand(e, arg);
     if (kind == LANE_ITERATION) return ct_format(e->arena, "ct_lanes_iterations(%s)", ct_emit_arg(e, arg));
@@ -17,7 +14,7 @@ static const char *lane_arg(Emit *e, const CtFlowArg *arg, bool apart) {
 
 const char *ct_emit_vector_as(Emit *e, const CtFlowVar *to, const CtFlowArg *arg) {
     bool differs = e->lanes != NULL && e->lanes[to->id].kind == LANE_VALUE;
-    return differs ? lane_arg(e, arg, true) : ct_emit_arg(e, arg);
+    return differs ? ct_emit_vector_lane_arg(e, arg, true) : ct_emit_arg(e, arg);
 }
 
 const char *ct_emit_vector_type(const Emit *e, const CtFlowVar *var) {
@@ -25,8 +22,7 @@ const char *ct_emit_vector_type(const Emit *e, const CtFlowVar *var) {
     return var->type->kind == FLOW_I64 ? "ct_lane_ints " : "ct_lanes ";
 }
 
-/* Writes pending expressions of the arguments. */
-static void settle(Emit *e, const CtFlowArgs *args) {
+void ct_emit_vector_settle(Emit *e, const CtFlowArgs *args) {
     for (uint32_t i = 0; i < args->count; i++) {
         CtFlowVar *var = args->items[i].var;
         if (var == NULL || !e->uses[var->id].is_pending) continue;
@@ -73,9 +69,10 @@ const char *ct_emit_vector_place(Emit *e, const CtFlowArg *array, const CtFlowAr
 
 /* The position in each lane, for indices that differ. */
 static const char *lane_position(Emit *e, const CtFlowArg *array, const CtFlowArgs *indices) {
-    const char *at = lane_arg(e, &indices->items[0], indices->count == 1);
+    const char *at = ct_emit_vector_lane_arg(e, &indices->items[0], indices->count == 1);
     for (uint32_t i = 1; i < indices->count; i++)
-        at = ct_format(e->arena, "(%s * %s + %s)", at, stride(e, array, i), lane_arg(e, &indices->items[i], false));
+        at = ct_format(e->arena, "(%s * %s + %s)", at, stride(e, array, i),
+                       ct_emit_vector_lane_arg(e, &indices->items[i], false));
     return at;
 }
 
@@ -102,27 +99,26 @@ static const char *each_of_array(Emit *e, const char *indices, const char *array
     return each_below(e, indices, ct_format(e->arena, "ct_words(%s)", array));
 }
 
-static const char *lanes_of_array(Emit *e, const char *first, const char *array) {
+const char *ct_emit_vector_lanes_of(Emit *e, const char *first, const char *array) {
     return ct_emit_below(e, first, "CT_LANES", ct_format(e->arena, "ct_words(%s)", array));
 }
 
-/* If a condition holds, the rest of the loop runs as scalar iterations. */
-static void leave_if(Emit *e, const char *condition) {
+void ct_emit_vector_leave_if(Emit *e, const char *condition) {
     ct_emit_line(e, "if (CT_UNLIKELY(%s)) goto %s;", condition, e->leave);
     e->leaves = true;
 }
 
-static void give_back(Emit *e, Lane *lane) {
+void ct_emit_vector_give_back(Emit *e, Lane *lane) {
     lane->is_taken = false;
     if (lane->packed != NULL) ct_emit_line(e, "ct_lanes_give(rt, %s, %s);", lane->packed, lane->length);
 }
 
-/* The same for conditions that are not failures, and that an enclosing loop may meet many times. */
+/* As ct_emit_vector_leave_if, for conditions that are not failures, and that an enclosing loop may meet many times. */
 static void leave_with_nothing(Emit *e, const char *condition) {
     bool any = false;
     for (uint32_t i = 0; i < e->function->vars; i++) any |= e->lanes[i].is_taken;
     if (!any && CT_FIRED("vector_steps.leave_with_nothing_taken")) {
-        leave_if(e, condition);
+        ct_emit_vector_leave_if(e, condition);
         return;
     }
     CT_FIRED("vector_steps.leave_and_give_back");
@@ -186,9 +182,9 @@ static const char *spread(Emit *e, CtFlowVar *var, const CtFlowArg *array) {
 
 /* Gathers arrays held by reference into the lanes. */
 static void read_references(Emit *e, const CtFlowStep *step) {
-    const char *from =
-        ct_format(e->arena, "%s + %s", ct_emit_data(e, &step->args.items[0]),
-                  lanes_of_array(e, ct_emit_arg(e, &step->args.items[1]), ct_emit_arg(e, &step->args.items[0])));
+    const char *from = ct_format(
+        e->arena, "%s + %s", ct_emit_data(e, &step->args.items[0]),
+        ct_emit_vector_lanes_of(e, ct_emit_arg(e, &step->args.items[1]), ct_emit_arg(e, &step->args.items[0])));
     const char *n = ct_format(e->arena, "n%u", ++e->temporaries);
     ct_emit_line(e, "const int64_t %s = ct_lanes_length(%s);", n, from);
     leave_with_nothing(e, ct_format(e->arena, "%s < 0", n));
@@ -202,7 +198,7 @@ static bool write_prim(Emit *e, const CtFlowStep *step) {
     if (e->lanes[result->id].kind != LANE_VALUE) return false;
     e->reading = false;
     const char *value = ct_emit_vector_value(step->as.prim);
-    const char *text = ct_emit_substitute(e, value, &step->args, lane_arg);
+    const char *text = ct_emit_substitute(e, value, &step->args, ct_emit_vector_lane_arg);
     ct_emit_bind(e, result, text, value[strlen(value) - 1] == ')', e->reading);
     return true;
 }
@@ -219,7 +215,7 @@ static bool write_read(Emit *e, const CtFlowStep *step) {
     CtFlowArg array;
     CtFlowArgs indices = {0};
     if (e->lanes[result->id].kind == LANE_ROW || e->lanes[result->id].kind == LANE_OLD) {
-        settle(e, &step->args);
+        ct_emit_vector_settle(e, &step->args);
         return true;
     }
     if (e->lanes[result->id].kind == LANE_ARRAY) {
@@ -232,10 +228,10 @@ static bool write_read(Emit *e, const CtFlowStep *step) {
         const char *name = ct_emit_arg(e, &step->args.items[0]);
         const char *length = length_of(e, &step->args.items[0], 0);
         const CtFlowArg *at = &step->args.items[1];
-        const char *item =
-            ct_emit_vector_kind(e, at) == LANE_SAME && CT_FIRED("vector_steps.read_same_place")
-                ? ct_format(e->arena, "%s[%s]", name, below(e, ct_emit_arg(e, at), length))
-                : ct_format(e->arena, "ct_lanes_pick(%s, %s)", name, each_below(e, lane_arg(e, at, true), length));
+        const char *item = ct_emit_vector_kind(e, at) == LANE_SAME && CT_FIRED("vector_steps.read_same_place")
+                               ? ct_format(e->arena, "%s[%s]", name, below(e, ct_emit_arg(e, at), length))
+                               : ct_format(e->arena, "ct_lanes_pick(%s, %s)", name,
+                                           each_below(e, ct_emit_vector_lane_arg(e, at, true), length));
         ct_emit_bind(e, result, item, true, true);
         return true;
     }
@@ -258,7 +254,7 @@ static bool write_read(Emit *e, const CtFlowStep *step) {
                          below(e, position(e, &array, &indices, 1), lane_of(e, &array)->length));
     else if (is_iteration_last(e, &indices) && CT_FIRED("vector_steps.load"))
         text = ct_format(e->arena, "ct_lanes_load%s(%s + %s)", ints, data,
-                         lanes_of_array(e, ct_emit_vector_place(e, &array, &indices), ct_emit_arg(e, &array)));
+                         ct_emit_vector_lanes_of(e, ct_emit_vector_place(e, &array, &indices), ct_emit_arg(e, &array)));
     else {
         CT_FIRED("vector_steps.gather");
         text = ct_format(e->arena, "ct_lanes_gather%s(%s, %s)", ints, data,
@@ -273,7 +269,8 @@ static void write_replicate(Emit *e, const CtFlowStep *step) {
     const char *n = ct_format(e->arena, "n%u", ++e->temporaries);
     ct_emit_line(e, "const int64_t %s = %s;", n, ct_emit_arg(e, &step->args.items[0]));
     begin_array(e, result, n);
-    ct_emit_line(e, "ct_lanes_fill(%s, %s, %s);", ct_emit_name(e, result), n, lane_arg(e, &step->args.items[1], true));
+    ct_emit_line(e, "ct_lanes_fill(%s, %s, %s);", ct_emit_name(e, result), n,
+                 ct_emit_vector_lane_arg(e, &step->args.items[1], true));
 }
 
 /* Copies one of the arrays that are appended to the place in the result. */
@@ -336,7 +333,7 @@ static bool write_items(Emit *e, const CtFlowStep *step) {
     if (lane->kind != LANE_ARRAY) return false;
     CtText items = ct_text(e->arena);
     for (uint32_t i = 0; i < step->args.count; i++)
-        ct_text_printf(&items, "%s%s", i > 0 ? ", " : "", lane_arg(e, &step->args.items[i], true));
+        ct_text_printf(&items, "%s%s", i > 0 ? ", " : "", ct_emit_vector_lane_arg(e, &step->args.items[i], true));
     if (result->name == NULL) result->name = "xs";
     ct_emit_line(e, "ct_lanes %s[] = {%s};", ct_emit_name(e, result), items.data);
     ct_emit_alias(e, result, ct_emit_name(e, result));
@@ -348,7 +345,7 @@ static bool write_items(Emit *e, const CtFlowStep *step) {
 static void add_term(Emit *e, const CtFlowStep *step) {
     const CtFlowArg *acc = &step->args.items[0];
     const Lane *root = &e->lanes[lane_of(e, acc)->root->id], *added = &e->lanes[step->results.items[0]->id];
-    const char *term = lane_arg(e, &lane_of(e, &step->args.items[step->args.count - 1])->term, true);
+    const char *term = ct_emit_vector_lane_arg(e, &lane_of(e, &step->args.items[step->args.count - 1])->term, true);
     const char *name = ct_emit_arg(e, acc);
     CtFlowArgs indices = {.items = step->args.items + 1, .count = step->args.count - 2};
     CtFlowArgs inner = {.items = indices.items + 1, .count = indices.count - 1};
@@ -363,7 +360,7 @@ static void add_term(Emit *e, const CtFlowStep *step) {
                      term);
     } else if (is_iteration_last(e, &indices) && CT_FIRED("vector_steps.add_row")) {
         ct_emit_line(e, "ct_lanes_add_row(%s + %s, %s);", root->data,
-                     lanes_of_array(e, ct_emit_vector_place(e, acc, &indices), name), term);
+                     ct_emit_vector_lanes_of(e, ct_emit_vector_place(e, acc, &indices), name), term);
     } else if (ct_emit_vector_kind(e, &indices.items[0]) == LANE_ITERATION && !ct_emit_vector_any_differs(e, &inner) &&
                CT_FIRED("vector_steps.add_column")) {
         const char *rows = ct_format(e->arena, "(CT_LANES - 1) * ct_row_words(%s) + 1", name),
@@ -388,12 +385,13 @@ static bool write_update(Emit *e, const CtFlowStep *step) {
     if (kind == LANE_ACC) {
         add_term(e, step);
     } else {
-        const char *value = lane_arg(e, &step->args.items[2], true),
+        const char *value = ct_emit_vector_lane_arg(e, &step->args.items[2], true),
                    *length = e->lanes[e->lanes[step->results.items[0]->id].root->id].length;
         if (ct_emit_vector_kind(e, at) == LANE_SAME)
             ct_emit_line(e, "%s[%s] = %s;", name, below(e, ct_emit_arg(e, at), length), value);
         else if (CT_FIRED("vector_steps.put_scattered"))
-            ct_emit_line(e, "ct_lanes_put(%s, %s, %s);", name, each_below(e, lane_arg(e, at, true), length), value);
+            ct_emit_line(e, "ct_lanes_put(%s, %s, %s);", name,
+                         each_below(e, ct_emit_vector_lane_arg(e, at, true), length), value);
     }
     ct_emit_alias(e, step->results.items[0], name);
     return true;
@@ -407,11 +405,11 @@ static bool write_check(Emit *e, const CtFlowStep *step) {
     switch (ct_emit_vector_kind(e, index)) {
     case LANE_VALUE:
         CT_FIRED("vector_steps.check_each");
-        leave_if(e, ct_format(e->arena, "ct_lanes_leave(%s, %s)", ct_emit_arg(e, index), length));
+        ct_emit_vector_leave_if(e, ct_format(e->arena, "ct_lanes_leave(%s, %s)", ct_emit_arg(e, index), length));
         return true;
     case LANE_ITERATION:
         CT_FIRED("vector_steps.check_iteration");
-        leave_if(e, ct_format(e->arena, "%s + CT_LANES > %s", ct_emit_arg(e, index), length));
+        ct_emit_vector_leave_if(e, ct_format(e->arena, "%s + CT_LANES > %s", ct_emit_arg(e, index), length));
         return true;
     case LANE_SAME:
     case LANE_ROW:
@@ -432,7 +430,7 @@ static bool write_release(Emit *e, const CtFlowStep *step) {
     if (kind != LANE_ROW && kind != LANE_ARRAY && kind != LANE_MATRIX) return false;
     ct_emit_flush(e, true);
     if (kind == LANE_ROW) return true;
-    give_back(e, &e->lanes[lane_of(e, object)->root->id]);
+    ct_emit_vector_give_back(e, &e->lanes[lane_of(e, object)->root->id]);
     return true;
 }
 
@@ -456,7 +454,7 @@ static uint32_t leave_branches(Emit *e, const CtFlowStep *step, const char *on, 
         if (step->as.cases.branches[i].block->exit == EXIT_YIELD)
             yields[count++] = i;
         else
-            leave_if(e, ct_format(e->arena, "ct_any((ct_lane_ints)(%s))", taken_by(e, step, on, i)));
+            ct_emit_vector_leave_if(e, ct_format(e->arena, "ct_any((ct_lane_ints)(%s))", taken_by(e, step, on, i)));
     }
     return count;
 }
@@ -467,7 +465,8 @@ static void branch_values(Emit *e, const CtFlowStep *step, uint32_t branch, cons
     e->taken = taken;
     ct_emit_block(e, block, NULL);
     e->block = block;
-    for (uint32_t i = 0; i < step->results.count; i++) values[i] = lane_arg(e, &block->values.items[i], true);
+    for (uint32_t i = 0; i < step->results.count; i++)
+        values[i] = ct_emit_vector_lane_arg(e, &block->values.items[i], true);
     ct_emit_flush(e, false);
     e->block = around;
     e->taken = taken_around;
@@ -476,7 +475,7 @@ static void branch_values(Emit *e, const CtFlowStep *step, uint32_t branch, cons
 static bool write_switch(Emit *e, const CtFlowStep *step) {
     if (ct_emit_vector_kind(e, &step->args.items[0]) == LANE_SAME) return false;
     uint32_t results = step->results.count, *yields = CT_NEW_ARRAY(e->arena, uint32_t, step->as.cases.count + 1);
-    const char *on = lane_arg(e, &step->args.items[0], false);
+    const char *on = ct_emit_vector_lane_arg(e, &step->args.items[0], false);
     ct_emit_flush(e, false);
     uint32_t count = leave_branches(e, step, on, yields);
     const char **values = CT_NEW_ARRAY(e->arena, const char *, count *results + 1);
@@ -548,7 +547,7 @@ void ct_emit_vector_iteration(Emit *e, const CtFlowStep *loop, const char *const
         if (!is_matrix(e, loop->results.items[i]))
             ct_emit_line(e, "%s[%s] = %s;", ct_emit_name(e, loop->results.items[i]),
                          below(e, ct_emit_name(e, block->params.items[0]), e->lanes[loop->results.items[i]->id].length),
-                         lane_arg(e, &block->values.items[i], true));
+                         ct_emit_vector_lane_arg(e, &block->values.items[i], true));
     assign_carried(e, loop, names);
     e->block = around;
     e->pending.count = 0;
@@ -620,206 +619,4 @@ bool ct_emit_vector_step(Emit *e, CtFlowStep *step) {
     case FLOW_RETAIN: return false;
     }
     return false;
-}
-
-/* ---- the loop over the iterations ---- */
-
-/* carried + term: each lane has a partial sum until the loop has ended; in exact mode terms are added in the order of
- * iterations. */
-static void add_terms(Emit *e, const LaneSum *sum, const char *name) {
-    CtText terms = ct_text(e->arena);
-    for (uint32_t i = 0; !e->exact && i < sum->terms.count; i++)
-        ct_emit_line(e, "%s_wide += %s;", name, lane_arg(e, &sum->terms.items[i], true));
-    if (!e->exact || sum->terms.count == 0) return;
-    if (sum->terms.count == 1 && ct_emit_vector_kind(e, &sum->terms.items[0]) == LANE_VALUE) {
-        CT_FIRED("vector_steps.exact_sum");
-        ct_emit_line(e, "%s = ct_lanes_add_to(%s, %s);", name, name, ct_emit_arg(e, &sum->terms.items[0]));
-        return;
-    }
-    CT_FIRED("vector_steps.exact_sum_of_terms");
-    settle(e, &sum->terms);
-    for (uint32_t i = 0; i < sum->terms.count; i++) {
-        const CtFlowArg *term = &sum->terms.items[i];
-        ct_text_printf(&terms, ct_emit_vector_kind(e, term) == LANE_SAME ? " + %s" : " + %s[lane]",
-                       ct_emit_arg(e, term));
-    }
-    ct_emit_line(e, "for (int lane = 0; lane < CT_LANES; lane++) %s = %s%s;", name, name, terms.data);
-}
-
-/* Makes the copies of an accumulator's elements in each lane. */
-static void begin_wide(Emit *e, Lane *lane, const char *name) {
-    lane->packed = ct_format(e->arena, "%s_wide", name);
-    lane->length = ct_format(e->arena, "%s_words", name);
-    const char *take = lane->may_be_narrow ? "wide" : "take";
-    ct_emit_line(e, "const int64_t %s = ct_words(%s);", lane->length, name);
-    ct_emit_line(e, "ct_word *%s_memory;", name);
-    ct_emit_line(e, "ct_lanes *%s = ct_lanes_%s(rt, %s, &%s_memory);", lane->packed, take, lane->length, name);
-    if (!lane->may_be_narrow) ct_emit_line(e, "ct_lanes_fill(%s, %s, ct_all(-0.0));", lane->packed, lane->length);
-}
-
-static void begin_sums(Emit *e, const CtFlowStep *step, const char *const *names) {
-    for (uint32_t i = 0; i < step->as.loop.carried; i++) {
-        Lane *lane = &e->lanes[step->as.loop.block->params.items[1 + i]->id];
-        if (lane->kind != LANE_ACC) {
-            if (!e->exact) ct_emit_line(e, "ct_lanes %s_wide = ct_all(-0.0);", names[i]);
-            continue;
-        }
-        const CtFlowVar *start = step->args.items[1 + i].var;
-        lane->data = start != NULL ? e->uses[start->id].own : NULL;
-        if (lane->data == NULL) ct_emit_line(e, "%s = ct_own(rt, %s, 0);", names[i], names[i]);
-        if (lane->data == NULL) lane->data = ct_format(e->arena, "%s->data", names[i]);
-        ct_emit_lengths(e, step->as.loop.block->params.items[1 + i], names[i], ct_format(e->arena, "%s_acc", names[i]));
-        if (lane->is_wide) begin_wide(e, lane, names[i]);
-    }
-}
-
-static void end_sums(Emit *e, const CtFlowStep *step, const char *const *names) {
-    for (uint32_t i = 0; i < step->as.loop.carried; i++) {
-        const Lane *lane = &e->lanes[step->as.loop.block->params.items[1 + i]->id];
-        if (lane->kind != LANE_ACC) {
-            if (!e->exact) ct_emit_line(e, "%s = %s + ct_lanes_total(%s_wide);", names[i], names[i], names[i]);
-        } else if (lane->may_be_narrow) {
-            ct_emit_line(e, "ct_lanes_narrow(rt, %s, %s, %s_memory, %s);", lane->data, lane->packed, names[i],
-                         lane->length);
-        } else if (lane->is_wide) {
-            ct_emit_line(e, "ct_lanes_collect(%s, %s, %s);", lane->data, lane->packed, lane->length);
-            ct_emit_line(e, "ct_lanes_give(rt, %s_memory, %s);", names[i], lane->length);
-        }
-    }
-}
-
-/* Stores the rows of CT_LANES elements that are arrays of rows. */
-static void put_rows(Emit *e, const CtFlowStep *loop, const char *name, const char *count, const char *index,
-                     const CtFlowArgs *rows) {
-    const char *length = e->lanes[lane_of(e, &rows->items[0])->root->id].length,
-               *to = ct_format(e->arena, "to%u", ++e->temporaries);
-    ct_emit_line(e, "ct_word *%s = ct_rows_place(rt, %s, &%s, %s, %s, %u, %s);", to, ct_emit_site(e, loop->range), name,
-                 count, index, rows->count, length);
-    for (uint32_t i = 0; i < rows->count; i++)
-        ct_emit_line(e, "ct_lanes_put_rows(%s + %u * %s, %u * %s, %s, %s);", to, i, length, rows->count, length,
-                     ct_emit_arg(e, &rows->items[i]), length);
-    for (uint32_t i = 0; i < rows->count; i++) give_back(e, &e->lanes[lane_of(e, &rows->items[i])->root->id]);
-}
-
-/* Stores one number of each iteration, contiguously. */
-static void put_numbers(Emit *e, const CtFlowArg *value, const char *to, const char *far) {
-    const char *numbers = lane_arg(e, value, true);
-    if (far != NULL && CT_FIRED("vector_steps.streamed"))
-        ct_emit_line(e, "ct_lanes_stream(%s, %s, %s);", to, numbers, far);
-    else
-        ct_emit_line(e, "ct_lanes_store%s(%s, %s);", value->type->kind == FLOW_I64 ? "_ints" : "", to, numbers);
-}
-
-/* Whether a result has rows, whose memory is freed when they have been stored. */
-static bool gives_rows(const CtFlowStep *loop) {
-    for (uint32_t i = loop->as.loop.carried; i < loop->results.count; i++) {
-        const CtFlowType *type = loop->results.items[i]->type;
-        if (type->rank > 1 || ct_flow_is_object(type->element)) return true;
-    }
-    return false;
-}
-
-/* Leaves the vectorised loop if rows differ in length from earlier ones; the scalar iterations report that. */
-static void leave_if_odd(Emit *e, const CtFlowStep *loop, const char *count, const LaneResults *results) {
-    for (uint32_t i = loop->as.loop.carried; ct_flow_step_fails(loop) && i < loop->results.count; i++) {
-        if (loop->results.items[i]->type->rank == 1) continue;
-        const Lane *lane = lane_of(e, &loop->as.loop.block->values.items[i]);
-        const CtFlowArgs *rows = lane->kind == LANE_ROWS ? &lane->read->args : NULL;
-        if (rows != NULL) lane = lane_of(e, &rows->items[0]);
-        const char *length = e->lanes[lane->root->id].length;
-        if (isdigit((unsigned char)length[0]) && CT_FIRED("vector_steps.rows_of_literal_length"))
-            continue; /* the same literal in each iteration */
-        CT_FIRED("vector_steps.rows_fit");
-        leave_if(e, ct_format(e->arena, "!ct_rows_fit(rt, %s, &%s, %s, %u, %s)", ct_emit_site(e, loop->range),
-                              results->names[i], count, rows != NULL ? rows->count : 0, length));
-    }
-}
-
-/* The index from which on the elements of all lanes are put. */
-static const char *made_at(Emit *e, const CtFlowStep *loop, uint32_t i, const LaneResults *results, const char *index) {
-    const RowPlace *place = e->uses[loop->results.items[i]->id].place;
-    return place != NULL ? ct_emit_below(e, index, "CT_LANES", place->length)
-                         : lanes_of_array(e, index, results->names[i]);
-}
-
-static void put_results(Emit *e, const CtFlowStep *step, const char *count, const char *index,
-                        const LaneResults *results) {
-    const CtFlowBlock *block = step->as.loop.block;
-    leave_if_odd(e, step, count, results);
-    if (results->is_over || gives_rows(step)) ct_emit_flush(e, true);
-    for (uint32_t i = step->as.loop.carried; i < step->results.count; i++) {
-        const CtFlowArg *value = &block->values.items[i];
-        const CtFlowType *type = step->results.items[i]->type;
-        if (type->rank == 1 && !ct_flow_is_object(type->element)) {
-            uint32_t array = i - step->as.loop.carried;
-            const char *at = made_at(e, step, i, results, index);
-            put_numbers(e, value, ct_format(e->arena, "%s + %s", results->data[array], at), results->far[array]);
-            continue;
-        }
-        if (lane_of(e, value)->kind == LANE_ROWS && CT_FIRED("vector_steps.put_rows_of_rows")) {
-            put_rows(e, step, results->names[i], count, index, &lane_of(e, value)->read->args);
-            continue;
-        }
-        Lane *lane = &e->lanes[lane_of(e, value)->root->id];
-        if (type->rank == 1 && CT_FIRED("vector_steps.put_references"))
-            ct_emit_line(e, "ct_lanes_put_arrays(rt, %s + %s, %s, %s);", results->data[i - step->as.loop.carried],
-                         made_at(e, step, i, results, index), ct_emit_arg(e, value), lane->length);
-        else if (CT_FIRED("vector_steps.put_rows"))
-            ct_emit_line(e, "ct_lanes_put_rows(ct_row_place(rt, %s, &%s, %s, %s, %s), %s, %s, %s);",
-                         ct_emit_site(e, step->range), results->names[i], count,
-                         ct_emit_below(e, index, "CT_LANES", count), lane->length, lane->length, ct_emit_arg(e, value),
-                         lane->length);
-        give_back(e, lane);
-    }
-}
-
-static void begin_packs(Emit *e) {
-    for (uint32_t i = 0; i < e->function->vars; i++) {
-        Lane *lane = &e->lanes[i];
-        if (!lane->is_packed) continue;
-        uint32_t number = ++e->temporaries;
-        lane->length = ct_format(e->arena, "words%u", number);
-        lane->packed = ct_format(e->arena, "rows%u", number);
-        ct_emit_line(e, "const int64_t %s = ct_row_words(%s);", lane->length, e->uses[i].text);
-        ct_emit_line(e, "ct_word *memory%u;", number);
-        ct_emit_line(e, "ct_lanes *%s = ct_lanes_take(rt, %s, &memory%u);", lane->packed, lane->length, number);
-    }
-}
-
-static void each_pack(Emit *e, const char *index) {
-    for (uint32_t i = 0; i < e->function->vars; i++) {
-        const Lane *lane = &e->lanes[i];
-        if (!lane->is_packed) continue;
-        const char *rows = ct_format(e->arena, "%s->dims[0]", e->uses[i].text);
-        if (index != NULL)
-            ct_emit_line(e, "ct_lanes_rows(%s, %s->data + %s * %s, %s);", lane->packed, e->uses[i].text,
-                         ct_emit_below(e, index, "CT_LANES", rows), lane->length, lane->length);
-        else
-            ct_emit_line(e, "ct_lanes_give(rt, memory%s, %s);", lane->packed + strlen("rows"), lane->length);
-    }
-}
-
-void ct_emit_vector_iterations(Emit *e, const CtFlowStep *step, const LaneSum *sums, const char *count, const char *to,
-                               const char *index, const LaneResults *results) {
-    const char *const *names = results->names;
-    const CtFlowBlock *block = step->as.loop.block, *around = e->block;
-    e->leaves = false;
-    e->leave = ct_format(e->arena, "one_by_one%u", ++e->temporaries);
-    begin_packs(e);
-    begin_sums(e, step, names);
-    ct_emit_line(e, "for (; %s + CT_LANES <= %s; %s += CT_LANES) {", index, to, index);
-    e->depth++;
-    if (ct_emit_asks(e, step)) ct_emit_line(e, "ct_iteration(rt);");
-    each_pack(e, index);
-    ct_emit_block(e, block, NULL);
-    e->block = block;
-    put_results(e, step, count, index, results);
-    for (uint32_t i = 0; i < step->as.loop.carried; i++) add_terms(e, &sums[i], names[i]);
-    e->block = around;
-    e->pending.count = 0;
-    e->depth--;
-    ct_emit_line(e, "}");
-    if (e->leaves) ct_emit_line(e, "%s:;", e->leave);
-    each_pack(e, NULL);
-    end_sums(e, step, names);
 }

@@ -1,0 +1,214 @@
+/* The vectorised loop over the iterations, CT_LANES at a time: sums, rows that are packed into lanes, and results. */
+#include "emit/vector/internal.h"
+
+#include <ctype.h>
+
+static Lane *lane_of(const Emit *e, const CtFlowArg *arg) { return &e->lanes[arg->var->id]; }
+
+/* ---- sums and accumulators ---- */
+
+/* carried + term: each lane has a partial sum until the loop has ended; in exact mode terms are added in the order of
+ * iterations. */
+static void add_terms(Emit *e, const LaneSum *sum, const char *name) {
+    CtText terms = ct_text(e->arena);
+    for (uint32_t i = 0; !e->exact && i < sum->terms.count; i++)
+        ct_emit_line(e, "%s_wide += %s;", name, ct_emit_vector_lane_arg(e, &sum->terms.items[i], true));
+    if (!e->exact || sum->terms.count == 0) return;
+    if (sum->terms.count == 1 && ct_emit_vector_kind(e, &sum->terms.items[0]) == LANE_VALUE) {
+        CT_FIRED("lane_loop.exact_sum");
+        ct_emit_line(e, "%s = ct_lanes_add_to(%s, %s);", name, name, ct_emit_arg(e, &sum->terms.items[0]));
+        return;
+    }
+    CT_FIRED("lane_loop.exact_sum_of_terms");
+    ct_emit_vector_settle(e, &sum->terms);
+    for (uint32_t i = 0; i < sum->terms.count; i++) {
+        const CtFlowArg *term = &sum->terms.items[i];
+        ct_text_printf(&terms, ct_emit_vector_kind(e, term) == LANE_SAME ? " + %s" : " + %s[lane]",
+                       ct_emit_arg(e, term));
+    }
+    ct_emit_line(e, "for (int lane = 0; lane < CT_LANES; lane++) %s = %s%s;", name, name, terms.data);
+}
+
+/* Makes the copies of an accumulator's elements in each lane. */
+static void begin_wide(Emit *e, Lane *lane, const char *name) {
+    lane->packed = ct_format(e->arena, "%s_wide", name);
+    lane->length = ct_format(e->arena, "%s_words", name);
+    const char *take = lane->may_be_narrow ? "wide" : "take";
+    ct_emit_line(e, "const int64_t %s = ct_words(%s);", lane->length, name);
+    ct_emit_line(e, "ct_word *%s_memory;", name);
+    ct_emit_line(e, "ct_lanes *%s = ct_lanes_%s(rt, %s, &%s_memory);", lane->packed, take, lane->length, name);
+    if (!lane->may_be_narrow) ct_emit_line(e, "ct_lanes_fill(%s, %s, ct_all(-0.0));", lane->packed, lane->length);
+}
+
+static void begin_sums(Emit *e, const CtFlowStep *step, const char *const *names) {
+    for (uint32_t i = 0; i < step->as.loop.carried; i++) {
+        Lane *lane = &e->lanes[step->as.loop.block->params.items[1 + i]->id];
+        if (lane->kind != LANE_ACC) {
+            if (!e->exact) ct_emit_line(e, "ct_lanes %s_wide = ct_all(-0.0);", names[i]);
+            continue;
+        }
+        const CtFlowVar *start = step->args.items[1 + i].var;
+        lane->data = start != NULL ? e->uses[start->id].own : NULL;
+        if (lane->data == NULL) ct_emit_line(e, "%s = ct_own(rt, %s, 0);", names[i], names[i]);
+        if (lane->data == NULL) lane->data = ct_format(e->arena, "%s->data", names[i]);
+        ct_emit_lengths(e, step->as.loop.block->params.items[1 + i], names[i], ct_format(e->arena, "%s_acc", names[i]));
+        if (lane->is_wide) begin_wide(e, lane, names[i]);
+    }
+}
+
+static void end_sums(Emit *e, const CtFlowStep *step, const char *const *names) {
+    for (uint32_t i = 0; i < step->as.loop.carried; i++) {
+        const Lane *lane = &e->lanes[step->as.loop.block->params.items[1 + i]->id];
+        if (lane->kind != LANE_ACC) {
+            if (!e->exact) ct_emit_line(e, "%s = %s + ct_lanes_total(%s_wide);", names[i], names[i], names[i]);
+        } else if (lane->may_be_narrow) {
+            ct_emit_line(e, "ct_lanes_narrow(rt, %s, %s, %s_memory, %s);", lane->data, lane->packed, names[i],
+                         lane->length);
+        } else if (lane->is_wide) {
+            ct_emit_line(e, "ct_lanes_collect(%s, %s, %s);", lane->data, lane->packed, lane->length);
+            ct_emit_line(e, "ct_lanes_give(rt, %s_memory, %s);", names[i], lane->length);
+        }
+    }
+}
+
+/* ---- results ---- */
+
+/* Stores the rows of CT_LANES elements that are arrays of rows. */
+static void put_rows(Emit *e, const CtFlowStep *loop, const char *name, const char *count, const char *index,
+                     const CtFlowArgs *rows) {
+    const char *length = e->lanes[lane_of(e, &rows->items[0])->root->id].length,
+               *to = ct_format(e->arena, "to%u", ++e->temporaries);
+    ct_emit_line(e, "ct_word *%s = ct_rows_place(rt, %s, &%s, %s, %s, %u, %s);", to, ct_emit_site(e, loop->range), name,
+                 count, index, rows->count, length);
+    for (uint32_t i = 0; i < rows->count; i++)
+        ct_emit_line(e, "ct_lanes_put_rows(%s + %u * %s, %u * %s, %s, %s);", to, i, length, rows->count, length,
+                     ct_emit_arg(e, &rows->items[i]), length);
+    for (uint32_t i = 0; i < rows->count; i++)
+        ct_emit_vector_give_back(e, &e->lanes[lane_of(e, &rows->items[i])->root->id]);
+}
+
+/* Stores one number of each iteration, contiguously. */
+static void put_numbers(Emit *e, const CtFlowArg *value, const char *to, const char *far) {
+    const char *numbers = ct_emit_vector_lane_arg(e, value, true);
+    if (far != NULL && CT_FIRED("lane_loop.streamed"))
+        ct_emit_line(e, "ct_lanes_stream(%s, %s, %s);", to, numbers, far);
+    else
+        ct_emit_line(e, "ct_lanes_store%s(%s, %s);", value->type->kind == FLOW_I64 ? "_ints" : "", to, numbers);
+}
+
+/* Whether a result has rows, whose memory is freed when they have been stored. */
+static bool gives_rows(const CtFlowStep *loop) {
+    for (uint32_t i = loop->as.loop.carried; i < loop->results.count; i++) {
+        const CtFlowType *type = loop->results.items[i]->type;
+        if (type->rank > 1 || ct_flow_is_object(type->element)) return true;
+    }
+    return false;
+}
+
+/* Leaves the vectorised loop if rows differ in length from earlier ones; the scalar iterations report that. */
+static void leave_if_odd(Emit *e, const CtFlowStep *loop, const char *count, const LaneResults *results) {
+    for (uint32_t i = loop->as.loop.carried; ct_flow_step_fails(loop) && i < loop->results.count; i++) {
+        if (loop->results.items[i]->type->rank == 1) continue;
+        const Lane *lane = lane_of(e, &loop->as.loop.block->values.items[i]);
+        const CtFlowArgs *rows = lane->kind == LANE_ROWS ? &lane->read->args : NULL;
+        if (rows != NULL) lane = lane_of(e, &rows->items[0]);
+        const char *length = e->lanes[lane->root->id].length;
+        if (isdigit((unsigned char)length[0]) && CT_FIRED("lane_loop.rows_of_literal_length"))
+            continue; /* the same literal in each iteration */
+        CT_FIRED("lane_loop.rows_fit");
+        ct_emit_vector_leave_if(e, ct_format(e->arena, "!ct_rows_fit(rt, %s, &%s, %s, %u, %s)",
+                                             ct_emit_site(e, loop->range), results->names[i], count,
+                                             rows != NULL ? rows->count : 0, length));
+    }
+}
+
+/* The index from which on the elements of all lanes are put. */
+static const char *made_at(Emit *e, const CtFlowStep *loop, uint32_t i, const LaneResults *results, const char *index) {
+    const RowPlace *place = e->uses[loop->results.items[i]->id].place;
+    return place != NULL ? ct_emit_below(e, index, "CT_LANES", place->length)
+                         : ct_emit_vector_lanes_of(e, index, results->names[i]);
+}
+
+static void put_results(Emit *e, const CtFlowStep *step, const char *count, const char *index,
+                        const LaneResults *results) {
+    const CtFlowBlock *block = step->as.loop.block;
+    leave_if_odd(e, step, count, results);
+    if (results->is_over || gives_rows(step)) ct_emit_flush(e, true);
+    for (uint32_t i = step->as.loop.carried; i < step->results.count; i++) {
+        const CtFlowArg *value = &block->values.items[i];
+        const CtFlowType *type = step->results.items[i]->type;
+        if (type->rank == 1 && !ct_flow_is_object(type->element)) {
+            uint32_t array = i - step->as.loop.carried;
+            const char *at = made_at(e, step, i, results, index);
+            put_numbers(e, value, ct_format(e->arena, "%s + %s", results->data[array], at), results->far[array]);
+            continue;
+        }
+        if (lane_of(e, value)->kind == LANE_ROWS && CT_FIRED("lane_loop.put_rows_of_rows")) {
+            put_rows(e, step, results->names[i], count, index, &lane_of(e, value)->read->args);
+            continue;
+        }
+        Lane *lane = &e->lanes[lane_of(e, value)->root->id];
+        if (type->rank == 1 && CT_FIRED("lane_loop.put_references"))
+            ct_emit_line(e, "ct_lanes_put_arrays(rt, %s + %s, %s, %s);", results->data[i - step->as.loop.carried],
+                         made_at(e, step, i, results, index), ct_emit_arg(e, value), lane->length);
+        else if (CT_FIRED("lane_loop.put_rows"))
+            ct_emit_line(e, "ct_lanes_put_rows(ct_row_place(rt, %s, &%s, %s, %s, %s), %s, %s, %s);",
+                         ct_emit_site(e, step->range), results->names[i], count,
+                         ct_emit_below(e, index, "CT_LANES", count), lane->length, lane->length, ct_emit_arg(e, value),
+                         lane->length);
+        ct_emit_vector_give_back(e, lane);
+    }
+}
+
+/* ---- the loop ---- */
+
+static void begin_packs(Emit *e) {
+    for (uint32_t i = 0; i < e->function->vars; i++) {
+        Lane *lane = &e->lanes[i];
+        if (!lane->is_packed) continue;
+        uint32_t number = ++e->temporaries;
+        lane->length = ct_format(e->arena, "words%u", number);
+        lane->packed = ct_format(e->arena, "rows%u", number);
+        ct_emit_line(e, "const int64_t %s = ct_row_words(%s);", lane->length, e->uses[i].text);
+        ct_emit_line(e, "ct_word *memory%u;", number);
+        ct_emit_line(e, "ct_lanes *%s = ct_lanes_take(rt, %s, &memory%u);", lane->packed, lane->length, number);
+    }
+}
+
+static void each_pack(Emit *e, const char *index) {
+    for (uint32_t i = 0; i < e->function->vars; i++) {
+        const Lane *lane = &e->lanes[i];
+        if (!lane->is_packed) continue;
+        const char *rows = ct_format(e->arena, "%s->dims[0]", e->uses[i].text);
+        if (index != NULL)
+            ct_emit_line(e, "ct_lanes_rows(%s, %s->data + %s * %s, %s);", lane->packed, e->uses[i].text,
+                         ct_emit_below(e, index, "CT_LANES", rows), lane->length, lane->length);
+        else
+            ct_emit_line(e, "ct_lanes_give(rt, memory%s, %s);", lane->packed + strlen("rows"), lane->length);
+    }
+}
+
+void ct_emit_vector_iterations(Emit *e, const CtFlowStep *step, const LaneSum *sums, const char *count, const char *to,
+                               const char *index, const LaneResults *results) {
+    const char *const *names = results->names;
+    const CtFlowBlock *block = step->as.loop.block, *around = e->block;
+    e->leaves = false;
+    e->leave = ct_format(e->arena, "one_by_one%u", ++e->temporaries);
+    begin_packs(e);
+    begin_sums(e, step, names);
+    ct_emit_line(e, "for (; %s + CT_LANES <= %s; %s += CT_LANES) {", index, to, index);
+    e->depth++;
+    if (ct_emit_asks(e, step)) ct_emit_line(e, "ct_iteration(rt);");
+    each_pack(e, index);
+    ct_emit_block(e, block, NULL);
+    e->block = block;
+    put_results(e, step, count, index, results);
+    for (uint32_t i = 0; i < step->as.loop.carried; i++) add_terms(e, &sums[i], names[i]);
+    e->block = around;
+    e->pending.count = 0;
+    e->depth--;
+    ct_emit_line(e, "}");
+    if (e->leaves) ct_emit_line(e, "%s:;", e->leave);
+    each_pack(e, NULL);
+    end_sums(e, step, names);
+}
