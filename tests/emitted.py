@@ -14,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from compilers import works  # noqa: E402
-from run import GOLDEN, ROOT, commands_of, is_close, programs  # noqa: E402
+from run import GOLDEN, ROOT, commands_of, is_close, programs, read, split  # noqa: E402
 
 WARNINGS = ["-std=c11", "-O1", "-Wall", "-Wextra", "-Werror", "-Wno-infinite-recursion", "-c", "-o", "/dev/null"]
 # Loops are parted that would be too short for that.
@@ -44,7 +44,9 @@ int main(void) {
 
 def entries(path):
     """The constants of a program that its commands run, and that end by themselves."""
-    for command in commands_of(path):
+    for command, output in zip(commands_of(path), split(read(path[:-4] + ".out"))):
+        if "error[E0701]" in output:  # a function without its arguments
+            continue
         try:
             words = shlex.split(command, comments=True)
         except ValueError:

@@ -28,8 +28,8 @@ typedef struct Options {
         *prefix;
     const char *folders[16]; /* --path, in the order given */
     int folder_count;
-    bool native, at_once, exact_math, json, count, time_passes, count_rules, help, no_warnings, only_check, sensitivity,
-        trap_nan;
+    bool native, at_once, engine_asked, exact_math, json, count, time_passes, count_rules, help, no_warnings,
+        only_check, sensitivity, trap_nan;
     bool profile;             /* a profile is asked for: as a table, or */
     const char *profile_file; /* as a flame graph in this file */
     bool grad, vjp, jvp;      /* derivatives that `cotan compile` emits besides the function */

@@ -305,6 +305,7 @@ static bool apply(Options *o, const OptionRow *row, const char *value) {
         if (value != NULL) o->profile_file = value;
         return true;
     case ENGINE:
+        o->engine_asked = true;
         if (set_engine(value, o)) return true;
         cli_complain(o, "--engine takes auto, eval or native, not `%s`", value);
         return false;

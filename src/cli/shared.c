@@ -395,12 +395,12 @@ int cli_run_call(const Options *options, cotan_mode mode, const char *function, 
                        .trap = options->trap_nan,
                        .native = options->native,
                        .count = options->count};
-    if (!options->at_once) call.native_after = NATIVE_AFTER;
+    if (!options->at_once || options->profile) call.native_after = NATIVE_AFTER;
     if (options->count_rules) setenv("COTAN_COUNT_RULES", "/dev/stderr", 1); /* written when the process ends */
     bool failed = false;
     const char *first = mode == COTAN_RUN ? options->args : options->at;
     const char *second = mode == COTAN_VJP ? options->cotangent : options->tangent;
-    if (options->profile && (options->count || options->at_once))
+    if (options->profile && (options->count || (options->engine_asked && options->at_once)))
         return cli_complain(options, "--profile is of the evaluator, and counts steps itself: leave out %s",
                             options->count ? "--count" : "--engine native");
     if (cli_reads_twice(options, first, second) || !form_of(options, &call.form)) return EXIT_USAGE;

@@ -38,9 +38,9 @@ def kind_of(x):
     return "nan" if math.isnan(x) else "inf" if math.isinf(x) else "finite"
 
 
-def differ(a, b, tolerance):
+def differ(a, b, tolerance, floor=1e-290):
     """None where the JSON texts agree, else (kind, index of the number, a's, b's). Kinds: 'shape', 'finite' (one is, the other is
-    not), 'number'. A number is measured against itself, and against a thousandth of the largest beside it."""
+    not), 'number'. A number is measured against itself, against a thousandth of the largest beside it, and against the floor."""
     if a == b:
         return None
     xs, s = flatten(a)
@@ -55,7 +55,7 @@ def differ(a, b, tolerance):
             return ("finite", k, x, y)
         if finite == 0:
             continue
-        far = abs(x - y) / max(abs(x), abs(y), 1e-3 * size, 1e-290)
+        far = abs(x - y) / max(abs(x), abs(y), 1e-3 * size, floor)
         if far > tolerance and (worst is None or far > worst[0]):
             worst = (far, k, x, y)
     return worst and ("number",) + worst[1:]
