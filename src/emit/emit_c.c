@@ -1,4 +1,5 @@
 /* Writes a program as one C file. */
+#include "flow/analysis/analysis.h"
 #include "emit/runtime.h"
 
 extern const char ct_vector_h[], ct_scalar_h[], ct_debug_h[], ct_run_h[], ct_array_h[], ct_simd_h[], ct_product_h[],
@@ -68,6 +69,7 @@ static void put_program(CtText *out, CtFlow *flow, const char *prefix, const cha
     *e = (Emit){.flow = flow, .arena = flow->arena, .out = &functions, .prefix = prefix, .exact = options.exact};
     e->one_by_one = options.scalar;
     e->debug = options.debug;
+    e->telling = ct_flow_telling(flow);
     e->parts = ct_text(flow->arena);
     ct_emit_function_names(e);
     for (uint32_t i = 0; i < flow->functions.count; i++) ct_emit_function(e, flow->functions.items[i]);

@@ -275,6 +275,10 @@ static void emit_text_prim(Emit *e, const CtFlowStep *step) {
                         ct_format(e->arena, "ct_effect(rt, %s, %s)", ct_emit_site(e, step->range), arg));
         return;
     }
+    if (step->as.prim == PRIM_TRACE) {
+        ct_emit_declare(e, step->results.items[0], ct_format(e->arena, "ct_trace(rt, %s)", arg));
+        return;
+    }
     char letter = ct_prim_info(step->as.prim)->args[0];
     const char *text = letter == 'I'
                            ? ct_format(e->arena, "ct_show_int(rt, %s)", arg)

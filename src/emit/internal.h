@@ -53,6 +53,7 @@ typedef struct Emit {
     bool leaves;       /* there is a jump to that label */
     /* Inside a branch whose condition differs between lanes: the mask of active lanes; NULL: all are active. */
     const char *taken;
+    const bool *telling;      /* by functions' numbers: ct_flow_telling */
     bool one_by_one;          /* the scalar remainder, or a loop around, is being written */
     bool exact;               /* floating-point sums keep their order */
     bool debug;               /* indices are compared with lengths: rt/debug.h */

@@ -10,6 +10,7 @@
  * A carried variable may be folded by an operation that is associative to the last bit, or, in fast mode, be a sum; it
  * may be an array to whose elements the loop adds; or an array of which each iteration touches only its own
  * elements. */
+#include "flow/analysis/analysis.h"
 #include "emit/shared_loops.h"
 
 typedef struct Scan {
@@ -69,6 +70,7 @@ static bool fits_block(Scan *s, const CtFlowBlock *block) {
     if (block->exit != EXIT_YIELD && block->exit != EXIT_NEVER) return false;
     for (uint32_t i = 0; i < block->steps.count; i++) {
         const CtFlowStep *step = block->steps.items[i];
+        if (ct_flow_tells(s->e->telling, step)) return false; /* messages come in the order of one thread */
         for (uint32_t j = 0; j < step->args.count; j++)
             if (!fits_arg(s, step, j)) return false;
         find_lent(s, step);

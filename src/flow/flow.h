@@ -267,6 +267,7 @@ typedef struct CtFlow {
     const char *refused;     /* why the program cannot be lowered, or NULL */
     const char *wrong;       /* the pass that lint or a check found at fault, and why: an internal error */
     bool takes_derivatives;  /* the program had derivative steps */
+    bool tells_messages;     /* Debug.Trace: messages.c */
 } CtFlow;
 
 /* Lowers `entry`, and all that it uses, to Flow. Derivatives in the Core program must have been expanded. Where

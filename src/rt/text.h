@@ -266,4 +266,10 @@ static CT_CALLED ct_node *ct_effect(ct_run *rt, int site, int64_t what) {
     return ct_answer(rt, effects);
 }
 
+/* A character of a message (what >= 0), or its end. Without a world nothing is told. */
+static CT_CALLED ct_node *ct_trace(ct_run *rt, int64_t what) {
+    if (rt->effects != NULL && !rt->effects->trace(rt->effects, what)) ct_fail_memory(rt);
+    return ct_bare(rt, 0);
+}
+
 #endif

@@ -296,6 +296,7 @@ bool ct_session_function_again(cotan_context *context, cotan_function *function)
     ct_session_report_clear(context);
     drop_session(context, function);
     function->entry.checkpoints = true;
+    ct_session_world_again(context);
     return ct_session_function_begin(context, function);
 }
 

@@ -88,7 +88,9 @@ void ct_session_check_evaluator(cotan_context *context, const CtCall *c, const C
                     .value = &eval};
     context->error = NULL;
     context->error_arena = NULL;
+    ct_session_world_silence(context, true);
     bool done = ct_session_run_call(context, &again);
+    ct_session_world_silence(context, false);
     if (!done && about_resources(context->error))
         ct_session_check_tell(context, session, "not checked by the evaluator: %s", context->error->items[0].message);
     else if (!done || error != NULL)

@@ -112,6 +112,9 @@ static const char *difference(const Check *c, const CtInterpreter *a, const CtIn
     char place[200];
     if (a->end != b->end || (a->end == FLOW_END_FAILED && !same_failures(c, a, b)))
         return ct_format(arena, "%s before, %s after", end_of(c, a), end_of(c, b));
+    if (!a->is_native && !b->is_native && (a->told != b->told || a->messages != b->messages))
+        return ct_format(arena, a->told == b->told ? "other messages" : "%llu messages before, %llu after",
+                         (unsigned long long)a->told, (unsigned long long)b->told);
     if (a->end == FLOW_END_FAILED || ct_flow_interpret_same(arena, types->items, types->count, a->results, b->results,
                                                             closeness, place, sizeof place))
         return NULL;
@@ -197,6 +200,7 @@ static CtInterpreter *native_run(const Check *c, const CtWord *result, const CtN
     CtFlow *flow = c->flows[c->count];
     CtInterpreter *i = ct_flow_interpreter_new(flow, (CtInterpretOptions){.limits = ct_check_limits});
     if (i == NULL) return NULL;
+    i->is_native = true;
     i->end = result != NULL ? FLOW_END_DONE : FLOW_END_FAILED;
     if (result == NULL) {
         i->code = error->code;

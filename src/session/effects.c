@@ -18,7 +18,9 @@ typedef struct CtWorld {
     uint64_t performed, next; /* the number of requests that were performed in this call; the number of the next one */
     CtGiven *given;
     size_t given_count, given_capacity, given_next;
-    ct_effects told; /* its request is the message that is being made */
+    ct_effects told;                /* its request is the message that is being made */
+    uint64_t told_count, told_next; /* messages that were told in this call; the number of the next one */
+    bool silent;                    /* messages are told to nobody */
     cotan_trace trace;
     void *trace_data;
 } CtWorld;
@@ -142,10 +144,15 @@ static bool perform(ct_effects *effects, int64_t command) {
 
 static bool trace(ct_effects *effects, int64_t what) {
     CtWorld *w = (CtWorld *)effects;
-    if (w->trace == NULL) return true;
+    if (w->trace == NULL || w->silent) return true;
     ct_effects *told = &w->told;
     if (what >= 0) return ct_request(told, what);
     if (!ct_request(told, 0)) return false; /* a NUL behind the text */
+    if (w->told_next++ < w->told_count) {   /* by an earlier run of this call */
+        told->length = 0;
+        return true;
+    }
+    w->told_count++;
     bool is_fraction = what == -2;
     w->trace(w->trace_data, is_fraction ? NULL : told->request, is_fraction ? 0 : told->length - 1,
              is_fraction ? strtod(told->request, NULL) : 0);
@@ -158,18 +165,21 @@ void cotan_set_trace(cotan_context *context, cotan_trace function, void *data) {
     context->world->trace_data = data;
 }
 
+void ct_session_world_silence(cotan_context *context, bool silent) { context->world->silent = silent; }
+
 /* ---- calls ---- */
 
 void ct_session_world_again(cotan_context *context) {
     CtWorld *w = context->world;
     w->effects.length = w->told.length = 0;
-    w->next = w->given_next = 0;
+    w->next = w->given_next = w->told_next = 0;
 }
 
 void ct_session_world_begin(cotan_context *context) {
     CtWorld *w = context->world;
     while (w->given_count > 0) free(w->given[--w->given_count].text);
-    w->performed = 0;
+    w->performed = w->told_count = 0;
+    w->silent = false;
     ct_session_world_again(context);
 }
 

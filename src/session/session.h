@@ -270,7 +270,7 @@ void ct_session_check_evaluator(cotan_context *context, const CtCall *c, const C
 /* ---- effects.c: input and output ----
  *
  * A run that begins again (as native code, or to be checked or counted) gets the answers that were given before, and
- * what it has done is not done again: so a call performs each effect once. */
+ * what it has done is not done again: so a call performs each effect once, and tells each message once. */
 
 /* False without memory. */
 bool ct_session_world_new(cotan_context *context);
@@ -280,6 +280,8 @@ struct ct_effects *ct_session_world(const cotan_context *context);
 void ct_session_world_begin(cotan_context *context);
 /* A run of the call begins. */
 void ct_session_world_again(cotan_context *context);
+/* Messages of the rest of this call go to nobody. */
+void ct_session_world_silence(cotan_context *context, bool silent);
 void ct_session_world_free(cotan_context *context);
 
 /* ---- tier_up.c ---- */

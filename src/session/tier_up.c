@@ -1,6 +1,6 @@
 /* Tier-up: from the evaluator to native code in the middle of a run. The run waits while native code is made. If that
- * is refused the run continues, and nothing is lost. Otherwise it ends, and starts again as native code: a program has
- * no effect but its result.
+ * is refused the run continues, and nothing is lost. Otherwise it ends, and starts again as native code: what it
+ * has asked for and told so far is not asked for or told again (effects.c).
  *
  * Native code is made in a session of its own, with its own handler for lack of memory, because the waiting run must
  * not be changed or left. */

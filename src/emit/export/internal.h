@@ -76,6 +76,18 @@ bool ct_emit_export_is_lent(const ExportType *array);
 bool ct_emit_export_points(const ExportType *type);
 bool ct_emit_export_has_real(const ExportType *type);
 
+/* ---- what the files are made of: export.c writes the functions, files.c the rest ---- */
+
+struct CtExport {
+    CtArena *arena;
+    const char *stem, *function; /* function: its name in C */
+    const char *const *params;
+    uint32_t arity, modes, constants; /* constants: number of their words so far */
+    CtText types, prototypes;         /* of the header */
+    CtText conversions, programs, functions;
+    bool exact, tells; /* tells: messages (Debug.Trace) */
+};
+
 /* ---- marshal.c: in_X and out_X ---- */
 
 void ct_emit_export_put_conversions(ExportTypes *types, CtFlow *flow, CtText *out);

@@ -99,6 +99,7 @@ static bool fits_more(Scan *s, const CtFlowStep *step, uint32_t old) {
 }
 
 static bool fits_prim(Scan *s, const CtFlowStep *step) {
+    if (ct_flow_is_message(step)) return false;
     for (uint32_t i = 0; i < step->args.count; i++)
         if (ct_emit_vector_kind(s->e, &step->args.items[i]) == LANE_OLD) return fits_more(s, step, i);
     if (all_same(s, &step->args)) return !s->in_branch || !ct_flow_step_fails(step);

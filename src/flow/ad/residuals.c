@@ -7,6 +7,7 @@
  * stored. In branches, only cheap steps are. A read from an array that may be updated in place is not recomputed,
  * because keeping the array would force the update to copy it. */
 #include "flow/ad/reverse.h"
+#include "flow/analysis/analysis.h"
 
 enum { MOST_NESTED = 2 };
 
@@ -55,6 +56,7 @@ static bool may_repeat_block(const Reverse *r, const CtFlowBlock *block, uint32_
 /* Whether a step in a loop may be recomputed. */
 static bool may_repeat(const Reverse *r, const CtFlowStep *step, uint32_t nested) {
     CtFlowRepeats repeats = ct_flow_step_info(step->kind)->repeats;
+    if (ct_flow_is_message(step)) return false;
     if (repeats != REPEATS_BLOCKS) return repeats != REPEATS_NEVER && keeps_arrays(r, step);
     bool loops = step->kind == FLOW_LOOP;
     if (loops && nested >= MOST_NESTED && CT_FIRED("residuals.nested_too_deep")) return false;
@@ -108,7 +110,7 @@ static bool is_own_length(const Reverse *r, const Scope *scope, const CtFlowStep
 }
 
 static bool repeats(const Reverse *r, const Scope *scope, const CtFlowStep *step) {
-    if (step == NULL || is_own_length(r, scope, step)) return false;
+    if (step == NULL || ct_flow_is_message(step) || is_own_length(r, scope, step)) return false;
     CtFlowRepeats how = ct_flow_step_info(step->kind)->repeats;
     if (scope->kind == SCOPE_PATH) return how == REPEATS_CONSTANT;
     if (is_in_loop(scope)) return may_repeat(r, step, 0) && !is_worth_keeping(scope, step);

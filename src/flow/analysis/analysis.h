@@ -43,6 +43,16 @@ bool ct_flow_leaves(const CtFlowBlock *block);
 /* The switch behind which control does not come, at the end of a block; NULL if there is none. */
 const CtFlowStep *ct_flow_last_switch(const CtFlowBlock *block);
 
+/* ---- messages.c: what tells messages (Debug.Trace) ---- */
+
+/* By functions' numbers: whether a call of the function may tell a message. NULL: the program tells none. */
+const bool *ct_flow_telling(CtFlow *flow);
+/* Whether a step, what is in its blocks or what it calls may tell a message. Such a step stays where it is, is not
+ * replaced by an equal one, and runs as often as the program says; that it is not total (effects.c) keeps its order. */
+bool ct_flow_tells(const bool *telling, const CtFlowStep *step);
+/* Whether the step itself does. */
+bool ct_flow_is_message(const CtFlowStep *step);
+
 /* ---- equivalent_steps.c ---- */
 
 /* What a step is of, beside its arguments and blocks; of a step that is never like another, itself. */

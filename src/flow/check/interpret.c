@@ -508,7 +508,7 @@ static bool run_apart(Start *start) {
 CtFlowEnd ct_flow_interpret(CtInterpreter *i, const CtFlowFunction *function, const CtFlowCell *args) {
     Start start = {i, function, args, uselocale((locale_t)0)};
     i->function = NULL;
-    i->steps = i->in_place = 0;
+    i->steps = i->in_place = i->told = i->messages = 0;
     i->failing.message = NULL;
     if (!run_apart(&start)) {
         i->end = FLOW_END_STOPPED;

@@ -250,8 +250,7 @@ static CtFlowArgs lower_case(Lower *l, CtCore *e, bool tail) {
 /* ---- primitives and failures ---- */
 
 static CtFlowArgs lower_prim(Lower *l, CtCore *e) {
-    /* Passes on Flow merge loops, move and repeat steps: each message would have to be told once, in its place. */
-    if (e->as.call.of.prim == PRIM_TRACE) ct_flow_lower_refuse(l, "it tells messages while it runs (Debug.Trace)");
+    if (e->as.call.of.prim == PRIM_TRACE) l->b.flow->tells_messages = true;
     CtFlowArgs args = lower_all(l, e->as.call.args, e->as.call.count);
     CtFlowStep *step = ct_flow_step(&l->b, FLOW_PRIM, e->range);
     step->as.prim = e->as.call.of.prim;

@@ -15,6 +15,7 @@ typedef struct Done {
 typedef struct Cse {
     CtFlow *flow;
     CtArena *arena;
+    const bool *telling;
     CtFlowFacts facts;
     CtFlowValues now;
     CT_VEC(Done) done; /* steps that dominate the current one, innermost last */
@@ -36,7 +37,8 @@ static bool makes_no_objects(const CtFlowStep *step) {
 }
 
 /* Whether a step is redundant behind an equal one. */
-static bool is_kept(const CtFlowStep *step) {
+static bool is_kept(const Cse *c, const CtFlowStep *step) {
+    if (ct_flow_tells(c->telling, step)) return false;
     switch (ct_flow_step_info(step->kind)->again) {
     case AGAIN_DROPPED: return step->kind != FLOW_BULK || !makes_copies(step);
     case AGAIN_NUMBERS: return makes_no_objects(step);
@@ -139,7 +141,7 @@ static void recall(Cse *c, const CtFlowStep *choice, uint32_t tag) {
             const CtFlowBlock *block = before->as.cases.branches[j].block;
             if (before->as.cases.branches[j].tag != tag || tag == FLOW_OTHERS || block->exit != EXIT_YIELD) continue;
             for (uint32_t k = 0; k < block->steps.count; k++)
-                if (block->steps.items[k]->results.count == 0 && is_kept(block->steps.items[k]) &&
+                if (block->steps.items[k]->results.count == 0 && is_kept(c, block->steps.items[k]) &&
                     CT_FIRED("cse.asked_in_branch"))
                     add_done(c, block->steps.items[k], hash_of(c, block->steps.items[k]));
         }
@@ -195,7 +197,7 @@ static void visit(Cse *c, CtFlowBlock *block) {
         if (step->kind == FLOW_SWITCH) visit_branches(c, step);
         if (step->kind == FLOW_LOOP) visit(c, step->as.loop.block);
         while (step->kind == FLOW_LOOP && merge_carried(c, step)) visit(c, step->as.loop.block);
-        if (is_kept(step) && is_done(c, step)) continue;
+        if (is_kept(c, step) && is_done(c, step)) continue;
         ct_flow_learn(&c->facts, step);
         block->steps.items[kept++] = step;
     }
@@ -206,7 +208,7 @@ static void visit(Cse *c, CtFlowBlock *block) {
 }
 
 void ct_flow_cse(CtFlow *flow) {
-    Cse c = {.flow = flow, .arena = flow->arena};
+    Cse c = {.flow = flow, .arena = flow->arena, .telling = ct_flow_telling(flow)};
     for (uint32_t i = 0; i < flow->functions.count; i++) {
         ct_flow_values_clear(&c.now, flow->arena);
         ct_flow_facts_begin(&c.facts, flow, flow->functions.items[i]);

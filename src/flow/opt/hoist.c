@@ -15,6 +15,7 @@ typedef struct Hoist {
     CtArena *arena;
     CtFlowFunction *function;
     CtFlowEffects effects;
+    const bool *telling;
     CtFlowFacts facts;
     CtFlowValues now; /* replacements of variables in the current loop */
     CtFlowMarks marks;
@@ -163,7 +164,7 @@ static void hoist_from(Hoist *h, Steps *out, CtFlowStep *loop) {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < block->steps.count; i++) {
         CtFlowStep *step = block->steps.items[i];
-        bool moves = is_outside(h, step) && !is_changed(h, step, block);
+        bool moves = is_outside(h, step) && !is_changed(h, step, block) && !ct_flow_tells(h->telling, step);
         bool fair = comes && is_fair(h, step, loop), uses_fair = uses_any(h, step, &behind);
         bool is_asked = moves && ((!is_free(h, step) && !fair) || uses_any(h, step, &asked));
         bool may = (!h->simple || step->kind == FLOW_CHECK_SLICE) && comes && !uses_fair && may_ask(step, certain);
@@ -205,6 +206,7 @@ static void visit(Hoist *h, CtFlowBlock *block) {
 
 static void hoist(CtFlow *flow, bool simple) {
     Hoist h = {.flow = flow, .arena = flow->arena, .effects = ct_flow_effects(flow), .simple = simple};
+    h.telling = ct_flow_telling(flow);
     h.marks = (CtFlowMarks){.arena = flow->arena};
     for (uint32_t i = 0; i < flow->functions.count; i++) {
         h.function = flow->functions.items[i];

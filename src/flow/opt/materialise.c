@@ -23,6 +23,7 @@ typedef struct Materialise {
     CtFlowFunction *function;
     CtFlowFacts facts;
     CtFlowEffects effects;
+    const bool *telling;
     uint32_t depth, loops; /* nesting depths of the block that contains the two loops */
     uint32_t left;         /* number of arrays that the first loop may still make */
     int patience;          /* number of comparisons left */
@@ -173,7 +174,8 @@ static void keep_values(Materialise *k, const Pair *pair) {
     const CtFlowBlock *block = pair->second->as.loop.block;
     for (uint32_t i = block->steps.count; i-- > 0 && k->left > 0;) {
         CtFlowStep *step = block->steps.items[i];
-        const CtFlowStep *value = is_costly(k, step) ? find(k, pair, step) : NULL;
+        bool wanted = is_costly(k, step) && !ct_flow_tells(k->telling, step);
+        const CtFlowStep *value = wanted ? find(k, pair, step) : NULL;
         if (value != NULL) keep(k, pair, value->results.items[0], step);
     }
 }
@@ -237,6 +239,7 @@ static void visit(Materialise *k, CtFlowBlock *block, uint32_t depth) {
 
 void ct_flow_materialise(CtFlow *flow) {
     Materialise k = {.flow = flow, .arena = flow->arena, .effects = ct_flow_effects(flow)};
+    k.telling = ct_flow_telling(flow);
     for (uint32_t i = 0; i < flow->functions.count; i++) {
         k.function = flow->functions.items[i];
         ct_flow_facts_begin(&k.facts, flow, k.function);
