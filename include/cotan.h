@@ -52,9 +52,11 @@ const char *cotan_explain(const char *code, const char **title);
 cotan_context *cotan_open(const cotan_limits *limits);
 void cotan_close(cotan_context *context);
 
-/* Asks the call that is running in the context to stop; it ends with E0804. The one function that another thread or a
- * signal handler may call. */
+/* Asks the call that is running in the context to stop; it ends with E0804. Another thread or a signal handler may call
+ * this function and the next, no others. */
 void cotan_interrupt(cotan_context *context);
+/* About how many steps the evaluator has done in the call that is running in the context; 0 while native code runs. */
+uint64_t cotan_steps(const cotan_context *context);
 /* What is checked of Cotan's own work, for tests and where a result is doubted. 0: nothing. 1: after every pass, that
  * the program is sound, at a small cost. 2: also, in every run of native code, that no pass has changed what the
  * program gives: the program after each pass is interpreted on the same input, which takes long. 3: and what was

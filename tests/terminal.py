@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""cotan repl on a terminal: history, completion, Ctrl-C, Ctrl-D. Each test talks to a session through a pty.
+"""cotan repl on a terminal: history, completion, Ctrl-C, Ctrl-D; other verbs: progress. Each test talks to a session through a pty.
 
     tests/terminal.py [--cotan PATH]
 """
@@ -22,11 +22,20 @@ MORE = " … > "
 UP, CTRL_C, CTRL_D, TAB, ENTER = "\x1b[A", "\x03", "\x04", "\t", "\r"
 
 PROGRAM = """
+import Debug.Trace
+
 gaussian :: Double -> Double
 gaussian x = exp (negate (x * x))
 
 gadget :: Int
 gadget = 3
+
+slow :: Int -> Int
+slow n = go 0 n
+  where go s k = if k == 0 then s else go (s + k) (k - 1)
+
+slowly :: Int -> Int
+slowly n = progress 0.5 $ slow n
 
 forever :: Int -> Int
 forever n = if n < 0 then n else forever (n + 1)
@@ -98,14 +107,14 @@ class Screen:
 class Session:
     """One `cotan repl` behind a pty, and the screen that it writes on."""
 
-    def __init__(self, cotan, folder, *words, env=None):
+    def __init__(self, cotan, folder, *words, env=None, verb="repl"):
         environment = dict(os.environ, TERM="xterm", XDG_STATE_HOME=os.path.join(folder, "state"), NO_COLOR="1",
                            LC_ALL="C.UTF-8", HOME=folder)
         environment.update(env or {})
         self.pid, self.fd = pty.fork()
         if self.pid == 0:
             os.chdir(folder)
-            os.execve(cotan, [cotan, "repl", *words], environment)
+            os.execve(cotan, [cotan, verb, *words], environment)
         self.screen, self.mark = Screen(), 0
 
     def send(self, text):
@@ -329,6 +338,43 @@ def a_terminal_that_can_do_nothing(start, folder):
     assert s.end() == 0
 
 
+def a_long_run_shows_time_and_steps_until_it_ends(start, folder):
+    session = start("program.cot", "slow", "--args", "[1000000000]", "--engine", "eval", verb="run")
+    session.expect(" million steps, ")
+    session.expect(" MB of memory")
+    while alive(session.pid):
+        session.read(0.2)
+    while session.read(0.2):
+        pass
+    text = session.screen.text()
+    assert text == "500000000500000000\n", text  # the line is gone
+    assert session.end() == 0
+
+
+def a_program_that_tells_how_far_it_is_has_no_other_line(start, folder):
+    session = start("program.cot", "slowly", "--args", "[1000000000]", "--engine", "eval", verb="run")
+    session.expect(" 50 %")
+    while alive(session.pid):
+        session.read(0.2)
+        assert "MB" not in session.screen.text(), session.screen.text()
+
+
+def ctrl_c_ends_a_long_run_below_its_line(start, folder):
+    session = start("program.cot", "forever", "--args", "[0]", "--engine", "eval", verb="run")
+    session.expect(" MB of memory")
+    session.mark = 0  # the line goes
+    session.send(CTRL_C)
+    session.expect("E0804")
+    assert session.end() == 1
+    assert "steps" not in session.screen.text(), session.screen.text()
+
+
+def nothing_is_shown_of_a_long_run_in_a_pipe(start, folder):
+    done = subprocess.run([COTAN, "run", os.path.join(folder, "program.cot"), "slow", "--args", "[1000000000]", "--engine", "eval"],
+                          capture_output=True, text=True)
+    assert (done.stdout, done.stderr) == ("500000000500000000\n", ""), done
+
+
 TESTS = [test for name, test in sorted(globals().items())
          if callable(test) and getattr(test, "__code__", None) and test.__code__.co_varnames[:2] == ("start", "folder")]
 
@@ -337,8 +383,8 @@ def run(test, cotan):
     folder = tempfile.mkdtemp(prefix="cotan-terminal-")
     sessions = []
 
-    def start(*words, env=None):
-        sessions.append(Session(cotan, folder, *(words or ("program.cot",)), env=env))
+    def start(*words, env=None, verb="repl"):
+        sessions.append(Session(cotan, folder, *(words or ("program.cot",)), env=env, verb=verb))
         return sessions[-1]
 
     try:
@@ -363,7 +409,8 @@ def main():
     parser.add_argument("--cotan", default=os.path.join(ROOT, "build", "cotan"))
     parser.add_argument("words", nargs="*")
     options = parser.parse_args()
-    cotan = os.path.abspath(options.cotan)
+    global COTAN
+    COTAN = cotan = os.path.abspath(options.cotan)
     results = [run(test, cotan) for test in TESTS if not options.words or any(w in test.__name__ for w in options.words)]
     print(f"the terminal: {sum(results)} passed, {len(results) - sum(results)} failed")
     sys.exit(0 if results and all(results) else 1)

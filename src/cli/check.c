@@ -44,10 +44,13 @@ static void print_table(const char *function, const cotan_check_result *result) 
                    result->rules[i].line, result->rules[i].column);
 }
 
-static int check_function(const Options *options, cotan_program *program, const char *at, size_t length) {
+static int check_function(const Options *options, const cotan_context *context, cotan_program *program, const char *at,
+                          size_t length) {
     cotan_check_result result;
     cotan_call call = {.function = options->words[1], .at = at, .at_length = length, .method = options->method};
+    cli_progress_begin(options, context);
     cotan_error *error = cotan_check(program, &call, &result);
+    cli_progress_end();
     if (error != NULL) return cli_report(options, error);
     if (options->json)
         print_json(&result);
@@ -68,7 +71,7 @@ int cli_verb_check(const Options *options) {
     int status = failed ? EXIT_USAGE : cli_load(options, &context, &program);
     if (status == EXIT_DONE) {
         if (with_function)
-            status = check_function(options, program, at, length);
+            status = check_function(options, context, program, at, length);
         else if (options->json)
             printf("{\"sound\":true}\n");
         else

@@ -138,10 +138,23 @@ void cli_close_context(cotan_context *context);
 /* Prints a profile on standard error, or writes it to options->profile_file. Returns the exit status. */
 int cli_show_profile(const Options *options, const cotan_profile_node *nodes, size_t count);
 
+/* ---- progress.c: a line on the terminal while a call takes long ---- */
+
+/* From two seconds on, shows the time, the steps and the memory of the calls in the context, on a line of standard
+ * error that is removed at the end. Nothing where that is no terminal, or with --json. */
+void cli_progress_begin(const Options *options, const cotan_context *context);
+void cli_progress_end(void);
+/* While a call runs: others may write between the two. */
+void cli_progress_hide(void);
+void cli_progress_show(void);
+/* Between the two: the line does not come back in this call. */
+void cli_progress_stop(void);
+
 /* ---- src/cli/world.c: input and output of actions ---- */
 
 typedef struct CliWorld {
     const Options *options;
+    const cotan_context *context;
     char *text; /* of the last answer */
     size_t length, capacity;
     FILE *written; /* collects what is written, in `output`; NULL: it goes to standard output */

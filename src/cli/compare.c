@@ -326,7 +326,8 @@ static const char **split(char *text, size_t *count) {
     return names;
 }
 
-static int compare(const Options *options, cotan_program *program, const cotan_call *call) {
+static int compare(const Options *options, const cotan_context *context, cotan_program *program,
+                   const cotan_call *call) {
     char *text = options->methods != NULL ? strdup(options->methods) : NULL;
     size_t count = 0;
     const char **names = text != NULL ? split(text, &count) : NULL;
@@ -335,7 +336,9 @@ static int compare(const Options *options, cotan_program *program, const cotan_c
         status = cli_refuse(options, "E0801", "out of memory");
     } else {
         cotan_compare_result result;
+        cli_progress_begin(options, context);
         cotan_error *error = cotan_compare(program, call, names, count, &result);
+        cli_progress_end();
         if (error != NULL) {
             status = cli_report(options, error);
         } else {
@@ -363,7 +366,7 @@ int cli_verb_compare(const Options *options) {
     call.with = with;
     int status = failed ? EXIT_USAGE : cli_load(options, &context, &program);
     if (status == EXIT_DONE) {
-        status = compare(options, program, &call);
+        status = compare(options, context, program, &call);
         cli_close_context(context);
     }
     free(at);

@@ -339,8 +339,10 @@ static int finish(const Options *options, CliWorld *world, cotan_program *progra
     call->no_text = options->json || options->out != NULL;
     const cotan_profile_node *nodes;
     size_t count;
+    cli_progress_begin(options, world->context);
     cotan_error *error = options->profile ? cotan_profile(program, call, &result, &nodes, &count)
                                           : cotan_call_json(program, call, &result);
+    cli_progress_end();
     cli_world_undraw(world);
     fflush(stdout);
     tell_how(options, &result);

@@ -110,7 +110,10 @@ static void draw(CliWorld *w, double fraction) {
 
 static void tell(void *data, const char *message, size_t length, double fraction) {
     CliWorld *w = data;
+    cli_progress_hide();
     if (message == NULL) {
+        cli_progress_stop(); /* the program itself says how far it is */
+        cli_progress_show();
         draw(w, fraction);
         return;
     }
@@ -124,10 +127,10 @@ static void tell(void *data, const char *message, size_t length, double fraction
         fwrite(message, 1, length, stderr);
         putc('\n', stderr);
     }
+    cli_progress_show();
 }
 
-static void perform(void *data, const cotan_request *request, cotan_answer *answer) {
-    CliWorld *w = data;
+static void perform_request(CliWorld *w, const cotan_request *request, cotan_answer *answer) {
     cli_world_undraw(w);
     w->length = 0;
     switch (request->what) {
@@ -163,9 +166,24 @@ static void perform(void *data, const cotan_request *request, cotan_answer *answ
     }
 }
 
+/* Behind half a line of the program's there is no room for a line about progress. */
+static bool is_half_line(const cotan_request *request) {
+    bool puts = request->what == COTAN_PUT || request->what == COTAN_PUT_ERROR;
+    return puts && request->length > 0 && request->text[request->length - 1] != '\n';
+}
+
+static void perform(void *data, const cotan_request *request, cotan_answer *answer) {
+    cli_progress_hide();
+    perform_request(data, request, answer);
+    if (is_half_line(request)) cli_progress_stop();
+    cli_progress_show();
+}
+
 void cli_world_open(CliWorld *w, const Options *options, cotan_context *context) {
-    *w = (CliWorld){
-        .options = options, .draws = !options->json && isatty(STDOUT_FILENO) && isatty(STDERR_FILENO), .drawn = -1};
+    *w = (CliWorld){.options = options,
+                    .context = context,
+                    .draws = !options->json && isatty(STDOUT_FILENO) && isatty(STDERR_FILENO),
+                    .drawn = -1};
     if (options->json) w->written = open_memstream(&w->output, &w->output_length);
     cotan_perform_effects(context, perform, w);
     cotan_set_trace(context, tell, w);

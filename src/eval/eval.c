@@ -148,6 +148,8 @@ void ct_eval_limit_steps(CtEval *eval, uint64_t steps) { eval->limits.steps = st
 
 void ct_eval_ask(CtEval *eval, CtQuestion question) { eval->question = question; }
 
+void ct_eval_clock(CtEval *eval, _Atomic uint64_t *clock) { eval->clock = clock; }
+
 void ct_eval_effects(CtEval *eval, struct ct_effects *effects) { eval->effects = effects; }
 
 void ct_eval_interrupt(CtEval *eval) { atomic_store_explicit(&eval->interrupt, true, memory_order_relaxed); }

@@ -103,6 +103,8 @@ void ct_eval_ask(CtEval *eval, CtQuestion question);
 /* What runs may ask of the world (borrowed; rt/run.h); NULL: nothing. */
 struct ct_effects;
 void ct_eval_effects(CtEval *eval, struct ct_effects *effects);
+/* Keeps about the number of steps done in `clock` (borrowed), which other threads may read. */
+void ct_eval_clock(CtEval *eval, _Atomic uint64_t *clock);
 /* Asks a run to stop, from another thread or a signal handler: it ends with E0804. Between two runs, this stops the
  * next one. */
 void ct_eval_interrupt(CtEval *eval);

@@ -136,6 +136,7 @@ struct CtEval {
     uint64_t depth, max_depth, depth_limit;
     FormKey form_key;
     atomic_bool interrupt;
+    _Atomic uint64_t *clock; /* about the number of steps done, for other threads; NULL: nobody asks */
     bool arena_failed;
     bool measures;  /* measures spans: code is compiled with the instructions for that */
     uint64_t slack; /* steps that are not on the longest path: span = steps − slack + aside */

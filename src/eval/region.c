@@ -190,6 +190,7 @@ bool ct_eval_region_refuel(Machine *m) {
         m->error = CT_E0804; /* nobody reads it */
         return false;
     }
+    if (m->home->clock != NULL) atomic_fetch_add_explicit(m->home->clock, (uint64_t)slice, memory_order_relaxed);
     m->slice_end += (uint64_t)slice;
     m->fuel += slice;
     return true;

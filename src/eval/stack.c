@@ -101,6 +101,7 @@ bool ct_eval_refuel(Machine *m) {
         return ct_eval_raise(m, CT_E0804, "interrupted");
     }
     if (ends) return ct_eval_raise(m, CT_E0802, "the run has been ended");
+    if (m->clock != NULL) atomic_store_explicit(m->clock, done, memory_order_relaxed);
     uint64_t slice = ct_eval_steps_left(m, done);
     if (slice > SLICE) slice = SLICE;
     if (m->profile != NULL) {

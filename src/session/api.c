@@ -113,6 +113,10 @@ void cotan_interrupt(cotan_context *context) {
     if (native) ct_run_native_interrupt(native);
 }
 
+uint64_t cotan_steps(const cotan_context *context) {
+    return atomic_load(&context->running_native) ? 0 : atomic_load_explicit(&context->clock, memory_order_relaxed);
+}
+
 /* ---- guarding ---- */
 
 /* Recovers from lack of memory: what was being made or run is discarded. */
@@ -134,6 +138,7 @@ cotan_error *ct_session_guarded(cotan_context *context, CtWork *work, void *data
     context->active = NULL;
     context->measures = false;
     ct_session_world_begin(context);
+    atomic_store_explicit(&context->clock, 0, memory_order_relaxed);
     context->handler = &failed;
     if (setjmp(failed) == 0) {
         if (!work(context, data) && !context->error)

@@ -104,6 +104,15 @@ static bool same_failures(const Check *c, const CtInterpreter *a, const CtInterp
            strcmp(a->message, b->message) == 0;
 }
 
+/* How two runs differ in their messages; NULL: not at all. `rounded`: messages may hold numbers that were rounded
+ * otherwise. */
+static const char *other_messages(const Check *c, const CtInterpreter *a, const CtInterpreter *b, bool rounded) {
+    if (a->is_native || b->is_native) return NULL;
+    if (a->told == b->told) return rounded || a->messages == b->messages ? NULL : "other messages";
+    return ct_format(c->session->build->arena, "%llu messages before, %llu after", (unsigned long long)a->told,
+                     (unsigned long long)b->told);
+}
+
 /* The difference of two ended runs; NULL: they are equal. */
 static const char *difference(const Check *c, const CtInterpreter *a, const CtInterpreter *b,
                               CtFlowCloseness closeness) {
@@ -112,9 +121,8 @@ static const char *difference(const Check *c, const CtInterpreter *a, const CtIn
     char place[200];
     if (a->end != b->end || (a->end == FLOW_END_FAILED && !same_failures(c, a, b)))
         return ct_format(arena, "%s before, %s after", end_of(c, a), end_of(c, b));
-    if (!a->is_native && !b->is_native && (a->told != b->told || a->messages != b->messages))
-        return ct_format(arena, a->told == b->told ? "other messages" : "%llu messages before, %llu after",
-                         (unsigned long long)a->told, (unsigned long long)b->told);
+    const char *messages = other_messages(c, a, b, closeness.relative > 0);
+    if (messages != NULL) return messages;
     if (a->end == FLOW_END_FAILED || ct_flow_interpret_same(arena, types->items, types->count, a->results, b->results,
                                                             closeness, place, sizeof place))
         return NULL;

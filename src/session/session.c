@@ -64,6 +64,7 @@ static CtEval *eval_new(cotan_context *context, CtBuild *build) {
     if (eval == NULL) return NULL;
     if (context->measures) ct_eval_measure(eval);
     ct_eval_effects(eval, ct_session_world(context));
+    ct_eval_clock(eval, &context->clock);
     if (threads == 1 || ct_eval_share(eval, context->pool)) return eval;
     ct_eval_free(eval);
     return NULL;

@@ -90,6 +90,7 @@ struct cotan_context {
     size_t folder_count;
     _Atomic(CtEval *) running;
     _Atomic(CtNative *) running_native;
+    _Atomic uint64_t clock; /* about the evaluator's steps in this call */
     bool measures; /* the call asks for work and span */
     CtPool *pool;  /* with as many threads as the limits say; NULL: one thread */
     locale_t locale, callers_locale;
