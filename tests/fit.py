@@ -30,6 +30,9 @@ line l points = sum (map one points) / 2 + sum (map (\\w -> toDouble (w * w)) (w
 mean :: Double -> Array Double -> Double
 mean m value = sum (map (\\v -> (v - m) ^ 2) value) / (2 * toDouble (length value))
 
+points :: Double -> Array Double -> Array (Double, Double, Double)
+points m value = zipWith (\\i v -> (fromIntegral (negate i), v, m)) (iota (length value)) value
+
 rosenbrock :: (Double, Double) -> Double
 rosenbrock (a, b) = (1 - a) ^ 2 + 100 * (b - a * a) ^ 2
 
@@ -277,8 +280,17 @@ def check_files(command):
     command.refused("a spoilt checkpoint", "is not a checkpoint", *words, "--checkpoint", "spoilt")
     if shutil.which("gnuplot"):
         expect("--plot", command.raw(*words, "--plot", "a'b.svg").returncode == 0 and "<svg" in command.read("a'b.svg"))
+        done = command.raw("mean", "--start", "0", "--data", "[3, 1, 2]", "--plot", "both.svg", "--plot-model", "points")
+        expect("--plot-model", done.returncode == 0 and ">data<" in command.read("both.svg") and ">model<" in command.read("both.svg"), done.stderr)
     else:
         print("not tested: --plot, since gnuplot is not installed")
+    command.refused("a model that is no points", "takes what the loss does", "mean", "--start", "0", "--data", "[1]", "--plot", "x.svg",
+                    "--plot-model", "mean")
+    command.refused("a model that there is not", "nosuch", "mean", "--start", "0", "--data", "[1]", "--plot", "x.svg", "--plot-model", "nosuch", status=1)
+    command.refused("a model without a picture", "drawn by --plot", "mean", "--start", "0", "--data", "[1]", "--plot-model", "points")
+    done = command.raw("mean", "--start", "0", "--data", "[" + "1," * 50000 + "1]", "--plot", "both.svg", "--plot-model", "points",
+                       env=dict(os.environ, PATH="/nowhere"))
+    expect("--plot-model without gnuplot", done.returncode == 2 and "E0706" in done.stderr and "parameters" in done.stdout, done.stderr)
     done = command.raw(*words, "--plot", "descent.svg", "--engine", "eval", env=dict(os.environ, PATH="/nowhere"))
     expect("--plot without gnuplot", done.returncode == 2 and "E0706" in done.stderr and "parameters" in done.stdout, done.stderr)
 

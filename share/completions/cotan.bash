@@ -70,7 +70,7 @@ _cotan_value() {
     --log) _cotan_files "$2" csv ;;
     --plot) _cotan_files "$2" svg ;;
     --checkpoint) _cotan_files "$2" checkpoint ;;
-    --wrt | --prefix | --lower | --upper | --constraint | --equality | --steps | --time | --tolerance | --rate | --batch | --seed | --restarts | --max-*) ;;
+    --wrt | --prefix | --lower | --upper | --constraint | --equality | --plot-model | --steps | --time | --tolerance | --rate | --batch | --seed | --restarts | --max-*) ;;
     *) return 1 ;;
     esac
 }

@@ -19,7 +19,7 @@ typedef struct Options {
     int word_count;
     /* of `cotan fit` */
     const char *start, *data, *descent, *lower, *upper, *constraints, *equalities, *tolerance, *rate, *time, *log;
-    const char *checkpoint, *plot;
+    const char *checkpoint, *plot, *plot_model;
     uint64_t steps, batch, seed, restarts;
     bool errors;
     const char **own; /* the words behind `--`: the program's own arguments (getArgs) */

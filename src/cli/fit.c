@@ -193,7 +193,7 @@ static int fit(const Options *options, cotan_program *program, const FitMethod *
     bool ready =
         cli_fit_model_make(&model, options, program, &status) &&
         (!(options->errors || method->descend == cli_fit_newton) || cli_fit_model_make_product(&model, &status)) &&
-        cli_fit_run_make(&run, &model, &status);
+        cli_fit_model_make_curve(&model, &status) && cli_fit_run_make(&run, &model, &status);
     double *start = ready ? malloc(run.count * sizeof *start) : NULL;
     if (start != NULL) {
         memcpy(start, run.x, run.count * sizeof *start);

@@ -17,6 +17,7 @@ typedef struct Model {
     size_t arity;                                           /* parameters of the loss: 1 and the data's */
     char **names;                                           /* their names, "" where there is none */
     cotan_function *parameters, *data, *gradient, *product; /* data NULL: there are none */
+    cotan_function *curve;                                  /* of --plot-model; NULL: none */
     size_t parameter_slots, data_slots;
     cotan_buffer *in;   /* of `gradient`: the parameters' buffers, then the data's, of all rows or of a batch */
     cotan_buffer *all;  /* the data's buffers with all rows; the model's own copies */
@@ -39,6 +40,11 @@ cotan_error *cli_fit_model_trap(Model *model, const double *x, bool gradient, bo
 bool cli_fit_model_make_product(Model *model, int *status);
 /* The Hessian of the loss at x, row-major, symmetric; NaNs where there is not enough memory. */
 cotan_error *cli_fit_model_hessian(Model *model, const double *x, double *hessian);
+/* Makes the function of --plot-model, if there is one. False after reporting an error. */
+bool cli_fit_model_make_curve(Model *model, int *status);
+/* What it gives at x for all rows: arrays of x, observed and predicted, of `count` numbers each. They live until the
+ * next call. */
+cotan_error *cli_fit_model_curve(Model *model, const double *x, const double *columns[3], size_t *count);
 /* The real numbers in buffers of the parameters' type; and from such numbers to the buffers model->kept. */
 void cli_fit_model_collect(const Model *model, const cotan_buffer *from, double *x);
 void cli_fit_model_write(const Model *model, const double *x);
@@ -132,8 +138,8 @@ double cli_fit_run_random(Run *run);
  * an error. */
 bool cli_fit_checkpoint_write(const Run *run, int *status);
 bool cli_fit_checkpoint_read(Run *run, int *status);
-/* Draws run->plotted to --plot; returns the exit status. */
-int cli_fit_plot(const Run *run);
+/* Draws run->plotted, and data and model, to --plot; returns the exit status. */
+int cli_fit_plot(Run *run);
 
 /* ---- fit_methods.c, fit_stochastic.c, fit_newton.c, fit_nlopt.c ---- */
 

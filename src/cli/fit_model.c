@@ -293,6 +293,38 @@ cotan_error *cli_fit_model_hessian(Model *m, const double *x, double *hessian) {
     return error;
 }
 
+bool cli_fit_model_make_curve(Model *m, int *status) {
+    const char *name = m->options->plot_model;
+    if (name == NULL) return true;
+    if (m->options->plot == NULL) {
+        *status = cli_complain(m->options, "--plot-model is drawn by --plot FILE");
+        return false;
+    }
+    m->curve = make(m, "\\point' %D -> fst (%E point' %D, %L point' %D)", name, false, status);
+    if (m->curve == NULL) return false;
+    const cotan_signature *signature = cotan_function_signature(m->curve);
+    bool fits = signature->out_count == 3;
+    for (size_t i = 0; i < signature->out_count; i++)
+        fits &= signature->out[i].rank == 1 && signature->out[i].element == COTAN_DOUBLE;
+    if (!fits)
+        *status = cli_complain(m->options,
+                               "`%s` cannot be drawn: the function of --plot-model takes what the loss does, and gives "
+                               "an Array (Double, Double, Double), each x, observed and predicted",
+                               name);
+    return fits;
+}
+
+cotan_error *cli_fit_model_curve(Model *m, const double *x, const double *columns[3], size_t *count) {
+    cotan_buffer out[3] = {{.data = NULL}};
+    cli_fit_model_choose(m, NULL, 0);
+    cli_fit_model_write(m, x);
+    memcpy(m->in, m->kept, m->parameter_slots * sizeof *m->in);
+    cotan_error *error = cotan_apply(m->curve, m->in, out);
+    for (int i = 0; i < 3 && error == NULL; i++) columns[i] = out[i].data;
+    *count = error == NULL ? out[0].size[0] : 0;
+    return error;
+}
+
 cotan_error *cli_fit_model_show(Model *m, const double *x, cotan_form form, cotan_result *out) {
     cli_fit_model_write(m, x);
     return cotan_apply_text(m->parameters, m->kept, form, out);

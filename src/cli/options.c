@@ -69,6 +69,8 @@ static const OptionRow rows[] = {
     {"--errors", NULL, "also print standard errors, if LOSS is a negative log-likelihood", TAKES_FIT, FLAG, AT(errors)},
     {"--log", "FILE", "write a line for each step, as CSV", TAKES_FIT, TEXT, AT(log)},
     {"--plot", "FILE", "draw the descent as SVG; needs gnuplot", TAKES_FIT, TEXT, AT(plot)},
+    {"--plot-model", "NAME", "and data and model: NAME takes what the loss does, and gives (x, observed, predicted)",
+     TAKES_FIT, TEXT, AT(plot_model)},
     {"--checkpoint", "FILE", "keep the best point in this file, and go on from it if it exists", TAKES_FIT, TEXT,
      AT(checkpoint)},
     {"--out", "FILE", "write the result to a .json, .npz or .npy file", TAKES_RUN, TEXT, AT(out)},
