@@ -1,9 +1,11 @@
-/* :data: the contents of a file under a name. Without a type, an archive becomes a record of its members; of other
- * files the first type of a list that fits is taken. */
+/* :data: the contents of a file under a name. Without a type, an archive becomes a record of its members, and a table
+ * in CSV one of its columns; of other files the first type of a list that fits is taken. */
 #include <ctype.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/csv_table.h"
 #include "cli/repl.h"
 
 /* In this order: what is an Int can be read as a Double, too. */
@@ -131,6 +133,107 @@ static bool read_record(Repl *repl, const char *name, const char *bytes, size_t 
     return known;
 }
 
+/* ---- CSV ---- */
+
+static const char *const keywords[] = {"case",   "class",   "data",     "default", "deriving", "do",
+                                       "else",   "foreign", "if",       "import",  "in",       "infix",
+                                       "infixl", "infixr",  "instance", "let",     "module",   "newtype",
+                                       "of",     "then",    "type",     "where",   NULL};
+
+static bool is_keyword(const char *name) {
+    for (int i = 0; keywords[i] != NULL; i++)
+        if (strcmp(name, keywords[i]) == 0) return true;
+    return false;
+}
+
+/* Makes the name of a column one that a field can have: of `Petal Length`, petal_Length; of `type`, type_; of `2nd`,
+ * _2nd. False without memory. */
+static bool make_field(CsvColumn *column) {
+    size_t length = strlen(column->name);
+    char *name = malloc(length + 3), *to = name;
+    if (name == NULL) return false;
+    if (!isalpha((unsigned char)column->name[0])) *to++ = '_';
+    memcpy(to, column->name, length + 1);
+    for (char *c = to; *c != '\0'; c++)
+        if (!isalnum((unsigned char)*c)) *c = '_';
+    *name = (char)tolower((unsigned char)*name);
+    if (is_keyword(name)) memcpy(to + length, "_", 2);
+    free(column->name);
+    column->name = name;
+    return true;
+}
+
+static const char *type_of(const CsvColumn *column) {
+    if (column->is_text) return "[String]";
+    return column->element == COTAN_BOOL ? "Array Bool" : column->element == COTAN_INT ? "Array Int" : "Array Double";
+}
+
+static void put_field(FILE *out, const CsvColumn *column, size_t row) {
+    double real;
+    if (column->is_text) {
+        const char *text = ((char **)column->data)[row];
+        cli_print_json_string(out, text, strlen(text));
+    } else if (column->element == COTAN_INT) {
+        fprintf(out, "%lld", (long long)((const int64_t *)column->data)[row]);
+    } else if (column->element == COTAN_BOOL) {
+        fputs(((const int64_t *)column->data)[row] != 0 ? "true" : "false", out);
+    } else if (isfinite(real = ((const double *)column->data)[row])) {
+        fprintf(out, "%.17g", real);
+    } else {
+        fputs(isnan(real) ? "\"nan\"" : real > 0 ? "\"inf\"" : "\"-inf\"", out);
+    }
+}
+
+/* The columns as the fields of a record: in JSON, as the one argument; and, in `members`, with their types. */
+static char *as_record(const CsvColumn *columns, size_t count, size_t rows, char **members) {
+    char *json = NULL;
+    size_t length, member_length;
+    FILE *out = open_memstream(&json, &length), *types = open_memstream(members, &member_length);
+    for (size_t i = 0; out != NULL && types != NULL && i < count; i++) {
+        fprintf(types, "%s :: %s\n", columns[i].name, type_of(&columns[i]));
+        fprintf(out, "%s\"%s\":[", i == 0 ? "[{" : ",", columns[i].name);
+        for (size_t k = 0; k < rows; k++) {
+            if (k > 0) putc(',', out);
+            put_field(out, &columns[i], k);
+        }
+        putc(']', out);
+    }
+    if (types != NULL) fclose(types);
+    if (out == NULL) return NULL;
+    fputs("}]", out);
+    fclose(out);
+    return json;
+}
+
+/* Reads a table, whose columns become fields; `type` NULL: of a record that is declared. */
+static void read_table(Repl *repl, const char *name, const char *type, const char *file, const char *bytes,
+                       size_t length) {
+    CsvColumn *columns = NULL;
+    size_t count = 0, rows = 0;
+    int status;
+    char *members = NULL, *json = NULL, own[200];
+    bool done = cli_csv_columns(&repl->options, file, bytes, length, &columns, &count, &status) &&
+                cli_csv_read(&repl->options, file, bytes, length, columns, count, &rows, &status);
+    for (size_t i = 0; i < count; i++) done = done && make_field(&columns[i]);
+    if (done) json = as_record(columns, count, rows, &members);
+    char *declaration = json != NULL && type == NULL ? record(name, members, own, sizeof own) : NULL;
+    bool declared = declaration != NULL && cli_repl_define(repl, declaration);
+    if (declared) fputs(declaration, stdout);
+    if (json != NULL && (declared || type != NULL)) {
+        cotan_result result;
+        cotan_error *error = read_as(repl, declared ? own : type, json, strlen(json), &result);
+        if (error == NULL)
+            define(repl, name, declared ? own : type, &result);
+        else
+            cli_repl_error(repl, error);
+    }
+    repl->failed |= json == NULL;
+    free(declaration);
+    free(json);
+    free(members);
+    cli_csv_free(columns, count);
+}
+
 static void read_data(Repl *repl, const char *name, const char *type, const char *bytes, size_t length) {
     cotan_result result;
     cotan_error *error = NULL;
@@ -167,8 +270,12 @@ void cli_repl_data(Repl *repl, char *text) {
     size_t size;
     char *bytes = cli_read_file(&repl->options, from + 3, &size);
     repl->failed |= bytes == NULL;
-    if (bytes != NULL) bytes = as_argument(bytes, &size);
+    bool is_table = cli_is_csv(from + 3);
+    if (bytes != NULL && !is_table) bytes = as_argument(bytes, &size);
     text[length] = '\0';
-    if (bytes != NULL) read_data(repl, text, type, bytes, size);
+    if (bytes != NULL && is_table)
+        read_table(repl, text, type, from + 3, bytes, size);
+    else if (bytes != NULL)
+        read_data(repl, text, type, bytes, size);
     free(bytes);
 }
