@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+from functools import partial
 
 import numpy
 import pytest
@@ -128,7 +129,9 @@ for own in (False, True):
         assert time.perf_counter() - begin < 5
         print("interrupted", model.f(3.0), model.f.grad(3.0))
 """
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
+    # Where the tests run in the background of a shell, SIGINT is ignored, which processes inherit.
+    restore = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, preexec_fn=restore)
     assert done.stdout == "interrupted 9.0 6.0\n" * 2, done.stderr
 
 
