@@ -295,6 +295,64 @@ def check_files(command):
     expect("--plot without gnuplot", done.returncode == 2 and "E0706" in done.stderr and "parameters" in done.stdout, done.stderr)
 
 
+def inverse(rows):
+    """The inverse of a small matrix, by Gauss and Jordan with pivots."""
+    n = len(rows)
+    rows = [list(row) + [float(i == k) for k in range(n)] for i, row in enumerate(rows)]
+    for i in range(n):
+        best = max(range(i, n), key=lambda r: abs(rows[r][i]))
+        rows[i], rows[best] = rows[best], rows[i]
+        rows[i] = [x / rows[i][i] for x in rows[i]]
+        for k in range(n):
+            if k != i:
+                rows[k] = [x - rows[k][i] * y for x, y in zip(rows[k], rows[i])]
+    return [row[n:] for row in rows]
+
+
+def product(a, b):
+    return [[sum(x * y for x, y in zip(row, column)) for column in zip(*b)] for row in a]
+
+
+def recurrence(period, decay, mean):
+    """u(t) = constant + a1 u(t - 1) + a2 u(t - 2) of the oscillator in examples/fit/sunspots.cot."""
+    radius = math.exp(-1 / decay)
+    a1, a2 = 2 * radius * math.cos(2 * math.pi / period), -radius * radius
+    return mean * (1 - a1 - a2), a1, a2
+
+
+def check_sunspots(command):
+    """The likelihood has its maximum where the regression on the two years before has its least squares; and Yule's numbers are near."""
+    examples = os.path.join(ROOT, "examples", "fit")
+    with open(os.path.join(examples, "sunspots.csv")) as file:
+        u = [float(line.split(",")[1]) for line in file.read().split()[1:]]
+    done = subprocess.run([command.cotan, "fit", "sunspots.cot", "loss", "--start", "@guess.json", "--data", "@sunspots.csv", "--errors", "--json"],
+                          cwd=examples, capture_output=True, text=True, timeout=300)
+    expect("sunspots: exit status", done.returncode == 0, done.stderr)
+    found = json.loads(done.stdout)
+    place = [found["parameters"][name] for name in ("period", "decay", "mean")]
+    rows = [(1, u[t - 1], u[t - 2]) for t in range(2, len(u))]
+    information = product(list(zip(*rows)), rows)
+    covariance = inverse(information)
+    best = [row[0] for row in product(covariance, product(list(zip(*rows)), [[x] for x in u[2:]]))]
+    expect("sunspots: least squares", near(recurrence(*place), best, 1e-6), (recurrence(*place), best))
+    squares = sum((x - sum(a * b for a, b in zip(best, row))) ** 2 for x, row in zip(u[2:], rows)) / len(rows)
+    expect("sunspots: the shocks", near(found["parameters"]["shock"], math.sqrt(squares)), found)
+    # standard errors of the regression, carried over to the oscillator by the inverse of the Jacobian
+    step = 1e-6
+    columns = []
+    for k in range(3):
+        up, down = ([x + sign * step * (i == k) for i, x in enumerate(place)] for sign in (1, -1))
+        columns.append([(a - b) / (2 * step) for a, b in zip(recurrence(*up), recurrence(*down))])
+    back = inverse(list(zip(*columns)))
+    spread = product(product(back, [[squares * x for x in row] for row in covariance]), list(zip(*back)))
+    errors = [math.sqrt(spread[k][k]) for k in range(3)] + [math.sqrt(squares / (2 * len(rows)))]
+    expect("sunspots: standard errors", near([found["errors"][name] for name in ("period", "decay", "mean", "shock")], errors, 1e-5), (found, errors))
+    # Yule took serial correlations, which weigh the first and last years otherwise: his numbers are about a tenth of a standard error away
+    expect("sunspots: Yule's coefficients", near(recurrence(*place)[1:], (1.34254, -0.65504), 0.01), recurrence(*place))
+    expect("sunspots: Yule's period", abs(place[0] - 10.600) < 0.05 < errors[0] / 10, place)
+    expect("sunspots: Yule's mean", near(sum(u) / len(u), 44.784, 1e-4) and abs(place[2] - 44.78) < errors[2] / 5, place)
+
+
 def check_words(command):
     for what, pattern, words, status in (
             ("no start", "--start", ("rosenbrock",), 2),
@@ -322,7 +380,7 @@ def main():
     command = Command(os.path.abspath(parser.parse_args().cotan), folder)
     try:
         command.write("fit.cot", PROGRAM)
-        for check in (check_csv, check_batches, check_bounds, check_ends, check_files, check_words):
+        for check in (check_csv, check_batches, check_bounds, check_ends, check_files, check_sunspots, check_words):
             check(command)
     finally:
         shutil.rmtree(folder)
