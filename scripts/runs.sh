@@ -1,5 +1,6 @@
 # Test runs side by side, as many as there are processors, and what came of them: for scripts/check.sh and scripts/test.sh. A script
-# queues its runs with `run` and starts them with `finish`, which prints a line as each run ends; `verdict` prints the last line.
+# queues its runs with `run` and starts them with `finish`, which prints a line as each run ends; `verdict` prints the last line. What a run
+# says it skipped, in lines `skipped: WHAT`, is in its own line, and once more before the last.
 # shellcheck shell=bash
 
 passed=0
@@ -7,6 +8,7 @@ failed=0
 logs=$(mktemp -d)
 trap 'rm -rf "$logs"' EXIT
 workers=$(nproc)
+skipped=()
 names=()
 commands=()
 
@@ -27,7 +29,10 @@ count() {
         return
     fi
     [ "$f" -eq 0 ] || cat "$log"
-    say "$what: $line$(sed -nE 's/^(skipped: .*)/; \1/p' "$log" | tr -d '\n')"
+    skips=$(sed -nE 's/^skipped: (.*)/; \1/p' "$log" | tr -d '\n')
+    skips=${skips#; }
+    if [ -n "$skips" ]; then skipped+=("${what#*] }: $skips"); fi
+    if [ $((p + f)) -gt 0 ]; then say "$what: $line${skips:+; skipped: $skips}"; else say "$what: ${skips:+skipped: }${skips:-nothing to test}"; fi
     passed=$((passed + p))
     failed=$((failed + f))
 }
@@ -59,13 +64,14 @@ finish() {
     commands=()
 }
 
-# One C test program: cmocka's TAP output, a line a test. A skipped test counts as neither.
+# One C test program: cmocka's TAP output, a line a test. A skipped test counts as neither, and is named.
 tap() {
     CMOCKA_MESSAGE_OUTPUT=TAP "$1" >"$2" 2>&1
     status=$?
     cat "$2"
     p=$(grep -c '^ok ' "$2")
     f=$(grep '^not ok ' "$2" | grep -vc '# SKIP')
+    sed -nE 's/^not ok .*# SKIP (.*)/skipped: \1/p' "$2"
     echo "$p passed, $f failed"
     [ "$p" -gt 0 ] && return $status
 }
@@ -84,8 +90,9 @@ build() {
     ninja -C "$folder" $tests >>"$folder/compile.log" 2>&1 || { cat "$folder/compile.log"; return 1; }
 }
 
-# The last line, and the exit status.
+# What was skipped, the last line, and the exit status.
 verdict() {
+    [ "${#skipped[@]}" -eq 0 ] || printf 'skipped: %s\n' "${skipped[@]}"
     echo "$passed passed, $failed failed"
     [ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]
 }

@@ -65,6 +65,9 @@ def check_manual(cotan, verbs, options):
     help_text = output(cotan, "repl", text=":help\n")
     commands = re.findall(r"^:([a-z]+)", help_text, re.M)
     expect("commands of the REPL in the man page", sorted(re.findall(r"^\.It Ic :([a-z]+)", text, re.M)), sorted(commands))
+    for tool in ("groff", "mandoc"):
+        if not shutil.which(tool):
+            print(f"skipped: the manual by {tool}, which is not installed")
     if shutil.which("groff"):
         done = subprocess.run(["groff", "-mdoc", "-ww", "-Tutf8", "-Kutf8", "-z", MANUAL], capture_output=True, text=True)
         expect("warnings of groff", (done.returncode, done.stderr), (0, ""))
@@ -206,6 +209,8 @@ def main():
         for shell in (bash, zsh, fish):
             if shutil.which(shell.__name__):
                 check_shell(shell, verbs, options, folder, environment)
+            else:
+                print(f"skipped: {shell.__name__} is not installed")
         check_bash_only(folder, environment)
     finally:
         shutil.rmtree(folder)

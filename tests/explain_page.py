@@ -181,7 +181,7 @@ def main():
     browser = next(filter(None, map(shutil.which, BROWSERS)), None)
     for what, there in (("Chromium", browser), ("Graphviz", shutil.which("dot"))):
         if not there:
-            print(f"the page of explain: skipped, {what} is not installed\nthe page of explain: 0 passed, 0 failed")
+            print(f"skipped: {what} is not installed\nthe page of explain: 0 passed, 0 failed")
             return
     listed = json.loads(subprocess.run([cotan, "methods", "--json"], capture_output=True, check=True).stdout)
     folder = tempfile.mkdtemp(prefix="cotan-page-")

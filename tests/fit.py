@@ -283,7 +283,7 @@ def check_files(command):
         done = command.raw("mean", "--start", "0", "--data", "[3, 1, 2]", "--plot", "both.svg", "--plot-model", "points")
         expect("--plot-model", done.returncode == 0 and ">data<" in command.read("both.svg") and ">model<" in command.read("both.svg"), done.stderr)
     else:
-        print("not tested: --plot, since gnuplot is not installed")
+        print("skipped: --plot, since gnuplot is not installed")
     command.refused("a model that is no points", "takes what the loss does", "mean", "--start", "0", "--data", "[1]", "--plot", "x.svg",
                     "--plot-model", "mean")
     command.refused("a model that there is not", "nosuch", "mean", "--start", "0", "--data", "[1]", "--plot", "x.svg", "--plot-model", "nosuch", status=1)

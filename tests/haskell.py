@@ -91,7 +91,7 @@ def main():
     cotan = str(pathlib.Path(options.cotan).resolve())
     there = shutil.which("runghc") is not None
     if (options.bless or options.ghc) and not there:
-        print("GHC is not installed: the kept outputs are taken for its")
+        print("skipped: GHC, which is not installed; the kept outputs are taken for its")
     passed = failed = 0
     for program in sorted(FOLDER.glob("*.hs")):
         if options.words and not any(word in program.name for word in options.words):
