@@ -29,7 +29,7 @@ count() {
         return
     fi
     [ "$f" -eq 0 ] || cat "$log"
-    skips=$(sed -nE 's/^skipped: (.*)/; \1/p' "$log" | tr -d '\n')
+    skips=$(sed -nE 's/^skipped: (.*)/; \1/p' "$log" | awk '!said[$0]++' | tr -d '\n')
     skips=${skips#; }
     if [ -n "$skips" ]; then skipped+=("${what#*] }: $skips"); fi
     if [ $((p + f)) -gt 0 ]; then say "$what: $line${skips:+; skipped: $skips}"; else say "$what: ${skips:+skipped: }${skips:-nothing to test}"; fi

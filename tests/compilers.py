@@ -7,7 +7,14 @@ import tempfile
 
 @functools.cache
 def works(*command):
-    """Whether a compiler, with these options, makes a program that runs: sanitizers need a library of their own."""
+    """Whether a compiler, with these options, makes a program that runs: sanitizers need a library of their own. If not, a line says so."""
+    if makes_a_program(command):
+        return True
+    print(f"skipped: {' '.join(command)}, which is not here", flush=True)
+    return False
+
+
+def makes_a_program(command):
     with tempfile.TemporaryDirectory() as folder:
         source, program = os.path.join(folder, "empty.c"), os.path.join(folder, "empty")
         with open(source, "w", encoding="ascii") as file:
