@@ -6,10 +6,12 @@ import pytest
 
 
 def test_examples_of_the_page(root, tmp_path, monkeypatch):
-    pytest.importorskip("scipy")
+    for library in ("scipy", "pandas"):
+        pytest.importorskip(library)
     page = (root / "docs" / "python.md").read_text()
     for name, text in re.findall(r"```haskell\n-- ([\w/]+\.cot)\n(.*?)```", page, re.S):
         (tmp_path / name).write_text(text)
+    (tmp_path / "examples").symlink_to(root / "examples")
     monkeypatch.chdir(tmp_path)
     runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE)
     globs, reports = {}, []
