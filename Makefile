@@ -84,12 +84,13 @@ install: all
 deb:
 	@scripts/deb.sh
 
-# The source of the last commit, as cotan-VERSION.tar.gz in build-dist: it builds with what the README lists.
-VERSION = $(shell sed -n "s/^  version: '\(.*\)',/\1/p" meson.build | head -n 1)
+# The source of the last commit, as cotan-VERSION.tar.gz in build-dist: it builds with what the README lists, and outside of a repository.
 dist:
-	@mkdir -p build-dist
-	@git archive --prefix=cotan-$(VERSION)/ HEAD -o build-dist/cotan-$(VERSION).tar.gz
-	@ls build-dist/*
+	@scripts/dist.sh build-dist
+
+# Whether tarball, command, library and Debian packages of the last commit have the same bytes when they are made twice, in different folders.
+reproducible:
+	@scripts/reproducible.sh
 
 # The package for Python, in an environment of its own (build/python): what `make check` runs, and with JAX, PyTorch and samplers.
 check-python: all
@@ -103,4 +104,4 @@ format:
 clean:
 	@rm -rf build build-*
 
-.PHONY: all demo test check fuzz mutate threads sanitize-native bench bench-gradbench bench-haskell install deb dist check-python check-python-all check-haskell format clean
+.PHONY: all demo test check fuzz mutate threads sanitize-native bench bench-gradbench bench-haskell install deb dist reproducible check-python check-python-all check-haskell format clean

@@ -124,6 +124,9 @@ def main():
             check_programs(folder, prefix)
         for path in ("bin/cotan", "include/cotan.h", "share/man/man1/cotan.1", "share/man/man1/cotan-fit.1", "lib/libcotan.a", "lib/libcotan.so.1"):
             expect(f"{path} is installed", os.path.exists(os.path.join(prefix, path)))
+            if os.path.exists(os.path.join(prefix, path)):
+                with open(os.path.join(prefix, path), "rb") as file:
+                    expect(f"{path} does not tell where it was built", os.fsencode(ROOT) not in file.read())
         expect("the installed command runs", output(os.path.join(prefix, "bin", "cotan"), "run", os.path.join(ROOT, "examples", "logsumexp.cot"))
                .startswith("[|9.0030573"))
     finally:
