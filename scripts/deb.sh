@@ -2,7 +2,7 @@
 # deb.sh: builds the Debian packages of the last commit in build-deb, and has lintian check them.
 set -eu
 cd "$(dirname "$0")/.."
-scripts/setup.sh build-essential debhelper fakeroot lintian
+scripts/setup.sh build-essential debhelper dh-python fakeroot lintian
 rm -rf build-deb
 mkdir -p build-deb/cotan
 git archive HEAD | tar -x -C build-deb/cotan
