@@ -106,7 +106,8 @@ bool cli_print_explanation(const char *code);
 
 /* Reads a whole file; "-" is standard input. Returns NULL after reporting an error. The caller frees the text. */
 char *cli_read_file(const Options *options, const char *path, size_t *length);
-/* Returns the input that an option names: `value` itself, the contents of the file F for `@F`, or standard input for
+/* Returns the input that an option names: `value` itself, where `@F` outside of strings stands for what the file F
+ * holds, JSON or a .npy file's array as JSON; the contents of F, in any form, for `@F` alone; or standard input for
  * `-`. Returns NULL for a NULL value, and, after reporting an error and setting *failed, for an unreadable input. The
  * caller frees the text. */
 char *cli_read_input(const Options *options, const char *value, size_t *length, bool *failed);

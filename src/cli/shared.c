@@ -123,30 +123,6 @@ char *cli_read_file(const Options *options, const char *path, size_t *length) {
     return text;
 }
 
-/* Whether an input begins as a NumPy file does (.npz or .npy), which may hold NUL bytes; all other inputs are JSON. */
-static bool is_binary(const char *bytes) { return memcmp(bytes, "PK", 2) == 0 || (unsigned char)bytes[0] == 0x93; }
-
-char *cli_read_input(const Options *options, const char *value, size_t *length, bool *failed) {
-    *length = 0;
-    if (value == NULL) return NULL;
-    char *text;
-    if (strcmp(value, "-") == 0) {
-        text = cli_read_file(options, "-", length);
-    } else if (value[0] == '@') {
-        text = cli_read_file(options, value + 1, length);
-    } else {
-        text = strdup(value);
-        *length = strlen(value);
-    }
-    if (text != NULL && strlen(text) != *length && !is_binary(text)) {
-        cli_refuse(options, "E0602", "%s is no JSON: it holds a NUL byte", value);
-        free(text);
-        text = NULL;
-    }
-    if (text == NULL) *failed = true;
-    return text;
-}
-
 bool cli_reads_twice(const Options *options, const char *first, const char *second) {
     const char *names[] = {options->words[0], first, second};
     int count = 0;

@@ -1,0 +1,108 @@
+/* An input that the command line gives: JSON, a file, or standard input; and files that stand within the JSON. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+
+/* Whether an input begins as a NumPy file does (.npz or .npy), which may hold NUL bytes; all other inputs are JSON. */
+static bool is_binary(const char *bytes) { return memcmp(bytes, "PK", 2) == 0 || (unsigned char)bytes[0] == 0x93; }
+
+/* Writes the array of a .npy file as JSON: a program that gives back its argument is run. */
+static bool put_array(const Options *options, const char *path, const char *bytes, size_t length, FILE *out) {
+    /* in this order: what is an Int can be read as a Double, too */
+    static const char *const types[] = {"Int",
+                                        "Double",
+                                        "Bool",
+                                        "Array Int",
+                                        "Array Double",
+                                        "Array Bool",
+                                        "Array (Array Int)",
+                                        "Array (Array Double)",
+                                        "Array (Array Bool)",
+                                        "Array (Array (Array Int))",
+                                        "Array (Array (Array Double))",
+                                        "Array (Array (Array Bool))"};
+    cotan_context *context = cotan_open(&options->limits);
+    cotan_program *program = NULL;
+    if (context == NULL || cotan_load(context, path, "", 0, &program) != NULL) {
+        cli_refuse(options, "E0801", "there is not enough memory to read %s", path);
+        cotan_close(context);
+        return false;
+    }
+    bool done = false;
+    for (size_t i = 0; !done && i < sizeof types / sizeof *types; i++) {
+        char same[64];
+        snprintf(same, sizeof same, "\\v -> (v :: %s)", types[i]);
+        cotan_call call = {.mode = COTAN_RUN, .expression = same, .at = bytes, .at_length = length};
+        cotan_result result;
+        done = cotan_call_json(program, &call, &result) == NULL;
+        if (done) fputs(result.value, out);
+    }
+    if (!done)
+        cli_refuse(options, "E0610",
+                   "%s is no .npy file with an array of numbers or truth values of at most three dimensions", path);
+    cotan_close(context);
+    return done;
+}
+
+/* Writes what a file holds as JSON. */
+static bool put_file(const Options *options, const char *path, FILE *out) {
+    size_t length;
+    char *bytes = cli_read_file(options, path, &length);
+    if (bytes == NULL) return false;
+    bool done = false;
+    if (length >= 2 && memcmp(bytes, "PK", 2) == 0)
+        cli_refuse(options, "E0602", "%s is an archive, which can be a whole input, but no part of one", path);
+    else if (length > 0 && is_binary(bytes))
+        done = put_array(options, path, bytes, length, out);
+    else if (strlen(bytes) != length)
+        cli_refuse(options, "E0602", "%s is no JSON: it holds a NUL byte", path);
+    else
+        done = fwrite(bytes, 1, length, out) == length;
+    free(bytes);
+    return done;
+}
+
+/* JSON in which each @FILE outside of strings is replaced by what the file holds; NULL after an error. */
+static char *with_files(const Options *options, const char *json, size_t *length) {
+    char *text = NULL;
+    FILE *out = open_memstream(&text, length);
+    bool done = out != NULL, in_string = false;
+    for (const char *c = json; done && *c != '\0';) {
+        if (*c == '"') in_string = !in_string;
+        if (in_string && *c == '\\' && c[1] != '\0') putc(*c++, out);
+        if (in_string || *c != '@') {
+            putc(*c++, out);
+            continue;
+        }
+        size_t size = strcspn(++c, ",]} \t\n");
+        char *path = strndup(c, size);
+        done = path != NULL && put_file(options, path, out);
+        free(path);
+        c += size;
+    }
+    if (out != NULL && fclose(out) != 0) done = false;
+    if (done) return text;
+    free(text);
+    return NULL;
+}
+
+char *cli_read_input(const Options *options, const char *value, size_t *length, bool *failed) {
+    *length = 0;
+    if (value == NULL) return NULL;
+    char *text;
+    if (strcmp(value, "-") == 0)
+        text = cli_read_file(options, "-", length);
+    else if (value[0] == '@')
+        text = cli_read_file(options, value + 1, length);
+    else
+        text = with_files(options, value, length);
+    if (text != NULL && strlen(text) != *length && !is_binary(text)) {
+        cli_refuse(options, "E0602", "%s is no JSON: it holds a NUL byte", value);
+        free(text);
+        text = NULL;
+    }
+    if (text == NULL) *failed = true;
+    return text;
+}
