@@ -112,6 +112,7 @@ static CtCore *with_constant(CtAd *ad, const Opened *o) {
 
 /* ---- by the table: a function (x, xs, …, y) → ys for each primitive ---- */
 
+#ifndef NDEBUG /* for an assertion */
 /* Whether a term varies with a variable. */
 static bool varies_with(const CtCore *core, const CtVar *var) {
     if (core->kind == CORE_VAR) return core->as.var == var;
@@ -125,6 +126,7 @@ static bool varies_with(const CtCore *core, const CtVar *var) {
         if (varies_with(core->as.call.args[i], var)) return true;
     return false;
 }
+#endif
 
 /* Σ ∫ D[∂ᵢg] · dxᵢ. The partial derivatives must not vary with the result: those of others have a recurrence above. */
 static CtCore *table_body(CtAd *ad, const Opened *o) {
