@@ -91,8 +91,8 @@ struct cotan_context {
     _Atomic(CtEval *) running;
     _Atomic(CtNative *) running_native;
     _Atomic uint64_t clock; /* about the evaluator's steps in this call */
-    bool measures; /* the call asks for work and span */
-    CtPool *pool;  /* with as many threads as the limits say; NULL: one thread */
+    bool measures;          /* the call asks for work and span */
+    CtPool *pool;           /* with as many threads as the limits say; NULL: one thread */
     locale_t locale, callers_locale;
     /* of the current call, for lack of memory */
     jmp_buf *handler;

@@ -72,8 +72,8 @@ typedef struct CtInterpreter {
     const CtFlowFunction *function; /* WRONG: the function in which it happened */
     CtFlowCell *results;            /* DONE: of the entry's result types */
     /* state of a run */
-    uint64_t told, messages; /* number of messages (Debug.Trace) that the run told; a hash of them */
-    bool is_native;          /* the outcome is that of native code, whose messages are not recorded */
+    uint64_t told, messages;  /* number of messages (Debug.Trace) that the run told; a hash of them */
+    bool is_native;           /* the outcome is that of native code, whose messages are not recorded */
     uint64_t steps, in_place; /* in_place: those of them that copied arrays which the program changes in place */
     size_t bytes;
     char *stack_end;
