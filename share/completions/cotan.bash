@@ -65,7 +65,7 @@ _cotan_value() {
     --keep-c) _cotan_files "$2" c ;;
     --out) _cotan_files "$2" json npz npy ;;
     --html) _cotan_files "$2" html ;;
-    --at | --args | --tangent | --cotangent | --start) _cotan_json "$2" ;;
+    --at | --to | --args | --tangent | --cotangent | --start) _cotan_json "$2" ;;
     --data) _cotan_json "$2" csv ;;
     --log) _cotan_files "$2" csv ;;
     --plot) _cotan_files "$2" svg ;;

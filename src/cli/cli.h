@@ -20,12 +20,12 @@ typedef struct Options {
     /* of `cotan fit` */
     const char *start, *data, *descent, *lower, *upper, *constraints, *equalities, *tolerance, *rate, *time, *log;
     const char *checkpoint, *plot, *plot_model;
-    uint64_t steps, batch, seed, restarts;
+    uint64_t steps, batch, seed, restarts, points;
     bool errors;
     const char **own; /* the words behind `--`: the program's own arguments (getArgs) */
     int own_count;
     const char *args, *at, *tangent, *cotangent, *method, *methods, *dump, *out, *html, *stem, *keep_c, *programs, *wrt,
-        *prefix;
+        *to, *prefix;
     const char *folders[16]; /* --path, in the order given */
     int folder_count;
     bool native, at_once, engine_asked, exact_math, json, count, time_passes, count_rules, help, no_warnings,
@@ -56,6 +56,7 @@ enum {
     TAKES_PROGRAMS = 16384, /* --programs */
     TAKES_TRAP = 131072,    /* --trap-nan */
     TAKES_WRT = 65536,      /* --wrt */
+    TAKES_REGION = 262144,  /* --to --points --seed */
     TAKES_MATH = 32768,     /* --math, which TAKES_RUN, TAKES_STEM and TAKES_FIT include */
 };
 

@@ -26,7 +26,7 @@ const Verb cli_verbs[] = {
     {"jacobian", "jacobian FILE FUNCTION --at JSON", "value and Jacobian, a row for each number in the result", 2, 2,
      DERIVES | TAKES_TRAP, cli_verb_jacobian},
     {"check", "check FILE [FUNCTION --at JSON]", "check types; of a function, also check the derivatives numerically",
-     1, 2, DERIVES, cli_verb_check},
+     1, 2, DERIVES | TAKES_REGION, cli_verb_check},
     {"compare", "compare FILE FUNCTION --at JSON", "compare the methods on one derivative: results, steps, memory", 2,
      2, TAKES_FILE | TAKES_AT | TAKES_COTANGENT | TAKES_METHODS | TAKES_LIMITS | TAKES_JSON, cli_verb_compare},
     {"compile", "compile FILE FUNCTION [--grad] -o STEM",

@@ -1,0 +1,84 @@
+/* cotan check --to: points drawn at random from a region, a box between two points. */
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/region.h"
+
+/* SplitMix64 (Steele, Lea and Flood, 2014): a number from 0 up to 1. */
+static double draw(uint64_t *random) {
+    uint64_t z = *random += 0x9E3779B97F4A7C15u;
+    z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9u;
+    z = (z ^ z >> 27) * 0x94D049BB133111EBu;
+    return (double)((z ^ z >> 31) >> 11) * 0x1p-53;
+}
+
+static json_t *draw_number(Region *region, const json_t *low, const json_t *high) {
+    if (region->is_whole && json_is_integer(low) && json_is_integer(high)) {
+        json_int_t a = json_integer_value(low), b = json_integer_value(high);
+        return json_integer(a + (json_int_t)(draw(&region->random) * ((double)(b - a) + 1)));
+    }
+    double a = json_number_value(low), b = json_number_value(high), t = draw(&region->random);
+    return json_real(a * (1 - t) + b * t);
+}
+
+/* NULL where the two points differ in shape, or memory runs out. */
+static json_t *between(Region *region, const json_t *low, const json_t *high) {
+    if (json_is_number(low) && json_is_number(high) && json_number_value(low) != json_number_value(high))
+        return draw_number(region, low, high);
+    if (json_is_array(low) && json_is_array(high) && json_array_size(low) == json_array_size(high)) {
+        json_t *found = json_array();
+        bool fits = found != NULL;
+        for (size_t i = 0; fits && i < json_array_size(low); i++)
+            fits = json_array_append_new(found, between(region, json_array_get(low, i), json_array_get(high, i))) == 0;
+        if (fits) return found;
+        json_decref(found);
+        return NULL;
+    }
+    if (json_is_object(low) && json_is_object(high) && json_object_size(low) == json_object_size(high)) {
+        json_t *found = json_object();
+        bool fits = found != NULL;
+        const char *key;
+        json_t *value;
+        json_object_foreach((json_t *)(uintptr_t)low, key, value) {
+            const json_t *other = json_object_get(high, key);
+            fits = fits && other != NULL && json_object_set_new(found, key, between(region, value, other)) == 0;
+        }
+        if (fits) return found;
+        json_decref(found);
+        return NULL;
+    }
+    return json_equal(low, high) ? json_deep_copy(low) : NULL;
+}
+
+static json_t *parse(const Options *options, const char *name, const char *text, size_t length) {
+    json_error_t error;
+    json_t *json = json_loadb(text, length, JSON_DECODE_ANY | JSON_REJECT_DUPLICATES, &error);
+    if (json == NULL) cli_refuse(options, "E0602", "%s: a corner of a region is JSON: %s", name, error.text);
+    return json;
+}
+
+bool cli_region_begin(Region *region, const Options *options, const char *low, size_t low_length, const char *high,
+                      size_t high_length) {
+    *region = (Region){.random = options->seed};
+    region->low = parse(options, "--at", low, low_length);
+    region->high = region->low == NULL ? NULL : parse(options, "--to", high, high_length);
+    if (region->high == NULL) return false;
+    Region tried = *region;
+    json_t *point = between(&tried, tried.low, tried.high);
+    if (point == NULL) cli_refuse(options, "E0601", "--to: the corners of a region differ in more than their numbers");
+    json_decref(point);
+    return point != NULL;
+}
+
+char *cli_region_point(Region *region) {
+    json_t *point = between(region, region->low, region->high);
+    char *text = point == NULL ? NULL : json_dumps(point, JSON_ENCODE_ANY | JSON_COMPACT | JSON_REAL_PRECISION(17));
+    json_decref(point);
+    return text;
+}
+
+void cli_region_end(Region *region) {
+    json_decref(region->low);
+    json_decref(region->high);
+}
