@@ -1,5 +1,5 @@
 /* Checkpoints for loops that were written without any: what a derivative does whose trace does not fit into the memory
- * (session/api.c runs the call again).
+ * (session/calls.c runs the call again).
  *
  * foldl f s xs becomes binomial checkpointing (Griewank, Walther 2000; lib/ad/revolve.cot, which says how the steps are
  * split): with (e, r, b) = plan n,

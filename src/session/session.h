@@ -105,7 +105,7 @@ struct cotan_context {
     CtArena *formatted;    /* holds the result of the last cotan_format */
 };
 
-/* ---- api.c: what every public function does ---- */
+/* ---- contexts.c: what every public function does ---- */
 
 /* The work of a public function; false when it fails. */
 typedef bool CtWork(cotan_context *context, void *data);
@@ -114,6 +114,8 @@ cotan_error *ct_session_guarded(cotan_context *context, CtWork *work, void *data
 /* An empty arena for a program's results; the previous results are freed. NULL when memory runs out, which is
  * reported. */
 CtArena *ct_session_fresh_results(cotan_program *program);
+
+/* ---- calls.c ---- */
 
 /* A value split into its reals, and everything else as JSON text in which each real is 1. */
 typedef struct CtApart {
