@@ -43,12 +43,14 @@ const char *ct_session_check_name(const CtSession *session) {
 
 void ct_session_check_tell(const cotan_context *context, const CtSession *session, const char *format, ...) {
     if (context->checks < CHECK_AND_TELL) return;
+    char line[1000]; /* the messages of programs may have several lines */
     va_list list;
     va_start(list, format);
-    fprintf(stderr, "check: %s: ", ct_session_check_name(session));
-    vfprintf(stderr, format, list);
-    fputc('\n', stderr);
+    vsnprintf(line, sizeof line, format, list);
     va_end(list);
+    for (char *c = line; *c != '\0'; c++)
+        if (*c == '\n') *c = ' ';
+    fprintf(stderr, "check: %s: %s\n", ct_session_check_name(session), line);
 }
 
 static void found(Check *c, const char *who, const char *what) {
