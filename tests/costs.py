@@ -243,7 +243,7 @@ def natively(run, folder):
     print(f"native: at most {largest[0]:.2f} steps for each step; the constant is {NATIVE}; on {largest[1]}")
 
 
-def on_golden_programs(run):
+def on_golden_programs(run, sample, offset):
     """Every `cotan grad` and `cotan vjp` of the golden programs that gives a derivative. Where a program gives a rule for
     one, it costs what the rule does; with checkpoints, what checkpoints() says. With --wrt the trace is not counted."""
     found, _ = corpus.commands([], False)
@@ -259,15 +259,14 @@ def on_golden_programs(run):
         return Cost(json.loads(line)) if line else None
 
     methods = run.of([*CONSTANTS, *LOGARITHMIC])
-    jobs = [(command, method) for command in found for method in methods]
+    jobs = [(command, method) for command in found for method in methods][offset % sample::sample]
     with ThreadPoolExecutor(max_workers=corpus.WORKERS) as pool:
         costs = dict(zip(((c.shown(), m) for c, m in jobs), pool.map(lambda job: ask(*job), jobs)))
-    for command in found:
-        for method in methods:
-            cost = costs[command.shown(), method]
-            run.check(cost is not None, f"{method} gives no count: {command.shown()}")
-            if cost:
-                run.note(method, unit(cost, method), command.shown())
+    for command, method in jobs:
+        cost = costs[command.shown(), method]
+        run.check(cost is not None, f"{method} gives no count: {command.shown()}")
+        if cost:
+            run.note(method, unit(cost, method), command.shown())
 
 
 def on_random_programs(run, count):
@@ -498,6 +497,8 @@ def main():
     parser.add_argument("--cotan", default=os.path.join(golden.ROOT, "build", "cotan"))
     parser.add_argument("--random", type=int, default=60, metavar="N", help="how many random programs")
     parser.add_argument("--methods", help="separated by commas; all")
+    parser.add_argument("--sample", type=int, default=1, metavar="N", help="golden programs: each by every N-th method, in turn")
+    parser.add_argument("--offset", type=int, default=0, metavar="K", help="which of them: from the K-th on")
     options = parser.parse_args()
     cotan = os.path.abspath(options.cotan)
     known = corpus.methods(cotan)
@@ -518,7 +519,7 @@ def main():
         checkpoints_by_limit(run, folder)
         if not options.methods or "native" in chosen:
             natively(run, folder)
-    on_golden_programs(run)
+    on_golden_programs(run, options.sample, options.offset)
     on_random_programs(run, options.random)
     under_constants(run)
     all_claimed(run)
