@@ -247,8 +247,10 @@ static bool set_threads(Options *o, const char *from, const char *value) {
     return false;
 }
 
-/* Adds names to those that an option was given before. The text lives until the command ends. */
+/* Adds names to those that an option was given before. There is one such option and one command line, so that the text
+ * lives until the command ends. */
 static bool add_names(const Options *o, const char **names, const char *value) {
+    static char *all;
     if (*names == NULL) {
         *names = value;
         return true;
@@ -260,7 +262,8 @@ static bool add_names(const Options *o, const char **names, const char *value) {
         return false;
     }
     snprintf(both, size, "%s,%s", *names, value);
-    *names = both;
+    free(all);
+    *names = all = both;
     return true;
 }
 
