@@ -101,7 +101,7 @@ else
     failed=$((failed + 1))
 fi
 if build build-sanitize -Db_sanitize=address,undefined -Doptimization=1 -Db_lundef=false -Dc_args=-DCT_LINT; then
-    all_tests build-sanitize sanitized 40 "--quick --sample 2 --offset $((seed % 2))" --quick 47
+    all_tests build-sanitize sanitized 40 "--quick --sample 2 --offset $((seed % 2))" --quick 97
 else
     failed=$((failed + 1))
 fi
