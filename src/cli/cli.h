@@ -113,6 +113,18 @@ char *cli_read_file(const Options *options, const char *path, size_t *length);
  * caller frees the text. */
 char *cli_read_input(const Options *options, const char *value, size_t *length, bool *failed);
 
+/* Reads the bytes call.at as one value of a type, an array of the one argument where they are JSON; the result is that
+ * value, as the call asks for it. */
+cotan_error *cli_read_as(cotan_program *program, const char *type, cotan_call call, cotan_result *result);
+/* The same as the first type that fits, of numbers, truth values, texts, and arrays and lists of them. NULL: none
+ * does. */
+const char *cli_guess_type(cotan_program *program, cotan_call call, cotan_result *result);
+
+/* ---- random.c ---- */
+
+/* A random number from 0 up to 1, and the generator's next state. */
+double cli_random(uint64_t *state);
+
 /* ---- files.c ---- */
 
 /* Writes the text to a temporary file in the folder of `path`. Returns the name of the temporary file, which the caller

@@ -114,7 +114,7 @@ static bool allowed(const Options *o, const FitMethod *method, int *status) {
 /* A point to begin again from: anywhere within the bounds, or near the start. */
 static void begin_again(Run *run, const double *start) {
     for (size_t i = 0; i < run->count; i++) {
-        double u = cli_fit_run_random(run);
+        double u = cli_random(&run->random);
         bool bounded = run->lower != NULL && run->upper != NULL && isfinite(run->upper[i] - run->lower[i]);
         run->x[i] = bounded ? run->lower[i] + u * (run->upper[i] - run->lower[i])
                             : start[i] + (2 * u - 1) * (1 + fabs(start[i]));

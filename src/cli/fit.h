@@ -129,8 +129,6 @@ bool cli_fit_run_step(Run *run);
 void cli_fit_run_project(const Run *run, double *x);
 /* Lets Ctrl-C end a descent in this context instead of the command. */
 void cli_fit_run_listen(cotan_context *context);
-/* A number from 0 to 1, without 1. */
-double cli_fit_run_random(Run *run);
 
 /* ---- fit_checkpoint.c: --checkpoint; fit_plot.c: --plot ---- */
 

@@ -145,14 +145,6 @@ void cli_fit_run_project(const Run *run, double *x) {
     }
 }
 
-/* SplitMix64 (Steele, Lea and Flood, 2014). */
-double cli_fit_run_random(Run *run) {
-    uint64_t z = run->random += 0x9E3779B97F4A7C15u;
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
-    return (double)((z ^ (z >> 31)) >> 11) * 0x1p-53;
-}
-
 bool cli_fit_run_evaluate(Run *run, const double *x, double *value, double *gradient) {
     if (interrupted) return run->ending = INTERRUPTED, false;
     if (run->limit > 0 && now() - run->started > run->limit) return run->ending = OUT_OF_TIME, false;

@@ -12,7 +12,7 @@ typedef struct Batches {
 
 static void shuffle(Run *run, Batches *b) {
     for (size_t i = run->model->rows; i > 1; i--) {
-        size_t j = (size_t)(cli_fit_run_random(run) * (double)i), row = b->order[i - 1];
+        size_t j = (size_t)(cli_random(&run->random) * (double)i), row = b->order[i - 1];
         b->order[i - 1] = b->order[j];
         b->order[j] = row;
     }

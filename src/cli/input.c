@@ -8,12 +8,23 @@
 /* Whether an input begins as a NumPy file does (.npz or .npy), which may hold NUL bytes; all other inputs are JSON. */
 static bool is_binary(const char *bytes) { return memcmp(bytes, "PK", 2) == 0 || (unsigned char)bytes[0] == 0x93; }
 
-/* Writes the array of a .npy file as JSON: a program that gives back its argument is run. */
-static bool put_array(const Options *options, const char *path, const char *bytes, size_t length, FILE *out) {
+cotan_error *cli_read_as(cotan_program *program, const char *type, cotan_call call, cotan_result *result) {
+    size_t size = strlen(type) + 32;
+    char *text = malloc(size);
+    if (text != NULL) snprintf(text, size, "\\v -> (v :: %s)", type);
+    call.mode = COTAN_RUN;
+    call.expression = text != NULL ? text : "";
+    cotan_error *error = cotan_call_json(program, &call, result);
+    free(text);
+    return error;
+}
+
+const char *cli_guess_type(cotan_program *program, cotan_call call, cotan_result *result) {
     /* in this order: what is an Int can be read as a Double, too */
     static const char *const types[] = {"Int",
                                         "Double",
                                         "Bool",
+                                        "String",
                                         "Array Int",
                                         "Array Double",
                                         "Array Bool",
@@ -22,7 +33,15 @@ static bool put_array(const Options *options, const char *path, const char *byte
                                         "Array (Array Bool)",
                                         "Array (Array (Array Int))",
                                         "Array (Array (Array Double))",
-                                        "Array (Array (Array Bool))"};
+                                        "Array (Array (Array Bool))",
+                                        "[String]"};
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+        if (cli_read_as(program, types[i], call, result) == NULL) return types[i];
+    return NULL;
+}
+
+/* Writes the array of a .npy file as JSON: a program that gives back its argument is run. */
+static bool put_array(const Options *options, const char *path, const char *bytes, size_t length, FILE *out) {
     cotan_context *context = cotan_open(&options->limits);
     cotan_program *program = NULL;
     if (context == NULL || cotan_load(context, path, "", 0, &program) != NULL) {
@@ -30,16 +49,11 @@ static bool put_array(const Options *options, const char *path, const char *byte
         cotan_close(context);
         return false;
     }
-    bool done = false;
-    for (size_t i = 0; !done && i < sizeof types / sizeof *types; i++) {
-        char same[64];
-        snprintf(same, sizeof same, "\\v -> (v :: %s)", types[i]);
-        cotan_call call = {.mode = COTAN_RUN, .expression = same, .at = bytes, .at_length = length};
-        cotan_result result;
-        done = cotan_call_json(program, &call, &result) == NULL;
-        if (done) fputs(result.value, out);
-    }
-    if (!done)
+    cotan_result result;
+    bool done = cli_guess_type(program, (cotan_call){.at = bytes, .at_length = length}, &result) != NULL;
+    if (done)
+        fputs(result.value, out);
+    else
         cli_refuse(options, "E0610",
                    "%s is no .npy file with an array of numbers or truth values of at most three dimensions", path);
     cotan_close(context);

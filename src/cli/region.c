@@ -5,20 +5,12 @@
 
 #include "cli/region.h"
 
-/* SplitMix64 (Steele, Lea and Flood, 2014): a number from 0 up to 1. */
-static double draw(uint64_t *random) {
-    uint64_t z = *random += 0x9E3779B97F4A7C15u;
-    z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9u;
-    z = (z ^ z >> 27) * 0x94D049BB133111EBu;
-    return (double)((z ^ z >> 31) >> 11) * 0x1p-53;
-}
-
 static json_t *draw_number(Region *region, const json_t *low, const json_t *high) {
     if (region->is_whole && json_is_integer(low) && json_is_integer(high)) {
         json_int_t a = json_integer_value(low), b = json_integer_value(high);
-        return json_integer(a + (json_int_t)(draw(&region->random) * ((double)(b - a) + 1)));
+        return json_integer(a + (json_int_t)(cli_random(&region->random) * ((double)(b - a) + 1)));
     }
-    double a = json_number_value(low), b = json_number_value(high), t = draw(&region->random);
+    double a = json_number_value(low), b = json_number_value(high), t = cli_random(&region->random);
     return json_real(a * (1 - t) + b * t);
 }
 

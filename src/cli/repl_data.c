@@ -8,32 +8,13 @@
 #include "cli/csv_table.h"
 #include "cli/repl.h"
 
-/* In this order: what is an Int can be read as a Double, too. */
-static const char *const guesses[] = {"Int",
-                                      "Double",
-                                      "Bool",
-                                      "String",
-                                      "Array Int",
-                                      "Array Double",
-                                      "Array Bool",
-                                      "Array (Array Int)",
-                                      "Array (Array Double)",
-                                      "Array (Array Bool)",
-                                      "Array (Array (Array Int))",
-                                      "Array (Array (Array Double))",
-                                      "[String]",
-                                      NULL};
+/* The value as text that can be read again. */
+static cotan_call call_of(const char *bytes, size_t length) {
+    return (cotan_call){.at = bytes, .at_length = length, .no_json = true, .quotes = true};
+}
 
-/* Reads the bytes as a value of the type, whose text is then in `result`. */
 static cotan_error *read_as(Repl *repl, const char *type, const char *bytes, size_t length, cotan_result *result) {
-    char *text = malloc(strlen(type) + 32);
-    if (text == NULL) return NULL;
-    sprintf(text, "\\v -> (v :: %s)", type);
-    cotan_call call = {
-        .mode = COTAN_RUN, .expression = text, .at = bytes, .at_length = length, .no_json = true, .quotes = true};
-    cotan_error *error = cotan_call_json(repl->program, &call, result);
-    free(text);
-    return error;
+    return cli_read_as(repl->program, type, call_of(bytes, length), result);
 }
 
 /* JSON is the array of the arguments: of the one that there is. */
@@ -241,15 +222,12 @@ static void read_data(Repl *repl, const char *name, const char *type, const char
         error = read_as(repl, type, bytes, length, &result);
         if (error == NULL) define(repl, name, type, &result);
     } else if (!read_record(repl, name, bytes, length)) {
-        for (int i = 0; guesses[i] != NULL; i++) {
-            error = read_as(repl, guesses[i], bytes, length, &result);
-            if (error != NULL) continue;
-            define(repl, name, guesses[i], &result);
-            return;
-        }
-        cli_repl_complain(repl, "the data are no number, text or array of them: write their type, "
-                                "as in :data x :: (Array Double, Int) = @FILE");
-        return;
+        type = cli_guess_type(repl->program, call_of(bytes, length), &result);
+        if (type != NULL)
+            define(repl, name, type, &result);
+        else
+            cli_repl_complain(repl, "the data are no number, text or array of them: write their type, "
+                                    "as in :data x :: (Array Double, Int) = @FILE");
     }
     if (error != NULL) cli_repl_error(repl, error);
 }

@@ -110,20 +110,13 @@ static bool fits_results(const Emit *e, const CtFlowStep *step, Share *share) {
 
 /* ---- numbers that are carried ---- */
 
-static const CtFlowStep *maker_of(const CtFlowBlock *block, const CtFlowVar *var) {
-    for (uint32_t i = 0; i < block->steps.count; i++)
-        for (uint32_t j = 0; j < block->steps.items[i]->results.count; j++)
-            if (block->steps.items[i]->results.items[j] == var) return block->steps.items[i];
-    return NULL;
-}
-
 /* Whether a value is the carried variable after folding, ((carried ∘ a) ∘ b) …, and no intermediate result is used
  * otherwise. */
 static bool is_folded(const Emit *e, const CtFlowBlock *block, const CtFlowVar *param, const CtFlowVar *value,
                       CtPrim prim, bool commutes) {
     if (value == NULL || e->uses[value->id].count != 1) return false;
     if (value == param) return true;
-    const CtFlowStep *step = maker_of(block, value);
+    const CtFlowStep *step = ct_flow_binder(block, value);
     if (step == NULL || step->kind != FLOW_PRIM || step->as.prim != prim) return false;
     return is_folded(e, block, param, step->args.items[0].var, prim, commutes) ||
            (commutes && is_folded(e, block, param, step->args.items[1].var, prim, commutes));
@@ -131,7 +124,7 @@ static bool is_folded(const Emit *e, const CtFlowBlock *block, const CtFlowVar *
 
 static bool is_fold(const Emit *e, const CtFlowBlock *block, uint32_t index, ShareCarried *carried) {
     const CtFlowVar *param = block->params.items[1 + index], *value = block->values.items[index].var;
-    const CtFlowStep *step = value != NULL ? maker_of(block, value) : NULL;
+    const CtFlowStep *step = ct_flow_binder(block, value);
     if (step == NULL || step->kind != FLOW_PRIM || param->type->kind == FLOW_F32) return false;
     const ShareFold *fold = ct_emit_share_fold(step->as.prim);
     if (fold == NULL || (!fold->is_exact && e->exact)) return false;
@@ -167,12 +160,12 @@ static bool is_same_place(const CtFlowStep *read, const CtFlowStep *update) {
 /* x[⟨i⟩] = x[⟨i⟩] + a, where the element read is not used otherwise. */
 static bool adds(const Changes *c, const CtFlowBlock *block, const CtFlowStep *update) {
     const CtFlowVar *value = update->args.items[update->args.count - 1].var;
-    const CtFlowStep *sum = value != NULL && c->e->uses[value->id].count == 1 ? maker_of(block, value) : NULL;
+    const CtFlowStep *sum = value != NULL && c->e->uses[value->id].count == 1 ? ct_flow_binder(block, value) : NULL;
     if (sum == NULL || sum->kind != FLOW_PRIM || sum->as.prim != PRIM_ADD || value->type->kind != FLOW_F64)
         return false;
     for (uint32_t i = 0; i < 2; i++) {
         const CtFlowVar *old = sum->args.items[i].var;
-        const CtFlowStep *read = old != NULL && c->e->uses[old->id].count == 1 ? maker_of(block, old) : NULL;
+        const CtFlowStep *read = old != NULL && c->e->uses[old->id].count == 1 ? ct_flow_binder(block, old) : NULL;
         if (read != NULL && read->kind == FLOW_READ && is_same_place(read, update)) return true;
     }
     return false;

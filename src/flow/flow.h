@@ -317,6 +317,9 @@ bool ct_flow_step_fails(const CtFlowStep *step);
 bool ct_flow_is_check(const CtFlowStep *step);
 /* Whether the step itself, without its blocks, allocates memory. */
 bool ct_flow_allocates(const CtFlowStep *step);
+/* The step of a block, not of one inside it, that binds a variable; NULL: it is bound elsewhere, or the variable is
+ * NULL. */
+CtFlowStep *ct_flow_binder(const CtFlowBlock *block, const CtFlowVar *var);
 /* Whether a block that yields consists only of primitives and reads of numbers that cannot fail. */
 bool ct_flow_is_straight(const CtFlowBlock *block);
 /* Whether a step takes its argument, so that it may be changed in place when nobody else holds it: step_info.c. */

@@ -15,6 +15,13 @@ const CtFlowStepInfo *ct_flow_step_info(CtFlowStepKind kind) { return &infos[kin
 
 bool ct_flow_is_check(const CtFlowStep *step) { return ct_flow_step_info(step->kind)->fails == FAILS_CHECK; }
 
+CtFlowStep *ct_flow_binder(const CtFlowBlock *block, const CtFlowVar *var) {
+    for (uint32_t i = 0; var != NULL && i < block->steps.count; i++)
+        for (uint32_t j = 0; j < block->steps.items[i]->results.count; j++)
+            if (block->steps.items[i]->results.items[j] == var) return block->steps.items[i];
+    return NULL;
+}
+
 bool ct_flow_is_front(const CtFlowStep *step) {
     if (step->kind != FLOW_BULK || step->as.bulk != ARRAY_SLICE) return false;
     const CtFlowArg *start = &step->args.items[0];

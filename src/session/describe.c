@@ -3,46 +3,58 @@
 
 #include "session/session.h"
 
-typedef struct Show {
-    cotan_program *program;
-    const char *name, *pass;
-    const char **out;
-} Show;
-
-/* What a build that stays as it is says of a name. */
-typedef bool Describe(CtBuild *build, const char *name, CtText *out);
-
-static bool describe(cotan_context *context, const Show *s, Describe *of) {
-    CtArena *results = ct_session_fresh_results(s->program);
-    if (!results) return false;
-    CtBuild *build = ct_session_program_build(s->program, NULL);
-    if (!build) return false;
+bool ct_session_describe(cotan_context *context, cotan_program *program, CtDescribe *describe, const void *of,
+                         const char **out) {
+    CtArena *results = ct_session_fresh_results(program);
+    CtBuild *build = results != NULL ? ct_session_program_build(program, NULL) : NULL;
+    if (build == NULL) return false;
     context->making = build;
-    CtText out = ct_text(results);
-    bool done = of(build, s->name, &out);
-    if (!done) ct_session_report(context, &build->context);
-    *s->out = out.data ? out.data : "";
+    CtText text = ct_text(results);
+    bool done = describe(context, build, of, &text);
     context->making = NULL;
-    s->program->base = build;
+    if (done) {
+        *out = text.data != NULL ? text.data : "";
+        program->base = build;
+    } else {
+        ct_driver_build_free(build);
+    }
     return done;
 }
 
-static bool types(cotan_context *context, void *data) { return describe(context, data, ct_driver_build_types); }
+typedef struct Show {
+    cotan_program *program;
+    const char *name;
+    const char **out;
+} Show;
 
-static bool parameters(cotan_context *context, void *data) {
-    return describe(context, data, ct_driver_build_parameters);
+static bool describe_types(cotan_context *context, CtBuild *build, const void *name, CtText *out) {
+    return ct_driver_build_types(build, name, out) || ct_session_report(context, &build->context);
 }
 
-cotan_error *cotan_parameters(cotan_program *program, const char *function, const char **out) {
-    Show s = {program, function, NULL, out};
-    *out = NULL;
-    return ct_session_guarded(program->context, parameters, &s);
+static bool types(cotan_context *context, void *data) {
+    Show *s = data;
+    return ct_session_describe(context, s->program, describe_types, s->name, s->out);
 }
 
 cotan_error *cotan_types(cotan_program *program, const char *name, const char **out) {
-    Show s = {program, name, NULL, out};
+    Show s = {program, name, out};
     *out = NULL;
     return ct_session_guarded(program->context, types, &s);
+}
+
+static bool describe_parameters(cotan_context *context, CtBuild *build, const void *name, CtText *out) {
+    return ct_driver_build_parameters(build, name, out) || ct_session_report(context, &build->context);
+}
+
+static bool parameters(cotan_context *context, void *data) {
+    Show *s = data;
+    return ct_session_describe(context, s->program, describe_parameters, s->name, s->out);
+}
+
+cotan_error *cotan_parameters(cotan_program *program, const char *function, const char **out) {
+    Show s = {program, function, out};
+    *out = NULL;
+    return ct_session_guarded(program->context, parameters, &s);
 }
 
 static bool core(cotan_context *context, void *data) {
@@ -64,7 +76,7 @@ static bool core(cotan_context *context, void *data) {
 }
 
 cotan_error *cotan_core(cotan_program *program, const char *name, const char **out) {
-    Show s = {program, name, NULL, out};
+    Show s = {program, name, out};
     *out = NULL;
     return ct_session_guarded(program->context, core, &s);
 }

@@ -204,21 +204,13 @@ typedef struct Question {
     const char **out;
 } Question;
 
+static bool describe_type(cotan_context *context, CtBuild *build, const void *expression, CtText *out) {
+    return ct_driver_build_type_of(build, expression, out) || ct_session_report(context, &build->context);
+}
+
 static bool type_of(cotan_context *context, void *data) {
     Question *q = data;
-    CtArena *results = ct_session_fresh_results(q->program);
-    CtBuild *build = results ? ct_session_program_build(q->program, NULL) : NULL;
-    if (!build) return false;
-    context->making = build;
-    CtText out = ct_text(results);
-    bool done = ct_driver_build_type_of(build, q->text, &out) || ct_session_report(context, &build->context);
-    *q->out = out.data;
-    context->making = NULL;
-    if (done)
-        q->program->base = build;
-    else
-        ct_driver_build_free(build);
-    return done;
+    return ct_session_describe(context, q->program, describe_type, q->text, q->out);
 }
 
 cotan_error *cotan_type_of(cotan_program *program, const char *expression, const char **out) {
@@ -230,27 +222,23 @@ cotan_error *cotan_type_of(cotan_program *program, const char *expression, const
 static int by_text(const void *a, const void *b) { return strcmp(*(const char *const *)a, *(const char *const *)b); }
 
 /* Sorted, without duplicates, one per line. */
-static const char *lines(CtArena *arena, const char **names, size_t count) {
-    CtText out = ct_text(arena);
-    ct_text_puts(&out, "");
+static void put_lines(CtText *out, const char **names, size_t count) {
     if (count > 0) qsort(names, count, sizeof *names, by_text);
     for (size_t i = 0; i < count; i++)
-        if (i == 0 || strcmp(names[i], names[i - 1]) != 0) ct_text_printf(&out, "%s\n", names[i]);
-    return out.data;
+        if (i == 0 || strcmp(names[i], names[i - 1]) != 0) ct_text_printf(out, "%s\n", names[i]);
+}
+
+static bool describe_names(cotan_context *context, CtBuild *build, const void *prefix, CtText *out) {
+    (void)context;
+    const char **list;
+    uint32_t count = ct_types_names_in_scope(build->types, prefix, &list);
+    put_lines(out, list, count);
+    return true;
 }
 
 static bool names(cotan_context *context, void *data) {
     Question *q = data;
-    CtArena *results = ct_session_fresh_results(q->program);
-    CtBuild *build = results ? ct_session_program_build(q->program, NULL) : NULL;
-    if (!build) return false;
-    context->making = build;
-    const char **list;
-    uint32_t count = ct_types_names_in_scope(build->types, q->text, &list);
-    *q->out = lines(results, list, count);
-    context->making = NULL;
-    q->program->base = build;
-    return true;
+    return ct_session_describe(context, q->program, describe_names, q->text, q->out);
 }
 
 cotan_error *cotan_names(cotan_program *program, const char *prefix, const char **out) {
@@ -259,31 +247,28 @@ cotan_error *cotan_names(cotan_program *program, const char *prefix, const char 
     return ct_session_guarded(program->context, names, &q);
 }
 
-typedef struct Describe {
+typedef struct Definition {
     cotan_program *program;
     const char *name;
     bool all;
     const char **out;
-} Describe;
+} Definition;
 
-static bool describe(cotan_context *context, void *data) {
-    Describe *d = data;
-    CtArena *results = ct_session_fresh_results(d->program);
-    CtBuild *build = results ? ct_session_program_build(d->program, NULL) : NULL;
-    if (!build) return false;
-    context->making = build;
-    CtText out = ct_text(results);
-    bool found = ct_driver_build_describe(build, d->name, d->all, &out);
-    *d->out = out.data;
-    context->making = NULL;
-    d->program->base = build;
-    return found || ct_session_report_one(context, CT_E0302, NULL, "the name `%s` is not defined", d->name);
+static bool describe_definition(cotan_context *context, CtBuild *build, const void *of, CtText *out) {
+    const Definition *d = of;
+    return ct_driver_build_describe(build, d->name, d->all, out) ||
+           ct_session_report_one(context, CT_E0302, NULL, "the name `%s` is not defined", d->name);
+}
+
+static bool definition(cotan_context *context, void *data) {
+    Definition *d = data;
+    return ct_session_describe(context, d->program, describe_definition, d, d->out);
 }
 
 cotan_error *cotan_describe(cotan_program *program, const char *name, bool all, const char **out) {
-    Describe d = {program, name, all, out};
+    Definition d = {program, name, all, out};
     *out = NULL;
-    return ct_session_guarded(program->context, describe, &d);
+    return ct_session_guarded(program->context, definition, &d);
 }
 
 /* ---- archives ---- */
@@ -370,7 +355,10 @@ static bool modules(cotan_context *context, void *data) {
     for (unsigned i = 0; i < ct_embedded_count; i++)
         if (ct_embedded[i].module) want_module(results, &names, q->text, ct_embedded[i].module);
     for (size_t i = 0; i < context->folder_count; i++) want_files(results, &names, context->folders[i], q->text);
-    *q->out = lines(results, names.items, names.count);
+    CtText out = ct_text(results);
+    ct_text_puts(&out, "");
+    put_lines(&out, names.items, names.count);
+    *q->out = out.data;
     return true;
 }
 

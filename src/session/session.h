@@ -176,6 +176,14 @@ void ct_session_report_fault(cotan_context *context);
 /* Moves the warnings of a successful compilation to the program. */
 void ct_session_report_warnings(cotan_program *program, CtContext *diags);
 
+/* ---- describe.c ---- */
+
+/* Says something about a program, as text; false after reporting an error. */
+typedef bool CtDescribe(cotan_context *context, CtBuild *build, const void *of, CtText *out);
+/* Sets *out to what is said of the program's build, kept with its results. False after reporting an error. */
+bool ct_session_describe(cotan_context *context, cotan_program *program, CtDescribe *describe, const void *of,
+                         const char **out);
+
 /* ---- session.c ---- */
 
 /* What is observed while a build goes through its passes. */

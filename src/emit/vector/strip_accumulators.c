@@ -6,24 +6,16 @@
 
 enum { STRIP_STEPS = 16 }; /* of an iteration: its code is written once more, and unrolled for a strip */
 
-/* The step of a block that binds a variable; NULL: it is bound elsewhere. */
-static CtFlowStep *binder(const CtFlowBlock *block, const CtFlowVar *var) {
-    for (uint32_t i = 0; i < block->steps.count; i++)
-        for (uint32_t j = 0; j < block->steps.items[i]->results.count; j++)
-            if (var != NULL && block->steps.items[i]->results.items[j] == var) return block->steps.items[i];
-    return NULL;
-}
-
 /* Whether an argument is loop-invariant. */
 static bool stays(const CtFlowBlock *block, const CtFlowArg *arg) {
     for (uint32_t i = 0; i < block->params.count; i++)
         if (arg->var != NULL && block->params.items[i] == arg->var) return false;
-    return binder(block, arg->var) == NULL;
+    return ct_flow_binder(block, arg->var) == NULL;
 }
 
 /* Whether an index is the loop's index, or a loop-invariant number plus it. */
 static bool counts(const CtFlowBlock *block, const CtFlowArg *index) {
-    const CtFlowStep *step = binder(block, index->var);
+    const CtFlowStep *step = ct_flow_binder(block, index->var);
     if (step == NULL) return index->var == block->params.items[0];
     if (step->kind != FLOW_PRIM || step->as.prim != PRIM_INT_ADD) return false;
     const CtFlowArg *a = &step->args.items[0], *b = &step->args.items[1];
@@ -107,7 +99,7 @@ static void write_totals(Emit *e, const CtFlowBlock *block, const Updates *updat
         const CtFlowStep *update = updates->items[i];
         const Lane *root = root_lane(e, update);
         const CtFlowArgs indices = {.items = update->args.items + 1, .count = update->args.count - 2};
-        CtFlowStep *sum = binder(block, indices.items[indices.count - 1].var);
+        CtFlowStep *sum = ct_flow_binder(block, indices.items[indices.count - 1].var);
         if (sum != NULL && e->uses[sum->results.items[0]->id].text == NULL) ct_emit_step(e, sum);
         const char *words = ct_format(e->arena, "ct_words(%s)", ct_emit_arg(e, &update->args.items[0]));
         const char *place =

@@ -59,12 +59,12 @@ static bool is_outside(const Scan *s, const CtFlowArg *arg) {
 
 const CtFlowStep *ct_emit_vector_row_maker(const Emit *e, const CtFlowBlock *block, const CtFlowArg *value) {
     if (ct_emit_vector_kind(e, value) != LANE_ARRAY) return NULL;
-    for (uint32_t i = 0; i < block->steps.count; i++) {
-        const CtFlowStep *step = block->steps.items[i];
-        for (uint32_t j = 0; step->kind == FLOW_LOOP && j < step->results.count; j++)
-            if (step->results.items[j] == e->lanes[value->var->id].root && j >= step->as.loop.carried) return step;
-    }
-    return NULL;
+    const CtFlowVar *row = e->lanes[value->var->id].root;
+    const CtFlowStep *step = ct_flow_binder(block, row);
+    if (step == NULL || step->kind != FLOW_LOOP) return NULL;
+    for (uint32_t j = 0; j < step->as.loop.carried; j++)
+        if (step->results.items[j] == row) return NULL;
+    return step;
 }
 
 static bool is_plain(const CtFlowType *type) { return type->kind == FLOW_F64 || type->kind == FLOW_I64; }

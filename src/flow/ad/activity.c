@@ -32,17 +32,10 @@ static bool any_on(const Activity *a, const CtFlowArgs *args) {
     return false;
 }
 
-static bool binds(const CtFlowBlock *block, const CtFlowVar *var) {
-    for (uint32_t i = 0; i < block->steps.count; i++)
-        for (uint32_t j = 0; j < block->steps.items[i]->results.count; j++)
-            if (block->steps.items[i]->results.items[j] == var) return true;
-    return false;
-}
-
 /* What an array is outside of a block that yields it. */
 static Active yielded(const Activity *a, const CtFlowBlock *block, const CtFlowArg *value) {
     Active as = of(a, value);
-    return as == ACTIVE_OWN && !binds(block, value->var) ? ACTIVE_SHARED : as;
+    return as == ACTIVE_OWN && ct_flow_binder(block, value->var) == NULL ? ACTIVE_SHARED : as;
 }
 
 static void activate_block(Activity *a, const CtFlowBlock *block);

@@ -7,18 +7,7 @@ static bool is_outside(const CtFlowBlock *body, const CtFlowArg *arg) {
     if (arg->var == NULL) return true;
     for (uint32_t i = 0; i < body->params.count; i++)
         if (body->params.items[i] == arg->var) return false;
-    for (uint32_t i = 0; i < body->steps.count; i++)
-        for (uint32_t j = 0; j < body->steps.items[i]->results.count; j++)
-            if (body->steps.items[i]->results.items[j] == arg->var) return false;
-    return true;
-}
-
-/* The step of a block that makes a value. */
-static const CtFlowStep *maker_in(const CtFlowBlock *block, const CtFlowVar *var) {
-    for (uint32_t i = 0; i < block->steps.count; i++)
-        for (uint32_t j = 0; j < block->steps.items[i]->results.count; j++)
-            if (block->steps.items[i]->results.items[j] == var) return block->steps.items[i];
-    return NULL;
+    return ct_flow_binder(body, arg->var) == NULL;
 }
 
 bool ct_flow_shifted_index(const CtFlowBlock *body, const CtFlowBlock *block, const CtFlowArg *arg,
@@ -26,7 +15,7 @@ bool ct_flow_shifted_index(const CtFlowBlock *body, const CtFlowBlock *block, co
     const CtFlowVar *index = body->params.items[0];
     *shift = (CtFlowShift){0};
     if (arg->var == NULL || arg->var == index) return arg->var == index;
-    const CtFlowStep *step = maker_in(block, arg->var);
+    const CtFlowStep *step = ct_flow_binder(block, arg->var);
     if (step == NULL || step->kind != FLOW_PRIM) return false;
     bool back = step->as.prim == PRIM_INT_SUB;
     if (!back && step->as.prim != PRIM_INT_ADD) return false;
@@ -51,7 +40,7 @@ static bool is_read(const CtFlowBlock *body, const CtFlowBlock *branch, CtFlowAr
 bool ct_flow_piece(const CtFlowBlock *body, const CtFlowStep *step, CtFlowPiece *piece) {
     if (step->kind != FLOW_SWITCH || step->as.cases.count != 2 || step->results.count != 1) return false;
     if (step->results.items[0] == NULL || step->args.items[0].var == NULL) return false;
-    const CtFlowStep *test = maker_in(body, step->args.items[0].var);
+    const CtFlowStep *test = ct_flow_binder(body, step->args.items[0].var);
     if (test == NULL || test->kind != FLOW_PRIM || test->as.prim != PRIM_INT_LT) return false;
     if (test->args.items[0].var != body->params.items[0] || !is_outside(body, &test->args.items[1])) return false;
     const CtFlowBranch *branches = step->as.cases.branches;
