@@ -10,6 +10,9 @@ typedef struct RowPlace {              /* the final place of a row that is built
     bool is_given;                     /* the array of rows is a result of the program: streaming.c */
 } RowPlace;
 
+/* What a variable is of a row that is put together from parts: joined_rows.c. */
+typedef enum JoinRole { JOIN_NOT, JOIN_PART, JOIN_HELD, JOIN_WHOLE } JoinRole;
+
 typedef struct Use { /* what is known of a variable, and how it is written in C */
     uint32_t count;
     const CtFlowBlock *block; /* the block of the last use */
@@ -27,6 +30,7 @@ typedef struct Use { /* what is known of a variable, and how it is written in C 
     bool is_bare; /* a node without fields, of which each run has one shared instance: `text` asks the run for it */
     bool copied;  /* a node from outside of which the part of a loop has made its own copy */
     RowPlace *place;
+    JoinRole join; /* JOIN_PART: its step waits; JOIN_HELD: only its release does; JOIN_WHOLE: the row itself */
 } Use;
 
 typedef struct Emit {
@@ -150,6 +154,13 @@ bool ct_emit_pieced_read(Emit *e, const CtFlowStep *step);
 /* reuse_dying.c: an array of numbers, by index among them, that dies with the loop and that the loop reads only at its
  * own index, so that the loop's result may be written over it. NULL: there is none. */
 CtFlowVar *ct_emit_ending(const Emit *e, const CtFlowStep *loop, uint32_t index);
+
+/* joined_rows.c: whether a row of numbers that an iteration yields, and that is not used otherwise, is put together
+ * from rows of arrays from outside, numbers, and other arrays. Then ct_emit_joined, asked for each step of the
+ * iteration, does what is to be done for steps that belong to the row, and returns true for these. The row's place is
+ * given to the variable first. */
+bool ct_emit_join_begin(Emit *e, const CtFlowBlock *block, const CtFlowVar *row);
+bool ct_emit_joined(Emit *e, CtFlowStep *step);
 
 /* streaming.c: whether an array is a result of the program and is not used otherwise. */
 bool ct_emit_is_given(const Emit *e, const CtFlowVar *array);

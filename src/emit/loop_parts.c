@@ -71,7 +71,7 @@ typedef struct Fields {
 
 /* Whether a text uses an array otherwise than to read its elements and lengths. */
 static bool is_held(const char *text, const char *name) {
-    static const char *const looks_at[] = {"ct_data(", "ct_row_words(", "ct_length("};
+    static const char *const looks_at[] = {"ct_data(", "ct_row_words(", "ct_length(", "ct_join("};
     size_t length = strlen(name);
     for (const char *at = strstr(text, name); at != NULL; at = strstr(at + 1, name)) {
         bool whole = !isalnum((unsigned char)at[-1]) && at[-1] != '_' && !isalnum((unsigned char)at[length]) &&

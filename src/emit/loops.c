@@ -83,7 +83,8 @@ static void begin_arrays(Emit *e, LoopText *t) {
     }
 }
 
-/* The result of an inner loop that becomes the rows of array i, if nothing else uses it. */
+/* What becomes the rows of array i, if nothing else uses it: the result of an inner loop, or a row that is put
+ * together. */
 static CtFlowVar *maker_of_rows(Emit *e, const LoopText *t, uint32_t i) {
     const CtFlowType *type = array_of(t, i)->type;
     bool numbers = type->rank == 2 && !ct_flow_is_object(type->element);
@@ -96,7 +97,7 @@ static CtFlowVar *maker_of_rows(Emit *e, const LoopText *t, uint32_t i) {
         for (uint32_t k = step->as.loop.carried; k < step->results.count; k++)
             if (step->results.items[k] == row) return CT_FIRED("loops.rows_in_place"), row;
     }
-    return NULL;
+    return ct_emit_join_begin(e, t->block, row) ? row : NULL;
 }
 
 /* An object that outlives the loop, or a part of it. */

@@ -198,6 +198,12 @@ static inline bool ct_rows_fit(ct_run *rt, int site, ct_array **x, int64_t count
                        : ct_rows_at(rt, site, x, count, length, 1, &length);
     return all->dims[rows > 0 ? 2 : 1] == length;
 }
+/* Writes row i, of `length` numbers, to where a row is put together; returns where the next part of it belongs. */
+static inline ct_word *ct_join(const ct_array *x, int64_t i, int64_t length, ct_word *to) {
+    CT_SPAN(i * length, length, ct_words(x));
+    if (length > 0) memcpy(to, x->data + i * length, (size_t)length * sizeof *to);
+    return to + length;
+}
 static inline void ct_row_made(ct_run *rt, int site, ct_array **x, int64_t i, int64_t length) {
     const ct_array *rows = __atomic_load_n(x, __ATOMIC_ACQUIRE);
     if (CT_UNLIKELY(rows->dims[1] != length)) ct_shape_fails(rt, site, i, length, rows->dims[1], false);
