@@ -3,9 +3,10 @@
  *   native THREADS NAME SIZE OTHER PRIMAL.so DERIVATIVE.so [FOLDER]
  *
  * One line of JSON: seconds of the primal, the derivative, and the derivatives by hand, each the least of several
- * samples that take turns; and by how much they differ, from each other and from central differences. The libraries are
- * those of Cotan's cache, called as src/run/load.c does, without what goes from JSON to arrays and back. In FOLDER go
- * the point and the derivative of Cotan's, for others that are to be set beside it.
+ * samples that take turns; seconds that the machine allows at best; and by how much they differ, from each other and
+ * from central differences. The libraries are those of Cotan's cache, called as src/run/load.c does, without what goes
+ * from JSON to arrays and back. In FOLDER go the point and the derivative of Cotan's, for others that are to be set
+ * beside it.
  *
  * With more than one thread, instead of the derivatives by hand, the primal and the derivative once more with their
  * loops shared out; then seconds are not of the processor, but of the clock. */
@@ -14,7 +15,7 @@
 #include <time.h>
 
 #include "base/pool.h"
-#include "hand/hand.h"
+#include "hand/limits.h"
 #include "rt/array.h"
 #include "run/outside.h"
 
@@ -304,6 +305,7 @@ int main(int argc, char **argv) {
     printf(", \"differences\": %.3g", differences(b, by_cotan));
     if (threads > 1) printf(", \"threads_differ\": %d", share_differs(b, threads, by_cotan));
     measure(b, seconds);
+    if (threads == 1) printf(", \"limit\": %.9g", limit_of(&b->s));
     for (int kind = 0; kind < KINDS; kind++)
         if (takes_part(b, kind)) printf(", \"%s\": %.9g", names[kind], seconds[kind]);
     puts("}");

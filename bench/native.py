@@ -111,7 +111,7 @@ def print_row(what, row, others):
 
 
 def print_heads(quick, method, others):
-    heads = [("C,", "scalar"), ("C,", "vector"), ("", "JAX")][:len(others)]
+    heads = [("C,", "scalar"), ("C,", "vector"), ("the", "machine"), ("", "JAX")][:len(others)]
     print(f"\ncompiled derivatives ({method or 'the best engine'}), one thread, and the function and hand-written C{', small' if quick else ''}\n")
     for times, ratios in [("deriva-", "/ the"), ("tive", "function")]:
         second = times == "tive"
@@ -132,12 +132,12 @@ def print_shared_row(what, row):
 
 def print_means(ratios):
     means = [f"{figures(mean([r[key] for r in ratios if key in r]))} of {what}"
-             for key, what in [("primal", "the function"), ("scalar", "scalar C"), ("jax", "JAX")] if any(key in r for r in ratios)]
+             for key, what in [("primal", "the function"), ("scalar", "scalar C"), ("limit", "what the machine allows"), ("jax", "JAX")] if any(key in r for r in ratios)]
     print(f"\ngeometric means: {', '.join(means)}")
 
 
 def main(quick=False, method="", jax=None, threads=1, only=()):
-    wrong, others = [], ["scalar", "lanes", *(["jax"] if jax else [])]
+    wrong, others = [], ["scalar", "lanes", "limit", *(["jax"] if jax else [])]
     if threads > 1:
         print_shared_heads(quick, threads)
     else:

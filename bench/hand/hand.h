@@ -20,6 +20,12 @@ typedef struct Item {
     bool is_integer; /* in Cotan; whole doubles here */
 } Item;
 
+/* What a derivative by the same algorithm has to compute: additions and multiplications (a division or a root counts as
+ * one), exponentials (logarithms and hyperbolic tangents count as such), and sines and cosines. */
+typedef struct Work {
+    double operations, exponentials, sines;
+} Work;
+
 typedef struct Subject {
     const char *name;
     const char
@@ -31,6 +37,7 @@ typedef struct Subject {
     /* The derivative of Σ values[i]·(i % 7 + 1) along a direction, where results are not a number and then its
      * gradient. */
     double (*along)(const struct Subject *, const double *results, double *const *direction);
+    Work (*work)(const struct Subject *);
     Item items[8];
     int count;
     size_t results;     /* numbers of them all */

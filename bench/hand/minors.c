@@ -27,4 +27,12 @@ static void gradient(const Subject *s, double *restrict results) {
     results[0] = expand(s->items[0].data, results + 1, n, 0, (1u << n) - 1, 1);
 }
 
-const Subject minors_subject = {.name = "minors", .ranks = "02", .values = 1, .make = make, .scalar = gradient};
+/* Seven for each term of the expansion. */
+static Work work(const Subject *s) {
+    double n = (double)s->items[0].dims[0], terms = 0, level = 1;
+    for (double rows = n; rows >= 1; rows--) terms += level *= rows;
+    return (Work){.operations = 7 * terms};
+}
+
+const Subject minors_subject = {
+    .name = "minors", .ranks = "02", .values = 1, .work = work, .make = make, .scalar = gradient};

@@ -153,5 +153,12 @@ static void lanes(const Subject *s, double *restrict results) {
     free(work);
 }
 
+/* For each point and component three products with a triangle, forward, and in reverse by the vector and by the
+ * triangle. */
+static Work work(const Subject *s) {
+    double K = (double)s->items[1].dims[0], d = (double)s->items[1].dims[1], n = (double)s->items[4].dims[0];
+    return (Work){.operations = n * K * (9 * d + 3 * d * (d - 1) + 8), .exponentials = n * (K + 1)};
+}
+
 const Subject mixture_subject = {
-    .name = "mixture", .ranks = "01222", .values = 1, .make = make, .scalar = scalar, .lanes = lanes};
+    .name = "mixture", .ranks = "01222", .values = 1, .work = work, .make = make, .scalar = scalar, .lanes = lanes};

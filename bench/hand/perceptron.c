@@ -99,5 +99,13 @@ static void gradient(const Subject *s, double *restrict results) {
     free(h);
 }
 
+/* Two large products of matrices, three small ones, and what is done for each element. */
+static Work work(const Subject *s) {
+    double hidden = (double)s->items[0].dims[0], inputs = (double)s->items[0].dims[1];
+    double classes = (double)s->items[2].dims[0], batch = (double)s->items[4].dims[0];
+    return (Work){.operations = batch * (4 * hidden * inputs + 6 * hidden * classes + 4 * hidden + 7 * classes),
+                  .exponentials = batch * (hidden + classes + 1)};
+}
+
 const Subject perceptron_subject = {
-    .name = "perceptron", .ranks = "02121", .values = 1, .make = make, .scalar = gradient};
+    .name = "perceptron", .ranks = "02121", .values = 1, .work = work, .make = make, .scalar = gradient};

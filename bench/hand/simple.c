@@ -31,8 +31,19 @@ static double scalar_along(const Subject *s, const double *results, double *cons
     return sum;
 }
 
-const Subject scalar_subject = {
-    .name = "scalar", .ranks = "111", .values = 1, .make = scalar_make, .scalar = scalar, .along = scalar_along};
+/* A product each; the derivatives are copies. */
+static Work scalar_work(const Subject *s) {
+    double n = (double)s->items[0].dims[0];
+    return (Work){.operations = n};
+}
+
+const Subject scalar_subject = {.name = "scalar",
+                                .ranks = "111",
+                                .values = 1,
+                                .work = scalar_work,
+                                .make = scalar_make,
+                                .scalar = scalar,
+                                .along = scalar_along};
 
 /* ---- the dot product ---- */
 
@@ -74,8 +85,14 @@ static void dot_lanes(const Subject *s, double *restrict results) {
     }
 }
 
+/* The value; the derivatives are copies. */
+static Work dot_work(const Subject *s) {
+    double n = (double)s->items[0].dims[0];
+    return (Work){.operations = 2 * n};
+}
+
 const Subject dot_subject = {
-    .name = "dot", .ranks = "011", .values = 1, .make = dot_make, .scalar = dot, .lanes = dot_lanes};
+    .name = "dot", .ranks = "011", .values = 1, .work = dot_work, .make = dot_make, .scalar = dot, .lanes = dot_lanes};
 
 /* ---- the sum of a matrix times a vector ---- */
 
@@ -124,8 +141,19 @@ static void matvec_lanes(const Subject *s, double *restrict results) {
     results[0] = sum;
 }
 
-const Subject matvec_subject = {
-    .name = "matvec", .ranks = "021", .values = 1, .make = matvec_make, .scalar = matvec, .lanes = matvec_lanes};
+/* The value, and the sum of the rows. */
+static Work matvec_work(const Subject *s) {
+    double n = (double)s->items[0].dims[0];
+    return (Work){.operations = 3 * n * n};
+}
+
+const Subject matvec_subject = {.name = "matvec",
+                                .ranks = "021",
+                                .values = 1,
+                                .work = matvec_work,
+                                .make = matvec_make,
+                                .scalar = matvec,
+                                .lanes = matvec_lanes};
 
 /* ---- the sum of n vectors rotated by quaternions ---- */
 
@@ -180,9 +208,16 @@ static void rotations_lanes(const Subject *s, double *restrict results) {
     results[0] = sum;
 }
 
+/* As many as ROTATE has. */
+static Work rotations_work(const Subject *s) {
+    double n = (double)s->items[0].dims[0];
+    return (Work){.operations = 76 * n};
+}
+
 const Subject rotations_subject = {.name = "rotations",
                                    .ranks = "01111111",
                                    .values = 1,
+                                   .work = rotations_work,
                                    .make = rotations_make,
                                    .scalar = rotations,
                                    .lanes = rotations_lanes};
@@ -224,8 +259,19 @@ static void sines_lanes(const Subject *s, double *restrict results) {
     results[0] = sum;
 }
 
-const Subject sines_subject = {
-    .name = "sines", .ranks = "01", .values = 1, .make = vector_make, .scalar = sines, .lanes = sines_lanes};
+/* A sine and a cosine each; two products and two sums. */
+static Work sines_work(const Subject *s) {
+    double n = (double)s->items[0].dims[0];
+    return (Work){.operations = 4 * n, .sines = 2 * n};
+}
+
+const Subject sines_subject = {.name = "sines",
+                               .ranks = "01",
+                               .values = 1,
+                               .work = sines_work,
+                               .make = vector_make,
+                               .scalar = sines,
+                               .lanes = sines_lanes};
 
 /* ---- log Σ exp(x) ---- */
 
@@ -270,9 +316,16 @@ static void logsumexp_lanes(const Subject *s, double *restrict results) {
     results[0] = m + log(sum);
 }
 
+/* For each the maximum, a difference, the sum and a product. */
+static Work logsumexp_work(const Subject *s) {
+    double n = (double)s->items[0].dims[0];
+    return (Work){.operations = 4 * n, .exponentials = n};
+}
+
 const Subject logsumexp_subject = {.name = "logsumexp",
                                    .ranks = "01",
                                    .values = 1,
+                                   .work = logsumexp_work,
                                    .make = vector_make,
                                    .scalar = logsumexp,
                                    .lanes = logsumexp_lanes};
