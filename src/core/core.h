@@ -316,10 +316,15 @@ typedef struct CtProgram {
     /* A monomorphic function of a library module (NULL: of the prelude) by name, elaborated on first use. */
     CtGlobal *(*library)(void *data, const char *module, const char *name);
     void *library_data;
+    CtSourceRange asked; /* the function, or the expression, that is run */
 } CtProgram;
 
 /* A new program without globals. bool_type and string_type are set by elaboration. */
 CtProgram *ct_core_program_new(CtContext *context);
+
+/* Where a failure is reported that has come up inside the library, and not below a call from the user's source (a call
+ * at the end of a function leaves none): at what was asked for. Other ranges, and all if that is the library's, stay. */
+CtSourceRange ct_core_failing_place(const CtProgram *p, CtSourceRange range);
 
 /* Types. Equal arguments give the same pointer. */
 CtType *ct_core_type_double(CtProgram *p);

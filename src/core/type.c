@@ -240,6 +240,13 @@ CtProgram *ct_core_program_new(CtContext *context) {
     return p;
 }
 
+CtSourceRange ct_core_failing_place(const CtProgram *p, CtSourceRange range) {
+    const CtSource *sources = p->context->sources.items;
+    bool inside = range.source != 0 && sources[range.source].is_library;
+    bool known = p->asked.source != 0 && !sources[p->asked.source].is_library;
+    return inside && known ? p->asked : range;
+}
+
 CtVar *ct_core_var_new(CtProgram *p, const char *name, CtType *type) {
     CtVar *var = CT_NEW(p->context->arena, CtVar);
     var->name = ct_intern_text(&p->context->symbols, name);

@@ -113,6 +113,7 @@ static bool pass_elaborate(CtBuild *build, const CtEntry *entry) {
     if (entry->one_rule) ct_ad_only_rule(build->ad, entry->rule);
     build->program->library = library;
     build->program->library_data = build;
+    build->program->asked = expr->range;
     build->entry = ct_elab_expression(build->elab, "entry", expr);
     if (build->entry != NULL) ct_driver_entry_show(build, entry, expr->type);
     if (build->entry != NULL) ct_elab_note_forms(build->elab, expr->type);

@@ -66,7 +66,7 @@ static void add_help(Machine *m, CtDiag *diag) {
 
 /* Releases everything that the run holds, then reports the error. */
 static bool failed(Machine *m) {
-    CtSourceRange range = failing_place(m);
+    CtSourceRange range = ct_core_failing_place(m->program, failing_place(m));
     ct_eval_unwind(m);
     ct_eval_stack_trim(m);
     CtArena *arena = m->program->context->arena;

@@ -7,6 +7,7 @@ bool ct_flow_is_user(const CtFlow *flow, CtSourceRange range) {
 
 uint32_t ct_flow_site(CtFlow *flow, CtSourceRange range) {
     if (range.source == 0) return 0;
+    range = ct_core_failing_place(flow->core, range);
     uint64_t key = ((uint64_t)range.source * 0x9E3779B97F4A7C15u) ^ ((uint64_t)range.start << 32 | range.end);
     uint32_t known = (uint32_t)(uintptr_t)ct_map_get(&flow->site_numbers, key);
     if (known != 0 && memcmp(&flow->sites.items[known], &range, sizeof range) == 0) return known;
