@@ -196,7 +196,8 @@ static bool pass_c(CtBuild *build, const CtEntry *entry) {
 static bool pass_native(CtBuild *build, const CtEntry *entry) {
     (void)entry;
     char reason[200];
-    build->native = ct_run_native_new(build->flow, build->c.data, build->c.length, build->native_options.exact, reason);
+    CtCompileOptions options = {build->native_options.exact, build->native_options.background};
+    build->native = ct_run_native_new(build->flow, build->c.data, build->c.length, options, reason);
     if (build->native == NULL) build->not_native = ct_copy_text(build->arena, reason, strlen(reason));
     return build->native != NULL;
 }

@@ -77,6 +77,7 @@ typedef struct CtBuildOptions {
 /* Options of native code generation. */
 typedef struct CtNativeOptions {
     bool exact;      /* results must equal the evaluator's, to the last bit */
+    bool background; /* do not wait for the C compiler: build->native has to be asked for its state */
     bool alone;      /* the emitted C is self-contained, for other programs; otherwise this process loads it */
     uint32_t passes; /* number of passes of flow/opt/passes.def to be run */
 } CtNativeOptions;

@@ -85,9 +85,12 @@ uint64_t ct_eval_steps_left(const Machine *m, uint64_t done) {
 static bool is_to_end(Machine *m, uint64_t done) {
     CtQuestion question = m->question;
     if (question.ask == NULL || done <= question.after) return false;
-    m->question.ask = NULL;
     ct_eval_team_begin(m);
-    return question.ask(question.data);
+    uint64_t pause = 0;
+    bool ends = question.ask(question.data, &pause);
+    m->question.after = done + pause;
+    if (pause == 0) m->question.ask = NULL;
+    return ends;
 }
 
 bool ct_eval_refuel(Machine *m) {

@@ -1,6 +1,7 @@
 /* The system's C compiler. */
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -117,21 +118,14 @@ void ct_run_compiler_processor(char text[64]) {
     snprintf(text, 64, "%x %x %x %x %x", model, a, b, c, d);
 }
 
-static int wait_for(pid_t child) {
-    int status;
-    while (waitpid(child, &status, 0) < 0)
-        if (errno != EINTR) return -1;
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-}
-
-bool ct_run_compiler_run(const CtCompiler *compiler, const char *folder, const char *source, const char *target,
-                         char reason[200]) {
+pid_t ct_run_compiler_start(const CtCompiler *compiler, bool background, const char *folder, const char *source,
+                            const char *target, char reason[200]) {
     char from[4400], to[4400];
     char *words[WORD_ROOM + FLAG_ROOM + 8];
     int count = 0;
     if ((size_t)snprintf(from, sizeof from, "%s/%s", folder, source) >= sizeof from ||
         (size_t)snprintf(to, sizeof to, "%s/%s", folder, target) >= sizeof to)
-        return snprintf(reason, 200, "the cache's name is too long"), false;
+        return snprintf(reason, 200, "the cache's name is too long"), 0;
     const char *word = compiler->words;
     for (int i = 0; i < compiler->word_count; i++) {
         while (*word == '\0') word++;
@@ -149,14 +143,31 @@ bool ct_run_compiler_run(const CtCompiler *compiler, const char *folder, const c
     posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
     posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
     if (getenv("COTAN_NATIVE_VERBOSE") == NULL) posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
+    posix_spawnattr_t attributes;
+    posix_spawnattr_init(&attributes);
+    if (background) posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
     pid_t child;
-    int failed = posix_spawn(&child, compiler->path, &actions, NULL, words, environ);
+    int failed = posix_spawn(&child, compiler->path, &actions, &attributes, words, environ);
+    posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&actions);
-    if (failed != 0) {
-        snprintf(reason, 200, "the C compiler cannot be started: %s", strerror(failed));
-        return false;
-    }
-    int status = wait_for(child);
-    if (status != 0) snprintf(reason, 200, "the C compiler failed with status %d", status);
-    return status == 0;
+    if (failed != 0) return snprintf(reason, 200, "the C compiler cannot be started: %s", strerror(failed)), 0;
+    return child;
+}
+
+CtNativeState ct_run_compiler_state(pid_t child, bool wait, char reason[200]) {
+    int status;
+    pid_t ended;
+    do ended = waitpid(child, &status, wait ? 0 : WNOHANG);
+    while (ended < 0 && errno == EINTR);
+    if (ended == 0) return NATIVE_COMPILING;
+    int code = ended == child && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    if (code == 0) return NATIVE_READY;
+    return snprintf(reason, 200, "the C compiler failed with status %d", code), NATIVE_REFUSED;
+}
+
+/* The signal goes to the programs that the compiler has started, too. */
+void ct_run_compiler_stop(pid_t child) {
+    char reason[200];
+    kill(-child, SIGTERM);
+    ct_run_compiler_state(child, true, reason);
 }

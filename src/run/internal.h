@@ -6,6 +6,7 @@
 #include "run/run.h"
 
 #include <locale.h>
+#include <sys/types.h>
 
 /* native_cache.c: opens and checks the cache folder; −1 when there is none that can be trusted. *path: its name, from
  * malloc. */
@@ -16,7 +17,7 @@ bool ct_run_cache_has(int folder, const char *name, const char *key, size_t leng
  * are too many. */
 bool ct_run_cache_keep(int folder, const char *temporary, const char *name, const char *key, size_t length);
 
-/* compiler.c: runs the compiler in the folder on an existing C file. False with a reason. */
+/* compiler.c */
 typedef struct CtCompiler {
     char path[4096];  /* found in PATH */
     char words[1024]; /* the words of CC, each ended by a NUL */
@@ -26,16 +27,24 @@ typedef struct CtCompiler {
 } CtCompiler;
 /* `exact`: for C that defines CT_MATH_EXACT. */
 bool ct_run_compiler_find(CtCompiler *compiler, bool exact, char reason[200]);
-bool ct_run_compiler_run(const CtCompiler *compiler, const char *folder, const char *source, const char *target,
-                         char reason[200]);
+/* Starts the compiler in the folder on an existing C file. In the background it has a process group of its own, by
+ * which it can be stopped. 0 with a reason. */
+pid_t ct_run_compiler_start(const CtCompiler *compiler, bool background, const char *folder, const char *source,
+                            const char *target, char reason[200]);
+/* Whether it has succeeded (NATIVE_READY); `wait`: for its end. */
+CtNativeState ct_run_compiler_state(pid_t child, bool wait, char reason[200]);
+void ct_run_compiler_stop(pid_t child);
 /* A description of the processor, for which the compiler generates code. */
 void ct_run_compiler_processor(char text[64]);
 
 /* load.c */
 typedef void CtNativeEntry(ct_run *rt, const ct_word *in, ct_word *out);
 
+typedef struct CtCompiling CtCompiling;
+
 struct CtNative {
     CtFlow *flow;
+    CtCompiling *compiling; /* NULL: the library has been loaded */
     void *library;
     CtNativeEntry *entry;
     int64_t constant_words;

@@ -50,25 +50,39 @@ static bool write_source(int folder, const char *name, const char *c, size_t len
     return close(file) == 0 && sound;
 }
 
-static bool compile(const CtCompiler *compiler, int folder, const char *path, const char *name, const CtText *key,
-                    const char *c, size_t length, char reason[200]) {
-    static _Atomic uint32_t counter;
+/* The place of a library in the cache, or in a folder that is removed when the library has been loaded. */
+typedef struct Place {
+    int folder; /* −1: none */
+    char *path;
+    char name[64];
+    bool kept;
+} Place;
+
+struct CtCompiling {
+    Place place;
+    pid_t child; /* 0: it has ended */
     char source[128], target[128];
+    size_t key_length;
+    char key[];
+};
+
+/* Writes the C into the folder and starts the compiler. */
+static bool start(CtCompiling *work, const CtCompiler *compiler, bool background, const char *c, size_t length,
+                  char reason[200]) {
+    static _Atomic uint32_t counter;
     const char *mode = getenv("COTAN_NATIVE");
     if (mode != NULL && strcmp(mode, "load") == 0)
         return snprintf(reason, 200, "COTAN_NATIVE=load, and the program is not in the cache"), false;
+    const Place *place = &work->place;
     uint32_t number = counter++;
-    snprintf(source, sizeof source, "%s.%ld.%u.c", name, (long)getpid(), number);
-    snprintf(target, sizeof target, "%s.%ld.%u.tmp", name, (long)getpid(), number);
-    snprintf(reason, 200, "the cache in %.120s cannot be written", path);
-    bool sound = write_source(folder, source, c, length) && ct_run_compiler_run(compiler, path, source, target, reason);
-    sound = sound && ct_run_cache_keep(folder, target, name, key->data, key->length);
-    unlinkat(folder, source, 0);
-    if (!sound) unlinkat(folder, target, 0);
-    return sound;
+    snprintf(work->source, sizeof work->source, "%s.%ld.%u.c", place->name, (long)getpid(), number);
+    snprintf(work->target, sizeof work->target, "%s.%ld.%u.tmp", place->name, (long)getpid(), number);
+    snprintf(reason, 200, "the cache in %.120s cannot be written", place->path);
+    if (!write_source(place->folder, work->source, c, length)) return false;
+    work->child = ct_run_compiler_start(compiler, background, place->path, work->source, work->target, reason);
+    return work->child != 0;
 }
 
-/* If there is no cache: a folder that is removed when the library has been loaded. */
 static int private_folder(char **path) {
     char name[1024];
     const char *place = getenv("TMPDIR");
@@ -79,20 +93,33 @@ static int private_folder(char **path) {
     return *path == NULL ? -1 : open(name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
 }
 
-static void remove_private(int folder, const char *path, const char *name) {
+static bool open_place(Place *place, char reason[200]) {
+    place->folder = ct_run_cache_open(&place->path);
+    place->kept = place->folder >= 0;
+    if (!place->kept) place->folder = private_folder(&place->path);
+    if (place->folder < 0) snprintf(reason, 200, "there is no folder for what is compiled");
+    return place->folder >= 0;
+}
+
+static void close_place(const Place *place) {
+    if (place->folder < 0) return;
     char file[128];
-    snprintf(file, sizeof file, "%s.so", name);
-    unlinkat(folder, file, 0);
-    snprintf(file, sizeof file, "%s.key", name);
-    unlinkat(folder, file, 0);
-    rmdir(path);
+    if (!place->kept) {
+        snprintf(file, sizeof file, "%s.so", place->name);
+        unlinkat(place->folder, file, 0);
+        snprintf(file, sizeof file, "%s.key", place->name);
+        unlinkat(place->folder, file, 0);
+        rmdir(place->path);
+    }
+    close(place->folder);
+    free(place->path);
 }
 
 /* Opens the library through the opened and checked folder, if the system allows that. */
-static bool open_library(CtNative *native, int folder, const char *path, const char *name, char reason[200]) {
+static bool open_library(CtNative *native, const Place *place, char reason[200]) {
     char file[4400];
-    snprintf(file, sizeof file, "/proc/self/fd/%d/%s.so", folder, name);
-    if (access(file, R_OK) != 0) snprintf(file, sizeof file, "%.4000s/%s.so", path, name);
+    snprintf(file, sizeof file, "/proc/self/fd/%d/%s.so", place->folder, place->name);
+    if (access(file, R_OK) != 0) snprintf(file, sizeof file, "%.4000s/%s.so", place->path, place->name);
     if (native->library != NULL) dlclose(native->library);
     native->library = dlopen(file, RTLD_NOW | RTLD_LOCAL);
     const int64_t *words = native->library != NULL ? dlsym(native->library, "cotan_constant_words") : NULL;
@@ -112,40 +139,70 @@ bool ct_run_native_required(void) {
     return mode != NULL && strcmp(mode, "require") == 0;
 }
 
-CtNative *ct_run_native_new(CtFlow *flow, const char *c, size_t length, bool exact, char reason[200]) {
+/* Ends the compiler, if it is at work, and removes what it has not brought to an end. */
+static void end_compiling(CtNative *native) {
+    CtCompiling *work = native->compiling;
+    if (work == NULL) return;
+    if (work->child != 0) ct_run_compiler_stop(work->child);
+    if (work->source[0] != '\0') unlinkat(work->place.folder, work->source, 0);
+    if (work->target[0] != '\0') unlinkat(work->place.folder, work->target, 0);
+    close_place(&work->place);
+    free(work);
+    native->compiling = NULL;
+}
+
+CtNativeState ct_run_native_state(CtNative *native, bool wait, char reason[200]) {
+    CtCompiling *work = native->compiling;
+    if (work == NULL) return NATIVE_READY;
+    CtNativeState state = ct_run_compiler_state(work->child, wait, reason);
+    if (state == NATIVE_COMPILING) return state;
+    const Place *place = &work->place;
+    work->child = 0;
+    bool sound = state == NATIVE_READY;
+    if (sound) snprintf(reason, 200, "the cache in %.120s cannot be written", place->path);
+    sound = sound && ct_run_cache_keep(place->folder, work->target, place->name, work->key, work->key_length) &&
+            open_library(native, place, reason);
+    end_compiling(native);
+    return sound ? NATIVE_READY : NATIVE_REFUSED;
+}
+
+/* Loads the library, or begins to compile it if it is not in the cache, or another process has removed it from there in
+ * the meantime. */
+static bool begin(CtNative *native, const CtCompiler *compiler, const CtText *key, bool background, const char *c,
+                  size_t length, char reason[200]) {
+    CtCompiling *work = malloc(sizeof *work + key->length);
+    if (work == NULL) return false;
+    *work = (CtCompiling){.place = {.folder = -1}, .key_length = key->length};
+    memcpy(work->key, key->data, key->length);
+    native->compiling = work;
+    Place *place = &work->place;
+    snprintf(place->name, sizeof place->name, "%016llx%016llx",
+             (unsigned long long)hash(key->data, key->length, 0xCBF29CE484222325u),
+             (unsigned long long)hash(key->data, key->length, 0x9E3779B97F4A7C15u));
+    if (!open_place(place, reason)) return false;
+    if (ct_run_cache_has(place->folder, place->name, key->data, key->length) && open_library(native, place, reason)) {
+        end_compiling(native);
+        return true;
+    }
+    return start(work, compiler, background, c, length, reason) &&
+           ct_run_native_state(native, !background, reason) != NATIVE_REFUSED;
+}
+
+CtNative *ct_run_native_new(CtFlow *flow, const char *c, size_t length, CtCompileOptions options, char reason[200]) {
     CtCompiler compiler;
     const char *mode = getenv("COTAN_NATIVE");
     snprintf(reason, 200, "there is no memory");
     if (mode != NULL && strcmp(mode, "off") == 0) return snprintf(reason, 200, "COTAN_NATIVE=off"), NULL;
-    if (!ct_run_compiler_find(&compiler, exact, reason)) return NULL;
+    if (!ct_run_compiler_find(&compiler, options.exact, reason)) return NULL;
     CtText key = key_of(flow->arena, &compiler, c, length);
-    char name[64], *path;
-    snprintf(name, sizeof name, "%016llx%016llx", (unsigned long long)hash(key.data, key.length, 0xCBF29CE484222325u),
-             (unsigned long long)hash(key.data, key.length, 0x9E3779B97F4A7C15u));
-    bool kept = true;
-    int folder = ct_run_cache_open(&path);
-    if (folder < 0) {
-        kept = false;
-        folder = private_folder(&path);
-    }
-    if (folder < 0) return snprintf(reason, 200, "there is no folder for what is compiled"), NULL;
     CtNative *native = calloc(1, sizeof *native);
-    bool sound = native != NULL && ct_run_cache_has(folder, name, key.data, key.length) &&
-                 open_library(native, folder, path, name, reason);
-    if (native != NULL && !sound) /* not in the cache, or another process has removed it in the meantime */
-        sound = compile(&compiler, folder, path, name, &key, c, length, reason) &&
-                open_library(native, folder, path, name, reason);
-    if (!kept) remove_private(folder, path, name);
-    close(folder);
-    free(path);
-    if (!sound) {
-        ct_run_native_free(native);
-        return NULL;
-    }
+    if (native == NULL) return NULL;
     native->flow = flow;
     for (uint32_t i = 0; i < flow->functions.count; i++) native->recurses |= flow->functions.items[i]->recurses;
     ct_run_clear(&native->outer.run);
-    return native;
+    if (begin(native, &compiler, &key, options.background, c, length, reason)) return native;
+    ct_run_native_free(native);
+    return NULL;
 }
 
 static void call_pool(void *pool, void (*work)(void *data, uint32_t who), void *data) { ct_pool_run(pool, work, data); }
@@ -161,6 +218,7 @@ bool ct_run_native_share(CtNative *native, CtPool *pool) {
 
 void ct_run_native_free(CtNative *native) {
     if (native == NULL) return;
+    end_compiling(native);
     ct_crew_free(&native->outer.run);
     ct_run_clear(&native->outer.run);
     free(native->outer.run.constants);

@@ -23,9 +23,19 @@ typedef struct CtNativeError {
 /* Whether the environment says COTAN_NATIVE=require: it is then an error if something else would replace native
  * code. */
 bool ct_run_native_required(void);
-/* Compiles the C of a program, or finds it in the cache, and loads it; `exact`: it was written for exact mathematics.
- * NULL with a reason, a sentence without a full stop. */
-CtNative *ct_run_native_new(CtFlow *flow, const char *c, size_t length, bool exact, char reason[200]);
+typedef struct CtCompileOptions {
+    bool exact;      /* the C was written for exact mathematics */
+    bool background; /* return while the compiler is at work: NATIVE_COMPILING */
+} CtCompileOptions;
+/* Compiles the C of a program, or finds it in the cache, and loads it. NULL with a reason, a sentence without a full
+ * stop. */
+CtNative *ct_run_native_new(CtFlow *flow, const char *c, size_t length, CtCompileOptions options, char reason[200]);
+
+typedef enum CtNativeState { NATIVE_READY, NATIVE_COMPILING, NATIVE_REFUSED } CtNativeState;
+/* What was begun in the background must not be called before it is ready. `wait`: for the compiler's end. Refused with
+ * a reason; the caller frees it. */
+CtNativeState ct_run_native_state(CtNative *native, bool wait, char reason[200]);
+/* A compiler that is still at work is ended, and nothing of its work is kept. */
 void ct_run_native_free(CtNative *native);
 /* Lets loops use the threads of a pool (borrowed). False when memory runs out. */
 bool ct_run_native_share(CtNative *native, CtPool *pool);

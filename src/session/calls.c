@@ -329,7 +329,7 @@ static bool begins_on_evaluator(const cotan_context *context, const CtCall *c) {
 /* Runs on the evaluator, with tier-up to native code. */
 static bool call_evaluator(cotan_context *context, CtCall *c, CtTierUp *tier_up) {
     cotan_call eval = *c->call;
-    CtQuestion question = ct_session_tier_up(tier_up, eval.native_after);
+    CtQuestion question = ct_session_tier_up(tier_up);
     eval.native = false;
     CtCall first = *c;
     first.call = &eval;
@@ -344,7 +344,7 @@ static bool has_error(const cotan_context *context, CtErrorCode code) {
 }
 
 static bool run_call(cotan_context *context, CtCall *c) {
-    CtTierUp tier_up = {.context = context, .call = c, .entry = entry_of(c->call)};
+    CtTierUp tier_up = {.context = context, .call = c, .entry = entry_of(c->call), .after = c->call->native_after};
     if (begins_on_evaluator(context, c)) {
         if (!choose_for_call(context, c->call, &tier_up.entry)) return false;
         if (call_evaluator(context, c, &tier_up)) return true;

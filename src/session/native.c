@@ -22,11 +22,12 @@ static const char *named_compiler(void) {
 }
 
 bool ct_session_native_differs(const CtSession *session, const cotan_context *context) {
-    if (session->native == NULL && session->not_native == NULL) return false;
+    if (session->compiler == NULL) return false; /* nothing has been made */
     return session->exact_math != context->exact_math || strcmp(session->compiler, named_compiler()) != 0;
 }
 
-static void make(CtSession *session, cotan_context *context) {
+/* Starts the compiler, or takes its work from the cache. */
+static void make(CtSession *session, cotan_context *context, bool background) {
     CtBuild *build = session->build;
     const char *compiler = named_compiler();
     session->compiler = ct_copy_text(build->arena, compiler, strlen(compiler));
@@ -36,22 +37,45 @@ static void make(CtSession *session, cotan_context *context) {
         why = "steps are counted by the evaluator";
     else if (context->has_depth)
         why = "waiting calls are counted by the evaluator";
-    CtNativeOptions options = {.exact = context->exact_math, .passes = UINT32_MAX};
+    CtNativeOptions options = {.exact = context->exact_math, .background = background, .passes = UINT32_MAX};
     if (why == NULL && ct_session_native_build(context, build, options, KNOWN_FLOW)) {
         if (context->checks >= CHECK_RUNS) session->lowered = ct_session_text(build->arena, build->flow);
         ct_driver_build_native(build, options, KNOWN_NATIVE);
     }
-    session->native = build->native;
-    if (session->native != NULL) ct_run_native_effects(session->native, ct_session_world(context));
-    if (session->native != NULL && context->pool != NULL) ct_run_native_share(session->native, context->pool);
     session->not_native = why != NULL ? why : build->not_native;
 }
 
+/* Takes over what the compiler has made. */
+static CtNativeState take(CtSession *session, cotan_context *context, bool wait) {
+    CtBuild *build = session->build;
+    if (session->native != NULL) return NATIVE_READY;
+    if (build->native == NULL) return NATIVE_REFUSED;
+    char reason[200];
+    CtNativeState state = ct_run_native_state(build->native, wait, reason);
+    if (state == NATIVE_READY) {
+        session->native = build->native;
+        ct_run_native_effects(session->native, ct_session_world(context));
+        if (context->pool != NULL) ct_run_native_share(session->native, context->pool);
+    }
+    if (state == NATIVE_REFUSED) {
+        ct_run_native_free(build->native);
+        build->native = NULL;
+        session->not_native = ct_copy_text(build->arena, reason, strlen(reason));
+    }
+    return state;
+}
+
+CtNativeState ct_session_native_begin(CtSession *session, cotan_context *context) {
+    if (session->compiler == NULL) make(session, context, true);
+    return take(session, context, false);
+}
+
 bool ct_session_native(CtSession *session, cotan_context *context) {
-    if (session->native == NULL && session->not_native == NULL) make(session, context);
+    if (session->compiler == NULL) make(session, context, false);
+    bool ready = take(session, context, true) == NATIVE_READY;
     /* Reported in each call. */
     if (session->build->wrong != NULL) ct_session_fault(context, "%s", session->build->wrong);
-    return session->native != NULL;
+    return ready;
 }
 
 bool ct_session_may_fall_back(cotan_context *context, const char *what, const char *why) {

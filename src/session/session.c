@@ -159,19 +159,31 @@ static CtSession *session_of(cotan_program *program, const CtEntry *entry) {
     return session ? ct_session_activate(program, session) : ct_session_program_fresh_session(program, entry);
 }
 
-CtSession *ct_session_program_session(cotan_program *program, const CtEntry *entry) {
-    CtSession *session = session_of(program, entry);
-    if (session == NULL || entry->reverse != METHOD_NATIVE || ct_session_native(session, program->context))
-        return session;
-    const char *why = session->not_native;
+/* In place of a session that cannot have derivatives by the method `native`. */
+static CtSession *by_other_method(cotan_program *program, const CtEntry *entry, const char *why) {
     if (!ct_session_may_fall_back(program->context, "code by the method `native`", why)) return NULL;
     CtEntry instead = *entry;
     instead.method = entry->mode == COTAN_JVP ? METHOD_FORWARD : METHOD_TAPE;
     instead.reverse = METHOD_TAPE;
-    session = session_of(program, &instead);
+    CtSession *session = session_of(program, &instead);
     if (session != NULL && session->not_flow == NULL)
         session->not_flow = ct_copy_text(session->build->arena, why, strlen(why));
     return session;
+}
+
+CtSession *ct_session_program_session(cotan_program *program, const CtEntry *entry) {
+    CtSession *session = session_of(program, entry);
+    if (session == NULL || entry->reverse != METHOD_NATIVE || ct_session_native(session, program->context))
+        return session;
+    return by_other_method(program, entry, session->not_native);
+}
+
+CtNativeState ct_session_program_begin(cotan_program *program, const CtEntry *entry, CtSession **made) {
+    CtSession *session = *made = session_of(program, entry);
+    CtNativeState state = session != NULL ? ct_session_native_begin(session, program->context) : NATIVE_REFUSED;
+    if (session == NULL || state != NATIVE_REFUSED || entry->reverse != METHOD_NATIVE) return state;
+    *made = by_other_method(program, entry, session->not_native);
+    return *made != NULL ? ct_session_native_begin(*made, program->context) : NATIVE_REFUSED;
 }
 
 /* ---- native code for a shape of the point ---- */
@@ -210,7 +222,7 @@ CtSession *ct_session_program_shaped(cotan_program *program, CtSession *session,
 }
 
 void ct_session_free(CtSession *session) {
-    ct_run_native_free(session->native);
+    ct_run_native_free(session->build->native);
     session->build->native = NULL;
     ct_eval_free(session->eval);
     ct_driver_build_free(session->build);

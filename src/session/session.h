@@ -197,6 +197,9 @@ CtBuild *ct_session_program_build(cotan_program *program, const CtLook *look);
 /* The session of an entry point. With method `native` it runs as native code; if that is not possible, a session of
  * method `tape` replaces it. */
 CtSession *ct_session_program_session(cotan_program *program, const CtEntry *entry);
+/* The same with native code that is being made: *made is the session, NULL after an error or without one to fall back
+ * to. */
+CtNativeState ct_session_program_begin(cotan_program *program, const CtEntry *entry, CtSession **made);
 /* A session for points of the same shape as this value of the session's point, with derivatives by bulk made before it
  * runs; and whether that is needed for native code. */
 CtSession *ct_session_program_shaped(cotan_program *program, CtSession *session, CtWord point);
@@ -246,6 +249,9 @@ const cotan_type *ct_session_type(CtArena *arena, CtMap *known, const CtType *ty
 /* Whether the session's native code, or why there is none, was found with other settings than those of now: then it
  * takes another session. */
 bool ct_session_native_differs(const CtSession *session, const cotan_context *context);
+/* Makes the session's native code without waiting for the C compiler. If it is refused, session->not_native says why.
+ */
+CtNativeState ct_session_native_begin(CtSession *session, cotan_context *context);
 /* Whether the session runs as native code, which is made on first use; otherwise session->not_native says why. */
 bool ct_session_native(CtSession *session, cotan_context *context);
 /* Whether something else may replace native code that does not exist, for this reason. If the environment requires
@@ -302,12 +308,13 @@ typedef struct CtTierUp {
     cotan_context *context;
     CtCall *call;
     CtEntry entry;
+    uint64_t after;    /* the steps after which native code takes over */
+    bool begun;        /* the compiler has been started, or native code refused */
+    CtSession *making; /* the session whose native code is being made; NULL: there is no memory */
     CtSession *native; /* set to the session with native code; NULL: the evaluator has gone on */
-    const char *why;
 } CtTierUp;
-/* The question to the evaluator that makes native code after so many steps. If there is none, the call's result says
- * why. */
-CtQuestion ct_session_tier_up(CtTierUp *t, uint64_t after);
+/* The question to the evaluator that makes native code. If there can be none, the call's result says why. */
+CtQuestion ct_session_tier_up(CtTierUp *t);
 
 /* ---- interact.c ---- */
 

@@ -1,13 +1,17 @@
 /* The public C API: every function, its errors, limits, and that nothing is shared between contexts. */
+#include <dirent.h>
 #include <pthread.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 #include <cmocka.h>
 
 #include "cotan.h"
@@ -244,6 +248,101 @@ static void native_code_takes_over_from_the_evaluator(void **state) {
     assert_null(cotan_call_json(p, &call, &result));
     assert_string_equal(result.value, "500500");
     assert_true(result.not_native != NULL ? result.steps == short_run : result.steps == 0);
+    cotan_close(context);
+}
+
+/* A compiler that says its process, and takes longer than any test. */
+static void write_slow_compiler(const char *folder, char *file, size_t size) {
+    snprintf(file, size, "%s/cc", folder);
+    FILE *script = fopen(file, "w");
+    assert_non_null(script);
+    fprintf(script, "#!/bin/sh\necho $$ >%s/process\nexec sleep 1000\n", folder);
+    fclose(script);
+    assert_int_equal(chmod(file, 0700), 0);
+}
+
+static pid_t process_in(const char *folder) {
+    char file[200];
+    snprintf(file, sizeof file, "%s/process", folder);
+    int process = 0;
+    for (int i = 0; i < 1000 && process == 0; i++) {
+        FILE *said = fopen(file, "r");
+        if (said == NULL || fscanf(said, "%d", &process) != 1) usleep(10000);
+        if (said != NULL) fclose(said);
+    }
+    assert_int_equal(unlink(file), 0);
+    return process;
+}
+
+static int files_in(const char *folder) {
+    int count = 0;
+    DIR *entries = opendir(folder);
+    assert_non_null(entries);
+    for (struct dirent *d; (d = readdir(entries)) != NULL;) count += d->d_name[0] != '.';
+    closedir(entries);
+    return count;
+}
+
+static void a_run_that_ends_first_stops_the_compiler(void **state) {
+    (void)state;
+    if (getenv("COTAN_NATIVE") != NULL) return;
+    char folder[] = "/tmp/cotan-test.XXXXXX", compiler[100], cache[100];
+    assert_non_null(mkdtemp(folder));
+    write_slow_compiler(folder, compiler, sizeof compiler);
+    snprintf(cache, sizeof cache, "%s/cotan", folder);
+    const char *named = getenv("CC"), *kept = getenv("XDG_CACHE_HOME");
+    char *before = named != NULL ? strdup(named) : NULL, *cache_before = kept != NULL ? strdup(kept) : NULL;
+    setenv("CC", compiler, 1);
+    setenv("XDG_CACHE_HOME", folder, 1);
+    cotan_context *context = open_with((cotan_limits){0});
+    cotan_program *p = load(
+        context, "count :: Int -> Int\ncount n = go n 0 where go k s = if k == 0 then s else go (k - 1) (s + k)\n");
+    cotan_call call = {.mode = COTAN_RUN, .function = "count", .at = "[1000]", .native = true, .native_after = 7000};
+    cotan_result result;
+    assert_null(cotan_call_json(p, &call, &result));
+    assert_string_equal(result.value, "500500");
+    assert_true(result.steps > call.native_after / 4 && result.steps < call.native_after);
+    pid_t process = process_in(folder);
+    assert_int_equal(kill(process, 0), 0);
+    assert_int_equal(files_in(cache), 1); /* the C */
+    cotan_close(context);
+    assert_int_equal(kill(process, 0), -1);
+    assert_int_equal(files_in(cache), 0);
+    if (before != NULL)
+        setenv("CC", before, 1);
+    else
+        unsetenv("CC");
+    if (cache_before != NULL)
+        setenv("XDG_CACHE_HOME", cache_before, 1);
+    else
+        unsetenv("XDG_CACHE_HOME");
+    free(before);
+    free(cache_before);
+    unlink(compiler);
+    rmdir(cache);
+    assert_int_equal(rmdir(folder), 0);
+}
+
+/* The engine depends on the steps, not on what is compiled already. */
+static void native_code_that_is_there_waits_for_its_turn(void **state) {
+    (void)state;
+    cotan_context *context = open_with((cotan_limits){0});
+    cotan_program *p = load(
+        context, "count :: Int -> Int\ncount n = go n 0 where go k s = if k == 0 then s else go (k - 1) (s + k)\n");
+    cotan_call call = {.mode = COTAN_RUN, .function = "count", .at = "[1000]", .native = true, .native_after = 7000};
+    cotan_result result;
+    uint64_t steps = 0;
+    for (int round = 0; round < 2; round++) {
+        call.at = "[1000]";
+        assert_null(cotan_call_json(p, &call, &result));
+        assert_true(result.steps > 1000);
+        assert_true(round == 0 || result.steps == steps);
+        steps = result.steps;
+        call.at = "[10000]";
+        assert_null(cotan_call_json(p, &call, &result));
+        assert_string_equal(result.value, "50005000");
+        assert_true(result.not_native != NULL || result.steps == 0);
+    }
     cotan_close(context);
 }
 
@@ -557,6 +656,8 @@ int main(void) {
         cmocka_unit_test(types_core_and_dumps_are_texts),
         cmocka_unit_test(derivatives_are_checked_against_differences),
         cmocka_unit_test(native_code_takes_over_from_the_evaluator),
+        cmocka_unit_test(a_run_that_ends_first_stops_the_compiler),
+        cmocka_unit_test(native_code_that_is_there_waits_for_its_turn),
         cmocka_unit_test(the_evaluator_goes_on_where_native_code_cannot_be),
         cmocka_unit_test(native_code_is_made_by_the_settings_of_the_call),
         cmocka_unit_test(messages_are_told_to_the_host),
