@@ -75,8 +75,8 @@ static void scalar(const Subject *s, double *restrict results) {
 
 static void lanes(const Subject *s, double *restrict results) {
     int64_t n = s->items[0].dims[0];
-    if (n % 8 != 0) abort();
-    for (int64_t i = 0; i < n; i += 8) {
+    if (n % LANES != 0) abort();
+    for (int64_t i = 0; i < n; i += LANES) {
         const double *p = s->items[0].data + 15 * i;
         Lanes in[15], out[30];
         for (int j = 0; j < 15; j++) in[j] = column(p + j, 15);
@@ -87,7 +87,7 @@ static void lanes(const Subject *s, double *restrict results) {
 #undef GET
 #undef PUT
 #undef SEEN
-        for (int lane = 0; lane < 8; lane++)
+        for (int lane = 0; lane < LANES; lane++)
             for (int j = 0; j < 30; j++) results[30 * (i + lane) + j] = out[j][lane];
     }
 }

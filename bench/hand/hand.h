@@ -33,7 +33,7 @@ typedef struct Subject {
     int values;
     void (*make)(struct Subject *, int64_t size, int64_t other);
     void (*scalar)(const struct Subject *, double *restrict results);
-    void (*lanes)(const struct Subject *, double *restrict results); /* eight at a time; NULL: there is none */
+    void (*lanes)(const struct Subject *, double *restrict results); /* vectorised by hand; NULL: there is none */
     /* The derivative of Σ values[i]·(i % 7 + 1) along a direction, where results are not a number and then its
      * gradient. */
     double (*along)(const struct Subject *, const double *results, double *const *direction);

@@ -49,9 +49,9 @@ static void lanes(const Subject *s, double *restrict results) {
     const double *xs = s->items[0].data, *centres = s->items[1].data;
     double counts[CENTRES] = {0};
     Lanes costs = {0}, *x = aligned_alloc(64, (size_t)d * sizeof(Lanes));
-    if (n % 8 != 0) abort();
+    if (n % LANES != 0) abort();
     begin(s, results);
-    for (int64_t i = 0; i < n; i += 8) {
+    for (int64_t i = 0; i < n; i += LANES) {
         for (int64_t j = 0; j < d; j++) x[j] = column(xs + i * d + j, d);
         Lanes least = all(INFINITY);
         Mask nearest = {0};
@@ -66,7 +66,7 @@ static void lanes(const Subject *s, double *restrict results) {
             nearest = (closer & k) | (~closer & nearest);
         }
         costs += least;
-        for (int lane = 0; lane < 8; lane++) {
+        for (int lane = 0; lane < LANES; lane++) {
             int64_t k = nearest[lane];
             counts[k]++;
             add_point(xs + (i + lane) * d, centres + k * d, results + 1 + k * d, d);

@@ -1,12 +1,22 @@
-/* Eight doubles at a time. The functions are glibc's libmvec (4 ulp). */
+/* As many doubles at a time as a register of the processor holds: LANES. The functions are glibc's libmvec (4 ulp). */
 #ifndef HAND_LANES_H
 #define HAND_LANES_H
 
 #include <math.h>
 #include <string.h>
 
-typedef double Lanes __attribute__((vector_size(64)));
-typedef long long Mask __attribute__((vector_size(64)));
+#if defined(__AVX512F__)
+#define LANES         8
+#define LIBMVEC(name) _ZGVeN8v_##name
+#elif defined(__AVX2__)
+#define LANES         4
+#define LIBMVEC(name) _ZGVdN4v_##name
+#else
+#define LANES         2
+#define LIBMVEC(name) _ZGVbN2v_##name
+#endif
+typedef double Lanes __attribute__((vector_size(8 * LANES)));
+typedef long long Mask __attribute__((vector_size(8 * LANES)));
 
 static inline Lanes load(const double *x) {
     Lanes v;
@@ -14,26 +24,32 @@ static inline Lanes load(const double *x) {
     return v;
 }
 static inline void store(double *x, Lanes v) { memcpy(x, &v, sizeof v); }
-static inline Lanes all(double x) { return (Lanes){x, x, x, x, x, x, x, x}; }
-static inline Lanes choose(Mask m, Lanes a, Lanes b) { return (Lanes)((m & (Mask)a) | (~m & (Mask)b)); }
-/* Element 0 of eight rows. */
-static inline Lanes column(const double *x, long stride) {
-    return (Lanes){x[0],          x[stride],     x[2 * stride], x[3 * stride],
-                   x[4 * stride], x[5 * stride], x[6 * stride], x[7 * stride]};
+static inline Lanes all(double x) {
+    Lanes v;
+    for (int i = 0; i < LANES; i++) v[i] = x;
+    return v;
 }
-static inline double total(Lanes v) { return ((v[0] + v[4]) + (v[2] + v[6])) + ((v[1] + v[5]) + (v[3] + v[7])); }
+static inline Lanes choose(Mask m, Lanes a, Lanes b) { return (Lanes)((m & (Mask)a) | (~m & (Mask)b)); }
+/* Element 0 of as many rows. */
+static inline Lanes column(const double *x, long stride) {
+    Lanes v;
+    for (int i = 0; i < LANES; i++) v[i] = x[i * stride];
+    return v;
+}
+static inline double total(Lanes v) {
+    for (int half = LANES / 2; half > 0; half /= 2)
+        for (int i = 0; i < half; i++) v[i] += v[i + half];
+    return v[0];
+}
 
-#if defined(__AVX512F__) && defined(__GLIBC__)
-Lanes _ZGVeN8v_exp(Lanes);
-Lanes _ZGVeN8v_log(Lanes);
-Lanes _ZGVeN8v_sin(Lanes);
-Lanes _ZGVeN8v_cos(Lanes);
+#if defined(__x86_64__) && defined(__GLIBC__)
 #define LANES_FUNCTION(f)                                                                                              \
-    static inline Lanes lanes_##f(Lanes x) { return _ZGVeN8v_##f(x); }
+    Lanes LIBMVEC(f)(Lanes);                                                                                           \
+    static inline Lanes lanes_##f(Lanes x) { return LIBMVEC(f)(x); }
 #else
 #define LANES_FUNCTION(f)                                                                                              \
     static inline Lanes lanes_##f(Lanes x) {                                                                           \
-        for (int i = 0; i < 8; i++) x[i] = f(x[i]);                                                                    \
+        for (int i = 0; i < LANES; i++) x[i] = f(x[i]);                                                                \
         return x;                                                                                                      \
     }
 #endif
@@ -43,7 +59,7 @@ LANES_FUNCTION(sin)
 LANES_FUNCTION(cos)
 static inline Lanes lanes_sqrt(Lanes x) {
     Lanes y;
-    for (int i = 0; i < 8; i++) y[i] = sqrt(x[i]);
+    for (int i = 0; i < LANES; i++) y[i] = sqrt(x[i]);
     return y;
 }
 

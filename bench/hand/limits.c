@@ -23,7 +23,7 @@ static double operations(void) {
         for (int c = 0; c < CHAINS; c++) x[c] = x[c] * by + more;
     for (int c = 0; c < CHAINS; c++) sum += x[c];
     kept = total(sum);
-    return (double)(turns * CHAINS * 8 * 2);
+    return (double)(turns * CHAINS * LANES * 2);
 }
 
 #define CALLS(name, function)                                                                                          \
@@ -31,7 +31,7 @@ static double operations(void) {
         static double x[SHORT], y[SHORT];                                                                              \
         for (int i = 0; i < SHORT; i++) x[i] = 0.001 * i;                                                              \
         for (int again = 0; again < 100; again++)                                                                      \
-            for (int i = 0; i < SHORT; i += 8) store(y + i, function(load(x + i)));                                    \
+            for (int i = 0; i < SHORT; i += LANES) store(y + i, function(load(x + i)));                                    \
         kept = y[1];                                                                                                   \
         return 100.0 * SHORT;                                                                                          \
     }
@@ -50,6 +50,10 @@ static double rate(double (*loop)(void)) {
 
 #if defined(__GNUC__) && !defined(__clang__) && defined(__AVX512F__)
 #define PUT_PAST(to, x) __builtin_ia32_movntpd512(to, x)
+#elif defined(__GNUC__) && !defined(__clang__) && defined(__AVX2__)
+#define PUT_PAST(to, x) __builtin_ia32_movntpd256((double *)(to), x)
+#elif defined(__GNUC__) && !defined(__clang__) && defined(__SSE2__)
+#define PUT_PAST(to, x) __builtin_ia32_movntpd((double *)(to), x)
 #elif defined(__clang__)
 #define PUT_PAST(to, x) __builtin_nontemporal_store(x, (Lanes *)(to))
 #else
@@ -66,16 +70,16 @@ static void put(double *to, Lanes x, bool past) {
 /* Reads and writes numbers in turn, each from STREAMS places on, as a loop over several arrays does. */
 enum { STREAMS = 4 };
 static void move(const double *from, size_t reads, double *to, size_t writes, bool past) {
-    size_t read = reads / STREAMS / 8 * 8, write = writes / STREAMS / 8 * 8, both = read < write ? read : write, i = 0;
+    size_t read = reads / STREAMS / LANES * LANES, write = writes / STREAMS / LANES * LANES, both = read < write ? read : write, i = 0;
     Lanes sums[STREAMS] = {{0}, {0}, {0}, {0}};
-    for (; i < both; i += 8)
+    for (; i < both; i += LANES)
         for (size_t j = 0; j < STREAMS; j++) {
             sums[j] += load(from + j * read + i);
             put(to + j * write + i, sums[j], past);
         }
-    for (size_t k = i; k < read; k += 8)
+    for (size_t k = i; k < read; k += LANES)
         for (size_t j = 0; j < STREAMS; j++) sums[j] += load(from + j * read + k);
-    for (size_t k = i; k < write; k += 8)
+    for (size_t k = i; k < write; k += LANES)
         for (size_t j = 0; j < STREAMS; j++) put(to + j * write + k, sums[j], past);
     kept = total(sums[0] + sums[1] + sums[2] + sums[3]);
 }

@@ -97,7 +97,7 @@ static void scalar(const Subject *s, double *restrict results) {
     free(work);
 }
 
-/* Eight points at a time: accumulators are lanes too, and are added up at the end. */
+/* LANES points at a time: accumulators are lanes too, and are added up at the end. */
 static void lanes(const Subject *s, double *restrict results) {
     Mixture m = begin(s, results);
     int64_t K = m.k, d = m.d, i = 0, all_adj = K + 2 * K * d + K * m.low;
@@ -107,7 +107,7 @@ static void lanes(const Subject *s, double *restrict results) {
     Lanes *restrict sum_adj = v_adj + d, *restrict scale_adj = sum_adj + K, *restrict mean_adj = scale_adj + K * d;
     Lanes *restrict low_adj = mean_adj + K * d, totals = {0};
     memset(sum_adj, 0, (size_t)all_adj * sizeof(Lanes));
-    for (; i + 8 <= m.n; i += 8) {
+    for (; i + LANES <= m.n; i += LANES) {
         for (int64_t r = 0; r < d; r++) x[r] = column(m.xs + i * d + r, d);
         for (int64_t k = 0; k < K; k++) {
             const double *low = m.lower + k * m.low;
@@ -143,7 +143,7 @@ static void lanes(const Subject *s, double *restrict results) {
             for (int64_t r = 0; r < d; r++) mean_adj[k * d + r] -= v_adj[r];
         }
     }
-    if (i < m.n) abort(); /* the points are a multiple of eight */
+    if (i < m.n) abort(); /* the points are a multiple of LANES */
     double *plain = malloc((size_t)(K + K * d) * sizeof(double));
     for (int64_t k = 0; k < K + K * d; k++) plain[k] = total(sum_adj[k]);
     for (int64_t j = 0; j < K * d; j++) m.dmeans[j] = total(mean_adj[j]);

@@ -71,7 +71,7 @@ static void dot_lanes(const Subject *s, double *restrict results) {
     const double *x = s->items[0].data, *y = s->items[1].data;
     double *restrict dx = results + 1, *restrict dy = dx + n;
     Lanes sum = {0};
-    for (; i + 8 <= n; i += 8) {
+    for (; i + LANES <= n; i += LANES) {
         Lanes a = load(x + i), b = load(y + i);
         sum += a * b;
         store(dx + i, b);
@@ -127,7 +127,7 @@ static void matvec_lanes(const Subject *s, double *restrict results) {
         const double *row = rows + i * n;
         int64_t j = 0;
         memcpy(drows + i * n, v, (size_t)n * sizeof *v);
-        for (; j + 8 <= n; j += 8) {
+        for (; j + LANES <= n; j += LANES) {
             Lanes x = load(row + j);
             sums += x * load(v + j);
             store(dv + j, load(dv + j) + x);
@@ -198,7 +198,7 @@ static void rotations(const Subject *s, double *restrict results) {
 static void rotations_lanes(const Subject *s, double *restrict results) {
     int64_t n = s->items[0].dims[0], i = 0;
     Lanes sums = {0};
-    for (; i + 8 <= n; i += 8) {
+    for (; i + LANES <= n; i += LANES) {
         ROTATE(Lanes, GET_LANES, PUT_LANES, sums)
     }
     double sum = total(sums);
@@ -246,7 +246,7 @@ static void sines_lanes(const Subject *s, double *restrict results) {
     int64_t n = s->items[0].dims[0], i = 0;
     const double *x = s->items[0].data;
     Lanes sums = {0};
-    for (; i + 8 <= n; i += 8) {
+    for (; i + LANES <= n; i += LANES) {
         Lanes v = load(x + i), sine = lanes_sin(v);
         sums += sine * v;
         store(results + 1 + i, lanes_cos(v) * v + sine);
@@ -297,11 +297,11 @@ static void logsumexp_lanes(const Subject *s, double *restrict results) {
     int64_t n = s->items[0].dims[0], i = 0;
     const double *x = s->items[0].data;
     Lanes most = all(x[0]), sums = {0};
-    for (; i + 8 <= n; i += 8) most = choose(load(x + i) > most, load(x + i), most);
+    for (; i + LANES <= n; i += LANES) most = choose(load(x + i) > most, load(x + i), most);
     double m = most[0], sum = 0;
-    for (int l = 1; l < 8; l++) m = most[l] > m ? most[l] : m;
+    for (int l = 1; l < LANES; l++) m = most[l] > m ? most[l] : m;
     for (; i < n; i++) m = x[i] > m ? x[i] : m;
-    for (i = 0; i + 8 <= n; i += 8) {
+    for (i = 0; i + LANES <= n; i += LANES) {
         Lanes e = lanes_exp(load(x + i) - m);
         sums += e;
         store(results + 1 + i, e);
