@@ -18,6 +18,7 @@ static const CtFlowCon *node_of(CtFlow *flow, const CtType *type) {
 }
 
 bool ct_run_native_form(CtNative *native, const CtFlat *flat) {
+    if (native->interprets) return false;
     const CtFlowTypes *words = ct_flow_types(native->flow, flat->type);
     if (flat->kind == FLAT_ARRAY && (words->count != flat->slots || ct_flow_is_object(words->items[0]->element)))
         return false; /* tuples of too many parts */

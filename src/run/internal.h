@@ -5,6 +5,8 @@
 #include "rt/export.h"
 #include "run/run.h"
 
+#include "flow/check/interpret.h"
+
 #include <locale.h>
 #include <sys/types.h>
 
@@ -56,13 +58,19 @@ struct CtNative {
     CtWord value, *result;
     struct CtApply *apply;
     locale_t locale;
-    bool done, recurses; /* recurses: some function may need a stack of its own */
+    bool done, recurses;        /* recurses: some function may need a stack of its own */
+    bool interprets;            /* there is no library: the interpreter runs the program */
+    CtInterpreter *interpreter; /* of the last run; NULL: none */
+    CtNativeError failure;      /* of the interpreter's last run; message NULL: none */
 };
 
 /* Runs native->work on a stack of `size` bytes, or the largest available. */
 bool ct_run_native_on_stack(CtNative *native, size_t size);
 /* After a failed run: discards all its memory, including the constants'. */
 void ct_run_native_failed(CtNative *native, CtNativeError *error);
+
+/* interpret.c: the work of a call of a program that is interpreted. */
+void ct_run_interpret(CtNative *native);
 
 /* convert_values.c */
 /* Converts a value to the words of its type's variables; fails through rt->out. */

@@ -1,4 +1,4 @@
-/* Values for the interpreter of Flow, which holds native code against it. */
+/* Values for the interpreter of Flow and from it: native code is held against it, or replaced by it. */
 #ifndef CT_RUN_INTERPRETER_VALUES_H
 #define CT_RUN_INTERPRETER_VALUES_H
 
@@ -9,5 +9,9 @@
  * memory.
  */
 bool ct_run_import(CtInterpreter *i, CtFlow *flow, const CtType *type, CtWord value, CtFlowCell *cells);
+
+/* Values of these types as words of a native run; what they consist of is copied into its memory, once for each
+ * reference. False without memory; when the run's limit is reached, it fails through rt->out. */
+bool ct_run_export(ct_run *rt, const CtFlowTypes *types, const CtFlowCell *cells, ct_word *words);
 
 #endif

@@ -188,11 +188,21 @@ static bool begin(CtNative *native, const CtCompiler *compiler, const CtText *ke
            ct_run_native_state(native, !background, reason) != NATIVE_REFUSED;
 }
 
+static CtNative *interpreted(CtFlow *flow) {
+    CtNative *native = calloc(1, sizeof *native);
+    if (native == NULL) return NULL;
+    native->flow = flow;
+    native->interprets = true;
+    ct_run_clear(&native->outer.run);
+    return native;
+}
+
 CtNative *ct_run_native_new(CtFlow *flow, const char *c, size_t length, CtCompileOptions options, char reason[200]) {
     CtCompiler compiler;
     const char *mode = getenv("COTAN_NATIVE");
     snprintf(reason, 200, "there is no memory");
     if (mode != NULL && strcmp(mode, "off") == 0) return snprintf(reason, 200, "COTAN_NATIVE=off"), NULL;
+    if (mode != NULL && strcmp(mode, "interpret") == 0) return interpreted(flow);
     if (!ct_run_compiler_find(&compiler, options.exact, reason)) return NULL;
     CtText key = key_of(flow->arena, &compiler, c, length);
     CtNative *native = calloc(1, sizeof *native);
@@ -223,6 +233,7 @@ void ct_run_native_free(CtNative *native) {
     ct_run_clear(&native->outer.run);
     free(native->outer.run.constants);
     free(native->outer.run.long_text);
+    ct_flow_interpreter_free(native->interpreter);
     if (native->library != NULL) dlclose(native->library);
     free(native);
 }
@@ -302,7 +313,7 @@ bool ct_run_native_call(CtNative *native, CtHeap *heap, size_t limit, const CtTy
     native->type = type;
     native->result = result;
     native->done = false;
-    native->work = work;
+    native->work = native->interprets ? ct_run_interpret : work;
     native->locale = uselocale((locale_t)0);
     ct_export_forget(&native->outer);
     native->outer.run.limit = limit;
@@ -314,6 +325,7 @@ bool ct_run_native_call(CtNative *native, CtHeap *heap, size_t limit, const CtTy
     native->outer.run.interrupt = 0;
     if (native->done) return true;
     ct_run_native_failed(native, error);
+    if (native->failure.message != NULL) *error = native->failure;
     return false;
 }
 

@@ -3,7 +3,8 @@
  * The compiler is given by CC, or is cc; it is started without a shell. Its output is cached in $XDG_CACHE_HOME/cotan
  * (or ~/.cache/cotan), a folder that must belong to the user and be inaccessible to others. The whole key (program,
  * version, compiler and flags) is stored beside it and compared. COTAN_NATIVE=load only loads what is cached;
- * COTAN_NATIVE=off turns native code off. */
+ * COTAN_NATIVE=off turns native code off. With COTAN_NATIVE=interpret nothing is compiled: the reference interpreter
+ * runs what the C was emitted from, up to its limits, for tests. */
 #ifndef CT_RUN_RUN_H
 #define CT_RUN_RUN_H
 

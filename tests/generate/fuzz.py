@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Random programs, by tests/generate/make.py, in all the ways that they can run: tests/README.md tells what is compared.
 
-  fuzz.py [--from SEED] [--count N] [--time SECONDS] [--workers N] [--breadth eval|sample|emission|all] [--state FOLDER] [--lib PATH]
+  fuzz.py [--from SEED] [--count N] [--time SECONDS] [--workers N] [--breadth eval|interpreted|sample|emission|all] [--state FOLDER] [--lib PATH]
           [--others FOLDER]
   fuzz.py --show SEED          the program of a seed, and its point
 
@@ -14,8 +14,10 @@ import argparse
 import json
 import os
 import re
+import resource
 import select
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -24,6 +26,7 @@ import time
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 sys.setrecursionlimit(20000)
 
+import jobs
 import library
 import oracle
 from make import make
@@ -47,6 +50,10 @@ def work_of(seed, breadth):
 
 def family(kind):
     return kind.split()[0] if kind in NUMBERS else kind
+
+
+# Programs that one process runs, where none of them is compiled to machine code.
+TOGETHER = {"eval": 25, "interpreted": 25}
 
 
 class Finding:
@@ -77,7 +84,7 @@ class Other:
 
     def __init__(self, folder, number, seeds, cache, timeout):
         name, words, self.count, cc = self.SLICES[number % len(self.SLICES)]
-        self.started, self.timeout, self.name, self.output = time.time(), timeout, name, b""
+        self.began, self.timeout, self.name, self.output = time.time(), timeout, name, b""
         self.cache = tempfile.mkdtemp(prefix="other.", dir=cache)
         seed = seeds.get(name, 2_000_000)
         seeds[name] = seed + self.count
@@ -89,6 +96,9 @@ class Other:
         self.process = subprocess.Popen(self.words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=environment, start_new_session=True)
         self.reader = self.process.stdout.fileno()
 
+    def is_late(self):
+        return time.time() > self.began + self.timeout
+
     def read(self):
         data = os.read(self.reader, 1 << 20)
         self.output += data
@@ -97,7 +107,7 @@ class Other:
     def end(self, late=False):
         """(passed, failed, what was printed)"""
         try:
-            os.killpg(self.process.pid, oracle.signal.SIGKILL)
+            os.killpg(self.process.pid, signal.SIGKILL)
         except OSError:
             pass
         status = self.process.wait()
@@ -124,7 +134,7 @@ class Fuzzer:
             questions = [Question.of(finding.first).command("", asked)] if finding.first != finding.second else []
             return [found, questions + [Question.of(finding.second).command("", asked)], asked.plain()]
 
-        result, what = oracle.run(self.lib, work, self.o.timeout, self.cache, cpu)
+        result, what = jobs.run(self.lib, work, self.o.timeout, self.cache, cpu)
         if result == "ok":
             for kind, a, b in what[0]:
                 if family(kind) == family(finding.kind):
@@ -158,7 +168,7 @@ class Fuzzer:
         if answers and answers[3]:
             case = oracle.Case(*answers[3])
         else:
-            value = oracle.run(self.lib, lambda lib, tell: self.plain_case(lib, program, finding), 60, self.cache)
+            value = jobs.run(self.lib, lambda lib, tell: self.plain_case(lib, program, finding), 60, self.cache)
             case = oracle.Case(*value[1]) if value[0] == "ok" else oracle.Case(program_text(program), program.point)
 
         def holds(text):
@@ -224,8 +234,31 @@ class Fuzzer:
             print(text, end="", flush=True)
             self.signatures[job.name] = self.signatures.get(job.name, 0) + failed
 
+    def take(self, seed, result, what, pending):
+        """What became of a program."""
+        self.done += 1
+        if result == "ok":
+            for k, v in what[1].items():
+                self.notes[k] = self.notes.get(k, 0) + v
+            # One finding of each kind for a program: the others are its like, mostly.
+            kinds = {}
+            for r, q, kind, exact in what[0]:
+                kinds.setdefault((family(kind), q.split("/")[0], "native" in q), Finding(seed, r, q, kind, exact))
+            pending += kinds.values()
+        elif result == "compiles long":
+            self.notes["compiles long"] = self.notes.get("compiles long", 0) + 1
+            print(f"seed {seed}: the compiler takes more than {self.o.timeout} s: {what}", flush=True)
+        elif result == "fault":
+            self.real += 1
+            print(f"seed {seed}: a fault of the oracle: {what}", flush=True)
+        elif result == "does not end" and what == "value":
+            # The evaluator was stopped after so many steps: what it gave shares so much that its text has no end.
+            self.notes["too much work"] = self.notes.get("too much work", 0) + 1
+        else:
+            pending.append(Finding(seed, what, what, result, True))
+
     def go(self):
-        o, jobs, pending, began = self.o, {}, [], time.time()
+        o, running, pending, again, began = self.o, {}, [], [], time.time()
         state = os.path.join(o.state, "state.json") if o.state else None
         seed = o.first
         before = {"programs": 0, "discrepancies": 0, "seconds": 0.0, "others": {}, "slice": 0}
@@ -235,13 +268,17 @@ class Fuzzer:
             seed = max(seed, before.get("next", seed))
         first, others, spent = seed, before["others"], {False: 0.0, True: 0.0}
 
+        def in_time():
+            return o.time is None or time.time() < began + o.time
+
         def wanted():
-            return (o.count is None or seed < first + o.count) and (o.time is None or time.time() < began + o.time)
+            return in_time() and (again or o.count is None or seed < first + o.count)
 
         def save():
             if state:
                 os.makedirs(o.state, exist_ok=True)
-                least = min([seed] + [s for s in jobs if isinstance(s, int)] + [f.seed for f in pending])
+                unfinished = [s for job in running.values() if isinstance(job, jobs.Job) for s in job.waiting + list(job.results)]
+                least = min([seed] + again + unfinished + [f.seed for f in pending])
                 now = {"next": least, "programs": before["programs"] + self.done, "discrepancies": before["discrepancies"] + self.real,
                        "seconds": round(before["seconds"] + time.time() - began, 1), "others": others, "slice": before["slice"]}
                 with open(state + ".new", "w") as f:
@@ -249,55 +286,39 @@ class Fuzzer:
                 os.replace(state + ".new", state)
 
         try:
-            while jobs or pending or wanted():
-                while pending and not jobs:
+            while running or pending or wanted():
+                while pending and not running:
                     self.reduce(pending.pop(0))
-                while wanted() and not pending and len(jobs) < o.workers:
+                while wanted() and not pending and len(running) < o.workers:
                     if o.others and spent[True] * 2 <= spent[False]:
                         before["slice"] += 1
-                        jobs[f"other {before['slice']}"] = Other(o.others, before["slice"], others, self.cache, o.timeout)
+                        running[f"other {before['slice']}"] = Other(o.others, before["slice"], others, self.cache, o.timeout)
                         spent[True] += 1
                         continue
-                    jobs[seed] = oracle.Job(self.lib, work_of(seed, o.breadth), o.timeout, self.cache)
-                    seed += 1
-                ready, _, _ = select.select([j.reader for j in jobs.values()], [], [], 0.5)
-                for s, job in list(jobs.items()):
-                    late = time.time() > job.started + job.timeout
-                    if not (job.reader in ready and job.read()) and not late:
+                    seeds = []
+                    while len(seeds) < TOGETHER.get(o.breadth, 1) and wanted():
+                        seeds.append(again.pop() if again else seed)
+                        seed += seeds[-1] == seed
+                    running[seeds[0]] = jobs.Job(self.lib, [(s, work_of(s, o.breadth)) for s in seeds], o.timeout, self.cache)
+                ready, _, _ = select.select([j.reader for j in running.values()], [], [], 0.5)
+                for s, job in list(running.items()):
+                    ended, late = job.reader in ready and job.read(), job.is_late()
+                    if not ended and not late:
                         continue
-                    del jobs[s]
-                    spent[isinstance(job, Other)] += time.time() - job.started
+                    del running[s]
+                    spent[isinstance(job, Other)] += time.time() - job.began
                     if isinstance(job, Other):
                         self.other(s, job, late)
                         continue
-                    result, what = job.end(late)
-                    self.done += 1
-                    if result == "ok":
-                        for k, v in what[1].items():
-                            self.notes[k] = self.notes.get(k, 0) + v
-                        # One finding of each kind for a program: the others are its like, mostly.
-                        kinds = {}
-                        for r, q, kind, exact in what[0]:
-                            kinds.setdefault((family(kind), q.split("/")[0], "native" in q), Finding(s, r, q, kind, exact))
-                        pending += kinds.values()
-                    elif result == "compiles long":
-                        self.notes["compiles long"] = self.notes.get("compiles long", 0) + 1
-                        print(f"seed {s}: the compiler takes more than {o.timeout} s: {what}", flush=True)
-                    elif result == "fault":
-                        self.real += 1
-                        print(f"seed {s}: a fault of the oracle: {what}", flush=True)
-                    elif result == "does not end" and what == "value":
-                        # The evaluator was stopped after so many steps: what it gave shares so much that its text has no end.
-                        self.notes["too much work"] = self.notes.get("too much work", 0) + 1
-                    else:
-                        pending.append(Finding(s, what, what, result, True))
-                    if self.done % 20 == 0:
-                        save()
+                    for one, (result, what) in job.end(late).items():
+                        self.take(one, result, what, pending)
+                    again += job.waiting
+                    save()
         except KeyboardInterrupt:
             print("interrupted", flush=True)
         finally:
             save()
-            for job in jobs.values():
+            for job in running.values():
                 job.end(True)
         took = time.time() - began
         for k, v in sorted(self.notes.items()):
@@ -305,7 +326,10 @@ class Fuzzer:
         for k, v in sorted(self.signatures.items()):
             if v:
                 print(f"  FOUND {v} x {k}")
-        print(f"seeds {first} to {seed - 1}: {self.done} programs in {took:.1f} s, {self.done / max(took, 0.1):.1f} a second; {self.real} disagree")
+        used = resource.getrusage(resource.RUSAGE_CHILDREN)
+        used = max(used.ru_utime + used.ru_stime, 0.1)
+        print(f"seeds {first} to {seed - 1}: {self.done} programs in {took:.1f} s and {used:.1f} s of the processor, {self.done / used:.1f} a second; "
+              f"{self.real} disagree")
         if state:
             print(f"in all {before['programs'] + self.done} programs, {before['discrepancies'] + self.real} disagree")
         print(f"{self.done - self.real} passed, {self.real} failed")
@@ -318,7 +342,7 @@ def main():
     parser.add_argument("--count", type=int)
     parser.add_argument("--time", type=float)
     parser.add_argument("--workers", type=int, default=1)
-    parser.add_argument("--breadth", default="sample", choices=["eval", "sample", "emission", "all"])
+    parser.add_argument("--breadth", default="sample", choices=["eval", "interpreted", "sample", "emission", "all"])
     parser.add_argument("--timeout", type=float, default=600, help="seconds that a program may wait for; of the processor it has 30")
     parser.add_argument("--reduce", type=float, default=240, help="seconds for making a program smaller")
     parser.add_argument("--most", type=int, default=3, help="how many of one kind are made smaller")

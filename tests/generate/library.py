@@ -70,9 +70,10 @@ class Failure:
 class Session:
     """A program that is loaded. Calls give (value, derivative, notes) or a Failure."""
 
-    def __init__(self, lib, text, threads=1, memory=1 << 30):
+    def __init__(self, lib, text, threads=1, memory=1 << 30, checks=0):
         self.lib, self.threads, self.memory = lib, threads, memory
         self.context = lib.cotan_open(c.byref(Limits(memory, 0, 0, threads)))
+        lib.cotan_check_passes(self.context, checks)
         self.program = c.c_void_p()
         bytes_ = text.encode()
         error = lib.cotan_load(self.context, b"program.cot", bytes_, len(bytes_), c.byref(self.program))

@@ -1,19 +1,12 @@
 """What a program gives, asked in all ways: the evaluator's value is the reference for native code, forward's derivative for all
-other derivatives. Each program runs in a process of its own, so that what crashes or does not end is an answer too."""
-import hashlib
+other derivatives."""
 import json
 import os
 import random
-import resource
 import re
-import select
 import shlex
-import shutil
-import signal
 import subprocess
 import sys
-import tempfile
-import time
 
 import compare
 import library
@@ -37,9 +30,15 @@ VARIANTS = {
     "plain": ("cc", True, 1),
     "one-lane": ("cc -DCT_WIDTH=1", True, 1),
     "debugged": (SMALL_PARTS, True, 3),
+    "interpreted": ("cc", True, 1),
 }
-# What the environment says for some of them. What is plain is also held against the interpreter of Flow.
-ENVIRONMENT = {"plain": {"COTAN_VECTORISE": "off", "COTAN_CHECK_PASSES": "4"}, "debugged": {"COTAN_DEBUG_RUNTIME": "1"}}
+# What the environment says for some of them. What is plain is also held against the interpreter of Flow; what is interpreted has no
+# machine code: that interpreter runs the program behind the last pass, and lint looks at it behind every pass.
+ENVIRONMENT = {
+    "plain": {"COTAN_VECTORISE": "off", "COTAN_CHECK_PASSES": "4"},
+    "debugged": {"COTAN_DEBUG_RUNTIME": "1"},
+    "interpreted": {"COTAN_NATIVE": "interpret", "COTAN_CHECK_PASSES": "1"},
+}
 EMISSION = ["plain", "exact", "one-lane", "sse2", "avx2", "clang", "threads-exact", "debugged"]  # the same bits, derivatives too
 METHODS = ["tape", "chad", "delta", "delta-fused", "dual-staged", "dual-cayley", "dual-arrays", "dual-defunc", "vector", "bulk",
            "delta-tree", "dual-naive", "chad-naive", "chad-sparse"]
@@ -165,7 +164,6 @@ class Question:
             for name in {name for given in ENVIRONMENT.values() for name in given}:
                 os.environ.pop(name, None)
             os.environ.update(ENVIRONMENT.get(self.variant, {}))
-            session.lib.cotan_check_passes(session.context, int(os.environ.get("COTAN_CHECK_PASSES", "0")))
             return session.call(mode, "f", at, with_, None, True, exact, 0, threads)
         return session.call(mode, "f", at, with_, self.method, False, True, steps)
 
@@ -242,7 +240,8 @@ class Checker:
         self.tell(question)
         if question.variant:
             # A session of its own: what was compiled once stays, whatever CC says later.
-            session = library.Session(self.lib, self.case.text, VARIANTS[question.variant][2], 1 << 29)
+            checks = int(ENVIRONMENT.get(question.variant, {}).get("COTAN_CHECK_PASSES", "0"))
+            session = library.Session(self.lib, self.case.text, VARIANTS[question.variant][2], 1 << 29, checks)
             answer, result = question.ask(session, self.case, steps)
             result = Notes(result)
             session.close()
@@ -368,9 +367,9 @@ def check_program(lib, program, seed, plan, tell):
                 checker.hold(q1, checker.ask(q1), q, native, "all")
     if wants_derivative and ("methods" in plan or "derivative" in plan):
         what = "jacobian" if case.mode == "jacobian" else "derivative"
-        forward = Question(what, None, "forward")
+        forward = Question(what, None, plan.get("reference", "forward"))
         reference = checker.ask(forward, METHOD_STEPS)
-        if isinstance(reference, library.Failure) and reference.is_limit():
+        if isinstance(reference, library.Failure) and reference.is_limit() and forward.method == "forward":
             forward = Question(what, None, "tape")
             reference = checker.ask(forward, METHOD_STEPS)
         if isinstance(reference, library.Failure) and reference.code.startswith("E04"):
@@ -445,17 +444,20 @@ def check_pair(lib, program, seed, first, second, exact, tell, case=None):
 
 
 def plan_for(seed, breadth):
-    """What is asked of the program of a seed. 'eval': methods alone; 'sample': little of all; 'emission': what is exact in every form; 'all':
-    everything."""
+    """What is asked of the program of a seed. 'eval': methods alone; 'interpreted': the value, or the derivative against tape's, of Flow
+    behind all passes; 'sample': little of all; 'emission': what is exact in every form; 'all': everything."""
     rng = random.Random(seed * 31 + 5)
     if breadth == "emission":
         return {"value": EMISSION, "derivative": EMISSION}
+    if breadth == "interpreted":
+        return {"value": ["interpreted"]} if rng.random() < 0.4 else {"reference": "tape", "derivative": ["interpreted"]}
     if breadth == "all":
-        return {"value": list(VARIANTS), "methods": METHODS, "derivative": list(VARIANTS), "others": ["jvp", "jacobian"], "sanitized": True}
+        variants = [v for v in VARIANTS if v != "interpreted"]  # "plain" has that, too
+        return {"value": variants, "methods": METHODS, "derivative": variants, "others": ["jvp", "jacobian"], "sanitized": True}
     if breadth == "eval":
         methods = METHODS if rng.random() < 0.15 else ["tape"] + rng.sample(METHODS[1:], 3)
         return {"methods": methods, **({"sanitized": True} if rng.random() < 0.3 else {})}
-    others = [v for v in VARIANTS if v != "exact"]
+    others = [v for v in VARIANTS if v not in ("exact", "interpreted")]
     plan = {"value": ["exact"], "derivative": ["exact"], "methods": ["tape", rng.choice(METHODS[1:])]}
     if rng.random() < 0.3:
         plan["value"] = rng.sample(others, 1)
@@ -468,109 +470,3 @@ def plan_for(seed, breadth):
     if rng.random() < 0.15:
         plan["others"] = [rng.choice(["jvp", "jacobian"])]
     return plan
-
-
-# ---- processes ----
-
-
-class Job:
-    """Work in a process of its own: `work(lib, tell)` gives something for JSON."""
-
-    def __init__(self, lib, work, timeout, cache, cpu=20):
-        self.started, self.timeout, self.last, self.buffer, self.result = time.time(), timeout, None, b"", None
-        self.folder = tempfile.mkdtemp(prefix="run.", dir=cache)
-        reader, writer = os.pipe()
-        sys.stdout.flush()
-        self.pid = os.fork()
-        if self.pid == 0:
-            try:
-                os.close(reader)
-                os.setpgid(0, 0)
-                devnull = os.open(os.devnull, os.O_RDWR)
-                os.dup2(devnull, 0)
-                if "COTAN_FUZZ_VERBOSE" not in os.environ:
-                    os.dup2(devnull, 2)
-                os.environ["XDG_CACHE_HOME"] = self.folder
-                os.environ["TMPDIR"] = self.folder
-                # What does not end is told by the time of the processor, however busy that is. Compilers have as much each.
-                resource.setrlimit(resource.RLIMIT_CPU, (cpu, cpu + 1))
-                resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-                resource.setrlimit(resource.RLIMIT_DATA, (4 << 30, 4 << 30))
-
-                def send(kind, what):
-                    line = (json.dumps([kind, what]) + "\n").encode()
-                    while line:
-                        line = line[os.write(writer, line):]
-
-                send("result", work(lib, lambda question: send("asked", question.key() if question else "")))
-            except BaseException as e:  # told to the parent: this is a fault of the oracle
-                import traceback
-
-                send("fault", traceback.format_exc())
-                os._exit(1)
-            os._exit(0)
-        os.close(writer)
-        self.reader = reader
-
-    def read(self):
-        """Takes what has arrived; True at the end."""
-        data = os.read(self.reader, 1 << 20)
-        self.buffer += data
-        while b"\n" in self.buffer:
-            line, self.buffer = self.buffer.split(b"\n", 1)
-            kind, what = json.loads(line)
-            if kind == "asked":
-                self.last = what
-            elif kind == "result":
-                self.result = ("ok", what)
-            else:
-                self.result = ("fault", what)
-        return not data
-
-    def is_compiling(self):
-        """Whether a compiler runs: then it is not the program that takes long."""
-        for name in os.listdir("/proc"):
-            if name.isdigit():
-                try:
-                    with open(f"/proc/{name}/stat") as f:
-                        fields = f.read().rsplit(")", 1)
-                    if int(fields[1].split()[2]) == self.pid and ("(cc1" in fields[0] or "(clang" in fields[0] or "(ld" in fields[0] or "(as" in fields[0]):
-                        return True
-                except (OSError, IndexError, ValueError):
-                    pass
-        return False
-
-    def end(self, timed_out=False):
-        if timed_out:
-            self.result = ("compiles long" if self.is_compiling() else "does not end", self.last)
-        try:
-            os.killpg(self.pid, signal.SIGKILL)
-        except OSError:
-            pass
-        try:
-            os.kill(self.pid, signal.SIGKILL)
-        except OSError:
-            pass
-        _, status = os.waitpid(self.pid, 0)
-        os.close(self.reader)
-        shutil.rmtree(self.folder, ignore_errors=True)
-        if self.result is None:
-            out_of_time = os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGXCPU
-            self.result = ("does not end" if out_of_time else "crashes", self.last)
-        return self.result
-
-
-def run(lib, work, timeout, cache, cpu=20):
-    """One job, waited for."""
-    job = Job(lib, work, timeout, cache, cpu)
-    while True:
-        left = job.started + timeout - time.time()
-        if left <= 0:
-            return job.end(True)
-        ready, _, _ = select.select([job.reader], [], [], left)
-        if ready and job.read():
-            return job.end()
-
-
-def digest(text):
-    return hashlib.sha256(text.encode()).hexdigest()[:12]
