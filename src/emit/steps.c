@@ -176,6 +176,16 @@ static void emit_open(Emit *e, const CtFlowStep *step) {
     if (step->as.con.takes) ct_emit_line(e, "ct_drop(rt, %s);", node);
 }
 
+/* The list's own tail is the first word of a cell, as of the node that holds a list that is being made. */
+static void emit_link(Emit *e, const CtFlowStep *step) {
+    const char *last = ct_emit_arg(e, &step->args.items[0]), *next = ct_emit_arg(e, &step->args.items[1]);
+    ct_emit_flush(e, true);
+    if (step->results.count == 0)
+        ct_emit_line(e, "ct_end(%s, %s);", last, next);
+    else
+        ct_emit_declare(e, step->results.items[0], ct_format(e->arena, "ct_link(%s, %s)", last, next));
+}
+
 /* ---- branches ---- */
 
 static void emit_branch(Emit *e, const CtFlowStep *step, uint32_t index) {
@@ -364,6 +374,7 @@ void ct_emit_step(Emit *e, CtFlowStep *step) {
             ct_emit_line(e, "ct_fail_text(rt, %s, %d, %s);", site, code, ct_emit_arg(e, &step->args.items[0]));
         return;
     }
+    case FLOW_LINK: emit_link(e, step); return;
     case FLOW_VJP:
     case FLOW_PULL:
     case FLOW_JVP:

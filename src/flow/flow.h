@@ -32,7 +32,8 @@ typedef struct CtFlowTypes { /* a sequence of types, for one Core type */
 typedef struct CtFlowCon {
     const char *name;
     CtFlowTypes fields;
-    uint32_t *slots; /* index of each field in the node; object fields come first */
+    /* Index of each field in the node: first those of the type itself (a list's tail is at 0), then other objects. */
+    uint32_t *slots;
     uint32_t pointers;
 } CtFlowCon;
 

@@ -85,6 +85,11 @@ static void check_step(Lint *l, const CtFlowStep *step, bool ends) {
             check_block(l, step->as.cases.branches[i].block, step, ends);
         break;
     case FLOW_LOOP: check_block(l, step->as.loop.block, step, false); break;
+    case FLOW_LINK:
+        if (step->args.count != 2 || step->args.items[1].type->kind != FLOW_NODE || step->results.count > 1 ||
+            (step->results.count == 1 && step->results.items[0]->type != step->args.items[0].type))
+            wrong(l, "a list goes on behind what is no cell of it", "");
+        break;
     case FLOW_PRIM:
     case FLOW_CONSTANT:
     case FLOW_STRING:

@@ -103,6 +103,7 @@ static void print_of(CtText *out, const CtFlowStep *step) {
     case FLOW_LITERALS:
     case FLOW_STOP:
     case FLOW_RETAIN:
+    case FLOW_LINK:
     case FLOW_RELEASE: ct_text_puts(out, ct_flow_step_info(step->kind)->name); return;
     }
 }

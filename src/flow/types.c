@@ -39,7 +39,9 @@ uint32_t ct_flow_con_add(CtFlow *flow, CtFlowData *data, const char *name, const
     *con = (CtFlowCon){.name = name, .fields = *fields, .slots = CT_NEW_ARRAY(flow->arena, uint32_t, fields->count)};
     uint32_t next = 0;
     for (uint32_t i = 0; i < fields->count; i++)
-        if (ct_flow_is_object(fields->items[i])) con->slots[i] = next++;
+        if (fields->items[i]->data == data) con->slots[i] = next++;
+    for (uint32_t i = 0; i < fields->count; i++)
+        if (ct_flow_is_object(fields->items[i]) && fields->items[i]->data != data) con->slots[i] = next++;
     con->pointers = next;
     for (uint32_t i = 0; i < fields->count; i++)
         if (!ct_flow_is_object(fields->items[i])) con->slots[i] = next++;

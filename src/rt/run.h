@@ -461,6 +461,19 @@ static inline void ct_cell_free(ct_run *rt, ct_node *cell) {
 }
 static inline void ct_node_leave(ct_run *rt, ct_node *node) { ct_cell_free(rt, ct_node_cell(node)); }
 
+/* Lists that are made from the front: the last cell gets its tail. Whoever makes a list holds its first and its last
+ * cell; the last is held by the cell in front of it, too, so that its count does not come to 0. */
+static inline void ct_end(ct_node *last, ct_node *rest) {
+    CT_ALIVE(&last->head);
+    last->at[0].p = &rest->head;
+    last->head.refs--;
+}
+static inline ct_node *ct_link(ct_node *last, ct_node *cell) {
+    ct_end(last, cell);
+    cell->head.refs++;
+    return cell;
+}
+
 /* ---- the run ---- */
 
 /* Frees all memory of the run. */

@@ -616,6 +616,7 @@ bool ct_emit_vector_step(Emit *e, CtFlowStep *step) {
     case FLOW_SNOC:
     case FLOW_PRODUCT:
     case FLOW_LITERALS:
+    case FLOW_LINK:
     case FLOW_RETAIN: return false;
     }
     return false;

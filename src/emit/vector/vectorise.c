@@ -465,6 +465,7 @@ static bool fits_step(Scan *s, const CtFlowStep *step) {
     case FLOW_JVP:
     case FLOW_STOP:
     case FLOW_SNOC:
+    case FLOW_LINK:
     case FLOW_PRODUCT: return false;
     }
     return false;

@@ -338,6 +338,7 @@ static void write_step(Forward *w, const CtFlowStep *step) {
     case FLOW_PULL:
     case FLOW_JVP:
     case FLOW_RETAIN:
+    case FLOW_LINK:
     case FLOW_RELEASE: return; /* inner derivatives have been expanded, and there are no retains and releases yet */
     }
 }

@@ -161,6 +161,7 @@ void ct_flow_reverse_steps(Reverse *r, const CtFlowBlock *block, uint32_t count)
         case FLOW_PULL:
         case FLOW_JVP:
         case FLOW_RETAIN:
+        case FLOW_LINK:
         case FLOW_RELEASE: r->flow->refused = "a derivative of a derivative that is still to be made"; break;
         }
     }

@@ -351,6 +351,7 @@ static void walk_step(const Walk *w, const CtFlowStep *step) {
     case FLOW_JVP:
     case FLOW_STOP:
     case FLOW_RETAIN:
+    case FLOW_LINK:
     case FLOW_RELEASE: break;
     }
     for (uint32_t i = 0; i < step->results.count; i++) set(w, step->results.items[i], known);

@@ -60,6 +60,16 @@ uint64_t ct_flow_operation(const CtFlowStep *step);
 /* Whether two steps do the same, failures included, with all that is inside of them. */
 bool ct_flow_same_steps(CtArena *arena, const CtFlowStep *a, const CtFlowStep *b);
 
+/* ---- lists.c ---- */
+
+/* The field of a constructor that is of the data type itself, as a list's tail is; UINT32_MAX: it has none. */
+uint32_t ct_flow_own_field(const CtFlowData *data, uint32_t tag);
+/* The constructor of the empty list, where a type is that of lists: each constructor has one field of its own type or
+ * none, and one has no fields at all. UINT32_MAX: it is another type. */
+uint32_t ct_flow_list_end(const CtFlowType *type);
+/* Whether a function of two parameters gives the second behind the cells of the first, turned round. */
+bool ct_flow_is_reversal(const CtFlowFunction *function);
+
 /* ---- lengths.c: what is known of variables ---- */
 
 typedef struct CtFlowFact {

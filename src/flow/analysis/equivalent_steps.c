@@ -58,6 +58,7 @@ uint64_t ct_flow_operation(const CtFlowStep *step) {
     case FLOW_PULL:
     case FLOW_JVP:
     case FLOW_RETAIN:
+    case FLOW_LINK:
     case FLOW_RELEASE: break;
     }
     return ct_key(step);

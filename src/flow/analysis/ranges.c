@@ -361,6 +361,7 @@ bool ct_flow_stays_inside(CtFlowFacts *facts, const CtFlowStep *step) {
     case FLOW_JVP:
     case FLOW_STOP:
     case FLOW_RETAIN:
+    case FLOW_LINK:
     case FLOW_RELEASE: return true;
     }
     return false;

@@ -233,6 +233,23 @@ static void run_open(CtInterpreter *i, const CtFlowStep *step) {
     ct_flow_interpret_drop(i, node);
 }
 
+/* The last cell of a list gets its tail. It stays in the list, so that it is held even if its maker lets go of it. */
+static void run_link(CtInterpreter *i, const CtFlowStep *step) {
+    CtFlowObject *last = ct_flow_interpret_object(i, &step->args.items[0]),
+                 *next = ct_flow_interpret_object(i, &step->args.items[1]);
+    uint32_t at = 0, count = last->fields != NULL ? last->fields->count : 0;
+    while (at < count && last->fields->items[at] != step->args.items[1].type) at++;
+    if (at == count) ct_flow_interpret_wrong(i, "a list goes on behind what is no cell of it");
+    CtFlowObject *old = last->cells[at].object;
+    ct_flow_interpret_hold(next);
+    last->cells[at].object = next;
+    ct_flow_interpret_drop(i, old);
+    if (i->options.counts && --last->claims <= 0) ct_flow_interpret_wrong(i, "the last cell of a list is lost");
+    if (step->results.count == 0) return;
+    next->claims++;
+    ct_flow_interpret_bind(i, step->results.items[0], (CtFlowCell){.object = next});
+}
+
 /* The branch for the value of a switch. A single branch runs for every value. */
 static const CtFlowBranch *branch_of(CtInterpreter *i, const CtFlowStep *step) {
     const CtFlowBranch *branches = step->as.cases.branches;
@@ -377,6 +394,7 @@ static CtFlowExit run_step(CtInterpreter *i, const CtFlowStep *step) {
     case FLOW_STOP:
         ct_flow_interpret_bind(i, step->results.items[0], ct_flow_interpret_arg(i, &step->args.items[0]));
         break;
+    case FLOW_LINK: run_link(i, step); break;
     case FLOW_RETAIN: run_retain(i, step); break;
     case FLOW_RELEASE: run_release(i, step); break;
     case FLOW_CHECK:

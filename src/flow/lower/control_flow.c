@@ -201,6 +201,7 @@ static void walk_step(ControlFlow *r, const CtFlowStep *step) {
     case FLOW_PULL:
     case FLOW_STOP:
     case FLOW_RETAIN:
+    case FLOW_LINK:
     case FLOW_RELEASE: return;
     }
 }

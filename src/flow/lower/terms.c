@@ -1,5 +1,6 @@
 /* Lowering of Core to Flow: terms become steps in evaluation order. The parts of a tuple are variables of their own, so
  * taking a tuple apart needs no code. */
+#include "flow/analysis/analysis.h"
 #include "flow/lower/internal.h"
 
 enum { DEEPEST = 2500 }; /* levels of nesting; the parser accepts fewer */
@@ -55,12 +56,14 @@ static CtFlowArgs lower_literal(Lower *l, const CtCore *e) {
 }
 
 static CtFlowArgs lower_string(Lower *l, const CtCore *e) {
+    const CtFlowType *type = ct_flow_types(l->b.flow, e->type)->items[0];
+    if (e->as.string.length == 0) return one(l, ct_flow_node_make(&l->b, e->range, type, ct_flow_list_end(type), NULL));
     CtFlowStep *step = ct_flow_step(&l->b, FLOW_STRING, e->range);
     size_t length = e->as.string.length, bytes;
     step->as.string.points = CT_NEW_ARRAY(l->b.arena, uint32_t, length + 1);
     for (size_t at = 0; at < length; at += bytes)
         step->as.string.points[step->as.string.count++] = ct_text_point(e->as.string.data, length, at, &bytes);
-    return one(l, ct_flow_result(&l->b, step, "text", ct_flow_types(l->b.flow, e->type)->items[0]));
+    return one(l, ct_flow_result(&l->b, step, "text", type));
 }
 
 /* ---- data ---- */

@@ -107,6 +107,7 @@ static void visit_step(Scales *s, const CtFlowStep *step) {
     case FLOW_CHECK_SLICE:
     case FLOW_DIM:
     case FLOW_RETAIN:
+    case FLOW_LINK:
     case FLOW_RELEASE: return;
     }
 }

@@ -473,6 +473,7 @@ static bool is_known(Simplify *s, CtFlowStep *step) {
     case FLOW_JVP:
     case FLOW_STOP:
     case FLOW_RETAIN:
+    case FLOW_LINK:
     case FLOW_RELEASE: return false;
     }
     return false;
