@@ -120,6 +120,18 @@ static Callee undefined(CtElab *el, const CtEntity *method, const CtInstance *in
     return ct_elab_error_callee(el, range, type);
 }
 
+/* The types for an instance's generics: the arguments of its type, and of the class's other parameters those that are
+ * generics themselves. */
+static Ground **with_others(CtElab *el, const CtInstance *instance, Ground **args, Ground **types) {
+    if (instance->generic_count == instance->head_count) return args;
+    Ground **all = CT_NEW_ARRAY(el->arena, Ground *, instance->generic_count);
+    memcpy(all, args, instance->head_count * sizeof *all);
+    for (uint32_t i = instance->head_count; i < instance->generic_count; i++)
+        for (uint32_t j = 0; j < instance->class_->other_count; j++)
+            if (instance->others[j] == instance->generics[i]) all[i] = types[1 + j];
+    return all;
+}
+
 /* As ct_elab_instance_callee, through aliases. */
 static Callee instance_callee(CtElab *el, CtEntity *method, const CtInstance *instance, Ground **args, Ground **types,
                               Ground *key, CtSourceRange range, int aliases) {
@@ -134,9 +146,11 @@ static Callee instance_callee(CtElab *el, CtEntity *method, const CtInstance *in
     }
     CtBinding *binding = instance->methods == NULL ? NULL : instance->methods[method->method];
     if (binding != NULL) {
+        uint32_t first = 1 + method->class_->other_count;
+        args = with_others(el, instance, args, types);
         TyEnv *env = frame(el, instance->generics, args, instance->generic_count, NULL);
-        if (scheme->count > 1)
-            env = frame(el, instance->method_generics[method->method], types + 1, scheme->count - 1, env);
+        if (scheme->count > first)
+            env = frame(el, instance->method_generics[method->method], types + first, scheme->count - first, env);
         return binding_callee(el, method, binding, env, type, keys, scheme->count, range, aliases);
     }
     binding = method->class_->defaults[method->method];

@@ -286,6 +286,8 @@ CtTypeExpr *ct_syntax_parse_type(CtParser *p);
 CtTypeExpr *ct_syntax_parse_btype(CtParser *p);
 CtTypeExpr *ct_syntax_parse_atype(CtParser *p);
 bool ct_syntax_at_atype(const CtParser *p);
+/* A class applied to types: false for another type. */
+bool ct_syntax_class_applied(CtParser *p, CtTypeExpr *type, CtConstraint *out);
 CtQualType ct_syntax_parse_qual_type(CtParser *p);
 
 /* parse_gadt.c: the constructors of a data type, and perhaps `deriving`, from `where` on. */

@@ -280,45 +280,82 @@ static void body(CtParser *p, CtDecls *decls) {
     decls->items = ct_syntax_list_end(p, &list);
 }
 
-/* [context =>] class tyvar, or [context =>] class type. Sets the declaration's class and returns the type argument. */
-static CtTypeExpr *head(CtParser *p, CtDecl *decl, CtQualType *type) {
+/* [context =>] class tyvar …, or [context =>] class type …. Sets the declaration's class, and the types as its head. */
+static void head(CtParser *p, CtDecl *decl, CtQualType *type) {
     *type = ct_syntax_parse_qual_type(p);
     CtTypeExpr *whole = type->type;
-    if (whole->kind == TYPE_EXPR_APP && whole->parts[0]->kind == TYPE_EXPR_CON) {
-        decl->name = whole->parts[0]->name;
-        return whole->parts[1];
+    CtConstraint applied;
+    if (ct_syntax_class_applied(p, whole, &applied)) {
+        decl->name = applied.class_name;
+        decl->head = applied.types;
+        decl->head_count = applied.type_count;
+        return;
     }
-    CtDiag *diag = ct_error(p->context, CT_E0214, whole->range, "expected a class and one type");
+    CtDiag *diag = ct_error(p->context, CT_E0214, whole->range, "expected a class and its type");
     ct_help(p->context, diag,
             decl->kind == DECL_CLASS ? "for example: `class Shape a where`"
                                      : "for example: `instance Eq a => Eq (Tree a) where`");
     ct_syntax_leave_declaration(p);
 }
 
-/* class [context =>] class tyvar [where decls] */
+/* The parameters at the place of the tokens, as a set of bits. */
+static uint32_t parameters_here(CtParser *p, const CtDecl *decl) {
+    uint32_t found = 0;
+    for (; p->kind == TOKEN_VARID; ct_syntax_advance(p))
+        for (uint32_t i = 0; i < decl->param_count; i++)
+            if (ct_syntax_token_name(p, ct_syntax_token(p)).text == decl->params[i].text) found |= 1u << i;
+    return found;
+}
+
+/* | tyvar … -> tyvar … , …: functional dependencies. One parameter has to determine the others. */
+static void dependencies(CtParser *p, CtDecl *decl) {
+    uint32_t by[32] = {0}, all = (uint32_t)((1ull << decl->param_count) - 1), i = 0;
+    bool more = ct_syntax_accept(p, TOKEN_BAR);
+    while (more) {
+        uint32_t from = parameters_here(p, decl);
+        ct_syntax_expect(p, TOKEN_RARROW, "`->` and the variables that those in front of it determine");
+        uint32_t to = parameters_here(p, decl);
+        for (uint32_t j = 0; j < decl->param_count; j++)
+            if (from == 1u << j) by[j] |= to;
+        more = ct_syntax_accept(p, TOKEN_COMMA);
+    }
+    while (i < decl->param_count && (by[i] | 1u << i) != all) i++;
+    decl->determines = i;
+    if (i < decl->param_count) return;
+    CtDiag *diag = ct_error(p->context, CT_E0214, decl->name.range,
+                            "one parameter of a class has to determine the others, which `%s` does not say",
+                            decl->name.text->text);
+    ct_help(p->context, diag, "for example: `class Monad m => MonadState s m | m -> s where`");
+    ct_syntax_leave_declaration(p);
+}
+
+/* class [context =>] class tyvar … [dependencies] [where decls] */
 static CtDecl class_decl(CtParser *p) {
+    enum { MOST_PARAMETERS = 31 };
     CtDecl decl = {.kind = DECL_CLASS};
     CtQualType type;
     ct_syntax_advance(p);
-    CtTypeExpr *param = head(p, &decl, &type);
-    if (param->kind != TYPE_EXPR_VAR) {
-        ct_error(p->context, CT_E0214, param->range, "the parameter of a class is a type variable");
-        ct_syntax_leave_declaration(p);
-    }
+    head(p, &decl, &type);
     decl.supers = type.constraints;
     decl.super_count = type.constraint_count;
-    decl.params = CT_NEW(p->context->arena, CtName);
-    decl.params[0] = param->name;
-    decl.param_count = 1;
+    decl.params = CT_NEW_ARRAY(p->context->arena, CtName, decl.head_count);
+    for (uint32_t i = 0; i < decl.head_count; i++) {
+        if (decl.head[i]->kind != TYPE_EXPR_VAR || i == MOST_PARAMETERS) {
+            ct_error(p->context, CT_E0214, decl.head[i]->range, "the parameter of a class is a type variable");
+            ct_syntax_leave_declaration(p);
+        }
+        decl.params[decl.param_count++] = decl.head[i]->name;
+    }
+    if (decl.param_count > 1) dependencies(p, &decl);
     body(p, &decl.body);
     return decl;
 }
 
-/* instance [context =>] class type [where decls] */
+/* instance [context =>] class type … [where decls] */
 static CtDecl instance_decl(CtParser *p) {
     CtDecl decl = {.kind = DECL_INSTANCE};
     ct_syntax_advance(p);
-    decl.type.type = head(p, &decl, &decl.type);
+    head(p, &decl, &decl.type);
     body(p, &decl.body);
     return decl;
 }

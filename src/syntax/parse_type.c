@@ -138,13 +138,23 @@ CtTypeExpr *ct_syntax_parse_type(CtParser *p) {
 
 /* ---- contexts ---- */
 
+bool ct_syntax_class_applied(CtParser *p, CtTypeExpr *type, CtConstraint *out) {
+    *out = (CtConstraint){.range = type->range};
+    CtTypeExpr *head = type;
+    for (; head->kind == TYPE_EXPR_APP; head = head->parts[0]) out->type_count++;
+    if (head->kind != TYPE_EXPR_CON || out->type_count == 0) return false;
+    out->class_name = head->name;
+    out->types = CT_NEW_ARRAY(p->context->arena, CtTypeExpr *, out->type_count);
+    uint32_t i = out->type_count;
+    for (; type->kind == TYPE_EXPR_APP; type = type->parts[0]) out->types[--i] = type->parts[1];
+    return true;
+}
+
 static CtConstraint constraint(CtParser *p, CtTypeExpr *type) {
-    if (type->kind == TYPE_EXPR_APP && type->parts[0]->kind == TYPE_EXPR_CON)
-        return (CtConstraint){type->parts[0]->name, type->parts[1], type->range};
+    CtConstraint result;
+    if (ct_syntax_class_applied(p, type, &result)) return result;
     CtDiag *diag = ct_error(p->context, CT_E0214, type->range, "this is not a class constraint");
-    bool several = type->kind == TYPE_EXPR_APP && type->parts[0]->kind == TYPE_EXPR_APP;
-    ct_help(p->context, diag,
-            several ? "a class has one parameter: `Ord a`" : "a constraint is a class and a type variable: `Ord a`");
+    ct_help(p->context, diag, "a constraint is a class and a type variable: `Ord a`");
     ct_syntax_leave_declaration(p);
 }
 

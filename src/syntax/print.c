@@ -135,14 +135,20 @@ static void print_type(CtText *out, const CtTypeExpr *type, Level level, int dep
     if (parens) ct_text_putc(out, ')');
 }
 
+static void print_types(CtText *out, CtTypeExpr *const *types, uint32_t count, int depth) {
+    for (uint32_t i = 0; i < count; i++) {
+        ct_text_putc(out, ' ');
+        print_type(out, types[i], ATOM, depth + 1);
+    }
+}
+
 static void print_context(CtText *out, const CtConstraint *constraints, uint32_t count, int depth) {
     if (count == 0) return;
     if (count > 1) ct_text_putc(out, '(');
     for (uint32_t i = 0; i < count; i++) {
         if (i > 0) ct_text_puts(out, ", ");
         print_bare_name(out, constraints[i].class_name);
-        ct_text_putc(out, ' ');
-        print_type(out, constraints[i].type, ATOM, depth + 1);
+        print_types(out, constraints[i].types, constraints[i].type_count, depth);
     }
     if (count > 1) ct_text_putc(out, ')');
     ct_text_puts(out, " => ");
@@ -613,14 +619,16 @@ static void print_decl(CtText *out, const CtDecl *decl, int depth) {
         ct_text_puts(out, "class ");
         print_context(out, decl->supers, decl->super_count, depth);
         print_head(out, decl);
+        if (decl->param_count > 1) ct_text_printf(out, " | %s ->", decl->params[decl->determines].text->text);
+        for (uint32_t i = 0; i < decl->param_count && decl->param_count > 1; i++)
+            if (i != decl->determines) ct_text_printf(out, " %s", decl->params[i].text->text);
         print_body(out, decl, depth);
         break;
     case DECL_INSTANCE:
         ct_text_puts(out, "instance ");
         print_context(out, decl->type.constraints, decl->type.constraint_count, depth);
         print_bare_name(out, decl->name);
-        ct_text_putc(out, ' ');
-        print_type(out, decl->type.type, ATOM, depth + 1);
+        print_types(out, decl->head, decl->head_count, depth);
         print_body(out, decl, depth);
         break;
     case DECL_DEFAULT:

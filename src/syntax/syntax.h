@@ -46,10 +46,11 @@ struct CtTypeExpr {
     uint32_t part_count;
 };
 
-/* `Ord a` in a context. */
+/* `Ord a` or `MonadState s m` in a context. */
 typedef struct CtConstraint {
     CtName class_name;
-    CtTypeExpr *type; /* a variable, or a variable applied */
+    CtTypeExpr **types; /* variables, or variables applied */
+    uint32_t type_count;
     CtSourceRange range;
 } CtConstraint;
 
@@ -311,13 +312,16 @@ struct CtDecl {
     CtBinding *binding;
     CtName *names; /* SIGNATURE, FIXITY: the names that it is for; PRIMITIVE: its one name */
     uint32_t name_count;
-    CtQualType type; /* SIGNATURE, PRIMITIVE; SYNONYM (no context); INSTANCE: the instance type and its context;
+    CtQualType type; /* SIGNATURE, PRIMITIVE; SYNONYM (no context); INSTANCE: its context, and the type of `head`;
                         DEFAULT: the types, as a tuple */
     CtFixityKind fixity;
     int precedence;
     CtName name;    /* DATA, SYNONYM, CLASS: what is declared; INSTANCE: the class; IMPORT: the module */
-    CtName *params; /* DATA, SYNONYM: type variables; CLASS: its one type variable */
+    CtName *params; /* DATA, SYNONYM, CLASS: type variables */
     uint32_t param_count;
+    uint32_t determines;  /* CLASS: the index of the parameter that determines the others */
+    CtTypeExpr **head;    /* INSTANCE: the types that it is for */
+    uint32_t head_count;
     bool is_newtype;
     CtConDecl *cons; /* DATA */
     uint32_t con_count;

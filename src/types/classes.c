@@ -19,15 +19,17 @@ static void declare_class(CtTypes *types, CtDecl *decl) {
         ct_note(types->context, diag, type->range, "the type is here");
         return;
     }
-    if (decl->param_count != 1) {
-        ct_error(types->context, CT_E0314, decl->range, "a class has one type variable");
-        return;
-    }
     CtClass *class_ = CT_NEW(types->arena, CtClass);
     class_->name = decl->name.text;
     class_->decl = decl;
-    class_->param = ct_types_ty_generic(types, decl->params[0].text, 0);
-    ct_types_pred_add(types, class_->param, class_, decl->name.range);
+    class_->place = decl->determines;
+    class_->param = ct_types_ty_generic(types, decl->params[class_->place].text, 0);
+    class_->other_count = decl->param_count - 1;
+    class_->other_supers = CT_NEW_ARRAY(types->arena, CtPred *, class_->other_count);
+    if (class_->other_count > 0) class_->others = CT_NEW_ARRAY(types->arena, CtTy *, class_->other_count);
+    for (uint32_t i = 0; i < class_->other_count; i++)
+        class_->others[i] = ct_types_ty_generic(types, decl->params[i + (i >= class_->place)].text, 0);
+    ct_types_pred_add_with(types, class_->param, class_, class_->others, decl->name.range);
     decl->instance = class_;
     ct_types_define(types, SPACE_CLASS, class_->name, class_);
     ct_push(types->arena, &types->new_classes, class_);
@@ -40,12 +42,24 @@ static void declare_supers(CtTypes *types, CtClass *class_) {
         CtConstraint *super = &decl->supers[i];
         CtClass *found = ct_types_find_class(types, super->class_name);
         if (!found) continue;
-        if (super->type->kind != TYPE_EXPR_VAR || super->type->name.text != class_->param->name) {
+        const CtTypeExpr *type = super->types[0];
+        uint32_t other = class_->other_count;
+        for (uint32_t j = 0; j < class_->other_count && type->kind == TYPE_EXPR_VAR; j++)
+            if (type->name.text == class_->others[j]->name) other = j;
+        bool own = type->kind == TYPE_EXPR_VAR && type->name.text == class_->param->name;
+        if (super->type_count != 1 || found->other_count > 0 || (!own && other == class_->other_count)) {
             ct_error(types->context, CT_E0314, super->range, "a superclass speaks of the class's variable `%s`",
                      class_->param->name->text);
             continue;
         }
-        class_->supers[class_->super_count++] = found;
+        if (own) {
+            class_->supers[class_->super_count++] = found;
+            continue;
+        }
+        CtPred *pred = CT_NEW(types->arena, CtPred);
+        *pred = (CtPred){.class_ = found, .range = super->range, .next = class_->other_supers[other]};
+        class_->other_supers[other] = pred;
+        ct_types_pred_add(types, class_->others[other], found, super->range);
     }
 }
 
@@ -89,6 +103,10 @@ static void settle_arity(CtTypes *types, CtClass *class_) {
         if (body->items[i].kind != DECL_SIGNATURE) continue;
         int found = applied_to(body->items[i].type.type, class_->param->name);
         if (found > (int)arity) arity = (uint32_t)found;
+        for (uint32_t j = 0; j < class_->other_count; j++) {
+            found = applied_to(body->items[i].type.type, class_->others[j]->name);
+            if (found > (int)class_->others[j]->arity) class_->others[j]->arity = (uint32_t)found;
+        }
     }
     class_->param_arity = class_->param->arity = arity;
     class_->state = 2;
@@ -98,6 +116,10 @@ static void declare_method(CtTypes *types, CtClass *class_, const CtDecl *decl, 
     CtTyVars vars = {.open = true};
     ct_map_set(types->arena, &vars.map, ct_key(class_->param->name), class_->param);
     ct_push(types->arena, &vars.made, class_->param);
+    for (uint32_t i = 0; i < class_->other_count; i++) {
+        ct_map_set(types->arena, &vars.map, ct_key(class_->others[i]->name), class_->others[i]);
+        ct_push(types->arena, &vars.made, class_->others[i]);
+    }
     CtPred *given = class_->param->preds->next;
     ct_types_convert_context(types, &vars, decl->type.constraints, decl->type.constraint_count);
     if (class_->param->preds->next != given) {
@@ -162,7 +184,7 @@ static bool mentions(const CtTypeExpr *type, CtSym variable) {
 
 /* The type of a method has the class's variable (Haskell 98 §4.3.1): nothing else says which instance is meant. */
 static void check_mention(CtTypes *types, const CtClass *class_, const CtDecl *signature, CtName name) {
-    CtSym variable = class_->decl->params[0].text;
+    CtSym variable = class_->param->name;
     if (mentions(signature->type.type, variable)) return;
     CtDiag *diag =
         ct_error(types->context, CT_E0314, name.range,
@@ -210,7 +232,7 @@ CtInstance *ct_types_instance_new(CtTypes *types, CtClass *class_, CtTyCon *tyco
     instance->class_ = class_;
     instance->tycon = tycon;
     instance->generics = generics;
-    instance->generic_count = count;
+    instance->head_count = instance->generic_count = count;
     instance->range = range;
     instance->head = ct_types_ty_con(types, tycon, generics, count);
     instance->methods = CT_NEW_ARRAY(types->arena, CtBinding *, class_->method_count);
@@ -231,10 +253,38 @@ static bool different_variables(CtTy **args, uint32_t count) {
     return true;
 }
 
+/* The types for the other parameters of the class, in the head of an instance. Their variables that are not in the type
+ * that selects the instance become further generics of it. */
+static CtTy **convert_others(CtTypes *types, CtTyVars *vars, const CtClass *class_, const CtDecl *decl) {
+    CtTy **others = CT_NEW_ARRAY(types->arena, CtTy *, class_->other_count);
+    for (uint32_t i = 0; i < class_->other_count; i++) {
+        uint32_t known = vars->made.count;
+        CtTypeExpr *expr = decl->head[i + (i >= class_->place)];
+        others[i] = ct_types_convert_partial(types, vars, expr, class_->others[i]->arity);
+        if (ct_types_ty_failed(others[i])) return NULL;
+        if (vars->made.count == known || others[i]->kind == TY_GENERIC) continue;
+        CtDiag *diag = ct_error(types->context, CT_E0314, expr->range,
+                                "`%s`, which determines this, lacks the variable `%s`", class_->param->name->text,
+                                vars->made.items[known]->name->text);
+        ct_help(types->context, diag, "another type of an instance has the same variables, or is a variable itself");
+        return NULL;
+    }
+    return others;
+}
+
 static void declare_instance(CtTypes *types, CtDecl *decl) {
     CtClass *class_ = ct_types_find_class(types, decl->name);
+    if (class_ && decl->head_count != class_->other_count + 1) {
+        ct_error(types->context, CT_E0314, decl->range, "the class %s has %u parameter%s, not %u", class_->name->text,
+                 class_->other_count + 1, class_->other_count == 0 ? "" : "s", decl->head_count);
+        return;
+    }
+    decl->type.type = decl->head[class_ ? class_->place : 0];
     CtTyVars vars = {.open = true};
     CtTy *head = ct_types_convert_partial(types, &vars, decl->type.type, class_ ? class_->param_arity : 0);
+    uint32_t head_vars = vars.made.count;
+    CtTy **others = class_ && class_->other_count > 0 ? convert_others(types, &vars, class_, decl) : NULL;
+    if (class_ && class_->other_count > 0 && !others) return;
     vars.open = false;
     ct_types_convert_context(types, &vars, decl->type.constraints, decl->type.constraint_count);
     if (!class_ || ct_types_ty_failed(head)) return;
@@ -245,7 +295,8 @@ static void declare_instance(CtTypes *types, CtDecl *decl) {
                  "an instance is for a type constructor, not for any type");
         return;
     }
-    CtTy **args = CT_NEW_ARRAY(types->arena, CtTy *, count);
+    uint32_t further = vars.made.count - head_vars;
+    CtTy **args = CT_NEW_ARRAY(types->arena, CtTy *, count + further);
     ct_types_ty_head(head, &tycon, args, count, &count);
     if (!different_variables(args, count)) {
         ct_error(types->context, CT_E0314, decl->type.type->range,
@@ -255,6 +306,9 @@ static void declare_instance(CtTypes *types, CtDecl *decl) {
     }
     CtInstance *instance = ct_types_instance_new(types, class_, tycon, args, count, decl->type.type->range);
     if (!instance) return;
+    for (uint32_t i = 0; i < further; i++) instance->generics[count + i] = vars.made.items[head_vars + i];
+    instance->generic_count = count + further;
+    instance->others = others;
     instance->decl = decl;
     decl->instance = instance;
     place_bindings(types, class_, &decl->body, instance->methods);
@@ -279,38 +333,48 @@ void ct_types_check_superclasses(CtTypes *types) {
             ct_help(types->context, diag, "write one, with no more in its context, or add `deriving (%s)`",
                     super->name->text);
         }
+        for (uint32_t j = 0; instance->others && j < instance->class_->other_count; j++)
+            for (CtPred *pred = instance->class_->other_supers[j]; pred; pred = pred->next)
+                ct_types_solve(types, pred->class_, instance->others[j], instance->range, false);
     }
 }
 
 /* ---- bodies ---- */
 
-/* Makes the entity of an instance's binding for the i-th method. Its type is the method's, with the class variable
- * replaced by the instance head, and with fresh rigid generics for the method's own type variables. */
+/* Makes the entity of an instance's binding for the i-th method. Its type is the method's, with the class variables
+ * replaced by the types of the instance, and with fresh rigid generics for the method's own type variables. */
 static void make_method(CtTypes *types, CtInstance *instance, uint32_t i) {
     CtBinding *binding = instance->methods[i];
     const CtScheme *scheme = &instance->class_->methods[i]->scheme;
-    uint32_t own = scheme->count - 1, count = instance->generic_count + own;
-    CtTy **generics = CT_NEW_ARRAY(types->arena, CtTy *, count), **args = CT_NEW_ARRAY(types->arena, CtTy *, own + 1);
+    uint32_t first = 1 + instance->class_->other_count, own = scheme->count - first;
+    uint32_t count = instance->generic_count + own;
+    CtTy **generics = CT_NEW_ARRAY(types->arena, CtTy *, count);
+    CtTy **args = CT_NEW_ARRAY(types->arena, CtTy *, scheme->count);
     for (uint32_t j = 0; j < instance->generic_count; j++) generics[j] = instance->generics[j];
     args[0] = instance->head;
-    for (uint32_t j = 0; j < own; j++) {
-        CtTy *original = scheme->generics[j + 1];
-        CtTy *generic = ct_types_ty_generic(types, original->name, original->arity);
-        for (CtPred *pred = original->preds; pred; pred = pred->next)
-            ct_types_pred_add(types, generic, pred->class_, pred->range);
-        generics[instance->generic_count + j] = args[j + 1] = generic;
-    }
+    for (uint32_t j = 1; j < first; j++) args[j] = instance->others[j - 1];
+    for (uint32_t j = first; j < scheme->count; j++)
+        args[j] = generics[instance->generic_count + j - first] =
+            ct_types_ty_generic(types, scheme->generics[j]->name, scheme->generics[j]->arity);
+    for (uint32_t j = first; j < scheme->count; j++)
+        for (CtPred *pred = scheme->generics[j]->preds; pred; pred = pred->next)
+            ct_types_pred_add_with(types, args[j], pred->class_,
+                                   ct_types_replace_others(types, pred->class_, pred->others, scheme->generics, args,
+                                                           scheme->count),
+                                   pred->range);
     CtEntity *entity = ct_types_entity_new(types, ENTITY_GLOBAL, binding->name);
     entity->binding = binding;
-    for (uint32_t j = 1; j <= own; j++)
+    for (uint32_t j = first; j < scheme->count; j++)
         for (CtApplied *one = ct_types_applied(types, scheme->generics[j]); one; one = one->next)
-            ct_types_applied_add(types, args[j], one->class_,
-                                 ct_types_ty_replace(types, one->type, scheme->generics, args, own + 1), one->range);
-    CtTy *type = ct_types_ty_replace(types, scheme->type, scheme->generics, args, own + 1);
+            ct_types_applied_add(
+                types, args[j], one->class_,
+                ct_types_replace_others(types, one->class_, one->others, scheme->generics, args, scheme->count),
+                ct_types_ty_replace(types, one->type, scheme->generics, args, scheme->count), one->range);
+    CtTy *type = ct_types_ty_replace(types, scheme->type, scheme->generics, args, scheme->count);
     entity->scheme = (CtScheme){generics, count, type};
     binding->entity = entity;
     instance->method_entities[i] = entity;
-    instance->method_generics[i] = args + 1;
+    instance->method_generics[i] = args + first;
 }
 
 /* Checks a signature inside an instance: it must be the method's type at this instance, or more general. The signature

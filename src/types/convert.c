@@ -210,15 +210,30 @@ void ct_types_convert_context(CtTypes *types, CtTyVars *vars, const CtConstraint
     for (uint32_t i = 0; i < count; i++) {
         CtClass *class_ = ct_types_find_class(types, constraints[i].class_name);
         if (!class_) continue;
-        CtTy *type = ct_types_convert_partial(types, vars, constraints[i].type, class_->param_arity);
+        if (constraints[i].type_count != class_->other_count + 1) {
+            ct_error(types->context, CT_E0314, constraints[i].range, "the class %s has %u parameter%s, not %u",
+                     class_->name->text, class_->other_count + 1, class_->other_count == 0 ? "" : "s",
+                     constraints[i].type_count);
+            continue;
+        }
+        CtTy **others = class_->other_count ? CT_NEW_ARRAY(types->arena, CtTy *, class_->other_count) : NULL;
+        for (uint32_t j = 0; j < class_->other_count; j++)
+            others[j] = ct_types_convert_partial(types, vars, constraints[i].types[j + (j >= class_->place)],
+                                                 class_->others[j]->arity);
+        CtTy *type = ct_types_convert_partial(types, vars, constraints[i].types[class_->place], class_->param_arity);
         CtTy *end = ct_types_ty_resolve(type), *head = end;
         while (head->kind == TY_APP) head = ct_types_ty_resolve(head->fun);
         if (end->kind == TY_GENERIC || end->kind == TY_META)
-            ct_types_pred_add(types, end, class_, constraints[i].range);
+            ct_types_pred_add_with(types, end, class_, others, constraints[i].range);
         else if (head->kind == TY_GENERIC)
-            ct_types_applied_add(types, head, class_, end, constraints[i].range);
+            ct_types_applied_add(types, head, class_, others, end, constraints[i].range);
         else if (!ct_types_ty_failed(end))
             report_constraint(types, class_, end, constraints[i].range);
+        for (uint32_t j = 0; j < class_->other_count; j++) /* what the class promises of its other parameters */
+            for (CtPred *pred = class_->other_supers[j]; pred; pred = pred->next) {
+                CtTy *other = ct_types_ty_resolve(others[j]);
+                if (other->kind == TY_GENERIC) ct_types_pred_add(types, other, pred->class_, constraints[i].range);
+            }
     }
 }
 

@@ -171,6 +171,8 @@ static const struct Completion {
 } completions[] = {
     {"Monad", "return", "pure", NULL, "return"},
     {"Foldable", "foldr", "foldr'byFoldMap", "foldMap", "toList"},
+    {"Enum", "stream'enumFrom", "stream'numbered", "fromEnum", "enumFrom"},
+    {"Enum", "stream'enumFromThen", "stream'numberedThen", "fromEnum", "enumFromThen"},
 };
 
 static void complete(CtTypes *types, CtInstance *instance, const struct Completion *c) {
@@ -199,11 +201,14 @@ static void make_instance(CtTypes *types, const CtInstance *monad, const struct 
     CtClass *class_ = ct_types_library(types, SPACE_CLASS, ct_intern_text(symbols, m->class_));
     if (!class_ || ct_types_instance_find(class_, monad->tycon)) return;
     CtTy **generics = CT_NEW_ARRAY(types->arena, CtTy *, monad->generic_count + 1);
-    for (uint32_t i = 0; i < monad->generic_count; i++) {
+    for (uint32_t i = 0; i < monad->generic_count; i++)
         generics[i] = ct_types_ty_generic(types, monad->generics[i]->name, monad->generics[i]->arity);
+    for (uint32_t i = 0; i < monad->generic_count; i++)
         for (const CtPred *pred = monad->generics[i]->preds; pred; pred = pred->next)
-            ct_types_pred_add(types, generics[i], pred->class_, pred->range);
-    }
+            ct_types_pred_add_with(types, generics[i], pred->class_,
+                                   ct_types_replace_others(types, pred->class_, pred->others, monad->generics, generics,
+                                                           monad->generic_count),
+                                   pred->range);
     CtInstance *instance =
         ct_types_instance_new(types, class_, monad->tycon, generics, monad->generic_count, monad->range);
     if (!instance) return;

@@ -285,7 +285,7 @@ static void check_annotation(CtTypes *types, CtExpr *expr, CtTy *expected, const
     for (uint32_t i = 0; i < vars.made.count; i++) {
         for (CtPred *pred = vars.made.items[i]->preds; pred; pred = pred->next) {
             CtPred *copy = CT_NEW(types->arena, CtPred);
-            *copy = (CtPred){pred->class_, pred->range, given[i]};
+            *copy = (CtPred){pred->class_, pred->others, pred->range, given[i]};
             given[i] = copy;
         }
     }

@@ -125,7 +125,7 @@ static bool default_constrained(CtTypes *types, CtMarks marks, bool quiet) {
         CtPred *preds = meta->preds;
         meta->link = type ? type : types->error;
         for (CtPred *pred = type ? preds : NULL; pred; pred = pred->next)
-            ct_types_solve(types, pred->class_, meta->link, pred->range, true);
+            ct_types_solve_with(types, pred->class_, pred->others, meta->link, pred->range, true);
         changed = true;
     }
     return changed;
@@ -173,8 +173,21 @@ static void take_preds(CtTypes *types, CtTy *generic, const CtTy *meta) {
         CtPred **place = &generic->preds;
         while (*place && strcmp((*place)->class_->name->text, pred->class_->name->text) < 0) place = &(*place)->next;
         CtPred *kept = CT_NEW(types->arena, CtPred);
-        *kept = (CtPred){pred->class_, pred->range, *place};
+        *kept = (CtPred){pred->class_, pred->others, pred->range, *place};
         *place = kept;
+    }
+}
+
+/* The monomorphism restriction: constrained variables are left to the enclosing group, and what their constraints
+ * determine. */
+static void restrict_variables(Quantify *q, CtTy *type) {
+    for (;;) {
+        if (!type->has_var) return;
+        type = ct_types_ty_resolve(type);
+        if (type->kind == TY_META && type->preds) ct_types_lower(type, q->types->level);
+        if (type->kind != TY_APP) return;
+        restrict_variables(q, type->fun);
+        type = type->arg;
     }
 }
 
@@ -188,10 +201,6 @@ static void quantify(Quantify *q, CtTy *type) {
             continue;
         }
         if (type->kind != TY_META || type->level <= q->types->level) return;
-        if (q->restricted && type->preds) {
-            type->level = q->types->level;
-            return;
-        }
         uint32_t n = q->generics.count;
         char letter[2] = {(char)('a' + n % 26), 0};
         CtTy *generic = ct_types_ty_generic(q->types, ct_intern_text(&q->types->context->symbols, letter), type->arity);
@@ -200,6 +209,8 @@ static void quantify(Quantify *q, CtTy *type) {
         take_preds(q->types, generic, type);
         type->link = generic;
         ct_push(q->types->arena, &q->generics, generic);
+        for (const CtPred *pred = generic->preds; pred; pred = pred->next)
+            for (uint32_t i = 0; pred->others && i < pred->class_->other_count; i++) quantify(q, pred->others[i]);
         return;
     }
 }
@@ -243,9 +254,10 @@ void ct_types_generalise(CtTypes *types, CtBindingGroup *group, CtBindInfo **inf
     for (uint32_t i = 0; i < group->count; i++)
         for (uint32_t j = 0; infos[i]->signature && j < infos[i]->signature->count; j++)
             ct_push(types->arena, &q.generics, infos[i]->signature->generics[j]);
-    for (uint32_t i = 0; i < group->count; i++)
-        for (uint32_t j = 0; !infos[i]->signature && !failed && j < infos[i]->var_count; j++)
-            quantify(&q, infos[i]->vars[j]->scheme.type);
+    for (int pass = restricted ? 0 : 1; pass < 2; pass++)
+        for (uint32_t i = 0; i < group->count; i++)
+            for (uint32_t j = 0; !infos[i]->signature && !failed && j < infos[i]->var_count; j++)
+                (pass == 0 ? restrict_variables : quantify)(&q, infos[i]->vars[j]->scheme.type);
     group->generics = q.generics.items;
     group->generic_count = q.generics.count;
     for (uint32_t i = 0; i < group->count; i++)

@@ -49,6 +49,7 @@ typedef struct CtBindInfo {
 /* A constraint in a signature or an instance's context whose type is an applied variable, such as Show (f a). */
 typedef struct CtApplied {
     CtClass *class_;
+    CtTy **others;
     CtTy *type;
     CtSourceRange range;
     struct CtApplied *next;
@@ -57,6 +58,7 @@ typedef struct CtApplied {
 /* A class constraint on an applied variable, such as Show (t a), which waits until t is known. */
 typedef struct CtDeferred {
     CtClass *class_;
+    CtTy **others;
     CtTy *type;
     CtSourceRange range;
 } CtDeferred;
@@ -223,8 +225,13 @@ CtTy *ct_types_ty_bool(CtTypes *types);
 bool ct_types_ty_is_function(CtTypes *types, CtTy *type);
 bool ct_types_ty_failed(CtTy *type);
 void ct_types_pred_add(CtTypes *types, CtTy *variable, CtClass *class_, CtSourceRange range);
+/* The same with the types for the class's other parameters, which must be those that the variable has already. */
+void ct_types_pred_add_with(CtTypes *types, CtTy *variable, CtClass *class_, CtTy **others, CtSourceRange range);
+/* ct_types_ty_replace of each of the `others` of a constraint; NULL for NULL. */
+CtTy **ct_types_replace_others(CtTypes *types, const CtClass *class_, CtTy **others, CtTy *const *generics,
+                               CtTy *const *args, uint32_t count);
 /* Adds a constraint on an applied variable, such as Show (f a), to f. */
-void ct_types_applied_add(CtTypes *types, CtTy *head, CtClass *class_, CtTy *type, CtSourceRange range);
+void ct_types_applied_add(CtTypes *types, CtTy *head, CtClass *class_, CtTy **others, CtTy *type, CtSourceRange range);
 /* The constraints on applications of a type variable, or NULL. */
 CtApplied *ct_types_applied(CtTypes *types, const CtTy *head);
 /* Solves the generics' constraints on applied variables after the substitution generics[i] := args[i]. */
@@ -234,11 +241,17 @@ bool ct_types_applied_solve(CtTypes *types, CtTy *const *generics, CtTy *const *
 /* ---- unify.c ---- */
 typedef enum CtUnify { UNIFY_OK, UNIFY_MISMATCH, UNIFY_INFINITE, UNIFY_RIGID, UNIFY_LARGE } CtUnify;
 CtUnify ct_types_unify(CtTypes *types, CtTy *a, CtTy *b);
+/* Lowers the levels of the unification variables in a type. */
+void ct_types_lower(CtTy *type, uint32_t level);
 
 /* ---- solve.c ---- */
 /* Makes `type` a member of the class: adds a constraint to variables, looks up instances; reports missing ones unless
  * `quiet`. */
 bool ct_types_solve(CtTypes *types, CtClass *class_, CtTy *type, CtSourceRange range, bool quiet);
+/* The same with the types for the class's other parameters, which the instance determines. */
+bool ct_types_solve_with(CtTypes *types, CtClass *class_, CtTy **others, CtTy *type, CtSourceRange range, bool quiet);
+/* Unifies what two constraints on the same type say of the other parameters. */
+bool ct_types_others_agree(CtTypes *types, const CtClass *class_, CtTy **a, CtTy **b, CtSourceRange range, bool quiet);
 bool ct_types_class_implies(const CtClass *class_, const CtClass *super);
 /* Retries the deferred constraints from `mark` on. */
 void ct_types_solve_deferred(CtTypes *types, uint32_t mark, bool last);
@@ -283,6 +296,7 @@ void ct_types_derive_methods(CtTypes *types);
 void ct_types_check_superclasses(CtTypes *types);
 void ct_types_resolve_class_bodies(CtTypes *types);
 void ct_types_infer_class_bodies(CtTypes *types);
+/* `others` NULL: the class has one parameter. `count` generics, of which head_count are the arguments of tycon. */
 CtInstance *ct_types_instance_new(CtTypes *types, CtClass *class_, CtTyCon *tycon, CtTy **generics, uint32_t count,
                                   CtSourceRange range);
 

@@ -29,6 +29,8 @@ static void collect(Printer *printer, CtTy *type) {
         if ((type->kind != TY_META && type->kind != TY_GENERIC) || ct_map_has(&printer->names, ct_key(type))) return;
         ct_map_set(printer->types->arena, &printer->names, ct_key(type), NULL);
         ct_push(printer->types->arena, &printer->order, type);
+        for (const CtPred *pred = type->preds; pred; pred = pred->next)
+            for (uint32_t i = 0; pred->others && i < pred->class_->other_count; i++) collect(printer, pred->others[i]);
         return;
     }
 }
@@ -156,6 +158,21 @@ static bool implied(const CtTy *type, const CtPred *pred) {
     return false;
 }
 
+/* The parameters of a class in their order, `name` for the one that the constraint is on. */
+static void print_parameters(Printer *printer, CtText *text, const CtPred *pred, const char *name) {
+    const CtClass *class_ = pred->class_;
+    CtText *out = printer->out;
+    printer->out = text;
+    for (uint32_t i = 0; i <= class_->other_count; i++) {
+        ct_text_putc(text, ' ');
+        if (i == class_->place)
+            ct_text_puts(text, name);
+        else if (pred->others)
+            print(printer, pred->others[i - (i > class_->place)], 2);
+    }
+    printer->out = out;
+}
+
 static void print_context(Printer *printer) {
     CtText context = ct_text(printer->types->arena);
     uint32_t count = 0;
@@ -164,7 +181,8 @@ static void print_context(Printer *printer) {
         for (const CtPred *pred = type->preds; pred; pred = pred->next) {
             if (implied(type, pred)) continue;
             const char *name = ct_map_get(&printer->names, ct_key(type));
-            ct_text_printf(&context, "%s%s %s", count++ ? ", " : "", pred->class_->name->text, name);
+            ct_text_printf(&context, "%s%s", count++ ? ", " : "", pred->class_->name->text);
+            print_parameters(printer, &context, pred, name);
         }
         CtText *out = printer->out;
         printer->out = &context;

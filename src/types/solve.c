@@ -39,9 +39,37 @@ CtInstance *ct_types_instance_find(const CtClass *class_, const CtTyCon *tycon) 
     return ct_map_get(&class_->by_tycon, ct_key(tycon));
 }
 
-static bool rigid_has(const CtTy *generic, const CtClass *class_) {
-    for (const CtPred *pred = generic->preds; pred; pred = pred->next)
-        if (ct_types_class_implies(pred->class_, class_)) return true;
+/* A class with the types for its other parameters; `others` may be NULL. */
+typedef struct Goal {
+    CtClass *class_;
+    CtTy **others;
+} Goal;
+
+static void report_others(CtTypes *types, const CtClass *class_, CtTy *a, CtTy *b, CtSourceRange range) {
+    CtTy *list[2] = {a, b};
+    const char *texts[2];
+    ct_types_ty_texts(types, list, 2, texts);
+    CtDiag *diag = ct_error(types->context, CT_E0301, range, "the class %s has `%s` here, but `%s` is needed",
+                            class_->name->text, texts[0], texts[1]);
+    ct_note(types->context, diag, class_->decl ? class_->decl->name.range : CT_NO_RANGE,
+            "its variable `%s` determines the others", class_->param->name->text);
+}
+
+bool ct_types_others_agree(CtTypes *types, const CtClass *class_, CtTy **a, CtTy **b, CtSourceRange range, bool quiet) {
+    for (uint32_t i = 0; a && b && i < class_->other_count; i++) {
+        if (ct_types_unify(types, a[i], b[i]) == UNIFY_OK) continue;
+        if (!quiet) report_others(types, class_, a[i], b[i], range);
+        return quiet ? false : true; /* reported: no further message that there is no instance */
+    }
+    return true;
+}
+
+static bool rigid_has(CtTypes *types, const CtTy *generic, const Goal *goal, CtSourceRange range, bool quiet) {
+    for (const CtPred *pred = generic->preds; pred; pred = pred->next) {
+        if (!ct_types_class_implies(pred->class_, goal->class_)) continue;
+        return pred->class_ != goal->class_ ||
+               ct_types_others_agree(types, goal->class_, pred->others, goal->others, range, quiet);
+    }
     return false;
 }
 
@@ -58,47 +86,59 @@ static bool same_type(CtTy *a, CtTy *b) {
 }
 
 /* Whether a constraint on an applied variable in the context, such as Show (f a), implies the class for this type. */
-static bool applied_has(CtTypes *types, const CtTy *head, const CtClass *class_, CtTy *type) {
+static bool applied_has(CtTypes *types, const CtTy *head, const Goal *goal, CtTy *type, CtSourceRange range,
+                        bool quiet) {
     for (const CtApplied *one = ct_types_applied(types, head); one; one = one->next)
-        if (ct_types_class_implies(one->class_, class_) && same_type(one->type, type)) return true;
+        if (ct_types_class_implies(one->class_, goal->class_) && same_type(one->type, type))
+            return one->class_ != goal->class_ ||
+                   ct_types_others_agree(types, goal->class_, one->others, goal->others, range, quiet);
     return false;
 }
 
-static bool solve_at(CtTypes *types, CtClass *class_, CtTy *type, CtTy *whole, CtSourceRange range, bool quiet);
+static bool solve_at(CtTypes *types, const Goal *goal, CtTy *type, CtTy *whole, CtSourceRange range, bool quiet);
 
-/* Solves the constraints of an instance's context at the arguments of the type. */
-static bool solve_context(CtTypes *types, CtInstance *instance, CtTy *type, CtTy *whole, CtSourceRange range,
-                          bool quiet) {
-    bool sound = true;
-    uint32_t i = instance->generic_count;
-    CtTy **args = CT_NEW_ARRAY(types->arena, CtTy *, i);
-    for (CtTy *part = type; part->kind == TY_APP && i > 0; part = ct_types_ty_resolve(part->fun)) {
-        args[--i] = part->arg;
-        for (CtPred *pred = instance->generics[i]->preds; pred; pred = pred->next)
-            sound &= solve_at(types, pred->class_, part->arg, whole, range, quiet);
-    }
-    if (i == 0) sound &= ct_types_applied_solve(types, instance->generics, args, instance->generic_count, range, quiet);
-    return sound;
+/* Solves the constraints of an instance's context at the arguments of the type, after the instance has determined the
+ * other parameters of the class. */
+static bool solve_context(CtTypes *types, CtInstance *instance, const Goal *goal, CtTy *type, CtTy *whole,
+                          CtSourceRange range, bool quiet) {
+    uint32_t i = instance->head_count, count = instance->generic_count;
+    CtTy **args = CT_NEW_ARRAY(types->arena, CtTy *, count);
+    for (CtTy *part = type; part->kind == TY_APP && i > 0; part = ct_types_ty_resolve(part->fun)) args[--i] = part->arg;
+    if (i > 0) return true; /* an error was reported already */
+    for (i = instance->head_count; i < count; i++) args[i] = ct_types_ty_meta(types, instance->generics[i]->arity);
+    CtTy **others =
+        ct_types_replace_others(types, instance->class_, instance->others, instance->generics, args, count);
+    bool sound = ct_types_others_agree(types, instance->class_, others, goal->others, range, quiet);
+    for (i = count; i-- > 0;)
+        for (CtPred *pred = instance->generics[i]->preds; pred; pred = pred->next) {
+            Goal inner = {pred->class_, ct_types_replace_others(types, pred->class_, pred->others, instance->generics,
+                                                                args, count)};
+            sound &= solve_at(types, &inner, args[i], whole, range, quiet);
+        }
+    return ct_types_applied_solve(types, instance->generics, args, count, range, quiet) && sound;
 }
 
-static bool solve_one(CtTypes *types, CtClass *class_, CtTy *type, CtTy *whole, CtSourceRange range, bool quiet) {
+static bool solve_one(CtTypes *types, const Goal *goal, CtTy *type, CtTy *whole, CtSourceRange range, bool quiet) {
+    CtClass *class_ = goal->class_;
     type = ct_types_ty_resolve(type);
     CtTy *head = type;
     while (head->kind == TY_APP) head = ct_types_ty_resolve(head->fun);
     switch (head->kind) {
     case TY_META:
         if (head == type)
-            ct_types_pred_add(types, type, class_, range);
+            ct_types_pred_add_with(types, type, class_, goal->others, range);
         else
-            ct_push(types->arena, &types->deferred, (CtDeferred){class_, type, range});
+            ct_push(types->arena, &types->deferred, (CtDeferred){class_, goal->others, type, range});
         return true;
     case TY_GENERIC:
-        if (head == type ? rigid_has(head, class_) : applied_has(types, head, class_, type)) return true;
+        if (head == type ? rigid_has(types, head, goal, range, quiet)
+                         : applied_has(types, head, goal, type, range, quiet))
+            return true;
         break;
     case TY_CON: {
         if (head->is_error) return true;
         CtInstance *instance = ct_types_instance_find(class_, head->con);
-        if (instance) return solve_context(types, instance, type, whole, range, quiet);
+        if (instance) return solve_context(types, instance, goal, type, whole, range, quiet);
         break;
     }
     case TY_APP: break;
@@ -107,26 +147,31 @@ static bool solve_one(CtTypes *types, CtClass *class_, CtTy *type, CtTy *whole, 
     return false;
 }
 
-static bool solve_at(CtTypes *types, CtClass *class_, CtTy *type, CtTy *whole, CtSourceRange range, bool quiet) {
+static bool solve_at(CtTypes *types, const Goal *goal, CtTy *type, CtTy *whole, CtSourceRange range, bool quiet) {
     if (types->solve_levels == 0) types->solve_steps = 0;
     if (types->solve_levels == MOST_LEVELS || types->solve_steps == MOST_STEPS) {
-        if (!quiet && types->solve_steps < MOST_STEPS) ct_types_report_infinite(types, class_, range);
+        if (!quiet && types->solve_steps < MOST_STEPS) ct_types_report_infinite(types, goal->class_, range);
         types->solve_steps = MOST_STEPS; /* ends the whole resolution */
         return false;
     }
     types->solve_levels++;
     types->solve_steps++;
-    bool sound = solve_one(types, class_, type, whole, range, quiet);
+    bool sound = solve_one(types, goal, type, whole, range, quiet);
     types->solve_levels--;
     return sound;
 }
 
 bool ct_types_solve(CtTypes *types, CtClass *class_, CtTy *type, CtSourceRange range, bool quiet) {
+    return ct_types_solve_with(types, class_, NULL, type, range, quiet);
+}
+
+bool ct_types_solve_with(CtTypes *types, CtClass *class_, CtTy **others, CtTy *type, CtSourceRange range, bool quiet) {
     if (ct_types_ty_is_large(types, type)) {
         if (!quiet) ct_types_report_large(types, range);
         return false;
     }
-    return solve_at(types, class_, type, type, range, quiet);
+    Goal goal = {class_, others};
+    return solve_at(types, &goal, type, type, range, quiet);
 }
 
 void ct_types_solve_deferred(CtTypes *types, uint32_t mark, bool last) {
@@ -140,7 +185,7 @@ void ct_types_solve_deferred(CtTypes *types, uint32_t mark, bool last) {
         else if (head->kind == TY_META)
             ct_types_report_instance(types, deferred.class_, deferred.type, deferred.type, deferred.range);
         else
-            ct_types_solve(types, deferred.class_, deferred.type, deferred.range, false);
+            ct_types_solve_with(types, deferred.class_, deferred.others, deferred.type, deferred.range, false);
     }
     for (uint32_t i = end; i < types->deferred.count; i++) types->deferred.items[kept++] = types->deferred.items[i];
     types->deferred.count = kept;

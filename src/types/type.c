@@ -185,16 +185,34 @@ CtTy *ct_types_ty_replace(CtTypes *types, CtTy *type, CtTy *const *generics, CtT
 }
 
 void ct_types_pred_add(CtTypes *types, CtTy *variable, CtClass *class_, CtSourceRange range) {
-    CtPred **end = &variable->preds;
-    for (; *end; end = &(*end)->next)
-        if ((*end)->class_ == class_) return;
-    *end = CT_NEW(types->arena, CtPred);
-    **end = (CtPred){class_, range, NULL};
+    ct_types_pred_add_with(types, variable, class_, NULL, range);
 }
 
-void ct_types_applied_add(CtTypes *types, CtTy *head, CtClass *class_, CtTy *type, CtSourceRange range) {
+void ct_types_pred_add_with(CtTypes *types, CtTy *variable, CtClass *class_, CtTy **others, CtSourceRange range) {
+    CtPred **end = &variable->preds;
+    for (; *end; end = &(*end)->next)
+        if ((*end)->class_ == class_) {
+            ct_types_others_agree(types, class_, (*end)->others, others, range, false);
+            return;
+        }
+    *end = CT_NEW(types->arena, CtPred);
+    **end = (CtPred){class_, others, range, NULL};
+    for (uint32_t i = 0; others && variable->kind == TY_META && i < class_->other_count; i++)
+        ct_types_lower(others[i], variable->level);
+}
+
+CtTy **ct_types_replace_others(CtTypes *types, const CtClass *class_, CtTy **others, CtTy *const *generics,
+                               CtTy *const *args, uint32_t count) {
+    if (!others) return NULL;
+    CtTy **replaced = CT_NEW_ARRAY(types->arena, CtTy *, class_->other_count);
+    for (uint32_t i = 0; i < class_->other_count; i++)
+        replaced[i] = ct_types_ty_replace(types, others[i], generics, args, count);
+    return replaced;
+}
+
+void ct_types_applied_add(CtTypes *types, CtTy *head, CtClass *class_, CtTy **others, CtTy *type, CtSourceRange range) {
     CtApplied *applied = CT_NEW(types->arena, CtApplied);
-    *applied = (CtApplied){class_, type, range, ct_types_applied(types, head)};
+    *applied = (CtApplied){class_, others, type, range, ct_types_applied(types, head)};
     ct_map_set(types->arena, &types->applied, ct_key(head), applied);
 }
 
@@ -206,8 +224,9 @@ bool ct_types_applied_solve(CtTypes *types, CtTy *const *generics, CtTy *const *
     for (uint32_t i = 0; i < count; i++) {
         if (generics[i]->arity == 0) continue;
         for (CtApplied *one = ct_types_applied(types, generics[i]); one; one = one->next)
-            sound &= ct_types_solve(types, one->class_, ct_types_ty_replace(types, one->type, generics, args, count),
-                                    range, quiet);
+            sound &= ct_types_solve_with(types, one->class_,
+                                         ct_types_replace_others(types, one->class_, one->others, generics, args, count),
+                                         ct_types_ty_replace(types, one->type, generics, args, count), range, quiet);
     }
     return sound;
 }
@@ -217,12 +236,12 @@ CtTy *ct_types_instantiate(CtTypes *types, const CtScheme *scheme, CtTy **inst) 
 }
 
 CtTy *ct_types_instantiate_at(CtTypes *types, const CtScheme *scheme, CtTy **inst, CtSourceRange range) {
-    for (uint32_t i = 0; i < scheme->count; i++) {
-        CtTy *generic = scheme->generics[i];
-        inst[i] = ct_types_ty_meta(types, generic->arity);
-        for (CtPred *pred = generic->preds; pred; pred = pred->next)
-            ct_types_pred_add(types, inst[i], pred->class_, range);
-    }
+    for (uint32_t i = 0; i < scheme->count; i++) inst[i] = ct_types_ty_meta(types, scheme->generics[i]->arity);
+    for (uint32_t i = 0; i < scheme->count; i++)
+        for (CtPred *pred = scheme->generics[i]->preds; pred; pred = pred->next)
+            ct_types_pred_add_with(
+                types, inst[i], pred->class_,
+                ct_types_replace_others(types, pred->class_, pred->others, scheme->generics, inst, scheme->count), range);
     ct_types_applied_solve(types, scheme->generics, inst, scheme->count, range, false);
     return ct_types_ty_replace(types, scheme->type, scheme->generics, inst, scheme->count);
 }

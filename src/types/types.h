@@ -41,6 +41,7 @@ typedef struct CtTy {
 
 typedef struct CtPred { /* one class constraint on a type variable */
     struct CtClass *class_;
+    CtTy **others; /* the types for the class's other parameters, in MonadState s m that for s; NULL: there are none */
     CtSourceRange range; /* where it arose */
     struct CtPred *next;
 } CtPred;
@@ -75,7 +76,7 @@ typedef struct CtDataCon {
 } CtDataCon;
 
 typedef struct CtScheme {
-    CtTy **generics; /* TY_GENERIC each, with their preds; a method's first one is the class variable */
+    CtTy **generics; /* TY_GENERIC each, with their preds; a method's first ones are the class variables */
     uint32_t count;
     CtTy *type;
 } CtScheme;
@@ -109,8 +110,13 @@ typedef struct CtClass {
     CtSym name;
     CtTy *param;
     uint32_t param_arity; /* 0: of types; 1: of constructors such as Array */
-    struct CtClass **supers;
+    /* The other parameters, of a class like `MonadState s m | m -> s`: `param`, m, selects the instance, and the
+     * instance determines them. `place` is where `param` stands among all. */
+    CtTy **others;
+    uint32_t other_count, place;
+    struct CtClass **supers; /* of `param` */
     uint32_t super_count;
+    struct CtPred **other_supers; /* for each of `others` */
     CtEntity **methods;
     CtBinding **defaults; /* for each of `methods`; NULL: no default */
     uint32_t method_count;
@@ -124,10 +130,11 @@ typedef struct CtClass {
 typedef struct CtInstance {
     CtClass *class_;
     CtTyCon *tycon;
-    CtTy **generics; /* the instance's type variables: head is tycon applied to them, in order */
-    uint32_t generic_count;
+    CtTy **generics; /* the instance's type variables: head is tycon applied to the first head_count, in order */
+    uint32_t head_count, generic_count;
+    CtTy **others; /* for each of class_->others; each further generic is one of them */
     CtBinding **methods; /* for each of class_->methods; NULL: the class's default */
-    /* for each method, the generics of the method's own scheme after the class variable, as the instance's binding
+    /* for each method, the generics of the method's own scheme after the class variables, as the instance's binding
      * names them (rigid in its body) */
     CtTy ***method_generics;
     CtEntity **method_entities; /* made for each method given: binding = methods[i] */

@@ -6,6 +6,27 @@
 
 enum { COMPARED = 16 * CT_TYPE_LIMIT }; /* the most pairs of nodes that a unification compares */
 
+/* What a constraint says of a class's other parameters belongs to no inner scope than the variable itself. */
+static void lower_others(const CtTy *meta) {
+    for (const CtPred *pred = meta->preds; pred; pred = pred->next)
+        for (uint32_t i = 0; pred->others && i < pred->class_->other_count; i++)
+            ct_types_lower(pred->others[i], meta->level);
+}
+
+void ct_types_lower(CtTy *type, uint32_t level) {
+    for (;;) {
+        type = ct_types_ty_resolve(type);
+        if (!type->has_var) return;
+        if (type->kind == TY_META && type->level > level) {
+            type->level = level;
+            lower_others(type);
+        }
+        if (type->kind != TY_APP) return;
+        ct_types_lower(type->fun, level);
+        type = type->arg;
+    }
+}
+
 static CtUnify admit(CtTy *meta, CtTy *type, uint32_t *left) {
     for (;;) {
         type = ct_types_ty_resolve(type);
@@ -14,7 +35,7 @@ static CtUnify admit(CtTy *meta, CtTy *type, uint32_t *left) {
         switch (type->kind) {
         case TY_META:
             if (type == meta) return UNIFY_INFINITE;
-            if (type->level > meta->level) type->level = meta->level;
+            ct_types_lower(type, meta->level);
             return UNIFY_OK;
         case TY_GENERIC: return type->level > meta->level ? UNIFY_RIGID : UNIFY_OK;
         case TY_CON: return UNIFY_OK;
@@ -35,7 +56,8 @@ static CtUnify join(CtTypes *types, CtTy *a, CtTy *b) {
     }
     a->link = b;
     if (a->arity > b->arity) b->arity = a->arity;
-    for (CtPred *pred = a->preds; pred; pred = pred->next) ct_types_pred_add(types, b, pred->class_, pred->range);
+    for (CtPred *pred = a->preds; pred; pred = pred->next) 
+        ct_types_pred_add_with(types, b, pred->class_, pred->others, pred->range);
     return UNIFY_OK;
 }
 
@@ -53,7 +75,7 @@ static CtUnify bind(CtTypes *types, CtTy *meta, CtTy *type, bool found) {
     CtPred *preds = meta->preds;
     meta->link = type;
     for (CtPred *pred = preds; pred; pred = pred->next) {
-        if (ct_types_solve(types, pred->class_, type, pred->range, false)) continue;
+        if (ct_types_solve_with(types, pred->class_, pred->others, type, pred->range, false)) continue;
         meta->link = types->error;
         break;
     }
