@@ -319,8 +319,8 @@ struct CtDecl {
     CtName name;    /* DATA, SYNONYM, CLASS: what is declared; INSTANCE: the class; IMPORT: the module */
     CtName *params; /* DATA, SYNONYM, CLASS: type variables */
     uint32_t param_count;
-    uint32_t determines;  /* CLASS: the index of the parameter that determines the others */
-    CtTypeExpr **head;    /* INSTANCE: the types that it is for */
+    uint32_t determines; /* CLASS: the index of the parameter that determines the others */
+    CtTypeExpr **head;   /* INSTANCE: the types that it is for */
     uint32_t head_count;
     bool is_newtype;
     CtConDecl *cons; /* DATA */

@@ -263,9 +263,9 @@ static CtTy **convert_others(CtTypes *types, CtTyVars *vars, const CtClass *clas
         others[i] = ct_types_convert_partial(types, vars, expr, class_->others[i]->arity);
         if (ct_types_ty_failed(others[i])) return NULL;
         if (vars->made.count == known || others[i]->kind == TY_GENERIC) continue;
-        CtDiag *diag = ct_error(types->context, CT_E0314, expr->range,
-                                "`%s`, which determines this, lacks the variable `%s`", class_->param->name->text,
-                                vars->made.items[known]->name->text);
+        CtDiag *diag =
+            ct_error(types->context, CT_E0314, expr->range, "`%s`, which determines this, lacks the variable `%s`",
+                     class_->param->name->text, vars->made.items[known]->name->text);
         ct_help(types->context, diag, "another type of an instance has the same variables, or is a variable itself");
         return NULL;
     }
@@ -358,10 +358,10 @@ static void make_method(CtTypes *types, CtInstance *instance, uint32_t i) {
             ct_types_ty_generic(types, scheme->generics[j]->name, scheme->generics[j]->arity);
     for (uint32_t j = first; j < scheme->count; j++)
         for (CtPred *pred = scheme->generics[j]->preds; pred; pred = pred->next)
-            ct_types_pred_add_with(types, args[j], pred->class_,
-                                   ct_types_replace_others(types, pred->class_, pred->others, scheme->generics, args,
-                                                           scheme->count),
-                                   pred->range);
+            ct_types_pred_add_with(
+                types, args[j], pred->class_,
+                ct_types_replace_others(types, pred->class_, pred->others, scheme->generics, args, scheme->count),
+                pred->range);
     CtEntity *entity = ct_types_entity_new(types, ENTITY_GLOBAL, binding->name);
     entity->binding = binding;
     for (uint32_t j = first; j < scheme->count; j++)

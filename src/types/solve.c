@@ -106,13 +106,12 @@ static bool solve_context(CtTypes *types, CtInstance *instance, const Goal *goal
     for (CtTy *part = type; part->kind == TY_APP && i > 0; part = ct_types_ty_resolve(part->fun)) args[--i] = part->arg;
     if (i > 0) return true; /* an error was reported already */
     for (i = instance->head_count; i < count; i++) args[i] = ct_types_ty_meta(types, instance->generics[i]->arity);
-    CtTy **others =
-        ct_types_replace_others(types, instance->class_, instance->others, instance->generics, args, count);
+    CtTy **others = ct_types_replace_others(types, instance->class_, instance->others, instance->generics, args, count);
     bool sound = ct_types_others_agree(types, instance->class_, others, goal->others, range, quiet);
     for (i = count; i-- > 0;)
         for (CtPred *pred = instance->generics[i]->preds; pred; pred = pred->next) {
-            Goal inner = {pred->class_, ct_types_replace_others(types, pred->class_, pred->others, instance->generics,
-                                                                args, count)};
+            Goal inner = {pred->class_,
+                          ct_types_replace_others(types, pred->class_, pred->others, instance->generics, args, count)};
             sound &= solve_at(types, &inner, args[i], whole, range, quiet);
         }
     return ct_types_applied_solve(types, instance->generics, args, count, range, quiet) && sound;

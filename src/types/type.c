@@ -224,9 +224,9 @@ bool ct_types_applied_solve(CtTypes *types, CtTy *const *generics, CtTy *const *
     for (uint32_t i = 0; i < count; i++) {
         if (generics[i]->arity == 0) continue;
         for (CtApplied *one = ct_types_applied(types, generics[i]); one; one = one->next)
-            sound &= ct_types_solve_with(types, one->class_,
-                                         ct_types_replace_others(types, one->class_, one->others, generics, args, count),
-                                         ct_types_ty_replace(types, one->type, generics, args, count), range, quiet);
+            sound &= ct_types_solve_with(
+                types, one->class_, ct_types_replace_others(types, one->class_, one->others, generics, args, count),
+                ct_types_ty_replace(types, one->type, generics, args, count), range, quiet);
     }
     return sound;
 }
@@ -241,7 +241,8 @@ CtTy *ct_types_instantiate_at(CtTypes *types, const CtScheme *scheme, CtTy **ins
         for (CtPred *pred = scheme->generics[i]->preds; pred; pred = pred->next)
             ct_types_pred_add_with(
                 types, inst[i], pred->class_,
-                ct_types_replace_others(types, pred->class_, pred->others, scheme->generics, inst, scheme->count), range);
+                ct_types_replace_others(types, pred->class_, pred->others, scheme->generics, inst, scheme->count),
+                range);
     ct_types_applied_solve(types, scheme->generics, inst, scheme->count, range, false);
     return ct_types_ty_replace(types, scheme->type, scheme->generics, inst, scheme->count);
 }

@@ -1,4 +1,5 @@
-/* Hindley–Milner type inference with single-parameter (constructor) classes, on the syntax tree.
+/* Hindley–Milner type inference with (constructor) classes, on the syntax tree. A constraint is on one type; a class
+ * may have further parameters, which this type determines.
  *
  * Inference resolves names, finds binding groups, and gives every expression, pattern and binding a type, and every use
  * of a polymorphic name its instance. There are no dictionaries: elaboration specialises, and selects the instance of a
@@ -132,7 +133,7 @@ typedef struct CtInstance {
     CtTyCon *tycon;
     CtTy **generics; /* the instance's type variables: head is tycon applied to the first head_count, in order */
     uint32_t head_count, generic_count;
-    CtTy **others; /* for each of class_->others; each further generic is one of them */
+    CtTy **others;       /* for each of class_->others; each further generic is one of them */
     CtBinding **methods; /* for each of class_->methods; NULL: the class's default */
     /* for each method, the generics of the method's own scheme after the class variables, as the instance's binding
      * names them (rigid in its body) */
