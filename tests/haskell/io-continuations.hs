@@ -37,7 +37,7 @@ actions = do
 main :: IO ()
 main = do
   print (runCont (search [1 .. 20]) id)
-  print (evalCont (search [1 .. 5]))
+  print (runCont (search [1 .. 5]) id)
   print (runCont (do { a <- safe 10 2; b <- safe 1 0; return (a, b) }) show)
   runContT generate (\n -> putStrLn (replicate n '*'))
   flip runContT return $ do
