@@ -78,6 +78,8 @@ if build build; then
     run "random programs of tests/generate, from seed $seed, native" tests/generate/fuzz.py --from "$seed" --count 30
     run "random programs of tests/generate, from seed $((seed + 1000)), every method" \
         tests/generate/fuzz.py --from $((seed + 1000)) --count 100 --breadth eval
+    run "random programs of tests/generate, from seed $((seed + 3000)), Flow interpreted" \
+        tests/generate/fuzz.py --from $((seed + 3000)) --count 100 --breadth interpreted
     run "random programs of tests/generate, from seed $((seed + 2000)), every emission" \
         tests/generate/fuzz.py --from $((seed + 2000)) --count 5 --breadth emission
     run "every emission" tests/emission.py --cotan build/cotan --sample 110 --offset $((seed % 110))
