@@ -1,14 +1,17 @@
 #!/usr/bin/env python3
 """Mutation testing of the optimiser: does a test notice when a condition of a pass is wrong?
 
-    tests/mutate.py [--count N] [--seed S] [--files PART…] [--list] [--again] [--budget SECONDS]
+    tests/mutate.py [--count N] [--seed S] [--files PART…] [--sample] [--list] [--again] [--jobs N]
 
 Mutates one place after the other in src/flow/opt, src/flow/ad, src/flow/analysis and src/emit, but for src/emit/export: drops a conjunct, negates a
 condition, makes a comparison weaker or stricter, swaps `&&` and `||`, changes a constant, turns a verdict, drops a statement.
-Each mutant is built in a copy of the tree, build-mutate/tree, where one object is compiled and the command linked anew. Then
-golden programs and a few of tests/generate run natively, with Flow checked after every pass, those first that have killed most
-mutants; compiled programs lie in a cache. They run as tests/run.py runs them, and some in one of the forms of FORMS besides, which a
-program of tests/generate runs in all; a rule may not fire more or less often than tests/rules.txt says. tests/emitted.py follows for a mutant of src/emit. A mutant is
+One object is compiled for a mutant, and linked with those of build. Which lines each command of a golden program runs has been found once, with
+gcov: only commands that run the line of a mutant can tell it from the original, at most --most of them are asked, those first that have killed
+mutants of the file. Such a command first runs up to the C, which takes a thirtieth of a second: where it prints what it did without the mutant, makes
+the same C, and the same rules fire, there is nothing more to see. A rule that fires more or less often than tests/rules.txt says fails. Where the C
+differs, the program is compiled and run as tests/run.py does it, with Flow checked after every pass, and on three threads with the debug run time; in
+fast mathematics and one number at a time, where C written for these differs. A few programs of tests/generate are asked besides; tests/emitted.py
+follows for a mutant of src/emit. A mutant is
 
     killed       a test fails, crashes or takes too long: named behind it
     survived     every test passes
@@ -20,16 +23,19 @@ operator, and its line as it is written. --again looks at survivors only, once m
 """
 import argparse
 import collections
-import itertools
+import hashlib
 import json
 import os
 import random
 import re
+import shlex
 import shutil
-import signal
 import subprocess
 import sys
+import tempfile
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor, as_completed
 
 import emission
 import rules as recording
@@ -37,24 +43,26 @@ import run as golden
 
 ROOMS = ["src/flow/opt", "src/flow/ad", "src/flow/analysis", "src/emit"]
 GROUPS = list(recording.BOTH)
+MADE = os.path.join(golden.ROOT, "build")
 WORK = os.path.join(golden.ROOT, "build-mutate")
-TREE, BUILD, RESULTS = (os.path.join(WORK, name) for name in ("tree", "build", "results.json"))
-COTAN = os.path.join(BUILD, "cotan")
+TREE, COVERED, CACHE, RESULTS, COVERAGE, NOTES = (
+    os.path.join(WORK, name) for name in ("tree", "covered", "cache", "results.json", "coverage.json", "notes"))
+BUILD = os.path.join(TREE, "build")
+BASE = os.path.join(BUILD, "cotan")
 EQUIVALENT = os.path.join(golden.HERE, "mutants.txt")
-SECONDS = 30  # of the processor, for each process: on a machine that is busy, what takes long by the clock says nothing
+SECONDS, SECONDS_TO_C = 30, 5  # of the processor, for each process: on a machine that is busy, what takes long by the clock says nothing
 TIMEOUT = 1000
-# How C is emitted and run, besides as it is by itself: in parts, on threads and with what the run time checks; one number at a time; with
-# fast mathematics.
-FORMS = [
-    emission.Form("debugged", "cc" + emission.SMALL, cotan_threads="3", cotan_debug_runtime="1"),
-    emission.Form("scalar", "cc", cotan_vectorise="off", cotan_debug_runtime="1"),
-    emission.Form("fast", "cc" + emission.SMALL, "fast"),
-]
+HOW = ["exact", "fast", "scalar"]  # how C is written
+# How it runs besides: in parts, on threads and with what the run time checks; with fast mathematics; one number at a time.
+DEBUGGED = emission.Form("debugged", "cc" + emission.SMALL, cotan_threads="3", cotan_debug_runtime="1")
+FAST = emission.Form("fast", "cc" + emission.SMALL, "fast")
+SCALAR = emission.Form("scalar", "cc", cotan_vectorise="off", cotan_debug_runtime="1")
 EMITTED = ["flow/kept", "native/streams", "native/vectors"]  # whose C is looked at
+LIBRARIES = ["-Wl,--as-needed", "-lm", "-pthread", "-ljansson", "-lzip", "-ledit", "-lnlopt", "-lcsv"]
 
 # ---- mutants ----
 
-Mutant = collections.namedtuple("Mutant", "file number operator line new key")
+Mutant = collections.namedtuple("Mutant", "file number height operator line new key")
 RELATIONS = {"<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "=="}
 
 
@@ -143,7 +151,7 @@ def mutants_of(path):
         about = f"{path} | {operator} | {line} | {' '.join(changed.split())}"
         seen[about] += 1
         key = about if seen[about] == 1 else f"{about} | {seen[about]}"
-        yield Mutant(path, number, operator, line, text[:start] + new + text[end:], key)
+        yield Mutant(path, number, text.count("\n", start, end), operator, line, text[:start] + new + text[end:], key)
 
 
 def all_mutants(parts):
@@ -157,65 +165,99 @@ def all_mutants(parts):
 
 # ---- building ----
 
-def make_tree():
-    """A copy of what git knows, as it is in the working tree; only what differs is written."""
-    names = subprocess.run(["git", "ls-files", "-z"], cwd=golden.ROOT, capture_output=True, check=True).stdout.decode().split("\0")
-    for name in filter(None, names):
-        source, target = os.path.join(golden.ROOT, name), os.path.join(TREE, name)
-        if not os.path.isfile(source):
-            continue
-        os.makedirs(os.path.dirname(target), exist_ok=True)
-        if not os.path.exists(target) or open(source, "rb").read() != open(target, "rb").read():
-            shutil.copy2(source, target)
-            os.utime(target)
-    if not os.path.exists(os.path.join(BUILD, "build.ninja")):
-        subprocess.run(["meson", "setup", BUILD, TREE, "-Ddefault_library=static", "-Doptimization=1", "-Ddebug=false", "-Db_lto=false"],
-                       check=True, capture_output=True)
+Unit = collections.namedtuple("Unit", "file words target")  # a file of src, its compiler's command, its object
 
 
-def build():
-    return subprocess.run(["ninja", "-C", BUILD, "-j1", "cotan"], capture_output=True, check=False).returncode == 0
+def changed_copy(source, target):
+    """Copies a file if it differs; whether it did."""
+    if os.path.exists(target) and open(source, "rb").read() == open(target, "rb").read():
+        return False
+    os.makedirs(os.path.dirname(target), exist_ok=True)
+    shutil.copyfile(source, target)
+    return True
 
 
-def write(path, text):
-    with open(os.path.join(TREE, path), "w", encoding="utf-8") as file:
-        file.write(text)
+def compile_to(unit, source, target, *flags):
+    words = unit.words + ["-O1", "-g0", "-w", *flags, "-o", target, "-c", source]
+    return subprocess.run(words, cwd=BUILD, capture_output=True, check=False).returncode == 0
+
+
+def link_to(objects, target, *flags):
+    linker = ["-fuse-ld=lld"] if shutil.which("ld.lld") else []
+    subprocess.run(["cc", "-o", target, *objects, *LIBRARIES, *linker, *flags], cwd=BUILD, check=True)
+
+
+class Tree:
+    """A copy of src as it is in the working tree, and of the objects of build, which have to be those of it."""
+
+    def __init__(self):
+        subprocess.run(["ninja", "-C", MADE, "cotan"], check=True, capture_output=True)
+        names = subprocess.run(["git", "ls-files", "src", "include"], cwd=golden.ROOT, capture_output=True, check=True).stdout.decode().split()
+        for name in names:
+            changed_copy(os.path.join(golden.ROOT, name), os.path.join(TREE, name))
+        self.units, self.objects, self.covered = {}, [], []
+        with open(os.path.join(MADE, "compile_commands.json"), encoding="utf-8") as file:
+            for command in json.load(file):
+                target = command["output"]
+                if target.startswith("tests/") or target.startswith("libcotan.a.p/"):
+                    continue
+                words = [word for word in shlex.split(command["command"]) if word != "ccache"]
+                for flag in ("-MQ", "-MF", "-o", "-c"):
+                    del words[words.index(flag):words.index(flag) + 2]
+                words.remove("-MD")
+                path = os.path.relpath(os.path.join(MADE, command["file"]), golden.ROOT)
+                self.objects.append(target)
+                made = os.path.join(BUILD, target)
+                if changed_copy(os.path.join(MADE, target), made + ".whole"):
+                    subprocess.run(["strip", "-g", "-o", made, made + ".whole"], check=True)
+                if path.startswith(tuple(ROOMS)):
+                    self.units[path] = Unit(path, words, target)
+        link_to(self.objects, BASE)
+        self.make_covered()
+
+    def make_covered(self):
+        """The command with what counts how often each line runs; objects lie beside their notes."""
+        objects = []
+        for target in self.objects:
+            unit = next((u for u in self.units.values() if u.target == target), None)
+            if unit is None:
+                objects.append(target)
+                continue
+            made = os.path.join(COVERED, unit.file.replace("/", "--")[:-2] + ".o")
+            objects.append(made)
+            if changed_copy(os.path.join(TREE, unit.file), made[:-2] + ".source") or not os.path.exists(made):
+                if not compile_to(unit, os.path.join(TREE, unit.file), made, "-O0", "--coverage"):
+                    sys.exit(f"tests/mutate.py: {unit.file} does not compile")
+        link_to(objects, os.path.join(COVERED, "cotan"), "--coverage")
+
+    def mutant(self, mutant, folder):
+        """The command made of a mutant, or None."""
+        unit = self.units[mutant.file]
+        source, target = os.path.join(folder, "mutant.c"), os.path.join(folder, "mutant.o")
+        with open(source, "w", encoding="utf-8") as file:
+            file.write(mutant.new)
+        if not compile_to(unit, source, target, "-I" + os.path.dirname(os.path.join(TREE, mutant.file))):
+            return None
+        link_to([target if o == unit.target else o for o in self.objects], os.path.join(folder, "cotan"))
+        return os.path.join(folder, "cotan")
 
 
 # ---- tests ----
 
-Test = collections.namedtuple("Test", "path command fallbacks wanted name form", defaults=[None])
+Test = collections.namedtuple("Test", "path command fallbacks wanted name has_forms recorded")
+Print = collections.namedtuple("Print", "text programs rules")  # of a run up to the C
 
 
 def golden_tests(groups):
-    forms = itertools.cycle([*FORMS, *[None] * 12])
     for path in golden.programs(groups):
         if not path.endswith(".cot") or os.path.exists(path[:-4] + ".slow"):
             continue
         shown = os.path.relpath(path, golden.GOLDEN)
         wanted = golden.split(golden.read(path[:-4] + ".out"))
         for command, fallbacks, text in zip(golden.commands_of(path), golden.fallbacks_of(path), wanted):
-            if re.search(r"cotan (?:fmt|type|core|repl|cache|methods|explain|compare|help|version)\b", command):
-                continue
-            test = Test(path, command, fallbacks, text, f"{shown}: {command}")
-            yield test
-            form = None if emission.LEFT_OUT.search(command) or fallbacks[1] else next(forms)
-            if form is not None:
-                yield in_form(test, form)
-
-
-def in_form(test, form):
-    return test._replace(form=form, name=f"{test.name} ({form.name})")
-
-
-def passes(test):
-    folder, name = os.path.split(test.path)
-    prefix = f"ulimit -t {SECONDS}; " + (test.form.prefix() if test.form else "")
-    text = golden.run(prefix + test.command, folder, name, COTAN, TIMEOUT, test.fallbacks)
-    text, wanted = text.split("\n", 1)[1], test.wanted.split("\n", 1)[1]
-    if "error[E0801]" in wanted:
-        text, wanted = golden.without_place(text), golden.without_place(wanted)
-    return text == wanted or golden.is_close(text, wanted) or (test.form is not None and emission.alike(text, wanted, test.form))
+            if not recording.LEFT_OUT.search(command):
+                has_forms = not emission.LEFT_OUT.search(command) and not fallbacks[1]
+                yield Test(path, command, fallbacks, text, f"{shown}: {command}", has_forms, shown.startswith(recording.BOTH))
 
 
 def generated_tests(count):
@@ -230,76 +272,159 @@ def generated_tests(count):
         point = golden.read(path).rstrip("\n").split("\n")[-1].removeprefix("-- ")
         for ask in ("run FILE f --args", "jacobian FILE f --at"):
             command = f"cotan {ask} '{point}'"
-            os.environ["COTAN_ENGINE"] = "eval"
-            wanted = golden.run(command, folder, os.path.basename(path), COTAN, TIMEOUT)
-            os.environ["COTAN_ENGINE"] = "native"
+            wanted = golden.run("export COTAN_ENGINE=eval; " + command, folder, os.path.basename(path), BASE, TIMEOUT)
             if "! error" not in wanted and "exit" not in wanted:
-                test = Test(path, command, (set(), set()), wanted, f"tests/generate, seed {seed}: {ask}")
-                yield from [test] + [in_form(test, form) for form in FORMS]
+                yield Test(path, command, (set(), set()), wanted, f"tests/generate, seed {seed}: {ask}", True, False)
 
 
-def fired(counts):
-    """How often each rule has fired in the last run of a test."""
-    lines = golden.read(counts).split("\n") if os.path.exists(counts) else []
-    found = collections.Counter()
-    for line in filter(None, lines):
+def passes(test, cotan, form, scratch):
+    folder, name = os.path.split(test.path)
+    prefix = f"ulimit -t {SECONDS}; export XDG_CACHE_HOME={CACHE} TMPDIR={scratch}; " + (form.prefix() if form else "")
+    text = golden.run(prefix + test.command, folder, name, cotan, TIMEOUT, test.fallbacks)
+    text, wanted = text.split("\n", 1)[1], test.wanted.split("\n", 1)[1]
+    if "error[E0801]" in wanted:
+        text, wanted = golden.without_place(text), golden.without_place(wanted)
+    return text == wanted or golden.is_close(text, wanted) or (form is not None and emission.alike(text, wanted, form))
+
+
+def print_of(test, cotan, how, scratch, more=""):
+    """What a command prints, the C that it would have compiled, and the rules that fired. Its C compiler notes what it is to compile, and fails."""
+    folder, name = os.path.split(test.path)
+    counts, noted = os.path.join(scratch, "rules"), os.path.join(scratch, "noted")
+    for path in (counts, noted):
+        open(path, "w", encoding="ascii").close()
+    prefix = f"ulimit -t {SECONDS_TO_C} -v 16000000; export COTAN_MATH={how} COTAN_COUNT_RULES={counts} CC={NOTES} NOTED={noted} "
+    prefix += f"XDG_CACHE_HOME={scratch} TMPDIR={scratch}; {more}"
+    if how == "scalar":
+        prefix += "export COTAN_MATH=exact COTAN_VECTORISE=off; "
+    text = golden.run(prefix + test.command, folder, name, cotan, TIMEOUT, test.fallbacks).split("\n", 1)[1]
+    fired = collections.Counter()
+    for line in filter(None, golden.read(counts).split("\n")):
         count, rule = line.split()
-        found[rule] += int(count)
+        fired[rule] += int(count)
+    return Print(text, golden.read(noted), fired)
+
+
+def lines_run(test, scratch):
+    """The lines of each file that the run of a command up to the C executes."""
+    for how in HOW:
+        print_of(test, os.path.join(COVERED, "cotan"), how, scratch, f"export GCOV_PREFIX={scratch} GCOV_PREFIX_STRIP={COVERED.count('/')}; ")
+    counts = [name for name in os.listdir(scratch) if name.endswith(".gcda")]
+    if not counts:
+        return {}
+    for name in counts:
+        notes = name[:-5] + ".gcno"
+        if not os.path.exists(os.path.join(scratch, notes)):
+            os.symlink(os.path.join(COVERED, notes), os.path.join(scratch, notes))
+    told = subprocess.run(["gcov", "--json-format", "--stdout", *counts], cwd=scratch, capture_output=True, check=True).stdout
+    found = {}
+    for text in filter(None, told.split(b"\n")):
+        for file in json.loads(text)["files"]:
+            path = os.path.relpath(file["file"], TREE)
+            if path.startswith("src/") and path.endswith(".c"):
+                found[path] = [line["line_number"] if line["count"] else -line["line_number"] for line in file["lines"]]
+    for name in counts:
+        os.remove(os.path.join(scratch, name))
     return found
 
 
 class Tests:
-    def __init__(self, options, kills):
-        self.options, self.kills = options, kills
-        self.counts = os.path.join(WORK, "rules")
-        os.environ.update(COTAN_ENGINE="native", COTAN_MATH="exact", COTAN_CHECK_PASSES="1", COTAN_COUNT_RULES=self.counts,
-                          XDG_CACHE_HOME=os.path.join(WORK, "cache"))
-        tests = list(golden_tests(options.groups)) + list(generated_tests(options.generated))
-        self.rules = {}
-        self.tests = self.spread([test for test in tests if self.outcome(test, self.rules)[0]])
-        print(f"{len(self.tests)} of {len(tests)} tests pass without a mutant", flush=True)
+    def __init__(self, options, tree, kills):
+        self.options, self.kills, self.lock = options, kills, threading.Lock()
+        os.environ.update(COTAN_ENGINE="native", COTAN_MATH="exact", COTAN_CHECK_PASSES="1")
+        with open(NOTES, "w", encoding="ascii") as file:
+            file.write('#!/bin/sh\nfor word; do case "$word" in *.c) cksum <"$word" >>"$NOTED";; esac; done\nexit 1\n')
+        os.chmod(NOTES, 0o700)
+        self.tests = list(golden_tests(options.groups)) + list(generated_tests(options.generated))
+        self.base, self.sound = {}, {}
+        self.cover(tree)
 
-    def spread(self, tests):
-        """In front those that make rules fire which no test before them does."""
-        often, left, order = collections.Counter(), list(tests), []
-        while left:
-            chosen = max(left, key=lambda test: sum(often[rule] < 2 for rule in self.rules[test.name]))
-            often.update(set(self.rules[chosen.name]))
-            left.remove(chosen)
-            order.append(chosen)
-        return order
+    def cover(self, tree):
+        """Which lines each test runs. A file that has changed since is run by those that ran any of it."""
+        known = load(COVERAGE)
+        missing = [t for t in self.tests if t.name not in known or self.options.cover]
+        if missing:
+            print(f"{len(missing)} tests are looked at for the lines that they run", flush=True)
+        with ThreadPoolExecutor(max_workers=self.options.jobs) as pool:
+            for test, found in zip(missing, pool.map(lambda t: in_scratch(lambda scratch: lines_run(t, scratch)), missing)):
+                known[test.name] = {path: [digest(os.path.join(TREE, path)), lines] for path, lines in found.items()}
+        save(known, COVERAGE)
+        self.runs = {test.name: known[test.name] for test in self.tests}
 
-    def outcome(self, test, rules):
-        """Whether a test passes; and a rule that fires more or less often than without a mutant, where tests/rules.txt says how often. Collects in
-        `rules` how often each fires."""
-        if os.path.exists(self.counts):
-            os.remove(self.counts)
-        is_right, found = passes(test), fired(self.counts)
-        wanted = rules.setdefault(test.name, found)
-        recorded = test.form is None and test.path.startswith(tuple(os.path.join(golden.GOLDEN, group) for group in recording.BOTH))
-        differ = [rule for rule in sorted({*wanted, *found}) if wanted[rule] != found[rule]] if recorded else []
-        return is_right, differ
+    def covers(self, test, mutant):
+        if mutant.file not in self.runs[test.name]:
+            return False
+        made_of, lines = self.runs[test.name][mutant.file]
+        if made_of != digest(os.path.join(TREE, mutant.file)):
+            return any(line > 0 for line in lines)
+        above = max((abs(line) for line in lines if abs(line) <= mutant.number), default=0)
+        last = mutant.number + mutant.height
+        return above < mutant.number - 8 or any(line > 0 for line in lines if above <= abs(line) <= last)
 
-    def script(self, name, *words):
-        command = [os.path.join(golden.HERE, name), "--cotan", COTAN, *words]
-        return subprocess.run(command, capture_output=True, check=False).returncode == 0
+    def print_of_base(self, test, how, scratch):
+        if (test.name, how) not in self.base:
+            self.base[test.name, how] = print_of(test, BASE, how, scratch)
+        return self.base[test.name, how]
 
-    def killer(self, path):
-        """The first test that fails where a file has been changed; None."""
-        began = time.monotonic()
-        for test in sorted(self.tests, key=lambda t: -self.kills[t.name]):
-            is_right, differ = self.outcome(test, self.rules)
-            if differ or not is_right:
-                self.kills[test.name] += 1
-                return test.name if not is_right else f"tests/rules.txt: {differ[0]}, {test.name}"
-            if time.monotonic() - began > self.options.budget:
-                return None
-        if path.startswith("src/emit") and not self.script("emitted.py", *EMITTED):
-            return "tests/emitted.py"
+    def is_sound(self, test, form, scratch):
+        key = (test.name, form and form.name)
+        if key not in self.sound:
+            self.sound[key] = passes(test, BASE, form, scratch)
+        return self.sound[key]
+
+    def fails(self, test, cotan, how, scratch):
+        """How a test fails natively whose C differs from what it is without a mutant; None."""
+        forms = {"exact": [None, *([DEBUGGED] if test.has_forms else [])], "fast": [FAST] * test.has_forms, "scalar": [SCALAR] * test.has_forms}
+        for form in forms[how]:
+            if not passes(test, cotan, form, scratch) and self.is_sound(test, form, scratch):
+                return f"{test.name} ({form.name})" if form else test.name
         return None
+
+    def killer(self, mutant, cotan, scratch):
+        """The first test that fails where a file has been changed; None."""
+        waiting, how_many = [], 0
+        order = [t for t in self.tests if self.covers(t, mutant)]
+        turn = collections.Counter()
+        turns = {t.name: turn.update([t.path]) or turn[t.path] for t in order}  # programs in turn, so that what comes first is various
+        order.sort(key=lambda t: (-self.kills[mutant.file, t.name], turns[t.name], -self.kills[t.name]))
+        for number, test in enumerate(order[:self.options.most]):
+            for how in HOW[:1] if number >= self.options.most // 4 else HOW if "emit" in mutant.file else HOW[:2]:
+                base, found = self.print_of_base(test, how, scratch), print_of(test, cotan, how, scratch)
+                if found == base:
+                    continue
+                differ = [rule for rule in sorted({*base.rules, *found.rules}) if base.rules[rule] != found.rules[rule]]
+                if test.recorded and how != "scalar" and differ and print_of(test, cotan, how, scratch) == found:
+                    return self.killed(mutant, test, f"tests/rules.txt: {differ[0]}, {test.name}")
+                if how_many < 6:
+                    how_many += 1  # these at once: most mutants that give wrong numbers give them here
+                    by = self.fails(test, cotan, how, scratch)
+                    if by:
+                        return self.killed(mutant, test, by)
+                else:
+                    waiting.append((test, how))
+        for test, how in random.Random(mutant.key).sample(waiting, min(len(waiting), self.options.natively)):
+            by = self.fails(test, cotan, how, scratch)
+            if by:
+                return self.killed(mutant, test, by)
+        if mutant.file.startswith("src/emit") and how_many:
+            command = [os.path.join(golden.HERE, "emitted.py"), "--cotan", cotan, "--every", "8", *EMITTED]
+            if subprocess.run(command, capture_output=True, check=False).returncode != 0:
+                return "tests/emitted.py"
+        return None
+
+    def killed(self, mutant, test, by):
+        with self.lock:
+            self.kills[test.name] += 1
+            self.kills[mutant.file, test.name] += 1
+        return by
 
 
 # ---- the run ----
+
+def digest(path):
+    with open(path, "rb") as file:
+        return hashlib.sha256(file.read()).hexdigest()
+
 
 def equivalents():
     """What tests/mutants.txt says: a line for each mutant, as it is printed, and a line behind it, indented, that says why."""
@@ -308,28 +433,39 @@ def equivalents():
     return {line for line in golden.read(EQUIVALENT).split("\n") if line.startswith("src/")}
 
 
-def load():
-    if not os.path.exists(RESULTS):
+def load(path):
+    if not os.path.exists(path):
         return {}
-    with open(RESULTS, encoding="utf-8") as file:
+    with open(path, encoding="utf-8") as file:
         return json.load(file)
 
 
-def save(results):
-    with open(RESULTS + ".new", "w", encoding="utf-8") as file:
-        json.dump(results, file, indent=1, ensure_ascii=False)
-    os.replace(RESULTS + ".new", RESULTS)
+def save(what, path):
+    with open(path + ".new", "w", encoding="utf-8") as file:
+        json.dump(what, file, indent=1 if path == RESULTS else None, ensure_ascii=False)
+    os.replace(path + ".new", path)
 
 
-def verdict_on(mutant, tests):
-    write(mutant.file, mutant.new)
-    try:
-        if not build():
+def in_scratch(work):
+    with tempfile.TemporaryDirectory() as scratch:
+        return work(scratch)
+
+
+def verdict_on(mutant, tree, tests):
+    began = time.monotonic()
+
+    def work(scratch):
+        cotan = tree.mutant(mutant, scratch)
+        if cotan is None:
             return "stillborn", ""
-        by = tests.killer(mutant.file)
+        by = tests.killer(mutant, cotan, scratch)
         return ("killed", by) if by else ("survived", "")
-    finally:
-        shutil.copyfile(os.path.join(golden.ROOT, mutant.file), os.path.join(TREE, mutant.file))
+
+    verdict = in_scratch(work)
+    print(f"{verdict[0]:9} {time.monotonic() - began:5.1f} s  {mutant.file}:{mutant.number} {mutant.operator}  {verdict[1]}", flush=True)
+    if verdict[0] == "survived":
+        print(f"    {mutant.key}", flush=True)
+    return verdict
 
 
 def report(mutants, results):
@@ -354,28 +490,29 @@ def main():
     parser.add_argument("--files", nargs="*", default=[], metavar="PART", help="of files whose paths hold one of these")
     parser.add_argument("--groups", nargs="*", default=GROUPS, help="golden programs whose paths begin so")
     parser.add_argument("--generated", type=int, default=6, metavar="N", help="programs of tests/generate that run too")
-    parser.add_argument("--budget", type=float, default=300, help="seconds for the golden programs of one mutant")
+    parser.add_argument("--natively", type=int, default=4, metavar="N", help="at most so many tests that have other C run with it, besides the first six")
     parser.add_argument("--list", action="store_true", help="only print what is known")
+    parser.add_argument("--most", type=int, default=80, metavar="N", help="at most so many of the tests that run the line")
+    parser.add_argument("--sample", action="store_true", help="report these mutants alone, by file")
+    parser.add_argument("--cover", action="store_true", help="find anew which lines each test runs")
+    parser.add_argument("--jobs", type=int, default=2, metavar="N", help="so many mutants at a time")
     parser.add_argument("--again", action="store_true", help="only survivors, once more")
     options = parser.parse_args()
     os.makedirs(WORK, exist_ok=True)
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
-    results, mutants = load(), list(all_mutants(options.files))
+    results, mutants = load(RESULTS), list(all_mutants(options.files))
     if not options.list:
+        excused, tree = equivalents(), Tree()
         order = [m for m in mutants if (results.get(m.key, [""])[0] == "survived" if options.again else m.key not in results)]
         random.Random(options.seed).shuffle(order)
-        make_tree()
-        if not build():
-            sys.exit("tests/mutate.py: the tree does not build")
+        order = [m for m in order if m.key not in excused][:options.count]
         kills = collections.Counter(re.sub(r"^tests/rules.txt: [^,]*, ", "", by) for verdict, by in results.values() if verdict == "killed")
-        tests = Tests(options, kills)
-        excused = equivalents()
-        for mutant in [m for m in order if m.key not in excused][:options.count]:
-            began = time.monotonic()
-            results[mutant.key] = verdict_on(mutant, tests)
-            verdict, by = results[mutant.key]
-            save(results)
-            print(f"{verdict:9} {time.monotonic() - began:5.1f} s  {mutant.file}:{mutant.number} {mutant.operator}  {by}", flush=True)
+        tests = Tests(options, tree, kills)
+        with ThreadPoolExecutor(max_workers=options.jobs) as pool:
+            asked = {pool.submit(verdict_on, mutant, tree, tests): mutant for mutant in order}
+            for done in as_completed(asked):
+                results[asked[done].key] = done.result()
+                save(results, RESULTS)
+        mutants = order if options.sample else mutants
     sys.exit(1 if report(mutants, results) else 0)
 
 

@@ -220,7 +220,7 @@ static void emit_switch(Emit *e, const CtFlowStep *step) {
     const CtFlowArg *on = &step->args.items[0];
     const char *condition = NULL;
     if (count == 2) condition = condition_of(e, step, &first);
-    const char *scrutinee = count > 2 ? ct_emit_operand(e, on) : NULL;
+    const char *scrutinee = count != 0 && count != 2 ? ct_emit_operand(e, on) : NULL;
     ct_emit_flush(e, false);
     for (uint32_t i = 0; i < step->results.count; i++) {
         CtFlowVar *var = step->results.items[i];
@@ -230,10 +230,6 @@ static void emit_switch(Emit *e, const CtFlowStep *step) {
     }
     if (count == 0) {
         ct_emit_line(e, "ct_fail(rt, 0, 901, \"a function without members\");");
-    } else if (count == 1) {
-        ct_emit_line(e, "{");
-        emit_branch(e, step, 0);
-        ct_emit_line(e, "}");
     } else if (count == 2) {
         ct_emit_line(e, "if (%s) {", condition);
         emit_branch(e, step, first);
@@ -242,7 +238,7 @@ static void emit_switch(Emit *e, const CtFlowStep *step) {
             emit_branch(e, step, 1 - first);
         }
         ct_emit_line(e, "}");
-    } else if (count > 2) {
+    } else {
         ct_emit_line(e, on->type->kind == FLOW_NODE ? "switch (%s->head.tag) {" : "switch (%s) {", scrutinee);
         for (uint32_t i = 0; i < count; i++) {
             const CtFlowBranch *branch = &step->as.cases.branches[i];

@@ -69,7 +69,7 @@ const char *ct_emit_vector_place(Emit *e, const CtFlowArg *array, const CtFlowAr
 
 /* The position in each lane, for indices that differ. */
 static const char *lane_position(Emit *e, const CtFlowArg *array, const CtFlowArgs *indices) {
-    const char *at = ct_emit_vector_lane_arg(e, &indices->items[0], indices->count == 1);
+    const char *at = ct_emit_vector_lane_arg(e, &indices->items[0], false);
     for (uint32_t i = 1; i < indices->count; i++)
         at = ct_format(e->arena, "(%s * %s + %s)", at, stride(e, array, i),
                        ct_emit_vector_lane_arg(e, &indices->items[i], false));

@@ -37,7 +37,7 @@ CtFlowArg ct_flow_reverse_need(Reverse *r, CtFlowArg value) {
 /* Whether the arrays that the step reads still have their contents in the reverse sweep. */
 static bool keeps_arrays(const Reverse *r, const CtFlowStep *step) {
     const CtFlowStepInfo *info = ct_flow_step_info(step->kind);
-    if (info->looks == LOOKS_NOTHING || info->fails == FAILS_CHECK) return true; /* checks are not recomputed */
+    if (info->looks == LOOKS_NOTHING) return true;
     for (uint32_t i = 0; i < step->args.count; i++)
         if (step->args.items[i].var != NULL && ct_map_has(&r->consumed, step->args.items[i].var->id) &&
             CT_FIRED("residuals.consumed"))

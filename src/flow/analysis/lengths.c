@@ -130,7 +130,7 @@ static CtFlowLength made_length(const CtFlowFacts *facts, const CtFlowFact *fact
     if (!some || loop->as.loop.block->exit != EXIT_YIELD) return own_length(array, dimension);
     CtFlowLength row = length(facts, &loop->as.loop.block->values.items[fact->index], dimension - 1, some, depth);
     CtFlowArg root = row.known.type != NULL ? row.known : (CtFlowArg){.var = (CtFlowVar *)row.array};
-    bool outside = root.var == NULL || ct_flow_fact(facts, &root)->depth <= fact->depth;
+    bool outside = ct_flow_fact(facts, &root)->depth <= fact->depth;
     return outside ? row : own_length(array, dimension);
 }
 

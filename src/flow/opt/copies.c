@@ -12,7 +12,7 @@ typedef struct Copies {
 } Copies;
 
 static bool is_outside(const Copies *c, const CtFlowArg *arg, uint32_t depth) {
-    return arg->var == NULL || ct_flow_fact(&c->facts, arg)->depth <= depth;
+    return ct_flow_fact(&c->facts, arg)->depth <= depth;
 }
 
 /* Whether a step makes a new array, which nobody else can hold. */

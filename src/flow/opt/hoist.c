@@ -31,7 +31,7 @@ typedef CT_VEC(CtFlowStep *) Steps;
  * inside the step. */
 static bool args_are_outside(const Hoist *h, const CtFlowArgs *args) {
     for (uint32_t i = 0; i < args->count; i++)
-        if (args->items[i].var != NULL && ct_flow_fact(&h->facts, &args->items[i])->depth == h->depth + 1) return false;
+        if (ct_flow_fact(&h->facts, &args->items[i])->depth == h->depth + 1) return false;
     return true;
 }
 

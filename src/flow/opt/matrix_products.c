@@ -40,7 +40,7 @@ static const CtFlowStep *maker(const Products *p, const CtFlowArg *arg, CtFlowSt
 }
 
 static bool is_outside(const Products *p, const CtFlowArg *arg, uint32_t depth) {
-    return arg->var == NULL || ct_flow_fact(&p->facts, arg)->depth <= depth;
+    return ct_flow_fact(&p->facts, arg)->depth <= depth;
 }
 
 /* ---- what is summed up ---- */

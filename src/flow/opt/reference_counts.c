@@ -45,7 +45,7 @@ static void count_one(Count *c, Steps *out, CtFlowStepKind kind, CtFlowVar *var)
     if (!has(c->bare, var)) ct_push(c->arena, out, counting(c, kind, var));
 }
 
-static bool is_object(const CtFlowArg *arg) { return arg->var != NULL && ct_flow_is_object(arg->type); }
+static bool is_object(const CtFlowArg *arg) { return ct_flow_is_object(arg->type); } /* no literal is one */
 
 static void count_block(Count *c, CtFlowBlock *block, Set live);
 
