@@ -1,0 +1,308 @@
+#!/usr/bin/env python3
+"""Measures the errors of densities, distribution functions and special functions over their whole domains, against mpmath.
+
+Arguments are random, in every regime: ordinary, extreme scales, tails. The unit is an error of 2^-52 relative to |v|, or to max(|v|, 1) for what is a
+logarithm, and to what rounding each argument by half a unit changes. `--table` prints the rows of the table in docs/library.md, `--golden` writes
+tests/golden/library/accuracy.cot: some of the points with their references, so that tests need no mpmath.
+
+    tests/accuracy.py [--count N] [--table | --golden] [WORD…]      functions whose name contains a word
+"""
+import argparse
+import json
+import math
+import pathlib
+import random
+import subprocess
+import sys
+import tempfile
+
+try:
+    import mpmath as mp
+except ImportError:
+    sys.exit("tests/accuracy.py needs the Python package mpmath")
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+mp.mp.dps = 120
+EPS = mp.mpf(2) ** -52
+HALF = mp.mpf(1) / 2
+log, exp, pi = mp.log, mp.exp, mp.pi
+
+
+# ---- arguments ----
+
+def positive(r, wide=100):
+    """A positive number: ordinary, or of any size."""
+    return 10 ** (r.uniform(-2, 2) if r.random() < 0.6 else r.uniform(-wide, wide))
+
+
+def real(r, wide=100):
+    return r.choice([-1, 1]) * positive(r, wide)
+
+
+def shape(r):
+    return 10 ** (r.uniform(-1, 2.5) if r.random() < 0.6 else r.uniform(-12, 12))
+
+
+def unit(r):
+    k = r.random()
+    return r.random() if k < 0.5 else 10 ** r.uniform(-200, 0) if k < 0.8 else 1 - 10 ** r.uniform(-15.5, 0)
+
+
+def location(r):
+    """Location, scale, and a point around or in a tail."""
+    scale = positive(r)
+    m = r.choice([0.0, r.gauss(0, 1) * scale, real(r)])
+    z = r.choice([r.gauss(0, 1), r.uniform(-40, 40), real(r, 8)])
+    return m, scale, m + z * scale
+
+
+def count(r):
+    return int(10 ** (r.uniform(0, 2) if r.random() < 0.6 else r.uniform(0, 15)))
+
+
+def near(r, m, spread):
+    """A positive point within some deviations of a place, or far from it."""
+    x = m + r.gauss(0, 2) * spread if r.random() < 0.6 else m * 10 ** r.uniform(-5, 2)
+    return x if x > 0 else m * 10 ** r.uniform(-3, 0)
+
+
+def gamma_point(r):
+    a, b = shape(r), positive(r)
+    return a, b, near(r, a / b, math.sqrt(a) / b)
+
+
+def beta_point(r):
+    a, b = shape(r), shape(r)
+    m = a / (a + b)
+    x = m + r.gauss(0, 2) * math.sqrt(m * (1 - m) / (a + b + 1)) if r.random() < 0.5 else unit(r)
+    return a, b, x if 0 < x < 1 else r.random()
+
+
+# ---- references: the definitions, at many digits ----
+
+def lbeta(a, b):
+    return mp.loggamma(a) + mp.loggamma(b) - mp.loggamma(a + b)
+
+
+def gamma_density(a, b, x):
+    return a * log(b) - mp.loggamma(a) + (a - 1) * log(x) - b * x
+
+
+def lchoose(n, k):
+    return mp.loggamma(n + 1) - mp.loggamma(k + 1) - mp.loggamma(n - k + 1)
+
+
+def term(c, x):
+    """c log x, of nothing 0."""
+    return c * log(x) if c else mp.mpf(0)
+
+
+def student(n, m, s, x):
+    return mp.loggamma((n + 1) / 2) - mp.loggamma(n / 2) - log(n * pi) / 2 - log(s) - (n + 1) / 2 * log(1 + ((x - m) / s) ** 2 / n)
+
+
+def normal_cdf(m, s, x):
+    return mp.erfc((m - x) / s / mp.sqrt(2)) / 2
+
+
+def logistic(z):
+    return 1 / (1 + exp(-z))
+
+
+def dirichlet(a, b, c, x, y):
+    z = 1 - x - y
+    return mp.loggamma(a + b + c) - mp.loggamma(a) - mp.loggamma(b) - mp.loggamma(c) + (a - 1) * log(x) + (b - 1) * log(y) + (c - 1) * log(z)
+
+
+def binary_simplex(r):
+    """Two fractions of 2^-20, whose rest is exact."""
+    x, y = r.randrange(1, 2 ** 19) / 2 ** 20, r.randrange(1, 2 ** 19) / 2 ** 20
+    return shape(r), shape(r), shape(r), x, y
+
+
+def binomial_point(r):
+    n = count(r)
+    p = unit(r)
+    k = min(n, max(0, int(r.gauss(n * p, 2 * math.sqrt(n * p * (1 - p)) + 1)))) if r.random() < 0.7 else r.randrange(n + 1)
+    return n, p, k
+
+
+def poisson_point(r):
+    m = shape(r) * 100
+    return m, max(0, int(r.gauss(m, 2 * math.sqrt(m)))) if r.random() < 0.7 else count(r)
+
+
+# Name, expression of Cotan over p (its integers are rounded), the reference, arguments, and whether it is a logarithm.
+LOG, PLAIN = True, False
+FUNCTIONS = [
+    ("normalLogDensity", 3, lambda m, s, x: -((x - m) / s) ** 2 / 2 - log(s) - log(2 * pi) / 2, location, LOG),
+    ("logNormalLogDensity", 3, lambda m, s, x: -((log(x) - m) / s) ** 2 / 2 - log(s) - log(2 * pi) / 2 - log(x), lambda r: (r.gauss(0, 3), positive(r, 20), positive(r)), LOG),
+    ("uniformLogDensity", 3, lambda a, b, x: -log(b - a), lambda r: (lambda a, w: (a, a + w, a + w / 2))(r.gauss(0, 1), positive(r, 10) + 1), LOG),
+    ("exponentialLogDensity", 2, lambda b, x: log(b) - b * x, lambda r: (lambda b: (b, positive(r, 3) / b))(positive(r)), LOG),
+    ("laplaceLogDensity", 3, lambda m, s, x: -abs(x - m) / s - log(2 * s), location, LOG),
+    ("cauchyLogDensity", 3, lambda m, s, x: -log(pi * s) - log(1 + ((x - m) / s) ** 2), location, LOG),
+    ("logisticLogDensity", 3, lambda m, s, x: -abs(x - m) / s - log(s) - 2 * log(1 + exp(-abs(x - m) / s)), location, LOG),
+    ("studentTLogDensity", 4, student, lambda r: (shape(r),) + location(r), LOG),
+    ("gammaLogDensity", 3, gamma_density, gamma_point, LOG),
+    ("inverseGammaLogDensity", 3, lambda a, b, x: gamma_density(a, b, 1 / x) - 2 * log(x), lambda r: (lambda a, b, x: (a, b, 1 / x))(*gamma_point(r)), LOG),
+    ("chiSquaredLogDensity", 2, lambda n, x: gamma_density(n / 2, HALF, x), lambda r: (lambda a: (2 * a, near(r, 2 * a, 2 * math.sqrt(a))))(shape(r)), LOG),
+    ("weibullLogDensity", 3, lambda k, s, x: log(k / s) + (k - 1) * log(x / s) - (x / s) ** k, lambda r: (lambda k, s: (k, s, s * (-math.log(r.random())) ** (1 / k)))(10 ** r.uniform(-1, 3), positive(r)), LOG),
+    ("paretoLogDensity", 3, lambda m, a, x: log(a) + a * log(m) - (a + 1) * log(x), lambda r: (lambda m: (m, positive(r, 10), m * (1 + positive(r, 10))))(positive(r)), LOG),
+    ("betaLogDensity", 3, lambda a, b, x: (a - 1) * log(x) + (b - 1) * log(1 - x) - lbeta(a, b), beta_point, LOG),
+    ("dirichletLogDensity [|p ! 0, p ! 1, p ! 2|] [|p ! 3, p ! 4, 1 - p ! 3 - p ! 4|]", 5, dirichlet, binary_simplex, LOG),
+    ("bernoulliLogMass (p ! 0) 1", 1, log, lambda r: (unit(r),), LOG),
+    ("bernoulliLogMass (p ! 0) 0", 1, lambda p: mp.log1p(-p), lambda r: (unit(r),), LOG),
+    ("bernoulliLogitLogMass (p ! 0) 1", 1, lambda z: -mp.log1p(exp(-z)), lambda r: (r.uniform(-800, 800) if r.random() < 0.5 else real(r, 30),), LOG),
+    ("binomialLogMass (whole 0) (p ! 1) (whole 2)", 3, lambda n, p, k: lchoose(n, k) + term(k, p) + term(n - k, 1 - p), binomial_point, LOG),
+    ("geometricLogMass (p ! 0) (whole 1)", 2, lambda p, k: log(p) + term(k, 1 - p), lambda r: (unit(r), count(r) - 1), LOG),
+    ("negativeBinomialLogMass (p ! 0) (p ! 1) (whole 2)", 3, lambda n, p, k: mp.loggamma(n + k) - mp.loggamma(n) - mp.loggamma(k + 1) + n * log(p) + term(k, 1 - p), lambda r: (shape(r), unit(r), count(r)), LOG),
+    ("poissonLogMass (p ! 0) (whole 1)", 2, lambda m, k: k * log(m) - m - mp.loggamma(k + 1), poisson_point, LOG),
+    ("normalLogCdf", 3, lambda m, s, x: log(normal_cdf(m, s, x)), location, LOG),
+    ("normalCdf", 3, normal_cdf, lambda r: (lambda m, s: (m, s, m + s * r.uniform(-36, 9)))(r.choice([0.0, r.gauss(0, 3)]), positive(r)), PLAIN),
+    ("laplaceCdf", 3, lambda m, s, x: exp((x - m) / s) / 2 if x < m else 1 - exp((m - x) / s) / 2, lambda r: (0.0, positive(r), r.uniform(-500, 40)), PLAIN),
+    ("cauchyCdf", 3, lambda m, s, x: mp.atan2(1, (m - x) / s) / pi, location, PLAIN),
+    ("logisticCdf", 3, lambda m, s, x: logistic((x - m) / s), lambda r: (r.gauss(0, 1), positive(r, 2), r.uniform(-60, 60)), PLAIN),
+    ("exponentialCdf", 2, lambda b, x: -mp.expm1(-b * x), lambda r: (positive(r), positive(r)), PLAIN),
+    ("weibullCdf", 3, lambda k, s, x: -mp.expm1(-(x / s) ** k), lambda r: (lambda k, s: (k, s, s * (-math.log(r.random())) ** (1 / k)))(10 ** r.uniform(-1, 3), positive(r)), PLAIN),
+    ("normalQuantileOf", 3, lambda m, s, p: m - s * mp.sqrt(2) * mp.erfinv(1 - 2 * p), lambda r: (0.0, positive(r), 10 ** r.uniform(-15, -0.01)), PLAIN),
+    ("gamma", 1, mp.gamma, lambda r: (r.choice([r.uniform(0, 170), 10 ** r.uniform(-300, 2), r.uniform(-20, 0)]),), PLAIN),
+    ("lgamma", 1, lambda x: log(abs(mp.gamma(x))) if x < 0 else mp.loggamma(x), lambda r: (r.choice([10 ** r.uniform(-300, 300), 10 ** r.uniform(-1, 3), 1 + r.gauss(0, 0.1), 2 + r.gauss(0, 0.01)]),), LOG),
+    ("digamma", 1, mp.digamma, lambda r: (r.choice([10 ** r.uniform(-300, 300), 10 ** r.uniform(-1, 3)]),), LOG),
+    ("lgamma1p", 1, lambda x: mp.loggamma(1 + x) if abs(x) > 1e-40 else -mp.euler * x + mp.zeta(2) / 2 * x * x, lambda r: (r.choice([10 ** r.uniform(-300, 10), r.uniform(-0.9, 3)]),), PLAIN),
+    ("stirlingError", 1, lambda x: mp.loggamma(x + 1) - (x + HALF) * log(x) + x - log(2 * pi) / 2, lambda r: (10 ** r.uniform(-10, 40),), LOG),
+    ("deviance", 2, lambda x, m: x * log(x / m) + m - x, lambda r: (lambda m: (near(r, m, math.sqrt(m)), m))(positive(r)), PLAIN),
+    ("lbeta", 2, lbeta, lambda r: (shape(r), shape(r)), LOG),
+    ("erfc", 1, mp.erfc, lambda r: (r.uniform(-6, 26),), PLAIN),
+    ("erfcx", 1, lambda x: exp(x * x) * mp.erfc(x), lambda r: (r.choice([r.uniform(-26, 26), 10 ** r.uniform(-300, 50)]),), PLAIN),
+    ("erfInverse", 1, mp.erfinv, lambda r: (r.choice([-1, 1]) * r.choice([r.random(), 10 ** r.uniform(-300, 0), 1 - 10 ** r.uniform(-15, 0)]),), PLAIN),
+    ("normalQuantile", 1, lambda p: -mp.sqrt(2) * mp.erfinv(1 - 2 * p), lambda r: (r.choice([r.random(), 10 ** r.uniform(-60, 0)]),), PLAIN),
+    ("dawson", 1, lambda x: mp.sqrt(pi) / 2 * exp(-x * x) * mp.erfi(x), lambda r: (r.choice([r.uniform(-20, 20), 10 ** r.uniform(-300, 1.3)]),), PLAIN),
+    ("lambertW", 1, lambda x: mp.lambertw(x).real, lambda r: (r.choice([10 ** r.uniform(-300, 300), r.uniform(-0.367, 3)]),), PLAIN),
+    ("lambertWLower", 1, lambda x: mp.lambertw(x, -1).real, lambda r: (-r.choice([10 ** r.uniform(-300, -1), r.uniform(0.01, 0.3678)]),), PLAIN),
+    ("zeta", 1, mp.zeta, lambda r: (r.choice([r.uniform(1.001, 60), r.uniform(-30, 0.99)]),), LOG),
+    ("hurwitzZeta", 2, mp.zeta, lambda r: (r.uniform(1.01, 30), 10 ** r.uniform(-3, 3)), PLAIN),
+    ("logAddExp", 2, lambda x, y: log(exp(x) + exp(y)), lambda r: (r.uniform(-900, 900), r.uniform(-900, 900)), LOG),
+    ("logDiffExp", 2, lambda x, y: log(exp(x) - exp(y)), lambda r: (lambda y: (y + 10 ** r.uniform(-8, 3), y))(r.uniform(-900, 900)), LOG),
+    ("sigmoid", 1, logistic, lambda r: (r.uniform(-700, 700),), PLAIN),
+    ("logSigmoid", 1, lambda z: -mp.log1p(exp(-z)), lambda r: (r.uniform(-700, 700),), PLAIN),
+    ("softplus", 1, lambda z: mp.log1p(exp(z)), lambda r: (r.uniform(-700, 700),), PLAIN),
+    ("logit", 1, lambda p: log(p) - log(1 - p), lambda r: (unit(r),), PLAIN),
+    ("log1mexp", 1, lambda x: log(-mp.expm1(x)), lambda r: (-10 ** r.uniform(-300, 2.8),), PLAIN),
+    ("xlogx", 1, lambda x: x * log(x), lambda r: (positive(r, 300),), PLAIN),
+]
+
+
+def expression(name, arguments):
+    return name if " " in name else name + "".join(f" (p ! {i})" for i in range(arguments))
+
+
+def points(entry, number):
+    """Random arguments with their values and what rounding does to these."""
+    name, _, reference, arguments, _ = entry
+    r = random.Random(name)
+    found = []
+    while len(found) < number:
+        p = tuple(float(x) for x in arguments(r))
+        if not all(math.isfinite(x) for x in p):
+            continue
+        q = [mp.mpf(x) for x in p]
+        v = reference(*q)
+        if not mp.isfinite(v) or not 1e-300 < abs(v) < 1e300:
+            continue
+        slack = mp.mpf(0)
+        for i, x in enumerate(q):
+            if x == 0:
+                continue
+            try:
+                h = x * mp.mpf(10) ** -30
+                slack += abs(reference(*q[:i], x + h, *q[i + 1:]) - v) * mp.mpf(10) ** 30
+            except (ValueError, ZeroDivisionError, mp.NoConvergence):
+                pass
+        if "whole" in name:  # counts are exact
+            slack = mp.mpf(0)
+            for i, x in enumerate(q):
+                if f"whole {i}" not in name and x:
+                    slack += abs(reference(*q[:i], x * (1 + mp.mpf(10) ** -30), *q[i + 1:]) - v) * mp.mpf(10) ** 30
+        found.append((p, v, slack))
+    return found
+
+
+HEAD = """import Bessel
+import Distributions
+import GammaFunctions
+import IncompleteFunctions
+import SpecialFunctions
+import Statistics
+"""
+
+
+def literal(x):
+    text = repr(float(x))
+    return f"({text})" if text.startswith("-") else text
+
+
+def evaluate(command, entry, ps):
+    """The values of a function at points, by Cotan."""
+    name, arguments, *_ = entry
+    with tempfile.TemporaryDirectory() as folder:
+        file = pathlib.Path(folder) / "values.cot"
+        file.write_text(HEAD + f"value :: Array Double -> Double\nvalue p = {expression(name, arguments)}\n"
+                        + ("  where whole i = round (p ! i)\n" if "whole" in name else "") + "main :: Array (Array Double) -> Array Double\nmain = map value\n")
+        (pathlib.Path(folder) / "points.json").write_text(json.dumps([[list(p) for p, _, _ in ps]]))
+        run = subprocess.run([command, "run", str(file), "--args", f"@{folder}/points.json", "--out", f"{folder}/values.json"], capture_output=True, text=True)
+        if run.returncode != 0:
+            sys.exit(f"{name}: {run.stderr}")
+        return [float(x) if not isinstance(x, str) else float(x.replace("Infinity", "inf")) for x in json.loads((pathlib.Path(folder) / "values.json").read_text())["value"]]
+
+
+def unit_of(entry, v, slack):
+    return EPS * ((max(abs(v), 1) if entry[4] else abs(v)) + slack / 2)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--count", type=int, default=300)
+    parser.add_argument("--command", default=str(ROOT / "build" / "cotan"))
+    parser.add_argument("--table", action="store_true")
+    parser.add_argument("--golden", action="store_true")
+    parser.add_argument("words", nargs="*")
+    options = parser.parse_args()
+    cases = []
+    for entry in FUNCTIONS:
+        name = entry[0]
+        if options.words and not any(word in name for word in options.words):
+            continue
+        ps = points(entry, options.count)
+        values = evaluate(options.command, entry, ps)
+        errors = [(float(abs(mp.mpf(f) - v) / unit_of(entry, v, s)) if math.isfinite(f) else math.inf, p, f, v) for f, (p, v, s) in zip(values, ps)]
+        error, p, found, v = max(errors, key=lambda e: e[0])
+        short = name.split(" [")[0].replace(" (p ! 0)", "").replace(" (whole 0)", "").replace(" (p ! 1)", "").replace(" (whole 1)", "").replace(" (whole 2)", "")
+        if options.table:
+            print(f"| `{short}` | {error:.1f} |")
+        else:
+            print(f"{error:10.2f}  {short}  at {p}: {found!r}, not {mp.nstr(v, 20)}", flush=True)
+        cases.append((entry, ps[:8]))
+    if options.golden:
+        write_golden(cases)
+
+
+def write_golden(cases):
+    rows = []
+    for entry, ps in cases:
+        name, arguments, *_ = entry
+        body = expression(name, arguments)
+        for i in range(5):
+            body = body.replace(f"whole {i}", f"round (p ! {i})")
+        table = ", ".join(f"([|{', '.join(repr(x) for x in p)}|], {mp.nstr(v, 20).replace('e+', 'e')}, {mp.nstr(unit_of(entry, v, s), 4).replace('e+', 'e')})" for p, v, s in ps)
+        rows.append(f'Case "{name.split(" ")[0]}" (\\p -> {body}) [{table}]')
+    (ROOT / "tests" / "golden" / "library" / "accuracy.cot").write_text(
+        "-- Densities, distribution functions and special functions at random arguments of their whole domains, against numbers of mpmath: each point has the\n"
+        "-- value and the unit of error there. Written by `tests/accuracy.py --golden`; a test prints what is wrong by more than 10 units, the bound of docs/library.md.\n"
+        "-- $ cotan run FILE\n" + HEAD +
+        "\ndata Case = Case String (Array Double -> Double) [(Array Double, Double, Double)]\n\n"
+        "main = [(name, p, f p, v) | Case name f points <- cases, (p, v, unit) <- points, not (abs (f p - v) <= 10 * unit)]\n\n"
+        "cases :: [Case]\ncases =\n  [ " + "\n  , ".join(rows) + "\n  ]\n")
+
+
+if __name__ == "__main__":
+    main()
