@@ -49,7 +49,7 @@ static double rate(double (*loop)(void)) {
 }
 
 #if defined(__GNUC__) && !defined(__clang__) && defined(__AVX512F__)
-#define PUT_PAST(to, x) __builtin_ia32_movntpd512(to, x)
+#define PUT_PAST(to, x) __builtin_ia32_movntpd512((double *)(to), x)
 #elif defined(__GNUC__) && !defined(__clang__) && defined(__AVX2__)
 #define PUT_PAST(to, x) __builtin_ia32_movntpd256((double *)(to), x)
 #elif defined(__GNUC__) && !defined(__clang__) && defined(__SSE2__)
