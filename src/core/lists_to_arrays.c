@@ -9,18 +9,29 @@
  *
  * The functions on lists are those of the library, known by their names, and are not inlined before this pass; a
  * comprehension is the recursive loop that elaboration makes of it. A list in a variable becomes an array if all uses
- * of the variable do. Excluded are lists whose elements would be rows of an array, since rows must have one length. */
+ * of the variable do; so does one that a function is given, and then the call is one of a copy of the function whose
+ * parameter is the array. Excluded are lists whose elements would be rows of an array, since rows must have one length.
+ */
 #include "core/lists.h"
 
 #include "base/rules.h"
 
-enum { MOST_TRIALS = 200, MAX_DEPTH = 2500 };
+enum { MOST_TRIALS = 200, MAX_DEPTH = 2500, MOST_COPIES = 100, MAX_COPIED_BODY = 1000, MAX_PARAMETERS = 32 };
 
 typedef CT_VEC(CtGlobal *) Globals;
+
+/* A function with arrays in place of lists that it is given. */
+typedef struct Variant {
+    uint32_t arrays;    /* bit i: parameter i is an array */
+    CtGlobal *function; /* NULL: it does something that needs the lists, or this is not yet known */
+    struct Variant *next;
+} Variant;
 
 typedef struct Walk {
     CtLists lists;
     bool changed;
+    CtMap *variants; /* CtGlobal * -> Variant * */
+    uint32_t *copies;
 } Walk;
 
 static CtCore *visit(void *data, CtCore *core);
@@ -74,6 +85,93 @@ static CtCore *put_into_call(Walk *w, CtCore *let) {
     return index < count ? ct_core_app(w->lists.p, app->range, app->as.call.of.fun, args, count) : let;
 }
 
+/* ---- lists that functions are given ---- */
+
+/* A copy of a global whose parameters `arrays` are arrays; NULL if it does something else with one of the lists. */
+static CtGlobal *take_arrays(Walk *w, CtGlobal *old, uint32_t arrays) {
+    CtProgram *p = w->lists.p;
+    CtArena *arena = p->context->arena;
+    Walk inner = {.lists = {.p = p}, .variants = w->variants, .copies = w->copies};
+    CtCore *fresh = ct_core_copy(p, old->body, NULL);
+    const CtLam *lam = fresh->as.lam;
+    CtVar **params = CT_NEW_ARRAY(arena, CtVar *, lam->count);
+    CtType **types = CT_NEW_ARRAY(arena, CtType *, lam->count);
+    for (uint32_t i = 0; i < lam->count; i++) {
+        params[i] = lam->params[i];
+        if (arrays >> i & 1) {
+            CtType *type = ct_core_type_array(p, ct_core_list_element(params[i]->type));
+            params[i] = ct_core_var_like(p, params[i], type);
+            ct_map_set(arena, &inner.lists.arrays, ct_key(lam->params[i]), params[i]);
+        }
+        types[i] = params[i]->type;
+    }
+    CtCore *body = visit(&inner, lam->body);
+    CtText name = ct_text(arena);
+    ct_text_printf(&name, "%s", old->name->text);
+    for (uint32_t i = 0; i < lam->count; i++) {
+        if ((arrays >> i & 1) == 0) continue;
+        if (ct_core_list_occurs(&inner.lists, body, lam->params[i])) return NULL;
+        ct_text_printf(&name, "{array %u}", i);
+    }
+    CtType *type = ct_core_type_fun(p, types, lam->count, old->type->parts[lam->count]);
+    CtGlobal *new = ct_core_global_new(p, name.data, type, old->range);
+    new->is_library = old->is_library;
+    new->body = ct_core_lam(p, fresh->range, lam->name, params, lam->count, body);
+    return new;
+}
+
+static bool may_be_copied(Walk *w, const CtGlobal *global) {
+    if (global->body == NULL || global->body->kind != CORE_LAM || global->body->as.lam->origin != NULL) return false;
+    if (global->is_kept || global->origin != NULL || *w->copies >= MOST_COPIES) return false;
+    CtSimplifier count = {.p = w->lists.p};
+    return global->body->as.lam->count <= MAX_PARAMETERS &&
+           ct_core_size(&count, global->body, MAX_COPIED_BODY) < MAX_COPIED_BODY &&
+           ct_core_within_depth(w->lists.p->context->arena, global->body, MAX_DEPTH, false);
+}
+
+/* While its body is visited a function has no copy: a recursive call passes a list on. */
+static CtGlobal *variant_of(Walk *w, CtGlobal *global, uint32_t arrays) {
+    CtArena *arena = w->lists.p->context->arena;
+    Variant *known = ct_map_get(w->variants, ct_key(global));
+    for (Variant *v = known; v != NULL; v = v->next)
+        if (v->arrays == arrays) return v->function;
+    if (arrays == 0 || !may_be_copied(w, global)) return NULL;
+    Variant *variant = CT_NEW(arena, Variant);
+    *variant = (Variant){arrays, NULL, known};
+    ct_map_set(arena, w->variants, ct_key(global), variant);
+    ++*w->copies;
+    return variant->function = take_arrays(w, global, arrays);
+}
+
+/* f ⟨…, list, …⟩, where lists are made here: a call of a function that takes their arrays, all of them or one. */
+static CtCore *give_arrays(Walk *w, CtCore *app) {
+    CtLists *s = &w->lists;
+    uint32_t count = app->as.call.count, made = 0;
+    if (app->as.call.of.fun->kind != CORE_GLOBAL || count > MAX_PARAMETERS) return app;
+    CtCore **arrays = CT_NEW_ARRAY(s->p->context->arena, CtCore *, count);
+    for (uint32_t i = 0; i < count; i++) {
+        CtCore *arg = arrays[i] = app->as.call.args[i];
+        if (!ct_core_list_is_list(arg->type)) continue;
+        s->range = arg->range;
+        s->opened.count = 0;
+        CtCore *array = ct_core_list_to_array(s, arg);
+        if (array == NULL || is_any_left(s, array)) continue;
+        arrays[i] = array;
+        made |= 1u << i;
+    }
+    uint32_t given = made;
+    CtGlobal *taker = variant_of(w, app->as.call.of.fun->as.global, given);
+    for (uint32_t i = 0; i < count && taker == NULL; i++) {
+        given = made & 1u << i;
+        taker = variant_of(w, app->as.call.of.fun->as.global, given);
+    }
+    if (taker == NULL) return app;
+    w->changed = CT_FIRED("lists.argument");
+    for (uint32_t i = 0; i < count; i++)
+        if ((given >> i & 1) == 0) arrays[i] = app->as.call.args[i];
+    return ct_core_app(s->p, app->range, ct_core_global(s->p, app->as.call.of.fun->range, taker), arrays, count);
+}
+
 static CtCore *visit(void *data, CtCore *core) {
     Walk *w = data;
     CtLists *s = &w->lists;
@@ -92,6 +190,7 @@ static CtCore *visit(void *data, CtCore *core) {
         w->changed = true;
         core = made;
     }
+    if (core->kind == CORE_APP && ct_core_list_call(core) == LIST_NONE) core = give_arrays(w, core);
     return ct_core_map(s->p, core, visit, data);
 }
 
@@ -120,11 +219,13 @@ void ct_core_lists_to_arrays(CtProgram *p) {
     for (uint32_t i = 0; i < functions.count; i++) functions.items[i]->is_kept = true;
     ct_core_simplify_rounds(p);
     for (uint32_t i = 0; i < functions.count; i++) functions.items[i]->is_kept = false;
+    CtMap variants = {0};
+    uint32_t copies = 0;
     for (uint32_t i = 0; i < p->globals.count; i++) {
         CtGlobal *global = p->globals.items[i];
         if (global->body == NULL || function_of(global) != LIST_NONE) continue;
         if (!ct_core_within_depth(p->context->arena, global->body, MAX_DEPTH, false)) continue;
-        Walk w = {.lists = {.p = p}};
+        Walk w = {.lists = {.p = p}, .variants = &variants, .copies = &copies};
         CtCore *body = visit(&w, global->body);
         if (w.changed) global->body = body;
     }
