@@ -24,6 +24,7 @@ class Maker:
     def __init__(self, seed):
         self.random = random.Random(seed)
         self.names = 0
+        self.functions = []  # name, kinds of the lists that it is given
 
     def name(self, stem):
         self.names += 1
@@ -118,6 +119,9 @@ class Maker:
             v = self.name("v")
             inner = scope + [(v, "[" + kind)]
             return f"(let {v} = {xs} in {self.consumer(inner, depth - 1)} + {self.consumer(inner, depth - 1)})"
+        if self.functions and self.chance(0.3):
+            name, kinds = self.random.choice(self.functions)
+            return f"({name} xs {' '.join(self.list(scope, k, depth - 1) for k in kinds)})"
         return "(" + self.pick(
             lambda: real(f"(sum {xs})"), lambda: real(f"(sum {xs})"), lambda: real(f"(product {xs})"),
             lambda: f"fromIntegral (length {xs})", lambda: real(f"(maximum {xs})"), lambda: real(f"(minimum {xs})"),
@@ -128,9 +132,20 @@ class Maker:
             lambda: f"(if and (map {self.function(scope, [kind], 'Bool')} {xs}) then 1.5 else 2.5)",
             lambda: real(f"(sum (fromList {xs} :: Array {kind}))")) + ")"
 
+    def definition(self):
+        kinds = self.random.choices(["Int", "Double"], k=self.random.choice([1, 1, 2]))
+        params = [self.name("v") for _ in kinds]
+        scope = [(v, "[" + k) for v, k in zip(params, kinds)]
+        body = " + ".join(self.consumer(scope, 1) for _ in range(2))
+        name = self.name("g")
+        self.functions.append((name, kinds))
+        types = "".join(f" -> [{k}]" for k in kinds)
+        return f"{name} :: Array Double{types} -> Double\n{name} xs {' '.join(params)} = {body}\n  where n = length xs\n"
+
     def program(self):
+        definitions = "".join(self.definition() for _ in range(self.random.choice([0, 1, 1, 2])))
         body = self.consumer([], self.random.choice([1, 2, 3]))
-        return f"f :: Array Double -> Double\nf xs = {body}\n  where n = length xs\n"
+        return f"{definitions}f :: Array Double -> Double\nf xs = {body}\n  where n = length xs\n"
 
 
 def outcome(cotan, command, path, extra, keep):
