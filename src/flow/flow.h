@@ -211,6 +211,20 @@ static inline bool ct_flow_is_derivative(const CtFlowStep *step) {
     return step->kind == FLOW_VJP || step->kind == FLOW_PULL || step->kind == FLOW_JVP;
 }
 
+/* The two sweeps of a function whose derivative has been taken in reverse mode (ad/reverse.c), for one choice of active
+ * parameters. */
+typedef struct CtFlowSweeps {
+    struct CtFlowFunction *forward;  /* parameters → ⟨y⟩, residual */
+    struct CtFlowFunction *backward; /* residual, ⟨dy⟩, accumulators → accumulators */
+    /* Of tail recursion: (parameters, trail) → ⟨y⟩, residual, and (trail, accumulators of an iteration, ⟨those of the
+     * entry that are not shared⟩) → accumulators; otherwise NULL. */
+    struct CtFlowFunction *iterations, *unwind;
+    bool *shared;                /* of the accumulators: all iterations add to the one of the entry */
+    uint32_t cotangents;         /* how many ⟨dy⟩ there are */
+    bool tried;                  /* to make: */
+    struct CtFlowFunction *both; /* parameters, ⟨dy⟩, accumulators → ⟨y⟩, accumulators (opt/one_sweep.c), or NULL */
+} CtFlowSweeps;
+
 typedef struct CtFlowFunction {
     const char *name;
     uint32_t id;
@@ -233,6 +247,8 @@ typedef struct CtFlowFunction {
      */
     bool is_checkpoint;
     bool stays; /* it is not inlined: what it computes again would be recognised as what its caller computes */
+    CtFlowSweeps *sweeps;  /* it is the forward sweep of these, or NULL */
+    uint32_t accumulators; /* it runs both sweeps: so many parameters, the last ones, are accumulators */
 } CtFlowFunction;
 
 /* Whether its calls stay calls: passes do not put its body in their place. */

@@ -545,6 +545,21 @@ static void write_never(CtFlowFunction *function) {
     if (function->body->exit == EXIT_OPEN && CT_FIRED("reverse.never_comes_back")) function->body->exit = EXIT_NEVER;
 }
 
+/* Tells later passes which functions are the sweeps of one. */
+static void tell_sweeps(CtFlow *flow, const Group *g) {
+    const Looper *entry = &g->members.items[0];
+    CtFlowSweeps *sweeps = CT_NEW(flow->arena, CtFlowSweeps);
+    *sweeps = (CtFlowSweeps){.forward = g->entry->pair.forward, .backward = g->backward, .cotangents = g->cotangents};
+    sweeps->shared = CT_NEW_ARRAY(flow->arena, bool, entry->function->params.count + 1);
+    for (uint32_t i = 0, next = 0; i < entry->function->params.count; i++)
+        if (entry->active[i]) sweeps->shared[next++] = g->same[i];
+    if (g->iterations) {
+        sweeps->iterations = entry->forward;
+        sweeps->unwind = entry->unwind;
+    }
+    sweeps->forward->sweeps = sweeps;
+}
+
 static void write_variant(CtFlow *flow, Variant *v) {
     Group *g = v->group;
     if (v->function->rule != NULL) {
@@ -561,6 +576,7 @@ static void write_variant(CtFlow *flow, Variant *v) {
         write_member(flow, g, &g->members.items[i]);
     if (g->iterations && flow->refused == NULL) write_start(flow, g);
     write_never(g->backward);
+    if (g->members.count == 1) tell_sweeps(flow, g);
 }
 
 const CtFlowReverse *ct_flow_reverse(CtFlow *flow, CtFlowFunction *f, uint32_t captured) {

@@ -20,6 +20,11 @@ bool ct_flow_fold(const CtFlow *flow, const CtFlowStep *prim, CtFlowArg *value);
  */
 bool ct_flow_reduction(const CtFlowStep *step, CtPrim *prim, CtFlowArg *first);
 
+/* ---- both_sweeps.c ---- */
+
+/* The function that runs both sweeps of another; NULL where there is none. Made once. */
+CtFlowFunction *ct_flow_both_sweeps(CtFlow *flow, CtFlowSweeps *sweeps);
+
 /* ---- inline.c ---- */
 
 /* What left a function yields instead, in the blocks of a body that `function` has been given: results of these types.
