@@ -31,13 +31,16 @@ VARIANTS = {
     "one-lane": ("cc -DCT_WIDTH=1", True, 1),
     "debugged": (SMALL_PARTS, True, 3),
     "interpreted": ("cc", True, 1),
+    "interpreted-fast": ("cc", False, 1),
 }
 # What the environment says for some of them. What is plain is also held against the interpreter of Flow; what is interpreted has no
 # machine code: that interpreter runs the program behind the last pass, and lint looks at it behind every pass.
+INTERPRETED = {"COTAN_NATIVE": "interpret", "COTAN_CHECK_PASSES": "1"}
 ENVIRONMENT = {
     "plain": {"COTAN_VECTORISE": "off", "COTAN_CHECK_PASSES": "4"},
     "debugged": {"COTAN_DEBUG_RUNTIME": "1"},
-    "interpreted": {"COTAN_NATIVE": "interpret", "COTAN_CHECK_PASSES": "1"},
+    "interpreted": INTERPRETED,
+    "interpreted-fast": INTERPRETED,
 }
 EMISSION = ["plain", "exact", "one-lane", "sse2", "avx2", "clang", "threads-exact", "debugged"]  # the same bits, derivatives too
 METHODS = ["tape", "chad", "delta", "delta-fused", "dual-staged", "dual-cayley", "dual-arrays", "dual-defunc", "vector", "bulk",
@@ -450,14 +453,15 @@ def plan_for(seed, breadth):
     if breadth == "emission":
         return {"value": EMISSION, "derivative": EMISSION}
     if breadth == "interpreted":
-        return {"value": ["interpreted"]} if rng.random() < 0.4 else {"reference": "tape", "derivative": ["interpreted"]}
+        how = ["interpreted" if rng.random() < 0.75 else "interpreted-fast"]
+        return {"value": how} if rng.random() < 0.4 else {"reference": "tape", "derivative": how}
     if breadth == "all":
-        variants = [v for v in VARIANTS if v != "interpreted"]  # "plain" has that, too
+        variants = [v for v in VARIANTS if not v.startswith("interpreted")]  # "plain" has that, too
         return {"value": variants, "methods": METHODS, "derivative": variants, "others": ["jvp", "jacobian"], "sanitized": True}
     if breadth == "eval":
         methods = METHODS if rng.random() < 0.15 else ["tape"] + rng.sample(METHODS[1:], 3)
         return {"methods": methods, **({"sanitized": True} if rng.random() < 0.3 else {})}
-    others = [v for v in VARIANTS if v not in ("exact", "interpreted")]
+    others = [v for v in VARIANTS if v != "exact" and not v.startswith("interpreted")]
     plan = {"value": ["exact"], "derivative": ["exact"], "methods": ["tape", rng.choice(METHODS[1:])]}
     if rng.random() < 0.3:
         plan["value"] = rng.sample(others, 1)
