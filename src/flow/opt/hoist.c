@@ -17,21 +17,26 @@ typedef struct Hoist {
     CtFlowEffects effects;
     const bool *telling;
     CtFlowFacts facts;
-    CtFlowValues now; /* replacements of variables in the current loop */
-    CtFlowMarks marks;
-    uint32_t depth; /* nesting depth of the current block */
-    bool simple;    /* before derivatives are taken: only steps that move without a test */
+    CtFlowValues now;         /* replacements of variables in the current loop */
+    CtFlowMarks marks, going; /* going: the results of steps that are taken to be outside */
+    uint32_t depth;           /* nesting depth of the current block */
+    bool simple;              /* before derivatives are taken: only steps that move without a test */
 } Hoist;
 
 typedef CT_VEC(CtFlowStep *) Steps;
 
 /* ---- what may go ---- */
 
+static bool is_going(const Hoist *h, const CtFlowVar *var) {
+    return var->id < h->going.count && h->going.items[var->id];
+}
+
 /* Whether arguments are bound outside the loop. Variables of the loop's block have its depth; deeper ones are bound
  * inside the step. */
 static bool args_are_outside(const Hoist *h, const CtFlowArgs *args) {
     for (uint32_t i = 0; i < args->count; i++)
-        if (ct_flow_fact(&h->facts, &args->items[i])->depth == h->depth + 1) return false;
+        if (ct_flow_fact(&h->facts, &args->items[i])->depth == h->depth + 1 && !is_going(h, args->items[i].var))
+            return false;
     return true;
 }
 
@@ -68,14 +73,36 @@ static bool is_fair(const Hoist *h, const CtFlowStep *step, const CtFlowStep *lo
                                ct_flow_length_of(&h->facts, loop->args.items[0]));
 }
 
-/* Whether the loop changes the step's result in place; then each iteration needs its own. */
-static bool is_changed(Hoist *h, const CtFlowStep *step, const CtFlowBlock *block) {
+/* Whether a step that stays changes the result in place; then each iteration needs its own. */
+static bool is_changed(Hoist *h, const CtFlowStep *step, const CtFlowBlock *block, const bool *goes) {
     bool taken = false;
     ct_flow_mark_results(&h->marks, step, true);
     for (uint32_t i = 0; i < block->steps.count && !taken; i++)
-        taken = ct_flow_takes_marked(&h->marks, block->steps.items[i]);
+        taken = !goes[i] && ct_flow_takes_marked(&h->marks, block->steps.items[i]);
     ct_flow_mark_results(&h->marks, step, false);
     return taken;
+}
+
+/* Which steps of a loop's block are the same in each iteration: all that uses what is bound outside or by such steps,
+ * but what others change in place. */
+static bool *invariant(Hoist *h, const CtFlowBlock *block) {
+    bool *goes = CT_NEW_ARRAY(h->arena, bool, block->steps.count + 1), changed = true;
+    for (uint32_t i = 0; i < block->steps.count; i++) {
+        goes[i] = !ct_flow_tells(h->telling, block->steps.items[i]);
+        ct_flow_mark_results(&h->going, block->steps.items[i], goes[i]);
+    }
+    while (changed) {
+        changed = false;
+        for (uint32_t i = 0; i < block->steps.count; i++) {
+            CtFlowStep *step = block->steps.items[i];
+            if (!goes[i] || (is_outside(h, step) && !is_changed(h, step, block, goes))) continue;
+            goes[i] = false;
+            changed = true;
+            ct_flow_mark_results(&h->going, step, false);
+        }
+    }
+    for (uint32_t i = 0; i < block->steps.count; i++) ct_flow_mark_results(&h->going, block->steps.items[i], false);
+    return goes;
 }
 
 /* Whether a step may move under a test. For the case without iterations each of its results must have a default: 0, or
@@ -162,9 +189,10 @@ static void hoist_from(Hoist *h, Steps *out, CtFlowStep *loop) {
     bool certain = iterations->var == NULL && iterations->lit.integer > 0, comes = true;
     Steps asked = {0}, behind = {0}; /* slices stand behind the switch that checks them */
     uint32_t kept = 0;
+    const bool *goes = invariant(h, block);
     for (uint32_t i = 0; i < block->steps.count; i++) {
         CtFlowStep *step = block->steps.items[i];
-        bool moves = is_outside(h, step) && !is_changed(h, step, block) && !ct_flow_tells(h->telling, step);
+        bool moves = goes[i] && is_outside(h, step);
         bool fair = comes && is_fair(h, step, loop), uses_fair = uses_any(h, step, &behind);
         bool is_asked = moves && ((!is_free(h, step) && !fair) || uses_any(h, step, &asked));
         bool may = (!h->simple || step->kind == FLOW_CHECK_SLICE) && comes && !uses_fair && may_ask(step, certain);
@@ -207,7 +235,7 @@ static void visit(Hoist *h, CtFlowBlock *block) {
 static void hoist(CtFlow *flow, bool simple) {
     Hoist h = {.flow = flow, .arena = flow->arena, .effects = ct_flow_effects(flow), .simple = simple};
     h.telling = ct_flow_telling(flow);
-    h.marks = (CtFlowMarks){.arena = flow->arena};
+    h.marks = h.going = (CtFlowMarks){.arena = flow->arena};
     for (uint32_t i = 0; i < flow->functions.count; i++) {
         h.function = flow->functions.items[i];
         ct_flow_facts_begin(&h.facts, flow, h.function);

@@ -182,6 +182,15 @@ static const CtFlowArg *made_count(const Simplify *s, const CtFlowArg *array) {
     return loop || counted ? &step->args.items[0] : NULL;
 }
 
+/* The length of a row, where all rows have a known one. A row was read, so there is one, which is no longer known of
+ * the array that the row's length is looked up in. */
+static bool row_length_known(Simplify *s, const CtFlowStep *step) {
+    if (step->as.index > 0 || ct_flow_maker(&s->facts, &step->args.items[0], FLOW_READ) == NULL) return false;
+    CtFlowLength length = ct_flow_length(&s->facts, &step->args.items[0], 0, true);
+    bool literal = length.known.type != NULL && length.known.var == NULL;
+    return literal && CT_FIRED("simplify.length_of_known_row") && stand(s, step, length.known);
+}
+
 static bool dim_known(Simplify *s, const CtFlowStep *step) {
     const CtFlowArg *array = &step->args.items[0];
     CtFlowLength length = ct_flow_length(&s->facts, array, step->as.index, false);
@@ -441,6 +450,7 @@ static bool constant_known(Simplify *s, const CtFlowStep *step) {
 /* Whether the results of a step are known, so that it is dropped. */
 static bool is_known(Simplify *s, CtFlowStep *step) {
     CtFlowArg value;
+    if (step->kind == FLOW_DIM && row_length_known(s, step)) return true;
     if (step->kind == FLOW_READ || step->kind == FLOW_DIM || step->kind == FLOW_CHECK) look_through_rows(s, step);
     switch (step->kind) {
     case FLOW_PRIM:
