@@ -200,7 +200,7 @@ def widths(run, folder):
                 run.check(all(s <= limit * p for s, p in rows), text)
             elif method == "chad":
                 run.check(all(s <= WIDTH * (p + w) for (s, p), w in zip(rows, sizes)), text)
-                run.check(primal[0] == primal[-1] and steps[-1] - steps[0] > 15 * (sizes[-1] - sizes[0]), text)
+                run.check(primal[0] == primal[-1] and steps[-1] - steps[0] > 10 * (sizes[-1] - sizes[0]), text)
             else:
                 run.check(steps[-1] <= GROWTH * steps[0], text)
             if method in ("chad", "tape"):

@@ -23,6 +23,7 @@ import families
 import run as golden
 
 # A, B and C of each method; docs/parallel.md has them too.
+# evidence: CHAD §8: trees of independent terms, by let, as arguments, components, behind choices; random ones
 # evidence: CHAD §8, complexity: span ≤ 3000 + 4 · span of the program · log₂ work
 # evidence: DUAL §12: by tape, which numbers entries within tasks, span ≤ 3000 + 16 · span of the program · log₂ work
 BOUNDS = {"chad": (3000, 4, 50), "tape": (3000, 16, 50), "delta": (3000, 12, 45), "delta-fused": (3000, 12, 35)}
@@ -137,15 +138,100 @@ h xs =
 """,
 }
 
-TABLE = ("map of a function", "reduce")
+# Recursions whose branches are independent terms. Only `chad` keeps them so: see docs/parallel.md.
+TERMS = {
+    "a sum, to the depth": """h :: Double -> Double
+h x = go DEPTH x
+
+go :: Int -> Double -> Double
+go d x = if d == 0 then sin x else go (d - 1) (x * 0.9) * 0.5 + go (d - 1) (x * 1.05) * x
+""",
+    "pairs, by let, to the depth": """h :: Double -> Double
+h x = let (a, b) = go DEPTH x in a + b
+
+go :: Int -> Double -> (Double, Double)
+go d x =
+  if d == 0 then (sin x, x)
+  else
+    let (a, b) = go (d - 1) (x * 0.9)
+        (c, e) = go (d - 1) (x * 1.1)
+    in (a * c, b * 0.5 + e * 0.5)
+""",
+    "records, by where, to the depth": """data Total = Total { value :: Double, weight :: Double }
+
+h :: Double -> Double
+h x = value total * 0.5 + weight total
+  where
+    total = go DEPTH x
+    go d y = if d == 0 then Total { value = sin y, weight = x } else join (go (d - 1) (y * 0.9)) (go (d - 1) (y * 1.1))
+    join a b = Total { value = value a * 0.5 + value b * x, weight = weight a * weight b }
+""",
+    "components of a tuple, to the depth": """h :: Double -> Double
+h x = go DEPTH x
+
+go :: Int -> Double -> Double
+go d x =
+  if d == 0 then sin x
+  else case (go (d - 1) (x * 0.9), go (d - 1) (x * 1.1)) of
+    (a, b) -> if a > b then a * 0.5 + b else a + b * 0.5
+""",
+    "terms behind choices, to the depth": """h :: Double -> Double
+h x = go DEPTH x
+
+go :: Int -> Double -> Double
+go d x
+  | d == 0 = sin x
+  | otherwise = (if x > 0.1 then go (d - 1) (x * 0.9) * 0.5 else 0.1) + (if x < 100 then go (d - 1) (x * 1.1) * 0.5 else x)
+""",
+    "arguments, of functions that call each other, to the depth": """h :: Double -> Double
+h x = even' DEPTH x
+
+even' :: Int -> Double -> Double
+even' d x = if d == 0 then x else both (odd' (d - 1) (x * 0.9)) (odd' (d - 1) (x * 1.1))
+
+odd' :: Int -> Double -> Double
+odd' d x = if d == 0 then sin x else both (even' (d - 1) (x * 0.9)) (even' (d - 1) (x * 1.1))
+
+both :: Double -> Double -> Double
+both a b = a * b * 0.5 + b * 0.5
+""",
+    "a tree of data, built and folded, to the depth": """data Tree a = Leaf a | Node (Tree a) (Tree a)
+
+h :: Double -> Double
+h x = fold (\\y -> y * x) (\\a b -> a * 0.5 + b * 0.5) (grow DEPTH x)
+
+grow :: Int -> Double -> Tree Double
+grow d x = if d == 0 then Leaf (sin x) else Node (grow (d - 1) (x * 0.9)) (grow (d - 1) (x * 1.1))
+
+fold :: (a -> b) -> (b -> b -> b) -> Tree a -> b
+fold f g (Leaf a) = f a
+fold f g (Node l r) = g (fold f g l) (fold f g r)
+""",
+    "arrays put together, to the depth": """h :: Double -> Double
+h x = reduce (+) 0 (go DEPTH x)
+
+go :: Int -> Double -> Array Double
+go d x = if d == 0 then [|x, sin x|] else append (go (d - 1) (x * 0.9)) (go (d - 1) (x * 1.01))
+""",
+    "three branches, of Floats, to the depth": """h :: Double -> Double
+h x = realToFrac (go DEPTH (realToFrac x))
+
+go :: Int -> Float -> Float
+go d x = if d < 2 then sin x else go (d - 2) (x * 0.9) * 0.3 + go (d - 3) (x * 0.5) + go (d - 2) x * 0.3
+""",
+}
+
+TABLE = ("map of a function", "reduce", "a sum, to the depth")
 METHODS = ("chad", "bulk", "tape", "delta", "delta-fused", "dual-arrays")
 
 
 class Maker:
-    """Random programs over an array of n numbers, whose own span is a logarithm."""
+    """Random programs over an array of n numbers, whose own span is a logarithm; with `terms` some of them recursions with
+    independent terms."""
 
-    def __init__(self, seed):
+    def __init__(self, seed, terms=False):
         self.random = random.Random(seed)
+        self.terms = terms
         self.names = 0
 
     def name(self):
@@ -154,7 +240,7 @@ class Maker:
 
     def number(self, vars_, depth):
         """An expression of type Double."""
-        pick = self.random.randrange(9 if depth > 0 else 3)
+        pick = self.random.randrange(9 + 2 * self.terms if depth > 0 else 3)
         one = lambda: self.number(vars_, depth - 1)
         if pick < 2:
             return self.random.choice(vars_)
@@ -170,7 +256,9 @@ class Maker:
             return f"(if {one()} > {one()} then {one()} else {one()})"
         if pick == 7:
             return f"(case (if {one()} > 1.1 then Just ({one()}) else Nothing) of {{ Just j -> j * 0.5; Nothing -> {one()} }})"
-        return f"turns {self.random.randrange(2, 6)} ({one()})"
+        if pick == 8:
+            return f"turns {self.random.randrange(2, 6)} ({one()})"
+        return f"branches {self.random.randrange(2, 6)} ({one()}) ({one()})"
 
     def array(self, arrays, numbers, depth):
         """An expression of type Array Double, of n elements."""
@@ -198,8 +286,12 @@ class Maker:
 
     def result(self, arrays, numbers, depth):
         """An expression of type Double over whole arrays."""
-        pick = self.random.randrange(6) if depth > 0 else 0
+        pick = self.random.randrange(6 + 3 * self.terms) if depth > 0 else 0
         whole = self.array(arrays, numbers, 2)
+        if pick == 6:
+            return f"({self.result(arrays, numbers, depth - 1)} * 0.5 + {self.result(arrays, numbers, depth - 1)})"
+        if pick > 6:
+            return f"branches n ({self.number(numbers, 2)}) (reduce (+) 0 {whole} / fromIntegral n)"
         if pick < 2:
             return f"reduce (+) 0 {whole}"
         if pick == 2:
@@ -219,6 +311,19 @@ h xs = let n = length xs in {self.result(["xs"], ["0.75"], 2)}
 
 turns :: Int -> Double -> Double
 turns k x = if k == 0 then x else turns (k - 1) (sin x * 0.5 + x * 0.5)
+""" + (self.branches() if self.terms else "")
+
+    def branches(self):
+        """A recursion with two or three branches, whose depth is log₂ of its first argument."""
+        self.terms = False
+        calls = [f"branches (quot k 2) ({self.number(['x', 'y'], 1)} * 0.5) ({self.number(['x', 'y'], 1)} * 0.5)" for _ in range(2)]
+        a, b = calls if self.random.random() < 0.5 else [f"(if {self.number(['x', 'y'], 1)} < 2 then {call} else y)" for call in calls]
+        form = self.random.choice((
+            f"{a} * 0.5 + {b} * 0.4 * x", f"let {{ p = {a}; q = {b} }} in p * 0.5 + q * 0.5 + y",
+            f"case ({a}, {b}) of (p, q) -> p * 0.5 + q * 0.3", f"hypot ({a}) ({b}) * 0.5"))
+        return f"""
+branches :: Int -> Double -> Double -> Double
+branches k x y = if k <= 1 then sin x + y else {form}
 """
 
 
@@ -272,10 +377,18 @@ class Run:
                        f"{name}, {method}, n = {n}: work {work}, span {span}; gradient {grad_work}, {grad_span}\n{source}")
 
 
+def in_terms(run, options):
+    programs = [*TERMS.items(), *((f"random program {options.seed + i}, of terms", Maker(options.seed + i, True).program())
+                                  for i in range(options.random))]
+    for name, source in programs:
+        run.holds(name, source, "chad")
+        run.agrees(name, source, "tape")
+
+
 def table(run):
     for name in TABLE:
         print(f"\n| {name} | work, n = {SIZES[0]} | span | work, n = {SIZES[1]} | span |\n|---|---|---|---|---|")
-        rows = {method: [run.counts(name, FAMILIES[name], n, method) for n in SIZES] for method in METHODS}
+        rows = {method: [run.counts(name, {**FAMILIES, **TERMS}[name], n, method) for n in SIZES] for method in METHODS}
         few, many = rows["chad"]
         print(f"| alone | {few[0]:,} | {few[1]:,} | {many[0]:,} | {many[1]:,} |")
         for method, (few, many) in rows.items():
@@ -307,6 +420,8 @@ def main():
                 run.holds(name, source, method)
             for i in range(options.random):
                 run.holds(f"random program {options.seed + i}", Maker(options.seed + i).program(), method)
+            if method == "chad":
+                in_terms(run, options)
             print("{}: at most span {:.1f}, work {:.1f}".format(method, *run.most[method]))
         constants_of_docs(run)
     print(f"spans: {run.passed} passed, {run.failed} failed")

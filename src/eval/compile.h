@@ -47,6 +47,8 @@ typedef struct Loop {
     Words drops;
 } Loop;
 
+typedef struct Term Term;
+
 typedef struct Undo { /* for undoing: a capture that was loaded or unloaded, and its slot before */
     Local *local;
     uint32_t slot;
@@ -61,6 +63,8 @@ typedef struct Compile {
     CtMap outlined; /* term -> CtCode */
     CtMap applied;  /* withVjp f rule x, withJvp f rule x, checkpointed f x -> f x, which is all that is run */
     CtMap fused;    /* term -> Fused */
+    CtMap terms;    /* term -> Term, of terms that are independent of others (emit_terms.c) */
+    CtMap planned;  /* terms whose operands have been looked at for that */
     uint32_t level; /* number of loops around the current term */
     Words ledger;
     /* ownership */
@@ -225,6 +229,14 @@ typedef struct Span {
 void ct_eval_span_begin(Compile *c, Span *s, CtSourceRange range);
 /* To be called when the loop has made the array in slot `out`. */
 void ct_eval_span_end(Compile *c, Span *s, uint32_t out);
+void ct_eval_span_free(Compile *c, const Span *s);
+
+/* emit_terms.c: determines which calls and loops in the values of a chain of lets, and at its end, are independent. */
+void ct_eval_terms_plan(Compile *c, CtCore *e);
+/* ct_eval_emit_expr for such a value or operand, with the instructions that measure its span. */
+uint32_t ct_eval_emit_term(Compile *c, CtCore *e, uint32_t want);
+/* To be called when the arguments of a call have been evaluated. */
+void ct_eval_term_begin(Compile *c, const CtCore *call);
 
 /* emit_case.c */
 uint32_t ct_eval_emit_case(Compile *c, CtCore *e, uint32_t want, bool tail);

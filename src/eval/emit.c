@@ -167,7 +167,7 @@ static uint32_t emit_node(Compile *c, CtCore *e, uint32_t want, bool tail) {
 }
 
 static void emit_let(Compile *c, CtCore *e) {
-    uint32_t slot = ct_eval_emit_expr(c, e->as.let.rhs, NO_SLOT, false);
+    uint32_t slot = ct_eval_emit_term(c, e->as.let.rhs, NO_SLOT);
     ct_eval_count_steps(c, 1);
     bool used = ct_eval_next_entry(c);
     ct_eval_bind_slot(c, e->as.let.vars[0], slot, used);
@@ -187,6 +187,7 @@ static void emit_unpack(Compile *c, CtCore *e) {
 uint32_t ct_eval_emit_expr(Compile *c, CtCore *e, uint32_t want, bool tail) {
     CtCode *outlined = outlined_code(c, e);
     if (outlined != NULL) return ct_eval_emit_outlined(c, outlined, e, want, tail);
+    ct_eval_terms_plan(c, e);
     for (;;) {
         if (e->kind == CORE_LET) {
             emit_let(c, e);

@@ -165,6 +165,7 @@ uint32_t ct_eval_emit_app(Compile *c, CtCore *e, uint32_t want, bool tail) {
     for (uint32_t i = 0; i < count; i++)
         if (is_var(args[i])) ct_eval_operand_var(c, args[i]->as.var, args[i]->range, true, &ops[i]);
     ct_eval_count_steps(c, 1);
+    ct_eval_term_begin(c, e);
     return emit_call_of(c, e->range, callee, callee.has_fun ? all : ops, count, want, ct_value_type_is_pointer(e->type),
                         tail);
 }

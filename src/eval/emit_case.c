@@ -70,6 +70,7 @@ uint32_t ct_eval_emit_prim(Compile *c, CtCore *e, uint32_t want) {
 static uint32_t emit_compare(Compile *c, CtCore *e, uint32_t *start) {
     CtPrim prim = e->as.call.of.prim;
     Operand ops[2] = {{.slot = 0}, {.slot = 0}};
+    ct_eval_terms_plan(c, e);
     prim_operands(c, e, ops);
     if (ops[0].is_constant) {
         uint32_t slot = ct_eval_slot_new(c);

@@ -158,7 +158,7 @@ void ct_eval_operand_value(Compile *c, CtCore *e, bool take, bool constants, Ope
     if (is_literal(e) && constants) {
         *out = (Operand){.slot = NO_SLOT, .is_constant = true, .constant = ct_eval_literal_word(e)};
     } else {
-        *out = ct_eval_operand_slot(ct_eval_emit_expr(c, e, NO_SLOT, false), ct_value_type_is_pointer(e->type), take);
+        *out = ct_eval_operand_slot(ct_eval_emit_term(c, e, NO_SLOT), ct_value_type_is_pointer(e->type), take);
     }
 }
 

@@ -19,6 +19,10 @@ void ct_eval_span_end(Compile *c, Span *s, uint32_t out) {
     ct_eval_add_word(c, s->begin);
     ct_eval_add_word(c, s->best);
     ct_eval_add_word(c, out);
+    ct_eval_span_free(c, s);
+}
+
+void ct_eval_span_free(Compile *c, const Span *s) {
     ct_eval_slot_free(c, s->begin);
     ct_eval_slot_free(c, s->best);
     ct_eval_slot_free(c, s->mark);

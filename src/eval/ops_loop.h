@@ -162,6 +162,27 @@ INSTRUCTION(JOIN) { /* begin best out */
     NEXT(4);
 }
 
+INSTRUCTION(TERM) { /* begin mark */
+    int64_t now = (int64_t)span_done(m, fuel);
+    SLOT(1).integer += now - SLOT(2).integer;
+    SLOT(2).integer = now;
+    NEXT(3);
+}
+INSTRUCTION(TERM_END) { /* end best mark ⟨ends⟩ */
+    int64_t now = (int64_t)span_done(m, fuel), start = 0;
+    for (uint32_t i = 0; i < pc[4]; i++)
+        if (SLOT(5 + i).integer > start) start = SLOT(5 + i).integer;
+    SLOT(1).integer = start + now - SLOT(3).integer;
+    if (SLOT(1).integer > SLOT(2).integer) SLOT(2).integer = SLOT(1).integer;
+    SLOT(3).integer = now;
+    NEXT(5 + pc[4]);
+}
+INSTRUCTION(MEET) { /* begin best count */
+    uint64_t span = (uint64_t)(SLOT(1).integer + SLOT(2).integer) + ct_eval_span_of_sharing(pc[3]);
+    if (span < span_done(m, fuel)) m->slack = steps_done(m, fuel) - span;
+    NEXT(4);
+}
+
 INSTRUCTION(FUSED) { /* d fused64 ⟨s own⟩ … */
     const Fused *fused = pointer64(pc + 2);
     CtWord leaves[FUSED_LEAVES];

@@ -9,6 +9,11 @@
  * components, or of an array's elements, are independent of each other. */
 #include "ad/chad/chad.h"
 
+enum {
+    MOST_APART = 16,       /* bindings of which is asked whether they use each other */
+    USES_LOOKED_FOR = 1000 /* nodes of a term that are asked */
+};
+
 CtBack *ct_chad_back(CtChad *c, CtCore *core, void (*emit)(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d)) {
     CtBack *back = CT_NEW(c->ad->arena, CtBack);
     *back = (CtBack){.emit = emit, .core = core, .depth = c->depth};
@@ -27,10 +32,30 @@ static CtCore **copied(CtChad *c, CtCore *const *cores, uint32_t count) {
     return copy;
 }
 
+/* Whether a term contains a call. */
+static bool calls(CtChad *c, CtCore *term) {
+    CtCoreList todo = {0};
+    ct_push(c->ad->arena, &todo, term);
+    for (uint32_t nodes = 0; todo.count > 0; nodes++) {
+        CtCore *core = todo.items[--todo.count];
+        if (core->kind == CORE_APP || nodes == USES_LOOKED_FOR) return true;
+        ct_core_children(c->ad->arena, core, &todo);
+    }
+    return false;
+}
+
+/* Whether several of these terms contain calls, so that choices in one must not wait for another (§8). */
+static bool several_call(CtChad *c, CtCore *const *cores, uint32_t count) {
+    uint32_t calling = 0;
+    for (uint32_t i = 0; i < count && calling < 2; i++) calling += calls(c, cores[i]);
+    return calling > 1;
+}
+
 CtCore **ct_chad_values(CtChad *c, CtSeq *seq, CtCore *const *cores, uint32_t count, CtBack ***parts) {
     CtCore **xs = CT_NEW_ARRAY(c->ad->arena, CtCore *, count);
     CtBack **backs = CT_NEW_ARRAY(c->ad->arena, CtBack *, count);
-    bool any = false;
+    bool any = false, beside = c->beside;
+    c->beside = beside || several_call(c, cores, count);
     for (uint32_t i = 0; i < count; i++) {
         CtPaired made = ct_chad_chad(c, seq, cores[i]);
         xs[i] = ct_ad_movable(made.x) ? made.x : ct_ad_seq_name(seq, "x", made.x);
@@ -38,6 +63,7 @@ CtCore **ct_chad_values(CtChad *c, CtSeq *seq, CtCore *const *cores, uint32_t co
         any = any || made.back;
     }
     *parts = any ? backs : NULL;
+    c->beside = beside;
     return xs;
 }
 
@@ -127,23 +153,19 @@ static CtCore *scoped(CtChad *c, CtSeq *seq, CtSourceRange range, const CtVar *v
     return cot ? ct_ad_seq_name(seq, "d", ct_chad_unbox(c, range, var->type, cot)) : NULL;
 }
 
-/* D[let x = t in s] = let ⟨x, x'⟩ = D[t] in let ⟨y, y'⟩ = D[s] in ⟨y, λd. do { dx ← scope (y' d); x' dx }⟩: after y' d
- */
-static void let_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d) {
-    (void)d;
-    CtCore *dx = scoped(c, seq, back->core->range, back->core->as.let.vars[0], back->places[0]);
-    ct_chad_back_call(c, seq, back->parts[0], dx);
-}
-
 static CtCore *product(CtChad *c, CtSeq *seq, CtSourceRange range, CtType *const *types, CtVar *const *vars,
                        const CtPlace *places, uint32_t count);
 
-static void unpack_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d) {
-    (void)d;
-    const CtCore *core = back->core;
-    CtCore *whole = product(c, seq, core->range, core->as.let.rhs->type->parts, core->as.let.vars, back->places,
-                            core->as.let.count);
-    ct_chad_back_call(c, seq, back->parts[0], whole);
+/* The cotangent of what a binding binds, at the end of the scope:
+ * D[let x = t in s] = let ⟨x, x'⟩ = D[t] in let ⟨y, y'⟩ = D[s] in ⟨y, λd. do { dx ← scope (y' d); x' dx }⟩ */
+static CtCore *bound(CtChad *c, CtSeq *seq, const CtBack *binding) {
+    const CtCore *core = binding->core;
+    CtSourceRange range = core->range;
+    if (core->kind == CORE_LET) return scoped(c, seq, range, core->as.let.vars[0], binding->places[0]);
+    CtCore *d = core->kind == CORE_LETREC ? ct_chad_pop(c, seq, range, binding->places[0].number)
+                                          : product(c, seq, range, core->as.let.rhs->type->parts, core->as.let.vars,
+                                                    binding->places, core->as.let.count);
+    return d ? ct_ad_seq_name(seq, "d", d) : NULL;
 }
 
 static CtBack *let(CtChad *c, CtSeq *seq, CtCore *core) {
@@ -152,7 +174,7 @@ static CtBack *let(CtChad *c, CtSeq *seq, CtCore *core) {
     uint32_t count = is_let ? 1 : core->as.let.count;
     CtVar **vars = CT_NEW_ARRAY(c->ad->arena, CtVar *, count);
     CtPlace *places = CT_NEW_ARRAY(c->ad->arena, CtPlace, count);
-    CtBack *back = ct_chad_back(c, core, is_let ? let_back : unpack_back);
+    CtBack *back = ct_chad_back(c, core, NULL);
     for (uint32_t i = 0; i < count; i++) {
         vars[i] = ct_ad_bind(c->t, core->as.let.vars[i]);
         places[i] = bind(c, core->as.let.vars[i], rhs.back != NULL);
@@ -166,17 +188,62 @@ static CtBack *let(CtChad *c, CtSeq *seq, CtCore *core) {
     return back;
 }
 
-/* The body first, then the bindings in reverse order. */
+/* Whether any of the variables that a binding binds occurs in a term. */
+static bool uses(CtChad *c, CtCore *term, const CtCore *binding) {
+    CtCoreList todo = {0};
+    ct_push(c->ad->arena, &todo, term);
+    for (uint32_t nodes = 0; todo.count > 0; nodes++) {
+        CtCore *core = todo.items[--todo.count];
+        if (nodes == USES_LOOKED_FOR) return true;
+        for (uint32_t i = 0; core->kind == CORE_VAR && i < binding->as.let.count; i++)
+            if (binding->as.let.vars[i] == core->as.var) return true;
+        ct_core_children(c->ad->arena, core, &todo);
+    }
+    return false;
+}
+
+/* The first of the bindings from `end` − 1 backwards none of which uses another one of them. */
+static uint32_t first_apart(CtChad *c, CtBack *const *parts, uint32_t end) {
+    uint32_t first = end - 1;
+    if (parts[first]->core->kind == CORE_LETREC) return first;
+    for (; first > 0 && end - first < MOST_APART; first--) {
+        if (parts[first - 1]->core->kind == CORE_LETREC) return first;
+        for (uint32_t i = first; i < end; i++)
+            if (uses(c, parts[i]->core->as.let.rhs, parts[first - 1]->core)) return first;
+    }
+    return first;
+}
+
+/* The body first, then the bindings in reverse order. Where none uses another one, the cotangents of all are taken from
+ * their cells first, so that the backpropagators do not depend on each other (§8). */
 static void bindings_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d) {
-    uint32_t i = back->count;
-    ct_chad_back_call(c, seq, back->parts[--i], d);
-    while (i-- > 0) back->parts[i]->emit(c, seq, back->parts[i], NULL);
+    uint32_t end = back->count - 1;
+    ct_chad_back_call(c, seq, back->parts[end], d);
+    while (end > 0) {
+        uint32_t first = first_apart(c, back->parts, end);
+        CtCore *ds[MOST_APART];
+        for (uint32_t i = end; i-- > first;) ds[i - first] = bound(c, seq, back->parts[i]);
+        for (uint32_t i = end; i-- > first;) ct_chad_back_call(c, seq, back->parts[i]->parts[0], ds[i - first]);
+        end = first;
+    }
+}
+
+/* The same for the values and the body of a chain of bindings. */
+static bool several_bindings_call(CtChad *c, CtCore *core) {
+    uint32_t calling = 0;
+    for (; calling < 2 && core->kind != CORE_LETREC; core = core->as.let.body) {
+        if (core->kind != CORE_LET && core->kind != CORE_UNPACK) return calling + calls(c, core) > 1;
+        calling += calls(c, core->as.let.rhs);
+    }
+    return true;
 }
 
 /* Iterates over a chain of bindings, which may be long. */
 static CtPaired bindings(CtChad *c, CtSeq *seq, CtCore *core) {
     CtBack *back = ct_chad_back(c, core, bindings_back);
     CT_VEC(CtBack *) parts = {0};
+    bool beside = c->beside;
+    c->beside = beside || several_bindings_call(c, core);
     for (;;) {
         CtBack *part;
         if (core->kind == CORE_LET || core->kind == CORE_UNPACK) {
@@ -189,6 +256,7 @@ static CtPaired bindings(CtChad *c, CtSeq *seq, CtCore *core) {
             break;
         if (part) ct_push(c->ad->arena, &parts, part);
     }
+    c->beside = beside;
     CtPaired body = ct_chad_chad(c, seq, core);
     if (!ct_ad_movable(body.x)) body.x = ct_ad_seq_name(seq, "y", body.x);
     c->depth = back->depth;
@@ -328,7 +396,10 @@ static Branch branch(CtChad *c, CtCore *core, uint32_t number, CtPlace scrutinee
         out.vars[i] = ct_ad_bind(c->t, source->vars[i]);
         back->places[i + 1] = bind(c, source->vars[i], scrutinee.kind != PLACE_NONE);
     }
+    bool beside = c->beside;
+    c->beside = false; /* the branch has an environment of its own if it needs one */
     out.made = ct_chad_chad(c, &out.seq, source ? source->body : core->as.cases.otherwise);
+    c->beside = beside;
     c->depth = back->depth;
     back->parts = CT_NEW(c->ad->arena, CtBack *);
     back->parts[0] = out.made.back;
@@ -349,8 +420,40 @@ static void run_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d) {
     ct_chad_run(c, seq, back->core->range, back->values[0], d, back->depth);
 }
 
+/* What the branches have added to cells of their own environment is added to those of the frame. */
+static void run_apart(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d) {
+    CtSourceRange range = back->core->range;
+    CtCore *own = ct_chad_run_apart(c, seq, range, back->values[0], d);
+    for (uint32_t i = 0; i < back->count; i++) {
+        CtCore *args[2] = {own, ct_core_int(c->p, range, back->places[i].number)};
+        ct_chad_add(c, seq, range, back->places[i], ct_core_array(c->p, range, ARRAY_INDEX, args, 2));
+    }
+}
+
 static void choice_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d) {
-    ct_chad_unless_zero(c, seq, back, d, run_back);
+    if (back->apart)
+        run_apart(c, seq, back, d);
+    else
+        ct_chad_unless_zero(c, seq, back, d, run_back);
+}
+
+/* The cells in scope to which a term may add. */
+static void find_places(CtChad *c, CtBack *back) {
+    CtCoreList todo = {0};
+    CtMap found = {0};
+    CT_VEC(CtPlace) places = {0};
+    ct_push(c->ad->arena, &todo, back->core);
+    while (todo.count > 0) {
+        CtCore *core = todo.items[--todo.count];
+        ct_core_children(c->ad->arena, core, &todo);
+        CtPlace place = core->kind == CORE_VAR ? ct_chad_where(c, core->as.var) : (CtPlace){PLACE_NONE, 0};
+        if (place.kind == PLACE_CAPTURED) place = (CtPlace){PLACE_CELL, 0, place.var};
+        if (place.kind != PLACE_CELL || place.number >= back->depth || ct_map_has(&found, place.number)) continue;
+        ct_map_set(c->ad->arena, &found, place.number, core);
+        ct_push(c->ad->arena, &places, place);
+    }
+    back->places = places.items;
+    back->count = places.count;
 }
 
 /* D[case z of ⟨C ⟨x⟩ → s⟩] = case z of ⟨C ⟨x⟩ → let ⟨y, y'⟩ = D[s] in ⟨y, λd. do { dx ← scope (y' d); one_z (in_C dx)
@@ -384,6 +487,8 @@ static CtPaired choice(CtChad *c, CtSeq *seq, CtCore *core) {
     CtCore *parts[2];
     ct_ad_seq_open(seq, "y", "y'", chosen, parts);
     back->values = copied(c, &parts[1], 1);
+    back->apart = c->beside && ct_chad_calls_apart(c) && calls(c, core);
+    if (back->apart) find_places(c, back);
     return (CtPaired){parts[0], back};
 }
 

@@ -65,6 +65,7 @@ typedef struct CtChad {
     CtStraight *straight;
     CtHeld *held;     /* NULL: contributions are not collected */
     bool needs_cells; /* it uses cells of the frame besides those that its caller reads */
+    bool beside;      /* the current term is one of several that contain calls */
 } CtChad;
 
 typedef struct CtBack CtBack;
@@ -76,6 +77,7 @@ struct CtBack {
     CtBack **parts;  /* backpropagators of subterms; NULL where there is nothing to do */
     CtPlace *places;
     uint32_t count; /* of parts or places, or a number of the term's own */
+    bool apart;     /* of a choice: it has an environment of its own, since others beside it contain calls, too */
 };
 
 /* ⟨x, x'⟩. With `back` NULL, x' is λd. return (). */
@@ -139,13 +141,20 @@ CtCore *ct_chad_take(CtChad *c, CtSeq *seq, CtSourceRange range, uint32_t cell);
 /* x' d for a backpropagator that is a function of the program, in this function's environment, where `depth` cells are
  * in scope. */
 void ct_chad_run(CtChad *c, CtSeq *seq, CtSourceRange range, CtCore *backpropagator, CtCore *d, uint32_t depth);
+/* The same in an environment of its own: returns that, with as many cells as this function's frame. */
+CtCore *ct_chad_run_apart(CtChad *c, CtSeq *seq, CtSourceRange range, CtCore *backpropagator, CtCore *d);
 /* x' d for a function's result, whose frame begins behind `depth` cells. Afterwards the contributions to the captured
  * variables (i = 0) and to the arguments (from 1 on) must be read before anything else is run. */
 typedef struct CtCalled {
     CtCore *backpropagators, *d, *frame;
     uint32_t depth;
 } CtCalled;
-CtCalled ct_chad_call(CtChad *c, CtSeq *seq, CtSourceRange range, CtCore *backpropagators, CtCore *d, uint32_t depth);
+CtCalled ct_chad_call(CtChad *c, CtSeq *seq, CtSourceRange range, CtCore *backpropagators, CtCore *d, uint32_t depth,
+                      uint32_t count);
+/* Whether a call has an environment of its own, so that calls do not depend on each other (§8). */
+bool ct_chad_calls_apart(const CtChad *c);
+/* For a call with `count` arguments in the current scope: its cells are part of the frame, unless it is apart. */
+void ct_chad_frame(CtChad *c, uint32_t count);
 CtCore *ct_chad_left(CtChad *c, CtSeq *seq, CtSourceRange range, const CtCalled *called, uint32_t i);
 /* λd. x' d as a function; that of a function's result allocates its frame first. */
 CtCore *ct_chad_backpropagator(CtChad *c, CtType *type, CtSourceRange range, bool is_function, const CtBack *back);
@@ -176,7 +185,8 @@ CtPaired ct_chad_application(CtChad *c, CtSeq *seq, CtCore *core);
 CtPaired ct_chad_checkpoint(CtChad *c, CtSeq *seq, CtCore *core);
 CtPaired ct_chad_lambda_value(CtChad *c, CtCore *core);
 CtPaired ct_chad_dual(CtChad *c, CtSeq *seq, CtCore *core);
-/* Binds a recursive group. Returns what is to be done at the end of its scope, or NULL. */
+/* Binds a recursive group. Returns what is to be done at the end of its scope, or NULL: parts[0] with the cotangent of
+ * the closure, whose cell is places[0]. */
 CtBack *ct_chad_letrec(CtChad *c, CtSeq *seq, CtCore *core);
 /* D of functions: their types, λs, and closed λs of captured values (function_values.c). */
 CtType *ct_chad_function_type(CtAd *ad, CtMethod method, CtType *type);

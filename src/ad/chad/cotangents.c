@@ -192,14 +192,14 @@ static CtCore *cotangent_of(CtAd *ad, const CtWrap *wrap, CtCore *d) {
 /* y' d in an environment without other cells: returns the cotangent of the argument. */
 static CtCore *argument_cotangent(CtAd *ad, CtSeq *seq, CtSourceRange range, CtCore *backpropagator, CtCore *d) {
     CtChad c = {.ad = ad, .p = ad->p, .rung = ct_chad_rung(ad->reverse)};
-    if (c.rung.local) {
+    if (c.rung.local && !ct_chad_calls_apart(&c)) {
         c.base = ct_core_var_new(ad->p, "base", ad->p->int_type);
         ct_ad_seq_let(seq, range, c.base, ct_core_int(ad->p, range, 0));
         CtCore *cells[2] = {ct_chad_zero(ad, range), ct_chad_zero(ad, range)};
         seq->state = ct_core_var_new(ad->p, "env", ct_chad_environment_type(ad));
         ct_ad_seq_let(seq, range, seq->state, ct_core_array_lit(ad->p, range, ct_chad_cot(ad), cells, 2));
     }
-    CtCalled called = ct_chad_call(&c, seq, range, backpropagator, d, 0);
+    CtCalled called = ct_chad_call(&c, seq, range, backpropagator, d, 0, 1);
     return ct_chad_left(&c, seq, range, &called, 1);
 }
 

@@ -150,12 +150,45 @@ void ct_chad_run(CtChad *c, CtSeq *seq, CtSourceRange range, CtCore *backpropaga
         sum(c, seq, range, made);
 }
 
-CtCalled ct_chad_call(CtChad *c, CtSeq *seq, CtSourceRange range, CtCore *backpropagators, CtCore *d, uint32_t depth) {
+bool ct_chad_calls_apart(const CtChad *c) { return c->rung.local && !ct_ad_records_cells(c->ad); }
+
+void ct_chad_frame(CtChad *c, uint32_t count) {
+    if (!ct_chad_calls_apart(c) && c->depth + 1 + count > c->frame) c->frame = c->depth + 1 + count;
+}
+
+/* An environment of `count` cells. */
+static CtCore *cells(CtChad *c, CtSourceRange range, uint32_t count) {
+    CtCore **zeros = CT_NEW_ARRAY(c->ad->arena, CtCore *, count);
+    for (uint32_t i = 0; i < count; i++) zeros[i] = ct_chad_zero(c->ad, range);
+    return ct_core_array_lit(c->p, range, ct_chad_cot(c->ad), zeros, count);
+}
+
+/* x' d in an environment of its own, which has `count` cells. Only the call is guarded by a
+ * test that d is not Zero: what is done with its cells afterwards must not wait for other calls. */
+static CtCore *apart(CtChad *c, CtSourceRange range, CtCore *backpropagator, CtCore *d, uint32_t count) {
+    CtCore *env = cells(c, range, count);
+    CtCore *args[3] = {d, ct_core_int(c->p, range, 0), env};
+    CtCore *made = ct_core_app(c->p, range, backpropagator, args, 3);
+    if (ct_ad_is_real(d->type) || d->type->kind != TYPE_DATA) return made;
+    CtCase nothing = {ct_chad_zero(c->ad, range)->as.call.of.con, NULL, env};
+    return ct_core_case(c->p, range, made->type, d, &nothing, 1, made);
+}
+
+CtCore *ct_chad_run_apart(CtChad *c, CtSeq *seq, CtSourceRange range, CtCore *backpropagator, CtCore *d) {
+    return ct_ad_seq_name(seq, "frame", apart(c, range, backpropagator, d, c->frame));
+}
+
+CtCalled ct_chad_call(CtChad *c, CtSeq *seq, CtSourceRange range, CtCore *backpropagators, CtCore *d, uint32_t depth,
+                      uint32_t count) {
     CtCalled called = {.backpropagators = backpropagators, .d = d, .depth = depth};
-    CtCore *own = c->rung.twice ? ct_core_proj(c->p, range, backpropagators, 0) : backpropagators;
-    CtCore *made = apply(c, seq, range, own, d, depth);
-    c->needs_cells = true;
-    if (c->rung.local)
+    CtCore *own = c->rung.twice ? ct_core_proj(c->p, range, backpropagators, 0) : backpropagators, *made;
+    if (ct_chad_calls_apart(c)) {
+        made = apart(c, range, own, d, count + 1);
+    } else {
+        made = apply(c, seq, range, own, d, depth);
+        c->needs_cells = true;
+    }
+    if (c->rung.local && !ct_chad_calls_apart(c))
         next(seq, range, made);
     else
         called.frame = ct_ad_seq_name(seq, "frame", made);
@@ -163,6 +196,10 @@ CtCalled ct_chad_call(CtChad *c, CtSeq *seq, CtSourceRange range, CtCore *backpr
 }
 
 CtCore *ct_chad_left(CtChad *c, CtSeq *seq, CtSourceRange range, const CtCalled *called, uint32_t i) {
+    if (ct_chad_calls_apart(c)) {
+        CtCore *at[2] = {called->frame, ct_core_int(c->p, range, i)};
+        return ct_ad_seq_name(seq, "d", ct_core_array(c->p, range, ARRAY_INDEX, at, 2));
+    }
     if (c->rung.local) return ct_chad_take(c, seq, range, called->depth + i);
     CtCore *frame = called->frame;
     if (c->rung.twice && i == 0) {

@@ -139,17 +139,12 @@ CtPaired ct_chad_lambda_value(CtChad *c, CtCore *core) {
     return (CtPaired){ct_ad_lambda(c->t, core), back};
 }
 
-static void group_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d) {
-    (void)d;
-    ct_chad_back_call(c, seq, back->parts[0], ct_chad_pop(c, seq, back->core->range, back->places[0].number));
-}
-
 CtBack *ct_chad_letrec(CtChad *c, CtSeq *seq, CtCore *core) {
     const CtBind *binds = core->as.letrec.binds;
     uint32_t count = core->as.letrec.count;
     CtBack *captured = closure(c, core, binds[0].lam->as.lam), *back = NULL;
     if (captured) {
-        back = ct_chad_back(c, core, group_back);
+        back = ct_chad_back(c, core, NULL);
         back->parts = CT_NEW(c->ad->arena, CtBack *);
         back->parts[0] = captured;
         back->places = CT_NEW(c->ad->arena, CtPlace);
@@ -187,7 +182,7 @@ static bool is_closed(CtChad *c, const CtCore *fun) {
 static void application_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d) {
     const CtCore *core = back->core;
     uint32_t count = core->as.call.count;
-    CtCalled called = ct_chad_call(c, seq, core->range, back->values[0], d, back->depth);
+    CtCalled called = ct_chad_call(c, seq, core->range, back->values[0], d, back->depth, count);
     CtCore *df = is_closed(c, core->as.call.of.fun) ? NULL : ct_chad_left(c, seq, core->range, &called, 0);
     CtCore **ds = operands(c, seq, back, &called, 0);
     for (uint32_t i = 0; i < count; i++) ct_chad_back_call(c, seq, back->parts[i], ds[i]);
@@ -195,7 +190,10 @@ static void application_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *
 }
 
 static void maybe_application_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d) {
-    ct_chad_unless_zero(c, seq, back, d, application_back);
+    if (ct_chad_calls_apart(c))
+        application_back(c, seq, back, d);
+    else
+        ct_chad_unless_zero(c, seq, back, d, application_back);
 }
 
 /* Whether a term is a call of a known function on first-order constant arguments, which needs no derivative. */
@@ -228,7 +226,7 @@ CtPaired ct_chad_application(CtChad *c, CtSeq *seq, CtCore *core) {
     back->parts = CT_NEW_ARRAY(c->ad->arena, CtBack *, count + 1);
     for (uint32_t i = 0; i < count; i++) back->parts[i] = parts ? parts[i] : NULL;
     back->parts[count] = f.back;
-    if (c->depth + 1 + count > c->frame) c->frame = c->depth + 1 + count;
+    ct_chad_frame(c, count);
     return (CtPaired){both[0], back};
 }
 
@@ -239,7 +237,7 @@ static void checkpoint_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d
     const CtCore *core = back->core;
     CtCore *both[2];
     ct_ad_seq_open(seq, "y", "y'", ct_core_app(c->p, core->range, back->values[0], &back->values[1], 1), both);
-    CtCalled called = ct_chad_call(c, seq, core->range, both[1], d, back->depth);
+    CtCalled called = ct_chad_call(c, seq, core->range, both[1], d, back->depth, 1);
     CtCore *df = is_closed(c, core->as.call.args[0]) ? NULL : ct_chad_left(c, seq, core->range, &called, 0);
     CtCore **ds = operands(c, seq, back, &called, 1);
     ct_chad_back_call(c, seq, back->parts[1], ds[1]);
@@ -267,7 +265,7 @@ CtPaired ct_chad_checkpoint(CtChad *c, CtSeq *seq, CtCore *core) {
     back->parts = CT_NEW_ARRAY(c->ad->arena, CtBack *, 2);
     back->parts[0] = f.back;
     back->parts[1] = x.back;
-    if (c->depth + 2 > c->frame) c->frame = c->depth + 2;
+    ct_chad_frame(c, 1);
     return (CtPaired){y, back};
 }
 
@@ -276,7 +274,7 @@ CtPaired ct_chad_checkpoint(CtChad *c, CtSeq *seq, CtCore *core) {
 /* The state of an inner method follows the captured variables. */
 static void dual_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d) {
     const CtCore *core = back->core;
-    CtCalled called = ct_chad_call(c, seq, core->range, back->values[0], d, back->depth);
+    CtCalled called = ct_chad_call(c, seq, core->range, back->values[0], d, back->depth, core->as.call.count - 1);
     CtCore *df = ct_chad_left(c, seq, core->range, &called, 0);
     CtCore **ds = operands(c, seq, back, &called, 1);
     for (uint32_t i = 1; i < core->as.call.count; i++) ct_chad_back_call(c, seq, back->parts[i], ds[i]);
@@ -306,6 +304,6 @@ CtPaired ct_chad_dual(CtChad *c, CtSeq *seq, CtCore *core) {
     back->values = CT_NEW(c->ad->arena, CtCore *);
     back->values[0] = both[1];
     back->parts = parts;
-    if (c->depth + 1 + count > c->frame) c->frame = c->depth + 1 + count;
+    ct_chad_frame(c, count);
     return (CtPaired){both[0], back};
 }
