@@ -52,7 +52,9 @@ static const Absent values[] = {
 };
 
 static const Absent types_[] = {
-    {" Word Int64 Int32 Natural ", "the integer types are Int, of 64 bits, and Integer, without bounds"},
+    {" Word Word8 Word16 Word32 Word64 ", "the library has it: import Data.Word"},
+    {" Int8 Int16 Int32 Int64 ", "the library has it: import Data.Int"},
+    {" Natural ", "the integer types are Int, of 64 bits, and Integer, without bounds"},
     {" Text ByteString ", "texts are String, which is [Char]"},
     {" IORef ST STRef STArray MVar ", "there is no mutable state: pass the state along, or write a State monad"},
     {" Map Set ", "the library has it: import Data.Map (Map), import Data.Set (Set)"},
