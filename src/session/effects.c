@@ -31,7 +31,8 @@ struct ct_effects *ct_session_world(const cotan_context *context) {
 
 /* ---- what was answered ---- */
 
-static bool remember(CtWorld *w, const char *text, size_t length, int code) {
+/* `first` stands in front of the text, unless it is 0. */
+static bool remember(CtWorld *w, char first, const char *text, size_t length, int code) {
     if (w->given_count == w->given_capacity) {
         size_t capacity = w->given_capacity * 2 + 16;
         CtGiven *given = realloc(w->given, capacity * sizeof *given);
@@ -39,11 +40,13 @@ static bool remember(CtWorld *w, const char *text, size_t length, int code) {
         w->given = given;
         w->given_capacity = capacity;
     }
-    char *copy = malloc(length + 1);
+    size_t front = first != '\0';
+    char *copy = malloc(front + length + 1);
     if (copy == NULL) return false;
-    if (length > 0) memcpy(copy, text, length);
-    copy[length] = '\0';
-    w->given[w->given_count++] = (CtGiven){w->performed, copy, length, code};
+    copy[0] = first;
+    if (length > 0) memcpy(copy + front, text, length);
+    copy[front + length] = '\0';
+    w->given[w->given_count++] = (CtGiven){w->performed, copy, front + length, code};
     return true;
 }
 
@@ -79,7 +82,7 @@ static bool is_utf8(const char *text, size_t length) {
 static const char *const commands[] = {"",       "putStr",   "hPutStr",   "getLine",    "getChar", "getContents",
                                        "isEOF",  "readFile", "writeFile", "appendFile", "getArgs", "getProgName",
                                        "hFlush", "exitWith"};
-enum { COMMANDS = sizeof commands / sizeof *commands };
+enum { COMMANDS = sizeof commands / sizeof *commands, CAUGHT = 100 }; /* -103 is -3, whose failure is caught */
 
 /* The request that ends with this command. The name of a file stands in front of its text. */
 static cotan_request request_of(const ct_effects *effects, int64_t command) {
@@ -95,8 +98,9 @@ static cotan_request request_of(const ct_effects *effects, int64_t command) {
     return request;
 }
 
-/* Performs the request, and remembers what comes of it. False without memory. */
-static bool perform_now(CtWorld *w, int64_t command) {
+/* Performs the request, and remembers what comes of it. `caught`: where it fails, that is an answer, `!` and why; the
+ * answers of others begin with a blank. False without memory. */
+static bool perform_now(CtWorld *w, int64_t command, bool caught) {
     ct_effects *effects = &w->effects;
     if (!ct_request(effects, 0)) return false; /* a NUL behind the text */
     effects->length--;
@@ -122,15 +126,19 @@ static bool perform_now(CtWorld *w, int64_t command) {
     }
     const char *text = code != 0 ? message : answer.text;
     size_t length = code != 0 ? strlen(message) : answer.length;
-    if ((length > 0 || code != 0) && !remember(w, text, length, code)) return false;
+    char first = !caught || code == 514 ? '\0' : code != 0 ? '!' : ' ';
+    if (first == '!') code = 0;
+    if ((length > 0 || code != 0 || first != '\0') && !remember(w, first, text, length, code)) return false;
     w->performed++;
     return true;
 }
 
 static bool perform(ct_effects *effects, int64_t command) {
     CtWorld *w = (CtWorld *)effects;
+    bool caught = command < -CAUGHT;
+    if (caught) command += CAUGHT;
     bool known = -command < COMMANDS;
-    if (known && w->next == w->performed && !perform_now(w, command)) {
+    if (known && w->next == w->performed && !perform_now(w, command, caught)) {
         effects->answer = "the run needs more memory than there is";
         effects->answer_length = strlen(effects->answer);
         effects->code = 801;
