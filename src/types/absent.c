@@ -14,8 +14,11 @@ static const Absent values[] = {
     {" newIORef readIORef writeIORef modifyIORef newSTRef runST runSTArray ",
      "there is no mutable state: pass the state along, or write a State monad; arrays are updated in place by `update` "
      "when nobody else holds them"},
-    {" unsafePerformIO catch throwIO throw try evaluate ",
-     "errors cannot be caught: use Maybe or Either for what may fail"},
+    {" throwIO try evaluate bracket finally handle ", "the library has it: import Control.Exception"},
+    {" catchIOError tryIOError isDoesNotExistError isEOFError isUserError ioeGetErrorString ",
+     "the library has it: import System.IO.Error"},
+    {" unsafePerformIO throw ",
+     "what an expression fails with cannot be caught: use Maybe or Either for what may fail"},
     {" foldr' ", "evaluation is strict: `foldr`"},
     {" len size count ", "`length` tells how many elements a list or an array has"},
     {" sqr square ", "`x ^ 2` or `x * x`"},
