@@ -469,6 +469,7 @@ CtCore *ct_core_list_consumed(CtLists *s, CtCore *app) {
     case LIST_TO_ARRAY: return ct_core_list_to_array(s, args[0]);
     case LIST_NONE:
     case LIST_RANGE:
+    case LIST_STEPS:
     case LIST_OF_ARRAY:
     case LIST_REPLICATE:
     case LIST_MAP:

@@ -2,6 +2,8 @@
  * operation on arrays for each function on lists. */
 #include "core/lists.h"
 
+#include "base/rules.h"
+
 #include <string.h>
 
 /* ---- the functions ---- */
@@ -35,6 +37,7 @@ CtListFunction ct_core_list_call(const CtCore *core) {
     const char *name = global->name->text;
     if (strchr(name, '{') != NULL) return LIST_NONE; /* specialised to a function */
     if (strcmp(name, "intRange") == 0) return LIST_RANGE;
+    if (strcmp(name, "intSteps") == 0) return LIST_STEPS;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strncmp(name, names[i].name, strlen(names[i].name)) == 0) return names[i].function;
     return LIST_NONE;
@@ -136,6 +139,14 @@ bool ct_core_list_source(CtLists *s, CtCore *list, CtBindings *around, CtListSou
         out->count = range_count(s, around, out->from, args[1]);
         return true;
     }
+    if (ct_core_list_call(list) == LIST_STEPS) {
+        CtCore **args = list->as.call.args;
+        out->range = list->range;
+        out->count = ct_core_list_bind_atom(s, around, "count", args[0]);
+        out->from = ct_core_list_bind_atom(s, around, "from", args[1]);
+        out->step = ct_core_list_bind_atom(s, around, "step", args[2]);
+        return CT_FIRED("lists.steps");
+    }
     CtCore *array = ct_core_list_to_array(s, list);
     if (array == NULL) return false;
     out->array = array->kind == CORE_VAR ? array->as.var : ct_core_list_bind(s, around, "array", array);
@@ -155,6 +166,7 @@ static CtCore *count_of(CtLists *s, const CtListSource *source) {
 static CtCore *at(CtLists *s, const CtListSource *source, CtVar *index) {
     CtCore *i = ct_core_list_use(s, index);
     if (source->array != NULL) return ct_core_list_array(s, ARRAY_INDEX, ct_core_list_use(s, source->array), i, NULL);
+    if (source->step != NULL) i = ct_core_prim2(s->p, s->range, PRIM_INT_MUL, i, ct_core_list_again(s, source->step));
     if (is_int(source->from, 0)) return i;
     return ct_core_prim2(s->p, s->range, PRIM_INT_ADD, ct_core_list_again(s, source->from), i);
 }
@@ -175,7 +187,8 @@ CtCore *ct_core_list_map_source(CtLists *s, const CtListSource *source, CtVar *e
 CtCore *ct_core_list_source_array(CtLists *s, const CtListSource *source) {
     if (source->array != NULL) return ct_core_list_use(s, source->array);
     CtCore *count = ct_core_list_again(s, source->count);
-    if (is_int(source->from, 0)) return ct_core_array(s->p, source->range, ARRAY_IOTA, &count, 1);
+    if (is_int(source->from, 0) && source->step == NULL)
+        return ct_core_array(s->p, source->range, ARRAY_IOTA, &count, 1);
     CtVar *x = ct_core_list_var(s, "x", s->p->int_type);
     return ct_core_list_map_source(s, source, x, ct_core_list_use(s, x));
 }
@@ -241,7 +254,8 @@ static CtCore *array_of_reverse(CtLists *s, CtCore *list) {
 
 static CtCore *array_of_call(CtLists *s, CtCore *list) {
     switch (ct_core_list_call(list)) {
-    case LIST_RANGE: return array_of_range(s, list);
+    case LIST_RANGE:
+    case LIST_STEPS: return array_of_range(s, list);
     case LIST_REPLICATE: return array_of_copies(s, list);
     case LIST_MAP: return array_of_map(s, list);
     case LIST_ZIP_WITH: return array_of_zip(s, list);

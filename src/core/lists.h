@@ -9,6 +9,7 @@ enum { MOST_COPIED_NODES = 4000 };
 typedef enum CtListFunction {
     LIST_NONE,
     LIST_RANGE,
+    LIST_STEPS,
     LIST_OF_ARRAY,
     LIST_REPLICATE,
     LIST_MAP,
@@ -46,11 +47,11 @@ typedef struct CtBinding {
 } CtBinding;
 typedef CT_VEC(CtBinding) CtBindings;
 
-/* The elements of an array, or of a range: those of a variable, or from + i for i < count. */
+/* The elements of an array, or of a range: those of a variable, or from + i · step for i < count. */
 typedef struct CtListSource {
     CtVar *array;
-    CtCore *from, *count; /* atoms */
-    CtSourceRange range;  /* of a range's list: where its memory is taken */
+    CtCore *from, *count, *step; /* atoms; step may be NULL: 1 */
+    CtSourceRange range;         /* of a range's list: where its memory is taken */
 } CtListSource;
 
 /* ---- list_sources.c ---- */
