@@ -450,19 +450,24 @@ static CtCore *consume_left(CtLists *s, CtCore *const *args) {
     return consume_by(s, list, (Stage){.step = step_foldl, .fun = fun, .state = start->type}, start);
 }
 
+/* `all` and `any`. */
+static CtCore *consume_test(CtLists *s, CtCore *app, bool all) {
+    CtCore *const *args = app->as.call.args;
+    Stage last = {.step = all ? step_all : step_any, .fun = args[0], .state = app->type};
+    CtCore *made = consume_by(s, args[1], last, ct_core_bool(s->p, s->range, all));
+    if (made != NULL) return made;
+    s->opened.count = 0;
+    return ct_core_list_tested(s, args[0], args[1], all);
+}
+
 CtCore *ct_core_list_consumed(CtLists *s, CtCore *app) {
     CtCore *const *args = app->kind == CORE_APP ? app->as.call.args : NULL;
-    CtProgram *p = s->p;
     s->range = app->range;
     switch (ct_core_list_call(app)) {
     case LIST_FOLDL: return consume_left(s, args);
     case LIST_FOLDR: return consume_right(s, args);
-    case LIST_ALL:
-        return consume_by(s, args[1], (Stage){.step = step_all, .fun = args[0], .state = app->type},
-                          ct_core_bool(p, s->range, true));
-    case LIST_ANY:
-        return consume_by(s, args[1], (Stage){.step = step_any, .fun = args[0], .state = app->type},
-                          ct_core_bool(p, s->range, false));
+    case LIST_ALL: return consume_test(s, app, true);
+    case LIST_ANY: return consume_test(s, app, false);
     case LIST_LENGTH: return consume_length(s, args[0]);
     case LIST_MAXIMUM: return consume_extreme(s, app, ARRAY_MAXIMUM);
     case LIST_MINIMUM: return consume_extreme(s, app, ARRAY_MINIMUM);

@@ -288,20 +288,49 @@ bool ct_core_list_occurs(CtLists *s, CtCore *core, const CtVar *var) {
     return false;
 }
 
-CtCore *ct_core_list_open(CtLists *s, CtCore *list, CtBindings *around) {
+/* A list's binding, or that of an array in its place. */
+static void open_let(CtLists *s, CtVar *var, CtCore *rhs, CtBindings *around) {
     CtArena *arena = s->p->context->arena;
-    for (; list->kind == CORE_LET; list = list->as.let.body) {
-        CtVar *var = list->as.let.vars[0];
-        CtCore *rhs = list->as.let.rhs;
-        CtCore *array = ct_core_list_is_list(var->type) ? ct_core_list_to_array(s, rhs) : NULL;
-        if (array != NULL) {
-            ct_map_set(arena, &s->arrays, ct_key(var), ct_core_list_bind(s, around, var->name->text, array));
-            ct_push(arena, &s->opened, var);
+    CtCore *array = ct_core_list_is_list(var->type) ? ct_core_list_to_array(s, rhs) : NULL;
+    if (array != NULL) {
+        ct_map_set(arena, &s->arrays, ct_key(var), ct_core_list_bind(s, around, var->name->text, array));
+        ct_push(arena, &s->opened, var);
+    } else {
+        ct_push(arena, around, ((CtBinding){var, rhs}));
+    }
+}
+
+/* The fields of a record, each bound by itself. */
+static void open_record(CtLists *s, const CtCore *record, CtBindings *around) {
+    CtProgram *p = s->p;
+    CtCase only = record->as.cases.cases[0];
+    CtVar **vars = only.vars;
+    CtCore *whole = ct_core_list_bind_atom(s, around, "record", record->as.cases.scrutinee);
+    CT_FIRED("lists.record");
+    for (uint32_t i = 0; i < only.con->count; i++) {
+        if (vars[i] == NULL) continue;
+        CtVar *field = ct_core_list_var(s, vars[i]->name->text, vars[i]->type);
+        only.vars = CT_NEW_ARRAY(p->context->arena, CtVar *, only.con->count);
+        only.vars[i] = field;
+        only.body = ct_core_list_use(s, field);
+        CtCore *rhs = ct_core_case(p, record->range, field->type, ct_core_list_again(s, whole), &only, 1, NULL);
+        ct_push(p->context->arena, around, ((CtBinding){vars[i], rhs}));
+    }
+}
+
+CtCore *ct_core_list_open(CtLists *s, CtCore *list, CtBindings *around) {
+    for (;;) {
+        if (list->kind == CORE_LET) {
+            open_let(s, list->as.let.vars[0], list->as.let.rhs, around);
+            list = list->as.let.body;
+        } else if (list->kind == CORE_CASE && list->as.cases.count == 1 && list->as.cases.otherwise == NULL &&
+                   list->as.cases.cases[0].con->data->con_count == 1) {
+            open_record(s, list, around);
+            list = list->as.cases.cases[0].body;
         } else {
-            ct_push(arena, around, ((CtBinding){var, rhs}));
+            return list;
         }
     }
-    return list;
 }
 
 static CtCore *array_of_term(CtLists *s, CtCore *list) {

@@ -92,6 +92,13 @@ CtCore *ct_core_list_source_array(CtLists *s, const CtListSource *source);
 bool ct_core_list_is_loop(const CtCore *letrec);
 /* The array of a list that is made by `filter` or a comprehension; NULL if there is none. */
 CtCore *ct_core_list_loop_array(CtLists *s, CtCore *list);
+/* ---- list_tests.c ---- */
+
+/* all fun list, or any fun list, where a loop makes the list of a list that has no array; NULL for other lists. */
+CtCore *ct_core_list_tested(CtLists *s, CtCore *fun, CtCore *list, bool all);
+
+/* ---- list_loops.c, again ---- */
+
 /* What the consumer of a list gives; NULL for other terms, and if the list remains. */
 CtCore *ct_core_list_consumed(CtLists *s, CtCore *app);
 

@@ -207,7 +207,7 @@ static Globals list_functions(CtProgram *p) {
     for (uint32_t i = 0; i < p->globals.count; i++) {
         CtListFunction function = function_of(p->globals.items[i]);
         sources = sources || function == LIST_RANGE || function == LIST_STEPS || function == LIST_OF_ARRAY ||
-                  function == LIST_REPLICATE;
+                  function == LIST_ALL || function == LIST_ANY || function == LIST_REPLICATE;
         if (function != LIST_NONE && !p->globals.items[i]->is_kept)
             ct_push(p->context->arena, &all, p->globals.items[i]);
     }
