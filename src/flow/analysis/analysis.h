@@ -92,6 +92,7 @@ typedef struct CtFlowEqual {
     CtFlowArg low; /* or, where it has a type: low ≤ high + by */
     CtFlowLength high;
     int64_t by;
+    uint32_t last; /* the number from 1 of the last equality up to here; 0: none */
 } CtFlowEqual;
 
 typedef struct CtFlowFacts {
@@ -125,6 +126,8 @@ bool ct_flow_is_long(const CtFlowFacts *facts, const CtFlowArg *array, uint32_t 
 CtFlowLength ct_flow_checked_length(const CtFlowFacts *facts, const CtFlowArg *arg, uint32_t dimension, bool some);
 /* A check of lengths or of an index has been passed; the caller takes what this adds to `equals` back. */
 void ct_flow_learn(CtFlowFacts *facts, const CtFlowStep *check);
+/* Adds what has been told of lengths and Ints. */
+void ct_flow_tell(CtFlowFacts *facts, CtFlowEqual told);
 
 /* What a length is at least, of what checks have told. */
 int64_t ct_flow_least(const CtFlowFacts *facts, CtFlowLength length);

@@ -220,10 +220,21 @@ static bool is_same(const CtFlowLength *a, const CtFlowLength *b) {
     return a->array == b->array && a->dimension == b->dimension;
 }
 
+/* The number of the last equality among the first `count` of what has been told. */
+static uint32_t last_equality(const CtFlowFacts *facts, uint32_t count) {
+    return count > 0 ? facts->equals.items[count - 1].last : 0;
+}
+
+void ct_flow_tell(CtFlowFacts *facts, CtFlowEqual told) {
+    bool is_equality = told.low.type == NULL && told.least == 0;
+    told.last = is_equality ? facts->equals.count + 1 : last_equality(facts, facts->equals.count);
+    ct_push(facts->arena, &facts->equals, told);
+}
+
 /* The representative of the lengths that are known to be equal to this one. */
 static CtFlowLength first_of(const CtFlowFacts *facts, CtFlowLength a) {
-    for (uint32_t i = facts->equals.count; i-- > 0;)
-        if (is_same(&facts->equals.items[i].also, &a)) a = facts->equals.items[i].is;
+    for (uint32_t i = last_equality(facts, facts->equals.count); i > 0; i = last_equality(facts, i - 1))
+        if (is_same(&facts->equals.items[i - 1].also, &a)) a = facts->equals.items[i - 1].is;
     return a;
 }
 
@@ -241,7 +252,7 @@ bool ct_flow_same_length(const CtFlowFacts *facts, CtFlowLength a, CtFlowLength 
 
 static void are_equal(CtFlowFacts *facts, CtFlowLength a, CtFlowLength b) {
     CtFlowEqual equal = {.is = first_of(facts, a), .also = first_of(facts, b)};
-    if (!is_same(&equal.is, &equal.also)) ct_push(facts->arena, &facts->equals, equal);
+    if (!is_same(&equal.is, &equal.also)) ct_flow_tell(facts, equal);
 }
 
 CtFlowLength ct_flow_checked_length(const CtFlowFacts *facts, const CtFlowArg *arg, uint32_t dimension, bool some) {
@@ -253,19 +264,20 @@ static void has_index(CtFlowFacts *facts, const CtFlowArg *index, CtFlowLength l
     const CtFlowArg zero = {.type = facts->integer};
     length = first_of(facts, length);
     if (index->var != NULL) {
-        ct_push(facts->arena, &facts->equals, (CtFlowEqual){.low = *index, .high = length, .by = -1});
-        ct_push(facts->arena, &facts->equals, (CtFlowEqual){.low = zero, .high = ct_flow_length_of(facts, *index)});
+        ct_flow_tell(facts, (CtFlowEqual){.low = *index, .high = length, .by = -1});
+        ct_flow_tell(facts, (CtFlowEqual){.low = zero, .high = ct_flow_length_of(facts, *index)});
     }
     if (index->var == NULL && ct_flow_least(facts, length) <= index->lit.integer)
-        ct_push(facts->arena, &facts->equals, (CtFlowEqual){length, length, index->lit.integer + 1});
+        ct_flow_tell(facts, (CtFlowEqual){length, length, index->lit.integer + 1});
 }
 
 int64_t ct_flow_least(const CtFlowFacts *facts, CtFlowLength length) {
     int64_t least = 0;
     length = first_of(facts, length);
     for (uint32_t i = 0; i < facts->equals.count; i++) {
+        if (facts->equals.items[i].least <= least) continue;
         CtFlowLength known = first_of(facts, facts->equals.items[i].is);
-        if (facts->equals.items[i].least > least && is_same(&known, &length)) least = facts->equals.items[i].least;
+        if (is_same(&known, &length)) least = facts->equals.items[i].least;
     }
     return least;
 }

@@ -116,7 +116,7 @@ static void lower(int64_t bound, bool *known, int64_t *best) {
 static void told_least(Question *q, CtFlowLength x, int depth, bool *known, int64_t *best) {
     int64_t a, some = ct_flow_least(q->facts, x);
     if (x.known.type == NULL || some > 0) raise(some, known, best);
-    for (uint32_t i = 0; depth > 0 && i < q->facts->equals.count; i++) {
+    for (uint32_t i = 0; depth > 0 && q->patience > 0 && i < q->facts->equals.count; i++) {
         const CtFlowEqual *told = &q->facts->equals.items[i];
         if (told->low.type != NULL && ct_flow_same_length(q->facts, told->high, x) && least(q, &told->low, depth, &a))
             raise(plus(a, -told->by), known, best);
@@ -270,7 +270,7 @@ int ct_flow_compare(const CtFlowFacts *facts, CtPrim prim, const CtFlowArg *a, c
 
 static void tell(CtFlowFacts *facts, const CtFlowArg *low, const CtFlowArg *high, int64_t by) {
     CtFlowEqual told = {.low = *low, .high = ct_flow_length_of(facts, *high), .by = by};
-    ct_push(facts->arena, &facts->equals, told);
+    ct_flow_tell(facts, told);
 }
 
 void ct_flow_assume(CtFlowFacts *facts, const CtFlowArg *test, bool holds) {

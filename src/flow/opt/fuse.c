@@ -161,7 +161,7 @@ static bool stays_inside(Fuse *f, const Steps *steps, uint32_t count, const Step
     for (uint32_t i = 0; i < before->count; i++) ct_flow_learn(&f->facts, before->items[i]);
     bool inside = (like == NULL || have_same_length(f, like, step)) && ct_flow_stays_inside(&f->facts, step);
     f->facts.equals.count = f->equals;
-    for (uint32_t i = 0; i < own; i++) ct_push(f->arena, &f->facts.equals, all[i]);
+    for (uint32_t i = 0; i < own; i++) ct_flow_tell(&f->facts, all[i]);
     return inside;
 }
 
