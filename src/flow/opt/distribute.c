@@ -470,8 +470,12 @@ static void keep_of_branch(Distribute *d, CtFlowStep *same, uint32_t branch, CtF
     for (uint32_t i = 0; i < same->as.cases.count; i++) {
         CtFlowBuilder build = {d->flow, d->arena, d->function, same->as.cases.branches[i].block};
         CtFlowArg none = {.type = value->type};
-        if (i != branch && ct_flow_is_object(value->type))
-            none = ct_flow_result(&build, ct_flow_step(&build, FLOW_ITEMS, same->range), NULL, value->type);
+        if (i != branch && ct_flow_is_object(value->type)) {
+            CtFlowStep *empty = CT_NEW(d->arena, CtFlowStep);
+            *empty = (CtFlowStep){.kind = FLOW_ITEMS, .range = same->range};
+            none = ct_flow_result(&build, empty, NULL, value->type);
+            ct_push(d->arena, &build.block->steps, empty);
+        }
         ct_push(d->arena, &build.block->values, i == branch ? flow_of(value) : none);
     }
     ct_flow_stands(&d->now, value, flow_of(result));
