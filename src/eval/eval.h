@@ -91,9 +91,9 @@ CtEvalStats ct_eval_stats(const CtEval *eval);
 void ct_eval_reset_stats(CtEval *eval);
 /* Sets another limit on steps (0: none) for runs after the next reset. */
 void ct_eval_limit_steps(CtEval *eval, uint64_t steps);
-/* When a run has done more than `after` steps, `ask` is called; if it returns true the run ends with E0802. It is called
- * again after *pause more steps, unless it leaves that at 0. The run waits meanwhile; `ask` must not use the same
- * evaluator or its program. */
+/* When a run has done more than `after` steps, `ask` is called; if it returns true the run ends with E0802. It is
+ * called again after *pause more steps, unless it leaves that at 0. The run waits meanwhile; `ask` must not use the
+ * same evaluator or its program. */
 typedef struct CtQuestion {
     uint64_t after;
     bool (*ask)(void *data, uint64_t *pause); /* NULL: nothing is asked */
