@@ -11,9 +11,8 @@
 
 #include <stdlib.h>
 
-/* Relative to the sum of the absolute values of all terms. Anything far below the smallest double is rounding or
- * underflow. */
-/* Where one mode finds exactly 0, the rounding of terms of size 1 that cancel may be left of the other. */
+/* Relative to the sum of the absolute values of all terms. Where one mode finds exactly 0, the rounding of terms of
+ * size 1 that cancel may be left of the other. */
 static const long double tolerance = 1e-7L, nothing = 1e-18L;
 
 typedef struct Probing {
