@@ -25,11 +25,11 @@ HAS_LIBMVEC = platform.machine() == "x86_64" and platform.libc_ver()[0] == "glib
 DRIVER = """
 static ct_run run;
 int main(void) {
-    ct_word out[4096];
+    ct_word in[4096] = {{0}}, out[4096];
     run.constants = calloc((size_t)cotan_constant_words + 1, sizeof(ct_word));
     ct_run_clear(&run);
     if (setjmp(run.out) == 0) {
-        cotan_entry(&run, NULL, out);
+        cotan_entry(&run, in, out);
         puts("ended");
     } else {
         printf("E%04d\\n", run.code);
