@@ -404,8 +404,7 @@ static BulkValue *run_loop(BulkRun *run, CtBulk *t) {
     return t->as.loop.result < states ? args[t->as.loop.result] : outputs[t->as.loop.result - states];
 }
 
-BulkValue *bulk_run(BulkRun *run, CtBulk *t) {
-    if (run->failed) return NULL;
+static BulkValue *run_form(BulkRun *run, CtBulk *t) {
     switch (t->kind) {
     case BULK_CONST: return run_const(run, t);
     case BULK_VAR: return ct_map_get(&run->env, ct_key(t->as.var));
@@ -436,4 +435,11 @@ BulkValue *bulk_run(BulkRun *run, CtBulk *t) {
     case BULK_LOOP: return run_loop(run, t);
     }
     return NULL;
+}
+
+BulkValue *bulk_run(BulkRun *run, CtBulk *t) {
+    if (run->failed) return NULL;
+    BulkValue *value = run_form(run, t);
+    run->work += 1 + (value != NULL && t->kind != BULK_VAR ? (uint64_t)value->count : 0);
+    return value;
 }

@@ -33,6 +33,7 @@ typedef struct BulkRun {
     CtMap shares; /* 1 + the number of a SHARE -> BulkValue * */
     bool failed;
     CtErrorCode code; /* of the first failure */
+    uint64_t work;    /* forms evaluated, and elements of what they give; a variable gives what is there */
 } BulkRun;
 
 /* All elements 0 (−0.0). */

@@ -3,6 +3,7 @@
  * those forms are where it ends. That normal forms are unique, as §5.1 has it, holds of what they mean, not of
  * their texts. */
 #include <setjmp.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -239,6 +240,124 @@ static void the_order_of_rules_can_be_seen(void **state) {
     assert_string_equal(print(f, outer), "replicate 3 x + replicate 3 x");
 }
 
+/* ---- what §5.1 says of costs ---- */
+
+static uint64_t work_of(Fixture *f, Case *c, CtBulk *t) {
+    BulkRun run = {.arena = f->arena};
+    for (int i = 0; i < 8; i++) bulk_bind(&run, c->inputs[i], c->values[i]);
+    return bulk_run(&run, t) == NULL ? 0 : run.work;
+}
+
+/* evidence: BULK §5.1, time: the work of 4000 random terms before and after, at most 20 times as much */
+/* The greatest factors are those of index arithmetic: an element of a reshape takes one step, an element of the gather
+ * that it becomes a division and a remainder for each dimension. */
+static void normal_forms_take_no_more_time(void **state) {
+    (void)state;
+    double worst = 0, before = 0, after = 0;
+    for (uint64_t seed = 4000; seed < 8000; seed++) {
+        void *inner;
+        set_up(&inner);
+        Case c;
+        make_case(inner, &c, seed, 2 + (int)(seed % 9));
+        uint64_t source = work_of(inner, &c, c.t), normal = work_of(inner, &c, ct_bulk_rewrite(c.g.r, c.t));
+        if (source > 0) worst = fmax(worst, (double)normal / (double)source);
+        before += (double)source;
+        after += (double)normal;
+        tear_down(&inner);
+    }
+    printf("# work: %g times that of the source, of one term %g times\n", after / before, worst);
+    assert_true(worst <= 20);
+    assert_true(after <= before);
+}
+
+/* build1 n (λi. sumOuter (build1 n (λj. t))), where t is elements of x, by the form of t. */
+static CtBulk *nested_sum(Fixture *f, CtBulk *x, int64_t n, int form) {
+    CtBulkVar *i = ct_bulk_new_var(f->r, "i", ELEMENT_INT, scalar),
+              *j = ct_bulk_new_var(f->r, "j", ELEMENT_INT, scalar);
+    CtBulk *at[2] = {ct_bulk_var(f->r, i), ct_bulk_var(f->r, j)}, *back[2] = {at[1], at[0]};
+    const uint32_t swap[2] = {1, 0};
+    CtBulk *element = ct_bulk_index(f->r, x, at, 2, NULL, CT_NO_RANGE);
+    CtBulk *other = form == 0   ? ct_bulk_index(f->r, x, back, 2, NULL, CT_NO_RANGE)
+                    : form == 1 ? ct_bulk_index(f->r, ct_bulk_transpose(f->r, swap, 2, x), at, 2, NULL, CT_NO_RANGE)
+                                : ct_bulk_index(f->r, ct_bulk_op1(f->r, PRIM_SIN, x), at, 2, NULL, CT_NO_RANGE);
+    CtBulk *row = ct_bulk_build(f->r, n, j, ct_bulk_op2(f->r, PRIM_MUL, element, other));
+    return ct_bulk_build(f->r, n, i, ct_bulk_reduce(f->r, REDUCE_SUM, row, CT_NO_RANGE));
+}
+
+/* evidence: BULK §5.1, time: the factor does not grow with the arrays */
+static void the_factor_of_time_does_not_grow(void **state) {
+    (void)state;
+    for (int form = 0; form < 3; form++) {
+        double factor[2];
+        for (int large = 0; large < 2; large++) {
+            int64_t n = large ? 32 : 8, sizes[2] = {n, n};
+            void *inner;
+            set_up(&inner);
+            Fixture *f = inner;
+            CtShape shape = ct_bulk_shape_of(f->arena, sizes, 2);
+            CtBulkVar *x = ct_bulk_new_var(f->r, "x", ELEMENT_REAL, shape);
+            CtBulk *t = nested_sum(f, ct_bulk_var(f->r, x), n, form);
+            BulkRun source = {.arena = f->arena}, normal = {.arena = f->arena};
+            bulk_bind(&source, x, bulk_value(f->arena, ELEMENT_REAL, shape));
+            bulk_bind(&normal, x, bulk_value(f->arena, ELEMENT_REAL, shape));
+            assert_non_null(bulk_run(&source, t));
+            assert_non_null(bulk_run(&normal, ct_bulk_rewrite(f->r, t)));
+            factor[large] = (double)normal.work / (double)source.work;
+            tear_down(&inner);
+        }
+        if (factor[1] > 1.1 * factor[0]) fail_msg("form %d: %g, then %g", form, factor[0], factor[1]);
+    }
+}
+
+/* The ends of a term that an index can be pushed to. */
+static CtBulk *count_ends(void *data, CtBulk *t) {
+    Look *look = data;
+    look->indices += t->kind == BULK_VAR || t->kind == BULK_CONST || t->kind == BULK_SCATTER || t->kind == BULK_LITERAL;
+    ct_bulk_map(look->r, t, count_ends, look);
+    return t;
+}
+
+static CtBulk *count_ends_of_indexed(void *data, CtBulk *t) {
+    Look *look = data;
+    if (t->kind == BULK_INDEX) count_ends(look, t->as.move.t);
+    ct_bulk_map(look->r, t, count_ends_of_indexed, look);
+    return t;
+}
+
+/* evidence: BULK §5.1, one-hots: counted in 4000 random terms, and the least term that gains one */
+/* An index makes a one-hot where it is left in a normal form. The rules for operations and conditionals copy it into
+ * both arrays, so there can be more than in the source: at most one for each end of what is indexed. */
+static void an_index_is_left_for_each_end_at_most(void **state) {
+    uint32_t more = 0;
+    for (uint64_t seed = 0; seed < 4000; seed++) {
+        void *inner;
+        set_up(&inner);
+        Case c;
+        make_case(inner, &c, seed, 2 + (int)(seed % 9));
+        CtBulk *normal = ct_bulk_rewrite(c.g.r, c.t);
+        Look source = {.r = c.g.r}, ends = {.r = c.g.r}, left = {.r = c.g.r};
+        look_at(&source, c.t);
+        count_ends_of_indexed(&ends, c.t);
+        look_at(&left, normal);
+        if (left.indices > ends.indices)
+            fail_msg("seed %llu: %u, %u\n%s\n~>\n%s", (unsigned long long)seed, ends.indices, left.indices,
+                     print(inner, c.t), print(inner, normal));
+        more += left.indices > source.indices;
+        tear_down(&inner);
+    }
+    printf("# of 4000 terms %u have more than the source\n", more);
+    assert_in_range(more, 1, 400);
+
+    Fixture *f = *state;
+    int64_t size = 3;
+    CtShape shape = ct_bulk_shape_of(f->arena, &size, 1);
+    CtBulk *x = ct_bulk_var(f->r, ct_bulk_new_var(f->r, "x", ELEMENT_REAL, shape));
+    CtBulk *y = ct_bulk_var(f->r, ct_bulk_new_var(f->r, "y", ELEMENT_REAL, shape));
+    CtBulk *at = ct_bulk_int(f->r, 1, scalar);
+    CtBulk *t = ct_bulk_index(f->r, ct_bulk_op2(f->r, PRIM_ADD, x, y), &at, 1, NULL, CT_NO_RANGE);
+    assert_string_equal(print(f, ct_bulk_rewrite(f->r, t)), "index x [1] + index y [1]");
+}
+
 /* ---- and the other way round ---- */
 
 static void no_step_but_conditions(void *data, CtBulk *before, CtBulk *after) {
@@ -315,9 +434,15 @@ static void every_rule_is_met(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_meaning_of_random_terms_is_kept), cmocka_unit_test(each_step_keeps_type_and_meaning),
-        cmocka_unit_test(rules_may_be_applied_in_any_order),   TEST(the_order_of_rules_can_be_seen),
-        cmocka_unit_test(what_has_the_properties_is_normal),   cmocka_unit_test(every_rule_is_met),
+        cmocka_unit_test(the_meaning_of_random_terms_is_kept),
+        cmocka_unit_test(each_step_keeps_type_and_meaning),
+        cmocka_unit_test(rules_may_be_applied_in_any_order),
+        TEST(the_order_of_rules_can_be_seen),
+        cmocka_unit_test(normal_forms_take_no_more_time),
+        cmocka_unit_test(the_factor_of_time_does_not_grow),
+        TEST(an_index_is_left_for_each_end_at_most),
+        cmocka_unit_test(what_has_the_properties_is_normal),
+        cmocka_unit_test(every_rule_is_met),
     };
     return cmocka_run_group_tests_name("bulk, Theorem 5.1", tests, NULL, NULL);
 }
