@@ -21,6 +21,11 @@ check:
 	@scripts/setup.sh
 	@scripts/check.sh
 
+# The same, on all programs where `check` has some of them, which depend on the commit: some two hours on two processors.
+check-all:
+	@scripts/setup.sh
+	@COTAN_CHECK_ALL=1 scripts/check.sh
+
 # The Haskell 98 programs of tests/haskell, by Cotan and by GHC, which is installed if it is not there.
 check-haskell: all
 	@command -v ghc >/dev/null || { sudo=$$([ "$$(id -u)" = 0 ] || echo sudo); $$sudo apt-get install -y ghc >/dev/null; }
@@ -104,4 +109,4 @@ format:
 clean:
 	@rm -rf build build-*
 
-.PHONY: all demo test check fuzz mutate threads sanitize-native bench bench-gradbench bench-haskell install deb dist reproducible check-python check-python-all check-haskell format clean
+.PHONY: all demo test check check-all fuzz mutate threads sanitize-native bench bench-gradbench bench-haskell install deb dist reproducible check-python check-python-all check-haskell format clean

@@ -1,6 +1,7 @@
 #!/bin/bash
 # Every test, in a plain build and under AddressSanitizer and UBSan, where Core is also checked after every pass. The last line is `N passed, N failed`.
-# A line is printed as each run ends, and what a run that fails has printed.
+# A line is printed as each run ends, and what a run that fails has printed. Where all programs would take too long, a commit has one of N of them
+# (`some N`), and the next commit others; with COTAN_CHECK_ALL=1 it has all.
 set -u
 cd "$(dirname "$0")/.."
 
@@ -14,26 +15,31 @@ replay() {
     run "$3, fuzz target $2" "$1/tests/fuzz_$2" "$seeds"/*
 }
 
+# As many programs as this takes, by the options of the test programs: all, or one of $1, which depends on the commit.
+some() {
+    n=$1
+    [ -z "${COTAN_CHECK_ALL:-}" ] || n=1
+    echo "--sample $n --offset $((seed % n))"
+}
+
 all_tests() {
     folder=$1 kind=$2 random=$3 golden=$4 size=$5 every=$6
     for program in "$folder"/tests/test_*; do
         [ -x "$program" ] && [ -f "$program" ] && unit "$program" "$kind"
     done
-    # shellcheck disable=SC2086
-    run "$kind, golden programs" tests/run.py --cotan "$folder/cotan" $golden
-    # shellcheck disable=SC2086
-    run "$kind, every method" tests/methods.py --cotan "$folder/cotan" $size --sample "$every" --offset $seed
-    # shellcheck disable=SC2086
-    run "$kind, dual arrays at run time" env COTAN_BULK=run tests/methods.py --cotan "$folder/cotan" $size \
-        --methods bulk --sample 3 --offset $seed
-    run "$kind, random lists" tests/lists.py --cotan "$folder/cotan" --count "$random" --native 10
-    run "$kind, Haskell programs" tests/haskell.py --cotan "$folder/cotan"
-    run "$kind, formatting" tests/format.py --cotan "$folder/cotan"
+    # shellcheck disable=SC2046,SC2086
+    {
+        run "$kind, golden programs" tests/run.py --cotan "$folder/cotan" $size $(some "$golden")
+        run "$kind, every method" tests/methods.py --cotan "$folder/cotan" $size $(some "$every")
+        run "$kind, dual arrays at run time" env COTAN_BULK=run tests/methods.py --cotan "$folder/cotan" $size \
+            --methods bulk $(some 6)
+        run "$kind, Haskell programs" tests/haskell.py --cotan "$folder/cotan" $(some "$golden")
+        run "$kind, formatting" tests/format.py --cotan "$folder/cotan" $(some "$golden")
+        run "$kind, bad input" tests/bad_input.py --cotan "$folder/cotan" $size
+        run "$kind, GradBench" tests/gradbench.py --cotan "$folder/cotan" $size
+    }
+    run "$kind, random lists" tests/lists.py --cotan "$folder/cotan" --count $((random / 2)) --native 5
     run "$kind, warnings about patterns" tests/patterns.py --cotan "$folder/cotan"
-    # shellcheck disable=SC2086
-    run "$kind, bad input" tests/bad_input.py --cotan "$folder/cotan" $size
-    # shellcheck disable=SC2086
-    run "$kind, GradBench" tests/gradbench.py --cotan "$folder/cotan" $size
     run "$kind, files of arrays" tests/numpy_files.py --cotan "$folder/cotan"
     run "$kind, fits" tests/fit.py --cotan "$folder/cotan"
     for target in front json npy; do replay "$folder" "$target" "$kind"; done
@@ -46,7 +52,7 @@ all_tests() {
     finish
 }
 
-# Where all would take too long, each commit has other programs; outside of a repository they are always the same.
+# Outside of a repository it is always the same.
 commit=$(git rev-parse HEAD 2>/dev/null | cut -c 1-7)
 seed=$((16#${commit:-1000000}))
 
@@ -60,38 +66,38 @@ run "the evidence page" scripts/evidence.py
 if build build; then
     run "external symbols" scripts/check_symbols.py build
     run "what is installed" tests/install.py
-    all_tests build plain 200 "" "" 3
+    all_tests build plain 200 1 "" 6
     export XDG_CACHE_HOME=$logs/cache # what is compiled for the tests is kept apart
     run "golden programs of Flow, native" tests/run.py --cotan build/cotan --engine native --quick flow native
-    run "golden programs, native" tests/run.py --cotan build/cotan --engine native --quick --sample 12
+    run "golden programs, native" tests/run.py --cotan build/cotan --engine native --quick $(some 20)
     if [ "$(uname -m)" = x86_64 ]; then
         for without in -mno-avx512f -mno-avx; do # as many lanes as smaller processors have
             run "golden programs, native, $without" env "CC=cc $without" tests/run.py --cotan build/cotan native flow/kept
         done
     fi
-    run "random programs, native" build/tests/random_programs --count 40 --methods forward,tape --native
+    run "random programs, native" build/tests/random_programs --count 20 --methods forward,tape --native
     run "rules that fire" tests/rules.py --cotan build/cotan
-    run "passes over Flow, checked" tests/passes.py --cotan build/cotan --sample 10
-    run "golden derivatives on Flow" tests/native.py --cotan build/cotan --sample 10
+    run "passes over Flow, checked" tests/passes.py --cotan build/cotan $(some 20)
+    run "golden derivatives on Flow" tests/native.py --cotan build/cotan $(some 20)
     run "random programs, derivatives on Flow" build/tests/random_programs --count 12 --methods native
     run "random programs over long arrays, on Flow" build/tests/random_arrays --long --count 25 --methods native
-    run "random programs of tests/generate, from seed $seed, native" tests/generate/fuzz.py --from "$seed" --count 30
+    run "random programs of tests/generate, from seed $seed, native" tests/generate/fuzz.py --from "$seed" --count 15
     run "random programs of tests/generate, from seed $((seed + 1000)), every method" \
-        tests/generate/fuzz.py --from $((seed + 1000)) --count 100 --breadth eval
+        tests/generate/fuzz.py --from $((seed + 1000)) --count 50 --breadth eval
     run "random programs of tests/generate, from seed $((seed + 3000)), Flow interpreted" \
         tests/generate/fuzz.py --from $((seed + 3000)) --count 100 --breadth interpreted
     run "random programs of tests/generate, from seed $((seed + 2000)), every emission" \
-        tests/generate/fuzz.py --from $((seed + 2000)) --count 5 --breadth emission
-    run "every emission" tests/emission.py --cotan build/cotan --sample 110 --offset $((seed % 110))
+        tests/generate/fuzz.py --from $((seed + 2000)) --count 3 --breadth emission
+    run "every emission" tests/emission.py --cotan build/cotan $(some 220)
     run "compiled programs" tests/compile.py --cotan build/cotan
     run "vector forms" tests/vector_forms.py
     run "exact mathematics" tests/exact_math.py --cotan build/cotan
-    run "emitted C" tests/emitted.py --cotan build/cotan --every 40
-    run "costs" tests/costs.py --cotan build/cotan --sample 4 --offset $seed
+    run "emitted C" tests/emitted.py --cotan build/cotan $(some 80)
+    run "costs" tests/costs.py --cotan build/cotan $(some 8)
     run "CHAD" tests/chad.py --cotan build/cotan
     run "spans" tests/spans.py --cotan build/cotan
     run "several threads" tests/threads.py --cotan build/cotan
-    run "golden programs, 3 threads" env COTAN_THREADS=3 tests/run.py --cotan build/cotan --sample 2 --offset $((seed % 2))
+    run "golden programs, 3 threads" env COTAN_THREADS=3 tests/run.py --cotan build/cotan $(some 6)
     run "error codes" tests/error_codes.py --cotan build/cotan
     run "manual and completion" tests/completion.py --cotan build/cotan
     run "the page of explain" tests/explain_page.py --cotan build/cotan
@@ -103,7 +109,7 @@ else
     failed=$((failed + 1))
 fi
 if build build-sanitize -Db_sanitize=address,undefined -Doptimization=1 -Db_lundef=false -Dc_args=-DCT_LINT; then
-    all_tests build-sanitize sanitized 40 "--quick --sample 2 --offset $((seed % 2))" --quick 97
+    all_tests build-sanitize sanitized 40 5 --quick 151
 else
     failed=$((failed + 1))
 fi

@@ -1,5 +1,5 @@
 # Test runs side by side, as many as there are processors, and what came of them: for scripts/check.sh and scripts/test.sh. A script
-# queues its runs with `run` and starts them with `finish`, which prints a line as each run ends; `verdict` prints the last line. What a run
+# queues its runs with `run` and starts them with `finish`, which prints a line as each run ends, with its processor time; `verdict` prints the last line. What a run
 # says it skipped, in lines `skipped: WHAT`, is in its own line, and once more before the last.
 # shellcheck shell=bash
 
@@ -46,18 +46,20 @@ run() {
 
 # Runs what is queued, and counts each run as it ends.
 finish() {
-    local total=${#names[@]} next=0 ended=0 pid status
+    local total=${#names[@]} next=0 ended=0 pid status number spent
     local -A running=()
     while [ "$ended" -lt "$total" ]; do
         while [ "$next" -lt "$total" ] && [ "${#running[@]}" -lt "$workers" ]; do
-            ( eval "${commands[$next]}" ) >"$logs/$next.log" 2>&1 &
+            ( eval "${commands[$next]}" >"$logs/$next.log" 2>&1; status=$?; times >"$logs/$next.times"; exit $status ) &
             running[$!]=$next
             next=$((next + 1))
         done
         wait -n -p pid "${!running[@]}"
         status=$?
         ended=$((ended + 1))
-        count "$logs/${running[$pid]}.log" "$status" "[$ended of $total] ${names[${running[$pid]}]}"
+        number=${running[$pid]}
+        spent=$(sed -E 's/[ms]/ /g' "$logs/$number.times" | awk '{ s += 60 * ($1 + $3) + $2 + $4 } END { printf "%.0f", s }')
+        count "$logs/$number.log" "$status" "[$ended of $total, $spent s] ${names[$number]}"
         unset "running[$pid]"
     done
     names=()

@@ -138,7 +138,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("words", nargs="*")
     parser.add_argument("--cotan", default=os.path.join(ROOT, "build", "cotan"))
-    parser.add_argument("--every", type=int, default=1, help="only every n-th program")
+    parser.add_argument("--sample", type=int, default=1, metavar="N", help="only every N-th program")
+    parser.add_argument("--offset", type=int, default=0, metavar="K", help="from the K-th on")
     options = parser.parse_args()
     cotan, passed, failed, skipped = os.path.abspath(options.cotan), 0, 0, 0
     jobs = sorted({(path, name) for path in programs(options.words) if path.endswith(".cot") for name in entries(path)})
@@ -149,7 +150,7 @@ def main():
             print(f"FAIL {compiler}: {wrong}" if wrong else f"ok {compiler}")
             passed, failed = passed + (not wrong), failed + bool(wrong)
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(max_workers=os.cpu_count() or 2) as pool:
-        chosen = jobs[::options.every]
+        chosen = jobs[options.offset::options.sample]
         for (path, name), wrong in zip(chosen, pool.map(lambda job: check(cotan, *job, compilers, folder), chosen)):
             if wrong is None:
                 skipped += 1

@@ -407,7 +407,7 @@ class Tests:
             if by:
                 return self.killed(mutant, test, by)
         if mutant.file.startswith("src/emit") and how_many:
-            command = [os.path.join(golden.HERE, "emitted.py"), "--cotan", cotan, "--every", "8", *EMITTED]
+            command = [os.path.join(golden.HERE, "emitted.py"), "--cotan", cotan, "--sample", "8", *EMITTED]
             if subprocess.run(command, capture_output=True, check=False).returncode != 0:
                 return "tests/emitted.py"
         return None

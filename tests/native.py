@@ -54,7 +54,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("words", nargs="*")
     parser.add_argument("--cotan", default=os.path.join(golden.ROOT, "build", "cotan"))
-    parser.add_argument("--sample", type=int, default=1, metavar="N")
+    parser.add_argument("--sample", type=int, default=1, metavar="N", help="only every N-th command")
+    parser.add_argument("--offset", type=int, default=0, metavar="K", help="from the K-th on")
     parser.add_argument("--all", action="store_true")
     parser.add_argument("--verbose", action="store_true", help="show the commands in which another method stood in")
     parser.add_argument("--timeout", type=float, default=120)
@@ -62,7 +63,7 @@ def main():
     options.cotan = os.path.abspath(options.cotan)
     os.environ.setdefault("COTAN_CHECK_PASSES", "1")
     found, _ = corpus.commands(options.words, quick=not options.all)
-    found = corpus.deriving(found[::options.sample], options.cotan, options.timeout)
+    found = corpus.deriving(found[options.offset::options.sample], options.cotan, options.timeout)
     passed, failed, on_flow, instead = 0, 0, 0, collections.Counter()
     with ThreadPoolExecutor(max_workers=corpus.WORKERS) as pool:
         for command, (text, reason) in zip(found, pool.map(lambda c: attempt(c, options), found)):

@@ -60,7 +60,7 @@ def check_golden(options):
     reasons = collections.Counter()
     with ThreadPoolExecutor(max_workers=os.cpu_count() or 2) as pool:
         jobs = []
-        for path in list(golden.programs(options.words))[::options.sample]:
+        for path in list(golden.programs(options.words))[options.offset::options.sample]:
             if not path.endswith(".cot") or os.path.exists(path[:-4] + ".slow"):
                 continue
             folder, name = os.path.split(path)
@@ -117,6 +117,7 @@ def main():
     parser.add_argument("words", nargs="*")
     parser.add_argument("--cotan", default=os.path.join(golden.ROOT, "build", "cotan"))
     parser.add_argument("--sample", type=int, default=1, metavar="N", help="only every N-th program")
+    parser.add_argument("--offset", type=int, default=0, metavar="K", help="from the K-th on")
     parser.add_argument("--timeout", type=float, default=300)
     options = parser.parse_args()
     options.cotan = os.path.abspath(options.cotan)

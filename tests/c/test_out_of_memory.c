@@ -253,9 +253,9 @@ static uint64_t runs;
 
 /* Under the sanitizers, where a run takes ten times as long, only some n of those that the plain build tries. */
 #if defined(__SANITIZE_ADDRESS__)
-enum { THINNED = 7 };
+enum { THINNED = 15 };
 #else
-enum { THINNED = 1 };
+enum { THINNED = 2 };
 #endif
 
 static void fail_everywhere(const Scenario *s, uint64_t first, uint64_t stride, bool for_good) {
