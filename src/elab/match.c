@@ -36,6 +36,7 @@ static Fail join_point(CtElab *el, CtType *result, CtSourceRange range) {
 static CtCore *with_join(CtElab *el, const Fail *join, CtCore *rest, CtCore *core) {
     if (join->uses == 1) {
         *join->call = *rest;
+        if (rest->kind == CORE_LAM) rest->as.lam->node = join->call;
         return core;
     }
     CtCore *lam = ct_core_lam(el->program, rest->range, NULL, NULL, 0, rest);
