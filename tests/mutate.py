@@ -293,7 +293,7 @@ def print_of(test, cotan, how, scratch, more=""):
     counts, noted = os.path.join(scratch, "rules"), os.path.join(scratch, "noted")
     for path in (counts, noted):
         open(path, "w", encoding="ascii").close()
-    prefix = f"ulimit -t {SECONDS_TO_C} -v 16000000; export COTAN_MATH={how} COTAN_COUNT_RULES={counts} CC={NOTES} NOTED={noted} "
+    prefix = f"ulimit -t {SECONDS_TO_C}; ulimit -v 16000000; export COTAN_MATH={how} COTAN_COUNT_RULES={counts} CC={NOTES} NOTED={noted} "
     prefix += f"XDG_CACHE_HOME={scratch} TMPDIR={scratch}; {more}"
     if how == "scalar":
         prefix += "export COTAN_MATH=exact COTAN_VECTORISE=off; "
