@@ -130,7 +130,7 @@ static bool fits_read(Scan *s, const CtFlowStep *step) {
     if (s->in_branch) return false;
     if (ct_emit_vector_kind(s->e, &step->args.items[0]) == LANE_ARRAY) {
         lane(s, result)->kind = LANE_VALUE;
-        return step->args.count == 2 && is_number(s, &step->args.items[1]);
+        return is_number(s, &step->args.items[1]);
     }
     if (ct_emit_vector_kind(s->e, &step->args.items[0]) == LANE_MATRIX) {
         lane(s, result)->kind = LANE_VALUE;
@@ -264,7 +264,7 @@ static bool fits_update(Scan *s, const CtFlowStep *step) {
         CT_FIRED("vectorise.array_of_each_lane");
         *lane(s, result) = (Lane){.kind = kind, .root = result};
     }
-    if (kind == LANE_ARRAY) return step->args.count == 3 && is_number(s, value) && is_number(s, &step->args.items[1]);
+    if (kind == LANE_ARRAY) return is_number(s, value) && is_number(s, &step->args.items[1]);
     if (kind != LANE_ACC || ct_emit_vector_kind(s->e, value) != LANE_MORE || s->e->uses[value->var->id].count != 1)
         return false;
     s->adds = s->has_loop = true;

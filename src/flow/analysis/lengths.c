@@ -189,7 +189,7 @@ static CtFlowLength length(const CtFlowFacts *facts, const CtFlowArg *array, uin
     const CtFlowFact *fact = ct_flow_fact(facts, array);
     const CtFlowStep *step = fact->maker;
     if (depth-- == 0 || (dimension >= array->type->rank && !makes_elements(fact))) return own_length(array, dimension);
-    if (fact->loop != NULL && fact->index > 0)
+    if (fact->loop != NULL) /* the index is no array */
         return carried_length(facts, fact->loop, fact->index - 1, array, dimension, depth);
     if (step == NULL) return parameter_length(facts, array, dimension);
     const CtFlowArg *args = step->args.items;

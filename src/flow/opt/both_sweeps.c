@@ -191,10 +191,7 @@ static void find_end(Splice *s, uint32_t index) {
         if (end != NULL && other != NULL && !ct_flow_same(end, other)) s->fails = true;
         end = other;
     }
-    if (end == NULL || s->fails) {
-        s->fails = true;
-        return;
-    }
+    if (s->fails) return;
     CtFlowArg value = *end;
     if (value.var != NULL) {
         s->fails = true;

@@ -320,13 +320,9 @@ static bool rewrite(CtFlow *flow, CtFlowFunction *function, CtFlowBlock *to, CtF
     mark(&w, loop->as.loop.block->params.items[1 + carried]);
     mark(&w, loop->results.items[carried]);
     CtFlowBuilder l = {flow, flow->arena, function, CT_NEW(flow->arena, CtFlowBlock)};
-    uint32_t vars = function->vars;
     if (!find_element(&w, loop)) return false;
     CtFlowBlock *fast = l.block;
-    if (!write_loop(&w, &l, loop, carried)) {
-        function->vars = vars;
-        return false;
-    }
+    if (!write_loop(&w, &l, loop, carried)) return false;
     CT_FIRED("carried_elements.loop");
     CtFlowExit exit = to->exit;
     to->exit = EXIT_OPEN;

@@ -114,7 +114,7 @@ static bool find_length(const Fuse *f, CtFlowArg *arg, uint32_t *dimension) {
     for (uint32_t i = 0; i < *dimension && some; i++)
         some = ct_flow_is_index(&f->facts, &zero, ct_flow_length(&f->facts, arg, i, i > 0));
     CtFlowLength length = ct_flow_length(&f->facts, arg, *dimension, some && *dimension > 0);
-    if (length.known.type == NULL && length.array == arg->var) return false;
+    if (length.array == arg->var) return false;
     CT_FIRED("fuse.check_looks_elsewhere");
     *arg = length.known.type != NULL ? length.known : flow_of((CtFlowVar *)length.array);
     *dimension = length.known.type != NULL ? 0 : length.dimension;

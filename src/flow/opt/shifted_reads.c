@@ -12,7 +12,7 @@ typedef struct ShiftedReads {
     CtFlowBuilder b;
     CtFlowFacts facts;
     CtFlowMarks marks;
-    uint32_t *uses, vars; /* how often each variable is used, of those that there were before the pass */
+    uint32_t *uses; /* how often each variable is used; the pass adds no array that a step of the program could read */
 } ShiftedReads;
 
 /* Elements of an array from some index on. */
@@ -80,7 +80,7 @@ static uint32_t last_read(const ShiftedReads *p, const CtFlowBlock *block, uint3
         found += reads;
         last = i;
     }
-    return array->id < p->vars && found == p->uses[array->id] ? last : 0;
+    return found == p->uses[array->id] ? last : 0;
 }
 
 /* Whether no step from one to another takes an array, which would copy it if it were read later. */
@@ -342,8 +342,7 @@ void ct_flow_shifted_reads(CtFlow *flow) {
     ShiftedReads p = {.flow = flow, .arena = flow->arena, .marks.arena = flow->arena};
     for (uint32_t i = 0; i < flow->functions.count; i++) {
         CtFlowFunction *function = flow->functions.items[i];
-        p.vars = function->vars;
-        p.uses = CT_NEW_ARRAY(p.arena, uint32_t, p.vars + 1);
+        p.uses = CT_NEW_ARRAY(p.arena, uint32_t, function->vars + 1);
         p.b = (CtFlowBuilder){.flow = flow, .arena = p.arena, .function = function};
         count_uses(&p, function->body);
         ct_flow_facts_begin(&p.facts, flow, function);
