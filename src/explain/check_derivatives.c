@@ -141,21 +141,24 @@ typedef struct Slopes {
 
 static bool find_slopes(Check *c, const CtLeaves *x, const CtLeaves *dx, const CtLeaves *y, const CtLeaves *tangent,
                         Slopes *out) {
-    static const double steps[] = {1e-3, 1e-4, 1e-5, 1e-2};
+    /* The last ones are for functions that vary on a small scale. There a tangent must be more than what rounding makes of the
+     * function: without a floor, rounding never agrees with it. Floats have no digits left at such steps. */
+    static const double steps[] = {1e-3, 1e-4, 1e-5, 1e-2, 1e-6, 1e-7, 1e-8};
+    enum { WIDE = 4, ALL = sizeof steps / sizeof *steps };
     uint32_t count = y->reals.count;
     double *coarse = CT_NEW_ARRAY(c->arena, double, count), *fine = CT_NEW_ARRAY(c->arena, double, count);
     out->best = CT_NEW_ARRAY(c->arena, double, count);
     out->difference = CT_NEW_ARRAY(c->arena, double, count);
     for (uint32_t i = 0; i < count; i++) out->difference[i] = INFINITY;
-    for (size_t k = 0; k < sizeof steps / sizeof *steps; k++) {
+    for (int k = 0; k < (c->tolerance.slope == of_floats.slope ? WIDE : ALL); k++) {
         double h = steps[k];
         if (!slope(c, x, dx, h, coarse, count) || !slope(c, x, dx, h / 2, fine, count)) return false;
         out->worst = 0;
         for (uint32_t i = 0; i < count; i++) {
-            double floor = c->tolerance.rounding * fabs(y->reals.items[i]) / h / c->tolerance.slope;
+            double floor = k < WIDE ? c->tolerance.rounding * fabs(y->reals.items[i]) / h / c->tolerance.slope : 0;
             double estimate = (4 * fine[i] - coarse[i]) / 3;
             double difference = ct_explain_relative_difference(tangent->reals.items[i], estimate, floor);
-            if (difference <= out->difference[i]) {
+            if (difference <= out->difference[i] && (k < WIDE || difference <= c->tolerance.slope)) {
                 out->difference[i] = difference;
                 out->best[i] = estimate;
             }
