@@ -63,7 +63,7 @@ static bool may_move_branches(const CtFlowStep *step) {
 /* Whether a step may run earlier, and costs next to nothing. */
 static bool may_move(const CtFlowStep *step) {
     switch ((int)step->kind) {
-    case FLOW_PRIM: return !ct_flow_step_fails(step) && !ct_flow_is_message(step);
+    case FLOW_PRIM: return !ct_flow_step_fails(step); /* as one that tells a message does */
     case FLOW_DIM: return true;
     case FLOW_ITEMS:
     case FLOW_MAKE: return step->args.count == 0;

@@ -41,7 +41,7 @@ static bool ends_well(const CtFlowFunction *function, const CtFlowBlock *block, 
 /* ---- the counter ---- */
 
 static bool is_param(const Recursion *c, const CtFlowArg *arg, uint32_t index) {
-    return arg->var != NULL && arg->var == c->function->params.items[index];
+    return arg->var == c->function->params.items[index];
 }
 
 static bool is_literal(const CtFlowArg *arg, int64_t value) {
