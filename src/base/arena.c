@@ -7,6 +7,19 @@
 
 /* ---- arenas ---- */
 
+/* Under AddressSanitizer, memory that is not allocated cannot be accessed, and each small allocation is followed by a
+ * gap. */
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/asan_interface.h>
+enum { GAP = 16 };
+static void forbid(void *memory, size_t bytes) { ASAN_POISON_MEMORY_REGION(memory, bytes); }
+static void allow(void *memory, size_t bytes) { ASAN_UNPOISON_MEMORY_REGION(memory, bytes); }
+#else
+enum { GAP = 0 };
+static void forbid(void *memory, size_t bytes) { (void)memory, (void)bytes; }
+static void allow(void *memory, size_t bytes) { (void)memory, (void)bytes; }
+#endif
+
 typedef struct CtChunk {
     struct CtChunk *next;
     size_t size; /* of the bytes behind this header */
@@ -81,6 +94,7 @@ static char *next_region(CtArena *arena, size_t *size) {
     if (spare != NULL) {
         arena->spare = spare->next;
         *size = spare->size;
+        allow(spare, *size);
         return memset(spare, 0, *size);
     }
     *size = arena->bytes / 4;
@@ -95,22 +109,23 @@ void ct_give_back(CtArena *arena, void *memory, size_t bytes) {
     CtSpare *spare = memory;
     *spare = (CtSpare){arena->spare, bytes};
     arena->spare = spare;
+    forbid(spare + 1, bytes - sizeof *spare);
 }
 
 void *ct_alloc(CtArena *arena, size_t bytes) {
-    if (bytes > SIZE_MAX - ALIGNMENT) out_of_memory(arena);
-    bytes = (bytes + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
-    if (bytes <= (size_t)(arena->end - arena->free)) {
-        void *result = arena->free;
-        arena->free += bytes;
-        return result;
+    if (bytes > SIZE_MAX - ALIGNMENT - GAP) out_of_memory(arena);
+    size_t whole = ((bytes + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1)) + GAP;
+    if (whole > (size_t)(arena->end - arena->free)) {
+        if (whole > CHUNK_MIN / 4) return chunk_new(arena, whole - GAP);
+        size_t size;
+        arena->free = next_region(arena, &size);
+        arena->end = arena->free + size;
+        forbid(arena->free, size);
     }
-    if (bytes > CHUNK_MIN / 4) return chunk_new(arena, bytes);
-    size_t size;
-    char *start = next_region(arena, &size);
-    arena->free = start + bytes;
-    arena->end = start + size;
-    return start;
+    void *result = arena->free;
+    arena->free += whole;
+    allow(result, bytes);
+    return result;
 }
 
 void *ct_alloc_array(CtArena *arena, size_t count, size_t size) {

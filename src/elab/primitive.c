@@ -115,9 +115,10 @@ static CtCore *deriv_call(CtElab *el, CtSourceRange range, const Callee *callee,
     if (callee->deriv == DERIV_BASIS) sound = sound && differentiable(el, range, first, "result");
     if (sound && ct_elab_ground_fun(el, first, &point, &value) && ct_elab_wants(callee, place) > 0)
         sound = differentiable(el, range, point, "argument") && differentiable(el, range, value, "result");
+    if (!sound) return ct_elab_error_term(el, range, ct_elab_core(el, result_of(el, callee)));
+    if (place == 0) return ct_core_deriv(el->program, range, callee->deriv, args, callee->arity);
     CtCore *ordered[3] = {args[1], args[2], args[0]};
-    if (sound) return ct_core_deriv(el->program, range, callee->deriv, place == 1 ? ordered : args, callee->arity);
-    return ct_elab_error_term(el, range, ct_elab_core(el, result_of(el, callee)));
+    return ct_core_deriv(el->program, range, callee->deriv, ordered, callee->arity);
 }
 
 /* ---- values of any type in one array ---- */

@@ -35,7 +35,8 @@ typedef struct Group {
     const CtFlowType *trail;
     CtFlowFunction *backward;
     uint32_t returns, cotangents; /* number of exits that return; number of results with cotangents */
-    bool *same; /* of the parameters: passed on unchanged in all iterations, so that one accumulator serves all */
+    bool *same; /* of the parameters of the entry: passed on unchanged in all iterations, so that one accumulator serves
+                   all; none if the group has several functions */
 } Group;
 
 static Looper *member_of(Group *g, const CtFlowFunction *function) {
@@ -359,10 +360,11 @@ static CtFlowArgs take_params(Writing *w) {
  * directly. */
 static void start_accumulators(Writing *w) {
     uint32_t next = 1 + w->g->cotangents;
+    bool is_entry = w->member == entry_of(w->g);
     for (uint32_t i = 0; i < w->member->function->params.count; i++) {
         if (!w->member->active[i]) continue;
         CtFlowArg of = flow_of(w->member->forward->params.items[i]);
-        if (!w->g->iterations || w->g->same[i])
+        if (!w->g->iterations || (is_entry && w->g->same[i]))
             ct_flow_reverse_give(w->r, CT_NO_RANGE, of, param(w->g->backward, next), false);
         next++;
     }
