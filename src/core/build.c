@@ -256,7 +256,7 @@ uint32_t ct_core_deriv_arity(CtDerivOp op) {
     static const uint32_t arity[DERIV_COUNT] = {
         [DERIV_JVP] = 3,        [DERIV_VJP] = 2,      [DERIV_JACOBIAN] = 2, [DERIV_TAYLOR] = 3,
         [DERIV_BASIS] = 1,      [DERIV_REALS] = 1,    [DERIV_FILL] = 2,     [DERIV_STOP] = 1,
-        [DERIV_CHECKPOINT] = 2, [DERIV_WITH_VJP] = 3, [DERIV_WITH_JVP] = 3};
+        [DERIV_CHECKPOINT] = 2, [DERIV_ATTEMPT] = 3,  [DERIV_WITH_VJP] = 3, [DERIV_WITH_JVP] = 3};
     return arity[op];
 }
 
@@ -281,6 +281,7 @@ CtCore *ct_core_deriv(CtProgram *p, CtSourceRange range, CtDerivOp op, CtCore *c
     case DERIV_FILL:
     case DERIV_STOP: type = args[0]->type; break;
     case DERIV_CHECKPOINT:
+    case DERIV_ATTEMPT:
     case DERIV_WITH_VJP:
     case DERIV_WITH_JVP: type = ct_core_type_fun_result(args[0]->type); break;
     }

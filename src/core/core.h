@@ -137,6 +137,7 @@ typedef enum CtDerivOp {
     DERIV_FILL,     /* args x : S, xs : Array Double, as many; gives S: x with these in the place of its real leaves */
     DERIV_STOP,     /* args x : S; x, as a constant to every derivative. This and the next stay until the end */
     DERIV_CHECKPOINT, /* args f : (S) → T, x : S; f x, which reverse mode computes again instead of storing it */
+    DERIV_ATTEMPT,    /* no derivative: args f : (S) → T, x : S, instead : T; f x, or `instead` where f x fails */
     DERIV_WITH_VJP,   /* args f : (S) → T, rule : (S) → (T, (T) → S), x : S; f x, whose pullback is the rule's */
     DERIV_WITH_JVP,   /* args f : (S) → T, rule : (S, S) → (T, T), x : S; f x, whose tangent is the rule's */
 } CtDerivOp;

@@ -332,6 +332,15 @@ static void check_deriv(Lint *l, CtCore *core) {
                      : ct_core_type_pair(l->p, first->parts[1], op == DERIV_JVP ? first->parts[1] : pullback);
         break;
     }
+    case DERIV_ATTEMPT:
+        if (first->kind != TYPE_FUN || first->count != 2) {
+            wrong(l, core, "argument 1 has type %s, wanted a function of one parameter", show(l, first));
+            return;
+        }
+        expect_arg(l, core, 1, first->parts[0]);
+        expect_arg(l, core, 2, first->parts[1]);
+        result = first->parts[1];
+        break;
     case DERIV_TAYLOR:
         if (first->kind != TYPE_FUN || first->count != 2) {
             wrong(l, core, "argument 1 has type %s, wanted a function of one parameter", show(l, first));

@@ -654,7 +654,8 @@ static void put_call(Printer *pr, CtCore *core) {
                                               [DERIV_FILL] = "fromVector",
                                               [DERIV_WITH_VJP] = "withVjp",
                                               [DERIV_WITH_JVP] = "withJvp",
-                                              [DERIV_CHECKPOINT] = "checkpointed"};
+                                              [DERIV_CHECKPOINT] = "checkpointed",
+                                              [DERIV_ATTEMPT] = "attempt"};
     const Infix *infix = find_infix(core);
     if (infix != NULL) {
         put_infix(pr, core, infix);

@@ -279,6 +279,7 @@ typedef enum CalleeKind {
     CALLEE_DERIV,
     CALLEE_PUT, /* a -> Store'value, and back: lib/io.cot */
     CALLEE_GET,
+    CALLEE_CAST, /* Store'value -> Maybe a */
     CALLEE_ERROR
 } CalleeKind;
 

@@ -13,6 +13,7 @@ static const char *const derivs[] = {
     [DERIV_WITH_VJP] = "deriv.withVjp",
     [DERIV_WITH_JVP] = "deriv.withJvp",
     [DERIV_CHECKPOINT] = "deriv.checkpointed",
+    [DERIV_ATTEMPT] = "attempt",
 };
 
 static bool find(const char *name, Callee *out) {
@@ -21,8 +22,8 @@ static bool find(const char *name, Callee *out) {
         out->arity = 1;
         return true;
     }
-    if (strcmp(name, "store.put") == 0 || strcmp(name, "store.get") == 0) {
-        out->kind = name[6] == 'p' ? CALLEE_PUT : CALLEE_GET;
+    if (strcmp(name, "store.put") == 0 || strcmp(name, "store.get") == 0 || strcmp(name, "store.cast") == 0) {
+        out->kind = name[6] == 'p' ? CALLEE_PUT : name[6] == 'g' ? CALLEE_GET : CALLEE_CAST;
         out->arity = 1;
         return true;
     }
@@ -111,6 +112,7 @@ static CtCore *deriv_call(CtElab *el, CtSourceRange range, const Callee *callee,
     Ground *type = callee->type;
     uint32_t place = function_place(callee->deriv);
     bool sound = true;
+    if (callee->deriv == DERIV_ATTEMPT) return ct_core_deriv(el->program, range, callee->deriv, args, callee->arity);
     for (uint32_t i = 0; i <= place && sound; i++) sound = ct_elab_ground_fun(el, type, &first, &type);
     if (callee->deriv == DERIV_BASIS) sound = sound && differentiable(el, range, first, "result");
     if (sound && ct_elab_ground_fun(el, first, &point, &value) && ct_elab_wants(callee, place) > 0)
@@ -124,20 +126,27 @@ static CtCore *deriv_call(CtElab *el, CtSourceRange range, const Callee *callee,
 /* ---- values of any type in one array ---- */
 
 /* A value of type a as a Store'value, or back. The data type has a constructor for each type at which this is used;
- * what is taken out at another type than it was put in belongs to another runST. */
+ * what is taken out at another type than it was put in belongs to another runST. CAST gives Nothing then, and Just the
+ * value otherwise. */
 static CtCore *store_call(CtElab *el, CtSourceRange range, const Callee *callee, CtCore *arg) {
     CtProgram *p = el->program;
-    bool put = callee->kind == CALLEE_PUT;
+    bool put = callee->kind == CALLEE_PUT, cast = callee->kind == CALLEE_CAST;
     CtType *result = ct_elab_core(el, result_of(el, callee)), *store = put ? result : arg->type;
-    CtCon *con = ct_core_data_open_con(p, store->data, put ? arg->type : result);
+    CtCon *maybe = cast ? result->data->cons : NULL; /* Nothing, Just */
+    CtType *value = put ? arg->type : cast ? maybe[1].fields[0] : result;
+    CtCon *con = ct_core_data_open_con(p, store->data, value);
     if (con == NULL) {
         ct_error(el->context, CT_E0402, ct_elab_blame(el, range),
                  "there are references to values of more than %d types", CT_MOST_OPEN_CONS);
         return ct_elab_error_term(el, range, result);
     }
     if (put) return ct_core_con(p, range, con, &arg, 1);
-    CtVar *x = ct_core_var_new(p, "x", result);
+    CtVar *x = ct_core_var_new(p, "x", value);
     CtCase one = {.con = con, .vars = &x, .body = ct_core_var(p, range, x)};
+    if (cast) {
+        one.body = ct_core_con(p, range, &maybe[1], &one.body, 1);
+        return ct_core_case(p, range, result, arg, &one, 1, ct_core_con(p, range, &maybe[0], NULL, 0));
+    }
     CtCore *otherwise =
         ct_core_fail(p, range, result, CT_E0503, "a reference is used outside of the runST that made it", NULL);
     return ct_core_case(p, range, result, arg, &one, 1, otherwise);
@@ -148,7 +157,8 @@ CtCore *ct_elab_primitive_call(CtElab *el, CtSourceRange range, const Callee *ca
     if (callee->kind == CALLEE_PRIM) return ct_core_prim(p, range, callee->prim, args, callee->arity);
     if (callee->kind == CALLEE_ARRAY) return ct_core_array(p, range, callee->array, args, callee->arity);
     if (callee->kind == CALLEE_DERIV) return deriv_call(el, range, callee, args);
-    if (callee->kind == CALLEE_PUT || callee->kind == CALLEE_GET) return store_call(el, range, callee, args[0]);
+    if (callee->kind == CALLEE_PUT || callee->kind == CALLEE_GET || callee->kind == CALLEE_CAST)
+        return store_call(el, range, callee, args[0]);
     CtType *type = ct_elab_core(el, result_of(el, callee));
     return ct_core_fail(p, range, type, CT_E0503, NULL, args[0]);
 }

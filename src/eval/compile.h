@@ -213,6 +213,8 @@ uint32_t ct_eval_emit_app(Compile *c, CtCore *e, uint32_t want, bool tail);
 /* A call with arguments in slots: of a known code (fun NULL), or of a closure, which is taken. */
 uint32_t ct_eval_emit_call(Compile *c, CtSourceRange range, CtCode *code, const Operand *fun, const Operand *args,
                            uint32_t count, uint32_t want, bool is_pointer);
+/* attempt f x instead, whose type is one of objects. */
+uint32_t ct_eval_emit_attempt(Compile *c, CtCore *e, uint32_t want);
 uint32_t ct_eval_emit_outlined(Compile *c, CtCode *code, CtCore *e, uint32_t want, bool tail);
 uint32_t ct_eval_emit_closure(Compile *c, CtCore *e, uint32_t want);
 /* A function of a group as a value. */

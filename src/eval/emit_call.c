@@ -170,6 +170,20 @@ uint32_t ct_eval_emit_app(Compile *c, CtCore *e, uint32_t want, bool tail) {
                         tail);
 }
 
+uint32_t ct_eval_emit_attempt(Compile *c, CtCore *e, uint32_t want) {
+    Operand ops[3], both[2];
+    ct_eval_operands(c, e->as.call.args, 3, true, false, ops);
+    ct_eval_count_steps(c, 1);
+    uint32_t result = ct_eval_emit_call(c, e->range, NULL, &ops[0], &ops[1], 1, NO_SLOT, true);
+    both[0] = ct_eval_operand_slot(result, true, true);
+    both[1] = ops[2];
+    uint32_t dest = ct_eval_result_slot(c, want, both, 2);
+    uint32_t start = ct_eval_begin(c, OP_ATTEMPTED, e->range);
+    ct_eval_add_word(c, dest);
+    for (uint32_t i = 0; i < 2; i++) ct_eval_add_word(c, both[i].slot);
+    return ct_eval_finish(c, start, dest, want, true, both, 2);
+}
+
 /* A term that is nested too deeply: a call of its code, with the variables that it uses as environment. It counts no
  * steps of its own. */
 uint32_t ct_eval_emit_outlined(Compile *c, CtCode *code, CtCore *e, uint32_t want, bool tail) {

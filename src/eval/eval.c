@@ -29,6 +29,7 @@ void ct_eval_free(CtEval *eval) {
     ct_value_heap_free(eval->heap);
     free(eval->stack);
     free(eval->form_key.data);
+    free(eval->caught);
     free(eval);
 }
 

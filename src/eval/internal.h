@@ -151,6 +151,11 @@ struct CtEval {
     int64_t part_end;               /* the first element behind its part */
     uint32_t part_body, part_out;   /* start of the body, and slot of the array that the loop makes */
     uint32_t constants;             /* constants being evaluated; it holds their lock while this is not 0 */
+    /* what an ATTEMPTED has caught last, `CODE TEXT`, from malloc; whether it has yet to find out; and how often what
+     * catching would undo has happened (lib/io.cot) */
+    char *caught;
+    bool was_caught;
+    uint64_t changes;
     /* the error that is being raised; E0000: it stands in the context already */
     CtErrorCode error;
     const char *error_text;
@@ -250,6 +255,9 @@ extern const uint32_t ct_eval_machine_halt[];
 CtSourceRange ct_eval_code_place(const CtCode *code, uint32_t at);
 /* Releases every frame; for a worker's base frame, what the body owned. */
 void ct_eval_unwind(Machine *m);
+/* After an error: leaves the frames above the innermost call in front of an ATTEMPTED, at which the machine is to go on.
+ * False: nothing has happened, since there is none, or nothing may catch this error. */
+bool ct_eval_catch(Machine *m);
 /* Calls `each` with every slot that owns an object right before the loop whose body begins at word `body`. */
 bool ct_eval_owned_before(const CtCode *code, uint32_t body, void (*each)(void *data, uint32_t slot), void *data);
 

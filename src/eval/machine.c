@@ -115,7 +115,10 @@ out_of_memory:
     ct_eval_raise_memory(m);
 fail:
     SAVE();
-    return false;
+    if (!ct_eval_catch(m)) return false;
+    LOAD();
+    pc = m->pc;
+    goto resume;
 }
 
 bool ct_eval_machine_resume(Machine *m) { return run(m, NULL); }

@@ -210,6 +210,13 @@ INSTRUCTION(DUAL) { /* the closed λ that makes the transformed function is give
     fp = frame;
     goto enter;
 }
+INSTRUCTION(ATTEMPTED) {
+    CtWord result = SLOT(m->was_caught ? 3 : 2);
+    if (!m->was_caught) ct_value_release_object(heap, OBJECT(3));
+    m->was_caught = false;
+    SLOT(1) = result;
+    NEXT(4);
+}
 INSTRUCTION(WATCH) {
     const CtCode *code = frame_code(fp);
     SAVE(); /* the steps so far */

@@ -1,12 +1,25 @@
 /* The primitives whose results are strings. */
 #include <stdio.h>
+#include <string.h>
 
 #include "eval/internal.h"
+
+/* Commands that the machine answers itself: that a reference of before an `attempt` has changed; how often that has
+ * happened; and why the last attempt failed. */
+enum { ATTEMPT_NOTE = -50, ATTEMPT_CHANGES = -51, ATTEMPT_FAILURE = -52 };
 
 /* A character of a request, or a command, and its answer. NULL: it failed. */
 static CtObject *effect(Machine *m, int64_t what) {
     const char *answer;
     size_t length;
+    Machine *home = home_of(m);
+    if (what == ATTEMPT_NOTE) home->changes++;
+    if (what <= ATTEMPT_NOTE && what >= ATTEMPT_FAILURE) {
+        char count[24];
+        snprintf(count, sizeof count, "%llu", (unsigned long long)home->changes);
+        const char *text = what == ATTEMPT_FAILURE ? home->caught : count;
+        return ct_value_string_new(m->heap, m->program->string_type, text ? text : "", text ? strlen(text) : 0);
+    }
     int failure = ct_value_effect(home_of(m)->effects, what, &answer, &length);
     if (failure == 0) return ct_value_string_new(m->heap, m->program->string_type, answer, length);
     CtErrorCode code = failure == 514 ? CT_E0514 : failure == 801 ? CT_E0801 : CT_E0513;

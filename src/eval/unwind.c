@@ -1,6 +1,8 @@
 /* After an error, every frame releases what it owns. Which slots own objects at an instruction follows from the code's
  * events. The answers are cached by waiting position, since a deep recursion waits at few of them. */
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "eval/internal.h"
 
@@ -158,13 +160,15 @@ static void release_part(Machine *m, CtWord *fp, uint32_t at) {
     owned_free(&now);
 }
 
-void ct_eval_unwind(Machine *m) {
+/* Releases the frames from m->fp on that are above `end`, to which m->fp then goes; NULL: all. Their number. */
+static uint64_t unwind_to(Machine *m, const CtWord *end) {
     Kept kept[KEPT] = {0};
     CtWord *fp = m->fp;
-    if (fp == NULL) return; /* no frame has begun */
     const uint32_t *at = m->pc;
-    for (;;) {
+    uint64_t count = 0;
+    while (fp != end) {
         const uint32_t *back = frame_return(fp);
+        count++;
         if (is_part(m, fp)) {
             release_part(m, fp, (uint32_t)(at - frame_code(fp)->words));
             break;
@@ -179,5 +183,42 @@ void ct_eval_unwind(Machine *m) {
         fp -= back[-2];
         at = back - 1; /* the calling instruction has taken its operands, and has no result yet */
     }
+    if (end != NULL) m->fp = fp;
     for (int i = 0; i < KEPT; i++) owned_free(&kept[i].owned);
+    return count;
+}
+
+void ct_eval_unwind(Machine *m) {
+    if (m->fp != NULL) unwind_to(m, NULL); /* NULL: no frame has begun */
+}
+
+/* Failures of expressions. A request that fails inside of a `catch` is answered instead, and limits end the run. */
+static bool may_be_caught(CtErrorCode code) {
+    static const CtErrorCode codes[] = {CT_E0501, CT_E0502, CT_E0503, CT_E0504, CT_E0505, CT_E0506,
+                                        CT_E0507, CT_E0508, CT_E0510, CT_E0511};
+    for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
+        if (codes[i] == code) return true;
+    return false;
+}
+
+bool ct_eval_catch(Machine *m) {
+    if (m->home != NULL || m->arena_failed || m->fp == NULL || !may_be_caught(m->error)) return false;
+    const CtWord *fp = m->fp;
+    const uint32_t *back = frame_return(fp);
+    while (*back != OP_ATTEMPTED) {
+        if (back == &ct_eval_machine_halt[2]) return false;
+        fp -= back[-2];
+        back = frame_return(fp);
+    }
+    size_t length = strlen(m->error_text) + sizeof "501 ";
+    char *text = malloc(length);
+    if (text == NULL) return false;
+    snprintf(text, length, "%s %s", &ct_error_name(m->error)[2], m->error_text);
+    free(m->caught);
+    m->caught = text;
+    m->error = CT_E0000;
+    m->depth -= unwind_to(m, fp - back[-2]);
+    m->pc = back;
+    m->was_caught = true;
+    return true;
 }

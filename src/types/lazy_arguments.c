@@ -24,6 +24,13 @@ static const struct Row {
     {"fromRight", 1, 2, false, "fromRight'else"},
     {"findWithDefault", 1, 3, false, "findWithDefault'else"},
     {"bool", 1, 3, false, "bool'else"},
+    {"evaluate", 1, 1, true, "evaluate'else"},
+    {"catch", 1, 2, true, "catch'else"},
+    {"handle", 2, 2, true, "handle'else"},
+    {"try", 1, 1, true, "try'else"},
+    {"finally", 1, 2, true, "finally'else"},
+    {"onException", 1, 2, true, "onException'else"},
+    {"bracket_", 3, 3, true, "bracket_'else"},
     {"trace", 2, 2, true, "trace'else"},
     {"traceShow", 2, 2, true, "traceShow'else"},
     {"progress", 2, 2, true, "progress'else"},
@@ -71,6 +78,13 @@ static CtExpr *delayed(CtTypes *types, CtExpr *expr) {
     return lambda;
 }
 
+/* What a module of the library exports, whether it is imported or not. */
+static CtEntity *exported(CtTypes *types, const char *module, CtSym name) {
+    CtSym symbol = module ? ct_intern_text(&types->context->symbols, module) : NULL;
+    const CtScope *scope = symbol ? ct_map_get(&types->interfaces, ct_key(symbol)) : NULL;
+    return scope ? ct_types_scope_get(scope, SPACE_VALUE, name) : NULL;
+}
+
 /* Puts the function of the row in place, if the application is of the row's. */
 static bool replace(CtTypes *types, CtExpr *app, const struct Row *row) {
     CtExpr *fun = app->parts[0];
@@ -78,8 +92,10 @@ static bool replace(CtTypes *types, CtExpr *app, const struct Row *row) {
     if (app->part_count <= row->argument || app->part_count > row->arity + 1) return false;
     CtSym other = ct_intern_text(&types->context->symbols, row->instead);
     CtEntity *instead = ct_types_library(types, SPACE_VALUE, other);
-    if (!instead) instead = library_meaning(types, fun, other);
-    if (!instead || !library_meaning(types, fun, fun->name.text)) return false;
+    const CtEntity *meant = library_meaning(types, fun, fun->name.text);
+    if (!meant) return false;
+    if (!instead) instead = exported(types, meant->module, other);
+    if (!instead) return false;
     if (!row->always && !fails(types, app->parts[row->argument])) return false;
     CtExpr *named = CT_NEW(types->arena, CtExpr);
     *named = *fun;

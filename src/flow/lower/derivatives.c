@@ -164,6 +164,7 @@ CtFlowArgs ct_flow_lower_deriv(Lower *l, CtCore *e) {
     case DERIV_VJP: return lower_vjp(l, e);
     case DERIV_JVP: return lower_jvp(l, e);
     case DERIV_CHECKPOINT: return lower_checkpoint(l, e);
+    case DERIV_ATTEMPT: ct_flow_lower_refuse(l, "it catches what fails in expressions (Control.Exception)");
     case DERIV_WITH_VJP:
     case DERIV_WITH_JVP: return ct_flow_lower_with_rule(l, e);
     case DERIV_JACOBIAN:

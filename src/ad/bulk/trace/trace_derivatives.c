@@ -271,6 +271,7 @@ CtAbstract *ct_bulk_trace_derivative(Tracer *tr, CtCore *dual, CtAbstract *const
     case DERIV_FILL:
     case DERIV_STOP:
     case DERIV_CHECKPOINT:
+    case DERIV_ATTEMPT:
     case DERIV_WITH_VJP:
     case DERIV_WITH_JVP: break;
     }
