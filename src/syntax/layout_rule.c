@@ -7,12 +7,18 @@
  */
 #include "syntax/internal.h"
 
+/* A line that goes on with, or ends, the fields between braces belongs to no block, however far left it begins. */
+static bool in_record(const CtParser *p, const CtToken *token) {
+    bool goes_on = token->kind == TOKEN_RBRACE || token->kind == TOKEN_COMMA;
+    return goes_on && p->open != CT_NO_TOKEN && p->tokens[p->open].kind == TOKEN_LBRACE;
+}
+
 void ct_syntax_settle(CtParser *p) {
     const CtToken *token = ct_syntax_token(p);
     p->kind = (CtTokenKind)token->kind;
     if (p->blocks.count == 0) return;
     uint32_t column = p->blocks.items[p->blocks.count - 1];
-    if (column == 0) return;
+    if (column == 0 || in_record(p, token)) return;
     if (token->kind == TOKEN_END)
         p->kind = TOKEN_DEDENT;
     else if (p->fresh && token->column == column)

@@ -247,10 +247,25 @@ static bool has_large(CtTypes *types, const CtBindingGroup *group, CtBindInfo **
     return false;
 }
 
+/* A constraint on `f a`, where f is to be a list or an array, cannot be in the context of an inferred type: f is the list. */
+static void settle_sequences(CtTypes *types, uint32_t mark) {
+    bool settled = false;
+    for (uint32_t i = mark; i < types->deferred.count; i++) {
+        CtTy *head = ct_types_ty_resolve(types->deferred.items[i].type);
+        while (head->kind == TY_APP) head = ct_types_ty_resolve(head->fun);
+        if (head->kind != TY_META || head->level <= types->level || !has_all(head, types->list->type)) continue;
+        for (const CtPred *pred = head->preds; pred && !head->link; pred = pred->next)
+            if (!strcmp(pred->class_->name->text, "Sequence")) head->link = types->list->type;
+        settled |= head->link != NULL;
+    }
+    if (settled) ct_types_solve_deferred(types, mark, false);
+}
+
 void ct_types_generalise(CtTypes *types, CtBindingGroup *group, CtBindInfo **infos, CtMarks marks, bool restricted) {
     Quantify q = {.types = types, .restricted = restricted};
     bool failed = types->context->error_count > marks.errors || has_large(types, group, infos);
     ct_types_solve_deferred(types, marks.deferred, false);
+    settle_sequences(types, marks.deferred);
     for (uint32_t i = 0; i < group->count; i++)
         for (uint32_t j = 0; infos[i]->signature && j < infos[i]->signature->count; j++)
             ct_push(types->arena, &q.generics, infos[i]->signature->generics[j]);
