@@ -28,21 +28,19 @@ static inline double ct_to_float(double x) {
     return (double)single;
 }
 
-/* p · g, where the structural zero −0.0 is absorbing: for g = −0.0 the result is −0.0 even if p is infinite or NaN (1
- * stands in for p). A product that would round to −0.0 otherwise becomes 0.0 by adding 0, since −0.0 is to mean a
- * structural zero only. The code is one product without a branch, so that loops vectorise well; from a branch on g, gcc
- * would make two loops when g is loop-invariant, and slow vectors otherwise. */
+/* p · g, where the structural zero −0.0 is absorbing: for g = −0.0 the result is −0.0 even if p is infinite or NaN. A
+ * product that would round to −0.0 otherwise becomes 0.0 by adding 0, since −0.0 is to mean a structural zero only. The
+ * bits are chosen without a branch, which vectorises to a comparison and a blend; from a branch on g, gcc would make two
+ * loops when g is loop-invariant, and slow vectors otherwise. */
 static inline double ct_scale(double p, double g) {
-    int64_t factor, of_g, one = INT64_C(0x3FF0000000000000);
-    double zero;
+    double product = p * g + 0.0;
+    int64_t of_g, of_product;
     memcpy(&of_g, &g, sizeof g);
-    memcpy(&factor, &p, sizeof p);
+    memcpy(&of_product, &product, sizeof product);
     int64_t is_zero = -(int64_t)(of_g == INT64_MIN);
-    factor = (factor & ~is_zero) | (one & is_zero);
-    memcpy(&p, &factor, sizeof p);
-    is_zero &= INT64_MIN;
-    memcpy(&zero, &is_zero, sizeof zero);
-    return p * g + zero;
+    of_product = (of_product & ~is_zero) | (INT64_MIN & is_zero);
+    memcpy(&product, &of_product, sizeof product);
+    return product;
 }
 
 /* The sign; zeros and NaN are returned as they are. */
