@@ -364,6 +364,39 @@ static bool length_from_loop(Reverse *r, const CtFlowStep *loop, const CtFlowVar
     return false;
 }
 
+/* Whether what a length was traced to is bound in a block or one around it. */
+static bool is_in_sight(const Reverse *r, Length length, const CtFlowBlock *block) {
+    const CtFlowVar *var = length.array != NULL ? length.array : length.value.var;
+    const CtFlowBlock *owner = var == NULL ? block : ct_map_get(&r->owner, var->id);
+    while (block != NULL && block != owner) block = ct_map_get(&r->outer, ct_key(block));
+    return block != NULL;
+}
+
+/* The length that an array has in all branches of the switch that gives it, by what they make it of; NULL: there is
+ * none, or it is being looked for. */
+static const Length *length_from_switch(Reverse *r, const CtFlowStep *choice, const CtFlowVar *array,
+                                        uint32_t dimension) {
+    const CtFlowBlock *here = ct_map_get(&r->owner, array->id);
+    uint64_t key = length_key(array, dimension);
+    if (ct_map_has(&r->chosen, key)) return ct_map_get(&r->chosen, key);
+    ct_map_set(r->arena, &r->chosen, key, NULL);
+    uint32_t index = 0;
+    while (choice->results.items[index] != array) index++;
+    Length *all = NULL;
+    for (uint32_t i = 0; i < choice->as.cases.count; i++) {
+        const CtFlowBlock *block = choice->as.cases.branches[i].block;
+        if (block->exit == EXIT_NEVER) continue;
+        if (block->exit != EXIT_YIELD || block->values.items[index].var == NULL) return NULL;
+        Length one = origin_of(r, (Length){{0}, block->values.items[index].var, dimension}, NULL); /* by no checks */
+        if (!is_in_sight(r, one, here) || (all != NULL && !is_same(*all, one))) return NULL;
+        all = CT_NEW(r->arena, Length);
+        *all = one;
+    }
+    if (all != NULL) CT_FIRED("forward_sweep.length_of_switch");
+    ct_map_set(r->arena, &r->chosen, key, all);
+    return all;
+}
+
 /* Finds the array and dimension with the same length, or the length itself; false if nothing is known. */
 static bool length_from(Reverse *r, CtFlowVar *array, uint32_t dimension, CtFlowVar **like, uint32_t *other,
                         CtFlowArg *length) {
@@ -381,6 +414,14 @@ static bool length_from(Reverse *r, CtFlowVar *array, uint32_t dimension, CtFlow
     }
     const CtFlowArg *args = def->args.items;
     if (def->kind == FLOW_LOOP) return length_from_loop(r, def, array, dimension, like, length);
+    if (def->kind == FLOW_SWITCH) {
+        const Length *chosen = length_from_switch(r, def, array, dimension);
+        if (chosen == NULL) return false;
+        *like = chosen->array;
+        *length = chosen->value;
+        *other = chosen->dimension;
+        return true;
+    }
     if (def->kind == FLOW_UPDATE && CT_FIRED("forward_sweep.length_of_update")) {
         *like = args[0].var;
         return true;

@@ -87,6 +87,7 @@ typedef struct Reverse {
     /* Carried variable and dimension, by number -> whether its length is the same in all iterations. NULL: under
      * way. */
     CtMap keeps;
+    CtMap chosen; /* a switch's result and dimension, by number -> its Length (forward_sweep.c). NULL: unknown */
     /* Variable number -> the lengths that it is known to have because of checks (Equal, forward_sweep.c). */
     CtMap equals;
     CtMap outer;    /* block of the forward sweep -> the enclosing block */

@@ -76,10 +76,25 @@ static const CtFlowArg *made_count(const CtFlowFact *fact, const CtFlowArg *arra
     return made && !step->as.loop.initial && array->type->rank == 1 ? &step->args.items[0] : NULL;
 }
 
-/* Whether an array has the lengths of the initial value `first` of a carried variable: it is that with updated
- * elements, or is made with the same lengths. */
-static bool keeps_lengths(const CtFlowFacts *facts, const CtFlowArg *array, const CtFlowVar *first, int depth) {
-    if (array->var == first) return true;
+/* The initial value of a carried array, `var`; of a vector, also its length. */
+typedef struct Initial {
+    const CtFlowVar *var;
+    CtFlowLength length;
+} Initial;
+
+/* Whether a step makes a vector as long as the initial one. */
+static bool fills_length(const CtFlowFacts *facts, const CtFlowStep *step, const Initial *first) {
+    if (step->kind != FLOW_BULK || step->as.bulk != ARRAY_REPLICATE || first->length.dimension > 0) return false;
+    if (step->results.items[0]->type->rank != 1 || ct_flow_is_object(step->args.items[1].type)) return false;
+    CtFlowLength count = ct_flow_length_of(facts, step->args.items[0]);
+    if (count.known.type == NULL) return count.array == first->length.array && count.dimension == 0;
+    return first->length.known.type != NULL && ct_flow_same(&first->length.known, &count.known);
+}
+
+/* Whether an array has the lengths of the initial value of a carried variable: it is that with updated elements, or is
+ * made with the same lengths. */
+static bool keeps_lengths(const CtFlowFacts *facts, const CtFlowArg *array, Initial first, int depth) {
+    if (array->var == first.var) return true;
     const CtFlowFact *fact = ct_flow_fact(facts, array);
     const CtFlowStep *step = fact->maker;
     if (depth == 0 || step == NULL) return false;
@@ -87,14 +102,15 @@ static bool keeps_lengths(const CtFlowFacts *facts, const CtFlowArg *array, cons
     const CtFlowStep *dim = count != NULL ? ct_flow_maker(facts, count, FLOW_DIM) : NULL;
     if (count != NULL)
         return dim != NULL && dim->as.index == 0 && keeps_lengths(facts, &dim->args.items[0], first, depth - 1);
+    if (fills_length(facts, step, &first)) return CT_FIRED("lengths.filled");
     if (step->kind == FLOW_UPDATE)
         return step->args.count - 2 == array->type->rank &&
                keeps_lengths(facts, &step->args.items[0], first, depth - 1);
     if (step->kind == FLOW_LOOP && fact->index < step->as.loop.carried) {
         const CtFlowBlock *block = step->as.loop.block;
+        const Initial inner = {block->params.items[1 + fact->index], first.length};
         return block->exit == EXIT_YIELD &&
-               keeps_lengths(facts, &block->values.items[fact->index], block->params.items[1 + fact->index],
-                             depth / 2) &&
+               keeps_lengths(facts, &block->values.items[fact->index], inner, depth / 2) &&
                keeps_lengths(facts, &step->args.items[1 + fact->index], first, depth - 1);
     }
     for (uint32_t i = 0; step->kind == FLOW_SWITCH && i < step->as.cases.count; i++) {
@@ -109,15 +125,14 @@ static bool keeps_lengths(const CtFlowFacts *facts, const CtFlowArg *array, cons
 static CtFlowLength carried_length(const CtFlowFacts *facts, const CtFlowStep *loop, uint32_t index,
                                    const CtFlowArg *array, uint32_t dimension, int depth) {
     const CtFlowBlock *block = loop->as.loop.block;
+    const CtFlowArg *start = &loop->args.items[1 + index], *next = &block->values.items[index];
     if (block->exit != EXIT_YIELD) return own_length(array, dimension);
-    const CtFlowArg *count = made_count(ct_flow_fact(facts, &block->values.items[index]), &block->values.items[index]);
-    if (count != NULL && ct_flow_maker(facts, count, FLOW_DIM) == NULL) { /* the initial array's length too */
-        CtFlowLength first = length(facts, &loop->args.items[1 + index], dimension, false, depth / 2);
+    CtFlowLength first = length(facts, start, dimension, false, depth);
+    const CtFlowArg *count = made_count(ct_flow_fact(facts, next), next);
+    if (count != NULL && ct_flow_maker(facts, count, FLOW_DIM) == NULL) /* the initial array's length too */
         if (first.known.type != NULL && ct_flow_same(&first.known, count)) return first;
-    }
-    if (keeps_lengths(facts, &block->values.items[index], block->params.items[1 + index], depth / 2))
-        return length(facts, &loop->args.items[1 + index], dimension, false, depth);
-    return own_length(array, dimension);
+    bool keeps = keeps_lengths(facts, next, (Initial){block->params.items[1 + index], first}, depth / 2);
+    return keeps ? first : own_length(array, dimension);
 }
 
 /* The length of an array that a loop makes. Its inner lengths are those of its rows, if these are the same in all
@@ -185,6 +200,34 @@ static CtFlowLength read_length(const CtFlowFacts *facts, const CtFlowStep *step
     return differs ? own_length(array, dimension) : found;
 }
 
+static bool is_same(const CtFlowLength *a, const CtFlowLength *b);
+
+/* Whether a variable is bound, as far as is known, in a block at this depth that is in sight, or around it. */
+static bool is_bound_at(const CtFlowFacts *facts, const CtFlowVar *var, uint32_t depth) {
+    const CtFlowFact *fact = ct_flow_fact(facts, &(CtFlowArg){.var = (CtFlowVar *)var}); // NOLINT
+    for (uint32_t i = 0; i < facts->function->params.count; i++)
+        if (facts->function->params.items[i] == var) return true;
+    return (fact->maker != NULL || fact->loop != NULL) && fact->depth <= depth;
+}
+
+/* The number of elements of a switch's result, if it is the same in all branches, and known outside of them. */
+static CtFlowLength chosen_length(const CtFlowFacts *facts, const CtFlowFact *fact, const CtFlowArg *array, int depth) {
+    CtFlowLength all = own_length(array, 0);
+    bool found = false;
+    for (uint32_t i = 0; i < fact->maker->as.cases.count; i++) {
+        const CtFlowBlock *block = fact->maker->as.cases.branches[i].block;
+        if (block->exit != EXIT_YIELD) continue;
+        CtFlowLength one = length(facts, &block->values.items[fact->index], 0, false, depth / 2);
+        const CtFlowVar *var = one.known.type != NULL ? one.known.var : one.array;
+        if (var != NULL && !is_bound_at(facts, var, fact->depth)) return own_length(array, 0);
+        if (found && !is_same(&one, &all)) return own_length(array, 0);
+        all = one;
+        found = true;
+    }
+    if (found) CT_FIRED("lengths.chosen");
+    return all;
+}
+
 static CtFlowLength length(const CtFlowFacts *facts, const CtFlowArg *array, uint32_t dimension, bool some, int depth) {
     const CtFlowFact *fact = ct_flow_fact(facts, array);
     const CtFlowStep *step = fact->maker;
@@ -199,6 +242,7 @@ static CtFlowLength length(const CtFlowFacts *facts, const CtFlowArg *array, uin
     if (step->kind == FLOW_UPDATE && (dimension == 0 || step->args.count - 2 == array->type->rank))
         return length(facts, &args[0], dimension, some, depth);
     if (step->kind == FLOW_READ) return read_length(facts, step, array, dimension, depth);
+    if (step->kind == FLOW_SWITCH && dimension == 0) return chosen_length(facts, fact, array, depth);
     bool items = step->kind == FLOW_LITERALS || step->kind == FLOW_ITEMS;
     if (items && dimension == 0)
         return (CtFlowLength){.known = {.type = facts->integer, .lit.integer = step->args.count}};
