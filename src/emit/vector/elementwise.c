@@ -33,10 +33,26 @@ static bool is_plain(Nest *nest, const CtFlowBlock *block) {
     return block->exit == EXIT_YIELD;
 }
 
+/* Whether a carried number is reduced, by additions, or by the larger or the smaller: not a recurrence, of which each
+ * iteration waits for the one before, so that the loop cannot be vectorised along the row. */
+static bool is_reduced(const CtFlowBlock *block, const CtFlowVar *param, const CtFlowArg *value) {
+    if (value->var == param) return true;
+    const CtFlowStep *step = ct_flow_binder(block, value->var);
+    if (step == NULL || step->kind != FLOW_PRIM || step->args.count != 2) return false;
+    CtPrim prim = step->as.prim;
+    if (prim != PRIM_ADD && prim != PRIM_INT_ADD && prim != PRIM_MAX && prim != PRIM_MIN) return false;
+    return is_reduced(block, param, &step->args.items[0]) || is_reduced(block, param, &step->args.items[1]);
+}
+
 /* A loop that only adds up is better vectorised over the rows, because then no sum has to be reduced across lanes. */
 static bool fits(Nest *nest, const CtFlowStep *loop) {
     uint32_t sums = 0;
-    for (uint32_t i = 0; i < loop->as.loop.carried; i++) sums += loop->results.items[i]->type->kind != FLOW_ARRAY;
+    const CtFlowBlock *block = loop->as.loop.block;
+    for (uint32_t i = 0; i < loop->as.loop.carried; i++) {
+        if (loop->results.items[i]->type->kind == FLOW_ARRAY) continue;
+        if (!is_reduced(block, block->params.items[1 + i], &block->values.items[i])) return false;
+        sums++;
+    }
     nest->has_sums |= sums > 0;
     return sums < loop->results.count && !loop->as.loop.initial && is_plain(nest, loop->as.loop.block);
 }
