@@ -123,6 +123,30 @@ bool ct_flow_divide_by_bits(const CtFlowFacts *facts, CtFlowStep *step) {
     return rounds_down ? CT_FIRED("fold.division_by_bits") : CT_FIRED("fold.quotient_by_bits");
 }
 
+/* ---- the larger of 0 and a number ---- */
+
+/* if n < 1 then 0 else n, which is how many numbers [0 .. n − 1] has. */
+bool ct_flow_choose_natural(const CtFlowFacts *facts, CtFlowStep *step) {
+    const CtFlowStep *test = ct_flow_maker(facts, &step->args.items[0], FLOW_PRIM);
+    if (step->results.count != 1 || step->as.cases.count != 2 || test == NULL || test->as.prim != PRIM_INT_LT)
+        return false;
+    CtFlowArg n = test->args.items[0];
+    const CtFlowBranch *branches = step->as.cases.branches;
+    uint32_t less = branches[0].tag == 1 ? 0 : 1;
+    if (!is_int(&test->args.items[1], 1) || branches[less].tag != 1) return false;
+    for (uint32_t i = 0; i < 2; i++)
+        if (branches[i].block->exit != EXIT_YIELD || branches[i].block->steps.count > 0) return false;
+    if (!is_int(&branches[less].block->values.items[0], 0) ||
+        !ct_flow_same(&branches[1 - less].block->values.items[0], &n))
+        return false;
+    step->kind = FLOW_PRIM;
+    step->as.prim = PRIM_INT_MAX;
+    step->args = (CtFlowArgs){0};
+    ct_push(facts->arena, &step->args, ((CtFlowArg){.type = n.type}));
+    ct_push(facts->arena, &step->args, n);
+    return CT_FIRED("fold.choice_of_natural");
+}
+
 /* ---- reductions ---- */
 
 bool ct_flow_reduction(const CtFlowStep *step, CtPrim *prim, CtFlowArg *first) {

@@ -14,6 +14,8 @@ void ct_flow_drop_unreached(CtFlow *flow);
 /* Makes a division of Ints by a literal power of two a shift, and its remainder a choice of bits; false for other
  * steps. */
 bool ct_flow_divide_by_bits(const CtFlowFacts *facts, CtFlowStep *step);
+/* Makes a choice between 0 and a number the larger of both; false for other switches. */
+bool ct_flow_choose_natural(const CtFlowFacts *facts, CtFlowStep *step);
 /* What a primitive gives, where that is known now to the last bit. */
 bool ct_flow_fold(const CtFlow *flow, const CtFlowStep *prim, CtFlowArg *value);
 /* What a reduction of a whole array begins with, and what it does with each element; false where there is no such fold.

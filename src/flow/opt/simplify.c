@@ -537,6 +537,7 @@ static bool walk(Simplify *s, CtFlowBlock *to, CtFlowBlock *from, const CtFlowVa
         CtFlowStep *step = from->steps.items[i];
         ct_flow_rename(&s->now, &step->args);
         if (step->kind == FLOW_SWITCH) drop_impossible(step);
+        if (step->kind == FLOW_SWITCH) ct_flow_choose_natural(&s->facts, step);
         int branch = step->kind == FLOW_SWITCH ? known_branch(s, step) : -1;
         if (branch < 0 && step->kind == FLOW_SWITCH) branch = needless_choice(s, step);
         if (branch >= 0) {
