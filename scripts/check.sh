@@ -67,7 +67,7 @@ run "the evidence page" scripts/evidence.py
 if build build; then
     run "external symbols" scripts/check_symbols.py build
     run "what is installed" tests/install.py
-    all_tests build plain 200 1 "" 10
+    all_tests build plain 200 1 "" 15
     export XDG_CACHE_HOME=$logs/cache # what is compiled for the tests is kept apart
     run "golden programs of Flow, native" tests/run.py --cotan build/cotan --engine native --quick flow native $(some 2)
     run "golden programs, native" tests/run.py --cotan build/cotan --engine native --quick $(some 20)
@@ -94,7 +94,7 @@ if build build; then
     run "compiled programs" tests/compile.py --cotan build/cotan
     run "vector forms" tests/vector_forms.py
     run "exact mathematics" tests/exact_math.py --cotan build/cotan
-    run "emitted C" tests/emitted.py --cotan build/cotan $(some 80)
+    run "emitted C" tests/emitted.py --cotan build/cotan $(some 120)
     run "costs" tests/costs.py --cotan build/cotan $(some 12)
     run "CHAD" tests/chad.py --cotan build/cotan
     run "spans" tests/spans.py --cotan build/cotan
