@@ -124,6 +124,7 @@ void *ct_alloc(CtArena *arena, size_t bytes) {
     }
     void *result = arena->free;
     arena->free += whole;
+    arena->bytes -= GAP; /* gaps do not count */
     allow(result, bytes);
     return result;
 }
