@@ -28,6 +28,7 @@ all_tests() {
     for program in "$folder"/tests/test_*; do
         [ -x "$program" ] && [ -f "$program" ] && unit "$program" "$kind"
     done
+    run "$kind, the terminal" tests/terminal.py --cotan "$folder/cotan"
     # shellcheck disable=SC2086
     {
         run "$kind, golden programs" tests/run.py --cotan "$folder/cotan" $size $(some "$golden")
@@ -44,7 +45,6 @@ all_tests() {
     run "$kind, files of arrays" tests/numpy_files.py --cotan "$folder/cotan"
     run "$kind, fits" tests/fit.py --cotan "$folder/cotan"
     for target in front json npy; do replay "$folder" "$target" "$kind"; done
-    run "$kind, the terminal" tests/terminal.py --cotan "$folder/cotan"
     run "$kind, random programs" "$folder/tests/random_programs" --count "$random" --methods forward,tape
     run "$kind, random programs, every method" "$folder/tests/random_programs" --count $((random / 5)) --seed 1000000
     run "$kind, random programs over arrays" "$folder/tests/random_arrays" --count "$random"

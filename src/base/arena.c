@@ -9,7 +9,7 @@
 
 /* Under AddressSanitizer, memory that is not allocated cannot be accessed, and each small allocation is followed by a
  * gap. */
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(__SANITIZE_ADDRESS__) && !defined(CT_ARENA_WITHOUT_GAPS)
 #include <sanitizer/asan_interface.h>
 enum { GAP = 16 };
 static void forbid(void *memory, size_t bytes) { ASAN_POISON_MEMORY_REGION(memory, bytes); }

@@ -6,6 +6,7 @@
  */
 #include <stdlib.h>
 
+#define CT_ARENA_WITHOUT_GAPS /* chunks are copied as a whole */
 #include "../../src/base/arena.c"
 #include "../c/small_library.h"
 #include "types/types.h"

@@ -312,7 +312,7 @@ static void has_index(CtFlowFacts *facts, const CtFlowArg *index, CtFlowLength l
         ct_flow_tell(facts, (CtFlowEqual){.low = zero, .high = ct_flow_length_of(facts, *index)});
     }
     if (index->var == NULL && ct_flow_least(facts, length) <= index->lit.integer)
-        ct_flow_tell(facts, (CtFlowEqual){length, length, index->lit.integer + 1});
+        ct_flow_tell(facts, (CtFlowEqual){.is = length, .also = length, .least = index->lit.integer + 1});
 }
 
 int64_t ct_flow_least(const CtFlowFacts *facts, CtFlowLength length) {
