@@ -254,9 +254,9 @@ CtCore *ct_core_array_lit(CtProgram *p, CtSourceRange range, CtType *element, Ct
 
 uint32_t ct_core_deriv_arity(CtDerivOp op) {
     static const uint32_t arity[DERIV_COUNT] = {
-        [DERIV_JVP] = 3,        [DERIV_VJP] = 2,      [DERIV_JACOBIAN] = 2, [DERIV_TAYLOR] = 3,
-        [DERIV_BASIS] = 1,      [DERIV_REALS] = 1,    [DERIV_FILL] = 2,     [DERIV_STOP] = 1,
-        [DERIV_CHECKPOINT] = 2, [DERIV_ATTEMPT] = 3,  [DERIV_WITH_VJP] = 3, [DERIV_WITH_JVP] = 3};
+        [DERIV_JVP] = 3,        [DERIV_VJP] = 2,     [DERIV_JACOBIAN] = 2, [DERIV_TAYLOR] = 3,
+        [DERIV_BASIS] = 1,      [DERIV_REALS] = 1,   [DERIV_FILL] = 2,     [DERIV_STOP] = 1,
+        [DERIV_CHECKPOINT] = 2, [DERIV_ATTEMPT] = 3, [DERIV_WITH_VJP] = 3, [DERIV_WITH_JVP] = 3};
     return arity[op];
 }
 

@@ -324,7 +324,8 @@ typedef struct CtProgram {
 CtProgram *ct_core_program_new(CtContext *context);
 
 /* Where a failure is reported that has come up inside the library, and not below a call from the user's source (a call
- * at the end of a function leaves none): at what was asked for. Other ranges, and all if that is the library's, stay. */
+ * at the end of a function leaves none): at what was asked for. Other ranges, and all if that is the library's, stay.
+ */
 CtSourceRange ct_core_failing_place(const CtProgram *p, CtSourceRange range);
 
 /* Types. Equal arguments give the same pointer. */

@@ -255,8 +255,8 @@ extern const uint32_t ct_eval_machine_halt[];
 CtSourceRange ct_eval_code_place(const CtCode *code, uint32_t at);
 /* Releases every frame; for a worker's base frame, what the body owned. */
 void ct_eval_unwind(Machine *m);
-/* After an error: leaves the frames above the innermost call in front of an ATTEMPTED, at which the machine is to go on.
- * False: nothing has happened, since there is none, or nothing may catch this error. */
+/* After an error: leaves the frames above the innermost call in front of an ATTEMPTED, at which the machine is to go
+ * on. False: nothing has happened, since there is none, or nothing may catch this error. */
 bool ct_eval_catch(Machine *m);
 /* Calls `each` with every slot that owns an object right before the loop whose body begins at word `body`. */
 bool ct_eval_owned_before(const CtCode *code, uint32_t body, void (*each)(void *data, uint32_t slot), void *data);

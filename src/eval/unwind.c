@@ -194,8 +194,8 @@ void ct_eval_unwind(Machine *m) {
 
 /* Failures of expressions. A request that fails inside of a `catch` is answered instead, and limits end the run. */
 static bool may_be_caught(CtErrorCode code) {
-    static const CtErrorCode codes[] = {CT_E0501, CT_E0502, CT_E0503, CT_E0504, CT_E0505, CT_E0506,
-                                        CT_E0507, CT_E0508, CT_E0510, CT_E0511};
+    static const CtErrorCode codes[] = {CT_E0501, CT_E0502, CT_E0503, CT_E0504, CT_E0505,
+                                        CT_E0506, CT_E0507, CT_E0508, CT_E0510, CT_E0511};
     for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
         if (codes[i] == code) return true;
     return false;

@@ -141,8 +141,8 @@ typedef struct Slopes {
 
 static bool find_slopes(Check *c, const CtLeaves *x, const CtLeaves *dx, const CtLeaves *y, const CtLeaves *tangent,
                         Slopes *out) {
-    /* The last ones are for functions that vary on a small scale. There a tangent must be more than what rounding makes of the
-     * function: without a floor, rounding never agrees with it. Floats have no digits left at such steps. */
+    /* The last ones are for functions that vary on a small scale. There a tangent must be more than what rounding makes
+     * of the function: without a floor, rounding never agrees with it. Floats have no digits left at such steps. */
     static const double steps[] = {1e-3, 1e-4, 1e-5, 1e-2, 1e-6, 1e-7, 1e-8};
     enum { WIDE = 4, ALL = sizeof steps / sizeof *steps };
     uint32_t count = y->reals.count;

@@ -30,8 +30,8 @@ static inline double ct_to_float(double x) {
 
 /* p · g, where the structural zero −0.0 is absorbing: for g = −0.0 the result is −0.0 even if p is infinite or NaN. A
  * product that would round to −0.0 otherwise becomes 0.0 by adding 0, since −0.0 is to mean a structural zero only. The
- * bits are chosen without a branch, which vectorises to a comparison and a blend; from a branch on g, gcc would make two
- * loops when g is loop-invariant, and slow vectors otherwise. */
+ * bits are chosen without a branch, which vectorises to a comparison and a blend; from a branch on g, gcc would make
+ * two loops when g is loop-invariant, and slow vectors otherwise. */
 static inline double ct_scale(double p, double g) {
     double product = p * g + 0.0;
     int64_t of_g, of_product;

@@ -247,7 +247,8 @@ static bool has_large(CtTypes *types, const CtBindingGroup *group, CtBindInfo **
     return false;
 }
 
-/* A constraint on `f a`, where f is to be a list or an array, cannot be in the context of an inferred type: f is the list. */
+/* A constraint on `f a`, where f is to be a list or an array, cannot be in the context of an inferred type: f is the
+ * list. */
 static void settle_sequences(CtTypes *types, uint32_t mark) {
     bool settled = false;
     for (uint32_t i = mark; i < types->deferred.count; i++) {

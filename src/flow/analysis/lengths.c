@@ -109,8 +109,7 @@ static bool keeps_lengths(const CtFlowFacts *facts, const CtFlowArg *array, Init
     if (step->kind == FLOW_LOOP && fact->index < step->as.loop.carried) {
         const CtFlowBlock *block = step->as.loop.block;
         const Initial inner = {block->params.items[1 + fact->index], first.length};
-        return block->exit == EXIT_YIELD &&
-               keeps_lengths(facts, &block->values.items[fact->index], inner, depth / 2) &&
+        return block->exit == EXIT_YIELD && keeps_lengths(facts, &block->values.items[fact->index], inner, depth / 2) &&
                keeps_lengths(facts, &step->args.items[1 + fact->index], first, depth - 1);
     }
     for (uint32_t i = 0; step->kind == FLOW_SWITCH && i < step->as.cases.count; i++) {

@@ -49,8 +49,8 @@ static bool is_bounded(const Grown *g, const CtFlowArg *count) {
     return ct_flow_length_of(&g->facts, *count).array != NULL;
 }
 
-/* How often `array` has been given an element on the way to a value, each time as all that is done with it; 0: the value
- * may be something else. */
+/* How often `array` has been given an element on the way to a value, each time as all that is done with it; 0: the
+ * value may be something else. */
 static uint32_t growths(const Grown *g, const CtFlowArg *value, const CtFlowVar *array) {
     const CtFlowFact *fact = ct_flow_fact(&g->facts, value);
     const CtFlowStep *step = fact->maker;

@@ -39,8 +39,8 @@ static bool is_power(const Powers *p, const CtFlowStep *step) {
     if (step->kind != FLOW_CALL || step->results.count != 1 || step->args.count != 2) return false;
     const char *name = step->as.function->name;
     if (strncmp(name, module, sizeof module - 1) == 0) name += sizeof module - 1;
-    return strcmp(name, "power@Double,Int") == 0 &&
-           !ct_flow_is_user(p->flow, step->as.function->range) && step->results.items[0]->type->kind == FLOW_F64;
+    return strcmp(name, "power@Double,Int") == 0 && !ct_flow_is_user(p->flow, step->as.function->range) &&
+           step->results.items[0]->type->kind == FLOW_F64;
 }
 
 /* Whether an exponent is the loop's index plus a small literal. */
@@ -69,8 +69,7 @@ static bool is_outside(const Loop *l, const CtFlowArg *arg) {
 /* The variable that carries the power that a step computes; NULL if the step computes none. */
 static CtFlowVar *carry(Loop *l, const CtFlowStep *step) {
     int64_t offset;
-    if (!is_power(l->p, step) || !is_outside(l, &step->args.items[0]) ||
-        !is_exponent(l, step->args.items[1], &offset))
+    if (!is_power(l->p, step) || !is_outside(l, &step->args.items[0]) || !is_exponent(l, step->args.items[1], &offset))
         return NULL;
     CtFlowArg base = step->args.items[0];
     for (uint32_t i = 0; i < l->found.count; i++)
@@ -96,8 +95,7 @@ static void drop_choice(const Loop *l, const CtFlowStep *step) {
         const CtFlowArg *one = &none->values.items[i], *other = &power->values.items[i];
         bool is_one = one->var == NULL && one->type->kind == FLOW_F64 && one->lit.real == 1;
         for (uint32_t j = 0; is_one && j < l->found.count; j++)
-            if (l->found.items[j].now == other->var && l->found.items[j].offset == offset &&
-                CT_FIRED("powers.choice"))
+            if (l->found.items[j].now == other->var && l->found.items[j].offset == offset && CT_FIRED("powers.choice"))
                 ct_flow_substitute(l->step->as.loop.block, step->results.items[i], *other);
     }
 }
@@ -160,8 +158,7 @@ static void write_carried(Loop *l, CtFlowBlock *to, const Power *power) {
     insert_arg(arena, &loop->args, 1 + carried, first);
     insert_var(arena, &block->params, 1 + carried, power->now);
     insert_arg(arena, &block->values, carried, times(l, block, flow_of(power->now), power->base));
-    insert_var(arena, &loop->results, carried,
-               ct_flow_fresh(l->p->flow, l->p->function, "power", power->base.type));
+    insert_var(arena, &loop->results, carried, ct_flow_fresh(l->p->flow, l->p->function, "power", power->base.type));
 }
 
 /* A loop that runs in parallel does not any more: that is no loss if it is inside another loop, or does little. */
