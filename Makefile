@@ -16,12 +16,12 @@ demo: all
 test: build/build.ninja
 	@scripts/test.sh $(WHAT)
 
-# Every test, in a plain build and under AddressSanitizer and UBSan.
+# The tests, in a plain build and under AddressSanitizer and UBSan; of long ones a part.
 check:
 	@scripts/setup.sh
 	@scripts/check.sh
 
-# The same, on all programs where `check` has some of them, which depend on the commit: some two hours on two processors.
+# The same, on all programs where `check` has some of them, which depend on the commit.
 check-all:
 	@scripts/setup.sh
 	@COTAN_CHECK_ALL=1 scripts/check.sh

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Every test, in a plain build and under AddressSanitizer and UBSan, where Core is also checked after every pass. The last line is `N passed, N failed`.
+# The tests, in a plain build and under AddressSanitizer and UBSan, where Core is also checked after every pass. The last line is `N passed, N failed`.
 # A line is printed as each run ends, and what a run that fails has printed. Where all programs would take too long, a commit has one of N of them
 # (`some N`), and the next commit others; with COTAN_CHECK_ALL=1 it has all.
 # shellcheck disable=SC2046 # `some` gives several words

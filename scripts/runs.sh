@@ -1,6 +1,6 @@
 # Test runs side by side, as many as there are processors, and what came of them: for scripts/check.sh and scripts/test.sh. A script
-# queues its runs with `run` and starts them with `finish`, which prints a line as each run ends, with its processor time; `verdict` prints the last line. What a run
-# says it skipped, in lines `skipped: WHAT`, is in its own line, and once more before the last.
+# queues its runs with `run` and starts them with `finish`, which prints a line as each run ends, with its processor time; `verdict`
+# prints the last line. What a run says it skipped, in lines `skipped: WHAT`, is in its own line, and once more before the last.
 # shellcheck shell=bash
 
 passed=0

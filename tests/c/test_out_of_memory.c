@@ -253,7 +253,7 @@ static uint64_t runs;
 
 /* Under the sanitizers, where a run takes ten times as long, only some n of those that the plain build tries. */
 #if defined(__SANITIZE_ADDRESS__)
-enum { THINNED = 15 };
+enum { THINNED = 14 };
 #else
 enum { THINNED = 2 };
 #endif
