@@ -13,13 +13,15 @@ static void move(CtFlowBlock *block, uint32_t from, uint32_t to) {
 }
 
 static void delay(CtFlowMarks *marks, CtFlowBlock *block) {
+    /* a last step at which the function ends stays last */
+    uint32_t end = block->steps.count - (block->exit == EXIT_NEVER);
     for (uint32_t i = block->steps.count; i-- > 0;) {
         CtFlowStep *step = block->steps.items[i];
         for (uint32_t j = 0; j < ct_flow_inner_count(step); j++) delay(marks, ct_flow_inner(step, j));
         if (step->kind != FLOW_UPDATE) continue;
         uint32_t to = i;
         ct_flow_mark_results(marks, step, true);
-        while (to + 1 < block->steps.count && to < i + FAR &&
+        while (to + 1 < end && to < i + FAR &&
                !ct_flow_uses_marked(marks, block->steps.items[to + 1], NULL))
             to++;
         ct_flow_mark_results(marks, step, false);
