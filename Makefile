@@ -60,8 +60,8 @@ threads:
 # Every golden program as native code, or every SAMPLE-th: the compiled code under AddressSanitizer and UBSan, Flow checked after every pass.
 SAMPLE ?= 1
 sanitize-native:
-	@[ -f build-sanitize/build.ninja ] || meson setup build-sanitize -Db_sanitize=address,undefined -Doptimization=1 \
-		-Db_lundef=false -Dc_args=-DCT_LINT >/dev/null
+	@[ -f build-sanitize/build.ninja ] || meson setup build-sanitize -Db_sanitize=address,undefined -Doptimization=g \
+		-Db_lundef=false "-Dc_args=-DCT_LINT -g1" >/dev/null
 	@meson compile -C build-sanitize cotan:executable
 	@CC="cc -fsanitize=address,undefined -fno-sanitize-recover=all" \
 		tests/run.py --cotan build-sanitize/cotan --engine native --quick --timeout 600 --sample $(SAMPLE)

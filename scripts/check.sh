@@ -23,18 +23,23 @@ some() {
     echo "--sample $n --offset $((seed % n))"
 }
 
+# The number $1, or with COTAN_CHECK_ALL $2.
+few() { if [ -z "${COTAN_CHECK_ALL:-}" ]; then echo "$1"; else echo "$2"; fi; }
+
+# All that is tested in both builds: the folder, its name, how many random programs, and one of how many golden programs by each of
+# the methods, of them in general, and what makes the rest short.
 all_tests() {
-    folder=$1 kind=$2 random=$3 golden=$4 size=$5 every=$6
+    folder=$1 kind=$2 random=$3 every=$4 golden=$5 size=$6
     for program in "$folder"/tests/test_*; do
         [ -x "$program" ] && [ -f "$program" ] && unit "$program" "$kind"
     done
-    run "$kind, the terminal" tests/terminal.py --cotan "$folder/cotan"
     # shellcheck disable=SC2086
     {
+        run "$kind, the terminal" tests/terminal.py --cotan "$folder/cotan" $size
         run "$kind, golden programs" tests/run.py --cotan "$folder/cotan" $size $(some "$golden")
         run "$kind, every method" tests/methods.py --cotan "$folder/cotan" $size $(some "$every")
         run "$kind, dual arrays at run time" env COTAN_BULK=run tests/methods.py --cotan "$folder/cotan" $size \
-            --methods bulk $(some 6)
+            --methods bulk $(some "$every")
         run "$kind, Haskell programs" tests/haskell.py --cotan "$folder/cotan" $(some $((2 * golden)))
         run "$kind, formatting" tests/format.py --cotan "$folder/cotan" $(some $((4 * golden)))
         run "$kind, bad input" tests/bad_input.py --cotan "$folder/cotan" $size
@@ -67,9 +72,9 @@ run "the evidence page" scripts/evidence.py
 if build build; then
     run "external symbols" scripts/check_symbols.py build
     run "what is installed" tests/install.py
-    all_tests build plain 200 1 "" 15
+    all_tests build plain 200 30 1 ""
     export XDG_CACHE_HOME=$logs/cache # what is compiled for the tests is kept apart
-    run "golden programs of Flow, native" tests/run.py --cotan build/cotan --engine native --quick flow native $(some 2)
+    run "golden programs of Flow, native" tests/run.py --cotan build/cotan --engine native --quick flow native $(some 4)
     run "golden programs, native" tests/run.py --cotan build/cotan --engine native --quick $(some 20)
     if [ "$(uname -m)" = x86_64 ]; then
         for lanes in avx512f avx; do # as many lanes as smaller processors have
@@ -94,10 +99,10 @@ if build build; then
     run "compiled programs" tests/compile.py --cotan build/cotan
     run "vector forms" tests/vector_forms.py
     run "exact mathematics" tests/exact_math.py --cotan build/cotan
-    run "emitted C" tests/emitted.py --cotan build/cotan $(some 120)
-    run "costs" tests/costs.py --cotan build/cotan $(some 12)
+    run "emitted C" tests/emitted.py --cotan build/cotan $(some 240)
+    run "costs" tests/costs.py --cotan build/cotan $(some 24)
     run "CHAD" tests/chad.py --cotan build/cotan
-    run "spans" tests/spans.py --cotan build/cotan
+    run "spans" tests/spans.py --cotan build/cotan --random "$(few 10 40)"
     run "several threads" tests/threads.py --cotan build/cotan
     run "golden programs, 3 threads" env COTAN_THREADS=3 tests/run.py --cotan build/cotan $(some 8)
     run "error codes" tests/error_codes.py --cotan build/cotan
@@ -110,8 +115,8 @@ if build build; then
 else
     failed=$((failed + 1))
 fi
-if build build-sanitize -Db_sanitize=address,undefined -Doptimization=1 -Db_lundef=false -Dc_args=-DCT_LINT; then
-    all_tests build-sanitize sanitized 40 5 --quick 151
+if build build-sanitize -Db_sanitize=address,undefined -Doptimization=g -Db_lundef=false "-Dc_args=-DCT_LINT -g1"; then
+    all_tests build-sanitize sanitized 40 300 10 --quick
 else
     failed=$((failed + 1))
 fi

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """cotan repl on a terminal: history, completion, Ctrl-C, Ctrl-D; other verbs: progress. Each test talks to a session through a pty.
 
-    tests/terminal.py [--cotan PATH]
+    tests/terminal.py [--cotan PATH] [--quick] [WORD…]
 """
 import argparse
 import os
@@ -339,7 +339,7 @@ def a_terminal_that_can_do_nothing(start, folder):
 
 
 def a_long_run_shows_time_and_steps_until_it_ends(start, folder):
-    session = start("program.cot", "slow", "--args", "[1000000000]", "--engine", "eval", verb="run")
+    session = start("program.cot", "slow", "--args", LONG, "--engine", "eval", verb="run")
     session.expect(" million steps, ")
     session.expect(" MB of memory")
     while alive(session.pid):
@@ -347,12 +347,12 @@ def a_long_run_shows_time_and_steps_until_it_ends(start, folder):
     while session.read(0.2):
         pass
     text = session.screen.text()
-    assert text == "500000000500000000\n", text  # the line is gone
+    assert text == ANSWER, text  # the line is gone
     assert session.end() == 0
 
 
 def a_program_that_tells_how_far_it_is_has_no_other_line(start, folder):
-    session = start("program.cot", "slowly", "--args", "[1000000000]", "--engine", "eval", verb="run")
+    session = start("program.cot", "slowly", "--args", LONG, "--engine", "eval", verb="run")
     session.expect(" 50 %")
     while alive(session.pid):
         session.read(0.2)
@@ -370,9 +370,9 @@ def ctrl_c_ends_a_long_run_below_its_line(start, folder):
 
 
 def nothing_is_shown_of_a_long_run_in_a_pipe(start, folder):
-    done = subprocess.run([COTAN, "run", os.path.join(folder, "program.cot"), "slow", "--args", "[1000000000]", "--engine", "eval"],
+    done = subprocess.run([COTAN, "run", os.path.join(folder, "program.cot"), "slow", "--args", LONG, "--engine", "eval"],
                           capture_output=True, text=True)
-    assert (done.stdout, done.stderr) == ("500000000500000000\n", ""), done
+    assert (done.stdout, done.stderr) == (ANSWER, ""), done
 
 
 TESTS = [test for name, test in sorted(globals().items())
@@ -408,8 +408,11 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--cotan", default=os.path.join(ROOT, "build", "cotan"))
     parser.add_argument("words", nargs="*")
+    parser.add_argument("--quick", action="store_true", help="long runs take a tenth of the steps: for a build that is as much slower")
     options = parser.parse_args()
-    global COTAN
+    global COTAN, LONG, ANSWER
+    steps = 100_000_000 if options.quick else 1_000_000_000
+    LONG, ANSWER = f"[{steps}]", f"{steps * (steps + 1) // 2}\n"
     COTAN = cotan = os.path.abspath(options.cotan)
     results = [run(test, cotan) for test in TESTS if not options.words or any(w in test.__name__ for w in options.words)]
     print(f"the terminal: {sum(results)} passed, {len(results) - sum(results)} failed")
