@@ -98,6 +98,7 @@ if build build; then
     run "every emission" tests/emission.py --cotan build/cotan $(some 330)
     run "compiled programs" tests/compile.py --cotan build/cotan
     run "vector forms" tests/vector_forms.py
+    run "products by CBLAS" tests/blas.py --cotan build/cotan
     run "exact mathematics" tests/exact_math.py --cotan build/cotan
     run "emitted C" tests/emitted.py --cotan build/cotan $(some 240)
     run "costs" tests/costs.py --cotan build/cotan $(some 24)

@@ -33,7 +33,8 @@ enum {
     CT_STRIP = 128,
     CT_SLICE = 512,
     CT_PART_ROWS = 64,
-    CT_TERMS_A_STEP = 8
+    CT_TERMS_A_STEP = 8,
+    CT_LEAST_BLAS = 32 * 32 * 32 /* terms */
 };
 
 typedef double ct_unit __attribute__((vector_size(CT_UNIT * 8)));
@@ -200,6 +201,27 @@ static ct_loop ct_multiply_parts(ct_run *rt, const ct_multiplying *m) {
     return loop;
 }
 
+/* Whether CBLAS multiplies: the code was compiled with CT_CBLAS, its arithmetic need not be exact, and the product is
+ * large enough to be worth the call. A sum of CBLAS has its terms in another order. */
+static bool ct_multiply_by_blas(const ct_multiplying *m) {
+#if defined(CT_CBLAS) && !defined(CT_MATH_EXACT)
+    enum { ROW_MAJOR = 101, PLAIN = 111, TRANSPOSED = 112 };
+    extern void cblas_dgemm(int, int, int, int, int, int, double, const double *, int, const double *, int, double,
+                            double *, int);
+    int64_t a_stride = m->a.along == 1 ? m->a.down : m->a.along, b_stride = m->b.along == 1 ? m->b.down : m->b.along;
+    bool fits = m->rows <= INT32_MAX && m->columns <= INT32_MAX && m->count <= INT32_MAX;
+    if (!fits || m->cotangent != 0 || (double)m->rows * (double)m->columns * (double)m->count < CT_LEAST_BLAS)
+        return false;
+    cblas_dgemm(ROW_MAJOR, m->a.along == 1 ? PLAIN : TRANSPOSED, m->b.along == 1 ? TRANSPOSED : PLAIN, (int)m->rows,
+                (int)m->columns, (int)m->count, 1, &m->a.at->f, (int)a_stride, &m->b.at->f, (int)b_stride, 0, &m->x->f,
+                (int)m->stride);
+    return true;
+#else
+    (void)m;
+    return false;
+#endif
+}
+
 /* Whether an element is a structural zero, −0.0. */
 static inline bool ct_holds_zero(const ct_array *x) {
     int64_t words = ct_words(x), found = 0;
@@ -231,8 +253,10 @@ static CT_NEAR ct_array *ct_matrix_product(ct_run *rt, int site, int64_t rows, i
         m.a = (ct_factor){a->data, a_transposed ? 1 : a->dims[1], a_transposed ? a->dims[1] : 1};
         m.b = (ct_factor){b->data, b_transposed ? b->dims[1] : 1, b_transposed ? 1 : b->dims[1]};
         m.cotangent = scales ? cotangent : 0;
-        m.loop = ct_multiply_parts(rt, &m);
-        ct_share(rt, ct_multiply_part, NULL, &m);
+        if (!ct_multiply_by_blas(&m)) {
+            m.loop = ct_multiply_parts(rt, &m);
+            ct_share(rt, ct_multiply_part, NULL, &m);
+        }
     }
     rt->here = 0;
     return x;

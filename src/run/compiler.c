@@ -83,6 +83,17 @@ static bool find_in_path(const char *name, char *path, size_t size, struct stat 
     return false;
 }
 
+/* COTAN_BLAS names the library without `lib`: openblas, say. */
+static bool find_blas(CtCompiler *compiler, bool exact, char reason[200]) {
+    const char *name = getenv("COTAN_BLAS");
+    compiler->blas[0] = '\0';
+    if (exact || name == NULL || *name == '\0') return true;
+    size_t length = strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_+-.");
+    if (name[length] != '\0' || length > 40) return snprintf(reason, 200, "COTAN_BLAS is no name of a library"), false;
+    snprintf(compiler->blas, sizeof compiler->blas, "-l%s", name);
+    return true;
+}
+
 bool ct_run_compiler_find(CtCompiler *compiler, bool exact, char reason[200]) {
     const char *cc = getenv("CC");
     if (cc == NULL || *cc == '\0') cc = "cc";
@@ -104,6 +115,7 @@ bool ct_run_compiler_find(CtCompiler *compiler, bool exact, char reason[200]) {
         return false;
     }
     compiler->flags = is_clang(compiler->path) ? clang_flags + exact : gcc_flags;
+    if (!find_blas(compiler, exact, reason)) return false;
     snprintf(compiler->identity, sizeof compiler->identity, "%llu %llu %lld.%09ld", (unsigned long long)info.st_ino,
              (unsigned long long)info.st_size, (long long)info.st_mtim.tv_sec, info.st_mtim.tv_nsec);
     return true;
@@ -136,6 +148,10 @@ pid_t ct_run_compiler_start(const CtCompiler *compiler, bool background, const c
     words[count++] = "-o";
     words[count++] = to;
     words[count++] = from;
+    if (compiler->blas[0] != '\0') {
+        words[count++] = "-DCT_CBLAS";
+        words[count++] = (char *)compiler->blas;
+    }
     words[count++] = "-lm";
     words[count] = NULL;
     posix_spawn_file_actions_t actions;

@@ -26,6 +26,7 @@ typedef struct CtCompiler {
     int word_count;
     char identity[256];       /* identifies the compiler's version */
     const char *const *flags; /* up to NULL */
+    char blas[64];            /* -lNAME by COTAN_BLAS: multiplies matrices; or empty */
 } CtCompiler;
 /* `exact`: for C that defines CT_MATH_EXACT. */
 bool ct_run_compiler_find(CtCompiler *compiler, bool exact, char reason[200]);

@@ -19,7 +19,7 @@ static uint64_t hash(const char *bytes, size_t length, uint64_t seed) {
     return h ^ h >> 29;
 }
 
-/* Everything that the library depends on: its C, Cotan's version, the compiler and its flags, the processor. */
+/* Everything that the library depends on: its C, Cotan's version, the compiler, its flags and CBLAS, the processor. */
 static CtText key_of(CtArena *arena, const CtCompiler *compiler, const char *c, size_t length) {
     CtText key = ct_text(arena);
     ct_text_printf(&key, "cotan %s\n%s %s\n", CT_VERSION, compiler->path, compiler->identity);
@@ -33,7 +33,7 @@ static CtText key_of(CtArena *arena, const CtCompiler *compiler, const char *c, 
         word += strlen(word);
     }
     for (int i = 0; compiler->flags[i] != NULL; i++) ct_text_printf(&key, "%s ", compiler->flags[i]);
-    ct_text_puts(&key, "\n");
+    ct_text_printf(&key, "%s\n", compiler->blas);
     ct_text_add(&key, c, length);
     return key;
 }
