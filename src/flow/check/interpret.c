@@ -33,10 +33,12 @@ static CtErrorCode code_of(int number) {
     return CT_E0901;
 }
 
-/* As in emitted code, a failure in the library is attributed to the user's call. */
+/* As in emitted code, a failure in the library is attributed to the user's call, or, if there was none, to what was
+ * asked for. */
 void ct_flow_interpret_at(CtInterpreter *i, CtSourceRange range) {
     bool called = i->frame != NULL && i->frame->place.source != 0;
-    i->range = called && !ct_flow_is_user(i->flow, range) ? i->frame->place : range;
+    if (called && !ct_flow_is_user(i->flow, range)) range = i->frame->place;
+    i->range = ct_core_failing_place(i->flow->core, range);
 }
 
 CT_FAILS void ct_flow_interpret_fail(CtInterpreter *i, CtErrorCode code, const char *text) {
