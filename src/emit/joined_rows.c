@@ -24,8 +24,6 @@ static bool is_outside(const Join *j, const CtFlowVar *var) {
     return ct_flow_binder(j->block, var) == NULL;
 }
 
-static bool is_append(const CtFlowStep *step) { return step->kind == FLOW_BULK && step->as.bulk == ARRAY_APPEND; }
-
 /* Whether a step reads a row of an array from outside. */
 static bool is_row(const Join *j, const CtFlowStep *step) {
     if (step->kind != FLOW_READ || step->args.count != step->args.items[0].type->rank) return false;
@@ -33,7 +31,7 @@ static bool is_row(const Join *j, const CtFlowStep *step) {
 }
 
 static bool is_joined(const Join *j, const CtFlowStep *step) {
-    return is_append(step) || step->kind == FLOW_ITEMS || is_row(j, step);
+    return ct_flow_is_bulk(step, ARRAY_APPEND) || step->kind == FLOW_ITEMS || is_row(j, step);
 }
 
 /* Whether what is appended is there when the whole row is written, or can be written then. */
@@ -41,7 +39,7 @@ static bool fits(const Join *j, const CtFlowVar *var) {
     if (is_outside(j, var)) return true;
     const CtFlowStep *step = ct_flow_binder(j->block, var);
     if (step == NULL || release_of(j, var) == NULL) return false;
-    for (uint32_t i = 0; is_append(step) && i < step->args.count; i++)
+    for (uint32_t i = 0; ct_flow_is_bulk(step, ARRAY_APPEND) && i < step->args.count; i++)
         if (!fits(j, step->args.items[i].var)) return false;
     return true;
 }
@@ -50,14 +48,15 @@ static void mark(Emit *e, const Join *j, const CtFlowVar *var, JoinRole role) {
     const CtFlowStep *step = ct_flow_binder(j->block, var);
     if (step == NULL) return;
     e->uses[var->id].join = role == JOIN_WHOLE || is_joined(j, step) ? role : JOIN_HELD;
-    for (uint32_t i = 0; is_append(step) && i < step->args.count; i++) mark(e, j, step->args.items[i].var, JOIN_PART);
+    for (uint32_t i = 0; ct_flow_is_bulk(step, ARRAY_APPEND) && i < step->args.count; i++)
+        mark(e, j, step->args.items[i].var, JOIN_PART);
 }
 
 bool ct_emit_join_begin(Emit *e, const CtFlowBlock *block, const CtFlowVar *row) {
     Join j = {e, block};
     const CtFlowStep *step = ct_flow_binder(block, row);
     if (step == NULL || !is_joined(&j, step)) return false;
-    for (uint32_t i = 0; is_append(step) && i < step->args.count; i++)
+    for (uint32_t i = 0; ct_flow_is_bulk(step, ARRAY_APPEND) && i < step->args.count; i++)
         if (!fits(&j, step->args.items[i].var)) return false;
     mark(e, &j, row, JOIN_WHOLE);
     return CT_FIRED("joined_rows.join");
@@ -87,7 +86,7 @@ static const char *length_of(Emit *e, const CtFlowArg *part) {
     const char *index, *length;
     if (step == NULL) return ct_format(e->arena, "%s->dims[0]", ct_emit_arg(e, part));
     if (step->kind == FLOW_ITEMS) return ct_format(e->arena, "%u", step->args.count);
-    if (is_append(step))
+    if (ct_flow_is_bulk(step, ARRAY_APPEND))
         return ct_format(e->arena, "%s + %s", length_of(e, &step->args.items[0]), length_of(e, &step->args.items[1]));
     array_of_row(e, step, &index, &length);
     return length;
@@ -105,7 +104,7 @@ static void put_part(Emit *e, const CtFlowArg *part, const char *to) {
         for (uint32_t i = 0; i < step->args.count; i++)
             ct_emit_line(e, "(%s++)->%c = %s;", to, ct_emit_letter(step->args.items[i].type),
                          ct_emit_arg(e, &step->args.items[i]));
-    } else if (is_append(step)) {
+    } else if (ct_flow_is_bulk(step, ARRAY_APPEND)) {
         put_part(e, &step->args.items[0], to);
         put_part(e, &step->args.items[1], to);
     } else {

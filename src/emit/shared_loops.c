@@ -117,7 +117,7 @@ static bool is_folded(const Emit *e, const CtFlowBlock *block, const CtFlowVar *
     if (value == NULL || e->uses[value->id].count != 1) return false;
     if (value == param) return true;
     const CtFlowStep *step = ct_flow_binder(block, value);
-    if (step == NULL || step->kind != FLOW_PRIM || step->as.prim != prim) return false;
+    if (!ct_flow_is_prim(step, prim)) return false;
     return is_folded(e, block, param, step->args.items[0].var, prim, commutes) ||
            (commutes && is_folded(e, block, param, step->args.items[1].var, prim, commutes));
 }
@@ -161,8 +161,7 @@ static bool is_same_place(const CtFlowStep *read, const CtFlowStep *update) {
 static bool adds(const Changes *c, const CtFlowBlock *block, const CtFlowStep *update) {
     const CtFlowVar *value = update->args.items[update->args.count - 1].var;
     const CtFlowStep *sum = value != NULL && c->e->uses[value->id].count == 1 ? ct_flow_binder(block, value) : NULL;
-    if (sum == NULL || sum->kind != FLOW_PRIM || sum->as.prim != PRIM_ADD || value->type->kind != FLOW_F64)
-        return false;
+    if (!ct_flow_is_prim(sum, PRIM_ADD) || value->type->kind != FLOW_F64) return false;
     for (uint32_t i = 0; i < 2; i++) {
         const CtFlowVar *old = sum->args.items[i].var;
         const CtFlowStep *read = old != NULL && c->e->uses[old->id].count == 1 ? ct_flow_binder(block, old) : NULL;

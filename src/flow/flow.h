@@ -206,6 +206,19 @@ static inline CtFlowBlock *ct_flow_inner(const CtFlowStep *step, uint32_t index)
     return step->kind == FLOW_LOOP ? step->as.loop.block : step->as.cases.branches[index].block;
 }
 
+/* Whether an argument is this literal. */
+static inline bool ct_flow_is_int(const CtFlowArg *arg, int64_t value) {
+    return arg->var == NULL && arg->lit.integer == value;
+}
+
+/* Whether a step is this primitive, or this operation on whole arrays; a step that is NULL is none. */
+static inline bool ct_flow_is_prim(const CtFlowStep *step, CtPrim prim) {
+    return step != NULL && step->kind == FLOW_PRIM && step->as.prim == prim;
+}
+static inline bool ct_flow_is_bulk(const CtFlowStep *step, CtArrayOp bulk) {
+    return step != NULL && step->kind == FLOW_BULK && step->as.bulk == bulk;
+}
+
 /* Whether a step is a derivative, which derive.c replaces. */
 static inline bool ct_flow_is_derivative(const CtFlowStep *step) {
     return step->kind == FLOW_VJP || step->kind == FLOW_PULL || step->kind == FLOW_JVP;
@@ -284,6 +297,7 @@ typedef struct CtFlow {
     const char *refused;     /* why the program cannot be lowered, or NULL */
     const char *wrong;       /* the pass that lint or a check found at fault, and why: an internal error */
     bool takes_derivatives;  /* the program had derivative steps */
+    bool is_counted;         /* it contains retains and releases: reference_counts.c */
     bool tells_messages;     /* Debug.Trace: messages.c */
 } CtFlow;
 
@@ -310,7 +324,6 @@ typedef struct CtFlowPass {
     const char *name, *what, *why; /* what the pass does; why it stands at its place in the order */
     double tolerance; /* in fast mode, how far results may differ from those before the pass; 0: not at all */
     bool prepares;    /* runs before derivatives are taken */
-    bool counted;     /* its output contains retains and releases */
 } CtFlowPass;
 uint32_t ct_flow_pass_count(void);
 CtFlowPass ct_flow_pass(uint32_t index);

@@ -23,7 +23,7 @@ CtFlowStep *ct_flow_binder(const CtFlowBlock *block, const CtFlowVar *var) {
 }
 
 bool ct_flow_is_front(const CtFlowStep *step) {
-    if (step->kind != FLOW_BULK || step->as.bulk != ARRAY_SLICE) return false;
+    if (!ct_flow_is_bulk(step, ARRAY_SLICE)) return false;
     const CtFlowArg *start = &step->args.items[0];
     return start->var == NULL && start->lit.integer == 0;
 }

@@ -39,7 +39,7 @@ static void run(CtNative *native) {
 }
 
 void ct_run_interpret(CtNative *native) {
-    CtInterpretOptions options = {.limits = limits, .counts = ct_flow_pass(ct_flow_pass_count() - 1).counted};
+    CtInterpretOptions options = {.limits = limits, .counts = native->flow->is_counted};
     ct_flow_interpreter_free(native->interpreter);
     native->failure.message = NULL;
     native->interpreter = ct_flow_interpreter_new(native->flow, options);

@@ -72,7 +72,7 @@ static CtInterpreter *run(Check *c, uint32_t passes) {
     CtInterpretOptions options = {.limits = ct_check_limits};
     uint64_t left = c->searches ? UINT64_MAX - c->steps : steps_of_a_call - c->steps;
     if (options.limits.steps > left) options.limits.steps = left;
-    options.counts = passes > 0 && ct_flow_pass(passes - 1).counted;
+    options.counts = flow->is_counted;
     CtInterpreter *i = ct_flow_interpreter_new(flow, options);
     if (i == NULL) return NULL;
     CtFlowCell input[CT_FLOW_WIDE] = {{.integer = 0}};

@@ -17,7 +17,7 @@ static bool stays(const CtFlowBlock *block, const CtFlowArg *arg) {
 static bool counts(const CtFlowBlock *block, const CtFlowArg *index) {
     const CtFlowStep *step = ct_flow_binder(block, index->var);
     if (step == NULL) return index->var == block->params.items[0];
-    if (step->kind != FLOW_PRIM || step->as.prim != PRIM_INT_ADD) return false;
+    if (!ct_flow_is_prim(step, PRIM_INT_ADD)) return false;
     const CtFlowArg *a = &step->args.items[0], *b = &step->args.items[1];
     return (stays(block, a) && b->var == block->params.items[0]) ||
            (stays(block, b) && a->var == block->params.items[0]);

@@ -34,7 +34,6 @@ typedef struct Lane {
     const CtFlowStep *read;  /* OLD, MORE: the reading step; ROWS: the step that makes the rows */
     CtFlowArg term;          /* MORE */
     bool is_taken;           /* ARRAY, in its root, and MATRIX: its memory has not been freed yet */
-    bool is_row;             /* ARRAY, in its root: yielded as a row of a matrix */
     bool is_wide;            /* ACC, in its root: each lane adds to its own copy of the elements first */
     bool may_be_narrow;      /* as is_wide, unless the copies would not fit into the cache */
     const char *terms;       /* ACC that a strip adds to: the array of terms */

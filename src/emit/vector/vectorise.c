@@ -323,9 +323,6 @@ static bool makes_rows(Scan *s, const CtFlowBlock *block, const CtFlowArg *value
     if (maker == NULL || matrix->type->rank != 2 || matrix->type->element->kind != FLOW_F64) return false;
     const CtFlowArg *count = &maker->args.items[0];
     if (count->var != NULL && !is_outside(s, count)) return false;
-    Lane *row = lane(s, root_of(s, value));
-    if (row->is_row) return false;
-    row->is_row = true;
     *lane(s, matrix) = (Lane){.kind = LANE_MATRIX, .root = matrix};
     return CT_FIRED("vectorise.matrix");
 }

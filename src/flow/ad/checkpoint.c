@@ -42,7 +42,7 @@ static void write_backward(CtFlow *flow, const Variant *v, const Variant *stored
             ct_push(l.arena, &args, flow_of(backward->params.items[next++]));
     for (uint32_t i = 0; i < f->params.count; i++) {
         if (!stored->active[i]) continue;
-        if (v->active[i] && v->active[i] != stored->active[i])
+        if (v->active[i] != stored->active[i])
             flow->refused = "a checkpointed function takes an array that becomes another name inside";
         const CtFlowType *adjoint = ct_flow_reverse_handed_type(flow, f->params.items[i]->type, stored->active[i]);
         ct_push(l.arena, &args, v->active[i] ? flow_of(backward->params.items[next++]) : ct_flow_zero(&l, adjoint));

@@ -115,7 +115,7 @@ static void give_cotangents(Reverse *r, const Looping *lp) {
             ct_flow_reverse_give(r, lp->step->range, value, g, false);
         else if (is_array && !ct_flow_is_none(g))
             ct_flow_reverse_give(r, lp->step->range, value, ct_flow_read(&r->b, lp->step->range, g, &index, 1),
-                                 value.type->kind == FLOW_ARRAY && g.type->rank > 1);
+                                 value.type->kind == FLOW_ARRAY);
         else if (!is_array && lp->carried.items[i] != NULL)
             ct_flow_reverse_give(r, lp->step->range, value, flow_of(lp->carried.items[i]), lp->full[i]);
     }

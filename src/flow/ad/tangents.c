@@ -388,8 +388,9 @@ static void look_at_rule(CtTangents *t, CtVariant *v) {
         if (varies && ct_flow_tangents_active(t, type)) {
             fill(t, type, &seen);
             raise(t, type, &v->results[i], TANGENT_FULL);
+        } else if (own == NULL) {
+            raise(t, type, &v->results[i], TANGENT_ZERO);
         }
-        if (own == NULL && (!varies || !ct_flow_tangents_active(t, type))) raise(t, type, &v->results[i], TANGENT_ZERO);
     }
 }
 

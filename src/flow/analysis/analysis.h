@@ -156,7 +156,10 @@ bool ct_flow_stays_inside(CtFlowFacts *facts, const CtFlowStep *step);
 /* Whether a real is certainly not −0.0. */
 bool ct_flow_is_no_minus_zero(const CtFlowFacts *facts, const CtFlowArg *arg);
 
-/* ---- uses.c: marks on variables ---- */
+/* ---- uses.c: uses of variables, and marks on them ---- */
+
+/* How often each variable of a function is used, by its number. */
+uint32_t *ct_flow_count_uses(const CtFlow *flow, const CtFlowFunction *function);
 
 typedef struct CtFlowMarks {
     CtArena *arena;

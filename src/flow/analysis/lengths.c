@@ -84,7 +84,7 @@ typedef struct Initial {
 
 /* Whether a step makes a vector as long as the initial one. */
 static bool fills_length(const CtFlowFacts *facts, const CtFlowStep *step, const Initial *first) {
-    if (step->kind != FLOW_BULK || step->as.bulk != ARRAY_REPLICATE || first->length.dimension > 0) return false;
+    if (!ct_flow_is_bulk(step, ARRAY_REPLICATE) || first->length.dimension > 0) return false;
     if (step->results.items[0]->type->rank != 1 || ct_flow_is_object(step->args.items[1].type)) return false;
     CtFlowLength count = ct_flow_length_of(facts, step->args.items[0]);
     if (count.known.type == NULL) return count.array == first->length.array && count.dimension == 0;

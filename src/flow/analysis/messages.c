@@ -1,7 +1,7 @@
 /* Which functions tell messages (Debug.Trace). No value depends on a message, but each is told once, in its place. */
 #include "flow/analysis/analysis.h"
 
-bool ct_flow_is_message(const CtFlowStep *step) { return step->kind == FLOW_PRIM && step->as.prim == PRIM_TRACE; }
+bool ct_flow_is_message(const CtFlowStep *step) { return ct_flow_is_prim(step, PRIM_TRACE); }
 
 bool ct_flow_tells(const bool *telling, const CtFlowStep *step) {
     if (telling == NULL) return false;

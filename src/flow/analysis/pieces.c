@@ -41,7 +41,7 @@ bool ct_flow_piece(const CtFlowBlock *body, const CtFlowStep *step, CtFlowPiece 
     if (step->kind != FLOW_SWITCH || step->as.cases.count != 2 || step->results.count != 1) return false;
     if (step->results.items[0] == NULL || step->args.items[0].var == NULL) return false;
     const CtFlowStep *test = ct_flow_binder(body, step->args.items[0].var);
-    if (test == NULL || test->kind != FLOW_PRIM || test->as.prim != PRIM_INT_LT) return false;
+    if (!ct_flow_is_prim(test, PRIM_INT_LT)) return false;
     if (test->args.items[0].var != body->params.items[0] || !is_outside(body, &test->args.items[1])) return false;
     const CtFlowBranch *branches = step->as.cases.branches;
     uint32_t before = branches[0].tag == 1 ? 0 : 1;

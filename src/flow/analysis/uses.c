@@ -1,5 +1,27 @@
-/* Marks on variables, and searches for uses of marked variables. Whoever sets marks removes them. */
+/* Counts of uses; marks on variables, and searches for uses of marked variables. Whoever sets marks removes them. */
 #include "flow/analysis/analysis.h"
+
+/* ---- counts ---- */
+
+static void count_args(uint32_t *uses, const CtFlowArgs *args) {
+    for (uint32_t i = 0; i < args->count; i++)
+        if (args->items[i].var != NULL) uses[args->items[i].var->id]++;
+}
+
+static void count_block(uint32_t *uses, const CtFlowBlock *block) {
+    for (uint32_t i = 0; i < block->steps.count; i++) {
+        const CtFlowStep *step = block->steps.items[i];
+        count_args(uses, &step->args);
+        for (uint32_t j = 0; j < ct_flow_inner_count(step); j++) count_block(uses, ct_flow_inner(step, j));
+    }
+    count_args(uses, &block->values);
+}
+
+uint32_t *ct_flow_count_uses(const CtFlow *flow, const CtFlowFunction *function) {
+    uint32_t *uses = CT_NEW_ARRAY(flow->arena, uint32_t, function->vars + 1);
+    count_block(uses, function->body);
+    return uses;
+}
 
 /* ---- marks ---- */
 

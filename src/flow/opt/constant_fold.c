@@ -44,8 +44,6 @@ static bool is_real(const CtFlowArg *arg, double value) {
     return arg->var == NULL && memcmp(&arg->lit.real, &value, sizeof value) == 0;
 }
 
-static bool is_int(const CtFlowArg *arg, int64_t value) { return arg->var == NULL && arg->lit.integer == value; }
-
 /* The value of `scale a b` where an identity gives it. `scale a 1` is a, except that the product turns −0.0 into 0; so
  * exact mode does not use that. */
 static const CtFlowArg *scaled(const CtFlowArg *a, const CtFlowArg *b, bool exact) {
@@ -64,11 +62,14 @@ static const CtFlowArg *identity(const CtFlowStep *step, const CtFlowArg *a, con
     case PRIM_MAX:
     case PRIM_INT_MIN:
     case PRIM_INT_MAX: return ct_flow_same(a, b) ? a : NULL;
-    case PRIM_INT_ADD: return is_int(b, 0) ? a : is_int(a, 0) ? b : NULL;
-    case PRIM_INT_SUB: return is_int(b, 0) ? a : NULL;
-    case PRIM_INT_MUL: return is_int(b, 1) || is_int(a, 0) ? a : is_int(a, 1) || is_int(b, 0) ? b : NULL;
+    case PRIM_INT_ADD: return ct_flow_is_int(b, 0) ? a : ct_flow_is_int(a, 0) ? b : NULL;
+    case PRIM_INT_SUB: return ct_flow_is_int(b, 0) ? a : NULL;
+    case PRIM_INT_MUL:
+        return ct_flow_is_int(b, 1) || ct_flow_is_int(a, 0)   ? a
+               : ct_flow_is_int(a, 1) || ct_flow_is_int(b, 0) ? b
+                                                              : NULL;
     case PRIM_INT_DIV:
-    case PRIM_INT_QUOT: return is_int(b, 1) ? a : NULL;
+    case PRIM_INT_QUOT: return ct_flow_is_int(b, 1) ? a : NULL;
     default: return NULL;
     }
 }
@@ -133,10 +134,10 @@ bool ct_flow_choose_natural(const CtFlowFacts *facts, CtFlowStep *step) {
     CtFlowArg n = test->args.items[0];
     const CtFlowBranch *branches = step->as.cases.branches;
     uint32_t less = branches[0].tag == 1 ? 0 : 1;
-    if (!is_int(&test->args.items[1], 1) || branches[less].tag != 1) return false;
+    if (!ct_flow_is_int(&test->args.items[1], 1) || branches[less].tag != 1) return false;
     for (uint32_t i = 0; i < 2; i++)
         if (branches[i].block->exit != EXIT_YIELD || branches[i].block->steps.count > 0) return false;
-    if (!is_int(&branches[less].block->values.items[0], 0) ||
+    if (!ct_flow_is_int(&branches[less].block->values.items[0], 0) ||
         !ct_flow_same(&branches[1 - less].block->values.items[0], &n))
         return false;
     step->kind = FLOW_PRIM;

@@ -23,20 +23,6 @@ typedef struct Grown {
     uint32_t *uses, vars; /* by variable number; of the variables that there were before the pass */
 } Grown;
 
-static void count_args(Grown *g, const CtFlowArgs *args) {
-    for (uint32_t i = 0; i < args->count; i++)
-        if (args->items[i].var != NULL) g->uses[args->items[i].var->id]++;
-}
-
-static void count_uses(Grown *g, const CtFlowBlock *block) {
-    for (uint32_t i = 0; i < block->steps.count; i++) {
-        const CtFlowStep *step = block->steps.items[i];
-        count_args(g, &step->args);
-        for (uint32_t j = 0; j < ct_flow_inner_count(step); j++) count_uses(g, ct_flow_inner(step, j));
-    }
-    count_args(g, &block->values);
-}
-
 /* ---- which arrays ---- */
 
 static bool is_empty(const Grown *g, const CtFlowArg *array) {
@@ -172,8 +158,7 @@ static void visit(Grown *g, CtFlowBlock *block) {
 void ct_flow_grown_arrays(CtFlow *flow) {
     for (uint32_t i = 0; i < flow->functions.count; i++) {
         Grown g = {.flow = flow, .function = flow->functions.items[i], .vars = flow->functions.items[i]->vars};
-        g.uses = CT_NEW_ARRAY(flow->arena, uint32_t, g.vars + 1);
-        count_uses(&g, g.function->body);
+        g.uses = ct_flow_count_uses(flow, g.function);
         ct_flow_facts_begin(&g.facts, flow, g.function);
         visit(&g, g.function->body);
     }

@@ -68,7 +68,7 @@ static bool is_free(const Hoist *h, const CtFlowStep *step) {
 /* Whether a step is a slice as long as the loop's iterations, whose check moves too: it costs no more than the loop
  * itself. */
 static bool is_fair(const Hoist *h, const CtFlowStep *step, const CtFlowStep *loop) {
-    return step->kind == FLOW_BULK && step->as.bulk == ARRAY_SLICE &&
+    return ct_flow_is_bulk(step, ARRAY_SLICE) &&
            ct_flow_same_length(&h->facts, ct_flow_length_of(&h->facts, step->args.items[1]),
                                ct_flow_length_of(&h->facts, loop->args.items[0]));
 }

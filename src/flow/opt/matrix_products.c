@@ -174,7 +174,7 @@ static void visit(Products *p, CtFlowBlock *block, const Around *around, uint32_
         Steps before = {0};
         ct_flow_learn(&p->facts, step);
         if (step->kind == FLOW_SWITCH) visit_switch(p, step, around, depth);
-        if (step->kind == FLOW_BULK && step->as.bulk == ARRAY_SUM) try_sum(p, around, step);
+        if (ct_flow_is_bulk(step, ARRAY_SUM)) try_sum(p, around, step);
         if (step->kind == FLOW_LOOP) {
             const Around in = {around, step, block, &before, depth};
             visit(p, step->as.loop.block, &in, depth + 1);

@@ -105,7 +105,7 @@ static bool all_known(Pair *p, const CtFlowArgs *args) {
 static bool adds_element(const CtFlowBlock *block, const CtFlowStep *step) {
     const CtFlowArg *array = &step->args.items[0], *value = &step->args.items[step->args.count - 1];
     const CtFlowStep *sum = ct_flow_binder(block, value->var);
-    if (sum == NULL || sum->kind != FLOW_PRIM || sum->as.prim != PRIM_ADD) return false;
+    if (!ct_flow_is_prim(sum, PRIM_ADD)) return false;
     const CtFlowStep *read = ct_flow_binder(block, sum->args.items[0].var);
     if (read == NULL || read->kind != FLOW_READ || read->args.count + 1 != step->args.count) return false;
     for (uint32_t i = 0; i < read->args.count; i++)
@@ -116,7 +116,7 @@ static bool adds_element(const CtFlowBlock *block, const CtFlowStep *step) {
 /* x' = if x has no elements then zeros else x; gives x. */
 static const CtFlowArg *filled(const CtFlowBlock *block, const CtFlowStep *step) {
     const CtFlowStep *test = ct_flow_binder(block, step->args.items[0].var);
-    if (test == NULL || test->kind != FLOW_PRIM || test->as.prim != PRIM_INT_EQ) return NULL;
+    if (!ct_flow_is_prim(test, PRIM_INT_EQ)) return NULL;
     const CtFlowStep *dim = ct_flow_binder(block, test->args.items[0].var);
     bool empty = dim != NULL && dim->kind == FLOW_DIM && test->args.items[1].var == NULL;
     if (!empty || test->args.items[1].lit.integer != 0 || step->as.cases.count != 2) return NULL;
@@ -126,7 +126,7 @@ static const CtFlowArg *filled(const CtFlowBlock *block, const CtFlowStep *step)
         const CtFlowBranch *branch = &step->as.cases.branches[i];
         if (branch->block->exit != EXIT_YIELD) return NULL;
         const CtFlowStep *only = branch->block->steps.count == 1 ? branch->block->steps.items[0] : NULL;
-        bool zeros = only != NULL && only->kind == FLOW_BULK && only->as.bulk == ARRAY_REPLICATE;
+        bool zeros = ct_flow_is_bulk(only, ARRAY_REPLICATE);
         if (branch->tag == 1 && !zeros) return NULL;
         if (branch->tag != 1 && branch->block->steps.count > 0) return NULL;
         if (branch->tag != 1) array = &branch->block->values.items[0];

@@ -56,8 +56,7 @@ CtFlowPass ct_flow_pass(uint32_t index) {
                         .what = row->what,
                         .why = reasons[index],
                         .tolerance = row->tolerance,
-                        .prepares = index < first_run(PASS_derive),
-                        .counted = index >= first_run(PASS_reference_counts)};
+                        .prepares = index < first_run(PASS_derive)};
 }
 
 uint32_t ct_flow_pass_find(const char *name, size_t length, uint32_t run) {
@@ -104,6 +103,7 @@ void ct_flow_pass_all(CtFlow *flow, uint32_t count, bool lint, CtTimes *times) {
         double begun = ct_times_now();
         row->run(flow);
         known = (known & ~row->breaks) | row->makes;
+        flow->is_counted = (known & COUNTED) != 0;
         uint32_t steps = ct_flow_program_size(flow);
         if (times != NULL) ct_times_add(times, flow->arena, row->dumped, begun, steps);
         refuse_large(flow, steps);

@@ -44,19 +44,15 @@ static bool is_param(const Recursion *c, const CtFlowArg *arg, uint32_t index) {
     return arg->var == c->function->params.items[index];
 }
 
-static bool is_literal(const CtFlowArg *arg, int64_t value) {
-    return arg->var == NULL && arg->type->kind == FLOW_I64 && arg->lit.integer == value;
-}
-
 /* The difference between a value and a parameter: 1, −1, or 0 if it is not known to be either. */
 static int step_from(const Recursion *c, const CtFlowArg *value, uint32_t index) {
     const CtFlowStep *step = ct_flow_maker(&c->facts, value, FLOW_PRIM);
     if (step == NULL || step->args.count != 2) return 0;
     const CtFlowArg *a = &step->args.items[0], *b = &step->args.items[1];
     bool adds = step->as.prim == PRIM_INT_ADD, first = is_param(c, a, index);
-    if (adds && is_param(c, b, index)) return is_literal(a, 1) ? 1 : is_literal(a, -1) ? -1 : 0;
+    if (adds && is_param(c, b, index)) return ct_flow_is_int(a, 1) ? 1 : ct_flow_is_int(a, -1) ? -1 : 0;
     if (!first || (!adds && step->as.prim != PRIM_INT_SUB)) return 0;
-    int by = is_literal(b, 1) ? 1 : is_literal(b, -1) ? -1 : 0;
+    int by = ct_flow_is_int(b, 1) ? 1 : ct_flow_is_int(b, -1) ? -1 : 0;
     return adds ? by : -by;
 }
 

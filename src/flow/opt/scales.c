@@ -119,8 +119,7 @@ static void visit(Scales *s, const CtFlowBlock *block) {
 /* ---- the pass ---- */
 
 static void multiply(void *data, CtFlowStep *step) {
-    if (step->kind == FLOW_PRIM && step->as.prim == PRIM_SCALE && !may_be(data, &step->args.items[1]) &&
-        CT_FIRED("scales.no_zero"))
+    if (ct_flow_is_prim(step, PRIM_SCALE) && !may_be(data, &step->args.items[1]) && CT_FIRED("scales.no_zero"))
         step->as.prim = PRIM_MUL;
 }
 
@@ -129,8 +128,8 @@ static void multiply(void *data, CtFlowStep *step) {
 static void multiply_by_literal(void *data, CtFlowStep *step) {
     (void)data;
     const CtFlowArg *p = step->args.items;
-    if (step->kind == FLOW_PRIM && step->as.prim == PRIM_SCALE && p->var == NULL && p->lit.real >= 1 &&
-        isfinite(p->lit.real) && CT_FIRED("scales.literal"))
+    if (ct_flow_is_prim(step, PRIM_SCALE) && p->var == NULL && p->lit.real >= 1 && isfinite(p->lit.real) &&
+        CT_FIRED("scales.literal"))
         step->as.prim = PRIM_MUL;
 }
 

@@ -36,8 +36,6 @@ static int array_of(const Scans *s, const CtFlowArg *arg) {
     return (int)(fact->index - s->loop->as.loop.carried);
 }
 
-static bool is_literal(const CtFlowArg *arg, int64_t value) { return arg->var == NULL && arg->lit.integer == value; }
-
 static bool is_length(const Scans *s, const CtFlowArg *arg) {
     const CtFlowStep *dim = ct_flow_maker(&s->facts, arg, FLOW_DIM);
     return dim != NULL && array_of(s, &dim->args.items[0]) >= 0;
@@ -47,17 +45,16 @@ static bool is_length(const Scans *s, const CtFlowArg *arg) {
 static bool is_count(const Scans *s, const CtFlowArg *arg) {
     const CtFlowStep *step = ct_flow_maker(&s->facts, arg, FLOW_PRIM);
     if (ct_flow_same(arg, &s->loop->args.items[0])) return true;
-    return step != NULL && step->as.prim == PRIM_INT_SUB && is_literal(&step->args.items[1], 1) &&
+    return step != NULL && step->as.prim == PRIM_INT_SUB && ct_flow_is_int(&step->args.items[1], 1) &&
            is_length(s, &step->args.items[0]);
 }
 
-static bool is_slice(const CtFlowStep *step) { return step->kind == FLOW_BULK && step->as.bulk == ARRAY_SLICE; }
-
 /* Whether a step is, or checks, a slice of n elements of one of the arrays. */
 static bool is_part(const Scans *s, const CtFlowStep *step) {
-    if (!is_slice(step) && step->kind != FLOW_CHECK_SLICE) return false;
+    if (!ct_flow_is_bulk(step, ARRAY_SLICE) && step->kind != FLOW_CHECK_SLICE) return false;
     const CtFlowArg *args = step->args.items;
-    return array_of(s, &args[2]) >= 0 && (is_literal(&args[0], 0) || is_literal(&args[0], 1)) && is_count(s, &args[1]);
+    return array_of(s, &args[2]) >= 0 && (ct_flow_is_int(&args[0], 0) || ct_flow_is_int(&args[0], 1)) &&
+           is_count(s, &args[1]);
 }
 
 /* Whether a step reads, or checks, an element before the last. */
@@ -75,7 +72,7 @@ static void find_uses(Scans *s, const CtFlowBlock *block) {
         bool known = step->kind == FLOW_DIM || is_part(s, step) || is_element(s, step);
         for (uint32_t j = 0; j < step->args.count; j++)
             if (array_of(s, &step->args.items[j]) >= 0 && !known) s->stays = true;
-        if (is_slice(step) && is_part(s, step)) s->taken++;
+        if (ct_flow_is_bulk(step, ARRAY_SLICE) && is_part(s, step)) s->taken++;
         for (uint32_t j = 0; j < ct_flow_inner_count(step); j++) find_uses(s, ct_flow_inner(step, j));
     }
     for (uint32_t i = 0; i < block->values.count; i++)
@@ -95,8 +92,8 @@ static CtFlowArg integer(const Scans *s, int64_t value) {
 /* Whether a step goes: what it gives is known, or it cannot fail. */
 static bool goes(Scans *s, CtFlowStep *step) {
     CtFlowArg *args = step->args.items;
-    if (is_slice(step) && is_part(s, step)) {
-        uint32_t which = is_literal(&args[0], 0) ? FRONT : REST;
+    if (ct_flow_is_bulk(step, ARRAY_SLICE) && is_part(s, step)) {
+        uint32_t which = ct_flow_is_int(&args[0], 0) ? FRONT : REST;
         ct_flow_stands(&s->now, step->results.items[0], part(s, array_of(s, &args[2]), which, args[2].type));
         return true;
     }
@@ -104,9 +101,9 @@ static bool goes(Scans *s, CtFlowStep *step) {
     if (step->kind == FLOW_READ && is_element(s, step))
         ct_flow_stands(&s->now, args[0].var, part(s, array_of(s, &args[0]), FRONT, args[0].type));
     if (step->kind != FLOW_PRIM || step->args.count != 2 || !is_length(s, &args[0])) return false;
-    if (step->as.prim == PRIM_INT_SUB && is_literal(&args[1], 1))
+    if (step->as.prim == PRIM_INT_SUB && ct_flow_is_int(&args[1], 1))
         ct_flow_stands(&s->now, step->results.items[0], s->loop->args.items[0]);
-    else if (step->as.prim == PRIM_INT_EQ && is_literal(&args[1], 0))
+    else if (step->as.prim == PRIM_INT_EQ && ct_flow_is_int(&args[1], 0))
         ct_flow_stands(&s->now, step->results.items[0], integer(s, 0));
     else
         return false;

@@ -34,27 +34,7 @@ static bool is_vector(const CtFlowVar *var) {
            !ct_flow_is_object(var->type->element);
 }
 
-static bool is_bulk(const CtFlowStep *step, CtArrayOp op) {
-    return step != NULL && step->kind == FLOW_BULK && step->as.bulk == op;
-}
-
-static bool is_literal(const CtFlowArg *arg, int64_t value) { return arg->var == NULL && arg->lit.integer == value; }
-
 /* ---- uses ---- */
-
-static void count_args(ShiftedReads *p, const CtFlowArgs *args) {
-    for (uint32_t i = 0; i < args->count; i++)
-        if (args->items[i].var != NULL) p->uses[args->items[i].var->id]++;
-}
-
-static void count_uses(ShiftedReads *p, const CtFlowBlock *block) {
-    for (uint32_t i = 0; i < block->steps.count; i++) {
-        const CtFlowStep *step = block->steps.items[i];
-        count_args(p, &step->args);
-        for (uint32_t j = 0; j < ct_flow_inner_count(step); j++) count_uses(p, ct_flow_inner(step, j));
-    }
-    count_args(p, &block->values);
-}
 
 static bool reads_here(const CtFlowBlock *body, const CtFlowStep *step, const CtFlowVar *array) {
     return step->kind == FLOW_READ && step->args.items[0].var == array && step->args.count == 2 &&
@@ -63,10 +43,12 @@ static bool reads_here(const CtFlowBlock *body, const CtFlowStep *step, const Ct
 
 static bool looks_at_length(const CtFlowStep *step) { return step->kind == FLOW_DIM || step->kind == FLOW_CHECK_ZIP; }
 
-/* The last step of a block that reads an array, if nothing but lengths and elementwise loops behind a step uses the
- * array; 0 if something else does, or nothing reads it. */
-static uint32_t last_read(const ShiftedReads *p, const CtFlowBlock *block, uint32_t at, const CtFlowVar *array) {
-    uint32_t found = 0, last = 0;
+/* Whether some elementwise loops behind a step, and nothing else but lengths, use an array; *last is the position of
+ * the last of them. */
+static bool loops_read(const ShiftedReads *p, const CtFlowBlock *block, uint32_t at, const CtFlowVar *array,
+                       uint32_t *last) {
+    uint32_t found = 0;
+    bool some = false;
     for (uint32_t i = at + 1; i < block->steps.count; i++) {
         const CtFlowStep *step = block->steps.items[i];
         for (uint32_t j = 0; looks_at_length(step) && j < step->args.count; j++)
@@ -76,11 +58,12 @@ static uint32_t last_read(const ShiftedReads *p, const CtFlowBlock *block, uint3
         uint32_t reads = 0;
         for (uint32_t j = 0; j < body->steps.count; j++) reads += reads_here(body, body->steps.items[j], array);
         if (reads == 0) continue;
-        if (!ct_flow_is_elementwise(step)) return 0;
+        if (!ct_flow_is_elementwise(step)) return false;
         found += reads;
-        last = i;
+        some = true;
+        *last = i;
     }
-    return found == p->uses[array->id] ? last : 0;
+    return some && found == p->uses[array->id];
 }
 
 /* Whether no step from one to another takes an array, which would copy it if it were read later. */
@@ -98,21 +81,21 @@ static bool is_kept(ShiftedReads *p, const CtFlowBlock *block, const View *view,
 /* A slice made at a step of the block. */
 static View view_of(const CtFlowStep *slice, uint32_t at) {
     View view = {.base = slice->args.items[2], .from = at + 1};
-    if (!is_literal(&slice->args.items[0], 0)) view.shift.by = slice->args.items[0];
+    if (!ct_flow_is_int(&slice->args.items[0], 0)) view.shift.by = slice->args.items[0];
     return view;
 }
 
 /* A part of appended arrays; one that the block has sliced is read in the array that it was sliced from. */
 static View part_of(const ShiftedReads *p, const CtFlowBlock *block, uint32_t at, CtFlowArg part) {
     const CtFlowStep *slice = ct_flow_maker(&p->facts, &part, FLOW_BULK);
-    for (uint32_t i = 0; is_bulk(slice, ARRAY_SLICE) && i < at; i++)
+    for (uint32_t i = 0; ct_flow_is_bulk(slice, ARRAY_SLICE) && i < at; i++)
         if (block->steps.items[i] == slice && CT_FIRED("shifted_reads.part")) return view_of(slice, i);
     return (View){.base = part, .from = at + 1};
 }
 
 static CtFlowArg length_of(ShiftedReads *p, CtSourceRange range, CtFlowArg array) {
     const CtFlowStep *maker = ct_flow_fact(&p->facts, &array)->maker;
-    if (is_bulk(maker, ARRAY_SLICE)) return maker->args.items[1];
+    if (ct_flow_is_bulk(maker, ARRAY_SLICE)) return maker->args.items[1];
     if (maker != NULL && maker->kind == FLOW_LITERALS) return ct_flow_int(&p->b, maker->args.count);
     return ct_flow_dim(&p->b, range, array, 0);
 }
@@ -158,7 +141,7 @@ static bool find_slice_or_nothing(ShiftedReads *p, const CtFlowBlock *block, uin
     const CtFlowBlock *some = branches[other].block;
     if (!is_empty_array(p, branches[1 - other].block) || some->steps.count != 1) return false;
     const CtFlowStep *slice = some->steps.items[0];
-    if (!is_bulk(slice, ARRAY_SLICE) || slice->results.items[0] != some->values.items[0].var) return false;
+    if (!ct_flow_is_bulk(slice, ARRAY_SLICE) || slice->results.items[0] != some->values.items[0].var) return false;
     *places = (Places){.views = {view_of(slice, at)}, .count = 1};
     CtFlowChoosing choice = ct_flow_switch_begin(&p->b, step->range, step->args.items[0]);
     for (uint32_t i = 0; i < 2; i++) {
@@ -183,7 +166,7 @@ static const CtFlowStep *find_added(const CtFlowStep *loop) {
             old = step;
         else if (step->kind == FLOW_READ && read == NULL)
             read = step;
-        else if (step->kind == FLOW_PRIM && step->as.prim == PRIM_ADD && sum == NULL)
+        else if (ct_flow_is_prim(step, PRIM_ADD) && sum == NULL)
             sum = step;
         else if (step->kind == FLOW_UPDATE && update == NULL)
             update = step;
@@ -202,7 +185,7 @@ static const CtFlowStep *find_added(const CtFlowStep *loop) {
 /* The zeros that an accumulator begins with: −0.0, to which any number can be added without a change of its bits. */
 static const CtFlowStep *zeros(const ShiftedReads *p, const CtFlowArg *start) {
     const CtFlowStep *step = ct_flow_maker(&p->facts, start, FLOW_BULK);
-    if (!is_bulk(step, ARRAY_REPLICATE) || start->type->element->kind != FLOW_F64) return NULL;
+    if (!ct_flow_is_bulk(step, ARRAY_REPLICATE) || start->type->element->kind != FLOW_F64) return NULL;
     const CtFlowArg *zero = &step->args.items[1];
     return zero->var == NULL && zero->lit.real == 0 && signbit(zero->lit.real) ? step : NULL;
 }
@@ -229,8 +212,9 @@ static bool find_padded(ShiftedReads *p, const CtFlowBlock *block, uint32_t at, 
 
 static bool find_places(ShiftedReads *p, const CtFlowBlock *block, uint32_t at, Places *places) {
     const CtFlowStep *step = block->steps.items[at];
-    if (is_bulk(step, ARRAY_APPEND)) return find_appended(p, block, at, places), CT_FIRED("shifted_reads.appended");
-    if (is_bulk(step, ARRAY_SLICE)) return find_slice(block, at, places), CT_FIRED("shifted_reads.slice");
+    if (ct_flow_is_bulk(step, ARRAY_APPEND))
+        return find_appended(p, block, at, places), CT_FIRED("shifted_reads.appended");
+    if (ct_flow_is_bulk(step, ARRAY_SLICE)) return find_slice(block, at, places), CT_FIRED("shifted_reads.slice");
     if (step->kind == FLOW_SWITCH)
         return find_slice_or_nothing(p, block, at, places) && CT_FIRED("shifted_reads.slice_or_nothing");
     return step->kind == FLOW_LOOP && find_padded(p, block, at, places) && CT_FIRED("shifted_reads.padded");
@@ -308,10 +292,9 @@ static void tell_length(ShiftedReads *p, CtFlowStep *step, const CtFlowVar *arra
 static void read_elsewhere(ShiftedReads *p, CtFlowBlock *block, uint32_t at) {
     const CtFlowStep *step = block->steps.items[at];
     const CtFlowVar *array = step->results.count == 1 ? step->results.items[0] : NULL;
-    uint32_t last = is_vector(array) ? last_read(p, block, at, array) : 0;
     Places places = {0};
-    uint32_t written = p->b.block->steps.count;
-    bool found = last > 0 && find_places(p, block, at, &places);
+    uint32_t last = at, written = p->b.block->steps.count;
+    bool found = is_vector(array) && loops_read(p, block, at, array, &last) && find_places(p, block, at, &places);
     for (uint32_t i = 0; found && i < places.count; i++) found = is_kept(p, block, &places.views[i], last);
     if (!found) {
         p->b.block->steps.count = written;
@@ -342,9 +325,8 @@ void ct_flow_shifted_reads(CtFlow *flow) {
     ShiftedReads p = {.flow = flow, .arena = flow->arena, .marks.arena = flow->arena};
     for (uint32_t i = 0; i < flow->functions.count; i++) {
         CtFlowFunction *function = flow->functions.items[i];
-        p.uses = CT_NEW_ARRAY(p.arena, uint32_t, function->vars + 1);
+        p.uses = ct_flow_count_uses(flow, function);
         p.b = (CtFlowBuilder){.flow = flow, .arena = p.arena, .function = function};
-        count_uses(&p, function->body);
         ct_flow_facts_begin(&p.facts, flow, function);
         visit(&p, function->body);
     }

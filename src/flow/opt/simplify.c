@@ -489,15 +489,13 @@ static bool is_known(Simplify *s, CtFlowStep *step) {
     return false;
 }
 
-static bool is_literal(const CtFlowArg *arg, int64_t value) { return arg->var == NULL && arg->lit.integer == value; }
-
 /* Whether a carried variable counts the iterations. */
 static bool counts_iterations(const Simplify *s, const CtFlowStep *step, uint32_t index) {
     const CtFlowBlock *block = step->as.loop.block;
     const CtFlowStep *next = ct_flow_maker(&s->facts, &block->values.items[index], FLOW_PRIM);
     if (next == NULL || next->as.prim != PRIM_INT_ADD) return false;
-    return next->args.items[0].var == block->params.items[1 + index] && is_literal(&next->args.items[1], 1) &&
-           is_literal(&step->args.items[1 + index], 0) && check_size(s, step);
+    return next->args.items[0].var == block->params.items[1 + index] && ct_flow_is_int(&next->args.items[1], 1) &&
+           ct_flow_is_int(&step->args.items[1 + index], 0) && check_size(s, step);
 }
 
 /* Carried variables: one that never changes is its initial value; one that counts iterations is the index. */

@@ -159,13 +159,12 @@ static bool specialise(Specialise *u, Steps *out, CtFlowFunction *callee, const 
     bool literals = false;
     for (uint32_t i = 0; i < args->count; i++) literals |= is_literal(&args->items[i]);
     if (!literals || !reaches_itself(u, callee)) return false;
-    uint32_t steps = out->count, vars = u->function->vars;
+    uint32_t steps = out->count;
     u->out = out;
     u->place = place;
     u->left = MOST_STEPS;
     if (call(u, callee, *args, values)) return CT_FIRED("specialise.call");
     out->count = steps;
-    u->function->vars = vars;
     return false;
 }
 

@@ -5,7 +5,7 @@
 
 static void spoil(void *data, CtFlowStep *step) {
     (void)data;
-    if (step->kind == FLOW_PRIM && step->as.prim == PRIM_ADD) step->as.prim = PRIM_SUB;
+    if (ct_flow_is_prim(step, PRIM_ADD)) step->as.prim = PRIM_SUB;
 }
 
 void ct_flow_trial_fault(CtFlow *flow, const char *pass) {
