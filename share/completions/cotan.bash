@@ -60,7 +60,7 @@ _cotan_value() {
     --color) _cotan_offer "$2" < <(printf '%s\n' auto always never) ;;
     --math) _cotan_offer "$2" < <(printf '%s\n' fast exact) ;;
     --engine) _cotan_offer "$2" < <(printf '%s\n' auto eval native) ;;
-    --dump) _cotan_offer "$2" < <(printf '%s\n' parse operators infer elaborate simplify differentiate prune reduce lower flow c native flow.cold_paths flow.dead_code flow.prune_lambda_sets flow.inline flow.simplify flow.specialise flow.row_parameters flow.recursion_to_loop flow.cse flow.grown_arrays flow.fuse_maps flow.hoist_simple flow.matrix_products flow.copies flow.scan_slices flow.powers flow.derive flow.one_sweep flow.unroll flow.sparse_updates flow.fuse flow.distribute flow.hoist flow.hoist_checks flow.carried_elements flow.scales flow.materialise flow.shifted_reads flow.unbounded_loops flow.modulo_cons flow.destinations flow.call_sites flow.reference_counts flow.memory_reuse) ;;
+    --dump) _cotan_offer "$2" < <(printf '%s\n' parse operators infer elaborate simplify differentiate prune reduce lower flow c native flow.cold_paths flow.dead_code flow.prune_lambda_sets flow.inline flow.simplify flow.specialise flow.row_parameters flow.recursion_to_loop flow.cse flow.grown_arrays flow.fuse_maps flow.hoist_simple flow.matrix_products flow.copies flow.scan_slices flow.powers flow.derive flow.one_sweep flow.unroll flow.sparse_updates flow.fuse flow.distribute flow.hoist flow.hoist_checks flow.carried_elements flow.scales flow.extremes flow.materialise flow.shifted_reads flow.unbounded_loops flow.modulo_cons flow.destinations flow.call_sites flow.reference_counts flow.memory_reuse) ;;
     --path | --programs) _cotan_files "$2" ;;
     --keep-c) _cotan_files "$2" c ;;
     --out) _cotan_files "$2" json npz npy ;;

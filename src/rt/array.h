@@ -463,22 +463,34 @@ static CT_CALLED int64_t ct_product_i64(const ct_array *x) {
     return product;
 }
 
+#if defined(__clang__)
+#define CT_UNROLLED _Pragma("clang loop unroll(full)")
+#elif defined(__GNUC__)
+#define CT_UNROLLED _Pragma("GCC unroll 8")
+#else
+#define CT_UNROLLED
+#endif
+
 /* The largest of `sign` times the numbers, where `sign` is 1 or −1; NaN if one is NaN. Eight partial results break the
- * dependency from each comparison to the next. */
+ * dependency from each comparison to the next; unrolled, they stay in registers. */
 static CT_NEAR double ct_extreme_of(const double *x, int64_t length, double sign) {
     double best[8], none[8] = {0};
+    CT_UNROLLED
     for (int j = 0; j < 8; j++) best[j] = sign * x[0];
     int64_t i = 0;
-    for (; i + 8 <= length; i += 8)
+    for (; i + 8 <= length; i += 8) {
+        CT_UNROLLED
         for (int j = 0; j < 8; j++) {
             double a = sign * x[i + j];
             best[j] = a > best[j] ? a : best[j];
             none[j] += a - a; /* not 0 for infinities either */
         }
+    }
     for (; i < length; i++) {
         best[0] = sign * x[i] > best[0] ? sign * x[i] : best[0];
         none[0] += x[i] - x[i];
     }
+    CT_UNROLLED
     for (int j = 1; j < 8; j++) {
         best[0] = best[j] > best[0] ? best[j] : best[0];
         none[0] += none[j];

@@ -324,6 +324,8 @@ static inline void ct_streams_end(void) {
 
 /* ---- rows ---- */
 
+typedef double ct_pair __attribute__((vector_size(2 * sizeof(double))));
+
 /* Gathers rows into lanes (transposition), and scatters lanes into rows. */
 #define CT_IN_ROW(l) from[l * length + j].f
 static CT_NEAR void ct_lanes_rows(ct_lanes *restrict to, const ct_word *restrict from, int64_t length) {
@@ -334,8 +336,15 @@ static CT_NEAR void ct_lanes_rows(ct_lanes *restrict to, const ct_word *restrict
 }
 static CT_NEAR void ct_lanes_put_rows(ct_word *restrict to, int64_t stride, const ct_lanes *restrict from,
                                       int64_t length) {
-    for (int l = 0; l < CT_LANES; l++)
-        for (int64_t j = 0; j < length; j++) to[l * stride + j].f = ((const double *)from)[j * CT_LANES + l];
+    int64_t j = 0;
+    for (; j + 2 <= length; j += 2) { /* two elements of a row are one store */
+        CT_UNROLLED
+        for (int l = 0; l < CT_LANES; l++) {
+            ct_pair two = {from[j][l], from[j + 1][l]};
+            memcpy(&to[l * stride + j], &two, sizeof two);
+        }
+    }
+    for (int l = 0; l < CT_LANES && j < length; l++) to[l * stride + j].f = from[j][l];
 }
 static inline void ct_lanes_fill(ct_lanes *to, int64_t length, ct_lanes x) {
     for (int64_t j = 0; j < length; j++) to[j] = x;
@@ -420,12 +429,6 @@ static inline void ct_lanes_add_at(void *to, ct_lane_ints at, ct_lanes x) {
  * evicted from the cache between iterations; then the lanes of each term are summed at once. */
 #ifndef CT_WIDE
 #define CT_WIDE ((1 << 18) / CT_WIDTH) /* smaller in tests */
-#endif
-
-#if defined(__clang__)
-#define CT_UNROLLED _Pragma("clang loop unroll(full)")
-#else
-#define CT_UNROLLED _Pragma("GCC unroll 8")
 #endif
 
 /* Copies in every lane of all elements of an accumulator; NULL when there are too many elements. */
