@@ -78,6 +78,7 @@ static void begin_function(Emit *e, CtFlowFunction *function) {
     e->uses = CT_NEW_ARRAY(e->arena, Use, function->vars + 1);
     e->offset = e->offsets[function->id];
     e->pending.count = 0;
+    e->queues.count = 0;
     e->line = 0;
     e->in_loop = false;
     for (uint32_t i = 0; i < function->params.count; i++) {
@@ -136,6 +137,7 @@ static const char *body_text(Emit *e, CtFlowFunction *function, bool loops) {
     ct_text_puts(&body, "");
     begin_function(e, function);
     e->out = &body;
+    if (loops) ct_emit_find_sliding(e);
     if (loops) ct_emit_line(e, "for (;;) {");
     e->depth += loops;
     if (loops || function->group != 0) ct_emit_line(e, "ct_iteration(rt);");

@@ -30,7 +30,8 @@ typedef struct Use { /* what is known of a variable, and how it is written in C 
     bool is_bare; /* a node without fields, of which each run has one shared instance: `text` asks the run for it */
     bool copied;  /* a node from outside of which the part of a loop has made its own copy */
     RowPlace *place;
-    JoinRole join; /* JOIN_PART: its step waits; JOIN_HELD: only its release does; JOIN_WHOLE: the row itself */
+    const char *queue; /* of a cell: the C variable that queues those that are left out: sliding.c; or NULL */
+    JoinRole join;     /* JOIN_PART: its step waits; JOIN_HELD: only its release does; JOIN_WHOLE: the row itself */
 } Use;
 
 typedef struct Emit {
@@ -43,6 +44,7 @@ typedef struct Emit {
     Use *uses;       /* by variable number */
     uint32_t offset; /* added to variable numbers in names, because the functions of a group share a scope */
     CT_VEC(CtFlowVar *) pending;
+    CT_VEC(const char *) queues; /* of the function: sliding.c */
     const CtFlowBlock *block;
     uint32_t line; /* the last source line that was written */
     const char **function_names;
@@ -161,6 +163,11 @@ CtFlowVar *ct_emit_ending(const Emit *e, const CtFlowStep *loop, uint32_t index)
  * given to the variable first. */
 bool ct_emit_join_begin(Emit *e, const CtFlowBlock *block, const CtFlowVar *row);
 bool ct_emit_joined(Emit *e, CtFlowStep *step);
+
+/* sliding.c: declares the queues of cells that a function leaves out, in front of its loop; frees what is in them where
+ * the function ends. */
+void ct_emit_find_sliding(Emit *e);
+void ct_emit_free_left_out(Emit *e);
 
 /* streaming.c: whether an array is a result of the program and is not used otherwise. */
 bool ct_emit_is_given(const Emit *e, const CtFlowVar *array);

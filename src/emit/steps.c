@@ -113,8 +113,12 @@ static void emit_make(Emit *e, const CtFlowStep *step) {
         return;
     }
     const CtFlowVar *cell = step->as.con.cell;
-    const char *how = step->as.con.again ? "again" : "in";
-    const char *where = cell != NULL ? ct_format(e->arena, "%s(rt, %s", how, ct_emit_name(e, cell)) : "new(rt";
+    const char *how = step->as.con.again ? "again" : "in", *where = "new(rt";
+    const char *queue = cell != NULL ? e->uses[cell->id].queue : NULL;
+    if (queue != NULL)
+        where = ct_format(e->arena, "next(rt, &%s, %s", queue, ct_emit_name(e, cell));
+    else if (cell != NULL)
+        where = ct_format(e->arena, "%s(rt, %s", how, ct_emit_name(e, cell));
     ct_emit_declare(
         e, var,
         ct_format(e->arena, "ct_node_%s, %u, %u, %u)", where, step->as.con.tag, con->fields.count, con->pointers));
@@ -184,6 +188,15 @@ static void emit_link(Emit *e, const CtFlowStep *step) {
         ct_emit_line(e, "ct_end(%s, %s);", last, next);
     else
         ct_emit_declare(e, step->results.items[0], ct_format(e->arena, "ct_link(%s, %s)", last, next));
+}
+
+static void emit_release(Emit *e, const CtFlowStep *step) {
+    const char *object = ct_emit_arg(e, &step->args.items[0]);
+    const CtFlowVar *cell = step->as.con.cell;
+    if (cell != NULL && e->uses[cell->id].queue != NULL)
+        ct_emit_line(e, "ct_cell_later(&%s, %s);", e->uses[cell->id].queue, object);
+    else
+        ct_emit_line(e, cell != NULL ? "ct_cell_free(rt, %s);" : "ct_drop(rt, %s);", object);
 }
 
 /* ---- branches ---- */
@@ -284,6 +297,7 @@ void ct_emit_assign(Emit *e, const char *const *names, const char *const *texts,
 
 static void emit_return(Emit *e, const CtFlowBlock *block) {
     uint32_t count = block->values.count;
+    ct_emit_free_left_out(e);
     if (count == 1) {
         ct_emit_line(e, "return %s;", ct_emit_arg(e, &block->values.items[0]));
         return;
@@ -298,6 +312,7 @@ static void emit_tail(Emit *e, const CtFlowBlock *block) {
     CtFlowFunction *callee = block->tail;
     bool within = callee == e->function || (callee->group != 0 && callee->group == e->function->group);
     if (!within) {
+        ct_emit_free_left_out(e);
         ct_emit_line(e, "return %s;", call(e, callee, &block->values, ct_emit_place(e, block->range, true)));
         return;
     }
@@ -382,8 +397,7 @@ void ct_emit_step(Emit *e, CtFlowStep *step) {
     case FLOW_RELEASE:
         if (e->uses[step->args.items[0].var->id].lent) return;
         ct_emit_flush(e, true);
-        ct_emit_line(e, step->as.con.cell != NULL ? "ct_cell_free(rt, %s);" : "ct_drop(rt, %s);",
-                     ct_emit_arg(e, &step->args.items[0]));
+        emit_release(e, step);
         return;
     case FLOW_CHECK:
     case FLOW_CHECK_SIZE:

@@ -72,7 +72,10 @@ enum {
 };
 
 /* Where native code is debugged, rt/debug.h says what these do. */
-#ifndef CT_DEBUG_MEMORY
+#ifdef CT_DEBUG_MEMORY
+#define CT_IS_DEBUGGED 1
+#else
+#define CT_IS_DEBUGGED               0
 #define CT_FRESH(memory, words)      (memory)
 #define CT_FREED(memory, words)      ((void)0)
 #define CT_REUSED(memory, words)     ((void)0)
@@ -460,6 +463,43 @@ static inline void ct_cell_free(ct_run *rt, ct_node *cell) {
     if (cell != NULL) ct_node_free(rt, cell);
 }
 static inline void ct_node_leave(ct_run *rt, ct_node *node) { ct_cell_free(rt, ct_node_cell(node)); }
+
+/* Cells that a loop has emptied and not used yet, from the earliest on. Their heads stay, but for the link. */
+typedef struct ct_cells {
+    ct_object *first, *last;
+} ct_cells;
+
+static inline void ct_cell_later(ct_cells *cells, ct_node *cell) {
+    if (cell == NULL) return;
+    if (cells->first == NULL)
+        cells->first = &cell->head;
+    else
+        cells->last->next = &cell->head;
+    cells->last = &cell->head;
+    cell->head.next = NULL;
+}
+/* A node in the earliest of the cells, behind which `cell` is queued, unless this is NULL. Without cells, in `cell`. */
+static inline ct_node *ct_node_next(ct_run *rt, ct_cells *cells, ct_node *cell, uint32_t tag, uint32_t words,
+                                    uint32_t pointers) {
+    ct_object *earliest = cells->first;
+    if (earliest == NULL) return ct_node_in(rt, cell, tag, words, pointers);
+    cells->first = earliest->next;
+    ct_cell_later(cells, cell);
+    return ct_node_in(rt, (ct_node *)earliest, tag, words, pointers);
+}
+/* To the free list, all at once where nothing is to be done with each. */
+static inline void ct_cells_free(ct_run *rt, const ct_cells *cells) {
+    ct_object *first = cells->first;
+    size_t words = first != NULL ? CT_NODE_WORDS + (size_t)first->words : 0;
+    while (first != NULL && (CT_PLAIN || CT_IS_DEBUGGED || words > CT_SMALL)) {
+        ct_node *node = (ct_node *)first;
+        first = first->next;
+        ct_node_free(rt, node);
+    }
+    if (first == NULL) return;
+    cells->last->next = rt->free[words];
+    rt->free[words] = first;
+}
 
 /* Lists that are made from the front: the last cell gets its tail. Whoever makes a list holds its first and its last
  * cell; the last is held by the cell in front of it, too, so that its count does not come to 0. */
