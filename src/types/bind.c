@@ -98,7 +98,29 @@ static void infer_group(CtTypes *types, CtBindingGroup *group) {
     ct_types_generalise(types, group, infos, marks, restricted);
 }
 
+static void move_group(CtTypes *types, CtBindingGroup *to, const CtBindingGroup *from) {
+    if (to == from) return;
+    *to = *from;
+    for (uint32_t i = 0; i < to->count; i++) {
+        CtBindInfo *info = info_of(types, to->bindings[i]);
+        info->group = to;
+        for (uint32_t j = 0; j < info->var_count; j++) info->vars[j]->group = to;
+    }
+}
+
+/* Leaves out what lists without end would be as far as they are taken, where nothing takes them. */
+static void leave_out_streams(CtTypes *types, CtDecls *decls) {
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < decls->group_count; i++) {
+        const CtBindingGroup *group = &decls->groups[i];
+        bool unused = group->count == 1 && group->bindings[0]->is_stream && !group->bindings[0]->entity->is_taken;
+        if (!unused) move_group(types, &decls->groups[count++], group);
+    }
+    decls->group_count = count;
+}
+
 void ct_types_infer_groups(CtTypes *types, CtDecls *decls) {
+    leave_out_streams(types, decls);
     for (uint32_t i = 0; i < decls->group_count; i++) infer_group(types, &decls->groups[i]);
 }
 

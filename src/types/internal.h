@@ -315,6 +315,12 @@ CtInstance *ct_types_derive_functor_head(CtTypes *types, CtTyCon *con, CtClass *
 bool ct_types_derive_functor(CtTypes *types, CtInstance *instance);
 /* streams.c: replaces functions on lists without end, of which an application takes the beginning. */
 void ct_types_bound_streams(CtTypes *types, CtExpr *expr);
+/* The second binding of a variable that is bound to a list without end; NULL for others, and if it has one. */
+CtBinding *ct_types_stream_of(CtTypes *types, const CtBinding *binding);
+/* Before its names are resolved. */
+void ct_types_begin_stream(CtTypes *types, CtBinding *stream);
+/* The type of its elements as they are taken, from the list's; NULL if that is no list. */
+CtTy *ct_types_stream_type(CtTypes *types, CtTy *list);
 /* do.c: an instance of Monad without `return` uses the `pure` of its Applicative, as in Haskell since 2014; one of
  * Foldable that gives foldMap alone has a foldr by it. */
 void ct_types_complete_instances(CtTypes *types);

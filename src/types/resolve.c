@@ -216,6 +216,44 @@ static CtSym unsigned_near(CtTypes *types, const Group *group, const CtDecls *de
     return near && !has_signature(decls, near) ? near : NULL;
 }
 
+/* The signature of a list without end, as one of its elements as they are taken. */
+static void declare_stream_signature(CtTypes *types, CtEntity *stream, CtDecl *decl) {
+    CtScheme scheme = ct_types_convert_scheme(types, &decl->type);
+    scheme.type = ct_types_stream_type(types, scheme.type);
+    if (!scheme.type) return;
+    CtBindInfo *info = stream->infer;
+    stream->scheme = scheme;
+    stream->binding->signature = &decl->type;
+    stream->binding->signature_range = stream->range;
+    info->signature = CT_NEW(types->arena, CtScheme);
+    *info->signature = scheme;
+}
+
+/* Declares what lists without end are as far as they are taken, also those that are made of each other. */
+static void declare_streams(CtTypes *types, Group *group) {
+    for (bool more = true; more;) {
+        more = false;
+        for (uint32_t i = 0; i < group->infos.count; i++) {
+            const CtBinding *binding = group->infos.items[i]->binding;
+            CtBinding *stream = ct_types_stream_of(types, binding);
+            if (!stream) continue;
+            declare_binding(types, group, stream);
+            binding->entity->stream = stream->entity;
+            more = true;
+        }
+    }
+}
+
+/* Those that nothing uses are not seen by other modules. */
+static void hide_streams(CtTypes *types, const Group *group) {
+    for (uint32_t i = 0; i < group->infos.count; i++) {
+        CtEntity *stream = group->infos.items[i]->binding->pat ? NULL : group->infos.items[i]->binding->entity->stream;
+        if (!stream || stream->is_taken) continue;
+        ct_map_set(types->arena, &types->own->names[SPACE_VALUE], ct_key(stream->name), NULL);
+        group->infos.items[i]->binding->entity->stream = NULL;
+    }
+}
+
 static void declare_signature(CtTypes *types, Group *group, const CtDecls *decls, CtDecl *decl) {
     for (uint32_t i = 0; i < decl->name_count; i++) {
         CtName name = decl->names[i];
@@ -239,6 +277,7 @@ static void declare_signature(CtTypes *types, Group *group, const CtDecls *decls
         }
         types->level++;
         CtScheme scheme = ct_types_convert_scheme(types, &decl->type);
+        if (entity->stream) declare_stream_signature(types, entity->stream, decl);
         types->level--;
         entity->scheme = scheme;
         if (!entity->binding) continue;
@@ -291,13 +330,16 @@ static void resolve_group(CtTypes *types, CtDecls *decls, bool top) {
         if (decls->items[i].kind == DECL_BINDING) declare_binding(types, group, decls->items[i].binding);
     for (uint32_t i = 0; top && i < types->selectors.count; i++)
         declare_binding(types, group, types->selectors.items[i]);
+    declare_streams(types, group);
     for (uint32_t i = 0; i < decls->count; i++)
         if (decls->items[i].kind == DECL_SIGNATURE) declare_signature(types, group, decls, &decls->items[i]);
     for (uint32_t i = 0; i < group->infos.count; i++) {
         group->frame.current = group->infos.items[i];
+        if (group->infos.items[i]->binding->is_stream) ct_types_begin_stream(types, group->infos.items[i]->binding);
         ct_types_resolve_binding(types, group->infos.items[i]->binding);
     }
     group->frame.current = NULL;
+    if (top) hide_streams(types, group);
     ct_types_find_groups(types, decls, group->infos.items, group->infos.count, top);
 }
 
@@ -400,13 +442,13 @@ static CtExpr *resolve_one(CtTypes *types, CtExpr *expr) {
         ct_types_bound_streams(types, expr);
         ct_types_delay_arguments(types, expr);
         return all_but_largest(types, expr);
+    case EXPR_LEFT_SECTION: ct_types_bound_streams(types, expr); return all_but_largest(types, expr);
     case EXPR_NEG:
     case EXPR_IF:
     case EXPR_TUPLE:
     case EXPR_LIST:
     case EXPR_ARRAY:
     case EXPR_RANGE:
-    case EXPR_LEFT_SECTION:
     case EXPR_RIGHT_SECTION:
     case EXPR_UPDATE: return all_but_largest(types, expr);
     case EXPR_ANNOT: expr->annot->scoped = types->scoped; return all_but_largest(types, expr);

@@ -1,6 +1,13 @@
 /* Lists without end, such as [1 ..] and iterate f x. Lists are evaluated whole; where a function that needs only the
  * beginning is applied to one in the same expression, as in `takeWhile (< 9) (map f [1 ..])`, the names of both are
- * replaced by those of functions of lib/streams.cot, which make the elements as they are taken. */
+ * replaced by those of functions of lib/streams.cot, which make the elements as they are taken.
+ *
+ * A variable that is bound to such a list gets a second binding beside its own, of the elements as they are taken:
+ *
+ *   where xs = iterate f x      where xs = iterate f x;  xs.stream = stream'iterate f x
+ *
+ * and xs means the second where its beginning is taken. The list itself is evaluated, and fails, where it is used
+ * otherwise. */
 #include "types/internal.h"
 
 typedef struct Row {
@@ -13,12 +20,16 @@ typedef struct Row {
 
 /* What has no end when those arguments have none. */
 static const Row producers[] = {
-    {"iterate", 2, 0, "stream'iterate", NULL}, {"repeat", 1, 0, "stream'repeat", NULL},
-    {"cycle", 1, 0, "stream'cycle", NULL},     {"map", 2, 2, "stream'map", NULL},
-    {"fmap", 2, 2, "stream'map", NULL},        {"filter", 2, 2, "stream'filter", NULL},
-    {"scanl", 3, 4, "stream'scanl", NULL},     {"tail", 1, 1, "stream'tail", NULL},
-    {"drop", 2, 2, "stream'drop", NULL},       {"dropWhile", 2, 2, "stream'dropWhile", NULL},
-    {"zipWith", 3, 6, "stream'zipWith", NULL}, {"zip", 2, 3, "stream'zip", NULL},
+    {"iterate", 2, 0, "stream'iterate", NULL},   {"repeat", 1, 0, "stream'repeat", NULL},
+    {"cycle", 1, 0, "stream'cycle", NULL},       {"map", 2, 2, "stream'map", NULL},
+    {"fmap", 2, 2, "stream'map", NULL},          {"filter", 2, 2, "stream'filter", NULL},
+    {"scanl", 3, 4, "stream'scanl", NULL},       {"tail", 1, 1, "stream'tail", NULL},
+    {"drop", 2, 2, "stream'drop", NULL},         {"dropWhile", 2, 2, "stream'dropWhile", NULL},
+    {"zipWith", 3, 6, "stream'zipWith", NULL},   {"zip", 2, 3, "stream'zip", NULL},
+    {"<$>", 2, 2, "stream'map", NULL},           {"scanl1", 2, 2, "stream'scanl1", NULL},
+    {"++", 2, 2, "stream'append", NULL},         {":", 2, 2, "stream'cons", NULL},
+    {"concat", 1, 1, "stream'concat", NULL},     {"concatMap", 2, 2, "stream'concatMap", NULL},
+    {"mapMaybe", 2, 2, "stream'mapMaybe", NULL},
 };
 
 /* What takes only the beginning of those arguments. */
@@ -44,6 +55,13 @@ static const Row consumers[] = {
     {"zipWith3", 4, 10, "stream'zipWith3NotSecond", NULL},
     {"zipWith3", 4, 6, "stream'zipWith3NotThird", NULL},
     {"find", 2, 2, "stream'find", NULL},
+    {"findIndex", 2, 2, "stream'findIndex", NULL},
+    {"elemIndex", 2, 2, "stream'elemIndex", NULL},
+    {"lookup", 2, 2, "stream'lookup", NULL},
+    {"elem", 2, 2, "stream'elem", NULL},
+    {"any", 2, 2, "stream'any", NULL},
+    {"all", 2, 2, "stream'all", NULL},
+    {"isPrefixOf", 2, 2, "stream'isPrefixOf", NULL},
     {"listArray", 2, 2, "stream'listArray", "Data.Array"},
 };
 
@@ -55,6 +73,7 @@ static const CtScope *exports(CtTypes *types, const char *module) {
 
 /* Whether the expression is the function of this name in a module of the library, or in the prelude. */
 static bool is_library(CtTypes *types, const CtExpr *expr, const char *name, const char *module) {
+    if (expr->kind == EXPR_CON) return strcmp(name, ":") == 0 && strcmp(expr->name.text->text, ":") == 0;
     if (expr->kind != EXPR_VAR || strcmp(expr->name.text->text, name) != 0) return false;
     if (!expr->name.module && ct_map_get(&types->locals, ct_key(expr->name.text))) return false;
     const CtScope *scope = expr->name.module ? ct_map_get(&types->qualified, ct_key(expr->name.module)) : types->own;
@@ -85,33 +104,138 @@ static void rename_function(CtTypes *types, CtExpr *fun, const char *name, const
     *fun = *named;
 }
 
-static bool is_endless(CtTypes *types, const CtExpr *expr);
+static CtExpr application(CtTypes *types, CtExpr *fun, CtExpr **args, uint32_t count) {
+    bool applied = fun->kind == EXPR_APP;
+    uint32_t first = applied ? fun->part_count : 1;
+    CtExpr app = {.kind = EXPR_APP, .range = fun->range, .part_count = first + count};
+    app.parts = CT_NEW_ARRAY(types->arena, CtExpr *, app.part_count);
+    for (uint32_t i = 0; i < first; i++) app.parts[i] = applied ? fun->parts[i] : fun;
+    for (uint32_t i = 0; i < count; i++) app.parts[first + i] = args[i];
+    return app;
+}
 
-static bool fits(CtTypes *types, const CtExpr *expr, const Row *row) {
+/* The application of a function to all its arguments: f (g x) for (f . g) x, and for f . g $ x. */
+static CtExpr flatten(CtTypes *types, const CtExpr *expr) {
+    if (expr->kind == EXPR_LEFT_SECTION) { /* (s !!) */
+        CtExpr section = application(types, expr->parts[1], expr->parts, 1);
+        section.range = expr->range;
+        return section;
+    }
+    CtExpr flat = ct_types_without_dollar(types, expr);
+    for (;;) {
+        CtExpr *fun = flat.parts[0];
+        if (fun->kind == EXPR_APP) {
+            flat = application(types, fun, flat.parts + 1, flat.part_count - 1);
+        } else if (flat.part_count == 4 && is_library(types, fun, ".", NULL)) {
+            CtExpr *inner = CT_NEW(types->arena, CtExpr);
+            *inner = application(types, flat.parts[2], &flat.parts[3], 1);
+            inner->range = ct_range_join(inner->range, flat.parts[3]->range);
+            flat = application(types, flat.parts[1], &inner, 1);
+        } else {
+            flat.range = expr->range;
+            return flat;
+        }
+    }
+}
+
+/* `named`: variables count that are bound to lists without end. */
+static bool is_endless(CtTypes *types, const CtExpr *expr, bool named);
+
+static bool fits(CtTypes *types, const CtExpr *expr, const Row *row, bool named) {
     if (expr->part_count < 2 || expr->part_count - 1 > row->arity ||
         !is_library(types, expr->parts[0], row->name, row->module))
         return false;
     if (row->streams >> (expr->part_count - 1)) return false; /* it is not applied to all of them */
     for (uint32_t i = 0; i + 1 < expr->part_count; i++)
-        if (is_endless(types, expr->parts[i + 1]) != (row->streams >> i & 1)) return false;
+        if (is_endless(types, expr->parts[i + 1], named) != (row->streams >> i & 1)) return false;
     return true;
 }
 
-static const Row *producer(CtTypes *types, const CtExpr *expr) {
+static const Row *producer(CtTypes *types, const CtExpr *expr, bool named) {
     for (size_t i = 0; i < sizeof producers / sizeof *producers; i++)
-        if (expr->part_count == producers[i].arity + 1 && fits(types, expr, &producers[i])) return &producers[i];
+        if (expr->part_count == producers[i].arity + 1 && fits(types, expr, &producers[i], named)) return &producers[i];
     return NULL;
 }
 
-static bool is_endless(CtTypes *types, const CtExpr *expr) {
+/* What a variable that is bound to a list without end is as far as it is taken; NULL for others. */
+static CtEntity *named_stream(CtTypes *types, const CtExpr *expr) {
+    if (expr->kind != EXPR_VAR || expr->entity) return NULL;
+    CtSym name = expr->name.text;
+    CtEntity *list = expr->name.module ? NULL : ct_map_get(&types->locals, ct_key(name));
+    if (list) return list->stream;
+    const CtScope *scope = expr->name.module ? ct_map_get(&types->qualified, ct_key(expr->name.module)) : types->own;
+    list = scope ? ct_types_scope_get(scope, SPACE_VALUE, name) : NULL;
+    if (!list || !list->stream) return NULL;
+    return ct_types_scope_get(scope, SPACE_VALUE, list->stream->name) == list->stream ? list->stream : NULL;
+}
+
+static bool is_endless(CtTypes *types, const CtExpr *expr, bool named) {
+    if (expr->kind == EXPR_VAR) return named && named_stream(types, expr);
     if (expr->kind == EXPR_RANGE) return expr->parts[2] == NULL;
+    if (expr->kind == EXPR_ANNOT)
+        return expr->annot->type->kind == TYPE_EXPR_LIST && is_endless(types, expr->parts[0], named);
+    if (expr->kind == EXPR_COMPREHENSION)
+        return expr->stmts[0].kind == STMT_BIND && is_endless(types, expr->stmts[0].expr, named);
     if (expr->kind != EXPR_APP) return false;
-    CtExpr flat = ct_types_without_dollar(types, expr);
-    return producer(types, &flat) != NULL;
+    CtExpr flat = flatten(types, expr);
+    return producer(types, &flat, named) != NULL;
+}
+
+static void to_stream(CtTypes *types, CtExpr *expr, bool named);
+
+/* [e | p <- s, …] becomes concatMap (\x -> [e | p <- [x], …]) s. */
+static void comprehension_to_stream(CtTypes *types, CtExpr *expr, bool named) {
+    CtArena *arena = types->arena;
+    CtName name = {.text = ct_intern_text(&types->context->symbols, "stream's element"), .range = expr->range};
+    CtExpr *x = CT_NEW(arena, CtExpr), *single = CT_NEW(arena, CtExpr), *inner = CT_NEW(arena, CtExpr);
+    *x = (CtExpr){.kind = EXPR_VAR, .range = expr->stmts[0].expr->range, .name = name};
+    *single = (CtExpr){.kind = EXPR_LIST, .range = x->range, .part_count = 1};
+    single->parts = CT_NEW_ARRAY(arena, CtExpr *, 1);
+    single->parts[0] = x;
+    *inner = *expr;
+    inner->stmts = CT_NEW_ARRAY(arena, CtStmt, expr->stmt_count);
+    for (uint32_t i = 0; i < expr->stmt_count; i++) inner->stmts[i] = expr->stmts[i];
+    inner->stmts[0].expr = single;
+    CtExpr *lambda = CT_NEW(arena, CtExpr), *fun = CT_NEW(arena, CtExpr);
+    *lambda = (CtExpr){.kind = EXPR_LAM, .range = expr->range, .part_count = 1, .pat_count = 1};
+    lambda->parts = CT_NEW_ARRAY(arena, CtExpr *, 1);
+    lambda->parts[0] = inner;
+    lambda->pats = CT_NEW_ARRAY(arena, CtPat *, 1);
+    lambda->pats[0] = CT_NEW(arena, CtPat);
+    *lambda->pats[0] = (CtPat){.kind = PAT_VAR, .range = expr->range, .name = name};
+    fun->range = expr->range;
+    rename_function(types, fun, "stream'concatMap", NULL);
+    CtExpr *args[] = {lambda, expr->stmts[0].expr};
+    to_stream(types, args[1], named);
+    CtSourceRange range = expr->range;
+    *expr = application(types, fun, args, 2);
+    expr->range = range;
+}
+
+/* s :: [t] becomes s :: Stream'of t. */
+static void annotation_to_stream(CtTypes *types, CtExpr *expr, bool named) {
+    CtTypeExpr *type = CT_NEW(types->arena, CtTypeExpr), *con = CT_NEW(types->arena, CtTypeExpr);
+    *con = (CtTypeExpr){.kind = TYPE_EXPR_CON, .range = expr->range};
+    con->name = (CtName){.text = ct_intern_text(&types->context->symbols, "Stream'of"), .range = expr->range};
+    *type = (CtTypeExpr){.kind = TYPE_EXPR_APP, .range = expr->range, .part_count = 2};
+    type->parts = CT_NEW_ARRAY(types->arena, CtTypeExpr *, 2);
+    type->parts[0] = con;
+    type->parts[1] = expr->annot->type->parts[0];
+    CtQualType *annot = CT_NEW(types->arena, CtQualType);
+    *annot = *expr->annot;
+    annot->type = type;
+    expr->annot = annot;
+    to_stream(types, expr->parts[0], named);
 }
 
 /* Replaces the functions of an endless expression. */
-static void to_stream(CtTypes *types, CtExpr *expr) {
+static void to_stream(CtTypes *types, CtExpr *expr, bool named) {
+    if (expr->kind == EXPR_VAR) {
+        CtEntity *stream = named_stream(types, expr);
+        stream->is_taken = true;
+        expr->name.text = stream->name;
+        return;
+    }
     if (expr->kind == EXPR_RANGE) {
         bool then = expr->parts[1] != NULL;
         CtExpr **parts = CT_NEW_ARRAY(types->arena, CtExpr *, 3);
@@ -123,22 +247,77 @@ static void to_stream(CtTypes *types, CtExpr *expr) {
         *expr = (CtExpr){.kind = EXPR_APP, .range = expr->range, .parts = parts, .part_count = then ? 3 : 2};
         return;
     }
-    *expr = ct_types_without_dollar(types, expr);
-    const Row *row = producer(types, expr);
+    if (expr->kind == EXPR_ANNOT) {
+        annotation_to_stream(types, expr, named);
+        return;
+    }
+    if (expr->kind == EXPR_COMPREHENSION) {
+        comprehension_to_stream(types, expr, named);
+        return;
+    }
+    *expr = flatten(types, expr);
+    const Row *row = producer(types, expr, named);
     for (uint32_t i = 0; i < row->arity; i++)
-        if (row->streams >> i & 1) to_stream(types, expr->parts[i + 1]);
+        if (row->streams >> i & 1) to_stream(types, expr->parts[i + 1], named);
     rename_function(types, expr->parts[0], row->instead, row->module);
 }
 
-void ct_types_bound_streams(CtTypes *types, CtExpr *expr) {
-    if (types->is_library) return;
-    CtExpr flat = ct_types_without_dollar(types, expr);
+static bool take_beginning(CtTypes *types, CtExpr *expr, CtExpr flat, bool named) {
     for (size_t i = 0; i < sizeof consumers / sizeof *consumers; i++) {
-        if (!fits(types, &flat, &consumers[i])) continue;
+        if (!fits(types, &flat, &consumers[i], named)) continue;
         *expr = flat;
         for (uint32_t j = 0; j + 1 < expr->part_count; j++)
-            if (consumers[i].streams >> j & 1) to_stream(types, expr->parts[j + 1]);
+            if (consumers[i].streams >> j & 1) to_stream(types, expr->parts[j + 1], named);
         rename_function(types, expr->parts[0], consumers[i].instead, consumers[i].module);
-        return;
+        return true;
     }
+    return false;
+}
+
+/* A variable may also be bound to a list that ends, such as [False ..]; so what takes nothing if it does not is tried
+ * as if it did: zip names [1 ..]. */
+void ct_types_bound_streams(CtTypes *types, CtExpr *expr) {
+    if (types->is_library) return;
+    CtExpr flat = flatten(types, expr);
+    if (!take_beginning(types, expr, flat, true)) take_beginning(types, expr, flat, false);
+}
+
+/* ---- variables ---- */
+
+/* x = e, without parameters, guards and `where`. */
+static CtExpr *plain_value(const CtBinding *binding) {
+    if (binding->pat || binding->clause_count != 1 || binding->clauses->pat_count || binding->bang) return NULL;
+    const CtRhs *rhs = &binding->clauses->rhs;
+    return rhs->guarded_count == 1 && !rhs->guarded->guard_count && !rhs->where.count ? rhs->guarded->body : NULL;
+}
+
+CtBinding *ct_types_stream_of(CtTypes *types, const CtBinding *binding) {
+    CtExpr *value = types->is_library ? NULL : plain_value(binding);
+    if (!value || binding->is_stream || binding->entity->stream || !is_endless(types, value, true)) return NULL;
+    CtArena *arena = types->arena;
+    CtBinding *stream = CT_NEW(arena, CtBinding);
+    *stream = (CtBinding){.range = binding->range, .made = true, .is_stream = true, .clause_count = 1};
+    const char *name = ct_format(arena, "%s.stream", binding->name.text->text);
+    stream->name = (CtName){.text = ct_intern_text(&types->context->symbols, name), .range = binding->name.range};
+    stream->clauses = CT_NEW(arena, CtClause);
+    stream->clauses->range = binding->clauses->range;
+    stream->clauses->rhs.guarded_count = 1;
+    stream->clauses->rhs.guarded = CT_NEW(arena, CtGuarded);
+    *stream->clauses->rhs.guarded = *binding->clauses->rhs.guarded;
+    stream->clauses->rhs.guarded->body = ct_syntax_copy_expr(arena, value);
+    return stream;
+}
+
+void ct_types_begin_stream(CtTypes *types, CtBinding *stream) {
+    to_stream(types, stream->clauses->rhs.guarded->body, true);
+}
+
+CtTy *ct_types_stream_type(CtTypes *types, CtTy *list) {
+    CtTy *element[1];
+    CtTyCon *head;
+    uint32_t count = 0;
+    CtSym name = ct_intern_text(&types->context->symbols, "Stream'of");
+    CtTyCon *con = ct_types_library(types, SPACE_TYPE, name);
+    bool known = con && ct_types_ty_head(list, &head, element, 1, &count) && head == ct_types_con_list(types);
+    return known ? ct_types_ty_con(types, con, element, 1) : NULL;
 }

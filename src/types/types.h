@@ -103,8 +103,11 @@ typedef struct CtEntity {
     uint32_t method;            /* METHOD: index in class_->methods */
     const char *primitive;      /* PRIMITIVE */
     const char *module;
-    void *elab;  /* elaboration's notes on it */
-    void *infer; /* inference's notes on it: the binding's place in its dependency graph */
+    /* Of a list without end: its elements as they are taken (streams.c), if that is used; or NULL. */
+    struct CtEntity *stream;
+    bool is_taken; /* of such a stream: it is used */
+    void *elab;    /* elaboration's notes on it */
+    void *infer;   /* inference's notes on it: the binding's place in its dependency graph */
 } CtEntity;
 
 typedef struct CtClass {
