@@ -9,8 +9,9 @@
 
 /* A line that goes on with, or ends, the fields between braces belongs to no block, however far left it begins. */
 static bool in_record(const CtParser *p, const CtToken *token) {
-    bool goes_on = token->kind == TOKEN_RBRACE || token->kind == TOKEN_COMMA;
-    return goes_on && p->open != CT_NO_TOKEN && p->tokens[p->open].kind == TOKEN_LBRACE;
+    bool goes_on = token->kind == TOKEN_RBRACE || token->kind == TOKEN_COMMA, begins_field = false;
+    if (p->at > 0) begins_field = token[-1].kind == TOKEN_LBRACE || token[-1].kind == TOKEN_COMMA;
+    return (goes_on || begins_field) && p->open != CT_NO_TOKEN && p->tokens[p->open].kind == TOKEN_LBRACE;
 }
 
 void ct_syntax_settle(CtParser *p) {
