@@ -1,7 +1,7 @@
 /* Common subexpression elimination. A step equal to one that dominates it is dropped, and its results are replaced.
  * This includes checks: a check that has passed passes again. What a branch of a switch has checked also holds in the
- * same branch of a later switch on the same value. Lengths are compared by the arrays that they are lengths of. Of two
- * carried variables that are always equal, one is dropped. */
+ * same branch of a later switch on the same value, and what it has computed of its results there is known. Lengths are
+ * compared by the arrays that they are lengths of. Of two carried variables that are always equal, one is dropped. */
 #include "flow/opt/passes.h"
 
 enum { BUCKETS = 256 };
@@ -132,6 +132,36 @@ static void forget(Cse *c, uint32_t count) {
 
 static void visit(Cse *c, CtFlowBlock *block);
 
+/* What a value of a branch is behind the switch: one of its results, or itself if it comes from outside of the branch.
+ * False: nothing there is known to be this value. */
+static bool is_behind(const CtFlowStep *before, const CtFlowBlock *block, CtFlowArg *value) {
+    if (value->var == NULL) return true;
+    for (uint32_t i = 0; i < block->values.count; i++)
+        if (block->values.items[i].var == value->var && before->results.items[i] != NULL) {
+            *value = flow_of(before->results.items[i]);
+            return true;
+        }
+    return ct_flow_binder(block, value->var) == NULL;
+}
+
+/* Recalls the numbers that an earlier switch gives, where its branch has computed these of others that are at hand. */
+static void recall_results(Cse *c, const CtFlowStep *before, const CtFlowBlock *block) {
+    for (uint32_t i = 0; i < block->values.count; i++) {
+        const CtFlowStep *step = ct_flow_binder(block, block->values.items[i].var);
+        if (step == NULL || step->kind != FLOW_PRIM || !is_kept(c, step) || before->results.items[i] == NULL) continue;
+        CtFlowStep *known = CT_NEW(c->arena, CtFlowStep);
+        *known = (CtFlowStep){.kind = FLOW_PRIM, .range = step->range, .as.prim = step->as.prim};
+        bool at_hand = true;
+        for (uint32_t j = 0; j < step->args.count && at_hand; j++) {
+            CtFlowArg arg = step->args.items[j];
+            at_hand = is_behind(before, block, &arg);
+            ct_push(c->arena, &known->args, arg);
+        }
+        ct_push(c->arena, &known->results, before->results.items[i]);
+        if (at_hand && CT_FIRED("cse.computed_in_branch")) add_done(c, known, hash_of(c, known));
+    }
+}
+
 /* Enters the branch for a tag: recalls the checks made in the same branch of earlier switches on the same value. */
 static void recall(Cse *c, const CtFlowStep *choice, uint32_t tag) {
     for (uint32_t i = 0, count = c->done.count; i < count; i++) {
@@ -153,6 +183,38 @@ static void visit_branches(Cse *c, const CtFlowStep *step) {
         uint32_t done = c->done.count;
         recall(c, step, step->as.cases.branches[i].tag);
         visit(c, step->as.cases.branches[i].block);
+        forget(c, done);
+    }
+}
+
+/* Enters the branch for a tag, once the switch is known to be like no earlier one: recalls what the same branch of
+ * earlier switches has computed. */
+static void recall_computed(Cse *c, const CtFlowStep *choice, uint32_t tag) {
+    for (uint32_t i = 0, count = c->done.count; i < count && tag != FLOW_OTHERS; i++) {
+        const CtFlowStep *before = c->done.items[i].step;
+        if (before->kind != FLOW_SWITCH || before == choice) continue;
+        if (!ct_flow_same(&before->args.items[0], &choice->args.items[0])) continue;
+        for (uint32_t j = 0; j < before->as.cases.count; j++) {
+            const CtFlowBranch *branch = &before->as.cases.branches[j];
+            if (branch->tag == tag && branch->block->exit == EXIT_YIELD) recall_results(c, before, branch->block);
+        }
+    }
+}
+
+static void reuse_computed(Cse *c, CtFlowStep *choice) {
+    for (uint32_t i = 0; i < choice->as.cases.count; i++) {
+        CtFlowBlock *block = choice->as.cases.branches[i].block;
+        uint32_t done = c->done.count, kept = 0;
+        recall_computed(c, choice, choice->as.cases.branches[i].tag);
+        bool known = c->done.count > done;
+        for (uint32_t j = 0; known && j < block->steps.count; j++) {
+            CtFlowStep *step = block->steps.items[j];
+            ct_flow_rename(&c->now, &step->args);
+            if (step->kind == FLOW_PRIM && is_kept(c, step) && is_done(c, step)) continue;
+            block->steps.items[kept++] = step;
+        }
+        if (known) block->steps.count = kept;
+        if (known) ct_flow_rename_block(&c->now, block);
         forget(c, done);
     }
 }
@@ -198,6 +260,7 @@ static void visit(Cse *c, CtFlowBlock *block) {
         if (step->kind == FLOW_LOOP) visit(c, step->as.loop.block);
         while (step->kind == FLOW_LOOP && merge_carried(c, step)) visit(c, step->as.loop.block);
         if (is_kept(c, step) && is_done(c, step)) continue;
+        if (step->kind == FLOW_SWITCH) reuse_computed(c, step);
         ct_flow_learn(&c->facts, step);
         block->steps.items[kept++] = step;
     }
