@@ -278,6 +278,10 @@ void ct_flow_assume(CtFlowFacts *facts, const CtFlowArg *test, bool holds) {
     if (step == NULL) return;
     const CtFlowArg *a = &step->args.items[0], *b = &step->args.items[1];
     CtPrim prim = step->as.prim;
+    if (prim == PRIM_INT_AND && holds) { /* not 0, so none of the two is */
+        ct_flow_assume(facts, a, true);
+        ct_flow_assume(facts, b, true);
+    }
     if (prim == PRIM_INT_LT) tell(facts, holds ? a : b, holds ? b : a, holds ? -1 : 0);
     if (prim == PRIM_INT_LE) tell(facts, holds ? a : b, holds ? b : a, holds ? 0 : -1);
     if (prim != PRIM_INT_EQ) return;

@@ -73,10 +73,13 @@ static bool is_fair(const Hoist *h, const CtFlowStep *step, const CtFlowStep *lo
                                ct_flow_length_of(&h->facts, loop->args.items[0]));
 }
 
-/* Whether a step that stays changes the result in place; then each iteration needs its own. */
+/* Whether a step that stays changes a result in place; then each iteration needs its own. Numbers are copied. */
 static bool is_changed(Hoist *h, const CtFlowStep *step, const CtFlowBlock *block, const bool *goes) {
     bool taken = false;
-    ct_flow_mark_results(&h->marks, step, true);
+    for (uint32_t i = 0; i < step->results.count; i++) {
+        const CtFlowVar *result = step->results.items[i];
+        if (result != NULL && ct_flow_is_object(result->type)) ct_flow_mark(&h->marks, result, true);
+    }
     for (uint32_t i = 0; i < block->steps.count && !taken; i++)
         taken = !goes[i] && ct_flow_takes_marked(&h->marks, block->steps.items[i]);
     ct_flow_mark_results(&h->marks, step, false);

@@ -51,11 +51,21 @@ static bool is_same(Split *s, const CtFlowArg *arg) {
 
 static bool can_go(Split *s, const CtFlowStep *step);
 
+/* Whether a block does nothing but make the text of a failure, and fail. */
+static bool only_fails(const CtFlowBlock *block) {
+    for (uint32_t i = 0; i < block->steps.count; i++) {
+        const CtFlowStep *step = block->steps.items[i];
+        bool makes_text = step->kind == FLOW_STRING || step->kind == FLOW_CONSTANT || step->kind == FLOW_DIM ||
+                          (step->kind == FLOW_CALL && step->as.function->is_cold_path);
+        if (!makes_text && step->kind != FLOW_FAIL) return false;
+    }
+    return block->steps.count > 0;
+}
+
 /* Whether everything in a block that can fail is a check that may move. In a branch that only fails, that is its
- * failure. */
+ * failure, whose text is that of the first iteration. */
 static bool block_can_go(Split *s, const CtFlowBlock *block) {
-    if (block->exit == EXIT_NEVER)
-        return block->steps.count == 1 && block->steps.items[0]->args.count == 0; /* a switch has an argument */
+    if (block->exit == EXIT_NEVER) return only_fails(block);
     for (uint32_t i = 0; i < block->steps.count; i++)
         if (!ct_flow_is_total(&s->effects, block->steps.items[i]) && !can_go(s, block->steps.items[i])) return false;
     return block->exit == EXIT_YIELD;

@@ -1,0 +1,144 @@
+/* Guards. In a loop, a switch on a number of which all branches but one fail becomes a switch that only fails, a guard,
+ * and the steps of that branch stand behind it. So hoist_checks can move the failure in front of the loop, and the
+ * steps are fused with others of the loop.
+ *
+ *     x = switch none { 0: y = minimum xs, yield y; 1: fail }    →    switch none { 0: yield; 1: fail }
+ *                                                                     y = minimum xs
+ *
+ * A read of which only the branch tells that its element is there does not leave it: passes take the checks in front of
+ * a read for why it may be made, and no branches. Then the switch stays behind the guard, and in the branches that fail
+ * it gives values that nobody sees. */
+#include "flow/opt/passes.h"
+
+typedef struct Guards {
+    CtFlow *flow;
+    CtArena *arena;
+    CtFlowFunction *function;
+    CtFlowFacts facts;
+    CtFlowValues now;
+} Guards;
+
+typedef CT_VEC(CtFlowStep *) Steps;
+
+/* The only branch of a switch that yields, if all others fail; else NULL. */
+static CtFlowBlock *guarded(const CtFlowStep *step) {
+    CtFlowBlock *only = NULL;
+    if (step->kind != FLOW_SWITCH || step->as.cases.count < 2 || step->results.count == 0) return NULL;
+    if (ct_flow_is_object(step->args.items[0].type)) return NULL;
+    for (uint32_t i = 0; i < step->as.cases.count; i++) {
+        CtFlowBlock *block = step->as.cases.branches[i].block;
+        if (block->exit == EXIT_NEVER) continue;
+        if (block->exit != EXIT_YIELD || only != NULL) return NULL;
+        only = block;
+    }
+    return only;
+}
+
+/* Whether all elements that a block looks at are there whatever its switch has tested. */
+static bool needs_no_test(Guards *g, const CtFlowBlock *block) {
+    uint32_t equals = g->facts.equals.count;
+    bool inside = true;
+    for (uint32_t i = 0; i < block->steps.count && inside; i++) {
+        inside = ct_flow_stays_inside(&g->facts, block->steps.items[i]);
+        ct_flow_learn(&g->facts, block->steps.items[i]);
+    }
+    g->facts.equals.count = equals;
+    return inside;
+}
+
+/* Puts the steps of the branch behind its switch, which then has no results. */
+static void split(Guards *g, CtFlowStep *choice, CtFlowBlock *block, Steps *out) {
+    ct_push(g->arena, out, choice);
+    for (uint32_t i = 0; i < block->steps.count; i++) ct_push(g->arena, out, block->steps.items[i]);
+    for (uint32_t i = 0; i < choice->results.count; i++)
+        if (choice->results.items[i] != NULL)
+            ct_flow_stands(&g->now, choice->results.items[i], ct_flow_now(&g->now, block->values.items[i]));
+    choice->results.count = 0;
+    block->steps.count = block->values.count = 0;
+}
+
+/* The value of a result in a branch that is never taken. */
+static CtFlowArg nothing(Guards *g, CtFlowBlock *block, const CtFlowVar *result) {
+    if (!ct_flow_is_object(result->type)) return (CtFlowArg){.type = result->type};
+    CtFlowStep *none = CT_NEW(g->arena, CtFlowStep);
+    CtFlowVar *empty = ct_flow_fresh(g->flow, g->function, NULL, result->type);
+    none->kind = FLOW_ITEMS;
+    none->range = block->range;
+    ct_push(g->arena, &none->results, empty);
+    ct_push(g->arena, &block->steps, none);
+    return flow_of(empty);
+}
+
+/* A switch whose failing branches have moved into the guard: there it gives nothing. */
+static void fail_no_more(Guards *g, CtFlowBranch *branch, const CtFlowVars *results) {
+    CtFlowBlock *block = CT_NEW(g->arena, CtFlowBlock);
+    block->exit = EXIT_YIELD;
+    block->range = branch->block->range;
+    for (uint32_t i = 0; i < results->count; i++)
+        if (results->items[i] != NULL) ct_push(g->arena, &block->values, nothing(g, block, results->items[i]));
+    branch->block = block;
+}
+
+static bool gives_nodes(const CtFlowStep *choice) {
+    for (uint32_t i = 0; i < choice->results.count; i++)
+        if (choice->results.items[i] == NULL || choice->results.items[i]->type->kind == FLOW_NODE) return true;
+    return false;
+}
+
+/* Puts a guard in front of a switch, which keeps its branch. */
+static void precede(Guards *g, CtFlowStep *choice, const CtFlowBlock *block, Steps *out) {
+    CtFlowStep *guard = CT_NEW(g->arena, CtFlowStep);
+    CtFlowBlock *passed = CT_NEW(g->arena, CtFlowBlock);
+    *guard = *choice;
+    guard->results = (CtFlowVars){0};
+    guard->as.cases.branches = CT_NEW_ARRAY(g->arena, CtFlowBranch, choice->as.cases.count);
+    passed->exit = EXIT_YIELD;
+    passed->range = block->range;
+    for (uint32_t i = 0; i < choice->as.cases.count; i++) {
+        CtFlowBranch *branch = &choice->as.cases.branches[i];
+        guard->as.cases.branches[i] = *branch;
+        if (branch->block == block)
+            guard->as.cases.branches[i].block = passed;
+        else
+            fail_no_more(g, branch, &choice->results);
+    }
+    ct_push(g->arena, out, guard);
+    ct_push(g->arena, out, choice);
+}
+
+static void visit(Guards *g, CtFlowBlock *block, bool in_loop) {
+    Steps out = {0};
+    uint32_t equals = g->facts.equals.count;
+    for (uint32_t i = 0; i < block->steps.count; i++) {
+        CtFlowStep *step = block->steps.items[i];
+        ct_flow_rename(&g->now, &step->args);
+        ct_flow_learn(&g->facts, step);
+        uint32_t before = g->facts.equals.count;
+        if (step->kind == FLOW_LOOP) ct_flow_assume_iteration(&g->facts, step);
+        for (uint32_t j = 0; j < ct_flow_inner_count(step); j++)
+            visit(g, ct_flow_inner(step, j), in_loop || step->kind == FLOW_LOOP);
+        g->facts.equals.count = before;
+        CtFlowBlock *only = in_loop ? guarded(step) : NULL;
+        if (only != NULL && needs_no_test(g, only) && CT_FIRED("guards.branch"))
+            split(g, step, only, &out);
+        else if (only != NULL && !gives_nodes(step) && CT_FIRED("guards.in_front"))
+            precede(g, step, only, &out);
+        else
+            ct_push(g->arena, &out, step);
+    }
+    ct_flow_rename(&g->now, &block->values);
+    block->steps.items = out.items;
+    block->steps.count = out.count;
+    block->steps.capacity = out.capacity;
+    g->facts.equals.count = equals;
+}
+
+void ct_flow_guards(CtFlow *flow) {
+    Guards g = {.flow = flow, .arena = flow->arena};
+    for (uint32_t i = 0; i < flow->functions.count; i++) {
+        g.function = flow->functions.items[i];
+        ct_flow_values_clear(&g.now, flow->arena);
+        ct_flow_facts_begin(&g.facts, flow, g.function);
+        visit(&g, g.function->body, false);
+    }
+}
