@@ -306,7 +306,7 @@ typedef struct CtFlow {
 CtFlow *ct_flow_make(CtProgram *program, CtAd *ad, CtGlobal *entry);
 
 /* A tuple or record that would need more variables than this is a node instead. */
-enum { CT_FLOW_WIDE = 12 };
+enum { CT_FLOW_WIDE = 16 };
 
 /* The types of the variables that hold a value of a Core type. */
 const CtFlowTypes *ct_flow_types(CtFlow *flow, const CtType *type);

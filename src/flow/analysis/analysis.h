@@ -179,6 +179,8 @@ bool ct_flow_takes_marked(const CtFlowMarks *marks, const CtFlowStep *step);
 
 /* Whether all rows of the array that is one of a loop's results are of one shape, as the loop itself shows. */
 bool ct_flow_is_regular(const CtFlowStep *loop, uint32_t array);
+/* The same of arrays of arrays, whether they are stored as matrices or as references. */
+bool ct_flow_has_regular_rows(const CtFlowStep *loop, uint32_t array);
 
 /* ---- pieces.c: two arrays that a loop reads as one ---- */
 

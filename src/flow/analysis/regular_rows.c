@@ -84,9 +84,12 @@ static bool shape_stays(const Inside *in, const CtFlowArg *array) {
            (array->type->rank == 1 || shape_stays(in, &args[1]));
 }
 
-bool ct_flow_is_regular(const CtFlowStep *loop, uint32_t array) {
+bool ct_flow_has_regular_rows(const CtFlowStep *loop, uint32_t array) {
     const Inside in = {loop->as.loop.block, NULL};
-    if (loop->results.items[array]->type->rank == 1) return true;
     bool yields = in.block->exit == EXIT_YIELD && !loop->as.loop.initial;
     return yields && shape_stays(&in, &in.block->values.items[array]);
+}
+
+bool ct_flow_is_regular(const CtFlowStep *loop, uint32_t array) {
+    return loop->results.items[array]->type->rank == 1 || ct_flow_has_regular_rows(loop, array);
 }
