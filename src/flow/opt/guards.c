@@ -133,10 +133,19 @@ static void visit(Guards *g, CtFlowBlock *block, bool in_loop) {
     g->facts.equals.count = equals;
 }
 
+/* Whether a function has such a switch, without regard to loops. */
+static void look_for_guarded(void *data, CtFlowStep *step) {
+    bool *found = data;
+    *found = *found || guarded(step) != NULL;
+}
+
 void ct_flow_guards(CtFlow *flow) {
     Guards g = {.flow = flow, .arena = flow->arena};
     for (uint32_t i = 0; i < flow->functions.count; i++) {
+        bool found = false;
         g.function = flow->functions.items[i];
+        ct_flow_each_step(g.function->body, look_for_guarded, &found);
+        if (!found) continue;
         ct_flow_values_clear(&g.now, flow->arena);
         ct_flow_facts_begin(&g.facts, flow, g.function);
         visit(&g, g.function->body, false);

@@ -223,10 +223,18 @@ static void visit(Unswitch *u, CtFlowBlock *block, uint32_t depth) {
     block->steps.capacity = out.capacity;
 }
 
+static void look_for_wanted(void *data, CtFlowStep *step) {
+    bool *found = data;
+    *found = *found || is_wanted(step);
+}
+
 void ct_flow_unswitch(CtFlow *flow) {
     Unswitch u = {.flow = flow, .arena = flow->arena};
     for (uint32_t i = 0; i < flow->functions.count; i++) {
+        bool found = false;
         u.function = flow->functions.items[i];
+        ct_flow_each_step(u.function->body, look_for_wanted, &found);
+        if (!found) continue;
         ct_flow_facts_begin(&u.facts, flow, u.function);
         visit(&u, u.function->body, 0);
     }
