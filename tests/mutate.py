@@ -6,8 +6,8 @@
 Mutates one place after the other in src/flow/opt, src/flow/ad, src/flow/analysis and src/emit, but for src/emit/export: drops a conjunct, negates a
 condition, makes a comparison weaker or stricter, swaps `&&` and `||`, changes a constant, turns a verdict, drops a statement.
 One object is compiled for a mutant, and linked with those of build. Which lines each command of a golden program runs has been found once, with
-gcov: only commands that run the line of a mutant can tell it from the original, at most --most of them are asked, those first that have killed
-mutants of the file. Such a command first runs up to the C, which takes a thirtieth of a second: where it prints what it did without the mutant, makes
+gcov: only commands that run the line of a mutant can tell it from the original, at most --most of them are asked, those first in which the rules
+beside it fire, and that have killed mutants of the file. Such a command first runs up to the C, which takes a thirtieth of a second: where it prints what it did without the mutant, makes
 the same C, and the same rules fire, there is nothing more to see. A rule that fires more or less often than tests/rules.txt says fails. Where the C
 differs, the program is compiled and run as tests/run.py does it, with Flow checked after every pass, and on three threads with the debug run time; in
 fast mathematics and one number at a time, where C written for these differs. A few programs of tests/generate are asked besides; tests/emitted.py
@@ -328,6 +328,25 @@ def lines_run(test, scratch):
     return found
 
 
+def rules_of_programs():
+    """The rules that fire in each golden program, as tests/rules.txt says."""
+    found, program = {}, None
+    for line in golden.read(os.path.join(golden.HERE, "rules.txt")).split("\n"):
+        if line and not line.startswith(" "):
+            program = found.setdefault(line, set())
+        elif line:
+            of, rules = line.strip().split(": ")
+            program.update(f"{of}.{rule.split()[0]}" for rule in rules.split(", "))
+    return found
+
+
+def rules_near(mutant):
+    """The three rules whose lines are next to a mutant's: a program in which they fire shows most of what is wrong there."""
+    text = golden.read(os.path.join(TREE, mutant.file))
+    places = [(abs(text.count("\n", 0, m.start()) + 1 - mutant.number), m[1]) for m in re.finditer(r'CT_FIRED\("([\w.]+)"\)', text)]
+    return {rule for _, rule in sorted(places)[:3]}
+
+
 class Tests:
     def __init__(self, options, tree, kills):
         self.options, self.kills, self.lock = options, kills, threading.Lock()
@@ -336,7 +355,7 @@ class Tests:
             file.write('#!/bin/sh\nfor word; do case "$word" in *.c) cksum <"$word" >>"$NOTED";; esac; done\nexit 1\n')
         os.chmod(NOTES, 0o700)
         self.tests = list(golden_tests(options.groups)) + list(generated_tests(options.generated))
-        self.base, self.sound = {}, {}
+        self.base, self.sound, self.fired = {}, {}, rules_of_programs()
         self.cover(tree)
 
     def cover(self, tree):
@@ -386,7 +405,9 @@ class Tests:
         order = [t for t in self.tests if self.covers(t, mutant)]
         turn = collections.Counter()
         turns = {t.name: turn.update([t.path]) or turn[t.path] for t in order}  # programs in turn, so that what comes first is various
-        order.sort(key=lambda t: (-self.kills[mutant.file, t.name], turns[t.name], -self.kills[t.name]))
+        near, fired = rules_near(mutant), self.fired
+        order.sort(key=lambda t: (-len(near & fired.get(os.path.relpath(t.path, golden.GOLDEN), set())), -self.kills[mutant.file, t.name],
+                                  turns[t.name], -self.kills[t.name]))
         for number, test in enumerate(order[:self.options.most]):
             for how in HOW[:1] if number >= self.options.most // 4 else HOW if "emit" in mutant.file else HOW[:2]:
                 base, found = self.print_of_base(test, how, scratch), print_of(test, cotan, how, scratch)
