@@ -21,9 +21,7 @@ static void delay(CtFlowMarks *marks, CtFlowBlock *block) {
         if (step->kind != FLOW_UPDATE) continue;
         uint32_t to = i;
         ct_flow_mark_results(marks, step, true);
-        while (to + 1 < end && to < i + FAR &&
-               !ct_flow_uses_marked(marks, block->steps.items[to + 1], NULL))
-            to++;
+        while (to + 1 < end && to < i + FAR && !ct_flow_uses_marked(marks, block->steps.items[to + 1], NULL)) to++;
         ct_flow_mark_results(marks, step, false);
         if (to > i && CT_FIRED("reverse.late_update")) move(block, i, to);
     }
