@@ -169,16 +169,28 @@ static CtEntity *named_stream(CtTypes *types, const CtExpr *expr) {
     return ct_types_scope_get(scope, SPACE_VALUE, list->stream->name) == list->stream ? list->stream : NULL;
 }
 
+/* What is put in front of a list by x : or xs ++, which are written in long chains; NULL for others. */
+static const CtExpr *put_in_front(CtTypes *types, const CtExpr *flat) {
+    const CtExpr *fun = flat->parts[0];
+    bool puts = flat->part_count == 3 && (is_library(types, fun, ":", NULL) || is_library(types, fun, "++", NULL));
+    return puts ? flat->parts[1] : NULL;
+}
+
 static bool is_endless(CtTypes *types, const CtExpr *expr, bool named) {
-    if (expr->kind == EXPR_VAR) return named && named_stream(types, expr);
-    if (expr->kind == EXPR_RANGE) return expr->parts[2] == NULL;
-    if (expr->kind == EXPR_ANNOT)
-        return expr->annot->type->kind == TYPE_EXPR_LIST && is_endless(types, expr->parts[0], named);
-    if (expr->kind == EXPR_COMPREHENSION)
-        return expr->stmts[0].kind == STMT_BIND && is_endless(types, expr->stmts[0].expr, named);
-    if (expr->kind != EXPR_APP) return false;
-    CtExpr flat = flatten(types, expr);
-    return producer(types, &flat, named) != NULL;
+    for (;;) {
+        if (expr->kind == EXPR_VAR) return named && named_stream(types, expr);
+        if (expr->kind == EXPR_RANGE) return expr->parts[2] == NULL;
+        if (expr->kind == EXPR_ANNOT)
+            return expr->annot->type->kind == TYPE_EXPR_LIST && is_endless(types, expr->parts[0], named);
+        if (expr->kind == EXPR_COMPREHENSION)
+            return expr->stmts[0].kind == STMT_BIND && is_endless(types, expr->stmts[0].expr, named);
+        if (expr->kind != EXPR_APP) return false;
+        CtExpr flat = flatten(types, expr);
+        const CtExpr *front = put_in_front(types, &flat);
+        if (front == NULL) return producer(types, &flat, named) != NULL;
+        if (is_endless(types, front, named)) return false;
+        expr = flat.parts[2]; /* without a call: chains do not nest */
+    }
 }
 
 static void to_stream(CtTypes *types, CtExpr *expr, bool named);
