@@ -95,7 +95,7 @@ def main():
                 failed += wrong is not None
                 if wrong is not None:
                     print(f"FAIL {what}: {wrong}")
-    print(f"products by CBLAS: {passed} passed, {failed} failed")
+    print(f"products by cblas: {passed} passed, {failed} failed")
     sys.exit(bool(failed))
 
 
