@@ -72,10 +72,10 @@ run "the evidence page" scripts/evidence.py
 if build build; then
     run "external symbols" scripts/check_symbols.py build
     run "what is installed" tests/install.py
-    all_tests build plain 200 30 1 ""
+    all_tests build plain 200 30 2 ""
     export XDG_CACHE_HOME=$logs/cache # what is compiled for the tests is kept apart
     run "golden programs of Flow, native" tests/run.py --cotan build/cotan --engine native --quick flow native $(some 4)
-    run "golden programs, native" tests/run.py --cotan build/cotan --engine native --quick $(some 20)
+    run "golden programs, native" tests/run.py --cotan build/cotan --engine native --quick $(some 40)
     if [ "$(uname -m)" = x86_64 ]; then
         for lanes in avx512f avx; do # as many lanes as smaller processors have
             grep -qw "$lanes" /proc/cpuinfo &&
@@ -84,7 +84,7 @@ if build build; then
     fi
     run "random programs, native" build/tests/random_programs --count 20 --methods forward,tape --native
     run "rules that fire" tests/rules.py --cotan build/cotan
-    run "passes over Flow, checked" tests/passes.py --cotan build/cotan $(some 30)
+    run "passes over Flow, checked" tests/passes.py --cotan build/cotan $(some 60)
     run "golden derivatives on Flow" tests/native.py --cotan build/cotan $(some 30)
     run "random programs, derivatives on Flow" build/tests/random_programs --count 12 --methods native
     run "random programs over long arrays, on Flow" build/tests/random_arrays --long --count 25 --methods native
