@@ -18,6 +18,8 @@ import sys
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
 CLAIMS = os.path.join("tests", "claims.txt")
 PAGE = os.path.join("docs", "evidence.md")
+# A bar inside of a cell.
+BAR = r"\|"
 KINDS = {".cot": r"^-- evidence: (.*)$", ".py": r"^ *# evidence: (.*)$", ".c": r"^ *(?:/\*|\*|//) *evidence: (.*?)(?: *\*/)?$"}
 PAPERS = {
     "DELTA": "Krawiec, Peyton Jones, Krishnaswami, Ellis, Eisenberg and Fitzgibbon, *Provably Correct, Asymptotically Efficient, Higher-Order "
@@ -156,7 +158,8 @@ def page(found):
         lines += ["", f"## {paper}", "", PAPERS[paper], "", "| place | claim | shown by | different here, or open |", "|---|---|---|---|"]
         for place, claim in places.items():
             notes = "; ".join(f"**open**: {text}" if kind == "open" else text for kind, text in claim.notes.items())
-            lines.append(f"| {place} | {claim.text} | {'<br>'.join(claim.shown)} | {notes} |".replace("  |", " |"))
+            cells = [place, claim.text, "<br>".join(claim.shown), notes]
+            lines.append(f"| {' | '.join(cell.replace('|', BAR) for cell in cells)} |".replace("  |", " |"))
     return "\n".join(lines) + "\n"
 
 

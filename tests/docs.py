@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Runs the console sessions of README.md, CONTRIBUTING.md and all pages under docs/: see tests/README.md. Each command is one
-test; so are the links of each page to files and headings of this repository.
+test; so are the links of each page to files and headings of this repository, and its tables.
 
     tests/docs.py [--cotan PATH] [WORD…]
 """
@@ -145,6 +145,20 @@ def links(page, failures):
     return len(failures) == failed
 
 
+def tables(page, failures):
+    """Whether the rows of each table of a page have as many cells as its first row."""
+    failed = len(failures)
+    cells, last = 0, -1
+    for number, line in prose(page):
+        if line.startswith("|"):
+            found = len(re.sub(r"`[^`]*`", "", line).replace(r"\|", "").strip().strip("|").split("|"))
+            cells = cells if last == number - 1 else found
+            last = number
+            if found != cells:
+                failures.append(f"{os.path.relpath(page, ROOT)}:{number}: a row with {found} cells in a table of {cells}")
+    return len(failures) == failed
+
+
 def all_pages():
     pages = [os.path.join(ROOT, name) for name in ("README.md", "CONTRIBUTING.md")]
     for folder, _, names in os.walk(os.path.join(ROOT, "docs")):
@@ -161,7 +175,7 @@ def main():
     if options.words:
         pages = [page for page in pages if any(word in os.path.relpath(page, ROOT) for word in options.words)]
     failures = []
-    passed = sum(run(page, os.path.abspath(options.cotan), failures) + links(page, failures) for page in pages)
+    passed = sum(run(page, os.path.abspath(options.cotan), failures) + links(page, failures) + tables(page, failures) for page in pages)
     for failure in failures:
         print(failure)
     print(f"{passed} passed, {len(failures)} failed")
