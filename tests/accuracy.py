@@ -162,6 +162,22 @@ def probability_of(tails, *p):
     return ref.remembered(x, *(float(v) for v in shapes), q) if 0 < q < 1 else (math.nan,)
 
 
+def upper_first(a, x):
+    return ref.gamma_tails(a, x)[::-1]
+
+
+def scaled_tails(a, b, x):
+    return ref.gamma_tails(a, b * x)
+
+
+def inverse_tails(a, b, x):
+    return upper_first(a, b / x)
+
+
+def chi_squared_tails(n, x):
+    return ref.gamma_tails(n / 2, x / 2)
+
+
 def covariance(r):
     """The elements on and below the diagonal."""
     s, t, c = 10 ** r.uniform(-3, 3), 10 ** r.uniform(-3, 3), r.uniform(-0.999, 0.999)
@@ -259,12 +275,17 @@ FUNCTIONS = [
     ("logBetaI", 3, lambda a, b, x: ref.beta_tails(a, b, x)[0], beta_cdf_point, LOG),
     ("logBetaIComplement", 3, lambda a, b, x: ref.beta_tails(a, b, x)[1], beta_cdf_point, LOG),
     ("gammaPInverse", 2, lambda *p: ref.inverse(ref.gamma_tails, *p), lambda r: probability_of(ref.gamma_tails, *(lambda a, b, x: (a, b * x))(*gamma_cdf_point(r))), PLAIN),
+    ("gammaQInverse", 2, lambda *p: ref.inverse(upper_first, *p), lambda r: probability_of(upper_first, *(lambda a, b, x: (a, b * x))(*gamma_cdf_point(r))), PLAIN),
     ("betaIInverse", 3, lambda *p: ref.inverse(ref.beta_tails, *p), lambda r: probability_of(ref.beta_tails, *beta_cdf_point(r)), PLAIN),
     ("gammaCdf", 3, lambda a, b, x: exp(ref.gamma_tails(a, b * x)[0]), gamma_cdf_point, PLAIN),
     ("gammaLogCdf", 3, lambda a, b, x: ref.gamma_tails(a, b * x)[0], gamma_cdf_point, LOG),
     ("inverseGammaCdf", 3, lambda a, b, x: exp(ref.gamma_tails(a, b / x)[1]), lambda r: (lambda a, b, x: (a, b, 1 / x))(*gamma_cdf_point(r)), PLAIN),
     ("inverseGammaLogCdf", 3, lambda a, b, x: ref.gamma_tails(a, b / x)[1], lambda r: (lambda a, b, x: (a, b, 1 / x))(*gamma_cdf_point(r)), LOG),
     ("chiSquaredCdf", 2, lambda n, x: exp(ref.gamma_tails(n / 2, x / 2)[0]), lambda r: (lambda a, b, x: (2 * a, 2 * b * x))(*gamma_cdf_point(r)), PLAIN),
+    ("chiSquaredLogCdf", 2, lambda n, x: ref.gamma_tails(n / 2, x / 2)[0], lambda r: (lambda a, b, x: (2 * a, 2 * b * x))(*gamma_cdf_point(r)), LOG),
+    ("gammaQuantile", 3, lambda *p: ref.inverse(scaled_tails, *p), lambda r: probability_of(scaled_tails, *gamma_cdf_point(r)), PLAIN),
+    ("inverseGammaQuantile", 3, lambda *p: ref.inverse(inverse_tails, *p), lambda r: probability_of(inverse_tails, *(lambda a, b, x: (a, b, 1 / x))(*gamma_cdf_point(r))), PLAIN),
+    ("chiSquaredQuantile", 2, lambda *p: ref.inverse(chi_squared_tails, *p), lambda r: probability_of(chi_squared_tails, *(lambda a, b, x: (2 * a, 2 * b * x))(*gamma_cdf_point(r))), PLAIN),
     ("betaCdf", 3, lambda a, b, x: exp(ref.beta_tails(a, b, x)[0]), beta_cdf_point, PLAIN),
     ("betaLogCdf", 3, lambda a, b, x: ref.beta_tails(a, b, x)[0], beta_cdf_point, LOG),
     ("studentTCdf", 4, lambda *p: exp(ref.student_tails(*p)[0]), student_point, PLAIN),
@@ -299,6 +320,7 @@ FUNCTIONS = [
     (f"wishartLogDensity (p ! 0) {symmetric2(1)} {symmetric2(4)}", 7, ref.wishart, wishart_point, LOG),
     (f"inverseWishartLogDensity (p ! 0) {symmetric2(1)} {symmetric2(4)}", 7, ref.inverse_wishart, wishart_point, LOG),
     (f"lkjLogDensity (p ! 0) {CORRELATION}", 4, ref.lkj, correlation, LOG),
+    ("lkjCholeskyLogDensity (p ! 0) [| [|1, 0, 0|], [|0, p ! 1, 0|], [|0, 0, p ! 2|] |]", 3, lambda e, s, t: (2 * e - 1) * log(s) + (2 * e - 2) * log(t) - ref.lkj_constant(e, 3), lambda r: (shape(r), unit(r), unit(r)), LOG),
     ("multivariateLgamma 3 (p ! 0)", 1, lambda x: ref.mvlgamma(3, x), lambda r: (1 + 10 ** r.uniform(-8, 12),), LOG),
     ("multinomialLogMass [|p ! 0, p ! 1, 1 - p ! 0 - p ! 1|] [|whole 2, whole 3, whole 4|]", 5, lambda p, q, *ks: ref.multinomial((p, q, 1 - p - q), ks), counts_point, LOG),
     ("categoricalLogMass [|p ! 0, 1 - p ! 0|] 0", 1, log, lambda r: (unit(r),), LOG),
