@@ -296,6 +296,7 @@ static void open_let(CtLists *s, CtVar *var, CtCore *rhs, CtBindings *around) {
         ct_map_set(arena, &s->arrays, ct_key(var), ct_core_list_bind(s, around, var->name->text, array));
         ct_push(arena, &s->opened, var);
     } else {
+        ct_map_set(arena, &s->arrays, ct_key(var), NULL); /* an array that was tried in vain before */
         ct_push(arena, around, ((CtBinding){var, rhs}));
     }
 }

@@ -47,6 +47,7 @@ static bool is_any_left(CtLists *s, CtCore *core) {
 static CtCore *visit_bound_list(Walk *w, CtCore *let) {
     CtVar *list = let->as.let.vars[0];
     CtLists *s = &w->lists;
+    ct_map_set(s->p->context->arena, &s->arrays, ct_key(list), NULL); /* it is a list here, whatever was tried in vain */
     if (!ct_core_list_is_list(list->type) || ++s->trials > MOST_TRIALS) return NULL;
     s->range = let->as.let.rhs->range;
     s->opened.count = 0;
