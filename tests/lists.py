@@ -93,7 +93,22 @@ class Maker:
                     lambda: f"(zipWith {self.function(scope, ['Int', kind], kind)} {again('Int')} {again()})",
                     lambda: f"(map (\\(a, b) -> {self.number(scope + [('a', 'Int'), ('b', 'Double')], kind)}) (zip {again('Int')} {again('Double')}))"]
         choices += 4 * [lambda: self.comprehension(scope, kind, depth)]
+        choices += [lambda: self.part(scope, kind, again), lambda: self.bound(scope, kind, depth)]
         return self.pick(*choices)
+
+    def part(self, scope, kind, again):
+        """Some elements of a list, by functions that are no sources of arrays."""
+        test = self.function(scope, [kind], "Bool")
+        return self.pick(lambda: f"({self.random.choice(['fst', 'snd'])} ({self.random.choice(['partition', 'span', 'break'])} {test} {again()}))",
+                         lambda: f"({self.random.choice(['takeWhile', 'dropWhile'])} {test} {again()})",
+                         lambda: f"({self.random.choice(['take', 'drop'])} {self.int(scope, 1)} {again()})",
+                         lambda: f"(scanl {self.function(scope, [kind, kind], kind)} {self.number(scope, kind, 1)} {again()})",
+                         lambda: f"(case {again()} of {{ [] -> {again()}; _ : rest -> rest }})")
+
+    def bound(self, scope, kind, depth):
+        """A list that is named inside of the list that it is used for."""
+        other, v = self.random.choice(["Int", "Double"]), self.name("v")
+        return f"(let {v} = {self.list(scope, other, depth - 1)} in {self.list(scope + [(v, '[' + other)], kind, depth - 1)})"
 
     def comprehension(self, scope, kind, depth):
         parts, inner = [], list(scope)
