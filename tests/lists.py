@@ -102,6 +102,8 @@ class Maker:
         return self.pick(lambda: f"({self.random.choice(['fst', 'snd'])} ({self.random.choice(['partition', 'span', 'break'])} {test} {again()}))",
                          lambda: f"({self.random.choice(['takeWhile', 'dropWhile'])} {test} {again()})",
                          lambda: f"({self.random.choice(['take', 'drop'])} {self.int(scope, 1)} {again()})",
+                         lambda: f"({self.random.choice(['tail', 'init'])} {again()})",
+                         lambda: f"(zipWith {self.function(scope, [kind, kind], kind)} {again()} (drop 1 {again()}))",
                          lambda: f"(scanl {self.function(scope, [kind, kind], kind)} {self.number(scope, kind, 1)} {again()})",
                          lambda: f"(case {again()} of {{ [] -> {again()}; _ : rest -> rest }})")
 

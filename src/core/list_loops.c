@@ -433,10 +433,7 @@ static CtCore *consume_extreme(CtLists *s, CtCore *app, CtArrayOp op) {
     CtVar *xs = ct_core_list_bind(s, &around, "array", array);
     CtCore *length = ct_core_list_array(s, ARRAY_LENGTH, ct_core_list_use(s, xs), NULL, NULL);
     CtCore *none = ct_core_prim2(p, s->range, PRIM_INT_EQ, length, ct_core_int(p, s->range, 0));
-    CtCon *nil = NULL;
-    for (uint32_t i = 0; i < list->type->data->con_count; i++)
-        if (list->type->data->cons[i].count == 0) nil = &list->type->data->cons[i];
-    CtCore *empty = ct_core_con(p, s->range, nil, NULL, 0);
+    CtCore *empty = ct_core_list_empty(s, list->type);
     CtCore *failing = ct_core_app(p, s->range, ct_core_global(p, s->range, app->as.call.of.fun->as.global), &empty, 1);
     CtCore *most = ct_core_list_array(s, op, ct_core_list_use(s, xs), NULL, NULL);
     return ct_core_list_wrap(s, &around, ct_core_if(p, s->range, none, failing, most));
@@ -481,7 +478,12 @@ CtCore *ct_core_list_consumed(CtLists *s, CtCore *app) {
     case LIST_ZIP_WITH:
     case LIST_REVERSE:
     case LIST_APPEND:
-    case LIST_FILTER: break;
+    case LIST_FILTER:
+    case LIST_TAKE:
+    case LIST_DROP:
+    case LIST_TAIL:
+    case LIST_INIT:
+    case LIST_SCANL: break;
     }
     return NULL;
 }

@@ -13,21 +13,16 @@ static const struct {
     const char *name;
     CtListFunction function;
 } names[] = {
-    {"toList@Array,", LIST_OF_ARRAY},
-    {"replicateOnto@", LIST_REPLICATE},
-    {"mapList@", LIST_MAP},
-    {"zipWithList@", LIST_ZIP_WITH},
-    {"reverseList@", LIST_REVERSE},
-    {"++@[],", LIST_APPEND},
-    {"filterList@", LIST_FILTER},
-    {"foldlList@", LIST_FOLDL},
-    {"foldrList@", LIST_FOLDR},
-    {"allList@", LIST_ALL},
-    {"anyList@", LIST_ANY},
-    {"length@[],", LIST_LENGTH},
-    {"maximum@[],", LIST_MAXIMUM},
-    {"minimum@[],", LIST_MINIMUM},
-    {"fromList@Array,", LIST_TO_ARRAY},
+    {"toList@Array,", LIST_OF_ARRAY}, {"replicateOnto@", LIST_REPLICATE},
+    {"mapList@", LIST_MAP},           {"zipWithList@", LIST_ZIP_WITH},
+    {"reverseList@", LIST_REVERSE},   {"++@[],", LIST_APPEND},
+    {"filterList@", LIST_FILTER},     {"takeList@", LIST_TAKE},
+    {"drop@[],", LIST_DROP},          {"tail@[],", LIST_TAIL},
+    {"init@[],", LIST_INIT},          {"scanl@[],", LIST_SCANL},
+    {"foldlList@", LIST_FOLDL},       {"foldrList@", LIST_FOLDR},
+    {"allList@", LIST_ALL},           {"anyList@", LIST_ANY},
+    {"length@[],", LIST_LENGTH},      {"maximum@[],", LIST_MAXIMUM},
+    {"minimum@[],", LIST_MINIMUM},    {"fromList@Array,", LIST_TO_ARRAY},
 };
 
 CtListFunction ct_core_list_call(const CtCore *core) {
@@ -129,6 +124,69 @@ static CtCore *range_count(CtLists *s, CtBindings *around, CtCore *from, CtCore 
     return ct_core_list_use(s, ct_core_list_bind(s, around, "count", count));
 }
 
+static CtCore *count_of(CtLists *s, const CtListSource *source) {
+    if (source->count != NULL) return ct_core_list_again(s, source->count);
+    return ct_core_list_array(s, ARRAY_LENGTH, ct_core_list_use(s, source->array), NULL, NULL);
+}
+
+/* The part of a source that begins behind `skipped` elements. */
+static void take_part(CtLists *s, CtListSource *source, CtBindings *around, CtCore *skipped, CtCore *count) {
+    CtProgram *p = s->p;
+    source->count = ct_core_list_bind_atom(s, around, "count", count);
+    if (source->step != NULL)
+        skipped = ct_core_prim2(p, s->range, PRIM_INT_MUL, skipped, ct_core_list_again(s, source->step));
+    if (source->from != NULL)
+        skipped = ct_core_prim2(p, s->range, PRIM_INT_ADD, ct_core_list_again(s, source->from), skipped);
+    source->from = ct_core_list_bind_atom(s, around, "from", skipped);
+}
+
+/* min (max n 0) count */
+static CtCore *limited(CtLists *s, CtBindings *around, CtCore *n, CtCore *count) {
+    CtProgram *p = s->p;
+    n = ct_core_prim2(p, s->range, PRIM_INT_MAX, n, ct_core_int(p, s->range, 0));
+    return ct_core_list_bind_atom(s, around, "n", ct_core_prim2(p, s->range, PRIM_INT_MIN, n, count));
+}
+
+/* take n list, drop n list */
+static bool source_of_first(CtLists *s, CtCore *list, CtBindings *around, CtListSource *out) {
+    CtProgram *p = s->p;
+    CtCore **args = list->as.call.args, *n = ct_core_list_bind_atom(s, around, "n", args[0]);
+    if (!ct_core_list_source(s, args[1], around, out)) return false;
+    CtCore *count = ct_core_list_bind_atom(s, around, "count", count_of(s, out));
+    n = limited(s, around, n, ct_core_list_again(s, count));
+    if (ct_core_list_call(list) == LIST_TAKE) {
+        take_part(s, out, around, ct_core_int(p, s->range, 0), n);
+    } else {
+        count = ct_core_prim2(p, s->range, PRIM_INT_SUB, count, n);
+        take_part(s, out, around, ct_core_list_again(s, n), count);
+    }
+    return CT_FIRED("lists.part");
+}
+
+CtCore *ct_core_list_empty(CtLists *s, CtType *list) {
+    CtCon *nil = NULL;
+    for (uint32_t i = 0; i < list->data->con_count; i++)
+        if (list->data->cons[i].count == 0) nil = &list->data->cons[i];
+    return ct_core_con(s->p, s->range, nil, NULL, 0);
+}
+
+/* tail list, init list. An empty list is given to the function itself, which fails. */
+static bool source_of_rest(CtLists *s, CtCore *list, CtBindings *around, CtListSource *out) {
+    CtProgram *p = s->p;
+    if (!ct_core_list_source(s, list->as.call.args[0], around, out)) return false;
+    CtCore *zero = ct_core_int(p, s->range, 0), *one = ct_core_int(p, s->range, 1),
+           *empty = ct_core_list_empty(s, list->type);
+    CtCore *count = ct_core_list_bind_atom(s, around, "count", count_of(s, out));
+    CtCore *none = ct_core_prim2(p, s->range, PRIM_INT_EQ, ct_core_list_again(s, count), zero);
+    CtCore *fun = ct_core_global(p, s->range, list->as.call.of.fun->as.global);
+    CtCore *failing = ct_core_app(p, list->range, fun, &empty, 1);
+    ct_core_list_bind(s, around, "unused", ct_core_if(p, s->range, none, failing, ct_core_list_empty(s, list->type)));
+    bool first = ct_core_list_call(list) == LIST_INIT;
+    take_part(s, out, around, first ? ct_core_list_again(s, zero) : one,
+              ct_core_prim2(p, s->range, PRIM_INT_SUB, count, ct_core_list_again(s, one)));
+    return CT_FIRED("lists.part");
+}
+
 bool ct_core_list_source(CtLists *s, CtCore *list, CtBindings *around, CtListSource *out) {
     *out = (CtListSource){0};
     list = ct_core_list_open(s, list, around);
@@ -147,6 +205,12 @@ bool ct_core_list_source(CtLists *s, CtCore *list, CtBindings *around, CtListSou
         out->step = ct_core_list_bind_atom(s, around, "step", args[2]);
         return CT_FIRED("lists.steps");
     }
+    const CtListSource *known = list->kind == CORE_VAR ? ct_map_get(&s->sources, ct_key(list->as.var)) : NULL;
+    if (known != NULL) *out = *known;
+    if (known != NULL) return true;
+    CtListFunction function = ct_core_list_call(list);
+    if (function == LIST_TAKE || function == LIST_DROP) return source_of_first(s, list, around, out);
+    if (function == LIST_TAIL || function == LIST_INIT) return source_of_rest(s, list, around, out);
     CtCore *array = ct_core_list_to_array(s, list);
     if (array == NULL) return false;
     out->array = array->kind == CORE_VAR ? array->as.var : ct_core_list_bind(s, around, "array", array);
@@ -157,23 +221,21 @@ CtType *ct_core_list_source_type(CtLists *s, const CtListSource *source) {
     return source->array != NULL ? source->array->type->parts[0] : s->p->int_type;
 }
 
-static CtCore *count_of(CtLists *s, const CtListSource *source) {
-    if (source->array == NULL) return ct_core_list_again(s, source->count);
-    return ct_core_list_array(s, ARRAY_LENGTH, ct_core_list_use(s, source->array), NULL, NULL);
-}
+static bool is_whole(const CtListSource *source) { return source->array != NULL && source->count == NULL; }
 
 /* The element at an index below the number of elements. */
 static CtCore *at(CtLists *s, const CtListSource *source, CtVar *index) {
     CtCore *i = ct_core_list_use(s, index);
-    if (source->array != NULL) return ct_core_list_array(s, ARRAY_INDEX, ct_core_list_use(s, source->array), i, NULL);
     if (source->step != NULL) i = ct_core_prim2(s->p, s->range, PRIM_INT_MUL, i, ct_core_list_again(s, source->step));
-    if (is_int(source->from, 0)) return i;
-    return ct_core_prim2(s->p, s->range, PRIM_INT_ADD, ct_core_list_again(s, source->from), i);
+    if (source->from != NULL && !is_int(source->from, 0))
+        i = ct_core_prim2(s->p, s->range, PRIM_INT_ADD, ct_core_list_again(s, source->from), i);
+    if (source->array == NULL) return i;
+    return ct_core_list_array(s, ARRAY_INDEX, ct_core_list_use(s, source->array), i, NULL);
 }
 
 CtCore *ct_core_list_map_source(CtLists *s, const CtListSource *source, CtVar *element, CtCore *body) {
     CtProgram *p = s->p;
-    if (source->array != NULL) {
+    if (is_whole(source)) {
         CtCore *fun = ct_core_lam(p, s->range, NULL, &element, 1, body);
         return ct_core_list_array(s, ARRAY_MAP, fun, ct_core_list_use(s, source->array), NULL);
     }
@@ -181,12 +243,15 @@ CtCore *ct_core_list_map_source(CtLists *s, const CtListSource *source, CtVar *e
     body = ct_core_let(p, s->range, element, at(s, source, index), body);
     CtCore *fun = ct_core_lam(p, s->range, NULL, &index, 1, body);
     CtCore *args[] = {ct_core_list_again(s, source->count), fun};
-    return ct_core_array(p, source->range, ARRAY_BUILD, args, 2);
+    return ct_core_array(p, source->array != NULL ? s->range : source->range, ARRAY_BUILD, args, 2);
 }
 
 CtCore *ct_core_list_source_array(CtLists *s, const CtListSource *source) {
-    if (source->array != NULL) return ct_core_list_use(s, source->array);
+    if (is_whole(source)) return ct_core_list_use(s, source->array);
     CtCore *count = ct_core_list_again(s, source->count);
+    if (source->array != NULL)
+        return ct_core_list_array(s, ARRAY_SLICE, ct_core_list_again(s, source->from), count,
+                                  ct_core_list_use(s, source->array));
     if (is_int(source->from, 0) && source->step == NULL)
         return ct_core_array(s->p, source->range, ARRAY_IOTA, &count, 1);
     CtVar *x = ct_core_list_var(s, "x", s->p->int_type);
@@ -195,10 +260,11 @@ CtCore *ct_core_list_source_array(CtLists *s, const CtListSource *source) {
 
 /* ---- functions of lists ---- */
 
-static CtCore *array_of_range(CtLists *s, CtCore *list) {
+/* Of a range, or a part of a list. */
+static CtCore *array_of_source(CtLists *s, CtCore *list) {
     CtBindings around = {0};
     CtListSource source;
-    ct_core_list_source(s, list, &around, &source);
+    if (!ct_core_list_source(s, list, &around, &source)) return NULL;
     return ct_core_list_wrap(s, &around, ct_core_list_source_array(s, &source));
 }
 
@@ -224,7 +290,8 @@ static CtCore *array_of_zip(CtLists *s, CtCore *list) {
     CtVar *index = ct_core_list_var(s, "i", p->int_type);
     CtCore *elements[] = {at(s, &a, index), at(s, &b, index)};
     CtCore *body = ct_core_list_apply(s, args[0], elements), *count = count_of(s, &a), *other = count_of(s, &b);
-    if (a.array == NULL || a.array != b.array) count = ct_core_prim2(p, s->range, PRIM_INT_MIN, count, other);
+    if (!is_whole(&a) || !is_whole(&b) || a.array != b.array)
+        count = ct_core_prim2(p, s->range, PRIM_INT_MIN, count, other);
     CtCore *fun = ct_core_lam(p, s->range, NULL, &index, 1, body);
     return ct_core_list_wrap(s, &around, ct_core_list_array(s, ARRAY_BUILD, count, fun, NULL));
 }
@@ -252,10 +319,29 @@ static CtCore *array_of_reverse(CtLists *s, CtCore *list) {
     return array != NULL ? ct_core_list_array(s, ARRAY_REVERSE, array, NULL, NULL) : NULL;
 }
 
+static CtCore *array_of_scan(CtLists *s, CtCore *list) {
+    CtCore **args = list->as.call.args;
+    if (!ct_core_list_is_known(args[0])) return NULL;
+    CtBindings around = {0};
+    CtCore *start = ct_core_list_bind_atom(s, &around, "start", args[1]);
+    CtCore *array = ct_core_list_to_array(s, args[2]);
+    if (array == NULL) return NULL;
+    CT_FIRED("lists.scan");
+    CtVar *params[] = {ct_core_list_var(s, "state", start->type), ct_core_list_var(s, "x", array->type->parts[0])};
+    CtCore *given[] = {ct_core_list_use(s, params[0]), ct_core_list_use(s, params[1])};
+    CtCore *fun = ct_core_lam(s->p, s->range, NULL, params, 2, ct_core_list_apply(s, args[0], given));
+    return ct_core_list_wrap(s, &around, ct_core_list_array(s, ARRAY_SCANL, fun, start, array));
+}
+
 static CtCore *array_of_call(CtLists *s, CtCore *list) {
     switch (ct_core_list_call(list)) {
     case LIST_RANGE:
-    case LIST_STEPS: return array_of_range(s, list);
+    case LIST_STEPS:
+    case LIST_TAKE:
+    case LIST_DROP:
+    case LIST_TAIL:
+    case LIST_INIT: return array_of_source(s, list);
+    case LIST_SCANL: return array_of_scan(s, list);
     case LIST_REPLICATE: return array_of_copies(s, list);
     case LIST_MAP: return array_of_map(s, list);
     case LIST_ZIP_WITH: return array_of_zip(s, list);
@@ -288,15 +374,36 @@ bool ct_core_list_occurs(CtLists *s, CtCore *core, const CtVar *var) {
     return false;
 }
 
-/* A list's binding, or that of an array in its place. */
+bool ct_core_list_is_shared(const CtCore *list) {
+    CtListFunction function = ct_core_list_call(list);
+    return function == LIST_DROP || function == LIST_TAIL;
+}
+
+static bool is_part(const CtCore *list) {
+    CtListFunction function = ct_core_list_call(list);
+    return ct_core_list_is_shared(list) || function == LIST_TAKE || function == LIST_INIT;
+}
+
+CtListSource *ct_core_list_bound_source(CtLists *s, CtVar *var, CtCore *list, CtBindings *around) {
+    CtListSource *source = CT_NEW(s->p->context->arena, CtListSource);
+    *source = (CtListSource){0};
+    if (!ct_core_list_is_list(var->type)) return NULL;
+    if (is_part(list)) return ct_core_list_source(s, list, around, source) ? source : NULL;
+    CtCore *array = ct_core_list_to_array(s, list);
+    if (array != NULL) source->array = ct_core_list_bind(s, around, var->name->text, array);
+    return array != NULL ? source : NULL;
+}
+
+/* A list's binding, or those of its elements in its place. */
 static void open_let(CtLists *s, CtVar *var, CtCore *rhs, CtBindings *around) {
     CtArena *arena = s->p->context->arena;
-    CtCore *array = ct_core_list_is_list(var->type) ? ct_core_list_to_array(s, rhs) : NULL;
-    if (array != NULL) {
-        ct_map_set(arena, &s->arrays, ct_key(var), ct_core_list_bind(s, around, var->name->text, array));
+    uint32_t bindings = around->count;
+    CtListSource *source = ct_core_list_bound_source(s, var, rhs, around);
+    ct_map_set(arena, &s->sources, ct_key(var), source); /* none, perhaps, where one was tried in vain before */
+    if (source != NULL) {
         ct_push(arena, &s->opened, var);
     } else {
-        ct_map_set(arena, &s->arrays, ct_key(var), NULL); /* an array that was tried in vain before */
+        around->count = bindings;
         ct_push(arena, around, ((CtBinding){var, rhs}));
     }
 }
@@ -336,8 +443,8 @@ CtCore *ct_core_list_open(CtLists *s, CtCore *list, CtBindings *around) {
 
 static CtCore *array_of_term(CtLists *s, CtCore *list) {
     if (list->kind == CORE_VAR) {
-        CtVar *array = ct_map_get(&s->arrays, ct_key(list->as.var));
-        return array != NULL ? ct_core_list_use(s, array) : NULL;
+        const CtListSource *source = ct_map_get(&s->sources, ct_key(list->as.var));
+        return source != NULL ? ct_core_list_source_array(s, source) : NULL;
     }
     if (ct_core_list_call(list) == LIST_OF_ARRAY) return list->as.call.args[0];
     if (!is_element(ct_core_list_element(list->type))) return NULL;

@@ -17,6 +17,11 @@ typedef enum CtListFunction {
     LIST_REVERSE,
     LIST_APPEND,
     LIST_FILTER,
+    LIST_TAKE,
+    LIST_DROP,
+    LIST_TAIL,
+    LIST_INIT,
+    LIST_SCANL,
     LIST_FOLDL,
     LIST_FOLDR,
     LIST_ALL,
@@ -32,7 +37,7 @@ CtListFunction ct_core_list_call(const CtCore *core);
 
 typedef struct CtLists {
     CtProgram *p;
-    CtMap arrays;           /* CtVar * of a list -> CtVar * of the array that holds its elements */
+    CtMap sources;          /* CtVar * of a list that is not made -> CtListSource * of its elements */
     CtMap loops;            /* CtVar * of the loop of a comprehension -> CtLam * */
     CT_VEC(CtVar *) opened; /* variables of lists whose bindings are bindings of arrays now */
     uint32_t trials;        /* lists bound to variables that have been tried */
@@ -47,10 +52,11 @@ typedef struct CtBinding {
 } CtBinding;
 typedef CT_VEC(CtBinding) CtBindings;
 
-/* The elements of an array, or of a range: those of a variable, or from + i · step for i < count. */
+/* The elements of an array, of a part of one, or of a range, for i < count: those of a variable, from index `from` on;
+ * or from + i · step. */
 typedef struct CtListSource {
     CtVar *array;
-    CtCore *from, *count, *step; /* atoms; step may be NULL: 1 */
+    CtCore *from, *count, *step; /* atoms; from and count are NULL for a whole array, step may be NULL: 1 */
     CtSourceRange range;         /* of a range's list: where its memory is taken */
 } CtListSource;
 
@@ -69,9 +75,13 @@ CtCore *ct_core_list_array(CtLists *s, CtArrayOp op, CtCore *a, CtCore *b, CtCor
 CtVar *ct_core_list_bind(CtLists *s, CtBindings *around, const char *name, CtCore *rhs);
 CtCore *ct_core_list_bind_atom(CtLists *s, CtBindings *around, const char *name, CtCore *term);
 CtCore *ct_core_list_wrap(CtLists *s, const CtBindings *around, CtCore *body);
+CtCore *ct_core_list_empty(CtLists *s, CtType *list);
 bool ct_core_list_is_list(const CtType *type);
 CtType *ct_core_list_element(const CtType *list);
 
+/* Whether a list shares its cells with the one that it is a part of. An array of it costs more, and is only made for
+ * what goes through all elements. */
+bool ct_core_list_is_shared(const CtCore *list);
 /* Whether a variable occurs in a term. */
 bool ct_core_list_occurs(CtLists *s, CtCore *core, const CtVar *var);
 /* What stands behind the bindings of a list's term. Lists among these become arrays, which is only right if no variable
@@ -81,6 +91,8 @@ CtCore *ct_core_list_open(CtLists *s, CtCore *list, CtBindings *around);
  * result is dropped. */
 CtCore *ct_core_list_to_array(CtLists *s, CtCore *list);
 bool ct_core_list_source(CtLists *s, CtCore *list, CtBindings *around, CtListSource *out);
+/* The elements of the list that is to be bound to a variable: a part, or an array of its own; NULL if it has none. */
+CtListSource *ct_core_list_bound_source(CtLists *s, CtVar *var, CtCore *list, CtBindings *around);
 CtType *ct_core_list_source_type(CtLists *s, const CtListSource *source);
 /* The array of the body for each element; and of the elements themselves. */
 CtCore *ct_core_list_map_source(CtLists *s, const CtListSource *source, CtVar *element, CtCore *body);

@@ -47,21 +47,26 @@ static bool is_any_left(CtLists *s, CtCore *core) {
 static CtCore *visit_bound_list(Walk *w, CtCore *let) {
     CtVar *list = let->as.let.vars[0];
     CtLists *s = &w->lists;
-    ct_map_set(s->p->context->arena, &s->arrays, ct_key(list), NULL); /* it is a list here, whatever was tried in vain */
+    CtArena *arena = s->p->context->arena;
+    ct_map_set(arena, &s->sources, ct_key(list), NULL); /* it is a list here, whatever was tried in vain */
     if (!ct_core_list_is_list(list->type) || ++s->trials > MOST_TRIALS) return NULL;
     s->range = let->as.let.rhs->range;
     s->opened.count = 0;
-    CtCore *array = ct_core_list_to_array(s, let->as.let.rhs);
-    if (array == NULL || is_any_left(s, array)) return NULL;
-    CtVar *xs = ct_core_var_like(s->p, list, array->type);
-    ct_map_set(s->p->context->arena, &s->arrays, ct_key(list), xs);
+    CtBindings around = {0};
+    CtListSource *source = ct_core_list_bound_source(s, list, let->as.let.rhs, &around);
+    if (source == NULL) return NULL;
+    for (uint32_t i = 0; i < around.count; i++)
+        if (is_any_left(s, around.items[i].rhs)) return NULL;
+    ct_map_set(arena, &s->sources, ct_key(list), source);
     bool changed = w->changed;
     CtCore *body = visit(w, let->as.let.body);
-    ct_map_set(s->p->context->arena, &s->arrays, ct_key(list), NULL);
+    ct_map_set(arena, &s->sources, ct_key(list), NULL);
     if (!ct_core_list_occurs(s, body, list)) {
         CT_FIRED("lists.variable");
         w->changed = true;
-        return ct_core_let(s->p, let->range, xs, visit(w, array), body);
+        for (uint32_t i = 0; i < around.count; i++) around.items[i].rhs = visit(w, around.items[i].rhs);
+        s->range = let->range;
+        return ct_core_list_wrap(s, &around, body);
     }
     w->changed = changed;
     return NULL;
@@ -102,7 +107,9 @@ static CtGlobal *take_arrays(Walk *w, CtGlobal *old, uint32_t arrays) {
         if (arrays >> i & 1) {
             CtType *type = ct_core_type_array(p, ct_core_list_element(params[i]->type));
             params[i] = ct_core_var_like(p, params[i], type);
-            ct_map_set(arena, &inner.lists.arrays, ct_key(lam->params[i]), params[i]);
+            CtListSource *source = CT_NEW(arena, CtListSource);
+            *source = (CtListSource){.array = params[i]};
+            ct_map_set(arena, &inner.lists.sources, ct_key(lam->params[i]), source);
         }
         types[i] = params[i]->type;
     }
@@ -152,7 +159,7 @@ static CtCore *give_arrays(Walk *w, CtCore *app) {
     CtCore **arrays = CT_NEW_ARRAY(s->p->context->arena, CtCore *, count);
     for (uint32_t i = 0; i < count; i++) {
         CtCore *arg = arrays[i] = app->as.call.args[i];
-        if (!ct_core_list_is_list(arg->type)) continue;
+        if (!ct_core_list_is_list(arg->type) || ct_core_list_is_shared(arg)) continue;
         s->range = arg->range;
         s->opened.count = 0;
         CtCore *array = ct_core_list_to_array(s, arg);
