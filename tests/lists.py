@@ -97,7 +97,7 @@ class Maker:
         return self.pick(*choices)
 
     def part(self, scope, kind, again):
-        """Some elements of a list, by functions that are no sources of arrays."""
+        """Some elements of a list, or those of a scan. Not all of these functions have arrays."""
         test = self.function(scope, [kind], "Bool")
         return self.pick(lambda: f"({self.random.choice(['fst', 'snd'])} ({self.random.choice(['partition', 'span', 'break'])} {test} {again()}))",
                          lambda: f"({self.random.choice(['takeWhile', 'dropWhile'])} {test} {again()})",

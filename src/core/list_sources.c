@@ -1,5 +1,6 @@
 /* Lists that have arrays: ranges, the list of an array, copies of one element, and what functions make of these, one
- * operation on arrays for each function on lists. */
+ * operation on arrays for each function on lists. Of parts of lists no array is needed where their elements are read
+ * one by one: where a part begins, and its count, are enough. */
 #include "core/lists.h"
 
 #include "base/rules.h"
@@ -148,7 +149,7 @@ static CtCore *limited(CtLists *s, CtBindings *around, CtCore *n, CtCore *count)
 }
 
 /* take n list, drop n list */
-static bool source_of_first(CtLists *s, CtCore *list, CtBindings *around, CtListSource *out) {
+static bool source_of_take(CtLists *s, CtCore *list, CtBindings *around, CtListSource *out) {
     CtProgram *p = s->p;
     CtCore **args = list->as.call.args, *n = ct_core_list_bind_atom(s, around, "n", args[0]);
     if (!ct_core_list_source(s, args[1], around, out)) return false;
@@ -171,7 +172,7 @@ CtCore *ct_core_list_empty(CtLists *s, CtType *list) {
 }
 
 /* tail list, init list. An empty list is given to the function itself, which fails. */
-static bool source_of_rest(CtLists *s, CtCore *list, CtBindings *around, CtListSource *out) {
+static bool source_of_tail(CtLists *s, CtCore *list, CtBindings *around, CtListSource *out) {
     CtProgram *p = s->p;
     if (!ct_core_list_source(s, list->as.call.args[0], around, out)) return false;
     CtCore *zero = ct_core_int(p, s->range, 0), *one = ct_core_int(p, s->range, 1),
@@ -206,11 +207,13 @@ bool ct_core_list_source(CtLists *s, CtCore *list, CtBindings *around, CtListSou
         return CT_FIRED("lists.steps");
     }
     const CtListSource *known = list->kind == CORE_VAR ? ct_map_get(&s->sources, ct_key(list->as.var)) : NULL;
-    if (known != NULL) *out = *known;
-    if (known != NULL) return true;
+    if (known != NULL) {
+        *out = *known;
+        return true;
+    }
     CtListFunction function = ct_core_list_call(list);
-    if (function == LIST_TAKE || function == LIST_DROP) return source_of_first(s, list, around, out);
-    if (function == LIST_TAIL || function == LIST_INIT) return source_of_rest(s, list, around, out);
+    if (function == LIST_TAKE || function == LIST_DROP) return source_of_take(s, list, around, out);
+    if (function == LIST_TAIL || function == LIST_INIT) return source_of_tail(s, list, around, out);
     CtCore *array = ct_core_list_to_array(s, list);
     if (array == NULL) return false;
     out->array = array->kind == CORE_VAR ? array->as.var : ct_core_list_bind(s, around, "array", array);

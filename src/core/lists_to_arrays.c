@@ -48,8 +48,9 @@ static CtCore *visit_bound_list(Walk *w, CtCore *let) {
     CtVar *list = let->as.let.vars[0];
     CtLists *s = &w->lists;
     CtArena *arena = s->p->context->arena;
+    if (!ct_core_list_is_list(list->type)) return NULL;
     ct_map_set(arena, &s->sources, ct_key(list), NULL); /* it is a list here, whatever was tried in vain */
-    if (!ct_core_list_is_list(list->type) || ++s->trials > MOST_TRIALS) return NULL;
+    if (++s->trials > MOST_TRIALS) return NULL;
     s->range = let->as.let.rhs->range;
     s->opened.count = 0;
     CtBindings around = {0};
