@@ -44,20 +44,13 @@ static bool is_real(const CtFlowArg *arg, double value) {
     return arg->var == NULL && memcmp(&arg->lit.real, &value, sizeof value) == 0;
 }
 
-/* The value of `scale a b` where an identity gives it. `scale a 1` is a, except that the product turns −0.0 into 0; so
- * exact mode does not use that. */
-static const CtFlowArg *scaled(const CtFlowArg *a, const CtFlowArg *b, bool exact) {
-    if ((is_real(b, -0.0) || is_real(a, 1.0)) && CT_FIRED("fold.scale_left")) return b;
-    return is_real(b, 1.0) && !exact && CT_FIRED("fold.scale_right") ? a : NULL;
-}
-
-static const CtFlowArg *identity(const CtFlowStep *step, const CtFlowArg *a, const CtFlowArg *b, bool exact) {
+static const CtFlowArg *identity(const CtFlowStep *step, const CtFlowArg *a, const CtFlowArg *b) {
     switch ((int)step->as.prim) {
     case PRIM_ADD: return is_real(b, -0.0) ? a : is_real(a, -0.0) ? b : NULL;
     case PRIM_SUB: return is_real(b, 0.0) ? a : NULL;
     case PRIM_MUL: return is_real(b, 1.0) ? a : is_real(a, 1.0) ? b : NULL;
     case PRIM_DIV: return is_real(b, 1.0) ? a : NULL;
-    case PRIM_SCALE: return scaled(a, b, exact);
+    case PRIM_SCALE: return is_real(b, -0.0) || is_real(a, 1.0) ? b : NULL; /* `scale a 1` is not −0.0, even if a is */
     case PRIM_MIN:
     case PRIM_MAX:
     case PRIM_INT_MIN:
@@ -90,13 +83,13 @@ static bool fold_same(const CtFlowStep *step, CtFlowArg *value) {
     }
 }
 
-bool ct_flow_fold(const CtFlow *flow, const CtFlowStep *step, CtFlowArg *value) {
+bool ct_flow_fold(const CtFlowStep *step, CtFlowArg *value) {
     const CtFlowArg *args = step->args.items;
     bool literals = true;
     for (uint32_t i = 0; i < step->args.count; i++) literals &= args[i].var == NULL;
     if (literals) return fold_literals(step, value);
     if (step->args.count != 2) return false;
-    const CtFlowArg *same = identity(step, &args[0], &args[1], flow->exact);
+    const CtFlowArg *same = identity(step, &args[0], &args[1]);
     if (same != NULL) {
         *value = *same;
         return CT_FIRED("fold.identity");

@@ -17,7 +17,7 @@ bool ct_flow_divide_by_bits(const CtFlowFacts *facts, CtFlowStep *step);
 /* Makes a choice between 0 and a number the larger of both; false for other switches. */
 bool ct_flow_choose_natural(const CtFlowFacts *facts, CtFlowStep *step);
 /* What a primitive gives, where that is known now to the last bit. */
-bool ct_flow_fold(const CtFlow *flow, const CtFlowStep *prim, CtFlowArg *value);
+bool ct_flow_fold(const CtFlowStep *prim, CtFlowArg *value);
 /* What a reduction of a whole array begins with, and what it does with each element; false where there is no such fold.
  */
 bool ct_flow_reduction(const CtFlowStep *step, CtPrim *prim, CtFlowArg *first);

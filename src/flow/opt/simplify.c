@@ -455,7 +455,7 @@ static bool is_known(Simplify *s, CtFlowStep *step) {
     switch (step->kind) {
     case FLOW_PRIM:
         ct_flow_divide_by_bits(&s->facts, step);
-        if (ct_flow_fold(s->flow, step, &value) && CT_FIRED("simplify.fold")) return stand(s, step, value);
+        if (ct_flow_fold(step, &value) && CT_FIRED("simplify.fold")) return stand(s, step, value);
         return natural_known(s, step) || compare_known(s, step) || plain_known(s, step);
     case FLOW_OPEN: return open_known(s, step);
     case FLOW_READ: return read_known(s, step);

@@ -68,7 +68,7 @@ static bool walk_step(Specialise *u, CtFlowCopy *copy, const CtFlowStep *step) {
     if (!spend(u, step->kind == FLOW_LOOP ? 1 + ct_flow_size(step->as.loop.block) : 1)) return false;
     CtFlowStep *fresh = ct_flow_copy_step(copy, step);
     CtFlowArg value;
-    if (step->kind == FLOW_PRIM && ct_flow_fold(u->flow, fresh, &value) && CT_FIRED("specialise.fold"))
+    if (step->kind == FLOW_PRIM && ct_flow_fold(fresh, &value) && CT_FIRED("specialise.fold"))
         ct_flow_copy_stands(copy, step->results.items[0], value);
     else
         ct_push(u->flow->arena, u->out, fresh);
