@@ -23,33 +23,33 @@ typedef struct Poly {
 
 /* ---- the code of a binding ---- */
 
-static CtCore *function_of_clauses(CtElab *el, const CtBinding *binding, Ground *type, uint32_t arity) {
+/* With `eta`, what the clauses give is applied to the last parameter. */
+static CtCore *function_of_clauses(CtElab *el, const CtBinding *binding, Ground *type, uint32_t arity, bool eta) {
     CtVar **params = CT_NEW_ARRAY(el->arena, CtVar *, arity);
+    uint32_t matched = eta ? arity - 1 : arity;
     Row *rows = CT_NEW_ARRAY(el->arena, Row, binding->clause_count);
     for (uint32_t i = 0; i < binding->clause_count; i++) rows[i].pats = binding->clauses[i].pats;
-    for (uint32_t i = 0; i < arity; i++) {
+    for (uint32_t i = 0; i < matched; i++) {
         Ground *arg = NULL;
         if (!ct_elab_ground_fun(el, type, &arg, &type))
             return ct_elab_error_term(el, binding->range, ct_elab_core(el, type));
         params[i] = ct_elab_column(el, rows, binding->clause_count, i, ct_elab_core(el, arg));
     }
     CtCore *body = ct_elab_clauses(el, binding, params, ct_elab_core(el, type));
+    if (eta) {
+        Ground *arg = NULL;
+        ct_elab_ground_fun(el, type, &arg, NULL);
+        CtVar *last = params[matched] = ct_core_var_new(el->program, "x", ct_elab_core(el, arg));
+        body = ct_elab_apply_one(el, binding->range, body, ct_core_var(el->program, binding->range, last));
+    }
     return ct_core_lam(el->program, binding->range, el->name, params, arity, body);
 }
 
 /* Eta-expansion: a recursive binding f = e of function type becomes f = λx. e x. */
 static CtCore *eta_expanded(CtElab *el, const CtBinding *binding, Ground *type) {
     CtExpr *plain = ct_elab_plain_body(binding);
-    if (plain != NULL) {
-        CtCore *core = ct_elab_nary(el, plain, 1);
-        if (core->kind == CORE_LAM) return core;
-    }
-    Ground *arg = NULL;
-    ct_elab_ground_fun(el, type, &arg, NULL);
-    CtVar *param = ct_core_var_new(el->program, "x", ct_elab_core(el, arg));
-    CtCore *value = ct_elab_clauses(el, binding, NULL, ct_elab_core(el, type));
-    CtCore *body = ct_elab_apply_one(el, binding->range, value, ct_core_var(el->program, binding->range, param));
-    return ct_core_lam(el->program, binding->range, el->name, &param, 1, body);
+    CtCore *core = plain != NULL ? ct_elab_nary(el, plain, 1) : NULL;
+    return core != NULL && core->kind == CORE_LAM ? core : function_of_clauses(el, binding, type, 1, true);
 }
 
 CtCore *ct_elab_binding(CtElab *el, const CtBinding *binding, Ground *type, uint32_t arity, bool eta,
@@ -59,10 +59,10 @@ CtCore *ct_elab_binding(CtElab *el, const CtBinding *binding, Ground *type, uint
     CtCore *core;
     if (arity == 0)
         core = ct_elab_clauses(el, binding, NULL, ct_elab_core(el, type));
-    else if (eta)
+    else if (eta && arity == 1)
         core = eta_expanded(el, binding, type);
     else if (binding->clauses[0].pat_count > 0)
-        core = function_of_clauses(el, binding, type, arity);
+        core = function_of_clauses(el, binding, type, arity, eta);
     else
         core = ct_elab_nary(el, ct_elab_plain_body(binding), arity);
     el->name = before;
@@ -127,16 +127,14 @@ static void add_binding(CtElab *el, Poly *poly, const CtBinding *binding) {
         return;
     }
     uint32_t arity = ct_elab_binding_arity(binding);
-    bool eta = arity == 0 && poly->group->recursive;
+    bool eta = false;
     CtCon *wrap = NULL;
-    if (eta) {
+    if (poly->group->recursive) {
         Ground *type = ct_elab_ground_in(el, poly->env, binding->entity->scheme.type);
-        eta = ct_elab_ground_fun(el, type, NULL, NULL);
-        wrap = eta ? NULL : ct_elab_function_newtype(el, type);
-        if (eta)
-            arity = 1;
-        else if (wrap == NULL)
-            recursive_value(el, binding);
+        eta = ct_elab_takes_one_more(el, binding, type);
+        wrap = eta || arity > 0 ? NULL : ct_elab_function_newtype(el, type);
+        if (arity == 0 && !eta && wrap == NULL) recursive_value(el, binding);
+        arity += eta;
     }
     ct_push(el->arena, &poly->wraps, wrap);
     ct_push(el->arena, &poly->entities, binding->entity);

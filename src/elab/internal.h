@@ -173,7 +173,7 @@ typedef struct Spec {
     uint32_t count;
     Ground *type;
     uint32_t arity;
-    bool eta;    /* the code has fewer parameters than `arity`, and is applied to the remaining ones */
+    bool eta;    /* the code has one parameter fewer than `arity`, and is applied to it */
     CtCon *wrap; /* a recursive value of a newtype over functions: its constructor */
     CtGlobal *global;
     /* For each parameter, the number k ≥ 2 of arguments that the function passed there takes at once, or 0 when the
@@ -200,6 +200,9 @@ void ct_elab_work(CtElab *el); /* processes the queue until it is empty */
 void ct_elab_uncurry_globals(CtElab *el, uint32_t from, const Spec *root);
 /* The number of parameters of a binding's code: its patterns, or those of its λ. */
 uint32_t ct_elab_binding_arity(const CtBinding *binding);
+/* Whether the code of a recursive binding has one parameter more, and is applied to it (arity.c). */
+bool ct_elab_takes_one_more(CtElab *el, const CtBinding *binding, Ground *type);
+void ct_elab_spec_arity(CtElab *el, Spec *spec);
 /* Reports E0403; `name` is NULL for a pattern. */
 void ct_elab_recursive_value(CtElab *el, const CtBinding *binding, const char *name);
 /* The only unguarded right-hand side of a binding without patterns and where, or NULL. */

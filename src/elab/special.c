@@ -11,38 +11,6 @@ CtSourceRange ct_elab_blame(CtElab *el, CtSourceRange range) {
     return user || el->spec == NULL || el->spec->blame.source == 0 ? range : el->spec->blame;
 }
 
-/* ---- arity ---- */
-
-CtExpr *ct_elab_plain_body(const CtBinding *binding) {
-    if (binding->clause_count != 1) return NULL;
-    const CtClause *clause = &binding->clauses[0];
-    if (clause->pat_count > 0 || clause->rhs.where.count > 0 || clause->rhs.guarded_count != 1) return NULL;
-    const CtGuarded *guarded = &clause->rhs.guarded[0];
-    return guarded->guard_count > 0 ? NULL : guarded->body;
-}
-
-uint32_t ct_elab_binding_arity(const CtBinding *binding) {
-    if (binding->clause_count == 0) return 0;
-    if (binding->clauses[0].pat_count > 0) return binding->clauses[0].pat_count;
-    CtExpr *body = ct_elab_plain_body(binding);
-    return body != NULL && body->kind == EXPR_LAM ? body->pat_count : 0;
-}
-
-/* A recursive binding without parameters, such as f = g . f', is eta-expanded when it has a function type; otherwise it
- * is an error. */
-static void spec_arity(CtElab *el, Spec *spec) {
-    spec->arity = spec->kind == SPEC_BINDING ? ct_elab_binding_arity(spec->binding) : 0;
-    const CtBindingGroup *group = spec->entity == NULL ? NULL : spec->entity->group;
-    if (spec->arity > 0 || group == NULL || !group->recursive) return;
-    if (spec->kind == SPEC_BINDING && ct_elab_ground_fun(el, spec->type, NULL, NULL)) {
-        spec->arity = 1;
-        spec->eta = true;
-        return;
-    }
-    spec->wrap = spec->kind == SPEC_BINDING ? ct_elab_function_newtype(el, spec->type) : NULL;
-    if (spec->wrap == NULL) ct_elab_recursive_value(el, spec->binding, spec->entity->name->text);
-}
-
 /* ---- names ---- */
 
 /* The name of the Core global, such as "map@Double,Int". A library entity that its plain name does not refer to in the
@@ -136,7 +104,7 @@ Spec *ct_elab_spec(CtElab *el, CtEntity *entity, CtBinding *binding, const TyEnv
     spec->next = ct_map_get(&el->specs, hash);
     ct_map_set(el->arena, &el->specs, hash, spec);
     bool sound = may_specialise(el, spec, range);
-    if (kind == SPEC_BINDING || kind == SPEC_PATTERN) spec_arity(el, spec);
+    if (kind == SPEC_BINDING || kind == SPEC_PATTERN) ct_elab_spec_arity(el, spec);
     char *name = spec_name(el, entity, types, count);
     if (kind == SPEC_PATTERN) name = pattern_name(el, binding->pat);
     enqueue(el, spec, name, binding->range);

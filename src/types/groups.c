@@ -43,7 +43,10 @@ static void finish_component(Search *search, CtBindInfo *root) {
     for (uint32_t i = 0; i < count; i++) {
         CtBindInfo *info = search->open.items[first + i];
         info->on_stack = false;
-        if (!search->skip_signatures) info->component = search->component;
+        if (!search->skip_signatures) {
+            info->component = search->component;
+            info->circular = count > 1 || info->self_use;
+        }
         group.bindings[i] = info->binding;
     }
     group.recursive = count > 1 || root->self_use;
@@ -93,6 +96,7 @@ void ct_types_find_groups(CtTypes *types, CtDecls *decls, CtBindInfo **infos, ui
         for (uint32_t j = 0; j < decls->groups[i].count; j++) {
             CtBindInfo *info = ct_map_get(&place, ct_key(decls->groups[i].bindings[j]));
             info->group = &decls->groups[i];
+            info->group->circular |= info->circular;
             for (uint32_t k = 0; k < info->var_count; k++) info->vars[k]->group = info->group;
         }
 }
