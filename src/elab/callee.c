@@ -69,6 +69,7 @@ static CtExpr *alias_body(const CtBinding *binding) {
 }
 
 static Callee callee_at(CtElab *el, CtEntity *entity, Ground **types, CtSourceRange range, int aliases);
+static Callee method_callee(CtElab *el, CtEntity *method, Ground **types, CtSourceRange range, int aliases);
 
 /* The callee for a binding: its specialisation, or, for an alias, the callee that its body refers to. */
 static Callee binding_callee(CtElab *el, CtEntity *entity, CtBinding *binding, const TyEnv *env, Ground *type,
@@ -132,12 +133,25 @@ static Ground **with_others(CtElab *el, const CtInstance *instance, Ground **arg
     return all;
 }
 
+/* The method of a newtype by that of the type for which it stands. */
+static Callee via_callee(CtElab *el, CtEntity *method, const CtInstance *instance, Ground **args, Ground **types,
+                         Ground *type, CtSourceRange range, int aliases) {
+    const TyEnv *env = frame(el, instance->generics, args, instance->generic_count, NULL);
+    Ground **inner = CT_NEW_ARRAY(el->arena, Ground *, method->scheme.count);
+    memcpy(inner, types, method->scheme.count * sizeof *inner);
+    inner[0] = ct_elab_ground_in(el, env, instance->via);
+    Callee callee = method_callee(el, method, inner, range, aliases);
+    ct_elab_callee_as(el, &callee, type, range);
+    return callee;
+}
+
 /* As ct_elab_instance_callee, through aliases. */
 static Callee instance_callee(CtElab *el, CtEntity *method, const CtInstance *instance, Ground **args, Ground **types,
                               Ground *key, CtSourceRange range, int aliases) {
     const CtScheme *scheme = &method->scheme;
     TyEnv *own = frame(el, scheme->generics, types, scheme->count, NULL);
     Ground *type = ct_elab_ground_in(el, own, scheme->type);
+    if (instance->via != NULL) return via_callee(el, method, instance, args, types, type, range, aliases);
     Ground **keys = types;
     if (key != types[0]) {
         keys = CT_NEW_ARRAY(el->arena, Ground *, scheme->count);

@@ -4,6 +4,8 @@
  * element by element. A nested data type is never walked, because it is represented in the same way on both sides. */
 #include "elab/internal.h"
 
+enum { MOST_NEWTYPES = 50 }; /* of newtypes that stand for newtypes */
+
 static CtCore *variable(CtElab *el, CtSourceRange range, CtVar *var) { return ct_core_var(el->program, range, var); }
 
 /* λx. to-result (f (to-param x)) */
@@ -73,10 +75,43 @@ static View view_of(CtElab *el, const Applied *applied, uint32_t index) {
     return (View){NULL, applied->kept, applied->given, applied->count};
 }
 
+/* The type that a newtype stands for; NULL: the type is no newtype. */
+static Ground *inside_of(CtElab *el, Ground *type) {
+    Applied applied = ct_elab_applied_ground(el, type);
+    if (applied.tycon->decl == NULL || !applied.tycon->decl->is_newtype || ct_elab_universal(el, type) != NULL)
+        return NULL;
+    return view_of(el, &applied, 0).stored[0];
+}
+
+/* Whether a newtype stands, perhaps through others, for a type with the head of `goal`. */
+static bool stands_for(CtElab *el, Ground *type, Ground *goal) {
+    const CtTyCon *head = ct_elab_ground_head(goal, NULL);
+    for (int steps = 0; steps < MOST_NEWTYPES && (type = inside_of(el, type)) != NULL; steps++)
+        if (ct_elab_ground_head(type, NULL) == head) return true;
+    return false;
+}
+
+/* From a newtype to what it stands for, or back, as derived instances need it; NULL where that is not the case. */
+static CtCore *through_newtype(const Sides *s) {
+    CtElab *el = s->el;
+    if (stands_for(el, s->from, s->to)) {
+        Ground *inside = inside_of(el, s->from);
+        CtCase open = {.con = &ct_elab_core(el, s->from)->data->cons[0], .vars = CT_NEW(el->arena, CtVar *)};
+        open.vars[0] = ct_core_var_new(el->program, "x", ct_elab_core(el, inside));
+        open.body = ct_elab_convert(el, CT_NO_RANGE, variable(el, CT_NO_RANGE, open.vars[0]), inside, s->to);
+        return ct_core_case(el->program, CT_NO_RANGE, open.body->type, s->value, &open, 1, NULL);
+    }
+    if (!stands_for(el, s->to, s->from)) return NULL;
+    CtCore *value = ct_elab_convert(el, CT_NO_RANGE, s->value, s->from, inside_of(el, s->to));
+    return ct_core_con(el->program, CT_NO_RANGE, &ct_elab_core(el, s->to)->data->cons[0], &value, 1);
+}
+
 /* Takes apart the value, of the type constructor of both sides. */
 static CtCore *rebuild(const Sides *s, const Applied *from, const Applied *to) {
     CtElab *el = s->el;
     CtProgram *p = el->program;
+    CtCore *renamed = from->tycon != to->tycon ? through_newtype(s) : NULL;
+    if (renamed != NULL) return renamed;
     if (from->tycon != to->tycon || from->tycon == ct_types_con_fun(el->types)) {
         no_conversion(s);
         return impossible(s);

@@ -79,7 +79,8 @@ static bool wanted(const CtSpacing *s, uint32_t token) {
     if (is_closing(b->kind)) return !touched && spans_lines(s, token);
     if (a->kind == TOKEN_COMMA && b->kind == TOKEN_COMMA) return false;
     if (a->kind == TOKEN_LBRACE && b->kind == TOKEN_RBRACE) return false;
-    if (a->kind == TOKEN_AT || b->kind == TOKEN_AT) return false;
+    if (a->kind == TOKEN_AT) return false;
+    if (b->kind == TOKEN_AT) return !touched && b[1].start == b->end; /* `read @Int`, not `x@p` */
     if (a->kind == TOKEN_BACKSLASH) return false;
     if (is_prefix(s, token - 1)) return false;
     if (is_sign(s, token - 1)) return !touched && !(token > 1 && is_opening(a[-1].kind));

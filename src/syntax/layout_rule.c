@@ -3,7 +3,11 @@
  * The report's algorithm L inserts `{`, `;` and `}`. Here the inserted tokens are kinds that the parser sees before the
  * next source token: TOKEN_NEXT_LINE for `;` and TOKEN_DEDENT for `}`. The rule parse-error(t), "a block also ends
  * where the next token cannot belong to it", is in ct_syntax_block_next: the block ends where one of its items has
- * ended and no separator follows.
+ * ended and no separator follows. As in GHC, the block of a `do` inside of another block may begin at that one's
+ * column:
+ *
+ *   if null xs then return () else do
+ *   print (head xs)
  */
 #include "syntax/internal.h"
 
@@ -50,6 +54,7 @@ CtBlock ct_syntax_block_open(CtParser *p) {
     CtBlock block = {.opened = p->at, .outer_open = p->open};
     const CtToken *token = ct_syntax_token(p);
     uint32_t outer = p->blocks.count == 0 ? 0 : p->blocks.items[p->blocks.count - 1];
+    bool same_column = p->at > 0 && token[-1].kind == TOKEN_DO && p->blocks.count > 1;
     if (token->kind == TOKEN_LBRACE) {
         block.in_braces = true;
         p->open = p->at;
@@ -58,7 +63,7 @@ CtBlock ct_syntax_block_open(CtParser *p) {
         p->fresh = false;
         ct_syntax_settle(p);
         ct_syntax_advance(p);
-    } else if (token->kind != TOKEN_END && token->column > outer) {
+    } else if (token->kind != TOKEN_END && (token->column > outer || (same_column && token->column == outer))) {
         ct_syntax_mark(p, MARK_OPEN);
         ct_push(p->context->arena, &p->blocks, token->column);
         p->fresh = false;

@@ -382,9 +382,32 @@ static CtExpr *parse_atom(CtParser *p) {
     return atom;
 }
 
-/* fexp -> aexp {aexp} */
+/* Whether `@` stands before a type: as in `read @Int`, not `x@y`. */
+static bool at_type(const CtParser *p) {
+    const CtToken *token = ct_syntax_token(p);
+    return p->kind == TOKEN_AT && p->last_end < token->start && token[1].start == token->end;
+}
+
+/* {@ atype} behind a name */
+static void type_arguments(CtParser *p, CtExpr *fun) {
+    if ((fun->kind != EXPR_VAR && fun->kind != EXPR_CON) || !at_type(p)) return;
+    CtList list;
+    ct_syntax_list_begin(p, &list, sizeof(CtQualType));
+    while (at_type(p)) {
+        CtQualType given = {0};
+        ct_syntax_advance(p);
+        if (!ct_syntax_accept(p, TOKEN_UNDERSCORE)) given.type = ct_syntax_parse_atype(p);
+        CT_LIST_ADD(p, &list, CtQualType, given);
+    }
+    fun->at = CT_NEW(p->context->arena, CtTypeArgs);
+    fun->at->count = list.count;
+    fun->at->types = ct_syntax_list_end(p, &list);
+}
+
+/* fexp -> aexp {@ atype} {aexp} */
 static CtExpr *application(CtParser *p) {
     CtExpr *fun = parse_atom(p);
+    type_arguments(p, fun);
     if (!at_atom(p)) return fun;
     CtList list;
     ct_syntax_list_begin(p, &list, sizeof(CtExpr *));

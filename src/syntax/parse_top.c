@@ -72,12 +72,14 @@ static bool accept_word(CtParser *p, CtSym word) {
     return true;
 }
 
-/* import [qualified] modid [as modid] [[hiding] ( items )] */
+/* import [qualified] [package] modid [qualified] [as modid] [[hiding] ( items )] */
 static CtDecl import(CtParser *p) {
     CtDecl decl = {.kind = DECL_IMPORT};
     ct_syntax_advance(p);
     decl.qualified = accept_word(p, p->word_qualified);
+    ct_syntax_accept(p, TOKEN_STRING); /* the name of a package says nothing here */
     decl.name = ct_syntax_parse_module_name(p);
+    decl.qualified |= accept_word(p, p->word_qualified);
     if (accept_word(p, p->word_as)) decl.alias = ct_syntax_parse_module_name(p).text;
     decl.hiding = accept_word(p, p->word_hiding);
     if (p->kind == TOKEN_LPAREN) {
@@ -218,16 +220,42 @@ static CtConDecl constructor(CtParser *p) {
     return con;
 }
 
-/* deriving class | deriving ( class , … ) */
+/* [stock | anyclass | newtype]; whether it is the last */
+static bool accept_strategy(CtParser *p) {
+    if (ct_syntax_accept(p, TOKEN_NEWTYPE)) return true;
+    if (p->kind == TOKEN_VARID) ct_syntax_advance(p);
+    return false;
+}
+
+/* class type …, all but the last of the class's types */
+static CtConstraint derived_class(CtParser *p) {
+    CtConstraint class_;
+    CtTypeExpr *type = ct_syntax_parse_btype(p);
+    if (type->kind == TYPE_EXPR_CON) return (CtConstraint){.range = type->range, .class_name = type->name};
+    if (ct_syntax_class_applied(p, type, &class_)) return class_;
+    ct_error(p->context, CT_E0201, type->range, "expected the name of a class");
+    ct_syntax_leave_declaration(p);
+}
+
+/* deriving [stock | newtype | anyclass] (class | ( class , … )), where a class may have arguments, MonadState Int */
 void ct_syntax_parse_deriving(CtParser *p, CtDecl *decl) {
     CtList list;
-    ct_syntax_list_begin(p, &list, sizeof(CtName));
+    ct_syntax_list_begin(p, &list, sizeof(CtConstraint));
+    for (uint32_t i = 0; i < decl->deriving_count; i++) CT_LIST_ADD(p, &list, CtConstraint, decl->deriving[i]);
+    bool as_newtype = accept_strategy(p);
     bool several = p->kind == TOKEN_LPAREN;
     uint32_t outer = several ? ct_syntax_bracket_open(p) : 0;
     while (!several || p->kind != TOKEN_RPAREN) {
         if (p->kind != TOKEN_CONID) ct_syntax_fail(p, "the name of a class");
-        CT_LIST_ADD(p, &list, CtName, ct_syntax_token_name(p, ct_syntax_token(p)));
-        ct_syntax_advance(p);
+        CtConstraint class_ = {.range = ct_syntax_range_here(p)};
+        if (several)
+            class_ = derived_class(p);
+        else {
+            class_.class_name = ct_syntax_token_name(p, ct_syntax_token(p));
+            ct_syntax_advance(p);
+        }
+        class_.as_newtype = as_newtype;
+        CT_LIST_ADD(p, &list, CtConstraint, class_);
         if (!several || !ct_syntax_accept(p, TOKEN_COMMA)) break;
     }
     if (several) ct_syntax_bracket_close(p, TOKEN_RPAREN, outer);
@@ -251,7 +279,7 @@ static CtDecl data(CtParser *p) {
     if (!gadt) decl.con_count = list.count;
     CtConDecl *cons = ct_syntax_list_end(p, &list);
     if (!gadt) decl.cons = cons;
-    if (ct_syntax_accept(p, TOKEN_DERIVING)) ct_syntax_parse_deriving(p, &decl);
+    while (ct_syntax_accept(p, TOKEN_DERIVING)) ct_syntax_parse_deriving(p, &decl);
     if (decl.is_newtype && (decl.con_count != 1 || decl.cons[0].field_count != 1))
         ct_error(p->context, CT_E0201, decl.name.range, "a newtype has one constructor with one field");
     return decl;
@@ -360,6 +388,16 @@ static CtDecl instance_decl(CtParser *p) {
     return decl;
 }
 
+/* deriving [stock | newtype | anyclass] instance [context =>] class type … type. The context is inferred. */
+static CtDecl deriving_decl(CtParser *p) {
+    CtDecl decl = {.kind = DECL_DERIVING};
+    ct_syntax_advance(p);
+    accept_strategy(p);
+    ct_syntax_expect(p, TOKEN_INSTANCE, "`instance`");
+    head(p, &decl, &decl.type);
+    return decl;
+}
+
 /* primitive string var :: type */
 static CtDecl primitive(CtParser *p) {
     CtDecl decl = {.kind = DECL_PRIMITIVE, .name_count = 1};
@@ -400,7 +438,7 @@ static CtDecl default_decl(CtParser *p) {
     return decl;
 }
 
-/* topdecl -> import | data | synonym | class | instance | default | primitive | decl */
+/* topdecl -> import | data | synonym | class | instance | deriving | default | primitive | decl */
 void ct_syntax_parse_top_decl(CtParser *p, CtList *list) {
     uint32_t start = ct_syntax_token(p)->start;
     CtDecl decl;
@@ -415,6 +453,7 @@ void ct_syntax_parse_top_decl(CtParser *p, CtList *list) {
     case TOKEN_TYPE: decl = synonym(p); break;
     case TOKEN_CLASS: decl = class_decl(p); break;
     case TOKEN_INSTANCE: decl = instance_decl(p); break;
+    case TOKEN_DERIVING: decl = deriving_decl(p); break;
     case TOKEN_PRIMITIVE: decl = primitive(p); break;
     default:
         if (!at_default(p)) {

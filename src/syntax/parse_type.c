@@ -41,7 +41,16 @@ static CtTypeExpr *special_in_parens(CtParser *p) {
     return special(p, start, text.data);
 }
 
-/* ( ) | ( type ) | ( type , … , type ) */
+/* A kind, as in (f :: * -> *), is inferred, and read over. */
+static void skip_kind(CtParser *p) {
+    if (p->kind != TOKEN_DCOLON) return;
+    for (uint32_t nested = 0; p->kind != TOKEN_END && (nested > 0 || p->kind != TOKEN_RPAREN); ct_syntax_advance(p)) {
+        if (p->kind == TOKEN_LPAREN) nested++;
+        if (p->kind == TOKEN_RPAREN) nested--;
+    }
+}
+
+/* ( ) | ( type [:: kind] ) | ( type , … , type ) */
 static CtTypeExpr *in_parens(CtParser *p) {
     CtTypeExpr *type = special_in_parens(p);
     if (type != NULL) return type;
@@ -51,6 +60,7 @@ static CtTypeExpr *in_parens(CtParser *p) {
     if (p->kind != TOKEN_RPAREN) {
         do CT_LIST_ADD(p, &list, CtTypeExpr *, ct_syntax_parse_type(p));
         while (ct_syntax_accept(p, TOKEN_COMMA));
+        if (list.count == 1) skip_kind(p);
     }
     ct_syntax_bracket_close(p, TOKEN_RPAREN, outer);
     uint32_t count = list.count;

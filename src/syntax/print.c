@@ -142,14 +142,18 @@ static void print_types(CtText *out, CtTypeExpr *const *types, uint32_t count, i
     }
 }
 
-static void print_context(CtText *out, const CtConstraint *constraints, uint32_t count, int depth) {
-    if (count == 0) return;
-    if (count > 1) ct_text_putc(out, '(');
+static void print_constraints(CtText *out, const CtConstraint *constraints, uint32_t count, int depth) {
     for (uint32_t i = 0; i < count; i++) {
         if (i > 0) ct_text_puts(out, ", ");
         print_bare_name(out, constraints[i].class_name);
         print_types(out, constraints[i].types, constraints[i].type_count, depth);
     }
+}
+
+static void print_context(CtText *out, const CtConstraint *constraints, uint32_t count, int depth) {
+    if (count == 0) return;
+    if (count > 1) ct_text_putc(out, '(');
+    print_constraints(out, constraints, count, depth);
     if (count > 1) ct_text_putc(out, ')');
     ct_text_puts(out, " => ");
 }
@@ -318,6 +322,7 @@ static bool is_infix(const CtExpr *expr) {
 }
 
 static Level level_of(const CtExpr *expr) {
+    if (expr->at != NULL) return OPERAND;
     switch (expr->kind) {
     case EXPR_VAR:
     case EXPR_CON:
@@ -417,10 +422,23 @@ static void print_case(CtText *out, const CtExpr *expr, int depth) {
     ct_text_putc(out, '}');
 }
 
+static void print_type_arguments(CtText *out, const CtTypeArgs *at, int depth) {
+    for (uint32_t i = 0; at != NULL && i < at->count; i++) {
+        ct_text_puts(out, " @");
+        if (at->types[i].type == NULL)
+            ct_text_putc(out, '_');
+        else
+            print_type(out, at->types[i].type, ATOM, depth + 1);
+    }
+}
+
 static void print_form(CtText *out, const CtExpr *expr, int depth) {
     switch (expr->kind) {
     case EXPR_VAR:
-    case EXPR_CON: print_name(out, expr->name); break;
+    case EXPR_CON:
+        print_name(out, expr->name);
+        print_type_arguments(out, expr->at, depth);
+        break;
     case EXPR_LIT: print_lit(out, &expr->lit); break;
     case EXPR_APP: print_app(out, expr, depth); break;
     case EXPR_CHAIN: print_chain(out, expr, depth); break;
@@ -555,7 +573,7 @@ static void print_data(CtText *out, const CtDecl *decl) {
     }
     if (decl->deriving_count == 0) return;
     ct_text_puts(out, " deriving (");
-    print_names(out, decl->deriving, decl->deriving_count, ", ");
+    print_constraints(out, decl->deriving, decl->deriving_count, 0);
     ct_text_putc(out, ')');
 }
 
@@ -630,6 +648,12 @@ static void print_decl(CtText *out, const CtDecl *decl, int depth) {
         print_bare_name(out, decl->name);
         print_types(out, decl->head, decl->head_count, depth);
         print_body(out, decl, depth);
+        break;
+    case DECL_DERIVING:
+        ct_text_puts(out, "deriving instance ");
+        print_context(out, decl->type.constraints, decl->type.constraint_count, depth);
+        print_bare_name(out, decl->name);
+        print_types(out, decl->head, decl->head_count, depth);
         break;
     case DECL_DEFAULT:
         ct_text_puts(out, decl->type.type->kind == TYPE_EXPR_TUPLE ? "default " : "default (");

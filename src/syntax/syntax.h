@@ -51,6 +51,7 @@ typedef struct CtConstraint {
     CtName class_name;
     CtTypeExpr **types; /* variables, or variables applied */
     uint32_t type_count;
+    bool as_newtype; /* in `deriving newtype (…)`: by the type that the newtype stands for */
     CtSourceRange range;
 } CtConstraint;
 
@@ -185,6 +186,12 @@ struct CtStmt {
     CtSourceRange range;
 };
 
+/* The types behind a name, in `read @Int`: of its type variables, in their order (TypeApplications). */
+typedef struct CtTypeArgs {
+    CtQualType *types; /* without contexts; the type NULL: `@_` */
+    uint32_t count;
+} CtTypeArgs;
+
 /* Programs contain many expressions, so fields that only some kinds need share memory. */
 struct CtExpr {
     CtExprKind kind;
@@ -217,6 +224,7 @@ struct CtExpr {
         CtQualType *annot;   /* ANNOT */
         uint32_t tuple_size; /* TUPLE_CON */
     };
+    CtTypeArgs *at; /* VAR, CON: NULL: no types are given */
     /* inference */
     uint32_t inst_count;
     bool grows; /* VAR: polymorphic recursion, at types larger than those of the binding around it */
@@ -266,6 +274,7 @@ typedef struct CtBindingGroup {
     CtBinding **bindings;
     uint32_t count;
     bool recursive;
+    bool circular; /* recursive, or so through bindings with signatures, which have groups of their own */
     /* inference: the rigid variables over which the whole group is generalised (types.h); each member's scheme lists
      * them all, in this order */
     struct CtTy **generics;
@@ -302,6 +311,7 @@ typedef enum CtDeclKind {
     DECL_SYNONYM,   /* type T a = … */
     DECL_CLASS,     /* class (Eq a) => Ord a where decls */
     DECL_INSTANCE,  /* instance Eq a => Eq [a] where decls */
+    DECL_DERIVING,  /* deriving instance Show T */
     DECL_DEFAULT,   /* default (Int, Double) */
     DECL_PRIMITIVE, /* primitive "add" plusDouble :: Double -> Double -> Double; libraries only */
     DECL_IMPORT,
@@ -317,16 +327,16 @@ struct CtDecl {
                         DEFAULT: the types, as a tuple */
     CtFixityKind fixity;
     int precedence;
-    CtName name;    /* DATA, SYNONYM, CLASS: what is declared; INSTANCE: the class; IMPORT: the module */
+    CtName name;    /* DATA, SYNONYM, CLASS: what is declared; INSTANCE, DERIVING: the class; IMPORT: the module */
     CtName *params; /* DATA, SYNONYM, CLASS: type variables */
     uint32_t param_count;
     uint32_t determines; /* CLASS: the index of the parameter that determines the others */
-    CtTypeExpr **head;   /* INSTANCE: the types that it is for */
+    CtTypeExpr **head;   /* INSTANCE, DERIVING: the types that it is for */
     uint32_t head_count;
     bool is_newtype;
     CtConDecl *cons; /* DATA */
     uint32_t con_count;
-    CtName *deriving; /* DATA */
+    CtConstraint *deriving; /* DATA: the classes, with the types for all but the last of their parameters */
     uint32_t deriving_count;
     CtConstraint *supers; /* CLASS */
     uint32_t super_count;

@@ -244,8 +244,20 @@ CtInstance *ct_types_instance_new(CtTypes *types, CtClass *class_, CtTyCon *tyco
     return instance;
 }
 
-static bool different_variables(CtTy **args, uint32_t count) {
+static bool is_closed(CtTy *type) {
+    type = ct_types_ty_resolve(type);
+    return type->kind == TY_APP ? is_closed(type->fun) && is_closed(type->arg) : type->kind == TY_CON;
+}
+
+/* The arguments of an instance's head are different variables or, as in `instance Pretty [Char]`, types without
+ * variables; those are moved to `given`, and stand as variables that nothing mentions. */
+static bool different_variables(CtTypes *types, CtTy **args, uint32_t count, CtTy ***given) {
     for (uint32_t i = 0; i < count; i++) {
+        if (is_closed(args[i])) {
+            if (!*given) *given = CT_NEW_ARRAY(types->arena, CtTy *, count);
+            (*given)[i] = args[i];
+            args[i] = ct_types_ty_generic(types, ct_intern_text(&types->context->symbols, "given"), 0);
+        }
         if (args[i]->kind != TY_GENERIC) return false;
         for (uint32_t j = 0; j < i; j++)
             if (args[j] == args[i]) return false;
@@ -298,9 +310,10 @@ static void declare_instance(CtTypes *types, CtDecl *decl) {
     uint32_t further = vars.made.count - head_vars;
     CtTy **args = CT_NEW_ARRAY(types->arena, CtTy *, count + further);
     ct_types_ty_head(head, &tycon, args, count, &count);
-    if (!different_variables(args, count)) {
+    CtTy **given = NULL;
+    if (!different_variables(types, args, count, &given)) {
         ct_error(types->context, CT_E0314, decl->type.type->range,
-                 "an instance is for `%s` applied to different variables, not for one case of it such as `%s`",
+                 "an instance is for `%s` applied to different variables, or to types without any, not for `%s`",
                  tycon->name->text, ct_types_ty_text(types, head));
         return;
     }
@@ -309,6 +322,8 @@ static void declare_instance(CtTypes *types, CtDecl *decl) {
     for (uint32_t i = 0; i < further; i++) instance->generics[count + i] = vars.made.items[head_vars + i];
     instance->generic_count = count + further;
     instance->others = others;
+    instance->given = given;
+    if (given) instance->head = head;
     instance->decl = decl;
     decl->instance = instance;
     place_bindings(types, class_, &decl->body, instance->methods);

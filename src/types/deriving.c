@@ -20,8 +20,11 @@ typedef struct Derive {
 
 /* ---- heads and contexts ---- */
 
-static CtInstance *declare_one(CtTypes *types, CtTyCon *con, CtName name) {
-    if (!strcmp(name.text->text, "Typeable")) return NULL; /* every type is of it */
+static CtInstance *declare_one(CtTypes *types, CtTyCon *con, const CtConstraint *derived) {
+    CtName name = derived->class_name;
+    static const char *const of_every_type[] = {"Typeable", "Generic", "Data", "Lift"};
+    for (size_t i = 0; i < sizeof of_every_type / sizeof *of_every_type; i++)
+        if (!strcmp(name.text->text, of_every_type[i])) return NULL;
     CtClass *class_ = ct_types_find_class(types, name);
     if (!class_) return NULL;
     const char *text = name.text->text;
@@ -30,11 +33,13 @@ static CtInstance *declare_one(CtTypes *types, CtTyCon *con, CtName name) {
     for (uint32_t i = 0; i < con->con_count; i++) enumeration &= con->cons[i]->arity == 0;
     static const char *const derivable[] = {"Eq", "Ord", "Show", "Read", "Enum", "Bounded", "Ix", NULL};
     bool of_product = bounded || !strcmp(text, "Ix");
+    bool of_content = derived->as_newtype || !ct_types_class_named(class_, derivable) || !strcmp(text, "Enum");
+    if (of_content && con->decl && con->decl->is_newtype) return ct_types_derive_newtype(types, con, class_, derived);
     if (!ct_types_class_named(class_, derivable)) {
         CtDiag *diag = ct_error(types->context, CT_E0315, name.range, "the class %s cannot be derived", text);
         ct_help(types->context, diag,
-                "Eq, Ord, Show, Read, Enum, Bounded, Ix, Functor, Foldable and Traversable can; write an instance of "
-                "the others");
+                "Eq, Ord, Show, Read, Enum, Bounded, Ix, Functor, Foldable and Traversable can, and any class for a "
+                "newtype; write an instance of the others");
         return NULL;
     }
     if ((of_product || !strcmp(text, "Enum")) && !enumeration && !(of_product && con->con_count == 1)) {
@@ -52,17 +57,47 @@ static CtInstance *declare_one(CtTypes *types, CtTyCon *con, CtName name) {
     return instance;
 }
 
+/* The context of `deriving instance`, whose head applies the type to variables. */
+static void take_context(CtTypes *types, CtInstance *instance, const CtDecl *decl) {
+    CtTyVars vars = {.open = false};
+    const CtTypeExpr *head = decl->head[decl->head_count - 1];
+    uint32_t count = 0;
+    for (const CtTypeExpr *t = head; t->kind == TYPE_EXPR_APP; t = t->parts[0]) count++;
+    for (; head->kind == TYPE_EXPR_APP; head = head->parts[0]) {
+        if (head->parts[1]->kind != TYPE_EXPR_VAR || --count >= instance->head_count) return;
+        ct_map_set(types->arena, &vars.map, ct_key(head->parts[1]->name.text), instance->generics[count]);
+    }
+    instance->has_context = decl->type.constraint_count > 0;
+    ct_types_convert_context(types, &vars, decl->type.constraints, decl->type.constraint_count);
+}
+
+/* deriving instance Class … (T a b) */
+static void declare_alone(CtTypes *types, const CtDecl *decl) {
+    const CtTypeExpr *head = decl->head[decl->head_count - 1];
+    while (head->kind == TYPE_EXPR_APP) head = head->parts[0];
+    CtTyCon *con = head->kind == TYPE_EXPR_CON ? (CtTyCon *)ct_types_find(types, SPACE_TYPE, head->name) : NULL;
+    CtConstraint derived = {.class_name = decl->name, .types = decl->head, .type_count = decl->head_count - 1};
+    derived.range = decl->name.range;
+    CtInstance *instance = con && con->decl ? declare_one(types, con, &derived) : NULL;
+    if (instance)
+        take_context(types, instance, decl);
+    else if (head->kind != TYPE_EXPR_CON || (con && !con->decl))
+        ct_error(types->context, CT_E0315, head->range, "%s can be derived for types that programs declare",
+                 decl->name.text->text);
+}
+
 /* One iteration towards the least fixed point of the derived contexts: adds to an instance's context the constraints on
  * the type's parameters that the instances of its field types need, given the contexts found so far. True when the
  * context has grown. `report`: the iteration is over; reports fields whose type has no instance. */
 static bool grow_context(CtTypes *types, CtInstance *instance, bool report) {
-    if (ct_types_derives_functor(instance->class_->name->text)) return false; /* it has its context */
+    if (instance->has_context || ct_types_derives_functor(instance->class_->name->text)) return false;
     CtMarks marks = ct_types_marks(types);
     CtTyCon *con = instance->tycon;
     CtTy **args = CT_NEW_ARRAY(types->arena, CtTy *, con->arity);
     bool changed = false;
     for (uint32_t i = 0; i < con->arity; i++) args[i] = ct_types_ty_meta(types, con->params[i]->arity);
-    for (uint32_t i = 0; i < con->con_count; i++)
+    if (instance->via && !ct_types_solve_via(types, instance, args, report)) return false;
+    for (uint32_t i = 0; i < con->con_count && !instance->via; i++)
         for (uint32_t j = 0; j < con->cons[i]->arity; j++) {
             CtTy *field = ct_types_ty_replace(types, con->cons[i]->fields[j], con->params, args, con->arity);
             bool sound = ct_types_solve(types, instance->class_, field, instance->range, true);
@@ -75,7 +110,7 @@ static bool grow_context(CtTypes *types, CtInstance *instance, bool report) {
             types->deferred.count = marks.deferred;
             instance->derived = false; /* no methods are generated for it */
         }
-    for (uint32_t i = 0; i < con->arity; i++)
+    for (uint32_t i = 0; i < instance->head_count; i++)
         for (CtPred *pred = args[i]->preds; pred; pred = pred->next) {
             CtPred *before = instance->generics[i]->preds;
             while (before && before->class_ != pred->class_) before = before->next;
@@ -92,7 +127,8 @@ void ct_types_declare_derived(CtTypes *types, CtDecls *decls) {
     for (uint32_t i = 0; i < decls->count; i++) {
         CtDecl *decl = &decls->items[i];
         for (uint32_t j = 0; decl->kind == DECL_DATA && decl->tycon && j < decl->deriving_count; j++)
-            declare_one(types, decl->tycon, decl->deriving[j]);
+            declare_one(types, decl->tycon, &decl->deriving[j]);
+        if (decl->kind == DECL_DERIVING) declare_alone(types, decl);
     }
     bool changed = true;
     while (changed) {

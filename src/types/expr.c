@@ -46,6 +46,24 @@ static void note_points(CtTypes *types, const CtExpr *expr) {
     for (uint32_t i = 0; i < expr->inst_count; i++) ct_push(types->arena, &types->points, expr->inst[i]);
 }
 
+/* Takes the types behind a name, `read @Int`, for those at which it is used. */
+static void take_type_arguments(CtTypes *types, CtExpr *expr) {
+    if (!expr->at) return;
+    if (expr->at->count > expr->inst_count) {
+        ct_error(types->context, CT_E0314, expr->range, "the type of `%s` has %u variable%s, but %u types are given",
+                 expr->name.text->text, expr->inst_count, expr->inst_count == 1 ? "" : "s", expr->at->count);
+        return;
+    }
+    for (uint32_t i = 0; i < expr->at->count; i++) {
+        const CtQualType *given = &expr->at->types[i];
+        if (!given->type) continue;
+        CtTyVars vars = {.open = false, .scoped = given->scoped};
+        uint32_t missing = ct_types_ty_resolve(expr->inst[i])->kind == TY_META ? expr->inst[i]->arity : 0;
+        ct_types_ty_expect(types, given->type->range, expr->inst[i],
+                           ct_types_convert_partial(types, &vars, given->type, missing), NULL);
+    }
+}
+
 static CtTy *variable_type(CtTypes *types, CtExpr *expr) {
     CtEntity *entity = expr->entity;
     if (!entity || !entity->scheme.type) return types->error;
@@ -53,6 +71,7 @@ static CtTy *variable_type(CtTypes *types, CtExpr *expr) {
     expr->inst_count = entity->scheme.count;
     expr->inst = CT_NEW_ARRAY(types->arena, CtTy *, expr->inst_count);
     CtTy *type = ct_types_instantiate_at(types, &entity->scheme, expr->inst, expr->range);
+    take_type_arguments(types, expr);
     note_inner_use(types, expr, entity);
     note_points(types, expr);
     return type;
@@ -65,6 +84,7 @@ static CtTy *con_type(CtTypes *types, CtExpr *expr) {
     expr->inst_count = tycon->arity;
     expr->inst = CT_NEW_ARRAY(types->arena, CtTy *, tycon->arity);
     for (uint32_t i = 0; i < tycon->arity; i++) expr->inst[i] = ct_types_ty_meta(types, tycon->params[i]->arity);
+    take_type_arguments(types, expr);
     CtTy *type = ct_types_ty_con(types, tycon, expr->inst, tycon->arity);
     for (uint32_t i = con->arity; i > 0; i--) {
         CtTy *field = ct_types_ty_replace(types, con->fields[i - 1], tycon->params, expr->inst, tycon->arity);

@@ -42,6 +42,7 @@ typedef struct CtBindInfo {
      * edges to bindings with signatures. */
     uint32_t index, low, component;
     bool on_stack, self_use;
+    bool circular; /* its component is recursive */
     bool active; /* its group is being inferred */
     CtBindingGroup *group;
 } CtBindInfo;
@@ -307,6 +308,10 @@ void ct_types_expand_do(CtTypes *types, CtExpr *expr);
 CtExpr ct_types_without_dollar(CtTypes *types, const CtExpr *expr);
 /* lazy_arguments.c: puts a function of () in place of an argument that has to wait. */
 void ct_types_delay_arguments(CtTypes *types, CtExpr *expr);
+/* deriving_newtype.c: any other class for a newtype, by the instance of the type that it stands for. Solving its context
+ * at the arguments of the newtype leaves constraints on them; false, with an error if `report`, where that is none. */
+CtInstance *ct_types_derive_newtype(CtTypes *types, CtTyCon *con, CtClass *class_, const CtConstraint *derived);
+bool ct_types_solve_via(CtTypes *types, CtInstance *instance, CtTy *const *args, bool report);
 /* deriving_functor.c: Functor, Foldable and Traversable. */
 bool ct_types_derives_functor(const char *class_name);
 /* NULL after an error. */

@@ -418,12 +418,19 @@ static void add_fields(CtTypes *types, CtExpr *expr) {
     expr->part_count = count;
 }
 
+/* The type variables of enclosing signatures, which types behind names may use. */
+static void note_scope(CtTypes *types, CtTypeArgs *at) {
+    for (uint32_t i = 0; at && i < at->count; i++) at->types[i].scoped = types->scoped;
+}
+
 static CtExpr *resolve_one(CtTypes *types, CtExpr *expr) {
     switch (expr->kind) {
     case EXPR_VAR:
         if (!expr->entity) resolve_name(types, expr);
+        note_scope(types, expr->at);
         return NULL;
     case EXPR_CON:
+        note_scope(types, expr->at);
         if (!expr->con) expr->con = resolve_con(types, expr->name);
         return NULL;
     case EXPR_LAM: resolve_pats(types, expr->pats, expr->pat_count); return expr->parts[0];

@@ -105,6 +105,11 @@ static bool solve_context(CtTypes *types, CtInstance *instance, const Goal *goal
     CtTy **args = CT_NEW_ARRAY(types->arena, CtTy *, count);
     for (CtTy *part = type; part->kind == TY_APP && i > 0; part = ct_types_ty_resolve(part->fun)) args[--i] = part->arg;
     if (i > 0) return true; /* an error was reported already */
+    for (; instance->given && i < instance->head_count; i++)
+        if (instance->given[i] && ct_types_unify(types, args[i], instance->given[i]) != UNIFY_OK) {
+            if (!quiet) ct_types_report_instance(types, instance->class_, type, whole, range);
+            return false;
+        }
     for (i = instance->head_count; i < count; i++) args[i] = ct_types_ty_meta(types, instance->generics[i]->arity);
     CtTy **others = ct_types_replace_others(types, instance->class_, instance->others, instance->generics, args, count);
     bool sound = ct_types_others_agree(types, instance->class_, others, goal->others, range, quiet);

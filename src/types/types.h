@@ -136,12 +136,15 @@ typedef struct CtInstance {
     CtTyCon *tycon;
     CtTy **generics; /* the instance's type variables: head is tycon applied to the first head_count, in order */
     uint32_t head_count, generic_count;
+    CtTy **given;        /* NULL, or for each argument of the head the type without variables that it has to be, or NULL */
+    CtTy *via;           /* NULL, or the type that a newtype stands for, whose instance is used (deriving) */
     CtTy **others;       /* for each of class_->others; each further generic is one of them */
     CtBinding **methods; /* for each of class_->methods; NULL: the class's default */
     /* for each method, the generics of the method's own scheme after the class variables, as the instance's binding
      * names them (rigid in its body) */
     CtTy ***method_generics;
     CtEntity **method_entities; /* made for each method given: binding = methods[i] */
+    bool has_context;           /* a derived one whose context the program gives */
     bool derived;               /* from `deriving`; inference generates its methods, as if they had been written */
     CtDecl *decl;               /* of the instance; the data declaration when derived */
     CtTy *head;                 /* tycon applied to the generics */
