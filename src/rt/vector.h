@@ -4,6 +4,12 @@
 #ifndef CT_RT_VECTOR_H
 #define CT_RT_VECTOR_H
 
+/* gcc 11 and 12 contract x·y ± z where pairs of lanes differ in the sign, whatever -ffp-contract says: then the
+ * processor may have no instruction for it. Complex products are written so. */
+#if defined(CT_MATH_EXACT) && defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && __GNUC__ < 13
+#pragma GCC target("no-fma,no-fma4,no-avx512f")
+#endif
+
 #include <math.h>
 
 /* Version of libmvec: none, the original functions, all functions. */
