@@ -165,6 +165,7 @@ struct CtTypes {
     CT_VEC(struct CtUnknown) unknown;   /* unknown names of this module */
     CtSym misnamed;                     /* a type variable of a signature with the name of a type, reported once */
     CtExporter *exporter;               /* NULL: the library is not known */
+    CtEntity *assumed_endless;          /* a variable that is bound to a list made of itself, while that is found out */
     bool told_large;                    /* a type that is too large has been reported; others are consequences */
     uint32_t solve_levels, solve_steps; /* depth and number of steps of instance resolution, both bounded */
     uint32_t convert_levels;            /* nesting depth of type expressions and synonyms, bounded */
@@ -324,6 +325,8 @@ void ct_types_bound_streams(CtTypes *types, CtExpr *expr);
 CtBinding *ct_types_stream_of(CtTypes *types, const CtBinding *binding);
 /* Before its names are resolved. */
 void ct_types_begin_stream(CtTypes *types, CtBinding *stream);
+/* Makes the list itself, if it is made of itself, one that fails where it is evaluated. */
+void ct_types_end_list(CtTypes *types, const CtBinding *list, const CtBinding *stream);
 /* The type of its elements as they are taken, from the list's; NULL if that is no list. */
 CtTy *ct_types_stream_type(CtTypes *types, CtTy *list);
 /* do.c: an instance of Monad without `return` uses the `pure` of its Applicative, as in Haskell since 2014; one of

@@ -239,6 +239,7 @@ static void declare_streams(CtTypes *types, Group *group) {
             if (!stream) continue;
             declare_binding(types, group, stream);
             binding->entity->stream = stream->entity;
+            if (stream->is_knot && !group->frame.top) ct_types_end_list(types, binding, stream);
             more = true;
         }
     }
@@ -447,6 +448,10 @@ static CtExpr *resolve_one(CtTypes *types, CtExpr *expr) {
     case EXPR_DO: ct_types_expand_do(types, expr); return expr->kind == EXPR_DO ? NULL : expr;
     case EXPR_APP:
         ct_types_bound_streams(types, expr);
+        if (expr->kind == EXPR_LAM) { /* it was a composition */
+            resolve_pats(types, expr->pats, expr->pat_count);
+            return expr->parts[0];
+        }
         ct_types_delay_arguments(types, expr);
         return all_but_largest(types, expr);
     case EXPR_LEFT_SECTION: ct_types_bound_streams(types, expr); return all_but_largest(types, expr);

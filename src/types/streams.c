@@ -7,7 +7,10 @@
  *   where xs = iterate f x      where xs = iterate f x;  xs.stream = stream'iterate f x
  *
  * and xs means the second where its beginning is taken. The list itself is evaluated, and fails, where it is used
- * otherwise. */
+ * otherwise. If a list is made of itself, its elements are made one after the other from those in front of them:
+ *
+ *   fibs = 0 : 1 : zipWith (+) fibs (tail fibs)
+ *   fibs.stream = stream'knot (\fibs.stream -> stream'cons 0 (\_ -> … stream'zipWith (+) fibs.stream …)) */
 #include "types/internal.h"
 
 typedef struct Row {
@@ -16,18 +19,21 @@ typedef struct Row {
     uint32_t streams; /* a bit for each argument that has to be without end, from the first */
     const char *instead;
     const char *module; /* that has both functions; NULL: the prelude */
+    bool waits;         /* the last argument is made when its elements are taken */
 } Row;
 
 /* What has no end when those arguments have none. */
 static const Row producers[] = {
-    {"iterate", 2, 0, "stream'iterate", NULL},   {"repeat", 1, 0, "stream'repeat", NULL},
+    {"iterate", 2, 0, "stream'iterate", NULL},   {"iterate'", 2, 0, "stream'iterate", "Data.List"},
+    {"enumFrom", 1, 0, "stream'enumFrom", NULL}, {"zipWith3", 4, 14, "stream'zipWith3", NULL},
+    {"zip3", 3, 7, "stream'zip3", NULL},         {"repeat", 1, 0, "stream'repeat", NULL},
     {"cycle", 1, 0, "stream'cycle", NULL},       {"map", 2, 2, "stream'map", NULL},
     {"fmap", 2, 2, "stream'map", NULL},          {"filter", 2, 2, "stream'filter", NULL},
     {"scanl", 3, 4, "stream'scanl", NULL},       {"tail", 1, 1, "stream'tail", NULL},
     {"drop", 2, 2, "stream'drop", NULL},         {"dropWhile", 2, 2, "stream'dropWhile", NULL},
     {"zipWith", 3, 6, "stream'zipWith", NULL},   {"zip", 2, 3, "stream'zip", NULL},
     {"<$>", 2, 2, "stream'map", NULL},           {"scanl1", 2, 2, "stream'scanl1", NULL},
-    {"++", 2, 2, "stream'append", NULL},         {":", 2, 2, "stream'cons", NULL},
+    {"++", 2, 2, "stream'append", NULL, true},   {":", 2, 2, "stream'cons", NULL, true},
     {"concat", 1, 1, "stream'concat", NULL},     {"concatMap", 2, 2, "stream'concatMap", NULL},
     {"mapMaybe", 2, 2, "stream'mapMaybe", NULL},
 };
@@ -63,6 +69,10 @@ static const Row consumers[] = {
     {"all", 2, 2, "stream'all", NULL},
     {"isPrefixOf", 2, 2, "stream'isPrefixOf", NULL},
     {"listArray", 2, 2, "stream'listArray", "Data.Array"},
+    {"zipWithM", 3, 2, "stream'zipWithMFirst", NULL},
+    {"zipWithM", 3, 4, "stream'zipWithMSecond", NULL},
+    {"zipWithM_", 3, 2, "stream'zipWithMFirst_", NULL},
+    {"zipWithM_", 3, 4, "stream'zipWithMSecond_", NULL},
 };
 
 /* What a module of the library exports, or the prelude defines; NULL if the program does not import the module. */
@@ -162,9 +172,11 @@ static CtEntity *named_stream(CtTypes *types, const CtExpr *expr) {
     if (expr->kind != EXPR_VAR || expr->entity) return NULL;
     CtSym name = expr->name.text;
     CtEntity *list = expr->name.module ? NULL : ct_map_get(&types->locals, ct_key(name));
+    if (list && list == types->assumed_endless) return list;
     if (list) return list->stream;
     const CtScope *scope = expr->name.module ? ct_map_get(&types->qualified, ct_key(expr->name.module)) : types->own;
     list = scope ? ct_types_scope_get(scope, SPACE_VALUE, name) : NULL;
+    if (list && list == types->assumed_endless) return list;
     if (!list || !list->stream) return NULL;
     return ct_types_scope_get(scope, SPACE_VALUE, list->stream->name) == list->stream ? list->stream : NULL;
 }
@@ -193,6 +205,19 @@ static bool is_endless(CtTypes *types, const CtExpr *expr, bool named) {
     }
 }
 
+/* \pat -> body */
+static CtExpr *lambda_of(CtTypes *types, CtPat pat, CtExpr *body) {
+    CtExpr *lambda = CT_NEW(types->arena, CtExpr);
+    *lambda = (CtExpr){.kind = EXPR_LAM, .range = body->range, .part_count = 1, .pat_count = 1};
+    lambda->parts = CT_NEW_ARRAY(types->arena, CtExpr *, 1);
+    lambda->parts[0] = body;
+    lambda->pats = CT_NEW_ARRAY(types->arena, CtPat *, 1);
+    lambda->pats[0] = CT_NEW(types->arena, CtPat);
+    *lambda->pats[0] = pat;
+    lambda->pats[0]->range = body->range;
+    return lambda;
+}
+
 static void to_stream(CtTypes *types, CtExpr *expr, bool named);
 
 /* [e | p <- s, …] becomes concatMap (\x -> [e | p <- [x], …]) s. */
@@ -208,13 +233,7 @@ static void comprehension_to_stream(CtTypes *types, CtExpr *expr, bool named) {
     inner->stmts = CT_NEW_ARRAY(arena, CtStmt, expr->stmt_count);
     for (uint32_t i = 0; i < expr->stmt_count; i++) inner->stmts[i] = expr->stmts[i];
     inner->stmts[0].expr = single;
-    CtExpr *lambda = CT_NEW(arena, CtExpr), *fun = CT_NEW(arena, CtExpr);
-    *lambda = (CtExpr){.kind = EXPR_LAM, .range = expr->range, .part_count = 1, .pat_count = 1};
-    lambda->parts = CT_NEW_ARRAY(arena, CtExpr *, 1);
-    lambda->parts[0] = inner;
-    lambda->pats = CT_NEW_ARRAY(arena, CtPat *, 1);
-    lambda->pats[0] = CT_NEW(arena, CtPat);
-    *lambda->pats[0] = (CtPat){.kind = PAT_VAR, .range = expr->range, .name = name};
+    CtExpr *lambda = lambda_of(types, (CtPat){.kind = PAT_VAR, .name = name}, inner), *fun = CT_NEW(arena, CtExpr);
     fun->range = expr->range;
     rename_function(types, fun, "stream'concatMap", NULL);
     CtExpr *args[] = {lambda, expr->stmts[0].expr};
@@ -271,6 +290,8 @@ static void to_stream(CtTypes *types, CtExpr *expr, bool named) {
     const Row *row = producer(types, expr, named);
     for (uint32_t i = 0; i < row->arity; i++)
         if (row->streams >> i & 1) to_stream(types, expr->parts[i + 1], named);
+    CtExpr **last = &expr->parts[expr->part_count - 1];
+    if (row->waits) *last = lambda_of(types, (CtPat){.kind = PAT_WILD}, *last);
     rename_function(types, expr->parts[0], row->instead, row->module);
 }
 
@@ -288,10 +309,24 @@ static bool take_beginning(CtTypes *types, CtExpr *expr, CtExpr flat, bool named
 
 /* A variable may also be bound to a list that ends, such as [False ..]; so what takes nothing if it does not is tried
  * as if it did: zip names [1 ..]. */
-void ct_types_bound_streams(CtTypes *types, CtExpr *expr) {
-    if (types->is_library) return;
+static bool bound(CtTypes *types, CtExpr *expr) {
     CtExpr flat = flatten(types, expr);
-    if (!take_beginning(types, expr, flat, true)) take_beginning(types, expr, flat, false);
+    return take_beginning(types, expr, flat, true) || take_beginning(types, expr, flat, false);
+}
+
+/* takeWhile p . iterate f becomes \x -> takeWhile p (iterate f x). */
+static void bound_composition(CtTypes *types, CtExpr *expr) {
+    CtName name = {.text = ct_intern_text(&types->context->symbols, "stream's argument"), .range = expr->range};
+    CtExpr *x = CT_NEW(types->arena, CtExpr), *body = CT_NEW(types->arena, CtExpr);
+    *x = (CtExpr){.kind = EXPR_VAR, .range = expr->range, .name = name};
+    *body = application(types, expr, &x, 1);
+    body->range = expr->range;
+    if (bound(types, body)) *expr = *lambda_of(types, (CtPat){.kind = PAT_VAR, .name = name}, body);
+}
+
+void ct_types_bound_streams(CtTypes *types, CtExpr *expr) {
+    if (types->is_library || bound(types, expr) || expr->kind != EXPR_APP || expr->part_count != 3) return;
+    if (is_library(types, expr->parts[0], ".", NULL)) bound_composition(types, expr);
 }
 
 /* ---- variables ---- */
@@ -303,9 +338,19 @@ static CtExpr *plain_value(const CtBinding *binding) {
     return rhs->guarded_count == 1 && !rhs->guarded->guard_count && !rhs->where.count ? rhs->guarded->body : NULL;
 }
 
+/* Whether the value of a variable is a list without end if the variable itself is: a list that is made of itself. */
+static bool is_knot(CtTypes *types, const CtBinding *binding, const CtExpr *value) {
+    types->assumed_endless = binding->entity;
+    bool endless = value->kind == EXPR_APP && is_endless(types, value, true);
+    types->assumed_endless = NULL;
+    return endless;
+}
+
 CtBinding *ct_types_stream_of(CtTypes *types, const CtBinding *binding) {
     CtExpr *value = types->is_library ? NULL : plain_value(binding);
-    if (!value || binding->is_stream || binding->entity->stream || !is_endless(types, value, true)) return NULL;
+    if (!value || binding->is_stream || binding->entity->stream) return NULL;
+    bool plain = is_endless(types, value, true);
+    if (!plain && !is_knot(types, binding, value)) return NULL;
     CtArena *arena = types->arena;
     CtBinding *stream = CT_NEW(arena, CtBinding);
     *stream = (CtBinding){.range = binding->range, .made = true, .is_stream = true, .clause_count = 1};
@@ -317,11 +362,29 @@ CtBinding *ct_types_stream_of(CtTypes *types, const CtBinding *binding) {
     stream->clauses->rhs.guarded = CT_NEW(arena, CtGuarded);
     *stream->clauses->rhs.guarded = *binding->clauses->rhs.guarded;
     stream->clauses->rhs.guarded->body = ct_syntax_copy_expr(arena, value);
+    stream->is_knot = !plain;
     return stream;
 }
 
 void ct_types_begin_stream(CtTypes *types, CtBinding *stream) {
-    to_stream(types, stream->clauses->rhs.guarded->body, true);
+    CtExpr *body = stream->clauses->rhs.guarded->body, *fun = CT_NEW(types->arena, CtExpr);
+    to_stream(types, body, true);
+    if (!stream->is_knot) return;
+    CtExpr *step = lambda_of(types, (CtPat){.kind = PAT_VAR, .name = stream->name}, body);
+    fun->range = body->range;
+    rename_function(types, fun, "stream'knot", NULL);
+    stream->clauses->rhs.guarded->body = CT_NEW(types->arena, CtExpr);
+    *stream->clauses->rhs.guarded->body = application(types, fun, &step, 1);
+}
+
+void ct_types_end_list(CtTypes *types, const CtBinding *list, const CtBinding *stream) {
+    CtExpr *body = CT_NEW(types->arena, CtExpr), *all = CT_NEW(types->arena, CtExpr);
+    body->range = all->range = list->clauses->rhs.guarded->body->range;
+    all->kind = EXPR_VAR;
+    all->name = stream->name;
+    rename_function(types, body, "stream'whole", NULL);
+    list->clauses->rhs.guarded->body = CT_NEW(types->arena, CtExpr);
+    *list->clauses->rhs.guarded->body = application(types, body, &all, 1);
 }
 
 CtTy *ct_types_stream_type(CtTypes *types, CtTy *list) {
