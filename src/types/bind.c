@@ -77,6 +77,19 @@ static void announce(CtTypes *types, CtBindInfo *info) {
     }
 }
 
+/* `main` of any monad, as in main = trace "told" (return ()), is an action. */
+static void settle_main(CtTypes *types, const CtBinding *binding) {
+    static const char *const classes[] = {"Functor", "Applicative", "Monad", NULL};
+    if (types->is_library || binding->pat || binding->signature || strcmp(binding->name.text->text, "main") != 0) return;
+    CtTy *type = ct_types_ty_resolve(binding->entity->scheme.type);
+    CtTy *head = type->kind == TY_APP ? ct_types_ty_resolve(type->fun) : NULL;
+    if (!head || head->kind != TY_META || !head->preds) return;
+    for (const CtPred *pred = head->preds; pred; pred = pred->next)
+        if (!ct_types_class_named(pred->class_, classes)) return;
+    CtTyCon *io = ct_types_library(types, SPACE_TYPE, ct_intern_text(&types->context->symbols, "IO"));
+    if (io) ct_types_unify(types, head, io->type);
+}
+
 static void infer_group(CtTypes *types, CtBindingGroup *group) {
     CtBindInfo **infos = CT_NEW_ARRAY(types->arena, CtBindInfo *, group->count);
     CtMarks marks = ct_types_marks(types);
@@ -92,6 +105,7 @@ static void infer_group(CtTypes *types, CtBindingGroup *group) {
             if ((infos[i]->signature != NULL) != with_signature) continue;
             if (infos[i]->frame->top) types->top_user = infos[i];
             infer_binding(types, infos[i]);
+            if (infos[i]->frame->top) settle_main(types, group->bindings[i]);
         }
     types->level--;
     for (uint32_t i = 0; i < group->count; i++) infos[i]->active = false;
