@@ -206,7 +206,25 @@ static Callee method_callee(CtElab *el, CtEntity *method, Ground **types, CtSour
 
 /* ---- entities ---- */
 
+/* `throw` at the type of an action is throwIO, which fails where it is performed, and as what it is given. NULL: it is
+ * not. */
+static CtEntity *throw_of_action(CtElab *el, const CtEntity *entity, Ground **types) {
+    if (entity->kind != ENTITY_GLOBAL || entity->module == NULL || strcmp(entity->module, "Control.Exception") != 0 ||
+        strcmp(entity->name->text, "throw") != 0)
+        return NULL;
+    CtSym io = ct_intern_text(&el->context->symbols, "IO");
+    if (ct_elab_ground_head(types[1], NULL) != ct_types_lookup_library_tycon(el->types, io)) return NULL;
+    return ct_types_exported(el->types, entity->module, ct_intern_text(&el->context->symbols, "throwIO"));
+}
+
 static Callee callee_at(CtElab *el, CtEntity *entity, Ground **types, CtSourceRange range, int aliases) {
+    CtEntity *action = throw_of_action(el, entity, types);
+    if (action != NULL) {
+        Ground **inner = CT_NEW_ARRAY(el->arena, Ground *, 2);
+        inner[0] = types[0];
+        inner[1] = ct_elab_ground_arg(types[1], 0);
+        return callee_at(el, action, inner, range, aliases);
+    }
     const CtScheme *scheme = &entity->scheme;
     switch (entity->kind) {
     case ENTITY_METHOD: return method_callee(el, entity, types, range, aliases);

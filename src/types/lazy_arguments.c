@@ -78,8 +78,7 @@ static CtExpr *delayed(CtTypes *types, CtExpr *expr) {
     return lambda;
 }
 
-/* What a module of the library exports, whether it is imported or not. */
-static CtEntity *exported(CtTypes *types, const char *module, CtSym name) {
+CtEntity *ct_types_exported(CtTypes *types, const char *module, CtSym name) {
     CtSym symbol = module ? ct_intern_text(&types->context->symbols, module) : NULL;
     const CtScope *scope = symbol ? ct_map_get(&types->interfaces, ct_key(symbol)) : NULL;
     return scope ? ct_types_scope_get(scope, SPACE_VALUE, name) : NULL;
@@ -94,7 +93,7 @@ static bool replace(CtTypes *types, CtExpr *app, const struct Row *row) {
     CtEntity *instead = ct_types_library(types, SPACE_VALUE, other);
     const CtEntity *meant = library_meaning(types, fun, fun->name.text);
     if (!meant) return false;
-    if (!instead) instead = exported(types, meant->module, other);
+    if (!instead) instead = ct_types_exported(types, meant->module, other);
     if (!instead) return false;
     if (!row->always && !fails(types, app->parts[row->argument])) return false;
     CtExpr *named = CT_NEW(types->arena, CtExpr);
