@@ -358,6 +358,48 @@ static CtCore *open_literals(CtElab *el, const Matrix *m, uint32_t c, uint32_t b
     return core;
 }
 
+/* ---- patterns that are functions ---- */
+
+/* The function whose result a pattern matches, of programs and not inside of the library; NULL: there is none. */
+static CtEntity *view_of(CtElab *el, const CtPat *pat) {
+    if (pat == NULL || pat->kind != PAT_CON || pat->viewed || ct_elab_is_library(el, pat->range)) return NULL;
+    return ct_types_view(el->types, pat->con);
+}
+
+/* The number of rows, from the top, that match the result of this function at column c. */
+static uint32_t view_block(CtElab *el, const Matrix *m, uint32_t c, const CtEntity *view) {
+    uint32_t block = 1;
+    while (block < m->row_count && view_of(el, m->rows[block].pats[c]) == view) block++;
+    return block;
+}
+
+static CtCore *match_rows(CtElab *el, Matrix m, Fail *fail);
+
+/* let view = f column in the match of these rows against it */
+static CtCore *open_view(CtElab *el, const Matrix *m, uint32_t c, uint32_t block, CtEntity *view, Fail *fail) {
+    CtSourceRange range = m->rows[0].pats[c]->range;
+    Ground *type = ct_elab_ground(el, m->rows[0].pats[c]->type), *element = ct_elab_ground_arg(type, 0);
+    Callee callee = ct_elab_callee_at(el, view, &element, 1, range);
+    CtCore *column = ct_core_var(el->program, range, m->columns[c]);
+    CtCore *value = ct_elab_call(el, range, &callee, &column, 1);
+    Matrix inner = *m;
+    inner.row_count = block;
+    inner.rows = CT_NEW_ARRAY(el->arena, Row, block);
+    inner.columns = CT_NEW_ARRAY(el->arena, CtVar *, m->column_count);
+    memcpy(inner.columns, m->columns, m->column_count * sizeof *inner.columns);
+    inner.columns[c] = ct_core_var_new(el->program, "view", value->type);
+    for (uint32_t i = 0; i < block; i++) {
+        inner.rows[i] = m->rows[i];
+        inner.rows[i].pats = CT_NEW_ARRAY(el->arena, CtPat *, m->column_count);
+        memcpy(inner.rows[i].pats, m->rows[i].pats, m->column_count * sizeof *m->rows[i].pats);
+        CtPat *viewed = inner.rows[i].pats[c] = CT_NEW(el->arena, CtPat);
+        *viewed = *m->rows[i].pats[c];
+        viewed->viewed = true;
+    }
+    CtCore *body = match_rows(el, inner, fail);
+    return ct_core_let(el->program, range, inner.columns[c], value, body);
+}
+
 /* ---- the matrix ---- */
 
 /* The number of rows, from the top, that are opened together at column c. */
@@ -389,14 +431,17 @@ static CtCore *match_rows(CtElab *el, Matrix m, Fail *fail) {
     uint32_t c = 0;
     while (c < m.column_count && m.rows[0].pats[c] == NULL) c++;
     bool done = c == m.column_count;
-    uint32_t block = done ? 1 : block_size(&m, c);
+    CtEntity *view = done ? NULL : view_of(el, m.rows[0].pats[c]);
+    uint32_t block = done ? 1 : view != NULL ? view_block(el, &m, c, view) : block_size(&m, c);
     bool rest_matters = block < m.row_count && (!done || row_can_fall(el, &m.rows[0]));
     Fail join = {0}, *inner = fail;
     if (rest_matters) {
         join = join_point(el, m.result, m.rows[block].range);
         inner = &join;
     }
-    CtCore *core = done ? row_end(el, &m.rows[0], inner, m.result) : open_column(el, &m, c, block, inner);
+    CtCore *core = done           ? row_end(el, &m.rows[0], inner, m.result)
+                   : view != NULL ? open_view(el, &m, c, block, view, inner)
+                                  : open_column(el, &m, c, block, inner);
     if (rest_matters && join.uses > 0) {
         Matrix rest = m;
         rest.rows += block;

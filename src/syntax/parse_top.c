@@ -31,12 +31,23 @@ static void parts(CtParser *p, CtItem *item) {
     ct_syntax_bracket_close(p, TOKEN_RPAREN, outer);
 }
 
-/* item -> var | con [parts] | module modid */
+static bool accept_word(CtParser *p, CtSym word) {
+    if (p->kind != TOKEN_VARID || ct_syntax_token(p)->is_qualified || ct_syntax_token(p)->name != word) return false;
+    ct_syntax_advance(p);
+    return true;
+}
+
+/* item -> var | con [parts] | pattern con | module modid */
 static CtItem item(CtParser *p) {
     CtItem item = {.is_module = false};
     uint32_t start = ct_syntax_token(p)->start;
     bool is_qualified = p->kind == TOKEN_VARID && ct_syntax_token(p)->is_qualified;
-    if (ct_syntax_accept(p, TOKEN_MODULE)) {
+    bool names_con =
+        ct_syntax_token_after(p, 1)->kind == TOKEN_CONID || ct_syntax_token_after(p, 1)->kind == TOKEN_LPAREN;
+    if (names_con && accept_word(p, ct_intern_text(&p->context->symbols, "pattern"))) {
+        item.is_pattern = true;
+        item.name = part(p);
+    } else if (ct_syntax_accept(p, TOKEN_MODULE)) {
         item.is_module = true;
         item.name = ct_syntax_parse_module_name(p);
     } else if (p->kind == TOKEN_CONID || is_qualified) {
@@ -64,12 +75,6 @@ CtItem *ct_syntax_parse_items(CtParser *p, uint32_t *count) {
     ct_syntax_bracket_close(p, TOKEN_RPAREN, outer);
     *count = list.count;
     return ct_syntax_list_end(p, &list);
-}
-
-static bool accept_word(CtParser *p, CtSym word) {
-    if (p->kind != TOKEN_VARID || ct_syntax_token(p)->is_qualified || ct_syntax_token(p)->name != word) return false;
-    ct_syntax_advance(p);
-    return true;
 }
 
 /* import [qualified] [package] modid [qualified] [as modid] [[hiding] ( items )] */

@@ -102,7 +102,8 @@ typedef enum CtPatKind {
 
 struct CtPat {
     CtPatKind kind;
-    bool rest; /* RECORD: `..`, all fields that are not named; inference adds them */
+    bool rest;   /* RECORD: `..`, all fields that are not named; inference adds them */
+    bool viewed; /* CON: of what the function of the pattern gave (elab/match.c) */
     CtSourceRange range;
     union {
         CtName name;       /* VAR, AS: the variable; CON, RECORD: the constructor */
@@ -287,7 +288,8 @@ typedef enum CtFixityKind { FIXITY_LEFT, FIXITY_RIGHT, FIXITY_NONE } CtFixityKin
 /* One item of an import or export list: x, T, T(..), T(A, b), module M. */
 typedef struct CtItem {
     CtName name;
-    bool is_module; /* export lists: the name is a module's */
+    bool is_module;  /* export lists: the name is a module's */
+    bool is_pattern; /* pattern C: a constructor without its type */
     bool all;       /* T(..) */
     bool bracketed; /* T(..), T(A, b) or T(): a type or class, no constructor */
     CtName *parts;  /* T(A, b) */

@@ -324,8 +324,25 @@ static void explore_literals(Explorer *e, const Matrix *m, uint32_t c, HeadKind 
     *m->columns[c] = (Shape){0};
 }
 
+/* Whether values show themselves as this constructor here. A type with views has others inside of the library; and of
+ * two views that say the same, as x :<| rest and rest :|> x, only those count that some row matches. */
+static bool is_shown(const Explorer *e, const Matrix *m, uint32_t c, const CtTyCon *tycon, uint32_t tag) {
+    bool views = false;
+    for (uint32_t i = 0; i < tycon->con_count; i++) views |= ct_types_view(e->types, tycon->cons[i]) != NULL;
+    if (!views) return true;
+    for (uint32_t i = 0; i < m->row_count; i++)
+        if (head_of(e, m->rows[i].cells[c]).con == tycon->cons[tag]) return true;
+    bool some = false;
+    for (uint32_t i = 0; i < m->row_count; i++) {
+        Head head = head_of(e, m->rows[i].cells[c]);
+        some |= head.con != NULL && head.arity > 0;
+    }
+    return ct_types_view(e->types, tycon->cons[tag]) != NULL && (tycon->cons[tag]->arity == 0 || !some);
+}
+
 static void explore_constructors(Explorer *e, const Matrix *m, uint32_t c, const CtTyCon *tycon) {
     for (uint32_t tag = 0; tag < tycon->con_count && !e->gave_up; tag++) {
+        if (!is_shown(e, m, c, tycon, tag)) continue;
         Head head = {.kind = HEAD_CON, .con = tycon->cons[tag], .arity = tycon->cons[tag]->arity};
         explore_head(e, m, c, &head, NULL);
     }

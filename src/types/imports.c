@@ -140,7 +140,9 @@ static void value_item(const Transfer *t, const CtItem *item) {
 }
 
 static void one_item(const Transfer *t, const CtItem *item) {
-    if (is_capital(item->name.text))
+    if (item->is_pattern) {
+        if (!transfer(t, SPACE_CON, item->name.text, NULL)) missing(t, item->name, "the constructor");
+    } else if (is_capital(item->name.text))
         type_item(t, item);
     else
         value_item(t, item);

@@ -319,6 +319,8 @@ bool ct_types_derives_functor(const char *class_name);
 CtInstance *ct_types_derive_functor_head(CtTypes *types, CtTyCon *con, CtClass *class_, CtSourceRange range);
 /* Writes the methods; false for other classes. */
 bool ct_types_derive_functor(CtTypes *types, CtInstance *instance);
+/* views.c: the function that makes a value, in place of a constructor that is none of its type. */
+void ct_types_build_view(CtTypes *types, CtExpr *expr);
 /* streams.c: replaces functions on lists without end, of which an application takes the beginning. */
 void ct_types_bound_streams(CtTypes *types, CtExpr *expr);
 /* The second binding of a variable that is bound to a list without end; NULL for others, and if it has one. */

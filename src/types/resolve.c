@@ -433,6 +433,7 @@ static CtExpr *resolve_one(CtTypes *types, CtExpr *expr) {
     case EXPR_CON:
         note_scope(types, expr->at);
         if (!expr->con) expr->con = resolve_con(types, expr->name);
+        ct_types_build_view(types, expr);
         return NULL;
     case EXPR_LAM: resolve_pats(types, expr->pats, expr->pat_count); return expr->parts[0];
     case EXPR_LET: resolve_group(types, &expr->decls, false); return expr->parts[0];

@@ -231,6 +231,8 @@ CtClass *ct_types_lookup_class(CtTypes *types, CtSym name);
 void ct_types_scope_keep_library(CtTypes *types, const char *module);
 /* The meaning of a name in the module of ct_types_scope_keep_library or in the prelude, whatever the program defines;
  * or NULL. */
+/* The function whose result a pattern of this constructor matches (views.c); NULL: the value itself. */
+CtEntity *ct_types_view(CtTypes *types, const CtDataCon *con);
 /* What a module of the library exports, whether it is imported or not; NULL if nothing has read it. */
 CtEntity *ct_types_exported(CtTypes *types, const char *module, CtSym name);
 CtEntity *ct_types_lookup_library(CtTypes *types, CtSym name);
