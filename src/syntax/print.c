@@ -579,6 +579,7 @@ static void print_data(CtText *out, const CtDecl *decl) {
 
 static void print_item(CtText *out, const CtItem *item) {
     if (item->is_module) ct_text_puts(out, "module ");
+    if (item->is_pattern) ct_text_puts(out, "pattern ");
     print_name(out, item->name);
     if (item->all) ct_text_puts(out, "(..)");
     if (!item->bracketed || item->all) return;
