@@ -67,15 +67,15 @@ def near(r, m, spread):
     return x if x > 0 else m * 10 ** r.uniform(-3, 0)
 
 
-def gamma_point(r):
+def gamma_point(r, shape=shape):
     a, b = shape(r), positive(r)
     return a, b, near(r, a / b, math.sqrt(a) / b)
 
 
-def beta_point(r):
+def beta_point(r, shape=shape, deviations=2, often=0.5):
     a, b = shape(r), shape(r)
     m = a / (a + b)
-    x = m + r.gauss(0, 2) * math.sqrt(m * (1 - m) / (a + b + 1)) if r.random() < 0.5 else unit(r)
+    x = m + r.gauss(0, deviations) * math.sqrt(m * (1 - m) / (a + b + 1)) if r.random() < often else unit(r)
     return a, b, x if 0 < x < 1 else r.random()
 
 
@@ -139,15 +139,11 @@ def moderate(r, wide=7):
 
 
 def gamma_cdf_point(r):
-    a, b = moderate(r), positive(r)
-    return a, b, near(r, a / b, math.sqrt(a) / b)
+    return gamma_point(r, moderate)
 
 
 def beta_cdf_point(r):
-    a, b = moderate(r), moderate(r)
-    m = a / (a + b)
-    x = m + r.gauss(0, 3) * math.sqrt(m * (1 - m) / (a + b + 1)) if r.random() < 0.7 else unit(r)
-    return a, b, x if 0 < x < 1 else r.random()
+    return beta_point(r, moderate, deviations=3, often=0.7)
 
 
 def student_point(r):

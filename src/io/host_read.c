@@ -149,34 +149,20 @@ static bool read_tuple(Reader *r, const Path *path, const CtType *type, const co
     return read_fields(r, path, ct_value_layout_tuple(r->heap, type), 0, type->parts, NULL, given, value);
 }
 
-/* A list grows by cells at its end, so that elements lie in order in memory. */
 static bool read_list(Reader *r, const Path *path, const CtType *type, const cotan_value *given, CtWord *value) {
     if (given->kind != COTAN_KIND_LIST) return expected(r, path, type, given);
-    const CtCon *cons = &type->data->cons[1];
-    const CtType *element = type->data->args[0];
-    const CtLayout *layout = ct_value_layout_con(r->heap, cons);
-    CtObject *end = ct_value_nullary(r->heap, &type->data->cons[0]);
-    if (layout == NULL || end == NULL) return no_memory(r);
-    CtWord list = {.object = end}, *link = &list;
+    CtListEnd end;
+    if (!ct_value_list_begin(&end, r->heap, &type->data->cons[0])) return no_memory(r);
     for (size_t i = 0; i < given->count; i++) {
         Path here = {path, NULL, i};
-        CtWord head;
-        bool read = read_value(r, &here, element, given->parts[i], &head);
-        CtFields *cell = read ? ct_value_fields_new(r->heap, layout, cons->tag) : NULL;
-        if (cell == NULL) {
-            if (read) {
-                ct_value_release(r->heap, element, head);
-                no_memory(r);
-            }
-            ct_value_release_object(r->heap, list.object);
-            return false;
+        CtWord element;
+        bool read = read_value(r, &here, type->data->args[0], given->parts[i], &element);
+        if (!read || !ct_value_list_add(&end, element)) {
+            ct_value_release_object(r->heap, end.list.object);
+            return read ? no_memory(r) : false;
         }
-        cell->words[0] = head;
-        cell->words[1].object = end;
-        link->object = &cell->head;
-        link = &cell->words[1];
     }
-    *value = list;
+    *value = end.list;
     return true;
 }
 

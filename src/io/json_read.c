@@ -307,36 +307,21 @@ static bool read_tuple(Reader *r, const Path *path, const CtType *type, Meant me
                        NULL, json, value);
 }
 
-/* Reads a list by appending cells at its end, so that elements are read, laid out in memory and checked in order. */
 static bool read_list(Reader *r, const Path *path, const CtType *type, const CtCon *nil, Meant meant,
                       const json_t *json, CtWord *value) {
     if (!json_is_array(json)) return expected(r, path, type, "an array", json);
-    const CtCon *cons = nil + 1;
-    const CtType *element = cons->fields[0];
-    Meant of_element = argument(meant, 0);
-    const CtLayout *layout = ct_value_layout_con(r->heap, cons);
-    CtObject *end = ct_value_nullary(r->heap, nil);
-    if (!layout || !end) return no_memory(r);
-    CtWord list = {.object = end}, *link = &list;
+    CtListEnd end;
+    if (!ct_value_list_begin(&end, r->heap, nil)) return no_memory(r);
     for (size_t i = 0; i < json_array_size(json); i++) {
         Path here = {.outer = path, .index = i};
-        CtWord head;
-        bool read = read_value(r, &here, element, of_element, json_array_get(json, i), &head);
-        CtFields *cell = read ? ct_value_fields_new(r->heap, layout, cons->tag) : NULL;
-        if (!cell) {
-            if (read) {
-                ct_value_release(r->heap, element, head);
-                no_memory(r);
-            }
-            ct_value_release_object(r->heap, list.object);
-            return false;
+        CtWord element;
+        bool read = read_value(r, &here, end.cons->fields[0], argument(meant, 0), json_array_get(json, i), &element);
+        if (!read || !ct_value_list_add(&end, element)) {
+            ct_value_release_object(r->heap, end.list.object);
+            return read ? no_memory(r) : false;
         }
-        cell->words[0] = head;
-        cell->words[1].object = end;
-        link->object = &cell->head;
-        link = &cell->words[1];
     }
-    *value = list;
+    *value = end.list;
     return true;
 }
 

@@ -250,29 +250,19 @@ static bool build_array(const Builder *b, const CtType *type, uint32_t axis, uin
     return true;
 }
 
-/* Builds a list by appending cells at its end, so that the reals of `replace` are used in order. */
+/* From the first element to the last, so that the reals of `replace` are used in order. */
 static bool build_list(const Builder *b, const CtType *type, uint32_t axis, uint64_t index, CtWord *value) {
-    const CtCon *cons = &type->data->cons[1];
-    const CtType *element = type->data->args[0];
-    const CtLayout *layout = ct_value_layout_con(b->heap, cons);
-    CtObject *end = ct_value_nullary(b->heap, &type->data->cons[0]);
-    if (!layout || !end) return false;
-    CtWord list = {.object = end}, *link = &list;
+    CtListEnd end;
+    if (!ct_value_list_begin(&end, b->heap, &type->data->cons[0])) return false;
     for (uint64_t i = 0; i < b->npy->shape[axis]; i++) {
-        CtWord head;
-        bool built = build(b, element, axis + 1, index + i * b->strides[axis], &head);
-        CtFields *cell = built ? ct_value_fields_new(b->heap, layout, cons->tag) : NULL;
-        if (!cell) {
-            if (built) ct_value_release(b->heap, element, head);
-            ct_value_release_object(b->heap, list.object);
+        CtWord element;
+        if (!build(b, type->data->args[0], axis + 1, index + i * b->strides[axis], &element) ||
+            !ct_value_list_add(&end, element)) {
+            ct_value_release_object(b->heap, end.list.object);
             return false;
         }
-        cell->words[0] = head;
-        cell->words[1].object = end;
-        link->object = &cell->head;
-        link = &cell->words[1];
     }
-    *value = list;
+    *value = end.list;
     return true;
 }
 

@@ -23,27 +23,18 @@ static void put_utf8(CtText *out, uint32_t point) {
 }
 
 CtObject *ct_value_string_new(CtHeap *heap, const CtType *string, const char *text, size_t length) {
-    const CtCon *nil = &string->data->cons[0], *cons = &string->data->cons[1];
-    const CtLayout *layout = ct_value_layout_con(heap, cons);
-    CtObject *end = ct_value_nullary(heap, nil);
-    if (layout == NULL || end == NULL) return NULL;
-    /* From the front, so that the characters are in order in memory; `link` is where the next cell goes. */
-    CtWord result = {.object = end}, *link = &result;
+    CtListEnd end;
+    if (!ct_value_list_begin(&end, heap, &string->data->cons[0])) return NULL;
     for (size_t at = 0; at < length;) {
         size_t bytes;
         uint32_t point = ct_text_point(text, length, at, &bytes);
         at += bytes;
-        CtFields *cell = ct_value_fields_take(heap, layout, cons->tag);
-        if (cell == NULL) {
-            ct_value_release_object(heap, result.object);
+        if (!ct_value_list_add(&end, (CtWord){.integer = (int64_t)point})) {
+            ct_value_release_object(heap, end.list.object);
             return NULL;
         }
-        cell->words[0].integer = (int64_t)point;
-        cell->words[1].object = end;
-        link->object = &cell->head;
-        link = &cell->words[1];
     }
-    return result.object;
+    return end.list.object;
 }
 
 void ct_value_string_text(CtText *out, CtWord string, size_t max) {

@@ -93,6 +93,20 @@ CtClosure *ct_value_closure_new(CtHeap *heap, const CtLayout *layout, void *code
 /* The shared object of a constructor without fields (of a type that is not an enumeration). It is never freed. */
 CtObject *ct_value_nullary(CtHeap *heap, const CtCon *con);
 
+/* A list that is made from its first element to its last, so that its cells lie in memory in this order. `nil` is the
+ * constructor of the empty list; that of cells stands behind it. False: the heap is full. Adding takes the element also
+ * then. `list` is the caller's, complete or not. */
+typedef struct CtListEnd {
+    CtHeap *heap;
+    const CtCon *cons;
+    const CtLayout *layout;
+    CtWord list;
+    CtObject *nil;
+    CtFields *last; /* NULL: the list is empty */
+} CtListEnd;
+bool ct_value_list_begin(CtListEnd *end, CtHeap *heap, const CtCon *nil);
+bool ct_value_list_add(CtListEnd *end, CtWord element);
+
 /* The following functions are used in the hot loops of the machine; only their common case may be fast. */
 #define CT_RARELY __attribute__((cold, noinline))
 
