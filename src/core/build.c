@@ -252,12 +252,21 @@ CtCore *ct_core_array_lit(CtProgram *p, CtSourceRange range, CtType *element, Ct
     return call(p, CORE_ARRAY_LIT, ct_core_type_array(p, element), range, items, count);
 }
 
-uint32_t ct_core_deriv_arity(CtDerivOp op) {
-    static const uint32_t arity[DERIV_COUNT] = {
-        [DERIV_JVP] = 3,        [DERIV_VJP] = 2,     [DERIV_JACOBIAN] = 2, [DERIV_TAYLOR] = 3,
-        [DERIV_BASIS] = 1,      [DERIV_REALS] = 1,   [DERIV_FILL] = 2,     [DERIV_STOP] = 1,
-        [DERIV_CHECKPOINT] = 2, [DERIV_ATTEMPT] = 3, [DERIV_WITH_VJP] = 3, [DERIV_WITH_JVP] = 3};
-    return arity[op];
+static const CtDerivInfo derivs[] = {
+#define CT_DERIV_OP(op, primitive, name, arity, ...) {primitive, name, arity},
+#include "core/core.def"
+#undef CT_DERIV_OP
+};
+
+const CtDerivInfo *ct_core_deriv_info(CtDerivOp op) { return &derivs[op]; }
+
+bool ct_core_deriv_find(const char *primitive, CtDerivOp *op) {
+    for (uint32_t i = 0; i < sizeof derivs / sizeof *derivs; i++) {
+        if (strcmp(derivs[i].primitive, primitive) != 0) continue;
+        *op = (CtDerivOp)i;
+        return true;
+    }
+    return false;
 }
 
 CtCore *ct_core_deriv(CtProgram *p, CtSourceRange range, CtDerivOp op, CtCore *const *args, uint32_t count) {

@@ -125,25 +125,22 @@ const CtArrayInfo *ct_core_array_info(CtArrayOp op);
 /* Looks up an array operation by its name in the table; false when there is none. */
 bool ct_core_array_find(const char *name, CtArrayOp *op);
 
-/* Derivative operators that elaboration leaves in Core. S and T are first-order. */
+/* Derivative operators that elaboration leaves in Core. */
 typedef enum CtDerivOp {
-    DERIV_JVP,      /* args f : (S) → T, x : S, dx : S; gives (T, T), value and tangent */
-    DERIV_VJP,      /* args f : (S) → T, x : S; gives (T, (T) → S), value and pullback */
-    DERIV_JACOBIAN, /* args f : (S) → T, x : S; gives Array S: one row for each real leaf of the result, in order */
-    DERIV_TAYLOR,   /* args f : (Double) → T, x : Double, n : Int; gives Array T: the coefficients 0 to n of f at x */
-    DERIV_BASIS,    /* args y : T; gives Array T: for each real leaf of y, in order, y with 1 there and 0 at the others;
-                       discrete leaves copied */
-    DERIV_REALS,    /* args x : S; gives Array Double: the real leaves of x, in order */
-    DERIV_FILL,     /* args x : S, xs : Array Double, as many; gives S: x with these in the place of its real leaves */
-    DERIV_STOP,     /* args x : S; x, as a constant to every derivative. This and the next stay until the end */
-    DERIV_CHECKPOINT, /* args f : (S) → T, x : S; f x, which reverse mode computes again instead of storing it */
-    DERIV_ATTEMPT,    /* no derivative: args f : (S) → T, x : S, instead : T; f x, or `instead` where f x fails */
-    DERIV_WITH_VJP,   /* args f : (S) → T, rule : (S) → (T, (T) → S), x : S; f x, whose pullback is the rule's */
-    DERIV_WITH_JVP,   /* args f : (S) → T, rule : (S, S) → (T, T), x : S; f x, whose tangent is the rule's */
+#define CT_DERIV_OP(op, ...) DERIV_##op,
+#include "core/core.def"
+#undef CT_DERIV_OP
 } CtDerivOp;
-enum { DERIV_COUNT = DERIV_WITH_JVP + 1 };
-/* The number of arguments of an operator. */
-uint32_t ct_core_deriv_arity(CtDerivOp op);
+
+typedef struct CtDerivInfo {
+    const char *primitive; /* "deriv.jvp", as the library declares it */
+    const char *name;      /* "jvp", as a printed program shows it */
+    uint32_t arity;
+} CtDerivInfo;
+
+const CtDerivInfo *ct_core_deriv_info(CtDerivOp op);
+/* Looks up a derivative operator by its primitive; false when there is none. */
+bool ct_core_deriv_find(const char *primitive, CtDerivOp *op);
 /* Whether the first argument is a value and not a function. */
 static inline bool ct_core_deriv_is_of_value(CtDerivOp op) {
     return op == DERIV_BASIS || op == DERIV_REALS || op == DERIV_FILL || op == DERIV_STOP;
@@ -305,6 +302,12 @@ typedef struct CtGlobal {
     CtMap duals; /* ad: method -> CtGlobal */
     void *code;  /* evaluator */
 } CtGlobal;
+
+/* The name of a specialisation without the module `Prelude.`, which stands in front of it in a program that has a name
+ * of its own for something else. */
+static inline const char *ct_core_prelude_name(const char *name) {
+    return strncmp(name, "Prelude.", 8) == 0 ? name + 8 : name;
+}
 
 typedef struct CtProgram {
     CtContext *context;

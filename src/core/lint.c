@@ -302,7 +302,7 @@ static CtType *check_rule(Lint *l, CtCore *core, CtType *f) {
 
 static void check_deriv(Lint *l, CtCore *core) {
     CtDerivOp op = core->as.call.of.deriv;
-    uint32_t arity = ct_core_deriv_arity(op);
+    uint32_t arity = ct_core_deriv_info(op)->arity;
     if (core->as.call.count != arity) {
         wrong(l, core, "%u arguments, wanted %u", core->as.call.count, arity);
         return;

@@ -30,7 +30,7 @@ CtListFunction ct_core_list_call(const CtCore *core) {
     if (core->kind != CORE_APP || core->as.call.of.fun->kind != CORE_GLOBAL) return LIST_NONE;
     const CtGlobal *global = core->as.call.of.fun->as.global;
     if (!global->is_library || global->origin != NULL) return LIST_NONE;
-    const char *name = global->name->text;
+    const char *name = ct_core_prelude_name(global->name->text);
     if (strchr(name, '{') != NULL) return LIST_NONE; /* specialised to a function */
     if (strcmp(name, "intRange") == 0) return LIST_RANGE;
     if (strcmp(name, "intSteps") == 0) return LIST_STEPS;

@@ -644,18 +644,6 @@ static void put_fail(Printer *pr, const CtCore *core) {
 }
 
 static void put_call(Printer *pr, CtCore *core) {
-    static const char *const deriv_names[] = {[DERIV_JVP] = "jvp",
-                                              [DERIV_VJP] = "vjp",
-                                              [DERIV_JACOBIAN] = "jacobian",
-                                              [DERIV_TAYLOR] = "taylor",
-                                              [DERIV_BASIS] = "basis",
-                                              [DERIV_STOP] = "stopGradient",
-                                              [DERIV_REALS] = "toVector",
-                                              [DERIV_FILL] = "fromVector",
-                                              [DERIV_WITH_VJP] = "withVjp",
-                                              [DERIV_WITH_JVP] = "withJvp",
-                                              [DERIV_CHECKPOINT] = "checkpointed",
-                                              [DERIV_ATTEMPT] = "attempt"};
     const Infix *infix = find_infix(core);
     if (infix != NULL) {
         put_infix(pr, core, infix);
@@ -675,7 +663,7 @@ static void put_call(Printer *pr, CtCore *core) {
     else if (core->kind == CORE_ARRAY)
         put(pr, ct_core_array_info(core->as.call.of.array)->name);
     else if (core->kind == CORE_DERIV)
-        put(pr, deriv_names[core->as.call.of.deriv]);
+        put(pr, ct_core_deriv_info(core->as.call.of.deriv)->name);
     else
         put_dual_head(pr, core->as.call.of.dual);
     if (core->kind == CORE_APP && core->as.call.count == 0) put(pr, " ⟨⟩");

@@ -1,21 +1,6 @@
 /* Primitives as the prelude declares them: rows of primitives.def, array operations, derivative operators, `error`. */
 #include "elab/internal.h"
 
-static const char *const derivs[] = {
-    [DERIV_JVP] = "deriv.jvp",
-    [DERIV_VJP] = "deriv.vjp",
-    [DERIV_JACOBIAN] = "deriv.jacobian",
-    [DERIV_TAYLOR] = "deriv.taylor",
-    [DERIV_BASIS] = "deriv.basis",
-    [DERIV_STOP] = "deriv.stop",
-    [DERIV_REALS] = "deriv.reals",
-    [DERIV_FILL] = "deriv.fill",
-    [DERIV_WITH_VJP] = "deriv.withVjp",
-    [DERIV_WITH_JVP] = "deriv.withJvp",
-    [DERIV_CHECKPOINT] = "deriv.checkpointed",
-    [DERIV_ATTEMPT] = "attempt",
-};
-
 static bool find(const char *name, Callee *out) {
     if (strcmp(name, "error") == 0) {
         out->kind = CALLEE_ERROR;
@@ -33,9 +18,9 @@ static bool find(const char *name, Callee *out) {
         out->arity = ct_core_array_info(out->array)->arity;
         return true;
     }
-    for (CtDerivOp op = DERIV_JVP; op < (CtDerivOp)DERIV_COUNT; op++) {
-        if (strcmp(name, derivs[op]) != 0) continue;
-        *out = (Callee){.kind = CALLEE_DERIV, .deriv = op, .arity = ct_core_deriv_arity(op)};
+    if (ct_core_deriv_find(name, &out->deriv)) {
+        out->kind = CALLEE_DERIV;
+        out->arity = ct_core_deriv_info(out->deriv)->arity;
         return true;
     }
     if (!ct_prim_find(name, &out->prim)) return false;
@@ -70,7 +55,7 @@ static uint32_t function_place(CtDerivOp op) { return op == DERIV_TAYLOR ? 1 : 0
 
 static uint32_t deriv_wants(CtDerivOp op, uint32_t index) {
     if (index == 1 && ct_core_deriv_has_rule(op)) return op == DERIV_WITH_JVP ? 2 : 1;
-    return index == function_place(op) && ct_core_deriv_arity(op) > 1 ? 1 : 0;
+    return index == function_place(op) && ct_core_deriv_info(op)->arity > 1 ? 1 : 0;
 }
 
 uint32_t ct_elab_wants(const Callee *callee, uint32_t index) {

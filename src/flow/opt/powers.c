@@ -33,14 +33,11 @@ typedef struct Loop {
     CT_VEC(Power) found;
 } Loop;
 
-/* The library's function behind `^`. It has its module's name in front where the program has a function `power`. */
+/* Whether a step calls the library's function behind `^`. */
 static bool is_power(const Powers *p, const CtFlowStep *step) {
-    static const char module[] = "Prelude.";
-    if (step->kind != FLOW_CALL || step->results.count != 1 || step->args.count != 2) return false;
-    const char *name = step->as.function->name;
-    if (strncmp(name, module, sizeof module - 1) == 0) name += sizeof module - 1;
-    return strcmp(name, "power@Double,Int") == 0 && !ct_flow_is_user(p->flow, step->as.function->range) &&
-           step->results.items[0]->type->kind == FLOW_F64;
+    return step->kind == FLOW_CALL && step->results.count == 1 && step->args.count == 2 &&
+           strcmp(ct_core_prelude_name(step->as.function->name), "power@Double,Int") == 0 &&
+           !ct_flow_is_user(p->flow, step->as.function->range) && step->results.items[0]->type->kind == FLOW_F64;
 }
 
 /* Whether an exponent is the loop's index plus a small literal. */
