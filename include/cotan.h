@@ -1,9 +1,9 @@
 /* Cotan: a strict functional language whose programs can be differentiated.
  *
- * Everything belongs to a context. A context and all that came from it are used by one thread at a time; different
- * contexts are independent. No function exits, aborts or prints. Functions that can fail return a cotan_error, NULL
- * when all went well; it belongs to the context and lives until the next call with that context, or until the context
- * is freed.
+ * Everything belongs to a context. A context, and all objects made by calls with it, are used by one thread at a time;
+ * different contexts are independent. No function exits, aborts or prints. A function that can fail returns a
+ * cotan_error, or NULL on success. The error belongs to the context and lives until the next call with that context, or
+ * until the context is closed. Texts are UTF-8 and NUL-terminated, unless a length is given; sizes are in bytes.
  */
 #ifndef COTAN_H
 #define COTAN_H
@@ -24,9 +24,9 @@ typedef struct cotan_program cotan_program; /* a loaded source */
 typedef struct cotan_error cotan_error;
 
 /* Limits of one context; 0 means the default: memory three quarters of the machine's, depth 50 million,
- * steps unlimited, one thread. With more threads, long loops over arrays are shared out among them; results, steps and
- * errors are the same for any number. The library starts threads when a program has use for them first, keeps them with
- * the context, and ends them with it; they take no signals. */
+ * steps unlimited, one thread. With more threads, long loops over arrays are divided among them; results, steps and
+ * errors are the same for any number. The library starts the threads with the first such loop and ends them with the
+ * context; they block all signals. */
 typedef struct cotan_limits {
     size_t memory; /* bytes */
     uint64_t steps;
@@ -34,9 +34,11 @@ typedef struct cotan_limits {
     unsigned threads; /* the caller's included; at most 256 */
 } cotan_limits;
 
+/* The version of the library, such as "0.1.0". */
 const char *cotan_version(void);
 
-/* The methods of differentiation, in the order in which the papers climb. NULL past the last. */
+/* The methods of differentiation, in the order of `cotan methods`; NULL if there is none with this index. They are
+ * constants. */
 typedef struct cotan_method {
     const char *name;   /* "tape" */
     const char *what;   /* one line */
@@ -45,45 +47,48 @@ typedef struct cotan_method {
 } cotan_method;
 const cotan_method *cotan_method_at(size_t index);
 
-/* What an error code such as "E0301" means, and its title (may be NULL). NULL when there is no such code. */
+/* The explanation of an error code such as "E0301", and its title, for which `title` may be NULL. NULL when there is no
+ * such code. Both are constants. */
 const char *cotan_explain(const char *code, const char **title);
 
-/* NULL only when there is no memory at all. limits may be NULL. */
+/* A new context, or NULL when there is no memory; `limits` may be NULL. It is closed by cotan_close, which frees all
+ * that belongs to it. */
 cotan_context *cotan_open(const cotan_limits *limits);
 void cotan_close(cotan_context *context);
 
 /* Asks the call that is running in the context to stop; it ends with E0804. Another thread or a signal handler may call
  * this function and the next, no others. */
 void cotan_interrupt(cotan_context *context);
-/* About how many steps the evaluator has done in the call that is running in the context; 0 while native code runs. */
+/* About how many steps the evaluator has taken in the call that is running in the context; 0 while native code runs. */
 uint64_t cotan_steps(const cotan_context *context);
-/* What is checked of Cotan's own work, for tests and where a result is doubted. 0: nothing. 1: after every pass, that
- * the program is sound, at a small cost. 2: also, in every run of native code, that no pass has changed what the
- * program gives: the program after each pass is interpreted on the same input, which takes long. 3: and what was
- * checked is told on standard error. 4: in every run of native code, only that it gives what the program does that it
- * was made of, when that is interpreted; and that is told. What is found is the error E0901 of the call. The command
- * checks what COTAN_CHECK_PASSES says. */
+/* How Cotan checks its own work, for tests and for doubtful results. 0: not at all. 1: after every pass, the program is
+ * checked to be well-formed, at a small cost. 2: also, in every run of native code, the program after each pass is
+ * interpreted on the same input, which takes long, and must give the same result. 3: as 2, and messages say what was
+ * checked. 4: in every run of native code, only the program after the last pass is interpreted, and must give the same
+ * result; messages say so. A difference is the error E0901 of the call. Messages go to standard error: an exception to
+ * the rule that nothing is printed. The command takes the value of COTAN_CHECK_PASSES. */
 void cotan_check_passes(cotan_context *context, int checks);
-/* Whether native code gives the results of libm to the last bit; otherwise, as at first, exp, sin and the like may be
- * of libmvec, good to 4 units in the last place and several times faster in loops. It holds for every call from now on.
- */
+/* Whether native code gives the results of libm to the last bit. By default it may call the functions of libmvec for
+ * exp, sin and the like in loops: their errors are up to 4 units in the last place, and they are several times faster.
+ * Holds for all later calls. */
 void cotan_exact_math(cotan_context *context, bool exact);
 
-/* What actions of programs (of the type IO a) ask for. Texts are UTF-8. */
+/* What an action of a program (of the type IO a) requests. */
 typedef enum cotan_effect {
-    COTAN_PUT,          /* to write `text` to standard output */
-    COTAN_PUT_ERROR,    /* to write `text` to standard error */
-    COTAN_GET_LINE,     /* for the next line of standard input, without its end; at the end of the input: an error */
-    COTAN_GET_CHAR,     /* for its next character; at the end of the input: an error */
-    COTAN_GET_REST,     /* for all that is left of it */
-    COTAN_IS_END,       /* whether nothing is left of it: an answer that is not empty */
-    COTAN_READ_FILE,    /* for the contents of the file `name` */
-    COTAN_WRITE_FILE,   /* to write `text` to it */
-    COTAN_APPEND_FILE,  /* to write `text` behind its contents */
-    COTAN_ARGUMENTS,    /* for the arguments of the program, each with a NUL behind it */
-    COTAN_PROGRAM_NAME, /* for the name of the program */
-    COTAN_FLUSH,        /* that all that was written is seen */
-    COTAN_EXIT,         /* to take note that the program ends itself, with `status`; the call then ends with E0514 */
+    COTAN_PUT,          /* write `text` to standard output */
+    COTAN_PUT_ERROR,    /* write `text` to standard error */
+    COTAN_GET_LINE,     /* read a line of standard input; the answer is without the newline. At the end of the input: an
+                           error */
+    COTAN_GET_CHAR,     /* read a character of standard input. At the end of the input: an error */
+    COTAN_GET_REST,     /* read the rest of standard input */
+    COTAN_IS_END,       /* is standard input at its end? If so, the answer is any text that is not empty */
+    COTAN_READ_FILE,    /* read the file `name` */
+    COTAN_WRITE_FILE,   /* write `text` to the file `name` */
+    COTAN_APPEND_FILE,  /* append `text` to the file `name` */
+    COTAN_ARGUMENTS,    /* the arguments of the program, each with a NUL behind it */
+    COTAN_PROGRAM_NAME, /* the name of the program */
+    COTAN_FLUSH,        /* flush what was written */
+    COTAN_EXIT,         /* the program ends itself, with `status`: the call then ends with E0514 */
 } cotan_effect;
 
 typedef struct cotan_request {
@@ -94,34 +99,34 @@ typedef struct cotan_request {
 } cotan_request;
 
 typedef struct cotan_answer {
-    const char *text; /* it is copied; NULL: it is empty */
+    const char *text; /* copied by the library; NULL: empty */
     size_t length;
     const char
-        *error; /* why it was not done, a sentence without a full stop: the call ends with E0513; NULL: it was done */
+        *error; /* why the request failed, a sentence without a full stop: the call ends with E0513; NULL: success */
 } cotan_answer;
 
-/* What performs the requests of actions; NULL, as at first: there is no input and output, and asking for it is an
- * error. A call asks in the order of its actions, perhaps on another thread than the caller's, which waits meanwhile;
- * the function may not use the context. `answer` is empty. */
+/* Sets the function that performs the requests of actions, called with `data`. NULL, the default: every request is an
+ * error. Requests come in the order of the actions, perhaps on another thread, while the caller's waits; the function
+ * may not use the context. `answer` is empty when the function is called. */
 typedef void (*cotan_perform)(void *data, const cotan_request *request, cotan_answer *answer);
 void cotan_perform_effects(cotan_context *context, cotan_perform perform, void *data);
-/* What is told of the messages of programs (Debug.Trace): `message` is UTF-8, NUL-terminated, and `length` bytes long,
- * without a newline at its end; it is the function's only while it runs. When the program tells how far it is,
- * `message` is NULL and `fraction` is what is done of the work, from 0 to 1 (any number: it is the program's). Messages
- * come in the order of the program, perhaps on another thread than the caller's, which waits meanwhile; the function
- * may not use the context. NULL, as at first: nothing is told. No value depends on it. */
+/* Sets the function that gets the messages of programs (Debug.Trace), called with `data`; NULL, the default: nobody
+ * gets them. `message` is `length` bytes long, without a newline at its end, and valid only during the call. For the
+ * program's report of its progress, `message` is NULL and `fraction` is the part of the work that is done, from 0 to 1
+ * (any number that the program gives). Messages come in the order of the program, perhaps on another thread, while the
+ * caller's waits; the function may not use the context. No value depends on it. */
 typedef void (*cotan_trace)(void *data, const char *message, size_t length, double fraction);
 void cotan_set_trace(cotan_context *context, cotan_trace trace, void *data);
 
-/* Errors: how many came of one call, and each one's parts. Strings belong to the error. Lines and columns are from 1, 0
- * when there is no place. */
+/* The number of errors that one call has reported, and the parts of each. Strings belong to the error. Lines and
+ * columns count from 1; 0 means that the error has no place. */
 size_t cotan_error_count(const cotan_error *error);
 const char *cotan_error_code(const cotan_error *error, size_t index); /* "E0301" */
 const char *cotan_error_message(const cotan_error *error, size_t index);
 const char *cotan_error_file(const cotan_error *error, size_t index); /* NULL when there is none */
 int cotan_error_line(const cotan_error *error, size_t index);
 int cotan_error_column(const cotan_error *error, size_t index);
-/* All of them as a person reads them, with the source lines marked; as_json: one JSON object a line. */
+/* All errors as text for people, with the source lines marked; as_json: one JSON object a line. */
 const char *cotan_error_text(const cotan_error *error, bool colour, bool as_json);
 /* 1 the program has an error, 2 an input is wrong, 3 a check failed, 4 an internal fault: the command's exit status. */
 int cotan_error_status(const cotan_error *error);
@@ -134,14 +139,13 @@ cotan_error *cotan_add_folder(cotan_context *context, const char *folder);
  */
 cotan_error *cotan_load(cotan_context *context, const char *name, const char *text, size_t length, cotan_program **out);
 
-/* What is doubtful in a program that is sound: patterns that do not cover everything, clauses that are never reached.
- * NULL when nothing is. After cotan_define: in what was defined last. Read it as errors are read; it belongs to the
- * program, until more is defined in it. */
+/* The warnings about a program: patterns that do not cover everything, clauses that are never reached. NULL when there
+ * are none. After cotan_define: those about the last definitions. They are read as errors are, and belong to the
+ * program until more is defined in it. */
 const cotan_error *cotan_warnings(const cotan_program *program);
 
-/* The text of a program, laid out anew: indentation and spaces only; comments and lines stay, its meaning does not
- * change. The result belongs to the context until the next call of this function. Fails when the text has syntax
- * errors. */
+/* The text of a program, formatted: only indentation and spaces change, neither comments, lines nor the meaning. The
+ * result belongs to the context until the next call of this function. Fails when the text has syntax errors. */
 cotan_error *cotan_format(cotan_context *context, const char *name, const char *text, size_t length, const char **out,
                           size_t *out_length);
 
@@ -213,7 +217,7 @@ cotan_value *cotan_value_numbers(cotan_element element, const void *data, unsign
 cotan_value *cotan_value_data(const char *constructor, cotan_value *const *fields, size_t count);
 /* A value of the caller's own, numbers included. NULL as above. */
 cotan_value *cotan_value_copy(const cotan_value *value);
-/* Of values made by these functions, not of results. NULL is allowed. */
+/* Frees a value that the caller has made; results belong to their function. NULL is allowed. */
 void cotan_value_free(cotan_value *value);
 
 cotan_kind cotan_value_kind(const cotan_value *value);
@@ -294,11 +298,10 @@ typedef struct cotan_result {
     size_t peak_memory;     /* bytes of the last run */
     const char *not_native; /* why a call that asked for native code ran on the evaluator; NULL: it did not, or none was
                                asked for */
-    const char
-        *by_tape; /* why native code was differentiated by the method `tape` rather than `native`; NULL: it was not */
+    const char *by_tape;    /* why native code has the derivatives of `tape` instead of `native`; NULL: it has not */
 } cotan_result;
 
-/* The cache of native code: its folder, NULL where there is none (to be freed by the caller), and what is in it.
+/* The cache of native code: its folder, NULL where there is none (the caller frees it), and what is in it.
  * Removing all of it gives the number of files that were removed. */
 char *cotan_cache(uint64_t *files, uint64_t *bytes);
 uint64_t cotan_cache_clear(void);
@@ -401,12 +404,13 @@ cotan_error *cotan_function_write_foreign(cotan_function *function, const cotan_
 /* A function, call->function, as C for programs without this library, and by call->method its derivatives:
  * docs/native.md. The texts are those of STEM.c, which includes STEM.h, and of STEM.h; they belong to the program until
  * the next call with it. Derivatives by `bulk` are for points of the shape of call->at, and fail at others. The rest of
- * the call is not looked at. */
+ * the call is ignored. */
 enum { COTAN_WITH_GRAD = 1, COTAN_WITH_VJP = 2, COTAN_WITH_JVP = 4 };
 cotan_error *cotan_compile(cotan_program *program, const cotan_call *call, unsigned derivatives, const char *stem,
                            const char **source, const char **header);
 
-/* The types of the program's top-level names, or of one: "name :: type" lines. */
+/* The types of the program's top-level names, or of one (`name` not NULL): "name :: type" lines. Here and below, a text
+ * given by `out` belongs to the program until the next call with it. */
 cotan_error *cotan_types(cotan_program *program, const char *name, const char **out);
 /* The program's top-level functions and constants, in the order of the source; operators are left out. They belong to
  * the program until the next call with it. Types are those at which cotan_function_make takes them: a type variable of
@@ -421,7 +425,7 @@ typedef struct cotan_definition {
     const cotan_type *result;
 } cotan_definition;
 cotan_error *cotan_definitions(cotan_program *program, const cotan_definition **out, size_t *count);
-/* The Core of one function (NULL: of all), after simplification. */
+/* One function in Core (`name` NULL: all functions), after simplification. */
 cotan_error *cotan_core(cotan_program *program, const char *name, const char **out);
 
 /* Goes on where the program ends, as at a prompt. Text that is declarations (of functions, types, classes, instances,
@@ -443,10 +447,11 @@ cotan_error *cotan_modules(cotan_program *program, const char *prefix, const cha
  * files. */
 cotan_error *cotan_members(cotan_program *program, const char *what, const char *bytes, size_t length,
                            const char **out);
-/* Other limits for what follows; 0 means the default. */
+/* Sets other limits for all later calls; 0 means the default. */
 void cotan_set_limits(cotan_context *context, const cotan_limits *limits);
 
-/* How long each pass takes on the way to a call by native code, with the size of the program behind it, as a table. */
+/* The time of each pass on the way to a call by native code, with the size of the program behind it, as a table. The
+ * text belongs to the program until the next call with it. */
 cotan_error *cotan_times(cotan_program *program, const cotan_call *call, const char **out);
 /* The program after a pass, on its way to a call: `simplify`, `differentiate`, …, `lower`, `flow`, `c`; or after one of
  * those over Flow, `fuse` or `flow.fuse`, the last time that it runs; `fuse.1` is the first. */
@@ -485,10 +490,9 @@ typedef struct cotan_sensitivity_result {
 } cotan_sensitivity_result;
 cotan_error *cotan_sensitivity(cotan_program *program, const cotan_call *call, cotan_sensitivity_result *out);
 
-/* Holds the derivatives of call->function at call->at (by call->method; the rest is not looked at) against finite
- * differences, and against each other: each number of a tangent must be the slope of the function to 1e-6, relatively
- * (1e-2 among Floats); and where the result has several, each row of the Jacobian is held against J·dx.
- */
+/* Compares the derivatives of call->function at call->at (by call->method; the rest of the call is ignored) with finite
+ * differences, and with each other: each number of a tangent must be the slope of the function to 1e-6, relatively
+ * (1e-2 among Floats); and where the result has several, each row of the Jacobian is compared with J·dx. */
 typedef struct cotan_check_row {
     const char *what;
     double derivative, expected; /* where they differ most */
@@ -499,8 +503,8 @@ typedef struct cotan_check_row {
 typedef struct cotan_check_rule {
     const char *file;
     int line, column;
-    bool is_wrong; /* what disagrees agrees where the function is differentiated as it is written, and does not by this
-                      rule */
+    bool is_wrong; /* the derivative that disagrees agrees if the function is differentiated as it is written, without
+                      this rule */
 } cotan_check_rule;
 typedef struct cotan_check_result {
     const cotan_check_row *rows; /* belong to the program until the next call with it, as the rules do */
@@ -511,12 +515,12 @@ typedef struct cotan_check_result {
 } cotan_check_result;
 cotan_error *cotan_check(cotan_program *program, const cotan_call *call, cotan_check_result *out);
 
-/* What came of a method, beside the others. */
+/* The outcome of a method, compared with the others. */
 typedef enum cotan_outcome {
     COTAN_AGREES,  /* or fails just as the function itself does */
     COTAN_DIFFERS, /* in numbers or structure; or gives a derivative where the function fails */
     COTAN_FAILS,   /* where the function does not, or otherwise than it does */
-    COTAN_STOPPED, /* at a limit: nothing is known of it */
+    COTAN_STOPPED, /* at a limit of steps: not compared */
 } cotan_outcome;
 
 typedef struct cotan_compare_row {
