@@ -87,39 +87,12 @@ static bool uses_varying(const Distribute *d, const CtFlowStep *step) {
     return false;
 }
 
+/* Whether a step may move in front of the outer loop with the part that is the same in each iteration. An update moves
+ * with what makes its array; a call stays, since neither its work nor its failures are known here. */
 static bool may_move(const Distribute *d, const CtFlowStep *step) {
-    switch (step->kind) {
-    case FLOW_PRIM:
-    case FLOW_READ:
-    case FLOW_DIM:
-    case FLOW_CHECK:
-    case FLOW_CHECK_SIZE:
-    case FLOW_CHECK_ZIP:
-    case FLOW_CHECK_SHAPE:
-    case FLOW_CHECK_SLICE:
-    case FLOW_UPDATE:
-    case FLOW_SNOC:
-    case FLOW_ITEMS:
-    case FLOW_LITERALS:
-    case FLOW_BULK:
-    case FLOW_PRODUCT:
-    case FLOW_CONSTANT:
-    case FLOW_LOOP:
-    case FLOW_SWITCH: return !ct_flow_tells(d->telling, step);
-    case FLOW_CALL:
-    case FLOW_STRING:
-    case FLOW_LINK:
-    case FLOW_MAKE:
-    case FLOW_OPEN:
-    case FLOW_FAIL:
-    case FLOW_VJP:
-    case FLOW_PULL:
-    case FLOW_JVP:
-    case FLOW_STOP:
-    case FLOW_RETAIN:
-    case FLOW_RELEASE: return false;
-    }
-    return false;
+    bool moves =
+        ct_flow_step_info(step->kind)->moves != MOVES_STAYS || step->kind == FLOW_UPDATE || step->kind == FLOW_SNOC;
+    return moves && step->kind != FLOW_CALL && !ct_flow_tells(d->telling, step);
 }
 
 /* Whether a loop or branch is the same in each iteration or not, as a whole. */
