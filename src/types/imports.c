@@ -196,16 +196,23 @@ static CtScope *qualifier(CtTypes *types, CtSym name) {
     return scope;
 }
 
-/* Imports every scope of a module's interface: the interface of a standard module has the prelude as its outer scope.
- */
-static void import_layers(const Transfer *t, const CtDecl *hiding) {
-    for (const CtScope *layer = t->from; layer; layer = layer->outer) transfer_all(t, layer, hiding);
+/* What is found in a qualifier, or in a module's interface, behind its own names: what it has of the prelude as a
+ * whole, so that these names yield to others, as they do without a qualifier. NULL: it has all of the prelude. */
+static CtScope *behind(CtTypes *types, CtScope *scope) {
+    if (!scope->outer) scope->outer = CT_NEW(types->arena, CtScope);
+    return scope->outer == &types->library ? NULL : scope->outer;
+}
+
+static void transfer_behind(Transfer t, const CtDecl *hiding, CtScope *prelude) {
+    t.into[0] = behind(t.types, t.into[0]);
+    t.into[1] = prelude;
+    for (t.from = t.from->outer; t.from; t.from = t.from->outer) transfer_all(&t, t.from, hiding);
 }
 
 static void import(CtTypes *types, const CtDecl *decl, bool is_prelude, CtScope *prelude) {
     const CtScope *interface = ct_map_get(&types->interfaces, ct_key(decl->name.text));
-    bool standard = ct_types_is_standard_module(decl->name.text);
-    if (!interface && standard) interface = &types->library;
+    const CtScope whole = {.outer = &types->library};
+    if (!interface && ct_types_is_standard_module(decl->name.text)) interface = is_prelude ? &types->library : &whole;
     if (!interface) {
         ct_error(types->context, CT_E0320, decl->name.range, "the module `%s` is not known", decl->name.text->text);
         return;
@@ -219,16 +226,10 @@ static void import(CtTypes *types, const CtDecl *decl, bool is_prelude, CtScope 
         for (uint32_t i = 0; i < decl->item_count; i++) one_item(&t, &decl->items[i]);
         return;
     }
-    if (!standard || is_prelude) {
-        import_layers(&t, decl->hiding ? decl : NULL);
-        return;
-    }
-    /* A standard module's names are in scope from the prelude: only the qualifier gets them all; the unqualified scope
-     * gets what a library file of that name adds. */
-    t.into[1] = NULL;
-    import_layers(&t, decl->hiding ? decl : NULL);
-    t.into[1] = plain;
-    if (interface != &types->library) transfer_all(&t, interface, decl->hiding ? decl : NULL);
+    const CtDecl *hiding = decl->hiding ? decl : NULL;
+    transfer_all(&t, interface, hiding);
+    /* What the prelude has is in scope from it, unless the program imports a part of it only. */
+    if (!is_prelude) transfer_behind(t, hiding, decl->qualified ? NULL : prelude);
 }
 
 /* Names that no program writes, with a prime in the middle as in io'run: what the compiler makes may use them, however
@@ -290,6 +291,7 @@ static void export_module(CtTypes *types, const CtItem *item, CtScope *exports) 
     t.from = scope;
     t.unqualified = true; /* Haskell 98 §5.2: names in scope both as e and as M.e */
     transfer_all(&t, scope, NULL);
+    transfer_behind(t, NULL, NULL);
 }
 
 static void export_item(CtTypes *types, const CtItem *item, CtScope *exports) {

@@ -136,9 +136,9 @@ typedef struct CtInstance {
     CtTyCon *tycon;
     CtTy **generics; /* the instance's type variables: head is tycon applied to the first head_count, in order */
     uint32_t head_count, generic_count;
-    CtTy **given;        /* NULL, or for each argument of the head the type without variables that it has to be, or NULL */
-    CtTy *via;           /* NULL, or the type that a newtype stands for, whose instance is used (deriving) */
-    CtTy **others;       /* for each of class_->others; each further generic is one of them */
+    CtTy **given;  /* NULL, or for each argument of the head the type without variables that it has to be, or NULL */
+    CtTy *via;     /* NULL, or the type that a newtype stands for, whose instance is used (deriving) */
+    CtTy **others; /* for each of class_->others; each further generic is one of them */
     CtBinding **methods; /* for each of class_->methods; NULL: the class's default */
     /* for each method, the generics of the method's own scheme after the class variables, as the instance's binding
      * names them (rigid in its body) */
@@ -178,7 +178,7 @@ typedef struct CtScope {
     CtMap names[SPACE_COUNT];
     CtMap origins[SPACE_COUNT]; /* of imported names: the module, a CtSym */
     CtMap clashes[SPACE_COUNT]; /* of names imported from two modules with different meanings: CtClash */
-    const struct CtScope *outer;
+    struct CtScope *outer;
 } CtScope;
 
 typedef struct CtClash {
