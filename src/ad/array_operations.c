@@ -5,46 +5,12 @@
 
 static int function_index(const CtCore *core) { return ct_core_array_info(core->as.call.of.array)->function; }
 
-/* Whether an operation computes with the reals of an array: sum, product, maximum, … */
+/* Whether an operation reduces an array of reals: sum, product, maximum, … In the types of core.def, `r` is a number.
+ */
 static bool is_numeric(const CtCore *core) {
-    switch (core->as.call.of.array) {
-    case ARRAY_SUM:
-    case ARRAY_PRODUCT:
-    case ARRAY_MAXIMUM:
-    case ARRAY_MINIMUM:
-    case ARRAY_ARGMAX:
-    case ARRAY_ARGMIN: return ct_ad_is_real(core->as.call.args[0]->type->parts[0]);
-    case ARRAY_INDEX:
-    case ARRAY_LENGTH:
-    case ARRAY_SHAPE:
-    case ARRAY_BUILD:
-    case ARRAY_MAP:
-    case ARRAY_ZIP_WITH:
-    case ARRAY_FOLDL:
-    case ARRAY_SCANL:
-    case ARRAY_REDUCE:
-    case ARRAY_SCAN:
-    case ARRAY_MAP_ACCUM:
-    case ARRAY_REPLICATE:
-    case ARRAY_IOTA:
-    case ARRAY_GATHER:
-    case ARRAY_TRANSPOSE:
-    case ARRAY_RESHAPE:
-    case ARRAY_REVERSE:
-    case ARRAY_APPEND:
-    case ARRAY_SLICE:
-    case ARRAY_CONCAT:
-    case ARRAY_STRIDED:
-    case ARRAY_GATHER_OR:
-    case ARRAY_SCATTER_ADD:
-    case ARRAY_ADD_AT:
-    case ARRAY_SUM_ROWS:
-    case ARRAY_SELECT:
-    case ARRAY_UPDATE:
-    case ARRAY_SNOC:
-    case CT_ARRAY_OP_COUNT: return false;
-    }
-    return false;
+    const CtArrayInfo *info = ct_core_array_info(core->as.call.of.array);
+    return info->arity == 1 && strncmp(info->type, "Array r ", 8) == 0 &&
+           ct_ad_is_real(core->as.call.args[0]->type->parts[0]);
 }
 
 static bool is_fold(const CtCore *core) {

@@ -1,3 +1,4 @@
+/* Counts of the rewrite rules that have fired, for tests/rules.py. */
 #include "base/rules.h"
 
 #include <inttypes.h>

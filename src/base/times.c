@@ -1,3 +1,4 @@
+/* The times of passes, for `--time-passes`. */
 #include "base/times.h"
 
 #include <time.h>

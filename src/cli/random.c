@@ -1,3 +1,4 @@
+/* Random numbers of the command: for `cotan fit` and `cotan check --to`. */
 #include "cli/cli.h"
 
 /* SplitMix64 (Steele, Lea and Flood, 2014). */
