@@ -242,6 +242,8 @@ FUNCTIONS = [
     ("gamma", 1, mp.gamma, lambda r: (r.choice([r.uniform(0, 170), 10 ** r.uniform(-300, 2), r.uniform(-20, 0)]),), PLAIN),
     ("lgamma", 1, lambda x: log(abs(mp.gamma(x))) if x < 0 else mp.loggamma(x), lambda r: (r.choice([10 ** r.uniform(-300, 300), 10 ** r.uniform(-1, 3), 1 + r.gauss(0, 0.1), 2 + r.gauss(0, 0.01)]),), LOG),
     ("digamma", 1, mp.digamma, lambda r: (r.choice([10 ** r.uniform(-300, 300), 10 ** r.uniform(-1, 3)]),), LOG),
+    ("polygamma 1 (p ! 0)", 1, lambda x: mp.polygamma(1, x), lambda r: (10 ** r.uniform(-3, 5),), PLAIN),
+    ("polygamma 4 (p ! 0)", 1, lambda x: mp.polygamma(4, x), lambda r: (10 ** r.uniform(-3, 5),), PLAIN),
     ("lgamma1p", 1, lambda x: mp.loggamma(1 + x) if abs(x) > 1e-40 else -mp.euler * x + mp.zeta(2) / 2 * x * x, lambda r: (r.choice([10 ** r.uniform(-300, 10), r.uniform(-0.9, 3)]),), PLAIN),
     ("stirlingError", 1, lambda x: mp.loggamma(x + 1) - (x + HALF) * log(x) + x - log(2 * pi) / 2, lambda r: (10 ** r.uniform(-10, 40),), LOG),
     ("deviance", 2, lambda x, m: x * log(x / m) + m - x, lambda r: (lambda m: (near(r, m, math.sqrt(m)), m))(positive(r)), PLAIN),

@@ -76,14 +76,13 @@ static inline double ct_hurwitz_zeta(double s, double x) {
         if (term <= 1e-18 * sum) return sum; /* the remaining terms do not change the sum */
         x += 1;
     }
-    double power = pow(x, -s);
-    double tail = power * (x / (s - 1) + 0.5);
-    double factor = s * power / x;
+    double tail = 1 / (s - 1) + 0.5 / x;
+    double factor = s / x / x;
     for (int j = 0; j < 8; j++) {
         tail += b[j] * factor;
-        factor *= (s + 2 * j + 1) * (s + 2 * j + 2) / (x * x);
+        factor *= (s + 2 * j + 1) * (s + 2 * j + 2) / x / x;
     }
-    return sum + tail;
+    return sum + pow(x, 1 - s) * tail; /* x^−s may underflow where this does not */
 }
 
 /* The n-th derivative of π cot(πx), which is π^(n+1) P_n(cot πx), with P_0 = c and P_{n+1} = −(1 + c²) P_n'. */
@@ -129,14 +128,14 @@ static inline double ct_polygamma(double n, double x) {
     if (!(n > 0) || n != floor(n) || x != x) return NAN;
     if (x == INFINITY) return 0;
     double sign = fmod(n, 2) == 0 ? -1 : 1;
-    if (x > 0) return sign * exp(ct_lgamma(n + 1)) * ct_hurwitz_zeta(n + 1, x);
+    if (x > 0) return sign * tgamma(n + 1) * ct_hurwitz_zeta(n + 1, x);
     if (x == floor(x)) return NAN;
     if (n <= CT_COT_ORDERS) /* ψn(1 − x) − (−1)^n ψn(x) = (−1)^n dⁿ/dxⁿ π cot(πx) */
         return -sign * ct_polygamma(n, 1 - x) - ct_cot_derivative((int)n, x);
     double sum = 0, middle = floor(-x); /* only the terms near 0 contribute for such a power */
     for (int k = -64; k <= 64; k++)
         if (middle + k >= 0) sum += pow(x + middle + k, -n - 1);
-    return sign * exp(ct_lgamma(n + 1)) * sum;
+    return sign * tgamma(n + 1) * sum;
 }
 
 /* ---- Int ---- */
