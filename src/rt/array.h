@@ -278,12 +278,8 @@ static CT_CALLED ct_array *ct_update_row(ct_run *rt, int site, ct_array *x, int6
     CT_SPAN(i, 1, x->dims[0]);
     x = ct_own(rt, x, 0);
     if (x->head.pointers)
-        for (int64_t j = 0; j < words; j++) row->data[j].p->refs++;
-    for (int64_t j = 0; j < words; j++) {
-        ct_word old = x->data[i * words + j];
-        x->data[i * words + j] = row->data[j];
-        if (x->head.pointers) ct_drop(rt, old.p);
-    }
+        for (int64_t j = 0; j < words; j++) ct_drop(rt, x->data[i * words + j].p);
+    ct_copy_words(x, i * words, row, 0, words);
     ct_drop(rt, row);
     return x;
 }
