@@ -327,6 +327,42 @@ FUNCTIONS = [
 ]
 
 
+def probability(r):
+    return r.choice([r.random(), 10 ** r.uniform(-20, 0), 1 - 10 ** r.uniform(-12, 0)])
+
+
+def binomial_cdf(n, p, k):
+    return mp.mpf(1) if k >= n else exp(ref.beta_tails(k + 1, n - k, p)[1])
+
+
+# Quantiles of counts, whose last argument is the probability; the distribution function; and the arguments.
+COUNT_QUANTILES = [
+    ("binomialQuantile (whole 0) (p ! 1) (p ! 2)", binomial_cdf, lambda r: (float(count(r, 7)), unit(r), probability(r))),
+    ("poissonQuantile (p ! 0) (p ! 1)", lambda m, k: exp(ref.gamma_tails(k + 1, m)[1]), lambda r: (10 ** r.uniform(-3, 7), probability(r))),
+    ("geometricQuantile (p ! 0) (p ! 1)", lambda p, k: -mp.expm1((k + 1) * mp.log1p(-p)), lambda r: (10 ** r.uniform(-6, -0.01), probability(r))),
+    ("negativeBinomialQuantile (p ! 0) (p ! 1) (p ! 2)", lambda n, p, k: exp(ref.beta_tails(n, k + 1, p)[0]), lambda r: (10 ** r.uniform(-1, 4), 10 ** r.uniform(-6, -0.01), probability(r))),
+]
+
+
+def count_error(cdf, p, k):
+    """How far the distribution function is on the wrong side of the probability, at the quantile or at the count before it."""
+    *shapes, q = (mp.mpf(x) for x in p)
+    short = q - cdf(*shapes, mp.mpf(k))
+    over = cdf(*shapes, mp.mpf(k - 1)) - q if k > 0 else mp.mpf(-1)
+    return float(max(short, over, mp.mpf(0)) / (EPS * q))
+
+
+def count_quantiles(command, number, words):
+    for name, cdf, arguments in COUNT_QUANTILES:
+        if words and not any(word in name for word in words):
+            continue
+        r = random.Random(name)
+        ps = [p for p in (arguments(r) for _ in range(number)) if 0 < p[-1] < 1]
+        counts = evaluate(command, (f"toDouble ({name})", len(ps[0])), [(p, None, None) for p in ps])
+        error, p, k = max((count_error(cdf, p, int(k)), p, int(k)) for p, k in zip(ps, counts))
+        print(f"{error:10.2f}  {name.split()[0]}  at {p}: {k}", flush=True)
+
+
 def expression(name, arguments):
     return name if " " in name else name + "".join(f" (p ! {i})" for i in range(arguments))
 
@@ -419,6 +455,8 @@ def main():
         cases.append((entry, ps[:8]))
     if options.golden:
         write_golden(cases)
+    elif not options.table:
+        count_quantiles(options.command, options.count, options.words)
 
 
 def bound_of(name):
