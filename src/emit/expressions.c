@@ -160,8 +160,8 @@ const char *ct_emit_site(Emit *e, CtSourceRange range) {
     return ct_format(e->arena, "place != 0 ? place : %u", site);
 }
 
-const char *ct_emit_place(Emit *e, CtSourceRange range, bool tail) {
-    if (!tail && ct_flow_is_user(e->flow, range)) return ct_format(e->arena, "%u", ct_flow_site(e->flow, range));
+const char *ct_emit_place(Emit *e, CtSourceRange range) {
+    if (ct_flow_is_user(e->flow, range)) return ct_format(e->arena, "%u", ct_flow_site(e->flow, range));
     return e->function->takes_call_site ? "place" : "0";
 }
 

@@ -98,7 +98,7 @@ void ct_emit_alias(Emit *e, const CtFlowVar *var, const char *name);
 void ct_emit_flush(Emit *e, bool only_reads);
 /* The site of a failing step; and the site that is passed to a callee that takes its call site. */
 const char *ct_emit_site(Emit *e, CtSourceRange range);
-const char *ct_emit_place(Emit *e, CtSourceRange range, bool tail);
+const char *ct_emit_place(Emit *e, CtSourceRange range);
 
 /* steps.c */
 void ct_emit_line(Emit *e, const char *format, ...) __attribute__((format(printf, 2, 3)));

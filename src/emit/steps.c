@@ -38,7 +38,7 @@ static const char *call(Emit *e, const CtFlowFunction *callee, const CtFlowArgs 
 static bool used(const Emit *e, const CtFlowVar *var) { return var != NULL && e->uses[var->id].count > 0; }
 
 static void emit_call(Emit *e, const CtFlowStep *step) {
-    const char *text = call(e, step->as.function, &step->args, ct_emit_place(e, step->range, false));
+    const char *text = call(e, step->as.function, &step->args, ct_emit_place(e, step->range));
     ct_emit_flush(e, true);
     bool any = false;
     for (uint32_t i = 0; i < step->results.count; i++) any |= used(e, step->results.items[i]);
@@ -313,7 +313,7 @@ static void emit_tail(Emit *e, const CtFlowBlock *block) {
     bool within = callee == e->function || (callee->group != 0 && callee->group == e->function->group);
     if (!within) {
         ct_emit_free_left_out(e);
-        ct_emit_line(e, "return %s;", call(e, callee, &block->values, ct_emit_place(e, block->range, true)));
+        ct_emit_line(e, "return %s;", call(e, callee, &block->values, ct_emit_place(e, block->range)));
         return;
     }
     uint32_t count = callee->params.count;
@@ -326,6 +326,8 @@ static void emit_tail(Emit *e, const CtFlowBlock *block) {
         types[i] = callee->params.items[i]->type;
     }
     ct_emit_assign(e, names, texts, types, count);
+    if (callee->takes_call_site && ct_flow_is_user(e->flow, block->range))
+        ct_emit_line(e, "place = %s;", ct_emit_place(e, block->range));
     if (callee->group == 0)
         ct_emit_line(e, "continue;");
     else

@@ -102,6 +102,16 @@ typedef struct Callee {
     bool has_fun;    /* ops[0] is a closure, or the environment of a known code */
 } Callee;
 
+/* The place of a tail call of a known function from the user's source, since it leaves no frame that tells it.
+ * Otherwise NULL. */
+static const CtSourceRange *call_site(const Compile *c, CtSourceRange range) {
+    const CtContext *context = c->m->program->context;
+    if (range.source == 0 || context->sources.items[range.source].is_library) return NULL;
+    CtSourceRange *site = CT_NEW(c->arena, CtSourceRange);
+    *site = range;
+    return site;
+}
+
 /* ops[0] is the closure or environment, if there is one; the arguments follow. */
 static uint32_t emit_call_of(Compile *c, CtSourceRange range, Callee callee, Operand *ops, uint32_t count,
                              uint32_t want, bool is_pointer, bool tail) {
@@ -117,6 +127,7 @@ static uint32_t emit_call_of(Compile *c, CtSourceRange range, Callee callee, Ope
     uint32_t start = ct_eval_begin(c, op, range);
     if (callee.code != NULL) add_pointer(c, callee.code);
     if (callee.has_fun) ct_eval_add_word(c, ops[0].slot);
+    if (tail && callee.code != NULL) add_pointer(c, call_site(c, range));
     add_operands(c, args, count);
     if (!tail) {
         add_frame(c, top, dest);

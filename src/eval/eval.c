@@ -37,8 +37,12 @@ CtHeap *ct_eval_heap(CtEval *eval) { return eval->heap; }
 
 /* ---- errors ---- */
 
+static bool is_user(const Machine *m, CtSourceRange range) {
+    return range.source != 0 && !m->program->context->sources.items[range.source].is_library;
+}
+
 /* The source range of the running instruction or, for a frame being entered, of its call. Inside the library it is that
- * of the innermost call from the user's source. */
+ * of the innermost call from the user's source; a frame knows its tail calls, of which the last one counts. */
 static CtSourceRange failing_place(const Machine *m) {
     const CtWord *fp = m->fp;
     if (fp == NULL) return CT_NO_RANGE;
@@ -48,8 +52,10 @@ static CtSourceRange failing_place(const Machine *m) {
         if (at != NULL) {
             CtSourceRange range = ct_eval_code_place(frame_code(fp), (uint32_t)(at - frame_code(fp)->words));
             if (first.source == 0) first = range;
-            if (range.source != 0 && !m->program->context->sources.items[range.source].is_library) return range;
+            if (is_user(m, range)) return range;
         }
+        const CtSourceRange *site = (const CtSourceRange *)(uintptr_t)fp[FRAME_SITE].integer;
+        if (site != NULL) return *site;
         const uint32_t *back = frame_return(fp);
         if (back == &ct_eval_machine_halt[2]) break;
         at = back - 1;

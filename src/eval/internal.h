@@ -35,7 +35,8 @@ typedef enum PrimForm { PRIM_SLOTS, PRIM_SLOT_CONST, PRIM_CONST_SLOT, PRIM_JUMP_
 enum { PRIM_FORMS = 5, OP_COUNT = OP_PRIM_FIRST + PRIM_FORMS * CT_PRIM_COUNT };
 
 enum { STACK_WORDS = 8192 /* of a new stack */ };
-enum { FRAME_CODE = -3, FRAME_ENV = -2, FRAME_RETURN = -1, FRAME_HEADER = 3 };
+/* FRAME_SITE: the last tail call from the user's source that has replaced this frame, as a CtSourceRange *, or 0. */
+enum { FRAME_SITE = -4, FRAME_CODE = -3, FRAME_ENV = -2, FRAME_RETURN = -1, FRAME_HEADER = 4 };
 
 /* ---- code ---- */
 

@@ -139,6 +139,7 @@ bool ct_eval_machine_call(Machine *m, CtCode *code, CtClosure *env, const CtWord
     m->fp[FRAME_CODE].integer = (int64_t)(uintptr_t)code;
     m->fp[FRAME_ENV].object = (CtObject *)env;
     m->fp[FRAME_RETURN].integer = (int64_t)(uintptr_t)&ct_eval_machine_halt[2];
+    m->fp[FRAME_SITE].integer = 0;
     for (uint32_t i = 0; i < count; i++) m->fp[i] = args[i];
     if (!run(m, code)) return false;
     *result = m->fp[0];

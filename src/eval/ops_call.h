@@ -14,10 +14,11 @@
         frame_[FRAME_CODE].integer = (int64_t)(uintptr_t)(code);                                                       \
         frame_[FRAME_ENV].object = (env);                                                                              \
         frame_[FRAME_RETURN].integer = (int64_t)(uintptr_t)(end_ + 2);                                                 \
+        frame_[FRAME_SITE].integer = 0;                                                                                \
         fp = frame_;                                                                                                   \
     } while (0)
 
-/* Turns this frame into one of `code`. Arguments are gathered in a small array, or behind the frame. */
+/* Turns this frame into one of another code. Arguments are gathered in a small array, or behind the frame. */
 #define REUSE_FRAME(at)                                                                                                \
     do {                                                                                                               \
         const uint32_t *args_ = (at);                                                                                  \
@@ -31,6 +32,13 @@
             for (uint32_t i = 0; i < count_; i++) room_[i] = fp[args_[i]];                                             \
             memmove(fp, room_, count_ * sizeof(CtWord));                                                               \
         }                                                                                                              \
+    } while (0)
+
+/* Keeps the place of a tail call from the user's source; NULL for one from the library. */
+#define KEEP_SITE(at)                                                                                                  \
+    do {                                                                                                               \
+        const void *site_ = pointer64(at);                                                                             \
+        if (site_ != NULL) fp[FRAME_SITE].integer = (int64_t)(uintptr_t)site_;                                         \
     } while (0)
 
 INSTRUCTION(CLOSURE) {
@@ -96,7 +104,8 @@ INSTRUCTION(CALL_CLOSURE) {
 INSTRUCTION(TAIL) {
     CtObject *env = fp[FRAME_ENV].object;
     callee = pointer64(pc + 1);
-    REUSE_FRAME(pc + 3);
+    KEEP_SITE(pc + 3);
+    REUSE_FRAME(pc + 5);
     fp[FRAME_CODE].integer = (int64_t)(uintptr_t)callee;
     fp[FRAME_ENV].object = NULL;
     if (env != NULL) ct_value_release_object(heap, env);
@@ -105,7 +114,8 @@ INSTRUCTION(TAIL) {
 INSTRUCTION(TAIL_ENV) {
     CtObject *env = fp[FRAME_ENV].object, *new_env = OBJECT(3);
     callee = pointer64(pc + 1);
-    REUSE_FRAME(pc + 4);
+    KEEP_SITE(pc + 4);
+    REUSE_FRAME(pc + 6);
     fp[FRAME_CODE].integer = (int64_t)(uintptr_t)callee;
     fp[FRAME_ENV].object = new_env;
     if (env != NULL) ct_value_release_object(heap, env);
@@ -113,7 +123,8 @@ INSTRUCTION(TAIL_ENV) {
 }
 INSTRUCTION(TAIL_SIBLING) {
     callee = pointer64(pc + 1);
-    REUSE_FRAME(pc + 3);
+    KEEP_SITE(pc + 3);
+    REUSE_FRAME(pc + 5);
     fp[FRAME_CODE].integer = (int64_t)(uintptr_t)callee;
     goto tail;
 }
@@ -184,6 +195,7 @@ INSTRUCTION(CONSTANT) {
     frame[FRAME_CODE].integer = (int64_t)(uintptr_t)callee;
     frame[FRAME_ENV].object = NULL;
     frame[FRAME_RETURN].integer = (int64_t)(uintptr_t)(pc + 5);
+    frame[FRAME_SITE].integer = 0;
     fp = frame;
     goto enter;
 }
@@ -206,6 +218,7 @@ INSTRUCTION(DUAL) { /* the closed λ that makes the transformed function is give
     frame[FRAME_CODE].integer = (int64_t)(uintptr_t)callee;
     frame[FRAME_ENV].object = NULL;
     frame[FRAME_RETURN].integer = (int64_t)(uintptr_t)(end + 2);
+    frame[FRAME_SITE].integer = 0;
     ct_value_release_object(heap, &closure->head);
     fp = frame;
     goto enter;

@@ -44,10 +44,15 @@ static CtFlowVars copy_vars(CtFlowCopy *c, const CtFlowVars *vars) {
     return copies;
 }
 
+/* The place of what is copied: that of the call where its own is in the library. */
+static CtSourceRange place_of(const CtFlowCopy *c, CtSourceRange range) {
+    return ct_flow_is_user(c->flow, c->place) && !ct_flow_is_user(c->flow, range) ? c->place : range;
+}
+
 CtFlowStep *ct_flow_copy_step(CtFlowCopy *c, const CtFlowStep *step) {
     CtFlowStep *copy = CT_NEW(c->flow->arena, CtFlowStep);
     *copy = *step;
-    if (ct_flow_is_user(c->flow, c->place) && !ct_flow_is_user(c->flow, step->range)) copy->range = c->place;
+    copy->range = place_of(c, step->range);
     copy->args = ct_flow_copy_args(c, &step->args);
     if (step->kind == FLOW_LOOP) copy->as.loop.block = ct_flow_copy_block(c, step->as.loop.block);
     if (step->kind == FLOW_SWITCH) {
@@ -64,7 +69,7 @@ CtFlowBlock *ct_flow_copy_block(CtFlowCopy *c, const CtFlowBlock *block) {
     CtFlowBlock *copy = CT_NEW(c->flow->arena, CtFlowBlock);
     copy->exit = block->exit;
     copy->tail = block->tail;
-    copy->range = block->range;
+    copy->range = place_of(c, block->range);
     copy->params = copy_vars(c, &block->params);
     for (uint32_t i = 0; i < block->steps.count; i++) {
         if (c->drops_checks && ct_flow_is_check(block->steps.items[i])) continue;

@@ -175,6 +175,7 @@ static void run_function(CtInterpreter *i, const CtFlowFunction *function, CtSou
         leave(i);
         if (exit == EXIT_RETURN) return;
         function = i->tail;
+        if (ct_flow_is_user(i->flow, i->tail_place)) place = i->tail_place;
     }
 }
 
@@ -425,6 +426,7 @@ static CtFlowExit run_block(CtInterpreter *i, const CtFlowBlock *block) {
         ct_flow_interpret_wrong(i, "a block goes on behind what should have ended it");
     pass(i, &block->values);
     i->tail = block->tail;
+    i->tail_place = block->range;
     return block->exit;
 }
 

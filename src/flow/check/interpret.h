@@ -82,7 +82,8 @@ typedef struct CtInterpreter {
     CtInterpretFrame *frame; /* the innermost frame */
     CtFlowCell *passed;      /* values that a block hands to its step, its caller or the function that it tail-calls */
     uint32_t passed_count, passed_capacity;
-    const CtFlowFunction *tail;
+    const CtFlowFunction *tail; /* the function of the tail call, and its place */
+    CtSourceRange tail_place;
     CtFlowCell **constants; /* by the constants' numbers; NULL: not evaluated yet */
     CtInterpretWatch *watches;
     uint32_t watch_count;

@@ -144,7 +144,8 @@ CtFlowArgs ct_flow_lower_app(Lower *l, CtCore *e, bool tail) {
         ct_flow_args_add(&l->b, &args, &values);
     }
     if (known != NULL) return ct_flow_lower_call_known(l, e->range, known, &args, tail);
-    return ct_flow_lower_apply(l, e->range, closure.items[0], &args, tail);
+    /* On the evaluator, too, such a tail call leaves no place: that of `m >>= k` says nothing of what k does. */
+    return ct_flow_lower_apply(l, tail ? CT_NO_RANGE : e->range, closure.items[0], &args, tail);
 }
 
 /* ---- functions as values ---- */

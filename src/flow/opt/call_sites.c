@@ -18,7 +18,8 @@ static void place_step(void *data, CtFlowStep *step) {
 
 static void place_call(void *data, CtFlowFunction *callee, CtSourceRange range, bool tail) {
     Placing *p = data;
-    if (!p->function->takes_call_site && callee->takes_call_site && (tail || !ct_flow_is_user(p->flow, range)))
+    (void)tail;
+    if (!p->function->takes_call_site && callee->takes_call_site && !ct_flow_is_user(p->flow, range))
         p->function->takes_call_site = p->changed = CT_FIRED("call_sites.call");
 }
 

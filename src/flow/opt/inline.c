@@ -3,8 +3,8 @@
  * inlined. Callees come before callers, so that an inlined body has been inlined into already.
  *
  * Failures keep their attribution. A step of the library reports the innermost call in the user's code: inlined at such
- * a call, it takes the call's source range. Inlined in tail position, or in the library, it keeps its own, and the call
- * site that its function received is the one that the caller receives. */
+ * a call, it takes the call's source range. Inlined in the library, it keeps its own, and the call site that its
+ * function received is the one that the caller receives. */
 #include "flow/opt/passes.h"
 
 enum {                     /* bounds, in steps */
@@ -75,7 +75,7 @@ void ct_flow_yield_instead(CtFlow *flow, CtFlowFunction *function, CtFlowBlock *
         CT_FIRED("inline.tail_becomes_call");
         CtFlowStep *call = CT_NEW(flow->arena, CtFlowStep);
         call->kind = FLOW_CALL;
-        call->range = range;
+        call->range = ct_flow_is_user(flow, block->range) ? block->range : range;
         call->as.function = block->tail;
         call->args = block->values;
         block->values = fresh_results(flow, function, call, types);
@@ -127,7 +127,7 @@ static bool write_call(Inline *s, CtFlowBlock *block, const CtFlowStep *call) {
 static void write_tail(Inline *s, CtFlowBlock *block) {
     const CtFlowFunction *callee = block->tail;
     CT_FIRED("inline.tail");
-    CtFlowBlock *body = copy_body(s, callee, &block->values, CT_NO_RANGE);
+    CtFlowBlock *body = copy_body(s, callee, &block->values, block->range);
     for (uint32_t i = 0; i < body->steps.count; i++) ct_push(s->flow->arena, &block->steps, body->steps.items[i]);
     block->exit = body->exit;
     block->values = body->values;

@@ -188,7 +188,7 @@ static void visit(Specialise *u, CtFlowBlock *block) {
     }
     ct_flow_rename(&u->now, &block->values);
     CtFlowArgs values;
-    if (block->exit == EXIT_TAIL && specialise(u, &out, block->tail, &block->values, CT_NO_RANGE, &values)) {
+    if (block->exit == EXIT_TAIL && specialise(u, &out, block->tail, &block->values, block->range, &values)) {
         CT_FIRED("specialise.tail");
         block->exit = EXIT_RETURN;
         block->values = values;
