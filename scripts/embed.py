@@ -29,7 +29,7 @@ def main():
         out.extend(literal(data + b"\0"))
         out.append("};\n")
         module = name.removeprefix("lib/").removesuffix(".cot").replace("/", ".")
-        if module.startswith("ad."):
+        if module.startswith(("ad.", "report.")):
             module = re.search(rb"^module (\S+)", data, re.M).group(1).decode()
         module = f'"{module}"' if module[0].isupper() else "NULL"
         rows.append(f'    {{"{name}", (const char *)text_{index}, {module}, {len(data)}, "{exports(data.decode())}"}},')

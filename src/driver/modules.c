@@ -15,6 +15,15 @@ static CtUnit *last_part(const CtModules *modules) {
     return modules->units.items[i - 1];
 }
 
+static bool lies_in(const struct CtEmbedded *library, const char *folder) {
+    return strncmp(library->name, folder, strlen(folder)) == 0;
+}
+
+/* Whether programs are meant to import it by its name: not what derivatives need, nor the Report's names. */
+static bool is_offered(const struct CtEmbedded *library) {
+    return library->module != NULL && !lies_in(library, "lib/ad/") && !lies_in(library, "lib/report/");
+}
+
 /* Where a name stands in a list of names, each between blanks; NULL if it does not. */
 static const char *listed(const char *names, const char *name, bool exactly) {
     size_t length = strlen(name);
@@ -27,8 +36,8 @@ static const char *listed(const char *names, const char *name, bool exactly) {
 const char *ct_driver_modules_exporter(CtArena *arena, const char *name, bool exactly, const char **found) {
     for (unsigned i = 0; i < ct_embedded_count; i++) {
         const struct CtEmbedded *library = &ct_embedded[i];
-        const char *at = library->module != NULL ? listed(library->exports, name, exactly) : NULL;
-        if (at == NULL || strncmp(library->name, "lib/ad/", strlen("lib/ad/")) == 0) continue;
+        const char *at = is_offered(library) ? listed(library->exports, name, exactly) : NULL;
+        if (at == NULL) continue;
         *found = ct_copy_text(arena, at, strlen(name));
         return library->module;
     }
@@ -45,8 +54,7 @@ static const char *nearest_module(CtModules *m, const char *name) {
     CT_VEC(CtSym) names = {0};
     CT_VEC(const char *) modules = {0};
     for (unsigned i = 0; i < ct_embedded_count; i++)
-        if (ct_embedded[i].module != NULL && strncmp(ct_embedded[i].name, "lib/ad/", strlen("lib/ad/")) != 0)
-            ct_push(m->context->arena, &modules, ct_embedded[i].module);
+        if (is_offered(&ct_embedded[i])) ct_push(m->context->arena, &modules, ct_embedded[i].module);
     for (uint32_t i = 0; ct_types_standard_module_at(i); i++)
         ct_push(m->context->arena, &modules, ct_types_standard_module_at(i));
     for (uint32_t i = 0; i < modules.count; i++) ct_push(m->context->arena, &names, last_part_of(m, modules.items[i]));
@@ -94,21 +102,31 @@ static void say_cycle(CtModules *m, CtName name) {
     }
 }
 
+/* The source of a module of the library; 0: there is none of that name. What only the Report calls so comes behind the
+ * program's own modules. */
+static uint32_t library_source(CtModules *m, CtSym name, bool of_report) {
+    for (unsigned i = 0; i < ct_embedded_count; i++) {
+        const struct CtEmbedded *library = &ct_embedded[i];
+        if (library->module == NULL || strcmp(library->module, name->text) != 0) continue;
+        if (lies_in(library, "lib/report/") == of_report)
+            return ct_source_add(m->context, library->name, library->text, library->length, true);
+    }
+    return 0;
+}
+
 /* Finds the source of a module, in the library or by the finder. Returns 0 for a standard module, which needs no
  * source, and, after reporting an error, for a module that is not found. */
 static uint32_t find_source(CtModules *m, CtName name) {
     CtContext *context = m->context;
-    for (unsigned i = 0; i < ct_embedded_count; i++) {
-        const struct CtEmbedded *library = &ct_embedded[i];
-        if (library->module != NULL && strcmp(library->module, name.text->text) == 0)
-            return ct_source_add(context, library->name, library->text, library->length, true);
-    }
+    uint32_t source = library_source(m, name.text, false);
+    if (source != 0) return source;
     if (ct_types_is_standard_module(name.text)) return 0;
     CtFound found = {.tried = "there is no folder to look in"};
     CtFinding finding = FINDING_NONE;
     if (m->finder.find != NULL) finding = m->finder.find(m->finder.data, context->arena, name.text->text, &found);
     if (finding == FINDING_NO_MEMORY) ct_alloc_array(context->arena, SIZE_MAX, SIZE_MAX); /* jumps to the handler */
     if (finding == FINDING_DONE) return ct_source_add(context, found.path, found.text, found.length, false);
+    if ((source = library_source(m, name.text, true)) != 0) return source;
     CtDiag *diag = ct_error(context, CT_E0320, name.range, "there is no module `%s`", name.text->text);
     const char *near = nearest_module(m, name.text->text);
     if (near != NULL)
