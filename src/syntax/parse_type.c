@@ -80,9 +80,24 @@ bool ct_syntax_at_atype(const CtParser *p) {
     return p->kind == TOKEN_VARID || p->kind == TOKEN_CONID || p->kind == TOKEN_LPAREN || p->kind == TOKEN_LBRACKET;
 }
 
+/* Whether `forall a b .` stands here. */
+static bool at_forall(CtParser *p) {
+    uint32_t i = 1;
+    if (p->kind != TOKEN_VARID || strcmp(ct_syntax_token_name(p, ct_syntax_token(p)).text->text, "forall") != 0)
+        return false;
+    while (ct_syntax_token_after(p, i)->kind == TOKEN_VARID) i++;
+    const CtToken *end = ct_syntax_token_after(p, i);
+    return i > 1 && end->kind == TOKEN_VARSYM && strcmp(ct_syntax_token_name(p, end).text->text, ".") == 0;
+}
+
 /* atype -> tyvar | tycon | ( … ) | [ ] | [ type ] */
 CtTypeExpr *ct_syntax_parse_atype(CtParser *p) {
     uint32_t start = ct_syntax_token(p)->start;
+    if (at_forall(p))
+        ct_syntax_fail_help(
+            p, "a type",
+            "`forall` stands in front of a whole signature alone: there are no types of higher rank, and "
+            "no existential types; a record of functions can stand for a class");
     if (p->kind == TOKEN_VARID || p->kind == TOKEN_CONID) {
         CtName name = ct_syntax_token_name(p, ct_syntax_token(p));
         CtTypeExprKind kind = p->kind == TOKEN_VARID ? TYPE_EXPR_VAR : TYPE_EXPR_CON;
