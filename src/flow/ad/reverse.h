@@ -87,6 +87,7 @@ typedef struct Reverse {
     /* Carried variable and dimension, by number -> whether its length is the same in all iterations. NULL: under
      * way. */
     CtMap keeps;
+    CtMap places; /* block of a loop that selects -> the variable of its place (reverse_selections.c) */
     CtMap chosen; /* a switch's result and dimension, by number -> its Length (forward_sweep.c). NULL: unknown */
     /* Variable number -> the lengths that it is known to have because of checks (Equal, forward_sweep.c). */
     CtMap equals;
@@ -124,6 +125,9 @@ CtFlowArg ct_flow_reverse_length(Reverse *r, CtFlowVar *array, uint32_t dimensio
 CtFlowArg ct_flow_reverse_simplest(Reverse *r, CtFlowArg value);
 /* The index of the maximum or minimum that a step computes, as a value of the forward sweep. */
 CtFlowArg ct_flow_reverse_place_of_extreme(Reverse *r, CtFlowStep *step);
+/* Of a loop that selects: the place of the iteration whose values it gives, in the forward sweep, or −1; for each
+ * carried variable that is active the value that may replace it, for others none. NULL: it does not select. */
+CtFlowVar *ct_flow_reverse_selection(Reverse *r, CtFlowStep *loop, CtFlowArgs *fresh);
 /* Whether an array of numbers made in a loop's block is known to have the same length in all iterations. */
 bool ct_flow_reverse_has_regular_rows(Reverse *r, const CtFlowStep *loop, const CtFlowVar *row);
 /* Whether a loop is known, where it stands, to have as many iterations as an array has elements. */

@@ -4,7 +4,9 @@
  * If the cotangent of a carried variable is the same in all iterations (sums), it is not carried. If none is carried,
  * iterations are independent and run in forward order. Then the adjoint of an array that is read at the loop's own
  * index is an array that the reverse loop yields, provided that nothing has been accumulated for it yet: a map, without
- * an accumulator. Otherwise contributions are added in place. */
+ * an accumulator. Otherwise contributions are added in place.
+ *
+ * If one iteration alone contributes, as where only the maximum of a map is used, this iteration alone is reversed. */
 #include "flow/ad/reverse.h"
 
 typedef struct Looping {
@@ -25,7 +27,9 @@ typedef struct Looping {
     CtFlowArgs sums; /* values that every element of an array receives; and the arrays */
     CtFlowVars summed;
     bool any_order;
-    const Acc *single; /* the only iteration that contributes, or NULL */
+    const Acc *single;  /* the only iteration that contributes, or NULL */
+    CtFlowArgs fresh;   /* of a loop that selects: what replaces the carried variables, as reverse_selections.c says */
+    CtFlowArgs initial; /* and the cotangents of their initial values */
 } Looping;
 
 /* Whether the results have received a contribution to one array element only, and iterations are independent. */
@@ -75,6 +79,54 @@ static bool take_cotangents(Reverse *r, Looping *lp) {
     return any;
 }
 
+static bool selects(const Looping *lp) { return lp->fresh.count > 0; }
+
+/* Whether the arrays that a loop gives have cotangents. */
+static bool gives_arrays(const Looping *lp) {
+    for (uint32_t i = lp->step->as.loop.carried; i < lp->cotangents.count; i++)
+        if (!ct_flow_is_none(lp->cotangents.items[i])) return true;
+    return false;
+}
+
+/* If the test holds `a`, else `b`, which are reals. */
+static CtFlowArg either(Reverse *r, CtSourceRange range, CtFlowArg test, CtFlowArg a, CtFlowArg b) {
+    CtFlowChoosing choice = ct_flow_switch_begin(&r->b, range, test);
+    CtFlowArgs yes = {0}, no = {0};
+    ct_push(r->arena, &yes, a);
+    ct_push(r->arena, &no, b);
+    ct_flow_case_begin(&r->b, &choice, 1);
+    ct_flow_case_end(&r->b, &choice, &yes);
+    ct_flow_case_begin(&r->b, &choice, FLOW_OTHERS);
+    ct_flow_case_end(&r->b, &choice, &no);
+    return ct_flow_switch_end(&r->b, &choice).items[0];
+}
+
+/* The cotangents of the results of a loop that selects go to one iteration, or to the initial values. */
+static void take_selected(Reverse *r, Looping *lp) {
+    CtSourceRange range = lp->step->range;
+    if (gives_arrays(lp)) return;
+    CtFlowArgs fresh = {0};
+    CtFlowVar *var = ct_flow_reverse_selection(r, lp->step, &fresh);
+    if (var == NULL || !CT_FIRED("reverse_loops.selection")) return;
+    CtFlowArg place = ct_flow_reverse_need(r, flow_of(var)), none = ct_flow_int(&r->b, 0);
+    CtFlowArg is_initial = ct_flow_prim_int(&r->b, range, PRIM_INT_LT, place, none);
+    Acc *single = CT_NEW(r->arena, Acc);
+    *single = (Acc){.kind = ACC_SINGLE, .index = ct_flow_prim_int(&r->b, range, PRIM_INT_MAX, place, none)};
+    lp->single = single;
+    lp->fresh = fresh;
+    for (uint32_t i = 0; i < fresh.count; i++) {
+        CtFlowArg g = lp->cotangents.items[i], zero = ct_flow_none(), initial = ct_flow_none();
+        if (!ct_flow_is_none(g)) {
+            zero = ct_flow_zero(&r->b, g.type);
+            initial = either(r, range, is_initial, g, zero);
+            g = either(r, range, is_initial, zero, g);
+        }
+        lp->cotangents.items[i] = g;
+        ct_push(r->arena, &lp->initial, initial);
+    }
+    while (lp->cotangents.count < lp->step->results.count) ct_push(r->arena, &lp->cotangents, ct_flow_none());
+}
+
 /* The block never yields: the cotangents go to the initial values. */
 static void pass_on(Reverse *r, const Looping *lp) {
     CT_FIRED("reverse_loops.never_ends");
@@ -85,11 +137,15 @@ static void pass_on(Reverse *r, const Looping *lp) {
 static void begin(Reverse *r, Looping *lp) {
     const CtFlowType *integer = ct_flow_scalar(r->flow, FLOW_I64);
     CtFlowBlock *backward = ct_flow_block(&r->b);
-    lp->count = lp->single != NULL ? ct_flow_int(&r->b, 1) : ct_flow_reverse_need(r, lp->step->args.items[0]);
+    lp->count = ct_flow_reverse_need(r, lp->step->args.items[0]);
+    if (selects(lp))
+        lp->count = ct_flow_prim_int(&r->b, lp->step->range, PRIM_INT_MIN, lp->count, ct_flow_int(&r->b, 1));
+    else if (lp->single != NULL)
+        lp->count = ct_flow_int(&r->b, 1);
     for (uint32_t i = 0; i < lp->step->as.loop.carried; i++) {
         CtFlowVar *param = lp->block->params.items[1 + i], *var = NULL;
         CtFlowArg start = lp->cotangents.items[i];
-        if (ct_flow_reverse_is_active(r, flow_of(param))) {
+        if (ct_flow_reverse_is_active(r, flow_of(param)) && !selects(lp)) {
             if (ct_flow_is_none(start)) start = ct_flow_zero(&r->b, handed_type(r, lp, i));
             var = ct_flow_var(&r->b, "d", start.type);
         }
@@ -103,6 +159,11 @@ static void begin(Reverse *r, Looping *lp) {
     lp->inner->imports = &lp->imports;
     ct_map_set(r->arena, &lp->inner->known, lp->block->params.items[0]->id, lp->index);
     ct_flow_reverse_enter(r, lp->inner);
+}
+
+static void give_fresh(Reverse *r, const Looping *lp) {
+    for (uint32_t i = 0; i < lp->fresh.count; i++)
+        ct_flow_reverse_give(r, lp->step->range, lp->fresh.items[i], lp->cotangents.items[i], false);
 }
 
 static void give_cotangents(Reverse *r, const Looping *lp) {
@@ -289,6 +350,8 @@ static void write_loop(Reverse *r, Looping *lp) {
     for (uint32_t i = 0; i < lp->carried.count; i++)
         if (lp->carried.items[i] != NULL)
             ct_flow_reverse_give(r, range, lp->step->args.items[1 + i], results.items[i], lp->full[i]);
+    for (uint32_t i = 0; i < lp->initial.count; i++)
+        ct_flow_reverse_give(r, range, lp->step->args.items[1 + i], lp->initial.items[i], false);
     for (uint32_t i = 0; i < lp->sums.count; i++)
         ct_flow_reverse_give_uniform(r, range, flow_of(lp->summed.items[i]), lp->sums.items[i]);
     for (uint32_t i = 0; i < arrays.count; i++)
@@ -302,8 +365,9 @@ void ct_flow_reverse_loop(Reverse *r, CtFlowStep *step) {
         pass_on(r, &lp);
         return;
     }
+    take_selected(r, &lp);
     begin(r, &lp);
-    give_cotangents(r, &lp);
+    selects(&lp) ? give_fresh(r, &lp) : give_cotangents(r, &lp);
     ct_flow_reverse_steps(r, lp.block, lp.block->steps.count);
     take_next(r, &lp);
     give_elements(r, &lp);

@@ -562,11 +562,20 @@ static void distribute(Distribute *d, CtFlowStep *loop) {
     ct_flow_facts_begin(&d->facts, d->flow, d->function);
 }
 
+/* Whether a loop certainly has one iteration or none, such as the reverse of a loop that selects. */
+static bool is_once(const Distribute *d, const CtFlowStep *loop) {
+    const CtFlowStep *least = ct_flow_maker(&d->facts, &loop->args.items[0], FLOW_PRIM);
+    if (least == NULL || least->as.prim != PRIM_INT_MIN) return false;
+    const CtFlowArg *most = &least->args.items[1];
+    return most->var == NULL && most->lit.integer <= 1 && CT_FIRED("distribute.once");
+}
+
 static void visit(Distribute *d, const CtFlowBlock *block, uint32_t depth) {
     for (uint32_t i = 0; i < block->steps.count; i++) {
         CtFlowStep *step = block->steps.items[i];
         d->depth = depth + 1;
-        if (step->kind == FLOW_LOOP && step->as.loop.block->exit == EXIT_YIELD && has_compounds(step->as.loop.block))
+        if (step->kind == FLOW_LOOP && step->as.loop.block->exit == EXIT_YIELD && has_compounds(step->as.loop.block) &&
+            !is_once(d, step))
             distribute(d, step);
         for (uint32_t j = 0; j < ct_flow_inner_count(step); j++) visit(d, ct_flow_inner(step, j), depth + 1);
     }
