@@ -7,11 +7,12 @@
  * function received is the one that the caller receives. */
 #include "flow/opt/passes.h"
 
-enum {                     /* bounds, in steps */
-       SMALL = 12,         /* a body of at most this size is inlined everywhere */
-       SMALL_IN_LOOP = 80, /* and of at most this size in a loop */
-       LARGEST = 3000,     /* a function of this size takes in no others */
-       SOME_GROWTH = 3000, /* growth of the program, besides its own size */
+enum {                      /* bounds, in steps */
+       SMALL = 12,          /* a body of at most this size is inlined everywhere */
+       SMALL_IN_LOOP = 80,  /* and of at most this size in a loop */
+       OPENS_IN_LOOP = 400, /* of this size in a loop, where it opens a node that is made in sight */
+       LARGEST = 3000,      /* a function of this size takes in no others */
+       SOME_GROWTH = 3000,  /* growth of the program, besides its own size */
 };
 
 typedef struct Inline {
@@ -96,6 +97,17 @@ void ct_flow_yield_instead(CtFlow *flow, CtFlowFunction *function, CtFlowBlock *
 
 /* ---- what is written in ---- */
 
+/* Whether a body begins by opening a node that its caller makes, as the reverse sweep of straight-line code opens its
+ * residual. Inlined, it needs no node, and what it is given is known: a pullback of unit vectors has few steps left. */
+static bool opens_made_node(const Inline *s, const CtFlowFunction *callee, const CtFlowArgs *args) {
+    const CtFlowStep *open = callee->body->steps.count > 0 ? callee->body->steps.items[0] : NULL;
+    if (open == NULL || open->kind != FLOW_OPEN) return false;
+    for (uint32_t i = 0; i < callee->params.count; i++)
+        if (callee->params.items[i] == open->args.items[0].var)
+            return ct_flow_maker(&s->facts, &args->items[i], FLOW_MAKE) != NULL && CT_FIRED("inline.opens");
+    return false;
+}
+
 static bool is_wanted(const Inline *s, const CtFlowFunction *callee, const CtFlowArgs *args, bool in_loop) {
     if (callee->is_cold_path || s->function->is_cold_path) return false;
     uint32_t size = s->sizes[callee->id], own = s->sizes[s->function->id];
@@ -103,8 +115,10 @@ static bool is_wanted(const Inline *s, const CtFlowFunction *callee, const CtFlo
     if (part != NULL && callee != s->function) return ct_flow_size(part) <= SMALL;
     if (s->stays[callee->id] || callee == s->function || own + size > LARGEST) return false;
     if (s->calls[callee->id] == 1 && CT_FIRED("inline.once")) return true;
-    if (in_loop && size > SMALL) return size <= SMALL_IN_LOOP && size <= s->growth && CT_FIRED("inline.in_loop");
-    return size <= SMALL && size <= s->growth && CT_FIRED("inline.small");
+    if (size > s->growth) return false;
+    if (in_loop && size > SMALL_IN_LOOP) return size <= OPENS_IN_LOOP && opens_made_node(s, callee, args);
+    if (in_loop && size > SMALL) return CT_FIRED("inline.in_loop");
+    return size <= SMALL && CT_FIRED("inline.small");
 }
 
 static void visit(Inline *s, CtFlowBlock *block, bool in_loop);
