@@ -392,6 +392,8 @@ void ct_flow_reverse_give(Reverse *r, CtSourceRange range, CtFlowArg to, CtFlowA
 
 /* ---- elements ---- */
 
+enum { MOST_BEYOND = 16 }; /* how far beyond the loop's index an element may be */
+
 void ct_flow_reverse_give_uniform(Reverse *r, CtSourceRange range, CtFlowArg to, CtFlowArg adjoint) {
     Acc *acc = ct_flow_reverse_acc(r, r->scope, to.var, true);
     if (acc->kind == ACC_NOTHING) {
@@ -499,17 +501,39 @@ static bool is_read_in_all_iterations(Reverse *r, const Scope *loop, CtFlowVar *
 
 /* The variable that accumulates the adjoint of an element or row. Inside an inner loop, the elements of such a row can
  * have variables of their own in turn. */
-static CtFlowVar *element_of(Reverse *r, Scope *loop, CtFlowVar *array) {
+static CtFlowVar *element_of(Reverse *r, Scope *loop, CtFlowVar *array, int64_t by) {
     for (uint32_t i = 0; i < loop->elements.count; i++)
-        if (loop->elements.items[i].array == array) return loop->elements.items[i].item;
+        if (loop->elements.items[i].array == array && loop->elements.items[i].by == by)
+            return loop->elements.items[i].item;
     const CtFlowType *type = ct_flow_row_type(r->flow, array->type, 1);
     CtFlowVar *item = ct_flow_reverse_forward_var(r, array->name, type, loop->step->as.loop.block, NULL);
     ct_map_set(r->arena, &r->rows, item->id, array);
     while (r->active.count <= item->id) ct_push(r->arena, &r->active, ACTIVE_NOT);
     bool is_name = array->type->rank == 1 && type->kind == FLOW_ARRAY;
     r->active.items[item->id] = is_name ? ACTIVE_SHARED : ACTIVE_OWN;
-    ct_push(r->arena, &loop->elements, (Element){array, item});
+    ct_push(r->arena, &loop->elements, (Element){array, item, by});
     return item;
+}
+
+/* How much greater than the index of this loop an index is, if that is a small literal; else 0. */
+static int64_t beyond(const Reverse *r, const Scope *loop, CtFlowArg index) {
+    const CtFlowStep *sum = index.var == NULL ? NULL : ct_map_get(&r->defs, index.var->id);
+    if (sum == NULL || sum->kind != FLOW_PRIM || sum->as.prim != PRIM_INT_ADD) return 0;
+    CtFlowArg a = sum->args.items[0], b = sum->args.items[1], by = a.var == NULL ? a : b, of = a.var == NULL ? b : a;
+    bool small = by.var == NULL && by.lit.integer > 0 && by.lit.integer <= MOST_BEYOND;
+    return small && of.var == loop->step->as.loop.block->params.items[0] ? by.lit.integer : 0;
+}
+
+/* x[i + by] of a vector, read in each iteration of a map: the reverse loop yields its adjoint. */
+static bool give_beyond(Reverse *r, CtSourceRange range, CtFlowArg x, CtFlowArg index, CtFlowArg adjoint) {
+    Scope *loop = r->scope;
+    if (loop->kind != SCOPE_LOOP || !loop->is_map || owns(r, loop, x.var)) return false;
+    if (x.type->rank != 1 || ct_flow_is_object(x.type->element) || ct_flow_reverse_is_shared(r, x.var)) return false;
+    int64_t by = beyond(r, loop, index);
+    if (by == 0 || ct_flow_reverse_is_outside_loop(r, loop->parent, x.var)) return false;
+    CT_FIRED("accumulators.beyond");
+    ct_flow_reverse_give(r, range, flow_of(element_of(r, loop, x.var, by)), adjoint, false);
+    return true;
 }
 
 /* The adjoint of a row as a bag. */
@@ -556,13 +580,14 @@ void ct_flow_reverse_give_at(Reverse *r, CtSourceRange range, CtFlowArg x, const
     Scope *loop = loop_over(r, indices[0], x.var);
     if (loop != NULL && is_read_in_all_iterations(r, loop, x.var) &&
         (x.type->rank == 1 || yields_rows(r, loop, x.var))) {
-        CtFlowArg item = flow_of(element_of(r, loop, x.var));
+        CtFlowArg item = flow_of(element_of(r, loop, x.var, 0));
         if (count == 1)
             ct_flow_reverse_give(r, range, item, adjoint, false);
         else
             ct_flow_reverse_give_at(r, range, item, indices + 1, count - 1, adjoint);
         return;
     }
+    if (count == 1 && give_beyond(r, range, x, indices[0], adjoint)) return;
     CtFlowArg *needed = CT_NEW_ARRAY(r->arena, CtFlowArg, count);
     for (uint32_t i = 0; i < count; i++) needed[i] = ct_flow_reverse_need(r, indices[i]);
     ct_flow_reverse_add_at(r, range, x, needed, count, adjoint);

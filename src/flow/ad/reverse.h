@@ -37,9 +37,11 @@ typedef struct Import { /* an accumulator from outside to which a branch or loop
 } Import;
 typedef CT_VEC(Import) Imports;
 
-/* The adjoint of array[i], where i is the loop's index, accumulated in a variable of its own. It may be a row. */
+/* The adjoint of array[i + by], where i is the loop's index, accumulated in a variable of its own. If `by` is 0, it may
+ * be a row. */
 typedef struct Element {
     CtFlowVar *array, *item;
+    int64_t by;
 } Element;
 
 /* A block of the reverse sweep with the block of the forward sweep that it reverses. */
@@ -56,6 +58,7 @@ typedef struct Scope {
     CtMap repeated;    /* steps that are recomputed in this scope */
     Imports *imports;  /* of a BRANCH: shared with the other branches */
     CT_VEC(Element) elements;
+    bool is_map; /* of a LOOP: no iteration hands a cotangent to another, and all are reversed */
 } Scope;
 
 /* ---- functions ---- */

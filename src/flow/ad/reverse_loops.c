@@ -24,7 +24,8 @@ typedef struct Looping {
     Imports imports;
     CtFlowArgs items; /* items of the arrays that the reverse loop yields, and which arrays these are */
     CtFlowVars arrays;
-    CtFlowArgs sums; /* values that every element of an array receives; and the arrays */
+    CT_VEC(int64_t) beyond; /* how far beyond the index of the loop the elements of these arrays are */
+    CtFlowArgs sums;        /* values that every element of an array receives; and the arrays */
     CtFlowVars summed;
     bool any_order;
     const Acc *single;  /* the only iteration that contributes, or NULL */
@@ -134,6 +135,12 @@ static void pass_on(Reverse *r, const Looping *lp) {
         ct_flow_reverse_give(r, lp->step->range, lp->step->args.items[1 + i], lp->cotangents.items[i], false);
 }
 
+static bool carries_cotangents(const Looping *lp) {
+    for (uint32_t i = 0; i < lp->carried.count; i++)
+        if (lp->carried.items[i] != NULL) return true;
+    return false;
+}
+
 static void begin(Reverse *r, Looping *lp) {
     const CtFlowType *integer = ct_flow_scalar(r->flow, FLOW_I64);
     CtFlowBlock *backward = ct_flow_block(&r->b);
@@ -157,6 +164,7 @@ static void begin(Reverse *r, Looping *lp) {
     lp->inner = ct_flow_reverse_scope(r, SCOPE_LOOP, (CtFlowBlock *)lp->block, backward);
     lp->inner->step = lp->step;
     lp->inner->imports = &lp->imports;
+    lp->inner->is_map = lp->single == NULL && !carries_cotangents(lp);
     ct_map_set(r->arena, &lp->inner->known, lp->block->params.items[0]->id, lp->index);
     ct_flow_reverse_enter(r, lp->inner);
 }
@@ -209,6 +217,24 @@ static const CtFlowType *type_of_element(const Reverse *r, const Element *elemen
     return ct_flow_reverse_handed_type(r->flow, element->item->type, shared ? ACTIVE_SHARED : ACTIVE_OWN);
 }
 
+static void yield_element(Reverse *r, Looping *lp, const Element *element, CtFlowArg g) {
+    ct_push(r->arena, &lp->items, g);
+    ct_push(r->arena, &lp->arrays, element->array);
+    ct_push(r->arena, &lp->beyond, element->by);
+}
+
+/* x[i + by] += g[i] */
+static void give_beyond(Reverse *r, CtSourceRange range, CtFlowVar *x, int64_t by, CtFlowArg g) {
+    CtFlowArgs start = {0}, next = {0};
+    CtFlowBuilder *b = &r->b;
+    ct_push(r->arena, &start, ct_flow_reverse_borrow(r, range, flow_of(x)));
+    CtFlowLooping loop = ct_flow_loop_begin(b, range, ct_flow_dim(b, range, g, 0), &start);
+    CtFlowArg to = ct_flow_prim_int(b, range, PRIM_INT_ADD, loop.index, ct_flow_int(b, by));
+    CtFlowArg item = ct_flow_read(b, range, g, &loop.index, 1);
+    ct_push(r->arena, &next, ct_flow_add_at(b, range, loop.carried.items[0], &to, 1, item));
+    ct_flow_reverse_put(r, flow_of(x), ct_flow_loop_end(b, &loop, &next, NULL, NULL).items[0]);
+}
+
 /* Adds what has been accumulated for the elements x[i] to x. */
 static void give_elements(Reverse *r, Looping *lp) {
     for (uint32_t i = 0; i < lp->inner->elements.count; i++) {
@@ -217,6 +243,10 @@ static void give_elements(Reverse *r, Looping *lp) {
         CtFlowArg array = flow_of(element->array), of = flow_of(element->item);
         CtFlowArg g = ct_flow_reverse_take_as(r, of, type_of_element(r, element), &full);
         if (ct_flow_is_none(g)) continue;
+        if (element->by != 0) {
+            yield_element(r, lp, element, g);
+            continue;
+        }
         bool maps = lp->any_order && lp->single == NULL && ct_map_get(&lp->inner->accs, element->array->id) == NULL &&
                     ct_flow_reverse_same_length(r, lp->step, element->array);
         if (maps) maps = !ct_flow_reverse_is_outside_loop(r, lp->outer, element->array);
@@ -232,8 +262,7 @@ static void give_elements(Reverse *r, Looping *lp) {
         }
         if (maps && CT_FIRED("reverse_loops.map_of_elements")) {
             if (array.type->rank > 1 && !full) g = ct_flow_reverse_filled(r, lp->step->range, element->item, g);
-            ct_push(r->arena, &lp->items, g);
-            ct_push(r->arena, &lp->arrays, element->array);
+            yield_element(r, lp, element, g);
             continue;
         }
         CT_FIRED("reverse_loops.added_elements");
@@ -355,7 +384,10 @@ static void write_loop(Reverse *r, Looping *lp) {
     for (uint32_t i = 0; i < lp->sums.count; i++)
         ct_flow_reverse_give_uniform(r, range, flow_of(lp->summed.items[i]), lp->sums.items[i]);
     for (uint32_t i = 0; i < arrays.count; i++)
-        ct_flow_reverse_give(r, range, flow_of(lp->arrays.items[i]), arrays.items[i], true);
+        if (lp->beyond.items[i] == 0)
+            ct_flow_reverse_give(r, range, flow_of(lp->arrays.items[i]), arrays.items[i], true);
+    for (uint32_t i = 0; i < arrays.count; i++)
+        if (lp->beyond.items[i] != 0) give_beyond(r, range, lp->arrays.items[i], lp->beyond.items[i], arrays.items[i]);
 }
 
 void ct_flow_reverse_loop(Reverse *r, CtFlowStep *step) {
