@@ -191,5 +191,7 @@ void ct_flow_extremes(CtFlow *flow) {
         ct_flow_facts_begin(&p.facts, flow, function);
         visit(&p, function->body);
         if (p.found) write_wholes(&p, function->body);
+        ct_flow_facts_begin(&p.facts, flow, function);
+        ct_flow_extreme_folds(flow, function, &p.facts);
     }
 }

@@ -34,6 +34,11 @@ CtFlowFunction *ct_flow_both_sweeps(CtFlow *flow, CtFlowSweeps *sweeps);
 void ct_flow_yield_instead(CtFlow *flow, CtFlowFunction *function, CtFlowBlock *block, const CtFlowTypes *types,
                            CtSourceRange range);
 
+/* ---- extreme_folds.c ---- */
+
+/* Folds of a function, outside of loops, that are the extreme of a whole vector: ct_flow_extremes. */
+void ct_flow_extreme_folds(CtFlow *flow, CtFlowFunction *function, CtFlowFacts *facts);
+
 /* ---- the passes ---- */
 
 #define FLOW_PASS(name, needs, makes, breaks, tolerance, what) void ct_flow_##name(CtFlow *flow);
