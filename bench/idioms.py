@@ -46,6 +46,9 @@ SUBJECTS = [
     ("shifted", "y ! (i - 1)", "{n}"),
     ("column", "a column", "{rows}x10"),
     ("smooth", "second differences", "{n}"),
+    ("nearest", "a minimum by recursion", "8x10 {rows}x10"),
+    ("largest", "foldl1 max", "{n}"),
+    ("triangle", "a packed triangle, by a running place", "45 {rows}x10"),
 ]
 TOLERANCE = 1e-9
 
