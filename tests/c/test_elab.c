@@ -328,7 +328,7 @@ static void names_of_the_prelude_can_be_defined_again(void **state) {
 static void recursive_values_are_refused(void **state) { refused(*state, "\nxs = 1 : ys\nys = 2 : xs\n", CT_E0403, 2); }
 
 static void local_recursive_values_are_refused(void **state) {
-    refused(*state, "main =\n  let xs = 'a' : xs\n  in xs\n", CT_E0403, 2);
+    refused(*state, "main =\n  let p = (1 :: Int, fst p)\n  in p\n", CT_E0403, 2);
 }
 
 static void derivatives_of_functions_of_functions_are_refused_where_the_user_asks(void **state) {

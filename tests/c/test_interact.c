@@ -342,7 +342,7 @@ static void names_in_scope_begin_with_the_prefix(void **state) {
     assert_null(strstr(names, "entry'"));
     assert_null(strchr(names, ' '));
     assert_null(cotan_modules(p, "Data.L", &names));
-    assert_string_equal(names, "Data.List\n");
+    assert_string_equal(names, "Data.List\nData.List.NonEmpty\n");
     cotan_close(context);
 }
 
@@ -376,7 +376,7 @@ static void limits_hold_and_can_be_changed(void **state) {
     cotan_program *p = load(context, model);
     cotan_call call = {.mode = COTAN_RUN, .expression = "forever 0", .bind = "it"};
     cotan_result result;
-    assert_fails(cotan_call_json(p, &call, &result), "E0802", "<input>", 1, 1);
+    assert_fails(cotan_call_json(p, &call, &result), "E0802", "model.cot", 6, 13);
     cotan_set_limits(context, &(cotan_limits){.steps = 1000000});
     assert_value(p, "sum [1 .. 5000]", "12502500");
     cotan_set_limits(context, NULL);

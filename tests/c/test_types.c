@@ -512,7 +512,7 @@ static void instances_are_of_constructors_once_with_superclasses(void **state) {
             "instance Ord T where a <= b = True\n"
             "instance Eq Int where a == b = True\n"
             "instance Show T where { show _ = \"T\"; shout _ = \"T\" }\n",
-            "E0314: an instance is for `[]` applied to different variables, not for one case of it such as `String`\n"
+            "E0309: there is an instance Eq [] already | a type is in a class in one way: keep one of the two\n"
             "E0309: there is an instance Eq Int already | a type is in a class in one way: keep one of the two\n"
             "E0314: `shout` is not a method of the class Show | perhaps `show` is meant\n"
             "E0314: an instance of Ord needs an instance of its superclass Eq for `T` | write one, with no more in its "
@@ -523,7 +523,7 @@ static void only_what_can_be_derived_is(void **state) {
     refused(
         state, "data F = F (Int -> Int) deriving (Eq)\ndata G = G deriving (Num)\n",
         "E0315: the class Num cannot be derived | Eq, Ord, Show, Read, Enum, Bounded, Ix, Functor, Foldable and "
-        "Traversable can; write an instance of the "
+        "Traversable can, and any class for a newtype; write an instance of the "
         "others\n"
         "E0315: Eq cannot be derived for `F`: it has a field of type `Int -> Int` | functions can neither be compared "
         "nor shown\n");
