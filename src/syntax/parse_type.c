@@ -41,10 +41,23 @@ static CtTypeExpr *special_in_parens(CtParser *p) {
     return special(p, start, text.data);
 }
 
+/* Whether a token may stand in a kind. */
+static bool is_of_kind(const CtParser *p) {
+    switch ((int)p->kind) {
+    case TOKEN_CONID:
+    case TOKEN_VARID:
+    case TOKEN_VARSYM:
+    case TOKEN_RARROW:
+    case TOKEN_LPAREN:
+    case TOKEN_RPAREN: return true;
+    default: return false;
+    }
+}
+
 /* A kind, as in (f :: * -> *), is inferred, and read over. */
 static void skip_kind(CtParser *p) {
-    if (p->kind != TOKEN_DCOLON) return;
-    for (uint32_t nested = 0; p->kind != TOKEN_END && (nested > 0 || p->kind != TOKEN_RPAREN); ct_syntax_advance(p)) {
+    if (!ct_syntax_accept(p, TOKEN_DCOLON)) return;
+    for (uint32_t nested = 0; is_of_kind(p) && (nested > 0 || p->kind != TOKEN_RPAREN); ct_syntax_advance(p)) {
         if (p->kind == TOKEN_LPAREN) nested++;
         if (p->kind == TOKEN_RPAREN) nested--;
     }
