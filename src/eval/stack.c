@@ -42,17 +42,17 @@ bool ct_eval_raise_string(Machine *m, CtErrorCode code, CtWord message) {
     return false;
 }
 
-/* Grows by half, or by what is needed; stack memory counts like the heap. */
+/* Grows by half, so that few reallocations copy it; near the limit of memory by parts of what is left, by what is
+ * needed at least. Stack memory counts like the heap. */
 bool ct_eval_stack_reserve(Machine *m, size_t words) {
     size_t used = (size_t)(m->fp - m->stack), size = (size_t)(m->stack_end - m->stack);
     if (size - used >= words) return true;
-    size_t wanted = size + size / 2;
-    if (wanted - used < words) wanted = used + words;
-    size_t more = (wanted - size) * sizeof(CtWord);
-    if (!ct_value_heap_charge(m->heap, more)) {
-        wanted = used + words;
+    size_t wanted, more, missing = used + words - size;
+    for (size_t room = size / 2;; room /= 2) {
+        wanted = size + (room > missing ? room : missing);
         more = (wanted - size) * sizeof(CtWord);
-        if (!ct_value_heap_charge(m->heap, more)) return ct_eval_raise_memory(m);
+        if (ct_value_heap_charge(m->heap, more)) break;
+        if (room <= missing) return ct_eval_raise_memory(m);
     }
     CtWord *stack = realloc(m->stack, wanted * sizeof(CtWord));
     if (stack == NULL) {
