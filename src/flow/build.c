@@ -22,6 +22,13 @@ CtFlowFunction *ct_flow_function(CtFlow *flow, const char *name, CtSourceRange r
 
 CtFlowBlock *ct_flow_block(CtFlowBuilder *l) { return CT_NEW(l->arena, CtFlowBlock); }
 
+CtFlowBlock ct_flow_reopen(CtFlowBlock *block) {
+    CtFlowBlock old = *block;
+    memset(&block->steps, 0, sizeof block->steps);
+    block->exit = EXIT_OPEN;
+    return old;
+}
+
 /* A step behind one that control does not leave is built, but not added to the block. */
 CtFlowStep *ct_flow_step(CtFlowBuilder *l, CtFlowStepKind kind, CtSourceRange range) {
     CtFlowStep *step = CT_NEW(l->arena, CtFlowStep);

@@ -29,6 +29,8 @@ CtFlowVar *ct_flow_fresh(CtFlow *flow, CtFlowFunction *function, const char *nam
 CtFlowVar *ct_flow_var(CtFlowBuilder *l, const char *name, const CtFlowType *type);
 CtFlowFunction *ct_flow_function(CtFlow *flow, const char *name, CtSourceRange range);
 CtFlowBlock *ct_flow_block(CtFlowBuilder *l);
+/* Makes a block empty and open, to be written anew; gives what it was. */
+CtFlowBlock ct_flow_reopen(CtFlowBlock *block);
 CtFlowStep *ct_flow_step(CtFlowBuilder *l, CtFlowStepKind kind, CtSourceRange range);
 void ct_flow_arg(CtFlowBuilder *l, CtFlowStep *step, CtFlowArg arg);
 CtFlowArg ct_flow_result(CtFlowBuilder *l, CtFlowStep *step, const char *name, const CtFlowType *type);
@@ -98,6 +100,9 @@ void ct_flow_case_begin(CtFlowBuilder *l, CtFlowChoosing *choice, uint32_t tag);
 void ct_flow_case_end(CtFlowBuilder *l, CtFlowChoosing *choice, const CtFlowArgs *values);
 /* The results of the switch. Their types are those that the last yielding branch yields. */
 CtFlowArgs ct_flow_switch_end(CtFlowBuilder *l, CtFlowChoosing *choice);
+
+/* If the test holds `yes`, else `no`. */
+CtFlowArg ct_flow_choose(CtFlowBuilder *l, CtSourceRange range, CtFlowArg test, CtFlowArg yes, CtFlowArg no);
 
 /* The index of the first element that equals `extreme`, the array's largest or smallest, or is NaN. */
 CtFlowArg ct_flow_place_of(CtFlowBuilder *l, CtSourceRange range, CtFlowArg array, CtFlowArg extreme);

@@ -165,6 +165,15 @@ CtFlowArgs ct_flow_switch_end(CtFlowBuilder *l, CtFlowChoosing *choice) {
 
 /* ---- extremes ---- */
 
+CtFlowArg ct_flow_choose(CtFlowBuilder *l, CtSourceRange range, CtFlowArg test, CtFlowArg yes, CtFlowArg no) {
+    CtFlowChoosing choice = ct_flow_switch_begin(l, range, test);
+    ct_flow_case_begin(l, &choice, 1);
+    ct_flow_case_end(l, &choice, &(CtFlowArgs){.items = &yes, .count = 1});
+    ct_flow_case_begin(l, &choice, FLOW_OTHERS);
+    ct_flow_case_end(l, &choice, &(CtFlowArgs){.items = &no, .count = 1});
+    return ct_flow_switch_end(l, &choice).items[0];
+}
+
 /* Searches from the last element to the first. */
 CtFlowArg ct_flow_place_of(CtFlowBuilder *l, CtSourceRange range, CtFlowArg array, CtFlowArg extreme) {
     CtFlowArg length = ct_flow_dim(l, range, array, 0);

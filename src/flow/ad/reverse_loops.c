@@ -89,19 +89,6 @@ static bool gives_arrays(const Looping *lp) {
     return false;
 }
 
-/* If the test holds `a`, else `b`, which are reals. */
-static CtFlowArg either(Reverse *r, CtSourceRange range, CtFlowArg test, CtFlowArg a, CtFlowArg b) {
-    CtFlowChoosing choice = ct_flow_switch_begin(&r->b, range, test);
-    CtFlowArgs yes = {0}, no = {0};
-    ct_push(r->arena, &yes, a);
-    ct_push(r->arena, &no, b);
-    ct_flow_case_begin(&r->b, &choice, 1);
-    ct_flow_case_end(&r->b, &choice, &yes);
-    ct_flow_case_begin(&r->b, &choice, FLOW_OTHERS);
-    ct_flow_case_end(&r->b, &choice, &no);
-    return ct_flow_switch_end(&r->b, &choice).items[0];
-}
-
 /* The cotangents of the results of a loop that selects go to one iteration, or to the initial values. */
 static void take_selected(Reverse *r, Looping *lp) {
     CtSourceRange range = lp->step->range;
@@ -119,8 +106,8 @@ static void take_selected(Reverse *r, Looping *lp) {
         CtFlowArg g = lp->cotangents.items[i], zero = ct_flow_none(), initial = ct_flow_none();
         if (!ct_flow_is_none(g)) {
             zero = ct_flow_zero(&r->b, g.type);
-            initial = either(r, range, is_initial, g, zero);
-            g = either(r, range, is_initial, zero, g);
+            initial = ct_flow_choose(&r->b, range, is_initial, g, zero);
+            g = ct_flow_choose(&r->b, range, is_initial, zero, g);
         }
         lp->cotangents.items[i] = g;
         ct_push(r->arena, &lp->initial, initial);

@@ -94,10 +94,7 @@ static CtFlowArg next_place(Reverse *r, const Choice *choice, CtFlowArg place, C
     CtFlowArg a = step->args.items[0], b = step->args.items[1];
     bool least = step->as.prim == PRIM_MIN;
     CtFlowArg taken = ct_flow_prim_int(&r->f, step->range, PRIM_LT, least ? b : a, least ? a : b);
-    CtFlowChoosing choosing = ct_flow_switch_begin(&r->f, step->range, taken);
-    write_case(r, &choosing, 1, second);
-    write_case(r, &choosing, FLOW_OTHERS, first);
-    return ct_flow_switch_end(&r->f, &choosing).items[0];
+    return ct_flow_choose(&r->f, step->range, taken, second, first);
 }
 
 static void insert_at(CtArena *arena, CtFlowVars *vars, uint32_t at, CtFlowVar *var) {

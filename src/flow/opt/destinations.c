@@ -385,10 +385,8 @@ static void write_step(Destinations *d, CtFlowBuilder *l, CtFlowStep *step) {
 
 /* `held`: which of the values that it yields are accumulators. */
 static void write_block(Destinations *d, CtFlowBlock *block, const bool *held) {
-    CtFlowBlock old = *block;
+    CtFlowBlock old = ct_flow_reopen(block);
     CtFlowBuilder l = {d->flow, d->flow->arena, d->function, block};
-    memset(&block->steps, 0, sizeof block->steps);
-    block->exit = EXIT_OPEN;
     for (uint32_t i = 0; i < old.steps.count; i++) write_step(d, &l, old.steps.items[i]);
     if (old.exit == EXIT_TAIL && ends_list(d, old.tail, &old.values)) {
         CtFlowVar *result = ct_flow_fresh(d->flow, d->function, "list", old.values.items[0].type);

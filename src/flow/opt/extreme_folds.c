@@ -58,15 +58,6 @@ static bool is_extreme_fold(const CtFlowFacts *facts, const CtFlowStep *loop, Ex
 
 /* ---- writing ---- */
 
-static CtFlowArg choose(CtFlowBuilder *b, CtSourceRange range, CtFlowArg test, CtFlowArg yes, CtFlowArg no) {
-    CtFlowChoosing choice = ct_flow_switch_begin(b, range, test);
-    ct_flow_case_begin(b, &choice, 1);
-    ct_flow_case_end(b, &choice, &(CtFlowArgs){.items = &yes, .count = 1});
-    ct_flow_case_begin(b, &choice, FLOW_OTHERS);
-    ct_flow_case_end(b, &choice, &(CtFlowArgs){.items = &no, .count = 1});
-    return ct_flow_switch_end(b, &choice).items[0];
-}
-
 /* The best and its place, if no element is NaN; else the fold gives them. */
 static CtFlowArgs with_place(CtFlowBuilder *b, CtFlowStep *loop, const ExtremeFold *fold, CtFlowArg best, CtFlowArg at,
                              CtFlowArg extreme) {
@@ -86,7 +77,7 @@ static CtFlowArgs with_place(CtFlowBuilder *b, CtFlowStep *loop, const ExtremeFo
     ct_flow_case_begin(b, &choice, FLOW_OTHERS);
     CtFlowArg taken = ct_flow_prim_int(b, range, PRIM_LT, most ? first : extreme, most ? extreme : first);
     ct_push(b->arena, &known, best);
-    ct_push(b->arena, &known, choose(b, range, taken, at, ct_flow_int(b, -1)));
+    ct_push(b->arena, &known, ct_flow_choose(b, range, taken, at, ct_flow_int(b, -1)));
     ct_flow_case_end(b, &choice, &known);
     return ct_flow_switch_end(b, &choice);
 }
@@ -125,11 +116,8 @@ static void write_extreme(CtFlowBuilder *b, CtFlowStep *loop, const ExtremeFold 
 /* ---- the walk ---- */
 
 static void visit(CtFlowBuilder *b, CtFlowFacts *facts, CtFlowBlock *block) {
-    CtFlowBlock old = *block;
+    CtFlowBlock old = ct_flow_reopen(block);
     uint32_t equals = facts->equals.count;
-    block->steps.items = NULL;
-    block->steps.count = block->steps.capacity = 0;
-    block->exit = EXIT_OPEN;
     for (uint32_t i = 0; i < old.steps.count; i++) {
         CtFlowStep *step = old.steps.items[i];
         ExtremeFold fold;

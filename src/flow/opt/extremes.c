@@ -136,10 +136,7 @@ static CtFlowVar *place_of(const Extremes *p, const CtFlowStep *step) {
 
 /* Writes the places that something looks for, in a block and all inside. */
 static void write_wholes(Extremes *p, CtFlowBlock *block) {
-    CtFlowBlock before = *block;
-    block->steps.items = NULL;
-    block->steps.count = block->steps.capacity = 0;
-    block->exit = EXIT_OPEN;
+    CtFlowBlock before = ct_flow_reopen(block);
     for (uint32_t i = 0; i < before.steps.count; i++) {
         CtFlowStep *step = before.steps.items[i];
         CtFlowVar *place = place_of(p, step);

@@ -169,16 +169,14 @@ static void replace(Loop *l, uint32_t carried, const Polynomial *adds, CtFlowBlo
     CtFlowArg value = value_at(&b, start, slope, curvature, flow_of(block->params.items[0]));
     ct_flow_substitute(block, block->params.items[1 + carried], value);
     put_in_front(arena, block, b.block);
-    if (loop->results.items[carried] != NULL) {
-        b.block = behind;
-        CtFlowArg iterations = binary(&b, PRIM_INT_MAX, loop->args.items[0], ct_flow_int(&b, 0));
-        CtFlowArg last = value_at(&b, start, slope, curvature, iterations);
-        CtFlowStep *result = ct_flow_step(&b, FLOW_PRIM, CT_NO_RANGE);
-        result->as.prim = PRIM_INT_ADD;
-        ct_flow_arg(&b, result, last);
-        ct_flow_arg(&b, result, ct_flow_int(&b, 0));
-        ct_push(arena, &result->results, loop->results.items[carried]);
-    }
+    b.block = behind;
+    CtFlowArg iterations = binary(&b, PRIM_INT_MAX, loop->args.items[0], ct_flow_int(&b, 0));
+    CtFlowArg last = value_at(&b, start, slope, curvature, iterations);
+    CtFlowStep *result = ct_flow_step(&b, FLOW_PRIM, CT_NO_RANGE);
+    result->as.prim = PRIM_INT_ADD;
+    ct_flow_arg(&b, result, last);
+    ct_flow_arg(&b, result, ct_flow_int(&b, 0));
+    ct_push(arena, &result->results, loop->results.items[carried]);
     remove_var(arena, &block->params, 1 + carried);
     remove_var(arena, &loop->results, carried);
     remove_arg(arena, &loop->args, 1 + carried);
@@ -209,9 +207,7 @@ static void replace_all(Loop *l, CtFlowBlock *before, CtFlowBlock *behind) {
 }
 
 static void visit(Induction *p, CtFlowBlock *block, uint32_t depth) {
-    CtFlowBlock old = *block;
-    memset(&block->steps, 0, sizeof block->steps);
-    block->exit = EXIT_OPEN;
+    CtFlowBlock old = ct_flow_reopen(block);
     for (uint32_t i = 0; i < old.steps.count; i++) {
         CtFlowStep *step = old.steps.items[i];
         CtFlowBlock behind = {.exit = EXIT_OPEN};

@@ -158,7 +158,7 @@ static void need_of_prim(Scales *s, const CtFlowStep *step) {
     case PRIM_EQ:
     case PRIM_LT:
     case PRIM_LE: return;
-    default: need_all(s, args, true); /* the others need not be looked at: few adjoints go through them */
+    default: need_all(s, args, true); /* few adjoints go through the others */
     }
 }
 
@@ -263,10 +263,7 @@ static void write_product(Scales *s, CtFlowStep *step) {
 }
 
 static void write(Scales *s, CtFlowBlock *block) {
-    CtFlowBlock before = *block;
-    block->steps.items = NULL;
-    block->steps.count = block->steps.capacity = 0;
-    block->exit = EXIT_OPEN;
+    CtFlowBlock before = ct_flow_reopen(block);
     for (uint32_t i = 0; i < before.steps.count; i++) {
         CtFlowStep *step = before.steps.items[i];
         bool is_product = ct_flow_is_prim(step, PRIM_SCALE) && !may_be(s, &step->args.items[1]);
