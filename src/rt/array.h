@@ -135,6 +135,10 @@ static CT_CALLED ct_array *ct_rows_begin(ct_run *rt, ct_array **x, int64_t lengt
     ct_array *rows = ct_array_make(rt, rank + 1, pointers, all);
     rows->dims[0] = length;
     for (uint32_t j = 0; j < rank; j++) rows->dims[j + 1] = dims[j];
+    if (!rt->is_member) { /* no other thread is at work: no atomic operation, which would take most of the time */
+        *x = rows;
+        return rows;
+    }
     if (__atomic_compare_exchange_n(x, &none, rows, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) return rows;
     if (rows->data != NULL) ct_give(rt, rows->data, (size_t)rows->capacity); /* elements follow later */
     ct_give(rt, rows, CT_ARRAY_WORDS + (size_t)rank + 1);

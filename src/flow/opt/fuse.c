@@ -22,7 +22,8 @@ typedef struct Fuse {
     CtFlowEffects effects;
     CtFlowFacts facts;
     CtFlowValues now;
-    bool maps_only; /* before derivatives are taken: loops with carried values are left alone */
+    bool maps_only;                 /* before derivatives are taken: loops with carried values are left alone */
+    bool sweeps_only, fused_sweeps; /* only loops of two sweeps are fused; some have been */
     CtFlowMarks marks, objects;
     uint32_t depth, loops; /* nesting depths of the current block */
     uint32_t equals;       /* the number of equalities of lengths known before the block */
@@ -267,8 +268,24 @@ static bool stay_apart(Fuse *f, const CtFlowStep *first, const CtFlowStep *secon
     return first->as.loop.carried == 0 && !has_loop(b) && !folds_simply(f, second);
 }
 
+/* Whether a loop runs forward sweeps, whose residuals the other loop reads. */
+static bool are_sweeps(const CtFlowStep *first, const CtFlowStep *second) {
+    const CtFlowBlock *a = first->as.loop.block, *b = second->as.loop.block;
+    for (uint32_t i = first->as.loop.carried; i < first->results.count; i++) {
+        const CtFlowStep *call = ct_flow_binder(a, a->values.items[i].var);
+        bool forward = call != NULL && call->kind == FLOW_CALL && call->as.function->sweeps != NULL;
+        if (!forward || call->results.items[call->results.count - 1] != a->values.items[i].var) continue;
+        for (uint32_t j = 0; j < b->steps.count; j++) {
+            const CtFlowStep *read = b->steps.items[j];
+            if (read->kind == FLOW_READ && read->args.items[0].var == first->results.items[i]) return true;
+        }
+    }
+    return false;
+}
+
 static bool is_wanted(Fuse *f, const CtFlowStep *first, const CtFlowStep *second) {
     if (!is_loop(first) || !have_same_length(f, first, second)) return false;
+    if (f->sweeps_only) return are_sweeps(first, second) && reads_at_index(f, first, second);
     if (f->maps_only && first->as.loop.carried + second->as.loop.carried > 0) return false;
     if (ct_flow_size(first->as.loop.block) + ct_flow_size(second->as.loop.block) > LARGEST) return false;
     bool vertical = uses_results(f, second, first);
@@ -359,7 +376,9 @@ static bool fuse_with(Fuse *f, Steps *steps, CtFlowStep **loop, uint32_t *at) {
         CtFlowStep *first = steps->items[i];
         Between between = {0};
         if (!is_wanted(f, first, *loop) || !may_meet(f, steps, i, *loop, &between)) continue;
-        if (uses_results(f, *loop, first))
+        if (f->sweeps_only && CT_FIRED("fuse.sweeps"))
+            f->fused_sweeps = true;
+        else if (uses_results(f, *loop, first))
             CT_FIRED("fuse.vertical");
         else
             CT_FIRED("fuse.horizontal");
@@ -536,7 +555,8 @@ static void visit_inside(Fuse *f, CtFlowStep *step) {
 static CtFlowStep *fuse_step(Fuse *f, Steps *steps, CtFlowStep *step) {
     CtFlowStep *loop = step;
     uint32_t at;
-    if (step->kind == FLOW_BULK) return !f->maps_only && fuse_reduction(f, steps, step, &loop) ? loop : step;
+    if (step->kind == FLOW_BULK)
+        return !f->maps_only && !f->sweeps_only && fuse_reduction(f, steps, step, &loop) ? loop : step;
     while (loop != NULL && is_loop(loop) && fuse_with(f, steps, &loop, &at)) continue;
     return loop;
 }
@@ -562,8 +582,10 @@ static void visit(Fuse *f, CtFlowBlock *block) {
     f->equals = around;
 }
 
-static void fuse(CtFlow *flow, bool maps_only) {
-    Fuse f = {.flow = flow, .arena = flow->arena, .effects = ct_flow_effects(flow), .maps_only = maps_only};
+static bool fuse(CtFlow *flow, Fuse f) {
+    f.flow = flow;
+    f.arena = flow->arena;
+    f.effects = ct_flow_effects(flow);
     f.marks = f.objects = (CtFlowMarks){.arena = flow->arena};
     for (uint32_t i = 0; i < flow->functions.count; i++) {
         f.function = flow->functions.items[i];
@@ -572,8 +594,11 @@ static void fuse(CtFlow *flow, bool maps_only) {
         f.depth = 0;
         visit(&f, f.function->body);
     }
+    return f.fused_sweeps;
 }
 
-void ct_flow_fuse_maps(CtFlow *flow) { fuse(flow, true); }
+void ct_flow_fuse_maps(CtFlow *flow) { fuse(flow, (Fuse){.maps_only = true}); }
 
-void ct_flow_fuse(CtFlow *flow) { fuse(flow, false); }
+bool ct_flow_fuse_sweeps(CtFlow *flow) { return fuse(flow, (Fuse){.sweeps_only = true}); }
+
+void ct_flow_fuse(CtFlow *flow) { fuse(flow, (Fuse){0}); }

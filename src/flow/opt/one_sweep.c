@@ -7,9 +7,12 @@
  * If dy does not depend on y, nor on what comes behind it, f can run its reverse sweep at once: no residual is made,
  * and what the reverse sweep reads has just been computed. This holds for terms of a sum, whose cotangents are products
  * of what is in front of them, and then for the calls inside of f: an expansion by minors, a sum over paths or trees.
- * An accumulator that another reverse sweep fills first is filled by this one first instead. So what is added to an
- * accumulator is added in another order, and exact mode does not use it. */
+ * Where one loop runs the forward sweeps and another the reverse sweeps, as for a sum over an array, these are fused
+ * first. An accumulator that another reverse sweep fills first is filled by this one first instead. So what is added to
+ * an accumulator is added in another order, and exact mode does not use it. */
 #include "flow/opt/passes.h"
+
+enum { MOST_ROUNDS = 8 }; /* of fusion: functions of both sweeps may have loops of calls again */
 
 typedef struct Pair { /* the two calls in a block, by their places */
     CtFlowBlock *block;
@@ -68,8 +71,20 @@ static bool may_move(const CtFlowStep *step) {
     case FLOW_ITEMS:
     case FLOW_MAKE: return step->args.count == 0;
     case FLOW_SWITCH: return may_move_branches(step);
-    default: return false; /* reads may rely on checks */
+    default: return false; /* reads may rely on checks: read_moves */
     }
+}
+
+/* Whether a read of a number behind the forward call may move in front of it: no step between them checks its index or
+ * changes its array. */
+static bool read_moves(const Pair *p, uint32_t place) {
+    const CtFlowStep *read = p->block->steps.items[place];
+    if (read->kind != FLOW_READ || ct_flow_is_object(read->results.items[0]->type)) return false;
+    for (uint32_t i = p->forward + 1; i < place; i++) {
+        const CtFlowStep *step = p->block->steps.items[i];
+        if (step->kind != FLOW_READ && !may_move(step)) return false;
+    }
+    return true;
 }
 
 static bool all_known(Pair *p, const CtFlowArgs *args);
@@ -90,7 +105,7 @@ static bool is_known(Pair *p, const CtFlowArg *arg) {
     uint32_t place = arg->var == NULL ? UINT32_MAX : place_of(p->block, arg->var);
     if (place == UINT32_MAX || place < p->forward || p->moves[place]) return true;
     const CtFlowStep *step = p->block->steps.items[place];
-    return may_move(step) && step_is_known(p, step) && (p->moves[place] = true);
+    return (may_move(step) || read_moves(p, place)) && step_is_known(p, step) && (p->moves[place] = true);
 }
 
 static bool all_known(Pair *p, const CtFlowArgs *args) {
@@ -148,6 +163,13 @@ static const CtFlowArg *added_to(const CtFlow *flow, const CtFlowBlock *block, c
     return NULL;
 }
 
+/* Whether a step of the block binds a variable, or the block is a loop's that carries it. */
+static bool is_bound_in(const CtFlowBlock *block, const CtFlowVar *var) {
+    for (uint32_t i = 1; i < block->params.count; i++)
+        if (block->params.items[i] == var) return true;
+    return place_of(block, var) != UINT32_MAX;
+}
+
 /* The accumulator, known in front of the forward call, to which others add before the backward call. */
 static const CtFlowArg *first_of(const OneSweep *o, Pair *p, const CtFlowArg *arg) {
     while (!is_known(p, arg)) {
@@ -155,9 +177,8 @@ static const CtFlowArg *first_of(const OneSweep *o, Pair *p, const CtFlowArg *ar
         arg = added_to(o->flow, p->block, step, arg->var);
         if (arg == NULL) return NULL;
     }
-    bool owned =
-        arg->var != NULL && (ct_map_has(&o->accumulators, arg->var->id) ||
-                             (place_of(p->block, arg->var) != UINT32_MAX && uses_in(p->function->body, arg->var) == 1));
+    bool owned = arg->var != NULL && (ct_map_has(&o->accumulators, arg->var->id) ||
+                                      (is_bound_in(p->block, arg->var) && uses_in(p->function->body, arg->var) == 1));
     return owned ? arg : NULL;
 }
 
@@ -269,10 +290,24 @@ static bool join(OneSweep *o, CtFlowFunction *function, CtFlowBlock *block, uint
     return true;
 }
 
+/* The arrays of a loop that nobody reads, such as those of residuals, once the loops of both sweeps are one. */
+static void drop_arrays(const CtFlowFunction *function, CtFlowStep *loop) {
+    CtFlowArgs *values = &loop->as.loop.block->values;
+    uint32_t kept = loop->as.loop.carried;
+    if (loop->as.loop.block->exit != EXIT_YIELD || loop->results.count == kept) return;
+    for (uint32_t i = kept; i < loop->results.count; i++) {
+        if (uses_in(function->body, loop->results.items[i]) == 0) continue;
+        loop->results.items[kept] = loop->results.items[i];
+        values->items[kept++] = values->items[i];
+    }
+    loop->results.count = values->count = kept;
+}
+
 /* Nodes that nobody looks at, such as residuals that have been opened where they were made. */
 static void drop_nodes(const CtFlowFunction *function, CtFlowBlock *block) {
     for (uint32_t i = block->steps.count; i-- > 0;) {
         const CtFlowStep *step = block->steps.items[i];
+        if (step->kind == FLOW_LOOP) drop_arrays(function, block->steps.items[i]);
         for (uint32_t j = 0; j < ct_flow_inner_count(step); j++) drop_nodes(function, ct_flow_inner(step, j));
         if (step->kind != FLOW_MAKE || uses_in(function->body, step->results.items[0]) > 0) continue;
         block->steps.count--;
@@ -289,8 +324,7 @@ static void join_in(OneSweep *o, CtFlowFunction *function, CtFlowBlock *block) {
     }
 }
 
-void ct_flow_one_sweep(CtFlow *flow) {
-    if (flow->exact) return;
+static void join_all(CtFlow *flow) {
     for (uint32_t i = 0; i < flow->functions.count; i++) { /* functions of both sweeps are added at the end */
         CtFlowFunction *function = flow->functions.items[i];
         OneSweep o = {.flow = flow};
@@ -298,5 +332,14 @@ void ct_flow_one_sweep(CtFlow *flow) {
             ct_map_set(flow->arena, &o.accumulators, function->params.items[j]->id, function);
         drop_nodes(function, function->body);
         join_in(&o, function, function->body);
+    }
+}
+
+void ct_flow_one_sweep(CtFlow *flow) {
+    if (flow->exact) return;
+    join_all(flow);
+    for (uint32_t i = 0; i < MOST_ROUNDS && ct_flow_fuse_sweeps(flow); i++) {
+        ct_flow_cse(flow); /* what the cotangents are computed of is known from the forward sweep */
+        join_all(flow);
     }
 }

@@ -24,6 +24,9 @@ bool ct_flow_reduction(const CtFlowStep *step, CtPrim *prim, CtFlowArg *first);
 
 /* ---- both_sweeps.c ---- */
 
+/* Fuses loops of forward sweeps with loops of their reverse sweeps; whether there were any. */
+bool ct_flow_fuse_sweeps(CtFlow *flow);
+
 /* The function that runs both sweeps of another; NULL where there is none. Made once. */
 CtFlowFunction *ct_flow_both_sweeps(CtFlow *flow, CtFlowSweeps *sweeps);
 
