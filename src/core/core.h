@@ -352,6 +352,8 @@ enum { CT_MOST_OPEN_CONS = 250 };
 void ct_core_data_open(CtProgram *p, CtData *data);
 /* Its constructor with a field of this type, which is added if there is none yet. NULL: there are too many. */
 CtCon *ct_core_data_open_con(CtProgram *p, CtData *data, CtType *field);
+/* Adds a constructor to an open data type, numbered behind its name; NULL when there are too many. */
+CtCon *ct_core_data_add_variant(CtProgram *p, CtData *data, CtCon con);
 /* Adds constructors to a type with `is_universal`, which has room for CT_CORE_MORE_CONS more than were set. False when
  * there are too many. */
 enum { CT_CORE_MORE_CONS = 60 };

@@ -166,6 +166,17 @@ CtCon *ct_core_data_open_con(CtProgram *p, CtData *data, CtType *field) {
     return con;
 }
 
+CtCon *ct_core_data_add_variant(CtProgram *p, CtData *data, CtCon con) {
+    if (data->con_count == CT_MOST_OPEN_CONS) return NULL;
+    CtArena *arena = p->context->arena;
+    CtCon *made = &data->cons[data->con_count];
+    *made = con;
+    made->name = ct_intern_text(&p->context->symbols, ct_format(arena, "%s'%u", con.name->text, data->con_count));
+    made->tag = data->con_count++;
+    made->data = data;
+    return made;
+}
+
 /* ---- asking ---- */
 
 /* The types met so far are linked through `seen`; the list is also the work list. So there is no recursion, and each

@@ -262,7 +262,11 @@ static Callee con_callee(CtElab *el, CtExpr *expr) {
     CtTy *result = expr->type, *arg;
     for (uint32_t i = 0; i < expr->con->arity; i++) ct_types_ty_is_fun(el->types, result, &arg, &result);
     Applied applied = ct_elab_applied(el, result);
-    View view = ct_elab_view(el, &applied, expr->con);
+    View view = {0};
+    if (expr->con->generics != NULL)
+        view.con = ct_elab_variant(el, applied.type, expr->con, ct_elab_own_types(el, expr), expr->range);
+    else
+        view = ct_elab_view(el, &applied, expr->con);
     callee.con = view.con;
     if (callee.arity == 0) return value_callee(ct_core_con(el->program, expr->range, callee.con, NULL, 0), type);
     if (view.stored != NULL) {

@@ -209,7 +209,10 @@ static CtType *data_type(CtElab *el, Ground *type) {
     CtCon *cons = CT_NEW_ARRAY(el->arena, CtCon, head->con_count);
     for (uint32_t i = 0; i < head->con_count; i++) {
         const CtDataCon *con = head->cons[i];
+        Ground **own = con->generics == NULL ? NULL : ct_elab_determined(el, type, con);
         cons[i].name = con->name;
+        cons[i].precedence = con->precedence;
+        if (con->generics != NULL && (own == NULL || ct_elab_has_variants(el, type, con))) continue; /* no such value */
         cons[i].count = con->arity;
         cons[i].field_names = con->field_names;
         cons[i].forms = ct_elab_forms(el, head, con);
@@ -217,10 +220,12 @@ static CtType *data_type(CtElab *el, Ground *type) {
         cons[i].precedence = con->precedence;
         cons[i].fields = CT_NEW_ARRAY(el->arena, CtType *, con->arity);
         for (uint32_t j = 0; j < con->arity; j++)
-            cons[i].fields[j] = sound ? ct_elab_core(el, field(el, type, con, j)) : el->program->unit_type;
+            cons[i].fields[j] = !sound        ? el->program->unit_type
+                                : own != NULL ? ct_elab_core(el, ct_elab_variant_field(el, type, con, own, j))
+                                              : ct_elab_core(el, field(el, type, con, j));
     }
     ct_core_data_set_cons(el->program, type->core->data, cons, head->con_count);
-    if (strcmp(head->name->text, "Store'value") == 0) ct_core_data_open(el->program, type->core->data);
+    if (head->is_open || strcmp(head->name->text, "Store'value") == 0) ct_core_data_open(el->program, type->core->data);
     return type->core;
 }
 

@@ -1,6 +1,7 @@
 /* Private to elaboration: ground types, specialisations, locals, callees.
  *
  *   ground.c    concrete types of inference, hash-consed, and their Core types
+ *   variants.c  constructors with type variables of their own
  *   universal.c one type for all the types that a growing type goes through
  *   convert.c   conversions between such a type and the types that it stands for
  *   dispatch.c  methods of classes at such a type
@@ -28,7 +29,8 @@ typedef struct Ground {
     CtTyCon *con;             /* a type constructor; NULL for an application */
     struct Ground *fun, *arg; /* the parts of a type application */
     uint32_t id, depth;
-    CtType *core; /* NULL until first needed */
+    CtType *core;              /* NULL until first needed */
+    struct Variants *variants; /* of constructors with variables of their own (variants.c) */
 } Ground;
 
 /* A type environment: the ground types that the quantified type variables of the current code stand for, innermost
@@ -62,6 +64,34 @@ CtCon *ct_elab_con(CtElab *el, Ground *type, const CtDataCon *con);
 /* The type of a constructor's field, in `tycon` applied to these arguments. */
 Ground *ct_elab_field(CtElab *el, const CtTyCon *tycon, Ground **args, uint32_t count, const CtDataCon *con,
                       uint32_t index);
+
+/* ---- constructors with variables of their own (variants.c) ---- */
+
+/* A constructor at types for its own variables: a constructor of its own in Core. */
+typedef struct Variant {
+    const CtDataCon *con;
+    Ground **types; /* for con->exists */
+    CtCon *made;
+} Variant;
+
+typedef struct Variants {
+    CT_VEC(Variant) items;
+} Variants;
+
+/* The types for a constructor's variables that a type of the data type determines; NULL where that has no such
+ * constructor. Variables that are not determined are NULL. */
+Ground **ct_elab_determined(CtElab *el, Ground *type, const CtDataCon *con);
+/* Whether a constructor has a variable that its type does not determine: there is one variant for each type. */
+bool ct_elab_has_variants(CtElab *el, Ground *type, const CtDataCon *con);
+/* The constructor of Core for these types of its variables: made at its first use, whereupon code that takes such
+ * values apart is made again. */
+CtCon *ct_elab_variant(CtElab *el, Ground *type, const CtDataCon *con, Ground *const *types, CtSourceRange range);
+/* The index-th variant so far of a constructor; NULL behind the last. The code that asks is made again for more. */
+const Variant *ct_elab_variant_at(CtElab *el, Ground *type, const CtDataCon *con, uint32_t index);
+/* The types for its own variables at which a constructor is used. */
+Ground **ct_elab_own_types(CtElab *el, const CtExpr *expr);
+/* The type of a field of a variant. */
+Ground *ct_elab_variant_field(CtElab *el, Ground *type, const CtDataCon *con, Ground *const *types, uint32_t index);
 
 /* ---- universal types (universal.c) ---- */
 
@@ -180,7 +210,8 @@ typedef struct Spec {
      * parameter is not uncurried; NULL when no parameter is. */
     uint32_t *uncurried;
     CtSourceRange blame; /* the user's code that led to this specialisation, possibly through library code */
-    uint32_t layers;     /* CONVERT, METHOD: the number of layers that were known when the code was made */
+    uint32_t layers;     /* the number of layers, and of variants, that were known when the code was made */
+    bool by_variants;    /* the code has a case for each variant of a constructor */
     struct Spec *next;   /* next in the hash bucket */
 } Spec;
 
@@ -232,14 +263,15 @@ struct CtElab {
     uint32_t ground_count;
     CtMap universals;     /* CtTyCon -> Universal */
     CtMap universal_over; /* Ground, the base -> Universal */
-    uint32_t layer_count; /* of all universal types */
+    uint32_t layer_count; /* of all universal types, and of all variants of constructors */
     bool with_universals; /* there is one */
     CtMap data_counts;    /* CtTyCon -> number of instances */
     CtMap specs;          /* hash -> Spec */
     CtMap spec_counts;    /* CtBinding -> number of specialisations */
     CtMap names;          /* name -> number of globals that asked for it */
     CT_VEC(Spec *) work;
-    CT_VEC(Spec *) by_layers; /* the code that has a case for each layer */
+    CT_VEC(Spec *) by_layers;   /* the code that has a case for each layer */
+    CT_VEC(Spec *) by_variants; /* the code that has a case for each variant of a constructor */
     uint32_t work_done;
     /* the code that is being elaborated */
     const TyEnv *env;

@@ -229,6 +229,49 @@ static CtCore *open_tuple(CtElab *el, const Matrix *m, uint32_t c, Fail *fail) {
 
 typedef CT_VEC(Row) Rows;
 
+typedef CT_VEC(CtCase) Cases;
+
+/* The environment in which the own variables of a constructor in the patterns of column c are these types. */
+static const TyEnv *with_own(CtElab *el, const CtDataCon *con, const Rows *rows, uint32_t c, Ground **types) {
+    const TyEnv *env = el->env;
+    for (uint32_t i = 0; i < rows->count && con->exist_count > 0; i++) {
+        TyEnv *frame = CT_NEW(el->arena, TyEnv);
+        CtTy **own = rows->items[i].pats[c]->exists;
+        *frame = (TyEnv){.generics = own, .types = types, .count = own == NULL ? 0 : con->exist_count, .outer = env};
+        env = frame;
+    }
+    return env;
+}
+
+/* The alternative for a constructor with variables of its own, at these types for them. */
+static void add_variant(CtElab *el, const Matrix *m, uint32_t c, const Rows *rows, Ground **types, CtCon *made,
+                        Cases *cases, Fail *fail) {
+    const TyEnv *before = el->env;
+    el->env = with_own(el, rows->items[0].pats[c]->con, rows, c, types);
+    CtVar **vars = CT_NEW_ARRAY(el->arena, CtVar *, made->count);
+    Matrix inner = open_rows(el, m, c, rows->items, rows->count, made->count, made->fields, vars);
+    CtCore *body = match(el, inner, fail);
+    el->env = before;
+    ct_push(el->arena, cases, ((CtCase){.con = made, .vars = vars, .body = body}));
+}
+
+static void add_variants(CtElab *el, const Matrix *m, uint32_t c, const Rows *rows, Ground *type, Cases *cases,
+                         Fail *fail) {
+    const CtDataCon *con = rows->items[0].pats[c]->con;
+    CtType *core = ct_elab_core(el, type);
+    Ground **own = ct_elab_determined(el, type, con);
+    if (own == NULL) return; /* no value of this type has the constructor */
+    if (!ct_elab_has_variants(el, type, con)) {
+        add_variant(el, m, c, rows, own, &core->data->cons[con->tag], cases, fail);
+        return;
+    }
+    for (uint32_t i = 0;; i++) {
+        const Variant *variant = ct_elab_variant_at(el, type, con, i);
+        if (variant == NULL || el->gave_up) return;
+        add_variant(el, m, c, rows, variant->types, variant->made, cases, fail);
+    }
+}
+
 static CtCore *open_data(CtElab *el, const Matrix *m, uint32_t c, uint32_t block, Fail *fail) {
     CtVar *column = m->columns[c];
     const CtPat *first = m->rows[0].pats[c];
@@ -236,7 +279,7 @@ static CtCore *open_data(CtElab *el, const Matrix *m, uint32_t c, uint32_t block
     if (column->type->kind != TYPE_DATA) return ct_elab_error_term(el, range, m->result);
     const CtTyCon *tycon = first->con->tycon;
     Applied applied = ct_elab_applied(el, first->type);
-    CtCase *cases = CT_NEW_ARRAY(el->arena, CtCase, tycon->con_count);
+    Cases cases = {0};
     Rows *rows = CT_NEW_ARRAY(el->arena, Rows, tycon->con_count); /* the rows of each constructor, by tag */
     CT_VEC(uint32_t) tags = {0}; /* the constructors that occur, in the order of their first rows */
     for (uint32_t i = 0; i < block; i++) {
@@ -247,21 +290,26 @@ static CtCore *open_data(CtElab *el, const Matrix *m, uint32_t c, uint32_t block
     }
     for (uint32_t i = 0; i < tags.count; i++) {
         uint32_t tag = tags.items[i];
+        if (tycon->cons[tag]->generics != NULL) {
+            add_variants(el, m, c, &rows[tag], applied.type, &cases, fail);
+            continue;
+        }
         View view = ct_elab_view(el, &applied, tycon->cons[tag]);
         CtVar **vars = CT_NEW_ARRAY(el->arena, CtVar *, view.count);
         CtType **types = view.given != NULL ? core_types(el, view.given, view.count) : view.con->fields;
         Matrix inner = open_rows(el, m, c, rows[tag].items, rows[tag].count, view.count, types, vars);
         CtCore *body = match(el, inner, fail);
         if (view.given != NULL) body = convert_fields(el, range, &view, vars, body);
-        cases[i] = (CtCase){.con = view.con, .vars = vars, .body = body};
+        ct_push(el->arena, &cases, ((CtCase){.con = view.con, .vars = vars, .body = body}));
     }
     CtCore *otherwise = NULL;
     if (tags.count < tycon->con_count)
         otherwise = ct_elab_fail(el, fail, m->result);
-    else if (column->type->data->is_universal)
+    else if (column->type->data->is_universal || cases.count < column->type->data->con_count)
         otherwise = ct_elab_impossible(el, range, m->result);
+    if (cases.count == 0) return otherwise;
     CtCore *scrutinee = ct_elab_relayer(el, range, ct_core_var(el->program, range, column), &applied);
-    return ct_core_case(el->program, range, m->result, scrutinee, cases, tags.count, otherwise);
+    return ct_core_case(el->program, range, m->result, scrutinee, cases.items, cases.count, otherwise);
 }
 
 /* ---- literals ---- */
@@ -406,7 +454,8 @@ static CtCore *open_view(CtElab *el, const Matrix *m, uint32_t c, uint32_t block
 static uint32_t block_size(const Matrix *m, uint32_t c) {
     const CtPat *first = m->rows[0].pats[c];
     if (first->kind == PAT_TUPLE) return m->row_count;
-    if (first->kind == PAT_CON && m->columns[c]->type->kind == TYPE_DATA && m->columns[c]->type->data->con_count == 1)
+    if (first->kind == PAT_CON && m->columns[c]->type->kind == TYPE_DATA && m->columns[c]->type->data->con_count == 1 &&
+        !first->con->tycon->is_open)
         return m->row_count;
     const CtType *type = m->columns[c]->type;
     bool together = first->kind == PAT_CON || built_in(type) || ct_core_type_is_integer(type);

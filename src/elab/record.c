@@ -25,7 +25,11 @@ static void place_values(CtElab *el, const CtExpr *expr, const CtDataCon *con, C
 CtCore *ct_elab_record(CtElab *el, CtExpr *expr) {
     Lets lets = {0};
     Applied applied = ct_elab_applied(el, expr->type);
-    View view = ct_elab_view(el, &applied, expr->con);
+    View view = {0};
+    if (expr->con->generics != NULL)
+        view.con = ct_elab_variant(el, applied.type, expr->con, ct_elab_own_types(el, expr), expr->range);
+    else
+        view = ct_elab_view(el, &applied, expr->con);
     CtCon *con = view.con;
     CtCore **args = CT_NEW_ARRAY(el->arena, CtCore *, con->count);
     place_values(el, expr, expr->con, args, &lets);

@@ -77,6 +77,7 @@ static CtPat *record_pattern(CtElab *el, const CtPat *pat) {
     const CtDataCon *con = pat->con;
     CtPat *out = pat_new(el, pat, PAT_CON, con->arity);
     out->con = pat->con;
+    out->exists = pat->exists;
     for (uint32_t i = 0; i < con->arity; i++)
         for (uint32_t j = 0; j < pat->part_count; j++)
             if (con->field_names != NULL && con->field_names[i] == pat->fields[j].text) out->parts[i] = pat->parts[j];

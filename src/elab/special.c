@@ -280,11 +280,14 @@ static void make_code(CtElab *el, Spec *spec) {
     spec->global->body = body;
 }
 
-/* Code with a case for each layer of a universal type is made again when a layer was found after it. */
+/* Code with a case for each layer of a universal type, or each variant of a constructor, is made again when one was
+ * found after it. */
 static bool made_again(CtElab *el) {
-    for (uint32_t i = 0; i < el->by_layers.count && !el->gave_up; i++) {
-        if (el->by_layers.items[i]->layers == el->layer_count) continue;
-        make_code(el, el->by_layers.items[i]);
+    for (uint32_t i = 0; i < el->by_layers.count + el->by_variants.count && !el->gave_up; i++) {
+        bool layers = i < el->by_layers.count;
+        Spec *spec = layers ? el->by_layers.items[i] : el->by_variants.items[i - el->by_layers.count];
+        if (spec->layers == el->layer_count) continue;
+        make_code(el, spec);
         return true;
     }
     return false;
@@ -296,6 +299,7 @@ void ct_elab_work(CtElab *el) {
             Spec *spec = el->work.items[el->work_done++];
             make_code(el, spec);
             if (spec->kind >= SPEC_CONVERT) ct_push(el->arena, &el->by_layers, spec);
+            if (spec->by_variants) ct_push(el->arena, &el->by_variants, spec);
         }
     } while (made_again(el));
     el->by_layers.count = 0;

@@ -289,6 +289,10 @@ bool ct_syntax_at_atype(const CtParser *p);
 /* A class applied to types: false for another type. */
 bool ct_syntax_class_applied(CtParser *p, CtTypeExpr *type, CtConstraint *out);
 CtQualType ct_syntax_parse_qual_type(CtParser *p);
+/* forall tyvar … . if that stands here. */
+bool ct_syntax_accept_forall(CtParser *p, CtName **names, uint32_t *count);
+/* The constraints that a type in front of => is read as. */
+void ct_syntax_context_of(CtParser *p, CtTypeExpr *context, CtConstraint **out, uint32_t *count);
 
 /* parse_gadt.c: the constructors of a data type, and perhaps `deriving`, from `where` on. */
 void ct_syntax_parse_gadt(CtParser *p, CtDecl *decl);

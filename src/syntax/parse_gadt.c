@@ -1,65 +1,107 @@
-/* Constructors by their types, as in GADTSyntax of GHC: data T a where { C, D :: t1 -> t2 -> T a; … }. Each gives T of
- * different variables, so that the declaration says what `data T a = C t1 t2 | …` does. */
+/* Constructors by their types, as in GADTSyntax and GADTs of GHC: data T a where { C, D :: t1 -> t2 -> T a; … }. A
+ * variable in the place of a parameter of T is this parameter; another type there is what the parameter has to be; the
+ * variables that are left are the constructor's own. */
 #include "syntax/internal.h"
 
-/* The parameter of the data type for a variable of the constructor's type, by its place in the result. NULL: it is not
- * there. */
-static const CtName *param_of(const CtDecl *decl, const CtTypeExpr *result, CtSym name) {
-    for (uint32_t i = decl->param_count; i > 0 && result->kind == TYPE_EXPR_APP; i--, result = result->parts[0])
-        if (result->parts[1]->name.text == name) return &decl->params[i - 1];
+/* What the variables of a constructor's type are called in its declaration. */
+typedef struct Names {
+    const CtDecl *decl;
+    CtTypeExpr **args; /* of the result; a parameter is what a variable is that stands at its place first */
+} Names;
+
+/* The parameter of the data type for a variable of the constructor's type. NULL: it is the constructor's own. */
+static const CtName *param_of(const Names *names, CtSym name) {
+    for (uint32_t i = 0; i < names->decl->param_count; i++)
+        if (names->args[i]->kind == TYPE_EXPR_VAR && names->args[i]->name.text == name) return &names->decl->params[i];
     return NULL;
 }
 
 static void refuse(CtParser *p, const CtTypeExpr *result, const CtDecl *decl) {
-    CtDiag *diag =
-        ct_error(p->context, CT_E0214, result->range, "a constructor of `%s` gives `%s` of different variables",
-                 decl->name.text->text, decl->name.text->text);
-    ct_help(p->context, diag, "data types whose constructors give different types are not supported");
+    CtDiag *diag = ct_error(p->context, CT_E0214, result->range, "a constructor of `%s` has to give `%s`",
+                            decl->name.text->text, decl->name.text->text);
+    ct_help(p->context, diag, "the type of a constructor ends in the data type with all its arguments");
     ct_syntax_leave_declaration(p);
 }
 
-static void check_result(CtParser *p, const CtDecl *decl, const CtTypeExpr *result) {
+/* The arguments of the data type in the result of a constructor. */
+static CtTypeExpr **result_args(CtParser *p, const CtDecl *decl, const CtTypeExpr *result) {
+    CtTypeExpr **args = CT_NEW_ARRAY(p->context->arena, CtTypeExpr *, decl->param_count);
     const CtTypeExpr *at = result;
-    uint32_t count = 0;
-    for (; at->kind == TYPE_EXPR_APP; at = at->parts[0], count++) {
-        const CtTypeExpr *arg = at->parts[1];
-        if (arg->kind != TYPE_EXPR_VAR) refuse(p, result, decl);
-        for (const CtTypeExpr *other = at->parts[0]; other->kind == TYPE_EXPR_APP; other = other->parts[0])
-            if (other->parts[1]->kind == TYPE_EXPR_VAR && other->parts[1]->name.text == arg->name.text)
-                refuse(p, result, decl);
+    uint32_t left = decl->param_count;
+    for (; at->kind == TYPE_EXPR_APP && left > 0; at = at->parts[0]) args[--left] = at->parts[1];
+    if (at->kind != TYPE_EXPR_CON || at->name.text != decl->name.text || left > 0) refuse(p, result, decl);
+    return args;
+}
+
+/* Renames the variables in a type: to the parameters of the data type, or to names that those do not have. */
+static CtTypeExpr *renamed(CtParser *p, const Names *names, const CtTypeExpr *type) {
+    CtTypeExpr *out = CT_NEW(p->context->arena, CtTypeExpr);
+    *out = *type;
+    if (type->kind == TYPE_EXPR_VAR) {
+        const CtName *param = param_of(names, type->name.text);
+        bool taken = false;
+        for (uint32_t i = 0; i < names->decl->param_count; i++)
+            taken = taken || names->decl->params[i].text == type->name.text;
+        if (param != NULL)
+            out->name.text = param->text;
+        else if (taken)
+            out->name.text =
+                ct_intern_text(&p->context->symbols, ct_format(p->context->arena, "%s'", type->name.text->text));
     }
-    if (at->kind != TYPE_EXPR_CON || at->name.text != decl->name.text || count != decl->param_count)
-        refuse(p, result, decl);
+    if (type->part_count > 0) out->parts = CT_NEW_ARRAY(p->context->arena, CtTypeExpr *, type->part_count);
+    for (uint32_t i = 0; i < type->part_count; i++) out->parts[i] = renamed(p, names, type->parts[i]);
+    return out;
 }
 
-/* Renames the variables of a field to the parameters of the data type. */
-static void rename_variables(const CtDecl *decl, const CtTypeExpr *result, CtTypeExpr *type) {
-    const CtName *param = type->kind == TYPE_EXPR_VAR ? param_of(decl, result, type->name.text) : NULL;
-    if (param != NULL) type->name.text = param->text;
-    for (uint32_t i = 0; i < type->part_count; i++) rename_variables(decl, result, type->parts[i]);
+/* For each parameter the type that the result of the constructor has there, where that is no variable of its own. */
+static CtTypeExpr **equalities(CtParser *p, const Names *names) {
+    uint32_t count = names->decl->param_count;
+    CtTypeExpr **equal = NULL;
+    for (uint32_t i = 0; i < count; i++) {
+        bool own = names->args[i]->kind == TYPE_EXPR_VAR &&
+                   param_of(names, names->args[i]->name.text) == &names->decl->params[i];
+        if (own) continue;
+        if (equal == NULL) equal = CT_NEW_ARRAY(p->context->arena, CtTypeExpr *, count);
+        equal[i] = renamed(p, names, names->args[i]);
+    }
+    return equal;
 }
 
-/* con , … , con :: [forall tyvar … .] type -> … -> T tyvar … */
+static void rename_context(CtParser *p, const Names *names, CtQualType *type) {
+    for (uint32_t i = 0; i < type->constraint_count; i++)
+        for (uint32_t j = 0; j < type->constraints[i].type_count; j++)
+            type->constraints[i].types[j] = renamed(p, names, type->constraints[i].types[j]);
+}
+
+/* con , … , con :: [forall tyvar … .] [context =>] type -> … -> T type … */
 static void constructors(CtParser *p, const CtDecl *decl, CtList *cons) {
     uint32_t first = cons->count;
     do {
-        if (p->kind != TOKEN_CONID) ct_syntax_fail(p, "a constructor, which begins with a capital");
+        bool in_parens = p->kind == TOKEN_LPAREN && ct_syntax_token_after(p, 1)->kind == TOKEN_CONSYM;
+        if (in_parens) ct_syntax_advance(p);
+        if (p->kind != TOKEN_CONID && !in_parens) ct_syntax_fail(p, "a constructor, which begins with a capital");
         CtName name = ct_syntax_token_name(p, ct_syntax_token(p));
         ct_syntax_advance(p);
-        CT_LIST_ADD(p, cons, CtConDecl, {.name = name, .range = name.range});
+        if (in_parens) ct_syntax_expect(p, TOKEN_RPAREN, "`)`");
+        CT_LIST_ADD(p, cons, CtConDecl, {.name = name, .range = name.range, .by_type = true});
     } while (ct_syntax_accept(p, TOKEN_COMMA));
     ct_syntax_expect(p, TOKEN_DCOLON, "`::` and the type of the constructor");
-    const CtTypeExpr *result = ct_syntax_parse_qual_type(p).type;
+    CtQualType whole = ct_syntax_parse_qual_type(p);
+    const CtTypeExpr *result = whole.type;
     uint32_t count = 0;
     for (const CtTypeExpr *type = result; type->kind == TYPE_EXPR_FUN; type = type->parts[1]) count++;
     CtTypeExpr **fields = CT_NEW_ARRAY(p->context->arena, CtTypeExpr *, count);
     for (uint32_t i = 0; i < count; i++, result = result->parts[1]) fields[i] = result->parts[0];
-    check_result(p, decl, result);
-    for (uint32_t i = 0; i < count; i++) rename_variables(decl, result, fields[i]);
+    Names names = {decl, result_args(p, decl, result)};
+    for (uint32_t i = 0; i < count; i++) fields[i] = renamed(p, &names, fields[i]);
+    rename_context(p, &names, &whole);
     CtConDecl *all = (CtConDecl *)(void *)(p->stack + cons->mark);
     for (uint32_t i = first; i < cons->count; i++) {
         all[i].fields = fields;
         all[i].field_count = count;
+        all[i].context = whole.constraints;
+        all[i].context_count = whole.constraint_count;
+        all[i].equal = equalities(p, &names);
     }
 }
 

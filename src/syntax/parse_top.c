@@ -99,6 +99,25 @@ static CtDecl import(CtParser *p) {
 /* ---- data ---- */
 
 /* simpletype -> tycon tyvar … tyvar */
+/* The parameters that the kind of a data type adds, as in data T :: * -> Type where …: one for each arrow. */
+static void params_of_kind(CtParser *p, CtDecl *decl) {
+    uint32_t more = 0, nested = 0;
+    for (; p->kind != TOKEN_WHERE && p->kind != TOKEN_EQUALS && p->kind != TOKEN_END; ct_syntax_advance(p)) {
+        if (p->kind == TOKEN_LPAREN) nested++;
+        if (p->kind == TOKEN_RPAREN) nested--;
+        if (p->kind == TOKEN_RARROW && nested == 0) more++;
+    }
+    CtName *params = CT_NEW_ARRAY(p->context->arena, CtName, decl->param_count + more);
+    for (uint32_t i = 0; i < decl->param_count + more; i++) {
+        const char *name = ct_format(p->context->arena, "t%u", i);
+        params[i] = i < decl->param_count
+                        ? decl->params[i]
+                        : (CtName){NULL, ct_intern_text(&p->context->symbols, name), decl->name.range};
+    }
+    decl->params = params;
+    decl->param_count += more;
+}
+
 static void simple_type(CtParser *p, CtDecl *decl) {
     CtTypeExpr *head = ct_syntax_parse_qual_type(p).type; /* a context has no meaning here and is dropped */
     uint32_t count = 0;
@@ -113,6 +132,7 @@ static void simple_type(CtParser *p, CtDecl *decl) {
         sound = sound && t->parts[1]->kind == TYPE_EXPR_VAR;
         decl->params[--count] = t->parts[1]->name;
     }
+    if (sound && ct_syntax_accept(p, TOKEN_DCOLON)) params_of_kind(p, decl);
     if (sound) return;
     CtDiag *diag = ct_error(p->context, CT_E0214, head->range, "expected the new type's name and its variables");
     ct_help(p->context, diag, "for example: `data Tree a = …`; names of types begin with a capital");
@@ -199,10 +219,23 @@ static CtTypeExpr *as_type(CtParser *p, const CtConDecl *con) {
     return type;
 }
 
-/* constr -> con field … | con { fields } | type conop type */
+static CtConDecl constructor(CtParser *p);
+
+/* What was read so far turns out to be the context of the constructor: context => constr */
+static CtConDecl with_context(CtParser *p, CtConDecl con, CtTypeExpr *context) {
+    ct_syntax_advance(p);
+    CtConDecl rest = constructor(p);
+    rest.exists = con.exists;
+    rest.exist_count = con.exist_count;
+    ct_syntax_context_of(p, context, &rest.context, &rest.context_count);
+    return rest;
+}
+
+/* constr -> [forall tyvar … .] [context =>] (con field … | con { fields } | type conop type) */
 static CtConDecl constructor(CtParser *p) {
     CtConDecl con = {0};
     uint32_t start = ct_syntax_token(p)->start;
+    ct_syntax_accept_forall(p, &con.exists, &con.exist_count);
     bool in_parens = p->kind == TOKEN_LPAREN && ct_syntax_token_after(p, 1)->kind == TOKEN_CONSYM;
     if (p->kind == TOKEN_CONID || in_parens) {
         if (in_parens) ct_syntax_advance(p);
@@ -213,12 +246,14 @@ static CtConDecl constructor(CtParser *p) {
             record_fields(p, &con);
         else
             plain_fields(p, &con);
+        if (p->kind == TOKEN_DARROW && con.field_names == NULL) return with_context(p, con, as_type(p, &con));
         if (con.field_names == NULL && ct_syntax_is_constructor_operator(p))
             infix_constructor(p, &con, as_type(p, &con));
     } else {
         bool strict = ct_syntax_accept(p, TOKEN_BANG);
         if (!ct_syntax_at_atype(p)) ct_syntax_fail(p, "a constructor, which begins with a capital");
         CtTypeExpr *left = strict ? ct_syntax_parse_atype(p) : ct_syntax_parse_btype(p);
+        if (p->kind == TOKEN_DARROW) return with_context(p, con, left);
         infix_constructor(p, &con, left);
     }
     con.range = ct_syntax_range_from(p, start);

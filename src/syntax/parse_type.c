@@ -200,33 +200,52 @@ static bool is_word(const CtParser *p, CtTokenKind kind, const char *text) {
     return p->kind == kind && strcmp(ct_syntax_token_name(p, ct_syntax_token(p)).text->text, text) == 0;
 }
 
-/* forall tyvar … . */
-static void forall(CtParser *p, CtQualType *result) {
+/* (tyvar :: kind) */
+static CtName variable_with_kind(CtParser *p) {
+    uint32_t outer = ct_syntax_bracket_open(p);
+    if (p->kind != TOKEN_VARID) ct_syntax_fail(p, "a type variable");
+    CtName name = ct_syntax_token_name(p, ct_syntax_token(p));
+    ct_syntax_advance(p);
+    skip_kind(p);
+    ct_syntax_bracket_close(p, TOKEN_RPAREN, outer);
+    return name;
+}
+
+bool ct_syntax_accept_forall(CtParser *p, CtName **names, uint32_t *count) {
+    CtTokenKind next = (CtTokenKind)ct_syntax_token_after(p, 1)->kind;
+    if (!is_word(p, TOKEN_VARID, "forall") || (next != TOKEN_VARID && next != TOKEN_LPAREN)) return false;
     CtList list;
     ct_syntax_advance(p);
     ct_syntax_list_begin(p, &list, sizeof(CtName));
-    while (p->kind == TOKEN_VARID) {
+    while (p->kind == TOKEN_VARID || p->kind == TOKEN_LPAREN) {
+        if (p->kind == TOKEN_LPAREN) {
+            CT_LIST_ADD(p, &list, CtName, variable_with_kind(p));
+            continue;
+        }
         CT_LIST_ADD(p, &list, CtName, ct_syntax_token_name(p, ct_syntax_token(p)));
         ct_syntax_advance(p);
     }
-    result->forall_count = list.count;
-    result->forall = ct_syntax_list_end(p, &list);
+    *count = list.count;
+    *names = ct_syntax_list_end(p, &list);
     if (!is_word(p, TOKEN_VARSYM, ".")) ct_syntax_fail(p, "the `.` behind the variables of `forall`");
     ct_syntax_advance(p);
+    return true;
+}
+
+void ct_syntax_context_of(CtParser *p, CtTypeExpr *context, CtConstraint **out, uint32_t *count) {
+    bool several = context->kind == TYPE_EXPR_TUPLE;
+    *count = several ? context->part_count : 1;
+    *out = CT_NEW_ARRAY(p->context->arena, CtConstraint, *count);
+    for (uint32_t i = 0; i < *count; i++) (*out)[i] = constraint(p, several ? context->parts[i] : context);
 }
 
 /* [forall tyvar … .] [context =>] type, where context -> class tyvar | ( class tyvar , … ) */
 CtQualType ct_syntax_parse_qual_type(CtParser *p) {
     CtQualType result = {0};
-    if (is_word(p, TOKEN_VARID, "forall") && ct_syntax_token_after(p, 1)->kind == TOKEN_VARID) forall(p, &result);
+    ct_syntax_accept_forall(p, &result.forall, &result.forall_count);
     result.type = ct_syntax_parse_type(p);
     if (p->kind != TOKEN_DARROW) return result;
-    CtTypeExpr *context = result.type;
-    bool several = context->kind == TYPE_EXPR_TUPLE;
-    result.constraint_count = several ? context->part_count : 1;
-    result.constraints = CT_NEW_ARRAY(p->context->arena, CtConstraint, result.constraint_count);
-    for (uint32_t i = 0; i < result.constraint_count; i++)
-        result.constraints[i] = constraint(p, several ? context->parts[i] : context);
+    ct_syntax_context_of(p, result.type, &result.constraints, &result.constraint_count);
     ct_syntax_advance(p);
     result.type = ct_syntax_parse_type(p);
     return result;

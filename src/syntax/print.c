@@ -540,6 +540,12 @@ static void print_binding(CtText *out, const CtBinding *binding, int depth) {
 }
 
 static void print_con(CtText *out, const CtConDecl *con) {
+    for (uint32_t i = 0; i < con->exist_count; i++) {
+        ct_text_puts(out, i == 0 ? "forall " : " ");
+        print_name(out, con->exists[i]);
+    }
+    if (con->exist_count > 0) ct_text_puts(out, ". ");
+    print_context(out, con->context, con->context_count, 0);
     print_name(out, con->name);
     if (con->field_names != NULL) ct_text_puts(out, " {");
     for (uint32_t i = 0; i < con->field_count; i++) {

@@ -116,6 +116,7 @@ struct CtPat {
     /* inference */
     struct CtTy *type;
     struct CtDataCon *con;   /* CON, RECORD */
+    struct CtTy **exists;    /* CON, RECORD: the types that stand for the constructor's own variables */
     struct CtEntity *entity; /* VAR, AS: the variable bound; LIT: the method == used to compare, at type */
 };
 
@@ -234,8 +235,8 @@ struct CtExpr {
                                 fromDouble, NEG negate, RANGE enumFrom, enumFromThen, enumFromTo, enumFromThenTo */
     struct CtDataCon *con;   /* CON, RECORD */
     struct CtTy **inst;      /* the types that instantiate the type scheme's quantified variables, in their order (CON:
-                                the parameters of its data type). NULL in the recursive binding group that defines the
-                                entity, where the use has the group's own type variables */
+                                the parameters of its data type, and its own). NULL in the recursive binding group that
+                                defines the      entity, where the use has the group's own type variables */
 };
 
 /* One item of an operator chain: an operand, an infix operator, or a prefix minus. */
@@ -290,9 +291,9 @@ typedef struct CtItem {
     CtName name;
     bool is_module;  /* export lists: the name is a module's */
     bool is_pattern; /* pattern C: a constructor without its type */
-    bool all;       /* T(..) */
-    bool bracketed; /* T(..), T(A, b) or T(): a type or class, no constructor */
-    CtName *parts;  /* T(A, b) */
+    bool all;        /* T(..) */
+    bool bracketed;  /* T(..), T(A, b) or T(): a type or class, no constructor */
+    CtName *parts;   /* T(A, b) */
     uint32_t part_count;
     CtSourceRange range;
 } CtItem;
@@ -303,6 +304,12 @@ typedef struct CtConDecl {
     uint32_t field_count;
     CtName *field_names; /* NULL unless a record */
     bool infix;          /* declared as an infix operator; derived Show prints it infix */
+    CtName *exists;      /* the variables of `forall` in front of it */
+    uint32_t exist_count;
+    bool by_type;          /* declared by its type: the variables in it are its own, without `forall` */
+    CtConstraint *context; /* what holds of the variables in it */
+    uint32_t context_count;
+    CtTypeExpr **equal; /* by_type: for each parameter of the data type, the type that it has to be, or NULL */
     CtSourceRange range;
 } CtConDecl;
 

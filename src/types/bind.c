@@ -41,8 +41,10 @@ static void infer_function(CtTypes *types, CtBinding *binding, CtTy *type, const
         CtClause *clause = &binding->clauses[i];
         const CtWhy *reason = why ? why : i > 0 ? &later : NULL;
         if (clause->pat_count != count) continue; /* the parser has said so */
+        CtBranch branch = ct_types_branch_enter(types);
         for (uint32_t j = 0; j < count; j++) ct_types_check_pat(types, clause->pats[j], args[j], reason);
         ct_types_check_rhs(types, &clause->rhs, result, reason == &later ? &result_later : reason);
+        ct_types_branch_leave(types, branch);
     }
     ct_types_note_clauses(types, binding);
     if (binding->made) types->matches.count = matches;
@@ -69,7 +71,14 @@ static void announce(CtTypes *types, CtBindInfo *info) {
     info->active = true;
     if (info->binding->pat) {
         CtWhy why = {.kind = WHY_SCRUTINEE};
+        CtBranch branch = ct_types_branch_enter(types);
         ct_types_check_pat(types, info->binding->pat, ct_types_ty_meta(types, 0), &why);
+        if (types->level != branch.level) {
+            CtDiag *diag = ct_error(types->context, CT_E0311, info->binding->range,
+                                    "this pattern has a constructor with type variables of its own");
+            ct_help(types->context, diag, "their types are known inside of an alternative alone: use `case … of`");
+        }
+        ct_types_branch_leave(types, branch);
     } else if (info->signature) {
         for (uint32_t i = 0; i < info->signature->count; i++) info->signature->generics[i]->level = types->level;
     } else {
@@ -80,7 +89,8 @@ static void announce(CtTypes *types, CtBindInfo *info) {
 /* `main` of any monad, as in main = trace "told" (return ()), is an action. */
 static void settle_main(CtTypes *types, const CtBinding *binding) {
     static const char *const classes[] = {"Functor", "Applicative", "Monad", NULL};
-    if (types->is_library || binding->pat || binding->signature || strcmp(binding->name.text->text, "main") != 0) return;
+    if (types->is_library || binding->pat || binding->signature || strcmp(binding->name.text->text, "main") != 0)
+        return;
     CtTy *type = ct_types_ty_resolve(binding->entity->scheme.type);
     CtTy *head = type->kind == TY_APP ? ct_types_ty_resolve(type->fun) : NULL;
     if (!head || head->kind != TY_META || !head->preds) return;

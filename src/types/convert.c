@@ -206,22 +206,30 @@ static void report_constraint(CtTypes *types, const CtClass *class_, CtTy *type,
             class_->name->text);
 }
 
+bool ct_types_convert_constraint(CtTypes *types, CtTyVars *vars, const CtConstraint *constraint, CtConGiven *out) {
+    CtClass *class_ = ct_types_find_class(types, constraint->class_name);
+    if (!class_) return false;
+    if (constraint->type_count != class_->other_count + 1) {
+        ct_error(types->context, CT_E0314, constraint->range, "the class %s has %u parameter%s, not %u",
+                 class_->name->text, class_->other_count + 1, class_->other_count == 0 ? "" : "s",
+                 constraint->type_count);
+        return false;
+    }
+    CtTy **others = class_->other_count ? CT_NEW_ARRAY(types->arena, CtTy *, class_->other_count) : NULL;
+    for (uint32_t j = 0; j < class_->other_count; j++)
+        others[j] = ct_types_convert_partial(types, vars, constraint->types[j + (j >= class_->place)],
+                                             class_->others[j]->arity);
+    CtTy *type = ct_types_convert_partial(types, vars, constraint->types[class_->place], class_->param_arity);
+    *out = (CtConGiven){class_, others, type, constraint->range};
+    return true;
+}
+
 void ct_types_convert_context(CtTypes *types, CtTyVars *vars, const CtConstraint *constraints, uint32_t count) {
     for (uint32_t i = 0; i < count; i++) {
-        CtClass *class_ = ct_types_find_class(types, constraints[i].class_name);
-        if (!class_) continue;
-        if (constraints[i].type_count != class_->other_count + 1) {
-            ct_error(types->context, CT_E0314, constraints[i].range, "the class %s has %u parameter%s, not %u",
-                     class_->name->text, class_->other_count + 1, class_->other_count == 0 ? "" : "s",
-                     constraints[i].type_count);
-            continue;
-        }
-        CtTy **others = class_->other_count ? CT_NEW_ARRAY(types->arena, CtTy *, class_->other_count) : NULL;
-        for (uint32_t j = 0; j < class_->other_count; j++)
-            others[j] = ct_types_convert_partial(types, vars, constraints[i].types[j + (j >= class_->place)],
-                                                 class_->others[j]->arity);
-        CtTy *type = ct_types_convert_partial(types, vars, constraints[i].types[class_->place], class_->param_arity);
-        CtTy *end = ct_types_ty_resolve(type), *head = end;
+        CtConGiven given;
+        if (!ct_types_convert_constraint(types, vars, &constraints[i], &given)) continue;
+        CtClass *class_ = given.class_;
+        CtTy **others = given.others, *end = ct_types_ty_resolve(given.type), *head = end;
         while (head->kind == TY_APP) head = ct_types_ty_resolve(head->fun);
         if (end->kind == TY_GENERIC || end->kind == TY_META)
             ct_types_pred_add_with(types, end, class_, others, constraints[i].range);

@@ -69,6 +69,10 @@ static bool scan_declaration(CtTypes *types, CtTyCon *con) {
     for (uint32_t i = 0; i < decl->con_count; i++)
         for (uint32_t j = 0; j < decl->cons[i].field_count; j++)
             changed |= scan_arities(types, con, decl->cons[i].fields[j], 0);
+    for (uint32_t i = 0; i < decl->con_count; i++)
+        for (uint32_t j = 0; decl->cons[i].equal && j < decl->param_count; j++)
+            if (decl->cons[i].equal[j])
+                changed |= scan_arities(types, con, decl->cons[i].equal[j], con->params[j]->arity);
     return changed;
 }
 
@@ -146,6 +150,11 @@ static CtDataCon *data_con(CtTypes *types, CtTyCon *con, CtConDecl *decl, CtTyVa
     data->precedence = decl->infix ? precedence_of(types, data->name) : 9;
     data->fields = CT_NEW_ARRAY(types->arena, CtTy *, data->arity);
     for (uint32_t i = 0; i < data->arity; i++) data->fields[i] = ct_types_convert_type(types, vars, decl->fields[i]);
+    if (decl->equal) data->equal = CT_NEW_ARRAY(types->arena, CtTy *, con->arity);
+    for (uint32_t i = 0; decl->equal && i < con->arity; i++)
+        if (decl->equal[i])
+            data->equal[i] = ct_types_convert_partial(types, vars, decl->equal[i], con->params[i]->arity);
+    if (vars->open) ct_types_own_variables(types, data, decl, vars);
     if (decl->field_names && decl->field_count <= MOST_FIELDS) {
         data->field_names = CT_NEW_ARRAY(types->arena, CtSym, data->arity);
         for (uint32_t i = 0; i < data->arity; i++) data->field_names[i] = decl->field_names[i].text;
@@ -165,9 +174,10 @@ static CtDataCon *data_con(CtTypes *types, CtTyCon *con, CtConDecl *decl, CtTyVa
 
 static void declare_cons(CtTypes *types, CtTyCon *con) {
     CtDecl *decl = con->decl;
-    CtTyVars vars = params_of(types, con);
     con->cons = CT_NEW_ARRAY(types->arena, CtDataCon *, decl->con_count);
     for (uint32_t i = 0; i < decl->con_count; i++) {
+        CtTyVars vars = params_of(types, con);
+        vars.open = decl->cons[i].exist_count > 0 || decl->cons[i].by_type;
         CtDataCon *data = data_con(types, con, &decl->cons[i], &vars, i);
         con->cons[i] = data;
         con->con_count = i + 1;

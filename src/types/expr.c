@@ -80,16 +80,11 @@ static CtTy *variable_type(CtTypes *types, CtExpr *expr) {
 static CtTy *con_type(CtTypes *types, CtExpr *expr) {
     CtDataCon *con = expr->con;
     if (!con) return types->error;
-    CtTyCon *tycon = con->tycon;
-    expr->inst_count = tycon->arity;
-    expr->inst = CT_NEW_ARRAY(types->arena, CtTy *, tycon->arity);
-    for (uint32_t i = 0; i < tycon->arity; i++) expr->inst[i] = ct_types_ty_meta(types, tycon->params[i]->arity);
+    expr->inst = ct_types_con_inst(types, con, &expr->inst_count, expr->range);
     take_type_arguments(types, expr);
-    CtTy *type = ct_types_ty_con(types, tycon, expr->inst, tycon->arity);
-    for (uint32_t i = con->arity; i > 0; i--) {
-        CtTy *field = ct_types_ty_replace(types, con->fields[i - 1], tycon->params, expr->inst, tycon->arity);
-        type = ct_types_ty_fun(types, field, type);
-    }
+    CtTy *type = ct_types_ty_con(types, con->tycon, expr->inst, con->tycon->arity);
+    for (uint32_t i = con->arity; i > 0; i--)
+        type = ct_types_ty_fun(types, ct_types_con_field(types, con, i - 1, expr->inst), type);
     return type;
 }
 
@@ -216,7 +211,16 @@ static CtExpr *check_section(CtTypes *types, CtExpr *expr, CtTy **expected, CtWh
 
 /* ---- forms ---- */
 
+/* Goes on with an expression in the scope of patterns; where one has variables of its own, the scope ends behind it. */
+static CtExpr *in_branch(CtTypes *types, CtBranch branch, CtExpr *expr, CtTy *expected, const CtWhy *why) {
+    if (types->level == branch.level) return expr;
+    ct_types_check_expr(types, expr, expected, why);
+    ct_types_branch_leave(types, branch);
+    return NULL;
+}
+
 static CtExpr *check_lambda(CtTypes *types, CtExpr *expr, CtTy **expected, CtWhy *why) {
+    CtBranch branch = ct_types_branch_enter(types);
     for (uint32_t i = 0; i < expr->pat_count; i++) {
         CtTy *arg, *result;
         if (!ct_types_split_fun(types, *expected, &arg, &result)) {
@@ -229,7 +233,7 @@ static CtExpr *check_lambda(CtTypes *types, CtExpr *expr, CtTy **expected, CtWhy
         *expected = result;
     }
     ct_types_note_patterns(types, expr->pats, expr->pat_count);
-    return expr->parts[0];
+    return in_branch(types, branch, expr->parts[0], *expected, why);
 }
 
 static CtExpr *check_if(CtTypes *types, CtExpr *expr, CtTy *expected, CtWhy *why) {
@@ -248,8 +252,10 @@ static void check_case(CtTypes *types, CtExpr *expr, CtTy *expected, const CtWhy
     if (expr->alt_count) later.other = expr->alts[0].rhs.guarded[0].body->range;
     bool open = ct_types_ty_resolve(expected)->kind == TY_META;
     for (uint32_t i = 0; i < expr->alt_count; i++) {
+        CtBranch branch = ct_types_branch_enter(types);
         ct_types_check_pat(types, expr->alts[i].pat, scrutinee, &pattern);
         ct_types_check_rhs(types, &expr->alts[i].rhs, expected, i > 0 && open ? &later : why);
+        ct_types_branch_leave(types, branch);
     }
     ct_types_note_case(types, expr);
 }
@@ -347,9 +353,10 @@ static void check_stmt(CtTypes *types, CtStmt *stmt, bool generator) {
 static CtExpr *check_comprehension(CtTypes *types, CtExpr *expr, CtTy **expected, CtWhy *why) {
     CtTy *element = ct_types_ty_meta(types, 0);
     ct_types_ty_expect(types, expr->range, *expected, ct_types_ty_list(types, element), why);
+    CtBranch branch = ct_types_branch_enter(types);
     for (uint32_t i = 0; i < expr->stmt_count; i++) check_stmt(types, &expr->stmts[i], true);
     *expected = element;
-    return expr->parts[0];
+    return in_branch(types, branch, expr->parts[0], element, why);
 }
 
 void ct_types_check_rhs(CtTypes *types, CtRhs *rhs, CtTy *expected, const CtWhy *why) {
@@ -359,8 +366,10 @@ void ct_types_check_rhs(CtTypes *types, CtRhs *rhs, CtTy *expected, const CtWhy 
     bool open = ct_types_ty_resolve(expected)->kind == TY_META;
     for (uint32_t i = 0; i < rhs->guarded_count; i++) {
         CtGuarded *guarded = &rhs->guarded[i];
+        CtBranch branch = ct_types_branch_enter(types);
         for (uint32_t j = 0; j < guarded->guard_count; j++) check_stmt(types, &guarded->guards[j], false);
         ct_types_check_expr(types, guarded->body, expected, i > 0 && open ? &later : why);
+        ct_types_branch_leave(types, branch);
     }
 }
 

@@ -104,7 +104,7 @@ static void check_method_use(CtTypes *types, const CtMethodUse *use) {
     if (head->kind != TY_CON || head->con != use->tycon) return;
     for (uint32_t i = 1; i < use->expr->inst_count; i++) {
         CtTy *type = ct_types_ty_resolve(use->expr->inst[i]);
-        if (type->kind != TY_APP || !first_var(type)) continue;
+        if (type->kind != TY_APP || !first_var(type) || ct_types_mentions_own(type)) continue;
         if (add_growth(types, type, NULL)) {
             use->expr->grows = true;
             continue;
@@ -123,7 +123,7 @@ void ct_types_check_inner_uses(CtTypes *types) {
         const CtInnerUse *use = &types->inner_uses.items[i];
         for (uint32_t j = 0; j < use->expr->inst_count; j++) {
             uint32_t left = CT_TYPE_LIMIT;
-            if (!grows(use, use->expr->inst[j], false, &left)) continue;
+            if (ct_types_mentions_own(use->expr->inst[j]) || !grows(use, use->expr->inst[j], false, &left)) continue;
             use->expr->grows = true;
             if (add_growth(types, use->expr->inst[j], growing_var(use, j))) continue;
             CtDiag *diag =
@@ -183,9 +183,16 @@ static bool find_growth(CtTypes *types, const CtTyCon *con, CtTy *type) {
     return sound;
 }
 
+static bool speaks_of_own(const CtDataCon *con, CtTy *type) {
+    for (uint32_t i = 0; i < con->exist_count; i++)
+        if (mentions_var(type, con->exists[i])) return true;
+    return false;
+}
+
 void ct_types_find_nested(CtTypes *types, CtTyCon *con) {
     for (uint32_t i = 0; i < con->con_count; i++)
         for (uint32_t j = 0; j < con->cons[i]->arity; j++) {
+            if (speaks_of_own(con->cons[i], con->cons[i]->fields[j])) continue;
             if (find_growth(types, con, con->cons[i]->fields[j])) continue;
             CtDiag *diag = ct_error(types->context, CT_E0316, con->decl->cons[i].fields[j]->range,
                                     "the type `%s` contains itself at a larger type, `%s`", con->name->text,

@@ -43,7 +43,7 @@ typedef struct CtBindInfo {
     uint32_t index, low, component;
     bool on_stack, self_use;
     bool circular; /* its component is recursive */
-    bool active; /* its group is being inferred */
+    bool active;   /* its group is being inferred */
     CtBindingGroup *group;
 } CtBindInfo;
 
@@ -158,8 +158,9 @@ struct CtTypes {
         *own_method; /* the method of an instance that is being inferred, and the type of the instance; or NULL */
     const CtTyCon *own_tycon;
     CT_VEC(CtGrowth) growths;
-    CtMap applied;  /* variable -> its CtApplied */
-    CtTy *clash[2]; /* after a failed unification: the two subterms that differ */
+    CtMap applied;          /* variable -> its CtApplied */
+    CT_VEC(CtTy *) refined; /* the rigid variables that stand for a type in the scope of a pattern */
+    CtTy *clash[2];         /* after a failed unification: the two subterms that differ */
     CtExpectation *expecting;
     const CtExpr *subject;              /* the expression being checked */
     CT_VEC(struct CtUnknown) unknown;   /* unknown names of this module */
@@ -240,6 +241,21 @@ CtApplied *ct_types_applied(CtTypes *types, const CtTy *head);
 bool ct_types_applied_solve(CtTypes *types, CtTy *const *generics, CtTy *const *args, uint32_t count,
                             CtSourceRange range, bool quiet);
 
+/* ---- open_cons.c ---- */
+
+/* The type of a field, in the constructor's variables' stead these types. */
+CtTy *ct_types_con_field(CtTypes *types, const CtDataCon *con, uint32_t index, CtTy *const *inst);
+/* Types for the variables of a constructor that is used in an expression, with what it says of them. */
+CtTy **ct_types_con_inst(CtTypes *types, const CtDataCon *con, uint32_t *count, CtSourceRange range);
+/* Whether a type contains a constructor's own variable, in a pattern. */
+bool ct_types_mentions_own(CtTy *type);
+/* What a pattern's constructor says holds in its branch: an alternative, a clause, what follows a generator. */
+typedef struct CtBranch {
+    uint32_t level, refined;
+} CtBranch;
+CtBranch ct_types_branch_enter(const CtTypes *types);
+void ct_types_branch_leave(CtTypes *types, CtBranch branch);
+
 /* ---- unify.c ---- */
 typedef enum CtUnify { UNIFY_OK, UNIFY_MISMATCH, UNIFY_INFINITE, UNIFY_RIGID, UNIFY_LARGE } CtUnify;
 CtUnify ct_types_unify(CtTypes *types, CtTy *a, CtTy *b);
@@ -282,10 +298,16 @@ bool ct_types_convert_down(CtTypes *types, CtSourceRange range);
 CtTy *ct_types_convert_type(CtTypes *types, CtTyVars *vars, const CtTypeExpr *expr);
 /* Converts a type that lacks its last `missing` arguments: the head of an instance of a constructor class. */
 CtTy *ct_types_convert_partial(CtTypes *types, CtTyVars *vars, const CtTypeExpr *expr, uint32_t missing);
+/* What a constraint says; false, with an error, if that is nothing. */
+bool ct_types_convert_constraint(CtTypes *types, CtTyVars *vars, const CtConstraint *constraint, CtConGiven *out);
 void ct_types_convert_context(CtTypes *types, CtTyVars *vars, const CtConstraint *constraints, uint32_t count);
 CtScheme ct_types_convert_scheme(CtTypes *types, const CtQualType *type);
 CtClass *ct_types_find_class(CtTypes *types, CtName name);
 void ct_types_ensure_synonym(CtTypes *types, CtTyCon *con);
+/* open_cons.c: makes the variables that are not the data type's parameters those of the constructor. */
+/* Reads what the constructors of this module say of the classes of their variables. */
+void ct_types_declare_givens(CtTypes *types);
+void ct_types_own_variables(CtTypes *types, CtDataCon *con, const CtConDecl *decl, const CtTyVars *vars);
 
 /* ---- declare.c, classes.c, deriving.c ---- */
 void ct_types_declare_types(CtTypes *types, CtDecls *decls);
@@ -309,8 +331,9 @@ void ct_types_expand_do(CtTypes *types, CtExpr *expr);
 CtExpr ct_types_without_dollar(CtTypes *types, const CtExpr *expr);
 /* lazy_arguments.c: puts a function of () in place of an argument that has to wait. */
 void ct_types_delay_arguments(CtTypes *types, CtExpr *expr);
-/* deriving_newtype.c: any other class for a newtype, by the instance of the type that it stands for. Solving its context
- * at the arguments of the newtype leaves constraints on them; false, with an error if `report`, where that is none. */
+/* deriving_newtype.c: any other class for a newtype, by the instance of the type that it stands for. Solving its
+ * context at the arguments of the newtype leaves constraints on them; false, with an error if `report`, where that is
+ * none. */
 CtInstance *ct_types_derive_newtype(CtTypes *types, CtTyCon *con, CtClass *class_, const CtConstraint *derived);
 bool ct_types_solve_via(CtTypes *types, CtInstance *instance, CtTy *const *args, bool report);
 /* deriving_functor.c: Functor, Foldable and Traversable. */
@@ -456,6 +479,9 @@ void ct_types_check_record_pat(CtTypes *types, CtPat *pat, CtTy *expected, const
 /* ---- expr.c, pattern.c, bind.c, generalise.c ---- */
 void ct_types_check_expr(CtTypes *types, CtExpr *expr, CtTy *expected, const CtWhy *why);
 void ct_types_check_rhs(CtTypes *types, CtRhs *rhs, CtTy *expected, const CtWhy *why);
+/* open_cons.c: the types for the variables of the constructor of a pattern, whose type is `expected`; what the
+ * constructor says of them holds until the branch is left. */
+CtTy **ct_types_open_con(CtTypes *types, CtPat *pat, CtTy *expected, const CtWhy *why);
 void ct_types_check_pat(CtTypes *types, CtPat *pat, CtTy *expected, const CtWhy *why);
 bool ct_types_split_fun(CtTypes *types, CtTy *type, CtTy **arg, CtTy **result);
 void ct_types_infer_groups(CtTypes *types, CtDecls *decls);

@@ -19,6 +19,7 @@ bool ct_types_infer_module(CtTypes *types, CtModule *module, bool is_prelude) {
     ct_types_declare_types(types, decls);
     ct_types_declare_selectors(types);
     ct_types_declare_classes(types, decls);
+    ct_types_declare_givens(types);
     ct_types_declare_instances(types, decls);
     ct_types_declare_derived(types, decls);
     ct_types_complete_instances(types);

@@ -31,12 +31,9 @@ static void check_con(CtTypes *types, CtPat *pat, CtTy *expected, const CtWhy *w
         fail_parts(types, pat);
         return;
     }
-    CtTyCon *tycon = con->tycon;
-    CtTy **args = CT_NEW_ARRAY(types->arena, CtTy *, tycon->arity);
-    for (uint32_t i = 0; i < tycon->arity; i++) args[i] = ct_types_ty_meta(types, tycon->params[i]->arity);
-    ct_types_ty_expect(types, pat->range, expected, ct_types_ty_con(types, tycon, args, tycon->arity), why);
+    CtTy **inst = ct_types_open_con(types, pat, expected, why);
     for (uint32_t i = 0; i < con->arity; i++) {
-        CtTy *field = ct_types_ty_replace(types, con->fields[i], tycon->params, args, tycon->arity);
+        CtTy *field = ct_types_con_field(types, con, i, inst);
         CtWhy inside = {.kind = WHY_SCRUTINEE};
         ct_types_check_pat(types, pat->parts[i], field, &inside);
     }

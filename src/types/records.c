@@ -34,10 +34,26 @@ static CtClause selector_clause(CtTypes *types, CtDataCon *con, uint32_t index, 
     return clause;
 }
 
+static bool occurs(const CtTy *param, CtTy *type) {
+    for (; type->kind == TY_APP; type = type->arg)
+        if (occurs(param, type->fun)) return true;
+    return type == param;
+}
+
+/* Whether a field speaks of its constructor's own variables: it has no selector then. */
+static bool is_hidden(const CtTyCon *con, CtSym name) {
+    uint32_t index;
+    for (uint32_t i = 0; i < con->con_count; i++)
+        for (uint32_t j = 0; has_field(con->cons[i], name, &index) && j < con->cons[i]->exist_count; j++)
+            if (occurs(con->cons[i]->exists[j], con->cons[i]->fields[index])) return true;
+    return false;
+}
+
 static void declare_selector(CtTypes *types, CtTyCon *con, CtName name) {
     if (ct_map_get(&types->own->names[SPACE_FIELD], ct_key(name.text)) == con)
         return; /* an earlier constructor of the type has this field too */
     ct_types_define(types, SPACE_FIELD, name.text, con);
+    if (is_hidden(con, name.text)) return;
     CtBinding *binding = CT_NEW(types->arena, CtBinding);
     binding->name = name;
     binding->range = name.range;
@@ -110,8 +126,7 @@ void ct_types_check_record(CtTypes *types, CtExpr *expr, CtTy *expected, const C
     expr->parts[0]->type = types->error;
     if (con) {
         CtTyCon *tycon = con->tycon;
-        expr->inst = fresh_args(types, tycon);
-        expr->inst_count = tycon->arity;
+        expr->inst = ct_types_con_inst(types, con, &expr->inst_count, expr->range);
         ct_types_ty_expect(types, expr->range, expected, ct_types_ty_con(types, tycon, expr->inst, tycon->arity), why);
         check_missing(types, expr, con);
     }
@@ -119,7 +134,7 @@ void ct_types_check_record(CtTypes *types, CtExpr *expr, CtTy *expected, const C
         uint32_t index;
         CtTy *type = types->error;
         if (con && find_field(types, con, expr->fields, i - 1, &index))
-            type = ct_types_ty_replace(types, con->fields[index], con->tycon->params, expr->inst, con->tycon->arity);
+            type = ct_types_con_field(types, con, index, expr->inst);
         check_value(types, expr->parts[i], expr->fields[i - 1], type);
     }
 }
@@ -137,12 +152,6 @@ static bool has_all(const CtExpr *expr, const CtDataCon *con) {
     for (uint32_t i = 0; i + 1 < expr->part_count; i++)
         if (!has_field(con, expr->fields[i].text, &index)) return false;
     return true;
-}
-
-static bool occurs(const CtTy *param, CtTy *type) {
-    for (; type->kind == TY_APP; type = type->arg)
-        if (occurs(param, type->fun)) return true;
-    return type == param;
 }
 
 /* Whether an update must keep a type parameter, because the parameter occurs in a field that is not updated. */
@@ -211,16 +220,11 @@ void ct_types_check_update(CtTypes *types, CtExpr *expr, CtTy *expected, const C
 void ct_types_check_record_pat(CtTypes *types, CtPat *pat, CtTy *expected, const CtWhy *why) {
     CtDataCon *con = pat->con;
     CtTy **args = NULL;
-    if (con) {
-        args = fresh_args(types, con->tycon);
-        ct_types_ty_expect(types, pat->range, expected, ct_types_ty_con(types, con->tycon, args, con->tycon->arity),
-                           why);
-    }
+    if (con) args = ct_types_open_con(types, pat, expected, why);
     for (uint32_t i = 0; i < pat->part_count; i++) {
         uint32_t index;
         CtTy *type = types->error;
-        if (con && find_field(types, con, pat->fields, i, &index))
-            type = ct_types_ty_replace(types, con->fields[index], con->tycon->params, args, con->tycon->arity);
+        if (con && find_field(types, con, pat->fields, i, &index)) type = ct_types_con_field(types, con, index, args);
         CtWhy inside = {.kind = WHY_FIELD, .name = pat->fields[i].text};
         ct_types_check_pat(types, pat->parts[i], type, &inside);
     }

@@ -172,6 +172,12 @@ bool ct_types_ty_expect(CtTypes *types, CtSourceRange range, CtTy *expected, CtT
     case UNIFY_INFINITE: report_infinite(types, range, expected, found, why, subject); break;
     case UNIFY_RIGID: {
         const char *text = ct_types_ty_text(types, found);
+        if (ct_types_mentions_own(found) || ct_types_mentions_own(expected)) {
+            CtDiag *diag = ct_error(types->context, CT_E0311, range,
+                                    "a value of a constructor's own type cannot leave the alternative of its pattern");
+            ct_help(types->context, diag, "which type that is, is not known outside: use the value inside");
+            break;
+        }
         CtDiag *diag = ct_error(types->context, CT_E0311, range,
                                 "the type `%s` has a variable of a signature, and would be used outside of it", text);
         ct_help(types->context, diag, "the signature promises this for every type; the value comes from outside");
@@ -190,10 +196,11 @@ bool ct_types_ty_expect(CtTypes *types, CtSourceRange range, CtTy *expected, CtT
 static void report_unpromised(CtTypes *types, CtClass *class_, CtTy *generic, CtSourceRange range, const char *text) {
     ct_types_pred_add(types, generic, class_, range); /* so that the error is reported only once */
     if (report_misnamed(types, range, generic)) return;
-    CtDiag *diag = ct_error(types->context, CT_E0311, range, "%s `%s %s`, which the signature does not promise",
+    const char *promises = generic->is_skolem ? "constructor" : "signature";
+    CtDiag *diag = ct_error(types->context, CT_E0311, range, "%s `%s %s`, which the %s does not promise",
                             text ? ct_format(types->arena, "`%s` needs", text) : "this needs", class_->name->text,
-                            ct_types_ty_text(types, generic));
-    ct_help(types->context, diag, "add it to the signature's context: %s %s => …", class_->name->text,
+                            ct_types_ty_text(types, generic), promises);
+    ct_help(types->context, diag, "add it to the %s's context: %s %s => …", promises, class_->name->text,
             ct_types_ty_text(types, generic));
 }
 

@@ -1,7 +1,7 @@
 /* Types as objects: construction, inspection, substitution. */
 #include "types/internal.h"
 
-CtTy *ct_types_ty_resolve(CtTy *type) {
+static CtTy *solved(CtTy *type) {
     CtTy *end = type;
     while (end->kind == TY_META && end->link) end = end->link;
     while (type->kind == TY_META && type->link && type->link != end) { /* shorten the path for the next time */
@@ -10,6 +10,12 @@ CtTy *ct_types_ty_resolve(CtTy *type) {
         type = next;
     }
     return end;
+}
+
+CtTy *ct_types_ty_resolve(CtTy *type) {
+    type = solved(type);
+    while (type->kind == TY_GENERIC && type->refined) type = solved(type->refined);
+    return type;
 }
 
 static CtTy *new_type(CtTypes *types, CtTyKind kind) {
@@ -162,7 +168,7 @@ bool ct_types_ty_head(CtTy *type, CtTyCon **con, CtTy **args, uint32_t max, uint
  * `fun` only; functions that rebuild a type, such as this one, recurse into both, as deep as the type is written. */
 CtTy *ct_types_ty_substitute(CtTypes *types, CtTy *type) {
     if (!type->has_var) return type;
-    type = ct_types_ty_resolve(type);
+    type = solved(type);
     switch (type->kind) {
     case TY_META:
     case TY_CON: return type;

@@ -20,10 +20,11 @@ typedef enum CtTyKind {
 
 typedef struct CtTy {
     CtTyKind kind;
-    bool has_var;  /* the type contained a META or GENERIC at construction; false: ground, shared freely */
-    bool made;     /* GENERIC: the name is generated */
-    bool is_error; /* CON: the type after a reported error, which unifies with every type */
-    bool at_point; /* META: occurs in the type of a derivative's point, so defaulting prefers Double */
+    bool has_var;   /* the type contained a META or GENERIC at construction; false: ground, shared freely */
+    bool made;      /* GENERIC: the name is generated */
+    bool is_error;  /* CON: the type after a reported error, which unifies with every type */
+    bool at_point;  /* META: occurs in the type of a derivative's point, so defaulting prefers Double */
+    bool is_skolem; /* GENERIC: a constructor's own variable, in a pattern (open_cons.c) */
     union {
         struct CtTyCon *con; /* CON */
         struct {             /* APP */
@@ -36,6 +37,7 @@ typedef struct CtTy {
             CtSym name;           /* GENERIC: from the source, or generated: a, b, … */
             uint32_t level;       /* META: the let-depth, for generalisation */
             uint32_t arity;       /* arguments it takes: 0 for a type, 1 for a constructor such as Array */
+            struct CtTy *refined; /* GENERIC: in the scope of a pattern, the type that it has to be */
         };
     };
 } CtTy;
@@ -55,6 +57,7 @@ typedef struct CtTyCon {
     uint32_t con_count;
     bool is_newtype;
     bool is_synonym;
+    bool is_open; /* a constructor has variables of its own, or says what the parameters are */
     bool
         *grows; /* nested data types: for each parameter, whether the type contains itself with a larger one; or NULL */
     CtTy *synonym;     /* over the declared params; State Int lacks an argument, which params and arity include */
@@ -65,11 +68,25 @@ typedef struct CtTyCon {
     int state;  /* synonyms: 0 not expanded, 1 being expanded, 2 done */
 } CtTyCon;
 
+/* A constraint in the declaration of a constructor. */
+typedef struct CtConGiven {
+    struct CtClass *class_;
+    CtTy **others;
+    CtTy *type;
+    CtSourceRange range;
+} CtConGiven;
+
 typedef struct CtDataCon {
     CtSym name;
     CtTyCon *tycon;
     uint32_t tag, arity;
-    CtTy **fields;      /* over tycon->params */
+    CtTy **fields; /* over tycon->params and exists */
+    CtTy **exists; /* TY_GENERIC: variables of its own (open_cons.c) */
+    uint32_t exist_count;
+    CtTy **generics; /* tycon->params, then exists; NULL: the former alone */
+    CtTy **equal;    /* NULL, or for each of tycon->params the type that it has to be, or NULL */
+    CtConGiven *givens;
+    uint32_t given_count;
     CtSym *field_names; /* or NULL */
     bool infix;         /* declared as an infix operator; shown as one, of this precedence */
     uint8_t precedence;
@@ -245,6 +262,9 @@ CtInstance *ct_types_instance_find(const CtClass *class_, const CtTyCon *tycon);
 bool ct_types_is_shown_by_instance(CtTypes *types, CtTy *type);
 /* Whether a program's instance of Ord, rather than a derived one or the prelude's, compares a type's values. */
 bool ct_types_is_ordered_by_instance(CtTypes *types, const CtTyCon *tycon);
+
+/* The number of variables of a constructor's declaration: the parameters of its data type, then its own. */
+uint32_t ct_types_con_generics(const CtDataCon *con, CtTy *const **generics);
 
 /* The type at the end of a chain of solved unification variables. */
 CtTy *ct_types_ty_resolve(CtTy *type);
