@@ -24,7 +24,7 @@ typedef struct CtTy {
     bool made;      /* GENERIC: the name is generated */
     bool is_error;  /* CON: the type after a reported error, which unifies with every type */
     bool at_point;  /* META: occurs in the type of a derivative's point, so defaulting prefers Double */
-    bool is_skolem; /* GENERIC: a constructor's own variable, in a pattern (open_cons.c) */
+    bool is_skolem; /* GENERIC: a constructor's own variable, in a pattern (types/open_cons.c) */
     union {
         struct CtTyCon *con; /* CON */
         struct {             /* APP */
@@ -81,7 +81,7 @@ typedef struct CtDataCon {
     CtTyCon *tycon;
     uint32_t tag, arity;
     CtTy **fields; /* over tycon->params and exists */
-    CtTy **exists; /* TY_GENERIC: variables of its own (open_cons.c) */
+    CtTy **exists; /* TY_GENERIC: variables of its own (types/open_cons.c) */
     uint32_t exist_count;
     CtTy **generics; /* tycon->params, then exists; NULL: the former alone */
     CtTy **equal;    /* NULL, or for each of tycon->params the type that it has to be, or NULL */
