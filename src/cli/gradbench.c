@@ -11,9 +11,6 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
-#ifdef __GLIBC__
-#include <malloc.h>
-#endif
 
 #include "cli/message.h"
 #include "cli/verbs.h"
@@ -409,21 +406,11 @@ static bool find_programs(const Options *options, char folder[PATH_MAX]) {
     return false;
 }
 
-/* What a run gives back stays with the process: the next run, which needs as much, would have to get it from the system
- * again, and the system would clear every page. */
-static void keep_memory(void) {
-#ifdef __GLIBC__
-    mallopt(M_TRIM_THRESHOLD, INT_MAX);
-    mallopt(M_MMAP_THRESHOLD, INT_MAX);
-#endif
-}
-
 int cli_verb_gradbench(const Options *options) {
     Tool tool = {.options = options};
     if (!find_programs(options, tool.folder))
         return options->programs != NULL ? cli_complain(options, "%s is not a folder", options->programs)
                                          : cli_complain(options, "the programs are not found: give --programs FOLDER");
-    keep_memory();
     char *line = NULL;
     size_t capacity = 0;
     ssize_t length;

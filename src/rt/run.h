@@ -59,14 +59,14 @@
 #endif
 
 enum {
-    CT_SPARES = 8,
-    CT_SPARE_LEAST = 1 << 17,
     CT_LINE = 64, /* bytes of a cache line */
     CT_PAGE = 4096,
-    CT_SMALL = 32, /* words of the largest object whose exact size has a free list */
+    CT_SHIFTED = 1 << 17, /* bytes of the smallest block that begins at another offset in its page than the last */
+    CT_SMALL = 32,        /* words of the largest object whose exact size has a free list */
     /* Words of the largest object of a size class with a free list. There are four classes between powers of two. */
     CT_MIDDLE = 1024,
     CT_MIDDLES = 20,    /* number of these size classes */
+    CT_SPARES = 128,    /* size classes of larger blocks; the last has all beyond */
     CT_NULLARIES = 256, /* tags of constructors without fields that share one node */
     CT_IS_ARRAY = 1 << 30,
 };
@@ -142,10 +142,11 @@ typedef struct ct_run {
     void *free[CT_SMALL + 1 + CT_MIDDLES]; /* free lists: by number of words, then by size class */
     char *bump, *bump_end;
     ct_large *large, *chunks;
-    /* Large blocks kept for reuse, because the system would have to clear new pages. */
+    /* Large blocks that were freed, by size class: kept, because the system would have to clear new pages. Together
+     * with what is in use they are never more than the most that was in use. */
     ct_large *spare[CT_SPARES];
-    size_t bytes, spare_bytes, limit; /* limit in bytes; 0: none */
-    size_t shift;                     /* offset within a page for the next large block */
+    size_t bytes, spare_bytes, most_bytes, limit; /* limit in bytes; 0: none */
+    size_t shift;                                 /* offset within a page for the next large block */
     /* The stack may not grow below this address. It is set above all frames to interrupt the run. */
     char *volatile stack_end;
     volatile int interrupt;
@@ -220,12 +221,18 @@ static inline void ct_iteration(ct_run *rt) {
 
 /* ---- memory ---- */
 
-static CT_COLD void ct_free_spares(ct_run *rt) {
-    for (int i = 0; i < CT_SPARES; i++) {
-        if (rt->spare[i] != NULL) free(rt->spare[i]->block);
-        rt->spare[i] = NULL;
+/* Frees spare blocks until they have at most this number of bytes. */
+static CT_COLD void ct_free_spares(ct_run *rt, size_t bytes) {
+    for (int i = 0; i < CT_SPARES && rt->spare_bytes > bytes;) {
+        ct_large *spare = rt->spare[i];
+        if (spare == NULL) {
+            i++;
+            continue;
+        }
+        rt->spare[i] = spare->next;
+        rt->spare_bytes -= spare->bytes;
+        free(spare->block);
     }
-    rt->spare_bytes = 0;
 }
 
 /* Gets new memory from the system, within the limit. Memory is aligned to cache lines, for vectors. Large blocks begin
@@ -233,9 +240,11 @@ static CT_COLD void ct_free_spares(ct_run *rt) {
  * of the cache. */
 static CT_COLD ct_large *ct_take_new(ct_run *rt, size_t bytes) {
     if (rt->limit != 0 && bytes > rt->limit - rt->bytes) ct_fail_memory(rt);
-    if (rt->limit != 0 && bytes + rt->spare_bytes > rt->limit - rt->bytes) ct_free_spares(rt);
+    if (rt->most_bytes < rt->bytes + bytes) rt->most_bytes = rt->bytes + bytes;
+    size_t most = rt->limit != 0 && rt->limit < rt->most_bytes ? rt->limit : rt->most_bytes;
+    ct_free_spares(rt, most - rt->bytes - bytes);
     size_t before = sizeof(ct_large) + CT_LINE - 1;
-    if (bytes >= CT_SPARE_LEAST) {
+    if (bytes >= CT_SHIFTED) {
         before += rt->shift;
         rt->shift = (rt->shift + 4 * CT_LINE) % CT_PAGE;
     }
@@ -248,20 +257,31 @@ static CT_COLD ct_large *ct_take_new(ct_run *rt, size_t bytes) {
     return large;
 }
 
-/* A spare block that is not much larger than needed; NULL when there is none. */
+/* The size class of a large block: there are four between powers of two. */
+static inline int ct_spare_class(size_t bytes) {
+    unsigned power = 63 - (unsigned)__builtin_clzll(bytes | 1 << 13), quarter = (unsigned)(bytes >> (power - 2)) & 3;
+    unsigned class = (power - 13) * 4 + quarter;
+    return class < CT_SPARES ? (int)class : CT_SPARES - 1;
+}
+
+/* A spare block that is at most a quarter larger than needed; NULL when none is found near the head of its list. */
 static ct_large *ct_take_spare(ct_run *rt, size_t bytes) {
-    for (int i = 0; i < CT_SPARES; i++) {
-        ct_large *spare = rt->spare[i];
-        if (spare == NULL || spare->bytes < bytes || spare->bytes - bytes > bytes / 4) continue;
-        rt->spare[i] = NULL;
-        rt->spare_bytes -= spare->bytes;
-        return spare;
+    int class = ct_spare_class(bytes);
+    for (int i = class; i <= class + 1 && i < CT_SPARES; i++) {
+        ct_large **at = &rt->spare[i];
+        for (int tries = 4; *at != NULL && tries > 0; tries--, at = &(*at)->next) {
+            ct_large *spare = *at;
+            if (spare->bytes < bytes || spare->bytes - bytes > bytes / 4) continue;
+            *at = spare->next;
+            rt->spare_bytes -= spare->bytes;
+            return spare;
+        }
     }
     return NULL;
 }
 
 static CT_COLD void *ct_take_large(ct_run *rt, size_t bytes) {
-    ct_large *large = bytes < CT_SPARE_LEAST ? NULL : ct_take_spare(rt, bytes);
+    ct_large *large = ct_take_spare(rt, bytes);
     if (large == NULL) large = ct_take_new(rt, bytes);
     bytes = large->bytes;
     *large = (ct_large){rt->large, &rt->large, bytes, large->block};
@@ -276,13 +296,14 @@ static CT_COLD void ct_give_large(ct_run *rt, void *memory) {
     *large->link = large->next;
     if (large->next != NULL) large->next->link = large->link;
     rt->bytes -= large->bytes;
-    for (int i = 0; !CT_PLAIN && large->bytes >= CT_SPARE_LEAST && i < CT_SPARES; i++) {
-        if (rt->spare[i] != NULL) continue;
-        rt->spare[i] = large;
-        rt->spare_bytes += large->bytes;
+    if (CT_PLAIN) {
+        free(large->block);
         return;
     }
-    free(large->block);
+    ct_large **list = &rt->spare[ct_spare_class(large->bytes)];
+    large->next = *list;
+    *list = large;
+    rt->spare_bytes += large->bytes;
 }
 
 /* Begins a new chunk for small objects; the rest of the previous one stays unused. */
@@ -523,7 +544,7 @@ static inline void ct_free_all(ct_run *rt) {
         free(rt->large->block);
         rt->large = next;
     }
-    ct_free_spares(rt);
+    ct_free_spares(rt, 0);
     while (rt->chunks != NULL) {
         ct_large *next = rt->chunks->next;
         free(rt->chunks->block);
@@ -531,7 +552,7 @@ static inline void ct_free_all(ct_run *rt) {
     }
     for (int i = 0; i <= CT_SMALL + CT_MIDDLES; i++) rt->free[i] = NULL;
     rt->bump = rt->bump_end = NULL;
-    rt->bytes = 0;
+    rt->bytes = rt->most_bytes = 0;
 }
 
 static inline void ct_begin(ct_run *rt) {

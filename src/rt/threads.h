@@ -195,7 +195,7 @@ static CT_COLD void ct_take_parts(void *data, uint32_t who) {
 /* Moves the memory that a thread allocated to the main run. */
 static CT_COLD void ct_adopt(ct_run *rt, ct_run *member) {
     ct_large *last = member->large;
-    ct_free_spares(member);
+    ct_free_spares(member, 0);
     if (last != NULL) {
         while (last->next != NULL) last = last->next;
         last->next = rt->large;
