@@ -63,11 +63,13 @@ static CtFlowLength own_length(const CtFlowArg *array, uint32_t dimension) {
     return (CtFlowLength){.array = array->var, .dimension = dimension};
 }
 
-CtFlowLength ct_flow_length_of(const CtFlowFacts *facts, CtFlowArg count) {
+static CtFlowLength length_of(const CtFlowFacts *facts, CtFlowArg count, int depth) {
     const CtFlowStep *dim = ct_flow_maker(facts, &count, FLOW_DIM);
-    if (dim != NULL) return length(facts, &dim->args.items[0], dim->as.index, false, DEEPEST);
+    if (dim != NULL) return length(facts, &dim->args.items[0], dim->as.index, false, depth);
     return (CtFlowLength){.known = count};
 }
+
+CtFlowLength ct_flow_length_of(const CtFlowFacts *facts, CtFlowArg count) { return length_of(facts, count, DEEPEST); }
 
 /* The number of elements of a rank-1 array that a loop makes; NULL for other arrays. */
 static const CtFlowArg *made_count(const CtFlowFact *fact, const CtFlowArg *array) {
@@ -83,10 +85,10 @@ typedef struct Initial {
 } Initial;
 
 /* Whether a step makes a vector as long as the initial one. */
-static bool fills_length(const CtFlowFacts *facts, const CtFlowStep *step, const Initial *first) {
+static bool fills_length(const CtFlowFacts *facts, const CtFlowStep *step, const Initial *first, int depth) {
     if (!ct_flow_is_bulk(step, ARRAY_REPLICATE) || first->length.dimension > 0) return false;
     if (step->results.items[0]->type->rank != 1 || ct_flow_is_object(step->args.items[1].type)) return false;
-    CtFlowLength count = ct_flow_length_of(facts, step->args.items[0]);
+    CtFlowLength count = length_of(facts, step->args.items[0], depth);
     if (count.known.type == NULL) return count.array == first->length.array && count.dimension == 0;
     return first->length.known.type != NULL && ct_flow_same(&first->length.known, &count.known);
 }
@@ -102,7 +104,7 @@ static bool keeps_lengths(const CtFlowFacts *facts, const CtFlowArg *array, Init
     const CtFlowStep *dim = count != NULL ? ct_flow_maker(facts, count, FLOW_DIM) : NULL;
     if (count != NULL)
         return dim != NULL && dim->as.index == 0 && keeps_lengths(facts, &dim->args.items[0], first, depth - 1);
-    if (fills_length(facts, step, &first)) return CT_FIRED("lengths.filled");
+    if (fills_length(facts, step, &first, depth)) return CT_FIRED("lengths.filled");
     if (step->kind == FLOW_UPDATE)
         return step->args.count - 2 == array->type->rank &&
                keeps_lengths(facts, &step->args.items[0], first, depth - 1);
@@ -120,6 +122,12 @@ static bool keeps_lengths(const CtFlowFacts *facts, const CtFlowArg *array, Init
     return step->kind == FLOW_SWITCH;
 }
 
+static bool is_same(const CtFlowLength *a, const CtFlowLength *b) {
+    if (a->known.type != NULL || b->known.type != NULL)
+        return a->known.type == b->known.type && ct_flow_same(&a->known, &b->known);
+    return a->array == b->array && a->dimension == b->dimension;
+}
+
 /* The length of a carried array, in any iteration or behind the loop. */
 static CtFlowLength carried_length(const CtFlowFacts *facts, const CtFlowStep *loop, uint32_t index,
                                    const CtFlowArg *array, uint32_t dimension, int depth) {
@@ -130,8 +138,9 @@ static CtFlowLength carried_length(const CtFlowFacts *facts, const CtFlowStep *l
     const CtFlowArg *count = made_count(ct_flow_fact(facts, next), next);
     if (count != NULL && ct_flow_maker(facts, count, FLOW_DIM) == NULL) /* the initial array's length too */
         if (first.known.type != NULL && ct_flow_same(&first.known, count)) return first;
-    bool keeps = keeps_lengths(facts, next, (Initial){block->params.items[1 + index], first}, depth / 2);
-    return keeps ? first : own_length(array, dimension);
+    if (keeps_lengths(facts, next, (Initial){block->params.items[1 + index], first}, depth / 2)) return first;
+    CtFlowLength then = length(facts, next, dimension, false, depth / 4);
+    return is_same(&then, &first) ? first : own_length(array, dimension);
 }
 
 /* The length of an array that a loop makes. Its inner lengths are those of its rows, if these are the same in all
@@ -140,7 +149,7 @@ static CtFlowLength made_length(const CtFlowFacts *facts, const CtFlowFact *fact
                                 uint32_t dimension, bool some, int depth) {
     const CtFlowStep *loop = fact->maker;
     if (loop->as.loop.initial) return own_length(array, dimension);
-    if (dimension == 0) return ct_flow_length_of(facts, loop->args.items[0]);
+    if (dimension == 0) return length_of(facts, loop->args.items[0], depth);
     if (!some || loop->as.loop.block->exit != EXIT_YIELD) return own_length(array, dimension);
     CtFlowLength row = length(facts, &loop->as.loop.block->values.items[fact->index], dimension - 1, some, depth);
     CtFlowArg root = row.known.type != NULL ? row.known : (CtFlowArg){.var = (CtFlowVar *)row.array};
@@ -154,9 +163,9 @@ static CtFlowLength bulk_length(const CtFlowFacts *facts, const CtFlowStep *step
     uint32_t last = step->args.count - 1;
     switch ((int)step->as.bulk) {
     case ARRAY_REVERSE: return length(facts, &args[0], dimension, some, depth);
-    case ARRAY_IOTA: return ct_flow_length_of(facts, args[0]);
+    case ARRAY_IOTA: return length_of(facts, args[0], depth);
     case ARRAY_REPLICATE:
-        if (dimension == 0) return ct_flow_length_of(facts, args[0]);
+        if (dimension == 0) return length_of(facts, args[0], depth);
         return some ? length(facts, &args[1], dimension - 1, some, depth) : own_length(array, dimension);
     case ARRAY_TRANSPOSE:
         if (!some) return own_length(array, dimension);
@@ -165,11 +174,11 @@ static CtFlowLength bulk_length(const CtFlowFacts *facts, const CtFlowStep *step
         if (dimension == 0) return length(facts, &args[0], 0, some, depth);
         return some ? length(facts, &args[1], dimension, some, depth) : own_length(array, dimension);
     case ARRAY_SLICE:
-        if (dimension == 0) return ct_flow_length_of(facts, args[1]);
+        if (dimension == 0) return length_of(facts, args[1], depth);
         return some ? length(facts, &args[last], dimension, some, depth) : own_length(array, dimension);
     case ARRAY_RESHAPE:
-        if (dimension == 0) return ct_flow_length_of(facts, args[0]);
-        if (dimension == 1 && some) return ct_flow_length_of(facts, args[1]);
+        if (dimension == 0) return length_of(facts, args[0], depth);
+        if (dimension == 1 && some) return length_of(facts, args[1], depth);
         return own_length(array, dimension);
     default: return own_length(array, dimension);
     }
@@ -246,7 +255,7 @@ static CtFlowLength length(const CtFlowFacts *facts, const CtFlowArg *array, uin
     if (items && dimension == 0)
         return (CtFlowLength){.known = {.type = facts->integer, .lit.integer = step->args.count}};
     if (items && step->args.count > 0) return length(facts, &args[0], dimension - 1, some, depth);
-    if (step->kind == FLOW_PRODUCT && (dimension == 0 || some)) return ct_flow_length_of(facts, args[dimension]);
+    if (step->kind == FLOW_PRODUCT && (dimension == 0 || some)) return length_of(facts, args[dimension], depth);
     if (step->kind == FLOW_BULK) return bulk_length(facts, step, array, dimension, some, depth);
     return own_length(array, dimension);
 }
@@ -256,12 +265,6 @@ CtFlowLength ct_flow_length(const CtFlowFacts *facts, const CtFlowArg *array, ui
 }
 
 /* ---- what checks tell of lengths ---- */
-
-static bool is_same(const CtFlowLength *a, const CtFlowLength *b) {
-    if (a->known.type != NULL || b->known.type != NULL)
-        return a->known.type == b->known.type && ct_flow_same(&a->known, &b->known);
-    return a->array == b->array && a->dimension == b->dimension;
-}
 
 /* The number of the last equality among the first `count` of what has been told. */
 static uint32_t last_equality(const CtFlowFacts *facts, uint32_t count) {

@@ -1,6 +1,7 @@
 /* Copy elimination. A loop that only copies an array made before is replaced by that array. A loop that copies a row of
- * an array becomes a read of the row, so that nested copying loops go too. The loop must have as many iterations as the
- * array has elements. */
+ * an array becomes a read of the row, so that nested copying loops go too. Of the arrays that a loop makes at once, one
+ * that copies another array, or has the elements of another of them, is replaced by it. The loop must have as many
+ * iterations as the array has elements. */
 #include "flow/opt/passes.h"
 
 typedef struct Copies {
@@ -36,6 +37,40 @@ static const CtFlowStep *copied(const Copies *c, const CtFlowStep *loop, uint32_
     return whole && ct_flow_is_long(&c->facts, &read->args.items[0], last - 1, &loop->args.items[0]) ? read : NULL;
 }
 
+/* The array that a loop reads at its own index for an element that it yields, if that array is made or carried outside
+ * of the loop, has an element for each iteration, and is not updated by the loop; NULL otherwise. */
+static const CtFlowArg *copied_beside(const Copies *c, const CtFlowStep *loop, uint32_t result, uint32_t depth) {
+    const CtFlowStep *read = ct_flow_maker(&c->facts, &loop->as.loop.block->values.items[result], FLOW_READ);
+    if (read == NULL || read->args.count != 2 || read->args.items[1].var != loop->as.loop.block->params.items[0])
+        return NULL;
+    const CtFlowArg *array = &read->args.items[0];
+    const CtFlowFact *fact = ct_flow_fact(&c->facts, array);
+    if (!is_outside(c, array, depth) || (fact->maker == NULL ? fact->loop == NULL : !makes_whole(fact->maker)))
+        return NULL;
+    for (uint32_t i = 0; i < loop->args.count; i++)
+        if (ct_flow_same(&loop->args.items[i], array)) return NULL;
+    bool whole = array->type == loop->results.items[result]->type;
+    return whole && ct_flow_is_long(&c->facts, array, 0, &loop->args.items[0]) ? array : NULL;
+}
+
+/* Replaces those results of a loop of several that are copies. What is left of them is dead code. */
+static void drop_copies(Copies *c, const CtFlowStep *loop, uint32_t depth) {
+    const CtFlowBlock *block = loop->as.loop.block;
+    CtFlowVar *const *results = loop->results.items;
+    if (loop->as.loop.initial || block->exit != EXIT_YIELD || loop->results.count < 2) return;
+    for (uint32_t i = loop->as.loop.carried; i < loop->results.count; i++) {
+        const CtFlowArg *array = copied_beside(c, loop, i, depth);
+        uint32_t same = loop->as.loop.carried;
+        while (results[same]->type != results[i]->type ||
+               !ct_flow_same(&block->values.items[same], &block->values.items[i]))
+            same++;
+        if (array != NULL && CT_FIRED("copies.beside"))
+            ct_flow_stands(&c->now, results[i], *array);
+        else if (array == NULL && same < i && CT_FIRED("copies.twice"))
+            ct_flow_stands(&c->now, results[i], (CtFlowArg){.type = results[same]->type, .var = results[same]});
+    }
+}
+
 /* Replaces a copying loop by the array, or by a read of the row. */
 static bool drop_copy(Copies *c, CtFlowStep *loop, uint32_t depth) {
     const CtFlowStep *read = copied(c, loop, depth);
@@ -62,6 +97,7 @@ static void visit(Copies *c, CtFlowBlock *block, uint32_t depth) {
             visit(c, step->as.cases.branches[j].block, depth + 1);
         if (step->kind == FLOW_LOOP) visit(c, step->as.loop.block, depth + 1);
         if (step->kind == FLOW_LOOP && drop_copy(c, step, depth)) continue;
+        if (step->kind == FLOW_LOOP) drop_copies(c, step, depth);
         block->steps.items[kept++] = step;
     }
     block->steps.count = kept;
