@@ -5,7 +5,7 @@ Arguments are random, in every regime: ordinary, extreme scales, tails. The unit
 logarithm, and to what rounding each argument by half a unit changes. `--table` prints the rows of the table in docs/library.md, `--golden` writes
 tests/golden/library/accuracy.cot: some of the points with their references, so that tests need no mpmath.
 
-    tests/accuracy.py [--count N] [--table | --golden] [WORD…]      functions whose name contains a word
+    tests/accuracy.py [--count N] [--gradient] [--table | --golden] [WORD…]      functions whose name contains a word
 """
 import argparse
 import json
@@ -288,16 +288,16 @@ FUNCTIONS = [
     ("betaLogCdf", 3, lambda a, b, x: ref.beta_tails(a, b, x)[0], beta_cdf_point, LOG),
     ("studentTCdf", 4, lambda *p: exp(ref.student_tails(*p)[0]), student_point, PLAIN),
     ("studentTLogCdf", 4, lambda *p: ref.student_tails(*p)[0], student_point, LOG),
-    ("studentTQuantile", 4, lambda n, m, s, q: ref.student_quantile(n, q), lambda r: (lambda n, m, s, x: (lambda q: ref.remembered(x, n, q) and (n, m, s, q))(float(exp(ref.student_tails(mp.mpf(n), 0, 1, mp.mpf(x))[0]))))(*student_point(r)), PLAIN),
+    ("studentTQuantile", 4, lambda n, m, s, q: m + s * ref.student_quantile(n, q), lambda r: (lambda n, m, s, x: (lambda q: ref.remembered(x, n, q) and (n, m, s, q))(float(exp(ref.student_tails(mp.mpf(n), 0, 1, mp.mpf(x))[0]))))(*student_point(r)), PLAIN),
     ("logNormalCdf", 3, lambda m, s, x: normal_cdf(m, s, log(x)), lambda r: (r.gauss(0, 3), positive(r, 3), positive(r, 20)), PLAIN),
     ("logNormalLogCdf", 3, lambda m, s, x: log(normal_cdf(m, s, log(x))), lambda r: (r.gauss(0, 3), positive(r, 3), positive(r, 20)), LOG),
     ("logNormalQuantile", 3, lambda m, s, p: exp(m - s * mp.sqrt(2) * mp.erfinv(1 - 2 * p)), lambda r: (r.gauss(0, 3), positive(r, 1), 10 ** r.uniform(-15, -0.01)), PLAIN),
     ("laplaceLogCdf", 3, lambda m, s, x: log(exp((x - m) / s) / 2 if x < m else 1 - exp((m - x) / s) / 2), location, LOG),
-    ("laplaceQuantile", 3, lambda m, s, p: s * log(2 * p) if p < HALF else -s * log(2 * (1 - p)), lambda r: (0.0, positive(r), unit(r)), PLAIN),
+    ("laplaceQuantile", 3, lambda m, s, p: m + (s * log(2 * p) if p < HALF else -s * log(2 * (1 - p))), lambda r: (0.0, positive(r), unit(r)), PLAIN),
     ("cauchyLogCdf", 3, lambda m, s, x: log(mp.atan2(1, (m - x) / s) / pi), location, LOG),
-    ("cauchyQuantile", 3, lambda m, s, p: -s / mp.tan(pi * p), lambda r: (0.0, positive(r), unit(r)), PLAIN),
+    ("cauchyQuantile", 3, lambda m, s, p: m - s / mp.tan(pi * p), lambda r: (0.0, positive(r), unit(r)), PLAIN),
     ("logisticLogCdf", 3, lambda m, s, x: -mp.log1p(exp(-(x - m) / s)), location, LOG),
-    ("logisticQuantile", 3, lambda m, s, p: s * (log(p) - log(1 - p)), lambda r: (0.0, positive(r), unit(r)), PLAIN),
+    ("logisticQuantile", 3, lambda m, s, p: m + s * (log(p) - log(1 - p)), lambda r: (0.0, positive(r), unit(r)), PLAIN),
     ("exponentialLogCdf", 2, lambda b, x: log(-mp.expm1(-b * x)), lambda r: (positive(r, 3), positive(r)), LOG),
     ("exponentialQuantile", 2, lambda b, p: -mp.log1p(-p) / b, lambda r: (positive(r), unit(r)), PLAIN),
     ("weibullLogCdf", 3, lambda k, s, x: log(-mp.expm1(-(x / s) ** k)), lambda r: (lambda k, s: (k, s, s * (-math.log(r.random())) ** (1 / k)))(10 ** r.uniform(-1, 3), positive(r)), LOG),
@@ -387,7 +387,7 @@ def points(entry, number):
             try:
                 h = x * mp.mpf(10) ** -30
                 slack += abs(reference(*q[:i], x + h, *q[i + 1:]) - v) * mp.mpf(10) ** 30
-            except (ValueError, ZeroDivisionError, mp.NoConvergence):
+            except (ValueError, ZeroDivisionError, mp.mp.NoConvergence):
                 pass
         if "whole" in name:  # counts are exact
             slack = mp.mpf(0)
@@ -407,23 +407,91 @@ import Statistics
 """
 
 
+def steps_of(name, x):
+    """The indices of the arguments by which there is a derivative."""
+    return [i for i in range(len(x)) if f"whole {i}" not in name]
+
+
+def slopes_of(reference, name, q):
+    """The partial derivatives, by central differences; an argument that is 0 moves by a step of its own."""
+    found = []
+    for i in steps_of(name, q):
+        h = (abs(q[i]) or mp.mpf(10) ** -100) * mp.mpf(10) ** -120
+        found.append((reference(*q[:i], q[i] + h, *q[i + 1:]) - reference(*q[:i], q[i] - h, *q[i + 1:])) / (2 * h))
+    return found
+
+
+def gradient_points(entry, number):
+    """Random arguments with their gradients, and what rounding the arguments by half a unit does to these."""
+    name, _, reference, arguments, _ = entry
+    r = random.Random(name)
+    found = []
+    while len(found) < number:
+        p = tuple(float(x) for x in arguments(r))
+        if not all(math.isfinite(x) for x in p):
+            continue
+        q = [mp.mpf(x) for x in p]
+        if not mp.isfinite(reference(*q)):
+            continue
+        try:
+            g = slopes_of(reference, name, q)
+            slack = [mp.mpf(0)] * len(g)
+            for i in steps_of(name, q):
+                if q[i]:
+                    moved = slopes_of(reference, name, q[:i] + [q[i] * (1 + mp.mpf(10) ** -18)] + q[i + 1:])
+                    slack = [s + abs(b - a) * mp.mpf(10) ** 18 for s, a, b in zip(slack, g, moved)]
+        except (ValueError, ZeroDivisionError, TypeError, mp.mp.NoConvergence):
+            continue
+        if all(mp.isfinite(x) and abs(x) < 1e300 for x in g + slack) and not any(0 < abs(x) < 1e-290 for x in g):
+            found.append((p, g, slack))
+    return found
+
+
+def gradients(command, number, words, golden):
+    mp.mp.dps = 700  # steps are small against other arguments, too
+    cases = []
+    for entry in FUNCTIONS:
+        name = entry[0]
+        if words and not any(word in name for word in words):
+            continue
+        ps = gradient_points(entry, number)
+        cases.append((entry, ps))
+        if golden:
+            continue
+        worst = {}
+        for (p, g, slack), found in zip(ps, evaluate(command, entry, ps, gradient=True)):
+            for i, v, s in zip(steps_of(name, p), g, slack):
+                f = found[i]
+                error = float(abs(mp.mpf(f) - v) / (EPS * (max(abs(v), mp.mpf(10) ** -300) + s / 2))) if math.isfinite(f) else math.inf
+                if error >= worst.get(i, (-1,))[0]:
+                    worst[i] = (error, p, f, v)
+        for i, (error, p, f, v) in sorted(worst.items()):
+            print(f"{error:10.2f}  {name.split(' ')[0]} by {i}  at {p}: {f!r}, not {mp.nstr(v, 20)}", flush=True)
+    if golden:
+        write_gradients(cases)
+
+
 def literal(x):
     text = repr(float(x))
     return f"({text})" if text.startswith("-") else text
 
 
-def evaluate(command, entry, ps):
-    """The values of a function at points, by Cotan."""
+def number(x):
+    return [number(y) for y in x] if isinstance(x, list) else float(x.replace("Infinity", "inf")) if isinstance(x, str) else float(x)
+
+
+def evaluate(command, entry, ps, gradient=False):
+    """The values or gradients of a function at points, by Cotan."""
     name, arguments, *_ = entry
     with tempfile.TemporaryDirectory() as folder:
         file = pathlib.Path(folder) / "values.cot"
         file.write_text(HEAD + f"value :: Array Double -> Double\nvalue p = {expression(name, arguments)}\n"
-                        + ("  where whole i = round (p ! i)\n" if "whole" in name else "") + "main :: Array (Array Double) -> Array Double\nmain = map value\n")
+                        + ("  where whole i = round (p ! i)\n" if "whole" in name else "") + ("main :: Array (Array Double) -> Array (Array Double)\nmain = map (grad value)\n" if gradient else "main :: Array (Array Double) -> Array Double\nmain = map value\n"))
         (pathlib.Path(folder) / "points.json").write_text(json.dumps([[list(p) for p, _, _ in ps]]))
         run = subprocess.run([command, "run", str(file), "--args", f"@{folder}/points.json", "--out", f"{folder}/values.json"], capture_output=True, text=True)
         if run.returncode != 0:
             sys.exit(f"{name}: {run.stderr}")
-        return [float(x) if not isinstance(x, str) else float(x.replace("Infinity", "inf")) for x in json.loads((pathlib.Path(folder) / "values.json").read_text())["value"]]
+        return number(json.loads((pathlib.Path(folder) / "values.json").read_text())["value"])
 
 
 def unit_of(entry, v, slack):
@@ -436,8 +504,11 @@ def main():
     parser.add_argument("--command", default=str(ROOT / "build" / "cotan"))
     parser.add_argument("--table", action="store_true")
     parser.add_argument("--golden", action="store_true")
+    parser.add_argument("--gradient", action="store_true", help="the partial derivatives instead of the values")
     parser.add_argument("words", nargs="*")
     options = parser.parse_args()
+    if options.gradient:
+        return gradients(options.command, 4 if options.golden else options.count, options.words, options.golden)
     cases = []
     for entry in FUNCTIONS:
         name = entry[0]
@@ -464,13 +535,45 @@ def bound_of(name):
     return 20 if any(word in name for word in ("betaI", "BetaI", "gammaP", "gammaQ", "GammaP", "GammaQ", "Cdf", "studentTQuantile")) else 10
 
 
+def rounded(body):
+    for i in range(5):
+        body = body.replace(f"(whole {i})", f"(round (p ! {i}))").replace(f"whole {i}", f"round (p ! {i})")
+    return body
+
+
+def digits(x, n):
+    return mp.nstr(x, n).replace("e+", "e")
+
+
+def slope_bound(name):
+    """The same for gradients: where a derivative is by the value that was found, it has the error that rounding this causes."""
+    return 100000 if any(word in name for word in ("Inverse", "Quantile", "studentTCdf", "studentTLogCdf")) else 200 if bound_of(name) == 20 else 30
+
+
+def write_gradients(cases):
+    rows = []
+    for entry, ps in cases:
+        name, arguments, *_ = entry
+        table = ", ".join(
+            f"([|{', '.join(repr(x) for x in p)}|], ["
+            + ", ".join(f"({i}, {digits(v, 20)}, {digits(EPS * (max(abs(v), mp.mpf(10) ** -300) + s / 2), 4)})" for i, v, s in zip(steps_of(name, p), g, slack)) + "])"
+            for p, g, slack in ps)
+        rows.append(f'Case "{name.split(" ")[0]}" {slope_bound(name)} (\\p -> {rounded(expression(name, arguments))}) [{table}]')
+    (ROOT / "tests" / "golden" / "library" / "accuracy_gradients.cot").write_text(
+        "-- The partial derivatives of densities, distribution functions and special functions at random arguments of their whole domains, against differences of\n"
+        "-- mpmath with 700 digits: each point has the indices of its arguments with the derivative and the unit of error there. Written by `tests/accuracy.py\n"
+        "-- --gradient --golden`; a test prints what is wrong by more than the bound of the function.\n"
+        "-- $ cotan run FILE\n" + HEAD +
+        "\ndata Case = Case String Double (Array Double -> Double) [(Array Double, [(Int, Double, Double)])]\n\n"
+        "main = [(name, p, i, g ! i, v) | Case name bound f points <- cases, (p, slopes) <- points, let g = grad f p, (i, v, unit) <- slopes, not (abs (g ! i - v) <= bound * unit)]\n\n"
+        "cases :: [Case]\ncases =\n  [ " + "\n  , ".join(rows) + "\n  ]\n")
+
+
 def write_golden(cases):
     rows = []
     for entry, ps in cases:
         name, arguments, *_ = entry
-        body = expression(name, arguments)
-        for i in range(5):
-            body = body.replace(f"(whole {i})", f"(round (p ! {i}))").replace(f"whole {i}", f"round (p ! {i})")
+        body = rounded(expression(name, arguments))
         table = ", ".join(f"([|{', '.join(repr(x) for x in p)}|], {mp.nstr(v, 20).replace('e+', 'e')}, {mp.nstr(unit_of(entry, v, s), 4).replace('e+', 'e')})" for p, v, s in ps)
         rows.append(f'Case "{name.split(" ")[0]}" {bound_of(name)} (\\p -> {body}) [{table}]')
     (ROOT / "tests" / "golden" / "library" / "accuracy.cot").write_text(
