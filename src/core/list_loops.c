@@ -161,6 +161,7 @@ static CtCore *produce_cons(CtLists *s, const Stage *stage, CtCore *cons, CtCore
 
 /* foldl (λstate x. body) start source */
 static CtCore *fold(CtLists *s, const CtListSource *source, CtVar *state, CtVar *x, CtCore *body, CtCore *start) {
+    body = ct_core_list_taking_row(s, source, &x, body);
     CtVar *params[] = {state, x};
     CtCore *fun = ct_core_lam(s->p, s->range, NULL, params, 2, body);
     return ct_core_list_array(s, ARRAY_FOLDL, fun, start, ct_core_list_source_array(s, source));
@@ -415,6 +416,8 @@ static CtCore *consume_right(CtLists *s, CtCore *const *args) {
 static CtCore *consume_length(CtLists *s, CtCore *list) {
     Stage count = {.step = step_count, .state = s->p->int_type};
     if (is_made_by_loop(s, list)) return consume_by(s, list, count, ct_core_int(s->p, s->range, 0));
+    const CtListSource *known = list->kind == CORE_VAR ? ct_map_get(&s->sources, ct_key(list->as.var)) : NULL;
+    if (known != NULL && CT_FIRED("lists.known_length")) return ct_core_list_count(s, known);
     CtCore *array = ct_core_list_to_array(s, list);
     if (array == NULL) return NULL;
     CT_FIRED("lists.length");
@@ -457,6 +460,29 @@ static CtCore *consume_test(CtLists *s, CtCore *app, bool all) {
     return ct_core_list_tested(s, args[0], args[1], all);
 }
 
+/* list !! i. An index outside is given to the function itself, which fails. */
+static CtCore *consume_at(CtLists *s, CtCore *app) {
+    CtProgram *p = s->p;
+    CtCore **args = app->as.call.args;
+    const CtListSource *source = args[0]->kind == CORE_VAR ? ct_map_get(&s->sources, ct_key(args[0]->as.var)) : NULL;
+    if (source == NULL || source->row != NULL || source->array == NULL || source->count != NULL) return NULL;
+    CT_FIRED("lists.index");
+    CtBindings around = {0};
+    CtCore *index = ct_core_list_bind_atom(s, &around, "i", args[1]), *zero = ct_core_int(p, s->range, 0);
+    CtCore *below = ct_core_prim2(p, s->range, PRIM_INT_LT, ct_core_list_again(s, index), zero);
+    CtCore *within =
+        ct_core_prim2(p, s->range, PRIM_INT_LT, ct_core_list_again(s, index), ct_core_list_count(s, source));
+    CtCore *given[] = {ct_core_list_of_row(s, args[0]->type, ct_core_list_use(s, source->array)),
+                       ct_core_list_again(s, index)};
+    CtCore *failing = ct_core_app(p, s->range, ct_core_global(p, s->range, app->as.call.of.fun->as.global), given, 2);
+    CtCore *item = ct_core_list_at(s, source, ct_core_list_again(s, index));
+    CtCore *within_or_not = ct_core_if(p, s->range, within, item, failing);
+    CtCore *again[] = {ct_core_list_of_row(s, args[0]->type, ct_core_list_use(s, source->array)),
+                       ct_core_list_again(s, index)};
+    failing = ct_core_app(p, s->range, ct_core_global(p, s->range, app->as.call.of.fun->as.global), again, 2);
+    return ct_core_list_wrap(s, &around, ct_core_if(p, s->range, below, failing, within_or_not));
+}
+
 CtCore *ct_core_list_consumed(CtLists *s, CtCore *app) {
     CtCore *const *args = app->kind == CORE_APP ? app->as.call.args : NULL;
     s->range = app->range;
@@ -469,6 +495,7 @@ CtCore *ct_core_list_consumed(CtLists *s, CtCore *app) {
     case LIST_MAXIMUM: return consume_extreme(s, app, ARRAY_MAXIMUM);
     case LIST_MINIMUM: return consume_extreme(s, app, ARRAY_MINIMUM);
     case LIST_TO_ARRAY: return ct_core_list_to_array(s, args[0]);
+    case LIST_AT: return consume_at(s, app);
     case LIST_NONE:
     case LIST_RANGE:
     case LIST_STEPS:

@@ -24,6 +24,7 @@ static const struct {
     {"allList@", LIST_ALL},           {"anyList@", LIST_ANY},
     {"length@[],", LIST_LENGTH},      {"maximum@[],", LIST_MAXIMUM},
     {"minimum@[],", LIST_MINIMUM},    {"fromList@Array,", LIST_TO_ARRAY},
+    {"indexList@", LIST_AT},
 };
 
 CtListFunction ct_core_list_call(const CtCore *core) {
@@ -125,13 +126,12 @@ static CtCore *range_count(CtLists *s, CtBindings *around, CtCore *from, CtCore 
     return ct_core_list_use(s, ct_core_list_bind(s, around, "count", count));
 }
 
-static CtCore *count_of(CtLists *s, const CtListSource *source) {
+CtCore *ct_core_list_count(CtLists *s, const CtListSource *source) {
     if (source->count != NULL) return ct_core_list_again(s, source->count);
     return ct_core_list_array(s, ARRAY_LENGTH, ct_core_list_use(s, source->array), NULL, NULL);
 }
 
-/* The part of a source that begins behind `skipped` elements. */
-static void take_part(CtLists *s, CtListSource *source, CtBindings *around, CtCore *skipped, CtCore *count) {
+void ct_core_list_part(CtLists *s, CtListSource *source, CtBindings *around, CtCore *skipped, CtCore *count) {
     CtProgram *p = s->p;
     source->count = ct_core_list_bind_atom(s, around, "count", count);
     if (source->step != NULL)
@@ -153,13 +153,13 @@ static bool source_of_take(CtLists *s, CtCore *list, CtBindings *around, CtListS
     CtProgram *p = s->p;
     CtCore **args = list->as.call.args, *n = ct_core_list_bind_atom(s, around, "n", args[0]);
     if (!ct_core_list_source(s, args[1], around, out)) return false;
-    CtCore *count = ct_core_list_bind_atom(s, around, "count", count_of(s, out));
+    CtCore *count = ct_core_list_bind_atom(s, around, "count", ct_core_list_count(s, out));
     n = limited(s, around, n, ct_core_list_again(s, count));
     if (ct_core_list_call(list) == LIST_TAKE) {
-        take_part(s, out, around, ct_core_int(p, s->range, 0), n);
+        ct_core_list_part(s, out, around, ct_core_int(p, s->range, 0), n);
     } else {
         count = ct_core_prim2(p, s->range, PRIM_INT_SUB, count, n);
-        take_part(s, out, around, ct_core_list_again(s, n), count);
+        ct_core_list_part(s, out, around, ct_core_list_again(s, n), count);
     }
     return CT_FIRED("lists.part");
 }
@@ -177,14 +177,14 @@ static bool source_of_tail(CtLists *s, CtCore *list, CtBindings *around, CtListS
     if (!ct_core_list_source(s, list->as.call.args[0], around, out)) return false;
     CtCore *zero = ct_core_int(p, s->range, 0), *one = ct_core_int(p, s->range, 1),
            *empty = ct_core_list_empty(s, list->type);
-    CtCore *count = ct_core_list_bind_atom(s, around, "count", count_of(s, out));
+    CtCore *count = ct_core_list_bind_atom(s, around, "count", ct_core_list_count(s, out));
     CtCore *none = ct_core_prim2(p, s->range, PRIM_INT_EQ, ct_core_list_again(s, count), zero);
     CtCore *fun = ct_core_global(p, s->range, list->as.call.of.fun->as.global);
     CtCore *failing = ct_core_app(p, list->range, fun, &empty, 1);
     ct_core_list_bind(s, around, "unused", ct_core_if(p, s->range, none, failing, ct_core_list_empty(s, list->type)));
     bool first = ct_core_list_call(list) == LIST_INIT;
-    take_part(s, out, around, first ? ct_core_list_again(s, zero) : one,
-              ct_core_prim2(p, s->range, PRIM_INT_SUB, count, ct_core_list_again(s, one)));
+    ct_core_list_part(s, out, around, first ? ct_core_list_again(s, zero) : one,
+                      ct_core_prim2(p, s->range, PRIM_INT_SUB, count, ct_core_list_again(s, one)));
     return CT_FIRED("lists.part");
 }
 
@@ -221,29 +221,38 @@ bool ct_core_list_source(CtLists *s, CtCore *list, CtBindings *around, CtListSou
 }
 
 CtType *ct_core_list_source_type(CtLists *s, const CtListSource *source) {
+    if (source->row != NULL) return source->row;
     return source->array != NULL ? source->array->type->parts[0] : s->p->int_type;
 }
 
 static bool is_whole(const CtListSource *source) { return source->array != NULL && source->count == NULL; }
 
-/* The element at an index below the number of elements. */
-static CtCore *at(CtLists *s, const CtListSource *source, CtVar *index) {
-    CtCore *i = ct_core_list_use(s, index);
+CtCore *ct_core_list_at(CtLists *s, const CtListSource *source, CtCore *i) {
     if (source->step != NULL) i = ct_core_prim2(s->p, s->range, PRIM_INT_MUL, i, ct_core_list_again(s, source->step));
     if (source->from != NULL && !is_int(source->from, 0))
         i = ct_core_prim2(s->p, s->range, PRIM_INT_ADD, ct_core_list_again(s, source->from), i);
     if (source->array == NULL) return i;
-    return ct_core_list_array(s, ARRAY_INDEX, ct_core_list_use(s, source->array), i, NULL);
+    CtCore *item = ct_core_list_array(s, ARRAY_INDEX, ct_core_list_use(s, source->array), i, NULL);
+    return source->row != NULL ? ct_core_list_of_row(s, source->row, item) : item;
+}
+
+CtCore *ct_core_list_taking_row(CtLists *s, const CtListSource *source, CtVar **element, CtCore *body) {
+    if (source->row == NULL) return body;
+    CtVar *list = *element;
+    *element = ct_core_list_var(s, "row", source->array->type->parts[0]);
+    CtCore *row = ct_core_list_of_row(s, source->row, ct_core_list_use(s, *element));
+    return ct_core_let(s->p, s->range, list, row, body);
 }
 
 CtCore *ct_core_list_map_source(CtLists *s, const CtListSource *source, CtVar *element, CtCore *body) {
     CtProgram *p = s->p;
     if (is_whole(source)) {
+        body = ct_core_list_taking_row(s, source, &element, body);
         CtCore *fun = ct_core_lam(p, s->range, NULL, &element, 1, body);
         return ct_core_list_array(s, ARRAY_MAP, fun, ct_core_list_use(s, source->array), NULL);
     }
     CtVar *index = ct_core_list_var(s, "i", p->int_type);
-    body = ct_core_let(p, s->range, element, at(s, source, index), body);
+    body = ct_core_let(p, s->range, element, ct_core_list_at(s, source, ct_core_list_use(s, index)), body);
     CtCore *fun = ct_core_lam(p, s->range, NULL, &index, 1, body);
     CtCore *args[] = {ct_core_list_again(s, source->count), fun};
     return ct_core_array(p, source->array != NULL ? s->range : source->range, ARRAY_BUILD, args, 2);
@@ -263,12 +272,19 @@ CtCore *ct_core_list_source_array(CtLists *s, const CtListSource *source) {
 
 /* ---- functions of lists ---- */
 
+/* Of lists, where the source has rows. */
+static CtCore *array_of_known(CtLists *s, const CtListSource *source) {
+    if (source->row == NULL) return ct_core_list_source_array(s, source);
+    CtVar *x = ct_core_list_var(s, "x", source->row);
+    return ct_core_list_map_source(s, source, x, ct_core_list_use(s, x));
+}
+
 /* Of a range, or a part of a list. */
 static CtCore *array_of_source(CtLists *s, CtCore *list) {
     CtBindings around = {0};
     CtListSource source;
     if (!ct_core_list_source(s, list, &around, &source)) return NULL;
-    return ct_core_list_wrap(s, &around, ct_core_list_source_array(s, &source));
+    return ct_core_list_wrap(s, &around, array_of_known(s, &source));
 }
 
 static CtCore *array_of_map(CtLists *s, CtCore *list) {
@@ -291,8 +307,10 @@ static CtCore *array_of_zip(CtLists *s, CtCore *list) {
         !ct_core_list_source(s, args[2], &around, &b))
         return NULL;
     CtVar *index = ct_core_list_var(s, "i", p->int_type);
-    CtCore *elements[] = {at(s, &a, index), at(s, &b, index)};
-    CtCore *body = ct_core_list_apply(s, args[0], elements), *count = count_of(s, &a), *other = count_of(s, &b);
+    CtCore *elements[] = {ct_core_list_at(s, &a, ct_core_list_use(s, index)),
+                          ct_core_list_at(s, &b, ct_core_list_use(s, index))};
+    CtCore *body = ct_core_list_apply(s, args[0], elements), *count = ct_core_list_count(s, &a),
+           *other = ct_core_list_count(s, &b);
     if (!is_whole(&a) || !is_whole(&b) || a.array != b.array)
         count = ct_core_prim2(p, s->range, PRIM_INT_MIN, count, other);
     CtCore *fun = ct_core_lam(p, s->range, NULL, &index, 1, body);
@@ -311,7 +329,38 @@ static CtCore *array_of_copies(CtLists *s, CtCore *list) {
     return ct_core_list_wrap(s, &around, ct_core_list_array(s, ARRAY_REPLICATE, n, x, NULL));
 }
 
+bool ct_core_list_is_shared(const CtCore *list) {
+    CtListFunction function = ct_core_list_call(list);
+    return function == LIST_DROP || function == LIST_TAIL;
+}
+
+static bool is_part(const CtCore *list) {
+    CtListFunction function = ct_core_list_call(list);
+    return ct_core_list_is_shared(list) || function == LIST_TAKE || function == LIST_INIT;
+}
+
+/* Of two parts of lists, neither of which need be an array: an element of the first, or of the second. */
+static CtCore *array_of_parts(CtLists *s, CtCore *const *args) {
+    CtProgram *p = s->p;
+    CtBindings around = {0};
+    CtListSource a, b;
+    if (!is_part(args[0]) || !is_part(args[1]) || !ct_core_list_source(s, args[0], &around, &a) ||
+        !ct_core_list_source(s, args[1], &around, &b) || a.row != NULL)
+        return NULL;
+    CT_FIRED("lists.parts");
+    CtVar *index = ct_core_list_var(s, "i", p->int_type);
+    CtCore *behind = ct_core_prim2(p, s->range, PRIM_INT_SUB, ct_core_list_use(s, index), ct_core_list_count(s, &a));
+    CtCore *first = ct_core_prim2(p, s->range, PRIM_INT_LT, ct_core_list_use(s, index), ct_core_list_count(s, &a));
+    CtCore *item = ct_core_if(p, s->range, first, ct_core_list_at(s, &a, ct_core_list_use(s, index)),
+                              ct_core_list_at(s, &b, behind));
+    CtCore *count = ct_core_prim2(p, s->range, PRIM_INT_ADD, ct_core_list_count(s, &a), ct_core_list_count(s, &b));
+    CtCore *fun = ct_core_lam(p, s->range, NULL, &index, 1, item);
+    return ct_core_list_wrap(s, &around, ct_core_list_array(s, ARRAY_BUILD, count, fun, NULL));
+}
+
 static CtCore *array_of_append(CtLists *s, CtCore *list) {
+    CtCore *parts = array_of_parts(s, list->as.call.args);
+    if (parts != NULL) return parts;
     CtCore *first = ct_core_list_to_array(s, list->as.call.args[0]);
     CtCore *second = first != NULL ? ct_core_list_to_array(s, list->as.call.args[1]) : NULL;
     return second != NULL ? ct_core_list_array(s, ARRAY_APPEND, first, second, NULL) : NULL;
@@ -360,7 +409,8 @@ static CtCore *array_of_call(CtLists *s, CtCore *list) {
     case LIST_LENGTH:
     case LIST_MAXIMUM:
     case LIST_MINIMUM:
-    case LIST_TO_ARRAY: break;
+    case LIST_TO_ARRAY:
+    case LIST_AT: break;
     }
     return NULL;
 }
@@ -375,16 +425,6 @@ bool ct_core_list_occurs(CtLists *s, CtCore *core, const CtVar *var) {
         ct_core_children(arena, one, &work);
     }
     return false;
-}
-
-bool ct_core_list_is_shared(const CtCore *list) {
-    CtListFunction function = ct_core_list_call(list);
-    return function == LIST_DROP || function == LIST_TAIL;
-}
-
-static bool is_part(const CtCore *list) {
-    CtListFunction function = ct_core_list_call(list);
-    return ct_core_list_is_shared(list) || function == LIST_TAKE || function == LIST_INIT;
 }
 
 CtListSource *ct_core_list_bound_source(CtLists *s, CtVar *var, CtCore *list, CtBindings *around) {
@@ -447,7 +487,7 @@ CtCore *ct_core_list_open(CtLists *s, CtCore *list, CtBindings *around) {
 static CtCore *array_of_term(CtLists *s, CtCore *list) {
     if (list->kind == CORE_VAR) {
         const CtListSource *source = ct_map_get(&s->sources, ct_key(list->as.var));
-        return source != NULL ? ct_core_list_source_array(s, source) : NULL;
+        return source != NULL ? array_of_known(s, source) : NULL;
     }
     if (ct_core_list_call(list) == LIST_OF_ARRAY) return list->as.call.args[0];
     if (!is_element(ct_core_list_element(list->type))) return NULL;

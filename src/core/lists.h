@@ -30,6 +30,7 @@ typedef enum CtListFunction {
     LIST_MAXIMUM,
     LIST_MINIMUM,
     LIST_TO_ARRAY,
+    LIST_AT,
 } CtListFunction;
 
 /* The function on lists that a term calls; LIST_NONE for others. */
@@ -58,6 +59,7 @@ typedef struct CtListSource {
     CtVar *array;
     CtCore *from, *count, *step; /* atoms; from and count are NULL for a whole array, step may be NULL: 1 */
     CtSourceRange range;         /* of a range's list: where its memory is taken */
+    CtType *row;                 /* the elements of the list are lists of this type, those of the array rows; or NULL */
 } CtListSource;
 
 /* ---- list_sources.c ---- */
@@ -97,6 +99,28 @@ CtType *ct_core_list_source_type(CtLists *s, const CtListSource *source);
 /* The array of the body for each element; and of the elements themselves. */
 CtCore *ct_core_list_map_source(CtLists *s, const CtListSource *source, CtVar *element, CtCore *body);
 CtCore *ct_core_list_source_array(CtLists *s, const CtListSource *source);
+
+/* The number of elements; the element at an index below it; and what is left behind `skipped` elements, `count` of
+ * them. */
+CtCore *ct_core_list_count(CtLists *s, const CtListSource *source);
+CtCore *ct_core_list_at(CtLists *s, const CtListSource *source, CtCore *index);
+void ct_core_list_part(CtLists *s, CtListSource *source, CtBindings *around, CtCore *skipped, CtCore *count);
+/* The body for an element of the source's array in place of one of the list: *element becomes the row. */
+CtCore *ct_core_list_taking_row(CtLists *s, const CtListSource *source, CtVar **element, CtCore *body);
+
+/* ---- list_rows.c ---- */
+
+/* The list, of this type, with the elements of a row. */
+CtCore *ct_core_list_of_row(CtLists *s, CtType *list, CtCore *row);
+bool ct_core_list_may_have_rows(const CtType *list);
+/* The array of rows of a list of lists that a function makes of another list; NULL where lengths may differ. */
+CtCore *ct_core_list_rows(CtLists *s, CtCore *list);
+/* case list of { [] → …; x : rest → … }, where the list has an array: a test of its length. *tail is the variable of
+ * the rest, and must not occur once the branches have been visited. NULL for other terms. */
+CtCore *ct_core_list_case(CtLists *s, CtCore *core, CtVar **tail);
+/* let next = λ. … in a tree of tests, all of whose leaves but one call it: the choice between the two. NULL for other
+ * terms. */
+CtCore *ct_core_list_next(CtLists *s, CtCore *let);
 
 /* ---- list_loops.c ---- */
 

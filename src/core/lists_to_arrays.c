@@ -10,8 +10,8 @@
  * The functions on lists are those of the library, known by their names, and are not inlined before this pass; a
  * comprehension is the recursive loop that elaboration makes of it. A list in a variable becomes an array if all uses
  * of the variable do; so does one that a function is given, and then the call is one of a copy of the function whose
- * parameter is the array. Excluded are lists whose elements would be rows of an array, since rows must have one length.
- */
+ * parameter is the array. Lists of lists become arrays of rows only for a function that gives itself such arrays, and
+ * where the rows are known to have one length (list_rows.c). */
 #include "core/lists.h"
 
 #include "base/rules.h"
@@ -22,15 +22,28 @@ typedef CT_VEC(CtGlobal *) Globals;
 
 /* A function with arrays in place of lists that it is given. */
 typedef struct Variant {
-    uint32_t arrays;    /* bit i: parameter i is an array */
-    CtGlobal *function; /* NULL: it does something that needs the lists, or this is not yet known */
+    CtGlobal *of;
+    uint32_t arrays, rows; /* bit i: parameter i is an array; an array of rows */
+    CtGlobal *function;
+    bool done; /* false: it does something that needs the lists, or this is not yet known */
     struct Variant *next;
 } Variant;
 
+/* A local recursive function that takes arrays of rows. */
+typedef struct Local {
+    CtVar *function; /* with such parameters */
+    uint32_t rows;
+    bool inside, calls_itself;
+} Local;
+
 typedef struct Walk {
     CtLists lists;
+    CtMap locals; /* CtVar * -> Local * */
     bool changed;
-    CtMap *variants; /* CtGlobal * -> Variant * */
+    Variant *self; /* the function whose body this is; it may be called already */
+    bool calls_itself;
+    uint32_t in_rows; /* functions around that take rows */
+    CtMap *variants;  /* CtGlobal * -> Variant * */
     uint32_t *copies;
 } Walk;
 
@@ -94,39 +107,62 @@ static CtCore *put_into_call(Walk *w, CtCore *let) {
 
 /* ---- lists that functions are given ---- */
 
-/* A copy of a global whose parameters `arrays` are arrays; NULL if it does something else with one of the lists. */
-static CtGlobal *take_arrays(Walk *w, CtGlobal *old, uint32_t arrays) {
+/* The array that a parameter becomes. */
+static CtListSource *parameter_source(CtLists *s, CtVar *param, bool rows) {
+    CtType *element = ct_core_list_element(param->type);
+    CtType *item = rows ? ct_core_type_array(s->p, ct_core_list_element(element)) : element;
+    CtListSource *source = CT_NEW(s->p->context->arena, CtListSource);
+    *source = (CtListSource){.array = ct_core_var_like(s->p, param, ct_core_type_array(s->p, item))};
+    source->row = rows ? element : NULL;
+    return source;
+}
+
+/* Writes the copy of a global whose parameters are arrays; false if it does something else with one of the lists. */
+static bool take_arrays(Walk *w, Variant *variant) {
+    CtGlobal *old = variant->of, *new = variant->function;
     CtProgram *p = w->lists.p;
-    CtArena *arena = p->context->arena;
-    Walk inner = {.lists = {.p = p}, .variants = w->variants, .copies = w->copies};
+    Walk inner = {.lists = {.p = p}, .self = variant, .variants = w->variants, .copies = w->copies};
+    inner.in_rows = variant->rows != 0;
     CtCore *fresh = ct_core_copy(p, old->body, NULL);
     const CtLam *lam = fresh->as.lam;
-    CtVar **params = CT_NEW_ARRAY(arena, CtVar *, lam->count);
-    CtType **types = CT_NEW_ARRAY(arena, CtType *, lam->count);
+    CtVar **params = CT_NEW_ARRAY(p->context->arena, CtVar *, lam->count);
     for (uint32_t i = 0; i < lam->count; i++) {
         params[i] = lam->params[i];
-        if (arrays >> i & 1) {
-            CtType *type = ct_core_type_array(p, ct_core_list_element(params[i]->type));
-            params[i] = ct_core_var_like(p, params[i], type);
-            CtListSource *source = CT_NEW(arena, CtListSource);
-            *source = (CtListSource){.array = params[i]};
-            ct_map_set(arena, &inner.lists.sources, ct_key(lam->params[i]), source);
-        }
-        types[i] = params[i]->type;
+        if ((variant->arrays >> i & 1) == 0) continue;
+        CtListSource *source = parameter_source(&inner.lists, params[i], variant->rows >> i & 1);
+        ct_map_set(p->context->arena, &inner.lists.sources, ct_key(params[i]), source);
+        params[i] = source->array;
     }
     CtCore *body = visit(&inner, lam->body);
-    CtText name = ct_text(arena);
-    ct_text_printf(&name, "%s", old->name->text);
-    for (uint32_t i = 0; i < lam->count; i++) {
-        if ((arrays >> i & 1) == 0) continue;
-        if (ct_core_list_occurs(&inner.lists, body, lam->params[i])) return NULL;
-        ct_text_printf(&name, "{array %u}", i);
-    }
-    CtType *type = ct_core_type_fun(p, types, lam->count, old->type->parts[lam->count]);
-    CtGlobal *new = ct_core_global_new(p, name.data, type, old->range);
+    for (uint32_t i = 0; i < lam->count; i++)
+        if ((variant->arrays >> i & 1) && ct_core_list_occurs(&inner.lists, body, lam->params[i])) return false;
+    if (variant->rows != 0 && !inner.calls_itself) return false;
+    if (variant->rows != 0) CT_FIRED("lists.rows");
     new->is_library = old->is_library;
     new->body = ct_core_lam(p, fresh->range, lam->name, params, lam->count, body);
-    return new;
+    return true;
+}
+
+/* The copy before it has a body. */
+static CtGlobal *declare(Walk *w, const Variant *variant) {
+    CtProgram *p = w->lists.p;
+    const CtGlobal *old = variant->of;
+    const CtLam *lam = old->body->as.lam;
+    CtType **types = CT_NEW_ARRAY(p->context->arena, CtType *, lam->count);
+    CtText name = ct_text(p->context->arena);
+    ct_text_printf(&name, "%s", old->name->text);
+    for (uint32_t i = 0; i < lam->count; i++) {
+        types[i] = lam->params[i]->type;
+        if ((variant->arrays >> i & 1) == 0) continue;
+        bool rows = variant->rows >> i & 1;
+        types[i] = parameter_source(&w->lists, lam->params[i], rows)->array->type;
+        ct_text_printf(&name, "{%s %u}", rows ? "rows" : "array", i);
+    }
+    CtType *type = ct_core_type_fun(p, types, lam->count, old->type->parts[lam->count]);
+    CtGlobal *new = CT_NEW(p->context->arena, CtGlobal);
+    *new = (CtGlobal){.name = ct_intern_text(&p->context->symbols, name.data), .type = type, .range = old->range};
+    new->id = p->next_global++;
+    return new; /* among the program's once it has a body */
 }
 
 static bool may_be_copied(Walk *w, const CtGlobal *global) {
@@ -138,47 +174,178 @@ static bool may_be_copied(Walk *w, const CtGlobal *global) {
            ct_core_within_depth(w->lists.p->context->arena, global->body, MAX_DEPTH, false);
 }
 
-/* While its body is visited a function has no copy: a recursive call passes a list on. */
-static CtGlobal *variant_of(Walk *w, CtGlobal *global, uint32_t arrays) {
+/* While its body is visited a function has no copy, but for itself. */
+static CtGlobal *variant_of(Walk *w, CtGlobal *global, uint32_t arrays, uint32_t rows) {
     CtArena *arena = w->lists.p->context->arena;
     Variant *known = ct_map_get(w->variants, ct_key(global));
     for (Variant *v = known; v != NULL; v = v->next)
-        if (v->arrays == arrays) return v->function;
+        if (v->arrays == arrays && v->rows == rows) return v->done ? v->function : NULL;
     if (arrays == 0 || !may_be_copied(w, global)) return NULL;
     Variant *variant = CT_NEW(arena, Variant);
-    *variant = (Variant){arrays, NULL, known};
+    *variant = (Variant){.of = global, .arrays = arrays, .rows = rows, .next = known};
     ct_map_set(arena, w->variants, ct_key(global), variant);
     ++*w->copies;
-    return variant->function = take_arrays(w, global, arrays);
+    variant->function = declare(w, variant);
+    variant->done = take_arrays(w, variant);
+    if (!variant->done) return NULL;
+    ct_push(arena, &w->lists.p->globals, variant->function);
+    return variant->function;
 }
 
-/* f ⟨…, list, …⟩, where lists are made here: a call of a function that takes their arrays, all of them or one. */
-static CtCore *give_arrays(Walk *w, CtCore *app) {
+/* Whether an array of a list takes no longer to make than the list, when a function gives it to itself: what is made
+ * for each element, and no part of another list. */
+static bool is_made_anew(const CtCore *list) {
+    while (list->kind == CORE_LET) list = list->as.let.body;
+    CtListFunction function = ct_core_list_call(list);
+    return function == LIST_MAP || function == LIST_ZIP_WITH || (function == LIST_NONE && list->kind != CORE_VAR);
+}
+
+/* The arrays of the lists that a call makes, and which these are. */
+static CtCore **find_arrays(Walk *w, const CtCore *app, bool rows, bool itself, uint32_t *made) {
     CtLists *s = &w->lists;
-    uint32_t count = app->as.call.count, made = 0;
-    if (app->as.call.of.fun->kind != CORE_GLOBAL || count > MAX_PARAMETERS) return app;
+    uint32_t count = app->as.call.count;
     CtCore **arrays = CT_NEW_ARRAY(s->p->context->arena, CtCore *, count);
     for (uint32_t i = 0; i < count; i++) {
         CtCore *arg = arrays[i] = app->as.call.args[i];
         if (!ct_core_list_is_list(arg->type) || ct_core_list_is_shared(arg)) continue;
+        if (itself && !is_made_anew(arg)) continue;
         s->range = arg->range;
         s->opened.count = 0;
-        CtCore *array = ct_core_list_to_array(s, arg);
+        CtCore *array = rows ? ct_core_list_rows(s, arg) : ct_core_list_to_array(s, arg);
         if (array == NULL || is_any_left(s, array)) continue;
         arrays[i] = array;
-        made |= 1u << i;
+        *made |= 1u << i;
     }
+    return arrays;
+}
+
+static CtCore *call_taker(Walk *w, CtCore *app, CtGlobal *taker, CtCore **arrays, uint32_t given) {
+    CtLists *s = &w->lists;
+    w->changed = CT_FIRED("lists.argument");
+    for (uint32_t i = 0; i < app->as.call.count; i++)
+        if ((given >> i & 1) == 0) arrays[i] = app->as.call.args[i];
+    CtCore *fun = ct_core_global(s->p, app->as.call.of.fun->range, taker);
+    return ct_core_app(s->p, app->range, fun, arrays, app->as.call.count);
+}
+
+/* f ⟨…, list, …⟩, where f goes through lists of lists that it makes itself: a call of a function that takes rows. */
+static CtCore *give_rows(Walk *w, CtCore *app) {
+    uint32_t given = 0;
+    CtGlobal *global = app->as.call.of.fun->as.global, *taker = NULL;
+    bool itself = w->self != NULL && global == w->self->of;
+    CtCore **arrays = find_arrays(w, app, true, itself, &given);
+    if (given == 0) return NULL;
+    if (itself && given == w->self->arrays && given == w->self->rows) {
+        w->calls_itself = true;
+        taker = w->self->function;
+    } else {
+        taker = variant_of(w, global, given, given);
+    }
+    return taker != NULL ? call_taker(w, app, taker, arrays, given) : NULL;
+}
+
+/* f ⟨…, list, …⟩, where lists are made here: a call of a function that takes their arrays, all of them or one. */
+static CtCore *give_arrays(Walk *w, CtCore *app) {
+    uint32_t count = app->as.call.count, made = 0;
+    if (app->as.call.of.fun->kind != CORE_GLOBAL || count > MAX_PARAMETERS) return app;
+    CtCore *taken = give_rows(w, app);
+    if (taken != NULL) return taken;
+    bool itself = w->self != NULL && app->as.call.of.fun->as.global == w->self->of;
+    CtCore **arrays = find_arrays(w, app, false, itself, &made);
     uint32_t given = made;
-    CtGlobal *taker = variant_of(w, app->as.call.of.fun->as.global, given);
+    CtGlobal *taker = variant_of(w, app->as.call.of.fun->as.global, given, 0);
     for (uint32_t i = 0; i < count && taker == NULL; i++) {
         given = made & 1u << i;
-        taker = variant_of(w, app->as.call.of.fun->as.global, given);
+        taker = variant_of(w, app->as.call.of.fun->as.global, given, 0);
     }
-    if (taker == NULL) return app;
-    w->changed = CT_FIRED("lists.argument");
-    for (uint32_t i = 0; i < count; i++)
+    return taker != NULL ? call_taker(w, app, taker, arrays, given) : app;
+}
+
+/* A call of a local function that takes rows; the call itself, if it does not give them. */
+static CtCore *call_local(Walk *w, CtCore *app) {
+    CtLists *s = &w->lists;
+    Local *local =
+        app->as.call.of.fun->kind == CORE_VAR ? ct_map_get(&w->locals, ct_key(app->as.call.of.fun->as.var)) : NULL;
+    uint32_t given = 0;
+    if (local == NULL) return app;
+    CtCore **arrays = find_arrays(w, app, true, local->inside, &given);
+    if (given != local->rows) return app;
+    local->calls_itself |= local->inside;
+    for (uint32_t i = 0; i < app->as.call.count; i++)
         if ((given >> i & 1) == 0) arrays[i] = app->as.call.args[i];
-    return ct_core_app(s->p, app->range, ct_core_global(s->p, app->as.call.of.fun->range, taker), arrays, count);
+    CtCore *fun = ct_core_var(s->p, app->as.call.of.fun->range, local->function);
+    return ct_core_app(s->p, app->range, fun, arrays, app->as.call.count);
+}
+
+/* let f ⟨…, list, …⟩ = … in …, where f makes lists of lists for itself. NULL: not all its calls give rows. */
+static CtCore *visit_local(Walk *w, CtCore *letrec) {
+    CtLists *s = &w->lists;
+    CtProgram *p = s->p;
+    CtArena *arena = p->context->arena;
+    const CtBind *bind = &letrec->as.letrec.binds[0];
+    const CtLam *lam = bind->lam->as.lam;
+    Local local = {.inside = true};
+    if (letrec->as.letrec.count != 1 || lam->origin != NULL || lam->count > MAX_PARAMETERS) return NULL;
+    if (ct_core_list_is_loop(letrec) || s->trials >= MOST_TRIALS) return NULL;
+    CtVar **params = CT_NEW_ARRAY(arena, CtVar *, lam->count + 1);
+    CtType **types = CT_NEW_ARRAY(arena, CtType *, lam->count + 1);
+    for (uint32_t i = 0; i < lam->count; i++) {
+        params[i] = lam->params[i];
+        types[i] = params[i]->type;
+        if (!ct_core_list_may_have_rows(types[i])) continue;
+        CtListSource *source = parameter_source(s, params[i], true);
+        ct_map_set(arena, &s->sources, ct_key(params[i]), source);
+        params[i] = source->array;
+        types[i] = params[i]->type;
+        local.rows |= 1u << i;
+    }
+    if (local.rows == 0) return NULL;
+    s->trials++;
+    bool changed = w->changed;
+    CtType *type = ct_core_type_fun(p, types, lam->count, bind->var->type->parts[lam->count]);
+    local.function = ct_core_var_like(p, bind->var, type);
+    ct_map_set(arena, &w->locals, ct_key(bind->var), &local);
+    w->in_rows++;
+    CtCore *body = visit(w, lam->body);
+    w->in_rows--;
+    bool taken = local.calls_itself && !ct_core_list_occurs(s, body, bind->var);
+    for (uint32_t i = 0; i < lam->count; i++)
+        if (params[i] != lam->params[i] && ct_core_list_occurs(s, body, lam->params[i])) taken = false;
+    local.inside = false;
+    CtCore *rest = taken ? visit(w, letrec->as.letrec.body) : NULL;
+    ct_map_set(arena, &w->locals, ct_key(bind->var), NULL);
+    for (uint32_t i = 0; i < lam->count; i++)
+        if (params[i] != lam->params[i]) ct_map_set(arena, &s->sources, ct_key(lam->params[i]), NULL);
+    w->changed = changed;
+    if (rest == NULL || ct_core_list_occurs(s, rest, bind->var)) return NULL;
+    w->changed = CT_FIRED("lists.local_rows");
+    CtBind fresh = {local.function, ct_core_lam(p, bind->lam->range, lam->name, params, lam->count, body)};
+    return ct_core_letrec(p, letrec->range, &fresh, 1, rest);
+}
+
+/* The variables of a case are lists here, whatever was tried in vain. */
+static void forget_fields(Walk *w, const CtCore *core) {
+    for (uint32_t i = 0; i < core->as.cases.count; i++) {
+        const CtCase *one = &core->as.cases.cases[i];
+        for (uint32_t j = 0; one->vars != NULL && j < one->con->count; j++)
+            if (one->vars[j] != NULL && ct_core_list_is_list(one->vars[j]->type))
+                ct_map_set(w->lists.p->context->arena, &w->lists.sources, ct_key(one->vars[j]), NULL);
+    }
+}
+
+/* case list of { … }, where the list has an array. If the rest of the list is still needed, the term stays, and so does
+ * the list. */
+static CtCore *visit_case(Walk *w, CtCore *core) {
+    CtVar *tail = NULL;
+    bool changed = w->changed;
+    forget_fields(w, core);
+    CtCore *made = ct_core_list_case(&w->lists, core, &tail);
+    if (made == NULL) return NULL;
+    w->changed = true;
+    made = visit(w, made);
+    if (tail == NULL || !ct_core_list_occurs(&w->lists, made, tail)) return made;
+    w->changed = changed;
+    return core;
 }
 
 static CtCore *visit(void *data, CtCore *core) {
@@ -193,14 +360,24 @@ static CtCore *visit(void *data, CtCore *core) {
         CtCore *bound = visit_bound_list(w, core);
         if (bound != NULL) return bound;
     }
+    if (core->kind == CORE_LETREC) {
+        CtCore *taken = visit_local(w, core);
+        if (taken != NULL) return taken;
+    }
+    if (core->kind == CORE_CASE) {
+        CtCore *taken = visit_case(w, core);
+        if (taken != NULL) return taken;
+    }
     s->opened.count = 0;
     CtCore *made = core->kind == CORE_APP ? ct_core_list_consumed(s, core) : NULL;
     if (made != NULL && !is_any_left(s, made)) {
         w->changed = true;
         core = made;
     }
-    if (core->kind == CORE_APP && ct_core_list_call(core) == LIST_NONE) core = give_arrays(w, core);
-    return ct_core_map(s->p, core, visit, data);
+    if (core->kind == CORE_APP && ct_core_list_call(core) == LIST_NONE) core = give_arrays(w, call_local(w, core));
+    core = ct_core_map(s->p, core, visit, data);
+    CtCore *choice = core->kind == CORE_LET && w->in_rows > 0 ? ct_core_list_next(s, core) : NULL;
+    return choice != NULL ? choice : core;
 }
 
 static CtListFunction function_of(CtGlobal *global) {
