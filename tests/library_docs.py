@@ -12,7 +12,7 @@ import sys
 
 ROOT = os.path.abspath(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 PRELUDE = ["prelude", "sequences", "text", "elementwise", "reading", "monads", "io", "derivatives"]
-PASS_ON = ["Data.Foldable", "Data.Traversable"]
+PASS_ON = ["Data.Foldable", "Data.String", "Data.Text", "Data.Text.IO", "Data.Traversable"]
 NAMES = r"(?:[\w']+|\([^\s)]+\))(?:, (?:[\w']+|\([^\s)]+\)))*"
 SIGNATURE = re.compile(rf"(?:primitive \"[^\"]*\" )?({NAMES}) :: (.*?)\s*(?:-- .*)?$")
 CLASS = re.compile(r"class (?:.*=> )?(\w+) (\w+) where")

@@ -325,6 +325,7 @@ static CtCore *call(CtElab *el, CtSourceRange range, const Callee *callee, CtCor
     case CALLEE_PUT:
     case CALLEE_GET:
     case CALLEE_CAST:
+    case CALLEE_TYPE:
     case CALLEE_ERROR: return ct_elab_primitive_call(el, range, callee, args);
     }
     return NULL;

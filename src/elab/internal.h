@@ -315,6 +315,7 @@ typedef enum CalleeKind {
     CALLEE_PUT, /* a -> Store'value, and back: lib/io.cot */
     CALLEE_GET,
     CALLEE_CAST, /* Store'value -> Maybe a */
+    CALLEE_TYPE, /* (() -> a) -> String, the type a */
     CALLEE_ERROR
 } CalleeKind;
 

@@ -12,6 +12,11 @@ static bool find(const char *name, Callee *out) {
         out->arity = 1;
         return true;
     }
+    if (strcmp(name, "type.name") == 0) {
+        out->kind = CALLEE_TYPE;
+        out->arity = 1;
+        return true;
+    }
     if (strncmp(name, "array.", 6) == 0) {
         if (!ct_core_array_find(name + 6, &out->array)) return false;
         out->kind = CALLEE_ARRAY;
@@ -137,6 +142,18 @@ static CtCore *store_call(CtElab *el, CtSourceRange range, const Callee *callee,
     return ct_core_case(p, range, result, arg, &one, 1, otherwise);
 }
 
+/* The type of what the argument would give, as Haskell shows it: without spaces behind commas. */
+static CtCore *type_name(CtElab *el, CtSourceRange range, const Callee *callee) {
+    Ground *function = NULL, *type = NULL;
+    CtText text = ct_text(el->arena);
+    ct_elab_ground_fun(el, callee->type, &function, NULL);
+    if (function != NULL && ct_elab_ground_fun(el, function, NULL, &type)) ct_elab_ground_print(&text, type);
+    size_t length = 0;
+    for (size_t i = 0; i < text.length; i++)
+        if (i == 0 || text.data[i] != ' ' || text.data[i - 1] != ',') text.data[length++] = text.data[i];
+    return ct_core_string(el->program, range, text.data, length);
+}
+
 CtCore *ct_elab_primitive_call(CtElab *el, CtSourceRange range, const Callee *callee, CtCore **args) {
     CtProgram *p = el->program;
     if (callee->kind == CALLEE_PRIM) return ct_core_prim(p, range, callee->prim, args, callee->arity);
@@ -144,6 +161,7 @@ CtCore *ct_elab_primitive_call(CtElab *el, CtSourceRange range, const Callee *ca
     if (callee->kind == CALLEE_DERIV) return deriv_call(el, range, callee, args);
     if (callee->kind == CALLEE_PUT || callee->kind == CALLEE_GET || callee->kind == CALLEE_CAST)
         return store_call(el, range, callee, args[0]);
+    if (callee->kind == CALLEE_TYPE) return type_name(el, range, callee);
     CtType *type = ct_elab_core(el, result_of(el, callee));
     return ct_core_fail(p, range, type, CT_E0503, NULL, args[0]);
 }

@@ -33,6 +33,7 @@ static void declare_class(CtTypes *types, CtDecl *decl) {
     decl->instance = class_;
     ct_types_define(types, SPACE_CLASS, class_->name, class_);
     ct_push(types->arena, &types->new_classes, class_);
+    if (types->is_library && !strcmp(class_->name->text, "Typeable")) types->typeable = class_;
 }
 
 static void declare_supers(CtTypes *types, CtClass *class_) {

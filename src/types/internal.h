@@ -124,6 +124,7 @@ struct CtTypes {
     CT_VEC(CtTyCon *) tuples; /* by size */
     CtTy *error;
     bool prefer_double;
+    CtClass *typeable; /* of Data.Typeable, of which every type is; NULL if that is not imported */
 
     /* of the current module */
     CtModule *module;

@@ -125,6 +125,7 @@ static bool solve_context(CtTypes *types, CtInstance *instance, const Goal *goal
 static bool solve_one(CtTypes *types, const Goal *goal, CtTy *type, CtTy *whole, CtSourceRange range, bool quiet) {
     CtClass *class_ = goal->class_;
     type = ct_types_ty_resolve(type);
+    if (class_ == types->typeable) return true;
     CtTy *head = type;
     while (head->kind == TY_APP) head = ct_types_ty_resolve(head->fun);
     switch (head->kind) {

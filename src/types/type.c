@@ -195,6 +195,7 @@ void ct_types_pred_add(CtTypes *types, CtTy *variable, CtClass *class_, CtSource
 }
 
 void ct_types_pred_add_with(CtTypes *types, CtTy *variable, CtClass *class_, CtTy **others, CtSourceRange range) {
+    if (class_ == types->typeable) return;
     CtPred **end = &variable->preds;
     for (; *end; end = &(*end)->next)
         if ((*end)->class_ == class_) {
