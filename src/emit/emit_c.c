@@ -70,6 +70,7 @@ static void put_program(CtText *out, CtFlow *flow, const char *prefix, const cha
     e->one_by_one = options.scalar;
     e->debug = options.debug;
     e->telling = ct_flow_telling(flow);
+    ct_emit_find_pauses(e);
     e->parts = ct_text(flow->arena);
     ct_emit_function_names(e);
     for (uint32_t i = 0; i < flow->functions.count; i++) ct_emit_function(e, flow->functions.items[i]);

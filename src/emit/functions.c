@@ -86,6 +86,7 @@ static void begin_function(Emit *e, CtFlowFunction *function) {
         ct_emit_alias(e, param, ct_emit_name(e, param));
     }
     count_uses(e, function->body);
+    ct_emit_find_looks(e);
 }
 
 static bool ends_in_itself(const CtFlowFunction *function, const CtFlowBlock *block) {
@@ -106,11 +107,12 @@ static void put_params(Emit *e, const CtFlowFunction *function, bool names) {
                        names ? ct_emit_param(e, function, i) : "");
 }
 
-static void put_head(Emit *e, const CtFlowFunction *function, const char *end) {
+static void put_head(Emit *e, const CtFlowFunction *function, const char *mark, const char *more, const char *end) {
     const char *type = ct_emit_result_type(e, &function->results);
     bool star = type[strlen(type) - 1] == '*' || type[strlen(type) - 1] == ' ';
-    ct_text_printf(e->out, "static %s%s%s%s(ct_run *rt%s", function->is_cold_path ? "CT_COLD " : "", type,
-                   star ? "" : " ", e->function_names[function->id], function->takes_call_site ? ", int place" : "");
+    ct_text_printf(e->out, "static %s%s%s%s%s%s(ct_run *rt%s", function->is_cold_path ? "CT_COLD " : "", mark, type,
+                   star ? "" : " ", e->function_names[function->id], more,
+                   function->takes_call_site ? ", int place" : "");
     put_params(e, function, true);
     ct_text_printf(e->out, ")%s\n", end);
 }
@@ -118,7 +120,7 @@ static void put_head(Emit *e, const CtFlowFunction *function, const char *end) {
 void ct_emit_prototypes(Emit *e) {
     for (uint32_t i = 0; i < e->flow->functions.count; i++)
         if (e->flow->functions.items[i]->group == 0 || e->flow->functions.items[i]->has_door)
-            put_head(e, e->flow->functions.items[i], ";");
+            put_head(e, e->flow->functions.items[i], "", "", ";");
     for (uint32_t i = 0; i < e->flow->constants.count; i++)
         ct_text_printf(e->out, "static const ct_word *%sconstant_%u(ct_run *rt, int place);\n", e->prefix, i);
 }
@@ -140,7 +142,11 @@ static const char *body_text(Emit *e, CtFlowFunction *function, bool loops) {
     if (loops) ct_emit_find_sliding(e);
     if (loops) ct_emit_line(e, "for (;;) {");
     e->depth += loops;
-    if (loops || function->group != 0) ct_emit_line(e, "ct_iteration(rt);");
+    bool entered = loops && e->looks[function->id] && e->look_in.count == 0;
+    if (entered)
+        ct_emit_line(e, "ct_enter(rt);");
+    else if (function->group != 0 || (loops && !ct_emit_turns_look(e)))
+        ct_emit_line(e, "ct_iteration(rt);");
     ct_emit_block(e, function->body, NULL);
     e->depth -= loops;
     if (loops) ct_emit_line(e, "}");
@@ -163,16 +169,55 @@ static void put_parts(Emit *e) {
     e->parts = ct_text(e->arena);
 }
 
+/* The start of a function, which is put where it is called, and which calls the function itself for the rest. */
+static void emit_near(Emit *e, CtFlowFunction *function, const CtFlowBlock *far) {
+    CtText *out = e->out, body = ct_text(e->arena);
+    begin_function(e, function);
+    e->look_in.count = 0;
+    e->out = &body;
+    e->depth = 1;
+    e->far = far;
+    ct_emit_block(e, function->body, NULL);
+    e->far = NULL;
+    e->out = out;
+    e->depth = 0;
+    put_head(e, function, "", "_far", ";");
+    put_head(e, function, "inline CT_INSIDE ", "", " {");
+    e->depth = 1;
+    ct_text_puts(e->out, body.data);
+    ct_text_puts(e->out, "}\n\n");
+    e->depth = 0;
+}
+
+/* Goes on in the function itself. */
+void ct_emit_go_far(Emit *e) {
+    const CtFlowFunction *function = e->function;
+    CtText call = ct_text(e->arena);
+    ct_text_printf(&call, "%s_far(rt%s", e->function_names[function->id], function->takes_call_site ? ", place" : "");
+    for (uint32_t i = 0; i < function->params.count; i++) ct_text_printf(&call, ", %s", ct_emit_param(e, function, i));
+    ct_emit_line(e, "return %s);", call.data);
+}
+
 static void emit_alone(Emit *e, CtFlowFunction *function) {
     e->temporaries = 0;
     e->depth = 1;
-    const char *body = body_text(e, function, ends_in_itself(function, function->body));
+    bool loops = ends_in_itself(function, function->body);
+    const char *body = body_text(e, function, loops);
+    const CtFlowBlock *far = ct_emit_far_branch(e);
+    if (far != NULL && !loops) { /* the tests have been made */
+        e->decided = far;
+        e->temporaries = 0;
+        body = body_text(e, function, false);
+        e->decided = NULL;
+    }
+    bool in_branches = e->look_in.count > 0;
     e->depth = 0;
     put_parts(e);
     tell_function(e, function);
-    put_head(e, function, " {");
+    if (far != NULL && CT_FIRED("pauses.near")) emit_near(e, function, far);
+    put_head(e, function, "", far != NULL ? "_far" : "", " {");
     e->depth = 1;
-    if (function->recurses) ct_emit_line(e, "ct_enter(rt);");
+    if (e->looks[function->id] && !in_branches && !loops) ct_emit_line(e, "ct_enter(rt);");
     put_unused(e, function, body);
     ct_text_puts(e->out, body);
     ct_text_puts(e->out, "}\n\n");
@@ -193,7 +238,7 @@ static void put_group_head(Emit *e, const Group *group) {
 /* Writes the function that enters a group at one of its functions. */
 static void emit_door(Emit *e, const Group *group, uint32_t which) {
     const CtFlowFunction *function = group->items[which];
-    put_head(e, function, " {");
+    put_head(e, function, "", "", " {");
     ct_text_printf(e->out, "    return %sgroup_%u(rt, %u%s", e->prefix, function->group, which,
                    function->takes_call_site ? ", place" : "");
     for (uint32_t i = 0; i < group->count; i++) {

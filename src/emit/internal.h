@@ -59,7 +59,12 @@ typedef struct Emit {
     bool leaves;       /* there is a jump to that label */
     /* Inside a branch whose condition differs between lanes: the mask of active lanes; NULL: all are active. */
     const char *taken;
-    const bool *telling;      /* by functions' numbers: ct_flow_telling */
+    const bool *telling;                 /* by functions' numbers: ct_flow_telling */
+    CT_VEC(const CtFlowBlock *) look_in; /* branches in which the function looks, not on entry: pauses.c */
+    const CtFlowBlock *decided;          /* the branch that is known to be taken, where the rest is written */
+    const CtFlowBlock *far;              /* the branch that the start of a function leaves to the rest: pauses.c */
+    bool *calls_itself;
+    bool *looks;              /* by functions' numbers: it looks on entry whether the run is to end: pauses.c */
     bool one_by_one;          /* the scalar remainder, or a loop around, is being written */
     bool exact;               /* floating-point sums keep their order */
     bool debug;               /* indices are compared with lengths: rt/debug.h */
@@ -179,7 +184,18 @@ bool ct_emit_streams(const Emit *e, const CtFlowStep *loop);
  * row. */
 uint32_t ct_emit_walked(const CtFlowStep *loop, bool is_row);
 
+/* pauses.c */
+void ct_emit_find_pauses(Emit *e);
+/* In which branches of the function it looks, rather than on entry: e->look_in. */
+void ct_emit_find_looks(Emit *e);
+const CtFlowBlock *ct_emit_far_branch(const Emit *e);
+bool ct_emit_is_decided(Emit *e, const CtFlowStep *step);
+bool ct_emit_looks_in(const Emit *e, const CtFlowBlock *block);
+/* Whether each iteration of the tail recursion that is being written calls a function that looks. */
+bool ct_emit_turns_look(const Emit *e);
+
 /* functions.c */
+void ct_emit_go_far(Emit *e);
 const char *ct_emit_result_type(Emit *e, const CtFlowTypes *results);
 /* The name of a parameter inside the function's body; and the label where the body of a function in a tail-call group
  * begins. */

@@ -175,7 +175,8 @@ static void emit_open(Emit *e, const CtFlowStep *step) {
     }
     for (uint32_t i = 0; i < step->results.count; i++) {
         CtFlowVar *var = step->results.items[i];
-        if (used(e, var) && ct_flow_is_object(var->type)) ct_emit_line(e, "ct_hold(%s);", ct_emit_name(e, var));
+        bool counted = used(e, var) && ct_flow_is_object(var->type) && !step->as.con.borrows;
+        if (counted) ct_emit_line(e, "ct_hold(%s);", ct_emit_name(e, var));
     }
     if (step->as.con.takes) ct_emit_line(e, "ct_drop(rt, %s);", node);
 }
@@ -232,6 +233,7 @@ static void emit_switch(Emit *e, const CtFlowStep *step) {
     uint32_t count = step->as.cases.count, first = 0;
     const CtFlowArg *on = &step->args.items[0];
     const char *condition = NULL;
+    if (e->decided != NULL && ct_emit_is_decided(e, step)) return;
     if (count == 2) condition = condition_of(e, step, &first);
     const char *scrutinee = count != 0 && count != 2 ? ct_emit_operand(e, on) : NULL;
     ct_emit_flush(e, false);
@@ -350,6 +352,12 @@ void ct_emit_block(Emit *e, const CtFlowBlock *block, const CtFlowStep *owner) {
         return;
     }
     e->block = block;
+    if (block == e->far) {
+        ct_emit_go_far(e);
+        e->block = outer;
+        return;
+    }
+    if (ct_emit_looks_in(e, block)) ct_emit_line(e, "ct_enter(rt);");
     for (uint32_t i = 0; i < block->steps.count; i++) {
         ct_emit_step(e, block->steps.items[i]);
         if (block->steps.items[i]->kind == FLOW_FAIL) break; /* what stands behind it never runs */

@@ -172,6 +172,7 @@ typedef struct CtFlowStep {
             CtFlowData *data;
             uint32_t tag;
             bool takes;
+            bool borrows;    /* OPEN: its results are parts of what the function borrows, and are not counted */
             CtFlowVar *cell; /* memory that OPEN hands to MAKE (memory_reuse.c), or NULL */
             bool again;      /* of MAKE: the node in the reused memory had the same constructor */
         } con;
@@ -260,6 +261,7 @@ typedef struct CtFlowFunction {
      */
     bool is_checkpoint;
     bool stays; /* it is not inlined: what it computes again would be recognised as what its caller computes */
+    uint64_t borrows;      /* bit i: its caller keeps what parameter i is given (borrowed_parameters.c) */
     CtFlowSweeps *sweeps;  /* it is the forward sweep of these, or NULL */
     uint32_t accumulators; /* it runs both sweeps: so many parameters, the last ones, are accumulators */
 } CtFlowFunction;

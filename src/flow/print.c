@@ -36,13 +36,14 @@ static void print_args(CtText *out, const CtFlowArgs *args) {
     }
 }
 
-static void print_bound(CtText *out, const CtFlowVars *vars) {
+static void print_bound(CtText *out, const CtFlowVars *vars, uint64_t borrowed) {
     for (uint32_t i = 0; i < vars->count; i++) {
         if (i > 0) ct_text_puts(out, ", ");
         print_var(out, vars->items[i]);
         if (vars->items[i] == NULL) continue;
         ct_text_puts(out, " : ");
         print_type(out, vars->items[i]->type);
+        if (i < 64 && borrowed >> i & 1) ct_text_puts(out, ", borrowed");
     }
 }
 
@@ -65,6 +66,7 @@ static void print_of(CtText *out, const CtFlowStep *step) {
         ct_text_printf(out, "open%s %s",
                        step->as.con.cell != NULL ? " and keep"
                        : step->as.con.takes      ? " and take"
+                       : step->as.con.borrows    ? " and borrow"
                                                  : "",
                        step->as.con.data->cons[step->as.con.tag].name);
         return;
@@ -119,7 +121,7 @@ static void print_factors(CtText *out, const CtFlowStep *step) {
 
 static void print_step(CtText *out, const CtFlowStep *step, int depth) {
     indent(out, depth);
-    print_bound(out, &step->results);
+    print_bound(out, &step->results, 0);
     if (step->results.count > 0) ct_text_puts(out, " = ");
     print_of(out, step);
     if (step->kind == FLOW_PRODUCT)
@@ -128,7 +130,7 @@ static void print_step(CtText *out, const CtFlowStep *step, int depth) {
         print_args(out, &step->args);
     if (step->kind == FLOW_LOOP) {
         ct_text_puts(out, " do ");
-        print_bound(out, &step->as.loop.block->params);
+        print_bound(out, &step->as.loop.block->params, 0);
         ct_text_puts(out, "\n");
         print_block(out, step->as.loop.block, depth + 1);
         return;
@@ -161,7 +163,7 @@ void ct_flow_print(CtText *out, const CtFlow *flow) {
     for (uint32_t i = 0; i < flow->functions.count; i++) {
         const CtFlowFunction *f = flow->functions.items[i];
         ct_text_printf(out, "%s.%u (", f->name, f->id);
-        print_bound(out, &f->params);
+        print_bound(out, &f->params, f->borrows);
         ct_text_puts(out, ") →");
         for (uint32_t j = 0; j < f->results.count; j++) {
             ct_text_puts(out, j > 0 ? ", " : " ");

@@ -29,6 +29,7 @@ bool ct_flow_is_front(const CtFlowStep *step) {
 }
 
 bool ct_flow_takes(const CtFlowStep *step, uint32_t index) {
+    if (step->kind == FLOW_CALL && index < 64 && step->as.function->borrows >> index & 1) return false;
     switch (ct_flow_step_info(step->kind)->takes) {
     case TAKES_NONE: return false;
     case TAKES_ALL: return true;

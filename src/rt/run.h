@@ -26,7 +26,6 @@
 #define CT_INSIDE              __attribute__((always_inline))
 #define CT_FAILS               __attribute__((noreturn))
 #define CT_PRINTS(text, first) __attribute__((format(printf, text, first)))
-#define CT_FRAME()             ((char *)__builtin_frame_address(0))
 #else
 #define CT_LIKELY(c)   (c)
 #define CT_UNLIKELY(c) (c)
@@ -36,6 +35,11 @@
 #define CT_INSIDE
 #define CT_FAILS
 #define CT_PRINTS(text, first)
+#endif
+
+#if defined(__GNUC__)
+#define CT_FRAME() ((char *)__builtin_frame_address(0))
+#else
 #define CT_FRAME() ((char *)0)
 #endif
 
@@ -212,8 +216,15 @@ static CT_COLD CT_FAILS void ct_pause(ct_run *rt) {
     if (rt->interrupt) ct_fail(rt, 0, 804, "interrupted");
     ct_fail_memory(rt);
 }
+/* The address of the frame would do for all processors, but a function that is asked for it keeps it in a register. */
 static inline void ct_enter(ct_run *rt) {
+#if defined(__x86_64__) && defined(__GCC_ASM_FLAG_OUTPUTS__)
+    bool beyond;
+    __asm__ volatile("cmpq %1, %%rsp" : "=@ccb"(beyond) : "m"(rt->stack_end));
+    if (CT_UNLIKELY(beyond)) ct_pause(rt);
+#else
     if (CT_UNLIKELY(CT_FRAME() < rt->stack_end)) ct_pause(rt);
+#endif
 }
 static inline void ct_iteration(ct_run *rt) {
     if (CT_UNLIKELY(rt->interrupt)) ct_pause(rt);

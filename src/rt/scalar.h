@@ -181,7 +181,11 @@ static inline int64_t ct_int_shift(int64_t a, int64_t count) {
     if (count >= 64) return 0;
     if (count >= 0) return (int64_t)((uint64_t)a << count);
     int down = count <= -64 ? 63 : (int)-count;
+#if defined(__GNUC__)
+    return a >> down; /* which keeps the sign, as these compilers document */
+#else
     return a < 0 ? (int64_t) ~(~(uint64_t)a >> down) : (int64_t)((uint64_t)a >> down);
+#endif
 }
 
 /* ---- Char ---- */

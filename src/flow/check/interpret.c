@@ -228,7 +228,8 @@ static void run_open(CtInterpreter *i, const CtFlowStep *step) {
     for (uint32_t k = 0; k < step->results.count; k++) {
         CtFlowVar *var = step->results.items[k];
         if (var == NULL) continue;
-        if (ct_flow_is_object(fields->items[k]) && node->cells[k].object != NULL) node->cells[k].object->claims++;
+        bool counted = ct_flow_is_object(fields->items[k]) && !step->as.con.borrows;
+        if (counted && node->cells[k].object != NULL) node->cells[k].object->claims++;
         ct_flow_interpret_bind(i, var, node->cells[k]);
     }
     if (step->as.con.takes) ct_flow_interpret_release(i, node);

@@ -15,7 +15,8 @@ typedef struct Count {
     CtFlow *flow;
     CtArena *arena;
     uint32_t words;
-    Set bare; /* variables known to be nodes without fields, which are not counted */
+    Set bare;     /* variables known to be nodes without fields, which are not counted */
+    Set borrowed; /* parameters that the function borrows, and parts of these: they are live all the time */
 } Count;
 
 static Set set_new(const Count *c) { return (Set){CT_NEW_ARRAY(c->arena, uint64_t, c->words)}; }
@@ -148,6 +149,7 @@ static void end_results(Count *c, CtFlowStep *step, Set live, Steps *out) {
     for (uint32_t i = 0; i < step->results.count; i++) {
         CtFlowVar *var = step->results.items[i];
         if (var == NULL || !ct_flow_is_object(var->type)) continue;
+        if (has(c->borrowed, var)) continue;
         if (has(live, var))
             drop(live, var);
         else
@@ -190,7 +192,7 @@ static void count_switch(Count *c, CtFlowStep *step, Set live) {
     for (uint32_t i = 0; i < count; i++) {
         CtFlowBlock *block = step->as.cases.branches[i].block;
         CtFlowVar *bare = bare_in_branch(c, step, &step->as.cases.branches[i]);
-        befores[i] = block->exit == EXIT_YIELD ? copy(c, live) : set_new(c);
+        befores[i] = copy(c, block->exit == EXIT_YIELD ? live : c->borrowed);
         if (bare != NULL) add(c->bare, bare);
         count_block(c, block, befores[i]);
         if (bare != NULL) drop(c->bare, bare);
@@ -208,18 +210,28 @@ static void count_switch(Count *c, CtFlowStep *step, Set live) {
     join(c, live, some);
 }
 
-static void count_open(CtFlowStep *step, Set live) {
+static void count_open(const Count *c, CtFlowStep *step, Set live) {
     CtFlowVar *node = step->args.items[0].var;
     step->as.con.takes = !has(live, node) && CT_FIRED("reference_counts.taken_apart");
+    step->as.con.borrows = has(c->borrowed, node);
     add(live, node);
+}
+
+/* What a block ends with is taken, but for what a tail call borrows, which this function has borrowed itself. */
+static void take_values(Count *c, const CtFlowBlock *block, Set live, Steps *before) {
+    uint64_t borrows = block->exit == EXIT_TAIL ? block->tail->borrows : 0;
+    for (uint32_t i = block->values.count; i-- > 0;) {
+        CtFlowArgs one = {.items = &block->values.items[i], .count = 1};
+        if (i >= 64 || (borrows >> i & 1) == 0) take_args(c, NULL, &one, live, before);
+    }
 }
 
 /* Inserts the counts of a block. `live` holds the variables that are live behind the block, and becomes those live at
  * its start. */
 static void count_block(Count *c, CtFlowBlock *block, Set live) {
     Steps out = {0}; /* in reverse order */
-    if (block->exit == EXIT_NEVER) memset(live.words, 0, c->words * sizeof *live.words);
-    take_args(c, NULL, &block->values, live, &out);
+    if (block->exit == EXIT_NEVER) memcpy(live.words, c->borrowed.words, c->words * sizeof *live.words);
+    take_values(c, block, live, &out);
     for (uint32_t i = block->steps.count; i-- > 0;) {
         CtFlowStep *step = block->steps.items[i];
         Steps before = {0}, after = {0};
@@ -228,7 +240,7 @@ static void count_block(Count *c, CtFlowBlock *block, Set live) {
         if (step->kind == FLOW_SWITCH)
             count_switch(c, step, live);
         else if (step->kind == FLOW_OPEN)
-            count_open(step, live);
+            count_open(c, step, live);
         else
             borrow_args(c, step, live, &after);
         take_args(c, step, &step->args, live, &before);
@@ -247,13 +259,27 @@ static void count_block(Count *c, CtFlowBlock *block, Set live) {
     for (uint32_t i = 0; i < out.count; i++) block->steps.items[i] = out.items[out.count - 1 - i];
 }
 
+static void mark_borrowed(Count *c, const CtFlowBlock *block) {
+    for (uint32_t i = 0; i < block->steps.count; i++) {
+        const CtFlowStep *step = block->steps.items[i];
+        bool part = step->kind == FLOW_OPEN && has(c->borrowed, step->args.items[0].var);
+        for (uint32_t j = 0; part && j < step->results.count; j++)
+            if (step->results.items[j] != NULL) add(c->borrowed, step->results.items[j]);
+        for (uint32_t j = 0; j < ct_flow_inner_count(step); j++) mark_borrowed(c, ct_flow_inner(step, j));
+    }
+}
+
 void ct_flow_reference_counts(CtFlow *flow) {
     for (uint32_t i = 0; i < flow->functions.count; i++) {
         CtFlowFunction *function = flow->functions.items[i];
-        Count c = {flow, flow->arena, function->vars / 64 + 1, {NULL}};
+        Count c = {flow, flow->arena, function->vars / 64 + 1, {NULL}, {NULL}};
         c.bare = set_new(&c);
+        c.borrowed = set_new(&c);
+        for (uint32_t j = 0; j < function->params.count && j < 64; j++)
+            if (function->borrows >> j & 1) add(c.borrowed, function->params.items[j]);
         mark_bare(&c, function->body);
-        Set live = set_new(&c);
+        mark_borrowed(&c, function->body);
+        Set live = copy(&c, c.borrowed);
         Objects ended = {0};
         count_block(&c, function->body, live);
         for (uint32_t j = 0; j < function->params.count; j++) {
