@@ -286,6 +286,10 @@ static Callee local_callee(CtElab *el, CtExpr *expr) {
     if (local->wrap != NULL) value = ct_core_con(el->program, expr->range, local->wrap, &value, 1);
     Callee callee = {.kind = CALLEE_LOCAL, .type = local->type, .arity = local->arity, .local = local};
     if (value != NULL) callee = value_callee(value, local->type);
+    if (value != NULL && ct_elab_ground_head(local->type, NULL)->poly != NULL && expr->inst != NULL) {
+        Ground **types = instance_of(el, expr->entity, expr->inst, expr->inst_count);
+        callee.value = ct_elab_poly_use(el, expr->range, value, local->type, types, expr->inst_count, &callee.type);
+    }
     if (expr->grows) ct_elab_callee_as(el, &callee, ct_elab_ground(el, expr->type), expr->range);
     return callee;
 }

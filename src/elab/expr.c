@@ -79,6 +79,7 @@ static CtCore *by_kind(CtElab *el, CtExpr *expr) {
     case EXPR_RECORD: return ct_elab_record(el, expr);
     case EXPR_UPDATE: return ct_elab_update(el, expr);
     case EXPR_COMPREHENSION: return ct_elab_comprehension(el, expr);
+    case EXPR_POLY: return ct_elab_poly(el, expr);
     case EXPR_DO:
     case EXPR_CHAIN: break;
     }

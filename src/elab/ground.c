@@ -238,6 +238,7 @@ static CtType *make_core(CtElab *el, Ground *type) {
     if (head == ct_types_con_int(el->types)) return p->int_type;
     if (head == ct_types_con_char(el->types)) return p->char_type;
     if (head == ct_types_con_array(el->types) && count == 1) return ct_core_type_array(p, ct_elab_core(el, type->arg));
+    if (head->poly != NULL) return ct_elab_poly_type(el, type);
     Ground *arg, *result;
     if (ct_elab_ground_fun(el, type, &arg, &result)) {
         CtType *param = ct_elab_core(el, arg);

@@ -2,6 +2,7 @@
  *
  *   ground.c    concrete types of inference, hash-consed, and their Core types
  *   variants.c  constructors with type variables of their own
+ *   poly.c      types of higher rank
  *   universal.c one type for all the types that a growing type goes through
  *   convert.c   conversions between such a type and the types that it stands for
  *   dispatch.c  methods of classes at such a type
@@ -92,6 +93,15 @@ const Variant *ct_elab_variant_at(CtElab *el, Ground *type, const CtDataCon *con
 Ground **ct_elab_own_types(CtElab *el, const CtExpr *expr);
 /* The type of a field of a variant. */
 Ground *ct_elab_variant_field(CtElab *el, Ground *type, const CtDataCon *con, Ground *const *types, uint32_t index);
+
+/* ---- types of higher rank (poly.c) ---- */
+
+CtType *ct_elab_poly_type(CtElab *el, Ground *type);
+/* A value of such a type, made of an EXPR_POLY. */
+CtCore *ct_elab_poly(CtElab *el, CtExpr *expr);
+/* A value of such a type, used at these types for the variables behind its `forall`; `result` is the type of that. */
+CtCore *ct_elab_poly_use(CtElab *el, CtSourceRange range, CtCore *value, Ground *type, Ground **types, uint32_t count,
+                         Ground **result);
 
 /* ---- universal types (universal.c) ---- */
 

@@ -93,6 +93,7 @@ CtExpr *ct_syntax_copy_expr(CtArena *arena, const CtExpr *old) {
     case EXPR_LIT:
     case EXPR_APP:
     case EXPR_CHAIN:
+    case EXPR_POLY:
     case EXPR_NEG:
     case EXPR_IF:
     case EXPR_TUPLE:

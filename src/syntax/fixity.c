@@ -332,6 +332,7 @@ static void resolve_expr(Resolver *r, CtExpr *expr) {
     case EXPR_RANGE:
     case EXPR_ANNOT:
     case EXPR_RECORD:
+    case EXPR_POLY:
     case EXPR_UPDATE: resolve_parts(r, expr); break;
     case EXPR_CHAIN:
         for (uint32_t i = 0; i < expr->chain_count; i++)

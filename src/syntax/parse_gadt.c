@@ -50,6 +50,10 @@ static CtTypeExpr *renamed(CtParser *p, const Names *names, const CtTypeExpr *ty
     }
     if (type->part_count > 0) out->parts = CT_NEW_ARRAY(p->context->arena, CtTypeExpr *, type->part_count);
     for (uint32_t i = 0; i < type->part_count; i++) out->parts[i] = renamed(p, names, type->parts[i]);
+    if (type->kind != TYPE_EXPR_FORALL) return out;
+    out->qual = CT_NEW(p->context->arena, CtQualType);
+    *out->qual = *type->qual;
+    out->qual->type = out->parts[0];
     return out;
 }
 

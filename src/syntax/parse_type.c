@@ -106,11 +106,15 @@ static bool at_forall(CtParser *p) {
 /* atype -> tyvar | tycon | ( … ) | [ ] | [ type ] */
 CtTypeExpr *ct_syntax_parse_atype(CtParser *p) {
     uint32_t start = ct_syntax_token(p)->start;
-    if (at_forall(p))
-        ct_syntax_fail_help(
-            p, "a type",
-            "`forall` stands in front of a whole signature alone: there are no types of higher rank, and "
-            "no existential types; a record of functions can stand for a class");
+    if (at_forall(p)) {
+        CtQualType *qual = CT_NEW(p->context->arena, CtQualType);
+        ct_syntax_enter(p);
+        *qual = ct_syntax_parse_qual_type(p);
+        CtTypeExpr *type = type_new(p, TYPE_EXPR_FORALL, ct_syntax_range_from(p, start), 1);
+        type->parts[0] = qual->type;
+        type->qual = qual;
+        return type;
+    }
     if (p->kind == TOKEN_VARID || p->kind == TOKEN_CONID) {
         CtName name = ct_syntax_token_name(p, ct_syntax_token(p));
         CtTypeExprKind kind = p->kind == TOKEN_VARID ? TYPE_EXPR_VAR : TYPE_EXPR_CON;

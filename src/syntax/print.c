@@ -95,12 +95,15 @@ static void print_lit(CtText *out, const CtLit *lit) {
 
 /* ---- types ---- */
 
+static void print_qual_type(CtText *out, const CtQualType *type, int depth);
+
 static void print_type(CtText *out, const CtTypeExpr *type, Level level, int depth) {
     if (depth > DEEPEST) {
         ct_text_puts(out, "…");
         return;
     }
-    bool parens = (level == ATOM && type->kind == TYPE_EXPR_APP) || (level >= OPERAND && type->kind == TYPE_EXPR_FUN);
+    bool parens = (level == ATOM && type->kind == TYPE_EXPR_APP) || (level >= OPERAND && type->kind == TYPE_EXPR_FUN) ||
+                  type->kind == TYPE_EXPR_FORALL;
     if (parens) ct_text_putc(out, '(');
     switch (type->kind) {
     case TYPE_EXPR_VAR: print_bare_name(out, type->name); break;
@@ -131,6 +134,7 @@ static void print_type(CtText *out, const CtTypeExpr *type, Level level, int dep
         }
         ct_text_putc(out, type->kind == TYPE_EXPR_LIST ? ']' : ')');
         break;
+    case TYPE_EXPR_FORALL: print_qual_type(out, type->qual, depth + 1); break;
     }
     if (parens) ct_text_putc(out, ')');
 }
@@ -329,6 +333,7 @@ static Level level_of(const CtExpr *expr) {
     case EXPR_LIT:
     case EXPR_TUPLE:
     case EXPR_TUPLE_CON:
+    case EXPR_POLY:
     case EXPR_LIST:
     case EXPR_ARRAY:
     case EXPR_RANGE:
@@ -442,6 +447,7 @@ static void print_form(CtText *out, const CtExpr *expr, int depth) {
     case EXPR_LIT: print_lit(out, &expr->lit); break;
     case EXPR_APP: print_app(out, expr, depth); break;
     case EXPR_CHAIN: print_chain(out, expr, depth); break;
+    case EXPR_POLY: print_expr(out, expr->parts[0], ATOM, depth); break;
     case EXPR_NEG:
         ct_text_putc(out, '-');
         print_expr(out, expr->parts[0], OPERAND, depth + 1);

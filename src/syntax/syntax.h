@@ -30,12 +30,13 @@ typedef struct CtName {
 /* ---- types as written ---- */
 
 typedef enum CtTypeExprKind {
-    TYPE_EXPR_VAR,   /* a */
-    TYPE_EXPR_CON,   /* Double, Tree; also "[]" "->" "()" "(,)" unapplied */
-    TYPE_EXPR_APP,   /* Tree a */
-    TYPE_EXPR_FUN,   /* a -> b */
-    TYPE_EXPR_LIST,  /* [a] */
-    TYPE_EXPR_TUPLE, /* (a, b); () has no parts */
+    TYPE_EXPR_VAR,    /* a */
+    TYPE_EXPR_CON,    /* Double, Tree; also "[]" "->" "()" "(,)" unapplied */
+    TYPE_EXPR_APP,    /* Tree a */
+    TYPE_EXPR_FUN,    /* a -> b */
+    TYPE_EXPR_LIST,   /* [a] */
+    TYPE_EXPR_TUPLE,  /* (a, b); () has no parts */
+    TYPE_EXPR_FORALL, /* forall a. C a => t inside of a type: parts[0] = t, and qual */
 } CtTypeExprKind;
 
 struct CtTypeExpr {
@@ -44,6 +45,7 @@ struct CtTypeExpr {
     CtName name;        /* VAR, CON */
     CtTypeExpr **parts; /* APP: function and one argument; FUN: argument and result; LIST: one; TUPLE: all */
     uint32_t part_count;
+    struct CtQualType *qual; /* FORALL */
 };
 
 /* `Ord a` or `MonadState s m` in a context. */
@@ -145,6 +147,7 @@ typedef enum CtExprKind {
     EXPR_UPDATE,        /* e { f = e }: parts[0], then values beside fields */
     EXPR_COMPREHENSION, /* [e | stmts]: parts[0], stmts */
     EXPR_DO,            /* do stmts */
+    EXPR_POLY,          /* made by inference: parts[0], of a type of higher rank, whose variables are inst */
 } CtExprKind;
 
 typedef struct CtStmt CtStmt;

@@ -157,6 +157,7 @@ static CtTy *closed(CtTypes *types, CtTyVars *vars, const CtTypeExpr *expr) {
         while (args.count) type = ct_types_ty_fun(types, args.items[--args.count], type);
         return type;
     }
+    case TYPE_EXPR_FORALL: return ct_types_convert_forall(types, vars, expr);
     case TYPE_EXPR_VAR:
     case TYPE_EXPR_CON:
     case TYPE_EXPR_APP: break;
@@ -249,6 +250,6 @@ CtScheme ct_types_convert_scheme(CtTypes *types, const CtQualType *type) {
     CtTyVars vars = {.open = true, .scoped = type->forall_count == 0 ? types->scoped : NULL};
     /* The context is converted first, because its classes determine the arities of the type variables. */
     ct_types_convert_context(types, &vars, type->constraints, type->constraint_count);
-    CtTy *result = ct_types_convert_type(types, &vars, type->type);
+    CtTy *result = ct_types_float_forall(types, ct_types_convert_type(types, &vars, type->type), &vars);
     return (CtScheme){vars.made.items, vars.made.count, result};
 }

@@ -377,6 +377,10 @@ void ct_types_check_rhs(CtTypes *types, CtRhs *rhs, CtTy *expected, const CtWhy 
  * is none. */
 static CtExpr *check_one(CtTypes *types, CtExpr *expr, CtTy **expected, CtWhy *why) {
     CtTy *type = *expected;
+    if (ct_types_poly_head(type, NULL) && expr->kind != EXPR_POLY) {
+        ct_types_check_poly(types, expr, type, why);
+        return NULL;
+    }
     expr->type = type;
     types->subject = expr;
     switch (expr->kind) {
@@ -410,6 +414,7 @@ static CtExpr *check_one(CtTypes *types, CtExpr *expr, CtTy **expected, CtWhy *w
     case EXPR_COMPREHENSION: return check_comprehension(types, expr, expected, why);
     case EXPR_RECORD: ct_types_check_record(types, expr, type, why); return NULL;
     case EXPR_UPDATE: ct_types_check_update(types, expr, type, why); return NULL;
+    case EXPR_POLY: return NULL;  /* made here */
     case EXPR_DO:                 /* gone since names were resolved */
     case EXPR_CHAIN: return NULL; /* and this since fixities were */
     }

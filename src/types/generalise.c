@@ -247,17 +247,22 @@ static bool has_large(CtTypes *types, const CtBindingGroup *group, CtBindInfo **
     return false;
 }
 
-/* A constraint on `f a`, where f is to be a list or an array, cannot be in the context of an inferred type: f is the
- * list. */
+/* A constraint on `f a` cannot be in the context of an inferred type. Where f is to be a list or an array, f is the
+ * list; so is what is to be folded, at top level. The variables of other constraints, in local bindings, are left to
+ * the enclosing group, which may tell what f is. */
 static void settle_sequences(CtTypes *types, uint32_t mark) {
-    bool settled = false;
+    static const char *const names[] = {"Sequence", NULL}, *const folded[] = {"Sequence", "Foldable", "Traversable",
+                                                                              NULL};
+    bool settled = false, local = types->level > 1;
     for (uint32_t i = mark; i < types->deferred.count; i++) {
         CtTy *head = ct_types_ty_resolve(types->deferred.items[i].type);
         while (head->kind == TY_APP) head = ct_types_ty_resolve(head->fun);
-        if (head->kind != TY_META || head->level <= types->level || !has_all(head, types->list->type)) continue;
-        for (const CtPred *pred = head->preds; pred && !head->link; pred = pred->next)
-            if (!strcmp(pred->class_->name->text, "Sequence")) head->link = types->list->type;
+        if (head->kind != TY_META || head->level <= types->level) continue;
+        for (const CtPred *pred = head->preds; pred && !head->link && has_all(head, types->list->type);
+             pred = pred->next)
+            if (ct_types_class_named(pred->class_, local ? names : folded)) head->link = types->list->type;
         settled |= head->link != NULL;
+        if (local && !head->link) ct_types_lower(types->deferred.items[i].type, types->level);
     }
     if (settled) ct_types_solve_deferred(types, mark, false);
 }

@@ -248,8 +248,8 @@ bool ct_types_applied_solve(CtTypes *types, CtTy *const *generics, CtTy *const *
 CtTy *ct_types_con_field(CtTypes *types, const CtDataCon *con, uint32_t index, CtTy *const *inst);
 /* Types for the variables of a constructor that is used in an expression, with what it says of them. */
 CtTy **ct_types_con_inst(CtTypes *types, const CtDataCon *con, uint32_t *count, CtSourceRange range);
-/* Whether a type contains a constructor's own variable, in a pattern. */
-bool ct_types_mentions_own(CtTy *type);
+/* A constructor's own variable, in a pattern, or one of an expression of a type of higher rank, in a type; or NULL. */
+CtTy *ct_types_mentions_own(CtTy *type);
 /* What a pattern's constructor says holds in its branch: an alternative, a clause, what follows a generator. */
 typedef struct CtBranch {
     uint32_t level, refined;
@@ -309,6 +309,17 @@ void ct_types_ensure_synonym(CtTypes *types, CtTyCon *con);
 /* Reads what the constructors of this module say of the classes of their variables. */
 void ct_types_declare_givens(CtTypes *types);
 void ct_types_own_variables(CtTypes *types, CtDataCon *con, const CtConDecl *decl, const CtTyVars *vars);
+
+/* ---- poly.c: types of higher rank ---- */
+
+/* `forall a. t` inside of a type. */
+CtTy *ct_types_convert_forall(CtTypes *types, CtTyVars *vars, const CtTypeExpr *expr);
+/* The constructor of a type of higher rank, or NULL; `args`, unless NULL, gets its arguments. */
+const CtTyCon *ct_types_poly_head(CtTy *type, CtTy **args);
+/* What such a type stands for, over variables of its own. */
+CtScheme ct_types_poly_scheme(CtTypes *types, CtTy *type);
+/* The type of a signature, in which variables of a `forall` in the result become those of the whole. */
+CtTy *ct_types_float_forall(CtTypes *types, CtTy *type, CtTyVars *vars);
 
 /* ---- declare.c, classes.c, deriving.c ---- */
 void ct_types_declare_types(CtTypes *types, CtDecls *decls);
@@ -478,6 +489,8 @@ void ct_types_check_update(CtTypes *types, CtExpr *expr, CtTy *expected, const C
 void ct_types_check_record_pat(CtTypes *types, CtPat *pat, CtTy *expected, const CtWhy *why);
 
 /* ---- expr.c, pattern.c, bind.c, generalise.c ---- */
+/* poly.c: checks an expression against a type of higher rank. */
+void ct_types_check_poly(CtTypes *types, CtExpr *expr, CtTy *expected, const CtWhy *why);
 void ct_types_check_expr(CtTypes *types, CtExpr *expr, CtTy *expected, const CtWhy *why);
 void ct_types_check_rhs(CtTypes *types, CtRhs *rhs, CtTy *expected, const CtWhy *why);
 /* open_cons.c: the types for the variables of the constructor of a pattern, whose type is `expected`; what the

@@ -239,6 +239,7 @@ static Degree work_out(Linear *l, const CtExpr *e) {
     case EXPR_RECORD:
     case EXPR_UPDATE:
     case EXPR_COMPREHENSION:
+    case EXPR_POLY:
     case EXPR_DO: break;
     }
     return UNKNOWN;

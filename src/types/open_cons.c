@@ -98,10 +98,12 @@ static void refine(CtTypes *types, CtTy *variable, CtTy *type) {
     ct_push(types->arena, &types->refined, variable);
 }
 
-bool ct_types_mentions_own(CtTy *type) {
+CtTy *ct_types_mentions_own(CtTy *type) {
     type = ct_types_ty_resolve(type);
-    if (type->kind == TY_APP) return ct_types_mentions_own(type->fun) || ct_types_mentions_own(type->arg);
-    return type->kind == TY_GENERIC && type->is_skolem;
+    if (type->kind == TY_GENERIC && type->is_skolem) return type;
+    if (type->kind != TY_APP) return NULL;
+    CtTy *found = ct_types_mentions_own(type->fun);
+    return found ? found : ct_types_mentions_own(type->arg);
 }
 
 static bool occurs(const CtTy *variable, CtTy *type) {

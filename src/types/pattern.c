@@ -4,7 +4,9 @@
 static void check_variable(CtTypes *types, CtPat *pat, CtTy *expected) {
     CtScheme *scheme = &pat->entity->scheme;
     CtWhy why = {.kind = WHY_SIGNATURE, .name = pat->name.text};
-    if (!scheme->type)
+    if (!scheme->type && ct_types_poly_head(expected, NULL))
+        *scheme = ct_types_poly_scheme(types, expected);
+    else if (!scheme->type)
         scheme->type = expected;
     else
         ct_types_ty_expect(types, pat->range, scheme->type, expected, &why);

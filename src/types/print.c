@@ -106,6 +106,43 @@ static bool print_special(Printer *printer, CtTy *type) {
     return true;
 }
 
+/* The parameters of a class in their order, `name` for the one that the constraint is on. */
+static void print_parameters(Printer *printer, CtText *text, const CtPred *pred, const char *name) {
+    const CtClass *class_ = pred->class_;
+    CtText *out = printer->out;
+    printer->out = text;
+    for (uint32_t i = 0; i <= class_->other_count; i++) {
+        ct_text_putc(text, ' ');
+        if (i == class_->place)
+            ct_text_puts(text, name);
+        else if (pred->others)
+            print(printer, pred->others[i - (i > class_->place)], 2);
+    }
+    printer->out = out;
+}
+
+/* A type of higher rank, with the names of its variables as they are written. */
+static void print_forall(Printer *printer, CtTy *type) {
+    CtTypes *types = printer->types;
+    CtScheme scheme = ct_types_poly_scheme(types, type);
+    CtText *out = printer->out, context = ct_text(types->arena);
+    uint32_t count = 0;
+    ct_text_puts(out, "(forall");
+    for (uint32_t i = 0; i < scheme.count; i++) {
+        const char *name = scheme.generics[i]->name->text;
+        ct_map_set(types->arena, &printer->names, ct_key(scheme.generics[i]), (void *)(uintptr_t)name);
+        ct_text_printf(out, " %s", name);
+        for (const CtPred *pred = scheme.generics[i]->preds; pred; pred = pred->next) {
+            ct_text_printf(&context, "%s%s", count++ ? ", " : "", pred->class_->name->text);
+            print_parameters(printer, &context, pred, name);
+        }
+    }
+    ct_text_puts(out, ". ");
+    if (count) ct_text_printf(out, count > 1 ? "(%s) => " : "%s => ", context.data);
+    print(printer, scheme.type, 0);
+    ct_text_putc(out, ')');
+}
+
 /* Prints a type with parentheses as its context needs them. precedence 0: any context; 1: left of an arrow; 2: an
  * argument. */
 static void print(Printer *printer, CtTy *type, int precedence) {
@@ -125,6 +162,10 @@ static void print(Printer *printer, CtTy *type, int precedence) {
         } while (out->length <= printer->end && ct_types_ty_is_fun(printer->types, type, &arg, &result));
         print(printer, type, 0);
         if (precedence > 0) ct_text_putc(out, ')');
+        return;
+    }
+    if (ct_types_poly_head(type, NULL)) {
+        print_forall(printer, type);
         return;
     }
     switch (type->kind) {
@@ -156,21 +197,6 @@ static bool implied(const CtTy *type, const CtPred *pred) {
     for (const CtPred *other = type->preds; other; other = other->next)
         if (other != pred && ct_types_class_implies(other->class_, pred->class_)) return true;
     return false;
-}
-
-/* The parameters of a class in their order, `name` for the one that the constraint is on. */
-static void print_parameters(Printer *printer, CtText *text, const CtPred *pred, const char *name) {
-    const CtClass *class_ = pred->class_;
-    CtText *out = printer->out;
-    printer->out = text;
-    for (uint32_t i = 0; i <= class_->other_count; i++) {
-        ct_text_putc(text, ' ');
-        if (i == class_->place)
-            ct_text_puts(text, name);
-        else if (pred->others)
-            print(printer, pred->others[i - (i > class_->place)], 2);
-    }
-    printer->out = out;
 }
 
 static void print_context(Printer *printer) {

@@ -172,7 +172,16 @@ bool ct_types_ty_expect(CtTypes *types, CtSourceRange range, CtTy *expected, CtT
     case UNIFY_INFINITE: report_infinite(types, range, expected, found, why, subject); break;
     case UNIFY_RIGID: {
         const char *text = ct_types_ty_text(types, found);
-        if (ct_types_mentions_own(found) || ct_types_mentions_own(expected)) {
+        CtTy *own = ct_types_mentions_own(found);
+        if (!own) own = ct_types_mentions_own(expected);
+        if (own && own->of_forall) {
+            CtDiag *diag = ct_error(types->context, CT_E0311, range,
+                                    "this has to be of any type, `%s`, but is of one that comes from outside",
+                                    ct_types_ty_text(types, own));
+            ct_help(types->context, diag, "what is passed here works for every type of the `forall`");
+            break;
+        }
+        if (own) {
             CtDiag *diag = ct_error(types->context, CT_E0311, range,
                                     "a value of a constructor's own type cannot leave the alternative of its pattern");
             ct_help(types->context, diag, "which type that is, is not known outside: use the value inside");
@@ -196,7 +205,7 @@ bool ct_types_ty_expect(CtTypes *types, CtSourceRange range, CtTy *expected, CtT
 static void report_unpromised(CtTypes *types, CtClass *class_, CtTy *generic, CtSourceRange range, const char *text) {
     ct_types_pred_add(types, generic, class_, range); /* so that the error is reported only once */
     if (report_misnamed(types, range, generic)) return;
-    const char *promises = generic->is_skolem ? "constructor" : "signature";
+    const char *promises = generic->of_forall ? "`forall`" : generic->is_skolem ? "constructor" : "signature";
     CtDiag *diag = ct_error(types->context, CT_E0311, range, "%s `%s %s`, which the %s does not promise",
                             text ? ct_format(types->arena, "`%s` needs", text) : "this needs", class_->name->text,
                             ct_types_ty_text(types, generic), promises);

@@ -466,6 +466,7 @@ static CtExpr *resolve_one(CtTypes *types, CtExpr *expr) {
     case EXPR_UPDATE: return all_but_largest(types, expr);
     case EXPR_ANNOT: expr->annot->scoped = types->scoped; return all_but_largest(types, expr);
     case EXPR_RECORD: add_fields(types, expr); return all_but_largest(types, expr);
+    case EXPR_POLY:
     case EXPR_CHAIN: break; /* gone since fixity resolution */
     }
     return NULL;

@@ -24,7 +24,8 @@ typedef struct CtTy {
     bool made;      /* GENERIC: the name is generated */
     bool is_error;  /* CON: the type after a reported error, which unifies with every type */
     bool at_point;  /* META: occurs in the type of a derivative's point, so defaulting prefers Double */
-    bool is_skolem; /* GENERIC: a constructor's own variable, in a pattern (types/open_cons.c) */
+    bool is_skolem; /* GENERIC: a constructor's own variable, in a pattern (types/open_cons.c); also as follows */
+    bool of_forall; /* GENERIC: of an expression of a type of higher rank (poly.c) */
     union {
         struct CtTyCon *con; /* CON */
         struct {             /* APP */
@@ -57,6 +58,8 @@ typedef struct CtTyCon {
     uint32_t con_count;
     bool is_newtype;
     bool is_synonym;
+    struct CtScheme
+        *poly; /* of a type of higher rank: what it stands for, over params and the scheme's generics (types/poly.c) */
     bool is_open; /* a constructor has variables of its own, or says what the parameters are */
     bool
         *grows; /* nested data types: for each parameter, whether the type contains itself with a larger one; or NULL */
