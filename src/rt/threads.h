@@ -45,7 +45,7 @@ typedef void ct_share_end(ct_run *rt, void *frame, int part);
 
 /* Divides a loop by the work of an iteration. A loop with too many iterations, which ends by a failure, is not divided.
  * `grain`: iterations that must stay together. `extra`: the work of adding up the accumulators of a part. */
-static CT_NEAR ct_loop ct_share_parts(int64_t iterations, int64_t grain, double work, double extra) {
+static CT_NEAR ct_loop ct_share_many(int64_t iterations, int64_t grain, double work, double extra) {
     ct_loop loop = {iterations, iterations, 1, false, 0};
     work *= (double)iterations;
     double parts = work / CT_PART_WORK, most = extra > 0 ? CT_PARTS_ADDING : CT_PARTS;
@@ -55,6 +55,11 @@ static CT_NEAR ct_loop ct_share_parts(int64_t iterations, int64_t grain, double 
     loop.each = ((iterations - 1) / (int64_t)parts + grain) / grain * grain;
     loop.parts = (int)((iterations + loop.each - 1) / loop.each);
     return loop;
+}
+
+static inline ct_loop ct_share_parts(int64_t iterations, int64_t grain, double work, double extra) {
+    if (work * (double)iterations >= 2.0 * CT_PART_WORK) return ct_share_many(iterations, grain, work, extra);
+    return (ct_loop){iterations, iterations, 1, false, 0};
 }
 
 /* ---- what is lent ---- */
@@ -273,8 +278,7 @@ static CT_COLD bool ct_has_crew(ct_run *rt) {
     return rt->crew != NULL && !rt->alone;
 }
 
-/* Runs a loop in parts. `frame` begins with a ct_loop; `end` may be NULL. */
-static CT_CALLED void ct_share(ct_run *rt, ct_share_part *part, ct_share_end *end, void *frame) {
+static CT_CALLED void ct_share_several(ct_run *rt, ct_share_part *part, ct_share_end *end, void *frame) {
     const ct_loop *loop = frame;
     bool shared = loop->parts > 1 && ct_has_crew(rt) && ct_share_out(rt, part, frame);
     for (int i = 0; i < loop->parts; i++) {
@@ -284,6 +288,18 @@ static CT_CALLED void ct_share(ct_run *rt, ct_share_part *part, ct_share_end *en
         }
         if (end != NULL) end(rt, frame, i);
     }
+}
+
+/* Runs a loop in parts. `frame` begins with a ct_loop; `end` may be NULL. */
+static inline void ct_share(ct_run *rt, ct_share_part *part, ct_share_end *end, void *frame) {
+    const ct_loop *loop = frame;
+    if (CT_UNLIKELY(loop->parts > 1)) {
+        ct_share_several(rt, part, end, frame);
+        return;
+    }
+    ct_iteration(rt);
+    part(rt, frame, 0, loop->iterations, 0);
+    if (end != NULL) end(rt, frame, 0);
 }
 
 #endif

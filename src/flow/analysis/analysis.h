@@ -144,6 +144,8 @@ bool ct_flow_is_natural(const CtFlowFacts *facts, const CtFlowArg *arg);
 int ct_flow_compare(const CtFlowFacts *facts, CtPrim prim, const CtFlowArg *a, const CtFlowArg *b);
 /* Whether an index is certainly inside of a length. */
 bool ct_flow_is_index(const CtFlowFacts *facts, const CtFlowArg *index, CtFlowLength length);
+/* Whether so many elements from `start` on are certainly inside of a length: from 0 on, or all that are left. */
+bool ct_flow_is_slice(const CtFlowFacts *facts, const CtFlowArg *start, const CtFlowArg *count, CtFlowLength length);
 /* Whether the element of a read or an update, of which the first `indices` arguments behind the array say where it is,
  * is certainly there. */
 bool ct_flow_is_inside(const CtFlowFacts *facts, const CtFlowStep *access, uint32_t indices);

@@ -33,36 +33,55 @@ static bool is_outside(const Inside *in, const CtFlowVar *var) {
     return !is_param(in, var) && maker_of(in, var, &result) == NULL;
 }
 
-/* Whether a number is loop-invariant; a length of an array from outside is. */
+/* Whether a number is loop-invariant, as what is computed from such numbers is, and a length of an array from
+ * outside. */
 static bool number_stays(const Inside *in, const CtFlowArg *number) {
     uint32_t result;
     if (number->var == NULL || is_outside(in, number->var)) return true;
     const CtFlowStep *step = maker_of(in, number->var, &result);
-    return step != NULL && step->kind == FLOW_DIM && is_outside(in, step->args.items[0].var);
+    if (step == NULL) return false;
+    if (step->kind == FLOW_DIM) return is_outside(in, step->args.items[0].var);
+    bool stays = step->kind == FLOW_PRIM && step->as.prim != PRIM_EFFECT;
+    for (uint32_t i = 0; stays && i < step->args.count; i++) stays = number_stays(in, &step->args.items[i]);
+    return stays;
+}
+
+static bool is_changed_only(const Inside *in, const CtFlowVar *array, const CtFlowVar *first);
+
+/* The same of what a switch yields. */
+static bool branches_change_only(const Inside *in, const CtFlowStep *step, uint32_t result, const CtFlowVar *first) {
+    for (uint32_t i = 0; i < step->as.cases.count; i++) {
+        const CtFlowBlock *block = step->as.cases.branches[i].block;
+        const Inside branch = {block, in};
+        if (block->exit == EXIT_NEVER) continue;
+        if (block->exit != EXIT_YIELD || !is_changed_only(&branch, block->values.items[result].var, first))
+            return false;
+    }
+    return true;
 }
 
 /* Whether a carried array has in the end the shape that it started with, because only elements of it are updated. */
-static bool is_changed_only(const CtFlowBlock *block, const CtFlowVar *array, const CtFlowVar *first) {
-    const Inside here = {block, NULL};
+static bool is_changed_only(const Inside *in, const CtFlowVar *array, const CtFlowVar *first) {
     uint32_t result = 0;
     if (array == first) return true;
-    const CtFlowStep *step = maker_of(&here, array, &result);
+    const CtFlowStep *step = maker_of(in, array, &result);
     if (step == NULL) return false;
     if (step->kind == FLOW_UPDATE)
-        return step->args.count - 2 == array->type->rank && is_changed_only(block, step->args.items[0].var, first);
+        return step->args.count - 2 == array->type->rank && is_changed_only(in, step->args.items[0].var, first);
+    if (step->kind == FLOW_SWITCH) return branches_change_only(in, step, result, first);
     if (step->kind != FLOW_LOOP || result >= step->as.loop.carried || step->as.loop.block->exit != EXIT_YIELD)
         return false;
-    const CtFlowBlock *inner = step->as.loop.block;
-    return is_changed_only(inner, inner->values.items[result].var, inner->params.items[1 + result]) &&
-           is_changed_only(block, step->args.items[1 + result].var, first);
+    const Inside inner = {step->as.loop.block, NULL};
+    return is_changed_only(&inner, inner.block->values.items[result].var, inner.block->params.items[1 + result]) &&
+           is_changed_only(in, step->args.items[1 + result].var, first);
 }
 
 static bool shape_stays(const Inside *in, const CtFlowArg *array);
 
 static bool carried_shape_stays(const Inside *in, const CtFlowStep *loop, uint32_t carried) {
-    const CtFlowBlock *block = loop->as.loop.block;
-    return block->exit == EXIT_YIELD && !loop->as.loop.initial &&
-           is_changed_only(block, block->values.items[carried].var, block->params.items[1 + carried]) &&
+    const Inside here = {loop->as.loop.block, NULL};
+    return here.block->exit == EXIT_YIELD && !loop->as.loop.initial &&
+           is_changed_only(&here, here.block->values.items[carried].var, here.block->params.items[1 + carried]) &&
            shape_stays(in, &loop->args.items[1 + carried]);
 }
 

@@ -288,8 +288,49 @@ static void tell_length(ShiftedReads *p, CtFlowStep *step, const CtFlowVar *arra
     step->args = args;
 }
 
-/* Lets what uses an array read where its elements come from. Steps that it needs are written before the array's. */
-static void read_elsewhere(ShiftedReads *p, CtFlowBlock *block, uint32_t at) {
+/* Whether a part of appended arrays is a slice that nothing else uses. */
+static bool is_own_slice(const ShiftedReads *p, const CtFlowArg *part, const View *view) {
+    return part->var != NULL && view->base.var != part->var && p->uses[part->var->id] == 1;
+}
+
+/* Appended slices that are needed as an array become the loop that copies their elements, so that the slices are not
+ * made. Steps that it needs are written before it. */
+static CtFlowStep *copied_parts(ShiftedReads *p, const CtFlowBlock *block, uint32_t at) {
+    CtFlowStep *step = block->steps.items[at];
+    if (!ct_flow_is_bulk(step, ARRAY_APPEND) || !is_vector(step->results.items[0])) return step;
+    Places places = {0};
+    uint32_t written = p->b.block->steps.count;
+    find_appended(p, block, at, &places);
+    bool own = is_own_slice(p, &step->args.items[0], &places.views[0]) ||
+               is_own_slice(p, &step->args.items[1], &places.views[1]);
+    for (uint32_t i = 0; own && i < places.count; i++) own = is_kept(p, block, &places.views[i], at);
+    if (!own) {
+        p->b.block->steps.count = written;
+        return step;
+    }
+    CT_FIRED("shifted_reads.copied");
+    CtFlowVar *array = step->results.items[0], *index = ct_flow_var(&p->b, "i", p->facts.integer);
+    CtFlowStep *loop = CT_NEW(p->arena, CtFlowStep), *read = CT_NEW(p->arena, CtFlowStep);
+    CtFlowBlock *body = CT_NEW(p->arena, CtFlowBlock);
+    *read = (CtFlowStep){.kind = FLOW_READ, .range = step->range};
+    ct_push(p->arena, &read->args, flow_of(array));
+    ct_push(p->arena, &read->args, flow_of(index));
+    ct_push(p->arena, &read->results, ct_flow_var(&p->b, NULL, array->type->element));
+    ct_push(p->arena, &body->params, index);
+    ct_push(p->arena, &body->steps, read);
+    ct_push(p->arena, &body->values, flow_of(read->results.items[0]));
+    body->exit = EXIT_YIELD;
+    body->range = step->range;
+    *loop = (CtFlowStep){.kind = FLOW_LOOP, .range = step->range, .results = step->results};
+    ct_push(p->arena, &loop->args, places.length);
+    loop->as.loop.block = body;
+    read_there(p, body, array, &places);
+    return loop;
+}
+
+/* Lets what uses an array read where its elements come from; false where it needs the array itself. Steps that it needs
+ * are written before the array's. */
+static bool read_elsewhere(ShiftedReads *p, CtFlowBlock *block, uint32_t at) {
     const CtFlowStep *step = block->steps.items[at];
     const CtFlowVar *array = step->results.count == 1 ? step->results.items[0] : NULL;
     Places places = {0};
@@ -298,13 +339,14 @@ static void read_elsewhere(ShiftedReads *p, CtFlowBlock *block, uint32_t at) {
     for (uint32_t i = 0; found && i < places.count; i++) found = is_kept(p, block, &places.views[i], last);
     if (!found) {
         p->b.block->steps.count = written;
-        return;
+        return false;
     }
     for (uint32_t i = at + 1; i < block->steps.count; i++) {
         CtFlowStep *user = block->steps.items[i];
         if (looks_at_length(user)) tell_length(p, user, array, places.length);
         if (user->kind == FLOW_LOOP && i <= last) read_there(p, user->as.loop.block, array, &places);
     }
+    return true;
 }
 
 static void visit(ShiftedReads *p, CtFlowBlock *block) {
@@ -313,7 +355,7 @@ static void visit(ShiftedReads *p, CtFlowBlock *block) {
         CtFlowStep *step = block->steps.items[i];
         for (uint32_t j = 0; j < ct_flow_inner_count(step); j++) visit(p, ct_flow_inner(step, j));
         p->b.block = fresh;
-        read_elsewhere(p, block, i);
+        if (!read_elsewhere(p, block, i)) step = copied_parts(p, block, i);
         ct_push(p->arena, &fresh->steps, step);
     }
     block->steps.items = fresh->steps.items;

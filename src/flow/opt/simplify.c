@@ -224,6 +224,12 @@ static bool check_size(const Simplify *s, const CtFlowStep *step) {
     return ct_flow_is_natural(&s->facts, &step->args.items[0]);
 }
 
+static bool check_slice(const Simplify *s, const CtFlowStep *step) {
+    const CtFlowArg *args = step->args.items;
+    CtFlowLength length = ct_flow_length(&s->facts, &args[2], 0, false);
+    return ct_flow_is_slice(&s->facts, &args[0], &args[1], length) && CT_FIRED("simplify.check_of_slice");
+}
+
 /* max 0 n is n, where n is not negative. */
 static bool natural_known(Simplify *s, const CtFlowStep *step) {
     const CtFlowArg *a = &step->args.items[0], *b = &step->args.items[1];
@@ -464,7 +470,7 @@ static bool is_known(Simplify *s, CtFlowStep *step) {
     case FLOW_CHECK_SIZE: return check_size(s, step);
     case FLOW_CHECK_ZIP: return check_lengths(s, step, 1);
     case FLOW_CHECK_SHAPE: return check_lengths(s, step, step->args.items[0].type->rank);
-    case FLOW_CHECK_SLICE: return false;
+    case FLOW_CHECK_SLICE: return check_slice(s, step);
     case FLOW_CONSTANT: return constant_known(s, step);
     case FLOW_CALL:
     case FLOW_STRING:
