@@ -448,19 +448,42 @@ static CtCore *open_view(CtElab *el, const Matrix *m, uint32_t c, uint32_t block
     return ct_core_let(el->program, range, inner.columns[c], value, body);
 }
 
+/* let view = e column in the match of the first row against it */
+static CtCore *open_view_pattern(CtElab *el, const Matrix *m, uint32_t c, Fail *fail) {
+    const CtPat *pat = m->rows[0].pats[c];
+    CtCore *arg = ct_core_var(el->program, pat->range, m->columns[c]);
+    CtCore *value = ct_core_app(el->program, pat->range, ct_elab_expr(el, pat->view), &arg, 1);
+    Matrix inner = *m;
+    inner.row_count = 1;
+    inner.rows = CT_NEW(el->arena, Row);
+    *inner.rows = m->rows[0];
+    inner.rows->pats = CT_NEW_ARRAY(el->arena, CtPat *, m->column_count);
+    memcpy(inner.rows->pats, m->rows[0].pats, m->column_count * sizeof *inner.rows->pats);
+    inner.rows->pats[c] = pat->parts[0];
+    inner.columns = CT_NEW_ARRAY(el->arena, CtVar *, m->column_count);
+    memcpy(inner.columns, m->columns, m->column_count * sizeof *inner.columns);
+    inner.columns[c] = ct_core_var_new(el->program, "view", value->type);
+    CtCore *body = match(el, inner, fail);
+    return ct_core_let(el->program, pat->range, inner.columns[c], value, body);
+}
+
 /* ---- the matrix ---- */
 
 /* The number of rows, from the top, that are opened together at column c. */
 static uint32_t block_size(const Matrix *m, uint32_t c) {
     const CtPat *first = m->rows[0].pats[c];
-    if (first->kind == PAT_TUPLE) return m->row_count;
+    if (first->kind == PAT_VIEW) return 1;
+    uint32_t viewed = 1; /* a row that applies a function here begins another block */
+    while (viewed < m->row_count && (m->rows[viewed].pats[c] == NULL || m->rows[viewed].pats[c]->kind != PAT_VIEW))
+        viewed++;
+    if (first->kind == PAT_TUPLE) return viewed;
     if (first->kind == PAT_CON && m->columns[c]->type->kind == TYPE_DATA && m->columns[c]->type->data->con_count == 1 &&
         !first->con->tycon->is_open)
-        return m->row_count;
+        return viewed;
     const CtType *type = m->columns[c]->type;
     bool together = first->kind == PAT_CON || built_in(type) || ct_core_type_is_integer(type);
     uint32_t block = 1;
-    while (block < m->row_count && m->rows[block].pats[c] != NULL &&
+    while (block < viewed && m->rows[block].pats[c] != NULL &&
            (together || same_literal(&first->lit, &m->rows[block].pats[c]->lit)))
         block++;
     return block;
@@ -469,6 +492,7 @@ static uint32_t block_size(const Matrix *m, uint32_t c) {
 static CtCore *open_column(CtElab *el, const Matrix *m, uint32_t c, uint32_t block, Fail *fail) {
     const CtPat *first = m->rows[0].pats[c];
     if (first->kind == PAT_TUPLE) return open_tuple(el, m, c, fail);
+    if (first->kind == PAT_VIEW) return open_view_pattern(el, m, c, fail);
     if (first->kind == PAT_CON) return open_data(el, m, c, block, fail);
     return open_literals(el, m, c, block, fail);
 }

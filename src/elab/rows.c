@@ -111,6 +111,7 @@ void ct_elab_row_normalise(CtElab *el, Row *row, uint32_t column, CtVar *var) {
                 more = false;
             break;
         case PAT_CON:
+        case PAT_VIEW:
         case PAT_CHAIN: more = false; break;
         }
     }

@@ -6,6 +6,7 @@ static CtDecls copy_decls(CtArena *arena, const CtDecls *old);
 static CtPat *copy_pat(CtArena *arena, const CtPat *old) {
     CtPat *pat = CT_NEW(arena, CtPat);
     *pat = *old;
+    if (old->kind == PAT_VIEW) pat->view = ct_syntax_copy_expr(arena, old->view);
     pat->parts = CT_NEW_ARRAY(arena, CtPat *, old->part_count);
     for (uint32_t i = 0; i < old->part_count; i++) pat->parts[i] = copy_pat(arena, old->parts[i]);
     return pat;

@@ -250,6 +250,7 @@ static void hide_bound(Resolver *r, const CtPat *pat) {
 
 static void resolve_pat(Resolver *r, CtPat *pat) {
     for (uint32_t i = 0; i < pat->part_count; i++) resolve_pat(r, pat->parts[i]);
+    if (pat->kind == PAT_VIEW) resolve_expr(r, pat->view);
     if (pat->kind == PAT_CHAIN) resolve_pat_chain(r, pat);
 }
 

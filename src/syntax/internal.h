@@ -270,6 +270,8 @@ CtExpr *ct_syntax_expr_new(CtParser *p, CtExprKind kind, CtSourceRange range);
 /* A parameter that no program can name, by its number from 0, and its use as an expression. */
 CtPat *ct_syntax_parameter(CtParser *p, CtSourceRange range, uint32_t number, CtExpr **use);
 CtExpr *ct_syntax_parse_expr(CtParser *p);
+/* The pattern n + 3, if `+ 3` stands behind the variable n; else the pattern itself. */
+CtPat *ct_syntax_successor(CtParser *p, CtPat *pat);
 CtExpr *ct_syntax_parse_chain(CtParser *p, bool section);
 CtExpr *ct_syntax_parse_bracketed(CtParser *p);
 CtExpr *ct_syntax_parse_operator_expr(CtParser *p);

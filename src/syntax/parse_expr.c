@@ -165,7 +165,7 @@ void ct_syntax_parse_rhs(CtParser *p, CtTokenKind separator, CtRhs *rhs) {
 static CtAlt alternative(CtParser *p) {
     CtAlt alt = {0};
     uint32_t start = ct_syntax_token(p)->start;
-    alt.pat = ct_syntax_parse_pat(p);
+    alt.pat = ct_syntax_successor(p, ct_syntax_parse_pat(p));
     ct_syntax_parse_rhs(p, TOKEN_RARROW, &alt.rhs);
     alt.range = ct_syntax_range_from(p, start);
     return alt;

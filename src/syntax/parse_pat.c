@@ -97,6 +97,8 @@ static CtPat *negative_literal(CtParser *p) {
     return pat;
 }
 
+static CtPat *bracketed(CtParser *p);
+
 /* con { field = pat , … } */
 static CtPat *record(CtParser *p, CtName con) {
     struct Field {
@@ -116,7 +118,7 @@ static CtPat *record(CtParser *p, CtName con) {
             field.pat->name = field.name;
         } else {
             ct_syntax_expect(p, TOKEN_EQUALS, "`=` and a pattern for the field");
-            field.pat = ct_syntax_parse_pat(p);
+            field.pat = bracketed(p);
         }
         CT_LIST_ADD(p, &list, struct Field, field);
         if (!ct_syntax_accept(p, TOKEN_COMMA)) break;
@@ -137,19 +139,71 @@ static CtPat *record(CtParser *p, CtName con) {
     return pat;
 }
 
-/* Reports n + 1, a pattern of Haskell 98 that later versions of Haskell dropped. */
-static void refuse_successor(CtParser *p, const CtPat *pat) {
+static CtPat *view_pattern(CtParser *p, CtExpr *view, CtPat *part, uint32_t start) {
+    CtPat *pat = pat_new(p, PAT_VIEW, ct_syntax_range_from(p, start));
+    pat->view = view;
+    pat->part_count = 1;
+    pat->parts = CT_NEW_ARRAY(p->context->arena, CtPat *, 1);
+    pat->parts[0] = part;
+    return pat;
+}
+
+/* n + 3 is (from'plus 3 -> [n]), by a function of the prelude. */
+CtPat *ct_syntax_successor(CtParser *p, CtPat *pat) {
     bool plus = p->kind == TOKEN_VARSYM && strcmp(ct_syntax_token(p)->name->text, "+") == 0;
-    if (pat->kind != PAT_VAR || !plus || ct_syntax_token_after(p, 1)->kind != TOKEN_INT) return;
-    CtSourceRange range = ct_syntax_range_from(p, pat->range.start);
-    range.end = ct_syntax_token_after(p, 1)->end;
-    CtDiag *diag =
-        ct_error(p->context, CT_E0201, range, "there are no n+k patterns, of a number and what is added to it");
-    ct_help(
-        p->context, diag,
-        "match the whole number, as in `f %s`, and subtract on the right: %s - 1; a guard `| %s > 0` excludes the rest",
-        pat->name.text->text, pat->name.text->text, pat->name.text->text);
-    ct_syntax_leave_declaration(p);
+    if (pat->kind != PAT_VAR || !plus || ct_syntax_token_after(p, 1)->kind != TOKEN_INT) return pat;
+    ct_syntax_advance(p);
+    CtExpr *view = ct_syntax_expr_new(p, EXPR_APP, ct_syntax_range_here(p));
+    view->part_count = 2;
+    view->parts = CT_NEW_ARRAY(p->context->arena, CtExpr *, 2);
+    view->parts[0] = ct_syntax_expr_new(p, EXPR_VAR, ct_syntax_range_here(p));
+    view->parts[0]->name = (CtName){NULL, ct_intern_text(&p->context->symbols, "from'plus"), ct_syntax_range_here(p)};
+    view->parts[1] = ct_syntax_expr_new(p, EXPR_LIT, ct_syntax_range_here(p));
+    view->parts[1]->lit = ct_syntax_parse_literal(p);
+    CtPat *one = pat_new(p, PAT_LIST, pat->range);
+    one->part_count = 1;
+    one->parts = CT_NEW_ARRAY(p->context->arena, CtPat *, 1);
+    one->parts[0] = pat;
+    return view_pattern(p, view, one, pat->range.start);
+}
+
+/* Whether an arrow stands in front of the next comma or the end of the brackets: `e -> p`. */
+static bool at_view(CtParser *p) {
+    uint32_t nested = 0;
+    for (uint32_t i = 0;; i++) {
+        switch ((int)(i == 0 ? p->kind : (CtTokenKind)ct_syntax_token_after(p, i)->kind)) {
+        case TOKEN_LPAREN:
+        case TOKEN_LBRACKET:
+        case TOKEN_LBRACE: nested++; break;
+        case TOKEN_RPAREN:
+        case TOKEN_RBRACKET:
+        case TOKEN_RBRACE:
+            if (nested-- == 0) return false;
+            break;
+        case TOKEN_RARROW:
+            if (nested == 0) return true;
+            break;
+        case TOKEN_COMMA:
+            if (nested == 0) return false;
+            break;
+        case TOKEN_EQUALS:
+        case TOKEN_LARROW:
+        case TOKEN_END: return false;
+        default: break;
+        }
+    }
+}
+
+/* One of the patterns in brackets: pat | pat + number | expression -> pat */
+static CtPat *bracketed(CtParser *p) {
+    if (!at_view(p)) return ct_syntax_successor(p, ct_syntax_parse_pat(p));
+    uint32_t start = ct_syntax_token(p)->start;
+    ct_syntax_enter(p);
+    CtExpr *view = ct_syntax_parse_expr(p);
+    ct_syntax_expect(p, TOKEN_RARROW, "`->` and a pattern");
+    CtPat *part = ct_syntax_successor(p, ct_syntax_parse_pat(p));
+    ct_syntax_leave(p);
+    return view_pattern(p, view, part, start);
 }
 
 /* pat , … , pat up to the closing bracket */
@@ -159,7 +213,7 @@ static CtPat *sequence(CtParser *p, CtPatKind kind, CtTokenKind closing) {
     ct_syntax_list_begin(p, &list, sizeof(CtPat *));
     if (p->kind != closing) {
         do {
-            CtPat *part = ct_syntax_parse_pat(p);
+            CtPat *part = bracketed(p);
             if (p->kind == TOKEN_DCOLON) { /* ( pat :: type ) */
                 CtPat *annot = pat_new(p, PAT_ANNOT, part->range);
                 ct_syntax_advance(p);
@@ -171,7 +225,6 @@ static CtPat *sequence(CtParser *p, CtPatKind kind, CtTokenKind closing) {
                 part = annot;
             }
             CT_LIST_ADD(p, &list, CtPat *, part);
-            refuse_successor(p, part);
         } while (ct_syntax_accept(p, TOKEN_COMMA));
     }
     ct_syntax_bracket_close(p, closing, outer);

@@ -201,6 +201,7 @@ static bool is_atomic_pat(const CtPat *pat, Level level) {
     case PAT_TUPLE:
     case PAT_LIST:
     case PAT_ANNOT:
+    case PAT_VIEW:
     case PAT_RECORD: return true;
     }
     return true;
@@ -264,6 +265,13 @@ static void print_pat(CtText *out, const CtPat *pat, Level level, int depth) {
         ct_text_putc(out, ')');
         break;
     case PAT_RECORD: print_record_pat(out, pat, depth); break;
+    case PAT_VIEW:
+        ct_text_putc(out, '(');
+        print_expr(out, pat->view, ANYTHING, depth + 1);
+        ct_text_puts(out, " -> ");
+        print_pat(out, pat->parts[0], ANYTHING, depth + 1);
+        ct_text_putc(out, ')');
+        break;
     case PAT_CHAIN:
         for (uint32_t i = 0; i < pat->part_count; i++) {
             print_pat(out, pat->parts[i], OPERAND, depth + 1);

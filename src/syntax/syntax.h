@@ -99,6 +99,7 @@ typedef enum CtPatKind {
     PAT_LIST,   /* [p, q] */
     PAT_ANNOT,  /* (p :: t) */
     PAT_RECORD, /* Con { field = p, .. }: parts beside fields */
+    PAT_VIEW,   /* (e -> p): parts[0] matches what e gives of the value; also n + 3 */
     PAT_CHAIN,  /* p : q `Op` r before fixity resolution: parts beside operators */
 } CtPatKind;
 
@@ -111,6 +112,7 @@ struct CtPat {
         CtName name;       /* VAR, AS: the variable; CON, RECORD: the constructor */
         CtLit lit;         /* LIT; a negative literal is stored negated */
         CtTypeExpr *annot; /* ANNOT */
+        CtExpr *view;      /* VIEW */
     };
     CtPat **parts;
     CtName *fields; /* RECORD: field names; CHAIN: the part_count - 1 operators */

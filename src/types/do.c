@@ -42,6 +42,7 @@ static CtExpr *hidden(Do *d, CtHidden function) {
 static bool may_fail(Do *d, const CtPat *pat) {
     switch (pat->kind) {
     case PAT_LIT:
+    case PAT_VIEW:
     case PAT_LIST: return true;
     case PAT_CON:
     case PAT_RECORD: {

@@ -115,6 +115,7 @@ static Head head_of(const Explorer *e, Cell cell) {
     case PAT_VAR:
     case PAT_AS:
     case PAT_ANNOT:
+    case PAT_VIEW:
     case PAT_CHAIN: break;
     }
     return (Head){0};
@@ -388,6 +389,13 @@ static bool always_holds(CtTypes *types, const CtStmt *guard) {
            expr->entity == ct_types_library(types, SPACE_VALUE, ct_intern_text(symbols, "otherwise"));
 }
 
+/* Whether a pattern matches what a function gives of the value: it may fail for any. */
+static bool has_view(const CtPat *pat) {
+    bool found = pat->kind == PAT_VIEW;
+    for (uint32_t i = 0; i < pat->part_count && !found; i++) found = has_view(pat->parts[i]);
+    return found;
+}
+
 static bool may_fall_through(CtTypes *types, const CtRhs *rhs) {
     for (uint32_t i = 0; i < rhs->guarded_count; i++) {
         bool always = true;
@@ -447,7 +455,16 @@ static void say_unreached(Explorer *e, uint32_t index) {
     ct_note(e->types->context, diag, CT_NO_RANGE, "those before it match all that it would");
 }
 
+/* Whether a row has such a pattern: nothing is said of these matches. */
+static bool has_views(const CtMatch *match) {
+    for (uint32_t i = 0; i < match->row_count; i++)
+        for (uint32_t j = 0; j < match->column_count; j++)
+            if (has_view(match->rows[i].pats[j])) return true;
+    return false;
+}
+
 static void examine(CtTypes *types, CtMatch *match) {
+    if (has_views(match)) return;
     CtArena *arena = types->arena;
     Explorer e = {.types = types, .match = match};
     Matrix m = {.row_count = match->row_count, .column_count = match->column_count};

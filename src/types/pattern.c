@@ -97,6 +97,13 @@ void ct_types_check_pat(CtTypes *types, CtPat *pat, CtTy *expected, const CtWhy 
         ct_types_check_pat(types, pat->parts[0], type, why);
         return;
     }
+    case PAT_VIEW: {
+        CtTy *result = ct_types_ty_meta(types, 0);
+        ct_types_check_expr(types, pat->view, ct_types_ty_fun(types, expected, result), NULL);
+        CtWhy inside = {.kind = WHY_SCRUTINEE};
+        ct_types_check_pat(types, pat->parts[0], result, &inside);
+        return;
+    }
     case PAT_RECORD: ct_types_check_record_pat(types, pat, expected, why); return;
     case PAT_CHAIN: return; /* gone since fixity resolution */
     }

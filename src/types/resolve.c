@@ -123,9 +123,18 @@ static void add_fields_to_pat(CtTypes *types, CtPat *pat) {
     pat->rest = false;
 }
 
+/* The function of a pattern n + 3 is the library's, whatever the program calls so. */
+static void resolve_view(CtTypes *types, CtExpr *view) {
+    CtExpr *fun = view->kind == EXPR_APP ? view->parts[0] : view;
+    bool successor = fun->kind == EXPR_VAR && !strcmp(fun->name.text->text, "from'plus");
+    if (successor) fun->entity = ct_types_library(types, SPACE_VALUE, fun->name.text);
+    if (!successor || !fun->entity) ct_types_resolve_expr(types, view);
+}
+
 static void walk_pat(CtTypes *types, CtPat *pat, OnVariable *variable, void *data) {
     for (;;) {
         if (pat->kind == PAT_VAR || pat->kind == PAT_AS) variable(types, pat, data);
+        if (pat->kind == PAT_VIEW) resolve_view(types, pat->view);
         if ((pat->kind == PAT_CON || pat->kind == PAT_RECORD) && !pat->con) pat->con = resolve_con(types, pat->name);
         if (pat->kind == PAT_RECORD) add_fields_to_pat(types, pat);
         if (!pat->part_count) return;
