@@ -21,7 +21,7 @@ static bool is_read_through(const Emit *e, const CtFlowStep *loop, const CtFlowV
 CtFlowVar *ct_emit_ending(const Emit *e, const CtFlowStep *loop, uint32_t index) {
     const CtFlowBlock *around = e->block;
     uint32_t at = 0;
-    while (at < around->steps.count && around->steps.items[at] != loop) at++;
+    while (around->steps.items[at] != loop) at++;
     if (e->in_loop || e->part != NULL || !ct_flow_is_straight(loop->as.loop.block)) return NULL;
     for (at++; at < around->steps.count && around->steps.items[at]->kind == FLOW_RELEASE; at++) {
         CtFlowVar *array = around->steps.items[at]->args.items[0].var;

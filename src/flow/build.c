@@ -82,3 +82,21 @@ CtFlowArgs ct_flow_params(CtFlowBuilder *l, CtFlowVars *to, const char *name, co
     }
     return args;
 }
+
+void ct_flow_insert_arg(CtArena *arena, CtFlowArgs *to, uint32_t index, CtFlowArg value) {
+    CtFlowArgs all = {0};
+    for (uint32_t i = 0; i <= to->count; i++) {
+        if (i == index) ct_push(arena, &all, value);
+        if (i < to->count) ct_push(arena, &all, to->items[i]);
+    }
+    *to = all;
+}
+
+void ct_flow_insert_var(CtArena *arena, CtFlowVars *to, uint32_t index, CtFlowVar *value) {
+    CtFlowVars all = {0};
+    for (uint32_t i = 0; i <= to->count; i++) {
+        if (i == index) ct_push(arena, &all, value);
+        if (i < to->count) ct_push(arena, &all, to->items[i]);
+    }
+    *to = all;
+}

@@ -101,6 +101,10 @@ void ct_flow_case_end(CtFlowBuilder *l, CtFlowChoosing *choice, const CtFlowArgs
 /* The results of the switch. Their types are those that the last yielding branch yields. */
 CtFlowArgs ct_flow_switch_end(CtFlowBuilder *l, CtFlowChoosing *choice);
 
+/* Puts a value at an index of a sequence, whose items may be shared with another step's: they are copied. */
+void ct_flow_insert_arg(CtArena *arena, CtFlowArgs *to, uint32_t index, CtFlowArg value);
+void ct_flow_insert_var(CtArena *arena, CtFlowVars *to, uint32_t index, CtFlowVar *value);
+
 /* If the test holds `yes`, else `no`. */
 CtFlowArg ct_flow_choose(CtFlowBuilder *l, CtSourceRange range, CtFlowArg test, CtFlowArg yes, CtFlowArg no);
 

@@ -185,7 +185,5 @@ void ct_flow_reverse_repeat(Reverse *r, Scope *scope) {
     }
     for (uint32_t i = 0; i < scope->backward->steps.count; i++)
         ct_push(r->arena, &r->b.block->steps, scope->backward->steps.items[i]);
-    scope->backward->steps.items = r->b.block->steps.items;
-    scope->backward->steps.count = r->b.block->steps.count;
-    scope->backward->steps.capacity = r->b.block->steps.capacity;
+    scope->backward->steps = r->b.block->steps;
 }

@@ -97,18 +97,6 @@ static CtFlowArg next_place(Reverse *r, const Choice *choice, CtFlowArg place, C
     return ct_flow_choose(&r->f, step->range, taken, second, first);
 }
 
-static void insert_at(CtArena *arena, CtFlowVars *vars, uint32_t at, CtFlowVar *var) {
-    ct_push(arena, vars, var);
-    for (uint32_t i = vars->count - 1; i > at; i--) vars->items[i] = vars->items[i - 1];
-    vars->items[at] = var;
-}
-
-static void insert_arg(CtArena *arena, CtFlowArgs *args, uint32_t at, CtFlowArg arg) {
-    ct_push(arena, args, arg);
-    for (uint32_t i = args->count - 1; i > at; i--) args->items[i] = args->items[i - 1];
-    args->items[at] = arg;
-}
-
 /* Makes the forward loop carry the place as its last carried variable. */
 static CtFlowVar *carry_place(Reverse *r, CtFlowStep *loop, const Choice *choice) {
     const CtFlowType *integer = ct_flow_scalar(r->flow, FLOW_I64);
@@ -116,14 +104,14 @@ static CtFlowVar *carry_place(Reverse *r, CtFlowStep *loop, const Choice *choice
     uint32_t last = loop->as.loop.carried++, steps = block->steps.count;
     CtFlowVar *param = ct_flow_reverse_forward_var(r, "place", integer, block, NULL);
     CtFlowVar *place = ct_flow_reverse_forward_var(r, "place", integer, owner, loop);
-    insert_at(r->arena, &block->params, 1 + last, param);
-    insert_at(r->arena, &loop->results, last, place);
-    insert_arg(r->arena, &loop->args, 1 + last, ct_flow_int(&r->f, -1));
+    ct_flow_insert_var(r->arena, &block->params, 1 + last, param);
+    ct_flow_insert_var(r->arena, &loop->results, last, place);
+    ct_flow_insert_arg(r->arena, &loop->args, 1 + last, ct_flow_int(&r->f, -1));
     r->f.block = block;
     block->exit = EXIT_OPEN;
     CtFlowArg next = next_place(r, choice, flow_of(param), flow_of(block->params.items[0]));
     block->exit = EXIT_YIELD;
-    insert_arg(r->arena, &block->values, last, next);
+    ct_flow_insert_arg(r->arena, &block->values, last, next);
     for (uint32_t i = steps; i < block->steps.count; i++) {
         CtFlowStep *step = block->steps.items[i];
         ct_map_set(r->arena, &r->owner, step->results.items[0]->id, block);

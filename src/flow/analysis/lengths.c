@@ -90,7 +90,7 @@ static bool fills_length(const CtFlowFacts *facts, const CtFlowStep *step, const
     if (step->results.items[0]->type->rank != 1 || ct_flow_is_object(step->args.items[1].type)) return false;
     CtFlowLength count = length_of(facts, step->args.items[0], depth);
     if (count.known.type == NULL) return count.array == first->length.array && count.dimension == 0;
-    return first->length.known.type != NULL && ct_flow_same(&first->length.known, &count.known);
+    return ct_flow_same(&first->length.known, &count.known);
 }
 
 /* Whether an array has the lengths of the initial value of a carried variable: it is that with updated elements, or is

@@ -180,7 +180,7 @@ static int again(const Distribute *d, const CtFlowArg *arg, int most) {
     const CtFlowStep *step = fact->maker;
     if (is_in_front(d, arg)) return 0;
     if (fact->loop != NULL) return fact->index == 0 ? 0 : most + 1;
-    if (step == NULL || (step->kind != FLOW_PRIM && step->kind != FLOW_READ && step->kind != FLOW_DIM)) return most + 1;
+    if (step->kind != FLOW_PRIM && step->kind != FLOW_READ && step->kind != FLOW_DIM) return most + 1;
     if (ct_flow_step_fails(step) || !may_move(d, step)) return most + 1;
     int work = step->kind == FLOW_PRIM ? (int)work_of(step) : 0;
     for (uint32_t i = 0; i < step->args.count && work <= most; i++) work += again(d, &step->args.items[i], most - work);

@@ -591,7 +591,6 @@ static bool fuse(CtFlow *flow, Fuse f) {
         f.function = flow->functions.items[i];
         ct_flow_values_clear(&f.now, flow->arena);
         ct_flow_facts_begin(&f.facts, flow, f.function);
-        f.depth = 0;
         visit(&f, f.function->body);
     }
     return f.fused_sweeps;

@@ -97,7 +97,7 @@ static bool is_same(Materialise *k, const Pair *pair, const CtFlowArg *a, const 
     if (k->patience-- <= 0) return false;
     if (a->var == NULL || b->var == NULL) return ct_flow_same(a, b);
     if (fact->depth <= k->depth || other->depth <= k->depth) return a->var == b->var;
-    if (fact->loop == NULL || other->loop == NULL) return are_made_alike(k, pair, fact, other);
+    if (fact->loop == NULL) return are_made_alike(k, pair, fact, other);
     while (pair != NULL && pair->first != fact->loop) pair = pair->outer;
     return pair != NULL && pair->second == other->loop && fact->index == other->index &&
            (fact->index == 0 || pair->is_whole);

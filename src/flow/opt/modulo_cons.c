@@ -53,7 +53,7 @@ static bool uses(const CtFlowArgs *args, const CtFlowVar *var, const CtFlowArg *
  * call needs it. */
 static bool ends_in_cells(const CtFlowBlock *block, uint32_t index) {
     const CtFlowVar *list = block->steps.items[index]->results.items[0];
-    for (uint32_t i = index + 1; i < block->steps.count && list != NULL; i++) {
+    for (uint32_t i = index + 1; i < block->steps.count; i++) {
         const CtFlowStep *step = block->steps.items[i];
         const CtFlowArg *tail = tail_of(step);
         bool goes_on = tail != NULL && tail->var == list;
@@ -61,7 +61,7 @@ static bool ends_in_cells(const CtFlowBlock *block, uint32_t index) {
         if (!moves || uses(&step->args, list, goes_on ? tail : NULL)) return false;
         if (goes_on) list = step->results.items[0];
     }
-    return list != NULL && block->exit == EXIT_RETURN && block->values.items[0].var == list &&
+    return block->exit == EXIT_RETURN && block->values.items[0].var == list &&
            list != block->steps.items[index]->results.items[0];
 }
 

@@ -124,25 +124,6 @@ static CtFlowArg times(Loop *l, CtFlowBlock *block, CtFlowArg a, CtFlowArg b) {
     return product;
 }
 
-/* Puts a value at an index of a sequence. */
-static void insert_arg(CtArena *arena, CtFlowArgs *to, uint32_t index, CtFlowArg value) {
-    CtFlowArgs all = {0};
-    for (uint32_t i = 0; i <= to->count; i++) {
-        if (i == index) ct_push(arena, &all, value);
-        if (i < to->count) ct_push(arena, &all, to->items[i]);
-    }
-    *to = all;
-}
-
-static void insert_var(CtArena *arena, CtFlowVars *to, uint32_t index, CtFlowVar *value) {
-    CtFlowVars all = {0};
-    for (uint32_t i = 0; i <= to->count; i++) {
-        if (i == index) ct_push(arena, &all, value);
-        if (i < to->count) ct_push(arena, &all, to->items[i]);
-    }
-    *to = all;
-}
-
 /* One value more that the loop carries; what it begins with is computed in `to`, in front of the loop. */
 static void write_carried(Loop *l, CtFlowBlock *to, const Power *power) {
     CtArena *arena = l->p->flow->arena;
@@ -152,10 +133,11 @@ static void write_carried(Loop *l, CtFlowBlock *to, const Power *power) {
     CtFlowArg first = power->offset == 0   ? ct_flow_real(power->base.type, 1)
                       : power->offset == 1 ? power->base
                                            : times(l, to, power->base, power->base);
-    insert_arg(arena, &loop->args, 1 + carried, first);
-    insert_var(arena, &block->params, 1 + carried, power->now);
-    insert_arg(arena, &block->values, carried, times(l, block, flow_of(power->now), power->base));
-    insert_var(arena, &loop->results, carried, ct_flow_fresh(l->p->flow, l->p->function, "power", power->base.type));
+    ct_flow_insert_arg(arena, &loop->args, 1 + carried, first);
+    ct_flow_insert_var(arena, &block->params, 1 + carried, power->now);
+    ct_flow_insert_arg(arena, &block->values, carried, times(l, block, flow_of(power->now), power->base));
+    ct_flow_insert_var(arena, &loop->results, carried,
+                       ct_flow_fresh(l->p->flow, l->p->function, "power", power->base.type));
 }
 
 /* A loop that runs in parallel does not any more: that is no loss if it is inside another loop, or does little. */
