@@ -102,8 +102,7 @@ static bool keeps_lengths(const CtFlowFacts *facts, const CtFlowArg *array, Init
     if (depth == 0 || step == NULL) return false;
     const CtFlowArg *count = made_count(fact, array);
     const CtFlowStep *dim = count != NULL ? ct_flow_maker(facts, count, FLOW_DIM) : NULL;
-    if (count != NULL)
-        return dim != NULL && dim->as.index == 0 && keeps_lengths(facts, &dim->args.items[0], first, depth - 1);
+    if (count != NULL) return dim != NULL && keeps_lengths(facts, &dim->args.items[0], first, depth - 1);
     if (fills_length(facts, step, &first, depth)) return CT_FIRED("lengths.filled");
     if (step->kind == FLOW_UPDATE)
         return step->args.count - 2 == array->type->rank &&

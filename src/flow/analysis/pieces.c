@@ -44,9 +44,7 @@ bool ct_flow_piece(const CtFlowBlock *body, const CtFlowStep *step, CtFlowPiece 
     if (!ct_flow_is_prim(test, PRIM_INT_LT)) return false;
     if (test->args.items[0].var != body->params.items[0] || !is_outside(body, &test->args.items[1])) return false;
     const CtFlowBranch *branches = step->as.cases.branches;
-    uint32_t before = branches[0].tag == 1 ? 0 : 1;
-    uint32_t other = branches[1 - before].tag;
-    if (branches[before].tag != 1 || (other != 0 && other != FLOW_OTHERS)) return false;
+    uint32_t before = branches[0].tag == 0 ? 1 : 0; /* the branch for any other number comes last */
     *piece = (CtFlowPiece){.cut = test->args.items[1]};
     for (uint32_t i = 0; i < 2; i++)
         if (!is_read(body, branches[i == 0 ? before : 1 - before].block, &piece->arrays[i], &piece->shifts[i]))
