@@ -510,6 +510,9 @@ CtCore *ct_core_list_consumed(CtLists *s, CtCore *app) {
     case LIST_DROP:
     case LIST_TAIL:
     case LIST_INIT:
+    case LIST_ITERATE:
+    case LIST_ZIP_FIRST:
+    case LIST_ZIP_SECOND:
     case LIST_SCANL: break;
     }
     return NULL;

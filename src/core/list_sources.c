@@ -14,17 +14,30 @@ static const struct {
     const char *name;
     CtListFunction function;
 } names[] = {
-    {"toList@Array,", LIST_OF_ARRAY}, {"replicateOnto@", LIST_REPLICATE},
-    {"mapList@", LIST_MAP},           {"zipWithList@", LIST_ZIP_WITH},
-    {"reverseList@", LIST_REVERSE},   {"++@[],", LIST_APPEND},
-    {"filterList@", LIST_FILTER},     {"takeList@", LIST_TAKE},
-    {"drop@[],", LIST_DROP},          {"tail@[],", LIST_TAIL},
-    {"init@[],", LIST_INIT},          {"scanl@[],", LIST_SCANL},
-    {"foldlList@", LIST_FOLDL},       {"foldrList@", LIST_FOLDR},
-    {"allList@", LIST_ALL},           {"anyList@", LIST_ANY},
-    {"length@[],", LIST_LENGTH},      {"maximum@[],", LIST_MAXIMUM},
-    {"minimum@[],", LIST_MINIMUM},    {"fromList@Array,", LIST_TO_ARRAY},
+    {"toList@Array,", LIST_OF_ARRAY},
+    {"replicateOnto@", LIST_REPLICATE},
+    {"mapList@", LIST_MAP},
+    {"zipWithList@", LIST_ZIP_WITH},
+    {"reverseList@", LIST_REVERSE},
+    {"++@[],", LIST_APPEND},
+    {"filterList@", LIST_FILTER},
+    {"takeList@", LIST_TAKE},
+    {"drop@[],", LIST_DROP},
+    {"tail@[],", LIST_TAIL},
+    {"init@[],", LIST_INIT},
+    {"scanl@[],", LIST_SCANL},
+    {"foldlList@", LIST_FOLDL},
+    {"foldrList@", LIST_FOLDR},
+    {"allList@", LIST_ALL},
+    {"anyList@", LIST_ANY},
+    {"length@[],", LIST_LENGTH},
+    {"maximum@[],", LIST_MAXIMUM},
+    {"minimum@[],", LIST_MINIMUM},
+    {"fromList@Array,", LIST_TO_ARRAY},
     {"indexList@", LIST_AT},
+    {"stream'iterate@", LIST_ITERATE},
+    {"stream'zipFirst@", LIST_ZIP_FIRST},
+    {"stream'zipSecond@", LIST_ZIP_SECOND},
 };
 
 CtListFunction ct_core_list_call(const CtCore *core) {
@@ -409,6 +422,9 @@ static CtCore *array_of_call(CtLists *s, CtCore *list) {
     case LIST_LENGTH:
     case LIST_MAXIMUM:
     case LIST_MINIMUM:
+    case LIST_ITERATE:
+    case LIST_ZIP_FIRST:
+    case LIST_ZIP_SECOND:
     case LIST_TO_ARRAY:
     case LIST_AT: break;
     }

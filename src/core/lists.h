@@ -30,6 +30,9 @@ typedef enum CtListFunction {
     LIST_MAXIMUM,
     LIST_MINIMUM,
     LIST_TO_ARRAY,
+    LIST_ITERATE, /* without an end */
+    LIST_ZIP_FIRST,
+    LIST_ZIP_SECOND,
     LIST_AT,
 } CtListFunction;
 
@@ -132,6 +135,17 @@ CtCore *ct_core_list_loop_array(CtLists *s, CtCore *list);
 
 /* all fun list, or any fun list, where a loop makes the list of a list that has no array; NULL for other lists. */
 CtCore *ct_core_list_tested(CtLists *s, CtCore *fun, CtCore *list, bool all);
+
+/* ---- lists_to_arrays.c ---- */
+
+/* let xs = list in f ⟨…, xs, …⟩, where f is a function on lists and the other arguments are functions and atoms: the
+ * call of f ⟨…, list, …⟩; other terms as they are. */
+CtCore *ct_core_list_put_into_call(CtLists *s, CtCore *let);
+
+/* ---- list_cells.c ---- */
+
+/* Makes loops over lists that are made for them go along what these are made of, in a function of the program. */
+void ct_core_list_cells(CtProgram *p, CtGlobal *global);
 
 /* ---- list_loops.c, again ---- */
 

@@ -88,7 +88,7 @@ static CtCore *visit_bound_list(Walk *w, CtCore *let) {
 
 /* let xs = list in f ⟨…, xs, …⟩, where f is a function on lists and the other arguments are functions and atoms: the
  * call of f ⟨…, list, …⟩. */
-static CtCore *put_into_call(Walk *w, CtCore *let) {
+CtCore *ct_core_list_put_into_call(CtLists *s, CtCore *let) {
     CtVar *list = let->as.let.vars[0];
     CtCore *app = let->as.let.body;
     if (!ct_core_list_is_list(list->type) || ct_core_list_call(app) == LIST_NONE) return let;
@@ -97,12 +97,12 @@ static CtCore *put_into_call(Walk *w, CtCore *let) {
         CtCore *arg = app->as.call.args[i];
         if (arg->kind == CORE_VAR && arg->as.var == list && index == count)
             index = i;
-        else if ((arg->kind != CORE_LAM && !ct_core_is_atom(arg)) || ct_core_list_occurs(&w->lists, arg, list))
+        else if ((arg->kind != CORE_LAM && !ct_core_is_atom(arg)) || ct_core_list_occurs(s, arg, list))
             return let;
     }
-    CtCore **args = CT_NEW_ARRAY(w->lists.p->context->arena, CtCore *, count);
+    CtCore **args = CT_NEW_ARRAY(s->p->context->arena, CtCore *, count);
     for (uint32_t i = 0; i < count; i++) args[i] = i == index ? let->as.let.rhs : app->as.call.args[i];
-    return index < count ? ct_core_app(w->lists.p, app->range, app->as.call.of.fun, args, count) : let;
+    return index < count ? ct_core_app(s->p, app->range, app->as.call.of.fun, args, count) : let;
 }
 
 /* ---- lists that functions are given ---- */
@@ -355,7 +355,7 @@ static CtCore *visit(void *data, CtCore *core) {
     if (ct_core_list_is_loop(core))
         ct_map_set(s->p->context->arena, &s->loops, ct_key(core->as.letrec.binds[0].var),
                    core->as.letrec.binds[0].lam->as.lam);
-    if (core->kind == CORE_LET) core = put_into_call(w, core);
+    if (core->kind == CORE_LET) core = ct_core_list_put_into_call(&w->lists, core);
     if (core->kind == CORE_LET) {
         CtCore *bound = visit_bound_list(w, core);
         if (bound != NULL) return bound;
@@ -415,5 +415,9 @@ void ct_core_lists_to_arrays(CtProgram *p) {
         Walk w = {.lists = {.p = p}, .variants = &variants, .copies = &copies};
         CtCore *body = visit(&w, global->body);
         if (w.changed) global->body = body;
+    }
+    for (uint32_t i = 0; i < p->globals.count; i++) {
+        CtGlobal *global = p->globals.items[i];
+        if (global->body != NULL && function_of(global) == LIST_NONE) ct_core_list_cells(p, global);
     }
 }
