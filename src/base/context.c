@@ -12,7 +12,31 @@ void ct_context_init(CtContext *context, CtArena *arena) {
     ct_source_add(context, "", "", 0, false);
 }
 
+static bool starts(const char *line, size_t length, const char *with) {
+    return length >= strlen(with) && memcmp(line, with, strlen(with)) == 0;
+}
+
+/* The program in a literate source (Haskell 98 §9.4): the lines that begin with >, and those between \begin{code} and
+ * \end{code}. Spaces stand for all else, so that the places of what is left stay. */
+static const char *without_comments(CtArena *arena, const char *text, size_t length) {
+    char *out = ct_copy_text(arena, text, length);
+    bool in_code = false;
+    for (size_t line = 0, end; line < length; line = end + 1) {
+        for (end = line; end < length && text[end] != '\n'; end++) continue;
+        bool begins = starts(text + line, end - line, "\\begin{code}");
+        if (starts(text + line, end - line, "\\end{code}")) in_code = false;
+        bool bird = !in_code && end > line && text[line] == '>';
+        if (bird) out[line] = ' ';
+        for (size_t i = line; i < end && !in_code && !bird; i++) out[i] = ' ';
+        if (begins) in_code = true;
+    }
+    return out;
+}
+
 uint32_t ct_source_add(CtContext *context, const char *name, const char *text, size_t length, bool is_library) {
+    size_t name_length = strlen(name);
+    bool literate = name_length > 4 && strcmp(name + name_length - 4, ".lhs") == 0;
+    if (literate) text = without_comments(context->arena, text, length);
     CtSource source = {.name = name, .text = text, .length = length, .is_library = is_library};
     ct_push(context->arena, &context->sources, source);
     return context->sources.count - 1;

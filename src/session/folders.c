@@ -86,7 +86,7 @@ static CtFinding read_file(CtFile *file, const char **tried) {
 }
 
 static CtFinding look(const cotan_context *context, CtFile *file, const char **tried) {
-    static const char *const endings[] = {".cot", ".hs"};
+    static const char *const endings[] = {".cot", ".hs", ".lhs"};
     enum { ENDINGS = sizeof endings / sizeof *endings };
     for (size_t i = 0; i < ENDINGS * context->folder_count && !*tried; i++) {
         free(file->path);

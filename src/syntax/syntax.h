@@ -42,10 +42,12 @@ typedef enum CtTypeExprKind {
 struct CtTypeExpr {
     CtTypeExprKind kind;
     CtSourceRange range;
-    CtName name;        /* VAR, CON */
+    union {
+        CtName name;             /* VAR, CON */
+        struct CtQualType *qual; /* FORALL */
+    };
     CtTypeExpr **parts; /* APP: function and one argument; FUN: argument and result; LIST: one; TUPLE: all */
     uint32_t part_count;
-    struct CtQualType *qual; /* FORALL */
 };
 
 /* `Ord a` or `MonadState s m` in a context. */
@@ -119,9 +121,11 @@ struct CtPat {
     uint32_t part_count;
     /* inference */
     struct CtTy *type;
-    struct CtDataCon *con;   /* CON, RECORD */
-    struct CtTy **exists;    /* CON, RECORD: the types that stand for the constructor's own variables */
-    struct CtEntity *entity; /* VAR, AS: the variable bound; LIT: the method == used to compare, at type */
+    struct CtDataCon *con; /* CON, RECORD */
+    union {
+        struct CtEntity *entity; /* VAR, AS: the variable bound; LIT: the method == used to compare, at type */
+        struct CtTy **exists;    /* CON, RECORD: the types that stand for the constructor's own variables */
+    };
 };
 
 /* ---- expressions ---- */

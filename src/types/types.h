@@ -20,12 +20,14 @@ typedef enum CtTyKind {
 
 typedef struct CtTy {
     CtTyKind kind;
-    bool has_var;   /* the type contained a META or GENERIC at construction; false: ground, shared freely */
-    bool made;      /* GENERIC: the name is generated */
-    bool is_error;  /* CON: the type after a reported error, which unifies with every type */
-    bool at_point;  /* META: occurs in the type of a derivative's point, so defaulting prefers Double */
-    bool is_skolem; /* GENERIC: a constructor's own variable, in a pattern (types/open_cons.c); also as follows */
-    bool of_forall; /* GENERIC: of an expression of a type of higher rank (poly.c) */
+    bool has_var : 1;   /* the type contained a META or GENERIC at construction; false: ground, shared freely */
+    bool made : 1;      /* GENERIC: the name is generated */
+    bool is_error : 1;  /* CON: the type after a reported error, which unifies with every type */
+    bool at_point : 1;  /* META: occurs in the type of a derivative's point, so defaulting prefers Double */
+    bool is_skolem : 1; /* GENERIC: a constructor's own variable, in a pattern (types/open_cons.c); also as follows */
+    bool of_forall : 1; /* GENERIC: of an expression of a type of higher rank (poly.c) */
+    uint32_t level;     /* META: the let-depth, for generalisation */
+    uint32_t arity;     /* META, GENERIC: arguments it takes: 0 for a type, 1 for a constructor such as Array */
     union {
         struct CtTyCon *con; /* CON */
         struct {             /* APP */
@@ -36,8 +38,6 @@ typedef struct CtTy {
             struct CtTy *link;    /* META: set once found; GENERIC: set during substitution */
             struct CtPred *preds; /* its class constraints */
             CtSym name;           /* GENERIC: from the source, or generated: a, b, … */
-            uint32_t level;       /* META: the let-depth, for generalisation */
-            uint32_t arity;       /* arguments it takes: 0 for a type, 1 for a constructor such as Array */
             struct CtTy *refined; /* GENERIC: in the scope of a pattern, the type that it has to be */
         };
     };
