@@ -5,14 +5,15 @@
  * scope ends. */
 #include "types/internal.h"
 
-uint32_t ct_types_con_generics(const CtDataCon *con, CtTy *const **generics) {
+/* The number of variables of a constructor's declaration: the parameters of its data type, then its own. */
+static uint32_t generics_of(const CtDataCon *con, CtTy *const **generics) {
     *generics = con->generics ? con->generics : con->tycon->params;
     return con->tycon->arity + con->exist_count;
 }
 
 CtTy *ct_types_con_field(CtTypes *types, const CtDataCon *con, uint32_t index, CtTy *const *inst) {
     CtTy *const *generics;
-    uint32_t count = ct_types_con_generics(con, &generics);
+    uint32_t count = generics_of(con, &generics);
     return ct_types_ty_replace(types, con->fields[index], generics, inst, count);
 }
 
@@ -47,7 +48,7 @@ void ct_types_declare_givens(CtTypes *types) {
             const CtConDecl *decl = &tycon->decl->cons[j];
             CtTyVars vars = {.open = false};
             CtTy *const *generics;
-            uint32_t count = ct_types_con_generics(con, &generics);
+            uint32_t count = generics_of(con, &generics);
             for (uint32_t k = 0; k < count && decl->context_count > 0; k++)
                 ct_map_set(types->arena, &vars.map, ct_key(generics[k]->name), generics[k]);
             con->givens = CT_NEW_ARRAY(types->arena, CtConGiven, decl->context_count);
@@ -63,7 +64,7 @@ void ct_types_declare_givens(CtTypes *types) {
 /* Makes each of the types that instantiate a constructor what the constructor says of it, and of its classes. */
 static void require(CtTypes *types, const CtDataCon *con, CtTy **inst, CtSourceRange range) {
     CtTy *const *generics;
-    uint32_t count = ct_types_con_generics(con, &generics);
+    uint32_t count = generics_of(con, &generics);
     for (uint32_t i = 0; con->equal && i < con->tycon->arity; i++)
         if (con->equal[i])
             ct_types_unify(types, inst[i], ct_types_ty_replace(types, con->equal[i], generics, inst, count));
@@ -77,7 +78,7 @@ static void require(CtTypes *types, const CtDataCon *con, CtTy **inst, CtSourceR
 
 CtTy **ct_types_con_inst(CtTypes *types, const CtDataCon *con, uint32_t *count, CtSourceRange range) {
     CtTy *const *generics;
-    *count = ct_types_con_generics(con, &generics);
+    *count = generics_of(con, &generics);
     CtTy **inst = CT_NEW_ARRAY(types->arena, CtTy *, *count);
     for (uint32_t i = 0; i < *count; i++) inst[i] = ct_types_ty_meta(types, generics[i]->arity);
     require(types, con, inst, range);
@@ -134,7 +135,7 @@ static void assume(CtTypes *types, CtTy *own, CtTy *type) {
 /* What a constructor says of the classes of its variables holds in the branch. */
 static void take_givens(CtTypes *types, const CtDataCon *con, CtTy **inst) {
     CtTy *const *generics;
-    uint32_t count = ct_types_con_generics(con, &generics);
+    uint32_t count = generics_of(con, &generics);
     for (uint32_t i = 0; i < con->given_count; i++) {
         const CtConGiven *given = &con->givens[i];
         CtTy **others = ct_types_replace_others(types, given->class_, given->others, generics, inst, count);
@@ -151,7 +152,7 @@ CtTy **ct_types_open_con(CtTypes *types, CtPat *pat, CtTy *expected, const CtWhy
     const CtDataCon *con = pat->con;
     CtTyCon *tycon = con->tycon;
     CtTy *const *generics;
-    uint32_t count = ct_types_con_generics(con, &generics);
+    uint32_t count = generics_of(con, &generics);
     CtTy **inst = CT_NEW_ARRAY(types->arena, CtTy *, count);
     for (uint32_t i = 0; i < tycon->arity; i++) inst[i] = ct_types_ty_meta(types, tycon->params[i]->arity);
     ct_types_ty_expect(types, pat->range, expected, ct_types_ty_con(types, tycon, inst, tycon->arity), why);

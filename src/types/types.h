@@ -266,9 +266,6 @@ bool ct_types_is_shown_by_instance(CtTypes *types, CtTy *type);
 /* Whether a program's instance of Ord, rather than a derived one or the prelude's, compares a type's values. */
 bool ct_types_is_ordered_by_instance(CtTypes *types, const CtTyCon *tycon);
 
-/* The number of variables of a constructor's declaration: the parameters of its data type, then its own. */
-uint32_t ct_types_con_generics(const CtDataCon *con, CtTy *const **generics);
-
 /* The type at the end of a chain of solved unification variables. */
 CtTy *ct_types_ty_resolve(CtTy *type);
 /* Whether a type is a function type `a -> b`; then `arg` and `result` are set to a and b. */
