@@ -400,8 +400,8 @@ void ct_core_captures(CtProgram *p, CtLam *lam);
 /* The simplifier: inlines, reduces (β, case and projection of known constructions, let of atoms), and drops dead code.
  * It preserves the meaning and the order of failures, and duplicates no work. For a whole program, or one term. */
 void ct_core_simplify(CtProgram *p);
-/* Lists that are made and consumed become arrays. Before ct_core_simplify, which inlines the functions on lists. */
-void ct_core_lists_to_arrays(CtProgram *p);
+/* Lists become arrays, in all that the roots call. Before ct_core_simplify, which inlines the functions on lists. */
+void ct_core_lists_to_arrays(CtProgram *p, CtGlobal *const *roots, uint32_t count);
 CtCore *ct_core_simplify_term(CtProgram *p, CtCore *core);
 /* Whether a primitive cannot fail. */
 bool ct_core_prim_is_total(CtPrim prim);

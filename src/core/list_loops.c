@@ -390,6 +390,7 @@ static CtCore *consume_sum(CtLists *s, CtCore *list, CtType *type, bool is_produ
 
 static CtCore *consume_by(CtLists *s, CtCore *list, Stage last, CtCore *start) {
     CtBindings around = {0};
+    if (last.fun != NULL) last.fun = ct_core_list_fun(s, last.fun, &around);
     start = ct_core_list_bind_atom(s, &around, "start", start);
     Chain chain;
     if (last.fun != NULL && !ct_core_list_is_known(last.fun)) return NULL;
@@ -402,11 +403,12 @@ static CtCore *consume_by(CtLists *s, CtCore *list, Stage last, CtCore *start) {
 
 static CtCore *consume_right(CtLists *s, CtCore *const *args) {
     CtBindings around = {0};
+    CtCore *fun = ct_core_list_fun(s, args[0], &around);
     CtCore *start = ct_core_list_bind_atom(s, &around, "start", args[1]);
-    CtCore *array = ct_core_list_is_known(args[0]) ? ct_core_list_to_array(s, args[2]) : NULL;
+    CtCore *array = ct_core_list_is_known(fun) ? ct_core_list_to_array(s, args[2]) : NULL;
     if (array == NULL) return NULL;
     CT_FIRED("lists.foldr");
-    Stage last = {.step = step_foldr, .fun = args[0], .state = start->type};
+    Stage last = {.step = step_foldr, .fun = fun, .state = start->type};
     Chain chain = {.first = &last};
     array = ct_core_list_array(s, ARRAY_REVERSE, array, NULL, NULL);
     chain.source.array = ct_core_list_bind(s, &around, "array", array);
@@ -442,6 +444,54 @@ static CtCore *consume_extreme(CtLists *s, CtCore *app, CtArrayOp op) {
     return ct_core_list_wrap(s, &around, ct_core_if(p, s->range, none, failing, most));
 }
 
+/* The first or the last element; an empty list is given to the function itself, which fails. */
+static CtCore *consume_end(CtLists *s, CtCore *app, bool first) {
+    CtProgram *p = s->p;
+    CtBindings around = {0};
+    CtListSource source;
+    if (!ct_core_list_source(s, app->as.call.args[0], &around, &source) || source.row != NULL) return NULL;
+    CT_FIRED("lists.end");
+    CtCore *one = ct_core_int(p, s->range, 1),
+           *count = ct_core_list_bind_atom(s, &around, "count", ct_core_list_count(s, &source));
+    CtCore *none = ct_core_prim2(p, s->range, PRIM_INT_LT, ct_core_list_again(s, count), one);
+    CtCore *empty = ct_core_list_empty(s, app->as.call.args[0]->type);
+    CtCore *failing = ct_core_app(p, app->range, app->as.call.of.fun, &empty, 1);
+    CtCore *index = first ? ct_core_int(p, s->range, 0)
+                          : ct_core_prim2(p, s->range, PRIM_INT_SUB, count, ct_core_list_again(s, one));
+    CtCore *element = ct_core_list_at(s, &source, index);
+    return ct_core_list_wrap(s, &around, ct_core_if(p, s->range, none, failing, element));
+}
+
+/* list !! n. With an index outside of the list it fails as the function itself does. */
+static CtCore *consume_at(CtLists *s, CtCore *app) {
+    CtProgram *p = s->p;
+    CtBindings around = {0};
+    CtListSource source;
+    CtGlobal *message = p->library != NULL ? p->library(p->library_data, NULL, "outsideOfList") : NULL;
+    if (message == NULL || !ct_core_list_source(s, app->as.call.args[0], &around, &source) || source.row != NULL)
+        return NULL;
+    CT_FIRED("lists.at");
+    CtCore *n = ct_core_list_bind_atom(s, &around, "n", app->as.call.args[1]);
+    CtCore *count = ct_core_list_bind_atom(s, &around, "count", ct_core_list_count(s, &source));
+    CtCore *below = ct_core_prim2(p, s->range, PRIM_INT_LT, ct_core_list_again(s, n), ct_core_int(p, s->range, 0));
+    CtCore *within = ct_core_prim2(p, s->range, PRIM_INT_LT, ct_core_list_again(s, n), ct_core_list_again(s, count));
+    CtCore *inside = ct_core_if(p, s->range, below, ct_core_bool(p, s->range, false), within);
+    CtCore *given[] = {ct_core_list_again(s, n), count};
+    CtCore *text = ct_core_app(p, app->range, ct_core_global(p, app->range, message), given, 2);
+    CtCore *fails = ct_core_fail(p, app->range, app->type, CT_E0503, NULL, text);
+    CtCore *element = ct_core_list_at(s, &source, n);
+    return ct_core_list_wrap(s, &around, ct_core_if(p, s->range, inside, element, fails));
+}
+
+static CtCore *consume_null(CtLists *s, CtCore *list) {
+    CtBindings around = {0};
+    CtListSource source;
+    if (!ct_core_list_source(s, list, &around, &source)) return NULL;
+    CtCore *none =
+        ct_core_prim2(s->p, s->range, PRIM_INT_LT, ct_core_list_count(s, &source), ct_core_int(s->p, s->range, 1));
+    return ct_core_list_wrap(s, &around, none);
+}
+
 static CtCore *consume_left(CtLists *s, CtCore *const *args) {
     CtCore *fun = args[0], *start = args[1], *list = args[2], *sum = NULL;
     if (is_sum(fun, start, PRIM_ADD, PRIM_INT_ADD, 0)) sum = consume_sum(s, list, start->type, false);
@@ -460,33 +510,14 @@ static CtCore *consume_test(CtLists *s, CtCore *app, bool all) {
     return ct_core_list_tested(s, args[0], args[1], all);
 }
 
-/* list !! i. An index outside is given to the function itself, which fails. */
-static CtCore *consume_at(CtLists *s, CtCore *app) {
-    CtProgram *p = s->p;
-    CtCore **args = app->as.call.args;
-    const CtListSource *source = args[0]->kind == CORE_VAR ? ct_map_get(&s->sources, ct_key(args[0]->as.var)) : NULL;
-    if (source == NULL || source->row != NULL || source->array == NULL || source->count != NULL) return NULL;
-    CT_FIRED("lists.index");
-    CtBindings around = {0};
-    CtCore *index = ct_core_list_bind_atom(s, &around, "i", args[1]), *zero = ct_core_int(p, s->range, 0);
-    CtCore *below = ct_core_prim2(p, s->range, PRIM_INT_LT, ct_core_list_again(s, index), zero);
-    CtCore *within =
-        ct_core_prim2(p, s->range, PRIM_INT_LT, ct_core_list_again(s, index), ct_core_list_count(s, source));
-    CtCore *given[] = {ct_core_list_of_row(s, args[0]->type, ct_core_list_use(s, source->array)),
-                       ct_core_list_again(s, index)};
-    CtCore *failing = ct_core_app(p, s->range, ct_core_global(p, s->range, app->as.call.of.fun->as.global), given, 2);
-    CtCore *item = ct_core_list_at(s, source, ct_core_list_again(s, index));
-    CtCore *within_or_not = ct_core_if(p, s->range, within, item, failing);
-    CtCore *again[] = {ct_core_list_of_row(s, args[0]->type, ct_core_list_use(s, source->array)),
-                       ct_core_list_again(s, index)};
-    failing = ct_core_app(p, s->range, ct_core_global(p, s->range, app->as.call.of.fun->as.global), again, 2);
-    return ct_core_list_wrap(s, &around, ct_core_if(p, s->range, below, failing, within_or_not));
-}
-
 CtCore *ct_core_list_consumed(CtLists *s, CtCore *app) {
     CtCore *const *args = app->kind == CORE_APP ? app->as.call.args : NULL;
+    CtListFunction function = ct_core_list_call(app);
     s->range = app->range;
-    switch (ct_core_list_call(app)) {
+    if (function == LIST_NONE) return NULL;
+    const CtCore *list = args[function == LIST_AT ? 0 : app->as.call.count - 1];
+    if (function != LIST_TO_ARRAY && is_empty_list(list)) return NULL;
+    switch (function) {
     case LIST_FOLDL: return consume_left(s, args);
     case LIST_FOLDR: return consume_right(s, args);
     case LIST_ALL: return consume_test(s, app, true);
@@ -494,6 +525,9 @@ CtCore *ct_core_list_consumed(CtLists *s, CtCore *app) {
     case LIST_LENGTH: return consume_length(s, args[0]);
     case LIST_MAXIMUM: return consume_extreme(s, app, ARRAY_MAXIMUM);
     case LIST_MINIMUM: return consume_extreme(s, app, ARRAY_MINIMUM);
+    case LIST_HEAD: return consume_end(s, app, true);
+    case LIST_LAST: return consume_end(s, app, false);
+    case LIST_NULL: return consume_null(s, args[0]);
     case LIST_TO_ARRAY: return ct_core_list_to_array(s, args[0]);
     case LIST_AT: return consume_at(s, app);
     case LIST_NONE:

@@ -38,6 +38,9 @@ static const struct {
     {"stream'iterate@", LIST_ITERATE},
     {"stream'zipFirst@", LIST_ZIP_FIRST},
     {"stream'zipSecond@", LIST_ZIP_SECOND},
+    {"head@[],", LIST_HEAD},
+    {"last@[],", LIST_LAST},
+    {"nullList@", LIST_NULL},
 };
 
 CtListFunction ct_core_list_call(const CtCore *core) {
@@ -96,6 +99,12 @@ CtVar *ct_core_list_bind(CtLists *s, CtBindings *around, const char *name, CtCor
 CtCore *ct_core_list_bind_atom(CtLists *s, CtBindings *around, const char *name, CtCore *term) {
     if (term->kind == CORE_LIT || term->kind == CORE_VAR) return ct_core_list_again(s, term);
     return ct_core_list_use(s, ct_core_list_bind(s, around, name, term));
+}
+
+CtCore *ct_core_list_fun(CtLists *s, CtCore *fun, CtBindings *around) {
+    for (; fun->kind == CORE_LET; fun = fun->as.let.body)
+        ct_push(s->p->context->arena, around, ((CtBinding){fun->as.let.vars[0], fun->as.let.rhs}));
+    return fun;
 }
 
 CtCore *ct_core_list_wrap(CtLists *s, const CtBindings *around, CtCore *body) {
@@ -304,9 +313,10 @@ static CtCore *array_of_map(CtLists *s, CtCore *list) {
     CtCore **args = list->as.call.args;
     CtBindings around = {0};
     CtListSource source;
-    if (!ct_core_list_is_known(args[0]) || !ct_core_list_source(s, args[1], &around, &source)) return NULL;
+    CtCore *fun = ct_core_list_fun(s, args[0], &around);
+    if (!ct_core_list_is_known(fun) || !ct_core_list_source(s, args[1], &around, &source)) return NULL;
     CtVar *x = ct_core_list_var(s, "x", ct_core_list_source_type(s, &source));
-    CtCore *element = ct_core_list_use(s, x), *body = ct_core_list_apply(s, args[0], &element);
+    CtCore *element = ct_core_list_use(s, x), *body = ct_core_list_apply(s, fun, &element);
     return ct_core_list_wrap(s, &around, ct_core_list_map_source(s, &source, x, body));
 }
 
@@ -316,13 +326,14 @@ static CtCore *array_of_zip(CtLists *s, CtCore *list) {
     CtCore **args = list->as.call.args;
     CtBindings around = {0};
     CtListSource a, b;
-    if (!ct_core_list_is_known(args[0]) || !ct_core_list_source(s, args[1], &around, &a) ||
+    CtCore *function = ct_core_list_fun(s, args[0], &around);
+    if (!ct_core_list_is_known(function) || !ct_core_list_source(s, args[1], &around, &a) ||
         !ct_core_list_source(s, args[2], &around, &b))
         return NULL;
     CtVar *index = ct_core_list_var(s, "i", p->int_type);
     CtCore *elements[] = {ct_core_list_at(s, &a, ct_core_list_use(s, index)),
                           ct_core_list_at(s, &b, ct_core_list_use(s, index))};
-    CtCore *body = ct_core_list_apply(s, args[0], elements), *count = ct_core_list_count(s, &a),
+    CtCore *body = ct_core_list_apply(s, function, elements), *count = ct_core_list_count(s, &a),
            *other = ct_core_list_count(s, &b);
     if (!is_whole(&a) || !is_whole(&b) || a.array != b.array)
         count = ct_core_prim2(p, s->range, PRIM_INT_MIN, count, other);
@@ -386,15 +397,16 @@ static CtCore *array_of_reverse(CtLists *s, CtCore *list) {
 
 static CtCore *array_of_scan(CtLists *s, CtCore *list) {
     CtCore **args = list->as.call.args;
-    if (!ct_core_list_is_known(args[0])) return NULL;
     CtBindings around = {0};
+    CtCore *function = ct_core_list_fun(s, args[0], &around);
+    if (!ct_core_list_is_known(function)) return NULL;
     CtCore *start = ct_core_list_bind_atom(s, &around, "start", args[1]);
     CtCore *array = ct_core_list_to_array(s, args[2]);
     if (array == NULL) return NULL;
     CT_FIRED("lists.scan");
     CtVar *params[] = {ct_core_list_var(s, "state", start->type), ct_core_list_var(s, "x", array->type->parts[0])};
     CtCore *given[] = {ct_core_list_use(s, params[0]), ct_core_list_use(s, params[1])};
-    CtCore *fun = ct_core_lam(s->p, s->range, NULL, params, 2, ct_core_list_apply(s, args[0], given));
+    CtCore *fun = ct_core_lam(s->p, s->range, NULL, params, 2, ct_core_list_apply(s, function, given));
     return ct_core_list_wrap(s, &around, ct_core_list_array(s, ARRAY_SCANL, fun, start, array));
 }
 
@@ -425,10 +437,25 @@ static CtCore *array_of_call(CtLists *s, CtCore *list) {
     case LIST_ITERATE:
     case LIST_ZIP_FIRST:
     case LIST_ZIP_SECOND:
-    case LIST_TO_ARRAY:
-    case LIST_AT: break;
+    case LIST_HEAD:
+    case LIST_LAST:
+    case LIST_AT:
+    case LIST_NULL:
+    case LIST_TO_ARRAY: break;
     }
     return NULL;
+}
+
+/* x : y : list, or [x, y] */
+static CtCore *array_of_cons(CtLists *s, CtCore *list) {
+    CtCoreList front = {0};
+    CtType *element = ct_core_list_element(list->type);
+    for (; list->kind == CORE_CON && list->as.call.count == 2; list = list->as.call.args[1])
+        ct_push(s->p->context->arena, &front, list->as.call.args[0]);
+    CtCore *array = ct_core_array_lit(s->p, s->range, element, front.items, front.count);
+    if (list->kind == CORE_CON) return array;
+    CtCore *rest = ct_core_list_to_array(s, list);
+    return rest != NULL ? ct_core_list_array(s, ARRAY_APPEND, array, rest, NULL) : NULL;
 }
 
 bool ct_core_list_occurs(CtLists *s, CtCore *core, const CtVar *var) {
@@ -509,7 +536,7 @@ static CtCore *array_of_term(CtLists *s, CtCore *list) {
     if (!is_element(ct_core_list_element(list->type))) return NULL;
     CtSourceRange range = s->range;
     s->range = list->range;
-    CtCore *array = array_of_call(s, list);
+    CtCore *array = list->kind == CORE_CON ? array_of_cons(s, list) : array_of_call(s, list);
     if (array == NULL) array = ct_core_list_loop_array(s, list);
     s->range = range;
     return array;

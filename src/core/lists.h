@@ -29,11 +29,14 @@ typedef enum CtListFunction {
     LIST_LENGTH,
     LIST_MAXIMUM,
     LIST_MINIMUM,
-    LIST_TO_ARRAY,
     LIST_ITERATE, /* without an end */
     LIST_ZIP_FIRST,
     LIST_ZIP_SECOND,
+    LIST_HEAD,
+    LIST_LAST,
     LIST_AT,
+    LIST_NULL,
+    LIST_TO_ARRAY,
 } CtListFunction;
 
 /* The function on lists that a term calls; LIST_NONE for others. */
@@ -79,6 +82,8 @@ bool ct_core_list_is_known(const CtCore *fun);
 CtCore *ct_core_list_array(CtLists *s, CtArrayOp op, CtCore *a, CtCore *b, CtCore *c);
 CtVar *ct_core_list_bind(CtLists *s, CtBindings *around, const char *name, CtCore *rhs);
 CtCore *ct_core_list_bind_atom(CtLists *s, CtBindings *around, const char *name, CtCore *term);
+/* What stands behind the bindings of a function that is given. */
+CtCore *ct_core_list_fun(CtLists *s, CtCore *fun, CtBindings *around);
 CtCore *ct_core_list_wrap(CtLists *s, const CtBindings *around, CtCore *body);
 CtCore *ct_core_list_empty(CtLists *s, CtType *list);
 bool ct_core_list_is_list(const CtType *type);
@@ -124,6 +129,17 @@ CtCore *ct_core_list_case(CtLists *s, CtCore *core, CtVar **tail);
 /* let next = λ. … in a tree of tests, all of whose leaves but one call it: the choice between the two. NULL for other
  * terms. */
 CtCore *ct_core_list_next(CtLists *s, CtCore *let);
+
+/* ---- list_conversions.c ---- */
+
+/* toList array: a list of the given type; and fromList list. */
+CtCore *ct_core_list_of_array(CtProgram *p, CtCore *array, CtType *list);
+CtCore *ct_core_list_from_list(CtProgram *p, CtCore *list);
+
+/* ---- list_places.c ---- */
+
+/* Makes arrays of the lists in parameters, results and fields of what the roots call; false where there are none. */
+bool ct_core_list_places(CtProgram *p, CtGlobal *const *roots, uint32_t count);
 
 /* ---- list_loops.c ---- */
 

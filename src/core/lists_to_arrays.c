@@ -400,12 +400,13 @@ static Globals list_functions(CtProgram *p) {
     return sources ? all : (Globals){0};
 }
 
-void ct_core_lists_to_arrays(CtProgram *p) {
+void ct_core_lists_to_arrays(CtProgram *p, CtGlobal *const *roots, uint32_t count) {
     Globals functions = list_functions(p);
     if (functions.count == 0 || p->keeps_calls) return;
     for (uint32_t i = 0; i < functions.count; i++) functions.items[i]->is_kept = true;
     ct_core_simplify_rounds(p);
     for (uint32_t i = 0; i < functions.count; i++) functions.items[i]->is_kept = false;
+    ct_core_list_places(p, roots, count);
     CtMap variants = {0};
     uint32_t copies = 0;
     for (uint32_t i = 0; i < p->globals.count; i++) {

@@ -122,8 +122,19 @@ static bool pass_elaborate(CtBuild *build, const CtEntry *entry) {
     return build->entry != NULL && build->context.error_count == 0 && chosen_are_real(build);
 }
 
+/* What is called from outside of the program. */
+static uint32_t roots_of(const CtBuild *build, CtGlobal *roots[3]) {
+    uint32_t count = 0;
+    roots[count++] = build->entry;
+    for (uint32_t i = 0; i < 2; i++)
+        if (build->show[i] != NULL) roots[count++] = build->show[i];
+    return count;
+}
+
 static bool pass_simplify(CtBuild *build, const CtEntry *entry) {
-    if (!is_set_to("COTAN_LISTS", "keep")) ct_core_lists_to_arrays(build->program);
+    CtGlobal *roots[3];
+    uint32_t count = roots_of(build, roots);
+    if (!is_set_to("COTAN_LISTS", "keep")) ct_core_lists_to_arrays(build->program, roots, count);
     ct_core_simplify(build->program);
     build->loops = ct_ad_checkpoint_loops(build->ad, entry->checkpoints);
     if (entry->checkpoints) ct_core_simplify(build->program);
@@ -144,10 +155,8 @@ static bool pass_differentiate(CtBuild *build, const CtEntry *entry) {
 
 static bool pass_prune(CtBuild *build, const CtEntry *entry) {
     (void)entry;
-    CtGlobal *roots[3] = {build->entry};
-    uint32_t count = 1;
-    for (uint32_t i = 0; i < 2; i++)
-        if (build->show[i] != NULL) roots[count++] = build->show[i];
+    CtGlobal *roots[3];
+    uint32_t count = roots_of(build, roots);
     ct_core_reachable(build->program, roots, count);
     return true;
 }
