@@ -367,18 +367,28 @@ def expression(name, arguments):
     return name if " " in name else name + "".join(f" (p ! {i})" for i in range(arguments))
 
 
-def points(entry, number):
-    """Random arguments with their values and what rounding does to these."""
+def random_points(entry):
+    """Without end: random arguments, the same as numbers of mpmath, and their value, all of them finite."""
     name, _, reference, arguments, _ = entry
     r = random.Random(name)
-    found = []
-    while len(found) < number:
+    while True:
         p = tuple(float(x) for x in arguments(r))
         if not all(math.isfinite(x) for x in p):
             continue
         q = [mp.mpf(x) for x in p]
         v = reference(*q)
-        if not mp.isfinite(v) or not 1e-300 < abs(v) < 1e300:
+        if mp.isfinite(v):
+            yield p, q, v
+
+
+def points(entry, number):
+    """Random arguments with their values and what rounding does to these."""
+    name, _, reference, _, _ = entry
+    found = []
+    for p, q, v in random_points(entry):
+        if len(found) == number:
+            break
+        if not 1e-300 < abs(v) < 1e300:
             continue
         slack = mp.mpf(0)
         for i, x in enumerate(q):
@@ -423,16 +433,11 @@ def slopes_of(reference, name, q):
 
 def gradient_points(entry, number):
     """Random arguments with their gradients, and what rounding the arguments by half a unit does to these."""
-    name, _, reference, arguments, _ = entry
-    r = random.Random(name)
+    name, _, reference, _, _ = entry
     found = []
-    while len(found) < number:
-        p = tuple(float(x) for x in arguments(r))
-        if not all(math.isfinite(x) for x in p):
-            continue
-        q = [mp.mpf(x) for x in p]
-        if not mp.isfinite(reference(*q)):
-            continue
+    for p, q, _ in random_points(entry):
+        if len(found) == number:
+            break
         try:
             g = slopes_of(reference, name, q)
             slack = [mp.mpf(0)] * len(g)

@@ -373,41 +373,7 @@ static bool reads_list(CtListFunction function, uint32_t index, uint32_t count) 
 }
 
 /* Whether the result of a function on lists is a list that it makes, not a state or an element. */
-static bool makes_list(CtListFunction function) {
-    switch (function) {
-    case LIST_RANGE:
-    case LIST_STEPS:
-    case LIST_OF_ARRAY:
-    case LIST_REPLICATE:
-    case LIST_MAP:
-    case LIST_ZIP_WITH:
-    case LIST_REVERSE:
-    case LIST_APPEND:
-    case LIST_FILTER:
-    case LIST_TAKE:
-    case LIST_DROP:
-    case LIST_TAIL:
-    case LIST_INIT:
-    case LIST_SCANL: return true;
-    case LIST_NONE:
-    case LIST_ITERATE:
-    case LIST_ZIP_FIRST:
-    case LIST_ZIP_SECOND:
-    case LIST_FOLDL:
-    case LIST_FOLDR:
-    case LIST_ALL:
-    case LIST_ANY:
-    case LIST_LENGTH:
-    case LIST_MAXIMUM:
-    case LIST_MINIMUM:
-    case LIST_HEAD:
-    case LIST_LAST:
-    case LIST_AT:
-    case LIST_NULL:
-    case LIST_TO_ARRAY: break;
-    }
-    return false;
-}
+static bool makes_list(CtListFunction function) { return function >= LIST_RANGE && function <= LIST_SCANL; }
 
 /* Whether any list of lists, or state that has lists, is in the type of a function on lists. */
 static bool has_inner_lists(const CtPlace *fun, CtListFunction function) {

@@ -8,7 +8,7 @@ enum { MOST_COPIED_NODES = 4000 };
 
 typedef enum CtListFunction {
     LIST_NONE,
-    LIST_RANGE,
+    LIST_RANGE, /* from here to LIST_SCANL: the result is a list that it makes, not a state or an element */
     LIST_STEPS,
     LIST_OF_ARRAY,
     LIST_REPLICATE,

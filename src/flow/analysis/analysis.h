@@ -163,6 +163,17 @@ bool ct_flow_is_no_minus_zero(const CtFlowFacts *facts, const CtFlowArg *arg);
 /* How often each variable of a function is used, by its number. */
 uint32_t *ct_flow_count_uses(const CtFlow *flow, const CtFlowFunction *function);
 
+/* Sets of variables, by number: as many words as the function has variables, divided by 64, plus 1. */
+static inline bool ct_flow_set_has(const uint64_t *set, const CtFlowVar *var) {
+    return set[var->id / 64] >> (var->id % 64) & 1;
+}
+static inline void ct_flow_set_add(uint64_t *set, const CtFlowVar *var) {
+    set[var->id / 64] |= (uint64_t)1 << (var->id % 64);
+}
+static inline void ct_flow_set_drop(uint64_t *set, const CtFlowVar *var) {
+    set[var->id / 64] &= ~((uint64_t)1 << (var->id % 64));
+}
+
 typedef struct CtFlowMarks {
     CtArena *arena;
     bool *items; /* by variable number */

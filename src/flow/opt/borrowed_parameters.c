@@ -31,10 +31,6 @@ typedef struct Borrows {
     uint64_t *borrowed; /* variables of the function that are borrowed, or parts of what is */
 } Borrows;
 
-static bool has(const uint64_t *set, const CtFlowVar *var) { return set[var->id / 64] >> (var->id % 64) & 1; }
-static void add(uint64_t *set, const CtFlowVar *var) { set[var->id / 64] |= (uint64_t)1 << (var->id % 64); }
-static void drop(uint64_t *set, const CtFlowVar *var) { set[var->id / 64] &= ~((uint64_t)1 << (var->id % 64)); }
-
 /* ---- which parameters are opened ---- */
 
 /* Nodes of the program's data types and function values. What the other passes make has rules of its own. */
@@ -100,15 +96,15 @@ static void mark_parts(Borrows *b, const CtFlowBlock *block) {
     for (uint32_t i = 0; i < block->steps.count; i++) {
         const CtFlowStep *step = block->steps.items[i];
         for (uint32_t j = 0; step->kind == FLOW_OPEN && j < step->results.count; j++)
-            if (has(b->borrowed, step->args.items[0].var) && step->results.items[j] != NULL)
-                add(b->borrowed, step->results.items[j]);
+            if (ct_flow_set_has(b->borrowed, step->args.items[0].var) && step->results.items[j] != NULL)
+                ct_flow_set_add(b->borrowed, step->results.items[j]);
         for (uint32_t j = 0; j < ct_flow_inner_count(step); j++) mark_parts(b, ct_flow_inner(step, j));
     }
 }
 
 static void add_args(uint64_t *live, const CtFlowArgs *args) {
     for (uint32_t i = 0; i < args->count; i++)
-        if (args->items[i].var != NULL) add(live, args->items[i].var);
+        if (args->items[i].var != NULL) ct_flow_set_add(live, args->items[i].var);
 }
 
 static void add_used(uint64_t *live, const CtFlowBlock *block) {
@@ -126,7 +122,8 @@ static uint64_t held(const Borrows *b, const CtFlowArgs *args, const uint64_t *l
     uint64_t mask = 0;
     for (uint32_t i = 0; i < args->count && i < MOST_PARAMS; i++) {
         const CtFlowArg *arg = &args->items[i];
-        if (may_be_borrowed(arg) && (has(b->borrowed, arg->var) || (live != NULL && has(live, arg->var))))
+        if (may_be_borrowed(arg) &&
+            (ct_flow_set_has(b->borrowed, arg->var) || (live != NULL && ct_flow_set_has(live, arg->var))))
             mask |= (uint64_t)1 << i;
     }
     return mask;
@@ -147,7 +144,7 @@ static void lend_in(Borrows *b, CtFlowBlock *block, uint64_t *live) {
     for (uint32_t i = block->steps.count; i-- > 0;) {
         CtFlowStep *step = block->steps.items[i];
         for (uint32_t j = 0; j < step->results.count; j++)
-            if (step->results.items[j] != NULL) drop(live, step->results.items[j]);
+            if (step->results.items[j] != NULL) ct_flow_set_drop(live, step->results.items[j]);
         if (step->kind == FLOW_CALL) step->as.function = variant_of(b, step->as.function, held(b, &step->args, live));
         if (step->kind == FLOW_LOOP) {
             add_used(live, step->as.loop.block);
@@ -172,7 +169,7 @@ static void lend(Borrows *b, CtFlowFunction *function) {
     b->words = function->vars / 64 + 1;
     b->borrowed = copy_of(b, NULL);
     for (uint32_t i = 0; i < function->params.count && i < MOST_PARAMS; i++)
-        if (function->borrows >> i & 1) add(b->borrowed, function->params.items[i]);
+        if (function->borrows >> i & 1) ct_flow_set_add(b->borrowed, function->params.items[i]);
     mark_parts(b, function->body);
     lend_in(b, function->body, copy_of(b, NULL));
 }

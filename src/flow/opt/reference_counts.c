@@ -20,9 +20,9 @@ typedef struct Count {
 } Count;
 
 static Set set_new(const Count *c) { return (Set){CT_NEW_ARRAY(c->arena, uint64_t, c->words)}; }
-static bool has(Set set, const CtFlowVar *var) { return set.words[var->id / 64] >> (var->id % 64) & 1; }
-static void add(Set set, const CtFlowVar *var) { set.words[var->id / 64] |= (uint64_t)1 << (var->id % 64); }
-static void drop(Set set, const CtFlowVar *var) { set.words[var->id / 64] &= ~((uint64_t)1 << (var->id % 64)); }
+static bool has(Set set, const CtFlowVar *var) { return ct_flow_set_has(set.words, var); }
+static void add(Set set, const CtFlowVar *var) { ct_flow_set_add(set.words, var); }
+static void drop(Set set, const CtFlowVar *var) { ct_flow_set_drop(set.words, var); }
 static void join(const Count *c, Set to, Set from) {
     for (uint32_t i = 0; i < c->words; i++) to.words[i] |= from.words[i];
 }
