@@ -1,9 +1,9 @@
 /* Shared by the files of this folder.
  *
  * homomorphic.c and state_monad.c traverse Core for every method; array_operations.c does so for arrays; polytypic.c
- * makes polytypic functions; function_values.c treats function values, custom_rules.c functions with custom
- * derivatives; expand.c replaces the derivative operators. A method (methods/forward.c, methods/tape.c) only supplies
- * the row of rules declared below. */
+ * makes polytypic functions, of which polytypic_functions.c has those that every method needs; function_values.c treats
+ * function values, custom_rules.c functions with custom derivatives; expand.c replaces the derivative operators. A
+ * method (methods/forward.c, methods/tape.c) only supplies the row of rules declared below. */
 #ifndef CT_AD_INTERNAL_H
 #define CT_AD_INTERNAL_H
 
@@ -284,6 +284,8 @@ typedef struct CtGenericCall {
 } CtGenericCall;
 /* The call as a term, whose result is the structure, the state, or (structure, state). */
 CtCore *ct_ad_generic(CtAd *ad, const CtGeneric *generic, CtGenericCall call);
+
+/* ---- polytypic_functions.c ---- */
 
 CtCore *ct_ad_poly_primal(CtAd *ad, CtMethod method, CtSourceRange range, CtType *type, CtCore *d);
 CtCore *ct_ad_poly_embed(CtAd *ad, CtMethod method, CtSourceRange range, CtType *type, CtCore *x);
