@@ -149,9 +149,18 @@ static void check_literal(CtTypes *types, CtExpr *expr, CtTy *expected, const Ct
 
 /* ---- applications ---- */
 
+/* Whether an argument is checked after the others, which may say what the variables or operands in it are. */
+static bool comes_last(const CtExpr *expr) {
+    return expr->kind == EXPR_LAM || expr->kind == EXPR_LEFT_SECTION || expr->kind == EXPR_RIGHT_SECTION;
+}
+
 static uint32_t pick_tail(const CtExpr *expr, uint32_t first) {
     uint32_t tail = expr->part_count - 1, widest = 0;
-    if (expr->range.end - expr->range.start < LARGE) return tail;
+    if (expr->range.end - expr->range.start < LARGE) {
+        for (uint32_t i = tail; i >= first; i--)
+            if (comes_last(expr->parts[i])) return i;
+        return tail;
+    }
     for (uint32_t i = first; i < expr->part_count; i++) {
         uint32_t width = expr->parts[i]->range.end - expr->parts[i]->range.start;
         if (width >= widest) {
@@ -181,17 +190,22 @@ static CtExpr *check_app(CtTypes *types, CtExpr *expr, CtTy **expected, CtWhy *w
     types->subject = expr;
     if (!ct_types_ty_expect(types, expr->range, *expected, type, why) && ct_types_ty_is_function(types, type))
         for (uint32_t i = 0; i < count; i++) types->stack.items[base + i] = types->error; /* some are missing */
+    uint32_t checked = count == 2 ? ct_types_broadcast(types, expr, types->stack.items[base]) : 0;
     uint32_t tail = pick_tail(expr, 1);
     bool refused = false; /* after an argument that does not fit, the others say little */
-    for (uint32_t i = 1; i <= count; i++) {
-        CtWhy inside = {.kind = WHY_ARGUMENT, .index = i, .fun = fun, .count = count, .refused = &refused};
-        CtTy *arg = refused ? types->error : types->stack.items[base + i - 1];
-        if (i != tail) ct_types_check_expr(types, expr->parts[i], arg, &inside);
+    for (int round = 0; round < 2; round++) {
+        for (uint32_t i = 1; i <= count; i++) {
+            CtWhy inside = {.kind = WHY_ARGUMENT, .index = i, .fun = fun, .count = count, .refused = &refused};
+            CtTy *arg = refused ? types->error : types->stack.items[base + i - 1];
+            bool done = count == 2 && (checked & 1U << i) != 0;
+            if (i == tail || done || comes_last(expr->parts[i]) != (round == 1)) continue;
+            ct_types_check_expr(types, expr->parts[i], arg, &inside);
+        }
     }
     *why = (CtWhy){.kind = WHY_ARGUMENT, .index = tail, .fun = fun, .count = count};
     *expected = refused ? types->error : types->stack.items[base + tail - 1];
     types->stack.count = base;
-    return expr->parts[tail];
+    return count == 2 && (checked & 1U << tail) != 0 ? NULL : expr->parts[tail];
 }
 
 static CtExpr *check_section(CtTypes *types, CtExpr *expr, CtTy **expected, CtWhy *why) {
@@ -206,6 +220,7 @@ static CtExpr *check_section(CtTypes *types, CtExpr *expr, CtTy **expected, CtWh
     ct_types_ty_expect(types, expr->range, *expected, left ? rest : ct_types_ty_fun(types, first, result), why);
     *expected = left ? first : second;
     *why = (CtWhy){.kind = WHY_ARGUMENT, .index = left ? 1 : 2, .fun = op};
+    ct_types_broadcast_section(types, op, expr->parts[left ? 0 : 1], *expected);
     return expr->parts[left ? 0 : 1];
 }
 

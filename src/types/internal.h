@@ -173,6 +173,15 @@ struct CtTypes {
     uint32_t convert_levels;            /* nesting depth of type expressions and synonyms, bounded */
 };
 
+/* ---- broadcast.c ---- */
+
+/* Puts an operand of `+`, `-`, `*`, `/` or `**` with fewer axes than the other one, or than `type`, which the result
+ * has, into array literals, before the operands are checked. Of other applications, nothing. Returns a bit for each
+ * part that has been checked. */
+uint32_t ct_types_broadcast(CtTypes *types, CtExpr *app, CtTy *type);
+/* The same for the operand of a section; `type`: that of the operator's operands. */
+void ct_types_broadcast_section(CtTypes *types, const CtExpr *op, CtExpr *operand, CtTy *type);
+
 /* ---- literals.c ---- */
 
 /* Reads the module's `default` declaration. */

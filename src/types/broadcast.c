@@ -1,0 +1,158 @@
+/* Operands of arithmetic with fewer axes than the other one. Arithmetic on arrays is by element and repeats along axes
+ * of length 1 (lib/elementwise.cot), so `rate * g`, a number beside an array, is read as `[|rate|] * g`, and a row
+ * beside a matrix as `[|row|]`: the missing axes come first, as in NumPy.
+ *
+ * The other operand is one whose type is known without inference: a variable of a known type, or operators and
+ * functions applied to such. Where neither it nor the expected type says how many axes are wanted, or the operand is
+ * a lambda's variable, say, the operand is checked as it stands. No program changes its meaning: without the array
+ * literals it would be refused. */
+#include "types/internal.h"
+
+enum { DEPTH = 200 }; /* of operands in operands that are looked at */
+
+static bool is_operator(const CtExpr *expr, const char *name) { return strcmp(expr->name.text->text, name) == 0; }
+
+/* Whether a name is `+`, `-`, `*`, `/` or `**` of the library's classes. */
+static bool is_arithmetic(CtTypes *types, const CtExpr *fun) {
+    if (fun->kind != EXPR_VAR || !fun->entity || fun->entity->kind != ENTITY_METHOD) return false;
+    const CtClass *class_ = fun->entity->class_;
+    const CtEntity *from_int = ct_types_hidden(types, HIDDEN_FROM_INT, fun->range);
+    const CtEntity *from_double = ct_types_hidden(types, HIDDEN_FROM_DOUBLE, fun->range);
+    if (!from_int || !from_double) return false;
+    if (class_ == from_int->class_) return is_operator(fun, "+") || is_operator(fun, "-") || is_operator(fun, "*");
+    if (class_ == from_double->class_) return is_operator(fun, "/");
+    return class_->super_count == 1 && class_->supers[0] == from_double->class_ && is_operator(fun, "**");
+}
+
+static bool is_array(const CtTypes *types, const CtTy *type) {
+    const CtTy *head = type->kind == TY_APP ? ct_types_ty_resolve(type->fun) : type;
+    return type->kind == TY_APP && head->kind == TY_CON && head->con == types->array;
+}
+
+/* How often a type is an array of arrays; −1 where what is in these is not known. */
+static int axes_of(const CtTypes *types, CtTy *type) {
+    int axes = 0;
+    for (type = ct_types_ty_resolve(type); is_array(types, type); type = ct_types_ty_resolve(type->arg)) axes++;
+    return type->kind == TY_META || type->is_error ? -1 : axes;
+}
+
+static CtTy *known_type(CtTypes *types, const CtExpr *expr, uint32_t depth);
+
+/* Finds the type for which a variable of a scheme stands, where a parameter's type has it and the argument's type is
+ * known. */
+static CtTy *matched(CtTy *param, CtTy *arg, const CtTy *variable) {
+    for (;;) {
+        param = ct_types_ty_resolve(param);
+        arg = ct_types_ty_resolve(arg);
+        if (param == variable) return arg;
+        if (param->kind != TY_APP || arg->kind != TY_APP) return NULL;
+        CtTy *found = matched(param->fun, arg->fun, variable);
+        if (found) return found;
+        param = param->arg;
+        arg = arg->arg;
+    }
+}
+
+/* The type of f x y, of a name f: without variables of f's scheme, or one of them, for which an argument stands. */
+static CtTy *applied_type(CtTypes *types, const CtExpr *expr, uint32_t depth) {
+    const CtExpr *fun = expr->parts[0];
+    if (fun->kind != EXPR_VAR || !fun->entity || !fun->entity->scheme.type) return NULL;
+    const CtScheme *scheme = &fun->entity->scheme;
+    CtTy *result = ct_types_ty_resolve(scheme->type), *param;
+    for (uint32_t i = 1; i < expr->part_count; i++) {
+        if (!ct_types_ty_is_fun(types, result, &param, &result)) return NULL;
+        result = ct_types_ty_resolve(result);
+    }
+    if (scheme->count == 0) return result;
+    if (result->kind != TY_GENERIC) return result->has_var ? NULL : result;
+    CtTy *rest = ct_types_ty_resolve(scheme->type), *found = NULL;
+    for (uint32_t i = 1; !found && i < expr->part_count; i++) {
+        ct_types_ty_is_fun(types, rest, &param, &rest);
+        CtTy *arg = known_type(types, expr->parts[i], depth);
+        if (arg) found = matched(param, arg, result);
+    }
+    return found;
+}
+
+static CtTy *wider(CtTypes *types, CtTy *a, CtTy *b) {
+    if (!a || !b) return a ? a : b;
+    return axes_of(types, a) >= axes_of(types, b) ? a : b;
+}
+
+/* The type that an expression has for certain, without inference; or NULL. */
+static CtTy *known_type(CtTypes *types, const CtExpr *expr, uint32_t depth) {
+    if (depth == 0) return NULL;
+    switch (expr->kind) {
+    case EXPR_VAR: return expr->entity && expr->entity->scheme.count == 0 ? expr->entity->scheme.type : NULL;
+    case EXPR_NEG: return known_type(types, expr->parts[0], depth - 1);
+    case EXPR_APP: {
+        if (expr->part_count != 3 || !is_arithmetic(types, expr->parts[0])) return applied_type(types, expr, depth - 1);
+        CtTy *left = known_type(types, expr->parts[1], depth - 1);
+        return wider(types, left, known_type(types, expr->parts[2], depth - 1));
+    }
+    default: return NULL;
+    }
+}
+
+static int known_axes(CtTypes *types, const CtExpr *expr) {
+    CtTy *type = known_type(types, expr, DEPTH);
+    return type ? axes_of(types, type) : -1;
+}
+
+/* Puts an operand into as many array literals of one element. */
+static void put_in_arrays(CtTypes *types, CtExpr *expr, int count) {
+    for (; count > 0; count--) {
+        CtExpr *inside = CT_NEW(types->arena, CtExpr);
+        *inside = *expr;
+        *expr = (CtExpr){.kind = EXPR_ARRAY, .parenthesised = true, .range = inside->range, .part_count = 1};
+        expr->parts = CT_NEW_ARRAY(types->arena, CtExpr *, 1);
+        expr->parts[0] = inside;
+        if (inside->type) expr->type = ct_types_ty_app(types, types->array->type, inside->type);
+    }
+}
+
+/* Whether an operand is a function's result that may have any number of axes as far as the function's type says, such
+ * as `sum (map f xs)`. */
+static bool is_open(CtTypes *types, const CtExpr *expr) {
+    if (expr->kind != EXPR_APP || expr->parts[0]->kind != EXPR_VAR || is_arithmetic(types, expr->parts[0]))
+        return false;
+    const CtEntity *entity = expr->parts[0]->entity;
+    CtTy *result = entity && entity->scheme.count > 0 ? entity->scheme.type : NULL, *param;
+    for (uint32_t i = 1; result && i < expr->part_count; i++)
+        if (!ct_types_ty_is_fun(types, result, &param, &result)) return false;
+    return result && ct_types_ty_resolve(result)->kind == TY_GENERIC;
+}
+
+/* Checks an operand by itself, and puts it into arrays if it turns out to have fewer axes. */
+static void check_alone(CtTypes *types, CtExpr *app, uint32_t index, CtTy *type, int wanted) {
+    CtExpr *operand = app->parts[index];
+    CtWhy why = {.kind = WHY_ARGUMENT, .index = index, .fun = app->parts[0], .count = 2};
+    CtTy *own = ct_types_ty_meta(types, 0);
+    ct_types_check_expr(types, operand, own, &why);
+    int axes = axes_of(types, own);
+    if (axes >= 0) put_in_arrays(types, operand, wanted - axes);
+    for (int i = axes; axes >= 0 && i < wanted; i++) own = ct_types_ty_app(types, types->array->type, own);
+    ct_types_ty_expect(types, operand->range, type, own, &why);
+}
+
+uint32_t ct_types_broadcast(CtTypes *types, CtExpr *app, CtTy *type) {
+    if (app->part_count != 3 || !is_arithmetic(types, app->parts[0])) return 0;
+    int wanted = axes_of(types, type), axes[2];
+    for (uint32_t i = 0; i < 2; i++) {
+        axes[i] = known_axes(types, app->parts[i + 1]);
+        if (axes[i] > wanted) wanted = axes[i];
+    }
+    uint32_t checked = 0;
+    for (uint32_t i = 0; i < 2; i++) {
+        if (axes[i] >= 0) put_in_arrays(types, app->parts[i + 1], wanted - axes[i]);
+        if (axes[i] >= 0 || wanted <= 0 || !is_open(types, app->parts[i + 1])) continue;
+        check_alone(types, app, i + 1, type, wanted);
+        checked |= 1U << (i + 1);
+    }
+    return checked;
+}
+
+void ct_types_broadcast_section(CtTypes *types, const CtExpr *op, CtExpr *operand, CtTy *type) {
+    int wanted = axes_of(types, type), axes = is_arithmetic(types, op) ? known_axes(types, operand) : -1;
+    if (axes >= 0) put_in_arrays(types, operand, wanted - axes);
+}
