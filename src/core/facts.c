@@ -30,8 +30,25 @@ static bool array_op_is_total(const CtCore *core) {
     return fails == ARRAY_FAILS_NEVER || (fails == ARRAY_FAILS_ROWS && core->type->parts[0]->kind != TYPE_ARRAY);
 }
 
+/* Whether an Int is not 0: a literal, or the given variable. */
+static bool is_not_zero(const CtCore *core, const CtVar *positive) {
+    if (core->kind == CORE_LIT) return core->type->kind == TYPE_INT && core->as.lit.integer != 0;
+    return core->kind == CORE_VAR && core->as.var == positive;
+}
+
+/* The divisions of Ints fail for a divisor 0 alone. */
+static bool prim_is_total(const CtCore *core, const CtVar *positive) {
+    switch ((int)core->as.call.of.prim) {
+    case PRIM_INT_DIV:
+    case PRIM_INT_MOD:
+    case PRIM_INT_QUOT:
+    case PRIM_INT_REM: return is_not_zero(core->as.call.args[1], positive);
+    default: return ct_core_prim_is_total(core->as.call.of.prim);
+    }
+}
+
 /* `fuel` bounds the number of nodes visited, and so the depth of recursion. */
-static bool is_total(const CtCore *core, uint32_t *fuel) {
+static bool is_total(const CtCore *core, const CtVar *positive, uint32_t *fuel) {
     for (;;) {
         if (*fuel == 0) return false;
         --*fuel;
@@ -41,10 +58,15 @@ static bool is_total(const CtCore *core, uint32_t *fuel) {
         case CORE_STRING:
         case CORE_LAM: return true;
         case CORE_GLOBAL: return is_function(core->as.global);
-        case CORE_APP:
         case CORE_FAIL: return false;
+        case CORE_APP: /* a recursive function uses up the fuel */
+            if (core->as.call.of.fun->kind != CORE_GLOBAL || !is_function(core->as.call.of.fun->as.global) ||
+                core->as.call.of.fun->as.global->body->as.lam->origin != NULL ||
+                !is_total(core->as.call.of.fun->as.global->body->as.lam->body, NULL, fuel))
+                return false;
+            break;
         case CORE_PRIM:
-            if (!ct_core_prim_is_total(core->as.call.of.prim)) return false;
+            if (!prim_is_total(core, positive)) return false;
             break;
         case CORE_ARRAY:
             if (!array_op_is_total(core)) return false;
@@ -61,29 +83,31 @@ static bool is_total(const CtCore *core, uint32_t *fuel) {
         case CORE_DUAL: break;
         case CORE_LET:
         case CORE_UNPACK:
-            if (!is_total(core->as.let.rhs, fuel)) return false;
+            if (!is_total(core->as.let.rhs, positive, fuel)) return false;
             core = core->as.let.body;
             continue;
         case CORE_LETREC: core = core->as.letrec.body; continue;
         case CORE_PROJ: core = core->as.proj.tuple; continue;
         case CORE_CASE:
             for (uint32_t i = 0; i < core->as.cases.count; i++)
-                if (!is_total(core->as.cases.cases[i].body, fuel)) return false;
-            if (core->as.cases.otherwise != NULL && !is_total(core->as.cases.otherwise, fuel)) return false;
+                if (!is_total(core->as.cases.cases[i].body, positive, fuel)) return false;
+            if (core->as.cases.otherwise != NULL && !is_total(core->as.cases.otherwise, positive, fuel)) return false;
             core = core->as.cases.scrutinee;
             continue;
         }
         uint32_t count = core->as.call.count;
         if (count == 0) return true;
         for (uint32_t i = 0; i + 1 < count; i++)
-            if (!is_total(core->as.call.args[i], fuel)) return false;
+            if (!is_total(core->as.call.args[i], positive, fuel)) return false;
         core = core->as.call.args[count - 1];
     }
 }
 
-bool ct_core_is_total(const CtCore *core) {
+bool ct_core_is_total(const CtCore *core) { return ct_core_is_total_for(core, NULL); }
+
+bool ct_core_is_total_for(const CtCore *core, const CtVar *positive) {
     uint32_t fuel = 200;
-    return is_total(core, &fuel);
+    return is_total(core, positive, &fuel);
 }
 
 /* ---- depth ---- */

@@ -17,6 +17,8 @@ CtType *ct_core_prim_letter(CtProgram *p, char letter, CtType *real);
 bool ct_core_is_atom(const CtCore *core);
 /* Whether a term is total: it terminates, cannot fail, and only computes a value. So it can be left out. */
 bool ct_core_is_total(const CtCore *core);
+/* The same where an Int, or none (NULL), is known to be positive. */
+bool ct_core_is_total_for(const CtCore *core, const CtVar *positive);
 
 /* A new λ node with the parameters, name and origin of an old one, outside any group. */
 CtCore *ct_core_relam(CtProgram *p, const CtCore *node, CtCore *body);

@@ -384,11 +384,14 @@ static CtCore *along(Along *a, CtCore *letrec, bool total) {
 
 /* ---- what foldl, all and any do, as loops ---- */
 
+static CtCon *cons_of(const CtType *list) { return &list->data->cons[list->data->cons[0].count == 2 ? 0 : 1]; }
+
 static CtCore *branch_if(Along *a, CtCore *test, CtCore *yes, CtCore *no) {
     return ct_core_if(a->lists.p, a->lists.range, test, yes, no);
 }
 
-/* The loop of a function on lists that takes `fun`, the list last; `start`: what it begins with, or NULL. */
+/* The loop of a function on lists that takes `fun`, the list last; `start`: what it begins with, or NULL. zipWith: the
+ * loop that makes this list again. */
 static CtCore *loop_of(Along *a, CtListFunction function, CtCore *fun, CtCore *start, CtCore *list, CtType *type) {
     CtLists *s = &a->lists;
     CtProgram *p = s->p;
@@ -404,12 +407,16 @@ static CtCore *loop_of(Along *a, CtListFunction function, CtCore *fun, CtCore *s
     }
     CtVar *self = ct_core_list_var(s, "go", ct_core_type_fun(p, types, count, type));
     CtCore *given[2] = {use(a, state != NULL ? state : x), use(a, x)};
-    CtCore *applied = ct_core_list_apply(s, fun, given), *end = NULL, *body = NULL;
+    CtCore *applied = fun != NULL ? ct_core_list_apply(s, fun, given) : use(a, x), *end = NULL, *body = NULL;
     CtCore *next[2] = {state != NULL ? applied : use(a, rest), use(a, rest)};
     CtCore *again = ct_core_app(p, s->range, use(a, self), next, count);
     if (function == LIST_FOLDL) {
         end = use(a, state);
         body = again;
+    } else if (fun == NULL) {
+        CtCore *fields[] = {applied, again};
+        end = ct_core_list_empty(s, list->type);
+        body = ct_core_con(p, s->range, cons_of(list->type), fields, 2);
     } else {
         bool all = function == LIST_ALL;
         end = ct_core_bool(p, s->range, all);
@@ -444,6 +451,14 @@ static bool is_made(const CtCore *list) {
     }
 }
 
+/* Whether zipWith goes through a range, which may be much longer than the other list. */
+static bool zips_range(const Along *a, const CtCore *list) {
+    if (list->kind == CORE_VAR) return ct_map_has(&a->ranges, ct_key(list->as.var));
+    if (ct_core_list_call(list) == LIST_RANGE) return true;
+    return ct_core_list_call(list) == LIST_ZIP_WITH &&
+           (zips_range(a, list->as.call.args[1]) || zips_range(a, list->as.call.args[2]));
+}
+
 static CtCore *visit(void *data, CtCore *core);
 
 /* let xs = [from .. to] in body. */
@@ -459,8 +474,10 @@ static CtCore *visit(void *data, CtCore *core) {
     Along *a = data;
     CtCore *made = NULL;
     if (core->kind == CORE_LET) core = ct_core_list_put_into_call(&a->lists, core);
+    if (core->kind == CORE_LET && is_made(core->as.let.rhs)) core = ct_core_list_put_into_loop(&a->lists, core);
     if (core->kind == CORE_LET && ct_core_list_call(core->as.let.rhs) == LIST_RANGE) return visit_range(a, core);
     if (core->kind == CORE_LAM && core->as.lam->origin != NULL) return core;
+    if (core->kind == CORE_LETREC) core = ct_core_list_put_around_call(&a->lists, core);
     if (core->kind == CORE_LETREC) made = along(a, core, false);
     CtListFunction function = ct_core_list_call(core);
     if (function == LIST_FOLDL || function == LIST_ALL || function == LIST_ANY) {
@@ -470,6 +487,10 @@ static CtCore *visit(void *data, CtCore *core) {
         if (ct_core_list_is_known(args[0]) && is_made(list) && a->lists.copied < MOST_COPIED_NODES)
             made = along(a, loop_of(a, function, args[0], start, list, core->type),
                          function == LIST_FOLDL && is_total_function(args[0]));
+    }
+    if (function == LIST_ZIP_WITH && zips_range(a, core) && a->lists.copied < MOST_COPIED_NODES) {
+        a->lists.range = core->range;
+        made = along(a, loop_of(a, function, NULL, NULL, core, core->type), true);
     }
     if (made != NULL) {
         a->changed = true;

@@ -22,6 +22,8 @@ typedef struct Stage {
     const CtLam *loop; /* of a comprehension */
     CtVar *self, *rest;
     bool partial; /* it may fail */
+    bool is_test; /* that of `all` or `any`; a loop may end once it is decided, if nothing in front of it may fail */
+    bool ends;    /* loops end then */
     Count count;
 } Stage;
 
@@ -159,8 +161,44 @@ static CtCore *produce_cons(CtLists *s, const Stage *stage, CtCore *cons, CtCore
     return others != NULL ? ct_core_let(s->p, s->range, so_far, one, others) : NULL;
 }
 
-/* foldl (λstate x. body) start source */
-static CtCore *fold(CtLists *s, const CtListSource *source, CtVar *state, CtVar *x, CtCore *body, CtCore *start) {
+/* let x = an element of the source in body, until there is none left or the state is decided:
+ *
+ *     letrec test i state = if i < count then if state then test (i + 1) body else False else state
+ *     in test 0 start
+ */
+static CtCore *test_elements(CtLists *s, const CtListSource *source, CtVar *state, CtVar *x, CtCore *body,
+                             CtCore *start, bool all) {
+    CtProgram *p = s->p;
+    CtVar *i = ct_core_list_var(s, "i", p->int_type), *params[] = {i, state};
+    CtType *types[] = {p->int_type, state->type};
+    CtVar *test = ct_core_list_var(s, "test", ct_core_type_fun(p, types, 2, state->type));
+    CtBindings around = {0};
+    CtCore *count = ct_core_list_bind_atom(s, &around, "count", ct_core_list_count(s, source));
+    CtCore *is_there = ct_core_prim2(p, s->range, PRIM_INT_LT, ct_core_list_use(s, i), count);
+    body = ct_core_let(p, s->range, x, ct_core_list_at(s, source, ct_core_list_use(s, i)), body);
+    CtCore *next = ct_core_prim2(p, s->range, PRIM_INT_ADD, ct_core_list_use(s, i), ct_core_int(p, s->range, 1));
+    CtCore *given[] = {next, body}, *first[] = {ct_core_int(p, s->range, 0), start};
+    CtCore *more = ct_core_app(p, s->range, ct_core_list_use(s, test), given, 2);
+    CtCore *decided = ct_core_bool(p, s->range, !all), *so_far = ct_core_list_use(s, state);
+    CtCore *undecided =
+        all ? ct_core_if(p, s->range, so_far, more, decided) : ct_core_if(p, s->range, so_far, decided, more);
+    CtCore *choice = ct_core_if(p, s->range, is_there, undecided, ct_core_list_use(s, state));
+    CtCore *fun = ct_core_lam(p, s->range, "test", params, 2, choice);
+    CtCore *begun = ct_core_app(p, s->range, ct_core_list_use(s, test), first, 2);
+    CT_FIRED("lists.decided");
+    return ct_core_list_wrap(s, &around, ct_core_letrec(p, s->range, &(CtBind){test, fun}, 1, begun));
+}
+
+static const Stage *last_of(const Stage *stage) {
+    while (stage->next != NULL) stage = stage->next;
+    return stage;
+}
+
+/* foldl (λstate x. body) start source, for this stage and those behind it */
+static CtCore *fold(CtLists *s, const Stage *stage, const CtListSource *source, CtVar *state, CtVar *x, CtCore *body,
+                    CtCore *start) {
+    const Stage *last = last_of(stage);
+    if (last->ends) return test_elements(s, source, state, x, body, start, last->step == step_all);
     body = ct_core_list_taking_row(s, source, &x, body);
     CtVar *params[] = {state, x};
     CtCore *fun = ct_core_lam(s->p, s->range, NULL, params, 2, body);
@@ -190,7 +228,7 @@ static CtCore *produce_inner(CtLists *s, const Stage *stage, CtCore *letrec, CtC
     CtVar *state = ct_core_list_var(s, "state", stage->state), *x = cons->vars[0];
     if (x == NULL) x = ct_core_list_var(s, "x", ct_core_list_source_type(s, &source));
     CtCore *body = produce(s, &inner, cons->body, ct_core_list_use(s, state));
-    return body != NULL ? ct_core_list_wrap(s, &around, fold(s, &source, state, x, body, start)) : NULL;
+    return body != NULL ? ct_core_list_wrap(s, &around, fold(s, stage, &source, state, x, body, start)) : NULL;
 }
 
 static CtCore *produce_case(CtLists *s, const Stage *stage, CtCore *body, CtCore *state) {
@@ -294,10 +332,15 @@ static bool is_made_by_loop(CtLists *s, CtCore *list) {
     return ct_core_list_call(list) == LIST_FILTER || loop_of(s, list, &self, &over) != NULL;
 }
 
+/* A map whose elements are only made until a test is decided. */
+static bool is_tested_map(const Stage *last, const CtCore *list) {
+    return last->is_test && ct_core_list_call(list) == LIST_MAP && is_total_function(list->as.call.args[0]);
+}
+
 /* Two stages that may fail do not go into one loop: what comes before the second is made. */
 static bool find_chain(CtLists *s, CtCore *list, const Stage *last, Chain *chain) {
     *chain = (Chain){.first = last, .partial = last->partial, .count = {1, 1}};
-    while (is_made_by_loop(s, list = ct_core_list_open(s, list, &chain->around))) {
+    while (list = ct_core_list_open(s, list, &chain->around), is_made_by_loop(s, list) || is_tested_map(last, list)) {
         Stage *stage = CT_NEW(s->p->context->arena, Stage);
         CtCore *from = find_stage(s, list, stage);
         if (from == NULL) return false;
@@ -316,7 +359,7 @@ static CtCore *run_fold(CtLists *s, const Chain *chain, CtCore *start) {
     CtVar *state = ct_core_list_var(s, "state", chain->first->state);
     CtVar *x = ct_core_list_var(s, "x", ct_core_list_source_type(s, &chain->source));
     CtCore *body = chain->first->step(s, chain->first, ct_core_list_use(s, state), ct_core_list_use(s, x));
-    return body != NULL ? fold(s, &chain->source, state, x, body, start) : NULL;
+    return body != NULL ? fold(s, chain->first, &chain->source, state, x, body, start) : NULL;
 }
 
 /* The array of the elements, with `none` for those that are left out. */
@@ -388,6 +431,14 @@ static CtCore *consume_sum(CtLists *s, CtCore *list, CtType *type, bool is_produ
                              ct_core_list_array(s, is_product ? ARRAY_PRODUCT : ARRAY_SUM, array, NULL, NULL));
 }
 
+/* Whether the elements are numbers of a range, so that those behind the one that decides a test cost nothing, and none
+ * of the stages in front of the test may fail. */
+static bool is_source_free(const Chain *chain) {
+    const Stage *stage = chain->first;
+    while (stage->next != NULL && !stage->partial) stage = stage->next;
+    return stage->next == NULL && chain->source.array == NULL;
+}
+
 static CtCore *consume_by(CtLists *s, CtCore *list, Stage last, CtCore *start) {
     CtBindings around = {0};
     if (last.fun != NULL) last.fun = ct_core_list_fun(s, last.fun, &around);
@@ -395,7 +446,9 @@ static CtCore *consume_by(CtLists *s, CtCore *list, Stage last, CtCore *start) {
     Chain chain;
     if (last.fun != NULL && !ct_core_list_is_known(last.fun)) return NULL;
     last.partial = last.fun != NULL && !is_total_function(last.fun);
-    CtCore *made = find_chain(s, list, &last, &chain) ? run_fold(s, &chain, start) : NULL;
+    if (!find_chain(s, list, &last, &chain)) return NULL;
+    last.ends = last.is_test && is_source_free(&chain);
+    CtCore *made = run_fold(s, &chain, start);
     if (made == NULL) return NULL;
     CT_FIRED("lists.fold");
     return ct_core_list_wrap(s, &around, ct_core_list_wrap(s, &chain.around, made));
@@ -444,11 +497,34 @@ static CtCore *consume_extreme(CtLists *s, CtCore *app, CtArrayOp op) {
     return ct_core_list_wrap(s, &around, ct_core_if(p, s->range, none, failing, most));
 }
 
+/* `head` and `null` of a list that loops make of one without an array. */
+static CtCore *consume_first(CtLists *s, CtCore *app) {
+    CtCore *from = app->as.call.args[0];
+    CtVar *self;
+    while (from->kind == CORE_LET) from = from->as.let.body;
+    if (!is_made_by_loop(s, from)) return NULL;
+    while (from->kind != CORE_VAR) {
+        CtCore *over = NULL;
+        CtListFunction function = ct_core_list_call(from);
+        if (from->kind == CORE_LET)
+            over = from->as.let.body;
+        else if (function == LIST_MAP || function == LIST_FILTER)
+            over = from->as.call.args[1];
+        else if (loop_of(s, from, &self, &over) == NULL)
+            break;
+        from = over;
+    }
+    if (from->kind == CORE_VAR && ct_map_get(&s->sources, ct_key(from->as.var)) != NULL) return NULL;
+    return ct_core_list_tested(s, app);
+}
+
 /* The first or the last element; an empty list is given to the function itself, which fails. */
 static CtCore *consume_end(CtLists *s, CtCore *app, bool first) {
     CtProgram *p = s->p;
     CtBindings around = {0};
     CtListSource source;
+    CtCore *tested = first ? consume_first(s, app) : NULL;
+    if (tested != NULL) return tested;
     if (!ct_core_list_source(s, app->as.call.args[0], &around, &source) || source.row != NULL) return NULL;
     CT_FIRED("lists.end");
     CtCore *one = ct_core_int(p, s->range, 1),
@@ -483,10 +559,12 @@ static CtCore *consume_at(CtLists *s, CtCore *app) {
     return ct_core_list_wrap(s, &around, ct_core_if(p, s->range, inside, element, fails));
 }
 
-static CtCore *consume_null(CtLists *s, CtCore *list) {
+static CtCore *consume_null(CtLists *s, CtCore *app) {
     CtBindings around = {0};
     CtListSource source;
-    if (!ct_core_list_source(s, list, &around, &source)) return NULL;
+    CtCore *tested = consume_first(s, app);
+    if (tested != NULL) return tested;
+    if (!ct_core_list_source(s, app->as.call.args[0], &around, &source)) return NULL;
     CtCore *none =
         ct_core_prim2(s->p, s->range, PRIM_INT_LT, ct_core_list_count(s, &source), ct_core_int(s->p, s->range, 1));
     return ct_core_list_wrap(s, &around, none);
@@ -503,11 +581,11 @@ static CtCore *consume_left(CtLists *s, CtCore *const *args) {
 /* `all` and `any`. */
 static CtCore *consume_test(CtLists *s, CtCore *app, bool all) {
     CtCore *const *args = app->as.call.args;
-    Stage last = {.step = all ? step_all : step_any, .fun = args[0], .state = app->type};
+    Stage last = {.step = all ? step_all : step_any, .fun = args[0], .state = app->type, .is_test = true};
     CtCore *made = consume_by(s, args[1], last, ct_core_bool(s->p, s->range, all));
     if (made != NULL) return made;
     s->opened.count = 0;
-    return ct_core_list_tested(s, args[0], args[1], all);
+    return ct_core_list_tested(s, app);
 }
 
 CtCore *ct_core_list_consumed(CtLists *s, CtCore *app) {
@@ -527,7 +605,7 @@ CtCore *ct_core_list_consumed(CtLists *s, CtCore *app) {
     case LIST_MINIMUM: return consume_extreme(s, app, ARRAY_MINIMUM);
     case LIST_HEAD: return consume_end(s, app, true);
     case LIST_LAST: return consume_end(s, app, false);
-    case LIST_NULL: return consume_null(s, args[0]);
+    case LIST_NULL: return consume_null(s, app);
     case LIST_TO_ARRAY: return ct_core_list_to_array(s, args[0]);
     case LIST_AT: return consume_at(s, app);
     case LIST_NONE:

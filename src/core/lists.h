@@ -149,14 +149,20 @@ bool ct_core_list_is_loop(const CtCore *letrec);
 CtCore *ct_core_list_loop_array(CtLists *s, CtCore *list);
 /* ---- list_tests.c ---- */
 
-/* all fun list, or any fun list, where a loop makes the list of a list that has no array; NULL for other lists. */
-CtCore *ct_core_list_tested(CtLists *s, CtCore *fun, CtCore *list, bool all);
+/* all fun list, any fun list, head list, or null list, where a loop makes the list of a list that has no array; NULL for
+ * other lists. */
+CtCore *ct_core_list_tested(CtLists *s, CtCore *app);
 
 /* ---- lists_to_arrays.c ---- */
 
-/* let xs = list in f ⟨…, xs, …⟩, where f is a function on lists and the other arguments are functions and atoms: the
- * call of f ⟨…, list, …⟩; other terms as they are. */
+/* let xs = list in body, where the first that the body does is to call a function on lists with xs, otherwise with
+ * functions and atoms, and xs has no other use: the body with the list in the call; other terms as they are. */
 CtCore *ct_core_list_put_into_call(CtLists *s, CtCore *let);
+/* let xs = list in letrec f = … in body: the same for a call of f. */
+CtCore *ct_core_list_put_into_loop(CtLists *s, CtCore *let);
+/* letrec f = … in body, where the first that the body does is to call f, and it does not use f again: the body with the
+ * letrec around the call; other terms as they are. */
+CtCore *ct_core_list_put_around_call(CtLists *s, CtCore *letrec);
 
 /* ---- list_cells.c ---- */
 

@@ -86,12 +86,64 @@ static CtCore *visit_bound_list(Walk *w, CtCore *let) {
     return NULL;
 }
 
-/* let xs = list in f ⟨…, xs, …⟩, where f is a function on lists and the other arguments are functions and atoms: the
- * call of f ⟨…, list, …⟩. */
-CtCore *ct_core_list_put_into_call(CtLists *s, CtCore *let) {
+/* What a term evaluates first: a call of a function on lists, or of the given local function. NULL: something else. */
+static CtCore *first_call(CtCore *core, const CtVar *self) {
+    for (;;) {
+        CtCore *const *args = core->as.call.args;
+        uint32_t i = 0;
+        switch ((int)core->kind) {
+        case CORE_LET:
+        case CORE_UNPACK: core = core->as.let.rhs; continue;
+        case CORE_LETREC: core = core->as.letrec.body; continue;
+        case CORE_CASE: core = core->as.cases.scrutinee; continue;
+        case CORE_PROJ: core = core->as.proj.tuple; continue;
+        case CORE_APP:
+            if (self != NULL && core->as.call.of.fun->kind == CORE_VAR && core->as.call.of.fun->as.var == self)
+                return core;
+            if (self == NULL && ct_core_list_call(core) != LIST_NONE) return core;
+            if (!ct_core_is_atom(core->as.call.of.fun)) return NULL;
+            break;
+        case CORE_PRIM:
+        case CORE_CON:
+        case CORE_TUPLE: break;
+        default: return NULL;
+        }
+        while (i < core->as.call.count && (args[i]->kind == CORE_LAM || ct_core_is_atom(args[i]))) i++;
+        if (i == core->as.call.count) return NULL;
+        core = args[i];
+    }
+}
+
+static uint32_t count_uses(CtArena *arena, CtCore *core, const CtVar *var) {
+    CtCoreList work = {0};
+    uint32_t uses = 0;
+    ct_push(arena, &work, core);
+    while (work.count > 0) {
+        CtCore *one = work.items[--work.count];
+        if (one->kind == CORE_VAR && one->as.var == var) uses++;
+        ct_core_children(arena, one, &work);
+    }
+    return uses;
+}
+
+typedef struct Replace {
+    CtProgram *p;
+    const CtCore *old;
+    CtCore *new;
+} Replace;
+
+static CtCore *replace(void *data, CtCore *core) {
+    Replace *r = data;
+    return core == r->old ? r->new : ct_core_map(r->p, core, replace, r);
+}
+
+/* let xs = list in body, where the body begins with this call, which takes xs, otherwise functions and atoms, and xs
+ * has no other use: the body with the list in the call. */
+static CtCore *put_into(CtLists *s, CtCore *let, CtCore *app) {
+    CtProgram *p = s->p;
     CtVar *list = let->as.let.vars[0];
-    CtCore *app = let->as.let.body;
-    if (!ct_core_list_is_list(list->type) || ct_core_list_call(app) == LIST_NONE) return let;
+    CtCore *body = let->as.let.body;
+    if (app == NULL) return let;
     uint32_t count = app->as.call.count, index = count;
     for (uint32_t i = 0; i < count; i++) {
         CtCore *arg = app->as.call.args[i];
@@ -100,9 +152,33 @@ CtCore *ct_core_list_put_into_call(CtLists *s, CtCore *let) {
         else if ((arg->kind != CORE_LAM && !ct_core_is_atom(arg)) || ct_core_list_occurs(s, arg, list))
             return let;
     }
-    CtCore **args = CT_NEW_ARRAY(s->p->context->arena, CtCore *, count);
+    if (index == count || (body != app && count_uses(p->context->arena, body, list) != 1)) return let;
+    CtCore **args = CT_NEW_ARRAY(p->context->arena, CtCore *, count);
     for (uint32_t i = 0; i < count; i++) args[i] = i == index ? let->as.let.rhs : app->as.call.args[i];
-    return index < count ? ct_core_app(s->p, app->range, app->as.call.of.fun, args, count) : let;
+    Replace r = {p, app, ct_core_app(p, app->range, app->as.call.of.fun, args, count)};
+    return replace(&r, body);
+}
+
+CtCore *ct_core_list_put_into_call(CtLists *s, CtCore *let) {
+    bool list = ct_core_list_is_list(let->as.let.vars[0]->type);
+    return list ? put_into(s, let, first_call(let->as.let.body, NULL)) : let;
+}
+
+CtCore *ct_core_list_put_into_loop(CtLists *s, CtCore *let) {
+    CtCore *body = let->as.let.body;
+    if (!ct_core_list_is_list(let->as.let.vars[0]->type)) return let;
+    if (body->kind != CORE_LETREC || body->as.letrec.count != 1) return let;
+    return put_into(s, let, first_call(body, body->as.letrec.binds[0].var));
+}
+
+CtCore *ct_core_list_put_around_call(CtLists *s, CtCore *letrec) {
+    CtCore *body = letrec->as.letrec.body;
+    CtVar *self = letrec->as.letrec.binds[0].var;
+    if (letrec->as.letrec.count != 1) return letrec;
+    CtCore *app = first_call(body, self);
+    if (app == NULL || app == body || count_uses(s->p->context->arena, body, self) != 1) return letrec;
+    Replace r = {s->p, app, ct_core_letrec(s->p, letrec->range, letrec->as.letrec.binds, 1, app)};
+    return replace(&r, body);
 }
 
 /* ---- lists that functions are given ---- */
