@@ -1,6 +1,6 @@
 /* Finds loops with independent iterations: none writes an element that another one reads or writes. The arrays that a
  * loop makes are written once and are not visible yet; arrays that it updates in place are read and updated at the
- * loop's index only. The C compiler is told so by a pragma. Otherwise it would test for aliasing at run time, or not
+ * loop's index only, or all at one distance from it. The C compiler is told so by a pragma. Otherwise it would test for aliasing at run time, or not
  * vectorise loops over many arrays. */
 #include "flow/analysis/analysis.h"
 #include "emit/internal.h"
@@ -10,10 +10,12 @@ typedef struct Apart {
     CT_VEC(const CtFlowStep *) updates;
 } Apart;
 
-/* Whether an access moves along the last dimension with the loop: its last index is the loop's. */
+/* Whether an access moves along the last dimension with the loop: its last index is the loop's, or beside it. */
 static bool moves_on(const Apart *a, const CtFlowStep *step, uint32_t indices) {
     const CtFlowVar *index = a->block->params.items[0];
-    if (indices != step->args.items[0].type->rank || step->args.items[indices].var != index) return false;
+    CtFlowShift shift;
+    if (indices != step->args.items[0].type->rank) return false;
+    if (!ct_flow_shifted_index(a->block, a->block, &step->args.items[indices], &shift)) return false;
     for (uint32_t i = 1; i < indices; i++)
         if (step->args.items[i].var == index) return false;
     return true;
@@ -44,6 +46,23 @@ static bool at_one_place(const Apart *a, const CtFlowStep *step) {
     return true;
 }
 
+/* Whether a switch chooses between numbers, by arithmetic and reads that cannot fail, of arrays that are not updated. */
+static bool is_choice(const Apart *a, const CtFlowStep *step) {
+    if (step->kind != FLOW_SWITCH) return false;
+    for (uint32_t i = 0; i < step->results.count; i++)
+        if (step->results.items[i] != NULL && ct_flow_is_object(step->results.items[i]->type)) return false;
+    for (uint32_t i = 0; i < step->as.cases.count; i++) {
+        const CtFlowBlock *branch = step->as.cases.branches[i].block;
+        if (!ct_flow_is_straight(branch)) return false;
+        for (uint32_t j = 0; j < branch->steps.count; j++) {
+            const CtFlowStep *read = branch->steps.items[j];
+            for (uint32_t k = 0; read->kind == FLOW_READ && k < a->updates.count; k++)
+                if (root(a, read->args.items[0].var) == root(a, a->updates.items[k]->args.items[0].var)) return false;
+        }
+    }
+    return true;
+}
+
 bool ct_emit_keeps_apart(CtArena *arena, const CtFlowStep *loop) {
     Apart a = {.block = loop->as.loop.block};
     for (uint32_t i = 0; i < a.block->steps.count; i++) {
@@ -51,8 +70,7 @@ bool ct_emit_keeps_apart(CtArena *arena, const CtFlowStep *loop) {
         bool fits = step->kind == FLOW_DIM ||
                     (step->kind == FLOW_READ && !ct_flow_is_object(step->results.items[0]->type)) ||
                     (step->kind == FLOW_PRIM && !ct_flow_step_fails(step));
-        CtFlowPiece piece;
-        fits |= ct_flow_piece(a.block, step, &piece);
+        fits |= step->kind == FLOW_SWITCH; /* which: below, once all updates are known */
         if (step->kind == FLOW_UPDATE && moves_on(&a, step, step->args.count - 2)) {
             ct_push(arena, &a.updates, step);
             fits = true;
@@ -62,6 +80,7 @@ bool ct_emit_keeps_apart(CtArena *arena, const CtFlowStep *loop) {
     for (uint32_t i = 0; i < a.block->steps.count; i++) {
         const CtFlowStep *step = a.block->steps.items[i];
         if ((step->kind == FLOW_READ || step->kind == FLOW_UPDATE) && !at_one_place(&a, step)) return false;
+        if (step->kind == FLOW_SWITCH && !is_choice(&a, step)) return false;
     }
     for (uint32_t i = 0; i < loop->as.loop.carried; i++) { /* another array in the next iteration */
         const CtFlowVar *param = a.block->params.items[1 + i], *next = a.block->values.items[i].var;
