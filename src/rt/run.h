@@ -65,6 +65,7 @@
 enum {
     CT_LINE = 64, /* bytes of a cache line */
     CT_PAGE = 4096,
+    CT_LARGE_PAGE = 1 << 21,
     CT_SHIFTED = 1 << 17, /* bytes of the smallest block that begins at another offset in its page than the last */
     CT_SMALL = 32,        /* words of the largest object whose exact size has a free list */
     /* Words of the largest object of a size class with a free list. There are four classes between powers of two. */
@@ -246,6 +247,21 @@ static CT_COLD void ct_free_spares(ct_run *rt, size_t bytes) {
     }
 }
 
+/* Memory from the system. A page is made when it is first written to, which takes longer than to write to a small one:
+ * for much memory large pages are asked for, where there are any. This is advice only. */
+static inline char *ct_pages(size_t bytes) {
+#if defined(__linux__) && !CT_PLAIN
+    enum { LARGE_PAGES = 14 }; /* MADV_HUGEPAGE */
+    extern int madvise(void *, size_t, int);
+    if (bytes < CT_LARGE_PAGE) return malloc(bytes);
+    char *block = aligned_alloc(CT_LARGE_PAGE, bytes);
+    if (block != NULL) madvise(block, bytes, LARGE_PAGES);
+    return block;
+#else
+    return malloc(bytes);
+#endif
+}
+
 /* Gets new memory from the system, within the limit. Memory is aligned to cache lines, for vectors. Large blocks begin
  * at different offsets in their pages; otherwise arrays that a loop walks over together would compete for the same sets
  * of the cache. */
@@ -259,7 +275,7 @@ static CT_COLD ct_large *ct_take_new(ct_run *rt, size_t bytes) {
         before += rt->shift;
         rt->shift = (rt->shift + 4 * CT_LINE) % CT_PAGE;
     }
-    char *block = CT_PLAIN ? malloc(sizeof(ct_large) + bytes) : malloc(before + bytes);
+    char *block = CT_PLAIN ? malloc(sizeof(ct_large) + bytes) : ct_pages(before + bytes);
     if (block == NULL) ct_fail_memory(rt);
     size_t at = sizeof(ct_large);
     if (!CT_PLAIN) at = before - (size_t)((uintptr_t)block + before) % CT_LINE;
@@ -320,7 +336,9 @@ static CT_COLD void ct_give_large(ct_run *rt, void *memory) {
 /* Begins a new chunk for small objects; the rest of the previous one stays unused. */
 static CT_COLD void *ct_take_chunk(ct_run *rt, size_t words) {
     size_t bytes = 64 * 1024;
-    if (bytes < rt->bytes / 8) bytes = rt->bytes / 8 < (1 << 24) ? rt->bytes / 8 / 16 * 16 : 1 << 24;
+    while (bytes < rt->bytes / 4 && bytes < 1 << 24) bytes *= 2;
+    while (rt->limit != 0 && bytes > rt->limit - rt->bytes && bytes > 64 * 1024) bytes /= 2;
+    bytes -= sizeof(ct_large) + 2 * CT_LINE + CT_PAGE; /* what ct_take_new adds: the block ends where a page does */
     ct_large *chunk = ct_take_new(rt, bytes);
     chunk->next = rt->chunks;
     rt->chunks = chunk;
