@@ -138,7 +138,7 @@ h xs =
 """,
 }
 
-# Recursions whose branches are independent terms. Only `chad` keeps them so: see docs/parallel.md.
+# Recursions whose branches are independent terms. Only `chad` keeps them so: see docs/parallel.md, and IN_SEQUENCE.
 TERMS = {
     "a sum, to the depth": """h :: Double -> Double
 h x = go DEPTH x
@@ -220,6 +220,24 @@ go :: Int -> Float -> Float
 go d x = if d < 2 then sin x else go (d - 2) (x * 0.9) * 0.3 + go (d - 3) (x * 0.5) + go (d - 2) x * 0.3
 """,
 }
+
+# The methods whose gradients have the terms of the program in sequence. When one of them keeps terms, this fails: then it belongs to
+# in_terms, and docs/parallel.md has to change.
+IN_SEQUENCE = ("tape", "delta", "delta-fused")
+
+# The first of TERMS, with a budget: as long as it is above one, the branches are elements of a `build`, and have half of it each.
+BUDGETED = """h :: Double -> Double
+h x = go BUDGET DEPTH x
+
+go :: Int -> Int -> Double -> Double
+go b d x
+  | d == 0 = sin x
+  | b < 2 = go b (d - 1) (x * 0.9) * 0.5 + go b (d - 1) (x * 1.05) * x
+  | otherwise =
+      let ys = build 2 (\\i -> go (quot b 2) (d - 1) (if i == 0 then x * 0.9 else x * 1.05))
+      in ys ! 0 * 0.5 + ys ! 1 * x
+"""
+BUDGETS = (1, 2, 4, 16, 64, 256, 16384)
 
 TABLE = ("map of a function", "reduce", "a sum, to the depth")
 METHODS = ("chad", "bulk", "tape", "delta", "delta-fused", "dual-arrays")
@@ -385,6 +403,37 @@ def in_terms(run, options):
         run.agrees(name, source, "tape")
 
 
+def in_sequence(run):
+    """What docs/parallel.md says of terms by these methods: in sequence, with one exception, of which half is. The arrays of the exception
+    are put together by loops, which are parallel."""
+    for name, source in TERMS.items():
+        for method in IN_SEQUENCE:
+            _, _, work, span = run.counts(name, source, SIZES[0], method)
+            part = 0.35 if "arrays" in name else 0.9
+            run.check(span >= part * work, f"{name}, {method}: no longer in sequence, work {work}, span {span}")
+
+
+def budgets(run):
+    """Work and span of gradients of BUDGETED, for each budget and method: a row of docs/parallel.md for each budget."""
+    for budget in BUDGETS:
+        row = []
+        for method in IN_SEQUENCE:
+            row += run.counts("to the depth", BUDGETED.replace("BUDGET", str(budget)), SIZES[1], method)[2:]
+        yield budget, row
+
+
+def budgets_of_docs(run):
+    text = golden.read(os.path.join(golden.ROOT, "docs", "parallel.md"))
+    rows = re.findall(r"^\| ([\d,]+)((?: \| [\d,]+){6}) \|$", text, re.MULTILINE)
+    number = lambda digits: int(digits.replace(",", ""))
+    documented = {number(budget): [number(one) for one in row.split(" | ")[1:]] for budget, row in rows}
+    run.check(sorted(documented) == sorted(BUDGETS), f"docs/parallel.md has the budgets {sorted(documented)}")
+    for budget, row in budgets(run):
+        told = documented.get(budget, [])
+        near = len(told) == len(row) and all(abs(a - b) <= 0.1 * a for a, b in zip(row, told, strict=True))
+        run.check(near, f"a budget of {budget}: {row}, but docs/parallel.md has {told}")
+
+
 def table(run):
     for name in TABLE:
         print(f"\n| {name} | work, n = {SIZES[0]} | span | work, n = {SIZES[1]} | span |\n|---|---|---|---|---|")
@@ -393,6 +442,9 @@ def table(run):
         print(f"| alone | {few[0]:,} | {few[1]:,} | {many[0]:,} | {many[1]:,} |")
         for method, (few, many) in rows.items():
             print(f"| `{method}` | {few[2]:,} | {few[3]:,} | {many[2]:,} | {many[3]:,} |")
+    print("\n| budget |" + "".join(f" `{method}`: work | span |" for method in IN_SEQUENCE) + "\n|---|" + "---|---|" * len(IN_SEQUENCE))
+    for budget, row in budgets(run):
+        print(f"| {budget:,} | " + " | ".join(f"{one:,}" for one in row) + " |")
 
 
 def constants_of_docs(run):
@@ -423,7 +475,9 @@ def main():
             if method == "chad":
                 in_terms(run, options)
             print("{}: at most span {:.1f}, work {:.1f}".format(method, *run.most[method]))
+        in_sequence(run)
         constants_of_docs(run)
+        budgets_of_docs(run)
     print(f"spans: {run.passed} passed, {run.failed} failed")
     sys.exit(1 if run.failed else 0)
 
