@@ -6,7 +6,7 @@
  *   fromMaybe (error "no key") (lookup k table)     fromMaybe'else (\_ -> error "no key") (lookup k table)
  *   m >> k                                          m >>= \_ -> k
  *
- * The second kind only where the argument is a call of `error`. */
+ * The second kind only where the argument is a call of `error`, or a variable that is bound to one. */
 #include "types/internal.h"
 
 static const struct Row {
@@ -24,6 +24,7 @@ static const struct Row {
     {"fromRight", 1, 2, false, "fromRight'else"},
     {"findWithDefault", 1, 3, false, "findWithDefault'else"},
     {"bool", 1, 3, false, "bool'else"},
+    {"const", 2, 2, false, "const'else"},
     {"evaluate", 1, 1, true, "evaluate'else"},
     {"catch", 1, 2, true, "catch'else"},
     {"handle", 2, 2, true, "handle'else"},
@@ -51,19 +52,40 @@ static CtEntity *library_meaning(CtTypes *types, const CtExpr *expr, CtSym name)
 }
 
 static bool is_error(CtTypes *types, const CtExpr *expr) {
-    bool named = expr->kind == EXPR_VAR &&
-                 (!strcmp(expr->name.text->text, "error") || !strcmp(expr->name.text->text, "undefined"));
+    static const char *const names[] = {"error", "undefined", "errorWithoutStackTrace"};
+    bool named = false;
+    for (size_t i = 0; expr->kind == EXPR_VAR && i < sizeof names / sizeof *names; i++)
+        named |= strcmp(expr->name.text->text, names[i]) == 0;
     return named &&
            library_meaning(types, expr, expr->name.text) == ct_types_library(types, SPACE_VALUE, expr->name.text);
 }
 
-/* error "…", error $ "…", undefined */
-static bool fails(CtTypes *types, const CtExpr *expr) {
-    if (expr->kind == EXPR_VAR) return strcmp(expr->name.text->text, "undefined") == 0 && is_error(types, expr);
+/* error "…", error $ "…" */
+static bool calls_error(CtTypes *types, const CtExpr *expr) {
     if (expr->kind != EXPR_APP) return false;
     bool dollar =
         expr->part_count == 3 && expr->parts[0]->kind == EXPR_VAR && !strcmp(expr->parts[0]->name.text->text, "$");
     return is_error(types, expr->parts[dollar ? 1 : 0]);
+}
+
+/* What a variable is bound to by `x = e`, in this module; NULL for others. */
+static const CtExpr *bound_to(CtTypes *types, const CtExpr *variable) {
+    if (variable->name.module) return NULL;
+    const CtEntity *meant = ct_map_get(&types->locals, ct_key(variable->name.text));
+    if (!meant) meant = ct_types_scope_get(types->own, SPACE_VALUE, variable->name.text);
+    const CtBinding *binding = meant ? meant->binding : NULL;
+    if (!binding || binding->pat || binding->clause_count != 1 || binding->clauses[0].pat_count > 0) return NULL;
+    const CtRhs *rhs = &binding->clauses[0].rhs;
+    return rhs->guarded_count == 1 && rhs->guarded[0].guard_count == 0 ? rhs->guarded[0].body : NULL;
+}
+
+/* A call of `error`, undefined, or a variable that is bound to one of them. */
+static bool fails(CtTypes *types, const CtExpr *expr) {
+    if (expr->kind != EXPR_VAR) return calls_error(types, expr);
+    if (is_error(types, expr)) return strcmp(expr->name.text->text, "undefined") == 0;
+    const CtExpr *value = bound_to(types, expr);
+    if (!value) return false;
+    return calls_error(types, value) || (value->kind == EXPR_VAR && strcmp(value->name.text->text, "undefined") == 0);
 }
 
 static CtExpr *delayed(CtTypes *types, CtExpr *expr) {
