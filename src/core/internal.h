@@ -19,6 +19,8 @@ bool ct_core_is_atom(const CtCore *core);
 bool ct_core_is_total(const CtCore *core);
 /* The same where an Int, or none (NULL), is known to be positive. */
 bool ct_core_is_total_for(const CtCore *core, const CtVar *positive);
+/* Whether a function is `++` of lists. */
+bool ct_core_is_append(const CtCore *fun);
 
 /* A new λ node with the parameters, name and origin of an old one, outside any group. */
 CtCore *ct_core_relam(CtProgram *p, const CtCore *node, CtCore *body);

@@ -3,31 +3,11 @@
  * Such a list is not made. What its consumer does with an element is carried through the functions that make the list,
  * up to a source that has an array: a chain of stages. All stages work on one element before the next, where the
  * program runs one after the other; so at most one of them may fail. */
-#include "core/lists.h"
+#include "core/list_stages.h"
 
 #include "base/rules.h"
 
-/* How many elements a stage makes of one: 2 stands for more, and for an unknown number. */
-typedef struct Count {
-    uint32_t least, most;
-} Count;
-
-/* What is done with an element: by the consumer's function, or by a function between it and the source. The result is
- * the new state; NULL if the term has another form. */
-typedef struct Stage {
-    CtCore *(*step)(CtLists *s, const struct Stage *stage, CtCore *state, CtCore *element);
-    const struct Stage *next;
-    CtType *state;
-    CtCore *fun;
-    const CtLam *loop; /* of a comprehension */
-    CtVar *self, *rest;
-    bool partial; /* it may fail */
-    bool is_test; /* that of `all` or `any`; a loop may end once it is decided, if nothing in front of it may fail */
-    bool ends;    /* loops end then */
-    Count count;
-} Stage;
-
-static CtCore *go_on(CtLists *s, const Stage *stage, CtCore *state, CtCore *element) {
+static CtCore *go_on(CtLists *s, const CtListStage *stage, CtCore *state, CtCore *element) {
     return stage->next->step(s, stage->next, state, element);
 }
 
@@ -38,40 +18,40 @@ static bool is_total_function(const CtCore *fun) {
 
 /* ---- the last stage ---- */
 
-static CtCore *step_foldl(CtLists *s, const Stage *stage, CtCore *state, CtCore *element) {
+static CtCore *step_foldl(CtLists *s, const CtListStage *stage, CtCore *state, CtCore *element) {
     CtCore *args[] = {state, element};
     return ct_core_list_apply(s, stage->fun, args);
 }
 
-static CtCore *step_foldr(CtLists *s, const Stage *stage, CtCore *state, CtCore *element) {
+static CtCore *step_foldr(CtLists *s, const CtListStage *stage, CtCore *state, CtCore *element) {
     CtCore *args[] = {element, state};
     return ct_core_list_apply(s, stage->fun, args);
 }
 
-static CtCore *step_all(CtLists *s, const Stage *stage, CtCore *state, CtCore *element) {
+static CtCore *step_all(CtLists *s, const CtListStage *stage, CtCore *state, CtCore *element) {
     CtCore *test = ct_core_list_apply(s, stage->fun, &element);
     return ct_core_if(s->p, s->range, state, test, ct_core_bool(s->p, s->range, false));
 }
 
-static CtCore *step_any(CtLists *s, const Stage *stage, CtCore *state, CtCore *element) {
+static CtCore *step_any(CtLists *s, const CtListStage *stage, CtCore *state, CtCore *element) {
     CtCore *test = ct_core_list_apply(s, stage->fun, &element);
     return ct_core_if(s->p, s->range, state, ct_core_bool(s->p, s->range, true), test);
 }
 
-static CtCore *step_count(CtLists *s, const Stage *stage, CtCore *state, CtCore *element) {
+static CtCore *step_count(CtLists *s, const CtListStage *stage, CtCore *state, CtCore *element) {
     (void)stage;
     CtVar *x = ct_core_list_var(s, "x", element->type);
     CtCore *more = ct_core_prim2(s->p, s->range, PRIM_INT_ADD, state, ct_core_int(s->p, s->range, 1));
     return ct_core_let(s->p, s->range, x, element, more);
 }
 
-static CtCore *step_snoc(CtLists *s, const Stage *stage, CtCore *state, CtCore *element) {
+static CtCore *step_snoc(CtLists *s, const CtListStage *stage, CtCore *state, CtCore *element) {
     (void)stage;
     return ct_core_list_array(s, ARRAY_SNOC, state, element, NULL);
 }
 
 /* The element itself. The state is what stands for an element that is left out. */
-static CtCore *step_itself(CtLists *s, const Stage *stage, CtCore *state, CtCore *element) {
+static CtCore *step_itself(CtLists *s, const CtListStage *stage, CtCore *state, CtCore *element) {
     (void)s;
     (void)stage;
     (void)state;
@@ -80,14 +60,15 @@ static CtCore *step_itself(CtLists *s, const Stage *stage, CtCore *state, CtCore
 
 /* ---- map and filter ---- */
 
-static CtCore *step_map(CtLists *s, const Stage *stage, CtCore *state, CtCore *element) {
+static CtCore *step_map(CtLists *s, const CtListStage *stage, CtCore *state, CtCore *element) {
     CtCore *made = ct_core_list_apply(s, stage->fun, &element);
+    if (stage->next->step == ct_core_list_step_concat) return go_on(s, stage, state, made);
     CtVar *y = ct_core_list_var(s, "y", made->type);
     CtCore *rest = go_on(s, stage, state, ct_core_list_use(s, y));
     return rest != NULL ? ct_core_let(s->p, s->range, y, made, rest) : NULL;
 }
 
-static CtCore *step_filter(CtLists *s, const Stage *stage, CtCore *state, CtCore *element) {
+static CtCore *step_filter(CtLists *s, const CtListStage *stage, CtCore *state, CtCore *element) {
     CtVar *x = ct_core_list_var(s, "x", element->type);
     CtCore *tested = ct_core_list_use(s, x), *test = ct_core_list_apply(s, stage->fun, &tested);
     CtCore *kept = go_on(s, stage, state, ct_core_list_use(s, x));
@@ -121,17 +102,17 @@ static bool is_call_of(const CtCore *core, const CtVar *loop, const CtVar *rest)
            core->as.call.args[0]->kind == CORE_VAR && core->as.call.args[0]->as.var == rest;
 }
 
-static Count count_elements(const CtCore *body, const CtVar *self, const CtVar *rest) {
+static CtListCount count_elements(const CtCore *body, const CtVar *self, const CtVar *rest) {
     while (body->kind == CORE_LET || body->kind == CORE_UNPACK) body = body->as.let.body;
-    if (is_call_of(body, self, rest)) return (Count){0, 0};
+    if (is_call_of(body, self, rest)) return (CtListCount){0, 0};
     if (body->kind == CORE_CON && body->as.call.count == 2 && is_call_of(body->as.call.args[1], self, rest))
-        return (Count){1, 1};
-    if (body->kind != CORE_CASE) return (Count){0, 2};
-    Count all = {2, 0};
+        return (CtListCount){1, 1};
+    if (body->kind != CORE_CASE) return (CtListCount){0, 2};
+    CtListCount all = {2, 0};
     for (uint32_t i = 0; i <= body->as.cases.count; i++) {
         const CtCore *one = i < body->as.cases.count ? body->as.cases.cases[i].body : body->as.cases.otherwise;
         if (one == NULL) continue;
-        Count count = count_elements(one, self, rest);
+        CtListCount count = count_elements(one, self, rest);
         if (count.least < all.least) all.least = count.least;
         if (count.most > all.most) all.most = count.most;
     }
@@ -151,9 +132,9 @@ static bool may_fail(const CtCore *body, const CtVar *self, const CtVar *rest) {
     return body->as.cases.otherwise != NULL && may_fail(body->as.cases.otherwise, self, rest);
 }
 
-static CtCore *produce(CtLists *s, const Stage *stage, CtCore *body, CtCore *state);
+static CtCore *produce(CtLists *s, const CtListStage *stage, CtCore *body, CtCore *state);
 
-static CtCore *produce_cons(CtLists *s, const Stage *stage, CtCore *cons, CtCore *state) {
+static CtCore *produce_cons(CtLists *s, const CtListStage *stage, CtCore *cons, CtCore *state) {
     CtCore *one = go_on(s, stage, state, cons->as.call.args[0]), *tail = cons->as.call.args[1];
     if (one == NULL || is_call_of(tail, stage->self, stage->rest)) return one;
     CtVar *so_far = ct_core_list_var(s, "state", one->type);
@@ -189,15 +170,15 @@ static CtCore *test_elements(CtLists *s, const CtListSource *source, CtVar *stat
     return ct_core_list_wrap(s, &around, ct_core_letrec(p, s->range, &(CtBind){test, fun}, 1, begun));
 }
 
-static const Stage *last_of(const Stage *stage) {
+static const CtListStage *last_of(const CtListStage *stage) {
     while (stage->next != NULL) stage = stage->next;
     return stage;
 }
 
 /* foldl (λstate x. body) start source, for this stage and those behind it */
-static CtCore *fold(CtLists *s, const Stage *stage, const CtListSource *source, CtVar *state, CtVar *x, CtCore *body,
-                    CtCore *start) {
-    const Stage *last = last_of(stage);
+static CtCore *fold(CtLists *s, const CtListStage *stage, const CtListSource *source, CtVar *state, CtVar *x,
+                    CtCore *body, CtCore *start) {
+    const CtListStage *last = last_of(stage);
     if (last->ends) return test_elements(s, source, state, x, body, start, last->step == step_all);
     body = ct_core_list_taking_row(s, source, &x, body);
     CtVar *params[] = {state, x};
@@ -206,7 +187,7 @@ static CtCore *fold(CtLists *s, const Stage *stage, const CtListSource *source, 
 }
 
 /* A loop in a loop, for the second of two generators. It ends with the rest of the outer loop. */
-static CtCore *produce_inner(CtLists *s, const Stage *stage, CtCore *letrec, CtCore *start) {
+static CtCore *produce_inner(CtLists *s, const CtListStage *stage, CtCore *letrec, CtCore *start) {
     const CtLam *loop = letrec->as.letrec.binds[0].lam->as.lam;
     const CtCase *nil = branch(loop, 0), *cons = branch(loop, 2);
     CtVar *self = letrec->as.letrec.binds[0].var;
@@ -221,7 +202,7 @@ static CtCore *produce_inner(CtLists *s, const Stage *stage, CtCore *letrec, CtC
         !ct_core_list_source(s, called->as.call.args[0], &around, &source))
         return NULL;
     CT_FIRED("lists.generator");
-    Stage inner = *stage;
+    CtListStage inner = *stage;
     inner.loop = loop;
     inner.self = self;
     inner.rest = cons->vars[1];
@@ -231,7 +212,7 @@ static CtCore *produce_inner(CtLists *s, const Stage *stage, CtCore *letrec, CtC
     return body != NULL ? ct_core_list_wrap(s, &around, fold(s, stage, &source, state, x, body, start)) : NULL;
 }
 
-static CtCore *produce_case(CtLists *s, const Stage *stage, CtCore *body, CtCore *state) {
+static CtCore *produce_case(CtLists *s, const CtListStage *stage, CtCore *body, CtCore *state) {
     uint32_t count = body->as.cases.count;
     CtCase *cases = CT_NEW_ARRAY(s->p->context->arena, CtCase, count);
     for (uint32_t i = 0; i < count; i++) {
@@ -249,7 +230,7 @@ static CtCore *produce_case(CtLists *s, const Stage *stage, CtCore *body, CtCore
 
 /* The body of a loop, in which each element goes to the next stage instead of in front of the rest. The body is used
  * up. */
-static CtCore *produce(CtLists *s, const Stage *stage, CtCore *body, CtCore *state) {
+static CtCore *produce(CtLists *s, const CtListStage *stage, CtCore *body, CtCore *state) {
     CtProgram *p = s->p;
     if (is_call_of(body, stage->self, stage->rest)) return state;
     if (body->kind == CORE_CON && body->as.call.count == 2) return produce_cons(s, stage, body, state);
@@ -262,10 +243,10 @@ static CtCore *produce(CtLists *s, const Stage *stage, CtCore *body, CtCore *sta
     return ct_core_unpack(p, body->range, body->as.let.vars, body->as.let.count, body->as.let.rhs, rest);
 }
 
-static CtCore *step_comprehension(CtLists *s, const Stage *stage, CtCore *state, CtCore *element) {
+static CtCore *step_comprehension(CtLists *s, const CtListStage *stage, CtCore *state, CtCore *element) {
     const CtLam *loop = ct_core_list_copy(s, stage->loop->node)->as.lam;
     const CtCase *cons = branch(loop, 2);
-    Stage own = *stage;
+    CtListStage own = *stage;
     own.loop = loop;
     own.rest = cons->vars[1];
     CtVar *x = cons->vars[0];
@@ -278,14 +259,6 @@ static CtCore *step_comprehension(CtLists *s, const Stage *stage, CtCore *state,
 }
 
 /* ---- chains of stages ---- */
-
-typedef struct Chain {
-    CtBindings around;
-    CtListSource source;
-    const Stage *first; /* of the stages between the source and the consumer, or the consumer */
-    bool partial;       /* one of the stages may fail */
-    Count count;        /* of elements for each element of the source */
-} Chain;
 
 /* The loop that a list is made by, its variable and the list that it goes through; NULL if there is none. */
 static const CtLam *loop_of(CtLists *s, CtCore *list, CtVar **self, CtCore **over) {
@@ -306,23 +279,28 @@ static const CtLam *loop_of(CtLists *s, CtCore *list, CtVar **self, CtCore **ove
 }
 
 /* The list that a stage takes its elements from; NULL if the list is not made by one. */
-static CtCore *find_stage(CtLists *s, CtCore *list, Stage *stage) {
+static CtCore *find_stage(CtLists *s, CtCore *list, CtListStage *stage) {
     CtVar *self = NULL;
     CtCore *over = NULL;
     const CtLam *loop = loop_of(s, list, &self, &over);
     if (loop != NULL) {
         const CtCase *cons = branch(loop, 2);
-        *stage = (Stage){.step = step_comprehension, .loop = loop, .self = self};
+        *stage = (CtListStage){.step = step_comprehension, .loop = loop, .self = self};
         stage->partial = may_fail(cons->body, self, cons->vars[1]);
         stage->count = count_elements(cons->body, self, cons->vars[1]);
         return over;
     }
     CtListFunction function = ct_core_list_call(list);
     if ((function != LIST_MAP && function != LIST_FILTER) || !ct_core_list_is_known(list->as.call.args[0])) return NULL;
-    *stage = (Stage){.step = function == LIST_MAP ? step_map : step_filter, .fun = list->as.call.args[0]};
+    *stage = (CtListStage){.step = function == LIST_MAP ? step_map : step_filter, .fun = list->as.call.args[0]};
     stage->partial = !is_total_function(stage->fun);
-    stage->count = (Count){function == LIST_MAP, 1};
+    stage->count = (CtListCount){function == LIST_MAP, 1};
     return list->as.call.args[1];
+}
+
+static CtCore *find_concat(CtCore *list, CtListStage *stage) {
+    *stage = (CtListStage){.step = ct_core_list_step_concat, .count = {0, 2}};
+    return list->as.call.args[2];
 }
 
 static bool is_made_by_loop(CtLists *s, CtCore *list) {
@@ -332,30 +310,55 @@ static bool is_made_by_loop(CtLists *s, CtCore *list) {
     return ct_core_list_call(list) == LIST_FILTER || loop_of(s, list, &self, &over) != NULL;
 }
 
-/* A map whose elements are only made until a test is decided. */
-static bool is_tested_map(const Stage *last, const CtCore *list) {
-    return last->is_test && ct_core_list_call(list) == LIST_MAP && is_total_function(list->as.call.args[0]);
+/* A map whose elements are only made until a test is decided, or which are lists that are not made. */
+static bool is_short_map(const CtListStage *last, const CtListStage *next, const CtCore *list) {
+    if (ct_core_list_call(list) != LIST_MAP) return false;
+    return next->step == ct_core_list_step_concat || (last->is_test && is_total_function(list->as.call.args[0]));
+}
+
+static bool may_any_fail(const CtListStage *stage) {
+    while (stage != NULL && !stage->partial) stage = stage->next;
+    return stage != NULL;
+}
+
+/* A list without an array, whose parts are taken one after the other. */
+static bool find_parts(CtLists *s, CtCore *list, CtListChain *chain) {
+    bool parts = ct_core_list_has_parts(s, list);
+    if (!parts && chain->first->step != ct_core_list_step_concat) return false;
+    if (parts && chain->partial && !ct_core_is_total(list)) return false;
+    chain->parts = list;
+    return true;
 }
 
 /* Two stages that may fail do not go into one loop: what comes before the second is made. */
-static bool find_chain(CtLists *s, CtCore *list, const Stage *last, Chain *chain) {
-    *chain = (Chain){.first = last, .partial = last->partial, .count = {1, 1}};
-    while (list = ct_core_list_open(s, list, &chain->around), is_made_by_loop(s, list) || is_tested_map(last, list)) {
-        Stage *stage = CT_NEW(s->p->context->arena, Stage);
-        CtCore *from = find_stage(s, list, stage);
+bool ct_core_list_chain(CtLists *s, CtCore *list, const CtListStage *last, CtListChain *chain) {
+    *chain = (CtListChain){.first = last, .partial = may_any_fail(last), .count = {1, 1}};
+    for (;;) {
+        list = ct_core_list_open(s, list, &chain->around);
+        bool concat = ct_core_list_is_concat(list);
+        if (!concat && !is_made_by_loop(s, list) && !is_short_map(last, chain->first, list)) break;
+        CtListStage *stage = CT_NEW(s->p->context->arena, CtListStage);
+        CtCore *from = concat ? find_concat(list, stage) : find_stage(s, list, stage);
         if (from == NULL) return false;
         if (chain->partial && stage->partial) break;
         stage->next = chain->first;
         stage->state = last->state;
         chain->first = stage;
         chain->partial = chain->partial || stage->partial;
-        chain->count = (Count){chain->count.least * stage->count.least, chain->count.most * stage->count.most};
+        chain->count = (CtListCount){chain->count.least * stage->count.least, chain->count.most * stage->count.most};
         list = from;
     }
-    return ct_core_list_source(s, list, &chain->around, &chain->source);
+    uint32_t opened = s->opened.count, bindings = chain->around.count;
+    if (ct_core_list_source(s, list, &chain->around, &chain->source)) return true;
+    s->opened.count = opened;
+    chain->around.count = bindings;
+    return find_parts(s, list, chain);
 }
 
-static CtCore *run_fold(CtLists *s, const Chain *chain, CtCore *start) {
+CtCore *ct_core_list_run_chain(CtLists *s, const CtListChain *chain, CtCore *start) {
+    if (chain->parts != NULL && ct_core_list_has_parts(s, chain->parts))
+        return ct_core_list_parts(s, chain->first, chain->parts, start);
+    if (chain->parts != NULL) return ct_core_list_over_cells(s, chain->first, chain->parts, start);
     CtVar *state = ct_core_list_var(s, "state", chain->first->state);
     CtVar *x = ct_core_list_var(s, "x", ct_core_list_source_type(s, &chain->source));
     CtCore *body = chain->first->step(s, chain->first, ct_core_list_use(s, state), ct_core_list_use(s, x));
@@ -363,29 +366,31 @@ static CtCore *run_fold(CtLists *s, const Chain *chain, CtCore *start) {
 }
 
 /* The array of the elements, with `none` for those that are left out. */
-static CtCore *run_elements(CtLists *s, const Chain *chain, CtCore *none) {
+static CtCore *run_elements(CtLists *s, const CtListChain *chain, CtCore *none) {
     CtVar *x = ct_core_list_var(s, "x", ct_core_list_source_type(s, &chain->source));
     CtCore *body = chain->first->step(s, chain->first, none, ct_core_list_use(s, x));
     return body != NULL ? ct_core_list_map_source(s, &chain->source, x, body) : NULL;
 }
 
+/* The array grows by each element. */
+static CtCore *collected_array(CtLists *s, CtCore *list) {
+    CtType *element = ct_core_list_element(list->type);
+    CtListChain chain;
+    CtListStage snoc = {.step = step_snoc, .state = ct_core_type_array(s->p, element)};
+    if (element->kind == TYPE_ARRAY || !ct_core_list_chain(s, list, &snoc, &chain)) return NULL;
+    CtCore *array = ct_core_list_run_chain(s, &chain, ct_core_array_lit(s->p, s->range, element, NULL, 0));
+    return array != NULL && CT_FIRED("lists.collected") ? ct_core_list_wrap(s, &chain.around, array) : NULL;
+}
+
 CtCore *ct_core_list_loop_array(CtLists *s, CtCore *list) {
     if (!is_made_by_loop(s, list)) return NULL;
-    CtProgram *p = s->p;
     CtType *element = ct_core_list_element(list->type);
-    Chain chain;
-    Stage itself = {.step = step_itself, .state = element};
-    if (!find_chain(s, list, &itself, &chain)) return NULL;
-    CtCore *array = NULL;
-    if (chain.count.least == 1 && chain.count.most == 1) {
-        CT_FIRED("lists.comprehension");
-        array = run_elements(s, &chain, NULL);
-    } else {
-        CT_FIRED("lists.collected");
-        Stage snoc = {.step = step_snoc, .state = ct_core_type_array(p, element)};
-        if (!find_chain(s, list, &snoc, &chain)) return NULL;
-        array = run_fold(s, &chain, ct_core_array_lit(p, s->range, element, NULL, 0));
-    }
+    CtListChain chain;
+    CtListStage itself = {.step = step_itself, .state = element};
+    if (!ct_core_list_chain(s, list, &itself, &chain)) return NULL;
+    if (chain.count.least != 1 || chain.count.most != 1) return collected_array(s, list);
+    CT_FIRED("lists.comprehension");
+    CtCore *array = run_elements(s, &chain, NULL);
     return array != NULL ? ct_core_list_wrap(s, &chain.around, array) : NULL;
 }
 
@@ -420,9 +425,9 @@ static CtCore *neutral_element(CtLists *s, CtType *type, bool is_product) {
 }
 
 static CtCore *consume_sum(CtLists *s, CtCore *list, CtType *type, bool is_product) {
-    Stage itself = {.step = step_itself, .state = type};
-    Chain chain;
-    if (!find_chain(s, list, &itself, &chain) || chain.count.most > 1) return NULL;
+    CtListStage itself = {.step = step_itself, .state = type};
+    CtListChain chain;
+    if (!ct_core_list_chain(s, list, &itself, &chain) || chain.count.most > 1) return NULL;
     CtCore *array = chain.first == &itself ? ct_core_list_source_array(s, &chain.source)
                                            : run_elements(s, &chain, neutral_element(s, type, is_product));
     if (array == NULL) return NULL;
@@ -433,22 +438,22 @@ static CtCore *consume_sum(CtLists *s, CtCore *list, CtType *type, bool is_produ
 
 /* Whether the elements are numbers of a range, so that those behind the one that decides a test cost nothing, and none
  * of the stages in front of the test may fail. */
-static bool is_source_free(const Chain *chain) {
-    const Stage *stage = chain->first;
+static bool is_source_free(const CtListChain *chain) {
+    const CtListStage *stage = chain->first;
     while (stage->next != NULL && !stage->partial) stage = stage->next;
     return stage->next == NULL && chain->source.array == NULL;
 }
 
-static CtCore *consume_by(CtLists *s, CtCore *list, Stage last, CtCore *start) {
+static CtCore *consume_by(CtLists *s, CtCore *list, CtListStage last, CtCore *start) {
     CtBindings around = {0};
     if (last.fun != NULL) last.fun = ct_core_list_fun(s, last.fun, &around);
     start = ct_core_list_bind_atom(s, &around, "start", start);
-    Chain chain;
+    CtListChain chain;
     if (last.fun != NULL && !ct_core_list_is_known(last.fun)) return NULL;
     last.partial = last.fun != NULL && !is_total_function(last.fun);
-    if (!find_chain(s, list, &last, &chain)) return NULL;
+    if (!ct_core_list_chain(s, list, &last, &chain)) return NULL;
     last.ends = last.is_test && is_source_free(&chain);
-    CtCore *made = run_fold(s, &chain, start);
+    CtCore *made = ct_core_list_run_chain(s, &chain, start);
     if (made == NULL) return NULL;
     CT_FIRED("lists.fold");
     return ct_core_list_wrap(s, &around, ct_core_list_wrap(s, &chain.around, made));
@@ -461,15 +466,15 @@ static CtCore *consume_right(CtLists *s, CtCore *const *args) {
     CtCore *array = ct_core_list_is_known(fun) ? ct_core_list_to_array(s, args[2]) : NULL;
     if (array == NULL) return NULL;
     CT_FIRED("lists.foldr");
-    Stage last = {.step = step_foldr, .fun = fun, .state = start->type};
-    Chain chain = {.first = &last};
+    CtListStage last = {.step = step_foldr, .fun = fun, .state = start->type};
+    CtListChain chain = {.first = &last};
     array = ct_core_list_array(s, ARRAY_REVERSE, array, NULL, NULL);
     chain.source.array = ct_core_list_bind(s, &around, "array", array);
-    return ct_core_list_wrap(s, &around, run_fold(s, &chain, start));
+    return ct_core_list_wrap(s, &around, ct_core_list_run_chain(s, &chain, start));
 }
 
 static CtCore *consume_length(CtLists *s, CtCore *list) {
-    Stage count = {.step = step_count, .state = s->p->int_type};
+    CtListStage count = {.step = step_count, .state = s->p->int_type};
     if (is_made_by_loop(s, list)) return consume_by(s, list, count, ct_core_int(s->p, s->range, 0));
     const CtListSource *known = list->kind == CORE_VAR ? ct_map_get(&s->sources, ct_key(list->as.var)) : NULL;
     if (known != NULL && CT_FIRED("lists.known_length")) return ct_core_list_count(s, known);
@@ -575,17 +580,24 @@ static CtCore *consume_left(CtLists *s, CtCore *const *args) {
     if (is_sum(fun, start, PRIM_ADD, PRIM_INT_ADD, 0)) sum = consume_sum(s, list, start->type, false);
     if (is_sum(fun, start, PRIM_MUL, PRIM_INT_MUL, 1)) sum = consume_sum(s, list, start->type, true);
     if (sum != NULL) return sum;
-    return consume_by(s, list, (Stage){.step = step_foldl, .fun = fun, .state = start->type}, start);
+    return consume_by(s, list, (CtListStage){.step = step_foldl, .fun = fun, .state = start->type}, start);
 }
 
 /* `all` and `any`. */
 static CtCore *consume_test(CtLists *s, CtCore *app, bool all) {
     CtCore *const *args = app->as.call.args;
-    Stage last = {.step = all ? step_all : step_any, .fun = args[0], .state = app->type, .is_test = true};
+    CtListStage last = {.step = all ? step_all : step_any, .fun = args[0], .state = app->type, .is_test = true};
     CtCore *made = consume_by(s, args[1], last, ct_core_bool(s->p, s->range, all));
     if (made != NULL) return made;
     s->opened.count = 0;
     return ct_core_list_tested(s, app);
+}
+
+static CtCore *consume_to_array(CtLists *s, CtCore *list) {
+    CtCore *array = ct_core_list_to_array(s, list);
+    if (array != NULL || !ct_core_list_has_parts(s, list)) return array;
+    s->opened.count = 0;
+    return collected_array(s, list);
 }
 
 CtCore *ct_core_list_consumed(CtLists *s, CtCore *app) {
@@ -606,7 +618,7 @@ CtCore *ct_core_list_consumed(CtLists *s, CtCore *app) {
     case LIST_HEAD: return consume_end(s, app, true);
     case LIST_LAST: return consume_end(s, app, false);
     case LIST_NULL: return consume_null(s, app);
-    case LIST_TO_ARRAY: return ct_core_list_to_array(s, args[0]);
+    case LIST_TO_ARRAY: return consume_to_array(s, args[0]);
     case LIST_AT: return consume_at(s, app);
     case LIST_NONE:
     case LIST_RANGE:
@@ -625,7 +637,8 @@ CtCore *ct_core_list_consumed(CtLists *s, CtCore *app) {
     case LIST_ITERATE:
     case LIST_ZIP_FIRST:
     case LIST_ZIP_SECOND:
-    case LIST_SCANL: break;
+    case LIST_SCANL:
+    case LIST_INTERCALATE: break;
     }
     return NULL;
 }

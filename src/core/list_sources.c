@@ -41,6 +41,7 @@ static const struct {
     {"head@[],", LIST_HEAD},
     {"last@[],", LIST_LAST},
     {"nullList@", LIST_NULL},
+    {"intercalate@", LIST_INTERCALATE},
 };
 
 CtListFunction ct_core_list_call(const CtCore *core) {
@@ -441,7 +442,8 @@ static CtCore *array_of_call(CtLists *s, CtCore *list) {
     case LIST_LAST:
     case LIST_AT:
     case LIST_NULL:
-    case LIST_TO_ARRAY: break;
+    case LIST_TO_ARRAY:
+    case LIST_INTERCALATE: break;
     }
     return NULL;
 }

@@ -37,6 +37,7 @@ typedef enum CtListFunction {
     LIST_AT,
     LIST_NULL,
     LIST_TO_ARRAY,
+    LIST_INTERCALATE,
 } CtListFunction;
 
 /* The function on lists that a term calls; LIST_NONE for others. */
@@ -149,8 +150,8 @@ bool ct_core_list_is_loop(const CtCore *letrec);
 CtCore *ct_core_list_loop_array(CtLists *s, CtCore *list);
 /* ---- list_tests.c ---- */
 
-/* all fun list, any fun list, head list, or null list, where a loop makes the list of a list that has no array; NULL for
- * other lists. */
+/* all fun list, any fun list, head list, or null list, where a loop makes the list of a list that has no array; NULL
+ * for other lists. */
 CtCore *ct_core_list_tested(CtLists *s, CtCore *app);
 
 /* ---- lists_to_arrays.c ---- */

@@ -86,8 +86,22 @@ static CtCore *visit_bound_list(Walk *w, CtCore *let) {
     return NULL;
 }
 
-/* What a term evaluates first: a call of a function on lists, or of the given local function. NULL: something else. */
-static CtCore *first_call(CtCore *core, const CtVar *self) {
+static bool is_var(const CtCore *core, const CtVar *var) { return core->kind == CORE_VAR && core->as.var == var; }
+
+/* What may as well be evaluated behind the list. */
+static bool is_value(const CtCore *core) {
+    return core->kind == CORE_LAM || core->kind == CORE_STRING || ct_core_is_atom(core);
+}
+
+static bool is_given(const CtCore *app, const CtVar *list) {
+    for (uint32_t i = 0; i < app->as.call.count; i++)
+        if (is_var(app->as.call.args[i], list)) return true;
+    return false;
+}
+
+/* The call among what a term evaluates first that is given this list, of a function on lists or of the given local
+ * function; of the local function whatever it is given, if there is no list. NULL: something else comes first. */
+static CtCore *first_call(CtCore *core, const CtVar *list, const CtVar *self) {
     for (;;) {
         CtCore *const *args = core->as.call.args;
         uint32_t i = 0;
@@ -98,17 +112,19 @@ static CtCore *first_call(CtCore *core, const CtVar *self) {
         case CORE_CASE: core = core->as.cases.scrutinee; continue;
         case CORE_PROJ: core = core->as.proj.tuple; continue;
         case CORE_APP:
-            if (self != NULL && core->as.call.of.fun->kind == CORE_VAR && core->as.call.of.fun->as.var == self)
-                return core;
-            if (self == NULL && ct_core_list_call(core) != LIST_NONE) return core;
-            if (!ct_core_is_atom(core->as.call.of.fun)) return NULL;
+            if (self != NULL ? is_var(core->as.call.of.fun, self) : ct_core_list_call(core) != LIST_NONE)
+                if (list == NULL || is_given(core, list)) return core;
+            if (!ct_core_is_atom(core->as.call.of.fun)) {
+                core = core->as.call.of.fun;
+                continue;
+            }
             break;
         case CORE_PRIM:
         case CORE_CON:
         case CORE_TUPLE: break;
         default: return NULL;
         }
-        while (i < core->as.call.count && (args[i]->kind == CORE_LAM || ct_core_is_atom(args[i]))) i++;
+        while (i < core->as.call.count && is_value(args[i])) i++;
         if (i == core->as.call.count) return NULL;
         core = args[i];
     }
@@ -149,7 +165,7 @@ static CtCore *put_into(CtLists *s, CtCore *let, CtCore *app) {
         CtCore *arg = app->as.call.args[i];
         if (arg->kind == CORE_VAR && arg->as.var == list && index == count)
             index = i;
-        else if ((arg->kind != CORE_LAM && !ct_core_is_atom(arg)) || ct_core_list_occurs(s, arg, list))
+        else if (!is_value(arg) || ct_core_list_occurs(s, arg, list))
             return let;
     }
     if (index == count || (body != app && count_uses(p->context->arena, body, list) != 1)) return let;
@@ -160,22 +176,22 @@ static CtCore *put_into(CtLists *s, CtCore *let, CtCore *app) {
 }
 
 CtCore *ct_core_list_put_into_call(CtLists *s, CtCore *let) {
-    bool list = ct_core_list_is_list(let->as.let.vars[0]->type);
-    return list ? put_into(s, let, first_call(let->as.let.body, NULL)) : let;
+    CtVar *list = let->as.let.vars[0];
+    return ct_core_list_is_list(list->type) ? put_into(s, let, first_call(let->as.let.body, list, NULL)) : let;
 }
 
 CtCore *ct_core_list_put_into_loop(CtLists *s, CtCore *let) {
     CtCore *body = let->as.let.body;
     if (!ct_core_list_is_list(let->as.let.vars[0]->type)) return let;
     if (body->kind != CORE_LETREC || body->as.letrec.count != 1) return let;
-    return put_into(s, let, first_call(body, body->as.letrec.binds[0].var));
+    return put_into(s, let, first_call(body, let->as.let.vars[0], body->as.letrec.binds[0].var));
 }
 
 CtCore *ct_core_list_put_around_call(CtLists *s, CtCore *letrec) {
     CtCore *body = letrec->as.letrec.body;
     CtVar *self = letrec->as.letrec.binds[0].var;
     if (letrec->as.letrec.count != 1) return letrec;
-    CtCore *app = first_call(body, self);
+    CtCore *app = first_call(body, NULL, self);
     if (app == NULL || app == body || count_uses(s->p->context->arena, body, self) != 1) return letrec;
     Replace r = {s->p, app, ct_core_letrec(s->p, letrec->range, letrec->as.letrec.binds, 1, app)};
     return replace(&r, body);
@@ -431,7 +447,10 @@ static CtCore *visit(void *data, CtCore *core) {
     if (ct_core_list_is_loop(core))
         ct_map_set(s->p->context->arena, &s->loops, ct_key(core->as.letrec.binds[0].var),
                    core->as.letrec.binds[0].lam->as.lam);
-    if (core->kind == CORE_LET) core = ct_core_list_put_into_call(&w->lists, core);
+    for (CtCore *let = NULL; core != let && core->kind == CORE_LET;) {
+        let = core;
+        core = ct_core_list_put_into_call(s, let);
+    }
     if (core->kind == CORE_LET) {
         CtCore *bound = visit_bound_list(w, core);
         if (bound != NULL) return bound;

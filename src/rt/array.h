@@ -235,6 +235,12 @@ static inline ct_array *ct_own(ct_run *rt, ct_array *x, int64_t more) {
 static CT_COLD void ct_grow(ct_run *rt, ct_array *x, int64_t words, int64_t needed) {
     int64_t capacity = x->capacity + x->capacity / 2 + 4;
     if (capacity < needed) capacity = needed;
+    if (!CT_PLAIN && !CT_IS_DEBUGGED && x->data != NULL && x->capacity > CT_MIDDLE) {
+        size_t used = (size_t)words * sizeof(ct_word), bytes = (size_t)capacity * sizeof(ct_word);
+        if (bytes > ((ct_large *)(void *)x->data - 1)->bytes) x->data = ct_widen_large(rt, x->data, used, bytes);
+        x->capacity = capacity;
+        return;
+    }
     ct_word *data = ct_take(rt, (size_t)capacity);
     if (words > 0) memcpy(data, x->data, (size_t)words * sizeof(ct_word));
     if (x->data != NULL) ct_give(rt, x->data, (size_t)x->capacity);

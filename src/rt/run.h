@@ -333,6 +333,28 @@ static CT_COLD void ct_give_large(ct_run *rt, void *memory) {
     rt->spare_bytes += large->bytes;
 }
 
+/* Gives a large block more bytes, of which the first `used` keep their contents. The system moves whole pages, where a
+ * copy would need new ones. */
+static CT_COLD void *ct_widen_large(ct_run *rt, void *memory, size_t used, size_t bytes) {
+    ct_large *large = (ct_large *)memory - 1;
+    size_t more = bytes - large->bytes, at = (size_t)((char *)memory - (char *)large->block);
+    if (rt->limit != 0 && more > rt->limit - rt->bytes) ct_fail_memory(rt);
+    if (rt->most_bytes < rt->bytes + more) rt->most_bytes = rt->bytes + more;
+    ct_free_spares(rt, rt->most_bytes - rt->bytes - more);
+    char *block = realloc(large->block, at + CT_LINE - 1 + bytes);
+    if (block == NULL) ct_fail_memory(rt);
+    size_t beyond = (size_t)(uintptr_t)(block + at) % CT_LINE, from = at;
+    if (beyond != 0) at += CT_LINE - beyond;
+    large = (ct_large *)(block + at) - 1;
+    if (at != from) memmove(large, block + from - sizeof(ct_large), sizeof(ct_large) + used);
+    large->block = block;
+    large->bytes = bytes;
+    *large->link = large;
+    if (large->next != NULL) large->next->link = &large->next;
+    rt->bytes += more;
+    return large + 1;
+}
+
 /* Begins a new chunk for small objects; the rest of the previous one stays unused. */
 static CT_COLD void *ct_take_chunk(ct_run *rt, size_t words) {
     size_t bytes = 64 * 1024;

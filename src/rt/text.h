@@ -170,9 +170,15 @@ static CT_CALLED ct_node *ct_show_real(ct_run *rt, double value, bool single) {
     char buffer[64];
     return ct_string_ascii(rt, buffer, ct_write_real(buffer, value, single));
 }
+/* The digits from the last to the first, each in front of the list. */
 static CT_CALLED ct_node *ct_show_int(ct_run *rt, int64_t value) {
-    char buffer[64];
-    return ct_string_ascii(rt, buffer, (size_t)snprintf(buffer, sizeof buffer, "%lld", (long long)value));
+    ct_node *list = ct_bare(rt, 0);
+    uint64_t left = value < 0 ? -(uint64_t)value : (uint64_t)value;
+    do {
+        list = ct_string_cell(rt, (int64_t)('0' + left % 10), list);
+        left /= 10;
+    } while (left != 0);
+    return value < 0 ? ct_string_cell(rt, '-', list) : list;
 }
 
 static inline size_t ct_put_utf8(char *out, int64_t code) {
@@ -254,7 +260,7 @@ static CT_CALLED ct_node *ct_answer(ct_run *rt, const ct_effects *effects) {
 }
 
 /* A character of a request (what >= 0), or the command that ends it, and its answer. */
-static CT_CALLED ct_node *ct_effect(ct_run *rt, int site, int64_t what) {
+static CT_CALLED ct_node *ct_ask(ct_run *rt, int site, int64_t what) {
     ct_effects *effects = rt->effects;
     if (effects == NULL) ct_fail(rt, site, 513, "there is no input and output here");
     if (what >= 0) {
@@ -264,6 +270,14 @@ static CT_CALLED ct_node *ct_effect(ct_run *rt, int site, int64_t what) {
     if (!effects->perform(effects, what))
         ct_fail(rt, site, effects->code, "%.*s", (int)effects->answer_length, effects->answer);
     return ct_answer(rt, effects);
+}
+
+static inline ct_node *ct_effect(ct_run *rt, int site, int64_t what) {
+    ct_effects *effects = rt->effects;
+    bool plain = what >= 0 && what < 0x80 && effects != NULL && effects->length < effects->capacity;
+    if (!plain) return ct_ask(rt, site, what);
+    effects->request[effects->length++] = (char)what;
+    return ct_bare(rt, 0);
 }
 
 /* A character of a message (what >= 0), or its end. Without a world nothing is told. */
