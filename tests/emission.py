@@ -193,6 +193,7 @@ FAULTS = [
     (r"s/CT_FROM(\(i_[0-9]*\), 1,/CT_FROM(1 + \1, 1,/", DEBUGGED, "", "is outside of what there is"),
     (r"s/^ *ct_drop(rt, m_[0-9]*);/&&/", DEBUGGED, "", "an object is used after its release"),
     (r"s/^ *ct_drop(rt, \(m_[0-9]*\));/&((int64_t *)\1)[2] = 0;/", DEBUGGED, "", "written to after its release"),
+    (r"s/^ *ct_drop(rt, m_[0-9]*);//", DEBUGGED, "", "of memory are left of the run"),
 ]
 
 

@@ -102,7 +102,8 @@ static void put_head(CtText *out, const char *header, CtEmitOptions options, con
     ct_emit_carried(out, out->arena, files, before + 1, programs, options.outside && !options.debug);
     if (options.outside && options.debug)
         ct_text_puts(out, "extern const ct_outside cotan_outside[];\n"
-                          "const ct_outside cotan_outside[] = {{NULL, NULL}};\n\n");
+                          "const ct_outside cotan_outside[] = {{NULL, NULL}};\n"
+                          "extern const bool cotan_counts_blocks;\nconst bool cotan_counts_blocks = true;\n\n");
     ct_text_puts(out, "#pragma GCC diagnostic pop\n\n");
     if (strstr(programs, "CT_LANES") != NULL)
         ct_text_puts(out, "#pragma GCC diagnostic ignored \"-Wpsabi\" /* no vector is seen from outside */\n\n");

@@ -88,6 +88,14 @@ enum {
 #define CT_SPAN(from, count, length) ((void)0)
 #endif
 
+/* Blocks of memory are counted where native code is debugged, and by Cotan, which makes its arguments and frees its
+ * results: so that a block that nobody gives back is noticed. */
+#if CT_IS_DEBUGGED || defined(CT_COUNTS_BLOCKS)
+#define CT_BLOCKS(rt, more) ((void)((rt)->blocks += (more)))
+#else
+#define CT_BLOCKS(rt, more) ((void)0)
+#endif
+
 typedef struct ct_object {
     union {
         struct {
@@ -170,6 +178,7 @@ typedef struct ct_run {
     bool alone;                         /* no loops are shared for the rest of this run */
     bool is_member;                     /* this run is a thread's own, in a crew */
     int64_t may_copy;                   /* words that may still be copied for a part: threads.h */
+    int64_t blocks;                     /* of memory, taken and not given back, where this is counted */
 } ct_run;
 
 /* The threads that share the loops of a run. Each has a run of its own. */
@@ -407,11 +416,13 @@ static CT_CALLED void ct_give_middle(ct_run *rt, void *memory, size_t words) {
 }
 
 static inline void *ct_take(ct_run *rt, size_t words) {
+    CT_BLOCKS(rt, 1);
     if (CT_UNLIKELY(CT_PLAIN || words > CT_SMALL)) return CT_FRESH(ct_take_middle(rt, words), words);
     return CT_FRESH(ct_take_from(rt, &rt->free[words], words), words);
 }
 
 static inline void ct_give(ct_run *rt, void *memory, size_t words) {
+    CT_BLOCKS(rt, -1);
     CT_FREED(memory, words);
     if (CT_UNLIKELY(CT_PLAIN || words > CT_SMALL)) {
         ct_give_middle(rt, memory, words);
@@ -604,6 +615,7 @@ static inline void ct_free_all(ct_run *rt) {
     for (int i = 0; i <= CT_SMALL + CT_MIDDLES; i++) rt->free[i] = NULL;
     rt->bump = rt->bump_end = NULL;
     rt->bytes = rt->most_bytes = 0;
+    rt->blocks = 0;
 }
 
 static inline void ct_begin(ct_run *rt) {

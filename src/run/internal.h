@@ -2,6 +2,7 @@
 #ifndef CT_RUN_INTERNAL_H
 #define CT_RUN_INTERNAL_H
 
+#define CT_COUNTS_BLOCKS 1
 #include "rt/export.h"
 #include "run/run.h"
 
@@ -61,6 +62,7 @@ struct CtNative {
     locale_t locale;
     bool done, recurses;        /* recurses: some function may need a stack of its own */
     bool interprets;            /* there is no library: the interpreter runs the program */
+    bool counts_blocks;         /* the library counts its blocks of memory: what is left behind a run is a fault */
     CtInterpreter *interpreter; /* of the last run; NULL: none */
     CtNativeError failure;      /* of the interpreter's last run; message NULL: none */
 };

@@ -130,6 +130,7 @@ static bool open_library(CtNative *native, const Place *place, char reason[200])
     memcpy(&native->entry, &entry, sizeof entry);
     ct_run *rt = &native->outer.run;
     native->constant_words = rt->constant_words = *words;
+    native->counts_blocks = dlsym(native->library, "cotan_counts_blocks") != NULL;
     rt->constants = rt->all_constants = calloc((size_t)*words + 1, sizeof(ct_word));
     return rt->constants != NULL;
 }
@@ -246,6 +247,30 @@ static void release_results(CtNative *native, const ct_word *words) {
         if (ct_flow_is_object(types->items[i])) ct_drop(&native->outer.run, words[i].p);
 }
 
+static void release_constants(CtNative *native, ct_run *holder) {
+    for (uint32_t i = 0; i < native->flow->constants.count; i++) {
+        const CtFlowConstant *constant = native->flow->constants.items[i];
+        const CtFlowTypes *types = &constant->function->results;
+        ct_word *at = holder->all_constants + constant->word;
+        if (at[0].i != 2) continue;
+        at[0].i = 0;
+        for (uint32_t j = 0; j < types->count; j++)
+            if (ct_flow_is_object(types->items[j])) ct_drop(&native->outer.run, at[1 + j].p);
+    }
+}
+
+/* The blocks of memory that nobody will give back. Constants are freed to find this out: the next call evaluates them
+ * again. */
+static int64_t blocks_left(CtNative *native) {
+    ct_run *rt = &native->outer.run;
+    int members = rt->crew != NULL ? rt->crew->count : 0;
+    int64_t blocks = 0;
+    release_constants(native, rt);
+    for (int i = 0; i < members; i++) release_constants(native, &rt->crew->members[i]);
+    for (int i = 0; i < members; i++) blocks += rt->crew->members[i].blocks;
+    return blocks + rt->blocks;
+}
+
 static void work(CtNative *native) {
     ct_word in[CT_FLOW_WIDE], out[CT_FLOW_WIDE];
     ct_run *rt = &native->outer.run;
@@ -256,6 +281,8 @@ static void work(CtNative *native) {
     release_results(native, out);
     if (CT_PLAIN && native->constant_words == 0 && rt->bytes != 0) /* a reference count is wrong; detected by tests */
         ct_fail(rt, 0, 901, "%zu bytes are left of the run", rt->bytes);
+    int64_t blocks = native->counts_blocks ? blocks_left(native) : 0;
+    if (blocks != 0) ct_fail(rt, 0, 901, "%lld blocks of memory are left of the run", (long long)blocks);
     native->done = true;
 }
 
