@@ -8,16 +8,18 @@
  * except for sums of two such values, and products with 1. The program's inputs contain none.
  *
  * A backward one then finds variables of which the sign of a zero matters: on which a `scale` depends that stays, or
- * anything else but arithmetic that hides the sign. It is not kept in results of the program, so exact mode rewrites
- * only products with literals of at least 1. */
+ * anything else but arithmetic that hides the sign. Arguments of calls are told by the parameters of what is called: so
+ * sums that a function only adds 0 to, as the end of each gradient does, need none. The sign is not kept in results of
+ * the program, so exact mode rewrites only products with literals of at least 1. */
 #include "flow/opt/passes.h"
 
 #include <math.h>
 
 typedef struct Scales {
     CtFlowBuilder b;
-    bool *zeros; /* by variable number: it may be a structural zero, or contain one */
-    bool *signs; /* by variable number: the sign of a zero matters, of it or in it */
+    bool *zeros;              /* by variable number: it may be a structural zero, or contain one */
+    bool *signs;              /* by variable number: the sign of a zero matters, of it or in it */
+    const struct Scales *all; /* of each function, by its number */
     CtFlowValues now;
     bool changed;
 } Scales;
@@ -144,12 +146,17 @@ static void need_of_sum(Scales *s, const CtFlowArgs *args, bool sign) {
     }
 }
 
+/* By such a number, a structural zero and any other zero both give a zero. */
+static bool is_finite(const CtFlowArg *p) { return p->var == NULL && isfinite(p->lit.real); }
+
 static void need_of_prim(Scales *s, const CtFlowStep *step) {
     const CtFlowArgs *args = &step->args;
     bool sign = needs(s, step->results.items[0]);
     switch ((int)step->as.prim) {
     case PRIM_ADD: need_of_sum(s, args, sign); return;
-    case PRIM_SCALE: need(s, &args->items[1], may_be(s, &args->items[1])); return;
+    case PRIM_SCALE:
+        need(s, &args->items[1], may_be(s, &args->items[1]) && (sign || !is_finite(&args->items[0])));
+        return;
     case PRIM_SUB:
     case PRIM_MUL:
     case PRIM_NEGATE:
@@ -212,12 +219,21 @@ static void need_of_bulk(Scales *s, const CtFlowStep *step) {
     }
 }
 
+/* As far as it is known: what a call of another function needs may grow, and the fixed point is over all functions. */
+static void need_of_call(Scales *s, const CtFlowStep *step) {
+    const CtFlowFunction *callee = step->as.function;
+    bool *signs = s->all[callee->id].signs;
+    for (uint32_t i = 0; i < step->args.count; i++)
+        need(s, &step->args.items[i], callee == s->b.flow->entry || signs[callee->params.items[i]->id]);
+}
+
 static void need_of_step(Scales *s, const CtFlowStep *step) {
     switch ((int)step->kind) {
     case FLOW_PRIM: need_of_prim(s, step); return;
     case FLOW_LOOP: need_of_loop(s, step); return;
     case FLOW_SWITCH: need_of_switch(s, step); return;
     case FLOW_BULK: need_of_bulk(s, step); return;
+    case FLOW_CALL: need_of_call(s, step); return;
     case FLOW_READ:
     case FLOW_UPDATE:
     case FLOW_SNOC:
@@ -289,31 +305,50 @@ static void multiply_by_literal(void *data, CtFlowStep *step) {
         step->as.prim = PRIM_MUL;
 }
 
-static void multiply_in(CtFlow *flow, CtFlowFunction *function) {
+static void find_zeros(Scales *s) {
+    const CtFlowFunction *function = s->b.function;
     uint32_t vars = function->vars + 1;
-    Scales s = {.b = {.flow = flow, .arena = flow->arena, .function = function},
-                .zeros = CT_NEW_ARRAY(flow->arena, bool, vars),
-                .signs = CT_NEW_ARRAY(flow->arena, bool, vars),
-                .changed = true};
+    s->zeros = CT_NEW_ARRAY(s->b.arena, bool, vars);
+    s->signs = CT_NEW_ARRAY(s->b.arena, bool, vars);
     for (uint32_t j = 0; j < function->params.count; j++)
-        s.zeros[function->params.items[j]->id] = function != flow->entry;
-    while (s.changed) {
-        s.changed = false;
-        visit(&s, function->body);
+        s->zeros[function->params.items[j]->id] = function != s->b.flow->entry;
+    for (s->changed = true; s->changed;) {
+        s->changed = false;
+        visit(s, function->body);
     }
-    for (s.changed = true; s.changed;) {
-        s.changed = false;
-        need_in(&s, function->body);
+}
+
+/* Whether more is needed than before. */
+static bool find_needs(Scales *s) {
+    bool grown = false;
+    for (s->changed = true; s->changed; grown |= s->changed) {
+        s->changed = false;
+        need_in(s, s->b.function->body);
     }
-    ct_flow_values_clear(&s.now, flow->arena);
-    write(&s, function->body);
+    return grown;
+}
+
+static void multiply(CtFlow *flow) {
+    uint32_t count = flow->functions.count;
+    Scales *all = CT_NEW_ARRAY(flow->arena, Scales, count + 1);
+    for (uint32_t i = 0; i < count; i++) {
+        all[i].b = (CtFlowBuilder){.flow = flow, .arena = flow->arena, .function = flow->functions.items[i]};
+        all[i].all = all;
+        find_zeros(&all[i]);
+    }
+    for (bool grown = true; grown;) { /* functions mostly stand behind their callers, so the last is first */
+        grown = false;
+        for (uint32_t i = count; i-- > 0;) grown |= find_needs(&all[i]);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        ct_flow_values_clear(&all[i].now, flow->arena);
+        write(&all[i], all[i].b.function->body);
+    }
 }
 
 void ct_flow_scales(CtFlow *flow) {
-    for (uint32_t i = 0; i < flow->functions.count; i++) {
-        CtFlowFunction *function = flow->functions.items[i];
-        if (!flow->exact) multiply_in(flow, function);
-        /* Last, since the resulting product may be −0.0. */
-        ct_flow_each_step(function->body, multiply_by_literal, NULL);
-    }
+    if (!flow->exact) multiply(flow);
+    /* Last, since the resulting product may be −0.0. */
+    for (uint32_t i = 0; i < flow->functions.count; i++)
+        ct_flow_each_step(flow->functions.items[i]->body, multiply_by_literal, NULL);
 }
