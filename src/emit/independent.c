@@ -1,7 +1,7 @@
 /* Finds loops with independent iterations: none writes an element that another one reads or writes. The arrays that a
  * loop makes are written once and are not visible yet; arrays that it updates in place are read and updated at the
- * loop's index only, or all at one distance from it. The C compiler is told so by a pragma. Otherwise it would test for aliasing at run time, or not
- * vectorise loops over many arrays. */
+ * loop's index only, or all at one distance from it. The C compiler is told so by a pragma. Otherwise it would test for
+ * aliasing at run time, or not vectorise loops over many arrays. */
 #include "flow/analysis/analysis.h"
 #include "emit/internal.h"
 
@@ -46,7 +46,8 @@ static bool at_one_place(const Apart *a, const CtFlowStep *step) {
     return true;
 }
 
-/* Whether a switch chooses between numbers, by arithmetic and reads that cannot fail, of arrays that are not updated. */
+/* Whether a switch chooses between numbers, by arithmetic and reads that cannot fail, of arrays that are not updated.
+ */
 static bool is_choice(const Apart *a, const CtFlowStep *step) {
     if (step->kind != FLOW_SWITCH) return false;
     for (uint32_t i = 0; i < step->results.count; i++)
@@ -61,6 +62,23 @@ static bool is_choice(const Apart *a, const CtFlowStep *step) {
         }
     }
     return true;
+}
+
+static bool reads_at_one_place(const Apart *a, const CtFlowBlock *branch) {
+    for (uint32_t i = 0; i < branch->steps.count; i++) {
+        const CtFlowStep *step = branch->steps.items[i];
+        if (step->kind == FLOW_READ && !at_one_place(a, step)) return false;
+        for (uint32_t j = 0; j < ct_flow_inner_count(step); j++)
+            if (!reads_at_one_place(a, ct_flow_inner(step, j))) return false;
+    }
+    return true;
+}
+
+/* Whether a switch is by the loop's index, and reads of updated arrays are at the place of the update. */
+static bool is_parted(const Apart *a, const CtFlowStep *step) {
+    for (uint32_t i = 0; i < step->as.cases.count; i++)
+        if (!reads_at_one_place(a, step->as.cases.branches[i].block)) return false;
+    return ct_flow_is_parted(a->block, step);
 }
 
 bool ct_emit_keeps_apart(CtArena *arena, const CtFlowStep *loop) {
@@ -80,7 +98,7 @@ bool ct_emit_keeps_apart(CtArena *arena, const CtFlowStep *loop) {
     for (uint32_t i = 0; i < a.block->steps.count; i++) {
         const CtFlowStep *step = a.block->steps.items[i];
         if ((step->kind == FLOW_READ || step->kind == FLOW_UPDATE) && !at_one_place(&a, step)) return false;
-        if (step->kind == FLOW_SWITCH && !is_choice(&a, step)) return false;
+        if (step->kind == FLOW_SWITCH && !is_choice(&a, step) && !is_parted(&a, step)) return false;
     }
     for (uint32_t i = 0; i < loop->as.loop.carried; i++) { /* another array in the next iteration */
         const CtFlowVar *param = a.block->params.items[1 + i], *next = a.block->values.items[i].var;

@@ -3,6 +3,7 @@
 #define CT_EMIT_INTERNAL_H
 
 #include "emit/emit.h"
+#include "flow/analysis/analysis.h"
 
 typedef struct RowPlace {              /* the final place of a row that is built directly inside its array of rows */
     const char *array, *count, *index; /* the array of rows, its number of rows, and the index of this row */
@@ -70,6 +71,8 @@ typedef struct Emit {
     bool debug;               /* indices are compared with lengths: rt/debug.h */
     bool streams;             /* the loop that is being written uses non-temporal stores */
     const CtFlowStep *pieced; /* the loop that is being written in parts: pieces.c; NULL: none */
+    CtFlowTests tests;        /* tests whose outcome is known in the part, and it */
+    bool holds[CT_MOST_TESTS];
     /* shared_loops.h */
     const CtFlowStep *part; /* the loop a part of which is being written; NULL: none */
     bool in_loop;           /* the function's code being written is inside a loop */
@@ -157,6 +160,11 @@ typedef struct PiecedPart {
 PiecedPart ct_emit_part_begin(Emit *e, const CtFlowStep *loop, const char *from, const char *to);
 void ct_emit_part_end(Emit *e, const PiecedPart *part);
 bool ct_emit_pieced_read(Emit *e, const CtFlowStep *step);
+/* Writes the iterations of a part once for each way in which the tests that part the loop may turn out. There,
+ * ct_emit_part_test binds such a test, and ct_emit_part_choice tells which branch of a switch all iterations take. */
+void ct_emit_part_copies(Emit *e, const PiecedPart *part, void (*write)(Emit *, void *), void *data);
+bool ct_emit_part_test(Emit *e, const CtFlowStep *step);
+bool ct_emit_part_choice(const Emit *e, const CtFlowStep *step, uint32_t *which);
 
 /* reuse_dying.c: an array of numbers, by index among them, that dies with the loop and that the loop reads only at its
  * own index, so that the loop's result may be written over it. NULL: there is none. */

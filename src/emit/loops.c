@@ -268,13 +268,15 @@ static void emit_iterations(Emit *e, LoopText *t, bool from_there) {
     ct_emit_line(e, "}");
 }
 
-/* The iterations in parts, each of which reads one of two arrays. */
+static void emit_part(Emit *e, void *text) { emit_iterations(e, text, false); }
+
+/* The iterations in parts, each of which reads one of two arrays, and takes one of two branches. */
 static void emit_parts(Emit *e, LoopText *t) {
     const char *from = t->from, *to = t->to;
     PiecedPart part = ct_emit_part_begin(e, t->step, from, to);
     t->from = part.begin;
     t->to = part.end;
-    emit_iterations(e, t, false);
+    ct_emit_part_copies(e, &part, emit_part, t);
     ct_emit_part_end(e, &part);
     t->from = from;
     t->to = to;

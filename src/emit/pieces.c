@@ -1,5 +1,5 @@
-/* Loops that read two arrays as one (flow/analysis/pieces.c). The iterations are parted where a read goes from the one
- * to the other; a pointer that is set before each part makes it a read of contiguous elements:
+/* Loops whose iterations fall into parts (flow/analysis/pieces.c). Iterations are parted where a read goes from one
+ * array to another; a pointer that is set before each part makes it a read of contiguous elements:
  *
  *     int64_t begin = 0;
  *     while (begin < n) {
@@ -16,6 +16,13 @@
  *         for (int64_t i = begin; i < end; i++) … x_at[i + x_by] …
  *         begin = end;
  *     }
+ *
+ * And they are parted where a branch begins or ends. The inner loop is written once for each branch:
+ *
+ *     if (begin == 0)
+ *         for (int64_t i = begin; i < end; i++) … the first iteration …
+ *     else
+ *         for (int64_t i = begin; i < end; i++) … any other …
  *
  * The inner loop has an index of its own: gcc ignores the pragma that it is independent otherwise. */
 #include "flow/analysis/analysis.h"
@@ -66,6 +73,16 @@ static void each_read(Emit *e, const PiecedPart *part,
         if (ct_flow_piece(body, body->steps.items[i], &piece)) write(e, body->steps.items[i], &piece, part);
 }
 
+/* Where branches begin and end. */
+static void begin_branch(Emit *e, const CtFlowParting *parting, const PiecedPart *part) {
+    const char *with = ct_emit_operand(e, &parting->with);
+    if (parting->before)
+        ct_emit_line(e, "if (%s < %s) %s = ct_int_min(%s, %s);", part->begin, with, part->end, part->end, with);
+    if (parting->behind)
+        ct_emit_line(e, "if (%s <= %s) %s = ct_int_min(%s - 1, %s) + 1;", part->begin, with, part->end, part->end,
+                     with);
+}
+
 PiecedPart ct_emit_part_begin(Emit *e, const CtFlowStep *loop, const char *from, const char *to) {
     uint32_t number = ++e->temporaries;
     PiecedPart part = {loop, ct_format(e->arena, "begin%u", number), ct_format(e->arena, "end%u", number)};
@@ -73,6 +90,8 @@ PiecedPart ct_emit_part_begin(Emit *e, const CtFlowStep *loop, const char *from,
     ct_emit_line(e, "while (%s < %s) {", part.begin, to);
     e->depth++;
     ct_emit_line(e, "int64_t %s = %s;", part.end, to);
+    CtFlowTests tests = ct_flow_parting_tests(loop->as.loop.block);
+    for (uint32_t i = 0; i < tests.count && CT_FIRED("pieces.branch"); i++) begin_branch(e, &tests.tests[i], &part);
     each_read(e, &part, begin_read);
     if (e->debug) each_read(e, &part, check_read);
     e->pieced = CT_FIRED("pieces.loop") ? loop : NULL;
@@ -88,9 +107,65 @@ void ct_emit_part_end(Emit *e, const PiecedPart *part) {
 
 bool ct_emit_pieced_read(Emit *e, const CtFlowStep *step) {
     CtFlowPiece piece;
-    if (e->pieced == NULL || !ct_flow_piece(e->pieced->as.loop.block, step, &piece)) return false;
+    if (e->pieced == NULL || e->block != e->pieced->as.loop.block) return false;
+    if (!ct_flow_piece(e->block, step, &piece)) return false;
     CtFlowVar *result = step->results.items[0];
     const char *name = ct_emit_name(e, result), *index = ct_emit_name(e, e->pieced->as.loop.block->params.items[0]);
     ct_emit_bind(e, result, ct_format(e->arena, "%s_at[%s + %s_by]", name, index, name), true, true);
+    return true;
+}
+
+static uint32_t number_of_test(const Emit *e, const CtFlowVar *test) {
+    uint32_t i = 0;
+    while (i < e->tests.count && e->tests.tests[i].test->results.items[0] != test) i++;
+    return i;
+}
+
+static const char *test_text(Emit *e, const CtFlowParting *test, const CtFlowBlock *body, const char *begin) {
+    const char *sign = test->test->as.prim == PRIM_INT_EQ ? "==" : test->test->as.prim == PRIM_INT_LT ? "<" : "<=";
+    const char *with = ct_emit_operand(e, &test->with);
+    bool first = test->test->args.items[0].var == body->params.items[0];
+    return ct_format(e->arena, "%s %s %s", first ? begin : with, sign, first ? with : begin);
+}
+
+static void write_copies(Emit *e, const PiecedPart *part, uint32_t from, void (*write)(Emit *, void *), void *data) {
+    if (from == e->tests.count) {
+        write(e, data);
+        return;
+    }
+    size_t size = (e->function->vars + 1) * sizeof(Use);
+    Use *before = CT_NEW_ARRAY(e->arena, Use, e->function->vars + 1);
+    memcpy(before, e->uses, size);
+    CtFlowParting *test = &e->tests.tests[from];
+    ct_emit_line(e, "if (%s) {", test_text(e, test, part->loop->as.loop.block, part->begin));
+    for (uint32_t i = 0; i < 2; i++) {
+        e->holds[from] = i == 0;
+        e->depth++;
+        write_copies(e, part, from + 1, write, data);
+        e->depth--;
+        ct_emit_line(e, i == 0 ? "} else {" : "}");
+        if (i == 0) memcpy(e->uses, before, size);
+    }
+}
+
+void ct_emit_part_copies(Emit *e, const PiecedPart *part, void (*write)(Emit *, void *), void *data) {
+    e->tests = ct_flow_parting_tests(part->loop->as.loop.block);
+    write_copies(e, part, 0, write, data);
+    e->tests.count = 0;
+}
+
+bool ct_emit_part_test(Emit *e, const CtFlowStep *step) {
+    if (e->tests.count == 0) return false;
+    uint32_t number = number_of_test(e, step->results.items[0]);
+    if (number == e->tests.count) return false;
+    ct_emit_bind(e, step->results.items[0], e->holds[number] ? "1" : "0", true, false);
+    return true;
+}
+
+bool ct_emit_part_choice(const Emit *e, const CtFlowStep *step, uint32_t *which) {
+    const CtFlowVar *on = step->args.items[0].var;
+    uint32_t number = on == NULL ? e->tests.count : number_of_test(e, on);
+    if (number == e->tests.count) return false;
+    *which = (step->as.cases.branches[0].tag == 1) == e->holds[number] ? 0 : 1;
     return true;
 }

@@ -243,7 +243,11 @@ static void emit_switch(Emit *e, const CtFlowStep *step) {
         ct_emit_line(e, "%s%s;", ct_emit_vector_type(e, var), ct_emit_name(e, var));
         ct_emit_alias(e, var, ct_emit_name(e, var));
     }
-    if (count == 0) {
+    if (ct_emit_part_choice(e, step, &first)) {
+        ct_emit_line(e, "{");
+        emit_branch(e, step, first);
+        ct_emit_line(e, "}");
+    } else if (count == 0) {
         ct_emit_line(e, "ct_fail(rt, 0, 901, \"a function without members\");");
     } else if (count == 2) {
         ct_emit_line(e, "if (%s) {", condition);
@@ -375,7 +379,9 @@ void ct_emit_step(Emit *e, CtFlowStep *step) {
     if (ct_emit_joined(e, step)) return;
     if (e->lanes != NULL && ct_emit_vector_step(e, step)) return;
     switch (step->kind) {
-    case FLOW_PRIM: ct_emit_prim(e, step); return;
+    case FLOW_PRIM:
+        if (!ct_emit_part_test(e, step)) ct_emit_prim(e, step);
+        return;
     case FLOW_CALL: emit_call(e, step); return;
     case FLOW_CONSTANT: emit_constant(e, step); return;
     case FLOW_STRING: emit_string(e, step); return;

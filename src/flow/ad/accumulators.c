@@ -518,16 +518,22 @@ static CtFlowVar *element_of(Reverse *r, Scope *loop, CtFlowVar *array, int64_t 
 /* How much greater than the index of this loop an index is, if that is a small literal; else 0. */
 static int64_t beyond(const Reverse *r, const Scope *loop, CtFlowArg index) {
     const CtFlowStep *sum = index.var == NULL ? NULL : ct_map_get(&r->defs, index.var->id);
-    if (sum == NULL || sum->kind != FLOW_PRIM || sum->as.prim != PRIM_INT_ADD) return 0;
-    CtFlowArg a = sum->args.items[0], b = sum->args.items[1], by = a.var == NULL ? a : b, of = a.var == NULL ? b : a;
-    bool small = by.var == NULL && by.lit.integer > 0 && by.lit.integer <= MOST_BEYOND;
-    return small && of.var == loop->step->as.loop.block->params.items[0] ? by.lit.integer : 0;
+    if (sum == NULL || sum->kind != FLOW_PRIM) return 0;
+    bool back = sum->as.prim == PRIM_INT_SUB;
+    if (!back && sum->as.prim != PRIM_INT_ADD) return 0;
+    CtFlowArg a = sum->args.items[0], b = sum->args.items[1];
+    CtFlowArg by = a.var == NULL && !back ? a : b, of = a.var == NULL && !back ? b : a;
+    if (by.var != NULL || of.var != loop->step->as.loop.block->params.items[0]) return 0;
+    bool small = by.lit.integer >= -MOST_BEYOND && by.lit.integer <= MOST_BEYOND;
+    return !small ? 0 : back ? -by.lit.integer : by.lit.integer;
 }
 
-/* x[i + by] of a vector, read in each iteration of a map: the reverse loop yields its adjoint. */
+/* x[i + by] of a vector, read in an iteration of a map, or in a branch there: the reverse loop yields its adjoint. */
 static bool give_beyond(Reverse *r, CtSourceRange range, CtFlowArg x, CtFlowArg index, CtFlowArg adjoint) {
     Scope *loop = r->scope;
-    if (loop->kind != SCOPE_LOOP || !loop->is_map || owns(r, loop, x.var)) return false;
+    bool outside = true;
+    for (; loop->kind == SCOPE_BRANCH; loop = loop->parent) outside &= !owns(r, loop, x.var);
+    if (loop->kind != SCOPE_LOOP || !loop->is_map || !outside || owns(r, loop, x.var)) return false;
     if (x.type->rank != 1 || ct_flow_is_object(x.type->element) || ct_flow_reverse_is_shared(r, x.var)) return false;
     int64_t by = beyond(r, loop, index);
     if (by == 0 || ct_flow_reverse_is_outside_loop(r, loop->parent, x.var)) return false;
@@ -565,9 +571,47 @@ CtFlowArg ct_flow_reverse_borrow_bag(Reverse *r, CtFlowArg x, CtFlowArg times) {
     return ct_flow_bag_for(&r->b, CT_NO_RANGE, bag, times, lengths);
 }
 
+static bool is_same(CtFlowArg a, CtFlowArg b) {
+    return a.var == b.var && (a.var != NULL || a.lit.integer == b.lit.integer);
+}
+
+static bool is_literal(CtFlowArg arg, int64_t value) { return arg.var == NULL && arg.lit.integer == value; }
+
+/* Whether a test that holds, or does not, says that a variable, an index, has this value. */
+static bool says(const CtFlowStep *test, bool holds, const CtFlowVar *of, CtFlowArg value) {
+    CtFlowArg a = test->args.items[0], b = test->args.items[1];
+    if (ct_flow_is_prim(test, PRIM_INT_EQ))
+        return holds && ((a.var == of && is_same(b, value)) || (b.var == of && is_same(a, value)));
+    bool less = ct_flow_is_prim(test, PRIM_INT_LT);
+    if (!is_literal(value, 0) || (!less && !ct_flow_is_prim(test, PRIM_INT_LE))) return false;
+    return holds ? a.var == of && is_literal(b, less ? 1 : 0) : b.var == of && is_literal(a, less ? 0 : 1);
+}
+
+/* The index of the loop, in a branch that is for one iteration alone, whose index is this literal or variable. */
+static CtFlowArg loop_index(const Reverse *r, CtFlowArg index) {
+    const Scope *loop = r->scope;
+    while (loop->kind == SCOPE_BRANCH) loop = loop->parent;
+    for (const Scope *s = r->scope; loop->kind == SCOPE_LOOP && s != loop; s = s->parent) {
+        const CtFlowVar *of = loop->step->as.loop.block->params.items[0], *on = s->step->args.items[0].var;
+        const CtFlowStep *test = on == NULL ? NULL : ct_map_get(&r->defs, on->id);
+        const CtFlowBranch *branches = s->step->as.cases.branches;
+        if (test == NULL || test->kind != FLOW_PRIM || test->args.count != 2 || s->step->as.cases.count != 2) continue;
+        uint32_t which = s->forward.items[0] == branches[0].block ? 0 : 1;
+        bool holds = (branches[0].tag == 1) == (which == 0);
+        if (says(test, holds, of, index) && CT_FIRED("accumulators.loop_index"))
+            return flow_of((CtFlowVar *)of); // NOLINT
+    }
+    return index;
+}
+
 void ct_flow_reverse_give_at(Reverse *r, CtSourceRange range, CtFlowArg x, const CtFlowArg *indices, uint32_t count,
                              CtFlowArg adjoint) {
     if (!ct_flow_reverse_is_active(r, x)) return;
+    CtFlowArg first = loop_index(r, indices[0]);
+    if (count == 1 && first.var != indices[0].var) {
+        ct_flow_reverse_give_at(r, range, x, &first, 1, adjoint);
+        return;
+    }
     const CtFlowStep *def = ct_map_get(&r->defs, x.var->id);
     if (def != NULL && def->kind == FLOW_READ && def->args.items[0].type->rank > def->args.count - 1) {
         uint32_t outer = def->args.count - 1;

@@ -210,14 +210,24 @@ static void yield_element(Reverse *r, Looping *lp, const Element *element, CtFlo
     ct_push(r->arena, &lp->beyond, element->by);
 }
 
-/* x[i + by] += g[i] */
+/* x[i + by] += g[i], for all i for which there is such an element: the iterations that have read one are among them. In
+ * the others, such as the first where `by` is −1, g is zero. */
 static void give_beyond(Reverse *r, CtSourceRange range, CtFlowVar *x, int64_t by, CtFlowArg g) {
     CtFlowArgs start = {0}, next = {0};
     CtFlowBuilder *b = &r->b;
+    CtFlowArg length = ct_flow_reverse_need(r, ct_flow_reverse_length(r, x, 0)), count = ct_flow_dim(b, range, g, 0);
+    CtFlowArg distance = ct_flow_int(b, by > 0 ? by : -by), none = ct_flow_int(b, 0);
+    if (by > 0)
+        length = ct_flow_prim_int(b, range, PRIM_INT_SUB, length, distance);
+    else if (CT_FIRED("reverse_loops.before"))
+        count = ct_flow_prim_int(b, range, PRIM_INT_SUB, count, distance);
+    count = ct_flow_prim_int(b, range, PRIM_INT_MIN, count, length);
+    count = ct_flow_prim_int(b, range, PRIM_INT_MAX, count, none);
     ct_push(r->arena, &start, ct_flow_reverse_borrow(r, range, flow_of(x)));
-    CtFlowLooping loop = ct_flow_loop_begin(b, range, ct_flow_dim(b, range, g, 0), &start);
-    CtFlowArg to = ct_flow_prim_int(b, range, PRIM_INT_ADD, loop.index, ct_flow_int(b, by));
-    CtFlowArg item = ct_flow_read(b, range, g, &loop.index, 1);
+    CtFlowLooping loop = ct_flow_loop_begin(b, range, count, &start);
+    CtFlowArg there = ct_flow_prim_int(b, range, PRIM_INT_ADD, loop.index, distance);
+    CtFlowArg to = by > 0 ? there : loop.index, from = by > 0 ? loop.index : there;
+    CtFlowArg item = ct_flow_read(b, range, g, &from, 1);
     ct_push(r->arena, &next, ct_flow_add_at(b, range, loop.carried.items[0], &to, 1, item));
     ct_flow_reverse_put(r, flow_of(x), ct_flow_loop_end(b, &loop, &next, NULL, NULL).items[0]);
 }

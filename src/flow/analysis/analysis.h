@@ -210,6 +210,26 @@ typedef struct CtFlowPiece {
     CtFlowShift shifts[2];
 } CtFlowPiece;
 bool ct_flow_piece(const CtFlowBlock *body, const CtFlowStep *step, CtFlowPiece *piece);
+/* A switch in the body of a loop, or in a branch there (`block`), on a comparison of the loop's index with what stays
+ * the same. It takes one branch in all iterations between two of: the first, number `with` (if `before`), the one
+ * behind it (if `behind`), and the last. */
+typedef struct CtFlowParting {
+    const CtFlowStep *test;
+    CtFlowArg with;
+    bool before, behind;
+} CtFlowParting;
+bool ct_flow_parting(const CtFlowBlock *body, const CtFlowBlock *block, const CtFlowStep *step, CtFlowParting *parting);
+/* Whether it is one whose branches consist of light primitives, of reads at the loop's index, beside it, or of one
+ * element, and of such switches. */
+bool ct_flow_is_parted(const CtFlowBlock *body, const CtFlowStep *step);
+/* The tests of all such switches, those of CtFlowPiece aside; `count` may be greater than the number of those that are
+ * kept. */
+enum { CT_MOST_TESTS = 2 }; /* a loop is written once for each way in which they may turn out */
+typedef struct CtFlowTests {
+    CtFlowParting tests[CT_MOST_TESTS];
+    uint32_t count;
+} CtFlowTests;
+CtFlowTests ct_flow_parting_tests(const CtFlowBlock *body);
 /* Whether a loop consists of light primitives on numbers, reads at its index or beside it, such switches, and updates
  * at its index, and gives vectors of numbers. The C compiler vectorises such a loop. */
 bool ct_flow_is_elementwise(const CtFlowStep *loop);

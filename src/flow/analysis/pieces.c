@@ -1,13 +1,21 @@
-/* Loops that read two arrays as one: before some iteration the one, from there on the other. Each part of the
- * iterations reads contiguous elements, so that such a loop is as simple as one that reads a single array. */
+/* Loops whose iterations fall into parts. Those that read two arrays as one: before some iteration the one, from there
+ * on the other. And those with a branch for some iterations, such as the first. Each part reads contiguous elements,
+ * and takes the same branches, so that such a loop is as simple as one that reads a single array. */
 #include "flow/analysis/analysis.h"
+
+static bool is_parameter(const CtFlowBlock *body, const CtFlowArg *arg) {
+    for (uint32_t i = 0; i < body->params.count; i++)
+        if (body->params.items[i] == arg->var) return true;
+    return false;
+}
+
+static bool is_bound(const CtFlowBlock *block, const CtFlowArg *arg) {
+    return arg->var != NULL && ct_flow_binder(block, arg->var) != NULL;
+}
 
 /* Whether an argument is a literal, or bound outside of a loop's body. */
 static bool is_outside(const CtFlowBlock *body, const CtFlowArg *arg) {
-    if (arg->var == NULL) return true;
-    for (uint32_t i = 0; i < body->params.count; i++)
-        if (body->params.items[i] == arg->var) return false;
-    return ct_flow_binder(body, arg->var) == NULL;
+    return arg->var == NULL || (!is_parameter(body, arg) && !is_bound(body, arg));
 }
 
 bool ct_flow_shifted_index(const CtFlowBlock *body, const CtFlowBlock *block, const CtFlowArg *arg,
@@ -52,6 +60,34 @@ bool ct_flow_piece(const CtFlowBlock *body, const CtFlowStep *step, CtFlowPiece 
     return piece->arrays[0].type == piece->arrays[1].type;
 }
 
+/* Whether a variable is bound in a block, or in one inside of it. */
+static bool is_bound_within(const CtFlowBlock *block, const CtFlowArg *arg) {
+    if (is_bound(block, arg)) return true;
+    for (uint32_t i = 0; i < block->steps.count; i++)
+        for (uint32_t j = 0; j < ct_flow_inner_count(block->steps.items[i]); j++)
+            if (is_bound_within(ct_flow_inner(block->steps.items[i], j), arg)) return true;
+    return false;
+}
+
+bool ct_flow_parting(const CtFlowBlock *body, const CtFlowBlock *block, const CtFlowStep *step,
+                     CtFlowParting *parting) {
+    if (step->kind != FLOW_SWITCH || step->as.cases.count != 2 || step->args.items[0].var == NULL) return false;
+    const CtFlowStep *test = ct_flow_binder(block, step->args.items[0].var);
+    if (test == NULL) test = ct_flow_binder(body, step->args.items[0].var);
+    if (test == NULL || test->kind != FLOW_PRIM) return false;
+    CtPrim prim = test->as.prim;
+    if (prim != PRIM_INT_EQ && prim != PRIM_INT_LT && prim != PRIM_INT_LE) return false;
+    bool first = test->args.items[0].var == body->params.items[0];
+    const CtFlowArg *index = &test->args.items[first ? 0 : 1], *with = &test->args.items[first ? 1 : 0];
+    if (index->var != body->params.items[0]) return false;
+    if (is_parameter(body, with) || is_bound_within(body, with)) return false;
+    *parting = (CtFlowParting){.test = test, .with = *with};
+    bool equal = prim == PRIM_INT_EQ;
+    parting->before = equal || (prim == PRIM_INT_LT) == first;
+    parting->behind = equal || !parting->before;
+    return true;
+}
+
 /* Whether an access is along the last dimension of an array of numbers, at the loop's index or beside it. */
 static bool is_along(const CtFlowBlock *body, const CtFlowStep *step, uint32_t indices, bool beside) {
     const CtFlowType *array = step->args.items[0].type;
@@ -62,6 +98,70 @@ static bool is_along(const CtFlowBlock *body, const CtFlowStep *step, uint32_t i
     return ct_flow_shifted_index(body, body, &step->args.items[indices], &shift) && (beside || shift.by.type == NULL);
 }
 
+/* Whether an argument in a branch is what the loop does not change. */
+static bool is_fixed(const CtFlowBlock *body, const CtFlowBlock *branch, const CtFlowArg *arg) {
+    return is_outside(body, arg) && !is_bound(branch, arg);
+}
+
+/* Whether a read in a branch is along the last dimension too, or of an element that does not change. */
+static bool is_along_there(const CtFlowBlock *body, const CtFlowBlock *branch, const CtFlowStep *step) {
+    const CtFlowArg *array = &step->args.items[0], *last = &step->args.items[step->args.count - 1];
+    CtFlowShift shift;
+    if (array->type->rank != step->args.count - 1 || ct_flow_is_object(array->type->element)) return false;
+    if (!is_outside(body, array) && !is_parameter(body, array)) return false;
+    for (uint32_t i = 1; i + 1 < step->args.count; i++)
+        if (!is_fixed(body, branch, &step->args.items[i])) return false;
+    return ct_flow_shifted_index(body, branch, last, &shift) || ct_flow_shifted_index(body, body, last, &shift) ||
+           is_fixed(body, branch, last);
+}
+
+static bool is_parted(const CtFlowBlock *body, const CtFlowBlock *block, const CtFlowStep *step);
+
+static bool is_simple_branch(const CtFlowBlock *body, const CtFlowBlock *branch) {
+    if (branch->exit != EXIT_YIELD) return false;
+    for (uint32_t i = 0; i < branch->steps.count; i++) {
+        const CtFlowStep *step = branch->steps.items[i];
+        bool simple = (step->kind == FLOW_PRIM && ct_prim_is_light(step->as.prim) && !ct_flow_step_fails(step)) ||
+                      (step->kind == FLOW_READ && is_along_there(body, branch, step)) || is_parted(body, branch, step);
+        if (!simple) return false;
+    }
+    return true;
+}
+
+static bool is_parted(const CtFlowBlock *body, const CtFlowBlock *block, const CtFlowStep *step) {
+    CtFlowParting parting;
+    if (!ct_flow_parting(body, block, step, &parting)) return false;
+    for (uint32_t i = 0; i < step->results.count; i++)
+        if (step->results.items[i] != NULL && ct_flow_is_object(step->results.items[i]->type)) return false;
+    const CtFlowBranch *branches = step->as.cases.branches;
+    return is_simple_branch(body, branches[0].block) && is_simple_branch(body, branches[1].block);
+}
+
+bool ct_flow_is_parted(const CtFlowBlock *body, const CtFlowStep *step) { return is_parted(body, body, step); }
+
+static void find_tests(const CtFlowBlock *body, const CtFlowBlock *block, CtFlowTests *tests) {
+    CtFlowPiece piece;
+    CtFlowParting parting;
+    for (uint32_t i = 0; i < block->steps.count; i++) {
+        const CtFlowStep *step = block->steps.items[i];
+        if (block == body && ct_flow_piece(body, step, &piece)) continue;
+        if (!ct_flow_parting(body, block, step, &parting)) continue;
+        uint32_t j = 0;
+        while (j < tests->count && j < CT_MOST_TESTS && tests->tests[j].test != parting.test) j++;
+        if (j == tests->count) {
+            if (j < CT_MOST_TESTS) tests->tests[j] = parting;
+            tests->count++;
+        }
+        for (uint32_t k = 0; k < 2; k++) find_tests(body, step->as.cases.branches[k].block, tests);
+    }
+}
+
+CtFlowTests ct_flow_parting_tests(const CtFlowBlock *body) {
+    CtFlowTests tests = {.count = 0};
+    find_tests(body, body, &tests);
+    return tests;
+}
+
 static bool is_simple(const CtFlowBlock *body, const CtFlowStep *step) {
     CtFlowPiece piece;
     switch (step->kind) {
@@ -69,7 +169,7 @@ static bool is_simple(const CtFlowBlock *body, const CtFlowStep *step) {
     case FLOW_PRIM: return ct_prim_is_light(step->as.prim) && !ct_flow_step_fails(step);
     case FLOW_READ: return is_along(body, step, step->args.count - 1, true);
     case FLOW_UPDATE: return is_along(body, step, step->args.count - 2, false);
-    case FLOW_SWITCH: return ct_flow_piece(body, step, &piece);
+    case FLOW_SWITCH: return ct_flow_piece(body, step, &piece) || ct_flow_is_parted(body, step);
     default: return false;
     }
 }
@@ -84,7 +184,7 @@ bool ct_flow_is_elementwise(const CtFlowStep *loop) {
     }
     for (uint32_t i = 0; i < body->steps.count; i++)
         if (!is_simple(body, body->steps.items[i])) return false;
-    return loop->results.count > 0;
+    return loop->results.count > 0 && ct_flow_parting_tests(body).count <= CT_MOST_TESTS;
 }
 
 bool ct_flow_is_pieced(const CtFlowStep *loop) {
