@@ -69,8 +69,8 @@ static bool is_bound_within(const CtFlowBlock *block, const CtFlowArg *arg) {
     return false;
 }
 
-bool ct_flow_parting(const CtFlowBlock *body, const CtFlowBlock *block, const CtFlowStep *step,
-                     CtFlowParting *parting) {
+static bool find_parting(const CtFlowBlock *body, const CtFlowBlock *block, const CtFlowStep *step,
+                         CtFlowParting *parting) {
     if (step->kind != FLOW_SWITCH || step->as.cases.count != 2 || step->args.items[0].var == NULL) return false;
     const CtFlowStep *test = ct_flow_binder(block, step->args.items[0].var);
     if (test == NULL) test = ct_flow_binder(body, step->args.items[0].var);
@@ -130,7 +130,7 @@ static bool is_simple_branch(const CtFlowBlock *body, const CtFlowBlock *branch)
 
 static bool is_parted(const CtFlowBlock *body, const CtFlowBlock *block, const CtFlowStep *step) {
     CtFlowParting parting;
-    if (!ct_flow_parting(body, block, step, &parting)) return false;
+    if (!find_parting(body, block, step, &parting)) return false;
     for (uint32_t i = 0; i < step->results.count; i++)
         if (step->results.items[i] != NULL && ct_flow_is_object(step->results.items[i]->type)) return false;
     const CtFlowBranch *branches = step->as.cases.branches;
@@ -145,7 +145,7 @@ static void find_tests(const CtFlowBlock *body, const CtFlowBlock *block, CtFlow
     for (uint32_t i = 0; i < block->steps.count; i++) {
         const CtFlowStep *step = block->steps.items[i];
         if (block == body && ct_flow_piece(body, step, &piece)) continue;
-        if (!ct_flow_parting(body, block, step, &parting)) continue;
+        if (!find_parting(body, block, step, &parting)) continue;
         uint32_t j = 0;
         while (j < tests->count && j < CT_MOST_TESTS && tests->tests[j].test != parting.test) j++;
         if (j == tests->count) {
