@@ -255,7 +255,34 @@ static CtPlacedGlobal *placed_global(CtPlaces *w, CtGlobal *global) {
     return placed;
 }
 
+/* Functions on streams are like any other here. */
+static CtListFunction list_function(const CtCore *core) {
+    CtListFunction function = ct_core_list_call(core);
+    bool on_stream = function == LIST_ITERATE || function == LIST_ZIP_FIRST || function == LIST_ZIP_SECOND;
+    return on_stream ? LIST_NONE : function;
+}
+
+/* A function on lists that is a value: λxs. toList xs. */
+static bool expand(CtPlaces *w, CtCore *core) {
+    CtProgram *p = w->lists.p;
+    CtType *type = core->type;
+    CtCore app = {.kind = CORE_APP};
+    app.as.call.of.fun = core;
+    if (list_function(&app) == LIST_NONE || type->kind != TYPE_FUN) return false;
+    CtVar **params = CT_NEW_ARRAY(arena_of(w), CtVar *, type->count);
+    CtCore **args = CT_NEW_ARRAY(arena_of(w), CtCore *, type->count);
+    for (uint32_t i = 0; i + 1 < type->count; i++) {
+        params[i] = ct_core_var_new(p, "x", type->parts[i]);
+        args[i] = ct_core_var(p, core->range, params[i]);
+    }
+    CtCore *fun = ct_core_global(p, core->range, core->as.global);
+    CtCore *call = ct_core_app(p, core->range, fun, args, type->count - 1);
+    *core = *ct_core_lam(p, core->range, core->as.global->name->text, params, type->count - 1, call);
+    return true;
+}
+
 static CtPlace *infer_global(CtPlaces *w, CtCore *core) {
+    if (expand(w, core)) return infer(w, core);
     if (core->as.global->is_library && !works_on_lists(w, core->as.global)) {
         leave(w, core->as.global);
         return NULL;
@@ -358,13 +385,6 @@ static CtPlace *infer_derivative(CtPlaces *w, CtCore *core) {
 
 /* ---- functions on lists ---- */
 
-/* Functions on streams are like any other here. */
-static CtListFunction list_function(const CtCore *core) {
-    CtListFunction function = ct_core_list_call(core);
-    bool on_stream = function == LIST_ITERATE || function == LIST_ZIP_FIRST || function == LIST_ZIP_SECOND;
-    return on_stream ? LIST_NONE : function;
-}
-
 /* Whether this parameter of a function on lists is the list that it goes through, not a state or an element. */
 static bool reads_list(CtListFunction function, uint32_t index, uint32_t count) {
     if (function == LIST_APPEND) return true;
@@ -409,6 +429,7 @@ static CtPlace *infer_list_call(CtPlaces *w, CtCore *core) {
         last = read_list(w, &core->as.call.args[i]);
         if (first == NULL) first = last;
         if (!is_good(function)) stay(last);
+        if (!is_good(function) && last != NULL) stay(ct_core_place_find(last)->of);
         stay(param);
         unify(part_of(last, 0), part_of(param, 0));
     }
@@ -443,8 +464,21 @@ static CtPlace *infer_cons(CtPlaces *w, CtCore *core) {
 
 /* ---- the forms of Core ---- */
 
+/* The call of a comprehension's loop from outside. */
+static CtPlace *infer_loop_call(CtPlaces *w, CtCore *app, CtPlace *fun) {
+    note(w, app->as.call.of.fun, fun);
+    CtPlace *over = read_list(w, &app->as.call.args[0]), *made = made_list(w, app);
+    unify(part_of(over, 0), part_of(part_of(fun, 0), 0));
+    unify(part_of(made, 0), part_of(part_of(fun, 1), 0));
+    if (made != NULL) made->of = over;
+    stays_list(w, app, made);
+    return made;
+}
+
 static CtPlace *infer_app(CtPlaces *w, CtCore *core) {
     CtCore *fun = core->as.call.of.fun;
+    CtPlace *loop = fun->kind == CORE_VAR ? ct_map_get(&w->loops, ct_key(fun->as.var)) : NULL;
+    if (loop != NULL) return infer_loop_call(w, core, loop);
     const CtPlacedGlobal *within = w->within;
     bool itself = fun->kind == CORE_GLOBAL && within != NULL && within->original == fun->as.global;
     if (itself) {
@@ -477,7 +511,7 @@ static CtPlace *infer_letrec(CtPlaces *w, CtCore *core) {
 }
 
 /* The loop of a comprehension sees the cells of the list that it goes through, and makes those of its own, as functions
- * on lists do; so it is as good as one. */
+ * on lists do; so it is as good as one. It is called where it is bound, or in what consumes its list. */
 static CtPlace *infer_comprehension(CtPlaces *w, CtCore *core) {
     CtVar *loop = core->as.letrec.binds[0].var;
     CtPlace *fun = place_of_var(w, loop);
@@ -485,6 +519,8 @@ static CtPlace *infer_comprehension(CtPlaces *w, CtCore *core) {
     stay(part_of(fun, 1));
     CtPlace *lam = infer(w, core->as.letrec.binds[0].lam);
     unify(fun, lam);
+    if (part_of(fun, 0) != NULL) ct_core_place_find(part_of(fun, 0))->is_opened = false;
+    ct_map_set(arena_of(w), &w->loops, ct_key(loop), fun);
     CtCore *body = core->as.letrec.body;
     for (; body->kind == CORE_LET; body = body->as.let.body) continue;
     bool own = body->kind == CORE_APP && body->as.call.of.fun->kind == CORE_VAR && body->as.call.of.fun->as.var == loop;
@@ -497,6 +533,7 @@ static CtPlace *infer_comprehension(CtPlaces *w, CtCore *core) {
     CtPlace *over = read_list(w, &body->as.call.args[0]), *made = made_list(w, core);
     unify(part_of(over, 0), part_of(part_of(fun, 0), 0));
     unify(part_of(made, 0), part_of(part_of(fun, 1), 0));
+    if (made != NULL) made->of = over;
     stays_list(w, body, made);
     stays_list(w, core, made);
     return made;

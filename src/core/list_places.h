@@ -13,6 +13,7 @@ typedef struct CtPlace {
     CtType *type;           /* as the program has it */
     struct CtPlace **parts; /* of a tuple, an array, a function; the element of a list. NULL for types without lists */
     uint32_t count;
+    struct CtPlace *of; /* of a list that a comprehension makes: the one that it goes through */
     bool is_list;
     bool stays;     /* a list whose cells the program sees */
     bool is_opened; /* by the program's own patterns */
@@ -48,6 +49,7 @@ typedef struct CtPlaces {
     CtMap fields;                    /* CtType *const * of a constructor's field -> CtPlace * */
     CtMap globals;                   /* CtGlobal * -> CtPlacedGlobal * */
     CtMap has_lists;                 /* CtType * -> whether lists are in its values */
+    CtMap loops;                     /* CtVar * of the loop of a comprehension, where it may be called -> CtPlace * */
     CtMap left;                      /* CtGlobal * that stays as it is */
     CtMap kept;                      /* CtType * whose fields are kept */
     CtMap lists_of;                  /* type of an element -> type of its lists */
