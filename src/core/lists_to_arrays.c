@@ -16,6 +16,8 @@
 
 #include "base/rules.h"
 
+#include <string.h>
+
 enum { MOST_TRIALS = 200, MAX_DEPTH = 2500, MOST_COPIES = 100, MAX_COPIED_BODY = 1000, MAX_PARAMETERS = 32 };
 
 typedef CT_VEC(CtGlobal *) Globals;
@@ -440,6 +442,20 @@ static CtCore *visit_case(Walk *w, CtCore *core) {
     return core;
 }
 
+/* case list of { … }, where a function on lists or a comprehension makes the list, as in foldr1: that of a variable. NULL:
+ * the list stays. */
+static CtCore *visit_made_case(Walk *w, CtCore *core) {
+    CtCore *list = core->as.cases.scrutinee;
+    bool made = ct_core_list_call(list) != LIST_NONE || list->kind == CORE_LETREC;
+    if (!made || !ct_core_list_is_list(list->type)) return NULL;
+    CtCase *cases = CT_NEW_ARRAY(w->lists.p->context->arena, CtCase, core->as.cases.count);
+    memcpy(cases, core->as.cases.cases, core->as.cases.count * sizeof *cases);
+    CtVar *var = ct_core_list_var(&w->lists, "list", list->type);
+    CtCore *opened = ct_core_case(w->lists.p, core->range, core->type, ct_core_list_use(&w->lists, var), cases,
+                                  core->as.cases.count, core->as.cases.otherwise);
+    return visit_bound_list(w, ct_core_let(w->lists.p, core->range, var, list, opened));
+}
+
 static CtCore *visit(void *data, CtCore *core) {
     Walk *w = data;
     CtLists *s = &w->lists;
@@ -461,6 +477,7 @@ static CtCore *visit(void *data, CtCore *core) {
     }
     if (core->kind == CORE_CASE) {
         CtCore *taken = visit_case(w, core);
+        if (taken == NULL) taken = visit_made_case(w, core);
         if (taken != NULL) return taken;
     }
     s->opened.count = 0;

@@ -10,6 +10,7 @@
 typedef struct Flat {
     CtFlow *flow;
     CtFlowMarks rows; /* arrays of rows that become matrices */
+    bool changed;
 } Flat;
 
 /* The type of a matrix of such rows; NULL for other types. */
@@ -54,10 +55,12 @@ static bool is_flat(const Flat *f, const CtFlowVar *var) {
 }
 
 static void change(void *data, CtFlowStep *step) {
-    const Flat *f = data;
+    Flat *f = data;
     for (uint32_t i = 0; i < step->results.count; i++) {
         CtFlowVar *var = step->results.items[i];
-        if (is_flat(f, var) && CT_FIRED("flat_rows.array")) var->type = matrix_type(f->flow, var->type);
+        if (!is_flat(f, var)) continue;
+        f->changed = CT_FIRED("flat_rows.array");
+        var->type = matrix_type(f->flow, var->type);
     }
     for (uint32_t i = 0; i < step->args.count; i++)
         if (is_flat(f, step->args.items[i].var)) step->args.items[i].type = step->args.items[i].var->type;
@@ -145,6 +148,17 @@ static void join_rows(void *data, CtFlowStep *step) {
     if (step->kind == FLOW_LOOP && step->as.loop.block->exit == EXIT_YIELD) join_in(data, step->as.loop.block);
 }
 
+/* The rows of an array may be those of another one: once this is a matrix they have one shape. */
+static bool flatten(CtFlow *flow, CtFlowBlock *body) {
+    Flat f = {.flow = flow, .rows = {.arena = flow->arena}};
+    ct_flow_each_step(body, find, &f);
+    if (f.rows.count == 0) return false;
+    ct_flow_each_step(body, refuse, &f);
+    refuse_all(&f, &body->values);
+    ct_flow_each_step(body, change, &f);
+    return f.changed;
+}
+
 void ct_flow_flat_rows(CtFlow *flow) {
     for (uint32_t i = 0; i < flow->functions.count; i++) {
         CtFlowFunction *function = flow->functions.items[i];
@@ -152,14 +166,6 @@ void ct_flow_flat_rows(CtFlow *flow) {
                     .uses = ct_flow_count_uses(flow, function)};
         ct_flow_each_step(function->body, join_rows, &j);
     }
-
-    for (uint32_t i = 0; i < flow->functions.count; i++) {
-        CtFlowBlock *body = flow->functions.items[i]->body;
-        Flat f = {.flow = flow, .rows = {.arena = flow->arena}};
-        ct_flow_each_step(body, find, &f);
-        if (f.rows.count == 0) continue;
-        ct_flow_each_step(body, refuse, &f);
-        refuse_all(&f, &body->values);
-        ct_flow_each_step(body, change, &f);
-    }
+    for (uint32_t i = 0; i < flow->functions.count; i++)
+        while (flatten(flow, flow->functions.items[i]->body)) continue;
 }
