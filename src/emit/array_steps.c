@@ -274,7 +274,7 @@ void ct_emit_array_step(Emit *e, CtFlowStep *step) {
         ct_emit_line(e, "ct_check_shape(rt, %s, %s->dims, %s, %u);", site, a, b, step->as.index);
     } else if (step->kind == FLOW_CHECK_SLICE) {
         const char *start = ct_emit_arg(e, &args->items[0]), *count = ct_emit_arg(e, &args->items[1]);
-        ct_emit_line(e, "ct_check_slice(rt, %s, %s, %s, %s);", site, start, count, ct_emit_arg(e, &args->items[2]));
+        ct_emit_line(e, "ct_check_slice(rt, %s, %s, %s, %s);", site, start, count, length_text(e, &args->items[2], 0));
     } else if (step->kind == FLOW_DIM) {
         const char *array = ct_emit_arg(e, &args->items[0]);
         ct_emit_bind(e, step->results.items[0], ct_format(e->arena, "%s->dims[%u]", array, step->as.index), true, true);

@@ -362,10 +362,10 @@ static CT_COLD CT_FAILS void ct_slice_fails(ct_run *rt, int site, int64_t start,
     ct_fail(rt, site, 501, "a slice of %lld from %lld is outside of an array of %lld elements", (long long)count,
             (long long)start, (long long)length);
 }
-static inline void ct_check_slice(ct_run *rt, int site, int64_t start, int64_t count, const ct_array *from) {
+static inline void ct_check_slice(ct_run *rt, int site, int64_t start, int64_t count, int64_t length) {
     ct_check_size(rt, site, "slice", count);
-    if (CT_UNLIKELY(start < 0 || start > from->dims[0] || count > from->dims[0] - start))
-        ct_slice_fails(rt, site, start, count, from->dims[0]);
+    if (CT_UNLIKELY(start < 0 || start > length || count > length - start))
+        ct_slice_fails(rt, site, start, count, length);
 }
 /* `count` elements from `start` on, unchecked; none when `count` is negative. */
 static CT_CALLED ct_array *ct_slice(ct_run *rt, int64_t start, int64_t count, const ct_array *from) {

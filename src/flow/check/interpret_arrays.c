@@ -193,7 +193,7 @@ static void run_check(CtInterpreter *i, const CtFlowStep *step) {
         check_shape(i, first->dims, array_of(i, &args[1]), step->as.index);
     } else {
         int64_t start = ct_flow_interpret_arg(i, &args[0]).integer, count = ct_flow_interpret_arg(i, &args[1]).integer;
-        int64_t length = array_of(i, &args[2])->dims[0];
+        int64_t length = length_of(i, &args[2], 0);
         ct_check_size(rt, 0, "slice", count);
         if (start < 0 || start > length || count > length - start) ct_slice_fails(rt, 0, start, count, length);
     }

@@ -13,6 +13,8 @@ void ct_flow_drop_unreached(CtFlow *flow);
 
 /* Makes a division of Ints by a literal power of two a shift, and its remainder a choice of bits; false for other
  * steps. */
+/* Behind a switch at the end of the builder's block: small arrays that all its branches make. */
+void ct_flow_items_behind(CtFlowBuilder *b, CtFlowFacts *facts, CtFlowStep *step, uint32_t depth);
 bool ct_flow_divide_by_bits(const CtFlowFacts *facts, CtFlowStep *step);
 /* Makes a choice between 0 and a number the larger of both; false for other switches. */
 bool ct_flow_choose_natural(const CtFlowFacts *facts, CtFlowStep *step);

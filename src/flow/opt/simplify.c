@@ -16,7 +16,8 @@ typedef struct Simplify {
     CtFlowFunction *function;
     CtFlowFacts facts;
     CtFlowValues now;
-    CT_VEC(Known) tags; /* known values, innermost last */
+    CT_VEC(Known) tags;  /* known values, innermost last */
+    CtFlowMarks changed; /* arrays that are changed in place */
     uint32_t depth;
 } Simplify;
 
@@ -102,6 +103,37 @@ static bool reads_beside(const CtFlowStep *step, const CtFlowStep *update) {
     return false;
 }
 
+static bool is_known_int(const CtFlowArg *arg) { return arg->var == NULL; }
+
+/* A read of an element of a slice, or of appended arrays, becomes one of the array that it comes from, where literals
+ * say which that is. So a small vector that is a part of another need not be made. Not of an array that is changed in
+ * place: the slice is a copy of what it was. */
+static bool read_of_part(Simplify *s, CtFlowStep *step) {
+    const CtFlowStep *whole = ct_flow_maker(&s->facts, &step->args.items[0], FLOW_BULK);
+    const CtFlowArg *index = &step->args.items[1];
+    if (whole == NULL || index->var != NULL || index->lit.integer < 0) return false;
+    CtFlowArg from = {0};
+    int64_t shift = 0;
+    if (whole->as.bulk == ARRAY_SLICE && is_known_int(&whole->args.items[0])) {
+        shift = whole->args.items[0].lit.integer;
+        from = whole->args.items[2];
+        if (shift < 0 || shift > INT32_MAX || index->lit.integer > INT32_MAX) return false;
+    } else if (whole->as.bulk == ARRAY_APPEND) {
+        CtFlowLength first = ct_flow_length(&s->facts, &whole->args.items[0], 0, false);
+        if (first.known.type == NULL || first.known.var != NULL) return false;
+        bool behind = index->lit.integer >= first.known.lit.integer;
+        shift = behind ? -first.known.lit.integer : 0;
+        from = whole->args.items[behind];
+    }
+    if (from.var == NULL || (from.var->id < s->changed.count && s->changed.items[from.var->id])) return false;
+    CT_FIRED("simplify.read_of_part");
+    CtFlowArgs args = one(s, from);
+    ct_push(s->arena, &args, integer(s, index->lit.integer + shift));
+    for (uint32_t i = 2; i < step->args.count; i++) ct_push(s->arena, &args, step->args.items[i]);
+    step->args = args;
+    return true;
+}
+
 static bool read_known(Simplify *s, CtFlowStep *step) {
     const CtFlowStep *whole = maker(s, &step->args.items[0]);
     const CtFlowArg *index = &step->args.items[1];
@@ -142,30 +174,6 @@ static void look_through_rows(Simplify *s, CtFlowStep *step) {
     step->args = args;
 }
 
-/* Compares lengths of rows as numbers, so that the rows need not be made. */
-static void zip_lengths(Simplify *s, CtFlowBlock *to, CtFlowStep *step) {
-    CtFlowArgs args = {0};
-    for (uint32_t i = 0; i < 2; i++) {
-        CtFlowArg arg = step->args.items[i];
-        const CtFlowStep *row = ct_flow_maker(&s->facts, &arg, FLOW_READ);
-        if (arg.type->kind == FLOW_ARRAY && row != NULL) {
-            CtFlowStep *dim = CT_NEW(s->arena, CtFlowStep);
-            CT_FIRED("simplify.zip_of_rows");
-            dim->kind = FLOW_DIM;
-            dim->range = step->range;
-            dim->args = one(s, arg);
-            CtFlowVar *length = ct_flow_fresh(s->flow, s->function, "n", s->facts.integer);
-            ct_push(s->arena, &dim->results, length);
-            look_through_rows(s, dim);
-            ct_flow_facts_step(&s->facts, dim, s->depth);
-            ct_push(s->arena, &to->steps, dim);
-            arg = flow_of(length);
-        }
-        ct_push(s->arena, &args, arg);
-    }
-    step->args = args;
-}
-
 static bool compare_known(Simplify *s, const CtFlowStep *step) {
     if (step->args.count != 2) return false;
     int known = ct_flow_compare(&s->facts, step->as.prim, &step->args.items[0], &step->args.items[1]);
@@ -179,6 +187,8 @@ static const CtFlowArg *made_count(const Simplify *s, const CtFlowArg *array) {
     if (step == NULL) return NULL;
     bool loop = step->kind == FLOW_LOOP && !step->as.loop.initial && fact->index >= step->as.loop.carried;
     bool counted = step->kind == FLOW_BULK && (step->as.bulk == ARRAY_REPLICATE || step->as.bulk == ARRAY_IOTA);
+    if (ct_flow_is_bulk(step, ARRAY_SLICE))
+        return ct_flow_is_natural(&s->facts, &step->args.items[1]) ? &step->args.items[1] : NULL;
     return loop || counted ? &step->args.items[0] : NULL;
 }
 
@@ -197,6 +207,51 @@ static bool dim_known(Simplify *s, const CtFlowStep *step) {
     if (length.known.type != NULL) return CT_FIRED("simplify.length") && stand(s, step, length.known);
     const CtFlowArg *count = step->as.index == 0 ? made_count(s, array) : NULL;
     return count != NULL && CT_FIRED("simplify.made_length") && stand(s, step, *count);
+}
+
+/* The length of a row or a slice, by a step in front of the one that asks. */
+static CtFlowArg length_of_part(Simplify *s, CtFlowBlock *to, const CtFlowStep *step, CtFlowArg part) {
+    CtFlowStep *dim = CT_NEW(s->arena, CtFlowStep);
+    dim->kind = FLOW_DIM;
+    dim->range = step->range;
+    dim->args = one(s, part);
+    CtFlowArgs length = one(s, flow_of(ct_flow_fresh(s->flow, s->function, "n", s->facts.integer)));
+    ct_push(s->arena, &dim->results, length.items[0].var);
+    look_through_rows(s, dim);
+    ct_flow_facts_step(&s->facts, dim, s->depth);
+    if (dim_known(s, dim))
+        ct_flow_rename(&s->now, &length);
+    else
+        ct_push(s->arena, &to->steps, dim);
+    return length.items[0];
+}
+
+/* Checks the length of a row or a slice as a number, so that it need not be made. */
+static void slice_length(Simplify *s, CtFlowBlock *to, CtFlowStep *step) {
+    CtFlowArg *of = &step->args.items[2];
+    const CtFlowStep *made = maker(s, of);
+    bool row = made != NULL && (made->kind == FLOW_READ || ct_flow_is_bulk(made, ARRAY_SLICE));
+    if (of->type->kind != FLOW_ARRAY || !row) return;
+    CT_FIRED("simplify.slice_of_part");
+    CtFlowArgs args = one(s, step->args.items[0]);
+    ct_push(s->arena, &args, step->args.items[1]);
+    ct_push(s->arena, &args, length_of_part(s, to, step, *of));
+    step->args = args;
+}
+
+/* Compares lengths of rows as numbers, so that the rows need not be made. */
+static void zip_lengths(Simplify *s, CtFlowBlock *to, CtFlowStep *step) {
+    CtFlowArgs args = {0};
+    for (uint32_t i = 0; i < 2; i++) {
+        CtFlowArg arg = step->args.items[i];
+        const CtFlowStep *row = ct_flow_maker(&s->facts, &arg, FLOW_READ);
+        if (arg.type->kind == FLOW_ARRAY && row != NULL) {
+            CT_FIRED("simplify.zip_of_rows");
+            arg = length_of_part(s, to, step, arg);
+        }
+        ct_push(s->arena, &args, arg);
+    }
+    step->args = args;
 }
 
 /* ---- checks ---- */
@@ -226,7 +281,7 @@ static bool check_size(const Simplify *s, const CtFlowStep *step) {
 
 static bool check_slice(const Simplify *s, const CtFlowStep *step) {
     const CtFlowArg *args = step->args.items;
-    CtFlowLength length = ct_flow_length(&s->facts, &args[2], 0, false);
+    CtFlowLength length = ct_flow_checked_length(&s->facts, &args[2], 0, false);
     return ct_flow_is_slice(&s->facts, &args[0], &args[1], length) && CT_FIRED("simplify.check_of_slice");
 }
 
@@ -458,6 +513,7 @@ static bool is_known(Simplify *s, CtFlowStep *step) {
     CtFlowArg value;
     if (step->kind == FLOW_DIM && row_length_known(s, step)) return true;
     if (step->kind == FLOW_READ || step->kind == FLOW_DIM || step->kind == FLOW_CHECK) look_through_rows(s, step);
+    while (step->kind == FLOW_READ && read_of_part(s, step)) look_through_rows(s, step);
     switch (step->kind) {
     case FLOW_PRIM:
         ct_flow_divide_by_bits(&s->facts, step);
@@ -551,10 +607,13 @@ static bool walk(Simplify *s, CtFlowBlock *to, CtFlowBlock *from, const CtFlowVa
             continue;
         }
         if (step->kind == FLOW_CHECK_ZIP) zip_lengths(s, to, step);
+        if (step->kind == FLOW_CHECK_SLICE) slice_length(s, to, step);
         if (is_known(s, step)) continue;
         if (step->kind == FLOW_LOOP) simplify_loop(s, step);
         if (step->kind == FLOW_SWITCH) simplify_switch(s, step);
         ct_push(s->arena, &to->steps, step);
+        CtFlowBuilder behind = {.flow = s->flow, .arena = s->arena, .function = s->function, .block = to};
+        if (step->kind == FLOW_SWITCH) ct_flow_items_behind(&behind, &s->facts, step, s->depth);
         if (step->kind == FLOW_FAIL || (step->kind == FLOW_SWITCH && !goes_on(step))) {
             end_block(to, EXIT_NEVER, NULL);
             return false;
@@ -581,12 +640,27 @@ static void visit(Simplify *s, CtFlowBlock *block) {
     s->facts.equals.count = equals;
 }
 
+static void mark_changed(Simplify *s, const CtFlowStep *step, uint32_t from, uint32_t to) {
+    for (uint32_t i = from; i < to; i++)
+        if (step->args.items[i].var != NULL) ct_flow_mark(&s->changed, step->args.items[i].var, true);
+    for (uint32_t i = 1; step->kind == FLOW_LOOP && i < step->as.loop.block->params.count; i++)
+        ct_flow_mark(&s->changed, step->as.loop.block->params.items[i], true);
+}
+
+static void find_changed(void *data, CtFlowStep *step) {
+    Simplify *s = data;
+    if (step->kind == FLOW_UPDATE || step->kind == FLOW_SNOC) mark_changed(s, step, 0, 1);
+    if (step->kind == FLOW_LOOP) mark_changed(s, step, 1, 1 + step->as.loop.carried);
+}
+
 void ct_flow_simplify(CtFlow *flow) {
     Simplify s = {.flow = flow, .arena = flow->arena};
     for (uint32_t i = 0; i < flow->functions.count; i++) {
         s.function = flow->functions.items[i];
         ct_flow_values_clear(&s.now, flow->arena);
         ct_flow_facts_begin(&s.facts, flow, s.function);
+        s.changed = (CtFlowMarks){.arena = flow->arena};
+        ct_flow_each_step(s.function->body, find_changed, &s);
         s.depth = UINT32_MAX; /* so that the blocks of the body have depth 0 */
         visit(&s, s.function->body);
     }

@@ -1,0 +1,76 @@
+/* Small arrays behind branches. An array that every branch of a switch makes of as many elements is made behind the
+ * switch, of elements that the branches yield. So a vector of three numbers, such as a point that is rotated in one way
+ * or another, costs what three numbers cost. The simplifier does this as it goes by. */
+#include "flow/opt/passes.h"
+
+enum { MOST_ITEMS = 16 };
+
+/* The number of elements, by name, that every branch yields as this result; 0 if there is another number of them. */
+static uint32_t count_items(const CtFlowFacts *facts, const CtFlowStep *step, uint32_t result) {
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < step->as.cases.count; i++) {
+        const CtFlowBlock *block = step->as.cases.branches[i].block;
+        if (block->exit == EXIT_NEVER) continue;
+        const CtFlowStep *items =
+            block->exit == EXIT_YIELD ? ct_flow_fact(facts, &block->values.items[result])->maker : NULL;
+        if (items == NULL || (items->kind != FLOW_ITEMS && items->kind != FLOW_LITERALS)) return 0;
+        bool other = items->args.count == 0 || (count > 0 && items->args.count != count);
+        if (items->args.count > MOST_ITEMS || other) return 0;
+        count = items->args.count;
+    }
+    return count;
+}
+
+/* Blocks may share the memory of what they yield. */
+static void own_values(CtFlowBuilder *b, CtFlowStep *step) {
+    for (uint32_t k = 0; k < step->as.cases.count; k++) {
+        CtFlowArgs *values = &step->as.cases.branches[k].block->values, own = {0};
+        for (uint32_t i = 0; i < values->count; i++) ct_push(b->arena, &own, values->items[i]);
+        *values = own;
+    }
+}
+
+/* Yields element j instead of the array, or beside it; gives the variable behind the switch. */
+static CtFlowVar *yield_element(CtFlowBuilder *b, const CtFlowFacts *facts, CtFlowStep *step, uint32_t result,
+                                uint32_t j) {
+    const CtFlowType *type = NULL;
+    for (uint32_t k = 0; k < step->as.cases.count; k++) {
+        CtFlowBlock *block = step->as.cases.branches[k].block;
+        if (block->exit == EXIT_NEVER) continue;
+        CtFlowArg item = ct_flow_fact(facts, &block->values.items[result])->maker->args.items[j];
+        type = item.type;
+        if (j > 0)
+            ct_push(b->arena, &block->values, item);
+        else
+            block->values.items[result] = item;
+    }
+    CtFlowVar *element = ct_flow_var(b, NULL, type);
+    if (j > 0)
+        ct_push(b->arena, &step->results, element);
+    else
+        step->results.items[result] = element;
+    return element;
+}
+
+void ct_flow_items_behind(CtFlowBuilder *b, CtFlowFacts *facts, CtFlowStep *step, uint32_t depth) {
+    CT_VEC(CtFlowStep *) made = {0};
+    for (uint32_t i = 0; i < step->results.count; i++) {
+        CtFlowVar *array = step->results.items[i];
+        uint32_t count = array->type->kind == FLOW_ARRAY ? count_items(facts, step, i) : 0;
+        if (count == 0) continue;
+        CT_FIRED("simplify.items_behind");
+        own_values(b, step);
+        CtFlowStep *items = CT_NEW(b->arena, CtFlowStep);
+        items->kind = FLOW_ITEMS;
+        items->range = step->range;
+        ct_push(b->arena, &items->results, array);
+        for (uint32_t j = 0; j < count; j++) ct_push(b->arena, &items->args, (CtFlowArg){0});
+        /* The first takes the place of the array, so it comes last. */
+        for (uint32_t j = count; j-- > 0;) items->args.items[j] = flow_of(yield_element(b, facts, step, i, j));
+        ct_flow_facts_step(facts, step, depth);
+        ct_flow_facts_step(facts, items, depth);
+        ct_push(b->arena, &made, items);
+    }
+    /* A row, which is looked at after its array, is made before it. */
+    for (uint32_t i = made.count; i-- > 0;) ct_push(b->arena, &b->block->steps, made.items[i]);
+}
