@@ -54,14 +54,14 @@ CtCore *ct_ad_adjoints_by(CtAd *ad, CtSourceRange range, CtCore *f, CtCore *x);
  * taken. */
 bool ct_ad_is_on_flow(const CtAd *ad);
 
-/* The custom derivative of an application withVjp f rule x or withJvp f rule x, as functions for both modes. */
+/* The custom derivative of an application of withVjp, withJvp or withRules, as functions for both modes. */
 typedef struct CtRuleTerms {
     CtCore *slope; /* (S) → (T, Double), between reals: the value and its derivative. NULL: `pair` is set instead. */
     CtCore *pair;  /* (S) → (T, T → S) */
     CtCore *tangent; /* (S, S) → (T, T) */
 } CtRuleTerms;
-/* `rule` must be a variable, because it is used more than once. */
-CtRuleTerms ct_ad_rule_terms(CtAd *ad, const CtCore *core, CtCore *rule);
+/* `rule` must be a variable, because it is used more than once. by_tangent: the second rule of withRules, else NULL. */
+CtRuleTerms ct_ad_rule_terms(CtAd *ad, const CtCore *core, CtCore *rule, CtCore *by_tangent);
 
 /* A new global (S) → Int that returns the number of entries in the method's trace (a tape, a Delta term) after a run of
  * `function`, a global (S) → T, at a point. NULL for a method without a trace. */

@@ -10,7 +10,8 @@
  *   y'ᵢ = (yᵢ, depends on D[f] (embed (primal x'))ᵢ by 1 and on x'ⱼ by pᵢⱼ)
  *
  * The cost is one pullback for each real of the result, and an operation for each partial derivative that is not
- * structurally zero. If the method's library can store a pullback (tape), it is one pullback in all. */
+ * structurally zero. If the method's library can store a pullback (tape), it is one pullback in all. `withRules` is
+ * `withJvp` to a method that takes a tangent as a whole (forward, taylor), and `withVjp` to all others. */
 #include "ad/internal.h"
 
 typedef struct Custom {
@@ -203,7 +204,7 @@ static CtCore *slope_of(CtAd *ad, const CtCore *core, CtCore *rule, CtType *s) {
     CtSourceRange range = core->range;
     CtVar *x = ct_core_var_new(p, "x", s);
     CtSeq seq = ct_ad_seq(p, NULL);
-    bool by_pair = core->as.call.of.deriv == DERIV_WITH_VJP;
+    bool by_pair = core->as.call.of.deriv != DERIV_WITH_JVP;
     CtCore *args[2] = {ct_core_var(p, range, x), NULL}, *both[2];
     CtCore *one = ct_core_real(p, range, by_pair ? core->type : s, 1.0);
     if (!by_pair) args[1] = one;
@@ -237,14 +238,14 @@ static CtCore *pair_by_tangents(CtAd *ad, const CtCore *core, CtCore *rule, CtTy
     return ct_core_lam(ad->p, core->range, "pair", &x, 1, ct_ad_seq_close(&seq, pair));
 }
 
-CtRuleTerms ct_ad_rule_terms(CtAd *ad, const CtCore *core, CtCore *rule) {
-    CtType *s = core->as.call.args[2]->type;
+CtRuleTerms ct_ad_rule_terms(CtAd *ad, const CtCore *core, CtCore *rule, CtCore *by_tangent) {
+    CtType *s = core->as.call.args[core->as.call.count - 1]->type;
     CtRuleTerms terms = {NULL, NULL, NULL};
     if (ct_ad_is_real(s) && ct_ad_is_real(core->type)) {
         terms.slope = slope_of(ad, core, rule, s);
-    } else if (core->as.call.of.deriv == DERIV_WITH_VJP) {
+    } else if (core->as.call.of.deriv != DERIV_WITH_JVP) {
         terms.pair = rule;
-        terms.tangent = ct_ad_tangent_of_pair(ad, core, rule, s);
+        terms.tangent = by_tangent != NULL ? by_tangent : ct_ad_tangent_of_pair(ad, core, rule, s);
     } else {
         terms.pair = pair_by_tangents(ad, core, rule, s);
         terms.tangent = rule;
@@ -367,6 +368,7 @@ bool ct_ad_may_vary(CtCore *f) {
 }
 
 CtCore *ct_ad_custom(CtTransform *t, CtSeq *seq, CtCore *core) {
+    core = ct_core_deriv_one_rule(t->p, core, t->rules->custom || t->rules->by_tangent);
     if (t->rules->custom) return t->rules->custom(t, seq, core);
     CtCore **args = core->as.call.args;
     Custom c = {.ad = t->ad, .p = t->p, .t = t, .range = core->range, .core = core, .op = core->as.call.of.deriv};

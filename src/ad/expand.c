@@ -144,15 +144,16 @@ static bool is_honoured(const CtAd *ad, const CtCore *core) {
     return !ad->one_rule || (ad->only_rule.source == core->range.source && ad->only_rule.start == core->range.start);
 }
 
-/* let f = …; rule = … in withVjp f rule x: both are evaluated once, whether or not a derivative is taken. */
+/* let f = …; rule = … in withVjp f rule x: these are evaluated once, whether or not a derivative is taken. */
 static CtCore *with_names(CtAd *ad, CtCore *core) {
     CtSeq seq = ct_ad_seq(ad->p, NULL);
-    CtCore *args[3];
-    for (uint32_t i = 0; i < 3; i++) {
+    CtCore *args[4];
+    uint32_t count = core->as.call.count;
+    for (uint32_t i = 0; i < count; i++) {
         args[i] = core->as.call.args[i];
-        if (i < 2 && !ct_ad_movable(args[i])) args[i] = ct_ad_seq_name(&seq, i == 0 ? "f" : "rule", args[i]);
+        if (i + 1 < count && !ct_ad_movable(args[i])) args[i] = ct_ad_seq_name(&seq, i == 0 ? "f" : "rule", args[i]);
     }
-    return ct_ad_seq_close(&seq, ct_core_deriv(ad->p, core->range, core->as.call.of.deriv, args, 3));
+    return ct_ad_seq_close(&seq, ct_core_deriv(ad->p, core->range, core->as.call.of.deriv, args, count));
 }
 
 static CtCore *taylor(Expand *e, CtCore *core) {
@@ -194,10 +195,13 @@ static CtCore *operator(Expand *e, CtCore *core) {
         return ct_ad_runs_again(ad) ? core : ct_ad_unchecked(ad->p, core);
     case DERIV_WITH_VJP:
     case DERIV_WITH_JVP:
-        if (!first_order(ad, core->range, args[2]->type, "the argument of a function with a rule for its derivative") ||
+    case DERIV_WITH_RULES: {
+        CtCore **x = &args[core->as.call.count - 1];
+        if (!first_order(ad, core->range, (*x)->type, "the argument of a function with a rule for its derivative") ||
             !first_order(ad, core->range, core->type, "the result of a function with a rule for its derivative"))
             return refused(ad, core);
-        return is_honoured(ad, core) ? with_names(ad, core) : ct_core_app(ad->p, core->range, args[0], &args[2], 1);
+        return is_honoured(ad, core) ? with_names(ad, core) : ct_core_app(ad->p, core->range, args[0], x, 1);
+    }
     case DERIV_BASIS:
         if (!first_order(ad, core->range, args[0]->type, "the result")) return refused(ad, core);
         return ct_ad_poly_basis(ad, core->range, args[0]->type, args[0]);

@@ -292,11 +292,18 @@ CtCore *ct_core_deriv(CtProgram *p, CtSourceRange range, CtDerivOp op, CtCore *c
     case DERIV_CHECKPOINT:
     case DERIV_ATTEMPT:
     case DERIV_WITH_VJP:
-    case DERIV_WITH_JVP: type = ct_core_type_fun_result(args[0]->type); break;
+    case DERIV_WITH_JVP:
+    case DERIV_WITH_RULES: type = ct_core_type_fun_result(args[0]->type); break;
     }
     CtCore *core = call(p, CORE_DERIV, type, range, args, count);
     core->as.call.of.deriv = op;
     return core;
+}
+
+CtCore *ct_core_deriv_one_rule(CtProgram *p, CtCore *core, bool by_tangent) {
+    if (core->as.call.of.deriv != DERIV_WITH_RULES) return core;
+    CtCore **args = core->as.call.args, *three[3] = {args[0], args[by_tangent ? 2 : 1], args[3]};
+    return ct_core_deriv(p, core->range, by_tangent ? DERIV_WITH_JVP : DERIV_WITH_VJP, three, 3);
 }
 
 CtCore *ct_core_dual(CtProgram *p, CtSourceRange range, CtType *type, CtMethod method, const CtMethod *path,

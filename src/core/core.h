@@ -146,7 +146,9 @@ static inline bool ct_core_deriv_is_of_value(CtDerivOp op) {
     return op == DERIV_BASIS || op == DERIV_REALS || op == DERIV_FILL || op == DERIV_STOP;
 }
 /* Whether the operator gives a function with a custom derivative. */
-static inline bool ct_core_deriv_has_rule(CtDerivOp op) { return op == DERIV_WITH_VJP || op == DERIV_WITH_JVP; }
+static inline bool ct_core_deriv_has_rule(CtDerivOp op) {
+    return op == DERIV_WITH_VJP || op == DERIV_WITH_JVP || op == DERIV_WITH_RULES;
+}
 /* Whether its value is f x, for its first and its last argument. */
 static inline bool ct_core_deriv_applies(CtDerivOp op) { return ct_core_deriv_has_rule(op) || op == DERIV_CHECKPOINT; }
 

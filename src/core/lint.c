@@ -292,11 +292,12 @@ static CtType *check_rule(Lint *l, CtCore *core, CtType *f) {
         return core->type;
     }
     CtType *s = f->parts[0], *t = f->parts[1], *both[2] = {s, s};
-    CtType *rule = core->as.call.of.deriv == DERIV_WITH_JVP
-                       ? ct_core_type_fun(l->p, both, 2, ct_core_type_pair(l->p, t, t))
-                       : ct_core_type_fun(l->p, &s, 1, ct_core_type_pair(l->p, t, ct_core_type_fun(l->p, &t, 1, s)));
-    expect_arg(l, core, 1, rule);
-    expect_arg(l, core, 2, s);
+    CtType *by_tangent = ct_core_type_fun(l->p, both, 2, ct_core_type_pair(l->p, t, t));
+    CtType *by_pair = ct_core_type_fun(l->p, &s, 1, ct_core_type_pair(l->p, t, ct_core_type_fun(l->p, &t, 1, s)));
+    CtDerivOp op = core->as.call.of.deriv;
+    expect_arg(l, core, 1, op == DERIV_WITH_JVP ? by_tangent : by_pair);
+    if (op == DERIV_WITH_RULES) expect_arg(l, core, 2, by_tangent);
+    expect_arg(l, core, core->as.call.count - 1, s);
     return t;
 }
 
@@ -351,7 +352,8 @@ static void check_deriv(Lint *l, CtCore *core) {
         result = ct_core_type_array(l->p, first->parts[1]);
         break;
     case DERIV_WITH_VJP:
-    case DERIV_WITH_JVP: result = check_rule(l, core, first); break;
+    case DERIV_WITH_JVP:
+    case DERIV_WITH_RULES: result = check_rule(l, core, first); break;
     }
     expect(l, core, "the derivative", core->type, result);
 }

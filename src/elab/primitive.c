@@ -60,6 +60,7 @@ static uint32_t function_place(CtDerivOp op) { return op == DERIV_TAYLOR ? 1 : 0
 
 static uint32_t deriv_wants(CtDerivOp op, uint32_t index) {
     if (index == 1 && ct_core_deriv_has_rule(op)) return op == DERIV_WITH_JVP ? 2 : 1;
+    if (index == 2 && op == DERIV_WITH_RULES) return 2;
     return index == function_place(op) && ct_core_deriv_info(op)->arity > 1 ? 1 : 0;
 }
 

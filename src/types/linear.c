@@ -1,5 +1,6 @@
 /* Warnings about custom derivative rules that are certainly not linear. In `withVjp f rule` the pullback must be linear
- * in the cotangent; in `withJvp f rule` the tangent of the result must be linear in the tangent of the point. From a
+ * in the cotangent; in `withJvp f rule` the tangent of the result must be linear in the tangent of the point; of
+ * `withRules` both. From a
  * rule that is not, the differentiation methods compute different results (docs/methods.md), so the warning points at
  * the first nonlinear expression.
  *
@@ -282,13 +283,12 @@ static const CtExpr *second(const CtExpr *body) {
     return body->kind == EXPR_TUPLE && body->part_count == 2 ? body->parts[1] : NULL;
 }
 
-static void examine(CtTypes *types, const CtExpr *call) {
-    bool by_pullback = strcmp(call->parts[0]->entity->primitive, "deriv.withVjp") == 0;
+static void examine_rule(CtTypes *types, const CtExpr *call, const CtExpr *rule, bool by_pullback) {
     Linear l = {.types = types};
     CtPat **const *pats;
     const CtExpr *body;
     Degree one = LINEAR, d = UNKNOWN;
-    if (!function_of(call->parts[2], by_pullback ? 1 : 2, &pats, &body) || (body = second(body)) == NULL) return;
+    if (!function_of(rule, by_pullback ? 1 : 2, &pats, &body) || (body = second(body)) == NULL) return;
     if (!by_pullback) {
         bind(&l, (*pats)[1], LINEAR);
         d = as_linear(&l, body, degree(&l, body));
@@ -307,11 +307,19 @@ static void examine(CtTypes *types, const CtExpr *call) {
         "multiply what arrives by what does not depend on it, and add; of another rule methods make different things");
 }
 
+static void examine(CtTypes *types, const CtExpr *call) {
+    bool by_tangent = strcmp(call->parts[0]->entity->primitive, "deriv.withJvp") == 0;
+    bool both = strcmp(call->parts[0]->entity->primitive, "deriv.withRules") == 0;
+    examine_rule(types, call, call->parts[2], !by_tangent);
+    if (both && call->part_count > 3) examine_rule(types, call, call->parts[3], false);
+}
+
 void ct_types_note_rule(CtTypes *types, const CtExpr *call) {
     const CtExpr *f = call->parts[0];
     if (types->is_library || call->part_count < 3 || f->kind != EXPR_VAR || f->entity == NULL) return;
     const char *primitive = f->entity->kind == ENTITY_PRIMITIVE ? f->entity->primitive : NULL;
-    if (primitive == NULL || (strcmp(primitive, "deriv.withVjp") != 0 && strcmp(primitive, "deriv.withJvp") != 0))
+    if (primitive == NULL || (strcmp(primitive, "deriv.withVjp") != 0 && strcmp(primitive, "deriv.withJvp") != 0 &&
+                              strcmp(primitive, "deriv.withRules") != 0))
         return;
     ct_push(types->arena, &types->rules, (CtExpr *)call);
 }

@@ -49,6 +49,7 @@ static CtBack *captured_back(CtChad *c, CtSeq *seq, CtCore *core, CtCore *x) {
 }
 
 CtPaired ct_chad_custom(CtChad *c, CtSeq *seq, CtCore *core) {
+    core = ct_core_deriv_one_rule(c->p, core, false);
     CtCore **args = core->as.call.args, *rule = args[1], *pair[2];
     CtPaired x = ct_chad_chad(c, seq, args[2]);
     CtBack *back = ct_chad_back(c, core, maybe_custom_back);

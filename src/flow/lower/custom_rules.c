@@ -1,9 +1,9 @@
-/* Functions with custom derivatives: withVjp f rule x, withJvp f rule x.
+/* Functions with custom derivatives: withVjp f rule x, withJvp f rule x, withRules f rule rule' x.
  *
  * Such an application becomes a call of a function made for it, whose parameters are the captured variables of f, those
  * of the rule, and the point. Its body calls f. Passes leave it alone until derivatives have been taken;
- * differentiation uses its rule (ad/custom_rules.c). A rule is given for one mode; the other mode is derived from it in
- * Core (ct_ad_rule_terms). */
+ * differentiation uses its rule (ad/custom_rules.c). If there is a rule for one mode only, the other mode is derived
+ * from it in Core (ct_ad_rule_terms). */
 #include "flow/lower/internal.h"
 
 static CtFlowTypes types_of(Lower *l, const CtFlowArgs *args) {
@@ -57,7 +57,9 @@ static CtCore *named(Lower *l, CtCore *rule) {
 /* Lowers f and the functions of the rule; returns their captured variables. */
 static CtFlowArgs lower_rule(Lower *l, CtCore *e, CtFlowRule *rule) {
     CtFlowArgs captured = {0}, own, by_pair, by_tangent = {0};
-    CtRuleTerms terms = ct_ad_rule_terms(l->ad, e, named(l, e->as.call.args[1]));
+    bool has_two = e->as.call.of.deriv == DERIV_WITH_RULES;
+    CtCore *first = named(l, e->as.call.args[1]), *second = has_two ? named(l, e->as.call.args[2]) : NULL;
+    CtRuleTerms terms = ct_ad_rule_terms(l->ad, e, first, second);
     rule->f = ct_flow_lower_code(l, e->as.call.args[0], &own);
     if (terms.slope != NULL) {
         rule->by_slope = parts_of(l, e->range, terms.slope, &by_pair);
@@ -87,7 +89,7 @@ static CtFlowFunction *function_with(Lower *l, CtCore *e, CtFlowRule *rule, cons
     CtFlowArgs params = add_params(l, "captured", captured), args = {0};
     CtFlowArgs own = ct_flow_slice(&params, 0, rule->own);
     CtFlowArgs point =
-        ct_flow_params(&l->b, &function->params, "x", ct_flow_types(l->b.flow, e->as.call.args[2]->type));
+        ct_flow_params(&l->b, &function->params, "x", ct_flow_types(l->b.flow, e->as.call.args[e->as.call.count - 1]->type));
     ct_flow_args_add(&l->b, &args, &own);
     ct_flow_args_add(&l->b, &args, &point);
     CtFlowArgs results = ct_flow_lower_call(l, e->range, rule->f, &args, false);
@@ -98,12 +100,12 @@ static CtFlowFunction *function_with(Lower *l, CtCore *e, CtFlowRule *rule, cons
 }
 
 CtFlowArgs ct_flow_lower_with_rule(Lower *l, CtCore *e) {
-    CtCore **args = e->as.call.args;
-    if (!ct_ad_is_on_flow(l->ad)) return ct_flow_lower(l, ct_core_app(l->p, e->range, args[0], &args[2], 1));
+    CtCore **args = e->as.call.args, **x = &args[e->as.call.count - 1];
+    if (!ct_ad_is_on_flow(l->ad)) return ct_flow_lower(l, ct_core_app(l->p, e->range, args[0], x, 1));
     CtFlowRule *rule = CT_NEW(l->b.arena, CtFlowRule);
     CtFlowArgs all = lower_rule(l, e, rule);
     CtFlowFunction *function = function_with(l, e, rule, &all);
-    CtFlowArgs point = ct_flow_lower(l, args[2]);
+    CtFlowArgs point = ct_flow_lower(l, *x);
     ct_flow_args_add(&l->b, &all, &point);
     return ct_flow_lower_call(l, e->range, function, &all, false);
 }

@@ -502,6 +502,7 @@ CtAbstract *ct_bulk_trace_eval(Tracer *tr, const Env *env, CtCore *core) {
     case CORE_FAIL: return failure(tr, core);
     case CORE_DERIV:
         if (ct_core_deriv_has_rule(core->as.call.of.deriv)) {
+            core = ct_core_deriv_one_rule(tr->p, core, false);
             parts = eval_all(tr, env, core->as.call.args, core->as.call.count);
             return ct_bulk_trace_rule(tr, core, parts);
         }

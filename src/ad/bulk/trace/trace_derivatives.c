@@ -273,7 +273,8 @@ CtAbstract *ct_bulk_trace_derivative(Tracer *tr, CtCore *dual, CtAbstract *const
     case DERIV_CHECKPOINT:
     case DERIV_ATTEMPT:
     case DERIV_WITH_VJP:
-    case DERIV_WITH_JVP: break;
+    case DERIV_WITH_JVP:
+    case DERIV_WITH_RULES: break;
     }
     return ct_bulk_trace_refuse(tr, dual->range, "this derivative");
 }
