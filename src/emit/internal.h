@@ -73,6 +73,7 @@ typedef struct Emit {
     const CtFlowStep *pieced; /* the loop that is being written in parts: pieces.c; NULL: none */
     CtFlowTests tests;        /* tests whose outcome is known in the part, and it */
     bool holds[CT_MOST_TESTS];
+    bool *live; /* by variable number: it is used in this copy of the part; NULL: the loop is not written in copies */
     /* shared_loops.h */
     const CtFlowStep *part; /* the loop a part of which is being written; NULL: none */
     bool in_loop;           /* the function's code being written is inside a loop */
@@ -164,6 +165,8 @@ bool ct_emit_pieced_read(Emit *e, const CtFlowStep *step);
  * ct_emit_part_test binds such a test, and ct_emit_part_choice tells which branch of a switch all iterations take. */
 void ct_emit_part_copies(Emit *e, const PiecedPart *part, void (*write)(Emit *, void *), void *data);
 bool ct_emit_part_test(Emit *e, const CtFlowStep *step);
+/* Whether a step is not needed in the copy, because of the branches that are not taken. */
+bool ct_emit_part_leaves_out(const Emit *e, const CtFlowStep *step);
 bool ct_emit_part_choice(const Emit *e, const CtFlowStep *step, uint32_t *which);
 
 /* reuse_dying.c: an array of numbers, by index among them, that dies with the loop and that the loop reads only at its

@@ -121,6 +121,12 @@ static uint32_t number_of_test(const Emit *e, const CtFlowVar *test) {
     return i;
 }
 
+/* Whether a step gives numbers that nothing uses, since all that did is in a branch that is not taken. */
+static bool is_left_out(const CtFlowStep *step, const bool *live) {
+    if (step->kind != FLOW_PRIM && step->kind != FLOW_READ && step->kind != FLOW_DIM) return false;
+    return !live[step->results.items[0]->id];
+}
+
 static const char *test_text(Emit *e, const CtFlowParting *test, const CtFlowBlock *body, const char *begin) {
     const char *sign = test->test->as.prim == PRIM_INT_EQ ? "==" : test->test->as.prim == PRIM_INT_LT ? "<" : "<=";
     const char *with = ct_emit_operand(e, &test->with);
@@ -128,9 +134,28 @@ static const char *test_text(Emit *e, const CtFlowParting *test, const CtFlowBlo
     return ct_format(e->arena, "%s %s %s", first ? begin : with, sign, first ? with : begin);
 }
 
+/* Marks what a block uses, in the branches that this copy takes. */
+static void note_live(const Emit *e, const CtFlowBlock *block, bool *live) {
+    for (uint32_t i = 0; i < block->values.count; i++)
+        if (block->values.items[i].var != NULL) live[block->values.items[i].var->id] = true;
+    for (uint32_t i = block->steps.count; i-- > 0;) {
+        const CtFlowStep *step = block->steps.items[i];
+        if (is_left_out(step, live)) continue;
+        for (uint32_t j = 0; j < step->args.count; j++)
+            if (step->args.items[j].var != NULL) live[step->args.items[j].var->id] = true;
+        uint32_t taken = 0;
+        bool known = step->kind == FLOW_SWITCH && ct_emit_part_choice(e, step, &taken);
+        for (uint32_t j = 0; j < ct_flow_inner_count(step); j++)
+            if (!known || j == taken) note_live(e, ct_flow_inner(step, j), live);
+    }
+}
+
 static void write_copies(Emit *e, const PiecedPart *part, uint32_t from, void (*write)(Emit *, void *), void *data) {
     if (from == e->tests.count) {
+        e->live = from > 0 ? CT_NEW_ARRAY(e->arena, bool, e->function->vars + 1) : NULL;
+        if (e->live != NULL) note_live(e, part->loop->as.loop.block, e->live);
         write(e, data);
+        e->live = NULL;
         return;
     }
     size_t size = (e->function->vars + 1) * sizeof(Use);
@@ -152,6 +177,10 @@ void ct_emit_part_copies(Emit *e, const PiecedPart *part, void (*write)(Emit *, 
     e->tests = ct_flow_parting_tests(part->loop->as.loop.block);
     write_copies(e, part, 0, write, data);
     e->tests.count = 0;
+}
+
+bool ct_emit_part_leaves_out(const Emit *e, const CtFlowStep *step) {
+    return e->live != NULL && is_left_out(step, e->live);
 }
 
 bool ct_emit_part_test(Emit *e, const CtFlowStep *step) {

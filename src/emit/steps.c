@@ -376,7 +376,7 @@ void ct_emit_block(Emit *e, const CtFlowBlock *block, const CtFlowStep *owner) {
 
 void ct_emit_step(Emit *e, CtFlowStep *step) {
     tell_line(e, step->range);
-    if (ct_emit_joined(e, step)) return;
+    if (ct_emit_joined(e, step) || ct_emit_part_leaves_out(e, step)) return;
     if (e->lanes != NULL && ct_emit_vector_step(e, step)) return;
     switch (step->kind) {
     case FLOW_PRIM:
