@@ -464,10 +464,10 @@ static CtPlace *infer_cons(CtPlaces *w, CtCore *core) {
 
 /* ---- the forms of Core ---- */
 
-/* The call of a comprehension's loop from outside. */
-static CtPlace *infer_loop_call(CtPlaces *w, CtCore *app, CtPlace *fun) {
+/* The call of a comprehension's loop from outside; `term` has its list. */
+static CtPlace *infer_loop_call(CtPlaces *w, CtCore *app, CtCore *term, CtPlace *fun) {
     note(w, app->as.call.of.fun, fun);
-    CtPlace *over = read_list(w, &app->as.call.args[0]), *made = made_list(w, app);
+    CtPlace *over = read_list(w, &app->as.call.args[0]), *made = made_list(w, term);
     unify(part_of(over, 0), part_of(part_of(fun, 0), 0));
     unify(part_of(made, 0), part_of(part_of(fun, 1), 0));
     if (made != NULL) made->of = over;
@@ -478,7 +478,7 @@ static CtPlace *infer_loop_call(CtPlaces *w, CtCore *app, CtPlace *fun) {
 static CtPlace *infer_app(CtPlaces *w, CtCore *core) {
     CtCore *fun = core->as.call.of.fun;
     CtPlace *loop = fun->kind == CORE_VAR ? ct_map_get(&w->loops, ct_key(fun->as.var)) : NULL;
-    if (loop != NULL) return infer_loop_call(w, core, loop);
+    if (loop != NULL) return infer_loop_call(w, core, core, loop);
     const CtPlacedGlobal *within = w->within;
     bool itself = fun->kind == CORE_GLOBAL && within != NULL && within->original == fun->as.global;
     if (itself) {
@@ -529,12 +529,7 @@ static CtPlace *infer_comprehension(CtPlaces *w, CtCore *core) {
         unify(place_of_var(w, let->as.let.vars[0]), infer(w, let->as.let.rhs));
         stays_list(w, let, part_of(fun, 1));
     }
-    note(w, body->as.call.of.fun, fun);
-    CtPlace *over = read_list(w, &body->as.call.args[0]), *made = made_list(w, core);
-    unify(part_of(over, 0), part_of(part_of(fun, 0), 0));
-    unify(part_of(made, 0), part_of(part_of(fun, 1), 0));
-    if (made != NULL) made->of = over;
-    stays_list(w, body, made);
+    CtPlace *made = infer_loop_call(w, body, core, fun);
     stays_list(w, core, made);
     return made;
 }

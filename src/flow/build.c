@@ -100,3 +100,17 @@ void ct_flow_insert_var(CtArena *arena, CtFlowVars *to, uint32_t index, CtFlowVa
     }
     *to = all;
 }
+
+void ct_flow_remove_arg(CtArena *arena, CtFlowArgs *from, uint32_t index) {
+    CtFlowArgs rest = {0};
+    for (uint32_t i = 0; i < from->count; i++)
+        if (i != index) ct_push(arena, &rest, from->items[i]);
+    *from = rest;
+}
+
+void ct_flow_remove_var(CtArena *arena, CtFlowVars *from, uint32_t index) {
+    CtFlowVars rest = {0};
+    for (uint32_t i = 0; i < from->count; i++)
+        if (i != index) ct_push(arena, &rest, from->items[i]);
+    *from = rest;
+}

@@ -104,6 +104,9 @@ CtFlowArgs ct_flow_switch_end(CtFlowBuilder *l, CtFlowChoosing *choice);
 /* Puts a value at an index of a sequence, whose items may be shared with another step's: they are copied. */
 void ct_flow_insert_arg(CtArena *arena, CtFlowArgs *to, uint32_t index, CtFlowArg value);
 void ct_flow_insert_var(CtArena *arena, CtFlowVars *to, uint32_t index, CtFlowVar *value);
+/* The same without the item at an index. */
+void ct_flow_remove_arg(CtArena *arena, CtFlowArgs *from, uint32_t index);
+void ct_flow_remove_var(CtArena *arena, CtFlowVars *from, uint32_t index);
 
 /* If the test holds `yes`, else `no`. */
 CtFlowArg ct_flow_choose(CtFlowBuilder *l, CtSourceRange range, CtFlowArg test, CtFlowArg yes, CtFlowArg no);

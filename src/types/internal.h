@@ -1,7 +1,7 @@
 /* Declarations shared by the files of type inference. A good reading order: type.c, unify.c, solve.c, convert.c,
  * declare.c, classes.c, deriving.c (declarations); resolve.c, groups.c (name resolution, dependency analysis); expr.c,
- * pattern.c, records.c, bind.c, generalise.c, growth.c (inference proper); report.c, suggest.c, unknown.c, absent.c,
- * print.c (messages); scope.c, imports.c (modules); env.c, module.c (entry points). */
+ * broadcast.c, pattern.c, records.c, bind.c, generalise.c, growth.c (inference proper); report.c, suggest.c, unknown.c,
+ * absent.c, print.c (messages); scope.c, imports.c (modules); env.c, module.c (entry points). */
 #ifndef CT_TYPES_INTERNAL_H
 #define CT_TYPES_INTERNAL_H
 

@@ -9,6 +9,7 @@
  * the outer value and yields a new one, a loop carries it. Of a node that is open outside, a loop imports single
  * fields, so that the node is not taken apart in each iteration. */
 #include "flow/ad/reverse.h"
+#include "flow/rename.h"
 
 Scope *ct_flow_reverse_scope(Reverse *r, ScopeKind kind, CtFlowBlock *forward, CtFlowBlock *backward) {
     Scope *scope = CT_NEW(r->arena, Scope);
@@ -571,20 +572,14 @@ CtFlowArg ct_flow_reverse_borrow_bag(Reverse *r, CtFlowArg x, CtFlowArg times) {
     return ct_flow_bag_for(&r->b, CT_NO_RANGE, bag, times, lengths);
 }
 
-static bool is_same(CtFlowArg a, CtFlowArg b) {
-    return a.var == b.var && (a.var != NULL || a.lit.integer == b.lit.integer);
-}
-
-static bool is_literal(CtFlowArg arg, int64_t value) { return arg.var == NULL && arg.lit.integer == value; }
-
 /* Whether a test that holds, or does not, says that a variable, an index, has this value. */
 static bool says(const CtFlowStep *test, bool holds, const CtFlowVar *of, CtFlowArg value) {
     CtFlowArg a = test->args.items[0], b = test->args.items[1];
     if (ct_flow_is_prim(test, PRIM_INT_EQ))
-        return holds && ((a.var == of && is_same(b, value)) || (b.var == of && is_same(a, value)));
+        return holds && ((a.var == of && ct_flow_same(&b, &value)) || (b.var == of && ct_flow_same(&a, &value)));
     bool less = ct_flow_is_prim(test, PRIM_INT_LT);
-    if (!is_literal(value, 0) || (!less && !ct_flow_is_prim(test, PRIM_INT_LE))) return false;
-    return holds ? a.var == of && is_literal(b, less ? 1 : 0) : b.var == of && is_literal(a, less ? 0 : 1);
+    if (!ct_flow_is_int(&value, 0) || (!less && !ct_flow_is_prim(test, PRIM_INT_LE))) return false;
+    return holds ? a.var == of && ct_flow_is_int(&b, less ? 1 : 0) : b.var == of && ct_flow_is_int(&a, less ? 0 : 1);
 }
 
 /* The index of the loop, in a branch that is for one iteration alone, whose index is this literal or variable. */

@@ -130,20 +130,6 @@ static CtFlowArg value_at(CtFlowBuilder *b, CtFlowArg start, CtFlowArg slope, Ct
 
 /* ---- loops ---- */
 
-static void remove_var(CtArena *arena, CtFlowVars *vars, uint32_t at) {
-    CtFlowVars all = {0};
-    for (uint32_t i = 0; i < vars->count; i++)
-        if (i != at) ct_push(arena, &all, vars->items[i]);
-    *vars = all;
-}
-
-static void remove_arg(CtArena *arena, CtFlowArgs *args, uint32_t at) {
-    CtFlowArgs all = {0};
-    for (uint32_t i = 0; i < args->count; i++)
-        if (i != at) ct_push(arena, &all, args->items[i]);
-    *args = all;
-}
-
 /* Makes the steps of `front`, and then those of the block, those of the block. */
 static void put_in_front(CtArena *arena, CtFlowBlock *block, CtFlowBlock *front) {
     for (uint32_t i = 0; i < block->steps.count; i++) ct_push(arena, &front->steps, block->steps.items[i]);
@@ -177,10 +163,10 @@ static void replace(Loop *l, uint32_t carried, const Polynomial *adds, CtFlowBlo
     ct_flow_arg(&b, result, last);
     ct_flow_arg(&b, result, ct_flow_int(&b, 0));
     ct_push(arena, &result->results, loop->results.items[carried]);
-    remove_var(arena, &block->params, 1 + carried);
-    remove_var(arena, &loop->results, carried);
-    remove_arg(arena, &loop->args, 1 + carried);
-    remove_arg(arena, &block->values, carried);
+    ct_flow_remove_var(arena, &block->params, 1 + carried);
+    ct_flow_remove_var(arena, &loop->results, carried);
+    ct_flow_remove_arg(arena, &loop->args, 1 + carried);
+    ct_flow_remove_arg(arena, &block->values, carried);
     loop->as.loop.carried--;
     ct_flow_facts_step(&p->facts, loop, l->depth);
 }

@@ -199,20 +199,6 @@ static bool is_wanted(ShiftedSums *p, const CtFlowStep *loop, uint32_t carried) 
 
 /* ---- the loop without the array ---- */
 
-static void drop_arg(CtArena *arena, CtFlowArgs *args, uint32_t index) {
-    CtFlowArgs rest = {0};
-    for (uint32_t i = 0; i < args->count; i++)
-        if (i != index) ct_push(arena, &rest, args->items[i]);
-    *args = rest;
-}
-
-static void drop_var(CtArena *arena, CtFlowVars *vars, uint32_t index) {
-    CtFlowVars rest = {0};
-    for (uint32_t i = 0; i < vars->count; i++)
-        if (i != index) ct_push(arena, &rest, vars->items[i]);
-    *vars = rest;
-}
-
 static bool is_gone(const ShiftedSums *p, const CtFlowStep *step) {
     for (uint32_t i = 0; i < p->gone.count; i++)
         if (p->gone.items[i] == step) return true;
@@ -242,9 +228,9 @@ static void give_terms(ShiftedSums *p, const Choice *choice, uint32_t *next) {
         from = *next;
     }
     for (uint32_t k = first; k < *next; k++) p->places.items[k].value = ct_flow_result(&p->b, step, "term", number);
-    drop_var(p->arena, &step->results, choice->which);
+    ct_flow_remove_var(p->arena, &step->results, choice->which);
     for (uint32_t j = 0; j < step->as.cases.count; j++)
-        drop_arg(p->arena, &step->as.cases.branches[j].block->values, choice->which);
+        ct_flow_remove_arg(p->arena, &step->as.cases.branches[j].block->values, choice->which);
 }
 
 /* Drops from a block what adds to the array; `next` counts the places. */
@@ -308,10 +294,10 @@ static CtFlowArg split(ShiftedSums *p, CtFlowStep *loop, uint32_t carried) {
     CtFlowBlock *body = loop->as.loop.block;
     CtFlowArg array = loop->args.items[1 + carried], n = loop->args.items[0];
     uint32_t next = 0;
-    drop_arg(p->arena, &loop->args, 1 + carried);
-    drop_var(p->arena, &loop->results, carried);
-    drop_var(p->arena, &body->params, 1 + carried);
-    drop_arg(p->arena, &body->values, carried);
+    ct_flow_remove_arg(p->arena, &loop->args, 1 + carried);
+    ct_flow_remove_var(p->arena, &loop->results, carried);
+    ct_flow_remove_var(p->arena, &body->params, 1 + carried);
+    ct_flow_remove_arg(p->arena, &body->values, carried);
     loop->as.loop.carried--;
     leave_out(p, body, &next);
     const CtFlowType *vector = ct_flow_array(p->flow, 1, array.type->element);
