@@ -9,6 +9,9 @@ the groups of BOTH with fast mathematics too. A rule that never fires fails: a g
 makes it fire, or the rule has to go. With --generated, N programs of tests/generate say whether such a rule fires in
 one of them; that helps to write the golden program, and is not enough.
 
+Besides, there are counts of what is made: steps.KIND, the steps of each kind in the Flow that is written as C; steps.in_loops, those
+of them in loops; and c.lines. What only makes programs slower is seen by them.
+
 tests/rules.txt says how often each rule fires in each program of BOTH, and, for rules that fire in none of these, in a
 few others. Only these run. What differs fails too: it is told. --bless writes the file anew; it runs all
 golden programs, and so finds the few.

@@ -16,8 +16,12 @@ typedef struct CtRule {
 
 void ct_rule_first(CtRule *rule);
 
+/* Several at once: how much of something was made. */
+static inline void ct_rule_counted(CtRule *rule, uint64_t more) {
+    if (more > 0 && atomic_fetch_add_explicit(&rule->fired, more, memory_order_relaxed) == 0) ct_rule_first(rule);
+}
 static inline bool ct_rule_fired(CtRule *rule) {
-    if (atomic_fetch_add_explicit(&rule->fired, 1, memory_order_relaxed) == 0) ct_rule_first(rule);
+    ct_rule_counted(rule, 1);
     return true;
 }
 

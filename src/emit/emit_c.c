@@ -1,4 +1,5 @@
 /* Writes a program as one C file. */
+#include "base/rules.h"
 #include "flow/analysis/analysis.h"
 #include "emit/runtime.h"
 
@@ -62,6 +63,9 @@ static void put_entry(Emit *e, const char *name, const char *linkage) {
     ct_text_puts(e->out, "}\n");
 }
 
+/* Of functions, counted with the rules (base/rules.h): C that does more than it has to is longer. */
+static CtRule lines = {.name = "c.lines"};
+
 static void put_program(CtText *out, CtFlow *flow, const char *prefix, const char *entry, const char *linkage,
                         CtEmitOptions options) {
     Emit *e = CT_NEW(flow->arena, Emit);
@@ -82,6 +86,9 @@ static void put_program(CtText *out, CtFlow *flow, const char *prefix, const cha
     ct_text_add(out, prototypes.data, prototypes.length);
     ct_text_putc(out, '\n');
     ct_text_add(out, functions.data, functions.length);
+    uint64_t ends = 0;
+    for (size_t i = 0; i < functions.length; i++) ends += functions.data[i] == '\n';
+    ct_rule_counted(&lines, ends);
 }
 
 static void put_head(CtText *out, const char *header, CtEmitOptions options, const char *programs) {

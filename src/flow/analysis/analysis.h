@@ -43,6 +43,11 @@ bool ct_flow_leaves(const CtFlowBlock *block);
 /* The switch behind which control does not come, at the end of a block; NULL if there is none. */
 const CtFlowStep *ct_flow_last_switch(const CtFlowBlock *block);
 
+/* ---- step_counts.c ---- */
+
+/* Adds a program to the counts of the process, for tests. */
+void ct_flow_count_steps(const CtFlow *flow);
+
 /* ---- messages.c: what tells messages (Debug.Trace) ---- */
 
 /* By functions' numbers: whether a call of the function may tell a message. NULL: the program tells none. */

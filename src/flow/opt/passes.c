@@ -113,4 +113,5 @@ void ct_flow_pass_all(CtFlow *flow, uint32_t count, bool lint, CtTimes *times) {
         if (wrong != NULL)
             flow->wrong = ct_format(flow->arena, "the pass `%s` leaves no sound program: %s", row->name, wrong);
     }
+    if (count >= COUNT && flow->refused == NULL) ct_flow_count_steps(flow);
 }
