@@ -380,6 +380,7 @@ void ct_emit_step(Emit *e, CtFlowStep *step) {
     if (e->lanes != NULL && ct_emit_vector_step(e, step)) return;
     switch (step->kind) {
     case FLOW_PRIM:
+        if (e->decided != NULL) return; /* a part of a test that has been made, where the function was called */
         if (!ct_emit_part_test(e, step)) ct_emit_prim(e, step);
         return;
     case FLOW_CALL: emit_call(e, step); return;
