@@ -131,7 +131,7 @@ static void loop_begin(Compile *c, LoopCode *l) {
     add_state(c, l);
     if (has_acc(l->op) && has_out(l->op)) ct_eval_add_word(c, l->op == ARRAY_SCANL);
     if (has_out(l->op)) add_layout(c, l);
-    if (l->op == ARRAY_BUILD) ct_eval_add_word(c, 0);
+    if (!has_acc(l->op)) ct_eval_add_word(c, 0);
     ct_eval_add_word(c, 0);
     ct_eval_add_word(c, 1); /* the element itself is a step */
     if (has_out(l->op)) ct_eval_own(c, l->out);
@@ -156,7 +156,7 @@ static void loop_iteration(Compile *c, const LoopCode *l, uint32_t result, uint3
     bool build = l->op == ARRAY_BUILD, zip = l->op == ARRAY_ZIP_WITH;
     bool flat =
         ct_eval_array_rank(out_type(l)->parts[0]) == 0; /* rows are compared with the first, which must be there */
-    if (build && flat && (l->lam == NULL || calls(c, l->lam->body))) c->words.items[l->body - 3] = start - l->start;
+    if (flat && (l->lam == NULL || calls(c, l->lam->body))) c->words.items[l->body - 3] = start - l->start;
     ct_eval_add_word(c, build ? ITERATION_BUILD : zip ? ITERATION_ZIP : ITERATION_MAP);
     ct_eval_add_word(c, l->ops[build ? 0 : 1].slot);
     ct_eval_add_word(c, zip ? l->ops[2].slot : 0);

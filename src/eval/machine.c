@@ -57,6 +57,8 @@ static bool run(Machine *m, CtCode *callee) {
 #include "prim/primitives.def"
 #undef CT_PRIM
     };
+    /* Of the instruction behind an ITERATION. */
+    static const uint8_t words_of_next[] = {[ITERATION_BUILD] = 9, [ITERATION_MAP] = 10, [ITERATION_ZIP] = 13};
     CtHeap *const heap = m->heap;
     CtWord *fp = m->fp;
     int64_t fuel = m->fuel;

@@ -18,6 +18,19 @@
             CHECK(ct_eval_array_regular(m, rank, (CtArray *)(out)->items[0].object, (CtArray *)(item).object, index)); \
     } while (0)
 
+/* Before the first element; `at` is where the operand fork stands, `which` the kind of loop. */
+#define FORK(at, which)                                                                                                \
+    do {                                                                                                               \
+        if (pc[at] == 0 || m->team == NULL) break;                                                                     \
+        const uint32_t *begin = pc;                                                                                    \
+        pc += pc[at];                                                                                                  \
+        SAVE();                                                                                                        \
+        bool done = ct_eval_region_fork(m);                                                                            \
+        LOAD();                                                                                                        \
+        if (done) NEXT(15 + words_of_next[which]);                                                                     \
+        pc = begin;                                                                                                    \
+    } while (0)
+
 INSTRUCTION(BUILD_BEGIN) { /* n out i x layout64 fork off c */
     int64_t count = SLOT(1).integer;
     if (UNLIKELY(count < 0)) {
@@ -29,15 +42,7 @@ INSTRUCTION(BUILD_BEGIN) { /* n out i x layout64 fork off c */
     SLOT(2).object = &out->head;
     SLOT(3).integer = 0;
     if (count == 0) NEXT((int32_t)pc[8]);
-    if (pc[7] != 0 && m->team != NULL) {
-        const uint32_t *iteration = pc + pc[7], *begin = pc;
-        pc = iteration;
-        SAVE();
-        bool done = ct_eval_region_fork(m);
-        LOAD();
-        if (done) NEXT(15 + 9);
-        pc = begin;
-    }
+    FORK(7, ITERATION_BUILD);
     fuel -= pc[9];
     SLOT(4).integer = 0;
     NEXT(10);
@@ -60,7 +65,7 @@ INSTRUCTION(BUILD_NEXT) { /* n out i x s rank off c */
     NEXT(9);
 }
 
-INSTRUCTION(MAP_BEGIN) { /* a own out i x layout64 off c */
+INSTRUCTION(MAP_BEGIN) { /* a own out i x layout64 fork off c */
     CtArray *array = ARRAY(1), *out = array;
     const CtLayout *layout = pointer64(pc + 6);
     int64_t count = array->length;
@@ -72,10 +77,11 @@ INSTRUCTION(MAP_BEGIN) { /* a own out i x layout64 off c */
     }
     SLOT(3).object = &out->head;
     SLOT(4).integer = 0;
-    if (count == 0) NEXT((int32_t)pc[8]);
-    fuel -= pc[9];
+    if (count == 0) NEXT((int32_t)pc[9]);
+    FORK(8, ITERATION_MAP);
+    fuel -= pc[10];
     SLOT(5) = loop_element(array, 0, pc[2]);
-    NEXT(10);
+    NEXT(11);
 }
 INSTRUCTION(MAP_NEXT) { /* a own out i x s rank off c */
     CtArray *array = ARRAY(1), *out = ARRAY(3);
@@ -96,18 +102,19 @@ INSTRUCTION(MAP_NEXT) { /* a own out i x s rank off c */
     NEXT((int32_t)pc[8]);
 }
 
-INSTRUCTION(ZIP_BEGIN) { /* a own b own out i x y layout64 off c */
+INSTRUCTION(ZIP_BEGIN) { /* a own b own out i x y layout64 fork off c */
     CtArray *a = ARRAY(1), *b = ARRAY(3);
     CHECK(ct_eval_array_zips(m, a->length, b->length));
     CtArray *out = ct_value_array_new(heap, pointer64(pc + 9), 0, a->length);
     CHECK_MEMORY(out);
     SLOT(5).object = &out->head;
     SLOT(6).integer = 0;
-    if (a->length == 0) NEXT((int32_t)pc[11]);
-    fuel -= pc[12];
+    if (a->length == 0) NEXT((int32_t)pc[12]);
+    FORK(11, ITERATION_ZIP);
+    fuel -= pc[13];
     SLOT(7) = loop_element(a, 0, pc[2]);
     SLOT(8) = loop_element(b, 0, pc[4]);
-    NEXT(13);
+    NEXT(14);
 }
 INSTRUCTION(ZIP_NEXT) { /* a own b own out i x y s rank off c */
     CtArray *a = ARRAY(1), *b = ARRAY(3), *out = ARRAY(5);
@@ -148,7 +155,6 @@ INSTRUCTION(ITERATION) { /* which a b out i x y s rank begin best mark off c */
         bool done = ct_eval_region_loop(m, i);
         LOAD();
         if (done) {
-            static const uint8_t words_of_next[] = {[ITERATION_BUILD] = 9, [ITERATION_MAP] = 10, [ITERATION_ZIP] = 13};
             NEXT(15 + words_of_next[pc[1]]);
         }
     }
