@@ -108,6 +108,52 @@ go d x =
 """,
 }
 
+# Pairs that the program asks for (lib/Parallel.cot): every method keeps them.
+PAIRS = {
+    "a pair, to the depth": """import Parallel
+
+h :: Double -> Double
+h x = go DEPTH x
+
+go :: Int -> Double -> Double
+go d x =
+  if d == 0 then sin x
+  else case inParallel (\\() -> go (d - 1) (x * 0.9)) (\\() -> go (d - 1) (x * 1.05)) of (a, b) -> a * 0.5 + b * x
+""",
+    "a pair of different types, to the depth": """import Parallel
+
+data Value = Sum Double | Product Double Double
+
+h :: Double -> Double
+h x = number (go DEPTH x)
+
+number :: Value -> Double
+number (Sum x) = x
+number (Product x y) = x * y
+
+go :: Int -> Double -> Value
+go d x =
+  if d == 0 then Sum (sin x)
+  else
+    let (v, (y, z)) = inParallel (\\() -> go (d - 1) (x * 0.9)) (\\() -> let w = number (go (d - 1) (x * 1.05)) in (w, w * x))
+    in if rem d 2 == 0 then Sum (number v * 0.5 + y) else Product (number v * 0.5 + z) (y * 0.5)
+""",
+    "pairs of functions that call each other, to the depth": """import Parallel
+
+h :: Double -> Double
+h x = even' DEPTH x
+
+even' :: Int -> Double -> Double
+even' d x = if d == 0 then x else both (inParallel (\\() -> odd' (d - 1) (x * 0.9)) (\\() -> odd' (d - 1) (x * 1.1) + x))
+
+odd' :: Int -> Double -> Double
+odd' d x = if d == 0 then sin x else both (inParallel (\\() -> even' (d - 1) (x * 0.9)) (\\() -> x * even' (d - 1) (x * 1.1)))
+
+both :: (Double, Double) -> Double
+both (a, b) = a * b * 0.5 + b * 0.5
+""",
+}
+
 # What `chad` is not asked: see docs/parallel.md.
 FURTHER = {
     "one element read by all": """h :: Array Double -> Double
@@ -245,11 +291,12 @@ METHODS = ("chad", "bulk", "tape", "delta", "delta-fused", "dual-arrays")
 
 class Maker:
     """Random programs over an array of n numbers, whose own span is a logarithm; with `terms` some of them recursions with
-    independent terms."""
+    independent terms, with `pairs` with terms in pairs that are asked for."""
 
-    def __init__(self, seed, terms=False):
+    def __init__(self, seed, terms=False, pairs=False):
         self.random = random.Random(seed)
-        self.terms = terms
+        self.terms = terms or pairs
+        self.pairs = pairs
         self.names = 0
 
     def name(self):
@@ -306,6 +353,13 @@ class Maker:
         """An expression of type Double over whole arrays."""
         pick = self.random.randrange(6 + 3 * self.terms) if depth > 0 else 0
         whole = self.array(arrays, numbers, 2)
+        if pick == 6 and self.pairs:
+            one = self.name()
+            if self.random.random() < 0.5:
+                return (f"(case inParallel (\\() -> {self.result(arrays, numbers, depth - 1)}) (\\() -> {self.result(arrays, numbers, depth - 1)}) "
+                        f"of (p, q) -> p * 0.5 + q * q / fromIntegral n)")
+            return (f"(case inParallel (\\() -> {whole}) (\\() -> {self.result(arrays, numbers, depth - 1)} / fromIntegral n) "
+                    f"of (p, q) -> reduce (+) 0 (map (\\{one} -> {self.number([one, 'q'], 2)}) p))")
         if pick == 6:
             return f"({self.result(arrays, numbers, depth - 1)} * 0.5 + {self.result(arrays, numbers, depth - 1)})"
         if pick > 6:
@@ -324,7 +378,7 @@ class Maker:
         return f"(let {w} = {self.result(arrays, numbers, depth - 1)} / fromIntegral n in {self.result(arrays, [*numbers, w], depth - 1)})"
 
     def program(self):
-        return f"""h :: Array Double -> Double
+        return ("import Parallel\n\n" if self.pairs else "") + f"""h :: Array Double -> Double
 h xs = let n = length xs in {self.result(["xs"], ["0.75"], 2)}
 
 turns :: Int -> Double -> Double
@@ -336,7 +390,7 @@ turns k x = if k == 0 then x else turns (k - 1) (sin x * 0.5 + x * 0.5)
         self.terms = False
         calls = [f"branches (quot k 2) ({self.number(['x', 'y'], 1)} * 0.5) ({self.number(['x', 'y'], 1)} * 0.5)" for _ in range(2)]
         a, b = calls if self.random.random() < 0.5 else [f"(if {self.number(['x', 'y'], 1)} < 2 then {call} else y)" for call in calls]
-        form = self.random.choice((
+        form = f"case inParallel (\\() -> {a}) (\\() -> {b}) of (p, q) -> p * 0.5 + q * 0.3 * x" if self.pairs else self.random.choice((
             f"{a} * 0.5 + {b} * 0.4 * x", f"let {{ p = {a}; q = {b} }} in p * 0.5 + q * 0.5 + y",
             f"case ({a}, {b}) of (p, q) -> p * 0.5 + q * 0.3", f"hypot ({a}) ({b}) * 0.5"))
         return f"""
@@ -401,6 +455,14 @@ def in_terms(run, options):
     for name, source in programs:
         run.holds(name, source, "chad")
         run.agrees(name, source, "tape")
+
+
+def in_pairs(run, options, method):
+    # evidence: CHAD §8: pairs in parallel that the program asks for, by chad, tape, delta and delta-fused
+    for name, source in PAIRS.items():
+        run.holds(name, source, method)
+    for i in range(options.random):
+        run.holds(f"random program {options.seed + i}, of pairs", Maker(options.seed + i, pairs=True).program(), method)
 
 
 def in_sequence(run):
@@ -472,6 +534,7 @@ def main():
                 run.holds(name, source, method)
             for i in range(options.random):
                 run.holds(f"random program {options.seed + i}", Maker(options.seed + i).program(), method)
+            in_pairs(run, options, method)
             if method == "chad":
                 in_terms(run, options)
             print("{}: at most span {:.1f}, work {:.1f}".format(method, *run.most[method]))

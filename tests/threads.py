@@ -31,6 +31,8 @@ RESULTS = [
     ("branched", ["--args", "[12]", "--method", "chad"]),
     ("branched", ["--args", "[12]", "--method", "tape"]),
     ("grownTexts", ["--args", "[8]"]),
+    *[("pairs", ["--args", "[11]", "--method", method]) for method in ("tape", "delta", "delta-fused", "chad", "dual-arrays")],
+    *[("lists", ["--args", "[60]", "--method", method]) for method in ("tape", "chad")],
 ]
 GRADIENTS = ["tape", "dual-arrays", "delta", "bulk", "forward", "chad"]
 ERRORS = [
@@ -38,6 +40,7 @@ ERRORS = [
     ("ragged", ["--args", "[4000]"], "E0507"),
     ("circular", ["--args", "[4000]"], "E0509"),
     ("wrongBranch", ["--args", "[10]"], "E0501"),
+    ("wrongPair", ["--args", "[700]"], "E0501"),
     ("tooDeep", ["--args", "[4000]", "--max-depth", "5000"], "E0803"),
     ("endless", ["--args", "[4000]", "--max-steps", "1000000"], "E0802"),
     ("large", ["--args", "[2000]", "--max-memory", "8M"], "E0801"),
