@@ -28,7 +28,7 @@ typedef struct cotan_error cotan_error;
  * errors are the same for any number. The library starts the threads with the first such loop and ends them with the
  * context; they block all signals. */
 typedef struct cotan_limits {
-    size_t memory; /* bytes */
+    size_t memory; /* bytes, of the run and of what is compiled for it; what Cotan's own library takes does not count */
     uint64_t steps;
     uint64_t depth;
     unsigned threads; /* the caller's included; at most 256 */

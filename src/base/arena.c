@@ -36,6 +36,8 @@ struct CtArena {
     CtSpare *spare;
     char *free, *end; /* what is left of the newest small chunk */
     size_t bytes, limit;
+    size_t exempt_bytes; /* part of bytes */
+    bool exempt;
     jmp_buf *handler;
 };
 
@@ -69,7 +71,15 @@ jmp_buf *ct_arena_on_failure(CtArena *arena, jmp_buf *handler) {
     return before;
 }
 
-size_t ct_arena_bytes(const CtArena *arena) { return arena->bytes; }
+bool ct_arena_exempt(CtArena *arena, bool exempt) {
+    bool before = arena->exempt;
+    arena->exempt = exempt;
+    return before;
+}
+
+size_t ct_arena_bytes(const CtArena *arena) {
+    return arena->bytes > arena->exempt_bytes ? arena->bytes - arena->exempt_bytes : 0;
+}
 
 /* Every entry point of the API installs a handler, so a missing one is a bug of Cotan. */
 static _Noreturn void out_of_memory(CtArena *arena) { longjmp(*arena->handler, 1); }
@@ -77,13 +87,14 @@ static _Noreturn void out_of_memory(CtArena *arena) { longjmp(*arena->handler, 1
 static void *chunk_new(CtArena *arena, size_t size) {
     if (size > SIZE_MAX - sizeof(CtChunk) - ALIGNMENT) out_of_memory(arena);
     size_t whole = size + sizeof(CtChunk) + ALIGNMENT;
-    if (whole > arena->limit || arena->bytes > arena->limit - whole) out_of_memory(arena);
+    if (!arena->exempt && (whole > arena->limit || ct_arena_bytes(arena) > arena->limit - whole)) out_of_memory(arena);
     CtChunk *chunk = calloc(1, whole);
     if (chunk == NULL) out_of_memory(arena);
     chunk->size = size;
     chunk->next = arena->chunks;
     arena->chunks = chunk;
     arena->bytes += whole;
+    if (arena->exempt) arena->exempt_bytes += whole;
     uintptr_t start = (uintptr_t)(chunk + 1);
     return (void *)((start + ALIGNMENT - 1) & ~(uintptr_t)(ALIGNMENT - 1));
 }
@@ -97,7 +108,7 @@ static char *next_region(CtArena *arena, size_t *size) {
         allow(spare, *size);
         return memset(spare, 0, *size);
     }
-    *size = arena->bytes / 4;
+    *size = (arena->exempt ? arena->bytes : ct_arena_bytes(arena)) / 4;
     if (*size < CHUNK_MIN) *size = CHUNK_MIN;
     if (*size > CHUNK_MAX) *size = CHUNK_MAX;
     return chunk_new(arena, *size);
@@ -125,6 +136,7 @@ void *ct_alloc(CtArena *arena, size_t bytes) {
     void *result = arena->free;
     arena->free += whole;
     arena->bytes -= GAP; /* gaps do not count */
+    if (arena->exempt) arena->exempt_bytes -= GAP;
     allow(result, bytes);
     return result;
 }

@@ -22,6 +22,10 @@ void ct_arena_free(CtArena *arena);
 /* Sets the limit and returns the previous one. */
 size_t ct_arena_limit(CtArena *arena, size_t limit);
 
+/* Whether what is allocated from now on is exempt: it counts neither against the limit nor in ct_arena_bytes. (Of whole
+ * chunks: a part of one may count as what its beginning does.) Returns what was set before. */
+bool ct_arena_exempt(CtArena *arena, bool exempt);
+
 /* Sets the handler that allocation jumps to when memory runs out. Returns the previous handler, so that handlers
  * nest. */
 jmp_buf *ct_arena_on_failure(CtArena *arena, jmp_buf *handler);
@@ -37,6 +41,7 @@ char *ct_copy_text(CtArena *arena, const char *text, size_t length);
 /* printf into the arena. */
 char *ct_format(CtArena *arena, const char *format, ...) __attribute__((format(printf, 2, 3)));
 char *ct_format_list(CtArena *arena, const char *format, va_list list);
+/* Without what is exempt. */
 size_t ct_arena_bytes(const CtArena *arena);
 
 #define CT_NEW(arena, T)              ((T *)ct_alloc((arena), sizeof(T)))

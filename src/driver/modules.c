@@ -67,10 +67,14 @@ static const char *nearest_module(CtModules *m, const char *name) {
 CtFixities *ct_driver_modules_fixities(const CtModules *modules) { return &last_part(modules)->fixities; }
 
 static CtUnit *parse(CtModules *m, uint32_t source) {
+    bool is_library = m->context->sources.items[source].is_library;
+    bool exempt = ct_arena_exempt(m->context->arena, is_library);
     CtModule *module = ct_syntax_parse_module(m->context, source);
+    ct_arena_exempt(m->context->arena, exempt);
     if (module == NULL) return NULL;
     CtUnit *unit = CT_NEW(m->context->arena, CtUnit);
     unit->module = module;
+    unit->is_library = is_library;
     return unit;
 }
 

@@ -16,6 +16,7 @@ typedef struct CtUnit {
     CtFixities fixities;    /* of the names in scope */
     CtMap exports;          /* the names that the module exports: CtSym -> CtFixity */
     CtMap parts;            /* of the types and classes in scope: CtSym -> CtParts */
+    bool is_library;        /* part of Cotan's library: what is made of it alone is exempt from limits */
     bool is_prelude;        /* part of the prelude, whose names are in scope in all later modules */
     bool reading;           /* its imports are being read */
     CtSourceRange imported; /* source range of the first import */

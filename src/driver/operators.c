@@ -118,10 +118,12 @@ static void resolve(CtModules *modules, CtUnit *unit) {
 bool ct_driver_modules_operators(CtModules *modules) {
     for (; modules->resolved < modules->units.count; modules->resolved++) {
         CtUnit *unit = modules->units.items[modules->resolved];
+        bool exempt = ct_arena_exempt(modules->context->arena, unit->is_library);
         if (unit->is_prelude)
             ct_syntax_resolve_fixities(modules->context, &modules->prelude, unit->module);
         else
             resolve(modules, unit);
+        ct_arena_exempt(modules->context->arena, exempt);
         if (unit == modules->program || unit->module->continues) modules->last = unit;
     }
     return modules->context->error_count == 0;

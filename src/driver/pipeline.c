@@ -42,7 +42,10 @@ static bool infer_units(CtBuild *build, uint32_t from) {
     for (uint32_t i = from; i < build->modules.units.count; i++) {
         const CtUnit *unit = build->modules.units.items[i];
         if (unit->module->continues) ct_types_scope_return(build->types);
-        if (!ct_types_infer_module(build->types, unit->module, unit->is_prelude)) return false;
+        bool exempt = ct_arena_exempt(build->arena, unit->is_library);
+        bool sound = ct_types_infer_module(build->types, unit->module, unit->is_prelude);
+        ct_arena_exempt(build->arena, exempt);
+        if (!sound) return false;
         if (unit == build->modules.program || unit->module->continues) ct_types_scope_keep(build->types);
     }
     return true;
