@@ -552,7 +552,7 @@ def digits(x, n):
 
 def slope_bound(name):
     """The same for gradients: where a derivative is by the value that was found, it has the error that rounding this causes."""
-    return 100000 if any(word in name for word in ("Inverse", "Quantile", "studentTCdf", "studentTLogCdf")) else 200 if bound_of(name) == 20 else 30
+    return 100000 if any(word in name for word in ("Inverse", "Quantile")) else 200 if bound_of(name) == 20 else 30
 
 
 def write_gradients(cases):
