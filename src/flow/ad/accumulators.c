@@ -59,6 +59,8 @@ static const CtFlowType *adjoint_of(const Reverse *r, const CtFlowVar *var) {
 static bool is_field(const Reverse *r, const CtFlowVar *var) { return var != NULL && adjoint_of(r, var) != NULL; }
 
 static void fill(Reverse *r, Scope *scope, CtFlowVar *array, Acc *acc);
+static Scope *loop_over(const Reverse *r, CtFlowArg index, const CtFlowVar *array);
+static bool yields_rows(Reverse *r, const Scope *loop, CtFlowVar *array);
 
 /* ---- whole and in pieces ---- */
 
@@ -231,12 +233,39 @@ static const CtFlowType *handed_type(const Reverse *r, const Import *item) {
     return ct_flow_reverse_handed_type(r->flow, item->var->type, item->is_bag ? ACTIVE_SHARED : ACTIVE_OWN);
 }
 
+/* The adjoint of an array that was read as an element, while nothing has been added to it: it begins as what the
+ * element's place in the accumulator of the array around holds, where a zero is left. When it is added there in the
+ * end, it is only put back. It would be a new array otherwise, in each iteration of the loops that read the element
+ * again. */
+static void take_element(Reverse *r, Scope *scope, CtFlowVar *var, Acc *acc) {
+    const CtFlowStep *def = ct_map_get(&r->defs, var->id);
+    if (acc->kind != ACC_NOTHING || !owns(r, scope, var) || def == NULL || def->kind != FLOW_READ) return;
+    CtFlowArg around = def->args.items[0];
+    uint32_t count = def->args.count - 1;
+    if (around.type->rank != count || !ct_flow_reverse_is_active(r, around)) return;
+    const Scope *loop = loop_over(r, def->args.items[1], around.var);
+    if (loop != NULL && yields_rows(r, loop, around.var)) return;
+    Acc *all = ct_flow_reverse_acc(r, scope, around.var, true);
+    if (all->kind != ACC_BAG && !(all->kind == ACC_WHOLE && all->full)) return;
+    CT_FIRED("accumulators.element_taken");
+    CtFlowArg *indices = CT_NEW_ARRAY(r->arena, CtFlowArg, count), bag;
+    for (uint32_t i = 0; i < count; i++) indices[i] = ct_flow_reverse_need(r, def->args.items[1 + i]);
+    if (all->kind == ACC_BAG) {
+        bag = ct_flow_bag_take(&r->b, def->range, &all->value, indices, count);
+    } else {
+        bag = ct_flow_read(&r->b, def->range, all->value, indices, count);
+        all->value = ct_flow_update(&r->b, def->range, all->value, indices, count, ct_flow_zero(&r->b, bag.type));
+    }
+    *acc = (Acc){.kind = ACC_BAG, .value = bag};
+}
+
 /* In front of a loop that adds to elements of a shared array: its bag gets an array inside if iterations are many. */
 static void prepare(Reverse *r, const Scope *loop, CtFlowVar *array, Acc *acc) {
     Scope *here = r->scope, *outside = loop->parent;
     CtFlowArg *lengths = CT_NEW_ARRAY(r->arena, CtFlowArg, array->type->rank);
     make_bag(r, outside, array, acc);
     ct_flow_reverse_enter(r, outside);
+    take_element(r, outside, array, acc);
     if (acc->kind == ACC_NOTHING) acc->value = ct_flow_zero(&r->b, ct_flow_shared_adjoint_type(r->flow, array->type));
     lengths_of(r, array, lengths);
     CtFlowArg count = ct_flow_reverse_need(r, loop->step->args.items[0]);

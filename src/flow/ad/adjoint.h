@@ -51,6 +51,9 @@ CtFlowArg ct_flow_bag_array(CtFlowBuilder *l, CtSourceRange range, CtFlowArg bag
 CtFlowArg ct_flow_bag_collect(CtFlowBuilder *l, CtSourceRange range, CtFlowArg array, CtFlowArg bag);
 /* The sum of two bags. */
 CtFlowArg ct_flow_bag_add(CtFlowBuilder *l, CtSourceRange range, CtFlowArg a, CtFlowArg b);
+/* Removes the element at the indices from a Dense bag, and gives it; any other bag stays as it is, and gives zero. */
+CtFlowArg ct_flow_bag_take(CtFlowBuilder *l, CtSourceRange range, CtFlowArg *bag, const CtFlowArg *indices,
+                           uint32_t count);
 /* bag[⟨indices⟩] += value. With fewer indices than dimensions the value is a bag of a row. */
 CtFlowArg ct_flow_bag_add_at(CtFlowBuilder *l, CtSourceRange range, CtFlowArg bag, const CtFlowArg *indices,
                              uint32_t count, CtFlowArg value);

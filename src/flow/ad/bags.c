@@ -179,6 +179,27 @@ CtFlowArg ct_flow_bag_array(CtFlowBuilder *l, CtSourceRange range, CtFlowArg bag
     return ct_flow_switch_end(l, &choice).items[0];
 }
 
+CtFlowArg ct_flow_bag_take(CtFlowBuilder *l, CtSourceRange range, CtFlowArg *bag, const CtFlowArg *indices,
+                           uint32_t count) {
+    CtFlowArgs values = {0};
+    const CtFlowType *element = array_of(l->flow, bag->type)->element;
+    CtFlowArg zero = ct_flow_zero(l, element);
+    CtFlowChoosing choice = ct_flow_switch_begin(l, range, *bag);
+    ct_flow_case_begin(l, &choice, BAG_DENSE);
+    CtFlowArg all = ct_flow_node_open(l, range, *bag, BAG_DENSE, "all").items[0];
+    ct_push(l->arena, &values, ct_flow_read(l, range, all, indices, count));
+    ct_push(l->arena, &values, dense(l, range, ct_flow_update(l, range, all, indices, count, zero)));
+    ct_flow_case_end(l, &choice, &values);
+    ct_flow_case_begin(l, &choice, FLOW_OTHERS);
+    values = (CtFlowArgs){0};
+    ct_push(l->arena, &values, zero);
+    ct_push(l->arena, &values, *bag);
+    ct_flow_case_end(l, &choice, &values);
+    values = ct_flow_switch_end(l, &choice);
+    *bag = values.items[1];
+    return values.items[0];
+}
+
 /* ---- sums ---- */
 
 /* (bag, ⟨indices⟩, value) → the bag */
