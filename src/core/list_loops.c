@@ -28,14 +28,22 @@ static CtCore *step_foldr(CtLists *s, const CtListStage *stage, CtCore *state, C
     return ct_core_list_apply(s, stage->fun, args);
 }
 
+/* The element is evaluated in any case: what makes it may fail. */
+static CtCore *step_test(CtLists *s, const CtListStage *stage, CtCore *state, CtCore *element, bool all) {
+    CtVar *x = ct_core_list_var(s, "x", element->type);
+    CtCore *tested = ct_core_list_use(s, x), *test = ct_core_list_apply(s, stage->fun, &tested);
+    CtCore *decided = ct_core_bool(s->p, s->range, !all);
+    CtCore *next =
+        all ? ct_core_if(s->p, s->range, state, test, decided) : ct_core_if(s->p, s->range, state, decided, test);
+    return ct_core_let(s->p, s->range, x, element, next);
+}
+
 static CtCore *step_all(CtLists *s, const CtListStage *stage, CtCore *state, CtCore *element) {
-    CtCore *test = ct_core_list_apply(s, stage->fun, &element);
-    return ct_core_if(s->p, s->range, state, test, ct_core_bool(s->p, s->range, false));
+    return step_test(s, stage, state, element, true);
 }
 
 static CtCore *step_any(CtLists *s, const CtListStage *stage, CtCore *state, CtCore *element) {
-    CtCore *test = ct_core_list_apply(s, stage->fun, &element);
-    return ct_core_if(s->p, s->range, state, ct_core_bool(s->p, s->range, true), test);
+    return step_test(s, stage, state, element, false);
 }
 
 static CtCore *step_count(CtLists *s, const CtListStage *stage, CtCore *state, CtCore *element) {
