@@ -88,3 +88,113 @@ CtCore *ct_core_list_from_list(CtProgram *p, CtCore *list) {
     CtGlobal *global = to_array(p, ct_core_type_array(p, ct_core_list_element(list->type)), list->type);
     return ct_core_app(p, list->range, ct_core_global(p, list->range, global), &list, 1);
 }
+
+/* ---- functions on lists ---- */
+
+CtType *ct_core_list_type_like(CtProgram *p, const CtType *list, CtType *element) {
+    const CtData *old = list->data;
+    CtType *new = ct_core_type_data(p, old->name, &element, 1, false);
+    CtCon *cons = CT_NEW_ARRAY(p->context->arena, CtCon, old->con_count);
+    for (uint32_t i = 0; i < old->con_count; i++) {
+        CtType *fields[] = {element, new};
+        cons[i] = old->cons[i];
+        if (cons[i].count == 0) continue;
+        cons[i].fields = CT_NEW_ARRAY(p->context->arena, CtType *, 2);
+        memcpy(cons[i].fields, fields, sizeof fields);
+    }
+    new->data->own_order = old->own_order;
+    ct_core_data_set_cons(p, new->data, cons, old->con_count);
+    return new;
+}
+
+static CtCore *cell(CtProgram *p, const CtType *list, CtCore *first, CtCore *rest) {
+    CtCore *fields[] = {first, rest};
+    return ct_core_con(p, CT_NO_RANGE, (CtCon *)con_of(list, 2), fields, 2);
+}
+
+static CtCore *empty(CtProgram *p, const CtType *list) {
+    return ct_core_con(p, CT_NO_RANGE, (CtCon *)con_of(list, 0), NULL, 0);
+}
+
+/* case list of { [] → none; x : rest → some } */
+static CtCore *list_case(CtProgram *p, CtVar *list, CtVar *x, CtVar *rest, CtCore *none, CtCore *some) {
+    CtVar *vars[] = {x, rest};
+    CtCase cases[] = {{(CtCon *)con_of(list->type, 0), NULL, none}, {(CtCon *)con_of(list->type, 2), vars, some}};
+    return ct_core_case(p, CT_NO_RANGE, none->type, use(p, list), cases, 2, NULL);
+}
+
+/* λf xs ys. letrec go xs ys = case xs of x : xs → case ys of y : ys → f x y : go xs ys; … → [] in go xs ys; of one list
+ * or of two */
+static CtGlobal *map_of(CtProgram *p, CtType *fun, CtType *const *lists, uint32_t count, CtType *to) {
+    const char *prefix = count == 1 ? "mapList@" : "zipWithList@", *name = count == 1 ? "mapList" : "zipWithList";
+    CtType *types[] = {fun, lists[0], lists[count - 1]};
+    CtType *type = ct_core_type_fun(p, types, count + 1, to);
+    CtGlobal *global = find_conversion(p, prefix, type);
+    if (global != NULL) return global;
+    global = new_conversion(p, prefix, type);
+    CtVar *go = ct_core_var_new(p, "go", ct_core_type_fun(p, lists, count, to)), *params[3], *now[2], *heads[2];
+    CtVar *tails[2];
+    CtCore *items[2], *rest[2], *all[2];
+    params[0] = ct_core_var_new(p, "f", fun);
+    for (uint32_t i = 0; i < count; i++) {
+        params[i + 1] = ct_core_var_new(p, "list", lists[i]);
+        now[i] = ct_core_var_new(p, "xs", lists[i]);
+        heads[i] = ct_core_var_new(p, "x", ct_core_list_element(lists[i]));
+        tails[i] = ct_core_var_new(p, "rest", lists[i]);
+        items[i] = use(p, heads[i]);
+        rest[i] = use(p, tails[i]);
+        all[i] = use(p, params[i + 1]);
+    }
+    CtCore *first = ct_core_app(p, CT_NO_RANGE, use(p, params[0]), items, count);
+    CtCore *body = cell(p, to, first, ct_core_app(p, CT_NO_RANGE, use(p, go), rest, count));
+    for (uint32_t i = count; i-- > 0;) body = list_case(p, now[i], heads[i], tails[i], empty(p, to), body);
+    CtBind bind = {go, ct_core_lam(p, CT_NO_RANGE, "go", now, count, body)};
+    CtCore *start = ct_core_app(p, CT_NO_RANGE, use(p, go), all, count);
+    global->body =
+        ct_core_lam(p, CT_NO_RANGE, name, params, count + 1, ct_core_letrec(p, CT_NO_RANGE, &bind, 1, start));
+    return global;
+}
+
+CtCore *ct_core_list_mapped(CtProgram *p, CtCore *fun, CtCore *list, CtType *type) {
+    CtGlobal *global = map_of(p, fun->type, &list->type, 1, type);
+    CtCore *args[] = {fun, list};
+    return ct_core_app(p, list->range, ct_core_global(p, list->range, global), args, 2);
+}
+
+CtCore *ct_core_list_zipped(CtProgram *p, CtCore *fun, CtCore *xs, CtCore *ys, CtType *type) {
+    CtType *lists[] = {xs->type, ys->type};
+    CtGlobal *global = map_of(p, fun->type, lists, 2, type);
+    CtCore *args[] = {fun, xs, ys};
+    return ct_core_app(p, xs->range, ct_core_global(p, xs->range, global), args, 3);
+}
+
+/* λf z xs. case xs of [] → z; x : rest → foldl f (f z x) rest, or f x (foldr f z rest) */
+static CtGlobal *fold_of(CtProgram *p, CtType *fun, CtType *state, CtType *list, bool left) {
+    const char *prefix = left ? "foldlList@" : "foldrList@";
+    CtType *types[] = {fun, state, list};
+    CtType *type = ct_core_type_fun(p, types, 3, state);
+    CtGlobal *global = find_conversion(p, prefix, type);
+    if (global != NULL) return global;
+    global = new_conversion(p, prefix, type);
+    CtVar *params[] = {ct_core_var_new(p, "f", fun), ct_core_var_new(p, "z", state), ct_core_var_new(p, "xs", list)};
+    CtVar *x = ct_core_var_new(p, "x", ct_core_list_element(list)), *rest = ct_core_var_new(p, "rest", list);
+    CtCore *given[] = {use(p, left ? params[1] : x), left ? use(p, x) : NULL};
+    CtCore *next[] = {use(p, params[0]), use(p, params[1]), use(p, rest)};
+    CtCore *some;
+    if (left) {
+        next[1] = ct_core_app(p, CT_NO_RANGE, use(p, params[0]), given, 2);
+        some = ct_core_app(p, CT_NO_RANGE, ct_core_global(p, CT_NO_RANGE, global), next, 3);
+    } else {
+        given[1] = ct_core_app(p, CT_NO_RANGE, ct_core_global(p, CT_NO_RANGE, global), next, 3);
+        some = ct_core_app(p, CT_NO_RANGE, use(p, params[0]), given, 2);
+    }
+    CtCore *body = list_case(p, params[2], x, rest, use(p, params[1]), some);
+    global->body = ct_core_lam(p, CT_NO_RANGE, left ? "foldlList" : "foldrList", params, 3, body);
+    return global;
+}
+
+CtCore *ct_core_list_folded(CtProgram *p, CtCore *fun, CtCore *start, CtCore *list, bool left) {
+    CtGlobal *global = fold_of(p, fun->type, start->type, list->type, left);
+    CtCore *args[] = {fun, start, list};
+    return ct_core_app(p, list->range, ct_core_global(p, list->range, global), args, 3);
+}

@@ -8,9 +8,10 @@
  * `fromList` stands around the call. So this pass is correct whatever those functions are.
  *
  * Functions of the library are copied for it, since later passes may use the original; functions on lists once for each
- * call, since they are used for lists of many classes. Excluded are classes in the types of entry points, and those
- * whose operations would take longer on arrays: what puts an element in front of a list, or takes one away, and gives
- * the result to the same place, as a recursion that accumulates does.
+ * call, since they are used for lists of many classes. Excluded are classes in the types of entry points, which
+ * list_boundary.c has kept apart from those of the program, and those whose operations would take longer on arrays:
+ * what puts an element in front of a list, or takes one away, and gives the result to the same place, as a recursion
+ * that accumulates does.
  *
  * A list in a list is a row, which may have any length, while those of an array of arrays have one. So it is a pair of
  * an array and the unit: arrays of tuples keep arrays in them by reference. */
@@ -20,7 +21,7 @@
 
 #include <assert.h>
 
-enum { MOST_COPIES = 2000, DEEPEST = 2000, MOST_TERMS = 200000, MOST_SHARED = 200 };
+enum { MOST_COPIES = 2000, DEEPEST = 2000, MOST_TERMS = 200000 };
 
 /* ---- places ---- */
 
@@ -534,10 +535,29 @@ static CtPlace *infer_comprehension(CtPlaces *w, CtCore *core) {
     return made;
 }
 
+/* Whether the program takes a list of values apart, in which lists_to_arrays.c sees a test of the length and a part. */
+static bool opens_values(CtPlaces *w, const CtCore *core) {
+    CtType *type = core->as.cases.scrutinee->type;
+    return ct_core_list_is_list(type) && !is_text(type) && !w->within->original->is_library &&
+           !has_lists(w, ct_core_list_element(type));
+}
+
+/* What is left of a list behind its first element. */
+static void infer_tail(CtPlaces *w, CtPlace *list, CtVar *tail) {
+    CtPlace *place = place_of_var(w, tail);
+    if (place == NULL) return;
+    stay(place);
+    unify(part_of(place, 0), part_of(list, 0));
+    share(w, list, place, true);
+}
+
 static CtPlace *infer_case(CtPlaces *w, CtCore *core) {
-    CtPlace *scrutinee = infer(w, core->as.cases.scrutinee), *result = place_new(w, core->type);
-    stay(scrutinee);
-    if (scrutinee != NULL && !w->within->original->is_library) ct_core_place_find(scrutinee)->is_opened = true;
+    bool values = opens_values(w, core);
+    CtPlace *scrutinee = values ? read_list(w, &core->as.cases.scrutinee) : infer(w, core->as.cases.scrutinee);
+    CtPlace *result = place_new(w, core->type);
+    if (!values) stay(scrutinee);
+    if (!values && scrutinee != NULL && !w->within->original->is_library)
+        ct_core_place_find(scrutinee)->is_opened = true;
     if (scrutinee != NULL) ct_push(arena_of(w), &w->cases, ((CtPlacedTerm){core, scrutinee}));
     for (uint32_t i = 0; i < core->as.cases.count; i++) {
         const CtCase *one = &core->as.cases.cases[i];
@@ -546,7 +566,10 @@ static CtPlace *infer_case(CtPlaces *w, CtCore *core) {
             CtPlace *field = !cell    ? ct_core_place_of_field(w, one->con, j)
                              : j == 0 ? part_of(scrutinee, 0)
                                       : scrutinee;
-            if (one->vars[j] != NULL) unify(place_of_var(w, one->vars[j]), field);
+            if (one->vars[j] != NULL && values && j == 1)
+                infer_tail(w, scrutinee, one->vars[j]);
+            else if (one->vars[j] != NULL)
+                unify(place_of_var(w, one->vars[j]), field);
         }
         unify(infer(w, one->body), result);
     }
@@ -611,58 +634,6 @@ static CtPlace *infer(CtPlaces *w, CtCore *core) {
 
 /* ---- all of a program ---- */
 
-/* Whether lists of one place become lists of another by sharing cells, perhaps several times. */
-static bool leads_to(CtPlaces *w, CtPlace *from, CtPlace *to, CtMap *met) {
-    from = ct_core_place_find(from);
-    if (from == ct_core_place_find(to)) return true;
-    if (ct_map_get(met, ct_key(from)) != NULL) return false;
-    ct_map_set(arena_of(w), met, ct_key(from), from);
-    for (uint32_t i = 0; i < w->shared.count; i++)
-        if (ct_core_place_find(w->shared.items[i].whole) == from && leads_to(w, w->shared.items[i].part, to, met))
-            return true;
-    return false;
-}
-
-/* Lists that share cells stay where a loop or a recursion goes on with the shorter or longer list; and parts that are
- * given to functions. */
-static void keep_shared(CtPlaces *w) {
-    for (uint32_t i = 0; i < w->shared.count; i++) {
-        const CtPlacedPart *pair = &w->shared.items[i];
-        CtMap met = {0};
-        bool held = pair->is_shorter && ct_core_place_find(pair->part)->is_held;
-        if (w->shared.count > MOST_SHARED || held || leads_to(w, pair->part, pair->whole, &met)) {
-            stay(pair->whole);
-            stay(pair->part);
-        }
-    }
-}
-
-/* Lists in lists whose cells the program sees: list_rows.c knows more of them. */
-static void keep_rows(CtPlaces *w) {
-    for (bool more = true; more;) {
-        more = false;
-        for (uint32_t i = 0; i < w->terms.count; i++) {
-            CtPlace *list = ct_core_place_find(w->terms.items[i].place), *row = list->is_list ? part_of(list, 0) : NULL;
-            if (row == NULL || !list->is_opened || !list->stays || !ct_core_place_find(row)->is_list) continue;
-            row = ct_core_place_find(row);
-            more = more || !row->stays || !row->is_opened;
-            row->stays = row->is_opened = true;
-        }
-    }
-}
-
-/* What is put in front of a list whose cells are seen. */
-static void keep_appended(CtPlaces *w) {
-    for (bool more = true; more;) {
-        more = false;
-        for (uint32_t i = 0; i < w->appended.count; i++) {
-            CtPlace *front = ct_core_place_find(w->appended.items[i].whole);
-            if (front->stays || !ct_core_place_find(w->appended.items[i].part)->stays) continue;
-            front->stays = more = true;
-        }
-    }
-}
-
 bool ct_core_list_places(CtProgram *p, CtGlobal *const *roots, uint32_t count) {
     CtPlaces w = {.lists = {.p = p}, .root_count = count};
     for (uint32_t i = 0; i < count; i++) {
@@ -677,9 +648,7 @@ bool ct_core_list_places(CtProgram *p, CtGlobal *const *roots, uint32_t count) {
         unify(infer(&w, global->body), global->type);
     }
     if (w.refused) return false;
-    keep_shared(&w);
-    keep_rows(&w);
-    keep_appended(&w);
+    ct_core_places_keep_cells(&w);
     bool any = false;
     for (uint32_t i = 0; i < w.terms.count && !any; i++) {
         const CtPlace *place = ct_core_place_find(w.terms.items[i].place);

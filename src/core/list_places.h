@@ -71,6 +71,8 @@ CtPlace *ct_core_place_find(CtPlace *place);
 CtPlace *ct_core_place_of_field(CtPlaces *w, const CtCon *con, uint32_t index);
 /* What a list of this place becomes. */
 CtListForm ct_core_place_form(const CtPlace *place);
+/* The lists that stay because of what is done with their cells. */
+void ct_core_places_keep_cells(CtPlaces *w);
 /* Gives each term the type that its place has now. */
 void ct_core_places_rewrite(CtPlaces *w);
 

@@ -9,20 +9,8 @@ static CtType *list_of(CtPlaces *w, CtPlace *place, CtType *element) {
     if (element == ct_core_list_element(place->type)) return place->type;
     CtType *list = ct_map_get(&w->lists_of, ct_key(element));
     if (list != NULL) return list;
-    CtProgram *p = w->lists.p;
-    const CtData *old = place->type->data;
-    list = ct_core_type_data(p, old->name, &element, 1, false);
+    list = ct_core_list_type_like(w->lists.p, place->type, element);
     ct_map_set(arena_of(w), &w->lists_of, ct_key(element), list);
-    CtCon *cons = CT_NEW_ARRAY(arena_of(w), CtCon, old->con_count);
-    for (uint32_t i = 0; i < old->con_count; i++) {
-        CtType *fields[] = {element, list};
-        cons[i] = old->cons[i];
-        if (cons[i].count == 0) continue;
-        cons[i].fields = CT_NEW_ARRAY(arena_of(w), CtType *, 2);
-        memcpy(cons[i].fields, fields, sizeof fields);
-    }
-    list->data->own_order = old->own_order;
-    ct_core_data_set_cons(p, list->data, cons, old->con_count);
     return list;
 }
 

@@ -529,6 +529,49 @@ CtCore *ct_core_list_open(CtLists *s, CtCore *list, CtBindings *around) {
     }
 }
 
+/* case list of { … }, where the list that is taken apart has an array, and so do those in the branches. *has_array:
+ * whether the first is so. */
+static CtCore *array_of_list_case(CtLists *s, CtCore *core, bool *has_array) {
+    CtProgram *p = s->p;
+    CtBindings around = {0};
+    CtCore *of = ct_core_list_open(s, core->as.cases.scrutinee, &around);
+    CtVar *var = of->kind == CORE_VAR ? of->as.var : ct_core_list_var(s, "list", of->type), *tail = NULL;
+    if (of->kind != CORE_VAR) {
+        CtListSource *source = ct_core_list_bound_source(s, var, of, &around);
+        if (source == NULL) return NULL;
+        ct_map_set(p->context->arena, &s->sources, ct_key(var), source);
+    }
+    CtCore *opened = ct_core_case(p, core->range, core->type, ct_core_list_use(s, var), core->as.cases.cases,
+                                  core->as.cases.count, core->as.cases.otherwise);
+    CtCore *choice = ct_core_list_case(s, opened, &tail), *array = NULL;
+    *has_array = choice != NULL;
+    if (choice != NULL) array = ct_core_list_to_array(s, choice);
+    if (array == NULL || (tail != NULL && ct_core_list_occurs(s, array, tail))) return NULL;
+    if (of->kind != CORE_VAR && ct_core_list_occurs(s, array, var)) return NULL;
+    return ct_core_list_wrap(s, &around, array);
+}
+
+/* One of several lists, all of which have arrays. */
+static CtCore *array_of_choice(CtLists *s, CtCore *list) {
+    CtProgram *p = s->p;
+    bool has_array = false;
+    if (ct_core_list_is_list(list->as.cases.scrutinee->type)) {
+        CtCore *array = array_of_list_case(s, list, &has_array);
+        if (has_array) return array;
+    }
+    CtType *type = ct_core_type_array(p, ct_core_list_element(list->type));
+    CtCase *cases = CT_NEW_ARRAY(p->context->arena, CtCase, list->as.cases.count + 1);
+    CtCore *otherwise = list->as.cases.otherwise;
+    for (uint32_t i = 0; i < list->as.cases.count; i++) {
+        cases[i] = list->as.cases.cases[i];
+        cases[i].body = ct_core_list_to_array(s, cases[i].body);
+        if (cases[i].body == NULL) return NULL;
+    }
+    if (otherwise != NULL && (otherwise = ct_core_list_to_array(s, otherwise)) == NULL) return NULL;
+    CT_FIRED("lists.choice");
+    return ct_core_case(p, list->range, type, list->as.cases.scrutinee, cases, list->as.cases.count, otherwise);
+}
+
 static CtCore *array_of_term(CtLists *s, CtCore *list) {
     if (list->kind == CORE_VAR) {
         const CtListSource *source = ct_map_get(&s->sources, ct_key(list->as.var));
@@ -538,7 +581,9 @@ static CtCore *array_of_term(CtLists *s, CtCore *list) {
     if (!is_element(ct_core_list_element(list->type))) return NULL;
     CtSourceRange range = s->range;
     s->range = list->range;
-    CtCore *array = list->kind == CORE_CON ? array_of_cons(s, list) : array_of_call(s, list);
+    CtCore *array = list->kind == CORE_CON    ? array_of_cons(s, list)
+                    : list->kind == CORE_CASE ? array_of_choice(s, list)
+                                              : array_of_call(s, list);
     if (array == NULL) array = ct_core_list_loop_array(s, list);
     s->range = range;
     return array;

@@ -136,6 +136,30 @@ CtCore *ct_core_list_next(CtLists *s, CtCore *let);
 /* toList array: a list of the given type; and fromList list. */
 CtCore *ct_core_list_of_array(CtProgram *p, CtCore *array, CtType *list);
 CtCore *ct_core_list_from_list(CtProgram *p, CtCore *list);
+/* The type [element], a new one; `list` is any type of lists. */
+CtType *ct_core_list_type_like(CtProgram *p, const CtType *list, CtType *element);
+/* map fun list and zipWith fun xs ys, of the given type; foldl, or foldr, fun start list. */
+CtCore *ct_core_list_mapped(CtProgram *p, CtCore *fun, CtCore *list, CtType *type);
+CtCore *ct_core_list_zipped(CtProgram *p, CtCore *fun, CtCore *xs, CtCore *ys, CtType *type);
+CtCore *ct_core_list_folded(CtProgram *p, CtCore *fun, CtCore *start, CtCore *list, bool left);
+
+/* ---- list_recursion.c ---- */
+
+/* Recursion along lists becomes calls of functions on lists; false where there is none. */
+bool ct_core_list_recursion(CtProgram *p);
+
+/* ---- list_boundary.c ---- */
+
+typedef struct Boundary CtListBoundary;
+
+/* Whether lists are given to the entry point. */
+bool ct_core_list_is_given(CtProgram *p, CtGlobal *root);
+/* Puts conversions between lists outside of the program and its own ones into the entry point; NULL where there are
+ * none. `useless`: list_places.c has made no arrays of them, and changed nothing. In the end those are left out that
+ * are of no use. */
+CtListBoundary *ct_core_list_boundary(CtProgram *p, CtGlobal *root);
+void ct_core_list_boundary_useless(CtListBoundary *boundary);
+void ct_core_list_boundary_clean(CtProgram *p, CtGlobal *root);
 
 /* ---- list_places.c ---- */
 

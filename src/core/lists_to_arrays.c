@@ -442,8 +442,8 @@ static CtCore *visit_case(Walk *w, CtCore *core) {
     return core;
 }
 
-/* case list of { … }, where a function on lists or a comprehension makes the list, as in foldr1: that of a variable. NULL:
- * the list stays. */
+/* case list of { … }, where a function on lists or a comprehension makes the list, as in foldr1: that of a variable.
+ * NULL: the list stays. */
 static CtCore *visit_made_case(Walk *w, CtCore *core) {
     CtCore *list = core->as.cases.scrutinee;
     bool made = ct_core_list_call(list) != LIST_NONE || list->kind == CORE_LETREC;
@@ -498,27 +498,49 @@ static CtListFunction function_of(CtGlobal *global) {
     return ct_core_list_call(&app);
 }
 
-/* The functions on lists of the program that could be inlined; none if no list of it has an array. */
-static Globals list_functions(CtProgram *p) {
-    Globals all = {0};
-    bool sources = false;
-    for (uint32_t i = 0; i < p->globals.count; i++) {
-        CtListFunction function = function_of(p->globals.items[i]);
-        sources = sources || function == LIST_RANGE || function == LIST_STEPS || function == LIST_OF_ARRAY ||
-                  function == LIST_ALL || function == LIST_ANY || function == LIST_REPLICATE;
-        if (function != LIST_NONE && !p->globals.items[i]->is_kept)
-            ct_push(p->context->arena, &all, p->globals.items[i]);
+static bool takes_derivatives(CtProgram *p) {
+    CtCoreList work = {0};
+    for (uint32_t i = 0; i < p->globals.count; i++)
+        if (p->globals.items[i]->body != NULL) ct_push(p->context->arena, &work, p->globals.items[i]->body);
+    while (work.count > 0) {
+        CtCore *core = work.items[--work.count];
+        if (core->kind == CORE_DERIV) return true;
+        ct_core_children(p->context->arena, core, &work);
     }
-    return sources ? all : (Globals){0};
+    return false;
+}
+
+/* Whether a list of the program may have an array. */
+static bool has_sources(CtProgram *p, bool given) {
+    bool sources = given;
+    for (uint32_t i = 0; i < p->globals.count && !sources; i++) {
+        CtListFunction function = function_of(p->globals.items[i]);
+        sources = function == LIST_RANGE || function == LIST_STEPS || function == LIST_OF_ARRAY ||
+                  function == LIST_ALL || function == LIST_ANY || function == LIST_REPLICATE;
+    }
+    return sources;
+}
+
+/* Functions on lists are not inlined. */
+static void simplify_callers(CtProgram *p) {
+    Globals all = {0};
+    for (uint32_t i = 0; i < p->globals.count; i++) {
+        CtGlobal *global = p->globals.items[i];
+        if (function_of(global) == LIST_NONE || global->is_kept) continue;
+        ct_push(p->context->arena, &all, global);
+        global->is_kept = true;
+    }
+    ct_core_simplify_rounds(p);
+    for (uint32_t i = 0; i < all.count; i++) all.items[i]->is_kept = false;
 }
 
 void ct_core_lists_to_arrays(CtProgram *p, CtGlobal *const *roots, uint32_t count) {
-    Globals functions = list_functions(p);
-    if (functions.count == 0 || p->keeps_calls) return;
-    for (uint32_t i = 0; i < functions.count; i++) functions.items[i]->is_kept = true;
-    ct_core_simplify_rounds(p);
-    for (uint32_t i = 0; i < functions.count; i++) functions.items[i]->is_kept = false;
-    ct_core_list_places(p, roots, count);
+    bool derivatives = count == 1 && takes_derivatives(p);
+    if (p->keeps_calls || !has_sources(p, derivatives && ct_core_list_is_given(p, roots[0]))) return;
+    simplify_callers(p);
+    if (derivatives && ct_core_list_recursion(p)) simplify_callers(p);
+    CtListBoundary *boundary = derivatives ? ct_core_list_boundary(p, roots[0]) : NULL;
+    if (!ct_core_list_places(p, roots, count) && boundary != NULL) ct_core_list_boundary_useless(boundary);
     CtMap variants = {0};
     uint32_t copies = 0;
     for (uint32_t i = 0; i < p->globals.count; i++) {
@@ -529,6 +551,7 @@ void ct_core_lists_to_arrays(CtProgram *p, CtGlobal *const *roots, uint32_t coun
         CtCore *body = visit(&w, global->body);
         if (w.changed) global->body = body;
     }
+    if (boundary != NULL) ct_core_list_boundary_clean(p, roots[0]);
     for (uint32_t i = 0; i < p->globals.count; i++) {
         CtGlobal *global = p->globals.items[i];
         if (global->body != NULL && function_of(global) == LIST_NONE) ct_core_list_cells(p, global);

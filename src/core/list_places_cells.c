@@ -1,0 +1,63 @@
+/* Lists of list_places.c that stay lists, since operations on their cells take constant time: where a loop or a
+ * recursion makes them shorter or longer, and where the program opens them. */
+#include "core/list_places.h"
+
+enum { MOST_SHARED = 200 };
+
+/* Whether lists of one place become lists of another by sharing cells, perhaps several times. */
+static bool leads_to(CtPlaces *w, CtPlace *from, CtPlace *to, CtMap *met) {
+    from = ct_core_place_find(from);
+    if (from == ct_core_place_find(to)) return true;
+    if (ct_map_get(met, ct_key(from)) != NULL) return false;
+    ct_map_set(w->lists.p->context->arena, met, ct_key(from), from);
+    for (uint32_t i = 0; i < w->shared.count; i++)
+        if (ct_core_place_find(w->shared.items[i].whole) == from && leads_to(w, w->shared.items[i].part, to, met))
+            return true;
+    return false;
+}
+
+/* Lists that share cells stay where a loop or a recursion goes on with the shorter or longer list; and parts that are
+ * given to functions. */
+static void keep_shared(CtPlaces *w) {
+    for (uint32_t i = 0; i < w->shared.count; i++) {
+        const CtPlacedPart *pair = &w->shared.items[i];
+        CtMap met = {0};
+        bool held = pair->is_shorter && ct_core_place_find(pair->part)->is_held;
+        if (w->shared.count > MOST_SHARED || held || leads_to(w, pair->part, pair->whole, &met)) {
+            ct_core_place_find(pair->whole)->stays = true;
+            ct_core_place_find(pair->part)->stays = true;
+        }
+    }
+}
+
+/* Lists in lists whose cells the program sees: list_rows.c knows more of them. */
+static void keep_rows(CtPlaces *w) {
+    for (bool more = true; more;) {
+        more = false;
+        for (uint32_t i = 0; i < w->terms.count; i++) {
+            CtPlace *list = ct_core_place_find(w->terms.items[i].place), *row = list->is_list ? list->parts[0] : NULL;
+            if (row == NULL || !list->is_opened || !list->stays || !ct_core_place_find(row)->is_list) continue;
+            row = ct_core_place_find(row);
+            more = more || !row->stays || !row->is_opened;
+            row->stays = row->is_opened = true;
+        }
+    }
+}
+
+/* What is put in front of a list whose cells are seen. */
+static void keep_appended(CtPlaces *w) {
+    for (bool more = true; more;) {
+        more = false;
+        for (uint32_t i = 0; i < w->appended.count; i++) {
+            CtPlace *front = ct_core_place_find(w->appended.items[i].whole);
+            if (front->stays || !ct_core_place_find(w->appended.items[i].part)->stays) continue;
+            front->stays = more = true;
+        }
+    }
+}
+
+void ct_core_places_keep_cells(CtPlaces *w) {
+    keep_shared(w);
+    keep_rows(w);
+    keep_appended(w);
+}
