@@ -5,11 +5,11 @@
 
 Mutates one place after the other in the passes of src/core, in src/flow/opt, src/flow/ad, src/flow/analysis and src/emit, but for src/emit/export: drops
 a conjunct, negates a condition, makes a comparison weaker or stricter, swaps `&&` and `||`, changes a constant, turns a verdict, drops a statement.
-One object is compiled for a mutant, and linked with those of build. Which lines each command of a golden program runs has been found once, with
-gcov: only commands that run the line of a mutant can tell it from the original, at most --most of them are asked, those first in which the rules
-beside it fire, and that have killed mutants of the file. Such a command first runs up to the C, which takes a thirtieth of a second: where it prints what it did without the mutant, makes
-the same C, and the same rules fire, there is nothing more to see. A rule that fires more or less often than tests/rules.txt says fails. Where the C
-differs, the program is compiled and run as tests/run.py does it, with Flow checked after every pass, and on three threads with the debug run time; in
+One object is compiled for a mutant, and linked with those of build. Which lines each test runs has been found once: only those that run the line of a
+mutant can tell it from the original. The unit tests among them come first, the fastest at the head. Of the commands of golden programs at most
+--most are asked, those first in which the rules beside the mutant fire, and that have killed mutants of the file. Such a command first runs up to the
+C, which takes a thirtieth of a second: where it prints what it did without the mutant, makes the same C, and the same rules fire, there is nothing more
+to see. A rule that fires more or less often than tests/rules.txt says fails, and so do other numbers of steps. Where the C differs, the program is compiled and run as tests/run.py does it, with Flow checked after every pass, and on three threads with the debug run time; in
 fast mathematics and one number at a time, where C written for these differs. A few programs of tests/generate are asked besides; tests/emitted.py
 follows for a mutant of src/emit. A mutant is
 
@@ -22,6 +22,8 @@ build-mutate/results.json holds what is known, so that a run goes on where the l
 operator, and its line as it is written. --again looks at survivors only, once more, --list prints them. The last line counts.
 """
 import argparse
+import array
+import bisect
 import collections
 import hashlib
 import json
@@ -59,7 +61,31 @@ HOW = ["exact", "fast", "scalar"]  # how C is written
 DEBUGGED = emission.Form("debugged", "cc" + emission.SMALL, cotan_threads="3", cotan_debug_runtime="1")
 FAST = emission.Form("fast", "cc" + emission.SMALL, "fast")
 SCALAR = emission.Form("scalar", "cc", cotan_vectorise="off", cotan_debug_runtime="1")
+UNIT_ENVIRONMENT = {}  # what unit tests run with
 EMITTED = ["flow/kept", "native/streams", "native/vectors"]  # whose C is looked at
+# Unit tests that take long, or want more than a program and its library.
+UNITS_LEFT_OUT = {"api", "bulk_delta", "bulk_lower", "bulk_theorem", "interact", "out_of_memory"}
+# Each block begins with a call of so many bytes of what says that it runs. When the program ends, the addresses go to the file COTAN_TRACE.
+CALL = 5
+NEAR = 8  # lines beside a mutant
+TRACER = """#include <fcntl.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+extern const char __executable_start[], etext[];
+static unsigned char ran[1 << 26];
+void __sanitizer_cov_trace_pc(void) { ran[((const char *)__builtin_return_address(0) - __executable_start) & (sizeof ran - 1)] = 1; }
+__attribute__((destructor)) static void tell(void) {
+    const char *path = getenv("COTAN_TRACE");
+    int file = path ? open(path, O_WRONLY | O_APPEND | O_CREAT, 0600) : -1;
+    static uint32_t places[1 << 20];
+    size_t count = 0, end = etext - __executable_start;
+    for (size_t i = 0; i < end && i < sizeof ran && count < sizeof places / sizeof *places; i++)
+        if (ran[i]) places[count++] = i;
+    if (file >= 0 && write(file, places, count * sizeof *places) >= 0) close(file);
+}
+"""
 LIBRARIES = ["-Wl,--as-needed", "-lm", "-pthread", "-ljansson", "-lzip", "-ledit", "-lnlopt", "-lcsv"]
 
 # ---- mutants ----
@@ -186,7 +212,9 @@ def compile_to(unit, source, target, *flags):
 
 def link_to(objects, target, *flags):
     linker = ["-fuse-ld=lld"] if shutil.which("ld.lld") else []
-    subprocess.run(["cc", "-o", target, *objects, *LIBRARIES, *linker, *flags], cwd=BUILD, check=True)
+    linked = subprocess.run(["cc", "-o", target, *objects, *LIBRARIES, *linker, *flags], cwd=BUILD, capture_output=True, check=False)
+    if linked.returncode != 0:
+        sys.exit(f"tests/mutate.py: {target} cannot be linked\n{linked.stderr.decode()}")
 
 
 class Tree:
@@ -197,10 +225,13 @@ class Tree:
         names = subprocess.run(["git", "ls-files", "src", "include"], cwd=golden.ROOT, capture_output=True, check=True).stdout.decode().split()
         for name in names:
             changed_copy(os.path.join(golden.ROOT, name), os.path.join(TREE, name))
-        self.units, self.objects, self.covered = {}, [], []
+        self.units, self.objects, self.tests = {}, [], {}
         with open(os.path.join(MADE, "compile_commands.json"), encoding="utf-8") as file:
             for command in json.load(file):
                 target = command["output"]
+                unit_test = re.match(r"tests/test_(\w+)\.p/", target)
+                if unit_test and unit_test[1] not in UNITS_LEFT_OUT and os.path.exists(os.path.join(MADE, target)):
+                    self.tests.setdefault(unit_test[1], []).append(os.path.join(MADE, target))
                 if target.startswith("tests/") or target.startswith("libcotan.a.p/"):
                     continue
                 words = [word for word in shlex.split(command["command"]) if word != "ccache"]
@@ -218,7 +249,7 @@ class Tree:
         self.make_covered()
 
     def make_covered(self):
-        """The command with what counts how often each line runs; objects lie beside their notes."""
+        """The command, and the unit tests, with what tells which blocks run."""
         objects = []
         for target in self.objects:
             unit = next((u for u in self.units.values() if u.target == target), None)
@@ -228,20 +259,61 @@ class Tree:
             made = os.path.join(COVERED, unit.file.replace("/", "--")[:-2] + ".o")
             objects.append(made)
             if changed_copy(os.path.join(TREE, unit.file), made[:-2] + ".source") or not os.path.exists(made):
-                if not compile_to(unit, os.path.join(TREE, unit.file), made, "-O0", "--coverage"):
+                if not compile_to(unit, os.path.join(TREE, unit.file), made, "-O0", "-g1", "-fsanitize-coverage=trace-pc"):
                     sys.exit(f"tests/mutate.py: {unit.file} does not compile")
-        link_to(objects, os.path.join(COVERED, "cotan"), "--coverage")
+        tracer = os.path.join(COVERED, "tracer.c")
+        with open(tracer, "w", encoding="ascii") as file:
+            file.write(TRACER)
+        link_to([*objects, tracer], os.path.join(COVERED, "cotan"))
+        for name in self.tests:
+            self.unit_test(name, [*objects, tracer], COVERED)
+
+    def unit_test(self, name, objects, folder):
+        """A unit test made of objects, but for those of the command, among which is its own main."""
+        made = os.path.join(folder, "test_" + name)
+        link_to([*(o for o in objects if not o.startswith("cotan.p/")), *self.tests[name], "-lcmocka"], made)
+        return made
 
     def mutant(self, mutant, folder):
-        """The command made of a mutant, or None."""
+        """The objects with that of a mutant in place of its file's, or None."""
         unit = self.units[mutant.file]
         source, target = os.path.join(folder, "mutant.c"), os.path.join(folder, "mutant.o")
         with open(source, "w", encoding="utf-8") as file:
             file.write(mutant.new)
         if not compile_to(unit, source, target, "-I" + os.path.dirname(os.path.join(TREE, mutant.file))):
             return None
-        link_to([target if o == unit.target else o for o in self.objects], os.path.join(folder, "cotan"))
-        return os.path.join(folder, "cotan")
+        return [target if o == unit.target else o for o in self.objects]
+
+
+class Blocks:
+    """The lines of src that each block of a program has, by the address behind the call with which it begins."""
+
+    def __init__(self, program):
+        told = subprocess.run(["objdump", "-d", "--no-show-raw-insn", "--dwarf=decodedline", program], capture_output=True, check=True).stdout.decode()
+        behind = sorted(int(a, 16) for a in re.findall(r"call +[0-9a-f]+ <__sanitizer_cov_trace_pc>\n +([0-9a-f]+):", told))
+        asked = subprocess.run(["addr2line", "-e", program], input="".join(f"{a - 1:x}\n" for a in behind).encode(), capture_output=True, check=True)
+        self.places, self.all = {}, collections.defaultdict(set)
+        for address, place in zip(behind, asked.stdout.decode().splitlines()):
+            path = place.rpartition(":")[0]
+            path = path[max(path.rfind("src/"), 0):]
+            if path.startswith(tuple(ROOMS)) and path.endswith(".c"):
+                self.places[address] = path, set()
+        for name, line, address in re.findall(r"^(\w+\.c) +(\d+) +0x([0-9a-f]+) ", told, re.M):
+            of = bisect.bisect_right(behind, int(address, 16) + CALL)
+            path, lines = self.places.get(behind[of - 1], ("", set())) if of > 0 else ("", set())
+            if os.path.basename(path) == name:
+                lines.add(int(line))
+                self.all[path].add(int(line))
+
+    def lines(self, trace):
+        """By file, the lines of the blocks in a trace."""
+        ran = collections.defaultdict(set)
+        with open(trace, "rb") as file:
+            for address in set(array.array("I", file.read())):
+                if address in self.places:
+                    path, lines = self.places[address]
+                    ran[path] |= lines
+        return ran
 
 
 # ---- tests ----
@@ -307,27 +379,21 @@ def print_of(test, cotan, how, scratch, more=""):
     return Print(text, golden.read(noted), fired)
 
 
-def lines_run(test, scratch):
+def lines_run(test, blocks, scratch):
     """The lines of each file that the run of a command up to the C executes."""
+    trace = os.path.join(scratch, "trace")
+    open(trace, "wb").close()
     for how in HOW:
-        print_of(test, os.path.join(COVERED, "cotan"), how, scratch, f"export GCOV_PREFIX={scratch} GCOV_PREFIX_STRIP={COVERED.count('/')}; ")
-    counts = [name for name in os.listdir(scratch) if name.endswith(".gcda")]
-    if not counts:
-        return {}
-    for name in counts:
-        notes = name[:-5] + ".gcno"
-        if not os.path.exists(os.path.join(scratch, notes)):
-            os.symlink(os.path.join(COVERED, notes), os.path.join(scratch, notes))
-    told = subprocess.run(["gcov", "--json-format", "--stdout", *counts], cwd=scratch, capture_output=True, check=True).stdout
-    found = {}
-    for text in filter(None, told.split(b"\n")):
-        for file in json.loads(text)["files"]:
-            path = os.path.relpath(file["file"], TREE)
-            if path.startswith("src/") and path.endswith(".c"):
-                found[path] = [line["line_number"] if line["count"] else -line["line_number"] for line in file["lines"]]
-    for name in counts:
-        os.remove(os.path.join(scratch, name))
-    return found
+        print_of(test, os.path.join(COVERED, "cotan"), how, scratch, f"export COTAN_TRACE={trace}; ")
+    return blocks.lines(trace)
+
+
+def unit_passes(program, scratch, **more):
+    """Whether a unit test passes, and how long it takes."""
+    began = time.monotonic()
+    words = ["sh", "-c", f"ulimit -t {SECONDS}; ulimit -v 16000000; ulimit -c 0; exec {program}"]
+    ran = subprocess.run(words, cwd=MADE, env=dict(UNIT_ENVIRONMENT, TMPDIR=scratch, XDG_CACHE_HOME=scratch, **more), capture_output=True, check=False)
+    return ran.returncode == 0, time.monotonic() - began
 
 
 def rules_of_programs():
@@ -352,6 +418,7 @@ def rules_near(mutant):
 class Tests:
     def __init__(self, options, tree, kills):
         self.options, self.kills, self.lock = options, kills, threading.Lock()
+        UNIT_ENVIRONMENT.update(os.environ)
         os.environ.update(COTAN_ENGINE="native", COTAN_MATH="exact", COTAN_CHECK_PASSES="1")
         with open(NOTES, "w", encoding="ascii") as file:
             file.write('#!/bin/sh\nfor word; do case "$word" in *.c) cksum <"$word" >>"$NOTED";; esac; done\nexit 1\n')
@@ -362,27 +429,52 @@ class Tests:
 
     def cover(self, tree):
         """Which lines each test runs. A file that has changed since is run by those that ran any of it."""
-        known = load(COVERAGE)
-        missing = [t for t in self.tests if t.name not in known or self.options.cover]
-        if missing:
-            print(f"{len(missing)} tests are looked at for the lines that they run", flush=True)
-        with ThreadPoolExecutor(max_workers=self.options.jobs) as pool:
-            for number, (test, found) in enumerate(zip(missing, pool.map(lambda t: in_scratch(lambda scratch: lines_run(t, scratch)), missing))):
-                known[test.name] = {path: [digest(os.path.join(TREE, path)), lines] for path, lines in found.items()}
-                if number % 100 == 99:
-                    save(known, COVERAGE)
-        save(known, COVERAGE)
-        self.runs = {test.name: known[test.name] for test in self.tests}
+        known = load(COVERAGE) or {"lines": {}, "tests": {}}
+        names = {f"unit test {name}, {digest(made[0])[:16]}": name for name, made in tree.tests.items()}
+        missing = [t for t in self.tests if t.name not in known["tests"] or self.options.cover]
+        units = [name for name in names if name not in known["tests"] or self.options.cover]
+        if missing or units:
+            print(f"{len(missing) + len(units)} tests are looked at for the lines that they run", flush=True)
 
-    def covers(self, test, mutant):
-        if mutant.file not in self.runs[test.name]:
+        def note(name, blocks, ran):
+            made_of = {path: digest(os.path.join(TREE, path)) for path in ran}
+            known["lines"].update({made_of[path]: sorted(blocks.all[path]) for path in ran})
+            known["tests"][name] = {path: [made_of[path], sorted(lines)] for path, lines in ran.items()}
+
+        def ran_by_unit(name, blocks, scratch):
+            trace = os.path.join(scratch, "trace")
+            unit_passes(os.path.join(COVERED, "test_" + names[name]), scratch, COTAN_TRACE=trace)
+            return blocks.lines(trace)
+
+        for name in units:
+            blocks = Blocks(os.path.join(COVERED, "test_" + names[name]))
+            note(name, blocks, in_scratch(lambda scratch, of=(name, blocks): ran_by_unit(*of, scratch)))
+        with ThreadPoolExecutor(max_workers=self.options.jobs) as pool:
+            blocks = Blocks(os.path.join(COVERED, "cotan")) if missing else None
+            for test, ran in zip(missing, pool.map(lambda t: in_scratch(lambda scratch: lines_run(t, blocks, scratch)), missing)):
+                note(test.name, blocks, ran)
+        save(known, COVERAGE)
+        self.lines, self.runs = known["lines"], known["tests"]
+        self.units = []
+        for name, of in names.items():
+            sound, seconds = in_scratch(lambda scratch, of=of: unit_passes(tree.unit_test(of, tree.objects, scratch), scratch))
+            if sound:
+                self.units.append((seconds, name, of))
+        self.units.sort()
+
+    def covers(self, name, mutant):
+        if mutant.file not in self.runs[name]:
             return False
-        made_of, lines = self.runs[test.name][mutant.file]
+        made_of, ran = self.runs[name][mutant.file]
         if made_of != digest(os.path.join(TREE, mutant.file)):
-            return any(line > 0 for line in lines)
-        above = max((abs(line) for line in lines if abs(line) <= mutant.number), default=0)
-        last = mutant.number + mutant.height
-        return above < mutant.number - 8 or any(line > 0 for line in lines if above <= abs(line) <= last)
+            return True
+        above = max((line for line in self.lines[made_of] if line <= mutant.number), default=0)
+        return above < mutant.number - 8 or any(above <= line <= mutant.number + mutant.height for line in ran)
+
+    def lines_near(self, name, mutant):
+        """The lines that a test runs next to a mutant."""
+        ran = self.runs[name][mutant.file][1]
+        return ran[bisect.bisect_left(ran, mutant.number - NEAR):bisect.bisect_right(ran, mutant.number + mutant.height + NEAR)]
 
     def print_of_base(self, test, how, scratch):
         if (test.name, how) not in self.base:
@@ -403,17 +495,31 @@ class Tests:
                 return f"{test.name} ({form.name})" if form else test.name
         return None
 
-    def killer(self, mutant, cotan, scratch):
+    def killer(self, mutant, tree, objects, scratch):
         """The first test that fails where a file has been changed; None."""
+        for _, name, of in self.units:
+            if self.covers(name, mutant) and not unit_passes(tree.unit_test(of, objects, scratch), scratch)[0]:
+                return "unit test " + of
+        cotan = os.path.join(scratch, "made", "cotan")
+        os.mkdir(os.path.dirname(cotan))
+        link_to(objects, cotan)
         waiting, how_many = [], 0
-        order = [t for t in self.tests if self.covers(t, mutant)]
+        order = [t for t in self.tests if self.covers(t.name, mutant)]
         turn = collections.Counter()
         turns = {t.name: turn.update([t.path]) or turn[t.path] for t in order}  # programs in turn, so that what comes first is various
-        near, fired = rules_near(mutant), self.fired
-        order.sort(key=lambda t: (-len(near & fired.get(os.path.relpath(t.path, golden.GOLDEN), set())), -self.kills[mutant.file, t.name],
-                                  turns[t.name], -self.kills[t.name]))
+        near, runs = rules_near(mutant), {t.name: self.lines_near(t.name, mutant) for t in order}
+        times = collections.Counter(line for lines in runs.values() for line in lines)
+
+        def rank(test):
+            """What a test has in favour of it, measured in commands of the same program that come before: rules that fire beside the
+            mutant, mutants of the file that it has killed, lines beside the mutant that few others run."""
+            beside = len(near & self.fired.get(os.path.relpath(test.path, golden.GOLDEN), set()))
+            rare = min(sum(1 / times[line] for line in runs[test.name]), 1)
+            return turns[test.name] - 3 * beside - 2 * min(self.kills[mutant.file, test.name], 3) - 12 * rare, -self.kills[test.name]
+
+        order.sort(key=rank)
         for number, test in enumerate(order[:self.options.most]):
-            for how in HOW[:1] if number >= self.options.most // 4 else HOW if "emit" in mutant.file else HOW[:2]:
+            for how in HOW[:1] if number >= 20 else HOW if "emit" in mutant.file else HOW[:2]:
                 base, found = self.print_of_base(test, how, scratch), print_of(test, cotan, how, scratch)
                 if found == base:
                     continue
@@ -480,10 +586,10 @@ def verdict_on(mutant, tree, tests):
     began = time.monotonic()
 
     def work(scratch):
-        cotan = tree.mutant(mutant, scratch)
-        if cotan is None:
+        objects = tree.mutant(mutant, scratch)
+        if objects is None:
             return "stillborn", ""
-        by = tests.killer(mutant, cotan, scratch)
+        by = tests.killer(mutant, tree, objects, scratch)
         return ("killed", by) if by else ("survived", "")
 
     verdict = in_scratch(work)
@@ -517,7 +623,7 @@ def main():
     parser.add_argument("--generated", type=int, default=6, metavar="N", help="programs of tests/generate that run too")
     parser.add_argument("--natively", type=int, default=4, metavar="N", help="at most so many tests that have other C run with it, besides the first six")
     parser.add_argument("--list", action="store_true", help="only print what is known")
-    parser.add_argument("--most", type=int, default=80, metavar="N", help="at most so many of the tests that run the line")
+    parser.add_argument("--most", type=int, default=120, metavar="N", help="at most so many of the tests that run the line")
     parser.add_argument("--sample", action="store_true", help="report these mutants alone, by file")
     parser.add_argument("--cover", action="store_true", help="find anew which lines each test runs")
     parser.add_argument("--jobs", type=int, default=2, metavar="N", help="so many mutants at a time")

@@ -276,6 +276,15 @@ static inline ct_lane_ints ct_lanes_load_ints(const void *from) {
     memcpy(&x, from, sizeof x);
     return x;
 }
+/* Elements from the last to the first. */
+static inline ct_lanes ct_lanes_load_back(const void *from) {
+    ct_lanes x = ct_lanes_load(from), a = x;
+    CT_BY_LANE(x[CT_LANES - 1 - l]);
+}
+static inline ct_lane_ints ct_lanes_load_back_ints(const void *from) {
+    ct_lane_ints x = ct_lanes_load_ints(from), a = x;
+    CT_BY_LANE(x[CT_LANES - 1 - l]);
+}
 static inline void ct_lanes_store(void *to, ct_lanes x) { memcpy(to, &x, sizeof x); }
 static inline void ct_lanes_store_ints(void *to, ct_lane_ints x) { memcpy(to, &x, sizeof x); }
 static inline ct_lanes ct_lanes_gather(const void *from, ct_lane_ints at) {

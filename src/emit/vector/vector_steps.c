@@ -83,6 +83,15 @@ static bool is_iteration_last(const Emit *e, const CtFlowArgs *indices) {
            !ct_emit_vector_any_differs(e, &others);
 }
 
+/* Whether consecutive lanes access elements beside each other, forward (1) or backward (−1), beside the iteration's
+ * index. */
+static int slope_of_last(const Emit *e, const CtFlowArgs *indices) {
+    CtFlowArgs others = {.items = indices->items, .count = indices->count - 1};
+    const CtFlowArg *last = &indices->items[others.count];
+    bool varies = ct_emit_vector_kind(e, last) == LANE_VALUE && !ct_emit_vector_any_differs(e, &others);
+    return varies ? e->lanes[last->var->id].slope : 0;
+}
+
 /* ---- steps ---- */
 
 /* Indices as they are, or where native code is debugged, compared with what there is: one, one for each lane, and those
@@ -255,7 +264,13 @@ static bool write_read(Emit *e, const CtFlowStep *step) {
     else if (is_iteration_last(e, &indices) && CT_FIRED("vector_steps.load"))
         text = ct_format(e->arena, "ct_lanes_load%s(%s + %s)", ints, data,
                          ct_emit_vector_lanes_of(e, ct_emit_vector_place(e, &array, &indices), ct_emit_arg(e, &array)));
-    else {
+    else if (slope_of_last(e, &indices) != 0 && CT_FIRED("vector_steps.load_beside")) {
+        bool back = slope_of_last(e, &indices) < 0;
+        const char *place = lane_position(e, &array, &indices), *which = back ? "CT_LANES - 1" : "0";
+        text = ct_format(
+            e->arena, "ct_lanes_load%s%s(%s + %s)", back ? "_back" : "", ints, data,
+            ct_emit_vector_lanes_of(e, ct_format(e->arena, "(%s)[%s]", place, which), ct_emit_arg(e, &array)));
+    } else {
         CT_FIRED("vector_steps.gather");
         text = ct_format(e->arena, "ct_lanes_gather%s(%s, %s)", ints, data,
                          each_of_array(e, lane_position(e, &array, &indices), ct_emit_arg(e, &array)));

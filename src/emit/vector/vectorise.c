@@ -98,6 +98,20 @@ static bool fits_more(Scan *s, const CtFlowStep *step, uint32_t old) {
     return CT_FIRED("vectorise.more");
 }
 
+/* By how much a sum or difference grows from lane to lane. */
+static int slope_of(const Scan *s, const CtFlowStep *step) {
+    int slopes[2];
+    bool back = step->as.prim == PRIM_INT_SUB;
+    if (!back && step->as.prim != PRIM_INT_ADD) return 0;
+    for (uint32_t i = 0; i < 2; i++) {
+        const CtFlowArg *arg = &step->args.items[i];
+        slopes[i] = same(s, arg) ? 0 : ct_emit_vector_kind(s->e, arg) == LANE_ITERATION ? 1 : lane(s, arg->var)->slope;
+        if (slopes[i] == 0 && !same(s, arg)) return 0;
+    }
+    int slope = back ? slopes[0] - slopes[1] : slopes[0] + slopes[1];
+    return slope == 1 || slope == -1 ? slope : 0;
+}
+
 static bool fits_prim(Scan *s, const CtFlowStep *step) {
     if (ct_flow_is_message(step)) return false;
     for (uint32_t i = 0; i < step->args.count; i++)
@@ -109,6 +123,7 @@ static bool fits_prim(Scan *s, const CtFlowStep *step) {
     if (ct_emit_vector_value(step->as.prim) == NULL || ct_flow_step_fails(step) || !is_plain(result->type))
         return false;
     lane(s, result)->kind = LANE_VALUE;
+    lane(s, result)->slope = slope_of(s, step);
     return true;
 }
 

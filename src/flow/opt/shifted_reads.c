@@ -1,7 +1,8 @@
 /* Shifted reads. A slice, two appended arrays, or the cotangent of a slice, an array of zeros to which the slice's
  * cotangent has been added, is not made if elementwise loops alone read it: they read the arrays that its elements come
  * from. Where these are two, the read is a switch on the loop's index, which the emitter writes as two loops
- * (pieces.c). So the shift of an array, `[|1|] ++ init y`, costs no memory, nor does its adjoint. */
+ * (pieces.c). So the shift of an array, `[|1|] ++ init y`, costs no memory, nor does its adjoint. A
+ * slice or a reversed array of which single elements alone are read is not made either. */
 #include "flow/opt/passes.h"
 
 #include <math.h>
@@ -349,6 +350,109 @@ static bool read_elsewhere(ShiftedReads *p, CtFlowBlock *block, uint32_t at) {
     return true;
 }
 
+/* ---- elements that are read one by one ---- */
+
+static bool reads_element(const CtFlowStep *step, const CtFlowVar *array) {
+    return step->kind == FLOW_READ && step->args.items[0].var == array && step->args.items[1].var != array;
+}
+
+/* How often single elements of an array are read in a block, its length is looked at, or its index is checked. */
+static uint32_t looks(const CtFlowBlock *block, const CtFlowVar *array, uint32_t from, uint32_t *last,
+                      uint32_t *reads) {
+    uint32_t found = 0;
+    for (uint32_t i = from; i < block->steps.count; i++) {
+        const CtFlowStep *step = block->steps.items[i];
+        uint32_t before = found, inside;
+        found += reads_element(step, array);
+        *reads += reads_element(step, array);
+        for (uint32_t j = 0; looks_at_length(step) && j < step->args.count; j++)
+            found += step->args.items[j].var == array;
+        found += step->kind == FLOW_CHECK && step->args.items[1].var == array;
+        for (uint32_t j = 0; j < ct_flow_inner_count(step); j++)
+            found += looks(ct_flow_inner(step, j), array, 0, &inside, reads);
+        if (found > before) *last = i;
+    }
+    return found;
+}
+
+/* Writes a block anew, with reads of the elements that the array is made of. `end` less the index is the index of a
+ * reversed array. */
+static void read_base(ShiftedReads *p, CtFlowBlock *block, uint32_t from, const CtFlowVar *array, const Places *places,
+                      const CtFlowArg *end) {
+    CtFlowBlock before = ct_flow_reopen(block), *around = p->b.block;
+    block->params = before.params;
+    for (uint32_t i = 0; i < before.steps.count; i++) {
+        CtFlowStep *step = before.steps.items[i];
+        p->b.block = block;
+        if (i >= from && reads_element(step, array)) {
+            const View *view = &places->views[0];
+            CtFlowArg index = step->args.items[1];
+            if (end != NULL) index = ct_flow_prim_int(&p->b, step->range, PRIM_INT_SUB, *end, index);
+            read_view(p, step->range, view, index);
+            block->steps.items[block->steps.count - 1]->results = step->results;
+            continue;
+        }
+        if (i >= from && (looks_at_length(step) || step->kind == FLOW_CHECK))
+            tell_length(p, step, array, places->length);
+        for (uint32_t j = 0; j < ct_flow_inner_count(step); j++)
+            read_base(p, ct_flow_inner(step, j), 0, array, places, end);
+        ct_push(p->arena, &block->steps, step);
+    }
+    block->exit = before.exit;
+    block->values = before.values;
+    block->tail = before.tail;
+    p->b.block = around;
+}
+
+/* Puts the steps of another block in the place of a step. */
+static void put_instead(ShiftedReads *p, CtFlowBlock *block, uint32_t at, const CtFlowBlock *other) {
+    CtFlowBlock before = *block;
+    memset(&block->steps, 0, sizeof block->steps);
+    for (uint32_t i = 0; i < before.steps.count; i++) {
+        for (uint32_t j = 0; i == at && j < other->steps.count; j++)
+            ct_push(p->arena, &block->steps, other->steps.items[j]);
+        if (i != at) ct_push(p->arena, &block->steps, before.steps.items[i]);
+    }
+}
+
+/* A slice or a reversed array, of which nothing but single elements is read, is not made: the fold of a reversed list,
+ * such as `foldr` and `foldr1`. */
+static void read_one_by_one(ShiftedReads *p, CtFlowBlock *block, uint32_t at) {
+    const CtFlowStep *step = block->steps.items[at];
+    bool reversed = ct_flow_is_bulk(step, ARRAY_REVERSE);
+    if ((!reversed && !ct_flow_is_bulk(step, ARRAY_SLICE)) || !is_vector(step->results.items[0])) return;
+    const CtFlowVar *array = step->results.items[0];
+    uint32_t last = at, reads = 0;
+    if (looks(block, array, at + 1, &last, &reads) != p->uses[array->id] || reads == 0) return;
+    Places places = {.count = 1};
+    if (reversed)
+        places.views[0] = (View){.base = step->args.items[0], .from = at + 1};
+    else
+        find_slice(block, at, &places);
+    if (!is_kept(p, block, &places.views[0], last)) return;
+    CtFlowArg end = ct_flow_none();
+    CtFlowBlock *front = p->b.block = ct_flow_block(&p->b); /* what its length needs */
+    if (reversed) {
+        places.length = ct_flow_dim(&p->b, step->range, step->args.items[0], 0);
+        end = ct_flow_prim_int(&p->b, step->range, PRIM_INT_SUB, places.length, ct_flow_int(&p->b, 1));
+        CT_FIRED("shifted_reads.reversed");
+    } else {
+        CT_FIRED("shifted_reads.slice_of_elements");
+    }
+    put_instead(p, block, at, front);
+    p->uses[places.views[0].base.var->id] += reads - !reversed; /* the length of the base is one use */
+    read_base(p, block, at + front->steps.count, array, &places, reversed ? &end : NULL);
+}
+
+/* From the end, since a slice may be of a reversed array. */
+static void visit_elements(ShiftedReads *p, CtFlowBlock *block) {
+    for (uint32_t i = block->steps.count; i-- > 0;) {
+        CtFlowStep *step = block->steps.items[i];
+        for (uint32_t j = 0; j < ct_flow_inner_count(step); j++) visit_elements(p, ct_flow_inner(step, j));
+        read_one_by_one(p, block, i);
+    }
+}
+
 static void visit(ShiftedReads *p, CtFlowBlock *block) {
     CtFlowBlock *fresh = ct_flow_block(&p->b);
     for (uint32_t i = 0; i < block->steps.count; i++) {
@@ -371,5 +475,7 @@ void ct_flow_shifted_reads(CtFlow *flow) {
         p.b = (CtFlowBuilder){.flow = flow, .arena = p.arena, .function = function};
         ct_flow_facts_begin(&p.facts, flow, function);
         visit(&p, function->body);
+        p.uses = ct_flow_count_uses(flow, function);
+        visit_elements(&p, function->body);
     }
 }

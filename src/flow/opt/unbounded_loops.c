@@ -99,6 +99,6 @@ void ct_flow_unbounded_loops(CtFlow *flow) {
         Unbounded e = {.flow = flow};
         if (function->body == NULL) continue;
         find_arrays(&e, function->body);
-        if (e.arrays.count > 0) visit(&e, function->body);
+        visit(&e, function->body);
     }
 }
