@@ -142,12 +142,13 @@ struct CtEval {
     bool measures;  /* measures spans: code is compiled with the instructions for that */
     uint64_t slack; /* steps that are not on the longest path: span = steps − slack + aside */
     uint64_t aside; /* spans of constants, which belong to no part */
-    Team *team;     /* NULL: one thread only */
+    Team *team;     /* NULL: it begins no regions */
     /* of a worker; NULL and 0 otherwise */
     Machine *home;
     Region *region;
+    uint32_t who, level;            /* its thread; how many regions it is inside of */
+    uint64_t fork_from;             /* the number of its steps from which it may begin a region */
     size_t part_at;                 /* stack position of its base frame */
-    int64_t best;                   /* the longest span of an element in its parts */
     const uint32_t *part_iteration; /* the ITERATION instruction of the shared loop */
     int64_t part_end;               /* the first element behind its part */
     uint32_t part_body, part_out;   /* start of the body, and slot of the array that the loop makes */
