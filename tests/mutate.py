@@ -428,8 +428,10 @@ class Tests:
         self.cover(tree)
 
     def cover(self, tree):
-        """Which lines each test runs. A file that has changed since is run by those that ran any of it."""
-        known = load(COVERAGE) or {"lines": {}, "tests": {}}
+        """Which lines each test runs. A file that has changed since is run by those that ran any of it; if one was added, all is found anew."""
+        known, files = load(COVERAGE), sorted(tree.units)
+        if known.get("files") != files:
+            known = {"files": files, "lines": {}, "tests": {}}
         names = {f"unit test {name}, {digest(made[0])[:16]}": name for name, made in tree.tests.items()}
         missing = [t for t in self.tests if t.name not in known["tests"] or self.options.cover]
         units = [name for name in names if name not in known["tests"] or self.options.cover]
