@@ -285,7 +285,7 @@ go b d x
 """
 BUDGETS = (1, 2, 4, 16, 64, 256, 16384)
 
-TABLE = ("map of a function", "reduce", "a sum, to the depth")
+TABLE = ("map of a function", "reduce", "a sum, to the depth", "a pair, to the depth")
 METHODS = ("chad", "bulk", "tape", "delta", "delta-fused", "dual-arrays")
 
 
@@ -499,7 +499,7 @@ def budgets_of_docs(run):
 def table(run):
     for name in TABLE:
         print(f"\n| {name} | work, n = {SIZES[0]} | span | work, n = {SIZES[1]} | span |\n|---|---|---|---|---|")
-        rows = {method: [run.counts(name, {**FAMILIES, **TERMS}[name], n, method) for n in SIZES] for method in METHODS}
+        rows = {method: [run.counts(name, {**FAMILIES, **TERMS, **PAIRS}[name], n, method) for n in SIZES] for method in METHODS}
         few, many = rows["chad"]
         print(f"| alone | {few[0]:,} | {few[1]:,} | {many[0]:,} | {many[1]:,} |")
         for method, (few, many) in rows.items():
