@@ -642,6 +642,7 @@ CtCore *ct_core_list_consumed(CtLists *s, CtCore *app) {
     case LIST_DROP:
     case LIST_TAIL:
     case LIST_INIT:
+    case LIST_STREAM_TAKE:
     case LIST_ITERATE:
     case LIST_ZIP_FIRST:
     case LIST_ZIP_SECOND:

@@ -35,6 +35,7 @@ static const struct {
     {"minimum@[],", LIST_MINIMUM},
     {"fromList@Array,", LIST_TO_ARRAY},
     {"indexList@", LIST_AT},
+    {"stream'take@", LIST_STREAM_TAKE},
     {"stream'iterate@", LIST_ITERATE},
     {"stream'zipFirst@", LIST_ZIP_FIRST},
     {"stream'zipSecond@", LIST_ZIP_SECOND},
@@ -411,6 +412,31 @@ static CtCore *array_of_scan(CtLists *s, CtCore *list) {
     return ct_core_list_wrap(s, &around, ct_core_list_array(s, ARRAY_SCANL, fun, start, array));
 }
 
+/* take n (iterate f x), where f is total: it is also applied to the last element.
+ *
+ *     snd (mapAccumL (λstate i. (f state, state)) x (iota n)) */
+static CtCore *array_of_iterated(CtLists *s, CtCore *list) {
+    CtProgram *p = s->p;
+    CtBindings around = {0};
+    CtCore *n = ct_core_list_bind_atom(s, &around, "n", list->as.call.args[0]);
+    CtCore *stream = list->as.call.args[1];
+    if (ct_core_list_call(stream) != LIST_ITERATE) return NULL;
+    CtCore *function = ct_core_list_fun(s, stream->as.call.args[0], &around);
+    const CtCore *known = function;
+    if (function->kind == CORE_GLOBAL && function->as.global->body != NULL) known = function->as.global->body;
+    if (known->kind != CORE_LAM || known->as.lam->origin != NULL || !ct_core_is_total(known->as.lam->body)) return NULL;
+    CT_FIRED("lists.iterated");
+    CtCore *start = ct_core_list_bind_atom(s, &around, "start", stream->as.call.args[1]);
+    CtVar *params[] = {ct_core_list_var(s, "state", start->type), ct_core_list_var(s, "i", p->int_type)};
+    CtCore *state = ct_core_list_use(s, params[0]), *next = ct_core_list_apply(s, function, &state);
+    CtCore *both = ct_core_pair(p, s->range, next, ct_core_list_use(s, params[0]));
+    n = ct_core_prim2(p, s->range, PRIM_INT_MAX, ct_core_int(p, s->range, 0), n);
+    CtCore *fun = ct_core_lam(p, s->range, NULL, params, 2, both),
+           *all = ct_core_list_array(s, ARRAY_IOTA, n, NULL, NULL);
+    CtCore *made = ct_core_list_array(s, ARRAY_MAP_ACCUM, fun, start, all);
+    return ct_core_list_wrap(s, &around, ct_core_proj(p, s->range, made, 1));
+}
+
 static CtCore *array_of_call(CtLists *s, CtCore *list) {
     switch (ct_core_list_call(list)) {
     case LIST_RANGE:
@@ -420,6 +446,7 @@ static CtCore *array_of_call(CtLists *s, CtCore *list) {
     case LIST_TAIL:
     case LIST_INIT: return array_of_source(s, list);
     case LIST_SCANL: return array_of_scan(s, list);
+    case LIST_STREAM_TAKE: return array_of_iterated(s, list);
     case LIST_REPLICATE: return array_of_copies(s, list);
     case LIST_MAP: return array_of_map(s, list);
     case LIST_ZIP_WITH: return array_of_zip(s, list);

@@ -21,6 +21,7 @@ typedef enum CtListFunction {
     LIST_DROP,
     LIST_TAIL,
     LIST_INIT,
+    LIST_STREAM_TAKE,
     LIST_SCANL,
     LIST_FOLDL,
     LIST_FOLDR,

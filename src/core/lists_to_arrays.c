@@ -516,7 +516,8 @@ static bool has_sources(CtProgram *p, bool given) {
     for (uint32_t i = 0; i < p->globals.count && !sources; i++) {
         CtListFunction function = function_of(p->globals.items[i]);
         sources = function == LIST_RANGE || function == LIST_STEPS || function == LIST_OF_ARRAY ||
-                  function == LIST_ALL || function == LIST_ANY || function == LIST_REPLICATE;
+                  function == LIST_ALL || function == LIST_ANY || function == LIST_REPLICATE ||
+                  function == LIST_STREAM_TAKE;
     }
     return sources;
 }
