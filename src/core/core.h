@@ -402,8 +402,10 @@ void ct_core_captures(CtProgram *p, CtLam *lam);
 /* The simplifier: inlines, reduces (β, case and projection of known constructions, let of atoms), and drops dead code.
  * It preserves the meaning and the order of failures, and duplicates no work. For a whole program, or one term. */
 void ct_core_simplify(CtProgram *p);
-/* Lists become arrays, in all that the roots call. Before ct_core_simplify, which inlines the functions on lists. */
-void ct_core_lists_to_arrays(CtProgram *p, CtGlobal *const *roots, uint32_t count);
+/* Lists become arrays, in all that the roots call; with derivatives on Flow, whose reverse sweeps need memory for each
+ * cell of a list, also those that are given and those of its own recursion. Before ct_core_simplify, which inlines the
+ * functions on lists. */
+void ct_core_lists_to_arrays(CtProgram *p, CtGlobal *const *roots, uint32_t count, bool on_flow);
 CtCore *ct_core_simplify_term(CtProgram *p, CtCore *core);
 /* Whether a primitive cannot fail. */
 bool ct_core_prim_is_total(CtPrim prim);

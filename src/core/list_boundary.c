@@ -9,7 +9,7 @@
  * Data with lists in their fields are data of the program's own inside of it, with the same constructors, so that these
  * fields may become arrays, too. `toList (fromList xs)` is xs again where nothing becomes an array.
  *
- * This is done for programs that take derivatives, whose reverse sweeps need memory for each cell of a list. A list
+ * This is done for programs that take derivatives by `native`, whose reverse sweeps need memory for each cell of a list. A list
  * without a derivative may be one that is made only as far as it is looked at, as in takeWhile. */
 #include "core/lists.h"
 

@@ -535,8 +535,8 @@ static void simplify_callers(CtProgram *p) {
     for (uint32_t i = 0; i < all.count; i++) all.items[i]->is_kept = false;
 }
 
-void ct_core_lists_to_arrays(CtProgram *p, CtGlobal *const *roots, uint32_t count) {
-    bool derivatives = count == 1 && takes_derivatives(p);
+void ct_core_lists_to_arrays(CtProgram *p, CtGlobal *const *roots, uint32_t count, bool on_flow) {
+    bool derivatives = on_flow && count == 1 && takes_derivatives(p);
     if (p->keeps_calls || !has_sources(p, derivatives && ct_core_list_is_given(p, roots[0]))) return;
     simplify_callers(p);
     if (derivatives && ct_core_list_recursion(p)) simplify_callers(p);

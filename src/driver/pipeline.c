@@ -137,7 +137,8 @@ static uint32_t roots_of(const CtBuild *build, CtGlobal *roots[3]) {
 static bool pass_simplify(CtBuild *build, const CtEntry *entry) {
     CtGlobal *roots[3];
     uint32_t count = roots_of(build, roots);
-    if (!is_set_to("COTAN_LISTS", "keep")) ct_core_lists_to_arrays(build->program, roots, count);
+    if (!is_set_to("COTAN_LISTS", "keep"))
+        ct_core_lists_to_arrays(build->program, roots, count, entry->reverse == METHOD_NATIVE);
     ct_core_simplify(build->program);
     build->loops = ct_ad_checkpoint_loops(build->ad, entry->checkpoints);
     if (entry->checkpoints) ct_core_simplify(build->program);
