@@ -187,6 +187,9 @@ static CtCore *operator(Expand *e, CtCore *core) {
     case DERIV_STOP:
         if (!first_order(ad, core->range, core->type, "the argument of stopGradient")) return refused(ad, core);
         return core;
+    case DERIV_DELAY:
+    case DERIV_FORCE:
+    case DERIV_KNOT:
     case DERIV_ATTEMPT: return core;
     case DERIV_CHECKPOINT:
         if (!first_order(ad, core->range, args[1]->type, "the argument of a checkpointed function") ||

@@ -291,11 +291,20 @@ CtCore *ct_core_deriv(CtProgram *p, CtSourceRange range, CtDerivOp op, CtCore *c
     case DERIV_STOP: type = args[0]->type; break;
     case DERIV_CHECKPOINT:
     case DERIV_ATTEMPT:
+    case DERIV_DELAY: /* these three by ct_core_lazy */
+    case DERIV_FORCE:
+    case DERIV_KNOT:
     case DERIV_WITH_VJP:
     case DERIV_WITH_JVP:
     case DERIV_WITH_RULES: type = ct_core_type_fun_result(args[0]->type); break;
     }
     CtCore *core = call(p, CORE_DERIV, type, range, args, count);
+    core->as.call.of.deriv = op;
+    return core;
+}
+
+CtCore *ct_core_lazy(CtProgram *p, CtSourceRange range, CtDerivOp op, CtType *type, CtCore *arg) {
+    CtCore *core = call(p, CORE_DERIV, type, range, &arg, 1);
     core->as.call.of.deriv = op;
     return core;
 }

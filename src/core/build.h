@@ -42,6 +42,8 @@ CtCore *ct_core_prim2(CtProgram *p, CtSourceRange range, CtPrim prim, CtCore *a,
 CtCore *ct_core_array(CtProgram *p, CtSourceRange range, CtArrayOp op, CtCore *const *args, uint32_t count);
 CtCore *ct_core_array_lit(CtProgram *p, CtSourceRange range, CtType *element, CtCore *const *items, uint32_t count);
 CtCore *ct_core_deriv(CtProgram *p, CtSourceRange range, CtDerivOp op, CtCore *const *args, uint32_t count);
+/* DELAY, FORCE or KNOT. */
+CtCore *ct_core_lazy(CtProgram *p, CtSourceRange range, CtDerivOp op, CtType *type, CtCore *arg);
 /* withVjp f rule x or withJvp f rule x for withRules f rule rule' x; other applications stay. */
 CtCore *ct_core_deriv_one_rule(CtProgram *p, CtCore *core, bool by_tangent);
 CtCore *ct_core_dual(CtProgram *p, CtSourceRange range, CtType *type, CtMethod method, const CtMethod *path,

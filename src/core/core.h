@@ -93,6 +93,7 @@ typedef struct CtVar {
     uint32_t id; /* unique in the program */
     CtType *type;
     struct CtVarNotes *notes; /* the simplifier's */
+    bool is_strict;           /* bound with `!`: evaluated where it is bound, in lazy programs, too */
 } CtVar;
 
 typedef enum CtCoreKind {
@@ -317,6 +318,7 @@ typedef struct CtProgram {
     CT_VEC(CtGlobal *) globals; /* in the order of creation; callers and callees in any order */
     uint32_t next_var, next_global;
     uint32_t simplifier_runs;
+    bool is_lazy;     /* ct_core_lazify has been here: values wait in cells, which the evaluator alone knows */
     bool keeps_calls; /* from now on nothing is inlined, because the program is to be shown or observed */
     CtType *bool_type, *unit_type, *string_type, *double_type, *float_type, *int_type, *char_type;
     /* A monomorphic function of a library module (NULL: of the prelude) by name, elaborated on first use. */
@@ -406,6 +408,12 @@ void ct_core_simplify(CtProgram *p);
  * cell of a list, also those that are given and those of its own recursion. Before ct_core_simplify, which inlines the
  * functions on lists. */
 void ct_core_lists_to_arrays(CtProgram *p, CtGlobal *const *roots, uint32_t count, bool on_flow);
+/* The program that evaluates by need, behind elaboration: lazy.c. The roots keep their types. Returns NULL, or what it
+ * does not translate, and where; the program is then as it was. */
+const char *ct_core_lazify(CtProgram *p, CtGlobal *const *roots, uint32_t count, CtSourceRange *place);
+/* Whether some term of the program's own code, in a place where lazy evaluation may not need it, cannot end when it is
+ * evaluated, or can only fail: no_end.c. */
+bool ct_core_has_no_end(CtProgram *p);
 CtCore *ct_core_simplify_term(CtProgram *p, CtCore *core);
 /* Whether a primitive cannot fail. */
 bool ct_core_prim_is_total(CtPrim prim);

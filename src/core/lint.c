@@ -301,6 +301,29 @@ static CtType *check_rule(Lint *l, CtCore *core, CtType *f) {
     return t;
 }
 
+/* What is in a cell; NULL: it is none. */
+static CtType *in_cell(const CtType *type) {
+    bool cell = type->kind == TYPE_DATA && type->data->con_count == 2 && type->data->cons[0].count == 1;
+    return cell ? type->data->cons[0].fields[0] : NULL;
+}
+
+/* The type of DELAY, FORCE and KNOT, of an argument of type `first`. */
+static CtType *check_lazy(Lint *l, CtCore *core, CtType *first) {
+    CtDerivOp op = core->as.call.of.deriv;
+    if (op == DERIV_FORCE) {
+        CtType *inside = in_cell(first);
+        if (inside == NULL) wrong(l, core, "the argument has type %s, wanted a cell", show(l, first));
+        return inside;
+    }
+    if (first->kind != TYPE_FUN || first->count != (op == DERIV_KNOT ? 2 : 1)) {
+        wrong(l, core, "the argument has type %s, wanted a function", show(l, first));
+        return NULL;
+    }
+    if (op == DERIV_KNOT) return first->parts[0];
+    if (in_cell(core->type) != first->parts[0]) wrong(l, core, "the cell has type %s", show(l, core->type));
+    return core->type;
+}
+
 static void check_deriv(Lint *l, CtCore *core) {
     CtDerivOp op = core->as.call.of.deriv;
     uint32_t arity = ct_core_deriv_info(op)->arity;
@@ -342,6 +365,9 @@ static void check_deriv(Lint *l, CtCore *core) {
         expect_arg(l, core, 2, first->parts[1]);
         result = first->parts[1];
         break;
+    case DERIV_DELAY:
+    case DERIV_FORCE:
+    case DERIV_KNOT: result = check_lazy(l, core, first); break;
     case DERIV_TAYLOR:
         if (first->kind != TYPE_FUN || first->count != 2) {
             wrong(l, core, "argument 1 has type %s, wanted a function of one parameter", show(l, first));

@@ -54,6 +54,7 @@ static bool infer_units(CtBuild *build, uint32_t from) {
 static bool pass_infer(CtBuild *build, const CtEntry *entry) {
     (void)entry;
     build->types = ct_types_new(&build->context);
+    if (build->options.lazy) ct_types_set_lazy(build->types);
     ct_types_set_exporter(build->types, ct_driver_modules_exporter);
     bool sound = infer_units(build, 0);
     if (sound) ct_types_scope_return(build->types);
@@ -111,6 +112,7 @@ static bool pass_elaborate(CtBuild *build, const CtEntry *entry) {
     if (!sound) return false;
     build->program = ct_core_program_new(&build->context);
     build->elab = ct_elab_new(build->types, build->program);
+    if (build->options.lazy) ct_elab_set_lazy(build->elab);
     build->ad = ct_ad_new(build->program, entry->reverse);
     if (is_set_to("COTAN_BULK", "run")) ct_bulk_at_run_time(build->ad);
     if (entry->one_rule) ct_ad_only_rule(build->ad, entry->rule);
@@ -118,6 +120,7 @@ static bool pass_elaborate(CtBuild *build, const CtEntry *entry) {
     build->program->library_data = build;
     build->program->asked = expr->range;
     build->entry = ct_elab_expression(build->elab, "entry", expr);
+    build->wants_lazy = ct_elab_wants_lazy(build->elab);
     if (build->entry != NULL) ct_driver_entry_show(build, entry, expr->type);
     if (build->entry != NULL) ct_elab_note_forms(build->elab, expr->type);
     if (ct_ad_method_info(entry->method)->reverse)
@@ -137,7 +140,15 @@ static uint32_t roots_of(const CtBuild *build, CtGlobal *roots[3]) {
 static bool pass_simplify(CtBuild *build, const CtEntry *entry) {
     CtGlobal *roots[3];
     uint32_t count = roots_of(build, roots);
-    if (!is_set_to("COTAN_LISTS", "keep"))
+    if (build->options.lazy) {
+        CtSourceRange place;
+        const char *why = ct_core_lazify(build->program, roots, count, &place);
+        if (why != NULL) ct_error(&build->context, CT_E0403, place, "this is not evaluated lazily: %s", why);
+        if (why != NULL) return false;
+    } else {
+        build->wants_lazy = build->performs && ct_core_has_no_end(build->program);
+    }
+    if (!build->options.lazy && !is_set_to("COTAN_LISTS", "keep"))
         ct_core_lists_to_arrays(build->program, roots, count, entry->reverse == METHOD_NATIVE);
     ct_core_simplify(build->program);
     build->loops = ct_ad_checkpoint_loops(build->ad, entry->checkpoints);

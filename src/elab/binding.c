@@ -4,6 +4,8 @@
  */
 #include "elab/internal.h"
 
+typedef CT_VEC(CtBind) CtBinds;
+
 typedef struct Instance { /* a binding group, specialised to types */
     Ground **types;
     const TyEnv *env;
@@ -104,7 +106,14 @@ static void pattern_entities(CtElab *el, const CtPat *pat, Poly *poly) {
     for (uint32_t i = 0; i < pat->part_count; i++) pattern_entities(el, pat->parts[i], poly);
 }
 
+static uint32_t count_entities(const CtPat *pat) {
+    uint32_t count = (pat->kind == PAT_VAR || pat->kind == PAT_AS) && pat->entity != NULL;
+    for (uint32_t i = 0; i < pat->part_count; i++) count += count_entities(pat->parts[i]);
+    return count;
+}
+
 void ct_elab_recursive_value(CtElab *el, const CtBinding *binding, const char *name) {
+    el->wants_lazy = true;
     const char *text = name == NULL ? "this pattern's value" : ct_format(el->arena, "`%s`", name);
     CtDiag *diag = ct_error(el->context, CT_E0403, binding->range, "%s is defined by itself, and is no function", text);
     if (name == NULL)
@@ -122,7 +131,7 @@ static void recursive_value(CtElab *el, const CtBinding *binding) {
 
 static void add_binding(CtElab *el, Poly *poly, const CtBinding *binding) {
     if (binding->pat != NULL) {
-        if (poly->group->recursive) recursive_value(el, binding);
+        if (poly->group->recursive && !el->is_lazy) recursive_value(el, binding);
         pattern_entities(el, binding->pat, poly);
         return;
     }
@@ -133,7 +142,7 @@ static void add_binding(CtElab *el, Poly *poly, const CtBinding *binding) {
         Ground *type = ct_elab_ground_in(el, poly->env, binding->entity->scheme.type);
         eta = ct_elab_takes_one_more(el, binding, type);
         wrap = eta || arity > 0 ? NULL : ct_elab_function_newtype(el, type);
-        if (arity == 0 && !eta && wrap == NULL) recursive_value(el, binding);
+        if (arity == 0 && !eta && wrap == NULL && !el->is_lazy) recursive_value(el, binding);
         arity += eta;
     }
     ct_push(el->arena, &poly->wraps, wrap);
@@ -153,6 +162,8 @@ static uint32_t add_instance(CtElab *el, Poly *poly, Ground **types, const TyEnv
         local->type = ct_elab_ground_in(el, env, entity->scheme.type);
         local->wrap = poly->wraps.items[i] ? ct_elab_function_newtype(el, local->type) : NULL;
         CtType *type = local->wrap ? local->wrap->fields[0] : ct_elab_core_nary(el, local->type, local->arity);
+        local->by_need = el->is_lazy && poly->group->recursive && local->arity == 0 && local->wrap == NULL;
+        if (local->by_need) type = ct_core_type_fun(el->program, NULL, 0, type);
         local->var = ct_core_var_new(el->program, entity->name->text, type);
         local->given = true;
         instance.locals[i] = local;
@@ -234,11 +245,75 @@ static CtCore *given_body(CtElab *el, void *data) {
     return data;
 }
 
+/* The values of a pattern's variables, as one tuple. */
+static CtCore *pattern_tuple(CtElab *el, const CtBinding *binding, CtEntity *const *entities, uint32_t count) {
+    CtProgram *p = el->program;
+    CtType *type = ct_elab_core_of(el, binding->pat->type);
+    Fail no_guard = {.text = "no guard of this binding holds", .range = binding->range};
+    CtCore *value = ct_elab_rhs(el, &binding->clauses[0].rhs, &no_guard, type);
+    Fail fail = {.text = "the pattern of this binding does not match", .range = binding->pat->range};
+    CtCore **parts = CT_NEW_ARRAY(el->arena, CtCore *, count);
+    void **before = CT_NEW_ARRAY(el->arena, void *, count);
+    for (uint32_t i = 0; i < count; i++) {
+        Local *outer = entities[i]->elab, *inner = CT_NEW(el->arena, Local);
+        before[i] = outer;
+        CtVar *var = ct_core_var_new(p, entities[i]->name->text, ct_elab_core(el, outer->type));
+        *inner = (Local){.type = outer->type, .var = var, .given = true};
+        parts[i] = ct_core_var(p, binding->range, var);
+        entities[i]->elab = inner;
+    }
+    CtCore *tuple = count == 1 ? parts[0] : ct_core_tuple(p, binding->range, parts, count);
+    CtCore *made = ct_elab_match_one(el, binding->pat, value, given_body, tuple, &fail, tuple->type);
+    for (uint32_t i = 0; i < count; i++) entities[i]->elab = before[i];
+    return made;
+}
+
+/* In a lazy program a pattern is matched when a variable of it is needed. */
+static CtCore *lazy_pattern_code(CtElab *el, const CtBinding *binding, CtEntity *const *entities, uint32_t count,
+                                 CtCore *body) {
+    CtProgram *p = el->program;
+    CtCore *tuple = pattern_tuple(el, binding, entities, count);
+    if (count == 1) {
+        const Local *only = entities[0]->elab;
+        return ct_elab_let(el, binding->range, only->var, tuple, body);
+    }
+    CtVar *whole = ct_core_var_new(p, "pattern", tuple->type);
+    for (uint32_t i = count; i-- > 0;) {
+        const Local *local = entities[i]->elab;
+        CtCore *part = ct_core_proj(p, binding->range, ct_core_var(p, binding->range, whole), i);
+        body = ct_elab_let(el, binding->range, local->var, part, body);
+    }
+    return ct_elab_let(el, binding->range, whole, tuple, body);
+}
+
+/* The same in a group that is made of itself: adds functions of no arguments. */
+static void lazy_pattern_binds(CtElab *el, const CtBinding *binding, CtEntity *const *entities, uint32_t count,
+                               CtBinds *binds) {
+    CtProgram *p = el->program;
+    CtSourceRange range = binding->range;
+    CtCore *tuple = pattern_tuple(el, binding, entities, count);
+    CtVar *whole = ct_core_var_new(p, "pattern", ct_core_type_fun(p, NULL, 0, tuple->type));
+    ct_push(el->arena, binds, (CtBind){whole, ct_core_lam(p, range, NULL, NULL, 0, tuple)});
+    for (uint32_t i = 0; i < count; i++) {
+        const Local *local = entities[i]->elab;
+        CtCore *part = ct_core_app(p, range, ct_core_var(p, range, whole), NULL, 0);
+        if (count > 1) part = ct_core_proj(p, range, part, i);
+        ct_push(el->arena, binds, (CtBind){local->var, ct_core_lam(p, range, NULL, NULL, 0, part)});
+    }
+}
+
 static CtCore *pattern_code(CtElab *el, const CtBinding *binding, CtVar *const *vars, uint32_t count, CtCore *body) {
     CtType *type = ct_elab_core_of(el, binding->pat->type);
     Fail no_guard = {.text = "no guard of this binding holds", .range = binding->range};
     CtCore *value = ct_elab_rhs(el, &binding->clauses[0].rhs, &no_guard, type);
     Fail fail = {.text = "the pattern of this binding does not match", .range = binding->pat->range};
+    if (binding->bang && el->is_lazy) {
+        CtVar *whole = ct_core_var_new(el->program, "pattern", type);
+        whole->is_strict = true;
+        CtCore *matched = ct_core_var(el->program, binding->range, whole);
+        matched = ct_elab_match_one(el, binding->pat, matched, given_body, body, &fail, body->type);
+        return ct_core_let(el->program, binding->range, whole, value, matched);
+    }
     CtCore **place = binding->bang ? &body : ct_elab_place(el, value, vars, count, &body);
     if (place != NULL) *place = ct_elab_match_one(el, binding->pat, value, given_body, *place, &fail, (*place)->type);
     return body;
@@ -254,11 +329,14 @@ static CtCore *single_code(CtElab *el, const Poly *poly, const Instance *instanc
             poly->entities.items[i]->elab = instance->locals[i];
             vars[i] = instance->locals[i]->var;
         }
+        if (el->is_lazy && !binding->bang && count > 0)
+            return lazy_pattern_code(el, binding, poly->entities.items, count, body);
         return pattern_code(el, binding, vars, count, body);
     }
     const Local *local = instance->locals[0];
     const char *name = binding->name.text->text;
     CtCore *code = ct_elab_binding(el, binding, local->type, local->arity, false, local->arity > 0 ? name : el->name);
+    local->var->is_strict = binding->bang;
     if (binding->bang) return ct_core_let(el->program, binding->range, local->var, code, body);
     return ct_elab_let(el, binding->range, local->var, code, body);
 }
@@ -267,7 +345,7 @@ static CtCore *single_code(CtElab *el, const Poly *poly, const Instance *instanc
  * further types, so that `instances` may grow during the loop. */
 static CtCore *group_code(CtElab *el, Poly *poly, CtCore *body) {
     const TyEnv *before = el->env;
-    CT_VEC(CtBind) binds = {0};
+    CtBinds binds = {0};
     want_values(el, poly);
     for (uint32_t i = 0; i < poly->instances.count; i++) {
         Instance instance = poly->instances.items[i];
@@ -276,14 +354,22 @@ static CtCore *group_code(CtElab *el, Poly *poly, CtCore *body) {
             body = single_code(el, poly, &instance, body);
             continue;
         }
-        for (uint32_t j = 0; j < poly->group->count; j++) {
+        for (uint32_t j = 0, at = 0; j < poly->group->count; j++) {
             const CtBinding *binding = poly->group->bindings[j];
-            const Local *local = instance.locals[j];
-            if (local->arity == 0 && local->wrap == NULL) continue; /* reported */
+            if (binding->pat != NULL) {
+                uint32_t vars = count_entities(binding->pat);
+                for (uint32_t k = at; k < at + vars; k++) poly->entities.items[k]->elab = instance.locals[k];
+                if (el->is_lazy && vars > 0) lazy_pattern_binds(el, binding, poly->entities.items + at, vars, &binds);
+                at += vars;
+                continue; /* otherwise it has been reported */
+            }
+            const Local *local = instance.locals[at];
+            bool eta = poly->etas.items[at++];
+            if (local->arity == 0 && local->wrap == NULL && !local->by_need) continue; /* reported */
             const char *name = binding->name.text->text;
-            CtCore *lam = local->wrap
-                              ? ct_elab_wrapped_binding(el, binding, local->wrap, name)
-                              : ct_elab_binding(el, binding, local->type, local->arity, poly->etas.items[j], name);
+            CtCore *lam = local->wrap ? ct_elab_wrapped_binding(el, binding, local->wrap, name)
+                                      : ct_elab_binding(el, binding, local->type, local->arity, eta, name);
+            if (local->by_need) lam = ct_core_lam(el->program, binding->range, name, NULL, 0, lam);
             if (lam->kind == CORE_LAM) ct_push(el->arena, &binds, (CtBind){local->var, lam});
         }
     }

@@ -217,7 +217,30 @@ static CtEntity *throw_of_action(CtElab *el, const CtEntity *entity, Ground **ty
     return ct_types_exported(el->types, entity->module, ct_intern_text(&el->context->symbols, "throwIO"));
 }
 
+/* In a lazy program, what lib/lazy.cot has in place of a function of the prelude; the function itself otherwise. */
+static CtEntity *lazy_version(CtElab *el, CtEntity *entity) {
+    if (!el->is_lazy || entity->kind != ENTITY_GLOBAL || entity->range.source == 0 ||
+        !el->context->sources.items[entity->range.source].is_library)
+        return entity;
+    const char *name = ct_format(el->arena, "lazy'%s", entity->name->text);
+    CtEntity *lazy = ct_types_lookup_library(el->types, ct_intern_text(&el->context->symbols, name));
+    return lazy != NULL && lazy->scheme.count == entity->scheme.count ? lazy : entity;
+}
+
+/* The same of a method of lists; NULL: there is none. */
+static CtEntity *lazy_method(CtElab *el, const CtEntity *method, Ground **types) {
+    static const char *const rows[][2] = {
+        {"++", "lazy'append"}, {"init", "lazy'init"}, {"scanl", "lazy'scanl"}, {"scanr", "lazy'scanr"}};
+    if (!el->is_lazy || strcmp(method->class_->name->text, "Sequence") != 0) return NULL;
+    if (ct_elab_ground_head(types[0], NULL) != ct_types_con_list(el->types)) return NULL;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (strcmp(method->name->text, rows[i][0]) == 0)
+            return ct_types_lookup_library(el->types, ct_intern_text(&el->context->symbols, rows[i][1]));
+    return NULL;
+}
+
 static Callee callee_at(CtElab *el, CtEntity *entity, Ground **types, CtSourceRange range, int aliases) {
+    entity = lazy_version(el, entity);
     CtEntity *action = throw_of_action(el, entity, types);
     if (action != NULL) {
         Ground **inner = CT_NEW_ARRAY(el->arena, Ground *, 2);
@@ -227,7 +250,11 @@ static Callee callee_at(CtElab *el, CtEntity *entity, Ground **types, CtSourceRa
     }
     const CtScheme *scheme = &entity->scheme;
     switch (entity->kind) {
-    case ENTITY_METHOD: return method_callee(el, entity, types, range, aliases);
+    case ENTITY_METHOD: {
+        CtEntity *lazy = lazy_method(el, entity, types);
+        if (lazy != NULL) return callee_at(el, lazy, types + 1, range, aliases); /* without the type of lists */
+        return method_callee(el, entity, types, range, aliases);
+    }
     case ENTITY_PRIMITIVE: {
         TyEnv env = {.generics = scheme->generics, .types = types, .count = scheme->count};
         return ct_elab_primitive(el, entity, ct_elab_ground_in(el, &env, scheme->type), range);
@@ -283,6 +310,7 @@ static Callee local_callee(CtElab *el, CtExpr *expr) {
         return ct_elab_error_callee(el, expr->range, ct_elab_ground(el, expr->type));
     }
     CtCore *value = local->arity == 0 ? ct_core_var(el->program, expr->range, local->var) : NULL;
+    if (local->by_need) value = ct_core_app(el->program, expr->range, value, NULL, 0);
     if (local->wrap != NULL) value = ct_core_con(el->program, expr->range, local->wrap, &value, 1);
     Callee callee = {.kind = CALLEE_LOCAL, .type = local->type, .arity = local->arity, .local = local};
     if (value != NULL) callee = value_callee(value, local->type);

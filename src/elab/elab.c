@@ -56,6 +56,10 @@ CtGlobal *ct_elab_library(CtElab *el, const char *name) {
     return entity == NULL ? NULL : ct_elab_global(el, entity, NULL);
 }
 
+void ct_elab_set_lazy(CtElab *el) { el->is_lazy = true; }
+
+bool ct_elab_wants_lazy(const CtElab *el) { return el->wants_lazy; }
+
 CtElab *ct_elab_new(CtTypes *types, CtProgram *program) {
     CtContext *context = program->context;
     CtElab *el = CT_NEW(context->arena, CtElab);

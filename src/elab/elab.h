@@ -11,6 +11,11 @@ typedef struct CtElab CtElab;
 /* The state of elaboration for one program. */
 CtElab *ct_elab_new(CtTypes *types, CtProgram *program);
 
+/* The program is to be evaluated lazily: before anything is elaborated. And whether it would have to be, since a value
+ * is made of itself; that has been reported. */
+void ct_elab_set_lazy(CtElab *elab);
+bool ct_elab_wants_lazy(const CtElab *elab);
+
 /* The Core global for a top-level name at the types `inst` (NULL when it is monomorphic), with everything that it
  * needs. NULL with errors in the context. */
 CtGlobal *ct_elab_global(CtElab *elab, CtEntity *entity, CtTy **inst);

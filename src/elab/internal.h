@@ -256,6 +256,7 @@ typedef struct Local { /* the Core variable that a local name currently stands f
     uint32_t arity; /* number of parameters of a function bound by let; 0: a value */
     Ground *type;
     CtCon *wrap; /* a recursive value of a newtype over functions: the variable is the function, and a use wraps it */
+    bool by_need; /* of a group that is made of itself: the variable is a function of no arguments, for lazy.c */
     bool given;  /* the variable existed before the pattern that binds it was compiled */
     struct Poly *poly; /* the polymorphic binding group, each instance of which has a Local of its own */
     uint32_t index;    /* index of the entity in that group */
@@ -288,6 +289,8 @@ struct CtElab {
     Spec *spec;
     const char *name; /* name of the enclosing function, for messages and λs */
     uint32_t depth;
+    bool is_lazy;                      /* values may be made of themselves, and lazy'f stands in place of f */
+    bool wants_lazy;                   /* there was such a value */
     bool gave_up;                      /* an error that ends elaboration has been reported */
     CtSinkNodes sink_nodes, sink_open; /* buffers of sink.c, reused by each search */
 };

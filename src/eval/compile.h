@@ -215,6 +215,9 @@ uint32_t ct_eval_emit_call(Compile *c, CtSourceRange range, CtCode *code, const 
                            uint32_t count, uint32_t want, bool is_pointer);
 /* attempt f x instead, whose type is one of objects. */
 uint32_t ct_eval_emit_attempt(Compile *c, CtCore *e, uint32_t want);
+uint32_t ct_eval_emit_delay(Compile *c, CtCore *e, uint32_t want);
+uint32_t ct_eval_emit_force(Compile *c, CtCore *e, uint32_t want);
+uint32_t ct_eval_emit_knot(Compile *c, CtCore *e, uint32_t want);
 uint32_t ct_eval_emit_outlined(Compile *c, CtCode *code, CtCore *e, uint32_t want, bool tail);
 uint32_t ct_eval_emit_closure(Compile *c, CtCore *e, uint32_t want);
 /* A function of a group as a value. */

@@ -124,6 +124,9 @@ static uint32_t emit_deriv(Compile *c, CtCore *e, uint32_t want, bool tail) {
         return ct_eval_emit_expr(c, e->as.call.args[0], want, false);
     }
     if (e->as.call.of.deriv == DERIV_ATTEMPT) return ct_eval_emit_attempt(c, e, want);
+    if (e->as.call.of.deriv == DERIV_DELAY) return ct_eval_emit_delay(c, e, want);
+    if (e->as.call.of.deriv == DERIV_FORCE) return ct_eval_emit_force(c, e, want);
+    if (e->as.call.of.deriv == DERIV_KNOT) return ct_eval_emit_knot(c, e, want);
     Operand ops[4];
     ct_eval_operands(c, e->as.call.args, e->as.call.count, false, false, ops);
     for (uint32_t i = 0; i < e->as.call.count; i++)

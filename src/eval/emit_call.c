@@ -195,6 +195,73 @@ uint32_t ct_eval_emit_attempt(Compile *c, CtCore *e, uint32_t want) {
     return ct_eval_finish(c, start, dest, want, true, both, 2);
 }
 
+/* ---- lazy programs ---- */
+
+uint32_t ct_eval_emit_delay(Compile *c, CtCore *e, uint32_t want) {
+    Operand function;
+    const CtLayout *layout = ct_value_layout_con(c->m->heap, &e->type->data->cons[CELL_DELAYED]);
+    if (layout == NULL) c->heap_full = true;
+    ct_eval_operands(c, e->as.call.args, 1, true, false, &function);
+    ct_eval_count_steps(c, 1);
+    uint32_t dest = ct_eval_result_slot(c, want, &function, 1);
+    uint32_t start = ct_eval_begin(c, OP_FIELDS, e->range);
+    ct_eval_add_word(c, dest);
+    add_pointer(c, layout);
+    ct_eval_add_word(c, CELL_DELAYED);
+    add_operands(c, &function, 1);
+    return ct_eval_finish(c, start, dest, want, true, &function, 1);
+}
+
+/* The cell is owned until its value is there. */
+uint32_t ct_eval_emit_force(Compile *c, CtCore *e, uint32_t want) {
+    Operand cell;
+    const CtLayout *layout = ct_value_layout_con(c->m->heap, &e->as.call.args[0]->type->data->cons[CELL_KNOWN]);
+    if (layout == NULL) c->heap_full = true;
+    ct_eval_operands(c, e->as.call.args, 1, true, false, &cell);
+    ct_eval_count_steps(c, 1);
+    uint32_t dest = want != NO_SLOT && want != cell.slot ? want : ct_eval_slot_new(c);
+    uint32_t top = ct_eval_slot_top(c);
+    ct_eval_result_slot(c, dest, &cell, 1);
+    note_out(c, 0);
+    ct_eval_begin(c, OP_FORCE, e->range);
+    ct_eval_add_word(c, cell.slot);
+    add_frame(c, top, dest);
+    uint32_t start = ct_eval_begin(c, OP_FORCED, e->range);
+    ct_eval_add_word(c, dest);
+    ct_eval_add_word(c, cell.slot);
+    add_pointer(c, layout);
+    return ct_eval_finish(c, start, dest, want, ct_value_type_is_pointer(e->type), &cell, 1);
+}
+
+/* The cells are there before what makes their functions is called. */
+uint32_t ct_eval_emit_knot(Compile *c, CtCore *e, uint32_t want) {
+    Operand maker;
+    CtType *tuple = e->type;
+    const CtLayout *layout = ct_value_layout_tuple(c->m->heap, tuple);
+    const CtLayout *cell = ct_value_layout_con(c->m->heap, &tuple->parts[0]->data->cons[CELL_DELAYED]);
+    if (layout == NULL || cell == NULL) c->heap_full = true;
+    ct_eval_operands(c, e->as.call.args, 1, true, false, &maker);
+    ct_eval_count_steps(c, 1);
+    uint32_t cells = ct_eval_slot_new(c);
+    ct_eval_begin(c, OP_HOLES, e->range);
+    ct_eval_add_word(c, cells);
+    add_pointer(c, layout);
+    add_pointer(c, cell);
+    ct_eval_add_word(c, tuple->count);
+    ct_eval_own(c, cells);
+    ct_eval_begin(c, OP_RETAIN, CT_NO_RANGE);
+    ct_eval_add_word(c, cells);
+    ct_eval_own(c, cells);
+    Operand given = {.slot = cells, .is_pointer = true, .taken = true};
+    uint32_t made = ct_eval_emit_call(c, e->range, NULL, &maker, &given, 1, NO_SLOT, true);
+    Operand both[2] = {given, {.slot = made, .is_pointer = true, .taken = true}};
+    uint32_t start = ct_eval_begin(c, OP_TIED, e->range);
+    ct_eval_add_word(c, cells);
+    ct_eval_add_word(c, made);
+    ct_eval_slot_free(c, made);
+    return ct_eval_finish(c, start, cells, want, true, both, 2);
+}
+
 /* A term that is nested too deeply: a call of its code, with the variables that it uses as environment. It counts no
  * steps of its own. */
 uint32_t ct_eval_emit_outlined(Compile *c, CtCode *code, CtCore *e, uint32_t want, bool tail) {

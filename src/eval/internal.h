@@ -38,6 +38,9 @@ enum { STACK_WORDS = 8192 /* of a new stack */ };
 /* FRAME_SITE: the last tail call from the user's source that has replaced this frame, as a CtSourceRange *, or 0. */
 enum { FRAME_SITE = -4, FRAME_CODE = -3, FRAME_ENV = -2, FRAME_RETURN = -1, FRAME_HEADER = 4 };
 
+/* The tags of cells (core/lazy.c): those of their two constructors, and of one whose value is being evaluated. */
+enum { CELL_KNOWN, CELL_DELAYED, CELL_RUNNING };
+
 /* ---- code ---- */
 
 typedef enum EventKind {
@@ -178,7 +181,7 @@ static inline Machine *home_of(Machine *m) { return m->home != NULL ? m->home : 
 /* Whether loops are compiled with the instructions for threads and spans. */
 static inline bool takes_iterations(const Machine *m) {
     const Machine *home = m->home != NULL ? m->home : m;
-    return home->team != NULL || home->measures;
+    return !home->program->is_lazy && (home->team != NULL || home->measures);
 }
 
 /* region.c. Called behind the body of element i of a loop, at the instruction ITERATION (pc: its operands) of the frame

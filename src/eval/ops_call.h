@@ -230,6 +230,78 @@ INSTRUCTION(ATTEMPTED) {
     SLOT(1) = result;
     NEXT(4);
 }
+INSTRUCTION(FORCE) {
+    CtFields *cell = (CtFields *)OBJECT(1);
+    if (cell->head.tag == CELL_KNOWN) {
+        CtWord inside = cell->words[0];
+        if (ct_value_is_exclusive(&cell->head)) {
+            ct_value_fields_give(heap, cell);
+        } else {
+            if (ct_value_layout_pointer(cell->head.layout, 0)) ct_value_retain_part(&cell->head, inside.object);
+            ct_value_release_object(heap, &cell->head);
+        }
+        SLOT(3) = inside;
+        NEXT(9);
+    }
+    if (UNLIKELY(cell->head.tag == CELL_RUNNING)) {
+        ct_eval_raise(m, CT_E0509, "a value depends on itself");
+        goto fail;
+    }
+    CtClosure *closure = (CtClosure *)cell->words[0].object;
+    cell->head.tag = CELL_RUNNING;
+    callee = closure->code;
+    CtWord *frame = fp + pc[2];
+    frame[FRAME_CODE].integer = (int64_t)(uintptr_t)callee;
+    frame[FRAME_ENV].object =
+        closure->head.layout->count == 0 ? NULL : ct_value_retain_part(&cell->head, &closure->head);
+    frame[FRAME_RETURN].integer = (int64_t)(uintptr_t)(pc + 4);
+    frame[FRAME_SITE].integer = 0;
+    fp = frame;
+    goto enter;
+}
+INSTRUCTION(FORCED) {
+    CtFields *cell = (CtFields *)OBJECT(2);
+    CtObject *function = cell->words[0].object;
+    if (ct_value_is_exclusive(&cell->head)) {
+        ct_value_fields_give(heap, cell);
+    } else {
+        const CtLayout *layout = pointer64(pc + 3);
+        if (ct_value_layout_pointer(layout, 0)) ct_value_retain_object(OBJECT(1));
+        cell->words[0] = SLOT(1);
+        cell->head.layout = layout;
+        cell->head.tag = CELL_KNOWN;
+        ct_value_release_object(heap, &cell->head);
+    }
+    ct_value_release_object(heap, function);
+    NEXT(5);
+}
+INSTRUCTION(HOLES) {
+    uint32_t count = pc[6];
+    CtFields *tuple = ct_value_fields_take(heap, pointer64(pc + 2), 0);
+    CHECK_MEMORY(tuple);
+    for (uint32_t i = 0; i < count; i++) tuple->words[i].object = NULL;
+    for (uint32_t i = 0; i < count; i++) {
+        CtFields *cell = ct_value_fields_take(heap, pointer64(pc + 4), CELL_RUNNING);
+        if (UNLIKELY(cell == NULL)) {
+            ct_value_release_object(heap, &tuple->head);
+            goto out_of_memory;
+        }
+        cell->words[0].object = NULL;
+        tuple->words[i].object = &cell->head;
+    }
+    SLOT(1).object = &tuple->head;
+    NEXT(7);
+}
+INSTRUCTION(TIED) {
+    CtFields *cells = (CtFields *)OBJECT(1), *functions = (CtFields *)OBJECT(2);
+    for (uint32_t i = 0; i < cells->head.layout->count; i++) {
+        CtFields *cell = (CtFields *)cells->words[i].object;
+        cell->words[0].object = ct_value_retain_part(&functions->head, functions->words[i].object);
+        cell->head.tag = CELL_DELAYED;
+    }
+    ct_value_release_object(heap, &functions->head);
+    NEXT(3);
+}
 INSTRUCTION(WATCH) {
     const CtCode *code = frame_code(fp);
     SAVE(); /* the steps so far */

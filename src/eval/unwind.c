@@ -181,6 +181,7 @@ static uint64_t unwind_to(Machine *m, const CtWord *end) {
         leave_frame(m, fp);
         if (back == &ct_eval_machine_halt[2]) break;
         fp -= back[-2];
+        if (*back == OP_FORCED) fp[back[2]].object->tag = CELL_DELAYED;
         at = back - 1; /* the calling instruction has taken its operands, and has no result yet */
     }
     if (end != NULL) m->fp = fp;

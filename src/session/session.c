@@ -14,7 +14,7 @@ CtBuild *ct_session_program_build(cotan_program *program, const CtLook *look) {
         return base;
     }
     CtBuildOptions options = {.lint = context->checks > 0, .memory = context->limits.memory, .inputs = program->inputs};
-    if (look != NULL) options.dump = look->dump, options.times = look->times;
+    if (look != NULL) options.dump = look->dump, options.times = look->times, options.lazy = look->lazy;
     options.finder = ct_session_program_finder(program);
     CtBuild *build = ct_driver_build_new(program->name, program->text, program->length, options, context->handler);
     if (!build) {
@@ -30,7 +30,7 @@ CtBuild *ct_session_program_build(cotan_program *program, const CtLook *look) {
     }
     context->making = NULL;
     ct_driver_inputs_keep_newest_warnings(build);
-    ct_session_report_warnings(program, &build->context);
+    if (!options.lazy) ct_session_report_warnings(program, &build->context);
     return build;
 }
 
@@ -88,6 +88,25 @@ static void find_types(CtSession *session) {
     session->derivative = mode == COTAN_RUN ? NULL : result->parts[1];
 }
 
+/* In place of a build of an action that strict evaluation does not suit: one that is evaluated lazily. The same build
+ * if that is not possible, because it takes derivatives. */
+static CtBuild *lazy_build(cotan_program *program, const CtEntry *entry, CtPrepare *prepare, void *data,
+                           CtBuild *strict, bool *ready) {
+    cotan_context *context = program->context;
+    context->making = NULL;
+    CtBuild *build = ct_session_program_build(program, &(CtLook){.lazy = true});
+    if (build && prepare(build, entry, data)) {
+        ct_driver_build_free(strict);
+        *ready = true;
+        strict = build;
+    } else {
+        ct_driver_build_free(build);
+    }
+    ct_arena_on_failure(strict->arena, context->handler);
+    context->making = strict;
+    return strict;
+}
+
 CtSession *ct_session_make(cotan_program *program, const CtEntry *entry, CtPrepare *prepare, void *data) {
     cotan_context *context = program->context;
     CtBuild *build = ct_session_program_build(program, NULL);
@@ -95,7 +114,9 @@ CtSession *ct_session_make(cotan_program *program, const CtEntry *entry, CtPrepa
     context->making = build;
     CtSession *session = NULL;
     char *function = NULL;
-    if (!prepare(build, entry, data)) {
+    bool ready = prepare(build, entry, data);
+    if (build->wants_lazy && build->performs) build = lazy_build(program, entry, prepare, data, build, &ready);
+    if (!ready) {
         ct_session_report(context, &build->context);
     } else {
         session = calloc(1, sizeof *session);

@@ -190,6 +190,7 @@ bool ct_session_describe(cotan_context *context, cotan_program *program, CtDescr
 typedef struct CtLook {
     const char *dump; /* dump the program after this pass; or NULL */
     bool times;
+    bool lazy; /* the program is to be evaluated by need */
 } CtLook;
 
 /* A build of the program that has been checked; the caller uses it up and frees it. */

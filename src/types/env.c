@@ -55,6 +55,8 @@ CtTypes *ct_types_new(CtContext *context) {
 
 void ct_types_set_exporter(CtTypes *types, CtExporter *exporter) { types->exporter = exporter; }
 
+void ct_types_set_lazy(CtTypes *types) { types->is_lazy = true; }
+
 void ct_types_prefer_double(CtTypes *types, bool prefer) { types->prefer_double = prefer; }
 
 CtTyCon *ct_types_con_double(CtTypes *types) { return types->double_; }

@@ -130,6 +130,7 @@ struct CtTypes {
     CtModule *module;
     const char *module_name;
     bool is_library;
+    bool is_lazy; /* the program will be evaluated lazily: lists have no end if they like, and all arguments wait */
     CT_VEC(CtInstance *) new_instances;
     CT_VEC(CtClass *) new_classes;
     CT_VEC(CtTyCon *) new_tycons;

@@ -128,7 +128,7 @@ static bool replace(CtTypes *types, CtExpr *app, const struct Row *row) {
 }
 
 void ct_types_delay_arguments(CtTypes *types, CtExpr *expr) {
-    if (types->is_library || expr->parts[0]->kind != EXPR_VAR || expr->parts[0]->entity) return;
+    if (types->is_library || types->is_lazy || expr->parts[0]->kind != EXPR_VAR || expr->parts[0]->entity) return;
     CtExpr flat = ct_types_without_dollar(types, expr);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         if (!replace(types, &flat, &rows[i])) continue;

@@ -325,7 +325,7 @@ static void bound_composition(CtTypes *types, CtExpr *expr) {
 }
 
 void ct_types_bound_streams(CtTypes *types, CtExpr *expr) {
-    if (types->is_library || bound(types, expr) || expr->kind != EXPR_APP || expr->part_count != 3) return;
+    if (types->is_library || types->is_lazy || bound(types, expr) || expr->kind != EXPR_APP || expr->part_count != 3) return;
     if (is_library(types, expr->parts[0], ".", NULL)) bound_composition(types, expr);
 }
 
@@ -347,7 +347,7 @@ static bool is_knot(CtTypes *types, const CtBinding *binding, const CtExpr *valu
 }
 
 CtBinding *ct_types_stream_of(CtTypes *types, const CtBinding *binding) {
-    CtExpr *value = types->is_library ? NULL : plain_value(binding);
+    CtExpr *value = types->is_library || types->is_lazy ? NULL : plain_value(binding);
     if (!value || binding->is_stream || binding->entity->stream) return NULL;
     bool plain = is_endless(types, value, true);
     if (!plain && !is_knot(types, binding, value)) return NULL;

@@ -241,6 +241,8 @@ bool ct_types_infer_expression(CtTypes *types, CtExpr *expr, CtTy *expected);
 typedef const char *CtExporter(CtArena *arena, const char *name, bool exactly, const char **found);
 void ct_types_set_exporter(CtTypes *types, CtExporter *exporter);
 /* Defaulting order of ambiguous numbers: Int before Double (programs), or Double before Int (points of derivatives). */
+/* The program will be evaluated lazily; before anything is inferred. */
+void ct_types_set_lazy(CtTypes *types);
 void ct_types_prefer_double(CtTypes *types, bool prefer);
 
 /* What a name means at the top level of the last module, or NULL. */

@@ -165,6 +165,9 @@ CtFlowArgs ct_flow_lower_deriv(Lower *l, CtCore *e) {
     case DERIV_JVP: return lower_jvp(l, e);
     case DERIV_CHECKPOINT: return lower_checkpoint(l, e);
     case DERIV_ATTEMPT: ct_flow_lower_refuse(l, "it catches what fails in expressions (Control.Exception)");
+    case DERIV_DELAY:
+    case DERIV_FORCE:
+    case DERIV_KNOT: ct_flow_lower_refuse(l, "it is evaluated lazily");
     case DERIV_WITH_VJP:
     case DERIV_WITH_JVP:
     case DERIV_WITH_RULES: return ct_flow_lower_with_rule(l, e);

@@ -272,6 +272,9 @@ CtAbstract *ct_bulk_trace_derivative(Tracer *tr, CtCore *dual, CtAbstract *const
     case DERIV_STOP:
     case DERIV_CHECKPOINT:
     case DERIV_ATTEMPT:
+    case DERIV_DELAY:
+    case DERIV_FORCE:
+    case DERIV_KNOT:
     case DERIV_WITH_VJP:
     case DERIV_WITH_JVP:
     case DERIV_WITH_RULES: break;
