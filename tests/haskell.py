@@ -66,7 +66,14 @@ def run_checks(file, commands, options):
     kept, passed, failed = file.with_suffix(".out"), 0, 0
     checks = split(file.read_text(encoding="utf-8"), "@")[1]
     if options.bless:
-        texts = [f"-- @ {title}\n{result_of(commands['ghc'], program)}" for title, program in checks]
+        results = [result_of(commands["ghc"], program) for _, program in checks]
+        for (title, _), result in zip(checks, results):
+            if (result == "refused\n") != title.endswith("refused"):
+                failed += 1
+                print(f"FAIL {file.name}, {title}: by its title, GHC should {'' if title.endswith('refused') else 'not '}refuse it")
+        if failed:
+            return passed, failed
+        texts = [f"-- @ {title}\n{result}" for (title, _), result in zip(checks, results)]
         kept.write_text("".join(texts), encoding="utf-8")
     expected = dict(split(kept.read_text(encoding="utf-8"), "@")[1])
     for title, program in checks:
