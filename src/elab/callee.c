@@ -219,9 +219,9 @@ static CtEntity *throw_of_action(CtElab *el, const CtEntity *entity, Ground **ty
 
 /* In a lazy program, what lib/lazy.cot has in place of a function of the prelude; the function itself otherwise. */
 static CtEntity *lazy_version(CtElab *el, CtEntity *entity) {
-    if (!el->is_lazy || entity->kind != ENTITY_GLOBAL || entity->range.source == 0 ||
-        !el->context->sources.items[entity->range.source].is_library)
-        return entity;
+    if (!el->is_lazy || entity->kind != ENTITY_GLOBAL) return entity;
+    bool listed = entity->module != NULL && strcmp(entity->module, "Data.List") == 0;
+    if (!listed && ct_types_lookup_library(el->types, entity->name) != entity) return entity;
     const char *name = ct_format(el->arena, "lazy'%s", entity->name->text);
     CtEntity *lazy = ct_types_lookup_library(el->types, ct_intern_text(&el->context->symbols, name));
     return lazy != NULL && lazy->scheme.count == entity->scheme.count ? lazy : entity;
