@@ -411,8 +411,8 @@ void ct_core_lists_to_arrays(CtProgram *p, CtGlobal *const *roots, uint32_t coun
 /* The program that evaluates by need, behind elaboration: lazy.c. The roots keep their types. Returns NULL, or what it
  * does not translate, and where; the program is then as it was. */
 const char *ct_core_lazify(CtProgram *p, CtGlobal *const *roots, uint32_t count, CtSourceRange *place);
-/* Whether some term of the program's own code, in a place where lazy evaluation may not need it, cannot end when it is
- * evaluated, or can only fail: no_end.c. */
+/* Whether some term of the program's own code, in a place where lazy evaluation may not need it, has no end when it is
+ * evaluated: no_end.c. */
 bool ct_core_has_no_end(CtProgram *p);
 CtCore *ct_core_simplify_term(CtProgram *p, CtCore *core);
 /* Whether a primitive cannot fail. */

@@ -1,41 +1,53 @@
-/* Terms that strict evaluation cannot get past: they call functions that call themselves whatever happens, as
+/* Terms that have no end by strict evaluation: they call functions that call themselves whatever happens, as
  *
  *   from n = n : from (n + 1)
  *
- * does, or they can only fail, as `error "none"` does, or `iterate f x`, since lists are evaluated whole. At the end of
- * a function that is what the program says. But as an argument, as a field or as the value of a `let`, Haskell may
- * never need it: such a program is to be evaluated lazily.
+ * does, or `iterate f x`, since lists are evaluated whole. At the end of a function that is what the program says. But
+ * as an argument, as a field or as the value of a `let`, Haskell may never need it: such a program is to be evaluated
+ * lazily. Where a branch fails, the others decide; a term that can only fail has an end.
  *
  * The answers for functions and constants are the greatest ones that agree with each other. */
 #include "core/internal.h"
 
+typedef enum Fate { ENDS, FAILS, ENDLESS } Fate;
+
 typedef struct Search {
     CtArena *arena;
-    CtMap lost;  /* CtGlobal * or CtVar * of a function, or of a constant: to evaluate or to call it has no end */
+    CtMap fates; /* CtGlobal * or CtVar * of a function, or of a constant -> Fate *, of evaluating or calling it */
     CtMap joins; /* CtVar * of a join point -> its body */
     bool changed, found, looks;
 } Search;
 
-static bool lost(Search *s, CtCore *e);
+static Fate fate(Search *s, CtCore *e);
 
-static bool is_lost(const Search *s, const void *key) {
-    return ct_map_has(&s->lost, ct_key(key)) && ct_map_get(&s->lost, ct_key(key)) != NULL;
+static Fate known_fate(const Search *s, const void *key) {
+    const Fate *known = ct_map_get(&s->fates, ct_key(key));
+    return known == NULL ? ENDS : *known;
 }
 
+static void set_fate(Search *s, const void *key, Fate is) {
+    Fate *kept = CT_NEW(s->arena, Fate);
+    *kept = is;
+    ct_map_set(s->arena, &s->fates, ct_key(key), kept);
+}
+
+/* Of terms that are all evaluated. */
+static Fate worse(Fate a, Fate b) { return a > b ? a : b; }
+
 /* A term that lazy evaluation may not need. */
-static bool lost_part(Search *s, CtCore *e) {
-    bool is = lost(s, e);
-    s->found |= is && s->looks;
+static Fate fate_of_part(Search *s, CtCore *e) {
+    Fate is = fate(s, e);
+    s->found |= is == ENDLESS && s->looks;
     return is;
 }
 
-static bool lost_parts(Search *s, CtCore *e) {
-    bool any = false;
+static Fate fate_of_parts(Search *s, CtCore *e) {
+    Fate all = ENDS;
     for (uint32_t i = 0; i < e->as.call.count; i++) {
         CtCore *arg = e->as.call.args[i];
-        any |= e->kind == CORE_PRIM || e->kind == CORE_DERIV ? lost(s, arg) : lost_part(s, arg);
+        all = worse(all, e->kind == CORE_PRIM || e->kind == CORE_DERIV ? fate(s, arg) : fate_of_part(s, arg));
     }
-    return any;
+    return all;
 }
 
 /* Whether a function gives Just whatever happens; what it gives otherwise does not matter if it fails. */
@@ -61,115 +73,133 @@ static bool unfolds(const CtCore *e) {
            strncmp(ct_core_prelude_name(fun->as.global->name->text), "unfoldr@", 8) == 0 && goes_on(e->as.call.args[0]);
 }
 
-static bool lost_callee(Search *s, CtCore *fun) {
-    if (fun->kind == CORE_GLOBAL) return is_lost(s, fun->as.global);
-    if (fun->kind != CORE_VAR) return lost(s, fun);
+/* What fails in the library since it would not end. */
+static bool is_endless_list(const CtGlobal *function) {
+    static const char *const names[] = {"repeat@", "cycle@", "iterate@"};
+    const char *name = ct_core_prelude_name(function->name->text);
+    for (uint32_t i = 0; function->is_library && i < sizeof names / sizeof *names; i++)
+        if (strncmp(name, names[i], strlen(names[i])) == 0) return true;
+    return false;
+}
+
+static Fate fate_of_callee(Search *s, CtCore *fun) {
+    if (fun->kind == CORE_GLOBAL) return is_endless_list(fun->as.global) ? ENDLESS : known_fate(s, fun->as.global);
+    if (fun->kind != CORE_VAR) return fate(s, fun);
     CtCore *join = ct_map_get(&s->joins, ct_key(fun->as.var));
-    if (join == NULL) return is_lost(s, fun->as.var);
+    if (join == NULL) return known_fate(s, fun->as.var);
     bool looks = s->looks; /* it has been looked at where it stands */
     s->looks = false;
-    bool is = lost(s, join);
+    Fate is = fate(s, join);
     s->looks = looks;
     return is;
 }
 
-static bool lost_let(Search *s, CtCore *e) {
+static Fate fate_of_let(Search *s, CtCore *e) {
     CtCore *rhs = e->as.let.rhs;
     if (rhs->kind == CORE_LAM && rhs->as.lam->count == 0 && e->kind == CORE_LET) {
         ct_map_set(s->arena, &s->joins, ct_key(e->as.let.vars[0]), rhs->as.lam->body);
-        if (s->looks) lost(s, rhs->as.lam->body);
-        return lost(s, e->as.let.body);
+        fate(s, rhs->as.lam->body); /* for the functions in it */
+        return fate(s, e->as.let.body);
     }
-    bool first = e->kind == CORE_UNPACK ? lost(s, rhs) : lost_part(s, rhs);
-    return lost(s, e->as.let.body) || first;
+    Fate first = e->kind == CORE_UNPACK ? fate(s, rhs) : fate_of_part(s, rhs);
+    return worse(first, fate(s, e->as.let.body));
 }
 
-static bool lost_case(Search *s, CtCore *e) {
-    bool all = true, first = lost(s, e->as.cases.scrutinee);
-    for (uint32_t i = 0; i < e->as.cases.count; i++) all = lost(s, e->as.cases.cases[i].body) && all;
-    if (e->as.cases.otherwise != NULL) all = lost(s, e->as.cases.otherwise) && all;
-    return first || all;
+static Fate fate_of_case(Search *s, CtCore *e) {
+    Fate first = fate(s, e->as.cases.scrutinee), all = FAILS;
+    bool ends = false;
+    for (uint32_t i = 0; i <= e->as.cases.count; i++) {
+        CtCore *body = i < e->as.cases.count ? e->as.cases.cases[i].body : e->as.cases.otherwise;
+        Fate is = body == NULL ? FAILS : fate(s, body);
+        ends |= is == ENDS;
+        all = worse(all, is);
+    }
+    return worse(first, ends ? ENDS : all);
 }
 
-static bool lost(Search *s, CtCore *e) {
+/* The fates of local functions, and what follows them. */
+static Fate fate_of_letrec(Search *s, CtCore *e) {
+    for (uint32_t i = 0; i < e->as.letrec.count; i++) {
+        const CtBind *bind = &e->as.letrec.binds[i];
+        Fate is = fate(s, bind->lam->as.lam->body);
+        if (s->looks || is >= known_fate(s, bind->var)) continue;
+        set_fate(s, bind->var, is);
+        s->changed = true;
+    }
+    return fate(s, e->as.letrec.body);
+}
+
+static Fate fate(Search *s, CtCore *e) {
     switch (e->kind) {
-    case CORE_FAIL: return true;
+    case CORE_FAIL: return FAILS;
     case CORE_VAR:
     case CORE_LIT:
-    case CORE_STRING: return false;
-    case CORE_GLOBAL: return e->as.global->body->kind != CORE_LAM && is_lost(s, e->as.global);
+    case CORE_STRING: return ENDS;
+    case CORE_GLOBAL: return e->as.global->body->kind == CORE_LAM ? ENDS : known_fate(s, e->as.global);
     case CORE_LAM:
-        if (s->looks) lost(s, e->as.lam->body);
-        return false;
+        fate(s, e->as.lam->body); /* for the functions in it */
+        return ENDS;
     case CORE_APP: {
-        bool args = lost_parts(s, e);
-        return lost_callee(s, e->as.call.of.fun) || args || unfolds(e);
+        Fate args = fate_of_parts(s, e);
+        return worse(args, unfolds(e) ? ENDLESS : fate_of_callee(s, e->as.call.of.fun));
     }
     case CORE_LET:
-    case CORE_UNPACK: return lost_let(s, e);
-    case CORE_LETREC:
-        for (uint32_t i = 0; i < e->as.letrec.count; i++) {
-            const CtBind *bind = &e->as.letrec.binds[i];
-            bool looks = s->looks;
-            if (!looks && is_lost(s, bind->var) && !lost(s, bind->lam->as.lam->body)) {
-                ct_map_set(s->arena, &s->lost, ct_key(bind->var), NULL);
-                s->changed = true;
-            } else if (looks || !is_lost(s, bind->var)) {
-                lost(s, bind->lam->as.lam->body);
-            }
-        }
-        return lost(s, e->as.letrec.body);
-    case CORE_PROJ: return lost(s, e->as.proj.tuple);
-    case CORE_CASE: return lost_case(s, e);
-    case CORE_DERIV:
-        if (e->as.call.of.deriv == DERIV_ATTEMPT) return false;
-        return lost_parts(s, e);
+    case CORE_UNPACK: return fate_of_let(s, e);
+    case CORE_LETREC: return fate_of_letrec(s, e);
+    case CORE_PROJ: return fate(s, e->as.proj.tuple);
+    case CORE_CASE: return fate_of_case(s, e);
+    case CORE_DERIV: {
+        Fate parts = fate_of_parts(s, e);
+        return e->as.call.of.deriv == DERIV_ATTEMPT ? ENDS : parts;
+    }
     case CORE_TUPLE:
     case CORE_CON:
     case CORE_PRIM:
     case CORE_ARRAY:
     case CORE_ARRAY_LIT:
-    case CORE_DUAL: return lost_parts(s, e);
+    case CORE_DUAL: return fate_of_parts(s, e);
     }
-    return false;
+    return ENDS;
 }
 
-/* All local functions are lost until they are found not to be. */
+/* All local functions are endless until they are found not to be. */
 static void assume(Search *s, CtCore *root) {
     CtCoreList todo = {0};
     ct_push(s->arena, &todo, root);
     while (todo.count > 0) {
         CtCore *e = todo.items[--todo.count];
         for (uint32_t i = 0; e->kind == CORE_LETREC && i < e->as.letrec.count; i++)
-            ct_map_set(s->arena, &s->lost, ct_key(e->as.letrec.binds[i].var), s);
+            set_fate(s, e->as.letrec.binds[i].var, ENDLESS);
         ct_core_children(s->arena, e, &todo);
     }
+}
+
+static CtCore *body_of(const CtGlobal *global) {
+    return global->body->kind == CORE_LAM ? global->body->as.lam->body : global->body;
 }
 
 bool ct_core_has_no_end(CtProgram *p) {
     Search s = {.arena = p->context->arena};
     for (uint32_t i = 0; i < p->globals.count; i++) {
-        CtGlobal *global = p->globals.items[i];
+        const CtGlobal *global = p->globals.items[i];
         if (global->body == NULL) continue;
-        ct_map_set(s.arena, &s.lost, ct_key(global), &s);
+        set_fate(&s, global, ENDLESS);
         assume(&s, global->body);
     }
     do {
         s.changed = false;
         for (uint32_t i = 0; i < p->globals.count; i++) {
-            CtGlobal *global = p->globals.items[i];
-            if (global->body == NULL) continue;
-            bool is = lost(&s, global->body->kind == CORE_LAM ? global->body->as.lam->body : global->body);
-            if (is || !is_lost(&s, global)) continue;
-            ct_map_set(s.arena, &s.lost, ct_key(global), NULL);
+            const CtGlobal *global = p->globals.items[i];
+            Fate is = global->body == NULL ? ENDLESS : fate(&s, body_of(global));
+            if (global->body == NULL || is >= known_fate(&s, global)) continue;
+            set_fate(&s, global, is);
             s.changed = true;
         }
     } while (s.changed);
     s.looks = true;
     for (uint32_t i = 0; i < p->globals.count && !s.found; i++) {
         const CtGlobal *global = p->globals.items[i];
-        if (global->body == NULL || global->is_library) continue;
-        lost(&s, global->body->kind == CORE_LAM ? global->body->as.lam->body : global->body);
+        if (global->body != NULL && !global->is_library) fate(&s, body_of(global));
     }
     return s.found;
 }

@@ -99,7 +99,7 @@ typedef struct CtBuild {
     CtAd *ad;
     CtMap method_libraries; /* names of the modules that transformations needed, which have been read */
     CtGlobal *entry;        /* of type (S) → result, or a constant */
-    bool wants_lazy; /* evaluated strictly, some term of it cannot end, or can only fail: another build may be lazy */
+    bool wants_lazy;        /* evaluated strictly, some term of it has no end: another build may be lazy */
     uint32_t loops; /* the number of loops that can get checkpoints (ct_ad_checkpoint_loops), or have got them */
     bool performs;  /* for COTAN_RUN: the result is an action, IO a, which the entry point performs */
     uint32_t arity; /* number of parameters of the requested function in the source */
