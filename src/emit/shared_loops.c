@@ -41,14 +41,16 @@ static bool may_use(const CtFlowStep *step, uint32_t index) {
     return looks == LOOKS_HEAD;
 }
 
-/* Results of a step that are parts of a borrowed object are borrowed. */
+/* Results of a step that are parts of a borrowed object are borrowed. Arrays of numbers become views, which the step's
+ * own release ends, unless it has none: then they are borrowed like all else. */
 static void find_lent(Scan *s, const CtFlowStep *step) {
     bool looks = step->kind == FLOW_READ || step->kind == FLOW_OPEN;
     if (!looks || !is_lent(s, step->args.items[0].var)) return;
     for (uint32_t i = 0; i < step->results.count; i++) {
         const CtFlowVar *var = step->results.items[i];
         if (var == NULL || !ct_flow_is_object(var->type)) continue;
-        bool numbers = ct_emit_share_is_of_numbers(var->type);
+        bool counted = step->kind != FLOW_OPEN || !step->as.con.borrows;
+        bool numbers = ct_emit_share_is_of_numbers(var->type) && counted;
         s->own[var->id] = step->kind == FLOW_READ && var->type->kind == FLOW_NODE &&
                           is_outside(s->e, step->args.items[0].var) && step->args.items[1].var == s->iteration;
         s->lent[var->id] = !numbers && !s->copied[var->id];

@@ -139,10 +139,11 @@ static void open_lent(Emit *e, const CtFlowStep *step) {
         CtFlowVar *var = step->results.items[i];
         if (!used(e, var)) continue;
         const char *field = word_as(e, var->type, ct_format(e->arena, "%s->at[%u]", node, con->slots[i]));
-        if (ct_flow_is_object(var->type))
+        if (ct_flow_is_object(var->type) && !step->as.con.borrows)
             ct_emit_lent(e, var, field);
         else
             ct_emit_declare(e, var, field);
+        if (ct_flow_is_object(var->type) && step->as.con.borrows) e->uses[var->id].lent = true;
     }
     if (step->as.con.cell != NULL) ct_emit_declare(e, step->as.con.cell, "NULL");
 }
