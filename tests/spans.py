@@ -108,7 +108,7 @@ go d x =
 """,
 }
 
-# Pairs that the program asks for (lib/Parallel.cot): every method keeps them.
+# Pairs that the program asks for (lib/Parallel.cot), which chad, tape, delta and delta-fused keep.
 PAIRS = {
     "a pair, to the depth": """import Parallel
 

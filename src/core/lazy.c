@@ -511,12 +511,17 @@ static CtCore **parts_of(CtLazy *l, const CtCore *e, const CtCon *con) {
     return parts;
 }
 
-static CtCore *primitive(CtLazy *l, CtCore *e) {
+CtCore **ct_core_lazy_strict_args(CtLazy *l, CtCore *e) {
     CtCore **args = CT_NEW_ARRAY(l->arena, CtCore *, e->as.call.count);
     for (uint32_t i = 0; i < e->as.call.count; i++) {
         CtCore *old = e->as.call.args[i];
         args[i] = ct_core_lazy_convert(l, old->range, old->type, ct_core_lazy_value(l, old), true);
     }
+    return args;
+}
+
+static CtCore *primitive(CtLazy *l, CtCore *e) {
+    CtCore **args = ct_core_lazy_strict_args(l, e);
     CtCore *made = ct_core_prim(l->p, e->range, e->as.call.of.prim, args, e->as.call.count);
     return ct_core_lazy_convert(l, e->range, e->type, made, false);
 }

@@ -45,6 +45,8 @@ CtCore *ct_core_lazy_force(CtLazy *l, CtCore *of);
 CtVar *ct_core_lazy_bind(CtLazy *l, CtVar *old, bool in_cell);
 /* A value of a type of the strict program, out of all its cells, or the converse. */
 CtCore *ct_core_lazy_convert(CtLazy *l, CtSourceRange range, CtType *type, CtCore *of, bool to_strict);
+/* The arguments of an operation that evaluates them whole, as values of the strict program. */
+CtCore **ct_core_lazy_strict_args(CtLazy *l, CtCore *e);
 /* lazy_arrays.c */
 CtCore *ct_core_lazy_array(CtLazy *l, CtCore *e);
 

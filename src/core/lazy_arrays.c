@@ -56,11 +56,7 @@ static CtCore *map_cells(CtLazy *l, CtCore *array, bool forced) {
 
 /* Operations on arrays of numbers, which are evaluated as a whole. */
 static CtCore *whole_operation(CtLazy *l, CtCore *e) {
-    CtCore *args[3] = {NULL};
-    for (uint32_t i = 0; i < e->as.call.count; i++) {
-        CtCore *old = e->as.call.args[i];
-        args[i] = ct_core_lazy_convert(l, old->range, old->type, ct_core_lazy_value(l, old), true);
-    }
+    CtCore **args = ct_core_lazy_strict_args(l, e);
     CtCore *made = ct_core_array(l->p, e->range, e->as.call.of.array, args, e->as.call.count);
     return ct_core_lazy_convert(l, e->range, e->type, made, false);
 }
