@@ -244,13 +244,18 @@ static Value operation(Fusion *f, CtCore *core) {
     return node.count > 0 ? new_node(f, node) : (Value){node.y, 0};
 }
 
+/* let (y, ⟨p⟩) = both_; without partial derivatives, both_ is y itself. */
+static void open_result(Fusion *f, CtSourceRange range, CtVar *const *vars, uint32_t count, CtCore *both_) {
+    ct_ad_seq_unpack(&f->seq, range, vars, count > 1 ? count : 0, both_);
+}
+
 /* let (y, ⟨p⟩) = both_, as a node with the partial derivatives p by the nodes `from`. */
 static Value opened(Fusion *f, CtCore *both_, uint32_t *from, uint32_t count) {
     CtProgram *p = f->t->p;
     CtVar **vars = CT_NEW_ARRAY(f->t->ad->arena, CtVar *, count + 1);
     Node node = {.count = count, .from = from, .partials = CT_NEW_ARRAY(f->t->ad->arena, CtCore *, count)};
     for (uint32_t i = 0; i < count + 1; i++) vars[i] = ct_core_var_new(p, i == 0 ? "y" : "p", p->double_type);
-    ct_ad_seq_unpack(&f->seq, both_->range, vars, count + 1, both_);
+    open_result(f, both_->range, vars, count + 1, both_);
     node.y = ct_core_var(p, both_->range, vars[0]);
     for (uint32_t i = 0; i < count; i++) node.partials[i] = ct_core_var(p, both_->range, vars[i + 1]);
     f->zeros = true;
@@ -316,7 +321,7 @@ static Value fused_call(Fusion *f, CtCore *core) {
         if (varies[i]) from[varying++] = value.node - 1;
     }
     CtCore *both_ = ct_ad_call(ad, core->range, fused_global(f->t, core->as.call.of.fun->as.global), args, count);
-    CtVar **vars = CT_NEW_ARRAY(ad->arena, CtVar *, both_->type->count);
+    CtVar **vars = CT_NEW_ARRAY(ad->arena, CtVar *, count + 1);
     Node node = {.count = varying, .from = from, .partials = CT_NEW_ARRAY(ad->arena, CtCore *, count)};
     vars[0] = ct_core_var_new(ad->p, "y", ad->p->double_type);
     uint32_t at = 1, kept = 0;
@@ -329,7 +334,7 @@ static Value fused_call(Fusion *f, CtCore *core) {
         at++;
     }
     node.y = ct_core_var(ad->p, core->range, vars[0]);
-    ct_ad_seq_unpack(&f->seq, core->range, vars, at, both_);
+    open_result(f, core->range, vars, at, both_);
     f->zeros = true;
     return varying > 0 ? new_node(f, node) : (Value){node.y, 0};
 }
