@@ -105,6 +105,11 @@ class Expressions:
         for kind in PRODUCTIONS.values():
             for _, name in kind:
                 self.taste[name] = self.rng.choice([0.1, 0.5, 1, 1, 1, 2, 6])
+        # Some programs are functions of numbers that call each other, as small ones by hand are.
+        self.scalar = self.rng.random() < 0.2
+        if self.scalar:
+            for name in ["unary", "binary", "factor", "branch", "call", "compare", "parity", "int_binary", "let"]:
+                self.taste[name] = 4
 
     # ---- helpers ----
 
@@ -221,6 +226,8 @@ class Expressions:
 
     def any_type(self, env):
         r = self.rng.random()
+        if self.scalar and r < 0.9:
+            return "D" if r < 0.75 else "I" if r < 0.85 else ("T", "D", "D")
         if r < 0.3:
             return "D"
         if r < 0.37:

@@ -12,6 +12,8 @@ from tree import Dim, E, Function, Program, first_order, has_reals
 class Maker(Forms, FunctionForms, ScalarForms, ArrayForms, DataForms, Expressions):
     def parameter_type(self):
         r = self.rng.random()
+        if self.scalar and r < 0.95:
+            return "D" if r < 0.6 else "I" if r < 0.85 else ("T", "D", "D")
         if r < 0.22:
             return "D"
         if r < 0.55:
@@ -141,7 +143,7 @@ class Maker(Forms, FunctionForms, ScalarForms, ArrayForms, DataForms, Expression
         functions, calls = [], []
         if self.chance(0.5):
             self.data_type(self.pick("PST"))
-        for _ in range(self.rng.choice([0, 0, 0, 1, 1, 2])):
+        for _ in range(self.rng.choice([1, 2, 3, 4] if self.scalar else [0, 0, 0, 1, 1, 2])):
             made = self.helper(calls)
             if made is not None:
                 functions.append(made[0])

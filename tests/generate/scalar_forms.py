@@ -23,6 +23,20 @@ class ScalarForms:
         form = self.pick(RISKY_BINARY) if self.chance(self.risk) else self.pick(BINARY)
         return E("D", form, [self.e("D", env, a), self.e("D", env, b)])
 
+    @makes("D", 1.0)
+    def factor(self, t, env, n):
+        """Products with numbers that no real decides: signs, and weights by an index."""
+        a, b, c = self.split(n, 3)
+        x, y = self.e("D", env, a), self.e("D", env, b)
+        if self.chance(0.5):
+            form = self.pick(["$0 * $1 * (if $2 then 1.0 else -1.0)", "(if $2 then 0.5 else 2.0) * $0 * $1", "($0 - $1) / (if $2 then 2.0 else -4.0)",
+                              "$0 * (if $2 then 0.0 else 1.0) + $1 * (if $2 then 1.0 else 0.0)"])
+            return E("D", form, [x, y, self.e("B", env, min(c, 3))])
+        sign = self.name("g")
+        body = self.pick(["if even k then 1.0 else -1.0", "if k > 2 then 0.5 * fromIntegral (k `mod` 9) else 1.5", "fromIntegral (k `mod` 5) - 2.0"])
+        form = self.pick([f"$0 * $1 * {sign} $2", f"{sign} $2 * $0 - {sign} ($2 + 1) * $1"])
+        return E("D", f"let {{ {sign} :: Int -> Double; {sign} k = {body} }} in {form}", [x, y, self.e("I", env, min(c, 3))])
+
     @makes("D", 2.5)
     def reduction(self, t, env, n):
         d = self.dim(env, nonempty=True)
