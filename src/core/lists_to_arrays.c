@@ -439,6 +439,7 @@ static CtCore *visit_case(Walk *w, CtCore *core) {
     made = visit(w, made);
     if (tail == NULL || !ct_core_list_occurs(&w->lists, made, tail)) return made;
     w->changed = changed;
+    forget_fields(w, core); /* the term may be visited again, for itself */
     return core;
 }
 
