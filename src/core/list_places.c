@@ -197,6 +197,25 @@ static void share(CtPlaces *w, CtPlace *whole, CtPlace *part, bool shorter) {
 
 /* ---- globals ---- */
 
+static bool reaches(CtPlaces *w, CtMap *met, const CtGlobal *from, const CtGlobal *to) {
+    if (from->body == NULL || ct_map_get(met, ct_key(from)) != NULL) return false;
+    ct_map_set(arena_of(w), met, ct_key(from), met);
+    CtCoreList work = {0};
+    ct_push(arena_of(w), &work, from->body);
+    while (work.count > 0) {
+        CtCore *core = work.items[--work.count];
+        if (core->kind == CORE_GLOBAL && (core->as.global == to || reaches(w, met, core->as.global, to))) return true;
+        ct_core_children(arena_of(w), core, &work);
+    }
+    return false;
+}
+
+/* Whether a function of the program may call itself. */
+static bool is_recursive(CtPlaces *w, const CtGlobal *global) {
+    CtMap met = {0};
+    return !global->is_library && reaches(w, &met, global, global);
+}
+
 static CtPlacedGlobal *copy_global(CtPlaces *w, CtGlobal *original) {
     CtPlacedGlobal *placed = CT_NEW(arena_of(w), CtPlacedGlobal);
     CtGlobal *copy = original;
@@ -208,7 +227,7 @@ static CtPlacedGlobal *copy_global(CtPlaces *w, CtGlobal *original) {
         copy->name = ct_intern_text(&w->lists.p->context->symbols, name);
         copy->duals = (CtMap){0};
     }
-    *placed = (CtPlacedGlobal){original, copy, NULL, place_new(w, original->type)};
+    *placed = (CtPlacedGlobal){original, copy, NULL, place_new(w, original->type), is_recursive(w, original)};
     if (original->body == NULL || w->copies.count > MOST_COPIES || ct_core_is_deeper(original->body, DEEPEST) ||
         original->origin != NULL)
         w->refused = true;
@@ -506,7 +525,9 @@ static CtPlace *infer_letrec(CtPlaces *w, CtCore *core) {
     for (uint32_t i = 0; i < core->as.letrec.count; i++) {
         CtPlace *place = place_of_var(w, core->as.letrec.binds[i].var);
         hold_type(place);
+        w->recursions++;
         unify(place, infer(w, core->as.letrec.binds[i].lam));
+        w->recursions--;
     }
     return infer(w, core->as.letrec.body);
 }
@@ -535,11 +556,12 @@ static CtPlace *infer_comprehension(CtPlaces *w, CtCore *core) {
     return made;
 }
 
-/* Whether the program takes a list of values apart, in which lists_to_arrays.c sees a test of the length and a part. */
+/* Whether the program takes a list apart, in which lists_to_arrays.c sees a test of the length and a part. Of a
+ * recursion over lists of lists list_rows.c knows more. */
 static bool opens_values(CtPlaces *w, const CtCore *core) {
     CtType *type = core->as.cases.scrutinee->type;
-    return ct_core_list_is_list(type) && !is_text(type) && !w->within->original->is_library &&
-           !has_lists(w, ct_core_list_element(type));
+    if (!ct_core_list_is_list(type) || is_text(type) || w->within->original->is_library) return false;
+    return !has_lists(w, ct_core_list_element(type)) || (w->recursions == 0 && !w->within->is_recursive);
 }
 
 /* What is left of a list behind its first element. */
@@ -605,6 +627,7 @@ static CtPlace *infer_form(CtPlaces *w, CtCore *core) {
     case CORE_APP: return infer_app(w, core);
     case CORE_LET:
         unify(place_of_var(w, core->as.let.vars[0]), infer(w, core->as.let.rhs));
+        if (core->as.let.rhs->kind == CORE_LAM) hold_type(place_of_var(w, core->as.let.vars[0]));
         return infer(w, core->as.let.body);
     case CORE_UNPACK: return infer_unpack(w, core);
     case CORE_LETREC: return ct_core_list_is_loop(core) ? infer_comprehension(w, core) : infer_letrec(w, core);

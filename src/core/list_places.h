@@ -26,6 +26,7 @@ typedef struct CtPlacedGlobal {
     CtGlobal *original, *copy; /* the same, for a function of the program: its body and type are changed in the end */
     CtCore *body;
     CtPlace *type;
+    bool is_recursive;
 } CtPlacedGlobal;
 
 typedef struct CtPlacedTerm {
@@ -55,6 +56,7 @@ typedef struct CtPlaces {
     CtMap lists_of;                  /* type of an element -> type of its lists */
     CT_VEC(CtPlacedGlobal *) copies; /* in the order of creation: the roots first */
     uint32_t root_count;
+    uint32_t recursions;           /* local ones, around the present term */
     CT_VEC(CtPlacedTerm) terms;    /* that have a place */
     CT_VEC(CtPlacedTerm) cells;    /* lists whatever their place becomes */
     CT_VEC(CtPlacedTerm) cases;    /* that open lists of these places */

@@ -7,131 +7,30 @@
  *     f (x : xs) = e (f xs); f [] = end                        foldr (λx r. e r) end xs
  *     f s (x : xs) = e : f s' xs; f _ [] = []                  toList (snd (mapAccumL (λs x. (s', e)) s (fromList xs)))
  *
+ * Also collected are elements that a parameter gets in front, `f (x : xs) done = f xs (e : done)`, and those in front
+ * of a list in a tuple that the call gives, `let (ys, s) = f xs in (e : ys, s)`. What an iteration opens of a list is
+ * an element of its own: of (x : y : xs) two elements, where the call goes on with xs or with y : xs, and of
+ * f xs = e (take n xs) (f (drop n xs)) a part (list_recursion_form.c).
+ *
  * Parameters that are neither passed on nor such lists are the states. The order of evaluation is the program's: only
- * what foldr does before the recursive call is done after it, and has to be total. */
-#include "core/lists.h"
+ * what is done behind the recursive call is done before it, and has to be total. */
+#include "core/list_recursion.h"
 
 #include "base/rules.h"
 
-enum { MOST_LISTS = 6, MOST_PARAMS = 32, DEEPEST = 2500 };
+static CtArena *arena_of(CtRecursion *r) { return r->p->context->arena; }
+static CtCore *use(CtRecursion *r, CtVar *var) { return ct_core_var(r->p, r->lists.range, var); }
+static bool is_call(const CtRecursion *r, const CtCore *core) { return ct_core_recursion_is_call(r, core); }
+static bool is_empty(const CtCore *core) { return ct_core_recursion_is_empty(core); }
 
-typedef struct Recursion {
-    CtLists lists;
-    CtProgram *p;
-    const CtLam *lam;
-    CtVar *var;                                     /* the function: this or */
-    CtGlobal *global;                               /* this */
-    CtVar *heads[MOST_PARAMS], *tails[MOST_PARAMS]; /* of parameters that are opened */
-    uint32_t opened, order[MOST_LISTS];             /* the parameters that are opened, in this order */
-    CtCore *end, *leaf;                             /* what a list that ends gives; what the elements of all give */
-    bool states[MOST_PARAMS];                       /* parameters that calls change */
-    uint32_t state_count, calls;
-    bool refused;
-} Recursion;
+/* ---- states ---- */
 
-static CtArena *arena_of(Recursion *r) { return r->p->context->arena; }
-static CtCore *use(Recursion *r, CtVar *var) { return ct_core_var(r->p, r->lists.range, var); }
-
-/* ---- the form of the function ---- */
-
-static int param_of(const Recursion *r, const CtCore *core) {
-    for (uint32_t i = 0; core->kind == CORE_VAR && i < r->lam->count; i++)
-        if (r->lam->params[i] == core->as.var) return (int)i;
-    return -1;
-}
-
-static bool is_list_of_values(const CtType *type) {
-    if (!ct_core_list_is_list(type)) return false;
-    CtTypeKind kind = ct_core_list_element(type)->kind;
-    return kind != TYPE_CHAR && kind != TYPE_ARRAY && kind != TYPE_FUN;
-}
-
-static bool is_empty(const CtCore *core) { return core->kind == CORE_CON && core->as.call.count == 0; }
-
-/* Whether the ends of two lists are the same. */
-static bool same_end(const CtCore *a, const CtCore *b) {
-    if (a->kind != b->kind) return false;
-    if (a->kind == CORE_VAR) return a->as.var == b->as.var;
-    if (a->kind == CORE_LIT)
-        return a->type->kind == TYPE_INT ? a->as.lit.integer == b->as.lit.integer
-                                         : memcmp(&a->as.lit.real, &b->as.lit.real, sizeof a->as.lit.real) == 0;
-    return is_empty(a) && is_empty(b) && a->as.call.of.con == b->as.call.of.con;
-}
-
-/* case xs of { x : rest → …; [] → end }, along all lists that are opened. */
-static bool find_form(Recursion *r) {
-    CtCore *body = r->lam->body;
-    while (body->kind == CORE_CASE && r->opened < MOST_LISTS) {
-        int index = param_of(r, body->as.cases.scrutinee);
-        if (index < 0 || r->tails[index] != NULL || !is_list_of_values(r->lam->params[index]->type)) break;
-        const CtCase *some = NULL;
-        CtCore *end = body->as.cases.otherwise;
-        for (uint32_t i = 0; i < body->as.cases.count; i++) {
-            if (body->as.cases.cases[i].con->count == 2)
-                some = &body->as.cases.cases[i];
-            else
-                end = body->as.cases.cases[i].body;
-        }
-        if (some == NULL || end == NULL || some->vars[1] == NULL) break;
-        if (r->end != NULL && !same_end(r->end, end)) return false;
-        r->end = end;
-        r->heads[index] = some->vars[0] != NULL
-                              ? some->vars[0]
-                              : ct_core_var_new(r->p, "x", ct_core_list_element(r->lam->params[index]->type));
-        r->tails[index] = some->vars[1];
-        r->order[r->opened++] = (uint32_t)index;
-        body = some->body;
-    }
-    r->leaf = body;
-    return r->opened > 0;
-}
-
-static bool is_self(const Recursion *r, const CtCore *core) {
-    if (core->kind == CORE_VAR) return r->var != NULL && core->as.var == r->var;
-    return core->kind == CORE_GLOBAL && r->global != NULL && core->as.global == r->global;
-}
-
-static bool is_call(const Recursion *r, const CtCore *core) {
-    return core->kind == CORE_APP && is_self(r, core->as.call.of.fun);
-}
-
-/* Looks at all calls, and whether the function, the lists and what is left of them have other uses. */
-static void look(Recursion *r, CtCore *body) {
-    CtCoreList work = {0};
-    ct_push(arena_of(r), &work, body);
-    while (work.count > 0) {
-        CtCore *core = work.items[--work.count];
-        if (is_self(r, core)) r->refused = true;
-        for (uint32_t i = 0; core->kind == CORE_VAR && i < r->lam->count; i++)
-            if (core->as.var == r->tails[i] || (r->tails[i] != NULL && core->as.var == r->lam->params[i]))
-                r->refused = true;
-        if (!is_call(r, core)) {
-            ct_core_children(arena_of(r), core, &work);
-            continue;
-        }
-        r->calls++;
-        for (uint32_t i = 0; i < r->lam->count; i++) {
-            CtCore *arg = core->as.call.args[i];
-            if (r->tails[i] != NULL) {
-                if (arg->kind != CORE_VAR || arg->as.var != r->tails[i]) r->refused = true;
-                continue;
-            }
-            ct_push(arena_of(r), &work, arg);
-            if (param_of(r, arg) == (int)i || r->states[i]) continue;
-            r->states[i] = true;
-            r->state_count++;
-        }
-    }
-}
-
-/* ---- states and elements ---- */
-
-static CtCore *tuple_of(Recursion *r, CtCore **parts, uint32_t count) {
+static CtCore *tuple_of(CtRecursion *r, CtCore **parts, uint32_t count) {
     return count == 1 ? parts[0] : ct_core_tuple(r->p, r->lists.range, parts, count);
 }
 
 /* The states that a call goes on with; of NULL, the parameters themselves. */
-static CtCore *states_of(Recursion *r, const CtCore *call) {
+static CtCore *states_of(CtRecursion *r, const CtCore *call) {
     CtCore *parts[MOST_PARAMS];
     uint32_t count = 0;
     for (uint32_t i = 0; i < r->lam->count; i++)
@@ -140,13 +39,13 @@ static CtCore *states_of(Recursion *r, const CtCore *call) {
 }
 
 /* let ⟨vars⟩ = value in body, for one variable or several */
-static CtCore *opening(Recursion *r, CtVar **vars, uint32_t count, CtCore *value, CtCore *body) {
+static CtCore *opening(CtRecursion *r, CtVar **vars, uint32_t count, CtCore *value, CtCore *body) {
     if (count == 1) return ct_core_let(r->p, r->lists.range, vars[0], value, body);
     return ct_core_unpack(r->p, r->lists.range, vars, count, value, body);
 }
 
 /* let ⟨states⟩ = value in body */
-static CtCore *with_states(Recursion *r, CtCore *value, CtCore *body) {
+static CtCore *with_states(CtRecursion *r, CtCore *value, CtCore *body) {
     CtVar *vars[MOST_PARAMS];
     uint32_t count = 0;
     for (uint32_t i = 0; i < r->lam->count; i++)
@@ -154,39 +53,13 @@ static CtCore *with_states(Recursion *r, CtCore *value, CtCore *body) {
     return opening(r, vars, count, value, body);
 }
 
-/* The elements of the lists from the given one on: one, or a pair of one and the others. */
-static CtType *element_type(Recursion *r, uint32_t from) {
-    CtType *first = r->heads[r->order[from]]->type;
-    return from + 1 == r->opened ? first : ct_core_type_pair(r->p, first, element_type(r, from + 1));
-}
-
-static CtCore *with_elements(Recursion *r, uint32_t from, CtVar *element, CtCore *body) {
-    CtVar *head = r->heads[r->order[from]];
-    if (from + 1 == r->opened) return ct_core_let(r->p, r->lists.range, head, use(r, element), body);
-    CtVar *others = ct_core_var_new(r->p, "others", element_type(r, from + 1)), *vars[] = {head, others};
-    body = with_elements(r, from + 1, others, body);
-    return ct_core_unpack(r->p, r->lists.range, vars, 2, use(r, element), body);
-}
-
-/* The list of these elements. */
-static CtCore *zipped(Recursion *r, uint32_t from) {
-    CtCore *list = use(r, r->lam->params[r->order[from]]);
-    if (from + 1 == r->opened) return list;
-    CtVar *vars[] = {ct_core_var_new(r->p, "x", r->heads[r->order[from]]->type),
-                     ct_core_var_new(r->p, "y", element_type(r, from + 1))};
-    CtCore *pair = ct_core_pair(r->p, r->lists.range, use(r, vars[0]), use(r, vars[1]));
-    CtCore *fun = ct_core_lam(r->p, r->lists.range, NULL, vars, 2, pair);
-    CtType *pairs = ct_core_list_type_like(r->p, list->type, pair->type);
-    return ct_core_list_zipped(r->p, fun, list, zipped(r, from + 1), pairs);
-}
-
 /* ---- the leaves ---- */
 
-typedef CtCore *(*Leaf)(Recursion *, CtCore *);
+typedef CtCore *(*Leaf)(CtRecursion *, CtCore *);
 
 /* The tree of bindings and branches with another term in place of each leaf; NULL where a leaf has another form. */
-static CtCore *change_leaves(Recursion *r, CtCore *core, Leaf leaf) {
-    if (core->kind == CORE_LET || core->kind == CORE_UNPACK) {
+static CtCore *change_leaves(CtRecursion *r, CtCore *core, Leaf leaf) {
+    if ((core->kind == CORE_LET || core->kind == CORE_UNPACK) && !is_call(r, core->as.let.rhs)) {
         CtCore *body = change_leaves(r, core->as.let.body, leaf);
         if (body == NULL) return NULL;
         if (core->kind == CORE_LET) return ct_core_let(r->p, core->range, core->as.let.vars[0], core->as.let.rhs, body);
@@ -206,75 +79,201 @@ static CtCore *change_leaves(Recursion *r, CtCore *core, Leaf leaf) {
     return ct_core_case(r->p, core->range, any->type, core->as.cases.scrutinee, cases, count, otherwise);
 }
 
-static CtCore *leaf_states(Recursion *r, CtCore *core) { return is_call(r, core) ? states_of(r, core) : NULL; }
-
-static bool is_cell(const Recursion *r, const CtCore *core) {
-    return core->kind == CORE_CON && core->as.call.count == 2 && ct_core_list_is_list(core->type) &&
-           is_call(r, core->as.call.args[1]);
+static bool is_cell(const CtCore *core) {
+    return core->kind == CORE_CON && core->as.call.count == 2 && ct_core_list_is_list(core->type);
 }
 
-static CtCore *leaf_element(Recursion *r, CtCore *core) { return is_cell(r, core) ? core->as.call.args[0] : NULL; }
+/* let ⟨parts⟩ = f ⟨…⟩ in (…, e : part, …, part): which parts get elements in front, as bits; 0: another term. */
+static uint32_t grown_parts(CtRecursion *r, const CtCore *core, CtCore **elements) {
+    if (core->kind != CORE_UNPACK || !is_call(r, core->as.let.rhs)) return 0;
+    const CtCore *tuple = core->as.let.body;
+    uint32_t parts = 0, count = 0;
+    if (tuple->kind != CORE_TUPLE || tuple->as.call.count != core->as.let.count) return 0;
+    if (tuple->as.call.count > MOST_COLLECTED) return 0;
+    for (uint32_t i = 0; i < tuple->as.call.count; i++) {
+        CtCore *part = tuple->as.call.args[i];
+        const CtCore *rest = is_cell(part) ? part->as.call.args[1] : part;
+        if (rest->kind != CORE_VAR || rest->as.var != core->as.let.vars[i]) return 0;
+        if (!is_cell(part)) continue;
+        CtCore *element = elements[count++] = part->as.call.args[0];
+        if (!ct_core_is_total(element)) return 0;
+        for (uint32_t j = 0; j < core->as.let.count; j++)
+            if (core->as.let.vars[j] != NULL && ct_core_list_occurs(&r->lists, element, core->as.let.vars[j])) return 0;
+        parts |= UINT32_C(1) << i;
+    }
+    return parts;
+}
 
-/* let y = element in (states, y) */
-static CtCore *leaf_both(Recursion *r, CtCore *core) {
-    if (!is_cell(r, core)) return NULL;
-    CtVar *y = ct_core_var_new(r->p, "y", core->as.call.args[0]->type);
-    CtCore *both = ct_core_pair(r->p, core->range, states_of(r, core->as.call.args[1]), use(r, y));
-    return ct_core_let(r->p, core->range, y, core->as.call.args[0], both);
+static uint32_t bit_count(uint32_t bits) {
+    uint32_t count = 0;
+    for (; bits != 0; bits &= bits - 1) count++;
+    return count;
+}
+
+/* What a leaf gives: the states that it goes on with, and the elements that are collected. */
+static CtCore *leaf_both(CtRecursion *r, CtCore *core) {
+    CtCore *elements[MOST_COLLECTED + MOST_PARAMS], *parts[MOST_COLLECTED + MOST_PARAMS], *call = core;
+    CtVar *vars[MOST_COLLECTED + MOST_PARAMS];
+    uint32_t grown = grown_parts(r, core, elements), count = bit_count(grown);
+    CtLeafForm form = grown != 0 ? LEAF_TUPLE : LEAF_CALL;
+    if (grown != 0) call = core->as.let.rhs;
+    if (is_cell(core) && is_call(r, core->as.call.args[1])) {
+        form = LEAF_CELL;
+        elements[count++] = core->as.call.args[0];
+        call = core->as.call.args[1];
+    }
+    if (!is_call(r, call)) return NULL;
+    if (r->form != LEAF_NONE && (r->form != form || r->parts != grown)) return NULL;
+    r->form = form;
+    r->parts = grown;
+    for (uint32_t i = 0; i < r->lam->count; i++)
+        if (r->grown[i]) elements[count++] = call->as.call.args[i]->as.call.args[0];
+    for (uint32_t i = 0; i < count; i++) {
+        vars[i] = ct_core_var_new(r->p, "y", elements[i]->type);
+        parts[i] = use(r, vars[i]);
+    }
+    if (count == 0 && r->state_count == 0) return NULL;
+    CtCore *both = r->state_count > 0 ? states_of(r, call) : NULL;
+    if (count > 0) {
+        CtCore *all = tuple_of(r, parts, count);
+        both = both != NULL ? ct_core_pair(r->p, core->range, both, all) : all;
+    }
+    for (uint32_t i = count; i-- > 0;) both = ct_core_let(r->p, core->range, vars[i], elements[i], both);
+    return both;
+}
+
+/* ---- the end ---- */
+
+static CtCore *appended(CtRecursion *r, CtCore *front, CtCore *back, CtType *list) {
+    CtCore *parts[] = {front, ct_core_list_from_list(r->p, back)};
+    return ct_core_list_of_array(r->p, ct_core_array(r->p, r->lists.range, ARRAY_APPEND, parts, 2), list);
+}
+
+/* What was collected in front of a list. */
+static CtCore *in_front(CtRecursion *r, CtCore *array, CtCore *list) {
+    if (is_empty(list)) return ct_core_list_of_array(r->p, array, list->type);
+    return appended(r, array, list, list->type);
+}
+
+/* The array of one of the elements that are collected together. */
+static CtCore *collected_part(CtRecursion *r, CtVar *array, uint32_t index, uint32_t count) {
+    if (count == 1) return use(r, array);
+    CtVar *x = ct_core_var_new(r->p, "x", array->type->parts[0]);
+    CtCore *part = ct_core_proj(r->p, r->lists.range, use(r, x), index);
+    CtCore *args[] = {ct_core_lam(r->p, r->lists.range, NULL, &x, 1, part), use(r, array)};
+    return ct_core_array(r->p, r->lists.range, ARRAY_MAP, args, 2);
+}
+
+/* The end with the elements that were collected in front of the lists in it. */
+static CtCore *end_with(CtRecursion *r, CtCore *core, CtVar *array, uint32_t count) {
+    if (core->kind == CORE_FAIL || r->form == LEAF_CALL) return core;
+    if (core->kind == CORE_LET || core->kind == CORE_UNPACK) {
+        CtCore *body = end_with(r, core->as.let.body, array, count);
+        if (body == NULL) return NULL;
+        if (core->kind == CORE_LET) return ct_core_let(r->p, core->range, core->as.let.vars[0], core->as.let.rhs, body);
+        return ct_core_unpack(r->p, core->range, core->as.let.vars, core->as.let.count, core->as.let.rhs, body);
+    }
+    if (core->kind == CORE_CASE) {
+        CtCase *cases = CT_NEW_ARRAY(arena_of(r), CtCase, core->as.cases.count + 1);
+        CtCore *otherwise = core->as.cases.otherwise;
+        for (uint32_t i = 0; i < core->as.cases.count; i++) {
+            cases[i] = core->as.cases.cases[i];
+            cases[i].body = end_with(r, cases[i].body, array, count);
+            if (cases[i].body == NULL) return NULL;
+        }
+        if (otherwise != NULL && (otherwise = end_with(r, otherwise, array, count)) == NULL) return NULL;
+        return ct_core_case(r->p, core->range, core->type, core->as.cases.scrutinee, cases, core->as.cases.count,
+                            otherwise);
+    }
+    if (r->form == LEAF_CELL) return in_front(r, collected_part(r, array, 0, count), core);
+    if (core->kind != CORE_TUPLE) return NULL;
+    CtCore *parts[MOST_COLLECTED];
+    uint32_t next = 0;
+    for (uint32_t i = 0; i < core->as.call.count; i++) {
+        bool grows = (r->parts >> i & 1) != 0;
+        parts[i] = core->as.call.args[i];
+        if (grows) parts[i] = in_front(r, collected_part(r, array, next++, count), parts[i]);
+    }
+    return ct_core_tuple(r->p, core->range, parts, core->as.call.count);
+}
+
+/* A parameter that calls put elements in front of: these from the last to the first, and what it was at first. */
+static CtCore *with_grown(CtRecursion *r, CtVar *array, uint32_t from, uint32_t count, CtCore *body) {
+    for (uint32_t i = 0; i < r->lam->count; i++) {
+        if (!r->grown[i]) continue;
+        CtVar *param = r->lam->params[i];
+        CtCore *part = collected_part(r, array, from++, count);
+        part = ct_core_array(r->p, r->lists.range, ARRAY_REVERSE, &part, 1);
+        body = ct_core_let(r->p, r->lists.range, param, appended(r, part, use(r, param), param->type), body);
+    }
+    return body;
 }
 
 /* ---- the forms ---- */
 
-static CtCore *as_map(Recursion *r) {
-    CtType *list = r->lam->body->type;
-    CtCore *body = change_leaves(r, r->leaf, leaf_element);
-    if (body == NULL) return NULL;
+static CtCore *as_map(CtRecursion *r, CtCore *body) {
     CT_FIRED("lists.recursion_map");
-    CtVar *heads[] = {r->heads[r->order[0]], NULL};
-    if (r->opened == 1) {
-        CtCore *fun = ct_core_lam(r->p, r->lists.range, NULL, heads, 1, body);
-        return ct_core_list_mapped(r->p, fun, use(r, r->lam->params[r->order[0]]), list);
-    }
-    CtVar *others = ct_core_var_new(r->p, "others", element_type(r, 1));
-    heads[1] = others;
-    CtCore *fun = ct_core_lam(r->p, r->lists.range, NULL, heads, 2, with_elements(r, 1, others, body));
-    return ct_core_list_zipped(r->p, fun, use(r, r->lam->params[r->order[0]]), zipped(r, 1), list);
-}
-
-/* The function of mapAccumL, or foldl, for states and an element. */
-static CtCore *step(Recursion *r, CtCore *body) {
-    CtCore *states = states_of(r, NULL);
-    CtVar *vars[] = {ct_core_var_new(r->p, "states", states->type), ct_core_var_new(r->p, "x", element_type(r, 0))};
-    body = with_states(r, use(r, vars[0]), with_elements(r, 0, vars[1], body));
-    return ct_core_copy(r->p, ct_core_lam(r->p, r->lists.range, NULL, vars, 2, body), NULL);
-}
-
-static CtCore *accumulated(Recursion *r, CtCore *body) {
-    CtCore *fun = step(r, body), *states = states_of(r, NULL);
-    CtCore *args[] = {fun, states, ct_core_list_from_list(r->p, zipped(r, 0))};
-    CtCore *made = ct_core_array(r->p, r->lists.range, ARRAY_MAP_ACCUM, args, 3);
-    return ct_core_proj(r->p, r->lists.range, made, 1);
-}
-
-static CtCore *as_scan(Recursion *r) {
     CtType *list = r->lam->body->type;
-    CtCore *body = change_leaves(r, r->leaf, leaf_both);
-    if (body == NULL) return NULL;
-    CT_FIRED("lists.recursion_scan");
-    return ct_core_list_of_array(r->p, accumulated(r, body), list);
+    CtVar *x = ct_core_var_new(r->p, "x", ct_core_recursion_element_type(r, 0));
+    body = ct_core_recursion_with_elements(r, 0, x, body);
+    if (r->along_count == 1) {
+        CtCore *fun = ct_core_copy(r->p, ct_core_lam(r->p, r->lists.range, NULL, &x, 1, body), NULL);
+        return ct_core_list_mapped(r->p, fun, ct_core_recursion_elements(r, 0), list);
+    }
+    CtVar *vars[] = {ct_core_var_new(r->p, "x", x->type->parts[0]), ct_core_var_new(r->p, "others", x->type->parts[1])};
+    CtCore *pair = ct_core_pair(r->p, r->lists.range, use(r, vars[0]), use(r, vars[1]));
+    body = ct_core_let(r->p, r->lists.range, x, pair, body);
+    CtCore *fun = ct_core_copy(r->p, ct_core_lam(r->p, r->lists.range, NULL, vars, 2, body), NULL);
+    CtCore *first = ct_core_recursion_along(r, 0), *others = ct_core_recursion_elements(r, 1);
+    return ct_core_list_zipped(r->p, fun, first, others, list);
 }
 
-static CtCore *as_left_fold(Recursion *r) {
-    CtCore *body = change_leaves(r, r->leaf, leaf_states);
-    if (body == NULL) return NULL;
+/* The function of mapAccumL, or foldl, for states and an element; of map, where there are no states. */
+static CtCore *step(CtRecursion *r, CtCore *body) {
+    CtVar *vars[2];
+    uint32_t count = 0;
+    if (r->state_count > 0) vars[count++] = ct_core_var_new(r->p, "states", states_of(r, NULL)->type);
+    vars[count++] = ct_core_var_new(r->p, "x", ct_core_recursion_element_type(r, 0));
+    body = ct_core_recursion_with_elements(r, 0, vars[count - 1], body);
+    if (r->state_count > 0) body = with_states(r, use(r, vars[0]), body);
+    return ct_core_copy(r->p, ct_core_lam(r->p, r->lists.range, NULL, vars, count, body), NULL);
+}
+
+static CtCore *as_left_fold(CtRecursion *r, CtCore *body) {
     CT_FIRED("lists.recursion_left");
     CtCore *fun = step(r, body), *states = states_of(r, NULL);
-    CtCore *last = ct_core_list_folded(r->p, fun, states, zipped(r, 0), true);
-    return ct_core_copy(r->p, with_states(r, last, r->end), NULL);
+    CtCore *last = ct_core_list_folded(r->p, fun, states, ct_core_recursion_elements(r, 0), true);
+    return with_states(r, last, r->end);
+}
+
+/* let ⟨states⟩ array = mapAccumL … in end */
+static CtCore *as_scan(CtRecursion *r, CtCore *body) {
+    CtSourceRange range = r->lists.range;
+    CtType *elements = r->state_count > 0 ? body->type->parts[1] : body->type;
+    uint32_t count = r->grown_count + (r->form == LEAF_CELL ? 1 : bit_count(r->parts));
+    CtVar *array = ct_core_var_new(r->p, "collected", ct_core_type_array(r->p, elements));
+    CtCore *end = end_with(r, r->end, array, count);
+    if (end == NULL) return NULL;
+    CT_FIRED("lists.recursion_scan");
+    if (r->grown_count > 0) CT_FIRED("lists.recursion_grown");
+    if (r->form == LEAF_TUPLE) CT_FIRED("lists.recursion_tuple");
+    end = with_grown(r, array, count - r->grown_count, count, end);
+    CtCore *fun = step(r, body), *all = ct_core_list_from_list(r->p, ct_core_recursion_elements(r, 0));
+    if (r->state_count == 0) {
+        CtCore *args[] = {fun, all};
+        return ct_core_let(r->p, range, array, ct_core_array(r->p, range, ARRAY_MAP, args, 2), end);
+    }
+    CtCore *args[] = {fun, states_of(r, NULL), all}, *made = ct_core_array(r->p, range, ARRAY_MAP_ACCUM, args, 3);
+    bool ends_with_states = false;
+    for (uint32_t i = 0; i < r->lam->count; i++)
+        ends_with_states |= r->states[i] && ct_core_list_occurs(&r->lists, end, r->lam->params[i]);
+    if (!ends_with_states) return ct_core_let(r->p, range, array, ct_core_proj(r->p, range, made, 1), end);
+    CtVar *last = ct_core_var_new(r->p, "states", made->type->parts[0]), *vars[] = {last, array};
+    return ct_core_unpack(r->p, range, vars, 2, made, with_states(r, use(r, last), end));
 }
 
 /* The only call, if it is evaluated in any case, with a variable in its place. */
-static CtCore **find_call(Recursion *r, CtCore **at) {
+static CtCore **find_call(CtRecursion *r, CtCore **at) {
     CtCore *core = *at;
     if (is_call(r, core)) return at;
     CtCore **found = NULL;
@@ -308,22 +307,23 @@ static CtCore **find_call(Recursion *r, CtCore **at) {
 }
 
 /* The states in front of each element, with the element. NULL: they may fail. */
-static CtCore *with_states_before(Recursion *r, const CtCore *call) {
+static CtCore *with_states_before(CtRecursion *r, const CtCore *call) {
     CtSourceRange range = r->lists.range;
     CtCore *next = states_of(r, call), *states = states_of(r, NULL);
     if (!ct_core_is_total(next)) return NULL;
-    CtVar *vars[] = {ct_core_var_new(r->p, "states", states->type), ct_core_var_new(r->p, "x", element_type(r, 0))};
+    CtVar *vars[] = {ct_core_var_new(r->p, "states", states->type),
+                     ct_core_var_new(r->p, "x", ct_core_recursion_element_type(r, 0))};
     CtCore *kept = ct_core_pair(r->p, range, use(r, vars[0]), use(r, vars[1]));
-    next = with_states(r, use(r, vars[0]), with_elements(r, 0, vars[1], next));
+    next = with_states(r, use(r, vars[0]), ct_core_recursion_with_elements(r, 0, vars[1], next));
     CtCore *both = ct_core_pair(r->p, range, next, kept);
     CtCore *fun = ct_core_copy(r->p, ct_core_lam(r->p, range, NULL, vars, 2, both), NULL);
-    CtCore *args[] = {fun, states, ct_core_list_from_list(r->p, zipped(r, 0))};
+    CtCore *args[] = {fun, states, ct_core_list_from_list(r->p, ct_core_recursion_elements(r, 0))};
     return ct_core_proj(r->p, range, ct_core_array(r->p, range, ARRAY_MAP_ACCUM, args, 3), 1);
 }
 
-static CtCore *as_right_fold(Recursion *r) {
+static CtCore *as_right_fold(CtRecursion *r) {
     CtSourceRange range = r->lists.range;
-    if (r->calls != 1 || ct_core_list_is_list(r->lam->body->type)) return NULL;
+    if (r->calls != 1 || r->grown_count > 0 || ct_core_list_is_list(r->lam->body->type)) return NULL;
     CtCore *leaf = ct_core_copy(r->p, r->leaf, NULL), **at = find_call(r, &leaf);
     if (at == NULL) return NULL;
     CtCore *call = *at;
@@ -332,9 +332,10 @@ static CtCore *as_right_fold(Recursion *r) {
     if (!ct_core_is_total(leaf)) return NULL;
     if (r->state_count == 0) {
         CT_FIRED("lists.recursion_right");
-        CtVar *vars[] = {ct_core_var_new(r->p, "x", element_type(r, 0)), rest};
-        CtCore *fun = ct_core_lam(r->p, range, NULL, vars, 2, with_elements(r, 0, vars[0], leaf));
-        return ct_core_list_folded(r->p, ct_core_copy(r->p, fun, NULL), r->end, zipped(r, 0), false);
+        CtVar *vars[] = {ct_core_var_new(r->p, "x", ct_core_recursion_element_type(r, 0)), rest};
+        CtCore *fun = ct_core_lam(r->p, range, NULL, vars, 2, ct_core_recursion_with_elements(r, 0, vars[0], leaf));
+        CtCore *all = ct_core_recursion_elements(r, 0);
+        return ct_core_list_folded(r->p, ct_core_copy(r->p, fun, NULL), r->end, all, false);
     }
     CtCore *all = with_states_before(r, call);
     if (all == NULL || (r->end->kind != CORE_LIT && !is_empty(r->end))) return NULL;
@@ -342,7 +343,7 @@ static CtCore *as_right_fold(Recursion *r) {
     CtVar *both = ct_core_var_new(r->p, "both", all->type->parts[0]);
     CtVar *parts[] = {ct_core_var_new(r->p, "states", both->type->parts[0]),
                       ct_core_var_new(r->p, "x", both->type->parts[1])};
-    leaf = with_states(r, use(r, parts[0]), with_elements(r, 0, parts[1], leaf));
+    leaf = with_states(r, use(r, parts[0]), ct_core_recursion_with_elements(r, 0, parts[1], leaf));
     leaf = ct_core_unpack(r->p, range, parts, 2, use(r, both), leaf);
     CtVar *vars[] = {rest, both};
     CtCore *fun = ct_core_copy(r->p, ct_core_lam(r->p, range, NULL, vars, 2, leaf), NULL);
@@ -353,22 +354,22 @@ static CtCore *as_right_fold(Recursion *r) {
 /* ---- a program ---- */
 
 /* The body of a function as calls of functions on lists; NULL: it has another form. */
-static CtCore *rewritten(Recursion *r) {
+static CtCore *rewritten(CtRecursion *r) {
     const CtLam *lam = r->lam;
     if (lam->origin != NULL || lam->count > MOST_PARAMS || ct_core_is_deeper(lam->body, DEEPEST)) return NULL;
     r->lists.range = lam->body->range;
-    if (!find_form(r)) return NULL;
-    look(r, r->end);
-    if (r->calls > 0 || r->refused) return NULL;
-    look(r, r->leaf);
-    if (r->calls == 0 || r->refused) return NULL;
-    bool list = ct_core_list_is_list(lam->body->type);
-    if (list && is_empty(r->end) && is_list_of_values(lam->body->type)) {
-        CtCore *made = r->state_count == 0 ? as_map(r) : as_scan(r);
-        if (made != NULL) return made;
-    }
-    CtCore *left = r->state_count > 0 ? as_left_fold(r) : NULL;
-    return left != NULL ? left : as_right_fold(r);
+    if (!ct_core_recursion_form(r)) return NULL;
+    CtCore *body = change_leaves(r, r->leaf, leaf_both), *made = NULL;
+    if (body != NULL && r->form == LEAF_CELL && !ct_core_recursion_is_values(lam->body->type)) body = NULL;
+    bool maps = body != NULL && r->form == LEAF_CELL && r->state_count + r->grown_count == 0 && is_empty(r->end);
+    if (maps)
+        made = as_map(r, body);
+    else if (body != NULL && r->form == LEAF_CALL && r->grown_count == 0)
+        made = as_left_fold(r, body);
+    else if (body != NULL)
+        made = as_scan(r, body);
+    if (made == NULL) made = as_right_fold(r);
+    return made != NULL ? ct_core_copy(r->p, ct_core_recursion_with_arrays(r, made), NULL) : NULL;
 }
 
 typedef struct Walk {
@@ -383,7 +384,7 @@ static CtCore *visit(void *data, CtCore *core) {
     core = ct_core_map(w->p, core, visit, data);
     if (core->kind != CORE_LETREC || core->as.letrec.count != 1 || ct_core_list_is_loop(core)) return core;
     const CtBind *bind = &core->as.letrec.binds[0];
-    Recursion r = {.lists = {.p = w->p}, .p = w->p, .lam = bind->lam->as.lam, .var = bind->var};
+    CtRecursion r = {.lists = {.p = w->p}, .p = w->p, .lam = bind->lam->as.lam, .var = bind->var};
     CtCore *body = rewritten(&r);
     if (body == NULL) return core;
     w->changed = true;
@@ -401,7 +402,7 @@ bool ct_core_list_recursion(CtProgram *p) {
         global->body = visit(&w, global->body);
         if (global->body->kind != CORE_LAM) continue;
         const CtLam *lam = global->body->as.lam;
-        Recursion r = {.lists = {.p = p}, .p = p, .lam = lam, .global = global};
+        CtRecursion r = {.lists = {.p = p}, .p = p, .lam = lam, .global = global};
         CtCore *body = rewritten(&r);
         if (body == NULL) continue;
         w.changed = true;

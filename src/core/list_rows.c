@@ -8,6 +8,7 @@
 
 enum {
     MOST_ON_WAY = 200, /* nodes of a leaf and of what is bound on the way to it */
+    MOST_IN_PATTERN = 32,
     MOST_OPENED = 200, /* nodes of a function whose body takes the place of a call */
 };
 
@@ -197,23 +198,75 @@ CtCore *ct_core_list_rows(CtLists *s, CtCore *list) {
 
 /* ---- the two forms of a list that is taken apart ---- */
 
+/* The two branches of a case of a list; false where one takes both, or the case is of something else. */
+static bool branches_of(const CtCore *core, CtCore **none, CtCore **some, CtVar ***vars) {
+    if (core->kind != CORE_CASE || !ct_core_list_is_list(core->as.cases.scrutinee->type)) return false;
+    *none = *some = core->as.cases.otherwise;
+    *vars = NULL;
+    for (uint32_t i = 0; i < core->as.cases.count; i++) {
+        const CtCase *one = &core->as.cases.cases[i];
+        if (one->con->count == 0)
+            *none = one->body;
+        else
+            *some = one->body, *vars = one->vars;
+    }
+    return *none != NULL && *some != NULL && *none != *some;
+}
+
+static bool same_failure(const CtCore *a, const CtCore *b) {
+    if (a->kind != CORE_FAIL || b->kind != CORE_FAIL || a->as.fail.message != NULL || b->as.fail.message != NULL)
+        return false;
+    return a->as.fail.code == b->as.fail.code && memcmp(&a->range, &b->range, sizeof a->range) == 0 &&
+           strcmp(a->as.fail.text, b->as.fail.text) == 0;
+}
+
+/* A pattern such as [x, y, z], all else being the same failure: one test of the length, in place of one for each
+ * element. NULL for other terms. */
+static CtCore *list_of_length(CtLists *s, CtCore *core, const CtListSource *source) {
+    CtVar *heads[MOST_IN_PATTERN];
+    CtCore *none, *some, *failure = NULL;
+    const CtVar *tails[MOST_IN_PATTERN];
+    uint32_t length = 0;
+    for (CtCore *next = core;; next = some) {
+        CtVar **vars;
+        if (!branches_of(next, &none, &some, &vars)) return NULL;
+        if (length > 0) {
+            const CtCore *list = next->as.cases.scrutinee;
+            if (list->kind != CORE_VAR || list->as.var != tails[length - 1]) return NULL;
+            if (same_failure(failure, some)) break;
+        }
+        if (vars == NULL || vars[1] == NULL || length == MOST_IN_PATTERN) return NULL;
+        if (failure == NULL) failure = none;
+        if (!same_failure(failure, none)) return NULL;
+        heads[length] = vars[0];
+        tails[length++] = vars[1];
+    }
+    for (uint32_t i = 0; i < length; i++)
+        if (ct_core_list_occurs(s, none, tails[i])) return NULL;
+    if (length < 2) return NULL;
+    CT_FIRED("lists.length");
+    CtBindings elements = {0};
+    for (uint32_t i = 0; i < length; i++)
+        if (heads[i] != NULL)
+            ct_push(s->p->context->arena, &elements,
+                    ((CtBinding){heads[i], ct_core_list_at(s, source, ct_core_int(s->p, s->range, i))}));
+    CtCore *test = prim2(s, PRIM_INT_EQ, ct_core_list_count(s, source), ct_core_int(s->p, s->range, length));
+    return ct_core_if(s->p, core->range, test, ct_core_list_wrap(s, &elements, none), failure);
+}
+
 CtCore *ct_core_list_case(CtLists *s, CtCore *core, CtVar **tail) {
     CtProgram *p = s->p;
     const CtCore *list = core->as.cases.scrutinee;
     const CtListSource *source = list->kind == CORE_VAR ? ct_map_get(&s->sources, ct_key(list->as.var)) : NULL;
     if (source == NULL || !ct_core_list_is_list(list->type)) return NULL;
-    CtCore *none = core->as.cases.otherwise, *some = core->as.cases.otherwise;
-    CtVar **vars = NULL;
-    for (uint32_t i = 0; i < core->as.cases.count; i++) {
-        const CtCase *one = &core->as.cases.cases[i];
-        if (one->con->count == 0)
-            none = one->body;
-        else
-            some = one->body, vars = one->vars;
-    }
-    if (none == NULL || some == NULL || none == some) return NULL;
-    CT_FIRED("lists.case");
+    CtCore *none, *some;
+    CtVar **vars;
+    if (!branches_of(core, &none, &some, &vars)) return NULL;
     s->range = core->range;
+    *tail = NULL;
+    CtCore *known = list_of_length(s, core, source);
+    if (known != NULL) return known;
+    CT_FIRED("lists.case");
     CtBindings first = {0}, behind = {0};
     CtCore *count = ct_core_list_bind_atom(s, &first, "count", ct_core_list_count(s, source));
     *tail = vars != NULL ? vars[1] : NULL;

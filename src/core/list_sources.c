@@ -198,6 +198,8 @@ CtCore *ct_core_list_empty(CtLists *s, CtType *list) {
 /* tail list, init list. An empty list is given to the function itself, which fails. */
 static bool source_of_tail(CtLists *s, CtCore *list, CtBindings *around, CtListSource *out) {
     CtProgram *p = s->p;
+    const CtCore *arg = list->as.call.args[0];
+    if (arg->kind == CORE_CON && arg->as.call.count == 0) return false; /* that call */
     if (!ct_core_list_source(s, list->as.call.args[0], around, out)) return false;
     CtCore *zero = ct_core_int(p, s->range, 0), *one = ct_core_int(p, s->range, 1),
            *empty = ct_core_list_empty(s, list->type);
