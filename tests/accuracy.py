@@ -26,6 +26,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 mp.mp.dps = 120
 EPS = mp.mpf(2) ** -52
 HALF = mp.mpf(1) / 2
+SEED = ""  # other arguments by --seed
 log, exp, pi = mp.log, mp.exp, mp.pi
 
 
@@ -356,7 +357,7 @@ def count_quantiles(command, number, words):
     for name, cdf, arguments in COUNT_QUANTILES:
         if words and not any(word in name for word in words):
             continue
-        r = random.Random(name)
+        r = random.Random(name + SEED)
         ps = [p for p in (arguments(r) for _ in range(number)) if 0 < p[-1] < 1]
         counts = evaluate(command, (f"toDouble ({name})", len(ps[0])), [(p, None, None) for p in ps])
         error, p, k = max((count_error(cdf, p, int(k)), p, int(k)) for p, k in zip(ps, counts))
@@ -370,7 +371,7 @@ def expression(name, arguments):
 def random_points(entry):
     """Without end: random arguments, the same as numbers of mpmath, and their value, all of them finite."""
     name, _, reference, arguments, _ = entry
-    r = random.Random(name)
+    r = random.Random(name + SEED)
     while True:
         p = tuple(float(x) for x in arguments(r))
         if not all(math.isfinite(x) for x in p):
@@ -510,8 +511,11 @@ def main():
     parser.add_argument("--table", action="store_true")
     parser.add_argument("--golden", action="store_true")
     parser.add_argument("--gradient", action="store_true", help="the partial derivatives instead of the values")
+    parser.add_argument("--seed", default="", help="other random arguments")
     parser.add_argument("words", nargs="*")
     options = parser.parse_args()
+    global SEED
+    SEED = options.seed
     if options.gradient:
         return gradients(options.command, 4 if options.golden else options.count, options.words, options.golden)
     cases = []

@@ -258,10 +258,11 @@ static const CtGeneric fewer = {
 static CtCore *integral_leaf(CtAd *ad, CtMethod method, CtSeq *seq, CtSourceRange range, CtType *type,
                              CtCore *const *ins, CtCore *env) {
     (void)method, (void)type;
-    CtCore *parts[2];
+    CtCore *value[2], *parts[2];
+    ct_ad_seq_open(seq, "y", "ys", ins[0], value);
     ct_ad_seq_open(seq, "d", "ds", ins[1], parts);
-    CtCore *args[3] = {env, ct_ad_to_double(ad, range, parts[0]), parts[1]};
-    return ct_core_pair(ad->p, range, primal(ad, range, ins[0]), call(ad, range, "integral", args, 3));
+    CtCore *args[4] = {env, value[1], ct_ad_to_double(ad, range, parts[0]), parts[1]};
+    return ct_core_pair(ad->p, range, value[0], call(ad, range, "integral", args, 4));
 }
 
 static const CtGeneric integral = {.name = "integral",
