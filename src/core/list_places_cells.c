@@ -2,6 +2,8 @@
  * recursion makes them shorter or longer, and where the program opens them. */
 #include "core/list_places.h"
 
+#include "base/rules.h"
+
 enum { MOST_SHARED = 200 };
 
 /* Whether lists of one place become lists of another by sharing cells, perhaps several times. */
@@ -26,6 +28,31 @@ static void keep_shared(CtPlaces *w) {
         if (w->shared.count > MOST_SHARED || held || leads_to(w, pair->part, pair->whole, &met)) {
             ct_core_place_find(pair->whole)->stays = true;
             ct_core_place_find(pair->part)->stays = true;
+        }
+    }
+}
+
+/* Whether the program puts elements in front of a list of this place, which is a rest of another, and what it gets
+ * stays. */
+static bool is_put_into_kept(CtPlaces *w, CtPlace *rest) {
+    for (uint32_t i = 0; i < w->shared.count; i++) {
+        const CtPlacedPart *pair = &w->shared.items[i];
+        if (pair->is_shorter || ct_core_place_find(pair->whole) != rest) continue;
+        if (ct_core_place_find(pair->part)->stays) return true;
+    }
+    return false;
+}
+
+/* A list whose rest becomes part of a list that stays: as an array, it would be made a list for that each time. */
+static void keep_whole(CtPlaces *w) {
+    for (bool more = true; more;) {
+        more = false;
+        for (uint32_t i = 0; i < w->shared.count && w->shared.count <= MOST_SHARED; i++) {
+            const CtPlacedPart *pair = &w->shared.items[i];
+            CtPlace *whole = ct_core_place_find(pair->whole);
+            if (!pair->is_shorter || whole->stays) continue;
+            if (!is_put_into_kept(w, ct_core_place_find(pair->part))) continue;
+            whole->stays = more = CT_FIRED("lists.kept_whole");
         }
     }
 }
@@ -58,6 +85,7 @@ static void keep_appended(CtPlaces *w) {
 
 void ct_core_places_keep_cells(CtPlaces *w) {
     keep_shared(w);
+    keep_whole(w);
     keep_rows(w);
     keep_appended(w);
 }
