@@ -285,6 +285,16 @@ static inline ct_lane_ints ct_lanes_load_back_ints(const void *from) {
     ct_lane_ints x = ct_lanes_load_ints(from), a = x;
     CT_BY_LANE(x[CT_LANES - 1 - l]);
 }
+/* The lanes of `now` one further on, behind the last lane of `before`. */
+static inline ct_lanes ct_lanes_behind(ct_lanes before, ct_lanes now) {
+#if defined(__clang__)
+    ct_lanes a = now;
+    CT_BY_LANE(l == 0 ? before[CT_LANES - 1] : now[l - 1]);
+#else
+#define CT_BEHIND(l) CT_LANES - 1 + l
+    return __builtin_shuffle(before, now, (ct_lane_ints)CT_EACH_LANE(CT_BEHIND));
+#endif
+}
 static inline void ct_lanes_store(void *to, ct_lanes x) { memcpy(to, &x, sizeof x); }
 static inline void ct_lanes_store_ints(void *to, ct_lane_ints x) { memcpy(to, &x, sizeof x); }
 static inline ct_lanes ct_lanes_gather(const void *from, ct_lane_ints at) {

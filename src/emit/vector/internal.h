@@ -8,6 +8,13 @@
 bool ct_emit_vector_adds(const Emit *e, const CtFlowStep *step);
 bool ct_emit_vector_any_differs(const Emit *e, const CtFlowArgs *indices);
 
+/* delays.c: whether a carried number is what the iteration before has computed, a recurrence of first order. */
+bool ct_emit_vector_delays(Emit *e, const CtFlowStep *step, uint32_t carried, LaneSum *sum);
+/* Writes what is in front of the loop, at the end of its body, and behind it. */
+void ct_emit_vector_delays_begin(Emit *e, const CtFlowStep *step, const LaneSum *sums, const char *const *names);
+void ct_emit_vector_delays_next(Emit *e, const CtFlowStep *step, const LaneSum *sums, const char *const *names);
+void ct_emit_vector_delays_end(Emit *e, const CtFlowStep *step, const LaneSum *sums, const char *const *names);
+
 /* Whether a loop, or the loops inside it, is elementwise, so that the C compiler or lanes vectorise it anyway:
  * elementwise.c. */
 bool ct_emit_vector_is_elementwise(const Emit *e, const CtFlowStep *loop);

@@ -40,9 +40,10 @@ static void begin_wide(Emit *e, Lane *lane, const char *name) {
     if (!lane->may_be_narrow) ct_emit_line(e, "ct_lanes_fill(%s, %s, ct_all(-0.0));", lane->packed, lane->length);
 }
 
-static void begin_sums(Emit *e, const CtFlowStep *step, const char *const *names) {
+static void begin_sums(Emit *e, const CtFlowStep *step, const LaneSum *sums, const char *const *names) {
     for (uint32_t i = 0; i < step->as.loop.carried; i++) {
         Lane *lane = &e->lanes[step->as.loop.block->params.items[1 + i]->id];
+        if (sums[i].delayed != NULL) continue;
         if (lane->kind != LANE_ACC) {
             if (!e->exact) ct_emit_line(e, "ct_lanes %s_wide = ct_all(-0.0);", names[i]);
             continue;
@@ -56,9 +57,10 @@ static void begin_sums(Emit *e, const CtFlowStep *step, const char *const *names
     }
 }
 
-static void end_sums(Emit *e, const CtFlowStep *step, const char *const *names) {
+static void end_sums(Emit *e, const CtFlowStep *step, const LaneSum *sums, const char *const *names) {
     for (uint32_t i = 0; i < step->as.loop.carried; i++) {
         const Lane *lane = &e->lanes[step->as.loop.block->params.items[1 + i]->id];
+        if (sums[i].delayed != NULL) continue;
         if (lane->kind != LANE_ACC) {
             if (!e->exact) ct_emit_line(e, "%s = %s + ct_lanes_total(%s_wide);", names[i], names[i], names[i]);
         } else if (lane->may_be_narrow) {
@@ -195,7 +197,8 @@ void ct_emit_vector_iterations(Emit *e, const CtFlowStep *step, const LaneSum *s
     e->leaves = false;
     e->leave = ct_format(e->arena, "one_by_one%u", ++e->temporaries);
     begin_packs(e);
-    begin_sums(e, step, names);
+    begin_sums(e, step, sums, names);
+    ct_emit_vector_delays_begin(e, step, sums, names);
     ct_emit_line(e, "for (; %s + CT_LANES <= %s; %s += CT_LANES) {", index, to, index);
     e->depth++;
     if (ct_emit_asks(e, step)) ct_emit_line(e, "ct_iteration(rt);");
@@ -204,11 +207,13 @@ void ct_emit_vector_iterations(Emit *e, const CtFlowStep *step, const LaneSum *s
     e->block = block;
     put_results(e, step, count, index, results);
     for (uint32_t i = 0; i < step->as.loop.carried; i++) add_terms(e, &sums[i], names[i]);
+    ct_emit_vector_delays_next(e, step, sums, names);
     e->block = around;
     e->pending.count = 0;
     e->depth--;
     ct_emit_line(e, "}");
     if (e->leaves) ct_emit_line(e, "%s:;", e->leave);
     each_pack(e, NULL);
-    end_sums(e, step, names);
+    end_sums(e, step, sums, names);
+    ct_emit_vector_delays_end(e, step, sums, names);
 }

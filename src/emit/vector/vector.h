@@ -40,12 +40,13 @@ typedef struct Lane {
     const char *terms;       /* ACC that a strip adds to: the array of terms */
 } Lane;
 
-typedef struct LaneSum { /* a carried variable that is a sum */
+typedef struct LaneSum { /* a carried variable: a sum, or what the iteration before has computed */
     CtFlowArgs terms;
+    CtFlowVar *delayed; /* not a sum: what it is in the next iteration (delays.c) */
 } LaneSum;
 
 /* Decides whether a loop is vectorised. Then e->lanes says what each variable is, and `sums` which value is added to
- * each carried variable. */
+ * each carried variable, or which it becomes. */
 bool ct_emit_vector_fit(Emit *e, const CtFlowStep *step, LaneSum *sums);
 typedef struct LaneResults {  /* the results of a loop, as C expressions */
     const char *const *names; /* of carried variables, then of arrays */

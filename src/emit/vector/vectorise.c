@@ -3,9 +3,9 @@
  *
  * Only loops that contain loops are considered, because the C compiler vectorises straight-line bodies itself. Uniform
  * values stay scalars: numbers, arrays from outside, trip counts of inner loops. Varying values are numbers, rows at
- * the iteration's own index (which are packed), and arrays of numbers made in the body. Carried variables may only be
- * sums. If an iteration in a vector fails, the loop goes on as a scalar loop from the first iteration of that vector,
- * so that the first failure in program order is reported. */
+ * the iteration's own index (which are packed), and arrays of numbers made in the body. Carried variables may be
+ * sums, or what the iteration before has computed. If an iteration in a vector fails, the loop goes on as a scalar loop
+ * from the first iteration of that vector, so that the first failure in program order is reported. */
 #include "flow/analysis/analysis.h"
 #include "emit/vector/internal.h"
 
@@ -531,9 +531,8 @@ static bool find_sums(Emit *e, const CtFlowStep *step, LaneSum *sums) {
             CT_FIRED("vectorise.accumulator");
             continue;
         }
-        if (!find_terms(e, block, block->params.items[1 + i], &block->values.items[i], &sums[i]) ||
-            sums[i].terms.count == 0)
-            return false;
+        bool is_sum = find_terms(e, block, param, &block->values.items[i], &sums[i]) && sums[i].terms.count > 0;
+        if (!is_sum && !ct_emit_vector_delays(e, step, i, &sums[i])) return false;
     }
     return true;
 }
@@ -577,6 +576,7 @@ bool ct_emit_vector_fit(Emit *e, const CtFlowStep *step, LaneSum *sums) {
         CtFlowVar *param = block->params.items[1 + i];
         if (ct_flow_is_object(param->type)) fit = root_of(&scan, &block->values.items[i]) == param;
         for (uint32_t j = 0; j < sums[i].terms.count; j++) fit &= is_number(&scan, &sums[i].terms.items[j]);
+        if (sums[i].delayed != NULL) fit &= lane(&scan, sums[i].delayed)->kind == LANE_VALUE;
     }
     if (!fit) e->lanes = NULL;
     return fit && CT_FIRED("vectorise.loop");

@@ -8,7 +8,7 @@
  * first failure in program order stays the first. The second loop may read the first one's arrays only at its own
  * index. Reductions of whole arrays that a loop makes are turned into loops for this; those that cannot be fused stay
  * reductions. */
-#include "flow/opt/passes.h"
+#include "flow/opt/neighbours.h"
 
 enum {
     LARGEST = 400, /* in steps: a loop of more steps takes in no others */
@@ -24,6 +24,9 @@ typedef struct Fuse {
     CtFlowValues now;
     bool maps_only;                 /* before derivatives are taken: loops with carried values are left alone */
     bool sweeps_only, fused_sweeps; /* only loops of two sweeps are fused; some have been */
+    /* Only loops that read the neighbours of what another makes are fused, inside of a loop: threads share others. */
+    bool neighbours_only;
+    CT_VEC(CtFlowStep *) carrying; /* what these have become */
     CtFlowMarks marks, objects;
     uint32_t depth, loops; /* nesting depths of the current block */
     uint32_t equals;       /* the number of equalities of lengths known before the block */
@@ -283,6 +286,14 @@ static bool are_sweeps(const CtFlowStep *first, const CtFlowStep *second) {
     return false;
 }
 
+/* Whether the second loop reads, at the element before its own, what the first makes. */
+static bool are_neighbours(Fuse *f, const CtFlowStep *first, const CtFlowStep *second, CtFlowNeighbours *meeting) {
+    bool carrying = false;
+    if (f->loops == 0 || !is_loop(first) || !uses_results(f, second, first)) return false;
+    for (uint32_t i = 0; i < f->carrying.count; i++) carrying |= f->carrying.items[i] == first;
+    return ct_flow_neighbours_meet(f->flow, f->function, &f->facts, carrying, first, second, meeting);
+}
+
 static bool is_wanted(Fuse *f, const CtFlowStep *first, const CtFlowStep *second) {
     if (!is_loop(first) || !have_same_length(f, first, second)) return false;
     if (f->sweeps_only) return are_sweeps(first, second) && reads_at_index(f, first, second);
@@ -375,8 +386,17 @@ static bool fuse_with(Fuse *f, Steps *steps, CtFlowStep **loop, uint32_t *at) {
     for (uint32_t i = steps->count; i-- > from;) {
         CtFlowStep *first = steps->items[i];
         Between between = {0};
-        if (!is_wanted(f, first, *loop) || !may_meet(f, steps, i, *loop, &between)) continue;
-        if (f->sweeps_only && CT_FIRED("fuse.sweeps"))
+        CtFlowNeighbours meeting = {NULL, *loop};
+        if (f->neighbours_only && !are_neighbours(f, first, *loop, &meeting)) continue;
+        if (!is_wanted(f, first, meeting.second) || !may_meet(f, steps, i, meeting.second, &between)) continue;
+        *loop = meeting.second;
+        if (meeting.first != NULL) {
+            first = steps->items[i] = meeting.first;
+            ct_flow_facts_step(&f->facts, first, f->depth);
+        }
+        if (f->neighbours_only)
+            CT_FIRED("neighbours.fused");
+        else if (f->sweeps_only && CT_FIRED("fuse.sweeps"))
             f->fused_sweeps = true;
         else if (uses_results(f, *loop, first))
             CT_FIRED("fuse.vertical");
@@ -385,6 +405,7 @@ static bool fuse_with(Fuse *f, Steps *steps, CtFlowStep **loop, uint32_t *at) {
         if (between.before.count > 0) CT_FIRED("fuse.over_steps");
         if (between.fails) CT_FIRED("fuse.over_failing_steps");
         *loop = join(f, first, *loop);
+        if (f->neighbours_only) ct_push(f->arena, &f->carrying, *loop);
         *at = i + between.before.count;
         for (uint32_t j = 0; j < between.before.count; j++) steps->items[i + j] = between.before.items[j];
         for (uint32_t j = 0; j < between.behind.count; j++) steps->items[*at + 1 + j] = between.behind.items[j];
@@ -556,7 +577,8 @@ static CtFlowStep *fuse_step(Fuse *f, Steps *steps, CtFlowStep *step) {
     CtFlowStep *loop = step;
     uint32_t at;
     if (step->kind == FLOW_BULK)
-        return !f->maps_only && !f->sweeps_only && fuse_reduction(f, steps, step, &loop) ? loop : step;
+        return !f->maps_only && !f->sweeps_only && !f->neighbours_only && fuse_reduction(f, steps, step, &loop) ? loop
+                                                                                                                : step;
     while (loop != NULL && is_loop(loop) && fuse_with(f, steps, &loop, &at)) continue;
     return loop;
 }
@@ -599,5 +621,7 @@ static bool fuse(CtFlow *flow, Fuse f) {
 void ct_flow_fuse_maps(CtFlow *flow) { fuse(flow, (Fuse){.maps_only = true}); }
 
 bool ct_flow_fuse_sweeps(CtFlow *flow) { return fuse(flow, (Fuse){.sweeps_only = true}); }
+
+void ct_flow_neighbours(CtFlow *flow) { fuse(flow, (Fuse){.neighbours_only = true}); }
 
 void ct_flow_fuse(CtFlow *flow) { fuse(flow, (Fuse){0}); }
