@@ -561,7 +561,8 @@ static CtPlace *infer_comprehension(CtPlaces *w, CtCore *core) {
 static bool opens_values(CtPlaces *w, const CtCore *core) {
     CtType *type = core->as.cases.scrutinee->type;
     if (!ct_core_list_is_list(type) || is_text(type) || w->within->original->is_library) return false;
-    return !has_lists(w, ct_core_list_element(type)) || (w->recursions == 0 && !w->within->is_recursive);
+    return !has_lists(w, ct_core_list_element(type)) ||
+           (w->opens_rows && w->recursions == 0 && !w->within->is_recursive);
 }
 
 /* What is left of a list behind its first element. */
@@ -627,7 +628,7 @@ static CtPlace *infer_form(CtPlaces *w, CtCore *core) {
     case CORE_APP: return infer_app(w, core);
     case CORE_LET:
         unify(place_of_var(w, core->as.let.vars[0]), infer(w, core->as.let.rhs));
-        if (core->as.let.rhs->kind == CORE_LAM) hold_type(place_of_var(w, core->as.let.vars[0]));
+        if (w->opens_rows && core->as.let.rhs->kind == CORE_LAM) hold_type(place_of_var(w, core->as.let.vars[0]));
         return infer(w, core->as.let.body);
     case CORE_UNPACK: return infer_unpack(w, core);
     case CORE_LETREC: return ct_core_list_is_loop(core) ? infer_comprehension(w, core) : infer_letrec(w, core);
@@ -657,8 +658,8 @@ static CtPlace *infer(CtPlaces *w, CtCore *core) {
 
 /* ---- all of a program ---- */
 
-bool ct_core_list_places(CtProgram *p, CtGlobal *const *roots, uint32_t count) {
-    CtPlaces w = {.lists = {.p = p}, .root_count = count};
+bool ct_core_list_places(CtProgram *p, CtGlobal *const *roots, uint32_t count, bool recursion) {
+    CtPlaces w = {.lists = {.p = p}, .root_count = count, .opens_rows = recursion};
     for (uint32_t i = 0; i < count; i++) {
         if (roots[i]->body == NULL) return false;
         CtPlacedGlobal *root = placed_global(&w, roots[i]);

@@ -56,6 +56,7 @@ typedef struct CtPlaces {
     CtMap lists_of;                  /* type of an element -> type of its lists */
     CT_VEC(CtPlacedGlobal *) copies; /* in the order of creation: the roots first */
     uint32_t root_count;
+    bool opens_rows;               /* lists of lists may be taken apart */
     uint32_t recursions;           /* local ones, around the present term */
     CT_VEC(CtPlacedTerm) terms;    /* that have a place */
     CT_VEC(CtPlacedTerm) cells;    /* lists whatever their place becomes */

@@ -164,8 +164,10 @@ void ct_core_list_boundary_clean(CtProgram *p, CtGlobal *root);
 
 /* ---- list_places.c ---- */
 
-/* Makes arrays of the lists in parameters, results and fields of what the roots call; false where there are none. */
-bool ct_core_list_places(CtProgram *p, CtGlobal *const *roots, uint32_t count);
+/* Makes arrays of the lists in parameters, results and fields of what the roots call; false where there are none. With
+ * `recursion`, recursion along lists has become calls of functions on lists: so the program may take lists of lists
+ * apart. */
+bool ct_core_list_places(CtProgram *p, CtGlobal *const *roots, uint32_t count, bool recursion);
 
 /* ---- list_loops.c ---- */
 

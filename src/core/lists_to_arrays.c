@@ -542,7 +542,7 @@ void ct_core_lists_to_arrays(CtProgram *p, CtGlobal *const *roots, uint32_t coun
     simplify_callers(p);
     if (derivatives && ct_core_list_recursion(p)) simplify_callers(p);
     CtListBoundary *boundary = derivatives ? ct_core_list_boundary(p, roots[0]) : NULL;
-    if (!ct_core_list_places(p, roots, count) && boundary != NULL) ct_core_list_boundary_useless(boundary);
+    if (!ct_core_list_places(p, roots, count, derivatives) && boundary != NULL) ct_core_list_boundary_useless(boundary);
     CtMap variants = {0};
     uint32_t copies = 0;
     for (uint32_t i = 0; i < p->globals.count; i++) {
