@@ -618,10 +618,16 @@ static bool fuse(CtFlow *flow, Fuse f) {
     return f.fused_sweeps;
 }
 
-void ct_flow_fuse_maps(CtFlow *flow) { fuse(flow, (Fuse){.maps_only = true}); }
+void ct_flow_fuse_maps(CtFlow *flow) {
+    ct_flow_shorter_maps(flow);
+    fuse(flow, (Fuse){.maps_only = true});
+}
 
 bool ct_flow_fuse_sweeps(CtFlow *flow) { return fuse(flow, (Fuse){.sweeps_only = true}); }
 
 void ct_flow_neighbours(CtFlow *flow) { fuse(flow, (Fuse){.neighbours_only = true}); }
 
-void ct_flow_fuse(CtFlow *flow) { fuse(flow, (Fuse){0}); }
+void ct_flow_fuse(CtFlow *flow) {
+    ct_flow_shorter_maps(flow);
+    fuse(flow, (Fuse){0});
+}

@@ -24,6 +24,11 @@ bool ct_flow_fold(const CtFlowStep *prim, CtFlowArg *value);
  */
 bool ct_flow_reduction(const CtFlowStep *step, CtPrim *prim, CtFlowArg *first);
 
+/* ---- shorter_maps.c ---- */
+
+/* Maps of which one shorter loop reads a part become as short as that loop. */
+void ct_flow_shorter_maps(CtFlow *flow);
+
 /* ---- both_sweeps.c ---- */
 
 /* Fuses loops of forward sweeps with loops of their reverse sweeps; whether there were any. */
