@@ -548,8 +548,7 @@ CtCore *ct_core_list_open(CtLists *s, CtCore *list, CtBindings *around) {
         if (list->kind == CORE_LET) {
             open_let(s, list->as.let.vars[0], list->as.let.rhs, around);
             list = list->as.let.body;
-        } else if (list->kind == CORE_CASE && list->as.cases.count == 1 && list->as.cases.otherwise == NULL &&
-                   list->as.cases.cases[0].con->data->con_count == 1) {
+        } else if (list->kind == CORE_CASE && list->as.cases.count == 1 && list->as.cases.otherwise == NULL) {
             open_record(s, list, around);
             list = list->as.cases.cases[0].body;
         } else {

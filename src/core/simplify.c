@@ -51,8 +51,7 @@ static CtCore *eta(CtSimplifier *s, CtCore *core) {
     if (lam->origin != NULL || body->kind != CORE_APP || body->as.call.count != lam->count || lam->count == 0)
         return core;
     CtCore *fun = body->as.call.of.fun;
-    if ((fun->kind != CORE_VAR && fun->kind != CORE_GLOBAL) || !ct_core_is_atom(fun) || fun->type != core->type)
-        return core;
+    if (!ct_core_is_atom(fun) || fun->type != core->type) return core;
     for (uint32_t i = 0; i < lam->count; i++) {
         const CtCore *arg = body->as.call.args[i];
         if (arg->kind != CORE_VAR || arg->as.var != lam->params[i]) return core;

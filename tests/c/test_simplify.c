@@ -83,6 +83,18 @@ static void known_constructions_are_taken_apart(void **state) {
     assert_string_equal(simplified(f, lam1(f, c, unpacked)), "λc. c / 3.0");
 }
 
+/* Its parts are known where it is unpacked, though the tuple itself is used besides. */
+static void a_tuple_that_is_bound_is_unpacked(void **state) {
+    Fixture *f = *state;
+    CtVar *b = variable(f, "b", f->real), *m = variable(f, "m", f->real), *n = variable(f, "n", f->real);
+    CtCore *tuple = pair(f, op(f, PRIM_MUL, var(f, b), var(f, b)), op(f, PRIM_ADD, var(f, b), num(f, 1)));
+    CtVar *t = variable(f, "t", tuple->type), *vars[] = {m, n};
+    CtCore *both = pair(f, op(f, PRIM_DIV, var(f, m), var(f, n)), var(f, t));
+    CtCore *unpacked = ct_core_unpack(f->p, AT, vars, 2, var(f, t), both);
+    assert_string_equal(simplified(f, lam1(f, b, let(f, t, tuple, unpacked))),
+                        "λb.\n  let t = b × b in\n  let t1 = b + 1.0 in\n  (t / t1, (t, t1))");
+}
+
 static void a_variable_is_not_taken_apart_twice(void **state) {
     Fixture *f = *state;
     CtVar *l = variable(f, "l", f->list), *x = variable(f, "x", f->real), *xs = variable(f, "xs", f->list);
@@ -712,6 +724,7 @@ int main(void) {
         TEST(small_globals_are_inlined_also_through_each_other),
         TEST(functions_that_call_each_other_are_not_unrolled),
         TEST(known_constructions_are_taken_apart),
+        TEST(a_tuple_that_is_bound_is_unpacked),
         TEST(a_variable_is_not_taken_apart_twice),
         TEST(conditions_made_of_conditions_are_one_decision),
         TEST(arithmetic_on_literals_is_done_and_identities_hold_in_every_bit),

@@ -136,7 +136,6 @@ static void put_together(Reverse *r, Scope *scope, CtFlowVar *node) {
         if (var->type->kind == FLOW_ARRAY) make_bag(r, scope, var, field);
         any |= field->kind != ACC_NOTHING;
         ct_push(r->arena, &fields, field->kind != ACC_NOTHING ? field->value : ct_flow_none());
-        field->kind = ACC_NOTHING;
     }
     acc->kind = any ? ACC_WHOLE : ACC_NOTHING;
     if (any && CT_FIRED("accumulators.put_together")) {

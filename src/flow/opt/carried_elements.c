@@ -30,7 +30,6 @@ typedef struct Carry {
     CtMap makers;           /* number of a node in the copy -> the step that makes it */
     CtFlowCopy copy;
     bool refused;
-    uint32_t reads, updates;
 } Carry;
 
 static bool is_array(const Carry *w, const CtFlowArg *arg) {
@@ -196,10 +195,8 @@ static void copy_step(Carry *w, CtFlowBuilder *l, const CtFlowStep *step) {
     } else if (!is_at_index(w, step, step->kind == FLOW_CHECK ? 0 : 1)) {
         w->refused = true;
     } else if (step->kind == FLOW_READ) {
-        w->reads++;
         ct_flow_copy_stands(&w->copy, step->results.items[0], *(CtFlowArg *)ct_map_get(&w->nodes, array->var->id));
     } else if (step->kind == FLOW_UPDATE) {
-        w->updates++;
         set_node(w, step->results.items[0], copy_arg(w, step->args.items[2]));
     }
 }
@@ -284,7 +281,7 @@ static bool write_loop(Carry *w, CtFlowBuilder *l, const CtFlowStep *loop, uint3
     CtFlowArgs fields = ct_flow_node_open(l, loop->range, node, w->tag, "element"), values = {0};
     make_node(w, l, array.var, &fields);
     copy_loop(w, l, loop);
-    if (w->refused || w->reads == 0 || w->updates == 0) return false;
+    if (w->refused) return false;
     for (uint32_t i = 0; i < loop->results.count; i++) {
         CtFlowVar *result = loop->results.items[i];
         const CtFlowArg *last = ct_map_get(&w->nodes, result->id);

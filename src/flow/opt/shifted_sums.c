@@ -360,8 +360,6 @@ static bool is_candidate(ShiftedSums *p, const CtFlowStep *loop, uint32_t depth)
     if (count->var == NULL && count->lit.integer < LEAST) return false;
     p->loop = loop;
     p->depth = depth;
-    for (uint32_t i = 0; i < loop->results.count; i++)
-        if (loop->results.items[i] == NULL) return false;
     for (uint32_t i = 0; i < loop->as.loop.carried; i++)
         if (is_wanted(p, loop, i)) return true;
     return false;
