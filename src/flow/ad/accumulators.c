@@ -144,7 +144,6 @@ static void put_together(Reverse *r, Scope *scope, CtFlowVar *node) {
         for (uint32_t i = 0; i < fields.count; i++)
             if (ct_flow_is_none(fields.items[i])) fields.items[i] = ct_flow_zero(&r->b, types->items[i]);
         acc->value = ct_flow_node_make(&r->b, open->range, type, open->as.con.tag + 1, &fields);
-        acc->full = false;
     }
     ct_flow_reverse_enter(r, here);
 }
@@ -245,7 +244,7 @@ static void take_element(Reverse *r, Scope *scope, CtFlowVar *var, Acc *acc) {
     const Scope *loop = loop_over(r, def->args.items[1], around.var);
     if (loop != NULL && yields_rows(r, loop, around.var)) return;
     Acc *all = ct_flow_reverse_acc(r, scope, around.var, true);
-    if (all->kind != ACC_BAG && !(all->kind == ACC_WHOLE && all->full)) return;
+    if (all->kind != ACC_BAG && !all->full) return;
     CT_FIRED("accumulators.element_taken");
     CtFlowArg *indices = CT_NEW_ARRAY(r->arena, CtFlowArg, count), bag;
     for (uint32_t i = 0; i < count; i++) indices[i] = ct_flow_reverse_need(r, def->args.items[1 + i]);
@@ -291,7 +290,7 @@ static Acc *import(Reverse *r, Scope *scope, CtFlowVar *var, bool elements) {
     CT_FIRED("accumulators.import_into_loop");
     is_bag = is_bag && !(elements && ct_flow_reverse_same_length(r, scope->step, var));
     if (elements) is_bag ? prepare(r, scope, var, outside) : fill(r, parent, var, outside);
-    Import item = {.var = var, .is_bag = is_bag, .full = !is_bag && outside->kind == ACC_WHOLE && outside->full};
+    Import item = {.var = var, .is_bag = is_bag, .full = !is_bag && outside->full};
     item.param = ct_flow_var(&r->b, var->name, handed_type(r, &item));
     ct_push(r->arena, scope->imports, item);
     Acc *acc = fresh(r, scope, var);
@@ -390,7 +389,7 @@ CtFlowArg ct_flow_reverse_take(Reverse *r, CtFlowArg of, bool *full) {
 
 /* Adds a bag to the accumulator of an array. */
 static void give_bag(Reverse *r, CtSourceRange range, CtFlowVar *to, Acc *acc, CtFlowArg bag) {
-    if (acc->kind == ACC_WHOLE && acc->full && CT_FIRED("accumulators.bag_into_array")) {
+    if (acc->full && CT_FIRED("accumulators.bag_into_array")) {
         acc->value = ct_flow_bag_collect(&r->b, range, acc->value, bag);
         return;
     }
@@ -470,7 +469,7 @@ CtFlowArg ct_flow_reverse_filled(Reverse *r, CtSourceRange range, CtFlowVar *x, 
 }
 
 static void fill(Reverse *r, Scope *scope, CtFlowVar *array, Acc *acc) {
-    if (acc->kind == ACC_WHOLE && acc->full) return;
+    if (acc->full) return;
     Scope *here = r->scope;
     make_whole(r, scope, array, acc);
     ct_flow_reverse_enter(r, scope);
@@ -580,7 +579,7 @@ static CtFlowArg bag_of_row(Reverse *r, CtSourceRange range, CtFlowArg x, uint32
 void ct_flow_reverse_add_at(Reverse *r, CtSourceRange range, CtFlowArg x, const CtFlowArg *indices, uint32_t count,
                             CtFlowArg adjoint) {
     Acc *acc = whole_acc(r, x.var, true);
-    if (ct_flow_reverse_is_shared(r, x.var) && !(acc->kind == ACC_WHOLE && acc->full) && CT_FIRED("accumulators.one")) {
+    if (ct_flow_reverse_is_shared(r, x.var) && !acc->full && CT_FIRED("accumulators.one")) {
         make_bag(r, r->scope, x.var, acc);
         CtFlowArg bag =
             acc->kind == ACC_BAG ? acc->value : ct_flow_zero(&r->b, ct_flow_shared_adjoint_type(r->flow, x.type));

@@ -23,7 +23,7 @@ typedef struct Acc {
      * all others are zero. */
     CtFlowArg value;
     CtFlowArg index;    /* SINGLE: the element's index */
-    bool full;          /* WHOLE, of an array: certainly not the empty array that stands for zero */
+    bool full;          /* WHOLE, and of an array: certainly not the empty array that stands for zero */
     CtFlowStep *pieces; /* PIECES: an OPEN of the variable; the adjoint is held by the accumulators of its results */
 } Acc;
 

@@ -150,7 +150,7 @@ void ct_flow_reverse_switch(Reverse *r, CtFlowStep *step) {
     for (uint32_t j = 0; j < b.imports.count; j++) {
         Import *item = &b.imports.items[j];
         const Acc *outside = ct_flow_reverse_acc(r, b.outer, item->var, false);
-        item->full = outside->kind == ACC_WHOLE && outside->full;
+        item->full = outside->full;
     }
     for (uint32_t i = 0; i < count; i++) {
         CtFlowArgs values = {0};

@@ -249,7 +249,7 @@ static void give_elements(Reverse *r, Looping *lp) {
         if (maps) maps = !ct_flow_reverse_is_outside_loop(r, lp->outer, element->array);
         if (maps) { /* a filled accumulator is updated in place; an empty one is replaced by the new array */
             const Acc *acc = ct_flow_reverse_acc(r, lp->outer, element->array, false);
-            maps = acc->kind == ACC_NOTHING || !acc->full;
+            maps = !acc->full;
         }
         CtFlowArg same = maps ? constant_of(lp, g) : ct_flow_none();
         if (!ct_flow_is_none(same) && CT_FIRED("reverse_loops.constant_elements")) {

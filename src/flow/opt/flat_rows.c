@@ -1,7 +1,7 @@
 /* Flat rows. An array inside of a tuple or record inside of an array may have any length, so an array of records is
  * stored as an array of references for each such field. Where a loop makes it and all its rows certainly have one
- * shape, and nothing but elements and the length of the array are used, it is a matrix instead. So differentiation adds
- * to rows of a matrix, not to bags, and lengths of rows are the same in all iterations of loops over it.
+ * shape, and nothing but elements of the array are used, it is a matrix instead. So differentiation adds to rows of a
+ * matrix, not to bags, and lengths of rows are the same in all iterations of loops over it.
  *
  * A row that a loop puts together of two slices, as one without an element, is made by a loop that reads the one array
  * or the other. So neither these slices are made, nor their cotangents. */
@@ -30,11 +30,9 @@ static void find(void *data, CtFlowStep *step) {
     }
 }
 
-/* Whether a step looks at nothing but an element, or the length, of an argument that is an array of rows. */
+/* Whether a step reads an element of an argument that is an array of rows. Its length is that of the loop. */
 static bool is_allowed(const CtFlowStep *step, uint32_t index) {
-    if (step->kind == FLOW_READ) return index == 0 && step->args.count == 2;
-    if (step->kind == FLOW_DIM || step->kind == FLOW_CHECK) return step->as.index == 0;
-    return step->kind == FLOW_CHECK_ZIP;
+    return step->kind == FLOW_READ && index == 0 && step->args.count == 2;
 }
 
 static void refuse_all(Flat *f, const CtFlowArgs *args) {
