@@ -5,7 +5,7 @@ Arguments are random, in every regime: ordinary, extreme scales, tails. The unit
 logarithm, and to what rounding each argument by half a unit changes. `--table` prints the rows of the table in docs/library.md, `--golden` writes
 tests/golden/library/accuracy.cot: some of the points with their references, so that tests need no mpmath.
 
-    tests/accuracy.py [--count N] [--gradient] [--table | --golden] [WORD…]      functions whose name contains a word
+    tests/accuracy.py [--count N] [--gradient | --second] [--table | --golden] [--seed TEXT] [WORD…]      functions whose name contains a word
 """
 import argparse
 import json
@@ -432,6 +432,59 @@ def slopes_of(reference, name, q):
     return found
 
 
+def hessian_of(reference, name, q):
+    """The second partial derivatives, by central differences of those of `slopes_of`."""
+    found = []
+    for i in steps_of(name, q):
+        h = (abs(q[i]) or mp.mpf(10) ** -100) * mp.mpf(10) ** -60
+        above = slopes_of(reference, name, q[:i] + [q[i] + h] + q[i + 1:])
+        below = slopes_of(reference, name, q[:i] + [q[i] - h] + q[i + 1:])
+        found.append([(a - b) / (2 * h) for a, b in zip(above, below)])
+    return found
+
+
+def second_derivatives(command, number, words, golden):
+    """Hessians: the error is relative to the element, to what rounding the arguments changes, and to rounding the first derivative divided by the argument."""
+    mp.mp.dps = 700
+    cases = []
+    for entry in FUNCTIONS:
+        name, _, reference, _, _ = entry
+        if words and not any(word in name for word in words):
+            continue
+        ps = []
+        for p, q, _ in random_points(entry):
+            if len(ps) == number:
+                break
+            try:
+                h = [[x if abs(x) > mp.mpf(10) ** -300 else mp.mpf(0) for x in row] for row in hessian_of(reference, name, q)]
+                g = slopes_of(reference, name, q)
+                slack = [[abs(a) * 0 for a in row] for row in h]
+                for i in steps_of(name, q):
+                    if q[i]:
+                        moved = hessian_of(reference, name, q[:i] + [q[i] * (1 + mp.mpf(10) ** -18)] + q[i + 1:])
+                        slack = [[s + abs(b - a) * mp.mpf(10) ** 18 for s, a, b in zip(x, y, z)] for x, y, z in zip(slack, h, moved)]
+            except (ValueError, ZeroDivisionError, TypeError, mp.mp.NoConvergence):
+                continue
+            if all(mp.isfinite(x) and (x == 0 or 1e-290 < abs(x) < 1e290) for row in h for x in row) and all(abs(x) < 1e290 for x in g):
+                ps.append((p, h, slack))
+        cases.append((entry, ps))
+        if golden:
+            continue
+        worst = {}
+        steps = steps_of(name, ps[0][0])
+        for (p, h, slack), found in zip(ps, evaluate(command, entry, ps, "hessian")):
+            for a, i in enumerate(steps):
+                for b, j in enumerate(steps):
+                    f, v = found[i][j], h[a][b]
+                    error = float(abs(mp.mpf(f) - v) / (EPS * (max(abs(v), mp.mpf(10) ** -300) + slack[a][b] / 2))) if math.isfinite(f) else math.inf
+                    if error >= worst.get((i, j), (-1,))[0]:
+                        worst[i, j] = (error, p, f, v)
+        for (i, j), (error, p, f, v) in sorted(worst.items()):
+            print(f"{error:10.2f}  {name.split(' ')[0]} by {i}, {j}  at {p}: {f!r}, not {mp.nstr(v, 20)}", flush=True)
+    if golden:
+        write_second(cases)
+
+
 def gradient_points(entry, number):
     """Random arguments with their gradients, and what rounding the arguments by half a unit does to these."""
     name, _, reference, _, _ = entry
@@ -465,7 +518,7 @@ def gradients(command, number, words, golden):
         if golden:
             continue
         worst = {}
-        for (p, g, slack), found in zip(ps, evaluate(command, entry, ps, gradient=True)):
+        for (p, g, slack), found in zip(ps, evaluate(command, entry, ps, "grad")):
             for i, v, s in zip(steps_of(name, p), g, slack):
                 f = found[i]
                 error = float(abs(mp.mpf(f) - v) / (EPS * (max(abs(v), mp.mpf(10) ** -300) + s / 2))) if math.isfinite(f) else math.inf
@@ -486,13 +539,13 @@ def number(x):
     return [number(y) for y in x] if isinstance(x, list) else float(x.replace("Infinity", "inf")) if isinstance(x, str) else float(x)
 
 
-def evaluate(command, entry, ps, gradient=False):
-    """The values or gradients of a function at points, by Cotan."""
+def evaluate(command, entry, ps, derivative=None):
+    """The values of a function at points, its gradients or its Hessians, by Cotan."""
     name, arguments, *_ = entry
     with tempfile.TemporaryDirectory() as folder:
         file = pathlib.Path(folder) / "values.cot"
         file.write_text(HEAD + f"value :: Array Double -> Double\nvalue p = {expression(name, arguments)}\n"
-                        + ("  where whole i = round (p ! i)\n" if "whole" in name else "") + ("main :: Array (Array Double) -> Array (Array Double)\nmain = map (grad value)\n" if gradient else "main :: Array (Array Double) -> Array Double\nmain = map value\n"))
+                        + ("  where whole i = round (p ! i)\n" if "whole" in name else "") + (f"main = map ({derivative} value) :: Array (Array Double) -> Array ({'Array Double' if derivative == 'grad' else 'Array (Array Double)'})\n" if derivative else "main :: Array (Array Double) -> Array Double\nmain = map value\n"))
         (pathlib.Path(folder) / "points.json").write_text(json.dumps([[list(p) for p, _, _ in ps]]))
         run = subprocess.run([command, "run", str(file), "--args", f"@{folder}/points.json", "--out", f"{folder}/values.json"], capture_output=True, text=True)
         if run.returncode != 0:
@@ -511,6 +564,7 @@ def main():
     parser.add_argument("--table", action="store_true")
     parser.add_argument("--golden", action="store_true")
     parser.add_argument("--gradient", action="store_true", help="the partial derivatives instead of the values")
+    parser.add_argument("--second", action="store_true", help="the second partial derivatives")
     parser.add_argument("--seed", default="", help="other random arguments")
     parser.add_argument("words", nargs="*")
     options = parser.parse_args()
@@ -518,6 +572,8 @@ def main():
     SEED = options.seed
     if options.gradient:
         return gradients(options.command, 4 if options.golden else options.count, options.words, options.golden)
+    if options.second:
+        return second_derivatives(options.command, 2 if options.golden else options.count, options.words, options.golden)
     cases = []
     for entry in FUNCTIONS:
         name = entry[0]
@@ -575,6 +631,24 @@ def write_gradients(cases):
         "-- $ cotan run FILE\n" + HEAD +
         "\ndata Case = Case String Double (Array Double -> Double) [(Array Double, [(Int, Double, Double)])]\n\n"
         "main = [(name, p, i, g ! i, v) | Case name bound f points <- cases, (p, slopes) <- points, let g = grad f p, (i, v, unit) <- slopes, not (abs (g ! i - v) <= bound * unit)]\n\n"
+        "cases :: [Case]\ncases =\n  [ " + "\n  , ".join(rows) + "\n  ]\n")
+
+
+def write_second(cases):
+    rows = []
+    for entry, ps in cases:
+        name, arguments, *_ = entry
+        table = ", ".join(
+            f"([|{', '.join(repr(x) for x in p)}|], ["
+            + ", ".join(f"({i}, {j}, {digits(h[a][b], 20)}, {digits(EPS * (max(abs(h[a][b]), mp.mpf(10) ** -300) + slack[a][b] / 2), 4)})"
+                        for a, i in enumerate(steps_of(name, p)) for b, j in enumerate(steps_of(name, p)) if i <= j) + "])"
+            for p, h, slack in ps)
+        rows.append(f'Case "{name.split(" ")[0]}" {slope_bound(name)} (\\p -> {rounded(expression(name, arguments))}) [{table}]')
+    (ROOT / "tests" / "golden" / "library" / "accuracy_second.cot").write_text(
+        "-- Second partial derivatives at random arguments, as accuracy_gradients.cot. Written by `tests/accuracy.py --second --golden WORD…`.\n"
+        "-- $ cotan run FILE\n" + HEAD +
+        "\ndata Case = Case String Double (Array Double -> Double) [(Array Double, [(Int, Int, Double, Double)])]\n\n"
+        "main = [(name, p, (i, j), h ! i ! j, v) | Case name bound f points <- cases, (p, elements) <- points, let h = hessian f p, (i, j, v, unit) <- elements, not (abs (h ! i ! j - v) <= bound * unit)]\n\n"
         "cases :: [Case]\ncases =\n  [ " + "\n  , ".join(rows) + "\n  ]\n")
 
 

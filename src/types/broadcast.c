@@ -33,7 +33,15 @@ static bool is_array(const CtTypes *types, const CtTy *type) {
 static int axes_of(const CtTypes *types, CtTy *type) {
     int axes = 0;
     for (type = ct_types_ty_resolve(type); is_array(types, type); type = ct_types_ty_resolve(type->arg)) axes++;
-    return type->kind == TY_META || type->is_error ? -1 : axes;
+    const CtTy *head = type->kind == TY_APP ? ct_types_ty_resolve(type->fun) : type; /* of `t Double`, unknown, too */
+    return head->kind == TY_META || type->is_error ? -1 : axes;
+}
+
+/* The same, without what is not known. */
+static int least_axes(const CtTypes *types, CtTy *type) {
+    int axes = 0;
+    for (type = ct_types_ty_resolve(type); is_array(types, type); type = ct_types_ty_resolve(type->arg)) axes++;
+    return axes;
 }
 
 static CtTy *known_type(CtTypes *types, const CtExpr *expr, uint32_t depth);
@@ -76,7 +84,7 @@ static CtTy *applied_type(CtTypes *types, const CtExpr *expr, uint32_t depth) {
 
 static CtTy *wider(CtTypes *types, CtTy *a, CtTy *b) {
     if (!a || !b) return a ? a : b;
-    return axes_of(types, a) >= axes_of(types, b) ? a : b;
+    return least_axes(types, a) >= least_axes(types, b) ? a : b;
 }
 
 /* The type that an expression has for certain, without inference; or NULL. */
@@ -97,6 +105,11 @@ static CtTy *known_type(CtTypes *types, const CtExpr *expr, uint32_t depth) {
 static int known_axes(CtTypes *types, const CtExpr *expr) {
     CtTy *type = known_type(types, expr, DEPTH);
     return type ? axes_of(types, type) : -1;
+}
+
+static int known_least(CtTypes *types, const CtExpr *expr) {
+    CtTy *type = known_type(types, expr, DEPTH);
+    return type ? least_axes(types, type) : 0;
 }
 
 /* Puts an operand into as many array literals of one element. */
@@ -137,14 +150,16 @@ static void check_alone(CtTypes *types, CtExpr *app, uint32_t index, CtTy *type,
 
 uint32_t ct_types_broadcast(CtTypes *types, CtExpr *app, CtTy *type) {
     if (app->part_count != 3 || !is_arithmetic(types, app->parts[0])) return 0;
-    int wanted = axes_of(types, type), axes[2];
+    int wanted = axes_of(types, type), least = least_axes(types, type), axes[2];
     for (uint32_t i = 0; i < 2; i++) {
         axes[i] = known_axes(types, app->parts[i + 1]);
         if (axes[i] > wanted) wanted = axes[i];
+        int known = known_least(types, app->parts[i + 1]);
+        if (known > least) least = known;
     }
     uint32_t checked = 0;
     for (uint32_t i = 0; i < 2; i++) {
-        if (axes[i] >= 0) put_in_arrays(types, app->parts[i + 1], wanted - axes[i]);
+        if (axes[i] >= 0) put_in_arrays(types, app->parts[i + 1], least - axes[i]);
         if (axes[i] >= 0 || wanted <= 0 || !is_open(types, app->parts[i + 1])) continue;
         check_alone(types, app, i + 1, type, wanted);
         checked |= 1U << (i + 1);
