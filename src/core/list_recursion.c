@@ -7,10 +7,11 @@
  *     f (x : xs) = e (f xs); f [] = end                        foldr (λx r. e r) end xs
  *     f s (x : xs) = e : f s' xs; f _ [] = []                  toList (snd (mapAccumL (λs x. (s', e)) s (fromList xs)))
  *
- * Also collected are elements that a parameter gets in front, `f (x : xs) done = f xs (e : done)`, and those in front
- * of a list in a tuple that the call gives, `let (ys, s) = f xs in (e : ys, s)`. What an iteration opens of a list is
- * an element of its own: of (x : y : xs) two elements, where the call goes on with xs or with y : xs, and of
- * f xs = e (take n xs) (f (drop n xs)) a part (list_recursion_form.c).
+ * Where e may fail, f s (x : xs) = e + f s' xs collects e, too, and adds behind the last. Also collected are elements
+ * that a parameter gets in front, `f (x : xs) done = f xs (e : done)`, and those in front of a list in a tuple that the
+ * call gives, `let (ys, s) = f xs in (e : ys, s)`. What an iteration opens of a list is an element of its own: of (x :
+ * y : xs) two elements, where the call goes on with xs or with y : xs, and of f xs = e (take n xs) (f (drop n xs)) a
+ * part (list_recursion_form.c).
  *
  * Parameters that are neither passed on nor such lists are the states. The order of evaluation is the program's: only
  * what is done behind the recursive call is done before it, and has to be total. */
@@ -65,6 +66,11 @@ static CtCore *change_leaves(CtRecursion *r, CtCore *core, Leaf leaf) {
         if (core->kind == CORE_LET) return ct_core_let(r->p, core->range, core->as.let.vars[0], core->as.let.rhs, body);
         return ct_core_unpack(r->p, core->range, core->as.let.vars, core->as.let.count, core->as.let.rhs, body);
     }
+    if (core->kind == CORE_LETREC) {
+        CtCore *body = change_leaves(r, core->as.letrec.body, leaf);
+        if (body == NULL) return NULL;
+        return ct_core_letrec(r->p, core->range, core->as.letrec.binds, core->as.letrec.count, body);
+    }
     if (core->kind != CORE_CASE) return leaf(r, core);
     uint32_t count = core->as.cases.count;
     CtCase *cases = CT_NEW_ARRAY(arena_of(r), CtCase, count + 1);
@@ -104,6 +110,15 @@ static uint32_t grown_parts(CtRecursion *r, const CtCore *core, CtCore **element
     return parts;
 }
 
+/* e + f ⟨…⟩, where e is evaluated before the call and + cannot fail. */
+static bool is_operand(CtRecursion *r, CtCore *core) {
+    if (core->kind != CORE_PRIM || core->as.call.count != 2 || !is_call(r, core->as.call.args[1])) return false;
+    CtCore *first = core->as.call.args[0], *second = core->as.call.args[1];
+    CtCore *parts[] = {use(r, ct_core_var_new(r->p, "e", first->type)),
+                       use(r, ct_core_var_new(r->p, "r", second->type))};
+    return ct_core_is_total(ct_core_prim(r->p, core->range, core->as.call.of.prim, parts, 2));
+}
+
 static uint32_t bit_count(uint32_t bits) {
     uint32_t count = 0;
     for (; bits != 0; bits &= bits - 1) count++;
@@ -119,6 +134,13 @@ static CtCore *leaf_both(CtRecursion *r, CtCore *core) {
     if (grown != 0) call = core->as.let.rhs;
     if (is_cell(core) && is_call(r, core->as.call.args[1])) {
         form = LEAF_CELL;
+        elements[count++] = core->as.call.args[0];
+        call = core->as.call.args[1];
+    }
+    if (is_operand(r, core)) {
+        if (r->form == LEAF_PRIM && r->prim != core->as.call.of.prim) return NULL;
+        form = LEAF_PRIM;
+        r->prim = core->as.call.of.prim;
         elements[count++] = core->as.call.args[0];
         call = core->as.call.args[1];
     }
@@ -197,6 +219,17 @@ static CtCore *end_with(CtRecursion *r, CtCore *core, CtVar *array, uint32_t cou
     return ct_core_tuple(r->p, core->range, parts, core->as.call.count);
 }
 
+/* The end, combined with the elements from the last to the first. */
+static CtCore *end_of_operands(CtRecursion *r, CtCore *end, CtVar *array, uint32_t count) {
+    CtCore *elements = collected_part(r, array, 0, count);
+    CtVar *vars[] = {ct_core_var_new(r->p, "rest", end->type), ct_core_var_new(r->p, "x", elements->type->parts[0])};
+    CtCore *operands[] = {use(r, vars[1]), use(r, vars[0])};
+    CtCore *body = ct_core_prim(r->p, r->lists.range, r->prim, operands, 2);
+    CtCore *args[] = {ct_core_lam(r->p, r->lists.range, NULL, vars, 2, body), end,
+                      ct_core_array(r->p, r->lists.range, ARRAY_REVERSE, &elements, 1)};
+    return ct_core_array(r->p, r->lists.range, ARRAY_FOLDL, args, 3);
+}
+
 /* A parameter that calls put elements in front of: these from the last to the first, and what it was at first. */
 static CtCore *with_grown(CtRecursion *r, CtVar *array, uint32_t from, uint32_t count, CtCore *body) {
     for (uint32_t i = 0; i < r->lam->count; i++) {
@@ -250,13 +283,15 @@ static CtCore *as_left_fold(CtRecursion *r, CtCore *body) {
 static CtCore *as_scan(CtRecursion *r, CtCore *body) {
     CtSourceRange range = r->lists.range;
     CtType *elements = r->state_count > 0 ? body->type->parts[1] : body->type;
-    uint32_t count = r->grown_count + (r->form == LEAF_CELL ? 1 : bit_count(r->parts));
+    bool one = r->form == LEAF_CELL || r->form == LEAF_PRIM;
+    uint32_t count = r->grown_count + (one ? 1 : bit_count(r->parts));
     CtVar *array = ct_core_var_new(r->p, "collected", ct_core_type_array(r->p, elements));
-    CtCore *end = end_with(r, r->end, array, count);
+    CtCore *end = r->form == LEAF_PRIM ? end_of_operands(r, r->end, array, count) : end_with(r, r->end, array, count);
     if (end == NULL) return NULL;
     CT_FIRED("lists.recursion_scan");
     if (r->grown_count > 0) CT_FIRED("lists.recursion_grown");
     if (r->form == LEAF_TUPLE) CT_FIRED("lists.recursion_tuple");
+    if (r->form == LEAF_PRIM) CT_FIRED("lists.recursion_operand");
     end = with_grown(r, array, count - r->grown_count, count, end);
     CtCore *fun = step(r, body), *all = ct_core_list_from_list(r->p, ct_core_recursion_elements(r, 0));
     if (r->state_count == 0) {
@@ -360,6 +395,8 @@ static CtCore *rewritten(CtRecursion *r) {
     r->lists.range = lam->body->range;
     if (!ct_core_recursion_form(r)) return NULL;
     CtCore *body = change_leaves(r, r->leaf, leaf_both), *made = NULL;
+    if (body != NULL && ct_core_recursion_has_call(r, body)) body = NULL; /* not only where a branch ends */
+    if (body != NULL && r->form == LEAF_PRIM && (made = as_right_fold(r)) != NULL) body = NULL; /* without an array */
     if (body != NULL && r->form == LEAF_CELL && !ct_core_recursion_is_values(lam->body->type)) body = NULL;
     bool maps = body != NULL && r->form == LEAF_CELL && r->state_count + r->grown_count == 0 && is_empty(r->end);
     if (maps)
@@ -368,7 +405,7 @@ static CtCore *rewritten(CtRecursion *r) {
         made = as_left_fold(r, body);
     else if (body != NULL)
         made = as_scan(r, body);
-    if (made == NULL) made = as_right_fold(r);
+    if (made == NULL && r->form != LEAF_PRIM) made = as_right_fold(r);
     return made != NULL ? ct_core_copy(r->p, ct_core_recursion_with_arrays(r, made), NULL) : NULL;
 }
 

@@ -11,6 +11,7 @@ typedef enum CtLeafForm {
     LEAF_CALL,  /* f ⟨…⟩ */
     LEAF_CELL,  /* e : f ⟨…⟩ */
     LEAF_TUPLE, /* let (ys, s) = f ⟨…⟩ in (e : ys, s) */
+    LEAF_PRIM,  /* e + f ⟨…⟩, or another primitive that cannot fail */
 } CtLeafForm;
 
 /* A list that the function goes along. In each iteration it opens `count` cells and goes on behind `step` of them; or,
@@ -40,13 +41,16 @@ typedef struct CtRecursion {
     uint32_t state_count, grown_count, calls;
     CtLeafForm form;
     uint32_t parts; /* of a tuple, that get elements in front: bits */
-    CtVar *rounds;  /* the number of iterations, where the end looks at what is left; NULL: it does not */
+    CtPrim prim;
+    CtVar *rounds; /* the number of iterations, where the end looks at what is left; NULL: it does not */
     bool refused;
 } CtRecursion;
 
 /* Finds the lists, the leaf, the end and the states; false: the function has another form. */
 bool ct_core_recursion_form(CtRecursion *r);
 bool ct_core_recursion_is_call(const CtRecursion *r, const CtCore *core);
+/* Whether the function occurs in a term. */
+bool ct_core_recursion_has_call(CtRecursion *r, CtCore *core);
 bool ct_core_recursion_is_empty(const CtCore *core);
 /* Whether a type is one of lists that may have arrays. */
 bool ct_core_recursion_is_values(const CtType *type);

@@ -36,7 +36,7 @@ bool ct_core_recursion_is_call(const CtRecursion *r, const CtCore *core) {
     return core->kind == CORE_APP && is_self(r, core->as.call.of.fun);
 }
 
-static bool has_call(CtRecursion *r, CtCore *core) {
+bool ct_core_recursion_has_call(CtRecursion *r, CtCore *core) {
     CtCoreList work = {0};
     ct_push(arena_of(r), &work, core);
     while (work.count > 0) {
@@ -106,7 +106,7 @@ static CtVar *named(CtRecursion *r, CtVar *var, const char *name, CtType *type) 
 /* Notes one more cell of a list; false: the case is part of the leaf. */
 static bool open_cell(CtRecursion *r, const CtCore *core, const Opening *o) {
     CtCore *scrutinee = core->as.cases.scrutinee;
-    if (has_call(r, o->none)) return false;
+    if (ct_core_recursion_has_call(r, o->none)) return false;
     uint32_t depth = 0;
     CtAlong *along = along_of(r, scrutinee, &depth);
     if (along != NULL && (depth != along->count || depth == MOST_OPENED)) return false;
