@@ -71,7 +71,7 @@ static CtCore *sum(Fixture *f, CtCore *list) {
 static bool places(Fixture *f, CtGlobal *root, const char *value) {
     assert_null(ct_core_lint(f->p));
     assert_string_equal(run(f, app1(f, ct_core_global(f->p, AT, root), whole(f, 3))), value);
-    bool any = ct_core_list_places(f->p, &root, 1);
+    bool any = ct_core_list_places(f->p, &root, 1, false);
     assert_null(ct_core_lint(f->p));
     assert_string_equal(run(f, app1(f, ct_core_global(f->p, AT, root), whole(f, 3))), value);
     return any;
@@ -151,7 +151,7 @@ static void lists_of_entry_points_stay(void **state) {
     CtVar *xs = variable(f, "xs", f->list);
     CtGlobal *root = global(f, "root", lam1(f, xs, CALL(go, whole(f, 2), var(f, xs))));
     assert_null(ct_core_lint(f->p));
-    assert_false(ct_core_list_places(f->p, &root, 1));
+    assert_false(ct_core_list_places(f->p, &root, 1, false));
     assert_string_equal(type_of(f, "go"), "(Int, [Double]) → [Double]");
 }
 
