@@ -105,8 +105,7 @@ static bool is_worth_keeping(const Scope *scope, const CtFlowStep *step) {
 
 /* For the length of an array of this scope, the number is stored, not the array. */
 static bool is_own_length(const Reverse *r, const Scope *scope, const CtFlowStep *step) {
-    return step->kind == FLOW_DIM && step->args.items[0].var != NULL && scope_of(r, step->args.items[0].var) == scope &&
-           CT_FIRED("residuals.own_length");
+    return step->kind == FLOW_DIM && scope_of(r, step->args.items[0].var) == scope && CT_FIRED("residuals.own_length");
 }
 
 static bool repeats(const Reverse *r, const Scope *scope, const CtFlowStep *step) {

@@ -131,7 +131,7 @@ static void look_elsewhere(Fuse *f, CtFlowStep *check) {
         CtFlowArg arg = check->args.items[i];
         uint32_t dimension = check->kind == FLOW_CHECK ? check->as.index : 0;
         bool found = (check->kind == FLOW_CHECK_ZIP || i == 1) && find_length(f, &arg, &dimension);
-        if (found && check->kind == FLOW_CHECK) check->as.index = dimension;
+        if (check->kind == FLOW_CHECK) check->as.index = dimension;
         ct_push(f->arena, &args, found && check->kind == FLOW_CHECK_ZIP && dimension > 0 ? check->args.items[i] : arg);
     }
     check->args = args;
