@@ -19,12 +19,12 @@ static bool leads_to(CtPlaces *w, CtPlace *from, CtPlace *to, CtMap *met) {
 }
 
 /* Lists that share cells stay where a loop or a recursion goes on with the shorter or longer list; and parts that are
- * given to functions. */
+ * given to functions, unless recursion has become loops: then few of these are given one part after the other. */
 static void keep_shared(CtPlaces *w) {
     for (uint32_t i = 0; i < w->shared.count; i++) {
         const CtPlacedPart *pair = &w->shared.items[i];
         CtMap met = {0};
-        bool held = pair->is_shorter && ct_core_place_find(pair->part)->is_held;
+        bool held = !w->opens_rows && pair->is_shorter && ct_core_place_find(pair->part)->is_held;
         if (w->shared.count > MOST_SHARED || held || leads_to(w, pair->part, pair->whole, &met)) {
             ct_core_place_find(pair->whole)->stays = true;
             ct_core_place_find(pair->part)->stays = true;
