@@ -9,12 +9,21 @@
 /* Functions that nothing calls go; the others are numbered anew: call_sites.c. */
 void ct_flow_drop_unreached(CtFlow *flow);
 
+/* ---- switch_items.c and switch_fields.c ---- */
+
+/* An update of a small array of known elements, at a known index, becomes an array of known elements. */
+void ct_flow_update_of_items(const CtFlowFacts *facts, CtFlowStep *step);
+/* Behind a switch at the end of the builder's block: small arrays that all its branches make. */
+void ct_flow_items_behind(CtFlowBuilder *b, CtFlowFacts *facts, CtFlowStep *step, uint32_t depth);
+/* The fields of a node that `open` opens, which a choice gives, of which this branch is known to have been taken; `depth`
+ * is that of the builder's block, where they are wanted. NULL if they cannot be had there. */
+const CtFlowArgs *ct_flow_fields_behind(CtFlowBuilder *b, CtFlowFacts *facts, const CtFlowStep *open,
+                                        CtFlowStep *choice, uint32_t branch, uint32_t depth);
+
 /* ---- constant_fold.c ---- */
 
 /* Makes a division of Ints by a literal power of two a shift, and its remainder a choice of bits; false for other
  * steps. */
-/* Behind a switch at the end of the builder's block: small arrays that all its branches make. */
-void ct_flow_items_behind(CtFlowBuilder *b, CtFlowFacts *facts, CtFlowStep *step, uint32_t depth);
 bool ct_flow_divide_by_bits(const CtFlowFacts *facts, CtFlowStep *step);
 /* Makes a choice between 0 and a number the larger of both; false for other switches. */
 bool ct_flow_choose_natural(const CtFlowFacts *facts, CtFlowStep *step);

@@ -5,9 +5,9 @@
  * is replaced by its branch. Inside a branch the value switched on is known. */
 #include "flow/opt/passes.h"
 
-typedef struct Known { /* a value that is known inside a branch */
-    const CtFlowVar *node;
-    uint32_t tag;
+typedef struct Known { /* what is known inside a branch: a number, or the constructor of a node */
+    const CtFlowVar *var;
+    int64_t tag;
 } Known;
 
 typedef struct Simplify {
@@ -320,10 +320,34 @@ static bool check_lengths(Simplify *s, const CtFlowStep *step, uint32_t dimensio
 
 /* ---- branches ---- */
 
+/* The branch of a switch that is known to have been taken, since one of a later switch on the same value has been;
+ * −1 when it is not known. */
+static int taken_before(const Simplify *s, const CtFlowStep *choice) {
+    const CtFlowVar *on = choice->args.items[0].var;
+    const CtFlowBranch *branches = choice->as.cases.branches;
+    uint32_t count = choice->as.cases.count;
+    for (uint32_t i = s->tags.count; i-- > 0 && on != NULL;) {
+        if (s->tags.items[i].var != on) continue;
+        for (uint32_t k = 0; k < count; k++)
+            if (branches[k].tag == (uint64_t)s->tags.items[i].tag || branches[k].tag == FLOW_OTHERS) return (int)k;
+        return -1;
+    }
+    return -1;
+}
+
+/* The step that makes a node, perhaps in the branch that an earlier switch has taken. */
+static const CtFlowStep *node_maker(const Simplify *s, const CtFlowArg *node) {
+    const CtFlowFact *fact = ct_flow_fact(&s->facts, node);
+    int branch = fact->maker != NULL && fact->maker->kind == FLOW_SWITCH ? taken_before(s, fact->maker) : -1;
+    if (branch < 0) return fact->maker;
+    const CtFlowBlock *block = fact->maker->as.cases.branches[branch].block;
+    return block->exit == EXIT_YIELD ? maker(s, &block->values.items[fact->index]) : NULL;
+}
+
 /* The branch that is taken; −1 when it is not known. */
 static int known_branch(const Simplify *s, const CtFlowStep *step) {
     const CtFlowArg *on = &step->args.items[0];
-    const CtFlowStep *make = maker(s, on);
+    const CtFlowStep *make = node_maker(s, on);
     int64_t tag = -1;
     /* In the reverse sweep: in the other branches the forward sweep has failed. */
     if (step->as.cases.count == 1 && CT_FIRED("simplify.only_branch")) return 0;
@@ -332,7 +356,7 @@ static int known_branch(const Simplify *s, const CtFlowStep *step) {
     else if (make != NULL && make->kind == FLOW_MAKE && CT_FIRED("simplify.branch_of_node"))
         tag = make->as.con.tag;
     for (uint32_t i = s->tags.count; i-- > 0 && tag < 0;)
-        if (s->tags.items[i].node == on->var && CT_FIRED("simplify.branch_again")) tag = s->tags.items[i].tag;
+        if (s->tags.items[i].var == on->var && CT_FIRED("simplify.branch_again")) tag = s->tags.items[i].tag;
     if (tag < 0) return -1;
     for (uint32_t i = 0; i < step->as.cases.count; i++)
         if (step->as.cases.branches[i].tag == (uint64_t)tag || step->as.cases.branches[i].tag == FLOW_OTHERS)
@@ -414,6 +438,7 @@ static void visit_branch(Simplify *s, const CtFlowStep *step, uint32_t index) {
     bool scalar = on->var != NULL && on->type->kind == FLOW_I64 && branch_value(s, step, index, &value);
     uint32_t tag = on->type->kind == FLOW_NODE ? branch_tag(step, index) : FLOW_OTHERS;
     if (tag != FLOW_OTHERS) ct_push(s->arena, &s->tags, (Known){on->var, tag});
+    if (scalar) ct_push(s->arena, &s->tags, (Known){on->var, value});
     if (scalar) ct_flow_assume(&s->facts, on, value == 1);
     if (scalar) ct_flow_stands(&s->now, on->var, integer(s, value));
     visit(s, branch->block);
@@ -497,6 +522,18 @@ static void simplify_switch(Simplify *s, CtFlowStep *step) {
     }
 }
 
+/* The fields of a node that a switch has given. */
+static bool open_behind(Simplify *s, CtFlowBlock *to, const CtFlowStep *open) {
+    CtFlowStep *choice = ct_flow_fact(&s->facts, &open->args.items[0])->maker;
+    int branch = choice != NULL && choice->kind == FLOW_SWITCH ? taken_before(s, choice) : -1;
+    if (branch < 0) return false;
+    CtFlowBuilder b = {.flow = s->flow, .arena = s->arena, .function = s->function, .block = to};
+    const CtFlowArgs *fields = ct_flow_fields_behind(&b, &s->facts, open, choice, (uint32_t)branch, s->depth);
+    for (uint32_t i = 0; fields != NULL && i < open->results.count; i++)
+        if (open->results.items[i] != NULL) ct_flow_stands(&s->now, open->results.items[i], fields->items[i]);
+    return fields != NULL;
+}
+
 /* ---- steps ---- */
 
 static bool constant_known(Simplify *s, const CtFlowStep *step) {
@@ -528,13 +565,13 @@ static bool is_known(Simplify *s, CtFlowStep *step) {
     case FLOW_CHECK_SHAPE: return check_lengths(s, step, step->args.items[0].type->rank);
     case FLOW_CHECK_SLICE: return check_slice(s, step);
     case FLOW_CONSTANT: return constant_known(s, step);
+    case FLOW_UPDATE: ct_flow_update_of_items(&s->facts, step); return false;
     case FLOW_CALL:
     case FLOW_STRING:
     case FLOW_MAKE:
     case FLOW_SWITCH:
     case FLOW_LOOP:
     case FLOW_FAIL:
-    case FLOW_UPDATE:
     case FLOW_SNOC:
     case FLOW_ITEMS:
     case FLOW_LITERALS:
@@ -608,7 +645,7 @@ static bool walk(Simplify *s, CtFlowBlock *to, CtFlowBlock *from, const CtFlowVa
         }
         if (step->kind == FLOW_CHECK_ZIP) zip_lengths(s, to, step);
         if (step->kind == FLOW_CHECK_SLICE) slice_length(s, to, step);
-        if (is_known(s, step)) continue;
+        if (is_known(s, step) || (step->kind == FLOW_OPEN && open_behind(s, to, step))) continue;
         if (step->kind == FLOW_LOOP) simplify_loop(s, step);
         if (step->kind == FLOW_SWITCH) simplify_switch(s, step);
         ct_push(s->arena, &to->steps, step);

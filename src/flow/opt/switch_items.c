@@ -1,9 +1,28 @@
-/* Small arrays behind branches. An array that every branch of a switch makes of as many elements is made behind the
- * switch, of elements that the branches yield. So a vector of three numbers, such as a point that is rotated in one way
- * or another, costs what three numbers cost. The simplifier does this as it goes by. */
+/* Small arrays of known elements. One that changes at a known index is a small array again. One behind branches: an
+ * array that every branch of a switch makes of as many elements is made behind the switch, of elements that the
+ * branches yield. So a vector of three numbers, such as a point that is rotated in one way or another, costs what three
+ * numbers cost. The simplifier does this as it goes by. */
 #include "flow/opt/passes.h"
 
 enum { MOST_ITEMS = 16 };
+
+void ct_flow_update_of_items(const CtFlowFacts *facts, CtFlowStep *step) {
+    const CtFlowStep *items = ct_flow_fact(facts, &step->args.items[0])->maker;
+    if (items == NULL || step->args.count != 3 || step->args.items[1].var != NULL) return;
+    bool same = ct_flow_is_bulk(items, ARRAY_REPLICATE) && items->args.items[0].var == NULL;
+    bool each = items->kind == FLOW_ITEMS || items->kind == FLOW_LITERALS;
+    int64_t index = step->args.items[1].lit.integer;
+    int64_t count = same ? items->args.items[0].lit.integer : each ? (int64_t)items->args.count : 0;
+    if (step->results.items[0]->type->rank != 1 || index < 0 || index >= count || count > MOST_ITEMS) return;
+    CT_FIRED("simplify.update_of_items");
+    CtFlowArgs args = {0};
+    for (uint32_t i = 0; i < count; i++)
+        ct_push(facts->arena, &args, i == index ? step->args.items[2] : items->args.items[same ? 1 : i]);
+    step->kind = FLOW_ITEMS;
+    step->args = args;
+}
+
+/* ---- behind branches ---- */
 
 /* The number of elements, by name, that every branch yields as this result; 0 if there is another number of them. */
 static uint32_t count_items(const CtFlowFacts *facts, const CtFlowStep *step, uint32_t result) {
