@@ -34,10 +34,10 @@ static void set_fate(Search *s, const void *key, Fate is) {
 /* Of terms that are all evaluated. */
 static Fate worse(Fate a, Fate b) { return a > b ? a : b; }
 
-/* A term that lazy evaluation may not need. */
-static Fate fate_of_part(Search *s, CtCore *e) {
+/* A term that lazy evaluation may not need. `may_wait`: nor may it, if it fails. */
+static Fate fate_of_part(Search *s, CtCore *e, bool may_wait) {
     Fate is = fate(s, e);
-    s->found |= is == ENDLESS && s->looks;
+    s->found |= (is == ENDLESS || (is == FAILS && may_wait)) && s->looks;
     return is;
 }
 
@@ -45,7 +45,7 @@ static Fate fate_of_parts(Search *s, CtCore *e) {
     Fate all = ENDS;
     for (uint32_t i = 0; i < e->as.call.count; i++) {
         CtCore *arg = e->as.call.args[i];
-        all = worse(all, e->kind == CORE_PRIM || e->kind == CORE_DERIV ? fate(s, arg) : fate_of_part(s, arg));
+        all = worse(all, e->kind == CORE_PRIM || e->kind == CORE_DERIV ? fate(s, arg) : fate_of_part(s, arg, true));
     }
     return all;
 }
@@ -75,11 +75,7 @@ static bool unfolds(const CtCore *e) {
 
 /* What fails in the library since it would not end. */
 static bool is_endless_list(const CtGlobal *function) {
-    static const char *const names[] = {"repeat@", "cycle@", "iterate@"};
-    const char *name = ct_core_prelude_name(function->name->text);
-    for (uint32_t i = 0; function->is_library && i < sizeof names / sizeof *names; i++)
-        if (strncmp(name, names[i], strlen(names[i])) == 0) return true;
-    return false;
+    return function->is_library && strncmp(ct_core_prelude_name(function->name->text), "endless'list@", 13) == 0;
 }
 
 static Fate fate_of_callee(Search *s, CtCore *fun) {
@@ -101,7 +97,7 @@ static Fate fate_of_let(Search *s, CtCore *e) {
         fate(s, rhs->as.lam->body); /* for the functions in it */
         return fate(s, e->as.let.body);
     }
-    Fate first = e->kind == CORE_UNPACK ? fate(s, rhs) : fate_of_part(s, rhs);
+    Fate first = e->kind == CORE_UNPACK ? fate(s, rhs) : fate_of_part(s, rhs, false);
     return worse(first, fate(s, e->as.let.body));
 }
 

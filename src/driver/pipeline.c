@@ -120,7 +120,7 @@ static bool pass_elaborate(CtBuild *build, const CtEntry *entry) {
     build->program->library_data = build;
     build->program->asked = expr->range;
     build->entry = ct_elab_expression(build->elab, "entry", expr);
-    build->wants_lazy = ct_elab_wants_lazy(build->elab);
+    build->wants_lazy = entry->mode == COTAN_RUN && ct_elab_wants_lazy(build->elab, !build->performs);
     if (build->entry != NULL) ct_driver_entry_show(build, entry, expr->type);
     if (build->entry != NULL) ct_elab_note_forms(build->elab, expr->type);
     if (ct_ad_method_info(entry->method)->reverse)

@@ -81,5 +81,5 @@ void ct_elab_spec_arity(CtElab *el, Spec *spec) {
     spec->wrap = is_binding ? ct_elab_function_newtype(el, spec->type) : NULL;
     bool is_stream = is_binding && spec->binding->is_stream; /* whose elements are made by functions of () */
     if (spec->wrap == NULL && group->recursive && !is_stream && !el->is_lazy)
-        ct_elab_recursive_value(el, spec->binding, spec->entity->name->text);
+        ct_elab_recursive_value(el, spec->binding, spec->entity->name->text, spec->type);
 }

@@ -112,8 +112,16 @@ static uint32_t count_entities(const CtPat *pat) {
     return count;
 }
 
-void ct_elab_recursive_value(CtElab *el, const CtBinding *binding, const char *name) {
+/* A table, a tree: not a number, nor a list, of which the whole has no end. */
+static bool has_parts(CtElab *el, Ground *type) {
+    uint32_t count = 0;
+    CtTyCon *head = ct_elab_ground_head(type, &count);
+    return head != NULL && count > 0 && head != ct_types_con_list(el->types);
+}
+
+void ct_elab_recursive_value(CtElab *el, const CtBinding *binding, const char *name, Ground *type) {
     el->wants_lazy = true;
+    if (type == NULL || !has_parts(el, type)) el->for_actions = true;
     const char *text = name == NULL ? "this pattern's value" : ct_format(el->arena, "`%s`", name);
     CtDiag *diag = ct_error(el->context, CT_E0403, binding->range, "%s is defined by itself, and is no function", text);
     if (name == NULL)
@@ -125,13 +133,13 @@ void ct_elab_recursive_value(CtElab *el, const CtBinding *binding, const char *n
                 name);
 }
 
-static void recursive_value(CtElab *el, const CtBinding *binding) {
-    ct_elab_recursive_value(el, binding, binding->pat == NULL ? binding->name.text->text : NULL);
+static void recursive_value(CtElab *el, const CtBinding *binding, Ground *type) {
+    ct_elab_recursive_value(el, binding, binding->pat == NULL ? binding->name.text->text : NULL, type);
 }
 
 static void add_binding(CtElab *el, Poly *poly, const CtBinding *binding) {
     if (binding->pat != NULL) {
-        if (poly->group->recursive && !el->is_lazy) recursive_value(el, binding);
+        if (poly->group->recursive && !el->is_lazy) recursive_value(el, binding, NULL);
         pattern_entities(el, binding->pat, poly);
         return;
     }
@@ -142,7 +150,7 @@ static void add_binding(CtElab *el, Poly *poly, const CtBinding *binding) {
         Ground *type = ct_elab_ground_in(el, poly->env, binding->entity->scheme.type);
         eta = ct_elab_takes_one_more(el, binding, type);
         wrap = eta || arity > 0 ? NULL : ct_elab_function_newtype(el, type);
-        if (arity == 0 && !eta && wrap == NULL && !el->is_lazy) recursive_value(el, binding);
+        if (arity == 0 && !eta && wrap == NULL && !el->is_lazy) recursive_value(el, binding, type);
         arity += eta;
     }
     ct_push(el->arena, &poly->wraps, wrap);

@@ -58,7 +58,7 @@ CtGlobal *ct_elab_library(CtElab *el, const char *name) {
 
 void ct_elab_set_lazy(CtElab *el) { el->is_lazy = true; }
 
-bool ct_elab_wants_lazy(const CtElab *el) { return el->wants_lazy; }
+bool ct_elab_wants_lazy(const CtElab *el, bool value) { return el->wants_lazy && !(value && el->for_actions); }
 
 CtElab *ct_elab_new(CtTypes *types, CtProgram *program) {
     CtContext *context = program->context;

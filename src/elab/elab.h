@@ -12,9 +12,10 @@ typedef struct CtElab CtElab;
 CtElab *ct_elab_new(CtTypes *types, CtProgram *program);
 
 /* The program is to be evaluated lazily: before anything is elaborated. And whether it would have to be, since a value
- * is made of itself; that has been reported. */
+ * is made of itself; that has been reported. `value`: a program that is no action, and has no end if a list has none.
+ */
 void ct_elab_set_lazy(CtElab *elab);
-bool ct_elab_wants_lazy(const CtElab *elab);
+bool ct_elab_wants_lazy(const CtElab *elab, bool value);
 
 /* The Core global for a top-level name at the types `inst` (NULL when it is monomorphic), with everything that it
  * needs. NULL with errors in the context. */

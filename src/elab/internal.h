@@ -245,7 +245,7 @@ uint32_t ct_elab_binding_arity(const CtBinding *binding);
 bool ct_elab_takes_one_more(CtElab *el, const CtBinding *binding, Ground *type);
 void ct_elab_spec_arity(CtElab *el, Spec *spec);
 /* Reports E0403; `name` is NULL for a pattern. */
-void ct_elab_recursive_value(CtElab *el, const CtBinding *binding, const char *name);
+void ct_elab_recursive_value(CtElab *el, const CtBinding *binding, const char *name, Ground *type);
 /* The only unguarded right-hand side of a binding without patterns and where, or NULL. */
 CtExpr *ct_elab_plain_body(const CtBinding *binding);
 
@@ -255,9 +255,9 @@ typedef struct Local { /* the Core variable that a local name currently stands f
     CtVar *var;
     uint32_t arity; /* number of parameters of a function bound by let; 0: a value */
     Ground *type;
-    CtCon *wrap; /* a recursive value of a newtype over functions: the variable is the function, and a use wraps it */
+    CtCon *wrap;  /* a recursive value of a newtype over functions: the variable is the function, and a use wraps it */
     bool by_need; /* of a group that is made of itself: the variable is a function of no arguments, for lazy.c */
-    bool given;  /* the variable existed before the pattern that binds it was compiled */
+    bool given;   /* the variable existed before the pattern that binds it was compiled */
     struct Poly *poly; /* the polymorphic binding group, each instance of which has a Local of its own */
     uint32_t index;    /* index of the entity in that group */
 } Local;
@@ -291,6 +291,7 @@ struct CtElab {
     uint32_t depth;
     bool is_lazy;                      /* values may be made of themselves, and lazy'f stands in place of f */
     bool wants_lazy;                   /* there was such a value */
+    bool for_actions;                  /* one that actions alone may have: a number or a list */
     bool gave_up;                      /* an error that ends elaboration has been reported */
     CtSinkNodes sink_nodes, sink_open; /* buffers of sink.c, reused by each search */
 };

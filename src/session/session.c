@@ -115,7 +115,7 @@ CtSession *ct_session_make(cotan_program *program, const CtEntry *entry, CtPrepa
     CtSession *session = NULL;
     char *function = NULL;
     bool ready = prepare(build, entry, data);
-    if (build->wants_lazy && build->performs) build = lazy_build(program, entry, prepare, data, build, &ready);
+    if (build->wants_lazy) build = lazy_build(program, entry, prepare, data, build, &ready);
     if (!ready) {
         ct_session_report(context, &build->context);
     } else {
