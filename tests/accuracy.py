@@ -646,7 +646,7 @@ def write_second(cases):
         rows.append(f'Case "{name.split(" ")[0]}" {slope_bound(name)} (\\p -> {rounded(expression(name, arguments))}) [{table}]')
     (ROOT / "tests" / "golden" / "library" / "accuracy_second.cot").write_text(
         "-- Second partial derivatives at random arguments, as accuracy_gradients.cot. Written by `tests/accuracy.py --second --golden WORD…`.\n"
-        "-- $ cotan run FILE\n" + HEAD +
+        "-- Too large for native code.\n-- $ cotan run FILE --engine eval\n" + HEAD +
         "\ndata Case = Case String Double (Array Double -> Double) [(Array Double, [(Int, Int, Double, Double)])]\n\n"
         "main = [(name, p, (i, j), h ! i ! j, v) | Case name bound f points <- cases, (p, elements) <- points, let h = hessian f p, (i, j, v, unit) <- elements, not (abs (h ! i ! j - v) <= bound * unit)]\n\n"
         "cases :: [Case]\ncases =\n  [ " + "\n  , ".join(rows) + "\n  ]\n")
