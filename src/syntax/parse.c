@@ -185,6 +185,8 @@ static const char *usual_help(CtParser *p, CtErrorCode code) {
     if (code == CT_E0206) return "`=` defines a name; to compare, write `==`";
     if (code == CT_E0203) return "remove it, or open the bracket that it closes";
     if (p->kind == TOKEN_RARROW) return "alternatives of one `case` begin at the same column";
+    if (p->blocks.count > 1 && code == CT_E0201 && p->kind == TOKEN_TYPE)
+        return "a declaration of a type stands at top level; in classes there are no families of types";
     bool keyword = p->kind == TOKEN_TYPE || p->kind == TOKEN_DATA || p->kind == TOKEN_CLASS ||
                    p->kind == TOKEN_INSTANCE || p->kind == TOKEN_MODULE || p->kind == TOKEN_IMPORT;
     return keyword ? "this word is a keyword and cannot name a value" : NULL;

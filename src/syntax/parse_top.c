@@ -135,7 +135,10 @@ static void simple_type(CtParser *p, CtDecl *decl) {
     if (sound && ct_syntax_accept(p, TOKEN_DCOLON)) params_of_kind(p, decl);
     if (sound) return;
     CtDiag *diag = ct_error(p->context, CT_E0214, head->range, "expected the new type's name and its variables");
-    ct_help(p->context, diag, "for example: `data Tree a = …`; names of types begin with a capital");
+    bool family = t->kind == TYPE_EXPR_VAR && strcmp(t->name.text->text, "family") == 0;
+    ct_help(p->context, diag,
+            family ? "there are no families of types: a class of several parameters with `| a -> b` says the same"
+                   : "for example: `data Tree a = …`; names of types begin with a capital");
     ct_syntax_leave_declaration(p);
 }
 
