@@ -112,6 +112,9 @@ class ArrayForms:
         if t[1] == "D":
             forms += ["scan (+) 0.0 $0", "scan max (-5.0) $0", "scanl1 (+) $0", "take $1 (scanl (\\a z -> 0.5 * a + z) 0.1 $0)",
                       "drop 1 (scanr (\\z a -> sin (z + a)) 0.1 $0)", "init (scanl (+) 0.0 $0)", "tail (scanl (\\a z -> tanh (a + z)) 0.3 $0)"]
+        if t[1] == "D" and (t[2].value or 0) > 0:  # stages, each of which reads beside its own element what the one before it makes
+            forms += ["foldl (\\v k -> let { y = map (\\a -> 0.5 * a + k) v; z = zipWith (\\a b -> a + 0.25 * b) v (append [|0.5|] (init y)) } in "
+                      "zipWith3 (\\a b c -> 0.5 * a + 0.125 * b * c) v (append [|k|] (init z)) y) $0 (replicate 40 0.5)"]
         forms += ["append (drop 1 $0) (take 1 $0)", "append (take 2 $0) (drop 2 $0)", "slice 0 $1 (append $0 $0)", "take $1 (append $0 $0)",
                   "fromList (toList $0)", "snd (mapAccumL (\\k z -> (k + 1, z)) 0 $0)", "append (slice ($1 `div` 2) ($1 - $1 `div` 2) $0) (slice 0 ($1 `div` 2) $0)"]
         return E(t, self.pick(forms), [self.e(t, env, n - 1), self.len(t[2])])
