@@ -84,9 +84,11 @@ static void apply(Owned *o, Event event) {
     }
 }
 
-/* Computes what is owned after all events up to word `at`. */
+/* Computes what is owned after all events up to word `at`. `failed`: there was no memory for it; what is owned then
+ * stays until the heap is closed. */
 static void owned_at(const CtCode *code, uint32_t at, Owned *o) {
     o->count = o->saved_count = 0;
+    o->failed = false;
     for (uint32_t i = 0; i < code->event_count && code->events[i].at <= at && !o->failed; i++)
         apply(o, code->events[i]);
 }
@@ -120,7 +122,7 @@ static void release_frame(Machine *m, CtWord *fp, Kept *kept, uint32_t at) {
         entry->at = at;
         owned_at(code, at, &entry->owned);
     }
-    for (uint32_t i = 0; i < entry->owned.count; i++) {
+    for (uint32_t i = 0; i < entry->owned.count && !entry->owned.failed; i++) {
         CtObject *object = fp[entry->owned.slots[i]].object;
         if (object != NULL) ct_value_release_object(m->heap, object);
     }

@@ -15,8 +15,8 @@ void ct_flow_drop_unreached(CtFlow *flow);
 void ct_flow_update_of_items(const CtFlowFacts *facts, CtFlowStep *step);
 /* Behind a switch at the end of the builder's block: small arrays that all its branches make. */
 void ct_flow_items_behind(CtFlowBuilder *b, CtFlowFacts *facts, CtFlowStep *step, uint32_t depth);
-/* The fields of a node that `open` opens, which a choice gives, of which this branch is known to have been taken; `depth`
- * is that of the builder's block, where they are wanted. NULL if they cannot be had there. */
+/* The fields of a node that `open` opens, which a choice gives, of which this branch is known to have been taken;
+ * `depth` is that of the builder's block, where they are wanted. NULL if they cannot be had there. */
 const CtFlowArgs *ct_flow_fields_behind(CtFlowBuilder *b, CtFlowFacts *facts, const CtFlowStep *open,
                                         CtFlowStep *choice, uint32_t branch, uint32_t depth);
 
