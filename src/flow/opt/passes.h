@@ -13,6 +13,8 @@ void ct_flow_drop_unreached(CtFlow *flow);
 
 /* An update of a small array of known elements, at a known index, becomes an array of known elements. */
 void ct_flow_update_of_items(const CtFlowFacts *facts, CtFlowStep *step);
+/* Before the branches of a switch yield more: blocks may share the memory of what they yield. */
+void ct_flow_own_values(CtFlowBuilder *b, CtFlowStep *step);
 /* Behind a switch at the end of the builder's block: small arrays that all its branches make. */
 void ct_flow_items_behind(CtFlowBuilder *b, CtFlowFacts *facts, CtFlowStep *step, uint32_t depth);
 /* The fields of a node that `open` opens, which a choice gives, of which this branch is known to have been taken;

@@ -62,16 +62,10 @@ static CtFlowArg yield(Opening *o, CtFlowArg value) {
         CtFlowBlock *block = choice->as.cases.branches[i].block;
         CtFlowArg zero = {.type = value.type};
         if (block->exit == EXIT_NEVER) continue;
-        CtFlowArgs values = {0}; /* blocks may share the memory of what they yield */
-        ct_flow_args_add(o->b, &values, &block->values);
-        ct_push(o->b->arena, &values, block == o->taken ? value : zero);
-        block->values = values;
+        ct_push(o->b->arena, &block->values, block == o->taken ? value : zero);
     }
     CtFlowVar *result = ct_flow_var(o->b, value.var->name, value.type);
-    CtFlowVars results = {0};
-    for (uint32_t i = 0; i < choice->results.count; i++) ct_push(o->b->arena, &results, choice->results.items[i]);
-    ct_push(o->b->arena, &results, result);
-    choice->results = results;
+    ct_push(o->b->arena, &choice->results, result);
     ct_flow_facts_step(o->facts, choice, o->outer);
     return flow_of(result);
 }
@@ -105,6 +99,7 @@ const CtFlowArgs *ct_flow_fields_behind(CtFlowBuilder *b, CtFlowFacts *facts, co
     o.results = choice->results.count;
     for (uint32_t i = 0; i < make->args.count; i++)
         if (!can_come(&o, &make->args.items[i], DEEPEST)) return NULL;
+    ct_flow_own_values(b, choice);
     CtFlowArgs *fields = CT_NEW(b->arena, CtFlowArgs);
     for (uint32_t i = 0; i < make->args.count; i++) ct_push(b->arena, fields, come(&o, make->args.items[i]));
     CT_FIRED("simplify.field_behind");

@@ -40,8 +40,7 @@ static uint32_t count_items(const CtFlowFacts *facts, const CtFlowStep *step, ui
     return count;
 }
 
-/* Blocks may share the memory of what they yield. */
-static void own_values(CtFlowBuilder *b, CtFlowStep *step) {
+void ct_flow_own_values(CtFlowBuilder *b, CtFlowStep *step) {
     for (uint32_t k = 0; k < step->as.cases.count; k++) {
         CtFlowArgs *values = &step->as.cases.branches[k].block->values, own = {0};
         for (uint32_t i = 0; i < values->count; i++) ct_push(b->arena, &own, values->items[i]);
@@ -78,7 +77,7 @@ void ct_flow_items_behind(CtFlowBuilder *b, CtFlowFacts *facts, CtFlowStep *step
         uint32_t count = array->type->kind == FLOW_ARRAY ? count_items(facts, step, i) : 0;
         if (count == 0) continue;
         CT_FIRED("simplify.items_behind");
-        own_values(b, step);
+        ct_flow_own_values(b, step);
         CtFlowStep *items = CT_NEW(b->arena, CtFlowStep);
         items->kind = FLOW_ITEMS;
         items->range = step->range;
