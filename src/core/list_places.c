@@ -7,11 +7,11 @@
  * left to lists_to_arrays.c: where a function takes such a list, it is given `toList array`, and where one gives it,
  * `fromList` stands around the call. So this pass is correct whatever those functions are.
  *
- * Functions of the library are copied for it, since later passes may use the original; functions on lists once for each
- * call, since they are used for lists of many classes. Excluded are classes in the types of entry points, which
- * list_boundary.c has kept apart from those of the program, and those whose operations would take longer on arrays:
- * what puts an element in front of a list, or takes one away, and gives the result to the same place, as a recursion
- * that accumulates does.
+ * Functions of the library are copied for it, since later passes may use the original; once for each use, unless they
+ * are recursive, since they are used for lists of many classes. Excluded are classes in the types of entry points,
+ * which list_boundary.c has kept apart from those of the program, and those whose operations would take longer on
+ * arrays: what puts an element in front of a list, or takes one away, and gives the result to the same place, as a
+ * recursion that accumulates does.
  *
  * A list in a list is a row, which may have any length, while those of an array of arrays have one. So it is a pair of
  * an array and the unit: arrays of tuples keep arrays in them by reference. */
@@ -21,7 +21,7 @@
 
 #include <assert.h>
 
-enum { MOST_COPIES = 2000, DEEPEST = 2000, MOST_TERMS = 200000 };
+enum { MOST_COPIES = 2000, MOST_COPIES_FOR_USES = 300, DEEPEST = 2000, MOST_TERMS = 200000 };
 
 /* ---- places ---- */
 
@@ -301,13 +301,22 @@ static bool expand(CtPlaces *w, CtCore *core) {
     return true;
 }
 
+/* Whether a function of the library is copied for each of its uses: what one use gives it does not become the list of
+ * another. */
+static bool is_copied_for_use(CtPlaces *w, const CtGlobal *global) {
+    CtMap met = {0};
+    return global->is_library && global->type->kind == TYPE_FUN && w->copies.count < MOST_COPIES_FOR_USES &&
+           !reaches(w, &met, global, global);
+}
+
 static CtPlace *infer_global(CtPlaces *w, CtCore *core) {
     if (expand(w, core)) return infer(w, core);
     if (core->as.global->is_library && !works_on_lists(w, core->as.global)) {
         leave(w, core->as.global);
         return NULL;
     }
-    CtPlacedGlobal *placed = placed_global(w, core->as.global);
+    bool own = is_copied_for_use(w, core->as.global);
+    CtPlacedGlobal *placed = own ? copy_global(w, core->as.global) : placed_global(w, core->as.global);
     core->as.global = placed->copy;
     return placed->type;
 }
