@@ -305,11 +305,9 @@ static bool is_test(const Tree *t, const CtCore *core) {
     return core->kind == CORE_CASE && core->as.cases.count == 2 && core->as.cases.scrutinee->type == t->s->p->bool_type;
 }
 
-static bool binds_value(const CtCore *core) { return core->kind == CORE_LET && core->as.let.rhs->kind != CORE_LAM; }
-
 /* The way to the leaf in a tree, NULL where it is elsewhere. */
 static CtCore *way_to_leaf(Tree *t, CtCore *core) {
-    if (binds_value(core)) {
+    if (core->kind == CORE_LET) {
         CtCore *body = way_to_leaf(t, core->as.let.body);
         if (body == NULL) return NULL;
         return ct_core_let(t->s->p, core->range, core->as.let.vars[0], core->as.let.rhs, body);
@@ -328,7 +326,7 @@ static CtCore *way_to_leaf(Tree *t, CtCore *core) {
 /* The tree with true at the leaf, and false where what comes next is called. */
 static CtCore *tests_of(Tree *t, CtCore *core) {
     CtProgram *p = t->s->p;
-    if (binds_value(core))
+    if (core->kind == CORE_LET)
         return ct_core_let(p, core->range, core->as.let.vars[0], core->as.let.rhs, tests_of(t, core->as.let.body));
     if (!is_test(t, core)) return ct_core_bool(p, core->range, !is_next(t, core));
     CtCase *cases = CT_NEW_ARRAY(p->context->arena, CtCase, 2);

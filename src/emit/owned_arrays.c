@@ -59,7 +59,7 @@ static CtFlowVar *follow_loop(Chain *c, const CtFlowStep *step, const CtFlowVar 
         if (step->args.items[1 + i].var != var) continue;
         CtFlowVar *param = block->params.items[1 + i];
         const CtFlowVar *last = result == NULL ? follow(c, block, param) : NULL;
-        if (last == NULL || block->values.items[i].var != last) return NULL;
+        if (block->values.items[i].var != last) return NULL;
         result = step->results.items[i];
         CT_FIRED("owned_arrays.through_loop");
     }

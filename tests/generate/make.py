@@ -5,11 +5,12 @@ from data_forms import DataForms
 from expressions import Expressions, COMMON, Call, Env, LENGTHS, LONG
 from forms import Forms
 from function_forms import FunctionForms
+from idiom_forms import IdiomForms
 from scalar_forms import ScalarForms
 from tree import Dim, E, Function, Program, first_order, has_reals
 
 
-class Maker(Forms, FunctionForms, ScalarForms, ArrayForms, DataForms, Expressions):
+class Maker(Forms, FunctionForms, IdiomForms, ScalarForms, ArrayForms, DataForms, Expressions):
     def parameter_type(self):
         r = self.rng.random()
         if self.scalar and r < 0.95:

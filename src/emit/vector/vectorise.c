@@ -485,7 +485,7 @@ static bool fits_step(Scan *s, const CtFlowStep *step) {
 
 static bool fits(Scan *s, const CtFlowBlock *block) {
     for (uint32_t i = 0; i < block->steps.count; i++)
-        if (!ct_emit_vector_skipped(s->e, block->steps.items[i]) && !fits_step(s, block->steps.items[i])) return false;
+        if (!fits_step(s, block->steps.items[i])) return false;
     return true;
 }
 

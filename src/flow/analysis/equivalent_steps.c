@@ -10,7 +10,7 @@ static bool same_args(const Pairs *p, const CtFlowArgs *a, const CtFlowArgs *b) 
     if (a->count != b->count) return false;
     for (uint32_t i = 0; i < a->count; i++) {
         CtFlowArg other = ct_flow_now(&p->other, b->items[i]);
-        if (a->items[i].type != other.type || !ct_flow_same(&a->items[i], &other)) return false;
+        if (!ct_flow_same(&a->items[i], &other)) return false;
     }
     return true;
 }

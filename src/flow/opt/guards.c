@@ -34,15 +34,14 @@ static CtFlowBlock *guarded(const CtFlowStep *step) {
     return only;
 }
 
-/* Whether all elements that a block looks at are there whatever its switch has tested. */
+/* Whether all elements that a block looks at are there whatever its switch has tested. What its steps tell holds behind
+ * the switch, too: no other branch comes there. */
 static bool needs_no_test(Guards *g, const CtFlowBlock *block) {
-    uint32_t equals = g->facts.equals.count;
     bool inside = true;
     for (uint32_t i = 0; i < block->steps.count && inside; i++) {
         inside = ct_flow_stays_inside(&g->facts, block->steps.items[i]);
         ct_flow_learn(&g->facts, block->steps.items[i]);
     }
-    g->facts.equals.count = equals;
     return inside;
 }
 
@@ -108,7 +107,6 @@ static void precede(Guards *g, CtFlowStep *choice, const CtFlowBlock *block, Ste
 
 static void visit(Guards *g, CtFlowBlock *block, bool in_loop) {
     Steps out = {0};
-    uint32_t equals = g->facts.equals.count;
     for (uint32_t i = 0; i < block->steps.count; i++) {
         CtFlowStep *step = block->steps.items[i];
         ct_flow_rename(&g->now, &step->args);
@@ -130,7 +128,6 @@ static void visit(Guards *g, CtFlowBlock *block, bool in_loop) {
     block->steps.items = out.items;
     block->steps.count = out.count;
     block->steps.capacity = out.capacity;
-    g->facts.equals.count = equals;
 }
 
 /* Whether a function has such a switch, without regard to loops. */

@@ -30,8 +30,8 @@ static bool is_least(const Shorter *s, const CtFlowArg *least, const CtFlowVar *
 
 static bool is_map(const Shorter *s, const CtFlowStep *step) {
     return step->kind == FLOW_LOOP && !step->as.loop.initial && step->as.loop.carried == 0 &&
-           step->as.loop.block->exit == EXIT_YIELD && step->args.items[0].var != NULL &&
-           step->args.items[0].type->kind == FLOW_I64 && ct_flow_is_total(&s->effects, step);
+           step->as.loop.block->exit == EXIT_YIELD && step->args.items[0].type->kind == FLOW_I64 &&
+           ct_flow_is_total(&s->effects, step);
 }
 
 /* How often a loop reads an array at its own index, in any case. */

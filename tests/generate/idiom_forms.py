@@ -1,0 +1,141 @@
+"""Idioms of several lines, whose parts are random: forms that passes look for, and that single productions seldom make."""
+from expressions import makes
+from tree import E
+
+# What stands in front of the elements of an array that moves by one place; behind them.
+SHIFTED = ["[|$F|] ++ init ARRAY", "append (replicate 1 ($F)) (init ARRAY)", "tail ARRAY ++ [|$F|]", "build (length ARRAY) (\\i -> if i == 0 then $F else ARRAY ! (i - 1))",
+           "build (length ARRAY) (\\i -> if i + 1 < length ARRAY then ARRAY ! (i + 1) else $F)"]
+
+
+class IdiomForms:
+    def function_of(self, names, t, env, n):
+        """An expression of variables of type Double, and which they are, for `binds`."""
+        binds = [(x, "D") for x in names]
+        return self.wrapped(t, self.e(t, env.bind(binds * 2), n)), binds
+
+    @makes("A", 0.5)
+    def stages(self, t, env, n):
+        """A loop of stages, each of which reads beside its own element what the one before it makes."""
+        t = self.known(t, env)
+        if t[1] != "D" or (t[2].value or 0) == 0 or not self.affordable(t[2], env.bind(times=12)):
+            return None
+        a, b, c, d = self.split(n, 4)
+        v, k = self.name("v"), self.name("x")
+        inner = env.bind([(k, "D")], times=4 * self.times(t[2]), nest=1)
+        kids, binds, lets, last = [self.e(t, env, a)], {}, [], v
+        for m in range(self.rng.randint(1, 3)):
+            made, x, y = self.name("v"), self.name("x"), self.name("y")
+            form = self.pick(SHIFTED).replace("ARRAY", last).replace("$F", self.pick([k, "0.5", f"0.5 * {k}", "-0.0"]))
+            body, bound = self.function_of([x, y], "D", inner, (b, c, d)[m])
+            binds[len(kids)] = bound + [(k, "D")]
+            lets.append(f"{made} = zipWith (\\{x} {y} -> ${len(kids)}) {self.pick([v, last])} ({form})")
+            kids.append(body)
+            last = made
+        result = self.pick([last, f"zipWith (\\a b -> a + 0.25 * b) {v} {last}", f"zipWith3 (\\a b c -> a + b * c) {v} {last} (append [|{k}|] (init {last}))"])
+        form = f"foldl (\\{v} {k} -> let {{ {'; '.join(lets)} }} in {result}) $0 (replicate {self.pick('1236')} 0.5)"
+        return E(t, form, kids, binds)
+
+    @makes("D", 0.6)
+    def as_long_as_the_shorter(self, t, env, n):
+        """Maps, of which a loop that ends with the shorter reads all or a part."""
+        d, o = self.dim(env), self.dim(env)
+        if not self.affordable(d, env) or not self.affordable(o, env):
+            return None
+        a, b, c, g = self.split(n, 4)
+        x, y, u, w = self.name("x"), self.name("y"), self.name("v"), self.name("w")
+        times = max(self.times(d), self.times(o))
+        inner = env.bind(times=times, nest=1)
+        one, of_one = self.function_of([x], "D", inner, a)
+        both, of_both = self.function_of([x, y], "D", inner, b)
+        arrays = [self.e(("A", "D", d), env, c), self.e(("A", "D", o), env, g)]
+        kids, binds = [*arrays, one, both], {2: of_one, 3: of_both}
+        if self.chance(0.5):
+            over = self.pick([f"sum (zipWith (\\{x} {y} -> $3) (map (\\{x} -> $2) (toList $0)) (toList $1))",
+                              f"foldl (+) 0.0 (zipWith (\\{x} {y} -> $3) (toList $1) (map (\\{x} -> $2) (toList $0)))",
+                              f"sum [$3 | ({x}, {y}) <- zip [$2 | {x} <- toList $0] (toList $1)]"])
+            return E(t, over, kids, binds)
+        rest = self.pick(["", "", f" + sum {u}", f" + fromIntegral (length {u})", f" + sum (map sin {w})"])
+        form = (f"let {{ {u} = map (\\{x} -> $2) $0; {w} = $1 }} in "
+                f"sum (build (min (length {u}) (length {w})) (\\i -> let {{ {x} = {u} ! i; {y} = {w} ! i }} in $3)){rest}")
+        return E(t, form, kids, binds)
+
+    @makes("L", 1.0)
+    def list_recursion(self, t, env, n):
+        """A local function on a list that gives a list: by one element, by several, or with what is left of it."""
+        if t[1] not in ("D", "I"):
+            return None
+        a, b, c = self.split(n, 3)
+        u = t[1]
+        go, x, y, r = self.name("go"), self.name("x"), self.name("y"), self.name("r")
+        inner = env.bind([(x, u)] * 2, times=8, nest=1)
+        one = self.wrapped(u, self.e(u, inner, b))
+        test = self.e("B", inner, min(c, 2))
+        two = self.wrapped(u, self.e(u, inner.bind([(y, u)] * 2), b))
+        form = self.pick([
+            "let { GO [] = []; GO (X : R) = $1 : GO R } in GO $0",
+            "let { GO [] = []; GO (X : R) | $2 = $1 : GO R | otherwise = GO R } in GO $0",
+            "let { GO [] = []; GO (X : R) | $2 = X : R | otherwise = $1 : GO R } in GO $0",
+            "let { GO [] = []; GO (X : R) | $2 = X : R | otherwise = X : GO (map (\\X -> $1) R) } in GO (take 6 $0)",
+            "let { GO [] = []; GO (X : R) = X : GO [$1 | X <- R, $2] } in GO (take 6 $0)",
+            "let { GO (X : Y : R) = $3 : GO R; GO R = R } in GO $0",
+            "let { GO (X : Y : R) = $3 : GO (Y : R); GO _ = [] } in GO $0",
+            "let { GO (X : R@(Y : _)) | $2 = $3 : GO R | otherwise = GO R; GO R = R } in GO $0",
+            "let { GO done [] = reverse done; GO done (X : R) = GO ($1 : done) R } in GO [] $0",
+            "let { GO k [] = []; GO k (X : R) = if k <= 0 then X : R else $1 : GO (k - 1) R } in GO 3 $0",
+            "let { GO R = case splitAt 2 R of { ([], _) -> []; (f, g) -> sum f : GO g } } in GO $0",
+            "let { GO [] = []; GO R = map (\\X -> $1) (take 2 R) ++ GO (drop 2 R) } in GO $0",
+            "map sum (let { GO [] = []; GO R = take 3 R : GO (drop 3 R) } in GO (map (\\X -> $1) $0))",
+            "concatMap (\\X -> if $2 then [X, $1] else [X]) $0",
+            "[$3 | (X, Y) <- zip $0 (drop 1 $0)]",
+            "takeWhile (\\X -> $2) (map (\\X -> $1) $0)",
+        ]).replace("GO", go).replace("X", x).replace("Y", y).replace("R", r)
+        return E(t, form, [self.e(t, env, a), one, test, two], {1: [(x, u)], 2: [(x, u)], 3: [(x, u), (y, u)]})
+
+    @makes("D", 0.8)
+    def list_consumer(self, t, env, n):
+        """A local function that goes through a list, with what is left of it or with the element before."""
+        a, b, c = self.split(n, 3)
+        go, x, y, s, r = self.name("go"), self.name("x"), self.name("y"), self.name("s"), self.name("r")
+        inner = env.bind([(x, "D"), (s, "D")], times=8, nest=1)
+        one = self.wrapped("D", self.e("D", inner, b))
+        test = self.e("B", inner, min(c, 2))
+        start = self.e("D", env, 1)
+        form = self.pick([
+            "let { GO S [] = S; GO S (X : R) = GO $1 R } in GO $3 $0",
+            "let { GO S [] = S; GO S (X : R) | $2 = GO $1 R | otherwise = S } in GO $3 $0",
+            "let { GO S [] = S; GO S (X : R) = GO ($1 + 0.1 * fromIntegral (length R)) R } in GO $3 $0",
+            "let { GO [] = $3; GO (X : R) = let { S = GO R } in $1 } in GO $0",
+            "let { GO _ [] = $3; GO S (X : R) = $1 + 0.5 * GO X R } in GO 0.5 $0",
+            "let { GO [X] = X; GO (X : Y : R) = GO (X * 0.5 + Y : R); GO [] = $3 } in GO $0",
+            "let { GO [] = $3; GO R@(X : Y) = 0.5 * sum R + 0.25 * GO Y } in GO (take 6 $0)",
+            "foldr (\\X S -> $1) $3 $0",
+            "foldl (\\S X -> if $2 then $1 else S) $3 $0",
+            "sum (zipWith3 (\\X S z -> $1 + z) $0 (scanl (+) $3 $0) $0)",
+            "snd (foldl (\\(X, S) z -> (z, $1)) ($3, 0.5) $0)",
+            "sum (map (\\(X, S) -> $1) (zip $0 (map (* 0.5) $0)))",
+            "sum (map sum [map (\\X -> let { S = 0.5 } in $1) row | row <- [take 2 $0, drop 2 $0, [$3]]])",
+        ]).replace("GO", go).replace("X", x).replace("Y", y).replace("S", s).replace("R", r)
+        return E(t, form, [self.e(("L", "D"), env, a), one, test, start], {1: [(x, "D"), (s, "D")], 2: [(x, "D"), (s, "D")]})
+
+    @makes("A", 0.6)
+    def slopes(self, t, env, n):
+        """Derivatives in a map, of functions with branches and small vectors: what one sweep keeps, the other takes."""
+        t = self.known(t, env)
+        if t[1] != "D" or not self.affordable(t[2], env.bind(times=8)):
+            return None
+        a, b, c = self.split(n, 3)
+        x, y, m = self.name("x"), self.name("y"), self.name("m")
+        inner = env.bind([(x, "D")] * 2, times=8 * self.times(t[2]), nest=1)
+        one, test = self.e("D", inner, b), self.e("B", inner, min(c, 2))
+        two, of_two = self.function_of([x, y], "D", env.bind(times=8 * self.times(t[2]), nest=1), c)
+        kids, binds = [self.e(t, env, a), one, test, two], {1: [(x, "D")], 2: [(x, "D")], 3: of_two}
+        form = self.pick([
+            f"map (diff (\\{x} -> if $2 then $1 else 0.5 * {x})) $0",
+            f"map (diff (\\{x} -> if $2 then let {{ {y} = sin {x} }} in $3 else {x} * {x})) $0",
+            f"map (\\{x} -> let {{ {m} = if $2 then Just ($1) else Nothing }} in case {m} of {{ Just {y} -> $3; Nothing -> {x} }}) $0",
+            f"map (\\{x} -> let {{ {m} = if $2 then Just ($1, 3, {x}) else Nothing; z = {x} + 1.0 }} in if $2 then (case {m} of {{ Just ({y}, k, w) -> $3 + fromIntegral k * w; Nothing -> -1.0 }}) else z) $0",
+            f"map (diff (\\{x} -> let {{ {m} = [|{x}, $1, 2.0|]; {y} = {m} ! 1 }} in if $2 then $3 + sum (update {m} 0 {y}) else sum {m})) $0",
+            f"map (\\{x} -> let {{ {m} = update (update [|{x}, 1.0, 2.0|] 1 ($1)) 2 {x}; {y} = {m} ! 2 }} in $3 + {m} ! 1) $0",
+            f"map (\\{x} -> grad (\\v -> let {{ {y} = v ! 0; {x} = v ! 1 }} in if $2 then $3 else {y} * v ! 1) [|{x}, 0.5|] ! 0) $0",
+        ])
+        return E(t, form, kids, binds)
