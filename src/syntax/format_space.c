@@ -70,6 +70,22 @@ static bool spans_lines(const CtSpacing *s, uint32_t bracket) {
     return false;
 }
 
+/* Whether a token is the dot behind the variables of a `forall`. */
+static bool is_dot_of_forall(const CtSpacing *s, uint32_t token) {
+    const CtToken *t = &s->tokens[token];
+    if (t->kind != TOKEN_VARSYM || t->is_qualified || strcmp(t->name->text, ".") != 0) return false;
+    for (uint32_t i = token; i > 0;) {
+        const CtToken *before = &s->tokens[--i];
+        if (before->kind == TOKEN_RPAREN && before->match < i)
+            i = before->match; /* (f :: * -> *) */
+        else if (before->kind != TOKEN_VARID || before->is_qualified)
+            return false;
+        else if (strcmp(before->name->text, "forall") == 0)
+            return i + 1 < token;
+    }
+    return false;
+}
+
 static bool wanted(const CtSpacing *s, uint32_t token) {
     const CtToken *a = &s->tokens[token - 1], *b = &s->tokens[token];
     bool touched = a->end == b->start;
@@ -83,6 +99,7 @@ static bool wanted(const CtSpacing *s, uint32_t token) {
     if (b->kind == TOKEN_AT) return !touched && b[1].start == b->end; /* `read @Int`, not `x@p` */
     if (a->kind == TOKEN_BACKSLASH) return false;
     if (is_prefix(s, token - 1)) return false;
+    if (is_dot_of_forall(s, token)) return false;
     if (is_sign(s, token - 1)) return !touched && !(token > 1 && is_opening(a[-1].kind));
     if (a->kind == TOKEN_BACKQUOTE && s->backquotes % 2 == 1) return false;
     if (b->kind == TOKEN_BACKQUOTE && s->backquotes % 2 == 1) return false;

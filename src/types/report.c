@@ -110,7 +110,12 @@ static bool report_rigid(CtTypes *types, CtSourceRange range, CtTy *expected, Ct
     ct_types_ty_texts(types, list, 4, texts);
     CtDiag *diag =
         ct_error(types->context, CT_E0311, range, "expected `%s`%s, found `%s`", texts[0], place(types, why), texts[1]);
-    if (list[3]->kind == TY_GENERIC)
+    bool first = rigid->of_forall, second = list[3]->of_forall;
+    if (list[3]->kind == TY_GENERIC && (first || second))
+        ct_help(types->context, diag,
+                "a `forall` says that `%s` is any type: nothing outside is of it, and nothing leaves",
+                texts[first ? 2 : 3]);
+    else if (list[3]->kind == TY_GENERIC)
         ct_help(types->context, diag, "the signature says that `%s` and `%s` may be different types", texts[2],
                 texts[3]);
     else
@@ -139,6 +144,9 @@ static void report_mismatch(CtTypes *types, CtSourceRange range, CtTy *expected,
     ct_types_ty_texts(types, list, 2, texts);
     CtDiag *diag = ct_error(types->context, CT_E0301, range, "expected %s%s, found `%s`",
                             wanted(types, expected, texts[0]), place(types, why), texts[1]);
+    if (strcmp(texts[0], texts[1]) == 0 && strstr(texts[0], "forall ") != NULL)
+        ct_help(types->context, diag,
+                "two types with `forall` are the same if they come from one place: give this one a name by `type`");
     note_other(types, diag, expected, why);
     ct_types_suggest_mismatch(types, diag, expected, found, why, subject);
 }
