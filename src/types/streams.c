@@ -85,9 +85,13 @@ static const CtScope *exports(CtTypes *types, const char *module) {
 static bool is_library(CtTypes *types, const CtExpr *expr, const char *name, const char *module) {
     if (expr->kind == EXPR_CON) return strcmp(name, ":") == 0 && strcmp(expr->name.text->text, ":") == 0;
     if (expr->kind != EXPR_VAR || strcmp(expr->name.text->text, name) != 0) return false;
-    if (!expr->name.module && ct_map_get(&types->locals, ct_key(expr->name.text))) return false;
-    const CtScope *scope = expr->name.module ? ct_map_get(&types->qualified, ct_key(expr->name.module)) : types->own;
-    const CtEntity *meant = scope ? ct_types_scope_get(scope, SPACE_VALUE, expr->name.text) : NULL;
+    const CtEntity *meant = expr->entity; /* of what is put in here */
+    if (!meant) {
+        if (!expr->name.module && ct_map_get(&types->locals, ct_key(expr->name.text))) return false;
+        const CtScope *scope =
+            expr->name.module ? ct_map_get(&types->qualified, ct_key(expr->name.module)) : types->own;
+        meant = scope ? ct_types_scope_get(scope, SPACE_VALUE, expr->name.text) : NULL;
+    }
     const CtScope *home = exports(types, module);
     return meant && home && meant == ct_types_scope_get(home, SPACE_VALUE, expr->name.text);
 }
@@ -124,6 +128,51 @@ static CtExpr application(CtTypes *types, CtExpr *fun, CtExpr **args, uint32_t c
     return app;
 }
 
+/* `named`: variables count that are bound to lists without end. */
+static bool is_endless(CtTypes *types, const CtExpr *expr, bool named);
+
+static CtExpr *library_application(CtTypes *types, const char *name, CtExpr **args, uint32_t count,
+                                   CtSourceRange range) {
+    CtExpr *fun = CT_NEW(types->arena, CtExpr), *app = CT_NEW(types->arena, CtExpr);
+    fun->range = range;
+    rename_function(types, fun, name, NULL);
+    *app = count > 0 ? application(types, fun, args, count) : *fun;
+    app->range = range;
+    return app;
+}
+
+/* Of more than three lists, the first two become one of pairs, if one of all has no end:
+ * zipWith4 f as bs cs ds is zipWith3 (uncurry f) (zip as bs) cs ds. */
+static CtExpr narrowed(CtTypes *types, CtExpr flat) {
+    const CtExpr *fun = flat.parts[0];
+    if (fun->kind != EXPR_VAR || strncmp(fun->name.text->text, "zip", 3) != 0) return flat;
+    for (uint32_t n = 4; n <= 7; n++) {
+        bool with = flat.part_count == n + 2;
+        const char *name = ct_format(types->arena, with ? "zipWith%u" : "zip%u", n);
+        if ((!with && flat.part_count != n + 1) || !is_library(types, fun, name, "Data.List")) continue;
+        CtExpr **lists = flat.parts + flat.part_count - n;
+        bool any = false;
+        for (uint32_t i = 0; i < n && !any; i++) any = is_endless(types, lists[i], true);
+        if (!any) return flat;
+        CtSourceRange range = flat.range;
+        const char *tuple = ct_format(types->arena, "stream'tuple%u", n);
+        CtExpr *made = with ? flat.parts[1] : library_application(types, tuple, NULL, 0, range), *pairs = lists[0];
+        for (uint32_t i = 1; i + 2 < n; i++) {
+            CtExpr *both[] = {pairs, lists[i]};
+            pairs = library_application(types, "zip", both, 2, ct_range_join(pairs->range, lists[i]->range));
+            made = library_application(types, "uncurry", &made, 1, made->range);
+        }
+        CtExpr *args[] = {made, pairs, lists[n - 2], lists[n - 1]};
+        return *library_application(types, "zipWith3", args, 4, range);
+    }
+    return flat;
+}
+
+static bool is_narrowed(const CtExpr *flat) {
+    const CtExpr *fun = flat->parts[0];
+    return fun->kind == EXPR_VAR && fun->entity && strcmp(fun->name.text->text, "zipWith3") == 0;
+}
+
 /* The application of a function to all its arguments: f (g x) for (f . g) x, and for f . g $ x. */
 static CtExpr flatten(CtTypes *types, const CtExpr *expr) {
     if (expr->kind == EXPR_LEFT_SECTION) { /* (s !!) */
@@ -143,13 +192,10 @@ static CtExpr flatten(CtTypes *types, const CtExpr *expr) {
             flat = application(types, flat.parts[1], &inner, 1);
         } else {
             flat.range = expr->range;
-            return flat;
+            return narrowed(types, flat);
         }
     }
 }
-
-/* `named`: variables count that are bound to lists without end. */
-static bool is_endless(CtTypes *types, const CtExpr *expr, bool named);
 
 static bool fits(CtTypes *types, const CtExpr *expr, const Row *row, bool named) {
     if (expr->part_count < 2 || expr->part_count - 1 > row->arity ||
@@ -311,7 +357,10 @@ static bool take_beginning(CtTypes *types, CtExpr *expr, CtExpr flat, bool named
  * as if it did: zip names [1 ..]. */
 static bool bound(CtTypes *types, CtExpr *expr) {
     CtExpr flat = flatten(types, expr);
-    return take_beginning(types, expr, flat, true) || take_beginning(types, expr, flat, false);
+    if (take_beginning(types, expr, flat, true) || take_beginning(types, expr, flat, false)) return true;
+    if (!is_narrowed(&flat)) return false;
+    *expr = flat; /* the list without end is in a zip of two */
+    return true;
 }
 
 /* takeWhile p . iterate f becomes \x -> takeWhile p (iterate f x). */
@@ -325,7 +374,8 @@ static void bound_composition(CtTypes *types, CtExpr *expr) {
 }
 
 void ct_types_bound_streams(CtTypes *types, CtExpr *expr) {
-    if (types->is_library || types->is_lazy || bound(types, expr) || expr->kind != EXPR_APP || expr->part_count != 3) return;
+    if (types->is_library || types->is_lazy || bound(types, expr) || expr->kind != EXPR_APP || expr->part_count != 3)
+        return;
     if (is_library(types, expr->parts[0], ".", NULL)) bound_composition(types, expr);
 }
 
