@@ -112,11 +112,15 @@ static uint32_t count_entities(const CtPat *pat) {
     return count;
 }
 
+static bool is_list(CtElab *el, Ground *type) {
+    uint32_t count = 0;
+    return type != NULL && ct_elab_ground_head(type, &count) == ct_types_con_list(el->types);
+}
+
 /* A table, a tree: not a number, nor a list, of which the whole has no end. */
 static bool has_parts(CtElab *el, Ground *type) {
     uint32_t count = 0;
-    CtTyCon *head = ct_elab_ground_head(type, &count);
-    return head != NULL && count > 0 && head != ct_types_con_list(el->types);
+    return ct_elab_ground_head(type, &count) != NULL && count > 0 && !is_list(el, type);
 }
 
 void ct_elab_recursive_value(CtElab *el, const CtBinding *binding, const char *name, Ground *type) {
@@ -126,6 +130,13 @@ void ct_elab_recursive_value(CtElab *el, const CtBinding *binding, const char *n
     CtDiag *diag = ct_error(el->context, CT_E0403, binding->range, "%s is defined by itself, and is no function", text);
     if (name == NULL)
         ct_help(el->context, diag, "give it a parameter, or break the circle");
+    else if (is_list(el, type))
+        ct_help(
+            el->context, diag,
+            "only its beginning can be taken, as in `take 9 %s`, and only if `:`, `map`, `zipWith` and their like make "
+            "it; `iterate`, `scanl` or `unfoldr` build a list step by step, and an action such as `main = print …` "
+            "evaluates it lazily",
+            name);
     else
         ct_help(el->context, diag,
                 "a definition is no assignment: a new value has a new name, such as `%s'`; a list or a function may be "
