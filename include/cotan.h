@@ -400,6 +400,13 @@ cotan_error *cotan_parameters(cotan_program *program, const char *function, cons
  * function until it reads again, the text until it writes again. */
 cotan_error *cotan_function_read_foreign(cotan_function *function, const char *json, size_t length, cotan_buffer *in);
 cotan_error *cotan_function_write_foreign(cotan_function *function, const cotan_buffer *out, const char **json);
+/* The same with values, of functions that have no buffers, too: `at` (NULL for a constant) belongs to the function
+ * until it reads again; `value` is one that cotan_apply_values gives. */
+cotan_error *cotan_function_read_foreign_value(cotan_function *function, const char *json, size_t length,
+                                               const cotan_value **at);
+cotan_error *cotan_function_write_foreign_value(cotan_function *function, const cotan_value *value, const char **json);
+/* How many seconds the last run of the function took, without the conversion of what goes in and out; 0 before any. */
+double cotan_function_seconds(const cotan_function *function);
 
 /* A function, call->function, as C for programs without this library, and by call->method its derivatives:
  * docs/native.md. The texts are those of STEM.c, which includes STEM.h, and of STEM.h; they belong to the program until

@@ -500,7 +500,12 @@ def check_hostile(tool, quick):
 
 PROGRAMS = {
     "wrong": "primal :: Int -> Int\nprimal x = x + 'a'\n",
-    "lists": "primal :: [Double] -> Double\nprimal xs = sum xs\n",
+    "functions": "primal :: Double -> Double -> Double\nprimal x y = x * y\ngradient :: Double -> (Double, Double -> Double)\ngradient x = (x, (* x))\n",
+    "lists": "data Input = Input { rows :: [[Double]], names :: [String] }\nprimal :: Input -> Double\nprimal i = sum (map product (rows i))\n"
+             "gradient :: Input -> [[Double]]\ngradient i = grad (\\m -> sum (map product m)) (rows i)\n",
+    "trees": "data T = Leaf | Node T Double T\ninput :: [Double] -> T\ninput [] = Leaf\ninput (x : xs) = Node (input (take k xs)) x (input (drop k xs))\n"
+             "  where k = length xs `div` 2\nprimal :: T -> T\nprimal t = case t of { Leaf -> Leaf; Node l x r -> Node (primal r) (2 * x) (primal l) }\n"
+             "primalOutput :: T -> [Double]\nprimalOutput t = case t of { Leaf -> []; Node l x r -> primalOutput l ++ [x] ++ primalOutput r }\n",
     "deep": "count :: Int -> Int\ncount n = if n <= 0 then 0 else 1 + count (n - 1)\nprimal :: Int -> Int\nprimal n = count n\n",
     "converts": "input :: Array Double -> (Array Double, Int)\ninput v = (map (* 2) v, length v)\nprimal :: (Array Double, Int) -> Double\n"
                 "primal (v, n) = sum v / fromIntegral n\nprimalOutput :: Double -> Array Double\nprimalOutput x = [|x, x|]\n",
@@ -515,14 +520,20 @@ def check_programs(cotan):
             with open(os.path.join(folder, name + ".cot"), "w", encoding="utf-8") as file:
                 file.write(text)
         tool = Tool(cotan, "--programs", folder)
-        for module, wanted in [("wrong", "E0301"), ("lists", "E0613"), ("hello", "no module"), ("unfit", None), ("deep", None), ("converts", None)]:
+        for module, wanted in [("wrong", "E0301"), ("functions", "E0613"), ("lists", None), ("trees", None), ("hello", "no module"), ("unfit", None), ("deep", None), ("converts", None)]:
             answer = tool.send("define", module=module)
             sound = answer["success"] == (wanted is None) and (wanted is None or wanted in answer["error"])
             report(f"a program, {module}: define", None if sound else answer)
-        for module, point, wanted in [("converts", [1, 2, 3], [4, 4]), ("deep", 1000, 1000), ("deep", 10**6, 10**6), ("unfit", 1, "does not take")]:
+        for module, point, wanted in [("converts", [1, 2, 3], [4, 4]), ("deep", 1000, 1000), ("deep", 10**6, 10**6), ("unfit", 1, "does not take"),
+                                      ("trees", [1, 2.5, 3, 4], [8, 6, 2, 5]), ("trees", [], []), ("trees", [True], "expected Double"),
+                                      ("lists", {"rows": [[1, 2], [3, 4, 5], []], "names": ["a"], "more": 1}, 63)]:
             answer = tool.evaluate(module, "primal", point)
             fault = None if wanted == answer.get("output") or isinstance(wanted, str) and wanted in answer.get("error", "") else answer
             report(f"a program, {module}: evaluate", fault)
+        answer = tool.evaluate("lists", "gradient", {"rows": [[1, 2], [3, 4, 5], []], "names": [], "min_runs": 3, "min_seconds": 0.001})
+        times = [t["nanoseconds"] for t in answer.get("timings", [])]
+        sound = answer.get("output") == [[2, 1], [20, 15, 12], []] and len(times) >= 3 and all(t > 0 for t in times)
+        report("a program, lists: gradient", None if sound else answer)
         bounded = Tool(cotan, "--programs", folder, "--max-memory", "64M")
         answer = bounded.evaluate("deep", "primal", 10**9)
         report("recursion beyond all memory", None if answer["success"] is False and "E08" in answer["error"] else answer)

@@ -4,6 +4,8 @@
  * A module of the suite is a program, MODULE.cot; a function of it takes one argument, the input of the message. What
  * is timed is cotan_apply alone: the input is made buffers once, by cotan_function_read_foreign and the program's
  * function `input` if it has one; and the result is JSON once, by the program's function FUNCTIONOutput if it has one.
+ * Where one of them takes or gives what has no buffers, such as lists, they exchange values, and what is timed is the
+ * run in cotan_apply_values.
  */
 #include <limits.h>
 #include <stdarg.h>
@@ -137,11 +139,6 @@ static Callee *callee_of(Module *module, const char *name, Fault *fault) {
     snprintf(callee->name, sizeof callee->name, "%s", name);
     cotan_call call = {.mode = COTAN_RUN, .function = name, .native = true};
     bool made = failed(fault, cotan_function_make(module->program, &call, &callee->function));
-    const char *type = made ? cotan_function_signature(callee->function)->no_buffers : NULL;
-    if (type != NULL) {
-        made = fail(fault, "E0613: `%s` takes or gives %s, which is not made of arrays of numbers", name, type);
-        cotan_function_free(callee->function);
-    }
     if (!made) {
         free(callee);
         return NULL;
@@ -217,27 +214,31 @@ static bool add_time(Run *run, int64_t time) {
     return true;
 }
 
-static cotan_buffer *buffers(size_t count) { return calloc(count + 1, sizeof(cotan_buffer)); }
+/* What goes into a function, or comes out of it: buffers, or a value (borrowed). */
+typedef struct Data {
+    cotan_buffer *buffers;
+    size_t count;
+    const cotan_value *value;
+} Data;
 
-static void clear(const Callee *callee, cotan_buffer *out) {
-    memset(out, 0, cotan_function_signature(callee->function)->out_count * sizeof *out);
+static bool apply(const Callee *callee, const Data *in, Data *out, Fault *fault) {
+    if (out->buffers == NULL)
+        return failed(fault, cotan_apply_values(callee->function, in->value, NULL, &out->value, NULL));
+    memset(out->buffers, 0, out->count * sizeof *out->buffers);
+    return failed(fault, cotan_apply(callee->function, in->buffers, out->buffers));
 }
 
-static bool apply(const Callee *callee, const cotan_buffer *in, cotan_buffer *out, Fault *fault) {
-    clear(callee, out);
-    return failed(fault, cotan_apply(callee->function, in, out));
-}
-
-static bool run_often(const Callee *callee, const cotan_buffer *in, cotan_buffer *out, Run *run, Fault *fault) {
+/* Calls a function until it has run often and long enough; of values, the conversion counts for how long. */
+static bool run_often(const Callee *callee, const Data *in, Data *out, Run *run, Fault *fault) {
+    bool values = out->buffers == NULL;
     double total = 0;
     while (run->count < run->min_runs || total < run->min_seconds) {
-        clear(callee, out);
         int64_t begin = nanoseconds();
-        cotan_error *error = cotan_apply(callee->function, in, out);
+        if (!apply(callee, in, out, fault)) return false;
         int64_t time = nanoseconds() - begin;
-        if (error != NULL) return failed(fault, error);
-        if (!add_time(run, time)) return fail(fault, "there is not enough memory for the times");
         total += (double)time * 1e-9;
+        if (values) time = (int64_t)(cotan_function_seconds(callee->function) * 1e9);
+        if (!add_time(run, time)) return fail(fault, "there is not enough memory for the times");
     }
     return true;
 }
@@ -252,11 +253,21 @@ static bool fits(const Callee *from, const Callee *to, Fault *fault) {
                        from->name, b->type, a->type);
 }
 
-/* The functions of one evaluation, each with the buffers of its result. */
+/* The functions of one evaluation, and what they pass on. */
 typedef struct Chain {
     Callee *input, *function, *output; /* input and output may be NULL */
-    cotan_buffer *in, *converted, *out, *last;
+    Data in, converted, out, last;
 } Chain;
+
+static bool has_buffers(const Callee *callee) {
+    return callee == NULL || cotan_function_signature(callee->function)->no_buffers == NULL;
+}
+
+static bool make_buffers(Data *data, size_t count) {
+    data->count = count;
+    data->buffers = calloc(count + 1, sizeof(cotan_buffer));
+    return data->buffers != NULL;
+}
 
 static bool chain_find(Module *module, const char *name, Chain *c, Fault *fault) {
     fault->text[0] = '\0';
@@ -265,32 +276,45 @@ static bool chain_find(Module *module, const char *name, Chain *c, Fault *fault)
     c->function = fault->text[0] == '\0' ? callee_of(module, name, fault) : NULL;
     c->output = c->function != NULL ? converter_of(module, name, "Output", fault) : NULL;
     if (fault->text[0] != '\0') return false;
+    if (!has_buffers(c->input) || !has_buffers(c->function) || !has_buffers(c->output)) return true;
     if (c->input != NULL && !fits(c->input, c->function, fault)) return false;
     if (c->output != NULL && !fits(c->function, c->output, fault)) return false;
-    const Callee *first = c->input != NULL ? c->input : c->function;
-    c->in = buffers(cotan_function_signature(first->function)->in_count);
-    c->converted = c->input != NULL ? buffers(cotan_function_signature(c->input->function)->out_count) : c->in;
-    c->out = buffers(cotan_function_signature(c->function->function)->out_count);
-    c->last = c->output != NULL ? buffers(cotan_function_signature(c->output->function)->out_count) : c->out;
-    bool enough = c->in != NULL && c->converted != NULL && c->out != NULL && c->last != NULL;
+    const cotan_signature *function = cotan_function_signature(c->function->function);
+    bool enough = make_buffers(&c->converted, function->in_count) && make_buffers(&c->out, function->out_count);
+    if (enough && c->input != NULL)
+        enough = make_buffers(&c->in, cotan_function_signature(c->input->function)->in_count);
+    if (enough && c->output != NULL)
+        enough = make_buffers(&c->last, cotan_function_signature(c->output->function)->out_count);
     return enough || fail(fault, "there is not enough memory");
 }
 
 static void chain_free(Chain *c) {
-    if (c->converted != c->in) free(c->converted);
-    if (c->last != c->out) free(c->last);
-    free(c->in);
-    free(c->out);
+    free(c->in.buffers);
+    free(c->converted.buffers);
+    free(c->out.buffers);
+    free(c->last.buffers);
 }
 
-static bool chain_run(const Chain *c, Span input, Run *run, const char **output, Fault *fault) {
-    const Callee *first = c->input != NULL ? c->input : c->function,
-                 *last = c->output != NULL ? c->output : c->function;
-    return failed(fault, cotan_function_read_foreign(first->function, input.text, input.length, c->in)) &&
-           (c->input == NULL || apply(c->input, c->in, c->converted, fault)) &&
-           run_often(c->function, c->converted, c->out, run, fault) &&
-           (c->output == NULL || apply(c->output, c->out, c->last, fault)) &&
-           failed(fault, cotan_function_write_foreign(last->function, c->last, output));
+static bool read_data(const Callee *callee, Span input, Data *data, bool values, Fault *fault) {
+    return failed(fault,
+                  values ? cotan_function_read_foreign_value(callee->function, input.text, input.length, &data->value)
+                         : cotan_function_read_foreign(callee->function, input.text, input.length, data->buffers));
+}
+
+static bool write_data(const Callee *callee, const Data *data, bool values, const char **output, Fault *fault) {
+    return failed(fault, values ? cotan_function_write_foreign_value(callee->function, data->value, output)
+                                : cotan_function_write_foreign(callee->function, data->buffers, output));
+}
+
+static bool chain_run(Chain *c, Span input, Run *run, const char **output, Fault *fault) {
+    bool values = c->out.buffers == NULL;
+    if (!read_data(c->input != NULL ? c->input : c->function, input, c->input != NULL ? &c->in : &c->converted, values,
+                   fault))
+        return false;
+    if (c->input != NULL && !apply(c->input, &c->in, &c->converted, fault)) return false;
+    if (!run_often(c->function, &c->converted, &c->out, run, fault)) return false;
+    if (c->output == NULL) return write_data(c->function, &c->out, values, output, fault);
+    return apply(c->output, &c->out, &c->last, fault) && write_data(c->output, &c->last, values, output, fault);
 }
 
 /* ---- answers ---- */

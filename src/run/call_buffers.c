@@ -1,4 +1,5 @@
 /* Calls of native code with buffers, without copying where possible. */
+#include "base/times.h"
 #include "run/internal.h"
 
 struct CtApply { /* the current call */
@@ -120,7 +121,9 @@ static void work(CtNative *native) {
     const CtFlat *input = native->apply->input, *result = native->apply->result;
     if (setjmp(o->run.out) != 0) return;
     if (input != NULL) put(native, input, in);
+    double begun = ct_times_now();
     native->entry(&o->run, in, out);
+    native->seconds = ct_times_now() - begun;
     const CtFlowTypes *types = ct_flow_types(native->flow, result->type);
     for (uint32_t i = 0; i < types->count; i++)
         if (ct_flow_is_object(types->items[i])) ct_keep(o, out[i].p);

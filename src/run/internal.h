@@ -60,6 +60,7 @@ struct CtNative {
     CtWord value, *result;
     struct CtApply *apply;
     locale_t locale;
+    double seconds;             /* that the last call took, without the conversion of values */
     bool done, recurses;        /* recurses: some function may need a stack of its own */
     bool interprets;            /* there is no library: the interpreter runs the program */
     bool counts_blocks;         /* the library counts its blocks of memory: what is left behind a run is a fault */

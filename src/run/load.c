@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/times.h"
 #include "run/internal.h"
 #include "run/outside.h"
 
@@ -276,7 +277,9 @@ static void work(CtNative *native) {
     ct_run *rt = &native->outer.run;
     if (setjmp(rt->out) != 0) return;
     if (native->input != NULL) ct_run_to_native(rt, native->flow, native->input, native->value, in);
+    double begun = ct_times_now();
     native->entry(rt, in, out);
+    native->seconds = ct_times_now() - begun;
     if (!ct_run_from_native(native->heap, native->flow, native->type, out, native->result)) ct_fail_memory(rt);
     release_results(native, out);
     if (CT_PLAIN && native->constant_words == 0 && rt->bytes != 0) /* a reference count is wrong; detected by tests */
@@ -348,13 +351,17 @@ bool ct_run_native_call(CtNative *native, CtHeap *heap, size_t limit, const CtTy
     native->outer.run.code = 801;
     native->outer.run.site = native->outer.run.here = 0;
     native->outer.run.message = (char *)"there is no memory for a stack";
+    double begun = ct_times_now();
     ct_run_native_on_stack(native, limit > 0 ? limit : (size_t)1 << 32);
+    if (native->interprets) native->seconds = ct_times_now() - begun;
     native->outer.run.interrupt = 0;
     if (native->done) return true;
     ct_run_native_failed(native, error);
     if (native->failure.message != NULL) *error = native->failure;
     return false;
 }
+
+double ct_run_native_seconds(const CtNative *native) { return native->seconds; }
 
 void ct_run_native_effects(CtNative *native, struct ct_effects *effects) { native->outer.run.effects = effects; }
 

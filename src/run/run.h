@@ -54,6 +54,8 @@ bool ct_run_native_form(CtNative *native, const CtFlat *flat);
 /* What runs may ask of the world (borrowed; rt/run.h); NULL: nothing. */
 struct ct_effects;
 void ct_run_native_effects(CtNative *native, struct ct_effects *effects);
+/* How many seconds the last call took, without the conversion of values. */
+double ct_run_native_seconds(const CtNative *native);
 /* Asks a run to stop, from another thread or a signal handler. */
 void ct_run_native_interrupt(CtNative *native);
 

@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "base/times.h"
+
 /* ---- making ---- */
 
 /* The layout of two values together: a point and its tangent or cotangent, a value and its derivative. */
@@ -219,8 +221,11 @@ bool ct_session_function_run(cotan_context *context, cotan_function *function, C
     CtSession *session = function->session;
     ct_eval_limit_steps(session->eval, context->limits.steps);
     ct_eval_reset_stats(session->eval);
-    return function->is_native ? ct_session_run_native(session, context, input, result)
-                               : ct_session_run(session, context, input, result);
+    double begun = ct_times_now();
+    bool done = function->is_native ? ct_session_run_native(session, context, input, result)
+                                    : ct_session_run(session, context, input, result);
+    function->seconds = function->is_native ? ct_run_native_seconds(session->native) : ct_times_now() - begun;
+    return done;
 }
 
 /* By values in the session's heap. */
@@ -306,8 +311,10 @@ bool ct_session_function_buffers(cotan_context *context, cotan_function *functio
     const char *wrong = check_buffers(function, in);
     if (wrong != NULL) return wrong_buffers(context, wrong);
     if (!function->is_native || !function->direct) return apply_copied(context, &a);
-    return ct_session_apply_native(function->session, context, function->input, in, function->result,
-                                   function->signature.out, out);
+    bool done = ct_session_apply_native(function->session, context, function->input, in, function->result,
+                                        function->signature.out, out);
+    function->seconds = ct_run_native_seconds(function->session->native);
+    return done;
 }
 
 static bool apply(cotan_context *context, void *data) {
@@ -338,9 +345,10 @@ typedef struct Texts {
     cotan_function *function;
     const char *what, *at, *with;
     size_t at_length, with_length;
-    bool foreign;           /* JSON of another program */
-    cotan_buffer *read;     /* the inputs that are read; or */
-    const cotan_buffer *in; /* those whose result is written */
+    bool foreign;             /* JSON of another program */
+    cotan_buffer *read;       /* the inputs that are read; or */
+    const cotan_buffer *in;   /* those whose result is written */
+    const cotan_value *value; /* the same as a value */
     cotan_form form;
     cotan_result *out;
     const char *written;
@@ -469,3 +477,61 @@ cotan_error *cotan_function_write_foreign(cotan_function *function, const cotan_
     *json = t.written;
     return error;
 }
+
+/* ---- values as texts of other programs ---- */
+
+static bool read_foreign_value(cotan_context *context, void *data) {
+    Texts *t = data;
+    cotan_function *function = t->function;
+    CtWord value;
+    if (!ready(context, function) || !renew(context, &function->read)) return false;
+    if (!ct_session_fresh_results(function->program)) return false;
+    const CtType *type = function->session->point;
+    bool done = type == NULL || read_value(context, t, &value);
+    if (done && type != NULL) {
+        t->value = ct_io_host_write(function->read, type, value);
+        ct_session_release(function->session, type, value);
+    }
+    t->ended = true;
+    return done;
+}
+
+cotan_error *cotan_function_read_foreign_value(cotan_function *function, const char *json, size_t length,
+                                               const cotan_value **at) {
+    Texts t = {.function = function, .what = "the input", .at = json, .at_length = length, .foreign = true};
+    cotan_error *error = with_texts(read_foreign_value, &t);
+    *at = t.value;
+    return error;
+}
+
+static bool write_foreign_value(cotan_context *context, void *data) {
+    Texts *t = data;
+    cotan_function *function = t->function;
+    CtWord value;
+    if (t->value == NULL)
+        return t->ended = true, ct_session_report_one(context, CT_E0601, NULL, "the result is missing");
+    if (!ready(context, function) || !renew(context, &function->written)) return false;
+    CtSession *session = function->session;
+    CtContext *diags = CT_NEW(function->written, CtContext);
+    ct_context_init(diags, function->written);
+    bool done = ct_io_host_read(diags, ct_eval_heap(session->eval), "the result", t->value, session->value, &value);
+    if (done) {
+        CtText text = ct_text(function->written);
+        ct_io_json_write_foreign(&text, session->value, value);
+        ct_session_release(session, session->value, value);
+        t->written = text.data;
+    } else {
+        ct_session_report(context, diags);
+    }
+    t->ended = true;
+    return done;
+}
+
+cotan_error *cotan_function_write_foreign_value(cotan_function *function, const cotan_value *value, const char **json) {
+    Texts t = {.function = function, .value = value};
+    cotan_error *error = with_texts(write_foreign_value, &t);
+    *json = t.written;
+    return error;
+}
+
+double cotan_function_seconds(const cotan_function *function) { return function->seconds; }

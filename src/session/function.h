@@ -13,9 +13,10 @@ struct cotan_function {
     bool native;              /* native code is wanted */
     bool direct;              /* native code takes and gives buffers as they are */
     bool is_native;           /* of the current call */
+    double seconds;           /* that the last run took, without the conversion of what goes in and out */
     CtArena *arena, *results; /* results: of the last call, unless native code keeps them; messages */
-    CtArena *read;            /* what cotan_function_read has read; NULL: nothing yet */
-    CtArena *written;         /* the text of cotan_function_write_foreign; NULL: none yet */
+    CtArena *read;            /* what cotan_function_read and its kin have read; NULL: nothing yet */
+    CtArena *written;         /* the text of cotan_function_write_foreign and its kin; NULL: none yet */
     cotan_signature signature;
     const CtFlat *input, *result;    /* input NULL: the function has none; both NULL: there are no buffers */
     cotan_value *value, *derivative; /* results in buffers, as values; they and `out` are made when first needed */

@@ -47,6 +47,12 @@ static const char source[] =
     "spread xs = sum (map (\\x -> x + 0 * sum (map (\\y -> y) (take 2 xs))) xs)\n"
     "data Foreign = Foreign { a :: Array Double, data' :: Inner, n :: Int }\n"
     "data Inner = Inner { n' :: Double, flags' :: Array (Array Int) }\n"
+    "data Level = Low | High Int\n"
+    "data Listed = Listed { ragged :: [[Double]], kinds :: [Level] }\n"
+    "listed :: Listed -> [[Double]]\n"
+    "listed l = map (map (* fromIntegral (length (kinds l)))) (ragged l)\n"
+    "noRows :: [Double]\n"
+    "noRows = []\n"
     "answer :: Foreign -> (Double, Inner)\n"
     "answer (Foreign { a, data', n }) = (sum a * fromIntegral n, data')\n"
     "main = (3.0, table)\n";
@@ -385,6 +391,37 @@ static void foreign_of(const Setting *s) {
     assert_null(made);
 }
 
+static void foreign_value_of(const Setting *s) {
+    const char *given = "{\"ragged\":[[1,2],[],[3]],\"more\":0,\"kinds\":[\"Low\",{\"High\":[2]}]}", *made;
+    const cotan_value *at, *value;
+    cotan_function *f = make(s, COTAN_RUN, "listed", NULL);
+    assert_true(cotan_function_seconds(f) == 0);
+    assert_non_null(cotan_function_signature(f)->no_buffers);
+    for (int again = 0; again < 3; again++) {
+        assert_null(cotan_function_read_foreign_value(f, given, strlen(given), &at));
+        assert_null(cotan_apply_values(f, at, NULL, &value, NULL));
+        assert_true(cotan_function_seconds(f) > 0);
+        assert_null(cotan_function_write_foreign_value(f, value, &made));
+        assert_string_equal(made, "[[2.0,4.0],[],[6.0]]");
+        assert_non_null(cotan_function_read_foreign_value(f, "{\"ragged\":[1]}", 14, &at));
+        assert_null(at);
+        assert_non_null(cotan_function_write_foreign_value(f, NULL, &made));
+        assert_null(made);
+    }
+    cotan_function *constant = make(s, COTAN_RUN, "noRows", NULL);
+    assert_null(cotan_function_read_foreign_value(constant, "1", 1, &at));
+    assert_null(at);
+    assert_null(cotan_apply_values(constant, at, NULL, &value, NULL));
+    assert_null(cotan_function_write_foreign_value(constant, value, &made));
+    assert_string_equal(made, "[]");
+}
+
+/* The same with values. */
+static void foreign_value(void **state) {
+    (void)state;
+    each_engine(foreign_value_of);
+}
+
 /* JSON of other programs, and back. */
 static void foreign(void **state) {
     (void)state;
@@ -552,13 +589,14 @@ static void parameters(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(texts),      cmocka_unit_test(derivatives_with_respect_to_some_parameters),
-        cmocka_unit_test(parameters), cmocka_unit_test(exact_mathematics_holds_from_the_next_call_on),
-        cmocka_unit_test(gradients),  cmocka_unit_test(transposed),
-        cmocka_unit_test(forms),      cmocka_unit_test(results),
-        cmocka_unit_test(failures),   cmocka_unit_test(depth),
-        cmocka_unit_test(foreign),    cmocka_unit_test(interrupted),
-        cmocka_unit_test(threads),    cmocka_unit_test(beside),
+        cmocka_unit_test(texts),       cmocka_unit_test(derivatives_with_respect_to_some_parameters),
+        cmocka_unit_test(parameters),  cmocka_unit_test(exact_mathematics_holds_from_the_next_call_on),
+        cmocka_unit_test(gradients),   cmocka_unit_test(transposed),
+        cmocka_unit_test(forms),       cmocka_unit_test(results),
+        cmocka_unit_test(failures),    cmocka_unit_test(depth),
+        cmocka_unit_test(foreign),     cmocka_unit_test(foreign_value),
+        cmocka_unit_test(interrupted), cmocka_unit_test(threads),
+        cmocka_unit_test(beside),
     };
     return cmocka_run_group_tests_name("function", tests, NULL, NULL);
 }
