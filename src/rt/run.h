@@ -400,9 +400,15 @@ static inline void **ct_middle(ct_run *rt, size_t *words) {
     *words = (size_t)(quarter + 1) << (power - 2);
     return &rt->free[CT_SMALL + 1 + (power - 5) * 4 + quarter - 4];
 }
+/* Memory of these sizes is aligned to cache lines, for vectors: a full vector that crosses lines takes as long as two.
+ * The sizes are multiples of a line, so that only small objects in between leave a gap. */
 static CT_CALLED void *ct_take_middle(ct_run *rt, size_t words) {
     if (CT_PLAIN || words > CT_MIDDLE) return ct_take_large(rt, words * sizeof(ct_word));
     void **list = ct_middle(rt, &words);
+    if (*list == NULL) {
+        size_t gap = (CT_LINE - (uintptr_t)rt->bump % CT_LINE) % CT_LINE;
+        if (gap < (size_t)(rt->bump_end - rt->bump)) rt->bump += gap; /* else a new chunk begins, which is aligned */
+    }
     return ct_take_from(rt, list, words);
 }
 static CT_CALLED void ct_give_middle(ct_run *rt, void *memory, size_t words) {

@@ -1,4 +1,5 @@
-/* Products of matrices in emitted programs, element by element against the fold that each is. */
+/* Products of matrices in emitted programs, element by element against the fold that each is; and where arrays begin.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -118,6 +119,22 @@ static void what_does_not_fit_is_zeros(void **state) {
     assert_int_equal(z->dims[1], 0);
 }
 
+/* Arrays for vectors begin at cache lines, wherever the small ones between them end. */
+static void arrays_begin_at_cache_lines(void **state) {
+    Run *r = *state;
+    for (int64_t length = CT_SMALL + 1; length < 2 * CT_MIDDLE && !CT_PLAIN; length = length * 5 / 4 + 1) {
+        ct_array *kept[6];
+        for (int i = 0; i < 6; i++) {
+            ct_array *small = ct_vector(&r->rt, false, i + 1), *x = ct_vector(&r->rt, false, length);
+            assert_int_equal((uintptr_t)x->data % CT_LINE, 0);
+            if (i % 2 == 0) ct_drop(&r->rt, small);
+            x->data[length - 1].f = 1.0;
+            kept[i] = x;
+        }
+        for (int i = 0; i < 6; i++) ct_drop(&r->rt, kept[i]);
+    }
+}
+
 static int begin(void **state) {
     static Run run;
     run = (Run){.state = 7};
@@ -154,6 +171,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(parts_are_the_whole, begin_with_crew, end),
         cmocka_unit_test_setup_teardown(a_cotangent_that_is_nothing_gives_nothing, begin, end),
         cmocka_unit_test_setup_teardown(what_does_not_fit_is_zeros, begin, end),
+        cmocka_unit_test_setup_teardown(arrays_begin_at_cache_lines, begin, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
