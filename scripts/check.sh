@@ -102,6 +102,7 @@ if build build; then
     run "exact mathematics" tests/exact_math.py --cotan build/cotan
     run "emitted C" tests/emitted.py --cotan build/cotan $(some 240)
     run "costs" tests/costs.py --cotan build/cotan $(some 24)
+    run "costs of the library" tests/library_costs.py --cotan build/cotan
     run "CHAD" tests/chad.py --cotan build/cotan
     run "spans" tests/spans.py --cotan build/cotan --random "$(few 10 40)"
     run "several threads" tests/threads.py --cotan build/cotan
