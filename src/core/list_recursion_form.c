@@ -243,7 +243,8 @@ static CtCore *length_of(CtRecursion *r, CtAlong *along) {
     return ct_core_array(r->p, r->lists.range, ARRAY_LENGTH, &array, 1);
 }
 
-/* How many iterations a list is long enough for. A size below 1 has no end. */
+/* How many iterations a list is long enough for. A size below 1 has no end: that fails as the recursion would once its
+ * calls fill the memory, at the same place. */
 static CtCore *rounds_of(CtRecursion *r, CtAlong *along) {
     CtSourceRange range = r->lists.range;
     if (along->size != NULL) {
@@ -251,7 +252,8 @@ static CtCore *rounds_of(CtRecursion *r, CtAlong *along) {
         CtCore *endless = prim2(r, PRIM_INT_LT, ct_core_copy(r->p, along->size, NULL), number(r, 1));
         CtCore *last = prim2(r, PRIM_INT_SUB, length_of(r, along), number(r, 1));
         last = prim2(r, PRIM_INT_DIV, last, ct_core_copy(r->p, along->size, NULL));
-        CtCore *fail = ct_core_fail(r->p, range, r->p->int_type, CT_E0801, "out of memory", NULL);
+        CtCore *fail = ct_core_fail(r->p, r->leaf->range, r->p->int_type, CT_E0801,
+                                    "the run needs more memory than it may use", NULL);
         CtCore *some = ct_core_if(r->p, range, endless, fail, prim2(r, PRIM_INT_ADD, last, number(r, 1)));
         return ct_core_if(r->p, range, none, number(r, 0), some);
     }
