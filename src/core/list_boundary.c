@@ -9,8 +9,8 @@
  * Data with lists in their fields are data of the program's own inside of it, with the same constructors, so that these
  * fields may become arrays, too. `toList (fromList xs)` is xs again where nothing becomes an array.
  *
- * This is done for programs that take derivatives by `native`, whose reverse sweeps need memory for each cell of a list. A list
- * without a derivative may be one that is made only as far as it is looked at, as in takeWhile. */
+ * This is done for programs that are run by the method `native`, if their entry point is given lists, or if they take
+ * derivatives, whose reverse sweeps need memory for each cell of a list. */
 #include "core/lists.h"
 
 #include "base/rules.h"
@@ -290,9 +290,9 @@ CtListBoundary *ct_core_list_boundary(CtProgram *p, CtGlobal *root) {
     return b;
 }
 
-/* Without data of the program's own, lists_to_arrays.c may still find a use for them. */
-void ct_core_list_boundary_useless(CtListBoundary *boundary) {
-    if (boundary->datas.count > 0) put_back(boundary);
+/* Where derivatives are taken and no data of the program's own are changed, lists_to_arrays.c may still find a use. */
+void ct_core_list_boundary_useless(CtListBoundary *boundary, bool derivatives) {
+    if (!derivatives || boundary->datas.count > 0) put_back(boundary);
 }
 
 bool ct_core_list_is_given(CtProgram *p, CtGlobal *root) {

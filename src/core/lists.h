@@ -156,10 +156,10 @@ typedef struct Boundary CtListBoundary;
 /* Whether lists are given to the entry point. */
 bool ct_core_list_is_given(CtProgram *p, CtGlobal *root);
 /* Puts conversions between lists outside of the program and its own ones into the entry point; NULL where there are
- * none. `useless`: list_places.c has made no arrays of them, and changed nothing. In the end those are left out that
- * are of no use. */
+ * none. `useless`: list_places.c has made no arrays of them, and changed nothing; whether the program takes
+ * derivatives. In the end those are left out that are of no use. */
 CtListBoundary *ct_core_list_boundary(CtProgram *p, CtGlobal *root);
-void ct_core_list_boundary_useless(CtListBoundary *boundary);
+void ct_core_list_boundary_useless(CtListBoundary *boundary, bool derivatives);
 void ct_core_list_boundary_clean(CtProgram *p, CtGlobal *root);
 
 /* ---- list_places.c ---- */

@@ -537,12 +537,14 @@ static void simplify_callers(CtProgram *p) {
 }
 
 void ct_core_lists_to_arrays(CtProgram *p, CtGlobal *const *roots, uint32_t count, bool on_flow) {
-    bool derivatives = on_flow && count == 1 && takes_derivatives(p);
-    if (p->keeps_calls || !has_sources(p, derivatives && ct_core_list_is_given(p, roots[0]))) return;
+    bool given = on_flow && count == 1 && ct_core_list_is_given(p, roots[0]);
+    bool derivatives = on_flow && count == 1 && takes_derivatives(p), all = given || derivatives;
+    if (p->keeps_calls || !has_sources(p, given)) return;
     simplify_callers(p);
-    if (derivatives && ct_core_list_recursion(p)) simplify_callers(p);
-    CtListBoundary *boundary = derivatives ? ct_core_list_boundary(p, roots[0]) : NULL;
-    if (!ct_core_list_places(p, roots, count, derivatives) && boundary != NULL) ct_core_list_boundary_useless(boundary);
+    if (all && ct_core_list_recursion(p)) simplify_callers(p);
+    CtListBoundary *boundary = all ? ct_core_list_boundary(p, roots[0]) : NULL;
+    if (!ct_core_list_places(p, roots, count, all) && boundary != NULL)
+        ct_core_list_boundary_useless(boundary, derivatives);
     CtMap variants = {0};
     uint32_t copies = 0;
     for (uint32_t i = 0; i < p->globals.count; i++) {
