@@ -290,13 +290,14 @@ static bool join(OneSweep *o, CtFlowFunction *function, CtFlowBlock *block, uint
     return true;
 }
 
-/* The arrays of a loop that nobody reads, such as those of residuals, once the loops of both sweeps are one. */
+/* The arrays of a loop that nobody reads, such as those of residuals, once the loops of both sweeps are one. Not those
+ * of a scan, which has one for each value that it carries; nor rows, whose lengths may differ, which is an error. */
 static void drop_arrays(const CtFlowFunction *function, CtFlowStep *loop) {
     CtFlowArgs *values = &loop->as.loop.block->values;
     uint32_t kept = loop->as.loop.carried;
-    if (loop->as.loop.block->exit != EXIT_YIELD || loop->results.count == kept) return;
+    if (loop->as.loop.block->exit != EXIT_YIELD || loop->as.loop.initial || loop->results.count == kept) return;
     for (uint32_t i = kept; i < loop->results.count; i++) {
-        if (uses_in(function->body, loop->results.items[i]) == 0) continue;
+        if (uses_in(function->body, loop->results.items[i]) == 0 && ct_flow_is_regular(loop, i)) continue;
         loop->results.items[kept] = loop->results.items[i];
         values->items[kept++] = values->items[i];
     }
