@@ -139,3 +139,29 @@ class IdiomForms:
             f"map (\\{x} -> grad (\\v -> let {{ {y} = v ! 0; {x} = v ! 1 }} in if $2 then $3 else {y} * v ! 1) [|{x}, 0.5|] ! 0) $0",
         ])
         return E(t, form, kids, binds)
+
+    @makes("D", 0.6)
+    def scan_of_parts(self, t, env, n):
+        """A scan whose value has several parts, of which some are looked at."""
+        d = self.dim(env)
+        if not self.affordable(d, env):
+            return None
+        types = [self.pick(["D", "D", "D", "I", ("A", "D", None)]) for _ in range(self.rng.randint(2, 4))]
+        s = [self.name(self.short(u)) for u in types]
+        x = self.name("x")
+        binds = [*zip(s, types), (x, "D")]
+        budgets = self.split(n, 2 * len(types) + 2)
+        inner = env.bind(binds, times=self.times(d), nest=1)
+        kids = [self.e(("A", "D", d), env, budgets[0])] + [self.e(u, env, m) for u, m in zip(types, budgets[1:])]
+        steps = [self.wrapped(u, self.e(u, inner, m)) for u, m in zip(types, budgets[1 + len(types):])]
+        used = [(name, u) for name, u in zip(s, types) if self.chance(0.5)]
+        last = self.wrapped("D", self.e("D", env.bind(used * 2, times=self.times(d), nest=1), budgets[-1]))
+        starts = ", ".join(f"${1 + i}" for i in range(len(types)))
+        nexts = ", ".join(f"${1 + len(types) + i}" for i in range(len(types)))
+        last_kid = f"${1 + 2 * len(types)}"
+        parts, seen = ", ".join(s), ", ".join(name if (name, u) in used else "_" for name, u in zip(s, types))
+        scanned = self.pick([f"scanl (\\({parts}) {x} -> ({nexts})) ({starts}) $0", f"scanr (\\{x} ({parts}) -> ({nexts})) ({starts}) $0"])
+        form = self.pick(["sum", "sum", "head", "last", "foldl (\\a z -> 0.5 * a + z) 0.0"]) + f" (map (\\({seen}) -> {last_kid}) ({scanned}))"
+        where = {i: binds for i in range(1 + len(types), 1 + 2 * len(types))}
+        where[1 + 2 * len(types)] = used
+        return E(t, form, kids + steps + [last], where)
