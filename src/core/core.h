@@ -405,7 +405,7 @@ void ct_core_captures(CtProgram *p, CtLam *lam);
  * It preserves the meaning and the order of failures, and duplicates no work. For a whole program, or one term. */
 void ct_core_simplify(CtProgram *p);
 /* Lists become arrays, in all that the roots call; with derivatives on Flow, whose reverse sweeps need memory for each
- * cell of a list, or where the entry point is given lists, also these and those of its own recursion. Before
+ * cell of a list, or where the entry point is given lists of lists, also these and those of its own recursion. Before
  * ct_core_simplify, which inlines the functions on lists. */
 void ct_core_lists_to_arrays(CtProgram *p, CtGlobal *const *roots, uint32_t count, bool on_flow);
 /* The program that evaluates by need, behind elaboration: lazy.c. The roots keep their types. Returns NULL, or what it

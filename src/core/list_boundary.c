@@ -9,8 +9,9 @@
  * Data with lists in their fields are data of the program's own inside of it, with the same constructors, so that these
  * fields may become arrays, too. `toList (fromList xs)` is xs again where nothing becomes an array.
  *
- * This is done for programs that are run by the method `native`, if their entry point is given lists, or if they take
- * derivatives, whose reverse sweeps need memory for each cell of a list. */
+ * This is done for programs that are run by the method `native`, if they take derivatives, whose reverse sweeps need
+ * memory for each cell of a list; or if their entry point is given lists of lists, and gives no lists: one that is gone
+ * through once, or made of the cells of another one, is as fast as cells. */
 #include "core/lists.h"
 
 #include "base/rules.h"
@@ -301,6 +302,22 @@ bool ct_core_list_is_given(CtProgram *p, CtGlobal *root) {
     for (uint32_t i = 0; i + 1 < root->type->count; i++)
         if (has_lists(&b, root->type->parts[i])) return true;
     return false;
+}
+
+static bool is_list_of_lists(Boundary *b, CtType *type) {
+    return is_list(b, type) && is_list(b, ct_core_list_element(type));
+}
+
+bool ct_core_list_takes_rows(CtProgram *p, CtGlobal *root) {
+    Boundary b = {.p = p};
+    const CtType *type = root->type;
+    if (type->kind != TYPE_FUN || has_lists(&b, type->parts[type->count - 1])) return false;
+    bool rows = false;
+    for (uint32_t i = 0; i + 1 < type->count && !rows; i++) {
+        CtMap met = {0};
+        rows = leads_to(&b, type->parts[i], &met, is_list_of_lists);
+    }
+    return rows;
 }
 
 /* ---- conversions that are not needed ---- */

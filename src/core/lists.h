@@ -155,6 +155,8 @@ typedef struct Boundary CtListBoundary;
 
 /* Whether lists are given to the entry point. */
 bool ct_core_list_is_given(CtProgram *p, CtGlobal *root);
+/* Whether it is given lists of lists, and gives none: rows are gone through more than once, cells need not be kept. */
+bool ct_core_list_takes_rows(CtProgram *p, CtGlobal *root);
 /* Puts conversions between lists outside of the program and its own ones into the entry point; NULL where there are
  * none. `useless`: list_places.c has made no arrays of them, and changed nothing; whether the program takes
  * derivatives. In the end those are left out that are of no use. */

@@ -537,9 +537,9 @@ static void simplify_callers(CtProgram *p) {
 }
 
 void ct_core_lists_to_arrays(CtProgram *p, CtGlobal *const *roots, uint32_t count, bool on_flow) {
-    bool given = on_flow && count == 1 && ct_core_list_is_given(p, roots[0]);
-    bool derivatives = on_flow && count == 1 && takes_derivatives(p), all = given || derivatives;
-    if (p->keeps_calls || !has_sources(p, given)) return;
+    bool derivatives = on_flow && count == 1 && takes_derivatives(p);
+    bool all = derivatives || (on_flow && count == 1 && ct_core_list_takes_rows(p, roots[0]));
+    if (p->keeps_calls || !has_sources(p, all && ct_core_list_is_given(p, roots[0]))) return;
     simplify_callers(p);
     if (all && ct_core_list_recursion(p)) simplify_callers(p);
     CtListBoundary *boundary = all ? ct_core_list_boundary(p, roots[0]) : NULL;
