@@ -46,7 +46,7 @@ import run as golden
 ROOMS = ["src/core", "src/flow/opt", "src/flow/ad", "src/flow/analysis", "src/emit"]
 # What writes C for others; of Core the terms themselves, which every program is made of, and evaluation by need, which tests/haskell.py looks at.
 LEFT_OUT = re.compile(r"^src/emit/export/|^src/core/(?:array_op|build|lint|print|print_type|type|lazy\w*)\.c$")
-GROUPS = list(recording.BOTH)
+GROUPS = [*recording.BOTH, "derivatives/", "found/"]
 MADE = os.path.join(golden.ROOT, "build")
 WORK = os.path.join(golden.ROOT, "build-mutate")
 TREE, COVERED, CACHE, RESULTS, COVERAGE, NOTES = (

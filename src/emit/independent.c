@@ -83,6 +83,7 @@ static bool is_parted(const Apart *a, const CtFlowStep *step) {
 
 bool ct_emit_keeps_apart(CtArena *arena, const CtFlowStep *loop) {
     Apart a = {.block = loop->as.loop.block};
+    if (a.block->exit != EXIT_YIELD) return false;
     for (uint32_t i = 0; i < a.block->steps.count; i++) {
         const CtFlowStep *step = a.block->steps.items[i];
         bool fits = step->kind == FLOW_DIM ||
@@ -105,5 +106,5 @@ bool ct_emit_keeps_apart(CtArena *arena, const CtFlowStep *loop) {
         if (ct_flow_is_object(param->type) && (next == NULL || root(&a, next) != param)) return false;
     }
     if (a.updates.count > 0) CT_FIRED("independent.changes_in_place");
-    return a.block->exit == EXIT_YIELD && CT_FIRED("independent.loop");
+    return CT_FIRED("independent.loop");
 }

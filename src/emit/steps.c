@@ -93,10 +93,6 @@ static void emit_bare(Emit *e, CtFlowVar *var, uint32_t tag) {
 
 static void emit_string(Emit *e, const CtFlowStep *step) {
     CtFlowVar *var = step->results.items[0];
-    if (step->as.string.count == 0) {
-        emit_bare(e, var, 0);
-        return;
-    }
     uint32_t number = ++e->temporaries;
     CtText points = ct_text(e->arena);
     for (uint32_t i = 0; i < step->as.string.count; i++)

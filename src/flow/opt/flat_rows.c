@@ -13,9 +13,9 @@ typedef struct Flat {
     bool changed;
 } Flat;
 
-/* The type of a matrix of such rows; NULL for other types. */
+/* The type of a matrix of such rows; NULL for other types of arrays. */
 static const CtFlowType *matrix_type(CtFlow *flow, const CtFlowType *type) {
-    if (type->kind != FLOW_ARRAY || type->rank != 1 || type->element->kind != FLOW_ARRAY) return NULL;
+    if (type->rank != 1 || type->element->kind != FLOW_ARRAY) return NULL;
     const CtFlowType *row = type->element;
     return ct_flow_is_object(row->element) ? NULL : ct_flow_array(flow, 1 + row->rank, row->element);
 }

@@ -81,9 +81,13 @@ static bool may_fail_in_branch(const CtFlowStep *choice) {
 static bool can_go(Split *s, const CtFlowStep *step) {
     s->patience = PATIENCE;
     if (ct_flow_is_check(step)) return are_same(s, &step->args);
-    if (step->kind == FLOW_LOOP && (step->as.loop.initial || ct_flow_step_fails(step))) return false;
-    if (step->kind == FLOW_SWITCH && step->results.count > 0 && may_fail_in_branch(step)) return false;
-    if (step->kind != FLOW_LOOP && step->kind != FLOW_SWITCH) return false;
+    if (step->kind == FLOW_LOOP) {
+        if (step->as.loop.initial || ct_flow_step_fails(step)) return false;
+    } else if (step->kind == FLOW_SWITCH) {
+        if (step->results.count > 0 && may_fail_in_branch(step)) return false;
+    } else {
+        return false;
+    }
     if (!is_same(s, &step->args.items[0])) return false;
     for (uint32_t i = 0; i < ct_flow_inner_count(step); i++)
         if (!block_can_go(s, ct_flow_inner(step, i))) return false;

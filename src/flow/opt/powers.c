@@ -35,7 +35,7 @@ typedef struct Loop {
 
 /* Whether a step calls the library's function behind `^`. */
 static bool is_power(const Powers *p, const CtFlowStep *step) {
-    return step->kind == FLOW_CALL && step->results.count == 1 && step->args.count == 2 &&
+    return step->kind == FLOW_CALL && step->args.count == 2 &&
            strcmp(ct_core_prelude_name(step->as.function->name), "power@Double,Int") == 0 &&
            !ct_flow_is_user(p->flow, step->as.function->range) && step->results.items[0]->type->kind == FLOW_F64;
 }
