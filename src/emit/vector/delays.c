@@ -16,13 +16,15 @@
 bool ct_emit_vector_delays(Emit *e, const CtFlowStep *step, uint32_t carried, LaneSum *sum) {
     const CtFlowBlock *block = step->as.loop.block;
     CtFlowVar *param = block->params.items[1 + carried], *value = block->values.items[carried].var;
-    if (param->type->kind != FLOW_F64 || value == NULL || ct_flow_binder(block, value) == NULL) return false;
+    const CtFlowStep *binder = ct_flow_binder(block, value);
+    /* What a loop gives has the name of what it carries. */
+    if (param->type->kind != FLOW_F64 || binder == NULL || binder->kind == FLOW_LOOP) return false;
     CtFlowMarks marks = {.arena = e->arena};
     ct_flow_mark(&marks, param, true);
     for (uint32_t i = 0; i < block->steps.count; i++) {
         const CtFlowStep *each = block->steps.items[i];
         if (ct_flow_uses_marked(&marks, each, NULL)) return false;
-        if (each == ct_flow_binder(block, value)) break;
+        if (each == binder) break;
     }
     e->lanes[param->id].kind = LANE_VALUE;
     sum->terms.count = 0;

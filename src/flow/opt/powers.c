@@ -90,7 +90,7 @@ static void drop_choice(const Loop *l, const CtFlowStep *step) {
     if (step->as.cases.branches[some].tag != 0 || power->exit != EXIT_YIELD || none->exit != EXIT_YIELD) return;
     for (uint32_t i = 0; i < step->results.count; i++) {
         const CtFlowArg *one = &none->values.items[i], *other = &power->values.items[i];
-        bool is_one = one->var == NULL && one->type->kind == FLOW_F64 && one->lit.real == 1;
+        bool is_one = one->var == NULL && one->lit.real == 1; /* of the type of the power */
         for (uint32_t j = 0; is_one && j < l->found.count; j++)
             if (l->found.items[j].now == other->var && l->found.items[j].offset == offset && CT_FIRED("powers.choice"))
                 ct_flow_substitute(l->step->as.loop.block, step->results.items[i], *other);
