@@ -3,8 +3,8 @@
 #include "types/internal.h"
 
 CtMarks ct_types_marks(CtTypes *types) {
-    return (CtMarks){types->metas.count, types->points.count, types->deferred.count, types->inner_uses.count,
-                     types->context->error_count};
+    return (CtMarks){types->metas.count,      types->points.count,   types->deferred.count,
+                     types->inner_uses.count, types->operands.count, types->context->error_count};
 }
 
 /* Splits a function's type into its parameter types and its result; false, with an error, if the type has fewer
@@ -100,7 +100,8 @@ static void settle_main(CtTypes *types, const CtBinding *binding) {
     if (io) ct_types_unify(types, head, io->type);
 }
 
-static void infer_group(CtTypes *types, CtBindingGroup *group) {
+static void infer_group(CtTypes *types, void *data) {
+    CtBindingGroup *group = data;
     CtBindInfo **infos = CT_NEW_ARRAY(types->arena, CtBindInfo *, group->count);
     CtMarks marks = ct_types_marks(types);
     bool restricted = false;
@@ -145,11 +146,28 @@ static void leave_out_streams(CtTypes *types, CtDecls *decls) {
 
 void ct_types_infer_groups(CtTypes *types, CtDecls *decls) {
     leave_out_streams(types, decls);
-    for (uint32_t i = 0; i < decls->group_count; i++) infer_group(types, &decls->groups[i]);
+    for (uint32_t i = 0; i < decls->group_count; i++) ct_types_attempt(types, infer_group, &decls->groups[i]);
+}
+
+typedef struct Method {
+    CtBinding *binding;
+    CtEntity *entity;
+    const CtWhy *why;
+} Method;
+
+static void infer_method(CtTypes *types, void *data) {
+    const Method *method = data;
+    CtMarks marks = ct_types_marks(types);
+    types->level++;
+    for (uint32_t i = 0; i < method->entity->scheme.count; i++)
+        method->entity->scheme.generics[i]->level = types->level;
+    infer_function(types, method->binding, method->entity->scheme.type, method->why);
+    ct_types_operands_settle(types, marks.operands, true);
+    types->level--;
+    ct_types_default(types, marks);
 }
 
 void ct_types_infer_method(CtTypes *types, CtBinding *binding, CtEntity *entity, const CtWhy *why) {
-    CtMarks marks = ct_types_marks(types);
     CtBindingGroup *group = CT_NEW(types->arena, CtBindingGroup);
     group->bindings = CT_NEW_ARRAY(types->arena, CtBinding *, 1);
     group->bindings[0] = binding;
@@ -158,9 +176,5 @@ void ct_types_infer_method(CtTypes *types, CtBinding *binding, CtEntity *entity,
     group->generic_count = entity->scheme.count;
     entity->group = group;
     types->top_user = NULL;
-    types->level++;
-    for (uint32_t i = 0; i < entity->scheme.count; i++) entity->scheme.generics[i]->level = types->level;
-    infer_function(types, binding, entity->scheme.type, why);
-    types->level--;
-    ct_types_default(types, marks);
+    ct_types_attempt(types, infer_method, &(Method){binding, entity, why});
 }

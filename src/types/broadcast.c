@@ -4,16 +4,15 @@
  *
  * The other operand is one whose type is known without inference: a variable of a known type, or operators and
  * functions applied to such. Where neither it nor the expected type says how many axes are wanted, or the operand is
- * a lambda's variable, say, the operand is checked as it stands. No program changes its meaning: without the array
- * literals it would be refused. */
+ * a lambda's variable, say, the operand is checked as it stands; where that is an error, see operands.c. No program
+ * changes its meaning: without the array literals it would be refused. */
 #include "types/internal.h"
 
 enum { DEPTH = 200 }; /* of operands in operands that are looked at */
 
 static bool is_operator(const CtExpr *expr, const char *name) { return strcmp(expr->name.text->text, name) == 0; }
 
-/* Whether a name is `+`, `-`, `*`, `/` or `**` of the library's classes. */
-static bool is_arithmetic(CtTypes *types, const CtExpr *fun) {
+bool ct_types_is_arithmetic(CtTypes *types, const CtExpr *fun) {
     if (fun->kind != EXPR_VAR || !fun->entity || fun->entity->kind != ENTITY_METHOD) return false;
     const CtClass *class_ = fun->entity->class_;
     const CtEntity *from_int = ct_types_hidden(types, HIDDEN_FROM_INT, fun->range);
@@ -29,16 +28,14 @@ static bool is_array(const CtTypes *types, const CtTy *type) {
     return type->kind == TY_APP && head->kind == TY_CON && head->con == types->array;
 }
 
-/* How often a type is an array of arrays; −1 where what is in these is not known. */
-static int axes_of(const CtTypes *types, CtTy *type) {
+int ct_types_axes(const CtTypes *types, CtTy *type) {
     int axes = 0;
     for (type = ct_types_ty_resolve(type); is_array(types, type); type = ct_types_ty_resolve(type->arg)) axes++;
     const CtTy *head = type->kind == TY_APP ? ct_types_ty_resolve(type->fun) : type; /* of `t Double`, unknown, too */
     return head->kind == TY_META || type->is_error ? -1 : axes;
 }
 
-/* The same, without what is not known. */
-static int least_axes(const CtTypes *types, CtTy *type) {
+int ct_types_least_axes(const CtTypes *types, CtTy *type) {
     int axes = 0;
     for (type = ct_types_ty_resolve(type); is_array(types, type); type = ct_types_ty_resolve(type->arg)) axes++;
     return axes;
@@ -84,7 +81,7 @@ static CtTy *applied_type(CtTypes *types, const CtExpr *expr, uint32_t depth) {
 
 static CtTy *wider(CtTypes *types, CtTy *a, CtTy *b) {
     if (!a || !b) return a ? a : b;
-    return least_axes(types, a) >= least_axes(types, b) ? a : b;
+    return ct_types_least_axes(types, a) >= ct_types_least_axes(types, b) ? a : b;
 }
 
 /* The type that an expression has for certain, without inference; or NULL. */
@@ -94,7 +91,8 @@ static CtTy *known_type(CtTypes *types, const CtExpr *expr, uint32_t depth) {
     case EXPR_VAR: return expr->entity && expr->entity->scheme.count == 0 ? expr->entity->scheme.type : NULL;
     case EXPR_NEG: return known_type(types, expr->parts[0], depth - 1);
     case EXPR_APP: {
-        if (expr->part_count != 3 || !is_arithmetic(types, expr->parts[0])) return applied_type(types, expr, depth - 1);
+        if (expr->part_count != 3 || !ct_types_is_arithmetic(types, expr->parts[0]))
+            return applied_type(types, expr, depth - 1);
         CtTy *left = known_type(types, expr->parts[1], depth - 1);
         return wider(types, left, known_type(types, expr->parts[2], depth - 1));
     }
@@ -104,30 +102,32 @@ static CtTy *known_type(CtTypes *types, const CtExpr *expr, uint32_t depth) {
 
 static int known_axes(CtTypes *types, const CtExpr *expr) {
     CtTy *type = known_type(types, expr, DEPTH);
-    return type ? axes_of(types, type) : -1;
+    return type ? ct_types_axes(types, type) : -1;
 }
 
 static int known_least(CtTypes *types, const CtExpr *expr) {
     CtTy *type = known_type(types, expr, DEPTH);
-    return type ? least_axes(types, type) : 0;
+    return type ? ct_types_least_axes(types, type) : 0;
 }
 
-/* Puts an operand into as many array literals of one element. */
-static void put_in_arrays(CtTypes *types, CtExpr *expr, int count) {
+CtTy *ct_types_put_in_arrays(CtTypes *types, CtExpr *expr, CtTy *type, int count) {
+    if (count > 0) ct_types_save_expr(types, expr);
     for (; count > 0; count--) {
         CtExpr *inside = CT_NEW(types->arena, CtExpr);
         *inside = *expr;
-        *expr = (CtExpr){.kind = EXPR_ARRAY, .parenthesised = true, .range = inside->range, .part_count = 1};
+        if (type) type = ct_types_ty_app(types, types->array->type, type);
+        *expr =
+            (CtExpr){.kind = EXPR_ARRAY, .parenthesised = true, .range = inside->range, .part_count = 1, .type = type};
         expr->parts = CT_NEW_ARRAY(types->arena, CtExpr *, 1);
         expr->parts[0] = inside;
-        if (inside->type) expr->type = ct_types_ty_app(types, types->array->type, inside->type);
     }
+    return type;
 }
 
 /* Whether an operand is a function's result that may have any number of axes as far as the function's type says, such
  * as `sum (map f xs)`. */
 static bool is_open(CtTypes *types, const CtExpr *expr) {
-    if (expr->kind != EXPR_APP || expr->parts[0]->kind != EXPR_VAR || is_arithmetic(types, expr->parts[0]))
+    if (expr->kind != EXPR_APP || expr->parts[0]->kind != EXPR_VAR || ct_types_is_arithmetic(types, expr->parts[0]))
         return false;
     const CtEntity *entity = expr->parts[0]->entity;
     CtTy *result = entity && entity->scheme.count > 0 ? entity->scheme.type : NULL, *param;
@@ -142,15 +142,15 @@ static void check_alone(CtTypes *types, CtExpr *app, uint32_t index, CtTy *type,
     CtWhy why = {.kind = WHY_ARGUMENT, .index = index, .fun = app->parts[0], .count = 2};
     CtTy *own = ct_types_ty_meta(types, 0);
     ct_types_check_expr(types, operand, own, &why);
-    int axes = axes_of(types, own);
-    if (axes >= 0) put_in_arrays(types, operand, wanted - axes);
-    for (int i = axes; axes >= 0 && i < wanted; i++) own = ct_types_ty_app(types, types->array->type, own);
+    int axes = ct_types_axes(types, own);
+    if (axes >= 0) own = ct_types_put_in_arrays(types, operand, own, wanted - axes);
     ct_types_ty_expect(types, operand->range, type, own, &why);
 }
 
 uint32_t ct_types_broadcast(CtTypes *types, CtExpr *app, CtTy *type) {
-    if (app->part_count != 3 || !is_arithmetic(types, app->parts[0])) return 0;
-    int wanted = axes_of(types, type), least = least_axes(types, type), axes[2];
+    if (app->part_count != 3 || !ct_types_is_arithmetic(types, app->parts[0])) return 0;
+    if (ct_types_operands_wait(types, app, type)) return 1U << 1 | 1U << 2;
+    int wanted = ct_types_axes(types, type), least = ct_types_least_axes(types, type), axes[2];
     for (uint32_t i = 0; i < 2; i++) {
         axes[i] = known_axes(types, app->parts[i + 1]);
         if (axes[i] > wanted) wanted = axes[i];
@@ -159,7 +159,7 @@ uint32_t ct_types_broadcast(CtTypes *types, CtExpr *app, CtTy *type) {
     }
     uint32_t checked = 0;
     for (uint32_t i = 0; i < 2; i++) {
-        if (axes[i] >= 0) put_in_arrays(types, app->parts[i + 1], least - axes[i]);
+        if (axes[i] >= 0) ct_types_put_in_arrays(types, app->parts[i + 1], NULL, least - axes[i]);
         if (axes[i] >= 0 || wanted <= 0 || !is_open(types, app->parts[i + 1])) continue;
         check_alone(types, app, i + 1, type, wanted);
         checked |= 1U << (i + 1);
@@ -168,6 +168,6 @@ uint32_t ct_types_broadcast(CtTypes *types, CtExpr *app, CtTy *type) {
 }
 
 void ct_types_broadcast_section(CtTypes *types, const CtExpr *op, CtExpr *operand, CtTy *type) {
-    int wanted = axes_of(types, type), axes = is_arithmetic(types, op) ? known_axes(types, operand) : -1;
-    if (axes >= 0) put_in_arrays(types, operand, wanted - axes);
+    int wanted = ct_types_axes(types, type), axes = ct_types_is_arithmetic(types, op) ? known_axes(types, operand) : -1;
+    if (axes >= 0) ct_types_put_in_arrays(types, operand, NULL, wanted - axes);
 }

@@ -66,6 +66,8 @@ static void take_type_arguments(CtTypes *types, CtExpr *expr) {
 
 static CtTy *variable_type(CtTypes *types, CtExpr *expr) {
     CtEntity *entity = expr->entity;
+    expr->inst = NULL;
+    expr->inst_count = 0;
     if (!entity || !entity->scheme.type) return types->error;
     if (!entity->scheme.count) return entity->scheme.type;
     expr->inst_count = entity->scheme.count;
@@ -331,7 +333,9 @@ static void check_annotation(CtTypes *types, CtExpr *expr, CtTy *expected, const
         }
     }
     CtWhy inside = {.kind = WHY_ANNOTATION};
+    uint32_t operands = types->operands.count;
     ct_types_check_expr(types, expr->parts[0], type, &inside);
+    if (vars.made.count > 0) ct_types_operands_settle(types, operands, true);
     types->level--;
     for (uint32_t i = 0; i < vars.made.count; i++) {
         CtTy *end = ct_types_ty_resolve(vars.made.items[i]);

@@ -247,20 +247,26 @@ static bool has_large(CtTypes *types, const CtBindingGroup *group, CtBindInfo **
     return false;
 }
 
+static CtTy *head_of(CtTy *type) {
+    CtTy *head = ct_types_ty_resolve(type);
+    while (head->kind == TY_APP) head = ct_types_ty_resolve(head->fun);
+    return head;
+}
+
 /* A constraint on `f a` cannot be in the context of an inferred type. Where f is to be a list or an array, f is the
- * list; so is what is to be folded, at top level. The variables of other constraints, in local bindings, are left to
- * the enclosing group, which may tell what f is. */
+ * list or, in arithmetic, the array; so is what is to be folded, at top level. The variables of other constraints, in
+ * local bindings, are left to the enclosing group, which may tell what f is. */
 static void settle_sequences(CtTypes *types, uint32_t mark) {
     static const char *const names[] = {"Sequence", NULL}, *const folded[] = {"Sequence", "Foldable", "Traversable",
                                                                               NULL};
     bool settled = false, local = types->level > 1;
     for (uint32_t i = mark; i < types->deferred.count; i++) {
-        CtTy *head = ct_types_ty_resolve(types->deferred.items[i].type);
-        while (head->kind == TY_APP) head = ct_types_ty_resolve(head->fun);
+        CtTy *head = head_of(types->deferred.items[i].type);
         if (head->kind != TY_META || head->level <= types->level) continue;
-        for (const CtPred *pred = head->preds; pred && !head->link && has_all(head, types->list->type);
-             pred = pred->next)
-            if (ct_types_class_named(pred->class_, local ? names : folded)) head->link = types->list->type;
+        CtTy *found = ct_types_in_arithmetic(types, head) ? types->array->type : types->list->type;
+        if (!has_all(head, found)) continue;
+        for (const CtPred *pred = head->preds; pred && !head->link; pred = pred->next)
+            if (ct_types_class_named(pred->class_, local ? names : folded)) head->link = found;
         settled |= head->link != NULL;
         if (local && !head->link) ct_types_lower(types->deferred.items[i].type, types->level);
     }
@@ -269,6 +275,11 @@ static void settle_sequences(CtTypes *types, uint32_t mark) {
 
 void ct_types_generalise(CtTypes *types, CtBindingGroup *group, CtBindInfo **infos, CtMarks marks, bool restricted) {
     Quantify q = {.types = types, .restricted = restricted};
+    bool closed = false; /* nothing outside may say more of the operands that wait */
+    for (uint32_t i = 0; i < group->count; i++)
+        closed |= infos[i]->frame->top || (infos[i]->signature && infos[i]->signature->count > 0);
+    ct_types_operands_settle(types, marks.operands, closed);
+    ct_types_operands_leave(types, marks.operands);
     bool failed = types->context->error_count > marks.errors || has_large(types, group, infos);
     ct_types_solve_deferred(types, marks.deferred, false);
     settle_sequences(types, marks.deferred);
@@ -284,6 +295,7 @@ void ct_types_generalise(CtTypes *types, CtBindingGroup *group, CtBindInfo **inf
     for (uint32_t i = 0; i < group->count; i++)
         for (uint32_t j = 0; j < infos[i]->var_count; j++) {
             CtScheme *scheme = &infos[i]->vars[j]->scheme;
+            ct_types_save_scheme(types, infos[i]->vars[j]);
             bool broken = failed && !infos[i]->signature;
             CtTy *type = broken || !scheme->type ? types->error : ct_types_ty_substitute(types, scheme->type);
             *scheme = (CtScheme){group->generics, group->generic_count, type};

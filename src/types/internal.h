@@ -1,7 +1,8 @@
 /* Declarations shared by the files of type inference. A good reading order: type.c, unify.c, solve.c, convert.c,
  * declare.c, classes.c, deriving.c (declarations); resolve.c, groups.c (name resolution, dependency analysis); expr.c,
- * broadcast.c, pattern.c, records.c, bind.c, generalise.c, growth.c (inference proper); report.c, suggest.c, unknown.c,
- * absent.c, print.c (messages); scope.c, imports.c (modules); env.c, module.c (entry points). */
+ * broadcast.c, operands.c, pattern.c, records.c, bind.c, attempt.c, generalise.c, growth.c (inference proper);
+ * report.c, suggest.c, unknown.c, absent.c, print.c (messages); scope.c, imports.c (modules); env.c, module.c (entry
+ * points). */
 #ifndef CT_TYPES_INTERNAL_H
 #define CT_TYPES_INTERNAL_H
 
@@ -107,6 +108,13 @@ typedef struct CtLargeLiteral {
     CtSourceRange range;
 } CtLargeLiteral;
 
+/* Operands of arithmetic whose numbers of axes are not known yet. */
+typedef struct CtOperands {
+    CtExpr *app; /* the operator, and the two */
+    struct CtTy *types[2], *result;
+    bool failed; /* an error has been reported */
+} CtOperands;
+
 struct CtTypes {
     CtContext *context;
     CtArena *arena;
@@ -172,7 +180,36 @@ struct CtTypes {
     bool told_large;                    /* a type that is too large has been reported; others are consequences */
     uint32_t solve_levels, solve_steps; /* depth and number of steps of instance resolution, both bounded */
     uint32_t convert_levels;            /* nesting depth of type expressions and synonyms, bounded */
+    uint32_t attempt;                   /* at a binding group of a program: 1, or 2 (attempt.c); otherwise 0 */
+    CT_VEC(struct CtSaved) saved;       /* what the first attempt has written over */
+    CT_VEC(CtOperands) operands;        /* those that wait, in the second attempt */
+    CT_VEC(CtTy *) sums;                /* in it: the types of arithmetic, but of numbers alone */
+    uint32_t operand_levels;            /* how deep operands are nested in each other, bounded */
 };
+
+/* ---- attempt.c ---- */
+
+typedef void CtInference(CtTypes *types, void *data);
+/* Runs inference of a part of a program: where it finds errors, once more with operands that wait. */
+void ct_types_attempt(CtTypes *types, CtInference *infer, void *data);
+/* To be called before inference replaces an expression, or gives a variable its type. */
+void ct_types_save_expr(CtTypes *types, CtExpr *expr);
+void ct_types_save_scheme(CtTypes *types, CtEntity *entity);
+/* Before an error adds to a signature's context. */
+void ct_types_save_preds(CtTypes *types, CtTy *variable);
+
+/* ---- operands.c ---- */
+
+/* In the second attempt: notes the type of arithmetic, checks its operands by themselves, and relates their types with
+ * `type`, which the result has, as soon as they say how many axes each has. False: they are still to be checked. */
+bool ct_types_operands_wait(CtTypes *types, CtExpr *app, CtTy *type);
+/* Relates the operands that wait since the mark, as far as their types are known; `last`: all, if need be as operands
+ * of one type. */
+void ct_types_operands_settle(CtTypes *types, uint32_t mark, bool last);
+/* Whether a type variable is applied in the type of arithmetic: then it is an array. */
+bool ct_types_in_arithmetic(const CtTypes *types, const CtTy *variable);
+/* Leaves the type variables of those that still wait to the enclosing group. */
+void ct_types_operands_leave(CtTypes *types, uint32_t mark);
 
 /* ---- broadcast.c ---- */
 
@@ -182,6 +219,14 @@ struct CtTypes {
 uint32_t ct_types_broadcast(CtTypes *types, CtExpr *app, CtTy *type);
 /* The same for the operand of a section; `type`: that of the operator's operands. */
 void ct_types_broadcast_section(CtTypes *types, const CtExpr *op, CtExpr *operand, CtTy *type);
+/* Whether a name is `+`, `-`, `*`, `/` or `**` of the library's classes. */
+bool ct_types_is_arithmetic(CtTypes *types, const CtExpr *fun);
+/* How often a type is an array of arrays; −1 where what is in these is not known. */
+int ct_types_axes(const CtTypes *types, CtTy *type);
+/* The same, without what is not known. */
+int ct_types_least_axes(const CtTypes *types, CtTy *type);
+/* Puts an operand into as many array literals of one element, and does so with its type. */
+CtTy *ct_types_put_in_arrays(CtTypes *types, CtExpr *expr, CtTy *type, int count);
 
 /* ---- literals.c ---- */
 
@@ -262,7 +307,7 @@ CtTy **ct_types_con_inst(CtTypes *types, const CtDataCon *con, uint32_t *count, 
 CtTy *ct_types_mentions_own(CtTy *type);
 /* What a pattern's constructor says holds in its branch: an alternative, a clause, what follows a generator. */
 typedef struct CtBranch {
-    uint32_t level, refined;
+    uint32_t level, refined, operands;
 } CtBranch;
 CtBranch ct_types_branch_enter(const CtTypes *types);
 void ct_types_branch_leave(CtTypes *types, CtBranch branch);
@@ -512,7 +557,7 @@ void ct_types_infer_groups(CtTypes *types, CtDecls *decls);
 /* Checks the binding of a method against the type of its entity, whose generics are rigid in the body. */
 void ct_types_infer_method(CtTypes *types, CtBinding *binding, CtEntity *entity, const CtWhy *why);
 typedef struct CtMarks { /* lengths of the lists of unsolved types and constraints at the start of a binding group */
-    uint32_t metas, points, deferred, inner_uses, errors;
+    uint32_t metas, points, deferred, inner_uses, operands, errors;
 } CtMarks;
 CtMarks ct_types_marks(CtTypes *types);
 void ct_types_generalise(CtTypes *types, CtBindingGroup *group, CtBindInfo **infos, CtMarks marks, bool restricted);

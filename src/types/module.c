@@ -45,21 +45,32 @@ bool ct_types_infer_module(CtTypes *types, CtModule *module, bool is_prelude) {
     return types->context->error_count == errors;
 }
 
+typedef struct Whole {
+    CtExpr *expr;
+    CtTy *type;
+} Whole;
+
+static void infer_whole(CtTypes *types, void *data) {
+    const Whole *whole = data;
+    CtMarks marks = ct_types_marks(types);
+    types->level = 1;
+    ct_types_check_expr(types, whole->expr, whole->type ? whole->type : ct_types_ty_meta(types, 0), NULL);
+    ct_types_operands_settle(types, marks.operands, true);
+    types->level = 0;
+    ct_types_default(types, marks);
+}
+
 bool ct_types_infer_expression(CtTypes *types, CtExpr *expr, CtTy *expected) {
     types->unknown.count = 0;
     types->told_large = false;
-    types->level = 0;
     types->is_library = false;
     types->top_user = NULL;
-    CtMarks marks = ct_types_marks(types);
+    uint32_t errors = types->context->error_count;
     types->level = 1;
     ct_types_resolve_expr(types, expr);
-    if (!expected) expected = ct_types_ty_meta(types, 0);
-    ct_types_check_expr(types, expr, expected, NULL);
-    types->level = 0;
-    ct_types_default(types, marks);
+    ct_types_attempt(types, infer_whole, &(Whole){expr, expected});
     ct_types_check_large(types);
     ct_types_check_inner_uses(types);
     types->matches.count = 0;
-    return types->context->error_count == marks.errors;
+    return types->context->error_count == errors;
 }

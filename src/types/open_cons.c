@@ -87,9 +87,13 @@ CtTy **ct_types_con_inst(CtTypes *types, const CtDataCon *con, uint32_t *count, 
 
 /* ---- patterns ---- */
 
-CtBranch ct_types_branch_enter(const CtTypes *types) { return (CtBranch){types->level, types->refined.count}; }
+CtBranch ct_types_branch_enter(const CtTypes *types) {
+    return (CtBranch){types->level, types->refined.count, types->operands.count};
+}
 
 void ct_types_branch_leave(CtTypes *types, CtBranch branch) {
+    if (types->level != branch.level || types->refined.count > branch.refined)
+        ct_types_operands_settle(types, branch.operands, true);
     types->level = branch.level;
     while (types->refined.count > branch.refined) types->refined.items[--types->refined.count]->refined = NULL;
 }

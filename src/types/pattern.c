@@ -4,6 +4,7 @@
 static void check_variable(CtTypes *types, CtPat *pat, CtTy *expected) {
     CtScheme *scheme = &pat->entity->scheme;
     CtWhy why = {.kind = WHY_SIGNATURE, .name = pat->name.text};
+    ct_types_save_scheme(types, pat->entity);
     if (!scheme->type && ct_types_poly_head(expected, NULL))
         *scheme = ct_types_poly_scheme(types, expected);
     else if (!scheme->type)

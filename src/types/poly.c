@@ -154,6 +154,7 @@ CtTy *ct_types_float_forall(CtTypes *types, CtTy *type, CtTyVars *vars) {
 
 void ct_types_check_poly(CtTypes *types, CtExpr *expr, CtTy *expected, const CtWhy *why) {
     CtExpr *inner = CT_NEW(types->arena, CtExpr);
+    ct_types_save_expr(types, expr);
     *inner = *expr;
     *expr = (CtExpr){.kind = EXPR_POLY, .range = expr->range, .part_count = 1, .type = expected};
     expr->parts = CT_NEW_ARRAY(types->arena, CtExpr *, 1);
@@ -166,6 +167,8 @@ void ct_types_check_poly(CtTypes *types, CtExpr *expr, CtTy *expected, const CtW
     }
     expr->inst = scheme.generics;
     expr->inst_count = scheme.count;
+    uint32_t operands = types->operands.count;
     ct_types_check_expr(types, inner, scheme.type, why);
+    ct_types_operands_settle(types, operands, true);
     types->level--;
 }

@@ -211,6 +211,7 @@ bool ct_types_ty_expect(CtTypes *types, CtSourceRange range, CtTy *expected, CtT
 
 /* Reports a class constraint on a rigid type variable that the signature's context does not imply. */
 static void report_unpromised(CtTypes *types, CtClass *class_, CtTy *generic, CtSourceRange range, const char *text) {
+    ct_types_save_preds(types, generic);
     ct_types_pred_add(types, generic, class_, range); /* so that the error is reported only once */
     if (report_misnamed(types, range, generic)) return;
     const char *promises = generic->of_forall ? "`forall`" : generic->is_skolem ? "constructor" : "signature";
