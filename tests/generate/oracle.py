@@ -370,7 +370,7 @@ def check_program(lib, program, seed, plan, tell):
         for name in plan["value"]:
             q = Question("value", name)
             native = checker.ask(q)
-            checker.hold(question, answer, q, native, "all" if VARIANTS[name][1] else False)
+            checker.hold(question, answer, q, native, VARIANTS[name][1])
             if name == "threads":  # the same code in one thread: the same bits
                 q1 = Question("value", "parts")
                 checker.hold(q1, checker.ask(q1), q, native, "all")
