@@ -7,11 +7,11 @@
  * left to lists_to_arrays.c: where a function takes such a list, it is given `toList array`, and where one gives it,
  * `fromList` stands around the call. So this pass is correct whatever those functions are.
  *
- * Functions of the library are copied for it, since later passes may use the original; once for each use, unless they
- * are recursive, since they are used for lists of many classes. Excluded are classes in the types of entry points,
- * which list_boundary.c has kept apart from those of the program, and those whose operations would take longer on
- * arrays: what puts an element in front of a list, or takes one away, and gives the result to the same place, as a
- * recursion that accumulates does.
+ * Functions of the library are copied for it, since later passes may use the original; once for each use, since they
+ * are used for lists of many classes, but recursive ones only where they work on lists of lists. Excluded are classes
+ * in the types of entry points, which list_boundary.c has kept apart from those of the program, and those whose
+ * operations would take longer on arrays: what puts an element in front of a list, or takes one away, and gives the
+ * result to the same place, as a recursion that accumulates does.
  *
  * A list in a list is a row, which may have any length, while those of an array of arrays have one. So it is a pair of
  * an array and the unit: arrays of tuples keep arrays in them by reference. */
@@ -301,15 +301,40 @@ static bool expand(CtPlaces *w, CtCore *core) {
     return true;
 }
 
+/* Whether a function is only recursive by calling itself. */
+static bool calls_only_itself(CtPlaces *w, const CtGlobal *global) {
+    CtMap met = {0};
+    CtCoreList work = {0};
+    if (global->body != NULL) ct_push(arena_of(w), &work, global->body);
+    while (work.count > 0) {
+        CtCore *core = work.items[--work.count];
+        bool other = core->kind == CORE_GLOBAL && core->as.global != global;
+        if (other && reaches(w, &met, core->as.global, global)) return false;
+        ct_core_children(arena_of(w), core, &work);
+    }
+    return true;
+}
+
+/* Whether lists, or functions or tuples with lists, are in the elements of a list in the type of a function. */
+static bool has_lists_in_lists(CtPlaces *w, const CtType *type) {
+    for (uint32_t i = 0; i < type->count; i++)
+        if (ct_core_list_is_list(type->parts[i]) && has_lists(w, ct_core_list_element(type->parts[i]))) return true;
+    return false;
+}
+
 /* Whether a function of the library is copied for each of its uses: what one use gives it does not become the list of
- * another. */
+ * another. The lists that a recursion goes through stay lists, so that only the lists in these matter. */
 static bool is_copied_for_use(CtPlaces *w, const CtGlobal *global) {
     CtMap met = {0};
-    return global->is_library && global->type->kind == TYPE_FUN && w->copies.count < MOST_COPIES_FOR_USES &&
-           !reaches(w, &met, global, global);
+    if (!global->is_library || global->type->kind != TYPE_FUN || w->copies.count >= MOST_COPIES_FOR_USES) return false;
+    return !reaches(w, &met, global, global) || (has_lists_in_lists(w, global->type) && calls_only_itself(w, global));
 }
 
 static CtPlace *infer_global(CtPlaces *w, CtCore *core) {
+    if (w->within != NULL && w->within->original == core->as.global) {
+        core->as.global = w->within->copy;
+        return w->within->type;
+    }
     if (expand(w, core)) return infer(w, core);
     if (core->as.global->is_library && !works_on_lists(w, core->as.global)) {
         leave(w, core->as.global);
@@ -508,15 +533,9 @@ static CtPlace *infer_app(CtPlaces *w, CtCore *core) {
     CtCore *fun = core->as.call.of.fun;
     CtPlace *loop = fun->kind == CORE_VAR ? ct_map_get(&w->loops, ct_key(fun->as.var)) : NULL;
     if (loop != NULL) return infer_loop_call(w, core, core, loop);
-    const CtPlacedGlobal *within = w->within;
-    bool itself = fun->kind == CORE_GLOBAL && within != NULL && within->original == fun->as.global;
-    if (itself) {
-        fun->as.global = within->copy;
-        note(w, fun, within->type);
-    } else if (list_function(core) != LIST_NONE) {
-        return infer_list_call(w, core);
-    }
-    CtPlace *place = itself ? within->type : infer(w, fun);
+    bool itself = fun->kind == CORE_GLOBAL && w->within != NULL && w->within->original == fun->as.global;
+    if (!itself && list_function(core) != LIST_NONE) return infer_list_call(w, core);
+    CtPlace *place = infer(w, fun);
     for (uint32_t i = 0; i < core->as.call.count; i++) unify(infer(w, core->as.call.args[i]), part_of(place, i));
     return part_of(place, core->as.call.count);
 }
