@@ -71,15 +71,33 @@ static void lengths_of(Reverse *r, const CtFlowVar *array, CtFlowArg *lengths) {
 
 static bool is_special(const Acc *acc) { return acc->kind == ACC_UNIFORM || acc->kind == ACC_SINGLE; }
 
+/* An array with the adjoint of a single element; or with that added to its element. */
+static CtFlowArg put_single(Reverse *r, CtSourceRange range, CtFlowArg array, const Acc *single, bool adds) {
+    CtFlowArgs start = {0}, next = {0};
+    CtFlowLooping loop = {0};
+    if (single->if_any && CT_FIRED("accumulators.if_any")) {
+        CtFlowArg count = ct_flow_dim(&r->b, range, array, 0);
+        ct_push(r->arena, &start, array);
+        loop = ct_flow_loop_begin(&r->b, range,
+                                  ct_flow_prim_int(&r->b, range, PRIM_INT_MIN, count, ct_flow_int(&r->b, 1)), &start);
+        array = loop.carried.items[0];
+    }
+    array = adds ? ct_flow_add_at(&r->b, range, array, &single->index, 1, single->value)
+                 : ct_flow_update(&r->b, range, array, &single->index, 1, single->value);
+    if (!single->if_any) return array;
+    ct_push(r->arena, &next, array);
+    return ct_flow_loop_end(&r->b, &loop, &next, NULL, NULL).items[0];
+}
+
 /* Turns a uniform or single-element adjoint into an array. */
 static void spread(Reverse *r, Scope *scope, CtFlowVar *array, Acc *acc) {
     Scope *here = r->scope;
     ct_flow_reverse_enter(r, scope);
     if (acc->kind == ACC_SINGLE && CT_FIRED("accumulators.single_spread")) {
-        CtFlowArg g = acc->value, index = acc->index;
+        Acc single = *acc;
         *acc = (Acc){.kind = ACC_NOTHING};
         fill(r, scope, array, acc);
-        acc->value = ct_flow_update(&r->b, CT_NO_RANGE, acc->value, &index, 1, g);
+        acc->value = put_single(r, CT_NO_RANGE, acc->value, &single, false);
         ct_flow_reverse_enter(r, here);
         return;
     }
@@ -108,7 +126,7 @@ static void make_bag(Reverse *r, Scope *scope, CtFlowVar *array, Acc *acc) {
     if (acc->kind == ACC_NOTHING || acc->kind == ACC_BAG) return;
     Scope *here = r->scope;
     CtFlowArg bag;
-    if (acc->kind == ACC_UNIFORM) spread(r, scope, array, acc);
+    if (acc->kind == ACC_UNIFORM || (acc->kind == ACC_SINGLE && acc->if_any)) spread(r, scope, array, acc);
     ct_flow_reverse_enter(r, scope);
     if (acc->kind == ACC_SINGLE && CT_FIRED("accumulators.single_to_bag")) {
         bag = ct_flow_zero(&r->b, ct_flow_shared_adjoint_type(r->flow, array->type));
@@ -403,7 +421,7 @@ void ct_flow_reverse_give(Reverse *r, CtSourceRange range, CtFlowArg to, CtFlowA
     if (!ct_flow_reverse_is_active(r, to) || ct_flow_is_none(adjoint)) return;
     const Acc *single = full ? ct_flow_reverse_take_special(r, to.var, ACC_SINGLE) : NULL;
     if (single != NULL && CT_FIRED("accumulators.single_into_full"))
-        adjoint = ct_flow_add_at(&r->b, range, adjoint, &single->index, 1, single->value);
+        adjoint = put_single(r, range, adjoint, single, true);
     Acc *acc = whole_acc(r, to.var, false);
     if (to.type->kind == FLOW_ARRAY && adjoint.type->kind == FLOW_NODE)
         give_bag(r, range, to.var, acc, adjoint);
@@ -447,6 +465,11 @@ void ct_flow_reverse_give_single(Reverse *r, CtSourceRange range, CtFlowArg to, 
     }
     CT_FIRED("accumulators.single_added");
     ct_flow_reverse_put(r, to, ct_flow_add_at(&r->b, range, ct_flow_reverse_borrow(r, range, to), &index, 1, adjoint));
+}
+
+void ct_flow_reverse_give_if_any(Reverse *r, CtFlowArg to, CtFlowArg index, CtFlowArg adjoint) {
+    Acc *acc = ct_flow_reverse_acc(r, r->scope, to.var, true);
+    *acc = (Acc){.kind = ACC_SINGLE, .value = adjoint, .index = index, .if_any = true};
 }
 
 const Acc *ct_flow_reverse_take_special(Reverse *r, const CtFlowVar *of, AccKind kind) {

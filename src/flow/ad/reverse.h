@@ -23,6 +23,7 @@ typedef struct Acc {
      * all others are zero. */
     CtFlowArg value;
     CtFlowArg index;    /* SINGLE: the element's index */
+    bool if_any;        /* SINGLE: if the array has no elements, there is none */
     bool full;          /* WHOLE, and of an array: certainly not the empty array that stands for zero */
     CtFlowStep *pieces; /* PIECES: an OPEN of the variable; the adjoint is held by the accumulators of its results */
 } Acc;
@@ -131,6 +132,10 @@ CtFlowArg ct_flow_reverse_place_of_extreme(Reverse *r, CtFlowStep *step);
 /* Of a loop that selects: the place of the iteration whose values it gives, in the forward sweep, or −1; for each
  * carried variable that is active the value that may replace it, for others none. NULL: it does not select. */
 CtFlowVar *ct_flow_reverse_selection(Reverse *r, CtFlowStep *loop, CtFlowArgs *fresh);
+/* The cotangent of a loop that selects an element of an array goes to this element, or to what the loop begins with.
+ * False: the loop is another. `place`: a value of the reverse sweep. */
+bool ct_flow_reverse_selected_element(Reverse *r, const CtFlowStep *loop, const CtFlowArgs *fresh, CtFlowArg place,
+                                      const CtFlowArgs *cotangents);
 /* Whether an array of numbers made in a loop's block is known to have the same length in all iterations. */
 bool ct_flow_reverse_has_regular_rows(Reverse *r, const CtFlowStep *loop, const CtFlowVar *row);
 /* Whether a loop is known, where it stands, to have as many iterations as an array has elements. */
@@ -157,6 +162,8 @@ void ct_flow_reverse_give(Reverse *r, CtSourceRange range, CtFlowArg to, CtFlowA
  * sweep. */
 void ct_flow_reverse_give_uniform(Reverse *r, CtSourceRange range, CtFlowArg to, CtFlowArg adjoint);
 void ct_flow_reverse_give_single(Reverse *r, CtSourceRange range, CtFlowArg to, CtFlowArg index, CtFlowArg adjoint);
+/* The same to the element of an array that nothing has been given to, unless it has no elements. */
+void ct_flow_reverse_give_if_any(Reverse *r, CtFlowArg to, CtFlowArg index, CtFlowArg adjoint);
 /* Removes and returns the accumulated adjoint if it is of this kind (UNIFORM, SINGLE); else NULL. */
 const Acc *ct_flow_reverse_take_special(Reverse *r, const CtFlowVar *of, AccKind kind);
 /* Whether the accumulated adjoint of a variable is of this kind in the current scope. */

@@ -89,14 +89,16 @@ static bool gives_arrays(const Looping *lp) {
     return false;
 }
 
-/* The cotangents of the results of a loop that selects go to one iteration, or to the initial values. */
-static void take_selected(Reverse *r, Looping *lp) {
+/* The cotangents of the results of a loop that selects go to one iteration, or to the initial values. True: they have
+ * gone to an element of an array, and no iteration is reversed. */
+static bool take_selected(Reverse *r, Looping *lp) {
     CtSourceRange range = lp->step->range;
-    if (gives_arrays(lp)) return;
+    if (gives_arrays(lp)) return false;
     CtFlowArgs fresh = {0};
     CtFlowVar *var = ct_flow_reverse_selection(r, lp->step, &fresh);
-    if (var == NULL || !CT_FIRED("reverse_loops.selection")) return;
+    if (var == NULL || !CT_FIRED("reverse_loops.selection")) return false;
     CtFlowArg place = ct_flow_reverse_need(r, flow_of(var)), none = ct_flow_int(&r->b, 0);
+    if (ct_flow_reverse_selected_element(r, lp->step, &fresh, place, &lp->cotangents)) return true;
     CtFlowArg is_initial = ct_flow_prim_int(&r->b, range, PRIM_INT_LT, place, none);
     Acc *single = CT_NEW(r->arena, Acc);
     *single = (Acc){.kind = ACC_SINGLE, .index = ct_flow_prim_int(&r->b, range, PRIM_INT_MAX, place, none)};
@@ -113,6 +115,7 @@ static void take_selected(Reverse *r, Looping *lp) {
         ct_push(r->arena, &lp->initial, initial);
     }
     while (lp->cotangents.count < lp->step->results.count) ct_push(r->arena, &lp->cotangents, ct_flow_none());
+    return false;
 }
 
 /* The block never yields: the cotangents go to the initial values. */
@@ -132,7 +135,7 @@ static void begin(Reverse *r, Looping *lp) {
     const CtFlowType *integer = ct_flow_scalar(r->flow, FLOW_I64);
     CtFlowBlock *backward = ct_flow_block(&r->b);
     lp->count = ct_flow_reverse_need(r, lp->step->args.items[0]);
-    if (selects(lp))
+    if (selects(lp) || (lp->single != NULL && lp->single->if_any))
         lp->count = ct_flow_prim_int(&r->b, lp->step->range, PRIM_INT_MIN, lp->count, ct_flow_int(&r->b, 1));
     else if (lp->single != NULL)
         lp->count = ct_flow_int(&r->b, 1);
@@ -394,7 +397,7 @@ void ct_flow_reverse_loop(Reverse *r, CtFlowStep *step) {
         pass_on(r, &lp);
         return;
     }
-    take_selected(r, &lp);
+    if (take_selected(r, &lp)) return;
     begin(r, &lp);
     selects(&lp) ? give_fresh(r, &lp) : give_cotangents(r, &lp);
     ct_flow_reverse_steps(r, lp.block, lp.block->steps.count);

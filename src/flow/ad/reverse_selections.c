@@ -6,7 +6,10 @@
  *       yield min b, e                        yield if lt e, b then e, i else b, j
  *
  * So the results are what one iteration has computed, or the initial values. The forward sweep also carries the place,
- * the number of that iteration, or −1. The reverse sweep reverses this iteration alone: no other has contributed. */
+ * the number of that iteration, or −1. The reverse sweep reverses this iteration alone: no other has contributed.
+ *
+ * Where the loop selects an element of an array, as `foldl1 min` and `foldr min b` do, the cotangent goes to this
+ * element: so of a map that has made the array, too, one iteration alone is reversed. */
 #include "flow/ad/reverse.h"
 #include "flow/analysis/analysis.h"
 
@@ -135,4 +138,66 @@ CtFlowVar *ct_flow_reverse_selection(Reverse *r, CtFlowStep *loop, CtFlowArgs *f
     if (place == NULL) place = carry_place(r, loop, &choice);
     ct_map_set(r->arena, &r->places, ct_key(block), place);
     return place;
+}
+
+/* ---- elements of one array ---- */
+
+enum { DEEPEST_INDEX = 8 };
+
+/* An Int of the loop's body where its index is `place`, by steps of the reverse sweep; none if it is not a sum of what
+ * is outside of the body, or if that depends on other values of the body. */
+static CtFlowArg index_at(Reverse *r, const CtFlowBlock *body, CtFlowArg arg, CtFlowArg place, int depth) {
+    if (arg.var == NULL) return arg;
+    if (arg.var == body->params.items[0]) return place;
+    if (ct_map_get(&r->owner, arg.var->id) != body) return ct_flow_reverse_need(r, arg);
+    const CtFlowStep *step = ct_map_get(&r->defs, arg.var->id);
+    bool sum = ct_flow_is_prim(step, PRIM_INT_ADD) || ct_flow_is_prim(step, PRIM_INT_SUB);
+    if (depth == 0 || !sum) return ct_flow_none();
+    CtFlowArg a = index_at(r, body, step->args.items[0], place, depth - 1);
+    CtFlowArg b = ct_flow_is_none(a) ? a : index_at(r, body, step->args.items[1], place, depth - 1);
+    return ct_flow_is_none(b) ? b : ct_flow_prim_int(&r->b, step->range, step->as.prim, a, b);
+}
+
+/* The step that reads an element of a vector, given its value; NULL where there is none. */
+static const CtFlowStep *element_read(Reverse *r, CtFlowArg value) {
+    const CtFlowStep *step = value.var != NULL ? ct_map_get(&r->defs, value.var->id) : NULL;
+    bool element = step != NULL && step->kind == FLOW_READ && step->args.count == 2 && step->args.items[0].var != NULL;
+    return element && step->args.items[0].type->rank == 1 ? step : NULL;
+}
+
+bool ct_flow_reverse_selected_element(Reverse *r, const CtFlowStep *loop, const CtFlowArgs *fresh, CtFlowArg place,
+                                      const CtFlowArgs *cotangents) {
+    const CtFlowBlock *body = loop->as.loop.block;
+    uint32_t selected = 0, others = 0;
+    for (uint32_t i = 0; i < fresh->count; i++) {
+        if (ct_flow_is_none(fresh->items[i])) continue;
+        selected = i;
+        others++;
+    }
+    if (others != 1) return false;
+    const CtFlowStep *read = element_read(r, fresh->items[selected]);
+    CtFlowArg initial = loop->args.items[1 + selected], g = cotangents->items[selected];
+    if (read == NULL || ct_map_get(&r->owner, fresh->items[selected].var->id) != body || ct_flow_is_none(g))
+        return false;
+    CtFlowArg xs = read->args.items[0];
+    if (ct_map_get(&r->owner, xs.var->id) == body || !ct_flow_reverse_is_active(r, xs)) return false;
+    const CtFlowStep *first = element_read(r, initial);
+    bool of_same = first != NULL && ct_flow_same(&xs, &first->args.items[0]);
+    if (!of_same && !ct_flow_reverse_has(r, xs.var, ACC_NOTHING)) return false;
+    CtFlowArg at = index_at(r, body, read->args.items[1], place, DEEPEST_INDEX);
+    if (ct_flow_is_none(at)) return false;
+    CtSourceRange range = loop->range;
+    CtFlowArg none = ct_flow_int(&r->b, 0);
+    CtFlowArg is_first = ct_flow_prim_int(&r->b, range, PRIM_INT_LT, place, none);
+    at = ct_flow_choose(&r->b, range, is_first, of_same ? ct_flow_reverse_need(r, first->args.items[1]) : none, at);
+    if (of_same) {
+        CT_FIRED("reverse_selections.element");
+        ct_flow_reverse_give_single(r, range, xs, at, g);
+        return true;
+    }
+    CT_FIRED("reverse_selections.element_or_other");
+    CtFlowArg zero = ct_flow_zero(&r->b, g.type);
+    ct_flow_reverse_give_if_any(r, xs, at, ct_flow_choose(&r->b, range, is_first, zero, g));
+    ct_flow_reverse_give(r, range, initial, ct_flow_choose(&r->b, range, is_first, g, zero), false);
+    return true;
 }

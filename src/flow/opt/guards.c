@@ -6,8 +6,9 @@
  *                                                                     y = minimum xs
  *
  * A read of which only the branch tells that its element is there does not leave it: passes take the checks in front of
- * a read for why it may be made, and no branches. Then the switch stays behind the guard, and in the branches that fail
- * it gives values that nobody sees. */
+ * a read for why it may be made, and no branches. So a read in the branch itself gets a check of its own, which never
+ * fails behind the guard. For a read in a loop of the branch the switch stays behind the guard, and in the branches
+ * that fail it gives values that nobody sees. */
 #include "flow/opt/passes.h"
 
 typedef struct Guards {
@@ -34,21 +35,40 @@ static CtFlowBlock *guarded(const CtFlowStep *step) {
     return only;
 }
 
-/* Whether all elements that a block looks at are there whatever its switch has tested. What its steps tell holds behind
- * the switch, too: no other branch comes there. */
+static bool reads_element(const CtFlowStep *step) { return step->kind == FLOW_READ && step->args.count == 2; }
+
+/* Whether all elements that a block looks at are there whatever its switch has tested, or are read outside of its loops
+ * and branches. What its steps tell holds behind the switch, too: no other branch comes there. */
 static bool needs_no_test(Guards *g, const CtFlowBlock *block) {
     bool inside = true;
     for (uint32_t i = 0; i < block->steps.count && inside; i++) {
-        inside = ct_flow_stays_inside(&g->facts, block->steps.items[i]);
-        ct_flow_learn(&g->facts, block->steps.items[i]);
+        const CtFlowStep *step = block->steps.items[i];
+        inside = reads_element(step) || ct_flow_stays_inside(&g->facts, step);
+        ct_flow_learn(&g->facts, step);
     }
     return inside;
+}
+
+/* A check that the element is there which a step reads, unless that is known. */
+static void check_read(Guards *g, const CtFlowStep *read, Steps *out) {
+    if (!reads_element(read) || ct_flow_is_inside(&g->facts, read, 1)) return;
+    CtFlowStep *check = CT_NEW(g->arena, CtFlowStep);
+    check->kind = FLOW_CHECK;
+    check->range = read->range;
+    ct_push(g->arena, &check->args, read->args.items[1]);
+    ct_push(g->arena, &check->args, read->args.items[0]);
+    CT_FIRED("guards.check");
+    ct_push(g->arena, out, check);
+    ct_flow_learn(&g->facts, check);
 }
 
 /* Puts the steps of the branch behind its switch, which then has no results. */
 static void split(Guards *g, CtFlowStep *choice, CtFlowBlock *block, Steps *out) {
     ct_push(g->arena, out, choice);
-    for (uint32_t i = 0; i < block->steps.count; i++) ct_push(g->arena, out, block->steps.items[i]);
+    for (uint32_t i = 0; i < block->steps.count; i++) {
+        check_read(g, block->steps.items[i], out);
+        ct_push(g->arena, out, block->steps.items[i]);
+    }
     for (uint32_t i = 0; i < choice->results.count; i++)
         if (choice->results.items[i] != NULL)
             ct_flow_stands(&g->now, choice->results.items[i], ct_flow_now(&g->now, block->values.items[i]));

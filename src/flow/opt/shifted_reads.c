@@ -2,7 +2,8 @@
  * cotangent has been added, is not made if elementwise loops alone read it: they read the arrays that its elements come
  * from. Where these are two, the read is a switch on the loop's index, which the emitter writes as two loops
  * (pieces.c). So the shift of an array, `[|1|] ++ init y`, costs no memory, nor does its adjoint. A
- * slice or a reversed array of which single elements alone are read is not made either. */
+ * slice or a reversed array of which single elements alone are read is not made either. Of a part whose least or
+ * greatest element a fold seeks, this is done before derivatives are taken (ad/reverse_selections.c). */
 #include "flow/opt/passes.h"
 
 #include <math.h>
@@ -14,6 +15,7 @@ typedef struct ShiftedReads {
     CtFlowFacts facts;
     CtFlowMarks marks;
     uint32_t *uses; /* how often each variable is used; the pass adds no array that a step of the program could read */
+    bool extremes_only; /* before derivatives are taken: parts whose extreme is sought */
 } ShiftedReads;
 
 /* Elements of an array from some index on. */
@@ -376,6 +378,35 @@ static uint32_t looks(const CtFlowBlock *block, const CtFlowVar *array, uint32_t
     return found;
 }
 
+/* Whether a loop is a fold that compares each element of an array with the extreme so far. */
+static bool seeks_extreme(const CtFlowStep *loop, const CtFlowVar *array) {
+    const CtFlowBlock *body = loop->as.loop.block;
+    if (loop->results.count != 1 || loop->as.loop.carried != 1 || body->exit != EXIT_YIELD) return false;
+    const CtFlowStep *best = ct_flow_binder(body, body->values.items[0].var);
+    if (!ct_flow_is_prim(best, PRIM_MIN) && !ct_flow_is_prim(best, PRIM_MAX)) return false;
+    uint32_t other = best->args.items[0].var == body->params.items[1] ? 1 : 0;
+    if (best->args.items[1 - other].var != body->params.items[1]) return false;
+    const CtFlowStep *read = ct_flow_binder(body, best->args.items[other].var);
+    return read != NULL && reads_element(read, array);
+}
+
+/* Whether the loops that read an array seek its extreme, and nothing else in loops reads it; *some: there is one. */
+static bool only_seek_extremes(const CtFlowBlock *block, const CtFlowVar *array, uint32_t from, bool in_loop,
+                               bool *some) {
+    for (uint32_t i = from; i < block->steps.count; i++) {
+        const CtFlowStep *step = block->steps.items[i];
+        if (in_loop && reads_element(step, array)) return false;
+        if (step->kind == FLOW_LOOP && seeks_extreme(step, array)) {
+            *some = true;
+            continue;
+        }
+        for (uint32_t j = 0; j < ct_flow_inner_count(step); j++)
+            if (!only_seek_extremes(ct_flow_inner(step, j), array, 0, in_loop || step->kind == FLOW_LOOP, some))
+                return false;
+    }
+    return true;
+}
+
 /* Writes a block anew, with reads of the elements that the array is made of. `end` less the index is the index of a
  * reversed array. */
 static void read_base(ShiftedReads *p, CtFlowBlock *block, uint32_t from, const CtFlowVar *array, const Places *places,
@@ -425,6 +456,8 @@ static void read_one_by_one(ShiftedReads *p, CtFlowBlock *block, uint32_t at) {
     const CtFlowVar *array = step->results.items[0];
     uint32_t last = at, reads = 0;
     if (looks(block, array, at + 1, &last, &reads) != p->uses[array->id] || reads == 0) return;
+    bool some = false;
+    if (p->extremes_only && (!only_seek_extremes(block, array, at + 1, false, &some) || !some)) return;
     Places places = {.count = 1};
     if (reversed)
         places.views[0] = (View){.base = step->args.items[0], .from = at + 1};
@@ -476,6 +509,17 @@ void ct_flow_shifted_reads(CtFlow *flow) {
         p.b = (CtFlowBuilder){.flow = flow, .arena = p.arena, .function = function};
         ct_flow_facts_begin(&p.facts, flow, function);
         visit(&p, function->body);
+        p.uses = ct_flow_count_uses(flow, function);
+        visit_elements(&p, function->body);
+    }
+}
+
+void ct_flow_extreme_reads(CtFlow *flow) {
+    ShiftedReads p = {.flow = flow, .arena = flow->arena, .marks.arena = flow->arena, .extremes_only = true};
+    for (uint32_t i = 0; i < flow->functions.count; i++) {
+        CtFlowFunction *function = flow->functions.items[i];
+        p.b = (CtFlowBuilder){.flow = flow, .arena = p.arena, .function = function};
+        ct_flow_facts_begin(&p.facts, flow, function);
         p.uses = ct_flow_count_uses(flow, function);
         visit_elements(&p, function->body);
     }
