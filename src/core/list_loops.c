@@ -601,7 +601,43 @@ static CtCore *consume_test(CtLists *s, CtCore *app, bool all) {
     return ct_core_list_tested(s, app);
 }
 
+/* What a function gives for each element as an array; NULL if it may fail. */
+static CtCore *total_row(CtLists *s, CtCore *body) {
+    if (body->kind == CORE_LET) {
+        if (!ct_core_is_total(body->as.let.rhs)) return NULL;
+        CtCore *row = total_row(s, body->as.let.body);
+        return row != NULL ? ct_core_let(s->p, body->range, body->as.let.vars[0], body->as.let.rhs, row) : NULL;
+    }
+    if (ct_core_list_call(body) == LIST_TO_ARRAY) body = ct_core_list_to_array(s, body->as.call.args[0]);
+    const CtCore *of = body;
+    bool maps = of != NULL && of->kind == CORE_ARRAY && of->as.call.of.array == ARRAY_MAP;
+    if (maps && of->type->parts[0]->kind != TYPE_ARRAY && is_total_function(of->as.call.args[0]))
+        of = of->as.call.args[1];
+    return of != NULL && ct_core_is_total(of) ? body : NULL;
+}
+
+/* fromList of a list of arrays: an array that is made of another one. An array of arrays fails where an element has
+ * another length than the first; so it is only made where nothing else fails before. */
+static CtCore *array_of_arrays(CtLists *s, CtCore *list) {
+    s->takes_arrays = true;
+    CtCore *array = ct_core_list_to_array(s, list), *inner = array;
+    s->takes_arrays = false;
+    while (inner != NULL && inner->kind == CORE_LET) inner = inner->as.let.body;
+    if (inner == NULL || inner->kind != CORE_ARRAY) return NULL;
+    CtArrayOp op = inner->as.call.of.array;
+    CtCore **fun = op == ARRAY_MAP ? &inner->as.call.args[0] : op == ARRAY_BUILD ? &inner->as.call.args[1] : NULL;
+    if (fun == NULL || (*fun)->kind != CORE_LAM || (*fun)->as.lam->origin != NULL) return NULL;
+    const CtLam *lam = (*fun)->as.lam;
+    CtCore *row = total_row(s, lam->body);
+    if (row == NULL) return NULL;
+    *fun = ct_core_lam(s->p, (*fun)->range, lam->name, lam->params, lam->count, row);
+    inner->range = s->range;
+    CT_FIRED("lists.array_of_arrays");
+    return array;
+}
+
 static CtCore *consume_to_array(CtLists *s, CtCore *list) {
+    if (ct_core_list_element(list->type)->kind == TYPE_ARRAY) return array_of_arrays(s, list);
     CtCore *array = ct_core_list_to_array(s, list);
     if (array != NULL || !ct_core_list_has_parts(s, list)) return array;
     s->opened.count = 0;

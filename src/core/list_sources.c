@@ -601,12 +601,15 @@ static CtCore *array_of_choice(CtLists *s, CtCore *list) {
 }
 
 static CtCore *array_of_term(CtLists *s, CtCore *list) {
+    bool takes_arrays = s->takes_arrays;
+    s->takes_arrays = false;
     if (list->kind == CORE_VAR) {
         const CtListSource *source = ct_map_get(&s->sources, ct_key(list->as.var));
         return source != NULL ? array_of_known(s, source) : NULL;
     }
     if (ct_core_list_call(list) == LIST_OF_ARRAY) return list->as.call.args[0];
-    if (!is_element(ct_core_list_element(list->type))) return NULL;
+    const CtType *element = ct_core_list_element(list->type);
+    if (!is_element(element) && !(takes_arrays && element->kind == TYPE_ARRAY)) return NULL;
     CtSourceRange range = s->range;
     s->range = list->range;
     CtCore *array = list->kind == CORE_CON    ? array_of_cons(s, list)

@@ -51,6 +51,7 @@ typedef struct CtLists {
     CT_VEC(CtVar *) opened; /* variables of lists whose bindings are bindings of arrays now */
     uint32_t trials;        /* lists bound to variables that have been tried */
     uint32_t copied;        /* nodes */
+    bool takes_arrays;      /* the next list that becomes an array may have arrays as elements */
     CtSourceRange range;    /* of the present call */
 } CtLists;
 
