@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Products of matrices by CBLAS, where COTAN_BLAS asks for it: values and gradients are those of the own kernel but for rounding, cblas_dgemm is
-called, small products and exact mathematics do without. A stand-in is asked, which adds terms from the last to the first, so that its products
-have other bits than the own kernel's (the reference BLAS has the same on some machines); then the library that is installed, if one is.
+called, small products and exact mathematics do without, and kernels of linear algebra are right at random matrices of every regime. A stand-in is asked,
+which adds terms from the last to the first, so that its products have other bits than the own kernel's (the reference BLAS has the same on some machines); then the library that is installed, if one is.
 tests/blas.py [--cotan PATH]"""
 import argparse
 import json
@@ -79,6 +79,13 @@ class Run:
         calls = any(b"cblas_dgemm" in open(name, "rb").read() for name in files)
         return (answer["value"], answer["gradient"][1]), calls
 
+    def kernels(self, name, blas):
+        """What library/random_matrices.cot finds wrong in its values or gradients, with products by the library."""
+        environment = dict(os.environ, **self.paths, XDG_CACHE_HOME=os.path.join(self.folder, "kernels"), COTAN_NATIVE="require", COTAN_BLAS=blas)
+        done = subprocess.run([self.cotan, "run", os.path.join(ROOT, "tests", "golden", "library", "random_matrices.cot"), name, "--engine", "native"],
+                              env=environment, capture_output=True, text=True)
+        return done.stdout + done.stderr
+
 
 def is_close(a, b):
     return all(abs(x - y) <= 1e-12 * abs(y) for x, y in zip(a, b))
@@ -94,6 +101,9 @@ def check(run, blas):
             yield f"by {blas}, a small product has the same bits", None if by_blas == own else f"{by_blas} for {own}"
         elif blas == "stand_in":
             yield f"a product of {n} rows is that of CBLAS", None if by_blas != own else "it has the bits of the own kernel"
+    for name in ("values", "gradients"):
+        wrong = run.kernels(name, blas)
+        yield f"{name} of random_matrices.cot by {blas}", None if wrong == "[]\n" else wrong
     exact, calls = run.gradient(40, blas, "exact")
     yield "exact mathematics", None if not calls and exact == run.gradient(40, "", "exact")[0] else f"calls {calls}: {exact}"
     try:

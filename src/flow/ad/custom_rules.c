@@ -289,14 +289,19 @@ static void go_by_own(Forwarded *f, CtVariant *own) {
         if (ct_flow_tangent_is_kept(own->results[i])) f->dys[i] = f->ys.items[next++];
 }
 
-/* The tangent of the point, converted to the primal's type. */
+/* The tangent of the point, converted to the primal's type. A rule of the program's for tangents is given numbers.
+ * Partial derivatives of a pullback are scaled: a real that does not vary stays a structural zero, by which one that is
+ * infinite or NaN contributes nothing. */
 static CtFlowArgs point_tangent(const Forwarded *f) {
     CtFlowBuilder *l = &f->w->build;
     CtFlowArgs dx = {0};
     for (uint32_t i = point_of(f->rule); i < f->params.count; i++) {
-        CtFlowArg x = f->params.items[i];
-        bool active = ct_flow_is_active(l->flow, x.type);
-        ct_push(l->arena, &dx, active ? ct_flow_project(l, CT_NO_RANGE, x, tangent_of(f, i)) : x);
+        CtFlowArg x = f->params.items[i], t = x;
+        if (ct_flow_is_active(l->flow, x.type)) {
+            t = tangent_of(f, i);
+            if (!f->rule->of_pair || ct_flow_is_object(t.type)) t = ct_flow_project(l, CT_NO_RANGE, x, t);
+        }
+        ct_push(l->arena, &dx, t);
     }
     return dx;
 }
