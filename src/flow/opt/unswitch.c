@@ -50,7 +50,7 @@ static const CtFlowBranch *branch_of(const CtFlowStep *choice, uint32_t tag) {
 static bool is_wanted(const CtFlowStep *step) {
     if (step->kind != FLOW_SWITCH || step->as.cases.count != 2 || !makes_array(step)) return false;
     const CtFlowBranch *yes = branch_of(step, 1), *no = branch_of(step, 0);
-    return yes != no && no->block->exit == EXIT_YIELD && is_straight(yes->block) && !is_straight(no->block);
+    return no->block->exit == EXIT_YIELD && is_straight(yes->block) && !is_straight(no->block);
 }
 
 static void add_test(Unswitch *u, CtFlowArg test) {
