@@ -140,7 +140,7 @@ class IdiomForms:
         ])
         return E(t, form, kids, binds)
 
-    @makes("D", 0.6)
+    @makes("D", 1.0)
     def scan_of_parts(self, t, env, n):
         """A scan whose value has several parts, of which some are looked at."""
         d = self.dim(env)
@@ -155,6 +155,11 @@ class IdiomForms:
         kids = [self.e(("A", "D", d), env, budgets[0])] + [self.e(u, env, m) for u, m in zip(types, budgets[1:])]
         steps = [self.wrapped(u, self.e(u, inner, m)) for u, m in zip(types, budgets[1 + len(types):])]
         used = [(name, u) for name, u in zip(s, types) if self.chance(0.5)]
+        used = used[:len(s) - 1]
+        for i, (name, u) in enumerate(zip(s, types)):  # a part that is not looked at, but that one needs that is
+            others = [other for other, v in zip(s, types) if v == "D" and (other, v) not in used]
+            if (name, u) in used and u == "D" and others and self.chance(0.7):
+                steps[i] = E("D", self.pick(["($0 + 0.5 * $1)", "($0 * 0.5 - $1)", "($0 + 0.1 * sin $1)"]), [steps[i], E("D", self.pick(others))])
         last = self.wrapped("D", self.e("D", env.bind(used * 2, times=self.times(d), nest=1), budgets[-1]))
         starts = ", ".join(f"${1 + i}" for i in range(len(types)))
         nexts = ", ".join(f"${1 + len(types) + i}" for i in range(len(types)))
