@@ -192,7 +192,7 @@ ROWS = [
     ("32 nodes, whatever the function", "1", N10, "()", "()", "gaussLegendre (\\t -> sin (fromIntegral n * t)) (0, 1)"),
     ("Steps are accepted when the estimated error", "n", (16, 64, 256), "()", "()", "ode 1.0e-6 1.0e-6 (\\t y -> cos t * y) (0, fromIntegral n) 1.0"),
     ("(the discrete adjoint)", "n", (16, 64, 256), "()", "()", "grad (\\y -> ode 1.0e-6 1.0e-6 (\\t s -> cos t * s) (0, fromIntegral n) y) 1.0"),
-    ("with Jacobians and linear systems; O(n³) a step", "n³", (8, 16, 32), "Vector", "noise n", "stiffOde 1.0e-2 1.0e-2 (\\_ y -> map (\\e -> - e) y) (0, 0.01) x"),
+    ("with a Jacobian and a factorisation a step, O(n³)", "n³", (8, 16, 32), "Vector", "noise n", "stiffOde 1.0e-2 1.0e-2 (\\_ y -> map (\\e -> - e) y) (0, 0.01) x"),
     ("of any length n, in O(n log n)", "n log n", (512, 2048, 8192), "Vector", "noise n", "fft (x, x)"),
     ("of any length n, in O(n log n)", "n log n", (360, 1440, 5760), "Vector", "noise n", "realFft x"),
     ("of any length n, in O(n log n)", "n log n", (257, 1031, 4099), "Vector", "noise n", "ifft (x, x)"),
