@@ -396,6 +396,23 @@ static bool suggest_text(CtTypes *types, CtDiag *diag, CtTy *expected, CtTy *fou
     return true;
 }
 
+/* Help for a function of one's own that calculates with a number and an array, and has no signature. */
+static bool suggest_signature(CtTypes *types, CtDiag *diag, CtTy *expected, CtTy *found, const CtWhy *why) {
+    const CtExpr *fun = why && why->kind == WHY_ARGUMENT && is_named(why->fun) ? why->fun : NULL;
+    const CtBinding *binding = fun && fun->entity ? fun->entity->binding : NULL;
+    bool mixed = (is_app_of(expected, types->array) && is_number(types, found)) ||
+                 (is_app_of(found, types->array) && is_number(types, expected));
+    if (!mixed || !binding || binding->signature || fun->entity->scheme.count == 0) return false;
+    CtTy *param, *result = fun->entity->scheme.type;
+    for (uint32_t i = 0; i < why->index; i++)
+        if (!ct_types_ty_is_fun(types, result, &param, &result)) return false;
+    if (ct_types_ty_resolve(param)->kind != TY_GENERIC || !ct_types_ty_resolve(param)->preds) return false;
+    ct_help(types->context, diag,
+            "`%s` has no signature, so that numbers and arrays are of one type in it: give it one",
+            fun->name.text->text);
+    return true;
+}
+
 static bool suggest_plain(CtTypes *types, CtDiag *diag, CtTy *expected, CtTy *found) {
     CtContext *context = types->context;
     if ((is_real(types, expected) && is_whole(types, found)) || (is_whole(types, expected) && is_whole(types, found)))
@@ -421,6 +438,7 @@ void ct_types_suggest_mismatch(CtTypes *types, CtDiag *diag, CtTy *expected, CtT
         suggest_function(types, diag, expected, found, why, subject) || suggest_text(types, diag, expected, found, why))
         return;
     if (!found || suggest_tuple(types, diag, expected, found, why)) return;
+    if (suggest_signature(types, diag, expected, found, why)) return;
     if (suggest_plain(types, diag, expected, found) || suggest_plain(types, diag, types->clash[0], types->clash[1]))
         return;
     if (suggest_text(types, diag, types->clash[0], types->clash[1], why)) return;
