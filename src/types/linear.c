@@ -125,6 +125,7 @@ static Degree binary(Linear *l, const CtExpr *e, const char *op, const CtExpr *a
     static const char *const extremes[] = {"max", "min", NULL};
     if (one_of(op, sums)) return sum(l, a, b, x, y);
     if (strcmp(op, "*") == 0) return product(l, e, x, y);
+    if (strcmp(op, "clamp") == 0 && x == FIXED && y == LINEAR) return bends(l, e);
     if (strcmp(op, "/") == 0) return y == FIXED ? x : x == UNKNOWN || y == UNKNOWN ? UNKNOWN : bends(l, e);
     if (one_of(op, powers)) return power(l, e, b, x, y);
     if (x == FIXED && y == FIXED) return FIXED;
@@ -155,8 +156,10 @@ static Degree applied(Linear *l, const CtExpr *f, const Degree *args, uint32_t c
         const char *op = library_name(l, f->parts[0]);
         return op != NULL ? binary(l, f, op, NULL, f->parts[1], args[0], degree(l, f->parts[1])) : UNKNOWN;
     }
-    if (f->kind == EXPR_APP && f->part_count == 2 && count == 1) { /* map g */
+    if (f->kind == EXPR_APP && f->part_count == 2 && count == 1) { /* map g, clamp ends */
         const char *map = library_name(l, f->parts[0]);
+        if (map != NULL && strcmp(map, "clamp") == 0)
+            return binary(l, f, map, f->parts[1], NULL, degree(l, f->parts[1]), args[0]);
         bool maps = map != NULL && (strcmp(map, "map") == 0 || strcmp(map, "fmap") == 0);
         return maps ? applied(l, f->parts[1], args, 1) : UNKNOWN;
     }
