@@ -467,6 +467,11 @@ void ct_flow_reverse_give_single(Reverse *r, CtSourceRange range, CtFlowArg to, 
     ct_flow_reverse_put(r, to, ct_flow_add_at(&r->b, range, ct_flow_reverse_borrow(r, range, to), &index, 1, adjoint));
 }
 
+bool ct_flow_reverse_is_untouched(const Reverse *r, const CtFlowVar *of) {
+    const Acc *acc = find(r->scope, of);
+    return acc == NULL ? owns(r, r->scope, of) : acc->kind == ACC_NOTHING;
+}
+
 void ct_flow_reverse_give_if_any(Reverse *r, CtFlowArg to, CtFlowArg index, CtFlowArg adjoint) {
     Acc *acc = ct_flow_reverse_acc(r, r->scope, to.var, true);
     *acc = (Acc){.kind = ACC_SINGLE, .value = adjoint, .index = index, .if_any = true};

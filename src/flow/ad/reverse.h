@@ -162,7 +162,10 @@ void ct_flow_reverse_give(Reverse *r, CtSourceRange range, CtFlowArg to, CtFlowA
  * sweep. */
 void ct_flow_reverse_give_uniform(Reverse *r, CtSourceRange range, CtFlowArg to, CtFlowArg adjoint);
 void ct_flow_reverse_give_single(Reverse *r, CtSourceRange range, CtFlowArg to, CtFlowArg index, CtFlowArg adjoint);
-/* The same to the element of an array that nothing has been given to, unless it has no elements. */
+/* Whether an array is of the current scope, or of branches that it is in, and nothing has been given to it. What comes
+ * from outside of a loop may have been given something in another iteration. */
+bool ct_flow_reverse_is_untouched(const Reverse *r, const CtFlowVar *of);
+/* The same to the element of such an array, unless it has no elements. */
 void ct_flow_reverse_give_if_any(Reverse *r, CtFlowArg to, CtFlowArg index, CtFlowArg adjoint);
 /* Removes and returns the accumulated adjoint if it is of this kind (UNIFORM, SINGLE); else NULL. */
 const Acc *ct_flow_reverse_take_special(Reverse *r, const CtFlowVar *of, AccKind kind);

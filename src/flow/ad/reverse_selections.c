@@ -183,7 +183,7 @@ bool ct_flow_reverse_selected_element(Reverse *r, const CtFlowStep *loop, const 
     if (ct_map_get(&r->owner, xs.var->id) == body || !ct_flow_reverse_is_active(r, xs)) return false;
     const CtFlowStep *first = element_read(r, initial);
     bool of_same = first != NULL && ct_flow_same(&xs, &first->args.items[0]);
-    if (!of_same && !ct_flow_reverse_has(r, xs.var, ACC_NOTHING)) return false;
+    if (!of_same && !ct_flow_reverse_is_untouched(r, xs.var)) return false;
     CtFlowArg at = index_at(r, body, read->args.items[1], place, DEEPEST_INDEX);
     if (ct_flow_is_none(at)) return false;
     CtSourceRange range = loop->range;
