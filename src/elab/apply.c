@@ -371,6 +371,8 @@ static CtCore *call_composed(CtElab *el, CtExpr *expr, const Spine *spine, CtExp
 CtCore *ct_elab_app(CtElab *el, CtExpr *expr) {
     CtCore *chain = ct_elab_chain(el, expr);
     if (chain != NULL) return chain;
+    CtExpr *each = ct_elab_operands(el, expr);
+    if (each != NULL) expr = each;
     Spine spine = spine_of(el, expr);
     CtExpr *head = spine.head;
     uint32_t count = spine.args.count;

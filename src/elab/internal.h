@@ -374,6 +374,11 @@ CtCore *ct_elab_saturated(CtElab *el, CtSourceRange range, const Callee *callee,
 /* A call of a PRIM, ARRAY, DERIV or ERROR callee; checks the types of derivatives. */
 CtCore *ct_elab_primitive_call(CtElab *el, CtSourceRange range, const Callee *callee, CtCore **args);
 
+/* ---- broadcast.c ---- */
+
+/* Arithmetic with an operand that inference has put into an array, as a call of a function of the library; or NULL. */
+CtExpr *ct_elab_operands(CtElab *el, CtExpr *expr);
+
 /* ---- applications (apply.c) ---- */
 
 typedef struct Pending { /* the binding `let var = rhs`, not yet wrapped around the term under construction */

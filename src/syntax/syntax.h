@@ -207,6 +207,7 @@ typedef struct CtTypeArgs {
 struct CtExpr {
     CtExprKind kind;
     bool parenthesised; /* written in parentheses: fixity resolution must not look inside */
+    bool is_operand;    /* ARRAY: inference has put an operand with fewer axes into it */
     bool rest;          /* RECORD: `..`, the fields that local variables are named after; inference adds them */
     CtSourceRange range;
     uint32_t part_count;

@@ -117,7 +117,7 @@ CtTy *ct_types_put_in_arrays(CtTypes *types, CtExpr *expr, CtTy *type, int count
         *inside = *expr;
         if (type) type = ct_types_ty_app(types, types->array->type, type);
         *expr =
-            (CtExpr){.kind = EXPR_ARRAY, .parenthesised = true, .range = inside->range, .part_count = 1, .type = type};
+            (CtExpr){.kind = EXPR_ARRAY, .parenthesised = true, .is_operand = true, .range = inside->range, .part_count = 1, .type = type};
         expr->parts = CT_NEW_ARRAY(types->arena, CtExpr *, 1);
         expr->parts[0] = inside;
     }

@@ -1,0 +1,197 @@
+/* Lengths that loops keep. An array that a loop carries has the length that it had in front of the loop, where each
+ * iteration makes one as long. Whether it does may depend on tests of lengths, as in y + h * slope y, which repeats an
+ * operand of one element:
+ *
+ *     fold n, y0 do i, y                            k = dim 0 of y0
+ *       k = dim 0 of y                              fold n, y0 do i, y
+ *       d = map k …                           →       d = map k …
+ *       t = dim 0 of d                                t = dim 0 of d
+ *       same = intEq k, t                             same = intEq k, t
+ *       y' = switch same {1: map k …, 0: …}           y' = switch same {1: map k …, 0: …}
+ *       yield y'                                      yield y'
+ *
+ * That all carried arrays keep their lengths is assumed, the lengths in the block follow, and with them which branches
+ * are taken; an array for which it turns out not to be so is left out, and the others are looked at again. What remains
+ * is true by induction over the iterations. Simplification then knows the branches. */
+#include "flow/opt/passes.h"
+
+typedef struct Lengths {
+    CtFlow *flow;
+    CtFlowFacts facts;
+    CtFlowLength *items; /* of arrays and Ints in the block that is looked at, by variable number */
+    uint32_t *set;       /* the number of the look at which an item was set */
+    uint32_t look;
+} Lengths;
+
+static bool is_same(const CtFlowLength *a, const CtFlowLength *b) {
+    if (a->known.type != NULL || b->known.type != NULL)
+        return a->known.type == b->known.type && ct_flow_same(&a->known, &b->known);
+    return a->array == b->array && a->dimension == b->dimension;
+}
+
+static void set(Lengths *p, const CtFlowVar *var, CtFlowLength length) {
+    if (var == NULL) return;
+    p->items[var->id] = length;
+    p->set[var->id] = p->look;
+}
+
+static CtFlowLength own_length(const CtFlowVar *array) { return (CtFlowLength){.array = array}; }
+
+/* Of an array, or of an Int as a number of elements. */
+static CtFlowLength length_of(const Lengths *p, const CtFlowArg *arg) {
+    if (arg->var != NULL && p->set[arg->var->id] == p->look) return p->items[arg->var->id];
+    bool array = arg->type->kind == FLOW_ARRAY;
+    CtFlowLength length = array ? ct_flow_length(&p->facts, arg, 0, false) : ct_flow_length_of(&p->facts, *arg);
+    const CtFlowVar *root = length.known.type != NULL ? length.known.var : length.dimension == 0 ? length.array : NULL;
+    return root != NULL && p->set[root->id] == p->look ? p->items[root->id] : length;
+}
+
+static bool is_outside(const Lengths *p, const CtFlowLength *length, uint32_t depth) {
+    CtFlowArg root = length->known.type != NULL ? length->known : (CtFlowArg){.var = (CtFlowVar *)length->array};
+    return root.var == NULL || ct_flow_fact(&p->facts, &root)->depth <= depth;
+}
+
+/* ---- the lengths in a block ---- */
+
+static void look_at(Lengths *p, const CtFlowBlock *block, uint32_t depth);
+
+/* The branch that is taken, as the lengths say; NULL if they do not. */
+static const CtFlowBlock *taken(const Lengths *p, const CtFlowStep *step) {
+    const CtFlowStep *test = ct_flow_maker(&p->facts, &step->args.items[0], FLOW_PRIM);
+    if (!ct_flow_is_prim(test, PRIM_INT_EQ)) return NULL;
+    CtFlowLength a = length_of(p, &test->args.items[0]), b = length_of(p, &test->args.items[1]);
+    bool same = is_same(&a, &b),
+         literals = a.known.type != NULL && a.known.var == NULL && b.known.type != NULL && b.known.var == NULL;
+    for (uint32_t i = 0; (same || literals) && i < step->as.cases.count; i++)
+        if (step->as.cases.branches[i].tag == (same ? 1 : 0)) return step->as.cases.branches[i].block;
+    return NULL;
+}
+
+static void look_at_switch(Lengths *p, const CtFlowStep *step, uint32_t depth) {
+    const CtFlowBlock *one = taken(p, step);
+    for (uint32_t i = 0; i < step->as.cases.count; i++)
+        if (one == NULL || step->as.cases.branches[i].block == one)
+            look_at(p, step->as.cases.branches[i].block, depth + 1);
+    for (uint32_t i = 0; i < step->results.count; i++) {
+        CtFlowLength all = {0};
+        bool found = false, same = true;
+        for (uint32_t j = 0; j < step->as.cases.count; j++) {
+            const CtFlowBlock *block = step->as.cases.branches[j].block;
+            if ((one != NULL && block != one) || block->exit != EXIT_YIELD) continue;
+            CtFlowLength length = length_of(p, &block->values.items[i]);
+            same = same && is_outside(p, &length, depth) && (!found || is_same(&length, &all));
+            all = length;
+            found = true;
+        }
+        CtFlowVar *result = step->results.items[i];
+        if (result != NULL && result->type->kind == FLOW_ARRAY)
+            set(p, result, found && same ? all : own_length(result));
+    }
+}
+
+/* Finds the carried arrays of a loop that keep their lengths, and what these are; `kept`: those that may. */
+static void look_at_carried(Lengths *p, const CtFlowStep *loop, bool *kept, uint32_t depth) {
+    const CtFlowBlock *block = loop->as.loop.block;
+    for (bool again = true; again;) {
+        again = false;
+        for (uint32_t i = 0; i < loop->as.loop.carried; i++) {
+            const CtFlowVar *param = block->params.items[1 + i];
+            if (param->type->kind == FLOW_ARRAY)
+                set(p, param, kept[i] ? length_of(p, &loop->args.items[1 + i]) : own_length(param));
+        }
+        look_at(p, block, depth + 1);
+        for (uint32_t i = 0; i < loop->as.loop.carried; i++) {
+            if (!kept[i]) continue;
+            CtFlowLength first = length_of(p, &loop->args.items[1 + i]), next = length_of(p, &block->values.items[i]);
+            if (!is_same(&first, &next)) kept[i] = false, again = true;
+        }
+    }
+}
+
+static bool *may_keep(const Lengths *p, const CtFlowStep *loop) {
+    const CtFlowBlock *block = loop->as.loop.block;
+    bool *kept = CT_NEW_ARRAY(p->flow->arena, bool, loop->as.loop.carried + 1);
+    bool one_after_another = block->exit == EXIT_YIELD && !loop->as.loop.associative;
+    for (uint32_t i = 0; one_after_another && i < loop->as.loop.carried; i++)
+        kept[i] = loop->args.items[1 + i].type->kind == FLOW_ARRAY;
+    return kept;
+}
+
+static void look_at_loop(Lengths *p, const CtFlowStep *loop, uint32_t depth) {
+    bool *kept = may_keep(p, loop);
+    look_at_carried(p, loop, kept, depth);
+    for (uint32_t i = 0; i < loop->results.count; i++) {
+        CtFlowVar *result = loop->results.items[i];
+        if (result == NULL || result->type->kind != FLOW_ARRAY) continue;
+        bool made = i >= loop->as.loop.carried;
+        if (loop->as.loop.initial)
+            set(p, result, own_length(result));
+        else if (made || kept[i])
+            set(p, result, length_of(p, &loop->args.items[made ? 0 : 1 + i]));
+        else
+            set(p, result, own_length(result));
+    }
+}
+
+static void look_at_step(Lengths *p, const CtFlowStep *step, uint32_t depth) {
+    const CtFlowArg *args = step->args.items;
+    const CtFlowVar *result = step->results.count > 0 ? step->results.items[0] : NULL;
+    if (step->kind == FLOW_SWITCH) look_at_switch(p, step, depth);
+    if (step->kind == FLOW_LOOP) look_at_loop(p, step, depth);
+    if (step->kind == FLOW_DIM && step->as.index == 0) set(p, result, length_of(p, &args[0]));
+    if (step->kind == FLOW_UPDATE) set(p, result, length_of(p, &args[0]));
+    bool count = ct_flow_is_bulk(step, ARRAY_REPLICATE) || ct_flow_is_bulk(step, ARRAY_IOTA);
+    if (count || ct_flow_is_bulk(step, ARRAY_REVERSE)) set(p, result, length_of(p, &args[0]));
+}
+
+static void look_at(Lengths *p, const CtFlowBlock *block, uint32_t depth) {
+    for (uint32_t i = 0; i < block->steps.count; i++) look_at_step(p, block->steps.items[i], depth);
+}
+
+/* ---- the walk ---- */
+
+typedef struct Asked {
+    const CtFlowVar *array;
+    CtFlowArg start;
+    bool some;
+} Asked;
+
+static void ask_start(void *data, CtFlowStep *step) {
+    Asked *asked = data;
+    if (step->kind != FLOW_DIM || step->as.index > 0 || step->args.items[0].var != asked->array) return;
+    step->args.items[0] = asked->start;
+    asked->some = true;
+}
+
+/* Asks for the lengths of carried arrays in front of the loop. */
+static void rewrite(Lengths *p, CtFlowStep *loop) {
+    CtFlowBlock *block = loop->as.loop.block;
+    bool *kept = may_keep(p, loop);
+    p->look++;
+    look_at_carried(p, loop, kept, ct_flow_fact(&p->facts, &(CtFlowArg){.var = block->params.items[0]})->depth - 1);
+    for (uint32_t i = 0; i < loop->as.loop.carried; i++) {
+        if (!kept[i]) continue;
+        CtFlowArg param = flow_of(block->params.items[1 + i]), start = loop->args.items[1 + i];
+        CtFlowLength first = ct_flow_length(&p->facts, &start, 0, false);
+        CtFlowLength known = ct_flow_length(&p->facts, &param, 0, false);
+        Asked asked = {param.var, start, false};
+        if (!is_same(&first, &known)) ct_flow_each_step(block, ask_start, &asked);
+        if (asked.some) CT_FIRED("carried_lengths.kept");
+    }
+}
+
+static void visit(void *data, CtFlowStep *step) {
+    if (step->kind == FLOW_LOOP && step->as.loop.carried > 0) rewrite(data, step);
+}
+
+void ct_flow_carried_lengths(CtFlow *flow) {
+    Lengths p = {.flow = flow};
+    for (uint32_t i = 0; i < flow->functions.count; i++) {
+        CtFlowFunction *function = flow->functions.items[i];
+        ct_flow_facts_begin(&p.facts, flow, function);
+        p.items = CT_NEW_ARRAY(flow->arena, CtFlowLength, function->vars + 1);
+        p.set = CT_NEW_ARRAY(flow->arena, uint32_t, function->vars + 1);
+        p.look = 0;
+        ct_flow_each_step(function->body, visit, &p);
+    }
+}
