@@ -106,7 +106,7 @@ static bool is_whole(const Distribute *d, const CtFlowStep *step) {
     return false;
 }
 
-/* Which parts a step has: SAME, VARYING or both. */
+/* Which parts a step has: SAME, VARYING or both. A branch that does nothing is the same. */
 static int parts_of(const Distribute *d, const CtFlowStep *step) {
     if (!is_compound(step) || is_whole(d, step))
         return uses_varying(d, step) || any_result_varies(d, step) || !may_move(d, step) ? VARYING : SAME;
@@ -117,7 +117,7 @@ static int parts_of(const Distribute *d, const CtFlowStep *step) {
     }
     for (uint32_t i = 0; i < step->results.count; i++)
         if (step->results.items[i] != NULL) parts |= d->varies[step->results.items[i]->id] ? VARYING : SAME;
-    return parts;
+    return parts == 0 ? SAME : parts;
 }
 
 static void mark_block(Distribute *d, const CtFlowBlock *block);
