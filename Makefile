@@ -31,8 +31,8 @@ check-haskell: all
 	@command -v ghc >/dev/null || { sudo=$$([ "$$(id -u)" = 0 ] || echo sudo); $$sudo apt-get install -y ghc >/dev/null; }
 	@tests/haskell.py --ghc
 
-# Random programs, for TIME seconds, on WORKERS processors, beginning where the last run ended (build/fuzz); or a fuzz target: TARGET=front, json
-# or npy, RUNS times.
+# Random programs, and golden ones that are edited at random, for TIME seconds each, on WORKERS processors, beginning where the last run ended
+# (build/fuzz); or a fuzz target: TARGET=front, json or npy, RUNS times.
 TIME ?= 3600
 WORKERS ?= $(shell nproc)
 RUNS ?= 10000000
@@ -41,7 +41,8 @@ ifdef TARGET
 	@scripts/fuzz.sh $(TARGET) $(RUNS)
 else
 	@meson compile -C build random_programs random_arrays
-	@nice tests/generate/fuzz.py --state build/fuzz --time $(TIME) --workers $(WORKERS) --others build/tests --sanitized build-sanitize/cotan
+	@nice tests/generate/fuzz.py --state build/fuzz --time $(TIME) --workers $(WORKERS) --others build/tests --sanitized build-sanitize/cotan; \
+		found=$$?; nice tests/generate/fuzz.py --edit --state build/fuzz/edited --time $(TIME) --workers $(WORKERS); exit $$((found | $$?))
 endif
 
 # Mutants of the optimiser: COUNT of those that are not known yet, of files whose paths hold one of FILES (tests/README.md).

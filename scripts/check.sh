@@ -93,6 +93,9 @@ if build build; then
         tests/generate/fuzz.py --from $((seed + 1000)) --count 50 --breadth eval
     run "random programs of tests/generate, from seed $((seed + 3000)), Flow interpreted" \
         tests/generate/fuzz.py --from $((seed + 3000)) --count 100 --breadth interpreted
+    run "golden programs edited at random, from seed $((seed + 4000)), Flow interpreted" \
+        tests/generate/fuzz.py --edit --from $((seed + 4000)) --count 150 --breadth interpreted
+    run "golden programs edited at random, from seed $((seed + 5000)), native" tests/generate/fuzz.py --edit --from $((seed + 5000)) --count 10
     run "random programs of tests/generate, from seed $((seed + 2000)), every emission" \
         tests/generate/fuzz.py --from $((seed + 2000)) --count 3 --breadth emission
     run "every emission" tests/emission.py --cotan build/cotan $(some 330)

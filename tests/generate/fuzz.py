@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Random programs, by tests/generate/make.py, in all the ways that they can run: tests/README.md tells what is compared.
 
-  fuzz.py [--from SEED] [--count N] [--time SECONDS] [--workers N] [--breadth eval|interpreted|sample|emission|all] [--state FOLDER] [--lib PATH]
+  fuzz.py [--edit [PART…]] [--from SEED] [--count N] [--time SECONDS] [--workers N] [--breadth eval|interpreted|sample|emission|all] [--state FOLDER] [--lib PATH]
           [--others FOLDER]
-  fuzz.py --show SEED          the program of a seed, and its point
+  fuzz.py [--edit [PART…]] --show SEED          the program of a seed, and its point
 
-With --state, seeds go on where the last run with that folder ended, and what is found lies in FOLDER/found. --others runs the
+With --edit, the programs are golden ones, with a change or two (edits.py), of those whose paths hold one of the parts. With --state, seeds go on where the last run with that folder ended, and what is found lies in FOLDER/found. --others runs the
 generators that are written in C, too, from the folder where they were built. What disagrees is asked again in a new process, made
 smaller, and printed with the commands that show it. The exit status is 1 when anything disagreed. The last line is the count that
 test runners read.
@@ -26,6 +26,7 @@ import time
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 sys.setrecursionlimit(20000)
 
+import edits
 import jobs
 import library
 import oracle
@@ -39,11 +40,21 @@ ROOT = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)),
 NUMBERS = {"value bits", "value number", "value finite", "derivative bits", "derivative number", "derivative finite"}
 
 
-def work_of(seed, breadth):
+def work_of(seed, breadth, edited):
+    """Asks of a program of make.py, or of the first edit of a golden program that is a program."""
+
     def work(lib, tell):
-        program = make(seed)
-        found, notes, case = oracle.check_program(lib, program, seed, oracle.plan_for(seed, breadth), tell)
-        return [[(r.key(), q.key(), kind, exact) for r, q, kind, exact, a, b in found], notes]
+        plan = oracle.plan_for(seed, breadth)
+        if edited is None:
+            found, notes, _ = oracle.check_program(lib, make(seed), seed, plan, tell)
+            return [[(r.key(), q.key(), kind, exact, None) for r, q, kind, exact, a, b in found], notes]
+        tried = {}
+        for case in edited.candidates(seed):
+            found, notes, _ = oracle.check_case(lib, case, seed, plan, tell)
+            if found or not any(note.startswith("not sound") for note in notes):
+                return [[(r.key(), q.key(), kind, exact, case.plain()) for r, q, kind, exact, a, b in found], notes]
+            tried["edits that are no programs"] = tried.get("edits that are no programs", 0) + 1
+        return [[], {**tried, "no programs": 1}]
 
     return work
 
@@ -59,8 +70,9 @@ TOGETHER = {"eval": 25, "interpreted": 25}
 class Finding:
     """Something that disagreed: the questions, and how."""
 
-    def __init__(self, seed, first, second, kind, exact):
+    def __init__(self, seed, first, second, kind, exact, case=None):
         self.seed, self.first, self.second, self.kind, self.exact = seed, first, second, kind, exact
+        self.case = case and oracle.Case(*case)  # of a golden program that was edited
 
     def signature(self):
         return f"{self.second} against {self.first}: {self.kind}" if self.first != self.second else f"{self.second}: {self.kind}"
@@ -145,11 +157,11 @@ class Fuzzer:
         return None
 
     def reduce(self, finding):
-        program = make(finding.seed)
+        program = None if finding.case else make(finding.seed)
         slow = finding.kind == "does not end"
         self.real += 1
         count = self.signatures[finding.signature()] = self.signatures.get(finding.signature(), 0) + 1
-        if self.ask_pair(program, finding, 20 if slow else 100) is None:
+        if self.ask_pair(program, finding, 20 if slow else 100, finding.case) is None:
             print(f"seed {finding.seed}: {finding.signature()}, but not again", flush=True)
             self.real -= 1
             self.signatures[finding.signature()] -= 1
@@ -158,9 +170,19 @@ class Fuzzer:
             print(f"seed {finding.seed}: {finding.signature()}, the {count}th of this kind", flush=True)
             return
         if oracle.SANITIZED and finding.kind == "crashes" and finding.second.split("/")[0] == "value" and "native" not in finding.second:
-            plain = Finding(finding.seed, "value", "value/sanitized", "sanitizer", True)
-            if self.ask_pair(program, plain, 60):  # which crashes each time, whatever lies where in memory
+            plain = Finding(finding.seed, "value", "value/sanitized", "sanitizer", True, finding.case and finding.case.plain())
+            if self.ask_pair(program, plain, 60, finding.case):  # which crashes each time, whatever lies where in memory
                 finding = plain
+        case, how, tests = (finding.case, f"edited from {self.o.edited.path_of(finding.seed)},", 0) if program is None else self.smaller(program, finding, slow)
+
+        def holds(text):
+            return self.ask_pair(None, finding, 3 if slow else 30, oracle.Case(text, *case.plain()[1:])) is not None
+
+        case.text, tried = shorten(case.text, holds, self.o.reduce)
+        self.report(finding, case, f"{how} in {tests + tried} tests")
+
+    def smaller(self, program, finding, slow):
+        """A program of make.py made smaller: the case, what was done, in how many tests."""
         size = program_size(program)
         reducer = Reducer(program, lambda p: self.ask_pair(p, finding, 3 if slow else 30) is not None, self.o.reduce)
         reducer.run()
@@ -169,13 +191,8 @@ class Fuzzer:
             case = oracle.Case(*answers[3])
         else:
             value = jobs.run(self.lib, lambda lib, tell: self.plain_case(lib, program, finding), 60, self.cache)
-            case = oracle.Case(*value[1]) if value[0] == "ok" else oracle.Case(program_text(program), program.point)
-
-        def holds(text):
-            return self.ask_pair(None, finding, 3 if slow else 30, oracle.Case(text, *case.plain()[1:])) is not None
-
-        case.text, tried = shorten(case.text, holds, self.o.reduce)
-        self.report(finding, case, f"reduced from {size} to {program_size(program)} expressions, in {reducer.tests + tried} tests")
+            case = oracle.Case(*value[1]) if value[0] == "ok" else oracle.case_of(program)
+        return case, f"reduced from {size} to {program_size(program)} expressions,", reducer.tests
 
     def report(self, finding, case, how):
         answers = self.ask_pair(None, finding, 10 if finding.kind == "does not end" else 100, case)
@@ -197,7 +214,7 @@ class Fuzzer:
             print(f"-- {wrong}", flush=True)
 
     def plain_case(self, lib, program, finding):
-        case = oracle.Case(program_text(program), program.point)
+        case = oracle.case_of(program)
         fails = True
         if not finding.second.startswith("value"):
             answer, _ = oracle.value_of(lib, case)
@@ -243,8 +260,8 @@ class Fuzzer:
                 self.notes[k] = self.notes.get(k, 0) + v
             # One finding of each kind for a program: the others are its like, mostly.
             kinds = {}
-            for r, q, kind, exact in what[0]:
-                kinds.setdefault((family(kind), q.split("/")[0], "native" in q), Finding(seed, r, q, kind, exact))
+            for r, q, kind, exact, case in what[0]:
+                kinds.setdefault((family(kind), q.split("/")[0], "native" in q), Finding(seed, r, q, kind, exact, case))
             pending += kinds.values()
         elif result == "compiles long":
             self.notes["compiles long"] = self.notes.get("compiles long", 0) + 1
@@ -300,7 +317,7 @@ class Fuzzer:
                     while len(seeds) < TOGETHER.get(o.breadth, 1) and wanted():
                         seeds.append(again.pop() if again else seed)
                         seed += seeds[-1] == seed
-                    running[seeds[0]] = jobs.Job(self.lib, [(s, work_of(s, o.breadth)) for s in seeds], o.timeout, self.cache)
+                    running[seeds[0]] = jobs.Job(self.lib, [(s, work_of(s, o.breadth, o.edited)) for s in seeds], o.timeout, self.cache)
                 ready, _, _ = select.select([j.reader for j in running.values()], [], [], 0.5)
                 for s, job in list(running.items()):
                     ended, late = job.reader in ready and job.read(), job.is_late()
@@ -337,6 +354,16 @@ class Fuzzer:
         return self.real
 
 
+def show_edited(lib, edited, seed):
+    for case in edited.candidates(seed):
+        answer, _ = oracle.value_of(lib, case)
+        if not isinstance(answer, library.Failure) or answer.code.startswith(("E05", "E08")):
+            print(f"-- {os.path.relpath(edited.path_of(seed), ROOT)}, edited\n{case.text}-- {case.function} {case.at()}")
+            return 0
+    print("no program")
+    return 1
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--from", dest="first", type=int, default=1)
@@ -353,7 +380,11 @@ def main():
     parser.add_argument("--sanitized", help="the command, built with the sanitizers")
     parser.add_argument("--lib", default=library.default_path())
     parser.add_argument("--show", type=int)
+    parser.add_argument("--edit", nargs="*", metavar="PART")
     o = parser.parse_args()
+    o.edited = None if o.edit is None else edits.Programs(o.edit)
+    if o.show is not None and o.edited:
+        return show_edited(library.load(os.path.abspath(o.lib)), o.edited, o.show)
     if o.show is not None:
         program = make(o.show)
         print(program_text(program) + "-- " + json.dumps(program.point))

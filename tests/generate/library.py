@@ -96,7 +96,7 @@ class Session:
         if error:
             return Failure(self.lib, error), result
         derivative = result.derivative.decode() if result.derivative else None
-        return (result.value.decode(), derivative), result
+        return (result.value and result.value.decode(), derivative), result
 
 
 def default_path():

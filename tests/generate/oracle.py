@@ -50,23 +50,25 @@ UNBOUNDED = {"delta-tree", "dual-naive", "chad-naive", "chad-sparse"}
 VALUE_STEPS = 4_000_000
 METHOD_STEPS = 60_000_000
 EPS = 1e-12
+DERIVES = re.compile(r"\b(grad|valueAndGrad|vjp|jvp|diff|jacobian|hessian|hvp|import +(qualified +)?(Implicit|Optimise|Ode|Sample))\b")
+REFUSED = ("E06", "E07")  # codes of what is asked with other arguments than the function takes
 LONGEST = 1_000_000  # characters of a value
 FLOOR = 1e-5  # of derivatives: cotangents have a size of 1, and where adjoints of that size cancel, their last bits are left
 
 
 class Case:
-    """A program at a point: what is asked of it, as text."""
+    """A function of a program at a point: what is asked of it, as text."""
 
-    def __init__(self, text, point, cotangent=None, mode="grad", tangent=None, floats=False):
+    def __init__(self, text, point, cotangent=None, mode="grad", tangent=None, floats=False, function="f"):
         self.text, self.point, self.cotangent, self.mode, self.tangent = text, point, cotangent, mode, tangent
-        self.floats = floats
+        self.floats, self.function = floats, function
 
     def at(self):
         return json.dumps(self.point)
 
     def plain(self):
         """For another process."""
-        return [self.text, self.point, self.cotangent, self.mode, self.tangent, self.floats]
+        return [self.text, self.point, self.cotangent, self.mode, self.tangent, self.floats, self.function]
 
     def alone(self):
         """A function of one argument is not given a tuple."""
@@ -100,6 +102,17 @@ def weights(value, t, datas, rng, sparse):
     return {name: [weights(v, u, datas, rng, sparse) for v, (_, u) in zip(fields, types)]}
 
 
+def cotangent_of(value, rng):
+    """A cotangent for a value of which no type is known: what is written with a point is real."""
+    if isinstance(value, float) or isinstance(value, str) and value in compare.SPECIAL:
+        return weights(value, "D", (), rng, False)
+    if isinstance(value, list):
+        return [cotangent_of(v, rng) for v in value]
+    if isinstance(value, dict):
+        return {name: cotangent_of(v, rng) for name, v in value.items()}
+    return value
+
+
 def shape_of(program):
     """The type of the point as one value, and of the result."""
     types = [t for _, t in program.main.parameters]
@@ -129,7 +142,7 @@ class Question:
     def command(self, folder, case):
         """The same on the command line."""
         verb = {"value": "run", "derivative": case.mode}.get(self.what, self.what)
-        words = ["build/cotan", verb, "PROGRAM", "f"]
+        words = ["build/cotan", verb, "PROGRAM", case.function]
         words += ["--args", "'" + case.at() + "'"] if verb == "run" else ["--at", "'" + case.alone() + "'"]
         if verb == "vjp":
             words += ["--cotangent", "'" + json.dumps(case.cotangent) + "'"]
@@ -159,7 +172,7 @@ class Question:
             return self.sanitized(case)
         if self.method == "threads":
             session = library.Session(session.lib, case.text, 3, 1 << 29)
-            answer, result = session.call(mode, "f", at, with_, None, False, True, 0, 3)
+            answer, result = session.call(mode, case.function, at, with_, None, False, True, 0, 3)
             session.close()
             return answer, result
         if self.variant:
@@ -168,8 +181,8 @@ class Question:
             for name in {name for given in ENVIRONMENT.values() for name in given}:
                 os.environ.pop(name, None)
             os.environ.update(ENVIRONMENT.get(self.variant, {}))
-            return session.call(mode, "f", at, with_, None, True, exact, 0, threads)
-        return session.call(mode, "f", at, with_, self.method, False, True, steps)
+            return session.call(mode, case.function, at, with_, None, True, exact, 0, threads)
+        return session.call(mode, case.function, at, with_, self.method, False, True, steps)
 
 
     def sanitized(self, case):
@@ -194,8 +207,8 @@ def answer_text(answer):
     return value if derivative is None else f"value {value}, derivative {derivative}"
 
 
-def disagreement(reference, answer, exact, tolerance):
-    """None, or the kind of the disagreement of an answer with the reference."""
+def disagreement(reference, answer, exact, tolerance, derives):
+    """None, or the kind of the disagreement of an answer with the reference. Where the program takes derivatives, its value may be one."""
     fails = isinstance(reference, library.Failure), isinstance(answer, library.Failure)
     if any(fails):
         if any(f.is_limit() for f in (reference, answer) if isinstance(f, library.Failure)):
@@ -212,7 +225,7 @@ def disagreement(reference, answer, exact, tolerance):
             if found is None:
                 found = ("bits", 0, 0, 0)
         else:
-            found = compare.differ(a, b, tolerance, FLOOR if k == 1 else 1e-290)
+            found = compare.differ(a, b, tolerance, FLOOR if k == 1 or derives else 1e-290)
         if found is not None:
             return (name + " " + found[0], k, found)
     return None
@@ -233,7 +246,7 @@ class Checker:
         self.lib, self.case, self.tell = lib, case, tell
         self.tolerance = 2e-4 if case.floats else 1e-9
         # A derivative inside of the program is by the method that is asked for, so that the program's value depends on the method in its last bits.
-        self.derives = re.search(r"\b(grad|valueAndGrad|vjp|jvp|diff|jacobian|hessian|hvp)\b", case.text) is not None
+        self.derives = DERIVES.search(case.text) is not None
         self.found, self.notes = [], {}
         self.session = library.Session(lib, case.text, memory=1 << 29)
 
@@ -267,7 +280,7 @@ class Checker:
     def hold(self, reference_question, reference, question, answer, exact):
         if answer is None or reference is None:
             return
-        if any(isinstance(a, library.Failure) and a.code.startswith(("E06", "E07")) for a in (reference, answer)):
+        if any(isinstance(a, library.Failure) and a.code.startswith(REFUSED) for a in (reference, answer)):
             self.count("input refused")  # the oracle's own fault, or that of a reduction
             return
         if isinstance(answer, str):
@@ -276,7 +289,7 @@ class Checker:
             return
         if exact is True and self.derives:
             exact = False
-        found = disagreement(reference, answer, exact, self.tolerance)
+        found = disagreement(reference, answer, exact, self.tolerance, self.derives)
         if found is None:
             return
         if found[0] == "derivative finite" and re.search(r"\bwith(Vjp|Jvp)\b", self.case.text):
@@ -313,7 +326,12 @@ def value_of(lib, case):
 
 
 def complete(case, program, value_json, rng):
-    """Gives the case its cotangent and tangent."""
+    """Gives the case its cotangent and tangent; without a program's types, the cotangent."""
+    if program is None:
+        fails = value_json is None
+        case.mode = "jacobian" if fails or rng.random() < 0.3 else "vjp"
+        case.cotangent = None if fails else cotangent_of(json.loads(value_json), rng)
+        return
     point, result = shape_of(program)
     case.mode = "grad" if result == "D" else "vjp"
     sparse = rng.random() < 0.25
@@ -333,11 +351,24 @@ def is_too_much(answer):
     return answer.is_limit() if isinstance(answer, library.Failure) else len(answer[0]) > LONGEST
 
 
+def case_of(program):
+    """A program of make.py, at its point."""
+    text = program_text(program)
+    return Case(text, program.point, floats=uses_floats(text))
+
+
+def uses_floats(text):
+    return "Float" in text or "realToFrac" in text
+
+
 def check_program(lib, program, seed, plan, tell):
     """Asks what the plan says. Gives (disagreements, notes, case)."""
+    return check_case(lib, case_of(program), seed, plan, tell, program)
+
+
+def check_case(lib, case, seed, plan, tell, program=None):
+    """The same of a case, of which a program says the types."""
     rng = random.Random(seed * 7 + 1)
-    text = program_text(program)
-    case = Case(text, program.point, floats="Float" in text or "realToFrac" in text)
     question = Question("value")
     tell(question)
     checker = Checker(lib, case, tell)
@@ -348,24 +379,30 @@ def check_program(lib, program, seed, plan, tell):
         return checker.found, checker.notes, case
     answer, result = question.ask(checker.session, case, VALUE_STEPS)
     checker.notes["steps"] = result.steps
+    if not isinstance(answer, library.Failure) and answer[0] is None:
+        checker.count("not sound: no value")
+        return checker.found, checker.notes, case
     if is_too_much(answer):
         checker.count("too much work")
         return checker.found, checker.notes, case
     if isinstance(answer, library.Failure):
         if answer.code >= "E09":
             checker.found.append((question, question, "internal fault", True, "", str(answer)))
+        elif answer.code.startswith(REFUSED):
+            checker.count("not sound: " + answer.code)
+            return checker.found, checker.notes, case
         checker.count("failing programs")
     fails = isinstance(answer, library.Failure)
     if result.steps > 20000:
         q = Question("value", None, "threads")
         checker.hold(question, answer, q, checker.ask(q), True)
     complete(case, program, None if fails else answer[0], rng)
-    if fails:
+    if fails and program:
         case.mode = "grad" if program.main.result.type == "D" else "jacobian"
     if SANITIZED and "sanitized" in plan:
         q = Question("value", None, "sanitized")
         checker.hold(question, answer, q, checker.ask(q), True)
-    wants_derivative = differentiable(program)
+    wants_derivative = program is None or differentiable(program)
     if "value" in plan:
         for name in plan["value"]:
             q = Question("value", name)
@@ -381,7 +418,7 @@ def check_program(lib, program, seed, plan, tell):
         if isinstance(reference, library.Failure) and reference.is_limit() and forward.method == "forward":
             forward = Question(what, None, "tape")
             reference = checker.ask(forward, METHOD_STEPS)
-        if isinstance(reference, library.Failure) and reference.code.startswith("E04"):
+        if isinstance(reference, library.Failure) and reference.code.startswith(("E04", *REFUSED)):
             checker.count("derivative refused: " + reference.code)
             return checker.found, checker.notes, case
         checker.hold(question, answer, forward, reference if fails or isinstance(reference, library.Failure) else (reference[0], None), True)
@@ -422,15 +459,14 @@ def check_program(lib, program, seed, plan, tell):
 def check_pair(lib, program, seed, first, second, exact, tell, case=None):
     """Asks two questions, as the reduction does again and again: the kinds of disagreement, and the case. With a case, of its text."""
     rng = random.Random(seed * 7 + 1)
-    text = case.text if case else program_text(program)
     asked = case
-    case = case or Case(text, program.point, floats="Float" in text or "realToFrac" in text)
+    case = case or case_of(program)
     checker = Checker(lib, case, tell)
     if checker.session.failure and checker.session.failure.code < "E09":
         return [], case
     answer, _ = Question("value").ask(checker.session, case, VALUE_STEPS)
     fails = isinstance(answer, library.Failure)
-    if is_too_much(answer):
+    if not fails and answer[0] is None or is_too_much(answer):
         return [], case
     if not asked:
         complete(case, program, None if fails else answer[0], rng)
