@@ -122,8 +122,11 @@ const CtFlowStep *ct_flow_maker(const CtFlowFacts *facts, const CtFlowArg *arg, 
 CtFlowLength ct_flow_length(const CtFlowFacts *facts, const CtFlowArg *array, uint32_t dimension, bool some);
 /* A number of elements as a length. */
 CtFlowLength ct_flow_length_of(const CtFlowFacts *facts, CtFlowArg count);
+/* Whether two lengths are written as the same. */
+bool ct_flow_is_length(const CtFlowLength *a, const CtFlowLength *b);
 /* The same for those that are the same. */
 uint64_t ct_flow_length_key(const CtFlowFacts *facts, CtFlowLength a);
+/* Whether two lengths are the same, also by what tests in front say. */
 bool ct_flow_same_length(const CtFlowFacts *facts, CtFlowLength a, CtFlowLength b);
 /* Whether an array has so many elements in a dimension, as the program's own steps ask for that, or if it has any. */
 bool ct_flow_is_long(const CtFlowFacts *facts, const CtFlowArg *array, uint32_t dimension, const CtFlowArg *count);

@@ -121,7 +121,7 @@ static bool keeps_lengths(const CtFlowFacts *facts, const CtFlowArg *array, Init
     return step->kind == FLOW_SWITCH;
 }
 
-static bool is_same(const CtFlowLength *a, const CtFlowLength *b) {
+bool ct_flow_is_length(const CtFlowLength *a, const CtFlowLength *b) {
     if (a->known.type != NULL || b->known.type != NULL)
         return a->known.type == b->known.type && ct_flow_same(&a->known, &b->known);
     return a->array == b->array && a->dimension == b->dimension;
@@ -139,7 +139,7 @@ static CtFlowLength carried_length(const CtFlowFacts *facts, const CtFlowStep *l
         if (first.known.type != NULL && ct_flow_same(&first.known, count)) return first;
     if (keeps_lengths(facts, next, (Initial){block->params.items[1 + index], first}, depth / 2)) return first;
     CtFlowLength then = length(facts, next, dimension, false, depth / 4);
-    return is_same(&then, &first) ? first : own_length(array, dimension);
+    return ct_flow_is_length(&then, &first) ? first : own_length(array, dimension);
 }
 
 /* The length of an array that a loop makes. Its inner lengths are those of its rows, if these are the same in all
@@ -207,8 +207,6 @@ static CtFlowLength read_length(const CtFlowFacts *facts, const CtFlowStep *step
     return differs ? own_length(array, dimension) : found;
 }
 
-static bool is_same(const CtFlowLength *a, const CtFlowLength *b);
-
 /* Whether a variable is bound, as far as is known, in a block at this depth that is in sight, or around it. */
 static bool is_bound_at(const CtFlowFacts *facts, const CtFlowVar *var, uint32_t depth) {
     const CtFlowFact *fact = ct_flow_fact(facts, &(CtFlowArg){.var = (CtFlowVar *)var}); // NOLINT
@@ -227,7 +225,7 @@ static CtFlowLength chosen_length(const CtFlowFacts *facts, const CtFlowFact *fa
         CtFlowLength one = length(facts, &block->values.items[fact->index], 0, false, depth / 2);
         const CtFlowVar *var = one.known.type != NULL ? one.known.var : one.array;
         if (var != NULL && !is_bound_at(facts, var, fact->depth)) return own_length(array, 0);
-        if (found && !is_same(&one, &all)) return own_length(array, 0);
+        if (found && !ct_flow_is_length(&one, &all)) return own_length(array, 0);
         all = one;
         found = true;
     }
@@ -279,7 +277,7 @@ void ct_flow_tell(CtFlowFacts *facts, CtFlowEqual told) {
 /* The representative of the lengths that are known to be equal to this one. */
 static CtFlowLength first_of(const CtFlowFacts *facts, CtFlowLength a) {
     for (uint32_t i = last_equality(facts, facts->equals.count); i > 0; i = last_equality(facts, i - 1))
-        if (is_same(&facts->equals.items[i - 1].also, &a)) a = facts->equals.items[i - 1].is;
+        if (ct_flow_is_length(&facts->equals.items[i - 1].also, &a)) a = facts->equals.items[i - 1].is;
     return a;
 }
 
@@ -292,12 +290,12 @@ uint64_t ct_flow_length_key(const CtFlowFacts *facts, CtFlowLength a) {
 bool ct_flow_same_length(const CtFlowFacts *facts, CtFlowLength a, CtFlowLength b) {
     a = first_of(facts, a);
     b = first_of(facts, b);
-    return is_same(&a, &b);
+    return ct_flow_is_length(&a, &b);
 }
 
 static void are_equal(CtFlowFacts *facts, CtFlowLength a, CtFlowLength b) {
     CtFlowEqual equal = {.is = first_of(facts, a), .also = first_of(facts, b)};
-    if (!is_same(&equal.is, &equal.also)) ct_flow_tell(facts, equal);
+    if (!ct_flow_is_length(&equal.is, &equal.also)) ct_flow_tell(facts, equal);
 }
 
 CtFlowLength ct_flow_checked_length(const CtFlowFacts *facts, const CtFlowArg *arg, uint32_t dimension, bool some) {
@@ -322,7 +320,7 @@ int64_t ct_flow_least(const CtFlowFacts *facts, CtFlowLength length) {
     for (uint32_t i = 0; i < facts->equals.count; i++) {
         if (facts->equals.items[i].least <= least) continue;
         CtFlowLength known = first_of(facts, facts->equals.items[i].is);
-        if (is_same(&known, &length)) least = facts->equals.items[i].least;
+        if (ct_flow_is_length(&known, &length)) least = facts->equals.items[i].least;
     }
     return least;
 }

@@ -23,12 +23,6 @@ typedef struct Lengths {
     uint32_t look;
 } Lengths;
 
-static bool is_same(const CtFlowLength *a, const CtFlowLength *b) {
-    if (a->known.type != NULL || b->known.type != NULL)
-        return a->known.type == b->known.type && ct_flow_same(&a->known, &b->known);
-    return a->array == b->array && a->dimension == b->dimension;
-}
-
 static void set(Lengths *p, const CtFlowVar *var, CtFlowLength length) {
     if (var == NULL) return;
     p->items[var->id] = length;
@@ -60,7 +54,7 @@ static const CtFlowBlock *taken(const Lengths *p, const CtFlowStep *step) {
     const CtFlowStep *test = ct_flow_maker(&p->facts, &step->args.items[0], FLOW_PRIM);
     if (!ct_flow_is_prim(test, PRIM_INT_EQ)) return NULL;
     CtFlowLength a = length_of(p, &test->args.items[0]), b = length_of(p, &test->args.items[1]);
-    bool same = is_same(&a, &b),
+    bool same = ct_flow_is_length(&a, &b),
          literals = a.known.type != NULL && a.known.var == NULL && b.known.type != NULL && b.known.var == NULL;
     for (uint32_t i = 0; (same || literals) && i < step->as.cases.count; i++)
         if (step->as.cases.branches[i].tag == (same ? 1 : 0)) return step->as.cases.branches[i].block;
@@ -79,7 +73,7 @@ static void look_at_switch(Lengths *p, const CtFlowStep *step, uint32_t depth) {
             const CtFlowBlock *block = step->as.cases.branches[j].block;
             if ((one != NULL && block != one) || block->exit != EXIT_YIELD) continue;
             CtFlowLength length = length_of(p, &block->values.items[i]);
-            same = same && is_outside(p, &length, depth) && (!found || is_same(&length, &all));
+            same = same && is_outside(p, &length, depth) && (!found || ct_flow_is_length(&length, &all));
             all = length;
             found = true;
         }
@@ -103,7 +97,7 @@ static void look_at_carried(Lengths *p, const CtFlowStep *loop, bool *kept, uint
         for (uint32_t i = 0; i < loop->as.loop.carried; i++) {
             if (!kept[i]) continue;
             CtFlowLength first = length_of(p, &loop->args.items[1 + i]), next = length_of(p, &block->values.items[i]);
-            if (!is_same(&first, &next)) kept[i] = false, again = true;
+            if (!ct_flow_is_length(&first, &next)) kept[i] = false, again = true;
         }
     }
 }
@@ -175,7 +169,7 @@ static void rewrite(Lengths *p, CtFlowStep *loop) {
         CtFlowLength first = ct_flow_length(&p->facts, &start, 0, false);
         CtFlowLength known = ct_flow_length(&p->facts, &param, 0, false);
         Asked asked = {param.var, start, false};
-        if (!is_same(&first, &known)) ct_flow_each_step(block, ask_start, &asked);
+        if (!ct_flow_is_length(&first, &known)) ct_flow_each_step(block, ask_start, &asked);
         if (asked.some) CT_FIRED("carried_lengths.kept");
     }
 }
