@@ -84,6 +84,7 @@ static void unify(CtPlace *a, CtPlace *b) {
     a->is_held |= b->is_held;
     a->is_row |= b->is_row;
     a->is_opened |= b->is_opened;
+    a->is_indexed |= b->is_indexed;
     b->same = a;
     for (uint32_t i = 0; i < a->count; i++) unify(a->parts[i], b->parts[i]);
 }
@@ -275,11 +276,11 @@ static CtPlacedGlobal *placed_global(CtPlaces *w, CtGlobal *global) {
     return placed;
 }
 
-/* Functions on streams are like any other here. */
+/* Functions on streams are like any other here, but for `zip [0 ..] xs`. */
 static CtListFunction list_function(const CtCore *core) {
     CtListFunction function = ct_core_list_call(core);
-    bool on_stream = function == LIST_ITERATE || function == LIST_ZIP_FIRST || function == LIST_ZIP_SECOND;
-    return on_stream ? LIST_NONE : function;
+    bool pairs = function == LIST_ZIP_FIRST || function == LIST_ZIP_SECOND;
+    return function == LIST_ITERATE || (pairs && !ct_core_list_pairs_stream(core)) ? LIST_NONE : function;
 }
 
 /* A function on lists that is a value: λxs. toList xs. */
@@ -443,6 +444,7 @@ static CtPlace *infer_derivative(CtPlaces *w, CtCore *core) {
 static bool reads_list(CtListFunction function, uint32_t index, uint32_t count) {
     if (function == LIST_APPEND) return true;
     if (function == LIST_ZIP_WITH) return index > 0;
+    if (function == LIST_ZIP_SECOND) return index == 0;
     return index == (function == LIST_AT ? 0 : count - 1);
 }
 
@@ -482,6 +484,7 @@ static CtPlace *infer_list_call(CtPlaces *w, CtCore *core) {
         }
         last = read_list(w, &core->as.call.args[i]);
         if (first == NULL) first = last;
+        if (function == LIST_AT && last != NULL) ct_core_place_find(last)->is_indexed = true;
         if (!is_good(function)) stay(last);
         if (!is_good(function) && last != NULL) stay(ct_core_place_find(last)->of);
         stay(param);

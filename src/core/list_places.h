@@ -15,10 +15,11 @@ typedef struct CtPlace {
     uint32_t count;
     struct CtPlace *of; /* of a list that a comprehension makes: the one that it goes through */
     bool is_list;
-    bool stays;     /* a list whose cells the program sees */
-    bool is_opened; /* by the program's own patterns */
-    bool is_held;   /* a parameter, a result or a field */
-    bool is_row;    /* the element of a list or an array */
+    bool stays;      /* a list whose cells the program sees */
+    bool is_opened;  /* by the program's own patterns */
+    bool is_held;    /* a parameter, a result or a field */
+    bool is_row;     /* the element of a list or an array */
+    bool is_indexed; /* the program reads elements by their index */
 } CtPlace;
 
 /* A copy of a global, in which the terms are changed. */

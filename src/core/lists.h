@@ -22,6 +22,8 @@ typedef enum CtListFunction {
     LIST_TAIL,
     LIST_INIT,
     LIST_STREAM_TAKE,
+    LIST_ZIP_FIRST, /* zip, whose first list has no end */
+    LIST_ZIP_SECOND,
     LIST_SCANL,
     LIST_FOLDL,
     LIST_FOLDR,
@@ -31,8 +33,6 @@ typedef enum CtListFunction {
     LIST_MAXIMUM,
     LIST_MINIMUM,
     LIST_ITERATE, /* without an end */
-    LIST_ZIP_FIRST,
-    LIST_ZIP_SECOND,
     LIST_HEAD,
     LIST_LAST,
     LIST_AT,
@@ -119,6 +119,14 @@ void ct_core_list_part(CtLists *s, CtListSource *source, CtBindings *around, CtC
 /* The body for an element of the source's array in place of one of the list: *element becomes the row. */
 CtCore *ct_core_list_taking_row(CtLists *s, const CtListSource *source, CtVar **element, CtCore *body);
 
+/* ---- list_streams.c ---- */
+
+/* The array of zip stream list, or of zip list stream; NULL if the list has none, or an element of the stream may fail.
+ */
+CtCore *ct_core_list_stream_pairs(CtLists *s, CtCore *list, bool stream_first);
+/* Whether it would have one, if the list has. */
+bool ct_core_list_pairs_stream(const CtCore *app);
+
 /* ---- list_rows.c ---- */
 
 /* The list, of this type, with the elements of a row. */
@@ -138,6 +146,8 @@ CtCore *ct_core_list_next(CtLists *s, CtCore *let);
 /* toList array: a list of the given type; and fromList list. */
 CtCore *ct_core_list_of_array(CtProgram *p, CtCore *array, CtType *list);
 CtCore *ct_core_list_from_list(CtProgram *p, CtCore *list);
+/* The array of the rows of a list of lists; one without rows if the lists have several lengths. */
+CtCore *ct_core_list_rows_or_none(CtProgram *p, CtCore *list);
 /* The type [element], a new one; `list` is any type of lists. */
 CtType *ct_core_list_type_like(CtProgram *p, const CtType *list, CtType *element);
 /* map fun list and zipWith fun xs ys, of the given type; foldl, or foldr, fun start list. */
@@ -178,6 +188,9 @@ bool ct_core_list_places(CtProgram *p, CtGlobal *const *roots, uint32_t count, b
 bool ct_core_list_is_loop(const CtCore *letrec);
 /* The array of a list that is made by `filter` or a comprehension; NULL if there is none. */
 CtCore *ct_core_list_loop_array(CtLists *s, CtCore *list);
+/* The row that head, last or !! gives of a list of lists that has an array of rows; NULL for others. */
+CtCore *ct_core_list_row_at(CtLists *s, CtCore *app);
+
 /* ---- list_tests.c ---- */
 
 /* all fun list, any fun list, head list, or null list, where a loop makes the list of a list that has no array; NULL
