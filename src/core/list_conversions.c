@@ -89,6 +89,75 @@ CtCore *ct_core_list_from_list(CtProgram *p, CtCore *list) {
     return ct_core_app(p, list->range, ct_core_global(p, list->range, global), &list, 1);
 }
 
+/* ---- lists of lists whose lengths are equal ---- */
+
+/* case list of { [] → none; x : rest → some } */
+static CtCore *list_case(CtProgram *p, CtVar *list, CtVar *x, CtVar *rest, CtCore *none, CtCore *some) {
+    CtVar *vars[] = {x, rest};
+    CtCase cases[] = {{(CtCon *)con_of(list->type, 0), NULL, none}, {(CtCon *)con_of(list->type, 2), vars, some}};
+    return ct_core_case(p, CT_NO_RANGE, none->type, use(p, list), cases, 2, NULL);
+}
+
+/* λxs n. letrec go list k = case list of [] → k == n; x : rest → go rest (k + 1) in go xs 0 */
+static CtGlobal *has_length(CtProgram *p, CtType *list) {
+    CtType *types[] = {list, p->int_type};
+    CtType *type = ct_core_type_fun(p, types, 2, p->bool_type);
+    CtGlobal *global = find_conversion(p, "hasLength@", type);
+    if (global != NULL) return global;
+    global = new_conversion(p, "hasLength@", type);
+    CtVar *outer[] = {ct_core_var_new(p, "xs", list), ct_core_var_new(p, "n", p->int_type)};
+    CtVar *inner[] = {ct_core_var_new(p, "list", list), ct_core_var_new(p, "k", p->int_type)};
+    CtVar *go = ct_core_var_new(p, "go", type), *rest = ct_core_var_new(p, "rest", list);
+    CtCore *more[] = {use(p, rest),
+                      ct_core_prim2(p, CT_NO_RANGE, PRIM_INT_ADD, use(p, inner[1]), ct_core_int(p, CT_NO_RANGE, 1))};
+    CtCore *ends = ct_core_prim2(p, CT_NO_RANGE, PRIM_INT_EQ, use(p, inner[1]), use(p, outer[1]));
+    CtCore *some = ct_core_app(p, CT_NO_RANGE, use(p, go), more, 2);
+    CtCore *lam = ct_core_lam(p, CT_NO_RANGE, "go", inner, 2, list_case(p, inner[0], NULL, rest, ends, some));
+    CtCore *first[] = {use(p, outer[0]), ct_core_int(p, CT_NO_RANGE, 0)};
+    CtCore *start = ct_core_app(p, CT_NO_RANGE, use(p, go), first, 2);
+    CtCore *body = ct_core_letrec(p, CT_NO_RANGE, &(CtBind){go, lam}, 1, start);
+    global->body = ct_core_lam(p, CT_NO_RANGE, "hasLength", outer, 2, body);
+    return global;
+}
+
+/* λxs. letrec go rows n list = case list of
+ *     [] → rows
+ *     x : rest → if n < 0 || hasLength x n then let row = fromList x in go (snoc rows row) (length row) rest else [||]
+ *   in go [||] (−1) xs */
+static CtGlobal *to_rows(CtProgram *p, CtType *list) {
+    CtType *row = ct_core_list_element(list), *array = ct_core_type_array(p, ct_core_list_element(row));
+    CtType *all = ct_core_type_array(p, array), *type = ct_core_type_fun(p, &list, 1, all);
+    CtGlobal *global = find_conversion(p, "rowsOrNone@", type);
+    if (global != NULL) return global;
+    global = new_conversion(p, "rowsOrNone@", type);
+    CtSourceRange none = CT_NO_RANGE;
+    CtType *types[] = {all, p->int_type, list};
+    CtVar *xs = ct_core_var_new(p, "xs", list), *go = ct_core_var_new(p, "go", ct_core_type_fun(p, types, 3, all));
+    CtVar *params[] = {ct_core_var_new(p, "rows", all), ct_core_var_new(p, "n", p->int_type),
+                       ct_core_var_new(p, "list", list)};
+    CtVar *x = ct_core_var_new(p, "x", row), *rest = ct_core_var_new(p, "rest", list);
+    CtVar *made = ct_core_var_new(p, "row", array);
+    CtCore *of = use(p, made), *added[] = {use(p, params[0]), use(p, made)};
+    CtCore *next[] = {ct_core_array(p, none, ARRAY_SNOC, added, 2), ct_core_array(p, none, ARRAY_LENGTH, &of, 1),
+                      use(p, rest)};
+    CtCore *more = ct_core_app(p, none, use(p, go), next, 3);
+    more = ct_core_let(p, none, made, ct_core_list_from_list(p, use(p, x)), more);
+    CtCore *given[] = {use(p, x), use(p, params[1])};
+    CtCore *equal = ct_core_app(p, none, ct_core_global(p, none, has_length(p, row)), given, 2);
+    CtCore *is_first = ct_core_prim2(p, none, PRIM_INT_LT, use(p, params[1]), ct_core_int(p, none, 0));
+    CtCore *fits = ct_core_if(p, none, is_first, ct_core_bool(p, none, true), equal);
+    CtCore *some = ct_core_if(p, none, fits, more, ct_core_array_lit(p, none, array, NULL, 0));
+    CtCore *lam = ct_core_lam(p, none, "go", params, 3, list_case(p, params[2], x, rest, use(p, params[0]), some));
+    CtCore *first[] = {ct_core_array_lit(p, none, array, NULL, 0), ct_core_int(p, none, -1), use(p, xs)};
+    CtCore *body = ct_core_letrec(p, none, &(CtBind){go, lam}, 1, ct_core_app(p, none, use(p, go), first, 3));
+    global->body = ct_core_lam(p, none, "rowsOrNone", &xs, 1, body);
+    return global;
+}
+
+CtCore *ct_core_list_rows_or_none(CtProgram *p, CtCore *list) {
+    return ct_core_app(p, list->range, ct_core_global(p, list->range, to_rows(p, list->type)), &list, 1);
+}
+
 /* ---- functions on lists ---- */
 
 CtType *ct_core_list_type_like(CtProgram *p, const CtType *list, CtType *element) {
@@ -114,13 +183,6 @@ static CtCore *cell(CtProgram *p, const CtType *list, CtCore *first, CtCore *res
 
 static CtCore *empty(CtProgram *p, const CtType *list) {
     return ct_core_con(p, CT_NO_RANGE, (CtCon *)con_of(list, 0), NULL, 0);
-}
-
-/* case list of { [] → none; x : rest → some } */
-static CtCore *list_case(CtProgram *p, CtVar *list, CtVar *x, CtVar *rest, CtCore *none, CtCore *some) {
-    CtVar *vars[] = {x, rest};
-    CtCase cases[] = {{(CtCon *)con_of(list->type, 0), NULL, none}, {(CtCon *)con_of(list->type, 2), vars, some}};
-    return ct_core_case(p, CT_NO_RANGE, none->type, use(p, list), cases, 2, NULL);
 }
 
 /* λf xs ys. letrec go xs ys = case xs of x : xs → case ys of y : ys → f x y : go xs ys; … → [] in go xs ys; of one list

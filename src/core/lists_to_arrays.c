@@ -42,7 +42,8 @@ typedef struct Walk {
     CtLists lists;
     CtMap locals; /* CtVar * -> Local * */
     bool changed;
-    Variant *self; /* the function whose body this is; it may be called already */
+    Variant *self;          /* the function whose body this is; it may be called already */
+    const CtGlobal *within; /* the function whose body this is, if it is no copy */
     bool calls_itself;
     uint32_t in_rows; /* functions around that take rows */
     CtMap *variants;  /* CtGlobal * -> Variant * */
@@ -338,11 +339,65 @@ static CtCore *give_rows(Walk *w, CtCore *app) {
     return taker != NULL ? call_taker(w, app, taker, arrays, given) : NULL;
 }
 
+/* Whether a function makes a list where it is given: then looking at all of it takes no longer than that. Of a loop
+ * that is written here it is known already whether its rows have one length. */
+static bool is_made_here(const CtCore *list) {
+    while (list->kind == CORE_LET) list = list->as.let.body;
+    return list->kind == CORE_APP && ct_core_list_call(list) == LIST_NONE &&
+           list->as.call.of.fun->kind == CORE_GLOBAL && list->as.call.of.fun->as.global->origin == NULL;
+}
+
+/* The argument of a call that is a list of lists of unknown lengths; all others are atoms. The number of arguments, if
+ * there is none. */
+static uint32_t unknown_rows(const CtCore *app) {
+    uint32_t count = app->as.call.count, found = count;
+    for (uint32_t i = 0; i < count; i++) {
+        CtCore *arg = app->as.call.args[i];
+        bool rows = ct_core_list_may_have_rows(arg->type) && is_made_here(arg);
+        if (!rows && !ct_core_is_atom(arg)) return count;
+        if (rows && found < count) return count;
+        if (rows) found = i;
+    }
+    return found;
+}
+
+/* f ⟨…, list, …⟩, where f goes through lists of lists that it makes itself, and would take rows, but the lengths in
+ * this list are not known:
+ *
+ *     let list = … in let rows = rowsOrNone list in if length rows == 0 then f list else f{rows} rows */
+static CtCore *give_tested_rows(Walk *w, CtCore *app) {
+    CtLists *s = &w->lists;
+    CtProgram *p = s->p;
+    uint32_t count = app->as.call.count, index = unknown_rows(app);
+    CtGlobal *global = app->as.call.of.fun->as.global;
+    if (index == count || global == w->within || (w->self != NULL && global == w->self->of)) return NULL;
+    CtGlobal *taker = variant_of(w, global, 1u << index, 1u << index);
+    if (taker == NULL) return NULL;
+    w->changed = CT_FIRED("lists.tested_rows");
+    s->range = app->range;
+    CtCore *list = app->as.call.args[index], **lists = CT_NEW_ARRAY(p->context->arena, CtCore *, count);
+    CtCore **arrays = CT_NEW_ARRAY(p->context->arena, CtCore *, count);
+    CtVar *var = ct_core_list_var(s, "list", list->type);
+    CtCore *made = ct_core_list_rows_or_none(p, ct_core_list_use(s, var));
+    CtVar *rows = ct_core_list_var(s, "rows", made->type);
+    for (uint32_t i = 0; i < count; i++) {
+        lists[i] = i == index ? ct_core_list_use(s, var) : app->as.call.args[i];
+        arrays[i] = i == index ? ct_core_list_use(s, rows) : ct_core_copy(p, app->as.call.args[i], NULL);
+    }
+    CtCore *slow = ct_core_app(p, app->range, app->as.call.of.fun, lists, count);
+    CtCore *fast = ct_core_app(p, app->range, ct_core_global(p, app->range, taker), arrays, count);
+    CtCore *length = ct_core_list_array(s, ARRAY_LENGTH, ct_core_list_use(s, rows), NULL, NULL);
+    CtCore *none = ct_core_prim2(p, s->range, PRIM_INT_EQ, length, ct_core_int(p, s->range, 0));
+    CtCore *choice = ct_core_if(p, app->range, none, slow, fast);
+    return ct_core_let(p, app->range, var, list, ct_core_let(p, app->range, rows, made, choice));
+}
+
 /* f ⟨…, list, …⟩, where lists are made here: a call of a function that takes their arrays, all of them or one. */
 static CtCore *give_arrays(Walk *w, CtCore *app) {
     uint32_t count = app->as.call.count, made = 0;
     if (app->as.call.of.fun->kind != CORE_GLOBAL || count > MAX_PARAMETERS) return app;
     CtCore *taken = give_rows(w, app);
+    if (taken == NULL) taken = give_tested_rows(w, app);
     if (taken != NULL) return taken;
     bool itself = w->self != NULL && app->as.call.of.fun->as.global == w->self->of;
     CtCore **arrays = find_arrays(w, app, false, itself, &made);
@@ -551,7 +606,7 @@ void ct_core_lists_to_arrays(CtProgram *p, CtGlobal *const *roots, uint32_t coun
         CtGlobal *global = p->globals.items[i];
         if (global->body == NULL || function_of(global) != LIST_NONE) continue;
         if (!ct_core_within_depth(p->context->arena, global->body, MAX_DEPTH, false)) continue;
-        Walk w = {.lists = {.p = p}, .variants = &variants, .copies = &copies};
+        Walk w = {.lists = {.p = p}, .within = global, .variants = &variants, .copies = &copies};
         CtCore *body = visit(&w, global->body);
         if (w.changed) global->body = body;
     }
