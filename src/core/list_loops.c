@@ -531,34 +531,46 @@ static CtCore *consume_first(CtLists *s, CtCore *app) {
     return ct_core_list_tested(s, app);
 }
 
+/* One element: a list, if the source has rows, or with `as_array` the row itself. */
+static CtCore *element_at(CtLists *s, const CtListSource *source, CtCore *index, bool as_array) {
+    CtListSource of = *source;
+    if (as_array) of.row = NULL;
+    return ct_core_list_at(s, &of, index);
+}
+
 /* The first or the last element; an empty list is given to the function itself, which fails. */
-static CtCore *consume_end(CtLists *s, CtCore *app, bool first) {
+static CtCore *end_of_list(CtLists *s, CtCore *app, bool first, bool as_array) {
     CtProgram *p = s->p;
     CtBindings around = {0};
     CtListSource source;
-    CtCore *tested = first ? consume_first(s, app) : NULL;
-    if (tested != NULL) return tested;
-    if (!ct_core_list_source(s, app->as.call.args[0], &around, &source) || source.row != NULL) return NULL;
+    if (!ct_core_list_source(s, app->as.call.args[0], &around, &source) || (as_array && source.row == NULL))
+        return NULL;
     CT_FIRED("lists.end");
     CtCore *one = ct_core_int(p, s->range, 1),
            *count = ct_core_list_bind_atom(s, &around, "count", ct_core_list_count(s, &source));
     CtCore *none = ct_core_prim2(p, s->range, PRIM_INT_LT, ct_core_list_again(s, count), one);
     CtCore *empty = ct_core_list_empty(s, app->as.call.args[0]->type);
     CtCore *failing = ct_core_app(p, app->range, app->as.call.of.fun, &empty, 1);
+    if (as_array) failing = ct_core_list_from_list(p, failing);
     CtCore *index = first ? ct_core_int(p, s->range, 0)
                           : ct_core_prim2(p, s->range, PRIM_INT_SUB, count, ct_core_list_again(s, one));
-    CtCore *element = ct_core_list_at(s, &source, index);
+    CtCore *element = element_at(s, &source, index, as_array);
     return ct_core_list_wrap(s, &around, ct_core_if(p, s->range, none, failing, element));
 }
 
+static CtCore *consume_end(CtLists *s, CtCore *app, bool first) {
+    CtCore *tested = first ? consume_first(s, app) : NULL;
+    return tested != NULL ? tested : end_of_list(s, app, first, false);
+}
+
 /* list !! n. With an index outside of the list it fails as the function itself does. */
-static CtCore *consume_at(CtLists *s, CtCore *app) {
+static CtCore *element_of_list(CtLists *s, CtCore *app, bool as_array) {
     CtProgram *p = s->p;
     CtBindings around = {0};
     CtListSource source;
     CtGlobal *message = p->library != NULL ? p->library(p->library_data, NULL, "outsideOfList") : NULL;
-    if (message == NULL || !ct_core_list_source(s, app->as.call.args[0], &around, &source) || source.row != NULL)
-        return NULL;
+    if (message == NULL || !ct_core_list_source(s, app->as.call.args[0], &around, &source)) return NULL;
+    if (as_array && source.row == NULL) return NULL;
     CT_FIRED("lists.at");
     CtCore *n = ct_core_list_bind_atom(s, &around, "n", app->as.call.args[1]);
     CtCore *count = ct_core_list_bind_atom(s, &around, "count", ct_core_list_count(s, &source));
@@ -567,9 +579,17 @@ static CtCore *consume_at(CtLists *s, CtCore *app) {
     CtCore *inside = ct_core_if(p, s->range, below, ct_core_bool(p, s->range, false), within);
     CtCore *given[] = {ct_core_list_again(s, n), count};
     CtCore *text = ct_core_app(p, app->range, ct_core_global(p, app->range, message), given, 2);
-    CtCore *fails = ct_core_fail(p, app->range, app->type, CT_E0503, NULL, text);
-    CtCore *element = ct_core_list_at(s, &source, n);
+    CtCore *element = element_at(s, &source, n, as_array);
+    CtCore *fails = ct_core_fail(p, app->range, element->type, CT_E0503, NULL, text);
     return ct_core_list_wrap(s, &around, ct_core_if(p, s->range, inside, element, fails));
+}
+
+CtCore *ct_core_list_row_at(CtLists *s, CtCore *app) {
+    CtListFunction function = ct_core_list_call(app);
+    if (!ct_core_list_may_have_rows(app->as.call.args[0]->type)) return NULL;
+    CtCore *row =
+        function == LIST_AT ? element_of_list(s, app, true) : end_of_list(s, app, function == LIST_HEAD, true);
+    return row != NULL && CT_FIRED("lists.row") ? row : NULL;
 }
 
 static CtCore *consume_null(CtLists *s, CtCore *app) {
@@ -663,7 +683,7 @@ CtCore *ct_core_list_consumed(CtLists *s, CtCore *app) {
     case LIST_LAST: return consume_end(s, app, false);
     case LIST_NULL: return consume_null(s, app);
     case LIST_TO_ARRAY: return consume_to_array(s, args[0]);
-    case LIST_AT: return consume_at(s, app);
+    case LIST_AT: return element_of_list(s, app, false);
     case LIST_NONE:
     case LIST_RANGE:
     case LIST_STEPS:

@@ -71,6 +71,24 @@ static void keep_rows(CtPlaces *w) {
     }
 }
 
+/* Lists of lists of numbers that a recursive function is given, whose rows stay: as for those whose cells the program
+ * sees, list_rows.c may make arrays of rows of them, but of no array of lists. An array of these would only be read
+ * faster by an index. */
+static void keep_lists_of_rows(CtPlaces *w) {
+    for (uint32_t i = 0; i < w->copies.count; i++) {
+        const CtPlacedGlobal *global = w->copies.items[i];
+        const CtPlace *fun = global->type != NULL ? ct_core_place_find(global->type) : NULL;
+        if (!global->is_recursive || fun == NULL || fun->type->kind != TYPE_FUN) continue;
+        for (uint32_t j = 0; j + 1 < fun->count; j++) {
+            CtPlace *list = fun->parts[j] != NULL ? ct_core_place_find(fun->parts[j]) : NULL;
+            if (list == NULL || !list->is_list || list->is_indexed || !ct_core_list_may_have_rows(list->type)) continue;
+            CtPlace *row = list->parts[0];
+            if (row != NULL && ct_core_place_find(row)->stays && !list->stays)
+                list->stays = CT_FIRED("lists.kept_rows");
+        }
+    }
+}
+
 /* What is put in front of a list whose cells are seen. */
 static void keep_appended(CtPlaces *w) {
     for (bool more = true; more;) {
@@ -87,5 +105,6 @@ void ct_core_places_keep_cells(CtPlaces *w) {
     keep_shared(w);
     keep_whole(w);
     keep_rows(w);
+    keep_lists_of_rows(w);
     keep_appended(w);
 }

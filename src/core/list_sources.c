@@ -454,6 +454,9 @@ static CtCore *array_of_call(CtLists *s, CtCore *list) {
     case LIST_ZIP_WITH: return array_of_zip(s, list);
     case LIST_ZIP_FIRST: return ct_core_list_stream_pairs(s, list, true);
     case LIST_ZIP_SECOND: return ct_core_list_stream_pairs(s, list, false);
+    case LIST_HEAD:
+    case LIST_LAST:
+    case LIST_AT: return ct_core_list_row_at(s, list);
     case LIST_APPEND: return array_of_append(s, list);
     case LIST_REVERSE: return array_of_reverse(s, list);
     case LIST_OF_ARRAY:
@@ -467,9 +470,6 @@ static CtCore *array_of_call(CtLists *s, CtCore *list) {
     case LIST_MAXIMUM:
     case LIST_MINIMUM:
     case LIST_ITERATE:
-    case LIST_HEAD:
-    case LIST_LAST:
-    case LIST_AT:
     case LIST_NULL:
     case LIST_TO_ARRAY:
     case LIST_INTERCALATE: break;
