@@ -88,7 +88,7 @@ class Source:
 
     def has_rules(self, function):
         """Whether a function gives derivatives itself, which an edit would make those of another function."""
-        return any(re.search(r"\bwith(Vjp|Jvp)\b", self.text[a:b]) for name in self.reached(function) for a, b in self.parts[name])
+        return any(re.search(r"\b(with(Vjp|Jvp|Rules)|customRoot)\b", self.text[a:b]) for name in self.reached(function) for a, b in self.parts[name])
 
     def without(self, names):
         """The spans of what other definitions than these say."""
