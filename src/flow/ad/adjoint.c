@@ -117,6 +117,11 @@ const CtFlowType *ct_flow_tangent_type(CtFlow *flow, const CtFlowType *type) {
     return dual_type(flow, type, DUAL_TANGENT);
 }
 
+bool ct_flow_has_reals(CtFlow *flow, const CtFlowType *type) {
+    CtMap seen = {0};
+    return has_reals(flow, type, &seen);
+}
+
 bool ct_flow_is_active(CtFlow *flow, const CtFlowType *type) { return ct_flow_adjoint_type(flow, type) != NULL; }
 
 /* ---- functions for what recurs ---- */

@@ -76,6 +76,8 @@ bool ct_flow_has_no_adjoint(const CtFlowType *type);
 #define CT_FLOW_TOO_MANY_ORDERS "derivatives of function values that hold derivatives nest too deeply"
 /* Whether values of a type contain reals, and so have adjoints. */
 bool ct_flow_is_active(CtFlow *flow, const CtFlowType *type);
+/* The same, or whether function values may come to contain them; makes no type of adjoints. */
+bool ct_flow_has_reals(CtFlow *flow, const CtFlowType *type);
 /* The fields of the adjoint of a node of constructor `tag`: zeros when it is Zero. */
 CtFlowArgs ct_flow_adjoint_fields(CtFlowBuilder *l, CtSourceRange range, CtFlowArg adjoint, uint32_t tag);
 

@@ -1,10 +1,13 @@
 /* Inlining. A call is replaced by the function's body if it is the only call, if the body is small, or, in a loop, if
- * it is not very large, because differentiation and vectorisation need loops without calls. Recursive functions are not
- * inlined. Callees come before callers, so that an inlined body has been inlined into already.
+ * it is not very large, because differentiation and vectorisation need loops without calls. So a body of medium size
+ * stays a call where it would bring neither: it calls others itself, takes no reals, and makes nodes without reals, as
+ * the arithmetic of large integers does. Recursive functions are not inlined. Callees come before callers, so that an
+ * inlined body has been inlined into already.
  *
  * Failures keep their attribution. A step of the library reports the innermost call in the user's code: inlined at such
  * a call, it takes the call's source range. Inlined in the library, it keeps its own, and the call site that its
  * function received is the one that the caller receives. */
+#include "flow/ad/adjoint.h"
 #include "flow/opt/passes.h"
 
 enum {                      /* bounds, in steps */
@@ -108,6 +111,25 @@ static bool opens_made_node(const Inline *s, const CtFlowFunction *callee, const
     return false;
 }
 
+static void find_call(void *data, CtFlowFunction *callee, CtSourceRange range, bool tail) {
+    (void)range, (void)tail;
+    if (!callee->is_cold_path) *(bool *)data = true;
+}
+
+/* Whether inlining a body into a loop gains nothing: it has calls, there is nothing to differentiate, and its results
+ * are objects. Of a result that is an integer, a trip count say, passes may learn something. Such bodies would be
+ * inlined into each other, and the code would grow with the product of their sizes. */
+static bool gains_nothing(const Inline *s, const CtFlowFunction *callee) {
+    for (uint32_t i = 0; i < callee->params.count; i++)
+        if (ct_flow_has_reals(s->flow, callee->params.items[i]->type)) return false;
+    for (uint32_t i = 0; i < callee->results.count; i++)
+        if (callee->results.items[i]->kind != FLOW_NODE || ct_flow_has_reals(s->flow, callee->results.items[i]))
+            return false;
+    bool calls = false;
+    ct_flow_each_call(callee->body, find_call, &calls);
+    return calls && CT_FIRED("inline.stays_in_loop");
+}
+
 static bool is_wanted(const Inline *s, const CtFlowFunction *callee, const CtFlowArgs *args, bool in_loop) {
     if (callee->is_cold_path || s->function->is_cold_path) return false;
     uint32_t size = s->sizes[callee->id], own = s->sizes[s->function->id];
@@ -117,7 +139,7 @@ static bool is_wanted(const Inline *s, const CtFlowFunction *callee, const CtFlo
     if (s->calls[callee->id] == 1 && CT_FIRED("inline.once")) return true;
     if (size > s->growth) return false;
     if (in_loop && size > SMALL_IN_LOOP) return size <= OPENS_IN_LOOP && opens_made_node(s, callee, args);
-    if (in_loop && size > SMALL) return CT_FIRED("inline.in_loop");
+    if (in_loop && size > SMALL) return !gains_nothing(s, callee) && CT_FIRED("inline.in_loop");
     return size <= SMALL && CT_FIRED("inline.small");
 }
 
