@@ -10,7 +10,7 @@ import run as golden
 
 VERBS = ("grad", "vjp", "jvp", "jacobian", "check", "run")
 CALL = re.compile(r"\bcotan (%s)\b" % "|".join(VERBS))
-METHOD = re.compile(r"\s--method[ =](\S+)")
+METHOD = re.compile(r"\s--method[ =]([^\s;|]+)")
 COUNT = re.compile(r"\s--count(?![\w-])")
 WORKERS = 2
 
