@@ -1,5 +1,5 @@
-"""Programs near to golden ones: one that makes a rule fire is edited in a place or two, so that often it misses a single condition of the rule,
-or meets the rule in other company. What is an edit, is a matter of tokens; whether the result has a type is found out by trying."""
+"""Programs near to golden ones: one that makes a rule fire is edited in a place or two, so that it may miss a single condition of the rule, or
+meet the rule in other company. Edits are of tokens; whether the result has a type is found out by trying."""
 import itertools
 import json
 import os
@@ -10,7 +10,7 @@ import sys
 import tempfile
 
 from compare import SPECIAL
-from oracle import Case
+from oracle import Case, uses_floats
 from shorten import CLOSING, TOKEN, partners
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -24,7 +24,7 @@ VERBS = ("run", "grad", "jacobian", "vjp", "jvp", "hessian", "hvp", "check")
 LIKE = [
     "+ - *", "+ - * /", "< <= > >= == /=", "&& ||", "min max", "div mod quot rem", "sum product maximum minimum", "sin cos exp sqrt abs negate log tanh signum",
     "floor ceiling round truncate", "fst snd", "head last", "init tail reverse", "take drop", "foldl foldr", "foldl1 foldr1", "scanl1 scanr1", "and or", "any all",
-    "even odd", "takeWhile dropWhile filter", "map concatMap", "replicate build", "length sum maximum", "zip", "True False", "shiftL shiftR", ".&. .|. xor", "iota",
+    "even odd", "takeWhile dropWhile filter", "map concatMap", "replicate build", "length sum maximum", "True False", "shiftL shiftR", ".&. .|. xor",
 ]
 LIKE = [group.split() for group in LIKE]
 KEYWORDS = set("let in where if then else case of do type data newtype instance class infixl infixr infix deriving import module otherwise".split())
@@ -37,7 +37,7 @@ LENGTHS = [0, 1, 2, 3, 7, 8, 9, 15, 16, 17, 33, 65]
 
 
 def calls_of(path):
-    """(verb, function, arguments) of the commands of a golden program: a command of the name notes how it is called."""
+    """(function, point, whether it is that of --at) of the commands of a golden program: a command of the name `cotan` notes how it is called."""
     with tempfile.TemporaryDirectory() as folder:
         notes = os.path.join(folder, "notes")
         with open(os.path.join(folder, "cotan"), "w", encoding="ascii") as file:
@@ -62,8 +62,7 @@ def calls_of(path):
             point = json.loads(at)
         except ValueError:
             continue
-        alone = "--args" not in options
-        found[words[2], at] = words[0], words[2], point, alone
+        found[words[2], at] = words[2], point, "--args" not in options
     return [found[key] for key in sorted(found)]
 
 
@@ -118,7 +117,7 @@ class Editor:
         self.text, self.rng, self.name, self.start, self.end = source.text, rng, name, *span
         found = [m for m in TOKEN.finditer(self.text, *span) if m[0].strip()]
         self.tokens, self.spans = [m[0] for m in found], [m.span() for m in found]
-        self.pairs = {a: b for a, b in partners(self.tokens).items()}
+        self.pairs = partners(self.tokens)
         known = set(source.parts)
         self.locals = sorted({t for t in self.binders() if t not in known and t not in KEYWORDS})
 
@@ -256,24 +255,27 @@ class Programs:
         self.known = {}
 
     def path_of(self, seed):
-        """Consecutive seeds have the same program."""
-        return self.paths[random.Random(seed // TOGETHER).randrange(len(self.paths))]
+        """Consecutive seeds have the same program, one with a function that is called at a point and can be edited."""
+        paths = self.paths[:]
+        random.Random(seed // TOGETHER).shuffle(paths)
+        return next((path for path in paths if self.look_at(path)[1]), paths[0])
+
+    def look_at(self, path):
+        """(the source of a program, the calls of its functions)"""
+        if path not in self.known:
+            source = Source(golden.read(path))
+            calls = [call for call in calls_of(path) if call[0] in source.parts and not source.has_rules(call[0])]
+            self.known[path] = source, calls
+        return self.known[path]
 
     def candidates(self, seed):
         """Cases, of which the first that is a program is meant."""
-        return self.candidates_of(self.path_of(seed), seed)
-
-    def candidates_of(self, path, seed):
         rng = random.Random(seed)
-        if path not in self.known:
-            self.known[path] = Source(golden.read(path)), calls_of(path)
-        source, calls = self.known[path]
-        calls = [call for call in calls if call[1] in source.parts and not source.has_rules(call[1])]
+        source, calls = self.look_at(self.path_of(seed))
         for _ in range(40 if calls else 0):
             yield self.candidate(source, *rng.choice(calls), rng)
 
-    def candidate(self, source, verb, function, point, alone, rng):
-        """A case, and the name of the function."""
+    def candidate(self, source, function, point, is_at, rng):
         names = source.reached(function)
         changes = []
         for _ in range(rng.choice([1, 1, 1, 2, 2, 3])):
@@ -289,18 +291,16 @@ class Programs:
                 changes.append((*source.types.get(function, (0, 0)), ""))
             except IndexError:
                 pass
+        if not changes or rng.random() < 0.3:
+            point = edited_point(point, rng, rng.choice([1, 1, 2]))
         changes += {(*span, "") for span in source.without(names)}
         text, before = source.text, len(source.text)
         for a, b, instead in sorted(changes, reverse=True):
             if b <= before:
                 text, before = text[:a] + instead + text[b:], a
-        if not changes or rng.random() < 0.3:
-            point = edited_point(point, rng, rng.choice([1, 1, 2]))
-        if alone:
+        if is_at:  # of a function of one argument it is that argument
             point = point if isinstance(point, list) and self.arity(source, function) == len(point) > 1 else [point]
-        case = Case(text, point, floats="Float" in text or "realToFrac" in text)
-        case.function, case.alone_point = function, not alone
-        return case
+        return Case(text, point, floats=uses_floats(text), function=function)
 
     def arity(self, source, function):
         """How many arguments a function has by its first equation."""
