@@ -2,14 +2,16 @@
  * results of functions.
  *
  * A variable is live if it is used by something that must happen (the entry's results, failures, what may not
- * terminate), or to compute a live variable. A backward sweep marks live variables. It is repeated until nothing
- * changes, because a carried variable may be used in the next iteration, and a parameter in a function already
- * swept. */
+ * terminate), or to compute a live variable. A backward sweep of a function marks live variables. A function is swept
+ * again where more is live since: a carried variable may be used in the next iteration, a result in a caller, a
+ * parameter in a function that it calls. */
 #include "flow/opt/passes.h"
 
 typedef struct Uses { /* what is live in a function */
     bool *vars;       /* by variable number */
     bool *results;    /* by position */
+    bool stale;       /* more is live than its last sweep has seen */
+    CT_VEC(CtFlowFunction *) callers;
 } Uses;
 
 typedef struct Dead {
@@ -18,15 +20,14 @@ typedef struct Dead {
     Uses *uses;  /* by function number */
     bool *fixed; /* functions whose parameters and results must not change */
     Uses *own;   /* of the current function */
-    const CtFlowFunction *function;
-    bool changed;
+    CtFlowFunction *function;
 } Dead;
 
 /* ---- finding ---- */
 
 static void use(Dead *d, const CtFlowArg *arg) {
     if (arg->var == NULL || d->own->vars[arg->var->id]) return;
-    d->own->vars[arg->var->id] = d->changed = true;
+    d->own->vars[arg->var->id] = d->own->stale = true;
 }
 
 static void use_args(Dead *d, const CtFlowArgs *args) {
@@ -42,8 +43,8 @@ static bool any_used(const Dead *d, const CtFlowStep *step) {
 }
 
 static void use_result(Dead *d, const CtFlowFunction *function, uint32_t index) {
-    bool *used = &d->uses[function->id].results[index];
-    if (!*used) *used = d->changed = true;
+    Uses *uses = &d->uses[function->id];
+    if (!uses->results[index]) uses->results[index] = uses->stale = true;
 }
 
 static void use_params(Dead *d, const CtFlowFunction *callee, const CtFlowArgs *args) {
@@ -222,13 +223,24 @@ static void number(CtFlowFunction *function, const CtFlowBlock *block) {
 
 /* ---- the pass ---- */
 
-static void begin(Dead *d, const CtFlowFunction *function) {
+static void note_caller(void *data, CtFlowFunction *callee, CtSourceRange range, bool tail) {
+    Dead *d = data;
+    Uses *uses = &d->uses[callee->id];
+    (void)range, (void)tail;
+    if (uses->callers.count == 0 || uses->callers.items[uses->callers.count - 1] != d->function)
+        ct_push(d->flow->arena, &uses->callers, d->function);
+}
+
+static void begin(Dead *d, CtFlowFunction *function) {
     Uses *uses = &d->uses[function->id];
+    uses->stale = true;
     uses->vars = CT_NEW_ARRAY(d->flow->arena, bool, function->vars + 1);
     uses->results = CT_NEW_ARRAY(d->flow->arena, bool, function->results.count + 1);
     for (uint32_t i = 0; i < function->results.count; i++) uses->results[i] = d->fixed[function->id];
     for (uint32_t i = 0; i < function->params.count; i++)
         uses->vars[function->params.items[i]->id] = d->fixed[function->id];
+    d->function = function;
+    ct_flow_each_call(function->body, note_caller, d);
 }
 
 /* A function keeps at least one result, even if nobody uses it. */
@@ -238,16 +250,36 @@ static void keep_one_result(Dead *d, const CtFlowFunction *function) {
     if (function->results.count > 0) use_result(d, function, 0);
 }
 
+static uint32_t count_used_params(const Dead *d, const CtFlowFunction *function) {
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < function->params.count; i++)
+        count += d->uses[function->id].vars[function->params.items[i]->id];
+    return count;
+}
+
+static void sweep(Dead *d, CtFlowFunction *function) {
+    uint32_t used = count_used_params(d, function);
+    d->function = function;
+    d->own = &d->uses[function->id];
+    d->own->stale = false;
+    find(d, function->body, NULL);
+    if (count_used_params(d, function) == used) return;
+    for (uint32_t i = 0; i < d->own->callers.count; i++) d->uses[d->own->callers.items[i]->id].stale = true;
+}
+
 static void find_all(Dead *d) {
     uint32_t count = d->flow->functions.count;
-    while (d->changed) {
-        d->changed = false;
+    for (bool changed = true; changed;) {
+        changed = false;
         for (uint32_t i = count; i-- > 0;) {
-            d->function = d->flow->functions.items[i];
-            d->own = &d->uses[i];
-            find(d, d->function->body, NULL);
+            if (!d->uses[i].stale) continue;
+            sweep(d, d->flow->functions.items[i]);
+            changed = true;
         }
-        for (uint32_t i = 0; i < count && !d->changed; i++) keep_one_result(d, d->flow->functions.items[i]);
+        for (uint32_t i = 0; i < count && !changed; i++) {
+            keep_one_result(d, d->flow->functions.items[i]);
+            changed = d->uses[i].stale;
+        }
     }
 }
 
@@ -256,8 +288,7 @@ void ct_flow_dead_code(CtFlow *flow) {
     Dead d = {.flow = flow,
               .effects = ct_flow_effects(flow),
               .uses = CT_NEW_ARRAY(flow->arena, Uses, count + 1),
-              .fixed = ct_flow_fixed_functions(flow),
-              .changed = true};
+              .fixed = ct_flow_fixed_functions(flow)};
     for (uint32_t i = 0; i < count; i++) begin(&d, flow->functions.items[i]);
     find_all(&d);
     for (uint32_t i = 0; i < count; i++) {
