@@ -136,7 +136,7 @@ class Tool:
 
 def compile_c(folder):
     target = os.path.join(folder, "gradbench")
-    command = [os.environ.get("CC", "cc"), "-O3", "-march=native", "-fno-math-errno", "-w", os.path.join(HERE, "gradbench.c"), "-o", target, "-lm"]
+    command = [*os.environ.get("CC", "cc").split(), "-O3", "-march=native", "-fno-math-errno", "-w", os.path.join(HERE, "gradbench.c"), "-o", target, "-lm"]
     if subprocess.run(command).returncode != 0:
         sys.exit("bench/gradbench.c does not compile")
     return target

@@ -55,7 +55,7 @@ TOLERANCE = 1e-9
 
 def compile_driver(folder):
     target = os.path.join(folder, "idioms")
-    command = [os.environ.get("CC", "cc"), "-std=gnu17", "-O2", "-I" + os.path.join(ROOT, "include"), os.path.join(HERE, "idioms.c"),
+    command = [*os.environ.get("CC", "cc").split(), "-std=gnu17", "-O2", "-I" + os.path.join(ROOT, "include"), os.path.join(HERE, "idioms.c"),
                "-L" + BUILD, "-lcotan", "-Wl,-rpath," + BUILD, "-lm", "-o", target]
     if subprocess.run(command).returncode != 0:
         sys.exit("bench/idioms.c does not compile")

@@ -49,7 +49,7 @@ PROGRAMS = [
 def compile_driver():
     libraries = subprocess.run(["pkg-config", "--libs", "jansson", "libzip"], capture_output=True, text=True, check=True)
     sources = [os.path.join(HERE, name) for name in ["ladders.c", "derivatives.c"]]
-    command = [os.environ.get("CC", "cc"), "-std=gnu17", "-O3", "-march=native", "-I" + os.path.join(HERE, "..", "include"),
+    command = [*os.environ.get("CC", "cc").split(), "-std=gnu17", "-O3", "-march=native", "-I" + os.path.join(HERE, "..", "include"),
                *sources, os.path.join(BUILD, "libcotan.a"), *shlex.split(libraries.stdout), "-lm", "-o", PROGRAM]
     if subprocess.run(command).returncode != 0:
         sys.exit("bench/ladders.c does not compile against " + BUILD)

@@ -51,7 +51,7 @@ def compile_driver(folder):
         os.path.join(HERE, "hand", name) for name in os.listdir(os.path.join(HERE, "hand")) if name.endswith(".c"))
     blas = subprocess.run(["pkg-config", "--cflags", "--libs", "openblas"], capture_output=True, text=True)
     target = os.path.join(folder, "native")
-    command = [os.environ.get("CC", "cc"), "-std=gnu17", "-O3", "-march=native", "-fno-math-errno", "-w", "-I" + os.path.join(ROOT, "src"),
+    command = [*os.environ.get("CC", "cc").split(), "-std=gnu17", "-O3", "-march=native", "-fno-math-errno", "-w", "-I" + os.path.join(ROOT, "src"),
                "-I" + HERE, *sources, os.path.join(BUILD, "libcotan.a"), "-o", target, "-lmvec", "-lm", "-ldl", "-pthread"]
     if blas.returncode == 0:
         command += ["-DHAND_BLAS", *blas.stdout.split()]
