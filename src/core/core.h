@@ -417,6 +417,9 @@ bool ct_core_has_no_end(CtProgram *p);
 CtCore *ct_core_simplify_term(CtProgram *p, CtCore *core);
 /* Whether a primitive cannot fail. */
 bool ct_core_prim_is_total(CtPrim prim);
+/* Whether a call of a primitive (CORE_PRIM) cannot fail beside its arguments: a division by a literal other than 0 does
+ * not. */
+bool ct_core_prim_call_is_total(const CtCore *call);
 /* Drops the globals that are unreachable from `roots`. */
 void ct_core_reachable(CtProgram *p, CtGlobal *const *roots, uint32_t count);
 

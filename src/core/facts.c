@@ -49,6 +49,8 @@ static bool prim_is_total(const CtCore *core, const CtVar *positive) {
     }
 }
 
+bool ct_core_prim_call_is_total(const CtCore *call) { return prim_is_total(call, NULL); }
+
 /* `++` of lists. */
 bool ct_core_is_append(const CtCore *fun) {
     static const char *const name = "++@[],";

@@ -129,12 +129,6 @@ static void add_cost(Fuse *z, FusedLength length, uint32_t each) {
 
 /* ---- bodies ---- */
 
-static const bool prim_may_fail[] = {
-#define CT_PRIM(id, name, signature, value, vector, d1, d2, fails, ...) sizeof(#fails) != sizeof("NEVER"),
-#include "prim/primitives.def"
-#undef CT_PRIM
-};
-
 static bool body_value(Fuse *z, CtCore *e, uint32_t *cost, FusedValue *value);
 
 static bool var_value(Fuse *z, CtCore *e, FusedValue *value) {
@@ -150,11 +144,12 @@ static bool prim_value(Fuse *z, CtCore *e, uint32_t *cost, FusedValue *value) {
     CtPrim prim = e->as.call.of.prim;
     const CtPrimInfo *info = ct_prim_info(prim);
     bool rounds = info->result == 'R' && e->type->kind == TYPE_FLOAT;
-    if (rounds || info->result == 'S' || (prim_may_fail[prim] && z->f->may_fail)) return false;
+    if (rounds || info->result == 'S') return false;
     FusedStep step = {.prim = prim, .arg_count = e->as.call.count};
     for (uint32_t i = 0; i < step.arg_count; i++)
         if (!body_value(z, e->as.call.args[i], cost, &step.args[i])) return false;
-    if (prim_may_fail[prim]) {
+    if (!ct_core_prim_call_is_total(e)) {
+        if (z->f->may_fail) return false;
         z->f->may_fail = true;
         z->f->range = e->range;
     }
