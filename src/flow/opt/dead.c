@@ -3,8 +3,8 @@
  *
  * A variable is live if it is used by something that must happen (the entry's results, failures, what may not
  * terminate), or to compute a live variable. A backward sweep of a function marks live variables. A function is swept
- * again where more is live since: a carried variable may be used in the next iteration, a result in a caller, a
- * parameter in a function that it calls. */
+ * again where more is live since: a carried variable may be used in the next iteration, a result by a caller or behind
+ * a tail call, a parameter in a function that it calls. */
 #include "flow/opt/passes.h"
 
 typedef struct Uses { /* what is live in a function */
@@ -42,9 +42,15 @@ static bool any_used(const Dead *d, const CtFlowStep *step) {
     return false;
 }
 
+static void look_at_callers(Dead *d, const Uses *callee) {
+    for (uint32_t i = 0; i < callee->callers.count; i++) d->uses[callee->callers.items[i]->id].stale = true;
+}
+
 static void use_result(Dead *d, const CtFlowFunction *function, uint32_t index) {
     Uses *uses = &d->uses[function->id];
-    if (!uses->results[index]) uses->results[index] = uses->stale = true;
+    if (uses->results[index]) return;
+    uses->results[index] = uses->stale = true;
+    look_at_callers(d, uses); /* those by a tail call give this result too */
 }
 
 static void use_params(Dead *d, const CtFlowFunction *callee, const CtFlowArgs *args) {
@@ -263,8 +269,7 @@ static void sweep(Dead *d, CtFlowFunction *function) {
     d->own = &d->uses[function->id];
     d->own->stale = false;
     find(d, function->body, NULL);
-    if (count_used_params(d, function) == used) return;
-    for (uint32_t i = 0; i < d->own->callers.count; i++) d->uses[d->own->callers.items[i]->id].stale = true;
+    if (count_used_params(d, function) != used) look_at_callers(d, d->own);
 }
 
 static void find_all(Dead *d) {
