@@ -164,7 +164,8 @@ static void put_results(Emit *e, const CtFlowStep *step, const char *count, cons
 
 /* ---- the loop ---- */
 
-static void begin_packs(Emit *e) {
+/* Memory for the rows of a vector of iterations; none if there are too few iterations for one. */
+static void begin_packs(Emit *e, const char *to, const char *index) {
     for (uint32_t i = 0; i < e->function->vars; i++) {
         Lane *lane = &e->lanes[i];
         if (!lane->is_packed) continue;
@@ -172,8 +173,10 @@ static void begin_packs(Emit *e) {
         lane->length = ct_format(e->arena, "words%u", number);
         lane->packed = ct_format(e->arena, "rows%u", number);
         ct_emit_line(e, "const int64_t %s = ct_row_words(%s);", lane->length, e->uses[i].text);
-        ct_emit_line(e, "ct_word *memory%u;", number);
-        ct_emit_line(e, "ct_lanes *%s = ct_lanes_take(rt, %s, &memory%u);", lane->packed, lane->length, number);
+        ct_emit_line(e, "ct_word *memory%u = NULL;", number);
+        ct_emit_line(e, "ct_lanes *%s = NULL;", lane->packed);
+        ct_emit_line(e, "if (%s + CT_LANES <= %s) %s = ct_lanes_take(rt, %s, &memory%u);", index, to, lane->packed,
+                     lane->length, number);
     }
 }
 
@@ -186,7 +189,8 @@ static void each_pack(Emit *e, const char *index) {
             ct_emit_line(e, "ct_lanes_rows(%s, %s->data + %s * %s, %s);", lane->packed, e->uses[i].text,
                          ct_emit_below(e, index, "CT_LANES", rows), lane->length, lane->length);
         else
-            ct_emit_line(e, "ct_lanes_give(rt, memory%s, %s);", lane->packed + strlen("rows"), lane->length);
+            ct_emit_line(e, "if (%s != NULL) ct_lanes_give(rt, memory%s, %s);", lane->packed,
+                         lane->packed + strlen("rows"), lane->length);
     }
 }
 
@@ -196,7 +200,7 @@ void ct_emit_vector_iterations(Emit *e, const CtFlowStep *step, const LaneSum *s
     const CtFlowBlock *block = step->as.loop.block, *around = e->block;
     e->leaves = false;
     e->leave = ct_format(e->arena, "one_by_one%u", ++e->temporaries);
-    begin_packs(e);
+    begin_packs(e, to, index);
     begin_sums(e, step, sums, names);
     ct_emit_vector_delays_begin(e, step, sums, names);
     ct_emit_line(e, "for (; %s + CT_LANES <= %s; %s += CT_LANES) {", index, to, index);
