@@ -175,6 +175,30 @@ static const char *extreme(Emit *e, const CtFlowStep *step, const char *array) {
     return index ? at : ct_format(e->arena, "%s->data[%s].%c", array, at, ct_emit_letter(type->element));
 }
 
+/* Whether a step makes the row of a matrix of equal numbers, and nothing else uses it: the next steps make the matrix
+ * and release the row. Such are the zeros with which the adjoint of a matrix begins. Only the matrix is allocated. */
+static bool is_filling_row(const Emit *e, const CtFlowStep *step) {
+    const CtFlowBlock *block = e->block;
+    const CtFlowVar *row = step->results.items[0];
+    if (!ct_flow_is_bulk(step, ARRAY_REPLICATE) || row->type->rank != 1 || e->uses[row->id].count != 2) return false;
+    if (ct_flow_is_object(row->type->element) || e->lanes != NULL) return false;
+    uint32_t at = 0;
+    while (at < block->steps.count && block->steps.items[at] != step) at++;
+    if (at + 2 >= block->steps.count) return false;
+    const CtFlowStep *next = block->steps.items[at + 1], *last = block->steps.items[at + 2];
+    return ct_flow_is_bulk(next, ARRAY_REPLICATE) && next->args.items[1].var == row && last->kind == FLOW_RELEASE &&
+           last->args.items[0].var == row && CT_FIRED("array_steps.filled_matrix");
+}
+
+/* The length and the element of such a row, for the step that makes the matrix. */
+static void hand_row(Emit *e, const CtFlowStep *step) {
+    const CtFlowArg *item = &step->args.items[1];
+    CtFlowVar *row = step->results.items[0];
+    const char *length = ct_emit_arg(e, &step->args.items[0]), *text = ct_emit_arg(e, item);
+    ct_emit_alias(e, row, ct_format(e->arena, "%s, (ct_word){.%c = %s}", length, ct_emit_letter(item->type), text));
+    e->uses[row->id].join = JOIN_FILLS;
+}
+
 static const char *bulk_text(Emit *e, const CtFlowStep *step) {
     const char *a[3] = {NULL, NULL, NULL}, *site = ct_emit_site(e, step->range);
     for (uint32_t i = 0; i < step->args.count; i++) a[i] = ct_emit_arg(e, &step->args.items[i]);
@@ -190,6 +214,8 @@ static const char *bulk_text(Emit *e, const CtFlowStep *step) {
     case ARRAY_ARGMIN: return extreme(e, step, a[0]);
     case ARRAY_REPLICATE: {
         const CtFlowType *type = step->results.items[0]->type;
+        if (type->rank == 2 && e->uses[step->args.items[1].var->id].join == JOIN_FILLS)
+            return ct_format(arena, "ct_replicate_matrix(rt, %s, %s)", a[0], a[1]);
         if (type->rank > 1) return ct_format(arena, "ct_replicate_row(rt, %s, %s)", a[0], a[1]);
         bool object = ct_flow_is_object(type->element);
         return ct_format(arena,
@@ -231,6 +257,10 @@ static const char *bulk_text(Emit *e, const CtFlowStep *step) {
 }
 
 static void emit_bulk(Emit *e, const CtFlowStep *step) {
+    if (is_filling_row(e, step)) {
+        hand_row(e, step);
+        return;
+    }
     const char *text = bulk_text(e, step);
     if (ct_flow_is_front(step)) ct_emit_flush(e, true);
     CtFlowVar *result = step->results.items[0];

@@ -12,7 +12,7 @@ typedef struct RowPlace {              /* the final place of a row that is built
 } RowPlace;
 
 /* What a variable is of a row that is put together from parts: joined_rows.c. */
-typedef enum JoinRole { JOIN_NOT, JOIN_PART, JOIN_HELD, JOIN_WHOLE } JoinRole;
+typedef enum JoinRole { JOIN_NOT, JOIN_PART, JOIN_HELD, JOIN_WHOLE, JOIN_FILLS } JoinRole;
 
 typedef struct Use { /* what is known of a variable, and how it is written in C */
     uint32_t count;
@@ -32,7 +32,9 @@ typedef struct Use { /* what is known of a variable, and how it is written in C 
     bool copied;  /* a node from outside of which the part of a loop has made its own copy */
     RowPlace *place;
     const char *queue; /* of a cell: the C variable that queues those that are left out: sliding.c; or NULL */
-    JoinRole join;     /* JOIN_PART: its step waits; JOIN_HELD: only its release does; JOIN_WHOLE: the row itself */
+    /* JOIN_PART: its step waits; JOIN_HELD: only its release does; JOIN_WHOLE: the row itself; JOIN_FILLS: a row of
+     * equal numbers that is never made, `text` is its length and its element. */
+    JoinRole join;
 } Use;
 
 typedef struct Emit {

@@ -312,6 +312,15 @@ static CT_CALLED ct_array *ct_replicate_row(ct_run *rt, int64_t count, ct_array 
     for (int64_t i = 0; i < count; i++) ct_copy_words(x, i * words, row, 0, words);
     return x;
 }
+static CT_CALLED ct_array *ct_replicate_matrix(ct_run *rt, int64_t rows, int64_t length, ct_word item) {
+    int64_t all;
+    if (__builtin_mul_overflow(rows, length, &all)) ct_fail_memory(rt);
+    ct_array *x = ct_array_make(rt, 2, false, all);
+    x->dims[0] = rows;
+    x->dims[1] = rows == 0 ? 0 : length;
+    for (int64_t i = 0; i < all; i++) x->data[i] = item;
+    return x;
+}
 static CT_CALLED ct_array *ct_iota(ct_run *rt, int64_t count) {
     ct_array *x = ct_vector(rt, false, count);
     for (int64_t i = 0; i < count; i++) x->data[i].i = i;
