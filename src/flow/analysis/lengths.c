@@ -168,7 +168,9 @@ static CtFlowLength bulk_length(const CtFlowFacts *facts, const CtFlowStep *step
         return some ? length(facts, &args[1], dimension - 1, some, depth) : own_length(array, dimension);
     case ARRAY_TRANSPOSE:
         if (!some) return own_length(array, dimension);
-        return length(facts, &args[0], dimension < 2 ? 1 - dimension : dimension, some, depth);
+        /* there may be no columns because there are no rows: what is outside of the columns may be empty */
+        if (dimension == 0) return length(facts, &args[0], 1, false, depth);
+        return length(facts, &args[0], dimension == 1 ? 0 : dimension, true, depth);
     case ARRAY_GATHER:
         if (dimension == 0) return length(facts, &args[0], 0, some, depth);
         return some ? length(facts, &args[1], dimension, some, depth) : own_length(array, dimension);
@@ -201,8 +203,9 @@ static bool makes_elements(const CtFlowFact *fact) {
 /* The length of what is read from an array: of a row, or of an array by reference. All rows have one length. Arrays by
  * reference may differ in length, so that a dimension beyond the rank of the whole names no single length. */
 static CtFlowLength read_length(const CtFlowFacts *facts, const CtFlowStep *step, const CtFlowArg *array,
-                                uint32_t dimension, int depth) {
-    CtFlowLength found = length(facts, &step->args.items[0], dimension + step->args.count - 1, true, depth);
+                                uint32_t dimension, bool some, int depth) {
+    some |= dimension == 0; /* it has been read, so the whole has elements */
+    CtFlowLength found = length(facts, &step->args.items[0], dimension + step->args.count - 1, some, depth);
     bool differs = found.known.type == NULL && found.dimension >= found.array->type->rank;
     return differs ? own_length(array, dimension) : found;
 }
@@ -246,7 +249,7 @@ static CtFlowLength length(const CtFlowFacts *facts, const CtFlowArg *array, uin
     if (step->kind == FLOW_LOOP) return made_length(facts, fact, array, dimension, some, depth);
     if (step->kind == FLOW_UPDATE && (dimension == 0 || step->args.count - 2 == array->type->rank))
         return length(facts, &args[0], dimension, some, depth);
-    if (step->kind == FLOW_READ) return read_length(facts, step, array, dimension, depth);
+    if (step->kind == FLOW_READ) return read_length(facts, step, array, dimension, some, depth);
     if (step->kind == FLOW_SWITCH && dimension == 0) return chosen_length(facts, fact, array, depth);
     bool items = step->kind == FLOW_LITERALS || step->kind == FLOW_ITEMS;
     if (items && dimension == 0)
