@@ -630,4 +630,5 @@ void ct_flow_neighbours(CtFlow *flow) { fuse(flow, (Fuse){.neighbours_only = tru
 void ct_flow_fuse(CtFlow *flow) {
     ct_flow_shorter_maps(flow);
     fuse(flow, (Fuse){0});
+    ct_flow_read_elements(flow);
 }

@@ -22,6 +22,14 @@ void ct_flow_items_behind(CtFlowBuilder *b, CtFlowFacts *facts, CtFlowStep *step
 const CtFlowArgs *ct_flow_fields_behind(CtFlowBuilder *b, CtFlowFacts *facts, const CtFlowStep *open,
                                         CtFlowStep *choice, uint32_t branch, uint32_t depth);
 
+/* ---- carried_items.c ---- */
+
+/* The known elements of an array; NULL if they are not known, too many, or none. */
+const CtFlowArgs *ct_flow_known_items(const CtFlowFacts *facts, const CtFlowArg *array);
+/* Adds a loop to the builder's block, which has nothing else: small arrays of known elements that it carries are
+ * carried by their elements. */
+void ct_flow_carry_items(CtFlowBuilder *b, CtFlowFacts *facts, CtFlowStep *loop, uint32_t depth);
+
 /* ---- constant_fold.c ---- */
 
 /* Makes a division of Ints by a literal power of two a shift, and its remainder a choice of bits; false for other
@@ -39,6 +47,11 @@ bool ct_flow_reduction(const CtFlowStep *step, CtPrim *prim, CtFlowArg *first);
 
 /* Maps of which one shorter loop reads a part become as short as that loop. */
 void ct_flow_shorter_maps(CtFlow *flow);
+
+/* ---- read_elements.c ---- */
+
+/* Maps of which a few elements are read become these elements. */
+void ct_flow_read_elements(CtFlow *flow);
 
 /* ---- both_sweeps.c ---- */
 

@@ -1,6 +1,7 @@
 /* Full unrolling. A loop with a small literal number of iterations becomes straight-line code, so that common
  * subexpressions of its iterations are shared, and its arrays have known elements; most of these arrays become dead.
- * Reductions of arrays with known elements are expanded as well. */
+ * Reductions of arrays with known elements are expanded as well; loops that carry such arrays carry their
+ * elements (carried_items.c). */
 #include "flow/copy.h"
 #include "flow/opt/passes.h"
 
@@ -104,16 +105,9 @@ static void unroll(Unroll *u, Steps *out, const CtFlowStep *loop) {
 
 /* ---- reductions ---- */
 
-/* The known elements of an array; NULL if they are not known, too many, or none. */
-static const CtFlowArgs *elements(const Unroll *u, const CtFlowArg *array) {
-    const CtFlowStep *made = ct_flow_fact(&u->facts, array)->maker;
-    bool known = made != NULL && (made->kind == FLOW_ITEMS || made->kind == FLOW_LITERALS);
-    return known && made->args.count > 0 && made->args.count <= MOST_ITERATIONS ? &made->args : NULL;
-}
-
 /* Expands a reduction of a few known elements. A maximum or minimum starts with the first element. */
 static bool reduce(Unroll *u, Steps *out, const CtFlowStep *step) {
-    const CtFlowArgs *items = step->kind == FLOW_BULK ? elements(u, &step->args.items[0]) : NULL;
+    const CtFlowArgs *items = step->kind == FLOW_BULK ? ct_flow_known_items(&u->facts, &step->args.items[0]) : NULL;
     CtPrim prim = PRIM_ADD;
     CtFlowArg value = {0};
     if (items == NULL || !ct_flow_reduction(step, &prim, &value)) return false;
@@ -134,6 +128,14 @@ static bool reduce(Unroll *u, Steps *out, const CtFlowStep *step) {
 
 /* ---- the walk ---- */
 
+/* A loop that stays one, behind what this adds. */
+static void carry_items(Unroll *u, Steps *out, CtFlowStep *loop) {
+    CtFlowBlock around = {.exit = EXIT_OPEN};
+    CtFlowBuilder b = {u->flow, u->arena, u->function, &around};
+    ct_flow_carry_items(&b, &u->facts, loop, u->depth);
+    for (uint32_t i = 0; i < around.steps.count; i++) ct_push(u->arena, out, around.steps.items[i]);
+}
+
 /* Inner loops first, so that the size of a block is final when it is judged. */
 static void visit(Unroll *u, CtFlowBlock *block) {
     Steps out = {0};
@@ -147,6 +149,8 @@ static void visit(Unroll *u, CtFlowBlock *block) {
         u->depth--;
         if (step->kind == FLOW_LOOP && is_wanted(step))
             unroll(u, &out, step);
+        else if (step->kind == FLOW_LOOP)
+            carry_items(u, &out, step);
         else if (!reduce(u, &out, step))
             ct_push(u->arena, &out, step);
     }
