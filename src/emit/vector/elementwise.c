@@ -30,7 +30,7 @@ static bool is_plain(Nest *nest, const CtFlowBlock *block) {
         nest->has_loop |= step->kind == FLOW_LOOP;
         if (!plain) return false;
     }
-    return block->exit == EXIT_YIELD;
+    return true;
 }
 
 /* Whether a carried number is reduced, by additions, or by the larger or the smaller: not a recurrence, of which each
@@ -48,13 +48,14 @@ static bool is_reduced(const CtFlowBlock *block, const CtFlowVar *param, const C
 static bool fits(Nest *nest, const CtFlowStep *loop) {
     uint32_t sums = 0;
     const CtFlowBlock *block = loop->as.loop.block;
+    if (block->exit != EXIT_YIELD) return false;
     for (uint32_t i = 0; i < loop->as.loop.carried; i++) {
         if (loop->results.items[i]->type->kind == FLOW_ARRAY) continue;
         if (!is_reduced(block, block->params.items[1 + i], &block->values.items[i])) return false;
         sums++;
     }
     nest->has_sums |= sums > 0;
-    return sums < loop->results.count && !loop->as.loop.initial && is_plain(nest, loop->as.loop.block);
+    return sums < loop->results.count && !loop->as.loop.initial && is_plain(nest, block);
 }
 
 bool ct_emit_vector_is_elementwise(const Emit *e, const CtFlowStep *loop) {
