@@ -299,7 +299,18 @@ class Checker:
             if not self.is_conditioned(reference_question, reference, found):
                 self.count("ill-conditioned")
                 return
+            if found[1] == 1 and question.variant and self.methods_differ(reference_question, reference):
+                self.count("methods differ")
+                return
         self.found.append((reference_question, question, found[0], exact, answer_text(reference), answer_text(answer)))
+
+    def methods_differ(self, question, reference):
+        """Whether forward's derivative on the evaluator is not tape's, either, as where large terms cancel: then that of native code can
+        only be one of several. Who is right, those tell that compare methods."""
+        if question.method != "tape":
+            return False
+        by_forward, _ = Question(question.what, None, "forward").ask(self.session, self.case, METHOD_STEPS)
+        return disagreement(reference, by_forward, False, self.tolerance, self.derives) is not None
 
     def is_conditioned(self, question, reference, found):
         """Whether the reference stays where it is when the point moves a little."""
