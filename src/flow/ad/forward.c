@@ -129,6 +129,12 @@ static CtVariant *called(Forward *w, CtFlowFunction *f, const CtFlowArgs *args, 
 static void write_call(Forward *w, const CtFlowStep *step) {
     CtFlowArgs args = {0};
     CtVariant *v = called(w, step->as.function, &step->args, &args);
+    bool any = false;
+    for (uint32_t i = 0; i < step->results.count; i++) any |= ct_flow_tangent_is_kept(v->results[i]);
+    if (!any && CT_FIRED("forward.plain_call")) { /* as that of the message of a failure */
+        ct_flow_forward_copy(w, step);
+        return;
+    }
     CtFlowStep *made = ct_flow_step(&w->build, FLOW_CALL, step->range);
     made->as.function = ct_flow_forward_function(w, v);
     made->args = args;

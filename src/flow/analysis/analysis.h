@@ -128,12 +128,16 @@ bool ct_flow_is_length(const CtFlowLength *a, const CtFlowLength *b);
 uint64_t ct_flow_length_key(const CtFlowFacts *facts, CtFlowLength a);
 /* Whether two lengths are the same, also by what tests in front say. */
 bool ct_flow_same_length(const CtFlowFacts *facts, CtFlowLength a, CtFlowLength b);
+/* The number that a length is, where tests in front say one. */
+bool ct_flow_known_length(const CtFlowFacts *facts, CtFlowLength length, CtFlowArg *literal);
 /* Whether an array has so many elements in a dimension, as the program's own steps ask for that, or if it has any. */
 bool ct_flow_is_long(const CtFlowFacts *facts, const CtFlowArg *array, uint32_t dimension, const CtFlowArg *count);
 /* What a check of lengths looks at: an array, or a length itself; `some` as above. */
 CtFlowLength ct_flow_checked_length(const CtFlowFacts *facts, const CtFlowArg *arg, uint32_t dimension, bool some);
 /* A check of lengths or of an index has been passed; the caller takes what this adds to `equals` back. */
 void ct_flow_learn(CtFlowFacts *facts, const CtFlowStep *check);
+/* Two lengths are told to be equal. */
+void ct_flow_are_equal(CtFlowFacts *facts, CtFlowLength a, CtFlowLength b);
 /* Adds what has been told of lengths and Ints. */
 void ct_flow_tell(CtFlowFacts *facts, CtFlowEqual told);
 

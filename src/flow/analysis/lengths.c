@@ -296,9 +296,19 @@ bool ct_flow_same_length(const CtFlowFacts *facts, CtFlowLength a, CtFlowLength 
     return ct_flow_is_length(&a, &b);
 }
 
-static void are_equal(CtFlowFacts *facts, CtFlowLength a, CtFlowLength b) {
-    CtFlowEqual equal = {.is = first_of(facts, a), .also = first_of(facts, b)};
-    if (!ct_flow_is_length(&equal.is, &equal.also)) ct_flow_tell(facts, equal);
+static bool is_literal(const CtFlowLength *length) { return length->known.type != NULL && length->known.var == NULL; }
+
+void ct_flow_are_equal(CtFlowFacts *facts, CtFlowLength a, CtFlowLength b) {
+    a = first_of(facts, a);
+    b = first_of(facts, b);
+    if (ct_flow_is_length(&a, &b)) return;
+    ct_flow_tell(facts, is_literal(&b) ? (CtFlowEqual){.is = b, .also = a} : (CtFlowEqual){.is = a, .also = b});
+}
+
+bool ct_flow_known_length(const CtFlowFacts *facts, CtFlowLength length, CtFlowArg *literal) {
+    length = first_of(facts, length);
+    *literal = length.known;
+    return is_literal(&length);
 }
 
 CtFlowLength ct_flow_checked_length(const CtFlowFacts *facts, const CtFlowArg *arg, uint32_t dimension, bool some) {
@@ -336,7 +346,8 @@ void ct_flow_learn(CtFlowFacts *facts, const CtFlowStep *check) {
     const CtFlowArg *a = &check->args.items[0], *b = &check->args.items[1];
     uint32_t dimensions = check->kind == FLOW_CHECK_ZIP ? 1 : a->type->rank;
     for (uint32_t i = 0; i < dimensions; i++)
-        are_equal(facts, ct_flow_checked_length(facts, a, i, false), ct_flow_checked_length(facts, b, i, false));
+        ct_flow_are_equal(facts, ct_flow_checked_length(facts, a, i, false),
+                          ct_flow_checked_length(facts, b, i, false));
 }
 
 bool ct_flow_is_long(const CtFlowFacts *facts, const CtFlowArg *array, uint32_t dimension, const CtFlowArg *count) {

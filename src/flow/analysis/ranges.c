@@ -298,6 +298,7 @@ void ct_flow_assume(CtFlowFacts *facts, const CtFlowArg *test, bool holds) {
     bool no_less = holds || is_at_most(facts, b, ct_flow_length_of(facts, *a), 0);
     if (no_more) tell(facts, a, b, holds ? 0 : -1);
     if (no_less) tell(facts, b, a, holds ? 0 : -1);
+    if (holds) ct_flow_are_equal(facts, ct_flow_length_of(facts, *a), ct_flow_length_of(facts, *b));
 }
 
 void ct_flow_assume_iteration(CtFlowFacts *facts, const CtFlowStep *loop) {

@@ -4,7 +4,7 @@
 #include "flow/copy.h"
 #include "flow/opt/passes.h"
 
-enum { SHORT = 3 }; /* steps: shorter code is not outlined */
+enum { SHORT = 3 }; /* steps besides lengths: shorter code is not outlined */
 
 typedef struct ColdPaths {
     CtFlow *flow;
@@ -26,11 +26,34 @@ static CtFlowArg capture(void *data, CtFlowVar *var) {
 
 static bool is_cold_path(const CtFlowBlock *block) {
     const CtFlowStep *last = block->steps.count > 0 ? block->steps.items[block->steps.count - 1] : NULL;
+    uint32_t lengths = 0;
+    for (uint32_t i = 0; i < block->steps.count; i++) lengths += block->steps.items[i]->kind == FLOW_DIM;
     return last != NULL && last->kind == FLOW_FAIL && last->as.fail.text == NULL && last->args.items[0].var != NULL &&
-           ct_flow_size(block) > SHORT && !ct_flow_leaves(block);
+           ct_flow_size(block) > SHORT + lengths && !ct_flow_leaves(block);
 }
 
+/* Takes the steps out of a block that ask for lengths of arrays from outside. */
+static void take_lengths(ColdPaths *m, CtFlowBlock *block, CtFlowBlock *lengths) {
+    CtArena *arena = m->flow->arena;
+    CtFlowBlock rest = {0};
+    CtFlowMarks made = {.arena = arena};
+    for (uint32_t i = 0; i < block->steps.count; i++) {
+        CtFlowStep *step = block->steps.items[i];
+        const CtFlowVar *array = step->kind == FLOW_DIM ? step->args.items[0].var : NULL;
+        bool outside = array != NULL && (array->id >= made.count || !made.items[array->id]);
+        ct_flow_mark_results(&made, step, true);
+        if (outside && CT_FIRED("cold_paths.length"))
+            ct_push(arena, &lengths->steps, step);
+        else
+            ct_push(arena, &rest.steps, step);
+    }
+    block->steps = rest.steps;
+}
+
+/* The function is given lengths rather than the arrays, which then need not be made. */
 static void take_out(ColdPaths *m, CtFlowBlock *block) {
+    CtFlowBlock lengths = {0};
+    take_lengths(m, block, &lengths);
     CtFlowStep *fail = block->steps.items[block->steps.count - 1];
     CtFlowFunction *function =
         ct_flow_function(m->flow, ct_format(m->flow->arena, "%s_message", m->function->name), fail->range);
@@ -49,7 +72,7 @@ static void take_out(ColdPaths *m, CtFlowBlock *block) {
     *call = (CtFlowStep){.kind = FLOW_CALL, .range = fail->range, .args = t.captured, .as.function = function};
     CtFlowVar *text = ct_flow_fresh(m->flow, m->function, "text", fail->args.items[0].type);
     ct_push(m->flow->arena, &call->results, text);
-    block->steps.count = 0;
+    block->steps = lengths.steps;
     ct_push(m->flow->arena, &block->steps, call);
     ct_push(m->flow->arena, &block->steps, fail);
     fail->args = (CtFlowArgs){0};

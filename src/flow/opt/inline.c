@@ -1,5 +1,6 @@
 /* Inlining. A call is replaced by the function's body if it is the only call, if the body is small, or, in a loop, if
- * it is not very large, because differentiation and vectorisation need loops without calls. So a body of medium size
+ * it is not very large, because differentiation and vectorisation need loops without calls. The body of a function that
+ * is differentiated counts as that of a loop. So a body of medium size
  * stays a call where it would bring neither: it calls others itself, takes no reals, and makes nodes without reals, as
  * the arithmetic of large integers does. Recursive functions are not inlined. Callees come before callers, so that an
  * inlined body has been inlined into already.
@@ -26,6 +27,7 @@ typedef struct Inline {
     uint32_t growth; /* steps by which the program may still grow */
     /* Functions that are not inlined: recursive, or with a custom derivative. */
     bool *stays;
+    bool *derived; /* of which a derivative is taken, or that such a function calls: sweeps are made of its body */
     CtFlowFacts facts;
     CtFlowValues now;
 } Inline;
@@ -205,6 +207,15 @@ static void count_call(void *data, CtFlowFunction *callee, CtSourceRange range, 
     ((Inline *)data)->calls[callee->id]++;
 }
 
+static void find_derived(void *data, CtFlowStep *step) {
+    if (ct_flow_is_derivative(step)) ((Inline *)data)->derived[step->as.derived->function->id] = true;
+}
+
+static void find_called(void *data, CtFlowFunction *callee, CtSourceRange range, bool tail) {
+    (void)range, (void)tail;
+    ((Inline *)data)->derived[callee->id] = true;
+}
+
 void ct_flow_inline(CtFlow *flow) {
     ct_flow_drop_unreached(flow);
     uint32_t count = flow->functions.count;
@@ -213,7 +224,8 @@ void ct_flow_inline(CtFlow *flow) {
                 .calls = CT_NEW_ARRAY(flow->arena, uint32_t, count + 1),
                 .growth = SOME_GROWTH,
                 .sizes = CT_NEW_ARRAY(flow->arena, uint32_t, count + 1),
-                .stays = CT_NEW_ARRAY(flow->arena, bool, count + 1)};
+                .stays = CT_NEW_ARRAY(flow->arena, bool, count + 1),
+                .derived = CT_NEW_ARRAY(flow->arena, bool, count + 1)};
     Functions *members = CT_NEW_ARRAY(flow->arena, Functions, cycles.count + 1);
     for (uint32_t i = 0; i < count; i++) {
         CtFlowFunction *function = flow->functions.items[i];
@@ -221,14 +233,18 @@ void ct_flow_inline(CtFlow *flow) {
         s.growth += s.sizes[i];
         s.stays[i] = cycles.iterations[cycles.component[i]] || ct_flow_is_separate(function);
         ct_flow_each_call(function->body, count_call, &s);
+        ct_flow_each_step(function->body, find_derived, &s);
         ct_push(flow->arena, &members[cycles.component[i]], function);
     }
+    for (uint32_t c = cycles.count; c > 0; c--)
+        for (uint32_t i = 0; i < members[c].count; i++)
+            if (s.derived[members[c].items[i]->id]) ct_flow_each_call(members[c].items[i]->body, find_called, &s);
     for (uint32_t c = 1; c <= cycles.count; c++)
         for (uint32_t i = 0; i < members[c].count; i++) {
             s.function = members[c].items[i];
             ct_flow_facts_begin(&s.facts, flow, s.function);
             ct_flow_values_clear(&s.now, flow->arena);
-            visit(&s, s.function->body, false);
+            visit(&s, s.function->body, s.derived[s.function->id]);
         }
     ct_flow_drop_unreached(flow);
 }

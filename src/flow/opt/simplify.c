@@ -16,8 +16,9 @@ typedef struct Simplify {
     CtFlowFunction *function;
     CtFlowFacts facts;
     CtFlowValues now;
-    CT_VEC(Known) tags;  /* known values, innermost last */
-    CtFlowMarks changed; /* arrays that are changed in place */
+    CT_VEC(Known) tags;                /* known values, innermost last */
+    CT_VEC(const CtFlowVar *) numbers; /* those that stand for a number in the rest of a block, innermost last */
+    CtFlowMarks changed;               /* arrays that are changed in place */
     uint32_t depth;
 } Simplify;
 
@@ -204,6 +205,9 @@ static bool row_length_known(Simplify *s, const CtFlowStep *step) {
 static bool dim_known(Simplify *s, const CtFlowStep *step) {
     const CtFlowArg *array = &step->args.items[0];
     CtFlowLength length = ct_flow_length(&s->facts, array, step->as.index, false);
+    CtFlowArg literal;
+    if (ct_flow_known_length(&s->facts, length, &literal) && literal.lit.integer > 0)
+        return CT_FIRED("simplify.told_length") && stand(s, step, literal);
     if (length.known.type != NULL) return CT_FIRED("simplify.length") && stand(s, step, length.known);
     const CtFlowArg *count = step->as.index == 0 ? made_count(s, array) : NULL;
     return count != NULL && CT_FIRED("simplify.made_length") && stand(s, step, *count);
@@ -430,19 +434,50 @@ static uint32_t branch_tag(const CtFlowStep *step, uint32_t index) {
     return constructors * (constructors - 1) / 2 - sum;
 }
 
+/* From here to the end of the block, a variable is a number. */
+static void stand_here(Simplify *s, const CtFlowVar *var, CtFlowArg value) {
+    ct_flow_stands(&s->now, var, value);
+    ct_push(s->arena, &s->numbers, var);
+}
+
+/* What is only known behind the first `count`, is not known any more. */
+static void forget_numbers(Simplify *s, uint32_t count) {
+    while (s->numbers.count > count) ct_flow_stands(&s->now, s->numbers.items[--s->numbers.count], (CtFlowArg){0});
+}
+
+/* A test has been passed: where it says that an Int is a literal, as a length often is, the Int stands for it. Not for
+ * 0: that there is nothing, other code says in terms of the length, as the code for the rest does. */
+static void assume_equal(Simplify *s, const CtFlowArg *test) {
+    const CtFlowStep *step = ct_flow_maker(&s->facts, test, FLOW_PRIM);
+    if (step == NULL) return;
+    for (uint32_t i = 0; i < 2 && step->as.prim == PRIM_INT_AND; i++) assume_equal(s, &step->args.items[i]);
+    for (uint32_t i = 0; i < 2 && step->as.prim == PRIM_INT_EQ; i++) {
+        const CtFlowArg *var = &step->args.items[i], *other = &step->args.items[1 - i];
+        bool wanted = var->var != NULL && other->var == NULL && other->lit.integer > 0;
+        if (wanted && CT_FIRED("simplify.equals")) stand_here(s, var->var, *other);
+    }
+}
+
+/* What is known where a switch on a scalar has gone to the branch for a value. */
+static void assume_value(Simplify *s, const CtFlowArg *on, int64_t value) {
+    ct_flow_assume(&s->facts, on, value == 1);
+    if (on->var == NULL || on->type->kind != FLOW_I64) return;
+    if (value == 1) assume_equal(s, on);
+    stand_here(s, on->var, integer(s, value));
+}
+
 static void visit_branch(Simplify *s, const CtFlowStep *step, uint32_t index) {
     const CtFlowArg *on = &step->args.items[0];
     const CtFlowBranch *branch = &step->as.cases.branches[index];
-    uint32_t tags = s->tags.count, equals = s->facts.equals.count;
+    uint32_t tags = s->tags.count, equals = s->facts.equals.count, numbers = s->numbers.count;
     int64_t value = 0;
     bool scalar = on->var != NULL && on->type->kind == FLOW_I64 && branch_value(s, step, index, &value);
     uint32_t tag = on->type->kind == FLOW_NODE ? branch_tag(step, index) : FLOW_OTHERS;
     if (tag != FLOW_OTHERS) ct_push(s->arena, &s->tags, (Known){on->var, tag});
     if (scalar) ct_push(s->arena, &s->tags, (Known){on->var, value});
-    if (scalar) ct_flow_assume(&s->facts, on, value == 1);
-    if (scalar) ct_flow_stands(&s->now, on->var, integer(s, value));
+    if (scalar) assume_value(s, on, value);
     visit(s, branch->block);
-    if (scalar) ct_flow_stands(&s->now, on->var, (CtFlowArg){0});
+    forget_numbers(s, numbers);
     s->tags.count = tags;
     s->facts.equals.count = equals;
 }
@@ -494,7 +529,7 @@ static void assume_left(Simplify *s, const CtFlowStep *step) {
         left = i;
     }
     if (left != UINT32_MAX && branch_value(s, step, left, &value) && CT_FIRED("simplify.left_by_one"))
-        ct_flow_assume(&s->facts, on, value == 1);
+        assume_value(s, on, value);
 }
 
 /* Removes the branches that are never taken: in the reverse sweep, those in which the forward sweep has failed. A
@@ -668,12 +703,13 @@ static bool walk(Simplify *s, CtFlowBlock *to, CtFlowBlock *from, const CtFlowVa
 
 static void visit(Simplify *s, CtFlowBlock *block) {
     CtFlowBlock *from = CT_NEW(s->arena, CtFlowBlock);
-    uint32_t equals = s->facts.equals.count;
+    uint32_t equals = s->facts.equals.count, numbers = s->numbers.count;
     *from = *block;
     memset(&block->steps, 0, sizeof block->steps);
     s->depth++;
     walk(s, block, from, NULL);
     s->depth--;
+    forget_numbers(s, numbers);
     s->facts.equals.count = equals;
 }
 

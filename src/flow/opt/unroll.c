@@ -10,6 +10,7 @@ enum {
     LARGEST = 256,      /* bound of the steps that a loop becomes, */
     FEW_ITERATIONS = 4, /* or, for loops of at most so many iterations, */
     LARGE = 900,        /* this bound */
+    OF_AN_ELEMENT = 12, /* before derivatives: of the steps that make an element of a vector in space */
 };
 
 typedef struct Unroll {
@@ -19,17 +20,33 @@ typedef struct Unroll {
     CtFlowFacts facts; /* facts about variables' definitions only */
     CtFlowValues now;
     uint32_t depth;
+    bool vectors; /* before derivatives are taken: only maps that make vectors in space, and their sums */
 } Unroll;
 
 typedef CT_VEC(CtFlowStep *) Steps;
 
 /* ---- loops ---- */
 
-static bool is_wanted(const CtFlowStep *step) {
+/* Whether a loop makes vectors of numbers, by arithmetic on others. */
+static bool makes_vectors(const CtFlowStep *loop) {
+    const CtFlowBlock *block = loop->as.loop.block;
+    if (loop->as.loop.carried > 0 || loop->args.items[0].lit.integer > FEW_ITERATIONS) return false;
+    if (block->steps.count > OF_AN_ELEMENT) return false;
+    for (uint32_t i = 0; i < block->values.count; i++)
+        if (ct_flow_is_object(block->values.items[i].type)) return false;
+    for (uint32_t i = 0; i < block->steps.count; i++) {
+        const CtFlowStep *step = block->steps.items[i];
+        if (step->kind != FLOW_READ && (step->kind != FLOW_PRIM || ct_flow_step_fails(step))) return false;
+    }
+    return CT_FIRED("unroll.vector");
+}
+
+static bool is_wanted(const Unroll *u, const CtFlowStep *step) {
     const CtFlowArg *iterations = &step->args.items[0];
     if (step->as.loop.initial || step->as.loop.block->exit != EXIT_YIELD) return false;
     if (iterations->var != NULL || iterations->lit.integer < 1 || iterations->lit.integer > MOST_ITERATIONS)
         return false;
+    if (u->vectors) return makes_vectors(step);
     uint32_t size = ct_flow_size(step->as.loop.block) * (uint32_t)iterations->lit.integer;
     if (size <= LARGEST) return CT_FIRED("unroll.loop");
     return iterations->lit.integer <= FEW_ITERATIONS && size <= LARGE && CT_FIRED("unroll.large_loop");
@@ -112,6 +129,7 @@ static bool reduce(Unroll *u, Steps *out, const CtFlowStep *step) {
     CtFlowArg value = {0};
     if (items == NULL || !ct_flow_reduction(step, &prim, &value)) return false;
     bool extreme = step->as.bulk == ARRAY_MAXIMUM || step->as.bulk == ARRAY_MINIMUM;
+    if (u->vectors && (step->as.bulk != ARRAY_SUM || items->count > FEW_ITERATIONS)) return false;
     if (extreme && CT_FIRED("unroll.extreme")) value = items->items[0];
     CT_FIRED("unroll.reduction");
     for (uint32_t i = extreme; i < items->count; i++) {
@@ -147,9 +165,9 @@ static void visit(Unroll *u, CtFlowBlock *block) {
         for (uint32_t j = 0; step->kind == FLOW_SWITCH && j < step->as.cases.count; j++)
             visit(u, step->as.cases.branches[j].block);
         u->depth--;
-        if (step->kind == FLOW_LOOP && is_wanted(step))
+        if (step->kind == FLOW_LOOP && is_wanted(u, step))
             unroll(u, &out, step);
-        else if (step->kind == FLOW_LOOP)
+        else if (step->kind == FLOW_LOOP && !u->vectors)
             carry_items(u, &out, step);
         else if (!reduce(u, &out, step))
             ct_push(u->arena, &out, step);
@@ -160,8 +178,8 @@ static void visit(Unroll *u, CtFlowBlock *block) {
     ct_flow_rename(&u->now, &block->values);
 }
 
-void ct_flow_unroll(CtFlow *flow) {
-    Unroll u = {.flow = flow, .arena = flow->arena};
+static void unroll_all(CtFlow *flow, bool vectors) {
+    Unroll u = {.flow = flow, .arena = flow->arena, .vectors = vectors};
     for (uint32_t i = 0; i < flow->functions.count; i++) {
         u.function = flow->functions.items[i];
         ct_flow_values_clear(&u.now, flow->arena);
@@ -170,3 +188,7 @@ void ct_flow_unroll(CtFlow *flow) {
         visit(&u, u.function->body);
     }
 }
+
+void ct_flow_unroll_vectors(CtFlow *flow) { unroll_all(flow, true); }
+
+void ct_flow_unroll(CtFlow *flow) { unroll_all(flow, false); }
