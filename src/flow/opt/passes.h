@@ -13,6 +13,9 @@ void ct_flow_drop_unreached(CtFlow *flow);
 
 /* An update of a small array of known elements, at a known index, becomes an array of known elements. */
 void ct_flow_update_of_items(const CtFlowFacts *facts, CtFlowStep *step);
+/* Small arrays of known elements, one behind the other, become an array of known elements, and so does one with an
+ * element behind it. `depth` is that of the step's block. False for other steps. */
+bool ct_flow_join_items(const CtFlowFacts *facts, CtFlowStep *step, uint32_t depth);
 /* Before the branches of a switch yield more: blocks may share the memory of what they yield. */
 void ct_flow_own_values(CtFlowBuilder *b, CtFlowStep *step);
 /* Behind a switch at the end of the builder's block: small arrays that all its branches make. */

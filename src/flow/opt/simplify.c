@@ -193,6 +193,17 @@ static const CtFlowArg *made_count(const Simplify *s, const CtFlowArg *array) {
     return loop || counted ? &step->args.items[0] : NULL;
 }
 
+/* What stands behind or in front of no elements. */
+static bool appended_known(Simplify *s, const CtFlowStep *step) {
+    if (!ct_flow_is_bulk(step, ARRAY_APPEND) || step->results.items[0]->type->rank != 1) return false;
+    for (uint32_t i = 0; i < 2; i++) {
+        const CtFlowStep *none = maker(s, &step->args.items[i]);
+        if (none != NULL && none->kind == FLOW_ITEMS && none->args.count == 0)
+            return CT_FIRED("simplify.append_none") && stand(s, step, step->args.items[1 - i]);
+    }
+    return false;
+}
+
 /* The length of a row, where all rows have a known one. A row was read, so there is one, which is no longer known of
  * the array that the row's length is looked up in. */
 static bool row_length_known(Simplify *s, const CtFlowStep *step) {
@@ -601,16 +612,16 @@ static bool is_known(Simplify *s, CtFlowStep *step) {
     case FLOW_CHECK_SLICE: return check_slice(s, step);
     case FLOW_CONSTANT: return constant_known(s, step);
     case FLOW_UPDATE: ct_flow_update_of_items(&s->facts, step); return false;
+    case FLOW_SNOC: ct_flow_join_items(&s->facts, step, s->depth); return false;
+    case FLOW_BULK: return !ct_flow_join_items(&s->facts, step, s->depth) && appended_known(s, step);
     case FLOW_CALL:
     case FLOW_STRING:
     case FLOW_MAKE:
     case FLOW_SWITCH:
     case FLOW_LOOP:
     case FLOW_FAIL:
-    case FLOW_SNOC:
     case FLOW_ITEMS:
     case FLOW_LITERALS:
-    case FLOW_BULK:
     case FLOW_PRODUCT:
     case FLOW_VJP:
     case FLOW_PULL:

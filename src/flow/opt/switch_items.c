@@ -1,10 +1,13 @@
-/* Small arrays of known elements. One that changes at a known index is a small array again. One behind branches: an
- * array that every branch of a switch makes of as many elements is made behind the switch, of elements that the
- * branches yield. So a vector of three numbers, such as a point that is rotated in one way or another, costs what three
- * numbers cost. The simplifier does this as it goes by. */
+/* Small arrays of known elements. One that changes at a known index is a small array again, and so are two of them, one
+ * behind the other. One behind branches: an array that every branch of a switch makes of as many elements is made
+ * behind the switch, of elements that the branches yield. So a vector of three numbers, such as a point that is rotated
+ * in one way or another, costs what three numbers cost. The simplifier does this as it goes by. */
 #include "flow/opt/passes.h"
 
-enum { MOST_ITEMS = 16 };
+enum {
+    MOST_ITEMS = 16,
+    MOST_JOINED = 64, /* elements of two arrays that are made where they are joined */
+};
 
 void ct_flow_update_of_items(const CtFlowFacts *facts, CtFlowStep *step) {
     const CtFlowStep *items = ct_flow_fact(facts, &step->args.items[0])->maker;
@@ -20,6 +23,41 @@ void ct_flow_update_of_items(const CtFlowFacts *facts, CtFlowStep *step) {
         ct_push(facts->arena, &args, i == index ? step->args.items[2] : items->args.items[same ? 1 : i]);
     step->kind = FLOW_ITEMS;
     step->args = args;
+}
+
+/* ---- one behind the other ---- */
+
+/* The step that makes an array of these elements, or of none; NULL if they are not known. */
+static const CtFlowStep *items_of(const CtFlowFacts *facts, const CtFlowArg *array) {
+    const CtFlowStep *made = ct_flow_fact(facts, array)->maker;
+    return made != NULL && (made->kind == FLOW_ITEMS || made->kind == FLOW_LITERALS) ? made : NULL;
+}
+
+bool ct_flow_join_items(const CtFlowFacts *facts, CtFlowStep *step, uint32_t depth) {
+    bool snoc = step->kind == FLOW_SNOC, concat = ct_flow_is_bulk(step, ARRAY_CONCAT), literals = !snoc;
+    if (!snoc && !concat && !ct_flow_is_bulk(step, ARRAY_APPEND)) return false;
+    const CtFlowStep *rows = concat ? items_of(facts, &step->args.items[0]) : step;
+    if (rows == NULL || rows->args.count == 0 || step->results.items[0]->type->rank != 1) return false;
+    CtFlowArgs args = {0};
+    uint32_t outside = 0;
+    for (uint32_t i = 0; i < (snoc ? 1 : rows->args.count); i++) {
+        const CtFlowArg *part = &rows->args.items[i];
+        const CtFlowStep *items = items_of(facts, part);
+        if (items == NULL || part->type != step->results.items[0]->type) return false;
+        bool literal = items->kind == FLOW_LITERALS || items->args.count == 0;
+        literals &= literal;
+        if (!literal && ct_flow_fact(facts, part)->depth != depth) outside += items->args.count;
+        if (items->args.count > MOST_JOINED - args.count) return false;
+        for (uint32_t k = 0; k < items->args.count; k++) ct_push(facts->arena, &args, items->args.items[k]);
+    }
+    if (snoc) ct_push(facts->arena, &args, step->args.items[1]);
+    /* Elements from outside of a loop are its free variables, each with an adjoint of its own in the loop's derivative,
+     * so that only few come from there. */
+    if (outside > MOST_ITEMS) return false;
+    CT_FIRED("simplify.join_items");
+    step->kind = literals && args.count > 0 ? FLOW_LITERALS : FLOW_ITEMS;
+    step->args = args;
+    return true;
 }
 
 /* ---- behind branches ---- */
