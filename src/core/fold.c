@@ -1,8 +1,11 @@
-/* Constant folding of primitives, and identities that hold bit for bit, including NaN, infinities and signed zeros.
+/* Constant folding of primitives, and identities that hold bit for bit, including NaN, infinities and signed zeros;
+ * literal lists that are joined.
  *
  * Of the real functions only those are folded that IEEE 754 determines to the last bit. So results do not depend on
  * whether a value is computed at compile time or at run time. */
 #include "core/simplify.h"
+
+#include "base/rules.h"
 
 #include <math.h>
 
@@ -62,4 +65,26 @@ CtCore *ct_core_fold(CtProgram *p, CtCore *prim) {
     else if (all)
         folded = fold_int(p, prim, args[0]->as.lit.integer, count == 2 ? args[1]->as.lit.integer : 0);
     return folded != NULL || !real ? folded : real_identity(prim);
+}
+
+/* ---- literal lists ---- */
+
+static bool is_literal_list(const CtCore *list) {
+    while (list->kind == CORE_CON && list->as.call.count == 2) list = list->as.call.args[1];
+    return list->kind == CORE_CON && list->as.call.count == 0;
+}
+
+CtCore *ct_core_join(CtProgram *p, const CtCore *app) {
+    CtCore *const *args = app->as.call.args;
+    if (app->as.call.count != 2 || p->keeps_calls || !is_literal_list(args[0]) || !is_literal_list(args[1]))
+        return NULL;
+    if (args[0]->type != args[1]->type || !ct_core_is_append(app->as.call.of.fun)) return NULL;
+    CT_FIRED("simplify.join");
+    CtCore *joined = NULL, **place = &joined;
+    for (const CtCore *cell = args[0]; cell->as.call.count == 2; cell = cell->as.call.args[1]) {
+        *place = ct_core_con(p, cell->range, cell->as.call.of.con, cell->as.call.args, 2);
+        place = &(*place)->as.call.args[1];
+    }
+    *place = args[1];
+    return joined;
 }

@@ -600,6 +600,14 @@ static CtCore *array_of_choice(CtLists *s, CtCore *list) {
     return ct_core_case(p, list->range, type, list->as.cases.scrutinee, cases, list->as.cases.count, otherwise);
 }
 
+/* let (x, y) = pair in list */
+static CtCore *array_of_unpacked(CtLists *s, CtCore *list) {
+    CtCore *array = ct_core_list_to_array(s, list->as.let.body);
+    if (array == NULL) return NULL;
+    CT_FIRED("lists.unpacked");
+    return ct_core_unpack(s->p, list->range, list->as.let.vars, list->as.let.count, list->as.let.rhs, array);
+}
+
 static CtCore *array_of_term(CtLists *s, CtCore *list) {
     bool takes_arrays = s->takes_arrays;
     s->takes_arrays = false;
@@ -612,9 +620,10 @@ static CtCore *array_of_term(CtLists *s, CtCore *list) {
     if (!is_element(element) && !(takes_arrays && element->kind == TYPE_ARRAY)) return NULL;
     CtSourceRange range = s->range;
     s->range = list->range;
-    CtCore *array = list->kind == CORE_CON    ? array_of_cons(s, list)
-                    : list->kind == CORE_CASE ? array_of_choice(s, list)
-                                              : array_of_call(s, list);
+    CtCore *array = list->kind == CORE_CON      ? array_of_cons(s, list)
+                    : list->kind == CORE_CASE   ? array_of_choice(s, list)
+                    : list->kind == CORE_UNPACK ? array_of_unpacked(s, list)
+                                                : array_of_call(s, list);
     if (array == NULL) array = ct_core_list_loop_array(s, list);
     s->range = range;
     return array;

@@ -566,6 +566,11 @@ static bool takes_derivatives(CtProgram *p) {
     return false;
 }
 
+/* `++` of lists that are no text: literal lists that it joins may have an array. */
+static bool joins_lists(const CtGlobal *global, CtListFunction function) {
+    return function == LIST_APPEND && ct_core_list_element(global->type->parts[0])->kind != TYPE_CHAR;
+}
+
 /* Whether a list of the program may have an array. */
 static bool has_sources(CtProgram *p, bool given) {
     bool sources = given;
@@ -573,7 +578,8 @@ static bool has_sources(CtProgram *p, bool given) {
         CtListFunction function = function_of(p->globals.items[i]);
         sources = function == LIST_RANGE || function == LIST_STEPS || function == LIST_OF_ARRAY ||
                   function == LIST_ALL || function == LIST_ANY || function == LIST_REPLICATE ||
-                  function == LIST_STREAM_TAKE;
+                  function == LIST_STREAM_TAKE || function == LIST_TO_ARRAY ||
+                  joins_lists(p->globals.items[i], function);
     }
     return sources;
 }

@@ -85,8 +85,8 @@ static CtCore *simp_call(CtSimplifier *s, CtCore *core) {
     if (core->kind == CORE_APP) copy->as.call.of.fun = simp(s, core->as.call.of.fun);
     copy->as.call.args = simp_args(s, core, core->as.call.count);
     if (core->kind == CORE_ARRAY) put_lam_in_sight(s, copy);
-    if (core->kind != CORE_PRIM) return copy;
-    CtCore *folded = ct_core_fold(s->p, copy);
+    if (core->kind != CORE_PRIM && core->kind != CORE_APP) return copy;
+    CtCore *folded = core->kind == CORE_PRIM ? ct_core_fold(s->p, copy) : ct_core_join(s->p, copy);
     if (folded != NULL) s->changes++;
     return folded != NULL ? folded : copy;
 }

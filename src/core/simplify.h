@@ -97,5 +97,7 @@ bool ct_core_specialise(CtProgram *p);
 /* Constant folding and identities: the value of a primitive of literals, a smaller term where an identity holds bit for
  * bit, or NULL. The arguments are simplified. */
 CtCore *ct_core_fold(CtProgram *p, CtCore *prim);
+/* [a, b] ++ [c]: [a, b, c]; NULL for other applications. */
+CtCore *ct_core_join(CtProgram *p, const CtCore *app);
 
 #endif
