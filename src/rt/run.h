@@ -155,6 +155,7 @@ typedef struct ct_run {
     void *free[CT_SMALL + 1 + CT_MIDDLES]; /* free lists: by number of words, then by size class */
     char *bump, *bump_end;
     ct_large *large, *chunks;
+    ct_large *empty; /* chunks that hold nothing, since the last run ended */
     /* Large blocks that were freed, by size class: kept, because the system would have to clear new pages. Together
      * with what is in use they are never more than the most that was in use. */
     ct_large *spare[CT_SPARES];
@@ -364,19 +365,28 @@ static CT_COLD void *ct_widen_large(ct_run *rt, void *memory, size_t used, size_
     return large + 1;
 }
 
+static void *ct_use_chunk(ct_run *rt, ct_large *chunk, size_t words) {
+    chunk->next = rt->chunks;
+    rt->chunks = chunk;
+    rt->bump = (char *)(chunk + 1) + words * sizeof(ct_word);
+    rt->bump_end = (char *)(chunk + 1) + chunk->bytes;
+    return chunk + 1;
+}
+
 /* Begins a new chunk for small objects; the rest of the previous one stays unused. */
 static CT_COLD void *ct_take_chunk(ct_run *rt, size_t words) {
+    if (rt->empty != NULL) { /* its bytes are counted already */
+        ct_large *chunk = rt->empty;
+        rt->empty = chunk->next;
+        return ct_use_chunk(rt, chunk, words);
+    }
     size_t bytes = 64 * 1024;
     while (bytes < rt->bytes / 4 && bytes < 1 << 24) bytes *= 2;
     while (rt->limit != 0 && bytes > rt->limit - rt->bytes && bytes > 64 * 1024) bytes /= 2;
     bytes -= sizeof(ct_large) + 2 * CT_LINE + CT_PAGE; /* what ct_take_new adds: the block ends where a page does */
     ct_large *chunk = ct_take_new(rt, bytes);
-    chunk->next = rt->chunks;
-    rt->chunks = chunk;
     rt->bytes += bytes;
-    rt->bump = (char *)(chunk + 1) + words * sizeof(ct_word);
-    rt->bump_end = (char *)(chunk + 1) + bytes;
-    return chunk + 1;
+    return ct_use_chunk(rt, chunk, words);
 }
 
 /* An object from a free list, or from new memory. */
@@ -605,6 +615,24 @@ static inline ct_node *ct_link(ct_node *last, ct_node *cell) {
 
 /* ---- the run ---- */
 
+/* All objects in chunks are gone: the chunks are used from their beginnings again, in their order. */
+static CT_COLD void ct_empty_chunks(ct_run *rt) {
+    while (rt->chunks != NULL) { /* the last one is first in the list */
+        ct_large *chunk = rt->chunks;
+        rt->chunks = chunk->next;
+        chunk->next = rt->empty;
+        rt->empty = chunk;
+    }
+    for (int i = 0; i <= CT_SMALL + CT_MIDDLES; i++) rt->free[i] = NULL;
+    rt->bump = rt->bump_end = NULL;
+}
+
+/* Where nothing is left of a run. Free lists have their objects in the order in which these were released; run after
+ * run that becomes an order by chance, in which each object is somewhere else in memory than the one before. */
+static inline void ct_rewind(ct_run *rt) {
+    if (rt->chunks != NULL && rt->chunks->next != NULL && rt->crew == NULL) ct_empty_chunks(rt);
+}
+
 /* Frees all memory of the run. */
 static inline void ct_free_all(ct_run *rt) {
     while (rt->large != NULL) {
@@ -613,13 +641,12 @@ static inline void ct_free_all(ct_run *rt) {
         rt->large = next;
     }
     ct_free_spares(rt, 0);
-    while (rt->chunks != NULL) {
-        ct_large *next = rt->chunks->next;
-        free(rt->chunks->block);
-        rt->chunks = next;
+    ct_empty_chunks(rt);
+    while (rt->empty != NULL) {
+        ct_large *next = rt->empty->next;
+        free(rt->empty->block);
+        rt->empty = next;
     }
-    for (int i = 0; i <= CT_SMALL + CT_MIDDLES; i++) rt->free[i] = NULL;
-    rt->bump = rt->bump_end = NULL;
     rt->bytes = rt->most_bytes = 0;
     rt->blocks = 0;
 }

@@ -286,6 +286,7 @@ static void work(CtNative *native) {
         ct_fail(rt, 0, 901, "%zu bytes are left of the run", rt->bytes);
     int64_t blocks = native->counts_blocks ? blocks_left(native) : 0;
     if (blocks != 0) ct_fail(rt, 0, 901, "%lld blocks of memory are left of the run", (long long)blocks);
+    if (native->constant_words == 0) ct_rewind(rt);
     native->done = true;
 }
 

@@ -48,6 +48,8 @@ static const char source[] =
     "points ps = foldr (\\p cs -> snd p : cs) [] ps\n"
     "quadratic :: (Double, [Double]) -> Double\n"
     "quadratic (a, xs) = a * sum (map (\\x -> x * x) xs)\n"
+    "upwards :: (Double, [Double]) -> [Double]\n"
+    "upwards (a, xs) = if a == 0 then error \"nothing\" else reverse xs\n"
     "apply :: (Double -> Double) -> Double\n"
     "apply f = f 1\n"
     "answer :: [Int]\n"
@@ -396,12 +398,48 @@ static void derivatives(void **state) {
     each_engine(derivatives_of);
 }
 
+/* ---- many calls ---- */
+
+static cotan_value *long_point(size_t length) {
+    cotan_value **numbers = calloc(length + 1, sizeof *numbers);
+    assert_non_null(numbers);
+    for (size_t i = 0; i < length; i++) numbers[i] = real((double)(i % 7));
+    cotan_value *v = TUPLE(real(2), cotan_value_of(COTAN_KIND_LIST, numbers, length));
+    free(numbers);
+    return v;
+}
+
+/* Memory of a call is used again by the next one, whatever the calls need, and whether or not they fail. */
+static void calls_of(const Setting *s) {
+    static const size_t lengths[] = {20000, 3, 50000, 0, 20000, 7, 50000};
+    cotan_function *f = make(s, COTAN_RUN, "quadratic"), *gradient = make(s, COTAN_GRAD, "quadratic");
+    cotan_function *reversed = make(s, COTAN_RUN, "upwards");
+    for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+        size_t n = lengths[i];
+        double sum = 0;
+        for (size_t j = 0; j < n; j++) sum += (double)((j % 7) * (j % 7));
+        expect_near(real_of(value_of(f, long_point(n))), 2 * sum);
+        const cotan_value *to = derivative_of(gradient, long_point(n), NULL);
+        expect_near(real_of(part(to, 0)), sum);
+        for (size_t j = 0; j < n; j++) expect_near(real_of(part(part(to, 1), j)), 4 * (double)(j % 7));
+        const cotan_value *back = value_of(reversed, long_point(n));
+        for (size_t j = 0; j < n; j++) expect_near(real_of(part(back, j)), (double)((n - 1 - j) % 7));
+        if (i % 2 == 0) expect_fails(reversed, TUPLE(real(0), LIST(real(1), real(2))), "E0503", "nothing");
+    }
+}
+
+static void calls(void **state) {
+    (void)state;
+    each_engine(calls_of);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(made_and_read), cmocka_unit_test(depth_is_bounded),
         cmocka_unit_test(trees),         cmocka_unit_test(records),
         cmocka_unit_test(maps),          cmocka_unit_test(kinds),
         cmocka_unit_test(arrays),        cmocka_unit_test(derivatives),
+        cmocka_unit_test(calls),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
