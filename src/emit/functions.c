@@ -1,6 +1,6 @@
 /* Functions in C. A function that tail-calls itself becomes a loop. Functions that tail-call each other become one
  * function of C, with a label for each, and an entry function for each that is called from outside. */
-#include "emit/internal.h"
+#include "emit/shared_loops.h"
 
 /* ---- names ---- */
 
@@ -54,12 +54,14 @@ const char *ct_emit_result_type(Emit *e, const CtFlowTypes *results) {
 
 /* ---- uses ---- */
 
-static void use_args(Emit *e, const CtFlowBlock *block, const CtFlowArgs *args) {
+/* Arguments of a step, or of the end of the block (NULL). */
+static void use_args(Emit *e, const CtFlowBlock *block, const CtFlowStep *step, const CtFlowArgs *args) {
     for (uint32_t i = 0; i < args->count; i++) {
         if (args->items[i].var == NULL) continue;
         Use *use = &e->uses[args->items[i].var->id];
         use->count++;
         use->block = block;
+        use->is_held |= step == NULL || !ct_emit_share_looks(step, i);
     }
 }
 
@@ -67,10 +69,10 @@ static void count_uses(Emit *e, const CtFlowBlock *block) {
     for (uint32_t i = 0; i < block->steps.count; i++) {
         const CtFlowStep *step = block->steps.items[i];
         bool decided = step->kind == FLOW_SWITCH && step->as.cases.count == 1; /* the value is not tested */
-        if (!decided || ct_flow_is_object(step->args.items[0].type)) use_args(e, block, &step->args);
+        if (!decided || ct_flow_is_object(step->args.items[0].type)) use_args(e, block, step, &step->args);
         for (uint32_t j = 0; j < ct_flow_inner_count(step); j++) count_uses(e, ct_flow_inner(step, j));
     }
-    use_args(e, block, &block->values);
+    use_args(e, block, NULL, &block->values);
 }
 
 static void begin_function(Emit *e, CtFlowFunction *function) {

@@ -17,6 +17,7 @@ typedef enum JoinRole { JOIN_NOT, JOIN_PART, JOIN_HELD, JOIN_WHOLE, JOIN_FILLS }
 typedef struct Use { /* what is known of a variable, and how it is written in C */
     uint32_t count;
     const CtFlowBlock *block; /* the block of the last use */
+    bool is_held;             /* it may be kept, or changed: a step does more than look at its lengths and elements */
     bool is_test;             /* the result of a comparison */
     const char *text;         /* its text in C; NULL: not bound yet */
     bool is_atom;             /* the text needs no parentheses */

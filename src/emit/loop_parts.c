@@ -52,7 +52,8 @@ static void name_seen(Emit *e, Share *share) {
 }
 
 void ct_emit_lent(Emit *e, CtFlowVar *var, const char *text) {
-    bool is_view = ct_emit_share_is_of_numbers(var->type);
+    bool numbers = ct_emit_share_is_of_numbers(var->type), is_view = numbers && e->uses[var->id].is_held;
+    if (numbers && !is_view) CT_FIRED("loop_parts.borrowed_array");
     ct_emit_declare(e, var, is_view ? ct_format(e->arena, "ct_view(rt, %s)", text) : text);
     e->uses[var->id].lent = !is_view;
 }

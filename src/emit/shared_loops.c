@@ -33,8 +33,7 @@ static bool is_lent(const Scan *s, const CtFlowVar *var) {
     return s->lent[var->id] || (is_outside(s->e, var) && !ct_emit_share_is_of_numbers(var->type));
 }
 
-/* Whether a step may use a borrowed object as this argument. */
-static bool may_use(const CtFlowStep *step, uint32_t index) {
+bool ct_emit_share_looks(const CtFlowStep *step, uint32_t index) {
     const CtFlowType *type = step->args.items[index].type;
     CtFlowLooks looks = ct_flow_step_info(step->kind)->looks;
     if (looks == LOOKS_ELEMENT) return index == 0 && type->kind == FLOW_ARRAY && step->args.count == type->rank + 1;
@@ -42,7 +41,7 @@ static bool may_use(const CtFlowStep *step, uint32_t index) {
 }
 
 /* Results of a step that are parts of a borrowed object are borrowed. Arrays of numbers become views, which the step's
- * own release ends, unless it has none: then they are borrowed like all else. */
+ * own release ends, unless it has none, or they are only looked at: then they are borrowed like all else. */
 static void find_lent(Scan *s, const CtFlowStep *step) {
     bool looks = step->kind == FLOW_READ || step->kind == FLOW_OPEN;
     if (!looks || !is_lent(s, step->args.items[0].var)) return;
@@ -50,7 +49,7 @@ static void find_lent(Scan *s, const CtFlowStep *step) {
         const CtFlowVar *var = step->results.items[i];
         if (var == NULL || !ct_flow_is_object(var->type)) continue;
         bool counted = step->kind != FLOW_OPEN || !step->as.con.borrows;
-        bool numbers = ct_emit_share_is_of_numbers(var->type) && counted;
+        bool numbers = ct_emit_share_is_of_numbers(var->type) && counted && s->e->uses[var->id].is_held;
         s->own[var->id] = step->kind == FLOW_READ && var->type->kind == FLOW_NODE &&
                           is_outside(s->e, step->args.items[0].var) && step->args.items[1].var == s->iteration;
         s->lent[var->id] = !numbers && !s->copied[var->id];
@@ -61,7 +60,7 @@ static void find_lent(Scan *s, const CtFlowStep *step) {
 /* Whether an argument fits as it is, or as a copy. */
 static bool fits_arg(Scan *s, const CtFlowStep *step, uint32_t index) {
     const CtFlowVar *var = step->args.items[index].var;
-    if (!is_lent(s, var) || may_use(step, index)) return true;
+    if (!is_lent(s, var) || ct_emit_share_looks(step, index)) return true;
     if (s->own[var->id]) CT_FIRED("shared_loops.copied_node");
     s->copied[var->id] = s->own[var->id];
     s->again = true;

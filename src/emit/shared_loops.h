@@ -50,6 +50,8 @@ typedef struct Share {
 static inline bool ct_emit_share_is_of_numbers(const CtFlowType *type) {
     return type->kind == FLOW_ARRAY && !ct_flow_is_object(type->element);
 }
+/* Whether a step may use a borrowed object as this argument: it looks at lengths, fields or elements alone. */
+bool ct_emit_share_looks(const CtFlowStep *step, uint32_t index);
 /* Whether the iterations of a loop can be shared, and whether sharing may pay. */
 bool ct_emit_share_fits(Emit *e, const CtFlowStep *step, Share *share);
 /* The fold of a primitive; NULL if reassociation would change results. */
