@@ -186,8 +186,9 @@ static bool is_filling_row(const Emit *e, const CtFlowStep *step) {
     while (at < block->steps.count && block->steps.items[at] != step) at++;
     if (at + 2 >= block->steps.count) return false;
     const CtFlowStep *next = block->steps.items[at + 1], *last = block->steps.items[at + 2];
-    return ct_flow_is_bulk(next, ARRAY_REPLICATE) && next->args.items[1].var == row && last->kind == FLOW_RELEASE &&
-           last->args.items[0].var == row && CT_FIRED("array_steps.filled_matrix");
+    return ct_flow_is_bulk(next, ARRAY_REPLICATE) && next->args.items[1].var == row &&
+           next->results.items[0]->type->rank == 2 && last->kind == FLOW_RELEASE && last->args.items[0].var == row &&
+           CT_FIRED("array_steps.filled_matrix");
 }
 
 /* The length and the element of such a row, for the step that makes the matrix. */
