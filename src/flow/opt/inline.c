@@ -1,8 +1,8 @@
 /* Inlining. A call is replaced by the function's body if it is the only call, if the body is small, or, in a loop, if
  * it is not very large, because differentiation and vectorisation need loops without calls. The body of a function that
- * is differentiated counts as that of a loop. So a body of medium size
- * stays a call where it would bring neither: it calls others itself, takes no reals, and makes nodes without reals, as
- * the arithmetic of large integers does. Recursive functions are not inlined. Callees come before callers, so that an
+ * is differentiated, or that such a function calls, counts as that of a loop. A body of medium size stays a call where
+ * inlining would bring neither: it calls others itself, takes no reals, and makes nodes without reals, as the
+ * arithmetic of large integers does. Recursive functions are not inlined. Callees come before callers, so that an
  * inlined body has been inlined into already.
  *
  * Failures keep their attribution. A step of the library reports the innermost call in the user's code: inlined at such

@@ -1,7 +1,8 @@
 /* Full unrolling. A loop with a small literal number of iterations becomes straight-line code, so that common
  * subexpressions of its iterations are shared, and its arrays have known elements; most of these arrays become dead.
  * Reductions of arrays with known elements are expanded as well; loops that carry such arrays carry their
- * elements (carried_items.c). */
+ * elements (carried_items.c). Before derivatives are taken, only maps that make vectors of up to four numbers, and sums
+ * of such vectors, are unrolled (unroll_vectors): then their adjoints are numbers. */
 #include "flow/copy.h"
 #include "flow/opt/passes.h"
 
