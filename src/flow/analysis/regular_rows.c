@@ -33,14 +33,16 @@ static bool is_outside(const Inside *in, const CtFlowVar *var) {
     return !is_param(in, var) && maker_of(in, var, &result) == NULL;
 }
 
-/* Whether a number is loop-invariant, as what is computed from such numbers is, and a length of an array from
- * outside. */
+static bool shape_stays(const Inside *in, const CtFlowArg *array);
+
+/* Whether a number is loop-invariant, as what is computed from such numbers is, and a length of an array whose shape
+ * stays. */
 static bool number_stays(const Inside *in, const CtFlowArg *number) {
     uint32_t result;
     if (number->var == NULL || is_outside(in, number->var)) return true;
     const CtFlowStep *step = maker_of(in, number->var, &result);
     if (step == NULL) return false;
-    if (step->kind == FLOW_DIM) return is_outside(in, step->args.items[0].var);
+    if (step->kind == FLOW_DIM) return shape_stays(in, &step->args.items[0]);
     bool stays = step->kind == FLOW_PRIM && step->as.prim != PRIM_EFFECT;
     for (uint32_t i = 0; stays && i < step->args.count; i++) stays = number_stays(in, &step->args.items[i]);
     return stays;
@@ -75,8 +77,6 @@ static bool is_changed_only(const Inside *in, const CtFlowVar *array, const CtFl
     return is_changed_only(&inner, inner.block->values.items[result].var, inner.block->params.items[1 + result]) &&
            is_changed_only(in, step->args.items[1 + result].var, first);
 }
-
-static bool shape_stays(const Inside *in, const CtFlowArg *array);
 
 static bool carried_shape_stays(const Inside *in, const CtFlowStep *loop, uint32_t carried) {
     const Inside here = {loop->as.loop.block, NULL};

@@ -166,4 +166,5 @@ void ct_flow_flat_rows(CtFlow *flow) {
     }
     for (uint32_t i = 0; i < flow->functions.count; i++)
         while (flatten(flow, flow->functions.items[i]->body)) continue;
+    while (ct_flow_flatten_classes(flow)) continue;
 }

@@ -56,6 +56,12 @@ void ct_flow_shorter_maps(CtFlow *flow);
 /* Maps of which a few elements are read become these elements. */
 void ct_flow_read_elements(CtFlow *flow);
 
+/* ---- row_classes.c ---- */
+
+/* Arrays of rows that functions hand on become matrices, where all rows of each have one shape; whether there were any.
+ */
+bool ct_flow_flatten_classes(CtFlow *flow);
+
 /* ---- both_sweeps.c ---- */
 
 /* Fuses loops of forward sweeps with loops of their reverse sweeps; whether there were any. */
