@@ -405,9 +405,19 @@ void ct_core_captures(CtProgram *p, CtLam *lam);
  * It preserves the meaning and the order of failures, and duplicates no work. For a whole program, or one term. */
 void ct_core_simplify(CtProgram *p);
 /* Lists become arrays, in all that the roots call; with derivatives on Flow, whose reverse sweeps need memory for each
- * cell of a list, or where the entry point is given lists of lists, also these and those of its own recursion. Before
- * ct_core_simplify, which inlines the functions on lists. */
-void ct_core_lists_to_arrays(CtProgram *p, CtGlobal *const *roots, uint32_t count, bool on_flow);
+ * cell of a list, or where the entry point is given lists of lists or arrays, also these and those of its own
+ * recursion. With `arrays`, the entry point may get a function of arrays in place of lists. Before ct_core_simplify,
+ * which inlines the functions on lists. */
+typedef struct CtListInput {
+    CtGlobal *function; /* what the entry point does, of arrays in place of lists of numbers; NULL: there is none */
+    bool equal_rows;    /* and of matrices in place of lists of such lists, which have to be of one length each */
+} CtListInput;
+CtListInput ct_core_lists_to_arrays(CtProgram *p, CtGlobal *const *roots, uint32_t count, bool on_flow, bool arrays);
+bool ct_core_list_is_number(const CtType *type);
+/* Whether a type is that of lists; of their elements; whether it is that of lists of lists of numbers. */
+bool ct_core_list_is_list(const CtType *type);
+CtType *ct_core_list_element(const CtType *list);
+bool ct_core_list_may_have_rows(const CtType *list);
 /* The program that evaluates by need, behind elaboration: lazy.c. The roots keep their types. Returns NULL, or what it
  * does not translate, and where; the program is then as it was. */
 const char *ct_core_lazify(CtProgram *p, CtGlobal *const *roots, uint32_t count, CtSourceRange *place);

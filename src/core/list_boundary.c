@@ -11,7 +11,14 @@
  *
  * This is done for programs that are run by the method `native`, if they take derivatives, whose reverse sweeps need
  * memory for each cell of a list; or if their entry point is given lists of lists, and gives no lists: one that is gone
- * through once, or made of the cells of another one, is as fast as cells. */
+ * through once, or made of the cells of another one, is as fast as cells.
+ *
+ * Whoever calls the program may give it arrays in place of lists of numbers, and matrices in place of lists of lists of
+ * one length each. So the body becomes a function of these, which the entry point calls:
+ *
+ *     λxs. f (rows xs)        where f = λys. let own = map toList (toList ys) in let r = body in …
+ *
+ * That is the program for inputs with such lists. For others the entry point is made without that function. */
 #include "core/lists.h"
 
 #include "base/rules.h"
@@ -29,6 +36,9 @@ typedef struct Boundary {
     CT_VEC(Saved) saved;    /* the functions that are changed, as they were */
     CtType *sought;
     bool refused;
+    CtMap given; /* CtType * -> CtType * that the program is given instead */
+    CtListInput input;
+    bool goes_out; /* what is converted now: the result */
 } Boundary;
 
 static CtArena *arena_of(Boundary *b) { return b->p->context->arena; }
@@ -108,18 +118,19 @@ static void find_datas(Boundary *b, CtType *type, uint32_t depth) {
 
 static CtType *own_type(Boundary *b, CtType *type);
 
-static CtType *own_data(Boundary *b, CtType *type) {
+/* Data with the same constructors, of other types in place of those of the fields, and known as such. */
+static CtType *other_data(Boundary *b, CtType *type, CtMap *known, CtType *(*instead)(Boundary *, CtType *)) {
     CtProgram *p = b->p;
     const CtData *old = type->data;
     CtType *own = ct_core_type_data(p, old->name, old->args, old->arg_count, old->is_newtype);
-    ct_map_set(arena_of(b), &b->own, ct_key(type), own);
-    for (uint32_t i = 0; i < old->arg_count; i++) own->data->args[i] = own_type(b, old->args[i]);
+    ct_map_set(arena_of(b), known, ct_key(type), own);
+    for (uint32_t i = 0; i < old->arg_count; i++) own->data->args[i] = instead(b, old->args[i]);
     CtCon *cons = CT_NEW_ARRAY(arena_of(b), CtCon, old->con_count + 1);
     for (uint32_t i = 0; i < old->con_count; i++) {
         cons[i] = old->cons[i];
         if (cons[i].count == 0) continue;
         cons[i].fields = CT_NEW_ARRAY(arena_of(b), CtType *, cons[i].count);
-        for (uint32_t j = 0; j < cons[i].count; j++) cons[i].fields[j] = own_type(b, old->cons[i].fields[j]);
+        for (uint32_t j = 0; j < cons[i].count; j++) cons[i].fields[j] = instead(b, old->cons[i].fields[j]);
     }
     own->data->own_order = old->own_order;
     ct_core_data_set_cons(p, own->data, cons, old->con_count);
@@ -134,7 +145,7 @@ static CtType *own_type(Boundary *b, CtType *type) {
         ct_map_set(arena_of(b), &b->own, ct_key(type), type);
         return type;
     }
-    if (type->kind == TYPE_DATA) return own_data(b, type);
+    if (type->kind == TYPE_DATA) return other_data(b, type, &b->own, own_type);
     CtType **parts = CT_NEW_ARRAY(arena_of(b), CtType *, type->count), *own;
     for (uint32_t i = 0; i < type->count; i++) parts[i] = own_type(b, type->parts[i]);
     if (type->kind == TYPE_TUPLE)
@@ -191,14 +202,29 @@ static CtCore *use(Boundary *b, CtVar *var) { return ct_core_var(b->p, CT_NO_RAN
 
 static CtCore *convert(Boundary *b, CtCore *value, CtType *from, CtType *to);
 
+/* toList array; of a matrix, map toList (toList matrix). */
+static CtCore *convert_array(Boundary *b, CtCore *array, CtType *to) {
+    CtProgram *p = b->p;
+    CtType *row = array->type->parts[0];
+    if (row->kind != TYPE_ARRAY) return ct_core_list_of_array(p, array, to);
+    CtVar *x = ct_core_var_new(p, "x", row);
+    CtCore *own = ct_core_list_of_array(p, use(b, x), ct_core_list_element(to));
+    CtCore *all = ct_core_list_of_array(p, array, ct_core_list_type_like(p, to, row));
+    return ct_core_list_mapped(p, ct_core_lam(p, CT_NO_RANGE, NULL, &x, 1, own), all, to);
+}
+
 static CtCore *convert_list(Boundary *b, CtCore *list, CtType *from, CtType *to) {
     CtProgram *p = b->p;
     CtType *element = ct_core_list_element(from);
+    if (to->kind == TYPE_ARRAY)
+        return ct_core_list_is_list(element) ? ct_core_list_equal_rows(p, list) : ct_core_list_from_list(p, list);
     if (element->kind == TYPE_ARRAY) return list;
     if (!has_lists(b, element)) return ct_core_list_of_array(p, ct_core_list_from_list(p, list), to);
     CtVar *x = ct_core_var_new(p, "x", element);
-    CtCore *own = convert(b, use(b, x), element, ct_core_list_element(to));
-    return ct_core_list_mapped(p, ct_core_lam(p, CT_NO_RANGE, NULL, &x, 1, own), list, to);
+    CtCore *each = convert(b, use(b, x), element, ct_core_list_element(to));
+    CtCore *fun = ct_core_lam(p, CT_NO_RANGE, NULL, &x, 1, each);
+    return b->goes_out ? ct_core_list_of_each(p, fun, ct_core_list_from_list(p, list), to)
+                       : ct_core_list_mapped(p, fun, list, to);
 }
 
 static CtCore *convert_tuple(Boundary *b, CtCore *tuple, CtType *from, CtType *to) {
@@ -228,9 +254,11 @@ static CtCore *convert_data(Boundary *b, CtCore *value, CtType *from, CtType *to
     return ct_core_case(b->p, CT_NO_RANGE, to, value, cases, count, NULL);
 }
 
-/* A value with lists, from outside, as one of the program's own; or the other way. */
+/* A value with lists, from outside, as what the program is given, that as one of its own; or one of its own as one for
+ * outside. */
 static CtCore *convert(Boundary *b, CtCore *value, CtType *from, CtType *to) {
-    if (!has_lists(b, from)) return value;
+    if (from == to && !has_lists(b, from)) return value;
+    if (ct_core_list_is_list(to) && from->kind == TYPE_ARRAY) return convert_array(b, value, to);
     if (ct_core_list_is_list(from)) return convert_list(b, value, from, to);
     if (from->kind == TYPE_DATA) return convert_data(b, value, from, to);
     if (from->kind == TYPE_TUPLE) return convert_tuple(b, value, from, to);
@@ -244,7 +272,10 @@ static CtCore *convert(Boundary *b, CtCore *value, CtType *from, CtType *to) {
 
 static CtCore *convert_result(Boundary *b, CtCore *body, CtType *to) {
     CtVar *result = ct_core_var_new(b->p, "result", body->type);
-    return ct_core_let(b->p, body->range, result, body, convert(b, use(b, result), body->type, to));
+    b->goes_out = true;
+    CtCore *converted = convert(b, use(b, result), body->type, to);
+    b->goes_out = false;
+    return ct_core_let(b->p, body->range, result, body, converted);
 }
 
 static void put_back(Boundary *b) {
@@ -252,24 +283,77 @@ static void put_back(Boundary *b) {
         b->saved.items[i].global->body = b->saved.items[i].body;
         b->saved.items[i].global->type = b->saved.items[i].type;
     }
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < b->p->globals.count; i++)
+        if (b->p->globals.items[i] != b->input.function) b->p->globals.items[count++] = b->p->globals.items[i];
+    b->p->globals.count = count;
+    b->input = (CtListInput){0};
 }
 
-/* The body of the entry point, with conversions around it. */
-static CtCore *with_conversions(Boundary *b, CtCore *body, CtType *type) {
+/* λ⟨params⟩. let own = params in body, or of other arguments */
+static CtCore *with_converted(Boundary *b, const CtLam *lam, CtType *const *from, CtVar *const *own, CtCore *body) {
+    CtVar **params = CT_NEW_ARRAY(arena_of(b), CtVar *, lam->count + 1);
+    for (uint32_t i = lam->count; i-- > 0;) {
+        params[i] = ct_core_var_like(b->p, lam->params[i], from[i]);
+        CtCore *given = convert(b, use(b, params[i]), from[i], own[i]->type);
+        body = ct_core_let(b->p, lam->node->range, own[i], given, body);
+    }
+    return ct_core_lam(b->p, lam->node->range, lam->name, params, lam->count, body);
+}
+
+/* What the program is given in place of lists of numbers, and of lists of these: arrays and matrices. */
+static CtType *given_type(Boundary *b, CtType *type) {
+    CtType *known = ct_map_get(&b->given, ct_key(type)), *given = type;
+    if (known != NULL || !has_lists(b, type)) return known != NULL ? known : type;
+    if (ct_core_list_may_have_rows(type)) {
+        b->input.equal_rows = CT_FIRED("lists.equal_rows");
+        given = ct_core_type_array(b->p, given_type(b, ct_core_list_element(type)));
+    } else if (ct_core_list_is_list(type)) {
+        CtType *element = ct_core_list_element(type);
+        if (ct_core_list_is_number(element)) given = ct_core_type_array(b->p, element);
+    } else if (type->kind == TYPE_DATA) {
+        return other_data(b, type, &b->given, given_type);
+    } else if (type->kind == TYPE_TUPLE) {
+        CtType **parts = CT_NEW_ARRAY(arena_of(b), CtType *, type->count);
+        for (uint32_t i = 0; i < type->count; i++) parts[i] = given_type(b, type->parts[i]);
+        given = ct_core_type_tuple(b->p, parts, type->count);
+    }
+    ct_map_set(arena_of(b), &b->given, ct_key(type), given);
+    return given;
+}
+
+/* The function of arrays that the entry point calls: its own body, behind conversions. */
+static CtGlobal *function_of_arrays(Boundary *b, const CtGlobal *root, const CtLam *lam, CtCore *body, CtType *result) {
+    CtType **given = CT_NEW_ARRAY(arena_of(b), CtType *, lam->count);
+    for (uint32_t i = 0; i < lam->count; i++) given[i] = given_type(b, root->type->parts[i]);
+    const char *name = ct_format(arena_of(b), "%s{arrays}", root->name->text);
+    CtType *type = ct_core_type_fun(b->p, given, lam->count, result);
+    CtGlobal *global = ct_core_global_new(b->p, name, type, root->range);
+    global->is_kept = true;
+    global->body = with_converted(b, lam, given, lam->params, body);
+    return global;
+}
+
+/* The body of the entry point, with conversions around it; `arrays`: with those of its arguments to arrays, and around
+ * a call of a function of these. */
+static CtCore *with_conversions(Boundary *b, const CtGlobal *root, CtType *type, bool arrays) {
+    CtCore *body = root->body;
     if (body->kind != CORE_LAM) return NULL;
     const CtLam *lam = body->as.lam;
-    CtVar **params = CT_NEW_ARRAY(arena_of(b), CtVar *, lam->count + 1);
     CtCore *inner = convert_result(b, lam->body, type->parts[lam->count]);
-    for (uint32_t i = lam->count; i-- > 0;) {
-        CtVar *own = lam->params[i];
-        params[i] = ct_core_var_like(b->p, own, type->parts[i]);
-        CtCore *given = convert(b, use(b, params[i]), type->parts[i], own->type);
-        inner = ct_core_let(b->p, body->range, own, given, inner);
+    if (!arrays) return with_converted(b, lam, type->parts, lam->params, inner);
+    CtGlobal *global = b->input.function = function_of_arrays(b, root, lam, inner, type->parts[lam->count]);
+    CtVar **vars = CT_NEW_ARRAY(arena_of(b), CtVar *, lam->count + 1);
+    CtCore **args = CT_NEW_ARRAY(arena_of(b), CtCore *, lam->count + 1);
+    for (uint32_t i = 0; i < lam->count; i++) {
+        vars[i] = ct_core_var_like(b->p, lam->params[i], global->type->parts[i]);
+        args[i] = use(b, vars[i]);
     }
-    return ct_core_lam(b->p, body->range, lam->name, params, lam->count, inner);
+    CtCore *call = ct_core_app(b->p, body->range, ct_core_global(b->p, body->range, global), args, lam->count);
+    return with_converted(b, lam, type->parts, vars, call);
 }
 
-CtListBoundary *ct_core_list_boundary(CtProgram *p, CtGlobal *root) {
+CtListBoundary *ct_core_list_boundary(CtProgram *p, CtGlobal *root, bool arrays) {
     Boundary *b = CT_NEW(p->context->arena, Boundary);
     *b = (Boundary){.p = p};
     CtType *type = root->type;
@@ -280,7 +364,7 @@ CtListBoundary *ct_core_list_boundary(CtProgram *p, CtGlobal *root) {
         for (uint32_t i = 0; i < p->globals.count; i++) change_global(b, p->globals.items[i]);
     else
         change_global(b, root);
-    CtCore *body = b->refused ? NULL : with_conversions(b, root->body, type);
+    CtCore *body = b->refused ? NULL : with_conversions(b, root, type, arrays);
     if (body == NULL) {
         put_back(b);
         return NULL;
@@ -290,6 +374,8 @@ CtListBoundary *ct_core_list_boundary(CtProgram *p, CtGlobal *root) {
     CT_FIRED("lists.boundary");
     return b;
 }
+
+CtListInput ct_core_list_boundary_input(const CtListBoundary *boundary) { return boundary->input; }
 
 /* Where derivatives are taken and no data of the program's own are changed, lists_to_arrays.c may still find a use. */
 void ct_core_list_boundary_useless(CtListBoundary *boundary, bool derivatives) {
@@ -308,16 +394,23 @@ static bool is_list_of_lists(Boundary *b, CtType *type) {
     return is_list(b, type) && is_list(b, ct_core_list_element(type));
 }
 
-bool ct_core_list_takes_rows(CtProgram *p, CtGlobal *root) {
+static bool is_array(Boundary *b, CtType *type) {
+    (void)b;
+    return type->kind == TYPE_ARRAY;
+}
+
+bool ct_core_list_is_reduced(CtProgram *p, CtGlobal *root) {
     Boundary b = {.p = p};
     const CtType *type = root->type;
     if (type->kind != TYPE_FUN || has_lists(&b, type->parts[type->count - 1])) return false;
-    bool rows = false;
-    for (uint32_t i = 0; i + 1 < type->count && !rows; i++) {
-        CtMap met = {0};
-        rows = leads_to(&b, type->parts[i], &met, is_list_of_lists);
+    bool lists = false, rows = false, arrays = false;
+    for (uint32_t i = 0; i + 1 < type->count; i++) {
+        CtMap met[2] = {0};
+        lists = lists || has_lists(&b, type->parts[i]);
+        rows = rows || leads_to(&b, type->parts[i], &met[0], is_list_of_lists);
+        arrays = arrays || leads_to(&b, type->parts[i], &met[1], is_array);
     }
-    return rows;
+    return rows || (arrays && !lists);
 }
 
 /* ---- conversions that are not needed ---- */

@@ -27,30 +27,36 @@ static const CtCon *con_of(const CtType *list, uint32_t fields) {
     return &list->data->cons[list->data->cons[0].count == fields ? 0 : 1];
 }
 
-/* λxs. letrec go list i = if i < 0 then list else go (xs ! i : list) (i − 1) in go [] (length xs − 1) */
-static CtGlobal *to_list(CtProgram *p, CtType *array, CtType *list) {
-    CtType *type = ct_core_type_fun(p, &array, 1, list);
-    CtGlobal *global = find_conversion(p, "toList@Array,", type);
+/* λxs. letrec go list i = if i < 0 then list else go (xs ! i : list) (i − 1) in go [] (length xs − 1); with `fun`, the
+ * type of a function, λf xs. … go (f (xs ! i) : list) … */
+static CtGlobal *to_list(CtProgram *p, CtType *fun, CtType *array, CtType *list) {
+    CtType *types[] = {list, p->int_type}, *given[] = {fun != NULL ? fun : array, array};
+    uint32_t count = fun != NULL ? 2 : 1;
+    const char *prefix = fun != NULL ? "toListEach@Array," : "toList@Array,";
+    CtType *type = ct_core_type_fun(p, given, count, list);
+    CtGlobal *global = find_conversion(p, prefix, type);
     if (global != NULL) return global;
-    global = new_conversion(p, "toList@Array,", type);
+    global = new_conversion(p, prefix, type);
     CtSourceRange none = CT_NO_RANGE;
-    CtType *types[] = {list, p->int_type};
+    CtVar *f = fun != NULL ? ct_core_var_new(p, "f", fun) : NULL;
     CtVar *xs = ct_core_var_new(p, "xs", array), *done = ct_core_var_new(p, "list", list);
     CtVar *i = ct_core_var_new(p, "i", p->int_type);
     CtVar *go = ct_core_var_new(p, "go", ct_core_type_fun(p, types, 2, list));
     CtCore *at[] = {use(p, xs), use(p, i)};
-    CtCore *cell[] = {ct_core_array(p, none, ARRAY_INDEX, at, 2), use(p, done)};
+    CtCore *item = ct_core_array(p, none, ARRAY_INDEX, at, 2);
+    if (fun != NULL) item = ct_core_app(p, none, use(p, f), &item, 1);
+    CtCore *cell[] = {item, use(p, done)};
     CtCore *next[] = {ct_core_con(p, none, (CtCon *)con_of(list, 2), cell, 2),
                       ct_core_prim2(p, none, PRIM_INT_SUB, use(p, i), ct_core_int(p, none, 1))};
     CtCore *more = ct_core_app(p, none, use(p, go), next, 2);
     CtCore *ends = ct_core_prim2(p, none, PRIM_INT_LT, use(p, i), ct_core_int(p, none, 0));
-    CtVar *params[] = {done, i};
+    CtVar *params[] = {done, i}, *outer[] = {fun != NULL ? f : xs, xs};
     CtCore *lam = ct_core_lam(p, none, "go", params, 2, ct_core_if(p, none, ends, use(p, done), more));
     CtCore *of = use(p, xs), *length = ct_core_array(p, none, ARRAY_LENGTH, &of, 1);
     CtCore *first[] = {ct_core_con(p, none, (CtCon *)con_of(list, 0), NULL, 0),
                        ct_core_prim2(p, none, PRIM_INT_SUB, length, ct_core_int(p, none, 1))};
     CtCore *body = ct_core_letrec(p, none, &(CtBind){go, lam}, 1, ct_core_app(p, none, use(p, go), first, 2));
-    global->body = ct_core_lam(p, none, "toList", &xs, 1, body);
+    global->body = ct_core_lam(p, none, "toList", outer, count, body);
     return global;
 }
 
@@ -80,8 +86,14 @@ static CtGlobal *to_array(CtProgram *p, CtType *array, CtType *list) {
 }
 
 CtCore *ct_core_list_of_array(CtProgram *p, CtCore *array, CtType *list) {
-    CtGlobal *global = to_list(p, array->type, list);
+    CtGlobal *global = to_list(p, NULL, array->type, list);
     return ct_core_app(p, array->range, ct_core_global(p, array->range, global), &array, 1);
+}
+
+CtCore *ct_core_list_of_each(CtProgram *p, CtCore *fun, CtCore *array, CtType *list) {
+    CtGlobal *global = to_list(p, fun->type, array->type, list);
+    CtCore *args[] = {fun, array};
+    return ct_core_app(p, array->range, ct_core_global(p, array->range, global), args, 2);
 }
 
 CtCore *ct_core_list_from_list(CtProgram *p, CtCore *list) {
@@ -156,6 +168,32 @@ static CtGlobal *to_rows(CtProgram *p, CtType *list) {
 
 CtCore *ct_core_list_rows_or_none(CtProgram *p, CtCore *list) {
     return ct_core_app(p, list->range, ct_core_global(p, list->range, to_rows(p, list->type)), &list, 1);
+}
+
+/* λxs. letrec go rows list = case list of [] → rows; x : rest → go (snoc rows (fromList x)) rest in go [||] xs */
+static CtGlobal *to_equal_rows(CtProgram *p, CtType *list) {
+    CtType *row = ct_core_list_element(list), *array = ct_core_type_array(p, ct_core_list_element(row));
+    CtType *all = ct_core_type_array(p, array), *type = ct_core_type_fun(p, &list, 1, all);
+    CtGlobal *global = find_conversion(p, "rows@", type);
+    if (global != NULL) return global;
+    global = new_conversion(p, "rows@", type);
+    CtSourceRange none = CT_NO_RANGE;
+    CtType *types[] = {all, list};
+    CtVar *xs = ct_core_var_new(p, "xs", list), *go = ct_core_var_new(p, "go", ct_core_type_fun(p, types, 2, all));
+    CtVar *params[] = {ct_core_var_new(p, "rows", all), ct_core_var_new(p, "list", list)};
+    CtVar *x = ct_core_var_new(p, "x", row), *rest = ct_core_var_new(p, "rest", list);
+    CtCore *added[] = {use(p, params[0]), ct_core_list_from_list(p, use(p, x))};
+    CtCore *next[] = {ct_core_array(p, none, ARRAY_SNOC, added, 2), use(p, rest)};
+    CtCore *more = ct_core_app(p, none, use(p, go), next, 2);
+    CtCore *lam = ct_core_lam(p, none, "go", params, 2, list_case(p, params[1], x, rest, use(p, params[0]), more));
+    CtCore *first[] = {ct_core_array_lit(p, none, array, NULL, 0), use(p, xs)};
+    CtCore *body = ct_core_letrec(p, none, &(CtBind){go, lam}, 1, ct_core_app(p, none, use(p, go), first, 2));
+    global->body = ct_core_lam(p, none, "rows", &xs, 1, body);
+    return global;
+}
+
+CtCore *ct_core_list_equal_rows(CtProgram *p, CtCore *list) {
+    return ct_core_app(p, list->range, ct_core_global(p, list->range, to_equal_rows(p, list->type)), &list, 1);
 }
 
 /* ---- functions on lists ---- */

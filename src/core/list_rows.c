@@ -134,14 +134,14 @@ static bool is_regular(CtLists *s, const CtLam *lam) {
 
 /* ---- arrays of rows ---- */
 
-static bool is_number(const CtType *type) {
+bool ct_core_list_is_number(const CtType *type) {
     return type->kind == TYPE_DOUBLE || type->kind == TYPE_FLOAT || type->kind == TYPE_INT;
 }
 
 bool ct_core_list_may_have_rows(const CtType *list) {
     if (!ct_core_list_is_list(list)) return false;
     const CtType *row = ct_core_list_element(list);
-    return ct_core_list_is_list(row) && is_number(ct_core_list_element(row));
+    return ct_core_list_is_list(row) && ct_core_list_is_number(ct_core_list_element(row));
 }
 
 /* The array of the lists that a function makes for each element, as one of rows. */

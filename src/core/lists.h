@@ -89,9 +89,6 @@ CtCore *ct_core_list_bind_atom(CtLists *s, CtBindings *around, const char *name,
 CtCore *ct_core_list_fun(CtLists *s, CtCore *fun, CtBindings *around);
 CtCore *ct_core_list_wrap(CtLists *s, const CtBindings *around, CtCore *body);
 CtCore *ct_core_list_empty(CtLists *s, CtType *list);
-bool ct_core_list_is_list(const CtType *type);
-CtType *ct_core_list_element(const CtType *list);
-
 /* Whether a list shares its cells with the one that it is a part of. An array of it costs more, and is only made for
  * what goes through all elements. */
 bool ct_core_list_is_shared(const CtCore *list);
@@ -131,7 +128,6 @@ bool ct_core_list_pairs_stream(const CtCore *app);
 
 /* The list, of this type, with the elements of a row. */
 CtCore *ct_core_list_of_row(CtLists *s, CtType *list, CtCore *row);
-bool ct_core_list_may_have_rows(const CtType *list);
 /* The array of rows of a list of lists that a function makes of another list; NULL where lengths may differ. */
 CtCore *ct_core_list_rows(CtLists *s, CtCore *list);
 /* case list of { [] → …; x : rest → … }, where the list has an array: a test of its length. *tail is the variable of
@@ -143,11 +139,14 @@ CtCore *ct_core_list_next(CtLists *s, CtCore *let);
 
 /* ---- list_conversions.c ---- */
 
-/* toList array: a list of the given type; and fromList list. */
+/* toList array: a list of the given type; with a function of each element; and fromList list. */
 CtCore *ct_core_list_of_array(CtProgram *p, CtCore *array, CtType *list);
+CtCore *ct_core_list_of_each(CtProgram *p, CtCore *fun, CtCore *array, CtType *list);
 CtCore *ct_core_list_from_list(CtProgram *p, CtCore *list);
 /* The array of the rows of a list of lists; one without rows if the lists have several lengths. */
 CtCore *ct_core_list_rows_or_none(CtProgram *p, CtCore *list);
+/* The same of lists that certainly have one length. */
+CtCore *ct_core_list_equal_rows(CtProgram *p, CtCore *list);
 /* The type [element], a new one; `list` is any type of lists. */
 CtType *ct_core_list_type_like(CtProgram *p, const CtType *list, CtType *element);
 /* map fun list and zipWith fun xs ys, of the given type; foldl, or foldr, fun start list. */
@@ -166,12 +165,15 @@ typedef struct Boundary CtListBoundary;
 
 /* Whether lists are given to the entry point. */
 bool ct_core_list_is_given(CtProgram *p, CtGlobal *root);
-/* Whether it is given lists of lists, and gives none: rows are gone through more than once, cells need not be kept. */
-bool ct_core_list_takes_rows(CtProgram *p, CtGlobal *root);
+/* Whether it is given lists of lists, or arrays and no lists, and gives no lists: these are gone through more than
+ * once, and cells need not be kept. */
+bool ct_core_list_is_reduced(CtProgram *p, CtGlobal *root);
 /* Puts conversions between lists outside of the program and its own ones into the entry point; NULL where there are
- * none. `useless`: list_places.c has made no arrays of them, and changed nothing; whether the program takes
- * derivatives. In the end those are left out that are of no use. */
-CtListBoundary *ct_core_list_boundary(CtProgram *p, CtGlobal *root);
+ * none; with `arrays`, and a function of arrays. `useless`: list_places.c has made no arrays of them, and changed
+ * nothing; whether the program takes derivatives. In the end those are left out that are of no use. */
+CtListBoundary *ct_core_list_boundary(CtProgram *p, CtGlobal *root, bool arrays);
+/* The function of arrays, if it is there. */
+CtListInput ct_core_list_boundary_input(const CtListBoundary *boundary);
 void ct_core_list_boundary_useless(CtListBoundary *boundary, bool derivatives);
 void ct_core_list_boundary_clean(CtProgram *p, CtGlobal *root);
 

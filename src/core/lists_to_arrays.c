@@ -597,13 +597,16 @@ static void simplify_callers(CtProgram *p) {
     for (uint32_t i = 0; i < all.count; i++) all.items[i]->is_kept = false;
 }
 
-void ct_core_lists_to_arrays(CtProgram *p, CtGlobal *const *roots, uint32_t count, bool on_flow) {
+CtListInput ct_core_lists_to_arrays(CtProgram *p, CtGlobal *const *roots, uint32_t count, bool on_flow, bool arrays) {
+    const CtListInput none = {0};
     bool derivatives = on_flow && count == 1 && takes_derivatives(p);
-    bool all = derivatives || (on_flow && count == 1 && ct_core_list_takes_rows(p, roots[0]));
-    if (p->keeps_calls || !has_sources(p, all && ct_core_list_is_given(p, roots[0]))) return;
+    bool all = derivatives || (on_flow && count == 1 && ct_core_list_is_reduced(p, roots[0]));
+    if (p->keeps_calls || !has_sources(p, all && ct_core_list_is_given(p, roots[0]))) return none;
     simplify_callers(p);
     if (all && ct_core_list_recursion(p)) simplify_callers(p);
-    CtListBoundary *boundary = all ? ct_core_list_boundary(p, roots[0]) : NULL;
+    CtListBoundary *boundary = all ? ct_core_list_boundary(p, roots[0], arrays) : NULL;
+    CtGlobal *entries[] = {roots[0], boundary != NULL ? ct_core_list_boundary_input(boundary).function : NULL};
+    if (entries[1] != NULL) roots = entries, count = 2;
     if (!ct_core_list_places(p, roots, count, all) && boundary != NULL)
         ct_core_list_boundary_useless(boundary, derivatives);
     CtMap variants = {0};
@@ -616,9 +619,10 @@ void ct_core_lists_to_arrays(CtProgram *p, CtGlobal *const *roots, uint32_t coun
         CtCore *body = visit(&w, global->body);
         if (w.changed) global->body = body;
     }
-    if (boundary != NULL) ct_core_list_boundary_clean(p, roots[0]);
+    for (uint32_t i = 0; boundary != NULL && i < count; i++) ct_core_list_boundary_clean(p, roots[i]);
     for (uint32_t i = 0; i < p->globals.count; i++) {
         CtGlobal *global = p->globals.items[i];
         if (global->body != NULL && function_of(global) == LIST_NONE) ct_core_list_cells(p, global);
     }
+    return boundary != NULL ? ct_core_list_boundary_input(boundary) : none;
 }

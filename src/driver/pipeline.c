@@ -129,16 +129,17 @@ static bool pass_elaborate(CtBuild *build, const CtEntry *entry) {
 }
 
 /* What is called from outside of the program. */
-static uint32_t roots_of(const CtBuild *build, CtGlobal *roots[3]) {
+static uint32_t roots_of(const CtBuild *build, CtGlobal *roots[4]) {
     uint32_t count = 0;
     roots[count++] = build->entry;
+    if (build->given.function != NULL) roots[count++] = build->given.function;
     for (uint32_t i = 0; i < 2; i++)
         if (build->show[i] != NULL) roots[count++] = build->show[i];
     return count;
 }
 
 static bool pass_simplify(CtBuild *build, const CtEntry *entry) {
-    CtGlobal *roots[3];
+    CtGlobal *roots[4];
     uint32_t count = roots_of(build, roots);
     if (build->options.lazy) {
         CtSourceRange place;
@@ -149,7 +150,8 @@ static bool pass_simplify(CtBuild *build, const CtEntry *entry) {
         build->wants_lazy = build->performs && ct_core_has_no_end(build->program);
     }
     if (!build->options.lazy && !is_set_to("COTAN_LISTS", "keep"))
-        ct_core_lists_to_arrays(build->program, roots, count, entry->reverse == METHOD_NATIVE);
+        build->given =
+            ct_core_lists_to_arrays(build->program, roots, count, entry->reverse == METHOD_NATIVE, !entry->any_rows);
     ct_core_simplify(build->program);
     build->loops = ct_ad_checkpoint_loops(build->ad, entry->checkpoints);
     if (entry->checkpoints) ct_core_simplify(build->program);
@@ -170,7 +172,7 @@ static bool pass_differentiate(CtBuild *build, const CtEntry *entry) {
 
 static bool pass_prune(CtBuild *build, const CtEntry *entry) {
     (void)entry;
-    CtGlobal *roots[3];
+    CtGlobal *roots[4];
     uint32_t count = roots_of(build, roots);
     ct_core_reachable(build->program, roots, count);
     return true;
@@ -190,7 +192,7 @@ static bool pass_lower(CtBuild *build, const CtEntry *entry) {
     (void)entry;
     build->not_native = not_plain(build);
     if (build->not_native != NULL) return false;
-    build->flow = ct_flow_make(build->program, build->ad, build->entry);
+    build->flow = ct_driver_flow(build);
     build->flow->exact = build->native_options.exact;
     build->not_native = build->flow->refused;
     return build->not_native == NULL;
@@ -328,8 +330,15 @@ bool ct_driver_build_native(CtBuild *build, CtNativeOptions options, CtKnown kno
     return true;
 }
 
+CtFlow *ct_driver_flow(CtBuild *build) {
+    CtGlobal *function = build->given.function;
+    CtFlow *flow = ct_flow_make(build->program, build->ad, function != NULL ? function : build->entry);
+    flow->input = function != NULL ? function->type->parts[0] : NULL;
+    return flow;
+}
+
 CtFlow *ct_driver_lower(CtBuild *build, bool exact, uint32_t passes) {
-    CtFlow *flow = ct_flow_make(build->program, build->ad, build->entry);
+    CtFlow *flow = ct_driver_flow(build);
     flow->exact = exact;
     ct_flow_pass_all(flow, passes, build->options.lint, NULL);
     return flow;

@@ -106,6 +106,7 @@ typedef struct CtBuild {
     const char **parameters; /* their names, NULL for one without; NULL for an expression */
     const char **chosen;     /* the names in CtEntry.wrt, and their number; 0: there are none */
     uint32_t chosen_count;
+    CtListInput given; /* what Flow has in place of the entry point, if it takes arrays in place of lists */
     CtGlobal *show[2]; /* (τ) → String, for the value and for the derivative; NULL: it is printed as data */
     /* lower… */
     CtNativeOptions native_options;
@@ -131,6 +132,7 @@ typedef struct CtEntry {
     bool applied;       /* for COTAN_RUN of an expression: the expression is applied to arguments that are an input */
     bool checkpoints;   /* loops get checkpoints for reverse sweeps, as far as the method can use them */
     bool prefer_double; /* ambiguous numeric types default to Double instead of Int */
+    bool any_rows;      /* by method `native`, too, lists of numbers in a list may have several lengths */
     bool one_rule;      /* only the custom derivative at `rule` is used (CT_NO_RANGE: none) */
     CtSourceRange rule;
 } CtEntry;
@@ -150,7 +152,9 @@ bool ct_driver_build_entry(CtBuild *build, const CtEntry *entry);
 void ct_driver_build_for_shape(CtBuild *build, const CtEntry *entry, const CtForm *point);
 /* Runs the passes from `lower` on until the property `known` holds. False with a reason in build->not_native. */
 bool ct_driver_build_native(CtBuild *build, CtNativeOptions options, CtKnown known);
-/* Lowers the Core of a build to a new Flow program and runs the first `passes` passes on it. If lowering or a pass
+/* Lowers the Core of a build to a new Flow program. If it is refused, the reason is in ->refused. */
+CtFlow *ct_driver_flow(CtBuild *build);
+/* The same, and runs the first `passes` passes on it. If lowering or a pass
  * refuses the program, the reason is in ->refused. */
 CtFlow *ct_driver_lower(CtBuild *build, bool exact, uint32_t passes);
 /* Runs only `elaborate` and `simplify`. The functions of the program are not inlined, and derivative operators are not

@@ -29,7 +29,7 @@ static const char *show(CtExplain *e, CtBuild *build) {
     if (!ct_flow_is_plain(type->parts[0]) || !ct_flow_is_plain(ct_core_type_fun_result((CtType *)type)))
         return "functions go in or out";
     bool exact = e->context->exact_math;
-    CtFlow *flow = ct_flow_make(build->program, build->ad, build->entry);
+    CtFlow *flow = ct_driver_flow(build);
     if (flow->refused != NULL) return flow->refused;
     add_flow(e, "lowered to Flow", "First-order, in A-normal form: loops over flat arrays, closures as data.", flow);
     flow = ct_driver_lower(build, exact, up_to_derive());

@@ -261,8 +261,8 @@ typedef struct CtFlowFunction {
     /* Its body is a call, which the reverse sweep runs again (ad/checkpoint.c). False once derivatives have been taken.
      */
     bool is_checkpoint;
-    bool stays; /* it is not inlined: what it computes again would be recognised as what its caller computes */
-    uint64_t borrows;      /* bit i: its caller keeps what parameter i is given (borrowed_parameters.c) */
+    bool stays;       /* it is not inlined: what it computes again would be recognised as what its caller computes */
+    uint64_t borrows; /* bit i: its caller keeps what parameter i is given (borrowed_parameters.c) */
     CtFlowSweeps *sweeps;  /* it is the forward sweep of these, or NULL */
     uint32_t accumulators; /* it runs both sweeps: so many parameters, the last ones, are accumulators */
 } CtFlowFunction;
@@ -291,7 +291,9 @@ typedef struct CtFlow {
     CT_VEC(CtSourceRange) sites;
     CtMap site_numbers;
     CtFlowFunction *entry;
-    bool exact;                      /* results must equal the evaluator's bit for bit */
+    const CtType
+        *input; /* of the entry, where it has arrays in place of lists that are given; NULL: as they are given */
+    bool exact; /* results must equal the evaluator's bit for bit */
     struct CtFlowAdjoints *adjoints; /* what differentiation has made: adjoint.c */
     uint32_t constant_words;
     /* Function id and parameter index -> whether an update may change the parameter in place (forward_sweep.c). */
@@ -303,6 +305,11 @@ typedef struct CtFlow {
     bool is_counted;         /* it contains retains and releases: reference_counts.c */
     bool tells_messages;     /* Debug.Trace: messages.c */
 } CtFlow;
+
+/* The type of the value that the entry is given as one of this type. */
+static inline const CtType *ct_flow_input(const CtFlow *flow, const CtType *type) {
+    return flow->input != NULL ? flow->input : type;
+}
 
 /* Lowers `entry`, and all that it uses, to Flow. Derivatives in the Core program must have been expanded. Where
  * something cannot be lowered, ->refused says why, and there is no program. */

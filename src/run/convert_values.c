@@ -5,7 +5,7 @@
 /* ---- to native ---- */
 
 typedef struct Incoming { /* a node to be made */
-    const CtType *type;
+    const CtType *type, *as;
     CtWord value;
     ct_word *to;
 } Incoming;
@@ -17,7 +17,7 @@ typedef struct In {
     size_t count, capacity;
 } In;
 
-static void make_later(In *in, const CtType *type, CtWord value, ct_word *to) {
+static void make_later(In *in, Incoming one) {
     if (in->count == in->capacity) {
         size_t capacity = 2 * in->capacity + 64;
         Incoming *more = realloc(in->todo, capacity * sizeof *more);
@@ -28,26 +28,35 @@ static void make_later(In *in, const CtType *type, CtWord value, ct_word *to) {
         in->todo = more;
         in->capacity = capacity;
     }
-    in->todo[in->count++] = (Incoming){type, value, to};
+    in->todo[in->count++] = one;
 }
 
 static CtWord *fields_of(CtWord value) { return ((CtFields *)value.object)->words; }
 
 static void put_array(In *in, const CtType *type, CtWord value, ct_word **to);
+static void put_list(In *in, const CtType *type, const CtType *as, CtWord value, ct_word **to);
 
-/* Writes the words of a value to its variables. */
-static void put(In *in, const CtType *type, CtWord value, ct_word **to) {
+/* The types of the fields of a value. */
+static CtType *const *parts_of(const CtType *type, uint32_t tag) {
+    return type->kind == TYPE_DATA ? type->data->cons[tag].fields : type->parts;
+}
+
+/* Writes the words of a value to its variables, as one of the type `as`: with arrays in place of some lists. */
+static void put(In *in, const CtType *type, const CtType *as, CtWord value, ct_word **to) {
     CtType *const *parts;
     uint32_t count, at = 0;
-    if (ct_flow_parts(in->flow, type, &parts, &count)) {
+    if (ct_flow_parts(in->flow, as, &parts, &count)) {
+        CtType *const *given = parts_of(type, 0);
         for (uint32_t i = 0; i < count; i++) {
-            put(in, parts[i], fields_of(value)[i], to + at);
+            put(in, given[i], parts[i], fields_of(value)[i], to + at);
             at += ct_flow_types(in->flow, parts[i])->count;
         }
+    } else if (as->kind == TYPE_ARRAY && type->kind == TYPE_DATA) {
+        put_list(in, type, as, value, to);
     } else if (type->kind == TYPE_ARRAY) {
         put_array(in, type, value, to);
-    } else if (ct_flow_types(in->flow, type)->items[0]->kind == FLOW_NODE) {
-        make_later(in, type, value, to[0]);
+    } else if (ct_flow_types(in->flow, as)->items[0]->kind == FLOW_NODE) {
+        make_later(in, (Incoming){type, as, value, to[0]});
     } else if (type->kind == TYPE_DOUBLE || type->kind == TYPE_FLOAT) {
         to[0]->f = value.real;
     } else {
@@ -59,7 +68,7 @@ enum { FEW = 64 };
 
 static void make_node(In *in, Incoming one) {
     uint32_t tag = one.type->kind == TYPE_DATA ? one.value.object->tag : 0;
-    const CtFlowCon *con = &ct_flow_node(in->flow, one.type)->data->cons[tag];
+    const CtFlowCon *con = &ct_flow_node(in->flow, one.as)->data->cons[tag];
     uint32_t width = con->fields.count, at = 0;
     if (width == 0) {
         one.to->p = &ct_bare(in->rt, tag)->head;
@@ -69,10 +78,10 @@ static void make_node(In *in, Incoming one) {
     one.to->p = &node->head;
     ct_word *few[FEW], **to = width <= FEW ? few : ct_alloc_array(in->flow->arena, width, sizeof *to);
     for (uint32_t i = 0; i < width; i++) to[i] = &node->at[con->slots[i]];
-    CtType *const *parts = one.type->kind == TYPE_DATA ? one.type->data->cons[tag].fields : one.type->parts;
+    CtType *const *given = parts_of(one.type, tag), *const *parts = parts_of(one.as, tag);
     uint32_t count = one.type->kind == TYPE_DATA ? one.type->data->cons[tag].count : one.type->count;
     for (uint32_t i = 0; i < count; i++) {
-        put(in, parts[i], fields_of(one.value)[i], to + at);
+        put(in, given[i], parts[i], fields_of(one.value)[i], to + at);
         at += ct_flow_types(in->flow, parts[i])->count;
     }
 }
@@ -93,7 +102,7 @@ static void put_rows(Rows *rows, const CtType *type, const CtArray *from) {
             continue;
         }
         for (uint32_t j = 0; j < rows->width; j++) rows->to[j] = &rows->arrays[j]->data[rows->at];
-        put(rows->in, rows->element, from->items[i], rows->to);
+        put(rows->in, rows->element, rows->element, from->items[i], rows->to);
         rows->at++;
     }
 }
@@ -125,12 +134,49 @@ static void put_array(In *in, const CtType *type, CtWord value, ct_word **to) {
     put_rows(&rows, type, (const CtArray *)value.object);
 }
 
-void ct_run_to_native(ct_run *rt, CtFlow *flow, const CtType *type, CtWord value, ct_word *words) {
+/* The fields of a list's first cell; NULL of an empty list. */
+static const CtWord *cell_of(const CtType *list, CtWord value) {
+    return list->data->cons[value.object->tag].count == 2 ? fields_of(value) : NULL;
+}
+
+static int64_t length_of(const CtType *list, CtWord value) {
+    int64_t length = 0;
+    for (const CtWord *cell = cell_of(list, value); cell != NULL; cell = cell_of(list, cell[1])) length++;
+    return length;
+}
+
+/* The numbers of a list, or of the lists in one, from here on. What is behind them. */
+static ct_word *put_numbers(const CtType *list, const CtType *as, CtWord value, ct_word *to) {
+    const CtType *element = list->data->cons[list->data->cons[0].count == 2 ? 0 : 1].fields[0];
+    for (const CtWord *cell = cell_of(list, value); cell != NULL; cell = cell_of(list, cell[1])) {
+        if (as->parts[0]->kind == TYPE_ARRAY)
+            to = put_numbers(element, as->parts[0], cell[0], to);
+        else if (element->kind == TYPE_INT)
+            (to++)->i = cell[0].integer;
+        else
+            (to++)->f = cell[0].real;
+    }
+    return to;
+}
+
+/* A list of numbers as an array; a list of lists of one length as a matrix. */
+static void put_list(In *in, const CtType *type, const CtType *as, CtWord value, ct_word **to) {
+    const CtWord *first = cell_of(type, value);
+    bool rows = as->parts[0]->kind == TYPE_ARRAY;
+    const CtType *row = type->data->cons[type->data->cons[0].count == 2 ? 0 : 1].fields[0];
+    int64_t dims[2] = {length_of(type, value), rows && first != NULL ? length_of(row, first[0]) : 0};
+    ct_array *array = ct_array_make(in->rt, rows ? 2 : 1, false, rows ? dims[0] * dims[1] : dims[0]);
+    for (uint32_t i = 0; i < (rows ? 2u : 1u); i++) array->dims[i] = dims[i];
+    to[0]->p = &array->head;
+    put_numbers(type, as, value, array->data);
+}
+
+void ct_run_to_native(ct_run *rt, CtFlow *flow, const CtType *type, const CtType *as, CtWord value, ct_word *words) {
     In in = {.rt = rt, .flow = flow};
-    uint32_t width = ct_flow_types(flow, type)->count;
+    uint32_t width = ct_flow_types(flow, as)->count;
     ct_word *few[FEW], **to = width <= FEW ? few : ct_alloc_array(flow->arena, width, sizeof *to);
     for (uint32_t i = 0; i < width; i++) to[i] = &words[i];
-    put(&in, type, value, to);
+    put(&in, type, as, value, to);
     while (in.count > 0) make_node(&in, in.todo[--in.count]);
     free(in.todo);
 }

@@ -77,8 +77,9 @@ void ct_run_native_failed(CtNative *native, CtNativeError *error);
 void ct_run_interpret(CtNative *native);
 
 /* convert_values.c */
-/* Converts a value to the words of its type's variables; fails through rt->out. */
-void ct_run_to_native(ct_run *rt, CtFlow *flow, const CtType *type, CtWord value, ct_word *words);
+/* Converts a value to the words of the variables of the type `as`: its own, or with arrays in place of some lists of
+ * numbers, and matrices in place of lists of such lists that have one length. Fails through rt->out. */
+void ct_run_to_native(ct_run *rt, CtFlow *flow, const CtType *type, const CtType *as, CtWord value, ct_word *words);
 /* The converse, into the heap; false when it is full. */
 bool ct_run_from_native(CtHeap *heap, CtFlow *flow, const CtType *type, const ct_word *words, CtWord *value);
 

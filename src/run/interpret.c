@@ -24,7 +24,8 @@ static void take_result(CtNative *native) {
 static void run(CtNative *native) {
     CtInterpreter *i = native->interpreter;
     CtFlowCell input[CT_FLOW_WIDE] = {{.integer = 0}};
-    if (native->input != NULL && !ct_run_import(i, native->flow, native->input, native->value, input))
+    const CtType *as = ct_flow_input(native->flow, native->input);
+    if (native->input != NULL && !ct_run_import(i, native->flow, native->input, as, native->value, input))
         ct_fail_memory(&native->outer.run);
     switch (ct_flow_interpret(i, native->flow->entry, input)) {
     case FLOW_END_DONE: take_result(native); break;

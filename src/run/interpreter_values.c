@@ -3,19 +3,21 @@
 
 #include "run/internal.h"
 
-static bool import(ct_run *rt, CtInterpreter *i, CtFlow *flow, const CtType *type, CtWord value, CtFlowCell *cells) {
+static bool import(ct_run *rt, CtInterpreter *i, CtFlow *flow, const CtType *type, const CtType *as, CtWord value,
+                   CtFlowCell *cells) {
     ct_word words[CT_FLOW_WIDE];
-    const CtFlowTypes *types = ct_flow_types(flow, type);
+    const CtFlowTypes *types = ct_flow_types(flow, as);
     if (setjmp(rt->out) != 0) return false;
-    ct_run_to_native(rt, flow, type, value, words);
+    ct_run_to_native(rt, flow, type, as, value, words);
     return ct_flow_interpret_import(i, types->items, types->count, words, cells);
 }
 
-bool ct_run_import(CtInterpreter *i, CtFlow *flow, const CtType *type, CtWord value, CtFlowCell *cells) {
+bool ct_run_import(CtInterpreter *i, CtFlow *flow, const CtType *type, const CtType *as, CtWord value,
+                   CtFlowCell *cells) {
     ct_run *rt = calloc(1, sizeof *rt);
     if (rt == NULL) return false;
     ct_begin(rt);
-    bool done = import(rt, i, flow, type, value, cells);
+    bool done = import(rt, i, flow, type, as, value, cells);
     ct_free_all(rt);
     free(rt);
     return done;

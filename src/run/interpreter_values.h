@@ -5,10 +5,10 @@
 #include "flow/check/interpret.h"
 #include "value/value.h"
 
-/* A value of the evaluator's heap as the cells of its type's variables, in the interpreter's heap. False without
- * memory.
- */
-bool ct_run_import(CtInterpreter *i, CtFlow *flow, const CtType *type, CtWord value, CtFlowCell *cells);
+/* A value of the evaluator's heap as the cells of the variables of the type `as`, which may have arrays in place of the
+ * lists in its own type, in the interpreter's heap. False without memory. */
+bool ct_run_import(CtInterpreter *i, CtFlow *flow, const CtType *type, const CtType *as, CtWord value,
+                   CtFlowCell *cells);
 
 /* Values of these types as words of a native run; what they consist of is copied into its memory, once for each
  * reference. False without memory; when the run's limit is reached, it fails through rt->out. */

@@ -276,7 +276,9 @@ static void work(CtNative *native) {
     ct_word in[CT_FLOW_WIDE], out[CT_FLOW_WIDE];
     ct_run *rt = &native->outer.run;
     if (setjmp(rt->out) != 0) return;
-    if (native->input != NULL) ct_run_to_native(rt, native->flow, native->input, native->value, in);
+    if (native->input != NULL)
+        ct_run_to_native(rt, native->flow, native->input, ct_flow_input(native->flow, native->input), native->value,
+                         in);
     double begun = ct_times_now();
     native->entry(rt, in, out);
     native->seconds = ct_times_now() - begun;

@@ -224,7 +224,7 @@ bool ct_session_function_run(cotan_context *context, cotan_function *function, C
     double begun = ct_times_now();
     bool done = function->is_native ? ct_session_run_native(session, context, input, result)
                                     : ct_session_run(session, context, input, result);
-    function->seconds = function->is_native ? ct_run_native_seconds(session->native) : ct_times_now() - begun;
+    function->seconds = function->is_native ? ct_run_native_seconds(session->ran) : ct_times_now() - begun;
     return done;
 }
 

@@ -104,7 +104,7 @@ static void compare_all(Probing *p, const CtFlowProbe *probes, uint32_t count) {
 
 /* The lowered program with probes added and derivatives taken; NULL if that is not possible. */
 static CtFlow *probed(CtBuild *build, CtFlowProbe **probes, uint32_t *count) {
-    CtFlow *flow = ct_flow_make(build->program, build->ad, build->entry);
+    CtFlow *flow = ct_driver_flow(build);
     *count = 0;
     if (flow->refused != NULL) return NULL;
     *count = ct_flow_probes(flow, probes);
@@ -129,7 +129,7 @@ void ct_session_check_derivatives(CtSession *session, cotan_context *context, Ct
     const CtType *parameter = session->point ? session->build->entry->type->parts[0] : NULL;
     if (p.i != NULL) p.i->watches = calloc(2 * (size_t)count + 1, sizeof *p.i->watches);
     if (p.i != NULL && p.i->watches != NULL &&
-        (parameter == NULL || ct_run_import(p.i, p.flow, parameter, input, cells))) {
+        (parameter == NULL || ct_run_import(p.i, p.flow, parameter, ct_flow_input(p.flow, parameter), input, cells))) {
         p.i->watch_count = 2 * count;
         for (uint32_t k = 0; k < 2 * count; k++) p.i->watches[k].function = probes[k / 2].called[k % 2];
         ct_flow_interpret(p.i, p.flow->entry, cells);

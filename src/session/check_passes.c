@@ -77,7 +77,8 @@ static CtInterpreter *run(Check *c, uint32_t passes) {
     if (i == NULL) return NULL;
     CtFlowCell input[CT_FLOW_WIDE] = {{.integer = 0}};
     const CtType *parameter = c->session->point ? c->session->build->entry->type->parts[0] : NULL;
-    if (parameter != NULL && !ct_run_import(i, c->flows[passes], parameter, c->input, input)) {
+    if (parameter != NULL &&
+        !ct_run_import(i, c->flows[passes], parameter, ct_flow_input(flow, parameter), c->input, input)) {
         ct_flow_interpreter_free(i);
         return NULL;
     }
@@ -219,7 +220,8 @@ static CtInterpreter *native_run(const Check *c, const CtWord *result, const CtN
         return i;
     }
     i->results = calloc(flow->entry->results.count + 1, sizeof *i->results);
-    if (i->results != NULL && ct_run_import(i, flow, ct_session_result(c->session), *result, i->results)) return i;
+    const CtType *type = ct_session_result(c->session);
+    if (i->results != NULL && ct_run_import(i, flow, type, type, *result, i->results)) return i;
     ct_flow_interpreter_free(i);
     return NULL;
 }

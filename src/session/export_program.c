@@ -52,7 +52,7 @@ static bool for_shape(cotan_context *context, const Compile *c, CtSession *sessi
  * after an error. */
 static bool add_by(cotan_context *context, Compile *c, CtExportMode mode, const char *method, const char **why) {
     CtArena *results = c->program->results;
-    CtEntry entry = {.mode = asked[mode], .function = c->call->function, .prefer_double = true};
+    CtEntry entry = {.mode = asked[mode], .function = c->call->function, .any_rows = true, .prefer_double = true};
     if (!ct_session_choose_method(context, method, &entry)) return false;
     CtSession *session = ct_session_program_fresh_session(c->program, &entry);
     if (session == NULL) return false;

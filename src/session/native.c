@@ -97,14 +97,34 @@ static bool failed(CtSession *session, cotan_context *context, const CtNativeErr
     return ct_session_report(context, diags);
 }
 
+/* The session that takes an input: the given one, or one for lists of several lengths. NULL after an error. */
+static CtSession *taker_of(CtSession *session, cotan_context *context, CtWord input) {
+    const CtBuild *build = session->build;
+    if (!build->given.equal_rows || ct_session_has_equal_rows(session, build->entry->type->parts[0], input))
+        return session;
+    cotan_program *program = context->active_program;
+    CtSession *taker = ct_session_for_any_rows(program, session);
+    if (taker == NULL || ct_session_native(taker, context)) return taker;
+    ct_session_report_one(context, CT_E0707, "with `--engine eval` it is evaluated",
+                          "there is no native code for lists of several lengths in a list: %s", taker->not_native);
+    return NULL;
+}
+
 bool ct_session_run_native(CtSession *session, cotan_context *context, CtWord input, CtWord *result) {
     const CtType *type = session->build->entry->type, *parameter = session->point ? type->parts[0] : NULL;
     CtNativeError error;
-    atomic_store(&context->running_native, session->native);
-    bool done = ct_run_native_call(session->native, ct_eval_heap(session->eval), limit_of(session, context), parameter,
+    session->ran = session->native;
+    CtSession *taker = taker_of(session, context, input);
+    if (taker == NULL) {
+        ct_session_release(session, parameter, input);
+        return false;
+    }
+    session->ran = taker->native;
+    atomic_store(&context->running_native, session->ran);
+    bool done = ct_run_native_call(session->ran, ct_eval_heap(session->eval), limit_of(session, context), parameter,
                                    input, ct_session_result(session), result, &error);
     atomic_store(&context->running_native, NULL);
-    if (context->checks >= CHECK_RUNS) ct_session_check(session, context, input, done ? result : NULL, &error);
+    if (context->checks >= CHECK_RUNS) ct_session_check(taker, context, input, done ? result : NULL, &error);
     if (parameter != NULL) ct_session_release(session, parameter, input);
     return done || failed(session, context, &error);
 }

@@ -180,6 +180,18 @@ static CtSession *session_of(cotan_program *program, const CtEntry *entry) {
     return session ? ct_session_activate(program, session) : ct_session_program_fresh_session(program, entry);
 }
 
+CtSession *ct_session_for_any_rows(cotan_program *program, CtSession *session) {
+    CtEntry entry = session->entry;
+    entry.any_rows = true;
+    if (session->for_any_rows == NULL) {
+        CtSession *made = session->for_any_rows = ct_session_make(program, &entry, prepare_entry, NULL);
+        if (made == NULL) return NULL;
+        program->sessions = made->next; /* it belongs to the session */
+    }
+    ct_arena_on_failure(session->for_any_rows->build->arena, program->context->handler);
+    return session->for_any_rows;
+}
+
 /* In place of a session that cannot have derivatives by the method `native`. */
 static CtSession *by_other_method(cotan_program *program, const CtEntry *entry, const char *why) {
     if (!ct_session_may_fall_back(program->context, "code by the method `native`", why)) return NULL;
@@ -243,6 +255,7 @@ CtSession *ct_session_program_shaped(cotan_program *program, CtSession *session,
 }
 
 void ct_session_free(CtSession *session) {
+    if (session->for_any_rows != NULL) ct_session_free(session->for_any_rows);
     ct_run_native_free(session->build->native);
     session->build->native = NULL;
     ct_eval_free(session->eval);

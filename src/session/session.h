@@ -31,19 +31,22 @@ typedef struct CtSession {
     CtEntry entry; /* the session owns the function's name in it */
     CtBuild *build;
     CtEval *eval;
-    CtType *point;              /* NULL: a constant */
-    CtType *with;               /* VJP, JVP: type of the second input; otherwise NULL */
-    CtType *value, *derivative; /* derivative NULL for RUN */
-    int arity;                  /* number of parameters in the source */
-    CtNative *native;           /* made on first use */
-    const char *not_native;     /* why there is no native code */
-    const char *compiler;       /* $CC when it was made, or was to be made; "": not set */
-    bool exact_math;            /* the setting that it was made with */
-    size_t check_bytes;         /* bytes of the build's arena that checks have used beyond its limit */
-    CtText lowered;             /* for checks: the Flow program that native code was made from */
-    CtFlow *const *checked;     /* for checks: the program after each number of passes; NULL: not made yet */
-    const char *not_flow;       /* of a session that replaces one of method `native`: why that one does not exist */
-    const char *shape;          /* of the points that it takes, if derivatives by bulk were made for one; NULL: all */
+    CtType *point;                  /* NULL: a constant */
+    CtType *with;                   /* VJP, JVP: type of the second input; otherwise NULL */
+    CtType *value, *derivative;     /* derivative NULL for RUN */
+    int arity;                      /* number of parameters in the source */
+    CtNative *native;               /* made on first use */
+    const char *not_native;         /* why there is no native code */
+    const char *compiler;           /* $CC when it was made, or was to be made; "": not set */
+    bool exact_math;                /* the setting that it was made with */
+    size_t check_bytes;             /* bytes of the build's arena that checks have used beyond its limit */
+    CtText lowered;                 /* for checks: the Flow program that native code was made from */
+    CtFlow *const *checked;         /* for checks: the program after each number of passes; NULL: not made yet */
+    CtNative *ran;                  /* the native code of the last run, which may be that of: */
+    struct CtSession *for_any_rows; /* the session for inputs that its own native code does not take; or NULL */
+    CtMap types_with_rows;          /* types of its input -> whether lists of lists of numbers are in their values */
+    const char *not_flow;           /* of a session that replaces one of method `native`: why that one does not exist */
+    const char *shape; /* of the points that it takes, if derivatives by bulk were made for one; NULL: all */
     unsigned threads;
     bool measures; /* measures spans (work and span) */
     bool apart;    /* belongs to a cotan_function; no other call uses it */
@@ -201,6 +204,8 @@ CtSession *ct_session_program_session(cotan_program *program, const CtEntry *ent
 /* The same with native code that is being made: *made is the session, NULL after an error or without one to fall back
  * to. */
 CtNativeState ct_session_program_begin(cotan_program *program, const CtEntry *entry, CtSession **made);
+/* The session for inputs that one of equal rows (CtListInput) does not take, which owns it. NULL after an error. */
+CtSession *ct_session_for_any_rows(cotan_program *program, CtSession *session);
 /* A session for points of the same shape as this value of the session's point, with derivatives by bulk made before it
  * runs; and whether that is needed for native code. */
 CtSession *ct_session_program_shaped(cotan_program *program, CtSession *session, CtWord point);
@@ -239,6 +244,11 @@ bool ct_session_show(CtSession *session, cotan_context *context, CtGlobal *show,
 void ct_session_release(CtSession *session, const CtType *type, CtWord value);
 /* The type of the entry point's result, which contains value and derivative. */
 CtType *ct_session_result(const CtSession *session);
+
+/* ---- equal_rows.c ---- */
+
+/* Whether the lists of numbers in each list of them, in a value of this type, have one length. */
+bool ct_session_has_equal_rows(CtSession *session, const CtType *type, CtWord value);
 
 /* ---- type_trees.c ---- */
 
