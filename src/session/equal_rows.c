@@ -22,15 +22,24 @@ static bool have_one_length(const CtType *list, CtWord value) {
     return true;
 }
 
+/* The types of the parts of a tuple, or of the fields of data; NULL for other types. */
+static CtType *const *parts_of(const CtType *type, uint32_t tag, uint32_t *count) {
+    bool data = type->kind == TYPE_DATA && !ct_core_list_is_list(type);
+    if (type->kind != TYPE_TUPLE && !data) return NULL;
+    *count = data ? type->data->cons[tag].count : type->count;
+    return data ? type->data->cons[tag].fields : type->parts;
+}
+
 static bool search(CtArena *arena, CtMap *met, const CtType *type) {
+    uint32_t tags = type->kind == TYPE_DATA ? type->data->con_count : 1, count = 0;
     if (ct_core_list_may_have_rows(type)) return true;
     if (ct_map_has(met, ct_key(type))) return false;
     ct_map_set(arena, met, ct_key(type), met);
-    for (uint32_t i = 0; i < type->count; i++)
-        if (search(arena, met, type->parts[i])) return true;
-    for (uint32_t i = 0; type->kind == TYPE_DATA && i < type->data->con_count; i++)
-        for (uint32_t j = 0; j < type->data->cons[i].count; j++)
-            if (search(arena, met, type->data->cons[i].fields[j])) return true;
+    for (uint32_t tag = 0; tag < tags; tag++) {
+        CtType *const *parts = parts_of(type, tag, &count);
+        for (uint32_t i = 0; parts != NULL && i < count; i++)
+            if (search(arena, met, parts[i])) return true;
+    }
     return false;
 }
 
@@ -45,25 +54,13 @@ static bool leads_to_rows(CtSession *session, const CtType *type) {
     return leads;
 }
 
-static bool all_have(CtSession *session, const CtType *list, CtWord value) {
-    for (const CtWord *cell = cell_of(list, value); cell != NULL; cell = cell_of(list, cell[1]))
-        if (!ct_session_has_equal_rows(session, ct_core_list_element(list), cell[0])) return false;
-    return true;
-}
-
 bool ct_session_has_equal_rows(CtSession *session, const CtType *type, CtWord value) {
     if (!leads_to_rows(session, type)) return true;
     if (ct_core_list_may_have_rows(type)) return have_one_length(type, value);
-    if (ct_core_list_is_list(type)) return all_have(session, type, value);
-    if (type->kind == TYPE_ARRAY) {
-        const CtArray *array = (const CtArray *)value.object;
-        for (int64_t i = 0; i < array->length; i++)
-            if (!ct_session_has_equal_rows(session, type->parts[0], array->items[i])) return false;
-        return true;
-    }
-    const CtCon *con = type->kind == TYPE_DATA ? &type->data->cons[value.object->tag] : NULL;
+    uint32_t count = 0;
+    CtType *const *parts = parts_of(type, type->kind == TYPE_DATA ? value.object->tag : 0, &count);
     const CtWord *fields = ((const CtFields *)value.object)->words;
-    for (uint32_t i = 0; i < (con != NULL ? con->count : type->count); i++)
-        if (!ct_session_has_equal_rows(session, con != NULL ? con->fields[i] : type->parts[i], fields[i])) return false;
+    for (uint32_t i = 0; i < count; i++)
+        if (!ct_session_has_equal_rows(session, parts[i], fields[i])) return false;
     return true;
 }

@@ -247,7 +247,8 @@ CtType *ct_session_result(const CtSession *session);
 
 /* ---- equal_rows.c ---- */
 
-/* Whether the lists of numbers in each list of them, in a value of this type, have one length. */
+/* Whether the lists of numbers in each list of them have one length, in a value of this type, or in its parts and fields:
+ * not in the elements of lists and arrays, which stay as they are given. */
 bool ct_session_has_equal_rows(CtSession *session, const CtType *type, CtWord value);
 
 /* ---- type_trees.c ---- */

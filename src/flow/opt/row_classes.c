@@ -139,8 +139,7 @@ static void unify_switch(Classes *c, const CtFlowStep *step) {
 
 /* Whether a step only looks at the length of its argument. */
 static bool asks_length(const CtFlowStep *step, uint32_t index) {
-    return (step->kind == FLOW_DIM && step->as.index == 0) ||
-           (step->kind == FLOW_CHECK && step->as.index == 0 && index == 1) ||
+    return step->kind == FLOW_DIM || (step->kind == FLOW_CHECK && index == 1) ||
            (step->kind == FLOW_CHECK_SLICE && index == 2);
 }
 
@@ -262,7 +261,7 @@ static bool makes_rows(Classes *c, const CtFlowStep *loop, uint32_t result) {
     if (block->exit != EXIT_YIELD || !ct_flow_has_regular_rows(loop, result)) return false;
     const CtFlowStep *row = maker_of(block, block->values.items[result].var);
     if (row == NULL) return false;
-    return row->kind == FLOW_READ ? copies_whole(c, loop, row) : row->kind != FLOW_SWITCH;
+    return row->kind != FLOW_READ || copies_whole(c, loop, row);
 }
 
 static void check_loop(void *data, CtFlowStep *step) {
