@@ -147,7 +147,7 @@ static int64_t length_of(const CtType *list, CtWord value) {
 
 /* The numbers of a list, or of the lists in one, from here on. What is behind them. */
 static ct_word *put_numbers(const CtType *list, const CtType *as, CtWord value, ct_word *to) {
-    const CtType *element = list->data->cons[list->data->cons[0].count == 2 ? 0 : 1].fields[0];
+    const CtType *element = ct_core_list_element(list);
     for (const CtWord *cell = cell_of(list, value); cell != NULL; cell = cell_of(list, cell[1])) {
         if (as->parts[0]->kind == TYPE_ARRAY)
             to = put_numbers(element, as->parts[0], cell[0], to);
@@ -163,7 +163,7 @@ static ct_word *put_numbers(const CtType *list, const CtType *as, CtWord value, 
 static void put_list(In *in, const CtType *type, const CtType *as, CtWord value, ct_word **to) {
     const CtWord *first = cell_of(type, value);
     bool rows = as->parts[0]->kind == TYPE_ARRAY;
-    const CtType *row = type->data->cons[type->data->cons[0].count == 2 ? 0 : 1].fields[0];
+    const CtType *row = ct_core_list_element(type);
     int64_t dims[2] = {length_of(type, value), rows && first != NULL ? length_of(row, first[0]) : 0};
     ct_array *array = ct_array_make(in->rt, rows ? 2 : 1, false, rows ? dims[0] * dims[1] : dims[0]);
     for (uint32_t i = 0; i < (rows ? 2u : 1u); i++) array->dims[i] = dims[i];
