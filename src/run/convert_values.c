@@ -2,6 +2,8 @@
  * work list. */
 #include "run/internal.h"
 
+#include <string.h>
+
 /* ---- to native ---- */
 
 typedef struct Incoming { /* a node to be made */
@@ -13,21 +15,22 @@ typedef struct Incoming { /* a node to be made */
 typedef struct In {
     ct_run *rt;
     CtFlow *flow;
-    Incoming *todo;
+    Incoming *todo; /* in the memory of the run, which is freed when that fails */
     size_t count, capacity;
 } In;
 
+static size_t words_of(size_t incoming) { return incoming * sizeof(Incoming) / sizeof(ct_word); }
+
+static void resize(In *in, size_t capacity) {
+    Incoming *more = capacity > 0 ? ct_take(in->rt, words_of(capacity)) : NULL;
+    if (in->count > 0) memcpy(more, in->todo, in->count * sizeof *more);
+    if (in->capacity > 0) ct_give(in->rt, in->todo, words_of(in->capacity));
+    in->todo = more;
+    in->capacity = capacity;
+}
+
 static void make_later(In *in, Incoming one) {
-    if (in->count == in->capacity) {
-        size_t capacity = 2 * in->capacity + 64;
-        Incoming *more = realloc(in->todo, capacity * sizeof *more);
-        if (more == NULL) {
-            free(in->todo);
-            ct_fail_memory(in->rt);
-        }
-        in->todo = more;
-        in->capacity = capacity;
-    }
+    if (in->count == in->capacity) resize(in, 2 * in->capacity + 64);
     in->todo[in->count++] = one;
 }
 
@@ -178,7 +181,7 @@ void ct_run_to_native(ct_run *rt, CtFlow *flow, const CtType *type, const CtType
     for (uint32_t i = 0; i < width; i++) to[i] = &words[i];
     put(&in, type, as, value, to);
     while (in.count > 0) make_node(&in, in.todo[--in.count]);
-    free(in.todo);
+    resize(&in, 0);
 }
 
 /* ---- and back ---- */
