@@ -14,12 +14,10 @@
  * does this as it goes by, since the loop in the block that made the array has become its elements there. */
 #include "flow/opt/passes.h"
 
-enum { MOST_ITEMS = 16 };
-
 const CtFlowArgs *ct_flow_known_items(const CtFlowFacts *facts, const CtFlowArg *array) {
     const CtFlowStep *made = ct_flow_fact(facts, array)->maker;
     bool listed = made != NULL && (made->kind == FLOW_ITEMS || made->kind == FLOW_LITERALS);
-    return listed && made->args.count > 0 && made->args.count <= MOST_ITEMS ? &made->args : NULL;
+    return listed && made->args.count > 0 ? &made->args : NULL;
 }
 
 typedef struct Uses {
@@ -97,12 +95,12 @@ static void check_length(void *data, CtFlowStep *step) {
 }
 
 /* The elements after an iteration, if this array is carried by them; else NULL. */
-static const CtFlowArgs *next_items(const CtFlowFacts *facts, const CtFlowStep *loop, uint32_t carried) {
+static const CtFlowArgs *next_items(const CtFlowFacts *facts, const CtFlowStep *loop, uint32_t most, uint32_t carried) {
     const CtFlowBlock *block = loop->as.loop.block;
     const CtFlowArg *start = &loop->args.items[1 + carried];
     if (start->type->kind != FLOW_ARRAY || start->type->rank != 1 || loop->results.items[carried] == NULL) return NULL;
     const CtFlowArgs *next = ct_flow_known_items(facts, &block->values.items[carried]);
-    if (next == NULL) return NULL;
+    if (next == NULL || next->count > most) return NULL;
     CtFlowLength length = ct_flow_length(facts, start, 0, false);
     if (length.known.type == NULL || !ct_flow_is_int(&length.known, next->count)) return NULL;
     Uses u = {.array = block->params.items[1 + carried], .count = length.known};
@@ -142,19 +140,20 @@ static CtFlowArgs fresh(CtFlowBuilder *b, CtFlowVars *to, const CtFlowVar *array
 }
 
 /* For each carried value the elements after an iteration, where it becomes its elements; NULL if none does. */
-static const CtFlowArgs **all_next_items(CtFlowBuilder *b, const CtFlowFacts *facts, const CtFlowStep *loop) {
+static const CtFlowArgs **all_next_items(CtFlowBuilder *b, const CtFlowFacts *facts, const CtFlowStep *loop,
+                                         uint32_t most) {
     if (loop->as.loop.initial || loop->as.loop.associative || loop->as.loop.block->exit != EXIT_YIELD) return NULL;
     const CtFlowArgs **all = CT_NEW_ARRAY(b->arena, const CtFlowArgs *, loop->as.loop.carried + 1);
     bool some = false;
     for (uint32_t i = 0; i < loop->as.loop.carried; i++) {
-        all[i] = next_items(facts, loop, i);
+        all[i] = next_items(facts, loop, most, i);
         some |= all[i] != NULL;
     }
     return some ? all : NULL;
 }
 
-void ct_flow_carry_items(CtFlowBuilder *b, CtFlowFacts *facts, CtFlowStep *loop, uint32_t depth) {
-    const CtFlowArgs **next = all_next_items(b, facts, loop);
+void ct_flow_carry_items(CtFlowBuilder *b, CtFlowFacts *facts, CtFlowStep *loop, uint32_t most, uint32_t depth) {
+    const CtFlowArgs **next = all_next_items(b, facts, loop, most);
     if (next == NULL) {
         ct_push(b->arena, &b->block->steps, loop);
         return;

@@ -27,11 +27,11 @@ const CtFlowArgs *ct_flow_fields_behind(CtFlowBuilder *b, CtFlowFacts *facts, co
 
 /* ---- carried_items.c ---- */
 
-/* The known elements of an array; NULL if they are not known, too many, or none. */
+/* The known elements of an array; NULL if they are not known, or none. */
 const CtFlowArgs *ct_flow_known_items(const CtFlowFacts *facts, const CtFlowArg *array);
-/* Adds a loop to the builder's block, which has nothing else: small arrays of known elements that it carries are
- * carried by their elements. */
-void ct_flow_carry_items(CtFlowBuilder *b, CtFlowFacts *facts, CtFlowStep *loop, uint32_t depth);
+/* Adds a loop to the builder's block, which has nothing else: arrays of at most so many known elements that it carries
+ * are carried by their elements. */
+void ct_flow_carry_items(CtFlowBuilder *b, CtFlowFacts *facts, CtFlowStep *loop, uint32_t most, uint32_t depth);
 
 /* ---- constant_fold.c ---- */
 

@@ -2,7 +2,8 @@
  * subexpressions of its iterations are shared, and its arrays have known elements; most of these arrays become dead.
  * Reductions of arrays with known elements are expanded as well; loops that carry such arrays carry their
  * elements (carried_items.c). Before derivatives are taken, only maps that make vectors of up to four numbers, and sums
- * of such vectors, are unrolled (unroll_vectors): then their adjoints are numbers. */
+ * of such vectors, are unrolled, and only such vectors carried by their elements (unroll_vectors): then their adjoints
+ * are numbers. */
 #include "flow/copy.h"
 #include "flow/opt/passes.h"
 
@@ -25,6 +26,9 @@ typedef struct Unroll {
 } Unroll;
 
 typedef CT_VEC(CtFlowStep *) Steps;
+
+/* The most elements of arrays that become variables. */
+static uint32_t most_elements(const Unroll *u) { return u->vectors ? FEW_ITERATIONS : MOST_ITERATIONS; }
 
 /* ---- loops ---- */
 
@@ -128,9 +132,9 @@ static bool reduce(Unroll *u, Steps *out, const CtFlowStep *step) {
     const CtFlowArgs *items = step->kind == FLOW_BULK ? ct_flow_known_items(&u->facts, &step->args.items[0]) : NULL;
     CtPrim prim = PRIM_ADD;
     CtFlowArg value = {0};
-    if (items == NULL || !ct_flow_reduction(step, &prim, &value)) return false;
+    if (items == NULL || items->count > most_elements(u) || !ct_flow_reduction(step, &prim, &value)) return false;
     bool extreme = step->as.bulk == ARRAY_MAXIMUM || step->as.bulk == ARRAY_MINIMUM;
-    if (u->vectors && (step->as.bulk != ARRAY_SUM || items->count > FEW_ITERATIONS)) return false;
+    if (u->vectors && step->as.bulk != ARRAY_SUM) return false;
     if (extreme && CT_FIRED("unroll.extreme")) value = items->items[0];
     CT_FIRED("unroll.reduction");
     for (uint32_t i = extreme; i < items->count; i++) {
@@ -151,7 +155,7 @@ static bool reduce(Unroll *u, Steps *out, const CtFlowStep *step) {
 static void carry_items(Unroll *u, Steps *out, CtFlowStep *loop) {
     CtFlowBlock around = {.exit = EXIT_OPEN};
     CtFlowBuilder b = {u->flow, u->arena, u->function, &around};
-    ct_flow_carry_items(&b, &u->facts, loop, u->depth);
+    ct_flow_carry_items(&b, &u->facts, loop, most_elements(u), u->depth);
     for (uint32_t i = 0; i < around.steps.count; i++) ct_push(u->arena, out, around.steps.items[i]);
 }
 
@@ -168,7 +172,7 @@ static void visit(Unroll *u, CtFlowBlock *block) {
         u->depth--;
         if (step->kind == FLOW_LOOP && is_wanted(u, step))
             unroll(u, &out, step);
-        else if (step->kind == FLOW_LOOP && !u->vectors)
+        else if (step->kind == FLOW_LOOP)
             carry_items(u, &out, step);
         else if (!reduce(u, &out, step))
             ct_push(u->arena, &out, step);
