@@ -144,6 +144,14 @@ void ct_flow_tell(CtFlowFacts *facts, CtFlowEqual told);
 /* What a length is at least, of what checks have told. */
 int64_t ct_flow_least(const CtFlowFacts *facts, CtFlowLength length);
 
+/* ---- constant_arrays.c: by the code of a constant; for other facts the type is NULL ---- */
+
+/* The literal number of elements in a dimension; type NULL: it is not known. */
+CtFlowArg ct_flow_constant_length(const CtFlowFacts *facts, const CtFlowFact *fact, uint32_t dimension);
+/* The literal element at these indices; type NULL: it is not known. */
+CtFlowArg ct_flow_constant_element(const CtFlowFacts *facts, const CtFlowFact *fact, const CtFlowArg *indices,
+                                   uint32_t count);
+
 /* ---- ranges.c: how large Ints are ---- */
 
 /* A test is true or is not, where the walk is; the caller takes what this adds to `equals` back. */

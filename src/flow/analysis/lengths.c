@@ -257,6 +257,8 @@ static CtFlowLength length(const CtFlowFacts *facts, const CtFlowArg *array, uin
     if (items && step->args.count > 0) return length(facts, &args[0], dimension - 1, some, depth);
     if (step->kind == FLOW_PRODUCT && (dimension == 0 || some)) return length_of(facts, args[dimension], depth);
     if (step->kind == FLOW_BULK) return bulk_length(facts, step, array, dimension, some, depth);
+    CtFlowArg known = ct_flow_constant_length(facts, fact, dimension);
+    if (known.type != NULL && CT_FIRED("lengths.constant")) return (CtFlowLength){.known = known};
     return own_length(array, dimension);
 }
 

@@ -141,6 +141,11 @@ static bool read_known(Simplify *s, CtFlowStep *step) {
     while (whole != NULL && whole->kind == FLOW_UPDATE && reads_beside(step, whole) && CT_FIRED("simplify.beside"))
         whole = maker(s, &whole->args.items[0]);
     if (whole == NULL) return false;
+    if (whole->kind == FLOW_CONSTANT) {
+        const CtFlowFact *fact = ct_flow_fact(&s->facts, &step->args.items[0]);
+        CtFlowArg literal = ct_flow_constant_element(&s->facts, fact, index, step->args.count - 1);
+        return literal.type != NULL && CT_FIRED("simplify.constant_element") && stand(s, step, literal);
+    }
     if (whole->kind == FLOW_LITERALS || whole->kind == FLOW_ITEMS) {
         bool inside = index->var == NULL && index->lit.integer >= 0 && index->lit.integer < whole->args.count;
         return inside && CT_FIRED("simplify.item") && read_item(s, step, whole->args.items[index->lit.integer], 1);
