@@ -92,6 +92,11 @@ void ct_core_callees_first(CtProgram *p, CtGlobal **order);
 /* Specialises functions to the functions that they are called with; true when it has made any copies. */
 bool ct_core_specialise(CtProgram *p);
 
+/* ---- point_free.c ---- */
+
+/* Makes functions of constants that are functions; true when there were any. */
+bool ct_core_point_free(CtProgram *p);
+
 /* ---- fold.c ---- */
 
 /* Constant folding and identities: the value of a primitive of literals, a smaller term where an identity holds bit for
