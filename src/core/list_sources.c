@@ -45,10 +45,17 @@ static const struct {
     {"intercalate@", LIST_INTERCALATE},
 };
 
+/* Whether a parameter or the result stands for several types, of which a list may be one. */
+static bool has_universal(const CtType *function) {
+    for (uint32_t i = 0; i < function->count; i++)
+        if (function->parts[i]->kind == TYPE_DATA && function->parts[i]->data->is_universal) return true;
+    return false;
+}
+
 CtListFunction ct_core_list_call(const CtCore *core) {
     if (core->kind != CORE_APP || core->as.call.of.fun->kind != CORE_GLOBAL) return LIST_NONE;
     const CtGlobal *global = core->as.call.of.fun->as.global;
-    if (!global->is_library || global->origin != NULL) return LIST_NONE;
+    if (!global->is_library || global->origin != NULL || has_universal(global->type)) return LIST_NONE;
     const char *name = ct_core_prelude_name(global->name->text);
     if (strchr(name, '{') != NULL) return LIST_NONE; /* specialised to a function */
     if (strcmp(name, "intRange") == 0) return LIST_RANGE;
@@ -608,6 +615,30 @@ static CtCore *array_of_unpacked(CtLists *s, CtCore *list) {
     return ct_core_unpack(s->p, list->range, list->as.let.vars, list->as.let.count, list->as.let.rhs, array);
 }
 
+/* A constant that is a list gets a second one, which is the array. It is evaluated where the list would be. */
+static CtCore *array_of_constant(CtLists *s, CtCore *list) {
+    CtProgram *p = s->p;
+    CtArena *arena = p->context->arena;
+    const CtGlobal *constant = list->as.global;
+    if (s->constants == NULL || constant->body == NULL || constant->is_kept) return NULL;
+    if (!ct_map_has(s->constants, ct_key(constant))) {
+        ct_map_set(arena, s->constants, ct_key(constant), NULL); /* while it is looked at: it may be made of itself */
+        CtLists fresh = {.p = p, .constants = s->constants};
+        CtCore *array = ct_core_list_to_array(&fresh, ct_core_copy(p, constant->body, NULL));
+        if (array != NULL) {
+            const char *name = ct_format(arena, "%s{array}", constant->name->text);
+            CtGlobal *made = ct_core_global_new(p, name, array->type, constant->range);
+            made->body = array;
+            made->is_library = constant->is_library;
+            ct_map_set(arena, s->constants, ct_key(constant), made);
+        }
+    }
+    CtGlobal *made = ct_map_get(s->constants, ct_key(constant));
+    if (made == NULL) return NULL;
+    CT_FIRED("lists.constant");
+    return ct_core_global(p, list->range, made);
+}
+
 static CtCore *array_of_term(CtLists *s, CtCore *list) {
     bool takes_arrays = s->takes_arrays;
     s->takes_arrays = false;
@@ -623,6 +654,7 @@ static CtCore *array_of_term(CtLists *s, CtCore *list) {
     CtCore *array = list->kind == CORE_CON      ? array_of_cons(s, list)
                     : list->kind == CORE_CASE   ? array_of_choice(s, list)
                     : list->kind == CORE_UNPACK ? array_of_unpacked(s, list)
+                    : list->kind == CORE_GLOBAL ? array_of_constant(s, list)
                                                 : array_of_call(s, list);
     if (array == NULL) array = ct_core_list_loop_array(s, list);
     s->range = range;

@@ -216,7 +216,10 @@ static CtListSource *parameter_source(CtLists *s, CtVar *param, bool rows) {
 static bool take_arrays(Walk *w, Variant *variant) {
     CtGlobal *old = variant->of, *new = variant->function;
     CtProgram *p = w->lists.p;
-    Walk inner = {.lists = {.p = p}, .self = variant, .variants = w->variants, .copies = w->copies};
+    Walk inner = {.lists = {.p = p, .constants = w->lists.constants},
+                  .self = variant,
+                  .variants = w->variants,
+                  .copies = w->copies};
     inner.in_rows = variant->rows != 0;
     CtCore *fresh = ct_core_copy(p, old->body, NULL);
     const CtLam *lam = fresh->as.lam;
@@ -571,6 +574,37 @@ static bool joins_lists(const CtGlobal *global, CtListFunction function) {
     return function == LIST_APPEND && ct_core_list_element(global->type->parts[0])->kind != TYPE_CHAR;
 }
 
+static bool is_no_text(const CtType *list) {
+    return ct_core_list_is_list(list) && ct_core_list_element(list)->kind != TYPE_CHAR;
+}
+
+/* Whether a function of the library is called with a list, and no text, that is made for it. */
+static bool gives_new_list(const CtCore *app) {
+    if (app->kind != CORE_APP || app->as.call.of.fun->kind != CORE_GLOBAL ||
+        !app->as.call.of.fun->as.global->is_library)
+        return false;
+    for (uint32_t i = 0; i < app->as.call.count; i++) {
+        const CtCore *arg = app->as.call.args[i];
+        bool is_new = arg->kind == CORE_APP || (arg->kind == CORE_CON && arg->as.call.count == 2);
+        if (is_new && is_no_text(arg->type)) return true;
+    }
+    return false;
+}
+
+/* Whether a global of the program is a list, or gives such a list to a function. */
+static bool makes_lists(CtProgram *p, const CtGlobal *global) {
+    if (global->is_library || global->body == NULL) return false;
+    if (is_no_text(global->type)) return true;
+    CtCoreList work = {0};
+    ct_push(p->context->arena, &work, global->body);
+    while (work.count > 0) {
+        CtCore *core = work.items[--work.count];
+        if (gives_new_list(core)) return true;
+        ct_core_children(p->context->arena, core, &work);
+    }
+    return false;
+}
+
 /* Whether a list of the program may have an array. */
 static bool has_sources(CtProgram *p, bool given) {
     bool sources = given;
@@ -579,7 +613,7 @@ static bool has_sources(CtProgram *p, bool given) {
         sources = function == LIST_RANGE || function == LIST_STEPS || function == LIST_OF_ARRAY ||
                   function == LIST_ALL || function == LIST_ANY || function == LIST_REPLICATE ||
                   function == LIST_STREAM_TAKE || function == LIST_TO_ARRAY ||
-                  joins_lists(p->globals.items[i], function);
+                  joins_lists(p->globals.items[i], function) || makes_lists(p, p->globals.items[i]);
     }
     return sources;
 }
@@ -609,13 +643,14 @@ CtListInput ct_core_lists_to_arrays(CtProgram *p, CtGlobal *const *roots, uint32
     if (entries[1] != NULL) roots = entries, count = 2;
     if (!ct_core_list_places(p, roots, count, all) && boundary != NULL)
         ct_core_list_boundary_useless(boundary, derivatives);
-    CtMap variants = {0};
+    CtMap variants = {0}, constants = {0};
     uint32_t copies = 0;
     for (uint32_t i = 0; i < p->globals.count; i++) {
         CtGlobal *global = p->globals.items[i];
         if (global->body == NULL || function_of(global) != LIST_NONE) continue;
         if (!ct_core_within_depth(p->context->arena, global->body, MAX_DEPTH, false)) continue;
-        Walk w = {.lists = {.p = p}, .within = global, .variants = &variants, .copies = &copies};
+        Walk w = {
+            .lists = {.p = p, .constants = &constants}, .within = global, .variants = &variants, .copies = &copies};
         CtCore *body = visit(&w, global->body);
         if (w.changed) global->body = body;
     }
