@@ -13,6 +13,9 @@ static const double tolerance = 1e-9, single_tolerance = 1e-4;
 /* A number far smaller than the largest one beside it may be rounding of a sum of larger ones: differences are relative
  * to this fraction of the largest at least. */
 static const double least_size = 1e-3;
+/* A second derivative that vanishes is computed from first ones that cancel: differences are also relative to this
+ * fraction of the largest first derivative over the largest number of the point, at least. */
+static const double least_second = 1e-5;
 
 typedef struct Compare {
     cotan_program *program;
@@ -134,16 +137,23 @@ static bool has_structure(const CtApart *a, const CtApart *b) {
     return a->reals.reals.count == b->reals.reals.count && same_text(a->shape.data, b->shape.data);
 }
 
-/* The largest relative difference, and its position. */
-static double difference_at(const CtApart *a, const CtApart *b, uint32_t *where) {
+/* The largest of the numbers that are finite. */
+static double size_of(const CtApart *parts) {
+    double size = 0;
+    for (uint32_t i = 0; i < parts->reals.reals.count; i++)
+        if (isfinite(parts->reals.reals.items[i])) size = fmax(size, fabs(parts->reals.reals.items[i]));
+    return size;
+}
+
+/* The largest relative difference, and its position. Of numbers below `least`, it is relative to that. */
+static double difference_at(const CtApart *a, const CtApart *b, double least, uint32_t *where) {
     const CtLeaves *x = &a->reals, *y = &b->reals;
     *where = 0;
     if (!has_structure(a, b)) return INFINITY;
-    double size = 0, worst = 0;
-    for (uint32_t i = 0; i < y->reals.count; i++)
-        if (isfinite(y->reals.items[i])) size = fmax(size, fabs(y->reals.items[i]));
+    double worst = 0;
+    least = fmax(least, least_size * size_of(b));
     for (uint32_t i = 0; i < x->reals.count; i++) {
-        double difference = ct_explain_relative_difference(x->reals.items[i], y->reals.items[i], least_size * size);
+        double difference = ct_explain_relative_difference(x->reals.items[i], y->reals.items[i], least);
         if (difference > worst) *where = i;
         worst = fmax(worst, difference);
     }
@@ -152,7 +162,7 @@ static double difference_at(const CtApart *a, const CtApart *b, uint32_t *where)
 
 static double difference_of(const CtApart *a, const CtApart *b) {
     uint32_t where;
-    return difference_at(a, b, &where);
+    return difference_at(a, b, 0, &where);
 }
 
 static bool is_close(double difference, const CtApart *parts) {
@@ -266,11 +276,13 @@ static bool ask_further(Compare *c, size_t i, uint64_t *steps, cotan_compare_row
 static void hold_further(Compare *c, size_t i) {
     cotan_compare_row *row = &c->rows[i];
     bool matrix = c->out->further == COTAN_JACOBIAN || c->out->further == COTAN_HESSIAN;
+    double point = size_of(&c->point), first = size_of(&c->derivatives[c->out->reference]);
+    double least = c->scalar && point > 0 ? least_second * first / point : 0;
     for (uint32_t k = 0; k < c->parts; k++) {
         const CtApart *found = &c->further[i * c->parts + k];
         const CtApart *wanted = &c->further[c->out->further_reference * c->parts + k];
         uint32_t where;
-        double difference = difference_at(found, wanted, &where);
+        double difference = difference_at(found, wanted, least, &where);
         if (!is_close(difference, found)) row->outcome = row->further = COTAN_DIFFERS;
         if (difference <= row->further_difference) continue;
         row->further_difference = difference;

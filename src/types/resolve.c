@@ -225,14 +225,14 @@ static CtSym unsigned_near(CtTypes *types, const Group *group, const CtDecls *de
     return near && !has_signature(decls, near) ? near : NULL;
 }
 
-/* The signature of a list without end, as one of its elements as they are taken. */
-static void declare_stream_signature(CtTypes *types, CtEntity *stream, CtDecl *decl) {
-    CtScheme scheme = ct_types_convert_scheme(types, &decl->type);
+/* The type that a list without end is said to have, as one of its elements as they are taken. */
+static void declare_stream_signature(CtTypes *types, CtEntity *stream, CtQualType *type) {
+    CtScheme scheme = ct_types_convert_scheme(types, type);
     scheme.type = ct_types_stream_type(types, scheme.type);
     if (!scheme.type) return;
     CtBindInfo *info = stream->infer;
     stream->scheme = scheme;
-    stream->binding->signature = &decl->type;
+    stream->binding->signature = type;
     stream->binding->signature_range = stream->range;
     info->signature = CT_NEW(types->arena, CtScheme);
     *info->signature = scheme;
@@ -248,6 +248,9 @@ static void declare_streams(CtTypes *types, Group *group) {
             if (!stream) continue;
             declare_binding(types, group, stream);
             binding->entity->stream = stream->entity;
+            types->level++;
+            if (stream->signature) declare_stream_signature(types, stream->entity, stream->signature);
+            types->level--;
             if (stream->is_knot && !group->frame.top) ct_types_end_list(types, binding, stream);
             more = true;
         }
@@ -287,7 +290,7 @@ static void declare_signature(CtTypes *types, Group *group, const CtDecls *decls
         }
         types->level++;
         CtScheme scheme = ct_types_convert_scheme(types, &decl->type);
-        if (entity->stream) declare_stream_signature(types, entity->stream, decl);
+        if (entity->stream) declare_stream_signature(types, entity->stream, &decl->type);
         types->level--;
         entity->scheme = scheme;
         if (!entity->binding) continue;

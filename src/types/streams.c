@@ -381,11 +381,13 @@ void ct_types_bound_streams(CtTypes *types, CtExpr *expr) {
 
 /* ---- variables ---- */
 
-/* x = e, without parameters, guards and `where`. */
-static CtExpr *plain_value(const CtBinding *binding) {
+/* Where e stands in x = e, without parameters, guards and `where`; behind the type that it is said to have. */
+static CtExpr **plain_value(const CtBinding *binding) {
     if (binding->pat || binding->clause_count != 1 || binding->clauses->pat_count || binding->bang) return NULL;
     const CtRhs *rhs = &binding->clauses->rhs;
-    return rhs->guarded_count == 1 && !rhs->guarded->guard_count && !rhs->where.count ? rhs->guarded->body : NULL;
+    if (rhs->guarded_count != 1 || rhs->guarded->guard_count || rhs->where.count) return NULL;
+    CtExpr **value = &rhs->guarded->body;
+    return (*value)->kind == EXPR_ANNOT ? &(*value)->parts[0] : value;
 }
 
 /* Whether the value of a variable is a list without end if the variable itself is: a list that is made of itself. */
@@ -397,7 +399,7 @@ static bool is_knot(CtTypes *types, const CtBinding *binding, const CtExpr *valu
 }
 
 CtBinding *ct_types_stream_of(CtTypes *types, const CtBinding *binding) {
-    CtExpr *value = types->is_library || types->is_lazy ? NULL : plain_value(binding);
+    CtExpr **place = types->is_library || types->is_lazy ? NULL : plain_value(binding), *value = place ? *place : NULL;
     if (!value || binding->is_stream || binding->entity->stream) return NULL;
     bool plain = is_endless(types, value, true);
     if (!plain && !is_knot(types, binding, value)) return NULL;
@@ -413,6 +415,8 @@ CtBinding *ct_types_stream_of(CtTypes *types, const CtBinding *binding) {
     *stream->clauses->rhs.guarded = *binding->clauses->rhs.guarded;
     stream->clauses->rhs.guarded->body = ct_syntax_copy_expr(arena, value);
     stream->is_knot = !plain;
+    const CtExpr *body = binding->clauses->rhs.guarded->body;
+    if (body->kind == EXPR_ANNOT) stream->signature = body->annot;
     return stream;
 }
 
@@ -429,12 +433,13 @@ void ct_types_begin_stream(CtTypes *types, CtBinding *stream) {
 
 void ct_types_end_list(CtTypes *types, const CtBinding *list, const CtBinding *stream) {
     CtExpr *body = CT_NEW(types->arena, CtExpr), *all = CT_NEW(types->arena, CtExpr);
-    body->range = all->range = list->clauses->rhs.guarded->body->range;
+    CtExpr **value = plain_value(list);
+    body->range = all->range = (*value)->range;
     all->kind = EXPR_VAR;
     all->name = stream->name;
     rename_function(types, body, "stream'whole", NULL);
-    list->clauses->rhs.guarded->body = CT_NEW(types->arena, CtExpr);
-    *list->clauses->rhs.guarded->body = application(types, body, &all, 1);
+    *value = CT_NEW(types->arena, CtExpr);
+    **value = application(types, body, &all, 1);
 }
 
 CtTy *ct_types_stream_type(CtTypes *types, CtTy *list) {
