@@ -341,6 +341,19 @@ static void to_stream(CtTypes *types, CtExpr *expr, bool named) {
     rename_function(types, expr->parts[0], row->instead, row->module);
 }
 
+/* stream'at (stream'iterate f x) n is the last state of a loop. */
+static void at_of_iterate(CtTypes *types, CtExpr *expr) {
+    CtExpr *fun = expr->parts[0], *list = expr->parts[1];
+    if (expr->part_count != 3 || strcmp(fun->name.text->text, "stream'at") != 0) return;
+    if (list->kind != EXPR_APP || list->part_count != 3 || list->parts[0]->kind != EXPR_VAR) return;
+    if (strcmp(list->parts[0]->name.text->text, "stream'iterate") != 0) return;
+    CtExpr *args[] = {list->parts[1], list->parts[2], expr->parts[2]};
+    CtSourceRange range = expr->range;
+    rename_function(types, fun, "stream'iterated", NULL);
+    *expr = application(types, fun, args, 3);
+    expr->range = range;
+}
+
 static bool take_beginning(CtTypes *types, CtExpr *expr, CtExpr flat, bool named) {
     for (size_t i = 0; i < sizeof consumers / sizeof *consumers; i++) {
         if (!fits(types, &flat, &consumers[i], named)) continue;
@@ -348,6 +361,7 @@ static bool take_beginning(CtTypes *types, CtExpr *expr, CtExpr flat, bool named
         for (uint32_t j = 0; j + 1 < expr->part_count; j++)
             if (consumers[i].streams >> j & 1) to_stream(types, expr->parts[j + 1], named);
         rename_function(types, expr->parts[0], consumers[i].instead, consumers[i].module);
+        at_of_iterate(types, expr);
         return true;
     }
     return false;
