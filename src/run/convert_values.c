@@ -39,17 +39,12 @@ static CtWord *fields_of(CtWord value) { return ((CtFields *)value.object)->word
 static void put_array(In *in, const CtType *type, CtWord value, ct_word **to);
 static void put_list(In *in, const CtType *type, const CtType *as, CtWord value, ct_word **to);
 
-/* The types of the fields of a value. */
-static CtType *const *parts_of(const CtType *type, uint32_t tag) {
-    return type->kind == TYPE_DATA ? type->data->cons[tag].fields : type->parts;
-}
-
 /* Writes the words of a value to its variables, as one of the type `as`: with arrays in place of some lists. */
 static void put(In *in, const CtType *type, const CtType *as, CtWord value, ct_word **to) {
     CtType *const *parts;
     uint32_t count, at = 0;
     if (ct_flow_parts(in->flow, as, &parts, &count)) {
-        CtType *const *given = parts_of(type, 0);
+        CtType *const *given = ct_value_parts(type, 0, &count);
         for (uint32_t i = 0; i < count; i++) {
             put(in, given[i], parts[i], fields_of(value)[i], to + at);
             at += ct_flow_types(in->flow, parts[i])->count;
@@ -81,8 +76,8 @@ static void make_node(In *in, Incoming one) {
     one.to->p = &node->head;
     ct_word *few[FEW], **to = width <= FEW ? few : ct_alloc_array(in->flow->arena, width, sizeof *to);
     for (uint32_t i = 0; i < width; i++) to[i] = &node->at[con->slots[i]];
-    CtType *const *given = parts_of(one.type, tag), *const *parts = parts_of(one.as, tag);
-    uint32_t count = one.type->kind == TYPE_DATA ? one.type->data->cons[tag].count : one.type->count;
+    uint32_t count;
+    CtType *const *parts = ct_value_parts(one.as, tag, &count), *const *given = ct_value_parts(one.type, tag, &count);
     for (uint32_t i = 0; i < count; i++) {
         put(in, given[i], parts[i], fields_of(one.value)[i], to + at);
         at += ct_flow_types(in->flow, parts[i])->count;
@@ -137,21 +132,10 @@ static void put_array(In *in, const CtType *type, CtWord value, ct_word **to) {
     put_rows(&rows, type, (const CtArray *)value.object);
 }
 
-/* The fields of a list's first cell; NULL of an empty list. */
-static const CtWord *cell_of(const CtType *list, CtWord value) {
-    return list->data->cons[value.object->tag].count == 2 ? fields_of(value) : NULL;
-}
-
-static int64_t length_of(const CtType *list, CtWord value) {
-    int64_t length = 0;
-    for (const CtWord *cell = cell_of(list, value); cell != NULL; cell = cell_of(list, cell[1])) length++;
-    return length;
-}
-
 /* The numbers of a list, or of the lists in one, from here on. What is behind them. */
 static ct_word *put_numbers(const CtType *list, const CtType *as, CtWord value, ct_word *to) {
     const CtType *element = ct_core_list_element(list);
-    for (const CtWord *cell = cell_of(list, value); cell != NULL; cell = cell_of(list, cell[1])) {
+    for (const CtWord *cell = ct_value_list_cell(list, value); cell != NULL; cell = ct_value_list_cell(list, cell[1])) {
         if (as->parts[0]->kind == TYPE_ARRAY)
             to = put_numbers(element, as->parts[0], cell[0], to);
         else if (element->kind == TYPE_INT)
@@ -164,10 +148,11 @@ static ct_word *put_numbers(const CtType *list, const CtType *as, CtWord value, 
 
 /* A list of numbers as an array; a list of lists of one length as a matrix. */
 static void put_list(In *in, const CtType *type, const CtType *as, CtWord value, ct_word **to) {
-    const CtWord *first = cell_of(type, value);
+    const CtWord *first = ct_value_list_cell(type, value);
     bool rows = as->parts[0]->kind == TYPE_ARRAY;
     const CtType *row = ct_core_list_element(type);
-    int64_t dims[2] = {length_of(type, value), rows && first != NULL ? length_of(row, first[0]) : 0};
+    int64_t dims[2] = {ct_value_list_length(type, value),
+                       rows && first != NULL ? ct_value_list_length(row, first[0]) : 0};
     ct_array *array = ct_array_make(in->rt, rows ? 2 : 1, false, rows ? dims[0] * dims[1] : dims[0]);
     for (uint32_t i = 0; i < (rows ? 2u : 1u); i++) array->dims[i] = dims[i];
     to[0]->p = &array->head;
@@ -252,9 +237,8 @@ static void copy_node(Out *out, Outgoing one) {
     const ct_node *node = (const ct_node *)one.value;
     uint32_t tag = one.value->tag, at = 0;
     const CtFlowCon *con = &ct_flow_node(out->flow, one.type)->data->cons[tag];
-    bool data = one.type->kind == TYPE_DATA;
-    CtType *const *parts = data ? one.type->data->cons[tag].fields : one.type->parts;
-    uint32_t count = data ? one.type->data->cons[tag].count : one.type->count;
+    uint32_t count;
+    CtType *const *parts = ct_value_parts(one.type, tag, &count);
     if (count == 0) {
         one.to->object = ct_value_nullary(out->heap, &one.type->data->cons[tag]);
         if (one.to->object == NULL) out->full = true;

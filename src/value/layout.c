@@ -168,6 +168,12 @@ static const CtLayout *layout_of_types(CtHeap *heap, const void *key, CtType *co
     return known.layout;
 }
 
+CtType *const *ct_value_parts(const CtType *type, uint32_t tag, uint32_t *count) {
+    bool is_data = type->kind == TYPE_DATA;
+    *count = is_data ? type->data->cons[tag].count : type->count;
+    return is_data ? type->data->cons[tag].fields : type->parts;
+}
+
 const CtLayout *ct_value_layout_tuple(CtHeap *heap, const CtType *tuple) {
     return layout_of_types(heap, tuple, tuple->parts, tuple->count);
 }

@@ -1,4 +1,4 @@
-/* Lists that are made from their first element to their last. */
+/* Lists: made from their first element to their last, and walked along. */
 #include "value/internal.h"
 
 bool ct_value_list_begin(CtListEnd *end, CtHeap *heap, const CtCon *nil) {
@@ -20,4 +20,15 @@ bool ct_value_list_add(CtListEnd *end, CtWord element) {
     link->object = &cell->head;
     end->last = cell;
     return true;
+}
+
+const CtWord *ct_value_list_cell(const CtType *list, CtWord value) {
+    return list->data->cons[value.object->tag].count == 2 ? ((const CtFields *)value.object)->words : NULL;
+}
+
+int64_t ct_value_list_length(const CtType *list, CtWord value) {
+    int64_t length = 0;
+    for (const CtWord *cell = ct_value_list_cell(list, value); cell != NULL; cell = ct_value_list_cell(list, cell[1]))
+        length++;
+    return length;
 }

@@ -106,6 +106,12 @@ typedef struct CtListEnd {
 } CtListEnd;
 bool ct_value_list_begin(CtListEnd *end, CtHeap *heap, const CtCon *nil);
 bool ct_value_list_add(CtListEnd *end, CtWord element);
+/* The first element of a list of this type, and the rest; NULL of the empty list. */
+const CtWord *ct_value_list_cell(const CtType *list, CtWord value);
+int64_t ct_value_list_length(const CtType *list, CtWord value);
+
+/* The types of the parts of a tuple, or of the fields of a constructor (`tag`), and their number. */
+CtType *const *ct_value_parts(const CtType *type, uint32_t tag, uint32_t *count);
 
 /* The following functions are used in the hot loops of the machine; only their common case may be fast. */
 #define CT_RARELY __attribute__((cold, noinline))
