@@ -16,6 +16,8 @@
 int ct_run_cache_open(char **path);
 /* Whether KEY.so exists and was made from exactly these bytes. */
 bool ct_run_cache_has(int folder, const char *name, const char *key, size_t length);
+/* Makes a new file of these bytes; false where there is one of this name, or it cannot be written. */
+bool ct_run_cache_write(int folder, const char *name, const char *bytes, size_t length);
 /* Moves a file from its temporary name to its final one, with its key; removes the least recently used files when there
  * are too many. */
 bool ct_run_cache_keep(int folder, const char *temporary, const char *name, const char *key, size_t length);

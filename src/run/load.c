@@ -39,18 +39,6 @@ static CtText key_of(CtArena *arena, const CtCompiler *compiler, const char *c, 
     return key;
 }
 
-static bool write_source(int folder, const char *name, const char *c, size_t length) {
-    int file = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-    if (file < 0) return false;
-    bool sound = true;
-    while (length > 0 && sound) {
-        ssize_t put = write(file, c, length);
-        sound = put > 0;
-        if (sound) c += put, length -= (size_t)put;
-    }
-    return close(file) == 0 && sound;
-}
-
 /* The place of a library in the cache, or in a folder that is removed when the library has been loaded. */
 typedef struct Place {
     int folder; /* −1: none */
@@ -79,7 +67,7 @@ static bool start(CtCompiling *work, const CtCompiler *compiler, bool background
     snprintf(work->source, sizeof work->source, "%s.%ld.%u.c", place->name, (long)getpid(), number);
     snprintf(work->target, sizeof work->target, "%s.%ld.%u.tmp", place->name, (long)getpid(), number);
     snprintf(reason, 200, "the cache in %.120s cannot be written", place->path);
-    if (!write_source(place->folder, work->source, c, length)) return false;
+    if (!ct_run_cache_write(place->folder, work->source, c, length)) return false;
     work->child = ct_run_compiler_start(compiler, background, place->path, work->source, work->target, reason);
     return work->child != 0;
 }

@@ -88,15 +88,17 @@ bool ct_run_cache_has(int folder, const char *name, const char *key, size_t leng
 
 /* ---- keeping ---- */
 
-static bool write_all(int file, const char *bytes, size_t length) {
-    while (length > 0) {
+bool ct_run_cache_write(int folder, const char *name, const char *bytes, size_t length) {
+    int file = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (file < 0) return false;
+    bool sound = true;
+    while (length > 0 && sound) {
         ssize_t put = write(file, bytes, length);
         if (put < 0 && errno == EINTR) continue;
-        if (put <= 0) return false;
-        bytes += put;
-        length -= (size_t)put;
+        sound = put > 0;
+        if (sound) bytes += put, length -= (size_t)put;
     }
-    return true;
+    return close(file) == 0 && sound;
 }
 
 typedef struct Entry {
@@ -169,12 +171,9 @@ bool ct_run_cache_keep(int folder, const char *temporary, const char *name, cons
     snprintf(library, sizeof library, "%s.so", name);
     snprintf(key_file, sizeof key_file, "%s.key", name);
     snprintf(key_temporary, sizeof key_temporary, "%s.k.tmp", temporary);
-    int file = openat(folder, key_temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-    if (file < 0) return false;
-    bool sound = write_all(file, key, length);
-    sound = close(file) == 0 && sound;
-    sound = sound && renameat(folder, temporary, folder, library) == 0 &&
-            renameat(folder, key_temporary, folder, key_file) == 0;
+    bool sound = ct_run_cache_write(folder, key_temporary, key, length) &&
+                 renameat(folder, temporary, folder, library) == 0 &&
+                 renameat(folder, key_temporary, folder, key_file) == 0;
     if (!sound) unlinkat(folder, key_temporary, 0);
     bound(folder);
     return sound;
