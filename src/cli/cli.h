@@ -44,7 +44,7 @@ enum {
     TAKES_TANGENT = 4,
     TAKES_COTANGENT = 8,
     TAKES_METHOD = 16,
-    TAKES_RUN = 32, /* --count --engine --dump --time-passes --count-rules --out --keep-c */
+    TAKES_RUN = 32, /* --count --profile --dump --time-passes --count-rules --out --keep-c */
     TAKES_JSON = 64,
     TAKES_CHECK = 512, /* --check */
     TAKES_HTML = 1024, /* --html --sensitivity */
@@ -57,7 +57,8 @@ enum {
     TAKES_TRAP = 131072,    /* --trap-nan */
     TAKES_WRT = 65536,      /* --wrt */
     TAKES_REGION = 262144,  /* --to --points --seed */
-    TAKES_MATH = 32768,     /* --math, which TAKES_RUN, TAKES_STEM and TAKES_FIT include */
+    TAKES_MATH = 32768,     /* --math, which TAKES_ENGINE, TAKES_STEM and TAKES_FIT include */
+    TAKES_ENGINE = 524288,  /* --engine, which TAKES_FIT includes, --math */
 };
 
 struct Verb {
@@ -95,6 +96,7 @@ int cli_complain(const Options *options, const char *format, ...) __attribute__(
 int cli_refuse(const Options *options, const char *code, const char *format, ...) __attribute__((format(printf, 3, 4)));
 /* Writes a finite number into `text` by a printf format, others as NaN, Infinity or -Infinity. Returns `text`. */
 const char *cli_real(char text[CLI_REAL], const char *format, double value);
+bool cli_ends_with(const char *text, const char *end);
 /* Prints `length` bytes of `text` as a JSON string, with its quotes. */
 void cli_print_json_string(FILE *out, const char *text, size_t length);
 /* Returns true, and reports an error, if two or more of the program file and the two inputs are "-". */

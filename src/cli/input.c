@@ -82,7 +82,7 @@ static bool put_file(const Options *options, const char *path, FILE *out) {
 static char *with_files(const Options *options, const char *json, size_t *length) {
     char *text = NULL;
     FILE *out = open_memstream(&text, length);
-    bool done = out != NULL, in_string = false;
+    bool done = out != NULL, is_short = false, in_string = false; /* is_short: of memory */
     for (const char *c = json; done && *c != '\0';) {
         if (*c == '"') in_string = !in_string;
         if (in_string && *c == '\\' && c[1] != '\0') putc(*c++, out);
@@ -92,12 +92,14 @@ static char *with_files(const Options *options, const char *json, size_t *length
         }
         size_t size = strcspn(++c, ",]} \t\n");
         char *path = strndup(c, size);
-        done = path != NULL && put_file(options, path, out);
+        is_short = path == NULL;
+        done = !is_short && put_file(options, path, out);
         free(path);
         c += size;
     }
-    if (out != NULL && fclose(out) != 0) done = false;
-    if (done) return text;
+    if (out == NULL || fclose(out) != 0) is_short = true;
+    if (done && !is_short) return text;
+    if (is_short) cli_refuse(options, "E0801", "there is no memory");
     free(text);
     return NULL;
 }

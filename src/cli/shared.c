@@ -250,7 +250,7 @@ static int print_result(const Options *options, const CliWorld *world, const cot
 
 /* ---- results in files ---- */
 
-static bool ends_with(const char *text, const char *end) {
+bool cli_ends_with(const char *text, const char *end) {
     size_t n = strlen(text), m = strlen(end);
     return n >= m && strcmp(text + n - m, end) == 0;
 }
@@ -258,30 +258,22 @@ static bool ends_with(const char *text, const char *end) {
 /* Selects the file format by the suffix of --out. Returns false after reporting an unknown suffix. */
 static bool form_of(const Options *options, cotan_form *form) {
     *form = COTAN_NO_FILE;
-    if (options->out == NULL || ends_with(options->out, ".json")) return true;
-    *form = ends_with(options->out, ".npy") ? COTAN_NPY : COTAN_NPZ;
-    if (*form == COTAN_NPY || ends_with(options->out, ".npz")) return true;
+    if (options->out == NULL || cli_ends_with(options->out, ".json")) return true;
+    *form = cli_ends_with(options->out, ".npy") ? COTAN_NPY : COTAN_NPZ;
+    if (*form == COTAN_NPY || cli_ends_with(options->out, ".npz")) return true;
     cli_complain(options, "--out takes a file whose name ends in .json, .npz or .npy, not `%s`", options->out);
     return false;
 }
 
-/* Writes the result to a temporary file and renames it, so that the file of --out is never incomplete. */
 static int write_result(const Options *options, const CliWorld *world, const cotan_result *r, const char *name) {
-    char temporary[4096];
-    if ((size_t)snprintf(temporary, sizeof temporary, "%s.part", options->out) >= sizeof temporary)
-        return cli_refuse(options, "E0704", "the name of the file is too long");
-    FILE *file = fopen(temporary, "wb");
-    if (file == NULL) return cli_refuse(options, "E0704", "%s cannot be written: %s", options->out, strerror(errno));
-    int status = EXIT_DONE;
-    if (r->file != NULL)
-        fwrite(r->file, 1, r->file_length, file);
-    else
-        status = print_json(options, world, r, name, file);
-    bool written = !ferror(file);
-    written = fclose(file) == 0 && written;
-    if (status == EXIT_DONE && (!written || rename(temporary, options->out) != 0))
-        status = cli_refuse(options, "E0704", "%s cannot be written: %s", options->out, strerror(errno));
-    if (status != EXIT_DONE) remove(temporary);
+    if (r->file != NULL) return cli_write_bytes(options, options->out, r->file, r->file_length);
+    char *text = NULL;
+    size_t length = 0;
+    FILE *file = open_memstream(&text, &length);
+    int status = file != NULL ? print_json(options, world, r, name, file) : EXIT_DONE;
+    if (file == NULL || fclose(file) != 0) status = cli_refuse(options, "E0801", "there is no memory");
+    if (status == EXIT_DONE) status = cli_write_bytes(options, options->out, text, length);
+    free(text);
     return status;
 }
 
