@@ -1,5 +1,4 @@
 /* cotan explain: explains an error code, or shows stage by stage how a method differentiates a function. */
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,22 +15,12 @@ static int explain_code(const Options *options) {
         options->words[0]);
 }
 
-static int write_page(const Options *options, const char *text) {
-    FILE *file = fopen(options->html, "wb");
-    if (file == NULL) return cli_refuse(options, "E0704", "%s cannot be written: %s", options->html, strerror(errno));
-    fputs(text, file);
-    bool written = !ferror(file);
-    written = fclose(file) == 0 && written;
-    if (!written) return cli_refuse(options, "E0704", "%s cannot be written: %s", options->html, strerror(errno));
-    return EXIT_DONE;
-}
-
 static int explain_function(const Options *options, cotan_program *program, cotan_call *call) {
     const char *text;
     cotan_page form = options->html != NULL ? COTAN_HTML : options->colour_out ? COTAN_COLOURED : COTAN_PLAIN;
     cotan_error *error = cotan_stages(program, call, form, &text);
     if (error != NULL) return cli_report(options, error);
-    if (options->html != NULL) return write_page(options, text);
+    if (options->html != NULL) return cli_write_file(options, options->html, text);
     fputs(text, stdout);
     return EXIT_DONE;
 }
@@ -121,6 +110,9 @@ int cli_verb_explain(const Options *options) {
     cotan_call call = {.function = options->words[1], .method = options->method};
     const char *second = options->tangent != NULL ? options->tangent : options->cotangent;
     if (cli_reads_twice(options, options->at, second)) return EXIT_USAGE;
+    if (options->tangent != NULL && options->cotangent != NULL)
+        return cli_complain(options,
+                            "a run is in one mode: --tangent is for forward mode, --cotangent for reverse mode");
     if (second != NULL && options->at == NULL)
         return cli_complain(options, "%s needs a point: --at", options->tangent != NULL ? "--tangent" : "--cotangent");
     char *at = cli_read_input(options, options->at, &call.at_length, &failed);

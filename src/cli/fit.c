@@ -82,17 +82,11 @@ static int print(const Run *run, const double *errors) {
     return EXIT_DONE;
 }
 
-static bool ends_with(const char *text, const char *end) {
-    size_t n = strlen(text), m = strlen(end);
-    return n >= m && strcmp(text + n - m, end) == 0;
-}
-
-/* --out: the parameters alone, so that --start takes them. */
 static int write_out(const Run *run) {
     const char *path = run->options->out;
     cotan_result result;
     if (path == NULL) return EXIT_DONE;
-    bool npz = ends_with(path, ".npz");
+    bool npz = cli_ends_with(path, ".npz");
     cotan_error *error = cli_fit_model_show(run->model, run->best, npz ? COTAN_NPZ : COTAN_NO_FILE, &result);
     if (error != NULL) return cli_report(run->options, error);
     return npz ? cli_write_bytes(run->options, path, result.file, result.file_length)
@@ -215,6 +209,8 @@ int cli_verb_fit(const Options *options) {
     const FitMethod *method = cli_fit_method_find(options->descent);
     if (method == NULL)
         return cli_complain(options, "there is no method `%s`; `cotan fit --help` lists them", options->descent);
+    if (options->out != NULL && !cli_ends_with(options->out, ".json") && !cli_ends_with(options->out, ".npz"))
+        return cli_complain(options, "--out takes a file whose name ends in .json or .npz, not `%s`", options->out);
     if (!allowed(options, method, &status) || cli_reads_twice(options, options->start, options->data))
         return EXIT_USAGE;
     status = cli_load(options, &context, &program);

@@ -11,12 +11,13 @@
 
 enum {
     MANY_WORDS = 1 << 20,
-    DERIVES = TAKES_FILE | TAKES_AT | TAKES_METHOD | TAKES_RUN | TAKES_LIMITS | TAKES_JSON,
+    RUNS = TAKES_FILE | TAKES_METHOD | TAKES_RUN | TAKES_ENGINE | TAKES_LIMITS | TAKES_JSON,
+    DERIVES = RUNS | TAKES_AT,
 };
 
 const Verb cli_verbs[] = {
     {"run", "run FILE [FUNCTION] [--args JSON] [-- WORD…]", "evaluate FUNCTION (default main) and print its value", 1,
-     2, TAKES_FILE | TAKES_ARGS | TAKES_METHOD | TAKES_RUN | TAKES_TRAP | TAKES_LIMITS | TAKES_JSON, cli_verb_run},
+     2, RUNS | TAKES_ARGS | TAKES_TRAP, cli_verb_run},
     {"grad", "grad FILE FUNCTION --at JSON", "value and gradient of a function that returns a Double", 2, 2,
      DERIVES | TAKES_WRT | TAKES_TRAP, cli_verb_grad},
     {"vjp", "vjp FILE FUNCTION --at JSON --cotangent JSON", "value and vector-Jacobian product", 2, 2,
@@ -26,7 +27,8 @@ const Verb cli_verbs[] = {
     {"jacobian", "jacobian FILE FUNCTION --at JSON", "value and Jacobian, a row for each number in the result", 2, 2,
      DERIVES | TAKES_TRAP, cli_verb_jacobian},
     {"check", "check FILE [FUNCTION --at JSON]", "check types; of a function, also check the derivatives numerically",
-     1, 2, DERIVES | TAKES_REGION, cli_verb_check},
+     1, 2, TAKES_FILE | TAKES_AT | TAKES_REGION | TAKES_METHOD | TAKES_ENGINE | TAKES_LIMITS | TAKES_JSON,
+     cli_verb_check},
     {"compare", "compare FILE FUNCTION --at JSON", "compare the methods on one derivative: results, steps, memory", 2,
      2, TAKES_FILE | TAKES_AT | TAKES_COTANGENT | TAKES_METHODS | TAKES_LIMITS | TAKES_JSON, cli_verb_compare},
     {"compile", "compile FILE FUNCTION [--grad] -o STEM",

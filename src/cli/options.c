@@ -40,7 +40,7 @@ static const OptionRow rows[] = {
     {"--at", "JSON", "the point; @FILE reads it from a file, - from standard input", TAKES_AT, TEXT, AT(at)},
     {"--to", "JSON", "check at random points between --at and this one, each number by itself; shows the worst",
      TAKES_REGION, TEXT, AT(to)},
-    {"--points", "N", "at how many points; 100 by default", TAKES_REGION, NATURAL, AT(points)},
+    {"--points", "N", "at how many points; 100 by default", TAKES_REGION, COUNT, AT(points)},
     {"--wrt", "NAMES",
      "the gradient with respect to these parameters of FUNCTION only, separated by commas; may be repeated", TAKES_WRT,
      NAMES, AT(wrt)},
@@ -96,10 +96,10 @@ static const OptionRow rows[] = {
      AT(count_rules)},
     {"--engine", "NAME",
      "eval: the evaluator; native: compiled C; auto, the default: the evaluator, and native code for long runs",
-     TAKES_RUN | TAKES_FIT, ENGINE, 0},
+     TAKES_ENGINE | TAKES_FIT, ENGINE, 0},
     {"--keep-c", "FILE", "write the generated C to this file, or into this folder", TAKES_RUN, TEXT, AT(keep_c)},
     {"--math", "NAME", "for native code: fast, with vector functions, or exact, the same bits as the evaluator",
-     TAKES_RUN | TAKES_STEM | TAKES_FIT | TAKES_MATH, MATH, 0},
+     TAKES_ENGINE | TAKES_STEM | TAKES_FIT | TAKES_MATH, MATH, 0},
     {"--trap-nan", NULL,
      "run on the evaluator, and stop with an error at the first operation that makes a NaN out of other numbers",
      TAKES_TRAP, FLAG, AT(trap_nan)},
@@ -189,11 +189,17 @@ const Verb *cli_find_verb(const char *name, bool colour) {
 
 /* ---- reading ---- */
 
+/* Reads the digits at the beginning of a text, up to *end. */
+static bool read_digits(const char *text, uint64_t *out, char **end) {
+    errno = 0;
+    *out = strtoull(text, end, 10);
+    return text[0] >= '0' && text[0] <= '9' && errno == 0; /* strtoull takes spaces and signs, too */
+}
+
 bool cli_read_number(const char *text, bool size, uint64_t *out) {
     char *end;
-    errno = 0;
-    unsigned long long value = strtoull(text, &end, 10);
-    if (end == text || text[0] == '-' || errno != 0) return false;
+    uint64_t value;
+    if (!read_digits(text, &value, &end)) return false;
     int shift = 0;
     if (size && *end != '\0') {
         switch (*end++) {
@@ -209,7 +215,7 @@ bool cli_read_number(const char *text, bool size, uint64_t *out) {
         if (*end == 'B' || *end == 'b') end++;
     }
     if (*end != '\0' || value > UINT64_MAX >> shift || value == 0) return false;
-    *out = (uint64_t)value << shift;
+    *out = value << shift;
     return true;
 }
 
@@ -239,6 +245,27 @@ static bool set_engine(const char *name, Options *o) {
     o->at_once = strcmp(name, "native") == 0;
     o->native = o->at_once || strcmp(name, "auto") == 0;
     return o->native || strcmp(name, "eval") == 0;
+}
+
+static bool set_math(const char *name, Options *o) {
+    o->exact_math = strcmp(name, "exact") == 0;
+    return o->exact_math || strcmp(name, "fast") == 0;
+}
+
+/* The defaults of --engine and --math, from the environment, for verbs that run programs. */
+static bool set_defaults(Options *o) {
+    const char *engine = getenv("COTAN_ENGINE"), *math = getenv("COTAN_MATH");
+    o->native = true;
+    if (!(o->verb->takes & TAKES_LIMITS)) return true;
+    if (engine != NULL && *engine != '\0' && !set_engine(engine, o)) {
+        cli_complain(o, "COTAN_ENGINE takes auto, eval or native, not `%s`", engine);
+        return false;
+    }
+    if (math != NULL && *math != '\0' && !set_math(math, o)) {
+        cli_complain(o, "COTAN_MATH takes fast or exact, not `%s`", math);
+        return false;
+    }
+    return true;
 }
 
 static bool set_threads(Options *o, const char *from, const char *value) {
@@ -290,9 +317,7 @@ static bool apply(Options *o, const OptionRow *row, const char *value) {
         return true;
     case NATURAL: {
         char *end;
-        errno = 0;
-        *(uint64_t *)field = strtoull(value, &end, 10);
-        if (end != value && *end == '\0' && value[0] != '-' && errno == 0) return true;
+        if (read_digits(value, (uint64_t *)field, &end) && *end == '\0') return true;
         cli_complain(o, "%s takes a natural number, not `%s`", row->name, value);
         return false;
     }
@@ -318,8 +343,7 @@ static bool apply(Options *o, const OptionRow *row, const char *value) {
         cli_complain(o, "--engine takes auto, eval or native, not `%s`", value);
         return false;
     case MATH:
-        o->exact_math = strcmp(value, "exact") == 0;
-        if (o->exact_math || strcmp(value, "fast") == 0) return true;
+        if (set_math(value, o)) return true;
         cli_complain(o, "--math takes fast or exact, not `%s`", value);
         return false;
     }
@@ -400,12 +424,9 @@ bool cli_read_options(int argc, char **argv, const Verb *verb, Options *o) {
     bool allowed = getenv("NO_COLOR") == NULL;
     *o = (Options){
         .verb = verb, .colour = allowed && isatty(STDERR_FILENO), .colour_out = allowed && isatty(STDOUT_FILENO)};
-    const char *engine = getenv("COTAN_ENGINE");
-    if (engine == NULL || !set_engine(engine, o)) o->native = true;
-    const char *math = getenv("COTAN_MATH");
-    o->exact_math = math != NULL && strcmp(math, "exact") == 0;
     for (int i = 0; i < argc; i++) /* --json first, since it decides how errors in the other options are printed */
         if (strcmp(argv[i], "--json") == 0 && verb->takes & TAKES_JSON) o->json = true;
+    if (!set_defaults(o)) return false;
     bool only_words = false;
     o->words = (const char **)argv; /* positional arguments move to the front of argv, over options already read */
     for (int i = 0; i < argc; i++) {
