@@ -6,13 +6,6 @@
 #include "io/host_value.h"
 #include "io/internal.h"
 
-/* The path from the root to the value being read, its last step first. */
-typedef struct Path {
-    const struct Path *outer;
-    const char *field; /* NULL if the step is an index */
-    size_t index;
-} Path;
-
 typedef struct Reader {
     CtHeap *heap;
     const char *what;
@@ -22,25 +15,13 @@ typedef struct Reader {
 
 /* ---- errors ---- */
 
-static size_t path_text(const Path *path, char *out, size_t size) {
-    if (path == NULL || size < 2) return 0;
-    size_t n = path_text(path->outer, out, size);
-    if (n + 1 >= size) return n;
-    int more = path->field != NULL ? snprintf(out + n, size - n, ".%s", path->field)
-                                   : snprintf(out + n, size - n, "[%zu]", path->index);
-    return more > 0 && n + (size_t)more < size ? n + (size_t)more : size - 1;
-}
-
-static bool wrong(Reader *r, const Path *path, const char *format, ...) __attribute__((format(printf, 3, 4), noinline));
-static bool wrong(Reader *r, const Path *path, const char *format, ...) {
-    char place[200] = "", text[400];
-    path_text(path, place, sizeof place);
+static bool wrong(Reader *r, const CtPath *path, const char *format, ...)
+    __attribute__((format(printf, 3, 4), noinline));
+static bool wrong(Reader *r, const CtPath *path, const char *format, ...) {
     va_list list;
     va_start(list, format);
-    vsnprintf(text, sizeof text, format, list);
+    ct_io_path_message(r->message, sizeof r->message, r->what, path, format, list);
     va_end(list);
-    bool root = place[0] == '\0';
-    snprintf(r->message, sizeof r->message, "%s: %s%s%s%s", r->what, root ? "" : "at ", place, root ? "" : ": ", text);
     return false;
 }
 
@@ -83,7 +64,7 @@ static const char *found(const cotan_value *given, char *out, size_t size) {
     return out;
 }
 
-static bool expected(Reader *r, const Path *path, const CtType *type, const cotan_value *given) {
+static bool expected(Reader *r, const CtPath *path, const CtType *type, const cotan_value *given) {
     char name[160], what[100];
     return wrong(r, path, "expected %s, found %s", ct_io_type_name(type, name, sizeof name),
                  found(given, what, sizeof what));
@@ -93,7 +74,7 @@ static bool expected(Reader *r, const Path *path, const CtType *type, const cota
 
 static double rounded(const CtType *type, double real) { return type->kind == TYPE_FLOAT ? (double)(float)real : real; }
 
-static bool read_real(Reader *r, const Path *path, const CtType *type, const cotan_value *given, CtWord *value) {
+static bool read_real(Reader *r, const CtPath *path, const CtType *type, const cotan_value *given, CtWord *value) {
     if (given->kind == COTAN_KIND_DOUBLE)
         value->real = rounded(type, given->number.real);
     else if (given->kind == COTAN_KIND_INT)
@@ -103,7 +84,7 @@ static bool read_real(Reader *r, const Path *path, const CtType *type, const cot
     return true;
 }
 
-static bool read_integer(Reader *r, const Path *path, const CtType *type, const cotan_value *given, cotan_kind kind,
+static bool read_integer(Reader *r, const CtPath *path, const CtType *type, const cotan_value *given, cotan_kind kind,
                          CtWord *value) {
     if (given->kind != kind) return expected(r, path, type, given);
     value->integer = given->number.integer;
@@ -113,10 +94,10 @@ static bool read_integer(Reader *r, const Path *path, const CtType *type, const 
 
 /* ---- structures ---- */
 
-static bool read_value(Reader *r, const Path *path, const CtType *type, const cotan_value *given, CtWord *value);
+static bool read_value(Reader *r, const CtPath *path, const CtType *type, const cotan_value *given, CtWord *value);
 
 /* Reads fields into a new object, which has `layout` (NULL: there was no memory for it). */
-static bool read_fields(Reader *r, const Path *path, const CtLayout *layout, uint32_t tag, CtType *const *types,
+static bool read_fields(Reader *r, const CtPath *path, const CtLayout *layout, uint32_t tag, CtType *const *types,
                         CtSym const *names, const cotan_value *given, CtWord *value) {
     CtWord few[16];
     size_t count = given->count;
@@ -124,7 +105,7 @@ static bool read_fields(Reader *r, const Path *path, const CtLayout *layout, uin
     if (layout == NULL || words == NULL) return no_memory(r);
     size_t made = 0;
     for (; made < count; made++) {
-        Path here = {path, names != NULL ? names[made]->text : NULL, made};
+        CtPath here = {path, names != NULL ? names[made]->text : NULL, made};
         if (!read_value(r, &here, types[made], given->parts[made], &words[made])) break;
     }
     CtFields *fields = made == count ? ct_value_fields_new(r->heap, layout, tag) : NULL;
@@ -142,19 +123,19 @@ static bool read_fields(Reader *r, const Path *path, const CtLayout *layout, uin
     return fields != NULL;
 }
 
-static bool read_tuple(Reader *r, const Path *path, const CtType *type, const cotan_value *given, CtWord *value) {
+static bool read_tuple(Reader *r, const CtPath *path, const CtType *type, const cotan_value *given, CtWord *value) {
     if (given->kind != COTAN_KIND_TUPLE || given->count != type->count) return expected(r, path, type, given);
     value->integer = 0;
     if (type->count == 0) return true;
     return read_fields(r, path, ct_value_layout_tuple(r->heap, type), 0, type->parts, NULL, given, value);
 }
 
-static bool read_list(Reader *r, const Path *path, const CtType *type, const cotan_value *given, CtWord *value) {
+static bool read_list(Reader *r, const CtPath *path, const CtType *type, const cotan_value *given, CtWord *value) {
     if (given->kind != COTAN_KIND_LIST) return expected(r, path, type, given);
     CtListEnd end;
     if (!ct_value_list_begin(&end, r->heap, &type->data->cons[0])) return no_memory(r);
     for (size_t i = 0; i < given->count; i++) {
-        Path here = {path, NULL, i};
+        CtPath here = {path, NULL, i};
         CtWord element;
         bool read = read_value(r, &here, type->data->args[0], given->parts[i], &element);
         if (!read || !ct_value_list_add(&end, element)) {
@@ -194,7 +175,7 @@ static bool takes(const CtType *type, cotan_element element) {
     return false;
 }
 
-static bool read_number(Reader *r, const Path *path, const CtType *type, const cotan_value *given, size_t at,
+static bool read_number(Reader *r, const CtPath *path, const CtType *type, const cotan_value *given, size_t at,
                         CtWord *value) {
     *value = ((const CtWord *)given->numbers)[at];
     if (type->kind == TYPE_DOUBLE || type->kind == TYPE_FLOAT) {
@@ -209,14 +190,14 @@ static bool read_number(Reader *r, const Path *path, const CtType *type, const c
                  (long long)value->integer);
 }
 
-static bool read_numbers(Reader *r, const Path *path, const CtType *type, const cotan_value *given, unsigned level,
+static bool read_numbers(Reader *r, const CtPath *path, const CtType *type, const cotan_value *given, unsigned level,
                          size_t *at, CtWord *value) {
     size_t length = given->size[level];
     const CtLayout *layout = ct_value_layout_array(r->heap, type);
     CtArray *array = layout != NULL ? ct_value_array_new(r->heap, layout, 0, (int64_t)length) : NULL;
     if (array == NULL) return no_memory(r);
     for (size_t i = 0; i < length; i++) {
-        Path here = {path, NULL, i};
+        CtPath here = {path, NULL, i};
         bool done = level + 1 < given->rank
                         ? read_numbers(r, &here, type->parts[0], given, level + 1, at, &array->items[i])
                         : read_number(r, &here, type->parts[0], given, (*at)++, &array->items[i]);
@@ -242,7 +223,7 @@ static bool same_shape(const CtType *type, CtWord a, CtWord b) {
     return true;
 }
 
-static bool read_array(Reader *r, const Path *path, const CtType *type, const cotan_value *given, CtWord *value) {
+static bool read_array(Reader *r, const CtPath *path, const CtType *type, const cotan_value *given, CtWord *value) {
     if (given->kind != COTAN_KIND_ARRAY) return expected(r, path, type, given);
     size_t at = 0;
     if (given->rank > 0)
@@ -253,7 +234,7 @@ static bool read_array(Reader *r, const Path *path, const CtType *type, const co
     CtArray *array = layout != NULL ? ct_value_array_new(r->heap, layout, 0, (int64_t)given->count) : NULL;
     if (array == NULL) return no_memory(r);
     for (size_t i = 0; i < given->count; i++) {
-        Path here = {path, NULL, i};
+        CtPath here = {path, NULL, i};
         bool done = read_value(r, &here, element, given->parts[i], &array->items[i]);
         if (done) array->length++;
         if (done && !same_shape(element, array->items[0], array->items[i]))
@@ -352,7 +333,7 @@ static int in_order(const void *a, const void *b) {
 
 /* The tree of entries in order: the middle one, and the trees of both halves. They differ by one in size at most, so
  * that the tree is balanced by weight. */
-static bool read_tree(Reader *r, const Path *path, const CtType *type, const Entry *entries, size_t count,
+static bool read_tree(Reader *r, const CtPath *path, const CtType *type, const Entry *entries, size_t count,
                       CtWord *value) {
     const CtCon *tip = &type->data->cons[0], *bin = &type->data->cons[1];
     if (count == 0) {
@@ -361,7 +342,7 @@ static bool read_tree(Reader *r, const Path *path, const CtType *type, const Ent
     }
     size_t middle = count / 2;
     const Entry *entry = &entries[middle];
-    Path here = {path, NULL, entry->index};
+    CtPath here = {path, NULL, entry->index};
     CtWord words[5] = {{.integer = (int64_t)count}};
     static const int order[] = {2, 3, 1, 4};
     int made = 0;
@@ -402,7 +383,7 @@ static bool has_own_order(const CtType *type, int depth) {
     return type->data->own_order;
 }
 
-static bool read_map(Reader *r, const Path *path, const CtType *map, const cotan_value *given, bool set,
+static bool read_map(Reader *r, const CtPath *path, const CtType *map, const cotan_value *given, bool set,
                      CtWord *value) {
     const CtType *key = map->data->cons[1].fields[2];
     size_t step = set ? 1 : 2, count = given->count / step;
@@ -418,7 +399,7 @@ static bool read_map(Reader *r, const Path *path, const CtType *map, const cotan
     bool done = true;
     for (size_t i = 1; i < count && done; i++) {
         if (in_order(&entries[i - 1], &entries[i]) != 0) continue;
-        Path here = {path, NULL, entries[i].index};
+        CtPath here = {path, NULL, entries[i].index};
         char what[100];
         done = wrong(r, &here, "%s is there twice", found(entries[i].key, what, sizeof what));
     }
@@ -429,7 +410,7 @@ static bool read_map(Reader *r, const Path *path, const CtType *map, const cotan
 
 /* ---- data ---- */
 
-static bool read_con(Reader *r, const Path *path, const CtType *type, const cotan_value *given, CtWord *value) {
+static bool read_con(Reader *r, const CtPath *path, const CtType *type, const cotan_value *given, CtWord *value) {
     const CtData *data = type->data;
     uint32_t tag = tag_of(type, given);
     char name[160];
@@ -446,7 +427,7 @@ static bool read_con(Reader *r, const Path *path, const CtType *type, const cota
     }
     if (con->count > 0) {
         bool named = con->field_names != NULL;
-        Path here = {path, con->name->text, 0};
+        CtPath here = {path, con->name->text, 0};
         return read_fields(r, named && data->con_count == 1 ? path : &here, ct_value_layout_con(r->heap, con), tag,
                            con->fields, con->field_names, given, value);
     }
@@ -454,7 +435,7 @@ static bool read_con(Reader *r, const Path *path, const CtType *type, const cota
     return value->object != NULL || no_memory(r);
 }
 
-static bool read_set(Reader *r, const Path *path, const CtType *type, const cotan_value *given, CtWord *value) {
+static bool read_set(Reader *r, const CtPath *path, const CtType *type, const cotan_value *given, CtWord *value) {
     const CtCon *con = &type->data->cons[0];
     CtWord map;
     if (!read_map(r, path, con->fields[0], given, true, &map)) return false;
@@ -469,7 +450,7 @@ static bool read_set(Reader *r, const Path *path, const CtType *type, const cota
     return true;
 }
 
-static bool read_data(Reader *r, const Path *path, const CtType *type, const cotan_value *given, CtWord *value) {
+static bool read_data(Reader *r, const CtPath *path, const CtType *type, const cotan_value *given, CtWord *value) {
     const CtType *key, *item;
     if (ct_io_json_is_bool(type)) return read_integer(r, path, type, given, COTAN_KIND_BOOL, value);
     if (ct_io_json_is_string(type) && given->kind == COTAN_KIND_STRING) {
@@ -483,7 +464,7 @@ static bool read_data(Reader *r, const Path *path, const CtType *type, const cot
     return read_con(r, path, type, given, value);
 }
 
-static bool read_value(Reader *r, const Path *path, const CtType *type, const cotan_value *given, CtWord *value) {
+static bool read_value(Reader *r, const CtPath *path, const CtType *type, const cotan_value *given, CtWord *value) {
     switch (type->kind) {
     case TYPE_DOUBLE:
     case TYPE_FLOAT: return read_real(r, path, type, given, value);

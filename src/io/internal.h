@@ -18,6 +18,18 @@ size_t ct_io_foreign_name(CtSym field);
 /* Prints a type in Cotan's syntax into `out`, and returns it. It uses no arena memory, because values are held. */
 const char *ct_io_type_name(const CtType *type, char *out, size_t size);
 
+/* The path from the root of an input to the value being read, its last step first. It becomes text, such as
+ * `.mu[3][1]`, only in an error message. */
+typedef struct CtPath {
+    const struct CtPath *outer;
+    const char *field; /* NULL if the step is an index */
+    size_t index;
+} CtPath;
+
+/* Writes the message of an error in the input `what`: `what: at PATH: TEXT`. */
+void ct_io_path_message(char *message, size_t size, const char *what, const CtPath *path, const char *format,
+                        va_list list) __attribute__((format(printf, 5, 0)));
+
 /* ---- npy.c ---- */
 
 #define CT_NPY_MAGIC "\x93NUMPY"

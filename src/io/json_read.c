@@ -24,14 +24,6 @@ struct CtJson {
  * unless it writes this control character. */
 enum { QUOTED = 1, LONG_INTEGER = 18, MOST_DIGITS = 100000 };
 
-/* The path from the document's root to the JSON value being read, its last step first. It becomes text, such as
- * `.mu[3][1]`, only in an error message. */
-typedef struct Path {
-    const struct Path *outer;
-    const char *field; /* NULL if the step is an index */
-    size_t index;
-} Path;
-
 /* The type of a value as the program has it, where that is known: it tells what the values of universal types are. The
  * form's parameters stand for the types in `params`, of the data type around. */
 typedef struct Meant {
@@ -57,29 +49,15 @@ typedef struct Reader {
 
 /* ---- errors ---- */
 
-static size_t path_text(const Path *path, char *out, size_t size) {
-    if (!path || size < 2) return 0;
-    size_t n = path_text(path->outer, out, size);
-    if (n + 1 >= size) return n;
-    int more = path->field ? snprintf(out + n, size - n, ".%s", path->field)
-                           : snprintf(out + n, size - n, "[%zu]", path->index);
-    if (more < 0) return n;
-    return n + (size_t)more < size ? n + (size_t)more : size - 1;
-}
-
-static bool wrong(Reader *r, const Path *path, const char *format, ...) __attribute__((format(printf, 3, 4), noinline));
-static bool wrong(Reader *r, const Path *path, const char *format, ...) {
+static bool wrong(Reader *r, const CtPath *path, const char *format, ...)
+    __attribute__((format(printf, 3, 4), noinline));
+static bool wrong(Reader *r, const CtPath *path, const char *format, ...) {
     if (r->failed) return false;
     r->failed = true;
-    char place[200] = "", text[400];
-    path_text(path, place, sizeof place);
     va_list list;
     va_start(list, format);
-    vsnprintf(text, sizeof text, format, list);
+    ct_io_path_message(r->message, sizeof r->message, r->json->what, path, format, list);
     va_end(list);
-    bool root = place[0] == '\0';
-    snprintf(r->message, sizeof r->message, "%s: %s%s%s%s", r->json->what, root ? "" : "at ", place, root ? "" : ": ",
-             text);
     return false;
 }
 
@@ -133,7 +111,7 @@ static const char *found(const json_t *json, char *out, size_t size) {
     return out;
 }
 
-__attribute__((noinline)) static bool expected(Reader *r, const Path *path, const CtType *type, const char *form,
+__attribute__((noinline)) static bool expected(Reader *r, const CtPath *path, const CtType *type, const char *form,
                                                const json_t *json) {
     char name[160], what[100];
     return wrong(r, path, "expected %s as %s, found %s", ct_io_type_name(type, name, sizeof name), form,
@@ -159,7 +137,7 @@ static Meant argument(Meant meant, uint32_t index) {
 
 /* ---- scalars ---- */
 
-static bool read_real(Reader *r, const Path *path, const CtType *type, const json_t *json, CtWord *value) {
+static bool read_real(Reader *r, const CtPath *path, const CtType *type, const json_t *json, CtWord *value) {
     double real = 0;
     if (json_is_real(json)) {
         real = json_real_value(json);
@@ -189,7 +167,7 @@ static bool read_real(Reader *r, const Path *path, const CtType *type, const jso
     return true;
 }
 
-static bool read_int(Reader *r, const Path *path, const CtType *type, const json_t *json, CtWord *value) {
+static bool read_int(Reader *r, const CtPath *path, const CtType *type, const json_t *json, CtWord *value) {
     if (json_is_integer(json)) {
         value->integer = json_integer_value(json);
         return true;
@@ -201,7 +179,7 @@ static bool read_int(Reader *r, const Path *path, const CtType *type, const json
     return expected(r, path, type, "an integer of 64 bits", json);
 }
 
-static bool read_integer(Reader *r, const Path *path, const CtType *type, const json_t *json, CtWord *value) {
+static bool read_integer(Reader *r, const CtPath *path, const CtType *type, const json_t *json, CtWord *value) {
     char text[32];
     const char *digits = large_integer(r, json);
     if (!digits && !json_is_integer(json)) return expected(r, path, type, "an integer", json);
@@ -211,7 +189,7 @@ static bool read_integer(Reader *r, const Path *path, const CtType *type, const 
     return ct_value_integer_new(r->heap, type, digits ? digits : text, value) || no_memory(r);
 }
 
-static bool read_char(Reader *r, const Path *path, const CtType *type, const json_t *json, CtWord *value) {
+static bool read_char(Reader *r, const CtPath *path, const CtType *type, const json_t *json, CtWord *value) {
     if (!json_is_string(json)) return expected(r, path, type, "a string of one character", json);
     const unsigned char *s = (const unsigned char *)json_string_value(json);
     size_t length = json_string_length(json);
@@ -226,11 +204,12 @@ static bool read_char(Reader *r, const Path *path, const CtType *type, const jso
 
 /* ---- structures ---- */
 
-static bool read_value(Reader *r, const Path *path, const CtType *type, Meant meant, const json_t *json, CtWord *value);
+static bool read_value(Reader *r, const CtPath *path, const CtType *type, Meant meant, const json_t *json,
+                       CtWord *value);
 
 /* Reads the fields of a tuple or constructor into `words`, in order; on failure releases those read so far. */
 static bool read_parts(Reader *r, CtType *const *types, CtTypeForm *const *forms, const Params *params, uint32_t count,
-                       const Path *paths, json_t *const *parts, CtWord *words) {
+                       const CtPath *paths, json_t *const *parts, CtWord *words) {
     for (uint32_t i = 0; i < count; i++) {
         Meant meant = {forms ? forms[i] : NULL, params};
         if (read_value(r, &paths[i], types[i], meant, parts[i], &words[i])) continue;
@@ -258,22 +237,22 @@ static json_t *member_of(const Reader *r, const json_t *json, CtSym field) {
 enum { MANY_PARTS = 8 };
 
 /* Reads a tuple or constructor from a JSON object with the keys `names`, or from a JSON array if `names` is NULL. */
-static bool read_fields(Reader *r, const Path *path, const CtLayout *layout, uint32_t tag, CtType *const *types,
+static bool read_fields(Reader *r, const CtPath *path, const CtLayout *layout, uint32_t tag, CtType *const *types,
                         CtTypeForm *const *forms, const Params *params, uint32_t count, CtSym const *names,
                         const json_t *json, CtWord *value) {
     CtWord few_words[MANY_PARTS], *words = few_words;
-    Path few_paths[MANY_PARTS], *paths = few_paths;
+    CtPath few_paths[MANY_PARTS], *paths = few_paths;
     json_t *few_parts[MANY_PARTS], **parts = few_parts;
     void *many = NULL;
     if (count > MANY_PARTS) {
         many = calloc(count, sizeof *words + sizeof *paths + sizeof(json_t *));
         if (!many) return no_memory(r);
         words = many;
-        paths = (Path *)(words + count);
+        paths = (CtPath *)(words + count);
         parts = (json_t **)(paths + count);
     }
     for (uint32_t i = 0; i < count; i++) {
-        paths[i] = (Path){.outer = path, .field = names ? names[i]->text : NULL, .index = i};
+        paths[i] = (CtPath){.outer = path, .field = names ? names[i]->text : NULL, .index = i};
         parts[i] = names ? member_of(r, json, names[i]) : json_array_get(json, i);
     }
     bool done = read_parts(r, types, forms, params, count, paths, parts, words);
@@ -289,7 +268,7 @@ static bool read_fields(Reader *r, const Path *path, const CtLayout *layout, uin
     return fields != NULL;
 }
 
-static bool read_tuple(Reader *r, const Path *path, const CtType *type, Meant meant, const json_t *json,
+static bool read_tuple(Reader *r, const CtPath *path, const CtType *type, Meant meant, const json_t *json,
                        CtWord *value) {
     meant = resolve(meant);
     CtTypeForm *const *forms = meant.form && meant.form->count == type->count ? meant.form->args : NULL;
@@ -307,13 +286,13 @@ static bool read_tuple(Reader *r, const Path *path, const CtType *type, Meant me
                        NULL, json, value);
 }
 
-static bool read_list(Reader *r, const Path *path, const CtType *type, const CtCon *nil, Meant meant,
+static bool read_list(Reader *r, const CtPath *path, const CtType *type, const CtCon *nil, Meant meant,
                       const json_t *json, CtWord *value) {
     if (!json_is_array(json)) return expected(r, path, type, "an array", json);
     CtListEnd end;
     if (!ct_value_list_begin(&end, r->heap, nil)) return no_memory(r);
     for (size_t i = 0; i < json_array_size(json); i++) {
-        Path here = {.outer = path, .index = i};
+        CtPath here = {.outer = path, .index = i};
         CtWord element;
         bool read = read_value(r, &here, end.cons->fields[0], argument(meant, 0), json_array_get(json, i), &element);
         if (!read || !ct_value_list_add(&end, element)) {
@@ -341,7 +320,7 @@ static bool same_shape(const CtType *type, CtWord a, CtWord b, int64_t *length, 
     return true;
 }
 
-static bool read_array(Reader *r, const Path *path, const CtType *type, Meant meant, const json_t *json,
+static bool read_array(Reader *r, const CtPath *path, const CtType *type, Meant meant, const json_t *json,
                        CtWord *value) {
     if (!json_is_array(json)) return expected(r, path, type, "an array", json);
     const CtType *element = type->parts[0];
@@ -350,7 +329,7 @@ static bool read_array(Reader *r, const Path *path, const CtType *type, Meant me
     CtArray *array = layout ? ct_value_array_new(r->heap, layout, 0, (int64_t)count) : NULL;
     if (!array) return no_memory(r);
     for (size_t i = 0; i < count; i++) {
-        Path here = {.outer = path, .index = i};
+        CtPath here = {.outer = path, .index = i};
         CtWord item;
         if (!read_value(r, &here, element, argument(meant, 0), json_array_get(json, i), &item)) {
             ct_value_release_object(r->heap, &array->head);
@@ -387,7 +366,7 @@ static const char *con_names(const CtCon *cons, uint32_t count, char *out, size_
     return out;
 }
 
-static bool read_record(Reader *r, const Path *path, const CtType *type, const CtCon *con, const Params *params,
+static bool read_record(Reader *r, const CtPath *path, const CtType *type, const CtCon *con, const Params *params,
                         const json_t *json, CtWord *value) {
     if (!json_is_object(json)) return expected(r, path, type, "an object with a member for each field", json);
     const char *key, *extra = NULL, *missing = NULL;
@@ -409,7 +388,7 @@ static bool read_record(Reader *r, const Path *path, const CtType *type, const C
                        value);
 }
 
-static bool read_con(Reader *r, const Path *path, const CtType *type, const CtCon *con, const Params *params,
+static bool read_con(Reader *r, const CtPath *path, const CtType *type, const CtCon *con, const Params *params,
                      const json_t *args, CtWord *value) {
     const CtData *data = type->data;
     size_t given = args && json_is_array(args) ? json_array_size(args) : 0;
@@ -434,8 +413,8 @@ static bool read_con(Reader *r, const Path *path, const CtType *type, const CtCo
 }
 
 /* Reads one of these constructors, all that a type or a layer has. */
-static bool read_one_of(Reader *r, const Path *path, const CtType *type, const CtCon *cons, uint32_t count, Meant meant,
-                        const json_t *json, CtWord *value) {
+static bool read_one_of(Reader *r, const CtPath *path, const CtType *type, const CtCon *cons, uint32_t count,
+                        Meant meant, const json_t *json, CtWord *value) {
     enum { MOST = 8 };
     Meant types[MOST];
     Params params = {.types = types, .count = meant.form && meant.form->count <= MOST ? meant.form->count : 0};
@@ -455,11 +434,12 @@ static bool read_one_of(Reader *r, const Path *path, const CtType *type, const C
         char names[160];
         return expected(r, path, type, con_names(cons, count, names, sizeof names), json);
     }
-    Path here = {.outer = path, .field = con->name->text};
+    CtPath here = {.outer = path, .field = con->name->text};
     return read_con(r, args ? &here : path, type, con, &params, args, value);
 }
 
-static bool read_data(Reader *r, const Path *path, const CtType *type, Meant meant, const json_t *json, CtWord *value) {
+static bool read_data(Reader *r, const CtPath *path, const CtType *type, Meant meant, const json_t *json,
+                      CtWord *value) {
     const CtData *data = type->data;
     if (ct_core_type_is_integer(type)) return read_integer(r, path, type, json, value);
     if (ct_io_json_is_bool(type)) {
@@ -477,7 +457,7 @@ static bool read_data(Reader *r, const Path *path, const CtType *type, Meant mea
 }
 
 /* The base of a universal type, in its constructor. */
-static bool read_base(Reader *r, const Path *path, const CtCon *con, Meant meant, const json_t *json, CtWord *value) {
+static bool read_base(Reader *r, const CtPath *path, const CtCon *con, Meant meant, const json_t *json, CtWord *value) {
     CtWord inside;
     if (!read_value(r, path, con->fields[0], meant, json, &inside)) return false;
     const CtLayout *layout = ct_value_layout_con(r->heap, con);
@@ -492,7 +472,7 @@ static bool read_base(Reader *r, const Path *path, const CtCon *con, Meant meant
 }
 
 /* A value of a universal type: the type that is meant tells whether it is one of a layer, or of the base. */
-static bool read_universal(Reader *r, const Path *path, const CtType *type, Meant meant, const json_t *json,
+static bool read_universal(Reader *r, const CtPath *path, const CtType *type, Meant meant, const json_t *json,
                            CtWord *value) {
     const CtData *data = type->data;
     meant = resolve(meant);
@@ -512,7 +492,7 @@ static bool read_universal(Reader *r, const Path *path, const CtType *type, Mean
                        meant.params, cons->count, NULL, json, value);
 }
 
-static bool read_value(Reader *r, const Path *path, const CtType *type, Meant meant, const json_t *json,
+static bool read_value(Reader *r, const CtPath *path, const CtType *type, Meant meant, const json_t *json,
                        CtWord *value) {
     switch (type->kind) {
     case TYPE_DOUBLE:
@@ -662,7 +642,7 @@ void ct_io_json_free(CtJson *json) {
 bool ct_io_json_value(CtContext *context, CtHeap *heap, const CtJson *json, const CtType *type, const CtLeaves *replace,
                       CtWord *value) {
     Reader reader = {.context = context, .heap = heap, .json = json, .replace = replace};
-    const Path element = {.index = 0};
+    const CtPath element = {.index = 0};
     const Meant meant = {.form = type->form};
     if (read_value(&reader, json->is_element ? &element : NULL, type, meant, json->value, value)) return true;
     if (reader.no_memory)

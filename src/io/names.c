@@ -1,4 +1,4 @@
-/* Prints types for error messages. */
+/* Prints types and paths for error messages. */
 #include "io/internal.h"
 
 /* Appends to a C string in a buffer of `size` bytes, cutting off what does not fit. */
@@ -53,4 +53,22 @@ const char *ct_io_type_name(const CtType *type, char *out, size_t size) {
     out[0] = '\0';
     type_name(out, size, type, false);
     return out;
+}
+
+static size_t path_text(const CtPath *path, char *out, size_t size) {
+    if (path == NULL || size < 2) return 0;
+    size_t n = path_text(path->outer, out, size);
+    if (n + 1 >= size) return n;
+    int more = path->field != NULL ? snprintf(out + n, size - n, ".%s", path->field)
+                                   : snprintf(out + n, size - n, "[%zu]", path->index);
+    return more > 0 && n + (size_t)more < size ? n + (size_t)more : size - 1;
+}
+
+void ct_io_path_message(char *message, size_t size, const char *what, const CtPath *path, const char *format,
+                        va_list list) {
+    char place[200] = "", text[400];
+    path_text(path, place, sizeof place);
+    vsnprintf(text, sizeof text, format, list);
+    bool root = place[0] == '\0';
+    snprintf(message, size, "%s: %s%s%s%s", what, root ? "" : "at ", place, root ? "" : ": ", text);
 }
