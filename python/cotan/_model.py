@@ -7,7 +7,7 @@ import typing
 import weakref
 
 from . import _core
-from ._errors import InputError
+from ._errors import CheckError, InputError
 from ._types import Classes, identifier
 
 RUN, GRAD, VJP, JVP, JACOBIAN, HESSIAN, HVP = range(7)
@@ -47,7 +47,7 @@ class Derivative(_core.Entry):
         pass
 
     def _variant(self, wrt, method):
-        indices = _indices(self._function, wrt)
+        indices = parameter_indices(self._function, wrt)
         key = (indices, method)
         if key not in self._by:
             self._by[key] = Derivative(self._function, self._kind, indices, method)
@@ -84,12 +84,12 @@ def _derivative(function, kind, wrt, method):
     return found if wrt is None and method is None else found._variant(wrt, method)
 
 
-def _indices(function, wrt):
+def parameter_indices(function, wrt):
     """wrt as a number or a tuple of numbers."""
     if wrt is None:
         return None
     if isinstance(wrt, (tuple, list)):
-        return tuple(_indices(function, one) for one in wrt)
+        return tuple(parameter_indices(function, one) for one in wrt)
     if isinstance(wrt, str) and identifier(wrt) in function.parameters:
         return function.parameters.index(identifier(wrt))
     if isinstance(wrt, int) and 0 <= wrt < len(function.parameters):
@@ -149,8 +149,6 @@ class Function(_core.Entry):
         agrees, rows, rules = self._model._program.check(self.name, self._json(*args), method or self._model.method)
         result = Check(self.name, agrees, rows, rules)
         if raises and not agrees:
-            from ._errors import CheckError
-
             raise CheckError(str(result))
         return result
 
@@ -184,7 +182,7 @@ class Function(_core.Entry):
         return f"<{self.name} :: {self.type}>"
 
     def __reduce__(self):
-        return getattr, (self._model, identifier(self.name))
+        return Model._member, (self._model, identifier(self.name))
 
 
 def _shape(type_):
@@ -255,7 +253,7 @@ class Model:
         self._options = dict(path=tuple(os.fspath(folder) for folder in folders), method=method, native=native, threads=threads, memory=memory,
                              steps=steps, depth=depth, exact_math=exact_math)
         self.name, self.text, self.method, self.native = name, text, method, native
-        self._classes = Classes(self)
+        self._classes, self._members = Classes(self), {}
         self._program = _core.Program(name, text, self._options["path"], self._classes, memory, steps, depth, threads, exact_math)
         self.warnings = self._program.warnings()
         self._definitions = {identifier(one[0]): one for one in self._program.definitions()}
@@ -263,17 +261,24 @@ class Model:
     def __getattr__(self, name):
         if name.startswith("__") or "_definitions" not in self.__dict__:
             raise AttributeError(name)
+        made = self.__dict__[name] = self._member(name)
+        return made
+
+    def _member(self, name):
+        """What the program defines under a name, also one that is an attribute of every model, such as `text`."""
+        if name not in self._members:
+            self._members[name] = self._make_member(name)
+        return self._members[name]
+
+    def _make_member(self, name):
         definition = self._definitions.get(name)
         if definition is None:
             found = self._classes.constructors().get(name)
             if found is None:
                 raise AttributeError(f"{self.name} defines no {name!r}: it defines {', '.join(self._definitions)}")
-            self.__dict__[name] = found
             return found
         function = Function(self, definition)
-        value = function if definition[4] or "->" in definition[1] else function()
-        self.__dict__[name] = value
-        return value
+        return function if definition[4] or "->" in definition[1] else function()
 
     def __dir__(self):
         return [*super().__dir__(), *self._definitions, *self._classes.constructors()]
@@ -281,7 +286,7 @@ class Model:
     @property
     def functions(self):
         """The functions, by their names."""
-        return {name: getattr(self, name) for name, definition in self._definitions.items() if definition[4]}
+        return {name: self._member(name) for name, definition in self._definitions.items() if definition[4]}
 
     def __repr__(self):
         return "\n".join([f"<{self.name}>"] + [f"  {definition[0]} :: {definition[1]}" for definition in self._definitions.values()])

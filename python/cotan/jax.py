@@ -3,14 +3,15 @@ import jax
 import jax.numpy as jnp
 import numpy
 
+from ._model import parameter_indices
+
 
 def function(f, wrt=0):
     """A function of JAX whose value and derivative are those of a function of Cotan from arrays and numbers to a Double.
 
     It is differentiated with respect to the parameters `wrt` (a name, a number, or a tuple of them); the others have no derivative. Doubles need
     jax.config.update("jax_enable_x64", True)."""
-    chosen = wrt if isinstance(wrt, tuple) else (wrt,)
-    indices = tuple(f.parameters.index(one) if isinstance(one, str) else one for one in chosen)
+    indices = parameter_indices(f, wrt if isinstance(wrt, tuple) else (wrt,))
     gradient = f.value_and_grad._variant(indices, None)
 
     def value_on_host(*args):

@@ -2,14 +2,15 @@
 import numpy
 import torch
 
+from ._model import parameter_indices
+
 
 def function(f, wrt=0):
     """A function of tensors whose value and derivative are those of a function of Cotan from arrays and numbers to a Double.
 
     It is differentiated with respect to the parameters `wrt` (a name, a number, or a tuple of them). Tensors are in the processor's memory; those of
     doubles are not copied."""
-    chosen = wrt if isinstance(wrt, tuple) else (wrt,)
-    indices = tuple(f.parameters.index(one) if isinstance(one, str) else one for one in chosen)
+    indices = parameter_indices(f, wrt if isinstance(wrt, tuple) else (wrt,))
     gradient = f.value_and_grad._variant(indices, None)
 
     class Call(torch.autograd.Function):

@@ -145,6 +145,14 @@ def test_pickles(curve):
     assert pickle.loads(pickle.dumps(colours.Green)) is colours.Green
 
 
+def test_names_that_every_model_has():
+    model = cotan.source("text :: Double -> Double\ntext x = x * x\n", "named.cot")
+    assert model.text.startswith("text ::")
+    square = model.functions["text"]
+    assert square(3.0) == 9.0 and model.functions["text"] is square and pickle.loads(pickle.dumps(square)) is square
+    assert pickle.loads(pickle.dumps(square.grad))(3.0) == 6.0
+
+
 def work(job):
     model, c, t = job
     return model.loss.grad(c, t, t, wrt="c")
