@@ -129,11 +129,11 @@ double cli_random(uint64_t *state);
 
 /* ---- files.c ---- */
 
-/* Writes the text to a temporary file in the folder of `path`. Returns the name of the temporary file, which the caller
- * frees, or NULL after reporting an error. */
+/* Writes the text to a temporary file beside `path`, or beside the file to which that leads through symbolic links.
+ * Returns the name of the temporary file, which the caller frees, or NULL after reporting an error. */
 char *cli_write_beside(const Options *options, const char *path, const char *text);
-/* Renames the temporary file `name` to `path`. The new file has the permissions of the file that it replaces, else the
- * default permissions. Returns false, with errno set, when renaming fails. */
+/* Renames the temporary file `name` to `path`, or to the file to which that leads. The new file has the permissions of
+ * the file that it replaces, else the default permissions. Returns false, with errno set, when renaming fails. */
 bool cli_put_in_place(const char *name, const char *path);
 /* Writes the text to a temporary file and renames that to `path`. Reports errors; returns the exit status. */
 int cli_write_file(const Options *options, const char *path, const char *text);

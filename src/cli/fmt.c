@@ -1,52 +1,10 @@
 /* cotan fmt: formats programs in place. Each file is replaced by renaming a temporary file, so that it is never
  * incomplete. */
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "cli/verbs.h"
-
-static bool write_whole(int file, const char *text, size_t length) {
-    while (length > 0) {
-        ssize_t written = write(file, text, length);
-        if (written < 0 && errno == EINTR) continue;
-        if (written <= 0) return false;
-        text += written;
-        length -= (size_t)written;
-    }
-    return true;
-}
-
-/* Replaces the contents of a file, which keeps its permissions. A symbolic link is followed: its target is replaced. */
-static int replace(const Options *options, const char *path, const char *text, size_t length) {
-    char *target = realpath(path, NULL), *temporary = NULL;
-    struct stat status;
-    int file = -1;
-    bool done = false;
-    if (target != NULL && stat(target, &status) == 0 && (temporary = malloc(strlen(target) + 8)) != NULL) {
-        strcpy(temporary, target);
-        strcat(temporary, ".XXXXXX");
-        file = mkstemp(temporary);
-    }
-    if (file >= 0) {
-        done = write_whole(file, text, length) && fchmod(file, status.st_mode & 07777) == 0 && fsync(file) == 0;
-        done = close(file) == 0 && done;
-        done = done && rename(temporary, target) == 0;
-        if (!done) {
-            int reason = errno;
-            unlink(temporary);
-            errno = reason;
-        }
-    }
-    int result = done ? EXIT_DONE : cli_refuse(options, "E0704", "%s cannot be written: %s", path, strerror(errno));
-    free(temporary);
-    free(target);
-    return result;
-}
 
 static int format_file(const Options *options, cotan_context *context, const char *path) {
     size_t length, new_length;
@@ -66,7 +24,7 @@ static int format_file(const Options *options, cotan_context *context, const cha
     } else if (standard) {
         fwrite(formatted, 1, new_length, stdout);
     } else if (!same) {
-        status = replace(options, path, formatted, new_length);
+        status = cli_write_bytes(options, path, formatted, new_length);
     }
     return status;
 }
