@@ -8,7 +8,8 @@
 static json_t *draw_number(Region *region, const json_t *low, const json_t *high) {
     if (region->is_whole && json_is_integer(low) && json_is_integer(high)) {
         json_int_t a = json_integer_value(low), b = json_integer_value(high);
-        return json_integer(a + (json_int_t)(cli_random(&region->random) * ((double)(b - a) + 1)));
+        json_int_t least = a < b ? a : b, most = a < b ? b : a;
+        return json_integer(least + (json_int_t)(cli_random(&region->random) * ((double)(most - least) + 1)));
     }
     double a = json_number_value(low), b = json_number_value(high), t = cli_random(&region->random);
     return json_real(a * (1 - t) + b * t);
