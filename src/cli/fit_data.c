@@ -74,7 +74,7 @@ static bool read_other(Model *m, const char *text, size_t length, int *status) {
     return done;
 }
 
-/* The rows of the data: the length that all its arrays have. */
+/* The rows of the data: the length of the longest of its arrays. */
 static size_t count_rows(const Model *m) {
     const cotan_slot *slots = cotan_function_signature(m->data)->in;
     size_t rows = 0;
