@@ -89,8 +89,8 @@ static CtFlowFunction *function_with(Lower *l, CtCore *e, CtFlowRule *rule, cons
     l->b.block = function->body = ct_flow_block(&l->b);
     CtFlowArgs params = add_params(l, "captured", captured), args = {0};
     CtFlowArgs own = ct_flow_slice(&params, 0, rule->own);
-    CtFlowArgs point =
-        ct_flow_params(&l->b, &function->params, "x", ct_flow_types(l->b.flow, e->as.call.args[e->as.call.count - 1]->type));
+    CtFlowArgs point = ct_flow_params(&l->b, &function->params, "x",
+                                      ct_flow_types(l->b.flow, e->as.call.args[e->as.call.count - 1]->type));
     ct_flow_args_add(&l->b, &args, &own);
     ct_flow_args_add(&l->b, &args, &point);
     CtFlowArgs results = ct_flow_lower_call(l, e->range, rule->f, &args, false);
