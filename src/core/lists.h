@@ -48,7 +48,7 @@ typedef struct CtLists {
     CtProgram *p;
     CtMap sources;          /* CtVar * of a list that is not made -> CtListSource * of its elements */
     CtMap loops;            /* CtVar * of the loop of a comprehension -> CtLam * */
-    CtMap *constants;       /* CtGlobal * of a list -> CtGlobal * of its array, or NULL; without it none is looked for */
+    CtMap *constants;       /* CtGlobal * of a list -> CtGlobal * of its array, or NULL; NULL: none is made */
     CT_VEC(CtVar *) opened; /* variables of lists whose bindings are bindings of arrays now */
     uint32_t trials;        /* lists bound to variables that have been tried */
     uint32_t copied;        /* nodes */
