@@ -32,7 +32,7 @@ BINARY = {
     "mul": "({}) * ({})", "div": "({}) / ({})", "add": "({}) + ({})", "sub": "({}) - ({})", "max": "max ({}) ({})",
     "min": "min ({}) ({})", "pow": "({}) ** ({})", "atan2": "atan2 ({}) ({})", "hypot": "hypot ({}) ({})",
     "maximum": "maximum [| {}, 0, {} |]", "minimum": "minimum [| {}, {}, 1 |]", "maxlist": "maximum [{}, {}, -1]",
-    "last": "maximum [| 0, {}, {} |]",
+    "last": "maximum [| 0, {}, {} |]", "lastlist": "minimum [2, {}, {}]", "just": "maximum (Just (max ({}) ({})))",
     "fmod": "fmod ({}) ({})", "product": "product [| {}, 2, {} |]", "sum": "sum [| {}, 2, {} |]",
 }
 
