@@ -94,6 +94,27 @@ static bool find_blas(CtCompiler *compiler, bool exact, char reason[200]) {
     return true;
 }
 
+static const char *next_word(const char *words) {
+    while (*words == '\0') words++;
+    return words;
+}
+
+/* In `ccache clang -m64` the compiler is the last program in front of the options: its path, and what is known of its
+ * file. */
+static void behind_launchers(const CtCompiler *compiler, char *path, size_t size, struct stat *info) {
+    snprintf(path, size, "%s", compiler->path);
+    const char *word = next_word(compiler->words);
+    for (int i = 1; i < compiler->word_count; i++) {
+        word = next_word(word + strlen(word));
+        if (*word == '-') return;
+        char other[sizeof compiler->path];
+        struct stat found;
+        if (!find_in_path(word, other, sizeof other, &found)) continue;
+        snprintf(path, size, "%s", other);
+        *info = found;
+    }
+}
+
 bool ct_run_compiler_find(CtCompiler *compiler, bool exact, char reason[200]) {
     const char *cc = getenv("CC");
     if (cc == NULL || *cc == '\0') cc = "cc";
@@ -106,15 +127,16 @@ bool ct_run_compiler_find(CtCompiler *compiler, bool exact, char reason[200]) {
         else if (c == compiler->words || c[-1] == '\0')
             compiler->word_count++;
     }
-    const char *first = compiler->words;
-    while (*first == '\0' && compiler->word_count > 0) first++;
+    const char *first = compiler->word_count > 0 ? next_word(compiler->words) : "";
     struct stat info;
     if (compiler->word_count == 0 || compiler->word_count > WORD_ROOM ||
         !find_in_path(first, compiler->path, sizeof compiler->path, &info)) {
         snprintf(reason, 200, "there is no C compiler `%.100s`", first);
         return false;
     }
-    compiler->flags = is_clang(compiler->path) ? clang_flags + exact : gcc_flags;
+    char real[sizeof compiler->path];
+    behind_launchers(compiler, real, sizeof real, &info);
+    compiler->flags = is_clang(real) ? clang_flags + exact : gcc_flags;
     if (!find_blas(compiler, exact, reason)) return false;
     snprintf(compiler->identity, sizeof compiler->identity, "%llu %llu %lld.%09ld", (unsigned long long)info.st_ino,
              (unsigned long long)info.st_size, (long long)info.st_mtim.tv_sec, info.st_mtim.tv_nsec);
@@ -140,7 +162,7 @@ pid_t ct_run_compiler_start(const CtCompiler *compiler, bool background, const c
         return snprintf(reason, 200, "the cache's name is too long"), 0;
     const char *word = compiler->words;
     for (int i = 0; i < compiler->word_count; i++) {
-        while (*word == '\0') word++;
+        word = next_word(word);
         words[count++] = i == 0 ? (char *)compiler->path : (char *)word;
         word += strlen(word);
     }

@@ -78,8 +78,12 @@ static int private_folder(char **path) {
     if (place == NULL || place[0] != '/' || strlen(place) > sizeof name - 20) place = "/tmp";
     snprintf(name, sizeof name, "%s/cotan.XXXXXX", place);
     if (mkdtemp(name) == NULL) return -1;
-    *path = strdup(name);
-    return *path == NULL ? -1 : open(name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+    int folder = open(name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+    *path = folder < 0 ? NULL : strdup(name);
+    if (*path != NULL) return folder;
+    if (folder >= 0) close(folder);
+    rmdir(name);
+    return -1;
 }
 
 static bool open_place(Place *place, char reason[200]) {

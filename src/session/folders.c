@@ -69,6 +69,10 @@ static char *read_all(FILE *stream, size_t *length) {
         return NULL;
     }
     *length = fread(text, 1, size, stream);
+    if (ferror(stream)) {
+        free(text);
+        return NULL;
+    }
     text[*length] = '\0';
     return text;
 }
