@@ -50,6 +50,7 @@ enum {
     TAKES_HTML = 1024, /* --html --sensitivity */
     TAKES_FILE = 128,  /* a program: --path, --no-warnings */
     TAKES_LIMITS = 256,
+    TAKES_MEMORY = 1048576, /* --max-memory, which TAKES_LIMITS includes */
     TAKES_METHODS = 2048,
     TAKES_STEM = 4096,      /* -o --prefix --grad --vjp --jvp */
     TAKES_FIT = 8192,       /* --start --data and all others of `cotan fit` */

@@ -33,7 +33,7 @@ const Verb cli_verbs[] = {
      2, TAKES_FILE | TAKES_AT | TAKES_COTANGENT | TAKES_METHODS | TAKES_LIMITS | TAKES_JSON, cli_verb_compare},
     {"compile", "compile FILE FUNCTION [--grad] -o STEM",
      "write a function and its derivatives as C: STEM.c and STEM.h", 2, 2,
-     TAKES_FILE | TAKES_AT | TAKES_METHOD | TAKES_STEM | TAKES_JSON | TAKES_LIMITS, cli_verb_compile},
+     TAKES_FILE | TAKES_AT | TAKES_METHOD | TAKES_STEM | TAKES_JSON | TAKES_MEMORY, cli_verb_compile},
     {"fit", "fit FILE LOSS --start JSON [--data @FILE]",
      "find the parameters, the first argument of LOSS, that make it least", 2, 2,
      TAKES_FILE | TAKES_FIT | TAKES_LIMITS | TAKES_JSON, cli_verb_fit},

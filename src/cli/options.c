@@ -105,7 +105,7 @@ static const OptionRow rows[] = {
      TAKES_TRAP, FLAG, AT(trap_nan)},
     {"--programs", "FOLDER", "the folder of the programs, one for each eval", TAKES_PROGRAMS, TEXT, AT(programs)},
     {"--max-memory", "SIZE", "stop with an error above this many bytes; the suffixes K, M and G are allowed",
-     TAKES_LIMITS, SIZE, AT(limits.memory)},
+     TAKES_LIMITS | TAKES_MEMORY, SIZE, AT(limits.memory)},
     {"--max-steps", "N", "stop with an error after N evaluation steps", TAKES_LIMITS, COUNT, AT(limits.steps)},
     {"--max-depth", "N", "stop with an error at N unfinished calls", TAKES_LIMITS, COUNT, AT(limits.depth)},
     {"--threads", "N",
@@ -232,13 +232,11 @@ bool cli_read_threads(const char *text, unsigned *out) {
 }
 
 static bool set_colour(const char *when, Options *o) {
-    if (strcmp(when, "always") == 0)
-        o->colour = o->colour_out = true;
-    else if (strcmp(when, "never") == 0)
-        o->colour = o->colour_out = false;
-    else if (strcmp(when, "auto") != 0)
-        return false;
-    return true;
+    bool always = strcmp(when, "always") == 0, automatic = strcmp(when, "auto") == 0;
+    bool allowed = automatic && getenv("NO_COLOR") == NULL;
+    o->colour = always || (allowed && isatty(STDERR_FILENO));
+    o->colour_out = always || (allowed && isatty(STDOUT_FILENO));
+    return always || automatic || strcmp(when, "never") == 0;
 }
 
 static bool set_engine(const char *name, Options *o) {
@@ -256,7 +254,7 @@ static bool set_math(const char *name, Options *o) {
 static bool set_defaults(Options *o) {
     const char *engine = getenv("COTAN_ENGINE"), *math = getenv("COTAN_MATH");
     o->native = true;
-    if (!(o->verb->takes & TAKES_LIMITS)) return true;
+    if (!(o->verb->takes & (TAKES_LIMITS | TAKES_MEMORY))) return true;
     if (engine != NULL && *engine != '\0' && !set_engine(engine, o)) {
         cli_complain(o, "COTAN_ENGINE takes auto, eval or native, not `%s`", engine);
         return false;
@@ -421,9 +419,8 @@ static bool is_svg(const char *word) {
 }
 
 bool cli_read_options(int argc, char **argv, const Verb *verb, Options *o) {
-    bool allowed = getenv("NO_COLOR") == NULL;
-    *o = (Options){
-        .verb = verb, .colour = allowed && isatty(STDERR_FILENO), .colour_out = allowed && isatty(STDOUT_FILENO)};
+    *o = (Options){.verb = verb};
+    set_colour("auto", o);
     for (int i = 0; i < argc; i++) /* --json first, since it decides how errors in the other options are printed */
         if (strcmp(argv[i], "--json") == 0 && verb->takes & TAKES_JSON) o->json = true;
     if (!set_defaults(o)) return false;
