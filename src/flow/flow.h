@@ -221,6 +221,11 @@ static inline bool ct_flow_is_bulk(const CtFlowStep *step, CtArrayOp bulk) {
     return step != NULL && step->kind == FLOW_BULK && step->as.bulk == bulk;
 }
 
+/* Whether a step makes an array by listing its items: its arguments. */
+static inline bool ct_flow_is_items(const CtFlowStep *step) {
+    return step != NULL && (step->kind == FLOW_ITEMS || step->kind == FLOW_LITERALS);
+}
+
 /* Whether a step is a derivative, which derive.c replaces. */
 static inline bool ct_flow_is_derivative(const CtFlowStep *step) {
     return step->kind == FLOW_VJP || step->kind == FLOW_PULL || step->kind == FLOW_JVP;

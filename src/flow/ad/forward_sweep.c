@@ -431,7 +431,7 @@ static bool length_from(Reverse *r, CtFlowVar *array, uint32_t dimension, CtFlow
         *other = dimension + def->args.count - 1;
         return def->results.items[0]->type->rank + def->args.count - 1 == args[0].type->rank;
     }
-    if (def->kind == FLOW_ITEMS || def->kind == FLOW_LITERALS) {
+    if (ct_flow_is_items(def)) {
         *length = ct_flow_int((CtFlowBuilder *)&r->f, def->args.count); // NOLINT
         return dimension == 0;
     }

@@ -10,12 +10,10 @@ static const CtFlowStep *maker_in(const CtFlowBlock *block, const CtFlowArg *val
     return NULL;
 }
 
-static bool is_list(const CtFlowStep *step) { return step->kind == FLOW_ITEMS || step->kind == FLOW_LITERALS; }
-
 /* How many elements a step makes in the first dimension; type NULL: that is no literal. */
 static CtFlowArg count_of(const CtFlowFacts *facts, const CtFlowStep *step) {
     CtFlowArg count = {.type = facts->integer};
-    if (is_list(step)) {
+    if (ct_flow_is_items(step)) {
         count.lit.integer = step->args.count;
         return count;
     }
@@ -36,7 +34,7 @@ CtFlowArg ct_flow_constant_length(const CtFlowFacts *facts, const CtFlowFact *fa
     const CtFlowBlock *block = block_of(fact);
     const CtFlowStep *step = block != NULL ? maker_in(block, &block->values.items[fact->index]) : NULL;
     for (; step != NULL && dimension > 0; dimension--) {
-        bool has_rows = is_list(step) && step->args.count > 0;
+        bool has_rows = ct_flow_is_items(step) && step->args.count > 0;
         step = has_rows ? maker_in(block, &step->args.items[0]) : NULL;
     }
     return step != NULL ? count_of(facts, step) : (CtFlowArg){0};
@@ -47,7 +45,7 @@ static CtFlowArg item_of(const CtFlowFacts *facts, const CtFlowStep *step, const
     CtFlowArg count = step != NULL ? count_of(facts, step) : (CtFlowArg){0};
     bool inside =
         count.type != NULL && index->var == NULL && index->lit.integer >= 0 && index->lit.integer < count.lit.integer;
-    if (inside && is_list(step)) return step->args.items[index->lit.integer];
+    if (inside && ct_flow_is_items(step)) return step->args.items[index->lit.integer];
     return inside && ct_flow_is_bulk(step, ARRAY_REPLICATE) ? step->args.items[1] : (CtFlowArg){0};
 }
 

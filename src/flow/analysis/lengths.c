@@ -251,7 +251,7 @@ static CtFlowLength length(const CtFlowFacts *facts, const CtFlowArg *array, uin
         return length(facts, &args[0], dimension, some, depth);
     if (step->kind == FLOW_READ) return read_length(facts, step, array, dimension, some, depth);
     if (step->kind == FLOW_SWITCH && dimension == 0) return chosen_length(facts, fact, array, depth);
-    bool items = step->kind == FLOW_LITERALS || step->kind == FLOW_ITEMS;
+    bool items = ct_flow_is_items(step);
     if (items && dimension == 0)
         return (CtFlowLength){.known = {.type = facts->integer, .lit.integer = step->args.count}};
     if (items && step->args.count > 0) return length(facts, &args[0], dimension - 1, some, depth);

@@ -128,7 +128,7 @@ static bool holds(Signs *s, const CtFlowArg *arg) {
     if (step == NULL) return false;
     if (step->kind == FLOW_PRIM) return of_prim(s, step);
     if (step->kind == FLOW_READ) return holds(s, &step->args.items[0]);
-    if (step->kind == FLOW_LITERALS || step->kind == FLOW_ITEMS) return all_hold(s, &step->args);
+    if (ct_flow_is_items(step)) return all_hold(s, &step->args);
     if (step->kind == FLOW_UPDATE)
         return holds(s, &step->args.items[0]) && holds(s, &step->args.items[step->args.count - 1]);
     if (step->kind == FLOW_SNOC) return both_hold(s, &step->args);

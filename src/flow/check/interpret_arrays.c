@@ -427,7 +427,7 @@ static CtFlowCell value_of(CtInterpreter *i, const CtFlowStep *step) {
     if (step->kind == FLOW_READ) return run_read(i, step);
     if (step->kind == FLOW_UPDATE) return run_update(i, step);
     if (step->kind == FLOW_SNOC) return run_snoc(i, step);
-    if (step->kind == FLOW_ITEMS || step->kind == FLOW_LITERALS) return run_items(i, step);
+    if (ct_flow_is_items(step)) return run_items(i, step);
     if (step->kind == FLOW_PRODUCT) return run_product(i, step);
     if (step->kind == FLOW_BULK) return run_bulk(i, step);
     ct_flow_interpret_wrong(i, "no step on arrays: %s", ct_flow_step_info(step->kind)->name);

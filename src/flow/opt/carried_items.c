@@ -16,8 +16,7 @@
 
 const CtFlowArgs *ct_flow_known_items(const CtFlowFacts *facts, const CtFlowArg *array) {
     const CtFlowStep *made = ct_flow_fact(facts, array)->maker;
-    bool listed = made != NULL && (made->kind == FLOW_ITEMS || made->kind == FLOW_LITERALS);
-    return listed && made->args.count > 0 ? &made->args : NULL;
+    return ct_flow_is_items(made) && made->args.count > 0 ? &made->args : NULL;
 }
 
 typedef struct Uses {

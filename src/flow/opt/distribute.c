@@ -491,7 +491,7 @@ static void begin_apart(Distribute *d, Steps *out, CtFlowStep *same) {
     for (uint32_t i = 1; same->kind == FLOW_LOOP && i < same->args.count; i++) {
         const CtFlowStep *made = ct_flow_fact(&d->facts, &same->args.items[i])->maker;
         if (made == NULL) continue;
-        bool cheap = made->kind == FLOW_ITEMS || made->kind == FLOW_LITERALS || ct_flow_is_bulk(made, ARRAY_REPLICATE);
+        bool cheap = ct_flow_is_items(made) || ct_flow_is_bulk(made, ARRAY_REPLICATE);
         if (!cheap || depth_of(d, &same->args.items[i]) != d->depth) continue;
         CtFlowStep *copy = CT_NEW(d->arena, CtFlowStep);
         *copy = *made;

@@ -27,7 +27,7 @@ typedef struct Grown {
 
 static bool is_empty(const Grown *g, const CtFlowArg *array) {
     const CtFlowStep *maker = ct_flow_fact(&g->facts, array)->maker;
-    return maker != NULL && (maker->kind == FLOW_ITEMS || maker->kind == FLOW_LITERALS) && maker->args.count == 0;
+    return ct_flow_is_items(maker) && maker->args.count == 0;
 }
 
 static bool is_bounded(const Grown *g, const CtFlowArg *count) {

@@ -17,7 +17,7 @@ static bool first_of(const CtFlowFacts *facts, const CtFlowArg *array, CtFlowArg
     const CtFlowStep *maker = ct_flow_fact(facts, array)->maker;
     if (maker == NULL) return false;
     bool all_same = ct_flow_is_bulk(maker, ARRAY_REPLICATE);
-    bool listed = (maker->kind == FLOW_LITERALS || maker->kind == FLOW_ITEMS) && maker->args.count > 0;
+    bool listed = ct_flow_is_items(maker) && maker->args.count > 0;
     if (!all_same && !listed) return false;
     *first = maker->args.items[all_same ? 1 : 0];
     return true;

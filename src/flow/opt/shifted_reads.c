@@ -99,8 +99,7 @@ static View part_of(const ShiftedReads *p, const CtFlowBlock *block, uint32_t at
 static CtFlowArg length_of(ShiftedReads *p, CtSourceRange range, CtFlowArg array) {
     const CtFlowStep *maker = ct_flow_fact(&p->facts, &array)->maker;
     if (ct_flow_is_bulk(maker, ARRAY_SLICE)) return maker->args.items[1];
-    bool listed = maker != NULL && (maker->kind == FLOW_LITERALS || maker->kind == FLOW_ITEMS);
-    if (listed) return ct_flow_int(&p->b, maker->args.count);
+    if (ct_flow_is_items(maker)) return ct_flow_int(&p->b, maker->args.count);
     return ct_flow_dim(&p->b, range, array, 0);
 }
 

@@ -146,7 +146,7 @@ static bool read_known(Simplify *s, CtFlowStep *step) {
         CtFlowArg literal = ct_flow_constant_element(&s->facts, fact, index, step->args.count - 1);
         return literal.type != NULL && CT_FIRED("simplify.constant_element") && stand(s, step, literal);
     }
-    if (whole->kind == FLOW_LITERALS || whole->kind == FLOW_ITEMS) {
+    if (ct_flow_is_items(whole)) {
         bool inside = index->var == NULL && index->lit.integer >= 0 && index->lit.integer < whole->args.count;
         return inside && CT_FIRED("simplify.item") && read_item(s, step, whole->args.items[index->lit.integer], 1);
     }

@@ -13,7 +13,7 @@ void ct_flow_update_of_items(const CtFlowFacts *facts, CtFlowStep *step) {
     const CtFlowStep *items = ct_flow_fact(facts, &step->args.items[0])->maker;
     if (items == NULL || step->args.count != 3 || step->args.items[1].var != NULL) return;
     bool same = ct_flow_is_bulk(items, ARRAY_REPLICATE) && items->args.items[0].var == NULL;
-    bool each = items->kind == FLOW_ITEMS || items->kind == FLOW_LITERALS;
+    bool each = ct_flow_is_items(items);
     int64_t index = step->args.items[1].lit.integer;
     int64_t count = same ? items->args.items[0].lit.integer : each ? (int64_t)items->args.count : 0;
     if (step->results.items[0]->type->rank != 1 || index < 0 || index >= count || count > MOST_ITEMS) return;
@@ -30,7 +30,7 @@ void ct_flow_update_of_items(const CtFlowFacts *facts, CtFlowStep *step) {
 /* The step that makes an array of these elements, or of none; NULL if they are not known. */
 static const CtFlowStep *items_of(const CtFlowFacts *facts, const CtFlowArg *array) {
     const CtFlowStep *made = ct_flow_fact(facts, array)->maker;
-    return made != NULL && (made->kind == FLOW_ITEMS || made->kind == FLOW_LITERALS) ? made : NULL;
+    return ct_flow_is_items(made) ? made : NULL;
 }
 
 bool ct_flow_join_items(const CtFlowFacts *facts, CtFlowStep *step, uint32_t depth) {
@@ -70,7 +70,7 @@ static uint32_t count_items(const CtFlowFacts *facts, const CtFlowStep *step, ui
         if (block->exit == EXIT_NEVER) continue;
         const CtFlowStep *items =
             block->exit == EXIT_YIELD ? ct_flow_fact(facts, &block->values.items[result])->maker : NULL;
-        if (items == NULL || (items->kind != FLOW_ITEMS && items->kind != FLOW_LITERALS)) return 0;
+        if (!ct_flow_is_items(items)) return 0;
         bool other = items->args.count == 0 || (count > 0 && items->args.count != count);
         if (items->args.count > MOST_ITEMS || other) return 0;
         count = items->args.count;
