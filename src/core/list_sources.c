@@ -20,6 +20,7 @@ static const struct {
     {"zipWithList@", LIST_ZIP_WITH},
     {"reverseList@", LIST_REVERSE},
     {"++@[],", LIST_APPEND},
+    {"append@[", LIST_APPEND}, /* of the parts of a long literal */
     {"filterList@", LIST_FILTER},
     {"takeList@", LIST_TAKE},
     {"drop@[],", LIST_DROP},
