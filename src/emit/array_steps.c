@@ -130,6 +130,7 @@ static void emit_items(Emit *e, CtFlowStep *step) {
     CtFlowVar *result = step->results.items[0];
     const CtFlowType *type = result->type;
     uint32_t count = step->args.count;
+    if (ct_emit_table(e, step)) return;
     if (type->rank > 1) {
         ct_emit_flush(e, true); /* each row is released where it has been copied */
         ct_emit_declare(e, result,

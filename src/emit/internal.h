@@ -36,6 +36,7 @@ typedef struct Use { /* what is known of a variable, and how it is written in C 
     /* JOIN_PART: its step waits; JOIN_HELD: only its release does; JOIN_WHOLE: the row itself; JOIN_FILLS: a row of
      * equal numbers that is never made, `text` is its length and its element. */
     JoinRole join;
+    const CtFlowStep *literal; /* LITERALS or STRING that makes it, in the block of a function: tables.c */
 } Use;
 
 typedef struct Emit {
@@ -182,6 +183,10 @@ CtFlowVar *ct_emit_ending(const Emit *e, const CtFlowStep *loop, uint32_t index)
  * given to the variable first. */
 bool ct_emit_join_begin(Emit *e, const CtFlowBlock *block, const CtFlowVar *row);
 bool ct_emit_joined(Emit *e, CtFlowStep *step);
+
+/* tables.c: literals of a function's block that are rows of a table wait for the step that lists them. */
+void ct_emit_tables_begin(Emit *e, const CtFlowBlock *block);
+bool ct_emit_table(Emit *e, const CtFlowStep *step);
 
 /* sliding.c: declares the queues of cells that a function leaves out, in front of its loop; frees what is in them where
  * the function ends. */

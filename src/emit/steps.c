@@ -358,6 +358,7 @@ void ct_emit_block(Emit *e, const CtFlowBlock *block, const CtFlowStep *owner) {
         e->block = outer;
         return;
     }
+    if (block == e->function->body) ct_emit_tables_begin(e, block);
     if (ct_emit_looks_in(e, block)) ct_emit_line(e, "ct_enter(rt);");
     for (uint32_t i = 0; i < block->steps.count; i++) {
         ct_emit_step(e, block->steps.items[i]);

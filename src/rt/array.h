@@ -337,6 +337,21 @@ static CT_CALLED ct_array *ct_array_of(ct_run *rt, const ct_word *items, int64_t
     return x;
 }
 
+static CT_CALLED ct_array *ct_matrix_of(ct_run *rt, const ct_word *items, int64_t rows, int64_t columns) {
+    ct_array *x = ct_array_make(rt, 2, false, rows * columns);
+    x->dims[0] = rows;
+    x->dims[1] = columns;
+    if (rows * columns > 0) memcpy(x->data, items, (size_t)(rows * columns) * sizeof(ct_word));
+    return x;
+}
+
+/* Arrays of these lengths, one behind the other in `items`. */
+static CT_CALLED ct_array *ct_vectors_of(ct_run *rt, const ct_word *items, const uint32_t *lengths, int64_t count) {
+    ct_array *x = ct_vector(rt, true, count);
+    for (int64_t i = 0; i < count; items += lengths[i++]) x->data[i].p = &ct_array_of(rt, items, lengths[i])->head;
+    return x;
+}
+
 /* ---- rearranging ---- */
 
 static CT_CALLED ct_array *ct_gather(ct_run *rt, int site, const ct_array *from, const ct_array *indices) {

@@ -2,7 +2,7 @@
 #ifndef CT_RT_TEXT_H
 #define CT_RT_TEXT_H
 
-#include "rt/run.h"
+#include "rt/array.h"
 
 /* A number as decimal digits: 0.d1d2… × 10^exponent. */
 typedef struct ct_digits {
@@ -158,6 +158,13 @@ static CT_CALLED ct_node *ct_string(ct_run *rt, const uint32_t *points, size_t c
     ct_node *text = ct_bare(rt, 0);
     while (count-- > 0) text = ct_string_cell(rt, (int64_t)points[count], text);
     return text;
+}
+
+/* Strings of these lengths, one behind the other in `points`. */
+static CT_CALLED ct_array *ct_strings_of(ct_run *rt, const uint32_t *points, const uint32_t *lengths, int64_t count) {
+    ct_array *x = ct_vector(rt, true, count);
+    for (int64_t i = 0; i < count; points += lengths[i++]) x->data[i].p = &ct_string(rt, points, lengths[i])->head;
+    return x;
 }
 
 static CT_CALLED ct_node *ct_string_ascii(ct_run *rt, const char *text, size_t length) {
