@@ -173,6 +173,11 @@ def main():
         for name, text, code in inputs(n):
             if not options.words or any(word in name for word in options.words):
                 t.run(f"JSON: {name}", code, "run", program, "f", "--args", "@" + t.file("in.json", text))
+        for count in (300, 2000):  # tests inside each other: some become machine code, for more a compiler would take minutes
+            guards = "".join(f"  | x < {k} = x * {k} + sin x\n" for k in range(count))
+            path = t.file("guards.cot", f"f :: Double -> Double\nf x\n{guards}  | otherwise = x\n")
+            if not options.words or "guards" in options.words:
+                t.run(f"{count} guards, differentiated", None, "grad", path, "f", "--at", "2.5", "--engine", "native")
         for depth in (400, 600):  # modules that import each other in a chain
             for k in range(depth):
                 t.file(f"M{k}.cot", f"module M{k} where\n" + (f"import M{k + 1}\n" if k + 1 < depth else "") + f"x{k} = {k}\n")

@@ -5,10 +5,12 @@
 #include <ctype.h>
 #include <stdlib.h>
 
+enum { DEEPEST = 40 }; /* of indentation; else a chain of thousands of choices is spaces, most of all */
+
 void ct_emit_line(Emit *e, const char *format, ...) {
     va_list list;
     va_start(list, format);
-    for (int i = 0; i < e->depth; i++) ct_text_puts(e->out, "    ");
+    for (int i = 0; i < e->depth && i < DEEPEST; i++) ct_text_puts(e->out, "    ");
     ct_text_puts(e->out, ct_format_list(e->arena, format, list));
     ct_text_putc(e->out, '\n');
     va_end(list);

@@ -38,6 +38,8 @@ CtFlowEffects ct_flow_effects(CtFlow *flow);
 bool ct_flow_is_total(const CtFlowEffects *effects, const CtFlowStep *step);
 bool ct_flow_block_is_total(const CtFlowEffects *effects, const CtFlowBlock *block);
 uint32_t ct_flow_size(const CtFlowBlock *block);
+/* How deep blocks nest in a block: 0 when none is in it. */
+uint32_t ct_flow_depth(const CtFlowBlock *block);
 /* Whether the function is left from within a block. */
 bool ct_flow_leaves(const CtFlowBlock *block);
 /* The switch behind which control does not come, at the end of a block; NULL if there is none. */

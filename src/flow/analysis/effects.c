@@ -64,6 +64,18 @@ uint32_t ct_flow_size(const CtFlowBlock *block) {
     return size;
 }
 
+uint32_t ct_flow_depth(const CtFlowBlock *block) {
+    uint32_t depth = 0;
+    for (uint32_t i = 0; i < block->steps.count; i++) {
+        const CtFlowStep *step = block->steps.items[i];
+        for (uint32_t j = 0; j < ct_flow_inner_count(step); j++) {
+            uint32_t inner = 1 + ct_flow_depth(ct_flow_inner(step, j));
+            if (inner > depth) depth = inner;
+        }
+    }
+    return depth;
+}
+
 uint32_t ct_flow_program_size(const CtFlow *flow) {
     uint32_t size = 0;
     for (uint32_t i = 0; i < flow->functions.count; i++) size += ct_flow_size(flow->functions.items[i]->body);

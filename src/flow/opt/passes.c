@@ -82,17 +82,25 @@ static bool takes_derivatives(const CtFlow *flow) {
 }
 
 /* A C compiler takes half a millisecond or so for each step. Derivatives of derivatives of derivatives by a method on
- * Core may have any number of steps: then the evaluator has its result before a compiler would have begun. */
-enum { MOST_STEPS = 40000 };
+ * Core may have any number of steps: then the evaluator has its result before a compiler would have begun. The time of
+ * some passes grows with the square of the depth, as that of a chain of choices. */
+enum { MOST_STEPS = 15000, DEEPEST = 800 };
 
 static void refuse_large(CtFlow *flow, uint32_t steps) {
     if (steps <= MOST_STEPS || flow->refused != NULL) return;
     flow->refused = ct_format(flow->arena, "it would have more than %d steps", MOST_STEPS);
 }
 
+static void refuse_deep(CtFlow *flow) {
+    for (uint32_t i = 0; i < flow->functions.count && flow->refused == NULL; i++)
+        if (ct_flow_depth(flow->functions.items[i]->body) > DEEPEST)
+            flow->refused = ct_format(flow->arena, "its choices and loops nest more than %d deep", DEEPEST);
+}
+
 void ct_flow_pass_all(CtFlow *flow, uint32_t count, bool lint, CtTimes *times) {
     const char *wrong = lint && flow->refused == NULL ? ct_flow_lint(flow) : NULL;
     unsigned known = PURE;
+    if (flow->refused == NULL) refuse_deep(flow);
     if (wrong != NULL) flow->wrong = ct_format(flow->arena, "lowering leaves no sound program: %s", wrong);
     for (uint32_t i = 0; i < COUNT && flow->refused == NULL && flow->wrong == NULL; i++) {
         const Row *row = &rows[order[i]];
