@@ -67,6 +67,7 @@ export ASAN_OPTIONS=detect_leaks=1:abort_on_error=0 UBSAN_OPTIONS=halt_on_error=
 run "the layers" scripts/check_includes.py
 run "files that pages and comments name" scripts/check_paths.py
 run "the library page" tests/library_docs.py
+run "the index of the library" scripts/library_index.py
 run "the table of passes" scripts/pass_table.py
 run "the evidence page" scripts/evidence.py
 if build build; then

@@ -82,6 +82,7 @@ quick_tests() {
     run "Haskell programs" tests/haskell.py
     run "documentation" tests/docs.py
     run "the library page" tests/library_docs.py
+    run "the index of the library" scripts/library_index.py
     run "manual and completion" tests/completion.py
     run "error codes" tests/error_codes.py
     run "the table of passes" scripts/pass_table.py
