@@ -250,40 +250,43 @@ static bool read_array(Reader *r, const CtPath *path, const CtType *type, const 
 
 /* ---- maps ---- */
 
-static bool is_map(const CtType *type) {
-    const CtData *data = type->kind == TYPE_DATA ? type->data : NULL;
-    return data != NULL && strcmp(data->name->text, "Map") == 0 && data->con_count == 2 && data->cons[0].count == 0 &&
-           strcmp(data->cons[0].name->text, "Tip") == 0 && strcmp(data->cons[1].name->text, "Bin") == 0 &&
-           data->cons[1].count == 5 && data->cons[1].fields[0]->kind == TYPE_INT && data->cons[1].fields[1] == type &&
-           data->cons[1].fields[4] == type;
+/* Entries of a map, or elements of a set, whose items are (). */
+static bool read_map(Reader *r, const CtPath *path, const CtType *map, const cotan_value *given, bool set,
+                     CtWord *value) {
+    CtType *const *types = map->data->cons[1].fields;
+    size_t step = set ? 1 : 2, count = given->count / step, made = 0;
+    char name[160];
+    if (ct_value_has_own_order(types[2]))
+        return wrong(r, path, "keys of the type %s have an order of the program's own: make the map in the program",
+                     ct_io_type_name(types[2], name, sizeof name));
+    CtEntry *entries = calloc(count + 1, sizeof *entries);
+    if (entries == NULL) return no_memory(r);
+    for (; made < count; made++) {
+        CtEntry *entry = &entries[made];
+        cotan_value *const *parts = &given->parts[made * step];
+        CtPath here = {path, NULL, made};
+        *entry = (CtEntry){.type = types[2], .index = made};
+        if (!read_value(r, &here, types[2], parts[0], &entry->key)) break;
+        if (set || read_value(r, &here, types[3], parts[1], &entry->item)) continue;
+        ct_value_release(r->heap, types[2], entry->key);
+        break;
+    }
+    const CtEntry *twice = made == count ? ct_io_map_sort(entries, count) : NULL;
+    if (twice != NULL) {
+        CtPath here = {path, NULL, twice->index};
+        char what[100];
+        wrong(r, &here, "%s is there twice", found(given->parts[twice->index * step], what, sizeof what));
+    }
+    bool sound = made == count && twice == NULL;
+    if (!sound) ct_io_map_release(r->heap, map, entries, made, made);
+    bool done = sound && (ct_io_map_tree(r->heap, map, entries, count, value) || no_memory(r));
+    free(entries);
+    return done;
 }
 
-bool ct_io_host_map(const CtType *type, const CtType **key, const CtType **item) {
-    if (!is_map(type)) return false;
-    *key = type->data->cons[1].fields[2];
-    *item = type->data->cons[1].fields[3];
-    return true;
-}
+/* ---- data ---- */
 
-bool ct_io_host_set(const CtType *type, const CtType **element) {
-    const CtData *data = type->kind == TYPE_DATA ? type->data : NULL;
-    const CtType *unit;
-    return data != NULL && data->is_newtype && strcmp(data->name->text, "Set") == 0 && data->con_count == 1 &&
-           data->cons[0].count == 1 && ct_io_host_map(data->cons[0].fields[0], element, &unit);
-}
-
-static double real_of(const cotan_value *value) {
-    return value->kind == COTAN_KIND_DOUBLE ? value->number.real : (double)value->number.integer;
-}
-
-static int compare_numbers(const cotan_value *a, const cotan_value *b) {
-    if (a->kind != COTAN_KIND_DOUBLE && b->kind != COTAN_KIND_DOUBLE)
-        return (a->number.integer > b->number.integer) - (a->number.integer < b->number.integer);
-    double x = real_of(a), y = real_of(b);
-    return (x > y) - (x < y);
-}
-
-/* The tag of a construction; a name that there is not comes last, and is an error later. */
+/* The tag of a construction; the number of constructors if it names none. */
 static uint32_t tag_of(const CtType *type, const cotan_value *value) {
     uint32_t tag = 0;
     while (tag < type->data->con_count &&
@@ -291,124 +294,6 @@ static uint32_t tag_of(const CtType *type, const cotan_value *value) {
         tag++;
     return tag;
 }
-
-/* The order of `deriving Ord`, and of the types of the language. */
-static int compare(const CtType *type, const cotan_value *a, const cotan_value *b) {
-    if (a->kind == COTAN_KIND_STRING && b->kind == COTAN_KIND_STRING) { /* UTF-8 keeps the order of code points */
-        size_t least = a->text_length < b->text_length ? a->text_length : b->text_length;
-        int order = memcmp(a->text, b->text, least);
-        return order != 0 ? order : (a->text_length > b->text_length) - (a->text_length < b->text_length);
-    }
-    CtType *const *types = type->parts;
-    const CtType *element = NULL;
-    if (type->kind == TYPE_DATA && a->kind == COTAN_KIND_DATA && b->kind == COTAN_KIND_DATA) {
-        uint32_t tag = tag_of(type, a), other = tag_of(type, b);
-        if (tag != other || tag == type->data->con_count) return tag < other ? -1 : tag > other;
-        types = type->data->cons[tag].fields;
-        if (type->data->cons[tag].count != a->count) return 0;
-    } else if (ct_io_json_is_list(type)) {
-        element = type->data->args[0];
-    } else if (type->kind == TYPE_ARRAY) {
-        element = type->parts[0];
-    } else if (type->kind != TYPE_TUPLE || type->count != a->count) {
-        return compare_numbers(a, b);
-    }
-    for (size_t i = 0; i < a->count && i < b->count; i++) {
-        int order = compare(element != NULL ? element : types[i], a->parts[i], b->parts[i]);
-        if (order != 0) return order;
-    }
-    return (a->count > b->count) - (a->count < b->count);
-}
-
-typedef struct Entry { /* of a map that is read */
-    const CtType *type;
-    const cotan_value *key, *item; /* item NULL: of a set */
-    size_t index;
-} Entry;
-
-static int in_order(const void *a, const void *b) {
-    const Entry *x = a, *y = b;
-    return compare(x->type, x->key, y->key);
-}
-
-/* The tree of entries in order: the middle one, and the trees of both halves. They differ by one in size at most, so
- * that the tree is balanced by weight. */
-static bool read_tree(Reader *r, const CtPath *path, const CtType *type, const Entry *entries, size_t count,
-                      CtWord *value) {
-    const CtCon *tip = &type->data->cons[0], *bin = &type->data->cons[1];
-    if (count == 0) {
-        value->object = ct_value_nullary(r->heap, tip);
-        return value->object != NULL || no_memory(r);
-    }
-    size_t middle = count / 2;
-    const Entry *entry = &entries[middle];
-    CtPath here = {path, NULL, entry->index};
-    CtWord words[5] = {{.integer = (int64_t)count}};
-    static const int order[] = {2, 3, 1, 4};
-    int made = 0;
-    for (; made < 4; made++) {
-        int i = order[made];
-        words[i].integer = 0;
-        bool done = i == 2   ? read_value(r, &here, bin->fields[2], entry->key, &words[2])
-                    : i == 3 ? entry->item == NULL || read_value(r, &here, bin->fields[3], entry->item, &words[3])
-                    : i == 1 ? read_tree(r, path, type, entries, middle, &words[1])
-                             : read_tree(r, path, type, entry + 1, count - middle - 1, &words[4]);
-        if (!done) break;
-    }
-    const CtLayout *layout = made == 4 ? ct_value_layout_con(r->heap, bin) : NULL;
-    CtFields *fields = layout != NULL ? ct_value_fields_new(r->heap, layout, bin->tag) : NULL;
-    if (fields != NULL) {
-        memcpy(fields->words, words, sizeof words);
-        value->object = &fields->head;
-        return true;
-    }
-    if (made == 4) no_memory(r);
-    while (made > 0) {
-        made--;
-        ct_value_release(r->heap, bin->fields[order[made]], words[order[made]]);
-    }
-    return false;
-}
-
-static bool has_own_order(const CtType *type, int depth) {
-    if (type->kind == TYPE_TUPLE || type->kind == TYPE_ARRAY) {
-        for (uint32_t i = 0; i < type->count; i++)
-            if (has_own_order(type->parts[i], depth)) return true;
-        return false;
-    }
-    if (type->kind != TYPE_DATA || depth > 10) return false;
-    for (uint32_t i = 0; i < type->data->con_count; i++)
-        for (uint32_t j = 0; j < type->data->cons[i].count; j++)
-            if (has_own_order(type->data->cons[i].fields[j], depth + 1)) return true;
-    return type->data->own_order;
-}
-
-static bool read_map(Reader *r, const CtPath *path, const CtType *map, const cotan_value *given, bool set,
-                     CtWord *value) {
-    const CtType *key = map->data->cons[1].fields[2];
-    size_t step = set ? 1 : 2, count = given->count / step;
-    char name[160];
-    if (has_own_order(key, 0))
-        return wrong(r, path, "keys of the type %s have an order of the program's own: make the map in the program",
-                     ct_io_type_name(key, name, sizeof name));
-    Entry *entries = calloc(count + 1, sizeof *entries);
-    if (entries == NULL) return no_memory(r);
-    for (size_t i = 0; i < count; i++)
-        entries[i] = (Entry){key, given->parts[i * step], set ? NULL : given->parts[i * step + 1], i};
-    qsort(entries, count, sizeof *entries, in_order);
-    bool done = true;
-    for (size_t i = 1; i < count && done; i++) {
-        if (in_order(&entries[i - 1], &entries[i]) != 0) continue;
-        CtPath here = {path, NULL, entries[i].index};
-        char what[100];
-        done = wrong(r, &here, "%s is there twice", found(entries[i].key, what, sizeof what));
-    }
-    done = done && read_tree(r, path, map, entries, count, value);
-    free(entries);
-    return done;
-}
-
-/* ---- data ---- */
 
 static bool read_con(Reader *r, const CtPath *path, const CtType *type, const cotan_value *given, CtWord *value) {
     const CtData *data = type->data;
@@ -436,18 +321,9 @@ static bool read_con(Reader *r, const CtPath *path, const CtType *type, const co
 }
 
 static bool read_set(Reader *r, const CtPath *path, const CtType *type, const cotan_value *given, CtWord *value) {
-    const CtCon *con = &type->data->cons[0];
     CtWord map;
-    if (!read_map(r, path, con->fields[0], given, true, &map)) return false;
-    const CtLayout *layout = ct_value_layout_con(r->heap, con);
-    CtFields *fields = layout != NULL ? ct_value_fields_new(r->heap, layout, 0) : NULL;
-    if (fields == NULL) {
-        ct_value_release(r->heap, con->fields[0], map);
-        return no_memory(r);
-    }
-    fields->words[0] = map;
-    value->object = &fields->head;
-    return true;
+    if (!read_map(r, path, type->data->cons[0].fields[0], given, true, &map)) return false;
+    return ct_io_set_of(r->heap, type, map, value) || no_memory(r);
 }
 
 static bool read_data(Reader *r, const CtPath *path, const CtType *type, const cotan_value *given, CtWord *value) {
@@ -458,9 +334,9 @@ static bool read_data(Reader *r, const CtPath *path, const CtType *type, const c
         return value->object != NULL || no_memory(r);
     }
     if (ct_io_json_is_list(type)) return read_list(r, path, type, given, value);
-    if (given->kind == COTAN_KIND_MAP && ct_io_host_map(type, &key, &item))
+    if (given->kind == COTAN_KIND_MAP && ct_io_is_map(type, &key, &item))
         return read_map(r, path, type, given, false, value);
-    if (given->kind == COTAN_KIND_SET && ct_io_host_set(type, &key)) return read_set(r, path, type, given, value);
+    if (given->kind == COTAN_KIND_SET && ct_io_is_set(type, &key)) return read_set(r, path, type, given, value);
     return read_con(r, path, type, given, value);
 }
 

@@ -26,10 +26,6 @@ struct cotan_value {
     size_t size[COTAN_MOST_DIMENSIONS];
 };
 
-/* Whether a type is Map or Set of Data.Map.Tree; sets the types of keys and values, or of the elements and (). */
-bool ct_io_host_map(const CtType *type, const CtType **key, const CtType **item);
-bool ct_io_host_set(const CtType *type, const CtType **element);
-
 /* The value of a type in a heap; its owner is the caller. `what` names it in messages. False with an error in the
  * context (E0601, E0801), whose message names the path of the place; then nothing is left in the heap. */
 bool ct_io_host_read(CtContext *context, CtHeap *heap, const char *what, const cotan_value *given, const CtType *type,

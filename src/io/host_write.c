@@ -97,22 +97,16 @@ static void write_list(Writer *w, const CtType *type, CtWord value, cotan_value 
     }
 }
 
-/* The entries of a tree in order: `at` is the next index. Trees of Data.Map are balanced, so their depth is small. */
-static void write_entries(Writer *w, const CtType *map, const CtObject *tree, bool set, cotan_value *to, size_t *at) {
-    if (tree->tag == 0) return;
-    const CtFields *bin = (const CtFields *)tree;
-    CtType *const *types = map->data->cons[1].fields;
-    write_entries(w, map, bin->words[1].object, set, to, at);
-    later(w, types[2], bin->words[2], to->parts[(*at)++]);
-    if (!set) later(w, types[3], bin->words[3], to->parts[(*at)++]);
-    write_entries(w, map, bin->words[4].object, set, to, at);
-}
-
-static void write_map(Writer *w, const CtType *map, const CtObject *tree, bool set, cotan_value *to) {
-    size_t count = tree->tag == 0 ? 0 : (size_t)((const CtFields *)tree)->words[0].integer, at = 0;
+static void write_map(Writer *w, const CtType *type, CtWord value, bool set, cotan_value *to) {
+    CtType *const *types = (set ? type->data->cons[0].fields[0] : type)->data->cons[1].fields;
+    size_t count;
+    const CtWord *entries = ct_io_map_entries(w->arena, type, value, &count);
     to->kind = set ? COTAN_KIND_SET : COTAN_KIND_MAP;
     add_parts(w, to, set ? count : 2 * count);
-    write_entries(w, map, tree, set, to, &at);
+    for (size_t i = 0; i < count; i++) {
+        later(w, types[2], entries[2 * i], to->parts[set ? i : 2 * i]);
+        if (!set) later(w, types[3], entries[2 * i + 1], to->parts[2 * i + 1]);
+    }
 }
 
 static void write_con(Writer *w, const CtType *type, CtWord value, cotan_value *to) {
@@ -139,10 +133,10 @@ static void write_data(Writer *w, const CtType *type, CtWord value, cotan_value 
         to->text_length = text.length;
     } else if (ct_io_json_is_list(type)) {
         write_list(w, type, value, to);
-    } else if (ct_io_host_map(type, &key, &item)) {
-        write_map(w, type, value.object, false, to);
-    } else if (ct_io_host_set(type, &key)) {
-        write_map(w, type->data->cons[0].fields[0], ((const CtFields *)value.object)->words[0].object, true, to);
+    } else if (ct_io_is_map(type, &key, &item)) {
+        write_map(w, type, value, false, to);
+    } else if (ct_io_is_set(type, &key)) {
+        write_map(w, type, value, true, to);
     } else {
         write_con(w, type, value, to);
     }

@@ -30,6 +30,26 @@ typedef struct CtPath {
 void ct_io_path_message(char *message, size_t size, const char *what, const CtPath *path, const char *format,
                         va_list list) __attribute__((format(printf, 5, 0)));
 
+/* ---- maps.c ---- */
+
+/* The entries of a map, or of a set, in order: key, item, key, item …; the item of an element of a set is (). */
+const CtWord *ct_io_map_entries(CtArena *arena, const CtType *type, CtWord value, size_t *count);
+
+typedef struct CtEntry { /* of a map that is read */
+    const CtType *type;  /* of the key */
+    CtWord key, item;
+    const void *given; /* what it is read from; borrowed */
+    const char *name;  /* the key's, where it is a member of an object */
+    size_t index;      /* its place in the input */
+} CtEntry;
+
+/* Sorts entries by key. An entry whose key is there before it, or NULL. */
+const CtEntry *ct_io_map_sort(CtEntry *entries, size_t count);
+void ct_io_map_release(CtHeap *heap, const CtType *map, const CtEntry *entries, size_t keys, size_t items);
+/* The tree of sorted entries, which it takes; the set of a map, which it takes. False: the heap is full. */
+bool ct_io_map_tree(CtHeap *heap, const CtType *map, const CtEntry *entries, size_t count, CtWord *tree);
+bool ct_io_set_of(CtHeap *heap, const CtType *set, CtWord map, CtWord *value);
+
 /* ---- npy.c ---- */
 
 #define CT_NPY_MAGIC "\x93NUMPY"

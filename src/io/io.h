@@ -15,6 +15,10 @@ typedef struct CtLeaves {
     bool single;   /* for collecting: some of the reals are Floats */
 } CtLeaves;
 
+/* Whether a type is Map or Set of Data.Map.Tree; sets the types of keys and items, or of the elements. */
+bool ct_io_is_map(const CtType *type, const CtType **key, const CtType **item);
+bool ct_io_is_set(const CtType *type, const CtType **element);
+
 /* A JSON document being read: parsed once, then taken apart. */
 typedef struct CtJson CtJson;
 

@@ -348,6 +348,123 @@ static bool read_array(Reader *r, const CtPath *path, const CtType *type, Meant 
     return true;
 }
 
+/* ---- maps ---- */
+
+/* Where the entries of a map, or the elements of a set, stand in a document, and what they are. */
+typedef struct Entries {
+    const CtPath *path;
+    const CtType *key, *item; /* item NULL: of a set */
+    Meant meant_key, meant_item;
+} Entries;
+
+/* Finds the entries: the members of an object, whose names are keys, or the elements of an array. */
+static void find_entries(const Entries *all, const json_t *json, CtEntry *entries) {
+    size_t count = 0;
+    const char *name;
+    json_t *member;
+    for (; count < json_array_size(json); count++)
+        entries[count] = (CtEntry){.type = all->key, .given = json_array_get(json, count), .index = count};
+    if (json_is_object(json)) json_object_foreach((json_t *)json, name, member) {
+            entries[count] = (CtEntry){.type = all->key, .given = member, .name = name, .index = count};
+            count++;
+        }
+}
+
+/* The path of an entry, and for a pair that of one of its parts. */
+static CtPath path_of(const Entries *all, const CtEntry *entry) {
+    return (CtPath){.outer = all->path, .field = entry->name, .index = entry->index};
+}
+
+static bool read_key(Reader *r, const Entries *all, CtEntry *entry) {
+    const CtPath here = path_of(all, entry), first = {.outer = &here, .index = 0};
+    const json_t *given = entry->given;
+    if (entry->name != NULL) {
+        entry->key.object = ct_value_string_new(r->heap, all->key, entry->name, strlen(entry->name));
+        return entry->key.object != NULL || no_memory(r);
+    }
+    if (all->item == NULL) return read_value(r, &here, all->key, all->meant_key, given, &entry->key);
+    char what[100];
+    if (!json_is_array(given) || json_array_size(given) != 2)
+        return wrong(r, &here, "expected a key and what it stands for, an array of 2 elements, found %s",
+                     found(given, what, sizeof what));
+    return read_value(r, &first, all->key, all->meant_key, json_array_get(given, 0), &entry->key);
+}
+
+static bool read_item(Reader *r, const Entries *all, CtEntry *entry) {
+    const CtPath here = path_of(all, entry), second = {.outer = &here, .index = 1};
+    if (all->item == NULL) return true;
+    bool pair = entry->name == NULL;
+    const json_t *given = pair ? json_array_get(entry->given, 1) : entry->given;
+    return read_value(r, pair ? &second : &here, all->item, all->meant_item, given, &entry->item);
+}
+
+/* Keys are read first, since numbers that replace others come in the order of the keys; then they are read once more.
+ */
+static bool read_entries(Reader *r, const Entries *all, CtEntry *entries, size_t count, size_t *keys, size_t *items) {
+    const CtLeaves *replace = r->replace;
+    r->replace = NULL;
+    while (*keys < count && read_key(r, all, &entries[*keys])) ++*keys;
+    r->replace = replace;
+    if (*keys < count) return false;
+    const CtEntry *twice = ct_io_map_sort(entries, count);
+    if (twice != NULL) {
+        CtPath here = path_of(all, twice);
+        return wrong(r, &here, all->item != NULL ? "this key is there twice" : "this element is there twice");
+    }
+    for (; *items < count; ++*items) {
+        CtEntry again = entries[*items];
+        if (replace != NULL) {
+            if (!read_key(r, all, &again)) return false;
+            ct_value_release(r->heap, all->key, entries[*items].key);
+            entries[*items].key = again.key;
+        }
+        if (!read_item(r, all, &entries[*items])) return false;
+    }
+    return true;
+}
+
+/* The tree of a map, or of the elements of a set. */
+static bool read_tree(Reader *r, const Entries *all, const CtType *type, const CtType *tree, const json_t *json,
+                      CtWord *value) {
+    bool object = all->item != NULL && ct_io_json_is_string(all->key);
+    char name[160];
+    if (!json_is_array(json) && !(object && json_is_object(json)))
+        return expected(r, all->path, type,
+                        object              ? "an object, or an array of pairs"
+                        : all->item != NULL ? "an array of pairs"
+                                            : "an array",
+                        json);
+    if (ct_value_has_own_order(all->key))
+        return wrong(r, all->path,
+                     "keys of the type %s have an order of the program's own: make the map in the program",
+                     ct_io_type_name(all->key, name, sizeof name));
+    size_t count = json_is_array(json) ? json_array_size(json) : json_object_size(json), keys = 0, items = 0;
+    CtEntry *entries = calloc(count + 1, sizeof *entries);
+    if (!entries) return no_memory(r);
+    find_entries(all, json, entries);
+    bool sound = read_entries(r, all, entries, count, &keys, &items);
+    if (!sound) ct_io_map_release(r->heap, tree, entries, keys, items);
+    bool done = sound && (ct_io_map_tree(r->heap, tree, entries, count, value) || no_memory(r));
+    free(entries);
+    return done;
+}
+
+static bool read_map(Reader *r, const CtPath *path, const CtType *type, Meant meant, const json_t *json,
+                     CtWord *value) {
+    Entries all = {.path = path, .meant_key = argument(meant, 0), .meant_item = argument(meant, 1)};
+    return ct_io_is_map(type, &all.key, &all.item) && read_tree(r, &all, type, type, json, value);
+}
+
+static bool read_set(Reader *r, const CtPath *path, const CtType *type, Meant meant, const json_t *json,
+                     CtWord *value) {
+    Entries all = {.path = path, .meant_key = argument(meant, 0)};
+    CtWord tree;
+    return ct_io_is_set(type, &all.key) && read_tree(r, &all, type, type->data->cons[0].fields[0], json, &tree) &&
+           (ct_io_set_of(r->heap, type, tree, value) || no_memory(r));
+}
+
+/* ---- data ---- */
+
 static const CtCon *find_con(const CtCon *cons, uint32_t count, const char *name) {
     for (uint32_t i = 0; i < count; i++)
         if (strcmp(cons[i].name->text, name) == 0) return &cons[i];
@@ -453,6 +570,9 @@ static bool read_data(Reader *r, const CtPath *path, const CtType *type, Meant m
         return value->object || no_memory(r);
     }
     if (ct_io_json_is_list(type)) return read_list(r, path, type, data->cons, meant, json, value);
+    const CtType *key, *item;
+    if (ct_io_is_map(type, &key, &item)) return read_map(r, path, type, meant, json, value);
+    if (ct_io_is_set(type, &key)) return read_set(r, path, type, meant, json, value);
     return read_one_of(r, path, type, data->cons, data->con_count, resolve(meant), json, value);
 }
 

@@ -118,11 +118,11 @@ static void write_foreign_real(CtText *out, const CtType *type, double value) {
 
 /* The part of one structure that is not written yet: its children from index `next` on, then `close`. */
 typedef struct Frame {
-    enum { FRAME_PARTS, FRAME_LIST, FRAME_ARRAY } kind;
-    const CtType *type;   /* LIST, ARRAY: the type of the elements */
-    CtType *const *types; /* PARTS */
+    enum { FRAME_PARTS, FRAME_LIST, FRAME_ARRAY, FRAME_MAP, FRAME_SET } kind;
+    const CtType *type;   /* LIST, ARRAY, SET: the type of the elements */
+    CtType *const *types; /* PARTS; MAP: of key and item */
     CtSym const *names;   /* PARTS: keys, or NULL */
-    const CtWord *words;  /* PARTS, ARRAY */
+    const CtWord *words;  /* PARTS, ARRAY; MAP, SET: key, item, key, item … */
     const CtObject *cell; /* LIST */
     uint32_t nil;         /* LIST: the tag of its end */
     uint64_t next, count;
@@ -185,8 +185,23 @@ static bool write_universal(Writer *w, const CtData *data, CtWord value) {
     return true;
 }
 
+/* A map from strings is an object, others are arrays of pairs; a set is an array. In the order of the keys. */
+static void open_map(Writer *w, const CtType *type, CtWord value) {
+    bool set = type->data->con_count == 1;
+    const CtType *tree = set ? type->data->cons[0].fields[0] : type;
+    CtType *const *types = tree->data->cons[1].fields + 2;
+    bool object = !set && ct_io_json_is_string(types[0]);
+    Frame frame = {.kind = set ? FRAME_SET : FRAME_MAP, .type = types[0], .types = types, .close = object ? "}" : "]"};
+    size_t count;
+    frame.words = ct_io_map_entries(w->out->arena, type, value, &count);
+    frame.count = count;
+    ct_text_putc(w->out, object ? '{' : '[');
+    push(w, frame);
+}
+
 static void write_data(Writer *w, const CtType *type, CtWord value) {
     const CtData *data = type->data;
+    const CtType *key, *item;
     if (ct_core_type_is_integer(type)) {
         ct_value_integer_print(w->out, value);
     } else if (ct_io_json_is_bool(type)) {
@@ -196,6 +211,8 @@ static void write_data(Writer *w, const CtType *type, CtWord value) {
     } else if (ct_io_json_is_list(type)) {
         ct_text_putc(w->out, '[');
         push(w, (Frame){.kind = FRAME_LIST, .type = data->args[0], .cell = value.object, .close = "]"});
+    } else if (ct_io_is_map(type, &key, &item) || ct_io_is_set(type, &key)) {
+        open_map(w, type, value);
     } else {
         const CtCon *con = &data->cons[data->is_enum ? (uint32_t)value.integer : value.object->tag];
         if (con->count == 0)
@@ -270,6 +287,12 @@ static bool next_child(Frame *frame, const CtType **type, CtWord *value) {
         *type = frame->type;
         *value = frame->words[frame->next];
         return true;
+    case FRAME_MAP:
+    case FRAME_SET:
+        if (frame->next == frame->count) return false;
+        *type = frame->kind == FRAME_MAP ? frame->types[1] : frame->type;
+        *value = frame->words[2 * frame->next + (frame->kind == FRAME_MAP)];
+        return true;
     case FRAME_PARTS:
         if (frame->next == frame->count) return false;
         *type = frame->types[frame->next];
@@ -292,6 +315,20 @@ static bool write(Writer *w, const CtType *type, CtWord value) {
         }
         frame->next++;
         if (index > 0) ct_text_putc(out, ',');
+        if (frame->kind == FRAME_MAP && !ct_io_json_is_string(frame->types[0])) {
+            const Frame pair = {.kind = FRAME_PARTS,
+                                .types = frame->types,
+                                .words = frame->words + 2 * index,
+                                .count = 2,
+                                .close = "]"};
+            ct_text_putc(out, '[');
+            push(w, pair);
+            continue;
+        }
+        if (frame->kind == FRAME_MAP) {
+            write_string(out, frame->words[2 * index]);
+            ct_text_putc(out, ':');
+        }
         if (frame->names) {
             CtSym name = frame->names[index];
             ct_io_json_write_string(out, name->text, w->foreign ? ct_io_foreign_name(name) : name->length);

@@ -36,11 +36,11 @@ static void describe_data(CtArena *arena, CtMap *known, const CtType *type, cota
         out->kind = type->data->args[0]->kind == TYPE_CHAR ? COTAN_KIND_STRING : COTAN_KIND_LIST;
         out->count = out->kind == COTAN_KIND_LIST ? 1 : 0;
         out->parts = types_of(arena, known, type->data->args, (uint32_t)out->count);
-    } else if (ct_io_host_map(type, &parts[0], &parts[1])) {
+    } else if (ct_io_is_map(type, &parts[0], &parts[1])) {
         out->kind = COTAN_KIND_MAP;
         out->count = 2;
         out->parts = types_of(arena, known, (CtType *const *)parts, 2);
-    } else if (ct_io_host_set(type, &parts[0])) {
+    } else if (ct_io_is_set(type, &parts[0])) {
         out->kind = COTAN_KIND_SET;
         out->count = 1;
         out->parts = types_of(arena, known, (CtType *const *)parts, 1);

@@ -32,6 +32,28 @@ void ct_value_integer_print(CtText *out, CtWord value) {
         ct_text_printf(out, i + 1 == chunk_count ? "%lld" : "%07lld", (long long)chunks[i]);
 }
 
+static int sign_of(const CtFields *integer) {
+    if (integer->head.tag == LARGE) return integer->words[0].integer ? -1 : 1;
+    return integer->words[0].integer < 0 ? -1 : 1;
+}
+
+/* A large one is farther from 0 than each small one. */
+int ct_value_integer_order(CtWord a, CtWord b) {
+    const CtFields *x = (const CtFields *)a.object, *y = (const CtFields *)b.object;
+    int sign = sign_of(x);
+    if (sign != sign_of(y)) return sign;
+    if (x->head.tag != y->head.tag) return x->head.tag == LARGE ? sign : -sign;
+    if (x->head.tag == SMALL)
+        return (x->words[0].integer > y->words[0].integer) - (x->words[0].integer < y->words[0].integer);
+    const CtArray *ours = (const CtArray *)x->words[1].object, *theirs = (const CtArray *)y->words[1].object;
+    if (ours->length != theirs->length) return ours->length > theirs->length ? sign : -sign;
+    for (int64_t i = ours->length; i-- > 0;) {
+        int64_t more = ours->items[i].integer - theirs->items[i].integer;
+        if (more != 0) return more > 0 ? sign : -sign;
+    }
+    return 0;
+}
+
 static bool small(CtHeap *heap, const CtType *type, int64_t integer, CtWord *value) {
     const CtCon *con = &type->data->cons[SMALL];
     const CtLayout *layout = ct_value_layout_con(heap, con);

@@ -199,6 +199,11 @@ int ct_value_effect(struct ct_effects *effects, int64_t what, const char **answe
 bool ct_value_trace(struct ct_effects *effects, int64_t what);
 /* An Integer in decimal digits. */
 void ct_value_integer_print(CtText *out, CtWord value);
+/* The order of values that `deriving Ord` or the language gives: below 0, 0 or above. A type may have an order of its
+ * own instead, by an instance in the program, or none. */
+bool ct_value_has_own_order(const CtType *type);
+int ct_value_order(const CtType *type, CtWord a, CtWord b);
+int ct_value_integer_order(CtWord a, CtWord b);
 /* A new Integer of decimal digits, perhaps behind a minus sign; false when the heap is full. It takes the square of
  * their number. */
 bool ct_value_integer_new(CtHeap *heap, const CtType *type, const char *text, CtWord *value);
