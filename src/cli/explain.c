@@ -6,7 +6,21 @@
 
 #include "cli/verbs.h"
 
+static void print_member(const char *name, const char *text, const char *behind) {
+    printf("\"%s\":", name);
+    cli_print_json_string(stdout, text, strlen(text));
+    fputs(behind, stdout);
+}
+
 static int explain_code(const Options *options) {
+    const char *title, *explanation = cotan_explain(options->words[0], &title);
+    if (explanation != NULL && options->json) {
+        putchar('{');
+        print_member("code", options->words[0], ",");
+        print_member("title", title, ",");
+        print_member("explanation", explanation, "}\n");
+        return EXIT_DONE;
+    }
     if (cli_print_explanation(options->words[0])) return EXIT_DONE;
     return cli_complain(
         options,
