@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Every code of src/base/errors.def is told somewhere in a golden .out file, or is tested elsewhere; and `cotan explain`
-says something of each."""
+"""Every code of src/base/errors.def is told somewhere in a golden .out file, or is tested elsewhere; `cotan explain`
+says something of each; and docs/errors.md lists all."""
 import argparse
 import os
 import re
@@ -71,6 +71,8 @@ def main():
         fault = explained(cotan, code, title)
         if fault:
             wrong.append(f"{code}: {fault}")
+    if re.findall(r"^\| (E\d{4}) \| (.*) \|$", read("docs/errors.md"), re.M) != rows[1:]:
+        wrong.append("docs/errors.md: its table is not that of the codes and titles of errors.def")
     for code in sorted(golden - set(known)):
         wrong.append(f"{code}: in a golden program, but not in errors.def")
     for line in wrong:
