@@ -52,7 +52,11 @@ static void print_table(const char *function, const cotan_check_result *result) 
 static int check_function(const Options *options, const cotan_context *context, cotan_program *program, const char *at,
                           size_t length) {
     cotan_check_result result;
-    cotan_call call = {.function = options->words[1], .at = at, .at_length = length, .method = options->method};
+    cotan_call call = {.function = options->words[1],
+                       .at = at,
+                       .at_length = length,
+                       .method = options->method,
+                       .native = options->at_once};
     cli_progress_begin(options, context);
     cotan_error *error = cotan_check(program, &call, &result);
     cli_progress_end();
@@ -154,7 +158,7 @@ static void print_tally(const Options *options, const Tally *tally, const cotan_
 
 static int check_region(const Options *options, const cotan_context *context, cotan_program *program, Region *region) {
     cotan_check_result result;
-    cotan_call call = {.function = options->words[1], .method = options->method};
+    cotan_call call = {.function = options->words[1], .method = options->method, .native = options->at_once};
     Tally tally = {0};
     cli_progress_begin(options, context);
     cotan_error *error = check_points(program, &call, region, &tally, options->points > 0 ? options->points : POINTS);
@@ -208,6 +212,10 @@ int cli_verb_check(const Options *options) {
         return cli_complain(options, "--to is the other corner of a region: --at JSON is missing");
     if (options->points > 0 && options->to == NULL)
         return cli_complain(options, "--points are drawn from a region: --to JSON, its other corner, is missing");
+    if (options->engine_asked && options->at_once && options->method != NULL && strcmp(options->method, "native") != 0)
+        return cli_complain(options,
+                            "--engine native checks the derivatives by `native`; `%s` is checked on the evaluator",
+                            options->method);
     if (with_function) return check_given(options, &context, &program);
     int status = cli_load(options, &context, &program);
     if (status != EXIT_DONE) return status;

@@ -293,9 +293,10 @@ static void tell(const Options *options, const char *what, const char *why) {
 /* Notes how the call was run: why the evaluator ran it, or the method `tape` differentiated it instead of `native`, if
  * native code was required; and whether loops were run with checkpoints. */
 static void tell_how(const Options *options, const cotan_result *r) {
-    if (options->at_once && r->not_native != NULL)
+    bool asked = options->at_once || (options->method != NULL && strcmp(options->method, "native") == 0);
+    if (asked && r->not_native != NULL)
         tell(options, "the evaluator runs this", r->not_native);
-    else if (options->at_once && r->by_tape != NULL)
+    else if (asked && r->by_tape != NULL)
         tell(options, "by the method `tape`", r->by_tape);
     if (r->checkpoints)
         tell(options, "loops ran with checkpoints", "the run did not fit into the memory limit without");

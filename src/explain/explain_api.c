@@ -68,9 +68,11 @@ typedef struct CheckCall {
 static bool check(cotan_context *context, void *data) {
     CheckCall *c = data;
     CtEntry entry = {.mode = COTAN_VJP};
-    if (!ct_session_choose_method(context, c->call->method, &entry)) return false;
+    const char *name = c->call->method;
+    if (!name && c->call->native) name = ct_core_method_name(METHOD_NATIVE);
+    if (!ct_session_choose_method(context, name, &entry)) return false;
     CtArena *results = ct_session_fresh_results(c->program);
-    CtMethod jvp = c->call->method ? entry.method : METHOD_FORWARD;
+    CtMethod jvp = name ? entry.method : METHOD_FORWARD;
     return results && ct_explain_check(c->program, results, c->call, jvp, entry.method, c->out);
 }
 
