@@ -170,6 +170,7 @@ typedef enum cotan_kind {
     COTAN_KIND_SET, /* of Data.Set */
     COTAN_KIND_DATA,
     COTAN_KIND_FUNCTION, /* of types only */
+    COTAN_KIND_INTEGER,  /* of any size: its text is its decimal digits, behind a minus sign perhaps */
 } cotan_kind;
 
 /* A type. Recursive types are cyclic. */
@@ -200,6 +201,8 @@ typedef struct cotan_value cotan_value;
  * character). */
 cotan_value *cotan_value_double(double number);
 cotan_value *cotan_value_int(int64_t number);
+cotan_value *cotan_value_integer(const char *digits,
+                                 size_t length); /* of any size, for an Integer; an INT is one, too */
 cotan_value *cotan_value_bool(bool truth);
 cotan_value *cotan_value_char(uint32_t code_point);
 cotan_value *cotan_value_string(const char *text, size_t length);
@@ -221,10 +224,10 @@ cotan_value *cotan_value_copy(const cotan_value *value);
 void cotan_value_free(cotan_value *value);
 
 cotan_kind cotan_value_kind(const cotan_value *value);
-double cotan_value_as_double(const cotan_value *value); /* DOUBLE; of INT the nearest; else 0 */
-int64_t cotan_value_as_int(const cotan_value *value);   /* INT, CHAR its code point, BOOL 0 or 1; else 0 */
-const char *cotan_value_text(
-    const cotan_value *value); /* STRING, in UTF-8, with a NUL behind it; DATA: the constructor's name; else NULL */
+double cotan_value_as_double(const cotan_value *value);   /* DOUBLE; of INT the nearest; else 0 */
+int64_t cotan_value_as_int(const cotan_value *value);     /* INT, CHAR its code point, BOOL 0 or 1; else 0 */
+const char *cotan_value_text(const cotan_value *value);   /* STRING, in UTF-8, with a NUL behind it; DATA: the
+                                                             constructor's name; INTEGER: the   digits; else NULL */
 size_t cotan_value_text_length(const cotan_value *value); /* in bytes */
 /* The parts: of a TUPLE, LIST, ARRAY, SET, MAP; the fields of DATA. An array of numbers has no parts, but numbers: then
  * as_numbers gives their address, rank and sizes, and otherwise NULL. */

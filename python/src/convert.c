@@ -54,6 +54,21 @@ static cotan_value *int_from(const Plan *plan, PyObject *object) {
     return expected(plan, object);
 }
 
+static cotan_value *integer_from(const Plan *plan, PyObject *object) {
+    PyObject *index = PyBool_Check(object) ? NULL : PyNumber_Index(object);
+    PyObject *digits = index != NULL ? PyObject_Str(index) : NULL;
+    Py_ssize_t length = 0;
+    const char *text = digits != NULL ? PyUnicode_AsUTF8AndSize(digits, &length) : NULL;
+    cotan_value *value = text != NULL ? checked(cotan_value_integer(text, (size_t)length)) : NULL;
+    Py_XDECREF(digits);
+    if (index == NULL) {
+        PyErr_Clear();
+        return expected(plan, object);
+    }
+    Py_DECREF(index);
+    return value;
+}
+
 static cotan_value *bool_from(const Plan *plan, PyObject *object) {
     PyObject *name = PyObject_GetAttrString((PyObject *)Py_TYPE(object), "__name__");
     const char *text = name != NULL ? PyUnicode_AsUTF8AndSize(name, NULL) : NULL;
@@ -208,6 +223,7 @@ static cotan_value *of_kind(const Plan *plan, PyObject *object, Kept **kept) {
     case COTAN_KIND_DOUBLE:
     case COTAN_KIND_FLOAT: return real_from(plan, object);
     case COTAN_KIND_INT: return int_from(plan, object);
+    case COTAN_KIND_INTEGER: return integer_from(plan, object);
     case COTAN_KIND_BOOL: return bool_from(plan, object);
     case COTAN_KIND_CHAR: return char_from(plan, object);
     case COTAN_KIND_STRING: return string_from(plan, object);
@@ -290,6 +306,7 @@ static PyObject *to_kind(const Plan *plan, const cotan_value *value) {
     case COTAN_KIND_DOUBLE:
     case COTAN_KIND_FLOAT: return PyFloat_FromDouble(cotan_value_as_double(value));
     case COTAN_KIND_INT: return PyLong_FromLongLong(cotan_value_as_int(value));
+    case COTAN_KIND_INTEGER: return PyLong_FromString(cotan_value_text(value), NULL, 10);
     case COTAN_KIND_BOOL: return PyBool_FromLong(cotan_value_as_int(value) != 0);
     case COTAN_KIND_CHAR: return PyUnicode_FromOrdinal((int)cotan_value_as_int(value));
     case COTAN_KIND_STRING:

@@ -72,7 +72,8 @@ static void put_type(const cotan_type *type, bool given) {
     switch (type->kind) {
     case COTAN_KIND_DOUBLE:
     case COTAN_KIND_FLOAT: fputs("float", stdout); break;
-    case COTAN_KIND_INT: fputs("int", stdout); break;
+    case COTAN_KIND_INT:
+    case COTAN_KIND_INTEGER: fputs("int", stdout); break;
     case COTAN_KIND_BOOL: fputs("bool", stdout); break;
     case COTAN_KIND_CHAR:
     case COTAN_KIND_STRING: fputs("str", stdout); break;

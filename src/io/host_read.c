@@ -42,6 +42,7 @@ static const char *found(const cotan_value *given, char *out, size_t size) {
     case COTAN_KIND_INT: snprintf(out, size, "the integer %lld", (long long)given->number.integer); break;
     case COTAN_KIND_BOOL: snprintf(out, size, given->number.integer != 0 ? "True" : "False"); break;
     case COTAN_KIND_CHAR: snprintf(out, size, "the character U+%04llX", (long long)given->number.integer); break;
+    case COTAN_KIND_INTEGER: snprintf(out, size, "the integer %.40s", given->text); break;
     case COTAN_KIND_STRING: snprintf(out, size, "the string \"%.40s\"", given->text); break;
     case COTAN_KIND_DATA:
         snprintf(out, size, "%.60s of %zu field%s", given->text, given->count, plural(given->count));
@@ -90,6 +91,21 @@ static bool read_integer(Reader *r, const CtPath *path, const CtType *type, cons
     value->integer = given->number.integer;
     if (kind != COTAN_KIND_CHAR || (value->integer >= 0 && value->integer < 0x110000)) return true;
     return expected(r, path, type, given);
+}
+
+/* An Integer, of an integer of the host. */
+static bool read_digits(Reader *r, const CtPath *path, const CtType *type, const cotan_value *given, CtWord *value) {
+    char few[32];
+    const char *text = given->text;
+    snprintf(few, sizeof few, "%lld", (long long)given->number.integer);
+    if (given->kind == COTAN_KIND_INT) text = few;
+    if (given->kind != COTAN_KIND_INT && given->kind != COTAN_KIND_INTEGER) return expected(r, path, type, given);
+    const char *digits = text + (text[0] == '-');
+    size_t count = strspn(digits, "0123456789");
+    if (count == 0 || digits[count] != '\0') return wrong(r, path, "`%.40s` are no decimal digits", text);
+    if (count > CT_IO_MOST_DIGITS)
+        return wrong(r, path, "an Integer may have %d digits, this one has %zu", CT_IO_MOST_DIGITS, count);
+    return ct_value_integer_new(r->heap, type, text, value) || no_memory(r);
 }
 
 /* ---- structures ---- */
@@ -328,6 +344,7 @@ static bool read_set(Reader *r, const CtPath *path, const CtType *type, const co
 
 static bool read_data(Reader *r, const CtPath *path, const CtType *type, const cotan_value *given, CtWord *value) {
     const CtType *key, *item;
+    if (ct_core_type_is_integer(type)) return read_digits(r, path, type, given, value);
     if (ct_io_json_is_bool(type)) return read_integer(r, path, type, given, COTAN_KIND_BOOL, value);
     if (ct_io_json_is_string(type) && given->kind == COTAN_KIND_STRING) {
         value->object = ct_value_string_new(r->heap, type, given->text, given->text_length);

@@ -122,7 +122,13 @@ static void write_con(Writer *w, const CtType *type, CtWord value, cotan_value *
 
 static void write_data(Writer *w, const CtType *type, CtWord value, cotan_value *to) {
     const CtType *key, *item;
-    if (ct_io_json_is_bool(type)) {
+    if (ct_core_type_is_integer(type)) {
+        CtText digits = ct_text(w->arena);
+        ct_value_integer_print(&digits, value);
+        to->kind = COTAN_KIND_INTEGER;
+        to->text = digits.data;
+        to->text_length = digits.length;
+    } else if (ct_io_json_is_bool(type)) {
         to->kind = COTAN_KIND_BOOL;
         to->number.integer = value.integer;
     } else if (ct_io_json_is_string(type)) {

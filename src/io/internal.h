@@ -6,6 +6,8 @@
 
 #include "io/io.h"
 
+enum { CT_IO_MOST_DIGITS = 100000 }; /* of an Integer that is read, which takes the square of their number */
+
 /* Whether a type is [a], [Char] or Bool: data types of Core with their own JSON syntax. */
 bool ct_io_json_is_list(const CtType *type);
 bool ct_io_json_is_string(const CtType *type);

@@ -22,7 +22,7 @@ struct CtJson {
 
 /* Begins the string that stands for an integer that may not fit 64 bits; no other string in a quoted document begins so
  * unless it writes this control character. */
-enum { QUOTED = 1, LONG_INTEGER = 18, MOST_DIGITS = 100000 };
+enum { QUOTED = 1, LONG_INTEGER = 18 };
 
 /* The type of a value as the program has it, where that is known: it tells what the values of universal types are. The
  * form's parameters stand for the types in `params`, of the data type around. */
@@ -183,8 +183,8 @@ static bool read_integer(Reader *r, const CtPath *path, const CtType *type, cons
     char text[32];
     const char *digits = large_integer(r, json);
     if (!digits && !json_is_integer(json)) return expected(r, path, type, "an integer", json);
-    if (digits && strlen(digits) > MOST_DIGITS)
-        return wrong(r, path, "an Integer may have %d digits, this one has %zu", MOST_DIGITS, strlen(digits));
+    if (digits && strlen(digits) > CT_IO_MOST_DIGITS)
+        return wrong(r, path, "an Integer may have %d digits, this one has %zu", CT_IO_MOST_DIGITS, strlen(digits));
     if (!digits) snprintf(text, sizeof text, "%lld", (long long)json_integer_value(json));
     return ct_value_integer_new(r->heap, type, digits ? digits : text, value) || no_memory(r);
 }

@@ -325,7 +325,8 @@ static bool call_in(cotan_context *context, CtCall *c, CtSession *session);
 static bool begins_on_evaluator(const cotan_context *context, const CtCall *c) {
     const cotan_call *call = c->call;
     bool named = call->method != NULL && strcmp(call->method, ct_core_method_name(METHOD_NATIVE)) == 0;
-    return call->native && !named && call->native_after > 0 && !call->count && !call->trap && context->limits.steps == 0;
+    return call->native && !named && call->native_after > 0 && !call->count && !call->trap &&
+           context->limits.steps == 0;
 }
 
 /* Runs on the evaluator, with tier-up to native code. */

@@ -30,7 +30,9 @@ static bool is_named(const CtType *type, const char *name) {
 /* Of data: what the language has notation for, or else its constructors. */
 static void describe_data(CtArena *arena, CtMap *known, const CtType *type, cotan_type *out) {
     const CtType *parts[2];
-    if (is_named(type, "Bool") && type->data->is_enum) {
+    if (ct_core_type_is_integer(type)) {
+        out->kind = COTAN_KIND_INTEGER;
+    } else if (is_named(type, "Bool") && type->data->is_enum) {
         out->kind = COTAN_KIND_BOOL;
     } else if (is_named(type, "[]")) {
         out->kind = type->data->args[0]->kind == TYPE_CHAR ? COTAN_KIND_STRING : COTAN_KIND_LIST;

@@ -47,6 +47,10 @@ cotan_value *cotan_value_string(const char *text, size_t length) {
     return with_text(node(COTAN_KIND_STRING), text, length);
 }
 
+cotan_value *cotan_value_integer(const char *digits, size_t length) {
+    return with_text(node(COTAN_KIND_INTEGER), digits, length);
+}
+
 /* Gives a node its parts, which are freed when that is impossible. */
 static cotan_value *with_parts(cotan_value *value, cotan_value *const *parts, size_t count) {
     bool whole = value != NULL;

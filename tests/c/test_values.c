@@ -40,6 +40,8 @@ static const char source[] =
     "evens s = Set.filter even s\n"
     "kinds :: (Bool, Char, String, Int, Float, ()) -> ((), Float, Int, String, Char, Bool)\n"
     "kinds (a, b, c, d, e, f) = (f, e, d + 1, reverse c, succ b, not a)\n"
+    "ranked :: Map Integer String -> Set Integer -> ([String], [Integer])\n"
+    "ranked m s = (Map.elems m, map (* 3) (Set.toList s))\n"
     "odd' :: Map Backwards Double -> Double\n"
     "odd' m = Map.foldr (+) 0 m\n"
     "square :: Array (Array Double) -> Array (Array Double)\n"
@@ -96,6 +98,7 @@ static cotan_function *make(const Setting *s, cotan_mode mode, const char *name)
 static cotan_value *real(double x) { return cotan_value_double(x); }
 static cotan_value *whole(int64_t n) { return cotan_value_int(n); }
 static cotan_value *text(const char *s) { return cotan_value_string(s, strlen(s)); }
+static cotan_value *large(const char *digits) { return cotan_value_integer(digits, strlen(digits)); }
 static cotan_value *bare(const char *name) { return cotan_value_data(name, NULL, 0); }
 static cotan_value *node(cotan_value *l, double x, cotan_value *r) { return DATA("Node", l, real(x), r); }
 
@@ -296,6 +299,20 @@ static void maps_of(const Setting *s) {
     assert_int_equal(cotan_value_count(set), 3);
     static const int left[] = {-4, 0, 2};
     for (size_t i = 0; i < 3; i++) assert_int_equal(cotan_value_as_int(part(set, i)), left[i]);
+    cotan_function *ranked = make(s, COTAN_RUN, "ranked");
+    assert_int_equal(cotan_function_signature(ranked)->at_type->parts[1]->parts[0]->kind, COTAN_KIND_INTEGER);
+    const cotan_value *in_order =
+        value_of(ranked, TUPLE(MAP(large("70000000000000000000"), text("c"), whole(-4), text("b"),
+                                   large("-70000000000000000000"), text("a")),
+                               SET(large("0030000000000000000000"), whole(7))));
+    for (size_t i = 0; i < 3; i++)
+        assert_string_equal(cotan_value_text(part(part(in_order, 0), i)), i == 0 ? "a" : i == 1 ? "b" : "c");
+    assert_string_equal(cotan_value_text(part(part(in_order, 1), 0)), "21");
+    assert_string_equal(cotan_value_text(part(part(in_order, 1), 1)), "90000000000000000000");
+    expect_fails(ranked, TUPLE(MAP(large("7x"), text("c")), SET()), "E0601", "are no decimal digits");
+    expect_fails(ranked, TUPLE(MAP(large("-"), text("c")), SET()), "E0601", "are no decimal digits");
+    expect_fails(ranked, TUPLE(MAP(real(7), text("c")), SET()), "E0601", "expected Integer, found the number 7");
+    expect_fails(ranked, TUPLE(MAP(), SET(whole(7), large("7"))), "E0601", "is there twice");
     cotan_function *odd = make(s, COTAN_RUN, "odd'");
     assert_true(cotan_function_signature(odd)->at_type->parts[0]->own_order);
     expect_fails(odd, MAP(DATA("Backwards", whole(1)), real(2)), "E0601", "an order of the program's own");

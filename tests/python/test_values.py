@@ -57,6 +57,9 @@ perhaps :: Maybe Int -> Maybe String
 perhaps x = case x of { Nothing -> Nothing; Just n -> Just (show n) }
 pairs :: Array (Double, Int) -> [(Int, Double)]
 pairs ps = foldr (\(x, n) rest -> (n, x) : rest) [] ps
+factorial :: Integer -> Integer
+factorial n = product [1 .. n]
+large = 2 ^ 100
 answer :: Array Double
 answer = [|4, 2|]
 """
@@ -123,6 +126,13 @@ def test_arrays_of_all_elements(p):
     assert p.double([]).shape == (0,)
 
 
+def test_integers_have_any_size(p):
+    assert p.large == 2 ** 100
+    assert p.factorial(30) == 265252859812191058636308480000000
+    assert p.factorial(numpy.int32(3)) == 6
+    assert p.factorial(-(1 << 80)) == 1
+
+
 def test_results_belong_to_numpy(p):
     first = p.double([1.0, 2.0])
     p.double([5.0, 6.0])
@@ -180,6 +190,7 @@ def test_a_large_array_is_not_copied():
     (lambda p: p.same((True, "xy", "", 1, 1.0, ())), "expected Char, found str"),
     (lambda p: p.same((1, "x", "", 1, 1.0, ())), "expected Bool, found int"),
     (lambda p: p.same((True, "x", "", 1 << 70, 1.0, ())), "more than 64 bits"),
+    (lambda p: p.factorial(2.0), "argument `n`: expected Integer, found float"),
     (lambda p: p.same((True, "x")), "expected (Bool, Char, [Char], Int, Float, ()), found 2 elements"),
 ])
 def test_wrong_inputs(p, call, message):
