@@ -169,6 +169,12 @@ static bool find_slopes(Check *c, const CtLeaves *x, const CtLeaves *dx, const C
     return true;
 }
 
+/* What products are measured against at least: where terms of a derivative cancel, a rounding of the value's size is
+ * left, and directions are proportional to the point. */
+static double rounding_of(const Check *c, double value) {
+    return isfinite(value) ? c->tolerance.rounding * fabs(value) / c->tolerance.product : 0;
+}
+
 /* Sum of products; `size` receives the sum of their absolute values. */
 static double inner(const CtLeaves *a, const CtLeaves *b, double *size) {
     double sum = 0;
@@ -203,7 +209,7 @@ static void check_value(Check *c, const CtLeaves *y, const CtLeaves *value, cons
 
 /* Compares the row of each real of the result, times dx, with that real of J·dx; this also detects permuted rows.
  * `steps`: of a pullback. False on an error. */
-static bool check_rows(Check *c, const CtLeaves *dx, const CtLeaves *tangent, uint64_t steps) {
+static bool check_rows(Check *c, const CtLeaves *dx, const CtLeaves *y, const CtLeaves *tangent, uint64_t steps) {
     const char *what = "rows of the Jacobian times dx, against J·dx along direction 1";
     CtLeaves value = leaves_of(c->arena), rows = leaves_of(c->arena);
     uint32_t count = tangent->reals.count, columns = dx->reals.count, worst = 0;
@@ -217,7 +223,8 @@ static bool check_rows(Check *c, const CtLeaves *dx, const CtLeaves *tangent, ui
     for (uint32_t i = 0; i < count; i++) {
         CtLeaves row = {.reals = {.items = rows.reals.items + i * columns, .count = columns}};
         double size, product = inner(&row, dx, &size);
-        double difference = ct_explain_relative_difference(product, tangent->reals.items[i], size);
+        double floor = fmax(size, rounding_of(c, y->reals.items[i]));
+        double difference = ct_explain_relative_difference(product, tangent->reals.items[i], floor);
         if (difference <= most) continue;
         most = difference;
         worst = i;
@@ -248,9 +255,12 @@ static bool check_direction(Check *c, const CtLeaves *x, const CtLeaves *y, cons
     double left_size, right_size;
     double left = inner(&tangent, &dy, &left_size), right = inner(&dx, &cotangent, &right_size);
     what = ct_format(c->arena, "⟨dx, Jᵀ·dy⟩ = ⟨J·dx, dy⟩ along direction %d", which + 1);
-    double difference = ct_explain_relative_difference(right, left, fmax(left_size, right_size));
+    double value_size;
+    inner(y, &dy, &value_size);
+    double floor = fmax(fmax(left_size, right_size), rounding_of(c, value_size));
+    double difference = ct_explain_relative_difference(right, left, floor);
     add_row(c, what, right, left, difference, c->tolerance.product);
-    return which > 0 || check_rows(c, &dx, &tangent, steps);
+    return which > 0 || check_rows(c, &dx, y, &tangent, steps);
 }
 
 static CtSession *session_of_run(Check *c) {
