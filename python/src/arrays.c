@@ -175,7 +175,8 @@ cotan_value *array_from(const Plan *plan, PyObject *object, Kept **kept) {
     PyObject *array = PyObject_CallFunctionObjArgs(names.as_array, object, names.dtypes[plan->element], NULL);
     if (array == NULL) {
         PyErr_Clear();
-        return expected(plan, object);
+        /* Rows that are no array together: the row that is wrong is named. */
+        return sequence && plan->rank > 1 ? sequence_from(plan, object, kept) : expected(plan, object);
     }
     if (plan->element == COTAN_BOOL) { /* Bools are words, which only this copy has */
         Plan words = *plan;

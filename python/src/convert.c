@@ -139,7 +139,7 @@ static cotan_value *parts_end(Parts *parts, cotan_kind kind, const char *constru
     return value;
 }
 
-static cotan_value *sequence_from(const Plan *plan, PyObject *object, Kept **kept) {
+cotan_value *sequence_from(const Plan *plan, PyObject *object, Kept **kept) {
     PyObject *items = items_of(plan, object);
     if (items == NULL) return NULL;
     Py_ssize_t count = PyTuple_Size(items);

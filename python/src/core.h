@@ -102,6 +102,8 @@ void kept_release(Kept *kept);
 
 /* A value of Python's as one of Cotan's; NULL with an exception. */
 cotan_value *value_from(const Plan *plan, PyObject *object, Kept **kept);
+/* The same of the parts of a list, tuple or set, one by one. */
+cotan_value *sequence_from(const Plan *plan, PyObject *object, Kept **kept);
 /* Raises wrong_input: what was expected, and what is there. */
 cotan_value *expected(const Plan *plan, PyObject *object);
 /* ---- arrays.c ---- */
