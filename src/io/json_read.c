@@ -6,23 +6,10 @@
  */
 #include <ctype.h>
 #include <errno.h>
-#include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
 
-#include "io/internal.h"
-
-struct CtJson {
-    json_t *root, *value; /* the document, and the part of it that is converted */
-    const char *what;
-    bool is_element; /* `value` is element 0 of the document */
-    bool foreign;    /* of another program: ct_io_json_foreign */
-    bool quoted; /* some integer does not fit 64 bits, so integers of many digits were made strings: quote_integers */
-};
-
-/* Begins the string that stands for an integer that may not fit 64 bits; no other string in a quoted document begins so
- * unless it writes this control character. */
-enum { QUOTED = 1, LONG_INTEGER = 18 };
+#include "io/json.h"
 
 /* The type of a value as the program has it, where that is known: it tells what the values of universal types are. The
  * form's parameters stand for the types in `params`, of the data type around. */
@@ -72,50 +59,11 @@ static const char *large_integer(const Reader *r, const json_t *json) {
     return text && text[0] == QUOTED ? text + 1 : NULL;
 }
 
-/* Describes a JSON value for an error message. */
-static const char *found(const json_t *json, char *out, size_t size) {
-    switch (json_typeof(json)) {
-    case JSON_OBJECT: {
-        const char *key = json_object_iter_key(json_object_iter((json_t *)json));
-        size_t count = json_object_size(json);
-        if (count == 1)
-            snprintf(out, size, "an object with the member \"%.40s\"", key);
-        else
-            snprintf(out, size, "an object of %zu members", count);
-        break;
-    }
-    case JSON_ARRAY: {
-        size_t count = json_array_size(json);
-        snprintf(out, size, "an array of %zu element%s", count, count == 1 ? "" : "s");
-        break;
-    }
-    case JSON_STRING: {
-        const char *text = json_string_value(json);
-        if (text[0] == QUOTED)
-            snprintf(out, size, "the number %.40s", text + 1);
-        else
-            snprintf(out, size, "the string \"%.40s\"", text);
-        break;
-    }
-    case JSON_INTEGER: snprintf(out, size, "the number %lld", (long long)json_integer_value(json)); break;
-    case JSON_REAL: {
-        double real = json_real_value(json);
-        bool whole = real == trunc(real) && fabs(real) < 1e15;
-        snprintf(out, size, whole ? "the number %.1f" : "the number %.17g", real);
-        break;
-    }
-    case JSON_TRUE: snprintf(out, size, "true"); break;
-    case JSON_FALSE: snprintf(out, size, "false"); break;
-    case JSON_NULL: snprintf(out, size, "null"); break;
-    }
-    return out;
-}
-
 __attribute__((noinline)) static bool expected(Reader *r, const CtPath *path, const CtType *type, const char *form,
                                                const json_t *json) {
     char name[160], what[100];
     return wrong(r, path, "expected %s as %s, found %s", ct_io_type_name(type, name, sizeof name), form,
-                 found(json, what, sizeof what));
+                 ct_io_json_found(json, what, sizeof what));
 }
 
 /* ---- types as the program has them ---- */
@@ -386,7 +334,7 @@ static bool read_key(Reader *r, const Entries *all, CtEntry *entry) {
     char what[100];
     if (!json_is_array(given) || json_array_size(given) != 2)
         return wrong(r, &here, "expected a key and what it stands for, an array of 2 elements, found %s",
-                     found(given, what, sizeof what));
+                     ct_io_json_found(given, what, sizeof what));
     return read_value(r, &first, all->key, all->meant_key, json_array_get(given, 0), &entry->key);
 }
 
@@ -627,136 +575,6 @@ static bool read_value(Reader *r, const CtPath *path, const CtType *type, Meant 
         return read_data(r, path, type, meant, json, value);
     }
     return false;
-}
-
-/* ---- text that is not JSON ---- */
-
-/* A help text that depends on the text around the place where parsing stopped. */
-static const char *suggestion(const char *text, size_t length, size_t at) {
-    static const char *const numbers[] = {"NaN", "nan", "inf", "-inf", "Infinity", "-Infinity"};
-    size_t start = at < length ? at : length, before;
-    while (start > 0 && (isalnum((unsigned char)text[start - 1]) || text[start - 1] == '_')) start--;
-    if (start > 0 && start == at) start--; /* no word ends at `at`: look at the character before it */
-    for (before = start; before > 0 && isspace((unsigned char)text[before - 1]); before--) continue;
-    if (start >= length) return NULL;
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        for (size_t back = 0; back < 2 && back <= start; back++)
-            if (length - (start - back) >= strlen(numbers[i]) &&
-                memcmp(text + (start - back), numbers[i], strlen(numbers[i])) == 0)
-                return "numbers that JSON lacks are the strings \"nan\", \"inf\" and \"-inf\"";
-    switch (text[start]) {
-    case '\'': return "strings and the names of fields stand between double quotes: \"x\"";
-    case '.': return "a number begins with a digit: 0.5";
-    case '(': return "a tuple is written as an array: [1, 2]";
-    case ']':
-    case '}': return before > 0 && text[before - 1] == ',' ? "the last element has no comma behind it" : NULL;
-    default: break;
-    }
-    return isalpha((unsigned char)text[start]) ? "strings and the names of fields stand between double quotes: \"x\""
-                                               : NULL;
-}
-
-static void not_json(CtContext *context, const char *what, const char *text, size_t length, const json_error_t *error) {
-    bool blank = true, at_end = json_error_code(error) == json_error_premature_end_of_input ||
-                                strstr(error->text, "near end of file") != NULL;
-    for (size_t i = 0; i < length; i++) blank = blank && isspace((unsigned char)text[i]);
-    const char *message = json_error_code(error) == json_error_stack_overflow
-                              ? "arrays and objects are nested too deeply"
-                          : blank  ? "there is no value"
-                          : at_end ? "the value ends too early: a bracket or a quote is not closed"
-                                   : error->text;
-    CtDiag *diag = ct_error(context, CT_E0602, CT_NO_RANGE, "%s: line %d, column %d: %s", what, error->line,
-                            error->column < 1 ? 1 : error->column, message);
-    const char *help = at_end || error->position < 0 ? NULL : suggestion(text, length, (size_t)error->position);
-    if (json_error_code(error) == json_error_stack_overflow)
-        help = "a value that is read may be nested 2048 levels deep; a long list is one level";
-    if (help) ct_help(context, diag, "%s", help);
-}
-
-/* ---- the public functions ---- */
-
-/* Parses a document in which integers of many digits are first made strings: Jansson's have 64 bits. */
-static json_t *parse_quoted(const char *text, size_t length, size_t flags, json_error_t *error) {
-    static const char open[] = "\"\\u0001";
-    size_t room = length, from = 0, to = 0;
-    for (size_t i = 0; i < length; i++) room += i % LONG_INTEGER == 0 ? sizeof open : 0;
-    char *copy = malloc(room + sizeof open);
-    bool in_string = false;
-    while (copy && from < length) {
-        size_t end = from + (text[from] == '-');
-        while (end < length && isdigit((unsigned char)text[end])) end++;
-        bool fraction = end < length && strchr(".eE", text[end]) != NULL;
-        bool behind = from > 0 && (isdigit((unsigned char)text[from - 1]) || strchr(".eE+-", text[from - 1]) != NULL);
-        bool quote = !in_string && !fraction && !behind && end - from > LONG_INTEGER;
-        if (quote) memcpy(copy + to, open, sizeof open - 1);
-        if (quote) to += sizeof open - 1;
-        size_t count = quote ? end - from : 1;
-        if (in_string && text[from] == '\\' && from + 1 < length) count = 2;
-        if (text[from] == '"') in_string = !in_string;
-        memcpy(copy + to, text + from, count);
-        from += count;
-        to += count;
-        if (quote) copy[to++] = '"';
-    }
-    json_t *root = json_loadb(copy ? copy : text, copy ? to : length, flags, error);
-    free(copy);
-    return root;
-}
-
-CtJson *ct_io_json_parse(CtContext *context, const char *what, const char *text, size_t length) {
-    const size_t flags = JSON_DECODE_ANY | JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL;
-    json_error_t error;
-    json_t *root = json_loadb(text, length, flags, &error);
-    bool memory = root || json_error_code(&error) != json_error_out_of_memory;
-    if (!root && memory) { /* Jansson reports some failed allocations as syntax errors: parse again */
-        void *enough = malloc(length + 4096);
-        memory = enough != NULL;
-        free(enough);
-        if (memory) root = json_loadb(text, length, flags, &error);
-    }
-    bool quoted = !root && json_error_code(&error) == json_error_numeric_overflow;
-    if (quoted) root = parse_quoted(text, length, flags, &error);
-    CtJson *json = root ? malloc(sizeof *json) : NULL;
-    if (json) {
-        *json = (CtJson){.root = root, .value = root, .what = what, .quoted = quoted};
-        return json;
-    }
-    json_decref(root);
-    if (root || !memory || json_error_code(&error) == json_error_out_of_memory) {
-        ct_error(context, CT_E0801, CT_NO_RANGE, "%s: there is no memory to read the value", what);
-        return NULL;
-    }
-    not_json(context, what, text, length, &error);
-    return NULL;
-}
-
-bool ct_io_json_arguments(CtContext *context, CtJson *json, const char *function, uint32_t count) {
-    char what[100];
-    if (!json_is_array(json->root)) {
-        CtDiag *diag = ct_error(context, CT_E0601, CT_NO_RANGE, "%s: expected an array of the arguments, found %s",
-                                json->what, found(json->root, what, sizeof what));
-        ct_help(context, diag, "one argument is an array of one element: %s '[3]'", json->what);
-        return false;
-    }
-    size_t given = json_array_size(json->root);
-    if (given != count) {
-        ct_error(context, CT_E0601, CT_NO_RANGE, "%s: `%s` takes %u argument%s, found %zu", json->what, function, count,
-                 count == 1 ? "" : "s", given);
-        return false;
-    }
-    if (count == 1) {
-        json->value = json_array_get(json->root, 0);
-        json->is_element = true;
-    }
-    return true;
-}
-
-void ct_io_json_foreign(CtJson *json) { json->foreign = true; }
-
-void ct_io_json_free(CtJson *json) {
-    if (!json) return;
-    json_decref(json->root);
-    free(json);
 }
 
 bool ct_io_json_value(CtContext *context, CtHeap *heap, const CtJson *json, const CtType *type, const CtLeaves *replace,

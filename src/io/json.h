@@ -1,0 +1,24 @@
+/* A JSON document that is being read. */
+#ifndef CT_IO_JSON_H
+#define CT_IO_JSON_H
+
+#include <jansson.h>
+
+#include "io/internal.h"
+
+struct CtJson {
+    json_t *root, *value; /* the document, and the part of it that is converted */
+    const char *what;
+    bool is_element; /* `value` is element 0 of the document */
+    bool foreign;    /* of another program: ct_io_json_foreign */
+    bool quoted; /* some integer does not fit 64 bits, so integers of many digits were made strings: quote_integers */
+};
+
+/* Begins the string that stands for an integer that may not fit 64 bits; no other string in a quoted document begins so
+ * unless it writes this control character. */
+enum { QUOTED = 1, LONG_INTEGER = 18 };
+
+/* Describes a value for an error message, in `out`, which is returned. */
+const char *ct_io_json_found(const json_t *json, char *out, size_t size);
+
+#endif
