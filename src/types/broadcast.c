@@ -2,10 +2,12 @@
  * of length 1 (lib/elementwise.cot), so `rate * g`, a number beside an array, is read as `[|rate|] * g`, and a row
  * beside a matrix as `[|row|]`: the missing axes come first, as in NumPy.
  *
- * The other operand is one whose type is known without inference: a variable of a known type, or operators and
- * functions applied to such. Where neither it nor the expected type says how many axes are wanted, or the operand is
- * a lambda's variable, say, the operand is checked as it stands; where that is an error, see operands.c. No program
- * changes its meaning: without the array literals it would be refused. */
+ * The other operand is one whose type is known without inference: a variable of a known type, an array that is written
+ * out, or operators and functions applied to such. Where neither it nor the expected type says how many axes are
+ * wanted, or the operand is a lambda's variable, say, the operand is checked as it stands; where that is an error, see
+ * operands.c. No program changes its meaning: without the array literals it would be refused. But where all that is
+ * written out are number literals, `m + [|1, 2|]`, each could also stand for a row of one number: the literal is a row,
+ * as in NumPy. */
 #include "types/internal.h"
 
 enum { DEPTH = 200 }; /* of operands in operands that are looked at */
@@ -84,12 +86,31 @@ static CtTy *wider(CtTypes *types, CtTy *a, CtTy *b) {
     return ct_types_least_axes(types, a) >= ct_types_least_axes(types, b) ? a : b;
 }
 
+static bool is_number(const CtExpr *expr) {
+    while (expr->kind == EXPR_NEG) expr = expr->parts[0];
+    return expr->kind == EXPR_LIT && (expr->lit.kind == LIT_INT || expr->lit.kind == LIT_FRACTION);
+}
+
+/* The type of an array that is written out, of which an element's type is known, or all elements are number literals.
+ * Only its axes are looked at: those are taken for Doubles. */
+static CtTy *written_type(CtTypes *types, const CtExpr *expr, uint32_t depth) {
+    CtTy *element = NULL;
+    bool numbers = expr->part_count > 0;
+    for (uint32_t i = 0; i < expr->part_count; i++) {
+        element = wider(types, element, known_type(types, expr->parts[i], depth));
+        numbers &= is_number(expr->parts[i]);
+    }
+    if (!element && numbers) element = types->double_->type;
+    return element ? ct_types_ty_app(types, types->array->type, element) : NULL;
+}
+
 /* The type that an expression has for certain, without inference; or NULL. */
 static CtTy *known_type(CtTypes *types, const CtExpr *expr, uint32_t depth) {
     if (depth == 0) return NULL;
     switch (expr->kind) {
     case EXPR_VAR: return expr->entity && expr->entity->scheme.count == 0 ? expr->entity->scheme.type : NULL;
     case EXPR_NEG: return known_type(types, expr->parts[0], depth - 1);
+    case EXPR_ARRAY: return written_type(types, expr, depth - 1);
     case EXPR_APP: {
         if (expr->part_count != 3 || !ct_types_is_arithmetic(types, expr->parts[0]))
             return applied_type(types, expr, depth - 1);
@@ -116,8 +137,12 @@ CtTy *ct_types_put_in_arrays(CtTypes *types, CtExpr *expr, CtTy *type, int count
         CtExpr *inside = CT_NEW(types->arena, CtExpr);
         *inside = *expr;
         if (type) type = ct_types_ty_app(types, types->array->type, type);
-        *expr =
-            (CtExpr){.kind = EXPR_ARRAY, .parenthesised = true, .is_operand = true, .range = inside->range, .part_count = 1, .type = type};
+        *expr = (CtExpr){.kind = EXPR_ARRAY,
+                         .parenthesised = true,
+                         .is_operand = true,
+                         .range = inside->range,
+                         .part_count = 1,
+                         .type = type};
         expr->parts = CT_NEW_ARRAY(types->arena, CtExpr *, 1);
         expr->parts[0] = inside;
     }
