@@ -51,7 +51,8 @@ CtCore *ct_ad_narrow(CtAd *ad, CtMethod method, CtSourceRange range, CtType *rea
 
 /* ---- operations with given partial derivatives ---- */
 
-/* a' with the same value, and a further dependency on b' by p. */
+/* a' with the same value, and a further dependency on b' by p. What a rule gives is a number, whatever its sign: a p that
+ * is −0.0 at this point may vary with a derivative around it. */
 static CtCore *varies_with(Custom *c, CtSeq *seq, CtCore *a, CtCore *b, CtCore *p) {
     CtType *real = c->p->double_type;
     a = ct_ad_seq_name(seq, "a", a);
@@ -106,21 +107,6 @@ static CtCore *loop(Custom *c, CtSeq *seq, CtCore *start, CtCore *as, CtCore *bs
     CtCore *all = array2(c, start ? ARRAY_FOLDL : ARRAY_MAP_ACCUM, f, first, pairs);
     if (!seq->state) return all;
     ct_ad_seq_open(seq, "s", "ys", all, parts);
-    seq->state = parts[0]->as.var;
-    return parts[1];
-}
-
-/* A partial derivative that is structurally zero adds no operation. One that is 0 at this point only may vary with a
- * derivative around this. */
-static CtCore *make_partial(Custom *c, CtSeq *seq, CtCore *last, CtCore *x, CtCore *p) {
-    CtCore *is_zero = ct_core_prim1(c->p, c->range, PRIM_IS_NEGATIVE_ZERO, p);
-    CtSeq none = ct_ad_seq(c->p, seq->state), some = ct_ad_seq(c->p, seq->state);
-    CtCore *made = varies_with(c, &some, last, x, p);
-    CtCore *no = ct_ad_seq_close(&some, with_state(c, &some, made));
-    CtCore *yes = with_state(c, &none, last);
-    CtCore *chosen = ct_core_if(c->p, c->range, is_zero, yes, no), *parts[2];
-    if (!seq->state) return chosen;
-    ct_ad_seq_open(seq, "s", "y", chosen, parts);
     seq->state = parts[0]->as.var;
     return parts[1];
 }
@@ -261,7 +247,7 @@ static CtCore *make_row(Custom *c, CtSeq *seq, CtCore *last, CtCore *y, CtCore *
     (void)last;
     CtCore *start = c->t->rules->constant(c->ad, c->range, y);
     CtCore *xs = ct_core_var(c->p, c->range, c->xs);
-    return loop(c, seq, start, xs, row, make_partial);
+    return loop(c, seq, start, xs, row, varies_with);
 }
 
 /* All D[ℝ] of y', by the rows of the Jacobian. */
