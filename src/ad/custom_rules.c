@@ -51,8 +51,8 @@ CtCore *ct_ad_narrow(CtAd *ad, CtMethod method, CtSourceRange range, CtType *rea
 
 /* ---- operations with given partial derivatives ---- */
 
-/* a' with the same value, and a further dependency on b' by p. What a rule gives is a number, whatever its sign: a p that
- * is −0.0 at this point may vary with a derivative around it. */
+/* a' with the same value, and a further dependency on b' by p. What a rule gives is a number, whatever its sign: a p
+ * that is −0.0 at this point may vary with a derivative around it. */
 static CtCore *varies_with(Custom *c, CtSeq *seq, CtCore *a, CtCore *b, CtCore *p) {
     CtType *real = c->p->double_type;
     a = ct_ad_seq_name(seq, "a", a);

@@ -301,10 +301,9 @@ static void maps_of(const Setting *s) {
     for (size_t i = 0; i < 3; i++) assert_int_equal(cotan_value_as_int(part(set, i)), left[i]);
     cotan_function *ranked = make(s, COTAN_RUN, "ranked");
     assert_int_equal(cotan_function_signature(ranked)->at_type->parts[1]->parts[0]->kind, COTAN_KIND_INTEGER);
-    const cotan_value *in_order =
-        value_of(ranked, TUPLE(MAP(large("70000000000000000000"), text("c"), whole(-4), text("b"),
-                                   large("-70000000000000000000"), text("a")),
-                               SET(large("0030000000000000000000"), whole(7))));
+    const cotan_value *in_order = value_of(ranked, TUPLE(MAP(large("70000000000000000000"), text("c"), whole(-4),
+                                                             text("b"), large("-70000000000000000000"), text("a")),
+                                                         SET(large("0030000000000000000000"), whole(7))));
     for (size_t i = 0; i < 3; i++)
         assert_string_equal(cotan_value_text(part(part(in_order, 0), i)), i == 0 ? "a" : i == 1 ? "b" : "c");
     assert_string_equal(cotan_value_text(part(part(in_order, 1), 0)), "21");
