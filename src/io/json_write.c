@@ -199,6 +199,9 @@ static void open_map(Writer *w, const CtType *type, CtWord value) {
     push(w, frame);
 }
 
+/* A text that is read again with other reals keeps the trees that maps are, whose shapes derivatives have, too. */
+static bool shows_trees(const Writer *w) { return w->collect != NULL && !w->collect->apart; }
+
 static void write_data(Writer *w, const CtType *type, CtWord value) {
     const CtData *data = type->data;
     const CtType *key, *item;
@@ -211,7 +214,7 @@ static void write_data(Writer *w, const CtType *type, CtWord value) {
     } else if (ct_io_json_is_list(type)) {
         ct_text_putc(w->out, '[');
         push(w, (Frame){.kind = FRAME_LIST, .type = data->args[0], .cell = value.object, .close = "]"});
-    } else if (ct_io_is_map(type, &key, &item) || ct_io_is_set(type, &key)) {
+    } else if (!shows_trees(w) && (ct_io_is_map(type, &key, &item) || ct_io_is_set(type, &key))) {
         open_map(w, type, value);
     } else {
         const CtCon *con = &data->cons[data->is_enum ? (uint32_t)value.integer : value.object->tag];

@@ -130,7 +130,13 @@ static bool unknown_pass(cotan_context *context, CtArena *arena, const char *nam
     return ct_session_report_one(context, CT_E0701, help.data, "there is no pass `%s`", name);
 }
 
-/* Takes a build through all passes up to one, with observation. */
+static void looked(cotan_context *context, CtBuild *build) {
+    context->making = NULL;
+    ct_driver_build_free(build);
+}
+
+/* Takes a build through all passes up to one, with observation. The context frees it if memory runs out, until it is
+ * given to `looked`. */
 static CtBuild *look(cotan_context *context, const Dump *d, const Asked *asked, CtLook at) {
     CtEntry entry = {.mode = d->call->mode,
                      .function = d->call->function,
@@ -150,9 +156,8 @@ static CtBuild *look(cotan_context *context, const Dump *d, const Asked *asked, 
     if (done && beyond && !ct_session_native_build(context, build, options, (CtKnown)asked->pass->makes))
         done =
             ct_session_report_one(context, CT_E0701, NULL, "the program is not lowered to Flow: %s", build->not_native);
-    context->making = NULL;
     if (done) return build;
-    ct_driver_build_free(build);
+    looked(context, build);
     return NULL;
 }
 
@@ -165,7 +170,7 @@ static bool dump(cotan_context *context, void *data) {
     CtBuild *build = look(context, d, &asked, (CtLook){.dump = asked.pass->name});
     if (build == NULL) return false;
     *d->out = ct_copy_text(results, build->dumped.data ? build->dumped.data : "", build->dumped.length);
-    ct_driver_build_free(build);
+    looked(context, build);
     return true;
 }
 
@@ -178,7 +183,7 @@ static bool times(cotan_context *context, void *data) {
     CtText text = ct_text(results);
     ct_times_print(&text, &build->times);
     *d->out = text.data;
-    ct_driver_build_free(build);
+    looked(context, build);
     return true;
 }
 
