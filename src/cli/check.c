@@ -49,6 +49,9 @@ static void print_table(const char *function, const cotan_check_result *result) 
                    result->rules[i].line, result->rules[i].column);
 }
 
+/* By the option alone: COTAN_ENGINE is of the verbs that run programs. */
+static bool asks_for_native(const Options *options) { return options->engine_asked && options->at_once; }
+
 static int check_function(const Options *options, const cotan_context *context, cotan_program *program, const char *at,
                           size_t length) {
     cotan_check_result result;
@@ -56,7 +59,7 @@ static int check_function(const Options *options, const cotan_context *context, 
                        .at = at,
                        .at_length = length,
                        .method = options->method,
-                       .native = options->at_once};
+                       .native = asks_for_native(options)};
     cli_progress_begin(options, context);
     cotan_error *error = cotan_check(program, &call, &result);
     cli_progress_end();
@@ -158,7 +161,7 @@ static void print_tally(const Options *options, const Tally *tally, const cotan_
 
 static int check_region(const Options *options, const cotan_context *context, cotan_program *program, Region *region) {
     cotan_check_result result;
-    cotan_call call = {.function = options->words[1], .method = options->method, .native = options->at_once};
+    cotan_call call = {.function = options->words[1], .method = options->method, .native = asks_for_native(options)};
     Tally tally = {0};
     cli_progress_begin(options, context);
     cotan_error *error = check_points(program, &call, region, &tally, options->points > 0 ? options->points : POINTS);
@@ -212,7 +215,7 @@ int cli_verb_check(const Options *options) {
         return cli_complain(options, "--to is the other corner of a region: --at JSON is missing");
     if (options->points > 0 && options->to == NULL)
         return cli_complain(options, "--points are drawn from a region: --to JSON, its other corner, is missing");
-    if (options->engine_asked && options->at_once && options->method != NULL && strcmp(options->method, "native") != 0)
+    if (asks_for_native(options) && options->method != NULL && strcmp(options->method, "native") != 0)
         return cli_complain(options,
                             "--engine native checks the derivatives by `native`; `%s` is checked on the evaluator",
                             options->method);
