@@ -227,7 +227,7 @@ cotan_kind cotan_value_kind(const cotan_value *value);
 double cotan_value_as_double(const cotan_value *value);   /* DOUBLE; of INT the nearest; else 0 */
 int64_t cotan_value_as_int(const cotan_value *value);     /* INT, CHAR its code point, BOOL 0 or 1; else 0 */
 const char *cotan_value_text(const cotan_value *value);   /* STRING, in UTF-8, with a NUL behind it; DATA: the
-                                                             constructor's name; INTEGER: the   digits; else NULL */
+                                                             constructor's name; INTEGER: the digits; else NULL */
 size_t cotan_value_text_length(const cotan_value *value); /* in bytes */
 /* The parts: of a TUPLE, LIST, ARRAY, SET, MAP; the fields of DATA. An array of numbers has no parts, but numbers: then
  * as_numbers gives their address, rank and sizes, and otherwise NULL. */

@@ -11,7 +11,7 @@ struct CtJson {
     const char *what;
     bool is_element; /* `value` is element 0 of the document */
     bool foreign;    /* of another program: ct_io_json_foreign */
-    bool quoted; /* some integer does not fit 64 bits, so integers of many digits were made strings: quote_integers */
+    bool quoted;     /* some integer does not fit 64 bits, so integers of many digits were made strings: parse_quoted */
 };
 
 /* Begins the string that stands for an integer that may not fit 64 bits; no other string in a quoted document begins so
