@@ -32,7 +32,7 @@ BOTH = ("flow/", "native/")
 RECORD = os.path.join(golden.HERE, "rules.txt")
 RULE = re.compile(r'CT_FIRED\(\s*"([a-z0-9_.]+)"\s*\)')
 # Commands that compile nothing, or much the same again.
-LEFT_OUT = re.compile(r"cotan (?:fmt|type|core|repl|cache|methods|explain|compare|help|version)\b|--method (?!native)|--engine eval")
+LEFT_OUT = re.compile(r"cotan (?:fmt|type|core|repl|cache|methods|explain|compare|help|version)\b|cotan check\b(?!.*--engine native)|--method (?!native)|--engine eval")
 
 
 def rules():
