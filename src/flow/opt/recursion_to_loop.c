@@ -84,10 +84,25 @@ static bool keeps_length(const Recursion *c, const CtFlowBlock *block, uint32_t 
                                ct_flow_length(&c->facts, &param, dimension, false));
 }
 
+/* The array whose length is asked for, and which of its lengths: of a row of an array, which row_parameters.c has read
+ * in front of the test, one of the array's. */
+static CtFlowArg measured(const Recursion *c, const CtFlowStep *dim, uint32_t *dimension) {
+    const CtFlowArg *array = &dim->args.items[0];
+    const CtFlowStep *row = ct_flow_maker(&c->facts, array, FLOW_READ);
+    *dimension = dim->as.index;
+    if (row == NULL || row->args.items[0].type->element != array->type->element)
+        return *array; /* no row: a reference */
+    CT_FIRED("recursion_to_loop.row");
+    *dimension += row->args.count - 1;
+    return row->args.items[0];
+}
+
 static bool is_fixed_length(const Recursion *c, const CtFlowStep *dim) {
+    uint32_t dimension;
+    CtFlowArg array = measured(c, dim, &dimension);
     for (uint32_t i = 0; i < c->function->params.count; i++)
-        if (is_param(c, &dim->args.items[0], i))
-            return c->same[i] || (keeps_length(c, c->more, i, dim->as.index) && CT_FIRED("recursion_to_loop.length"));
+        if (is_param(c, &array, i))
+            return c->same[i] || (keeps_length(c, c->more, i, dimension) && CT_FIRED("recursion_to_loop.length"));
     return false;
 }
 
@@ -188,10 +203,13 @@ static CtFlowArg write_bound(const Recursion *c, CtFlowBlock *block, CtFlowArg v
     const CtFlowStep *step = ct_flow_fact(&c->facts, &value)->maker;
     if (value.var == NULL || step == NULL) return value;
     CtFlowArgs args = {0};
-    for (uint32_t i = 0; i < step->args.count; i++)
+    uint32_t dimension = 0;
+    if (step->kind == FLOW_DIM) ct_push(c->flow->arena, &args, measured(c, step, &dimension));
+    for (uint32_t i = 0; i < step->args.count && step->kind != FLOW_DIM; i++)
         ct_push(c->flow->arena, &args, write_bound(c, block, step->args.items[i]));
     CtFlowStep *copy = new_step(c, block, step->kind);
     copy->as = step->as;
+    if (step->kind == FLOW_DIM) copy->as.index = dimension;
     copy->args = args;
     CtFlowVar *var = ct_flow_fresh(c->flow, c->function, value.var->name, value.type);
     ct_push(c->flow->arena, &copy->results, var);
