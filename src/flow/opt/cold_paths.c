@@ -1,6 +1,7 @@
 /* Cold-path outlining. Code that makes the message of a failure becomes a function of its own, which is never inlined.
  * Most messages are never made, and their code is larger than the code around it. So functions that can fail with a
- * message stay small enough to be inlined, and their copies share the message code. */
+ * message stay small enough to be inlined, and their copies share the message code. A literal text that only one branch
+ * uses, such as the name of an operation that fails there, is made in this branch: each is a list with cells. */
 #include "flow/copy.h"
 #include "flow/opt/passes.h"
 
@@ -90,9 +91,63 @@ static void visit(ColdPaths *m, CtFlowBlock *block) {
     }
 }
 
+/* ---- texts ---- */
+
+static uint32_t count_in_args(const CtFlowArgs *args, const CtFlowVar *var) {
+    uint32_t uses = 0;
+    for (uint32_t i = 0; i < args->count; i++) uses += args->items[i].var == var;
+    return uses;
+}
+
+static uint32_t count_uses(const CtFlowBlock *block, const CtFlowVar *var) {
+    uint32_t uses = count_in_args(&block->values, var);
+    for (uint32_t i = 0; i < block->steps.count; i++) {
+        const CtFlowStep *step = block->steps.items[i];
+        uses += count_in_args(&step->args, var);
+        for (uint32_t j = 0; j < ct_flow_inner_count(step); j++) uses += count_uses(ct_flow_inner(step, j), var);
+    }
+    return uses;
+}
+
+/* The only branch, of a step behind this one, that uses the text; NULL if there is none. */
+static CtFlowBlock *using_branch(const CtFlowBlock *block, uint32_t text, uint32_t uses) {
+    for (uint32_t i = text + 1; uses > 0 && i < block->steps.count; i++) {
+        const CtFlowStep *step = block->steps.items[i];
+        for (uint32_t j = 0; step->kind == FLOW_SWITCH && j < step->as.cases.count; j++)
+            if (count_uses(step->as.cases.branches[j].block, block->steps.items[text]->results.items[0]) == uses)
+                return step->as.cases.branches[j].block;
+    }
+    return NULL;
+}
+
+static void move_texts(ColdPaths *m, CtFlowBlock *block, const uint32_t *uses) {
+    CtFlowBlock kept = {0};
+    for (uint32_t i = 0; i < block->steps.count; i++) {
+        CtFlowStep *step = block->steps.items[i];
+        const CtFlowVar *text = step->kind == FLOW_STRING ? step->results.items[0] : NULL;
+        CtFlowBlock *branch = text != NULL ? using_branch(block, i, uses[text->id]) : NULL;
+        if (branch == NULL) {
+            ct_push(m->flow->arena, &kept.steps, step);
+            continue;
+        }
+        CtFlowBlock moved = {0};
+        ct_push(m->flow->arena, &moved.steps, step);
+        for (uint32_t j = 0; j < branch->steps.count; j++)
+            ct_push(m->flow->arena, &moved.steps, branch->steps.items[j]);
+        branch->steps = moved.steps;
+        CT_FIRED("cold_paths.moved");
+    }
+    block->steps = kept.steps;
+    for (uint32_t i = 0; i < block->steps.count; i++)
+        for (uint32_t j = 0; j < ct_flow_inner_count(block->steps.items[i]); j++)
+            move_texts(m, ct_flow_inner(block->steps.items[i], j), uses);
+}
+
 void ct_flow_cold_paths(CtFlow *flow) {
     for (uint32_t i = 0, count = flow->functions.count; i < count; i++) {
         ColdPaths m = {flow, flow->functions.items[i]};
-        if (!m.function->is_cold_path) visit(&m, m.function->body);
+        if (m.function->is_cold_path) continue;
+        visit(&m, m.function->body);
+        move_texts(&m, m.function->body, ct_flow_count_uses(flow, m.function));
     }
 }
