@@ -12,36 +12,65 @@
  *
  * That all carried arrays keep their lengths is assumed, the lengths in the block follow, and with them which branches
  * are taken; an array for which it turns out not to be so is left out, and the others are looked at again. What remains
- * is true by induction over the iterations. Simplification then knows the branches. */
+ * is true by induction over the iterations. Simplification then knows the branches.
+ *
+ * A length may be that of another array and a few elements more or less: [|1|] ++ init y has as many elements as y. */
 #include "flow/opt/passes.h"
+
+typedef struct Length { /* so many elements, and `more` of them */
+    CtFlowLength base;
+    int64_t more;
+} Length;
 
 typedef struct Lengths {
     CtFlow *flow;
     CtFlowFacts facts;
-    CtFlowLength *items; /* of arrays and Ints in the block that is looked at, by variable number */
-    uint32_t *set;       /* the number of the look at which an item was set */
+    Length *items; /* of arrays and Ints in the block that is looked at, by variable number */
+    uint32_t *set; /* the number of the look at which an item was set */
     uint32_t look;
 } Lengths;
 
-static void set(Lengths *p, const CtFlowVar *var, CtFlowLength length) {
+static void set(Lengths *p, const CtFlowVar *var, Length length) {
     if (var == NULL) return;
     p->items[var->id] = length;
     p->set[var->id] = p->look;
 }
 
-static CtFlowLength own_length(const CtFlowVar *array) { return (CtFlowLength){.array = array}; }
+static Length own_length(const CtFlowVar *array) { return (Length){.base = {.array = array}}; }
+
+static bool is_literal(const Length *length) {
+    return length->base.known.type != NULL && length->base.known.var == NULL;
+}
+
+static bool is_same(const Length *a, const Length *b) {
+    return ct_flow_is_length(&a->base, &b->base) && a->more == b->more;
+}
 
 /* Of an array, or of an Int as a number of elements. */
-static CtFlowLength length_of(const Lengths *p, const CtFlowArg *arg) {
+static Length length_of(const Lengths *p, const CtFlowArg *arg) {
     if (arg->var != NULL && p->set[arg->var->id] == p->look) return p->items[arg->var->id];
     bool array = arg->type->kind == FLOW_ARRAY;
     CtFlowLength length = array ? ct_flow_length(&p->facts, arg, 0, false) : ct_flow_length_of(&p->facts, *arg);
     const CtFlowVar *root = length.known.type != NULL ? length.known.var : length.dimension == 0 ? length.array : NULL;
-    return root != NULL && p->set[root->id] == p->look ? p->items[root->id] : length;
+    return root != NULL && p->set[root->id] == p->look ? p->items[root->id] : (Length){.base = length};
 }
 
-static bool is_outside(const Lengths *p, const CtFlowLength *length, uint32_t depth) {
-    CtFlowArg root = length->known.type != NULL ? length->known : (CtFlowArg){.var = (CtFlowVar *)length->array};
+/* The sum of two lengths, one of which is a literal, or their difference; `own`: what else the result is known by. Ints
+ * wrap, but the elements of arrays do not come near to that, and neither do the literals. */
+static Length sum_of(Length a, Length b, bool minus, Length own) {
+    enum { FEW = 1 << 20 };
+    if (!minus && is_literal(&a)) return is_literal(&b) ? own : sum_of(b, a, false, own);
+    if (!is_literal(&b) || b.base.known.lit.integer < -FEW || b.base.known.lit.integer > FEW) return own;
+    int64_t by = minus ? -b.base.known.lit.integer : b.base.known.lit.integer;
+    if (is_literal(&a) || a.more + by < -FEW || a.more + by > FEW) return own;
+    a.more += by;
+    CT_FIRED("carried_lengths.sum");
+    return a;
+}
+
+static bool is_outside(const Lengths *p, const Length *length, uint32_t depth) {
+    CtFlowArg root = length->base.known;
+    if (root.type == NULL) root.var = (CtFlowVar *)length->base.array; // NOLINT
     return root.var == NULL || ct_flow_fact(&p->facts, &root)->depth <= depth;
 }
 
@@ -53,9 +82,8 @@ static void look_at(Lengths *p, const CtFlowBlock *block, uint32_t depth);
 static const CtFlowBlock *taken(const Lengths *p, const CtFlowStep *step) {
     const CtFlowStep *test = ct_flow_maker(&p->facts, &step->args.items[0], FLOW_PRIM);
     if (!ct_flow_is_prim(test, PRIM_INT_EQ)) return NULL;
-    CtFlowLength a = length_of(p, &test->args.items[0]), b = length_of(p, &test->args.items[1]);
-    bool same = ct_flow_is_length(&a, &b),
-         literals = a.known.type != NULL && a.known.var == NULL && b.known.type != NULL && b.known.var == NULL;
+    Length a = length_of(p, &test->args.items[0]), b = length_of(p, &test->args.items[1]);
+    bool same = is_same(&a, &b), literals = is_literal(&a) && is_literal(&b);
     for (uint32_t i = 0; (same || literals) && i < step->as.cases.count; i++)
         if (step->as.cases.branches[i].tag == (same ? 1 : 0)) return step->as.cases.branches[i].block;
     return NULL;
@@ -67,13 +95,13 @@ static void look_at_switch(Lengths *p, const CtFlowStep *step, uint32_t depth) {
         if (one == NULL || step->as.cases.branches[i].block == one)
             look_at(p, step->as.cases.branches[i].block, depth + 1);
     for (uint32_t i = 0; i < step->results.count; i++) {
-        CtFlowLength all = {0};
+        Length all = {0};
         bool found = false, same = true;
         for (uint32_t j = 0; j < step->as.cases.count; j++) {
             const CtFlowBlock *block = step->as.cases.branches[j].block;
             if ((one != NULL && block != one) || block->exit != EXIT_YIELD) continue;
-            CtFlowLength length = length_of(p, &block->values.items[i]);
-            same = same && is_outside(p, &length, depth) && (!found || ct_flow_is_length(&length, &all));
+            Length length = length_of(p, &block->values.items[i]);
+            same = same && is_outside(p, &length, depth) && (!found || is_same(&length, &all));
             all = length;
             found = true;
         }
@@ -96,8 +124,8 @@ static void look_at_carried(Lengths *p, const CtFlowStep *loop, bool *kept, uint
         look_at(p, block, depth + 1);
         for (uint32_t i = 0; i < loop->as.loop.carried; i++) {
             if (!kept[i]) continue;
-            CtFlowLength first = length_of(p, &loop->args.items[1 + i]), next = length_of(p, &block->values.items[i]);
-            if (!ct_flow_is_length(&first, &next)) kept[i] = false, again = true;
+            Length first = length_of(p, &loop->args.items[1 + i]), next = length_of(p, &block->values.items[i]);
+            if (!is_same(&first, &next)) kept[i] = false, again = true;
         }
     }
 }
@@ -129,13 +157,21 @@ static void look_at_loop(Lengths *p, const CtFlowStep *loop, uint32_t depth) {
 
 static void look_at_step(Lengths *p, const CtFlowStep *step, uint32_t depth) {
     const CtFlowArg *args = step->args.items;
-    const CtFlowVar *result = step->results.count > 0 ? step->results.items[0] : NULL;
+    CtFlowVar *result = step->results.count > 0 ? step->results.items[0] : NULL;
     if (step->kind == FLOW_SWITCH) look_at_switch(p, step, depth);
     if (step->kind == FLOW_LOOP) look_at_loop(p, step, depth);
     if (step->kind == FLOW_DIM && step->as.index == 0) set(p, result, length_of(p, &args[0]));
     if (step->kind == FLOW_UPDATE) set(p, result, length_of(p, &args[0]));
     bool count = ct_flow_is_bulk(step, ARRAY_REPLICATE) || ct_flow_is_bulk(step, ARRAY_IOTA);
     if (count || ct_flow_is_bulk(step, ARRAY_REVERSE)) set(p, result, length_of(p, &args[0]));
+    if (ct_flow_is_bulk(step, ARRAY_SLICE)) set(p, result, length_of(p, &args[1]));
+    if (ct_flow_is_bulk(step, ARRAY_APPEND))
+        set(p, result, sum_of(length_of(p, &args[0]), length_of(p, &args[1]), false, own_length(result)));
+    bool minus = ct_flow_is_prim(step, PRIM_INT_SUB);
+    if (result != NULL && (minus || ct_flow_is_prim(step, PRIM_INT_ADD)))
+        set(p, result,
+            sum_of(length_of(p, &args[0]), length_of(p, &args[1]), minus,
+                   (Length){.base = {.known = flow_of(result)}}));
 }
 
 static void look_at(Lengths *p, const CtFlowBlock *block, uint32_t depth) {
@@ -145,14 +181,22 @@ static void look_at(Lengths *p, const CtFlowBlock *block, uint32_t depth) {
 /* ---- the walk ---- */
 
 typedef struct Asked {
+    const Lengths *lengths;
     const CtFlowVar *array;
     CtFlowArg start;
+    Length length;
     bool some;
 } Asked;
 
+/* Of a carried array, or of one that the block makes as long. */
 static void ask_start(void *data, CtFlowStep *step) {
     Asked *asked = data;
-    if (step->kind != FLOW_DIM || step->as.index > 0 || step->args.items[0].var != asked->array) return;
+    if (step->kind != FLOW_DIM || step->as.index > 0) return;
+    const CtFlowVar *array = step->args.items[0].var;
+    const CtFlowStep *maker = ct_flow_fact(&asked->lengths->facts, &step->args.items[0])->maker;
+    bool appended = ct_flow_is_bulk(maker, ARRAY_APPEND) && asked->lengths->set[array->id] == asked->lengths->look &&
+                    is_same(&asked->lengths->items[array->id], &asked->length) && CT_FIRED("carried_lengths.appended");
+    if (array != asked->array && !appended) return;
     step->args.items[0] = asked->start;
     asked->some = true;
 }
@@ -168,7 +212,7 @@ static void rewrite(Lengths *p, CtFlowStep *loop) {
         CtFlowArg param = flow_of(block->params.items[1 + i]), start = loop->args.items[1 + i];
         CtFlowLength first = ct_flow_length(&p->facts, &start, 0, false);
         CtFlowLength known = ct_flow_length(&p->facts, &param, 0, false);
-        Asked asked = {param.var, start, false};
+        Asked asked = {p, param.var, start, length_of(p, &start), false};
         if (!ct_flow_is_length(&first, &known)) ct_flow_each_step(block, ask_start, &asked);
         if (asked.some) CT_FIRED("carried_lengths.kept");
     }
@@ -183,7 +227,7 @@ void ct_flow_carried_lengths(CtFlow *flow) {
     for (uint32_t i = 0; i < flow->functions.count; i++) {
         CtFlowFunction *function = flow->functions.items[i];
         ct_flow_facts_begin(&p.facts, flow, function);
-        p.items = CT_NEW_ARRAY(flow->arena, CtFlowLength, function->vars + 1);
+        p.items = CT_NEW_ARRAY(flow->arena, Length, function->vars + 1);
         p.set = CT_NEW_ARRAY(flow->arena, uint32_t, function->vars + 1);
         p.look = 0;
         ct_flow_each_step(function->body, visit, &p);
