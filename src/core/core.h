@@ -405,7 +405,7 @@ void ct_core_captures(CtProgram *p, CtLam *lam);
  * It preserves the meaning and the order of failures, and duplicates no work. For a whole program, or one term. */
 void ct_core_simplify(CtProgram *p);
 /* Lists become arrays, in all that the roots call; with derivatives on Flow, whose reverse sweeps need memory for each
- * cell of a list, or where the entry point is given lists of lists or arrays, also these and those of its own
+ * cell of a list, or where the entry point is given lists of numbers or arrays, also these and those of its own
  * recursion. With `arrays`, the entry point may get a function of arrays in place of lists. Before ct_core_simplify,
  * which inlines the functions on lists. */
 typedef struct CtListInput {

@@ -10,8 +10,8 @@
  * fields may become arrays, too. `toList (fromList xs)` is xs again where nothing becomes an array.
  *
  * This is done for programs that are run by the method `native`, if they take derivatives, whose reverse sweeps need
- * memory for each cell of a list; or if their entry point is given lists of lists, and gives no lists: one that is gone
- * through once, or made of the cells of another one, is as fast as cells.
+ * memory for each cell of a list; or if their entry point is given lists of numbers or of lists, of which no cells need
+ * be made then, and gives no lists of lists.
  *
  * Whoever calls the program may give it arrays in place of lists of numbers, and matrices in place of lists of lists of
  * one length each. So the body becomes a function of these, which the entry point calls:
@@ -394,23 +394,34 @@ static bool is_list_of_lists(Boundary *b, CtType *type) {
     return is_list(b, type) && is_list(b, ct_core_list_element(type));
 }
 
+/* A list of numbers, or of lists: native code may be given an array in its place. */
+static bool is_list_of_numbers(Boundary *b, CtType *type) {
+    return is_list(b, type) && (ct_core_list_is_number(ct_core_list_element(type)) || is_list_of_lists(b, type));
+}
+
 static bool is_array(Boundary *b, CtType *type) {
     (void)b;
     return type->kind == TYPE_ARRAY;
 }
 
-bool ct_core_list_is_reduced(CtProgram *p, CtGlobal *root) {
+bool ct_core_list_is_reduced(CtProgram *p, CtGlobal *root, bool numbers) {
     Boundary b = {.p = p};
     const CtType *type = root->type;
-    if (type->kind != TYPE_FUN || has_lists(&b, type->parts[type->count - 1])) return false;
-    bool lists = false, rows = false, arrays = false;
+    if (type->kind != TYPE_FUN) return false;
+    CtMap known = {0};
+    CtType *result = type->parts[type->count - 1];
+    bool gives_rows = leads_to(&b, result, &known, is_list_of_lists), lists = has_lists(&b, result), rows = false,
+         some = false, arrays = false;
+    bool gives = lists;
     for (uint32_t i = 0; i + 1 < type->count; i++) {
-        CtMap met[2] = {0};
+        CtMap met[3] = {0};
         lists = lists || has_lists(&b, type->parts[i]);
         rows = rows || leads_to(&b, type->parts[i], &met[0], is_list_of_lists);
-        arrays = arrays || leads_to(&b, type->parts[i], &met[1], is_array);
+        some = some || leads_to(&b, type->parts[i], &met[1], is_list_of_numbers);
+        arrays = arrays || leads_to(&b, type->parts[i], &met[2], is_array);
     }
-    return rows || (arrays && !lists);
+    if (numbers && some && !gives_rows) return true;
+    return !gives && (rows || (arrays && !lists));
 }
 
 /* ---- conversions that are not needed ---- */

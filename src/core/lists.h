@@ -166,9 +166,9 @@ typedef struct Boundary CtListBoundary;
 
 /* Whether lists are given to the entry point. */
 bool ct_core_list_is_given(CtProgram *p, CtGlobal *root);
-/* Whether it is given lists of lists, or arrays and no lists, and gives no lists: these are gone through more than
- * once, and cells need not be kept. */
-bool ct_core_list_is_reduced(CtProgram *p, CtGlobal *root);
+/* Whether it is given lists of lists, and gives no lists; or with `numbers`, lists of numbers or of lists, and gives no
+ * lists of lists; or is given arrays, and neither is given nor gives lists: cells need not be kept. */
+bool ct_core_list_is_reduced(CtProgram *p, CtGlobal *root, bool numbers);
 /* Puts conversions between lists outside of the program and its own ones into the entry point; NULL where there are
  * none; with `arrays`, and a function of arrays. `useless`: list_places.c has made no arrays of them, and changed
  * nothing; whether the program takes derivatives. In the end those are left out that are of no use. */

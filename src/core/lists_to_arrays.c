@@ -618,6 +618,25 @@ static bool has_sources(CtProgram *p, bool given) {
     return sources;
 }
 
+/* Whether the program has a function on lists as a value. Where it is called, it is not known, and fails at the place
+ * of the whole call; what takes arrays in its place would fail at its own. */
+static bool has_values(CtProgram *p) {
+    CtCoreList work = {0};
+    for (uint32_t i = 0; i < p->globals.count; i++) {
+        const CtGlobal *global = p->globals.items[i];
+        if (!global->is_library && global->body != NULL) ct_push(p->context->arena, &work, global->body);
+    }
+    while (work.count > 0) {
+        CtCore *core = work.items[--work.count];
+        if (core->kind == CORE_GLOBAL && function_of(core->as.global) != LIST_NONE) return true;
+        bool known = core->kind == CORE_APP && core->as.call.of.fun->kind == CORE_GLOBAL;
+        for (uint32_t i = 0; known && i < core->as.call.count; i++)
+            ct_push(p->context->arena, &work, core->as.call.args[i]);
+        if (!known) ct_core_children(p->context->arena, core, &work);
+    }
+    return false;
+}
+
 /* Functions on lists are not inlined. */
 static void simplify_callers(CtProgram *p) {
     Globals all = {0};
@@ -634,7 +653,7 @@ static void simplify_callers(CtProgram *p) {
 CtListInput ct_core_lists_to_arrays(CtProgram *p, CtGlobal *const *roots, uint32_t count, bool on_flow, bool arrays) {
     const CtListInput none = {0};
     bool derivatives = on_flow && count == 1 && takes_derivatives(p);
-    bool all = derivatives || (on_flow && count == 1 && ct_core_list_is_reduced(p, roots[0]));
+    bool all = derivatives || (on_flow && count == 1 && ct_core_list_is_reduced(p, roots[0], !has_values(p)));
     if (p->keeps_calls || !has_sources(p, all && ct_core_list_is_given(p, roots[0]))) return none;
     simplify_callers(p);
     if (all && ct_core_list_recursion(p)) simplify_callers(p);
