@@ -9,8 +9,9 @@
  *       x = read ys, i                       →        x = read xs, i
  *       yield add … x …, s                            yield add … x …, s
  *
- * So the array is not reversed, and the fold fuses with the loop that makes it. The terms are added in another order,
- * which exact mode does not do. They must not fail: another one would be the first that does. */
+ * What `foldr` adds up of an array reads xs itself, at n − 1 − i; then that is all that the body knows of i, and i
+ * stands for it. So no array is reversed, and the fold fuses with the loop that makes the array. The terms are added in
+ * another order, which exact mode does not do. They must not fail: another one would be the first that does. */
 #include "flow/opt/passes.h"
 
 typedef struct Sums {
@@ -52,17 +53,51 @@ static void look_at_read(void *data, CtFlowStep *step) {
     if (p->changes) step->args.items[0] = reversed->args.items[0];
 }
 
+/* The index from the end, if the body uses nothing else of the index. */
+static const CtFlowVar *index_from_end(const Sums *p, const CtFlowStep *loop) {
+    const CtFlowBlock *body = loop->as.loop.block;
+    const CtFlowVar *index = body->params.items[0];
+    for (uint32_t i = 0; p->uses[index->id] == 1 && i < body->steps.count; i++) {
+        const CtFlowStep *step = body->steps.items[i];
+        if (!ct_flow_is_prim(step, PRIM_INT_SUB) || step->args.items[1].var != index) continue;
+        const CtFlowStep *last = ct_flow_maker(&p->facts, &step->args.items[0], FLOW_PRIM);
+        if (!ct_flow_is_prim(last, PRIM_INT_SUB) || !ct_flow_is_int(&last->args.items[1], 1)) return NULL;
+        CtFlowLength all = ct_flow_length_of(&p->facts, last->args.items[0]),
+                     count = ct_flow_length_of(&p->facts, loop->args.items[0]);
+        return ct_flow_same_length(&p->facts, all, count) ? step->results.items[0] : NULL;
+    }
+    return NULL;
+}
+
+static void stand_in_args(CtFlowArgs *args, const CtFlowVar *old, CtFlowVar *var) {
+    for (uint32_t i = 0; i < args->count; i++)
+        if (args->items[i].var == old) args->items[i].var = var;
+}
+
+static void stand_in(CtFlowBlock *block, const CtFlowVar *old, CtFlowVar *var) {
+    for (uint32_t i = 0; i < block->steps.count; i++) {
+        CtFlowStep *step = block->steps.items[i];
+        stand_in_args(&step->args, old, var);
+        for (uint32_t j = 0; j < ct_flow_inner_count(step); j++) stand_in(ct_flow_inner(step, j), old, var);
+    }
+    stand_in_args(&block->values, old, var);
+}
+
 static void visit(void *data, CtFlowStep *step) {
     Sums *p = data;
     if (!is_sum(p, step)) return;
+    CtFlowBlock *body = step->as.loop.block;
+    const CtFlowVar *from_end = index_from_end(p, step);
+    if (from_end != NULL && CT_FIRED("backward_sums.from_end")) stand_in(body, from_end, body->params.items[0]);
+    if (from_end != NULL) return;
     p->loop = step;
     p->found = 0;
     p->changes = false;
-    ct_flow_each_step(step->as.loop.block, look_at_read, p);
-    if (p->found == 0 || p->found != p->uses[step->as.loop.block->params.items[0]->id]) return;
+    ct_flow_each_step(body, look_at_read, p);
+    if (p->found == 0 || p->found != p->uses[body->params.items[0]->id]) return;
     CT_FIRED("backward_sums.forwards");
     p->changes = true;
-    ct_flow_each_step(step->as.loop.block, look_at_read, p);
+    ct_flow_each_step(body, look_at_read, p);
 }
 
 void ct_flow_backward_sums(CtFlow *flow) {

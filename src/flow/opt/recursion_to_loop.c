@@ -237,7 +237,15 @@ static CtFlowArg write_most(const Recursion *c, CtFlowBlock *block, CtFlowArg it
 
 /* Writes the number of iterations from `start` on. */
 static CtFlowArg write_iterations(const Recursion *c, CtFlowBlock *block, CtFlowArg start) {
+    enum { SMALL = 1 << 30 };
     CtFlowArg bound = write_bound(c, block, c->bound);
+    int64_t end = bound.var == NULL ? bound.lit.integer : SMALL;
+    if (!c->meets && c->inclusive && !c->up && end > -SMALL && end < SMALL) {
+        /* down to a literal, most often from the last index of an array to 0: simplification sees that it is as long */
+        CT_FIRED("recursion_to_loop.down_to_literal");
+        CtFlowArg first = prim(c, block, PRIM_INT_MAX, start, integer(c, end - 1));
+        return write_most(c, block, prim(c, block, PRIM_INT_ADD, first, integer(c, 1 - end)));
+    }
     CtFlowArg last = c->meets ? bound : prim(c, block, c->up ? PRIM_INT_MAX : PRIM_INT_MIN, start, bound);
     CtFlowArg iterations = prim(c, block, PRIM_INT_SUB, c->up ? last : start, c->up ? start : last);
     if (!c->meets && c->inclusive && CT_FIRED("recursion_to_loop.inclusive"))

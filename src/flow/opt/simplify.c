@@ -305,14 +305,24 @@ static bool check_slice(const Simplify *s, const CtFlowStep *step) {
     return ct_flow_is_slice(&s->facts, &args[0], &args[1], length) && CT_FIRED("simplify.check_of_slice");
 }
 
-/* max 0 n is n, where n is not negative. */
-static bool natural_known(Simplify *s, const CtFlowStep *step) {
+/* max k n is n for a literal k, where n is not less; most often that is 0. */
+static bool larger_known(Simplify *s, const CtFlowStep *step) {
     const CtFlowArg *a = &step->args.items[0], *b = &step->args.items[1];
     if (step->as.prim != PRIM_INT_MAX) return false;
-    if (a->var == NULL && a->lit.integer <= 0)
-        return ct_flow_is_natural(&s->facts, b) && CT_FIRED("simplify.max_left") && stand(s, step, *b);
-    return b->var == NULL && b->lit.integer <= 0 && ct_flow_is_natural(&s->facts, a) &&
-           CT_FIRED("simplify.max_right") && stand(s, step, *a);
+    if (a->var == NULL)
+        return ct_flow_compare(&s->facts, PRIM_INT_LE, a, b) == 1 && CT_FIRED("simplify.max_left") &&
+               stand(s, step, *b);
+    return b->var == NULL && ct_flow_compare(&s->facts, PRIM_INT_LE, b, a) == 1 && CT_FIRED("simplify.max_right") &&
+           stand(s, step, *a);
+}
+
+/* n - k + k is n, also where Ints wrap. */
+static bool sum_known(Simplify *s, const CtFlowStep *step) {
+    const CtFlowStep *less = ct_flow_maker(&s->facts, &step->args.items[0], FLOW_PRIM);
+    if (step->as.prim != PRIM_INT_ADD || !ct_flow_is_prim(less, PRIM_INT_SUB)) return false;
+    const CtFlowArg *k = &step->args.items[1], *taken = &less->args.items[1];
+    return k->var == NULL && taken->var == NULL && k->lit.integer == taken->lit.integer &&
+           CT_FIRED("simplify.added_again") && stand(s, step, less->args.items[0]);
 }
 
 /* x + 0 is x unless x is −0.0; the sum turns the structural zeros of cotangents into ordinary ones. */
@@ -606,7 +616,7 @@ static bool is_known(Simplify *s, CtFlowStep *step) {
     case FLOW_PRIM:
         ct_flow_divide_by_bits(&s->facts, step);
         if (ct_flow_fold(step, &value) && CT_FIRED("simplify.fold")) return stand(s, step, value);
-        return natural_known(s, step) || compare_known(s, step) || plain_known(s, step);
+        return larger_known(s, step) || sum_known(s, step) || compare_known(s, step) || plain_known(s, step);
     case FLOW_OPEN: return open_known(s, step);
     case FLOW_READ: return read_known(s, step);
     case FLOW_DIM: return dim_known(s, step);
