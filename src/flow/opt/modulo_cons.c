@@ -49,8 +49,14 @@ static bool uses(const CtFlowArgs *args, const CtFlowVar *var, const CtFlowArg *
     return false;
 }
 
+static bool is_used_behind(const CtFlowBlock *block, uint32_t index, const CtFlowVar *var) {
+    for (uint32_t i = index + 1; i < block->steps.count; i++)
+        if (uses(&block->steps.items[i]->args, var, NULL)) return true;
+    return false;
+}
+
 /* Whether what a block returns are cells in front of the result of the call at `index`, and nothing else behind the
- * call needs it. */
+ * call needs it, or the cells but the first. */
 static bool ends_in_cells(const CtFlowBlock *block, uint32_t index) {
     const CtFlowVar *list = block->steps.items[index]->results.items[0];
     for (uint32_t i = index + 1; i < block->steps.count; i++) {
@@ -59,10 +65,10 @@ static bool ends_in_cells(const CtFlowBlock *block, uint32_t index) {
         bool goes_on = tail != NULL && tail->var == list;
         bool moves = step->kind == FLOW_MAKE || (step->kind == FLOW_PRIM && !ct_flow_step_fails(step));
         if (!moves || uses(&step->args, list, goes_on ? tail : NULL)) return false;
+        if (goes_on && is_used_behind(block, i, list)) return false;
         if (goes_on) list = step->results.items[0];
     }
-    return block->exit == EXIT_RETURN && block->values.items[0].var == list &&
-           list != block->steps.items[index]->results.items[0];
+    return block->values.items[0].var == list && list != block->steps.items[index]->results.items[0];
 }
 
 /* The call of a member that a block's result is made of; UINT32_MAX: there is none. */
@@ -90,7 +96,7 @@ static bool is_wanted(Cons *c) {
         const CtFlowFunction *function = c->flow->functions.items[i];
         if (!is_member(c, function)) continue;
         const CtFlowType *type = function->results.count == 1 ? function->results.items[0] : NULL;
-        if (type == NULL || (c->list != NULL && type != c->list) || ct_flow_list_end(type) == UINT32_MAX) return false;
+        if (type == NULL || ct_flow_list_end(type) == UINT32_MAX) return false;
         c->list = type;
         ct_flow_each_call(function->body, count_call, c);
         found += calls_in_cells(c, function->body);
