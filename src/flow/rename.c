@@ -16,6 +16,7 @@ void ct_flow_stands(CtFlowValues *values, const CtFlowVar *var, CtFlowArg value)
         values->count = count;
     }
     values->items[var->id] = value;
+    values->changes++;
 }
 
 void ct_flow_values_clear(CtFlowValues *values, CtArena *arena) {

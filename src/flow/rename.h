@@ -8,7 +8,7 @@
 typedef struct CtFlowValues {
     CtArena *arena;
     CtFlowArg *items;
-    uint32_t count;
+    uint32_t count, changes; /* how often something has begun to stand for a variable */
 } CtFlowValues;
 void ct_flow_values_clear(CtFlowValues *values, CtArena *arena);
 CtFlowArg ct_flow_now(const CtFlowValues *values, CtFlowArg arg);

@@ -30,6 +30,7 @@ typedef struct Fuse {
     CtFlowMarks marks, objects;
     uint32_t depth, loops; /* nesting depths of the current block */
     uint32_t equals;       /* the number of equalities of lengths known before the block */
+    uint32_t renamed;      /* `now.changes` when the steps of the block that is visited next were renamed */
 } Fuse;
 
 typedef CT_VEC(CtFlowStep *) Steps;
@@ -564,9 +565,12 @@ static bool fuse_reduction(Fuse *f, Steps *steps, const CtFlowStep *step, CtFlow
 static void visit_inside(Fuse *f, CtFlowStep *step) {
     f->depth++;
     f->loops += step->kind == FLOW_LOOP;
-    uint32_t equals = f->facts.equals.count;
+    uint32_t equals = f->facts.equals.count, renamed = f->renamed;
     if (step->kind == FLOW_LOOP) ct_flow_assume_iteration(&f->facts, step);
-    for (uint32_t i = 0; i < ct_flow_inner_count(step); i++) visit(f, ct_flow_inner(step, i));
+    for (uint32_t i = 0; i < ct_flow_inner_count(step); i++) {
+        f->renamed = renamed;
+        visit(f, ct_flow_inner(step, i));
+    }
     f->facts.equals.count = equals;
     f->loops -= step->kind == FLOW_LOOP;
     f->depth--;
@@ -585,11 +589,12 @@ static CtFlowStep *fuse_step(Fuse *f, Steps *steps, CtFlowStep *step) {
 
 static void visit(Fuse *f, CtFlowBlock *block) {
     Steps steps = {0};
-    uint32_t equals = f->facts.equals.count, around = f->equals;
+    uint32_t equals = f->facts.equals.count, around = f->equals, renamed = f->renamed;
     f->equals = equals;
     for (uint32_t i = 0; i < block->steps.count; i++) {
         CtFlowStep *step = block->steps.items[i];
-        rename_step(f, step);
+        if (f->now.changes != renamed) rename_step(f, step);
+        f->renamed = f->now.changes;
         ct_flow_learn(&f->facts, step);
         step = fuse_step(f, &steps, step);
         if (step == NULL) continue;
@@ -613,6 +618,7 @@ static bool fuse(CtFlow *flow, Fuse f) {
         f.function = flow->functions.items[i];
         ct_flow_values_clear(&f.now, flow->arena);
         ct_flow_facts_begin(&f.facts, flow, f.function);
+        f.renamed = f.now.changes;
         visit(&f, f.function->body);
     }
     return f.fused_sweeps;
