@@ -17,7 +17,7 @@ static CtFlowArg count_of(const CtFlowFacts *facts, const CtFlowStep *step) {
         count.lit.integer = step->args.count;
         return count;
     }
-    bool each = step->kind == FLOW_LOOP && step->as.loop.carried == 0 && !step->as.loop.initial;
+    bool each = step->kind == FLOW_LOOP && step->as.loop.carried == 0;
     bool has_count = each || ct_flow_is_bulk(step, ARRAY_REPLICATE) || ct_flow_is_bulk(step, ARRAY_IOTA);
     bool known = has_count && step->args.items[0].var == NULL && step->args.items[0].lit.integer >= 0;
     return known ? step->args.items[0] : (CtFlowArg){0};
@@ -25,7 +25,7 @@ static CtFlowArg count_of(const CtFlowFacts *facts, const CtFlowStep *step) {
 
 /* The block that ends a constant's code; NULL: there are several. */
 static const CtFlowBlock *block_of(const CtFlowFact *fact) {
-    if (fact->maker == NULL || fact->maker->kind != FLOW_CONSTANT) return NULL;
+    if (fact->maker->kind != FLOW_CONSTANT) return NULL;
     const CtFlowBlock *block = fact->maker->as.constant->function->body;
     return block->exit == EXIT_RETURN ? block : NULL;
 }

@@ -176,7 +176,7 @@ static bool is_simple(const CtFlowBlock *body, const CtFlowStep *step) {
 
 bool ct_flow_is_elementwise(const CtFlowStep *loop) {
     const CtFlowBlock *body = loop->as.loop.block;
-    if (body->exit != EXIT_YIELD || loop->as.loop.initial) return false;
+    if (body->exit != EXIT_YIELD) return false;
     for (uint32_t i = 0; i < loop->results.count; i++) {
         const CtFlowType *type = loop->results.items[i]->type;
         if (type->kind != FLOW_ARRAY || ct_flow_is_object(type->element)) return false;

@@ -39,7 +39,7 @@ static Known known(const Fields *w, const CtFlowArg *arg) {
 }
 
 static void know(Fields *w, const CtFlowVar *var, Known how) {
-    if (var != NULL && how != UNKNOWN) ct_map_set(w->flow->arena, &w->known, var->id, (void *)(uintptr_t)how);
+    if (how != UNKNOWN) ct_map_set(w->flow->arena, &w->known, var->id, (void *)(uintptr_t)how);
 }
 
 static const CtFlowBlock *branch_of(const CtFlowStep *choice, uint32_t tag) {

@@ -97,11 +97,11 @@ static void check_length(void *data, CtFlowStep *step) {
 static const CtFlowArgs *next_items(const CtFlowFacts *facts, const CtFlowStep *loop, uint32_t most, uint32_t carried) {
     const CtFlowBlock *block = loop->as.loop.block;
     const CtFlowArg *start = &loop->args.items[1 + carried];
-    if (start->type->kind != FLOW_ARRAY || start->type->rank != 1 || loop->results.items[carried] == NULL) return NULL;
+    if (start->type->kind != FLOW_ARRAY || start->type->rank != 1) return NULL;
     const CtFlowArgs *next = ct_flow_known_items(facts, &block->values.items[carried]);
     if (next == NULL || next->count > most) return NULL;
     CtFlowLength length = ct_flow_length(facts, start, 0, false);
-    if (length.known.type == NULL || !ct_flow_is_int(&length.known, next->count)) return NULL;
+    if (!ct_flow_is_int(&length.known, next->count)) return NULL;
     Uses u = {.array = block->params.items[1 + carried], .count = length.known};
     ct_flow_each_step((CtFlowBlock *)block, look_at_use, &u);
     for (uint32_t i = 0; i < loop->as.loop.carried; i++)

@@ -75,7 +75,6 @@ static void look_at_block(Destinations *d, const CtFlowBlock *block, const CtFlo
 
 /* A carried value is an accumulator in front of the loop, in it and behind it, or nowhere. */
 static void look_at_loop(Destinations *d, const CtFlowStep *loop) {
-    drop_arg(d, &loop->args.items[0]);
     for (uint32_t i = 0; i < loop->as.loop.carried; i++) {
         const CtFlowVar *inside = loop->as.loop.block->params.items[1 + i], *behind = loop->results.items[i];
         flow_to(d, &loop->args.items[1 + i], d->own, inside);

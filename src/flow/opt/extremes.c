@@ -35,8 +35,6 @@ static const CtFlowStep *made_by(const Extremes *p, const CtFlowArg *arg, CtPrim
     return step != NULL && step->as.prim == prim ? step : NULL;
 }
 
-static bool is_int(const CtFlowArg *arg, int64_t value) { return arg->var == NULL && arg->lit.integer == value; }
-
 static bool is_var(const CtFlowArg *arg, const CtFlowVar *var) { return arg->var == var && var != NULL; }
 
 /* ---- the search that ct_flow_place_of writes ---- */
@@ -58,14 +56,14 @@ static bool goes_down(const Extremes *p, const CtFlowStep *loop, const CtFlowArg
     const CtFlowStep *down = made_by(p, index, PRIM_INT_SUB);
     const CtFlowStep *last = down != NULL ? made_by(p, &down->args.items[0], PRIM_INT_SUB) : NULL;
     return last != NULL && is_var(&down->args.items[1], loop->as.loop.block->params.items[0]) &&
-           is_int(&last->args.items[1], 1) && ct_flow_same(&last->args.items[0], &loop->args.items[0]);
+           ct_flow_is_int(&last->args.items[1], 1) && ct_flow_same(&last->args.items[0], &loop->args.items[0]);
 }
 
 static bool is_search(const Extremes *p, const CtFlowStep *loop, Search *search) {
     enum { STEPS = 6 }; /* index, element, two tests, either, choice */
     if (loop->kind != FLOW_LOOP || loop->as.loop.carried != 1 || loop->as.loop.initial) return false;
     const CtFlowBlock *body = loop->as.loop.block;
-    if (loop->results.count != 1 || !is_int(&loop->args.items[1], 0) || body->exit != EXIT_YIELD) return false;
+    if (loop->results.count != 1 || body->exit != EXIT_YIELD) return false;
     if (body->steps.count != STEPS) return false;
     const CtFlowStep *choice = ct_flow_maker(&p->facts, &body->values.items[0], FLOW_SWITCH);
     const CtFlowStep *either = choice != NULL ? made_by(p, &choice->args.items[0], PRIM_INT_OR) : NULL;

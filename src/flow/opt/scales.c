@@ -223,8 +223,7 @@ static void need_of_bulk(Scales *s, const CtFlowStep *step) {
 static void need_of_call(Scales *s, const CtFlowStep *step) {
     const CtFlowFunction *callee = step->as.function;
     bool *signs = s->all[callee->id].signs;
-    for (uint32_t i = 0; i < step->args.count; i++)
-        need(s, &step->args.items[i], callee == s->b.flow->entry || signs[callee->params.items[i]->id]);
+    for (uint32_t i = 0; i < step->args.count; i++) need(s, &step->args.items[i], signs[callee->params.items[i]->id]);
 }
 
 static void need_of_step(Scales *s, const CtFlowStep *step) {

@@ -61,8 +61,7 @@ static bool is_as_long(const UpdateMaps *m, const CtFlowArg *array, const CtFlow
     const CtFlowFact *fact = ct_flow_fact(&m->facts, array);
     const CtFlowStep *made = fact->maker;
     if (made == NULL || fact->depth != depth) return false;
-    bool maps = made->kind == FLOW_LOOP && !made->as.loop.initial && fact->index >= made->as.loop.carried &&
-                made->as.loop.block->exit == EXIT_YIELD;
+    bool maps = made->kind == FLOW_LOOP && !made->as.loop.initial && fact->index >= made->as.loop.carried;
     return (maps || ct_flow_is_bulk(made, ARRAY_REPLICATE)) && ct_flow_same(&made->args.items[0], count);
 }
 
@@ -70,15 +69,11 @@ static bool is_as_long(const UpdateMaps *m, const CtFlowArg *array, const CtFlow
 static const CtFlowStep *only_update(const UpdateMaps *m, const CtFlowStep *loop, uint32_t carried, uint32_t depth) {
     CtFlowBlock *block = loop->as.loop.block;
     const CtFlowVar *array = block->params.items[1 + carried], *index = block->params.items[0];
-    if (loop->results.items[carried] == NULL || array->type->kind != FLOW_ARRAY || array->type->rank != 1) return NULL;
+    if (array->type->kind != FLOW_ARRAY || array->type->rank != 1) return NULL;
     if (ct_flow_is_object(array->type->element)) return NULL;
     if (!is_as_long(m, &loop->args.items[1 + carried], &loop->args.items[0], depth)) return NULL;
-    const CtFlowStep *update = NULL;
-    for (uint32_t i = 0; i < block->steps.count; i++)
-        if (block->steps.items[i]->kind == FLOW_UPDATE &&
-            block->steps.items[i]->results.items[0] == block->values.items[carried].var)
-            update = block->steps.items[i];
-    bool fits = update != NULL && update->args.count == 3 && update->args.items[0].var == array &&
+    const CtFlowStep *update = ct_flow_binder(block, block->values.items[carried].var);
+    bool fits = update != NULL && update->kind == FLOW_UPDATE && update->args.items[0].var == array &&
                 update->args.items[1].var == index;
     if (!fits) return NULL;
     Uses u = {.facts = &m->facts,
@@ -127,9 +122,7 @@ static void visit(UpdateMaps *m, CtFlowBlock *block, uint32_t depth) {
     for (uint32_t i = 0; i < block->steps.count; i++) {
         CtFlowStep *step = block->steps.items[i];
         for (uint32_t j = 0; j < ct_flow_inner_count(step); j++) visit(m, ct_flow_inner(step, j), depth + 1);
-        if (step->kind != FLOW_LOOP || step->as.loop.initial || step->as.loop.associative ||
-            step->as.loop.block->exit != EXIT_YIELD)
-            continue;
+        if (step->kind != FLOW_LOOP || step->as.loop.initial || step->as.loop.block->exit != EXIT_YIELD) continue;
         for (uint32_t j = step->as.loop.carried; j-- > 0;) {
             const CtFlowStep *update = only_update(m, step, j, depth);
             if (update == NULL) continue;
