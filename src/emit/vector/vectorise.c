@@ -15,7 +15,9 @@ typedef struct Scan {
     /* Inside a branch on a varying value, which is computed for lanes that do not take it too. */
     bool in_branch;
     bool has_loop, has_arrays; /* a vectorised inner loop; arrays in lanes */
-    uint32_t inner;            /* loops inside of the vectorised one, around the present step */
+    bool computes;             /* reals of what varies */
+    bool along, across; /* it reads elements beside each other in memory; elements of rows, each lane of another one */
+    uint32_t inner;     /* loops inside of the vectorised one, around the present step */
     bool adds,
         /* Adds: it adds to an accumulator. leaves: it may leave for the scalar loop, which is not possible behind
          * such an addition. */
@@ -124,6 +126,7 @@ static bool fits_prim(Scan *s, const CtFlowStep *step) {
         return false;
     lane(s, result)->kind = LANE_VALUE;
     lane(s, result)->slope = slope_of(s, step);
+    s->computes |= result->type->kind != FLOW_I64;
     return true;
 }
 
@@ -180,6 +183,9 @@ static bool fits_read(Scan *s, const CtFlowStep *step) {
     }
     if (differ == 0) return true;
     if (!is_plain(result->type)) return false;
+    bool apart = same(s, &indices.items[indices.count - 1]);
+    s->across |= apart;
+    s->along |= !apart;
     bool row = differ == 1 && ct_emit_vector_kind(s->e, &indices.items[0]) == LANE_ITERATION && is_outside(s, &array);
     if (row && indices.count > 1) { /* a row of Ints that an inner loop reads is better read along that loop */
         if (result->type->kind == FLOW_F64)
@@ -578,6 +584,9 @@ bool ct_emit_vector_fit(Emit *e, const CtFlowStep *step, LaneSum *sums) {
         for (uint32_t j = 0; j < sums[i].terms.count; j++) fit &= is_number(&scan, &sums[i].terms.items[j]);
         if (sums[i].delayed != NULL) fit &= lane(&scan, sums[i].delayed)->kind == LANE_VALUE;
     }
+    /* Rows that are only copied are better copied along themselves. */
+    if (fit && scan.across && !scan.along && !scan.computes && step->as.loop.carried == 0)
+        fit = !CT_FIRED("vectorise.copies_rows");
     if (!fit) e->lanes = NULL;
     return fit && CT_FIRED("vectorise.loop");
 }
