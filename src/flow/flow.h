@@ -307,6 +307,7 @@ typedef struct CtFlow {
     const char *refused;     /* why the program cannot be lowered, or NULL */
     const char *wrong;       /* the pass that lint or a check found at fault, and why: an internal error */
     bool takes_derivatives;  /* the program had derivative steps */
+    bool is_closed;          /* no derivative is left to be taken */
     bool is_counted;         /* it contains retains and releases: reference_counts.c */
     bool tells_messages;     /* Debug.Trace: messages.c */
 } CtFlow;

@@ -96,6 +96,7 @@ typedef struct CtFlowLength {
 typedef struct CtFlowEqual {
     CtFlowLength is, also;
     int64_t least; /* what is certain of it */
+    bool differs;  /* or: it is not `by` */
     CtFlowArg low; /* or, where it has a type: low ≤ high + by */
     CtFlowLength high;
     int64_t by;
@@ -104,6 +105,7 @@ typedef struct CtFlowEqual {
 
 typedef struct CtFlowFacts {
     const CtFlowFunction *function;
+    bool is_closed; /* no derivative is left to be taken */
     CtArena *arena;
     const CtFlowType *integer;
     CtFlowFact *items; /* by variable number */
@@ -150,6 +152,8 @@ int64_t ct_flow_least(const CtFlowFacts *facts, CtFlowLength length);
 
 /* The literal number of elements in a dimension; type NULL: it is not known. */
 CtFlowArg ct_flow_constant_length(const CtFlowFacts *facts, const CtFlowFact *fact, uint32_t dimension);
+/* Likewise of the array that a call gives, in its first dimension. */
+CtFlowArg ct_flow_result_length(const CtFlowFacts *facts, const CtFlowFact *fact);
 /* The literal element at these indices; type NULL: it is not known. */
 CtFlowArg ct_flow_constant_element(const CtFlowFacts *facts, const CtFlowFact *fact, const CtFlowArg *indices,
                                    uint32_t count);

@@ -1,5 +1,6 @@
 /* Constants that are arrays: lengths that their own code shows, and elements that are literals there. The code of a
- * constant is a function of its own; of its variables nothing is said outside. */
+ * constant is a function of its own; of its variables nothing is said outside. Likewise, arrays that functions return:
+ * how many elements they have, if that is the same literal at all exits. */
 #include "flow/analysis/analysis.h"
 
 /* The step of a block that makes a value; NULL: it is made elsewhere. */
@@ -56,4 +57,62 @@ CtFlowArg ct_flow_constant_element(const CtFlowFacts *facts, const CtFlowFact *f
     for (uint32_t i = 0; i < count && value.type != NULL; i++)
         value = item_of(facts, maker_in(block, &value), &indices[i]);
     return value.var == NULL ? value : (CtFlowArg){0};
+}
+
+/* ---- results of calls ---- */
+
+enum { MOST_CALLS = 4 }; /* bound of the calls through which a result is followed */
+
+typedef struct Count {
+    const CtFlowFacts *facts;
+    CtFlowArg found; /* at the exits so far; type NULL: at none */
+} Count;
+
+static bool agrees(Count *c, CtFlowArg count) {
+    bool first = c->found.type == NULL;
+    if (first) c->found = count;
+    return count.type != NULL && (first || c->found.lit.integer == count.lit.integer);
+}
+
+static uint32_t place_among(const CtFlowStep *step, const CtFlowArg *result) {
+    uint32_t place = 0;
+    while (step->results.items[place] != result->var) place++;
+    return place;
+}
+
+static bool count_result(Count *c, const CtFlowFunction *function, uint32_t index, int calls);
+
+/* Whether a value of a block has as many elements as have been found elsewhere. */
+static bool count_value(Count *c, const CtFlowBlock *block, const CtFlowArg *value, int calls) {
+    const CtFlowStep *step = maker_in(block, value);
+    if (step == NULL) return false;
+    if (step->kind == FLOW_CALL) return count_result(c, step->as.function, place_among(step, value), calls);
+    if (step->kind != FLOW_SWITCH) return agrees(c, count_of(c->facts, step));
+    for (uint32_t i = 0; i < step->as.cases.count; i++) {
+        const CtFlowBlock *branch = step->as.cases.branches[i].block;
+        const CtFlowArg *yields = &branch->values.items[place_among(step, value)];
+        if (branch->exit == EXIT_YIELD && !count_value(c, branch, yields, calls)) return false;
+    }
+    return true;
+}
+
+static bool count_exits(Count *c, const CtFlowFunction *function, const CtFlowBlock *block, uint32_t index, int calls) {
+    if (block->exit == EXIT_RETURN) return count_value(c, block, &block->values.items[index], calls);
+    if (block->exit == EXIT_TAIL) return block->tail == function || count_result(c, block->tail, index, calls);
+    const CtFlowStep *last = ct_flow_last_switch(block);
+    for (uint32_t i = 0; last != NULL && i < last->as.cases.count; i++)
+        if (!count_exits(c, function, last->as.cases.branches[i].block, index, calls)) return false;
+    return true;
+}
+
+/* A function that calls itself returns what its other exits do. */
+static bool count_result(Count *c, const CtFlowFunction *function, uint32_t index, int calls) {
+    return calls > 0 && count_exits(c, function, function->body, index, calls - 1);
+}
+
+CtFlowArg ct_flow_result_length(const CtFlowFacts *facts, const CtFlowFact *fact) {
+    Count count = {.facts = facts};
+    if (fact->maker == NULL || fact->maker->kind != FLOW_CALL) return (CtFlowArg){0};
+    bool same = count_result(&count, fact->maker->as.function, fact->index, MOST_CALLS);
+    return same ? count.found : (CtFlowArg){0};
 }

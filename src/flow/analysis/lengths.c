@@ -17,6 +17,7 @@ static void set_fact(CtFlowFacts *facts, const CtFlowVar *var, CtFlowFact fact) 
 void ct_flow_facts_begin(CtFlowFacts *facts, CtFlow *flow, const CtFlowFunction *function) {
     facts->arena = flow->arena;
     facts->function = function;
+    facts->is_closed = flow->is_closed;
     facts->integer = ct_flow_scalar(flow, FLOW_I64);
     facts->equals.count = 0;
     if (facts->count > 0) memset(facts->items, 0, facts->count * sizeof *facts->items);
@@ -259,6 +260,10 @@ static CtFlowLength length(const CtFlowFacts *facts, const CtFlowArg *array, uin
     if (step->kind == FLOW_BULK) return bulk_length(facts, step, array, dimension, some, depth);
     CtFlowArg known = ct_flow_constant_length(facts, fact, dimension);
     if (known.type != NULL && CT_FIRED("lengths.constant")) return (CtFlowLength){.known = known};
+    /* Earlier, what is compared with the number would be decided in front of the checks that tell more: a Jacobian's
+     * mode. */
+    if (dimension == 0 && facts->is_closed) known = ct_flow_result_length(facts, fact);
+    if (known.type != NULL && CT_FIRED("lengths.result")) return (CtFlowLength){.known = known};
     return own_length(array, dimension);
 }
 
@@ -274,7 +279,7 @@ static uint32_t last_equality(const CtFlowFacts *facts, uint32_t count) {
 }
 
 void ct_flow_tell(CtFlowFacts *facts, CtFlowEqual told) {
-    bool is_equality = told.low.type == NULL && told.least == 0;
+    bool is_equality = told.low.type == NULL && told.least == 0 && !told.differs;
     told.last = is_equality ? facts->equals.count + 1 : last_equality(facts, facts->equals.count);
     ct_push(facts->arena, &facts->equals, told);
 }
@@ -329,6 +334,15 @@ static void has_index(CtFlowFacts *facts, const CtFlowArg *index, CtFlowLength l
         ct_flow_tell(facts, (CtFlowEqual){.is = length, .also = length, .least = index->lit.integer + 1});
 }
 
+/* Whether a test has told that a length, or number, is not this one. */
+static bool is_other_than(const CtFlowFacts *facts, CtFlowLength length, int64_t number) {
+    for (uint32_t i = 0; i < facts->equals.count; i++) {
+        const CtFlowEqual *told = &facts->equals.items[i];
+        if (told->differs && told->by == number && ct_flow_same_length(facts, told->is, length)) return true;
+    }
+    return false;
+}
+
 int64_t ct_flow_least(const CtFlowFacts *facts, CtFlowLength length) {
     int64_t least = 0;
     length = first_of(facts, length);
@@ -337,6 +351,8 @@ int64_t ct_flow_least(const CtFlowFacts *facts, CtFlowLength length) {
         CtFlowLength known = first_of(facts, facts->equals.items[i].is);
         if (ct_flow_is_length(&known, &length)) least = facts->equals.items[i].least;
     }
+    bool bounded = length.known.type == NULL || least > 0; /* other numbers may be negative */
+    while (bounded && is_other_than(facts, length, least) && CT_FIRED("lengths.differs")) least++;
     return least;
 }
 

@@ -299,6 +299,10 @@ void ct_flow_assume(CtFlowFacts *facts, const CtFlowArg *test, bool holds) {
     if (no_more) tell(facts, a, b, holds ? 0 : -1);
     if (no_less) tell(facts, b, a, holds ? 0 : -1);
     if (holds) ct_flow_are_equal(facts, ct_flow_length_of(facts, *a), ct_flow_length_of(facts, *b));
+    if (!no_more && !no_less && is_small(b)) { /* a bound that is found later may be this number */
+        CtFlowLength other = ct_flow_length_of(facts, *a);
+        ct_flow_tell(facts, (CtFlowEqual){.is = other, .also = other, .differs = true, .by = b->lit.integer});
+    }
 }
 
 void ct_flow_assume_iteration(CtFlowFacts *facts, const CtFlowStep *loop) {

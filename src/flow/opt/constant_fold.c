@@ -97,6 +97,71 @@ bool ct_flow_fold(const CtFlowStep *step, CtFlowArg *value) {
     return ct_flow_same(&args[0], &args[1]) && fold_same(step, value) && CT_FIRED("fold.same");
 }
 
+/* ---- sums of Ints ---- */
+
+/* A sum of Ints: variables, each so many times, and a literal. All is modulo 2^64, as Ints are; so terms may be put
+ * together in any order. */
+enum { MOST_TERMS = 4, DEEPEST = 6 };
+
+typedef struct Sum {
+    CtFlowArg terms[MOST_TERMS];
+    uint64_t times[MOST_TERMS], literal;
+    uint32_t count;
+} Sum;
+
+static bool add_terms(const CtFlowFacts *facts, Sum *sum, const CtFlowArg *arg, uint64_t times, int depth) {
+    if (arg->var == NULL) {
+        sum->literal += times * (uint64_t)arg->lit.integer;
+        return true;
+    }
+    const CtFlowStep *made = ct_flow_maker(facts, arg, FLOW_PRIM);
+    bool adds = ct_flow_is_prim(made, PRIM_INT_ADD);
+    if (depth > 0 && (adds || ct_flow_is_prim(made, PRIM_INT_SUB)))
+        return add_terms(facts, sum, &made->args.items[0], times, depth - 1) &&
+               add_terms(facts, sum, &made->args.items[1], adds ? times : -times, depth - 1);
+    uint32_t i = 0;
+    while (i < sum->count && !ct_flow_same(&sum->terms[i], arg)) i++;
+    if (i == MOST_TERMS) return false;
+    if (i == sum->count) {
+        sum->terms[sum->count] = *arg;
+        sum->times[sum->count++] = 0;
+    }
+    sum->times[i] += times;
+    return true;
+}
+
+/* Whether a sum whose other terms cancel is a literal or a variable, which becomes the value. If it is a variable and a
+ * literal, the step adds these: (n − (i + 1)) + i is n − 1. */
+bool ct_flow_sum_of_ints(const CtFlowFacts *facts, CtFlowStep *step, CtFlowArg *value) {
+    Sum sum = {0};
+    bool adds = step->as.prim == PRIM_INT_ADD;
+    if (!adds && step->as.prim != PRIM_INT_SUB) return false;
+    const CtFlowArg *args = step->args.items;
+    bool short_already = (args[0].var == NULL || args[1].var == NULL) &&
+                         ct_flow_maker(facts, &args[args[0].var == NULL ? 1 : 0], FLOW_PRIM) == NULL;
+    if (short_already || !add_terms(facts, &sum, &args[0], 1, DEEPEST) ||
+        !add_terms(facts, &sum, &args[1], adds ? 1 : UINT64_MAX, DEEPEST))
+        return false;
+    const CtFlowArg *only = NULL;
+    for (uint32_t i = 0; i < sum.count; i++) {
+        if (sum.times[i] == 0) continue;
+        if (sum.times[i] != 1 || only != NULL) return false;
+        only = &sum.terms[i];
+    }
+    int64_t literal = (int64_t)sum.literal;
+    *value = only != NULL ? *only : (CtFlowArg){.type = args[0].type, .lit.integer = literal};
+    if (only == NULL || literal == 0) return CT_FIRED("fold.terms_cancel");
+    if (ct_flow_same(&args[0], only) && args[1].var == NULL) return false;
+    bool less = literal < 0 && literal > INT64_MIN;
+    CtFlowArg by = {.type = only->type, .lit.integer = less ? -literal : literal};
+    step->args = (CtFlowArgs){0};
+    ct_push(facts->arena, &step->args, *value);
+    ct_push(facts->arena, &step->args, by);
+    step->as.prim = less ? PRIM_INT_SUB : PRIM_INT_ADD;
+    CT_FIRED("fold.terms_put_together");
+    return false;
+}
+
 /* ---- division by powers of two ---- */
 
 /* `div` rounds down, as the shift does; `mod` has the sign of the divisor, as the bits have. `quot` and `rem` agree

@@ -112,6 +112,7 @@ void ct_flow_pass_all(CtFlow *flow, uint32_t count, bool lint, CtTimes *times) {
         double begun = ct_times_now();
         row->run(flow);
         known = (known & ~row->breaks) | row->makes;
+        flow->is_closed = (known & CLOSED) != 0;
         flow->is_counted = (known & COUNTED) != 0;
         uint32_t steps = ct_flow_program_size(flow);
         if (times != NULL) ct_times_add(times, flow->arena, row->dumped, begun, steps);

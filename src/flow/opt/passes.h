@@ -40,6 +40,9 @@ void ct_flow_carry_items(CtFlowBuilder *b, CtFlowFacts *facts, CtFlowStep *loop,
 bool ct_flow_divide_by_bits(const CtFlowFacts *facts, CtFlowStep *step);
 /* Makes a choice between 0 and a number the larger of both; false for other switches. */
 bool ct_flow_choose_natural(const CtFlowFacts *facts, CtFlowStep *step);
+/* Whether the other terms of a sum of Ints cancel, so that it is this literal or variable. If a variable and a literal
+ * are left, the step becomes their sum. */
+bool ct_flow_sum_of_ints(const CtFlowFacts *facts, CtFlowStep *step, CtFlowArg *value);
 /* What a primitive gives, where that is known now to the last bit. */
 bool ct_flow_fold(const CtFlowStep *prim, CtFlowArg *value);
 /* What a reduction of a whole array begins with, and what it does with each element; false where there is no such fold.

@@ -24,11 +24,12 @@ typedef struct Reads {
     CtFlowArgs *elements;      /* of such a map's results, by variable number, as many as have been computed: */
     uint32_t *have;            /* a bit each */
     uint32_t vars;
+    bool rows; /* elements of rows are read, which are looked for again */
 } Reads;
 
-/* The literal index at which a step reads a vector; −1 for other steps. */
+/* The literal index at which a step reads an array, of a matrix that of the row; −1 for other steps. */
 static int64_t literal_index(const CtFlowStep *step) {
-    if (step->kind != FLOW_READ || step->args.count != 2 || step->args.items[1].var != NULL) return -1;
+    if (step->kind != FLOW_READ || step->args.items[1].var != NULL) return -1;
     int64_t index = step->args.items[1].lit.integer;
     return index < MOST_ELEMENTS ? index : -1;
 }
@@ -60,7 +61,7 @@ static bool is_wanted(const Reads *r, const CtFlowBlock *block, uint32_t at) {
     for (uint32_t i = 0; i < map->results.count; i++) {
         const CtFlowVar *array = map->results.items[i];
         if (array == NULL) continue;
-        if (array->type->rank != 1 || !only_read(r, block, at + 1, array, &bits)) return false;
+        if (!only_read(r, block, at + 1, array, &bits)) return false;
     }
     return bits != 0 && ct_flow_size(map->as.loop.block) * count_bits(bits) <= LARGEST;
 }
@@ -84,13 +85,27 @@ static void compute(Reads *r, CtFlowBlock *to, const CtFlowStep *map, uint32_t i
     }
 }
 
-static bool read_computed(Reads *r, CtFlowBlock *to, const CtFlowStep *step) {
+/* Reads an element of a row, which may be a map, too. */
+static void read_in_row(Reads *r, CtFlowBlock *to, CtFlowStep *step, CtFlowArg row) {
+    CtFlowArgs args = {0};
+    ct_push(r->flow->arena, &args, row);
+    for (uint32_t i = 2; i < step->args.count; i++) ct_push(r->flow->arena, &args, step->args.items[i]);
+    step->args = args;
+    ct_push(r->flow->arena, &to->steps, step);
+    r->rows = true;
+}
+
+static bool read_computed(Reads *r, CtFlowBlock *to, CtFlowStep *step) {
     int64_t index = literal_index(step);
     const CtFlowVar *array = index < 0 ? NULL : step->args.items[0].var;
     const CtFlowStep *map = array == NULL || array->id >= r->vars ? NULL : r->makers[array->id];
     if (map == NULL) return false;
     if ((r->have[array->id] >> index & 1) == 0) compute(r, to, map, (uint32_t)index);
-    ct_flow_stands(&r->now, step->results.items[0], r->elements[array->id].items[index]);
+    CtFlowArg element = r->elements[array->id].items[index];
+    if (step->args.count > 2)
+        read_in_row(r, to, step, element);
+    else
+        ct_flow_stands(&r->now, step->results.items[0], element);
     return true;
 }
 
@@ -114,16 +129,23 @@ static void visit(Reads *r, CtFlowBlock *block) {
     ct_flow_rename(&r->now, &block->values);
 }
 
+static void look(Reads *r) {
+    CtArena *arena = r->flow->arena;
+    r->rows = false;
+    r->vars = r->function->vars;
+    r->uses = ct_flow_count_uses(r->flow, r->function);
+    r->makers = CT_NEW_ARRAY(arena, const CtFlowStep *, r->vars + 1);
+    r->elements = CT_NEW_ARRAY(arena, CtFlowArgs, r->vars + 1);
+    r->have = CT_NEW_ARRAY(arena, uint32_t, r->vars + 1);
+    ct_flow_values_clear(&r->now, arena);
+    visit(r, r->function->body);
+}
+
 void ct_flow_read_elements(CtFlow *flow) {
     Reads r = {.flow = flow, .effects = ct_flow_effects(flow)};
     for (uint32_t i = 0; i < flow->functions.count; i++) {
         r.function = flow->functions.items[i];
-        r.vars = r.function->vars;
-        r.uses = ct_flow_count_uses(flow, r.function);
-        r.makers = CT_NEW_ARRAY(flow->arena, const CtFlowStep *, r.vars + 1);
-        r.elements = CT_NEW_ARRAY(flow->arena, CtFlowArgs, r.vars + 1);
-        r.have = CT_NEW_ARRAY(flow->arena, uint32_t, r.vars + 1);
-        ct_flow_values_clear(&r.now, flow->arena);
-        visit(&r, r.function->body);
+        do look(&r);
+        while (r.rows && CT_FIRED("fuse.read_rows"));
     }
 }

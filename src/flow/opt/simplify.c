@@ -218,9 +218,27 @@ static bool row_length_known(Simplify *s, const CtFlowStep *step) {
     return literal && CT_FIRED("simplify.length_of_known_row") && stand(s, step, length.known);
 }
 
-static bool dim_known(Simplify *s, const CtFlowStep *step) {
+/* Whether an array certainly has a row, by the number of those that were made or sliced. Rows that a loop makes count
+ * once derivatives have been taken: products of matrices are known by the checks of their lengths (matrix_products.c).
+ */
+static bool has_row(Simplify *s, const CtFlowArg *array) {
+    const CtFlowFact *fact = ct_flow_fact(&s->facts, array);
+    const CtFlowStep *step = fact->maker;
+    bool made = s->flow->is_closed && step != NULL && step->kind == FLOW_LOOP && fact->index >= step->as.loop.carried;
+    if (step == NULL || (!made && !ct_flow_is_bulk(step, ARRAY_SLICE))) return false;
+    CtFlowArg none = integer(s, 0), count = step->args.items[made ? 0 : 1];
+    return ct_flow_compare(&s->facts, PRIM_INT_LT, &none, &count) == 1 && CT_FIRED("simplify.has_row");
+}
+
+static bool dim_known(Simplify *s, CtFlowStep *step) {
     const CtFlowArg *array = &step->args.items[0];
-    CtFlowLength length = ct_flow_length(&s->facts, array, step->as.index, false);
+    bool some = step->as.index == 1 && has_row(s, array);
+    const CtFlowStep *part = maker(s, array);
+    if (some && part->kind == FLOW_BULK && CT_FIRED("simplify.length_of_slice")) {
+        step->args = one(s, part->args.items[part->args.count - 1]);
+        return dim_known(s, step);
+    }
+    CtFlowLength length = ct_flow_length(&s->facts, array, step->as.index, some);
     CtFlowArg literal;
     if (ct_flow_known_length(&s->facts, length, &literal) && literal.lit.integer > 0)
         return CT_FIRED("simplify.told_length") && stand(s, step, literal);
@@ -279,11 +297,18 @@ static void zip_lengths(Simplify *s, CtFlowBlock *to, CtFlowStep *step) {
 /* Checks against the length of an array become checks against the number of its elements, so that the array need not be
  * made. */
 static void check_count(Simplify *s, CtFlowStep *step) {
-    const CtFlowArg *count = step->as.index == 0 ? made_count(s, &step->args.items[1]) : NULL;
-    if (count == NULL) return;
+    CtFlowArg array = step->args.items[1];
+    const CtFlowArg *count = step->as.index == 0 ? made_count(s, &array) : NULL;
+    bool row = step->as.index == 1 && has_row(s, &array);
+    CtFlowLength length = {0};
+    if (row) length = ct_flow_length(&s->facts, &array, 1, true);
+    if (length.known.type != NULL) count = &length.known;
+    bool other = row && count == NULL && length.array != array.var;
+    if (count == NULL && !other) return;
     CT_FIRED("simplify.check_of_count");
     CtFlowArgs args = one(s, step->args.items[0]);
-    ct_push(s->arena, &args, *count);
+    ct_push(s->arena, &args, other ? flow_of((CtFlowVar *)length.array) : *count); // NOLINT
+    step->as.index = other ? length.dimension : 0;
     step->args = args;
 }
 
@@ -305,24 +330,16 @@ static bool check_slice(const Simplify *s, const CtFlowStep *step) {
     return ct_flow_is_slice(&s->facts, &args[0], &args[1], length) && CT_FIRED("simplify.check_of_slice");
 }
 
-/* max k n is n for a literal k, where n is not less; most often that is 0. */
-static bool larger_known(Simplify *s, const CtFlowStep *step) {
-    const CtFlowArg *a = &step->args.items[0], *b = &step->args.items[1];
-    if (step->as.prim != PRIM_INT_MAX) return false;
-    if (a->var == NULL)
-        return ct_flow_compare(&s->facts, PRIM_INT_LE, a, b) == 1 && CT_FIRED("simplify.max_left") &&
-               stand(s, step, *b);
-    return b->var == NULL && ct_flow_compare(&s->facts, PRIM_INT_LE, b, a) == 1 && CT_FIRED("simplify.max_right") &&
-           stand(s, step, *a);
-}
-
-/* n - k + k is n, also where Ints wrap. */
-static bool sum_known(Simplify *s, const CtFlowStep *step) {
-    const CtFlowStep *less = ct_flow_maker(&s->facts, &step->args.items[0], FLOW_PRIM);
-    if (step->as.prim != PRIM_INT_ADD || !ct_flow_is_prim(less, PRIM_INT_SUB)) return false;
-    const CtFlowArg *k = &step->args.items[1], *taken = &less->args.items[1];
-    return k->var == NULL && taken->var == NULL && k->lit.integer == taken->lit.integer &&
-           CT_FIRED("simplify.added_again") && stand(s, step, less->args.items[0]);
+/* The smaller or larger of two Ints of which it is known which one that is. */
+static bool extreme_known(Simplify *s, const CtFlowStep *step) {
+    bool smaller = step->as.prim == PRIM_INT_MIN;
+    if (!smaller && step->as.prim != PRIM_INT_MAX) return false;
+    for (uint32_t i = 0; i < 2; i++) {
+        const CtFlowArg *less = &step->args.items[i], *more = &step->args.items[1 - i];
+        if (ct_flow_compare(&s->facts, PRIM_INT_LE, less, more) == 1 && CT_FIRED("simplify.extreme"))
+            return stand(s, step, smaller ? *less : *more);
+    }
+    return false;
 }
 
 /* x + 0 is x unless x is −0.0; the sum turns the structural zeros of cotangents into ordinary ones. */
@@ -616,7 +633,8 @@ static bool is_known(Simplify *s, CtFlowStep *step) {
     case FLOW_PRIM:
         ct_flow_divide_by_bits(&s->facts, step);
         if (ct_flow_fold(step, &value) && CT_FIRED("simplify.fold")) return stand(s, step, value);
-        return larger_known(s, step) || sum_known(s, step) || compare_known(s, step) || plain_known(s, step);
+        if (ct_flow_sum_of_ints(&s->facts, step, &value)) return stand(s, step, value);
+        return extreme_known(s, step) || compare_known(s, step) || plain_known(s, step);
     case FLOW_OPEN: return open_known(s, step);
     case FLOW_READ: return read_known(s, step);
     case FLOW_DIM: return dim_known(s, step);
