@@ -82,14 +82,13 @@ static bool takes_derivatives(const CtFlow *flow) {
 }
 
 /* A C compiler takes half a millisecond or so for each step. Derivatives of derivatives of derivatives by a method on
- * Core may have any number of steps: then the evaluator has its result before a compiler would have begun. Before
- * simplification a program may have several times as many steps, since it has whole functions of the library. The time
- * of some passes grows with the square of the depth, as that of a chain of choices. */
-enum { MOST_STEPS = 15000, MOST_AT_FIRST = 35000, DEEPEST = 800 };
+ * Core may have any number of steps: then the evaluator has its result before a compiler would have begun. The time of
+ * some passes grows with the square of the depth, as that of a chain of choices. */
+enum { MOST_STEPS = 35000, DEEPEST = 800 };
 
-static void refuse_large(CtFlow *flow, uint32_t steps, uint32_t most) {
-    if (steps <= most || flow->refused != NULL) return;
-    flow->refused = ct_format(flow->arena, "it would have more than %u steps", most);
+static void refuse_large(CtFlow *flow, uint32_t steps) {
+    if (steps <= MOST_STEPS || flow->refused != NULL) return;
+    flow->refused = ct_format(flow->arena, "it would have more than %d steps", MOST_STEPS);
 }
 
 static void refuse_deep(CtFlow *flow) {
@@ -116,7 +115,7 @@ void ct_flow_pass_all(CtFlow *flow, uint32_t count, bool lint, CtTimes *times) {
         flow->is_counted = (known & COUNTED) != 0;
         uint32_t steps = ct_flow_program_size(flow);
         if (times != NULL) ct_times_add(times, flow->arena, row->dumped, begun, steps);
-        refuse_large(flow, steps, i < first_run(PASS_hoist_simple) ? MOST_AT_FIRST : MOST_STEPS);
+        refuse_large(flow, steps);
         if (!lint || flow->refused != NULL) continue;
         ct_flow_trial_fault(flow, row->name);
         wrong = ct_flow_lint(flow);
