@@ -55,7 +55,7 @@ def left_out(command):
         return "print a program"
     if "| sed" in text:
         return "change what is printed"
-    if "COTAN_NATIVE=" in text or "--method bulk --engine native" in text:
+    if "COTAN_NATIVE=" in text or "--method bulk --engine native" in text or (command.verb == "check" and "--engine native" in text):
         return "ask for native code, or none"
     if "--profile" in text or (COUNT.search(text) and "|" in text):
         return "say where steps go, or how many there are"
