@@ -84,7 +84,7 @@ static bool takes_derivatives(const CtFlow *flow) {
 /* A C compiler takes half a millisecond or so for each step. Derivatives of derivatives of derivatives by a method on
  * Core may have any number of steps: then the evaluator has its result before a compiler would have begun. The time of
  * some passes grows with the square of the depth, as that of a chain of choices. */
-enum { MOST_STEPS = 35000, DEEPEST = 800 };
+enum { MOST_STEPS = 40000, DEEPEST = 800 };
 
 static void refuse_large(CtFlow *flow, uint32_t steps) {
     if (steps <= MOST_STEPS || flow->refused != NULL) return;
