@@ -86,8 +86,10 @@ static bool takes_derivatives(const CtFlow *flow) {
  * some passes grows with the square of the depth, as that of a chain of choices. */
 enum { MOST_STEPS = 40000, DEEPEST = 800 };
 
-static void refuse_large(CtFlow *flow, uint32_t steps) {
-    if (steps <= MOST_STEPS || flow->refused != NULL) return;
+/* From differentiation to the inlining behind `one_sweep` there are functions that nothing will call, as many as
+ * others. */
+static void refuse_large(CtFlow *flow, uint32_t steps, bool derived) {
+    if (steps <= (derived ? 2 * MOST_STEPS : MOST_STEPS) || flow->refused != NULL) return;
     flow->refused = ct_format(flow->arena, "it would have more than %d steps", MOST_STEPS);
 }
 
@@ -100,6 +102,7 @@ static void refuse_deep(CtFlow *flow) {
 void ct_flow_pass_all(CtFlow *flow, uint32_t count, bool lint, CtTimes *times) {
     const char *wrong = lint && flow->refused == NULL ? ct_flow_lint(flow) : NULL;
     unsigned known = PURE;
+    bool derived = false;
     if (flow->refused == NULL) refuse_deep(flow);
     if (wrong != NULL) flow->wrong = ct_format(flow->arena, "lowering leaves no sound program: %s", wrong);
     for (uint32_t i = 0; i < COUNT && flow->refused == NULL && flow->wrong == NULL; i++) {
@@ -109,13 +112,15 @@ void ct_flow_pass_all(CtFlow *flow, uint32_t count, bool lint, CtTimes *times) {
         assert((known & row->needs) == row->needs);
         if (derives) flow->takes_derivatives = takes_derivatives(flow);
         double begun = ct_times_now();
+        derived |= derives;
         row->run(flow);
         known = (known & ~row->breaks) | row->makes;
         flow->is_closed = (known & CLOSED) != 0;
         flow->is_counted = (known & COUNTED) != 0;
         uint32_t steps = ct_flow_program_size(flow);
         if (times != NULL) ct_times_add(times, flow->arena, row->dumped, begun, steps);
-        refuse_large(flow, steps);
+        refuse_large(flow, steps, derived);
+        derived = derived && order[i] != PASS_literal_parameters;
         if (!lint || flow->refused != NULL) continue;
         ct_flow_trial_fault(flow, row->name);
         wrong = ct_flow_lint(flow);
