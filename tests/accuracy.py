@@ -628,6 +628,7 @@ def write_gradients(cases):
         "-- The partial derivatives of densities, distribution functions and special functions at random arguments of their whole domains, against differences of\n"
         "-- mpmath with 700 digits: each point has the indices of its arguments with the derivative and the unit of error there. Written by `tests/accuracy.py\n"
         "-- --gradient --golden`; a test prints what is wrong by more than the bound of the function.\n"
+        "-- falls back: too many function values could be differentiated\n"
         "-- $ cotan run FILE\n" + HEAD +
         "\ndata Case = Case String Double (Array Double -> Double) [(Array Double, [(Int, Double, Double)])]\n\n"
         "main = [(name, p, i, g ! i, v) | Case name bound f points <- cases, (p, slopes) <- points, let g = grad f p, (i, v, unit) <- slopes, not (abs (g ! i - v) <= bound * unit)]\n\n"
