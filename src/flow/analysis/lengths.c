@@ -260,8 +260,8 @@ static CtFlowLength length(const CtFlowFacts *facts, const CtFlowArg *array, uin
     if (step->kind == FLOW_BULK) return bulk_length(facts, step, array, dimension, some, depth);
     CtFlowArg known = ct_flow_constant_length(facts, fact, dimension);
     if (known.type != NULL && CT_FIRED("lengths.constant")) return (CtFlowLength){.known = known};
-    /* Earlier, what is compared with the number would be decided in front of the checks that tell more: a Jacobian's
-     * mode. */
+    /* Before derivatives are taken, a test of the number would move in front of the checks that decide it: which mode a
+     * Jacobian takes. */
     if (dimension == 0 && facts->is_closed) known = ct_flow_result_length(facts, fact);
     if (known.type != NULL && CT_FIRED("lengths.result")) return (CtFlowLength){.known = known};
     return own_length(array, dimension);

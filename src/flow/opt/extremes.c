@@ -63,7 +63,7 @@ static bool is_search(const Extremes *p, const CtFlowStep *loop, Search *search)
     enum { STEPS = 6 }; /* index, element, two tests, either, choice */
     if (loop->kind != FLOW_LOOP || loop->as.loop.carried != 1 || loop->as.loop.initial) return false;
     const CtFlowBlock *body = loop->as.loop.block;
-    if (loop->results.count != 1 || body->exit != EXIT_YIELD) return false;
+    if (loop->results.count != 1 || !ct_flow_is_int(&loop->args.items[1], 0) || body->exit != EXIT_YIELD) return false;
     if (body->steps.count != STEPS) return false;
     const CtFlowStep *choice = ct_flow_maker(&p->facts, &body->values.items[0], FLOW_SWITCH);
     const CtFlowStep *either = choice != NULL ? made_by(p, &choice->args.items[0], PRIM_INT_OR) : NULL;

@@ -112,7 +112,7 @@ static bool is_fixed(const Recursion *c, const CtFlowArg *value, int depth) {
     const CtFlowStep *step = fact->maker;
     for (uint32_t i = 0; value->var != NULL && step == NULL && i < c->function->params.count; i++)
         if (is_param(c, value, i)) return c->same[i];
-    if (value->var == NULL || depth == 0) return value->var == NULL;
+    if (value->var == NULL || step == NULL || depth == 0) return value->var == NULL;
     if (step->kind == FLOW_DIM && fact->depth == 0) return is_fixed_length(c, step);
     if (step->kind != FLOW_PRIM || ct_flow_step_fails(step) || fact->depth > 0) return false;
     for (uint32_t i = 0; i < step->args.count; i++)

@@ -21,10 +21,11 @@ typedef struct Sink {
     CtFlowMarks made, ours; /* ours: what an iteration of the innermost loop binds */
 } Sink;
 
+/* How often what a map makes is used; in how many steps that read an element at a literal index, and in how many calls.
+ */
 typedef struct Uses {
     const CtFlowStep *map;
-    uint32_t all, reads,
-        calls; /* how many steps use an array: those that read an element at a literal index, and calls */
+    uint32_t all, reads, calls;
 } Uses;
 
 static bool makes(const CtFlowStep *map, const CtFlowVar *var) {
