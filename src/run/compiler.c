@@ -39,6 +39,7 @@ static const char *const gcc_flags[] = {
     "--param=vect-epilogues-nomask=0",    /* vectorising the remainder of a loop does not pay */
     "--param=max-inline-insns-single=20", /* inlining larger functions costs more time than it gains */
     "-fno-tree-dominator-opts",           /* costs compile time, and the lanes' code runs no faster */
+    "-fexpensive-optimizations",          /* for vzeroupper: on Intel, libm behind vector code took 20 times as long */
     "-fno-builtin-cos",                   /* else sin x and cos x become one call, which has no vector version */
     NULL,
 };
