@@ -62,6 +62,8 @@ typedef struct Emit {
     CT_VEC(const CtFlowStep *) skipped;
     const char *leave; /* the label behind the loop */
     bool leaves;       /* there is a jump to that label */
+    bool masks_rest;   /* a last vector, of which some lanes have no iteration, takes the place of scalar iterations: */
+    const char *rest;  /* the number of its iterations, while it is being written; NULL */
     /* Inside a branch whose condition differs between lanes: the mask of active lanes; NULL: all are active. */
     const char *taken;
     const bool *telling;                 /* by functions' numbers: ct_flow_telling */

@@ -282,18 +282,19 @@ static void emit_parts(Emit *e, LoopText *t) {
     t->to = to;
 }
 
-/* Vectorised loop, then scalar remainder. */
+/* Vectorised loop, then scalar iterations: those that are left, or from one on that leaves the loop. */
 static void emit_lanes(Emit *e, LoopText *t, const LaneSum *sums) {
     size_t size = (e->function->vars + 1) * sizeof(Use);
     Use *before = CT_NEW_ARRAY(e->arena, Use, e->function->vars + 1);
     memcpy(before, e->uses, size);
     ask_if_far(e, t);
     ct_emit_line(e, "int64_t %s = %s;", t->index, t->from);
-    ct_emit_vector_iterations(e, t->step, sums, t->count, t->to, t->index,
-                              &(LaneResults){t->names, t->data, t->far, t->is_over});
+    bool all = ct_emit_vector_iterations(e, t->step, sums, t->count, t->to, t->index,
+                                         &(LaneResults){t->names, t->data, t->far, t->is_over});
     memcpy(e->uses, before, size);
     e->lanes = NULL;
     e->skipped.count = 0;
+    if (all) return;
     e->one_by_one = true;
     ct_emit_line(e, "{");
     e->depth++;

@@ -308,6 +308,36 @@ static inline ct_lane_ints ct_lanes_gather_ints(const void *from, ct_lane_ints a
     return x;
 }
 
+/* ---- the last iterations, fewer than lanes: lanes without one have the value of the last that has one ---- */
+
+#define CT_REST(l) l < rest ? i + l : i + rest - 1
+static inline ct_lane_ints ct_lanes_rest_iterations(int64_t i, int64_t rest) {
+    return (ct_lane_ints)CT_EACH_LANE(CT_REST);
+}
+static inline ct_lane_ints ct_rest(int64_t rest) { return (ct_lane_ints)(ct_lanes_iterations(0) < rest); }
+/* What does not change a sum in the lanes without an iteration. */
+static inline ct_lanes ct_lanes_of_rest(ct_lanes x, int64_t rest) { return ct_choose(ct_rest(rest), x, ct_all(-0.0)); }
+static inline ct_lanes ct_lanes_load_rest(const void *from, int64_t rest) {
+#if defined(__AVX512F__) && !defined(__clang__) && CT_WIDTH == 8
+    return __builtin_ia32_loadupd512_mask(from, ct_all(*(const double *)from), (unsigned char)((1 << rest) - 1));
+#else
+    return ct_lanes_gather(from, ct_lanes_rest_iterations(0, rest));
+#endif
+}
+static inline ct_lane_ints ct_lanes_load_rest_ints(const void *from, int64_t rest) {
+    return (ct_lane_ints)ct_lanes_load_rest(from, rest);
+}
+static inline void ct_lanes_store_rest(void *to, ct_lanes x, int64_t rest) {
+#if defined(__AVX512F__) && !defined(__clang__) && CT_WIDTH == 8
+    __builtin_ia32_storeupd512_mask(to, x, (unsigned char)((1 << rest) - 1));
+#else
+    memcpy(to, &x, (size_t)rest * sizeof(double));
+#endif
+}
+static inline void ct_lanes_store_rest_ints(void *to, ct_lane_ints x, int64_t rest) {
+    ct_lanes_store_rest(to, (ct_lanes)x, rest);
+}
+
 /* ---- streaming: past the cache ---- */
 
 /* A loop that walks over more memory than the cache holds writes its results with non-temporal stores, so that their
@@ -435,6 +465,9 @@ static CT_NEAR void ct_lanes_collect(void *to, const ct_lanes *from, int64_t len
 }
 /* Adds lanes to consecutive elements; to elements `stride` apart; to elements at any indices. */
 static inline void ct_lanes_add_row(void *to, ct_lanes x) { ct_lanes_store(to, ct_lanes_load(to) + x); }
+static inline void ct_lanes_add_rest(void *to, ct_lanes x, int64_t rest) {
+    ct_lanes_store_rest(to, ct_lanes_load_rest(to, rest) + x, rest);
+}
 static inline void ct_lanes_add_column(void *to, int64_t stride, ct_lanes x) {
     for (int l = 0; l < CT_LANES; l++) ((double *)to)[l * stride] += x[l];
 }

@@ -11,8 +11,11 @@ static Lane *lane_of(const Emit *e, const CtFlowArg *arg) { return &e->lanes[arg
  * iterations. */
 static void add_terms(Emit *e, const LaneSum *sum, const char *name) {
     CtText terms = ct_text(e->arena);
-    for (uint32_t i = 0; !e->exact && i < sum->terms.count; i++)
-        ct_emit_line(e, "%s_wide += %s;", name, ct_emit_vector_lane_arg(e, &sum->terms.items[i], true));
+    for (uint32_t i = 0; !e->exact && i < sum->terms.count; i++) {
+        const char *term = ct_emit_vector_lane_arg(e, &sum->terms.items[i], true);
+        if (e->rest != NULL) term = ct_format(e->arena, "ct_lanes_of_rest(%s, %s)", term, e->rest);
+        ct_emit_line(e, "%s_wide += %s;", name, term);
+    }
     if (!e->exact || sum->terms.count == 0) return;
     if (sum->terms.count == 1 && ct_emit_vector_kind(e, &sum->terms.items[0]) == LANE_VALUE) {
         CT_FIRED("lane_loop.exact_sum");
@@ -92,10 +95,13 @@ static void put_rows(Emit *e, const CtFlowStep *loop, const char *name, const ch
 /* Stores one number of each iteration, contiguously. */
 static void put_numbers(Emit *e, const CtFlowArg *value, const char *to, const char *far) {
     const char *numbers = ct_emit_vector_lane_arg(e, value, true);
-    if (far != NULL && CT_FIRED("lane_loop.streamed"))
+    const char *ints = value->type->kind == FLOW_I64 ? "_ints" : "";
+    if (e->rest != NULL)
+        ct_emit_line(e, "ct_lanes_store_rest%s(%s, %s, %s);", ints, to, numbers, e->rest);
+    else if (far != NULL && CT_FIRED("lane_loop.streamed"))
         ct_emit_line(e, "ct_lanes_stream(%s, %s, %s);", to, numbers, far);
     else
-        ct_emit_line(e, "ct_lanes_store%s(%s, %s);", value->type->kind == FLOW_I64 ? "_ints" : "", to, numbers);
+        ct_emit_line(e, "ct_lanes_store%s(%s, %s);", ints, to, numbers);
 }
 
 /* Whether a result has rows, whose memory is freed when they have been stored. */
@@ -127,7 +133,7 @@ static void leave_if_odd(Emit *e, const CtFlowStep *loop, const char *count, con
 /* The index from which on the elements of all lanes are put. */
 static const char *made_at(Emit *e, const CtFlowStep *loop, uint32_t i, const LaneResults *results, const char *index) {
     const RowPlace *place = e->uses[loop->results.items[i]->id].place;
-    return place != NULL ? ct_emit_below(e, index, "CT_LANES", place->length)
+    return place != NULL ? ct_emit_below(e, index, e->rest != NULL ? e->rest : "CT_LANES", place->length)
                          : ct_emit_vector_lanes_of(e, index, results->names[i]);
 }
 
@@ -194,30 +200,59 @@ static void each_pack(Emit *e, const char *index) {
     }
 }
 
-void ct_emit_vector_iterations(Emit *e, const CtFlowStep *step, const LaneSum *sums, const char *count, const char *to,
+/* What each vector of iterations does. */
+static void write_body(Emit *e, const CtFlowStep *step, const LaneSum *sums, const char *count, const char *index,
+                       const LaneResults *results) {
+    const CtFlowBlock *block = step->as.loop.block, *around = e->block;
+    ct_emit_block(e, block, NULL);
+    e->block = block;
+    put_results(e, step, count, index, results);
+    for (uint32_t i = 0; i < step->as.loop.carried; i++) add_terms(e, &sums[i], results->names[i]);
+    ct_emit_vector_delays_next(e, step, sums, results->names);
+    e->block = around;
+    e->pending.count = 0;
+}
+
+/* The last iterations, fewer than there are lanes, as one more vector. */
+static void write_rest(Emit *e, const CtFlowStep *step, const LaneSum *sums, const char *count, const char *to,
+                       const char *index, const LaneResults *results) {
+    CT_FIRED("lane_loop.rest");
+    e->rest = ct_format(e->arena, "rest%u", ++e->temporaries);
+    ct_emit_line(e, "if (%s < %s) {", index, to);
+    e->depth++;
+    ct_emit_line(e, "const int64_t %s = %s - %s;", e->rest, to, index);
+    write_body(e, step, sums, count, index, results);
+    e->depth--;
+    ct_emit_line(e, "}");
+    e->rest = NULL;
+}
+
+bool ct_emit_vector_iterations(Emit *e, const CtFlowStep *step, const LaneSum *sums, const char *count, const char *to,
                                const char *index, const LaneResults *results) {
     const char *const *names = results->names;
-    const CtFlowBlock *block = step->as.loop.block, *around = e->block;
+    size_t size = (e->function->vars + 1) * sizeof(Use);
+    Use *before = CT_NEW_ARRAY(e->arena, Use, e->function->vars + 1);
     e->leaves = false;
     e->leave = ct_format(e->arena, "one_by_one%u", ++e->temporaries);
     begin_packs(e, to, index);
     begin_sums(e, step, sums, names);
     ct_emit_vector_delays_begin(e, step, sums, names);
+    memcpy(before, e->uses, size);
     ct_emit_line(e, "for (; %s + CT_LANES <= %s; %s += CT_LANES) {", index, to, index);
     e->depth++;
     if (ct_emit_asks(e, step)) ct_emit_line(e, "ct_iteration(rt);");
     each_pack(e, index);
-    ct_emit_block(e, block, NULL);
-    e->block = block;
-    put_results(e, step, count, index, results);
-    for (uint32_t i = 0; i < step->as.loop.carried; i++) add_terms(e, &sums[i], names[i]);
-    ct_emit_vector_delays_next(e, step, sums, names);
-    e->block = around;
-    e->pending.count = 0;
+    write_body(e, step, sums, count, index, results);
     e->depth--;
     ct_emit_line(e, "}");
+    bool ends = e->masks_rest && !e->leaves;
+    if (ends) {
+        memcpy(e->uses, before, size);
+        write_rest(e, step, sums, count, to, index, results);
+    }
     if (e->leaves) ct_emit_line(e, "%s:;", e->leave);
     each_pack(e, NULL);
     end_sums(e, step, sums, names);
     ct_emit_vector_delays_end(e, step, sums, names);
+    return ends;
 }

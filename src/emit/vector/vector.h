@@ -56,8 +56,8 @@ typedef struct LaneResults {  /* the results of a loop, as C expressions */
 } LaneResults;
 
 /* Writes the vectorised iterations of a loop of `count` iterations, CT_LANES at a time: from `index` up to `to`, a
- * multiple of CT_LANES iterations later. */
-void ct_emit_vector_iterations(Emit *e, const CtFlowStep *step, const LaneSum *sums, const char *count, const char *to,
+ * multiple of CT_LANES iterations later; or all of them: true. */
+bool ct_emit_vector_iterations(Emit *e, const CtFlowStep *step, const LaneSum *sums, const char *count, const char *to,
                                const char *index, const LaneResults *results);
 /* Writes a step in a vectorised loop. False when the step is uniform, and is to be written like any other. */
 bool ct_emit_vector_step(Emit *e, CtFlowStep *step);

@@ -8,6 +8,8 @@ static Lane *lane_of(const Emit *e, const CtFlowArg *arg) { return &e->lanes[arg
 const char *ct_emit_vector_lane_arg(Emit *e, const CtFlowArg *arg, bool apart) {
     LaneKind kind = ct_emit_vector_kind(e, arg);
     if (kind == LANE_VALUE) return apart ? ct_emit_arg(e, arg) : ct_emit_operand(e, arg);
+    if (kind == LANE_ITERATION && e->rest != NULL)
+        return ct_format(e->arena, "ct_lanes_rest_iterations(%s, %s)", ct_emit_arg(e, arg), e->rest);
     if (kind == LANE_ITERATION) return ct_format(e->arena, "ct_lanes_iterations(%s)", ct_emit_arg(e, arg));
     return ct_format(e->arena, arg->type->kind == FLOW_I64 ? "ct_all_ints(%s)" : "ct_all(%s)", ct_emit_arg(e, arg));
 }
@@ -109,7 +111,7 @@ static const char *each_of_array(Emit *e, const char *indices, const char *array
 }
 
 const char *ct_emit_vector_lanes_of(Emit *e, const char *first, const char *array) {
-    return ct_emit_below(e, first, "CT_LANES", ct_format(e->arena, "ct_words(%s)", array));
+    return ct_emit_below(e, first, e->rest != NULL ? e->rest : "CT_LANES", ct_format(e->arena, "ct_words(%s)", array));
 }
 
 void ct_emit_vector_leave_if(Emit *e, const char *condition) {
@@ -261,10 +263,19 @@ static bool write_read(Emit *e, const CtFlowStep *step) {
     else if (lane_of(e, &array)->is_packed && is_in_own_row(e, &indices) && CT_FIRED("vector_steps.read_packed"))
         text = ct_format(e->arena, "%s[%s]", lane_of(e, &array)->packed,
                          below(e, position(e, &array, &indices, 1), lane_of(e, &array)->length));
+    else if (is_iteration_last(e, &indices) && e->rest != NULL && CT_FIRED("vector_steps.load_rest"))
+        text = ct_format(e->arena, "ct_lanes_load_rest%s(%s + %s, %s)", ints, data,
+                         ct_emit_vector_lanes_of(e, ct_emit_vector_place(e, &array, &indices), ct_emit_arg(e, &array)),
+                         e->rest);
     else if (is_iteration_last(e, &indices) && CT_FIRED("vector_steps.load"))
         text = ct_format(e->arena, "ct_lanes_load%s(%s + %s)", ints, data,
                          ct_emit_vector_lanes_of(e, ct_emit_vector_place(e, &array, &indices), ct_emit_arg(e, &array)));
-    else if (slope_of_last(e, &indices) != 0 && CT_FIRED("vector_steps.load_beside")) {
+    else if (slope_of_last(e, &indices) == 1 && e->rest != NULL && CT_FIRED("vector_steps.load_rest_beside"))
+        text = ct_format(e->arena, "ct_lanes_load_rest%s(%s + %s, %s)", ints, data,
+                         ct_emit_vector_lanes_of(e, ct_format(e->arena, "(%s)[0]", lane_position(e, &array, &indices)),
+                                                 ct_emit_arg(e, &array)),
+                         e->rest);
+    else if (slope_of_last(e, &indices) != 0 && e->rest == NULL && CT_FIRED("vector_steps.load_beside")) {
         bool back = slope_of_last(e, &indices) < 0;
         const char *place = lane_position(e, &array, &indices), *which = back ? "CT_LANES - 1" : "0";
         text = ct_format(
@@ -362,6 +373,7 @@ static void add_term(Emit *e, const CtFlowStep *step) {
     const Lane *root = &e->lanes[lane_of(e, acc)->root->id], *added = &e->lanes[step->results.items[0]->id];
     const char *term = ct_emit_vector_lane_arg(e, &lane_of(e, &step->args.items[step->args.count - 1])->term, true);
     const char *name = ct_emit_arg(e, acc);
+    if (e->rest != NULL) term = ct_format(e->arena, "ct_lanes_of_rest(%s, %s)", term, e->rest);
     CtFlowArgs indices = {.items = step->args.items + 1, .count = step->args.count - 2};
     CtFlowArgs inner = {.items = indices.items + 1, .count = indices.count - 1};
     if (added->terms != NULL && CT_FIRED("vector_steps.strip_term")) {
@@ -374,10 +386,13 @@ static void add_term(Emit *e, const CtFlowStep *step) {
         ct_emit_line(e, "%s[%s] += %s;", root->packed, ct_emit_index(e, ct_emit_vector_place(e, acc, &indices), name),
                      term);
     } else if (is_iteration_last(e, &indices) && CT_FIRED("vector_steps.add_row")) {
-        ct_emit_line(e, "ct_lanes_add_row(%s + %s, %s);", root->data,
-                     ct_emit_vector_lanes_of(e, ct_emit_vector_place(e, acc, &indices), name), term);
-    } else if (ct_emit_vector_kind(e, &indices.items[0]) == LANE_ITERATION && !ct_emit_vector_any_differs(e, &inner) &&
-               CT_FIRED("vector_steps.add_column")) {
+        const char *at = ct_emit_vector_lanes_of(e, ct_emit_vector_place(e, acc, &indices), name);
+        if (e->rest != NULL && CT_FIRED("vector_steps.add_rest"))
+            ct_emit_line(e, "ct_lanes_add_rest(%s + %s, %s, %s);", root->data, at, term, e->rest);
+        else
+            ct_emit_line(e, "ct_lanes_add_row(%s + %s, %s);", root->data, at, term);
+    } else if (e->rest == NULL && ct_emit_vector_kind(e, &indices.items[0]) == LANE_ITERATION &&
+               !ct_emit_vector_any_differs(e, &inner) && CT_FIRED("vector_steps.add_column")) {
         const char *rows = ct_format(e->arena, "(CT_LANES - 1) * ct_row_words(%s) + 1", name),
                    *at = ct_emit_below(e, ct_emit_vector_place(e, acc, &indices), rows,
                                        ct_format(e->arena, "ct_words(%s)", name));

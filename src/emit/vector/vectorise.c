@@ -16,6 +16,7 @@ typedef struct Scan {
     bool in_branch;
     bool has_loop, has_arrays; /* a vectorised inner loop; arrays in lanes */
     bool computes;             /* reals of what varies */
+    bool calls;                /* functions of libmvec */
     bool along, across; /* it reads elements beside each other in memory; elements of rows, each lane of another one */
     uint32_t inner;     /* loops inside of the vectorised one, around the present step */
     bool adds,
@@ -114,6 +115,13 @@ static int slope_of(const Scan *s, const CtFlowStep *step) {
     return slope == 1 || slope == -1 ? slope : 0;
 }
 
+/* Whether a call in each lane takes as long as many operations, and the call of a vector function as long as one of
+ * them. */
+static bool has_vector_function(CtPrim prim) {
+    const CtPrimInfo *info = ct_prim_info(prim);
+    return info->work >= 10 && !info->is_exact && prim != PRIM_LGAMMA && prim != PRIM_DIGAMMA && prim != PRIM_POLYGAMMA;
+}
+
 static bool fits_prim(Scan *s, const CtFlowStep *step) {
     if (ct_flow_is_message(step)) return false;
     for (uint32_t i = 0; i < step->args.count; i++)
@@ -127,6 +135,7 @@ static bool fits_prim(Scan *s, const CtFlowStep *step) {
     lane(s, result)->kind = LANE_VALUE;
     lane(s, result)->slope = slope_of(s, step);
     s->computes |= result->type->kind != FLOW_I64;
+    s->calls |= has_vector_function(step->as.prim);
     return true;
 }
 
@@ -566,6 +575,39 @@ static bool has_sums(const Emit *e, const CtFlowStep *step) {
     return step->as.loop.carried > 0 && (!e->exact || step->results.count > step->as.loop.carried);
 }
 
+static bool can_mask(const Scan *s, const CtFlowStep *step);
+
+static bool can_mask_block(const Scan *s, const CtFlowBlock *block) {
+    for (uint32_t i = 0; i < block->steps.count; i++)
+        if (!can_mask(s, block->steps.items[i])) return false;
+    return true;
+}
+
+/* Whether a step may run in a lane that has no iteration. */
+static bool can_mask(const Scan *s, const CtFlowStep *step) {
+    if (step->kind == FLOW_PRIM || step->kind == FLOW_DIM || ct_emit_vector_adds(s->e, step)) return true;
+    if (step->kind == FLOW_SWITCH) {
+        for (uint32_t i = 0; i < step->as.cases.count; i++)
+            if (!can_mask_block(s, step->as.cases.branches[i].block)) return false;
+        return true;
+    }
+    if (step->kind != FLOW_READ || ct_flow_is_object(step->results.items[0]->type)) return false;
+    const CtFlowArg *array = &step->args.items[0];
+    return lane(s, step->results.items[0])->kind == LANE_OLD || (same(s, array) && !lane(s, array->var)->is_packed);
+}
+
+/* Whether lanes that have no iteration may compute what the last one that has one does, to no effect: the body only
+ * reads, computes numbers, and adds to accumulators. So the remainder is a vector, too, which is worth its code if the
+ * body calls functions. */
+static bool can_mask_rest(const Scan *s, const CtFlowStep *loop, const LaneSum *sums) {
+    if (s->e->exact || !s->calls || !can_mask_block(s, s->body)) return false;
+    for (uint32_t i = 0; i < loop->as.loop.carried; i++)
+        if (sums[i].delayed != NULL) return false;
+    for (uint32_t i = loop->as.loop.carried; i < loop->results.count; i++)
+        if (loop->results.items[i]->type->rank != 1) return false;
+    return true;
+}
+
 bool ct_emit_vector_fit(Emit *e, const CtFlowStep *step, LaneSum *sums) {
     const CtFlowBlock *block = step->as.loop.block;
     if (e->lanes != NULL || e->one_by_one || step->as.loop.initial || block->exit != EXIT_YIELD) return false;
@@ -575,9 +617,10 @@ bool ct_emit_vector_fit(Emit *e, const CtFlowStep *step, LaneSum *sums) {
     e->skipped.count = 0;
     e->lanes = CT_NEW_ARRAY(e->arena, Lane, e->function->vars + 1);
     lane(&scan, block->params.items[0])->kind = LANE_ITERATION;
-    bool fit = find_sums(e, step, sums) && fits(&scan, block) &&
-               (scan.has_loop || scan.has_arrays || has_sums(e, step) || ct_emit_streams(e, step)) &&
-               fits_results(&scan, step);
+    bool fit = find_sums(e, step, sums) && fits(&scan, block);
+    e->masks_rest = fit && can_mask_rest(&scan, step, sums);
+    fit = fit && (scan.has_loop || scan.has_arrays || has_sums(e, step) || ct_emit_streams(e, step) || e->masks_rest) &&
+          fits_results(&scan, step);
     for (uint32_t i = 0; fit && i < step->as.loop.carried; i++) {
         CtFlowVar *param = block->params.items[1 + i];
         if (ct_flow_is_object(param->type)) fit = root_of(&scan, &block->values.items[i]) == param;

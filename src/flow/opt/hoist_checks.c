@@ -8,7 +8,14 @@
  *           …                         … loop m do j …
  *
  * The checks moved are those before the first one that depends on the iteration, in program order. So the first failure
- * of the program stays the first. */
+ * of the program stays the first.
+ *
+ * Where a loop fails by checks of its own index alone, against lengths from outside, it does so at the least of these
+ * lengths, or not at all:
+ *
+ *     loop n do i                   d = dim 0 xs
+ *       check 0 of i, xs     →      switch intLt d n { case 1: check 0 of d, xs; yield  else: yield }
+ *       …                           loop n do i … */
 #include "flow/opt/passes.h"
 
 enum { PATIENCE = 100 }; /* bound of the search through the definitions of one argument */
@@ -178,6 +185,77 @@ static void split(Split *s, CtFlowStep *loop, Steps *out) {
     remove_checks(loop->as.loop.block, count);
 }
 
+/* ---- checks of the index ---- */
+
+static bool checks_index(const Split *s, const CtFlowStep *loop, const CtFlowStep *step) {
+    return step->kind == FLOW_CHECK && step->args.items[0].var == loop->as.loop.block->params.items[0] &&
+           ct_flow_fact(&s->facts, &step->args.items[1])->depth <= s->depth;
+}
+
+/* Whether a loop has such checks, and nothing else that can fail. */
+static bool only_checks_index(Split *s, const CtFlowStep *loop) {
+    const CtFlowBlock *block = loop->as.loop.block;
+    bool any = false;
+    if (loop->as.loop.initial || ct_flow_step_fails(loop)) return false;
+    for (uint32_t i = 0; i < block->steps.count; i++) {
+        const CtFlowStep *step = block->steps.items[i];
+        if (ct_flow_is_total(&s->effects, step)) continue;
+        if (!checks_index(s, loop, step)) return false;
+        any = true;
+    }
+    return any;
+}
+
+static CtFlowArg checked_length(CtFlowBuilder *b, const CtFlowStep *check) {
+    const CtFlowArg *of = &check->args.items[1];
+    return of->type->kind == FLOW_I64 ? *of : ct_flow_dim(b, check->range, *of, check->as.index);
+}
+
+/* Puts one comparison with the least of the lengths in front of a loop, and the checks behind it. */
+static void compare_lengths(Split *s, CtFlowStep *loop, Steps *out) {
+    if (!only_checks_index(s, loop)) return;
+    CtFlowBlock *body = loop->as.loop.block, front = {0};
+    CtFlowBuilder b = {s->flow, s->arena, s->function, &front};
+    CtFlowArg least = ct_flow_none();
+    Steps checks = {0};
+    for (uint32_t i = 0; i < body->steps.count; i++) {
+        CtFlowStep *step = body->steps.items[i];
+        if (!checks_index(s, loop, step)) continue;
+        CtFlowArg length = checked_length(&b, step);
+        least = checks.count > 0 ? ct_flow_prim_int(&b, step->range, PRIM_INT_MIN, least, length) : length;
+        ct_push(s->arena, &checks, step);
+    }
+    remove_checks(body, body->steps.count);
+    CtFlowArg fails = ct_flow_prim_int(&b, loop->range, PRIM_INT_LT, least, loop->args.items[0]);
+    CtFlowChoosing choice = ct_flow_switch_begin(&b, loop->range, fails);
+    ct_flow_case_begin(&b, &choice, 1);
+    for (uint32_t i = 0; i < checks.count; i++) {
+        checks.items[i]->args.items[0] = least;
+        ct_push(s->arena, &b.block->steps, checks.items[i]);
+    }
+    ct_flow_case_end(&b, &choice, &(CtFlowArgs){0});
+    ct_flow_case_begin(&b, &choice, 0);
+    ct_flow_case_end(&b, &choice, &(CtFlowArgs){0});
+    ct_flow_switch_end(&b, &choice);
+    CT_FIRED("hoist_checks.length");
+    for (uint32_t i = 0; i < front.steps.count; i++) ct_push(s->arena, out, front.steps.items[i]);
+}
+
+/* Inner loops first: what stands in front of one may move on. */
+static void visit_lengths(Split *s, CtFlowBlock *block, uint32_t depth) {
+    Steps out = {0};
+    for (uint32_t i = 0; i < block->steps.count; i++) {
+        CtFlowStep *step = block->steps.items[i];
+        for (uint32_t j = 0; j < ct_flow_inner_count(step); j++) visit_lengths(s, ct_flow_inner(step, j), depth + 1);
+        s->depth = depth;
+        if (step->kind == FLOW_LOOP && step->as.loop.block->exit == EXIT_YIELD) compare_lengths(s, step, &out);
+        ct_push(s->arena, &out, step);
+    }
+    block->steps.items = out.items;
+    block->steps.count = out.count;
+    block->steps.capacity = out.capacity;
+}
+
 /* ---- the walk ---- */
 
 /* Outer loops first, so that checks move as far out as possible. */
@@ -200,6 +278,10 @@ void ct_flow_hoist_checks(CtFlow *flow) {
     for (uint32_t i = 0; i < flow->functions.count; i++) {
         s.function = flow->functions.items[i];
         ct_flow_facts_begin(&s.facts, flow, s.function);
+        visit_lengths(&s, s.function->body, 0);
+        ct_flow_facts_begin(&s.facts, flow, s.function);
         visit(&s, s.function->body, 0);
+        ct_flow_facts_begin(&s.facts, flow, s.function);
+        visit_lengths(&s, s.function->body, 0);
     }
 }
