@@ -375,10 +375,58 @@ static inline void ct_streams_end(void) {
 
 typedef double ct_pair __attribute__((vector_size(2 * sizeof(double))));
 
-/* Gathers rows into lanes (transposition), and scatters lanes into rows. */
+/* ---- transposition ---- */
+
+#if !defined(__clang__) && (CT_WIDTH == 4 || CT_WIDTH == 8)
+/* Of two vectors, whose numbers differ in bit k: lanes with that bit of the one change places with lanes without it of
+ * the other. Done for each bit, it transposes as many vectors as there are lanes: element (i, l) goes to (l, i). */
+#define CT_KEPT_1(l)  ((l)&1) != 0 ? CT_LANES + ((l) ^ 1) : (l)
+#define CT_TAKEN_1(l) ((l)&1) != 0 ? CT_LANES + (l) : ((l) ^ 1)
+#define CT_KEPT_2(l)  ((l)&2) != 0 ? CT_LANES + ((l) ^ 2) : (l)
+#define CT_TAKEN_2(l) ((l)&2) != 0 ? CT_LANES + (l) : ((l) ^ 2)
+#define CT_KEPT_4(l)  ((l)&4) != 0 ? CT_LANES + ((l) ^ 4) : (l)
+#define CT_TAKEN_4(l) ((l)&4) != 0 ? CT_LANES + (l) : ((l) ^ 4)
+#define CT_EXCHANGE(k, i)                                                                                              \
+    do {                                                                                                               \
+        ct_lanes a = x[i], b = x[(i) + (k)];                                                                           \
+        x[i] = __builtin_shuffle(a, b, (ct_lane_ints)CT_EACH_LANE(CT_KEPT_##k));                                       \
+        x[(i) + (k)] = __builtin_shuffle(a, b, (ct_lane_ints)CT_EACH_LANE(CT_TAKEN_##k));                              \
+    } while (0)
+static CT_INSIDE inline void ct_lanes_transpose(ct_lanes x[CT_LANES]) {
+    CT_EXCHANGE(1, 0);
+    CT_EXCHANGE(1, 2);
+    CT_EXCHANGE(2, 0);
+    CT_EXCHANGE(2, 1);
+#if CT_WIDTH == 8
+    CT_EXCHANGE(1, 4);
+    CT_EXCHANGE(1, 6);
+    CT_EXCHANGE(2, 4);
+    CT_EXCHANGE(2, 5);
+    CT_EXCHANGE(4, 0);
+    CT_EXCHANGE(4, 1);
+    CT_EXCHANGE(4, 2);
+    CT_EXCHANGE(4, 3);
+#endif
+}
+#define CT_TRANSPOSES 1
+#else
+#define CT_TRANSPOSES 0
+#endif
+
+/* Gathers rows into lanes, and scatters lanes into rows. */
 #define CT_IN_ROW(l) from[l * length + j].f
+#define CT_ROW_AT(l) ct_lanes_load(from + l * length + j)
 static CT_NEAR void ct_lanes_rows(ct_lanes *restrict to, const ct_word *restrict from, int64_t length) {
-    for (int64_t j = 0; j < length; j++) {
+    int64_t j = 0;
+#if CT_TRANSPOSES
+    for (; j + CT_LANES <= length; j += CT_LANES) {
+        ct_lanes x[] = CT_EACH_LANE(CT_ROW_AT);
+        ct_lanes_transpose(x);
+        CT_UNROLLED
+        for (int l = 0; l < CT_LANES; l++) to[j + l] = x[l];
+    }
+#endif
+    for (; j < length; j++) {
         ct_lanes x = CT_EACH_LANE(CT_IN_ROW);
         to[j] = x;
     }
@@ -386,6 +434,16 @@ static CT_NEAR void ct_lanes_rows(ct_lanes *restrict to, const ct_word *restrict
 static CT_NEAR void ct_lanes_put_rows(ct_word *restrict to, int64_t stride, const ct_lanes *restrict from,
                                       int64_t length) {
     int64_t j = 0;
+#if CT_TRANSPOSES
+    for (; j + CT_LANES <= length; j += CT_LANES) {
+        ct_lanes x[CT_LANES];
+        CT_UNROLLED
+        for (int l = 0; l < CT_LANES; l++) x[l] = from[j + l];
+        ct_lanes_transpose(x);
+        CT_UNROLLED
+        for (int l = 0; l < CT_LANES; l++) ct_lanes_store(to + l * stride + j, x[l]);
+    }
+#endif
     for (; j + 2 <= length; j += 2) { /* two elements of a row are one store */
         CT_UNROLLED
         for (int l = 0; l < CT_LANES; l++) {
