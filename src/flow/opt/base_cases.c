@@ -108,7 +108,7 @@ static void write_entry(BaseCases *b, CtFlowBlock *to, const CtFlowStep *call) {
     ct_flow_yield_instead(b->flow, b->function, fresh, &b->function->results, call->range);
     for (uint32_t i = 0; i < fresh->steps.count; i++) ct_push(b->flow->arena, &to->steps, fresh->steps.items[i]);
     for (uint32_t i = 0; i < call->results.count; i++)
-        if (call->results.items[i] != NULL) ct_flow_stands(&b->now, call->results.items[i], fresh->values.items[i]);
+        ct_flow_stands(&b->now, call->results.items[i], fresh->values.items[i]);
 }
 
 /* Whether the function calls itself with an array that a loop makes. */

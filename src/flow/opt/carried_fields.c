@@ -251,8 +251,6 @@ static uint32_t kept(Fields *w, const CtFlowStep *loop, uint32_t carried) {
 static bool rewrite_any(Fields *w, CtFlowBlock *to, const CtFlowStep *step) {
     if (step->kind != FLOW_LOOP || step->as.loop.initial || step->as.loop.block->exit != EXIT_YIELD) return false;
     if (ct_flow_size(step->as.loop.block) > MOST_STEPS) return false;
-    for (uint32_t i = 0; i < step->results.count; i++)
-        if (step->results.items[i] == NULL) return false;
     uint32_t *tags = CT_NEW_ARRAY(w->flow->arena, uint32_t, step->as.loop.carried + 1);
     uint32_t count = 0;
     for (uint32_t i = 0; i < step->as.loop.carried; i++) {

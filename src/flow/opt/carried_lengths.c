@@ -106,8 +106,7 @@ static void look_at_switch(Lengths *p, const CtFlowStep *step, uint32_t depth) {
             found = true;
         }
         CtFlowVar *result = step->results.items[i];
-        if (result != NULL && result->type->kind == FLOW_ARRAY)
-            set(p, result, found && same ? all : own_length(result));
+        if (result->type->kind == FLOW_ARRAY) set(p, result, found && same ? all : own_length(result));
     }
 }
 
@@ -144,7 +143,7 @@ static void look_at_loop(Lengths *p, const CtFlowStep *loop, uint32_t depth) {
     look_at_carried(p, loop, kept, depth);
     for (uint32_t i = 0; i < loop->results.count; i++) {
         CtFlowVar *result = loop->results.items[i];
-        if (result == NULL || result->type->kind != FLOW_ARRAY) continue;
+        if (result->type->kind != FLOW_ARRAY) continue;
         bool made = i >= loop->as.loop.carried;
         if (loop->as.loop.initial)
             set(p, result, own_length(result));

@@ -137,7 +137,7 @@ static void visit(Cse *c, CtFlowBlock *block);
 static bool is_behind(const CtFlowStep *before, const CtFlowBlock *block, CtFlowArg *value) {
     if (value->var == NULL) return true;
     for (uint32_t i = 0; i < block->values.count; i++)
-        if (block->values.items[i].var == value->var && before->results.items[i] != NULL) {
+        if (block->values.items[i].var == value->var) {
             *value = flow_of(before->results.items[i]);
             return true;
         }
@@ -148,7 +148,7 @@ static bool is_behind(const CtFlowStep *before, const CtFlowBlock *block, CtFlow
 static void recall_results(Cse *c, const CtFlowStep *before, const CtFlowBlock *block) {
     for (uint32_t i = 0; i < block->values.count; i++) {
         const CtFlowStep *step = ct_flow_binder(block, block->values.items[i].var);
-        if (step == NULL || step->kind != FLOW_PRIM || !is_kept(c, step) || before->results.items[i] == NULL) continue;
+        if (step == NULL || step->kind != FLOW_PRIM || !is_kept(c, step)) continue;
         CtFlowStep *known = CT_NEW(c->arena, CtFlowStep);
         *known = (CtFlowStep){.kind = FLOW_PRIM, .range = step->range, .as.prim = step->as.prim};
         bool at_hand = true;

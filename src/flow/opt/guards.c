@@ -70,8 +70,7 @@ static void split(Guards *g, CtFlowStep *choice, CtFlowBlock *block, Steps *out)
         ct_push(g->arena, out, block->steps.items[i]);
     }
     for (uint32_t i = 0; i < choice->results.count; i++)
-        if (choice->results.items[i] != NULL)
-            ct_flow_stands(&g->now, choice->results.items[i], ct_flow_now(&g->now, block->values.items[i]));
+        ct_flow_stands(&g->now, choice->results.items[i], ct_flow_now(&g->now, block->values.items[i]));
     choice->results.count = 0;
     block->steps.count = block->values.count = 0;
 }
@@ -94,13 +93,13 @@ static void fail_no_more(Guards *g, CtFlowBranch *branch, const CtFlowVars *resu
     block->exit = EXIT_YIELD;
     block->range = branch->block->range;
     for (uint32_t i = 0; i < results->count; i++)
-        if (results->items[i] != NULL) ct_push(g->arena, &block->values, nothing(g, block, results->items[i]));
+        ct_push(g->arena, &block->values, nothing(g, block, results->items[i]));
     branch->block = block;
 }
 
 static bool gives_nodes(const CtFlowStep *choice) {
     for (uint32_t i = 0; i < choice->results.count; i++)
-        if (choice->results.items[i] == NULL || choice->results.items[i]->type->kind == FLOW_NODE) return true;
+        if (choice->results.items[i]->type->kind == FLOW_NODE) return true;
     return false;
 }
 

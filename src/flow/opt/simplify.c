@@ -740,8 +740,7 @@ static bool walk(Simplify *s, CtFlowBlock *to, CtFlowBlock *from, const CtFlowVa
         end_block(to, from->exit, from);
         return false;
     }
-    for (uint32_t i = 0; i < results->count; i++)
-        if (results->items[i] != NULL) ct_flow_stands(&s->now, results->items[i], from->values.items[i]);
+    for (uint32_t i = 0; i < results->count; i++) ct_flow_stands(&s->now, results->items[i], from->values.items[i]);
     return true;
 }
 

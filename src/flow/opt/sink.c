@@ -130,8 +130,7 @@ static void sink_into(Sink *s, CtFlowStep *choice, CtFlowStep *map, uint32_t bra
         CtFlowCopy copy = {.flow = s->flow, .into = s->function, .place = CT_NO_RANGE};
         CtFlowStep *own = ct_flow_copy_step(&copy, map);
         for (uint32_t j = 0; j < map->results.count; j++)
-            if (map->results.items[j] != NULL)
-                ct_flow_substitute(block, map->results.items[j], flow_of(own->results.items[j]));
+            ct_flow_substitute(block, map->results.items[j], flow_of(own->results.items[j]));
         put_first(s, block, own);
     }
 }

@@ -92,8 +92,6 @@ const CtFlowArgs *ct_flow_fields_behind(CtFlowBuilder *b, CtFlowFacts *facts, co
     Opening o = {.b = b, .facts = facts, .depth = depth, .choice = choice, .outer = fact->depth};
     o.taken = choice->as.cases.branches[branch].block;
     if (o.taken->exit != EXIT_YIELD) return NULL;
-    for (uint32_t i = 0; i < choice->results.count; i++)
-        if (choice->results.items[i] == NULL) return NULL;
     const CtFlowStep *make = ct_flow_maker(facts, &o.taken->values.items[fact->index], FLOW_MAKE);
     if (make == NULL || make->as.con.tag != open->as.con.tag) return NULL;
     o.results = choice->results.count;

@@ -94,7 +94,7 @@ static void choose(Unswitch *u, CtFlowBlock *block) {
         choose(u, yes);
         for (uint32_t j = 0; j < yes->steps.count; j++) ct_push(u->arena, &out, yes->steps.items[j]);
         for (uint32_t j = 0; j < step->results.count; j++)
-            if (step->results.items[j] != NULL) ct_flow_substitute(block, step->results.items[j], yes->values.items[j]);
+            ct_flow_substitute(block, step->results.items[j], yes->values.items[j]);
     }
     block->steps.items = out.items;
     block->steps.count = out.count;
