@@ -33,6 +33,7 @@ typedef struct Lane {
     const CtFlowVar *root;   /* ARRAY, ACC: the first variable of an array that is updated in place */
     const CtFlowStep *read;  /* OLD, MORE: the reading step; ROWS: the step that makes the rows */
     CtFlowArg term;          /* MORE */
+    const struct Lane *sum;  /* MORE, to which the term is added; NULL: it is added to the OLD */
     int slope;               /* VALUE, an Int: what each lane has more than the one before, 1 or −1; 0: not known */
     bool is_taken;           /* ARRAY, in its root, and MATRIX: its memory has not been freed yet */
     bool is_wide;            /* ACC, in its root: each lane adds to its own copy of the elements first */

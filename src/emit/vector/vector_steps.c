@@ -367,11 +367,17 @@ static bool write_items(Emit *e, const CtFlowStep *step) {
     return true;
 }
 
+/* The terms that are added to an element, from left to right. */
+static const char *terms_of(Emit *e, const Lane *more) {
+    const char *term = ct_emit_vector_lane_arg(e, &more->term, more->sum == NULL);
+    return more->sum == NULL ? term : ct_format(e->arena, "%s + %s", terms_of(e, more->sum), term);
+}
+
 /* acc[⟨i⟩] += term. If the indices are uniform, each lane adds to its own copy until the loop has ended. */
 static void add_term(Emit *e, const CtFlowStep *step) {
     const CtFlowArg *acc = &step->args.items[0];
     const Lane *root = &e->lanes[lane_of(e, acc)->root->id], *added = &e->lanes[step->results.items[0]->id];
-    const char *term = ct_emit_vector_lane_arg(e, &lane_of(e, &step->args.items[step->args.count - 1])->term, true);
+    const char *term = terms_of(e, lane_of(e, &step->args.items[step->args.count - 1]));
     const char *name = ct_emit_arg(e, acc);
     if (e->rest != NULL) term = ct_format(e->arena, "ct_lanes_of_rest(%s, %s)", term, e->rest);
     CtFlowArgs indices = {.items = step->args.items + 1, .count = step->args.count - 2};

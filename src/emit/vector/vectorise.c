@@ -91,13 +91,14 @@ static bool leave(Scan *s) {
     return !s->adds;
 }
 
-/* acc[⟨i⟩] + term */
+/* acc[⟨i⟩] + term, or more terms */
 static bool fits_more(Scan *s, const CtFlowStep *step, uint32_t old) {
     const CtFlowArg *term = &step->args.items[1 - old];
     if (step->as.prim != PRIM_ADD || !is_number(s, term)) return false;
     if (s->e->uses[step->args.items[old].var->id].count != 1) return false;
+    const Lane *to = lane(s, step->args.items[old].var);
     *lane(s, step->results.items[0]) =
-        (Lane){.kind = LANE_MORE, .read = lane(s, step->args.items[old].var)->read, .term = *term};
+        (Lane){.kind = LANE_MORE, .read = to->read, .term = *term, .sum = to->kind == LANE_MORE ? to : NULL};
     return CT_FIRED("vectorise.more");
 }
 
@@ -122,10 +123,16 @@ static bool has_vector_function(CtPrim prim) {
     return info->work >= 10 && !info->is_exact && prim != PRIM_LGAMMA && prim != PRIM_DIGAMMA && prim != PRIM_POLYGAMMA;
 }
 
+/* Whether an argument is an element of an accumulator, or what has been added to it. */
+static bool is_sum(const Scan *s, const CtFlowArg *arg) {
+    LaneKind kind = ct_emit_vector_kind(s->e, arg);
+    return kind == LANE_OLD || kind == LANE_MORE;
+}
+
 static bool fits_prim(Scan *s, const CtFlowStep *step) {
     if (ct_flow_is_message(step)) return false;
     for (uint32_t i = 0; i < step->args.count; i++)
-        if (ct_emit_vector_kind(s->e, &step->args.items[i]) == LANE_OLD) return fits_more(s, step, i);
+        if (is_sum(s, &step->args.items[i])) return fits_more(s, step, i);
     if (all_same(s, &step->args)) return !s->in_branch || !ct_flow_step_fails(step);
     CtFlowVar *result = step->results.items[0];
     for (uint32_t i = 0; i < step->args.count; i++)

@@ -4,7 +4,9 @@
  * A variable is live if it is used by something that must happen (the entry's results, failures, what may not
  * terminate), or to compute a live variable. A backward sweep of a function marks live variables. A function is swept
  * again where more is live since: a carried variable may be used in the next iteration, a result by a caller or behind
- * a tail call, a parameter in a function that it calls. */
+ * a tail call, a parameter in a function that it calls.
+ *
+ * Before that, an update whose array is used once, by an update of the same element, is bypassed: a dead store. */
 #include "flow/opt/passes.h"
 
 typedef struct Uses { /* what is live in a function */
@@ -22,6 +24,43 @@ typedef struct Dead {
     Uses *own;   /* of the current function */
     CtFlowFunction *function;
 } Dead;
+
+/* ---- dead stores ---- */
+
+typedef struct Stores {
+    const uint32_t *uses;        /* by variable number */
+    const CtFlowStep **made;     /* by variable number: the update that gives an array, */
+    const CtFlowBlock **made_in; /* and its block */
+} Stores;
+
+/* Whether two updates set the same element. */
+static bool is_same_place(const CtFlowStep *a, const CtFlowStep *b) {
+    for (uint32_t i = 1; i + 1 < a->args.count; i++)
+        if (!ct_flow_same(&a->args.items[i], &b->args.items[i])) return false;
+    return a->args.count == b->args.count;
+}
+
+static void bypass_dead_stores(Stores *s, const CtFlowBlock *block) {
+    for (uint32_t i = 0; i < block->steps.count; i++) {
+        CtFlowStep *step = block->steps.items[i];
+        for (uint32_t j = 0; j < ct_flow_inner_count(step); j++) bypass_dead_stores(s, ct_flow_inner(step, j));
+        if (step->kind != FLOW_UPDATE) continue;
+        CtFlowArg *array = &step->args.items[0];
+        if (array->var == NULL) continue;
+        const CtFlowStep *before = s->made_in[array->var->id] == block ? s->made[array->var->id] : NULL;
+        bool dead = before != NULL && s->uses[array->var->id] == 1 && !ct_flow_step_fails(before);
+        if (dead && is_same_place(before, step) && CT_FIRED("dead.store")) *array = before->args.items[0];
+        s->made[step->results.items[0]->id] = step;
+        s->made_in[step->results.items[0]->id] = block;
+    }
+}
+
+static void drop_dead_stores(CtFlow *flow, const CtFlowFunction *function) {
+    Stores s = {.uses = ct_flow_count_uses(flow, function),
+                .made = CT_NEW_ARRAY(flow->arena, const CtFlowStep *, function->vars + 1),
+                .made_in = CT_NEW_ARRAY(flow->arena, const CtFlowBlock *, function->vars + 1)};
+    bypass_dead_stores(&s, function->body);
+}
 
 /* ---- finding ---- */
 
@@ -294,6 +333,7 @@ void ct_flow_dead_code(CtFlow *flow) {
               .effects = ct_flow_effects(flow),
               .uses = CT_NEW_ARRAY(flow->arena, Uses, count + 1),
               .fixed = ct_flow_fixed_functions(flow)};
+    for (uint32_t i = 0; i < count; i++) drop_dead_stores(flow, flow->functions.items[i]);
     for (uint32_t i = 0; i < count; i++) begin(&d, flow->functions.items[i]);
     find_all(&d);
     for (uint32_t i = 0; i < count; i++) {
