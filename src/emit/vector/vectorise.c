@@ -1,7 +1,7 @@
 /* Decides which loops are vectorised: as many iterations at a time as the processor has lanes (rt/simd.h), provided
  * that everything the body does with varying values has a vector form.
  *
- * Only loops that contain loops are considered, because the C compiler vectorises straight-line bodies itself. Uniform
+ * Most are loops that contain loops, because the C compiler vectorises straight-line bodies itself. Uniform
  * values stay scalars: numbers, arrays from outside, trip counts of inner loops. Varying values are numbers, rows at
  * the iteration's own index (which are packed), and arrays of numbers made in the body. Carried variables may be
  * sums, or what the iteration before has computed. If an iteration in a vector fails, the loop goes on as a scalar loop
