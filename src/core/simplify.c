@@ -48,8 +48,7 @@ static CtCore *simp_lam(CtSimplifier *s, CtCore *core) {
 static CtCore *eta(CtSimplifier *s, CtCore *core) {
     const CtLam *lam = core->as.lam;
     const CtCore *body = lam->body;
-    if (lam->origin != NULL || body->kind != CORE_APP || body->as.call.count != lam->count || lam->count == 0)
-        return core;
+    if (lam->origin != NULL || body->kind != CORE_APP || lam->count == 0) return core;
     CtCore *fun = body->as.call.of.fun;
     if (!ct_core_is_atom(fun) || fun->type != core->type) return core;
     for (uint32_t i = 0; i < lam->count; i++) {

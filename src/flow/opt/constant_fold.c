@@ -166,20 +166,23 @@ bool ct_flow_sum_of_ints(const CtFlowFacts *facts, CtFlowStep *step, CtFlowArg *
 
 /* `div` rounds down, as the shift does; `mod` has the sign of the divisor, as the bits have. `quot` and `rem` agree
  * with these for a dividend that is not negative. */
-bool ct_flow_divide_by_bits(const CtFlowFacts *facts, CtFlowStep *step) {
+void ct_flow_divide_by_bits(const CtFlowFacts *facts, CtFlowStep *step) {
     CtPrim prim = step->as.prim;
     bool quotient = prim == PRIM_INT_DIV || prim == PRIM_INT_QUOT;
-    if (!quotient && prim != PRIM_INT_MOD && prim != PRIM_INT_REM) return false;
+    if (!quotient && prim != PRIM_INT_MOD && prim != PRIM_INT_REM) return;
     CtFlowArg a = step->args.items[0], by = step->args.items[1];
-    if (by.var != NULL || by.lit.integer <= 1 || (by.lit.integer & (by.lit.integer - 1)) != 0) return false;
+    if (by.var != NULL || by.lit.integer <= 1 || (by.lit.integer & (by.lit.integer - 1)) != 0) return;
     bool rounds_down = prim == PRIM_INT_DIV || prim == PRIM_INT_MOD;
-    if (!rounds_down && !ct_flow_is_natural(facts, &a)) return false;
+    if (!rounds_down && !ct_flow_is_natural(facts, &a)) return;
     by.lit.integer = quotient ? __builtin_ctzll((uint64_t)by.lit.integer) : by.lit.integer - 1;
     step->args = (CtFlowArgs){0};
     ct_push(facts->arena, &step->args, a);
     ct_push(facts->arena, &step->args, by);
     step->as.prim = quotient ? PRIM_INT_SHIFT_RIGHT : PRIM_INT_AND;
-    return rounds_down ? CT_FIRED("fold.division_by_bits") : CT_FIRED("fold.quotient_by_bits");
+    if (rounds_down)
+        CT_FIRED("fold.division_by_bits");
+    else
+        CT_FIRED("fold.quotient_by_bits");
 }
 
 /* ---- the larger of 0 and a number ---- */

@@ -35,9 +35,8 @@ void ct_flow_carry_items(CtFlowBuilder *b, CtFlowFacts *facts, CtFlowStep *loop,
 
 /* ---- constant_fold.c ---- */
 
-/* Makes a division of Ints by a literal power of two a shift, and its remainder a choice of bits; false for other
- * steps. */
-bool ct_flow_divide_by_bits(const CtFlowFacts *facts, CtFlowStep *step);
+/* Makes a division of Ints by a literal power of two a shift, and its remainder a choice of bits. */
+void ct_flow_divide_by_bits(const CtFlowFacts *facts, CtFlowStep *step);
 /* Makes a choice between 0 and a number the larger of both; false for other switches. */
 bool ct_flow_choose_natural(const CtFlowFacts *facts, CtFlowStep *step);
 /* Whether the other terms of a sum of Ints cancel, so that it is this literal or variable. If a variable and a literal
