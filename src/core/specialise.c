@@ -178,7 +178,7 @@ static CtCore *specialise_call(Specialiser *s, CtCore *app, Function *function, 
     CtArena *arena = p->context->arena;
     CtGlobal *old = app->as.call.of.fun->as.global;
     CtCore *given = app->as.call.args[index];
-    if (given->kind == CORE_LAM && given->as.lam->capture_count == 0 && !will_be_inlined(s, old, index, given->as.lam))
+    if (given->kind == CORE_LAM && !will_be_inlined(s, old, index, given->as.lam)) /* then it is closed: find_known */
         given = as_global(s, old, function, given);
     bool is_global = given->kind == CORE_GLOBAL;
     uint32_t extra = is_global ? 0 : given->as.lam->capture_count;
