@@ -287,6 +287,7 @@ static void emit_lanes(Emit *e, LoopText *t, const LaneSum *sums) {
     size_t size = (e->function->vars + 1) * sizeof(Use);
     Use *before = CT_NEW_ARRAY(e->arena, Use, e->function->vars + 1);
     memcpy(before, e->uses, size);
+    bool two_ways = ct_emit_vector_has_two_ways(e, t->step);
     ask_if_far(e, t);
     ct_emit_line(e, "int64_t %s = %s;", t->index, t->from);
     bool all = ct_emit_vector_iterations(e, t->step, sums, t->count, t->to, t->index,
@@ -295,7 +296,7 @@ static void emit_lanes(Emit *e, LoopText *t, const LaneSum *sums) {
     e->lanes = NULL;
     e->skipped.count = 0;
     if (all) return;
-    e->one_by_one = true;
+    e->one_by_one = !two_ways;
     ct_emit_line(e, "{");
     e->depth++;
     ct_emit_own_carried(e, t->step, t->names);

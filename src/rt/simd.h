@@ -413,6 +413,12 @@ static CT_INSIDE inline void ct_lanes_transpose(ct_lanes x[CT_LANES]) {
 #define CT_TRANSPOSES 0
 #endif
 
+/* Rows of so many elements are summed along themselves, in a loop that otherwise has a row in each lane: sums over
+ * lanes take less time than packing the rows does. Measured with AVX-512; smaller in tests. */
+#ifndef CT_LONG_ROW
+#define CT_LONG_ROW 16
+#endif
+
 /* Gathers rows into lanes, and scatters lanes into rows. */
 #define CT_IN_ROW(l) from[l * length + j].f
 #define CT_ROW_AT(l) ct_lanes_load(from + l * length + j)

@@ -63,3 +63,43 @@ bool ct_emit_vector_is_elementwise(const Emit *e, const CtFlowStep *loop) {
     if (!fits(&nest, loop)) return false;
     return nest.has_loop ? !nest.has_sums || !e->exact : !nest.has_sums && !ct_emit_streams(e, loop);
 }
+
+/* Whether a carried number is a sum of it and others. */
+static bool is_sum(const CtFlowBlock *block, const CtFlowVar *param, const CtFlowArg *value) {
+    if (value->var == param) return true;
+    const CtFlowStep *step = ct_flow_binder(block, value->var);
+    if (!ct_flow_is_prim(step, PRIM_ADD)) return false;
+    return is_sum(block, param, &step->args.items[0]) || is_sum(block, param, &step->args.items[1]);
+}
+
+/* Whether a loop only sums what it computes of elements that follow one another. */
+static bool sums(const CtFlowStep *loop) {
+    const CtFlowBlock *block = loop->as.loop.block;
+    if (loop->as.loop.initial || block->exit != EXIT_YIELD || loop->results.count != loop->as.loop.carried)
+        return false;
+    for (uint32_t i = 0; i < loop->as.loop.carried; i++) {
+        const CtFlowVar *param = block->params.items[1 + i];
+        if (param->type->kind != FLOW_F64 || !is_sum(block, param, &block->values.items[i])) return false;
+    }
+    for (uint32_t i = 0; i < block->steps.count; i++) {
+        const CtFlowStep *step = block->steps.items[i];
+        bool plain =
+            step->kind == FLOW_PRIM && ct_emit_vector_value(step->as.prim) != NULL && !ct_flow_step_fails(step);
+        if (step->kind == FLOW_READ) plain = is_beside(step, step->args.count - 1, block->params.items[0]);
+        if (!plain && step->kind != FLOW_DIM) return false;
+    }
+    return true;
+}
+
+bool ct_emit_vector_sums_rows(const CtFlowStep *loop) {
+    const CtFlowBlock *block = loop->as.loop.block;
+    bool any = false;
+    for (uint32_t i = 0; i < block->steps.count; i++) {
+        const CtFlowStep *step = block->steps.items[i];
+        if (step->kind == FLOW_READ || step->kind == FLOW_DIM) continue;
+        if (step->kind == FLOW_PRIM && ct_prim_is_light(step->as.prim)) continue;
+        if (step->kind != FLOW_LOOP || !sums(step)) return false;
+        any = true;
+    }
+    return any;
+}

@@ -170,6 +170,19 @@ static void put_results(Emit *e, const CtFlowStep *step, const char *count, cons
 
 /* ---- the loop ---- */
 
+/* An array whose rows are packed; NULL: there is none. */
+static const char *packed_array(const Emit *e) {
+    for (uint32_t i = 0; i < e->function->vars; i++)
+        if (e->lanes[i].is_packed) return e->uses[i].text;
+    return NULL;
+}
+
+bool ct_emit_vector_has_two_ways(const Emit *e, const CtFlowStep *loop) {
+    for (uint32_t i = 0; i < loop->as.loop.carried; i++)
+        if (e->lanes[loop->as.loop.block->params.items[1 + i]->id].kind == LANE_ACC) return false;
+    return !e->exact && packed_array(e) != NULL && ct_emit_vector_sums_rows(loop);
+}
+
 /* Memory for the rows of a vector of iterations; none if there are too few iterations for one. */
 static void begin_packs(Emit *e, const char *to, const char *index) {
     for (uint32_t i = 0; i < e->function->vars; i++) {
@@ -234,6 +247,11 @@ bool ct_emit_vector_iterations(Emit *e, const CtFlowStep *step, const LaneSum *s
     Use *before = CT_NEW_ARRAY(e->arena, Use, e->function->vars + 1);
     e->leaves = false;
     e->leave = ct_format(e->arena, "one_by_one%u", ++e->temporaries);
+    if (ct_emit_vector_has_two_ways(e, step) && CT_FIRED("lane_loop.two_ways")) {
+        const char *short_rows = ct_format(e->arena, "across%u", ++e->temporaries);
+        ct_emit_line(e, "const int64_t %s = ct_row_words(%s) < CT_LONG_ROW ? %s : 0;", short_rows, packed_array(e), to);
+        to = short_rows;
+    }
     begin_packs(e, to, index);
     begin_sums(e, step, sums, names);
     ct_emit_vector_delays_begin(e, step, sums, names);
