@@ -32,10 +32,13 @@ extern char **environ;
 #define COMMON_FLAGS                                                                                                   \
     PROCESSOR_FLAGS MEMORY_FLAGS "-std=c11", "-O1", "-fPIC", "-shared", "-w", "-ffp-contract=off", "-fno-math-errno",  \
         "-fno-trapping-math"
-/* For vzeroupper, which gcc inserts with this flag alone; it takes a tenth of the time that gcc takes. */
-#define VECTORS_END "-fexpensive-optimizations"
+/* For x86 processors that are not by AMD. Functions of libm that are compiled for SSE, exp among them, take 20 times as
+ * long on an Intel Xeon while the upper halves of vector registers are in use; gcc inserts vzeroupper with this flag
+ * alone, for which it takes a tenth more time. And there arrays are stored past the cache from half the size on. */
+#define INTEL_FLAGS "-fexpensive-optimizations", "-DCT_NEAR_CACHE=1"
+enum { INTEL_COUNT = 2 };
 static const char *const gcc_flags[] = {
-    VECTORS_END, /* comes first: not for all processors */
+    INTEL_FLAGS, /* comes first */
     COMMON_FLAGS,
     "-ftree-vectorize",
     "-fvect-cost-model=dynamic",
@@ -118,9 +121,7 @@ static void behind_launchers(const CtCompiler *compiler, char *path, size_t size
     }
 }
 
-/* Whether functions of libm that are compiled for SSE, exp among them, are slow while the upper halves of vector
- * registers are in use: 20 times on an Intel Xeon, not at all on processors by AMD. */
-static bool is_slow_behind_vectors(void) {
+static bool is_like_intel(void) {
 #if defined(__x86_64__)
     unsigned a = 0, vendor = 0, c = 0, d = 0;
     return __get_cpuid(0, &a, &vendor, &c, &d) && vendor != signature_AMD_ebx;
@@ -150,7 +151,7 @@ bool ct_run_compiler_find(CtCompiler *compiler, bool exact, char reason[200]) {
     }
     char real[sizeof compiler->path];
     behind_launchers(compiler, real, sizeof real, &info);
-    compiler->flags = is_clang(real) ? clang_flags + exact : gcc_flags + !is_slow_behind_vectors();
+    compiler->flags = is_clang(real) ? clang_flags + exact : gcc_flags + (is_like_intel() ? 0 : INTEL_COUNT);
     if (!find_blas(compiler, exact, reason)) return false;
     snprintf(compiler->identity, sizeof compiler->identity, "%llu %llu %lld.%09ld", (unsigned long long)info.st_ino,
              (unsigned long long)info.st_size, (long long)info.st_mtim.tv_sec, info.st_mtim.tv_nsec);
