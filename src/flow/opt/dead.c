@@ -28,38 +28,32 @@ typedef struct Dead {
 /* ---- dead stores ---- */
 
 typedef struct Stores {
-    const uint32_t *uses;        /* by variable number */
-    const CtFlowStep **made;     /* by variable number: the update that gives an array, */
-    const CtFlowBlock **made_in; /* and its block */
+    const uint32_t *uses;    /* by variable number */
+    const CtFlowStep **made; /* by variable number: the update that gives an array */
 } Stores;
 
 /* Whether two updates set the same element. */
 static bool is_same_place(const CtFlowStep *a, const CtFlowStep *b) {
+    if (a->args.count != b->args.count) return false;
     for (uint32_t i = 1; i + 1 < a->args.count; i++)
         if (!ct_flow_same(&a->args.items[i], &b->args.items[i])) return false;
-    return a->args.count == b->args.count;
+    return true;
 }
 
-static void bypass_dead_stores(Stores *s, const CtFlowBlock *block) {
-    for (uint32_t i = 0; i < block->steps.count; i++) {
-        CtFlowStep *step = block->steps.items[i];
-        for (uint32_t j = 0; j < ct_flow_inner_count(step); j++) bypass_dead_stores(s, ct_flow_inner(step, j));
-        if (step->kind != FLOW_UPDATE) continue;
-        CtFlowArg *array = &step->args.items[0];
-        if (array->var == NULL) continue;
-        const CtFlowStep *before = s->made_in[array->var->id] == block ? s->made[array->var->id] : NULL;
-        bool dead = before != NULL && s->uses[array->var->id] == 1 && !ct_flow_step_fails(before);
-        if (dead && is_same_place(before, step) && CT_FIRED("dead.store")) *array = before->args.items[0];
-        s->made[step->results.items[0]->id] = step;
-        s->made_in[step->results.items[0]->id] = block;
-    }
+static void bypass_dead_store(void *data, CtFlowStep *step) {
+    Stores *s = data;
+    if (step->kind != FLOW_UPDATE || step->args.items[0].var == NULL) return;
+    CtFlowArg *array = &step->args.items[0];
+    const CtFlowStep *before = s->made[array->var->id];
+    bool dead = before != NULL && s->uses[array->var->id] == 1 && !ct_flow_step_fails(before);
+    if (dead && is_same_place(before, step) && CT_FIRED("dead.store")) *array = before->args.items[0];
+    s->made[step->results.items[0]->id] = step;
 }
 
-static void drop_dead_stores(CtFlow *flow, const CtFlowFunction *function) {
+static void bypass_dead_stores(CtFlow *flow, CtFlowFunction *function) {
     Stores s = {.uses = ct_flow_count_uses(flow, function),
-                .made = CT_NEW_ARRAY(flow->arena, const CtFlowStep *, function->vars + 1),
-                .made_in = CT_NEW_ARRAY(flow->arena, const CtFlowBlock *, function->vars + 1)};
-    bypass_dead_stores(&s, function->body);
+                .made = CT_NEW_ARRAY(flow->arena, const CtFlowStep *, function->vars + 1)};
+    ct_flow_each_step(function->body, bypass_dead_store, &s);
 }
 
 /* ---- finding ---- */
@@ -333,7 +327,7 @@ void ct_flow_dead_code(CtFlow *flow) {
               .effects = ct_flow_effects(flow),
               .uses = CT_NEW_ARRAY(flow->arena, Uses, count + 1),
               .fixed = ct_flow_fixed_functions(flow)};
-    for (uint32_t i = 0; i < count; i++) drop_dead_stores(flow, flow->functions.items[i]);
+    for (uint32_t i = 0; i < count; i++) bypass_dead_stores(flow, flow->functions.items[i]);
     for (uint32_t i = 0; i < count; i++) begin(&d, flow->functions.items[i]);
     find_all(&d);
     for (uint32_t i = 0; i < count; i++) {
