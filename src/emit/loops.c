@@ -323,7 +323,7 @@ static void keep_count(Emit *e, LoopText *t) {
 
 /* Writes the iterations, with the pointers that they need. */
 static void emit_inside(Emit *e, LoopText *t, Lane *lanes, const LaneSum *sums, const Vars *outside) {
-    bool braces = outside->count > 0 || lanes != NULL || ct_flow_is_pieced(t->step);
+    bool braces = outside->count > 0 || lanes != NULL;
     for (uint32_t i = 0; i < t->carried; i++) braces |= t->step->results.items[i]->type->kind == FLOW_ARRAY;
     for (uint32_t i = 0; i < t->arrays; i++) braces |= array_of(t, i)->type->rank == 1;
     if (braces) ct_emit_line(e, "{");
