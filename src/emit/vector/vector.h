@@ -56,8 +56,7 @@ typedef struct LaneResults {  /* the results of a loop, as C expressions */
     bool is_over;             /* an array may be written over one that the loop reads */
 } LaneResults;
 
-/* Whether a vectorised loop takes long rows one by one, and vectorises the sums along each: so it does not pack them.
- */
+/* Whether a vectorised loop takes long rows one by one, and vectorises the sums along each instead of packing them. */
 bool ct_emit_vector_has_two_ways(const Emit *e, const CtFlowStep *loop);
 /* Writes the vectorised iterations of a loop of `count` iterations, CT_LANES at a time: from `index` up to `to`, a
  * multiple of CT_LANES iterations later; or all of them: true. */

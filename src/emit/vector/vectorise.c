@@ -1,8 +1,8 @@
 /* Decides which loops are vectorised: as many iterations at a time as the processor has lanes (rt/simd.h), provided
  * that everything the body does with varying values has a vector form.
  *
- * Most are loops that contain loops, because the C compiler vectorises straight-line bodies itself. Uniform
- * values stay scalars: numbers, arrays from outside, trip counts of inner loops. Varying values are numbers, rows at
+ * Most are loops that contain loops, because the C compiler vectorises straight-line bodies itself. Uniform values
+ * stay scalars: numbers, arrays from outside, trip counts of inner loops. Varying values are numbers, rows at
  * the iteration's own index (which are packed), and arrays of numbers made in the body. Carried variables may be
  * sums, or what the iteration before has computed. If an iteration in a vector fails, the loop goes on as a scalar loop
  * from the first iteration of that vector, so that the first failure in program order is reported. */
@@ -116,8 +116,7 @@ static int slope_of(const Scan *s, const CtFlowStep *step) {
     return slope == 1 || slope == -1 ? slope : 0;
 }
 
-/* Whether a call in each lane takes as long as many operations, and the call of a vector function as long as one of
- * them. */
+/* Whether the call of a vector function takes about as long as one of the calls in the lanes that it stands for. */
 static bool has_vector_function(CtPrim prim) {
     const CtPrimInfo *info = ct_prim_info(prim);
     return info->work >= 10 && !info->is_exact && prim != PRIM_LGAMMA && prim != PRIM_DIGAMMA && prim != PRIM_POLYGAMMA;
