@@ -416,7 +416,7 @@ static CT_INSIDE inline void ct_lanes_transpose(ct_lanes x[CT_LANES]) {
 #endif
 
 /* Rows of so many elements are summed along themselves, in a loop that otherwise has a row in each lane: sums over
- * lanes take less time than packing the rows does. Measured with AVX-512; smaller in tests. */
+ * lanes take less time than packing the rows does. Measured with AVX-512. */
 #ifndef CT_LONG_ROW
 #define CT_LONG_ROW 16
 #endif
