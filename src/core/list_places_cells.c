@@ -78,7 +78,7 @@ static void keep_lists_of_rows(CtPlaces *w) {
     for (uint32_t i = 0; i < w->copies.count; i++) {
         const CtPlacedGlobal *global = w->copies.items[i];
         const CtPlace *fun = global->type != NULL ? ct_core_place_find(global->type) : NULL;
-        if (!global->is_recursive || fun == NULL || fun->type->kind != TYPE_FUN) continue;
+        if (!global->is_recursive || fun == NULL) continue; /* a value is not defined by itself */
         for (uint32_t j = 0; j + 1 < fun->count; j++) {
             CtPlace *list = fun->parts[j] != NULL ? ct_core_place_find(fun->parts[j]) : NULL;
             if (list == NULL || !list->is_list || list->is_indexed || !ct_core_list_may_have_rows(list->type)) continue;

@@ -218,7 +218,7 @@ static bool write_prim(Emit *e, const CtFlowStep *step) {
 static bool is_in_own_row(const Emit *e, const CtFlowArgs *indices) {
     for (uint32_t i = 1; i < indices->count; i++)
         if (ct_emit_vector_kind(e, &indices->items[i]) != LANE_SAME) return false;
-    return indices->count > 1 && ct_emit_vector_kind(e, &indices->items[0]) == LANE_ITERATION;
+    return ct_emit_vector_kind(e, &indices->items[0]) == LANE_ITERATION;
 }
 
 static bool write_read(Emit *e, const CtFlowStep *step) {

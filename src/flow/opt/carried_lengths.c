@@ -154,6 +154,7 @@ static void look_at_loop(Lengths *p, const CtFlowStep *loop, uint32_t depth) {
     }
 }
 
+/* The numbers of elements of slices, replicated and reversed arrays are found where they are asked for (length_of). */
 static void look_at_step(Lengths *p, const CtFlowStep *step, uint32_t depth) {
     const CtFlowArg *args = step->args.items;
     CtFlowVar *result = step->results.count > 0 ? step->results.items[0] : NULL;
@@ -161,9 +162,6 @@ static void look_at_step(Lengths *p, const CtFlowStep *step, uint32_t depth) {
     if (step->kind == FLOW_LOOP) look_at_loop(p, step, depth);
     if (step->kind == FLOW_DIM && step->as.index == 0) set(p, result, length_of(p, &args[0]));
     if (step->kind == FLOW_UPDATE) set(p, result, length_of(p, &args[0]));
-    bool count = ct_flow_is_bulk(step, ARRAY_REPLICATE) || ct_flow_is_bulk(step, ARRAY_IOTA);
-    if (count || ct_flow_is_bulk(step, ARRAY_REVERSE)) set(p, result, length_of(p, &args[0]));
-    if (ct_flow_is_bulk(step, ARRAY_SLICE)) set(p, result, length_of(p, &args[1]));
     if (ct_flow_is_bulk(step, ARRAY_APPEND))
         set(p, result, sum_of(length_of(p, &args[0]), length_of(p, &args[1]), false, own_length(result)));
     bool minus = ct_flow_is_prim(step, PRIM_INT_SUB);

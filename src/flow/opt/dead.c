@@ -200,7 +200,7 @@ static void drop_of_loop(Dead *d, CtFlowStep *step) {
         kept[1 + i] = step->as.loop.initial || (i < carried ? is_carried(d, step, i) : is_made(d, step, i));
         count += i < carried && kept[1 + i];
     }
-    if (block->exit == EXIT_YIELD && !step->as.loop.initial) keep_args(d, &block->values, kept + 1);
+    if (block->exit == EXIT_YIELD) keep_args(d, &block->values, kept + 1);
     keep_vars(&block->params, kept);
     keep_args(d, &step->args, kept);
     keep_vars(&step->results, kept + 1);

@@ -411,7 +411,6 @@ static bool only_seek_extremes(const CtFlowBlock *block, const CtFlowVar *array,
 static void read_base(ShiftedReads *p, CtFlowBlock *block, uint32_t from, const CtFlowVar *array, const Places *places,
                       const CtFlowArg *end) {
     CtFlowBlock before = ct_flow_reopen(block), *around = p->b.block;
-    block->params = before.params;
     for (uint32_t i = 0; i < before.steps.count; i++) {
         CtFlowStep *step = before.steps.items[i];
         p->b.block = block;
