@@ -66,8 +66,14 @@ static inline bool ct_lanes_leave(ct_lane_ints index, int64_t length) {
 /* ---- scalar.h, for lanes ---- */
 
 static inline ct_lanes ct_lanes_scale(ct_lanes p, ct_lanes g) {
+#if defined(__AVX512F__) && !defined(__clang__) && CT_WIDTH == 8 /* the mask is an operand of the addition */
+    typedef long long quads __attribute__((vector_size(64)));
+    uint8_t some = (uint8_t)__builtin_ia32_cmpq512_mask((quads)g, (quads)ct_all(-0.0), 4, 255);
+    return __builtin_ia32_addpd512_mask(p * g, ct_all(0), ct_all(-0.0), some, 4);
+#else
     ct_lane_ints none = (ct_lane_ints)g == INT64_MIN; /* lanes where g is −0.0 */
     return (ct_lanes)(((ct_lane_ints)(p * g + ct_all(0)) & ~none) | (none & INT64_MIN));
+#endif
 }
 static inline ct_lanes ct_lanes_signum(ct_lanes x) {
     return ct_choose((ct_lane_ints)(x > 0), ct_all(1), ct_choose((ct_lane_ints)(x < 0), ct_all(-1), x));
