@@ -193,6 +193,7 @@ typedef struct CtFlowStep {
             CtErrorCode code;
             const char *text; /* NULL: the message is an argument */
         } fail;
+        bool follows;   /* SNOC, of tangents: its row has another shape only where that of the primal has, and fails */
         uint32_t index; /* CHECK, DIM: the dimension; CHECK_SHAPE: the index of the compared element */
         CtArrayOp bulk;
         CtFlowFactors product;

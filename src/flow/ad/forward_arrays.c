@@ -59,6 +59,7 @@ static CtFlowArg snoc(Forward *w, const CtFlowStep *step) {
         item = ct_flow_forward_tangent(w, item);
     }
     CtFlowStep *made = ct_flow_step(&w->build, FLOW_SNOC, step->range);
+    made->as.follows = true;
     ct_flow_arg(&w->build, made, tangent);
     ct_flow_arg(&w->build, made, item);
     return ct_flow_result(&w->build, made, NULL, tangent.type);

@@ -29,7 +29,7 @@ bool ct_flow_step_fails(const CtFlowStep *step) {
     if (fails != FAILS_OWN) return fails != FAILS_NEVER;
     if (step->kind == FLOW_PRIM) return prim_fails(step);
     if (step->kind == FLOW_UPDATE) return step->results.items[0]->type->rank > step->args.count - 2;
-    if (step->kind == FLOW_SNOC) return step->results.items[0]->type->rank > 1;
+    if (step->kind == FLOW_SNOC) return step->results.items[0]->type->rank > 1 && !step->as.follows;
     if (step->kind == FLOW_LOOP) return makes_odd_rows(step);
     return step->kind != FLOW_BULK || bulk_fails(step);
 }

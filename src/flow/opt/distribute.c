@@ -9,12 +9,13 @@
  * What varies is found first, as a fixed point: the outer loop's index and carried values, and what is computed from
  * these. Of what does not vary, the rest needs values: reads and a few operations are done again; numbers that cost
  * more are kept, and rows of those where an inner loop of an inner loop makes them; if any other value is needed, it
- * counts as varying. What may fail has to be the same in each iteration, so that it fails before the rest or not at
- * all. */
+ * counts as varying. An array to which a loop appends is read as it is in the end. What may fail has to be the same in
+ * each iteration, so that it fails before the rest or not at all. */
 #include "flow/opt/passes.h"
 
 enum {
     AGAIN = 4,       /* work of a value that is computed again rather than kept */
+    TRANSPOSED = 2,  /* of a matrix that is transposed again: no more than that its tangent is */
     MEMORY = 2,      /* work of keeping a number */
     LEAST = 24,      /* work that has to be saved */
     ITERATIONS = 8,  /* of an inner loop, as a guess */
@@ -174,16 +175,48 @@ static uint32_t work_of(const CtFlowStep *step) {
     return ct_flow_step_info(step->kind)->work;
 }
 
+/* Whether an array that a loop carries only grows from its end: it is the same in the next iteration, or has another
+ * element behind. */
+static bool grows(const Distribute *d, const CtFlowArg *next, const CtFlowVar *array) {
+    if (next->var == array) return true;
+    const CtFlowFact *fact = ct_flow_fact(&d->facts, next);
+    if (fact->maker == NULL) return false;
+    if (fact->maker->kind == FLOW_SNOC) return grows(d, &fact->maker->args.items[0], array);
+    if (fact->maker->kind != FLOW_SWITCH) return false;
+    for (uint32_t i = 0; i < fact->maker->as.cases.count; i++) {
+        const CtFlowBlock *block = fact->maker->as.cases.branches[i].block;
+        if (block->exit == EXIT_YIELD && !grows(d, &block->values.items[fact->index], array)) return false;
+    }
+    return true;
+}
+
+/* Whether an array is carried, and only grows, by a loop that stands in the outer loop's block. Its elements are then
+ * those that the loop's result has at the same index. */
+static bool is_grown(const Distribute *d, const CtFlowArg *array) {
+    const CtFlowFact *fact = ct_flow_fact(&d->facts, array);
+    if (fact->loop == NULL || fact->index == 0 || fact->depth != d->depth + 1) return false;
+    const CtFlowBlock *block = fact->loop->as.loop.block;
+    return array->type->kind == FLOW_ARRAY && block->exit == EXIT_YIELD &&
+           grows(d, &block->values.items[fact->index - 1], array->var);
+}
+
+/* 1 for a read of such an array, which stands in front by then as the loop's result; else 0. */
+static uint32_t reads_grown(const Distribute *d, const CtFlowStep *step) {
+    return step->kind == FLOW_READ && is_grown(d, &step->args.items[0]);
+}
+
 /* The work of computing a value again from what is in front, up to about `most`. */
 static int again(const Distribute *d, const CtFlowArg *arg, int most) {
     const CtFlowFact *fact = ct_flow_fact(&d->facts, arg);
     const CtFlowStep *step = fact->maker;
     if (is_in_front(d, arg)) return 0;
     if (fact->loop != NULL) return fact->index == 0 ? 0 : most + 1;
-    if (step->kind != FLOW_PRIM && step->kind != FLOW_READ && step->kind != FLOW_DIM) return most + 1;
+    bool transposes = ct_flow_is_bulk(step, ARRAY_TRANSPOSE);
+    if (step->kind != FLOW_PRIM && step->kind != FLOW_READ && step->kind != FLOW_DIM && !transposes) return most + 1;
     if (ct_flow_step_fails(step) || !may_move(d, step)) return most + 1;
-    int work = step->kind == FLOW_PRIM ? (int)work_of(step) : 0;
-    for (uint32_t i = 0; i < step->args.count && work <= most; i++) work += again(d, &step->args.items[i], most - work);
+    int work = step->kind == FLOW_PRIM ? (int)work_of(step) : transposes ? TRANSPOSED : 0;
+    for (uint32_t i = reads_grown(d, step); i < step->args.count && work <= most; i++)
+        work += again(d, &step->args.items[i], most - work);
     return work;
 }
 
@@ -233,7 +266,8 @@ static void need(Distribute *d, const CtFlowArg *arg) {
     if (again(d, arg, AGAIN) <= AGAIN) {
         const CtFlowStep *step = ct_flow_fact(&d->facts, arg)->maker;
         d->needs[arg->var->id] = NEED_AGAIN;
-        for (uint32_t i = 0; step != NULL && i < step->args.count; i++) need(d, &step->args.items[i]);
+        if (step == NULL) return;
+        for (uint32_t i = reads_grown(d, step); i < step->args.count; i++) need(d, &step->args.items[i]);
     } else if (can_keep(d, arg)) {
         d->needs[arg->var->id] = NEED_KEPT;
     } else {
@@ -293,13 +327,30 @@ static int64_t work_saved(const Distribute *d, const CtFlowStep *step, int64_t t
     return work;
 }
 
+static bool is_yielded(const CtFlowBlock *block, const CtFlowVar *var) {
+    for (uint32_t i = 0; i < block->values.count; i++)
+        if (block->values.items[i].var == var) return true;
+    return false;
+}
+
+/* Whether something that a loop or branch in the outer loop's block gives does not vary. If it stayed whole, that would
+ * vary, and what is computed from it. (Of what is the same in each iteration the outer loop would yield a copy.) */
+static bool gives_same(const Distribute *d, const CtFlowBlock *outer, const CtFlowStep *step) {
+    for (uint32_t i = 0; i < step->results.count; i++) {
+        const CtFlowVar *result = step->results.items[i];
+        if (result != NULL && !yields_varying(d, step, i) && !is_yielded(outer, result)) return true;
+    }
+    return false;
+}
+
 /* Whether a loop or branch is to be split. If not, it stays whole, and what it gives varies. */
-static bool pays(Distribute *d, CtFlowStep *step) {
+static bool pays(Distribute *d, const CtFlowBlock *outer, CtFlowStep *step) {
     d->inside = 0;
     d->kept = 0;
     bool can = find_needs(d, step);
     if (d->changed) return false;
-    if (can && work_saved(d, step, 1) >= d->kept + LEAST && d->kept <= MOST_KEPT) return true;
+    int64_t least = gives_same(d, outer, step) ? 0 : LEAST;
+    if (can && work_saved(d, step, 1) >= d->kept + least && d->kept <= MOST_KEPT) return true;
     ct_push(d->arena, &d->whole, step);
     d->changed = true;
     return false;
@@ -408,7 +459,12 @@ static void split_loop(Distribute *d, const CtFlowStep *loop, CtFlowStep *same, 
         bool carried = i < loop->as.loop.carried;
         CtFlowStep *part = yields_varying(d, loop, i) ? rest : same;
         CtFlowBlock *own = part->as.loop.block;
-        ct_push(d->arena, &part->results, loop->results.items[i]);
+        CtFlowVar *result = loop->results.items[i], *param = carried ? block->params.items[1 + i] : NULL;
+        if (carried && part == same && is_grown(d, &(CtFlowArg){.type = param->type, .var = param})) {
+            if (result == NULL) result = ct_flow_fresh(d->flow, d->function, param->name, param->type);
+            ct_flow_stands(&d->now, param, flow_of(result));
+        }
+        ct_push(d->arena, &part->results, result);
         ct_push(d->arena, &own->values, block->values.items[i]);
         if (!carried) continue;
         part->as.loop.carried++;
@@ -526,7 +582,7 @@ static bool find(Distribute *d, const CtFlowStep *loop) {
                 ct_push(d->arena, &d->whole, step);
                 d->changed = true;
             }
-            if (parts == (SAME | VARYING) && comes) found |= pays(d, step);
+            if (parts == (SAME | VARYING) && comes) found |= pays(d, block, step);
             comes = comes && (parts != VARYING || ct_flow_is_total(&d->effects, step));
         }
     } while (d->changed);
