@@ -16,10 +16,15 @@ void ct_flow_update_of_items(const CtFlowFacts *facts, CtFlowStep *step);
 /* Small arrays of known elements, one behind the other, become an array of known elements, and so does one with an
  * element behind it. `depth` is that of the step's block. False for other steps. */
 bool ct_flow_join_items(const CtFlowFacts *facts, CtFlowStep *step, uint32_t depth);
+/* A small matrix of known elements that is transposed becomes one of known elements: the new rows are made at the end
+ * of the builder's block, in front of the step, which is of this block, at `depth`. Other steps stay. */
+void ct_flow_transpose_items(CtFlowBuilder *b, CtFlowFacts *facts, CtFlowStep *step, uint32_t depth);
 /* Before the branches of a switch yield more: blocks may share the memory of what they yield. */
 void ct_flow_own_values(CtFlowBuilder *b, CtFlowStep *step);
 /* Behind a switch at the end of the builder's block: small arrays that all its branches make. */
 void ct_flow_items_behind(CtFlowBuilder *b, CtFlowFacts *facts, CtFlowStep *step, uint32_t depth);
+/* Likewise the updates, at literal indices, of an array that its branches make of one array: they yield the elements. */
+void ct_flow_updates_behind(CtFlowBuilder *b, CtFlowFacts *facts, CtFlowStep *step, uint32_t depth);
 /* The fields of a node that `open` opens, which a choice gives, of which this branch is known to have been taken;
  * `depth` is that of the builder's block, where they are wanted. NULL if they cannot be had there. */
 const CtFlowArgs *ct_flow_fields_behind(CtFlowBuilder *b, CtFlowFacts *facts, const CtFlowStep *open,

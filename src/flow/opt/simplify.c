@@ -724,12 +724,15 @@ static bool walk(Simplify *s, CtFlowBlock *to, CtFlowBlock *from, const CtFlowVa
         }
         if (step->kind == FLOW_CHECK_ZIP) zip_lengths(s, to, step);
         if (step->kind == FLOW_CHECK_SLICE) slice_length(s, to, step);
+        CtFlowBuilder front = {.flow = s->flow, .arena = s->arena, .function = s->function, .block = to};
+        ct_flow_transpose_items(&front, &s->facts, step, s->depth);
         if (is_known(s, step) || (step->kind == FLOW_OPEN && open_behind(s, to, step))) continue;
         if (step->kind == FLOW_LOOP) simplify_loop(s, step);
         if (step->kind == FLOW_SWITCH) simplify_switch(s, step);
         ct_push(s->arena, &to->steps, step);
         CtFlowBuilder behind = {.flow = s->flow, .arena = s->arena, .function = s->function, .block = to};
         if (step->kind == FLOW_SWITCH) ct_flow_items_behind(&behind, &s->facts, step, s->depth);
+        if (step->kind == FLOW_SWITCH) ct_flow_updates_behind(&behind, &s->facts, step, s->depth);
         if (step->kind == FLOW_FAIL || (step->kind == FLOW_SWITCH && !goes_on(step))) {
             end_block(to, EXIT_NEVER, NULL);
             return false;

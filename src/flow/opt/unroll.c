@@ -159,12 +159,33 @@ static void carry_items(Unroll *u, Steps *out, CtFlowStep *loop) {
     for (uint32_t i = 0; i < around.steps.count; i++) ct_push(u->arena, out, around.steps.items[i]);
 }
 
+/* A matrix whose rows became known above may be transposed, and a loop below have the number of its rows. */
+static void transpose(Unroll *u, Steps *out, CtFlowStep *step) {
+    CtFlowBlock around = {.exit = EXIT_OPEN};
+    CtFlowBuilder b = {u->flow, u->arena, u->function, &around};
+    ct_flow_transpose_items(&b, &u->facts, step, u->depth);
+    for (uint32_t i = 0; i < around.steps.count; i++) ct_push(u->arena, out, around.steps.items[i]);
+}
+
+/* Whether a length is known by now. */
+static bool is_known_length(Unroll *u, const CtFlowStep *step) {
+    CtFlowArg literal;
+    if (step->kind != FLOW_DIM || u->vectors) return false;
+    CtFlowLength length = ct_flow_length(&u->facts, &step->args.items[0], step->as.index, false);
+    if (!ct_flow_known_length(&u->facts, length, &literal)) return false;
+    CT_FIRED("unroll.known_length");
+    ct_flow_stands(&u->now, step->results.items[0], literal);
+    return true;
+}
+
 /* Inner loops first, so that the size of a block is final when it is judged. */
 static void visit(Unroll *u, CtFlowBlock *block) {
     Steps out = {0};
     for (uint32_t i = 0; i < block->steps.count; i++) {
         CtFlowStep *step = block->steps.items[i];
         ct_flow_rename(&u->now, &step->args);
+        if (is_known_length(u, step)) continue;
+        if (!u->vectors) transpose(u, &out, step);
         u->depth++;
         if (step->kind == FLOW_LOOP) visit(u, step->as.loop.block);
         for (uint32_t j = 0; step->kind == FLOW_SWITCH && j < step->as.cases.count; j++)
