@@ -1,8 +1,8 @@
 /* Small arrays of known elements. One that changes at a known index is a small array again, and so are two of them, one
  * behind the other, and a small matrix that is transposed. One behind branches: an array that every branch of a switch
  * makes of as many elements is made behind the switch, of elements that the branches yield. So a vector of three
- * numbers, such as a point that is rotated in one way or another, costs what three numbers cost. The simplifier does
- * this as it goes by. */
+ * numbers, such as a point that is rotated in one way or another, costs what three numbers cost. Updates of known
+ * elements by branches are made behind the switch, too. The simplifier does all this as it goes by. */
 #include "flow/opt/passes.h"
 
 enum {
