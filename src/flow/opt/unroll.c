@@ -170,7 +170,7 @@ static void transpose(Unroll *u, Steps *out, CtFlowStep *step) {
 /* Whether a length is known by now. */
 static bool is_known_length(Unroll *u, const CtFlowStep *step) {
     CtFlowArg literal;
-    if (step->kind != FLOW_DIM || u->vectors) return false;
+    if (step->kind != FLOW_DIM) return false;
     CtFlowLength length = ct_flow_length(&u->facts, &step->args.items[0], step->as.index, false);
     if (!ct_flow_known_length(&u->facts, length, &literal)) return false;
     CT_FIRED("unroll.known_length");
@@ -185,7 +185,7 @@ static void visit(Unroll *u, CtFlowBlock *block) {
         CtFlowStep *step = block->steps.items[i];
         ct_flow_rename(&u->now, &step->args);
         if (is_known_length(u, step)) continue;
-        if (!u->vectors) transpose(u, &out, step);
+        transpose(u, &out, step);
         u->depth++;
         if (step->kind == FLOW_LOOP) visit(u, step->as.loop.block);
         for (uint32_t j = 0; step->kind == FLOW_SWITCH && j < step->as.cases.count; j++)
