@@ -6,6 +6,8 @@
 
 typedef struct Nest {
     bool has_loop, has_sums;
+    bool only_sums;    /* one of its loops does nothing but add up */
+    bool changes_rows; /* another changes the elements of a row of the outer loop's */
 } Nest;
 
 /* Whether the loop's index is the last index of an access, or does not occur in it. */
@@ -25,7 +27,10 @@ static bool is_plain(Nest *nest, const CtFlowBlock *block) {
         bool plain = step->kind == FLOW_DIM || step->kind == FLOW_RELEASE;
         if (step->kind == FLOW_PRIM) plain = ct_prim_is_light(step->as.prim);
         if (step->kind == FLOW_READ) plain = is_beside(step, count - 1, index);
-        if (step->kind == FLOW_UPDATE) plain = is_beside(step, count - 2, index);
+        if (step->kind == FLOW_UPDATE) {
+            plain = is_beside(step, count - 2, index);
+            nest->changes_rows |= count > 3 && step->args.items[count - 2].var == index;
+        }
         if (step->kind == FLOW_LOOP) plain = fits(nest, step);
         nest->has_loop |= step->kind == FLOW_LOOP;
         if (!plain) return false;
@@ -44,7 +49,6 @@ static bool is_reduced(const CtFlowBlock *block, const CtFlowVar *param, const C
     return is_reduced(block, param, &step->args.items[0]) || is_reduced(block, param, &step->args.items[1]);
 }
 
-/* A loop that only adds up is better vectorised over the rows, because then no sum has to be reduced across lanes. */
 static bool fits(Nest *nest, const CtFlowStep *loop) {
     uint32_t sums = 0;
     const CtFlowBlock *block = loop->as.loop.block;
@@ -55,12 +59,16 @@ static bool fits(Nest *nest, const CtFlowStep *loop) {
         sums++;
     }
     nest->has_sums |= sums > 0;
-    return sums < loop->results.count && !loop->as.loop.initial && is_plain(nest, block);
+    nest->only_sums |= sums == loop->results.count;
+    return !loop->as.loop.initial && is_plain(nest, block);
 }
 
+/* A loop that only adds up is better vectorised over the rows, because then no sum has to be reduced across lanes; but
+ * not where the rows would have to be changed element by element for that. */
 bool ct_emit_vector_is_elementwise(const Emit *e, const CtFlowStep *loop) {
     Nest nest = {0};
-    if (!fits(&nest, loop)) return false;
+    if (!fits(&nest, loop) || (nest.only_sums && !nest.changes_rows)) return false;
+    if (nest.only_sums) CT_FIRED("elementwise.sums_and_rows");
     return nest.has_loop ? !nest.has_sums || !e->exact : !nest.has_sums && !ct_emit_streams(e, loop);
 }
 

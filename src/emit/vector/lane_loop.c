@@ -11,6 +11,7 @@ static Lane *lane_of(const Emit *e, const CtFlowArg *arg) { return &e->lanes[arg
  * iterations. */
 static void add_terms(Emit *e, const LaneSum *sum, const char *name) {
     CtText terms = ct_text(e->arena);
+    if (sum->running != NULL) ct_emit_line(e, "%s_wide = %s;", name, ct_emit_vector_lane_arg(e, sum->running, true));
     for (uint32_t i = 0; !e->exact && i < sum->terms.count; i++) {
         const char *term = ct_emit_vector_lane_arg(e, &sum->terms.items[i], true);
         if (e->rest != NULL) term = ct_format(e->arena, "ct_lanes_of_rest(%s, %s)", term, e->rest);
@@ -49,6 +50,8 @@ static void begin_sums(Emit *e, const CtFlowStep *step, const LaneSum *sums, con
         if (sums[i].delayed != NULL) continue;
         if (lane->kind != LANE_ACC) {
             if (!e->exact) ct_emit_line(e, "ct_lanes %s_wide = ct_all(-0.0);", names[i]);
+            if (sums[i].running != NULL)
+                ct_emit_alias(e, step->as.loop.block->params.items[1 + i], ct_format(e->arena, "%s_wide", names[i]));
             continue;
         }
         const CtFlowVar *start = step->args.items[1 + i].var;

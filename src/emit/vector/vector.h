@@ -43,7 +43,8 @@ typedef struct Lane {
 
 typedef struct LaneSum { /* a carried variable: a sum, or what the iteration before has computed */
     CtFlowArgs terms;
-    CtFlowVar *delayed; /* not a sum: what it is in the next iteration (delays.c) */
+    const CtFlowArg *running; /* a sum that inner loops go on with: what it is in the next iteration */
+    CtFlowVar *delayed;       /* not a sum: what it is in the next iteration (delays.c) */
 } LaneSum;
 
 /* Decides whether a loop is vectorised. Then e->lanes says what each variable is, and `sums` which value is added to

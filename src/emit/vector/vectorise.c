@@ -537,6 +537,33 @@ static bool find_terms(Emit *e, const CtFlowBlock *block, const CtFlowVar *param
     return false;
 }
 
+/* carried' = what additions make of carried, some of them in inner loops that go on with the sum: each lane has a sum of
+ * its own, which the body computes as it is written. */
+static bool runs_through(const Emit *e, const CtFlowBlock *block, const CtFlowVar *param, const CtFlowArg *value) {
+    if (value->var == NULL || value->var->type->kind != FLOW_F64 || e->uses[value->var->id].count != 1) return false;
+    if (value->var == param) return true;
+    const CtFlowStep *step = ct_flow_binder(block, value->var);
+    if (ct_flow_is_prim(step, PRIM_ADD))
+        return runs_through(e, block, param, &step->args.items[0]) ||
+               runs_through(e, block, param, &step->args.items[1]);
+    if (step == NULL || step->kind != FLOW_LOOP || step->as.loop.block->exit != EXIT_YIELD) return false;
+    const CtFlowBlock *inner = step->as.loop.block;
+    for (uint32_t i = 0; i < step->as.loop.carried; i++)
+        if (step->results.items[i] == value->var)
+            return runs_through(e, inner, inner->params.items[1 + i], &inner->values.items[i]) &&
+                   runs_through(e, block, param, &step->args.items[1 + i]);
+    return false;
+}
+
+/* Finds a sum that inner loops go on with. */
+static bool find_running(Emit *e, const CtFlowBlock *block, CtFlowVar *param, const CtFlowArg *value, LaneSum *sum) {
+    if (e->exact || !runs_through(e, block, param, value)) return false;
+    e->lanes[param->id].kind = LANE_VALUE;
+    sum->terms.count = 0;
+    sum->running = value;
+    return CT_FIRED("vectorise.running_sum");
+}
+
 bool ct_emit_vector_skipped(const Emit *e, const CtFlowStep *step) {
     for (uint32_t i = 0; i < e->skipped.count; i++)
         if (e->skipped.items[i] == step) return true;
@@ -552,8 +579,10 @@ static bool find_sums(Emit *e, const CtFlowStep *step, LaneSum *sums) {
             CT_FIRED("vectorise.accumulator");
             continue;
         }
-        bool is_sum = find_terms(e, block, param, &block->values.items[i], &sums[i]) && sums[i].terms.count > 0;
-        if (!is_sum && !ct_emit_vector_delays(e, step, i, &sums[i])) return false;
+        const CtFlowArg *value = &block->values.items[i];
+        bool is_sum = find_terms(e, block, param, value, &sums[i]) && sums[i].terms.count > 0;
+        if (!is_sum && !find_running(e, block, param, value, &sums[i]) && !ct_emit_vector_delays(e, step, i, &sums[i]))
+            return false;
     }
     return true;
 }
@@ -608,7 +637,7 @@ static bool can_mask(const Scan *s, const CtFlowStep *step) {
 static bool can_mask_rest(const Scan *s, const CtFlowStep *loop, const LaneSum *sums) {
     if (s->e->exact || !s->calls || !can_mask_block(s, s->body)) return false;
     for (uint32_t i = 0; i < loop->as.loop.carried; i++)
-        if (sums[i].delayed != NULL) return false;
+        if (sums[i].delayed != NULL || sums[i].running != NULL) return false;
     for (uint32_t i = loop->as.loop.carried; i < loop->results.count; i++)
         if (loop->results.items[i]->type->rank != 1) return false;
     return true;
@@ -631,6 +660,7 @@ bool ct_emit_vector_fit(Emit *e, const CtFlowStep *step, LaneSum *sums) {
         CtFlowVar *param = block->params.items[1 + i];
         if (ct_flow_is_object(param->type)) fit = root_of(&scan, &block->values.items[i]) == param;
         for (uint32_t j = 0; j < sums[i].terms.count; j++) fit &= is_number(&scan, &sums[i].terms.items[j]);
+        if (sums[i].running != NULL) fit &= is_number(&scan, sums[i].running);
         if (sums[i].delayed != NULL) fit &= lane(&scan, sums[i].delayed)->kind == LANE_VALUE;
     }
     /* Rows that are only copied are better copied along themselves. */

@@ -108,8 +108,32 @@ static bool is_own_length(const Reverse *r, const Scope *scope, const CtFlowStep
     return step->kind == FLOW_DIM && scope_of(r, step->args.items[0].var) == scope && CT_FIRED("residuals.own_length");
 }
 
+CtFlowVar *ct_flow_reverse_yielded(const Reverse *r, const CtFlowStep *loop, const CtFlowVar *var) {
+    if (ct_flow_is_object(var->type)) return NULL;
+    for (uint32_t i = loop->as.loop.carried; i < loop->results.count; i++) {
+        CtFlowVar *result = loop->results.items[i];
+        if (loop->as.loop.block->values.items[i].var == var && !ct_map_has(&r->consumed, result->id)) return result;
+    }
+    return NULL;
+}
+
+static bool repeats(const Reverse *r, const Scope *scope, const CtFlowStep *step);
+
+/* Whether what an inner loop, or a sum, gives is an element of an array that the loop around makes, and that is stored: so it is
+ * read there. */
+static bool is_read(const Reverse *r, const Scope *scope, const CtFlowStep *step) {
+    if ((step->kind != FLOW_LOOP && step->kind != FLOW_BULK) || scope->kind != SCOPE_LOOP) return false;
+    if (scope->parent == NULL || scope->parent->kind == SCOPE_BRANCH || repeats(r, scope->parent, scope->step))
+        return false;
+    for (uint32_t i = 0; i < step->results.count; i++)
+        if (step->results.items[i] != NULL && ct_flow_reverse_yielded(r, scope->step, step->results.items[i]) == NULL)
+            return false;
+    return CT_FIRED("residuals.read_result");
+}
+
 static bool repeats(const Reverse *r, const Scope *scope, const CtFlowStep *step) {
-    if (step == NULL || ct_flow_is_message(step) || is_own_length(r, scope, step)) return false;
+    if (step == NULL || ct_flow_is_message(step) || is_own_length(r, scope, step) || is_read(r, scope, step))
+        return false;
     CtFlowRepeats how = ct_flow_step_info(step->kind)->repeats;
     if (scope->kind == SCOPE_PATH) return how == REPEATS_CONSTANT;
     if (is_in_loop(scope)) return may_repeat(r, step, 0) && !is_worth_keeping(scope, step);

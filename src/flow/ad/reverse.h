@@ -143,6 +143,9 @@ bool ct_flow_reverse_same_length(Reverse *r, const CtFlowStep *loop, CtFlowVar *
 
 /* residuals.c: the value of a forward-sweep argument in the reverse sweep. */
 CtFlowArg ct_flow_reverse_need(Reverse *r, CtFlowArg value);
+/* The array of a loop's results whose elements are the values of a number in its block, still as they were made; NULL:
+ * there is none. */
+CtFlowVar *ct_flow_reverse_yielded(const Reverse *r, const CtFlowStep *loop, const CtFlowVar *var);
 /* Decides for each value that a scope uses whether it is recomputed or stored as a residual. Then
  * ct_flow_reverse_repeat writes the recomputed steps in front of the scope's block. */
 void ct_flow_reverse_settle(Reverse *r, Scope *scope);

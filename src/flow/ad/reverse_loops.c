@@ -284,6 +284,8 @@ static const CtFlowType *type_of_iterations(Reverse *r, const Looping *lp, const
 static CtFlowVar *array_of_iterations(Reverse *r, const Looping *lp, CtFlowVar *var) {
     CtFlowVar *known = ct_map_get(&r->stored, var->id);
     if (known != NULL && CT_FIRED("reverse_loops.stored_already")) return known;
+    known = ct_flow_reverse_yielded(r, lp->step, var);
+    if (known != NULL && CT_FIRED("reverse_loops.yielded_already")) return known;
     CtFlowBlock *owner = ct_map_get(&r->owner, lp->step->results.items[0]->id);
     known = ct_flow_reverse_forward_var(r, var->name, type_of_iterations(r, lp, var), owner, lp->step);
     ct_push(r->arena, &lp->step->results, known);
