@@ -6,16 +6,23 @@
 #include "emit/internal.h"
 
 typedef struct Apart {
+    const Emit *e;
     const CtFlowBlock *block;
     CT_VEC(const CtFlowStep *) updates;
+    CT_VEC(const CtFlowStep *) accesses; /* reads of elements, and the updates */
+    CT_VEC(const CtFlowStep *) switches; /* those of which it is not known which branch is taken */
+    CtFlowVars names, others;            /* results of the other switches, and what each is another name for */
 } Apart;
 
 /* Whether an access moves along the last dimension with the loop: its last index is the loop's, or beside it. */
-static bool moves_on(const Apart *a, const CtFlowStep *step, uint32_t indices) {
+static bool moves_on(const Apart *a, const CtFlowBlock *block, const CtFlowStep *step, uint32_t indices) {
     const CtFlowVar *index = a->block->params.items[0];
+    const CtFlowArg *last = &step->args.items[indices];
     CtFlowShift shift;
     if (indices != step->args.items[0].type->rank) return false;
-    if (!ct_flow_shifted_index(a->block, a->block, &step->args.items[indices], &shift)) return false;
+    if (!ct_flow_shifted_index(a->block, block, last, &shift) &&
+        !ct_flow_shifted_index(a->block, a->block, last, &shift))
+        return false;
     for (uint32_t i = 1; i < indices; i++)
         if (step->args.items[i].var == index) return false;
     return true;
@@ -23,8 +30,14 @@ static bool moves_on(const Apart *a, const CtFlowStep *step, uint32_t indices) {
 
 /* The first variable, inside the loop, of an array that is updated in it. */
 static const CtFlowVar *root(const Apart *a, const CtFlowVar *var) {
-    for (uint32_t i = a->updates.count; i-- > 0;)
-        if (a->updates.items[i]->results.items[0] == var) var = a->updates.items[i]->args.items[0].var;
+    const CtFlowVar *before = NULL;
+    while (var != before) {
+        before = var;
+        for (uint32_t i = a->updates.count; i-- > 0;)
+            if (a->updates.items[i]->results.items[0] == var) var = a->updates.items[i]->args.items[0].var;
+        for (uint32_t i = a->names.count; i-- > 0;)
+            if (a->names.items[i] == var && a->others.items[i] != NULL) var = a->others.items[i];
+    }
     return var;
 }
 
@@ -81,26 +94,39 @@ static bool is_parted(const Apart *a, const CtFlowStep *step) {
     return ct_flow_is_parted(a->block, step);
 }
 
-bool ct_emit_keeps_apart(CtArena *arena, const CtFlowStep *loop) {
-    Apart a = {.block = loop->as.loop.block};
-    if (a.block->exit != EXIT_YIELD) return false;
-    for (uint32_t i = 0; i < a.block->steps.count; i++) {
-        const CtFlowStep *step = a.block->steps.items[i];
-        bool fits = step->kind == FLOW_DIM ||
-                    (step->kind == FLOW_READ && !ct_flow_is_object(step->results.items[0]->type)) ||
-                    (step->kind == FLOW_PRIM && !ct_flow_step_fails(step));
-        fits |= step->kind == FLOW_SWITCH; /* which: below, once all updates are known */
-        if (step->kind == FLOW_UPDATE && moves_on(&a, step, step->args.count - 2)) {
-            ct_push(arena, &a.updates, step);
-            fits = true;
+/* Finds what a block accesses. Of a switch whose branch is known in this copy of the loop (pieces.c), only that branch
+ * is looked at. */
+static bool find_accesses(Apart *a, const CtFlowBlock *block) {
+    for (uint32_t i = 0; i < block->steps.count; i++) {
+        const CtFlowStep *step = block->steps.items[i];
+        bool reads = step->kind == FLOW_READ && !ct_flow_is_object(step->results.items[0]->type);
+        bool updates = step->kind == FLOW_UPDATE && moves_on(a, block, step, step->args.count - 2);
+        bool fits = step->kind == FLOW_DIM || (step->kind == FLOW_PRIM && !ct_flow_step_fails(step));
+        if (updates) ct_push(a->e->arena, &a->updates, step);
+        if (reads || updates) ct_push(a->e->arena, &a->accesses, step);
+        uint32_t which;
+        if (step->kind == FLOW_SWITCH && a->e->tests.count > 0 && ct_emit_part_choice(a->e, step, &which)) {
+            const CtFlowBlock *taken = step->as.cases.branches[which].block;
+            if (!find_accesses(a, taken)) return false;
+            for (uint32_t j = 0; j < step->results.count; j++) {
+                ct_push(a->e->arena, &a->names, step->results.items[j]);
+                ct_push(a->e->arena, &a->others, taken->values.items[j].var);
+            }
+            continue;
         }
-        if (!fits) return false;
+        if (step->kind == FLOW_SWITCH) ct_push(a->e->arena, &a->switches, step);
+        if (!fits && !reads && !updates && step->kind != FLOW_SWITCH) return false;
     }
-    for (uint32_t i = 0; i < a.block->steps.count; i++) {
-        const CtFlowStep *step = a.block->steps.items[i];
-        if ((step->kind == FLOW_READ || step->kind == FLOW_UPDATE) && !at_one_place(&a, step)) return false;
-        if (step->kind == FLOW_SWITCH && !is_choice(&a, step) && !is_parted(&a, step)) return false;
-    }
+    return true;
+}
+
+bool ct_emit_keeps_apart(const Emit *e, const CtFlowStep *loop) {
+    Apart a = {.e = e, .block = loop->as.loop.block};
+    if (a.block->exit != EXIT_YIELD || !find_accesses(&a, a.block)) return false;
+    for (uint32_t i = 0; i < a.accesses.count; i++)
+        if (!at_one_place(&a, a.accesses.items[i])) return false;
+    for (uint32_t i = 0; i < a.switches.count; i++)
+        if (!is_choice(&a, a.switches.items[i]) && !is_parted(&a, a.switches.items[i])) return false;
     for (uint32_t i = 0; i < loop->as.loop.carried; i++) { /* another array in the next iteration */
         const CtFlowVar *param = a.block->params.items[1 + i], *next = a.block->values.items[i].var;
         if (ct_flow_is_object(param->type) && (next == NULL || root(&a, next) != param)) return false;

@@ -154,8 +154,8 @@ void ct_emit_own_carried(Emit *e, const CtFlowStep *loop, const char *const *nam
 /* Writes an update of such an array; false for other arrays. */
 bool ct_emit_update_own(Emit *e, const CtFlowStep *step, const char *index);
 
-/* independent.c: whether the iterations of a loop are independent. */
-bool ct_emit_keeps_apart(CtArena *arena, const CtFlowStep *loop);
+/* independent.c: whether the iterations of a loop are independent, or those of the copy of it that is being written. */
+bool ct_emit_keeps_apart(const Emit *e, const CtFlowStep *loop);
 
 /* pieces.c: a loop that reads two arrays as one (ct_flow_is_pieced) is written in parts, each a range of iterations.
  * ct_emit_part_begin begins what is done for each part of the range from `from` to `to`, ct_emit_part_end ends it. In

@@ -248,7 +248,7 @@ static void emit_iterations(Emit *e, LoopText *t, bool from_there) {
                             .is_given = ct_emit_is_given(e, array_of(t, i))};
         e->uses[row->id].place = place;
     }
-    if (ct_emit_keeps_apart(e->arena, t->step)) ct_emit_line(e, "CT_SIDE_BY_SIDE");
+    if (ct_emit_keeps_apart(e, t->step)) ct_emit_line(e, "CT_SIDE_BY_SIDE");
     if (from_there)
         ct_emit_line(e, "for (; %s < %s; %s++) {", t->index, t->to, t->index);
     else

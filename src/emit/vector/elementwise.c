@@ -2,6 +2,7 @@
  * vectorised along the row, where elements are contiguous; lanes over rows would need transposition. The C compiler
  * vectorises them unless they contain sums or non-temporal stores; a loop along a row that does is vectorised by Cotan
  * itself. */
+#include "flow/analysis/analysis.h"
 #include "emit/vector/internal.h"
 
 typedef struct Nest {
@@ -17,9 +18,25 @@ static bool is_beside(const CtFlowStep *step, uint32_t indices, const CtFlowVar 
     return step->args.items[0].type->rank == indices;
 }
 
-static bool fits(Nest *nest, const CtFlowStep *loop);
+/* Whether a switch chooses between Ints, such as indices of rows, by light primitives. */
+static bool chooses_ints(const CtFlowStep *step) {
+    for (uint32_t i = 0; i < step->results.count; i++)
+        if (step->results.items[i] != NULL && step->results.items[i]->type->kind != FLOW_I64) return false;
+    for (uint32_t i = 0; i < step->as.cases.count; i++) {
+        const CtFlowBlock *branch = step->as.cases.branches[i].block;
+        if (branch->exit != EXIT_YIELD) return false;
+        for (uint32_t j = 0; j < branch->steps.count; j++) {
+            const CtFlowStep *inner = branch->steps.items[j];
+            bool light = inner->kind == FLOW_PRIM && ct_prim_is_light(inner->as.prim) && !ct_flow_step_fails(inner);
+            if (!light && !(inner->kind == FLOW_SWITCH && chooses_ints(inner))) return false;
+        }
+    }
+    return true;
+}
 
-static bool is_plain(Nest *nest, const CtFlowBlock *block) {
+static bool fits(Nest *nest, const CtFlowStep *loop, bool inside);
+
+static bool is_plain(Nest *nest, const CtFlowBlock *block, bool inside) {
     const CtFlowVar *index = block->params.items[0];
     for (uint32_t i = 0; i < block->steps.count; i++) {
         const CtFlowStep *step = block->steps.items[i];
@@ -31,7 +48,8 @@ static bool is_plain(Nest *nest, const CtFlowBlock *block) {
             plain = is_beside(step, count - 2, index);
             nest->changes_rows |= count > 3 && step->args.items[count - 2].var == index;
         }
-        if (step->kind == FLOW_LOOP) plain = fits(nest, step);
+        if (step->kind == FLOW_LOOP) plain = fits(nest, step, true) || ct_flow_is_pieced(step);
+        if (step->kind == FLOW_SWITCH) plain = !inside && chooses_ints(step);
         nest->has_loop |= step->kind == FLOW_LOOP;
         if (!plain) return false;
     }
@@ -49,7 +67,7 @@ static bool is_reduced(const CtFlowBlock *block, const CtFlowVar *param, const C
     return is_reduced(block, param, &step->args.items[0]) || is_reduced(block, param, &step->args.items[1]);
 }
 
-static bool fits(Nest *nest, const CtFlowStep *loop) {
+static bool fits(Nest *nest, const CtFlowStep *loop, bool inside) {
     uint32_t sums = 0;
     const CtFlowBlock *block = loop->as.loop.block;
     if (block->exit != EXIT_YIELD) return false;
@@ -60,14 +78,14 @@ static bool fits(Nest *nest, const CtFlowStep *loop) {
     }
     nest->has_sums |= sums > 0;
     nest->only_sums |= sums == loop->results.count;
-    return !loop->as.loop.initial && is_plain(nest, block);
+    return !loop->as.loop.initial && is_plain(nest, block, inside);
 }
 
 /* A loop that only adds up is better vectorised over the rows, because then no sum has to be reduced across lanes; but
  * not where the rows would have to be changed element by element for that. */
 bool ct_emit_vector_is_elementwise(const Emit *e, const CtFlowStep *loop) {
     Nest nest = {0};
-    if (!fits(&nest, loop) || (nest.only_sums && !nest.changes_rows)) return false;
+    if (!fits(&nest, loop, false) || (nest.only_sums && !nest.changes_rows)) return false;
     if (nest.only_sums) CT_FIRED("elementwise.sums_and_rows");
     return nest.has_loop ? !nest.has_sums || !e->exact : !nest.has_sums && !ct_emit_streams(e, loop);
 }

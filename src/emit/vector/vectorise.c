@@ -637,7 +637,7 @@ static bool can_mask(const Scan *s, const CtFlowStep *step) {
 static bool can_mask_rest(const Scan *s, const CtFlowStep *loop, const LaneSum *sums) {
     if (s->e->exact || !s->calls || !can_mask_block(s, s->body)) return false;
     for (uint32_t i = 0; i < loop->as.loop.carried; i++)
-        if (sums[i].delayed != NULL || sums[i].running != NULL) return false;
+        if (sums[i].delayed != NULL) return false;
     for (uint32_t i = loop->as.loop.carried; i < loop->results.count; i++)
         if (loop->results.items[i]->type->rank != 1) return false;
     return true;
@@ -660,7 +660,6 @@ bool ct_emit_vector_fit(Emit *e, const CtFlowStep *step, LaneSum *sums) {
         CtFlowVar *param = block->params.items[1 + i];
         if (ct_flow_is_object(param->type)) fit = root_of(&scan, &block->values.items[i]) == param;
         for (uint32_t j = 0; j < sums[i].terms.count; j++) fit &= is_number(&scan, &sums[i].terms.items[j]);
-        if (sums[i].running != NULL) fit &= is_number(&scan, sums[i].running);
         if (sums[i].delayed != NULL) fit &= lane(&scan, sums[i].delayed)->kind == LANE_VALUE;
     }
     /* Rows that are only copied are better copied along themselves. */

@@ -123,8 +123,7 @@ static bool repeats(const Reverse *r, const Scope *scope, const CtFlowStep *step
  * read there. */
 static bool is_read(const Reverse *r, const Scope *scope, const CtFlowStep *step) {
     if ((step->kind != FLOW_LOOP && step->kind != FLOW_BULK) || scope->kind != SCOPE_LOOP) return false;
-    if (scope->parent == NULL || scope->parent->kind == SCOPE_BRANCH || repeats(r, scope->parent, scope->step))
-        return false;
+    if (repeats(r, scope->parent, scope->step)) return false;
     for (uint32_t i = 0; i < step->results.count; i++)
         if (step->results.items[i] != NULL && ct_flow_reverse_yielded(r, scope->step, step->results.items[i]) == NULL)
             return false;

@@ -258,7 +258,8 @@ CtFlowTests ct_flow_parting_tests(const CtFlowBlock *body);
 /* Whether a loop consists of light primitives on numbers, reads at its index or beside it, such switches, and updates
  * at its index, and gives vectors of numbers. The C compiler vectorises such a loop. */
 bool ct_flow_is_elementwise(const CtFlowStep *loop);
-/* Whether there is such a switch in such a loop. */
+/* Whether there is such a switch in such a loop, or one whose branches update elements at the loop's index, beside it,
+ * or one element. */
 bool ct_flow_is_pieced(const CtFlowStep *loop);
 
 #endif

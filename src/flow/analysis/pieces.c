@@ -103,41 +103,56 @@ static bool is_fixed(const CtFlowBlock *body, const CtFlowBlock *branch, const C
     return is_outside(body, arg) && !is_bound(branch, arg);
 }
 
-/* Whether a read in a branch is along the last dimension too, or of an element that does not change. */
-static bool is_along_there(const CtFlowBlock *body, const CtFlowBlock *branch, const CtFlowStep *step) {
-    const CtFlowArg *array = &step->args.items[0], *last = &step->args.items[step->args.count - 1];
+/* Whether an access in a branch is along the last dimension too, or of an element that does not change. */
+static bool is_along_there(const CtFlowBlock *body, const CtFlowBlock *branch, const CtFlowStep *step,
+                           uint32_t indices) {
+    const CtFlowArg *array = &step->args.items[0], *last = &step->args.items[indices];
     CtFlowShift shift;
-    if (array->type->rank != step->args.count - 1 || ct_flow_is_object(array->type->element)) return false;
-    if (!is_outside(body, array) && !is_parameter(body, array)) return false;
-    for (uint32_t i = 1; i + 1 < step->args.count; i++)
+    if (array->type->rank != indices || ct_flow_is_object(array->type->element)) return false;
+    for (uint32_t i = 1; i < indices; i++)
         if (!is_fixed(body, branch, &step->args.items[i])) return false;
     return ct_flow_shifted_index(body, branch, last, &shift) || ct_flow_shifted_index(body, body, last, &shift) ||
            is_fixed(body, branch, last);
 }
 
-static bool is_parted(const CtFlowBlock *body, const CtFlowBlock *block, const CtFlowStep *step);
+static bool is_parted(const CtFlowBlock *body, const CtFlowBlock *block, const CtFlowStep *step, bool updates);
 
-static bool is_simple_branch(const CtFlowBlock *body, const CtFlowBlock *branch) {
+/* A read of an array from outside, or of one that the loop carries; where `updates`, of one that it changes. */
+static bool is_simple_read(const CtFlowBlock *body, const CtFlowBlock *branch, const CtFlowStep *step, bool updates) {
+    const CtFlowArg *array = &step->args.items[0];
+    if (step->kind != FLOW_READ || (!updates && !is_outside(body, array) && !is_parameter(body, array))) return false;
+    return is_along_there(body, branch, step, step->args.count - 1);
+}
+
+static bool is_simple_branch(const CtFlowBlock *body, const CtFlowBlock *branch, bool updates) {
     if (branch->exit != EXIT_YIELD) return false;
     for (uint32_t i = 0; i < branch->steps.count; i++) {
         const CtFlowStep *step = branch->steps.items[i];
         bool simple = (step->kind == FLOW_PRIM && ct_prim_is_light(step->as.prim) && !ct_flow_step_fails(step)) ||
-                      (step->kind == FLOW_READ && is_along_there(body, branch, step)) || is_parted(body, branch, step);
+                      is_simple_read(body, branch, step, updates) || is_parted(body, branch, step, updates);
+        if (updates && step->kind == FLOW_UPDATE) simple = is_along_there(body, branch, step, step->args.count - 2);
         if (!simple) return false;
     }
     return true;
 }
 
-static bool is_parted(const CtFlowBlock *body, const CtFlowBlock *block, const CtFlowStep *step) {
-    CtFlowParting parting;
-    if (!find_parting(body, block, step, &parting)) return false;
-    for (uint32_t i = 0; i < step->results.count; i++)
-        if (step->results.items[i] != NULL && ct_flow_is_object(step->results.items[i]->type)) return false;
-    const CtFlowBranch *branches = step->as.cases.branches;
-    return is_simple_branch(body, branches[0].block) && is_simple_branch(body, branches[1].block);
+static bool is_array_of_numbers(const CtFlowType *type) {
+    return type->kind == FLOW_ARRAY && !ct_flow_is_object(type->element);
 }
 
-bool ct_flow_is_parted(const CtFlowBlock *body, const CtFlowStep *step) { return is_parted(body, body, step); }
+static bool is_parted(const CtFlowBlock *body, const CtFlowBlock *block, const CtFlowStep *step, bool updates) {
+    CtFlowParting parting;
+    if (!find_parting(body, block, step, &parting)) return false;
+    for (uint32_t i = 0; i < step->results.count; i++) {
+        const CtFlowVar *result = step->results.items[i];
+        if (result != NULL && ct_flow_is_object(result->type) && !(updates && is_array_of_numbers(result->type)))
+            return false;
+    }
+    const CtFlowBranch *branches = step->as.cases.branches;
+    return is_simple_branch(body, branches[0].block, updates) && is_simple_branch(body, branches[1].block, updates);
+}
+
+bool ct_flow_is_parted(const CtFlowBlock *body, const CtFlowStep *step) { return is_parted(body, body, step, false); }
 
 static void find_tests(const CtFlowBlock *body, const CtFlowBlock *block, CtFlowTests *tests) {
     CtFlowPiece piece;
@@ -162,34 +177,37 @@ CtFlowTests ct_flow_parting_tests(const CtFlowBlock *body) {
     return tests;
 }
 
-static bool is_simple(const CtFlowBlock *body, const CtFlowStep *step) {
+static bool is_simple(const CtFlowBlock *body, const CtFlowStep *step, bool updates) {
     CtFlowPiece piece;
     switch (step->kind) {
     case FLOW_DIM: return true;
     case FLOW_PRIM: return ct_prim_is_light(step->as.prim) && !ct_flow_step_fails(step);
     case FLOW_READ: return is_along(body, step, step->args.count - 1, true);
     case FLOW_UPDATE: return is_along(body, step, step->args.count - 2, false);
-    case FLOW_SWITCH: return ct_flow_piece(body, step, &piece) || ct_flow_is_parted(body, step);
+    case FLOW_SWITCH: return ct_flow_piece(body, step, &piece) || is_parted(body, body, step, updates);
     default: return false;
     }
 }
 
-bool ct_flow_is_elementwise(const CtFlowStep *loop) {
+/* `updates`: also in the switches. */
+static bool is_elementwise(const CtFlowStep *loop, bool updates) {
     const CtFlowBlock *body = loop->as.loop.block;
     if (body->exit != EXIT_YIELD) return false;
     for (uint32_t i = 0; i < loop->results.count; i++) {
         const CtFlowType *type = loop->results.items[i]->type;
-        if (type->kind != FLOW_ARRAY || ct_flow_is_object(type->element)) return false;
+        if (!is_array_of_numbers(type)) return false;
         if (i >= loop->as.loop.carried && type->rank != 1) return false;
     }
     for (uint32_t i = 0; i < body->steps.count; i++)
-        if (!is_simple(body, body->steps.items[i])) return false;
+        if (!is_simple(body, body->steps.items[i], updates)) return false;
     return loop->results.count > 0 && ct_flow_parting_tests(body).count <= CT_MOST_TESTS;
 }
+
+bool ct_flow_is_elementwise(const CtFlowStep *loop) { return is_elementwise(loop, false); }
 
 bool ct_flow_is_pieced(const CtFlowStep *loop) {
     const CtFlowBlock *body = loop->as.loop.block;
     bool any = false;
     for (uint32_t i = 0; i < body->steps.count; i++) any |= body->steps.items[i]->kind == FLOW_SWITCH;
-    return any && ct_flow_is_elementwise(loop);
+    return any && is_elementwise(loop, true);
 }

@@ -342,6 +342,16 @@ static bool extreme_known(Simplify *s, const CtFlowStep *step) {
     return false;
 }
 
+/* a div b is 0, and a mod b is a, where 0 ≤ a < b. */
+static bool division_known(Simplify *s, const CtFlowStep *step) {
+    CtPrim prim = step->as.prim;
+    bool divides = prim == PRIM_INT_DIV || prim == PRIM_INT_QUOT;
+    if (!divides && prim != PRIM_INT_MOD && prim != PRIM_INT_REM) return false;
+    const CtFlowArg *a = &step->args.items[0], *b = &step->args.items[1];
+    if (!ct_flow_is_natural(&s->facts, a) || ct_flow_compare(&s->facts, PRIM_INT_LT, a, b) != 1) return false;
+    return CT_FIRED("simplify.division") && stand(s, step, divides ? (CtFlowArg){.type = a->type} : *a);
+}
+
 /* x + 0 is x unless x is −0.0; the sum turns the structural zeros of cotangents into ordinary ones. */
 static bool plain_known(Simplify *s, const CtFlowStep *step) {
     static const double zero = 0;
@@ -634,7 +644,7 @@ static bool is_known(Simplify *s, CtFlowStep *step) {
         ct_flow_divide_by_bits(&s->facts, step);
         if (ct_flow_fold(step, &value) && CT_FIRED("simplify.fold")) return stand(s, step, value);
         if (ct_flow_sum_of_ints(&s->facts, step, &value)) return stand(s, step, value);
-        return extreme_known(s, step) || compare_known(s, step) || plain_known(s, step);
+        return extreme_known(s, step) || division_known(s, step) || compare_known(s, step) || plain_known(s, step);
     case FLOW_OPEN: return open_known(s, step);
     case FLOW_READ: return read_known(s, step);
     case FLOW_DIM: return dim_known(s, step);
