@@ -57,6 +57,8 @@ LANES_FUNCTION(exp)
 LANES_FUNCTION(log)
 LANES_FUNCTION(sin)
 LANES_FUNCTION(cos)
+/* To a rounding error of 1, not of the result. */
+static inline Lanes lanes_tanh(Lanes x) { return 1 - 2 / (1 + lanes_exp(2 * x)); }
 static inline Lanes lanes_sqrt(Lanes x) {
     Lanes y;
     for (int i = 0; i < LANES; i++) y[i] = sqrt(x[i]);

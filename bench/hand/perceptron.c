@@ -1,6 +1,7 @@
-/* A perceptron on a batch: bench/native/perceptron.cot. Its products are OpenBLAS's where that is installed
- * (HAND_BLAS), or loops that the compiler vectorises. */
+/* A perceptron on a batch: bench/native/perceptron.cot. The products of the scalar code are OpenBLAS's where that is
+ * installed (HAND_BLAS), or loops that the compiler vectorises. */
 #include "hand.h"
+#include "product.h"
 
 #ifdef HAND_BLAS
 #include <cblas.h>
@@ -58,7 +59,7 @@ static void product_turned(int64_t m, int64_t n, int64_t k, const double *a, con
 }
 #endif
 
-static void gradient(const Subject *s, double *restrict results) {
+static void scalar(const Subject *s, double *restrict results) {
     int64_t hidden = s->items[0].dims[0], inputs = s->items[0].dims[1], classes = s->items[2].dims[0];
     int64_t batch = s->items[4].dims[0];
     const double *w1 = s->items[0].data, *b1 = s->items[1].data, *w2 = s->items[2].data, *b2 = s->items[3].data;
@@ -99,6 +100,67 @@ static void gradient(const Subject *s, double *restrict results) {
     free(h);
 }
 
+/* The cross-entropy of a row of answers; in their place remains its derivative, times `part`. */
+static double entropy(double *row, int64_t classes, int64_t label, double part) {
+    double most = row[0], sum = 0, wanted = row[label];
+    for (int64_t j = 1; j < classes; j++) most = row[j] > most ? row[j] : most;
+    int64_t j = 0;
+    Lanes sums = {0};
+    for (; j + LANES <= classes; j += LANES) {
+        Lanes x = lanes_exp(load(row + j) - most);
+        store(row + j, x);
+        sums += x;
+    }
+    if (j < classes) {
+        Lanes x = all(-INFINITY);
+        for (int64_t i = j; i < classes; i++) x[i - j] = row[i] - most;
+        x = lanes_exp(x);
+        sums += x;
+        for (int64_t i = j; i < classes; i++) row[i] = x[i - j];
+    }
+    sum = total(sums);
+    for (int64_t i = 0; i < classes; i++) row[i] *= part / sum;
+    row[label] -= part;
+    return most + log(sum) - wanted;
+}
+
+/* The units of the hidden layer are a multiple of LANES. */
+static void lanes(const Subject *s, double *restrict results) {
+    int64_t hidden = s->items[0].dims[0], inputs = s->items[0].dims[1], classes = s->items[2].dims[0];
+    int64_t batch = s->items[4].dims[0];
+    const double *w1 = s->items[0].data, *b1 = s->items[1].data, *w2 = s->items[2].data, *b2 = s->items[3].data;
+    const double *images = s->items[4].data, *labels = s->items[5].data;
+    double *dw1 = results + 1, *db1 = dw1 + hidden * inputs, *dw2 = db1 + hidden, *db2 = dw2 + classes * hidden,
+           loss = 0;
+    double *h = malloc((size_t)(batch * (2 * hidden + classes)) * sizeof *h), *h_adj = h + batch * hidden,
+           *y = h_adj + batch * hidden;
+    if (hidden % LANES != 0) abort();
+    memset(results, 0, s->results * sizeof *results);
+    memset(h_adj, 0, (size_t)(batch * hidden) * sizeof *h_adj);
+    for (int64_t i = 0; i < batch; i++) {
+        memcpy(h + i * hidden, b1, (size_t)hidden * sizeof *h);
+        memcpy(y + i * classes, b2, (size_t)classes * sizeof *y);
+    }
+    add_product(batch, hidden, inputs, (Factor){images, inputs, 1}, (Factor){w1, 1, inputs}, h);
+    for (int64_t i = 0; i < batch * hidden; i += LANES) store(h + i, lanes_tanh(load(h + i)));
+    add_product(batch, classes, hidden, (Factor){h, hidden, 1}, (Factor){w2, 1, hidden}, y);
+    for (int64_t i = 0; i < batch; i++) {
+        loss += entropy(y + i * classes, classes, (int64_t)labels[i], 1 / (double)batch);
+        for (int64_t j = 0; j < classes; j++) db2[j] += y[i * classes + j];
+    }
+    add_product(classes, hidden, batch, (Factor){y, 1, classes}, (Factor){h, hidden, 1}, dw2);
+    add_product(batch, hidden, classes, (Factor){y, classes, 1}, (Factor){w2, hidden, 1}, h_adj);
+    for (int64_t i = 0; i < batch; i++)
+        for (int64_t j = 0; j < hidden; j += LANES) {
+            Lanes x = load(h + i * hidden + j), g = load(h_adj + i * hidden + j) * (1 - x * x);
+            store(h_adj + i * hidden + j, g);
+            store(db1 + j, load(db1 + j) + g);
+        }
+    add_product(hidden, inputs, batch, (Factor){h_adj, 1, hidden}, (Factor){images, inputs, 1}, dw1);
+    results[0] = loss / (double)batch;
+    free(h);
+}
+
 /* Two large products of matrices, three small ones, and what is done for each element. */
 static Work work(const Subject *s) {
     double hidden = (double)s->items[0].dims[0], inputs = (double)s->items[0].dims[1];
@@ -108,4 +170,4 @@ static Work work(const Subject *s) {
 }
 
 const Subject perceptron_subject = {
-    .name = "perceptron", .ranks = "02121", .values = 1, .work = work, .make = make, .scalar = gradient};
+    .name = "perceptron", .ranks = "02121", .values = 1, .work = work, .make = make, .scalar = scalar, .lanes = lanes};
