@@ -1,8 +1,10 @@
 /* Products of matrices. Each element is the sum of its terms from the first to the last, in the order of a fold. What
- * is computed at the same time are different elements: register tiles of four rows, whose sums stay in registers.
+ * is computed at the same time are different elements: register tiles of four rows, whose sums stay in registers. A
+ * term is added by a fused multiplication where results need not be exact.
  *
- * The terms are divided into strips and the columns into slices, for locality: a tile reads one strip of a slice of the
- * right matrix, and one strip of four rows of the left matrix. Both are packed in the order in which they are read.
+ * The terms are divided into strips and the rows into blocks, for locality: a strip of a tile's columns of the right
+ * matrix stays in the first cache for all rows of a block of the left matrix, a strip of which stays in the second.
+ * Both are packed in the order in which they are read.
  *
  * Threads share the rows of the result, or the columns if these are more. Every sum belongs to one thread, so the bits
  * of the result do not depend on the number of threads. */
@@ -27,11 +29,36 @@ enum { CT_UNIT = 2 };
 #define CT_UNIT_OF(x)                                                                                                  \
     { x, x }
 #endif
+/* CT_FUSED: a multiplication and an addition are one instruction, rounded once. Not where results are to be exact. */
+#if defined(CT_MATH_EXACT) || !defined(__FMA__)
+#define CT_FUSED                  0
+#define CT_ADD_PRODUCT(sum, a, b) ((sum) + (a) * (b))
+#else
+#define CT_FUSED 1
+#if defined(__has_builtin)
+#if __has_builtin(__builtin_elementwise_fma)
+#define CT_ADD_PRODUCT(sum, a, b) __builtin_elementwise_fma(a, b, sum)
+#endif
+#endif
+#if defined(CT_ADD_PRODUCT)
+#elif defined(__AVX512F__)
+#define CT_ADD_PRODUCT(sum, a, b) __builtin_ia32_vfmaddpd512_mask(a, b, sum, -1, 4)
+#else
+#define CT_ADD_PRODUCT(sum, a, b) __builtin_ia32_vfmaddpd256(a, b, sum)
+#endif
+#endif
+
+/* Vectors in a row of a tile: as many as leave registers for what is added. A product that is not fused needs one. */
+#if CT_FUSED || defined(__AVX512F__) || defined(__aarch64__)
+#define CT_TILE_UNITS 3
+#else
+#define CT_TILE_UNITS 2
+#endif
 enum {
     CT_TILE_ROWS = 4,
-    CT_TILE = 2 * CT_UNIT,
-    CT_STRIP = 128,
-    CT_SLICE = 512,
+    CT_TILE = CT_TILE_UNITS * CT_UNIT,
+    CT_STRIP = 192,
+    CT_BLOCK_ROWS = 128, /* a multiple of CT_TILE_ROWS */
     CT_PART_ROWS = 64,
     CT_TERMS_A_STEP = 8,
     CT_LEAST_BLAS = 32 * 32 * 32 /* terms */
@@ -52,55 +79,91 @@ static inline ct_unit ct_unit_load(const double *at) {
 }
 static inline void ct_unit_store(double *at, ct_unit x) { memcpy(at, &x, sizeof x); }
 
-/* a · b. With `scales` it is ct_scale with the cotangent as second argument: of_a is −1 (all bits) if that is a, and 0
- * if it is b. */
-static inline ct_unit ct_unit_term(ct_unit a, ct_unit b, bool scales, int64_t of_a) {
-    ct_unit product = a * b;
-    if (!scales) return product;
-    ct_unit_ints zero = (((ct_unit_ints)a == INT64_MIN) & of_a) | (((ct_unit_ints)b == INT64_MIN) & ~of_a);
-    return (ct_unit)((zero & INT64_MIN) | (~zero & (ct_unit_ints)product));
+/* sum + a · b. With `scales` the product is ct_scale with the cotangent as second argument: of_a is −1 (all bits) if
+ * that is a, and 0 if it is b. */
+static CT_INSIDE inline ct_unit ct_unit_add_term(ct_unit sum, ct_unit a, ct_unit b, bool scales, int64_t of_a) {
+    if (scales) {
+        ct_unit_ints zero = (((ct_unit_ints)a == INT64_MIN) & of_a) | (((ct_unit_ints)b == INT64_MIN) & ~of_a);
+        return sum + (ct_unit)((zero & INT64_MIN) | (~zero & (ct_unit_ints)(a * b + 0.0)));
+    }
+    return CT_ADD_PRODUCT(sum, a, b);
 }
 
-/* Adds `count` more terms to the sums of a tile. `a` holds four rows interleaved, `b` two vectors of columns. */
-static CT_INSIDE inline void ct_tile_add(double *sums, const double *a, const double *b, int64_t count, bool scales,
-                                         int64_t of_a) {
-    ct_unit s00 = ct_unit_load(sums), s01 = ct_unit_load(sums + CT_UNIT), s10 = ct_unit_load(sums + CT_TILE),
-            s11 = ct_unit_load(sums + CT_TILE + CT_UNIT), s20 = ct_unit_load(sums + 2 * CT_TILE),
-            s21 = ct_unit_load(sums + 2 * CT_TILE + CT_UNIT), s30 = ct_unit_load(sums + 3 * CT_TILE),
-            s31 = ct_unit_load(sums + 3 * CT_TILE + CT_UNIT);
-    for (int64_t k = 0; k < count; k++, a += CT_TILE_ROWS, b += CT_TILE) {
-        ct_unit b0 = ct_unit_load(b), b1 = ct_unit_load(b + CT_UNIT);
-        ct_unit a0 = CT_UNIT_OF(a[0]), a1 = CT_UNIT_OF(a[1]), a2 = CT_UNIT_OF(a[2]), a3 = CT_UNIT_OF(a[3]);
-        s00 += ct_unit_term(a0, b0, scales, of_a);
-        s01 += ct_unit_term(a0, b1, scales, of_a);
-        s10 += ct_unit_term(a1, b0, scales, of_a);
-        s11 += ct_unit_term(a1, b1, scales, of_a);
-        s20 += ct_unit_term(a2, b0, scales, of_a);
-        s21 += ct_unit_term(a2, b1, scales, of_a);
-        s30 += ct_unit_term(a3, b0, scales, of_a);
-        s31 += ct_unit_term(a3, b1, scales, of_a);
+/* gcc would load vectors of b again for each row. */
+#if CT_FUSED && !defined(__clang__)
+#define CT_IN_REGISTERS(x, y, z) __asm__("" : "+v"(x), "+v"(y), "+v"(z))
+#else
+#define CT_IN_REGISTERS(x, y, z) (void)0
+#endif
+
+#define CT_ROW_LOAD(i)                                                                                                 \
+    s##i##0 = ct_unit_load(at + i * stride);                                                                           \
+    s##i##1 = ct_unit_load(at + i * stride + CT_UNIT);                                                                 \
+    if (CT_TILE_UNITS == 3) s##i##2 = ct_unit_load(at + i * stride + 2 * CT_UNIT)
+#define CT_ROW_ADD(i)                                                                                                  \
+    x = (ct_unit)CT_UNIT_OF(a[i]);                                                                                     \
+    s##i##0 = ct_unit_add_term(s##i##0, x, b0, scales, of_a);                                                          \
+    s##i##1 = ct_unit_add_term(s##i##1, x, b1, scales, of_a);                                                          \
+    if (CT_TILE_UNITS == 3) s##i##2 = ct_unit_add_term(s##i##2, x, b2, scales, of_a)
+#define CT_ROW_STORE(i)                                                                                                \
+    ct_unit_store(at + i * stride, s##i##0);                                                                           \
+    ct_unit_store(at + i * stride + CT_UNIT, s##i##1);                                                                 \
+    if (CT_TILE_UNITS == 3) ct_unit_store(at + i * stride + 2 * CT_UNIT, s##i##2)
+
+/* Adds `count` more terms to the tile of x at `at`, or to `start` if they are the first. `a` holds four rows
+ * interleaved, `b` the vectors of columns. */
+static CT_INSIDE inline void ct_tile_add(double *at, int64_t stride, const double *a, const double *b, int64_t count,
+                                         bool first, double start, bool scales, int64_t of_a) {
+    ct_unit s00 = CT_UNIT_OF(start), s01 = s00, s02 = s00, s10 = s00, s11 = s00, s12 = s00, s20 = s00, s21 = s00,
+            s22 = s00, s30 = s00, s31 = s00, s32 = s00, x;
+    if (!first) {
+        CT_ROW_LOAD(0);
+        CT_ROW_LOAD(1);
+        CT_ROW_LOAD(2);
+        CT_ROW_LOAD(3);
     }
-    ct_unit_store(sums, s00);
-    ct_unit_store(sums + CT_UNIT, s01);
-    ct_unit_store(sums + CT_TILE, s10);
-    ct_unit_store(sums + CT_TILE + CT_UNIT, s11);
-    ct_unit_store(sums + 2 * CT_TILE, s20);
-    ct_unit_store(sums + 2 * CT_TILE + CT_UNIT, s21);
-    ct_unit_store(sums + 3 * CT_TILE, s30);
-    ct_unit_store(sums + 3 * CT_TILE + CT_UNIT, s31);
+    for (int64_t k = 0; k < count; k++, a += CT_TILE_ROWS, b += CT_TILE) {
+        ct_unit b0 = ct_unit_load(b), b1 = ct_unit_load(b + CT_UNIT), b2 = b1;
+        if (CT_TILE_UNITS == 3) b2 = ct_unit_load(b + 2 * CT_UNIT);
+        CT_IN_REGISTERS(b0, b1, b2);
+        CT_ROW_ADD(0);
+        CT_ROW_ADD(1);
+        CT_ROW_ADD(2);
+        CT_ROW_ADD(3);
+    }
+    CT_ROW_STORE(0);
+    CT_ROW_STORE(1);
+    CT_ROW_STORE(2);
+    CT_ROW_STORE(3);
 }
+#undef CT_ROW_LOAD
+#undef CT_ROW_ADD
+#undef CT_ROW_STORE
 
 /* Packs a strip of `width` rows or columns, interleaved: to[k * width + l] = from[l, k]; zeros where there are
  * fewer. */
 static CT_INSIDE inline void ct_strip_pack(double *restrict to, ct_factor from, int64_t some, int64_t count,
                                            int64_t width) {
+    int64_t l = 0;
     if (some < width) memset(to, 0, (size_t)(count * width) * sizeof *to);
-    if (from.down == 1 && some == width)
+    if (from.down == 1 && some == width) {
         for (int64_t k = 0; k < count; k++)
             memcpy(to + k * width, from.at + k * from.along, (size_t)width * sizeof *to);
-    else
-        for (int64_t l = 0; l < some; l++)
-            for (int64_t k = 0; k < count; k++) to[k * width + l] = from.at[l * from.down + k * from.along].f;
+        return;
+    }
+    for (; l + 4 <= some; l += 4) { /* four at a time, so that stores are of vectors */
+        const ct_word *at0 = from.at + l * from.down, *at1 = at0 + from.down, *at2 = at1 + from.down,
+                      *at3 = at2 + from.down;
+        for (int64_t k = 0; k < count; k++) {
+            double *four = to + k * width + l;
+            four[0] = at0[k * from.along].f;
+            four[1] = at1[k * from.along].f;
+            four[2] = at2[k * from.along].f;
+            four[3] = at3[k * from.along].f;
+        }
+    }
+    for (; l < some; l++)
+        for (int64_t k = 0; k < count; k++) to[k * width + l] = from.at[l * from.down + k * from.along].f;
 }
 
 static inline int64_t ct_least(int64_t a, int64_t b) { return a < b ? a : b; }
@@ -111,28 +174,23 @@ static inline void ct_tile_copy(void *to, int64_t to_stride, const void *from, i
     for (int64_t i = 0; i < rows; i++) {
         double *at = (double *)to + i * to_stride;
         const double *of = (const double *)from + i * from_stride;
-        if (wide == CT_TILE)
-            memcpy(at, of, CT_TILE * sizeof *at);
-        else
-            for (int64_t j = 0; j < wide; j++) at[j] = of[j];
+        for (int64_t j = 0; j < wide; j++) at[j] = of[j];
     }
 }
 
-/* Adds a strip of terms to four rows of x, from the one at `at` on, in the columns that `right`, a packed slice,
- * covers. x has `rows` rows from there on. With `first`, the sums begin at `start`. */
-static inline void ct_strip_add(ct_word *at, int64_t stride, int64_t rows, int64_t columns, const double *left,
+/* Adds a strip of terms to a tile of x, of which only some rows and columns may be there. */
+static inline void ct_strip_add(ct_word *at, int64_t stride, int64_t rows, int64_t wide, const double *left,
                                 const double *right, int64_t count, int cotangent, bool first, double start) {
     double sums[CT_TILE_ROWS * CT_TILE] __attribute__((aligned(64)));
-    for (int64_t j = 0; j < columns; j += CT_TILE, right += count * CT_TILE) {
-        int64_t wide = ct_least(CT_TILE, columns - j);
-        for (int64_t i = 0; first && i < CT_TILE_ROWS * CT_TILE; i++) sums[i] = start;
-        if (!first) ct_tile_copy(sums, CT_TILE, at + j, stride, rows, wide);
-        if (cotangent == 0)
-            ct_tile_add(sums, left, right, count, false, 0);
-        else
-            ct_tile_add(sums, left, right, count, true, cotangent == 1 ? -1 : 0);
-        ct_tile_copy(at + j, stride, sums, CT_TILE, rows, wide);
-    }
+    bool whole = rows == CT_TILE_ROWS && wide == CT_TILE;
+    double *to = whole ? (double *)at : sums;
+    int64_t to_stride = whole ? stride : CT_TILE;
+    if (!whole && !first) ct_tile_copy(sums, CT_TILE, at, stride, rows, wide);
+    if (cotangent == 0)
+        ct_tile_add(to, to_stride, left, right, count, first, start, false, 0);
+    else
+        ct_tile_add(to, to_stride, left, right, count, first, start, true, cotangent == 1 ? -1 : 0);
+    if (!whole) ct_tile_copy(at, stride, sums, CT_TILE, rows, wide);
 }
 
 typedef struct ct_multiplying { /* the product x = a b, or some rows or columns of it */
@@ -147,24 +205,25 @@ typedef struct ct_multiplying { /* the product x = a b, or some rows or columns 
 
 static CT_NEAR void ct_multiply(ct_run *rt, const ct_multiplying *m) {
     int64_t strip = ct_least(m->count, CT_STRIP);
-    int64_t slice = ct_least((m->columns + CT_TILE - 1) / CT_TILE * CT_TILE, CT_SLICE);
-    size_t count = (size_t)(strip * (slice + CT_TILE_ROWS));
-    double *left = ct_take(rt, count), *right = left + strip * CT_TILE_ROWS;
+    int64_t block = ct_least((m->rows + CT_TILE_ROWS - 1) / CT_TILE_ROWS * CT_TILE_ROWS, CT_BLOCK_ROWS);
+    size_t count = (size_t)(strip * (block + CT_TILE));
+    double *left = ct_take(rt, count), *right = left + strip * block;
     for (int64_t k = 0; k < m->count; k += strip) {
         int64_t terms = ct_least(strip, m->count - k);
-        for (int64_t j = 0; j < m->columns; j += slice) {
-            int64_t wide = ct_least(slice, m->columns - j);
+        for (int64_t i = 0; i < m->rows; i += block) {
+            int64_t high = ct_least(block, m->rows - i);
             ct_iteration(rt);
-            for (int64_t l = 0; l < wide; l += CT_TILE) {
-                ct_factor some = {m->b.at + (j + l) * m->b.down + k * m->b.along, m->b.down, m->b.along};
-                ct_strip_pack(right + l * terms, some, ct_least(CT_TILE, wide - l), terms, CT_TILE);
+            for (int64_t l = 0; l < high; l += CT_TILE_ROWS) {
+                ct_factor some = {m->a.at + (i + l) * m->a.down + k * m->a.along, m->a.down, m->a.along};
+                ct_strip_pack(left + l * terms, some, ct_least(CT_TILE_ROWS, high - l), terms, CT_TILE_ROWS);
             }
-            for (int64_t i = 0; i < m->rows; i += CT_TILE_ROWS) {
-                int64_t high = ct_least(CT_TILE_ROWS, m->rows - i);
-                ct_factor some = {m->a.at + i * m->a.down + k * m->a.along, m->a.down, m->a.along};
-                ct_strip_pack(left, some, high, terms, CT_TILE_ROWS);
-                ct_strip_add(m->x + i * m->stride + j, m->stride, high, wide, left, right, terms, m->cotangent, k == 0,
-                             m->start);
+            for (int64_t j = 0; j < m->columns; j += CT_TILE) {
+                int64_t wide = ct_least(CT_TILE, m->columns - j);
+                ct_factor some = {m->b.at + j * m->b.down + k * m->b.along, m->b.down, m->b.along};
+                ct_strip_pack(right, some, wide, terms, CT_TILE);
+                for (int64_t l = 0; l < high; l += CT_TILE_ROWS)
+                    ct_strip_add(m->x + (i + l) * m->stride + j, m->stride, ct_least(CT_TILE_ROWS, high - l), wide,
+                                 left + l * terms, right, terms, m->cotangent, k == 0, m->start);
             }
         }
     }
@@ -229,13 +288,31 @@ static inline bool ct_holds_zero(const ct_array *x) {
     return found != 0;
 }
 
+static inline bool ct_is_finite(const ct_array *x) {
+    const int64_t infinity = INT64_C(0x7FF) << 52;
+    int64_t words = ct_words(x), found = 0;
+    for (int64_t i = 0; i < words; i++) found |= (x->data[i].i & infinity) == infinity;
+    return found == 0;
+}
+
+/* Sums all of whose terms are structural zeros are one: rows of x, or columns if the cotangent is b. */
+static void ct_multiply_nothing(const ct_multiplying *m, bool of_a) {
+    ct_factor of = of_a ? m->a : m->b;
+    int64_t sums = of_a ? m->rows : m->columns, each = of_a ? m->columns : m->rows;
+    int64_t down = of_a ? m->stride : 1, along = of_a ? 1 : m->stride;
+    for (int64_t i = 0; i < sums; i++) {
+        int64_t k = 0;
+        while (k < m->count && of.at[i * of.down + k * of.along].i == INT64_MIN) k++;
+        for (int64_t j = 0; j < each && k == m->count; j++) m->x[i * down + j * along].f = -0.0;
+    }
+}
+
 /* The product a b of the given numbers of rows and columns. Either matrix may be stored transposed (its element [i, j]
  * is at [j, i]). All zeros if the shapes do not fit. `cotangent`: 1 or 2 says which matrix is a cotangent; 0: neither.
  * Borrows both. */
 static CT_NEAR ct_array *ct_matrix_product(ct_run *rt, int site, int64_t rows, int64_t columns, const ct_array *a,
                                            int a_transposed, const ct_array *b, int b_transposed, int cotangent) {
     int64_t words, count = a->dims[1 - a_transposed];
-    double start = cotangent == 0 ? 0.0 : -0.0;
     rt->here = site;
     if (__builtin_mul_overflow(rows, columns, &words)) ct_fail_memory(rt);
     ct_array *x = ct_array_make(rt, 2, false, words);
@@ -243,10 +320,12 @@ static CT_NEAR ct_array *ct_matrix_product(ct_run *rt, int site, int64_t rows, i
     x->dims[1] = rows == 0 ? 0 : columns;
     bool fits = a->dims[a_transposed] == rows && b->dims[b_transposed] == count && b->dims[1 - b_transposed] == columns;
     if (!fits || count == 0 || words == 0) {
-        for (int64_t i = 0; i < words; i++) x->data[i].f = start;
+        for (int64_t i = 0; i < words; i++) x->data[i].f = cotangent == 0 ? 0.0 : -0.0;
     } else {
-        bool scales = cotangent != 0 && ct_holds_zero(cotangent == 1 ? a : b);
-        ct_multiplying m = {.by_columns = columns > rows, .x = x->data, .start = start};
+        /* of a finite number a structural zero makes a zero, which changes no sum that begins with 0.0 */
+        bool zeros = cotangent != 0 && ct_holds_zero(cotangent == 1 ? a : b);
+        bool scales = zeros && !ct_is_finite(cotangent == 1 ? b : a);
+        ct_multiplying m = {.by_columns = columns > rows, .x = x->data, .start = scales ? -0.0 : 0.0};
         m.rows = rows;
         m.columns = m.stride = columns;
         m.count = count;
@@ -257,6 +336,7 @@ static CT_NEAR ct_array *ct_matrix_product(ct_run *rt, int site, int64_t rows, i
             m.loop = ct_multiply_parts(rt, &m);
             ct_share(rt, ct_multiply_part, NULL, &m);
         }
+        if (zeros && !scales) ct_multiply_nothing(&m, cotangent == 1);
     }
     rt->here = 0;
     return x;
