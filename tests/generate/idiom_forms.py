@@ -6,6 +6,9 @@ from tree import E
 SHIFTED = ["[|$F|] ++ init ARRAY", "append (replicate 1 ($F)) (init ARRAY)", "tail ARRAY ++ [|$F|]", "build (length ARRAY) (\\i -> if i == 0 then $F else ARRAY ! (i - 1))",
            "build (length ARRAY) (\\i -> if i + 1 < length ARRAY then ARRAY ! (i + 1) else $F)"]
 
+# Places beside the loop's index, in an array that wraps around or whose ends stand for what is beyond them.
+BESIDE = ["mod (I + C) N", "mod (I - C) N", "min (N - 1) (I + C)", "max 0 (I - C)", "min (I + C) (N - 1)", "max 0 (min (N - 1) (I - C))", "I"]
+
 
 class IdiomForms:
     def function_of(self, names, t, env, n):
@@ -34,6 +37,55 @@ class IdiomForms:
         result = self.pick([last, f"zipWith (\\a b -> a + 0.25 * b) {v} {last}", f"zipWith3 (\\a b c -> a + b * c) {v} {last} (append [|{k}|] (init {last}))"])
         form = f"foldl (\\{v} {k} -> let {{ {'; '.join(lets)} }} in {result}) $0 (replicate {self.pick('1236')} 0.5)"
         return E(t, form, kids, binds)
+
+    def beside(self, index, length):
+        place = self.pick(BESIDE).replace("C", self.pick(["1", "1", "1", "2", "3", "20"]))
+        return "(" + place.replace("I", index).replace("N", length) + ")"
+
+    @makes("A", 0.5)
+    def grid(self, t, env, n):
+        """A step over a grid of one or two dimensions; or several, one after the other."""
+        t = self.known(t, env)
+        if t[1] != "D" or not self.affordable(t[2], env.bind(times=12)):
+            return None
+        a, b, c = self.split(n, 3)
+        v, m, x, y, i, j, k = (self.name(prefix) for prefix in ("v", "m", "x", "y", "i", "j", "n"))
+        two, binds = self.function_of([x, y], "D", env.bind(times=12 * self.times(t[2]), nest=1), b)
+        one, of_one = self.function_of([x], "D", env.bind(times=4 * self.times(t[2]), nest=1), c)
+        ends = self.pick(["", "", f"if {i} == 0 then {v} ! {i} else ", f"if {i} > 0 && {i} < {k} - 1 then 0.5 else "])
+        here = f"let {{ {x} = {v} ! {self.beside(i, k)}; {y} = {v} ! {self.beside(i, k)} }} in {ends}$1 + 0.5 * {v} ! {self.beside(i, k)}"
+        line = f"(\\{v} -> let {{ {k} = length {v} }} in build {k} (\\{i} -> {here}))"
+        at = lambda: f"{m} ! {self.beside(j, '3')} ! {self.beside(i, k)}"
+        plane = (f"let {{ {v} = $0; {k} = length {v}; {m} = map (\\s -> map (\\{x} -> s * $2) {v}) [|1.0, 0.5, 2.0|] }} in "
+                 f"map sum (build {k} (\\{i} -> build 3 (\\{j} -> let {{ {x} = {at()}; {y} = {at()} }} in $1 + {at()})))")
+        rows = (f"let {{ {v} = $0; {k} = length {v}; {m} = map (\\s -> map (\\{x} -> s * $2) {v}) [|1.0, 0.5, 2.0|] }} in "
+                f"foldl (zipWith (+)) {v} (toList (build 3 (\\{j} -> build {k} (\\{i} -> let {{ {x} = {at()}; {y} = {at()} }} in $1 + {at()}))))")
+        form = self.pick([f"{line} $0", f"{line} ({line} $0)", f"iterate {line} $0 !! 2", plane, rows])
+        return E(t, form, [self.e(t, env, a), two, one], {1: binds, 2: of_one})
+
+    @makes("D", 0.6)
+    def through_rows(self, t, env, n):
+        """A sum, or another fold, that goes on from row to row; paths whose parameters all rows share."""
+        d = self.dim(env)
+        if not self.affordable(d, env.bind(times=12)):
+            return None
+        a, b, c = self.split(n, 3)
+        x, y, s, q, row, m = (self.name(prefix) for prefix in ("x", "y", "s", "x", "v", "m"))
+        inner = env.bind(times=12 * self.times(d), nest=1)
+        one, of_one = self.function_of([x], "D", inner, b)
+        two, of_two = self.function_of([x, y], "D", inner, c)
+        first = self.pick([s, s, f"({s} + 1.0)", f"({s} + sum {row})"])
+        matrix = f"{m} = build {self.pick('1359')} (\\{q} -> map (\\{x} -> {x} * fromIntegral {q} + $1) $0)"
+        over = self.pick([
+            f"foldl (\\{s} {row} -> foldl (\\{y} {x} -> {y} + $1) {first} {row}) $3 {m}",
+            f"foldl (\\{s} {row} -> foldl (\\{y} {x} -> $1 + {y}) {first} {row} + 0.5) $3 {m}",
+            f"foldl (\\{s} {row} -> foldl (\\{y} {x} -> 0.5 * {y} + $1) {first} {row}) $3 {m}",
+            f"sum (scanl (\\{s} {row} -> foldl (\\{y} {x} -> {y} + $1) {first} {row}) $3 {m})",
+            f"fst (foldl (\\{s} {row} -> foldl (\\({y}, {q}) {x} -> ({q} + $1, {y})) {s} {row}) ($3, 0.5) {m})",
+            f"let {{ {y} = $3 }} in sum (map (\\{row} -> foldl (\\{s} {x} -> {s} * 0.5 + $2) {y} {row}) {m})",
+            f"let {{ {y} = $3 }} in sum (map (\\{row} -> sin (foldl (\\{s} {x} -> {s} * cos ({y} * {x}) + $2) 1.0 {row})) {m})",
+        ])
+        return E(t, f"let {{ {matrix} }} in {over}", [self.e(("A", "D", d), env, a), one, two, self.e("D", env, 1)], {1: of_one, 2: of_two})
 
     @makes("D", 0.6)
     def as_long_as_the_shorter(self, t, env, n):
