@@ -537,8 +537,8 @@ static bool find_terms(Emit *e, const CtFlowBlock *block, const CtFlowVar *param
     return false;
 }
 
-/* carried' = what additions make of carried, some of them in inner loops that go on with the sum: each lane has a sum of
- * its own, which the body computes as it is written. */
+/* carried' = what additions make of carried, some of them in inner loops that go on with the sum: each lane has a sum
+ * of its own, which the body computes as it is written. */
 static bool runs_through(const Emit *e, const CtFlowBlock *block, const CtFlowVar *param, const CtFlowArg *value) {
     if (value->var == NULL || value->var->type->kind != FLOW_F64 || e->uses[value->var->id].count != 1) return false;
     if (value->var == param) return true;

@@ -119,8 +119,8 @@ CtFlowVar *ct_flow_reverse_yielded(const Reverse *r, const CtFlowStep *loop, con
 
 static bool repeats(const Reverse *r, const Scope *scope, const CtFlowStep *step);
 
-/* Whether what an inner loop, or a sum, gives is an element of an array that the loop around makes, and that is stored: so it is
- * read there. */
+/* Whether what an inner loop, or a sum, gives is an element of an array that the loop around makes, and that is stored:
+ * so it is read there. */
 static bool is_read(const Reverse *r, const Scope *scope, const CtFlowStep *step) {
     if ((step->kind != FLOW_LOOP && step->kind != FLOW_BULK) || scope->kind != SCOPE_LOOP) return false;
     if (repeats(r, scope->parent, scope->step)) return false;
