@@ -73,7 +73,7 @@ run "the evidence page" scripts/evidence.py
 if build build; then
     run "external symbols" scripts/check_symbols.py build
     run "what is installed" tests/install.py
-    all_tests build plain 200 60 4 ""
+    all_tests build plain 200 60 6 ""
     export XDG_CACHE_HOME=$logs/cache # what is compiled for the tests is kept apart
     run "golden programs of Flow, native" tests/run.py --cotan build/cotan --engine native --quick flow native $(some 6)
     run "golden programs, native" tests/run.py --cotan build/cotan --engine native --quick $(some 40)
@@ -84,7 +84,7 @@ if build build; then
         done
     fi
     run "random programs, native" build/tests/random_programs --count 20 --methods forward,tape --native
-    run "rules that fire" tests/rules.py --cotan build/cotan
+    run "rules that fire" tests/rules.py --cotan build/cotan $(some 4)
     run "passes over Flow, checked" tests/passes.py --cotan build/cotan $(some 120)
     run "golden derivatives on Flow" tests/native.py --cotan build/cotan $(some 45)
     run "random programs, derivatives on Flow" build/tests/random_programs --count 12 --methods native
@@ -105,7 +105,7 @@ if build build; then
     run "products by CBLAS" tests/blas.py --cotan build/cotan
     run "exact mathematics" tests/exact_math.py --cotan build/cotan
     run "emitted C" tests/emitted.py --cotan build/cotan $(some 240)
-    run "costs" tests/costs.py --cotan build/cotan $(some 36)
+    run "costs" tests/costs.py --cotan build/cotan $(some 54)
     run "costs of the library" tests/library_costs.py --cotan build/cotan
     run "CHAD" tests/chad.py --cotan build/cotan
     run "spans" tests/spans.py --cotan build/cotan --random "$(few 10 40)"
@@ -122,7 +122,7 @@ else
     failed=$((failed + 1))
 fi
 if build build-sanitize -Db_sanitize=address,undefined -Doptimization=g -Db_lundef=false "-Dc_args=-DCT_LINT -g1"; then
-    all_tests build-sanitize sanitized 40 450 16 --quick
+    all_tests build-sanitize sanitized 40 450 24 --quick
 else
     failed=$((failed + 1))
 fi
