@@ -264,12 +264,16 @@ static CtFlowArg length_of_part(Simplify *s, CtFlowBlock *to, const CtFlowStep *
     return length.items[0];
 }
 
+/* Whether an array is a row or a slice of another. */
+static bool is_part(const Simplify *s, const CtFlowArg *array) {
+    const CtFlowStep *made = array->type->kind == FLOW_ARRAY ? ct_flow_fact(&s->facts, array)->maker : NULL;
+    return made != NULL && (made->kind == FLOW_READ || ct_flow_is_bulk(made, ARRAY_SLICE));
+}
+
 /* Checks the length of a row or a slice as a number, so that it need not be made. */
 static void slice_length(Simplify *s, CtFlowBlock *to, CtFlowStep *step) {
     CtFlowArg *of = &step->args.items[2];
-    const CtFlowStep *made = maker(s, of);
-    bool row = made != NULL && (made->kind == FLOW_READ || ct_flow_is_bulk(made, ARRAY_SLICE));
-    if (of->type->kind != FLOW_ARRAY || !row) return;
+    if (!is_part(s, of)) return;
     CT_FIRED("simplify.slice_of_part");
     CtFlowArgs args = one(s, step->args.items[0]);
     ct_push(s->arena, &args, step->args.items[1]);
@@ -277,14 +281,17 @@ static void slice_length(Simplify *s, CtFlowBlock *to, CtFlowStep *step) {
     step->args = args;
 }
 
-/* Compares lengths of rows as numbers, so that the rows need not be made. */
+/* Compares lengths of rows, of slices and of arrays of known elements as numbers, so that these need not be made. */
 static void zip_lengths(Simplify *s, CtFlowBlock *to, CtFlowStep *step) {
     CtFlowArgs args = {0};
     for (uint32_t i = 0; i < 2; i++) {
         CtFlowArg arg = step->args.items[i];
-        const CtFlowStep *row = ct_flow_maker(&s->facts, &arg, FLOW_READ);
-        if (arg.type->kind == FLOW_ARRAY && row != NULL) {
-            CT_FIRED("simplify.zip_of_rows");
+        bool items = ct_flow_maker(&s->facts, &arg, FLOW_ITEMS) != NULL;
+        if (is_part(s, &arg) || (arg.type->kind == FLOW_ARRAY && items)) {
+            if (items)
+                CT_FIRED("simplify.zip_of_items");
+            else
+                CT_FIRED("simplify.zip_of_rows");
             arg = length_of_part(s, to, step, arg);
         }
         ct_push(s->arena, &args, arg);
