@@ -510,6 +510,16 @@ static CT_NEAR void ct_lanes_arrays(ct_lanes *restrict to, const ct_word *from, 
         to[j] = x;
     }
 }
+/* A row of a matrix in each lane. */
+#define CT_IN_GATHERED(l) rows[l][j]
+static CT_NEAR void ct_lanes_gather_rows(ct_lanes *restrict to, const void *from, ct_lane_ints at, int64_t length) {
+    const double *rows[CT_LANES];
+    for (int l = 0; l < CT_LANES; l++) rows[l] = (const double *)from + at[l] * length;
+    for (int64_t j = 0; j < length; j++) {
+        ct_lanes x = CT_EACH_LANE(CT_IN_GATHERED);
+        to[j] = x;
+    }
+}
 static CT_NEAR void ct_lanes_put_arrays(ct_run *rt, ct_word *to, const ct_lanes *from, int64_t length) {
     for (int l = 0; l < CT_LANES; l++) {
         ct_array *x = ct_vector(rt, false, length);

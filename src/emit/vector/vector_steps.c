@@ -203,6 +203,18 @@ static void read_references(Emit *e, const CtFlowStep *step) {
     ct_emit_line(e, "ct_lanes_arrays(%s, %s, %s);", ct_emit_name(e, step->results.items[0]), from, n);
 }
 
+/* Gathers rows of a matrix into the lanes. */
+static void read_rows(Emit *e, const CtFlowStep *step) {
+    const CtFlowArg *matrix = &step->args.items[0];
+    const char *n = ct_format(e->arena, "n%u", ++e->temporaries);
+    ct_emit_line(e, "const int64_t %s = %s->dims[1];", n, ct_emit_arg(e, matrix));
+    begin_array(e, step->results.items[0], n);
+    ct_emit_line(e, "ct_lanes_gather_rows(%s, %s, %s, %s);", ct_emit_name(e, step->results.items[0]), ct_emit_data(e, matrix),
+                 each_below(e, ct_emit_vector_lane_arg(e, &step->args.items[1], true),
+                            ct_format(e->arena, "%s->dims[0]", ct_emit_arg(e, matrix))),
+                 n);
+}
+
 static bool write_prim(Emit *e, const CtFlowStep *step) {
     CtFlowVar *result = step->results.items[0];
     if (e->lanes[result->id].kind == LANE_MORE) return true;
@@ -230,7 +242,10 @@ static bool write_read(Emit *e, const CtFlowStep *step) {
         return true;
     }
     if (e->lanes[result->id].kind == LANE_ARRAY) {
-        read_references(e, step);
+        if (step->args.items[0].type->rank > 1)
+            read_rows(e, step);
+        else
+            read_references(e, step);
         return true;
     }
     if (ct_flow_is_object(result->type)) return false;

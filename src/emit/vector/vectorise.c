@@ -192,6 +192,11 @@ static bool fits_read(Scan *s, const CtFlowStep *step) {
         if (differ == 0 && indices.count == step->args.count - 1) return true;
         bool iteration = differ <= 1 && (differ == 0 || ct_emit_vector_kind(s->e, &indices.items[0]) == LANE_ITERATION);
         if (!is_outside(s, &array)) return false;
+        if (differ == 1 && !iteration && indices.count == 1 && is_vector(result->type)) {
+            *lane(s, result) = (Lane){.kind = LANE_ARRAY, .root = result};
+            s->has_arrays = CT_FIRED("vectorise.gathered_row");
+            return true;
+        }
         if (iteration) CT_FIRED("vectorise.row");
         *lane(s, result) = (Lane){.kind = LANE_ROW, .base = array, .indices = indices};
         return iteration;

@@ -56,7 +56,8 @@ void ct_flow_facts_add(CtFlowFacts *facts, const CtFlowBlock *block, uint32_t de
 
 /* ---- lengths ---- */
 
-enum { DEEPEST = 40 }; /* bound of the search through definitions */
+enum { DEEPEST = 40 };             /* bound of the search through definitions */
+#define LARGEST (INT64_C(1) << 32) /* of literals that are added */
 
 static CtFlowLength length(const CtFlowFacts *facts, const CtFlowArg *array, uint32_t dimension, bool some, int depth);
 
@@ -334,6 +335,25 @@ static void has_index(CtFlowFacts *facts, const CtFlowArg *index, CtFlowLength l
         ct_flow_tell(facts, (CtFlowEqual){.is = length, .also = length, .least = index->lit.integer + 1});
 }
 
+/* An array that has a slice is at least as long as start and count together. */
+static void has_slice(CtFlowFacts *facts, const CtFlowArg *start, const CtFlowArg *count, CtFlowLength length) {
+    const CtFlowArg zero = {.type = facts->integer};
+    const CtFlowArg *parts[2] = {start, count};
+    for (uint32_t i = 0; i < 2; i++) {
+        const CtFlowArg *part = parts[i], *other = parts[1 - i];
+        bool known = other->var == NULL && other->lit.integer >= 0 && other->lit.integer < LARGEST;
+        if (part->var == NULL) continue;
+        ct_flow_tell(facts, (CtFlowEqual){.low = *part, .high = length, .by = known ? -other->lit.integer : 0});
+        ct_flow_tell(facts, (CtFlowEqual){.low = zero, .high = ct_flow_length_of(facts, *part)});
+    }
+    CtFlowArg last = {.type = facts->integer};
+    for (uint32_t i = 0; i < 2; i++) {
+        if (parts[i]->var != NULL || parts[i]->lit.integer < 0 || parts[i]->lit.integer >= LARGEST) continue;
+        last.lit.integer += parts[i]->lit.integer;
+    }
+    if (last.lit.integer-- > 0) has_index(facts, &last, length);
+}
+
 /* Whether a test has told that a length, or number, is not this one. */
 static bool is_other_than(const CtFlowFacts *facts, CtFlowLength length, int64_t number) {
     for (uint32_t i = 0; i < facts->equals.count; i++) {
@@ -360,6 +380,9 @@ void ct_flow_learn(CtFlowFacts *facts, const CtFlowStep *check) {
     if (check->kind == FLOW_CHECK)
         has_index(facts, &check->args.items[0],
                   ct_flow_checked_length(facts, &check->args.items[1], check->as.index, true));
+    if (check->kind == FLOW_CHECK_SLICE)
+        has_slice(facts, &check->args.items[0], &check->args.items[1],
+                  ct_flow_checked_length(facts, &check->args.items[2], 0, false));
     if (check->kind != FLOW_CHECK_ZIP && check->kind != FLOW_CHECK_SHAPE) return;
     const CtFlowArg *a = &check->args.items[0], *b = &check->args.items[1];
     uint32_t dimensions = check->kind == FLOW_CHECK_ZIP ? 1 : a->type->rank;

@@ -262,8 +262,8 @@ bool ct_flow_is_index(const CtFlowFacts *facts, const CtFlowArg *index, CtFlowLe
 
 bool ct_flow_is_slice(const CtFlowFacts *facts, const CtFlowArg *start, const CtFlowArg *count, CtFlowLength length) {
     if (!ct_flow_is_natural(facts, start) || !is_at_most(facts, start, length, 0)) return false;
-    if (start->var == NULL && start->lit.integer == 0)
-        return ct_flow_is_natural(facts, count) && is_at_most(facts, count, length, 0);
+    if (is_small(start) && is_at_most(facts, count, length, -start->lit.integer))
+        return ct_flow_is_natural(facts, count);
     const CtFlowStep *rest = ct_flow_maker(facts, count, FLOW_PRIM); /* all that is left */
     return ct_flow_is_prim(rest, PRIM_INT_SUB) && ct_flow_same(&rest->args.items[1], start) &&
            ct_flow_same_length(facts, ct_flow_length_of(facts, rest->args.items[0]), length);

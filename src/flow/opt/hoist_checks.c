@@ -7,8 +7,8 @@
  *           check 0 of j, xs        loop n do i
  *           …                         … loop m do j …
  *
- * The checks moved are those before the first one that depends on the iteration, in program order. So the first failure
- * of the program stays the first.
+ * Checks in front of them that depend on the iteration are copied with them, and stay: so the first failure of the
+ * program stays the first. They must be cheap, and the checks moved are those before the first one that is not.
  *
  * Where a loop fails by checks of its own index alone, against lengths from outside, it does so at the least of these
  * lengths, or not at all:
@@ -36,6 +36,7 @@ typedef CT_VEC(CtFlowStep *) Steps;
 /* ---- which checks ---- */
 
 static bool is_same(Split *s, const CtFlowArg *arg);
+static bool has_same_length(Split *s, const CtFlowArg *array);
 
 static bool are_same(Split *s, const CtFlowArgs *args) {
     for (uint32_t i = 0; i < args->count; i++)
@@ -51,9 +52,26 @@ static bool is_same(Split *s, const CtFlowArg *arg) {
     if (fact->loop != NULL) return fact->index == 0 && fact->loop != s->loop;
     const CtFlowStep *made = fact->maker;
     if (made == NULL || s->patience-- <= 0 || !ct_flow_is_total(&s->effects, made)) return false;
+    if (made->kind == FLOW_DIM && made->as.index == 0 && has_same_length(s, &made->args.items[0])) return true;
     bool cheap = made->kind == FLOW_PRIM || made->kind == FLOW_DIM ||
                  (made->kind == FLOW_READ && !ct_flow_is_object(made->results.items[0]->type));
     return cheap && are_same(s, &made->args);
+}
+
+/* Whether the row or vector has as many elements in all iterations. */
+static bool has_same_length(Split *s, const CtFlowArg *array) {
+    const CtFlowFact *fact = ct_flow_fact(&s->facts, array);
+    const CtFlowStep *made = fact->maker;
+    if (array->var == NULL || fact->depth <= s->depth) return true;
+    if (made == NULL || s->patience-- <= 0) return false;
+    if (ct_flow_is_items(made)) return true;
+    if (ct_flow_is_bulk(made, ARRAY_APPEND))
+        return array->type->rank == 1 && has_same_length(s, &made->args.items[0]) &&
+               has_same_length(s, &made->args.items[1]);
+    if (made->kind != FLOW_READ) return false;
+    const CtFlowArg *whole = &made->args.items[0]; /* all rows of a matrix have one length */
+    return whole->type->rank == made->args.count - 1 + array->type->rank &&
+           ct_flow_fact(&s->facts, whole)->depth <= s->depth;
 }
 
 static bool can_go(Split *s, const CtFlowStep *step);
@@ -85,9 +103,25 @@ static bool may_fail_in_branch(const CtFlowStep *choice) {
     return false;
 }
 
+/* Whether a check looks at the first length of arrays. */
+static bool is_of_lengths(const CtFlowStep *step) {
+    bool of_first = step->kind == FLOW_CHECK && step->as.index == 0;
+    return of_first || step->kind == FLOW_CHECK_ZIP || step->kind == FLOW_CHECK_SLICE;
+}
+
+/* Whether a check looks at the same in all iterations. */
+static bool looks_at_the_same(Split *s, const CtFlowStep *check) {
+    for (uint32_t i = 0; i < check->args.count; i++) {
+        const CtFlowArg *arg = &check->args.items[i];
+        bool array = is_of_lengths(check) && arg->type->kind == FLOW_ARRAY;
+        if (array ? !has_same_length(s, arg) : !is_same(s, arg)) return false;
+    }
+    return true;
+}
+
 static bool can_go(Split *s, const CtFlowStep *step) {
     s->patience = PATIENCE;
-    if (ct_flow_is_check(step)) return are_same(s, &step->args);
+    if (ct_flow_is_check(step)) return looks_at_the_same(s, step);
     if (step->kind == FLOW_LOOP) {
         if (step->as.loop.initial || ct_flow_step_fails(step)) return false;
     } else if (step->kind == FLOW_SWITCH) {
@@ -101,16 +135,39 @@ static bool can_go(Split *s, const CtFlowStep *step) {
     return true;
 }
 
-/* The number of steps in the loop's block before the first one that can fail and does not move; 0: nothing moves. */
+/* Whether a value of the first iteration costs little to be computed twice. */
+static bool is_cheap(Split *s, const CtFlowArg *arg) {
+    const CtFlowFact *fact = ct_flow_fact(&s->facts, arg);
+    const CtFlowStep *made = fact->maker;
+    if (arg->var == NULL || fact->depth <= s->depth || fact->loop == s->loop) return true;
+    if (made == NULL || s->patience-- <= 0) return false;
+    if (made->kind != FLOW_PRIM && made->kind != FLOW_DIM && made->kind != FLOW_READ) return false;
+    for (uint32_t i = 0; i < made->args.count; i++)
+        if (!is_cheap(s, &made->args.items[i])) return false;
+    return true;
+}
+
+/* Whether a check that depends on the iteration may be made for the first one in front of the loop, too. */
+static bool can_be_repeated(Split *s, const CtFlowStep *step) {
+    s->patience = PATIENCE;
+    if (!ct_flow_is_check(step)) return false;
+    for (uint32_t i = 0; i < step->args.count; i++)
+        if (!is_cheap(s, &step->args.items[i])) return false;
+    return true;
+}
+
+/* The number of steps in the loop's block up to the last check that moves; 0: nothing moves. */
 static uint32_t steps_that_go(Split *s, const CtFlowBlock *block) {
-    bool any = false;
+    uint32_t count = 0;
     for (uint32_t i = 0; i < block->steps.count; i++) {
         const CtFlowStep *step = block->steps.items[i];
         if (ct_flow_is_total(&s->effects, step)) continue;
-        if (!can_go(s, step)) return any ? i : 0;
-        any = true;
+        if (can_go(s, step))
+            count = i + 1;
+        else if (!can_be_repeated(s, step))
+            break;
     }
-    return any ? block->steps.count : 0;
+    return count;
 }
 
 /* ---- taking them out ---- */
@@ -123,26 +180,57 @@ static CtFlowStep *new_step(Split *s, CtFlowStepKind kind, CtSourceRange range, 
     return step;
 }
 
-/* Copies the first `count` steps of the loop's first iteration. */
+/* The number of elements of an array that has as many in all iterations, by what is outside of the loop. */
+static CtFlowArg same_length(Split *s, CtFlowBuilder *b, CtSourceRange range, const CtFlowArg *array) {
+    const CtFlowFact *fact = ct_flow_fact(&s->facts, array);
+    const CtFlowStep *made = fact->maker;
+    if (array->var == NULL || fact->depth <= s->depth) return ct_flow_dim(b, range, *array, 0);
+    if (made->kind == FLOW_READ) return ct_flow_dim(b, range, made->args.items[0], made->args.count - 1);
+    if (!ct_flow_is_bulk(made, ARRAY_APPEND)) return ct_flow_int(b, made->args.count);
+    CtFlowArg first = same_length(s, b, range, &made->args.items[0]);
+    return ct_flow_prim_int(b, range, PRIM_INT_ADD, first, same_length(s, b, range, &made->args.items[1]));
+}
+
+/* Copies the first `count` steps of the loop's first iteration. Lengths of rows are those of the rows' array, so that
+ * the rows need not be made. */
 static void copy_first_iteration(Split *s, const CtFlowStep *loop, uint32_t count, Steps *to) {
     const CtFlowBlock *block = loop->as.loop.block;
+    CtFlowBlock front = {0};
     CtFlowCopy copy = {.flow = s->flow, .into = s->function};
+    CtFlowBuilder b = {s->flow, s->arena, s->function, &front};
     ct_flow_copy_stands(&copy, block->params.items[0], (CtFlowArg){.type = s->facts.integer});
     for (uint32_t i = 1; i < block->params.count; i++)
         ct_flow_copy_stands(&copy, block->params.items[i], loop->args.items[i]);
-    for (uint32_t i = 0; i < count; i++) ct_push(s->arena, to, ct_flow_copy_step(&copy, block->steps.items[i]));
+    for (uint32_t i = 0; i < count; i++) {
+        const CtFlowStep *step = block->steps.items[i];
+        s->patience = PATIENCE;
+        if (step->kind == FLOW_DIM && step->as.index == 0 && has_same_length(s, &step->args.items[0])) {
+            CtFlowArg length = same_length(s, &b, step->range, &step->args.items[0]);
+            ct_flow_copy_stands(&copy, step->results.items[0], length);
+            continue;
+        }
+        CtFlowStep *again = ct_flow_copy_step(&copy, step);
+        for (uint32_t j = 0; is_of_lengths(step) && j < step->args.count; j++) {
+            const CtFlowArg *array = &step->args.items[j];
+            if (array->type->kind == FLOW_ARRAY && has_same_length(s, array))
+                again->args.items[j] = same_length(s, &b, step->range, array);
+        }
+        ct_push(s->arena, &front.steps, again);
+    }
+    for (uint32_t i = 0; i < front.steps.count; i++) ct_push(s->arena, to, front.steps.items[i]);
 }
 
-static void remove_checks(CtFlowBlock *block, uint32_t count) {
+/* Removes the checks among the first `count` steps, but for those that stay; `stays` may be NULL. */
+static void remove_checks(CtFlowBlock *block, uint32_t count, const bool *stays) {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < block->steps.count; i++) {
         CtFlowStep *step = block->steps.items[i];
-        if (i < count) {
+        if (i < count && (stays == NULL || !stays[i])) {
             if (ct_flow_is_check(step) && CT_FIRED("hoist_checks.check")) continue;
             if (step->kind == FLOW_SWITCH && may_fail_in_branch(step) && CT_FIRED("hoist_checks.failing_branch"))
                 continue;
             for (uint32_t j = 0; j < ct_flow_inner_count(step); j++)
-                remove_checks(ct_flow_inner(step, j), ct_flow_inner(step, j)->steps.count);
+                remove_checks(ct_flow_inner(step, j), ct_flow_inner(step, j)->steps.count, NULL);
         }
         block->steps.items[kept++] = step;
     }
@@ -179,10 +267,15 @@ static void split(Split *s, CtFlowStep *loop, Steps *out) {
     uint32_t count = loop->as.loop.initial ? 0 : steps_that_go(s, loop->as.loop.block);
     if (count == 0 || (iterations->var == NULL && iterations->lit.integer <= 0)) return;
     Steps iteration = {0};
+    bool *stays = CT_NEW_ARRAY(s->arena, bool, count);
+    for (uint32_t i = 0; i < count; i++) {
+        const CtFlowStep *step = loop->as.loop.block->steps.items[i];
+        stays[i] = ct_flow_is_check(step) && !can_go(s, step) && CT_FIRED("hoist_checks.repeated");
+    }
     CT_FIRED("hoist_checks.loop");
     copy_first_iteration(s, loop, count, iterations->var == NULL ? out : &iteration);
     if (iterations->var != NULL && CT_FIRED("hoist_checks.asked")) ask(s, loop, &iteration, out);
-    remove_checks(loop->as.loop.block, count);
+    remove_checks(loop->as.loop.block, count, stays);
 }
 
 /* ---- checks of the index ---- */
@@ -225,7 +318,7 @@ static void compare_lengths(Split *s, CtFlowStep *loop, Steps *out) {
         least = checks.count > 0 ? ct_flow_prim_int(&b, step->range, PRIM_INT_MIN, least, length) : length;
         ct_push(s->arena, &checks, step);
     }
-    remove_checks(body, body->steps.count);
+    remove_checks(body, body->steps.count, NULL);
     CtFlowArg fails = ct_flow_prim_int(&b, loop->range, PRIM_INT_LT, least, loop->args.items[0]);
     CtFlowChoosing choice = ct_flow_switch_begin(&b, loop->range, fails);
     ct_flow_case_begin(&b, &choice, 1);

@@ -331,10 +331,12 @@ static bool check_size(const Simplify *s, const CtFlowStep *step) {
     return ct_flow_is_natural(&s->facts, &step->args.items[0]);
 }
 
-static bool check_slice(const Simplify *s, const CtFlowStep *step) {
+static bool check_slice(Simplify *s, const CtFlowStep *step) {
     const CtFlowArg *args = step->args.items;
     CtFlowLength length = ct_flow_checked_length(&s->facts, &args[2], 0, false);
-    return ct_flow_is_slice(&s->facts, &args[0], &args[1], length) && CT_FIRED("simplify.check_of_slice");
+    bool inside = ct_flow_is_slice(&s->facts, &args[0], &args[1], length);
+    ct_flow_learn(&s->facts, step);
+    return inside && CT_FIRED("simplify.check_of_slice");
 }
 
 /* The smaller or larger of two Ints of which it is known which one that is. */
