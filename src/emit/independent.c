@@ -1,7 +1,7 @@
 /* Finds loops with independent iterations: none writes an element that another one reads or writes. The arrays that a
  * loop makes are written once and are not visible yet; arrays that it updates in place are read and updated at the
- * loop's index only, or all at one distance from it. The C compiler is told so by a pragma. Otherwise it would test for
- * aliasing at run time, or not vectorise loops over many arrays. */
+ * loop's index only, or all at one distance from it, in whichever rows. The C compiler is told so by a pragma.
+ * Otherwise it would test for aliasing at run time, or not vectorise loops over many arrays. */
 #include "flow/analysis/analysis.h"
 #include "emit/internal.h"
 
@@ -41,19 +41,18 @@ static const CtFlowVar *root(const Apart *a, const CtFlowVar *var) {
     return var;
 }
 
-static bool same_line(const CtFlowStep *a, const CtFlowStep *b) {
-    for (uint32_t i = 1; i <= a->args.items[0].type->rank; i++) {
-        const CtFlowArg *x = &a->args.items[i], *y = &b->args.items[i];
-        if (x->var != y->var || (x->var == NULL && x->lit.integer != y->lit.integer)) return false;
-    }
-    return true;
+/* Whether two accesses to an array have the same last index. Those of different iterations, of which this index
+ * differs, are then of different elements, whichever rows these are in. */
+static bool in_one_column(const CtFlowStep *a, const CtFlowStep *b) {
+    uint32_t last = a->args.items[0].type->rank;
+    return ct_flow_same(&a->args.items[last], &b->args.items[last]);
 }
 
-/* Whether each updated array is read and updated at one index only. */
+/* Whether each updated array is read and updated at one last index only. */
 static bool at_one_place(const Apart *a, const CtFlowStep *step) {
     for (uint32_t i = 0; i < a->updates.count; i++) {
         const CtFlowStep *update = a->updates.items[i];
-        if (root(a, step->args.items[0].var) == root(a, update->args.items[0].var) && !same_line(step, update))
+        if (root(a, step->args.items[0].var) == root(a, update->args.items[0].var) && !in_one_column(step, update))
             return false;
     }
     return true;

@@ -8,6 +8,7 @@
 typedef struct RowPlace {              /* the final place of a row that is built directly inside its array of rows */
     const char *array, *count, *index; /* the array of rows, its number of rows, and the index of this row */
     const char *length;                /* length of the row */
+    const CtFlowArg *chosen;           /* the same, of a row that the branches of a switch make; else NULL */
     bool is_given;                     /* the array of rows is a result of the program: streaming.c */
 } RowPlace;
 

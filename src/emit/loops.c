@@ -83,20 +83,66 @@ static void begin_arrays(Emit *e, LoopText *t) {
     }
 }
 
-/* What becomes the rows of array i, if nothing else uses it: the result of an inner loop, or a row that is put
- * together. */
-static CtFlowVar *maker_of_rows(Emit *e, const LoopText *t, uint32_t i) {
+/* The inner loop that makes a row; NULL: something else does. */
+static const CtFlowStep *maker_of_row(const CtFlowBlock *block, const CtFlowVar *row) {
+    const CtFlowStep *step = ct_flow_binder(block, row);
+    if (step == NULL || step->kind != FLOW_LOOP || step->as.loop.initial) return NULL;
+    for (uint32_t k = step->as.loop.carried; k < step->results.count; k++)
+        if (step->results.items[k] == row) return step;
+    return NULL;
+}
+
+/* The branches' values that one result of a switch is. */
+static uint32_t index_of(const CtFlowStep *step, const CtFlowVar *row) {
+    uint32_t i = 0;
+    while (step->results.items[i] != row) i++;
+    return i;
+}
+
+/* Whether loops of one number of iterations, which is known in the block of the outer loop, make a row in all branches
+ * of switches. */
+static bool is_made_in_branches(const Emit *e, const CtFlowBlock *body, const CtFlowBlock *block, const CtFlowVar *row,
+                                const CtFlowArg **count) {
+    const CtFlowStep *step = row != NULL && e->uses[row->id].count == 1 ? ct_flow_binder(block, row) : NULL;
+    if (step == NULL) return false;
+    if (step->kind != FLOW_SWITCH) {
+        const CtFlowStep *loop = maker_of_row(block, row);
+        if (loop == NULL || (*count != NULL && !ct_flow_same(*count, &loop->args.items[0]))) return false;
+        *count = &loop->args.items[0];
+        return (*count)->var == NULL || e->uses[(*count)->var->id].text != NULL ||
+               ct_flow_binder(body, (*count)->var) != NULL;
+    }
+    uint32_t which = index_of(step, row);
+    for (uint32_t i = 0; i < step->as.cases.count; i++) {
+        const CtFlowBlock *branch = step->as.cases.branches[i].block;
+        if (branch->exit != EXIT_YIELD) return false;
+        if (!is_made_in_branches(e, body, branch, branch->values.items[which].var, count)) return false;
+    }
+    return step->as.cases.count > 0;
+}
+
+/* Gives a row that is made in branches its place, in each of them. */
+static void place_row(Emit *e, const CtFlowBlock *block, const CtFlowVar *row, const RowPlace *place) {
+    const CtFlowStep *step = ct_flow_binder(block, row);
+    e->uses[row->id].place = CT_NEW(e->arena, RowPlace);
+    *e->uses[row->id].place = *place;
+    for (uint32_t i = 0; step->kind == FLOW_SWITCH && i < step->as.cases.count; i++) {
+        const CtFlowBlock *branch = step->as.cases.branches[i].block;
+        place_row(e, branch, branch->values.items[index_of(step, row)].var, place);
+    }
+}
+
+/* What becomes the rows of array i, if nothing else uses it: the result of an inner loop, or of one in each branch of a
+ * switch, whose number of iterations is `*chosen`; or a row that is put together. */
+static CtFlowVar *maker_of_rows(Emit *e, const LoopText *t, uint32_t i, const CtFlowArg **chosen) {
     const CtFlowType *type = array_of(t, i)->type;
     bool numbers = type->rank == 2 && !ct_flow_is_object(type->element);
     if (!numbers || t->step->as.loop.initial || t->block->exit != EXIT_YIELD) return NULL;
     CtFlowVar *row = t->block->values.items[t->carried + i].var;
     if (e->uses[row->id].count != 1) return NULL;
-    for (uint32_t j = 0; j < t->block->steps.count; j++) {
-        const CtFlowStep *step = t->block->steps.items[j];
-        if (step->kind != FLOW_LOOP || step->as.loop.initial) continue;
-        for (uint32_t k = step->as.loop.carried; k < step->results.count; k++)
-            if (step->results.items[k] == row) return CT_FIRED("loops.rows_in_place"), row;
-    }
+    if (maker_of_row(t->block, row) != NULL && CT_FIRED("loops.rows_in_place")) return row;
+    if (is_made_in_branches(e, t->block, t->block, row, chosen) && CT_FIRED("loops.chosen_rows_in_place")) return row;
+    *chosen = NULL;
     return ct_emit_join_begin(e, t->block, row) ? row : NULL;
 }
 
@@ -121,7 +167,7 @@ static void put_item(Emit *e, const LoopText *t, uint32_t i) {
     RowPlace *place = arg->var != NULL ? e->uses[arg->var->id].place : NULL;
     if (place != NULL)
         ct_emit_line(e, "ct_row_made(rt, %s, &%s, %s, %s);", ct_emit_site(e, t->step->range), name, t->index,
-                     place->length);
+                     place->chosen != NULL ? ct_emit_operand(e, place->chosen) : place->length);
     else if (type->rank > 1)
         ct_emit_line(e, "ct_put_row(rt, %s, &%s, %s%s, %s%s, %s);", ct_emit_site(e, t->step->range), name, t->count,
                      next, t->index, next, ct_emit_arg(e, arg));
@@ -239,14 +285,15 @@ bool ct_emit_asks(const Emit *e, const CtFlowStep *loop) {
 
 static void emit_iterations(Emit *e, LoopText *t, bool from_there) {
     for (uint32_t i = 0; i < t->arrays; i++) {
-        CtFlowVar *row = maker_of_rows(e, t, i);
+        const CtFlowArg *chosen = NULL;
+        CtFlowVar *row = maker_of_rows(e, t, i, &chosen);
         if (row == NULL) continue;
-        RowPlace *place = CT_NEW(e->arena, RowPlace);
-        *place = (RowPlace){.array = t->names[t->carried + i],
-                            .count = t->count,
-                            .index = t->index,
-                            .is_given = ct_emit_is_given(e, array_of(t, i))};
-        e->uses[row->id].place = place;
+        RowPlace place = {.array = t->names[t->carried + i],
+                          .count = t->count,
+                          .index = t->index,
+                          .chosen = chosen,
+                          .is_given = ct_emit_is_given(e, array_of(t, i))};
+        place_row(e, t->block, row, &place);
     }
     if (ct_emit_keeps_apart(e, t->step)) ct_emit_line(e, "CT_SIDE_BY_SIDE");
     if (from_there)

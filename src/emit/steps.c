@@ -228,6 +228,11 @@ static bool does_nothing(const CtFlowBranch *branch) {
     return block->exit == EXIT_YIELD && block->steps.count == 0 && block->values.count == 0;
 }
 
+/* Whether the branches give a result, and do not write it to its place among rows. */
+static bool is_assigned(const Emit *e, const CtFlowVar *result) {
+    return used(e, result) && e->uses[result->id].place == NULL;
+}
+
 static void emit_switch(Emit *e, const CtFlowStep *step) {
     uint32_t count = step->as.cases.count, first = 0;
     const CtFlowArg *on = &step->args.items[0];
@@ -238,7 +243,7 @@ static void emit_switch(Emit *e, const CtFlowStep *step) {
     ct_emit_flush(e, false);
     for (uint32_t i = 0; i < step->results.count; i++) {
         CtFlowVar *var = step->results.items[i];
-        if (!used(e, var)) continue;
+        if (!is_assigned(e, var)) continue;
         ct_emit_line(e, "%s%s;", ct_emit_vector_type(e, var), ct_emit_name(e, var));
         ct_emit_alias(e, var, ct_emit_name(e, var));
     }
@@ -342,7 +347,7 @@ static void emit_tail(Emit *e, const CtFlowBlock *block) {
 static void emit_yield(Emit *e, const CtFlowBlock *block, const CtFlowStep *owner) {
     for (uint32_t i = 0; i < block->values.count; i++) {
         const CtFlowVar *result = owner->results.items[i];
-        if (used(e, result))
+        if (is_assigned(e, result))
             ct_emit_line(e, "%s = %s;", ct_emit_name(e, result), ct_emit_vector_as(e, result, &block->values.items[i]));
     }
 }

@@ -261,5 +261,9 @@ bool ct_flow_is_elementwise(const CtFlowStep *loop);
 /* Whether there is such a switch in such a loop, or one whose branches update elements at the loop's index, beside it,
  * or one element. */
 bool ct_flow_is_pieced(const CtFlowStep *loop);
+/* Whether it would be one without the numbers that it carries, and without switches that take the same branch in all
+ * iterations; and the first of these, NULL if there is none. */
+bool ct_flow_may_be_pieced(const CtFlowStep *loop);
+CtFlowStep *ct_flow_fixed_choice(const CtFlowStep *loop);
 
 #endif

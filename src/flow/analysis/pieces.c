@@ -3,6 +3,13 @@
  * and takes the same branches, so that such a loop is as simple as one that reads a single array. */
 #include "flow/analysis/analysis.h"
 
+/* What the iterations of a loop may do besides reading and computing. */
+typedef struct Allowed {
+    bool updates; /* change elements in switches */
+    bool fixed;   /* branch by tests that are the same in all of them */
+    bool sums;    /* carry numbers */
+} Allowed;
+
 static bool is_parameter(const CtFlowBlock *body, const CtFlowArg *arg) {
     for (uint32_t i = 0; i < body->params.count; i++)
         if (body->params.items[i] == arg->var) return true;
@@ -115,22 +122,26 @@ static bool is_along_there(const CtFlowBlock *body, const CtFlowBlock *branch, c
            is_fixed(body, branch, last);
 }
 
-static bool is_parted(const CtFlowBlock *body, const CtFlowBlock *block, const CtFlowStep *step, bool updates);
+static bool is_parted(const CtFlowBlock *body, const CtFlowBlock *block, const CtFlowStep *step, Allowed allowed);
 
-/* A read of an array from outside, or of one that the loop carries; where `updates`, of one that it changes. */
-static bool is_simple_read(const CtFlowBlock *body, const CtFlowBlock *branch, const CtFlowStep *step, bool updates) {
+/* A read of an array from outside, or of one that the loop carries; where updates are allowed, of one that it changes.
+ */
+static bool is_simple_read(const CtFlowBlock *body, const CtFlowBlock *branch, const CtFlowStep *step,
+                           Allowed allowed) {
     const CtFlowArg *array = &step->args.items[0];
-    if (step->kind != FLOW_READ || (!updates && !is_outside(body, array) && !is_parameter(body, array))) return false;
+    if (step->kind != FLOW_READ || (!allowed.updates && !is_outside(body, array) && !is_parameter(body, array)))
+        return false;
     return is_along_there(body, branch, step, step->args.count - 1);
 }
 
-static bool is_simple_branch(const CtFlowBlock *body, const CtFlowBlock *branch, bool updates) {
+static bool is_simple_branch(const CtFlowBlock *body, const CtFlowBlock *branch, Allowed allowed) {
     if (branch->exit != EXIT_YIELD) return false;
     for (uint32_t i = 0; i < branch->steps.count; i++) {
         const CtFlowStep *step = branch->steps.items[i];
         bool simple = (step->kind == FLOW_PRIM && ct_prim_is_light(step->as.prim) && !ct_flow_step_fails(step)) ||
-                      is_simple_read(body, branch, step, updates) || is_parted(body, branch, step, updates);
-        if (updates && step->kind == FLOW_UPDATE) simple = is_along_there(body, branch, step, step->args.count - 2);
+                      is_simple_read(body, branch, step, allowed) || is_parted(body, branch, step, allowed);
+        if (allowed.updates && step->kind == FLOW_UPDATE)
+            simple = is_along_there(body, branch, step, step->args.count - 2);
         if (!simple) return false;
     }
     return true;
@@ -140,19 +151,29 @@ static bool is_array_of_numbers(const CtFlowType *type) {
     return type->kind == FLOW_ARRAY && !ct_flow_is_object(type->element);
 }
 
-static bool is_parted(const CtFlowBlock *body, const CtFlowBlock *block, const CtFlowStep *step, bool updates) {
+/* Whether a switch takes the same of its two branches in all iterations. */
+static bool is_fixed_choice(const CtFlowBlock *body, const CtFlowStep *step) {
+    const CtFlowArg *on = &step->args.items[0];
+    return step->kind == FLOW_SWITCH && step->as.cases.count == 2 && on->var != NULL && !is_parameter(body, on) &&
+           !is_bound_within(body, on);
+}
+
+static bool is_parted(const CtFlowBlock *body, const CtFlowBlock *block, const CtFlowStep *step, Allowed allowed) {
     CtFlowParting parting;
-    if (!find_parting(body, block, step, &parting)) return false;
+    if (!find_parting(body, block, step, &parting) && !(allowed.fixed && is_fixed_choice(body, step))) return false;
     for (uint32_t i = 0; i < step->results.count; i++) {
         const CtFlowVar *result = step->results.items[i];
-        if (result != NULL && ct_flow_is_object(result->type) && !(updates && is_array_of_numbers(result->type)))
+        if (result != NULL && ct_flow_is_object(result->type) &&
+            !(allowed.updates && is_array_of_numbers(result->type)))
             return false;
     }
     const CtFlowBranch *branches = step->as.cases.branches;
-    return is_simple_branch(body, branches[0].block, updates) && is_simple_branch(body, branches[1].block, updates);
+    return is_simple_branch(body, branches[0].block, allowed) && is_simple_branch(body, branches[1].block, allowed);
 }
 
-bool ct_flow_is_parted(const CtFlowBlock *body, const CtFlowStep *step) { return is_parted(body, body, step, false); }
+bool ct_flow_is_parted(const CtFlowBlock *body, const CtFlowStep *step) {
+    return is_parted(body, body, step, (Allowed){0});
+}
 
 static void find_tests(const CtFlowBlock *body, const CtFlowBlock *block, CtFlowTests *tests) {
     CtFlowPiece piece;
@@ -160,10 +181,11 @@ static void find_tests(const CtFlowBlock *body, const CtFlowBlock *block, CtFlow
     for (uint32_t i = 0; i < block->steps.count; i++) {
         const CtFlowStep *step = block->steps.items[i];
         if (block == body && ct_flow_piece(body, step, &piece)) continue;
-        if (!find_parting(body, block, step, &parting)) continue;
+        bool parts = find_parting(body, block, step, &parting);
+        if (!parts && !is_fixed_choice(body, step)) continue;
         uint32_t j = 0;
-        while (j < tests->count && j < CT_MOST_TESTS && tests->tests[j].test != parting.test) j++;
-        if (j == tests->count) {
+        while (parts && j < tests->count && j < CT_MOST_TESTS && tests->tests[j].test != parting.test) j++;
+        if (parts && j == tests->count) {
             if (j < CT_MOST_TESTS) tests->tests[j] = parting;
             tests->count++;
         }
@@ -177,37 +199,63 @@ CtFlowTests ct_flow_parting_tests(const CtFlowBlock *body) {
     return tests;
 }
 
-static bool is_simple(const CtFlowBlock *body, const CtFlowStep *step, bool updates) {
+static bool is_simple(const CtFlowBlock *body, const CtFlowStep *step, Allowed allowed) {
     CtFlowPiece piece;
     switch (step->kind) {
     case FLOW_DIM: return true;
     case FLOW_PRIM: return ct_prim_is_light(step->as.prim) && !ct_flow_step_fails(step);
     case FLOW_READ: return is_along(body, step, step->args.count - 1, true);
     case FLOW_UPDATE: return is_along(body, step, step->args.count - 2, false);
-    case FLOW_SWITCH: return ct_flow_piece(body, step, &piece) || is_parted(body, body, step, updates);
+    case FLOW_SWITCH: return ct_flow_piece(body, step, &piece) || is_parted(body, body, step, allowed);
     default: return false;
     }
 }
 
-/* `updates`: also in the switches. */
-static bool is_elementwise(const CtFlowStep *loop, bool updates) {
+static bool is_elementwise(const CtFlowStep *loop, Allowed allowed) {
     const CtFlowBlock *body = loop->as.loop.block;
     if (body->exit != EXIT_YIELD) return false;
     for (uint32_t i = 0; i < loop->results.count; i++) {
+        if (loop->results.items[i] == NULL) return false;
         const CtFlowType *type = loop->results.items[i]->type;
-        if (!is_array_of_numbers(type)) return false;
+        bool sum = allowed.sums && i < loop->as.loop.carried && type->kind == FLOW_F64;
+        if (!sum && !is_array_of_numbers(type)) return false;
         if (i >= loop->as.loop.carried && type->rank != 1) return false;
     }
     for (uint32_t i = 0; i < body->steps.count; i++)
-        if (!is_simple(body, body->steps.items[i], updates)) return false;
+        if (!is_simple(body, body->steps.items[i], allowed)) return false;
     return loop->results.count > 0 && ct_flow_parting_tests(body).count <= CT_MOST_TESTS;
 }
 
-bool ct_flow_is_elementwise(const CtFlowStep *loop) { return is_elementwise(loop, false); }
+static bool has_switch(const CtFlowBlock *body) {
+    for (uint32_t i = 0; i < body->steps.count; i++)
+        if (body->steps.items[i]->kind == FLOW_SWITCH) return true;
+    return false;
+}
+
+bool ct_flow_is_elementwise(const CtFlowStep *loop) { return is_elementwise(loop, (Allowed){0}); }
 
 bool ct_flow_is_pieced(const CtFlowStep *loop) {
-    const CtFlowBlock *body = loop->as.loop.block;
-    bool any = false;
-    for (uint32_t i = 0; i < body->steps.count; i++) any |= body->steps.items[i]->kind == FLOW_SWITCH;
-    return any && is_elementwise(loop, true);
+    return has_switch(loop->as.loop.block) && is_elementwise(loop, (Allowed){.updates = true});
+}
+
+bool ct_flow_may_be_pieced(const CtFlowStep *loop) {
+    return has_switch(loop->as.loop.block) &&
+           is_elementwise(loop, (Allowed){.updates = true, .fixed = true, .sums = true});
+}
+
+static CtFlowStep *fixed_choice(const CtFlowBlock *body, const CtFlowBlock *block) {
+    for (uint32_t i = 0; i < block->steps.count; i++) {
+        CtFlowStep *step = block->steps.items[i];
+        if (step->kind != FLOW_SWITCH) continue;
+        if (is_fixed_choice(body, step)) return step;
+        for (uint32_t j = 0; j < step->as.cases.count; j++) {
+            CtFlowStep *found = fixed_choice(body, step->as.cases.branches[j].block);
+            if (found != NULL) return found;
+        }
+    }
+    return NULL;
+}
+
+CtFlowStep *ct_flow_fixed_choice(const CtFlowStep *loop) {
+    return fixed_choice(loop->as.loop.block, loop->as.loop.block);
 }
