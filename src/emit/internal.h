@@ -147,6 +147,13 @@ void ct_emit_array_step(Emit *e, CtFlowStep *step);
 /* Whether a loop checks for an interrupt, in each iteration or each eighth. */
 bool ct_emit_asks(const Emit *e, const CtFlowStep *loop);
 
+/* folds.c: the step that computes a carried value; of one that an inner loop carries on, the step in that loop. */
+const CtFlowStep *ct_emit_last_fold(const CtFlowBlock *block, const CtFlowVar *value);
+/* Whether a value is the carried variable after folding, ((carried ∘ a) ∘ b) …, if need be in inner loops that go on
+ * with it, and no intermediate result is used otherwise. */
+bool ct_emit_is_folded(const Emit *e, const CtFlowBlock *block, const CtFlowVar *param, const CtFlowVar *value,
+                       CtPrim prim, bool commutes);
+
 /* owned_arrays.c: whether a loop uses a carried array only to read elements and to update it in place. `chain` receives
  * the variables that hold the array on its way through the block. */
 bool ct_emit_own_chain(Emit *e, const CtFlowStep *loop, uint32_t index, CtFlowVars *chain);

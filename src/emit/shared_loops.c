@@ -111,48 +111,14 @@ static bool fits_results(const Emit *e, const CtFlowStep *step, Share *share) {
 
 /* ---- numbers that are carried ---- */
 
-/* Which of the variables that a loop carries ends as a result: its number. None: UINT32_MAX. */
-static uint32_t carried_index(const CtFlowStep *loop, const CtFlowVar *result) {
-    for (uint32_t i = 0; i < loop->as.loop.carried && loop->as.loop.block->exit == EXIT_YIELD; i++)
-        if (loop->results.items[i] == result) return i;
-    return UINT32_MAX;
-}
-
-/* The step that computes a value; of one that an inner loop carries, the step in that loop. */
-static const CtFlowStep *last_fold(const CtFlowBlock *block, const CtFlowVar *value) {
-    const CtFlowStep *step = ct_flow_binder(block, value);
-    if (step == NULL || step->kind != FLOW_LOOP) return step;
-    uint32_t i = carried_index(step, value);
-    return i != UINT32_MAX ? last_fold(step->as.loop.block, step->as.loop.block->values.items[i].var) : NULL;
-}
-
-/* Whether a value is the carried variable after folding, ((carried ∘ a) ∘ b) …, if need be in inner loops that go on
- * with it, and no intermediate result is used otherwise. */
-static bool is_folded(const Emit *e, const CtFlowBlock *block, const CtFlowVar *param, const CtFlowVar *value,
-                      CtPrim prim, bool commutes) {
-    if (value == NULL || e->uses[value->id].count != 1) return false;
-    if (value == param) return true;
-    const CtFlowStep *step = ct_flow_binder(block, value);
-    if (step != NULL && step->kind == FLOW_LOOP) {
-        uint32_t i = carried_index(step, value);
-        const CtFlowBlock *inner = step->as.loop.block;
-        return i != UINT32_MAX && CT_FIRED("shared_loops.fold_in_loop") &&
-               is_folded(e, inner, inner->params.items[1 + i], inner->values.items[i].var, prim, commutes) &&
-               is_folded(e, block, param, step->args.items[1 + i].var, prim, commutes);
-    }
-    if (!ct_flow_is_prim(step, prim)) return false;
-    return is_folded(e, block, param, step->args.items[0].var, prim, commutes) ||
-           (commutes && is_folded(e, block, param, step->args.items[1].var, prim, commutes));
-}
-
 static bool is_fold(const Emit *e, const CtFlowBlock *block, uint32_t index, ShareCarried *carried) {
     const CtFlowVar *param = block->params.items[1 + index], *value = block->values.items[index].var;
-    const CtFlowStep *step = last_fold(block, value);
+    const CtFlowStep *step = ct_emit_last_fold(block, value);
     if (step == NULL || step->kind != FLOW_PRIM || param->type->kind == FLOW_F32) return false;
     const ShareFold *fold = ct_emit_share_fold(step->as.prim);
     if (fold == NULL || (!fold->is_exact && e->exact)) return false;
     *carried = (ShareCarried){.kind = SHARE_FOLD, .fold = fold};
-    return is_folded(e, block, param, value, step->as.prim, fold->commutes) && CT_FIRED("shared_loops.fold");
+    return ct_emit_is_folded(e, block, param, value, step->as.prim, fold->commutes) && CT_FIRED("shared_loops.fold");
 }
 
 /* ---- arrays that are carried ---- */

@@ -542,27 +542,10 @@ static bool find_terms(Emit *e, const CtFlowBlock *block, const CtFlowVar *param
     return false;
 }
 
-/* carried' = what additions make of carried, some of them in inner loops that go on with the sum: each lane has a sum
- * of its own, which the body computes as it is written. */
-static bool runs_through(const Emit *e, const CtFlowBlock *block, const CtFlowVar *param, const CtFlowArg *value) {
-    if (value->var == NULL || value->var->type->kind != FLOW_F64 || e->uses[value->var->id].count != 1) return false;
-    if (value->var == param) return true;
-    const CtFlowStep *step = ct_flow_binder(block, value->var);
-    if (ct_flow_is_prim(step, PRIM_ADD))
-        return runs_through(e, block, param, &step->args.items[0]) ||
-               runs_through(e, block, param, &step->args.items[1]);
-    if (step == NULL || step->kind != FLOW_LOOP || step->as.loop.block->exit != EXIT_YIELD) return false;
-    const CtFlowBlock *inner = step->as.loop.block;
-    for (uint32_t i = 0; i < step->as.loop.carried; i++)
-        if (step->results.items[i] == value->var)
-            return runs_through(e, inner, inner->params.items[1 + i], &inner->values.items[i]) &&
-                   runs_through(e, block, param, &step->args.items[1 + i]);
-    return false;
-}
-
-/* Finds a sum that inner loops go on with. */
+/* Finds a sum that inner loops go on with: each lane has a sum of its own, which the body computes as it is written. */
 static bool find_running(Emit *e, const CtFlowBlock *block, CtFlowVar *param, const CtFlowArg *value, LaneSum *sum) {
-    if (e->exact || !runs_through(e, block, param, value)) return false;
+    if (e->exact || param->type->kind != FLOW_F64 || !ct_emit_is_folded(e, block, param, value->var, PRIM_ADD, true))
+        return false;
     e->lanes[param->id].kind = LANE_VALUE;
     sum->terms.count = 0;
     sum->running = value;
