@@ -21,6 +21,7 @@ typedef struct Hoist {
     CtFlowMarks marks, going; /* going: the results of steps that are taken to be outside */
     uint32_t depth;           /* nesting depth of the current block */
     bool simple;              /* before derivatives are taken: only steps that move without a test */
+    bool reads;               /* and reads of numbers */
 } Hoist;
 
 typedef CT_VEC(CtFlowStep *) Steps;
@@ -198,7 +199,9 @@ static void hoist_from(Hoist *h, Steps *out, CtFlowStep *loop) {
         bool moves = goes[i] && is_outside(h, step);
         bool fair = comes && is_fair(h, step, loop), uses_fair = uses_any(h, step, &behind);
         bool is_asked = moves && ((!is_free(h, step) && !fair) || uses_any(h, step, &asked));
-        bool may = (!h->simple || step->kind == FLOW_CHECK_SLICE) && comes && !uses_fair && may_ask(step, certain);
+        bool number = step->kind == FLOW_READ && !ct_flow_is_object(step->results.items[0]->type);
+        bool may = (!h->simple || step->kind == FLOW_CHECK_SLICE || (h->reads && number)) && comes && !uses_fair &&
+                   may_ask(step, certain);
         if (!moves || (is_asked && !may)) {
             comes = comes && ct_flow_is_total(&h->effects, step);
             block->steps.items[kept++] = step;
@@ -235,8 +238,8 @@ static void visit(Hoist *h, CtFlowBlock *block) {
     h->facts.equals.count = equals;
 }
 
-static void hoist(CtFlow *flow, bool simple) {
-    Hoist h = {.flow = flow, .arena = flow->arena, .effects = ct_flow_effects(flow), .simple = simple};
+static void hoist(CtFlow *flow, bool simple, bool reads) {
+    Hoist h = {.flow = flow, .arena = flow->arena, .effects = ct_flow_effects(flow), .simple = simple, .reads = reads};
     h.telling = ct_flow_telling(flow);
     h.marks = h.going = (CtFlowMarks){.arena = flow->arena};
     for (uint32_t i = 0; i < flow->functions.count; i++) {
@@ -247,6 +250,8 @@ static void hoist(CtFlow *flow, bool simple) {
     }
 }
 
-void ct_flow_hoist_simple(CtFlow *flow) { hoist(flow, true); }
+void ct_flow_hoist_simple(CtFlow *flow) { hoist(flow, true, false); }
 
-void ct_flow_hoist(CtFlow *flow) { hoist(flow, false); }
+void ct_flow_hoist_reads(CtFlow *flow) { hoist(flow, true, true); }
+
+void ct_flow_hoist(CtFlow *flow) { hoist(flow, false, false); }
