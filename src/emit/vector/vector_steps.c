@@ -209,7 +209,8 @@ static void read_rows(Emit *e, const CtFlowStep *step) {
     const char *n = ct_format(e->arena, "n%u", ++e->temporaries);
     ct_emit_line(e, "const int64_t %s = %s->dims[1];", n, ct_emit_arg(e, matrix));
     begin_array(e, step->results.items[0], n);
-    ct_emit_line(e, "ct_lanes_gather_rows(%s, %s, %s, %s);", ct_emit_name(e, step->results.items[0]), ct_emit_data(e, matrix),
+    ct_emit_line(e, "ct_lanes_gather_rows(%s, %s, %s, %s);", ct_emit_name(e, step->results.items[0]),
+                 ct_emit_data(e, matrix),
                  each_below(e, ct_emit_vector_lane_arg(e, &step->args.items[1], true),
                             ct_format(e->arena, "%s->dims[0]", ct_emit_arg(e, matrix))),
                  n);
@@ -258,6 +259,7 @@ static bool write_read(Emit *e, const CtFlowStep *step) {
                                ? ct_format(e->arena, "%s[%s]", name, below(e, ct_emit_arg(e, at), length))
                                : ct_format(e->arena, "ct_lanes_pick(%s, %s)", name,
                                            each_below(e, ct_emit_vector_lane_arg(e, at, true), length));
+        if (result->type->kind == FLOW_I64) item = ct_format(e->arena, "((ct_lane_ints)%s)", item);
         ct_emit_bind(e, result, item, true, true);
         return true;
     }
@@ -589,6 +591,12 @@ static bool differs(const Emit *e, const CtFlowStep *step) {
 
 static bool is_matrix(const Emit *e, const CtFlowVar *var) { return e->lanes[var->id].kind == LANE_MATRIX; }
 
+/* A value as it is stored in lanes: Ints by their bits. */
+static const char *as_reals(Emit *e, const CtFlowArg *value) {
+    const char *text = ct_emit_vector_lane_arg(e, value, true);
+    return value->type->kind == FLOW_I64 ? ct_format(e->arena, "(ct_lanes)(%s)", text) : text;
+}
+
 void ct_emit_vector_iteration(Emit *e, const CtFlowStep *loop, const char *const *names) {
     const CtFlowBlock *block = loop->as.loop.block, *around = e->block;
     e->depth++;
@@ -598,7 +606,7 @@ void ct_emit_vector_iteration(Emit *e, const CtFlowStep *loop, const char *const
         if (!is_matrix(e, loop->results.items[i]))
             ct_emit_line(e, "%s[%s] = %s;", ct_emit_name(e, loop->results.items[i]),
                          below(e, ct_emit_name(e, block->params.items[0]), e->lanes[loop->results.items[i]->id].length),
-                         ct_emit_vector_lane_arg(e, &block->values.items[i], true));
+                         as_reals(e, &block->values.items[i]));
     assign_carried(e, loop, names);
     e->block = around;
     e->pending.count = 0;

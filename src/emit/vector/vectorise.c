@@ -77,6 +77,11 @@ static bool is_vector(const CtFlowType *type) {
     return type->kind == FLOW_ARRAY && type->rank == 1 && type->element->kind == FLOW_F64;
 }
 
+/* Whether an inner loop may make such an array in each lane: Ints are only read there. */
+static bool is_lane_array(const CtFlowType *type) {
+    return is_vector(type) || (type->kind == FLOW_ARRAY && type->rank == 1 && type->element->kind == FLOW_I64);
+}
+
 /* ---- steps ---- */
 
 static bool fits(Scan *s, const CtFlowBlock *block);
@@ -262,7 +267,7 @@ static bool fits_items(Scan *s, const CtFlowStep *step) {
     CtFlowVar *result = step->results.items[0];
     if (s->in_branch) return false;
     if (all_same(s, &step->args)) return true;
-    bool rows = result->type->rank == 2;
+    bool rows = result->type->rank == 2 && result->type->element->kind == FLOW_F64;
     for (uint32_t i = 0; i < step->args.count; i++)
         if (rows ? ct_emit_vector_kind(s->e, &step->args.items[i]) != LANE_ARRAY : !is_number(s, &step->args.items[i]))
             return false;
@@ -305,7 +310,7 @@ static bool fits_update(Scan *s, const CtFlowStep *step) {
         CT_FIRED("vectorise.array_of_each_lane");
         *lane(s, result) = (Lane){.kind = kind, .root = result};
     }
-    if (kind == LANE_ARRAY) return is_number(s, value) && is_number(s, &step->args.items[1]);
+    if (kind == LANE_ARRAY) return is_vector(array->type) && is_number(s, value) && is_number(s, &step->args.items[1]);
     if (kind != LANE_ACC || ct_emit_vector_kind(s->e, value) != LANE_MORE || s->e->uses[value->var->id].count != 1)
         return false;
     s->adds = s->has_loop = true;
@@ -336,6 +341,7 @@ static bool begins(Scan *s, const CtFlowStep *step) {
         const CtFlowArg *start = &step->args.items[1 + i];
         CtFlowVar *param = block->params.items[1 + i];
         LaneKind kind = ct_emit_vector_kind(s->e, start);
+        if (kind == LANE_ARRAY && !is_vector(param->type)) return false;
         if (kind == LANE_ACC || kind == LANE_ARRAY)
             *lane(s, param) = (Lane){.kind = kind, .root = root_of(s, start)};
         else if (is_vector(param->type) && kind == LANE_SAME && CT_FIRED("vectorise.array_carried"))
@@ -386,7 +392,8 @@ static bool ends(Scan *s, const CtFlowStep *step) {
     for (uint32_t i = carried; i < step->results.count; i++) {
         CtFlowVar *result = step->results.items[i];
         if (makes_rows(s, block, &block->values.items[i], result)) continue;
-        if (!is_vector(result->type) || !is_number(s, &block->values.items[i])) return false;
+        if (!is_lane_array(result->type) || !is_number(s, &block->values.items[i])) return false;
+        if (!is_vector(result->type)) CT_FIRED("vectorise.array_of_ints");
         *lane(s, result) = (Lane){.kind = LANE_ARRAY, .root = result};
     }
     return true;
@@ -584,7 +591,8 @@ static bool fits_results(Scan *s, const CtFlowStep *step) {
         const CtFlowArg *value = &block->values.items[i];
         bool number = type->rank == 1 && is_plain(type->element) && is_number(s, value);
         bool reference = type->rank == 1 && ct_flow_is_object(type->element);
-        bool row = (type->rank == 2 || reference) && ct_emit_vector_kind(s->e, value) == LANE_ARRAY;
+        bool row =
+            (type->rank == 2 || reference) && ct_emit_vector_kind(s->e, value) == LANE_ARRAY && is_vector(value->type);
         bool rows = type->rank == 3 && ct_emit_vector_kind(s->e, value) == LANE_ROWS;
         if (!number && !row && !rows) return false;
         /* It leaves where rows differ in length. */

@@ -220,22 +220,47 @@ static bool is_bound_at(const CtFlowFacts *facts, const CtFlowVar *var, uint32_t
     return (fact->maker != NULL || fact->loop != NULL) && fact->depth <= depth;
 }
 
-/* The number of elements of a switch's result, if it is the same in all branches, and known outside of them. */
-static CtFlowLength chosen_length(const CtFlowFacts *facts, const CtFlowFact *fact, const CtFlowArg *array, int depth) {
+/* The number that a test finds to be 0 in a branch; NULL: there is none. */
+static const CtFlowArg *zero_in(const CtFlowFacts *facts, const CtFlowStep *choice, const CtFlowBranch *branch) {
+    const CtFlowStep *test = ct_flow_maker(facts, &choice->args.items[0], FLOW_PRIM);
+    if (!ct_flow_is_prim(test, PRIM_INT_EQ) || branch->tag != 1) return NULL;
+    const CtFlowArg *with = &test->args.items[1];
+    return with->var == NULL && with->lit.integer == 0 ? &test->args.items[0] : NULL;
+}
+
+/* The number of elements of a switch's result, if it is the same in all branches, and known outside of them. With
+ * `zeros`, no elements in the branch for n == 0 are n elements. */
+static CtFlowLength length_in_branches(const CtFlowFacts *facts, const CtFlowFact *fact, const CtFlowArg *array,
+                                       bool zeros, int depth) {
     CtFlowLength all = own_length(array, 0);
     bool found = false;
     for (uint32_t i = 0; i < fact->maker->as.cases.count; i++) {
-        const CtFlowBlock *block = fact->maker->as.cases.branches[i].block;
-        if (block->exit != EXIT_YIELD) continue;
-        CtFlowLength one = length(facts, &block->values.items[fact->index], 0, false, depth / 2);
+        const CtFlowBranch *branch = &fact->maker->as.cases.branches[i];
+        if (branch->block->exit != EXIT_YIELD) continue;
+        CtFlowLength one = length(facts, &branch->block->values.items[fact->index], 0, false, depth / 2);
+        const CtFlowArg *zero = zeros ? zero_in(facts, fact->maker, branch) : NULL;
+        if (zero != NULL && one.known.type != NULL && one.known.var == NULL && one.known.lit.integer == 0)
+            one = length_of(facts, *zero, depth / 2);
         const CtFlowVar *var = one.known.type != NULL ? one.known.var : one.array;
         if (var != NULL && !is_bound_at(facts, var, fact->depth)) return own_length(array, 0);
         if (found && !ct_flow_is_length(&one, &all)) return own_length(array, 0);
         all = one;
         found = true;
     }
-    if (found) CT_FIRED("lengths.chosen");
     return all;
+}
+
+static CtFlowLength chosen_length(const CtFlowFacts *facts, const CtFlowFact *fact, const CtFlowArg *array, int depth) {
+    for (int zeros = 0; zeros < 2; zeros++) {
+        CtFlowLength all = length_in_branches(facts, fact, array, zeros == 1, depth);
+        if (all.known.type == NULL && all.array == array->var) continue;
+        if (zeros == 0)
+            CT_FIRED("lengths.chosen");
+        else
+            CT_FIRED("lengths.chosen_for_zero");
+        return all;
+    }
+    return own_length(array, 0);
 }
 
 static CtFlowLength length(const CtFlowFacts *facts, const CtFlowArg *array, uint32_t dimension, bool some, int depth) {

@@ -180,6 +180,17 @@ static void look_through_rows(Simplify *s, CtFlowStep *step) {
     step->args = args;
 }
 
+/* An array with the element that it has there is the array. */
+static bool update_known(Simplify *s, const CtFlowStep *step) {
+    uint32_t last = step->args.count - 1;
+    const CtFlowStep *read =
+        step->kind == FLOW_UPDATE ? ct_flow_maker(&s->facts, &step->args.items[last], FLOW_READ) : NULL;
+    if (read == NULL || read->args.count != last) return false;
+    for (uint32_t i = 0; i < last; i++)
+        if (!ct_flow_same(&read->args.items[i], &step->args.items[i])) return false;
+    return CT_FIRED("simplify.update_of_own") && stand(s, step, step->args.items[0]);
+}
+
 static bool compare_known(Simplify *s, const CtFlowStep *step) {
     if (step->args.count != 2) return false;
     int known = ct_flow_compare(&s->facts, step->as.prim, &step->args.items[0], &step->args.items[1]);
@@ -430,13 +441,58 @@ static int known_branch(const Simplify *s, const CtFlowStep *step) {
     return step->as.cases.count > 0 ? (int)step->as.cases.count - 1 : -1;
 }
 
+/* A switch on a node that an earlier switch has made, in each of its two branches of another constructor, becomes one
+ * on the test of that switch. */
+static void choose_by_test(Simplify *s, CtFlowStep *step) {
+    const CtFlowFact *fact = ct_flow_fact(&s->facts, &step->args.items[0]);
+    const CtFlowStep *made = fact->maker;
+    uint32_t count = step->as.cases.count, which[2];
+    if (made == NULL || made->kind != FLOW_SWITCH || made->as.cases.count != 2 || count < 2) return;
+    if (made->args.items[0].var == NULL || made->args.items[0].type->kind != FLOW_I64) return;
+    for (uint32_t i = 0; i < 2; i++) {
+        const CtFlowBlock *block = made->as.cases.branches[i].block;
+        const CtFlowStep *make = block->exit == EXIT_YIELD ? maker(s, &block->values.items[fact->index]) : NULL;
+        if (make == NULL || make->kind != FLOW_MAKE) return;
+        which[i] = 0;
+        while (which[i] + 1 < count && step->as.cases.branches[which[i]].tag != make->as.con.tag) which[i]++;
+    }
+    if (which[0] == which[1]) return;
+    CT_FIRED("simplify.test_of_node");
+    CtFlowBranch *branches = CT_NEW_ARRAY(s->arena, CtFlowBranch, 2);
+    for (uint32_t i = 0; i < 2; i++)
+        branches[i] = (CtFlowBranch){made->as.cases.branches[i].tag, step->as.cases.branches[which[i]].block};
+    step->as.cases.branches = branches;
+    step->as.cases.count = 2;
+    step->args = one(s, made->args.items[0]);
+}
+
+/* A switch on a truth value that gives it again. */
+static bool truth_known(Simplify *s, const CtFlowStep *step) {
+    const CtFlowStep *test = maker(s, &step->args.items[0]);
+    if (step->as.cases.count != 2 || step->results.count != 1 || test == NULL || test->kind != FLOW_PRIM) return false;
+    CtPrim prim = test->as.prim;
+    if (prim != PRIM_INT_EQ && prim != PRIM_INT_LT && prim != PRIM_INT_LE && prim != PRIM_LT && prim != PRIM_EQ)
+        return false;
+    const CtFlowBranch *branches = step->as.cases.branches;
+    uint32_t yes = branches[0].tag == 1 ? 0 : 1;
+    if (branches[yes].tag != 1) return false;
+    for (uint32_t i = 0; i < 2; i++) {
+        const CtFlowBlock *block = branches[i].block;
+        if (block->exit != EXIT_YIELD || block->steps.count > 0) return false;
+        const CtFlowArg *value = &block->values.items[0];
+        if (value->var != NULL || value->type->kind != FLOW_I64 || value->lit.integer != (i == yes)) return false;
+    }
+    return CT_FIRED("simplify.truth") && stand(s, step, step->args.items[0]);
+}
+
 /* Whether a block consists of loops that cannot fail and have `iterations` iterations: it does nothing if that is 0. */
 static bool only_loops(const Simplify *s, const CtFlowBlock *block, const CtFlowLength *iterations) {
     bool inside = iterations == NULL;
     for (uint32_t i = 0; i < block->steps.count; i++) {
         const CtFlowStep *step = block->steps.items[i];
-        bool reads = step->kind == FLOW_READ && inside;
-        if (step->kind != FLOW_LOOP && step->kind != FLOW_PRIM && step->kind != FLOW_DIM && !reads) return false;
+        bool reads = step->kind == FLOW_READ && inside, fills = ct_flow_is_bulk(step, ARRAY_REPLICATE);
+        if (step->kind != FLOW_LOOP && step->kind != FLOW_PRIM && step->kind != FLOW_DIM && !reads && !fills)
+            return false;
         if (ct_flow_step_fails(step)) return false;
         if (step->kind != FLOW_LOOP) continue;
         bool runs =
@@ -663,7 +719,7 @@ static bool is_known(Simplify *s, CtFlowStep *step) {
     case FLOW_CHECK_SHAPE: return check_lengths(s, step, step->args.items[0].type->rank);
     case FLOW_CHECK_SLICE: return check_slice(s, step);
     case FLOW_CONSTANT: return constant_known(s, step);
-    case FLOW_UPDATE: ct_flow_update_of_items(&s->facts, step); return false;
+    case FLOW_UPDATE: ct_flow_update_of_items(&s->facts, step); return update_known(s, step);
     case FLOW_SNOC: ct_flow_join_items(&s->facts, step, s->depth); return false;
     case FLOW_BULK: return !ct_flow_join_items(&s->facts, step, s->depth) && appended_known(s, step);
     case FLOW_CALL:
@@ -733,6 +789,8 @@ static bool walk(Simplify *s, CtFlowBlock *to, CtFlowBlock *from, const CtFlowVa
         ct_flow_rename(&s->now, &step->args);
         if (step->kind == FLOW_SWITCH) drop_impossible(step);
         if (step->kind == FLOW_SWITCH) ct_flow_choose_natural(&s->facts, step);
+        if (step->kind == FLOW_SWITCH) choose_by_test(s, step);
+        if (step->kind == FLOW_SWITCH && truth_known(s, step)) continue;
         int branch = step->kind == FLOW_SWITCH ? known_branch(s, step) : -1;
         if (branch < 0 && step->kind == FLOW_SWITCH) branch = needless_choice(s, step);
         if (branch >= 0) {

@@ -8,8 +8,9 @@
  *       case 0: f' = open A k                 case 0: ⟨f for f'⟩
  *
  * A field that is a number is yielded beside the node; a small array or a node that the branch makes is made again of
- * its parts where it is used. So the forward sweep of a branch and its reverse sweep in the same function need no
- * residual in memory. The node itself is then unused, as a rule. The simplifier does this as it goes by. */
+ * its parts where it is used, and so is an array of equal numbers, if that is not in a loop. So the forward sweep of a
+ * branch and its reverse sweep in the same function need no residual in memory. The node itself is then unused, as a
+ * rule. The simplifier does this as it goes by. */
 #include "flow/opt/passes.h"
 
 enum {
@@ -38,8 +39,10 @@ static bool is_outside(const Opening *o, const CtFlowArg *value) {
 /* The step of the branch that makes a node or a small array; NULL for other values. */
 static CtFlowStep *made_by(const Opening *o, const CtFlowArg *value) {
     CtFlowStep *maker = ct_flow_fact(o->facts, value)->maker;
-    bool makes = maker != NULL && maker->results.count == 1 && (maker->kind == FLOW_MAKE || maker->kind == FLOW_ITEMS);
-    return makes ? maker : NULL;
+    if (maker == NULL || maker->results.count != 1) return NULL;
+    bool fills = ct_flow_is_bulk(maker, ARRAY_REPLICATE) && !ct_flow_is_object(maker->args.items[1].type) &&
+                 o->depth == o->outer + 1;
+    return maker->kind == FLOW_MAKE || maker->kind == FLOW_ITEMS || fills ? maker : NULL;
 }
 
 /* Whether a value of the branch can be had behind the choice. */
