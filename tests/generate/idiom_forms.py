@@ -87,6 +87,36 @@ class IdiomForms:
         ])
         return E(t, f"let {{ {matrix} }} in {over}", [self.e(("A", "D", d), env, a), one, two, self.e("D", env, 1)], {1: of_one, 2: of_two})
 
+    @makes("D", 0.8)
+    def borders(self, t, env, n):
+        """Grids with a border, rows taken by an index and put together, all pairs of rows, extremes by a test, Ints from step to step."""
+        d = self.dim(env)
+        if not self.affordable(d, env.bind(times=30)):
+            return None
+        a, b, c = self.split(n, 3)
+        v, m, x, y, i, j, k, u = (self.name(prefix) for prefix in ("v", "m", "x", "y", "i", "j", "n", "v"))
+        two, binds = self.function_of([x, y], "D", env.bind(times=30 * self.times(d), nest=1), b)
+        one, of_one = self.function_of([x], "D", env.bind(times=5 * self.times(d), nest=1), c)
+        rows = self.pick(["1", "2", "3", "5"])
+        edge = self.pick([f"{j} == 0 || {i} == 0 || {j} == {rows} - 1 || {i} == {k} - 1", f"{i} == 0 || {i} >= {k} - 1 || {j} == 0 || {j} >= {rows} - 1",
+                          f"not ({j} > 0 && {j} < {rows} - 1 && {i} > 0 && {i} < {k} - 1)", f"{j} < 1 || ({j} >= {rows} - 1 || not (0 < {i} && {i} + 1 < {k}))"])
+        here = f"let {{ {x} = {m} ! ({j} - 1) ! {i}; {y} = {m} ! {j} ! ({i} + 1) }} in $1 + {m} ! ({j} + 1) ! ({i} - 1)"
+        at = lambda p, q: f"(if {p} < 0 || {p} >= {rows} || {q} < 0 || {q} >= {k} then 0.0 else {m} ! ({p}) ! ({q}))"
+        pick = f"mod ({i} * {i} + 1) {rows}"
+        form = self.pick([
+            f"map sum (build {rows} (\\{j} -> build {k} (\\{i} -> if {edge} then {m} ! {j} ! {i} else {here})))",
+            f"map sum (build {rows} (\\{j} -> build {k} (\\{i} -> let {{ {x} = {at(j + ' - 1', i)}; {y} = {at(j, i + ' + 1')} }} in $1 + {at(j, i)})))",
+            f"build {k} (\\{i} -> let {{ {u} = {m} ! ({pick}) ++ [|{v} ! {i}, 0.5|] }} in sum (zipWith (\\{x} {y} -> $1) {u} (reverse {u})) + last {u} * {u} ! 0)",
+            f"build {k} (\\{i} -> let {{ {u} = {m} ! ({pick}) }} in sum (zipWith (\\{x} {y} -> $1) {u} {v}) + sum (take 2 {u}))",
+            f"map (\\{u} -> sum (map (\\{v} -> sum (zipWith (\\{x} {y} -> $1) {u} {v})) {m})) {m}",
+            f"build {k} (\\{i} -> sum (build {k} (\\{j} -> let {{ {x} = {v} ! {i}; {y} = {v} ! {j} }} in $1)))",
+            f"map (\\{u} -> if length {u} == 0 then 1.0 else foldl (\\{x} {y} -> if {y} {self.pick('><')} {x} then {y} else {x}) ({u} ! 0) {u}) {m}",
+            f"build {k} (\\{i} -> fst (foldl (\\({x}, {j}) _ -> (let {{ {y} = fromIntegral ({j} .&. 7) * 0.125 }} in $1, {j} * 5 + {i})) ({v} ! {i}, {i}) (iota 20)))",
+            f"let {{ {u} = grad (\\{v} -> sum (map (\\{x} -> $2) {v})) {v} }} in zipWith (\\{x} {y} -> $1) {v} {u}",
+        ])
+        whole = f"let {{ {v} = $0; {k} = length {v}; {m} = build {rows} (\\{j} -> map (\\{x} -> $2 + fromIntegral {j}) {v}) }} in sum ({form})"
+        return E(t, whole, [self.e(("A", "D", d), env, a), two, one], {1: binds, 2: of_one})
+
     @makes("D", 0.6)
     def as_long_as_the_shorter(self, t, env, n):
         """Maps, of which a loop that ends with the shorter reads all or a part."""
