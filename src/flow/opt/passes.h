@@ -23,7 +23,8 @@ void ct_flow_transpose_items(CtFlowBuilder *b, CtFlowFacts *facts, CtFlowStep *s
 void ct_flow_own_values(CtFlowBuilder *b, CtFlowStep *step);
 /* Behind a switch at the end of the builder's block: small arrays that all its branches make. */
 void ct_flow_items_behind(CtFlowBuilder *b, CtFlowFacts *facts, CtFlowStep *step, uint32_t depth);
-/* Likewise the updates, at literal indices, of an array that its branches make of one array: they yield the elements. */
+/* Likewise the updates, at literal indices, of an array that its branches make of one array: they yield the elements.
+ */
 void ct_flow_updates_behind(CtFlowBuilder *b, CtFlowFacts *facts, CtFlowStep *step, uint32_t depth);
 /* The fields of a node that `open` opens, which a choice gives, of which this branch is known to have been taken;
  * `depth` is that of the builder's block, where they are wanted. NULL if they cannot be had there. */
