@@ -28,12 +28,15 @@ typedef struct Cases {
 
 /* ---- which switches ---- */
 
+/* Whether each branch of a switch yields or fails, without leaving the function, and one yields. */
 static bool yields_or_fails(const CtFlowStep *choice) {
+    bool yields = false;
     for (uint32_t i = 0; i < choice->as.cases.count; i++) {
-        CtFlowExit exit = choice->as.cases.branches[i].block->exit;
-        if (exit != EXIT_YIELD && exit != EXIT_NEVER) return false;
+        const CtFlowBlock *block = choice->as.cases.branches[i].block;
+        if ((block->exit != EXIT_YIELD && block->exit != EXIT_NEVER) || ct_flow_leaves(block)) return false;
+        yields = yields || block->exit == EXIT_YIELD;
     }
-    return true;
+    return yields;
 }
 
 /* Whether a test compares Ints. */
