@@ -135,17 +135,38 @@ static uint32_t find_sum(const CtFlowStep *loop, bool *others) {
 
 typedef CT_VEC(CtFlowStep *) Steps;
 
-/* Puts the branch number `which` of each switch on `test` in the place of the switch. */
-static void choose(Parted *p, CtFlowBlock *block, const CtFlowVar *test, uint32_t which) {
+/* A test, and the tags of the branches of the switch that a loop is written twice for: the one that is taken, and the
+ * other. */
+typedef struct Choice {
+    const CtFlowVar *test;
+    uint64_t taken, other;
+} Choice;
+
+static uint32_t find_tag(const CtFlowStep *step, uint64_t tag) {
+    uint32_t i = 0;
+    while (i < step->as.cases.count && step->as.cases.branches[i].tag != tag) i++;
+    return i;
+}
+
+/* The branch that a switch takes then, in whichever order it has its branches; NULL: it is not known. */
+static const CtFlowBlock *branch_taken(const CtFlowStep *step, const Choice *choice) {
+    if (step->kind != FLOW_SWITCH || step->args.items[0].var != choice->test || step->as.cases.count != 2) return NULL;
+    uint32_t taken = find_tag(step, choice->taken), other = find_tag(step, choice->other);
+    if (taken < 2) return step->as.cases.branches[taken].block;
+    return other < 2 ? step->as.cases.branches[1 - other].block : NULL;
+}
+
+/* Puts the branch that is taken in the place of each switch on the test. */
+static void choose(Parted *p, CtFlowBlock *block, const Choice *choice) {
     Steps out = {0};
     for (uint32_t i = 0; i < block->steps.count; i++) {
         CtFlowStep *step = block->steps.items[i];
-        for (uint32_t j = 0; j < ct_flow_inner_count(step); j++) choose(p, ct_flow_inner(step, j), test, which);
-        if (step->kind != FLOW_SWITCH || step->args.items[0].var != test) {
+        for (uint32_t j = 0; j < ct_flow_inner_count(step); j++) choose(p, ct_flow_inner(step, j), choice);
+        const CtFlowBlock *taken = branch_taken(step, choice);
+        if (taken == NULL) {
             ct_push(p->arena, &out, step);
             continue;
         }
-        const CtFlowBlock *taken = step->as.cases.branches[which].block;
         for (uint32_t j = 0; j < taken->steps.count; j++) ct_push(p->arena, &out, taken->steps.items[j]);
         for (uint32_t j = 0; j < step->results.count; j++)
             if (step->results.items[j] != NULL)
@@ -172,8 +193,7 @@ static void write_twice(Parted *p, CtFlowBlock *to, CtFlowStep *loop, const CtFl
         CtFlowArgs values = {0};
         ct_flow_case_begin(&b, &chosen, (uint32_t)tags[i]);
         CtFlowStep *again = ct_flow_copy_step(&copy, loop);
-        const CtFlowStep *same = ct_flow_fixed_choice(again);
-        choose(p, again->as.loop.block, same->args.items[0].var, i);
+        choose(p, again->as.loop.block, &(Choice){choice->args.items[0].var, tags[i], tags[1 - i]});
         ct_push(p->arena, &b.block->steps, again);
         for (uint32_t j = 0; j < again->results.count; j++)
             ct_push(p->arena, &values, flow_of(again->results.items[j]));
