@@ -66,6 +66,17 @@ static void check_yields(Lint *l, const CtFlowArgs *values, const CtFlowVars *re
 
 static void check_block(Lint *l, const CtFlowBlock *block, const CtFlowStep *owner, bool ends);
 
+/* The tags of a switch differ, and the default branch is the last: a reader may take the first branch that fits. */
+static void check_tags(Lint *l, const CtFlowStep *step) {
+    const CtFlowBranch *branches = step->as.cases.branches;
+    for (uint32_t i = 0; i < step->as.cases.count; i++) {
+        if (branches[i].tag == FLOW_OTHERS && i + 1 < step->as.cases.count)
+            wrong(l, "the default branch is not the last of its switch", "");
+        for (uint32_t j = 0; j < i; j++)
+            if (branches[i].tag == branches[j].tag) wrong(l, "two branches of a switch have one tag", "");
+    }
+}
+
 /* `ends`: control ends with the step, as in a switch at the end of a body. */
 static void check_step(Lint *l, const CtFlowStep *step, bool ends) {
     check_args(l, &step->args);
@@ -81,6 +92,7 @@ static void check_step(Lint *l, const CtFlowStep *step, bool ends) {
         bind(l, step->as.con.cell);
         break;
     case FLOW_SWITCH:
+        check_tags(l, step);
         for (uint32_t i = 0; i < step->as.cases.count; i++)
             check_block(l, step->as.cases.branches[i].block, step, ends);
         break;

@@ -117,6 +117,52 @@ class IdiomForms:
         whole = f"let {{ {v} = $0; {k} = length {v}; {m} = build {rows} (\\{j} -> map (\\{x} -> $2 + fromIntegral {j}) {v}) }} in sum ({form})"
         return E(t, whole, [self.e(("A", "D", d), env, a), two, one], {1: binds, 2: of_one})
 
+    def choice(self, tests, one, other):
+        """A choice between two expressions by a truth value, an Ordering or a small Int; its alternatives in either order."""
+        truth, order, number = tests
+        tag = self.pick(["LT", "EQ", "GT"])
+        some, rest = self.pick([["LT", "EQ"], ["GT", "LT"], ["EQ", "GT"]]), self.pick([one, other])
+        last = next(c for c in ("LT", "EQ", "GT") if c not in some)
+        return "(" + self.pick([
+            f"if {truth} then {one} else {other}", f"if not {truth} then {one} else {other}",
+            f"case {truth} of {{ {self.pick(['True', 'False'])} -> {one}; _ -> {other} }}",
+            f"case {truth} of {{ False -> {one}; True -> {other} }}",
+            f"case {order} of {{ {tag} -> {one}; _ -> {other} }}", f"case {order} of {{ {tag} -> {one}; _ -> {other} }}",
+            f"case {order} of {{ {some[0]} -> {one}; {some[1]} -> {other}; {last} -> {rest} }}",
+            f"case {order} of {{ {some[0]} -> {one}; {some[1]} -> {other}; _ -> {rest} }}",
+            f"case {number} of {{ {self.pick('0123')} -> {one}; _ -> {other} }}",
+            f"case {number} of {{ {self.pick('01')} -> {one}; {self.pick('23')} -> {rest}; _ -> {other} }}",
+        ]) + ")"
+
+    @makes("D", 1.0)
+    def choices(self, t, env, n):
+        """Several choices by the same truth value, Ordering or Int, which the row of a grid, or each of its elements, has."""
+        d = self.dim(env)
+        if not self.affordable(d, env.bind(times=20)):
+            return None
+        a, b, c = self.split(n, 3)
+        v, x, y, i, j, k, u = (self.name(prefix) for prefix in ("v", "x", "y", "i", "j", "n", "v"))
+        truth, order, number = (self.name(prefix) for prefix in ("p", "o", "q"))
+        two, binds = self.function_of([x, y], "D", env.bind(times=8 * self.times(d), nest=1), b)
+        one, of_one = self.function_of([x], "D", env.bind(times=8 * self.times(d), nest=1), c)
+        of = self.pick([j, j, j, f"(mod ({i} + {j}) 4)"])
+        lets = "; ".join([f"{truth} = {self.pick([f'{of} == 1', f'{of} >= 2', f'even {of}', f'{of} * {of} < 3'])}",
+                          f"{order} = compare {of} {self.pick('0112')}", f"{number} = mod {of} {self.pick('34')}"])
+        alternatives = [x, y, f"({x} * {y})", f"(0.5 - {x})", f"({v} ! {i})", f"({x} + {y})", "0.25", "(-0.0)", *self.pick([[], [], ["$1", "$2"]])]
+        pick = lambda: self.choice((truth, order, number), *self.rng.sample(alternatives, 2))
+        edge = self.pick([f"{i} == 0 || {i} == {k} - 1", f"{i} < 1 || not ({i} + 1 < {k})"])
+        beside = f"(if {edge} then 0.5 * fromIntegral {j} else {v} ! ({i} - 1) * fromIntegral ({j} + 1) + {v} ! ({i} + 1))"
+        here = f"{y} = {v} ! {i}; {u} = {pick()}"
+        of_row, of_element = (f"let {{ {lets} }} in ", "") if of == j else ("", f"{lets}; ")
+        row = self.pick([f"build {k} (\\{i} -> let {{ {of_element}{x} = {beside}; {here} }} in {u} + {pick()} * {pick()})",
+                         f"build {k} (\\{i} -> let {{ {of_element}{x} = {beside}; {here} }} in {u} + {pick()} * {pick()})",
+                         f"[|foldl (\\{x} {i} -> let {{ {of_element}{here} }} in {u} + 0.5 * {pick()}) 0.5 (iota {k})|]"])
+        grid = f"build {self.pick(['3', f'(1 + mod {k} 5)', f'(2 + div {k} 2)'])} (\\{j} -> {of_row}{row})"
+        m = self.name("m")
+        whole = self.pick([f"sum (map sum {m})", f"sum (map (\\{u} -> sum (zipWith (*) {u} (last {m}))) {m})", f"sum (foldl1 (zipWith (-)) (toList {m}))"])
+        whole = f"let {{ {v} = $0; {k} = length {v}; {m} = {grid} }} in {whole}"
+        return E(t, whole, [self.e(("A", "D", d), env, a), two, one], {1: binds, 2: of_one})
+
     @makes("D", 0.6)
     def as_long_as_the_shorter(self, t, env, n):
         """Maps, of which a loop that ends with the shorter reads all or a part."""

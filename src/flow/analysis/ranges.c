@@ -92,6 +92,18 @@ static bool is_extreme(const Question *q, const CtFlowArg *x, CtPrim prim, const
     return *step != NULL && (*step)->as.prim == prim;
 }
 
+/* The values one of which x is, by a switch of two branches, as the m of `if n == 0 then 0 else length (u ! 0)`. */
+static bool is_chosen(const Question *q, const CtFlowArg *x, const CtFlowArg *values[2]) {
+    const CtFlowStep *step = ct_flow_maker(q->facts, x, FLOW_SWITCH);
+    if (step == NULL || step->as.cases.count != 2) return false;
+    for (uint32_t i = 0; i < 2; i++) {
+        const CtFlowBlock *block = step->as.cases.branches[i].block;
+        if (block->exit != EXIT_YIELD) return false;
+        values[i] = &block->values.items[ct_flow_fact(q->facts, x)->index];
+    }
+    return true;
+}
+
 /* ---- bounds ---- */
 
 /* Saturating addition. */
@@ -138,7 +150,7 @@ static int64_t most_length(Question *q, CtFlowLength x, int depth) {
 static bool least(Question *q, const CtFlowArg *x, int depth, int64_t *bound) {
     bool known = false;
     int64_t a, b, k;
-    const CtFlowArg *y;
+    const CtFlowArg *y, *values[2];
     const CtFlowStep *step;
     *bound = x->lit.integer;
     if (x->var == NULL) return true;
@@ -153,6 +165,8 @@ static bool least(Question *q, const CtFlowArg *x, int depth, int64_t *bound) {
         if (least(q, &step->args.items[i], depth, &a)) raise(a, &known, bound);
     if (is_extreme(q, x, PRIM_INT_MIN, &step) && least(q, &step->args.items[0], depth, &a) &&
         least(q, &step->args.items[1], depth, &b))
+        raise(a < b ? a : b, &known, bound);
+    if (is_chosen(q, x, values) && least(q, values[0], depth, &a) && least(q, values[1], depth, &b))
         raise(a < b ? a : b, &known, bound);
     return known;
 }
@@ -188,7 +202,7 @@ static const CtFlowArg *some_iterations(const Question *q, const CtFlowArg *iter
 static void over_parts(Question *q, const CtFlowArg *x, CtFlowLength y, int depth, bool *known, int64_t *best) {
     int64_t a, b, k;
     const CtFlowArg *z, *iterations = iterations_of(q, x), *modulo = modulus(q, x, depth);
-    const CtFlowArg *divided = dividend(q, x, depth);
+    const CtFlowArg *divided = dividend(q, x, depth), *values[2];
     const CtFlowStep *step, *mask = masked(q, x);
     if (iterations != NULL && over(q, some_iterations(q, iterations), y, depth, &a)) lower(a - 1, known, best);
     if (modulo != NULL && over(q, modulo, y, depth, &a)) lower(a - 1, known, best);
@@ -205,6 +219,8 @@ static void over_parts(Question *q, const CtFlowArg *x, CtFlowLength y, int dept
         if (over(q, &step->args.items[i], y, depth, &a)) lower(a, known, best);
     if (is_extreme(q, x, PRIM_INT_MAX, &step) && over(q, &step->args.items[0], y, depth, &a) &&
         over(q, &step->args.items[1], y, depth, &b))
+        lower(a > b ? a : b, known, best);
+    if (is_chosen(q, x, values) && over(q, values[0], y, depth, &a) && over(q, values[1], y, depth, &b))
         lower(a > b ? a : b, known, best);
 }
 

@@ -148,12 +148,18 @@ static uint32_t find_tag(const CtFlowStep *step, uint64_t tag) {
     return i;
 }
 
-/* The branch that a switch takes then, in whichever order it has its branches; NULL: it is not known. */
+/* The branch that a switch takes then; NULL: it is not known. The default branches of two switches need not go
+ * together: for Q, `P -> …; _ -> …` takes its default branch, and `Q -> …; _ -> …` does not. */
 static const CtFlowBlock *branch_taken(const CtFlowStep *step, const Choice *choice) {
     if (step->kind != FLOW_SWITCH || step->args.items[0].var != choice->test || step->as.cases.count != 2) return NULL;
-    uint32_t taken = find_tag(step, choice->taken), other = find_tag(step, choice->other);
-    if (taken < 2) return step->as.cases.branches[taken].block;
-    return other < 2 ? step->as.cases.branches[1 - other].block : NULL;
+    const CtFlowBranch *branches = step->as.cases.branches;
+    if (choice->taken == FLOW_OTHERS) { /* all that is known is which branch is not taken */
+        uint32_t other = find_tag(step, choice->other);
+        return other < 2 ? branches[1 - other].block : NULL;
+    }
+    uint32_t taken = find_tag(step, choice->taken);
+    if (taken == 2) taken = find_tag(step, FLOW_OTHERS);
+    return taken < 2 ? branches[taken].block : NULL;
 }
 
 /* Puts the branch that is taken in the place of each switch on the test. */
