@@ -114,3 +114,10 @@ void ct_flow_remove_var(CtArena *arena, CtFlowVars *from, uint32_t index) {
         if (i != index) ct_push(arena, &rest, from->items[i]);
     *from = rest;
 }
+
+void ct_flow_remove_step(CtFlowBlock *block, const CtFlowStep *step) {
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < block->steps.count; i++)
+        if (block->steps.items[i] != step) block->steps.items[kept++] = block->steps.items[i];
+    block->steps.count = kept;
+}

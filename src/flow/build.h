@@ -107,6 +107,7 @@ void ct_flow_insert_var(CtArena *arena, CtFlowVars *to, uint32_t index, CtFlowVa
 /* The same without the item at an index. */
 void ct_flow_remove_arg(CtArena *arena, CtFlowArgs *from, uint32_t index);
 void ct_flow_remove_var(CtArena *arena, CtFlowVars *from, uint32_t index);
+void ct_flow_remove_step(CtFlowBlock *block, const CtFlowStep *step);
 
 /* If the test holds `yes`, else `no`. */
 CtFlowArg ct_flow_choose(CtFlowBuilder *l, CtSourceRange range, CtFlowArg test, CtFlowArg yes, CtFlowArg no);

@@ -367,6 +367,8 @@ bool ct_flow_allocates(const CtFlowStep *step);
 /* The step of a block, not of one inside it, that binds a variable; NULL: it is bound elsewhere, or the variable is
  * NULL. */
 CtFlowStep *ct_flow_binder(const CtFlowBlock *block, const CtFlowVar *var);
+/* Whether a variable is a parameter of a block, or bound in it, or so in a block inside it. */
+bool ct_flow_binds(const CtFlowBlock *block, const CtFlowVar *var);
 /* Whether a block that yields consists only of primitives and reads of numbers that cannot fail. */
 bool ct_flow_is_straight(const CtFlowBlock *block);
 /* Whether a step takes its argument, so that it may be changed in place when nobody else holds it: step_info.c. */

@@ -22,6 +22,16 @@ CtFlowStep *ct_flow_binder(const CtFlowBlock *block, const CtFlowVar *var) {
     return NULL;
 }
 
+bool ct_flow_binds(const CtFlowBlock *block, const CtFlowVar *var) {
+    if (ct_flow_binder(block, var) != NULL) return true;
+    for (uint32_t i = 0; i < block->params.count; i++)
+        if (block->params.items[i] == var) return true;
+    for (uint32_t i = 0; i < block->steps.count; i++)
+        for (uint32_t j = 0; j < ct_flow_inner_count(block->steps.items[i]); j++)
+            if (ct_flow_binds(ct_flow_inner(block->steps.items[i], j), var)) return true;
+    return false;
+}
+
 bool ct_flow_is_front(const CtFlowStep *step) {
     if (!ct_flow_is_bulk(step, ARRAY_SLICE)) return false;
     const CtFlowArg *start = &step->args.items[0];

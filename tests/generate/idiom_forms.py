@@ -163,6 +163,31 @@ class IdiomForms:
         whole = f"let {{ {v} = $0; {k} = length {v}; {m} = {grid} }} in {whole}"
         return E(t, whole, [self.e(("A", "D", d), env, a), two, one], {1: binds, 2: of_one})
 
+    @makes("D", 0.7)
+    def smaller_sizes(self, t, env, n):
+        """A function that calls itself in a loop, with an array that is one shorter or a number that is one less."""
+        d = self.dim(env)
+        if not self.affordable(d, env.bind(times=100)):
+            return None
+        a, b, c = self.split(n, 3)
+        go, v, x, y, i, k, u = (self.name(prefix) for prefix in ("go", "v", "x", "y", "i", "n", "v"))
+        two, binds = self.function_of([x, y], "D", env.bind(times=60, nest=1), b)
+        one, of_one = self.function_of([x], "D", env.bind(times=30, nest=1), c)
+        h = self.name("h")
+        rest = self.pick([f"build ({k} - 1) (\j -> {v} ! (if j < {i} then j else j + 1))", f"take {i} {v} ++ drop ({i} + 1) {v}",
+                          f"map (\{x} -> {x} * {v} ! {i}) (tail {v})", f"slice 0 ({k} - 1) {v}", f"build ({k} - 1) (\j -> let {{ {x} = {v} ! (j + 1) }} in $2)",
+                          f"zipWith (\{x} {y} -> {x} - 0.5 * {y}) (init {v}) (tail {v})"])
+        base = self.pick([f"{k} == 0 = 0.25", f"{k} <= 1 = sum {v}", f"{k} == 1 = {v} ! 0", f"{k} < 3 = foldl (\{x} {y} -> {x} * 0.5 + {y}) 1.0 {v}",
+                          f"{k} == 0 = 1.0 | {k} == 2 = {v} ! 0 * {v} ! 1"])
+        smaller = self.pick([rest, rest, f"let {{ {u} = {rest} }} in map (\\{x} -> {x} + sum {u}) {u}"])
+        term = f"let {{ {x} = {v} ! {i}; {y} = {go} ({smaller}) }} in {self.pick(['$1', f'{x} * {y}'])}"
+        total = self.pick([f"sum (build {k} (\{i} -> {term}))", f"sum [{term} | {i} <- [0 .. {k} - 1]]", f"foldl (\s {i} -> 0.5 * s + ({term})) 0.125 (iota {k})"])
+        whole = f"let {{ {go} {v} = let {{ {k} = length {v} }} in {h} {k} {v}; {h} {k} {v} | {base} | otherwise = {total} }} in {go} (take {self.pick('12345')} $0)"
+        less = self.pick(["", f" - mod {i} 2"])
+        calls = f"build {self.pick(['2', '3', k])} (\\{i} -> let {{ {y} = {go} ({k} - 1{less}) ({x} * fromIntegral ({i} + 1)) }} in $1)"
+        number = f"let {{ {go} {k} {x} | {k} <= {self.pick('01')} = {x} | otherwise = sum ({calls}) }} in {go} {self.pick('01234')} (sum $0)"
+        return E(t, self.pick([whole, whole, number]), [self.e(("A", "D", d), env, a), two, one], {1: binds, 2: of_one})
+
     @makes("D", 0.6)
     def as_long_as_the_shorter(self, t, env, n):
         """Maps, of which a loop that ends with the shorter reads all or a part."""

@@ -188,6 +188,9 @@ bool ct_flow_is_no_minus_zero(const CtFlowFacts *facts, const CtFlowArg *arg);
 
 /* How often each variable of a function is used, by its number. */
 uint32_t *ct_flow_count_uses(const CtFlow *flow, const CtFlowFunction *function);
+/* How often a block uses a variable; a step, with its blocks. */
+uint32_t ct_flow_uses_in(const CtFlowBlock *block, const CtFlowVar *var);
+uint32_t ct_flow_uses_of(const CtFlowStep *step, const CtFlowVar *var);
 
 /* Sets of variables, by number: as many words as the function has variables, divided by 64, plus 1. */
 static inline bool ct_flow_set_has(const uint64_t *set, const CtFlowVar *var) {

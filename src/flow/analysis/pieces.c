@@ -16,13 +16,9 @@ static bool is_parameter(const CtFlowBlock *body, const CtFlowArg *arg) {
     return false;
 }
 
-static bool is_bound(const CtFlowBlock *block, const CtFlowArg *arg) {
-    return arg->var != NULL && ct_flow_binder(block, arg->var) != NULL;
-}
-
-/* Whether an argument is a literal, or bound outside of a loop's body. */
+/* Whether an argument is a literal, or bound outside of a loop's body: neither in it nor in one of its branches. */
 static bool is_outside(const CtFlowBlock *body, const CtFlowArg *arg) {
-    return arg->var == NULL || (!is_parameter(body, arg) && !is_bound(body, arg));
+    return arg->var == NULL || !ct_flow_binds(body, arg->var);
 }
 
 bool ct_flow_shifted_index(const CtFlowBlock *body, const CtFlowBlock *block, const CtFlowArg *arg,
@@ -67,15 +63,6 @@ bool ct_flow_piece(const CtFlowBlock *body, const CtFlowStep *step, CtFlowPiece 
     return piece->arrays[0].type == piece->arrays[1].type;
 }
 
-/* Whether a variable is bound in a block, or in one inside of it. */
-static bool is_bound_within(const CtFlowBlock *block, const CtFlowArg *arg) {
-    if (is_bound(block, arg)) return true;
-    for (uint32_t i = 0; i < block->steps.count; i++)
-        for (uint32_t j = 0; j < ct_flow_inner_count(block->steps.items[i]); j++)
-            if (is_bound_within(ct_flow_inner(block->steps.items[i], j), arg)) return true;
-    return false;
-}
-
 static bool find_parting(const CtFlowBlock *body, const CtFlowBlock *block, const CtFlowStep *step,
                          CtFlowParting *parting) {
     if (step->kind != FLOW_SWITCH || step->as.cases.count != 2 || step->args.items[0].var == NULL) return false;
@@ -87,7 +74,7 @@ static bool find_parting(const CtFlowBlock *body, const CtFlowBlock *block, cons
     bool first = test->args.items[0].var == body->params.items[0];
     const CtFlowArg *index = &test->args.items[first ? 0 : 1], *with = &test->args.items[first ? 1 : 0];
     if (index->var != body->params.items[0]) return false;
-    if (is_parameter(body, with) || is_bound_within(body, with)) return false;
+    if (!is_outside(body, with)) return false;
     *parting = (CtFlowParting){.test = test, .with = *with};
     bool equal = prim == PRIM_INT_EQ;
     parting->before = equal || (prim == PRIM_INT_LT) == first;
@@ -105,11 +92,6 @@ static bool is_along(const CtFlowBlock *body, const CtFlowStep *step, uint32_t i
     return ct_flow_shifted_index(body, body, &step->args.items[indices], &shift) && (beside || shift.by.type == NULL);
 }
 
-/* Whether an argument in a branch is what the loop does not change. */
-static bool is_fixed(const CtFlowBlock *body, const CtFlowBlock *branch, const CtFlowArg *arg) {
-    return is_outside(body, arg) && !is_bound(branch, arg);
-}
-
 /* Whether an access in a branch is along the last dimension too, or of an element that does not change. */
 static bool is_along_there(const CtFlowBlock *body, const CtFlowBlock *branch, const CtFlowStep *step,
                            uint32_t indices) {
@@ -117,9 +99,9 @@ static bool is_along_there(const CtFlowBlock *body, const CtFlowBlock *branch, c
     CtFlowShift shift;
     if (array->type->rank != indices || ct_flow_is_object(array->type->element)) return false;
     for (uint32_t i = 1; i < indices; i++)
-        if (!is_fixed(body, branch, &step->args.items[i])) return false;
+        if (!is_outside(body, &step->args.items[i])) return false;
     return ct_flow_shifted_index(body, branch, last, &shift) || ct_flow_shifted_index(body, body, last, &shift) ||
-           is_fixed(body, branch, last);
+           is_outside(body, last);
 }
 
 static bool is_parted(const CtFlowBlock *body, const CtFlowBlock *block, const CtFlowStep *step, Allowed allowed);
@@ -154,8 +136,7 @@ static bool is_array_of_numbers(const CtFlowType *type) {
 /* Whether a switch takes the same of its two branches in all iterations. */
 static bool is_fixed_choice(const CtFlowBlock *body, const CtFlowStep *step) {
     const CtFlowArg *on = &step->args.items[0];
-    return step->kind == FLOW_SWITCH && step->as.cases.count == 2 && on->var != NULL && !is_parameter(body, on) &&
-           !is_bound_within(body, on);
+    return step->kind == FLOW_SWITCH && step->as.cases.count == 2 && on->var != NULL && is_outside(body, on);
 }
 
 static bool is_parted(const CtFlowBlock *body, const CtFlowBlock *block, const CtFlowStep *step, Allowed allowed) {

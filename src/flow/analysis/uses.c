@@ -23,6 +23,24 @@ uint32_t *ct_flow_count_uses(const CtFlow *flow, const CtFlowFunction *function)
     return uses;
 }
 
+static uint32_t uses_in_args(const CtFlowArgs *args, const CtFlowVar *var) {
+    uint32_t uses = 0;
+    for (uint32_t i = 0; i < args->count; i++) uses += args->items[i].var == var;
+    return uses;
+}
+
+uint32_t ct_flow_uses_of(const CtFlowStep *step, const CtFlowVar *var) {
+    uint32_t uses = uses_in_args(&step->args, var);
+    for (uint32_t i = 0; i < ct_flow_inner_count(step); i++) uses += ct_flow_uses_in(ct_flow_inner(step, i), var);
+    return uses;
+}
+
+uint32_t ct_flow_uses_in(const CtFlowBlock *block, const CtFlowVar *var) {
+    uint32_t uses = uses_in_args(&block->values, var);
+    for (uint32_t i = 0; i < block->steps.count; i++) uses += ct_flow_uses_of(block->steps.items[i], var);
+    return uses;
+}
+
 /* ---- marks ---- */
 
 void ct_flow_mark(CtFlowMarks *marks, const CtFlowVar *var, bool mark) {

@@ -207,19 +207,6 @@ static void copy_steps(Carry *w, CtFlowBuilder *l, const CtFlowBlock *from) {
 
 /* ---- the element ---- */
 
-static bool binds(const CtFlowBlock *block, const CtFlowVar *var) {
-    for (uint32_t i = 0; i < block->params.count; i++)
-        if (block->params.items[i] == var) return true;
-    for (uint32_t i = 0; i < block->steps.count; i++) {
-        const CtFlowStep *step = block->steps.items[i];
-        for (uint32_t j = 0; j < step->results.count; j++)
-            if (step->results.items[j] == var) return true;
-        for (uint32_t j = 0; j < ct_flow_inner_count(step); j++)
-            if (binds(ct_flow_inner(step, j), var)) return true;
-    }
-    return false;
-}
-
 typedef struct Search {
     Carry *w;
     const CtFlowBlock *block;
@@ -230,7 +217,7 @@ typedef struct Search {
 static void search(void *data, CtFlowStep *step) {
     Search *s = data;
     if (step->kind == FLOW_READ && !s->index && step->args.count == 2 && is_array(s->w, &step->args.items[0]) &&
-        (step->args.items[1].var == NULL || !binds(s->block, step->args.items[1].var))) {
+        (step->args.items[1].var == NULL || !ct_flow_binds(s->block, step->args.items[1].var))) {
         s->w->index = step->args.items[1];
         s->index = true;
     }

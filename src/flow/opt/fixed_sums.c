@@ -85,13 +85,6 @@ static bool has_iteration(const FixedSums *p, const CtFlowStep *loop) {
 
 /* ---- writing ---- */
 
-static void remove_step(CtFlowBlock *block, const CtFlowStep *step) {
-    uint32_t kept = 0;
-    for (uint32_t i = 0; i < block->steps.count; i++)
-        if (block->steps.items[i] != step) block->steps.items[kept++] = block->steps.items[i];
-    block->steps.count = kept;
-}
-
 /* Makes the loop carry the sums of the array's fixed elements, and adds these behind it. */
 static void take_out(FixedSums *p, CtFlowStep *loop, uint32_t carried, const Additions *additions) {
     CtFlowBuilder *b = &p->b;
@@ -111,8 +104,8 @@ static void take_out(FixedSums *p, CtFlowStep *loop, uint32_t carried, const Add
         ct_flow_insert_var(p->arena, &loop->results, at, total);
         a->sum->args.items[0] = flow_of(sum);
         a->sum->args.items[1] = a->term;
-        remove_step(body, a->read);
-        remove_step(body, a->update);
+        ct_flow_remove_step(body, a->read);
+        ct_flow_remove_step(body, a->update);
         ct_flow_substitute(body, a->update->results.items[0], a->update->args.items[0]);
         const CtFlowArg *indices = &a->update->args.items[1];
         CtFlowArg before = ct_flow_read(b, a->read->range, array, indices, array.type->rank);

@@ -30,17 +30,6 @@ typedef struct OneSweep {
 
 /* ---- where variables are bound and used ---- */
 
-static uint32_t uses_in(const CtFlowBlock *block, const CtFlowVar *var) {
-    uint32_t uses = 0;
-    for (uint32_t i = 0; i < block->values.count; i++) uses += block->values.items[i].var == var;
-    for (uint32_t i = 0; i < block->steps.count; i++) {
-        const CtFlowStep *step = block->steps.items[i];
-        for (uint32_t j = 0; j < step->args.count; j++) uses += step->args.items[j].var == var;
-        for (uint32_t j = 0; j < ct_flow_inner_count(step); j++) uses += uses_in(ct_flow_inner(step, j), var);
-    }
-    return uses;
-}
-
 /* The place in a block of the step that binds a variable; none: UINT32_MAX. */
 static uint32_t place_of(const CtFlowBlock *block, const CtFlowVar *var) {
     for (uint32_t i = 0; i < block->steps.count; i++)
@@ -177,8 +166,9 @@ static const CtFlowArg *first_of(const OneSweep *o, Pair *p, const CtFlowArg *ar
         arg = added_to(o->flow, p->block, step, arg->var);
         if (arg == NULL) return NULL;
     }
-    bool owned = arg->var != NULL && (ct_map_has(&o->accumulators, arg->var->id) ||
-                                      (is_bound_in(p->block, arg->var) && uses_in(p->function->body, arg->var) == 1));
+    bool owned =
+        arg->var != NULL && (ct_map_has(&o->accumulators, arg->var->id) ||
+                             (is_bound_in(p->block, arg->var) && ct_flow_uses_in(p->function->body, arg->var) == 1));
     return owned ? arg : NULL;
 }
 
@@ -282,7 +272,7 @@ static bool join(OneSweep *o, CtFlowFunction *function, CtFlowBlock *block, uint
         bool is_reverse = other->kind == FLOW_CALL && other->as.function == sweeps->backward;
         if (is_reverse && other->args.items[0].var == residual) p.backward = i;
     }
-    if (p.backward == 0 || uses_in(function->body, residual) != 1) return false;
+    if (p.backward == 0 || ct_flow_uses_in(function->body, residual) != 1) return false;
     p.moves = CT_NEW_ARRAY(o->flow->arena, bool, block->steps.count + 1);
     if (!find_starts(o, &p, sweeps) || ct_flow_both_sweeps(o->flow, sweeps) == NULL) return false;
     CT_FIRED("one_sweep.call");
@@ -297,7 +287,7 @@ static void drop_arrays(const CtFlowFunction *function, CtFlowStep *loop) {
     uint32_t kept = loop->as.loop.carried;
     if (loop->as.loop.block->exit != EXIT_YIELD || loop->as.loop.initial || loop->results.count == kept) return;
     for (uint32_t i = kept; i < loop->results.count; i++) {
-        if (uses_in(function->body, loop->results.items[i]) == 0 && ct_flow_is_regular(loop, i)) continue;
+        if (ct_flow_uses_in(function->body, loop->results.items[i]) == 0 && ct_flow_is_regular(loop, i)) continue;
         loop->results.items[kept] = loop->results.items[i];
         values->items[kept++] = values->items[i];
     }
@@ -310,7 +300,7 @@ static void drop_nodes(const CtFlowFunction *function, CtFlowBlock *block) {
         const CtFlowStep *step = block->steps.items[i];
         if (step->kind == FLOW_LOOP) drop_arrays(function, block->steps.items[i]);
         for (uint32_t j = 0; j < ct_flow_inner_count(step); j++) drop_nodes(function, ct_flow_inner(step, j));
-        if (step->kind != FLOW_MAKE || uses_in(function->body, step->results.items[0]) > 0) continue;
+        if (step->kind != FLOW_MAKE || ct_flow_uses_in(function->body, step->results.items[0]) > 0) continue;
         block->steps.count--;
         for (uint32_t j = i; j < block->steps.count; j++) block->steps.items[j] = block->steps.items[j + 1];
     }

@@ -17,28 +17,21 @@
  *       …; yield if c then s + t else s    →   sum = fold m, sum0 do j, s { yield s + terms[j] } */
 #include "flow/opt/passes.h"
 
-enum { LARGEST = 120 }; /* steps of a loop that is written twice */
+enum {
+    LARGEST = 120,  /* steps of a loop that is written twice */
+    MOST_TESTS = 3, /* for which a loop is written twice, one inside the other */
+};
 
 typedef struct Parted {
     CtFlow *flow;
     CtArena *arena;
     CtFlowFunction *function;
+    uint32_t tests; /* for which the block that is visited has been written twice */
 } Parted;
 
 static void visit(Parted *p, CtFlowBlock *block);
 
 /* ---- sums ---- */
-
-static uint32_t count_in(const CtFlowBlock *block, const CtFlowVar *var) {
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < block->values.count; i++) count += block->values.items[i].var == var;
-    for (uint32_t i = 0; i < block->steps.count; i++) {
-        const CtFlowStep *step = block->steps.items[i];
-        for (uint32_t j = 0; j < step->args.count; j++) count += step->args.items[j].var == var;
-        for (uint32_t j = 0; j < ct_flow_inner_count(step); j++) count += count_in(ct_flow_inner(step, j), var);
-    }
-    return count;
-}
 
 static uint32_t result_index(const CtFlowStep *step, const CtFlowVar *var) {
     uint32_t i = 0;
@@ -54,7 +47,7 @@ static bool is_sum(const CtFlowBlock *block, const CtFlowArg *value, const CtFlo
         return true;
     }
     const CtFlowStep *step = value->var != NULL ? ct_flow_binder(block, value->var) : NULL;
-    if (step == NULL || count_in(block, value->var) != 1) return false;
+    if (step == NULL || ct_flow_uses_in(block, value->var) != 1) return false;
     if (ct_flow_is_prim(step, PRIM_ADD)) {
         ++*used;
         return (step->args.items[0].var == sum) != (step->args.items[1].var == sum);
@@ -68,19 +61,12 @@ static bool is_sum(const CtFlowBlock *block, const CtFlowArg *value, const CtFlo
     return true;
 }
 
-static void remove_step(CtFlowBlock *block, const CtFlowStep *step) {
-    uint32_t kept = 0;
-    for (uint32_t i = 0; i < block->steps.count; i++)
-        if (block->steps.items[i] != step) block->steps.items[kept++] = block->steps.items[i];
-    block->steps.count = kept;
-}
-
 /* What is added, in place of the sum. The addition goes. */
 static CtFlowArg term_of(CtFlowBlock *block, const CtFlowArg *value, const CtFlowVar *sum) {
     if (value->var == sum) return ct_flow_real(sum->type, -0.0);
     const CtFlowStep *step = ct_flow_binder(block, value->var);
     if (step->kind == FLOW_PRIM) {
-        remove_step(block, step);
+        ct_flow_remove_step(block, step);
         return step->args.items[step->args.items[0].var == sum ? 1 : 0];
     }
     uint32_t which = result_index(step, value->var);
@@ -123,7 +109,7 @@ static uint32_t find_sum(const CtFlowStep *loop, bool *others) {
         const CtFlowVar *param = body->params.items[1 + i];
         uint32_t used = 0;
         if (param->type->kind == FLOW_ARRAY) continue;
-        if (is_sum(body, &body->values.items[i], param, &used) && used == count_in(body, param))
+        if (is_sum(body, &body->values.items[i], param, &used) && used == ct_flow_uses_in(body, param))
             found = i;
         else
             *others = true;
@@ -184,7 +170,9 @@ static void choose(Parted *p, CtFlowBlock *block, const Choice *choice) {
 }
 
 /* Whether a loop may be written twice. */
-static bool may_copy(const CtFlowStep *loop) { return ct_flow_size(loop->as.loop.block) <= LARGEST; }
+static bool may_copy(const Parted *p, const CtFlowStep *loop) {
+    return p->tests < MOST_TESTS && ct_flow_size(loop->as.loop.block) <= LARGEST;
+}
 
 /* Writes a loop once for each branch of a switch in it. */
 static void write_twice(Parted *p, CtFlowBlock *to, CtFlowStep *loop, const CtFlowStep *choice) {
@@ -207,7 +195,9 @@ static void write_twice(Parted *p, CtFlowBlock *to, CtFlowStep *loop, const CtFl
     }
     ct_flow_switch_end(&b, &chosen);
     chosen.step->results = results;
+    p->tests++;
     for (uint32_t i = 0; i < 2; i++) visit(p, chosen.step->as.cases.branches[i].block);
+    p->tests--;
 }
 
 /* ---- the walk ---- */
@@ -229,7 +219,7 @@ static void split(Parted *p, CtFlowBlock *to, CtFlowStep *loop) {
         take_out(p, to, loop, sum);
     }
     const CtFlowStep *choice = ct_flow_fixed_choice(loop);
-    if (choice == NULL || !may_copy(loop) || !CT_FIRED("parted_loops.choice")) return;
+    if (choice == NULL || !may_copy(p, loop) || !CT_FIRED("parted_loops.choice")) return;
     CtFlowBlock front = {.exit = EXIT_OPEN};
     write_twice(p, &front, loop, choice);
     Steps behind = {0};
@@ -254,16 +244,6 @@ static bool makes_array(const CtFlowStep *loop) {
     return false;
 }
 
-static bool is_bound_within(const CtFlowBlock *block, const CtFlowVar *var) {
-    if (ct_flow_binder(block, var) != NULL) return true;
-    for (uint32_t i = 0; i < block->params.count; i++)
-        if (block->params.items[i] == var) return true;
-    for (uint32_t i = 0; i < block->steps.count; i++)
-        for (uint32_t j = 0; j < ct_flow_inner_count(block->steps.items[i]); j++)
-            if (is_bound_within(ct_flow_inner(block->steps.items[i], j), var)) return true;
-    return false;
-}
-
 /* Moves light arithmetic of Ints, and lengths, that are the same in all iterations out of a loop's blocks. */
 static void lift(Parted *p, const CtFlowBlock *body, CtFlowBlock *block, CtFlowBlock *front) {
     Steps out = {0};
@@ -274,7 +254,7 @@ static void lift(Parted *p, const CtFlowBlock *body, CtFlowBlock *block, CtFlowB
                      step->results.items[0] != NULL && step->results.items[0]->type->kind == FLOW_I64);
         for (uint32_t j = 0; j < step->args.count && same; j++)
             same = step->args.items[j].var == NULL || ct_flow_binder(front, step->args.items[j].var) != NULL ||
-                   !is_bound_within(body, step->args.items[j].var);
+                   !ct_flow_binds(body, step->args.items[j].var);
         for (uint32_t j = 0; j < ct_flow_inner_count(step); j++) lift(p, body, ct_flow_inner(step, j), front);
         if (same)
             ct_push(p->arena, &front->steps, step);

@@ -73,20 +73,10 @@ static uint32_t count_args(const CtFlowArgs *args, const CtFlowVar *var) {
 }
 
 /* How often a step, and what is inside of it, uses a variable. */
-static uint32_t count_in(const CtFlowStep *step, const CtFlowVar *var) {
-    uint32_t count = count_args(&step->args, var);
-    for (uint32_t i = 0; i < ct_flow_inner_count(step); i++) {
-        const CtFlowBlock *block = ct_flow_inner(step, i);
-        count += count_args(&block->values, var);
-        for (uint32_t j = 0; j < block->steps.count; j++) count += count_in(block->steps.items[j], var);
-    }
-    return count;
-}
-
 /* Whether neither a later step of a block nor its values use a variable. */
 static bool is_last_use(const CtFlowBlock *block, uint32_t at, const CtFlowVar *var) {
     for (uint32_t i = at + 1; i < block->steps.count; i++)
-        if (count_in(block->steps.items[i], var) > 0) return false;
+        if (ct_flow_uses_of(block->steps.items[i], var) > 0) return false;
     return count_args(&block->values, var) == 0;
 }
 
@@ -159,7 +149,7 @@ static bool match_block(ShiftedSums *p, const CtFlowBlock *block, const CtFlowVa
     const CtFlowStep *read = NULL;
     for (uint32_t i = 0; i < block->steps.count; i++) {
         CtFlowStep *step = block->steps.items[i];
-        uint32_t used = count_in(step, array);
+        uint32_t used = ct_flow_uses_of(step, array);
         if (used == 0) continue;
         if (step->kind == FLOW_READ && read == NULL) {
             read = step;

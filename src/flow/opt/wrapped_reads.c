@@ -40,14 +40,15 @@ typedef struct WrappedReads {
 
 /* ---- which indices ---- */
 
-/* i + c, or i − c, for the loop's index i and a literal c that is positive. */
+/* i + c, or i − c, for the loop's index i and a literal c that is positive, and so small that i + c does not wrap. */
 static bool is_beside(const WrappedReads *w, const Around *around, const CtFlowArg *arg, bool *back, CtFlowArg *by) {
     const CtFlowStep *made = ct_flow_maker(&w->facts, arg, FLOW_PRIM);
     *back = ct_flow_is_prim(made, PRIM_INT_SUB);
     if (!*back && !ct_flow_is_prim(made, PRIM_INT_ADD)) return false;
     uint32_t which = made->args.items[0].var == around->index || *back ? 0 : 1;
     *by = made->args.items[1 - which];
-    return made->args.items[which].var == around->index && by->var == NULL && by->lit.integer > 0;
+    return made->args.items[which].var == around->index && by->var == NULL && by->lit.integer > 0 &&
+           by->lit.integer <= INT32_MAX;
 }
 
 static bool is_less(const WrappedReads *w, CtPrim prim, const CtFlowArg *a, const CtFlowArg *b) {
