@@ -14,13 +14,14 @@
 #include "flow/opt/passes.h"
 
 enum {
-    AGAIN = 4,       /* work of a value that is computed again rather than kept */
-    TRANSPOSED = 2,  /* of a matrix that is transposed again: no more than that its tangent is */
-    MEMORY = 2,      /* work of keeping a number */
-    LEAST = 24,      /* work that has to be saved */
-    ITERATIONS = 8,  /* of an inner loop, as a guess */
-    MOST_KEPT = 512, /* numbers kept, counted as often as the guess says */
-    DEEPEST = 8,     /* blocks inside one another that are looked into */
+    AGAIN = 4,                 /* work of a value that is computed again rather than kept */
+    TRANSPOSED = 2,            /* of a matrix that is transposed again: no more than that its tangent is */
+    MEMORY = 2,                /* work of keeping a number */
+    LEAST = 24,                /* work that has to be saved */
+    ITERATIONS = 8,            /* of an inner loop, as a guess */
+    MOST_ITERATIONS = 1 << 16, /* of a loop whose values are kept, if it is none over an array */
+    MOST_KEPT = 512,           /* numbers kept, counted as often as the guess says */
+    DEEPEST = 8,               /* blocks inside one another that are looked into */
 };
 
 typedef enum Need { NEED_NOTHING, NEED_AGAIN, NEED_KEPT } Need;
@@ -224,8 +225,8 @@ static int again(const Distribute *d, const CtFlowArg *arg, int most) {
  * memory than there is. */
 static bool is_bounded(const Distribute *d, const CtFlowStep *loop) {
     const CtFlowArg *count = &loop->args.items[0];
-    return count->var == NULL || loop->results.count > loop->as.loop.carried ||
-           ct_flow_maker(&d->facts, count, FLOW_DIM) != NULL;
+    return (count->var == NULL && count->lit.integer <= MOST_ITERATIONS) ||
+           loop->results.count > loop->as.loop.carried || ct_flow_maker(&d->facts, count, FLOW_DIM) != NULL;
 }
 
 /* The number of elements of an array that a loop makes out of numbers. */

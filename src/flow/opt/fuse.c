@@ -345,6 +345,7 @@ static CtFlowStep *join(Fuse *f, const CtFlowStep *first, const CtFlowStep *seco
     uint32_t carried_a = first->as.loop.carried, carried_b = second->as.loop.carried;
     CtFlowStep *loop = CT_NEW(f->arena, CtFlowStep);
     *loop = *second;
+    loop->as.loop.counted |= first->as.loop.counted;
     if (!ct_flow_is_total(&f->effects, first)) loop->range = first->range;
     use_elements(f, first, b);
     ct_flow_stands(&f->now, a->params.items[0], flow_of(b->params.items[0]));

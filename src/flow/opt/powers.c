@@ -58,7 +58,10 @@ static bool is_exponent(const Loop *l, CtFlowArg arg, int64_t *offset) {
     return arg.var == index && *offset >= 0 && *offset <= MOST_OFFSET;
 }
 
+/* Whether a base is the same in all iterations: a power that the loop is going to carry is not. */
 static bool is_outside(const Loop *l, const CtFlowArg *arg) {
+    for (uint32_t i = 0; i < l->found.count; i++)
+        if (l->found.items[i].now == arg->var) return false;
     const CtFlowFact *fact = ct_flow_fact(&l->p->facts, arg);
     return arg->var == NULL || fact->depth <= l->depth;
 }

@@ -216,9 +216,11 @@ static CtFlowArg write_bound(const Recursion *c, CtFlowBlock *block, CtFlowArg v
     return flow_of(var);
 }
 
-/* The number of iterations; the largest Int if the given number is negative. */
-static CtFlowArg write_most(const Recursion *c, CtFlowBlock *block, CtFlowArg iterations) {
+/* The number of iterations; the largest Int if the given number is negative, or if the recursion never ends: `t <= b`
+ * and `t >= b` always hold where b is the largest or the smallest Int. */
+static CtFlowArg write_most(const Recursion *c, CtFlowBlock *block, CtFlowArg iterations, CtFlowArg never) {
     CtFlowArg below = prim(c, block, PRIM_INT_LT, iterations, integer(c, 0));
+    if (never.type != NULL) below = prim(c, block, PRIM_INT_MAX, below, never);
     CtFlowStep *choice = new_step(c, block, FLOW_SWITCH);
     ct_push(c->flow->arena, &choice->args, below);
     choice->as.cases.branches = CT_NEW_ARRAY(c->flow->arena, CtFlowBranch, 2);
@@ -235,6 +237,19 @@ static CtFlowArg write_most(const Recursion *c, CtFlowBlock *block, CtFlowArg it
     return flow_of(var);
 }
 
+/* Whether the bound is the last Int in this direction, if it may be and that matters: from a small number on, so many
+ * iterations are as good as infinitely many. Type NULL: it need not be asked. */
+static CtFlowArg write_never(const Recursion *c, CtFlowBlock *block, CtFlowArg start, CtFlowArg bound) {
+    CtFlowArg last = integer(c, c->up ? INT64_MAX : INT64_MIN);
+    const int64_t far = INT64_MAX / 2;
+    bool small = start.var == NULL && start.lit.integer > -far && start.lit.integer < far;
+    const CtFlowArg *low = c->up ? &c->bound : &last, *high = c->up ? &last : &c->bound;
+    if (small || c->meets || !c->inclusive || ct_flow_compare(&c->facts, PRIM_INT_LT, low, high) == 1)
+        return ct_flow_none();
+    CT_FIRED("recursion_to_loop.never");
+    return prim(c, block, PRIM_INT_EQ, bound, last);
+}
+
 /* Writes the number of iterations from `start` on. */
 static CtFlowArg write_iterations(const Recursion *c, CtFlowBlock *block, CtFlowArg start) {
     enum { SMALL = 1 << 30 };
@@ -244,14 +259,14 @@ static CtFlowArg write_iterations(const Recursion *c, CtFlowBlock *block, CtFlow
         /* down to a literal, most often from the last index of an array to 0: simplification sees that it is as long */
         CT_FIRED("recursion_to_loop.down_to_literal");
         CtFlowArg first = prim(c, block, PRIM_INT_MAX, start, integer(c, end - 1));
-        return write_most(c, block, prim(c, block, PRIM_INT_ADD, first, integer(c, 1 - end)));
+        return write_most(c, block, prim(c, block, PRIM_INT_ADD, first, integer(c, 1 - end)), ct_flow_none());
     }
     CtFlowArg last = c->meets ? bound : prim(c, block, c->up ? PRIM_INT_MAX : PRIM_INT_MIN, start, bound);
     CtFlowArg iterations = prim(c, block, PRIM_INT_SUB, c->up ? last : start, c->up ? start : last);
     if (!c->meets && c->inclusive && CT_FIRED("recursion_to_loop.inclusive"))
         iterations = prim(c, block, PRIM_INT_ADD, iterations,
                           prim(c, block, PRIM_INT_LE, c->up ? start : bound, c->up ? bound : start));
-    return write_most(c, block, iterations);
+    return write_most(c, block, iterations, write_never(c, block, start, bound));
 }
 
 static CtFlowArg counter_at(const Recursion *c, CtFlowBlock *block, CtFlowArg start, CtFlowArg iteration) {

@@ -167,7 +167,7 @@ static const CtFlowStep *find_added(const CtFlowStep *loop) {
         const CtFlowStep *step = body->steps.items[i];
         if (step->kind == FLOW_READ && step->args.items[0].var == acc && old == NULL)
             old = step;
-        else if (step->kind == FLOW_READ && read == NULL)
+        else if (step->kind == FLOW_READ && step->args.items[0].var != acc && read == NULL)
             read = step;
         else if (ct_flow_is_prim(step, PRIM_ADD) && sum == NULL)
             sum = step;

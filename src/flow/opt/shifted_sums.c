@@ -260,8 +260,11 @@ static CtFlowArg add_terms(ShiftedSums *p, const Place *place, CtFlowArg n, CtFl
     CtFlowArg zero = ct_flow_int(b, 0), shift = place->shift.by;
     if (ct_flow_is_none(shift)) shift = zero;
     CtFlowArg back = place->shift.back ? shift : ct_flow_prim_int(b, range, PRIM_INT_SUB, zero, shift);
-    CtFlowArg first = ct_flow_prim_int(b, range, PRIM_INT_MAX, zero, back);
+    /* What is shifted by more than there are elements is all outside; the numbers below must not wrap. */
     CtFlowArg length = ct_flow_dim(b, range, array, rank - 1);
+    CtFlowArg least = ct_flow_prim_int(b, range, PRIM_INT_SUB, zero, length);
+    back = ct_flow_prim_int(b, range, PRIM_INT_MAX, least, ct_flow_prim_int(b, range, PRIM_INT_MIN, back, n));
+    CtFlowArg first = ct_flow_prim_int(b, range, PRIM_INT_MAX, zero, back);
     CtFlowArg end = ct_flow_prim_int(b, range, PRIM_INT_MIN, n, ct_flow_prim_int(b, range, PRIM_INT_ADD, length, back));
     CtFlowArg count =
         ct_flow_prim_int(b, range, PRIM_INT_MAX, zero, ct_flow_prim_int(b, range, PRIM_INT_SUB, end, first));
