@@ -202,6 +202,18 @@ static void begin_packs(Emit *e, const char *to, const char *index) {
     }
 }
 
+/* Where the vectors end: each begins with copies of its rows, of which there may be fewer than
+ * iterations: in the others nothing is read, or something fails. */
+static const char *within_packed(Emit *e, const char *to) {
+    for (uint32_t i = 0; i < e->function->vars; i++) {
+        if (!e->lanes[i].is_packed) continue;
+        const char *within = ct_format(e->arena, "across%u", ++e->temporaries);
+        ct_emit_line(e, "const int64_t %s = ct_int_min(%s, %s->dims[0]);", within, to, e->uses[i].text);
+        to = within;
+    }
+    return to;
+}
+
 static void each_pack(Emit *e, const char *index) {
     for (uint32_t i = 0; i < e->function->vars; i++) {
         const Lane *lane = &e->lanes[i];
@@ -255,6 +267,7 @@ bool ct_emit_vector_iterations(Emit *e, const CtFlowStep *step, const LaneSum *s
         ct_emit_line(e, "const int64_t %s = ct_row_words(%s) < CT_LONG_ROW ? %s : 0;", short_rows, packed_array(e), to);
         to = short_rows;
     }
+    to = within_packed(e, to);
     begin_packs(e, to, index);
     begin_sums(e, step, sums, names);
     ct_emit_vector_delays_begin(e, step, sums, names);

@@ -351,6 +351,8 @@ static Acc *whole_acc(Reverse *r, CtFlowVar *var, bool elements) {
 
 CtFlowArg ct_flow_reverse_given(Reverse *r, Scope *outside, const Import *item) {
     Acc *acc = ct_flow_reverse_acc(r, outside, item->var, false);
+    /* in the meantime something may have been given to a field of the node */
+    if (acc->kind == ACC_PIECES) put_together(r, outside, item->var);
     item->is_bag ? make_bag(r, outside, item->var, acc) : make_whole(r, outside, item->var, acc);
     return acc->kind != ACC_NOTHING ? acc->value : ct_flow_zero(&r->b, handed_type(r, item));
 }
@@ -362,6 +364,7 @@ CtFlowArg ct_flow_reverse_export(Reverse *r, Scope *scope, const Import *item) {
     ct_flow_reverse_enter(r, scope);
     if (acc == NULL && !inside) { /* in a branch that added nothing: its accumulator is as import left it */
         acc = find(scope->parent, item->var);
+        if (acc->kind == ACC_PIECES) put_together(r, scope->parent, item->var);
         return acc->kind != ACC_NOTHING ? acc->value : ct_flow_zero(&r->b, handed_type(r, item));
     }
     if (inside) acc = ct_flow_reverse_acc(r, scope, item->var, false);
@@ -468,6 +471,8 @@ void ct_flow_reverse_give_single(Reverse *r, CtSourceRange range, CtFlowArg to, 
 }
 
 bool ct_flow_reverse_is_untouched(const Reverse *r, const CtFlowVar *of) {
+    /* what has been given to a field may be in the accumulator of its node */
+    if (opening(r, of) != NULL) return false;
     const Acc *acc = find(r->scope, of);
     return acc == NULL ? owns(r, r->scope, of) : acc->kind == ACC_NOTHING;
 }

@@ -344,7 +344,8 @@ static bool keeps_length(Reverse *r, const CtFlowStep *loop, CtFlowVar *param, u
     Length next = origin_of(r, (Length){{0}, block->values.items[index - 1].var, dimension}, block);
     CtFlowArg made;
     bool keeps = is_same(next, origin_of(r, (Length){{0}, param, dimension}, block)) ||
-                 (is_made(r, block->values.items[index - 1].var, &made) && is_length_of(r, made, param, dimension)) ||
+                 (dimension == 0 && is_made(r, block->values.items[index - 1].var, &made) &&
+                  is_length_of(r, made, param, dimension)) ||
                  is_same(next, origin_of(r, (Length){{0}, *like, dimension}, block));
     if (keeps) CT_FIRED("forward_sweep.carried_keeps_length");
     ct_map_set(r->arena, &r->keeps, key, (void *)(keeps ? &yes : &no)); // NOLINT
@@ -397,6 +398,21 @@ static const Length *length_from_switch(Reverse *r, const CtFlowStep *choice, co
     return all;
 }
 
+/* Whether an update leaves a dimension as long as it was: the only row of a matrix may be replaced by a longer one. */
+static bool keeps_row_length(Reverse *r, const CtFlowStep *update, uint32_t dimension) {
+    static const bool yes = true, no = false;
+    uint32_t indices = update->args.count - 2;
+    CtFlowVar *array = update->args.items[0].var, *row = update->args.items[1 + indices].var;
+    if (dimension < indices) return true;
+    uint64_t key = length_key(update->results.items[0], dimension);
+    if (ct_map_has(&r->keeps, key)) return ct_map_get(&r->keeps, key) == &yes;
+    ct_map_set(r->arena, &r->keeps, key, NULL);
+    bool keeps = is_same(origin_of(r, (Length){{0}, row, dimension - indices}, NULL),
+                         origin_of(r, (Length){{0}, array, dimension}, NULL));
+    ct_map_set(r->arena, &r->keeps, key, (void *)(keeps ? &yes : &no)); // NOLINT
+    return keeps;
+}
+
 /* Finds the array and dimension with the same length, or the length itself; false if nothing is known. */
 static bool length_from(Reverse *r, CtFlowVar *array, uint32_t dimension, CtFlowVar **like, uint32_t *other,
                         CtFlowArg *length) {
@@ -422,7 +438,9 @@ static bool length_from(Reverse *r, CtFlowVar *array, uint32_t dimension, CtFlow
         *other = chosen->dimension;
         return true;
     }
-    if (def->kind == FLOW_UPDATE && CT_FIRED("forward_sweep.length_of_update")) {
+    if (def->kind == FLOW_UPDATE) {
+        if (!keeps_row_length(r, def, dimension)) return false;
+        CT_FIRED("forward_sweep.length_of_update");
         *like = args[0].var;
         return true;
     }

@@ -18,7 +18,7 @@ static void delay(CtFlowMarks *marks, CtFlowBlock *block) {
     for (uint32_t i = block->steps.count; i-- > 0;) {
         CtFlowStep *step = block->steps.items[i];
         for (uint32_t j = 0; j < ct_flow_inner_count(step); j++) delay(marks, ct_flow_inner(step, j));
-        if (step->kind != FLOW_UPDATE) continue;
+        if (step->kind != FLOW_UPDATE || ct_flow_step_fails(step)) continue;
         uint32_t to = i;
         ct_flow_mark_results(marks, step, true);
         while (to + 1 < end && to < i + FAR && !ct_flow_uses_marked(marks, block->steps.items[to + 1], NULL)) to++;

@@ -46,7 +46,8 @@ static CtFlowArg copy_of_row(Reverse *r, CtSourceRange range, CtFlowArg row) {
     return ct_flow_bulk(&r->b, range, ARRAY_SLICE, row.type, (CtFlowArg[]){ct_flow_int(&r->b, 0), length, row}, 3);
 }
 
-/* x with [⟨i⟩] = v: the element's adjoint goes to v, and is removed from x's. */
+/* x with [⟨i⟩] = v: the element's adjoint goes to v, and is removed from x's. The row of zeros that takes its place is
+ * as long as the one in x: the only row of a matrix may be replaced by one of another length. */
 static void reverse_update(Reverse *r, const CtFlowStep *step) {
     bool full;
     CtFlowVar *made = step->results.items[0];
@@ -62,7 +63,7 @@ static void reverse_update(Reverse *r, const CtFlowStep *step) {
     } else {
         CtFlowArg *lengths = CT_NEW_ARRAY(r->arena, CtFlowArg, made->type->rank);
         for (uint32_t i = count; i < made->type->rank; i++)
-            lengths[i - count] = ct_flow_reverse_need(r, ct_flow_reverse_length(r, made, i));
+            lengths[i - count] = ct_flow_reverse_need(r, ct_flow_reverse_length(r, step->args.items[0].var, i));
         CT_FIRED("reverse_steps.update_row");
         d = copy_of_row(r, step->range, d);
         zero = ct_flow_zeros(&r->b, step->range, d.type, lengths);
