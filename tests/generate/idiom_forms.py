@@ -188,6 +188,43 @@ class IdiomForms:
         number = f"let {{ {go} {k} {x} | {k} <= {self.pick('01')} = {x} | otherwise = sum ({calls}) }} in {go} {self.pick('01234')} (sum $0)"
         return E(t, self.pick([whole, whole, number]), [self.e(("A", "D", d), env, a), two, one], {1: binds, 2: of_one})
 
+    @makes("D", 0.7)
+    def node_and_fields(self, t, env, n):
+        """Recursion over a list of rows, whose steps use both a node and its fields."""
+        d = self.dim(env)
+        if not self.affordable(d, env.bind(times=40)):
+            return None
+        a, b, c = self.split(n, 3)
+        size, go, l, v, r, x, k = (self.name(prefix) for prefix in ("size", "go", "l", "v", "l", "x", "k"))
+        one, of_one = self.function_of([x], "D", env.bind(times=20 * self.times(d), nest=1), b)
+        two, of_two = self.function_of([x, k], "D", env.bind(times=10, nest=1), c)
+        terms = [f"foldl {self.pick(['min', 'max'])} 0.5 {v} * {size} {l}", f"sum (map (\\{x} -> {x} * {size} {l}) {v})", f"(if sum {v} > 0.5 then {size} {l} else sum {v})",
+                 f"foldl (\\s {x} -> 0.5 * s + (if {x} > 0.25 then foldl max 0.0 {v} * {x} else {size} {l})) 0.125 {v}", f"{size} {l} * {size} {r}",
+                 f"(let {{ {x} = {size} {l}; {k} = if length {v} > 0 then {v} ! 0 else 0.5 }} in $2)", f"sum (zipWith (*) {v} (reverse {v}))"]
+        term = " + ".join(f"{self.pick(terms)}" for _ in range(self.rng.randint(1, 3)))
+        form = (f"let {{ {size} {l} = case {l} of {{ [] -> 0.75; ({v} : {r}) -> sum (map (\\{x} -> $1) {v}) + 0.5 * {size} {r} }}; "
+                f"{go} {l} = case {l} of {{ [] -> 1.0; ({v} : {r}) -> 0.25 * ({term}) + 0.5 * {go} {r} }} }} in {go} [map (\\{x} -> {x} * {k}) $0 | {k} <- {self.pick(['[1.0]', '[1.0, 0.5]', '[0.5, 2.0, 1.5]'])}]")
+        return E(t, form, [self.e(("A", "D", d), env, a), one, two], {1: of_one, 2: of_two})
+
+    @makes("D", 0.6)
+    def changing_shapes(self, t, env, n):
+        """A matrix that a loop carries, with another number of rows or columns from step to step."""
+        d = self.dim(env)
+        if not self.affordable(d, env.bind(times=60)):
+            return None
+        a, b = self.split(n, 2)
+        v, m, x, y, k, i = (self.name(prefix) for prefix in ("v", "m", "x", "y", "n", "i"))
+        two, binds = self.function_of([x, y], "D", env.bind(times=60 * self.times(d), nest=1), b)
+        value = lambda p, q: f"let {{ {y} = {m} ! {p} ! {q} }} in $1"
+        steps = [f"build (length ({m} ! 0)) (\\{i} -> build (length {m}) (\\j -> {value('j', i)}))",
+                 f"build (length ({m} ! 0)) (\\{i} -> build 3 (\\j -> {value('0', i)}))",
+                 f"build 1 (\\{i} -> map (\\{y} -> $1) (last {m}))", f"update {m} 0 (map (\\{y} -> $1) ({m} ! (length {m} - 1)))",
+                 f"[|map (\\{y} -> $1) ({m} ! 0) ++ [|{x}|]|]", f"update [|{m} ! 0|] 0 ({m} ! 0 ++ [|{x} * 0.5|])",
+                 f"map (\\{v} -> take 2 (map (\\{y} -> $1) {v})) {m}", f"transpose {m}", f"map (map (\\{y} -> $1)) {m} ++ [|{m} ! 0|]"]
+        step = self.pick([self.pick(steps), f"if even (length {m}) then {self.pick(steps)} else {self.pick(steps)}"])
+        whole = f"(\\{m} -> sum (map sum {m}) + {m} ! 0 ! 0) (foldl (\\{m} {x} -> {step}) (build {self.pick('123')} (\\{i} -> map (* (1.0 + 0.25 * fromIntegral {i})) {v})) (take 3 {v}))"
+        return E(t, f"let {{ {v} = $0; {k} = length {v} }} in if {k} == 0 then 0.5 else {whole}", [self.e(("A", "D", d), env, a), two], {1: binds})
+
     @makes("D", 0.6)
     def as_long_as_the_shorter(self, t, env, n):
         """Maps, of which a loop that ends with the shorter reads all or a part."""
