@@ -34,6 +34,7 @@ typedef struct Walk {
     const CtFlowEffects *effects;
     const CtFlowVar *array; /* the parameter whose length is known, or NULL, */
     int64_t length;
+    bool square; /* and so is the length of its rows */
     CtFlowBuilder b;
     CtMap makers; /* variable number -> the step in the builder's block that makes this array */
     CT_VEC(Element) elements;
@@ -119,6 +120,10 @@ static bool find_length(Walk *w, const CtFlowArg *array, uint32_t dimension, CtF
     CtFlowArgs rows;
     if (ct_flow_is_none(count)) return false;
     if (dimension == 0) {
+        *length = count;
+        return true;
+    }
+    if (made == NULL && w->square && dimension == 1) {
         *length = count;
         return true;
     }
@@ -414,36 +419,52 @@ static uint32_t prune(const Walk *w, CtFlowBlock *block) {
     return ct_flow_size(block);
 }
 
+/* A parameter: an Int, an array of some length, or a square matrix. */
+typedef struct Sized {
+    CtFlow *flow;
+    CtFlowFunction *function;
+    const CtFlowEffects *effects;
+    CtFlowVar *var;
+    bool square;
+} Sized;
+
 /* The body for the size of a parameter; NULL if it is not to be had, or large. `*follows`: it called the function. */
-static CtFlowBlock *body_for(CtFlow *flow, CtFlowFunction *function, const CtFlowEffects *effects, uint32_t param,
-                             int64_t size, bool *follows) {
-    const CtFlowVar *var = function->params.items[param];
+static CtFlowBlock *body_for(const Sized *p, int64_t size, bool *follows) {
+    CtFlow *flow = p->flow;
     CtFlowBlock *block = CT_NEW(flow->arena, CtFlowBlock);
-    Walk w = {.flow = flow, .function = function, .effects = effects, .length = size, .left = MOST_STEPS};
-    CtFlowCopy copy = {.flow = flow, .into = function, .place = CT_NO_RANGE};
+    Walk w = {.flow = flow, .function = p->function, .effects = p->effects, .length = size, .square = p->square};
+    CtFlowCopy copy = {.flow = flow, .into = p->function, .place = CT_NO_RANGE};
     Ending end;
-    w.b = (CtFlowBuilder){flow, flow->arena, function, block};
-    if (var->type->kind == FLOW_ARRAY)
-        w.array = var;
+    w.left = MOST_STEPS;
+    w.b = (CtFlowBuilder){flow, flow->arena, p->function, block};
+    if (p->var->type->kind == FLOW_ARRAY)
+        w.array = p->var;
     else
-        ct_flow_copy_stands(&copy, var, ct_flow_int(&w.b, size));
-    if (!walk(&w, &copy, function->body, &end) || end.exit != EXIT_RETURN) return NULL;
+        ct_flow_copy_stands(&copy, p->var, ct_flow_int(&w.b, size));
+    if (!walk(&w, &copy, p->function->body, &end) || end.exit != EXIT_RETURN) return NULL;
     *follows = w.follows;
     block->exit = EXIT_RETURN;
-    block->range = function->range;
+    block->range = p->function->range;
     block->values = end.values;
     return prune(&w, block) <= MOST_LEFT ? block : NULL;
 }
 
 /* Lets a body stand in front of the others, for a parameter of this size. */
-static void put_in_front(CtFlow *flow, CtFlowFunction *function, uint32_t param, int64_t size, CtFlowBlock *body) {
+static void put_in_front(const Sized *p, int64_t size, CtFlowBlock *body) {
+    CtFlow *flow = p->flow;
+    CtFlowFunction *function = p->function;
     CtFlowBlock *old = CT_NEW(flow->arena, CtFlowBlock);
     *old = *function->body;
     *function->body = (CtFlowBlock){.range = old->range};
     CtFlowBuilder b = {flow, flow->arena, function, function->body};
-    CtFlowArg is = flow_of(function->params.items[param]);
+    CtFlowArg is = flow_of(p->var);
     if (is.type->kind == FLOW_ARRAY) is = ct_flow_dim(&b, function->range, is, 0);
     is = ct_flow_prim_int(&b, function->range, PRIM_INT_EQ, is, ct_flow_int(&b, size));
+    if (p->square) {
+        CtFlowArg columns = ct_flow_dim(&b, function->range, flow_of(p->var), 1);
+        columns = ct_flow_prim_int(&b, function->range, PRIM_INT_EQ, columns, ct_flow_int(&b, size));
+        is = ct_flow_prim_int(&b, function->range, PRIM_INT_AND, is, columns);
+    }
     CtFlowStep *choice = ct_flow_step(&b, FLOW_SWITCH, function->range);
     ct_flow_arg(&b, choice, is);
     choice->as.cases.branches = CT_NEW_ARRAY(flow->arena, CtFlowBranch, 2);
@@ -454,24 +475,35 @@ static void put_in_front(CtFlow *flow, CtFlowFunction *function, uint32_t param,
 }
 
 /* Writes a function out for the sizes behind its base case. */
-static bool write_out(CtFlow *flow, CtFlowFunction *function, const CtFlowEffects *effects, uint32_t param) {
+static bool write_out(const Sized *p) {
     CtFlowBlock *bodies[MOST_SIZES];
     int64_t sizes[MOST_SIZES];
     uint32_t count = 0;
     bool based = false, follows;
     for (int64_t size = 0; size <= LARGEST && count < MOST_SIZES; size++) {
-        CtFlowBlock *body = body_for(flow, function, effects, param, size, &follows);
+        CtFlowBlock *body = body_for(p, size, &follows);
         if (body == NULL && (based || size == LARGEST_BASE)) break;
         based |= body != NULL && !follows;
         if (body == NULL || !follows) continue;
         bodies[count] = body;
         sizes[count++] = size;
     }
-    for (uint32_t i = 0; i < count; i++) put_in_front(flow, function, param, sizes[i], bodies[i]);
+    for (uint32_t i = 0; i < count; i++) put_in_front(p, sizes[i], bodies[i]);
     return count > 0;
 }
 
-static bool has_size(const CtFlowType *type) { return type->kind == FLOW_ARRAY || type->kind == FLOW_I64; }
+/* Writes it out for the sizes of one of its parameters; false if there is none. */
+static bool write_out_any(CtFlow *flow, CtFlowFunction *function, const CtFlowEffects *effects) {
+    for (uint32_t i = 0; i < function->params.count; i++) {
+        Sized p = {flow, function, effects, function->params.items[i], false};
+        const CtFlowType *type = p.var->type;
+        if (type->kind != FLOW_ARRAY && type->kind != FLOW_I64) continue;
+        if (write_out(&p)) return CT_FIRED("small_sizes.function");
+        p.square = type->kind == FLOW_ARRAY && type->rank == 2;
+        if (p.square && write_out(&p)) return CT_FIRED("small_sizes.square");
+    }
+    return false;
+}
 
 typedef struct Seek {
     Walk *walk;
@@ -490,11 +522,7 @@ void ct_flow_small_sizes(CtFlow *flow) {
         Walk w = {.flow = flow, .function = function};
         Seek seek = {&w, false};
         ct_flow_each_step(function->body, see_loop, &seek);
-        if (!seek.found || function->is_cold_path || ct_flow_is_separate(function)) continue;
-        for (uint32_t j = 0; j < function->params.count; j++)
-            if (has_size(function->params.items[j]->type) && write_out(flow, function, &effects, j)) {
-                CT_FIRED("small_sizes.function");
-                break;
-            }
+        if (seek.found && !function->is_cold_path && !ct_flow_is_separate(function))
+            write_out_any(flow, function, &effects);
     }
 }
