@@ -1,4 +1,5 @@
 /* For the simplifier: occurrences of variables, and which terms may be moved. */
+#include "core/lists.h"
 #include "core/simplify.h"
 
 CtVarNotes *ct_core_notes(CtSimplifier *s, CtVar *var) {
@@ -181,7 +182,9 @@ static bool movable(CtSimplifier *s, const CtCore *core, uint32_t *weight, uint3
         break;
     case CORE_TUPLE:
     case CORE_CON: break;
-    case CORE_APP:
+    case CORE_APP: /* iterate f x makes a first cell and no more: what goes through it is then at hand (list_streams.c) */
+        if (ct_core_list_call(core) != LIST_ITERATE) return false;
+        break;
     case CORE_LET:
     case CORE_LETREC:
     case CORE_PROJ:
