@@ -47,7 +47,8 @@ static CtCore *fold_real(CtProgram *p, CtCore *prim, double a, double b) {
 static CtCore *fold_int(CtProgram *p, CtCore *prim, int64_t a, int64_t b) {
     char result = ct_prim_info(prim->as.call.of.prim)->result;
     int64_t value;
-    if (result == 'D' || result == 'F') return ct_core_real(p, prim->range, prim->type, (double)a);
+    if (result == 'F') return ct_core_real(p, prim->range, prim->type, (double)(float)a); /* rounded once */
+    if (result == 'D') return ct_core_real(p, prim->range, prim->type, (double)a);
     if (result == 'C' || !ct_prim_int_value(prim->as.call.of.prim, a, b, &value)) return NULL;
     return result == 'B' ? ct_core_bool(p, prim->range, value != 0) : ct_core_int(p, prim->range, value);
 }

@@ -189,6 +189,17 @@ bool ct_core_is_of_atoms(const CtCore *construction) {
     return true;
 }
 
+/* Whether an array literal certainly does not fail: an array of arrays has rows of one length. */
+static bool has_even_rows(const CtCore *literal) {
+    if (literal->type->parts[0]->kind != TYPE_ARRAY) return true;
+    for (uint32_t i = 0; i < literal->as.call.count; i++) {
+        const CtCore *row = literal->as.call.args[i];
+        if (row->kind != CORE_ARRAY_LIT || row->type->parts[0]->kind == TYPE_ARRAY) return false;
+        if (row->as.call.count != literal->as.call.args[0]->as.call.count) return false;
+    }
+    return true;
+}
+
 /* [|a, b|] ! 1 and update [|a, b|] 1 c, for a known literal. */
 static CtCore *head_array(CtSimplifier *s, CtCore **core) {
     CtArrayOp op = (*core)->as.call.of.array;
@@ -204,6 +215,8 @@ static CtCore *head_array(CtSimplifier *s, CtCore **core) {
     }
     CtCore *known = array->kind == CORE_VAR ? ct_core_notes(s, array->as.var)->known : array;
     if (known == NULL || known->kind != CORE_ARRAY_LIT || known->as.call.count > MAX_KNOWN_ARRAY) return NULL;
+    bool stays = array->kind == CORE_VAR && op == ARRAY_INDEX;
+    if (!stays && !has_even_rows(known)) return NULL;
     int64_t index = args[1]->as.lit.integer;
     if (index < 0 || index >= known->as.call.count || (op == ARRAY_UPDATE && !ct_core_is_of_atoms(known))) return NULL;
     s->changes++;

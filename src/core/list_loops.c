@@ -396,7 +396,7 @@ CtCore *ct_core_list_loop_array(CtLists *s, CtCore *list) {
     CtListChain chain;
     CtListStage itself = {.step = step_itself, .state = element};
     if (!ct_core_list_chain(s, list, &itself, &chain)) return NULL;
-    if (chain.count.least != 1 || chain.count.most != 1) return collected_array(s, list);
+    if (chain.parts != NULL || chain.count.least != 1 || chain.count.most != 1) return collected_array(s, list);
     CT_FIRED("lists.comprehension");
     CtCore *array = run_elements(s, &chain, NULL);
     return array != NULL ? ct_core_list_wrap(s, &chain.around, array) : NULL;
@@ -435,7 +435,7 @@ static CtCore *neutral_element(CtLists *s, CtType *type, bool is_product) {
 static CtCore *consume_sum(CtLists *s, CtCore *list, CtType *type, bool is_product) {
     CtListStage itself = {.step = step_itself, .state = type};
     CtListChain chain;
-    if (!ct_core_list_chain(s, list, &itself, &chain) || chain.count.most > 1) return NULL;
+    if (!ct_core_list_chain(s, list, &itself, &chain) || chain.parts != NULL || chain.count.most > 1) return NULL;
     CtCore *array = chain.first == &itself ? ct_core_list_source_array(s, &chain.source)
                                            : run_elements(s, &chain, neutral_element(s, type, is_product));
     if (array == NULL) return NULL;
@@ -444,12 +444,12 @@ static CtCore *consume_sum(CtLists *s, CtCore *list, CtType *type, bool is_produ
                              ct_core_list_array(s, is_product ? ARRAY_PRODUCT : ARRAY_SUM, array, NULL, NULL));
 }
 
-/* Whether the elements are numbers of a range, so that those behind the one that decides a test cost nothing, and none
- * of the stages in front of the test may fail. */
+/* Whether the elements are numbers of one range, so that those behind the one that decides a test cost nothing, and
+ * none of the stages in front of the test may fail. */
 static bool is_source_free(const CtListChain *chain) {
     const CtListStage *stage = chain->first;
     while (stage->next != NULL && !stage->partial) stage = stage->next;
-    return stage->next == NULL && chain->source.array == NULL;
+    return stage->next == NULL && chain->parts == NULL && chain->source.array == NULL;
 }
 
 static CtCore *consume_by(CtLists *s, CtCore *list, CtListStage last, CtCore *start) {

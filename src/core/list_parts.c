@@ -158,6 +158,15 @@ static CtCore *of_between(Parts *p, CtCore *list, CtCore *state) {
     return state;
 }
 
+/* Whether applying a function to each element, before those behind it are evaluated, fails no earlier. */
+static bool keeps_order(const CtCore *fun, const CtCore *items) {
+    if (fun->kind == CORE_GLOBAL && fun->as.global->body != NULL) fun = fun->as.global->body;
+    if (fun->kind == CORE_LAM && ct_core_is_total(fun->as.lam->body)) return true;
+    for (; items->kind == CORE_CON && items->as.call.count == 2; items = items->as.call.args[1])
+        if (!ct_core_is_total(items->as.call.args[0])) return false;
+    return ct_core_is_total(items);
+}
+
 /* concat [a, b, …], or concat (map f [a, b, …]): the parts themselves; NULL for others. */
 static CtCore *of_literal(Parts *p, CtCore *list, CtCore *state) {
     CtLists *s = p->s;
@@ -166,7 +175,7 @@ static CtCore *of_literal(Parts *p, CtCore *list, CtCore *state) {
         fun = of->as.call.args[0];
         of = of->as.call.args[1];
     }
-    if (of->kind != CORE_CON) return NULL;
+    if (of->kind != CORE_CON || (fun != NULL && !keeps_order(fun, of))) return NULL;
     for (; of->kind == CORE_CON && of->as.call.count == 2; of = of->as.call.args[1]) {
         CtCore *item = of->as.call.args[0];
         if (fun != NULL) item = ct_core_list_apply(s, fun, &item);

@@ -125,6 +125,18 @@ static uint32_t bit_count(uint32_t bits) {
     return count;
 }
 
+/* Whether a state and an element that is put in front of an accumulator may both fail: the elements come first in the
+ * loop, whatever the order of the arguments. */
+static bool changes_order(const CtRecursion *r, const CtCore *call) {
+    bool states = false, grown = false;
+    for (uint32_t i = 0; i < r->lam->count; i++) {
+        const CtCore *arg = call->as.call.args[i];
+        states |= r->states[i] && !ct_core_is_total(arg);
+        grown |= r->grown[i] && !ct_core_is_total(arg->as.call.args[0]);
+    }
+    return states && grown;
+}
+
 /* What a leaf gives: the states that it goes on with, and the elements that are collected. */
 static CtCore *leaf_both(CtRecursion *r, CtCore *core) {
     CtCore *elements[MOST_COLLECTED + MOST_PARAMS], *parts[MOST_COLLECTED + MOST_PARAMS], *call = core;
@@ -155,6 +167,7 @@ static CtCore *leaf_both(CtRecursion *r, CtCore *core) {
         parts[i] = use(r, vars[i]);
     }
     if (count == 0 && r->state_count == 0) return NULL;
+    if (changes_order(r, call)) return NULL;
     CtCore *both = r->state_count > 0 ? states_of(r, call) : NULL;
     if (count > 0) {
         CtCore *all = tuple_of(r, parts, count);

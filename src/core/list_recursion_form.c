@@ -348,6 +348,10 @@ static bool fits(CtRecursion *r) {
     for (uint32_t i = 0; i < r->along_count; i++) {
         const CtAlong *along = &r->along[i];
         int size = along->size != NULL ? param_of(r, along->size) : -1;
+        /* with a size below 1 the recursion goes on until another list ends */
+        if (r->along_count > 1 && along->size != NULL &&
+            !(along->size->kind == CORE_LIT && along->size->as.lit.integer >= 1))
+            return false;
         if (along->drops != (along->size != NULL) || (size >= 0 && r->states[size])) return false;
         if (along->drops && ct_core_list_occurs(&r->lists, r->leaf, along->heads[0])) return false;
     }

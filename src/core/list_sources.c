@@ -137,6 +137,20 @@ static bool is_int(const CtCore *core, int64_t value) {
     return core->kind == CORE_LIT && core->type->kind == TYPE_INT && core->as.lit.integer == value;
 }
 
+/* Whether a bound is written near one of the ends of Int. */
+static bool is_far(const CtCore *bound) {
+    const int64_t half = INT64_MAX / 2;
+    return bound->kind == CORE_LIT && (bound->as.lit.integer > half || bound->as.lit.integer < -half);
+}
+
+/* A count of at least one: where it has wrapped, the largest Int. */
+static CtCore *no_less(CtLists *s, CtBindings *around, CtCore *count) {
+    CtProgram *p = s->p;
+    count = ct_core_list_bind_atom(s, around, "count", count);
+    CtCore *wraps = ct_core_prim2(p, s->range, PRIM_INT_LT, ct_core_list_again(s, count), ct_core_int(p, s->range, 1));
+    return ct_core_if(p, s->range, wraps, ct_core_int(p, s->range, INT64_MAX), count);
+}
+
 /* How many numbers a range has: to − from + 1, or none. In [0 .. n − 1] the ones cancel. */
 static CtCore *range_count(CtLists *s, CtBindings *around, CtCore *from, CtCore *to) {
     CtProgram *p = s->p;
@@ -153,6 +167,7 @@ static CtCore *range_count(CtLists *s, CtBindings *around, CtCore *from, CtCore 
         none = ct_core_prim2(p, s->range, PRIM_INT_LT, ct_core_list_again(s, to), ct_core_list_again(s, from));
         count = ct_core_prim2(p, s->range, PRIM_INT_SUB, to, ct_core_list_again(s, from));
         count = ct_core_prim2(p, s->range, PRIM_INT_ADD, count, one);
+        if (is_far(from) || is_far(to)) count = no_less(s, around, count);
     }
     count = ct_core_if(p, s->range, none, zero, count);
     return ct_core_list_use(s, ct_core_list_bind(s, around, "count", count));
