@@ -8,6 +8,7 @@
 
 #include "base/rules.h"
 
+#include <math.h>
 #include <string.h>
 
 static const int64_t LARGEST_START = (int64_t)1 << 62; /* of an Integer: with an index added, it is still a small one */
@@ -16,6 +17,7 @@ static const int64_t LARGEST_START = (int64_t)1 << 62; /* of an Integer: with an
 typedef struct Stream {
     CtCore *function, *start; /* start is an atom, or Integer'small n */
     CtCore *step;             /* of Ints: what is added to each; an atom. NULL if they are made otherwise */
+    bool real;                /* these are Doubles, counted by Ints that stand for them exactly */
     CtCon *small;             /* Integer'small, if these are Integers, counted up by one */
 } Stream;
 
@@ -35,6 +37,27 @@ static CtCore *int_step(const CtLam *lam) {
     if (body->kind != CORE_PRIM || body->as.call.of.prim != PRIM_INT_ADD) return NULL;
     CtCore **args = body->as.call.args;
     return is_param(lam, args[0]) && ct_core_is_atom(args[1]) && !is_param(lam, args[1]) ? args[1] : NULL;
+}
+
+/* A literal that is a whole number, so small that sums of it are exact. */
+static CtCore *whole(CtLists *s, const CtCore *core) {
+    const double most = 1 << 20;
+    if (core->kind != CORE_LIT || core->type->kind != TYPE_DOUBLE) return NULL;
+    double value = core->as.lit.real;
+    if (!(value >= -most && value <= most) || value != (double)(int64_t)value || (value == 0 && signbit(value)))
+        return NULL;
+    return ct_core_int(s->p, s->range, (int64_t)value);
+}
+
+/* λx. x + step, from a start, of Doubles that are whole numbers. */
+static bool counts_doubles(CtLists *s, const CtLam *lam, const CtCore *start, Stream *out) {
+    const CtCore *body = lam->body;
+    if (body->kind != CORE_PRIM || body->as.call.of.prim != PRIM_ADD || !is_param(lam, body->as.call.args[0]))
+        return false;
+    out->step = whole(s, body->as.call.args[1]);
+    out->start = out->step != NULL ? whole(s, start) : NULL;
+    out->real = out->start != NULL;
+    return out->real;
 }
 
 static bool is_small(const CtCore *core, int64_t least, int64_t most) {
@@ -68,6 +91,7 @@ static bool open_stream(CtLists *s, CtCore *term, CtBindings *around, Stream *ou
         return true;
     }
     if (!ct_core_is_total(lam->body)) return false;
+    if (counts_doubles(s, lam, start, out)) return CT_FIRED("lists.counted_doubles");
     out->step = int_step(lam);
     out->start = ct_core_list_bind_atom(s, around, "start", start);
     return true;
@@ -81,7 +105,7 @@ bool ct_core_list_pairs_stream(const CtCore *app) {
     return lam != NULL && (counts_integers(lam, stream->as.call.args[1]) || ct_core_is_total(lam->body));
 }
 
-/* The element of Ints or Integers that are counted up, by its index. */
+/* The element of numbers that are counted up, by its index. */
 static CtCore *counted(CtLists *s, const Stream *stream, CtCore *index) {
     CtProgram *p = s->p;
     const CtCore *step = stream->step;
@@ -90,6 +114,7 @@ static CtCore *counted(CtLists *s, const Stream *stream, CtCore *index) {
     CtCore *start = ct_core_list_again(s, stream->start);
     bool zero = start->kind == CORE_LIT && start->as.lit.integer == 0;
     CtCore *number = zero ? index : ct_core_prim2(p, s->range, PRIM_INT_ADD, start, index);
+    if (stream->real) return ct_core_prim(p, s->range, PRIM_TO_DOUBLE, &number, 1);
     return stream->small != NULL ? ct_core_con(p, s->range, stream->small, &number, 1) : number;
 }
 
