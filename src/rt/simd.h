@@ -565,10 +565,11 @@ static inline void ct_lanes_add_at(void *to, ct_lane_ints at, ct_lanes x) {
 #define CT_WIDE ((1 << 18) / CT_WIDTH) /* smaller in tests */
 #endif
 
-/* Copies in every lane of all elements of an accumulator; NULL when there are too many elements. */
-static CT_NEAR ct_lanes *ct_lanes_wide(ct_run *rt, int64_t length, ct_word **memory) {
+/* Copies in every lane of all elements of an accumulator; NULL when there are too many elements, for the cache or for so
+ * many iterations: to make the copies and to collect them must not take longer than these. */
+static CT_NEAR ct_lanes *ct_lanes_wide(ct_run *rt, int64_t length, int64_t iterations, ct_word **memory) {
     *memory = NULL;
-    if (length > CT_WIDE) return NULL;
+    if (length > CT_WIDE || length / 16 > iterations) return NULL;
     ct_lanes *wide = ct_lanes_take(rt, length, memory);
     ct_lanes_fill(wide, length, ct_all(-0.0));
     return wide;

@@ -33,18 +33,18 @@ static void add_terms(Emit *e, const LaneSum *sum, const char *name) {
     ct_emit_line(e, "for (int lane = 0; lane < CT_LANES; lane++) %s = %s%s;", name, name, terms.data);
 }
 
-/* Makes the copies of an accumulator's elements in each lane. */
-static void begin_wide(Emit *e, Lane *lane, const char *name) {
+/* Makes the copies of an accumulator's elements in each lane, unless they are too many for the iterations. */
+static void begin_wide(Emit *e, Lane *lane, const char *name, const char *iterations) {
     lane->packed = ct_format(e->arena, "%s_wide", name);
     lane->length = ct_format(e->arena, "%s_words", name);
-    const char *take = lane->may_be_narrow ? "wide" : "take";
     ct_emit_line(e, "const int64_t %s = ct_words(%s);", lane->length, name);
     ct_emit_line(e, "ct_word *%s_memory;", name);
-    ct_emit_line(e, "ct_lanes *%s = ct_lanes_%s(rt, %s, &%s_memory);", lane->packed, take, lane->length, name);
-    if (!lane->may_be_narrow) ct_emit_line(e, "ct_lanes_fill(%s, %s, ct_all(-0.0));", lane->packed, lane->length);
+    ct_emit_line(e, "ct_lanes *%s = ct_lanes_wide(rt, %s, %s, &%s_memory);", lane->packed, lane->length, iterations,
+                 name);
 }
 
-static void begin_sums(Emit *e, const CtFlowStep *step, const LaneSum *sums, const char *const *names) {
+static void begin_sums(Emit *e, const CtFlowStep *step, const LaneSum *sums, const char *const *names,
+                       const char *iterations) {
     for (uint32_t i = 0; i < step->as.loop.carried; i++) {
         Lane *lane = &e->lanes[step->as.loop.block->params.items[1 + i]->id];
         if (sums[i].delayed != NULL) continue;
@@ -59,7 +59,7 @@ static void begin_sums(Emit *e, const CtFlowStep *step, const LaneSum *sums, con
         if (lane->data == NULL) ct_emit_line(e, "%s = ct_own(rt, %s, 0);", names[i], names[i]);
         if (lane->data == NULL) lane->data = ct_format(e->arena, "%s->data", names[i]);
         ct_emit_lengths(e, step->as.loop.block->params.items[1 + i], names[i], ct_format(e->arena, "%s_acc", names[i]));
-        if (lane->is_wide) begin_wide(e, lane, names[i]);
+        if (lane->is_wide) begin_wide(e, lane, names[i], iterations);
     }
 }
 
@@ -69,12 +69,9 @@ static void end_sums(Emit *e, const CtFlowStep *step, const LaneSum *sums, const
         if (sums[i].delayed != NULL) continue;
         if (lane->kind != LANE_ACC) {
             if (!e->exact) ct_emit_line(e, "%s = %s + ct_lanes_total(%s_wide);", names[i], names[i], names[i]);
-        } else if (lane->may_be_narrow) {
+        } else if (lane->is_wide) {
             ct_emit_line(e, "ct_lanes_narrow(rt, %s, %s, %s_memory, %s);", lane->data, lane->packed, names[i],
                          lane->length);
-        } else if (lane->is_wide) {
-            ct_emit_line(e, "ct_lanes_collect(%s, %s, %s);", lane->data, lane->packed, lane->length);
-            ct_emit_line(e, "ct_lanes_give(rt, %s_memory, %s);", names[i], lane->length);
         }
     }
 }
@@ -269,7 +266,7 @@ bool ct_emit_vector_iterations(Emit *e, const CtFlowStep *step, const LaneSum *s
     }
     to = within_packed(e, to);
     begin_packs(e, to, index);
-    begin_sums(e, step, sums, names);
+    begin_sums(e, step, sums, names, ct_format(e->arena, "%s - %s", to, index));
     ct_emit_vector_delays_begin(e, step, sums, names);
     memcpy(before, e->uses, size);
     ct_emit_line(e, "for (; %s + CT_LANES <= %s; %s += CT_LANES) {", index, to, index);

@@ -413,7 +413,6 @@ static bool fits_inner_loop(Scan *s, const CtFlowStep *step) {
     if (s->adds && s->leaves) return false;
     s->leaves |= left;
     s->has_loop = true;
-    ct_emit_vector_mark_narrow(s->e, step);
     return ends(s, step);
 }
 
