@@ -14,33 +14,42 @@ static ExportType *refuse(ExportTypes *types, const CtType *type, const char *wh
     return NULL;
 }
 
-/* Gives a type its name in C. */
+/* Gives a type its name in C. Its tags are called NAME_CON, their type NAME_tag. */
 static void name_it(ExportTypes *types, ExportType *made, const char *name, const char *star) {
-    made->name = ct_emit_export_unique(&types->names, name);
+    const char **endings = CT_NEW_ARRAY(types->arena, const char *, made->con_count + 1);
+    uint32_t count = 0;
+    if (made->kind == EXPORT_ENUM || made->kind == EXPORT_VARIANT)
+        for (uint32_t i = 0; i < made->con_count; i++) endings[count++] = made->cons[i].name;
+    if (made->kind == EXPORT_VARIANT) endings[count++] = "tag";
+    made->name = ct_emit_export_unique_with(&types->names, name, endings, count);
     made->cell = ct_format(types->arena, "%s_%s %s", types->prefix, made->name, star);
 }
 
-static ExportCon *cons_of(ExportTypes *types, const CtType *type, uint32_t *count) {
-    CtCon tuple = {.count = type->count, .fields = type->parts};
-    const CtCon *cons = type->kind == TYPE_TUPLE ? &tuple : type->data->cons;
-    *count = type->kind == TYPE_TUPLE ? 1 : type->data->con_count;
-    ExportCon *made = CT_NEW_ARRAY(types->arena, ExportCon, *count + 1);
-    ExportNames con_names = {.arena = types->arena};
-    for (uint32_t i = 0; i < *count; i++) {
+/* The constructors of data, so far without fields. */
+static void name_cons(ExportTypes *types, ExportType *made, const CtData *data) {
+    ExportNames names = {.arena = types->arena};
+    made->con_count = data->con_count;
+    made->cons = CT_NEW_ARRAY(types->arena, ExportCon, data->con_count + 1);
+    for (uint32_t i = 0; i < data->con_count; i++)
+        made->cons[i] = (ExportCon){.name = ct_emit_export_unique(&names, data->cons[i].name->text)};
+}
+
+/* Adds the fields of the constructors, whose types may contain the type itself. */
+static bool add_fields(ExportTypes *types, ExportType *type, const CtCon *cons) {
+    for (uint32_t i = 0; i < type->con_count; i++) {
+        ExportCon *made = &type->cons[i];
         ExportNames names = {.arena = types->arena};
-        made[i] = (ExportCon){.count = cons[i].count};
-        made[i].name = type->kind == TYPE_TUPLE ? "tuple" : ct_emit_export_unique(&con_names, cons[i].name->text);
-        made[i].types = CT_NEW_ARRAY(types->arena, ExportType *, cons[i].count + 1);
-        made[i].names = CT_NEW_ARRAY(types->arena, const char *, cons[i].count + 1);
+        made->types = CT_NEW_ARRAY(types->arena, ExportType *, cons[i].count + 1);
+        made->names = CT_NEW_ARRAY(types->arena, const char *, cons[i].count + 1);
         for (uint32_t j = 0; j < cons[i].count; j++) {
-            made[i].types[j] = ct_emit_export_type(types, cons[i].fields[j]);
-            if (made[i].types[j] == NULL) return NULL;
+            made->types[j] = ct_emit_export_type(types, cons[i].fields[j]);
+            if (made->types[j] == NULL) return false;
             const char *name = cons[i].field_names != NULL ? cons[i].field_names[j]->text : NULL;
-            made[i].names[j] =
-                ct_emit_export_unique(&names, name != NULL ? name : ct_format(types->arena, "v%u", j + 1));
+            made->names[j] = ct_emit_export_unique(&names, name != NULL ? name : ct_format(types->arena, "v%u", j + 1));
         }
+        made->count = cons[i].count;
     }
-    return made;
+    return true;
 }
 
 static bool make_scalar(ExportType *made, const char *name, const char *cell) {
@@ -75,8 +84,11 @@ static bool make_tuple(ExportTypes *types, ExportType *made, const CtType *type)
         ct_text_printf(&name, "_%s", part->name);
     }
     name_it(types, made, name.data, "");
-    made->cons = cons_of(types, type, &made->con_count);
-    return made->cons != NULL;
+    made->con_count = 1;
+    made->cons = CT_NEW(types->arena, ExportCon);
+    *made->cons = (ExportCon){.name = "tuple"};
+    CtCon con = {.count = type->count, .fields = type->parts};
+    return add_fields(types, made, &con);
 }
 
 static bool make_data(ExportTypes *types, ExportType *made, const CtType *type) {
@@ -90,9 +102,9 @@ static bool make_data(ExportTypes *types, ExportType *made, const CtType *type) 
         return true;
     }
     made->kind = data->is_enum ? EXPORT_ENUM : data->con_count == 1 ? EXPORT_STRUCT : EXPORT_VARIANT;
+    name_cons(types, made, data);
     name_it(types, made, type_text(types, type), made->kind == EXPORT_VARIANT ? "*" : "");
-    made->cons = cons_of(types, type, &made->con_count);
-    return made->cons != NULL;
+    return add_fields(types, made, data->cons);
 }
 
 static bool make(ExportTypes *types, ExportType *made, const CtType *type) {

@@ -149,7 +149,7 @@ static void put_in(Part *part, const Place *place, const char *to, uint32_t at) 
     }
     CtArena *arena = part->export->arena;
     const CtFlowCon *wide = wide_tuple(part, place->core);
-    const char *words = wide != NULL ? ct_format(arena, "wide%u", ++part->temporaries) : to;
+    const char *words = wide != NULL ? ct_format(arena, "ct_wide%u", ++part->temporaries) : to;
     uint32_t from = wide != NULL ? 0 : at;
     if (wide != NULL) line(&part->in, 1, "ct_word %s[%u];", words, wide->fields.count);
     for (uint32_t i = 0; i < place->count; i++) {
@@ -180,7 +180,7 @@ static void put_out(Part *part, const Place *place, const char *from, uint32_t a
     const char *words = from;
     uint32_t next = at;
     if (wide != NULL) {
-        words = ct_format(arena, "wide%u", ++part->temporaries);
+        words = ct_format(arena, "ct_wide%u", ++part->temporaries);
         next = 0;
         ct_emit_export_put_fields(&part->out, 1, wide, ct_format(arena, "%s[%u].p", from, at), words);
     }
@@ -370,15 +370,21 @@ static bool find_types(Part *part, const CtType *point, const CtType *result) {
     return part->types.refused == NULL;
 }
 
-/* Parameters must not hide type names. */
+/* Parameters must not hide the names of types and of their tags, nor what the body declares. */
 static void take_type_names(Part *part) {
     const ExportTypes *types = &part->types;
     part->names.arena = part->export->arena;
-    static const char *const known[] = {"run", "o", "in", "out", "own", "state"};
+    static const char *const known[] = {"run", "o", "in", "out", "own", "state", "node"};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) ct_emit_export_unique(&part->names, known[i]);
-    for (uint32_t i = 0; i < types->ordered.count; i++)
-        ct_emit_export_unique(&part->names,
-                              ct_format(types->arena, "%s_%s", types->prefix, types->ordered.items[i]->name));
+    for (uint32_t i = 0; i < types->ordered.count; i++) {
+        const ExportType *type = types->ordered.items[i];
+        const char *name = ct_format(types->arena, "%s_%s", types->prefix, type->name);
+        ct_emit_export_unique(&part->names, name);
+        if (type->kind != EXPORT_ENUM && type->kind != EXPORT_VARIANT) continue;
+        for (uint32_t j = 0; j < type->con_count; j++)
+            ct_emit_export_unique(&part->names, ct_format(types->arena, "%s_%s", name, type->cons[j].name));
+        ct_emit_export_unique(&part->names, ct_format(types->arena, "%s_tag", name));
+    }
 }
 
 const char *ct_emit_export_add(CtExport *export, CtExportMode mode, CtFlow *flow, const CtType *input,

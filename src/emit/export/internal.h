@@ -15,6 +15,9 @@ typedef struct ExportNames { /* the names taken in one scope */
 
 /* An unused identifier similar to `name` that is no keyword of C or C++. The result is taken from then on. */
 const char *ct_emit_export_unique(ExportNames *names, const char *name);
+/* The same, such that NAME_ENDING is unused for each ending; all of these are taken from then on. */
+const char *ct_emit_export_unique_with(ExportNames *names, const char *name, const char *const *endings,
+                                       uint32_t count);
 /* Whether a name begins like the names that are generated in the same file. */
 bool ct_emit_export_is_own(const char *name);
 

@@ -94,14 +94,31 @@ bool ct_emit_export_is_taken(const char *name) {
     return is_own(name, true);
 }
 
-const char *ct_emit_export_unique(ExportNames *names, const char *name) {
+/* NAME_ENDING; the name alone for ending 0. */
+static CtSym with_ending(ExportNames *names, const char *name, const char *const *endings, uint32_t ending) {
+    const char *text = ending == 0 ? name : ct_format(names->arena, "%s_%s", name, endings[ending - 1]);
+    return ct_intern_text(&names->symbols, text);
+}
+
+static bool are_free(ExportNames *names, const char *name, const char *const *endings, uint32_t count) {
+    for (uint32_t i = 0; i <= count; i++)
+        if (ct_map_has(&names->taken, ct_key(with_ending(names, name, endings, i)))) return false;
+    return true;
+}
+
+const char *ct_emit_export_unique_with(ExportNames *names, const char *name, const char *const *endings,
+                                       uint32_t count) {
     const char *base = ct_emit_plain(names->arena, name);
     if (is_word(base)) base = ct_format(names->arena, "%s_", base);
     const char *unique = base;
-    CtSymbols *symbols = &names->symbols;
-    symbols->arena = names->arena;
-    for (uint32_t n = 2; ct_map_has(&names->taken, ct_key(ct_intern_text(symbols, unique))); n++)
+    names->symbols.arena = names->arena;
+    for (uint32_t n = 2; !are_free(names, unique, endings, count); n++)
         unique = ct_format(names->arena, "%s_%u", base, n);
-    ct_map_set(names->arena, &names->taken, ct_key(ct_intern_text(symbols, unique)), NULL);
+    for (uint32_t i = 0; i <= count; i++)
+        ct_map_set(names->arena, &names->taken, ct_key(with_ending(names, unique, endings, i)), NULL);
     return unique;
+}
+
+const char *ct_emit_export_unique(ExportNames *names, const char *name) {
+    return ct_emit_export_unique_with(names, name, NULL, 0);
 }
