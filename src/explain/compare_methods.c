@@ -28,6 +28,7 @@ typedef struct Compare {
     CtApart point, value;          /* of the function alone */
     CtApart *values, *derivatives; /* of the rows */
     bool scalar;                   /* the result is a Double */
+    bool single;                   /* something is computed in Floats */
     uint32_t parts;                /* number of further derivatives compared for each row */
     CtApart *further;
     CtSession *sessions; /* the newest session that existed before */
@@ -86,6 +87,18 @@ static void forget_sessions(Compare *c) {
 
 /* ---- the function alone ---- */
 
+/* Whether a program computes in Floats, which may be between Doubles. */
+static bool computes_in_floats(CtArena *arena, const CtProgram *p) {
+    CtCoreList terms = {0};
+    for (uint32_t i = 0; i < p->globals.count; i++) ct_push(arena, &terms, p->globals.items[i]->body);
+    while (terms.count > 0) {
+        CtCore *term = terms.items[--terms.count];
+        if (term->type->kind == TYPE_FLOAT) return true;
+        ct_core_children(arena, term, &terms);
+    }
+    return false;
+}
+
 /* Runs the function; its result decides what is asked of the methods. False on an error. */
 static bool run_function(Compare *c) {
     cotan_call call = c->call;
@@ -97,6 +110,7 @@ static bool run_function(Compare *c) {
     bool done = ct_session_run_call(c->context, &one);
     if (one.session == NULL) return false;
     c->scalar = one.session->value->kind == TYPE_DOUBLE;
+    c->single = computes_in_floats(c->arena, one.session->build->program);
     bool gradient = c->scalar && c->call.with == NULL;
     c->out->mode = c->call.mode = gradient ? COTAN_GRAD : COTAN_VJP;
     c->out->function.result.primal_steps = c->out->function.result.steps;
@@ -165,8 +179,8 @@ static double difference_of(const CtApart *a, const CtApart *b) {
     return difference_at(a, b, 0, &where);
 }
 
-static bool is_close(double difference, const CtApart *parts) {
-    return difference <= (parts->reals.single ? single_tolerance : tolerance);
+static bool is_close(const Compare *c, double difference) {
+    return difference <= (c->single ? single_tolerance : tolerance);
 }
 
 static size_t choose_reference(const Compare *c) {
@@ -189,7 +203,7 @@ static cotan_outcome outcome_of(Compare *c, size_t i) {
     }
     row->value_difference = difference_of(&c->values[i], &c->value);
     row->difference = difference_of(&c->derivatives[i], &c->derivatives[c->out->reference]);
-    bool close = is_close(row->value_difference, &c->values[i]) && is_close(row->difference, &c->derivatives[i]);
+    bool close = is_close(c, row->value_difference) && is_close(c, row->difference);
     return close ? COTAN_AGREES : COTAN_DIFFERS;
 }
 
@@ -283,7 +297,7 @@ static void hold_further(Compare *c, size_t i) {
         const CtApart *wanted = &c->further[c->out->further_reference * c->parts + k];
         uint32_t where;
         double difference = difference_at(found, wanted, least, &where);
-        if (!is_close(difference, found)) row->outcome = row->further = COTAN_DIFFERS;
+        if (!is_close(c, difference)) row->outcome = row->further = COTAN_DIFFERS;
         if (difference <= row->further_difference) continue;
         row->further_difference = difference;
         row->further_row = matrix ? where / c->out->further_columns : k;
