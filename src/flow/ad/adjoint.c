@@ -386,56 +386,69 @@ CtFlowArg ct_flow_embed(CtFlowBuilder *l, CtSourceRange range, CtFlowArg value, 
 
 /* ---- projection ---- */
 
-static CtFlowArg zero_like(CtFlowBuilder *l, CtSourceRange range, CtFlowArg x);
+/* `raw`: structural zeros remain −0.0. */
+static CtFlowArg project(CtFlowBuilder *l, CtSourceRange range, CtFlowArg x, CtFlowArg adjoint, bool raw);
+static CtFlowArg zero_like(CtFlowBuilder *l, CtSourceRange range, CtFlowArg x, bool raw);
 
 static CtFlowArg project_element(CtFlowBuilder *l, CtSourceRange range, const CtFlowType *type,
                                  const CtFlowArgs *arrays, const CtFlowArg *indices, uint32_t count) {
     (void)type;
     CtFlowArg a = ct_flow_read(l, range, arrays->items[1], indices, count);
-    if (!ct_flow_is_object(a.type)) return ct_flow_project(l, range, a, a);
-    return ct_flow_project(l, range, ct_flow_read(l, range, arrays->items[0], indices, count), a);
+    if (!ct_flow_is_object(a.type)) return project(l, range, a, a, false);
+    return project(l, range, ct_flow_read(l, range, arrays->items[0], indices, count), a, false);
+}
+
+static CtFlowArg project_raw_element(CtFlowBuilder *l, CtSourceRange range, const CtFlowType *type,
+                                     const CtFlowArgs *arrays, const CtFlowArg *indices, uint32_t count) {
+    (void)type;
+    CtFlowArg x = ct_flow_read(l, range, arrays->items[0], indices, count);
+    return project(l, range, x, ct_flow_read(l, range, arrays->items[1], indices, count), true);
 }
 
 static CtFlowArg zero_element(CtFlowBuilder *l, CtSourceRange range, const CtFlowType *type, const CtFlowArgs *arrays,
                               const CtFlowArg *indices, uint32_t count) {
     (void)type;
-    CtFlowArg x = ct_flow_read(l, range, arrays->items[0], indices, count);
-    return zero_like(l, range, x);
+    return zero_like(l, range, ct_flow_read(l, range, arrays->items[0], indices, count), false);
+}
+
+static CtFlowArg zero_raw_element(CtFlowBuilder *l, CtSourceRange range, const CtFlowType *type,
+                                  const CtFlowArgs *arrays, const CtFlowArg *indices, uint32_t count) {
+    (void)type;
+    return zero_like(l, range, ct_flow_read(l, range, arrays->items[0], indices, count), true);
 }
 
 /* The value in x's shape that a zero adjoint stands for: all reals are zero. */
-static CtFlowArg zero_like(CtFlowBuilder *l, CtSourceRange range, CtFlowArg x) {
-    if (x.type->kind == FLOW_F64 || x.type->kind == FLOW_F32) return ct_flow_real(x.type, 0.0);
+static CtFlowArg zero_like(CtFlowBuilder *l, CtSourceRange range, CtFlowArg x, bool raw) {
+    if (x.type->kind == FLOW_F64 || x.type->kind == FLOW_F32) return ct_flow_real(x.type, raw ? -0.0 : 0.0);
     const CtFlowType *adjoint = ct_flow_adjoint_type(l->flow, x.type);
     if (adjoint == NULL) return x;
-    if (x.type->kind == FLOW_NODE) return ct_flow_project(l, range, x, ct_flow_zero(l, adjoint));
+    if (x.type->kind == FLOW_NODE) return project(l, range, x, ct_flow_zero(l, adjoint), raw);
     CT_FIRED("adjoint.zero_like");
     CtFlowArgs arrays = {0};
     ct_push(l->arena, &arrays, x);
-    return each(l, range, x.type, &arrays, NULL, 0, zero_element);
+    return each(l, range, x.type, &arrays, NULL, 0, raw ? zero_raw_element : zero_element);
 }
 
-static void fill_project_array(CtFlowBuilder *l, const CtFlowArgs *params) {
-    CT_FIRED("adjoint.project_array");
-    CtFlowArg x = params->items[0], adjoint = params->items[1];
+static void project_array(CtFlowBuilder *l, const CtFlowArgs *params, bool raw) {
+    CtFlowArg x = params->items[0], adjoint = params->items[1], all = adjoint;
     CtFlowChoosing choice = ct_flow_switch_begin(l, CT_NO_RANGE, ct_flow_is_empty(l, CT_NO_RANGE, adjoint));
     ct_flow_case_begin(l, &choice, 1);
-    yield_one(l, &choice, zero_like(l, CT_NO_RANGE, x));
+    yield_one(l, &choice, zero_like(l, CT_NO_RANGE, x, raw));
     ct_flow_case_begin(l, &choice, FLOW_OTHERS);
-    yield_one(l, &choice, each(l, CT_NO_RANGE, x.type, params, NULL, 0, project_element));
+    if (!raw || ct_flow_is_object(adjoint.type->element))
+        all = each(l, CT_NO_RANGE, x.type, params, NULL, 0, raw ? project_raw_element : project_element);
+    yield_one(l, &choice, all);
     return_one(l, ct_flow_switch_end(l, &choice).items[0]);
 }
 
 /* A bag becomes an array, the empty one if it is Zero. */
-static void fill_project_bag(CtFlowBuilder *l, const CtFlowArgs *params) {
-    CT_FIRED("adjoint.project_bag");
+static void project_bag(CtFlowBuilder *l, const CtFlowArgs *params, bool raw) {
     CtFlowArg x = params->items[0], dims[MOST_RANK];
     for (uint32_t i = 0; i < x.type->rank; i++) dims[i] = ct_flow_dim(l, CT_NO_RANGE, x, i);
-    return_one(l, ct_flow_project(l, CT_NO_RANGE, x, ct_flow_bag_array(l, CT_NO_RANGE, params->items[1], dims)));
+    return_one(l, project(l, CT_NO_RANGE, x, ct_flow_bag_array(l, CT_NO_RANGE, params->items[1], dims), raw));
 }
 
-static void fill_project_node(CtFlowBuilder *l, const CtFlowArgs *params) {
-    CT_FIRED("adjoint.project_node");
+static void project_node(CtFlowBuilder *l, const CtFlowArgs *params, bool raw) {
     CtFlowArg x = params->items[0], adjoint = params->items[1];
     const CtFlowData *data = x.type->data;
     CtFlowChoosing choice = ct_flow_switch_begin(l, CT_NO_RANGE, x);
@@ -448,7 +461,7 @@ static void fill_project_node(CtFlowBuilder *l, const CtFlowArgs *params) {
         for (uint32_t i = 0; i < fields.count; i++) {
             bool active = ct_flow_is_active(l->flow, fields.items[i].type);
             CtFlowArg value = fields.items[i];
-            if (active) value = ct_flow_project(l, CT_NO_RANGE, value, adjoints.items[next++]);
+            if (active) value = project(l, CT_NO_RANGE, value, adjoints.items[next++], raw);
             ct_push(l->arena, &values, value);
         }
         yield_one(l, &choice, ct_flow_node_make(l, CT_NO_RANGE, x.type, tag, &values));
@@ -456,15 +469,140 @@ static void fill_project_node(CtFlowBuilder *l, const CtFlowArgs *params) {
     return_one(l, ct_flow_switch_end(l, &choice).items[0]);
 }
 
-/* A structural zero becomes 0. */
-CtFlowArg ct_flow_project(CtFlowBuilder *l, CtSourceRange range, CtFlowArg x, CtFlowArg adjoint) {
+static void fill_project(CtFlowBuilder *l, const CtFlowArgs *params) {
+    CtFlowArg x = params->items[0], adjoint = params->items[1];
+    if (ct_flow_is_bag(l->flow, adjoint.type) && CT_FIRED("adjoint.project_bag"))
+        project_bag(l, params, false);
+    else if (x.type->kind == FLOW_NODE && CT_FIRED("adjoint.project_node"))
+        project_node(l, params, false);
+    else if (CT_FIRED("adjoint.project_array"))
+        project_array(l, params, false);
+}
+
+static void fill_project_raw(CtFlowBuilder *l, const CtFlowArgs *params) {
+    CT_FIRED("adjoint.project_raw");
+    CtFlowArg x = params->items[0], adjoint = params->items[1];
+    if (ct_flow_is_bag(l->flow, adjoint.type))
+        project_bag(l, params, true);
+    else
+        (x.type->kind == FLOW_NODE ? project_node : project_array)(l, params, true);
+}
+
+static CtFlowArg project(CtFlowBuilder *l, CtSourceRange range, CtFlowArg x, CtFlowArg adjoint, bool raw) {
+    if (!ct_flow_is_object(adjoint.type) && raw) return adjoint;
     if (!ct_flow_is_object(adjoint.type))
         return ct_flow_prim(l, range, PRIM_ADD, adjoint.type, adjoint, ct_flow_real(adjoint.type, 0.0));
     CtFlowTypes params = two_types(l, x.type, adjoint.type);
-    CtFlowFill *fill = ct_flow_is_bag(l->flow, adjoint.type) ? fill_project_bag
-                       : x.type->kind == FLOW_NODE           ? fill_project_node
-                                                             : fill_project_array;
-    CtFlowFunction *project =
-        ct_flow_helper(l->flow, &ct_flow_adjoints(l->flow)->projects, adjoint.type, "project", &params, x.type, fill);
-    return call_one(l, range, project, x, adjoint);
+    CtFlowAdjoints *made = ct_flow_adjoints(l->flow);
+    CtFlowFunction *function =
+        raw ? ct_flow_helper(l->flow, &made->raw_projects, adjoint.type, "raw", &params, x.type, fill_project_raw)
+            : ct_flow_helper(l->flow, &made->projects, adjoint.type, "project", &params, x.type, fill_project);
+    return call_one(l, range, function, x, adjoint);
+}
+
+CtFlowArg ct_flow_project(CtFlowBuilder *l, CtSourceRange range, CtFlowArg x, CtFlowArg adjoint) {
+    return project(l, range, x, adjoint, false);
+}
+
+CtFlowArg ct_flow_project_raw(CtFlowBuilder *l, CtSourceRange range, CtFlowArg x, CtFlowArg adjoint) {
+    return project(l, range, x, adjoint, true);
+}
+
+/* ---- tests for zero ---- */
+
+/* Ends the function, whose result is whether all of `parts` are structural zeros; the last part by a tail call where it
+ * is of the function's own type, since chains of nodes may be long. */
+static void leave_if_nothing(CtFlowBuilder *l, const CtFlowArgs *parts, uint32_t at) {
+    if (at == parts->count) {
+        return_one(l, ct_flow_int(l, 1));
+        return;
+    }
+    CtFlowArg part = parts->items[at];
+    if (at + 1 == parts->count && part.type == l->function->params.items[0]->type) {
+        CtFlowArgs args = {0};
+        ct_push(l->arena, &args, part);
+        ct_flow_leave(l, EXIT_TAIL, CT_NO_RANGE, &args, l->function);
+        return;
+    }
+    CtFlowBlock *block = l->block;
+    CtFlowChoosing choice = ct_flow_switch_begin(l, CT_NO_RANGE, ct_flow_is_nothing(l, CT_NO_RANGE, part));
+    ct_flow_case_begin(l, &choice, 1);
+    leave_if_nothing(l, parts, at + 1);
+    ct_flow_case_begin(l, &choice, FLOW_OTHERS);
+    return_one(l, ct_flow_int(l, 0));
+    block->exit = EXIT_NEVER;
+}
+
+/* (node) → whether it is nothing; of a bag as well, whose indices are no reals. */
+static void fill_nothing_node(CtFlowBuilder *l, const CtFlowArgs *params) {
+    CT_FIRED("adjoint.nothing_node");
+    const CtFlowData *data = params->items[0].type->data;
+    CtFlowBlock *body = l->block;
+    CtFlowChoosing choice = ct_flow_switch_begin(l, CT_NO_RANGE, params->items[0]);
+    for (uint32_t tag = 0; tag < data->count; tag++) {
+        ct_flow_case_begin(l, &choice, tag);
+        CtFlowArgs fields = {0}, parts = {0};
+        if (data->cons[tag].fields.count > 0) fields = ct_flow_node_open(l, CT_NO_RANGE, params->items[0], tag, "part");
+        for (uint32_t i = 0; i < fields.count; i++)
+            if (fields.items[i].type->kind != FLOW_I64) ct_push(l->arena, &parts, fields.items[i]);
+        leave_if_nothing(l, &parts, 0);
+    }
+    body->exit = EXIT_NEVER;
+}
+
+static CtFlowArg nothing_from(CtFlowBuilder *l, CtSourceRange range, const CtFlowArgs *args);
+
+/* (array, ⟨indices⟩) → whether it is nothing from the last of the indices on, within those before. It ends at the first
+ * element that is something: most often this is the very first. */
+static void fill_nothing_array(CtFlowBuilder *l, const CtFlowArgs *params) {
+    CT_FIRED("adjoint.nothing_array");
+    CtFlowArg array = params->items[0], at = params->items[params->count - 1];
+    uint32_t count = params->count - 1;
+    CtFlowBlock *body = l->block;
+    CtFlowArg length = ct_flow_dim(l, CT_NO_RANGE, array, count - 1);
+    CtFlowChoosing choice =
+        ct_flow_switch_begin(l, CT_NO_RANGE, ct_flow_prim_int(l, CT_NO_RANGE, PRIM_INT_LT, at, length));
+    ct_flow_case_begin(l, &choice, 0);
+    return_one(l, ct_flow_int(l, 1));
+    ct_flow_case_begin(l, &choice, FLOW_OTHERS);
+    CtFlowArgs args = *params;
+    CtFlowArg one;
+    if (count < array.type->rank) {
+        args = (CtFlowArgs){0};
+        ct_flow_args_add(l, &args, params);
+        ct_push(l->arena, &args, ct_flow_int(l, 0));
+        one = nothing_from(l, CT_NO_RANGE, &args);
+    } else {
+        one = ct_flow_is_nothing(l, CT_NO_RANGE, ct_flow_read(l, CT_NO_RANGE, array, params->items + 1, count));
+    }
+    CtFlowBlock *inner = l->block;
+    CtFlowChoosing on_one = ct_flow_switch_begin(l, CT_NO_RANGE, one);
+    ct_flow_case_begin(l, &on_one, 1);
+    args = (CtFlowArgs){0};
+    for (uint32_t i = 0; i < count; i++) ct_push(l->arena, &args, params->items[i]);
+    ct_push(l->arena, &args, ct_flow_prim_int(l, CT_NO_RANGE, PRIM_INT_ADD, at, ct_flow_int(l, 1)));
+    ct_flow_leave(l, EXIT_TAIL, CT_NO_RANGE, &args, l->function);
+    ct_flow_case_begin(l, &on_one, FLOW_OTHERS);
+    return_one(l, ct_flow_int(l, 0));
+    inner->exit = EXIT_NEVER;
+    body->exit = EXIT_NEVER;
+}
+
+static CtFlowArg nothing_from(CtFlowBuilder *l, CtSourceRange range, const CtFlowArgs *args) {
+    CtFlowTypes types = {.items = CT_NEW_ARRAY(l->arena, const CtFlowType *, args->count), .count = args->count};
+    for (uint32_t i = 0; i < args->count; i++) types.items[i] = args->items[i].type;
+    const CtFlowType *key = types.items[0];
+    CtMap *known = &ct_flow_adjoints(l->flow)->nothings[args->count - 1];
+    CtFlowFunction *function = ct_flow_helper(l->flow, known, key, "nothing", &types, ct_flow_scalar(l->flow, FLOW_I64),
+                                              key->kind == FLOW_NODE ? fill_nothing_node : fill_nothing_array);
+    return ct_flow_call(l, range, function, args).items[0];
+}
+
+CtFlowArg ct_flow_is_nothing(CtFlowBuilder *l, CtSourceRange range, CtFlowArg adjoint) {
+    if (!ct_flow_is_object(adjoint.type))
+        return ct_flow_prim_int(l, range, PRIM_IS_NEGATIVE_ZERO, adjoint, ct_flow_none());
+    CtFlowArgs args = {0};
+    ct_push(l->arena, &args, adjoint);
+    if (adjoint.type->kind == FLOW_ARRAY) ct_push(l->arena, &args, ct_flow_int(l, 0));
+    return nothing_from(l, range, &args);
 }

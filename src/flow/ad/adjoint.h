@@ -24,11 +24,13 @@ typedef struct CtFlowAdjoints {
     CtMap adds;                 /* adjoint type -> the function (a, b) → a + b */
     CtMap embeds;               /* adjoint or tangent type -> the function that embeds what the user gives */
     CtMap projects;             /* adjoint or tangent type -> the function that projects to the user's type */
+    CtMap raw_projects;         /* the same, to values whose structural zeros remain −0.0 */
     CtMap bags, arrays_of_bags; /* type of an array of adjoints -> its bag, and the converse */
     CtMap bag_sums[16];         /* type of a bag -> (bag, ⟨indices⟩, value) → bag, by the number of indices */
     CtMap collects[16];         /* type of a bag -> (array, ⟨indices⟩, bag) → array, by the number of indices */
-    CtMap shape_checks;         /* type -> the function that checks that two values have the same shape */
-    CtMap made;                 /* CtFlowFunction * -> which of its results it makes: activity.c */
+    CtMap nothings[17]; /* adjoint type -> (adjoint, ⟨indices⟩) → whether it is nothing, by their number */
+    CtMap shape_checks; /* type -> the function that checks that two values have the same shape */
+    CtMap made;         /* CtFlowFunction * -> which of its results it makes: activity.c */
     CT_VEC(struct Variant *) variants; /* of functions, for reverse.c; the first `written` of them have bodies */
     uint32_t written;
     CT_VEC(CtFlowWaiting) waiting;
@@ -70,6 +72,8 @@ CtFlowArg ct_flow_filled(CtFlowBuilder *l, CtSourceRange range, CtFlowArg array,
  * elements. */
 CtFlowArg ct_flow_add_at(CtFlowBuilder *l, CtSourceRange range, CtFlowArg array, const CtFlowArg *indices,
                          uint32_t count, CtFlowArg value);
+/* Whether all reals of a cotangent are structural zeros; an Int. */
+CtFlowArg ct_flow_is_nothing(CtFlowBuilder *l, CtSourceRange range, CtFlowArg adjoint);
 /* Whether a type has no adjoint because derivatives of function values that hold derivatives nest too deeply. Whoever
  * asks for its adjoint sets ->refused. */
 bool ct_flow_has_no_adjoint(const CtFlowType *type);

@@ -104,21 +104,6 @@ static void write_forward(CtFlow *flow, Reversed *r) {
     ct_flow_leave(&l, EXIT_RETURN, function->range, &values, NULL);
 }
 
-/* Whether a cotangent is a structural zero, as Int. */
-static CtFlowArg is_nothing(CtFlowBuilder *l, CtSourceRange range, CtFlowArg dy) {
-    CtFlowArgs yes = {0}, no = {0};
-    if (dy.type->kind == FLOW_ARRAY) return ct_flow_is_empty(l, range, dy);
-    if (dy.type->kind != FLOW_NODE) return ct_flow_prim_int(l, range, PRIM_IS_NEGATIVE_ZERO, dy, ct_flow_none());
-    ct_push(l->arena, &yes, ct_flow_int(l, 1));
-    ct_push(l->arena, &no, ct_flow_int(l, 0));
-    CtFlowChoosing choice = ct_flow_switch_begin(l, range, dy);
-    ct_flow_case_begin(l, &choice, 0);
-    ct_flow_case_end(l, &choice, &yes);
-    ct_flow_case_begin(l, &choice, FLOW_OTHERS);
-    ct_flow_case_end(l, &choice, &no);
-    return ct_flow_switch_end(l, &choice).items[0];
-}
-
 /* The point's accumulators, with the pullback's result for dy added. */
 static CtFlowArgs pulled(CtFlowBuilder *l, const Reversed *r, const CtFlowArgs *kept, const CtFlowArgs *dys,
                          const CtFlowArgs *accs) {
@@ -156,9 +141,9 @@ static CtFlowArgs pull(CtFlowBuilder *l, const Reversed *r, const CtFlowArgs *ke
         ct_push(l->arena, &sums, ct_flow_add(l, range, accs->items[0], dx));
         return sums;
     }
-    CtFlowArg nothing = is_nothing(l, range, dys->items[0]);
+    CtFlowArg nothing = ct_flow_is_nothing(l, range, dys->items[0]);
     for (uint32_t i = 1; i < dys->count; i++)
-        nothing = ct_flow_prim_int(l, range, PRIM_INT_AND, nothing, is_nothing(l, range, dys->items[i]));
+        nothing = ct_flow_prim_int(l, range, PRIM_INT_AND, nothing, ct_flow_is_nothing(l, range, dys->items[i]));
     CtFlowChoosing choice = ct_flow_switch_begin(l, range, nothing);
     ct_flow_case_begin(l, &choice, 1);
     ct_flow_case_end(l, &choice, accs);
@@ -299,7 +284,7 @@ static CtFlowArgs point_tangent(const Forwarded *f) {
         CtFlowArg x = f->params.items[i], t = x;
         if (ct_flow_is_active(l->flow, x.type)) {
             t = tangent_of(f, i);
-            if (!f->rule->of_pair || ct_flow_is_object(t.type)) t = ct_flow_project(l, CT_NO_RANGE, x, t);
+            t = f->rule->of_pair ? ct_flow_project_raw(l, CT_NO_RANGE, x, t) : ct_flow_project(l, CT_NO_RANGE, x, t);
         }
         ct_push(l->arena, &dx, t);
     }

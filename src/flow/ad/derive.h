@@ -53,8 +53,10 @@ CtFlowArg ct_flow_add(CtFlowBuilder *l, CtSourceRange range, CtFlowArg a, CtFlow
 /* Converts a cotangent or tangent that the user gives, in the type of the primal, to its adjoint or tangent type. */
 CtFlowArg ct_flow_embed(CtFlowBuilder *l, CtSourceRange range, CtFlowArg value, const CtFlowType *type);
 /* The converse of ct_flow_embed: x with its active leaves replaced by the adjoint's. Where the adjoint is zero, the
- * leaves become zeros in x's shape. Discrete leaves are those of x. */
+ * leaves become zeros in x's shape, and a structural zero becomes 0. Discrete leaves are those of x. */
 CtFlowArg ct_flow_project(CtFlowBuilder *l, CtSourceRange range, CtFlowArg x, CtFlowArg adjoint);
+/* The same, for what scales by the adjoint: structural zeros remain −0.0. */
+CtFlowArg ct_flow_project_raw(CtFlowBuilder *l, CtSourceRange range, CtFlowArg x, CtFlowArg adjoint);
 /* Fails with E0504 and `what` when two values of one type differ in shape: shape_check.c. */
 void ct_flow_check_shapes(CtFlowBuilder *l, CtSourceRange range, CtFlowArg a, CtFlowArg b, const char *what);
 
