@@ -162,7 +162,7 @@ CtCore *ct_chad_backpropagator(CtChad *c, CtType *type, CtSourceRange range, boo
 void ct_chad_unless_zero(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d,
                          void (*write)(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d));
 
-/* The same, and also guarded by a test that a real d is not 0, for code that costs more than the test. */
+/* The same, guarded by a test that not all reals of d are structural zeros, for code that costs more than the test. */
 void ct_chad_unless_none(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d,
                          void (*write)(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d));
 

@@ -267,13 +267,10 @@ void ct_chad_unless_zero(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d,
 
 void ct_chad_unless_none(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d,
                          void (*write)(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d)) {
-    if (d->type->kind == TYPE_DATA) {
-        ct_chad_unless_zero(c, seq, back, d, write);
-        return;
-    }
     CtSourceRange range = back->core->range;
     CtCore *written = written_by(c, seq, back, d, write);
-    CtCore *is_zero = ct_core_prim1(c->p, range, PRIM_IS_NEGATIVE_ZERO, d);
+    CtCore *is_zero = d->type->kind == TYPE_DATA ? ct_ad_library_call(c->ad, range, "nothing", &d, 1)
+                                                 : ct_core_prim1(c->p, range, PRIM_IS_NEGATIVE_ZERO, d);
     CtCore *unchanged = ct_chad_state(c, seq, range);
     next(seq, range, ct_core_if(c->p, range, is_zero, unchanged, written));
 }
