@@ -16,7 +16,7 @@ enum {
     MOST_SIZES = 3,       /* that code is written for, */
     LARGEST = 6,          /* the largest of them, */
     LARGEST_BASE = 2,     /* behind a base case of at most this size */
-    MOST_STEPS = 10000,   /* bound of the steps that are evaluated for a size, */
+    MOST_STEPS = 4000,    /* bound of the steps that are evaluated for a size, */
     MOST_LEFT = 300,      /* and of those that are left */
     MOST_ITERATIONS = 16, /* of a loop that is written out */
 };
@@ -327,12 +327,14 @@ static bool walk_whole(Walk *w, CtFlowCopy *copy, const CtFlowStep *step) {
 /* A step that is written out if that can be had; if not, it is copied as a whole, unless it calls the function. */
 static bool walk_or_copy(Walk *w, CtFlowCopy *copy, const CtFlowStep *step) {
     uint32_t steps = w->b.block->steps.count, elements = w->elements.count;
+    bool follows = w->follows;
     bool loop = step->kind == FLOW_LOOP,
          calls = loop ? calls_itself(w, step->as.loop.block) : step->as.function == w->function;
     if (loop ? walk_loop(w, copy, step) : walk_call(w, copy, step)) return true;
     if (calls) return false;
     w->b.block->steps.count = steps;
     w->elements.count = elements;
+    w->follows = follows;
     return walk_whole(w, copy, step);
 }
 
