@@ -182,7 +182,8 @@ static bool movable(CtSimplifier *s, const CtCore *core, uint32_t *weight, uint3
         break;
     case CORE_TUPLE:
     case CORE_CON: break;
-    case CORE_APP: /* iterate f x makes a first cell and no more: what goes through it is then at hand (list_streams.c) */
+    case CORE_APP: /* iterate f x makes a first cell and no more: what goes through it is then at hand (list_streams.c)
+                    */
         if (ct_core_list_call(core) != LIST_ITERATE) return false;
         break;
     case CORE_LET:

@@ -565,11 +565,13 @@ static inline void ct_lanes_add_at(void *to, ct_lane_ints at, ct_lanes x) {
 #define CT_WIDE ((1 << 18) / CT_WIDTH) /* smaller in tests */
 #endif
 
-/* Copies in every lane of all elements of an accumulator; NULL when there are too many elements, for the cache or for so
- * many iterations: to make the copies and to collect them must not take longer than these. */
+/* Whether to make copies of so many elements, and to collect them, takes no longer than so many iterations. */
+static inline bool ct_wide_pays(int64_t length, int64_t iterations) { return length / 64 <= iterations; }
+/* Copies in every lane of all elements of an accumulator; NULL when there are too many elements, for the cache or for
+ * so many iterations. */
 static CT_NEAR ct_lanes *ct_lanes_wide(ct_run *rt, int64_t length, int64_t iterations, ct_word **memory) {
     *memory = NULL;
-    if (length > CT_WIDE || length / 16 > iterations) return NULL;
+    if (length > CT_WIDE || !ct_wide_pays(length, iterations)) return NULL;
     ct_lanes *wide = ct_lanes_take(rt, length, memory);
     ct_lanes_fill(wide, length, ct_all(-0.0));
     return wide;

@@ -43,8 +43,11 @@ void ct_emit_vector_give_back(Emit *e, Lane *lane);
 const char *ct_emit_vector_place(Emit *e, const CtFlowArg *array, const CtFlowArgs *indices);
 /* Writes one iteration of an inner loop; `names`: of its carried variables. */
 void ct_emit_vector_iteration(Emit *e, const CtFlowStep *loop, const char *const *names);
-/* strip_accumulators.c: writes the iterations of an inner loop that adds to consecutive elements in strips of eight,
- * used when accumulators are large. Returns the iteration at which the remainder begins. */
+/* strip_accumulators.c: marks accumulators that an inner loop adds to at consecutive indices, so that a strip can sum
+ * them. */
+void ct_emit_vector_mark_narrow(const Emit *e, const CtFlowStep *loop);
+/* Writes the iterations of such an inner loop in strips of eight, used when accumulators are large. Returns the
+ * iteration at which the remainder begins. */
 const char *ct_emit_vector_strips(Emit *e, const CtFlowStep *loop, const char *count, const char *const *names);
 /* serial_lanes.c: writes an inner loop that adds to a row of each lane, for one lane after the other; false if it is no
  * such loop. */

@@ -33,14 +33,23 @@ static void add_terms(Emit *e, const LaneSum *sum, const char *name) {
     ct_emit_line(e, "for (int lane = 0; lane < CT_LANES; lane++) %s = %s%s;", name, name, terms.data);
 }
 
-/* Makes the copies of an accumulator's elements in each lane, unless they are too many for the iterations. */
+/* Makes the copies of an accumulator's elements in each lane. */
 static void begin_wide(Emit *e, Lane *lane, const char *name, const char *iterations) {
     lane->packed = ct_format(e->arena, "%s_wide", name);
     lane->length = ct_format(e->arena, "%s_words", name);
-    ct_emit_line(e, "const int64_t %s = ct_words(%s);", lane->length, name);
+    if (lane->may_be_narrow)
+        ct_emit_line(e, "const int64_t %s = ct_words(%s);", lane->length, name);
+    else
+        ct_emit_line(e, "const int64_t %s = ct_wide_pays(ct_words(%s), %s) ? ct_words(%s) : 0;", lane->length, name,
+                     iterations, name);
     ct_emit_line(e, "ct_word *%s_memory;", name);
-    ct_emit_line(e, "ct_lanes *%s = ct_lanes_wide(rt, %s, %s, &%s_memory);", lane->packed, lane->length, iterations,
-                 name);
+    if (lane->may_be_narrow) {
+        ct_emit_line(e, "ct_lanes *%s = ct_lanes_wide(rt, %s, %s, &%s_memory);", lane->packed, lane->length, iterations,
+                     name);
+        return;
+    }
+    ct_emit_line(e, "ct_lanes *%s = ct_lanes_take(rt, %s, &%s_memory);", lane->packed, lane->length, name);
+    ct_emit_line(e, "ct_lanes_fill(%s, %s, ct_all(-0.0));", lane->packed, lane->length);
 }
 
 static void begin_sums(Emit *e, const CtFlowStep *step, const LaneSum *sums, const char *const *names,
@@ -69,9 +78,12 @@ static void end_sums(Emit *e, const CtFlowStep *step, const LaneSum *sums, const
         if (sums[i].delayed != NULL) continue;
         if (lane->kind != LANE_ACC) {
             if (!e->exact) ct_emit_line(e, "%s = %s + ct_lanes_total(%s_wide);", names[i], names[i], names[i]);
-        } else if (lane->is_wide) {
+        } else if (lane->may_be_narrow) {
             ct_emit_line(e, "ct_lanes_narrow(rt, %s, %s, %s_memory, %s);", lane->data, lane->packed, names[i],
                          lane->length);
+        } else if (lane->is_wide) {
+            ct_emit_line(e, "ct_lanes_collect(%s, %s, %s);", lane->data, lane->packed, lane->length);
+            ct_emit_line(e, "ct_lanes_give(rt, %s_memory, %s);", names[i], lane->length);
         }
     }
 }
@@ -211,6 +223,22 @@ static const char *within_packed(Emit *e, const char *to) {
     return to;
 }
 
+/* The end of the vectors; the first iteration, if there are too few iterations for the copies of an accumulator's
+ * elements. */
+static const char *enough_for_wide(Emit *e, const CtFlowStep *step, const LaneSum *sums, const char *const *names,
+                                   const char *iterations, const char *to, const char *index) {
+    for (uint32_t i = 0; i < step->as.loop.carried; i++) {
+        const Lane *lane = &e->lanes[step->as.loop.block->params.items[1 + i]->id];
+        if (sums[i].delayed != NULL || lane->kind != LANE_ACC || !lane->is_wide || lane->may_be_narrow) continue;
+        const char *enough = ct_format(e->arena, "across%u", ++e->temporaries);
+        CT_FIRED("lane_loop.enough_for_wide");
+        ct_emit_line(e, "const int64_t %s = ct_wide_pays(ct_words(%s), %s) ? %s : %s;", enough, names[i], iterations,
+                     to, index);
+        to = enough;
+    }
+    return to;
+}
+
 static void each_pack(Emit *e, const char *index) {
     for (uint32_t i = 0; i < e->function->vars; i++) {
         const Lane *lane = &e->lanes[i];
@@ -264,9 +292,11 @@ bool ct_emit_vector_iterations(Emit *e, const CtFlowStep *step, const LaneSum *s
         ct_emit_line(e, "const int64_t %s = ct_row_words(%s) < CT_LONG_ROW ? %s : 0;", short_rows, packed_array(e), to);
         to = short_rows;
     }
+    const char *iterations = ct_format(e->arena, "%s - %s", to, index);
     to = within_packed(e, to);
+    to = enough_for_wide(e, step, sums, names, iterations, to, index);
     begin_packs(e, to, index);
-    begin_sums(e, step, sums, names, ct_format(e->arena, "%s - %s", to, index));
+    begin_sums(e, step, sums, names, iterations);
     ct_emit_vector_delays_begin(e, step, sums, names);
     memcpy(before, e->uses, size);
     ct_emit_line(e, "for (; %s + CT_LANES <= %s; %s += CT_LANES) {", index, to, index);

@@ -51,6 +51,11 @@ static Updates find_updates(const Emit *e, const CtFlowBlock *block) {
     return updates;
 }
 
+void ct_emit_vector_mark_narrow(const Emit *e, const CtFlowStep *loop) {
+    const Updates updates = find_updates(e, loop->as.loop.block);
+    for (uint32_t i = 0; i < updates.count; i++) root_lane(e, updates.items[i])->may_be_narrow = true;
+}
+
 /* ---- as C ---- */
 
 static Lane *lane_of(const Emit *e, const CtFlowStep *update) { return &e->lanes[update->results.items[0]->id]; }

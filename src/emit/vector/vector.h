@@ -36,8 +36,9 @@ typedef struct Lane {
     const struct Lane *sum;  /* MORE, to which the term is added; NULL: it is added to the OLD */
     int slope;               /* VALUE, an Int: what each lane has more than the one before, 1 or −1; 0: not known */
     bool is_taken;           /* ARRAY, in its root, and MATRIX: its memory has not been freed yet */
-    bool is_wide;      /* ACC, in its root: each lane adds to its own copy of the elements first, unless it is large */
-    const char *terms; /* ACC that a strip adds to: the array of terms */
+    bool is_wide;            /* ACC, in its root: each lane adds to its own copy of the elements first */
+    bool may_be_narrow;      /* as is_wide, unless the copies would not fit into the cache */
+    const char *terms;       /* ACC that a strip adds to: the array of terms */
 } Lane;
 
 typedef struct LaneSum { /* a carried variable: a sum, or what the iteration before has computed */

@@ -401,9 +401,13 @@ static void add_term(Emit *e, const CtFlowStep *step) {
     CtFlowArgs inner = {.items = indices.items + 1, .count = indices.count - 1};
     if (added->terms != NULL && CT_FIRED("vector_steps.strip_term")) {
         ct_emit_line(e, "ct_lanes_fold(&%s[iteration], %s);", added->terms, term);
-    } else if (!ct_emit_vector_any_differs(e, &indices) && CT_FIRED("vector_steps.add_wide")) {
+    } else if (!ct_emit_vector_any_differs(e, &indices) && root->may_be_narrow &&
+               CT_FIRED("vector_steps.add_wide_or_narrow")) {
         ct_emit_line(e, "ct_lanes_add(%s, %s, %s, %s);", root->packed, root->data,
                      ct_emit_index(e, ct_emit_vector_place(e, acc, &indices), name), term);
+    } else if (!ct_emit_vector_any_differs(e, &indices) && CT_FIRED("vector_steps.add_wide")) {
+        ct_emit_line(e, "%s[%s] += %s;", root->packed, ct_emit_index(e, ct_emit_vector_place(e, acc, &indices), name),
+                     term);
     } else if (is_iteration_last(e, &indices) && CT_FIRED("vector_steps.add_row")) {
         const char *at = ct_emit_vector_lanes_of(e, ct_emit_vector_place(e, acc, &indices), name);
         if (e->rest != NULL && CT_FIRED("vector_steps.add_rest"))

@@ -413,6 +413,7 @@ static bool fits_inner_loop(Scan *s, const CtFlowStep *step) {
     if (s->adds && s->leaves) return false;
     s->leaves |= left;
     s->has_loop = true;
+    ct_emit_vector_mark_narrow(s->e, step);
     return ends(s, step);
 }
 
@@ -629,10 +630,16 @@ static bool can_mask(const Scan *s, const CtFlowStep *step) {
 /* Whether lanes that have no iteration may compute what the last one that has one does, to no effect: the body only
  * reads, computes numbers, and adds to accumulators. So the remainder is a vector, too, which is worth its code if the
  * body calls functions. */
+/* Whether each lane has a copy of an accumulator's elements: with few iterations all of these are scalar instead. */
+static bool is_wide_only(const Emit *e, const CtFlowVar *param) {
+    const Lane *lane = &e->lanes[param->id];
+    return lane->kind == LANE_ACC && lane->is_wide && !lane->may_be_narrow;
+}
+
 static bool can_mask_rest(const Scan *s, const CtFlowStep *loop, const LaneSum *sums) {
     if (s->e->exact || !s->calls || !can_mask_block(s, s->body)) return false;
     for (uint32_t i = 0; i < loop->as.loop.carried; i++)
-        if (sums[i].delayed != NULL) return false;
+        if (sums[i].delayed != NULL || is_wide_only(s->e, s->body->params.items[1 + i])) return false;
     for (uint32_t i = loop->as.loop.carried; i < loop->results.count; i++)
         if (loop->results.items[i]->type->rank != 1) return false;
     return true;
