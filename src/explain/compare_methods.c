@@ -90,7 +90,8 @@ static void forget_sessions(Compare *c) {
 /* Whether a program computes in Floats, which may be between Doubles. */
 static bool computes_in_floats(CtArena *arena, const CtProgram *p) {
     CtCoreList terms = {0};
-    for (uint32_t i = 0; i < p->globals.count; i++) ct_push(arena, &terms, p->globals.items[i]->body);
+    for (uint32_t i = 0; i < p->globals.count; i++)
+        if (p->globals.items[i]->body != NULL) ct_push(arena, &terms, p->globals.items[i]->body);
     while (terms.count > 0) {
         CtCore *term = terms.items[--terms.count];
         if (term->type->kind == TYPE_FLOAT) return true;

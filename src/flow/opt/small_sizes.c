@@ -149,7 +149,9 @@ static const CtFlowStep *find_same(const Walk *w, CtFlowStepKind kind, uint32_t 
 }
 
 static CtFlowArg sum_of(Walk *w, CtSourceRange range, CtFlowArg a, CtFlowArg b) {
-    if (is_literal(&a) && is_literal(&b)) return ct_flow_int(&w->b, a.lit.integer + b.lit.integer);
+    int64_t sum;
+    bool known = is_literal(&a) && is_literal(&b) && !__builtin_add_overflow(a.lit.integer, b.lit.integer, &sum);
+    if (known) return ct_flow_int(&w->b, sum);
     return ct_flow_prim_int(&w->b, range, PRIM_INT_ADD, a, b);
 }
 
