@@ -627,15 +627,15 @@ static bool can_mask(const Scan *s, const CtFlowStep *step) {
     return lane(s, step->results.items[0])->kind == LANE_OLD || (same(s, array) && !lane(s, array->var)->is_packed);
 }
 
-/* Whether lanes that have no iteration may compute what the last one that has one does, to no effect: the body only
- * reads, computes numbers, and adds to accumulators. So the remainder is a vector, too, which is worth its code if the
- * body calls functions. */
 /* Whether each lane has a copy of an accumulator's elements: with few iterations all of these are scalar instead. */
 static bool is_wide_only(const Emit *e, const CtFlowVar *param) {
     const Lane *lane = &e->lanes[param->id];
     return lane->kind == LANE_ACC && lane->is_wide && !lane->may_be_narrow;
 }
 
+/* Whether lanes that have no iteration may compute what the last one that has one does, to no effect: the body only
+ * reads, computes numbers, and adds to accumulators. So the remainder is a vector, too, which is worth its code if the
+ * body calls functions. */
 static bool can_mask_rest(const Scan *s, const CtFlowStep *loop, const LaneSum *sums) {
     if (s->e->exact || !s->calls || !can_mask_block(s, s->body)) return false;
     for (uint32_t i = 0; i < loop->as.loop.carried; i++)
