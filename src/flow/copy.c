@@ -7,6 +7,11 @@ void ct_flow_copy_stands(CtFlowCopy *c, const CtFlowVar *var, CtFlowArg value) {
     ct_map_set(c->flow->arena, &c->values, var->id, kept);
 }
 
+void ct_flow_copy_results_stand(CtFlowCopy *c, const CtFlowStep *step, const CtFlowArgs *values) {
+    for (uint32_t i = 0; i < step->results.count; i++)
+        if (step->results.items[i] != NULL) ct_flow_copy_stands(c, step->results.items[i], values->items[i]);
+}
+
 CtFlowVar *ct_flow_copy_var(CtFlowCopy *c, const CtFlowVar *var) {
     const CtFlowArg *known = ct_map_get(&c->values, var->id);
     if (known != NULL) return known->var;

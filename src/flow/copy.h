@@ -20,6 +20,8 @@ typedef struct CtFlowCopy {
 } CtFlowCopy;
 
 void ct_flow_copy_stands(CtFlowCopy *copy, const CtFlowVar *var, CtFlowArg value);
+/* What a step of the original binds stands for these values in the copy. */
+void ct_flow_copy_results_stand(CtFlowCopy *copy, const CtFlowStep *step, const CtFlowArgs *values);
 /* A fresh variable for one that the copy binds. */
 CtFlowVar *ct_flow_copy_var(CtFlowCopy *copy, const CtFlowVar *var);
 /* The replacements of arguments in the copy. */

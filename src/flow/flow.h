@@ -214,6 +214,11 @@ static inline bool ct_flow_is_int(const CtFlowArg *arg, int64_t value) {
     return arg->var == NULL && arg->lit.integer == value;
 }
 
+/* Whether an argument is an Int that is known. */
+static inline bool ct_flow_is_int_literal(const CtFlowArg *arg) {
+    return arg->var == NULL && arg->type->kind == FLOW_I64;
+}
+
 /* Whether a step is this primitive, or this operation on whole arrays; a step that is NULL is none. */
 static inline bool ct_flow_is_prim(const CtFlowStep *step, CtPrim prim) {
     return step != NULL && step->kind == FLOW_PRIM && step->as.prim == prim;
@@ -367,8 +372,12 @@ bool ct_flow_allocates(const CtFlowStep *step);
 /* The step of a block, not of one inside it, that binds a variable; NULL: it is bound elsewhere, or the variable is
  * NULL. */
 CtFlowStep *ct_flow_binder(const CtFlowBlock *block, const CtFlowVar *var);
+/* Which of a step's results a variable is. */
+uint32_t ct_flow_result_index(const CtFlowStep *step, const CtFlowVar *var);
 /* Whether a variable is a parameter of a block, or bound in it, or so in a block inside it. */
 bool ct_flow_binds(const CtFlowBlock *block, const CtFlowVar *var);
+/* The branch of a switch on what has this tag; the last branch is for all tags that have none. */
+uint32_t ct_flow_branch_for(const CtFlowStep *choice, int64_t tag);
 /* Whether a block that yields consists only of primitives and reads of numbers that cannot fail. */
 bool ct_flow_is_straight(const CtFlowBlock *block);
 /* Whether a step takes its argument, so that it may be changed in place when nobody else holds it: step_info.c. */

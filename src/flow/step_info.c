@@ -22,6 +22,12 @@ CtFlowStep *ct_flow_binder(const CtFlowBlock *block, const CtFlowVar *var) {
     return NULL;
 }
 
+uint32_t ct_flow_result_index(const CtFlowStep *step, const CtFlowVar *var) {
+    uint32_t i = 0;
+    while (step->results.items[i] != var) i++;
+    return i;
+}
+
 bool ct_flow_binds(const CtFlowBlock *block, const CtFlowVar *var) {
     if (ct_flow_binder(block, var) != NULL) return true;
     for (uint32_t i = 0; i < block->params.count; i++)
@@ -32,10 +38,14 @@ bool ct_flow_binds(const CtFlowBlock *block, const CtFlowVar *var) {
     return false;
 }
 
+uint32_t ct_flow_branch_for(const CtFlowStep *choice, int64_t tag) {
+    uint32_t i = 0;
+    while (i + 1 < choice->as.cases.count && (int64_t)choice->as.cases.branches[i].tag != tag) i++;
+    return i;
+}
+
 bool ct_flow_is_front(const CtFlowStep *step) {
-    if (!ct_flow_is_bulk(step, ARRAY_SLICE)) return false;
-    const CtFlowArg *start = &step->args.items[0];
-    return start->var == NULL && start->lit.integer == 0;
+    return ct_flow_is_bulk(step, ARRAY_SLICE) && ct_flow_is_int(&step->args.items[0], 0);
 }
 
 bool ct_flow_takes(const CtFlowStep *step, uint32_t index) {

@@ -381,8 +381,7 @@ static const Length *length_from_switch(Reverse *r, const CtFlowStep *choice, co
     uint64_t key = length_key(array, dimension);
     if (ct_map_has(&r->chosen, key)) return ct_map_get(&r->chosen, key);
     ct_map_set(r->arena, &r->chosen, key, NULL);
-    uint32_t index = 0;
-    while (choice->results.items[index] != array) index++;
+    uint32_t index = ct_flow_result_index(choice, array);
     Length *all = NULL;
     for (uint32_t i = 0; i < choice->as.cases.count; i++) {
         const CtFlowBlock *block = choice->as.cases.branches[i].block;

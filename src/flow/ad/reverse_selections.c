@@ -36,12 +36,6 @@ static CtFlowArg alternative(const CtFlowStep *step, uint32_t index, bool first)
     return step->as.cases.branches[first ? 0 : 1].block->values.items[index];
 }
 
-static uint32_t index_of_result(const CtFlowStep *step, const CtFlowVar *var) {
-    uint32_t index = 0;
-    while (step->results.items[index] != var) index++;
-    return index;
-}
-
 /* Finds the choice that gives the next value of a carried variable; false if there is none, or it is not the one that
  * is known already: one place serves all variables. */
 static bool find_choice(Reverse *r, const CtFlowBlock *block, uint32_t carried, Choice *choice, CtFlowArg *fresh) {
@@ -49,7 +43,7 @@ static bool find_choice(Reverse *r, const CtFlowBlock *block, uint32_t carried, 
     if (ct_flow_is_object(param->type) || next == NULL || ct_map_get(&r->owner, next->id) != block) return false;
     CtFlowStep *step = ct_map_get(&r->defs, next->id);
     if (step == NULL || (!is_extreme(step) && !chooses_between_yields(step))) return false;
-    uint32_t index = index_of_result(step, next);
+    uint32_t index = ct_flow_result_index(step, next);
     CtFlowArg first = alternative(step, index, true), second = alternative(step, index, false);
     Choice found = {step, first.var == param};
     if ((first.var == param) == (second.var == param)) return false;

@@ -74,23 +74,18 @@ static bool agrees(Count *c, CtFlowArg count) {
     return count.type != NULL && (first || c->found.lit.integer == count.lit.integer);
 }
 
-static uint32_t place_among(const CtFlowStep *step, const CtFlowArg *result) {
-    uint32_t place = 0;
-    while (step->results.items[place] != result->var) place++;
-    return place;
-}
-
 static bool count_result(Count *c, const CtFlowFunction *function, uint32_t index, int calls);
 
 /* Whether a value of a block has as many elements as have been found elsewhere. */
 static bool count_value(Count *c, const CtFlowBlock *block, const CtFlowArg *value, int calls) {
     const CtFlowStep *step = maker_in(block, value);
     if (step == NULL) return false;
-    if (step->kind == FLOW_CALL) return count_result(c, step->as.function, place_among(step, value), calls);
+    if (step->kind == FLOW_CALL)
+        return count_result(c, step->as.function, ct_flow_result_index(step, value->var), calls);
     if (step->kind != FLOW_SWITCH) return agrees(c, count_of(c->facts, step));
     for (uint32_t i = 0; i < step->as.cases.count; i++) {
         const CtFlowBlock *branch = step->as.cases.branches[i].block;
-        const CtFlowArg *yields = &branch->values.items[place_among(step, value)];
+        const CtFlowArg *yields = &branch->values.items[ct_flow_result_index(step, value->var)];
         if (branch->exit == EXIT_YIELD && !count_value(c, branch, yields, calls)) return false;
     }
     return true;

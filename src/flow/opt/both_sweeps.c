@@ -30,11 +30,7 @@ static const CtFlowBlock *case_of(const CtFlowFunction *backward, uint32_t tag) 
     const CtFlowStep *choice = ct_flow_last_switch(body);
     if (choice == NULL) return body;
     if (body->steps.count != 1 || choice->args.items[0].var != backward->params.items[0]) return NULL;
-    for (uint32_t i = 0; i < choice->as.cases.count; i++) {
-        const CtFlowBranch *branch = &choice->as.cases.branches[i];
-        if (branch->tag == tag || branch->tag == FLOW_OTHERS) return branch->block;
-    }
-    return NULL;
+    return choice->as.cases.branches[ct_flow_branch_for(choice, tag)].block;
 }
 
 /* ---- the reverse sweep of an exit ---- */
@@ -51,8 +47,7 @@ static void open_made(Splice *s, CtFlowCopy *copy, const CtFlowStep *open, const
     if (made != NULL) fields = ct_flow_copy_args(&s->copy, &made->args);
     if (made != NULL && made->as.con.tag != open->as.con.tag) s->fails = true;
     if (open->results.count > fields.count) s->fails = true;
-    for (uint32_t i = 0; i < open->results.count && !s->fails; i++)
-        if (open->results.items[i] != NULL) ct_flow_copy_stands(copy, open->results.items[i], fields.items[i]);
+    if (!s->fails) ct_flow_copy_results_stand(copy, open, &fields);
 }
 
 static void add_case(Splice *s, CtFlowBlock *to, CtFlowCopy *copy, const CtFlowFunction *backward,

@@ -42,13 +42,6 @@ static void know(Fields *w, const CtFlowVar *var, Known how) {
     if (how != UNKNOWN) ct_map_set(w->flow->arena, &w->known, var->id, (void *)(uintptr_t)how);
 }
 
-static const CtFlowBlock *branch_of(const CtFlowStep *choice, uint32_t tag) {
-    const CtFlowBranch *branches = choice->as.cases.branches;
-    uint32_t i = 0;
-    while (i + 1 < choice->as.cases.count && branches[i].tag != tag) i++;
-    return branches[i].block;
-}
-
 static bool stays_in(Fields *w, const CtFlowBlock *block);
 
 /* A loop that carries the node in turn. */
@@ -94,7 +87,7 @@ static bool stays_in_branches(Fields *w, const CtFlowStep *step) {
 
 /* The branch for the constructor alone is looked at. */
 static bool stays_in_branch(Fields *w, const CtFlowStep *step) {
-    const CtFlowBlock *block = branch_of(step, w->tag);
+    const CtFlowBlock *block = step->as.cases.branches[ct_flow_branch_for(step, w->tag)].block;
     if (block->exit != EXIT_YIELD || !stays_in(w, block)) return false;
     for (uint32_t j = 0; j < step->results.count; j++)
         know(w, step->results.items[j], known(w, &block->values.items[j]));

@@ -71,13 +71,6 @@ static uint32_t find_second(const Cases *c, const CtFlowBlock *block, uint32_t f
     return 0;
 }
 
-static uint32_t branch_for(const CtFlowStep *choice, int64_t tag) {
-    uint32_t last = choice->as.cases.count - 1;
-    for (uint32_t i = 0; i < last; i++)
-        if (choice->as.cases.branches[i].tag == (uint64_t)tag) return i;
-    return last;
-}
-
 /* Whether a branch costs as little as the test that it is copied for, or fails. */
 static bool is_small(const CtFlowBlock *block) {
     if (block->exit == EXIT_NEVER) return ct_flow_size(block) <= LARGEST;
@@ -104,7 +97,7 @@ static bool may_move(Cases *c, const CtFlowStep *first, const CtFlowStep *second
         if (value->var != NULL) {
             others++;
         } else {
-            copies[branch_for(second, value->lit.integer)]++;
+            copies[ct_flow_branch_for(second, value->lit.integer)]++;
             decides = true;
         }
     }
@@ -129,7 +122,7 @@ static void join(Cases *c, CtFlowBlock *branch, const CtFlowStep *second) {
         return;
     }
     CtFlowBlock *taken =
-        ct_flow_copy_block(&copy, second->as.cases.branches[branch_for(second, value.lit.integer)].block);
+        ct_flow_copy_block(&copy, second->as.cases.branches[ct_flow_branch_for(second, value.lit.integer)].block);
     for (uint32_t i = 0; i < taken->steps.count; i++) ct_push(c->arena, &branch->steps, taken->steps.items[i]);
     branch->values = taken->values;
     branch->exit = taken->exit;

@@ -33,12 +33,6 @@ static void visit(Parted *p, CtFlowBlock *block);
 
 /* ---- sums ---- */
 
-static uint32_t result_index(const CtFlowStep *step, const CtFlowVar *var) {
-    uint32_t i = 0;
-    while (i < step->results.count && step->results.items[i] != var) i++;
-    return i;
-}
-
 /* Whether a value is `sum`, or a number added to it, or the one or the other by a switch; and how often `sum` is used
  * for that. */
 static bool is_sum(const CtFlowBlock *block, const CtFlowArg *value, const CtFlowVar *sum, uint32_t *used) {
@@ -53,7 +47,7 @@ static bool is_sum(const CtFlowBlock *block, const CtFlowArg *value, const CtFlo
         return (step->args.items[0].var == sum) != (step->args.items[1].var == sum);
     }
     if (step->kind != FLOW_SWITCH) return false;
-    uint32_t which = result_index(step, value->var);
+    uint32_t which = ct_flow_result_index(step, value->var);
     for (uint32_t i = 0; i < step->as.cases.count; i++) {
         const CtFlowBlock *branch = step->as.cases.branches[i].block;
         if (branch->exit != EXIT_YIELD || !is_sum(branch, &branch->values.items[which], sum, used)) return false;
@@ -69,7 +63,7 @@ static CtFlowArg term_of(CtFlowBlock *block, const CtFlowArg *value, const CtFlo
         ct_flow_remove_step(block, step);
         return step->args.items[step->args.items[0].var == sum ? 1 : 0];
     }
-    uint32_t which = result_index(step, value->var);
+    uint32_t which = ct_flow_result_index(step, value->var);
     for (uint32_t i = 0; i < step->as.cases.count; i++) {
         CtFlowBlock *branch = step->as.cases.branches[i].block;
         branch->values.items[which] = term_of(branch, &branch->values.items[which], sum);

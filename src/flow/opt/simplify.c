@@ -401,14 +401,8 @@ static bool check_lengths(Simplify *s, const CtFlowStep *step, uint32_t dimensio
  * −1 when it is not known. */
 static int taken_before(const Simplify *s, const CtFlowStep *choice) {
     const CtFlowVar *on = choice->args.items[0].var;
-    const CtFlowBranch *branches = choice->as.cases.branches;
-    uint32_t count = choice->as.cases.count;
-    for (uint32_t i = s->tags.count; i-- > 0 && on != NULL;) {
-        if (s->tags.items[i].var != on) continue;
-        for (uint32_t k = 0; k < count; k++)
-            if (branches[k].tag == (uint64_t)s->tags.items[i].tag || branches[k].tag == FLOW_OTHERS) return (int)k;
-        return -1;
-    }
+    for (uint32_t i = s->tags.count; i-- > 0 && on != NULL;)
+        if (s->tags.items[i].var == on) return (int)ct_flow_branch_for(choice, s->tags.items[i].tag);
     return -1;
 }
 
@@ -434,11 +428,7 @@ static int known_branch(const Simplify *s, const CtFlowStep *step) {
         tag = make->as.con.tag;
     for (uint32_t i = s->tags.count; i-- > 0 && tag < 0;)
         if (s->tags.items[i].var == on->var && CT_FIRED("simplify.branch_again")) tag = s->tags.items[i].tag;
-    if (tag < 0) return -1;
-    for (uint32_t i = 0; i < step->as.cases.count; i++)
-        if (step->as.cases.branches[i].tag == (uint64_t)tag || step->as.cases.branches[i].tag == FLOW_OTHERS)
-            return (int)i;
-    return step->as.cases.count > 0 ? (int)step->as.cases.count - 1 : -1;
+    return tag < 0 || step->as.cases.count == 0 ? -1 : (int)ct_flow_branch_for(step, tag);
 }
 
 /* A switch on a node that an earlier switch has made, in each of its two branches of another constructor, becomes one
@@ -453,8 +443,7 @@ static void choose_by_test(Simplify *s, CtFlowStep *step) {
         const CtFlowBlock *block = made->as.cases.branches[i].block;
         const CtFlowStep *make = block->exit == EXIT_YIELD ? maker(s, &block->values.items[fact->index]) : NULL;
         if (make == NULL || make->kind != FLOW_MAKE) return;
-        which[i] = 0;
-        while (which[i] + 1 < count && step->as.cases.branches[which[i]].tag != make->as.con.tag) which[i]++;
+        which[i] = ct_flow_branch_for(step, make->as.con.tag);
     }
     if (which[0] == which[1]) return;
     CT_FIRED("simplify.test_of_node");

@@ -56,8 +56,6 @@ static bool spend(Walk *w, uint32_t steps) {
     return enough;
 }
 
-static bool is_literal(const CtFlowArg *arg) { return arg->var == NULL && arg->type->kind == FLOW_I64; }
-
 static void push(Walk *w, CtFlowStep *step) {
     ct_push(w->flow->arena, &w->b.block->steps, step);
     for (uint32_t i = 0; i < step->results.count; i++)
@@ -65,21 +63,10 @@ static void push(Walk *w, CtFlowStep *step) {
             ct_map_set(w->flow->arena, &w->makers, step->results.items[i]->id, step);
 }
 
-static void bind(CtFlowCopy *copy, const CtFlowStep *step, const CtFlowArgs *values) {
-    for (uint32_t i = 0; i < step->results.count; i++)
-        if (step->results.items[i] != NULL) ct_flow_copy_stands(copy, step->results.items[i], values->items[i]);
-}
-
 /* ---- arrays that the code has made ---- */
 
 static const CtFlowStep *maker(const Walk *w, const CtFlowArg *array) {
     return array->var != NULL ? ct_map_get(&w->makers, array->var->id) : NULL;
-}
-
-static uint32_t result_index(const CtFlowStep *step, const CtFlowVar *var) {
-    uint32_t i = 0;
-    while (step->results.items[i] != var) i++;
-    return i;
 }
 
 /* Whether a loop makes its elements each for itself. */
@@ -111,7 +98,8 @@ static CtFlowArg first_length(Walk *w, const CtFlowArg *array, const CtFlowStep 
     if (made->kind == FLOW_ITEMS) return ct_flow_int(&w->b, made->args.count);
     if (ct_flow_is_bulk(made, ARRAY_SLICE)) return made->args.items[1];
     bool loop = made->kind == FLOW_LOOP && !made->as.loop.initial;
-    return loop && result_index(made, array->var) >= made->as.loop.carried ? made->args.items[0] : ct_flow_none();
+    return loop && ct_flow_result_index(made, array->var) >= made->as.loop.carried ? made->args.items[0]
+                                                                                   : ct_flow_none();
 }
 
 static bool find_length(Walk *w, const CtFlowArg *array, uint32_t dimension, CtFlowArg *length) {
@@ -128,11 +116,11 @@ static bool find_length(Walk *w, const CtFlowArg *array, uint32_t dimension, CtF
         return true;
     }
     /* An array without rows may have rows of length 0. */
-    if (made == NULL || !is_literal(&count) || count.lit.integer <= 0) return false;
+    if (made == NULL || !ct_flow_is_int_literal(&count) || count.lit.integer <= 0) return false;
     if (made->kind == FLOW_ITEMS) return find_length(w, &made->args.items[0], dimension - 1, length);
     if (made->kind == FLOW_BULK) return find_length(w, &made->args.items[2], dimension, length);
     if (!is_map(w, made) || !find_element(w, made, 0, &rows)) return false;
-    return find_length(w, &rows.items[result_index(made, array->var)], dimension - 1, length);
+    return find_length(w, &rows.items[ct_flow_result_index(made, array->var)], dimension - 1, length);
 }
 
 /* A read or a check that the code has already; NULL if there is none. */
@@ -150,7 +138,8 @@ static const CtFlowStep *find_same(const Walk *w, CtFlowStepKind kind, uint32_t 
 
 static CtFlowArg sum_of(Walk *w, CtSourceRange range, CtFlowArg a, CtFlowArg b) {
     int64_t sum;
-    bool known = is_literal(&a) && is_literal(&b) && !__builtin_add_overflow(a.lit.integer, b.lit.integer, &sum);
+    bool known = ct_flow_is_int_literal(&a) && ct_flow_is_int_literal(&b) &&
+                 !__builtin_add_overflow(a.lit.integer, b.lit.integer, &sum);
     if (known) return ct_flow_int(&w->b, sum);
     return ct_flow_prim_int(&w->b, range, PRIM_INT_ADD, a, b);
 }
@@ -158,10 +147,10 @@ static CtFlowArg sum_of(Walk *w, CtSourceRange range, CtFlowArg a, CtFlowArg b) 
 /* The element of an array that the code has made, if it is known: a number or a row. */
 static bool step_into(Walk *w, CtFlowArg *array, const CtFlowStep *made, const CtFlowArg *index) {
     CtFlowArgs values = {0};
-    if (!is_literal(index)) return false;
+    if (!ct_flow_is_int_literal(index)) return false;
     bool items = made->kind == FLOW_ITEMS && index->lit.integer >= 0 && index->lit.integer < made->args.count;
     if (!items && (!is_map(w, made) || !find_element(w, made, index->lit.integer, &values))) return false;
-    *array = items ? made->args.items[index->lit.integer] : values.items[result_index(made, array->var)];
+    *array = items ? made->args.items[index->lit.integer] : values.items[ct_flow_result_index(made, array->var)];
     return true;
 }
 
@@ -203,7 +192,7 @@ static bool walk_check(Walk *w, CtFlowCopy *copy, const CtFlowStep *step) {
         *limit = length;
         fresh->as.index = 0;
     }
-    if (!is_literal(index) || !is_literal(limit)) {
+    if (!ct_flow_is_int_literal(index) || !ct_flow_is_int_literal(limit)) {
         if (find_same(w, FLOW_CHECK, fresh->as.index, &fresh->args) == NULL) push(w, fresh);
         return spend(w, 1);
     }
@@ -231,7 +220,7 @@ static bool calls_itself(Walk *w, CtFlowBlock *block) {
 /* Whether a call is followed: of the function itself, or of one that literals may decide. */
 static bool is_followed(const Walk *w, const CtFlowFunction *callee, const CtFlowArgs *args) {
     bool literals = callee == w->function;
-    for (uint32_t i = 0; i < args->count; i++) literals |= is_literal(&args->items[i]);
+    for (uint32_t i = 0; i < args->count; i++) literals |= ct_flow_is_int_literal(&args->items[i]);
     return literals && !callee->is_cold_path && !ct_flow_is_separate(callee);
 }
 
@@ -250,7 +239,7 @@ static bool walk_call(Walk *w, CtFlowCopy *copy, const CtFlowStep *step) {
         if (end.exit == EXIT_RETURN) break;
         if (end.exit != EXIT_TAIL) return false;
     }
-    bind(copy, step, &args);
+    ct_flow_copy_results_stand(copy, step, &args);
     return true;
 }
 
@@ -264,7 +253,7 @@ static bool are_equal(Walk *w, const CtFlowArgs *rows) {
     CtFlowArg first, other;
     if (rows->count == 0 || rows->items[0].type->rank > 1) return false;
     for (uint32_t i = 0; i < rows->count; i++) {
-        if (!find_length(w, &rows->items[i], 0, &other) || !is_literal(&other)) return false;
+        if (!find_length(w, &rows->items[i], 0, &other) || !ct_flow_is_int_literal(&other)) return false;
         if (i == 0) first = other;
         if (other.lit.integer != first.lit.integer) return false;
     }
@@ -277,7 +266,7 @@ static bool walk_loop(Walk *w, CtFlowCopy *copy, const CtFlowStep *step) {
     uint32_t carried = step->as.loop.carried;
     CtFlowArgs args = ct_flow_copy_args(copy, &step->args), now = ct_flow_slice(&args, 1, carried);
     int64_t iterations = args.items[0].lit.integer;
-    if (!is_literal(&args.items[0]) || iterations > MOST_ITERATIONS || step->as.loop.initial) return false;
+    if (!ct_flow_is_int_literal(&args.items[0]) || iterations > MOST_ITERATIONS || step->as.loop.initial) return false;
     CtFlowArgs *items = CT_NEW_ARRAY(w->flow->arena, CtFlowArgs, step->results.count + 1);
     for (int64_t i = 0; i < iterations; i++) {
         CtFlowCopy inner = {.flow = w->flow, .into = w->function, .outer = outside, .data = copy, .place = copy->place};
@@ -302,15 +291,6 @@ static bool walk_loop(Walk *w, CtFlowCopy *copy, const CtFlowStep *step) {
     }
     for (uint32_t i = 0; i < carried; i++) ct_flow_copy_stands(copy, step->results.items[i], now.items[i]);
     return spend(w, 1);
-}
-
-/* The branch for a literal; NULL if the argument is none. */
-static const CtFlowBlock *known_branch(const CtFlowStep *step, const CtFlowArg *on) {
-    for (uint32_t i = 0; is_literal(on) && i < step->as.cases.count; i++) {
-        const CtFlowBranch *branch = &step->as.cases.branches[i];
-        if (branch->tag == FLOW_OTHERS || (int64_t)branch->tag == on->lit.integer) return branch->block;
-    }
-    return NULL;
 }
 
 static bool walk_whole(Walk *w, CtFlowCopy *copy, const CtFlowStep *step) {
@@ -358,10 +338,10 @@ static bool walk_step(Walk *w, CtFlowCopy *copy, const CtFlowStep *step) {
 /* A switch: the branch that is taken, or all of it, if nothing in it leaves the function or calls it. */
 static bool walk_switch(Walk *w, CtFlowCopy *copy, const CtFlowStep *step, Ending *end) {
     CtFlowArgs on = ct_flow_copy_args(copy, &step->args);
-    const CtFlowBlock *branch = known_branch(step, &on.items[0]);
-    if (branch != NULL) {
-        if (!walk(w, copy, branch, end)) return false;
-        if (end->exit == EXIT_YIELD) bind(copy, step, &end->values);
+    if (ct_flow_is_int_literal(&on.items[0])) {
+        uint32_t taken = ct_flow_branch_for(step, on.items[0].lit.integer);
+        if (!walk(w, copy, step->as.cases.branches[taken].block, end)) return false;
+        if (end->exit == EXIT_YIELD) ct_flow_copy_results_stand(copy, step, &end->values);
         return true;
     }
     for (uint32_t i = 0; i < step->as.cases.count; i++) {

@@ -35,34 +35,17 @@ static bool reaches_itself(const Specialise *u, const CtFlowFunction *function) 
            !function->is_cold_path;
 }
 
-static bool is_literal(const CtFlowArg *arg) { return arg->var == NULL && arg->type->kind == FLOW_I64; }
-
 /* ---- on the way ---- */
 
 static bool call(Specialise *u, CtFlowFunction *function, CtFlowArgs args, CtFlowArgs *values);
 static bool walk(Specialise *u, CtFlowCopy *copy, const CtFlowFunction *function, const CtFlowBlock *block,
                  Ending *end);
 
-static void bind(CtFlowCopy *copy, const CtFlowStep *step, const CtFlowArgs *values) {
-    for (uint32_t i = 0; i < step->results.count; i++)
-        ct_flow_copy_stands(copy, step->results.items[i], values->items[i]);
-}
-
-/* The branch for a literal; NULL if the argument is not a literal. */
-static const CtFlowBlock *known_branch(const CtFlowStep *step, const CtFlowArg *on) {
-    if (!is_literal(on)) return NULL;
-    for (uint32_t i = 0; i < step->as.cases.count; i++) {
-        const CtFlowBranch *branch = &step->as.cases.branches[i];
-        if (branch->tag == FLOW_OTHERS || (int64_t)branch->tag == on->lit.integer) return branch->block;
-    }
-    return NULL;
-}
-
 static bool walk_step(Specialise *u, CtFlowCopy *copy, const CtFlowStep *step) {
     CtFlowArgs values = {0};
     if (step->kind == FLOW_CALL && reaches_itself(u, step->as.function)) {
         if (!call(u, step->as.function, ct_flow_copy_args(copy, &step->args), &values)) return false;
-        bind(copy, step, &values);
+        ct_flow_copy_results_stand(copy, step, &values);
         return true;
     }
     if (!spend(u, step->kind == FLOW_LOOP ? 1 + ct_flow_size(step->as.loop.block) : 1)) return false;
@@ -111,10 +94,10 @@ static bool keep_switch(Specialise *u, CtFlowCopy *copy, const CtFlowFunction *f
 static bool walk_switch(Specialise *u, CtFlowCopy *copy, const CtFlowFunction *function, const CtFlowStep *step,
                         Ending *end) {
     CtFlowArgs on = ct_flow_copy_args(copy, &step->args);
-    const CtFlowBlock *branch = known_branch(step, &on.items[0]);
-    if (branch == NULL) return keep_switch(u, copy, function, step, end);
-    if (!walk(u, copy, function, branch, end)) return false;
-    if (end->exit == EXIT_YIELD) bind(copy, step, &end->values);
+    if (!ct_flow_is_int_literal(&on.items[0])) return keep_switch(u, copy, function, step, end);
+    uint32_t taken = ct_flow_branch_for(step, on.items[0].lit.integer);
+    if (!walk(u, copy, function, step->as.cases.branches[taken].block, end)) return false;
+    if (end->exit == EXIT_YIELD) ct_flow_copy_results_stand(copy, step, &end->values);
     return true;
 }
 
@@ -157,7 +140,7 @@ static bool call(Specialise *u, CtFlowFunction *function, CtFlowArgs args, CtFlo
 static bool specialise(Specialise *u, Steps *out, CtFlowFunction *callee, const CtFlowArgs *args, CtSourceRange place,
                        CtFlowArgs *values) {
     bool literals = false;
-    for (uint32_t i = 0; i < args->count; i++) literals |= is_literal(&args->items[i]);
+    for (uint32_t i = 0; i < args->count; i++) literals |= ct_flow_is_int_literal(&args->items[i]);
     if (!literals || !reaches_itself(u, callee)) return false;
     uint32_t steps = out->count;
     u->out = out;

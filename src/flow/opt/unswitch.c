@@ -41,9 +41,7 @@ static bool makes_array(const CtFlowStep *step) {
 }
 
 static const CtFlowBranch *branch_of(const CtFlowStep *choice, uint32_t tag) {
-    for (uint32_t i = 0; i < choice->as.cases.count; i++)
-        if (choice->as.cases.branches[i].tag == tag) return &choice->as.cases.branches[i];
-    return &choice->as.cases.branches[choice->as.cases.count - 1];
+    return &choice->as.cases.branches[ct_flow_branch_for(choice, tag)];
 }
 
 /* Whether a switch on a truth value gives arrays, straight if it is true, and by another switch if it is not. */
