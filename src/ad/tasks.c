@@ -20,28 +20,23 @@ enum { GROUP = 32, FEW = 64 };
 
 /* ---- which loops ---- */
 
-/* The data that a type is part of. */
-typedef struct Around {
-    const CtType *type;
-    const struct Around *next;
-} Around;
-
-/* Whether all values of a type can be renumbered, in steps that the text bounds for each element of their arrays. */
-static bool can_renumber(CtType *type, const Around *around) {
+/* Whether all values of a type can be renumbered, in steps that the text bounds for each element of their arrays: no
+ * data is part of itself. `known`: CtType * of data -> whether its parts can, or NULL while these are looked at. */
+static bool can_renumber(CtArena *arena, CtType *type, CtMap *known) {
     if (ct_ad_is_real(type) || ct_is_discrete(type)) return true;
-    if (type->kind == TYPE_ARRAY) return can_renumber(type->parts[0], around);
+    if (type->kind == TYPE_ARRAY) return can_renumber(arena, type->parts[0], known);
     if (type->kind == TYPE_TUPLE) {
         for (uint32_t i = 0; i < type->count; i++)
-            if (!can_renumber(type->parts[i], around)) return false;
+            if (!can_renumber(arena, type->parts[i], known)) return false;
         return true;
     }
     if (type->kind != TYPE_DATA) return false;
-    for (const Around *a = around; a != NULL; a = a->next)
-        if (a->type == type) return false;
-    Around inside = {type, around};
+    if (ct_map_has(known, ct_key(type))) return ct_map_get(known, ct_key(type)) != NULL;
+    ct_map_set(arena, known, ct_key(type), NULL);
     for (uint32_t c = 0; c < type->data->con_count; c++)
         for (uint32_t i = 0; i < type->data->cons[c].count; i++)
-            if (!can_renumber(type->data->cons[c].fields[i], &inside)) return false;
+            if (!can_renumber(arena, type->data->cons[c].fields[i], known)) return false;
+    ct_map_set(arena, known, ct_key(type), type);
     return true;
 }
 
@@ -61,7 +56,8 @@ CtTasks ct_ad_tasks(CtTransform *t, CtCore *core) {
     const CtReverse *names = t->rules->reverse;
     if (names == NULL || names->task == NULL || t->ad->on_flow) return TASKS_NONE;
     if (t->ad->in_order || t->ad->recorder != NULL) return TASKS_NONE;
-    if (!can_renumber(core->type->parts[0], NULL)) return TASKS_NONE;
+    CtMap known = {0};
+    if (!can_renumber(t->ad->arena, core->type->parts[0], &known)) return TASKS_NONE;
     CtArrayOp op = core->as.call.of.array;
     const CtCore *f = core->as.call.args[op == ARRAY_BUILD ? 1 : 0],
                  *over = core->as.call.args[op == ARRAY_BUILD ? 0 : 1];

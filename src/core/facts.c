@@ -90,9 +90,11 @@ static bool is_total(const CtCore *core, const CtVar *positive, uint32_t *fuel) 
             if (!ct_core_deriv_is_of_value(core->as.call.of.deriv) || core->as.call.of.deriv == DERIV_FILL)
                 return false;
             break;
+        case CORE_DUAL: /* that of a whole function also calls it */
+            if (core->as.call.of.dual->whole) return false;
+            break;
         case CORE_TUPLE:
-        case CORE_CON:
-        case CORE_DUAL: break;
+        case CORE_CON: break;
         case CORE_LET:
         case CORE_UNPACK:
             if (!is_total(core->as.let.rhs, positive, fuel)) return false;

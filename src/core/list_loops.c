@@ -338,9 +338,13 @@ static bool find_parts(CtLists *s, CtCore *list, CtListChain *chain) {
     return true;
 }
 
+/* How many elements two stages make of one, where 2 stands for more. */
+static uint32_t of_both(uint32_t a, uint32_t b) { return a * b > 2 ? 2 : a * b; }
+
 /* Two stages that may fail do not go into one loop: what comes before the second is made. */
 bool ct_core_list_chain(CtLists *s, CtCore *list, const CtListStage *last, CtListChain *chain) {
     *chain = (CtListChain){.first = last, .partial = may_any_fail(last), .count = {1, 1}};
+    if (!ct_core_list_may_try(s)) return false;
     for (;;) {
         list = ct_core_list_open(s, list, &chain->around);
         bool concat = ct_core_list_is_concat(list);
@@ -353,7 +357,8 @@ bool ct_core_list_chain(CtLists *s, CtCore *list, const CtListStage *last, CtLis
         stage->state = last->state;
         chain->first = stage;
         chain->partial = chain->partial || stage->partial;
-        chain->count = (CtListCount){chain->count.least * stage->count.least, chain->count.most * stage->count.most};
+        chain->count.least = of_both(chain->count.least, stage->count.least);
+        chain->count.most = of_both(chain->count.most, stage->count.most);
         list = from;
     }
     uint32_t opened = s->opened.count, bindings = chain->around.count;

@@ -320,8 +320,10 @@ static CtCore *as_scan(CtRecursion *r, CtCore *body) {
     return ct_core_unpack(r->p, range, vars, 2, made, with_states(r, use(r, last), end));
 }
 
-/* The only call, if it is evaluated in any case, with a variable in its place. */
-static CtCore **find_call(CtRecursion *r, CtCore **at) {
+typedef CT_VEC(const CtCore *) Bindings;
+
+/* The only call, if it is evaluated in any case. `around`: the bindings in whose scope it is, innermost first. */
+static CtCore **find_call(CtRecursion *r, CtCore **at, Bindings *around) {
     CtCore *core = *at;
     if (is_call(r, core)) return at;
     CtCore **found = NULL;
@@ -330,14 +332,17 @@ static CtCore **find_call(CtRecursion *r, CtCore **at) {
     case CORE_CON:
     case CORE_PRIM:
         for (uint32_t i = 0; i < core->as.call.count && found == NULL; i++)
-            found = find_call(r, &core->as.call.args[i]);
+            found = find_call(r, &core->as.call.args[i], around);
         return found;
     case CORE_LET:
     case CORE_UNPACK:
-        found = find_call(r, &core->as.let.rhs);
-        return found != NULL ? found : find_call(r, &core->as.let.body);
-    case CORE_PROJ: return find_call(r, &core->as.proj.tuple);
-    case CORE_CASE: return find_call(r, &core->as.cases.scrutinee);
+        found = find_call(r, &core->as.let.rhs, around);
+        if (found != NULL) return found;
+        found = find_call(r, &core->as.let.body, around);
+        if (found != NULL) ct_push(r->p->context->arena, around, core);
+        return found;
+    case CORE_PROJ: return find_call(r, &core->as.proj.tuple, around);
+    case CORE_CASE: return find_call(r, &core->as.cases.scrutinee, around);
     case CORE_VAR:
     case CORE_GLOBAL:
     case CORE_LIT:
@@ -355,9 +360,14 @@ static CtCore **find_call(CtRecursion *r, CtCore **at) {
 }
 
 /* The states in front of each element, with the element. NULL: they may fail. */
-static CtCore *with_states_before(CtRecursion *r, const CtCore *call) {
+static CtCore *with_states_before(CtRecursion *r, const CtCore *call, const Bindings *around) {
     CtSourceRange range = r->lists.range;
     CtCore *next = states_of(r, call), *states = states_of(r, NULL);
+    for (uint32_t i = 0; i < around->count; i++) {
+        const CtCore *b = around->items[i];
+        next = b->kind == CORE_LET ? ct_core_let(r->p, range, b->as.let.vars[0], b->as.let.rhs, next)
+                                   : ct_core_unpack(r->p, range, b->as.let.vars, b->as.let.count, b->as.let.rhs, next);
+    }
     if (!ct_core_is_total(next)) return NULL;
     CtVar *vars[] = {ct_core_var_new(r->p, "states", states->type),
                      ct_core_var_new(r->p, "x", ct_core_recursion_element_type(r, 0))};
@@ -372,7 +382,8 @@ static CtCore *with_states_before(CtRecursion *r, const CtCore *call) {
 static CtCore *as_right_fold(CtRecursion *r) {
     CtSourceRange range = r->lists.range;
     if (r->calls != 1 || r->grown_count > 0 || ct_core_list_is_list(r->lam->body->type)) return NULL;
-    CtCore *leaf = ct_core_copy(r->p, r->leaf, NULL), **at = find_call(r, &leaf);
+    Bindings around = {0};
+    CtCore *leaf = ct_core_copy(r->p, r->leaf, NULL), **at = find_call(r, &leaf, &around);
     if (at == NULL) return NULL;
     CtCore *call = *at;
     CtVar *rest = ct_core_var_new(r->p, "rest", leaf->type);
@@ -385,7 +396,7 @@ static CtCore *as_right_fold(CtRecursion *r) {
         CtCore *all = ct_core_recursion_elements(r, 0);
         return ct_core_list_folded(r->p, ct_core_copy(r->p, fun, NULL), r->end, all, false);
     }
-    CtCore *all = with_states_before(r, call);
+    CtCore *all = with_states_before(r, call, &around);
     if (all == NULL || (r->end->kind != CORE_LIT && !is_empty(r->end))) return NULL;
     CT_FIRED("lists.recursion_right_states");
     CtVar *both = ct_core_var_new(r->p, "both", all->type->parts[0]);

@@ -677,8 +677,10 @@ static CtCore *array_of_term(CtLists *s, CtCore *list) {
     return array;
 }
 
+bool ct_core_list_may_try(CtLists *s) { return s->copied < MOST_COPIED_NODES && ++s->attempts <= MOST_ATTEMPTS; }
+
 CtCore *ct_core_list_to_array(CtLists *s, CtCore *list) {
-    if (s->copied >= MOST_COPIED_NODES) return NULL;
+    if (!ct_core_list_may_try(s)) return NULL;
     CtBindings around = {0};
     CtCore *array = array_of_term(s, ct_core_list_open(s, list, &around));
     return array != NULL ? ct_core_list_wrap(s, &around, array) : NULL;

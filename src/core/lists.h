@@ -4,7 +4,8 @@
 
 #include "core/simplify.h"
 
-enum { MOST_COPIED_NODES = 4000 };
+/* Bounds for a function. What one attempt finds is not kept for the next, which may look at the same lists again. */
+enum { MOST_COPIED_NODES = 4000, MOST_ATTEMPTS = 10000 };
 
 typedef enum CtListFunction {
     LIST_NONE,
@@ -52,6 +53,7 @@ typedef struct CtLists {
     CT_VEC(CtVar *) opened; /* variables of lists whose bindings are bindings of arrays now */
     uint32_t trials;        /* lists bound to variables that have been tried */
     uint32_t copied;        /* nodes */
+    uint32_t attempts;      /* to find where the elements of a list come from */
     bool takes_arrays;      /* the next list that becomes an array may have arrays as elements */
     CtSourceRange range;    /* of the present call */
 } CtLists;
@@ -98,6 +100,8 @@ bool ct_core_list_occurs(CtLists *s, CtCore *core, const CtVar *var);
 /* What stands behind the bindings of a list's term. Lists among these become arrays, which is only right if no variable
  * in s->opened occurs in the end. */
 CtCore *ct_core_list_open(CtLists *s, CtCore *list, CtBindings *around);
+/* Whether an attempt is allowed, which is counted. */
+bool ct_core_list_may_try(CtLists *s);
 /* An array with the elements of a list; NULL if the list is not made in this term. The term is used up, unless the
  * result is dropped. */
 CtCore *ct_core_list_to_array(CtLists *s, CtCore *list);

@@ -130,7 +130,6 @@ typedef struct CtFlowRule {
     struct CtFlowFunction *by_pair;    /* (pair, point) → ⟨y⟩, pullback */
     struct CtFlowFunction *pull;       /* (pullback, ⟨dy⟩) → ⟨dx⟩ */
     struct CtFlowFunction *by_tangent; /* (tangent, point, ⟨dx⟩) → ⟨y⟩, ⟨dy⟩ */
-    bool of_pair;                      /* by_tangent is made of the pullback: it scales partial derivatives by dx */
 } CtFlowRule;
 
 typedef enum CtFlowExit { EXIT_OPEN, EXIT_YIELD, EXIT_RETURN, EXIT_TAIL, EXIT_NEVER } CtFlowExit;

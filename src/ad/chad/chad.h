@@ -225,7 +225,8 @@ CtPaired ct_chad_custom(CtChad *c, CtSeq *seq, CtCore *core);
 /* ---- cotangents.c ---- */
 
 /* Converts between structures in the shape of a : A and cotangents. It returns b : A as a D[A]₂, and fails with the
- * text `mismatch` where b's shape differs; with mismatch NULL, it returns b : D[A]₂ as an A. */
+ * text `mismatch` where b's shape differs; with mismatch NULL, it returns b : D[A]₂ as an A,
+ * whose structural zeros remain so. */
 CtCore *ct_chad_shape(CtAd *ad, CtSourceRange range, const char *mismatch, CtType *type, CtCore *a, CtCore *b);
 
 CtCore *ct_chad_vjp(CtAd *ad, CtSeq *seq, const CtWrap *wrap);

@@ -177,7 +177,9 @@ static CtCore *shaped(Shape *s, CtType *type, CtCore *a, CtCore *b) {
 }
 
 CtCore *ct_chad_shape(CtAd *ad, CtSourceRange range, const char *mismatch, CtType *type, CtCore *a, CtCore *b) {
-    Shape s = {.c = {.ad = ad, .p = ad->p}, .range = range, .inward = mismatch != NULL, .mismatch = mismatch};
+    Shape s = {.c = {.ad = ad, .p = ad->p}, .range = range, .mismatch = mismatch};
+    s.inward = mismatch != NULL;
+    s.raw = mismatch == NULL; /* a rule multiplies structural zeros, too, and nothing comes of that */
     return shaped(&s, type, a, b);
 }
 

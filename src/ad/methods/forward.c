@@ -99,7 +99,7 @@ static CtCore *by_tangent(CtAd *ad, CtSeq *seq, const CtWrap *wrap, CtCore *rule
     CtCore *args[2], *both[2];
     args[0] = ct_ad_seq_name(seq, "x", ct_ad_poly_primal(ad, METHOD_FORWARD, range, wrap->s, wrap->x));
     args[1] = ct_ad_generic(
-        ad, &tangent, (CtGenericCall){.method = METHOD_FORWARD, .range = range, .type = wrap->s, .ins = {wrap->x}});
+        ad, &delta, (CtGenericCall){.method = METHOD_FORWARD, .range = range, .type = wrap->s, .ins = {wrap->x}});
     ct_ad_seq_open(seq, "y", "dy", ct_core_app(ad->p, range, rule, args, 2), both);
     return ct_ad_generic(
         ad, &zip_rule,

@@ -116,7 +116,7 @@ static CtFlowArgs pulled(CtFlowBuilder *l, const Reversed *r, const CtFlowArgs *
         const CtFlowType *type = function->results.items[i];
         CtFlowArg y = has_shape(type) ? kept->items[next++] : (CtFlowArg){.type = type};
         bool active = ct_flow_is_active(l->flow, type);
-        ct_push(l->arena, &args, active ? ct_flow_project(l, range, y, dys->items[at++]) : y);
+        ct_push(l->arena, &args, active ? ct_flow_project_raw(l, range, y, dys->items[at++]) : y);
     }
     CtFlowArgs dx = ct_flow_call(l, range, r->rule->pull, &args);
     at = 0;
@@ -274,19 +274,15 @@ static void go_by_own(Forwarded *f, CtVariant *own) {
         if (ct_flow_tangent_is_kept(own->results[i])) f->dys[i] = f->ys.items[next++];
 }
 
-/* The tangent of the point, converted to the primal's type. A rule of the program's for tangents is given numbers.
- * Partial derivatives of a pullback are scaled: a real that does not vary stays a structural zero, by which one that is
- * infinite or NaN contributes nothing. */
+/* The tangent of the point, converted to the primal's type. A real that does not vary stays a structural zero, by which
+ * a derivative that is infinite or NaN contributes nothing. */
 static CtFlowArgs point_tangent(const Forwarded *f) {
     CtFlowBuilder *l = &f->w->build;
     CtFlowArgs dx = {0};
     for (uint32_t i = point_of(f->rule); i < f->params.count; i++) {
-        CtFlowArg x = f->params.items[i], t = x;
-        if (ct_flow_is_active(l->flow, x.type)) {
-            t = tangent_of(f, i);
-            t = f->rule->of_pair ? ct_flow_project_raw(l, CT_NO_RANGE, x, t) : ct_flow_project(l, CT_NO_RANGE, x, t);
-        }
-        ct_push(l->arena, &dx, t);
+        CtFlowArg x = f->params.items[i];
+        bool varies = ct_flow_is_active(l->flow, x.type);
+        ct_push(l->arena, &dx, varies ? ct_flow_project_raw(l, CT_NO_RANGE, x, tangent_of(f, i)) : x);
     }
     return dx;
 }

@@ -67,7 +67,6 @@ static CtFlowArgs lower_rule(Lower *l, CtCore *e, CtFlowRule *rule) {
         CtType *pullback = ct_core_type_fun_result(terms.pair->type)->parts[1];
         rule->by_pair = parts_of(l, e->range, terms.pair, &by_pair);
         rule->by_tangent = parts_of(l, e->range, terms.tangent, &by_tangent);
-        rule->of_pair = e->as.call.of.deriv == DERIV_WITH_VJP;
         rule->pull = ct_flow_lower_apply_of(l, ct_flow_node(l->b.flow, pullback)->data);
     }
     rule->own = own.count;

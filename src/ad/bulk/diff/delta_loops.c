@@ -307,25 +307,30 @@ CtBulk **ct_bulk_rule_args(CtBulkBuilder *r, const CtBulkLoop *call, CtBulk *con
     return made;
 }
 
-/* Whether all cotangents of the results are structural zeros: a Bool of rank 0. */
-static CtBulk *is_nothing(CtBulkBuilder *r, const CtBulkLoop *call, CtBulk *const *c) {
-    CtBulk *numbers = ct_bulk_int(r, 0, (CtShape){0});
+/* Whether all cotangents of the results of a call are structural zeros, for each of the calls. */
+static CtBulk *is_nothing(CtBulkBuilder *r, const CtBulkLoop *call, CtBulk *const *c, CtShape calls) {
+    CtBulk *numbers = ct_bulk_int(r, 0, calls);
     for (uint32_t k = 0; k < call->count.states; k++) {
         if (call->results[k]->element != ELEMENT_REAL || !c[k]) continue;
         CtShape shape = c[k]->shape;
-        int64_t size = ct_bulk_shape_count(shape);
+        int64_t sizes[] = {ct_bulk_shape_count(calls), ct_bulk_shape_count(ct_bulk_shape_tail(shape, calls.rank))};
         CtBulk *is_zero = ct_bulk_op1(r, PRIM_IS_NEGATIVE_ZERO, c[k]);
         CtBulk *one = ct_bulk_cond(r, is_zero, ct_bulk_int(r, 0, shape), ct_bulk_int(r, 1, shape));
-        one = ct_bulk_reshape(r, ct_bulk_shape_of(r->arena, &size, 1), one);
-        one = ct_bulk_reduce(r, REDUCE_SUM, one, CT_NO_RANGE);
+        one = ct_bulk_reshape(r, ct_bulk_shape_of(r->arena, sizes, 2), one);
+        one = ct_bulk_transpose(r, (const uint32_t[]){1, 0}, 2, one);
+        one = ct_bulk_reshape(r, calls, ct_bulk_reduce(r, REDUCE_SUM, one, CT_NO_RANGE));
         numbers = ct_bulk_op2(r, PRIM_INT_ADD, numbers, one);
     }
-    return ct_bulk_op2(r, PRIM_INT_EQ, numbers, ct_bulk_int(r, 0, (CtShape){0}));
+    return ct_bulk_op2(r, PRIM_INT_EQ, numbers, ct_bulk_int(r, 0, calls));
 }
 
-static CtBulk *everywhere(CtBulkBuilder *r, CtBulk *t, CtShape shape) {
-    for (uint32_t k = shape.rank; k-- > 0;) t = ct_bulk_replicate(r, shape.sizes[k], t);
-    return t;
+/* What is known of each call, for each element of a value that the calls give. */
+static CtBulk *for_elements(CtBulkBuilder *r, CtBulk *of_calls, CtShape shape) {
+    int64_t calls = ct_bulk_shape_count(of_calls->shape);
+    CtShape rest = ct_bulk_shape_tail(shape, of_calls->shape.rank);
+    CtBulk *t = ct_bulk_reshape(r, ct_bulk_shape_of(r->arena, &calls, 1), of_calls);
+    t = ct_bulk_replicate(r, ct_bulk_shape_count(rest), t);
+    return ct_bulk_reshape(r, shape, ct_bulk_transpose(r, (const uint32_t[]){1, 0}, 2, t));
 }
 
 void ct_bulk_rule_reverse(CtBulkBuilder *r, const CtDeltaLoop *l, CtBulk *const *c, const CtLoopSink *sink) {
@@ -335,14 +340,15 @@ void ct_bulk_rule_reverse(CtBulkBuilder *r, const CtDeltaLoop *l, CtBulk *const 
     uint32_t states = call->count.states, next = rule->count.states + call->count.fixed;
     for (uint32_t k = 0; k < states; k++)
         if (call->results[k]->element == ELEMENT_REAL) args[next++] = c[k] ? c[k] : zero(r, call->results[k]->shape);
+    CtShape calls = {call->rule->calls, rule->results[states]->shape.sizes};
     /* Terms are evaluated in any case, so a pullback that fails does so for structural zeros too; what it gives for
      * them is left out. */
-    CtBulk *nothing = sink->share(sink->data, "nothing", is_nothing(r, call, c));
+    CtBulk *nothing = sink->share(sink->data, "nothing", is_nothing(r, call, c, calls));
     for (uint32_t k = 0; k < call->rule->reals; k++) {
         CtDelta *d = l->deltas[states + k];
         if (!d) continue;
         CtBulk *sent = ct_bulk_loop(r, rule, args, states + k);
-        sent = ct_bulk_cond(r, everywhere(r, nothing, sent->shape), zero(r, sent->shape), sent);
+        sent = ct_bulk_cond(r, for_elements(r, nothing, sent->shape), zero(r, sent->shape), sent);
         sink->send(sink->data, sink->share(sink->data, call->params[states + k]->name, sent), d);
     }
 }

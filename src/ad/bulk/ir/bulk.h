@@ -192,6 +192,7 @@ struct CtBulkRule {
     uint32_t reals;  /* index of the point's reals among the values that all steps get */
     /* The rule is from one real to one, or many such calls at once: it gives one partial derivative. */
     bool is_slope;
+    uint32_t calls; /* number of the outermost dimensions of what it gives: one for each `build` around the call */
 };
 
 /* ---- term.c: constructors ----

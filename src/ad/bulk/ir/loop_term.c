@@ -139,6 +139,7 @@ static const CtBulkRule *rule_rows(CtBulkBuilder *r, const CtBulkLoop *loop, int
     CtBulkRule *made = CT_NEW(r->arena, CtBulkRule);
     *made = *rule;
     made->loop = rows_of(r, rule->loop, k, of_rule)->loop;
+    made->calls++;
     return made;
 }
 

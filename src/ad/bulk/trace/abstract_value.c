@@ -101,6 +101,16 @@ CtAbstract *ct_bulk_trace_unknown(Tracer *tr, CtAbstract *s) {
     return made;
 }
 
+CtAbstract *ct_bulk_trace_without_counters(Tracer *tr, CtAbstract *s) {
+    if (s->kind == ABSTRACT_COUNTER) return ct_bulk_abstract_term(tr->builder, ct_bulk_trace_counter_term(tr, s));
+    bool structured = s->kind == ABSTRACT_TUPLE || s->kind == ABSTRACT_DATA || s->kind == ABSTRACT_LIST;
+    if (!structured) return s;
+    CtAbstract *made = ct_bulk_abstract_parts(tr->builder, s->kind, s->as.of.parts, s->as.of.count, s->as.of.con);
+    for (uint32_t i = 0; i < made->as.of.count; i++)
+        made->as.of.parts[i] = ct_bulk_trace_without_counters(tr, s->as.of.parts[i]);
+    return made;
+}
+
 typedef struct At {
     CtBulk *index;
     CtSourceRange range;
@@ -168,6 +178,14 @@ bool ct_bulk_trace_regular(const CtAbstract *a, uint32_t inside_a, const CtAbstr
         if (left != right) return false;
         if (left <= 0) return true;
     }
+}
+
+uint32_t ct_bulk_trace_irregular_item(CtAbstract *const *items, uint32_t count) {
+    for (uint32_t i = 1; i < count; i++)
+        if (items[0]->kind != ABSTRACT_FAILURE && items[i]->kind != ABSTRACT_FAILURE &&
+            !ct_bulk_trace_regular(items[0], 0, items[i], 0))
+            return i;
+    return 0;
 }
 
 CtAbstract *ct_bulk_trace_irregular(Tracer *tr, CtSourceRange range) {
@@ -284,6 +302,7 @@ CtAbstract *ct_bulk_trace_array_from(Tracer *tr, CtAbstract *const *items, uint3
     for (uint32_t i = 0; i < count; i++) {
         open[i] = ct_bulk_trace_unknown(tr, items[i]);
         if (open[i]->kind == ABSTRACT_FAILURE) return open[i];
+        if (ct_bulk_trace_has_growing(open[i])) return ct_bulk_trace_refuse_growing(tr, tr->place);
         same = same && ct_bulk_trace_same_shape(open[0], open[i]) && !is_function(open[i]) &&
                open[i]->kind != ABSTRACT_STRING;
     }

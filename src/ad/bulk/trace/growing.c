@@ -28,6 +28,18 @@ static CtAbstract *length_of(Tracer *tr, const CtAbstract *xs) {
     return made;
 }
 
+bool ct_bulk_trace_has_growing(const CtAbstract *s) {
+    if (s->kind == ABSTRACT_GROWING) return true;
+    if (s->kind != ABSTRACT_TUPLE && s->kind != ABSTRACT_DATA && s->kind != ABSTRACT_LIST) return false;
+    for (uint32_t i = 0; i < s->as.of.count; i++)
+        if (ct_bulk_trace_has_growing(s->as.of.parts[i])) return true;
+    return false;
+}
+
+CtAbstract *ct_bulk_trace_refuse_growing(Tracer *tr, CtSourceRange range) {
+    return ct_bulk_trace_refuse(tr, range, "an operation on all of an array that grows in a loop");
+}
+
 /* ---- elements ---- */
 
 /* Whether an index is inside at every step. */
@@ -53,17 +65,15 @@ static bool check_inside(Tracer *tr, const CtAbstract *xs, const CtAbstract *i, 
     return true;
 }
 
-static const char whole[] = "an operation on all of an array that grows in a loop";
-
 static CtAbstract *element(Tracer *tr, CtAbstract *xs, CtAbstract *i, CtSourceRange range) {
-    if (!check_inside(tr, xs, i, range)) return ct_bulk_trace_refuse(tr, range, whole);
+    if (!check_inside(tr, xs, i, range)) return ct_bulk_trace_refuse_growing(tr, range);
     return ct_bulk_trace_element(tr, xs->as.growing.all, i, range);
 }
 
 static CtAbstract *changed(Tracer *tr, CtAbstract *xs, CtAbstract *i, CtAbstract *x, CtSourceRange range) {
     CtAbstract *all = xs->as.growing.all;
     if (!check_inside(tr, xs, i, range) || !ct_bulk_trace_regular(all, 1, x, 0))
-        return ct_bulk_trace_refuse(tr, range, whole);
+        return ct_bulk_trace_refuse_growing(tr, range);
     return growing(tr, xs, ct_bulk_trace_put(tr, all, i, x, range), xs->as.growing.added);
 }
 
@@ -78,7 +88,7 @@ static CtAbstract *longer(Tracer *tr, CtAbstract *xs, CtAbstract *x, CtSourceRan
 
 static CtAbstract *appended(Tracer *tr, CtAbstract *xs, CtAbstract *ys, CtSourceRange range) {
     int64_t count = ct_bulk_trace_length_at(ys, 0);
-    if (count < 0 || count > xs->as.growing.slope) return ct_bulk_trace_refuse(tr, range, whole);
+    if (count < 0 || count > xs->as.growing.slope) return ct_bulk_trace_refuse_growing(tr, range);
     for (int64_t k = 0; k < count && !ct_bulk_trace_refused(tr); k++)
         xs = longer(tr, xs, ct_bulk_trace_element(tr, ys, ct_bulk_abstract_known(tr->builder, k), range), range);
     return xs;
@@ -94,7 +104,7 @@ CtAbstract *ct_bulk_trace_growing(Tracer *tr, CtArrayOp op, CtAbstract *const *a
                                   CtSourceRange range) {
     CtAbstract *xs = args[0];
     for (uint32_t k = 1; k < count; k++)
-        if (args[k]->kind == ABSTRACT_GROWING) return ct_bulk_trace_refuse(tr, range, whole);
+        if (args[k]->kind == ABSTRACT_GROWING) return ct_bulk_trace_refuse_growing(tr, range);
     switch ((int)op) {
     case ARRAY_INDEX: return element(tr, xs, args[1], range);
     case ARRAY_LENGTH: return length_of(tr, xs);
@@ -102,7 +112,7 @@ CtAbstract *ct_bulk_trace_growing(Tracer *tr, CtArrayOp op, CtAbstract *const *a
     case ARRAY_SNOC: return longer(tr, xs, ct_bulk_trace_unknown(tr, args[1]), range);
     case ARRAY_APPEND: return appended(tr, xs, args[1], range);
     case ARRAY_SUM: return sum(tr, xs, range);
-    default: return ct_bulk_trace_refuse(tr, range, whole);
+    default: return ct_bulk_trace_refuse_growing(tr, range);
     }
 }
 

@@ -85,6 +85,8 @@ CtAbstract *ct_bulk_trace_leaves(Tracer *tr, CtAbstract *s, Leaf *leaf, void *da
 CtAbstract *ct_bulk_trace_array_of(Tracer *tr, int64_t size, CtAbstract *element);
 /* Turns known Ints and Bools into terms, so that elements of an array can differ in them. */
 CtAbstract *ct_bulk_trace_unknown(Tracer *tr, CtAbstract *s);
+/* Turns counters into terms, in the scope of the loop that counts. */
+CtAbstract *ct_bulk_trace_without_counters(Tracer *tr, CtAbstract *s);
 int64_t ct_bulk_trace_size(const CtAbstract *xs);
 /* The length of the arrays at a depth of nesting; −1 when there are none. */
 int64_t ct_bulk_trace_length_at(const CtAbstract *s, uint32_t depth);
@@ -98,6 +100,8 @@ CtAbstract *ct_bulk_trace_slice(Tracer *tr, CtAbstract *xs, int64_t start, int64
 CtAbstract *ct_bulk_trace_put(Tracer *tr, CtAbstract *xs, CtAbstract *at, CtAbstract *x, CtSourceRange range);
 /* Whether two arrays have one shape at these depths. */
 bool ct_bulk_trace_regular(const CtAbstract *a, uint32_t inside_a, const CtAbstract *b, uint32_t inside_b);
+/* The first of these elements of an array whose shape is not that of the others; 0: there is none. */
+uint32_t ct_bulk_trace_irregular_item(CtAbstract *const *items, uint32_t count);
 CtAbstract *ct_bulk_trace_irregular(Tracer *tr, CtSourceRange range); /* reports an irregular array */
 /* An array of the given elements. */
 CtAbstract *ct_bulk_trace_array_from(Tracer *tr, CtAbstract *const *items, uint32_t count);
@@ -184,6 +188,10 @@ CtAbstract *ct_bulk_trace_tail_loop(Tracer *tr, CtTail *tail, CtAbstract *start)
 /* An operation on arrays the first of which grows. */
 CtAbstract *ct_bulk_trace_growing(Tracer *tr, CtArrayOp op, CtAbstract *const *args, uint32_t count,
                                   CtSourceRange range);
+/* Whether there is a growing array in a structure. */
+bool ct_bulk_trace_has_growing(const CtAbstract *s);
+/* Refuses an operation that needs all elements of such an array. */
+CtAbstract *ct_bulk_trace_refuse_growing(Tracer *tr, CtSourceRange range);
 /* The array of a state that is `before` at the start and `after` behind the first step: a growing one. NULL: it does
  * not grow. */
 CtAbstract *ct_bulk_trace_grow(Tracer *tr, const CtAbstract *before, CtAbstract *after, int64_t steps, CtCounting *of);

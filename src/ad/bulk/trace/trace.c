@@ -76,19 +76,25 @@ static bool is_atom(const CtBulk *t) { return t->kind == BULK_VAR || t->kind == 
 
 typedef struct Depth {
     Tracer *tr;
+    CtMap bound; /* in the term itself */
     uint32_t level;
 } Depth;
 
+static void find_bound(Depth *d, CtBulkVar *var) { ct_map_set(d->tr->arena, &d->bound, ct_key(var), var); }
+
 static CtBulk *find_level(void *data, CtBulk *t) {
     Depth *d = data;
+    if (t->kind == BULK_LET) find_bound(d, t->as.let.var);
+    if (t->kind == BULK_BUILD) find_bound(d, t->as.build.var);
     if (t->kind != BULK_VAR) return ct_bulk_map(d->tr->builder, t, find_level, d);
+    if (ct_map_has(&d->bound, ct_key(t->as.var))) return t;
     uintptr_t level = (uintptr_t)ct_map_get(&d->tr->levels, t->as.var->id);
     if (level > d->level + 1) d->level = (uint32_t)level - 1;
     return t;
 }
 
 Scope *ct_bulk_trace_scope(Tracer *tr, CtBulk *t) {
-    Depth depth = {tr, 0};
+    Depth depth = {.tr = tr};
     find_level(&depth, t);
     Scope *scope = tr->scope;
     while (scope->level > depth.level) scope = scope->outer;
@@ -455,6 +461,12 @@ static CtBulk *stopped(Tracer *tr, void *data, CtBulk *t) {
     return t->element == ELEMENT_REAL ? ct_bulk_trace_name(tr, "t", ct_bulk_stop(tr->builder, t)) : t;
 }
 
+static CtAbstract *array_literal(Tracer *tr, const CtCore *core, CtAbstract *const *items) {
+    uint32_t other = ct_bulk_trace_irregular_item(items, core->as.call.count);
+    if (other > 0) return ct_bulk_trace_irregular(tr, core->as.call.args[other]->range);
+    return ct_bulk_trace_array_from(tr, items, core->as.call.count);
+}
+
 CtAbstract *ct_bulk_trace_eval(Tracer *tr, const Env *env, CtCore *core) {
     core = ct_bulk_trace_bindings(tr, &env, core);
     if (core == NULL) return ct_bulk_abstract_new(tr->builder, ABSTRACT_FAILURE);
@@ -494,11 +506,7 @@ CtAbstract *ct_bulk_trace_eval(Tracer *tr, const Env *env, CtCore *core) {
     case CORE_ARRAY: return ct_bulk_trace_array(tr, env, core);
     case CORE_ARRAY_LIT:
         parts = eval_all(tr, env, core->as.call.args, core->as.call.count);
-        for (uint32_t i = 1; i < core->as.call.count; i++)
-            if (parts[0]->kind != ABSTRACT_FAILURE && parts[i]->kind != ABSTRACT_FAILURE &&
-                !ct_bulk_trace_regular(parts[0], 0, parts[i], 0))
-                return ct_bulk_trace_irregular(tr, core->as.call.args[i]->range);
-        return ct_bulk_trace_array_from(tr, parts, core->as.call.count);
+        return array_literal(tr, core, parts);
     case CORE_FAIL: return failure(tr, core);
     case CORE_DERIV:
         if (ct_core_deriv_has_rule(core->as.call.of.deriv)) {

@@ -191,9 +191,9 @@ static CtAbstract *one_by_one(Tracer *tr, const From *from, bool both_, CtSource
         CtAbstract *at = ct_bulk_abstract_known(tr->builder, i);
         all[i] = both_ ? zipped(tr, (void *)(uintptr_t)from, at) : mapped(tr, (void *)(uintptr_t)from, at);
     }
-    (void)range;
     if (ct_bulk_trace_refused(tr))
         return ct_bulk_abstract_new(tr->builder, ABSTRACT_FAILURE); /* some of `all` is missing */
+    if (ct_bulk_trace_irregular_item(all, (uint32_t)size) > 0) return ct_bulk_trace_irregular(tr, range);
     return ct_bulk_trace_array_from(tr, all, (uint32_t)size);
 }
 

@@ -120,7 +120,8 @@ static bool trace_inner(Tracer *tr, CtAbstract *f, CtAbstract *x, Inner *in) {
     ct_bulk_trace_bind_fresh(tr, &fresh);
     in->bindings = inner.bindings;
     ct_bulk_trace_lift_checks(tr, &inner.bindings);
-    if (in->result->kind == ABSTRACT_FAILURE) return false;
+    if (ct_bulk_trace_has_growing(in->result)) ct_bulk_trace_refuse_growing(tr, in->range);
+    if (in->result->kind == ABSTRACT_FAILURE || ct_bulk_trace_refused(tr)) return false;
     CtLeaves leaves = {0};
     ct_bulk_abstract_leaves(tr->arena, in->result, &leaves);
     CtBulk *whole = ct_bulk_trace_closed(tr->builder, &inner.bindings,
@@ -260,6 +261,8 @@ CtAbstract *ct_bulk_trace_derivative(Tracer *tr, CtCore *dual, CtAbstract *const
     if (ct_bulk_trace_refused(tr)) return ct_bulk_abstract_new(tr->builder, ABSTRACT_FAILURE);
     for (uint32_t i = 0; i < (path->op == DERIV_JVP ? 3u : 2u); i++)
         if (args[i]->kind == ABSTRACT_FAILURE) return args[i];
+    for (uint32_t i = 1; i < (path->op == DERIV_JVP ? 3u : 2u); i++)
+        if (ct_bulk_trace_has_growing(args[i])) return ct_bulk_trace_refuse_growing(tr, dual->range);
     if (!trace_inner(tr, args[0], args[1], &in)) return ct_bulk_abstract_new(tr->builder, ABSTRACT_FAILURE);
     switch (path->op) {
     case DERIV_JVP: return jvp(tr, &in, args[2]);
@@ -284,6 +287,7 @@ CtAbstract *ct_bulk_trace_derivative(Tracer *tr, CtCore *dual, CtAbstract *const
 
 CtAbstract *ct_bulk_trace_pull_back(Tracer *tr, const CtPullback *p, CtAbstract *dy) {
     if (dy->kind == ABSTRACT_FAILURE) return dy;
+    if (ct_bulk_trace_has_growing(dy)) return ct_bulk_trace_refuse_growing(tr, p->range);
     if (!fits(tr, p->type, p->value, dy))
         return mismatch(tr, "the cotangent does not have the shape of the result", p->range);
     CtMap now = {0};

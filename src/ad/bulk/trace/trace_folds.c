@@ -56,11 +56,11 @@ static CtAbstract *unrolled(Tracer *tr, const Fold *fold, CtAbstract *state) {
     if (ct_bulk_trace_refused(tr))
         return ct_bulk_abstract_new(tr->builder, ABSTRACT_FAILURE); /* some of `all` is missing */
     if (fold->kind == FOLD_LAST) return state;
-    if (fold->kind == FOLD_BEFORE) {
-        all[fold->size] = state;
-        return ct_bulk_trace_array_from(tr, all, (uint32_t)fold->size + 1);
-    }
-    return finished(tr, fold, state, ct_bulk_trace_array_from(tr, all, (uint32_t)fold->size));
+    uint32_t count = (uint32_t)fold->size + (fold->kind == FOLD_BEFORE);
+    if (fold->kind == FOLD_BEFORE) all[fold->size] = state;
+    if (ct_bulk_trace_irregular_item(all, count) > 0) return ct_bulk_trace_irregular(tr, fold->range);
+    CtAbstract *outputs = ct_bulk_trace_array_from(tr, all, count);
+    return fold->kind == FOLD_BEFORE ? outputs : finished(tr, fold, state, outputs);
 }
 
 /* ---- what of the state is known at every step ---- */
@@ -166,6 +166,11 @@ static CtBulk *any(Tracer *tr, CtBulk *t) {
     return ct_bulk_op2(r, PRIM_INT_EQ, most, ct_bulk_int(r, 1, ct_bulk_trace_scalar()));
 }
 
+static Step without_counters(Tracer *tr, Step step) {
+    CtAbstract *next = ct_bulk_trace_without_counters(tr, step.next);
+    return (Step){next, step.output != NULL ? ct_bulk_trace_without_counters(tr, step.output) : NULL};
+}
+
 /* Traces the body on variables for the state's leaves. With `guarded`, nothing is needed behind the first failure. */
 static void trace_body(Tracer *tr, const Fold *fold, CtAbstract *state, Body *b) {
     CtBulk *live = tr->live;
@@ -187,7 +192,7 @@ static void trace_body(Tracer *tr, const Fold *fold, CtAbstract *state, Body *b)
     if (fold->tail != NULL)
         b->step = (Step){ct_bulk_trace_tail_body(tr, fold->tail, b->state, b->index), NULL};
     else
-        b->step = apply(tr, fold, b->state, element_of(tr, b, fold));
+        b->step = without_counters(tr, apply(tr, fold, b->state, element_of(tr, b, fold)));
     CtAbstract *made[2] = {b->step.next, b->step.output};
     uint32_t count = b->step.output != NULL ? 2 : 1;
     if (b->step.next != NULL)

@@ -88,15 +88,6 @@ CtAbstract *ct_bulk_trace_counter_prim(Tracer *tr, CtPrim prim, const CtAbstract
     return ct_bulk_trace_known_bool(tr, holds);
 }
 
-static CtAbstract *without_counters(Tracer *tr, CtAbstract *s) {
-    if (s->kind == ABSTRACT_COUNTER) return ct_bulk_abstract_term(tr->builder, ct_bulk_trace_counter_term(tr, s));
-    bool structured = s->kind == ABSTRACT_TUPLE || s->kind == ABSTRACT_DATA || s->kind == ABSTRACT_LIST;
-    if (!structured) return s;
-    CtAbstract *made = ct_bulk_abstract_parts(tr->builder, s->kind, s->as.of.parts, s->as.of.count, s->as.of.con);
-    for (uint32_t i = 0; i < made->as.of.count; i++) made->as.of.parts[i] = without_counters(tr, s->as.of.parts[i]);
-    return made;
-}
-
 /* ---- the call in a tail position ---- */
 
 /* Whether the body has a tail call of f. */
@@ -228,7 +219,7 @@ CtAbstract *ct_bulk_trace_tail_body(Tracer *tr, CtTail *tail, CtAbstract *state,
     for (uint32_t p = 0; p < tail->count; p++) {
         const CtAbstract *s = next[p];
         if (tail->slopes[p] == 0) {
-            next[p] = without_counters(tr, next[p]);
+            next[p] = ct_bulk_trace_without_counters(tr, next[p]);
             continue;
         }
         bool goes_on = s->kind == ABSTRACT_COUNTER && s->as.counter.slope == tail->slopes[p] &&

@@ -245,7 +245,8 @@ static CtAbstract *closed(Call *c) {
     for (uint32_t k = 0; k < c->linear.vars.count; k++) ct_push(arena, &fixed, c->linear.vars.items[k]);
     add_params(c, of_rule, fixed.items, fixed.count);
     CtBulkRule *rule = CT_NEW(arena, CtBulkRule);
-    *rule = (CtBulkRule){of_rule, c->by_tangent, c->point.vars.count, c->is_slope};
+    *rule = (CtBulkRule){
+        .loop = of_rule, .by_tangent = c->by_tangent, .reals = c->point.vars.count, .is_slope = c->is_slope};
     if (c->results.items.count > 0) call->rule = rule; /* otherwise no part of the value is real */
     Results results = {call, args, 0};
     return ct_bulk_trace_leaves(tr, c->value, result_leaf, &results);
@@ -260,6 +261,7 @@ static bool has_reals(Tracer *tr, const CtAbstract *s) {
 CtAbstract *ct_bulk_trace_rule(Tracer *tr, CtCore *core, CtAbstract *const *args) {
     for (uint32_t i = 0; i < 3; i++)
         if (args[i]->kind == ABSTRACT_FAILURE) return args[i];
+    if (ct_bulk_trace_has_growing(args[2])) return ct_bulk_trace_refuse_growing(tr, core->range);
     if (!has_reals(tr, args[2])) return ct_bulk_trace_apply(tr, args[0], &args[2], 1, core->range);
     uint32_t level = tr->scope->level + 1;
     Call c = {.tr = tr, .range = core->range, .by_tangent = core->as.call.of.deriv == DERIV_WITH_JVP};
@@ -269,6 +271,7 @@ CtAbstract *ct_bulk_trace_rule(Tracer *tr, CtCore *core, CtAbstract *const *args
     c.linear = (CtFresh){.name = c.by_tangent ? "dx" : "dy", .level = level};
     c.x = ct_bulk_trace_fresh(tr, args[2], &c.point);
     c.value = run_in(&c, &c.function, args[0], run_function);
+    if (ct_bulk_trace_has_growing(c.value)) ct_bulk_trace_refuse_growing(tr, core->range);
     bool has_value = c.value->kind != ABSTRACT_FAILURE && !ct_bulk_trace_refused(tr),
          varies = has_value && has_reals(tr, c.value);
     if (varies) run_in(&c, &c.rule, args[1], run_rule);
