@@ -194,6 +194,12 @@ static CtCore *fold(CtLists *s, const CtListStage *stage, const CtListSource *so
     return ct_core_list_array(s, ARRAY_FOLDL, fun, start, ct_core_list_source_array(s, source));
 }
 
+/* Whether what is made for an element needs the loop, its list or what is left of that: they are not there. */
+static bool needs_loop(CtLists *s, const CtListStage *stage, CtCore *body) {
+    return ct_core_list_occurs(s, body, stage->self) || ct_core_list_occurs(s, body, stage->loop->params[0]) ||
+           (stage->rest != NULL && ct_core_list_occurs(s, body, stage->rest));
+}
+
 /* A loop in a loop, for the second of two generators. It ends with the rest of the outer loop. */
 static CtCore *produce_inner(CtLists *s, const CtListStage *stage, CtCore *letrec, CtCore *start) {
     const CtLam *loop = letrec->as.letrec.binds[0].lam->as.lam;
@@ -217,7 +223,8 @@ static CtCore *produce_inner(CtLists *s, const CtListStage *stage, CtCore *letre
     CtVar *state = ct_core_list_var(s, "state", stage->state), *x = cons->vars[0];
     if (x == NULL) x = ct_core_list_var(s, "x", ct_core_list_source_type(s, &source));
     CtCore *body = produce(s, &inner, cons->body, ct_core_list_use(s, state));
-    return body != NULL ? ct_core_list_wrap(s, &around, fold(s, stage, &source, state, x, body, start)) : NULL;
+    if (body == NULL || needs_loop(s, &inner, body)) return NULL;
+    return ct_core_list_wrap(s, &around, fold(s, stage, &source, state, x, body, start));
 }
 
 static CtCore *produce_case(CtLists *s, const CtListStage *stage, CtCore *body, CtCore *state) {
@@ -259,9 +266,7 @@ static CtCore *step_comprehension(CtLists *s, const CtListStage *stage, CtCore *
     own.rest = cons->vars[1];
     CtVar *x = cons->vars[0];
     CtCore *body = produce(s, &own, cons->body, state);
-    if (body == NULL || ct_core_list_occurs(s, body, own.self) ||
-        (own.rest != NULL && ct_core_list_occurs(s, body, own.rest)))
-        return NULL;
+    if (body == NULL || needs_loop(s, &own, body)) return NULL;
     if (x == NULL) x = ct_core_list_var(s, "x", element->type);
     return ct_core_let(s->p, s->range, x, element, body);
 }
