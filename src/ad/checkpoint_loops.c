@@ -17,8 +17,8 @@
  * loop of few steps stays as it is, and so does one whose state has no reals, or functions. */
 #include "ad/internal.h"
 
-/* Loops of fewer steps are stored whole. */
-enum { FEW_STEPS = 64 };
+/* Loops of fewer steps are stored whole, as are those of functions nested deeper than MAX_DEPTH. */
+enum { FEW_STEPS = 64, MAX_DEPTH = 2500 };
 
 typedef struct Loops {
     CtAd *ad;
@@ -234,7 +234,8 @@ uint32_t ct_ad_checkpoint_loops(CtAd *ad, bool change) {
     uint32_t globals = ad->p->globals.count; /* those of the library that are added have none */
     for (uint32_t i = 0; i < globals; i++) {
         CtGlobal *global = ad->p->globals.items[i];
-        if (global->body != NULL) global->body = visit(&loops, global->body);
+        if (global->body == NULL || !ct_core_within_depth(ad->arena, global->body, MAX_DEPTH, false)) continue;
+        global->body = visit(&loops, global->body);
     }
     return loops.count;
 }

@@ -397,6 +397,9 @@ CtCore *ct_core_copy(CtProgram *p, CtCore *core, const CtMap *replace);
 
 /* Whether terms are nested deeper than `levels`; every traversal of Core needs C stack for each level. */
 bool ct_core_is_deeper(const CtCore *core, uint32_t levels);
+/* Whether recursion over the term stays within `limit` levels. `loop`: chains of bindings and constructions are
+ * iterated over, and count as one level. */
+bool ct_core_within_depth(CtArena *arena, CtCore *core, uint32_t limit, bool loop);
 
 /* Sets lam->captures, of its whole group and of the λs inside. */
 void ct_core_captures(CtProgram *p, CtLam *lam);

@@ -46,9 +46,6 @@ CtVarNotes *ct_core_notes(CtSimplifier *s, CtVar *var);
 void ct_core_count_uses(CtSimplifier *s, CtCore *core);
 /* The number of nodes of a term, or `limit` if it is larger. */
 uint32_t ct_core_size(CtSimplifier *s, CtCore *core, uint32_t limit);
-/* Whether recursion over the term stays within `limit` levels. `loop`: chains of bindings and constructions are
- * iterated over, and count as one level. */
-bool ct_core_within_depth(CtArena *arena, CtCore *core, uint32_t limit, bool loop);
 /* Whether a let-bound term may be evaluated later, in a branch, or not at all: it is total and keeps no additional
  * memory alive. `weight` receives its number of nodes, including those of pending variables. */
 bool ct_core_is_movable(CtSimplifier *s, const CtCore *core, uint32_t *weight);

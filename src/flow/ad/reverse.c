@@ -235,6 +235,28 @@ static void declare_group(CtFlow *flow, Group *g) {
     }
 }
 
+/* A function that has so many variants gets one more, for all its parameters: there are 2^k of k of them. */
+enum { MOST_VARIANTS = 16 };
+
+/* Adds all parameters where the variant is another one than those that there are, and these are many. */
+static void bound_variants(CtFlow *flow, const CtFlowFunction *function, Active *active) {
+    const CtFlowAdjoints *made = ct_flow_adjoints(flow);
+    uint32_t variants = 0, count = function->params.count;
+    for (uint32_t i = 0; i < made->variants.count; i++) {
+        const Variant *known = made->variants.items[i];
+        if (known->function != function) continue;
+        if (memcmp(known->asked, active, count * sizeof *active) == 0) return;
+        variants++;
+    }
+    if (variants < MOST_VARIANTS) return;
+    CT_FIRED("reverse.many_variants");
+    for (uint32_t i = 0; i < count; i++) {
+        const CtFlowVar *param = function->params.items[i];
+        bool counts = function->rule == NULL || ct_flow_rule_counts(function->rule, i);
+        if (counts && ct_flow_is_active(flow, param->type)) active[i] = ct_flow_reverse_another(param, ACTIVE_OWN);
+    }
+}
+
 static Variant *variant_of(CtFlow *flow, CtFlowFunction *function, const Active *active, bool again) {
     CtFlowAdjoints *made = ct_flow_adjoints(flow);
     uint32_t count = function->params.count;
@@ -291,6 +313,7 @@ static void call_variant(Reverse *r, CtFlowBlock *block, CtFlowStep *step) {
     for (uint32_t i = 0; i < callee->results.count; i++)
         any_result |= ct_flow_is_active(r->flow, callee->results.items[i]);
     if (!any || !any_result || ct_flow_reverse_by_slope(r, block, step, active)) return;
+    bound_variants(r->flow, callee, active);
     Variant *variant = ct_flow_reverse_variant(r->flow, callee, active);
     const CtFlowTypes *results = &variant->pair.forward->results;
     step->as.function = variant->pair.forward;
