@@ -8,6 +8,7 @@ typedef struct Search {
     CtLazy *l;
     const CtVar *var;
     uint32_t nodes;
+    CtMap joins; /* CtVar * of a join point that has been looked at -> its body if that needs the variable, or NULL */
 } Search;
 
 static bool needs(Search *s, const CtCore *e);
@@ -41,8 +42,11 @@ static bool call_needs(Search *s, const CtCore *e) {
     for (uint32_t i = 0; known != NULL && i < e->as.call.count; i++)
         if (known->strict[i] && needs(s, e->as.call.args[i])) return true;
     if (known != NULL) return false;
-    const CtCore *join = fun->kind == CORE_VAR ? ct_map_get(&s->l->joins, ct_key(fun->as.var)) : NULL;
-    return join != NULL ? needs(s, join) : needs(s, fun);
+    CtCore *join = fun->kind == CORE_VAR ? ct_map_get(&s->l->joins, ct_key(fun->as.var)) : NULL;
+    if (join == NULL) return needs(s, fun);
+    uint64_t key = ct_key(fun->as.var);
+    if (!ct_map_has(&s->joins, key)) ct_map_set(s->l->arena, &s->joins, key, needs(s, join) ? join : NULL);
+    return ct_map_get(&s->joins, key) != NULL;
 }
 
 static bool array_needs(Search *s, const CtCore *e) {
@@ -66,7 +70,7 @@ static bool let_needs(Search *s, const CtCore *e) {
     if (needs(s, e->as.let.body)) return true;
     if (rhs->kind == CORE_LAM) return false;
     if (e->as.let.vars[0]->is_strict) return needs(s, rhs);
-    Search other = {s->l, e->as.let.vars[0], s->nodes};
+    Search other = {.l = s->l, .var = e->as.let.vars[0], .nodes = s->nodes};
     bool needed = needs(&other, e->as.let.body);
     s->nodes = other.nodes;
     return needed && needs(s, rhs);
@@ -102,7 +106,7 @@ static bool needs(Search *s, const CtCore *e) {
 }
 
 bool ct_core_lazy_demands(CtLazy *l, const CtCore *e, const CtVar *var) {
-    Search s = {l, var, 0};
+    Search s = {.l = l, .var = var};
     return needs(&s, e);
 }
 

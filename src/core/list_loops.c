@@ -286,8 +286,8 @@ static const CtLam *loop_of(CtLists *s, CtCore *list, CtVar **self, CtCore **ove
     *over = app->as.call.args[0];
     if (loop == NULL)
         loop = ct_map_get(&s->loops, ct_key(*self));
-    else if (*self != list->as.letrec.binds[0].var)
-        return NULL;
+    else if (*self != list->as.letrec.binds[0].var || ct_core_list_occurs(s, *over, *self))
+        return NULL; /* the list is taken out of where the loop is known */
     return loop != NULL && is_empty_list(branch(loop, 0)->body) ? loop : NULL;
 }
 

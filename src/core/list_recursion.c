@@ -101,6 +101,7 @@ static uint32_t grown_parts(CtRecursion *r, const CtCore *core, CtCore **element
         const CtCore *rest = is_cell(part) ? part->as.call.args[1] : part;
         if (rest->kind != CORE_VAR || rest->as.var != core->as.let.vars[i]) return 0;
         if (!is_cell(part)) continue;
+        if (!ct_core_recursion_is_values(part->type)) return 0; /* arrays of ever other lengths */
         CtCore *element = elements[count++] = part->as.call.args[0];
         if (!ct_core_is_total(element)) return 0;
         for (uint32_t j = 0; j < core->as.let.count; j++)

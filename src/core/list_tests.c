@@ -19,6 +19,7 @@ typedef struct Test {
     CtType *type;            /* of the result */
     CtCore *none;            /* the result for an empty list */
     CtVar *positive;         /* an element of a range from 1 or more; or NULL */
+    CtVar *self, *rest;      /* the loop over that range, and what it has left of it */
     CtMap loops;             /* CtVar * of a loop -> CtVar * of the loop that tests */
 } Test;
 
@@ -26,10 +27,13 @@ static CtCore *test(Test *t, CtCore *list);
 
 static CtCore *truth(const Test *t, bool result) { return ct_core_bool(t->s->p, t->s->range, result); }
 
+static bool is_rest(const Test *t, const CtCore *list) { return list->kind == CORE_VAR && list->as.var == t->rest; }
+
 static CtCore *test_call(Test *t, CtCore *call) {
     CtCore *fun = call->as.call.of.fun;
     CtVar *loop = fun->kind == CORE_VAR ? ct_map_get(&t->loops, ct_key(fun->as.var)) : NULL;
     if (loop == NULL || !ct_core_is_total_for(call->as.call.args[0], t->positive)) return NULL;
+    if (t->positive != NULL && fun->as.var == t->self && !is_rest(t, call->as.call.args[0])) return NULL;
     return ct_core_app(t->s->p, t->s->range, ct_core_list_use(t->s, loop), call->as.call.args, call->as.call.count);
 }
 
@@ -68,6 +72,8 @@ static CtCore *test_loop(Test *t, CtVar *self, const CtLam *lam, CtCore *(*begin
     ct_map_set(p->context->arena, &t->loops, ct_key(self), loop);
     CtCore *body = test(t, lam->body), *begun = begin(t, call);
     if (body == NULL || begun == NULL) return NULL;
+    /* Something else that calls it would need the loop itself. */
+    if (ct_core_list_occurs(t->s, body, self) || ct_core_list_occurs(t->s, begun, self)) return NULL;
     CtCore *fun = ct_core_lam(p, t->s->range, "test", lam->params, 1, body);
     return ct_core_letrec(p, t->s->range, &(CtBind){loop, fun}, 1, begun);
 }
@@ -171,7 +177,10 @@ CtCore *ct_core_list_tested(CtLists *s, CtCore *app) {
     }
     if (lam != NULL && list->kind == CORE_APP && is_positive(&around, list->as.call.args[0])) {
         const CtCase *cases = lam->body->as.cases.cases;
-        t.positive = cases[cases[0].con->count == 2 ? 0 : 1].vars[0];
+        const CtCase *cons = &cases[cases[0].con->count == 2 ? 0 : 1];
+        t.positive = cons->vars[0];
+        t.self = self;
+        t.rest = cons->vars[1];
     }
     CtCore *made = lam != NULL ? test_loop(&t, self, lam, test_first, list) : NULL;
     return made != NULL && CT_FIRED("lists.tested") ? ct_core_list_wrap(s, &around, made) : NULL;

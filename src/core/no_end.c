@@ -13,8 +13,8 @@ typedef enum Fate { ENDS, FAILS, ENDLESS } Fate;
 
 typedef struct Search {
     CtArena *arena;
-    CtMap fates; /* CtGlobal * or CtVar * of a function, or of a constant -> Fate *, of evaluating or calling it */
-    CtMap joins; /* CtVar * of a join point -> its body */
+    /* CtGlobal * or CtVar * of a function or join point, or of a constant -> Fate *, of evaluating or calling it */
+    CtMap fates;
     bool changed, found, looks;
 } Search;
 
@@ -80,21 +80,13 @@ static bool is_endless_list(const CtGlobal *function) {
 
 static Fate fate_of_callee(Search *s, CtCore *fun) {
     if (fun->kind == CORE_GLOBAL) return is_endless_list(fun->as.global) ? ENDLESS : known_fate(s, fun->as.global);
-    if (fun->kind != CORE_VAR) return fate(s, fun);
-    CtCore *join = ct_map_get(&s->joins, ct_key(fun->as.var));
-    if (join == NULL) return known_fate(s, fun->as.var);
-    bool looks = s->looks; /* it has been looked at where it stands */
-    s->looks = false;
-    Fate is = fate(s, join);
-    s->looks = looks;
-    return is;
+    return fun->kind == CORE_VAR ? known_fate(s, fun->as.var) : fate(s, fun);
 }
 
 static Fate fate_of_let(Search *s, CtCore *e) {
     CtCore *rhs = e->as.let.rhs;
     if (rhs->kind == CORE_LAM && rhs->as.lam->count == 0 && e->kind == CORE_LET) {
-        ct_map_set(s->arena, &s->joins, ct_key(e->as.let.vars[0]), rhs->as.lam->body);
-        fate(s, rhs->as.lam->body); /* for the functions in it */
+        set_fate(s, e->as.let.vars[0], fate(s, rhs->as.lam->body));
         return fate(s, e->as.let.body);
     }
     Fate first = e->kind == CORE_UNPACK ? fate(s, rhs) : fate_of_part(s, rhs, false);
