@@ -64,6 +64,7 @@ typedef struct CtDeltaLoop {
     bool *varies, *result_varies;
     const char **names; /* of the results, where they have names */
     bool by_rule;       /* the rule of its source gives the pullback; `primal` and `before` are not set */
+    bool is_rule;       /* its source is the code of a rule */
     CtDelta *node;
 } CtDeltaLoop;
 

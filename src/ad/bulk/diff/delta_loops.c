@@ -49,6 +49,27 @@ static void add_primal(Maker *m) {
     }
 }
 
+typedef struct RuleSearch {
+    CtBulkBuilder *r;
+    bool found;
+} RuleSearch;
+
+static bool calls_rule(CtBulkBuilder *r, const CtBulkLoop *loop);
+
+static CtBulk *find_rule(void *data, CtBulk *t) {
+    RuleSearch *s = data;
+    if (t->kind == BULK_LOOP) s->found |= t->as.loop.loop->rule != NULL || calls_rule(s->r, t->as.loop.loop);
+    return s->found ? t : ct_bulk_map(s->r, t, find_rule, s);
+}
+
+/* Whether a loop's body calls a function with a rule. */
+static bool calls_rule(CtBulkBuilder *r, const CtBulkLoop *loop) {
+    RuleSearch s = {.r = r};
+    for (uint32_t i = 0; i < loop->terms.count; i++) find_rule(&s, loop->terms.items[i]);
+    for (uint32_t i = 0; i < ct_bulk_loop_results(loop); i++) find_rule(&s, loop->results[i]);
+    return s.found;
+}
+
 static void finish(Maker *m, bool from_back) {
     CtArena *arena = m->r->arena;
     const CtBulkLoop *source = m->l->source;
@@ -76,7 +97,8 @@ static void finish(Maker *m, bool from_back) {
     }
     loop->index = source->index;
     loop->from_back = from_back;
-    loop->total = true;
+    /* What fails in the body has failed before; but a rule's code, which nothing has run yet, may. */
+    loop->total = !m->l->is_rule && !calls_rule(m->r, source);
     loop->normal = loop;
 }
 
@@ -380,7 +402,7 @@ CtBulk **ct_bulk_rule_forward(CtBulkBuilder *r, const CtDeltaLoop *l, CtBulk *co
     CtArena *arena = r->arena;
     uint32_t states = call->count.states, results = rule->count.states, params = ct_bulk_loop_params(rule);
     uint32_t shared = results + call->count.fixed;
-    CtDeltaLoop of = {.source = rule, .primal = rule, .args = ct_bulk_rule_args(r, call, l->args)};
+    CtDeltaLoop of = {.source = rule, .primal = rule, .is_rule = true, .args = ct_bulk_rule_args(r, call, l->args)};
     of.deltas = CT_NEW_ARRAY(arena, CtDelta *, params + 1);
     of.varies = CT_NEW_ARRAY(arena, bool, params + 1);
     of.result_varies = CT_NEW_ARRAY(arena, bool, results + 1);

@@ -616,6 +616,7 @@ static Dual by_tangent(Maker *m, const CtBulkLoop *loop, CtBulk **args, CtDelta 
         CtDelta **of_point = CT_NEW_ARRAY(m->r->arena, CtDelta *, count + 1);
         for (uint32_t p = 0; p < reals; p++) of_point[count - reals + p] = deltas[states + p];
         node = new_loop(m, rule, own, of_point);
+        node->is_rule = true;
     }
     CtBulk *x = ct_bulk_loop(m->r, rule, own, result);
     if (x->element != ELEMENT_REAL) return (Dual){x, NULL};

@@ -32,7 +32,7 @@ typedef struct Tracer {
     /* The condition of the enclosing branches, under which the current term is needed; NULL: always. */
     CtBulk *live;
     CtSourceRange place; /* the innermost call in the user's program (not in the library) */
-    uint32_t depth, terms;
+    uint32_t depth, terms, calls;
     CtBulkRefusal *refusal;
 } Tracer;
 

@@ -8,7 +8,7 @@
  * Results of operations are bound to names, in the body of the innermost build1 on whose index they depend. */
 #include "ad/bulk/trace/internal.h"
 
-enum { MAX_DEPTH = 1000, MAX_TERMS = 3000 };
+enum { MAX_DEPTH = 1000, MAX_TERMS = 3000, MAX_CALLS = 200000 };
 
 /* ---- variables and functions ---- */
 
@@ -353,6 +353,7 @@ static CtAbstract *primitive(Tracer *tr, const Env *env, CtCore *core) {
 /* The refusal of a recursion that does not end. In a branch on unknown numbers, such a number may be what ends it. */
 static CtAbstract *no_end(Tracer *tr, CtSourceRange range) {
     bool deep = tr->depth >= MAX_DEPTH;
+    if (tr->calls >= MAX_CALLS) return ct_bulk_trace_refuse(tr, range, "a recursion of more than 200000 calls");
     const char *known = deep ? "a recursion that is deeper than 1000 calls"
                              : "a function that is more than 3000 operations when its recursion is unrolled";
     const char *unknown = deep ? "a recursion that depends on numbers, or is deeper than 1000 calls"
@@ -377,7 +378,7 @@ CtAbstract *ct_bulk_trace_apply(Tracer *tr, CtAbstract *f, CtAbstract *const *ar
     if (f->kind == ABSTRACT_PULLBACK) return ct_bulk_trace_pull_back(tr, f->as.pullback, args[0]);
     if (f->kind != ABSTRACT_CLOSURE)
         return f->kind == ABSTRACT_FAILURE ? f : ct_bulk_trace_refuse(tr, range, "a function that depends on numbers");
-    if (tr->depth >= MAX_DEPTH || tr->terms >= MAX_TERMS) return no_end(tr, range);
+    if (tr->depth >= MAX_DEPTH || tr->terms >= MAX_TERMS || ++tr->calls >= MAX_CALLS) return no_end(tr, range);
     CtAbstract *looped = ct_bulk_trace_tail(tr, f, args, count, range);
     if (looped != NULL) return looped;
     const CtLam *lam = f->as.closure.lam;

@@ -47,8 +47,10 @@ static bool take_terms(Call *c, const CtAbstract *like, CtAbstract *s, Terms *ou
         ct_push(c->tr->arena, &out->items, t);
         return ct_bulk_shape_equal(t->shape, like->as.term->shape);
     }
-    if (ct_bulk_trace_term(c->tr, like) != NULL)
-        return ct_bulk_trace_term(c->tr, s) != NULL; /* it is the function's known value */
+    CtBulk *known = ct_bulk_trace_term(c->tr, like), *given = known != NULL ? ct_bulk_trace_term(c->tr, s) : NULL;
+    if (given != NULL && !ct_bulk_same(known, given))
+        ct_bulk_trace_refuse(c->tr, c->range, "a rule that gives other Ints than its function");
+    if (known != NULL) return given != NULL;
     if (like->kind == ABSTRACT_ROWS)
         return s->kind == ABSTRACT_ROWS && s->as.rows.size == like->as.rows.size &&
                take_terms(c, like->as.rows.element, s->as.rows.element, out);
