@@ -7,7 +7,7 @@
 
 /* Function values may hold residuals, which may hold adjoints of function values, and so on. The bound on orders keeps
  * the number of types finite. It only concerns derivatives that nest through function values. */
-enum { MOST_RANK = 16, MOST_ORDERS = 5 };
+enum { MOST_ORDERS = 5 };
 
 CtFlowAdjoints *ct_flow_adjoints(CtFlow *flow) {
     if (flow->adjoints == NULL) flow->adjoints = CT_NEW(flow->arena, CtFlowAdjoints);

@@ -18,6 +18,8 @@ typedef struct CtFlowWaiting { /* a function whose body is written when the cons
  * each, since the same array may be held many times and each time be used in a few places (bags.c). */
 typedef enum CtFlowDual { DUAL_COTANGENT, DUAL_TANGENT } CtFlowDual;
 
+enum { MOST_RANK = 16 /* of arrays that are differentiated */ };
+
 /* What differentiation has made for a program so far. */
 typedef struct CtFlowAdjoints {
     CtMap types[2];             /* CtFlowType * -> its cotangents' or tangents' type, by CtFlowDual */
@@ -26,9 +28,10 @@ typedef struct CtFlowAdjoints {
     CtMap projects;             /* adjoint or tangent type -> the function that projects to the user's type */
     CtMap raw_projects;         /* the same, to values whose structural zeros remain −0.0 */
     CtMap bags, arrays_of_bags; /* type of an array of adjoints -> its bag, and the converse */
-    CtMap bag_sums[16];         /* type of a bag -> (bag, ⟨indices⟩, value) → bag, by the number of indices */
-    CtMap collects[16];         /* type of a bag -> (array, ⟨indices⟩, bag) → array, by the number of indices */
-    CtMap nothings[17]; /* adjoint type -> (adjoint, ⟨indices⟩) → whether it is nothing, by their number */
+    /* By the number of indices, of which there may be none, or one for each dimension: */
+    CtMap bag_sums[MOST_RANK + 1]; /* type of a bag -> (bag, ⟨indices⟩, value) → bag */
+    CtMap collects[MOST_RANK + 1]; /* type of a bag -> (array, ⟨indices⟩, bag) → array */
+    CtMap nothings[MOST_RANK + 1]; /* adjoint type -> (adjoint, ⟨indices⟩) → whether it is nothing, by their number */
     CtMap shape_checks; /* type -> the function that checks that two values have the same shape */
     CtMap made;         /* CtFlowFunction * -> which of its results it makes: activity.c */
     CT_VEC(struct Variant *) variants; /* of functions, for reverse.c; the first `written` of them have bodies */

@@ -14,7 +14,6 @@
  * array, in place. A Dense array is never the empty array that stands for zero. */
 #include "flow/ad/adjoint.h"
 
-enum { MOST_RANK = 16 };
 enum { BAG_ZERO, BAG_DENSE, BAG_ONE, BAG_PLUS };
 
 /* An array inside costs about as much as this part of its elements do as Ones: a power of two. */

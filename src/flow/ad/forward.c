@@ -10,8 +10,6 @@
  * derivative. */
 #include "flow/ad/forward.h"
 
-enum { MOST_RANK = 16 };
-
 /* ---- variables ---- */
 
 CtFlowArg ct_flow_forward_primal(const Forward *w, CtFlowArg arg) {

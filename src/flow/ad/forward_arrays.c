@@ -5,8 +5,6 @@
 
 #include <assert.h>
 
-enum { MOST_RANK = 16 };
-
 /* `otherwise` of the tangent, unless it is the empty array for zero; then the zero of that result. */
 typedef CtFlowArg Otherwise(Forward *w, const CtFlowStep *step, CtFlowArg tangent);
 

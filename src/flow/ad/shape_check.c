@@ -2,8 +2,6 @@
  * constructors and lengths wherever there are reals. All code behind this check relies on it and reads unchecked. */
 #include "flow/ad/adjoint.h"
 
-enum { MOST_RANK = 16 };
-
 static CtFlowArg same(CtFlowBuilder *l, CtSourceRange range, CtFlowArg a, CtFlowArg b);
 
 static void end_case(CtFlowBuilder *l, CtFlowChoosing *choice, CtFlowArg value) {

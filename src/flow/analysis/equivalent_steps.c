@@ -3,13 +3,15 @@
 
 typedef struct Pairs {
     CtArena *arena;
-    CtFlowValues other; /* maps variables bound in the second step to those of the first */
+    CtMap other; /* number of a variable bound in the second step -> CtFlowVar *, that of the first */
 } Pairs;
 
 static bool same_args(const Pairs *p, const CtFlowArgs *a, const CtFlowArgs *b) {
     if (a->count != b->count) return false;
     for (uint32_t i = 0; i < a->count; i++) {
-        CtFlowArg other = ct_flow_now(&p->other, b->items[i]);
+        CtFlowArg other = b->items[i];
+        CtFlowVar *pair = other.var != NULL ? ct_map_get(&p->other, other.var->id) : NULL;
+        if (pair != NULL) other = flow_of(pair);
         if (!ct_flow_same(&a->items[i], &other)) return false;
     }
     return true;
@@ -18,9 +20,10 @@ static bool same_args(const Pairs *p, const CtFlowArgs *a, const CtFlowArgs *b) 
 static bool pair_vars(Pairs *p, const CtFlowVars *a, const CtFlowVars *b) {
     if (a->count != b->count) return false;
     for (uint32_t i = 0; i < a->count; i++) {
-        const CtFlowVar *mine = a->items[i], *other = b->items[i];
+        CtFlowVar *mine = a->items[i];
+        const CtFlowVar *other = b->items[i];
         if ((mine == NULL) != (other == NULL) || (mine != NULL && mine->type != other->type)) return false;
-        if (mine != NULL && mine != other) ct_flow_stands(&p->other, other, flow_of(a->items[i]));
+        if (mine != NULL && mine != other) ct_map_set(p->arena, &p->other, other->id, mine);
     }
     return true;
 }
@@ -86,6 +89,6 @@ static bool same_steps(Pairs *p, const CtFlowStep *a, const CtFlowStep *b) {
 }
 
 bool ct_flow_same_steps(CtArena *arena, const CtFlowStep *a, const CtFlowStep *b) {
-    Pairs p = {.arena = arena, .other = {.arena = arena}};
+    Pairs p = {.arena = arena};
     return same_steps(&p, a, b);
 }

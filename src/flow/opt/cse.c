@@ -49,6 +49,18 @@ static bool is_kept(const Cse *c, const CtFlowStep *step) {
 
 static uint64_t mix(uint64_t hash, uint64_t more) { return (hash ^ more) * 0x9E3779B97F4A7C15u; }
 
+/* Of the steps of a block, and of the numbers that they use. */
+static uint64_t hash_of_block(uint64_t hash, const CtFlowBlock *block) {
+    for (uint32_t i = 0; i < block->steps.count; i++) {
+        const CtFlowStep *step = block->steps.items[i];
+        hash = mix(mix(hash, (uint64_t)step->kind), ct_flow_operation(step));
+        for (uint32_t j = 0; j < step->args.count; j++)
+            if (step->args.items[j].var == NULL) hash = mix(hash, (uint64_t)step->args.items[j].lit.integer + 1);
+        for (uint32_t j = 0; j < ct_flow_inner_count(step); j++) hash = hash_of_block(hash, ct_flow_inner(step, j));
+    }
+    return hash;
+}
+
 static uint64_t hash_of(const Cse *c, const CtFlowStep *step) {
     uint64_t hash = mix((uint64_t)step->kind, ct_flow_operation(step));
     if (step->kind == FLOW_DIM)
@@ -58,6 +70,7 @@ static uint64_t hash_of(const Cse *c, const CtFlowStep *step) {
         const CtFlowArg *arg = &step->args.items[i];
         hash = mix(hash, arg->var != NULL ? arg->var->id : (uint64_t)arg->lit.integer + 1);
     }
+    for (uint32_t i = 0; i < ct_flow_inner_count(step); i++) hash = hash_of_block(hash, ct_flow_inner(step, i));
     return hash;
 }
 
