@@ -6,7 +6,7 @@
 
 /* Bounds of the search through definitions: its depth, and the total number of steps for one question. Bounds that are
  * added are small, so that their sums cannot wrap. An array of numbers has fewer elements than memory has bytes. */
-enum { DEEPEST = 8, PATIENCE = 200 };
+enum { DEEPEST = 8, PATIENCE = 200, MANY_TOLD = 32 /* looking through so many is a step */ };
 #define SMALL   (INT64_C(1) << 32)
 #define LONGEST (INT64_C(1) << 60)
 
@@ -128,6 +128,7 @@ static void lower(int64_t bound, bool *known, int64_t *best) {
 static void told_least(Question *q, CtFlowLength x, int depth, bool *known, int64_t *best) {
     int64_t a, some = ct_flow_least(q->facts, x);
     if (x.known.type == NULL || some > 0) raise(some, known, best);
+    q->patience -= (int)(q->facts->equals.count / MANY_TOLD);
     for (uint32_t i = 0; depth > 0 && q->patience > 0 && i < q->facts->equals.count; i++) {
         const CtFlowEqual *told = &q->facts->equals.items[i];
         if (told->low.type != NULL && ct_flow_same_length(q->facts, told->high, x) && least(q, &told->low, depth, &a))
