@@ -16,6 +16,7 @@ typedef struct Watch {
     const CtGlobal *dual; /* D[f]: the arguments of its first call are the inputs */
     CtType *second[2];    /* B, for Double and for Float */
     bool has_inputs;
+    bool is_over;  /* the forward pass; operations that a checkpoint runs again are none of its nodes */
     CtMap pairs;   /* dual number -> node + 1 */
     CtMap objects; /* second part -> node + 1 */
     CtMap numbers; /* number in a second part -> node + 1 */
@@ -394,7 +395,7 @@ static void called(void *data, const CtGlobal *global, const CtLam *lam, CtObjec
     } else if (!global) {
         called_back(w, env, args);
     } else if (ct_ad_is_seen(w->e->ad, global)) {
-        seen(w, lam, args);
+        if (!w->is_over) seen(w, lam, args);
     } else if (global == w->dual && !w->has_inputs) {
         inputs(w, args[0]);
     }
@@ -459,6 +460,7 @@ static const char *shown(CtExplain *e, const CtType *type, CtWord value) {
 }
 
 static void write_seconds(Watch *w) {
+    w->is_over = true;
     for (uint32_t i = 0; i < w->run->nodes.count; i++) {
         CtNode *node = &w->run->nodes.items[i];
         node->second = written_value(w, w->second[0], node->pair->words[1], i);
