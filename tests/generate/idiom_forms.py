@@ -298,14 +298,37 @@ class IdiomForms:
             "let { GO _ [] = $3; GO S (X : R) = $1 + 0.5 * GO X R } in GO 0.5 $0",
             "let { GO [X] = X; GO (X : Y : R) = GO (X * 0.5 + Y : R); GO [] = $3 } in GO $0",
             "let { GO [] = $3; GO R@(X : Y) = 0.5 * sum R + 0.25 * GO Y } in GO (take 6 $0)",
+            "USE (let { GO [] = []; GO R@(X : Y) = let { S = fromIntegral (length R) } in $1 : GO Y } in GO (take 6 $0))",
+            "USE (let { GO [] = []; GO (X : R) = (let { S = 0.5 } in $1) : GO R } in GO (reverse (GO (take 6 $0))))",
+            "USE (let { GO [] = []; GO (X : R) = let { GO' [] = GO R; GO' (S : Y) = ($1 + fromIntegral (length Y)) : GO' Y } in GO' [X, 0.25] } in GO (take 6 $0))",
+            "USE (let { GO [] = []; GO (X : R) = let { S = sum (GO (take 1 R)) } in if $2 then $1 : GO R else GO R } in GO (take 4 $0))",
+            "let { GO _ [] = $3; GO S (X : R) = let { Y = 0.5 * sin ($1) } in let { z = GO (Y * Y + Y) R } in 0.5 * z * Y + 1.0 } in GO 0.5 $0",
+            "let { GO _ [] = $3; GO S (X : R) = let { (Y, z) = if $2 then (sin $1, X) else (X, 0.5) } in z + 0.25 * GO (Y * z) R } in GO 0.5 $0",
             "foldr (\\X S -> $1) $3 $0",
             "foldl (\\S X -> if $2 then $1 else S) $3 $0",
             "sum (zipWith3 (\\X S z -> $1 + z) $0 (scanl (+) $3 $0) $0)",
             "snd (foldl (\\(X, S) z -> (z, $1)) ($3, 0.5) $0)",
             "sum (map (\\(X, S) -> $1) (zip $0 (map (* 0.5) $0)))",
             "sum (map sum [map (\\X -> let { S = 0.5 } in $1) row | row <- [take 2 $0, drop 2 $0, [$3]]])",
-        ]).replace("GO", go).replace("X", x).replace("Y", y).replace("S", s).replace("R", r)
+        ]).replace("USE", self.pick(["sum", "(foldr (\\p q -> p + 0.5 * q) 0.0)", "(\\l -> if null l then 0.5 else head l)", "(fromIntegral . length)", "(sum . map (* 0.5))"]))
+        form = form.replace("GO", go).replace("X", x).replace("Y", y).replace("S", s).replace("R", r)
         return E(t, form, [self.e(("L", "D"), env, a), one, test, start], {1: [(x, "D"), (s, "D")], 2: [(x, "D"), (s, "D")]})
+
+    @makes("D", 0.6)
+    def growing(self, t, env, n):
+        """An array that a fold makes longer, and what each step makes of all of it."""
+        d = self.dim(env)
+        if not self.affordable(d, env.bind(times=60)):
+            return None
+        a, b = self.split(n, 2)
+        v, x, y, k = (self.name(prefix) for prefix in ("v", "x", "y", "k"))
+        one, binds = self.function_of([x, y], "D", env.bind(times=20 * self.times(d), nest=1), b)
+        whole = self.pick([f"sum (grad (\\w -> sum w * sum w) {v})", f"snd (jvp (\\w -> sum (map (\\z -> z * z) w)) {v} {v})", f"sum ([|{v}, update {v} 0 0.25|] ! 1)", f"fromIntegral (length {v})",
+                           f"{v} ! (length {v} - 1)", f"sum {v}", f"sum (map (* 0.5) {v})", f"withVjp sum (\\w -> (sum w, \\e -> replicate (length w) (3.0 * e))) {v}"])
+        step = f"snoc {v} (let {{ {y} = {whole} }} in $1)"
+        plain = f"{self.pick(['sum', 'sum', 'last'])} (foldl (\\{v} {x} -> {step}) [|0.5|] (take 5 $0))"
+        counted = f"(let {{ ({v}, {k}) = foldl (\\({v}, {k}) {x} -> ({step.replace('let {', f'let {{ z = fromIntegral {k};')}, length {v})) ([|0.5|], 7) (take 5 $0) }} in sum {v} + fromIntegral {k})"
+        return E(t, self.pick([plain, plain, counted]), [self.e(("A", "D", d), env, a), one], {1: binds})
 
     @makes("A", 0.6)
     def slopes(self, t, env, n):
