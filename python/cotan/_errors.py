@@ -95,6 +95,10 @@ def _as_array(value, dtype):
     array = numpy.asarray(value)
     if array.size and not numpy.can_cast(array.dtype, _LIMITS[dtype], "same_kind"):
         raise TypeError
+    if array.size and dtype is not bool and array.dtype == bool:
+        raise TypeError
+    if array.size and dtype is numpy.int64 and array.dtype == numpy.uint64 and array.max() >= 2**63:  # it would wrap
+        raise TypeError
     if dtype is bool:
         dtype = numpy.int64
     return numpy.require(array, dtype, ["C", "A"])

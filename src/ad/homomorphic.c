@@ -75,6 +75,7 @@ static CtType *data_type(CtAd *ad, CtMethod method, CtType *type) {
     ct_map_set(ad->arena, &ad->types[method], ct_key(type), made);
     made->data->method = ct_core_method_name(method);
     made->data->origin = type;
+    made->data->is_library = data->is_library;
     CtType **kept = made->data->args;
     for (uint32_t i = 0; i < data->arg_count; i++) {
         args[i] = ct_ad_type(ad, method, data->args[i]);

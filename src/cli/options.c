@@ -421,7 +421,8 @@ static bool is_svg(const char *word) {
 bool cli_read_options(int argc, char **argv, const Verb *verb, Options *o) {
     *o = (Options){.verb = verb};
     set_colour("auto", o);
-    for (int i = 0; i < argc; i++) /* --json first, since it decides how errors in the other options are printed */
+    /* --json first, since it decides how errors in the other options are printed. */
+    for (int i = 0; i < argc && strcmp(argv[i], "--") != 0; i++)
         if (strcmp(argv[i], "--json") == 0 && verb->takes & TAKES_JSON) o->json = true;
     if (!set_defaults(o)) return false;
     bool only_words = false;

@@ -71,6 +71,7 @@ typedef struct CtData {
     bool is_universal; /* stands for all types that grow from one: constructor 0 holds a value of that type, the others
                           are those of the types that have grown */
     bool is_enum;      /* no constructor has a field: values are plain words, the tag */
+    bool is_library;   /* it is declared there, or made of one that is */
     bool own_order;    /* values are compared by an instance of Ord that is written in the program */
     CtType *type;
     const char *method; /* the transformation that made it from `origin`, or NULL */

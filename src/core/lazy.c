@@ -84,6 +84,7 @@ static CtType *data_type(CtLazy *l, CtType *type) {
     if (data->is_enum) return type;
     CtProgram *p = l->p;
     CtType *made = ct_core_type_data(p, data->name, data->args, data->arg_count, data->is_newtype);
+    made->data->is_library = data->is_library;
     ct_map_set(l->arena, &l->types, ct_key(type), made); /* it may contain itself */
     CtCon *cons = CT_NEW_ARRAY(l->arena, CtCon, data->con_count);
     for (uint32_t i = 0; i < data->con_count; i++) {

@@ -123,6 +123,7 @@ static CtType *other_data(Boundary *b, CtType *type, CtMap *known, CtType *(*ins
     CtProgram *p = b->p;
     const CtData *old = type->data;
     CtType *own = ct_core_type_data(p, old->name, old->args, old->arg_count, old->is_newtype);
+    own->data->is_library = old->is_library;
     ct_map_set(arena_of(b), known, ct_key(type), own);
     for (uint32_t i = 0; i < old->arg_count; i++) own->data->args[i] = instead(b, old->args[i]);
     CtCon *cons = CT_NEW_ARRAY(arena_of(b), CtCon, old->con_count + 1);

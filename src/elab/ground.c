@@ -205,6 +205,7 @@ static CtType *data_type(CtElab *el, Ground *type) {
         if (sound && head->params[i]->arity == 0) args[arg_count++] = ct_elab_core(el, ct_elab_ground_arg(type, i));
     if (type->core != NULL) return type->core;
     type->core = ct_core_type_data(el->program, head->name, args, arg_count, head->is_newtype);
+    type->core->data->is_library = ct_elab_is_library(el, head->range);
     type->core->data->own_order = ct_types_is_ordered_by_instance(el->types, head);
     CtCon *cons = CT_NEW_ARRAY(el->arena, CtCon, head->con_count);
     for (uint32_t i = 0; i < head->con_count; i++) {

@@ -351,10 +351,11 @@ static bool read_data(Reader *r, const CtPath *path, const CtType *type, const c
         return value->object != NULL || no_memory(r);
     }
     if (ct_io_json_is_list(type)) return read_list(r, path, type, given, value);
-    if (given->kind == COTAN_KIND_MAP && ct_io_is_map(type, &key, &item))
-        return read_map(r, path, type, given, false, value);
-    if (given->kind == COTAN_KIND_SET && ct_io_is_set(type, &key)) return read_set(r, path, type, given, value);
-    return read_con(r, path, type, given, value);
+    bool map = ct_io_is_map(type, &key, &item), set = !map && ct_io_is_set(type, &key);
+    if ((map && given->kind != COTAN_KIND_MAP) || (set && given->kind != COTAN_KIND_SET))
+        return expected(r, path, type, given);
+    if (map) return read_map(r, path, type, given, false, value);
+    return set ? read_set(r, path, type, given, value) : read_con(r, path, type, given, value);
 }
 
 static bool read_value(Reader *r, const CtPath *path, const CtType *type, const cotan_value *given, CtWord *value) {

@@ -56,7 +56,9 @@ static bool no_memory(Reader *r) {
 /* The digits of an integer of any size; NULL for other values. */
 static const char *large_integer(const Reader *r, const json_t *json) {
     const char *text = r->json->quoted ? json_string_value(json) : NULL;
-    return text && text[0] == QUOTED ? text + 1 : NULL;
+    if (!text || text[0] != QUOTED) return NULL;
+    const char *digits = text + 1 + (text[1] == '-');
+    return *digits && strspn(digits, "0123456789") == strlen(digits) ? text + 1 : NULL;
 }
 
 __attribute__((noinline)) static bool expected(Reader *r, const CtPath *path, const CtType *type, const char *form,
@@ -520,7 +522,7 @@ static bool read_data(Reader *r, const CtPath *path, const CtType *type, Meant m
         return true;
     }
     if (ct_io_json_is_string(type)) {
-        if (!json_is_string(json)) return expected(r, path, type, "a string", json);
+        if (!json_is_string(json) || large_integer(r, json)) return expected(r, path, type, "a string", json);
         value->object = ct_value_string_new(r->heap, type, json_string_value(json), json_string_length(json));
         return value->object || no_memory(r);
     }

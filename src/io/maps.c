@@ -5,7 +5,7 @@
 
 bool ct_io_is_map(const CtType *type, const CtType **key, const CtType **item) {
     const CtData *data = type->kind == TYPE_DATA ? type->data : NULL;
-    if (data == NULL || strcmp(data->name->text, "Map") != 0 || data->con_count != 2) return false;
+    if (data == NULL || !data->is_library || strcmp(data->name->text, "Map") != 0 || data->con_count != 2) return false;
     const CtCon *tip = &data->cons[0], *bin = &data->cons[1];
     if (strcmp(tip->name->text, "Tip") != 0 || tip->count != 0 || strcmp(bin->name->text, "Bin") != 0) return false;
     if (bin->count != 5 || bin->fields[0]->kind != TYPE_INT || bin->fields[1] != type || bin->fields[4] != type)
@@ -18,8 +18,8 @@ bool ct_io_is_map(const CtType *type, const CtType **key, const CtType **item) {
 bool ct_io_is_set(const CtType *type, const CtType **element) {
     const CtData *data = type->kind == TYPE_DATA ? type->data : NULL;
     const CtType *unit;
-    return data != NULL && data->is_newtype && strcmp(data->name->text, "Set") == 0 && data->con_count == 1 &&
-           data->cons[0].count == 1 && ct_io_is_map(data->cons[0].fields[0], element, &unit);
+    return data != NULL && data->is_library && data->is_newtype && strcmp(data->name->text, "Set") == 0 &&
+           data->con_count == 1 && data->cons[0].count == 1 && ct_io_is_map(data->cons[0].fields[0], element, &unit);
 }
 
 /* ---- writing ---- */

@@ -14,7 +14,7 @@
 /* native_cache.c: opens and checks the cache folder; −1 when there is none that can be trusted. *path: its name, from
  * malloc. */
 int ct_run_cache_open(char **path);
-/* Whether KEY.so exists and was made from exactly these bytes. */
+/* Whether NAME.so exists, was made from exactly these bytes, and is as it was then. */
 bool ct_run_cache_has(int folder, const char *name, const char *key, size_t length);
 /* Makes a new file of these bytes; false where there is one of this name, or it cannot be written. */
 bool ct_run_cache_write(int folder, const char *name, const char *bytes, size_t length);

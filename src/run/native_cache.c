@@ -1,4 +1,5 @@
-/* The cache of compiled programs: NAME.so, and NAME.key, which it was made of. */
+/* The cache of compiled programs: NAME.so, and NAME.key: what it was made of, and behind that its size and a hash of
+ * it, since a file may be cut off, or damaged. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -59,31 +60,49 @@ static int open_file(int folder, const char *name, const char *ending, int flags
     return openat(folder, file, flags | O_CLOEXEC | O_NOFOLLOW, 0600);
 }
 
-static bool holds(int file, const char *key, size_t length) {
-    struct stat info;
-    if (fstat(file, &info) != 0 || !S_ISREG(info.st_mode) || (size_t)info.st_size != length) return false;
+/* Whether the next bytes of a file are these. */
+static bool goes_on_with(int file, const char *bytes, size_t length) {
     char buffer[16384];
     while (length > 0) {
         ssize_t got = read(file, buffer, length < sizeof buffer ? length : sizeof buffer);
-        if (got <= 0 || memcmp(buffer, key, (size_t)got) != 0) return false;
-        key += got;
+        if (got <= 0 || memcmp(buffer, bytes, (size_t)got) != 0) return false;
+        bytes += got;
         length -= (size_t)got;
     }
     return true;
 }
 
+enum { DIGEST = 2 * 16 + 2 };
+
+/* The size and a hash (FNV-1a) of a library of ours, as text; false where it is none. */
+static bool digest(int folder, const char *library, char text[DIGEST + 1]) {
+    int file = openat(folder, library, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    struct stat info;
+    bool sound = file >= 0 && fstat(file, &info) == 0 && S_ISREG(info.st_mode) && info.st_uid == geteuid();
+    uint64_t size = 0, hash = 0xCBF29CE484222325u;
+    unsigned char buffer[16384];
+    for (ssize_t got = 1; sound && got > 0;) {
+        got = read(file, buffer, sizeof buffer);
+        sound = got >= 0;
+        for (ssize_t i = 0; i < got; i++) hash = (hash ^ buffer[i]) * 0x100000001B3u;
+        size += sound ? (uint64_t)got : 0;
+    }
+    if (file >= 0) close(file);
+    snprintf(text, DIGEST + 1, "%016llx %016llx\n", (unsigned long long)size, (unsigned long long)hash);
+    return sound;
+}
+
 bool ct_run_cache_has(int folder, const char *name, const char *key, size_t length) {
+    char library[128], text[DIGEST + 1];
+    struct stat info;
     int file = open_file(folder, name, ".key", O_RDONLY);
     if (file < 0) return false;
-    bool same = holds(file, key, length);
-    close(file);
-    char library[128];
-    struct stat info;
     snprintf(library, sizeof library, "%s.so", name);
-    if (!same || fstatat(folder, library, &info, AT_SYMLINK_NOFOLLOW) != 0) return false;
-    if (!S_ISREG(info.st_mode) || info.st_uid != geteuid()) return false;
-    utimensat(folder, library, NULL, 0); /* used now */
-    return true;
+    bool same = fstat(file, &info) == 0 && S_ISREG(info.st_mode) && (size_t)info.st_size == length + DIGEST &&
+                goes_on_with(file, key, length) && digest(folder, library, text) && goes_on_with(file, text, DIGEST);
+    close(file);
+    if (same) utimensat(folder, library, NULL, 0); /* used now */
+    return same;
 }
 
 /* ---- keeping ---- */
@@ -171,9 +190,13 @@ bool ct_run_cache_keep(int folder, const char *temporary, const char *name, cons
     snprintf(library, sizeof library, "%s.so", name);
     snprintf(key_file, sizeof key_file, "%s.key", name);
     snprintf(key_temporary, sizeof key_temporary, "%s.k.tmp", temporary);
-    bool sound = ct_run_cache_write(folder, key_temporary, key, length) &&
+    char *text = malloc(length + DIGEST + 1);
+    if (text != NULL) memcpy(text, key, length);
+    bool sound = text != NULL && digest(folder, temporary, text + length) &&
+                 ct_run_cache_write(folder, key_temporary, text, length + DIGEST) &&
                  renameat(folder, temporary, folder, library) == 0 &&
                  renameat(folder, key_temporary, folder, key_file) == 0;
+    free(text);
     if (!sound) unlinkat(folder, key_temporary, 0);
     bound(folder);
     return sound;

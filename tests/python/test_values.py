@@ -118,6 +118,7 @@ def test_arrays_of_all_elements(p):
     assert numpy.array_equal(p.answer, [4, 2]) and p.answer.dtype == float
     assert p.table(numpy.arange(6.0).reshape(2, 3)).shape == (3, 2)
     assert p.counts(numpy.array([1, 2], numpy.int32)).tolist() == [2, 3]
+    assert p.counts(numpy.array([1, 2**63 - 2], numpy.uint64)).tolist() == [2, 2**63 - 1]
     flipped = p.flip_(numpy.array([True, False]))
     assert flipped.dtype == bool and flipped.tolist() == [False, True]
     small = p.small([1.0, 2.0])
@@ -187,6 +188,9 @@ def test_a_large_array_is_not_copied():
     (lambda p: p.double(numpy.ones((2, 2))), "argument `xs`: expected Array Double, found an array of 2 dimensions"),
     (lambda p: p.double(["a"]), "expected Array Double, found list"),
     (lambda p: p.counts([1.5]), "expected Array Int, found list"),
+    (lambda p: p.counts([2**63]), "expected Array Int, found list"),
+    (lambda p: p.counts(numpy.array([1, 2**64 - 1], numpy.uint64)), "expected Array Int"),
+    (lambda p: p.counts([True]), "expected Array Int, found list"),
     (lambda p: p.same((True, "xy", "", 1, 1.0, ())), "expected Char, found str"),
     (lambda p: p.same((1, "x", "", 1, 1.0, ())), "expected Bool, found int"),
     (lambda p: p.same((True, "x", "", 1 << 70, 1.0, ())), "more than 64 bits"),
