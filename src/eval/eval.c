@@ -160,3 +160,5 @@ void ct_eval_clock(CtEval *eval, _Atomic uint64_t *clock) { eval->clock = clock;
 void ct_eval_effects(CtEval *eval, struct ct_effects *effects) { eval->effects = effects; }
 
 void ct_eval_interrupt(CtEval *eval) { atomic_store_explicit(&eval->interrupt, true, memory_order_relaxed); }
+
+void ct_eval_clear_interrupt(CtEval *eval) { atomic_store_explicit(&eval->interrupt, false, memory_order_relaxed); }

@@ -109,5 +109,7 @@ void ct_eval_clock(CtEval *eval, _Atomic uint64_t *clock);
 /* Asks a run to stop, from another thread or a signal handler: it ends with E0804. Between two runs, this stops the
  * next one. */
 void ct_eval_interrupt(CtEval *eval);
+/* Forgets an interrupt that came too late for the run before. */
+void ct_eval_clear_interrupt(CtEval *eval);
 
 #endif

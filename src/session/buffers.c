@@ -264,7 +264,8 @@ static bool make_again(cotan_context *context, cotan_function *function) {
 /* Makes the session ready to run, as native code or not. */
 static bool ready(cotan_context *context, cotan_function *function) {
     bool native = function->native && function->signature.not_native == NULL;
-    if (native && function->session != NULL && function->session->exact_math != context->exact_math)
+    bool exact = function->session != NULL && function->session->exact_math != context->exact_math;
+    if (function->session != NULL && ((native && exact) || ct_session_is_outdated(function->session, context)))
         drop_session(context, function);
     if (function->session == NULL && !make_again(context, function)) return false;
     function->is_native = native && ct_session_native(function->session, context);
@@ -291,7 +292,7 @@ enum { MUCH = 1 << 18 };
 bool ct_session_function_begin(cotan_context *context, cotan_function *function) {
     if (!ready(context, function)) return false;
     /* What the last call has left is small where native code keeps its results itself. */
-    bool full = ct_arena_bytes(function->results) > MUCH;
+    bool full = function->results == NULL || ct_arena_bytes(function->results) > MUCH;
     bool direct = function->is_native && function->direct;
     return (direct && !full) || renew(context, &function->results);
 }

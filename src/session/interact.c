@@ -49,14 +49,15 @@ void ct_session_program_end_trial(cotan_program *program) {
     if (trial) unlink_input(program, trial);
 }
 
-/* Frees what was built without the newest input; the active session stays until its call ends. */
+/* Frees what was built without the newest input; the active session stays until its call ends, and those of functions
+ * that the host has made stay. */
 static void forget_builds(cotan_program *program) {
     CtBuild *base = program->base;
     program->base = NULL;
     ct_driver_build_free(base);
     for (CtSession *session = program->sessions, *next; session; session = next) {
         next = session->next;
-        if (session != program->context->active) ct_session_program_forget(program, session);
+        if (session != program->context->active && !session->apart) ct_session_program_forget(program, session);
     }
 }
 

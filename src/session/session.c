@@ -132,7 +132,7 @@ CtSession *ct_session_make(cotan_program *program, const CtEntry *entry, CtPrepa
         context->making = NULL;
         return NULL;
     }
-    session->threads = context->limits.threads;
+    session->limits = context->limits;
     session->measures = context->measures;
     session->entry = *entry;
     session->entry.function = function;
@@ -167,11 +167,16 @@ CtSession *ct_session_program_fresh_session(cotan_program *program, const CtEntr
  * frees all its memory and begins again. Within a run the memory limit applies. */
 enum { MOST_FORMS = 500 };
 
+bool ct_session_is_outdated(const CtSession *session, const cotan_context *context) {
+    const cotan_limits *old = &session->limits, *now = &context->limits;
+    return old->memory != now->memory || old->depth != now->depth || old->threads != now->threads;
+}
+
 static CtSession *session_of(cotan_program *program, const CtEntry *entry) {
     cotan_context *context = program->context;
     CtSession *session = program->sessions;
     while (session && (session->apart || session->shape || !same(&session->entry, entry))) session = session->next;
-    bool differs = session && (session->threads != context->limits.threads || session->measures < context->measures ||
+    bool differs = session && (ct_session_is_outdated(session, context) || session->measures < context->measures ||
                                ct_session_native_differs(session, context));
     if (session && (differs || ct_bulk_count(session->build->ad) > MOST_FORMS)) {
         ct_session_program_forget(program, session);
@@ -245,7 +250,7 @@ CtSession *ct_session_program_shaped(cotan_program *program, CtSession *session,
         oldest = old;
         count++;
         if (same(&old->entry, &session->entry) && strcmp(old->shape, key) == 0 &&
-            old->threads == context->limits.threads && !ct_session_native_differs(old, context))
+            !ct_session_is_outdated(old, context) && !ct_session_native_differs(old, context))
             return ct_session_activate(program, old);
     }
     if (count >= MOST_SHAPES) ct_session_program_forget(program, oldest);
@@ -346,8 +351,13 @@ bool ct_session_run(CtSession *session, cotan_context *context, CtWord input, Ct
     return ct_session_call(session, context, session->build->entry, input, result);
 }
 
+void ct_session_begin_run(cotan_context *context, CtEval *eval) {
+    ct_eval_clear_interrupt(eval);
+    atomic_store(&context->running, eval);
+}
+
 bool ct_session_show(CtSession *session, cotan_context *context, CtGlobal *show, CtWord value, CtWord *text) {
-    atomic_store(&context->running, session->eval);
+    ct_session_begin_run(context, session->eval);
     bool done = ct_eval_call(session->eval, show, &value, 1, text);
     atomic_store(&context->running, NULL);
     return done || ct_session_report(context, &session->build->context);
@@ -355,7 +365,7 @@ bool ct_session_show(CtSession *session, cotan_context *context, CtGlobal *show,
 
 bool ct_session_call(CtSession *session, cotan_context *context, CtGlobal *entry, CtWord input, CtWord *result) {
     CtEval *eval = session->eval;
-    atomic_store(&context->running, eval);
+    ct_session_begin_run(context, eval);
     bool done = false;
     if (!session->point) {
         done = ct_eval_call(eval, entry, NULL, 0, result);

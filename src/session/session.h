@@ -46,10 +46,10 @@ typedef struct CtSession {
     struct CtSession *for_any_rows; /* the session for inputs that its own native code does not take; or NULL */
     CtMap types_with_rows;          /* types of its input -> whether lists of lists of numbers are in their values */
     const char *not_flow;           /* of a session that replaces one of method `native`: why that one does not exist */
-    const char *shape; /* of the points that it takes, if derivatives by bulk were made for one; NULL: all */
-    unsigned threads;
-    bool measures; /* measures spans (work and span) */
-    bool apart;    /* belongs to a cotan_function; no other call uses it */
+    const char *shape;   /* of the points that it takes, if derivatives by bulk were made for one; NULL: all */
+    cotan_limits limits; /* of the context, when it was made */
+    bool measures;       /* measures spans (work and span) */
+    bool apart;          /* belongs to a cotan_function; no other call uses it */
     struct CtSession *next;
 } CtSession;
 
@@ -204,6 +204,8 @@ CtSession *ct_session_program_session(cotan_program *program, const CtEntry *ent
 /* The same with native code that is being made: *made is the session, NULL after an error or without one to fall back
  * to. */
 CtNativeState ct_session_program_begin(cotan_program *program, const CtEntry *entry, CtSession **made);
+/* Whether other limits than those of a session hold now; that of steps is set for each call. */
+bool ct_session_is_outdated(const CtSession *session, const cotan_context *context);
 /* The session for inputs that one of equal rows (CtListInput) does not take, which owns it. NULL after an error. */
 CtSession *ct_session_for_any_rows(cotan_program *program, CtSession *session);
 /* A session for points of the same shape as this value of the session's point, with derivatives by bulk made before it
@@ -239,6 +241,8 @@ bool ct_session_pair(CtSession *session, cotan_context *context, CtWord point, C
 bool ct_session_run(CtSession *session, cotan_context *context, CtWord input, CtWord *result);
 /* The same for another global of the build with the same input type. */
 bool ct_session_call(CtSession *session, cotan_context *context, CtGlobal *global, CtWord input, CtWord *result);
+/* Lets an evaluator run, which an interrupt ends from now on. */
+void ct_session_begin_run(cotan_context *context, CtEval *eval);
 /* The String that one of the build's show functions makes of a value, which is taken. */
 bool ct_session_show(CtSession *session, cotan_context *context, CtGlobal *show, CtWord value, CtWord *text);
 void ct_session_release(CtSession *session, const CtType *type, CtWord value);
@@ -247,8 +251,8 @@ CtType *ct_session_result(const CtSession *session);
 
 /* ---- equal_rows.c ---- */
 
-/* Whether the lists of numbers in each list of them have one length, in a value of this type, or in its parts and fields:
- * not in the elements of lists and arrays, which stay as they are given. */
+/* Whether the lists of numbers in each list of them have one length, in a value of this type, or in its parts and
+ * fields: not in the elements of lists and arrays, which stay as they are given. */
 bool ct_session_has_equal_rows(CtSession *session, const CtType *type, CtWord value);
 
 /* ---- type_trees.c ---- */

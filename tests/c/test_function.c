@@ -119,6 +119,49 @@ static void exact_mathematics_holds_from_the_next_call_on(void **state) {
     cotan_close(s.context);
 }
 
+/* A function of the host's keeps what it was made of. */
+static void definitions_of(const Setting *s) {
+    static const char again[] = "rotate (a, b) xs = map (\\x -> 100 * x) xs :: Array Double";
+    cotan_function *f = make(s, COTAN_RUN, "rotate", NULL);
+    double ab[2] = {2, 1}, x = 3;
+    cotan_buffer in[] = {{&ab[0], {0}}, {&ab[1], {0}}, {&x, {1}}};
+    bool is_expression;
+    const char *types;
+    for (int call = 0; call < 3; call++) {
+        cotan_buffer out[] = {{0}};
+        assert_null(cotan_apply(f, in, out));
+        expect_near(*(double *)out[0].data, 7, 0);
+        if (call == 0) assert_null(cotan_define(s->program, again, &is_expression, &types));
+    }
+}
+
+static void definitions(void **state) {
+    (void)state;
+    each_engine(definitions_of);
+}
+
+/* Limits hold for functions that have been called before, in both directions; with other threads their code goes on. */
+static void limits_of(const Setting *s) {
+    cotan_function *f = make(s, COTAN_RUN, "climb", NULL);
+    int64_t n = 10000;
+    double height;
+    cotan_buffer in[] = {{&n, {0}}}, out[] = {{&height, {0}}};
+    for (int call = 0; call < 3; call++) {
+        cotan_limits limits = {.memory = 256 << 20, .depth = call == 1 ? 100 : 0, .threads = 1 + (unsigned)call};
+        cotan_set_limits(s->context, &limits);
+        cotan_error *error = cotan_apply(f, in, out);
+        if (call == 1 && !s->native)
+            assert_string_equal(cotan_error_code(error, 0), "E0803");
+        else
+            assert_null(error);
+    }
+}
+
+static void limits(void **state) {
+    (void)state;
+    each_engine(limits_of);
+}
+
 /* ---- derivatives ---- */
 
 static double squares(const double *w, double b, const double *xs, const double *ys) {
@@ -451,6 +494,27 @@ static void interrupted(void **state) {
     each_engine(interrupted_of);
 }
 
+static void interrupt_now(void *data, const char *text, size_t length, double fraction) {
+    (void)text, (void)length, (void)fraction;
+    cotan_interrupt(data);
+}
+
+/* One that comes when a call ends anyway is not the next one's. */
+static void interrupted_late(void **state) {
+    (void)state;
+    static const char text[] = "import Debug.Trace\nf :: Double -> Double\nf x = if x > 0 then trace \"now\" x else x\n";
+    Setting s = {.context = cotan_open(NULL)};
+    assert_null(cotan_load(s.context, "f.cot", text, strlen(text), &s.program));
+    cotan_set_trace(s.context, interrupt_now, s.context);
+    cotan_function *f = make(&s, COTAN_RUN, "f", NULL);
+    double x = 1, value;
+    cotan_buffer in[] = {{&x, {0}}}, out[] = {{&value, {0}}};
+    assert_null(cotan_apply(f, in, out));
+    x = -1;
+    assert_null(cotan_apply(f, in, out));
+    cotan_close(s.context);
+}
+
 /* ---- contexts on several threads ---- */
 
 static void *descend(void *data) {
@@ -596,7 +660,8 @@ int main(void) {
         cmocka_unit_test(failures),    cmocka_unit_test(depth),
         cmocka_unit_test(foreign),     cmocka_unit_test(foreign_value),
         cmocka_unit_test(interrupted), cmocka_unit_test(threads),
-        cmocka_unit_test(beside),
+        cmocka_unit_test(beside),      cmocka_unit_test(definitions),
+        cmocka_unit_test(limits),      cmocka_unit_test(interrupted_late),
     };
     return cmocka_run_group_tests_name("function", tests, NULL, NULL);
 }
