@@ -207,12 +207,15 @@ static CtCore *produce_inner(CtLists *s, const CtListStage *stage, CtCore *letre
     CtVar *self = letrec->as.letrec.binds[0].var;
     CtBindings around = {0};
     CtCore *called = letrec->as.letrec.body;
-    for (; called->kind == CORE_LET; called = called->as.let.body)
+    for (; called->kind == CORE_LET; called = called->as.let.body) {
+        if (ct_core_list_occurs(s, called->as.let.rhs, self)) return NULL; /* it is taken out of the letrec */
         ct_push(s->p->context->arena, &around, ((CtBinding){called->as.let.vars[0], called->as.let.rhs}));
+    }
     bool own =
         called->kind == CORE_APP && called->as.call.of.fun->kind == CORE_VAR && called->as.call.of.fun->as.var == self;
     CtListSource source;
     if (!own || !is_call_of(nil->body, stage->self, stage->rest) ||
+        ct_core_list_occurs(s, called->as.call.args[0], self) ||
         !ct_core_list_source(s, called->as.call.args[0], &around, &source))
         return NULL;
     CT_FIRED("lists.generator");
