@@ -252,10 +252,23 @@ CtCore *ct_ad_on_core(CtAd *ad, CtGlobal *inside, CtCore *core) {
     return ad->on_flow ? expand(&e, core) : core;
 }
 
+/* Whether a derivative is in a term. It may be a chain of definitions too long for recursion. */
+static bool has_derivative(CtArena *arena, CtCore *core) {
+    CtCoreList work = {0};
+    ct_push(arena, &work, core);
+    while (work.count > 0) {
+        CtCore *one = work.items[--work.count];
+        if (one->kind == CORE_DERIV) return true;
+        ct_core_children(arena, one, &work);
+    }
+    return false;
+}
+
 void ct_ad_expand_global(CtAd *ad, CtGlobal *global) {
     if (ct_map_has(&ad->expanded, ct_key(global)) || !global->body) return;
     ct_map_set(ad->arena, &ad->expanded, ct_key(global), global);
     ct_map_set(ad->arena, &ad->names, ct_key(global->name), ad);
+    if (!has_derivative(ad->arena, global->body)) return;
     Expand e = {.ad = ad, .inside = global};
     CtCore *body = expand(&e, global->body);
     if (body != global->body) global->body = ct_core_simplify_term(ad->p, body);
