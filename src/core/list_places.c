@@ -521,10 +521,49 @@ static CtPlace *infer_cons(CtPlaces *w, CtCore *core) {
 
 /* ---- the forms of Core ---- */
 
+/* Whether a loop may end before its list does, as those of takeWhile and dropWhile do; with `rest`, and give that. */
+static bool ends_early(CtPlaces *w, CtCore *body, const CtVar *loop, const CtVar *rest) {
+    for (; body->kind == CORE_LET || body->kind == CORE_UNPACK; body = body->as.let.body)
+        if (ct_core_list_occurs(&w->lists, body->as.let.rhs, loop)) return false;
+    if (body->kind == CORE_FAIL) return false;
+    if (body->kind != CORE_CASE)
+        return !ct_core_list_occurs(&w->lists, body, loop) &&
+               (rest == NULL || ct_core_list_occurs(&w->lists, body, rest));
+    if (ct_core_list_occurs(&w->lists, body->as.cases.scrutinee, loop)) return false;
+    for (uint32_t i = 0; i < body->as.cases.count; i++)
+        if (ends_early(w, body->as.cases.cases[i].body, loop, rest)) return true;
+    return body->as.cases.otherwise != NULL && ends_early(w, body->as.cases.otherwise, loop, rest);
+}
+
+/* A loop that may end early: whether its result shares cells with its list. */
+typedef struct EarlyLoop {
+    bool shares;
+} EarlyLoop;
+
+static void note_early(CtPlaces *w, const CtBind *bind) {
+    const CtCase *cases = bind->lam->as.lam->body->as.cases.cases;
+    const CtCase *cons = &cases[cases[0].con->count == 2 ? 0 : 1];
+    if (!ends_early(w, cons->body, bind->var, NULL)) return;
+    EarlyLoop *early = CT_NEW(arena_of(w), EarlyLoop);
+    early->shares = cons->vars[1] != NULL && ends_early(w, cons->body, bind->var, cons->vars[1]);
+    ct_map_set(arena_of(w), &w->early, ct_key(bind->var), early);
+}
+
+/* A list stays that is given to a loop that may end early: as an array it would be made a list of all elements. */
+static void leave_early(CtPlaces *w, const CtVar *loop, CtPlace *over, CtPlace *made) {
+    const EarlyLoop *early = ct_map_get(&w->early, ct_key(loop));
+    if (early == NULL) return;
+    stay(over);
+    if (over != NULL) stay(ct_core_place_find(over)->of);
+    if (early->shares) share(w, over, made, true);
+    CT_FIRED("lists.early_end");
+}
+
 /* The call of a comprehension's loop from outside; `term` has its list. */
 static CtPlace *infer_loop_call(CtPlaces *w, CtCore *app, CtCore *term, CtPlace *fun) {
     note(w, app->as.call.of.fun, fun);
     CtPlace *over = read_list(w, &app->as.call.args[0]), *made = made_list(w, term);
+    leave_early(w, app->as.call.of.fun->as.var, over, made);
     unify(part_of(over, 0), part_of(part_of(fun, 0), 0));
     unify(part_of(made, 0), part_of(part_of(fun, 1), 0));
     if (made != NULL) made->of = over;
@@ -574,6 +613,7 @@ static CtPlace *infer_comprehension(CtPlaces *w, CtCore *core) {
     unify(fun, lam);
     if (part_of(fun, 0) != NULL) ct_core_place_find(part_of(fun, 0))->is_opened = false;
     ct_map_set(arena_of(w), &w->loops, ct_key(loop), fun);
+    note_early(w, &core->as.letrec.binds[0]);
     CtCore *body = core->as.letrec.body;
     for (; body->kind == CORE_LET; body = body->as.let.body) continue;
     bool own = body->kind == CORE_APP && body->as.call.of.fun->kind == CORE_VAR && body->as.call.of.fun->as.var == loop;

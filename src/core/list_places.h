@@ -52,6 +52,7 @@ typedef struct CtPlaces {
     CtMap globals;                   /* CtGlobal * -> CtPlacedGlobal * */
     CtMap has_lists;                 /* CtType * -> whether lists are in its values */
     CtMap loops;                     /* CtVar * of the loop of a comprehension, where it may be called -> CtPlace * */
+    CtMap early;                     /* CtVar * of a loop that may end before its list does -> EarlyLoop * */
     CtMap left;                      /* CtGlobal * that stays as it is */
     CtMap kept;                      /* CtType * whose fields are kept */
     CtMap lists_of;                  /* type of an element -> type of its lists */
