@@ -631,11 +631,12 @@ static CtCore *array_of_unpacked(CtLists *s, CtCore *list) {
     return ct_core_unpack(s->p, list->range, list->as.let.vars, list->as.let.count, list->as.let.rhs, array);
 }
 
-/* A constant that is a list gets a second one, which is the array. It is evaluated where the list would be. */
+/* A constant that is a list gets a second one, which is the array and of which the list is made: so both are evaluated
+ * once, where the first of them is used. */
 static CtCore *array_of_constant(CtLists *s, CtCore *list) {
     CtProgram *p = s->p;
     CtArena *arena = p->context->arena;
-    const CtGlobal *constant = list->as.global;
+    CtGlobal *constant = list->as.global;
     if (s->constants == NULL || constant->body == NULL || constant->is_kept) return NULL;
     if (!ct_map_has(s->constants, ct_key(constant))) {
         ct_map_set(arena, s->constants, ct_key(constant), NULL); /* while it is looked at: it may be made of itself */
@@ -646,6 +647,7 @@ static CtCore *array_of_constant(CtLists *s, CtCore *list) {
             CtGlobal *made = ct_core_global_new(p, name, array->type, constant->range);
             made->body = array;
             made->is_library = constant->is_library;
+            constant->body = ct_core_list_of_array(p, ct_core_global(p, constant->range, made), constant->type);
             ct_map_set(arena, s->constants, ct_key(constant), made);
         }
     }
