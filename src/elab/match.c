@@ -314,16 +314,22 @@ static CtCore *open_data(CtElab *el, const Matrix *m, uint32_t c, uint32_t block
 
 /* ---- literals ---- */
 
-static bool same_literal(const CtLit *a, const CtLit *b) {
-    if (a->kind == LIT_CHAR || b->kind == LIT_CHAR) return a->integer == b->integer;
-    bool large = a->kind == LIT_INT && b->kind == LIT_INT && a->digits != NULL && b->digits != NULL;
-    if (large) return strcmp(a->digits, b->digits) == 0 && signbit(a->fraction) == signbit(b->fraction);
-    if (a->kind == LIT_INT && b->kind == LIT_INT) return a->integer == b->integer && a->digits == b->digits;
-    return a->fraction == b->fraction;
-}
-
 static bool built_in(const CtType *type) {
     return type->kind == TYPE_DOUBLE || type->kind == TYPE_FLOAT || type->kind == TYPE_INT || type->kind == TYPE_CHAR;
+}
+
+/* The value of a literal at the type of its column; equal ones have the same key. */
+static uint64_t literal_key(CtElab *el, const CtType *type, const CtLit *lit) {
+    if (lit->kind == LIT_CHAR) return (uint64_t)lit->integer;
+    CtTypeKind kind = type->kind;
+    CtNumbers numbers = kind == TYPE_DOUBLE ? NUMBERS_DOUBLE : kind == TYPE_FLOAT ? NUMBERS_FLOAT : NUMBERS_EXACT;
+    return ct_syntax_number_key(el->context, lit, numbers);
+}
+
+/* Whether literals of a type whose == the program defines are the same: 2 and 2.0, or 0 and -0, may differ there. */
+static bool same_literal(CtElab *el, const CtType *type, const CtLit *a, const CtLit *b) {
+    return a->kind == b->kind && signbit(a->fraction) == signbit(b->fraction) &&
+           literal_key(el, type, a) == literal_key(el, type, b);
 }
 
 /* The value of a literal pattern. That of -2 is `negate (fromInteger 2)` (Haskell 98 §3.17.2), which a type may define
@@ -359,25 +365,19 @@ static CtCore *literal_test(CtElab *el, const CtPat *pat, CtVar *column) {
 /* The rows of a block that have the same literal in the opened column. */
 typedef struct SameRows {
     Rows rows;
-    struct SameRows *next;      /* the next group, in the order of the groups' first rows */
-    struct SameRows *same_hash; /* another group, whose literal has the same hash */
+    struct SameRows *next; /* the next group, in the order of the groups' first rows */
 } SameRows;
 
 /* Groups the rows of a block by their literals in column `c`. */
 static SameRows *same_rows(CtElab *el, const Matrix *m, uint32_t c, uint32_t block) {
     SameRows *first = NULL, **last = &first;
-    CtMap by_hash = {0};
+    CtMap by_key = {0};
     for (uint32_t i = 0; i < block; i++) {
-        const CtLit *lit = &m->rows[i].pats[c]->lit;
-        uint64_t hash = (uint64_t)lit->integer;
-        double real = lit->fraction + 0.0; /* −0 is 0 */
-        if (lit->kind != LIT_CHAR) memcpy(&hash, &real, sizeof hash);
-        SameRows *same = ct_map_get(&by_hash, hash);
-        while (same != NULL && !same_literal(&same->rows.items[0].pats[c]->lit, lit)) same = same->same_hash;
+        uint64_t key = literal_key(el, m->columns[c]->type, &m->rows[i].pats[c]->lit);
+        SameRows *same = ct_map_get(&by_key, key);
         if (same == NULL) {
             same = CT_NEW(el->arena, SameRows);
-            same->same_hash = ct_map_get(&by_hash, hash);
-            ct_map_set(el->arena, &by_hash, hash, same);
+            ct_map_set(el->arena, &by_key, key, same);
             *last = same;
             last = &same->next;
         }
@@ -470,7 +470,7 @@ static CtCore *open_view_pattern(CtElab *el, const Matrix *m, uint32_t c, Fail *
 /* ---- the matrix ---- */
 
 /* The number of rows, from the top, that are opened together at column c. */
-static uint32_t block_size(const Matrix *m, uint32_t c) {
+static uint32_t block_size(CtElab *el, const Matrix *m, uint32_t c) {
     const CtPat *first = m->rows[0].pats[c];
     if (first->kind == PAT_VIEW) return 1;
     uint32_t viewed = 1; /* a row that applies a function here begins another block */
@@ -484,7 +484,7 @@ static uint32_t block_size(const Matrix *m, uint32_t c) {
     bool together = first->kind == PAT_CON || built_in(type) || ct_core_type_is_integer(type);
     uint32_t block = 1;
     while (block < viewed && m->rows[block].pats[c] != NULL &&
-           (together || same_literal(&first->lit, &m->rows[block].pats[c]->lit)))
+           (together || same_literal(el, type, &first->lit, &m->rows[block].pats[c]->lit)))
         block++;
     return block;
 }
@@ -505,7 +505,7 @@ static CtCore *match_rows(CtElab *el, Matrix m, Fail *fail) {
     while (c < m.column_count && m.rows[0].pats[c] == NULL) c++;
     bool done = c == m.column_count;
     CtEntity *view = done ? NULL : view_of(el, m.rows[0].pats[c]);
-    uint32_t block = done ? 1 : view != NULL ? view_block(el, &m, c, view) : block_size(&m, c);
+    uint32_t block = done ? 1 : view != NULL ? view_block(el, &m, c, view) : block_size(el, &m, c);
     bool rest_matters = block < m.row_count && (!done || row_can_fall(el, &m.rows[0]));
     Fail join = {0}, *inner = fail;
     if (rest_matters) {

@@ -2,7 +2,7 @@
  *
  * The path inside the folder: lexer.c (and literal.c) make an array of tokens; layout_rule.c reads it with the layout
  * rule applied on the fly, because the rule's parse-error(t) clause asks the parser; parse_*.c build the tree; fixity.c
- * rewrites operator chains; print.c prints.
+ * rewrites operator chains; number.c evaluates number literals; print.c prints.
  */
 #ifndef CT_SYNTAX_INTERNAL_H
 #define CT_SYNTAX_INTERNAL_H
@@ -265,6 +265,7 @@ bool ct_syntax_at_variable(const CtParser *p);              /* x or (+), unquali
 CtName ct_syntax_parse_variable(CtParser *p);
 CtName ct_syntax_parse_field(CtParser *p); /* as it stands in a construction, an update or a pattern */
 CtLit ct_syntax_parse_literal(CtParser *p);
+double ct_syntax_large_double(CtArena *arena, const CtLit *lit); /* nearest to the digits of a literal */
 
 CtExpr *ct_syntax_expr_new(CtParser *p, CtExprKind kind, CtSourceRange range);
 /* A parameter that no program can name, by its number from 0, and its use as an expression. */

@@ -1,8 +1,6 @@
 /* Patterns: Haskell 98 §3.17. `!p` and `~p` are read as p: the language is strict. */
 #include "syntax/internal.h"
 
-#include <stdlib.h>
-
 static CtPat *pat_new(CtParser *p, CtPatKind kind, CtSourceRange range) {
     CtPat *pat = CT_NEW(p->context->arena, CtPat);
     pat->kind = kind;
@@ -61,7 +59,7 @@ CtLit ct_syntax_parse_literal(CtParser *p) {
         lit.fraction = (double)token->integer;
         if (token->integer > INT64_MAX) {
             lit.digits = digits_of(p, token);
-            lit.fraction = strtod(lit.digits, NULL); /* no point: the locale does not matter */
+            lit.fraction = ct_syntax_large_double(p->context->arena, &lit);
         }
     } else if (p->kind == TOKEN_FRACTION) {
         lit.kind = LIT_FRACTION;

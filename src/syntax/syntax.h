@@ -416,6 +416,19 @@ uint32_t ct_syntax_defined_names(CtArena *arena, const CtDecls *decls, CtSym **o
  * errors in the context; then the text in `out`, if any, is not to be used. */
 bool ct_syntax_format_source(CtContext *context, uint32_t source, CtText *out);
 
+/* The size of a number literal, exactly: digits · 10^exponent, without zeros at both ends; no digits: 0. */
+typedef struct CtDecimal {
+    const char *digits;
+    int64_t exponent;
+} CtDecimal;
+CtDecimal ct_syntax_decimal(CtArena *arena, const CtLit *lit);
+/* The Float nearest to a number literal: its Double, rounded again, may be another. */
+double ct_syntax_float(CtArena *arena, const CtLit *lit);
+/* The numbers of a type: two literals have the same key if they are the same number of these. The key of a small whole
+ * number is itself. */
+typedef enum CtNumbers { NUMBERS_EXACT, NUMBERS_DOUBLE, NUMBERS_FLOAT } CtNumbers;
+uint64_t ct_syntax_number_key(CtContext *context, const CtLit *lit, CtNumbers numbers);
+
 /* The text of a pattern or an expression as one would write it, for messages and for tests. */
 void ct_syntax_print_pat(CtText *out, const CtPat *pat);
 void ct_syntax_print_expr(CtText *out, const CtExpr *expr);

@@ -10,8 +10,6 @@
  */
 #include "types/internal.h"
 
-#include <math.h>
-
 enum { MOST_STEPS = 1000000, MOST_DEPTH = 1000, MOST_WITNESSES = 3 };
 
 /* A cell of the pattern matrix: a pattern, or the rest of a list or string pattern after its first `skip` elements. If
@@ -77,26 +75,24 @@ static Head list_head(const Explorer *e, bool empty) {
     return (Head){.kind = HEAD_CON, .con = con, .arity = con->arity};
 }
 
+/* Numbers are compared at the type of the pattern: of a Float there are fewer than of literals. */
+static uint64_t number_key(const Explorer *e, const CtPat *pat) {
+    const CtTy *type = pat->type == NULL ? NULL : ct_types_ty_resolve(pat->type);
+    const CtTyCon *con = type != NULL && type->kind == TY_CON ? type->con : NULL;
+    CtNumbers numbers = con == NULL                ? NUMBERS_EXACT
+                        : con == e->types->double_ ? NUMBERS_DOUBLE
+                        : con == e->types->float_  ? NUMBERS_FLOAT
+                                                   : NUMBERS_EXACT;
+    return ct_syntax_number_key(e->types->context, &pat->lit, numbers);
+}
+
 static Head literal_head(const Explorer *e, Cell cell) {
     const CtLit *lit = &cell.pat->lit;
     switch (lit->kind) {
     case LIT_STRING: return list_head(e, cell.skip >= lit->text_length);
     case LIT_CHAR: return (Head){.kind = HEAD_CHAR, .bits = (uint64_t)lit->integer};
     case LIT_INT:
-    case LIT_FRACTION: {
-        Head head = {.kind = HEAD_NUMBER};
-        double value = lit->fraction;
-        if (lit->kind == LIT_INT && lit->digits != NULL)
-            head.bits =
-                ct_key(ct_intern_text(&e->types->context->symbols, lit->digits)) ^ (uint64_t)(signbit(value) != 0);
-        else if (lit->kind == LIT_INT)
-            head.bits = (uint64_t)lit->integer;
-        else if (value == (double)(int32_t)value) /* 2.0 is 2 */
-            head.bits = (uint64_t)(int64_t)value;
-        else
-            memcpy(&head.bits, &value, sizeof value);
-        return head;
-    }
+    case LIT_FRACTION: return (Head){.kind = HEAD_NUMBER, .bits = number_key(e, cell.pat)};
     }
     return (Head){0};
 }
