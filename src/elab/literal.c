@@ -4,7 +4,6 @@
 #include "elab/internal.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 static CtCore *call(CtElab *el, CtSourceRange range, CtEntity *entity, Ground *type, CtCore **args, uint32_t count) {
     Callee callee = ct_elab_callee_at(el, entity, &type, entity->scheme.count, range);
@@ -85,29 +84,18 @@ static CtCore *int_literal(CtElab *el, CtSourceRange range, const CtLit *lit, bo
 /* ---- fractions ---- */
 
 /* The exact value of a literal such as 2.5e-3, as mantissa and exponent of ten: 25 and -4. */
-static CtCore *exact_fraction(CtElab *el, CtSourceRange range, const char *text, Ground *type) {
-    CtText mantissa = ct_text(el->arena);
-    int64_t exponent = 0;
-    bool behind = false;
-    for (; *text != '\0' && (*text | 0x20) != 'e'; text++) {
-        if (*text == '.') {
-            behind = true;
-            continue;
-        }
-        ct_text_putc(&mantissa, *text);
-        exponent -= behind;
-    }
-    if (*text != '\0') exponent += strtoll(text + 1, NULL, 10);
-    CtCore *whole = integer_of(el, range, mantissa.data, mantissa.length, 10);
+static CtCore *exact_fraction(CtElab *el, CtSourceRange range, const CtLit *lit, Ground *type) {
+    CtDecimal decimal = ct_syntax_decimal(el->arena, lit);
+    CtCore *whole = integer_of(el, range, decimal.digits, strlen(decimal.digits), 10);
     if (whole == NULL) return NULL;
-    CtCore *args[] = {whole, ct_core_int(el->program, range, exponent)};
+    CtCore *args[] = {whole, ct_core_int(el->program, range, decimal.exponent)};
     CtCore *ratio = library_call(el, range, "rationalOfDecimal", NULL, args, 2);
     return ratio == NULL ? NULL : library_call(el, range, "fromRational", type, &ratio, 1);
 }
 
 static CtCore *fraction_literal(CtElab *el, CtSourceRange range, const CtLit *lit, Ground *type, CtEntity *from) {
     bool exact = lit->digits != NULL && instance_has(el, "fromRational", type) && !instance_has(el, "fromDouble", type);
-    if (exact && !signbit(lit->fraction)) return exact_fraction(el, range, lit->digits, type);
+    if (exact && !signbit(lit->fraction)) return exact_fraction(el, range, lit, type);
     CtCore *value = ct_core_double(el->program, range, lit->fraction);
     return from ? call(el, range, from, type, &value, 1) : library_call(el, range, "fromDouble", type, &value, 1);
 }
@@ -129,6 +117,9 @@ CtCore *ct_elab_literal(CtElab *el, CtSourceRange range, const CtLit *lit, bool 
         if (!real) made = fraction_literal(el, range, lit, type, from);
         break;
     }
-    if (real) return ct_core_real(p, range, core, negative ? -lit->fraction : lit->fraction);
+    if (real) {
+        double value = core->kind == TYPE_FLOAT ? ct_syntax_float(el->arena, lit) : lit->fraction;
+        return ct_core_real(p, range, core, negative ? -value : value);
+    }
     return made != NULL ? made : ct_elab_error_term(el, range, core);
 }
