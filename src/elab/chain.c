@@ -23,6 +23,7 @@ static bool link_of(CtElab *el, CtExpr *expr, CtExpr **operands) {
 typedef struct Link {
     CtExpr *expr, *operand; /* the operand that is not the rest of the chain */
     Callee callee;
+    CtExpr *each; /* the function called instead, where numbers are beside arrays; or NULL */
     CtCore *value;
 } Link;
 
@@ -36,6 +37,12 @@ static CtExpr *links_of(CtElab *el, CtExpr *expr, int side, Links *links) {
     for (; length < LONG && link_of(el, end, operands); end = operands[side]) length++;
     if (length < LONG) return NULL;
     for (end = expr; link_of(el, end, operands); end = operands[side]) {
+        CtExpr *each = ct_elab_operands(el, end);
+        if (each != NULL) {
+            memcpy(operands, each->parts + 1, sizeof operands);
+            ct_push(el->arena, links, (Link){.expr = end, .operand = operands[1 - side], .each = each->parts[0]});
+            continue;
+        }
         Callee callee = ct_elab_callee(el, end->parts[0]);
         if (callee.arity != 2 || ct_elab_wants(&callee, 0) > 0 || ct_elab_wants(&callee, 1) > 0) break;
         ct_push(el->arena, links, (Link){.expr = end, .operand = operands[1 - side], .callee = callee});
@@ -49,6 +56,8 @@ static CtCore *bound(CtElab *el, CtCore *value, Lets *lets) {
 
 static CtCore *call_link(CtElab *el, const Link *link, CtCore *left, CtCore *right) {
     CtCore *args[] = {left, right};
+    if (link->each != NULL)
+        return ct_core_app(el->program, link->expr->range, ct_elab_nary(el, link->each, 2), args, 2);
     return ct_elab_call(el, link->expr->range, &link->callee, args, 2);
 }
 
