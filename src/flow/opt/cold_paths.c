@@ -93,54 +93,89 @@ static void visit(ColdPaths *m, CtFlowBlock *block) {
 
 /* ---- texts ---- */
 
-static uint32_t count_in_args(const CtFlowArgs *args, const CtFlowVar *var) {
-    uint32_t uses = 0;
-    for (uint32_t i = 0; i < args->count; i++) uses += args->items[i].var == var;
-    return uses;
+typedef struct Texts { /* the arrays: by the number of the variable */
+    CtArena *arena;
+    const uint32_t *uses;
+    bool *here;             /* the texts that the present block makes, */
+    uint32_t *in_branch;    /* how often the present branch uses each, */
+    CtFlowBlock **only;     /* and the only branch that uses it, if there is one */
+    CT_VEC(uint32_t) found; /* the texts that the present branch uses */
+} Texts;
+
+static void find_in_args(Texts *t, const CtFlowArgs *args) {
+    for (uint32_t i = 0; i < args->count; i++) {
+        const CtFlowVar *var = args->items[i].var;
+        if (var != NULL && t->here[var->id] && t->in_branch[var->id]++ == 0) ct_push(t->arena, &t->found, var->id);
+    }
 }
 
-static uint32_t count_uses(const CtFlowBlock *block, const CtFlowVar *var) {
-    uint32_t uses = count_in_args(&block->values, var);
+static void find_texts(Texts *t, const CtFlowBlock *block) {
+    find_in_args(t, &block->values);
     for (uint32_t i = 0; i < block->steps.count; i++) {
         const CtFlowStep *step = block->steps.items[i];
-        uses += count_in_args(&step->args, var);
-        for (uint32_t j = 0; j < ct_flow_inner_count(step); j++) uses += count_uses(ct_flow_inner(step, j), var);
+        find_in_args(t, &step->args);
+        for (uint32_t j = 0; j < ct_flow_inner_count(step); j++) find_texts(t, ct_flow_inner(step, j));
     }
-    return uses;
 }
 
-/* The only branch, of a step behind this one, that uses the text; NULL if there is none. */
-static CtFlowBlock *using_branch(const CtFlowBlock *block, uint32_t text, uint32_t uses) {
-    for (uint32_t i = text + 1; uses > 0 && i < block->steps.count; i++) {
+static void find_in_branch(Texts *t, CtFlowBlock *branch) {
+    t->found.count = 0;
+    find_texts(t, branch);
+    for (uint32_t i = 0; i < t->found.count; i++) {
+        uint32_t id = t->found.items[i];
+        if (t->in_branch[id] == t->uses[id]) t->only[id] = branch;
+        t->in_branch[id] = 0;
+    }
+}
+
+/* Finds the texts that only one branch of a switch in their block uses; whether there are any. */
+static bool find_branches(Texts *t, const CtFlowBlock *block) {
+    bool any = false;
+    for (uint32_t i = 0; i < block->steps.count; i++) {
         const CtFlowStep *step = block->steps.items[i];
-        for (uint32_t j = 0; step->kind == FLOW_SWITCH && j < step->as.cases.count; j++)
-            if (count_uses(step->as.cases.branches[j].block, block->steps.items[text]->results.items[0]) == uses)
-                return step->as.cases.branches[j].block;
+        if (step->kind == FLOW_STRING) any = t->here[step->results.items[0]->id] = true;
+        for (uint32_t j = 0; any && step->kind == FLOW_SWITCH && j < step->as.cases.count; j++)
+            find_in_branch(t, step->as.cases.branches[j].block);
     }
-    return NULL;
+    return any;
 }
 
-static void move_texts(ColdPaths *m, CtFlowBlock *block, const uint32_t *uses) {
+/* Puts steps in front of a block, the last one first. */
+static void put_in_front(CtArena *arena, CtFlowBlock *block, const CtFlowBlock *front) {
+    CtFlowBlock all = {0};
+    for (uint32_t i = front->steps.count; i-- > 0;) ct_push(arena, &all.steps, front->steps.items[i]);
+    for (uint32_t i = 0; i < block->steps.count; i++) ct_push(arena, &all.steps, block->steps.items[i]);
+    block->steps = all.steps;
+}
+
+static void move_found(Texts *t, CtFlowBlock *block) {
     CtFlowBlock kept = {0};
+    CtMap moved = {0}; /* branch -> a block of its new steps */
     for (uint32_t i = 0; i < block->steps.count; i++) {
         CtFlowStep *step = block->steps.items[i];
-        const CtFlowVar *text = step->kind == FLOW_STRING ? step->results.items[0] : NULL;
-        CtFlowBlock *branch = text != NULL ? using_branch(block, i, uses[text->id]) : NULL;
+        uint32_t id = step->kind == FLOW_STRING ? step->results.items[0]->id : 0;
+        CtFlowBlock *branch = step->kind == FLOW_STRING ? t->only[id] : NULL;
+        if (step->kind == FLOW_STRING) t->here[id] = false;
         if (branch == NULL) {
-            ct_push(m->flow->arena, &kept.steps, step);
+            ct_push(t->arena, &kept.steps, step);
             continue;
         }
-        CtFlowBlock moved = {0};
-        ct_push(m->flow->arena, &moved.steps, step);
-        for (uint32_t j = 0; j < branch->steps.count; j++)
-            ct_push(m->flow->arena, &moved.steps, branch->steps.items[j]);
-        branch->steps = moved.steps;
+        t->only[id] = NULL;
+        CtFlowBlock *front = ct_map_get(&moved, ct_key(branch));
+        if (front == NULL) ct_map_set(t->arena, &moved, ct_key(branch), front = CT_NEW(t->arena, CtFlowBlock));
+        ct_push(t->arena, &front->steps, step);
         CT_FIRED("cold_paths.moved");
     }
     block->steps = kept.steps;
+    for (uint32_t i = 0; i < moved.count; i++)
+        put_in_front(t->arena, (CtFlowBlock *)(uintptr_t)moved.entries[i].key, moved.entries[i].value);
+}
+
+static void move_texts(Texts *t, CtFlowBlock *block) {
+    if (find_branches(t, block)) move_found(t, block);
     for (uint32_t i = 0; i < block->steps.count; i++)
         for (uint32_t j = 0; j < ct_flow_inner_count(block->steps.items[i]); j++)
-            move_texts(m, ct_flow_inner(block->steps.items[i], j), uses);
+            move_texts(t, ct_flow_inner(block->steps.items[i], j));
 }
 
 void ct_flow_cold_paths(CtFlow *flow) {
@@ -148,6 +183,11 @@ void ct_flow_cold_paths(CtFlow *flow) {
         ColdPaths m = {flow, flow->functions.items[i]};
         if (m.function->is_cold_path) continue;
         visit(&m, m.function->body);
-        move_texts(&m, m.function->body, ct_flow_count_uses(flow, m.function));
+        uint32_t vars = m.function->vars + 1;
+        Texts t = {.arena = flow->arena, .uses = ct_flow_count_uses(flow, m.function)};
+        t.here = CT_NEW_ARRAY(flow->arena, bool, vars);
+        t.in_branch = CT_NEW_ARRAY(flow->arena, uint32_t, vars);
+        t.only = CT_NEW_ARRAY(flow->arena, CtFlowBlock *, vars);
+        move_texts(&t, m.function->body);
     }
 }
