@@ -198,23 +198,9 @@ static void share(CtPlaces *w, CtPlace *whole, CtPlace *part, bool shorter) {
 
 /* ---- globals ---- */
 
-static bool reaches(CtPlaces *w, CtMap *met, const CtGlobal *from, const CtGlobal *to) {
-    if (from->body == NULL || ct_map_get(met, ct_key(from)) != NULL) return false;
-    ct_map_set(arena_of(w), met, ct_key(from), met);
-    CtCoreList work = {0};
-    ct_push(arena_of(w), &work, from->body);
-    while (work.count > 0) {
-        CtCore *core = work.items[--work.count];
-        if (core->kind == CORE_GLOBAL && (core->as.global == to || reaches(w, met, core->as.global, to))) return true;
-        ct_core_children(arena_of(w), core, &work);
-    }
-    return false;
-}
-
 /* Whether a function of the program may call itself. */
 static bool is_recursive(CtPlaces *w, const CtGlobal *global) {
-    CtMap met = {0};
-    return !global->is_library && reaches(w, &met, global, global);
+    return !global->is_library && ct_core_cycle(&w->cycles, global) != CYCLE_NONE;
 }
 
 static CtPlacedGlobal *copy_global(CtPlaces *w, CtGlobal *original) {
@@ -302,20 +288,6 @@ static bool expand(CtPlaces *w, CtCore *core) {
     return true;
 }
 
-/* Whether a function is only recursive by calling itself. */
-static bool calls_only_itself(CtPlaces *w, const CtGlobal *global) {
-    CtMap met = {0};
-    CtCoreList work = {0};
-    if (global->body != NULL) ct_push(arena_of(w), &work, global->body);
-    while (work.count > 0) {
-        CtCore *core = work.items[--work.count];
-        bool other = core->kind == CORE_GLOBAL && core->as.global != global;
-        if (other && reaches(w, &met, core->as.global, global)) return false;
-        ct_core_children(arena_of(w), core, &work);
-    }
-    return true;
-}
-
 /* Whether lists, or functions or tuples with lists, are in the elements of a list in the type of a function. */
 static bool has_lists_in_lists(CtPlaces *w, const CtType *type) {
     for (uint32_t i = 0; i < type->count; i++)
@@ -326,9 +298,9 @@ static bool has_lists_in_lists(CtPlaces *w, const CtType *type) {
 /* Whether a function of the library is copied for each of its uses: what one use gives it does not become the list of
  * another. The lists that a recursion goes through stay lists, so that only the lists in these matter. */
 static bool is_copied_for_use(CtPlaces *w, const CtGlobal *global) {
-    CtMap met = {0};
     if (!global->is_library || global->type->kind != TYPE_FUN || w->copies.count >= MOST_COPIES_FOR_USES) return false;
-    return !reaches(w, &met, global, global) || (has_lists_in_lists(w, global->type) && calls_only_itself(w, global));
+    CtCycle cycle = ct_core_cycle(&w->cycles, global);
+    return cycle == CYCLE_NONE || (cycle == CYCLE_OWN && has_lists_in_lists(w, global->type));
 }
 
 static CtPlace *infer_global(CtPlaces *w, CtCore *core) {
@@ -730,7 +702,8 @@ static CtPlace *infer(CtPlaces *w, CtCore *core) {
 /* ---- all of a program ---- */
 
 bool ct_core_list_places(CtProgram *p, CtGlobal *const *roots, uint32_t count, bool recursion) {
-    CtPlaces w = {.lists = {.p = p}, .root_count = count, .opens_rows = recursion};
+    CtPlaces w = {
+        .lists = {.p = p}, .cycles = {.arena = p->context->arena}, .root_count = count, .opens_rows = recursion};
     for (uint32_t i = 0; i < count; i++) {
         if (roots[i]->body == NULL) return false;
         CtPlacedGlobal *root = placed_global(&w, roots[i]);

@@ -2,6 +2,7 @@
 #ifndef CT_CORE_LIST_PLACES_H
 #define CT_CORE_LIST_PLACES_H
 
+#include "core/cycles.h"
 #include "core/lists.h"
 
 typedef enum CtListForm { FORM_LIST, FORM_ARRAY, FORM_ROW } CtListForm;
@@ -47,6 +48,7 @@ typedef struct CtPlacedPart {
 
 typedef struct CtPlaces {
     CtLists lists;
+    CtCycles cycles;
     CtMap vars;                      /* CtVar * -> CtPlace * */
     CtMap fields;                    /* CtType *const * of a constructor's field -> CtPlace * */
     CtMap globals;                   /* CtGlobal * -> CtPlacedGlobal * */
