@@ -6,6 +6,7 @@
 #include "emit/vector/internal.h"
 
 typedef struct Nest {
+    const Emit *e;
     bool has_loop, has_sums;
     bool only_sums;    /* one of its loops does nothing but add up */
     bool changes_rows; /* another changes the elements of a row of the outer loop's */
@@ -56,15 +57,36 @@ static bool is_plain(Nest *nest, const CtFlowBlock *block, bool inside) {
     return true;
 }
 
+typedef struct Chain { /* the steps from a carried number to what it is in the next iteration */
+    const Emit *e;
+    const CtFlowBlock *block;
+    const CtFlowVar *param;
+    bool sums_only;
+    CtMap seen; /* variables that do not depend on `param` in this way */
+} Chain;
+
+static bool continues(const Chain *chain, CtPrim prim) {
+    return prim == PRIM_ADD || (!chain->sums_only && (prim == PRIM_INT_ADD || prim == PRIM_MAX || prim == PRIM_MIN));
+}
+
+/* Whether a value is reached from the carried number by such steps alone. A value is looked at once, however many
+ * others use it. */
+static bool is_reached(Chain *chain, const CtFlowArg *value) {
+    if (value->var == chain->param) return true;
+    const CtFlowStep *step = ct_flow_binder(chain->block, value->var);
+    if (step == NULL || step->kind != FLOW_PRIM || step->args.count != 2 || !continues(chain, step->as.prim))
+        return false;
+    if (ct_map_has(&chain->seen, value->var->id)) return false;
+    if (is_reached(chain, &step->args.items[0]) || is_reached(chain, &step->args.items[1])) return true;
+    ct_map_set(chain->e->arena, &chain->seen, value->var->id, value->var);
+    return false;
+}
+
 /* Whether a carried number is reduced, by additions, or by the larger or the smaller: not a recurrence, of which each
  * iteration waits for the one before, so that the loop cannot be vectorised along the row. */
-static bool is_reduced(const CtFlowBlock *block, const CtFlowVar *param, const CtFlowArg *value) {
-    if (value->var == param) return true;
-    const CtFlowStep *step = ct_flow_binder(block, value->var);
-    if (step == NULL || step->kind != FLOW_PRIM || step->args.count != 2) return false;
-    CtPrim prim = step->as.prim;
-    if (prim != PRIM_ADD && prim != PRIM_INT_ADD && prim != PRIM_MAX && prim != PRIM_MIN) return false;
-    return is_reduced(block, param, &step->args.items[0]) || is_reduced(block, param, &step->args.items[1]);
+static bool is_reduced(const Emit *e, const CtFlowBlock *block, uint32_t carried, bool sums_only) {
+    Chain chain = {.e = e, .block = block, .param = block->params.items[1 + carried], .sums_only = sums_only};
+    return is_reached(&chain, &block->values.items[carried]);
 }
 
 static bool fits(Nest *nest, const CtFlowStep *loop, bool inside) {
@@ -73,7 +95,7 @@ static bool fits(Nest *nest, const CtFlowStep *loop, bool inside) {
     if (block->exit != EXIT_YIELD) return false;
     for (uint32_t i = 0; i < loop->as.loop.carried; i++) {
         if (loop->results.items[i]->type->kind == FLOW_ARRAY) continue;
-        if (!is_reduced(block, block->params.items[1 + i], &block->values.items[i])) return false;
+        if (!is_reduced(nest->e, block, i, false)) return false;
         sums++;
     }
     nest->has_sums |= sums > 0;
@@ -84,28 +106,19 @@ static bool fits(Nest *nest, const CtFlowStep *loop, bool inside) {
 /* A loop that only adds up is better vectorised over the rows, because then no sum has to be reduced across lanes; but
  * not where the rows would have to be changed element by element for that. */
 bool ct_emit_vector_is_elementwise(const Emit *e, const CtFlowStep *loop) {
-    Nest nest = {0};
+    Nest nest = {.e = e};
     if (!fits(&nest, loop, false) || (nest.only_sums && !nest.changes_rows)) return false;
     if (nest.only_sums) CT_FIRED("elementwise.sums_and_rows");
     return nest.has_loop ? !nest.has_sums || !e->exact : !nest.has_sums && !ct_emit_streams(e, loop);
 }
 
-/* Whether a carried number is a sum of it and others. */
-static bool is_sum(const CtFlowBlock *block, const CtFlowVar *param, const CtFlowArg *value) {
-    if (value->var == param) return true;
-    const CtFlowStep *step = ct_flow_binder(block, value->var);
-    if (!ct_flow_is_prim(step, PRIM_ADD)) return false;
-    return is_sum(block, param, &step->args.items[0]) || is_sum(block, param, &step->args.items[1]);
-}
-
 /* Whether a loop only sums what it computes of elements that follow one another. */
-static bool sums(const CtFlowStep *loop) {
+static bool sums(const Emit *e, const CtFlowStep *loop) {
     const CtFlowBlock *block = loop->as.loop.block;
     if (loop->as.loop.initial || block->exit != EXIT_YIELD || loop->results.count != loop->as.loop.carried)
         return false;
     for (uint32_t i = 0; i < loop->as.loop.carried; i++) {
-        const CtFlowVar *param = block->params.items[1 + i];
-        if (param->type->kind != FLOW_F64 || !is_sum(block, param, &block->values.items[i])) return false;
+        if (block->params.items[1 + i]->type->kind != FLOW_F64 || !is_reduced(e, block, i, true)) return false;
     }
     for (uint32_t i = 0; i < block->steps.count; i++) {
         const CtFlowStep *step = block->steps.items[i];
@@ -117,14 +130,14 @@ static bool sums(const CtFlowStep *loop) {
     return true;
 }
 
-bool ct_emit_vector_sums_rows(const CtFlowStep *loop) {
+bool ct_emit_vector_sums_rows(const Emit *e, const CtFlowStep *loop) {
     const CtFlowBlock *block = loop->as.loop.block;
     bool any = false;
     for (uint32_t i = 0; i < block->steps.count; i++) {
         const CtFlowStep *step = block->steps.items[i];
         if (step->kind == FLOW_READ || step->kind == FLOW_DIM) continue;
         if (step->kind == FLOW_PRIM && ct_prim_is_light(step->as.prim)) continue;
-        if (step->kind != FLOW_LOOP || !sums(step)) return false;
+        if (step->kind != FLOW_LOOP || !sums(e, step)) return false;
         any = true;
     }
     return any;

@@ -20,7 +20,7 @@ void ct_emit_vector_delays_end(Emit *e, const CtFlowStep *step, const LaneSum *s
 bool ct_emit_vector_is_elementwise(const Emit *e, const CtFlowStep *loop);
 /* Whether the loops inside a loop only sum along rows, so that each may be vectorised instead, and the loop itself
  * calls no functions, which take less time in lanes. */
-bool ct_emit_vector_sums_rows(const CtFlowStep *loop);
+bool ct_emit_vector_sums_rows(const Emit *e, const CtFlowStep *loop);
 LaneKind ct_emit_vector_kind(const Emit *e, const CtFlowArg *arg);
 /* The vector form of a primitive in C, with operands A and B; NULL: there is none. */
 const char *ct_emit_vector_value(CtPrim prim);

@@ -192,7 +192,7 @@ static const char *packed_array(const Emit *e) {
 bool ct_emit_vector_has_two_ways(const Emit *e, const CtFlowStep *loop) {
     for (uint32_t i = 0; i < loop->as.loop.carried; i++)
         if (e->lanes[loop->as.loop.block->params.items[1 + i]->id].kind == LANE_ACC) return false;
-    return !e->exact && packed_array(e) != NULL && ct_emit_vector_sums_rows(loop);
+    return !e->exact && packed_array(e) != NULL && ct_emit_vector_sums_rows(e, loop);
 }
 
 /* Memory for the rows of a vector of iterations; none if there are too few iterations for one. */
