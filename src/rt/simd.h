@@ -427,10 +427,13 @@ static CT_INSIDE inline void ct_lanes_transpose(ct_lanes x[CT_LANES]) {
 #define CT_LONG_ROW 16
 #endif
 
-/* Gathers rows into lanes, and scatters lanes into rows. */
-#define CT_IN_ROW(l) from[l * length + j].f
-#define CT_ROW_AT(l) ct_lanes_load(from + l * length + j)
-static CT_NEAR void ct_lanes_rows(ct_lanes *restrict to, const ct_word *restrict from, int64_t length) {
+/* Whether to put a row of so many elements into a lane takes no longer than to compute with those that are read. */
+static inline bool ct_row_pays(int64_t length, double reads) { return (double)length <= CT_LONG_ROW * (1 + reads); }
+
+/* Gathers the first elements of rows of `row` elements into lanes, and scatters lanes into rows. */
+#define CT_IN_ROW(l) from[l * row + j].f
+#define CT_ROW_AT(l) ct_lanes_load(from + l * row + j)
+static CT_NEAR void ct_lanes_rows(ct_lanes *restrict to, const ct_word *restrict from, int64_t row, int64_t length) {
     int64_t j = 0;
 #if CT_TRANSPOSES
     for (; j + CT_LANES <= length; j += CT_LANES) {

@@ -43,6 +43,15 @@ void ct_emit_vector_give_back(Emit *e, Lane *lane);
 const char *ct_emit_vector_place(Emit *e, const CtFlowArg *array, const CtFlowArgs *indices);
 /* Writes one iteration of an inner loop; `names`: of its carried variables. */
 void ct_emit_vector_iteration(Emit *e, const CtFlowStep *loop, const char *const *names);
+/* row_reads.c: what an iteration reads of the rows of an array from outside, or of a row that is put into lanes, which
+ * have the number `rows`. */
+RowReads *ct_emit_vector_row_reads(const Emit *e, const CtFlowBlock *block, uint32_t rows);
+/* Whether it reads elements of a row only, at places that are the same for all; and whether these are few, or far from
+ * each other, so that to gather them takes less time than to pack the row. */
+bool ct_emit_vector_reads_columns(const RowReads *reads);
+bool ct_emit_vector_reads_few(const RowReads *reads);
+/* How many elements that is at most, in C; NULL: all of them, or not known. */
+const char *ct_emit_vector_reads_of(Emit *e, const RowReads *reads);
 /* strip_accumulators.c: marks accumulators that an inner loop adds to at consecutive indices, so that a strip can sum
  * them. */
 void ct_emit_vector_mark_narrow(const Emit *e, const CtFlowStep *loop);

@@ -203,7 +203,10 @@ static void begin_packs(Emit *e, const char *to, const char *index) {
         uint32_t number = ++e->temporaries;
         lane->length = ct_format(e->arena, "words%u", number);
         lane->packed = ct_format(e->arena, "rows%u", number);
-        ct_emit_line(e, "const int64_t %s = ct_row_words(%s);", lane->length, e->uses[i].text);
+        const char *words = ct_format(e->arena, "ct_row_words(%s)", e->uses[i].text);
+        if (ct_emit_vector_reads_columns(lane->reads) && CT_FIRED("lane_loop.first_columns"))
+            words = ct_format(e->arena, "ct_int_min(%s, %lld)", words, (long long)lane->reads->columns);
+        ct_emit_line(e, "const int64_t %s = %s;", lane->length, words);
         ct_emit_line(e, "ct_word *memory%u = NULL;", number);
         ct_emit_line(e, "ct_lanes *%s = NULL;", lane->packed);
         ct_emit_line(e, "if (%s + CT_LANES <= %s) %s = ct_lanes_take(rt, %s, &memory%u);", index, to, lane->packed,
@@ -219,6 +222,22 @@ static const char *within_packed(Emit *e, const char *to) {
         const char *within = ct_format(e->arena, "across%u", ++e->temporaries);
         ct_emit_line(e, "const int64_t %s = ct_int_min(%s, %s->dims[0]);", within, to, e->uses[i].text);
         to = within;
+    }
+    return to;
+}
+
+/* The end of the vectors; the first iteration, if much less is read of rows than would be put into lanes. */
+static const char *enough_of_rows(Emit *e, const char *to, const char *index) {
+    for (uint32_t i = 0; i < e->function->vars; i++) {
+        const Lane *lane = &e->lanes[i];
+        if (!lane->is_packed || ct_emit_vector_reads_columns(lane->reads)) continue;
+        const char *reads = ct_emit_vector_reads_of(e, lane->reads), *rows = e->uses[i].text;
+        if (reads == NULL) continue;
+        CT_FIRED("lane_loop.enough_of_rows");
+        const char *enough = ct_format(e->arena, "across%u", ++e->temporaries);
+        ct_emit_line(e, "const int64_t %s = ct_row_pays(ct_row_words(%s), %s) ? %s : %s;", enough, rows, reads, to,
+                     index);
+        to = enough;
     }
     return to;
 }
@@ -243,10 +262,11 @@ static void each_pack(Emit *e, const char *index) {
     for (uint32_t i = 0; i < e->function->vars; i++) {
         const Lane *lane = &e->lanes[i];
         if (!lane->is_packed) continue;
-        const char *rows = ct_format(e->arena, "%s->dims[0]", e->uses[i].text);
+        const char *array = e->uses[i].text, *rows = ct_format(e->arena, "%s->dims[0]", array), *row = lane->length;
+        if (ct_emit_vector_reads_columns(lane->reads)) row = ct_format(e->arena, "ct_row_words(%s)", array);
         if (index != NULL)
-            ct_emit_line(e, "ct_lanes_rows(%s, %s->data + %s * %s, %s);", lane->packed, e->uses[i].text,
-                         ct_emit_below(e, index, "CT_LANES", rows), lane->length, lane->length);
+            ct_emit_line(e, "ct_lanes_rows(%s, %s->data + %s * %s, %s, %s);", lane->packed, array,
+                         ct_emit_below(e, index, "CT_LANES", rows), row, row, lane->length);
         else
             ct_emit_line(e, "if (%s != NULL) ct_lanes_give(rt, memory%s, %s);", lane->packed,
                          lane->packed + strlen("rows"), lane->length);
@@ -294,6 +314,7 @@ bool ct_emit_vector_iterations(Emit *e, const CtFlowStep *step, const LaneSum *s
     }
     const char *iterations = ct_format(e->arena, "%s - %s", to, index);
     to = within_packed(e, to);
+    to = enough_of_rows(e, to, index);
     to = enough_for_wide(e, step, sums, names, iterations, to, index);
     begin_packs(e, to, index);
     begin_sums(e, step, sums, names, iterations);

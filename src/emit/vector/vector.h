@@ -20,11 +20,21 @@ typedef enum LaneKind {
     LANE_MORE,      /* an OLD with the added value, `term` */
 } LaneKind;
 
+/* The elements of a row that an iteration reads: row_reads.c. */
+typedef struct RowReads {
+    bool is_whole;            /* all of them, or it is not known how many */
+    bool is_flat;             /* a row of numbers, not of rows */
+    uint32_t apart;           /* number of reads outside of inner loops */
+    int64_t columns;          /* which are in so many first columns */
+    CT_VEC(CtFlowArgs) loops; /* for each inner loop that reads some: its number of iterations, and of those around */
+} RowReads;
+
 typedef struct Lane {
     LaneKind kind;
-    CtFlowArg base;          /* ROW */
+    CtFlowArg base;          /* ROW, and ARRAY that an array of arrays holds by reference */
     CtFlowArgs indices;      /* ROW; only the first may vary, and it is the loop's index then */
     bool is_packed;          /* an array from outside whose rows of the current iterations have been packed */
+    const RowReads *reads;   /* is_packed, and ARRAY held by reference */
     const char *packed;      /* the C variable of the packed rows */
     const char *data;        /* ACC, in its root: pointer to its elements */
     const char *length;      /* ARRAY, in its root, and MATRIX: total number of elements, in C */

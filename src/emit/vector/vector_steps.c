@@ -198,7 +198,11 @@ static void read_references(Emit *e, const CtFlowStep *step) {
         ct_emit_vector_lanes_of(e, ct_emit_arg(e, &step->args.items[1]), ct_emit_arg(e, &step->args.items[0])));
     const char *n = ct_format(e->arena, "n%u", ++e->temporaries);
     ct_emit_line(e, "const int64_t %s = ct_lanes_length(%s);", n, from);
-    leave_with_nothing(e, ct_format(e->arena, "%s < 0", n));
+    const char *reads = ct_emit_vector_reads_of(e, e->lanes[step->results.items[0]->id].reads),
+               *wrong = ct_format(e->arena, "%s < 0", n);
+    if (reads != NULL && CT_FIRED("vector_steps.enough_of_references"))
+        wrong = ct_format(e->arena, "%s || !ct_row_pays(%s, %s)", wrong, n, reads);
+    leave_with_nothing(e, wrong);
     begin_array(e, step->results.items[0], n);
     ct_emit_line(e, "ct_lanes_arrays(%s, %s, %s);", ct_emit_name(e, step->results.items[0]), from, n);
 }

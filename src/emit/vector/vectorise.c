@@ -183,7 +183,7 @@ static bool fits_read(Scan *s, const CtFlowStep *step) {
     if (ct_emit_vector_kind(s->e, &step->args.items[1]) == LANE_ITERATION && step->args.count == 2 &&
         is_outside(s, &step->args.items[0]) &&
         is_vector(step->args.items[0].type->element)) { /* an array of arrays by reference */
-        *lane(s, result) = (Lane){.kind = LANE_ARRAY, .root = result};
+        *lane(s, result) = (Lane){.kind = LANE_ARRAY, .root = result, .base = step->args.items[0]};
         return CT_FIRED("vectorise.references") && leave(s);
     }
     ct_emit_vector_position(s->e, step, &array, &indices);
@@ -645,6 +645,18 @@ static bool can_mask_rest(const Scan *s, const CtFlowStep *loop, const LaneSum *
     return true;
 }
 
+/* Finds how much of each row is read. Rows of which a few elements are read are not packed. */
+static void weigh_rows(Scan *s) {
+    for (uint32_t i = 0; i < s->e->function->vars; i++) {
+        Lane *rows = &s->e->lanes[i];
+        bool is_put = rows->kind == LANE_ARRAY && rows->root->id == i && rows->base.var != NULL;
+        if (!rows->is_packed && !is_put) continue;
+        rows->reads = ct_emit_vector_row_reads(s->e, s->body, i);
+        if (rows->is_packed && ct_emit_vector_reads_few(rows->reads))
+            rows->is_packed = !CT_FIRED("vectorise.few_of_row");
+    }
+}
+
 bool ct_emit_vector_fit(Emit *e, const CtFlowStep *step, LaneSum *sums) {
     const CtFlowBlock *block = step->as.loop.block;
     if (e->lanes != NULL || e->one_by_one || step->as.loop.initial || block->exit != EXIT_YIELD) return false;
@@ -655,6 +667,7 @@ bool ct_emit_vector_fit(Emit *e, const CtFlowStep *step, LaneSum *sums) {
     e->lanes = CT_NEW_ARRAY(e->arena, Lane, e->function->vars + 1);
     lane(&scan, block->params.items[0])->kind = LANE_ITERATION;
     bool fit = find_sums(e, step, sums) && fits(&scan, block);
+    if (fit) weigh_rows(&scan);
     e->masks_rest = fit && can_mask_rest(&scan, step, sums);
     fit = fit && (scan.has_loop || scan.has_arrays || has_sums(e, step) || ct_emit_streams(e, step) || e->masks_rest) &&
           fits_results(&scan, step);
