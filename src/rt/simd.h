@@ -570,6 +570,10 @@ static inline void ct_lanes_add_at(void *to, ct_lane_ints at, ct_lanes x) {
 
 /* Whether to make copies of so many elements, and to collect them, takes no longer than so many iterations. */
 static inline bool ct_wide_pays(int64_t length, int64_t iterations) { return length / 64 <= iterations; }
+/* The same for copies that have to fit into the cache, and of which each iteration adds to `added`. */
+static inline bool ct_wide_fits(int64_t length, int64_t iterations, int64_t added) {
+    return length <= CT_WIDE && length / added <= iterations;
+}
 /* Copies in every lane of all elements of an accumulator; NULL when there are too many elements, for the cache or for
  * so many iterations. */
 static CT_NEAR ct_lanes *ct_lanes_wide(ct_run *rt, int64_t length, int64_t iterations, ct_word **memory) {

@@ -33,6 +33,12 @@ static void add_terms(Emit *e, const LaneSum *sum, const char *name) {
     ct_emit_line(e, "for (int lane = 0; lane < CT_LANES; lane++) %s = %s%s;", name, name, terms.data);
 }
 
+/* Whether to make copies of all elements pays. An inner loop may add to many of them. */
+static const char *wide_fits(Emit *e, const Lane *lane, const char *name, const char *iterations) {
+    uint32_t added = lane->adds_in_loop ? 64 : 2 * lane->added;
+    return ct_format(e->arena, "ct_wide_fits(ct_words(%s), %s, %u)", name, iterations, added);
+}
+
 /* Makes the copies of an accumulator's elements in each lane. */
 static void begin_wide(Emit *e, Lane *lane, const char *name, const char *iterations) {
     lane->packed = ct_format(e->arena, "%s_wide", name);
@@ -40,8 +46,8 @@ static void begin_wide(Emit *e, Lane *lane, const char *name, const char *iterat
     if (lane->may_be_narrow)
         ct_emit_line(e, "const int64_t %s = ct_words(%s);", lane->length, name);
     else
-        ct_emit_line(e, "const int64_t %s = ct_wide_pays(ct_words(%s), %s) ? ct_words(%s) : 0;", lane->length, name,
-                     iterations, name);
+        ct_emit_line(e, "const int64_t %s = %s ? ct_words(%s) : 0;", lane->length, wide_fits(e, lane, name, iterations),
+                     name);
     ct_emit_line(e, "ct_word *%s_memory;", name);
     if (lane->may_be_narrow) {
         ct_emit_line(e, "ct_lanes *%s = ct_lanes_wide(rt, %s, %s, &%s_memory);", lane->packed, lane->length, iterations,
@@ -251,8 +257,8 @@ static const char *enough_for_wide(Emit *e, const CtFlowStep *step, const LaneSu
         if (sums[i].delayed != NULL || lane->kind != LANE_ACC || !lane->is_wide || lane->may_be_narrow) continue;
         const char *enough = ct_format(e->arena, "across%u", ++e->temporaries);
         CT_FIRED("lane_loop.enough_for_wide");
-        ct_emit_line(e, "const int64_t %s = ct_wide_pays(ct_words(%s), %s) ? %s : %s;", enough, names[i], iterations,
-                     to, index);
+        ct_emit_line(e, "const int64_t %s = %s ? %s : %s;", enough, wide_fits(e, lane, names[i], iterations), to,
+                     index);
         to = enough;
     }
     return to;

@@ -47,6 +47,8 @@ typedef struct Lane {
     int slope;               /* VALUE, an Int: what each lane has more than the one before, 1 or −1; 0: not known */
     bool is_taken;           /* ARRAY, in its root, and MATRIX: its memory has not been freed yet */
     bool is_wide;            /* ACC, in its root: each lane adds to its own copy of the elements first */
+    uint32_t added;          /* of these, to how many an iteration adds outside of inner loops */
+    bool adds_in_loop;       /* it adds to some in inner loops */
     bool may_be_narrow;      /* as is_wide, unless the copies would not fit into the cache */
     const char *terms;       /* ACC that a strip adds to: the array of terms */
 } Lane;

@@ -316,7 +316,10 @@ static bool fits_update(Scan *s, const CtFlowStep *step) {
     s->adds = s->has_loop = true;
     bool differs = false;
     for (uint32_t i = 1; i + 1 < step->args.count; i++) differs |= !same(s, &step->args.items[i]);
-    if (!differs) s->e->lanes[lane(s, result)->root->id].is_wide = CT_FIRED("vectorise.wide_accumulator");
+    Lane *root = &s->e->lanes[lane(s, result)->root->id];
+    if (!differs) root->is_wide = CT_FIRED("vectorise.wide_accumulator");
+    root->adds_in_loop |= !differs && s->inner > 0;
+    root->added += !differs && s->inner == 0;
     return is_same_place(lane(s, value->var)->read, step);
 }
 
