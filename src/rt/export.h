@@ -96,6 +96,11 @@ static inline int64_t ct_export_tag(ct_export *o, int64_t tag, int64_t count) {
     return tag;
 }
 
+static inline int64_t ct_export_char(ct_export *o, uint32_t point) {
+    if (!ct_is_code_point(point)) ct_export_wrong(o, "a number that is no Char");
+    return point;
+}
+
 /* A string from NUL-terminated UTF-8; invalid sequences become U+FFFD. */
 static inline ct_node *ct_export_string(ct_export *o, const char *text) {
     ct_node *list = ct_bare(&o->run, 0);
@@ -111,11 +116,13 @@ static inline ct_node *ct_export_string(ct_export *o, const char *text) {
                         : first < 0xF8 ? 4
                                        : 0;
         uint32_t point = length < 2 ? first : first & (0xFFu >> (length + 1));
-        if (length != end - start) {
+        for (size_t i = start + 1; i < end; i++) point = point << 6 | ((unsigned char)text[i] & 0x3F);
+        char shortest[4];
+        bool is_surrogate = point >> 11 == 0xD800 >> 11;
+        if (length != end - start || is_surrogate || ct_put_utf8(shortest, point) != length) {
             start = end - 1;
             point = 0xFFFD;
         }
-        for (size_t i = start + 1; i < end; i++) point = point << 6 | ((unsigned char)text[i] & 0x3F);
         list = ct_string_cell(&o->run, (int64_t)point, list);
         end = start;
     }

@@ -2,6 +2,7 @@
  * cotan compile results.cot polar --vjp --jvp -o polar
  * cotan compile results.cot same --vjp -o same
  * cotan compile results.cot bits -o bits
+ * cotan compile results.cot codes -o codes
  * cotan compile results.cot pick --grad -o pick
  * cotan compile results.cot main -o main_
  *
@@ -14,11 +15,14 @@
  * cotan grad results.cot pick --json --at '[[1, 2, 3], -1]'
  * cotan grad results.cot pick --json --at '[[1, 2, 3], 1]'
  * cotan run results.cot --json
+ * cotan run results.cot codes --json --args '["a", "\u00e9\ufffd\ufffd\u20ac"]'
+ * cotan run results.cot codes --json --args '["a", "\ufffd\ufffd\ufffd|\ufffd\ufffd\ufffd|\ufffd\ufffd\ufffd\ufffd|\ufffd\ufffd"]'
  */
 #include <pthread.h>
 #include <stdio.h>
 
 #include "bits.h"
+#include "codes.h"
 #include "int.h"
 #include "main_.h"
 #include "pick.h"
@@ -106,6 +110,19 @@ int main(void) {
     int64_t answer;
     if (cotan_main(NULL, &answer).code != 0) return 8;
     printf("{\"value\":%lld}\n", (long long)answer);
+
+    /* texts that are not UTF-8: stray bytes; longer than need be, surrogates, above the last code point, cut off */
+    const char *texts[] = {"\xC3\xA9\x80\xFF\xE2\x82\xAC", "\xE0\x80\x80|\xED\xA0\x80|\xF4\x90\x80\x80|\xE2\x82"};
+    codes_run code = {0};
+    codes_array_int points;
+    for (int i = 0; i < 2; i++) {
+        if (codes(&code, 'a', texts[i], &points).code != 0) return 11;
+        printf("{\"value\":[");
+        for (size_t j = 0; j < points.size; j++) printf("%s%lld", j > 0 ? "," : "", (long long)points.data[j]);
+        printf("]}\n");
+    }
+    if (codes(&code, 0x110000, "", &points).code != 601) return 12;
+    codes_close(&code);
 
     pthread_t threads[4];
     double sums[4] = {0};

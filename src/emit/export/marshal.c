@@ -29,17 +29,19 @@ static bool is_real(const ExportType *type) {
     return type->type->kind == TYPE_DOUBLE || type->type->kind == TYPE_FLOAT;
 }
 
+static bool is_char(const ExportType *type) { return type->kind == EXPORT_SCALAR && type->type->kind == TYPE_CHAR; }
+
 void ct_emit_export_put_in(CtText *out, CtFlow *flow, int depth, const ExportType *type, const char *value,
                            const char *to, uint32_t at) {
     (void)flow;
     switch (type->kind) {
-    case EXPORT_SCALAR: {
-        const char *cast = type->type->kind == TYPE_FLOAT  ? "(double)"
-                           : type->type->kind == TYPE_CHAR ? "(int64_t)"
-                                                           : "";
-        line(out, depth, "%s[%u].%c = %s%s;", to, at, is_real(type) ? 'f' : 'i', cast, value);
+    case EXPORT_SCALAR:
+        if (is_char(type))
+            line(out, depth, "%s[%u].i = ct_export_char(o, %s);", to, at, value);
+        else
+            line(out, depth, "%s[%u].%c = %s%s;", to, at, is_real(type) ? 'f' : 'i',
+                 type->type->kind == TYPE_FLOAT ? "(double)" : "", value);
         return;
-    }
     case EXPORT_ENUM:
         line(out, depth, "%s[%u].i = ct_export_tag(o, (int64_t)%s, %u);", to, at, value, type->con_count);
         return;
@@ -116,15 +118,16 @@ static void put_fields_out(CtText *out, CtFlow *flow, int depth, const ExportCon
     }
 }
 
-/* Whether a conversion needs the state: not for plain numbers; on the way in, for nodes and for tags that are
- * checked. */
+/* Whether a conversion needs the state: not for plain numbers; on the way in, for nodes and for tags and
+ * characters that are checked. */
 static bool uses_state(CtFlow *flow, const ExportType *type, bool in) {
     CtType *const *parts;
     uint32_t count;
     bool uses = in && !ct_flow_parts(flow, type->type, &parts, &count);
     for (uint32_t i = 0; i < type->cons[0].count; i++) {
-        ExportKind kind = type->cons[0].types[i]->kind;
-        uses |= kind != EXPORT_SCALAR && (in || kind != EXPORT_ENUM);
+        const ExportType *field = type->cons[0].types[i];
+        uses |= field->kind != EXPORT_SCALAR && (in || field->kind != EXPORT_ENUM);
+        uses |= in && is_char(field);
     }
     return uses;
 }
