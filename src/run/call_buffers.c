@@ -144,7 +144,8 @@ bool ct_run_native_apply(CtNative *native, size_t limit, const CtFlat *input, co
     native->outer.run.code = 801;
     native->outer.run.site = 0;
     native->outer.run.message = (char *)"there is no memory for a stack";
-    work(native);
+    bool tells = native->recurses && native->flow->tells_messages; /* what has been told would be told again */
+    if (!tells) work(native);
     if (!native->done && native->recurses && native->outer.run.code == 801) {
         ct_export_drop(&native->outer, native->constant_words);
         native->locale = uselocale((locale_t)0);

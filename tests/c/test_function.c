@@ -16,7 +16,7 @@
 #define expect_near(found, expected, by) assert_true(fabs((found) - (expected)) <= (by))
 
 static const char source[] =
-    "data Model = Model { weights :: Array (Array Double), bias :: Double }\n"
+    "import Debug.Trace; data Model = Model { weights :: Array (Array Double), bias :: Double }\n"
     "loss :: Model -> Array Double -> Array Double -> Double\n"
     "loss m xs ys = sum (zipWith (\\row y -> (sum (zipWith (\\w x -> w * x) row xs) + bias m - y) ^ 2) (weights m) "
     "ys)\n"
@@ -37,6 +37,8 @@ static const char source[] =
     "rows xs = xs ! 1\n"
     "climb :: Int -> Double\n"
     "climb n = if n == 0 then 0 else 1 + climb (n - 1)\n"
+    "told :: Int -> Double\n"
+    "told n = trace \"begin\" (climb n)\n"
     "total :: [Double] -> Double\n"
     "total xs = sum xs\n"
     "table :: Array Double\n"
@@ -398,6 +400,32 @@ static void depth(void **state) {
     each_engine(depth_of);
 }
 
+static void count_message(void *data, const char *text, size_t length, double fraction) {
+    (void)fraction;
+    if (text != NULL && length == strlen("begin") && memcmp(text, "begin", length) == 0) ++*(int *)data;
+}
+
+/* What is told before the caller's stack is found to be too small is told once. */
+static void messages_of(const Setting *s) {
+    int told = 0;
+    int64_t n = 100000;
+    double height;
+    cotan_buffer in[] = {{&n, {0}}}, out[] = {{&height, {0}}};
+    cotan_function *f = make(s, COTAN_RUN, "told", NULL);
+    cotan_set_trace(s->context, count_message, &told);
+    assert_null(cotan_apply(f, in, out));
+    expect_near(height, (double)n, 0);
+    assert_int_equal(told, 1);
+}
+
+static void messages(void **state) {
+    (void)state;
+#ifdef __SANITIZE_ADDRESS__
+    skip(); /* as above */
+#endif
+    each_engine(messages_of);
+}
+
 static void foreign_of(const Setting *s) {
     static const char *const wrong[] = {"",
                                         "{}",
@@ -662,6 +690,7 @@ int main(void) {
         cmocka_unit_test(interrupted), cmocka_unit_test(threads),
         cmocka_unit_test(beside),      cmocka_unit_test(definitions),
         cmocka_unit_test(limits),      cmocka_unit_test(interrupted_late),
+        cmocka_unit_test(messages),
     };
     return cmocka_run_group_tests_name("function", tests, NULL, NULL);
 }
