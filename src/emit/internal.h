@@ -83,6 +83,7 @@ typedef struct Emit {
     bool *live; /* by variable number: it is used in this copy of the part; NULL: the loop is not written in copies */
     /* shared_loops.h */
     const CtFlowStep *part; /* the loop a part of which is being written; NULL: none */
+    double *work;           /* of functions' bodies: loop_work.c */
     bool in_loop;           /* the function's code being written is inside a loop */
     uint32_t shares;
     CtText parts; /* functions of C for the parts of this function's loops */

@@ -54,18 +54,29 @@ static bool iterations(const CtFlowFunction *function, const CtFlowBlock *block)
     return false;
 }
 
+/* The work of a function's body at a depth of calls. It is the same for all of its calls, in which no length is known,
+ * and is found once: as many calls as there are in each function would be looked into at every depth. */
+static double body_work(Emit *e, const CtFlowFunction *function, int depth) {
+    if (e->work == NULL) e->work = CT_NEW_ARRAY(e->arena, double, (size_t)e->flow->functions.count *(WORK_DEEPEST + 1));
+    double *known = &e->work[(size_t)function->id * (WORK_DEEPEST + 1) + (size_t)depth];
+    if (*known > 0) return *known - 1;
+    CtText terms = ct_text(e->arena);
+    Work work = {0, &terms, depth};
+    Use *uses = e->uses;
+    e->uses = CT_NEW_ARRAY(e->arena, Use, function->vars + 1);
+    add_block(e, function->body, &work);
+    e->uses = uses;
+    *known = work.steps + 1;
+    return work.steps;
+}
+
 static void add_call(Emit *e, const CtFlowFunction *callee, Work *work) {
     if (callee->recurses || callee->group != 0 || iterations(callee, callee->body)) {
         work->steps += WORK_RECURSION;
     } else if (work->depth == WORK_DEEPEST) {
         work->steps += WORK_CALL;
     } else {
-        Use *uses = e->uses;
-        e->uses = CT_NEW_ARRAY(e->arena, Use, callee->vars + 1);
-        work->depth++;
-        add_block(e, callee->body, work);
-        work->depth--;
-        e->uses = uses;
+        work->steps += body_work(e, callee, work->depth + 1);
     }
 }
 
