@@ -373,11 +373,20 @@ static bool write_bulk(Emit *e, const CtFlowStep *step) {
     return true;
 }
 
+enum { ITEMS_ON_STACK = 64 }; /* of which each is a vector */
+
 static bool write_items(Emit *e, const CtFlowStep *step) {
     CtFlowVar *result = step->results.items[0];
     Lane *lane = &e->lanes[result->id];
     if (lane->kind == LANE_ROWS) return true;
     if (lane->kind != LANE_ARRAY) return false;
+    if (step->args.count > ITEMS_ON_STACK && CT_FIRED("vector_steps.many_items")) {
+        begin_array(e, result, ct_format(e->arena, "%u", step->args.count));
+        for (uint32_t i = 0; i < step->args.count; i++)
+            ct_emit_line(e, "%s[%u] = %s;", ct_emit_name(e, result), i,
+                         ct_emit_vector_lane_arg(e, &step->args.items[i], true));
+        return true;
+    }
     CtText items = ct_text(e->arena);
     for (uint32_t i = 0; i < step->args.count; i++)
         ct_text_printf(&items, "%s%s", i > 0 ? ", " : "", ct_emit_vector_lane_arg(e, &step->args.items[i], true));
