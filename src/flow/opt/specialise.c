@@ -1,6 +1,7 @@
 /* Specialisation of recursive functions to literals. A call becomes straight-line code if its literal arguments decide
  * every branch until the recursion ends: x ^ 3 is two multiplications. Other recursive functions on the way are
- * expanded as well, other calls stay calls. Steps of the library take the call's source range, as in inline.c. */
+ * expanded as well, other calls stay calls. Steps of the library take the source range of the user's last call on the
+ * way to them, as in inline.c. */
 #include "flow/opt/passes.h"
 
 enum { MOST_STEPS = 96 }; /* bound of the steps visited, calls included */
@@ -22,6 +23,7 @@ typedef struct Ending { /* the end of a block: what it yields or returns, or its
     CtFlowExit exit;
     CtFlowArgs values;
     CtFlowFunction *tail;
+    CtSourceRange range;
 } Ending;
 
 static bool spend(Specialise *u, uint32_t steps) {
@@ -41,12 +43,20 @@ static bool call(Specialise *u, CtFlowFunction *function, CtFlowArgs args, CtFlo
 static bool walk(Specialise *u, CtFlowCopy *copy, const CtFlowFunction *function, const CtFlowBlock *block,
                  Ending *end);
 
+/* What is called at a place of the user's own code, fails there. */
+static void go_to(Specialise *u, CtSourceRange range) {
+    if (ct_flow_is_user(u->flow, range)) u->place = range;
+}
+
 static bool walk_step(Specialise *u, CtFlowCopy *copy, const CtFlowStep *step) {
     CtFlowArgs values = {0};
     if (step->kind == FLOW_CALL && reaches_itself(u, step->as.function)) {
-        if (!call(u, step->as.function, ct_flow_copy_args(copy, &step->args), &values)) return false;
-        ct_flow_copy_results_stand(copy, step, &values);
-        return true;
+        CtSourceRange place = u->place;
+        go_to(u, step->range);
+        bool ends = call(u, step->as.function, ct_flow_copy_args(copy, &step->args), &values);
+        u->place = place;
+        if (ends) ct_flow_copy_results_stand(copy, step, &values);
+        return ends;
     }
     if (!spend(u, step->kind == FLOW_LOOP ? 1 + ct_flow_size(step->as.loop.block) : 1)) return false;
     CtFlowStep *fresh = ct_flow_copy_step(copy, step);
@@ -112,7 +122,7 @@ static bool walk(Specialise *u, CtFlowCopy *copy, const CtFlowFunction *function
             if (end->exit != EXIT_YIELD) return true;
         }
     }
-    *end = (Ending){block->exit, ct_flow_copy_args(copy, &block->values), block->tail};
+    *end = (Ending){block->exit, ct_flow_copy_args(copy, &block->values), block->tail, block->range};
     return end->exit != EXIT_NEVER;
 }
 
@@ -126,9 +136,11 @@ static bool call(Specialise *u, CtFlowFunction *function, CtFlowArgs args, CtFlo
         *values = args = end.values;
         if (end.exit == EXIT_RETURN) return true;
         if (!reaches_itself(u, end.tail) && CT_FIRED("specialise.ends_elsewhere")) {
-            *values = leave(u, function, &(CtFlowBlock){.exit = EXIT_TAIL, .values = args, .tail = end.tail});
+            CtFlowBlock last = {.exit = EXIT_TAIL, .values = args, .tail = end.tail, .range = end.range};
+            *values = leave(u, function, &last);
             return true;
         }
+        go_to(u, end.range);
         function = end.tail;
     }
     return false;
