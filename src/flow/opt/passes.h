@@ -5,9 +5,23 @@
 
 #include "flow/analysis/analysis.h"
 #include "flow/copy.h"
+#include "flow/rename.h"
 
 /* Functions that nothing calls go; the others are numbered anew: call_sites.c. */
 void ct_flow_drop_unreached(CtFlow *flow);
+
+/* ---- own_arrays.c ---- */
+
+/* Where a walk through a function is: what is left of a block, and of those around. */
+typedef struct CtFlowWay {
+    const CtFlowBlock *block;
+    const CtFlowValues *now; /* what stands for variables in what is left */
+    uint32_t next, depth;    /* the next step of the block; the depth of its steps */
+    const struct CtFlowWay *outer;
+} CtFlowWay;
+/* Whether nothing but the last step before `next` uses an array any more, and it was made on the way here, in as much
+ * time as a copy takes. So it may be changed in place, at the cost of one copy at most. */
+bool ct_flow_is_own(const CtFlowFacts *facts, const CtFlowWay *way, const CtFlowArg *array);
 
 /* ---- switch_items.c and switch_fields.c ---- */
 
@@ -25,7 +39,7 @@ void ct_flow_own_values(CtFlowBuilder *b, CtFlowStep *step);
 void ct_flow_items_behind(CtFlowBuilder *b, CtFlowFacts *facts, CtFlowStep *step, uint32_t depth);
 /* Likewise the updates, at literal indices, of an array that its branches make of one array: they yield the elements.
  */
-void ct_flow_updates_behind(CtFlowBuilder *b, CtFlowFacts *facts, CtFlowStep *step, uint32_t depth);
+void ct_flow_updates_behind(CtFlowBuilder *b, CtFlowFacts *facts, const CtFlowWay *way, CtFlowStep *step);
 /* The fields of a node that `open` opens, which a choice gives, of which this branch is known to have been taken;
  * `depth` is that of the builder's block, where they are wanted. NULL if they cannot be had there. */
 const CtFlowArgs *ct_flow_fields_behind(CtFlowBuilder *b, CtFlowFacts *facts, const CtFlowStep *open,

@@ -19,6 +19,7 @@ typedef struct Simplify {
     CT_VEC(Known) tags;                /* known values, innermost last */
     CT_VEC(const CtFlowVar *) numbers; /* those that stand for a number in the rest of a block, innermost last */
     CtFlowMarks changed;               /* arrays that are changed in place */
+    const CtFlowWay *way;
     uint32_t depth;
 } Simplify;
 
@@ -770,40 +771,52 @@ static void end_block(CtFlowBlock *block, CtFlowExit exit, const CtFlowBlock *as
     if (as != NULL) block->range = as->range;
 }
 
+static bool walk(Simplify *s, CtFlowBlock *to, CtFlowBlock *from, const CtFlowVars *results);
+
+/* Appends a step to `to`, or what there is instead. False when control does not come to its end. */
+static bool walk_step(Simplify *s, CtFlowBlock *to, CtFlowStep *step) {
+    ct_flow_rename(&s->now, &step->args);
+    if (step->kind == FLOW_SWITCH) drop_impossible(step);
+    if (step->kind == FLOW_SWITCH) ct_flow_choose_natural(&s->facts, step);
+    if (step->kind == FLOW_SWITCH) choose_by_test(s, step);
+    if (step->kind == FLOW_SWITCH && truth_known(s, step)) return true;
+    int branch = step->kind == FLOW_SWITCH ? known_branch(s, step) : -1;
+    if (branch < 0 && step->kind == FLOW_SWITCH) branch = needless_choice(s, step);
+    if (branch >= 0) {
+        CtFlowBlock *taken = step->as.cases.branches[branch].block;
+        ct_flow_facts_add(&s->facts, taken, s->depth);
+        return walk(s, to, taken, &step->results);
+    }
+    if (step->kind == FLOW_CHECK_ZIP) zip_lengths(s, to, step);
+    if (step->kind == FLOW_CHECK_SLICE) slice_length(s, to, step);
+    CtFlowBuilder front = {.flow = s->flow, .arena = s->arena, .function = s->function, .block = to};
+    ct_flow_transpose_items(&front, &s->facts, step, s->depth);
+    if (is_known(s, step) || (step->kind == FLOW_OPEN && open_behind(s, to, step))) return true;
+    if (step->kind == FLOW_LOOP) simplify_loop(s, step);
+    if (step->kind == FLOW_SWITCH) simplify_switch(s, step);
+    ct_push(s->arena, &to->steps, step);
+    CtFlowBuilder behind = {.flow = s->flow, .arena = s->arena, .function = s->function, .block = to};
+    if (step->kind == FLOW_SWITCH) ct_flow_items_behind(&behind, &s->facts, step, s->depth);
+    if (step->kind == FLOW_SWITCH) ct_flow_updates_behind(&behind, &s->facts, s->way, step);
+    if (step->kind == FLOW_FAIL || (step->kind == FLOW_SWITCH && !goes_on(step))) {
+        end_block(to, EXIT_NEVER, NULL);
+        return false;
+    }
+    return true;
+}
+
 /* Appends the steps of `from` to `to`; `results` are replaced by what `from` yields. False when control does not come
  * to the end of `to`. */
 static bool walk(Simplify *s, CtFlowBlock *to, CtFlowBlock *from, const CtFlowVars *results) {
-    for (uint32_t i = 0; i < from->steps.count; i++) {
-        CtFlowStep *step = from->steps.items[i];
-        ct_flow_rename(&s->now, &step->args);
-        if (step->kind == FLOW_SWITCH) drop_impossible(step);
-        if (step->kind == FLOW_SWITCH) ct_flow_choose_natural(&s->facts, step);
-        if (step->kind == FLOW_SWITCH) choose_by_test(s, step);
-        if (step->kind == FLOW_SWITCH && truth_known(s, step)) continue;
-        int branch = step->kind == FLOW_SWITCH ? known_branch(s, step) : -1;
-        if (branch < 0 && step->kind == FLOW_SWITCH) branch = needless_choice(s, step);
-        if (branch >= 0) {
-            CtFlowBlock *taken = step->as.cases.branches[branch].block;
-            ct_flow_facts_add(&s->facts, taken, s->depth);
-            if (!walk(s, to, taken, &step->results)) return false;
-            continue;
-        }
-        if (step->kind == FLOW_CHECK_ZIP) zip_lengths(s, to, step);
-        if (step->kind == FLOW_CHECK_SLICE) slice_length(s, to, step);
-        CtFlowBuilder front = {.flow = s->flow, .arena = s->arena, .function = s->function, .block = to};
-        ct_flow_transpose_items(&front, &s->facts, step, s->depth);
-        if (is_known(s, step) || (step->kind == FLOW_OPEN && open_behind(s, to, step))) continue;
-        if (step->kind == FLOW_LOOP) simplify_loop(s, step);
-        if (step->kind == FLOW_SWITCH) simplify_switch(s, step);
-        ct_push(s->arena, &to->steps, step);
-        CtFlowBuilder behind = {.flow = s->flow, .arena = s->arena, .function = s->function, .block = to};
-        if (step->kind == FLOW_SWITCH) ct_flow_items_behind(&behind, &s->facts, step, s->depth);
-        if (step->kind == FLOW_SWITCH) ct_flow_updates_behind(&behind, &s->facts, step, s->depth);
-        if (step->kind == FLOW_FAIL || (step->kind == FLOW_SWITCH && !goes_on(step))) {
-            end_block(to, EXIT_NEVER, NULL);
-            return false;
-        }
+    CtFlowWay way = {.block = from, .now = &s->now, .depth = s->depth, .outer = s->way};
+    bool goes_on = true;
+    s->way = &way;
+    for (uint32_t i = 0; i < from->steps.count && goes_on; i++) {
+        way.next = i + 1;
+        goes_on = walk_step(s, to, from->steps.items[i]);
     }
+    s->way = way.outer;
+    if (!goes_on) return false;
     ct_flow_rename(&s->now, &from->values);
     if (from->exit != EXIT_YIELD || results == NULL) {
         end_block(to, from->exit, from);

@@ -183,6 +183,7 @@ typedef struct Updates { /* of an array from outside of a branch, at literal ind
     CtFlowArg array;
     int64_t places[MOST_ITEMS];
     uint32_t count;
+    bool rests; /* a branch that goes on updates nothing */
 } Updates;
 
 static bool has_place(const Updates *u, int64_t place) {
@@ -222,6 +223,7 @@ static Updates updates_of(const CtFlowFacts *facts, const CtFlowStep *step, uint
         if (block->exit != EXIT_YIELD || !find_updates(facts, &block->values.items[result], depth, &one)) return none;
         if (first != UINT32_MAX && one.array.var != all.array.var) return none;
         all.array = one.array;
+        all.rests |= one.count == 0;
         for (uint32_t i = 0; i < one.count; i++)
             if (!add_place(&all, one.places[i])) return none;
         first = k < first ? k : first;
@@ -280,13 +282,15 @@ static CtFlowVar *yield_place(CtFlowBuilder *b, CtFlowFacts *facts, CtFlowStep *
     return element;
 }
 
-void ct_flow_updates_behind(CtFlowBuilder *b, CtFlowFacts *facts, CtFlowStep *step, uint32_t depth) {
+/* Where a branch updates nothing, it does so now: not of an array that would be copied for that. */
+void ct_flow_updates_behind(CtFlowBuilder *b, CtFlowFacts *facts, const CtFlowWay *way, CtFlowStep *step) {
+    uint32_t depth = way->depth;
     for (uint32_t i = 0, results = step->results.count; i < results; i++) {
         CtFlowVar *array = step->results.items[i];
         if (array->type->kind != FLOW_ARRAY || array->type->rank != 1 || ct_flow_is_object(array->type->element))
             continue;
         const Updates u = updates_of(facts, step, i, depth);
-        if (u.count == 0) continue;
+        if (u.count == 0 || (u.rests && !ct_flow_is_own(facts, way, &u.array))) continue;
         CT_FIRED("simplify.updates_behind");
         ct_flow_own_values(b, step);
         CtFlowArg *arrays = CT_NEW_ARRAY(b->arena, CtFlowArg, step->as.cases.count);
