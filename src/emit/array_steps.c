@@ -66,6 +66,8 @@ static void emit_read(Emit *e, const CtFlowStep *step) {
             ct_emit_line(e, "%s = ct_row(rt, %s, %s);", row, outer, ct_emit_arg(e, &step->args.items[i]));
             ct_emit_line(e, "ct_drop(rt, %s);", outer);
         }
+        const char *row = ct_emit_name(e, result);
+        if (step->as.copied) ct_emit_line(e, "%s = ct_copy(rt, %s, 0);", row, row);
         return;
     }
     const char *item = ct_emit_item(e, &step->args.items[0], position(e, step, indices, name));

@@ -194,6 +194,7 @@ typedef struct CtFlowStep {
         } fail;
         bool follows;   /* SNOC, of tangents: its row has another shape only where that of the primal has, and fails */
         uint32_t index; /* CHECK, DIM: the dimension; CHECK_SHAPE: the index of the compared element */
+        bool copied;    /* READ of a row, which is used when its array may be changed in place: copied_rows.c */
         CtArrayOp bulk;
         CtFlowFactors product;
         CtFlowDerived *derived; /* VJP, PULL, JVP */

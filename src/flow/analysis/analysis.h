@@ -207,6 +207,7 @@ typedef struct CtFlowMarks {
     CtArena *arena;
     bool *items; /* by variable number */
     uint32_t count;
+    const uint64_t *changed; /* what calls may change: ct_flow_changed_parameters; NULL: all that they take */
 } CtFlowMarks;
 void ct_flow_mark(CtFlowMarks *marks, const CtFlowVar *var, bool mark);
 void ct_flow_mark_results(CtFlowMarks *marks, const CtFlowStep *step, bool mark);
@@ -216,6 +217,47 @@ void ct_flow_mark_objects(CtFlowMarks *marks, const CtFlowStep *step, bool mark)
 bool ct_flow_uses_marked(const CtFlowMarks *marks, const CtFlowStep *step, const CtFlowVar *index);
 /* Whether it takes what is marked, or a block of it yields that. */
 bool ct_flow_takes_marked(const CtFlowMarks *marks, const CtFlowStep *step);
+/* Whether a step of a block may move to another place behind it: no step between takes an object that it uses. If it
+ * did, it would have to copy the object, which is used once more. The place of a step that is gone is NULL. */
+bool ct_flow_may_run_later(CtFlowMarks *marks, const CtFlowBlock *block, uint32_t from, uint32_t to);
+
+/* ---- taken.c: where the walk through a function is, which arrays have been taken ---- */
+
+/* By number of a function: a bit for each of its parameters that it takes in turn, or that it gives back. The others it
+ * only reads, so that they are changed by none that it calls. */
+const uint64_t *ct_flow_changed_parameters(const CtFlow *flow);
+/* Whether a step takes an argument and may change it, or hand it on to a step that does. */
+bool ct_flow_may_change(const uint64_t *changed, const CtFlowStep *step, uint32_t index);
+
+typedef struct CtFlowTaking {
+    uint32_t bound, taken, held; /* when, on the way here; held: retained */
+} CtFlowTaking;
+typedef struct CtFlowTaken {
+    CtArena *arena;
+    const CtFlowFacts *facts;
+    const uint64_t *changed;
+    CtFlowTaking *items; /* by variable number */
+    uint32_t count, now;
+    CT_VEC(CtFlowTaking) log; /* bound: a variable, taken: when it was last taken otherwise */
+} CtFlowTaken;
+void ct_flow_taken_begin(CtFlowTaken *taken, const CtFlowFacts *facts, const uint64_t *changed);
+/* A step has run; of a loop, before its block. */
+void ct_flow_taken_step(CtFlowTaken *taken, const CtFlowStep *step);
+/* The branches of a switch have given what they yield to its result, an array, say. */
+void ct_flow_taken_value(CtFlowTaken *taken, const CtFlowStep *choice, uint32_t result);
+/* What a branch has taken, counts no more in other branches; behind them, it does if the branch comes there. `from` is
+ * how much had been noted before the branch, or before all. */
+void ct_flow_taken_leave(CtFlowTaken *taken, uint32_t from, const CtFlowBlock *branch);
+void ct_flow_taken_join(CtFlowTaken *taken, uint32_t from);
+/* Walks through a body. Gives each step when it has taken its arguments, before the blocks inside, with the function
+ * that it calls or NULL; at the end of a block, step NULL and the block's values. */
+void ct_flow_taken_walk(CtFlowTaken *taken, const CtFlowBlock *body,
+                        void (*visit)(void *data, CtFlowStep *step, const CtFlowFunction *callee,
+                                      const CtFlowArgs *args),
+                        void *data);
+/* Whether an array may be read here instead of a part of it, that a step has read or sliced: it has not been taken
+ * since. */
+bool ct_flow_is_left(const CtFlowTaken *taken, const CtFlowStep *part, const CtFlowArg *array);
 
 /* ---- regular_rows.c ---- */
 

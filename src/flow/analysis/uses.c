@@ -112,8 +112,18 @@ static bool block_takes(const CtFlowMarks *marks, const CtFlowBlock *block) {
 bool ct_flow_takes_marked(const CtFlowMarks *marks, const CtFlowStep *step) {
     bool node = ct_flow_step_info(step->kind)->takes == TAKES_NODE;
     for (uint32_t i = 0; i < step->args.count; i++)
-        if ((node || ct_flow_takes(step, i)) && is_marked(marks, &step->args.items[i])) return true;
+        if (is_marked(marks, &step->args.items[i]) && (node || ct_flow_may_change(marks->changed, step, i)))
+            return true;
     for (uint32_t i = 0; i < ct_flow_inner_count(step); i++)
         if (block_takes(marks, ct_flow_inner(step, i))) return true;
     return false;
+}
+
+bool ct_flow_may_run_later(CtFlowMarks *marks, const CtFlowBlock *block, uint32_t from, uint32_t to) {
+    bool may = true;
+    ct_flow_mark_objects(marks, block->steps.items[from], true);
+    for (uint32_t i = from + 1; i < to && may; i++)
+        may = block->steps.items[i] == NULL || !ct_flow_takes_marked(marks, block->steps.items[i]);
+    ct_flow_mark_objects(marks, block->steps.items[from], false);
+    return may;
 }

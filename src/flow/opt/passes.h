@@ -23,6 +23,11 @@ typedef struct CtFlowWay {
  * time as a copy takes. So it may be changed in place, at the cost of one copy at most. */
 bool ct_flow_is_own(const CtFlowFacts *facts, const CtFlowWay *way, const CtFlowArg *array);
 
+/* ---- copied_rows.c ---- */
+
+/* Once retains have been inserted: which rows are copies. */
+void ct_flow_copied_rows(CtFlow *flow);
+
 /* ---- switch_items.c and switch_fields.c ---- */
 
 /* An update of a small array of known elements, at a known index, becomes an array of known elements. */

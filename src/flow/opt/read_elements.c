@@ -6,8 +6,9 @@
  *     b = read t, 1                               b = ⟨e of 1⟩
  *
  * The number of elements need not be known: what is read is there, so no more is computed than before. The map cannot
- * fail. So a fold that adds rows to a small vector makes no rows, once fusion has put what makes a row into the fold's
- * block, and the fold carries elements (carried_items.c). Fusion does this when it has finished. */
+ * fail, and no step in front of a read changes in place what the map reads. So a fold that adds rows to a small vector
+ * makes no rows, once fusion has put what makes a row into the fold's block, and the fold carries elements
+ * (carried_items.c). Fusion does this when it has finished. */
 #include "flow/copy.h"
 #include "flow/opt/passes.h"
 #include "flow/rename.h"
@@ -19,6 +20,7 @@ typedef struct Reads {
     CtFlowFunction *function;
     CtFlowEffects effects;
     CtFlowValues now;
+    CtFlowMarks objects;
     const uint32_t *uses;      /* by variable number */
     const CtFlowStep **makers; /* by variable number: the map whose elements are computed where they are read */
     CtFlowArgs *elements;      /* of such a map's results, by variable number, as many as have been computed: */
@@ -34,13 +36,16 @@ static int64_t literal_index(const CtFlowStep *step) {
     return index < MOST_ELEMENTS ? index : -1;
 }
 
-/* Whether everything that uses the array is a read in this block behind the map; the indices are added to `bits`. */
-static bool only_read(const Reads *r, const CtFlowBlock *block, uint32_t from, const CtFlowVar *array, uint32_t *bits) {
+/* Whether everything that uses the array is a read in this block behind the map; the indices are added to `bits`. The
+ * last such read is step `last`, unless that is behind it. */
+static bool only_read(const Reads *r, const CtFlowBlock *block, uint32_t from, const CtFlowVar *array, uint32_t *bits,
+                      uint32_t *last) {
     uint32_t reads = 0;
     for (uint32_t i = from; i < block->steps.count && reads < r->uses[array->id]; i++) {
         int64_t index = literal_index(block->steps.items[i]);
         if (index < 0 || block->steps.items[i]->args.items[0].var != array) continue;
         *bits |= 1u << index;
+        *last = i > *last ? i : *last;
         reads++;
     }
     return reads == r->uses[array->id];
@@ -52,18 +57,19 @@ static uint32_t count_bits(uint32_t bits) {
     return count;
 }
 
-static bool is_wanted(const Reads *r, const CtFlowBlock *block, uint32_t at) {
+static bool is_wanted(Reads *r, const CtFlowBlock *block, uint32_t at) {
     const CtFlowStep *map = block->steps.items[at];
     if (map->kind != FLOW_LOOP || map->as.loop.carried > 0 || map->as.loop.initial || map->as.loop.counted)
         return false;
     if (map->as.loop.block->exit != EXIT_YIELD || !ct_flow_is_total(&r->effects, map)) return false;
-    uint32_t bits = 0;
+    uint32_t bits = 0, last = at;
     for (uint32_t i = 0; i < map->results.count; i++) {
         const CtFlowVar *array = map->results.items[i];
         if (array == NULL) continue;
-        if (!only_read(r, block, at + 1, array, &bits)) return false;
+        if (!only_read(r, block, at + 1, array, &bits, &last)) return false;
     }
-    return bits != 0 && ct_flow_size(map->as.loop.block) * count_bits(bits) <= LARGEST;
+    return bits != 0 && ct_flow_size(map->as.loop.block) * count_bits(bits) <= LARGEST &&
+           ct_flow_may_run_later(&r->objects, block, at, last);
 }
 
 /* Computes element `index` of all arrays of a map. */
@@ -143,6 +149,7 @@ static void look(Reads *r) {
 
 void ct_flow_read_elements(CtFlow *flow) {
     Reads r = {.flow = flow, .effects = ct_flow_effects(flow)};
+    r.objects = (CtFlowMarks){.arena = flow->arena, .changed = ct_flow_changed_parameters(flow)};
     for (uint32_t i = 0; i < flow->functions.count; i++) {
         r.function = flow->functions.items[i];
         do look(&r);

@@ -288,4 +288,5 @@ void ct_flow_reference_counts(CtFlow *flow) {
         }
         prepend(&c, function->body, &ended);
     }
+    ct_flow_copied_rows(flow);
 }

@@ -6,7 +6,8 @@
  *
  * Reads of the row's elements then become reads of the array (simplify.c). Their adjoints are added to the array's
  * adjoint, where otherwise an adjoint of the whole row would be made and added, at the cost of its length. A row
- * parameter that a function passes on, also to itself, counts as a row. */
+ * parameter that a function passes on, also to itself, counts as a row. Not where the array has been taken since the
+ * row was read, nor by the call itself. */
 #include "flow/opt/passes.h"
 #include "flow/build.h"
 
@@ -22,6 +23,7 @@ typedef struct Rows {
     CtArena *arena;
     Given **given; /* by function number and parameter */
     CtFlowFacts facts;
+    CtFlowTaken taken;
     CtFlowFunction *function;
     bool changed;
 } Rows;
@@ -50,27 +52,20 @@ static void give(Rows *r, Given *to, bool never, const CtFlowType *array, uint32
     r->changed = true;
 }
 
-static void look_at_args(Rows *r, const CtFlowFunction *callee, const CtFlowArgs *args) {
-    for (uint32_t i = 0; i < args->count; i++) {
+static void look_at_args(void *data, CtFlowStep *step, const CtFlowFunction *callee, const CtFlowArgs *args) {
+    Rows *r = data;
+    (void)step;
+    for (uint32_t i = 0; i < args->count && callee != NULL; i++) {
         Given *to = &r->given[callee->id][i];
         const CtFlowStep *row = ct_flow_fact(&r->facts, &args->items[i])->maker;
         const Given *same = handed_on(r, &args->items[i]);
         if (same != NULL)
             give(r, to, same->never, same->array, same->indices);
-        else if (is_row(row))
+        else if (is_row(row) && ct_flow_is_left(&r->taken, row, &row->args.items[0]))
             give(r, to, false, row->args.items[0].type, row->args.count - 1);
         else
             give(r, to, true, NULL, 0);
     }
-}
-
-static void look_at_block(Rows *r, const CtFlowBlock *block) {
-    for (uint32_t i = 0; i < block->steps.count; i++) {
-        const CtFlowStep *step = block->steps.items[i];
-        if (step->kind == FLOW_CALL) look_at_args(r, step->as.function, &step->args);
-        for (uint32_t j = 0; j < ct_flow_inner_count(step); j++) look_at_block(r, ct_flow_inner(step, j));
-    }
-    if (block->exit == EXIT_TAIL) look_at_args(r, block->tail, &block->values);
 }
 
 /* Facts about the lengths of parameters refer to them by name (CtFlowVar.like). */
@@ -148,7 +143,10 @@ static void each_function(Rows *r, void (*visit)(Rows *r)) {
     }
 }
 
-static void look(Rows *r) { look_at_block(r, r->function->body); }
+static void look(Rows *r) {
+    ct_flow_taken_begin(&r->taken, &r->facts, r->taken.changed);
+    ct_flow_taken_walk(&r->taken, r->function->body, look_at_args, r);
+}
 
 static void look_at_all(Rows *r) {
     r->changed = true;
@@ -175,6 +173,7 @@ void ct_flow_row_parameters(CtFlow *flow) {
             r.given[i][j].never = fixed[i] || params->items[j]->type->kind != FLOW_ARRAY;
         fix_alike(&r, flow->functions.items[i]);
     }
+    r.taken.changed = ct_flow_changed_parameters(flow);
     look_at_all(&r);
     each_function(&r, drop_unknown);
     look_at_all(&r);

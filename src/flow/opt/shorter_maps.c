@@ -58,15 +58,6 @@ static bool is_only_reader(const Shorter *s, const CtFlowStep *map, const CtFlow
     return all > 0;
 }
 
-/* Whether a map may move behind the steps up to another one. */
-static bool may_move(Shorter *s, const CtFlowBlock *block, uint32_t from, uint32_t to) {
-    bool may = true;
-    ct_flow_mark_objects(&s->objects, block->steps.items[from], true);
-    for (uint32_t i = from + 1; i < to && may; i++) may = !ct_flow_takes_marked(&s->objects, block->steps.items[i]);
-    ct_flow_mark_objects(&s->objects, block->steps.items[from], false);
-    return may;
-}
-
 static void shorten(Shorter *s, CtFlowBlock *block, uint32_t at) {
     CtFlowStep *map = block->steps.items[at];
     for (uint32_t i = at + 1; i < block->steps.count && i < at + FAR; i++) {
@@ -74,7 +65,8 @@ static void shorten(Shorter *s, CtFlowBlock *block, uint32_t at) {
         if (loop->kind != FLOW_LOOP || !is_only_reader(s, map, loop)) continue;
         const CtFlowArg *length = &loop->args.items[0];
         if (length->type->kind != FLOW_I64 || length->var == map->args.items[0].var) return;
-        if (!is_least(s, length, map->args.items[0].var, 0) || !may_move(s, block, at, i)) return;
+        if (!is_least(s, length, map->args.items[0].var, 0) || !ct_flow_may_run_later(&s->objects, block, at, i))
+            return;
         CT_FIRED("fuse.shorter_map");
         map->args.items[0] = *length;
         for (uint32_t j = at; j + 1 < i; j++) block->steps.items[j] = block->steps.items[j + 1];
@@ -92,7 +84,8 @@ static void visit(Shorter *s, CtFlowBlock *block) {
 }
 
 void ct_flow_shorter_maps(CtFlow *flow) {
-    Shorter s = {.flow = flow, .effects = ct_flow_effects(flow), .objects = {.arena = flow->arena}};
+    Shorter s = {.flow = flow, .effects = ct_flow_effects(flow)};
+    s.objects = (CtFlowMarks){.arena = flow->arena, .changed = ct_flow_changed_parameters(flow)};
     for (uint32_t i = 0; i < flow->functions.count; i++) {
         CtFlowFunction *function = flow->functions.items[i];
         s.uses = ct_flow_count_uses(flow, function);

@@ -18,7 +18,7 @@ typedef struct Simplify {
     CtFlowValues now;
     CT_VEC(Known) tags;                /* known values, innermost last */
     CT_VEC(const CtFlowVar *) numbers; /* those that stand for a number in the rest of a block, innermost last */
-    CtFlowMarks changed;               /* arrays that are changed in place */
+    CtFlowTaken taken;
     const CtFlowWay *way;
     uint32_t depth;
 } Simplify;
@@ -108,8 +108,8 @@ static bool reads_beside(const CtFlowStep *step, const CtFlowStep *update) {
 static bool is_known_int(const CtFlowArg *arg) { return arg->var == NULL; }
 
 /* A read of an element of a slice, or of appended arrays, becomes one of the array that it comes from, where literals
- * say which that is. So a small vector that is a part of another need not be made. Not of an array that is changed in
- * place: the slice is a copy of what it was. */
+ * say which that is. So a small vector that is a part of another need not be made. Not of an array that has been taken
+ * since, and may have been changed in place: the slice is a copy of what it was. */
 static bool read_of_part(Simplify *s, CtFlowStep *step) {
     const CtFlowStep *whole = ct_flow_maker(&s->facts, &step->args.items[0], FLOW_BULK);
     const CtFlowArg *index = &step->args.items[1];
@@ -127,7 +127,7 @@ static bool read_of_part(Simplify *s, CtFlowStep *step) {
         shift = behind ? -first.known.lit.integer : 0;
         from = whole->args.items[behind];
     }
-    if (from.var == NULL || (from.var->id < s->changed.count && s->changed.items[from.var->id])) return false;
+    if (from.var == NULL || !ct_flow_is_left(&s->taken, whole, &from)) return false;
     CT_FIRED("simplify.read_of_part");
     CtFlowArgs args = one(s, from);
     ct_push(s->arena, &args, integer(s, index->lit.integer + shift));
@@ -159,13 +159,15 @@ static bool read_known(Simplify *s, CtFlowStep *step) {
            read_item(s, step, whole->args.items[1], 1);
 }
 
-/* Reads and lengths of a row become reads and lengths of the array, so that the row need not be made. */
+/* Reads and lengths of a row become reads and lengths of the array, so that the row need not be made. Not where the
+ * array has been taken since. */
 static void look_through_rows(Simplify *s, CtFlowStep *step) {
     uint32_t array = step->kind == FLOW_CHECK ? 1 : 0;
     const CtFlowStep *row = ct_flow_maker(&s->facts, &step->args.items[array], FLOW_READ);
     if (row == NULL || step->args.items[array].type->kind != FLOW_ARRAY) return;
     /* Elements are arrays by reference. */
     if (row->args.items[0].type->element != step->args.items[array].type->element) return;
+    if (!ct_flow_is_left(&s->taken, row, &row->args.items[0])) return;
     CtFlowArgs args = {0};
     if (step->kind == FLOW_READ) {
         CT_FIRED("simplify.read_of_row");
@@ -654,7 +656,13 @@ static void drop_impossible(CtFlowStep *step) {
 }
 
 static void simplify_switch(Simplify *s, CtFlowStep *step) {
-    for (uint32_t i = 0; i < step->as.cases.count; i++) visit_branch(s, step, i);
+    uint32_t noted = s->taken.log.count;
+    for (uint32_t i = 0; i < step->as.cases.count; i++) {
+        uint32_t from = s->taken.log.count;
+        visit_branch(s, step, i);
+        ct_flow_taken_leave(&s->taken, from, step->as.cases.branches[i].block);
+    }
+    ct_flow_taken_join(&s->taken, noted);
     assume_left(s, step);
     for (uint32_t i = 0; i < step->results.count; i++) {
         CtFlowArg value;
@@ -662,6 +670,8 @@ static void simplify_switch(Simplify *s, CtFlowStep *step) {
             ct_flow_stands(&s->now, step->results.items[i], value);
         else if (yields_itself(s, step, i) && CT_FIRED("simplify.yields_itself"))
             ct_flow_stands(&s->now, step->results.items[i], step->args.items[0]);
+        else
+            ct_flow_taken_value(&s->taken, step, i);
     }
 }
 
@@ -758,6 +768,7 @@ static void simplify_loop(Simplify *s, CtFlowStep *step) {
     }
     uint32_t equals = s->facts.equals.count;
     ct_flow_assume_iteration(&s->facts, step);
+    ct_flow_taken_step(&s->taken, step);
     visit(s, block);
     s->facts.equals.count = equals;
 }
@@ -794,10 +805,12 @@ static bool walk_step(Simplify *s, CtFlowBlock *to, CtFlowStep *step) {
     if (is_known(s, step) || (step->kind == FLOW_OPEN && open_behind(s, to, step))) return true;
     if (step->kind == FLOW_LOOP) simplify_loop(s, step);
     if (step->kind == FLOW_SWITCH) simplify_switch(s, step);
+    uint32_t before = to->steps.count;
     ct_push(s->arena, &to->steps, step);
     CtFlowBuilder behind = {.flow = s->flow, .arena = s->arena, .function = s->function, .block = to};
     if (step->kind == FLOW_SWITCH) ct_flow_items_behind(&behind, &s->facts, step, s->depth);
     if (step->kind == FLOW_SWITCH) ct_flow_updates_behind(&behind, &s->facts, s->way, step);
+    for (uint32_t i = before; i < to->steps.count; i++) ct_flow_taken_step(&s->taken, to->steps.items[i]);
     if (step->kind == FLOW_FAIL || (step->kind == FLOW_SWITCH && !goes_on(step))) {
         end_block(to, EXIT_NEVER, NULL);
         return false;
@@ -838,27 +851,14 @@ static void visit(Simplify *s, CtFlowBlock *block) {
     s->facts.equals.count = equals;
 }
 
-static void mark_changed(Simplify *s, const CtFlowStep *step, uint32_t from, uint32_t to) {
-    for (uint32_t i = from; i < to; i++)
-        if (step->args.items[i].var != NULL) ct_flow_mark(&s->changed, step->args.items[i].var, true);
-    for (uint32_t i = 1; step->kind == FLOW_LOOP && i < step->as.loop.block->params.count; i++)
-        ct_flow_mark(&s->changed, step->as.loop.block->params.items[i], true);
-}
-
-static void find_changed(void *data, CtFlowStep *step) {
-    Simplify *s = data;
-    if (step->kind == FLOW_UPDATE || step->kind == FLOW_SNOC) mark_changed(s, step, 0, 1);
-    if (step->kind == FLOW_LOOP) mark_changed(s, step, 1, 1 + step->as.loop.carried);
-}
-
 void ct_flow_simplify(CtFlow *flow) {
     Simplify s = {.flow = flow, .arena = flow->arena};
+    const uint64_t *changed = ct_flow_changed_parameters(flow);
     for (uint32_t i = 0; i < flow->functions.count; i++) {
         s.function = flow->functions.items[i];
         ct_flow_values_clear(&s.now, flow->arena);
         ct_flow_facts_begin(&s.facts, flow, s.function);
-        s.changed = (CtFlowMarks){.arena = flow->arena};
-        ct_flow_each_step(s.function->body, find_changed, &s);
+        ct_flow_taken_begin(&s.taken, &s.facts, changed);
         s.depth = UINT32_MAX; /* so that the blocks of the body have depth 0 */
         visit(&s, s.function->body);
     }

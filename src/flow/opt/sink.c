@@ -6,9 +6,9 @@
  *       1: yield 0 }
  *
  * A branch may also read elements of it at literal indices: it gets a copy, of which fusion leaves these elements
- * (read_elements.c). The array cannot fail. A branch that needs all of it calls a function with it, so no other pass
- * would have fused it with what is there; and in a loop the array is not the same in each iteration, or it would move
- * in front of the loop. */
+ * (read_elements.c). The array cannot fail, and no step in front of the switch changes in place what it is made of. A
+ * branch that needs all of it calls a function with it, so no other pass would have fused it with what is there; and in
+ * a loop the array is not the same in each iteration, or it would move in front of the loop. */
 #include "flow/copy.h"
 #include "flow/opt/passes.h"
 
@@ -18,7 +18,7 @@ typedef struct Sink {
     CtFlow *flow;
     CtFlowFunction *function;
     CtFlowEffects effects;
-    CtFlowMarks made, ours; /* ours: what an iteration of the innermost loop binds */
+    CtFlowMarks made, objects, ours; /* ours: what an iteration of the innermost loop binds */
 } Sink;
 
 /* How often what a map makes is used; in how many steps that read an element at a literal index, and in how many calls.
@@ -62,10 +62,12 @@ static Uses uses_in(const CtFlowStep *map, const CtFlowBlock *block) {
     return uses;
 }
 
-/* The only step behind a map, of its block, that uses what it makes, if that is a switch on something else. */
+/* The only step behind a map, of its block, that uses what it makes, if that is a switch on something else, and the map
+ * may run there. */
 static CtFlowStep *only_user(Sink *s, const CtFlowBlock *block, uint32_t at) {
     const CtFlowStep *map = block->steps.items[at];
     CtFlowStep *user = NULL;
+    uint32_t last = at;
     bool several = false;
     ct_flow_mark_results(&s->made, map, true);
     for (uint32_t i = at + 1; i < block->steps.count && !several; i++) {
@@ -73,11 +75,13 @@ static CtFlowStep *only_user(Sink *s, const CtFlowBlock *block, uint32_t at) {
         if (step == NULL || !ct_flow_uses_marked(&s->made, step, NULL)) continue;
         several = user != NULL || step->kind != FLOW_SWITCH;
         user = step;
+        last = i;
     }
     ct_flow_mark_results(&s->made, map, false);
-    Uses last = {.map = map};
-    count_args(&last, &block->values);
-    return several || last.all > 0 ? NULL : user;
+    Uses handed_on = {.map = map};
+    count_args(&handed_on, &block->values);
+    bool may = !several && handed_on.all == 0 && ct_flow_may_run_later(&s->objects, block, at, last);
+    return may ? user : NULL;
 }
 
 /* Whether a way through a block needs no array, or only elements of it. */
@@ -182,6 +186,7 @@ static void visit(Sink *s, CtFlowBlock *block, bool in_loop) {
 void ct_flow_sink(CtFlow *flow) {
     Sink s = {.flow = flow, .effects = ct_flow_effects(flow)};
     s.made = s.ours = (CtFlowMarks){.arena = flow->arena};
+    s.objects = (CtFlowMarks){.arena = flow->arena, .changed = ct_flow_changed_parameters(flow)};
     for (uint32_t i = 0; i < flow->functions.count; i++) {
         s.function = flow->functions.items[i];
         visit(&s, s.function->body, false);
