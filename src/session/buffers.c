@@ -121,7 +121,8 @@ static bool is_native(cotan_context *context, cotan_function *function) {
 
 /* Without a named method, the production engine is used. For what it does not support, the best of the other methods is
  * used, as native code if possible. */
-static bool make_by(cotan_context *context, cotan_function *function, const char *method) {
+static bool make_sessions(cotan_context *context, cotan_function *function) {
+    const char *method = function->method;
     if (function->native && method == NULL) {
         if (!make_session(context, function, ct_core_method_name(METHOD_NATIVE)) || !describe(context, function))
             return false;
@@ -158,7 +159,9 @@ static cotan_function *allocate(cotan_program *program, const cotan_call *call) 
         function->native = false;
     }
     if (call->wrt != NULL && call->mode == COTAN_GRAD) function->entry.wrt = strdup(call->wrt);
+    if (call->method != NULL) function->method = strdup(call->method);
     bool named = function->entry.function != NULL || function->entry.expression != NULL;
+    if (call->method != NULL && function->method == NULL) return NULL;
     return function->arena != NULL && function->results != NULL && named ? function : NULL;
 }
 
@@ -172,7 +175,7 @@ static bool make(cotan_context *context, void *data) {
     ct_arena_on_failure(function->arena, context->handler);
     ct_arena_on_failure(function->results, context->handler);
     m->function = function;
-    return make_by(context, function, m->call->method);
+    return make_sessions(context, function);
 }
 
 cotan_error *cotan_function_make(cotan_program *program, const cotan_call *call, cotan_function **out) {
@@ -192,6 +195,7 @@ void cotan_function_free(cotan_function *function) {
     while (*link != function) link = &(*link)->next;
     *link = function->next;
     if (function->session != NULL) ct_session_program_forget(function->program, function->session);
+    free(function->method);
     free((char *)function->entry.function);
     free((char *)function->entry.expression);
     free((char *)function->entry.wrt);
@@ -256,18 +260,14 @@ static bool renew(cotan_context *context, CtArena **arena) {
     return false;
 }
 
-/* The forms point to types of the session. */
-static bool make_again(cotan_context *context, cotan_function *function) {
-    return make_session(context, function, ct_core_method_name(function->entry.method)) && describe(context, function);
-}
-
 /* Makes the session ready to run, as native code or not. */
 static bool ready(cotan_context *context, cotan_function *function) {
     bool native = function->native && function->signature.not_native == NULL;
     bool exact = function->session != NULL && function->session->exact_math != context->exact_math;
     if (function->session != NULL && ((native && exact) || ct_session_is_outdated(function->session, context)))
         drop_session(context, function);
-    if (function->session == NULL && !make_again(context, function)) return false;
+    if (function->session == NULL && !make_sessions(context, function)) return false;
+    native = function->native && function->signature.not_native == NULL;
     function->is_native = native && ct_session_native(function->session, context);
     context->active = function->session;
     context->active_program = function->program;

@@ -10,6 +10,7 @@ struct cotan_function {
     cotan_program *program;
     CtSession *session;       /* owned by the program; NULL after lack of memory in it: it is made again */
     CtEntry entry;            /* its texts are owned by the function */
+    char *method;             /* that the caller has named; or NULL */
     bool native;              /* native code is wanted */
     bool direct;              /* native code takes and gives buffers as they are */
     bool is_native;           /* of the current call */
