@@ -206,7 +206,9 @@ static CtType *data_type(CtElab *el, Ground *type) {
     if (type->core != NULL) return type->core;
     type->core = ct_core_type_data(el->program, head->name, args, arg_count, head->is_newtype);
     type->core->data->is_library = ct_elab_is_library(el, head->range);
-    type->core->data->own_order = ct_types_is_ordered_by_instance(el->types, head);
+    /* Ratios, too, are not ordered by numerator and denominator. */
+    bool is_ratio = type->core->data->is_library && strcmp(head->name->text, "Ratio") == 0;
+    type->core->data->own_order = is_ratio || ct_types_is_ordered_by_instance(el->types, head);
     CtCon *cons = CT_NEW_ARRAY(el->arena, CtCon, head->con_count);
     for (uint32_t i = 0; i < head->con_count; i++) {
         const CtDataCon *con = head->cons[i];

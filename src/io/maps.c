@@ -12,7 +12,8 @@ bool ct_io_is_map(const CtType *type, const CtType **key, const CtType **item) {
         return false;
     *key = bin->fields[2];
     *item = bin->fields[3];
-    return true;
+    bool says_nothing = (*key)->kind == TYPE_TUPLE && (*key)->count == 0; /* a tree of Data.Sequence */
+    return !says_nothing;
 }
 
 bool ct_io_is_set(const CtType *type, const CtType **element) {
