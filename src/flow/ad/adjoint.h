@@ -32,8 +32,8 @@ typedef struct CtFlowAdjoints {
     CtMap bag_sums[MOST_RANK + 1]; /* type of a bag -> (bag, ⟨indices⟩, value) → bag */
     CtMap collects[MOST_RANK + 1]; /* type of a bag -> (array, ⟨indices⟩, bag) → array */
     CtMap nothings[MOST_RANK + 1]; /* adjoint type -> (adjoint, ⟨indices⟩) → whether it is nothing, by their number */
-    CtMap shape_checks; /* type -> the function that checks that two values have the same shape */
-    CtMap made;         /* CtFlowFunction * -> which of its results it makes: activity.c */
+    CtMap shape_checks;            /* type -> the function that checks that two values have the same shape */
+    CtMap made;                    /* CtFlowFunction * -> which of its results it makes: activity.c */
     CT_VEC(struct Variant *) variants; /* of functions, for reverse.c; the first `written` of them have bodies */
     uint32_t written;
     CT_VEC(CtFlowWaiting) waiting;
