@@ -430,6 +430,12 @@ static CT_INSIDE inline void ct_lanes_transpose(ct_lanes x[CT_LANES]) {
 /* Whether to put a row of so many elements into a lane takes no longer than to compute with those that are read. */
 static inline bool ct_row_pays(int64_t length, double reads) { return (double)length <= CT_LONG_ROW * (1 + reads); }
 
+/* The end of the iterations whose rows are put into lanes: `to`, or `index` where that does not pay. Not inline: gcc
+ * makes slower code of a loop whose bound it sees to be a choice. */
+static CT_NEAR int64_t ct_rows_end(int64_t length, double reads, int64_t to, int64_t index) {
+    return ct_row_pays(length, reads) ? to : index;
+}
+
 /* Gathers the first elements of rows of `row` elements into lanes, and scatters lanes into rows. */
 #define CT_IN_ROW(l) from[l * row + j].f
 #define CT_ROW_AT(l) ct_lanes_load(from + l * row + j)

@@ -241,7 +241,7 @@ static const char *enough_of_rows(Emit *e, const char *to, const char *index) {
         if (reads == NULL) continue;
         CT_FIRED("lane_loop.enough_of_rows");
         const char *enough = ct_format(e->arena, "across%u", ++e->temporaries);
-        ct_emit_line(e, "const int64_t %s = ct_row_pays(ct_row_words(%s), %s) ? %s : %s;", enough, rows, reads, to,
+        ct_emit_line(e, "const int64_t %s = ct_rows_end(ct_row_words(%s), %s, %s, %s);", enough, rows, reads, to,
                      index);
         to = enough;
     }
