@@ -289,6 +289,7 @@ typedef struct CtFlowParting {
     CtFlowArg with;
     bool before, behind;
 } CtFlowParting;
+bool ct_flow_parting(const CtFlowBlock *body, const CtFlowStep *step, CtFlowParting *parting);
 /* Whether it is one whose branches consist of light primitives, of reads at the loop's index, beside it, or of one
  * element, and of such switches. */
 bool ct_flow_is_parted(const CtFlowBlock *body, const CtFlowStep *step);

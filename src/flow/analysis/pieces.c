@@ -82,6 +82,10 @@ static bool find_parting(const CtFlowBlock *body, const CtFlowBlock *block, cons
     return true;
 }
 
+bool ct_flow_parting(const CtFlowBlock *body, const CtFlowStep *step, CtFlowParting *parting) {
+    return find_parting(body, body, step, parting);
+}
+
 /* Whether an access is along the last dimension of an array of numbers, at the loop's index or beside it. */
 static bool is_along(const CtFlowBlock *body, const CtFlowStep *step, uint32_t indices, bool beside) {
     const CtFlowType *array = step->args.items[0].type;

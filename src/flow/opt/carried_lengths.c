@@ -68,6 +68,14 @@ static Length sum_of(Length a, Length b, bool minus, Length own) {
     return a;
 }
 
+/* The least of two lengths, as of arrays that are zipped, if both are of one array; `own`: what else it is known by. */
+static Length least_of(Length a, Length b, Length own) {
+    bool of_array = a.base.known.type == NULL;
+    if (!ct_flow_is_length(&a.base, &b.base) || (a.more != b.more && !of_array)) return own;
+    CT_FIRED("carried_lengths.least");
+    return a.more < b.more ? a : b;
+}
+
 static bool is_outside(const Lengths *p, const Length *length, uint32_t depth) {
     CtFlowArg root = length->base.known;
     if (root.type == NULL) root.var = (CtFlowVar *)length->base.array; // NOLINT
@@ -169,6 +177,9 @@ static void look_at_step(Lengths *p, const CtFlowStep *step, uint32_t depth) {
         set(p, result,
             sum_of(length_of(p, &args[0]), length_of(p, &args[1]), minus,
                    (Length){.base = {.known = flow_of(result)}}));
+    if (result != NULL && ct_flow_is_prim(step, PRIM_INT_MIN))
+        set(p, result,
+            least_of(length_of(p, &args[0]), length_of(p, &args[1]), (Length){.base = {.known = flow_of(result)}}));
 }
 
 static void look_at(Lengths *p, const CtFlowBlock *block, uint32_t depth) {

@@ -8,9 +8,14 @@
  *                        else s ! (i - 1))         t = … before
  *                                                  next: before = a
  *
+ * The first iteration may compute something else, too: t = … (if i == 0 then x else g (s ! (i - 1))). Then the switch
+ * stays, and lanes compute both of its branches.
+ *
  * What is read of an array that no loop in reach makes is carried too, if the loop reads the array at its index as well
  * or the array is as long as the loop: then no part of the loop is a case of its own. */
 #include "flow/opt/neighbours.h"
+
+#include "flow/copy.h"
 
 /* The first element of an array that its maker is given. */
 static bool first_of(const CtFlowFacts *facts, const CtFlowArg *array, CtFlowArg *first) {
@@ -55,19 +60,24 @@ typedef struct Carrying {
     CtFlowStep *loop;
     CtFlowBlock *block; /* of the new loop: its steps are those that read, then the others */
     bool *moved;        /* steps of the body that the new block has already */
+    CtFlowStep **steps; /* the steps of the body, or what stands for them */
     CtFlowArgs next;    /* what is carried to the next iteration */
     CtFlowVars last;    /* results: what the last iteration carries */
 } Carrying;
 
-/* The element at the loop's index, read in front of all else. */
-static bool read_first(Carrying *c, const CtFlowArg *array) {
+/* The element of an array at the loop's index, read in front of all else; false where it may not be there. */
+static bool read_first(Carrying *c, const CtFlowArg *array, CtFlowArg *element) {
     CtArena *arena = c->flow->arena;
-    uint32_t at = read_here(c->body, array->var);
+    uint32_t at = read_here(c->body, array->var), known = read_here(c->block, array->var);
+    if (known < c->block->steps.count) {
+        *element = flow_of(c->block->steps.items[known]->results.items[0]);
+        return true;
+    }
     if (at < c->body->steps.count) {
         CtFlowStep *read = c->body->steps.items[at];
-        if (!c->moved[at]) ct_push(arena, &c->block->steps, read);
+        ct_push(arena, &c->block->steps, read);
         c->moved[at] = true;
-        ct_push(arena, &c->next, flow_of(read->results.items[0]));
+        *element = flow_of(read->results.items[0]);
         return true;
     }
     if (!ct_flow_same_length(c->facts, ct_flow_length(c->facts, array, 0, false),
@@ -81,27 +91,142 @@ static bool read_first(Carrying *c, const CtFlowArg *array) {
     CtFlowVar *item = ct_flow_fresh(c->flow, c->function, NULL, array->type->element);
     ct_push(arena, &read->results, item);
     ct_push(arena, &c->block->steps, read);
-    ct_push(arena, &c->next, flow_of(item));
+    *element = flow_of(item);
     return true;
 }
 
-/* Carries what a step reads, in the step's own variable; false where that is not the element before. */
-static bool carry(Carrying *c, uint32_t at, const CtFlowPiece *piece) {
+/* Carries an array's element to the next iteration, in a variable, which is `first` in the first one. */
+static bool carry_as(Carrying *c, const CtFlowArg *array, CtFlowVar *before, CtFlowArg first) {
     CtArena *arena = c->flow->arena;
-    CtFlowArg first;
-    CtFlowVar *before = c->body->steps.items[at]->results.items[0];
-    if (!is_neighbour(c->facts, piece, &first) || !read_first(c, &piece->arrays[1])) return false;
-    c->moved[at] = true;
+    CtFlowArg element;
+    if (!read_first(c, array, &element)) return false;
+    ct_push(arena, &c->next, element);
     ct_push(arena, &c->block->params, before);
     ct_push(arena, &c->loop->args, first);
     ct_push(arena, &c->last, ct_flow_fresh(c->flow, c->function, NULL, before->type));
     return true;
 }
 
+/* Carries what a step reads, in the step's own variable; false where that is not the element before. */
+static bool carry(Carrying *c, uint32_t at, const CtFlowPiece *piece) {
+    CtFlowArg first;
+    CtFlowVar *before = c->body->steps.items[at]->results.items[0];
+    if (!is_neighbour(c->facts, piece, &first)) return false;
+    c->moved[at] = true;
+    return carry_as(c, &piece->arrays[1], before, first);
+}
+
+/* Whether an index is the loop's; in the branch for the first iteration that is 0. */
+static bool is_here(const Carrying *c, const CtFlowArg *index, bool in_first) {
+    return index->var == c->body->params.items[0] || (in_first && ct_flow_is_int(index, 0));
+}
+
+static bool is_before(const Carrying *c, const CtFlowBlock *branch, const CtFlowArg *index) {
+    CtFlowShift shift;
+    bool found =
+        ct_flow_shifted_index(c->body, branch, index, &shift) || ct_flow_shifted_index(c->body, c->body, index, &shift);
+    return found && is_one_before(&shift);
+}
+
+/* A branch without its reads, for lanes, which compute both branches: elements at the loop's index are read in front of
+ * the switch, and those before are carried; the first iteration carries 0, which nothing sees. NULL where it does
+ * something else. */
+static CtFlowBlock *without_reads(Carrying *c, const CtFlowBlock *branch, bool in_first) {
+    CtFlowBlock *fresh = CT_NEW(c->flow->arena, CtFlowBlock);
+    CtFlowCopy copy = {.flow = c->flow, .into = c->function};
+    *fresh = (CtFlowBlock){.exit = branch->exit, .range = branch->range};
+    for (uint32_t i = 0; i < branch->steps.count; i++) {
+        const CtFlowStep *step = branch->steps.items[i];
+        const CtFlowArg *args = step->args.items;
+        if (step->kind == FLOW_PRIM) {
+            ct_push(c->flow->arena, &fresh->steps, ct_flow_copy_step(&copy, step));
+            continue;
+        }
+        if (step->kind != FLOW_READ || step->args.count != 2 || ct_flow_binds(c->body, args[0].var)) return NULL;
+        CtFlowVar *read = step->results.items[0];
+        CtFlowArg element;
+        if (is_here(c, &args[1], in_first)) {
+            if (!read_first(c, &args[0], &element)) return NULL;
+            ct_flow_copy_stands(&copy, read, element);
+        } else if (in_first || read->type->kind != FLOW_F64 || !is_before(c, branch, &args[1]) ||
+                   !carry_as(c, &args[0], read, (CtFlowArg){.type = read->type})) {
+            return NULL;
+        }
+    }
+    fresh->values = ct_flow_copy_args(&copy, &branch->values);
+    return fresh;
+}
+
+/* The branch that a switch takes in the first iteration alone; its number of branches if there is none. */
+static uint32_t branch_for_first(const CtFlowBlock *body, const CtFlowStep *step) {
+    CtFlowParting parting;
+    if (!ct_flow_parting(body, step, &parting)) return step->as.cases.count;
+    CtPrim prim = parting.test->as.prim;
+    bool left = parting.test->args.items[0].var == body->params.items[0]; /* of the comparison is the index */
+    bool strict = prim == PRIM_INT_LT;
+    if (!ct_flow_is_int(&parting.with, prim != PRIM_INT_EQ && strict == left)) return step->as.cases.count;
+    return ct_flow_branch_for(step, left || prim == PRIM_INT_EQ);
+}
+
+/* The number with which an operation gives its other argument, to the bit; `left`: as its first argument. */
+static bool neutral(CtPrim prim, bool left, double *number) {
+    switch ((int)prim) {
+    case PRIM_MUL: *number = 1; return true;
+    case PRIM_ADD: *number = -0.0; return true;
+    case PRIM_DIV: *number = 1; return !left;
+    case PRIM_SUB: *number = 0; return !left;
+    default: return false;
+    }
+}
+
+/* The operation that stands for a switch: if i == 0 then x else x · before, where 1 stands before the first. NULL for
+ * other ones. */
+static CtFlowStep *without_switch(Carrying *c, CtFlowStep *choice, uint32_t first) {
+    const CtFlowBlock *one = choice->as.cases.branches[first].block,
+                      *others = choice->as.cases.branches[1 - first].block;
+    if (choice->results.count != 1 || others->values.items[0].var == NULL) return NULL;
+    CtFlowStep *step = ct_flow_binder(others, others->values.items[0].var);
+    const CtFlowVar *before = c->block->params.items[c->block->params.count - 1];
+    if (step == NULL || step->kind != FLOW_PRIM || step->args.count != 2) return NULL;
+    for (uint32_t i = 0; i < 2; i++) {
+        double number;
+        if (step->args.items[i].var != before || !ct_flow_same(&step->args.items[1 - i], &one->values.items[0]))
+            continue;
+        if (!neutral(step->as.prim, i == 0, &number)) continue;
+        c->loop->args.items[c->loop->args.count - 1].lit.real = number;
+        step->results = choice->results;
+        return step;
+    }
+    return NULL;
+}
+
+/* A switch between the first iteration and the others, which then reads nothing; false for other ones. */
+static bool carry_in_switch(Carrying *c, uint32_t at) {
+    CtArena *arena = c->flow->arena;
+    const CtFlowStep *step = c->body->steps.items[at];
+    uint32_t first = branch_for_first(c->body, step);
+    if (first == step->as.cases.count) return false;
+    CtFlowStep *choice = CT_NEW(arena, CtFlowStep);
+    *choice = *step;
+    choice->as.cases.branches = CT_NEW_ARRAY(arena, CtFlowBranch, step->as.cases.count);
+    for (uint32_t i = 0; i < step->as.cases.count; i++) {
+        const CtFlowBranch *branch = &step->as.cases.branches[i];
+        choice->as.cases.branches[i] = (CtFlowBranch){branch->tag, without_reads(c, branch->block, i == first)};
+        if (choice->as.cases.branches[i].block == NULL) return false;
+    }
+    CtFlowStep *only = without_switch(c, choice, first);
+    c->steps[at] = only != NULL ? only : choice;
+    return only != NULL ? CT_FIRED("neighbours.neutral") : CT_FIRED("neighbours.first");
+}
+
 static bool carry_all(Carrying *c) {
     CtFlowPiece piece;
-    for (uint32_t i = 0; i < c->body->steps.count; i++)
-        if (ct_flow_piece(c->body, c->body->steps.items[i], &piece) && !carry(c, i, &piece)) return false;
+    for (uint32_t i = 0; i < c->body->steps.count; i++) {
+        const CtFlowStep *step = c->body->steps.items[i];
+        bool pieced = ct_flow_piece(c->body, step, &piece);
+        if (pieced && !carry(c, i, &piece)) return false;
+        if (!pieced && step->kind == FLOW_SWITCH && !carry_in_switch(c, i)) return false;
+    }
     return c->next.count > 0;
 }
 
@@ -132,8 +257,15 @@ static CtFlowStep *carry_neighbours(CtFlow *flow, CtFlowFunction *function, cons
     const CtFlowBlock *body = loop->as.loop.block;
     CtFlowStep *carrying = CT_NEW(arena, CtFlowStep);
     CtFlowBlock *block = CT_NEW(arena, CtFlowBlock);
-    Carrying c = {
-        flow, function, facts, body, carrying, block, .moved = CT_NEW_ARRAY(arena, bool, body->steps.count + 1)};
+    Carrying c = {flow,
+                  function,
+                  facts,
+                  body,
+                  carrying,
+                  block,
+                  .moved = CT_NEW_ARRAY(arena, bool, body->steps.count + 1),
+                  .steps = CT_NEW_ARRAY(arena, CtFlowStep *, body->steps.count + 1)};
+    for (uint32_t i = 0; i < body->steps.count; i++) c.steps[i] = body->steps.items[i];
     *carrying = *loop;
     carrying->results = (CtFlowVars){0};
     carrying->args = (CtFlowArgs){0};
@@ -144,7 +276,7 @@ static CtFlowStep *carry_neighbours(CtFlow *flow, CtFlowFunction *function, cons
     for (uint32_t i = 0; i < body->params.count; i++) ct_push(arena, &block->params, body->params.items[i]);
     if (!carry_all(&c)) return NULL;
     for (uint32_t i = 0; i < body->steps.count; i++)
-        if (!c.moved[i]) ct_push(arena, &block->steps, body->steps.items[i]);
+        if (!c.moved[i]) ct_push(arena, &block->steps, c.steps[i]);
     put_results(&c, loop);
     return carrying;
 }
@@ -152,8 +284,7 @@ static CtFlowStep *carry_neighbours(CtFlow *flow, CtFlowFunction *function, cons
 /* Whether lanes can write a loop once what its switches read is carried; with exact mathematics they add to no array.
  */
 static bool is_fit(const CtFlow *flow, const CtFlowStep *loop) {
-    return loop->kind == FLOW_LOOP && ct_flow_is_elementwise(loop) && (loop->as.loop.carried == 0 || !flow->exact) &&
-           ct_flow_parting_tests(loop->as.loop.block).count == 0;
+    return loop->kind == FLOW_LOOP && ct_flow_is_elementwise(loop) && (loop->as.loop.carried == 0 || !flow->exact);
 }
 
 /* Whether a loop carries to its next iteration what it reads of an array that another loop makes. */
