@@ -1,6 +1,7 @@
-/* Guards. In a loop, a switch on a number of which all branches but one fail becomes a switch that only fails, a guard,
- * and the steps of that branch stand behind it. So hoist_checks can move the failure in front of the loop, and the
- * steps are fused with others of the loop.
+/* Guards. In a loop, or a function that calls itself, a switch on a number of which all branches but one fail becomes a
+ * switch that only fails, a guard, and the steps of that branch stand behind it. So hoist_checks can move the failure
+ * in front of the loop, and the steps are fused with others of the loop; and a row of a matrix that a function like
+ * `head` gives is known as one, so that small_sizes can follow it.
  *
  *     x = switch none { 0: y = minimum xs, yield y; 1: fail }    →    switch none { 0: yield; 1: fail }
  *                                                                     y = minimum xs
@@ -124,7 +125,7 @@ static void precede(Guards *g, CtFlowStep *choice, const CtFlowBlock *block, Ste
     ct_push(g->arena, out, choice);
 }
 
-static void visit(Guards *g, CtFlowBlock *block, bool in_loop) {
+static void visit(Guards *g, CtFlowBlock *block, bool again) {
     Steps out = {0};
     for (uint32_t i = 0; i < block->steps.count; i++) {
         CtFlowStep *step = block->steps.items[i];
@@ -133,9 +134,9 @@ static void visit(Guards *g, CtFlowBlock *block, bool in_loop) {
         uint32_t before = g->facts.equals.count;
         if (step->kind == FLOW_LOOP) ct_flow_assume_iteration(&g->facts, step);
         for (uint32_t j = 0; j < ct_flow_inner_count(step); j++)
-            visit(g, ct_flow_inner(step, j), in_loop || step->kind == FLOW_LOOP);
+            visit(g, ct_flow_inner(step, j), again || step->kind == FLOW_LOOP);
         g->facts.equals.count = before;
-        CtFlowBlock *only = in_loop ? guarded(step) : NULL;
+        CtFlowBlock *only = again ? guarded(step) : NULL;
         if (only != NULL && needs_no_test(g, only) && CT_FIRED("guards.branch"))
             split(g, step, only, &out);
         else if (only != NULL && !gives_nodes(step) && CT_FIRED("guards.in_front"))
@@ -149,21 +150,27 @@ static void visit(Guards *g, CtFlowBlock *block, bool in_loop) {
     block->steps.capacity = out.capacity;
 }
 
-/* Whether a function has such a switch, without regard to loops. */
-static void look_for_guarded(void *data, CtFlowStep *step) {
-    bool *found = data;
-    *found = *found || guarded(step) != NULL;
+typedef struct Look {
+    const CtFlowFunction *function;
+    bool found;        /* such a switch, in a loop or not */
+    bool calls_itself; /* the function */
+} Look;
+
+static void look_at(void *data, CtFlowStep *step) {
+    Look *look = data;
+    look->found |= guarded(step) != NULL;
+    look->calls_itself |= step->kind == FLOW_CALL && step->as.function == look->function;
 }
 
 void ct_flow_guards(CtFlow *flow) {
     Guards g = {.flow = flow, .arena = flow->arena};
     for (uint32_t i = 0; i < flow->functions.count; i++) {
-        bool found = false;
         g.function = flow->functions.items[i];
-        ct_flow_each_step(g.function->body, look_for_guarded, &found);
-        if (!found) continue;
+        Look look = {.function = g.function};
+        ct_flow_each_step(g.function->body, look_at, &look);
+        if (!look.found) continue;
         ct_flow_values_clear(&g.now, flow->arena);
         ct_flow_facts_begin(&g.facts, flow, g.function);
-        visit(&g, g.function->body, false);
+        visit(&g, g.function->body, look.calls_itself);
     }
 }

@@ -25,8 +25,9 @@ typedef struct Inline {
     uint32_t *calls; /* number of calls of each function, by its number */
     uint32_t *sizes;
     uint32_t growth; /* steps by which the program may still grow */
-    /* Functions that are not inlined: recursive, or with a custom derivative. */
-    bool *stays;
+    /* Functions that are not inlined: recursive, or with a custom derivative. Of these, the ones that call themselves
+     * only by way of others: a caller that ends with the only call takes them in, and then calls itself. */
+    bool *stays, *by_way;
     bool *derived; /* of which a derivative is taken, or that such a function calls: sweeps are made of its body */
     CtFlowFacts facts;
     CtFlowValues now;
@@ -137,7 +138,8 @@ static bool is_wanted(const Inline *s, const CtFlowFunction *callee, const CtFlo
     uint32_t size = s->sizes[callee->id], own = s->sizes[s->function->id];
     const CtFlowBlock *part = known_part(s, callee, args);
     if (part != NULL && callee != s->function) return ct_flow_size(part) <= SMALL;
-    if (s->stays[callee->id] || callee == s->function || own + size > LARGEST) return false;
+    if (callee == s->function || own + size > LARGEST) return false;
+    if (s->stays[callee->id]) return s->calls[callee->id] == 1 && s->by_way[callee->id] && CT_FIRED("inline.by_way");
     if (s->calls[callee->id] == 1 && CT_FIRED("inline.once")) return true;
     if (size > s->growth) return false;
     if (in_loop && size > SMALL_IN_LOOP) return size <= OPENS_IN_LOOP && opens_made_node(s, callee, args);
@@ -207,6 +209,12 @@ static void count_call(void *data, CtFlowFunction *callee, CtSourceRange range, 
     ((Inline *)data)->calls[callee->id]++;
 }
 
+static void find_no_way(void *data, CtFlowFunction *callee, CtSourceRange range, bool tail) {
+    Inline *s = data;
+    (void)range;
+    if (callee == s->function || !tail) s->by_way[callee->id] = false;
+}
+
 static void find_derived(void *data, CtFlowStep *step) {
     if (ct_flow_is_derivative(step)) ((Inline *)data)->derived[step->as.derived->function->id] = true;
 }
@@ -225,14 +233,17 @@ void ct_flow_inline(CtFlow *flow) {
                 .growth = SOME_GROWTH,
                 .sizes = CT_NEW_ARRAY(flow->arena, uint32_t, count + 1),
                 .stays = CT_NEW_ARRAY(flow->arena, bool, count + 1),
+                .by_way = CT_NEW_ARRAY(flow->arena, bool, count + 1),
                 .derived = CT_NEW_ARRAY(flow->arena, bool, count + 1)};
     Functions *members = CT_NEW_ARRAY(flow->arena, Functions, cycles.count + 1);
+    for (uint32_t i = 0; i < count; i++) s.by_way[i] = !ct_flow_is_separate(flow->functions.items[i]);
     for (uint32_t i = 0; i < count; i++) {
-        CtFlowFunction *function = flow->functions.items[i];
+        CtFlowFunction *function = s.function = flow->functions.items[i];
         s.sizes[i] = ct_flow_size(function->body);
         s.growth += s.sizes[i];
         s.stays[i] = cycles.iterations[cycles.component[i]] || ct_flow_is_separate(function);
         ct_flow_each_call(function->body, count_call, &s);
+        ct_flow_each_call(function->body, find_no_way, &s);
         ct_flow_each_step(function->body, find_derived, &s);
         ct_push(flow->arena, &members[cycles.component[i]], function);
     }

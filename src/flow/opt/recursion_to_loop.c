@@ -9,8 +9,9 @@
  *
  * Differentiation, fusion and vectorisation work on loops: their iterations need no chain of residuals, invariant code
  * is hoisted, and the index is known to be in range. Each iteration of the loop does what a call did, in the same
- * order. If the counter starts behind the bound, it would have to wrap around through 2⁶⁴ calls; the loop has 2⁶³ − 1
- * iterations then, which cannot be told apart in practice. */
+ * order; so it may call the function itself, too, as in a sum over the branches of a tree. If the counter starts behind
+ * the bound, it would have to wrap around through 2⁶⁴ calls; the loop has 2⁶³ − 1 iterations then, which cannot be told
+ * apart in practice. */
 #include "flow/copy.h"
 #include "flow/opt/passes.h"
 
@@ -363,13 +364,10 @@ static void write_loop(Recursion *c) {
 }
 
 void ct_flow_recursion_to_loop(CtFlow *flow) {
-    CtFlowCycles cycles = ct_flow_cycles(flow, false);
-    uint32_t *members = CT_NEW_ARRAY(flow->arena, uint32_t, cycles.count + 1);
-    for (uint32_t i = 0; i < flow->functions.count; i++) members[cycles.component[i]]++;
+    CtFlowCycles cycles = ct_flow_cycles(flow, true);
     Recursion c = {.flow = flow};
     for (uint32_t i = 0; i < flow->functions.count; i++) {
-        uint32_t component = cycles.component[i];
-        if (!cycles.iterations[component] || cycles.waits[component] || members[component] > 1) continue;
+        if (!cycles.iterations[cycles.component[i]]) continue;
         c.function = flow->functions.items[i];
         c.same = CT_NEW_ARRAY(flow->arena, bool, c.function->params.count + 1);
         ct_flow_facts_begin(&c.facts, flow, c.function);

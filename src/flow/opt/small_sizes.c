@@ -13,8 +13,8 @@
 #include "flow/opt/passes.h"
 
 enum {
-    MOST_SIZES = 3,       /* that code is written for, */
-    LARGEST = 6,          /* the largest of them, */
+    MOST_BEHIND = 3,      /* sizes behind the base case that code is written for, */
+    MOST_SIZES = 4,       /* and all up to this one, */
     LARGEST_BASE = 2,     /* behind a base case of at most this size */
     MOST_STEPS = 4000,    /* bound of the steps that are evaluated for a size, */
     MOST_LEFT = 300,      /* and of those that are left */
@@ -463,11 +463,15 @@ static bool write_out(const Sized *p) {
     CtFlowBlock *bodies[MOST_SIZES];
     int64_t sizes[MOST_SIZES];
     uint32_t count = 0;
+    int64_t largest = LARGEST_BASE;
     bool based = false, follows;
-    for (int64_t size = 0; size <= LARGEST && count < MOST_SIZES; size++) {
+    for (int64_t size = 0; size <= largest && count < MOST_SIZES; size++) {
         CtFlowBlock *body = body_for(p, size, &follows);
-        if (body == NULL && (based || size == LARGEST_BASE)) break;
-        based |= body != NULL && !follows;
+        if (body == NULL && based) break;
+        if (body != NULL && !follows) {
+            based = true;
+            largest = size + MOST_BEHIND > MOST_SIZES ? size + MOST_BEHIND : MOST_SIZES;
+        }
         if (body == NULL || !follows) continue;
         bodies[count] = body;
         sizes[count++] = size;
