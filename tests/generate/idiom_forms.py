@@ -16,6 +16,18 @@ class IdiomForms:
         binds = [(x, "D") for x in names]
         return self.wrapped(t, self.e(t, env.bind(binds * 2), n)), binds
 
+    def stage_by_index(self, v, last, x, y, k, kid):
+        """A stage that says what its first element is: of the expression `kid`, or of one operation."""
+        i, of = self.name("i"), self.pick([v, last])
+        first = self.pick([f"{of} ! {i}", f"{of} ! {i}", f"{of} ! 0", f"0.5 * {k}", "-0.0", f"{last} ! (length {last} - 1)"])
+        others = self.pick([f"${kid}"] * 3 + [f"{x} * {y}", f"{y} + {x}", f"{x} - {y}", f"{y} - {x}", f"{x} / {y}", f"{y} * {x} + {x}"])
+        others = f"(let {{ {x} = {of} ! {i}; {y} = {last} ! ({i} - {self.pick('1112')}) }} in {others})"
+        test = self.pick([f"{i} == 0", f"0 == {i}", f"{i} < 1", f"{i} <= 0", f"{i} < 2"])
+        body = self.pick([f"if {test} then {first} else {others}", f"if {i} > 0 then {others} else {first}"])
+        if f"({i} - 2)" in body:
+            body = f"if {i} < 2 then {first} else {others}"
+        return f"build (length {last}) (\\{i} -> {body})"
+
     @makes("A", 0.5)
     def stages(self, t, env, n):
         """A loop of stages, each of which reads beside its own element what the one before it makes."""
@@ -31,7 +43,8 @@ class IdiomForms:
             form = self.pick(SHIFTED).replace("ARRAY", last).replace("$F", self.pick([k, "0.5", f"0.5 * {k}", "-0.0"]))
             body, bound = self.function_of([x, y], "D", inner, (b, c, d)[m])
             binds[len(kids)] = bound + [(k, "D")]
-            lets.append(f"{made} = zipWith (\\{x} {y} -> ${len(kids)}) {self.pick([v, last])} ({form})")
+            lets.append(f"{made} = " + (self.stage_by_index(v, last, x, y, k, len(kids)) if self.rng.random() < 0.4
+                                        else f"zipWith (\\{x} {y} -> ${len(kids)}) {self.pick([v, last])} ({form})"))
             kids.append(body)
             last = made
         result = self.pick([last, f"zipWith (\\a b -> a + 0.25 * b) {v} {last}", f"zipWith3 (\\a b c -> a + b * c) {v} {last} (append [|{k}|] (init {last}))"])
