@@ -2,8 +2,8 @@
  * it is not very large, because differentiation and vectorisation need loops without calls. The body of a function that
  * is differentiated, or that such a function calls, counts as that of a loop. A body of medium size stays a call where
  * inlining would bring neither: it calls others itself, takes no reals, and makes nodes without reals, as the
- * arithmetic of large integers does. Recursive functions are not inlined. Callees come before callers, so that an
- * inlined body has been inlined into already.
+ * arithmetic of large integers does. Recursive functions are not inlined, but into one that ends with the only call of
+ * them. Callees come before callers, so that an inlined body has been inlined into already.
  *
  * Failures keep their attribution. A step of the library reports the innermost call in the user's code: inlined at such
  * a call, it takes the call's source range. Inlined in the library, it keeps its own, and the call site that its
