@@ -713,6 +713,7 @@ CtCore *ct_core_list_consumed(CtLists *s, CtCore *app) {
     case LIST_INIT:
     case LIST_STREAM_TAKE:
     case LIST_ITERATE:
+    case LIST_CYCLE:
     case LIST_ZIP_FIRST:
     case LIST_ZIP_SECOND:
     case LIST_SCANL:

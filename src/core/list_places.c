@@ -266,7 +266,8 @@ static CtPlacedGlobal *placed_global(CtPlaces *w, CtGlobal *global) {
 static CtListFunction list_function(const CtCore *core) {
     CtListFunction function = ct_core_list_call(core);
     bool pairs = function == LIST_ZIP_FIRST || function == LIST_ZIP_SECOND;
-    return function == LIST_ITERATE || (pairs && !ct_core_list_pairs_stream(core)) ? LIST_NONE : function;
+    return function == LIST_ITERATE || function == LIST_CYCLE || (pairs && !ct_core_list_pairs_stream(core)) ? LIST_NONE
+                                                                                                             : function;
 }
 
 /* A function on lists that is a value: λxs. toList xs. */

@@ -38,6 +38,7 @@ static const struct {
     {"indexList@", LIST_AT},
     {"stream'take@", LIST_STREAM_TAKE},
     {"stream'iterate@", LIST_ITERATE},
+    {"stream'cycle@", LIST_CYCLE},
     {"stream'zipFirst@", LIST_ZIP_FIRST},
     {"stream'zipSecond@", LIST_ZIP_SECOND},
     {"head@[],", LIST_HEAD},
@@ -493,6 +494,7 @@ static CtCore *array_of_call(CtLists *s, CtCore *list) {
     case LIST_MAXIMUM:
     case LIST_MINIMUM:
     case LIST_ITERATE:
+    case LIST_CYCLE:
     case LIST_NULL:
     case LIST_TO_ARRAY:
     case LIST_INTERCALATE: break;

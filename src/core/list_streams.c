@@ -3,7 +3,8 @@
  *
  *     zip [a ..] xs     build (length xs) (λi. (a + i, xs ! i))
  *
- * What another function makes, zip (iterate f a) xs, is carried from one element to the next. */
+ * So are those of a short list over and over, zip (cycle [a, b]) xs. What another function makes, zip (iterate f a) xs,
+ * is carried from one element to the next. */
 #include "core/lists.h"
 
 #include "base/rules.h"
@@ -13,8 +14,10 @@
 
 static const int64_t LARGEST_START = (int64_t)1 << 62; /* of an Integer: with an index added, it is still a small one */
 
-/* What is iterated. */
+/* What is iterated, or a list over and over. */
 typedef struct Stream {
+    CtVar *cycle; /* the array of such a list, or NULL */
+    uint32_t period;
     CtCore *function, *start; /* start is an atom, or Integer'small n */
     CtCore *step;             /* of Ints: what is added to each; an atom. NULL if they are made otherwise */
     bool real;                /* these are Doubles, counted by Ints that stand for them exactly */
@@ -77,9 +80,31 @@ static bool counts_integers(const CtLam *lam, const CtCore *start) {
            is_param(lam, body->as.call.args[0]) && is_small(body->as.call.args[1], 1, 1);
 }
 
+/* The number of elements of a list that is written out, with no part that may fail, or of an array in its place; 0 for
+ * other terms. */
+static uint32_t period_of(const CtCore *list) {
+    uint32_t count = 0;
+    if (ct_core_list_call(list) == LIST_OF_ARRAY) list = list->as.call.args[0];
+    if (list->kind == CORE_ARRAY_LIT) return ct_core_is_total(list) ? list->as.call.count : 0;
+    for (; list->kind == CORE_CON && list->as.call.count == 2; list = list->as.call.args[1]) {
+        if (!ct_core_is_atom(list->as.call.args[0])) return 0;
+        count++;
+    }
+    return list->kind == CORE_CON ? count : 0;
+}
+
+static bool open_cycle(CtLists *s, CtCore *list, CtBindings *around, Stream *out) {
+    *out = (Stream){.period = period_of(list)};
+    CtCore *array = out->period > 0 ? ct_core_list_to_array(s, list) : NULL;
+    if (array == NULL) return false;
+    out->cycle = ct_core_list_bind(s, around, "cycle", array);
+    return CT_FIRED("lists.cycle");
+}
+
 /* False if an element may fail: the program does not make the one behind the last. */
 static bool open_stream(CtLists *s, CtCore *term, CtBindings *around, Stream *out) {
     term = ct_core_list_open(s, term, around);
+    if (ct_core_list_call(term) == LIST_CYCLE) return open_cycle(s, term->as.call.args[0], around, out);
     if (ct_core_list_call(term) != LIST_ITERATE) return false;
     CtCore *start = term->as.call.args[1];
     *out = (Stream){.function = ct_core_list_fun(s, term->as.call.args[0], around)};
@@ -100,14 +125,20 @@ static bool open_stream(CtLists *s, CtCore *term, CtBindings *around, Stream *ou
 bool ct_core_list_pairs_stream(const CtCore *app) {
     if (app->as.call.count != 2) return false;
     const CtCore *stream = app->as.call.args[ct_core_list_call(app) == LIST_ZIP_FIRST ? 0 : 1];
+    if (ct_core_list_call(stream) == LIST_CYCLE && stream->as.call.count == 1)
+        return period_of(stream->as.call.args[0]) > 0;
     if (ct_core_list_call(stream) != LIST_ITERATE || stream->as.call.count != 2) return false;
     const CtLam *lam = known_function(stream->as.call.args[0]);
     return lam != NULL && (counts_integers(lam, stream->as.call.args[1]) || ct_core_is_total(lam->body));
 }
 
-/* The element of numbers that are counted up, by its index. */
+/* The element of numbers that are counted up, or of a list over and over, by its index. */
 static CtCore *counted(CtLists *s, const Stream *stream, CtCore *index) {
     CtProgram *p = s->p;
+    if (stream->cycle != NULL) {
+        index = ct_core_prim2(p, s->range, PRIM_INT_MOD, index, ct_core_int(p, s->range, stream->period));
+        return ct_core_list_array(s, ARRAY_INDEX, ct_core_list_use(s, stream->cycle), index, NULL);
+    }
     const CtCore *step = stream->step;
     if (step != NULL && !(step->kind == CORE_LIT && step->as.lit.integer == 1))
         index = ct_core_prim2(p, s->range, PRIM_INT_MUL, index, ct_core_list_again(s, stream->step));
@@ -145,7 +176,7 @@ CtCore *ct_core_list_stream_pairs(CtLists *s, CtCore *list, bool stream_first) {
     if (!ct_core_list_source(s, args[stream_first ? 1 : 0], &around, &source) || source.row != NULL) return NULL;
     if (!stream_first && !open_stream(s, args[1], &around, &stream)) return NULL;
     CT_FIRED("lists.stream_pairs");
-    if (stream.step == NULL && stream.small == NULL)
+    if (stream.step == NULL && stream.small == NULL && stream.cycle == NULL)
         return ct_core_list_wrap(s, &around, carried(s, &stream, &source, stream_first));
     CtVar *index = ct_core_list_var(s, "i", s->p->int_type);
     CtCore *number = counted(s, &stream, ct_core_list_use(s, index));

@@ -34,6 +34,7 @@ typedef enum CtListFunction {
     LIST_MAXIMUM,
     LIST_MINIMUM,
     LIST_ITERATE, /* without an end */
+    LIST_CYCLE,
     LIST_HEAD,
     LIST_LAST,
     LIST_AT,

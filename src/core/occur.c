@@ -141,6 +141,13 @@ uint32_t ct_core_size(CtSimplifier *s, CtCore *core, uint32_t limit) {
 
 /* ---- moving ---- */
 
+/* cycle of a list that is written out, and has an element. */
+static bool is_cycle(const CtCore *core) {
+    if (ct_core_list_call(core) != LIST_CYCLE || core->as.call.count != 1) return false;
+    const CtCore *list = core->as.call.args[0];
+    return list->kind == CORE_CON && list->as.call.count == 2;
+}
+
 /* Only terms made of atoms, λs, constructions and scalars: a read of an array or tuple that is moved back keeps the
  * whole alive until then, and an update in place would become a copy. */
 static bool movable(CtSimplifier *s, const CtCore *core, uint32_t *weight, uint32_t *fuel) {
@@ -162,9 +169,9 @@ static bool movable(CtSimplifier *s, const CtCore *core, uint32_t *weight, uint3
         break;
     case CORE_TUPLE:
     case CORE_CON: break;
-    case CORE_APP: /* iterate f x makes a first cell and no more: what goes through it is then at hand (list_streams.c)
-                    */
-        if (ct_core_list_call(core) != LIST_ITERATE) return false;
+    case CORE_APP: /* iterate f x and cycle [x, y] make a first cell and no more: what goes through them is then at hand
+                    * (list_streams.c) */
+        if (ct_core_list_call(core) != LIST_ITERATE && !is_cycle(core)) return false;
         break;
     case CORE_LET:
     case CORE_LETREC:

@@ -95,7 +95,7 @@ static bool find_element(Walk *w, const CtFlowStep *loop, int64_t iteration, CtF
 static CtFlowArg first_length(Walk *w, const CtFlowArg *array, const CtFlowStep *made) {
     if (array->var == w->array && w->array != NULL) return ct_flow_int(&w->b, w->length);
     if (made == NULL) return ct_flow_none();
-    if (made->kind == FLOW_ITEMS) return ct_flow_int(&w->b, made->args.count);
+    if (ct_flow_is_items(made)) return ct_flow_int(&w->b, made->args.count);
     if (ct_flow_is_bulk(made, ARRAY_SLICE)) return made->args.items[1];
     bool loop = made->kind == FLOW_LOOP && !made->as.loop.initial;
     return loop && ct_flow_result_index(made, array->var) >= made->as.loop.carried ? made->args.items[0]
@@ -148,7 +148,7 @@ static CtFlowArg sum_of(Walk *w, CtSourceRange range, CtFlowArg a, CtFlowArg b) 
 static bool step_into(Walk *w, CtFlowArg *array, const CtFlowStep *made, const CtFlowArg *index) {
     CtFlowArgs values = {0};
     if (!ct_flow_is_int_literal(index)) return false;
-    bool items = made->kind == FLOW_ITEMS && index->lit.integer >= 0 && index->lit.integer < made->args.count;
+    bool items = ct_flow_is_items(made) && index->lit.integer >= 0 && index->lit.integer < made->args.count;
     if (!items && (!is_map(w, made) || !find_element(w, made, index->lit.integer, &values))) return false;
     *array = items ? made->args.items[index->lit.integer] : values.items[ct_flow_result_index(made, array->var)];
     return true;
