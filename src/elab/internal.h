@@ -454,7 +454,7 @@ CtCore *ct_elab_rhs(CtElab *el, const CtRhs *rhs, Fail *fail, CtType *result);
 void ct_elab_row_normalise(CtElab *el, Row *row, uint32_t column, CtVar *var);
 /* The variable for a column, named after its patterns. */
 CtVar *ct_elab_column(CtElab *el, Row *rows, uint32_t row_count, uint32_t column, CtType *type);
-bool ct_elab_column_used(Row *rows, uint32_t row_count, uint32_t column);
+bool ct_elab_column_used(const CtElab *el, Row *rows, uint32_t row_count, uint32_t column);
 /* Matches a value against one pattern; the term that `within` makes is in the scope of the pattern's variables. */
 CtCore *ct_elab_match_one(CtElab *el, CtPat *pat, CtCore *value, Within *within, void *data, Fail *fail,
                           CtType *result);

@@ -156,7 +156,7 @@ static Matrix open_rows(CtElab *el, const Matrix *m, uint32_t c, const Row *rows
     }
     uint32_t used = 0;
     for (uint32_t j = 0; j < parts; j++)
-        if (ct_elab_column_used(wide, row_count, j)) {
+        if (ct_elab_column_used(el, wide, row_count, j)) {
             vars[j] = ct_elab_column(el, wide, row_count, j, types[j]);
             used++;
         }

@@ -84,6 +84,11 @@ static CtPat *record_pattern(CtElab *el, const CtPat *pat) {
     return out;
 }
 
+/* Whether a pattern is (), which every value matches. A lazy program evaluates the value for it. */
+static bool is_any_unit(const CtElab *el, const CtPat *pat) {
+    return pat->kind == PAT_TUPLE && pat->part_count == 0 && !el->is_lazy;
+}
+
 void ct_elab_row_normalise(CtElab *el, Row *row, uint32_t column, CtVar *var) {
     CtPat *pat = row->pats[column];
     for (bool more = true; more && pat != NULL;) {
@@ -101,7 +106,7 @@ void ct_elab_row_normalise(CtElab *el, Row *row, uint32_t column, CtVar *var) {
         case PAT_LIST: pat = list_pattern(el, pat); break;
         case PAT_RECORD: pat = record_pattern(el, pat); break;
         case PAT_TUPLE:
-            if (pat->part_count == 0) pat = NULL;
+            if (is_any_unit(el, pat)) pat = NULL;
             more = false;
             break;
         case PAT_LIT:
@@ -133,11 +138,11 @@ CtVar *ct_elab_column(CtElab *el, Row *rows, uint32_t row_count, uint32_t column
     return ct_core_var_new(el->program, named->name.text->text, type);
 }
 
-bool ct_elab_column_used(Row *rows, uint32_t row_count, uint32_t column) {
+bool ct_elab_column_used(const CtElab *el, Row *rows, uint32_t row_count, uint32_t column) {
     for (uint32_t i = 0; i < row_count; i++) {
         const CtPat *pat = rows[i].pats[column];
         while (pat != NULL && pat->kind == PAT_ANNOT) pat = pat->parts[0];
-        if (pat != NULL && pat->kind != PAT_WILD && !(pat->kind == PAT_TUPLE && pat->part_count == 0)) return true;
+        if (pat != NULL && pat->kind != PAT_WILD && !is_any_unit(el, pat)) return true;
     }
     return false;
 }
