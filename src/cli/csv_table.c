@@ -1,6 +1,7 @@
 /* Tables in CSV: the first row has the names of the columns, every row as many fields. */
 #include <csv.h>
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,6 +45,12 @@ static bool is_false(const char *text) {
     return strcmp(text, "0") == 0 || strcmp(text, "False") == 0 || strcmp(text, "false") == 0;
 }
 
+/* Whether strtod has read all of a text as a number in decimal, or an infinity that is written as such. */
+static bool is_number(const char *text, const char *end, double number) {
+    return end != text && *end == '\0' && strpbrk(text, "xX") == NULL &&
+           (!isinf(number) || strpbrk(text, "iI") != NULL);
+}
+
 /* Parses a field into row t->row - 2 of its column. */
 static bool take(const Table *t, const CsvColumn *column, const char *text) {
     size_t at = t->row - 2;
@@ -53,10 +60,9 @@ static bool take(const Table *t, const CsvColumn *column, const char *text) {
     switch (column->element) {
     case COTAN_DOUBLE:
     case COTAN_FLOAT: {
-        double number = strtod(text, &end);
-        if (end == text || *end != '\0') return false;
-        ((double *)column->data)[at] = column->element == COTAN_FLOAT ? (double)(float)number : number;
-        return true;
+        double number = column->element == COTAN_FLOAT ? (double)strtof(text, &end) : strtod(text, &end);
+        ((double *)column->data)[at] = number;
+        return is_number(text, end, number);
     }
     case COTAN_BOOL: ((int64_t *)column->data)[at] = is_true(text); return is_true(text) || is_false(text);
     case COTAN_CHAR:
@@ -108,8 +114,8 @@ static void guess(const Table *t, CsvColumn *column, const char *text) {
     errno = 0;
     (void)strtoll(text, &end, 10);
     bool is_int = end != text && *end == '\0' && errno == 0;
-    (void)strtod(text, &end);
-    bool is_real = end != text && *end == '\0';
+    double number = strtod(text, &end);
+    bool is_real = is_number(text, end, number);
     if (column->element == COTAN_BOOL && first) column->element = COTAN_INT;
     if (column->element == COTAN_INT && !is_int) column->element = COTAN_DOUBLE;
     column->is_text = !is_real || column->element == COTAN_BOOL;

@@ -73,16 +73,23 @@ static bool expected(Reader *r, const CtPath *path, const CtType *type, const co
 
 /* ---- scalars ---- */
 
-static double rounded(const CtType *type, double real) { return type->kind == TYPE_FLOAT ? (double)(float)real : real; }
+/* A number as one of a Double or Float. */
+static bool read_as(Reader *r, const CtPath *path, const CtType *type, bool is_real, CtWord number, CtWord *value) {
+    bool is_float = type->kind == TYPE_FLOAT;
+    if (is_real)
+        value->real = is_float ? (double)(float)number.real : number.real;
+    else
+        value->real = is_float ? (double)(float)number.integer : (double)number.integer;
+    if (!isinf(value->real) || (is_real && isinf(number.real))) return true;
+    return wrong(r, path, "the number %.17g is too large for a Float", number.real);
+}
 
 static bool read_real(Reader *r, const CtPath *path, const CtType *type, const cotan_value *given, CtWord *value) {
-    if (given->kind == COTAN_KIND_DOUBLE)
-        value->real = rounded(type, given->number.real);
-    else if (given->kind == COTAN_KIND_INT)
-        value->real = rounded(type, (double)given->number.integer);
-    else
-        return expected(r, path, type, given);
-    return true;
+    bool is_real = given->kind == COTAN_KIND_DOUBLE;
+    if (!is_real && given->kind != COTAN_KIND_INT) return expected(r, path, type, given);
+    CtWord number = {.integer = given->number.integer};
+    if (is_real) number.real = given->number.real;
+    return read_as(r, path, type, is_real, number, value);
 }
 
 static bool read_integer(Reader *r, const CtPath *path, const CtType *type, const cotan_value *given, cotan_kind kind,
@@ -195,9 +202,8 @@ static bool read_number(Reader *r, const CtPath *path, const CtType *type, const
                         CtWord *value) {
     *value = ((const CtWord *)given->numbers)[at];
     if (type->kind == TYPE_DOUBLE || type->kind == TYPE_FLOAT) {
-        bool real = given->element == COTAN_DOUBLE || given->element == COTAN_FLOAT;
-        value->real = rounded(type, real ? value->real : (double)value->integer);
-        return true;
+        bool is_real = given->element == COTAN_DOUBLE || given->element == COTAN_FLOAT;
+        return read_as(r, path, type, is_real, *value, value);
     }
     int64_t limit = type->kind == TYPE_CHAR ? 0x110000 : type->kind == TYPE_DATA ? type->data->con_count : INT64_MAX;
     if (type->kind == TYPE_INT || (value->integer >= 0 && value->integer < limit)) return true;

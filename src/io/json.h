@@ -11,14 +11,17 @@ struct CtJson {
     const char *what;
     bool is_element; /* `value` is element 0 of the document */
     bool foreign;    /* of another program: ct_io_json_foreign */
-    bool quoted;     /* some integer does not fit 64 bits, so integers of many digits were made strings: parse_quoted */
+    bool quoted;     /* some number is none of Jansson's, so those that may be such were made strings: parse_quoted */
 };
 
-/* Begins the string that stands for an integer that may not fit 64 bits; no other string in a quoted document begins so
+/* Begins the string that stands for a number that Jansson may not have; no other string in a quoted document begins so
  * unless it writes this control character. */
 enum { QUOTED = 1, LONG_INTEGER = 18 };
 
 /* Describes a value for an error message, in `out`, which is returned. */
 const char *ct_io_json_found(const json_t *json, char *out, size_t size);
+
+/* The number that a text of JSON stands for, rounded once; false without memory. */
+bool ct_io_json_number(const char *text, size_t length, bool is_float, double *number);
 
 #endif

@@ -1,5 +1,6 @@
 /* Text to JSON documents, by Jansson, and what is wrong with text that is none. */
 #include <ctype.h>
+#include <locale.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -90,54 +91,116 @@ static void not_json(CtContext *context, const char *what, const char *text, siz
 
 /* ---- parsing ---- */
 
-/* Parses a document in which integers of many digits are first made strings: Jansson's have 64 bits. */
-static json_t *parse_quoted(const char *text, size_t length, size_t flags, json_error_t *error) {
+bool ct_io_json_number(const char *text, size_t length, bool is_float, double *number) {
+    char few[64], *copy = length < sizeof few ? few : malloc(length + 1);
+    if (!copy) return false;
+    memcpy(copy, text, length);
+    copy[length] = '\0';
+    char *point = strchr(copy, '.');
+    if (point) *point = *localeconv()->decimal_point;
+    *number = is_float ? (double)strtof(copy, NULL) : strtod(copy, NULL);
+    if (copy != few) free(copy);
+    return true;
+}
+
+/* Whether a Double is in the middle between two Floats: the number that it is read from may be nearer to one of them.
+ */
+static bool is_between_floats(double number) {
+    float near = (float)number, next = nextafterf(near, number > (double)near ? HUGE_VALF : -HUGE_VALF);
+    return fabs(number) == 0x1.ffffffp127 || (number != (double)near && number - (double)near == (double)next - number);
+}
+
+static bool has_reals_between_floats(const json_t *json) {
+    if (json_is_real(json)) return is_between_floats(json_real_value(json));
+    for (size_t i = 0; i < json_array_size(json); i++)
+        if (has_reals_between_floats(json_array_get(json, i))) return true;
+    const char *key;
+    json_t *member;
+    json_object_foreach((json_t *)json, key, member) if (has_reals_between_floats(member)) return true;
+    return false;
+}
+
+static size_t span_of_number(const char *text, size_t length) {
+    size_t end = 0;
+    while (end < length && (isdigit((unsigned char)text[end]) || strchr("+-.eE", text[end]) != NULL) && text[end])
+        end++;
+    return end;
+}
+
+static bool is_negative_zero(const char *text, size_t length) {
+    return length >= 2 && memcmp(text, "-0", 2) == 0 && span_of_number(text, length) == 2;
+}
+
+static bool has_negative_zero(const char *text, size_t length) {
+    const char *end = text + length;
+    for (const char *at = text; (at = memchr(at, '-', (size_t)(end - at))) != NULL; at++)
+        if (is_negative_zero(at, (size_t)(end - at))) return true;
+    return false;
+}
+
+/* Whether a number is kept as text: Jansson's integers have 64 bits and no -0, its reals are Doubles. */
+static bool is_kept(const char *text, size_t length) {
+    double number;
+    size_t sign = text[0] == '-';
+    bool is_integer = sign + strspn(text + sign, "0123456789") >= length;
+    if (is_integer) return length > LONG_INTEGER || is_negative_zero(text, length);
+    return !ct_io_json_number(text, length, false, &number) || is_between_floats(number);
+}
+
+/* Clears `memory` where there is none. */
+static json_t *load(const char *text, size_t length, json_error_t *error, bool *memory) {
+    const size_t flags = JSON_DECODE_ANY | JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL;
+    json_t *root = json_loadb(text, length, flags, error);
+    if (!root && json_error_code(error) != json_error_out_of_memory) {
+        void *enough =
+            malloc(length + 4096); /* Jansson reports some failed allocations as syntax errors: parse again */
+        if (enough) free(enough), root = json_loadb(text, length, flags, error);
+        *memory = *memory && enough;
+    }
+    *memory = *memory && (root || json_error_code(error) != json_error_out_of_memory);
+    return root;
+}
+
+/* Parses a document in which such numbers are first made strings. */
+static json_t *parse_quoted(const char *text, size_t length, json_error_t *error, bool *memory) {
     static const char open[] = "\"\\u0001";
-    size_t room = length, from = 0, to = 0;
-    for (size_t i = 0; i < length; i++) room += i % LONG_INTEGER == 0 ? sizeof open : 0;
+    size_t room = length, to = 0;
+    for (size_t i = 0; i < length; i++) room += i % 3 == 0 ? sizeof open : 0; /* a number has a separator */
     char *copy = malloc(room + sizeof open);
     bool in_string = false;
-    while (copy && from < length) {
-        size_t end = from + (text[from] == '-');
-        while (end < length && isdigit((unsigned char)text[end])) end++;
-        bool fraction = end < length && strchr(".eE", text[end]) != NULL;
-        bool behind = from > 0 && (isdigit((unsigned char)text[from - 1]) || strchr(".eE+-", text[from - 1]) != NULL);
-        bool quote = !in_string && !fraction && !behind && end - from > LONG_INTEGER;
+    for (size_t from = 0, count; copy && from < length; from += count) {
+        bool number = !in_string && (text[from] == '-' || isdigit((unsigned char)text[from]));
+        count = number ? span_of_number(text + from, length - from) : 1;
+        bool quote = number && is_kept(text + from, count);
         if (quote) memcpy(copy + to, open, sizeof open - 1);
         if (quote) to += sizeof open - 1;
-        size_t count = quote ? end - from : 1;
         if (in_string && text[from] == '\\' && from + 1 < length) count = 2;
         if (text[from] == '"') in_string = !in_string;
         memcpy(copy + to, text + from, count);
-        from += count;
         to += count;
         if (quote) copy[to++] = '"';
     }
-    json_t *root = json_loadb(copy ? copy : text, copy ? to : length, flags, error);
+    json_t *root = copy ? load(copy, to, error, memory) : NULL;
+    *memory = *memory && copy;
     free(copy);
     return root;
 }
 
 CtJson *ct_io_json_parse(CtContext *context, const char *what, const char *text, size_t length) {
-    const size_t flags = JSON_DECODE_ANY | JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL;
     json_error_t error;
-    json_t *root = json_loadb(text, length, flags, &error);
-    bool memory = root || json_error_code(&error) != json_error_out_of_memory;
-    if (!root && memory) { /* Jansson reports some failed allocations as syntax errors: parse again */
-        void *enough = malloc(length + 4096);
-        memory = enough != NULL;
-        free(enough);
-        if (memory) root = json_loadb(text, length, flags, &error);
-    }
-    bool quoted = !root && json_error_code(&error) == json_error_numeric_overflow;
-    if (quoted) root = parse_quoted(text, length, flags, &error);
+    bool memory = true;
+    json_t *root = load(text, length, &error, &memory);
+    bool quoted = root ? has_negative_zero(text, length) || has_reals_between_floats(root)
+                       : memory && json_error_code(&error) == json_error_numeric_overflow;
+    if (quoted) json_decref(root);
+    if (quoted) root = parse_quoted(text, length, &error, &memory);
     CtJson *json = root ? malloc(sizeof *json) : NULL;
     if (json) {
         *json = (CtJson){.root = root, .value = root, .what = what, .quoted = quoted};
         return json;
     }
     json_decref(root);
-    if (root || !memory || json_error_code(&error) == json_error_out_of_memory) {
+    if (root || !memory) {
         ct_error(context, CT_E0801, CT_NO_RANGE, "%s: there is no memory to read the value", what);
         return NULL;
     }

@@ -53,12 +53,17 @@ static bool no_memory(Reader *r) {
     return false;
 }
 
+/* The text of a number that is kept as text; NULL for other values. */
+static const char *number_text(const Reader *r, const json_t *json) {
+    const char *text = r->json->quoted ? json_string_value(json) : NULL;
+    if (!text || text[0] != QUOTED || !isdigit((unsigned char)text[1 + (text[1] == '-')])) return NULL;
+    return strspn(text + 1, "+-.eE0123456789") == strlen(text + 1) ? text + 1 : NULL;
+}
+
 /* The digits of an integer of any size; NULL for other values. */
 static const char *large_integer(const Reader *r, const json_t *json) {
-    const char *text = r->json->quoted ? json_string_value(json) : NULL;
-    if (!text || text[0] != QUOTED) return NULL;
-    const char *digits = text + 1 + (text[1] == '-');
-    return *digits && strspn(digits, "0123456789") == strlen(digits) ? text + 1 : NULL;
+    const char *text = number_text(r, json);
+    return text && strpbrk(text, ".eE") == NULL ? text : NULL;
 }
 
 __attribute__((noinline)) static bool expected(Reader *r, const CtPath *path, const CtType *type, const char *form,
@@ -89,31 +94,35 @@ static Meant argument(Meant meant, uint32_t index) {
 
 static bool read_real(Reader *r, const CtPath *path, const CtType *type, const json_t *json, CtWord *value) {
     double real = 0;
+    bool is_float = type->kind == TYPE_FLOAT, finite = true;
     if (json_is_real(json)) {
         real = json_real_value(json);
     } else if (json_is_integer(json)) {
-        real = (double)json_integer_value(json);
+        json_int_t integer = json_integer_value(json);
+        real = is_float ? (double)(float)integer : (double)integer;
     } else if (json_is_string(json)) {
-        const char *text = json_string_value(json);
+        const char *text = json_string_value(json), *number = number_text(r, json);
+        finite = number != NULL;
+        if (number && !ct_io_json_number(number, strlen(number), is_float, &real)) return no_memory(r);
         if (strcmp(text, "inf") == 0)
             real = HUGE_VAL;
         else if (strcmp(text, "-inf") == 0)
             real = -HUGE_VAL;
         else if (strcmp(text, "nan") == 0)
             real = (double)NAN;
-        else if (large_integer(r, json))
-            real = strtod(large_integer(r, json), NULL); /* digits alone: the locale does not matter */
-        else
+        else if (!number)
             return expected(r, path, type, "a number, \"inf\", \"-inf\" or \"nan\"", json);
-        if (isinf(real) && large_integer(r, json)) return wrong(r, path, "this number is too large for a Double");
     } else {
         return expected(r, path, type, "a number", json);
     }
+    if (is_float) real = (double)(float)real;
+    if (finite && isinf(real))
+        return wrong(r, path, "this number is too large for a %s", is_float ? "Float" : "Double");
     if (r->replace) {
         if (r->next_leaf >= r->replace->reals.count) return wrong(r, path, "there are more numbers here than leaves");
         real = r->replace->reals.items[r->next_leaf++];
     }
-    value->real = type->kind == TYPE_FLOAT ? (double)(float)real : real;
+    value->real = is_float ? (double)(float)real : real;
     return true;
 }
 
@@ -522,7 +531,7 @@ static bool read_data(Reader *r, const CtPath *path, const CtType *type, Meant m
         return true;
     }
     if (ct_io_json_is_string(type)) {
-        if (!json_is_string(json) || large_integer(r, json)) return expected(r, path, type, "a string", json);
+        if (!json_is_string(json) || number_text(r, json)) return expected(r, path, type, "a string", json);
         value->object = ct_value_string_new(r->heap, type, json_string_value(json), json_string_length(json));
         return value->object || no_memory(r);
     }

@@ -35,12 +35,12 @@ size_t ct_io_foreign_name(CtSym field) {
 
 /* ---- scalars ---- */
 
-/* A Float prints the fewest digits that read back to the same Float through a Double. */
+/* A Float prints the fewest digits that read back to the same Float, through a Double, too. */
 static void write_float(CtText *out, double value) {
     char digits[40];
     for (int precision = 6; precision <= 9; precision++) {
         snprintf(digits, sizeof digits, "%.*g", precision, value);
-        if ((double)(float)strtod(digits, NULL) == value) {
+        if ((double)(float)strtod(digits, NULL) == value && (double)strtof(digits, NULL) == value) {
             ct_text_puts(out, digits);
             return;
         }

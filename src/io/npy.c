@@ -213,6 +213,7 @@ typedef struct Builder {
     uint64_t strides[CT_NPY_RANK]; /* in elements */
     const CtLeaves *replace;
     uint32_t *next_leaf;
+    bool *too_large; /* a number that is no infinity would be one as a Float */
 } Builder;
 
 static const CtType *element_of(const CtType *type) {
@@ -225,7 +226,11 @@ static CtWord leaf(const Builder *b, const CtType *type, uint64_t index) {
     if (type->kind == TYPE_DOUBLE || type->kind == TYPE_FLOAT) {
         bool replaced = b->replace && *b->next_leaf < b->replace->reals.count;
         word.real = replaced ? b->replace->reals.items[(*b->next_leaf)++] : real_at(b->npy, index);
-        if (type->kind == TYPE_FLOAT) word.real = (double)(float)word.real;
+        if (type->kind == TYPE_DOUBLE) return word;
+        double given = word.real;
+        bool is_integer = !replaced && b->npy->kind != NPY_FLOAT; /* which is rounded once */
+        word.real = is_integer ? (double)(float)integer_at(b->npy, index) : (double)(float)given;
+        *b->too_large |= !replaced && isinf(word.real) && !isinf(given);
     } else {
         word.integer = b->npy->kind == NPY_BOOL ? bits_at(b->npy, index) != 0 : integer_at(b->npy, index);
     }
@@ -301,14 +306,21 @@ bool ct_io_npy_value(CtContext *context, CtHeap *heap, const CtNpy *npy, const C
                  ct_io_type_name(type, wanted, sizeof wanted), text, npy->descr);
         return false;
     }
-    Builder b = {.heap = heap, .npy = npy, .replace = replace, .next_leaf = next_leaf};
+    bool too_large = false;
+    Builder b = {.heap = heap, .npy = npy, .replace = replace, .next_leaf = next_leaf, .too_large = &too_large};
     uint64_t stride = 1;
     for (uint32_t i = 0; i < rank; i++) {
         uint32_t axis = npy->fortran ? i : rank - 1 - i;
         b.strides[axis] = stride;
         stride *= npy->shape[axis] > 0 ? npy->shape[axis] : 1; /* overflows only if the array is empty */
     }
-    if (build(&b, type, 0, 0, value)) return true;
+    bool built = build(&b, type, 0, 0, value);
+    if (built && !too_large) return true;
+    if (built) {
+        ct_value_release(heap, type, *value);
+        ct_error(context, CT_E0601, CT_NO_RANGE, "%s: a number is too large for a Float", npy->what);
+        return false;
+    }
     ct_error(context, CT_E0801, CT_NO_RANGE, "%s: the value does not fit into the memory limit", npy->what);
     return false;
 }
