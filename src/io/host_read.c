@@ -361,7 +361,12 @@ static bool read_data(Reader *r, const CtPath *path, const CtType *type, const c
     if ((map && given->kind != COTAN_KIND_MAP) || (set && given->kind != COTAN_KIND_SET))
         return expected(r, path, type, given);
     if (map) return read_map(r, path, type, given, false, value);
-    return set ? read_set(r, path, type, given, value) : read_con(r, path, type, given, value);
+    if (set) return read_set(r, path, type, given, value);
+    if (!read_con(r, path, type, given, value)) return false;
+    const char *unmade = ct_value_unmade(type, *value);
+    if (unmade == NULL) return true;
+    ct_value_release(r->heap, type, *value);
+    return wrong(r, path, "%s", unmade);
 }
 
 static bool read_value(Reader *r, const CtPath *path, const CtType *type, const cotan_value *given, CtWord *value) {

@@ -540,7 +540,11 @@ static bool read_data(Reader *r, const CtPath *path, const CtType *type, Meant m
     bool tree = r->replace && is_tree(json);
     if (!tree && ct_io_is_map(type, &key, &item)) return read_map(r, path, type, meant, json, value);
     if (!tree && ct_io_is_set(type, &key)) return read_set(r, path, type, meant, json, value);
-    return read_one_of(r, path, type, data->cons, data->con_count, resolve(meant), json, value);
+    if (!read_one_of(r, path, type, data->cons, data->con_count, resolve(meant), json, value)) return false;
+    const char *unmade = ct_value_unmade(type, *value);
+    if (unmade == NULL) return true;
+    ct_value_release(r->heap, type, *value);
+    return wrong(r, path, "%s", unmade);
 }
 
 /* The base of a universal type, in its constructor. */

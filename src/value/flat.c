@@ -1,5 +1,6 @@
 /* Values as sequences of buffers. */
 #include "value/flat.h"
+#include "value/internal.h"
 
 #include <stdio.h>
 
@@ -100,27 +101,36 @@ static const char *sizes_text(CtArena *arena, uint32_t rank, const size_t *sizes
     return out.data;
 }
 
-/* Checks that numbers are valid constructors or characters where these are expected. */
+static const char *check_range(CtArena *arena, const CtFlat *number, const cotan_slot *slots, const cotan_buffer *in,
+                               size_t count, int64_t least, int64_t most) {
+    const int64_t *numbers = in[number->slot].data;
+    for (size_t i = 0; i < count; i++)
+        if (numbers[i] < least || numbers[i] > most)
+            return ct_format(arena, "the buffer for `%s` holds %lld, which is none of its type",
+                             slots[number->slot].path, (long long)numbers[i]);
+    return NULL;
+}
+
+/* Checks that numbers are valid constructors, characters, or of few bits where these are expected. */
 static const char *check_numbers(CtArena *arena, const CtFlat *flat, const cotan_slot *slots, const cotan_buffer *in,
                                  size_t count) {
     const char *wrong = NULL;
+    int64_t least, most;
     for (uint32_t i = 0; i < flat->count && wrong == NULL; i++)
         wrong = check_numbers(arena, flat->parts[i], slots, in, count);
-    bool tags = flat->kind == FLAT_NUMBER && flat->type->kind == TYPE_DATA;
-    if (!tags && !(flat->kind == FLAT_NUMBER && flat->type->kind == TYPE_CHAR)) return wrong;
-    int64_t limit = tags ? flat->type->data->con_count : 0x110000;
-    const int64_t *numbers = in[flat->slot].data;
-    for (size_t i = 0; i < count; i++)
-        if (numbers[i] < 0 || numbers[i] >= limit)
-            return ct_format(arena, "the buffer for `%s` holds %lld, which is none of its type", slots[flat->slot].path,
-                             (long long)numbers[i]);
-    return NULL;
+    if (wrong == NULL && flat->kind == FLAT_TUPLE && ct_value_is_narrow(flat->type, &least, &most))
+        wrong = check_range(arena, flat->parts[0], slots, in, count, least, most);
+    if (flat->kind != FLAT_NUMBER || (flat->type->kind != TYPE_DATA && flat->type->kind != TYPE_CHAR)) return wrong;
+    most = flat->type->kind == TYPE_DATA ? (int64_t)flat->type->data->con_count - 1 : 0x10FFFF;
+    return check_range(arena, flat, slots, in, count, 0, most);
 }
 
 const char *ct_value_flat_check(CtArena *arena, const CtFlat *flat, const cotan_slot *slots, const cotan_buffer *in) {
     const char *wrong = NULL;
     for (uint32_t i = 0; flat->kind == FLAT_TUPLE && i < flat->count && wrong == NULL; i++)
         wrong = ct_value_flat_check(arena, flat->parts[i], slots, in);
+    if (flat->kind == FLAT_TUPLE && wrong == NULL && flat->count == 1 && flat->parts[0]->kind == FLAT_NUMBER)
+        return check_numbers(arena, flat, slots, in, 1);
     if (flat->kind == FLAT_NUMBER && in[flat->slot].data == NULL)
         return ct_format(arena, "the buffer for `%s` is NULL", slots[flat->slot].path);
     if (flat->kind == FLAT_NUMBER) return check_numbers(arena, flat, slots, in, 1);

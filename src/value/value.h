@@ -204,6 +204,12 @@ void ct_value_integer_print(CtText *out, CtWord value);
 bool ct_value_has_own_order(const CtType *type);
 int ct_value_order(const CtType *type, CtWord a, CtWord b);
 int ct_value_integer_order(CtWord a, CtWord b);
+/* Why no program can make a value of a data type of the library, though its constructor and parts have the right types;
+ * NULL where one can, or that is not known. */
+const char *ct_value_unmade(const CtType *type, CtWord value);
+/* Whether that depends on how several parts fit together: those of a Ratio, or of an Array with bounds. */
+bool ct_value_has_related_parts(const CtType *type);
+
 /* A new Integer of decimal digits, perhaps behind a minus sign; false when the heap is full. It takes the square of
  * their number. */
 bool ct_value_integer_new(CtHeap *heap, const CtType *type, const char *text, CtWord *value);

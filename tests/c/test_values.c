@@ -15,10 +15,12 @@
 #define expect_near(found, expected) assert_true(fabs((found) - (expected)) <= 1e-12)
 
 static const char source[] =
+    "import qualified Data.Array as A\n"
     "import Data.Map (Map)\n"
     "import qualified Data.Map as Map\n"
     "import Data.Set (Set)\n"
     "import qualified Data.Set as Set\n"
+    "import Data.Word\n"
     "data Tree = Leaf | Node Tree Double Tree\n"
     "data Layer = Layer { weights :: Array (Array Double), bias :: Array Double }\n"
     "data Colour = Red | Green | Blue deriving (Eq, Ord)\n"
@@ -48,6 +50,12 @@ static const char source[] =
     "square xs = map (\\row -> map (\\x -> x * x) row) xs\n"
     "points :: Array (Double, Colour) -> [Colour]\n"
     "points ps = foldr (\\p cs -> snd p : cs) [] ps\n"
+    "singles :: (Array Float, Float) -> Float\n"
+    "singles (xs, x) = sum xs + x\n"
+    "bytes :: (Array Word8, Word8) -> Int\n"
+    "bytes (xs, x) = fromIntegral (foldl (+) x xs)\n"
+    "bounded :: A.Array Int Double -> Double\n"
+    "bounded a = a A.! snd (A.bounds a)\n"
     "quadratic :: (Double, [Double]) -> Double\n"
     "quadratic (a, xs) = a * sum (map (\\x -> x * x) xs)\n"
     "upwards :: (Double, [Double]) -> [Double]\n"
@@ -381,6 +389,46 @@ static void arrays(void **state) {
     each_engine(arrays_of);
 }
 
+/* Numbers outside of their types, and parts that do not fit together, in values and in buffers. */
+static void refused_of(const Setting *s) {
+    double xs[2] = {1, 0x1.000001p60}, large = 1e39;
+    cotan_function *f = make(s, COTAN_RUN, "singles");
+    cotan_value *numbers = cotan_value_numbers(COTAN_DOUBLE, xs, 1, (size_t[]){1});
+    expect_near(real_of(value_of(f, TUPLE(numbers, whole((1L << 60) + (1L << 36) + 1)))), 0x1.000002p60);
+    numbers = cotan_value_numbers(COTAN_DOUBLE, xs, 1, (size_t[]){1});
+    expect_fails(f, TUPLE(numbers, real(1e39)), "E0601", "is too large for a Float");
+    numbers = cotan_value_numbers(COTAN_DOUBLE, &large, 1, (size_t[]){1});
+    expect_fails(f, TUPLE(numbers, real(1)), "E0601", "is too large for a Float");
+
+    f = make(s, COTAN_RUN, "bytes");
+    cotan_value *byte = DATA("Word8'of", whole(255)), *other = DATA("Word8'of", whole(256));
+    assert_int_equal(
+        cotan_value_as_int(value_of(f, TUPLE(cotan_value_of(COTAN_KIND_ARRAY, &byte, 1), DATA("Word8'of", whole(1))))),
+        0);
+    expect_fails(f, TUPLE(cotan_value_of(COTAN_KIND_ARRAY, &other, 1), DATA("Word8'of", whole(1))), "E0601",
+                 "at [0][0]: a Word8 is a number from 0 to 255");
+    int64_t many[2] = {1, -1}, one = 300, sum;
+    cotan_buffer in[2] = {{.data = many, .size = {2}}, {.data = &many[0]}}, out = {.data = &sum};
+    const char *wrong = cotan_error_message(cotan_apply(f, in, &out), 0);
+    assert_non_null(strstr(wrong, "holds -1, which is none of its type"));
+    in[0].size[0] = 1;
+    assert_null(cotan_apply(f, in, &out));
+    assert_int_equal(sum, 2);
+    in[1].data = &one;
+    assert_non_null(strstr(cotan_error_message(cotan_apply(f, in, &out), 0), "holds 300, which is none of its type"));
+
+    f = make(s, COTAN_RUN, "bounded");
+    numbers = cotan_value_numbers(COTAN_DOUBLE, xs, 1, (size_t[]){2});
+    expect_near(real_of(value_of(f, DATA("Array'with", TUPLE(whole(6), whole(7)), numbers))), xs[1]);
+    numbers = cotan_value_numbers(COTAN_DOUBLE, xs, 1, (size_t[]){2});
+    expect_fails(f, DATA("Array'with", TUPLE(whole(6), whole(8)), numbers), "E0601", "as its bounds have indices");
+}
+
+static void refused(void **state) {
+    (void)state;
+    each_engine(refused_of);
+}
+
 /* q(a, xs) = a Σ x²: at (2, [3, 1]) the gradient is (10, [12, 4]), the Hessian ((0, 6, 2), (6, 4, 0), (2, 0, 4)). */
 static cotan_value *point(double a, double x, double y) { return TUPLE(real(a), LIST(real(x), real(y))); }
 
@@ -455,7 +503,7 @@ int main(void) {
         cmocka_unit_test(trees),         cmocka_unit_test(records),
         cmocka_unit_test(maps),          cmocka_unit_test(kinds),
         cmocka_unit_test(arrays),        cmocka_unit_test(derivatives),
-        cmocka_unit_test(calls),
+        cmocka_unit_test(calls),         cmocka_unit_test(refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
