@@ -5,20 +5,32 @@
 
 #include "cli/region.h"
 
+/* A whole number between two, both included. */
+static json_int_t draw_whole(Region *region, json_int_t least, json_int_t most) {
+    uint64_t width = (uint64_t)most - (uint64_t)least; /* where it is great, one more or less is of no matter */
+    double at = cli_random(&region->random) * ((double)width + 1);
+    uint64_t steps = at < 0x1p64 ? (uint64_t)at : width;
+    return (json_int_t)((uint64_t)least + (steps < width ? steps : width));
+}
+
 static json_t *draw_number(Region *region, const json_t *low, const json_t *high) {
     if (region->is_whole && json_is_integer(low) && json_is_integer(high)) {
         json_int_t a = json_integer_value(low), b = json_integer_value(high);
-        json_int_t least = a < b ? a : b, most = a < b ? b : a;
-        return json_integer(least + (json_int_t)(cli_random(&region->random) * ((double)(most - least) + 1)));
+        return json_integer(a < b ? draw_whole(region, a, b) : draw_whole(region, b, a));
     }
     double a = json_number_value(low), b = json_number_value(high), t = cli_random(&region->random);
     return json_real(a * (1 - t) + b * t);
 }
 
+/* Integers are compared as such: neighbours near the ends of Int are one Double. */
+static bool are_different(const json_t *low, const json_t *high) {
+    if (json_is_integer(low) && json_is_integer(high)) return json_integer_value(low) != json_integer_value(high);
+    return json_number_value(low) != json_number_value(high);
+}
+
 /* NULL where the two points differ in shape, or memory runs out. */
 static json_t *between(Region *region, const json_t *low, const json_t *high) {
-    if (json_is_number(low) && json_is_number(high) && json_number_value(low) != json_number_value(high))
-        return draw_number(region, low, high);
+    if (json_is_number(low) && json_is_number(high) && are_different(low, high)) return draw_number(region, low, high);
     if (json_is_array(low) && json_is_array(high) && json_array_size(low) == json_array_size(high)) {
         json_t *found = json_array();
         bool fits = found != NULL;
