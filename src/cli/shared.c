@@ -223,6 +223,17 @@ static int end(const CliWorld *world) {
     return world->status;
 }
 
+/* Of a call that fails: what it has written is there, as it is without --json. */
+static int fail(const Options *options, const CliWorld *world, const cotan_error *error) {
+    if (world->written != NULL) fflush(world->written);
+    if (world->written != NULL && world->output_length > 0) {
+        printf("{\"value\":null");
+        print_output_json(world, stdout);
+        puts("}");
+    }
+    return cli_report(options, error);
+}
+
 static int print_json(const Options *options, const CliWorld *world, const cotan_result *r, const char *name,
                       FILE *out) {
     if (r->value == NULL || (name != NULL && r->derivative == NULL))
@@ -316,7 +327,7 @@ static int finish(const Options *options, CliWorld *world, cotan_program *progra
     fflush(stdout);
     tell_how(options, &result);
     if (world->has_ended) return end(world);
-    if (error != NULL) return cli_report(options, error);
+    if (error != NULL) return fail(options, world, error);
     int status = options->out == NULL ? print_result(options, world, &result, name)
                                       : write_result(options, world, &result, name);
     if (status == EXIT_DONE && options->out != NULL && options->count && !options->json) print_counts(&result);

@@ -106,7 +106,9 @@ static bool perform_now(CtWorld *w, int64_t command, bool caught) {
     effects->length--;
     cotan_request request = request_of(effects, command);
     cotan_answer answer = {0};
-    if (w->perform != NULL)
+    if (request.what == COTAN_READ_FILE && strlen(effects->request) != effects->length)
+        answer.error = "the name of a file has no NUL"; /* the rest of the name stands where a text would */
+    else if (w->perform != NULL)
         w->perform(w->data, &request, &answer);
     else
         answer.error = "there is no input and output here";
