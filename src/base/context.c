@@ -76,9 +76,11 @@ void ct_source_position(CtContext *context, uint32_t source_number, uint32_t off
 
 enum { LONGEST_MESSAGE = 4000 };
 
+CtArena *ct_diag_arena(CtContext *context) { return context->passing != NULL ? context->passing : context->arena; }
+
 /* A message is cut off after a fixed length, since it may quote a name or type of a megabyte. */
 static const char *message_text(CtContext *context, const char *format, va_list list) {
-    char *text = ct_format_list(context->arena, format, list);
+    char *text = ct_format_list(ct_diag_arena(context), format, list);
     size_t length = strlen(text);
     if (length <= LONGEST_MESSAGE) return text;
     length = LONGEST_MESSAGE;
@@ -89,7 +91,7 @@ static const char *message_text(CtContext *context, const char *format, va_list 
 
 static CtDiag *add(CtContext *context, CtErrorCode code, bool is_warning, CtSourceRange range, const char *format,
                    va_list list) {
-    CtDiag *diag = CT_NEW(context->arena, CtDiag);
+    CtDiag *diag = CT_NEW(ct_diag_arena(context), CtDiag);
     diag->code = code;
     diag->is_warning = is_warning;
     diag->range = range;
@@ -128,7 +130,7 @@ void ct_help(CtContext *context, CtDiag *diag, const char *format, ...) {
 void ct_note(CtContext *context, CtDiag *diag, CtSourceRange range, const char *format, ...) {
     CtNote **last = &diag->notes;
     while (*last != NULL) last = &(*last)->next;
-    *last = CT_NEW(context->arena, CtNote);
+    *last = CT_NEW(ct_diag_arena(context), CtNote);
     va_list list;
     va_start(list, format);
     (*last)->range = range;

@@ -53,6 +53,7 @@ typedef struct CtContext {
     CtArena *arena;
     CtSymbols symbols;
     CT_VEC(CtSource) sources; /* sources[0] stands for no source */
+    CtArena *passing;         /* for the messages of a run, until they have been reported; NULL: they are in `arena` */
     CtDiag *diags, **last_diag;
     uint32_t error_count;                 /* a pass has failed exactly when it has increased this */
     uint32_t max_errors;                  /* further errors are counted, not stored */
@@ -68,6 +69,9 @@ uint32_t ct_source_add(CtContext *context, const char *name, const char *text, s
 uint32_t ct_source_line(CtContext *context, uint32_t source, uint32_t offset);
 /* Line and column of a byte offset. Both start at 1; the column counts characters, not bytes. */
 void ct_source_position(CtContext *context, uint32_t source, uint32_t offset, uint32_t *line, uint32_t *column);
+
+/* The arena for messages. */
+CtArena *ct_diag_arena(CtContext *context);
 
 /* Adds an error. The result is never NULL, and can be given notes. */
 CtDiag *ct_error(CtContext *context, CtErrorCode code, CtSourceRange range, const char *format, ...)

@@ -307,6 +307,7 @@ CtBuild *ct_driver_build_new(const char *name, const char *text, size_t length, 
 void ct_driver_build_free(CtBuild *build) {
     if (build == NULL) return;
     ct_run_native_free(build->native);
+    ct_arena_free(build->context.passing);
     ct_arena_free(build->arena);
 }
 

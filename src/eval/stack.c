@@ -25,7 +25,7 @@ enum { MESSAGE_MAX = 4000 };
 bool ct_eval_raise_string(Machine *m, CtErrorCode code, CtWord message) {
     ct_eval_team_lock(m);
     jmp_buf here;
-    CtArena *arena = m->program->context->arena;
+    CtArena *arena = ct_diag_arena(m->program->context);
     jmp_buf *before = ct_arena_on_failure(arena, &here);
     if (setjmp(here) == 0) {
         CtText text = ct_text(arena);

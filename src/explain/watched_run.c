@@ -431,7 +431,7 @@ static void find_watched(Watch *w) {
 bool ct_explain_call(CtExplain *e, CtGlobal *global, const CtType *type, CtWord of, const CtWord *args, uint32_t count,
                      CtWord *result) {
     CtEval *eval = e->session->eval;
-    ct_session_begin_run(e->context, eval);
+    ct_session_begin_run(e->context, e->session);
     bool done = global ? ct_eval_call(eval, global, args, count, result)
                        : ct_eval_apply(eval, (CtType *)type, of, args, count, result);
     atomic_store(&e->context->running, NULL);

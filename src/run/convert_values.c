@@ -199,12 +199,14 @@ static void copy_later(Out *out, const CtType *type, ct_object *value, CtWord *t
     out->todo[out->count++] = (Outgoing){type, value, to};
 }
 
+/* What is still to be made is NULL, so that a value can be released when the heap is full. */
 static CtFields *new_fields(Out *out, const CtType *type, uint32_t tag) {
     bool data = type->kind == TYPE_DATA;
     const CtLayout *layout =
         data ? ct_value_layout_con(out->heap, &type->data->cons[tag]) : ct_value_layout_tuple(out->heap, type);
     CtFields *fields = layout != NULL ? ct_value_fields_new(out->heap, layout, tag) : NULL;
-    if (fields == NULL) out->full = true;
+    out->full |= fields == NULL;
+    if (fields != NULL) memset(fields->words, 0, fields->head.layout->count * sizeof *fields->words);
     return fields;
 }
 
@@ -267,13 +269,14 @@ typedef struct Reading {
 static void get_rows(Reading *r, const CtType *type, uint32_t level, CtWord *to) {
     int64_t length = r->arrays[0]->dims[level];
     const CtLayout *layout = ct_value_layout_array(r->out->heap, type);
-    CtArray *array = layout != NULL ? ct_value_array_new(r->out->heap, layout, length, length) : NULL;
+    CtArray *array = layout != NULL ? ct_value_array_new(r->out->heap, layout, 0, length) : NULL;
     if (array == NULL) {
         r->out->full = true;
         return;
     }
     to->object = &array->head;
     for (int64_t i = 0; i < length && !r->out->full; i++) {
+        array->items[array->length++].object = NULL;
         if (type->parts[0]->kind == TYPE_ARRAY) {
             get_rows(r, type->parts[0], level + 1, &array->items[i]);
             continue;
@@ -300,8 +303,10 @@ bool ct_run_from_native(CtHeap *heap, CtFlow *flow, const CtType *type, const ct
     uint32_t width = ct_flow_types(flow, type)->count;
     const ct_word *few[FEW], **from = width <= FEW ? few : ct_alloc_array(flow->arena, width, sizeof *from);
     for (uint32_t i = 0; i < width; i++) from[i] = &words[i];
+    value->object = NULL;
     get(&out, type, from, value);
     while (out.count > 0 && !out.full) copy_node(&out, out.todo[--out.count]);
     free(out.todo);
+    if (out.full && value->object != NULL) ct_value_release(heap, type, *value);
     return !out.full;
 }

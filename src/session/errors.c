@@ -36,6 +36,8 @@ static void forget(CtContext *diags) {
     diags->diags = NULL;
     diags->last_diag = &diags->diags;
     diags->error_count = diags->warning_count = 0;
+    ct_arena_free(diags->passing);
+    diags->passing = NULL;
 }
 
 /* Copies errors with the warnings among them, or warnings only. */
@@ -73,6 +75,15 @@ static void fill(cotan_error *error, CtArena *arena, CtContext *diags, bool warn
         ct_text_printf(&texts[colour][0], "\nand %u more %s%s\n", found - kept, warnings ? "warning" : "error",
                        found - kept == 1 ? "" : "s");
     for (int i = 0; i < 4; i++) error->texts[i / 2][i % 2] = texts[i / 2][i % 2].data;
+}
+
+void ct_session_begin_messages(cotan_context *context, CtContext *diags) {
+    if (diags->diags != NULL) return;
+    if (diags->passing == NULL || ct_arena_bytes(diags->passing) > 0) {
+        ct_arena_free(diags->passing); /* of a run that has caught what failed */
+        diags->passing = ct_arena_new(context->limits.memory);
+    }
+    if (diags->passing != NULL) ct_arena_on_failure(diags->passing, context->handler);
 }
 
 bool ct_session_report(cotan_context *context, CtContext *diags) {

@@ -92,6 +92,7 @@ static size_t limit_of(const CtSession *session, const cotan_context *context) {
 
 static bool failed(CtSession *session, cotan_context *context, const CtNativeError *error) {
     CtContext *diags = &session->build->context;
+    ct_session_begin_messages(context, diags);
     CtDiag *diag = ct_error(diags, error->code, error->range, "%s", error->message);
     if (error->code == CT_E0801) ct_help(diags, diag, "--max-memory sets the limit");
     return ct_session_report(context, diags);

@@ -351,13 +351,14 @@ bool ct_session_run(CtSession *session, cotan_context *context, CtWord input, Ct
     return ct_session_call(session, context, session->build->entry, input, result);
 }
 
-void ct_session_begin_run(cotan_context *context, CtEval *eval) {
-    ct_eval_clear_interrupt(eval);
-    atomic_store(&context->running, eval);
+void ct_session_begin_run(cotan_context *context, CtSession *session) {
+    ct_session_begin_messages(context, &session->build->context);
+    ct_eval_clear_interrupt(session->eval);
+    atomic_store(&context->running, session->eval);
 }
 
 bool ct_session_show(CtSession *session, cotan_context *context, CtGlobal *show, CtWord value, CtWord *text) {
-    ct_session_begin_run(context, session->eval);
+    ct_session_begin_run(context, session);
     bool done = ct_eval_call(session->eval, show, &value, 1, text);
     atomic_store(&context->running, NULL);
     return done || ct_session_report(context, &session->build->context);
@@ -365,7 +366,7 @@ bool ct_session_show(CtSession *session, cotan_context *context, CtGlobal *show,
 
 bool ct_session_call(CtSession *session, cotan_context *context, CtGlobal *entry, CtWord input, CtWord *result) {
     CtEval *eval = session->eval;
-    ct_session_begin_run(context, eval);
+    ct_session_begin_run(context, session);
     bool done = false;
     if (!session->point) {
         done = ct_eval_call(eval, entry, NULL, 0, result);

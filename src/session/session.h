@@ -167,6 +167,8 @@ void ct_session_report_init(cotan_context *context);
 void ct_session_report_clear(cotan_context *context);
 /* Moves the errors in `diags` to the context; `diags` is empty afterwards. Always returns false. */
 bool ct_session_report(cotan_context *context, CtContext *diags);
+/* Messages from now on, until that, are kept apart from the build's memory, which they would fill in time. */
+void ct_session_begin_messages(cotan_context *context, CtContext *diags);
 /* Reports one error without a source range. Always returns false. */
 bool ct_session_report_one(cotan_context *context, CtErrorCode code, const char *help, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
@@ -242,7 +244,7 @@ bool ct_session_run(CtSession *session, cotan_context *context, CtWord input, Ct
 /* The same for another global of the build with the same input type. */
 bool ct_session_call(CtSession *session, cotan_context *context, CtGlobal *global, CtWord input, CtWord *result);
 /* Lets an evaluator run, which an interrupt ends from now on. */
-void ct_session_begin_run(cotan_context *context, CtEval *eval);
+void ct_session_begin_run(cotan_context *context, CtSession *session);
 /* The String that one of the build's show functions makes of a value, which is taken. */
 bool ct_session_show(CtSession *session, cotan_context *context, CtGlobal *show, CtWord value, CtWord *text);
 void ct_session_release(CtSession *session, const CtType *type, CtWord value);

@@ -183,8 +183,12 @@ static bool read_tuple(const Reading *r, const CtFlat *flat, size_t at, CtWord *
                                                      : ct_value_layout_tuple(r->heap, type);
     CtFields *fields = layout != NULL ? ct_value_fields_new(r->heap, layout, 0) : NULL;
     if (fields == NULL) return false;
-    for (uint32_t i = 0; i < flat->count; i++)
-        if (!read_at(r, flat->parts[i], at, &fields->words[i])) return false;
+    memset(fields->words, 0, flat->count * sizeof *fields->words);
+    for (uint32_t i = 0; i < flat->count; i++) {
+        if (read_at(r, flat->parts[i], at, &fields->words[i])) continue;
+        ct_value_release_object(r->heap, &fields->head);
+        return false;
+    }
     value->object = &fields->head;
     return true;
 }
@@ -195,18 +199,21 @@ static bool read_rows(const Reading *r, const CtFlat *flat, const CtType *type, 
     for (uint32_t i = 0; i < level; i++) /* after a 0 all are 0 */
         if (r->in[flat->slot].size[i] == 0) length = 0;
     const CtLayout *layout = ct_value_layout_array(r->heap, type);
-    CtArray *array = layout != NULL ? ct_value_array_new(r->heap, layout, (int64_t)length, (int64_t)length) : NULL;
+    CtArray *array = layout != NULL ? ct_value_array_new(r->heap, layout, 0, (int64_t)length) : NULL;
     if (array == NULL) return false;
     for (size_t i = 0; i < length; i++) {
         bool done = level + 1 < flat->rank ? read_rows(r, flat, type->parts[0], level + 1, at, &array->items[i])
                                            : read_at(r, flat->parts[0], (*at)++, &array->items[i]);
-        if (!done) return false;
+        if (!done) {
+            ct_value_release_object(r->heap, &array->head);
+            return false;
+        }
+        array->length++;
     }
     value->object = &array->head;
     return true;
 }
 
-/* If the heap becomes full, what has been made stays until the heap is freed. */
 static bool read_at(const Reading *r, const CtFlat *flat, size_t at, CtWord *value) {
     if (flat->kind == FLAT_TUPLE) return read_tuple(r, flat, at, value);
     if (flat->kind == FLAT_ARRAY) {

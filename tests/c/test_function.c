@@ -371,6 +371,44 @@ static void failures(void **state) {
     each_engine(failures_of);
 }
 
+/* A heap that becomes full while a value is copied, and many messages, leave nothing behind. */
+static void again_of(const Setting *s) {
+    static const char text[] = "sums :: (Array Double, Array Double) -> Double\n"
+                               "sums (x, y) = sum x + sum y\n"
+                               "rows :: Int -> Array (Array Double, Int)\n"
+                               "rows n = build n (\\i -> (build 3 fromIntegral, i))\n"
+                               "loud :: Double -> Double\n"
+                               "loud x = if x > 2 then error (concat (replicate 390 \"too large \")) else x\n";
+    static const size_t sizes[] = {100000, 5000000, 100000, 5000000, 100000};
+    Setting small = *s;
+    cotan_set_limits(s->context, &(cotan_limits){.memory = 60 << 20});
+    assert_null(cotan_load(s->context, "again.cot", text, strlen(text), &small.program));
+    cotan_function *sums = make(&(Setting){small.context, small.program, false}, COTAN_RUN, "sums", NULL);
+    cotan_function *rows = make(&small, COTAN_RUN, "rows", NULL), *loud = make(&small, COTAN_RUN, "loud", NULL);
+    double *zeros = calloc(sizes[1], sizeof *zeros), x = 3;
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        bool fits = sizes[i] < 1000000;
+        cotan_buffer in[] = {{zeros, {sizes[i]}}, {zeros, {sizes[i]}}}, out[] = {{NULL, {0}}};
+        assert_true((cotan_apply(sums, in, out) == NULL) == fits);
+        cotan_value *n = cotan_value_int(fits ? 100000 : 700000);
+        const cotan_value *value;
+        cotan_error *error = cotan_apply_values(rows, n, NULL, &value, NULL);
+        assert_true((error == NULL) == fits);
+        assert_true(fits || strcmp(cotan_error_code(error, 0), "E0801") == 0);
+        cotan_value_free(n);
+    }
+    for (int i = 0; i < 5000; i++) { /* as much memory as there is */
+        cotan_buffer in[] = {{&x, {0}}}, out[] = {{NULL, {0}}};
+        assert_string_equal(cotan_error_code(cotan_apply(loud, in, out), 0), "E0503");
+    }
+    free(zeros);
+}
+
+static void again(void **state) {
+    (void)state;
+    each_engine(again_of);
+}
+
 /* Deeper than the caller's stack; memory that runs out, and is there again. */
 static void depth_of(const Setting *s) {
     cotan_function *f = make(s, COTAN_RUN, "climb", NULL);
@@ -691,7 +729,7 @@ int main(void) {
         cmocka_unit_test(interrupted), cmocka_unit_test(threads),
         cmocka_unit_test(beside),      cmocka_unit_test(definitions),
         cmocka_unit_test(limits),      cmocka_unit_test(interrupted_late),
-        cmocka_unit_test(messages),
+        cmocka_unit_test(messages),    cmocka_unit_test(again),
     };
     return cmocka_run_group_tests_name("function", tests, NULL, NULL);
 }
