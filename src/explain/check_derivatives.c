@@ -238,6 +238,7 @@ static bool check_direction(Check *c, const CtLeaves *x, const CtLeaves *y, cons
     CtLeaves dx = direction(c, x, which), dy = ct_explain_weights(c->arena, y->reals.count, which + 5);
     CtLeaves tangent = leaves_of(c->arena), cotangent = leaves_of(c->arena);
     CtLeaves beside = leaves_of(c->arena), under = leaves_of(c->arena);
+    dy.trees = true; /* y_text is of collected reals */
     Ask jvp = {.mode = COTAN_JVP, .method = c->jvp, .with = c->at, .with_length = c->at_length, .with_reals = &dx};
     Ask vjp = {.mode = COTAN_VJP, .method = c->vjp, .with = y_text, .with_reals = &dy};
     if (!ask(c, &jvp, &beside, &tangent, NULL) || !ask(c, &vjp, &under, &cotangent, NULL)) return false;

@@ -440,7 +440,7 @@ bool ct_explain_call(CtExplain *e, CtGlobal *global, const CtType *type, CtWord 
 
 bool ct_explain_read_with(CtExplain *e, const CtType *type, const char *like, uint32_t reals, CtWord *out) {
     const cotan_call *c = e->call;
-    CtLeaves ones = {.arena = e->arena};
+    CtLeaves ones = {.arena = e->arena, .trees = true};
     for (uint32_t i = 0; i < reals; i++) ct_push(e->arena, &ones.reals, 1.0);
     const char *what = e->out->method->reverse ? "--cotangent" : "--tangent";
     CtInput *given = c->with ? ct_session_parse(e->context, 1, what, c->with, c->with_length)

@@ -514,13 +514,6 @@ static bool read_one_of(Reader *r, const CtPath *path, const CtType *type, const
     return read_con(r, args ? &here : path, type, con, &params, args, value);
 }
 
-/* Whether a map or a set is written as the tree that it is: shows_trees of json_write.c. */
-static bool is_tree(const json_t *json) {
-    const json_t *bin = json_object_get(json, "Bin"), *set = json_object_get(json, "Set");
-    bool one = json_object_size(json) == 1;
-    return json_is_string(json) || (one && json_array_size(bin) == 5) || (one && json_array_size(set) == 1);
-}
-
 static bool read_data(Reader *r, const CtPath *path, const CtType *type, Meant meant, const json_t *json,
                       CtWord *value) {
     const CtData *data = type->data;
@@ -537,7 +530,7 @@ static bool read_data(Reader *r, const CtPath *path, const CtType *type, Meant m
     }
     if (ct_io_json_is_list(type)) return read_list(r, path, type, data->cons, meant, json, value);
     const CtType *key, *item;
-    bool tree = r->replace && is_tree(json);
+    bool tree = r->replace && r->replace->trees; /* shows_trees of json_write.c */
     if (!tree && ct_io_is_map(type, &key, &item)) return read_map(r, path, type, meant, json, value);
     if (!tree && ct_io_is_set(type, &key)) return read_set(r, path, type, meant, json, value);
     if (!read_one_of(r, path, type, data->cons, data->con_count, resolve(meant), json, value)) return false;

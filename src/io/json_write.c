@@ -70,6 +70,9 @@ void ct_io_json_write_string(CtText *out, const char *text, size_t length) {
             ct_text_puts(out, "\\t");
         } else if (c < 0x20 || c == 0x7f) {
             ct_text_printf(out, "\\u%04x", c);
+        } else if (c == 0xED && i + 2 < length && (unsigned char)text[i + 1] >= 0xA0) {
+            ct_text_puts(out, "\\ufffd"); /* half of a pair of UTF-16, which is none of UTF-8's characters */
+            i += 2;
         } else {
             ct_text_putc(out, (char)c);
         }
