@@ -147,13 +147,14 @@ static bool is_kept(const char *text, size_t length) {
     return !ct_io_json_number(text, length, false, &number) || is_between_floats(number);
 }
 
-/* Clears `memory` where there is none. */
+/* Clears `memory` where there is none. Jansson reports some failed allocations as syntax errors: then it parses again.
+ */
 static json_t *load(const char *text, size_t length, json_error_t *error, bool *memory) {
     const size_t flags = JSON_DECODE_ANY | JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL;
     json_t *root = json_loadb(text, length, flags, error);
-    if (!root && json_error_code(error) != json_error_out_of_memory) {
-        void *enough =
-            malloc(length + 4096); /* Jansson reports some failed allocations as syntax errors: parse again */
+    enum json_error_code code = json_error_code(error);
+    if (!root && code != json_error_out_of_memory && code != json_error_numeric_overflow) {
+        void *enough = malloc(length + 4096);
         if (enough) free(enough), root = json_loadb(text, length, flags, error);
         *memory = *memory && enough;
     }

@@ -140,6 +140,7 @@ static void use_everything(cotan_program *program) {
         {.mode = COTAN_JVP, .function = "g", .at = "3", .with = "1", .form = COTAN_NPZ},
         {.mode = COTAN_JACOBIAN, .function = "g", .at = "3"},
         {.mode = COTAN_RUN, .function = "g", .at = "[3]", .form = COTAN_NPY},
+        {.mode = COTAN_RUN, .function = "g", .at = "[-0]"},
         {.mode = COTAN_RUN, .function = "g", .at = "[\"no number\"]"},
         {.mode = COTAN_RUN, .function = "g", .at = "[3"},
         {.mode = COTAN_RUN, .expression = "map (\\x -> x * 2) [1.5, 2]", .bind = "it", .quotes = true},

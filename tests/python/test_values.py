@@ -194,6 +194,8 @@ def test_a_large_array_is_not_copied():
     (lambda p: p.same((True, "xy", "", 1, 1.0, ())), "expected Char, found str"),
     (lambda p: p.same((1, "x", "", 1, 1.0, ())), "expected Bool, found int"),
     (lambda p: p.same((True, "x", "", 1 << 70, 1.0, ())), "more than 64 bits"),
+    (lambda p: p.same((True, "x", "", 1, 1e39, ())), "is too large for a Float"),
+    (lambda p: p.small([1.0, 1e300]), "is too large for a Float"),
     (lambda p: p.factorial(2.0), "argument `n`: expected Integer, found float"),
     (lambda p: p.same((True, "x")), "expected (Bool, Char, [Char], Int, Float, ()), found 2 elements"),
 ])
