@@ -304,7 +304,7 @@ static bool is_of_iteration(const Reverse *r, const CtFlowStep *loop, CtFlowArg 
 }
 
 /* The length of the rows that a loop makes, if it is a value from outside the loop. It is meaningless if there are no
- * iterations, but then it is not used. */
+ * iterations: that is enough to compare lengths (number_from). */
 static bool length_of_rows(const Reverse *r, const CtFlowStep *loop, const CtFlowVar *row, uint32_t dimension,
                            CtFlowArg *length) {
     return loop->as.loop.block->exit == EXIT_YIELD && dimension == 0 && is_made(r, row, length) &&
@@ -463,13 +463,33 @@ static bool length_from(Reverse *r, CtFlowVar *array, uint32_t dimension, CtFlow
     return true;
 }
 
+enum { LONG_ROW = 4096 };
+
+/* Whether a length that was found for the rows of a matrix does no harm where there are none: that of an array or a
+ * small number. Any other may be negative, or ask for more memory than there is. */
+static bool is_harmless(const Reverse *r, const CtFlowVar *array, CtFlowArg length) {
+    const CtFlowStep *def = ct_map_get(&r->defs, array->id);
+    bool counted = def != NULL && (def->kind == FLOW_LOOP || def->kind == FLOW_PRODUCT);
+    if (counted && def->args.items[0].var == NULL && def->args.items[0].lit.integer > 0) return true;
+    if (length.var == NULL) return length.lit.integer >= 0 && length.lit.integer <= LONG_ROW;
+    def = ct_map_get(&r->defs, length.var->id);
+    return def != NULL && def->kind == FLOW_DIM;
+}
+
+/* The same as length_from, for a length that is used as a number. */
+static bool number_from(Reverse *r, CtFlowVar *array, uint32_t dimension, CtFlowVar **like, uint32_t *other,
+                        CtFlowArg *length) {
+    return length_from(r, array, dimension, like, other, length) &&
+           (*like != NULL || dimension == 0 || is_harmless(r, array, *length));
+}
+
 CtFlowArg ct_flow_reverse_length(Reverse *r, CtFlowVar *array, uint32_t dimension) {
     const CtFlowArg *known = ct_map_get(&r->lengths, length_key(array, dimension));
     if (known != NULL) return *known;
     CtFlowVar *like = NULL;
     CtFlowArg length = {0};
     uint32_t other;
-    if (!length_from(r, array, dimension, &like, &other, &length) && CT_FIRED("forward_sweep.inserted_length"))
+    if (!number_from(r, array, dimension, &like, &other, &length) && CT_FIRED("forward_sweep.inserted_length"))
         length = insert_dim(r, array, dimension);
     else if (like != NULL)
         length = ct_flow_reverse_length(r, like, other);
@@ -484,7 +504,7 @@ CtFlowArg ct_flow_reverse_simplest(Reverse *r, CtFlowArg value) {
         CtFlowVar *like = NULL;
         CtFlowArg length = {0};
         uint32_t other;
-        if (!length_from(r, def->args.items[0].var, def->as.index, &like, &other, &length)) return value;
+        if (!number_from(r, def->args.items[0].var, def->as.index, &like, &other, &length)) return value;
         value = like != NULL ? ct_flow_reverse_length(r, like, other) : length;
     }
 }
