@@ -175,13 +175,17 @@ static CtAlong *part_of(CtRecursion *r, const CtCore *core, CtListFunction funct
     return same ? along : NULL;
 }
 
+static CtAlong *along_at(CtRecursion *r, uint32_t param) {
+    for (uint32_t i = 0; i < r->along_count; i++)
+        if (r->along[i].param == param) return &r->along[i];
+    return NULL;
+}
+
 static void look_at_call(CtRecursion *r, CtCore *core, CtCoreList *work) {
     r->calls++;
     for (uint32_t i = 0; i < r->lam->count; i++) {
         CtCore *arg = core->as.call.args[i];
-        CtAlong *along = NULL;
-        for (uint32_t j = 0; j < r->along_count; j++)
-            if (r->along[j].param == i) along = &r->along[j];
+        CtAlong *along = along_at(r, i);
         if (along != NULL) {
             bool drops = part_of(r, arg, LIST_DROP) == along;
             uint32_t step = drops ? 1 : step_of(along, arg);
@@ -243,18 +247,80 @@ static CtCore *length_of(CtRecursion *r, CtAlong *along) {
     return ct_core_array(r->p, r->lists.range, ARRAY_LENGTH, &array, 1);
 }
 
-/* How many iterations a list is long enough for. A size below 1 has no end: that fails as the recursion would once its
- * calls fill the memory, at the same place. */
+/* ---- parts of a size below 1 ---- */
+
+static CtCore *memory_ends(CtRecursion *r, CtType *type) {
+    return ct_core_fail(r->p, r->leaf->range, type, CT_E0801, "the run needs more memory than it may use", NULL);
+}
+
+/* What is evaluated for an argument of a call, if that may fail; NULL: it cannot. */
+static CtCore *failing_arg(CtRecursion *r, const CtCore *call, uint32_t index) {
+    CtCore *arg = call->as.call.args[index];
+    if (along_at(r, index) != NULL) return NULL;
+    if (r->grown[index]) arg = arg->as.call.args[0];
+    return ct_core_is_total(arg) ? NULL : arg;
+}
+
+/* The leaf with calls that never come back: their arguments are evaluated, then memory ends. */
+static CtCore *end_calls(void *data, CtCore *core) {
+    CtRecursion *r = data;
+    if (!ct_core_recursion_is_call(r, core)) return ct_core_map(r->p, core, end_calls, data);
+    CtCore *end = memory_ends(r, core->type);
+    for (uint32_t i = r->lam->count; i-- > 0;) {
+        CtCore *arg = failing_arg(r, core, i);
+        if (arg != NULL) end = ct_core_let(r->p, core->range, ct_core_var_new(r->p, "arg", arg->type), arg, end);
+    }
+    return end;
+}
+
+/* The leaf with variables for the calls whose arguments cannot fail. */
+static CtCore *name_calls(void *data, CtCore *core) {
+    CtRecursion *r = data;
+    if (!ct_core_recursion_is_call(r, core)) return ct_core_map(r->p, core, name_calls, data);
+    for (uint32_t i = 0; i < r->lam->count; i++)
+        if (failing_arg(r, core, i) != NULL) return core;
+    return use(r, ct_core_var_new(r->p, "r", core->type));
+}
+
+static bool only_calls_fail(CtRecursion *r) { return ct_core_is_total(name_calls(r, r->leaf)); }
+
+static bool is_positive(const CtCore *size) { return size->kind == CORE_LIT && size->as.lit.integer >= 1; }
+
+/* A recursion along parts of a size below 1 fails once its calls fill the memory, at the same place, if nothing fails
+ * before that. Without states all iterations do the same, so the first, for a part without elements, tells. */
+static CtCore *endless(CtRecursion *r, const CtAlong *along) {
+    CtSourceRange range = r->lists.range;
+    CtCore *end = memory_ends(r, r->p->int_type);
+    if (only_calls_fail(r)) return end;
+    CT_FIRED("lists.recursion_without_end");
+    CtType *list = along->part->type;
+    CtCore *none = ct_core_array_lit(r->p, range, ct_core_list_element(list), NULL, 0);
+    CtCore *first =
+        ct_core_let(r->p, range, along->part, ct_core_list_of_array(r->p, none, list), end_calls(r, r->leaf));
+    first = ct_core_copy(r->p, first, NULL);
+    return ct_core_let(r->p, range, ct_core_var_new(r->p, "first", first->type), first, end);
+}
+
+/* Whether a failure in an iteration would come in front of the end of memory, but only by the states of a later one. */
+static bool fails_later(CtRecursion *r) {
+    for (uint32_t i = 0; i < r->along_count; i++)
+        if (r->along[i].size != NULL && !is_positive(r->along[i].size))
+            return r->state_count > 0 && !only_calls_fail(r);
+    return false;
+}
+
+/* ---- the length of the recursion ---- */
+
+/* How many iterations a list is long enough for. */
 static CtCore *rounds_of(CtRecursion *r, CtAlong *along) {
     CtSourceRange range = r->lists.range;
     if (along->size != NULL) {
         CtCore *none = prim2(r, PRIM_INT_LT, length_of(r, along), number(r, 1));
-        CtCore *endless = prim2(r, PRIM_INT_LT, ct_core_copy(r->p, along->size, NULL), number(r, 1));
+        CtCore *below = prim2(r, PRIM_INT_LT, ct_core_copy(r->p, along->size, NULL), number(r, 1));
         CtCore *last = prim2(r, PRIM_INT_SUB, length_of(r, along), number(r, 1));
         last = prim2(r, PRIM_INT_DIV, last, ct_core_copy(r->p, along->size, NULL));
-        CtCore *fail = ct_core_fail(r->p, r->leaf->range, r->p->int_type, CT_E0801,
-                                    "the run needs more memory than it may use", NULL);
-        CtCore *some = ct_core_if(r->p, range, endless, fail, prim2(r, PRIM_INT_ADD, last, number(r, 1)));
+        CtCore *some = prim2(r, PRIM_INT_ADD, last, number(r, 1));
+        if (!is_positive(along->size)) some = ct_core_if(r->p, range, below, endless(r, along), some);
         return ct_core_if(r->p, range, none, number(r, 0), some);
     }
     if (along->count == 1) return length_of(r, along);
@@ -349,9 +415,7 @@ static bool fits(CtRecursion *r) {
         const CtAlong *along = &r->along[i];
         int size = along->size != NULL ? param_of(r, along->size) : -1;
         /* with a size below 1 the recursion goes on until another list ends */
-        if (r->along_count > 1 && along->size != NULL &&
-            !(along->size->kind == CORE_LIT && along->size->as.lit.integer >= 1))
-            return false;
+        if (r->along_count > 1 && along->size != NULL && !is_positive(along->size)) return false;
         if (along->drops != (along->size != NULL) || (size >= 0 && r->states[size])) return false;
         if (along->drops && ct_core_list_occurs(&r->lists, r->leaf, along->heads[0])) return false;
     }
@@ -379,7 +443,7 @@ bool ct_core_recursion_form(CtRecursion *r) {
     }
     r->leaf = leaf;
     look(r, r->end);
-    return r->calls == calls && !r->refused;
+    return r->calls == calls && !r->refused && !fails_later(r);
 }
 
 /* ---- elements ---- */
