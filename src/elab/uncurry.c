@@ -248,13 +248,26 @@ static CtCore *rewrite_app(Walk *walk, CtCore *core) {
     return direct ? rewrite_call(walk, spec, core) : ct_core_map(walk->el->program, core, rewrite, walk);
 }
 
-static CtCore *rewrite(void *data, CtCore *core) {
-    Walk *walk = data;
+static CtCore *rewrite_once(Walk *walk, CtCore *core) {
     if (core->kind == CORE_APP) return rewrite_app(walk, core);
     CtCore *out = ct_core_map(walk->el->program, core, rewrite, walk);
     if (out->kind != CORE_ARRAY || out == core) return out;
     for (uint32_t i = 0; i < out->as.call.count; i++) out->as.call.args[i] = eta_reduced(out->as.call.args[i]);
     return out;
+}
+
+/* Rewrites a term. Chains of bindings are copied in a loop and need no deep stack. */
+static CtCore *rewrite(void *data, CtCore *core) {
+    Walk *walk = data;
+    CtCore *first = NULL, **at = &first;
+    for (; core->kind == CORE_LET || core->kind == CORE_UNPACK; core = core->as.let.body) {
+        CtCore *copy = *at = CT_NEW(walk->el->arena, CtCore);
+        *copy = *core;
+        copy->as.let.rhs = rewrite(walk, core->as.let.rhs);
+        at = &copy->as.let.body;
+    }
+    *at = rewrite_once(walk, core);
+    return first;
 }
 
 /* ---- the whole ---- */
