@@ -606,6 +606,7 @@ void ct_flow_reverse_copy(Reverse *r, CtFlowFunction *function, CtFlowFunction *
     know_equals(r, function, forward);
     CtMap same = {0};
     end_by_calls(r, forward->body, tails);
+    ct_flow_reverse_join_exits(r, forward);
     regulate(r, forward->body, NULL, &same);
     for (uint32_t i = 0; i < forward->params.count; i++) bind(r, forward->params.items[i], forward->body, NULL);
     index_block(r, forward->body, NULL);

@@ -212,6 +212,8 @@ void ct_flow_reverse_rule(CtFlow *flow, Variant *v);
 bool ct_flow_reverse_by_slope(Reverse *r, CtFlowBlock *block, CtFlowStep *step, const Active *active);
 bool ct_flow_reverse_slope(Reverse *r, const CtFlowStep *step);
 
+/* joined_exits.c: makes many exits of a forward sweep one, where the way back from each would be long. */
+void ct_flow_reverse_join_exits(Reverse *r, CtFlowFunction *forward);
 /* late_updates.c: moves the updates of arrays in a function behind all steps that do not need them. */
 void ct_flow_reverse_late_updates(CtFlow *flow, CtFlowFunction *function);
 /* checkpoint.c: writes the body of a variant whose reverse sweep runs the function again. */
