@@ -75,11 +75,26 @@ static void count_uses(Emit *e, const CtFlowBlock *block) {
     use_args(e, block, NULL, &block->values);
 }
 
+/* A loop is written in several ways that all begin with the same knowledge. It takes memory for all variables of the
+ * function, which the next loops use again. */
+Use *ct_emit_keep_uses(Emit *e) {
+    Use *kept = e->spare_uses.count > 0 && CT_FIRED("functions.memory_again")
+                    ? e->spare_uses.items[--e->spare_uses.count]
+                    : CT_NEW_ARRAY(e->arena, Use, e->function->vars + 1);
+    memcpy(kept, e->uses, (e->function->vars + 1) * sizeof *kept);
+    return kept;
+}
+
+void ct_emit_go_back(Emit *e, const Use *kept) { memcpy(e->uses, kept, (e->function->vars + 1) * sizeof *kept); }
+
+void ct_emit_forget_uses(Emit *e, Use *kept) { ct_push(e->arena, &e->spare_uses, kept); }
+
 static void begin_function(Emit *e, CtFlowFunction *function) {
     e->function = function;
     e->uses = CT_NEW_ARRAY(e->arena, Use, function->vars + 1);
     e->offset = e->offsets[function->id];
     e->pending.count = 0;
+    e->spare_uses.count = e->spare_lanes.count = 0; /* of another function's size */
     e->queues.count = 0;
     e->line = 0;
     e->in_loop = false;

@@ -47,8 +47,9 @@ typedef struct Emit {
     const char *prefix; /* of all external names in the file */
     int depth;
     CtFlowFunction *function;
-    Use *uses;       /* by variable number */
-    uint32_t offset; /* added to variable numbers in names, because the functions of a group share a scope */
+    Use *uses;                /* by variable number */
+    CT_VEC(Use *) spare_uses; /* as many of them each, to be used again: functions.c */
+    uint32_t offset;          /* added to variable numbers in names, because the functions of a group share a scope */
     CT_VEC(CtFlowVar *) pending;
     CT_VEC(const char *) queues; /* of the function: sliding.c */
     const CtFlowBlock *block;
@@ -60,6 +61,7 @@ typedef struct Emit {
     bool reading; /* the text written last reads memory */
     /* vector.h */
     struct Lane *lanes; /* the vectorised loop that is being written: what each variable is in it; NULL: none */
+    CT_VEC(struct Lane *) spare_lanes; /* to be used again */
     CT_VEC(const CtFlowStep *) skipped;
     const char *leave; /* the label behind the loop */
     bool leaves;       /* there is a jump to that label */
@@ -225,6 +227,10 @@ bool ct_emit_looks_in(const Emit *e, const CtFlowBlock *block);
 bool ct_emit_turns_look(const Emit *e);
 
 /* functions.c */
+/* Keeps what is known of all variables, to go back to it until it is forgotten. */
+Use *ct_emit_keep_uses(Emit *e);
+void ct_emit_go_back(Emit *e, const Use *kept);
+void ct_emit_forget_uses(Emit *e, Use *kept);
 void ct_emit_go_far(Emit *e);
 const char *ct_emit_result_type(Emit *e, const CtFlowTypes *results);
 /* The name of a parameter inside the function's body; and the label where the body of a function in a tail-call group

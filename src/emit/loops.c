@@ -331,15 +331,14 @@ static void emit_parts(Emit *e, LoopText *t) {
 
 /* Vectorised loop, then scalar iterations: those that are left, or from one on that leaves the loop. */
 static void emit_lanes(Emit *e, LoopText *t, const LaneSum *sums) {
-    size_t size = (e->function->vars + 1) * sizeof(Use);
-    Use *before = CT_NEW_ARRAY(e->arena, Use, e->function->vars + 1);
-    memcpy(before, e->uses, size);
+    Use *before = ct_emit_keep_uses(e);
     bool two_ways = ct_emit_vector_has_two_ways(e, t->step);
     ask_if_far(e, t);
     ct_emit_line(e, "int64_t %s = %s;", t->index, t->from);
     bool all = ct_emit_vector_iterations(e, t->step, sums, t->count, t->to, t->index,
                                          &(LaneResults){t->names, t->data, t->far, t->is_over});
-    memcpy(e->uses, before, size);
+    ct_emit_go_back(e, before);
+    ct_emit_forget_uses(e, before);
     e->lanes = NULL;
     e->skipped.count = 0;
     if (all) return;
@@ -423,6 +422,7 @@ void ct_emit_loop(Emit *e, CtFlowStep *step) {
     ct_emit_alias(e, index, t.index);
     emit_inside(e, &t, lanes, sums, &outside);
     if (shared) ct_emit_share_end(e, &share, t.names, lanes);
+    if (lanes != NULL) ct_emit_forget_lanes(e, lanes);
     for (uint32_t i = 0; i < t.arrays; i++) {
         const CtFlowType *type = array_of(&t, i)->type;
         const char *name = t.names[t.carried + i];

@@ -158,9 +158,7 @@ static void write_copies(Emit *e, const PiecedPart *part, uint32_t from, void (*
         e->live = NULL;
         return;
     }
-    size_t size = (e->function->vars + 1) * sizeof(Use);
-    Use *before = CT_NEW_ARRAY(e->arena, Use, e->function->vars + 1);
-    memcpy(before, e->uses, size);
+    Use *before = ct_emit_keep_uses(e);
     CtFlowParting *test = &e->tests.tests[from];
     ct_emit_line(e, "if (%s) {", test_text(e, test, part->loop->as.loop.block, part->begin));
     for (uint32_t i = 0; i < 2; i++) {
@@ -169,8 +167,9 @@ static void write_copies(Emit *e, const PiecedPart *part, uint32_t from, void (*
         write_copies(e, part, from + 1, write, data);
         e->depth--;
         ct_emit_line(e, i == 0 ? "} else {" : "}");
-        if (i == 0) memcpy(e->uses, before, size);
+        if (i == 0) ct_emit_go_back(e, before);
     }
+    ct_emit_forget_uses(e, before);
 }
 
 void ct_emit_part_copies(Emit *e, const PiecedPart *part, void (*write)(Emit *, void *), void *data) {

@@ -309,8 +309,6 @@ static void write_rest(Emit *e, const CtFlowStep *step, const LaneSum *sums, con
 bool ct_emit_vector_iterations(Emit *e, const CtFlowStep *step, const LaneSum *sums, const char *count, const char *to,
                                const char *index, const LaneResults *results) {
     const char *const *names = results->names;
-    size_t size = (e->function->vars + 1) * sizeof(Use);
-    Use *before = CT_NEW_ARRAY(e->arena, Use, e->function->vars + 1);
     e->leaves = false;
     e->leave = ct_format(e->arena, "one_by_one%u", ++e->temporaries);
     if (ct_emit_vector_has_two_ways(e, step) && CT_FIRED("lane_loop.two_ways")) {
@@ -325,7 +323,7 @@ bool ct_emit_vector_iterations(Emit *e, const CtFlowStep *step, const LaneSum *s
     begin_packs(e, to, index);
     begin_sums(e, step, sums, names, iterations);
     ct_emit_vector_delays_begin(e, step, sums, names);
-    memcpy(before, e->uses, size);
+    Use *before = ct_emit_keep_uses(e);
     ct_emit_line(e, "for (; %s + CT_LANES <= %s; %s += CT_LANES) {", index, to, index);
     e->depth++;
     if (ct_emit_asks(e, step)) ct_emit_line(e, "ct_iteration(rt);");
@@ -335,9 +333,10 @@ bool ct_emit_vector_iterations(Emit *e, const CtFlowStep *step, const LaneSum *s
     ct_emit_line(e, "}");
     bool ends = e->masks_rest && !e->leaves;
     if (ends) {
-        memcpy(e->uses, before, size);
+        ct_emit_go_back(e, before);
         write_rest(e, step, sums, count, to, index, results);
     }
+    ct_emit_forget_uses(e, before);
     if (e->leaves) ct_emit_line(e, "%s:;", e->leave);
     each_pack(e, NULL);
     end_sums(e, step, sums, names);

@@ -65,9 +65,7 @@ bool ct_emit_vector_apart(Emit *e, CtFlowStep *step) {
     if (!goes_apart(e, step)) return false;
     CT_FIRED("serial_lanes.loop");
     ct_emit_flush(e, false);
-    size_t size = (e->function->vars + 1) * sizeof(Use);
-    Use *before = CT_NEW_ARRAY(e->arena, Use, e->function->vars + 1);
-    memcpy(before, e->uses, size);
+    Use *before = ct_emit_keep_uses(e);
     ct_emit_line(e, "for (int lane = 0; lane < CT_LANES; lane++) {");
     e->depth++;
     point_into(e, step);
@@ -82,7 +80,8 @@ bool ct_emit_vector_apart(Emit *e, CtFlowStep *step) {
     e->lanes = lanes;
     e->depth--;
     ct_emit_line(e, "}");
-    memcpy(e->uses, before, size);
+    ct_emit_go_back(e, before);
+    ct_emit_forget_uses(e, before);
     for (uint32_t i = 0; i < step->as.loop.carried; i++)
         ct_emit_alias(e, step->results.items[i], ct_emit_arg(e, &step->args.items[1 + i]));
     return true;

@@ -119,9 +119,7 @@ const char *ct_emit_vector_strips(Emit *e, const CtFlowStep *loop, const char *c
     const Updates updates = find_updates(e, block);
     if (updates.count == 0) return "0";
     CT_FIRED("strip_accumulators.loop");
-    size_t size = (e->function->vars + 1) * sizeof(Use);
-    Use *before = CT_NEW_ARRAY(e->arena, Use, e->function->vars + 1);
-    memcpy(before, e->uses, size);
+    Use *before = ct_emit_keep_uses(e);
     const char *strip = ct_format(e->arena, "strip%u", ++e->temporaries);
     ct_emit_line(e, "int64_t %s = 0;", strip);
     ct_emit_line(e, "if (CT_UNLIKELY(%s)) {", any_is_narrow(e, &updates));
@@ -129,10 +127,11 @@ const char *ct_emit_vector_strips(Emit *e, const CtFlowStep *loop, const char *c
     ct_emit_line(e, "for (; %s + CT_LANES <= %s; %s += CT_LANES) {", strip, count, strip);
     e->depth++;
     write_iterations(e, loop, &updates, strip, names);
-    memcpy(e->uses, before, size);
+    ct_emit_go_back(e, before);
     ct_emit_alias(e, block->params.items[0], strip);
     write_totals(e, block, &updates);
-    memcpy(e->uses, before, size);
+    ct_emit_go_back(e, before);
+    ct_emit_forget_uses(e, before);
     e->depth--;
     ct_emit_line(e, "}");
     e->depth--;

@@ -660,6 +660,17 @@ static void weigh_rows(Scan *s) {
     }
 }
 
+/* What each variable is in a loop, of which nothing is known yet. */
+static Lane *new_lanes(Emit *e) {
+    if (e->spare_lanes.count == 0 || !CT_FIRED("vectorise.memory_again"))
+        return CT_NEW_ARRAY(e->arena, Lane, e->function->vars + 1);
+    Lane *lanes = e->spare_lanes.items[--e->spare_lanes.count];
+    memset(lanes, 0, (e->function->vars + 1) * sizeof *lanes);
+    return lanes;
+}
+
+void ct_emit_forget_lanes(Emit *e, Lane *lanes) { ct_push(e->arena, &e->spare_lanes, lanes); }
+
 bool ct_emit_vector_fit(Emit *e, const CtFlowStep *step, LaneSum *sums) {
     const CtFlowBlock *block = step->as.loop.block;
     if (e->lanes != NULL || e->one_by_one || step->as.loop.initial || block->exit != EXIT_YIELD) return false;
@@ -667,7 +678,7 @@ bool ct_emit_vector_fit(Emit *e, const CtFlowStep *step, LaneSum *sums) {
     if (ct_flow_is_pieced(step)) return false; /* it is written in parts: pieces.c */
     Scan scan = {.e = e, .body = block};
     e->skipped.count = 0;
-    e->lanes = CT_NEW_ARRAY(e->arena, Lane, e->function->vars + 1);
+    e->lanes = new_lanes(e);
     lane(&scan, block->params.items[0])->kind = LANE_ITERATION;
     bool fit = find_sums(e, step, sums) && fits(&scan, block);
     if (fit) weigh_rows(&scan);
@@ -683,6 +694,8 @@ bool ct_emit_vector_fit(Emit *e, const CtFlowStep *step, LaneSum *sums) {
     /* Rows that are only copied are better copied along themselves. */
     if (fit && scan.across && !scan.along && !scan.computes && step->as.loop.carried == 0)
         fit = !CT_FIRED("vectorise.copies_rows");
-    if (!fit) e->lanes = NULL;
-    return fit && CT_FIRED("vectorise.loop");
+    if (fit) return CT_FIRED("vectorise.loop");
+    ct_emit_forget_lanes(e, e->lanes);
+    e->lanes = NULL;
+    return false;
 }
