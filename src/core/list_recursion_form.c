@@ -367,6 +367,19 @@ static CtCore *end_of(CtRecursion *r, CtCore *core) {
     return ct_core_if(r->p, core->range, ends, none, some);
 }
 
+/* Whether the function gives a value only where all of its lists have ended (bits of those that have). If one list may
+ * be much longer than another, what is left of it must not be looked at as an array: making that takes as long as the
+ * list. */
+static bool ends_together(CtRecursion *r, CtCore *core, uint32_t ended) {
+    Opening o;
+    uint32_t depth;
+    if (core == r->leaf || core->kind == CORE_FAIL) return true;
+    if (core->kind == CORE_LET || core->kind == CORE_UNPACK) return ends_together(r, core->as.let.body, ended);
+    const CtAlong *along = opening_of(core, &o) ? along_of(r, core->as.cases.scrutinee, &depth) : NULL;
+    if (along == NULL) return ended + 1 == UINT32_C(1) << r->along_count;
+    return ends_together(r, o.none, ended | UINT32_C(1) << (along - r->along)) && ends_together(r, o.some, ended);
+}
+
 /* Whether the ends of two lists are the same. */
 static bool same_end(const CtCore *a, const CtCore *b) {
     if (a->kind != b->kind) return false;
@@ -437,6 +450,7 @@ bool ct_core_recursion_form(CtRecursion *r) {
         r->state_count--;
         r->states[i] = false;
     }
+    if (r->end == NULL && r->along_count > 1 && !ends_together(r, r->lam->body, 0)) return false;
     if (r->end == NULL) {
         r->rounds = ct_core_var_new(r->p, "rounds", r->p->int_type);
         r->end = end_of(r, r->lam->body);
