@@ -141,10 +141,10 @@ typedef CT_VEC(CtKeptValue) CtKeptValues;
 bool ct_bulk_has_only(CtBulkBuilder *r, CtBulk *t, CtMap *vars);
 bool ct_bulk_has_some(CtBulkBuilder *r, CtBulk *t, CtMap *vars);
 /* Replaces what the gradient of a loop's body needs of array states by values that the primal loop gets as outputs, and
- * drops bindings that the gradient does not need. `gradient` is by parameter; `primals` are the results of the source,
- * by the variables of the body. */
+ * drops bindings that the gradient does not need: those that cannot fail or, if the body is `total`, all. `gradient` is
+ * by parameter; `primals` are the results of the source, by the variables of the body. */
 CtKeptValues ct_bulk_keep_values(CtBulkBuilder *r, const CtDeltaLoop *l, CtBulkGradient *body, CtBulk **gradient,
-                                 CtBulk *const *primals, const CtLoopSink *sink);
+                                 CtBulk *const *primals, bool total, const CtLoopSink *sink);
 
 /* ---- loop_reads.c ---- */
 

@@ -70,6 +70,9 @@ static bool calls_rule(CtBulkBuilder *r, const CtBulkLoop *loop) {
     return s.found;
 }
 
+/* What fails in the body has failed before; but a rule's code, which nothing has run yet, may. */
+static bool is_total(const Maker *m) { return !m->l->is_rule && !calls_rule(m->r, m->l->source); }
+
 static void finish(Maker *m, bool from_back) {
     CtArena *arena = m->r->arena;
     const CtBulkLoop *source = m->l->source;
@@ -97,8 +100,7 @@ static void finish(Maker *m, bool from_back) {
     }
     loop->index = source->index;
     loop->from_back = from_back;
-    /* What fails in the body has failed before; but a rule's code, which nothing has run yet, may. */
-    loop->total = !m->l->is_rule && !calls_rule(m->r, source);
+    loop->total = is_total(m);
     loop->normal = loop;
 }
 
@@ -261,7 +263,7 @@ void ct_bulk_loop_reverse(CtBulkBuilder *r, CtDeltaLoop *l, CtBulk *const *c, co
     uint32_t params = ct_bulk_loop_params(l->source), fixed = count->states + count->elements;
     CtBulk **inside = add_cotangents(&m, c);
     CtBulk **gradient = body_gradient(&m, inside);
-    CtKeptValues kept = ct_bulk_keep_values(r, l, &m.body, gradient, gradient + params, sink);
+    CtKeptValues kept = ct_bulk_keep_values(r, l, &m.body, gradient, gradient + params, is_total(&m), sink);
     for (uint32_t k = 0; k < kept.count; k++)
         ct_push(arena, &m.elements, ((Param){kept.items[k].var, kept.items[k].all}));
     add_primal(&m);

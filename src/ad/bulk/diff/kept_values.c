@@ -3,6 +3,7 @@
  * results of loops inside), computed by the primal loop as further outputs: no step keeps more than it has computed.
  * Where these are larger than the array, the array is kept and they are computed again. */
 #include "ad/bulk/diff/delta.h"
+#include "ad/bulk/ir/ranges.h"
 
 typedef struct Keeper {
     CtBulkBuilder *r;
@@ -204,16 +205,18 @@ static CtBulk *mark(void *data, CtBulk *t) {
     return t;
 }
 
-/* Drops the bindings that the gradient does not need. What could fail has been evaluated by the primal. */
-static void drop_unused(Keeper *k) {
+/* Drops the bindings that the gradient does not need. What could fail has been evaluated by the primal, except for the
+ * code of rules. */
+static void drop_unused(Keeper *k, bool total) {
     CtMap used = {0};
     Question q = {.r = k->r, .vars = &used};
+    CtBulkRewriter facts = {.r = k->r, .total = total};
     CtBulkGradient *body = k->body;
     bool *stays = CT_NEW_ARRAY(k->r->arena, bool, body->vars.count + 1);
     for (uint32_t p = 0; p < ct_bulk_loop_params(k->l->source); p++)
         if (k->gradient[p]) mark(&q, k->gradient[p]);
     for (uint32_t i = body->vars.count; i-- > 0;) {
-        stays[i] = ct_map_has(&used, ct_key(body->vars.items[i]));
+        stays[i] = ct_map_has(&used, ct_key(body->vars.items[i])) || !ct_bulk_is_safe(&facts, body->terms.items[i]);
         if (stays[i]) mark(&q, body->terms.items[i]);
     }
     uint32_t count = 0;
@@ -241,7 +244,7 @@ static void note_primal(Keeper *k) {
 }
 
 CtKeptValues ct_bulk_keep_values(CtBulkBuilder *r, const CtDeltaLoop *l, CtBulkGradient *body, CtBulk **gradient,
-                                 CtBulk *const *primals, const CtLoopSink *sink) {
+                                 CtBulk *const *primals, bool total, const CtLoopSink *sink) {
     CtKeptValues out = {0};
     Keeper k = {.r = r, .l = l, .body = body, .gradient = gradient, .primals = primals};
     bool is_used = l->primal->normal || l->primal->simple;
@@ -254,6 +257,6 @@ CtKeptValues ct_bulk_keep_values(CtBulkBuilder *r, const CtDeltaLoop *l, CtBulkG
         if (!reads.is_whole && reads.at.count > 0 && reads.size <= ct_bulk_shape_count(reads.state->shape))
             keep(&reads, sink, &out);
     }
-    drop_unused(&k);
+    drop_unused(&k, total);
     return out;
 }
