@@ -143,6 +143,7 @@ struct CtBulk {
         struct {
             CtBulk *test, *t;
             CtErrorCode code;
+            uint32_t at; /* number of variables when it was made: it comes after those */
             const char *text;
         } check;
         struct {

@@ -234,6 +234,7 @@ CtBulk *ct_bulk_check(CtBulkBuilder *r, CtBulk *test, CtErrorCode code, const ch
     check->as.check.t = t;
     check->as.check.code = code;
     check->as.check.text = text;
+    check->as.check.at = r->vars;
     return check;
 }
 

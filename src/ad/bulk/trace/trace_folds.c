@@ -338,13 +338,13 @@ static CtBulk *need(void *data, CtBulk *t) {
     return t;
 }
 
-/* As in ct_bulk_trace_closed: bindings of abandoned traces are left out. */
+/* As in ct_bulk_trace_closed: bindings of abandoned traces are left out. Checks among the bindings stay. */
 void ct_bulk_trace_add_bindings(Tracer *tr, const CtBulkTrace *body, CtBulkLoop *loop) {
     Needs needs = {.tr = tr};
     bool *kept = CT_NEW_ARRAY(tr->arena, bool, body->vars.count + 1);
     for (uint32_t i = 0; i < ct_bulk_loop_results(loop); i++) need(&needs, loop->results[i]);
     for (uint32_t i = body->vars.count; i-- > 0;) {
-        kept[i] = ct_map_has(&needs.vars, ct_key(body->vars.items[i]));
+        kept[i] = body->terms.items[i]->kind == BULK_CHECK || ct_map_has(&needs.vars, ct_key(body->vars.items[i]));
         if (kept[i]) need(&needs, body->terms.items[i]);
     }
     for (uint32_t i = 0; i < body->vars.count; i++) {

@@ -127,25 +127,41 @@ static CtAbstract *run_rule(Call *c, CtAbstract *rule) {
 
 /* ---- closing ---- */
 
-/* The checks of function and rule are put into their results, so that each fails only where it is run. */
-static CtBulk *checked(Call *c, const Scope *scope, CtBulk *t) {
-    for (uint32_t i = scope->bindings.checks.count; i-- > 0;) {
-        const CtBulk *check = scope->bindings.checks.items[i];
-        t = ct_bulk_check(c->tr->builder, check->as.check.test, check->as.check.code, check->as.check.text,
-                          check->range, t);
+/* The linear results are only needed where the call is. */
+static void guard_results(Call *c, uint32_t values) {
+    for (uint32_t k = values; k < c->results.items.count && c->tr->live != NULL; k++) {
+        CtBulk **t = &c->results.items.items[k];
+        *t = ct_bulk_cond(c->tr->builder, c->tr->live, *t, any_value(c, *t));
     }
-    return t;
 }
 
-/* The linear results are only needed where the call is. */
-static void guard_results(Call *c, const CtLeaves *values) {
-    uint32_t count = values->terms.count;
-    for (uint32_t k = 0; k < count; k++) values->terms.items[k] = checked(c, &c->function, values->terms.items[k]);
-    for (uint32_t k = 0; k < c->results.items.count; k++) {
-        CtBulk **t = &c->results.items.items[k];
-        if (k >= count && c->tr->live != NULL) *t = ct_bulk_cond(c->tr->builder, c->tr->live, *t, any_value(c, *t));
-        *t = checked(c, &c->rule, *t);
+/* The number of bindings that come before a check. */
+static uint32_t place_of(const CtBulkTrace *trace, const CtBulk *check) {
+    uint32_t place = trace->vars.count;
+    while (place > 0 && trace->vars.items[place - 1]->id >= check->as.check.at) place--;
+    return place;
+}
+
+/* The bindings of function or rule with the checks among them, so that each fails only where it is run, and the first
+ * of two failures is reported. */
+static CtBulkTrace with_checks(Call *c, const CtBulkTrace *trace) {
+    CtArena *arena = c->tr->arena;
+    CtBulkTrace made = {0};
+    uint32_t count = trace->checks.count;
+    uint32_t *places = CT_NEW_ARRAY(arena, uint32_t, count + 1);
+    for (uint32_t k = 0; k < count; k++) places[k] = place_of(trace, trace->checks.items[k]);
+    for (uint32_t i = 0; i <= trace->vars.count; i++) {
+        for (uint32_t k = 0; k < count; k++) {
+            if (places[k] != i) continue;
+            CtBulk *check = trace->checks.items[k];
+            ct_push(arena, &made.vars, ct_bulk_new_var(c->tr->builder, "t", check->element, check->shape));
+            ct_push(arena, &made.terms, check);
+        }
+        if (i == trace->vars.count) break;
+        ct_push(arena, &made.vars, trace->vars.items[i]);
+        ct_push(arena, &made.terms, trace->terms.items[i]);
     }
+    return made;
 }
 
 /* Traces one of the two in a scope of its own, and passes its checks on. */
@@ -196,7 +212,8 @@ static void find_free_of(Free *f, const CtBulkLoop *loop) {
 static CtBulkLoop *body(Call *c, const Scope *scope, CtBulk *const *results, uint32_t count) {
     CtBulkLoop *made = ct_bulk_new_loop(c->tr->builder, 1, (CtBulkLoopParams){count, 0, 0}, 0);
     for (uint32_t k = 0; k < count; k++) made->results[k] = results[k];
-    ct_bulk_trace_add_bindings(c->tr, &scope->bindings, made);
+    CtBulkTrace bindings = with_checks(c, &scope->bindings);
+    ct_bulk_trace_add_bindings(c->tr, &bindings, made);
     return made;
 }
 
@@ -227,7 +244,7 @@ static CtAbstract *closed(Call *c) {
     CtArena *arena = tr->arena;
     CtLeaves leaves = {0};
     ct_bulk_abstract_leaves(arena, c->value, &leaves);
-    guard_results(c, &leaves);
+    guard_results(c, leaves.terms.count);
     CtBulkLoop *call = body(c, &c->function, leaves.terms.items, leaves.terms.count);
     CtBulkLoop *of_rule = body(c, &c->rule, c->results.items.items, c->results.items.count);
     Free f = {.tr = tr};
