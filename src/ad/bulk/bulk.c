@@ -181,7 +181,7 @@ static CtCore *flat_reals(Derivative *d, CtSeq *seq, const CtAbstract *like, CtC
     CtProgram *p = d->builder.p;
     CtLeaves leaves = {0};
     CtAbstract *s = variables(d, like, "dy", &leaves);
-    ct_bulk_trace_take_apart(&d->builder, d->range, seq, s, dy, &d->vars);
+    ct_bulk_trace_take_apart(&d->builder, d->range, seq, s, dy, true, &d->vars);
     CtCore *whole = NULL;
     for (uint32_t i = 0; i < leaves.terms.count; i++) {
         CtBulk *t = leaves.terms.items[i];
@@ -263,7 +263,7 @@ static bool trace(Derivative *d, Differentiated *f, const CtForm *const *forms) 
     f->seq = ct_ad_seq(p, NULL);
     for (uint32_t i = 0; i < count + 1; i++)
         ct_bulk_trace_take_apart(&d->builder, d->range, &f->seq, stands[i], ct_core_var(p, d->range, f->params[i]),
-                                 &d->vars);
+                                 false, &d->vars);
     return true;
 }
 
@@ -349,7 +349,7 @@ static CtCore *jvp(Derivative *d, Differentiated *f) {
     CtCore *x = param(d, f, 0), *dx = param(d, f, 1);
     check_shape(d, &f->seq, x->type, x, dx, true);
     CtLeaves leaves = {0};
-    ct_bulk_trace_take_apart(&d->builder, d->range, &f->seq, variables(d, f->point, "dx", &leaves), dx, &d->vars);
+    ct_bulk_trace_take_apart(&d->builder, d->range, &f->seq, variables(d, f->point, "dx", &leaves), dx, true, &d->vars);
     for (uint32_t i = f->in.first; i < f->in.vars.count; i++)
         if (f->in.vars.items[i]->element == ELEMENT_REAL) tangents[i] = leaves.terms.items[i - f->in.first]->as.var;
     CtBulkGradient g = ct_bulk_tangent(&d->builder, f->whole, f->in.vars.items, tangents, f->in.vars.count);

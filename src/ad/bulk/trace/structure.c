@@ -106,6 +106,7 @@ typedef struct Flat {
     CtSeq *seq;
     CtMap *vars;         /* for splitting: CtBulkVar * -> CtVar * */
     CtCore *const *flat; /* for rebuilding: the values of its terms, in order; NULL: the old value */
+    bool reals;          /* for splitting: discrete parts are left out */
     const int64_t *rows; /* for rebuilding rows: their number, an additional outermost dimension; NULL: no rows */
     uint32_t next;
 } Flat;
@@ -161,6 +162,7 @@ static CtCore *item(const Flat *f, CtCore *x, void *data) {
 
 /* `x` is an array of `s` when `many` (its terms have one dimension more), else `s`. */
 static void take_apart(Flat *f, const CtAbstract *s, CtCore *x, bool many) {
+    if (f->reals && !ct_core_type_has_real(x->type)) return;
     switch (s->kind) {
     case ABSTRACT_TERM: {
         CtType *type = x->type;
@@ -203,8 +205,8 @@ static void take_apart(Flat *f, const CtAbstract *s, CtCore *x, bool many) {
 }
 
 void ct_bulk_trace_take_apart(CtBulkBuilder *r, CtSourceRange range, CtSeq *seq, const CtAbstract *s, CtCore *x,
-                              CtMap *vars) {
-    Flat f = {.builder = r, .p = r->p, .range = range, .seq = seq, .vars = vars};
+                              bool reals, CtMap *vars) {
+    Flat f = {.builder = r, .p = r->p, .range = range, .seq = seq, .vars = vars, .reals = reals};
     take_apart(&f, s, x, false);
 }
 

@@ -102,10 +102,10 @@ CtBulk *ct_bulk_trace_leaves_together(CtBulkBuilder *r, const CtLeaves *leaves, 
 CtBulk *ct_bulk_leaves_order(CtBulkBuilder *r, const CtAbstract *s);
 
 struct CtSeq;
-/* For each term of a structure (a variable), adds a binding of its flat value, computed from x; `vars`: CtBulkVar * ->
- * CtVar *. */
+/* For each term of a structure (a variable), adds a binding of its flat value, computed from x; with `reals`, not for
+ * those in discrete parts, which may be other ones in a tangent or cotangent. `vars`: CtBulkVar * -> CtVar *. */
 void ct_bulk_trace_take_apart(CtBulkBuilder *r, CtSourceRange range, struct CtSeq *seq, const CtAbstract *s, CtCore *x,
-                              CtMap *vars);
+                              bool reals, CtMap *vars);
 /* A structure of this type from flat values for its terms, in order. Where the value is NULL, and for known parts, it
  * is as in `old` (may be NULL). */
 CtCore *ct_bulk_trace_put_together(CtBulkBuilder *r, CtSourceRange range, const CtAbstract *s, CtType *type,

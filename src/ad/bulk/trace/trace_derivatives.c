@@ -203,6 +203,40 @@ static bool has_lengths(CtType *type, const CtAbstract *a, const CtAbstract *b) 
     return true;
 }
 
+static CtAbstract *aligned(Tracer *tr, CtType *type, const CtAbstract *like, CtAbstract *s);
+
+/* An array in the form of another one: its elements one by one where these are, together where these are. */
+static CtAbstract *aligned_array(Tracer *tr, CtType *element, const CtAbstract *like, CtAbstract *s) {
+    uint32_t count = like->kind == ABSTRACT_LIST ? like->as.of.count : (uint32_t)ct_bulk_trace_size(like);
+    if (like->kind == ABSTRACT_TERM || !is_array(s) || ct_bulk_trace_size(s) != count || count == 0) return s;
+    if (like->kind == ABSTRACT_ROWS && s->kind == ABSTRACT_ROWS)
+        return ct_bulk_trace_array_of(tr, count, aligned(tr, element, like->as.rows.element, s->as.rows.element));
+    if (s->kind == ABSTRACT_TERM) return s;
+    CtAbstract **items = CT_NEW_ARRAY(tr->arena, CtAbstract *, count);
+    for (uint32_t i = 0; i < count; i++) {
+        CtAbstract *at = ct_bulk_abstract_known(tr->builder, i);
+        items[i] = aligned(tr, element, like->kind == ABSTRACT_LIST ? like->as.of.parts[i] : like->as.rows.element,
+                           ct_bulk_trace_element(tr, s, at, CT_NO_RANGE));
+    }
+    return like->kind == ABSTRACT_ROWS ? ct_bulk_trace_array_from(tr, items, count)
+                                       : ct_bulk_abstract_parts(tr->builder, ABSTRACT_LIST, items, count, NULL);
+}
+
+/* A tangent or cotangent in the form of the value that it belongs to. Discrete parts, which may differ, are left out.
+ */
+static CtAbstract *aligned(Tracer *tr, CtType *type, const CtAbstract *like, CtAbstract *s) {
+    if (!ct_core_type_has_real(type)) return ct_bulk_abstract_known(tr->builder, 0);
+    if (type->kind == TYPE_ARRAY && is_array(like)) return aligned_array(tr, type->parts[0], like, s);
+    bool tuples = like->kind == ABSTRACT_TUPLE && s->kind == ABSTRACT_TUPLE;
+    bool data = like->kind == ABSTRACT_DATA && s->kind == ABSTRACT_DATA && like->as.of.con == s->as.of.con;
+    if (!tuples && !data) return s;
+    CtAbstract *made = ct_bulk_abstract_parts(tr->builder, s->kind, s->as.of.parts, s->as.of.count, s->as.of.con);
+    CtType *const *types = tuples ? type->parts : s->as.of.con->fields;
+    for (uint32_t i = 0; i < s->as.of.count; i++)
+        made->as.of.parts[i] = aligned(tr, types[i], like->as.of.parts[i], s->as.of.parts[i]);
+    return made;
+}
+
 /* Whether the reals of two structures have the same shapes. */
 static bool fits(Tracer *tr, CtType *type, const CtAbstract *a, const CtAbstract *b) {
     if (!has_lengths(type, a, b)) return false;
@@ -236,6 +270,7 @@ static CtBulk *flattened(Tracer *tr, const CtAbstract *s, CtShape shape, CtSourc
 }
 
 static CtAbstract *jvp(Tracer *tr, const Inner *in, CtAbstract *dx) {
+    dx = aligned(tr, in->type->parts[0], in->point, dx);
     if (!fits(tr, in->type->parts[0], in->point, dx))
         return mismatch(tr, "the tangent does not have the shape of the point", in->range);
     CtBulkVar **tangents = CT_NEW_ARRAY(tr->arena, CtBulkVar *, in->count);
@@ -288,6 +323,7 @@ CtAbstract *ct_bulk_trace_derivative(Tracer *tr, CtCore *dual, CtAbstract *const
 CtAbstract *ct_bulk_trace_pull_back(Tracer *tr, const CtPullback *p, CtAbstract *dy) {
     if (dy->kind == ABSTRACT_FAILURE) return dy;
     if (ct_bulk_trace_has_growing(dy)) return ct_bulk_trace_refuse_growing(tr, p->range);
+    dy = aligned(tr, p->type, p->value, dy);
     if (!fits(tr, p->type, p->value, dy))
         return mismatch(tr, "the cotangent does not have the shape of the result", p->range);
     CtMap now = {0};
