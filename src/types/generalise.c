@@ -254,19 +254,22 @@ static CtTy *head_of(CtTy *type) {
 }
 
 /* A constraint on `f a` cannot be in the context of an inferred type. Where f is to be a list or an array, f is the
- * list or, in arithmetic, the array; so is what is to be folded, at top level. The variables of other constraints, in
- * local bindings, are left to the enclosing group, which may tell what f is. */
-static void settle_sequences(CtTypes *types, uint32_t mark) {
-    static const char *const names[] = {"Sequence", NULL}, *const folded[] = {"Sequence", "Foldable", "Traversable",
-                                                                              NULL};
+ * list or, in arithmetic, the array; so is, at top level, what is to be folded or, in a function, mapped. The variables
+ * of other constraints, in local bindings, are left to the enclosing group, which may tell what f is; and uses tell it
+ * of what is mapped where the monomorphism restriction holds. */
+static void settle_sequences(CtTypes *types, uint32_t mark, bool restricted) {
+    static const char *const names[] = {"Sequence", NULL},
+                             *const folded[] = {"Sequence", "Foldable", "Traversable", NULL},
+                             *const mapped[] = {"Sequence", "Foldable", "Traversable", "Functor", NULL};
     bool settled = false, local = types->level > 1;
+    const char *const *classes = local ? names : restricted ? folded : mapped;
     for (uint32_t i = mark; i < types->deferred.count; i++) {
         CtTy *head = head_of(types->deferred.items[i].type);
         if (head->kind != TY_META || head->level <= types->level) continue;
         CtTy *found = ct_types_in_arithmetic(types, head) ? types->array->type : types->list->type;
         if (!has_all(head, found)) continue;
         for (const CtPred *pred = head->preds; pred && !head->link; pred = pred->next)
-            if (ct_types_class_named(pred->class_, local ? names : folded)) head->link = found;
+            if (ct_types_class_named(pred->class_, classes)) head->link = found;
         settled |= head->link != NULL;
         if (local && !head->link) ct_types_lower(types->deferred.items[i].type, types->level);
     }
@@ -282,7 +285,7 @@ void ct_types_generalise(CtTypes *types, CtBindingGroup *group, CtBindInfo **inf
     ct_types_operands_leave(types, marks.operands);
     bool failed = types->context->error_count > marks.errors || has_large(types, group, infos);
     ct_types_solve_deferred(types, marks.deferred, false);
-    settle_sequences(types, marks.deferred);
+    settle_sequences(types, marks.deferred, restricted);
     for (uint32_t i = 0; i < group->count; i++)
         for (uint32_t j = 0; infos[i]->signature && j < infos[i]->signature->count; j++)
             ct_push(types->arena, &q.generics, infos[i]->signature->generics[j]);
