@@ -150,21 +150,24 @@ static void one_item(const Transfer *t, const CtItem *item) {
 
 /* ---- whole modules ---- */
 
+/* Constructors, fields and methods are in these spaces; a type or a class with the name of one is no part. */
+static bool holds_parts(CtSpace space) { return space == SPACE_CON || space == SPACE_VALUE || space == SPACE_FIELD; }
+
 /* Whether a `hiding` list contains the name, as an item or as a part of one. T is a type, a class and a constructor
  * there; T(), T(..) and T(A) name no constructor T (Haskell 98 §5.3.1). */
 static bool is_listed(const CtDecl *decl, CtSpace space, CtSym name) {
     for (uint32_t i = 0; decl && i < decl->item_count; i++) {
         const CtItem *item = &decl->items[i];
         if (item->name.text == name && !(item->bracketed && space == SPACE_CON)) return true;
-        for (uint32_t j = 0; j < item->part_count; j++)
+        for (uint32_t j = 0; holds_parts(space) && j < item->part_count; j++)
             if (item->parts[j].text == name) return true;
     }
     return false;
 }
 
 /* Whether a `hiding` list contains the name as a constructor, field or method of an item with (..). */
-static bool is_part_listed(CtTypes *types, const CtScope *from, const CtDecl *decl, CtSym name) {
-    (void)types;
+static bool is_part_listed(const CtScope *from, const CtDecl *decl, CtSpace space, CtSym name) {
+    if (!holds_parts(space)) return false;
     for (uint32_t i = 0; decl && i < decl->item_count; i++) {
         const CtItem *item = &decl->items[i];
         if (!item->all) continue;
@@ -180,7 +183,8 @@ static void transfer_all(const Transfer *t, const CtScope *layer, const CtDecl *
         const CtMap *map = &layer->names[space];
         for (uint32_t i = 0; i < map->count; i++) {
             CtSym name = (CtSym)(uintptr_t)map->entries[i].key;
-            if (is_listed(hiding, (CtSpace)space, name) || is_part_listed(t->types, t->from, hiding, name)) continue;
+            if (is_listed(hiding, (CtSpace)space, name) || is_part_listed(t->from, hiding, (CtSpace)space, name))
+                continue;
             if (map->entries[i].value) transfer(t, (CtSpace)space, name, NULL);
         }
     }
