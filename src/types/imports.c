@@ -192,10 +192,17 @@ static void transfer_all(const Transfer *t, const CtScope *layer, const CtDecl *
 
 /* ---- imports ---- */
 
+/* Where names are put that are imported with a qualifier. The module's own name is one, too, of what it defines; what
+ * it imports as that is no definition of its own, and is in a scope in front of those. */
 static CtScope *qualifier(CtTypes *types, CtSym name) {
     CtScope *scope = ct_map_get(&types->qualified, ct_key(name));
-    if (scope) return scope;
+    if (scope && scope != types->own) return scope;
+    CtScope *own = scope;
     scope = CT_NEW(types->arena, CtScope);
+    if (own) {
+        scope->outer = CT_NEW(types->arena, CtScope);
+        scope->outer->outer = own;
+    }
     ct_map_set(types->arena, &types->qualified, ct_key(name), scope);
     return scope;
 }
@@ -285,7 +292,7 @@ static void export_module(CtTypes *types, const CtItem *item, CtScope *exports) 
     Transfer t = {.types = types, .from = types->own, .into = {exports}, .module = name, .verb = "define"};
     if (name == types->module->name.text) {
         transfer_all(&t, types->own, NULL);
-        return;
+        if (ct_map_get(&types->qualified, ct_key(name)) == types->own) return;
     }
     const CtScope *scope = ct_map_get(&types->qualified, ct_key(name));
     if (!scope) {
@@ -295,7 +302,7 @@ static void export_module(CtTypes *types, const CtItem *item, CtScope *exports) 
     t.from = scope;
     t.unqualified = true; /* Haskell 98 §5.2: names in scope both as e and as M.e */
     transfer_all(&t, scope, NULL);
-    transfer_behind(t, NULL, NULL);
+    if (name != types->module->name.text) transfer_behind(t, NULL, NULL);
 }
 
 static void export_item(CtTypes *types, const CtItem *item, CtScope *exports) {

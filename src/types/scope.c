@@ -41,8 +41,9 @@ static void check_clash(CtTypes *types, const CtScope *scope, CtSpace space, CtN
 static void *qualified(CtTypes *types, CtSpace space, CtName name) {
     CtScope *scope = ct_map_get(&types->qualified, ct_key(name.module));
     if (!scope) return NULL;
-    if (scope == types->own) return ct_map_get(&scope->names[space], ct_key(name.text));
-    const CtScope *owner = scope_of(scope, space, name.text);
+    const CtScope *owner = scope;
+    while (owner && !ct_map_get(&owner->names[space], ct_key(name.text)))
+        owner = owner == types->own ? NULL : owner->outer; /* behind the module's own is what it imports */
     if (!owner) return NULL;
     check_clash(types, owner, space, name);
     return ct_map_get(&owner->names[space], ct_key(name.text));
