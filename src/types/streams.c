@@ -128,9 +128,6 @@ static CtExpr application(CtTypes *types, CtExpr *fun, CtExpr **args, uint32_t c
     return app;
 }
 
-/* `named`: variables count that are bound to lists without end. */
-static bool is_endless(CtTypes *types, const CtExpr *expr, bool named);
-
 static CtExpr *library_application(CtTypes *types, const char *name, CtExpr **args, uint32_t count,
                                    CtSourceRange range) {
     CtExpr *fun = CT_NEW(types->arena, CtExpr), *app = CT_NEW(types->arena, CtExpr);
@@ -141,7 +138,7 @@ static CtExpr *library_application(CtTypes *types, const char *name, CtExpr **ar
     return app;
 }
 
-/* Of more than three lists, the first two become one of pairs, if one of all has no end:
+/* Of more than three lists, the first two become one of pairs: whether these have an end is asked of the result, once.
  * zipWith4 f as bs cs ds is zipWith3 (uncurry f) (zip as bs) cs ds. */
 static CtExpr narrowed(CtTypes *types, CtExpr flat) {
     const CtExpr *fun = flat.parts[0];
@@ -151,9 +148,6 @@ static CtExpr narrowed(CtTypes *types, CtExpr flat) {
         const char *name = ct_format(types->arena, with ? "zipWith%u" : "zip%u", n);
         if ((!with && flat.part_count != n + 1) || !is_library(types, fun, name, "Data.List")) continue;
         CtExpr **lists = flat.parts + flat.part_count - n;
-        bool any = false;
-        for (uint32_t i = 0; i < n && !any; i++) any = is_endless(types, lists[i], true);
-        if (!any) return flat;
         CtSourceRange range = flat.range;
         const char *tuple = ct_format(types->arena, "stream'tuple%u", n);
         CtExpr *made = with ? flat.parts[1] : library_application(types, tuple, NULL, 0, range), *pairs = lists[0];
@@ -168,9 +162,22 @@ static CtExpr narrowed(CtTypes *types, CtExpr flat) {
     return flat;
 }
 
-static bool is_narrowed(const CtExpr *flat) {
-    const CtExpr *fun = flat->parts[0];
-    return fun->kind == EXPR_VAR && fun->entity && strcmp(fun->name.text->text, "zipWith3") == 0;
+/* `named`: variables count that are bound to lists without end. */
+static bool is_endless(CtTypes *types, const CtExpr *expr, bool named);
+
+/* Whether an application is one of the function of this name that was put in here. */
+static bool is_made(const CtExpr *app, const char *name) {
+    const CtExpr *fun = app->kind == EXPR_APP ? app->parts[0] : app;
+    return fun->kind == EXPR_VAR && fun->entity && strcmp(fun->name.text->text, name) == 0;
+}
+
+/* Whether one of the lists of a narrowed application, or of the pairs in it, has no end. */
+static bool has_endless(CtTypes *types, CtExpr *const *lists, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++)
+        if (is_endless(types, lists[i], true) ||
+            (is_made(lists[i], "zip") && has_endless(types, lists[i]->parts + 1, lists[i]->part_count - 1)))
+            return true;
+    return false;
 }
 
 /* The application of a function to all its arguments: f (g x) for (f . g) x, and for f . g $ x. */
@@ -372,7 +379,7 @@ static bool take_beginning(CtTypes *types, CtExpr *expr, CtExpr flat, bool named
 static bool bound(CtTypes *types, CtExpr *expr) {
     CtExpr flat = flatten(types, expr);
     if (take_beginning(types, expr, flat, true) || take_beginning(types, expr, flat, false)) return true;
-    if (!is_narrowed(&flat)) return false;
+    if (!is_made(&flat, "zipWith3") || !has_endless(types, flat.parts + 2, flat.part_count - 2)) return false;
     *expr = flat; /* the list without end is in a zip of two */
     return true;
 }
