@@ -11,30 +11,30 @@
 
 static const struct Row {
     const char *name;
-    uint32_t argument, arity;
+    uint32_t argument;
     bool always; /* not only an argument that fails */
     const char *instead;
 } rows[] = {
-    {"when", 2, 2, true, "when'else"},
-    {"unless", 2, 2, true, "unless'else"},
-    {">>", 2, 2, true, ">>="},
-    {"fromMaybe", 1, 2, false, "fromMaybe'else"},
-    {"maybe", 1, 3, false, "maybe'else"},
-    {"fromLeft", 1, 2, false, "fromLeft'else"},
-    {"fromRight", 1, 2, false, "fromRight'else"},
-    {"findWithDefault", 1, 3, false, "findWithDefault'else"},
-    {"bool", 1, 3, false, "bool'else"},
-    {"const", 2, 2, false, "const'else"},
-    {"evaluate", 1, 1, true, "evaluate'else"},
-    {"catch", 1, 2, true, "catch'else"},
-    {"handle", 2, 2, true, "handle'else"},
-    {"try", 1, 1, true, "try'else"},
-    {"finally", 1, 2, true, "finally'else"},
-    {"onException", 1, 2, true, "onException'else"},
-    {"bracket_", 3, 3, true, "bracket_'else"},
-    {"trace", 2, 2, true, "trace'else"},
-    {"traceShow", 2, 2, true, "traceShow'else"},
-    {"progress", 2, 2, true, "progress'else"},
+    {"when", 2, true, "when'else"},
+    {"unless", 2, true, "unless'else"},
+    {">>", 2, true, ">>="},
+    {"fromMaybe", 1, false, "fromMaybe'else"},
+    {"maybe", 1, false, "maybe'else"},
+    {"fromLeft", 1, false, "fromLeft'else"},
+    {"fromRight", 1, false, "fromRight'else"},
+    {"findWithDefault", 1, false, "findWithDefault'else"},
+    {"bool", 1, false, "bool'else"},
+    {"const", 2, false, "const'else"},
+    {"evaluate", 1, true, "evaluate'else"},
+    {"catch", 1, true, "catch'else"},
+    {"handle", 2, true, "handle'else"},
+    {"try", 1, true, "try'else"},
+    {"finally", 1, true, "finally'else"},
+    {"onException", 1, true, "onException'else"},
+    {"bracket_", 3, true, "bracket_'else"},
+    {"trace", 2, true, "trace'else"},
+    {"traceShow", 2, true, "traceShow'else"},
+    {"progress", 2, true, "progress'else"},
 };
 
 /* What a name means, if it is the library's and no local one. */
@@ -106,11 +106,11 @@ CtEntity *ct_types_exported(CtTypes *types, const char *module, CtSym name) {
     return scope ? ct_types_scope_get(scope, SPACE_VALUE, name) : NULL;
 }
 
-/* Puts the function of the row in place, if the application is of the row's. */
+/* Puts the function of the row in place, if the application is of the row's; what it returns may be applied, too. */
 static bool replace(CtTypes *types, CtExpr *app, const struct Row *row) {
     CtExpr *fun = app->parts[0];
     if (fun->kind != EXPR_VAR || fun->entity || strcmp(fun->name.text->text, row->name) != 0) return false;
-    if (app->part_count <= row->argument || app->part_count > row->arity + 1) return false;
+    if (app->part_count <= row->argument) return false;
     CtSym other = ct_intern_text(&types->context->symbols, row->instead);
     CtEntity *instead = ct_types_library(types, SPACE_VALUE, other);
     const CtEntity *meant = library_meaning(types, fun, fun->name.text);
