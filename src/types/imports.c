@@ -48,12 +48,15 @@ static void put(CtTypes *types, CtScope *scope, CtSpace space, CtSym name, void 
     ct_map_set(types->arena, &scope->origins[space], ct_key(name), (void *)(uintptr_t)module);
 }
 
+/* A list without end goes with what it is as far as it is taken. */
 static bool transfer(const Transfer *t, CtSpace space, CtSym name, const void *only) {
     void *meaning = ct_types_scope_get(t->from, space, name);
     if (!meaning || (only && meaning != only)) return false;
     bool ambiguous = t->unqualified && ct_map_has(&t->types->imports->clashes[space], ct_key(name));
     if (t->unqualified && !ambiguous && ct_types_scope_get(t->types->own, space, name) != meaning) return false;
     for (uint32_t i = 0; i < 2; i++) put(t->types, t->into[i], space, name, meaning, t->module);
+    CtEntity *stream = space == SPACE_VALUE ? ((CtEntity *)meaning)->stream : NULL;
+    for (uint32_t i = 0; stream && i < 2; i++) put(t->types, t->into[i], space, stream->name, stream, t->module);
     return true;
 }
 

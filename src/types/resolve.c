@@ -257,11 +257,23 @@ static void declare_streams(CtTypes *types, Group *group) {
     }
 }
 
-/* Those that nothing uses are not seen by other modules. */
+/* Whether another module may import a definition, as far as this module's head says. */
+static bool may_be_exported(const CtTypes *types, CtSym name) {
+    const CtModule *module = types->module;
+    if (strcmp(types->module_name, "Main") == 0) return false;
+    bool listed = !module->has_exports;
+    for (uint32_t i = 0; i < module->export_count && !listed; i++)
+        listed = module->exports[i].is_module || module->exports[i].name.text == name;
+    return listed;
+}
+
+/* Those that nothing takes, here or in a module that imports them, are left out. */
 static void hide_streams(CtTypes *types, const Group *group) {
     for (uint32_t i = 0; i < group->infos.count; i++) {
         CtEntity *stream = group->infos.items[i]->binding->pat ? NULL : group->infos.items[i]->binding->entity->stream;
-        if (!stream || stream->is_taken) continue;
+        if (!stream) continue;
+        stream->is_taken |= may_be_exported(types, group->infos.items[i]->binding->entity->name);
+        if (stream->is_taken) continue;
         ct_map_set(types->arena, &types->own->names[SPACE_VALUE], ct_key(stream->name), NULL);
         group->infos.items[i]->binding->entity->stream = NULL;
     }
