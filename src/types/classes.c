@@ -64,23 +64,6 @@ static void declare_supers(CtTypes *types, CtClass *class_) {
     }
 }
 
-/* The largest number of arguments to which the type variable `name` is applied in a type; -1 if it does not occur. */
-static int applied_to(const CtTypeExpr *expr, CtSym name) {
-    int given = 0, found = -1;
-    const CtTypeExpr *head = expr;
-    for (; head->kind == TYPE_EXPR_APP; head = head->parts[0]) {
-        given++;
-        int inside = applied_to(head->parts[1], name);
-        if (inside > found) found = inside;
-    }
-    if (head->kind == TYPE_EXPR_VAR && head->name.text == name) return given > found ? given : found;
-    for (uint32_t i = 0; i < head->part_count; i++) {
-        int inside = applied_to(head->parts[i], name);
-        if (inside > found) found = inside;
-    }
-    return found;
-}
-
 /* Finds the arity of the class variable from the superclasses and the methods' signatures, and reports cyclic
  * superclasses. CtClass.state: 0 not visited, 1 being visited, 2 done. */
 static void settle_arity(CtTypes *types, CtClass *class_) {
@@ -102,10 +85,10 @@ static void settle_arity(CtTypes *types, CtClass *class_) {
     const CtDecls *body = &class_->decl->body;
     for (uint32_t i = 0; i < body->count; i++) {
         if (body->items[i].kind != DECL_SIGNATURE) continue;
-        int found = applied_to(body->items[i].type.type, class_->param->name);
+        int found = ct_types_applied_to(types, body->items[i].type.type, class_->param->name, 0);
         if (found > (int)arity) arity = (uint32_t)found;
         for (uint32_t j = 0; j < class_->other_count; j++) {
-            found = applied_to(body->items[i].type.type, class_->others[j]->name);
+            found = ct_types_applied_to(types, body->items[i].type.type, class_->others[j]->name, 0);
             if (found > (int)class_->others[j]->arity) class_->others[j]->arity = (uint32_t)found;
         }
     }
@@ -114,7 +97,7 @@ static void settle_arity(CtTypes *types, CtClass *class_) {
 }
 
 static void declare_method(CtTypes *types, CtClass *class_, const CtDecl *decl, CtName name) {
-    CtTyVars vars = {.open = true};
+    CtTyVars vars = {.open = true, .whole = decl->type.type};
     ct_map_set(types->arena, &vars.map, ct_key(class_->param->name), class_->param);
     ct_push(types->arena, &vars.made, class_->param);
     for (uint32_t i = 0; i < class_->other_count; i++) {

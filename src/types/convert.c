@@ -101,6 +101,31 @@ static CtTy *applied(CtTypes *types, CtTyVars *vars, CtTyCon *con, const CtTypeE
     return type;
 }
 
+/* A type constructor in scope, without a message where there are several or none. */
+static const CtTyCon *named_tycon(const CtTypes *types, CtName name) {
+    const CtScope *scope = name.module ? ct_map_get(&types->qualified, ct_key(name.module)) : types->own;
+    return scope ? ct_types_scope_get(scope, SPACE_TYPE, name.text) : NULL;
+}
+
+int ct_types_applied_to(CtTypes *types, const CtTypeExpr *expr, CtSym name, uint32_t missing) {
+    uint32_t given = 0;
+    const CtTypeExpr *head = expr;
+    for (; head->kind == TYPE_EXPR_APP; head = head->parts[0]) given++;
+    const CtTyCon *con = head->kind == TYPE_EXPR_CON ? named_tycon(types, head->name) : NULL;
+    int found = head->kind == TYPE_EXPR_VAR && head->name.text == name ? (int)(given + missing) : -1;
+    for (uint32_t i = given; expr->kind == TYPE_EXPR_APP; expr = expr->parts[0]) {
+        i--;
+        uint32_t takes = con && i < con->arity ? con->params[i]->arity : 0;
+        int inside = ct_types_applied_to(types, expr->parts[1], name, takes);
+        if (inside > found) found = inside;
+    }
+    for (uint32_t i = 0; i < head->part_count; i++) {
+        int inside = ct_types_applied_to(types, head->parts[i], name, 0);
+        if (inside > found) found = inside;
+    }
+    return found;
+}
+
 /* The number of arguments that the argument of a type variable still takes, as far as it is known: m in t m a is a
  * constructor where it is applied elsewhere. */
 static uint32_t still_missing(CtTypes *types, CtTyVars *vars, const CtTypeExpr *expr) {
@@ -109,10 +134,11 @@ static uint32_t still_missing(CtTypes *types, CtTyVars *vars, const CtTypeExpr *
     if (expr->kind == TYPE_EXPR_VAR) {
         CtTy *type = ct_map_get(&vars->map, ct_key(expr->name.text));
         if (type) type = ct_types_ty_resolve(type);
+        int found = type || !vars->whole ? 0 : ct_types_applied_to(types, vars->whole, expr->name.text, 0);
+        if (found > 0) takes = (uint32_t)found;
         if (type && (type->kind == TY_META || type->kind == TY_GENERIC)) takes = type->arity;
     } else if (expr->kind == TYPE_EXPR_CON) {
-        const CtTyCon *con = expr->name.module ? ct_types_find(types, SPACE_TYPE, expr->name)
-                                               : ct_types_scope_get(types->own, SPACE_TYPE, expr->name.text);
+        const CtTyCon *con = named_tycon(types, expr->name);
         if (con && !con->is_synonym) takes = con->arity;
     }
     return takes > given ? takes - given : 0;
@@ -247,7 +273,7 @@ void ct_types_convert_context(CtTypes *types, CtTyVars *vars, const CtConstraint
 }
 
 CtScheme ct_types_convert_scheme(CtTypes *types, const CtQualType *type) {
-    CtTyVars vars = {.open = true, .scoped = type->forall_count == 0 ? types->scoped : NULL};
+    CtTyVars vars = {.open = true, .scoped = type->forall_count == 0 ? types->scoped : NULL, .whole = type->type};
     /* The context is converted first, because its classes determine the arities of the type variables. */
     ct_types_convert_context(types, &vars, type->constraints, type->constraint_count);
     CtTy *result = ct_types_float_forall(types, ct_types_convert_type(types, &vars, type->type), &vars);

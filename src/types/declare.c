@@ -33,32 +33,14 @@ static void declare_tycon(CtTypes *types, CtDecl *decl) {
 
 /* ---- arities of type parameters, inferred from their applications and from where they are passed on ---- */
 
-static CtTy *param_named(CtTyCon *con, CtSym name) {
-    for (uint32_t i = 0; i < con->arity; i++)
-        if (con->params[i]->name == name) return con->params[i];
-    return NULL;
-}
-
 static bool scan_arities(CtTypes *types, CtTyCon *con, const CtTypeExpr *expr, uint32_t missing) {
     bool changed = false;
-    uint32_t given = 0;
-    const CtTypeExpr *head = expr;
-    for (; head->kind == TYPE_EXPR_APP; head = head->parts[0]) given++;
-    CtTyCon *applied = head->kind == TYPE_EXPR_CON ? ct_types_find(types, SPACE_TYPE, head->name) : NULL;
-    if (head->kind == TYPE_EXPR_VAR) {
-        CtTy *param = param_named(con, head->name.text);
-        if (param && param->arity < given + missing) {
-            param->arity = given + missing;
-            changed = true;
-        }
+    for (uint32_t i = 0; i < con->arity; i++) {
+        int found = ct_types_applied_to(types, expr, con->params[i]->name, missing);
+        if (found <= (int)con->params[i]->arity) continue;
+        con->params[i]->arity = (uint32_t)found;
+        changed = true;
     }
-    for (uint32_t i = given; expr->kind == TYPE_EXPR_APP; expr = expr->parts[0]) {
-        i--;
-        uint32_t takes = applied && i < applied->arity ? applied->params[i]->arity : 0;
-        changed |= scan_arities(types, con, expr->parts[1], takes);
-    }
-    for (uint32_t i = 0; head->kind != TYPE_EXPR_APP && i < head->part_count; i++)
-        changed |= scan_arities(types, con, head->parts[i], 0);
     return changed;
 }
 
@@ -192,8 +174,8 @@ void ct_types_declare_types(CtTypes *types, CtDecls *decls) {
         CtDecl *decl = &decls->items[i];
         if (decl->kind == DECL_DATA || decl->kind == DECL_SYNONYM) declare_tycon(types, decl);
     }
-    bool changed = true;
-    for (uint32_t round = 0; changed && round < 8; round++) {
+    bool changed = true; /* a chain of types passes an arity on from one to the next; without a bound it may grow */
+    for (uint32_t round = 0; changed && round < types->new_tycons.count + 8; round++) {
         changed = false;
         for (uint32_t i = 0; i < types->new_tycons.count; i++)
             changed |= scan_declaration(types, types->new_tycons.items[i]);

@@ -320,7 +320,7 @@ static void check_range(CtTypes *types, CtExpr *expr, CtTy *expected, const CtWh
  * level. Afterwards they must still be unsolved, distinct, and without class constraints that the annotation does not
  * imply; otherwise the annotation is too general. Finally the annotated type is unified with the expected type. */
 static void check_annotation(CtTypes *types, CtExpr *expr, CtTy *expected, const CtWhy *why) {
-    CtTyVars vars = {.open = true, .flexible = true, .scoped = expr->annot->scoped};
+    CtTyVars vars = {.open = true, .flexible = true, .scoped = expr->annot->scoped, .whole = expr->annot->type};
     types->level++;
     ct_types_convert_context(types, &vars, expr->annot->constraints, expr->annot->constraint_count);
     CtTy *type = ct_types_convert_type(types, &vars, expr->annot->type);

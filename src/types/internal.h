@@ -347,11 +347,15 @@ typedef struct CtTyVars {
     bool open;
     bool flexible;             /* make metas, not generics (annotations) */
     const CtScopedVar *scoped; /* of the `forall` of enclosing signatures */
+    const CtTypeExpr *whole;   /* what is read, if all of it tells how many arguments a variable takes; or NULL */
 } CtTyVars;
 /* Enters a level of nesting; false, with an error, when there are too many. The caller decrements convert_levels
  * afterwards. */
 bool ct_types_convert_down(CtTypes *types, CtSourceRange range);
 CtTy *ct_types_convert_type(CtTypes *types, CtTyVars *vars, const CtTypeExpr *expr);
+/* The largest number of arguments that the type variable `name` takes in a type, by its applications and by the
+ * constructors that it is passed to; −1 if it does not occur. `missing`: that the type itself still takes. */
+int ct_types_applied_to(CtTypes *types, const CtTypeExpr *expr, CtSym name, uint32_t missing);
 /* Converts a type that lacks its last `missing` arguments: the head of an instance of a constructor class. */
 CtTy *ct_types_convert_partial(CtTypes *types, CtTyVars *vars, const CtTypeExpr *expr, uint32_t missing);
 /* What a constraint says; false, with an error, if that is nothing. */
