@@ -90,14 +90,16 @@ static void declare_alone(CtTypes *types, const CtDecl *decl) {
  * the type's parameters that the instances of its field types need, given the contexts found so far. True when the
  * context has grown. `report`: the iteration is over; reports fields whose type has no instance. */
 static bool grow_context(CtTypes *types, CtInstance *instance, bool report) {
-    if (instance->has_context || ct_types_derives_functor(instance->class_->name->text)) return false;
+    if (instance->has_context) return false;
     CtMarks marks = ct_types_marks(types);
     CtTyCon *con = instance->tycon;
     CtTy **args = CT_NEW_ARRAY(types->arena, CtTy *, con->arity);
     bool changed = false;
     for (uint32_t i = 0; i < con->arity; i++) args[i] = ct_types_ty_meta(types, con->params[i]->arity);
     if (instance->via && !ct_types_solve_via(types, instance, args, report)) return false;
-    for (uint32_t i = 0; i < con->con_count && !instance->via; i++)
+    bool functor = ct_types_derives_functor(instance->class_->name->text);
+    if (functor && !instance->via) ct_types_solve_functor(types, instance, args);
+    for (uint32_t i = 0; i < con->con_count && !instance->via && !functor; i++)
         for (uint32_t j = 0; j < con->cons[i]->arity; j++) {
             CtTy *field = ct_types_ty_replace(types, con->cons[i]->fields[j], con->params, args, con->arity);
             bool sound = ct_types_solve(types, instance->class_, field, instance->range, true);

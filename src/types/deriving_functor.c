@@ -36,16 +36,23 @@ static bool mentions(CtTy *type, const CtTy *generic) {
     return type == generic;
 }
 
-/* A parameter that is applied to a type with a in it, `f (g a)`, has to be of the class, too. */
-static void add_context(CtTypes *types, CtInstance *instance, CtTy *type, const CtTy *last) {
+/* What is applied to a type with a in it, as f and Compose f g are in `f (Compose f g a)`, has to be of the class, too.
+ */
+static void solve_heads(CtTypes *types, const CtInstance *instance, CtTy *type, CtTy *const *args) {
+    const CtTyCon *con = instance->tycon;
     type = ct_types_ty_resolve(type);
-    if (type->kind != TY_APP || !mentions(type, last)) return;
-    add_context(types, instance, type->fun, last);
-    add_context(types, instance, type->arg, last);
-    const CtTy *head = ct_types_ty_resolve(type->fun);
-    for (uint32_t i = 0; i + 1 < instance->tycon->arity; i++)
-        if (head == instance->tycon->params[i])
-            ct_types_pred_add(types, instance->generics[i], instance->class_, instance->range);
+    if (type->kind != TY_APP || !mentions(type, con->params[con->arity - 1])) return;
+    solve_heads(types, instance, type->fun, args);
+    solve_heads(types, instance, type->arg, args);
+    if (!mentions(type->arg, con->params[con->arity - 1])) return;
+    CtTy *head = ct_types_ty_replace(types, type->fun, con->params, args, con->arity);
+    ct_types_solve(types, instance->class_, head, instance->range, true);
+}
+
+void ct_types_solve_functor(CtTypes *types, const CtInstance *instance, CtTy *const *args) {
+    const CtTyCon *con = instance->tycon;
+    for (uint32_t i = 0; i < con->con_count; i++)
+        for (uint32_t j = 0; j < con->cons[i]->arity; j++) solve_heads(types, instance, con->cons[i]->fields[j], args);
 }
 
 bool ct_types_derives_functor(const char *class_name) {
@@ -67,9 +74,6 @@ CtInstance *ct_types_derive_functor_head(CtTypes *types, CtTyCon *con, CtClass *
     if (!instance) return NULL;
     instance->decl = con->decl;
     instance->derived = true;
-    for (uint32_t i = 0; i < con->con_count; i++)
-        for (uint32_t j = 0; j < con->cons[i]->arity; j++)
-            add_context(types, instance, con->cons[i]->fields[j], con->params[count]);
     return instance;
 }
 

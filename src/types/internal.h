@@ -411,6 +411,8 @@ bool ct_types_solve_via(CtTypes *types, CtInstance *instance, CtTy *const *args,
 bool ct_types_derives_functor(const char *class_name);
 /* NULL after an error. */
 CtInstance *ct_types_derive_functor_head(CtTypes *types, CtTyCon *con, CtClass *class_, CtSourceRange range);
+/* Solving the class for what its fields apply leaves constraints on the arguments of the type. */
+void ct_types_solve_functor(CtTypes *types, const CtInstance *instance, CtTy *const *args);
 /* Writes the methods; false for other classes. */
 bool ct_types_derive_functor(CtTypes *types, CtInstance *instance);
 /* views.c: the function that makes a value, in place of a constructor that is none of its type. */
