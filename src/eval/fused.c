@@ -81,14 +81,16 @@ static void choose(CtWord *out, const Block *args, int64_t count) {
     }
 }
 
-/* Runs a block of points through the steps. An array result in order is computed directly into its memory. */
+/* Runs a block of points through the steps. An array result in order is computed directly into its memory, unless a
+ * step behind the value, which may fail, still reads the leaf that this memory may belong to. */
 static bool run_steps(Run *r, const Position *p, int64_t count) {
     const Fused *f = r->f;
     bool in_place = f->root == FUSED_ARRAY && f->out.strides[f->rank - 1] == 1;
+    in_place = in_place && f->value + 1 == FUSED_LEAVES + f->step_count;
     for (uint32_t i = 0; i < f->leaf_count; i++) r->values[i] = leaf_block(r, p, i, count);
     for (uint32_t i = 0; i < f->step_count; i++) {
         const FusedStep *s = &f->steps[i];
-        bool is_last = FUSED_LEAVES + i == f->value;
+        bool is_last = i + 1 == f->step_count;
         if (is_last && f->adds_products) return true;
         CtWord *made = in_place && is_last ? p->out : r->made[i];
         Block args[3];
