@@ -128,16 +128,41 @@ static Made *look_at_range(Along *a, const CtCore *list) {
     return made;
 }
 
+static Made *look_at_cells(Along *a, CtCore *list) {
+    CtLists *s = &a->lists;
+    Made *made = new_made(a, FORM_CELLS, ct_core_list_element(list->type));
+    if (made == NULL) return NULL;
+    made->list = list->type;
+    made->states = 1;
+    made->first[0] = ct_core_list_bind_atom(s, &a->around, "list", list);
+    return made;
+}
+
+/* A list whose elements may be made late, or not at all: where making one may fail, the list stays as it is. */
+static Made *look_at_total(Along *a, CtCore *list) {
+    uint32_t leaves = a->count, bindings = a->around.count;
+    bool saves = a->saves;
+    Made *made = look_at(a, list);
+    if (!a->partial) return made;
+    a->count = leaves;
+    a->around.count = bindings;
+    a->saves = saves;
+    a->partial = false;
+    return look_at_cells(a, list);
+}
+
+/* The program makes all elements of the lists, those behind the end of the shorter list too, before it applies the
+ * function. */
 static Made *look_at_zip(Along *a, const CtCore *list) {
     CtCore **args = list->as.call.args;
     if (!ct_core_list_is_known(args[0])) return NULL;
-    Made *first = look_at(a, args[1]), *second = first != NULL ? look_at(a, args[2]) : NULL;
+    Made *first = look_at_total(a, args[1]), *second = first != NULL ? look_at_total(a, args[2]) : NULL;
     Made *made = second != NULL ? new_made(a, FORM_ZIP, ct_core_list_element(list->type)) : NULL;
     if (made == NULL) return NULL;
     made->fun = args[0];
     made->of[0] = first;
     made->of[1] = second;
-    a->partial |= !is_total_function(made->fun);
+    a->partial = !is_total_function(made->fun);
     a->saves = true;
     return made;
 }
@@ -145,6 +170,7 @@ static Made *look_at_zip(Along *a, const CtCore *list) {
 /* iterate f x, where f is total: the program makes an element more than it takes. */
 static Made *look_at_stream(Along *a, const CtCore *stream) {
     if (ct_core_list_call(stream) != LIST_ITERATE || !is_total_function(stream->as.call.args[0])) return NULL;
+    if (a->partial && !ct_core_is_atom(stream->as.call.args[1])) return NULL;
     Made *made = new_made(a, FORM_WITHOUT_END, stream->as.call.args[1]->type);
     if (made == NULL) return NULL;
     made->fun = stream->as.call.args[0];
@@ -166,14 +192,18 @@ static Made *look_at_pairs(Along *a, const CtCore *list, bool stream_first) {
     return made;
 }
 
+/* Of two functions, one inside of the other, only one may fail: the program applies the inner one to all elements
+ * before the other. */
 static Made *look_at_map(Along *a, const CtCore *list) {
     CtCore **args = list->as.call.args;
     if (!ct_core_list_is_known(args[0])) return NULL;
-    Made *of = look_at(a, args[1]), *made = of != NULL ? new_made(a, FORM_MAP, ct_core_list_element(list->type)) : NULL;
+    bool is_total = is_total_function(args[0]);
+    Made *of = is_total ? look_at(a, args[1]) : look_at_total(a, args[1]);
+    Made *made = of != NULL ? new_made(a, FORM_MAP, ct_core_list_element(list->type)) : NULL;
     if (made == NULL) return NULL;
     made->fun = args[0];
     made->of[0] = of;
-    a->partial |= !is_total_function(made->fun);
+    a->partial |= !is_total;
     a->saves = true;
     return made;
 }
@@ -192,12 +222,7 @@ static Made *look_at(Along *a, CtCore *list) {
     if (function == LIST_ZIP_FIRST) return look_at_pairs(a, list, true);
     if (function == LIST_ZIP_SECOND) return look_at_pairs(a, list, false);
     if (function == LIST_MAP) return look_at_map(a, list);
-    Made *made = new_made(a, FORM_CELLS, ct_core_list_element(list->type));
-    if (made == NULL) return NULL;
-    made->list = list->type;
-    made->states = 1;
-    made->first[0] = ct_core_list_bind_atom(s, &a->around, "list", list);
-    return made;
+    return look_at_cells(a, list);
 }
 
 /* ---- the loop ---- */
