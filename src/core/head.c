@@ -5,6 +5,7 @@
 enum {
     MAX_COPY = 200,       /* nodes of a function that is copied into a call */
     SMALL_BRANCH = 3,     /* nodes of a branch that case of case may duplicate */
+    SMALL_PENDING = 30,   /* the same with the pending terms in it */
     MAX_ALTERNATIVES = 8, /* alternatives of cases considered for case of case */
 };
 
@@ -257,6 +258,25 @@ static CtCore *branch_at(const CtCore *core, uint32_t index) {
     return index < core->as.cases.count ? core->as.cases.cases[index].body : core->as.cases.otherwise;
 }
 
+/* Whether a branch may be duplicated. Its pending terms are copied with it: of functions that call each other in such
+ * branches, there would be twice as many copies of each as of the one before. */
+static bool is_small_branch(CtSimplifier *s, CtCore *branch) {
+    CtArena *arena = s->p->context->arena;
+    CtCoreList work = {0};
+    if (ct_core_size(s, branch, SMALL_BRANCH + 1) > SMALL_BRANCH) return false;
+    ct_push(arena, &work, branch);
+    for (uint32_t size = 0; work.count > 0; size++) {
+        CtCore *core = work.items[--work.count];
+        const CtVarNotes *notes = core->kind == CORE_VAR ? ct_core_notes(s, core->as.var) : NULL;
+        if (size == SMALL_PENDING) return false;
+        if (notes != NULL && notes->pending)
+            ct_push(arena, &work, notes->becomes);
+        else
+            ct_core_children(arena, core, &work);
+    }
+    return true;
+}
+
 /* Whether moving the outer case into the branches of the inner one only duplicates small terms. */
 static bool case_of_case_is_cheap(CtSimplifier *s, const CtCore *outer, const CtCore *inner) {
     uint32_t outer_count = outer->as.cases.count + (outer->as.cases.otherwise != NULL);
@@ -275,7 +295,7 @@ static bool case_of_case_is_cheap(CtSimplifier *s, const CtCore *outer, const Ct
     }
     if (known == 0) return false;
     for (uint32_t j = 0; j < outer_count; j++)
-        if (wanted[j] > 1 && ct_core_size(s, branch_at(outer, j), SMALL_BRANCH + 1) > SMALL_BRANCH) return false;
+        if (wanted[j] > 1 && !is_small_branch(s, branch_at(outer, j))) return false;
     return true;
 }
 
