@@ -12,8 +12,9 @@ bool ct_io_is_map(const CtType *type, const CtType **key, const CtType **item) {
         return false;
     *key = bin->fields[2];
     *item = bin->fields[3];
-    bool says_nothing = (*key)->kind == TYPE_TUPLE && (*key)->count == 0; /* a tree of Data.Sequence */
-    return !says_nothing;
+    const CtData *by = (*key)->kind == TYPE_DATA ? (*key)->data : NULL;
+    bool is_sequence = by != NULL && by->is_library && strcmp(by->name->text, "Seq'key") == 0;
+    return !is_sequence;
 }
 
 bool ct_io_is_set(const CtType *type, const CtType **element) {
