@@ -1,6 +1,7 @@
 /* Which variables the value of a term surely needs, and which arguments functions do: what is surely needed may be
  * evaluated at once. The answers for functions are the greatest ones that agree with each other. */
 #include "core/lazy.h"
+#include "core/simplify.h"
 
 enum { MOST_NODES = 4000 /* that are looked at for one answer; in a larger term nothing is surely needed */ };
 
@@ -132,16 +133,19 @@ static void find_functions(CtLazy *l, CtCore *root) {
     }
 }
 
+/* Functions are asked after those that they call, so that a chain of calls takes one round. */
 void ct_core_lazy_find_demands(CtLazy *l) {
-    for (uint32_t i = 0; i < l->p->globals.count; i++) {
-        CtGlobal *global = l->p->globals.items[i];
+    CtGlobal **order = CT_NEW_ARRAY(l->arena, CtGlobal *, l->p->globals.count + 1);
+    ct_core_callees_first(l->p, order);
+    for (uint32_t i = l->p->globals.count; i-- > 0;) {
+        CtGlobal *global = order[i];
         if (global->body == NULL) continue;
         if (global->body->kind == CORE_LAM) add(l, global, global->body->as.lam);
         find_functions(l, global->body);
     }
     for (bool changed = true; changed;) {
         changed = false;
-        for (uint32_t i = 0; i < l->all.count; i++) {
+        for (uint32_t i = l->all.count; i-- > 0;) {
             CtLazyFun *fun = l->all.items[i];
             for (uint32_t k = 0; k < fun->count; k++) {
                 if (!fun->strict[k] || ct_core_lazy_demands(l, fun->lam->body, fun->lam->params[k])) continue;

@@ -7,7 +7,7 @@
  * lazily. Where a branch fails, the others decide; a term that can only fail has an end.
  *
  * The answers for functions and constants are the greatest ones that agree with each other. */
-#include "core/internal.h"
+#include "core/simplify.h"
 
 typedef enum Fate { ENDS, FAILS, ENDLESS } Fate;
 
@@ -174,10 +174,12 @@ bool ct_core_has_no_end(CtProgram *p) {
         set_fate(&s, global, ENDLESS);
         assume(&s, global->body);
     }
+    CtGlobal **order = CT_NEW_ARRAY(s.arena, CtGlobal *, p->globals.count + 1);
+    ct_core_callees_first(p, order); /* so that a chain of calls takes one round */
     do {
         s.changed = false;
         for (uint32_t i = 0; i < p->globals.count; i++) {
-            const CtGlobal *global = p->globals.items[i];
+            const CtGlobal *global = order[i];
             Fate is = global->body == NULL ? ENDLESS : fate(&s, body_of(global));
             if (global->body == NULL || is >= known_fate(&s, global)) continue;
             set_fate(&s, global, is);
