@@ -25,7 +25,9 @@ bool ct_flow_is_own(const CtFlowFacts *facts, const CtFlowWay *way, const CtFlow
 
 /* ---- copied_rows.c ---- */
 
-/* Once retains have been inserted: which rows are copies. */
+/* Before retains are inserted: copies rows in the branches that update their array, where others leave it alone. */
+void ct_flow_copied_rows_in_branches(CtFlow *flow);
+/* Once they have been: which rows are copies. */
 void ct_flow_copied_rows(CtFlow *flow);
 
 /* ---- switch_items.c and switch_fields.c ---- */

@@ -270,6 +270,7 @@ static void mark_borrowed(Count *c, const CtFlowBlock *block) {
 }
 
 void ct_flow_reference_counts(CtFlow *flow) {
+    ct_flow_copied_rows_in_branches(flow);
     for (uint32_t i = 0; i < flow->functions.count; i++) {
         CtFlowFunction *function = flow->functions.items[i];
         Count c = {flow, flow->arena, function->vars / 64 + 1, {NULL}, {NULL}};
