@@ -65,6 +65,13 @@ typedef struct CtDeferred {
     CtSourceRange range;
 } CtDeferred;
 
+/* What instance resolution has found of a class at a type. */
+typedef struct CtSolved {
+    CtClass *class_;
+    bool sound, reported; /* it is of the class; that it is not was reported */
+    struct CtSolved *next;
+} CtSolved;
+
 /* A use of a binding with a signature inside its own recursion, where it may be instantiated at a larger type. */
 typedef struct CtInnerUse {
     CtEntity *entity;
@@ -179,6 +186,8 @@ struct CtTypes {
     CtEntity *assumed_endless;          /* a variable that is bound to a list made of itself, while that is found out */
     bool told_large;                    /* a type that is too large has been reported; others are consequences */
     uint32_t solve_levels, solve_steps; /* depth and number of steps of instance resolution, both bounded */
+    bool solve_ended;                   /* that a bound was met has been reported */
+    CtMap solved;                       /* CtTy * -> CtSolved *, of the resolution in progress */
     uint32_t convert_levels;            /* nesting depth of type expressions and synonyms, bounded */
     uint32_t attempt;                   /* at a binding group of a program: 1, or 2 (attempt.c); otherwise 0 */
     CT_VEC(struct CtSaved) saved;       /* what the first attempt has written over */

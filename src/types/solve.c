@@ -152,10 +152,34 @@ static bool solve_one(CtTypes *types, const Goal *goal, CtTy *type, CtTy *whole,
     return false;
 }
 
+/* What this resolution has found of a class at a type that it met before; or NULL. */
+static const CtSolved *solved_before(CtTypes *types, const Goal *goal, const CtTy *type) {
+    const CtSolved *one = ct_map_get(&types->solved, ct_key(type));
+    while (one && one->class_ != goal->class_) one = one->next;
+    return one;
+}
+
+/* Notes what was found of a part of a type. Instances may ask for two classes of each part, and those for both classes
+ * of its parts: without the note that takes a number of steps that is exponential in the depth of the type. */
+static void note_solved(CtTypes *types, const Goal *goal, const CtTy *type, bool sound, bool quiet) {
+    if (type->kind != TY_APP || goal->others || types->solve_levels == 0) return;
+    CtSolved *one = CT_NEW(types->arena, CtSolved);
+    *one = (CtSolved){goal->class_, sound, !sound && !quiet, ct_map_get(&types->solved, ct_key(type))};
+    ct_map_set(types->arena, &types->solved, ct_key(type), one);
+}
+
 static bool solve_at(CtTypes *types, const Goal *goal, CtTy *type, CtTy *whole, CtSourceRange range, bool quiet) {
-    if (types->solve_levels == 0) types->solve_steps = 0;
+    if (types->solve_levels == 0) {
+        types->solve_steps = 0;
+        types->solve_ended = false;
+        types->solved = (CtMap){0};
+    }
+    type = ct_types_ty_resolve(type);
+    const CtSolved *before = types->solve_levels > 0 && !goal->others ? solved_before(types, goal, type) : NULL;
+    if (before && (before->sound || before->reported || quiet)) return before->sound;
     if (types->solve_levels == MOST_LEVELS || types->solve_steps == MOST_STEPS) {
-        if (!quiet && types->solve_steps < MOST_STEPS) ct_types_report_infinite(types, goal->class_, range);
+        if (!quiet && !types->solve_ended) ct_types_report_infinite(types, goal->class_, range);
+        types->solve_ended |= !quiet;
         types->solve_steps = MOST_STEPS; /* ends the whole resolution */
         return false;
     }
@@ -163,6 +187,7 @@ static bool solve_at(CtTypes *types, const Goal *goal, CtTy *type, CtTy *whole, 
     types->solve_steps++;
     bool sound = solve_one(types, goal, type, whole, range, quiet);
     types->solve_levels--;
+    note_solved(types, goal, type, sound, quiet);
     return sound;
 }
 
