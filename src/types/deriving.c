@@ -86,6 +86,31 @@ static void declare_alone(CtTypes *types, const CtDecl *decl) {
                  decl->name.text->text);
 }
 
+/* Reports an instance whose fields have instances of certain arguments only: `instance C [Char]` does not make
+ * `newtype N a = N [a]` of class C, whatever a is. */
+static void check_open(CtTypes *types, CtInstance *instance, CtTy *const *args) {
+    const CtTyCon *con = instance->tycon;
+    for (uint32_t i = 0; i < instance->head_count; i++) {
+        CtTy *arg = ct_types_ty_resolve(args[i]);
+        uint32_t same = 0;
+        while (ct_types_ty_resolve(args[same]) != arg) same++;
+        if (arg->kind == TY_META && same == i) continue;
+        const char *what = same < i ? con->params[same]->name->text : ct_types_ty_text(types, arg);
+        CtDiag *diag = ct_error(types->context, CT_E0315, instance->range,
+                                "%s cannot be derived for `%s`: its parameter `%s` would have to be `%s`",
+                                instance->class_->name->text, con->name->text, con->params[i]->name->text, what);
+        ct_help(types->context, diag, "write an instance, for the types that are meant");
+        instance->derived = false; /* no methods are generated for it */
+        return;
+    }
+}
+
+/* The constraints on what stands for a type's parameter. */
+static CtPred *open_preds(CtTy *arg) {
+    arg = ct_types_ty_resolve(arg);
+    return arg->kind == TY_META ? arg->preds : NULL;
+}
+
 /* One iteration towards the least fixed point of the derived contexts: adds to an instance's context the constraints on
  * the type's parameters that the instances of its field types need, given the contexts found so far. True when the
  * context has grown. `report`: the iteration is over; reports fields whose type has no instance. */
@@ -112,8 +137,9 @@ static bool grow_context(CtTypes *types, CtInstance *instance, bool report) {
             types->deferred.count = marks.deferred;
             instance->derived = false; /* no methods are generated for it */
         }
+    if (report) check_open(types, instance, args);
     for (uint32_t i = 0; i < instance->head_count; i++)
-        for (CtPred *pred = args[i]->preds; pred; pred = pred->next) {
+        for (CtPred *pred = open_preds(args[i]); pred; pred = pred->next) {
             CtPred *before = instance->generics[i]->preds;
             while (before && before->class_ != pred->class_) before = before->next;
             changed |= !before;
