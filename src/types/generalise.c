@@ -15,11 +15,10 @@ static bool is_numeric(CtTypes *types, const CtTy *meta) {
     return false;
 }
 
-static bool has_all(const CtTy *meta, CtTy *type) {
-    CtTy *head = ct_types_ty_resolve(type);
-    while (head->kind == TY_APP) head = ct_types_ty_resolve(head->fun);
+/* Whether a type has all classes of the variable, with what their instances ask for. */
+static bool has_all(CtTypes *types, const CtTy *meta, CtTy *type) {
     for (const CtPred *pred = meta->preds; pred; pred = pred->next)
-        if (head->kind != TY_CON || !ct_types_instance_find(pred->class_, head->con)) return false;
+        if (!ct_types_solve(types, pred->class_, type, pred->range, true)) return false;
     return true;
 }
 
@@ -46,12 +45,12 @@ static CtTy *choose(CtTypes *types, const CtTy *meta) {
          *numbers[] = {first, second, int_, types->float_->type, NULL},
          *others[] = {prefers_real ? real : unit, first, second, effect(types), NULL};
     bool number = meta->arity == 0 && is_numeric(types, meta), declared = number && types->has_defaults;
-    if (declared && prefers_real && has_all(meta, real)) return real;
+    if (declared && prefers_real && has_all(types, meta, real)) return real;
     for (uint32_t i = 0; declared && i < types->defaults.count; i++)
-        if (has_all(meta, types->defaults.items[i])) return types->defaults.items[i];
+        if (has_all(types, meta, types->defaults.items[i])) return types->defaults.items[i];
     CtTy **candidates = meta->arity > 0 ? constructors : number ? numbers : others;
     for (; !declared && *candidates; candidates++)
-        if (has_all(meta, *candidates)) return *candidates;
+        if (has_all(types, meta, *candidates)) return *candidates;
     return NULL;
 }
 
@@ -125,7 +124,7 @@ static bool default_constrained(CtTypes *types, CtMarks marks, bool quiet) {
         CtPred *preds = meta->preds;
         meta->link = type ? type : types->error;
         for (CtPred *pred = type ? preds : NULL; pred; pred = pred->next)
-            ct_types_solve_with(types, pred->class_, pred->others, meta->link, pred->range, true);
+            ct_types_solve_with(types, pred->class_, pred->others, meta->link, pred->range, quiet);
         changed = true;
     }
     return changed;
@@ -267,7 +266,7 @@ static void settle_sequences(CtTypes *types, uint32_t mark, bool restricted) {
         CtTy *head = head_of(types->deferred.items[i].type);
         if (head->kind != TY_META || head->level <= types->level) continue;
         CtTy *found = ct_types_in_arithmetic(types, head) ? types->array->type : types->list->type;
-        if (!has_all(head, found)) continue;
+        if (!has_all(types, head, found)) continue;
         for (const CtPred *pred = head->preds; pred && !head->link; pred = pred->next)
             if (ct_types_class_named(pred->class_, classes)) head->link = found;
         settled |= head->link != NULL;

@@ -58,9 +58,9 @@ static void check_literal(CtTypes *types, CtPat *pat, CtTy *expected, const CtWh
     CtEntity *from = ct_types_hidden(types, hidden, pat->range);
     CtEntity *number = ct_types_hidden(types, HIDDEN_FROM_INT, pat->range);
     if (number && number->class_ && !ct_types_literal_fits(types, number->class_, expected, pat->range, why)) return;
-    if (from && from->class_ && !ct_types_ty_failed(expected))
-        ct_types_solve(types, from->class_, expected, pat->range, false);
-    if (equal && equal->class_) ct_types_solve(types, equal->class_, expected, pat->range, true);
+    if (ct_types_ty_failed(expected)) return;
+    if (from && from->class_ && !ct_types_solve(types, from->class_, expected, pat->range, false)) return;
+    if (equal && equal->class_) ct_types_solve(types, equal->class_, expected, pat->range, false);
 }
 
 static void check_tuple(CtTypes *types, CtPat *pat, CtTy *expected, const CtWhy *why) {
