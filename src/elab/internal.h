@@ -84,6 +84,9 @@ typedef struct Variants {
 Ground **ct_elab_determined(CtElab *el, Ground *type, const CtDataCon *con);
 /* Whether a constructor has a variable that its type does not determine: there is one variant for each type. */
 bool ct_elab_has_variants(CtElab *el, Ground *type, const CtDataCon *con);
+/* Whether what a constructor promises of classes holds for these types of its variables; otherwise there is no value.
+ */
+bool ct_elab_promises_hold(CtElab *el, Ground *type, const CtDataCon *con, Ground *const *types);
 /* The constructor of Core for these types of its variables: made at its first use, whereupon code that takes such
  * values apart is made again. */
 CtCon *ct_elab_variant(CtElab *el, Ground *type, const CtDataCon *con, Ground *const *types, CtSourceRange range);

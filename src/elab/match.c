@@ -244,10 +244,12 @@ static const TyEnv *with_own(CtElab *el, const CtDataCon *con, const Rows *rows,
 }
 
 /* The alternative for a constructor with variables of its own, at these types for them. */
-static void add_variant(CtElab *el, const Matrix *m, uint32_t c, const Rows *rows, Ground **types, CtCon *made,
+static void add_variant(CtElab *el, const Matrix *m, uint32_t c, const Rows *rows, Ground *type, const Variant *variant,
                         Cases *cases, Fail *fail) {
     const TyEnv *before = el->env;
-    el->env = with_own(el, rows->items[0].pats[c]->con, rows, c, types);
+    CtCon *made = variant->made;
+    if (!ct_elab_promises_hold(el, type, variant->con, variant->types)) return;
+    el->env = with_own(el, variant->con, rows, c, variant->types);
     CtVar **vars = CT_NEW_ARRAY(el->arena, CtVar *, made->count);
     Matrix inner = open_rows(el, m, c, rows->items, rows->count, made->count, made->fields, vars);
     CtCore *body = match(el, inner, fail);
@@ -262,13 +264,14 @@ static void add_variants(CtElab *el, const Matrix *m, uint32_t c, const Rows *ro
     Ground **own = ct_elab_determined(el, type, con);
     if (own == NULL) return; /* no value of this type has the constructor */
     if (!ct_elab_has_variants(el, type, con)) {
-        add_variant(el, m, c, rows, own, &core->data->cons[con->tag], cases, fail);
+        Variant only = {con, own, &core->data->cons[con->tag]};
+        add_variant(el, m, c, rows, type, &only, cases, fail);
         return;
     }
     for (uint32_t i = 0;; i++) {
         const Variant *variant = ct_elab_variant_at(el, type, con, i);
         if (variant == NULL || el->gave_up) return;
-        add_variant(el, m, c, rows, variant->types, variant->made, cases, fail);
+        add_variant(el, m, c, rows, type, variant, cases, fail);
     }
 }
 
@@ -294,6 +297,7 @@ static CtCore *open_data(CtElab *el, const Matrix *m, uint32_t c, uint32_t block
             add_variants(el, m, c, &rows[tag], applied.type, &cases, fail);
             continue;
         }
+        if (!ct_elab_promises_hold(el, applied.type, tycon->cons[tag], NULL)) continue;
         View view = ct_elab_view(el, &applied, tycon->cons[tag]);
         CtVar **vars = CT_NEW_ARRAY(el->arena, CtVar *, view.count);
         CtType **types = view.given != NULL ? core_types(el, view.given, view.count) : view.con->fields;

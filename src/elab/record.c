@@ -50,50 +50,86 @@ static bool has_all_fields(const CtExpr *expr, const CtDataCon *con) {
     return true;
 }
 
+/* An update in progress: from a type to a type, with the new values in the order in which they are written. */
+typedef struct Update {
+    CtElab *el;
+    const CtExpr *expr;
+    Applied from, to;
+    CtCore **values;
+    CT_VEC(CtCase) cases;
+} Update;
+
+/* The alternative for a constructor: makes it again with the new values in their fields. */
+static void add_case(Update *u, const CtDataCon *con, View source, View target) {
+    CtElab *el = u->el;
+    const CtExpr *expr = u->expr;
+    bool differs = source.stored != NULL || target.stored != NULL;
+    if (differs) ct_elab_view_fields(el, &u->from, con, &source);
+    if (differs) ct_elab_view_fields(el, &u->to, con, &target);
+    CtVar **vars = CT_NEW_ARRAY(el->arena, CtVar *, con->arity);
+    CtCore **given = CT_NEW_ARRAY(el->arena, CtCore *, con->arity);
+    for (uint32_t i = 1; i < expr->part_count; i++) {
+        uint32_t index = 0;
+        field_index(con, expr->fields[i - 1].text, &index);
+        given[index] = u->values[i];
+        if (differs)
+            given[index] = ct_elab_convert(el, expr->range, u->values[i], target.given[index], target.stored[index]);
+    }
+    for (uint32_t i = 0; i < con->arity; i++) {
+        if (given[i] != NULL) continue;
+        vars[i] = ct_core_var_new(el->program, con->field_names[i]->text, source.con->fields[i]);
+        given[i] = ct_core_var(el->program, expr->range, vars[i]);
+        if (differs) given[i] = ct_elab_convert(el, expr->range, given[i], source.stored[i], target.stored[i]);
+    }
+    CtCore *body = ct_core_con(el->program, expr->range, target.con, given, con->arity);
+    ct_push(el->arena, &u->cases, ((CtCase){source.con, vars, body}));
+}
+
+/* The alternatives for a constructor with variables of its own, one for each choice of types for them. */
+static void add_variants(Update *u, const CtDataCon *con) {
+    CtElab *el = u->el;
+    Ground **own = ct_elab_determined(el, u->from.type, con);
+    if (own == NULL) return; /* no value of this type has the constructor */
+    bool many = ct_elab_has_variants(el, u->from.type, con);
+    for (uint32_t i = 0; i == 0 || many; i++) {
+        const Variant *variant = many ? ct_elab_variant_at(el, u->from.type, con, i) : NULL;
+        if ((many && variant == NULL) || el->gave_up) return;
+        Ground **types = many ? variant->types : own;
+        View source = {.con = many ? variant->made : &ct_elab_core(el, u->from.type)->data->cons[con->tag]};
+        View target = {.con = ct_elab_variant(el, u->to.type, con, types, u->expr->range)};
+        add_case(u, con, source, target);
+    }
+}
+
 /* A record update becomes a case with one branch for each constructor that has all updated fields. */
 CtCore *ct_elab_update(CtElab *el, CtExpr *expr) {
-    CtProgram *p = el->program;
     Lets lets = {0};
-    Applied from = ct_elab_applied(el, expr->parts[0]->type), to = ct_elab_applied(el, expr->type);
-    const CtTyCon *tycon = to.tycon;
-    CtType *result = ct_elab_core(el, to.type);
+    Update u = {.el = el, .expr = expr};
+    u.from = ct_elab_applied(el, expr->parts[0]->type);
+    u.to = ct_elab_applied(el, expr->type);
+    const CtTyCon *tycon = u.to.tycon;
+    CtType *result = ct_elab_core(el, u.to.type), *before = ct_elab_core(el, u.from.type);
     CtCore *old = ct_elab_atom(el, expr->range, "old", ct_elab_expr(el, expr->parts[0]), &lets);
-    CtCore ***given = CT_NEW_ARRAY(el->arena, CtCore **, tycon->con_count);
-    CtCase *cases = CT_NEW_ARRAY(el->arena, CtCase, tycon->con_count);
-    uint32_t count = 0;
-    CtCore **values = CT_NEW_ARRAY(el->arena, CtCore *, expr->part_count);
+    u.values = CT_NEW_ARRAY(el->arena, CtCore *, expr->part_count);
     for (uint32_t i = 1; i < expr->part_count; i++)
-        values[i] = ct_elab_atom(el, expr->range, "new", ct_elab_expr(el, expr->parts[i]), &lets);
+        u.values[i] = ct_elab_atom(el, expr->range, "new", ct_elab_expr(el, expr->parts[i]), &lets);
+    bool all = true;
     for (uint32_t c = 0; c < tycon->con_count; c++) {
         const CtDataCon *con = tycon->cons[c];
-        if (!has_all_fields(expr, con)) continue;
-        View source = ct_elab_view(el, &from, con), target = ct_elab_view(el, &to, con);
-        bool differs = source.stored != NULL || target.stored != NULL;
-        if (differs) ct_elab_view_fields(el, &from, con, &source);
-        if (differs) ct_elab_view_fields(el, &to, con, &target);
-        CtVar **vars = CT_NEW_ARRAY(el->arena, CtVar *, con->arity);
-        given[c] = CT_NEW_ARRAY(el->arena, CtCore *, con->arity);
-        for (uint32_t i = 1; i < expr->part_count; i++) {
-            uint32_t index = 0;
-            field_index(con, expr->fields[i - 1].text, &index);
-            given[c][index] = values[i];
-            if (differs)
-                given[c][index] =
-                    ct_elab_convert(el, expr->range, values[i], target.given[index], target.stored[index]);
-        }
-        for (uint32_t i = 0; i < con->arity; i++) {
-            if (given[c][i] != NULL) continue;
-            vars[i] = ct_core_var_new(p, con->field_names[i]->text, source.con->fields[i]);
-            given[c][i] = ct_core_var(p, expr->range, vars[i]);
-            if (differs)
-                given[c][i] = ct_elab_convert(el, expr->range, given[c][i], source.stored[i], target.stored[i]);
-        }
-        CtCore *body = ct_core_con(p, expr->range, target.con, given[c], con->arity);
-        cases[count++] = (CtCase){source.con, vars, body};
+        if (!has_all_fields(expr, con))
+            all = false;
+        else if (con->generics != NULL)
+            add_variants(&u, con);
+        else
+            add_case(&u, con, ct_elab_view(el, &u.from, con), ct_elab_view(el, &u.to, con));
     }
     Fail fail = {.text = "the value has no such field", .range = expr->range};
-    bool all = count == tycon->con_count && ct_elab_universal(el, from.type) == NULL;
-    CtCore *otherwise = all ? NULL : ct_elab_fail(el, &fail, result);
-    CtCore *core = ct_core_case(p, expr->range, result, old, cases, count, otherwise);
+    CtCore *otherwise = NULL;
+    if (!all || ct_elab_universal(el, u.from.type) != NULL)
+        otherwise = ct_elab_fail(el, &fail, result);
+    else if (u.cases.count < before->data->con_count)
+        otherwise = ct_elab_impossible(el, expr->range, result);
+    if (u.cases.count == 0 && otherwise != NULL) return ct_elab_wrap(el, &lets, otherwise);
+    CtCore *core = ct_core_case(el->program, expr->range, result, old, u.cases.items, u.cases.count, otherwise);
     return ct_elab_wrap(el, &lets, core);
 }

@@ -50,13 +50,40 @@ bool ct_elab_has_variants(CtElab *el, Ground *type, const CtDataCon *con) {
     return false;
 }
 
-Ground *ct_elab_variant_field(CtElab *el, Ground *type, const CtDataCon *con, Ground *const *types, uint32_t index) {
+/* The types for the parameters of the data type and a constructor's own variables. */
+static TyEnv env_of(CtElab *el, Ground *type, const CtDataCon *con, Ground *const *types) {
     uint32_t count;
     Ground **args = args_of(el, type, &count), **all = CT_NEW_ARRAY(el->arena, Ground *, count + con->exist_count);
     for (uint32_t i = 0; i < count; i++) all[i] = args[i];
     for (uint32_t i = 0; i < con->exist_count; i++) all[count + i] = types[i];
-    TyEnv env = {.generics = con->generics, .types = all, .count = count + con->exist_count};
+    CtTy *const *generics = con->generics != NULL ? con->generics : con->tycon->params;
+    return (TyEnv){.generics = generics, .types = all, .count = count + con->exist_count};
+}
+
+Ground *ct_elab_variant_field(CtElab *el, Ground *type, const CtDataCon *con, Ground *const *types, uint32_t index) {
+    TyEnv env = env_of(el, type, con, types);
     return ct_elab_ground_in(el, &env, con->fields[index]);
+}
+
+/* The same type for inference; NULL: it has a universal type, which may stand for a type that has an instance. */
+static CtTy *inferred(CtElab *el, Ground *type) {
+    uint32_t count;
+    CtTyCon *con = ct_elab_ground_head(type, &count);
+    if (ct_elab_universal(el, type) != NULL) return NULL;
+    CtTy **args = CT_NEW_ARRAY(el->arena, CtTy *, count);
+    for (uint32_t i = 0; i < count; i++)
+        if ((args[i] = inferred(el, ct_elab_ground_arg(type, i))) == NULL) return NULL;
+    return ct_types_ty_con(el->types, con, args, count);
+}
+
+bool ct_elab_promises_hold(CtElab *el, Ground *type, const CtDataCon *con, Ground *const *types) {
+    if (con->given_count == 0 || ct_elab_universal(el, type) != NULL) return true;
+    TyEnv env = env_of(el, type, con, types);
+    for (uint32_t i = 0; i < con->given_count; i++) {
+        CtTy *given = inferred(el, ct_elab_ground_in(el, &env, con->givens[i].type));
+        if (given != NULL && !ct_types_is_of_class(el->types, con->givens[i].class_, given)) return false;
+    }
+    return true;
 }
 
 Ground **ct_elab_own_types(CtElab *el, const CtExpr *expr) {

@@ -65,6 +65,13 @@ typedef struct CtDeferred {
     CtSourceRange range;
 } CtDeferred;
 
+/* The constraints that a rigid variable had outside of the scope of a pattern. */
+typedef struct CtPromise {
+    CtTy *variable;
+    CtPred *last; /* NULL: none */
+    CtApplied *applied;
+} CtPromise;
+
 /* What instance resolution has found of a class at a type. */
 typedef struct CtSolved {
     CtClass *class_;
@@ -175,9 +182,10 @@ struct CtTypes {
         *own_method; /* the method of an instance that is being inferred, and the type of the instance; or NULL */
     const CtTyCon *own_tycon;
     CT_VEC(CtGrowth) growths;
-    CtMap applied;          /* variable -> its CtApplied */
-    CT_VEC(CtTy *) refined; /* the rigid variables that stand for a type in the scope of a pattern */
-    CtTy *clash[2];         /* after a failed unification: the two subterms that differ */
+    CtMap applied;              /* variable -> its CtApplied */
+    CT_VEC(CtTy *) refined;     /* the rigid variables that stand for a type in the scope of a pattern */
+    CT_VEC(CtPromise) promises; /* what the constructors of patterns in scope promise of rigid variables */
+    CtTy *clash[2];             /* after a failed unification: the two subterms that differ */
     CtExpectation *expecting;
     const CtExpr *subject;              /* the expression being checked */
     CT_VEC(struct CtUnknown) unknown;   /* unknown names of this module */
@@ -316,7 +324,7 @@ CtTy **ct_types_con_inst(CtTypes *types, const CtDataCon *con, uint32_t *count, 
 CtTy *ct_types_mentions_own(CtTy *type);
 /* What a pattern's constructor says holds in its branch: an alternative, a clause, what follows a generator. */
 typedef struct CtBranch {
-    uint32_t level, refined, operands;
+    uint32_t level, refined, promises, operands;
 } CtBranch;
 CtBranch ct_types_branch_enter(const CtTypes *types);
 void ct_types_branch_leave(CtTypes *types, CtBranch branch);

@@ -88,7 +88,23 @@ CtTy **ct_types_con_inst(CtTypes *types, const CtDataCon *con, uint32_t *count, 
 /* ---- patterns ---- */
 
 CtBranch ct_types_branch_enter(const CtTypes *types) {
-    return (CtBranch){types->level, types->refined.count, types->operands.count};
+    return (CtBranch){types->level, types->refined.count, types->promises.count, types->operands.count};
+}
+
+/* Notes which constraints a rigid variable has, before a constructor adds to them. */
+static void promise(CtTypes *types, CtTy *variable) {
+    CtPred *last = variable->preds;
+    while (last && last->next) last = last->next;
+    ct_push(types->arena, &types->promises, ((CtPromise){variable, last, ct_types_applied(types, variable)}));
+}
+
+static void take_back(CtTypes *types, CtPromise before) {
+    if (before.last)
+        before.last->next = NULL;
+    else
+        before.variable->preds = NULL;
+    if (ct_types_applied(types, before.variable) != before.applied)
+        ct_map_set(types->arena, &types->applied, ct_key(before.variable), before.applied);
 }
 
 void ct_types_branch_leave(CtTypes *types, CtBranch branch) {
@@ -96,6 +112,7 @@ void ct_types_branch_leave(CtTypes *types, CtBranch branch) {
         ct_types_operands_settle(types, branch.operands, true);
     types->level = branch.level;
     while (types->refined.count > branch.refined) types->refined.items[--types->refined.count]->refined = NULL;
+    while (types->promises.count > branch.promises) take_back(types, types->promises.items[--types->promises.count]);
 }
 
 static void refine(CtTypes *types, CtTy *variable, CtTy *type) {
@@ -145,6 +162,7 @@ static void take_givens(CtTypes *types, const CtDataCon *con, CtTy **inst) {
         CtTy **others = ct_types_replace_others(types, given->class_, given->others, generics, inst, count);
         CtTy *type = ct_types_ty_resolve(ct_types_ty_replace(types, given->type, generics, inst, count)), *head = type;
         while (head->kind == TY_APP) head = ct_types_ty_resolve(head->fun);
+        if (head->kind == TY_GENERIC) promise(types, head);
         if (type->kind == TY_GENERIC)
             ct_types_pred_add_with(types, type, given->class_, others, given->range);
         else if (head->kind == TY_GENERIC)

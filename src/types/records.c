@@ -154,11 +154,24 @@ static bool has_all(const CtExpr *expr, const CtDataCon *con) {
     return true;
 }
 
-/* Whether an update must keep a type parameter, because the parameter occurs in a field that is not updated. */
-static bool stays(const CtExpr *expr, const CtTyCon *con, const CtTy *param) {
-    for (uint32_t i = 0; i < con->con_count; i++)
-        for (uint32_t j = 0; has_all(expr, con->cons[i]) && j < con->cons[i]->arity; j++)
-            if (!given_in(expr, con->cons[i]->field_names[j]) && occurs(param, con->cons[i]->fields[j])) return true;
+/* Whether a constructor says what a type parameter is, or of which class. */
+static bool speaks_of(const CtDataCon *con, uint32_t param) {
+    if (con->equal && con->equal[param]) return true;
+    for (uint32_t i = 0; i < con->given_count; i++)
+        if (occurs(con->tycon->params[param], con->givens[i].type)) return true;
+    return false;
+}
+
+/* Whether an update must keep a type parameter, because the parameter occurs in a field that is not updated or its
+ * constructor speaks of it. */
+static bool stays(const CtExpr *expr, const CtTyCon *con, uint32_t param) {
+    for (uint32_t i = 0; i < con->con_count; i++) {
+        const CtDataCon *one = con->cons[i];
+        if (!has_all(expr, one)) continue;
+        if (speaks_of(one, param)) return true;
+        for (uint32_t j = 0; j < one->arity; j++)
+            if (!given_in(expr, one->field_names[j]) && occurs(con->params[param], one->fields[j])) return true;
+    }
     return false;
 }
 
@@ -194,6 +207,13 @@ static CtDataCon *updated_con(CtTypes *types, const CtExpr *expr) {
     return NULL;
 }
 
+static void report_hidden(CtTypes *types, CtName field) {
+    CtDiag *diag =
+        ct_error(types->context, CT_E0311, field.range,
+                 "the field `%s` cannot be updated: its type is known to its constructor alone", field.text->text);
+    ct_help(types->context, diag, "match the constructor, and make a new value with it");
+}
+
 void ct_types_check_update(CtTypes *types, CtExpr *expr, CtTy *expected, const CtWhy *why) {
     CtDataCon *con = updated_con(types, expr);
     CtTyCon *tycon = con ? con->tycon : NULL;
@@ -202,7 +222,7 @@ void ct_types_check_update(CtTypes *types, CtExpr *expr, CtTy *expected, const C
         CtTy **old = fresh_args(types, tycon);
         args = fresh_args(types, tycon);
         for (uint32_t i = 0; i < tycon->arity; i++)
-            if (stays(expr, tycon, tycon->params[i])) args[i] = old[i];
+            if (stays(expr, tycon, i)) args[i] = old[i];
         before = ct_types_ty_con(types, tycon, old, tycon->arity);
         ct_types_ty_expect(types, expr->range, expected, ct_types_ty_con(types, tycon, args, tycon->arity), why);
     }
@@ -211,7 +231,9 @@ void ct_types_check_update(CtTypes *types, CtExpr *expr, CtTy *expected, const C
     for (uint32_t i = 1; i < expr->part_count; i++) {
         uint32_t index;
         CtTy *type = types->error;
-        if (con && find_field(types, con, expr->fields, i - 1, &index))
+        if (con && is_hidden(tycon, expr->fields[i - 1].text))
+            report_hidden(types, expr->fields[i - 1]);
+        else if (con && find_field(types, con, expr->fields, i - 1, &index))
             type = ct_types_ty_replace(types, con->fields[index], tycon->params, args, tycon->arity);
         check_value(types, expr->parts[i], expr->fields[i - 1], type);
     }

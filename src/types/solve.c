@@ -39,6 +39,10 @@ CtInstance *ct_types_instance_find(const CtClass *class_, const CtTyCon *tycon) 
     return ct_map_get(&class_->by_tycon, ct_key(tycon));
 }
 
+bool ct_types_is_of_class(CtTypes *types, CtClass *class_, CtTy *type) {
+    return ct_types_solve(types, class_, type, CT_NO_RANGE, true);
+}
+
 /* A class with the types for its other parameters; `others` may be NULL. */
 typedef struct Goal {
     CtClass *class_;

@@ -261,6 +261,8 @@ CtEntity *ct_types_lookup_library(CtTypes *types, CtSym name);
 CtTyCon *ct_types_lookup_library_tycon(CtTypes *types, CtSym name);
 /* The instance of a class at a type constructor, or NULL. */
 CtInstance *ct_types_instance_find(const CtClass *class_, const CtTyCon *tycon);
+/* Whether a type without variables is of a class, with what the contexts of the instances ask for. */
+bool ct_types_is_of_class(CtTypes *types, CtClass *class_, CtTy *type);
 
 /* Whether showing a value of this type (without type variables) uses an instance of Show that is written in a program
  * or module, neither derived nor the prelude's. */
