@@ -6,8 +6,8 @@
  * out, or operators and functions applied to such. Where neither it nor the expected type says how many axes are
  * wanted, or the operand is a lambda's variable, say, the operand is checked as it stands; where that is an error, see
  * operands.c. No program changes its meaning: without the array literals it would be refused. But where all that is
- * written out are number literals, `m + [|1, 2|]`, each could also stand for a row of one number: the literal is a row,
- * as in NumPy. */
+ * written out are numbers, `m + [|1, sqrt 2|]`, each could also stand for a row of one number: the array is a row, as
+ * in NumPy. An operand whose elements are of arithmetic, and nothing outside of it says more of them, has numbers. */
 #include "types/internal.h"
 
 enum { DEPTH = 200 }; /* of operands in operands that are looked at */
@@ -34,6 +34,7 @@ int ct_types_axes(const CtTypes *types, CtTy *type) {
     int axes = 0;
     for (type = ct_types_ty_resolve(type); is_array(types, type); type = ct_types_ty_resolve(type->arg)) axes++;
     const CtTy *head = type->kind == TY_APP ? ct_types_ty_resolve(type->fun) : type; /* of `t Double`, unknown, too */
+    if (type->kind == TY_META && type->is_number) return axes;
     return head->kind == TY_META || type->is_error ? -1 : axes;
 }
 
@@ -86,19 +87,71 @@ static CtTy *wider(CtTypes *types, CtTy *a, CtTy *b) {
     return ct_types_least_axes(types, a) >= ct_types_least_axes(types, b) ? a : b;
 }
 
-static bool is_number(const CtExpr *expr) {
-    while (expr->kind == EXPR_NEG) expr = expr->parts[0];
-    return expr->kind == EXPR_LIT && (expr->lit.kind == LIT_INT || expr->lit.kind == LIT_FRACTION);
+/* Whether a variable is of classes of numbers, and of none that a program declares, which may be of arrays only. */
+static bool is_plain_number(CtTypes *types, const CtTy *variable) {
+    for (const CtPred *pred = variable->preds; pred; pred = pred->next) {
+        uint32_t source = pred->class_->decl ? pred->class_->decl->name.range.source : 0;
+        if (source && !types->context->sources.items[source].is_library) return false;
+    }
+    return ct_types_is_numeric(types, variable);
 }
 
-/* The type of an array that is written out, of which an element's type is known, or all elements are number literals.
+static bool mentions(CtTy *type, const CtTy *variable) {
+    type = ct_types_ty_resolve(type);
+    if (type->kind == TY_APP) return mentions(type->fun, variable) || mentions(type->arg, variable);
+    return type == variable;
+}
+
+static bool is_number(CtTypes *types, const CtExpr *expr, uint32_t depth);
+
+/* Whether a name applied to these arguments is a number: its type has a variable there, of which arguments that are
+ * numbers are all that says more. */
+static bool gives_number(CtTypes *types, const CtExpr *fun, CtExpr *const *args, uint32_t count, uint32_t depth) {
+    if (fun->kind != EXPR_VAR || !fun->entity || fun->entity->scheme.count == 0) return false;
+    CtTy *result = ct_types_ty_resolve(fun->entity->scheme.type), *rest = result, *param;
+    for (uint32_t i = 0; i < count; i++)
+        if (!ct_types_ty_is_fun(types, result, &param, &result)) return false;
+    result = ct_types_ty_resolve(result);
+    if (result->kind != TY_GENERIC || !is_plain_number(types, result)) return false;
+    for (uint32_t i = 0; i < count; i++) {
+        ct_types_ty_is_fun(types, rest, &param, &rest);
+        bool same = ct_types_ty_resolve(param) == result;
+        if (same ? !is_number(types, args[i], depth) : mentions(param, result)) return false;
+    }
+    return true;
+}
+
+static bool is_number(CtTypes *types, const CtExpr *expr, uint32_t depth) {
+    if (depth == 0) return false;
+    switch (expr->kind) {
+    case EXPR_LIT: return expr->lit.kind == LIT_INT || expr->lit.kind == LIT_FRACTION;
+    case EXPR_NEG: return is_number(types, expr->parts[0], depth - 1);
+    case EXPR_VAR: return gives_number(types, expr, NULL, 0, depth - 1);
+    case EXPR_APP: return gives_number(types, expr->parts[0], expr->parts + 1, expr->part_count - 1, depth - 1);
+    case EXPR_IF: return is_number(types, expr->parts[1], depth - 1) && is_number(types, expr->parts[2], depth - 1);
+    default: return false;
+    }
+}
+
+bool ct_types_is_number(CtTypes *types, const CtExpr *expr) { return is_number(types, expr, DEPTH); }
+
+void ct_types_settle_numbers(CtTypes *types, CtTy *type, uint32_t mark) {
+    int axes = 0;
+    for (type = ct_types_ty_resolve(type); is_array(types, type); type = ct_types_ty_resolve(type->arg)) axes++;
+    if (axes > 0 && type->kind == TY_META && type->level > types->level && is_plain_number(types, type))
+        type->is_number = true;
+    for (uint32_t i = mark; i < types->metas.count; i++)
+        if (!types->metas.items[i]->link) ct_types_lower(types->metas.items[i], types->level);
+}
+
+/* The type of an array that is written out, of which an element's type is known, or all elements are numbers.
  * Only its axes are looked at: those are taken for Doubles. */
 static CtTy *written_type(CtTypes *types, const CtExpr *expr, uint32_t depth) {
     CtTy *element = NULL;
     bool numbers = expr->part_count > 0;
     for (uint32_t i = 0; i < expr->part_count; i++) {
         element = wider(types, element, known_type(types, expr->parts[i], depth));
-        numbers &= is_number(expr->parts[i]);
+        numbers &= is_number(types, expr->parts[i], depth);
     }
     if (!element && numbers) element = types->double_->type;
     return element ? ct_types_ty_app(types, types->array->type, element) : NULL;
@@ -149,24 +202,44 @@ CtTy *ct_types_put_in_arrays(CtTypes *types, CtExpr *expr, CtTy *type, int count
     return type;
 }
 
-/* Whether an operand is a function's result that may have any number of axes as far as the function's type says, such
- * as `sum (map f xs)`. */
+/* Whether an operand may have any number of axes as far as is known before it is checked, such as `sum (map f xs)`. */
 static bool is_open(CtTypes *types, const CtExpr *expr) {
-    if (expr->kind != EXPR_APP || expr->parts[0]->kind != EXPR_VAR || ct_types_is_arithmetic(types, expr->parts[0]))
-        return false;
+    switch (expr->kind) {
+    case EXPR_ARRAY:
+    case EXPR_LET:
+    case EXPR_IF:
+    case EXPR_CASE: return true;
+    case EXPR_APP: break;
+    default: return false;
+    }
+    if (expr->parts[0]->kind != EXPR_VAR || ct_types_is_arithmetic(types, expr->parts[0])) return false;
     const CtEntity *entity = expr->parts[0]->entity;
     CtTy *result = entity && entity->scheme.count > 0 ? entity->scheme.type : NULL, *param;
     for (uint32_t i = 1; result && i < expr->part_count; i++)
         if (!ct_types_ty_is_fun(types, result, &param, &result)) return false;
-    return result && ct_types_ty_resolve(result)->kind == TY_GENERIC;
+    return result && ct_types_ty_resolve(result)->has_var;
+}
+
+/* In arithmetic with an array, what is a list or an array as far as its type tells, such as `fromList [1, 2]`, is an
+ * array. */
+static void take_for_array(CtTypes *types, CtTy *type) {
+    for (type = ct_types_ty_resolve(type); type->kind == TY_APP; type = ct_types_ty_resolve(type->arg)) {
+        CtTy *head = ct_types_ty_resolve(type->fun);
+        if (head->kind == TY_META && head->level > types->level) ct_types_unify(types, head, types->array->type);
+    }
 }
 
 /* Checks an operand by itself, and puts it into arrays if it turns out to have fewer axes. */
 static void check_alone(CtTypes *types, CtExpr *app, uint32_t index, CtTy *type, int wanted) {
     CtExpr *operand = app->parts[index];
     CtWhy why = {.kind = WHY_ARGUMENT, .index = index, .fun = app->parts[0], .count = 2};
+    uint32_t mark = types->metas.count;
+    types->level++;
     CtTy *own = ct_types_ty_meta(types, 0);
     ct_types_check_expr(types, operand, own, &why);
+    types->level--;
+    take_for_array(types, own);
+    ct_types_settle_numbers(types, own, mark);
     int axes = ct_types_axes(types, own);
     if (axes >= 0) own = ct_types_put_in_arrays(types, operand, own, wanted - axes);
     ct_types_ty_expect(types, operand->range, type, own, &why);

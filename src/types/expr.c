@@ -300,8 +300,21 @@ static void check_elements(CtTypes *types, CtExpr *expr, CtTy *expected, const C
     CtWhy later = {.kind = WHY_ELEMENT};
     if (expr->part_count) later.other = expr->parts[0]->range;
     bool open = ct_types_ty_resolve(element)->kind == TY_META;
+    CtTy *inner = element;
+    uint32_t mark = types->metas.count;
+    bool alone = open && expr->kind == EXPR_ARRAY; /* to see whether anything outside says what the elements are */
+    if (alone) {
+        types->level++;
+        inner = ct_types_ty_meta(types, 0);
+    }
     for (uint32_t i = 0; i < expr->part_count; i++)
-        ct_types_check_expr(types, expr->parts[i], element, i > 0 && open ? &later : why);
+        ct_types_check_expr(types, expr->parts[i], inner, i > 0 && open ? &later : why);
+    if (alone) {
+        types->level--;
+        ct_types_settle_numbers(types, ct_types_ty_app(types, types->array->type, inner), mark);
+        ct_types_ty_expect(types, expr->range, element, inner, why);
+    }
+    if (expr->kind == EXPR_ARRAY) ct_types_note_elements(types, expr, element);
 }
 
 static void check_range(CtTypes *types, CtExpr *expr, CtTy *expected, const CtWhy *why) {

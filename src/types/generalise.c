@@ -7,7 +7,7 @@
 
 /* ---- defaulting ---- */
 
-static bool is_numeric(CtTypes *types, const CtTy *meta) {
+bool ct_types_is_numeric(CtTypes *types, const CtTy *meta) {
     CtEntity *from_int = ct_types_library(types, SPACE_VALUE, types->hidden[HIDDEN_FROM_INT]);
     if (!from_int || !from_int->class_) return false;
     for (const CtPred *pred = meta->preds; pred; pred = pred->next)
@@ -44,7 +44,7 @@ static CtTy *choose(CtTypes *types, const CtTy *meta) {
     CtTy *constructors[] = {types->list->type, types->array->type, NULL},
          *numbers[] = {first, second, int_, types->float_->type, NULL},
          *others[] = {prefers_real ? real : unit, first, second, effect(types), NULL};
-    bool number = meta->arity == 0 && is_numeric(types, meta), declared = number && types->has_defaults;
+    bool number = meta->arity == 0 && ct_types_is_numeric(types, meta), declared = number && types->has_defaults;
     if (declared && prefers_real && has_all(types, meta, real)) return real;
     for (uint32_t i = 0; declared && i < types->defaults.count; i++)
         if (has_all(types, meta, types->defaults.items[i])) return types->defaults.items[i];
@@ -75,7 +75,7 @@ static void ambiguous(CtTypes *types, CtTy *meta) {
     CtSourceRange range = meta->preds->range;
     for (CtPred *pred = meta->preds; pred; pred = pred->next)
         ct_text_printf(&classes, "%s%s", pred == meta->preds ? "" : ", ", pred->class_->name->text);
-    if (is_numeric(types, meta)) {
+    if (ct_types_is_numeric(types, meta)) {
         static const char *const whole[] = {"Integral", NULL}, *const real[] = {"Fractional", "Floating", NULL};
         const CtPred *integral = NULL, *fraction = NULL;
         for (const CtPred *pred = meta->preds; pred; pred = pred->next) {
@@ -204,6 +204,7 @@ static void quantify(Quantify *q, CtTy *type) {
         char letter[2] = {(char)('a' + n % 26), 0};
         CtTy *generic = ct_types_ty_generic(q->types, ct_intern_text(&q->types->context->symbols, letter), type->arity);
         generic->made = true;
+        generic->is_number = type->is_number;
         generic->level = q->types->level + 1;
         take_preds(q->types, generic, type);
         type->link = generic;

@@ -120,6 +120,7 @@ typedef struct CtShadow {
 typedef struct CtLargeLiteral {
     CtTy *type;
     CtSourceRange range;
+    bool is_element; /* it is not large, but a number that is written as the element of an array */
 } CtLargeLiteral;
 
 /* Operands of arithmetic whose numbers of axes are not known yet. */
@@ -172,7 +173,7 @@ struct CtTypes {
     CT_VEC(CtTy *) points;   /* types at which functions of Derivatives are instantiated, until they are solved */
     CT_VEC(CtTy *) defaults; /* of the module's `default` declaration, if it has one */
     bool has_defaults;
-    CT_VEC(CtLargeLiteral) large; /* the integer literals of this module that do not fit in an Int */
+    CT_VEC(CtLargeLiteral) large; /* the literals of this module whose types are checked at its end */
     const CtExpr *negated;        /* the operand of the latest prefix minus */
     CT_VEC(CtDeferred) deferred;
     CT_VEC(CtTy *) stack; /* argument types of the applications being checked */
@@ -238,6 +239,11 @@ uint32_t ct_types_broadcast(CtTypes *types, CtExpr *app, CtTy *type);
 void ct_types_broadcast_section(CtTypes *types, const CtExpr *op, CtExpr *operand, CtTy *type);
 /* Whether a name is `+`, `-`, `*`, `/` or `**` of the library's classes. */
 bool ct_types_is_arithmetic(CtTypes *types, const CtExpr *fun);
+/* Whether what an expression gives is a number, though by its type it may be an array, too: `1`, `sqrt 2 / 3`. */
+bool ct_types_is_number(CtTypes *types, const CtExpr *expr);
+/* Ends an inner level, in which the expression of a type was checked, and `mark` type variables existed before: if the
+ * elements of the array that it is are of arithmetic, and nothing outside says more of them, they are numbers. */
+void ct_types_settle_numbers(CtTypes *types, CtTy *type, uint32_t mark);
 /* How often a type is an array of arrays; −1 where what is in these is not known. */
 int ct_types_axes(const CtTypes *types, CtTy *type);
 /* The same, without what is not known. */
@@ -245,12 +251,19 @@ int ct_types_least_axes(const CtTypes *types, CtTy *type);
 /* Puts an operand into as many array literals of one element, and does so with its type. */
 CtTy *ct_types_put_in_arrays(CtTypes *types, CtExpr *expr, CtTy *type, int count);
 
+/* ---- generalise.c: defaulting ---- */
+
+/* Whether a type variable is of a class of numbers. */
+bool ct_types_is_numeric(CtTypes *types, const CtTy *variable);
+
 /* ---- literals.c ---- */
 
 /* Reads the module's `default` declaration. */
 void ct_types_declare_defaults(CtTypes *types, const CtDecls *decls);
 /* Notes a literal whose type may turn out to be Int, for which it is too large. */
 void ct_types_note_large(CtTypes *types, const CtLit *lit, CtTy *type, CtSourceRange range, bool negated);
+/* Notes numbers that are written as the elements of an array: its type may turn out to be an array of arrays. */
+void ct_types_note_elements(CtTypes *types, const CtExpr *array, CtTy *element);
 /* Reports those whose type did. */
 void ct_types_check_large(CtTypes *types);
 

@@ -1,5 +1,5 @@
 /* What literals of numbers need beyond the rules of expressions: `default` declarations, and literals too large for an
- * Int. */
+ * Int or, in an array, taken for arrays. */
 #include <math.h>
 
 #include "types/internal.h"
@@ -42,13 +42,33 @@ void ct_types_declare_defaults(CtTypes *types, const CtDecls *decls) {
 void ct_types_note_large(CtTypes *types, const CtLit *lit, CtTy *type, CtSourceRange range, bool negated) {
     bool least = lit->integer == INT64_MIN && (negated || signbit(lit->fraction)) && fabs(lit->fraction) < 0x1.1p63;
     if (lit->kind == LIT_INT && lit->digits && !least)
-        ct_push(types->arena, &types->large, (CtLargeLiteral){type, range});
+        ct_push(types->arena, &types->large, ((CtLargeLiteral){type, range, false}));
+}
+
+void ct_types_note_elements(CtTypes *types, const CtExpr *array, CtTy *element) {
+    if (types->is_library || array->part_count < 2) return; /* one number is a row and a column */
+    for (uint32_t i = 0; i < array->part_count; i++) {
+        if (!ct_types_is_number(types, array->parts[i])) continue;
+        ct_push(types->arena, &types->large, ((CtLargeLiteral){element, array->parts[i]->range, true}));
+        return;
+    }
+}
+
+/* A number in an array of arrays would be an array of one element: a row that is meant would be a column. */
+static void report_element(CtTypes *types, CtSourceRange range) {
+    CtDiag *diag = ct_error(types->context, CT_E0301, range,
+                            "this number is an element of an array of arrays, where an array is needed");
+    ct_help(types->context, diag,
+            "a column is written [|[|1|], [|2|]|]; a row beside a matrix is put into an array, [|[|1, 2|]|], or given "
+            "its type: ([|1, 2|] :: Array Double)");
 }
 
 void ct_types_check_large(CtTypes *types) {
     for (uint32_t i = 0; i < types->large.count; i++) {
         CtLargeLiteral one = types->large.items[i];
         CtTy *type = ct_types_ty_resolve(one.type);
+        if (one.is_element && ct_types_least_axes(types, type) > 0) report_element(types, one.range);
+        if (one.is_element) continue;
         if (type->kind != TY_CON || type->con != types->int_) continue;
         CtDiag *diag = ct_error(types->context, CT_E0107, one.range, "this integer does not fit in an Int");
         ct_help(types->context, diag, "the largest Int is 9223372036854775807; Integer has no bounds");

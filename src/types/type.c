@@ -243,7 +243,10 @@ CtTy *ct_types_instantiate(CtTypes *types, const CtScheme *scheme, CtTy **inst) 
 }
 
 CtTy *ct_types_instantiate_at(CtTypes *types, const CtScheme *scheme, CtTy **inst, CtSourceRange range) {
-    for (uint32_t i = 0; i < scheme->count; i++) inst[i] = ct_types_ty_meta(types, scheme->generics[i]->arity);
+    for (uint32_t i = 0; i < scheme->count; i++) {
+        inst[i] = ct_types_ty_meta(types, scheme->generics[i]->arity);
+        inst[i]->is_number = scheme->generics[i]->is_number;
+    }
     for (uint32_t i = 0; i < scheme->count; i++)
         for (CtPred *pred = scheme->generics[i]->preds; pred; pred = pred->next)
             ct_types_pred_add_with(

@@ -26,6 +26,7 @@ typedef struct CtTy {
     bool at_point : 1;  /* META: occurs in the type of a derivative's point, so defaulting prefers Double */
     bool is_skolem : 1; /* GENERIC: a constructor's own variable, in a pattern (types/open_cons.c); also as follows */
     bool of_forall : 1; /* GENERIC: of an expression of a type of higher rank (poly.c) */
+    bool is_number : 1; /* META, GENERIC: of arithmetic, and no array: the element of an array written out of numbers */
     uint32_t level;     /* META: the let-depth, for generalisation */
     uint32_t arity;     /* META, GENERIC: arguments it takes: 0 for a type, 1 for a constructor such as Array */
     union {
