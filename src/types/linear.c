@@ -49,6 +49,11 @@ static const CtClause *only_clause(const CtBinding *binding, uint32_t pats) {
     return &binding->clauses[0];
 }
 
+static const CtExpr *without_let(const CtExpr *e) {
+    while (e->kind == EXPR_LET || e->kind == EXPR_ANNOT) e = e->parts[0];
+    return e;
+}
+
 /* ---- names ---- */
 
 /* The name of a variable that the library defines; NULL for other expressions, and for the program's own names. */
@@ -64,6 +69,21 @@ static bool one_of(const char *name, const char *const *names) {
     return false;
 }
 
+/* What a variable of a pattern is bound to, where tuples are matched with tuples; NULL if that is a part of another
+ * value. */
+static const CtExpr *component(const CtPat *pat, const CtExpr *value, const CtEntity *entity) {
+    value = without_let(value);
+    if (pat->kind == PAT_VAR && pat->entity == entity) return value;
+    if (pat->kind != PAT_TUPLE || value->kind != EXPR_TUPLE || pat->part_count != value->part_count) return NULL;
+    const CtExpr *found = NULL;
+    for (uint32_t i = 0; i < pat->part_count && found == NULL; i++)
+        found = component(pat->parts[i], value->parts[i], entity);
+    return found;
+}
+
+/* Whether the part of a value is linear is not known where the whole is not. */
+static Degree of_part(Degree whole) { return whole == BENT ? UNKNOWN : whole; }
+
 static Degree of_variable(Linear *l, const CtExpr *e) {
     const CtEntity *entity = e->entity;
     uintptr_t known = entity != NULL ? (uintptr_t)ct_map_get(&l->degrees, ct_key(entity)) : 0;
@@ -73,7 +93,8 @@ static Degree of_variable(Linear *l, const CtExpr *e) {
     if (entity->pattern_binding != NULL) {
         const CtClause *clause = only_clause(entity->pattern_binding, 0);
         const CtExpr *body = clause != NULL ? plain_body(&clause->rhs) : NULL;
-        return body != NULL ? degree(l, body) : UNKNOWN;
+        const CtExpr *part = body != NULL ? component(entity->pattern_binding->pat, body, entity) : NULL;
+        return part != NULL ? degree(l, part) : body != NULL ? of_part(degree(l, body)) : UNKNOWN;
     }
     if (entity->binding == NULL) return FIXED; /* a parameter of a function that encloses the rule */
     const CtClause *clause = only_clause(entity->binding, 0);
@@ -87,18 +108,25 @@ static bool is_zero(const CtExpr *e) {
     return e->kind == EXPR_LIT && e->lit.kind <= LIT_FRACTION && e->lit.fraction == 0;
 }
 
-/* The degree of an expression where a linear one is required: as a result, or as a summand or component beside a linear
- * expression. A nonzero literal is nonlinear there, and the literal zero linear; any other FIXED expression becomes
- * UNKNOWN, because its value may be zero. */
-static Degree as_linear(Linear *l, const CtExpr *e, Degree d) {
-    if (d != FIXED) return d;
-    if (e->kind == EXPR_LIT && !is_zero(e)) return bends(l, e);
-    return is_zero(e) ? LINEAR : UNKNOWN;
-}
-
 static Degree worst(Degree a, Degree b) {
     if (a == BENT || b == BENT) return BENT;
     return a == UNKNOWN || b == UNKNOWN ? UNKNOWN : a == LINEAR || b == LINEAR ? LINEAR : FIXED;
+}
+
+/* The degree of an expression where a linear one is required: as a result, or as a summand or component beside a linear
+ * expression. A nonzero literal is nonlinear there, and the literal zero linear; any other FIXED expression becomes
+ * UNKNOWN, because its value may be zero. So it is for each component of a tuple. */
+static Degree as_linear(Linear *l, const CtExpr *e, Degree d) {
+    const CtExpr *result = without_let(e);
+    if (d == UNKNOWN && result->kind == EXPR_TUPLE) {
+        Degree all = LINEAR;
+        for (uint32_t i = 0; i < result->part_count; i++)
+            all = worst(all, as_linear(l, result->parts[i], degree(l, result->parts[i])));
+        return all;
+    }
+    if (d != FIXED) return d;
+    if (e->kind == EXPR_LIT && !is_zero(e)) return bends(l, e);
+    return is_zero(e) ? LINEAR : UNKNOWN;
 }
 
 static Degree sum(Linear *l, const CtExpr *a, const CtExpr *b, Degree x, Degree y) {
@@ -181,6 +209,19 @@ static Degree of_all(Linear *l, CtExpr *const *parts, uint32_t count, bool side_
     return all;
 }
 
+/* A tuple is taken apart, or is a result, of which as_linear says more: nothing is certain of one of different kinds.
+ */
+static Degree tuple(Linear *l, const CtExpr *e) {
+    Degree all = FIXED;
+    bool fixed = false; /* a component beside others that vary */
+    for (uint32_t i = 0; i < e->part_count; i++) {
+        Degree d = degree(l, e->parts[i]);
+        fixed |= d == FIXED && !is_zero(e->parts[i]);
+        all = worst(all, d);
+    }
+    return all == LINEAR && fixed ? UNKNOWN : of_part(all);
+}
+
 static Degree application(Linear *l, const CtExpr *e) {
     const CtExpr *f = e->parts[0];
     uint32_t count = e->part_count - 1;
@@ -203,15 +244,28 @@ static Degree application(Linear *l, const CtExpr *e) {
     return of_all(l, e->parts + 1, count, false) == FIXED ? FIXED : UNKNOWN;
 }
 
+/* Gives the variables of a pattern their degrees: those of the components, where a tuple is matched with a tuple. */
+static void bind_value(Linear *l, const CtPat *pat, const CtExpr *value, Degree d) {
+    value = without_let(value);
+    bool parts = pat->kind == PAT_TUPLE && value->kind == EXPR_TUPLE && pat->part_count == value->part_count;
+    if (!parts) bind(l, pat, of_part(d));
+    for (uint32_t i = 0; parts && i < pat->part_count; i++)
+        bind_value(l, pat->parts[i], value->parts[i], degree(l, value->parts[i]));
+}
+
 static Degree choice(Linear *l, const CtExpr *e) {
     Degree of = degree(l, e->parts[0]), all = FIXED;
-    if (of != FIXED && !(of == LINEAR && e->alt_count == 1)) return UNKNOWN;
+    bool apart = e->alt_count == 1 && (of == LINEAR || without_let(e->parts[0])->kind == EXPR_TUPLE);
+    if (of != FIXED && !apart) return UNKNOWN;
+    Degree *degrees = CT_NEW_ARRAY(l->types->arena, Degree, e->alt_count);
     for (uint32_t i = 0; i < e->alt_count; i++) {
         const CtExpr *body = plain_body(&e->alts[i].rhs);
-        bind(l, e->alts[i].pat, of);
+        bind_value(l, e->alts[i].pat, e->parts[0], of);
         if (body == NULL) return UNKNOWN;
-        all = worst(all, as_linear(l, body, degree(l, body)));
+        all = worst(all, degrees[i] = degree(l, body));
     }
+    for (uint32_t i = 0; all != FIXED && i < e->alt_count; i++)
+        all = worst(all, as_linear(l, plain_body(&e->alts[i].rhs), degrees[i]));
     return all;
 }
 
@@ -231,7 +285,7 @@ static Degree work_out(Linear *l, const CtExpr *e) {
         return worst(as_linear(l, e->parts[1], yes), as_linear(l, e->parts[2], no));
     }
     case EXPR_CASE: return choice(l, e);
-    case EXPR_TUPLE:
+    case EXPR_TUPLE: return tuple(l, e);
     case EXPR_LIST:
     case EXPR_ARRAY: return of_all(l, e->parts, e->part_count, true);
     case EXPR_LAM:
@@ -258,11 +312,6 @@ static Degree degree(Linear *l, const CtExpr *e) {
 }
 
 /* ---- rules ---- */
-
-static const CtExpr *without_let(const CtExpr *e) {
-    while (e->kind == EXPR_LET || e->kind == EXPR_ANNOT) e = e->parts[0];
-    return e;
-}
 
 /* The patterns and the body of a λ, or of a named function with one clause, of `count` parameters; false for other
  * expressions. */
