@@ -337,11 +337,56 @@ static bool is_shown(const Explorer *e, const Matrix *m, uint32_t c, const CtTyC
     return ct_types_view(e->types, tycon->cons[tag]) != NULL && (tycon->cons[tag]->arity == 0 || !some);
 }
 
+/* ---- constructors that say what the parameters of their type are ---- */
+
+/* Assumes that the parameters of a type are what the constructor says, whose variables are `exists` in a pattern; false
+ * if one certainly is another type. */
+static bool assume_equal(Explorer *e, const CtDataCon *con, CtTy *const *exists, CtTy *type) {
+    uint32_t arity = con->tycon->arity;
+    CtTy **inst = CT_NEW_ARRAY(e->types->arena, CtTy *, arity + con->exist_count);
+    for (uint32_t i = arity; i-- > 0; type = ct_types_ty_resolve(type->fun)) {
+        if (type->kind != TY_APP) return true;
+        inst[i] = type->arg;
+    }
+    for (uint32_t i = 0; i < con->exist_count; i++) inst[arity + i] = exists[i];
+    bool may = true;
+    for (uint32_t i = 0; i < arity && may; i++) {
+        if (!con->equal[i]) continue;
+        CtTy *own = ct_types_ty_replace(e->types, con->equal[i], con->generics, inst, arity + con->exist_count);
+        may = ct_types_assume(e->types, own, inst[i]);
+    }
+    return may;
+}
+
+/* Whether a value in the column, whose type its patterns tell, may be of the constructor. Until the branch ends, what
+ * the constructor says of the type holds for other columns. */
+static bool may_be(Explorer *e, const Matrix *m, uint32_t c, const CtDataCon *con) {
+    CtTy *type = NULL;
+    bool may = true, matched = false;
+    for (uint32_t i = 0; i < m->row_count && con->equal && may; i++) {
+        const CtPat *pat = m->rows[i].cells[c].pat;
+        if (!pat || !pat->type) continue;
+        type = ct_types_ty_resolve(pat->type);
+        if (pat->con != con || (con->exist_count > 0 && !pat->exists)) continue;
+        may = assume_equal(e, con, pat->exists, type);
+        matched = true;
+    }
+    if (matched || !type) return may;
+    CtTy **exists = CT_NEW_ARRAY(e->types->arena, CtTy *, con->exist_count);
+    for (uint32_t i = 0; i < con->exist_count; i++) {
+        exists[i] = ct_types_ty_generic(e->types, con->exists[i]->name, con->exists[i]->arity);
+        exists[i]->is_skolem = true;
+    }
+    return assume_equal(e, con, exists, type);
+}
+
 static void explore_constructors(Explorer *e, const Matrix *m, uint32_t c, const CtTyCon *tycon) {
     for (uint32_t tag = 0; tag < tycon->con_count && !e->gave_up; tag++) {
         if (!is_shown(e, m, c, tycon, tag)) continue;
         Head head = {.kind = HEAD_CON, .con = tycon->cons[tag], .arity = tycon->cons[tag]->arity};
-        explore_head(e, m, c, &head, NULL);
+        CtBranch branch = ct_types_branch_enter(e->types);
+        if (may_be(e, m, c, head.con)) explore_head(e, m, c, &head, NULL);
+        ct_types_branch_leave(e->types, branch);
     }
 }
 

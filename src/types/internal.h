@@ -339,6 +339,9 @@ CtTy *ct_types_mentions_own(CtTy *type);
 typedef struct CtBranch {
     uint32_t level, refined, promises, operands;
 } CtBranch;
+/* Assumes that two types are equal, until the branch ends: `own` may contain variables of the constructor. False if
+ * they certainly differ. */
+bool ct_types_assume(CtTypes *types, CtTy *own, CtTy *type);
 CtBranch ct_types_branch_enter(const CtTypes *types);
 void ct_types_branch_leave(CtTypes *types, CtBranch branch);
 

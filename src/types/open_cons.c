@@ -134,23 +134,25 @@ static bool occurs(const CtTy *variable, CtTy *type) {
     return type == variable;
 }
 
-/* Assumes that two types are equal, until the branch ends: `own` may contain variables of the constructor. */
-static void assume(CtTypes *types, CtTy *own, CtTy *type) {
+bool ct_types_assume(CtTypes *types, CtTy *own, CtTy *type) {
     own = ct_types_ty_resolve(own);
     type = ct_types_ty_resolve(type);
-    if (own == type) return;
-    if (own->kind == TY_GENERIC && own->is_skolem && !occurs(own, type))
+    if (own == type || own->is_error || type->is_error) return true;
+    if (own->kind == TY_GENERIC && own->is_skolem && !occurs(own, type)) {
         refine(types, own, type);
-    else if (type->kind == TY_GENERIC && !occurs(type, own))
+    } else if (type->kind == TY_GENERIC && !occurs(type, own)) {
         refine(types, type, own);
-    else if (own->kind == TY_GENERIC && !occurs(own, type))
+    } else if (own->kind == TY_GENERIC && !occurs(own, type)) {
         refine(types, own, type);
-    else if (own->kind == TY_APP && type->kind == TY_APP) {
-        assume(types, own->fun, type->fun);
-        assume(types, own->arg, type->arg);
+    } else if (own->kind == TY_APP && type->kind == TY_APP) {
+        bool fun = ct_types_assume(types, own->fun, type->fun);
+        return ct_types_assume(types, own->arg, type->arg) && fun;
     } else if (own->kind == TY_META || type->kind == TY_META) {
         ct_types_unify(types, own, type);
+    } else {
+        return own->kind == TY_GENERIC || type->kind == TY_GENERIC;
     }
+    return true;
 }
 
 /* What a constructor says of the classes of its variables holds in the branch. */
@@ -186,7 +188,8 @@ CtTy **ct_types_open_con(CtTypes *types, CtPat *pat, CtTy *expected, const CtWhy
         pat->exists[i]->is_skolem = true;
     }
     for (uint32_t i = 0; con->equal && i < tycon->arity; i++)
-        if (con->equal[i]) assume(types, ct_types_ty_replace(types, con->equal[i], generics, inst, count), inst[i]);
+        if (con->equal[i])
+            ct_types_assume(types, ct_types_ty_replace(types, con->equal[i], generics, inst, count), inst[i]);
     take_givens(types, con, inst);
     return inst;
 }
