@@ -21,11 +21,13 @@ static bool in_number(const char *text, int base) {
     return digit_value(text[underscores]) < base;
 }
 
-/* Reads digits of the base; false when they do not fit in 64 bits, and the value is then UINT64_MAX. */
-static bool read_digits(CtLexer *lexer, int base, uint64_t *value) {
+/* Reads digits of the base, between which a number, but no escape, may have underscores; false when they do not fit in
+ * 64 bits, and the value is then UINT64_MAX. */
+static bool read_digits(CtLexer *lexer, int base, bool underscores, uint64_t *value) {
     bool fits = true;
     *value = 0;
     for (; in_number(lexer->text + lexer->at, base); lexer->at++) {
+        if (lexer->text[lexer->at] == '_' && !underscores) break;
         if (lexer->text[lexer->at] == '_') continue;
         unsigned digit = (unsigned)digit_value(lexer->text[lexer->at]);
         if (*value > (UINT64_MAX - digit) / (unsigned)base) fits = false;
@@ -91,7 +93,7 @@ static void check_length(CtLexer *lexer, CtToken *token) {
 
 static void based_number(CtLexer *lexer, CtToken *token, int base) {
     lexer->at += 2;
-    read_digits(lexer, base, &token->integer);
+    read_digits(lexer, base, true, &token->integer);
     check_length(lexer, token);
 }
 
@@ -109,7 +111,7 @@ void ct_syntax_lex_number(CtLexer *lexer, CtToken *token) {
         based_number(lexer, token, base);
         return;
     }
-    read_digits(lexer, 10, &token->integer);
+    read_digits(lexer, 10, true, &token->integer);
     token->kind = TOKEN_INT;
     int64_t exponent = 0;
     if (lexer->text[lexer->at] == '.' && is_digit(lexer->text[lexer->at + 1])) {
@@ -142,7 +144,7 @@ static uint32_t bad_escape(CtLexer *lexer, uint32_t start, const char *message) 
 
 static uint32_t numeric_escape(CtLexer *lexer, uint32_t start, int base) {
     uint64_t value;
-    bool fits = read_digits(lexer, base, &value);
+    bool fits = read_digits(lexer, base, false, &value);
     if (fits && value < 0x110000 && (value < 0xD800 || value > 0xDFFF)) return (uint32_t)value;
     return bad_escape(lexer, start, "no character has this number");
 }
