@@ -34,6 +34,7 @@ typedef struct Search {
     CtElab *el;
     CtSinkNodes *nodes, *open; /* buffers of the elaborator, reused by each search */
     CtMap reads;               /* variables of the right-hand side whose types contain arrays */
+    bool once;                 /* no path may evaluate two copies of the right-hand side */
 } Search;
 
 static void add(Search *search, CtCore **slot, uint32_t parent, Relation relation) {
@@ -230,14 +231,71 @@ static bool may_be_copied(Search *search, CtCore *rhs) {
     return true;
 }
 
+/* A function of the library, not `trace` or its like, whose message would be told twice. */
+static bool is_silent_library(const CtCore *core) {
+    if (core->kind != CORE_GLOBAL || !core->as.global->is_library) return false;
+    const char *name = core->as.global->name->text;
+    return strncmp(name, "trace", strlen("trace")) != 0 && strncmp(name, "progress", strlen("progress")) != 0;
+}
+
+/* Whether a path may evaluate two copies: these cost little more than one, or are values of the library's functions,
+ * such as `head xs`, which might fail where they are not used. A function of the program might be the one that is
+ * elaborated, whose cost would then double at each level of its recursion. */
+static bool may_repeat(Search *search, CtCore *rhs) {
+    if (!list_nodes(search, &rhs, NULL, 0)) return false;
+    for (uint32_t i = 0; i < search->nodes->count; i++) {
+        const CtCore *core = *search->nodes->items[i].slot;
+        if (core->type->kind == TYPE_FUN && !is_silent_library(core)) return false;
+    }
+    return true;
+}
+
+static bool calls(const Search *search, uint32_t index, CtVar *join) {
+    const Node *nodes = search->nodes->items;
+    for (uint32_t i = index; i < index + nodes[index].size; i++)
+        if (is_use(*nodes[i].slot, &join, 1)) return true;
+    return false;
+}
+
+/* The code and the body of a term that binds a join point. */
+static uint32_t code_of(uint32_t index) { return index + 1; }
+
+static uint32_t body_of(const Search *search, uint32_t index) {
+    return code_of(index) + search->nodes->items[code_of(index)].size;
+}
+
+/* Whether no path through the subtree evaluates a copy of the right-hand side and also calls the join point, whose code
+ * has a copy of its own: the copies go into branches as far inside as the calls lie. */
+static bool excludes(const Search *search, uint32_t index, CtVar *join, uint32_t depth) {
+    const Node *nodes = search->nodes->items;
+    const CtCore *core = *nodes[index].slot;
+    if (!nodes[index].has || !calls(search, index, join)) return true;
+    if (depth >= MAX_SPLITS) return false;
+    if (is_join(core))
+        return excludes(search, code_of(index), join, depth + 1) &&
+               excludes(search, body_of(search, index), join, depth + 1) &&
+               excludes(search, body_of(search, index), core->as.let.vars[0], depth + 1);
+    if (core->kind != CORE_CASE) return false;
+    for (uint32_t i = index + 1; i < index + nodes[index].size; i += nodes[i].size) {
+        bool scrutinee = nodes[i].relation == PART;
+        if (scrutinee && (nodes[i].has || may_update(search, i))) return false;
+        if (!scrutinee && !excludes(search, i, join, depth + 1)) return false;
+    }
+    return true;
+}
+
 /* Whether the node is a case, perhaps behind join points, that copying the binding into its branches pays for: its
  * scrutinee neither uses the variable nor may update an array that the right-hand side reads, and some branch, here or
- * in a case nested directly in a branch with uses, does not use the variable and does more than fail. */
+ * in a case nested directly in a branch with uses, does not use the variable and does more than fail. Of a join point
+ * both the code and the body get a copy only if a path may evaluate both, or none does. */
 static bool parts(const Search *search, uint32_t index, uint32_t depth) {
     const Node *nodes = search->nodes->items;
     const CtCore *core = *nodes[index].slot;
     bool unused = false, join = is_join(core);
     if (core->kind != CORE_CASE && !join) return false;
+    if (join && search->once && nodes[code_of(index)].has &&
+        !excludes(search, body_of(search, index), core->as.let.vars[0], depth))
+        return false;
     for (uint32_t i = index + 1; i < index + nodes[index].size; i += nodes[i].size) {
         bool branch = join || nodes[i].relation == BRANCH;
         if (!branch && (nodes[i].has || may_update(search, i))) return false;
@@ -266,6 +324,7 @@ static void rename_uses(const Search *search, uint32_t index, CtVar *var, CtVar 
 static CtCore *let_in(CtElab *el, CtSourceRange range, CtVar *var, CtCore *rhs, CtCore *body, uint32_t depth) {
     Search search = {.el = el, .nodes = &el->sink_nodes, .open = &el->sink_open};
     bool small = depth < MAX_SPLITS && may_be_copied(&search, rhs);
+    search.once = small && !may_repeat(&search, rhs);
     uint32_t stop;
     CtCore **place = place_in(&search, rhs, &var, 1, &body, &stop);
     if (place == NULL) return body;
