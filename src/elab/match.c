@@ -32,10 +32,12 @@ static Fail join_point(CtElab *el, CtType *result, CtSourceRange range) {
                   .range = range};
 }
 
-/* Binds the join point around its calls: let next = λ(). rest in core. A single call is replaced by the rest itself. */
-static CtCore *with_join(CtElab *el, const Fail *join, CtCore *rest, CtCore *core) {
+/* Binds the join point around its calls: let next = λ(). rest in core. A single call is replaced by the rest itself,
+ * which may be no more than the call of what is tried after it. */
+static CtCore *with_join(CtElab *el, const Fail *join, CtCore *rest, Fail *after, CtCore *core) {
     if (join->uses == 1) {
         *join->call = *rest;
+        if (after->call == rest) after->call = join->call;
         if (rest->kind == CORE_LAM) rest->as.lam->node = join->call;
         return core;
     }
@@ -119,7 +121,7 @@ static CtCore *sides(CtElab *el, void *data) {
         Fail join = join_point(el, state->result, guarded->range);
         inner.fail = &join;
         CtCore *core = guards(el, &inner);
-        rest = join.uses == 0 ? core : with_join(el, &join, rest, core);
+        rest = join.uses == 0 ? core : with_join(el, &join, rest, state->fail, core);
     }
     return rest;
 }
@@ -523,7 +525,7 @@ static CtCore *match_rows(CtElab *el, Matrix m, Fail *fail) {
         Matrix rest = m;
         rest.rows += block;
         rest.row_count -= block;
-        core = with_join(el, &join, match_rows(el, rest, fail), core);
+        core = with_join(el, &join, match_rows(el, rest, fail), fail, core);
     }
     el->depth--;
     return core;

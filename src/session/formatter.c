@@ -12,6 +12,10 @@ typedef struct Format {
 static bool attempt(CtContext *diags, CtArena *arena, const Format *f, const char *text, bool is_library) {
     ct_context_init(diags, arena);
     uint32_t source = ct_source_add(diags, f->name, text, f->length, is_library);
+    if (diags->sources.items[source].text != text) { /* without the lines that are no program, which would be lost */
+        ct_error(diags, CT_E0701, CT_NO_RANGE, "%s is a literate program, which is not formatted", f->name);
+        return false;
+    }
     CtText out = ct_text(arena);
     if (!ct_syntax_format_source(diags, source, &out)) return false;
     *f->out = out.data;
