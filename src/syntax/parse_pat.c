@@ -165,7 +165,7 @@ CtPat *ct_syntax_successor(CtParser *p, CtPat *pat) {
     return view_pattern(p, view, one, pat->range.start);
 }
 
-/* Whether an arrow stands in front of the next comma or the end of the brackets: `e -> p`. */
+/* Whether an arrow, not one of a type, stands in front of the next comma or the end of the brackets: `e -> p`. */
 static bool at_view(CtParser *p) {
     uint32_t nested = 0;
     for (uint32_t i = 0;; i++) {
@@ -182,6 +182,7 @@ static bool at_view(CtParser *p) {
             if (nested == 0) return true;
             break;
         case TOKEN_COMMA:
+        case TOKEN_DCOLON:
             if (nested == 0) return false;
             break;
         case TOKEN_EQUALS:
