@@ -307,7 +307,7 @@ static void name_token(CtLexer *lexer, CtToken *token) {
                 if (name_kind(lexer, text + end + 1, last - end - 1) != TOKEN_VARID) next = CHAR_OTHER; /* A.where */
             }
         } else if (next == CHAR_SYMBOL) {
-            if (text[end + 1] == '.') next = CHAR_OTHER;
+            if (text[end + 1] == '.' && class_at(lexer, end + 2, &size) != CHAR_SYMBOL) next = CHAR_OTHER;
         } else {
             next = CHAR_OTHER;
         }
