@@ -223,6 +223,8 @@ CtBlock ct_syntax_block_open(CtParser *p);
 void ct_syntax_mark(CtParser *p, CtMarkKind kind);
 /* True when another item follows; else the block is closed, by layout, a brace or the parse-error(t) rule. */
 bool ct_syntax_block_next(CtParser *p, CtBlock *block);
+/* Ends a block without braces that is not read by ct_syntax_block_next. */
+void ct_syntax_block_close(CtParser *p);
 
 /* ---- errors: parse.c ---- */
 

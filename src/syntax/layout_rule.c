@@ -74,7 +74,7 @@ CtBlock ct_syntax_block_open(CtParser *p) {
     return block;
 }
 
-static void close_block(CtParser *p) {
+void ct_syntax_block_close(CtParser *p) {
     p->blocks.count--;
     ct_syntax_mark(p, MARK_CLOSE);
     ct_syntax_settle(p);
@@ -134,6 +134,6 @@ bool ct_syntax_block_next(CtParser *p, CtBlock *block) {
         p->dedented = p->at;
         p->dedent_column = p->blocks.items[p->blocks.count - 1];
     }
-    close_block(p);
+    ct_syntax_block_close(p);
     return false;
 }

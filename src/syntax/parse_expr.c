@@ -127,13 +127,23 @@ static void check_otherwise(CtParser *p, const CtStmt *guard, CtTokenKind separa
     ct_syntax_leave_declaration(p);
 }
 
+/* Whether a further guard follows. Those of `if` make a block, whose lines may begin with a guard each. */
+static bool next_guard(CtParser *p, bool in_block) {
+    if (in_block && p->kind == TOKEN_NEXT_LINE && ct_syntax_token(p)->kind == TOKEN_BAR) {
+        ct_syntax_mark(p, MARK_ITEM);
+        ct_syntax_advance(p);
+    }
+    return p->kind == TOKEN_BAR;
+}
+
 /* = exp, or gd = exp for each guard, where gd is | guard , … , guard; with -> for = in alternatives */
-static void guarded_expressions(CtParser *p, CtTokenKind separator, CtRhs *rhs) {
+static void guarded_expressions(CtParser *p, CtTokenKind separator, bool in_block, CtRhs *rhs) {
     const char *expected = separator == TOKEN_EQUALS ? "`=` or a guard `|`" : "`->` or a guard `|`";
     CtList list;
     ct_syntax_list_begin(p, &list, sizeof(CtGuarded));
+    CtGuarded guarded;
     do {
-        CtGuarded guarded = {0};
+        guarded = (CtGuarded){0};
         uint32_t start = ct_syntax_token(p)->start;
         if (ct_syntax_accept(p, TOKEN_BAR)) {
             guarded.guards = ct_syntax_parse_qualifiers(p, &guarded.guard_count);
@@ -148,14 +158,14 @@ static void guarded_expressions(CtParser *p, CtTokenKind separator, CtRhs *rhs) 
         guarded.body = ct_syntax_parse_expr(p);
         guarded.range = ct_syntax_range_from(p, start);
         CT_LIST_ADD(p, &list, CtGuarded, guarded);
-    } while (p->kind == TOKEN_BAR);
+    } while (guarded.guard_count > 0 && next_guard(p, in_block));
     rhs->guarded_count = list.count;
     rhs->guarded = ct_syntax_list_end(p, &list);
 }
 
 /* rhs -> ( = exp | {gd = exp} ) [where decls] */
 void ct_syntax_parse_rhs(CtParser *p, CtTokenKind separator, CtRhs *rhs) {
-    guarded_expressions(p, separator, rhs);
+    guarded_expressions(p, separator, false, rhs);
     if (ct_syntax_accept(p, TOKEN_WHERE)) ct_syntax_parse_decls(p, &rhs->where);
 }
 
@@ -247,7 +257,7 @@ static void branch(CtParser *p, CtTokenKind kind, const char *expected, const ch
         ct_syntax_fail_help(p, expected, p->kind == TOKEN_EQUALS ? NULL : help);
 }
 
-/* if | guards -> exp … is case () of _ | guards -> exp … */
+/* if | guards -> exp … is case () of _ | guards -> exp …; a line left of the first guard is no part of it */
 static CtExpr *guards_of_if(CtParser *p, CtExpr *expr) {
     expr->kind = EXPR_CASE;
     set_parts(p, expr, 1);
@@ -256,7 +266,10 @@ static CtExpr *guards_of_if(CtParser *p, CtExpr *expr) {
     expr->alt_count = 1;
     expr->alts->pat = CT_NEW(p->context->arena, CtPat);
     *expr->alts->pat = (CtPat){.kind = PAT_WILD, .range = expr->range};
-    guarded_expressions(p, TOKEN_RARROW, &expr->alts->rhs);
+    CtBlock block = ct_syntax_block_open(p);
+    if (!block.is_empty) ct_syntax_mark(p, MARK_ITEM);
+    guarded_expressions(p, TOKEN_RARROW, !block.is_empty, &expr->alts->rhs);
+    if (!block.is_empty) ct_syntax_block_close(p);
     expr->range.end = expr->alts->range.end = p->last_end;
     return expr;
 }
