@@ -85,6 +85,8 @@ static void unify(CtPlace *a, CtPlace *b) {
     a->is_row |= b->is_row;
     a->is_opened |= b->is_opened;
     a->is_indexed |= b->is_indexed;
+    a->is_probed |= b->is_probed;
+    a->is_left |= b->is_left;
     b->same = a;
     for (uint32_t i = 0; i < a->count; i++) unify(a->parts[i], b->parts[i]);
 }
@@ -438,6 +440,11 @@ static bool has_inner_lists(const CtPlace *fun, CtListFunction function) {
 /* The list stays that such a function is given: it may be left half-way, so that an array would take longer. */
 static bool is_good(CtListFunction function) { return function != LIST_ALL && function != LIST_ANY; }
 
+static void index_list(CtPlace *list, const CtCore *index) {
+    list->is_indexed = true;
+    list->is_probed |= index->kind != CORE_LIT;
+}
+
 /* f ⟨…⟩ for a function on lists. What it does with elements and states is known from a copy of it. */
 static CtPlace *infer_list_call(CtPlaces *w, CtCore *core) {
     CtGlobal *global = core->as.call.of.fun->as.global;
@@ -457,7 +464,7 @@ static CtPlace *infer_list_call(CtPlaces *w, CtCore *core) {
         }
         last = read_list(w, &core->as.call.args[i]);
         if (first == NULL) first = last;
-        if (function == LIST_AT && last != NULL) ct_core_place_find(last)->is_indexed = true;
+        if (function == LIST_AT && last != NULL) index_list(ct_core_place_find(last), core->as.call.args[1]);
         if (!is_good(function)) stay(last);
         if (!is_good(function) && last != NULL) stay(ct_core_place_find(last)->of);
         stay(param);
@@ -522,12 +529,16 @@ static void note_early(CtPlaces *w, const CtBind *bind) {
     ct_map_set(arena_of(w), &w->early, ct_key(bind->var), early);
 }
 
-/* A list stays that is given to a loop that may end early: as an array it would be made a list of all elements. */
+static void mark_left(CtPlace *place) {
+    if (place != NULL) ct_core_place_find(place)->is_left = true;
+}
+
+/* A list that is given to a loop that may end early. */
 static void leave_early(CtPlaces *w, const CtVar *loop, CtPlace *over, CtPlace *made) {
     const EarlyLoop *early = ct_map_get(&w->early, ct_key(loop));
     if (early == NULL) return;
-    stay(over);
-    if (over != NULL) stay(ct_core_place_find(over)->of);
+    mark_left(over);
+    if (over != NULL) mark_left(ct_core_place_find(over)->of);
     if (early->shares) share(w, over, made, true);
     CT_FIRED("lists.early_end");
 }

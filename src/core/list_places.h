@@ -21,6 +21,8 @@ typedef struct CtPlace {
     bool is_held;    /* a parameter, a result or a field */
     bool is_row;     /* the element of a list or an array */
     bool is_indexed; /* the program reads elements by their index */
+    bool is_probed;  /* at indices that are no literals */
+    bool is_left;    /* loops may leave it before its end */
 } CtPlace;
 
 /* A copy of a global, in which the terms are changed. */

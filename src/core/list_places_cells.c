@@ -18,6 +18,15 @@ static bool leads_to(CtPlaces *w, CtPlace *from, CtPlace *to, CtMap *met) {
     return false;
 }
 
+/* A list stays that a loop may leave before its end: as an array it would be made a list of all elements. Not where the
+ * program gets at elements by indices that it computes, which takes time for all elements before, too. */
+static void keep_left(CtPlaces *w) {
+    for (uint32_t i = 0; i < w->terms.count; i++) {
+        CtPlace *list = ct_core_place_find(w->terms.items[i].place);
+        list->stays = list->stays || (list->is_left && !list->is_probed);
+    }
+}
+
 /* Lists that share cells stay where a loop or a recursion goes on with the shorter or longer list; and parts that are
  * given to functions, unless recursion has become loops: then few of these are given one part after the other. */
 static void keep_shared(CtPlaces *w) {
@@ -102,6 +111,7 @@ static void keep_appended(CtPlaces *w) {
 }
 
 void ct_core_places_keep_cells(CtPlaces *w) {
+    keep_left(w);
     keep_shared(w);
     keep_whole(w);
     keep_rows(w);
