@@ -234,7 +234,7 @@ uint32_t ct_ad_checkpoint_loops(CtAd *ad, bool change) {
     uint32_t globals = ad->p->globals.count; /* those of the library that are added have none */
     for (uint32_t i = 0; i < globals; i++) {
         CtGlobal *global = ad->p->globals.items[i];
-        if (global->body == NULL || !ct_core_within_depth(ad->arena, global->body, MAX_DEPTH, false)) continue;
+        if (global->body == NULL || !ct_core_within_depth(ad->arena, global->body, MAX_DEPTH)) continue;
         global->body = visit(&loops, global->body);
     }
     return loops.count;

@@ -73,6 +73,7 @@ typedef struct CtData {
     bool is_enum;      /* no constructor has a field: values are plain words, the tag */
     bool is_library;   /* it is declared there, or made of one that is */
     bool own_order;    /* values are compared by an instance of Ord that is written in the program */
+    bool takes_itself, takes_itself_known; /* see ct_core_type_takes_itself */
     CtType *type;
     const char *method; /* the transformation that made it from `origin`, or NULL */
     CtType *origin;
@@ -82,6 +83,9 @@ typedef struct CtData {
 bool ct_core_type_has_real(CtType *type); /* Double or Float, also behind functions' types */
 bool ct_core_type_has_array(CtType *type);
 bool ct_core_type_has_fun(CtType *type);
+/* Whether functions in values of a data type take such values, as in newtype Fix a = Fix (Fix a -> a): by these,
+ * functions recur without calling themselves by name. */
+bool ct_core_type_takes_itself(CtArena *arena, CtType *type);
 /* Whether a type is Integer, which lib/prelude.cot defines. */
 bool ct_core_type_is_integer(const CtType *type);
 
@@ -398,9 +402,8 @@ CtCore *ct_core_copy(CtProgram *p, CtCore *core, const CtMap *replace);
 
 /* Whether terms are nested deeper than `levels`; every traversal of Core needs C stack for each level. */
 bool ct_core_is_deeper(const CtCore *core, uint32_t levels);
-/* Whether recursion over the term stays within `limit` levels. `loop`: chains of bindings and constructions are
- * iterated over, and count as one level. */
-bool ct_core_within_depth(CtArena *arena, CtCore *core, uint32_t limit, bool loop);
+/* Whether recursion over the term stays within `limit` levels. */
+bool ct_core_within_depth(CtArena *arena, CtCore *core, uint32_t limit);
 
 /* Sets lam->captures, of its whole group and of the λs inside. */
 void ct_core_captures(CtProgram *p, CtLam *lam);

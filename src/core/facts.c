@@ -176,7 +176,7 @@ bool ct_core_is_deeper(const CtCore *core, uint32_t levels) {
     return false;
 }
 
-bool ct_core_within_depth(CtArena *arena, CtCore *core, uint32_t limit, bool loop) {
+bool ct_core_within_depth(CtArena *arena, CtCore *core, uint32_t limit) {
     CtCoreList work = {0};
     CT_VEC(uint32_t) levels = {0}; /* nesting levels of the terms in `work` */
     ct_push(arena, &work, core);
@@ -186,12 +186,7 @@ bool ct_core_within_depth(CtArena *arena, CtCore *core, uint32_t limit, bool loo
         uint32_t level = levels.items[--levels.count];
         if (level > limit) return false;
         ct_core_children(arena, next, &work);
-        bool chain =
-            next->kind == CORE_LET || next->kind == CORE_UNPACK || next->kind == CORE_LETREC || next->kind == CORE_CON;
-        while (levels.count < work.count) {
-            uint32_t deeper = loop && chain && levels.count + 1 == work.count ? level : level + 1;
-            ct_push(arena, &levels, deeper);
-        }
+        for (uint32_t i = levels.count; i < work.count; i++) ct_push(arena, &levels, level + 1);
     }
     return true;
 }

@@ -104,6 +104,7 @@ CtCore *ct_core_name_args(CtSimplifier *s, CtCore *construction, CtVar *like, Ct
 /* ---- heads: what can be done before the children are simplified ---- */
 
 static CtCore *beta(CtSimplifier *s, const CtCore *app, const CtLam *lam) {
+    ct_core_count_opened(s, lam);
     return bind_all(s, app->range, lam->params, app->as.call.args, lam->count, lam->body);
 }
 
@@ -116,16 +117,27 @@ CtCore *ct_core_copied_lam(CtSimplifier *s, CtCore *lam, CtSourceRange call) {
     return copy;
 }
 
+/* A function that takes values with such functions in them may get itself, and its copies too, without end. The library
+ * does not recur so: a trace's functions take traces. */
+static bool may_get_itself(CtSimplifier *s, const CtLam *lam) {
+    for (uint32_t i = 0; i < lam->count; i++) {
+        CtType *type = lam->params[i]->type;
+        if (type->kind == TYPE_DATA && type->data->is_library) continue;
+        if (ct_core_type_takes_itself(s->p->context->arena, type)) return true;
+    }
+    return false;
+}
+
 /* The λ that a called function is known to be; it is removed from its place if that is its only use. */
 static CtCore *called_lam(CtSimplifier *s, const CtCore *app, CtCore *fun) {
     if (fun->kind == CORE_LAM) return fun;
     if (fun->kind == CORE_GLOBAL) {
         CtCore *lam = ct_core_inlinable(s, fun->as.global, app->as.call.args, app->as.call.count);
-        return lam != NULL ? ct_core_copied_lam(s, lam, app->range) : NULL;
+        return lam != NULL && !may_get_itself(s, lam->as.lam) ? ct_core_copied_lam(s, lam, app->range) : NULL;
     }
     if (fun->kind != CORE_VAR) return NULL;
     CtCore *known = ct_core_notes(s, fun->as.var)->known;
-    if (known == NULL || known->kind != CORE_LAM) return NULL;
+    if (known == NULL || known->kind != CORE_LAM || may_get_itself(s, known->as.lam)) return NULL;
     return ct_core_copied_lam(s, known, app->range);
 }
 

@@ -525,7 +525,7 @@ static CtCore *visit(void *data, CtCore *core) {
 }
 
 void ct_core_list_cells(CtProgram *p, CtGlobal *global) {
-    if (!ct_core_within_depth(p->context->arena, global->body, MAX_DEPTH, false)) return;
+    if (!ct_core_within_depth(p->context->arena, global->body, MAX_DEPTH)) return;
     Along a = {.lists = {.p = p}};
     CtCore *body = visit(&a, global->body);
     if (a.changed) global->body = body;

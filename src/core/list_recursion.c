@@ -460,7 +460,7 @@ bool ct_core_list_recursion(CtProgram *p) {
     for (uint32_t i = 0; i < count; i++) {
         CtGlobal *global = p->globals.items[i];
         if (global->is_library || global->body == NULL || global->origin != NULL) continue;
-        if (!ct_core_within_depth(p->context->arena, global->body, DEEPEST, false)) continue;
+        if (!ct_core_within_depth(p->context->arena, global->body, DEEPEST)) continue;
         global->body = visit(&w, global->body);
         if (global->body->kind != CORE_LAM) continue;
         const CtLam *lam = global->body->as.lam;

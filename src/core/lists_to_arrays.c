@@ -269,7 +269,7 @@ static bool may_be_copied(Walk *w, const CtGlobal *global) {
     CtSimplifier count = {.p = w->lists.p};
     return global->body->as.lam->count <= MAX_PARAMETERS &&
            ct_core_size(&count, global->body, MAX_COPIED_BODY) < MAX_COPIED_BODY &&
-           ct_core_within_depth(w->lists.p->context->arena, global->body, MAX_DEPTH, false);
+           ct_core_within_depth(w->lists.p->context->arena, global->body, MAX_DEPTH);
 }
 
 /* While its body is visited a function has no copy, but for itself. */
@@ -667,7 +667,7 @@ CtListInput ct_core_lists_to_arrays(CtProgram *p, CtGlobal *const *roots, uint32
     for (uint32_t i = 0; i < p->globals.count; i++) {
         CtGlobal *global = p->globals.items[i];
         if (global->body == NULL || function_of(global) != LIST_NONE) continue;
-        if (!ct_core_within_depth(p->context->arena, global->body, MAX_DEPTH, false)) continue;
+        if (!ct_core_within_depth(p->context->arena, global->body, MAX_DEPTH)) continue;
         Walk w = {
             .lists = {.p = p, .constants = &constants}, .within = global, .variants = &variants, .copies = &copies};
         CtCore *body = visit(&w, global->body);

@@ -30,7 +30,9 @@ static void open(CtSimplifier *s, const CtCore *core) {
     if (core->kind == CORE_VAR) ct_core_notes(s, core->as.var)->opens++;
 }
 
-/* The captured variables of a λ with an origin stay, used or not: its transformed version takes them all. */
+/* The captured variables of a λ with an origin stay, used or not: its transformed version takes them all. As these are
+ * all that it uses of what is around it, and it is not changed, what is inside is only counted when it is opened:
+ * nested λs are transformed from the inside, and each would be gone through again for each λ around it. */
 static void pin_captures(CtSimplifier *s, const CtLam *lam) {
     for (uint32_t i = 0; i < lam->capture_count; i++) {
         CtVarNotes *notes = ct_core_notes(s, lam->captures[i]);
@@ -40,13 +42,22 @@ static void pin_captures(CtSimplifier *s, const CtLam *lam) {
 }
 
 static void count_lam(CtSimplifier *s, CtLam *lam) {
+    if (lam->origin != NULL) {
+        pin_captures(s, lam);
+        return;
+    }
     s->depth++;
-    if (lam->origin != NULL) pin_captures(s, lam);
-    s->pinning += lam->origin != NULL;
     bind(s, lam->params, lam->count);
     ct_core_count_uses(s, lam->body);
-    s->pinning -= lam->origin != NULL;
     s->depth--;
+}
+
+void ct_core_count_opened(CtSimplifier *s, const CtLam *lam) {
+    if (lam->origin == NULL) return; /* it is counted */
+    s->pinning++; /* what becomes of it is left to the next round */
+    bind(s, lam->params, lam->count);
+    ct_core_count_uses(s, lam->body);
+    s->pinning--;
 }
 
 static void count_group(CtSimplifier *s, CtCore *core) {

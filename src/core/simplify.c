@@ -357,10 +357,40 @@ static CtCore *simp(CtSimplifier *s, CtCore *core) {
 
 static CtSimplifier new_round(CtProgram *p) { return (CtSimplifier){.p = p, .run = ++p->simplifier_runs}; }
 
+/* The number of nodes of a term; 0: they are nested too deeply. A round does not enter λs that have an origin, so their
+ * depth does not count, and of their nodes, which would be gone through again for each λ around them, only so many.
+ * Chains of bindings and constructions, which are iterated over, count as one level. */
+static uint32_t measure(CtSimplifier *s, CtCore *core) {
+    enum { MOST = 1000000, MOST_INSIDE = 5000 };
+    CtArena *arena = s->p->context->arena;
+    CtCoreList work = {0};
+    CT_VEC(uint32_t) levels = {0}; /* nesting levels of the terms in `work` */
+    uint32_t size = 0, inside = 0;
+    ct_push(arena, &work, core);
+    ct_push(arena, &levels, 0);
+    while (work.count > 0) {
+        CtCore *next = work.items[--work.count];
+        uint32_t level = levels.items[--levels.count];
+        if (level > MAX_DEPTH) return 0;
+        size += size < MOST;
+        if (next->kind == CORE_LAM && next->as.lam->origin != NULL) {
+            inside += ct_core_size(s, next->as.lam->body, MOST_INSIDE - inside);
+            continue;
+        }
+        ct_core_children(arena, next, &work);
+        bool chain =
+            next->kind == CORE_LET || next->kind == CORE_UNPACK || next->kind == CORE_LETREC || next->kind == CORE_CON;
+        for (uint32_t i = levels.count; i < work.count; i++)
+            ct_push(arena, &levels, chain && i + 1 == work.count ? level : level + 1);
+    }
+    return size + inside;
+}
+
 /* One round over a term; false when it is too deep. */
 static bool simplify_once(CtSimplifier *s, CtCore **core) {
-    if (!ct_core_within_depth(s->p->context->arena, *core, MAX_DEPTH, true)) return false;
-    s->fuel = 2000 + 4 * ct_core_size(s, *core, 1000000);
+    uint32_t size = measure(s, *core);
+    if (size == 0) return false;
+    s->fuel = 2000 + 4 * size;
     s->depth = 0;
     ct_core_count_uses(s, *core);
     *core = (*core)->kind == CORE_LAM ? simp_lam(s, *core) : simp(s, *core); /* a function stays a λ */

@@ -27,7 +27,7 @@ typedef struct CtSimplifier {
     CtProgram *p;
     uint32_t run, changes;
     uint32_t depth;             /* number of λs around the current term */
-    uint32_t pinning;           /* while counting: number of λs with an origin around the current term */
+    uint32_t pinning;           /* while counting: number of groups of λs with an origin around the current term */
     uint32_t fuel;              /* nodes that may still be inlined */
     CtMap globals;              /* CtGlobal * -> CtGlobalNotes * */
     CT_VEC(CtVarNotes *) trail; /* variables whose `known` is valid only in the current chain of bindings */
@@ -44,6 +44,8 @@ void ct_core_simplify_rounds(CtProgram *p);
 CtVarNotes *ct_core_notes(CtSimplifier *s, CtVar *var);
 /* Counts the occurrences of variables in a term; those that it binds start from 0. */
 void ct_core_count_uses(CtSimplifier *s, CtCore *core);
+/* Counts in a λ that is replaced by its body, if it has an origin: in these, nothing is counted before. */
+void ct_core_count_opened(CtSimplifier *s, const CtLam *lam);
 /* The number of nodes of a term, or `limit` if it is larger. */
 uint32_t ct_core_size(CtSimplifier *s, CtCore *core, uint32_t limit);
 /* Whether a let-bound term may be evaluated later, in a branch, or not at all: it is total and keeps no additional

@@ -223,7 +223,7 @@ bool ct_core_specialise(CtProgram *p) {
         if (p->globals.items[i]->body != NULL) s.fuel += ct_core_size(&s.count, p->globals.items[i]->body, 100000);
     for (uint32_t i = 0; i < p->globals.count; i++) { /* copies are appended */
         CtGlobal *global = p->globals.items[i];
-        if (global->body == NULL || !ct_core_within_depth(p->context->arena, global->body, MAX_DEPTH, false)) continue;
+        if (global->body == NULL || !ct_core_within_depth(p->context->arena, global->body, MAX_DEPTH)) continue;
         s.generation = function_of(&s, global)->generation;
         CtCore *body = visit(&s, global->body);
         if (body != global->body) global->body = body;

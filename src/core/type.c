@@ -214,12 +214,13 @@ static void forget(Walk *walk) {
     }
 }
 
-static bool holds(CtType *type, CtTypeKind kind, CtTypeKind other) {
+/* Whether a type contains `sought` or, when that is NULL, one of these kinds. */
+static bool holds(CtType *type, const CtType *sought, CtTypeKind kind, CtTypeKind other) {
     Walk walk = {NULL, NULL};
     meet(&walk, type);
     bool found = false;
     for (CtType *t = type;; t = t->seen) {
-        found = t->kind == kind || t->kind == other;
+        found = sought != NULL ? t == sought : t->kind == kind || t->kind == other;
         if (found) break;
         meet_inside(&walk, t);
         if (t->seen == t) break;
@@ -228,9 +229,28 @@ static bool holds(CtType *type, CtTypeKind kind, CtTypeKind other) {
     return found;
 }
 
-bool ct_core_type_has_real(CtType *type) { return holds(type, TYPE_DOUBLE, TYPE_FLOAT); }
-bool ct_core_type_has_array(CtType *type) { return holds(type, TYPE_ARRAY, TYPE_ARRAY); }
-bool ct_core_type_has_fun(CtType *type) { return holds(type, TYPE_FUN, TYPE_FUN); }
+bool ct_core_type_has_real(CtType *type) { return holds(type, NULL, TYPE_DOUBLE, TYPE_FLOAT); }
+bool ct_core_type_has_array(CtType *type) { return holds(type, NULL, TYPE_ARRAY, TYPE_ARRAY); }
+bool ct_core_type_has_fun(CtType *type) { return holds(type, NULL, TYPE_FUN, TYPE_FUN); }
+
+bool ct_core_type_takes_itself(CtArena *arena, CtType *type) {
+    if (type->kind != TYPE_DATA || !ct_core_type_has_fun(type)) return false;
+    CtData *data = type->data;
+    if (data->takes_itself_known) return data->takes_itself;
+    CT_VEC(CtType *) taken = {0}; /* by functions in values of the type */
+    Walk walk = {NULL, NULL};
+    meet(&walk, type);
+    for (CtType *t = type;; t = t->seen) {
+        meet_inside(&walk, t);
+        for (uint32_t i = 0; t->kind == TYPE_FUN && i + 1 < t->count; i++) ct_push(arena, &taken, t->parts[i]);
+        if (t->seen == t) break;
+    }
+    forget(&walk);
+    data->takes_itself_known = true;
+    for (uint32_t i = 0; i < taken.count && !data->takes_itself; i++)
+        data->takes_itself = holds(taken.items[i], type, TYPE_DATA, TYPE_DATA);
+    return data->takes_itself;
+}
 
 bool ct_core_type_is_integer(const CtType *type) {
     return type->kind == TYPE_DATA && type->data->con_count == 2 && strcmp(type->data->name->text, "Integer") == 0 &&
