@@ -65,22 +65,36 @@ Ground *ct_elab_variant_field(CtElab *el, Ground *type, const CtDataCon *con, Gr
     return ct_elab_ground_in(el, &env, con->fields[index]);
 }
 
-/* The same type for inference; NULL: it has a universal type, which may stand for a type that has an instance. */
-static CtTy *inferred(CtElab *el, Ground *type) {
+enum { MOST_PARTS = 1000 }; /* of a type of which instances are looked up */
+
+/* The same type for inference; NULL: it is large, or has a universal type, which may stand for a type that has an
+ * instance. */
+static CtTy *inferred(CtElab *el, Ground *type, uint32_t *left) {
     uint32_t count;
     CtTyCon *con = ct_elab_ground_head(type, &count);
-    if (ct_elab_universal(el, type) != NULL) return NULL;
+    if (ct_elab_universal(el, type) != NULL || (*left)-- == 0) return NULL;
     CtTy **args = CT_NEW_ARRAY(el->arena, CtTy *, count);
     for (uint32_t i = 0; i < count; i++)
-        if ((args[i] = inferred(el, ct_elab_ground_arg(type, i))) == NULL) return NULL;
+        if (*left == 0 || (args[i] = inferred(el, ct_elab_ground_arg(type, i), left)) == NULL) return NULL;
     return ct_types_ty_con(el->types, con, args, count);
+}
+
+static bool mentions_own(const CtDataCon *con, CtTy *type) {
+    type = ct_types_ty_resolve(type);
+    if (type->kind == TY_APP) return mentions_own(con, type->fun) || mentions_own(con, type->arg);
+    for (uint32_t i = 0; i < con->exist_count; i++)
+        if (con->exists[i] == type) return true;
+    return false;
 }
 
 bool ct_elab_promises_hold(CtElab *el, Ground *type, const CtDataCon *con, Ground *const *types) {
     if (con->given_count == 0 || ct_elab_universal(el, type) != NULL) return true;
     TyEnv env = env_of(el, type, con, types);
+    bool made = ct_elab_has_variants(el, type, con); /* the types are those of a value that was made */
     for (uint32_t i = 0; i < con->given_count; i++) {
-        CtTy *given = inferred(el, ct_elab_ground_in(el, &env, con->givens[i].type));
+        uint32_t left = MOST_PARTS;
+        if (made && mentions_own(con, con->givens[i].type)) continue;
+        CtTy *given = inferred(el, ct_elab_ground_in(el, &env, con->givens[i].type), &left);
         if (given != NULL && !ct_types_is_of_class(el->types, con->givens[i].class_, given)) return false;
     }
     return true;

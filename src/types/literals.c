@@ -45,15 +45,6 @@ void ct_types_note_large(CtTypes *types, const CtLit *lit, CtTy *type, CtSourceR
         ct_push(types->arena, &types->large, ((CtLargeLiteral){type, range, false}));
 }
 
-void ct_types_note_elements(CtTypes *types, const CtExpr *array, CtTy *element) {
-    if (types->is_library || array->part_count < 2) return; /* one number is a row and a column */
-    for (uint32_t i = 0; i < array->part_count; i++) {
-        if (!ct_types_is_number(types, array->parts[i])) continue;
-        ct_push(types->arena, &types->large, ((CtLargeLiteral){element, array->parts[i]->range, true}));
-        return;
-    }
-}
-
 /* A number in an array of arrays would be an array of one element: a row that is meant would be a column. */
 static void report_element(CtTypes *types, CtSourceRange range) {
     CtDiag *diag = ct_error(types->context, CT_E0301, range,
@@ -61,6 +52,18 @@ static void report_element(CtTypes *types, CtSourceRange range) {
     ct_help(types->context, diag,
             "a column is written [|[|1|], [|2|]|]; a row beside a matrix is put into an array, [|[|1, 2|]|], or given "
             "its type: ([|1, 2|] :: Array Double)");
+}
+
+void ct_types_note_elements(CtTypes *types, const CtExpr *array, CtTy *element) {
+    if (types->is_library || array->part_count < 2) return; /* one number is a row and a column */
+    for (uint32_t i = 0; i < array->part_count; i++) {
+        if (!ct_types_is_number(types, array->parts[i])) continue;
+        if (ct_types_least_axes(types, element) > 0)
+            report_element(types, array->parts[i]->range); /* at once: there may be a second attempt */
+        else
+            ct_push(types->arena, &types->large, ((CtLargeLiteral){element, array->parts[i]->range, true}));
+        return;
+    }
 }
 
 void ct_types_check_large(CtTypes *types) {

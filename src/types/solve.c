@@ -40,7 +40,7 @@ CtInstance *ct_types_instance_find(const CtClass *class_, const CtTyCon *tycon) 
 }
 
 bool ct_types_is_of_class(CtTypes *types, CtClass *class_, CtTy *type) {
-    return ct_types_solve(types, class_, type, CT_NO_RANGE, true);
+    return ct_types_solve(types, class_, type, CT_NO_RANGE, true) || types->solve_steps == MOST_STEPS;
 }
 
 /* A class with the types for its other parameters; `others` may be NULL. */
