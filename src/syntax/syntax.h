@@ -123,8 +123,9 @@ struct CtPat {
     struct CtTy *type;
     struct CtDataCon *con; /* CON, RECORD */
     union {
-        struct CtEntity *entity; /* VAR, AS: the variable bound; LIT: the method == used to compare, at type */
-        struct CtTy **exists;    /* CON, RECORD: the types that stand for the constructor's own variables */
+        struct CtEntity *entity;    /* VAR, AS: the variable bound; LIT: the method == used to compare, at type */
+        struct CtTy **exists;       /* CON, RECORD: the types that stand for the constructor's own variables */
+        struct CtScopedVar *scoped; /* ANNOT: the variables of enclosing signatures */
     };
 };
 

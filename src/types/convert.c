@@ -272,8 +272,23 @@ void ct_types_convert_context(CtTypes *types, CtTyVars *vars, const CtConstraint
     }
 }
 
+const CtScopedVar *ct_types_scoped_around(CtTypes *types, const CtScopedVar *scoped, const CtQualType *type) {
+    const CtScopedVar *around = NULL;
+    for (; scoped && type->forall_count > 0; scoped = scoped->next) {
+        bool own = false;
+        for (uint32_t i = 0; i < type->forall_count; i++) own |= type->forall[i].text == scoped->name;
+        for (const CtScopedVar *inner = around; inner; inner = inner->next) own |= inner->name == scoped->name;
+        if (own) continue;
+        CtScopedVar *var = CT_NEW(types->arena, CtScopedVar);
+        *var = (CtScopedVar){scoped->name, scoped->type, (CtScopedVar *)around};
+        around = var;
+    }
+    return type->forall_count > 0 ? around : scoped;
+}
+
 CtScheme ct_types_convert_scheme(CtTypes *types, const CtQualType *type) {
-    CtTyVars vars = {.open = true, .scoped = type->forall_count == 0 ? types->scoped : NULL, .whole = type->type};
+    CtTyVars vars = {.open = true, .whole = type->type};
+    vars.scoped = ct_types_scoped_around(types, types->scoped, type);
     /* The context is converted first, because its classes determine the arities of the type variables. */
     ct_types_convert_context(types, &vars, type->constraints, type->constraint_count);
     CtTy *result = ct_types_float_forall(types, ct_types_convert_type(types, &vars, type->type), &vars);

@@ -71,17 +71,31 @@ static void take_context(CtTypes *types, CtInstance *instance, const CtDecl *dec
     ct_types_convert_context(types, &vars, decl->type.constraints, decl->type.constraint_count);
 }
 
+/* The type that a synonym is another name of, with the same parameters; NULL if it stands for something else. */
+static CtTyCon *without_synonym(CtTypes *types, CtTyCon *con) {
+    if (!con || !con->is_synonym) return con;
+    ct_types_ensure_synonym(types, con);
+    CtTy *type = con->synonym ? ct_types_ty_resolve(con->synonym) : types->error;
+    for (uint32_t i = con->declared; i > 0; i--) {
+        if (type->kind != TY_APP || ct_types_ty_resolve(type->arg) != con->params[i - 1]) return NULL;
+        type = ct_types_ty_resolve(type->fun);
+    }
+    return type->kind == TY_CON && !type->is_error ? type->con : NULL;
+}
+
 /* deriving instance Class … (T a b) */
 static void declare_alone(CtTypes *types, const CtDecl *decl) {
     const CtTypeExpr *head = decl->head[decl->head_count - 1];
     while (head->kind == TYPE_EXPR_APP) head = head->parts[0];
     CtTyCon *con = head->kind == TYPE_EXPR_CON ? (CtTyCon *)ct_types_find(types, SPACE_TYPE, head->name) : NULL;
+    bool is_type = con == NULL || !con->is_synonym;
+    con = without_synonym(types, con);
     CtConstraint derived = {.class_name = decl->name, .types = decl->head, .type_count = decl->head_count - 1};
     derived.range = decl->name.range;
     CtInstance *instance = con && con->decl ? declare_one(types, con, &derived) : NULL;
     if (instance)
         take_context(types, instance, decl);
-    else if (head->kind != TYPE_EXPR_CON || (con && !con->decl))
+    else if (head->kind != TYPE_EXPR_CON || (con ? !con->decl : !is_type))
         ct_error(types->context, CT_E0315, head->range, "%s can be derived for types that programs declare",
                  decl->name.text->text);
 }

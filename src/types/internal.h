@@ -394,6 +394,8 @@ CtTy *ct_types_convert_partial(CtTypes *types, CtTyVars *vars, const CtTypeExpr 
 /* What a constraint says; false, with an error, if that is nothing. */
 bool ct_types_convert_constraint(CtTypes *types, CtTyVars *vars, const CtConstraint *constraint, CtConGiven *out);
 void ct_types_convert_context(CtTypes *types, CtTyVars *vars, const CtConstraint *constraints, uint32_t count);
+/* The variables of enclosing signatures that a type may use: those that its own `forall` does not hide. */
+const CtScopedVar *ct_types_scoped_around(CtTypes *types, const CtScopedVar *scoped, const CtQualType *type);
 CtScheme ct_types_convert_scheme(CtTypes *types, const CtQualType *type);
 CtClass *ct_types_find_class(CtTypes *types, CtName name);
 void ct_types_ensure_synonym(CtTypes *types, CtTyCon *con);

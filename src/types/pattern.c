@@ -92,7 +92,7 @@ void ct_types_check_pat(CtTypes *types, CtPat *pat, CtTy *expected, const CtWhy 
     case PAT_TUPLE: check_tuple(types, pat, expected, why); return;
     case PAT_LIST: check_list(types, pat, expected, why); return;
     case PAT_ANNOT: {
-        CtTyVars vars = {.open = false};
+        CtTyVars vars = {.open = false, .scoped = pat->scoped};
         CtTy *type = ct_types_convert_type(types, &vars, pat->annot);
         ct_types_ty_expect(types, pat->range, expected, type, why);
         ct_types_check_pat(types, pat->parts[0], type, why);

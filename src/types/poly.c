@@ -51,7 +51,7 @@ CtTy *ct_types_convert_forall(CtTypes *types, CtTyVars *vars, const CtTypeExpr *
     CtTyVars inner = *vars;
     inner.open = true;
     inner.flexible = false;
-    inner.scoped = NULL;
+    inner.scoped = ct_types_scoped_around(types, vars->scoped, qual);
     ct_types_convert_context(types, &inner, qual->constraints, qual->constraint_count);
     CtTy *type = ct_types_convert_type(types, &inner, expr->parts[0]);
     CtTyCon *con = ct_types_con_new(types, "forall", 0);

@@ -135,6 +135,7 @@ static void walk_pat(CtTypes *types, CtPat *pat, OnVariable *variable, void *dat
     for (;;) {
         if (pat->kind == PAT_VAR || pat->kind == PAT_AS) variable(types, pat, data);
         if (pat->kind == PAT_VIEW) resolve_view(types, pat->view);
+        if (pat->kind == PAT_ANNOT) pat->scoped = types->scoped;
         if ((pat->kind == PAT_CON || pat->kind == PAT_RECORD) && !pat->con) pat->con = resolve_con(types, pat->name);
         if (pat->kind == PAT_RECORD) add_fields_to_pat(types, pat);
         if (!pat->part_count) return;
