@@ -24,17 +24,27 @@ typedef struct Row {
 
 /* What has no end when those arguments have none. */
 static const Row producers[] = {
-    {"iterate", 2, 0, "stream'iterate", NULL},   {"iterate'", 2, 0, "stream'iterate", "Data.List"},
-    {"enumFrom", 1, 0, "stream'enumFrom", NULL}, {"zipWith3", 4, 14, "stream'zipWith3", NULL},
-    {"zip3", 3, 7, "stream'zip3", NULL},         {"repeat", 1, 0, "stream'repeat", NULL},
-    {"cycle", 1, 0, "stream'cycle", NULL},       {"map", 2, 2, "stream'map", NULL},
-    {"fmap", 2, 2, "stream'map", NULL},          {"filter", 2, 2, "stream'filter", NULL},
-    {"scanl", 3, 4, "stream'scanl", NULL},       {"tail", 1, 1, "stream'tail", NULL},
-    {"drop", 2, 2, "stream'drop", NULL},         {"dropWhile", 2, 2, "stream'dropWhile", NULL},
-    {"zipWith", 3, 6, "stream'zipWith", NULL},   {"zip", 2, 3, "stream'zip", NULL},
-    {"<$>", 2, 2, "stream'map", NULL},           {"scanl1", 2, 2, "stream'scanl1", NULL},
-    {"++", 2, 2, "stream'append", NULL, true},   {":", 2, 2, "stream'cons", NULL, true},
-    {"concat", 1, 1, "stream'concat", NULL},     {"concatMap", 2, 2, "stream'concatMap", NULL},
+    {"iterate", 2, 0, "stream'iterate", NULL},
+    {"iterate'", 2, 0, "stream'iterate", "Data.List"},
+    {"enumFrom", 1, 0, "stream'enumFrom", NULL},
+    {"zipWith3", 4, 14, "stream'zipWith3", NULL},
+    {"repeat", 1, 0, "stream'repeat", NULL},
+    {"cycle", 1, 0, "stream'cycle", NULL},
+    {"map", 2, 2, "stream'map", NULL},
+    {"fmap", 2, 2, "stream'map", NULL},
+    {"filter", 2, 2, "stream'filter", NULL},
+    {"scanl", 3, 4, "stream'scanl", NULL},
+    {"tail", 1, 1, "stream'tail", NULL},
+    {"drop", 2, 2, "stream'drop", NULL},
+    {"dropWhile", 2, 2, "stream'dropWhile", NULL},
+    {"zipWith", 3, 6, "stream'zipWith", NULL},
+    {"zip", 2, 3, "stream'zip", NULL},
+    {"<$>", 2, 2, "stream'map", NULL},
+    {"scanl1", 2, 2, "stream'scanl1", NULL},
+    {"++", 2, 2, "stream'append", NULL, true},
+    {":", 2, 2, "stream'cons", NULL, true},
+    {"concat", 1, 1, "stream'concat", NULL},
+    {"concatMap", 2, 2, "stream'concatMap", NULL},
     {"mapMaybe", 2, 2, "stream'mapMaybe", NULL},
 };
 
@@ -48,12 +58,6 @@ static const Row consumers[] = {
     {"zipWith", 3, 4, "stream'zipWithSecond", NULL},
     {"zip", 2, 1, "stream'zipFirst", NULL},
     {"zip", 2, 2, "stream'zipSecond", NULL},
-    {"zip3", 3, 1, "stream'zip3First", NULL},
-    {"zip3", 3, 2, "stream'zip3Second", NULL},
-    {"zip3", 3, 4, "stream'zip3Third", NULL},
-    {"zip3", 3, 6, "stream'zip3NotFirst", NULL},
-    {"zip3", 3, 5, "stream'zip3NotSecond", NULL},
-    {"zip3", 3, 3, "stream'zip3NotThird", NULL},
     {"zipWith3", 4, 2, "stream'zipWith3First", NULL},
     {"zipWith3", 4, 4, "stream'zipWith3Second", NULL},
     {"zipWith3", 4, 8, "stream'zipWith3Third", NULL},
@@ -143,10 +147,11 @@ static CtExpr *library_application(CtTypes *types, const char *name, CtExpr **ar
 static CtExpr narrowed(CtTypes *types, CtExpr flat) {
     const CtExpr *fun = flat.parts[0];
     if (fun->kind != EXPR_VAR || strncmp(fun->name.text->text, "zip", 3) != 0) return flat;
-    for (uint32_t n = 4; n <= 7; n++) {
-        bool with = flat.part_count == n + 2;
+    for (uint32_t n = 3; n <= 7; n++) {
+        bool with = flat.part_count == n + 2 && n > 3;
         const char *name = ct_format(types->arena, with ? "zipWith%u" : "zip%u", n);
-        if ((!with && flat.part_count != n + 1) || !is_library(types, fun, name, "Data.List")) continue;
+        if (!with && flat.part_count != n + 1) continue;
+        if (!is_library(types, fun, name, n > 3 ? "Data.List" : NULL)) continue;
         CtExpr **lists = flat.parts + flat.part_count - n;
         CtSourceRange range = flat.range;
         const char *tuple = ct_format(types->arena, "stream'tuple%u", n);
