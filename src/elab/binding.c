@@ -241,7 +241,9 @@ Local *ct_elab_local(CtElab *el, CtExpr *expr) {
     }
     if (expr->grows) types = ct_elab_grown_instance(el, expr, types, count);
     uint32_t index = wanted(el, poly, types, expr->range);
-    return poly->instances.items[index].locals[local->index];
+    local = poly->instances.items[index].locals[local->index];
+    local->used = true;
+    return local;
 }
 
 /* ---- code ---- */
@@ -256,7 +258,8 @@ static void want_values(CtElab *el, Poly *poly) {
         if (poly->group->generics[i]->preds != NULL) return;
         types[i] = ct_elab_ground_in(el, NULL, poly->group->generics[i]);
     }
-    wanted(el, poly, types, poly->group->bindings[0]->range);
+    uint32_t index = wanted(el, poly, types, poly->group->bindings[0]->range);
+    for (uint32_t i = 0; i < poly->entities.count; i++) poly->instances.items[index].locals[i]->used = true;
 }
 
 static CtCore *given_body(CtElab *el, void *data) {
@@ -360,38 +363,72 @@ static CtCore *single_code(CtElab *el, const Poly *poly, const Instance *instanc
     return ct_elab_let(el, binding->range, local->var, code, body);
 }
 
+/* The code of a member of a recursive group, at the instance whose types are the current ones. */
+static CtCore *member_code(CtElab *el, const CtBinding *binding, const Local *local, bool eta) {
+    const char *name = binding->name.text->text;
+    CtCore *lam = local->wrap ? ct_elab_wrapped_binding(el, binding, local->wrap, name)
+                              : ct_elab_binding(el, binding, local->type, local->arity, eta, name);
+    return local->by_need ? ct_core_lam(el->program, binding->range, name, NULL, 0, lam) : lam;
+}
+
+/* Makes code of the members of an instance that are used and have none; false if there are none. With a pattern among
+ * them, all are made, in their order. */
+static bool instance_code(CtElab *el, const Poly *poly, const Instance *instance, bool all, CtBinds *binds) {
+    bool made = false;
+    for (uint32_t j = 0, at = 0; j < poly->group->count; j++) {
+        const CtBinding *binding = poly->group->bindings[j];
+        if (binding->pat != NULL) {
+            uint32_t vars = count_entities(binding->pat);
+            for (uint32_t k = at; k < at + vars; k++) poly->entities.items[k]->elab = instance->locals[k];
+            if (el->is_lazy && vars > 0) lazy_pattern_binds(el, binding, poly->entities.items + at, vars, binds);
+            at += vars;
+            continue; /* otherwise it has been reported */
+        }
+        Local *local = instance->locals[at];
+        bool eta = poly->etas.items[at++];
+        if (local->code != NULL || (!all && !local->used)) continue;
+        if (local->arity == 0 && local->wrap == NULL && !local->by_need) continue; /* reported */
+        local->code = member_code(el, binding, local, eta);
+        made = true;
+        if (all && local->code->kind == CORE_LAM) ct_push(el->arena, binds, (CtBind){local->var, local->code});
+    }
+    return made;
+}
+
+/* The code of a recursive group. A member may use others at types of their own only: so an instance has the code of
+ * those alone that are used at its types. Others may have no instance of a class there. */
+static void recursive_code(CtElab *el, Poly *poly, CtBinds *binds) {
+    bool all = poly->group->generic_count == 0;
+    for (uint32_t j = 0; j < poly->group->count; j++) all |= poly->group->bindings[j]->pat != NULL;
+    for (bool more = true; more;) {
+        more = false;
+        for (uint32_t i = 0; i < poly->instances.count; i++) {
+            Instance instance = poly->instances.items[i];
+            el->env = instance.env;
+            more |= instance_code(el, poly, &instance, all, binds);
+        }
+        if (all) return;
+    }
+    for (uint32_t i = 0; i < poly->instances.count; i++)
+        for (uint32_t j = 0; j < poly->entities.count; j++) {
+            const Local *local = poly->instances.items[i].locals[j];
+            if (local->code == NULL || local->code->kind != CORE_LAM) continue;
+            ct_push(el->arena, binds, (CtBind){local->var, local->code});
+        }
+}
+
 /* Elaborates all instances of a group and wraps them around `body`. The code of an instance may use the group at
  * further types, so that `instances` may grow during the loop. */
 static CtCore *group_code(CtElab *el, Poly *poly, CtCore *body) {
     const TyEnv *before = el->env;
     CtBinds binds = {0};
     want_values(el, poly);
-    for (uint32_t i = 0; i < poly->instances.count; i++) {
+    for (uint32_t i = 0; i < poly->instances.count && !poly->group->recursive; i++) {
         Instance instance = poly->instances.items[i];
         el->env = instance.env;
-        if (!poly->group->recursive) {
-            body = single_code(el, poly, &instance, body);
-            continue;
-        }
-        for (uint32_t j = 0, at = 0; j < poly->group->count; j++) {
-            const CtBinding *binding = poly->group->bindings[j];
-            if (binding->pat != NULL) {
-                uint32_t vars = count_entities(binding->pat);
-                for (uint32_t k = at; k < at + vars; k++) poly->entities.items[k]->elab = instance.locals[k];
-                if (el->is_lazy && vars > 0) lazy_pattern_binds(el, binding, poly->entities.items + at, vars, &binds);
-                at += vars;
-                continue; /* otherwise it has been reported */
-            }
-            const Local *local = instance.locals[at];
-            bool eta = poly->etas.items[at++];
-            if (local->arity == 0 && local->wrap == NULL && !local->by_need) continue; /* reported */
-            const char *name = binding->name.text->text;
-            CtCore *lam = local->wrap ? ct_elab_wrapped_binding(el, binding, local->wrap, name)
-                                      : ct_elab_binding(el, binding, local->type, local->arity, eta, name);
-            if (local->by_need) lam = ct_core_lam(el->program, binding->range, name, NULL, 0, lam);
-            if (lam->kind == CORE_LAM) ct_push(el->arena, &binds, (CtBind){local->var, lam});
-        }
+        body = single_code(el, poly, &instance, body);
     }
+    if (poly->group->recursive) recursive_code(el, poly, &binds);
     el->env = before;
     if (binds.count == 0) return body;
     CtVar **vars = CT_NEW_ARRAY(el->arena, CtVar *, binds.count);

@@ -263,6 +263,8 @@ typedef struct Local { /* the Core variable that a local name currently stands f
     bool given;   /* the variable existed before the pattern that binds it was compiled */
     struct Poly *poly; /* the polymorphic binding group, each instance of which has a Local of its own */
     uint32_t index;    /* index of the entity in that group */
+    bool used;         /* of an instance: something uses it, so that its code is made */
+    CtCore *code;      /* of an instance of a recursive group, once it is made */
 } Local;
 
 struct CtSinkNode;

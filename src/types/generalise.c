@@ -276,6 +276,26 @@ static void settle_sequences(CtTypes *types, uint32_t mark, bool restricted) {
     if (settled) ct_types_solve_deferred(types, mark, false);
 }
 
+static bool is_among(const CtScheme *scheme, const CtTy *generic) {
+    bool among = false;
+    for (uint32_t i = 0; scheme && i < scheme->count; i++) among |= scheme->generics[i] == generic;
+    return among;
+}
+
+/* A use of a member with a signature says nothing of the variables of the others' signatures, and need not: the members
+ * say what these are where they use each other. In their stead stand variables of which nothing is asked. */
+static CtTy **generics_of(CtTypes *types, const CtBindingGroup *group, CtBindInfo **infos, uint32_t member) {
+    if (!infos[member]->signature || group->count == 1) return group->generics;
+    CtTy **generics = CT_NEW_ARRAY(types->arena, CtTy *, group->generic_count);
+    for (uint32_t i = 0; i < group->generic_count; i++) {
+        const CtTy *generic = generics[i] = group->generics[i];
+        bool others = false;
+        for (uint32_t j = 0; j < group->count; j++) others |= j != member && is_among(infos[j]->signature, generic);
+        if (others) generics[i] = ct_types_ty_generic(types, generic->name, generic->arity);
+    }
+    return generics;
+}
+
 void ct_types_generalise(CtTypes *types, CtBindingGroup *group, CtBindInfo **infos, CtMarks marks, bool restricted) {
     Quantify q = {.types = types, .restricted = restricted};
     bool closed = false; /* nothing outside may say more of the operands that wait */
@@ -301,7 +321,7 @@ void ct_types_generalise(CtTypes *types, CtBindingGroup *group, CtBindInfo **inf
             ct_types_save_scheme(types, infos[i]->vars[j]);
             bool broken = failed && !infos[i]->signature;
             CtTy *type = broken || !scheme->type ? types->error : ct_types_ty_substitute(types, scheme->type);
-            *scheme = (CtScheme){group->generics, group->generic_count, type};
+            *scheme = (CtScheme){generics_of(types, group, infos, i), group->generic_count, type};
         }
     widen_inner_uses(types, group, marks.inner_uses);
     ct_types_default(types, marks);
