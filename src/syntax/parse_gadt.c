@@ -33,7 +33,8 @@ static CtTypeExpr **result_args(CtParser *p, const CtDecl *decl, const CtTypeExp
     return args;
 }
 
-/* Renames the variables in a type: to the parameters of the data type, or to names that those do not have. */
+/* Renames the variables in a type: to the parameters of the data type, or from their names to such as no program has.
+ */
 static CtTypeExpr *renamed(CtParser *p, const Names *names, const CtTypeExpr *type) {
     CtTypeExpr *out = CT_NEW(p->context->arena, CtTypeExpr);
     *out = *type;
@@ -46,7 +47,7 @@ static CtTypeExpr *renamed(CtParser *p, const Names *names, const CtTypeExpr *ty
             out->name.text = param->text;
         else if (taken)
             out->name.text =
-                ct_intern_text(&p->context->symbols, ct_format(p->context->arena, "%s'", type->name.text->text));
+                ct_intern_text(&p->context->symbols, ct_format(p->context->arena, "%s 1", type->name.text->text));
     }
     if (type->part_count > 0) out->parts = CT_NEW_ARRAY(p->context->arena, CtTypeExpr *, type->part_count);
     for (uint32_t i = 0; i < type->part_count; i++) out->parts[i] = renamed(p, names, type->parts[i]);
