@@ -208,7 +208,10 @@ static Poly *declare(CtElab *el, const CtBindingGroup *group) {
 
 /* ---- uses ---- */
 
+/* Told once: each copy might want further ones. */
 static void too_many_copies(CtElab *el, const Poly *poly, CtSourceRange range) {
+    if (el->gave_up) return;
+    el->gave_up = true;
     ct_error(el->context, CT_E0402, ct_elab_blame(el, range),
              "`%s` uses itself at ever larger types: there would be no end of copies",
              poly->entities.items[0]->name->text);
@@ -400,9 +403,9 @@ static bool instance_code(CtElab *el, const Poly *poly, const Instance *instance
 static void recursive_code(CtElab *el, Poly *poly, CtBinds *binds) {
     bool all = poly->group->generic_count == 0;
     for (uint32_t j = 0; j < poly->group->count; j++) all |= poly->group->bindings[j]->pat != NULL;
-    for (bool more = true; more;) {
+    for (bool more = true; more && !el->gave_up;) {
         more = false;
-        for (uint32_t i = 0; i < poly->instances.count; i++) {
+        for (uint32_t i = 0; i < poly->instances.count && !el->gave_up; i++) {
             Instance instance = poly->instances.items[i];
             el->env = instance.env;
             more |= instance_code(el, poly, &instance, all, binds);
@@ -423,7 +426,7 @@ static CtCore *group_code(CtElab *el, Poly *poly, CtCore *body) {
     const TyEnv *before = el->env;
     CtBinds binds = {0};
     want_values(el, poly);
-    for (uint32_t i = 0; i < poly->instances.count && !poly->group->recursive; i++) {
+    for (uint32_t i = 0; i < poly->instances.count && !poly->group->recursive && !el->gave_up; i++) {
         Instance instance = poly->instances.items[i];
         el->env = instance.env;
         body = single_code(el, poly, &instance, body);
