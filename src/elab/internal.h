@@ -299,6 +299,7 @@ struct CtElab {
     bool for_actions;                  /* one that actions alone may have: a number or a list */
     bool gave_up;                      /* an error that ends elaboration has been reported */
     CtSinkNodes sink_nodes, sink_open; /* buffers of sink.c, reused by each search */
+    uint64_t sunk_large;               /* nodes that it has searched of large bodies */
 };
 
 enum {

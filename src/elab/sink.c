@@ -11,10 +11,11 @@
 #include "elab/internal.h"
 
 enum {
-    MAX_NODES = 20000, /* nodes of a body that is searched; in a larger body a binding stays in front */
-    MAX_COPY = 12,     /* nodes of a right-hand side that may be copied into several branches */
-    MAX_USES = 12,     /* uses of a variable whose right-hand side is copied: bounds the growth of code */
-    MAX_SPLITS = 60    /* nesting of the cases into whose branches it is copied */
+    MAX_NODES = 20000,    /* nodes of a body that any number of bindings may search */
+    MAX_LARGE = 10000000, /* further nodes of larger bodies, in all; then a binding stays in front of such a body */
+    MAX_COPY = 12,        /* nodes of a right-hand side that may be copied into several branches */
+    MAX_USES = 12,        /* uses of a variable whose right-hand side is copied: bounds the growth of code */
+    MAX_SPLITS = 60       /* nesting of the cases into whose branches it is copied */
 };
 
 typedef enum Relation { PART, BRANCH, FUNCTION } Relation;
@@ -105,6 +106,12 @@ static bool is_use(const CtCore *core, CtVar *const *vars, uint32_t count) {
     return false;
 }
 
+/* Whether a body of more than this number of nodes is searched: that costs a share of what all such bodies have. */
+static bool may_search(Search *search, uint32_t count) {
+    if (count < MAX_NODES) return true;
+    return search->el->sunk_large++ < MAX_LARGE;
+}
+
 /* Lists *root and the nodes below it. False when there are too many nodes, or when a use lies outside all branches:
  * then the binding must stay in front, and stopping early keeps long chains of bindings cheap. */
 static bool list_nodes(Search *search, CtCore **root, CtVar *const *vars, uint32_t count) {
@@ -113,7 +120,7 @@ static bool list_nodes(Search *search, CtCore **root, CtVar *const *vars, uint32
     while (search->open->count) {
         Node node = search->open->items[--search->open->count];
         uint32_t index = search->nodes->count;
-        if (index >= MAX_NODES) return false;
+        if (!may_search(search, index)) return false;
         ct_push(search->el->arena, search->nodes, node);
         if (!node.branched && is_use(*node.slot, vars, count)) return false;
         add_children(search, *node.slot, index);
