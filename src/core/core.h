@@ -52,6 +52,7 @@ typedef struct CtCon {
     uint32_t tag, count;
     CtType **fields;
     CtSym *field_names; /* or NULL */
+    uint64_t strict;    /* by bits: the first fields that have a `!`; lazy programs evaluate these at once */
     const void *layer;  /* of a universal type: the type constructor that it belongs to; NULL: its base */
     CtTypeForm **forms; /* of the fields, over the type's parameters, in programs with universal types; or NULL */
     bool infix;         /* shown as an infix operator of this precedence */

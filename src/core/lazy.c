@@ -65,6 +65,7 @@ CtType *ct_core_lazy_cell_type(CtLazy *l, CtType *type) {
 
 bool ct_core_lazy_field_is_strict(const CtCon *con, uint32_t index) {
     if (is_stored(con->data->type)) return con->fields[index]->kind == TYPE_ARRAY; /* it is updated in place */
+    if (index < 64 && (con->strict >> index & 1) != 0) return true;
     return con->data->is_newtype || ct_core_type_is_integer(con->data->type) ||
            ct_core_lazy_has_no_cell(con->fields[index]);
 }

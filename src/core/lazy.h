@@ -50,7 +50,7 @@ CtCore **ct_core_lazy_strict_args(CtLazy *l, CtCore *e);
 /* lazy_arrays.c */
 CtCore *ct_core_lazy_array(CtLazy *l, CtCore *e);
 
-/* Whether a field is kept as a value: of a newtype, an Integer, or of what has no cells. */
+/* Whether a field is kept as a value: one with a `!`, of a newtype, an Integer, or of what has no cells. */
 bool ct_core_lazy_field_is_strict(const CtCon *con, uint32_t index);
 
 /* lazy_demand.c: fills `funs` and `joins` for the whole program. */

@@ -218,6 +218,7 @@ static CtType *data_type(CtElab *el, Ground *type) {
         if (con->generics != NULL && (own == NULL || ct_elab_has_variants(el, type, con))) continue; /* no such value */
         cons[i].count = con->arity;
         cons[i].field_names = con->field_names;
+        cons[i].strict = con->strict;
         cons[i].forms = ct_elab_forms(el, head, con);
         cons[i].infix = con->infix;
         cons[i].precedence = con->precedence;

@@ -136,6 +136,7 @@ CtCon *ct_elab_variant(CtElab *el, Ground *type, const CtDataCon *con, Ground *c
     }
     for (uint32_t i = 0; i < con->exist_count; i++) deep = deep || types[i]->depth > DEEPEST_VARIANT;
     CtCon made = {.name = con->name, .count = con->arity, .field_names = con->field_names};
+    made.strict = con->strict;
     made.infix = con->infix;
     made.precedence = con->precedence;
     made.fields = CT_NEW_ARRAY(el->arena, CtType *, con->arity);

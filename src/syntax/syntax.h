@@ -108,6 +108,7 @@ typedef enum CtPatKind {
 struct CtPat {
     CtPatKind kind;
     bool rest;   /* RECORD: `..`, all fields that are not named; inference adds them */
+    bool bang;   /* !pat: what is matched is evaluated, in lazy programs too */
     bool viewed; /* CON: of what the function of the pattern gave (elab/match.c) */
     CtSourceRange range;
     union {
@@ -314,6 +315,7 @@ typedef struct CtConDecl {
     CtTypeExpr **fields;
     uint32_t field_count;
     CtName *field_names; /* NULL unless a record */
+    uint64_t strict;     /* by bits: the first fields that have a `!` */
     bool infix;          /* declared as an infix operator; derived Show prints it infix */
     CtName *exists;      /* the variables of `forall` in front of it */
     uint32_t exist_count;

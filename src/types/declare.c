@@ -129,6 +129,7 @@ static CtDataCon *data_con(CtTypes *types, CtTyCon *con, CtConDecl *decl, CtTyVa
     *data = (CtDataCon){
         .name = decl->name.text, .tycon = con, .tag = tag, .arity = decl->field_count, .range = decl->name.range};
     data->infix = decl->infix;
+    data->strict = decl->strict;
     data->precedence = decl->infix ? precedence_of(types, data->name) : 9;
     data->fields = CT_NEW_ARRAY(types->arena, CtTy *, data->arity);
     for (uint32_t i = 0; i < data->arity; i++) data->fields[i] = ct_types_convert_type(types, vars, decl->fields[i]);

@@ -92,6 +92,7 @@ typedef struct CtDataCon {
     CtConGiven *givens;
     uint32_t given_count;
     CtSym *field_names; /* or NULL */
+    uint64_t strict;    /* by bits: the first fields that have a `!` */
     bool infix;         /* declared as an infix operator; shown as one, of this precedence */
     uint8_t precedence;
     CtSourceRange range;
