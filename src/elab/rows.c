@@ -89,20 +89,37 @@ static bool is_any_unit(const CtElab *el, const CtPat *pat) {
     return pat->kind == PAT_TUPLE && pat->part_count == 0 && !el->is_lazy;
 }
 
+/* In a lazy program, `!p` evaluates what is matched, at the end of the match. Other patterns than names, `_` and those
+ * with types do so by themselves. */
+static void evaluate(CtElab *el, Row *row, const CtPat *pat, CtVar *var) {
+    if (!pat->bang || !el->is_lazy) return;
+    CtVar *now = ct_core_var_new(el->program, "now", var->type);
+    now->is_strict = true;
+    ct_push(el->arena, &row->binds, (Pending){now, ct_core_var(el->program, pat->range, var), pat->range});
+}
+
 void ct_elab_row_normalise(CtElab *el, Row *row, uint32_t column, CtVar *var) {
     CtPat *pat = row->pats[column];
     for (bool more = true; more && pat != NULL;) {
         switch (pat->kind) {
-        case PAT_WILD: pat = NULL; break;
+        case PAT_WILD:
+            evaluate(el, row, pat, var);
+            pat = NULL;
+            break;
         case PAT_VAR:
             bind(el, row, pat, var);
+            evaluate(el, row, pat, var);
             pat = NULL;
             break;
         case PAT_AS:
             bind(el, row, pat, var);
+            evaluate(el, row, pat, var);
             pat = pat->parts[0];
             break;
-        case PAT_ANNOT: pat = pat->parts[0]; break;
+        case PAT_ANNOT:
+            evaluate(el, row, pat, var);
+            pat = pat->parts[0];
+            break;
         case PAT_LIST: pat = list_pattern(el, pat); break;
         case PAT_RECORD: pat = record_pattern(el, pat); break;
         case PAT_TUPLE:
@@ -142,6 +159,7 @@ bool ct_elab_column_used(const CtElab *el, Row *rows, uint32_t row_count, uint32
     for (uint32_t i = 0; i < row_count; i++) {
         const CtPat *pat = rows[i].pats[column];
         while (pat != NULL && pat->kind == PAT_ANNOT) pat = pat->parts[0];
+        if (pat != NULL && pat->bang) return true;
         if (pat != NULL && pat->kind != PAT_WILD && !is_any_unit(el, pat)) return true;
     }
     return false;

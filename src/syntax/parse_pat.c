@@ -1,4 +1,4 @@
-/* Patterns: Haskell 98 §3.17. `!p` and `~p` are read as p: the language is strict. */
+/* Patterns: Haskell 98 §3.17. `~p` is read as p: the language is strict. `!p` says something in lazy programs alone. */
 #include "syntax/internal.h"
 
 static CtPat *pat_new(CtParser *p, CtPatKind kind, CtSourceRange range) {
@@ -277,11 +277,10 @@ static CtPat *constructor(CtParser *p, CtName name) {
     return pat;
 }
 
-/* apat -> var [@ apat] | con | con { fields } | literal | _ | ( pat , … ) | [ pat , … ] | ! apat | ~ apat */
-CtPat *ct_syntax_parse_apat(CtParser *p) {
+/* var [@ apat] | con | con { fields } | literal | _ | ( pat , … ) | [ pat , … ] */
+static CtPat *plain_pattern(CtParser *p) {
     CtName name;
     CtPat *pat;
-    while (p->kind == TOKEN_BANG || p->kind == TOKEN_TILDE) ct_syntax_advance(p);
     switch (p->kind) {
     case TOKEN_VARID: return variable(p);
     case TOKEN_CONID:
@@ -306,6 +305,15 @@ CtPat *ct_syntax_parse_apat(CtParser *p) {
     case TOKEN_EQUALS: ct_syntax_fail_help(p, "a pattern", "before `=` stands the name or the pattern that is defined");
     default: ct_syntax_fail(p, "a pattern");
     }
+}
+
+/* apat -> pattern | ! apat | ~ apat */
+CtPat *ct_syntax_parse_apat(CtParser *p) {
+    bool bang = false;
+    for (; p->kind == TOKEN_BANG || p->kind == TOKEN_TILDE; ct_syntax_advance(p)) bang |= p->kind == TOKEN_BANG;
+    CtPat *pat = plain_pattern(p);
+    pat->bang |= bang;
+    return pat;
 }
 
 /* Parses a tuple constructor and its arguments, (,,) a b c, as a tuple pattern. */
