@@ -54,7 +54,7 @@ static void count_lam(CtSimplifier *s, CtLam *lam) {
 
 void ct_core_count_opened(CtSimplifier *s, const CtLam *lam) {
     if (lam->origin == NULL) return; /* it is counted */
-    s->pinning++; /* what becomes of it is left to the next round */
+    s->pinning++;                    /* what becomes of it is left to the next round */
     bind(s, lam->params, lam->count);
     ct_core_count_uses(s, lam->body);
     s->pinning--;

@@ -422,7 +422,7 @@ void ct_emit_loop(Emit *e, CtFlowStep *step) {
     ct_emit_alias(e, index, t.index);
     emit_inside(e, &t, lanes, sums, &outside);
     if (shared) ct_emit_share_end(e, &share, t.names, lanes);
-    if (lanes != NULL) ct_emit_forget_lanes(e, lanes);
+    if (lanes != NULL) ct_emit_vector_forget_lanes(e, lanes);
     for (uint32_t i = 0; i < t.arrays; i++) {
         const CtFlowType *type = array_of(&t, i)->type;
         const char *name = t.names[t.carried + i];

@@ -63,7 +63,7 @@ typedef struct LaneSum { /* a carried variable: a sum, or what the iteration bef
  * each carried variable, or which it becomes. */
 bool ct_emit_vector_fit(Emit *e, const CtFlowStep *step, LaneSum *sums);
 /* Once the loop has been written, its lanes' memory is used again. */
-void ct_emit_forget_lanes(Emit *e, Lane *lanes);
+void ct_emit_vector_forget_lanes(Emit *e, Lane *lanes);
 typedef struct LaneResults {  /* the results of a loop, as C expressions */
     const char *const *names; /* of carried variables, then of arrays */
     const char *const *data;  /* pointers to the elements of each array */

@@ -669,7 +669,7 @@ static Lane *new_lanes(Emit *e) {
     return lanes;
 }
 
-void ct_emit_forget_lanes(Emit *e, Lane *lanes) { ct_push(e->arena, &e->spare_lanes, lanes); }
+void ct_emit_vector_forget_lanes(Emit *e, Lane *lanes) { ct_push(e->arena, &e->spare_lanes, lanes); }
 
 bool ct_emit_vector_fit(Emit *e, const CtFlowStep *step, LaneSum *sums) {
     const CtFlowBlock *block = step->as.loop.block;
@@ -695,7 +695,7 @@ bool ct_emit_vector_fit(Emit *e, const CtFlowStep *step, LaneSum *sums) {
     if (fit && scan.across && !scan.along && !scan.computes && step->as.loop.carried == 0)
         fit = !CT_FIRED("vectorise.copies_rows");
     if (fit) return CT_FIRED("vectorise.loop");
-    ct_emit_forget_lanes(e, e->lanes);
+    ct_emit_vector_forget_lanes(e, e->lanes);
     e->lanes = NULL;
     return false;
 }
