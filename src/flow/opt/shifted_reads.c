@@ -2,8 +2,8 @@
  * cotangent has been added, is not made if elementwise loops alone read it: they read the arrays that its elements come
  * from. Where these are two, the read is a switch on the loop's index, which the emitter writes as two loops
  * (pieces.c). So the shift of an array, `[|1|] ++ init y`, costs no memory, nor does its adjoint. A
- * slice or a reversed array of which single elements alone are read is not made either. Of a part whose least or
- * greatest element a fold seeks, this is done before derivatives are taken (ad/reverse_selections.c). */
+ * slice, also of a matrix, or a reversed array of which single elements alone are read is not made either. Of a part
+ * whose least or greatest element a fold seeks, this is done before derivatives are taken (ad/reverse_selections.c). */
 #include "flow/opt/passes.h"
 
 #include <math.h>
@@ -35,6 +35,10 @@ typedef struct Places {
 static bool is_vector(const CtFlowVar *var) {
     return var != NULL && var->type->kind == FLOW_ARRAY && var->type->rank == 1 &&
            !ct_flow_is_object(var->type->element);
+}
+
+static bool is_array_of_numbers(const CtFlowVar *var) {
+    return var != NULL && var->type->kind == FLOW_ARRAY && !ct_flow_is_object(var->type->element);
 }
 
 /* ---- uses ---- */
@@ -225,10 +229,14 @@ static bool find_places(ShiftedReads *p, const CtFlowBlock *block, uint32_t at, 
 
 /* ---- reading there ---- */
 
-static CtFlowArg read_view(ShiftedReads *p, CtSourceRange range, const View *view, CtFlowArg index) {
+static CtFlowArg index_there(ShiftedReads *p, CtSourceRange range, const View *view, CtFlowArg index) {
     const CtFlowShift *shift = &view->shift;
-    if (shift->by.type != NULL)
-        index = ct_flow_prim_int(&p->b, range, shift->back ? PRIM_INT_SUB : PRIM_INT_ADD, index, shift->by);
+    if (shift->by.type == NULL) return index;
+    return ct_flow_prim_int(&p->b, range, shift->back ? PRIM_INT_SUB : PRIM_INT_ADD, index, shift->by);
+}
+
+static CtFlowArg read_view(ShiftedReads *p, CtSourceRange range, const View *view, CtFlowArg index) {
+    index = index_there(p, range, view, index);
     return ct_flow_read(&p->b, range, view->base, &index, 1);
 }
 
@@ -273,17 +281,17 @@ static void read_there(ShiftedReads *p, CtFlowBlock *body, const CtFlowVar *arra
     p->b.block = around;
 }
 
-/* A length is known, so that the array is not asked for it. */
-static void tell_length(ShiftedReads *p, CtFlowStep *step, const CtFlowVar *array, CtFlowArg length) {
+/* A length is known, so that the array is not asked for it. That of rows is asked of the array which has them. */
+static void tell_length(ShiftedReads *p, CtFlowStep *step, const CtFlowVar *array, CtFlowArg length, CtFlowArg base) {
     CtFlowArgs args = {0};
-    bool asks = false;
+    bool asks = false, of_rows = (step->kind == FLOW_DIM || step->kind == FLOW_CHECK) && step->as.index > 0;
     for (uint32_t i = 0; i < step->args.count; i++) {
         bool is_array = step->args.items[i].var == array;
         asks |= is_array;
-        ct_push(p->arena, &args, is_array ? length : step->args.items[i]);
+        ct_push(p->arena, &args, !is_array ? step->args.items[i] : of_rows ? base : length);
     }
     if (!asks) return;
-    if (step->kind == FLOW_DIM) { /* a copy of the length: length + 0 */
+    if (step->kind == FLOW_DIM && !of_rows) { /* a copy of the length: length + 0 */
         step->kind = FLOW_PRIM;
         step->as.prim = PRIM_INT_ADD;
         ct_push(p->arena, &args, ct_flow_int(&p->b, 0));
@@ -346,7 +354,7 @@ static bool read_elsewhere(ShiftedReads *p, CtFlowBlock *block, uint32_t at) {
     }
     for (uint32_t i = at + 1; i < block->steps.count; i++) {
         CtFlowStep *user = block->steps.items[i];
-        if (looks_at_length(user)) tell_length(p, user, array, places.length);
+        if (looks_at_length(user)) tell_length(p, user, array, places.length, places.views[0].base);
         if (user->kind == FLOW_LOOP && i <= last) read_there(p, user->as.loop.block, array, &places);
     }
     return true;
@@ -418,12 +426,16 @@ static void read_base(ShiftedReads *p, CtFlowBlock *block, uint32_t from, const 
             const View *view = &places->views[0];
             CtFlowArg index = step->args.items[1];
             if (end != NULL) index = ct_flow_prim_int(&p->b, step->range, PRIM_INT_SUB, *end, index);
-            read_view(p, step->range, view, index);
-            block->steps.items[block->steps.count - 1]->results = step->results;
+            CtFlowArgs args = {0};
+            ct_push(p->arena, &args, view->base);
+            ct_push(p->arena, &args, index_there(p, step->range, view, index));
+            for (uint32_t j = 2; j < step->args.count; j++) ct_push(p->arena, &args, step->args.items[j]);
+            step->args = args;
+            ct_push(p->arena, &block->steps, step);
             continue;
         }
         if (i >= from && (looks_at_length(step) || step->kind == FLOW_CHECK))
-            tell_length(p, step, array, places->length);
+            tell_length(p, step, array, places->length, places->views[0].base);
         for (uint32_t j = 0; j < ct_flow_inner_count(step); j++)
             read_base(p, ct_flow_inner(step, j), 0, array, places, end);
         ct_push(p->arena, &block->steps, step);
@@ -450,8 +462,10 @@ static void put_instead(ShiftedReads *p, CtFlowBlock *block, uint32_t at, const 
 static void read_one_by_one(ShiftedReads *p, CtFlowBlock *block, uint32_t at) {
     const CtFlowStep *step = block->steps.items[at];
     bool reversed = ct_flow_is_bulk(step, ARRAY_REVERSE);
-    if ((!reversed && !ct_flow_is_bulk(step, ARRAY_SLICE)) || !is_vector(step->results.items[0])) return;
+    if (!reversed && !ct_flow_is_bulk(step, ARRAY_SLICE)) return;
     const CtFlowVar *array = step->results.items[0];
+    bool is_matrix = !reversed && !p->extremes_only && is_array_of_numbers(array);
+    if (!is_vector(array) && !is_matrix) return;
     uint32_t last = at, reads = 0;
     if (looks(block, array, at + 1, &last, &reads) != p->uses[array->id] || reads == 0) return;
     bool some = false;
