@@ -43,6 +43,7 @@ static void pin_captures(CtSimplifier *s, const CtLam *lam) {
 
 static void count_lam(CtSimplifier *s, CtLam *lam) {
     if (lam->origin != NULL) {
+        ct_core_captures(s->p, lam);
         pin_captures(s, lam);
         return;
     }
