@@ -206,6 +206,7 @@ static bool carry_in_switch(Carrying *c, uint32_t at) {
     const CtFlowStep *step = c->body->steps.items[at];
     uint32_t first = branch_for_first(c->body, step);
     if (first == step->as.cases.count) return false;
+    uint32_t carried = c->block->params.count;
     CtFlowStep *choice = CT_NEW(arena, CtFlowStep);
     *choice = *step;
     choice->as.cases.branches = CT_NEW_ARRAY(arena, CtFlowBranch, step->as.cases.count);
@@ -214,7 +215,7 @@ static bool carry_in_switch(Carrying *c, uint32_t at) {
         choice->as.cases.branches[i] = (CtFlowBranch){branch->tag, without_reads(c, branch->block, i == first)};
         if (choice->as.cases.branches[i].block == NULL) return false;
     }
-    CtFlowStep *only = without_switch(c, choice, first);
+    CtFlowStep *only = c->block->params.count == carried + 1 ? without_switch(c, choice, first) : NULL;
     c->steps[at] = only != NULL ? only : choice;
     return only != NULL ? CT_FIRED("neighbours.neutral") : CT_FIRED("neighbours.first");
 }

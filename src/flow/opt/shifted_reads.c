@@ -291,6 +291,7 @@ static void tell_length(ShiftedReads *p, CtFlowStep *step, const CtFlowVar *arra
         ct_push(p->arena, &args, !is_array ? step->args.items[i] : of_rows ? base : length);
     }
     if (!asks) return;
+    if (of_rows) p->uses[base.var->id]++;
     if (step->kind == FLOW_DIM && !of_rows) { /* a copy of the length: length + 0 */
         step->kind = FLOW_PRIM;
         step->as.prim = PRIM_INT_ADD;
