@@ -141,10 +141,10 @@ static void note_live(const Emit *e, const CtFlowBlock *block, bool *live) {
     for (uint32_t i = block->steps.count; i-- > 0;) {
         const CtFlowStep *step = block->steps.items[i];
         if (is_left_out(step, live)) continue;
-        for (uint32_t j = 0; j < step->args.count; j++)
-            if (step->args.items[j].var != NULL) live[step->args.items[j].var->id] = true;
         uint32_t taken = 0;
-        bool known = step->kind == FLOW_SWITCH && ct_emit_part_choice(e, step, &taken);
+        bool known = step->kind == FLOW_SWITCH && ct_emit_part_choice(e, step, &taken); /* it tests nothing */
+        for (uint32_t j = 0; j < step->args.count && !known; j++)
+            if (step->args.items[j].var != NULL) live[step->args.items[j].var->id] = true;
         for (uint32_t j = 0; j < ct_flow_inner_count(step); j++)
             if (!known || j == taken) note_live(e, ct_flow_inner(step, j), live);
     }
