@@ -267,9 +267,9 @@ static CtPlacedGlobal *placed_global(CtPlaces *w, CtGlobal *global) {
 /* Functions on streams are like any other here, but for `zip [0 ..] xs`. */
 static CtListFunction list_function(const CtCore *core) {
     CtListFunction function = ct_core_list_call(core);
+    bool stream = function == LIST_ITERATE || function == LIST_CYCLE;
     bool pairs = function == LIST_ZIP_FIRST || function == LIST_ZIP_SECOND;
-    return function == LIST_ITERATE || function == LIST_CYCLE || (pairs && !ct_core_list_pairs_stream(core)) ? LIST_NONE
-                                                                                                             : function;
+    return stream || (pairs && !ct_core_list_pairs_stream(core)) ? LIST_NONE : function;
 }
 
 /* A function on lists that is a value: λxs. toList xs. */
