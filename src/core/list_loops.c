@@ -393,12 +393,14 @@ static CtCore *run_elements(CtLists *s, const CtListChain *chain, CtCore *none) 
     return body != NULL ? ct_core_list_map_source(s, &chain->source, x, body) : NULL;
 }
 
-/* The array grows by each element. */
+/* The array grows by each element, unless one is left out at an index. */
 static CtCore *collected_array(CtLists *s, CtCore *list) {
     CtType *element = ct_core_list_element(list->type);
     CtListChain chain;
     CtListStage snoc = {.step = step_snoc, .state = ct_core_type_array(s->p, element)};
     if (element->kind == TYPE_ARRAY || !ct_core_list_chain(s, list, &snoc, &chain)) return NULL;
+    CtCore *but_one = chain.count.most == 1 ? ct_core_list_but_one(s, &chain) : NULL;
+    if (but_one != NULL) return ct_core_list_wrap(s, &chain.around, but_one);
     CtCore *array = ct_core_list_run_chain(s, &chain, ct_core_array_lit(s->p, s->range, element, NULL, 0));
     return array != NULL && CT_FIRED("lists.collected") ? ct_core_list_wrap(s, &chain.around, array) : NULL;
 }
@@ -649,8 +651,23 @@ static CtCore *total_row(CtLists *s, CtCore *body) {
     return of != NULL && ct_core_is_total(of) ? body : NULL;
 }
 
+/* The array of the arrays that a function gives, of which all are made before one of them is found to have another
+ * length than the first: map fst (build n (λi. (row, ()))), since an array of tuples keeps them by reference. */
+static CtCore *array_behind_rows(CtLists *s, const CtCore *array, uint32_t place, CtCore *row) {
+    CtProgram *p = s->p;
+    CtCore *args[] = {array->as.call.args[0], array->as.call.args[1]};
+    const CtLam *lam = array->as.call.args[place]->as.lam;
+    CtCore *pair = ct_core_pair(p, row->range, row, ct_core_unit(p, row->range));
+    args[place] = ct_core_lam(p, array->as.call.args[place]->range, lam->name, lam->params, lam->count, pair);
+    CtCore *rows = ct_core_array(p, s->range, array->as.call.of.array, args, 2);
+    CtVar *each = ct_core_list_var(s, "row", pair->type);
+    CtCore *first = ct_core_lam(p, s->range, NULL, &each, 1, ct_core_proj(p, s->range, ct_core_list_use(s, each), 0));
+    CtCore *mapped[] = {first, rows};
+    return ct_core_array(p, s->range, ARRAY_MAP, mapped, 2);
+}
+
 /* fromList of a list of arrays: an array that is made of another one. An array of arrays fails where an element has
- * another length than the first; so it is only made where nothing else fails before. */
+ * another length than the first; so it is only made at once where nothing else fails before. */
 static CtCore *array_of_arrays(CtLists *s, CtCore *list) {
     s->takes_arrays = true;
     CtCore *array = ct_core_list_to_array(s, list), *inner = array;
@@ -662,7 +679,11 @@ static CtCore *array_of_arrays(CtLists *s, CtCore *list) {
     if (fun == NULL || (*fun)->kind != CORE_LAM || (*fun)->as.lam->origin != NULL) return NULL;
     const CtLam *lam = (*fun)->as.lam;
     CtCore *row = total_row(s, lam->body);
-    if (row == NULL) return NULL;
+    if (row == NULL) {
+        CT_FIRED("lists.rows_of_array");
+        *inner = *array_behind_rows(s, inner, op == ARRAY_MAP ? 0 : 1, lam->body);
+        return array;
+    }
     *fun = ct_core_lam(s->p, (*fun)->range, lam->name, lam->params, lam->count, row);
     inner->range = s->range;
     CT_FIRED("lists.array_of_arrays");

@@ -66,10 +66,21 @@ static void keep_whole(CtPlaces *w) {
     }
 }
 
-/* Lists in lists whose cells the program sees: list_rows.c knows more of them. */
+/* Whether the program sees the cells of a list of rows. */
+static bool is_seen(const CtPlace *list) {
+    return list->is_opened && list->stays && ct_core_list_may_have_rows(list->type);
+}
+
+/* Lists in lists whose cells the program sees, and parts of such: list_rows.c knows more of them. */
 static void keep_rows(CtPlaces *w) {
     for (bool more = true; more;) {
         more = false;
+        for (uint32_t i = 0; i < w->shared.count && w->shared.count <= MOST_SHARED; i++) {
+            const CtPlace *whole = ct_core_place_find(w->shared.items[i].whole);
+            CtPlace *part = ct_core_place_find(w->shared.items[i].part);
+            if (!w->shared.items[i].is_shorter || !is_seen(whole) || is_seen(part)) continue;
+            part->stays = part->is_opened = more = CT_FIRED("lists.kept_part");
+        }
         for (uint32_t i = 0; i < w->terms.count; i++) {
             CtPlace *list = ct_core_place_find(w->terms.items[i].place), *row = list->is_list ? list->parts[0] : NULL;
             if (row == NULL || !list->is_opened || !list->stays || !ct_core_place_find(row)->is_list) continue;

@@ -114,6 +114,20 @@ static bool operation_varies(Shapes *s, CtCore *core) {
     }
 }
 
+/* Of a choice that is the same for all elements, or whose branches fail, but for one. */
+static bool choice_varies(Shapes *s, CtCore *core) {
+    uint32_t count = core->as.cases.count, arrays = 0;
+    bool varies = false;
+    for (uint32_t i = 0; i <= count; i++) {
+        CtCore *one = i < count ? core->as.cases.cases[i].body : core->as.cases.otherwise;
+        if (one == NULL) continue;
+        if (i < count && core->as.cases.cases[i].con->count > 0) return true;
+        arrays += one->kind != CORE_FAIL;
+        varies = shape_varies(s, one) || varies;
+    }
+    return varies || (arrays > 1 && value_varies(s, core->as.cases.scrutinee));
+}
+
 /* Whether the lengths of an array may differ between elements. */
 static bool shape_varies(Shapes *s, CtCore *core) {
     for (; core->kind == CORE_LET; core = core->as.let.body) {
@@ -121,8 +135,13 @@ static bool shape_varies(Shapes *s, CtCore *core) {
         bool array = rhs->type->kind == TYPE_ARRAY;
         bind(s, core->as.let.vars[0], array || value_varies(s, rhs), !array || shape_varies(s, rhs));
     }
-    if (core->kind == CORE_VAR) return ct_map_has(&s->shapes, ct_key(core->as.var));
-    return core->kind != CORE_ARRAY || operation_varies(s, core);
+    switch ((int)core->kind) {
+    case CORE_VAR: return ct_map_has(&s->shapes, ct_key(core->as.var));
+    case CORE_CASE: return choice_varies(s, core);
+    case CORE_FAIL: return false; /* there is no array */
+    case CORE_ARRAY: return operation_varies(s, core);
+    default: return true;
+    }
 }
 
 static bool is_regular(CtLists *s, const CtLam *lam) {
@@ -142,25 +161,6 @@ bool ct_core_list_may_have_rows(const CtType *list) {
     if (!ct_core_list_is_list(list)) return false;
     const CtType *row = ct_core_list_element(list);
     return ct_core_list_is_list(row) && ct_core_list_is_number(ct_core_list_element(row));
-}
-
-/* The array of the lists that a function makes for each element, as one of rows. */
-static CtCore *rows_of(CtLists *s, CtCore *array) {
-    if (array->kind == CORE_LET) {
-        CtCore *body = rows_of(s, array->as.let.body);
-        return body != NULL ? ct_core_let(s->p, array->range, array->as.let.vars[0], array->as.let.rhs, body) : NULL;
-    }
-    if (array->kind != CORE_ARRAY) return NULL;
-    CtArrayOp op = array->as.call.of.array;
-    CtCore **args = array->as.call.args, *fun = op == ARRAY_MAP ? args[0] : op == ARRAY_BUILD ? args[1] : NULL;
-    if (fun == NULL || fun->kind != CORE_LAM) return NULL;
-    const CtLam *lam = fun->as.lam;
-    CtCore *row = ct_core_list_to_array(s, lam->body);
-    if (row == NULL) return NULL;
-    fun = ct_core_lam(s->p, fun->range, lam->name, lam->params, lam->count, row);
-    if (!is_regular(s, fun->as.lam)) return NULL;
-    CtCore *all[] = {op == ARRAY_MAP ? fun : args[0], op == ARRAY_MAP ? args[1] : fun};
-    return ct_core_array(s->p, array->range, op, all, 2);
 }
 
 /* Whether a term calls a global. */
@@ -185,6 +185,32 @@ static CtCore *opened_call(CtLists *s, CtCore *list) {
     if (ct_core_size(&count, global->body, MOST_OPENED) >= MOST_OPENED || calls(s, global->body, global)) return list;
     CT_FIRED("lists.opened_call");
     return ct_core_list_apply(s, global->body, list->as.call.args);
+}
+
+/* The same behind what is bound in front of the call. */
+static CtCore *opened_row(CtLists *s, CtCore *list) {
+    if (list->kind != CORE_LET) return opened_call(s, list);
+    CtCore *body = opened_row(s, list->as.let.body);
+    return ct_core_let(s->p, list->range, list->as.let.vars[0], list->as.let.rhs, body);
+}
+
+/* The array of the lists that a function makes for each element, as one of rows. */
+static CtCore *rows_of(CtLists *s, CtCore *array) {
+    if (array->kind == CORE_LET) {
+        CtCore *body = rows_of(s, array->as.let.body);
+        return body != NULL ? ct_core_let(s->p, array->range, array->as.let.vars[0], array->as.let.rhs, body) : NULL;
+    }
+    if (array->kind != CORE_ARRAY) return NULL;
+    CtArrayOp op = array->as.call.of.array;
+    CtCore **args = array->as.call.args, *fun = op == ARRAY_MAP ? args[0] : op == ARRAY_BUILD ? args[1] : NULL;
+    if (fun == NULL || fun->kind != CORE_LAM) return NULL;
+    const CtLam *lam = fun->as.lam;
+    CtCore *row = ct_core_list_to_array(s, opened_row(s, lam->body));
+    if (row == NULL) return NULL;
+    fun = ct_core_lam(s->p, fun->range, lam->name, lam->params, lam->count, row);
+    if (!is_regular(s, fun->as.lam)) return NULL;
+    CtCore *all[] = {op == ARRAY_MAP ? fun : args[0], op == ARRAY_MAP ? args[1] : fun};
+    return ct_core_array(s->p, array->range, op, all, 2);
 }
 
 CtCore *ct_core_list_rows(CtLists *s, CtCore *list) {
@@ -288,13 +314,15 @@ CtCore *ct_core_list_case(CtLists *s, CtCore *core, CtVar **tail) {
 
 /* ---- alternatives that go on alike ---- */
 
-/* Patterns such as [[x]], once they are tests of lengths, are a tree of tests with one leaf of its own; at all others,
- * what comes next is called. */
+enum { MOST_LEAVES = 4 };
+
+/* Patterns such as [[x]] and [[a, b], [c, d]], once they are tests of lengths, are a tree of tests with one leaf for
+ * each of them; at all others, what comes next is called. */
 typedef struct Tree {
     CtLists *s;
     const CtVar *next;
-    CtCore *leaf; /* with the bindings on the way to it */
-    uint32_t nexts, leaves;
+    CtCore *leaves[MOST_LEAVES], *ways[MOST_LEAVES]; /* as they are, and with the bindings on the way to them */
+    uint32_t nexts, count;
 } Tree;
 
 static bool is_next(const Tree *t, const CtCore *core) {
@@ -305,34 +333,45 @@ static bool is_test(const Tree *t, const CtCore *core) {
     return core->kind == CORE_CASE && core->as.cases.count == 2 && core->as.cases.scrutinee->type == t->s->p->bool_type;
 }
 
-/* The way to the leaf in a tree, NULL where it is elsewhere. */
-static CtCore *way_to_leaf(Tree *t, CtCore *core) {
+/* Finds the leaves of a tree, and how often what comes next is called. */
+static void find_leaves(Tree *t, CtCore *core) {
+    while (core->kind == CORE_LET) core = core->as.let.body;
+    if (is_test(t, core)) {
+        for (uint32_t i = 0; i < 2; i++) find_leaves(t, core->as.cases.cases[i].body);
+    } else if (is_next(t, core)) {
+        t->nexts++;
+    } else {
+        if (t->count < MOST_LEAVES) t->leaves[t->count] = core;
+        t->count++;
+    }
+}
+
+/* The way to a leaf in a tree, NULL where it is elsewhere. */
+static CtCore *way_to(const Tree *t, const CtCore *leaf, CtCore *core) {
     if (core->kind == CORE_LET) {
-        CtCore *body = way_to_leaf(t, core->as.let.body);
+        CtCore *body = way_to(t, leaf, core->as.let.body);
         if (body == NULL) return NULL;
         return ct_core_let(t->s->p, core->range, core->as.let.vars[0], core->as.let.rhs, body);
     }
     if (is_test(t, core)) {
-        CtCore *first = way_to_leaf(t, core->as.cases.cases[0].body);
-        CtCore *second = way_to_leaf(t, core->as.cases.cases[1].body);
-        return first != NULL ? first : second;
+        CtCore *first = way_to(t, leaf, core->as.cases.cases[0].body);
+        return first != NULL ? first : way_to(t, leaf, core->as.cases.cases[1].body);
     }
-    bool next = is_next(t, core);
-    t->nexts += next;
-    t->leaves += !next;
-    return next ? NULL : core;
+    return core == leaf ? core : NULL;
 }
 
-/* The tree with true at the leaf, and false where what comes next is called. */
-static CtCore *tests_of(Tree *t, CtCore *core) {
+/* The tree with true at a leaf, and false elsewhere. */
+static CtCore *tests_of(const Tree *t, const CtCore *leaf, CtCore *core) {
     CtProgram *p = t->s->p;
-    if (core->kind == CORE_LET)
-        return ct_core_let(p, core->range, core->as.let.vars[0], core->as.let.rhs, tests_of(t, core->as.let.body));
-    if (!is_test(t, core)) return ct_core_bool(p, core->range, !is_next(t, core));
+    if (core->kind == CORE_LET) {
+        CtCore *body = tests_of(t, leaf, core->as.let.body);
+        return ct_core_let(p, core->range, core->as.let.vars[0], core->as.let.rhs, body);
+    }
+    if (!is_test(t, core)) return ct_core_bool(p, core->range, core == leaf);
     CtCase *cases = CT_NEW_ARRAY(p->context->arena, CtCase, 2);
     for (uint32_t i = 0; i < 2; i++) {
         cases[i] = core->as.cases.cases[i];
-        cases[i].body = tests_of(t, cases[i].body);
+        cases[i].body = tests_of(t, leaf, cases[i].body);
     }
     return ct_core_case(p, core->range, p->bool_type, core->as.cases.scrutinee, cases, 2, NULL);
 }
@@ -341,11 +380,19 @@ CtCore *ct_core_list_next(CtLists *s, CtCore *let) {
     const CtCore *next = let->as.let.rhs;
     if (next->kind != CORE_LAM || next->as.lam->count != 0 || next->as.lam->origin != NULL) return NULL;
     Tree t = {.s = s, .next = let->as.let.vars[0]};
-    CtCore *leaf = way_to_leaf(&t, let->as.let.body);
-    CtSimplifier count = {.p = s->p};
-    if (t.leaves != 1 || t.nexts < 2 || ct_core_size(&count, leaf, MOST_ON_WAY) >= MOST_ON_WAY) return NULL;
-    leaf = ct_core_copy(s->p, leaf, NULL);
-    if (ct_core_list_occurs(s, leaf, t.next)) return NULL;
+    find_leaves(&t, let->as.let.body);
+    if (t.count == 0 || t.count > MOST_LEAVES || t.nexts < 2) return NULL;
+    for (uint32_t i = 0; i < t.count; i++) {
+        CtSimplifier count = {.p = s->p};
+        t.ways[i] = way_to(&t, t.leaves[i], let->as.let.body);
+        if (ct_core_size(&count, t.ways[i], MOST_ON_WAY) >= MOST_ON_WAY) return NULL;
+        if (ct_core_list_occurs(s, t.leaves[i], t.next)) return NULL;
+    }
     CT_FIRED("lists.next");
-    return ct_core_if(s->p, let->range, tests_of(&t, let->as.let.body), leaf, next->as.lam->body);
+    CtCore *choice = next->as.lam->body;
+    for (uint32_t i = t.count; i-- > 0;) {
+        CtCore *test = ct_core_copy(s->p, tests_of(&t, t.leaves[i], let->as.let.body), NULL);
+        choice = ct_core_if(s->p, let->range, test, ct_core_copy(s->p, t.ways[i], NULL), choice);
+    }
+    return choice;
 }

@@ -530,7 +530,8 @@ CtListSource *ct_core_list_bound_source(CtLists *s, CtVar *var, CtCore *list, Ct
     CtListSource *source = CT_NEW(s->p->context->arena, CtListSource);
     *source = (CtListSource){0};
     if (!ct_core_list_is_list(var->type)) return NULL;
-    if (is_part(list)) return ct_core_list_source(s, list, around, source) ? source : NULL;
+    bool known = list->kind == CORE_VAR && ct_map_get(&s->sources, ct_key(list->as.var)) != NULL;
+    if (known || is_part(list)) return ct_core_list_source(s, list, around, source) ? source : NULL;
     CtCore *array = ct_core_list_to_array(s, list);
     if (array != NULL) source->array = ct_core_list_bind(s, around, var->name->text, array);
     return array != NULL ? source : NULL;
@@ -625,6 +626,13 @@ static CtCore *array_of_choice(CtLists *s, CtCore *list) {
     return ct_core_case(p, list->range, type, list->as.cases.scrutinee, cases, list->as.cases.count, otherwise);
 }
 
+/* A list that is never made, since its pattern does not match. */
+static CtCore *array_of_failure(CtLists *s, const CtCore *fail) {
+    CtType *type = ct_core_type_array(s->p, ct_core_list_element(fail->type));
+    CT_FIRED("lists.failure");
+    return ct_core_fail(s->p, fail->range, type, fail->as.fail.code, fail->as.fail.text, fail->as.fail.message);
+}
+
 /* let (x, y) = pair in list */
 static CtCore *array_of_unpacked(CtLists *s, CtCore *list) {
     CtCore *array = ct_core_list_to_array(s, list->as.let.body);
@@ -674,6 +682,7 @@ static CtCore *array_of_term(CtLists *s, CtCore *list) {
     CtCore *array = list->kind == CORE_CON      ? array_of_cons(s, list)
                     : list->kind == CORE_CASE   ? array_of_choice(s, list)
                     : list->kind == CORE_UNPACK ? array_of_unpacked(s, list)
+                    : list->kind == CORE_FAIL   ? array_of_failure(s, list)
                     : list->kind == CORE_GLOBAL ? array_of_constant(s, list)
                                                 : array_of_call(s, list);
     if (array == NULL) array = ct_core_list_loop_array(s, list);

@@ -38,6 +38,12 @@ bool ct_core_list_chain(CtLists *s, CtCore *list, const CtListStage *last, CtLis
 /* The last state, of these stages and this first one. */
 CtCore *ct_core_list_run_chain(CtLists *s, const CtListChain *chain, CtCore *start);
 
+/* ---- list_but_one.c ---- */
+
+/* The array of the elements that the last stage of a chain puts behind its state, where it leaves out one by its index;
+ * NULL for other chains. */
+CtCore *ct_core_list_but_one(CtLists *s, CtListChain *chain);
+
 /* ---- list_parts.c ---- */
 
 /* Whether a term is `concat list`; the list is its last argument. */

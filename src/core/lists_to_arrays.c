@@ -298,6 +298,20 @@ static bool is_made_anew(const CtCore *list) {
     return function == LIST_MAP || function == LIST_ZIP_WITH || (function == LIST_NONE && list->kind != CORE_VAR);
 }
 
+/* An array in which lists are left that have become arrays: what looks at them looks at these. */
+static CtCore *without_lists(Walk *w, CtCore *array) {
+    CtLists *s = &w->lists;
+    uint32_t count = s->opened.count;
+    CtVar **opened = CT_NEW_ARRAY(s->p->context->arena, CtVar *, count);
+    memcpy(opened, s->opened.items, count * sizeof *opened);
+    bool changed = w->changed;
+    array = visit(w, array);
+    w->changed = changed;
+    s->opened.count = 0;
+    for (uint32_t i = 0; i < count; i++) ct_push(s->p->context->arena, &s->opened, opened[i]);
+    return array;
+}
+
 /* The arrays of the lists that a call makes, and which these are. */
 static CtCore **find_arrays(Walk *w, const CtCore *app, bool rows, bool itself, uint32_t *made) {
     CtLists *s = &w->lists;
@@ -310,6 +324,7 @@ static CtCore **find_arrays(Walk *w, const CtCore *app, bool rows, bool itself, 
         s->range = arg->range;
         s->opened.count = 0;
         CtCore *array = rows ? ct_core_list_rows(s, arg) : ct_core_list_to_array(s, arg);
+        if (array != NULL && rows && is_any_left(s, array)) array = without_lists(w, array);
         if (array == NULL || is_any_left(s, array)) continue;
         arrays[i] = array;
         *made |= 1u << i;
@@ -656,6 +671,7 @@ CtListInput ct_core_lists_to_arrays(CtProgram *p, CtGlobal *const *roots, uint32
     bool all = derivatives || (on_flow && count == 1 && ct_core_list_is_reduced(p, roots[0], !has_values(p)));
     if (p->keeps_calls || !has_sources(p, all && ct_core_list_is_given(p, roots[0]))) return none;
     simplify_callers(p);
+    if (ct_core_full_calls(p)) simplify_callers(p);
     if (all && ct_core_list_recursion(p)) simplify_callers(p);
     CtListBoundary *boundary = all ? ct_core_list_boundary(p, roots[0], arrays) : NULL;
     CtGlobal *entries[] = {roots[0], boundary != NULL ? ct_core_list_boundary_input(boundary).function : NULL};

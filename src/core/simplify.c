@@ -13,6 +13,8 @@
  * λs that have an origin, and the variables that occur in them, are not changed (see CtLam). */
 #include "core/simplify.h"
 
+#include "base/rules.h"
+
 enum {
     ROUNDS = 4,
     MAX_DEPTH = 2500,       /* deeper terms are not simplified */
@@ -79,10 +81,27 @@ static void put_lam_in_sight(CtSimplifier *s, CtCore *array) {
     s->changes++;
 }
 
+/* f ⟨…, fail, …⟩: the failure, where nothing in front of it may fail. NULL: another call. */
+static CtCore *failing_argument(CtSimplifier *s, const CtCore *app) {
+    if (app->kind != CORE_APP || app->as.call.of.fun->kind != CORE_GLOBAL || s->p->keeps_calls) return NULL;
+    for (uint32_t i = 0; i < app->as.call.count; i++) {
+        const CtCore *arg = app->as.call.args[i];
+        if (arg->kind == CORE_FAIL) {
+            s->changes += CT_FIRED("simplify.failing_argument");
+            return ct_core_fail(s->p, arg->range, app->type, arg->as.fail.code, arg->as.fail.text,
+                                arg->as.fail.message);
+        }
+        if (!ct_core_is_total(arg)) return NULL;
+    }
+    return NULL;
+}
+
 static CtCore *simp_call(CtSimplifier *s, CtCore *core) {
     CtCore *copy = ct_core_like(s, core);
     if (core->kind == CORE_APP) copy->as.call.of.fun = simp(s, core->as.call.of.fun);
     copy->as.call.args = simp_args(s, core, core->as.call.count);
+    CtCore *fails = failing_argument(s, copy);
+    if (fails != NULL) return fails;
     if (core->kind == CORE_ARRAY) put_lam_in_sight(s, copy);
     if (core->kind != CORE_PRIM && core->kind != CORE_APP) return copy;
     CtCore *folded = core->kind == CORE_PRIM ? ct_core_fold(s->p, copy) : ct_core_join(s->p, copy);

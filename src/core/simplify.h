@@ -95,6 +95,8 @@ bool ct_core_specialise(CtProgram *p);
 
 /* Makes functions of constants that are functions; true when there were any. */
 bool ct_core_point_free(CtProgram *p);
+/* Makes calls of functions that give functions, with all arguments, calls with all of them; true when there were any. */
+bool ct_core_full_calls(CtProgram *p);
 
 /* ---- fold.c ---- */
 

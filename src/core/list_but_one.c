@@ -1,0 +1,251 @@
+/* A list of all elements but the one at an index, as a minor of a matrix is made of: [x | (i, x) <- zip [0 ..] xs,
+ * i /= k], or [f i | i <- [0 .. n − 1], i /= k]. Its length is known before it is made:
+ *
+ *     foldl (λs x. if i == k then s else snoc s y) [||] xs   →   build (n − (p < n)) (λj. i = j < p ? j : j + 1; y)
+ *                                                                where p = k < 0 ? n : k
+ *
+ * So rows that are made in this way have one length where the rows that they are made of have one. What is computed of
+ * an element in front of the comparison is not computed of the one that is left out: it must not be able to fail. */
+#include "core/list_stages.h"
+
+#include "base/rules.h"
+
+typedef struct ButOne {
+    CtLists *s;
+    CtListChain *chain;
+    const CtLam *pair; /* of the array that the source is: what makes an element of an index; NULL: it is a range */
+    CtCore *count;     /* the number of elements of that array */
+    CtBinding *source; /* that array's */
+    uint32_t number;   /* which component of that is the index, or it and `start` */
+    CtCore *start;     /* an atom, or NULL: 0 */
+    CtVar *state;
+    CtMap elements, numbers, locals; /* variables: an element, the number that says where it is, or bound on the way */
+    CtCore *skipped;                 /* the number of the element that is left out */
+} ButOne;
+
+static CtArena *arena_of(const ButOne *b) { return b->s->p->context->arena; }
+
+static void mark(const ButOne *b, CtMap *marks, CtVar *var) {
+    if (var != NULL) ct_map_set(arena_of(b), marks, ct_key(var), var);
+}
+
+static bool is_marked(const CtMap *marks, const CtCore *core) {
+    return core->kind == CORE_VAR && ct_map_has(marks, ct_key(core->as.var));
+}
+
+/* ---- where elements come from ---- */
+
+/* λi. (start + i, …), the function of the array that `zip [start ..] xs` is. */
+static bool counts(ButOne *b, const CtLam *lam) {
+    if (lam->body->kind != CORE_TUPLE) return false;
+    for (uint32_t i = 0; i < lam->body->as.call.count; i++) {
+        const CtCore *part = lam->body->as.call.args[i];
+        b->start = NULL;
+        if (part->kind == CORE_PRIM && part->as.call.of.prim == PRIM_INT_ADD) {
+            b->start = part->as.call.args[0];
+            part = part->as.call.args[1];
+        }
+        b->number = i;
+        bool outside = b->start == NULL || b->start->kind == CORE_LIT ||
+                       (b->start->kind == CORE_VAR && b->start->as.var != lam->params[0]);
+        if (outside && part->kind == CORE_VAR && part->as.var == lam->params[0]) return true;
+    }
+    return false;
+}
+
+/* The binding of the source's array among those around; what is bound in it is so in front of it then. NULL: the array
+ * is bound elsewhere. */
+static CtBinding *binding_of(ButOne *b) {
+    CtBindings *around = &b->chain->around, all = {0};
+    uint32_t at = UINT32_MAX;
+    for (uint32_t i = 0; i < around->count; i++) {
+        CtBinding one = around->items[i];
+        bool is_source = one.var == b->chain->source.array;
+        for (; is_source && one.rhs->kind == CORE_LET; one.rhs = one.rhs->as.let.body)
+            ct_push(arena_of(b), &all, ((CtBinding){one.rhs->as.let.vars[0], one.rhs->as.let.rhs}));
+        if (is_source) at = all.count;
+        ct_push(arena_of(b), &all, one);
+    }
+    *around = all;
+    return at != UINT32_MAX ? &around->items[at] : NULL;
+}
+
+/* Whether a term may be evaluated twice. */
+static bool is_length(const CtCore *core) {
+    bool length = core->kind == CORE_ARRAY && core->as.call.of.array == ARRAY_LENGTH;
+    return ct_core_is_atom(core) || (length && ct_core_is_atom(core->as.call.args[0]));
+}
+
+/* Whether the components of a pair are total, or read an array where it has elements. */
+static bool is_pair_total(const CtLam *pair, const CtCore *count) {
+    for (uint32_t i = 0; i < pair->body->as.call.count; i++) {
+        const CtCore *part = pair->body->as.call.args[i];
+        if (ct_core_is_total(part)) continue;
+        if (part->kind != CORE_ARRAY || part->as.call.of.array != ARRAY_INDEX || count->kind != CORE_ARRAY)
+            return false;
+        const CtCore *array = part->as.call.args[0], *index = part->as.call.args[1], *of = count->as.call.args[0];
+        if (array->kind != CORE_VAR || of->kind != CORE_VAR || array->as.var != of->as.var) return false;
+        if (index->kind != CORE_VAR || index->as.var != pair->params[0]) return false;
+    }
+    return true;
+}
+
+static bool has_numbers(ButOne *b) {
+    const CtListSource *source = &b->chain->source;
+    b->start = source->from;
+    if (source->row != NULL) return false;
+    if (source->array == NULL)
+        return source->step == NULL || (source->step->kind == CORE_LIT && source->step->as.lit.integer == 1);
+    CtBinding *binding = source->count == NULL ? binding_of(b) : NULL;
+    const CtCore *array = binding != NULL ? binding->rhs : NULL;
+    if (array == NULL || array->kind != CORE_ARRAY || array->as.call.of.array != ARRAY_BUILD) return false;
+    if (array->as.call.args[1]->kind != CORE_LAM || !is_length(array->as.call.args[0])) return false;
+    b->pair = array->as.call.args[1]->as.lam;
+    b->count = array->as.call.args[0];
+    if (b->pair->origin != NULL || !counts(b, b->pair) || !is_pair_total(b->pair, b->count)) return false;
+    b->source = binding;
+    return true;
+}
+
+static bool is_number(const ButOne *b, const CtCore *core) {
+    if (core->kind == CORE_PROJ && b->pair != NULL)
+        return core->as.proj.index == b->number && is_marked(&b->elements, core->as.proj.tuple);
+    return is_marked(&b->numbers, core) || (b->pair == NULL && is_marked(&b->elements, core));
+}
+
+/* ---- the comparison ---- */
+
+static const CtCore *branch(const CtCore *core, bool truth) {
+    for (uint32_t i = 0; i < core->as.cases.count; i++)
+        if ((core->as.cases.cases[i].con == &core->as.cases.scrutinee->type->data->cons[truth]))
+            return core->as.cases.cases[i].body;
+    return core->as.cases.otherwise;
+}
+
+static bool is_choice(const ButOne *b, const CtCore *core) {
+    return core->kind == CORE_CASE && core->as.cases.scrutinee->type == b->s->p->bool_type;
+}
+
+static bool is_truth(const ButOne *b, const CtCore *core, bool truth) {
+    return core != NULL && core->kind == CORE_CON && core->as.call.of.con == &b->s->p->bool_type->data->cons[truth];
+}
+
+/* Goes past what is bound in front of the comparison; NULL where that may fail. */
+static const CtCore *past(ButOne *b, const CtCore *let) {
+    const CtCore *rhs = let->as.let.rhs;
+    if (!ct_core_is_total(rhs)) return NULL;
+    bool element = is_marked(&b->elements, rhs), number = is_number(b, rhs);
+    uint32_t count = let->kind == CORE_UNPACK ? let->as.let.count : 1;
+    for (uint32_t i = 0; i < count; i++) mark(b, &b->locals, let->as.let.vars[i]);
+    if (let->kind == CORE_UNPACK && element && b->pair != NULL) mark(b, &b->numbers, let->as.let.vars[b->number]);
+    if (let->kind == CORE_LET && element) mark(b, &b->elements, let->as.let.vars[0]);
+    if (let->kind == CORE_LET && number) mark(b, &b->numbers, let->as.let.vars[0]);
+    return let->as.let.body;
+}
+
+/* Whether a test says if this is the element to leave out; `*left_out` is what it then is. */
+static bool compares(ButOne *b, const CtCore *test, bool *left_out) {
+    *left_out = true;
+    while (test != NULL && test->kind != CORE_PRIM) {
+        if (test->kind == CORE_LET || test->kind == CORE_UNPACK) {
+            test = past(b, test);
+            continue;
+        }
+        bool negates = is_choice(b, test) && is_truth(b, branch(test, true), false) &&
+                       is_truth(b, branch(test, false), true); /* if test then False else True */
+        if (!negates) return false;
+        test = test->as.cases.scrutinee;
+        *left_out = !*left_out;
+    }
+    if (test == NULL || test->as.call.of.prim != PRIM_INT_EQ) return false;
+    for (uint32_t i = 0; i < 2; i++) {
+        CtCore *number = test->as.call.args[i], *other = test->as.call.args[1 - i];
+        bool outside = other->kind == CORE_LIT || (other->kind == CORE_VAR && !is_marked(&b->locals, other));
+        if (!outside || !is_number(b, number)) continue;
+        b->skipped = other;
+        return true;
+    }
+    return false;
+}
+
+/* The element that a term puts behind the state, with what is bound for it; NULL: it does something else. */
+static CtCore *put_behind(const ButOne *b, CtCore *core) {
+    CtProgram *p = b->s->p;
+    if (core->kind == CORE_LET || core->kind == CORE_UNPACK) {
+        CtCore *body = put_behind(b, core->as.let.body);
+        if (body == NULL) return NULL;
+        if (core->kind == CORE_LET) return ct_core_let(p, core->range, core->as.let.vars[0], core->as.let.rhs, body);
+        return ct_core_unpack(p, core->range, core->as.let.vars, core->as.let.count, core->as.let.rhs, body);
+    }
+    bool snoc = core->kind == CORE_ARRAY && core->as.call.of.array == ARRAY_SNOC &&
+                core->as.call.args[0]->kind == CORE_VAR && core->as.call.args[0]->as.var == b->state;
+    return snoc ? core->as.call.args[1] : NULL;
+}
+
+/* What is put behind the state for an element that is kept. */
+static CtCore *kept(ButOne *b, CtCore *core) {
+    CtProgram *p = b->s->p;
+    if (core->kind == CORE_LET || core->kind == CORE_UNPACK) {
+        CtCore *body = past(b, core) != NULL ? kept(b, core->as.let.body) : NULL;
+        if (body == NULL) return NULL;
+        if (core->kind == CORE_LET) return ct_core_let(p, core->range, core->as.let.vars[0], core->as.let.rhs, body);
+        return ct_core_unpack(p, core->range, core->as.let.vars, core->as.let.count, core->as.let.rhs, body);
+    }
+    bool left_out;
+    if (!is_choice(b, core) || !compares(b, core->as.cases.scrutinee, &left_out)) return NULL;
+    const CtCore *none = branch(core, left_out);
+    bool same = none->kind == CORE_VAR && none->as.var == b->state;
+    return same ? put_behind(b, (CtCore *)branch(core, !left_out)) : NULL;
+}
+
+/* ---- the array ---- */
+
+static CtCore *choose_if_less(ButOne *b, CtCore *x, CtCore *y, CtCore *yes, CtCore *no) {
+    CtProgram *p = b->s->p;
+    return ct_core_if(p, b->s->range, ct_core_prim2(p, b->s->range, PRIM_INT_LT, x, y), yes, no);
+}
+
+/* Nothing reads the source's array. */
+static void leave_out_source(ButOne *b) {
+    CtBindings *around = &b->chain->around;
+    uint32_t at = (uint32_t)(b->source - around->items);
+    for (uint32_t i = at; i + 1 < around->count; i++) around->items[i] = around->items[i + 1];
+    around->count--;
+}
+
+CtCore *ct_core_list_but_one(CtLists *s, CtListChain *chain) {
+    CtProgram *p = s->p;
+    ButOne b = {.s = s, .chain = chain};
+    if (chain->parts != NULL || !has_numbers(&b)) return NULL;
+    b.state = ct_core_list_var(s, "state", chain->first->state);
+    CtVar *x = ct_core_list_var(s, "x", ct_core_list_source_type(s, &chain->source));
+    mark(&b, &b.elements, x);
+    mark(&b, &b.locals, x);
+    CtCore *body = chain->first->step(s, chain->first, ct_core_list_use(s, b.state), ct_core_list_use(s, x));
+    CtCore *element = body != NULL ? kept(&b, body) : NULL;
+    if (element == NULL || ct_core_list_occurs(s, element, b.state)) return NULL;
+    CT_FIRED("lists.but_one");
+    if (b.source != NULL) leave_out_source(&b);
+
+    CtCore *n = b.count != NULL ? ct_core_list_copy(s, b.count) : ct_core_list_count(s, &chain->source);
+    n = ct_core_list_bind_atom(s, &chain->around, "n", n);
+    CtCore *index = b.skipped, *zero = ct_core_int(p, s->range, 0), *one = ct_core_int(p, s->range, 1);
+    if (b.start != NULL && !(b.start->kind == CORE_LIT && b.start->as.lit.integer == 0))
+        index = ct_core_prim2(p, s->range, PRIM_INT_SUB, index, ct_core_list_again(s, b.start));
+    index = ct_core_list_bind_atom(s, &chain->around, "index", index);
+    CtCore *place = choose_if_less(&b, index, zero, ct_core_list_again(s, n), ct_core_list_again(s, index));
+    place = ct_core_list_bind_atom(s, &chain->around, "place", place);
+    CtCore *left_out =
+        choose_if_less(&b, ct_core_list_again(s, place), ct_core_list_again(s, n), one, ct_core_int(p, s->range, 0));
+    CtCore *count = ct_core_prim2(p, s->range, PRIM_INT_SUB, ct_core_list_again(s, n), left_out);
+
+    CtVar *j = ct_core_list_var(s, "j", p->int_type), *i = ct_core_list_var(s, "i", p->int_type);
+    CtCore *next = ct_core_prim2(p, s->range, PRIM_INT_ADD, ct_core_list_use(s, j), ct_core_int(p, s->range, 1));
+    CtCore *at = choose_if_less(&b, ct_core_list_use(s, j), ct_core_list_again(s, place), ct_core_list_use(s, j), next);
+    CtCore *number = ct_core_list_use(s, i);
+    CtCore *taken =
+        b.pair != NULL ? ct_core_list_apply(s, b.pair->node, &number) : ct_core_list_at(s, &chain->source, number);
+    element = ct_core_let(p, s->range, i, at, ct_core_let(p, s->range, x, taken, element));
+    CtCore *args[] = {count, ct_core_lam(p, s->range, NULL, &j, 1, element)};
+    return ct_core_array(p, chain->source.array != NULL ? s->range : chain->source.range, ARRAY_BUILD, args, 2);
+}
