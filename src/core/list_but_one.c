@@ -5,7 +5,8 @@
  *                                                                where p = k < 0 ? n : k
  *
  * So rows that are made in this way have one length where the rows that they are made of have one. What is computed of
- * an element in front of the comparison is not computed of the one that is left out: it must not be able to fail. */
+ * an element in front of the comparison is not computed of the one that is left out: it must not be able to fail. The
+ * program's own recursion that leaves out one element has such an array, too. */
 #include "core/list_stages.h"
 
 #include "base/rules.h"
@@ -200,9 +201,27 @@ static CtCore *kept(ButOne *b, CtCore *core) {
 
 /* ---- the array ---- */
 
-static CtCore *choose_if_less(ButOne *b, CtCore *x, CtCore *y, CtCore *yes, CtCore *no) {
-    CtProgram *p = b->s->p;
-    return ct_core_if(p, b->s->range, ct_core_prim2(p, b->s->range, PRIM_INT_LT, x, y), yes, no);
+static CtCore *choose_if_less(CtLists *s, CtCore *x, CtCore *y, CtCore *yes, CtCore *no) {
+    return ct_core_if(s->p, s->range, ct_core_prim2(s->p, s->range, PRIM_INT_LT, x, y), yes, no);
+}
+
+/* The array of an element for each i < n but `index`, an atom. */
+static CtCore *all_but(CtLists *s, CtBindings *around, CtCore *n, CtCore *index, CtVar *i, CtCore *element,
+                       CtSourceRange range) {
+    CtProgram *p = s->p;
+    CtCore *zero = ct_core_int(p, s->range, 0), *one = ct_core_int(p, s->range, 1);
+    n = ct_core_list_bind_atom(s, around, "n", n);
+    CtCore *place = choose_if_less(s, index, zero, ct_core_list_again(s, n), ct_core_list_again(s, index));
+    place = ct_core_list_bind_atom(s, around, "place", place);
+    CtCore *left_out =
+        choose_if_less(s, ct_core_list_again(s, place), ct_core_list_again(s, n), one, ct_core_int(p, s->range, 0));
+    CtCore *count = ct_core_prim2(p, s->range, PRIM_INT_SUB, ct_core_list_again(s, n), left_out);
+    CtVar *j = ct_core_list_var(s, "j", p->int_type);
+    CtCore *next = ct_core_prim2(p, s->range, PRIM_INT_ADD, ct_core_list_use(s, j), ct_core_int(p, s->range, 1));
+    CtCore *at = choose_if_less(s, ct_core_list_use(s, j), ct_core_list_again(s, place), ct_core_list_use(s, j), next);
+    element = ct_core_let(p, s->range, i, at, element);
+    CtCore *args[] = {count, ct_core_lam(p, s->range, NULL, &j, 1, element)};
+    return ct_core_array(p, range, ARRAY_BUILD, args, 2);
 }
 
 /* Nothing reads the source's array. */
@@ -226,26 +245,164 @@ CtCore *ct_core_list_but_one(CtLists *s, CtListChain *chain) {
     if (element == NULL || ct_core_list_occurs(s, element, b.state)) return NULL;
     CT_FIRED("lists.but_one");
     if (b.source != NULL) leave_out_source(&b);
-
     CtCore *n = b.count != NULL ? ct_core_list_copy(s, b.count) : ct_core_list_count(s, &chain->source);
-    n = ct_core_list_bind_atom(s, &chain->around, "n", n);
-    CtCore *index = b.skipped, *zero = ct_core_int(p, s->range, 0), *one = ct_core_int(p, s->range, 1);
+    CtCore *index = b.skipped;
     if (b.start != NULL && !(b.start->kind == CORE_LIT && b.start->as.lit.integer == 0))
         index = ct_core_prim2(p, s->range, PRIM_INT_SUB, index, ct_core_list_again(s, b.start));
     index = ct_core_list_bind_atom(s, &chain->around, "index", index);
-    CtCore *place = choose_if_less(&b, index, zero, ct_core_list_again(s, n), ct_core_list_again(s, index));
-    place = ct_core_list_bind_atom(s, &chain->around, "place", place);
-    CtCore *left_out =
-        choose_if_less(&b, ct_core_list_again(s, place), ct_core_list_again(s, n), one, ct_core_int(p, s->range, 0));
-    CtCore *count = ct_core_prim2(p, s->range, PRIM_INT_SUB, ct_core_list_again(s, n), left_out);
-
-    CtVar *j = ct_core_list_var(s, "j", p->int_type), *i = ct_core_list_var(s, "i", p->int_type);
-    CtCore *next = ct_core_prim2(p, s->range, PRIM_INT_ADD, ct_core_list_use(s, j), ct_core_int(p, s->range, 1));
-    CtCore *at = choose_if_less(&b, ct_core_list_use(s, j), ct_core_list_again(s, place), ct_core_list_use(s, j), next);
+    CtVar *i = ct_core_list_var(s, "i", p->int_type);
     CtCore *number = ct_core_list_use(s, i);
     CtCore *taken =
         b.pair != NULL ? ct_core_list_apply(s, b.pair->node, &number) : ct_core_list_at(s, &chain->source, number);
-    element = ct_core_let(p, s->range, i, at, ct_core_let(p, s->range, x, taken, element));
-    CtCore *args[] = {count, ct_core_lam(p, s->range, NULL, &j, 1, element)};
-    return ct_core_array(p, chain->source.array != NULL ? s->range : chain->source.range, ARRAY_BUILD, args, 2);
+    element = ct_core_let(p, s->range, x, taken, element);
+    CtSourceRange range = chain->source.array != NULL ? s->range : chain->source.range;
+    return all_but(s, &chain->around, n, index, i, element, range);
+}
+
+/* ---- recursion that leaves out one element ---- */
+
+enum { MOST_NEXT = 4 };
+
+/* remove 0 (_ : xs) = xs;  remove i (x : xs) = x : remove (i − 1) xs;  remove _ [] = [], for a number below, at or
+ * above 0, and a list with a cell or none. */
+typedef struct Removal {
+    const CtGlobal *global;
+    const CtLam *lam;
+    uint32_t number, list; /* its parameters */
+    int sign;
+    bool empty;
+    const CtVar *first, *rest;    /* of the cell */
+    const CtVar *next[MOST_NEXT]; /* what is called where a clause does not match */
+    const CtCore *clauses[MOST_NEXT];
+    uint32_t count;
+} Removal;
+
+static bool is_param(const Removal *r, const CtCore *core, uint32_t param) {
+    return core->kind == CORE_VAR && core->as.var == r->lam->params[param];
+}
+
+static bool is_number_literal(const CtCore *core, int64_t value) {
+    return core->kind == CORE_LIT && core->type->kind == TYPE_INT && core->as.lit.integer == value;
+}
+
+/* What a comparison of the number with 0 or 1 is: 0 or 1; −1: it is another test. */
+static int decided(const Removal *r, const CtCore *test) {
+    if (test->kind != CORE_PRIM || test->as.call.count != 2) return -1;
+    const CtCore *a = test->as.call.args[0], *b = test->as.call.args[1];
+    CtPrim prim = test->as.call.of.prim;
+    if (is_param(r, a, r->number) && is_number_literal(b, 0))
+        return prim == PRIM_INT_EQ   ? r->sign == 0
+               : prim == PRIM_INT_LT ? r->sign < 0
+               : prim == PRIM_INT_LE ? r->sign <= 0
+                                     : -1;
+    if (is_param(r, a, r->number) && is_number_literal(b, 1)) return prim == PRIM_INT_LT ? r->sign <= 0 : -1;
+    if (is_number_literal(a, 0) && is_param(r, b, r->number))
+        return prim == PRIM_INT_EQ   ? r->sign == 0
+               : prim == PRIM_INT_LT ? r->sign > 0
+               : prim == PRIM_INT_LE ? r->sign >= 0
+                                     : -1;
+    return -1;
+}
+
+static const CtCore *branch_of_list(Removal *r, const CtCore *core) {
+    for (uint32_t i = 0; i < core->as.cases.count; i++) {
+        const CtCase *one = &core->as.cases.cases[i];
+        if ((one->con->count == 0) != r->empty) continue;
+        if (!r->empty) r->first = one->vars[0], r->rest = one->vars[1];
+        return one->body;
+    }
+    return core->as.cases.otherwise;
+}
+
+static const CtCore *clause_of(const Removal *r, const CtCore *core) {
+    if (core->kind != CORE_APP || core->as.call.count > 0 || core->as.call.of.fun->kind != CORE_VAR) return NULL;
+    for (uint32_t i = 0; i < r->count; i++)
+        if (core->as.call.of.fun->as.var == r->next[i]) return r->clauses[i];
+    return NULL;
+}
+
+/* What the function gives for such a number and list; NULL: that depends on something else. */
+static const CtCore *result_of(Removal *r) {
+    r->count = 0;
+    r->first = r->rest = NULL;
+    for (const CtCore *core = r->lam->body; core != NULL;) {
+        const CtCore *clause = clause_of(r, core);
+        if (clause != NULL) {
+            core = clause;
+        } else if (core->kind == CORE_LET && core->as.let.rhs->kind == CORE_LAM && r->count < MOST_NEXT) {
+            if (core->as.let.rhs->as.lam->count > 0) return NULL;
+            r->clauses[r->count] = core->as.let.rhs->as.lam->body;
+            r->next[r->count++] = core->as.let.vars[0];
+            core = core->as.let.body;
+        } else if (core->kind == CORE_CASE && is_param(r, core->as.cases.scrutinee, r->list)) {
+            core = branch_of_list(r, core);
+        } else if (core->kind == CORE_CASE) {
+            int truth = decided(r, core->as.cases.scrutinee);
+            if (truth < 0) return NULL;
+            core = branch(core, truth != 0);
+        } else {
+            return core;
+        }
+    }
+    return NULL;
+}
+
+static bool is_rest(const Removal *r, const CtCore *core) {
+    return core->kind == CORE_VAR && r->rest != NULL && core->as.var == r->rest;
+}
+
+/* x : remove (i − 1) xs */
+static bool goes_on(const Removal *r, const CtCore *core) {
+    if (core->kind != CORE_CON || core->as.call.count != 2) return false;
+    const CtCore *first = core->as.call.args[0], *call = core->as.call.args[1];
+    if (first->kind != CORE_VAR || r->first == NULL || first->as.var != r->first || call->kind != CORE_APP)
+        return false;
+    const CtCore *fun = call->as.call.of.fun;
+    if (fun->kind != CORE_GLOBAL || fun->as.global != r->global || !is_rest(r, call->as.call.args[r->list]))
+        return false;
+    const CtCore *less = call->as.call.args[r->number];
+    if (less->kind != CORE_PRIM || less->as.call.count != 2 || !is_param(r, less->as.call.args[0], r->number))
+        return false;
+    bool subtracts = less->as.call.of.prim == PRIM_INT_SUB && is_number_literal(less->as.call.args[1], 1);
+    bool adds = less->as.call.of.prim == PRIM_INT_ADD && is_number_literal(less->as.call.args[1], -1);
+    return subtracts || adds;
+}
+
+static bool is_removal(Removal *r) {
+    for (r->sign = -1; r->sign <= 1; r->sign++) {
+        for (int cell = 0; cell < 2; cell++) {
+            r->empty = cell == 0;
+            const CtCore *result = result_of(r);
+            if (result == NULL) return false;
+            bool whole =
+                is_param(r, result, r->list) || (r->empty && result->kind == CORE_CON && result->as.call.count == 0);
+            bool fits = r->empty       ? whole
+                        : r->sign == 0 ? is_rest(r, result)
+                                       : goes_on(r, result) || (r->sign < 0 && whole);
+            if (!fits) return false;
+        }
+    }
+    return true;
+}
+
+CtCore *ct_core_list_removal(CtLists *s, CtCore *list) {
+    if (list->kind != CORE_APP || list->as.call.count != 2 || list->as.call.of.fun->kind != CORE_GLOBAL) return NULL;
+    const CtGlobal *global = list->as.call.of.fun->as.global;
+    if (global->is_library || global->is_kept || global->body == NULL || global->body->kind != CORE_LAM) return NULL;
+    Removal r = {.global = global, .lam = global->body->as.lam};
+    if (r.lam->origin != NULL || r.lam->count != 2) return NULL;
+    r.number = r.lam->params[0]->type->kind == TYPE_INT ? 0 : 1;
+    r.list = 1 - r.number;
+    bool types = r.lam->params[r.number]->type->kind == TYPE_INT && r.lam->params[r.list]->type == list->type;
+    if (!types || !is_removal(&r)) return NULL;
+    CtBindings around = {0};
+    CtListSource source;
+    CtCore *index = list->as.call.args[r.number];
+    if (!ct_core_is_atom(index) || !ct_core_list_source(s, list->as.call.args[r.list], &around, &source)) return NULL;
+    if (source.row != NULL) return NULL;
+    CT_FIRED("lists.removal");
+    CtVar *i = ct_core_list_var(s, "i", s->p->int_type);
+    CtCore *element = ct_core_list_at(s, &source, ct_core_list_use(s, i));
+    CtCore *array = all_but(s, &around, ct_core_list_count(s, &source), index, i, element, list->range);
+    return ct_core_list_wrap(s, &around, array);
 }

@@ -64,13 +64,34 @@ CtCore *ct_core_list_of_row(CtLists *s, CtType *list, CtCore *row) {
 /* ---- lengths that are the same for all elements ---- */
 
 typedef struct Shapes {
+    CtLists *s;
     CtArena *arena;
     CtMap values, shapes; /* variables whose value, or whose shape, may differ between elements */
 } Shapes;
 
 static bool shape_varies(Shapes *s, CtCore *core);
 
+static bool value_varies(Shapes *s, CtCore *core);
+
+/* The elements of a list that has become an array; NULL: of another term. */
+static const CtListSource *known_source(const Shapes *s, const CtCore *core) {
+    return core->kind == CORE_VAR ? ct_map_get(&s->s->sources, ct_key(core->as.var)) : NULL;
+}
+
+/* Whether the length of such a list, or with `elements` also these, may differ. */
+static bool source_varies(Shapes *s, const CtListSource *source, bool elements) {
+    if (source->from != NULL && elements && value_varies(s, source->from)) return true;
+    if (source->step != NULL && elements && value_varies(s, source->step)) return true;
+    if (source->count != NULL && value_varies(s, source->count)) return true;
+    if (source->array == NULL) return false;
+    return ct_map_has(elements ? &s->values : &s->shapes, ct_key(source->array)) && (elements || source->count == NULL);
+}
+
 static bool value_varies(Shapes *s, CtCore *core) {
+    const CtListSource *list = known_source(s, core);
+    if (list != NULL) return source_varies(s, list, true);
+    list = ct_core_list_call(core) == LIST_LENGTH ? known_source(s, core->as.call.args[0]) : NULL;
+    if (list != NULL) return source_varies(s, list, false);
     if (core->kind == CORE_VAR) return ct_map_has(&s->values, ct_key(core->as.var));
     if (core->kind == CORE_ARRAY && core->as.call.of.array == ARRAY_LENGTH)
         return shape_varies(s, core->as.call.args[0]);
@@ -145,7 +166,7 @@ static bool shape_varies(Shapes *s, CtCore *core) {
 }
 
 static bool is_regular(CtLists *s, const CtLam *lam) {
-    Shapes shapes = {.arena = s->p->context->arena};
+    Shapes shapes = {.s = s, .arena = s->p->context->arena};
     for (uint32_t i = 0; i < lam->count; i++)
         bind(&shapes, lam->params[i], true, lam->params[i]->type->kind != TYPE_ARRAY);
     return !shape_varies(&shapes, lam->body);

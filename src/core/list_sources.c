@@ -483,8 +483,8 @@ static CtCore *array_of_call(CtLists *s, CtCore *list) {
     case LIST_AT: return ct_core_list_row_at(s, list);
     case LIST_APPEND: return array_of_append(s, list);
     case LIST_REVERSE: return array_of_reverse(s, list);
+    case LIST_NONE: return ct_core_list_removal(s, list);
     case LIST_OF_ARRAY:
-    case LIST_NONE:
     case LIST_FILTER:
     case LIST_FOLDL:
     case LIST_FOLDR:

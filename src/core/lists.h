@@ -130,6 +130,11 @@ CtCore *ct_core_list_stream_pairs(CtLists *s, CtCore *list, bool stream_first);
 /* Whether it would have one, if the list has. */
 bool ct_core_list_pairs_stream(const CtCore *app);
 
+/* ---- list_but_one.c ---- */
+
+/* The array of the list that a recursive function of the program gives, which leaves out one element; NULL for others. */
+CtCore *ct_core_list_removal(CtLists *s, CtCore *list);
+
 /* ---- list_rows.c ---- */
 
 /* The list, of this type, with the elements of a row. */

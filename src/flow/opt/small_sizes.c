@@ -97,6 +97,8 @@ static CtFlowArg first_length(Walk *w, const CtFlowArg *array, const CtFlowStep 
     if (made == NULL) return ct_flow_none();
     if (ct_flow_is_items(made)) return ct_flow_int(&w->b, made->args.count);
     if (ct_flow_is_bulk(made, ARRAY_SLICE)) return made->args.items[1];
+    if (ct_flow_is_bulk(made, ARRAY_REVERSE))
+        return first_length(w, &made->args.items[0], maker(w, &made->args.items[0]));
     bool loop = made->kind == FLOW_LOOP && !made->as.loop.initial;
     return loop && ct_flow_result_index(made, array->var) >= made->as.loop.carried ? made->args.items[0]
                                                                                    : ct_flow_none();
@@ -118,7 +120,8 @@ static bool find_length(Walk *w, const CtFlowArg *array, uint32_t dimension, CtF
     /* An array without rows may have rows of length 0. */
     if (made == NULL || !ct_flow_is_int_literal(&count) || count.lit.integer <= 0) return false;
     if (made->kind == FLOW_ITEMS) return find_length(w, &made->args.items[0], dimension - 1, length);
-    if (made->kind == FLOW_BULK) return find_length(w, &made->args.items[2], dimension, length);
+    if (ct_flow_is_bulk(made, ARRAY_SLICE)) return find_length(w, &made->args.items[2], dimension, length);
+    if (ct_flow_is_bulk(made, ARRAY_REVERSE)) return find_length(w, &made->args.items[0], dimension, length);
     if (!is_map(w, made) || !find_element(w, made, 0, &rows)) return false;
     return find_length(w, &rows.items[ct_flow_result_index(made, array->var)], dimension - 1, length);
 }
@@ -163,6 +166,12 @@ static bool walk_read(Walk *w, CtFlowCopy *copy, const CtFlowStep *step) {
         if (ct_flow_is_bulk(made, ARRAY_SLICE)) {
             array = made->args.items[2];
             indices[0] = sum_of(w, step->range, indices[0], made->args.items[0]);
+        } else if (ct_flow_is_bulk(made, ARRAY_REVERSE)) {
+            CtFlowArg length = first_length(w, &array, made);
+            if (!ct_flow_is_int_literal(&length) || !ct_flow_is_int_literal(&indices[0])) break;
+            array = made->args.items[0];
+            indices[0] = ct_flow_int(&w->b, length.lit.integer - 1 - indices[0].lit.integer);
+            CT_FIRED("small_sizes.reversed");
         } else {
             if (!step_into(w, &array, made, &indices[0])) break;
             indices++;
