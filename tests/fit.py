@@ -58,6 +58,9 @@ logOf a = a - log a
 nowhere :: Double -> Double
 nowhere a = sqrt (a - 2)
 
+kink :: (Double, Double) -> Double
+kink (a, b) = sqrt (a * a) + (b - 1) ^ 2
+
 root :: Double -> Array Double -> Double
 root a xs = sum (map (\\x -> x * sqrt (a * a)) xs)
 
@@ -241,6 +244,9 @@ def check_ends(command):
     expect("its place", "E0515]: sqrt (-1.0) is NaN" in done.stderr and "nowhere a = sqrt (a - 2)" in done.stderr, done.stderr)
     done = command.raw("root", "--start", "0", "--data", "[4]")
     expect("the place of a NaN in the gradient", "the gradient holds NaN" in done.stderr and "E0515]: 0.0 * Infinity is NaN" in done.stderr, done.stderr)
+    for method in ("lbfgs", "newton", "adam"):
+        done = command.raw("kink", "--start", "[0, 1]", "--method", method)
+        expect(f"a NaN before a number in the gradient, by {method}", done.returncode == 1 and "E0515" in done.stderr, done.stdout + done.stderr)
     done = command.raw("steep", "--start", "1000", "--method", "sgd", "--json")
     expect("the place of an infinity", '"code":"E0515"' in done.stderr and "exp 1000.0 is Infinity" in done.stderr, done.stderr)
     done = command.raw("fails", "--start", "3", "--data", "[1, 2]")

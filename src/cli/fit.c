@@ -160,8 +160,7 @@ static int finish(Run *run) {
     cotan_error *error = cli_fit_model_gradient(run->model, run->best, &run->best_value, run->gradient);
     if (error != NULL) return cli_report(run->options, error);
     run->norm = 0;
-    for (size_t i = 0; i < run->count; i++)
-        if (!(fabs(run->gradient[i]) <= run->norm)) run->norm = fabs(run->gradient[i]);
+    for (size_t i = 0; i < run->count; i++) run->norm = cli_fit_run_larger(run->norm, run->gradient[i]);
     return status;
 }
 

@@ -125,6 +125,8 @@ bool cli_fit_run_evaluate(Run *run, const double *x, double *value, double *grad
 /* Ends a step at run->x with run->value and run->gradient: keeps the best point, logs, shows, stops where it has to.
  * False when the descent ends. */
 bool cli_fit_run_step(Run *run);
+/* The larger of a norm so far and |g|; NaN, which is no number to compare with, once either is. */
+double cli_fit_run_larger(double norm, double g);
 /* x within the bounds. */
 void cli_fit_run_project(const Run *run, double *x);
 /* Lets Ctrl-C end a descent in this context instead of the command. */

@@ -156,6 +156,8 @@ bool cli_fit_run_evaluate(Run *run, const double *x, double *value, double *grad
     return false;
 }
 
+double cli_fit_run_larger(double norm, double g) { return isnan(norm) || fabs(g) <= norm ? norm : fabs(g); }
+
 /* The largest of the gradient's numbers that the bounds let x follow. */
 static double norm_of(const Run *run) {
     double norm = 0;
@@ -163,7 +165,7 @@ static double norm_of(const Run *run) {
         double g = run->gradient[i];
         if (run->lower != NULL && run->x[i] <= run->lower[i] && g > 0) continue;
         if (run->upper != NULL && run->x[i] >= run->upper[i] && g < 0) continue;
-        if (!(fabs(g) <= norm)) norm = fabs(g);
+        norm = cli_fit_run_larger(norm, g);
     }
     return norm;
 }
