@@ -49,6 +49,12 @@ both (a, b) = [|a - b, a + b - 1|]
 twoWells :: Double -> Double
 twoWells a = (a * a - 4) ^ 2 + a
 
+pairs :: Double -> (Array Double, Array Double) -> Double
+pairs a x = (a - sum (fst x)) ^ 2 + sum (snd x)
+
+twice :: Double -> Array Point -> Array Point -> Double
+twice a left right = sum (map x left) * a ^ 2 + sum (map x right)
+
 flat :: (Double, Double) -> Double
 flat (a, _) = a * a
 
@@ -190,6 +196,10 @@ def check_csv(command):
     command.write("values.csv", "other,value\na,1\nb,2.5\nc,4\n")
     found = command.found("a column of a parameter's name", "mean", "--start", "0", "--data", "@values.csv")
     expect("the mean", near(found["parameters"], 2.5), found)
+    command.write("pair.csv", "x,y,n,on\n1,2,3,true\n3,4,5,true\n")
+    for loss in ("pairs", "twice"):
+        command.refused(f"{loss}: one column for two parts", r"of the data would both take the column `x`", loss, "--start", "0", "--data",
+                        "@pair.csv")
 
 
 def check_batches(command):

@@ -16,15 +16,27 @@ static const char *column_name(const Model *m, const cotan_slot *slot) {
     return k + 1 < m->arity ? m->names[k + 1] : "";
 }
 
+/* The buffer before the `count`th that takes the same column; NULL: there is none. */
+static const char *taken_by(const Model *m, const CsvColumn *columns, size_t count, const char *name) {
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(columns[i].name, name) == 0) return cotan_function_signature(m->data)->in[i].path;
+    return NULL;
+}
+
 /* The columns that the buffers take. */
 static bool find_columns(const Model *m, CsvColumn *columns, size_t *count, int *status) {
     const cotan_signature *signature = cotan_function_signature(m->data);
     for (size_t i = 0; i < m->data_slots; i++) {
         const cotan_slot *slot = &signature->in[i];
-        const char *name = column_name(m, slot);
+        const char *name = column_name(m, slot), *other = taken_by(m, columns, *count, name);
         if (slot->rank != 1 || name[0] == '\0') {
             *status = cli_complain(m->options, "a CSV file has columns, and %s of the data is %s", slot->path,
                                    slot->rank != 1 ? "not an array of numbers" : "an argument without a name");
+            return false;
+        }
+        if (other != NULL) {
+            *status = cli_complain(m->options, "%s and %s of the data would both take the column `%s` of a CSV file",
+                                   other, slot->path, name);
             return false;
         }
         columns[i] = (CsvColumn){.element = slot->element, .name = strdup(name)};
