@@ -55,6 +55,12 @@ pairs a x = (a - sum (fst x)) ^ 2 + sum (snd x)
 twice :: Double -> Array Point -> Array Point -> Double
 twice a left right = sum (map x left) * a ^ 2 + sum (map x right)
 
+someWells :: Double -> Array Double -> Double
+someWells a xs = sum (map (\\x -> x * twoWells a) xs)
+
+below :: Double -> Double
+below a = a - 100
+
 flat :: (Double, Double) -> Double
 flat (a, _) = a * a
 
@@ -236,6 +242,16 @@ def check_bounds(command):
     expect("one well", near(found["parameters"], 1.9671, 1e-2), found)
     found = command.found("restarts", "twoWells", "--start", "1.9", "--restarts", "10", "--lower", "-4", "--upper", "4")
     expect("restarts find the lower well", near(found["parameters"], -2.0306, 1e-2), found)
+    for k in range(1, 7):
+        found = command.found(f"{k} restarts", "twoWells", "--start", "-1.9", "--method", "slsqp", "--constraint", "below", "--restarts", str(k),
+                              "--lower", "-4", "--upper", "4")
+        expect(f"{k} restarts keep the lower well within constraints", near(found["parameters"], -2.0306, 1e-2), found)
+        found = command.found(f"{k} restarts", "someWells", "--start", "-1.9", "--data", "[1, 1, 1, 1]", "--method", "adam", "--batch", "2", "--rate",
+                              "0.05", "--steps", "300", "--restarts", str(k), "--lower", "-4", "--upper", "4")
+        expect(f"{k} restarts keep the lower well of batches", near(found["parameters"], -2.0306, 1e-2), found)
+    found = command.found("steps of the best", "twoWells", "--start", "-2.03", "--restarts", "3")
+    alone = command.found("the best alone", "twoWells", "--start", "-2.03")
+    expect("steps of the best", found["steps"] == alone["steps"] and near(found["parameters"], -2.0306, 1e-2), (found, alone))
     command.refused("bounds the wrong way", "lower bound, 1, above the upper, 0.5", "rosenbrock", "--start", "[0, 0]", "--lower", "wrongWay",
                     "--upper", "high")
     command.refused("bounds of another type", "E03", "rosenbrock", "--start", "[0, 0]", "--lower", "disc", status=1)

@@ -121,13 +121,24 @@ static bool may_begin_again(const Run *run) {
            run->ending == OUT_OF_STEPS;
 }
 
+/* Steps and ending are those of the descent that has found the best point, unless a limit has ended them all. */
 static void descend(Run *run, const FitMethod *method, const double *start) {
-    uint64_t least = run->steps;
+    uint64_t least = run->steps, steps = least;
+    Ending ending = GOES_ON;
     for (uint64_t k = 0; k == 0 || (k <= run->options->restarts && may_begin_again(run)); k++) {
         if (k > 0) begin_again(run, start);
         run->steps = least;
+        run->improved = false;
         run->ending = run->steps < run->most_steps ? GOES_ON : OUT_OF_STEPS;
         if (run->ending == GOES_ON) method->descend(run);
+        cli_fit_run_end(run);
+        if (k > 0 && !run->improved) continue;
+        ending = run->ending;
+        steps = run->steps;
+    }
+    if (may_begin_again(run)) {
+        run->ending = ending;
+        run->steps = steps;
     }
     if (run->draws) fputs("\r\033[K", stderr);
 }
@@ -150,10 +161,9 @@ static void tell_place(const Run *run) {
     cli_report(o, error);
 }
 
-/* Value and gradient of all rows at the best point, or, of batches, at the last. */
+/* Value and gradient of all rows at the best point. */
 static int finish(Run *run) {
     if (run->error != NULL) return cli_report(run->options, run->error);
-    if (run->batch > 0) memcpy(run->best, run->x, run->count * sizeof *run->best);
     Ending ending = run->ending;
     int status = ending == NOT_A_NUMBER || ending == INTERRUPTED || ending == FAILED ? EXIT_PROGRAM : EXIT_DONE;
     if (ending == NOT_A_NUMBER) tell_place(run);

@@ -76,6 +76,9 @@ typedef struct Constraint {
 bool cli_fit_constraint_make(Constraint *constraint, Model *model, const char *name, bool equality, int *status);
 /* The numbers at x, and, unless NULL, their Jacobian, a row for each number. */
 cotan_error *cli_fit_constraint_at(const Constraint *constraint, const double *x, double *values, double *jacobian);
+/* The largest number at x that is not as it must be, beyond the tolerance and what 1e-6 of each parameter changes;
+ * 0: the constraint is met there, to that. */
+cotan_error *cli_fit_constraint_excess(const Constraint *constraint, const double *x, double tolerance, double *excess);
 
 /* ---- fit_run.c: what all methods share ---- */
 
@@ -102,6 +105,11 @@ typedef struct Run {
     bool bad_is_nan;                /* the gradient there holds a NaN */
     double *best, *lower, *upper;   /* lower, upper: NULL without bounds */
     double value, best_value, norm; /* norm: the largest |gradient| */
+    double best_excess;             /* by which the best point does not meet the constraints */
+    /* whether the best point is found among the last of the descents, and not of all steps: the value of a batch says
+     * little of the whole, and a step need not meet the constraints; and whether a descent has ended so far */
+    bool by_ends, ended;
+    bool improved; /* the best point is of this descent */
     uint64_t steps, most_steps, evaluations;
     double started, limit, told; /* seconds; limit 0: none */
     double tolerance, rate;
@@ -125,6 +133,8 @@ bool cli_fit_run_evaluate(Run *run, const double *x, double *value, double *grad
 /* Ends a step at run->x with run->value and run->gradient: keeps the best point, logs, shows, stops where it has to.
  * False when the descent ends. */
 bool cli_fit_run_step(Run *run);
+/* Ends a descent: compares its last point with those of others, where steps do not tell which point is best. */
+void cli_fit_run_end(Run *run);
 /* The larger of a norm so far and |g|; NaN, which is no number to compare with, once either is. */
 double cli_fit_run_larger(double norm, double g);
 /* x within the bounds. */

@@ -1,5 +1,5 @@
-/* --checkpoint: a text file with the best point, or the last where steps see batches, in hexadecimal digits so that no
- * bit is lost. */
+/* --checkpoint: a text file with the best point, or the last where steps do not tell which is best, in hexadecimal
+ * digits so that no bit is lost. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -15,7 +15,7 @@ bool cli_fit_checkpoint_write(const Run *run, int *status) {
     if (out != NULL) {
         fprintf(out, "%s\nsteps %llu\nrandom %llu\nnumbers %zu\n", title, (unsigned long long)run->steps,
                 (unsigned long long)run->random, run->count);
-        const double *x = run->batch > 0 ? run->x : run->best;
+        const double *x = run->by_ends && !run->ended ? run->x : run->best;
         for (size_t i = 0; i < run->count; i++) fprintf(out, "%a\n", x[i]);
         fclose(out);
     }

@@ -1,4 +1,5 @@
 /* Constraints: functions of the parameters, with Jacobians by reverse mode, a row at a time. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -71,5 +72,23 @@ cotan_error *cli_fit_constraint_at(const Constraint *c, const double *x, double 
     free(in);
     free(gradient);
     free(weights);
+    return error;
+}
+
+cotan_error *cli_fit_constraint_excess(const Constraint *c, const double *x, double tolerance, double *excess) {
+    size_t n = c->model->count;
+    double *values = calloc(c->count + 1, sizeof *values), *jacobian = calloc(c->count * n + 1, sizeof *jacobian);
+    cotan_error *error = NULL;
+    *excess = values != NULL && jacobian != NULL ? 0 : (double)INFINITY;
+    if (values != NULL && jacobian != NULL) error = cli_fit_constraint_at(c, x, values, jacobian);
+    for (size_t i = 0; i < c->count && values != NULL && jacobian != NULL && error == NULL; i++) {
+        double number = c->equality ? fabs(values[i]) : values[i], change = 0;
+        for (size_t k = 0; k < n; k++) change += fabs(jacobian[i * n + k] * x[k]);
+        if (isnan(number)) number = (double)INFINITY;
+        double slack = isfinite(change) ? fmax(tolerance, 1e-6 * change) : tolerance;
+        if (!(number <= slack)) *excess = fmax(*excess, number);
+    }
+    free(values);
+    free(jacobian);
     return error;
 }

@@ -79,7 +79,6 @@ static void minimise(Run *run, nlopt_algorithm algorithm) {
         memcpy(run->x, x, run->count * sizeof *x);
     }
     if (run->ending == GOES_ON) run->ending = ending_of(result);
-    if (made && run->constraint_count > 0) memcpy(run->best, run->x, run->count * sizeof *run->best);
     nlopt_destroy(opt);
     free(x);
 }

@@ -114,6 +114,7 @@ bool cli_fit_run_make(Run *run, Model *model, int *status) {
     run->started = run->told = now();
     run->draws = isatty(STDERR_FILENO) && !run->options->json;
     if (!read_numbers(run, status) || !read_bounds(run, status) || !read_constraints(run, status)) return false;
+    run->by_ends = run->batch > 0 || run->constraint_count > 0;
     if (!cli_fit_checkpoint_read(run, status)) return false;
     cli_fit_run_project(run, run->x);
     if (run->options->plot != NULL) run->plot = open_memstream(&run->plotted, &run->plotted_size);
@@ -188,14 +189,41 @@ static void keep_bad(Run *run) {
     run->bad_is_nan = isnan(run->norm);
 }
 
+/* The current point is the best so far. */
+static void keep(Run *run, double value) {
+    run->best_value = value;
+    run->improved = true;
+    memcpy(run->best, run->x, run->count * sizeof *run->best);
+}
+
+/* The last point of a descent is the best so far if it meets the constraints better, or as well with a lower value. */
+static cotan_error *compare_end(Run *run) {
+    double value, excess = 0, one;
+    cotan_error *error = cli_fit_model_gradient(run->model, run->x, &value, NULL);
+    for (int i = 0; i < run->constraint_count && error == NULL; i++) {
+        error = cli_fit_constraint_excess(&run->constraints[i], run->x, run->tolerance, &one);
+        if (error == NULL) excess = fmax(excess, one);
+    }
+    if (error != NULL) return error;
+    if (!isfinite(value)) value = (double)INFINITY;
+    if (!run->ended || excess < run->best_excess || (excess == run->best_excess && value <= run->best_value)) {
+        keep(run, value);
+        run->best_excess = excess;
+    }
+    run->ended = true;
+    return NULL;
+}
+
+void cli_fit_run_end(Run *run) {
+    if (!run->by_ends || run->error != NULL) return;
+    run->error = compare_end(run);
+    if (run->error != NULL) run->ending = FAILED;
+}
+
 bool cli_fit_run_step(Run *run) {
     run->steps++;
     run->norm = norm_of(run);
-    bool counts = run->batch == 0; /* the value of a batch says little of the whole */
-    if (isfinite(run->value) && (!counts || run->value <= run->best_value)) {
-        run->best_value = run->value;
-        memcpy(run->best, run->x, run->count * sizeof *run->best);
-    }
+    if (!run->by_ends && isfinite(run->value) && run->value <= run->best_value) keep(run, run->value);
     if (run->log != NULL)
         fprintf(run->log, "%llu,%.17g,%.17g,%.3f\n", (unsigned long long)run->steps, run->value, run->norm,
                 now() - run->started);
@@ -205,7 +233,7 @@ bool cli_fit_run_step(Run *run) {
     if (!isfinite(run->value) || !isfinite(run->norm)) {
         run->ending = NOT_A_NUMBER;
         keep_bad(run);
-    } else if (counts && run->constraint_count == 0 && run->norm <= run->tolerance * fmax(1, fabs(run->value)))
+    } else if (!run->by_ends && run->norm <= run->tolerance * fmax(1, fabs(run->value)))
         run->ending = CONVERGED;
     else if (run->steps >= run->most_steps)
         run->ending = OUT_OF_STEPS;
