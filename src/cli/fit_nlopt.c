@@ -11,10 +11,18 @@ typedef struct Objective {
     nlopt_opt opt;
 } Objective;
 
+/* A method whose own numbers have overflowed asks for points of NaNs, without end. */
+static bool is_lost(unsigned n, const double *x) {
+    for (unsigned i = 0; i < n; i++)
+        if (isnan(x[i])) return true;
+    return false;
+}
+
 /* A point at which the method evaluates is a step of ours: NLopt does not say which of them it accepts. */
 static double objective(unsigned n, const double *x, double *gradient, void *data) {
     Objective *o = data;
     Run *run = o->run;
+    if (run->ending == GOES_ON && is_lost(n, x)) run->ending = NO_PROGRESS;
     if (run->ending != GOES_ON || !cli_fit_run_evaluate(run, x, &run->value, run->gradient)) {
         nlopt_force_stop(o->opt);
         return (double)INFINITY;
@@ -24,9 +32,8 @@ static double objective(unsigned n, const double *x, double *gradient, void *dat
     bool feasible = isfinite(run->value);
     if (!cli_fit_run_step(run)) {
         if (run->ending == NOT_A_NUMBER && !feasible && run->evaluations > 1)
-            run->ending = GOES_ON; /* the line search goes around it */
-        else
-            nlopt_force_stop(o->opt);
+            run->ending = run->steps < run->most_steps ? GOES_ON : OUT_OF_STEPS; /* the line search goes around it */
+        if (run->ending != GOES_ON) nlopt_force_stop(o->opt);
     }
     return feasible ? run->value : (double)INFINITY;
 }
