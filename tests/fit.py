@@ -61,6 +61,16 @@ someWells a xs = sum (map (\\x -> x * twoWells a) xs)
 below :: Double -> Double
 below a = a - 100
 
+squares, ten, over, under, large :: (Double, Double) -> Double
+squares (a, b) = a * a + b * b
+ten (a, b) = a * b - 10
+over (a, _) = 1 - a
+under (a, _) = a + 1
+large (a, _) = a ^ 3 - 2e15
+
+corner :: (Double, Double) -> Array Double
+corner (a, b) = [|a + b - 1, a - 0.2|]
+
 flat :: (Double, Double) -> Double
 flat (a, _) = a * a
 
@@ -106,12 +116,14 @@ def expect(what, holds, shown=""):
 
 
 class Command:
+    LONGEST = 60
+
     def __init__(self, cotan, folder):
         self.cotan, self.folder = cotan, folder
 
     def raw(self, *words, **more):
-        return subprocess.run([self.cotan, "fit", "fit.cot", *words], cwd=self.folder, capture_output=True, text=True, timeout=300,
-                              **more)
+        return subprocess.run([self.cotan, "fit", "fit.cot", *words], cwd=self.folder, capture_output=True, text=True,
+                              timeout=self.LONGEST, **more)
 
     def found(self, what, *words, status=0):
         done = self.raw(*words, "--json")
@@ -242,6 +254,16 @@ def check_bounds(command):
     expect("one well", near(found["parameters"], 1.9671, 1e-2), found)
     found = command.found("restarts", "twoWells", "--start", "1.9", "--restarts", "10", "--lower", "-4", "--upper", "4")
     expect("restarts find the lower well", near(found["parameters"], -2.0306, 1e-2), found)
+    command.refused("a constraint that is not met", "the constraint `corner` is not met: it is off by 5$", "squares", "--start", "[3, 3]", "--method",
+                    "slsqp", "--equality", "ten", "--constraint", "corner", status=1)
+    for other in ("under", "corner"):
+        found = command.found("constraints that contradict each other", "squares", "--start", "[0, 0]", "--method", "slsqp", "--constraint",
+                              f"over,{other}", status=1)
+        expect("constraints that contradict each other", found["ending"] == "the constraints are not met", found)
+    found = command.found("a constraint of large numbers", "squares", "--start", "[126000, 0]", "--method", "slsqp", "--equality", "large")
+    expect("a constraint of large numbers", near(found["parameters"][0] ** 3, 2e15), found)
+    found = command.found("a method that has lost its way ends", "squares", "--start", "[9e4, 1]", "--method", "slsqp", "--equality", "large", status=1)
+    expect("a method that has lost its way ends", found["steps"] <= 1000, found)
     for k in range(1, 7):
         found = command.found(f"{k} restarts", "twoWells", "--start", "-1.9", "--method", "slsqp", "--constraint", "below", "--restarts", str(k),
                               "--lower", "-4", "--upper", "4")

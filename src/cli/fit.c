@@ -11,6 +11,7 @@
 static const char *ending_text(const Run *run) {
     switch (run->ending) {
     case CONVERGED: return "converged";
+    case NOT_MET: return "the constraints are not met";
     case NO_PROGRESS: return "no further decrease within rounding errors";
     case OUT_OF_STEPS: return "stopped after --steps";
     case OUT_OF_TIME: return "stopped after --time";
@@ -140,6 +141,7 @@ static void descend(Run *run, const FitMethod *method, const double *start) {
         run->ending = ending;
         run->steps = steps;
     }
+    if (run->not_met != NULL && (run->ending == CONVERGED || run->ending == NO_PROGRESS)) run->ending = NOT_MET;
     if (run->draws) fputs("\r\033[K", stderr);
 }
 
@@ -161,12 +163,21 @@ static void tell_place(const Run *run) {
     cli_report(o, error);
 }
 
+static void tell_constraint(const Run *run) {
+    char number[CLI_REAL];
+    if (run->options->json) return;
+    fprintf(stderr, "note: the constraint `%s` is not met: it is off by %s\n", run->not_met->name,
+            cli_real(number, "%g", run->best_excess));
+}
+
 /* Value and gradient of all rows at the best point. */
 static int finish(Run *run) {
     if (run->error != NULL) return cli_report(run->options, run->error);
     Ending ending = run->ending;
-    int status = ending == NOT_A_NUMBER || ending == INTERRUPTED || ending == FAILED ? EXIT_PROGRAM : EXIT_DONE;
+    bool wrong = ending == NOT_A_NUMBER || ending == INTERRUPTED || ending == FAILED || ending == NOT_MET;
+    int status = wrong ? EXIT_PROGRAM : EXIT_DONE;
     if (ending == NOT_A_NUMBER) tell_place(run);
+    if (run->not_met != NULL) tell_constraint(run);
     cotan_error *error = cli_fit_model_gradient(run->model, run->best, &run->best_value, run->gradient);
     if (error != NULL) return cli_report(run->options, error);
     run->norm = 0;

@@ -65,15 +65,15 @@ bool cli_fit_data_read(Model *model, int *status);
 /* Functions of the parameters whose numbers must not be positive, or must be 0. */
 typedef struct Constraint {
     Model *model;
-    const char *name;
+    char *name;
     cotan_function *value, *pullback;
     size_t count; /* of its numbers */
     bool equality;
     struct Run *run;
 } Constraint;
 
-/* Makes the functions and counts the numbers. False after reporting an error. */
-bool cli_fit_constraint_make(Constraint *constraint, Model *model, const char *name, bool equality, int *status);
+/* Makes the functions and counts the numbers; name is the constraint's then. False after reporting an error. */
+bool cli_fit_constraint_make(Constraint *constraint, Model *model, char *name, bool equality, int *status);
 /* The numbers at x, and, unless NULL, their Jacobian, a row for each number. */
 cotan_error *cli_fit_constraint_at(const Constraint *constraint, const double *x, double *values, double *jacobian);
 /* The largest number at x that is not as it must be, beyond the tolerance and what 1e-6 of each parameter changes;
@@ -89,6 +89,7 @@ typedef enum Ending {
     OUT_OF_STEPS,
     OUT_OF_TIME,
     INTERRUPTED,
+    NOT_MET,      /* it has ended, at a point that does not meet the constraints */
     NOT_A_NUMBER, /* the loss, or its gradient, at a point that the method cannot go around */
     FAILED,       /* the program has failed: run->error */
 } Ending;
@@ -105,7 +106,8 @@ typedef struct Run {
     bool bad_is_nan;                /* the gradient there holds a NaN */
     double *best, *lower, *upper;   /* lower, upper: NULL without bounds */
     double value, best_value, norm; /* norm: the largest |gradient| */
-    double best_excess;             /* by which the best point does not meet the constraints */
+    double best_excess;        /* by which the best point does not meet the constraint `not_met`; 0: it meets all */
+    const Constraint *not_met; /* NULL: none */
     /* whether the best point is found among the last of the descents, and not of all steps: the value of a batch says
      * little of the whole, and a step need not meet the constraints; and whether a descent has ended so far */
     bool by_ends, ended;

@@ -24,7 +24,8 @@ static cotan_function *make(const Constraint *c, const char *format, int *status
     return function;
 }
 
-bool cli_fit_constraint_make(Constraint *c, Model *model, const char *name, bool equality, int *status) {
+bool cli_fit_constraint_make(Constraint *c, Model *model, char *name, bool equality, int *status) {
+    if (name == NULL) return *status = cli_refuse(model->options, "E0801", "there is not enough memory"), false;
     *c = (Constraint){.model = model, .name = name, .equality = equality};
     c->value = make(c, "\\point' -> (%s) point'", status);
     if (c->value == NULL) return false;

@@ -79,18 +79,16 @@ static bool read_bounds(Run *run, int *status) {
 
 static bool read_constraints(Run *run, int *status) {
     const char *names[2] = {run->options->constraints, run->options->equalities};
-    char name[200];
     for (int k = 0; k < 2; k++) {
         for (const char *at = names[k]; at != NULL && *at != '\0'; at += strcspn(at, ","), at += *at == ',') {
-            snprintf(name, sizeof name, "%.*s", (int)strcspn(at, ","), at);
             if (run->constraint_count == MOST_CONSTRAINTS) {
                 *status = cli_complain(run->options, "more than %d constraints; one function can give an array of them",
                                        MOST_CONSTRAINTS);
                 return false;
             }
             Constraint *c = &run->constraints[run->constraint_count];
+            char *name = strndup(at, strcspn(at, ","));
             if (!cli_fit_constraint_make(c, run->model, name, k == 1, status)) return false;
-            c->name = NULL; /* it was borrowed */
             c->run = run;
             run->constraint_count++;
         }
@@ -129,6 +127,7 @@ void cli_fit_run_free(Run *run) {
     if (run->log != NULL) fclose(run->log);
     if (run->plot != NULL) fclose(run->plot);
     free(run->plotted);
+    for (int i = 0; i < MOST_CONSTRAINTS; i++) free(run->constraints[i].name);
     free(run->x);
     free(run->gradient);
     free(run->best);
@@ -199,16 +198,20 @@ static void keep(Run *run, double value) {
 /* The last point of a descent is the best so far if it meets the constraints better, or as well with a lower value. */
 static cotan_error *compare_end(Run *run) {
     double value, excess = 0, one;
+    const Constraint *worst = NULL;
     cotan_error *error = cli_fit_model_gradient(run->model, run->x, &value, NULL);
     for (int i = 0; i < run->constraint_count && error == NULL; i++) {
         error = cli_fit_constraint_excess(&run->constraints[i], run->x, run->tolerance, &one);
-        if (error == NULL) excess = fmax(excess, one);
+        if (error != NULL || one <= excess) continue;
+        excess = one;
+        worst = &run->constraints[i];
     }
     if (error != NULL) return error;
     if (!isfinite(value)) value = (double)INFINITY;
     if (!run->ended || excess < run->best_excess || (excess == run->best_excess && value <= run->best_value)) {
         keep(run, value);
         run->best_excess = excess;
+        run->not_met = worst;
     }
     run->ended = true;
     return NULL;
