@@ -71,6 +71,9 @@ large (a, _) = a ^ 3 - 2e15
 corner :: (Double, Double) -> Array Double
 corner (a, b) = [|a + b - 1, a - 0.2|]
 
+quartic :: (Double, Double) -> Double
+quartic (a, b) = exp (a - 1) - a + (b + 2) ^ 4 + 100
+
 flat :: (Double, Double) -> Double
 flat (a, _) = a * a
 
@@ -330,6 +333,13 @@ def check_files(command):
     rest = command.found("the other half", *words, "--method", "newton", "--checkpoint", "half")
     whole = command.found("the whole", *words, "--method", "newton")
     expect("Newton goes on as if never stopped", rest["parameters"] == whole["parameters"] and half["value"] > rest["value"], (half, rest, whole))
+    for name, *other in (("within", "quartic", "--start", "[0, 0]", "--tolerance", "1e-14"),
+                         ("late", "rosenbrock", "--start", "[-1.2, 1]", "--method", "sgd", "--rate", "1e-9", "--time", "0.001", "--steps", "99"),
+                         ("failing", "fails", "--start", "3", "--data", "[1, 2]")):
+        command.raw(*other, "--checkpoint", name)
+        expect(f"a checkpoint at the end, {name}", os.path.exists(os.path.join(command.folder, name)))
+    done = command.raw("rosenbrock", "--start", "[0, 0]", "--checkpoint", "/nosuch/file")
+    expect("no place for a checkpoint", done.returncode == 2 and "cannot be written" in done.stderr, done.stderr)
     command.write("spoilt", "cotan fit 1\nsteps 3\n")
     command.refused("a spoilt checkpoint", "is not a checkpoint", *words, "--checkpoint", "spoilt")
     if shutil.which("gnuplot"):

@@ -212,7 +212,10 @@ static int fit(const Options *options, cotan_program *program, const FitMethod *
     if (start != NULL) {
         memcpy(start, run.x, run.count * sizeof *start);
         descend(&run, method, start);
+        int written = EXIT_DONE;
+        if (options->checkpoint != NULL) cli_fit_checkpoint_write(&run, &written);
         status = report(&run);
+        if (status == EXIT_DONE) status = written;
     } else if (ready) {
         status = cli_refuse(options, "E0801", "there is not enough memory");
     }

@@ -241,7 +241,6 @@ bool cli_fit_run_step(Run *run) {
     else if (run->steps >= run->most_steps)
         run->ending = OUT_OF_STEPS;
     int status;
-    if (run->options->checkpoint != NULL && (run->steps % 100 == 0 || run->ending != GOES_ON))
-        cli_fit_checkpoint_write(run, &status);
+    if (run->options->checkpoint != NULL && run->steps % 100 == 0) cli_fit_checkpoint_write(run, &status);
     return run->ending == GOES_ON;
 }
