@@ -74,6 +74,16 @@ corner (a, b) = [|a + b - 1, a - 0.2|]
 quartic :: (Double, Double) -> Double
 quartic (a, b) = exp (a - 1) - a + (b + 2) ^ 4 + 100
 
+point' = 3 :: Double
+
+p', p'', dy' :: Double -> Double
+p' a = (a - 5) ^ 2
+p'' a = p' a
+dy' a = a - point'
+
+data1' :: Double -> Array Double -> Double
+data1' a xs = sum (map (\\x -> x * p' a) xs)
+
 flat :: (Double, Double) -> Double
 flat (a, _) = a * a
 
@@ -253,6 +263,12 @@ def check_bounds(command):
     expect("equalities", near(found["parameters"], [0.5, 0.5], 1e-5), found)
     found = command.found("an expression", "rosenbrock", "--start", "[0, 0]", "--upper", "(0.25, 1)")
     expect("an expression", near(found["parameters"], [0.25, 0.0625], 1e-5), found)
+    for loss in ("p'", "p''", "data1'"):
+        words = ("--data", "[1, 2]") if loss == "data1'" else ()
+        found = command.found(f"a loss called {loss}", loss, "--start", "1", *words, "--upper", "point'")
+        expect("names of the program are the program's", near(found["parameters"], 3), found)
+    found = command.found("a constraint called dy'", "p'", "--start", "1", "--method", "slsqp", "--equality", "dy'")
+    expect("a constraint called dy'", near(found["parameters"], 3), found)
     found = command.found("one well", "twoWells", "--start", "1.9")
     expect("one well", near(found["parameters"], 1.9671, 1e-2), found)
     found = command.found("restarts", "twoWells", "--start", "1.9", "--restarts", "10", "--lower", "-4", "--upper", "4")

@@ -31,6 +31,9 @@ typedef struct Model {
  * either case. */
 bool cli_fit_model_make(Model *model, const Options *options, cotan_program *program, int *status);
 void cli_fit_model_free(Model *model);
+/* A function made of a form, a text in which %L, %D, %T and %E stand for the loss, its data as arguments, the data as a
+ * tuple, and another expression. NULL after reporting an error. */
+cotan_function *cli_fit_model_function(Model *model, const char *form, const char *other, bool native, int *status);
 /* Value and gradient at x, of `count` numbers each; gradient may be NULL. Returns NULL, or an error of the API. */
 cotan_error *cli_fit_model_gradient(Model *model, const double *x, double *value, double *gradient);
 /* Runs the evaluator at x, for value or gradient, up to the operation that makes the first NaN, or with `infinite` the

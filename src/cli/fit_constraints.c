@@ -11,25 +11,13 @@ static size_t numbers_in(const cotan_slot *slot, const cotan_buffer *buffer) {
     return count;
 }
 
-static cotan_function *make(const Constraint *c, const char *format, int *status) {
-    char text[1000];
-    cotan_function *function = NULL;
-    if ((size_t)snprintf(text, sizeof text, format, c->name) >= sizeof text) {
-        *status = cli_complain(c->model->options, "the name `%s` is too long", c->name);
-        return NULL;
-    }
-    cotan_call call = {.mode = COTAN_RUN, .expression = text, .native = c->model->options->native};
-    cotan_error *error = cotan_function_make(c->model->program, &call, &function);
-    if (error != NULL) *status = cli_report(c->model->options, error);
-    return function;
-}
-
 bool cli_fit_constraint_make(Constraint *c, Model *model, char *name, bool equality, int *status) {
     if (name == NULL) return *status = cli_refuse(model->options, "E0801", "there is not enough memory"), false;
     *c = (Constraint){.model = model, .name = name, .equality = equality};
-    c->value = make(c, "\\point' -> (%s) point'", status);
+    bool native = model->options->native;
+    c->value = cli_fit_model_function(model, "\\point' -> %E point'", name, native, status);
     if (c->value == NULL) return false;
-    c->pullback = make(c, "\\point' dy' -> snd (vjp (%s) point') dy'", status);
+    c->pullback = cli_fit_model_function(model, "\\point' dy' -> snd (vjp %E point') dy'", name, native, status);
     if (c->pullback == NULL) return false;
     const cotan_signature *signature = cotan_function_signature(c->value);
     bool real = signature->out_count == 1 && signature->out[0].element == COTAN_DOUBLE && signature->out[0].rank < 2;

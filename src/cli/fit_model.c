@@ -18,27 +18,49 @@ static size_t numbers_in(const cotan_slot *slot, const cotan_buffer *buffer) {
 
 static bool is_operator(const char *name) { return !isalpha((unsigned char)name[0]) && name[0] != '_'; }
 
-/* " data1 data2 …" */
-static void put_data(FILE *out, size_t arity, const char *separator) {
-    for (size_t i = 1; i < arity; i++) fprintf(out, "%sdata%zu'", i > 1 ? separator : "", i);
+/* The longest sequence of ' in a text. */
+static size_t primes_in(const char *text) {
+    size_t most = 0;
+    for (const char *c = text; c != NULL && *c != '\0'; c += *c != '\0') {
+        size_t count = strspn(c, "'");
+        most = count > most ? count : most;
+        c += count;
+    }
+    return most;
+}
+
+static void put_primes(FILE *out, size_t count) {
+    while (count-- > 0) fputc('\'', out);
+}
+
+/* " data1' data2' …" */
+static void put_data(FILE *out, size_t arity, const char *separator, size_t primes) {
+    for (size_t i = 1; i < arity; i++) {
+        fprintf(out, "%sdata%zu", i > 1 ? separator : "", i);
+        put_primes(out, primes);
+    }
 }
 
 /* Text of an expression, in which stands for
- *   %L  the loss    %D  the data as arguments    %T  the data as a tuple    %E  another expression */
+ *   %L  the loss    %D  the data as arguments    %T  the data as a tuple    %E  another expression
+ * and ' for so many of them that a name that ends with it is in neither the loss nor the other expression. */
 static char *expression(const Model *m, const char *form, const char *other) {
     char *text = NULL;
     size_t length;
     FILE *out = open_memstream(&text, &length);
     if (out == NULL) return NULL;
+    size_t of_loss = primes_in(m->loss), of_other = primes_in(other);
+    size_t primes = 1 + (of_loss > of_other ? of_loss : of_other);
     for (const char *c = form; *c != '\0'; c++) {
         if (*c != '%') {
-            fputc(*c, out);
+            put_primes(out, *c == '\'' ? primes : 0);
+            if (*c != '\'') fputc(*c, out);
             continue;
         }
         switch (*++c) {
         case 'L': fprintf(out, is_operator(m->loss) ? "(%s)" : "%s", m->loss); break;
-        case 'D': put_data(out, m->arity, " "); break;
-        case 'T': put_data(out, m->arity, ", "); break;
+        case 'D': put_data(out, m->arity, " ", primes); break;
+        case 'T': put_data(out, m->arity, ", ", primes); break;
         case 'E': fprintf(out, "(%s)", other); break;
         }
     }
@@ -63,7 +85,7 @@ static cotan_function *make_with(Model *m, const char *form, const char *other, 
     return function;
 }
 
-static cotan_function *make(Model *m, const char *form, const char *other, bool native, int *status) {
+cotan_function *cli_fit_model_function(Model *m, const char *form, const char *other, bool native, int *status) {
     return make_with(m, form, other, native, 0, status);
 }
 
@@ -182,18 +204,18 @@ static const char product_form[] = "\\point' direction' %D -> snd (jvp (grad (\\
 bool cli_fit_model_make(Model *m, const Options *options, cotan_program *program, int *status) {
     *m = (Model){.options = options, .program = program, .loss = options->words[1]};
     if (!find_parameters(m, status)) return false;
-    m->parameters = make(m, "\\point' -> fst (point', \\_ -> %L point')", NULL, false, status);
+    m->parameters = cli_fit_model_function(m, "\\point' -> fst (point', \\_ -> %L point')", NULL, false, status);
     if (m->parameters == NULL) return false;
     m->parameter_slots = cotan_function_signature(m->parameters)->in_count;
     if (m->arity > 1) {
-        m->data = make(m, m->arity > 2 ? tuple_form : single_form, NULL, false, status);
+        m->data = cli_fit_model_function(m, m->arity > 2 ? tuple_form : single_form, NULL, false, status);
         if (m->data == NULL) return false;
         m->data_slots = cotan_function_signature(m->data)->in_count;
     } else if (options->data != NULL) {
         *status = cli_complain(options, "`%s` takes nothing but the parameters: there are no data to give it", m->loss);
         return false;
     }
-    m->gradient = make(m, gradient_form, NULL, options->native, status);
+    m->gradient = cli_fit_model_function(m, gradient_form, NULL, options->native, status);
     return m->gradient != NULL && make_buffers(m, status) && read_start(m, status) && cli_fit_data_read(m, status);
 }
 
@@ -265,7 +287,7 @@ static cotan_error *columns(Model *m, cotan_buffer *in, cotan_buffer *out, doubl
 }
 
 bool cli_fit_model_make_product(Model *m, int *status) {
-    if (m->product == NULL) m->product = make(m, product_form, NULL, m->options->native, status);
+    if (m->product == NULL) m->product = cli_fit_model_function(m, product_form, NULL, m->options->native, status);
     return m->product != NULL;
 }
 
@@ -300,7 +322,7 @@ bool cli_fit_model_make_curve(Model *m, int *status) {
         *status = cli_complain(m->options, "--plot-model is drawn by --plot FILE");
         return false;
     }
-    m->curve = make(m, "\\point' %D -> fst (%E point' %D, %L point' %D)", name, false, status);
+    m->curve = cli_fit_model_function(m, "\\point' %D -> fst (%E point' %D, %L point' %D)", name, false, status);
     if (m->curve == NULL) return false;
     const cotan_signature *signature = cotan_function_signature(m->curve);
     bool fits = signature->out_count == 3;
@@ -336,7 +358,7 @@ bool cli_fit_model_constant(Model *m, const char *name, double *x, int *status) 
     const cotan_slot *slots = cotan_function_signature(m->parameters)->in;
     /* it must have the type of the loss's first argument */
     const char *form = "\\point' -> fst (%E, \\_ -> (%L point', [point', %E]))";
-    cotan_function *constant = make(m, form, name, false, status);
+    cotan_function *constant = cli_fit_model_function(m, form, name, false, status);
     if (constant == NULL) return false;
     cotan_error *error = NULL;
     cotan_buffer *out = calloc(m->parameter_slots, sizeof *out);
