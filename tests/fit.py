@@ -84,6 +84,14 @@ dy' a = a - point'
 data1' :: Double -> Array Double -> Double
 data1' a xs = sum (map (\\x -> x * p' a) xs)
 
+valley, canyon, narrow :: (Double, Double) -> Double
+valley (a, b) = (0.1 * a + 0.3 * b - 1) ^ 2
+canyon (a, b) = (3 * a + 0.1 * b - 1) ^ 2
+narrow (a, b) = (a + b - 1) ^ 2 / 2 + 1e-10 * (a - b) ^ 2 / 4
+
+valleys :: (Double, Double) -> Array Double -> Double
+valleys (a, b) xs = sum (map (\\x -> (0.1 * x * a + 0.3 * x * b - 2 * x) ^ 2) xs)
+
 flat :: (Double, Double) -> Double
 flat (a, _) = a * a
 
@@ -319,6 +327,10 @@ def check_ends(command):
     done = command.raw("fails", "--start", "3", "--data", "[1, 2]")
     expect("the program fails", done.returncode == 1 and "E0501" in done.stderr and "fit.cot" in done.stderr, done.stderr)
     done = command.raw("flat", "--start", "[1, 1]", "--errors")
+    for loss, *data in (("valley",), ("valleys", "--data", "[1, 2, 3.5, 0.7, 2.9]"), ("canyon",)):
+        command.refused(f"no standard errors of {loss}", "E0711", loss, "--start", "[0, 0]", *data, "--errors", status=3)
+    narrow = command.found("standard errors of a narrow valley", "narrow", "--start", "[0.5, 0.5]", "--errors", "--method", "newton")
+    expect("standard errors of a narrow valley", near(narrow["errors"], [0.5 ** 0.5 * 1e5, 0.5 ** 0.5 * 1e5], 1e-3), narrow)
     expect("no standard errors", done.returncode == 3 and "E0711" in done.stderr and "parameters = (" in done.stdout, done.stdout + done.stderr)
     began = time.time()
     found = command.found("a time limit", "rosenbrock", "--start", "[-1.2, 1]", "--method", "sgd", "--rate", "1e-9", "--steps", "1000000000",

@@ -1,4 +1,5 @@
 /* cotan fit: from a loss and data to fitted parameters. */
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,7 +35,8 @@ static bool standard_errors(const Run *run, double *errors, int *status) {
         *status = cli_report(run->options, error);
         done = false;
     }
-    if (done && !cli_fit_cholesky(hessian, n)) {
+    /* a pivot that rounding errors in the Hessian can make is none */
+    if (done && !cli_fit_cholesky(hessian, n, 64 * (double)n * DBL_EPSILON)) {
         cli_refuse(run->options, "E0711",
                    "there are no standard errors: the Hessian at the fitted parameters is not positive definite");
         *status = EXIT_DISAGREES;

@@ -177,8 +177,9 @@ void cli_fit_nelder_mead(Run *run);
 /* ---- fit_cholesky.c ---- */
 
 /* The factor L of a symmetric matrix L·Lᵀ, row-major, in place of its lower triangle; false when the matrix is not
- * positive definite. */
-bool cli_fit_cholesky(double *matrix, size_t n);
+ * positive definite: a pivot is not above 0, or not above `least` times the number of the diagonal that it is left of.
+ */
+bool cli_fit_cholesky(double *matrix, size_t n, double least);
 /* Solves L·Lᵀ·y = x in place. */
 void cli_fit_cholesky_solve(const double *factor, size_t n, double *x);
 

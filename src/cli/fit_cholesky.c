@@ -3,12 +3,13 @@
 
 #include "cli/fit.h"
 
-bool cli_fit_cholesky(double *a, size_t n) {
+bool cli_fit_cholesky(double *a, size_t n, double least) {
     for (size_t j = 0; j < n; j++) {
+        double diagonal = a[j * n + j];
         for (size_t i = j; i < n; i++) {
             double sum = a[i * n + j];
             for (size_t k = 0; k < j; k++) sum -= a[i * n + k] * a[j * n + k];
-            if (i == j && !(sum > 0)) return false;
+            if (i == j && !(sum > least * diagonal && sum > 0)) return false;
             a[i * n + j] = i == j ? sqrt(sum) : sum / a[j * n + j];
         }
     }

@@ -24,7 +24,7 @@ static bool solve(const Run *run, Newton *w) {
     for (int tries = 0; tries < 60; tries++) {
         memcpy(w->factor, w->hessian, n * n * sizeof *w->factor);
         for (size_t i = 0; i < n; i++) w->factor[i * n + i] += shift;
-        if (cli_fit_cholesky(w->factor, n)) {
+        if (cli_fit_cholesky(w->factor, n, 0)) {
             for (size_t i = 0; i < n; i++) w->direction[i] = -run->gradient[i];
             cli_fit_cholesky_solve(w->factor, n, w->direction);
             return true;
