@@ -92,6 +92,9 @@ narrow (a, b) = (a + b - 1) ^ 2 / 2 + 1e-10 * (a - b) ^ 2 / 4
 valleys :: (Double, Double) -> Array Double -> Double
 valleys (a, b) xs = sum (map (\\x -> (0.1 * x * a + 0.3 * x * b - 2 * x) ^ 2) xs)
 
+stairs :: Double -> Double
+stairs a = fromIntegral (abs (round (10 * a) - 70))
+
 flat :: (Double, Double) -> Double
 flat (a, _) = a * a
 
@@ -327,11 +330,18 @@ def check_ends(command):
     done = command.raw("fails", "--start", "3", "--data", "[1, 2]")
     expect("the program fails", done.returncode == 1 and "E0501" in done.stderr and "fit.cot" in done.stderr, done.stderr)
     done = command.raw("flat", "--start", "[1, 1]", "--errors")
+    expect("no standard errors", done.returncode == 3 and "E0711" in done.stderr and "parameters = (" in done.stdout, done.stdout + done.stderr)
+    found = command.found("a loss of steps", "stairs", "--start", "0", "--method", "nelder-mead", "--log", "stairs.csv")
+    expect("a loss of steps", abs(found["parameters"] - 7) <= 0.05 and found["value"] == 0 and found["ending"] == "converged", found)
+    expect("no gradients in its log", all(line.split(",")[2] == "" for line in command.read("stairs.csv").split()[1:]), command.read("stairs.csv"))
+    found = command.found("no gradient at the start", "kink", "--start", "[0, 0]", "--method", "nelder-mead")
+    expect("no gradient at the start", near(found["parameters"], [0, 1], 1e-5), found)
+    done = command.raw("logOf", "--start", "-1", "--method", "nelder-mead")
+    expect("NaN at the start of a simplex", done.returncode == 1 and "E0515" in done.stderr, done.stdout + done.stderr)
     for loss, *data in (("valley",), ("valleys", "--data", "[1, 2, 3.5, 0.7, 2.9]"), ("canyon",)):
         command.refused(f"no standard errors of {loss}", "E0711", loss, "--start", "[0, 0]", *data, "--errors", status=3)
     narrow = command.found("standard errors of a narrow valley", "narrow", "--start", "[0.5, 0.5]", "--errors", "--method", "newton")
     expect("standard errors of a narrow valley", near(narrow["errors"], [0.5 ** 0.5 * 1e5, 0.5 ** 0.5 * 1e5], 1e-3), narrow)
-    expect("no standard errors", done.returncode == 3 and "E0711" in done.stderr and "parameters = (" in done.stdout, done.stdout + done.stderr)
     began = time.time()
     found = command.found("a time limit", "rosenbrock", "--start", "[-1.2, 1]", "--method", "sgd", "--rate", "1e-9", "--steps", "1000000000",
                           "--time", "0.5")

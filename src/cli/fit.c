@@ -208,10 +208,12 @@ static int fit(const Options *options, cotan_program *program, const FitMethod *
     int status = EXIT_USAGE;
     bool ready =
         cli_fit_model_make(&model, options, program, &status) &&
+        (method->gradients || cli_fit_model_make_value(&model, &status)) &&
         (!(options->errors || method->descend == cli_fit_newton) || cli_fit_model_make_product(&model, &status)) &&
         cli_fit_model_make_curve(&model, &status) && cli_fit_run_make(&run, &model, &status);
     double *start = ready ? malloc(run.count * sizeof *start) : NULL;
     if (start != NULL) {
+        run.no_gradients = !method->gradients;
         memcpy(start, run.x, run.count * sizeof *start);
         descend(&run, method, start);
         int written = EXIT_DONE;

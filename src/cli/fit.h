@@ -17,6 +17,7 @@ typedef struct Model {
     size_t arity;                                           /* parameters of the loss: 1 and the data's */
     char **names;                                           /* their names, "" where there is none */
     cotan_function *parameters, *data, *gradient, *product; /* data NULL: there are none */
+    cotan_function *value;                                  /* without the gradient; NULL until it is needed */
     cotan_function *curve;                                  /* of --plot-model; NULL: none */
     size_t parameter_slots, data_slots;
     cotan_buffer *in;   /* of `gradient`: the parameters' buffers, then the data's, of all rows or of a batch */
@@ -34,6 +35,8 @@ void cli_fit_model_free(Model *model);
 /* A function made of a form, a text in which %L, %D, %T and %E stand for the loss, its data as arguments, the data as a
  * tuple, and another expression. NULL after reporting an error. */
 cotan_function *cli_fit_model_function(Model *model, const char *form, const char *other, bool native, int *status);
+/* Makes what a method without gradients needs. False after reporting an error. */
+bool cli_fit_model_make_value(Model *model, int *status);
 /* Value and gradient at x, of `count` numbers each; gradient may be NULL. Returns NULL, or an error of the API. */
 cotan_error *cli_fit_model_gradient(Model *model, const double *x, double *value, double *gradient);
 /* Runs the evaluator at x, for value or gradient, up to the operation that makes the first NaN, or with `infinite` the
@@ -114,7 +117,8 @@ typedef struct Run {
     /* whether the best point is found among the last of the descents, and not of all steps: the value of a batch says
      * little of the whole, and a step need not meet the constraints; and whether a descent has ended so far */
     bool by_ends, ended;
-    bool improved; /* the best point is of this descent */
+    bool improved;     /* the best point is of this descent */
+    bool no_gradients; /* the method has none: norm is NaN */
     uint64_t steps, most_steps, evaluations;
     double started, limit, told; /* seconds; limit 0: none */
     double tolerance, rate;
@@ -161,6 +165,7 @@ int cli_fit_plot(Run *run);
 typedef struct FitMethod {
     const char *name, *what;
     bool batches, bounds, constraints; /* whether it takes --batch, --lower and --upper, --constraint and --equality */
+    bool gradients;                    /* whether it looks at gradients */
     void (*descend)(Run *run);         /* from run->x on, until run->ending is set */
 } FitMethod;
 

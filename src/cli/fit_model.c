@@ -256,7 +256,7 @@ cotan_error *cli_fit_model_trap(Model *m, const double *x, bool gradient, bool i
 }
 
 cotan_error *cli_fit_model_gradient(Model *m, const double *x, double *value, double *gradient) {
-    cotan_error *error = apply(m, m->gradient, x);
+    cotan_error *error = apply(m, gradient == NULL && m->value != NULL ? m->value : m->gradient, x);
     if (error != NULL) return error;
     *value = *(const double *)m->out[0].data;
     if (gradient != NULL) cli_fit_model_collect(m, m->out + 1, gradient);
@@ -284,6 +284,11 @@ static cotan_error *columns(Model *m, cotan_buffer *in, cotan_buffer *out, doubl
         for (size_t j = 0; j < i; j++)
             hessian[i * n + j] = hessian[j * n + i] = (hessian[i * n + j] + hessian[j * n + i]) / 2;
     return NULL;
+}
+
+bool cli_fit_model_make_value(Model *m, int *status) {
+    if (m->value == NULL) m->value = cli_fit_model_function(m, value_form, NULL, m->options->native, status);
+    return m->value != NULL;
 }
 
 bool cli_fit_model_make_product(Model *m, int *status) {

@@ -23,7 +23,8 @@ static double objective(unsigned n, const double *x, double *gradient, void *dat
     Objective *o = data;
     Run *run = o->run;
     if (run->ending == GOES_ON && is_lost(n, x)) run->ending = NO_PROGRESS;
-    if (run->ending != GOES_ON || !cli_fit_run_evaluate(run, x, &run->value, run->gradient)) {
+    double *numbers = run->no_gradients ? NULL : run->gradient;
+    if (run->ending != GOES_ON || !cli_fit_run_evaluate(run, x, &run->value, numbers)) {
         nlopt_force_stop(o->opt);
         return (double)INFINITY;
     }

@@ -177,8 +177,9 @@ static void draw(Run *run) {
     run->told = time;
     double left = (time - run->started) / (double)run->steps * (double)(run->most_steps - run->steps);
     if (run->limit > 0 && run->limit - (time - run->started) < left) left = run->limit - (time - run->started);
-    fprintf(stderr, "\r\033[Kstep %llu  value %.10g  gradient %.2g  at most %.0f s more",
-            (unsigned long long)run->steps, run->value, run->norm, left);
+    fprintf(stderr, "\r\033[Kstep %llu  value %.10g", (unsigned long long)run->steps, run->value);
+    if (!run->no_gradients) fprintf(stderr, "  gradient %.2g", run->norm);
+    fprintf(stderr, "  at most %.0f s more", left);
     fflush(stderr);
 }
 
@@ -225,15 +226,17 @@ void cli_fit_run_end(Run *run) {
 
 bool cli_fit_run_step(Run *run) {
     run->steps++;
-    run->norm = norm_of(run);
+    run->norm = run->no_gradients ? (double)NAN : norm_of(run);
     if (!run->by_ends && isfinite(run->value) && run->value <= run->best_value) keep(run, run->value);
-    if (run->log != NULL)
-        fprintf(run->log, "%llu,%.17g,%.17g,%.3f\n", (unsigned long long)run->steps, run->value, run->norm,
-                now() - run->started);
+    if (run->log != NULL) {
+        fprintf(run->log, "%llu,%.17g,", (unsigned long long)run->steps, run->value);
+        if (!run->no_gradients) fprintf(run->log, "%.17g", run->norm);
+        fprintf(run->log, ",%.3f\n", now() - run->started);
+    }
     if (run->plot != NULL && isfinite(run->value))
         fprintf(run->plot, "%llu %.17g\n", (unsigned long long)run->steps, run->value);
     draw(run);
-    if (!isfinite(run->value) || !isfinite(run->norm)) {
+    if (!isfinite(run->value) || !(isfinite(run->norm) || run->no_gradients)) {
         run->ending = NOT_A_NUMBER;
         keep_bad(run);
     } else if (!run->by_ends && run->norm <= run->tolerance * fmax(1, fabs(run->value)))
