@@ -306,6 +306,8 @@ def check_bounds(command):
     expect("steps of the best", found["steps"] == alone["steps"] and near(found["parameters"], -2.0306, 1e-2), (found, alone))
     command.refused("bounds the wrong way", "lower bound, 1, above the upper, 0.5", "rosenbrock", "--start", "[0, 0]", "--lower", "wrongWay",
                     "--upper", "high")
+    for bound in ("--lower", "--upper"):
+        command.refused(f"a NaN as {bound}", "number 2 of the bounds `.1, 0 / 0.` is NaN", "rosenbrock", "--start", "[0, 0]", bound, "(1, 0 / 0)")
     command.refused("bounds of another type", "E03", "rosenbrock", "--start", "[0, 0]", "--lower", "disc", status=1)
     command.refused("newton takes no bounds", "newton takes no bounds", "rosenbrock", "--start", "[0, 0]", "--method", "newton", "--lower", "low")
     command.refused("lbfgs takes no constraints", "takes no constraints", "rosenbrock", "--start", "[0, 0]", "--constraint", "disc")

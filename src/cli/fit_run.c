@@ -59,15 +59,25 @@ static bool read_numbers(Run *run, int *status) {
            read_real(o, "--time", o->time, 0, 0, &run->limit, status);
 }
 
+/* The numbers of --lower or --upper, NULL where there is none. *done is false after reporting an error. */
+static double *read_bound(Run *run, const char *text, bool *done, int *status) {
+    if (text == NULL || !*done) return NULL;
+    double *bound = calloc(run->count, sizeof *bound);
+    *done = bound != NULL && cli_fit_model_constant(run->model, text, bound, status);
+    if (bound == NULL) *status = cli_refuse(run->options, "E0801", "there is not enough memory");
+    for (size_t i = 0; i < run->count && *done; i++) {
+        *done = !isnan(bound[i]);
+        if (!*done) *status = cli_complain(run->options, "number %zu of the bounds `%s` is NaN", i + 1, text);
+    }
+    return bound;
+}
+
 static bool read_bounds(Run *run, int *status) {
-    Model *m = run->model;
     const Options *o = run->options;
-    if (o->lower != NULL &&
-        !cli_fit_model_constant(m, o->lower, run->lower = calloc(run->count, sizeof(double)), status))
-        return false;
-    if (o->upper != NULL &&
-        !cli_fit_model_constant(m, o->upper, run->upper = calloc(run->count, sizeof(double)), status))
-        return false;
+    bool done = true;
+    run->lower = read_bound(run, o->lower, &done, status);
+    run->upper = read_bound(run, o->upper, &done, status);
+    if (!done) return false;
     for (size_t i = 0; i < run->count && run->lower != NULL && run->upper != NULL; i++) {
         if (run->lower[i] <= run->upper[i]) continue;
         *status = cli_complain(o, "number %zu of the parameters has a lower bound, %g, above the upper, %g", i + 1,
