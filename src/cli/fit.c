@@ -99,7 +99,8 @@ static int write_out(const Run *run) {
 /* ---- the verb ---- */
 
 static bool allowed(const Options *o, const FitMethod *method, int *status) {
-    const char *option = o->batch > 0 && !method->batches                                            ? "--batch"
+    const char *option = o->rate != NULL && !method->batches                                         ? "--rate"
+                         : o->batch > 0 && !method->batches                                          ? "--batch"
                          : (o->lower != NULL || o->upper != NULL) && !method->bounds                 ? "bounds"
                          : (o->constraints != NULL || o->equalities != NULL) && !method->constraints ? "constraints"
                                                                                                      : NULL;
