@@ -311,6 +311,10 @@ def check_bounds(command):
     command.refused("bounds of another type", "E03", "rosenbrock", "--start", "[0, 0]", "--lower", "disc", status=1)
     command.refused("newton takes no bounds", "newton takes no bounds", "rosenbrock", "--start", "[0, 0]", "--method", "newton", "--lower", "low")
     command.refused("lbfgs takes no constraints", "takes no constraints", "rosenbrock", "--start", "[0, 0]", "--constraint", "disc")
+    done = command.raw("rosenbrock", "--start", "[0, 0]", "--engine", "native", env=dict(os.environ, COTAN_NATIVE="off"))
+    expect("a note where there is no native code", done.returncode == 0 and "note: the evaluator runs this: " in done.stderr, done.stderr)
+    done = command.raw("rosenbrock", "--start", "[0, 0]", "--engine", "native")
+    expect("no note where there is", done.returncode == 0 and done.stderr == "", done.stderr)
     command.refused("lbfgs takes no rate", "takes no --rate", "rosenbrock", "--start", "[0, 0]", "--rate", "3")
     command.refused("lbfgs takes no batches", "takes no --batch", "rosenbrock", "--start", "[0, 0]", "--batch", "3")
 

@@ -104,6 +104,8 @@ void cli_print_json_string(FILE *out, const char *text, size_t length);
 bool cli_reads_twice(const Options *options, const char *first, const char *second);
 /* Prints an error of the API on standard error; returns the exit status that the error asks for. */
 int cli_report(const Options *options, const cotan_error *error);
+/* Notes why the evaluator runs what native code was required for; not_native may be NULL. */
+void cli_tell_engine(const Options *options, const char *not_native);
 
 /* Prints the explanation of an error code. Returns false for an unknown code. */
 bool cli_print_explanation(const char *code);

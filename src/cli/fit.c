@@ -214,6 +214,7 @@ static int fit(const Options *options, cotan_program *program, const FitMethod *
         cli_fit_model_make_curve(&model, &status) && cli_fit_run_make(&run, &model, &status);
     double *start = ready ? malloc(run.count * sizeof *start) : NULL;
     if (start != NULL) {
+        cli_tell_engine(options, cotan_function_signature(model.gradient)->not_native);
         run.no_gradients = !method->gradients;
         memcpy(start, run.x, run.count * sizeof *start);
         descend(&run, method, start);

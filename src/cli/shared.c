@@ -301,13 +301,19 @@ static void tell(const Options *options, const char *what, const char *why) {
     fputs("}\n", stderr);
 }
 
+static bool asks_native(const Options *options) {
+    return options->at_once || (options->method != NULL && strcmp(options->method, "native") == 0);
+}
+
+void cli_tell_engine(const Options *options, const char *not_native) {
+    if (asks_native(options) && not_native != NULL) tell(options, "the evaluator runs this", not_native);
+}
+
 /* Notes how the call was run: why the evaluator ran it, or the method `tape` differentiated it instead of `native`, if
  * native code was required; and whether loops were run with checkpoints. */
 static void tell_how(const Options *options, const cotan_result *r) {
-    bool asked = options->at_once || (options->method != NULL && strcmp(options->method, "native") == 0);
-    if (asked && r->not_native != NULL)
-        tell(options, "the evaluator runs this", r->not_native);
-    else if (asked && r->by_tape != NULL)
+    cli_tell_engine(options, r->not_native);
+    if (asks_native(options) && r->not_native == NULL && r->by_tape != NULL)
         tell(options, "by the method `tape`", r->by_tape);
     if (r->checkpoints)
         tell(options, "loops ran with checkpoints", "the run did not fit into the memory limit without");
