@@ -100,6 +100,25 @@ class IdiomForms:
         ])
         return E(t, f"let {{ {matrix} }} in {over}", [self.e(("A", "D", d), env, a), one, two, self.e("D", env, 1)], {1: of_one, 2: of_two})
 
+    @makes("D", 0.5)
+    def left_out(self, t, env, n):
+        """A function of each element and all others; a difference of what a list has."""
+        d = self.dim(env)
+        if not self.affordable(d, env.bind(times=12)):
+            return None
+        a, b, c = self.split(n, 3)
+        v, x, y, i, u = (self.name(prefix) for prefix in ("v", "x", "y", "i", "v"))
+        two, binds = self.function_of([x, y], "D", env.bind(times=2 * self.times(d) ** 2, nest=2), b)
+        k = self.pick(["(-1)", "0", "1", "2", "7", i, i, i])
+        numbers = self.pick(["[0 ..]", "[0 ..]", "[1 ..]", "[i, i + 1 ..]".replace("i", "3")])
+        others = self.pick([f"[let {{ {y} = z }} in $1 | (j, z) <- zip {numbers} (toList {v}), j /= {k}]", f"map (\\{y} -> $1) [{v} ! (j - 1) | j <- [1 .. length {v}], j /= {k}]",
+                            f"[let {{ {y} = {v} ! j }} in $1 | j <- [0 .. length {v} - 1], not ({k} == j)]", f"map (\\(_, {y}) -> $1) (filter ((/= {k}) . fst) (zip {numbers} (toList {v})))",
+                            f"[let {{ {y} = 0.5 * z }} in $1 | (z, j) <- zip (toList {v}) [0 ..], {y} <- [z], {k} /= j]"])
+        each = self.pick([f"sum ({others})", f"foldr (-) 0.25 ({others})", f"foldl (\\s z -> 0.5 * s + z) {x} ({others})",
+                          f"let {{ {u} = fromList ({others}) }} in sum {u} * fromIntegral (length {u}) + sum (zipWith (*) {u} (reverse {u}))"])
+        whole = f"let {{ {v} = $0 }} in sum (build (length {v}) (\\{i} -> let {{ {x} = {v} ! {i} }} in {each}))"
+        return E(t, whole, [self.e(("A", "D", d), env, a), two], {1: binds})
+
     @makes("D", 0.8)
     def borders(self, t, env, n):
         """Grids with a border, rows taken by an index and put together, all pairs of rows, extremes by a test, Ints from step to step."""
@@ -176,6 +195,12 @@ class IdiomForms:
         whole = f"let {{ {v} = $0; {k} = length {v}; {m} = {grid} }} in {whole}"
         return E(t, whole, [self.e(("A", "D", d), env, a), two, one], {1: binds, 2: of_one})
 
+    def all_but(self, i, v):
+        """An array without its element `i`."""
+        of = self.pick([i, i, i, f"({i} - 1)", f"({i} + 1)"])
+        return [f"map (\\j -> {v} ! j) (filter (\\j -> j /= {of}) (iota (length {v})))", f"fromList [x | (j, x) <- zip [0 ..] (toList {v}), j /= {of}]",
+                f"fromList [{v} ! j | j <- [0 .. length {v} - 1], not ({of} == j)]", f"fromList (map snd (filter ((/= {of}) . fst) (zip [0 ..] (toList {v}))))"]
+
     @makes("D", 0.7)
     def smaller_sizes(self, t, env, n):
         """A function that calls itself in a loop, with an array that is one shorter or a number that is one less."""
@@ -189,12 +214,12 @@ class IdiomForms:
         h = self.name("h")
         rest = self.pick([f"build ({k} - 1) (\j -> {v} ! (if j < {i} then j else j + 1))", f"take {i} {v} ++ drop ({i} + 1) {v}",
                           f"map (\{x} -> {x} * {v} ! {i}) (tail {v})", f"slice 0 ({k} - 1) {v}", f"build ({k} - 1) (\j -> let {{ {x} = {v} ! (j + 1) }} in $2)",
-                          f"zipWith (\{x} {y} -> {x} - 0.5 * {y}) (init {v}) (tail {v})"])
+                          f"zipWith (\{x} {y} -> {x} - 0.5 * {y}) (init {v}) (tail {v})", *self.all_but(i, v)])
         base = self.pick([f"{k} == 0 = 0.25", f"{k} <= 1 = sum {v}", f"{k} == 1 = {v} ! 0", f"{k} < 3 = foldl (\{x} {y} -> {x} * 0.5 + {y}) 1.0 {v}",
                           f"{k} == 0 = 1.0 | {k} == 2 = {v} ! 0 * {v} ! 1"])
         smaller = self.pick([rest, rest, f"let {{ {u} = {rest} }} in map (\\{x} -> {x} + sum {u}) {u}"])
         term = f"let {{ {x} = {v} ! {i}; {y} = {go} ({smaller}) }} in {self.pick(['$1', f'{x} * {y}'])}"
-        total = self.pick([f"sum (build {k} (\{i} -> {term}))", f"sum [{term} | {i} <- [0 .. {k} - 1]]", f"foldl (\s {i} -> 0.5 * s + ({term})) 0.125 (iota {k})"])
+        total = self.pick([f"foldr (-) 0.5 [{term} | {i} <- [0 .. {k} - 1]]", f"sum (build {k} (\{i} -> {term}))", f"sum [{term} | {i} <- [0 .. {k} - 1]]", f"foldl (\s {i} -> 0.5 * s + ({term})) 0.125 (iota {k})"])
         whole = f"let {{ {go} {v} = let {{ {k} = length {v} }} in {h} {k} {v}; {h} {k} {v} | {base} | otherwise = {total} }} in {go} (take {self.pick('12345')} $0)"
         less = self.pick(["", f" - mod {i} 2"])
         calls = f"build {self.pick(['2', '3', k])} (\\{i} -> let {{ {y} = {go} ({k} - 1{less}) ({x} * fromIntegral ({i} + 1)) }} in $1)"
