@@ -1,9 +1,30 @@
 """Records, tuples, lists and maps of numbers as one vector, and back: for optimisers that know vectors only."""
 import dataclasses
+import enum
 
 import numpy
 
 from ._types import Data
+
+
+class _InOrder(dict):
+    """A dict that unflatten made. For a record whose fields stand in another order it is refused: the vector of the record's gradient is in
+    the order of the fields."""
+
+    _cotan_in_order = True
+
+
+def _order(key):
+    """What sorts the keys of a dict as those of a Map, whose order Python does not always know: Nothing, constructors, their fields."""
+    if key is None:
+        return (0,)
+    if isinstance(key, enum.Enum):
+        return 1, key.value
+    if isinstance(key, Data):
+        return 1, (type(key)._index, *map(_order, key._values()))
+    if isinstance(key, frozenset):
+        return 1, tuple(sorted(map(_order, key)))
+    return 1, tuple(map(_order, key)) if isinstance(key, tuple) else key
 
 
 def _walk(value, leaf):
@@ -17,7 +38,7 @@ def _walk(value, leaf):
     if isinstance(value, (list, tuple)):
         return type(value)(_walk(item, leaf) for item in value)
     if isinstance(value, dict):
-        return {key: _walk(item, leaf) for key, item in value.items()}
+        return _InOrder((key, _walk(value[key], leaf)) for key in sorted(value, key=_order))
     return value
 
 
@@ -26,7 +47,8 @@ def flatten(value):
 
     vector, unflatten = cotan.flatten(curve)
 
-    Gradients have the structure of the point, so flatten(gradient)[0] is the gradient in terms of the vector."""
+    Gradients have the structure of the point, so flatten(gradient)[0] is the gradient in terms of the vector. The numbers of a dict are in
+    the order of its keys."""
     parts = []
 
     def collect(array):

@@ -191,6 +191,16 @@ static bool is_like(const Plan *plan, const PlanCon *con, PyObject *object) {
     return same;
 }
 
+/* Whether the keys of a dict that cotan.flatten has put in order are in that of the fields, as those of a gradient are. */
+static bool is_in_order(const PlanCon *con, PyObject *dict) {
+    if (PyDict_CheckExact(dict) || !PyObject_HasAttrString(dict, "_cotan_in_order")) return true;
+    PyObject *key, *value;
+    Py_ssize_t at = 0;
+    for (size_t i = 0; i < con->count && PyDict_Next(dict, &at, &key, &value); i++)
+        if (PyUnicode_Compare(key, con->names[i]) != 0) return false;
+    return true;
+}
+
 static cotan_value *fields_from(const PlanCon *con, PyObject *object, bool by_key, Kept **kept) {
     Parts parts = parts_new(con->count);
     for (size_t i = 0; i < con->count && !parts.failed; i++) {
@@ -213,8 +223,13 @@ static cotan_value *data_from(const Plan *plan, PyObject *object, Kept **kept) {
     for (size_t i = 0; i < plan->con_count; i++)
         if (is_like(plan, &plan->cons[i], object)) return fields_from(&plan->cons[i], object, false, kept);
     const PlanCon *con = &plan->cons[0];
-    if (plan->con_count == 1 && PyDict_Check(object) && (size_t)PyDict_Size(object) == con->count)
-        return fields_from(con, object, true, kept);
+    if (plan->con_count == 1 && PyDict_Check(object) && (size_t)PyDict_Size(object) == con->count) {
+        if (is_in_order(con, object)) return fields_from(con, object, true, kept);
+        PyErr_Format(names.wrong_input,
+                     "the fields of %s are not in the order of a dict's keys: flatten an object of its class",
+                     plan->name);
+        return NULL;
+    }
     return expected(plan, object);
 }
 

@@ -25,6 +25,37 @@ def test_scipy_minimize(curve, data):
     assert numpy.allclose(found.x, cotan.flatten(true)[0], atol=1e-6)
 
 
+def test_dicts_are_flattened_as_their_gradients_are():
+    model = cotan.source("""
+import qualified Data.Map as M
+data Rate = Rate { fast :: Double, slow :: Double }
+data Turned = Turned { size :: Double, angle :: Double }
+data Kind = Z | A | Other (Maybe Int) deriving (Eq, Ord)
+f :: M.Map String Double -> Rate -> Double
+f p r = 10 * (p M.! "a") + (p M.! "b") + fast r * 3 + slow r * 5
+kinds :: M.Map Kind Double -> Double
+kinds m = M.foldr (\\x y -> x + 2 * y) 0 m
+turned :: Turned -> Double
+turned t = size t * 2 + angle t
+key :: Kind -> Kind
+key k = k
+""")
+    point = {"b": 1.0, "a": 2.0}, {"slow": 3.0, "fast": 4.0}
+    vector, unflatten = cotan.flatten(point)
+    assert vector.tolist() == [2, 1, 4, 3] and unflatten(vector) == point
+    slopes = cotan.flatten(model.f.grad(*unflatten(vector)))[0]
+    assert slopes.tolist() == [10, 1, 3, 5]
+    assert [cotan.flatten(row)[0].tolist() for row in model.f.hessian(*unflatten(vector))] == [[0, 0, 0, 0]] * 4
+    kinds = {model.Other(2): 1.0, model.A(): 2.0, model.Other(None): 3.0, model.Z(): 4.0}
+    assert cotan.flatten(kinds)[0].tolist() == [4, 2, 3, 1]
+    assert cotan.flatten(model.kinds.grad(kinds))[0].tolist() == [1, 2, 4, 8]
+    record = {"size": 1.0, "angle": 2.0}
+    assert model.turned(record) == 4 and cotan.flatten(model.Turned(1.0, 2.0))[0].tolist() == [1, 2]
+    vector, unflatten = cotan.flatten(record)
+    with pytest.raises(cotan.InputError, match="the fields of Turned are not in the order of a dict's keys"):
+        model.turned.grad(unflatten(vector))
+
+
 def test_scipy_least_squares(data):
     optimize = pytest.importorskip("scipy.optimize")
     times, values, true = data
