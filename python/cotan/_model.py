@@ -8,7 +8,7 @@ import weakref
 
 from . import _core
 from ._errors import CheckError, InputError
-from ._types import Classes, identifier
+from ._types import Classes, identifier, identifiers
 
 RUN, GRAD, VJP, JVP, JACOBIAN, HESSIAN, HVP = range(7)
 VALUE, DERIVATIVE, BOTH = range(3)
@@ -90,8 +90,9 @@ def parameter_indices(function, wrt):
         return None
     if isinstance(wrt, (tuple, list)):
         return tuple(parameter_indices(function, one) for one in wrt)
-    if isinstance(wrt, str) and identifier(wrt) in function.parameters:
-        return function.parameters.index(identifier(wrt))
+    for name, names in ((wrt, function._definition[4]), (wrt, function.parameters), (identifier(str(wrt)), function.parameters)):
+        if isinstance(wrt, str) and name in names:
+            return list(names).index(name)
     if isinstance(wrt, int) and 0 <= wrt < len(function.parameters):
         return wrt
     raise InputError(f"{function.name} has no parameter {wrt!r}: it has {', '.join(function.parameters)}")
@@ -111,8 +112,9 @@ class Function(_core.Entry):
 
     def __new__(cls, model, definition, method=None):
         name, type_, comment, line, parameters, types, result = definition
-        names = tuple(identifier(given) if given else f"arg{i + 1}" for i, given in enumerate(parameters))
-        names = tuple(f"{given}_{i + 1}" if given in names[:i] else given for i, given in enumerate(names))
+        given = [name or f"arg{i + 1}" for i, name in enumerate(parameters)]
+        names = tuple(identifiers(given)[name] for name in given)
+        names = tuple(f"{name}_{i + 1}" if name in names[:i] else name for i, name in enumerate(names))
         self = super().__new__(cls, model._program, RUN, name, None, method or model.method, model.native, VALUE, names, {})
         self._model, self._definition, self._by = model, definition, {}
         self.__name__ = self.__qualname__ = self.name = name
@@ -182,7 +184,7 @@ class Function(_core.Entry):
         return f"<{self.name} :: {self.type}>"
 
     def __reduce__(self):
-        return Model._member, (self._model, identifier(self.name))
+        return Model._member, (self._model, self._model._identifiers[self.name])
 
 
 def _shape(type_):
@@ -256,7 +258,9 @@ class Model:
         self._classes, self._members = Classes(self), {}
         self._program = _core.Program(name, text, self._options["path"], self._classes, memory, steps, depth, threads, exact_math)
         self.warnings = self._program.warnings()
-        self._definitions = {identifier(one[0]): one for one in self._program.definitions()}
+        definitions = self._program.definitions()
+        self._identifiers = identifiers([one[0] for one in definitions])
+        self._definitions = {self._identifiers[one[0]]: one for one in definitions}
 
     def __getattr__(self, name):
         if name.startswith("__") or "_definitions" not in self.__dict__:
@@ -281,7 +285,7 @@ class Model:
         return function if definition[4] or "->" in definition[1] else function()
 
     def __dir__(self):
-        return [*super().__dir__(), *self._definitions, *self._classes.constructors()]
+        return sorted({*super().__dir__(), *self._definitions, *self._classes.constructors()})
 
     @property
     def functions(self):

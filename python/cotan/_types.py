@@ -23,6 +23,20 @@ def identifier(name):
     return name + "_" if keyword.iskeyword(name) else name
 
 
+def identifiers(names):
+    """Different names of Python's for different names of Cotan's: one that needs no change keeps its own, and others give way to it by
+    further underscores."""
+    made = {name: name for name in names if identifier(name) == name}
+    taken = set(made)
+    for name in names:
+        if name not in made:
+            made[name] = identifier(name)
+            while made[name] in taken:
+                made[name] += "_"
+            taken.add(made[name])
+    return made
+
+
 class Data:
     """A construction. Two are equal if the constructors are and the fields are, arrays by their numbers."""
 
@@ -67,15 +81,16 @@ class Classes:
     def _make(self, type_name, key, constructors):
         plain = identifier(type_name)
         if all(not types for _, _, types in constructors):
-            members = enum.Enum(plain, [identifier(name) for name, _, _ in constructors], module=__name__)
+            names = identifiers([name for name, _, _ in constructors])
+            members = enum.Enum(plain, list(names.values()), module=__name__)
             members.__reduce_ex__ = _reduce_member
             members._cotan_owner = self.model, key
-            return [members[identifier(name)] for name, _, _ in constructors]
+            return [members[names[name]] for name, _, _ in constructors]
         base = type(plain, (Data,), {"__module__": __name__, "__doc__": f"data {type_name}"})
         return [self._class(base, type_name, key, index, *one) for index, one in enumerate(constructors)]
 
     def _class(self, base, type_name, key, index, name, fields, types):
-        names = [identifier(field) for field in fields] if fields is not None else [f"_{i + 1}" for i in range(len(types))]
+        names = [identifiers(fields)[field] for field in fields] if fields is not None else [f"_{i + 1}" for i in range(len(types))]
         made = dataclasses.make_dataclass(
             identifier(name), [(field, of) for field, of in zip(names, types)], bases=(base,), eq=False,
             namespace={"__cotan__": f"{type_name}.{name}", "_key": key, "_index": index, "_model": self.model,
@@ -85,14 +100,14 @@ class Classes:
         return made
 
     def constructors(self):
-        """Name -> class or member; of two with the same name the first."""
+        """Name -> class or member; of two with the same name in Cotan the first."""
         out = {}
-        for objects in self.known.values():
-            for one in objects:
-                out.setdefault(one.name if isinstance(one, enum.Enum) else one.__name__, one)
-                base = type(one) if isinstance(one, enum.Enum) else one.__bases__[0]
-                out.setdefault(base.__name__, base)
-        return out
+        for (head, *names), objects in self.known.items():
+            for (name, *_), one in zip(names, objects):
+                out.setdefault(name, one)
+                out.setdefault(head, type(one) if isinstance(one, enum.Enum) else one.__bases__[0])
+        made = identifiers(out)
+        return {made[name]: one for name, one in out.items()}
 
 
 def _reduce_member(self, protocol):

@@ -1,4 +1,6 @@
 """Every derivative against closed forms and finite differences; with respect to some parameters; by other methods."""
+import pickle
+
 import numpy
 import pytest
 
@@ -47,6 +49,36 @@ def test_names_that_look_like_something_else():
     assert p.fPD.grad(2, 3, wrt="grad") == 12 and p.fPD.jvp(2, 3, tangent=1, wrt="dx") == (18, 9)
     assert p.jvp.jvp(1.0, 3.0, wrt="x") == (2, 6) and p.jvp.hvp(1.0, 1.0, wrt=0) == 0
     assert p.f_.grad(2.0, lambda_=3.0, wrt="x'") == p.f_.grad(2.0, 3.0, wrt="x_") == 3
+
+
+def test_names_that_become_one():
+    """A name that Python allows keeps its own; one that is changed gives way to it."""
+    p = cotan.source("""
+data T = A' Double | A_ Double
+data E = B' | B_
+data R = R { f' :: Double, f_ :: Double }
+h' :: Double -> Double -> Double
+h' x' x_ = x' + 10 * x_
+h_ :: Double -> Double
+h_ x = x * 2
+t :: T -> Double
+t (A' x) = x
+t (A_ x) = 2 * x
+e :: E -> Int
+e B' = 1
+e B_ = 2
+r :: R -> Double
+r x = f' x + 10 * f_ x
+arg :: (Double, Double) -> Double -> Double
+arg (a, b) arg1 = a * b * arg1
+""")
+    assert p.h_(1.0) == 2 and p.h__(1.0, 2.0) == 21 and sorted(name for name in dir(p) if name[:2] == "h_") == ["h_", "h__"]
+    assert p.h__.parameters == ("x__", "x_") and p.h__(x_=1.0, x__=2.0) == 12
+    assert p.h__.grad(1.0, 2.0, wrt="x_") == p.h__.grad(1.0, 2.0, wrt="x__") * 10 == 10 * p.h__.grad(1.0, 2.0, wrt="x'") == 10
+    assert pickle.loads(pickle.dumps(p.h__))(1.0, 2.0) == 21
+    assert p.t(p.A_(1.0)) == 2 and p.t(p.A__(1.0)) == 1 and p.e(p.B_) == 2 and p.e(p.B__) == 1
+    assert p.r(p.R(f__=1.0, f_=2.0)) == 21
+    assert p.arg.grad((1.0, 2.0), 3.0, wrt=1) == 2
 
 
 def test_products(p):
