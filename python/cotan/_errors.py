@@ -91,7 +91,9 @@ def explain(code):
 
 def _as_array(value, dtype):
     """An array of NumPy in order, of a type: of the object's own memory where that can be. Numbers are not made Ints or Bools of
-    Doubles, nor the reverse of Bools."""
+    Doubles, nor the reverse of Bools, and none is missing."""
+    if numpy.ma.is_masked(value):
+        raise TypeError
     array = numpy.asarray(value)
     if array.size and not numpy.can_cast(array.dtype, _LIMITS[dtype], "same_kind"):
         raise TypeError
@@ -105,4 +107,4 @@ def _as_array(value, dtype):
 
 
 _LIMITS = {numpy.float64: numpy.float64, numpy.int64: numpy.int64, bool: numpy.bool_}
-_core.configure(make_error, InputError, _as_array, numpy.empty, (numpy.float64, numpy.float64, numpy.int64, bool, numpy.bool_, numpy.float32))
+_core.configure(make_error, InputError, _as_array, numpy.empty, numpy.ma.MaskedArray, (numpy.float64, numpy.float64, numpy.int64, bool, numpy.bool_, numpy.float32))

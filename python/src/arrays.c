@@ -164,11 +164,12 @@ static cotan_value *of_rank(const Plan *plan, cotan_value *value) {
 cotan_value *array_from(const Plan *plan, PyObject *object, Kept **kept) {
     cotan_value *value = NULL;
     bool sequence = PyList_CheckExact(object) || PyTuple_CheckExact(object);
+    bool masked = !sequence && PyType_IsSubtype(Py_TYPE(object), (PyTypeObject *)names.masked); /* NumPy has to see it */
     if (sequence && plan->rank == 1 && is_real(plan->element))
         value = by_sequence(plan, object, kept);
-    else if (!sequence && PyObject_CheckBuffer(object))
+    else if (!sequence && !masked && PyObject_CheckBuffer(object))
         value = by_buffer(plan, object, kept);
-    else if (!sequence && PyObject_HasAttrString(object, "__dlpack__"))
+    else if (!sequence && !masked && PyObject_HasAttrString(object, "__dlpack__"))
         value = by_dlpack(plan, object, kept);
     if (value != NULL) return of_rank(plan, value);
     if (PyErr_Occurred()) return NULL;

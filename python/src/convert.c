@@ -89,11 +89,13 @@ static cotan_value *string_from(const Plan *plan, PyObject *object) {
     return text != NULL ? checked(cotan_value_string(text, (size_t)length)) : NULL;
 }
 
-/* The items of a sequence that is no text and no mapping; NULL with an exception. */
+/* The items of a sequence that is no text and no mapping, and a set only where order does not matter; NULL with an
+ * exception. */
 static PyObject *items_of(const Plan *plan, PyObject *object) {
     if (PyTuple_CheckExact(object)) return Py_NewRef(object);
-    PyObject *items =
-        PyUnicode_Check(object) || PyDict_Check(object) || PyBytes_Check(object) ? NULL : PySequence_Tuple(object);
+    bool refused = PyUnicode_Check(object) || PyDict_Check(object) || PyBytes_Check(object) ||
+                   (plan->kind != COTAN_KIND_SET && PyAnySet_Check(object));
+    PyObject *items = refused ? NULL : PySequence_Tuple(object);
     if (items == NULL) {
         PyErr_Clear();
         expected(plan, object);

@@ -14,6 +14,7 @@ typedef struct Names {
     PyObject *wrong_input; /* the exception of an argument that does not fit */
     PyObject *as_array;    /* (object, dtype) -> a contiguous array of NumPy */
     PyObject *empty;       /* numpy.empty */
+    PyObject *masked;      /* numpy.ma.MaskedArray, whose memory holds numbers that it hides */
     PyObject *dtypes[6];   /* by cotan_element; NULL: there is none */
 } Names;
 extern Names names;

@@ -3,14 +3,14 @@
 
 Names names;
 
-/* configure(make_error, wrong_input, as_array, empty, dtypes): what the module needs of Python; dtypes are those of
+/* configure(make_error, wrong_input, as_array, empty, masked, dtypes): what the module needs of Python; dtypes are those of
  * Double, Float, Int, Bool as they go in, and of Bool and Float as they come out. */
 static PyObject *configure(PyObject *module, PyObject *args) {
     (void)module;
     PyObject *dtypes;
     Names given = {0};
-    if (!PyArg_ParseTuple(args, "OOOOO!", &given.make_error, &given.wrong_input, &given.as_array, &given.empty,
-                          &PyTuple_Type, &dtypes))
+    if (!PyArg_ParseTuple(args, "OOOOOO!", &given.make_error, &given.wrong_input, &given.as_array, &given.empty,
+                          &given.masked, &PyTuple_Type, &dtypes))
         return NULL;
     for (Py_ssize_t i = 0; i < 6; i++) given.dtypes[i] = Py_XNewRef(PyTuple_GetItem(dtypes, i));
     if (PyErr_Occurred()) return NULL;
@@ -18,6 +18,7 @@ static PyObject *configure(PyObject *module, PyObject *args) {
     Py_INCREF(given.wrong_input);
     Py_INCREF(given.as_array);
     Py_INCREF(given.empty);
+    Py_INCREF(given.masked);
     names = given;
     Py_RETURN_NONE;
 }

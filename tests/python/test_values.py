@@ -125,6 +125,7 @@ def test_arrays_of_all_elements(p):
     assert small.dtype == numpy.float32 and small[0] == numpy.float32(1) / numpy.float32(3)
     assert p.pairs([(1.5, 2), (2.5, 3)]) == [(2, 1.5), (3, 2.5)]
     assert p.double([]).shape == (0,)
+    assert p.double(numpy.ma.array([1.0, 2.0])).tolist() == [2, 4]  # nothing is masked
 
 
 def test_integers_have_any_size(p):
@@ -198,6 +199,9 @@ def test_a_large_array_is_not_copied():
     (lambda p: p.small([1.0, 1e300]), "is too large for a Float"),
     (lambda p: p.factorial(2.0), "argument `n`: expected Integer, found float"),
     (lambda p: p.same((True, "x")), "expected (Bool, Char, [Char], Int, Float, ()), found 2 elements"),
+    (lambda p: p.swap(p.Pair(1, {"a", "b"})), "expected [[Char]], found set"),
+    (lambda p: p.double({1.0, 2.0}), "expected Array Double, found set"),
+    (lambda p: p.double(numpy.ma.array([1.0, 2.0], mask=[0, 1])), "expected Array Double, found MaskedArray"),
 ])
 def test_wrong_inputs(p, call, message):
     with pytest.raises(cotan.InputError) as raised:
