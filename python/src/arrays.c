@@ -164,7 +164,8 @@ static cotan_value *of_rank(const Plan *plan, cotan_value *value) {
 cotan_value *array_from(const Plan *plan, PyObject *object, Kept **kept) {
     cotan_value *value = NULL;
     bool sequence = PyList_CheckExact(object) || PyTuple_CheckExact(object);
-    bool masked = !sequence && PyType_IsSubtype(Py_TYPE(object), (PyTypeObject *)names.masked); /* NumPy has to see it */
+    bool masked =
+        !sequence && PyType_IsSubtype(Py_TYPE(object), (PyTypeObject *)names.masked); /* NumPy has to see it */
     if (sequence && plan->rank == 1 && is_real(plan->element))
         value = by_sequence(plan, object, kept);
     else if (!sequence && !masked && PyObject_CheckBuffer(object))

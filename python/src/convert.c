@@ -193,7 +193,8 @@ static bool is_like(const Plan *plan, const PlanCon *con, PyObject *object) {
     return same;
 }
 
-/* Whether the keys of a dict that cotan.flatten has put in order are in that of the fields, as those of a gradient are. */
+/* Whether the keys of a dict that cotan.flatten has put in order are in that of the fields, as those of a gradient are.
+ */
 static bool is_in_order(const PlanCon *con, PyObject *dict) {
     if (PyDict_CheckExact(dict) || !PyObject_HasAttrString(dict, "_cotan_in_order")) return true;
     PyObject *key, *value;

@@ -86,6 +86,8 @@ struct Plan {
 /* The plan of a type; *all collects it and those of its parts. NULL with an exception. */
 Plan *plan_make(Program *program, const cotan_type *type, Plan **all);
 void plans_free(Plan *all);
+/* Shows the garbage collector the objects of plans: their classes know the model, which knows its functions. */
+int plans_traverse(const Plan *all, visitproc visit, void *arg);
 
 /* ---- convert.c ---- */
 

@@ -24,8 +24,19 @@ typedef struct Entry {
 
 /* ---- made ---- */
 
+/* A function knows its model, and the model its functions. As with programs, dicts break the cycle. */
+static int entry_traverse(PyObject *object, visitproc visit, void *arg) {
+    Entry *entry = (Entry *)object;
+    Py_VISIT((PyObject *)entry->program);
+    Py_VISIT(entry->parameters);
+    Py_VISIT(entry->variants);
+    Py_VISIT(Py_TYPE(object));
+    return plans_traverse(entry->plans, visit, arg);
+}
+
 static void entry_dealloc(PyObject *object) {
     Entry *entry = (Entry *)object;
+    PyObject_GC_UnTrack(object);
     Py_XDECREF((PyObject *)entry->program);
     Py_XDECREF(entry->parameters);
     Py_XDECREF(entry->variants);
@@ -333,10 +344,12 @@ static PyMethodDef methods[] = {
 static PyType_Slot slots[] = {
     {Py_tp_new, entry_new},
     {Py_tp_dealloc, entry_dealloc},
+    {Py_tp_traverse, entry_traverse},
     {Py_tp_call, entry_call},
     {Py_tp_methods, methods},
     {Py_tp_doc, "A function of a Cotan program, or a derivative of one."},
     {0, NULL},
 };
-PyType_Spec entry_spec = {"cotan._core.Entry", sizeof(Entry), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots};
+PyType_Spec entry_spec = {"cotan._core.Entry", sizeof(Entry), 0,
+                          Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC, slots};
 PyTypeObject *entry_type;

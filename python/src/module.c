@@ -3,8 +3,8 @@
 
 Names names;
 
-/* configure(make_error, wrong_input, as_array, empty, masked, dtypes): what the module needs of Python; dtypes are those of
- * Double, Float, Int, Bool as they go in, and of Bool and Float as they come out. */
+/* configure(make_error, wrong_input, as_array, empty, masked, dtypes): what the module needs of Python; dtypes are
+ * those of Double, Float, Int, Bool as they go in, and of Bool and Float as they come out. */
 static PyObject *configure(PyObject *module, PyObject *args) {
     (void)module;
     PyObject *dtypes;

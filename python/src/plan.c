@@ -24,6 +24,12 @@ void plans_free(Plan *all) {
     }
 }
 
+int plans_traverse(const Plan *all, visitproc visit, void *arg) {
+    for (const Plan *plan = all; plan != NULL; plan = plan->next)
+        for (size_t i = 0; i < plan->con_count && plan->cons != NULL; i++) Py_VISIT(plan->cons[i].object);
+    return 0;
+}
+
 static Plan **parts_of(Program *program, const cotan_type *const *types, size_t count, Plan **all) {
     Plan **parts = calloc(count + 1, sizeof *parts);
     if (parts == NULL) {

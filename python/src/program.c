@@ -72,8 +72,16 @@ void worker_give(Program *program, Worker *worker) {
 
 /* ---- the type ---- */
 
+/* The classes know the model, which holds the program. Their dicts break the cycle, so nothing has to be cleared. */
+static int program_traverse(PyObject *object, visitproc visit, void *arg) {
+    Py_VISIT(((Program *)object)->classes);
+    Py_VISIT(Py_TYPE(object));
+    return 0;
+}
+
 static void program_dealloc(PyObject *object) {
     Program *program = (Program *)object;
+    PyObject_GC_UnTrack(object);
     while (program->idle != NULL) {
         Worker *worker = program->idle;
         program->idle = worker->next;
@@ -278,9 +286,10 @@ static PyMethodDef methods[] = {
 static PyType_Slot slots[] = {
     {Py_tp_new, program_new},
     {Py_tp_dealloc, program_dealloc},
+    {Py_tp_traverse, program_traverse},
     {Py_tp_methods, methods},
     {Py_tp_doc, "A Cotan program that is loaded."},
     {0, NULL},
 };
-PyType_Spec program_spec = {"cotan._core.Program", sizeof(Program), 0, Py_TPFLAGS_DEFAULT, slots};
+PyType_Spec program_spec = {"cotan._core.Program", sizeof(Program), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC, slots};
 PyTypeObject *program_type;

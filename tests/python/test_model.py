@@ -1,4 +1,5 @@
 """Models: help, errors, threads, interrupts, pickles, notebooks; and what a call costs."""
+import gc
 import inspect
 import os
 import pickle
@@ -8,6 +9,7 @@ import subprocess
 import sys
 import threading
 import time
+import weakref
 from functools import partial
 
 import numpy
@@ -38,6 +40,22 @@ def test_calls_like_pythons(curve):
     for wrong in (lambda: curve.loss(c, t), lambda: curve.loss(c, t, t, t), lambda: curve.loss(c, t, y=t), lambda: curve.loss(c, t, c=c)):
         with pytest.raises(TypeError):
             wrong()
+
+
+def test_models_are_freed():
+    """Also those whose functions, derivatives and classes were used."""
+
+    def used(i):
+        model = cotan.source(f"data T = T Double\nf :: T -> Double -> Double\nf (T a) x = a * x + {i}\n", native=False)
+        model.f.grad(model.T(1.0), 2.0, wrt="x")
+        return weakref.ref(model)
+
+    alive = [used(i) for i in range(5)]
+    gc.collect()
+    assert not any(one() for one in alive)
+    kept = cotan.source("data T = T Double\nf :: T -> T\nf t = t\n").f
+    gc.collect()
+    assert pickle.loads(pickle.dumps(kept))(pickle.loads(pickle.dumps(kept._model.T(2.0))))._1 == 2
 
 
 def test_errors_tell_their_place():
