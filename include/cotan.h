@@ -363,7 +363,8 @@ typedef struct cotan_function cotan_function;
 
 /* Makes a function of call->mode of call->function or call->expression by call->method; native code where call->native
  * is set and that can be. It fails when functions go in or out. It belongs to the program and lives until it is freed,
- * or until the program is; it is not changed by cotan_define. */
+ * or until the program is; it is not changed by cotan_define, also where it is compiled anew because of other limits.
+ */
 cotan_error *cotan_function_make(cotan_program *program, const cotan_call *call, cotan_function **out);
 void cotan_function_free(cotan_function *function);
 /* Belongs to the function. */

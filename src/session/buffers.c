@@ -83,14 +83,25 @@ static bool describe(cotan_context *context, cotan_function *function) {
     return true;
 }
 
+/* A session of the program as it was when the function was made. */
+static CtSession *session_of(cotan_function *function, const CtEntry *entry) {
+    cotan_program *program = function->program;
+    program->before = function->definitions != program->definitions ? &function->inputs : NULL;
+    CtSession *session = ct_session_program_fresh_session(program, entry);
+    program->before = NULL;
+    return session;
+}
+
 /* Makes the session for a method; it is kept with the program, but no other call uses it. */
 static bool make_session(cotan_context *context, cotan_function *function, const char *method) {
     CtEntry entry = function->entry;
     function->session = NULL;
     if (!ct_session_choose_method(context, method, &entry)) return false;
-    CtSession *session = ct_session_program_fresh_session(function->program, &entry);
+    CtSession *session = session_of(function, &entry);
     if (session == NULL) return false;
     session->apart = true;
+    session->inputs = &function->inputs;
+    session->definitions = function->definitions;
     session->entry.expression = function->entry.expression;
     session->entry.wrt = function->entry.wrt;
     function->session = session;
@@ -149,6 +160,8 @@ static cotan_function *allocate(cotan_program *program, const cotan_call *call) 
     function->next = program->functions;
     program->functions = function; /* from here on the program frees it, whatever happens */
     function->native = call->native;
+    function->definitions = program->definitions;
+    if (!ct_session_program_copy_inputs(program, &function->inputs)) return NULL;
     function->arena = ct_arena_new(0);
     function->results = ct_arena_new(0);
     function->entry = (CtEntry){.mode = call->mode, .applied = true, .prefer_double = true};
@@ -195,6 +208,7 @@ void cotan_function_free(cotan_function *function) {
     while (*link != function) link = &(*link)->next;
     *link = function->next;
     if (function->session != NULL) ct_session_program_forget(function->program, function->session);
+    ct_session_inputs_free(function->inputs);
     free(function->method);
     free((char *)function->entry.function);
     free((char *)function->entry.expression);

@@ -125,8 +125,10 @@ static void recover(cotan_context *context) {
     if (context->active) ct_session_program_forget(context->active_program, context->active);
     atomic_store(&context->running, NULL);
     atomic_store(&context->running_native, NULL);
-    for (cotan_program *program = context->programs; program; program = program->next)
+    for (cotan_program *program = context->programs; program; program = program->next) {
         ct_session_program_end_trial(program);
+        program->before = NULL;
+    }
     ct_session_report_out_of_memory(context);
 }
 

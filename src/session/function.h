@@ -8,6 +8,8 @@
 
 struct cotan_function {
     cotan_program *program;
+    CtInput *inputs;          /* copies of the program's, when it was made: */
+    unsigned definitions;     /* after so many */
     CtSession *session;       /* owned by the program; NULL after lack of memory in it: it is made again */
     CtEntry entry;            /* its texts are owned by the function */
     char *method;             /* that the caller has named; or NULL */

@@ -43,6 +43,23 @@ void ct_session_program_free_inputs(cotan_program *program) {
     while (program->inputs) unlink_input(program, program->inputs);
 }
 
+bool ct_session_program_copy_inputs(const cotan_program *program, CtInput **copies) {
+    for (const CtInput *input = program->inputs; input; input = input->next) {
+        *copies = input_new(input->text, input->length, input->name);
+        if (!*copies) return false;
+        copies = &(*copies)->next;
+    }
+    return true;
+}
+
+void ct_session_inputs_free(CtInput *inputs) {
+    while (inputs) {
+        CtInput *input = inputs;
+        inputs = input->next;
+        input_free(input);
+    }
+}
+
 void ct_session_program_end_trial(cotan_program *program) {
     CtInput *trial = program->trial;
     program->trial = NULL;
@@ -110,6 +127,7 @@ static bool try_input(cotan_program *program, CtInput *input) {
         return false;
     }
     program->trial = NULL;
+    program->definitions++;
     forget_builds(program);
     program->base = build;
     drop_unneeded(program);

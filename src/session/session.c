@@ -7,13 +7,14 @@
 
 CtBuild *ct_session_program_build(cotan_program *program, const CtLook *look) {
     cotan_context *context = program->context;
-    if (program->base && look == NULL) {
+    if (program->base && look == NULL && program->before == NULL) {
         CtBuild *base = program->base;
         program->base = NULL;
         ct_arena_on_failure(base->arena, context->handler);
         return base;
     }
-    CtBuildOptions options = {.lint = context->checks > 0, .memory = context->limits.memory, .inputs = program->inputs};
+    const CtInput *inputs = program->before != NULL ? *program->before : program->inputs;
+    CtBuildOptions options = {.lint = context->checks > 0, .memory = context->limits.memory, .inputs = inputs};
     if (look != NULL) options.dump = look->dump, options.times = look->times, options.lazy = look->lazy;
     options.finder = ct_session_program_finder(program);
     CtBuild *build = ct_driver_build_new(program->name, program->text, program->length, options, context->handler);
@@ -189,7 +190,9 @@ CtSession *ct_session_for_any_rows(cotan_program *program, CtSession *session) {
     CtEntry entry = session->entry;
     entry.any_rows = true;
     if (session->for_any_rows == NULL) {
+        program->before = session->definitions != program->definitions ? session->inputs : NULL;
         CtSession *made = session->for_any_rows = ct_session_make(program, &entry, prepare_entry, NULL);
+        program->before = NULL;
         if (made == NULL) return NULL;
         program->sessions = made->next; /* it belongs to the session */
     }

@@ -46,10 +46,12 @@ typedef struct CtSession {
     struct CtSession *for_any_rows; /* the session for inputs that its own native code does not take; or NULL */
     CtMap types_with_rows;          /* types of its input -> whether lists of lists of numbers are in their values */
     const char *not_flow;           /* of a session that replaces one of method `native`: why that one does not exist */
-    const char *shape;   /* of the points that it takes, if derivatives by bulk were made for one; NULL: all */
-    cotan_limits limits; /* of the context, when it was made */
-    bool measures;       /* measures spans (work and span) */
-    bool apart;          /* belongs to a cotan_function; no other call uses it */
+    const char *shape;      /* of the points that it takes, if derivatives by bulk were made for one; NULL: all */
+    cotan_limits limits;    /* of the context, when it was made */
+    bool measures;          /* measures spans (work and span) */
+    bool apart;             /* belongs to a cotan_function; no other call uses it */
+    CtInput *const *inputs; /* such a one's: those that the function was made with, after so many definitions: */
+    unsigned definitions;
     struct CtSession *next;
 } CtSession;
 
@@ -62,7 +64,9 @@ struct cotan_program {
     size_t length;
     CtInput *inputs; /* definitions added since it was loaded; the last one is provisional while it is checked */
     CtInput *trial;
-    CtBuild *base; /* checked, without an entry point; NULL once a session has taken it */
+    unsigned definitions;   /* how often something was added to the inputs */
+    CtInput *const *before; /* while a function is built again: the inputs that it was made with; or NULL */
+    CtBuild *base;          /* checked, without an entry point; NULL once a session has taken it */
     CtSession *sessions;
     cotan_function *functions;
     CtFile *files;
@@ -338,6 +342,9 @@ CtQuestion ct_session_tier_up(CtTierUp *t);
 
 /* Binds the value of an expression that a session has run to a name in the program. */
 bool ct_session_program_bind(cotan_program *program, const CtSession *session, CtWord value, const char *name);
+/* Copies of the program's inputs, which the caller frees; false when memory runs out. */
+bool ct_session_program_copy_inputs(const cotan_program *program, CtInput **copies);
+void ct_session_inputs_free(CtInput *inputs);
 /* Removes a provisional input after memory ran out. */
 void ct_session_program_end_trial(cotan_program *program);
 void ct_session_program_free_inputs(cotan_program *program);

@@ -142,6 +142,50 @@ static void definitions(void **state) {
     each_engine(definitions_of);
 }
 
+/* Also what they are made of again, because of other limits. */
+static void definitions_and_limits_of(const Setting *s) {
+    double x = 3;
+    cotan_buffer in[] = {{&x, {0}}};
+    bool is_expression;
+    const char *types;
+    assert_null(cotan_define(s->program, "thrice x = 3 * x :: Double", &is_expression, &types));
+    cotan_function *f = make(s, COTAN_RUN, "thrice", NULL);
+    assert_null(cotan_define(s->program, "thrice x = [|x, x :: Double|]", &is_expression, &types));
+    cotan_function *later = make(s, COTAN_RUN, "thrice", NULL);
+    for (int call = 0; call < 3; call++) {
+        cotan_limits limits = {.memory = (size_t)(256 + call) << 20};
+        cotan_set_limits(s->context, &limits);
+        cotan_buffer out[] = {{0}}, both[] = {{0}};
+        assert_null(cotan_apply(f, in, out));
+        expect_near(*(double *)out[0].data, 9, 0);
+        assert_null(cotan_apply(later, in, both));
+        assert_int_equal(both[0].size[0], 2);
+    }
+}
+
+/* What it is made of for lists of several lengths, when it is first called with them. */
+static void definitions_and_rows_of(const Setting *s) {
+    bool is_expression;
+    const char *types;
+    assert_null(
+        cotan_define(s->program, "all' :: [[Double]] -> Double; all' xs = sum (map sum xs)", &is_expression, &types));
+    cotan_function *f = make(s, COTAN_RUN, "all'", NULL);
+    assert_null(cotan_define(s->program, "all' :: [[Double]] -> Double; all' xs = 100", &is_expression, &types));
+    const cotan_value *value;
+    cotan_value *row[] = {cotan_value_double(1), cotan_value_double(2)}, *other[] = {cotan_value_double(3)};
+    cotan_value *rows[] = {cotan_value_of(COTAN_KIND_LIST, row, 2), cotan_value_of(COTAN_KIND_LIST, other, 1)};
+    cotan_value *all = cotan_value_of(COTAN_KIND_LIST, rows, 2);
+    assert_null(cotan_apply_values(f, all, NULL, &value, NULL));
+    expect_near(cotan_value_as_double(value), 6, 0);
+    cotan_value_free(all);
+}
+
+static void definitions_and_limits(void **state) {
+    (void)state;
+    each_engine(definitions_and_limits_of);
+    each_engine(definitions_and_rows_of);
+}
+
 /* Limits hold for functions that have been called before, in both directions; with other threads their code goes on. */
 static void limits_of(const Setting *s) {
     cotan_function *f = make(s, COTAN_RUN, "climb", NULL);
@@ -720,16 +764,27 @@ static void parameters(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(texts),       cmocka_unit_test(derivatives_with_respect_to_some_parameters),
-        cmocka_unit_test(parameters),  cmocka_unit_test(exact_mathematics_holds_from_the_next_call_on),
-        cmocka_unit_test(gradients),   cmocka_unit_test(transposed),
-        cmocka_unit_test(forms),       cmocka_unit_test(results),
-        cmocka_unit_test(failures),    cmocka_unit_test(depth),
-        cmocka_unit_test(foreign),     cmocka_unit_test(foreign_value),
-        cmocka_unit_test(interrupted), cmocka_unit_test(threads),
-        cmocka_unit_test(beside),      cmocka_unit_test(definitions),
-        cmocka_unit_test(limits),      cmocka_unit_test(interrupted_late),
-        cmocka_unit_test(messages),    cmocka_unit_test(again),
+        cmocka_unit_test(texts),
+        cmocka_unit_test(derivatives_with_respect_to_some_parameters),
+        cmocka_unit_test(parameters),
+        cmocka_unit_test(exact_mathematics_holds_from_the_next_call_on),
+        cmocka_unit_test(gradients),
+        cmocka_unit_test(transposed),
+        cmocka_unit_test(forms),
+        cmocka_unit_test(results),
+        cmocka_unit_test(failures),
+        cmocka_unit_test(depth),
+        cmocka_unit_test(foreign),
+        cmocka_unit_test(foreign_value),
+        cmocka_unit_test(interrupted),
+        cmocka_unit_test(threads),
+        cmocka_unit_test(beside),
+        cmocka_unit_test(definitions),
+        cmocka_unit_test(limits),
+        cmocka_unit_test(interrupted_late),
+        cmocka_unit_test(messages),
+        cmocka_unit_test(again),
+        cmocka_unit_test(definitions_and_limits),
     };
     return cmocka_run_group_tests_name("function", tests, NULL, NULL);
 }
