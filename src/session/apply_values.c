@@ -49,7 +49,6 @@ static bool lend(const CtFlat *flat, const cotan_slot *slots, const cotan_value 
     bool data = flat->type->kind == TYPE_DATA;
     if (given->kind != (data ? COTAN_KIND_DATA : COTAN_KIND_TUPLE) || given->count != flat->count) return false;
     if (data && strcmp(given->text, flat->type->data->cons[0].name->text) != 0) return false;
-    if (ct_value_has_related_parts(flat->type)) return false; /* to be read and checked */
     for (uint32_t i = 0; i < flat->count; i++)
         if (!lend(flat->parts[i], slots, given->parts[i], in)) return false;
     return true;

@@ -121,7 +121,8 @@ static bool is_native(cotan_context *context, cotan_function *function) {
     CtNative *native = ct_session_native(function->session, context) ? function->session->native : NULL;
     if (native != NULL) {
         function->direct = function->result != NULL &&
-                           (function->input == NULL || ct_run_native_form(native, function->input)) &&
+                           (function->input == NULL || (ct_run_native_form(native, function->input) &&
+                                                        !ct_value_flat_has_related_parts(function->input))) &&
                            ct_run_native_form(native, function->result);
         return true;
     }
@@ -246,15 +247,26 @@ bool ct_session_function_run(cotan_context *context, cotan_function *function, C
     return done;
 }
 
+/* The value of buffers in the session's heap, if a program can make it. */
+static bool copy_input(cotan_context *context, const cotan_function *function, const cotan_buffer *in, CtWord *input) {
+    CtSession *session = function->session;
+    if (function->input == NULL) return true;
+    if (!ct_value_flat_read(ct_eval_heap(session->eval), function->input, in, input)) {
+        ct_session_report_out_of_memory(context);
+        return false;
+    }
+    const char *unmade = ct_value_flat_unmade(function->input, *input);
+    if (unmade == NULL) return true;
+    ct_session_release(session, session->build->entry->type->parts[0], *input);
+    return wrong_buffers(context, unmade);
+}
+
 /* By values in the session's heap. */
 static bool apply_copied(cotan_context *context, Apply *a) {
     cotan_function *function = a->function;
     CtSession *session = function->session;
     CtWord input = {.integer = 0}, result;
-    if (function->input != NULL && !ct_value_flat_read(ct_eval_heap(session->eval), function->input, a->in, &input)) {
-        ct_session_report_out_of_memory(context);
-        return false;
-    }
+    if (!copy_input(context, function, a->in, &input)) return false;
     if (!ct_session_function_run(context, function, input, &result)) return false;
     const char *wrong =
         ct_value_flat_write(function->results, function->result, function->signature.out, result, a->out);
@@ -431,10 +443,7 @@ static bool run_text(cotan_context *context, const Texts *t) {
     cotan_function *function = t->function;
     CtSession *session = function->session;
     CtWord input = {.integer = 0}, result;
-    if (function->input != NULL && !ct_value_flat_read(ct_eval_heap(session->eval), function->input, t->in, &input)) {
-        ct_session_report_out_of_memory(context);
-        return false;
-    }
+    if (!copy_input(context, function, t->in, &input)) return false;
     if (!ct_session_function_run(context, function, input, &result)) return false;
     const cotan_call call = {.mode = session->entry.mode, .function = function->entry.function, .form = t->form};
     CtCall c = {.program = function->program, .call = &call, .out = t->out};

@@ -229,6 +229,32 @@ bool ct_value_flat_read(CtHeap *heap, const CtFlat *flat, const cotan_buffer *in
     return read_at(&r, flat, 0, value);
 }
 
+/* ---- parts that must fit together ---- */
+
+bool ct_value_flat_has_related_parts(const CtFlat *flat) {
+    bool has = flat->kind == FLAT_TUPLE && ct_value_has_related_parts(flat->type);
+    for (uint32_t i = 0; i < flat->count && !has; i++) has = ct_value_flat_has_related_parts(flat->parts[i]);
+    return has;
+}
+
+static const char *unmade_rows(const CtFlat *element, uint32_t levels, CtWord value) {
+    if (levels == 0) return ct_value_flat_unmade(element, value);
+    const CtArray *array = (const CtArray *)value.object;
+    const char *unmade = NULL;
+    for (int64_t i = 0; i < array->length && unmade == NULL; i++)
+        unmade = unmade_rows(element, levels - 1, array->items[i]);
+    return unmade;
+}
+
+const char *ct_value_flat_unmade(const CtFlat *flat, CtWord value) {
+    if (flat->kind == FLAT_NUMBER || !ct_value_flat_has_related_parts(flat)) return NULL;
+    if (flat->kind == FLAT_ARRAY) return unmade_rows(flat->parts[0], flat->rank, value);
+    const char *unmade = NULL;
+    for (uint32_t i = 0; i < flat->count && unmade == NULL; i++)
+        unmade = ct_value_flat_unmade(flat->parts[i], ((const CtFields *)value.object)->words[i]);
+    return unmade != NULL ? unmade : ct_value_unmade(flat->type, value);
+}
+
 /* ---- and back ---- */
 
 typedef struct Writing {

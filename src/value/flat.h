@@ -35,6 +35,9 @@ const char *ct_value_flat_check(CtArena *arena, const CtFlat *flat, const cotan_
 
 /* The value of the buffers; false when the heap is full. */
 bool ct_value_flat_read(CtHeap *heap, const CtFlat *flat, const cotan_buffer *in, CtWord *value);
+/* Whether such values have parts that must fit together; and why no program can make one, NULL if one can. */
+bool ct_value_flat_has_related_parts(const CtFlat *flat);
+const char *ct_value_flat_unmade(const CtFlat *flat, CtWord value);
 /* Writes a value to buffers. Their data are NULL, and then allocated in the arena; or they have memory for a value of
  * exactly these sizes. NULL, or a description of the fault. */
 const char *ct_value_flat_write(CtArena *arena, const CtFlat *flat, const cotan_slot *slots, CtWord value,

@@ -127,7 +127,9 @@ static bool is_sparse(const CtWord *words) {
 
 static uint64_t tree_size(CtWord tree) { return tree.object->tag == 0 ? 0 : (uint64_t)words_of(tree)[0].integer; }
 
-bool ct_value_has_related_parts(const CtType *type) { return is_named(type, "Ratio") || is_named(type, "Array"); }
+bool ct_value_has_related_parts(const CtType *type) {
+    return is_named(type, "Ratio") || is_named(type, "Array") || is_named(type, "Ragged") || is_named(type, "Sparse");
+}
 
 const char *ct_value_unmade(const CtType *type, CtWord value) {
     if (type->kind != TYPE_DATA || !type->data->is_library || type->data->is_enum) return NULL;

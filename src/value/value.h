@@ -207,7 +207,7 @@ int ct_value_integer_order(CtWord a, CtWord b);
 /* Why no program can make a value of a data type of the library, though its constructor and parts have the right types;
  * NULL where one can, or that is not known. */
 const char *ct_value_unmade(const CtType *type, CtWord value);
-/* Whether that depends on how several parts fit together: those of a Ratio, or of an Array with bounds. */
+/* Whether that depends on how several parts fit together, as those of a Ratio, or of an Array with bounds. */
 bool ct_value_has_related_parts(const CtType *type);
 
 /* A new Integer of decimal digits, perhaps behind a minus sign; false when the heap is full. It takes the square of

@@ -16,7 +16,8 @@
 #define expect_near(found, expected, by) assert_true(fabs((found) - (expected)) <= (by))
 
 static const char source[] =
-    "import Debug.Trace; data Model = Model { weights :: Array (Array Double), bias :: Double }\n"
+    "import Debug.Trace; import Data.Ratio; import qualified Data.Array as A; data Model = Model { "
+    "weights :: Array (Array Double), bias :: Double }\n"
     "loss :: Model -> Array Double -> Array Double -> Double\n"
     "loss m xs ys = sum (zipWith (\\row y -> (sum (zipWith (\\w x -> w * x) row xs) + bias m - y) ^ 2) (weights m) "
     "ys)\n"
@@ -54,6 +55,10 @@ static const char source[] =
     "listed :: Listed -> [[Double]]\n"
     "listed l = map (map (* fromIntegral (length (kinds l)))) (ragged l)\n"
     "noRows :: [Double]\n"
+    "half :: Array (Ratio Int) -> Array Bool\n"
+    "half rs = map (== 1 % 2) rs\n"
+    "bounded :: Double -> A.Array Int Double -> Double\n"
+    "bounded x a = x * a A.! 2\n"
     "noRows = []\n"
     "answer :: Foreign -> (Double, Inner)\n"
     "answer (Foreign { a, data', n }) = (sum a * fromIntegral n, data')\n"
@@ -381,6 +386,33 @@ static void results(void **state) {
 }
 
 /* ---- failures ---- */
+
+/* Values that no program can make are refused in buffers, too. */
+static void unmade_of(const Setting *s) {
+    cotan_function *half = make(s, COTAN_RUN, "half", NULL), *bounded = make(s, COTAN_GRAD, "bounded", NULL);
+    int64_t above[] = {1, 2}, below[] = {2, 3}, low = 0, high = 2;
+    double x = 10, xs[] = {1, 2, 3};
+    cotan_buffer in[] = {{above, {2}}, {below, {2}}}, out[] = {{0}};
+    assert_null(cotan_apply(half, in, out));
+    assert_int_equal(((int64_t *)out[0].data)[0], 1);
+    above[1] = 3;
+    cotan_error *error = cotan_apply(half, in, (cotan_buffer[]){{0}});
+    assert_string_equal(cotan_error_message(error, 0), "a Ratio is in lowest terms, above a positive number");
+    cotan_result texts;
+    assert_non_null(cotan_apply_text(half, in, COTAN_NO_FILE, &texts));
+    cotan_buffer of[] = {{&x, {0}}, {&low, {0}}, {&high, {0}}, {xs, {3}}}, slopes[5] = {{0}};
+    assert_null(cotan_apply(bounded, of, slopes));
+    expect_near(*(double *)slopes[0].data, 30, 0);
+    expect_near(((double *)slopes[4].data)[2], 10, 0);
+    high = 1000000000;
+    error = cotan_apply(bounded, of, (cotan_buffer[5]){{0}});
+    assert_string_equal(cotan_error_message(error, 0), "an Array has as many elements as its bounds have indices");
+}
+
+static void unmade(void **state) {
+    (void)state;
+    each_engine(unmade_of);
+}
 
 static void failures_of(const Setting *s) {
     cotan_function *f = make(s, COTAN_GRAD, "pick", NULL), *none;
@@ -785,6 +817,7 @@ int main(void) {
         cmocka_unit_test(messages),
         cmocka_unit_test(again),
         cmocka_unit_test(definitions_and_limits),
+        cmocka_unit_test(unmade),
     };
     return cmocka_run_group_tests_name("function", tests, NULL, NULL);
 }
