@@ -260,7 +260,7 @@ typedef struct cotan_call {
     const char *expression; /* instead of function: an expression in the program's scope. RUN without `at` gives its
                                value; otherwise it is a function. Its text is called <input> in messages */
     const char *point;      /* with expression, instead of at: the point as an expression. GRAD, JACOBIAN and HESSIAN */
-    const char *bind;       /* RUN of an expression: a name for the value, in scope of what follows */
+    const char *bind;       /* RUN of an expression: a name for the value, in scope of what follows, such as "it" */
     /* An input is a JSON text, or the bytes of a .npy or .npz file, and then its length is given; 0 stands for strlen.
      */
     const char *at;   /* RUN: the arguments as an array, NULL for none; else the point */
@@ -277,7 +277,7 @@ typedef struct cotan_call {
     bool no_json, no_text; /* leave out value and derivative, or value_text and derivative_text: large ones take time */
     const char *wrt; /* GRAD of `function`: only with respect to these parameters, by their names in its first clause,
                         with commas between them. The derivative is the gradient for one of them, of several a tuple in
-                        this order, in JSON an object by their names. NULL: with respect to all */
+                        this order, in JSON an object by their names. NULL: with respect to all, and in other modes */
     int trap; /* 1: the evaluator runs this, and stops at the first operation that makes a NaN out of numbers that are
                  none, with the error E0515; of a derivative, the function is run before. 2: that makes an infinity,
                  too. 0: it does not */
@@ -380,9 +380,10 @@ cotan_error *cotan_apply_values(cotan_function *function, const cotan_value *at,
 cotan_error *cotan_function_json(cotan_function *function, const cotan_value *at, const char **json);
 
 /* Calls it with buffers; it fails where there are none: lists, data of several constructors, arrays in tuples in
- * arrays; and where they hold no value that a program can make, such as the Ratio 2/4. `in` is borrowed. `out`: where data is NULL, it is set to memory of the function's, which stays as it is
- * until the next call; else the result is copied there, and must have the sizes that are given. Sizes are set. A native
- * function uses up to 256 KB of the caller's stack, and more of a stack of its own where it recurses deeply. */
+ * arrays; and where they hold no value that a program can make, such as the Ratio 2/4. `in` is borrowed. `out`: where
+ * data is NULL, it is set to memory of the function's, which stays as it is until the next call; else the result is
+ * copied there, and must have the sizes that are given. Sizes are set. A native function uses up to 256 KB of the
+ * caller's stack, and more of a stack of its own where it recurses deeply. */
 cotan_error *cotan_apply(cotan_function *function, const cotan_buffer *in, cotan_buffer *out);
 
 /* Reads inputs into buffers: `at`, the point (RUN: the argument, or the array of several), and `with` where there is a

@@ -25,6 +25,7 @@ typedef struct Stages {
 static bool stages(cotan_context *context, void *data) {
     Stages *s = data;
     CtEntry entry = {.mode = COTAN_VJP};
+    if (!ct_session_check_call(context, s->call, CALLS_FUNCTION)) return false;
     if (!ct_session_choose_method(context, s->call->method, &entry)) return false;
     CtArena *results = ct_session_fresh_results(s->program);
     return results && ct_explain_explain(s->program, results, s->call, entry.method, s->form, s->out);
@@ -45,8 +46,8 @@ typedef struct SensitivityCall {
 } SensitivityCall;
 
 static bool sensitivity(cotan_context *context, void *data) {
-    (void)context;
     SensitivityCall *c = data;
+    if (!ct_session_check_call(context, c->call, CALLS_FUNCTION)) return false;
     CtArena *results = ct_session_fresh_results(c->program);
     return results && ct_explain_sensitivity(c->program, results, c->call, c->out);
 }
@@ -69,6 +70,7 @@ static bool check(cotan_context *context, void *data) {
     CheckCall *c = data;
     CtEntry entry = {.mode = COTAN_VJP};
     const char *name = c->call->method;
+    if (!ct_session_check_call(context, c->call, CALLS_FUNCTION)) return false;
     if (!name && c->call->native) name = ct_core_method_name(METHOD_NATIVE);
     if (!ct_session_choose_method(context, name, &entry)) return false;
     CtArena *results = ct_session_fresh_results(c->program);
@@ -94,6 +96,7 @@ typedef struct CompareCall {
 
 static bool compare(cotan_context *context, void *data) {
     CompareCall *c = data;
+    if (!ct_session_check_call(context, c->call, CALLS_FUNCTION)) return false;
     CtArena *results = ct_session_fresh_results(c->program);
     if (!results) return false;
     size_t count = c->names ? c->count : CT_METHOD_COUNT;

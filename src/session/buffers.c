@@ -174,13 +174,14 @@ static cotan_function *allocate(cotan_program *program, const cotan_call *call) 
     }
     if (call->wrt != NULL && call->mode == COTAN_GRAD) function->entry.wrt = strdup(call->wrt);
     if (call->method != NULL) function->method = strdup(call->method);
-    bool named = function->entry.function != NULL || function->entry.expression != NULL;
+    bool named = function->entry.function != NULL || function->entry.expression != NULL; /* there was memory */
     if (call->method != NULL && function->method == NULL) return NULL;
     return function->arena != NULL && function->results != NULL && named ? function : NULL;
 }
 
 static bool make(cotan_context *context, void *data) {
     Make *m = data;
+    if (!ct_session_check_call(context, m->call, CALLS_ANY)) return false;
     cotan_function *function = allocate(m->program, m->call);
     if (function == NULL) {
         ct_session_report_out_of_memory(context);

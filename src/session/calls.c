@@ -1,6 +1,16 @@
 /* Calls: an input is read, the function or its derivative runs, results are written. */
 #include "session/session.h"
 
+bool ct_session_check_call(cotan_context *context, const cotan_call *call, CtCallee callee) {
+    if (call->function == NULL && (callee == CALLS_FUNCTION || call->expression == NULL))
+        return ct_session_report_one(context, CT_E0701, NULL, "no function is given");
+    if ((unsigned)call->mode > COTAN_HVP)
+        return ct_session_report_one(context, CT_E0701, NULL, "there is no mode %d", (int)call->mode);
+    if (call->wrt != NULL && (call->mode != COTAN_GRAD || call->function == NULL))
+        return ct_session_report_one(context, CT_E0701, NULL, "only the gradient of a function is by some parameters");
+    return true;
+}
+
 bool ct_session_choose_method(cotan_context *context, const char *name, CtEntry *entry) {
     entry->method = entry->mode == COTAN_JVP ? METHOD_FORWARD : METHOD_TAPE;
     entry->reverse = METHOD_TAPE;
@@ -429,7 +439,9 @@ static bool call_in(cotan_context *context, CtCall *c, CtSession *session) {
 static bool call_json(cotan_context *context, void *data) {
     CtCall *c = data;
     context->measures = c->call->count;
-    if (!ct_session_fresh_results(c->program)) return false;
+    if (!ct_session_check_call(context, c->call, CALLS_ANY)) return false;
+    CtArena *results = ct_session_fresh_results(c->program);
+    if (!results || (c->call->bind && !ct_session_may_bind(context, results, c->call->bind))) return false;
     bool traps = c->call->trap && c->call->mode != COTAN_RUN && c->call->at && !c->call->point;
     if (traps && !run_function(context, c)) return false;
     if (!ct_session_run_call(context, c)) return false;

@@ -142,6 +142,7 @@ static CtBuild *look(cotan_context *context, const Dump *d, const Asked *asked, 
                      .function = d->call->function,
                      .wrt = d->call->wrt,
                      .prefer_double = d->call->at != NULL};
+    if (!ct_session_check_call(context, d->call, CALLS_FUNCTION)) return NULL;
     bool beyond = (asked->pass->makes & (KNOWN_LOWERED | KNOWN_FLOW | KNOWN_C | KNOWN_NATIVE)) != 0;
     bool native = d->call->method == NULL && beyond;
     if (!ct_session_choose_method(context, native ? ct_core_method_name(METHOD_NATIVE) : d->call->method, &entry))

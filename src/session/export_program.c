@@ -107,6 +107,7 @@ static bool has_good_prefix(cotan_context *context, const Compile *c) {
 
 static bool compile(cotan_context *context, void *data) {
     Compile *c = data;
+    if (!ct_session_check_call(context, c->call, CALLS_FUNCTION)) return false;
     CtArena *results = ct_session_fresh_results(c->program);
     if (results == NULL) return false;
     if (!has_good_prefix(context, c)) return false;

@@ -207,6 +207,15 @@ static CtInput *value_input(const CtSession *session, CtArena *arena, CtWord val
     return input_new(text.data, text.length, name);
 }
 
+bool ct_session_may_bind(cotan_context *context, CtArena *arena, const char *name) {
+    CtContext *wrong;
+    bool fits = (*name >= 'a' && *name <= 'z') || *name == '_';
+    for (const char *c = name; *c && fits; c++) fits = is_part(*c);
+    const char *definition = ct_format(arena, "%s = 0", name);
+    if (fits && ct_driver_input_kind(arena, definition, strlen(definition), &wrong) == INPUT_DECLARATIONS) return true;
+    return ct_session_report_one(context, CT_E0701, NULL, "`%s` is no name for a value", name);
+}
+
 bool ct_session_program_bind(cotan_program *program, const CtSession *session, CtWord value, const char *name) {
     const char *expression = session->entry.expression;
     CtInput *input = value_input(session, program->results, value, name);

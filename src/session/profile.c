@@ -30,6 +30,7 @@ static cotan_profile_node described(CtArena *arena, CtContext *context, const Ct
 
 static bool run(cotan_context *context, void *data) {
     ProfileCall *p = data;
+    if (!ct_session_check_call(context, p->call.call, CALLS_ANY)) return false;
     CtArena *results = ct_session_fresh_results(p->call.program);
     if (!results || !ct_session_run_call(context, &p->call)) return false;
     uint32_t count;

@@ -307,6 +307,10 @@ static CtContext *input_diags(cotan_context *context) {
 CtInput *ct_session_parse(cotan_context *context, int index, const char *what, const char *bytes, size_t length) {
     CtContext *diags = input_diags(context);
     CtInput **place = &context->inputs[index];
+    if (!bytes) {
+        ct_session_report_one(context, CT_E0701, NULL, "%s is missing", what);
+        return NULL;
+    }
     ct_io_input_free(*place);
     *place = NULL;
     if (length == 0) length = strlen(bytes);

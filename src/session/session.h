@@ -130,6 +130,10 @@ typedef struct CtApart {
     CtLeaves reals;
 } CtApart;
 
+/* Reports what makes no sense in a caller's call, before anything is done with it. Some calls take a function by its
+ * name only. */
+typedef enum CtCallee { CALLS_ANY, CALLS_FUNCTION } CtCallee;
+bool ct_session_check_call(cotan_context *context, const cotan_call *call, CtCallee callee);
 /* Sets the methods of an entry point: its own, and that of reverse derivatives inside the program. */
 bool ct_session_choose_method(cotan_context *context, const char *name, CtEntry *entry);
 
@@ -340,6 +344,8 @@ CtQuestion ct_session_tier_up(CtTierUp *t);
 
 /* ---- interact.c ---- */
 
+/* Whether a value can be bound to a name; if not, that is reported. */
+bool ct_session_may_bind(cotan_context *context, CtArena *arena, const char *name);
 /* Binds the value of an expression that a session has run to a name in the program. */
 bool ct_session_program_bind(cotan_program *program, const CtSession *session, CtWord value, const char *name);
 /* Copies of the program's inputs, which the caller frees; false when memory runs out. */

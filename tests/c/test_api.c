@@ -53,6 +53,41 @@ static void assert_fails(cotan_error *error, const char *code, int status) {
     assert_int_equal(cotan_error_status(error), status);
 }
 
+/* What a caller forgets is an error, and no crash. */
+static void calls_that_make_no_sense_are_refused(void **state) {
+    (void)state;
+    cotan_context *context = open_with((cotan_limits){0});
+    cotan_program *p = load(context, model);
+    static const cotan_call senseless[] = {
+        {.at = "1"},
+        {.mode = COTAN_GRAD, .at = "1"},
+        {.mode = (cotan_mode)99, .function = "f", .at = "[1, 2]"},
+        {.mode = COTAN_JACOBIAN, .function = "three", .at = "[1, 2, 3]", .wrt = "x"},
+        {.expression = "1 + 1", .bind = "not a name"},
+        {.expression = "1 + 1", .bind = "Name"},
+        {.expression = "1 + 1", .bind = "let"},
+    };
+    const cotan_call none = {0}, no_point = {.function = "f"};
+    cotan_result result;
+    cotan_function *function;
+    const char *text, *other;
+    cotan_check_result checked;
+    cotan_compare_result compared;
+    cotan_sensitivity_result sensitive;
+    for (size_t i = 0; i < sizeof senseless / sizeof *senseless; i++)
+        assert_fails(cotan_call_json(p, &senseless[i], &result), "E0701", 2);
+    for (size_t i = 0; i < 4; i++) assert_fails(cotan_function_make(p, &senseless[i], &function), "E0701", 2);
+    assert_fails(cotan_check(p, &none, &checked), "E0701", 2);
+    assert_fails(cotan_check(p, &no_point, &checked), "E0701", 2);
+    assert_fails(cotan_compare(p, &none, NULL, 0, &compared), "E0701", 2);
+    assert_fails(cotan_sensitivity(p, &none, &sensitive), "E0701", 2);
+    assert_fails(cotan_sensitivity(p, &no_point, &sensitive), "E0701", 2);
+    assert_fails(cotan_stages(p, &none, COTAN_PLAIN, &text), "E0701", 2);
+    assert_fails(cotan_dump(p, &none, "parse", &text), "E0701", 2);
+    assert_fails(cotan_compile(p, &none, 0, "f", &text, &other), "E0701", 2);
+    cotan_close(context);
+}
+
 static void every_mode_answers_in_json(void **state) {
     (void)state;
     cotan_context *context = open_with((cotan_limits){0});
@@ -662,6 +697,7 @@ int main(void) {
         cmocka_unit_test(native_code_is_made_by_the_settings_of_the_call),
         cmocka_unit_test(messages_are_told_to_the_host),
         cmocka_unit_test(methods_are_compared),
+        cmocka_unit_test(calls_that_make_no_sense_are_refused),
         cmocka_unit_test(stages_are_shown),
         cmocka_unit_test(methods_that_disagree_or_stop_are_told),
         cmocka_unit_test(limits_that_change_hold_for_what_has_run_before),
