@@ -524,6 +524,8 @@ typedef struct cotan_check_result {
     const cotan_check_rule *rules; /* those that call->function uses: where it disagrees, one of them may be wrong */
     size_t rule_count;
     bool agrees;
+    bool derivative_fails; /* of an error: the function itself gives a value at the point, and a derivative of it fails
+                            */
 } cotan_check_result;
 cotan_error *cotan_check(cotan_program *program, const cotan_call *call, cotan_check_result *out);
 

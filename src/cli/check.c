@@ -75,8 +75,9 @@ static int check_function(const Options *options, const cotan_context *context, 
 
 typedef struct Tally {
     uint64_t points, disagree, fail;
-    char *worst, *failing; /* points */
-    double difference;     /* at the worst */
+    char *worst, *failing; /* points; and where a derivative fails, and the function does not: */
+    char *broken;
+    double difference; /* at the worst */
     bool worst_agrees;
 } Tally;
 
@@ -130,6 +131,10 @@ static cotan_error *check_points(cotan_program *program, cotan_call *call, Regio
             error = cotan_check(program, call, &result);
         }
         tally->points++;
+        if (error != NULL && result.derivative_fails) {
+            tally->broken = point;
+            return error;
+        }
         if (error != NULL && is_failure(tally, &point, error) && (i + 1 < count || tally->worst != NULL)) continue;
         if (error != NULL) {
             free(point);
@@ -169,6 +174,7 @@ static int check_region(const Options *options, const cotan_context *context, co
     if (error == NULL) error = cotan_check(program, &call, &result);
     cli_progress_end();
     int status = EXIT_DONE;
+    if (tally.broken != NULL && !options->json) fprintf(stderr, "a derivative fails at %s:\n", tally.broken);
     if (error != NULL)
         status = cli_report(options, error);
     else
@@ -176,6 +182,7 @@ static int check_region(const Options *options, const cotan_context *context, co
     if (error == NULL && tally.disagree > 0) status = EXIT_DISAGREES;
     free(tally.worst);
     free(tally.failing);
+    free(tally.broken);
     return status;
 }
 

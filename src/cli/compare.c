@@ -193,8 +193,10 @@ static void print_table(const Options *options, const cotan_compare_result *r) {
     int width = widest_name(r);
     if (r->function.error_code != NULL)
         print_error(&r->function);
-    else
+    else if (r->reference < r->count)
         print_results(r, &r->rows[r->reference].result);
+    else
+        printf("value = %s\n", r->function.result.value_text);
     const char *further = further_name(r);
     int wide = further != NULL ? 12 : 0;
     printf("\n%-*s  %-7s  %10s%*s  %12s  × primal  %10s  %11s\n", width, "method", "", "difference", wide,
@@ -290,7 +292,9 @@ static const char *further_key(const cotan_compare_result *r) {
 
 static void print_json(const cotan_compare_result *r) {
     printf("{\"agrees\":%s,", r->agrees ? "true" : "false");
-    if (r->function.error_code == NULL) {
+    if (r->function.error_code == NULL && r->reference == r->count) {
+        printf("\"value\":%s,\"reference\":null,", r->function.result.value);
+    } else if (r->function.error_code == NULL) {
         const cotan_compare_row *reference = &r->rows[r->reference];
         put_results(r, &reference->result);
         printf(",\"reference\":\"%s\",", reference->method);

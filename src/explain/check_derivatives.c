@@ -64,7 +64,10 @@ static bool ask(Check *c, const Ask *a, CtLeaves *value, CtLeaves *derivative, C
         if (!ct_session_pair(session, context, input, with, &input)) return false;
     }
     ct_eval_reset_stats(session->eval);
-    if (!ct_session_run(session, context, input, &result)) return false;
+    if (!ct_session_run(session, context, input, &result)) {
+        c->out->derivative_fails = a->mode != COTAN_RUN;
+        return false;
+    }
     c->steps = ct_eval_stats(session->eval).steps;
     CtWord value_word = result, derivative_word = result;
     if (session->derivative != NULL) {
@@ -137,7 +140,31 @@ static bool slope(Check *c, const CtLeaves *x, const CtLeaves *dx, double h, dou
 typedef struct Slopes {
     double *best, *difference; /* for each leaf */
     uint32_t worst;            /* the leaf with the largest difference */
+    bool *sure;                /* for each leaf: some step agrees, whatever rounding may do */
+    double *refuted, *against; /* the largest difference that a step shows beyond doubt, or 0, and its estimate */
 } Slopes;
+
+static Slopes slopes_of(CtArena *arena, uint32_t count) {
+    Slopes s = {0};
+    s.best = CT_NEW_ARRAY(arena, double, count);
+    s.difference = CT_NEW_ARRAY(arena, double, count);
+    s.sure = CT_NEW_ARRAY(arena, bool, count);
+    s.refuted = CT_NEW_ARRAY(arena, double, count);
+    s.against = CT_NEW_ARRAY(arena, double, count);
+    for (uint32_t i = 0; i < count; i++) s.difference[i] = INFINITY;
+    return s;
+}
+
+/* The estimates of a step and of half of it are near each other, and the tangent is far from them: more than curvature
+ * and rounding explain. Where the value is large, the floor of smaller steps would hide that. */
+static void hold_against(Slopes *s, uint32_t i, double tangent, double coarse, double fine, double noise,
+                         double tolerance) {
+    double estimate = (4 * fine - coarse) / 3, difference = ct_explain_relative_difference(tangent, estimate, 0);
+    if (difference <= tolerance) s->sure[i] = true;
+    if (!(fabs(tangent - estimate) > 10 * (noise + fabs(coarse - fine))) || difference <= s->refuted[i]) return;
+    s->refuted[i] = difference;
+    s->against[i] = estimate;
+}
 
 static bool find_slopes(Check *c, const CtLeaves *x, const CtLeaves *dx, const CtLeaves *y, const CtLeaves *tangent,
                         Slopes *out) {
@@ -147,24 +174,33 @@ static bool find_slopes(Check *c, const CtLeaves *x, const CtLeaves *dx, const C
     enum { WIDE = 4, ALL = sizeof steps / sizeof *steps };
     uint32_t count = y->reals.count;
     double *coarse = CT_NEW_ARRAY(c->arena, double, count), *fine = CT_NEW_ARRAY(c->arena, double, count);
-    out->best = CT_NEW_ARRAY(c->arena, double, count);
-    out->difference = CT_NEW_ARRAY(c->arena, double, count);
-    for (uint32_t i = 0; i < count; i++) out->difference[i] = INFINITY;
+    *out = slopes_of(c->arena, count);
     for (int k = 0; k < (c->tolerance.slope == of_floats.slope ? WIDE : ALL); k++) {
         double h = steps[k];
         if (!slope(c, x, dx, h, coarse, count) || !slope(c, x, dx, h / 2, fine, count)) return false;
+        bool sure = true;
         out->worst = 0;
         for (uint32_t i = 0; i < count; i++) {
-            double floor = k < WIDE ? c->tolerance.rounding * fabs(y->reals.items[i]) / h / c->tolerance.slope : 0;
+            double noise = c->tolerance.rounding * fabs(y->reals.items[i]) / h;
+            double floor = k < WIDE ? noise / c->tolerance.slope : 0;
             double estimate = (4 * fine[i] - coarse[i]) / 3;
             double difference = ct_explain_relative_difference(tangent->reals.items[i], estimate, floor);
-            if (difference <= out->difference[i] && (k < WIDE || difference <= c->tolerance.slope)) {
+            bool lost = out->refuted[i] > c->tolerance.slope && fabs(estimate) <= noise; /* nothing but rounding */
+            bool counts = k < WIDE || (difference <= c->tolerance.slope && !lost);
+            if (difference <= out->difference[i] && counts) {
                 out->difference[i] = difference;
                 out->best[i] = estimate;
             }
+            if (k < WIDE) hold_against(out, i, tangent->reals.items[i], coarse[i], fine[i], noise, c->tolerance.slope);
+            if (k == WIDE - 1 && !out->sure[i] && out->refuted[i] > c->tolerance.slope) {
+                out->difference[i] = out->refuted[i];
+                out->best[i] = out->against[i];
+            }
+            sure = sure && out->sure[i];
             if (out->difference[i] > out->difference[out->worst]) out->worst = i;
         }
-        if (count == 0 || out->difference[out->worst] <= c->tolerance.slope) break;
+        bool agrees = count == 0 || out->difference[out->worst] <= c->tolerance.slope;
+        if (agrees && (sure || k >= WIDE - 1)) break;
     }
     return true;
 }
