@@ -260,7 +260,8 @@ typedef struct cotan_call {
     const char *expression; /* instead of function: an expression in the program's scope. RUN without `at` gives its
                                value; otherwise it is a function. Its text is called <input> in messages */
     const char *point;      /* with expression, instead of at: the point as an expression. GRAD, JACOBIAN and HESSIAN */
-    const char *bind;       /* RUN of an expression: a name for the value, in scope of what follows, such as "it" */
+    const char
+        *bind; /* RUN of an expression: a name for the value, in scope of what follows, such as "it". See is_unbound */
     /* An input is a JSON text, or the bytes of a .npy or .npz file, and then its length is given; 0 stands for strlen.
      */
     const char *at;   /* RUN: the arguments as an array, NULL for none; else the point */
@@ -282,6 +283,8 @@ typedef struct cotan_call {
                  none, with the error E0515; of a derivative, the function is run before. 2: that makes an infinity,
                  too. 0: it does not */
     const char *prefix; /* of cotan_compile: what the names of all functions and types in C begin with; NULL: nothing */
+    bool constructed;   /* value_text and derivative_text are what the types' constructors and the library write, also
+                           where the program has an instance of Show */
 } cotan_call;
 
 typedef struct cotan_result {
@@ -301,7 +304,9 @@ typedef struct cotan_result {
     size_t peak_memory;     /* bytes of the last run */
     const char *not_native; /* why a call that asked for native code ran on the evaluator; NULL: it did not, or none was
                                asked for */
-    const char *by_tape;    /* why native code has the derivatives of `tape` instead of `native`; NULL: it has not */
+    bool is_unbound;     /* with `bind`: nothing was bound to the name, since it is the value of an action, and too long
+                            to be kept or of a type that is not: performing the action again might give another */
+    const char *by_tape; /* why native code has the derivatives of `tape` instead of `native`; NULL: it has not */
 } cotan_result;
 
 /* The cache of native code: its folder, NULL where there is none (the caller frees it), and what is in it.

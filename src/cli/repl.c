@@ -200,6 +200,7 @@ void cli_repl_evaluate(Repl *repl, const char *text) {
     if (!cli_repl_call(repl, &call, &result)) return;
     if (!result.performed || strcmp(result.value_text, "()") != 0)
         cli_repl_put_value(repl, result.value_text, result.value_text_length);
+    if (result.is_unbound) fputs("`it` is as before: the value of this action is not kept\n", stderr);
     cli_repl_print_cost(repl, &result);
 }
 

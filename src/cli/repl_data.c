@@ -32,13 +32,12 @@ static char *as_argument(char *bytes, size_t *length) {
     return text;
 }
 
-/* The value as a definition. What is no number is written as the quotient that gives it. */
-static char *definition(const char *name, const char *type, const cotan_result *result) {
+/* The value as an expression. What is no number is written as the quotient that gives it. */
+static char *expression(const cotan_result *result) {
     char *text = NULL;
     size_t length;
     FILE *out = open_memstream(&text, &length);
     if (out == NULL) return NULL;
-    fprintf(out, "%s :: %s\n%s = ", name, type, name);
     bool in_string = false;
     for (const char *c = result->value_text; *c != '\0'; c++) {
         if (*c == '"') in_string = !in_string;
@@ -50,14 +49,77 @@ static char *definition(const char *name, const char *type, const cotan_result *
             putc(*c, out);
         c += nan ? 2 : inf ? 7 : 0;
     }
-    putc('\n', out);
     return fclose(out) == 0 ? text : NULL;
 }
 
-static void define(Repl *repl, const char *name, const char *type, const cotan_result *result) {
-    char *text = definition(name, type, result);
-    if (text != NULL && cli_repl_define(repl, text)) printf("%s :: %s\n", name, type);
+static void define_as(Repl *repl, const char *name, const char *type, const char *value) {
+    size_t size = value != NULL ? 2 * strlen(name) + strlen(type) + strlen(value) + 16 : 0;
+    char *text = size > 0 ? malloc(size) : NULL;
+    if (text == NULL) return;
+    snprintf(text, size, "%s :: %s\n%s = %s\n", name, type, name, value);
+    if (cli_repl_define(repl, text)) printf("%s :: %s\n", name, type);
     free(text);
+}
+
+static void define(Repl *repl, const char *name, const char *type, const cotan_result *result) {
+    char *value = expression(result);
+    define_as(repl, name, type, value);
+    free(value);
+}
+
+/* ---- of a type that the user names ---- */
+
+/* Whether a type has only parts that are shown as they are written. */
+static bool is_plain(const char *type) {
+    static const char *const plain[] = {"Int", "Integer", "Double", "Float", "Bool", "Char", "String", "Array"};
+    while (*(type += strcspn(type, "ABCDEFGHIJKLMNOPQRSTUVWXYZ")) != '\0') {
+        size_t length = 0, known = 0;
+        while (isalnum((unsigned char)type[length]) || type[length] == '_' || type[length] == '\'') length++;
+        while (known < sizeof plain / sizeof *plain &&
+               (strlen(plain[known]) != length || strncmp(plain[known], type, length) != 0))
+            known++;
+        if (known == sizeof plain / sizeof *plain) return false;
+        type += length;
+    }
+    return true;
+}
+
+/* Whether an expression has the value that is this JSON. */
+static bool has_value(Repl *repl, const char *value, const char *type, const char *json) {
+    size_t size = value != NULL ? strlen(value) + strlen(type) + 16 : 0;
+    char *text = size > 0 ? malloc(size) : NULL;
+    cotan_result result;
+    if (text == NULL) return false;
+    snprintf(text, size, "(%s) :: %s", value, type);
+    const cotan_call call = {.mode = COTAN_RUN, .expression = text, .no_text = true};
+    bool same = cotan_call_json(repl->program, &call, &result) == NULL && strcmp(result.value, json) == 0;
+    free(text);
+    return same;
+}
+
+/* An instance of Show may write what is no expression, or one of another value: then constructors are written. */
+static cotan_error *define_read(Repl *repl, const char *name, const char *type, const char *bytes, size_t length) {
+    cotan_call call = call_of(bytes, length);
+    cotan_result result;
+    call.no_json = is_plain(type);
+    cotan_error *error = cli_read_as(repl->program, type, call, &result);
+    if (error != NULL) return error;
+    char *value = expression(&result), *json = call.no_json ? NULL : strdup(result.value);
+    bool same = json == NULL || has_value(repl, value, type, json);
+    if (!same) {
+        call.constructed = true;
+        free(value);
+        error = cli_read_as(repl->program, type, call, &result);
+        value = error == NULL ? expression(&result) : NULL;
+        same = error == NULL && has_value(repl, value, type, json);
+    }
+    if (same)
+        define_as(repl, name, type, value);
+    else if (error == NULL)
+        cli_repl_complain(repl, "the value cannot be written as an expression");
+    free(value);
+    free(json);
+    return error;
 }
 
 /* Whether all members have names that a field can have. What stands in an archive does not become other text. */
@@ -201,12 +263,8 @@ static void read_table(Repl *repl, const char *name, const char *type, const cha
     bool declared = declaration != NULL && cli_repl_define(repl, declaration);
     if (declared) fputs(declaration, stdout);
     if (json != NULL && (declared || type != NULL)) {
-        cotan_result result;
-        cotan_error *error = read_as(repl, declared ? own : type, json, strlen(json), &result);
-        if (error == NULL)
-            define(repl, name, declared ? own : type, &result);
-        else
-            cli_repl_error(repl, error);
+        cotan_error *error = define_read(repl, name, declared ? own : type, json, strlen(json));
+        if (error != NULL) cli_repl_error(repl, error);
     }
     repl->failed |= json == NULL;
     free(declaration);
@@ -219,8 +277,7 @@ static void read_data(Repl *repl, const char *name, const char *type, const char
     cotan_result result;
     cotan_error *error = NULL;
     if (type != NULL) {
-        error = read_as(repl, type, bytes, length, &result);
-        if (error == NULL) define(repl, name, type, &result);
+        error = define_read(repl, name, type, bytes, length);
     } else if (!read_record(repl, name, bytes, length)) {
         type = cli_guess_type(repl->program, call_of(bytes, length), &result);
         if (type != NULL)

@@ -192,15 +192,16 @@ static bool find_slopes(Check *c, const CtLeaves *x, const CtLeaves *dx, const C
                 out->best[i] = estimate;
             }
             if (k < WIDE) hold_against(out, i, tangent->reals.items[i], coarse[i], fine[i], noise, c->tolerance.slope);
-            if (k == WIDE - 1 && !out->sure[i] && out->refuted[i] > c->tolerance.slope) {
+            bool agrees = out->difference[i] <= c->tolerance.slope;
+            if (k == WIDE - 1 && agrees && !out->sure[i] && out->refuted[i] > c->tolerance.slope) {
                 out->difference[i] = out->refuted[i];
                 out->best[i] = out->against[i];
             }
             sure = sure && out->sure[i];
             if (out->difference[i] > out->difference[out->worst]) out->worst = i;
         }
-        bool agrees = count == 0 || out->difference[out->worst] <= c->tolerance.slope;
-        if (agrees && (sure || k >= WIDE - 1)) break;
+        bool all_agree = count == 0 || out->difference[out->worst] <= c->tolerance.slope;
+        if (all_agree && (sure || k >= WIDE - 1)) break;
     }
     return true;
 }

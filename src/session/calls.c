@@ -123,14 +123,14 @@ static bool shown_by(cotan_context *context, CtSession *session, CtGlobal *show,
 
 /* The value (0) or the derivative (1) as text, and its length; NULL when showing it fails. */
 static const char *shown(cotan_context *context, CtSession *session, CtArena *arena, int which, CtWord value,
-                         bool quotes, size_t *length) {
+                         const cotan_call *call, size_t *length) {
     const CtType *type = which == 0 ? session->value : session->derivative;
-    CtGlobal *show = session->build->show[which];
+    CtGlobal *show = call->constructed ? NULL : session->build->show[which];
     CtText out = ct_text(arena);
     ct_text_puts(&out, "");
     if (show) {
         if (!shown_by(context, session, show, type, value, &out)) return NULL;
-    } else if (type == session->build->program->string_type && !quotes) {
+    } else if (type == session->build->program->string_type && !call->quotes) {
         ct_value_string_text(&out, value, SIZE_MAX);
     } else {
         ct_value_show(&out, type, value);
@@ -149,14 +149,12 @@ static bool write_results(cotan_context *context, CtSession *session, CtArena *a
         derivative = pair->words[1];
     }
     if (!call->no_json) out->value = json_of(arena, session->value, value);
-    if (!call->no_text)
-        out->value_text = shown(context, session, arena, 0, value, call->quotes, &out->value_text_length);
+    if (!call->no_text) out->value_text = shown(context, session, arena, 0, value, call, &out->value_text_length);
     if (context->error || !take_apart(context, c, session->value, value, c->value)) return false;
     if (!session->derivative) return true;
     if (!call->no_json) out->derivative = derivative_json(session, arena, derivative);
     if (!call->no_text)
-        out->derivative_text =
-            shown(context, session, arena, 1, derivative, call->quotes, &out->derivative_text_length);
+        out->derivative_text = shown(context, session, arena, 1, derivative, call, &out->derivative_text_length);
     return !context->error && take_apart(context, c, session->derivative, derivative, c->derivative);
 }
 
@@ -431,7 +429,7 @@ static bool call_in(cotan_context *context, CtCall *c, CtSession *session) {
     ct_session_activate(c->program, session);
     if (!done) return false;
     bool written = ct_session_write(context, session, result, c);
-    bool bound = written && (!call->bind || ct_session_program_bind(c->program, session, result, call->bind));
+    bool bound = written && (!call->bind || ct_session_program_bind(c, session, result));
     ct_session_release(session, ct_session_result(session), result);
     return bound;
 }

@@ -187,21 +187,23 @@ static bool is_plain(const CtProgram *program, const CtType *type) {
             if (!is_plain(program, type->parts[i])) return false;
         return true;
     case TYPE_DATA:
+        if (ct_core_type_is_integer(type)) return true;
         if (strcmp(type->data->name->text, "[]") != 0 || type->data->arg_count != 1) return false;
         return is_plain(program, type->data->args[0]);
     }
     return false;
 }
 
-/* A longer value is computed again from its expression where it is used. */
-enum { LONGEST_VALUE = 65536 };
+/* A longer value is computed again from its expression where it is used; not so that of an action. */
+enum { LONGEST_VALUE = 1 << 16, LONGEST_OF_ACTION = 1 << 20 };
 
 /* The value as an expression, `value :: type`; NULL when it cannot be written so. */
 static CtInput *value_input(const CtSession *session, CtArena *arena, CtWord value, const char *name) {
     if (!is_plain(session->build->program, session->value)) return NULL;
     CtText shown = ct_text(arena), text = ct_text(arena);
     ct_value_show(&shown, session->value, value);
-    if (shown.length > LONGEST_VALUE || strstr(shown.data, "NaN") || strstr(shown.data, "Infinity")) return NULL;
+    if (shown.length > (session->build->performs ? LONGEST_OF_ACTION : LONGEST_VALUE)) return NULL;
+    if (strstr(shown.data, "NaN") || strstr(shown.data, "Infinity")) return NULL;
     ct_text_printf(&text, "%s :: ", shown.data);
     ct_core_type_print(&text, session->value);
     return input_new(text.data, text.length, name);
@@ -216,11 +218,14 @@ bool ct_session_may_bind(cotan_context *context, CtArena *arena, const char *nam
     return ct_session_report_one(context, CT_E0701, NULL, "`%s` is no name for a value", name);
 }
 
-bool ct_session_program_bind(cotan_program *program, const CtSession *session, CtWord value, const char *name) {
-    const char *expression = session->entry.expression;
+bool ct_session_program_bind(const CtCall *c, const CtSession *session, CtWord value) {
+    cotan_program *program = c->program;
+    const char *expression = session->entry.expression, *name = c->call->bind;
+    bool performs = session->build->performs; /* the session may be gone afterwards */
     CtInput *input = value_input(session, program->results, value, name);
     if (input && try_input(program, input)) return true;
     ct_session_report_clear(program->context);
+    if (performs) return c->out->is_unbound = true;
     return try_input(program, input_new(expression, strlen(expression), name));
 }
 

@@ -346,8 +346,8 @@ CtQuestion ct_session_tier_up(CtTierUp *t);
 
 /* Whether a value can be bound to a name; if not, that is reported. */
 bool ct_session_may_bind(cotan_context *context, CtArena *arena, const char *name);
-/* Binds the value of an expression that a session has run to a name in the program. */
-bool ct_session_program_bind(cotan_program *program, const CtSession *session, CtWord value, const char *name);
+/* Binds the value of an expression that a session has run to the call's name in the program. */
+bool ct_session_program_bind(const CtCall *c, const CtSession *session, CtWord value);
 /* Copies of the program's inputs, which the caller frees; false when memory runs out. */
 bool ct_session_program_copy_inputs(const cotan_program *program, CtInput **copies);
 void ct_session_inputs_free(CtInput *inputs);
