@@ -214,13 +214,14 @@ static void print_output_json(const CliWorld *world, FILE *out) {
     cli_print_json_string(out, world->output, world->output_length);
 }
 
-/* Of a program that has ended itself. */
+/* Of a program that has ended itself. The system keeps eight bits of a status: a failure must not become a success. */
 static int end(const CliWorld *world) {
-    if (world->written == NULL) return world->status;
+    int status = world->status != 0 && (world->status & 255) == 0 ? 255 : world->status;
+    if (world->written == NULL) return status;
     printf("{\"value\":null");
     print_output_json(world, stdout);
     printf(",\"status\":%d}\n", world->status);
-    return world->status;
+    return status;
 }
 
 /* Of a call that fails: what it has written is there, as it is without --json. */
