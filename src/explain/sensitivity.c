@@ -157,7 +157,8 @@ static bool run(Watch *w, CtGlobal *wrapper, cotan_sensitivity_result *out) {
     for (uint32_t i = 0; i < y.reals.count && i < g.reals.count; i++)
         out->size += product(g.reals.items[i], y.reals.items[i]);
     for (uint32_t i = 0; i < x.reals.count && i + 1 < all->length; i++) /* the names of the point come first, from 1 */
-        out->point += product(all->items[i + 1].real, x.reals.items[i]) * (DBL_EPSILON / 2);
+        out->point += product(all->items[i + 1].real, x.reals.items[i]) *
+                      (x.floats.items[i] ? (double)FLT_EPSILON / 2 : DBL_EPSILON / 2);
     add_up(w, all, out);
     return true;
 }

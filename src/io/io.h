@@ -12,8 +12,9 @@ typedef struct CtLeaves {
     CT_VEC(double) reals;
     uint32_t next; /* for replacing: number of reals used so far */
     bool apart;    /* for collecting: the text has 1 in place of each real, so that it shows everything else */
-    bool single;   /* for collecting: some of the reals are Floats */
-    bool trees;    /* for replacing: the input is a text of collected reals, where maps are the trees that they are */
+    bool single;   /* for collecting: some of the reals are Floats; which: */
+    CT_VEC(bool) floats;
+    bool trees; /* for replacing: the input is a text of collected reals, where maps are the trees that they are */
 } CtLeaves;
 
 /* Whether a type is Map or Set of Data.Map.Tree; sets the types of keys and items, or of the elements. */

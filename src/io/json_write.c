@@ -241,6 +241,7 @@ static bool write_start(Writer *w, const CtType *type, CtWord value) {
             write_real(w->out, type, value.real);
         if (w->collect) {
             ct_push(w->collect->arena, &w->collect->reals, value.real);
+            ct_push(w->collect->arena, &w->collect->floats, type->kind == TYPE_FLOAT);
             w->collect->single |= type->kind == TYPE_FLOAT;
         }
         return true;
