@@ -155,15 +155,35 @@ static Slopes slopes_of(CtArena *arena, uint32_t count) {
     return s;
 }
 
-/* The estimates of a step and of half of it are near each other, and the tangent is far from them: more than curvature
- * and rounding explain. Where the value is large, the floor of smaller steps would hide that. */
-static void hold_against(Slopes *s, uint32_t i, double tangent, double coarse, double fine, double noise,
-                         double tolerance) {
-    double estimate = (4 * fine - coarse) / 3, difference = ct_explain_relative_difference(tangent, estimate, 0);
-    if (difference <= tolerance) s->sure[i] = true;
-    if (!(fabs(tangent - estimate) > 10 * (noise + fabs(coarse - fine))) || difference <= s->refuted[i]) return;
-    s->refuted[i] = difference;
-    s->against[i] = estimate;
+/* A step for one leaf: the slopes of it and of half of it, and what rounding makes of them; whether it is wide. */
+typedef struct Step {
+    double coarse, fine, noise;
+    bool is_wide, is_last_wide;
+} Step;
+
+/* Holds the tangent against a step. Where the slopes of a wide step are near each other, and the tangent is far from
+ * them, that is more than curvature and rounding explain: then the floor of smaller steps, below which rounding hides
+ * everything where the value is large, does not count. */
+static void hold_against(Slopes *s, uint32_t i, double tangent, const Step *step, double tolerance) {
+    double estimate = (4 * step->fine - step->coarse) / 3, plain = ct_explain_relative_difference(tangent, estimate, 0);
+    double floor = step->is_wide ? step->noise / tolerance : 0;
+    double difference = ct_explain_relative_difference(tangent, estimate, floor);
+    bool is_noise = s->refuted[i] > tolerance && fabs(estimate) <= step->noise;
+    if (difference <= s->difference[i] && (step->is_wide || (difference <= tolerance && !is_noise))) {
+        s->difference[i] = difference;
+        s->best[i] = estimate;
+    }
+    if (!step->is_wide) return;
+    s->sure[i] = s->sure[i] || plain <= tolerance;
+    bool refutes = fabs(tangent - estimate) > 10 * (step->noise + fabs(step->coarse - step->fine));
+    if (refutes && plain > s->refuted[i]) {
+        s->refuted[i] = plain;
+        s->against[i] = estimate;
+    }
+    if (step->is_last_wide && !s->sure[i] && s->difference[i] <= tolerance && s->refuted[i] > tolerance) {
+        s->difference[i] = s->refuted[i];
+        s->best[i] = s->against[i];
+    }
 }
 
 static bool find_slopes(Check *c, const CtLeaves *x, const CtLeaves *dx, const CtLeaves *y, const CtLeaves *tangent,
@@ -181,27 +201,14 @@ static bool find_slopes(Check *c, const CtLeaves *x, const CtLeaves *dx, const C
         bool sure = true;
         out->worst = 0;
         for (uint32_t i = 0; i < count; i++) {
-            double noise = c->tolerance.rounding * fabs(y->reals.items[i]) / h;
-            double floor = k < WIDE ? noise / c->tolerance.slope : 0;
-            double estimate = (4 * fine[i] - coarse[i]) / 3;
-            double difference = ct_explain_relative_difference(tangent->reals.items[i], estimate, floor);
-            bool lost = out->refuted[i] > c->tolerance.slope && fabs(estimate) <= noise; /* nothing but rounding */
-            bool counts = k < WIDE || (difference <= c->tolerance.slope && !lost);
-            if (difference <= out->difference[i] && counts) {
-                out->difference[i] = difference;
-                out->best[i] = estimate;
-            }
-            if (k < WIDE) hold_against(out, i, tangent->reals.items[i], coarse[i], fine[i], noise, c->tolerance.slope);
-            bool agrees = out->difference[i] <= c->tolerance.slope;
-            if (k == WIDE - 1 && agrees && !out->sure[i] && out->refuted[i] > c->tolerance.slope) {
-                out->difference[i] = out->refuted[i];
-                out->best[i] = out->against[i];
-            }
+            Step step = {coarse[i], fine[i], c->tolerance.rounding * fabs(y->reals.items[i]) / h, k < WIDE,
+                         k == WIDE - 1};
+            hold_against(out, i, tangent->reals.items[i], &step, c->tolerance.slope);
             sure = sure && out->sure[i];
             if (out->difference[i] > out->difference[out->worst]) out->worst = i;
         }
-        bool all_agree = count == 0 || out->difference[out->worst] <= c->tolerance.slope;
-        if (all_agree && (sure || k >= WIDE - 1)) break;
+        bool agrees = count == 0 || out->difference[out->worst] <= c->tolerance.slope;
+        if (agrees && (sure || k >= WIDE - 1)) break;
     }
     return true;
 }
