@@ -95,6 +95,12 @@ static bool has_numbers(ButOne *b) {
     const CtListSource *source = &b->chain->source;
     b->start = source->from;
     if (source->row != NULL) return false;
+    if (source->maker != NULL) {
+        b->pair = source->maker;
+        b->count = source->count;
+        bool whole = source->from == NULL || (source->from->kind == CORE_LIT && source->from->as.lit.integer == 0);
+        return whole && counts(b, b->pair);
+    }
     if (source->array == NULL)
         return source->step == NULL || (source->step->kind == CORE_LIT && source->step->as.lit.integer == 1);
     CtBinding *binding = source->count == NULL ? binding_of(b) : NULL;
@@ -254,7 +260,7 @@ CtCore *ct_core_list_but_one(CtLists *s, CtListChain *chain) {
     CtCore *number = ct_core_list_use(s, i);
     CtCore *taken =
         b.pair != NULL ? ct_core_list_apply(s, b.pair->node, &number) : ct_core_list_at(s, &chain->source, number);
-    element = ct_core_let(p, s->range, x, taken, element);
+    element = ct_core_list_with_element(s, x, taken, element);
     CtSourceRange range = chain->source.array != NULL ? s->range : chain->source.range;
     return all_but(s, &chain->around, n, index, i, element, range);
 }

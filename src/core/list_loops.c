@@ -189,9 +189,17 @@ static CtCore *fold(CtLists *s, const CtListStage *stage, const CtListSource *so
     const CtListStage *last = last_of(stage);
     if (last->ends) return test_elements(s, source, state, x, body, start, last->step == step_all);
     body = ct_core_list_taking_row(s, source, &x, body);
+    CtListSource indices = *source;
+    if (source->maker != NULL) { /* over its indices */
+        CtVar *i = ct_core_list_var(s, "i", s->p->int_type);
+        indices.maker = NULL;
+        CtCore *index = ct_core_list_use(s, i);
+        body = ct_core_list_with_element(s, x, ct_core_list_apply(s, source->maker->node, &index), body);
+        x = i;
+    }
     CtVar *params[] = {state, x};
     CtCore *fun = ct_core_lam(s->p, s->range, NULL, params, 2, body);
-    return ct_core_list_array(s, ARRAY_FOLDL, fun, start, ct_core_list_source_array(s, source));
+    return ct_core_list_array(s, ARRAY_FOLDL, fun, start, ct_core_list_source_array(s, &indices));
 }
 
 /* Whether what is made for an element needs the loop, its list or what is left of that: they are not there. */
@@ -464,7 +472,7 @@ static CtCore *consume_sum(CtLists *s, CtCore *list, CtType *type, bool is_produ
 static bool is_source_free(const CtListChain *chain) {
     const CtListStage *stage = chain->first;
     while (stage->next != NULL && !stage->partial) stage = stage->next;
-    return stage->next == NULL && chain->parts == NULL && chain->source.array == NULL;
+    return stage->next == NULL && chain->parts == NULL && chain->source.array == NULL && chain->source.maker == NULL;
 }
 
 static CtCore *consume_by(CtLists *s, CtCore *list, CtListStage last, CtCore *start) {

@@ -83,7 +83,7 @@ static bool source_varies(Shapes *s, const CtListSource *source, bool elements) 
     if (source->from != NULL && elements && value_varies(s, source->from)) return true;
     if (source->step != NULL && elements && value_varies(s, source->step)) return true;
     if (source->count != NULL && value_varies(s, source->count)) return true;
-    if (source->array == NULL) return false;
+    if (source->array == NULL) return source->maker != NULL && elements;
     return ct_map_has(elements ? &s->values : &s->shapes, ct_key(source->array)) && (elements || source->count == NULL);
 }
 

@@ -238,6 +238,47 @@ static bool source_of_tail(CtLists *s, CtCore *list, CtBindings *around, CtListS
     return CT_FIRED("lists.part");
 }
 
+static bool is_part(const CtCore *list) {
+    CtListFunction function = ct_core_list_call(list);
+    return ct_core_list_is_shared(list) || function == LIST_TAKE || function == LIST_INIT;
+}
+
+static CtCore *place_in(CtLists *s, const CtListSource *source, CtCore *i) {
+    if (source->step != NULL) i = ct_core_prim2(s->p, s->range, PRIM_INT_MUL, i, ct_core_list_again(s, source->step));
+    if (source->from == NULL || is_int(source->from, 0)) return i;
+    return ct_core_prim2(s->p, s->range, PRIM_INT_ADD, ct_core_list_again(s, source->from), i);
+}
+
+/* Two parts of one array of rows, one behind the other: a row that either of them has. */
+static bool source_of_rows(CtLists *s, CtCore *list, CtBindings *around, CtListSource *out) {
+    CtProgram *p = s->p;
+    CtCore *const *args = list->as.call.args;
+    CtListSource a, b;
+    uint32_t bindings = around->count;
+    bool rows = ct_core_list_may_have_rows(list->type) && is_part(args[0]) && is_part(args[1]) &&
+                ct_core_list_source(s, args[0], around, &a) && ct_core_list_source(s, args[1], around, &b) &&
+                a.row != NULL && a.array == b.array;
+    if (!rows) {
+        around->count = bindings;
+        return false;
+    }
+    CT_FIRED("lists.joined_rows");
+    CtCore *first = ct_core_list_bind_atom(s, around, "first", ct_core_list_count(s, &a));
+    CtVar *index = ct_core_list_var(s, "i", p->int_type);
+    CtCore *behind = ct_core_prim2(p, s->range, PRIM_INT_SUB, ct_core_list_use(s, index), ct_core_list_again(s, first));
+    CtCore *is_first =
+        ct_core_prim2(p, s->range, PRIM_INT_LT, ct_core_list_use(s, index), ct_core_list_again(s, first));
+    CtCore *place =
+        ct_core_if(p, s->range, is_first, place_in(s, &a, ct_core_list_use(s, index)), place_in(s, &b, behind));
+    CtCore *row = ct_core_list_array(s, ARRAY_INDEX, ct_core_list_use(s, a.array), place, NULL);
+    CtCore *element = ct_core_list_of_row(s, a.row, row);
+    CtCore *count = ct_core_prim2(p, s->range, PRIM_INT_ADD, ct_core_list_again(s, first), ct_core_list_count(s, &b));
+    *out = (CtListSource){.range = list->range, .from = ct_core_int(p, s->range, 0)};
+    out->maker = ct_core_lam(p, s->range, NULL, &index, 1, element)->as.lam;
+    out->count = ct_core_list_bind_atom(s, around, "count", count);
+    return true;
+}
+
 bool ct_core_list_source(CtLists *s, CtCore *list, CtBindings *around, CtListSource *out) {
     *out = (CtListSource){0};
     list = ct_core_list_open(s, list, around);
@@ -264,6 +305,10 @@ bool ct_core_list_source(CtLists *s, CtCore *list, CtBindings *around, CtListSou
     CtListFunction function = ct_core_list_call(list);
     if (function == LIST_TAKE || function == LIST_DROP) return source_of_take(s, list, around, out);
     if (function == LIST_TAIL || function == LIST_INIT) return source_of_tail(s, list, around, out);
+    if (function == LIST_APPEND && source_of_rows(s, list, around, out)) return true;
+    bool stream_first = function == LIST_ZIP_FIRST;
+    if ((stream_first || function == LIST_ZIP_SECOND) && ct_core_list_stream_rows(s, list, stream_first, around, out))
+        return true;
     CtCore *array = ct_core_list_to_array(s, list);
     if (array == NULL) return false;
     out->array = array->kind == CORE_VAR ? array->as.var : ct_core_list_bind(s, around, "array", array);
@@ -272,18 +317,55 @@ bool ct_core_list_source(CtLists *s, CtCore *list, CtBindings *around, CtListSou
 
 CtType *ct_core_list_source_type(CtLists *s, const CtListSource *source) {
     if (source->row != NULL) return source->row;
+    if (source->maker != NULL) return source->maker->body->type;
     return source->array != NULL ? source->array->type->parts[0] : s->p->int_type;
 }
 
 static bool is_whole(const CtListSource *source) { return source->array != NULL && source->count == NULL; }
 
 CtCore *ct_core_list_at(CtLists *s, const CtListSource *source, CtCore *i) {
-    if (source->step != NULL) i = ct_core_prim2(s->p, s->range, PRIM_INT_MUL, i, ct_core_list_again(s, source->step));
-    if (source->from != NULL && !is_int(source->from, 0))
-        i = ct_core_prim2(s->p, s->range, PRIM_INT_ADD, ct_core_list_again(s, source->from), i);
+    i = place_in(s, source, i);
+    if (source->maker != NULL) return ct_core_list_apply(s, source->maker->node, &i);
     if (source->array == NULL) return i;
     CtCore *item = ct_core_list_array(s, ARRAY_INDEX, ct_core_list_use(s, source->array), i, NULL);
     return source->row != NULL ? ct_core_list_of_row(s, source->row, item) : item;
+}
+
+/* The components of a tuple, by what unpacks a variable that is one of its aliases at the beginning of a term. */
+static CtCore *with_parts(CtLists *s, CtVar *const *parts, CtMap *aliases, CtCore *core) {
+    if (core->kind != CORE_LET && core->kind != CORE_UNPACK) return core;
+    CtCore *rhs = core->as.let.rhs;
+    bool is_tuple = rhs->kind == CORE_VAR && ct_map_has(aliases, ct_key(rhs->as.var));
+    if (core->kind == CORE_LET && is_tuple)
+        ct_map_set(s->p->context->arena, aliases, ct_key(core->as.let.vars[0]), core->as.let.vars[0]);
+    CtCore *body = with_parts(s, parts, aliases, core->as.let.body);
+    if (core->kind == CORE_LET && is_tuple && !ct_core_list_occurs(s, body, core->as.let.vars[0])) return body;
+    if (core->kind == CORE_LET) return ct_core_let(s->p, core->range, core->as.let.vars[0], rhs, body);
+    if (!is_tuple) return ct_core_unpack(s->p, core->range, core->as.let.vars, core->as.let.count, rhs, body);
+    for (uint32_t i = core->as.let.count; i-- > 0;)
+        if (core->as.let.vars[i] != NULL)
+            body = ct_core_let(s->p, core->range, core->as.let.vars[i], ct_core_list_use(s, parts[i]), body);
+    return body;
+}
+
+CtCore *ct_core_list_with_element(CtLists *s, CtVar *element, CtCore *value, CtCore *body) {
+    if (value->kind == CORE_LET) {
+        CtCore *inner = ct_core_list_with_element(s, element, value->as.let.body, body);
+        return ct_core_let(s->p, value->range, value->as.let.vars[0], value->as.let.rhs, inner);
+    }
+    if (value->kind != CORE_TUPLE) return ct_core_let(s->p, s->range, element, value, body);
+    CtVar *parts[2];
+    CtCore *again[2];
+    CtMap aliases = {0};
+    if (value->as.call.count != 2) return ct_core_let(s->p, s->range, element, value, body);
+    for (uint32_t i = 0; i < 2; i++) parts[i] = ct_core_list_var(s, "part", value->as.call.args[i]->type);
+    ct_map_set(s->p->context->arena, &aliases, ct_key(element), element);
+    body = with_parts(s, parts, &aliases, body);
+    for (uint32_t i = 0; i < 2; i++) again[i] = ct_core_list_use(s, parts[i]);
+    if (ct_core_list_occurs(s, body, element))
+        body = ct_core_let(s->p, s->range, element, ct_core_tuple(s->p, s->range, again, 2), body);
+    for (uint32_t i = 2; i-- > 0;) body = ct_core_let(s->p, s->range, parts[i], value->as.call.args[i], body);
+    return body;
 }
 
 CtCore *ct_core_list_taking_row(CtLists *s, const CtListSource *source, CtVar **element, CtCore *body) {
@@ -302,7 +384,9 @@ CtCore *ct_core_list_map_source(CtLists *s, const CtListSource *source, CtVar *e
         return ct_core_list_array(s, ARRAY_MAP, fun, ct_core_list_use(s, source->array), NULL);
     }
     CtVar *index = ct_core_list_var(s, "i", p->int_type);
-    body = ct_core_let(p, s->range, element, ct_core_list_at(s, source, ct_core_list_use(s, index)), body);
+    CtCore *value = ct_core_list_at(s, source, ct_core_list_use(s, index));
+    body = source->maker != NULL ? ct_core_list_with_element(s, element, value, body)
+                                 : ct_core_let(p, s->range, element, value, body);
     CtCore *fun = ct_core_lam(p, s->range, NULL, &index, 1, body);
     CtCore *args[] = {ct_core_list_again(s, source->count), fun};
     return ct_core_array(p, source->array != NULL ? s->range : source->range, ARRAY_BUILD, args, 2);
@@ -314,9 +398,9 @@ CtCore *ct_core_list_source_array(CtLists *s, const CtListSource *source) {
     if (source->array != NULL)
         return ct_core_list_array(s, ARRAY_SLICE, ct_core_list_again(s, source->from), count,
                                   ct_core_list_use(s, source->array));
-    if (is_int(source->from, 0) && source->step == NULL)
+    if (is_int(source->from, 0) && source->step == NULL && source->maker == NULL)
         return ct_core_array(s->p, source->range, ARRAY_IOTA, &count, 1);
-    CtVar *x = ct_core_list_var(s, "x", s->p->int_type);
+    CtVar *x = ct_core_list_var(s, "x", ct_core_list_source_type(s, source));
     return ct_core_list_map_source(s, source, x, ct_core_list_use(s, x));
 }
 
@@ -384,11 +468,6 @@ static CtCore *array_of_copies(CtLists *s, CtCore *list) {
 bool ct_core_list_is_shared(const CtCore *list) {
     CtListFunction function = ct_core_list_call(list);
     return function == LIST_DROP || function == LIST_TAIL;
-}
-
-static bool is_part(const CtCore *list) {
-    CtListFunction function = ct_core_list_call(list);
-    return ct_core_list_is_shared(list) || function == LIST_TAKE || function == LIST_INIT;
 }
 
 /* Of two parts of lists, neither of which need be an array: an element of the first, or of the second. */

@@ -184,3 +184,26 @@ CtCore *ct_core_list_stream_pairs(CtLists *s, CtCore *list, bool stream_first) {
     CtCore *fun = ct_core_lam(s->p, s->range, NULL, &index, 1, pair_of(s, number, element, stream_first));
     return ct_core_list_wrap(s, &around, ct_core_list_array(s, ARRAY_BUILD, ct_core_list_count(s, &source), fun, NULL));
 }
+
+bool ct_core_list_stream_rows(CtLists *s, CtCore *list, bool stream_first, CtBindings *around, CtListSource *out) {
+    CtProgram *p = s->p;
+    CtCore *const *args = list->as.call.args, *rows = args[stream_first ? 1 : 0];
+    const CtListSource *source = rows->kind == CORE_VAR ? ct_map_get(&s->sources, ct_key(rows->as.var)) : NULL;
+    uint32_t bindings = around->count;
+    Stream stream;
+    if (source == NULL || source->row == NULL) return false;
+    bool opens = open_stream(s, args[stream_first ? 0 : 1], around, &stream);
+    if (!opens || (stream.step == NULL && stream.small == NULL && stream.cycle == NULL)) {
+        around->count = bindings;
+        return false;
+    }
+    CT_FIRED("lists.stream_rows");
+    CtVar *index = ct_core_list_var(s, "i", p->int_type);
+    CtCore *number = counted(s, &stream, ct_core_list_use(s, index));
+    CtCore *row = ct_core_list_at(s, source, ct_core_list_use(s, index));
+    out->maker = ct_core_lam(p, s->range, NULL, &index, 1, pair_of(s, number, row, stream_first))->as.lam;
+    out->from = ct_core_int(p, s->range, 0);
+    out->count = ct_core_list_bind_atom(s, around, "count", ct_core_list_count(s, source));
+    out->range = list->range;
+    return true;
+}

@@ -67,9 +67,10 @@ typedef struct CtBinding {
 typedef CT_VEC(CtBinding) CtBindings;
 
 /* The elements of an array, of a part of one, or of a range, for i < count: those of a variable, from index `from` on;
- * or from + i · step. */
+ * or from + i · step; or what a function, which cannot fail, gives for that. */
 typedef struct CtListSource {
     CtVar *array;
+    const CtLam *maker; /* that function, or NULL */
     CtCore *from, *count, *step; /* atoms; from and count are NULL for a whole array, step may be NULL: 1 */
     CtSourceRange range;         /* of a range's list: where its memory is taken */
     CtType *row;                 /* the elements of the list are lists of this type, those of the array rows; or NULL */
@@ -119,6 +120,8 @@ CtCore *ct_core_list_source_array(CtLists *s, const CtListSource *source);
 CtCore *ct_core_list_count(CtLists *s, const CtListSource *source);
 CtCore *ct_core_list_at(CtLists *s, const CtListSource *source, CtCore *index);
 void ct_core_list_part(CtLists *s, CtListSource *source, CtBindings *around, CtCore *skipped, CtCore *count);
+/* let element = value in body; of a pair, its components where the body begins with taking it apart. */
+CtCore *ct_core_list_with_element(CtLists *s, CtVar *element, CtCore *value, CtCore *body);
 /* The body for an element of the source's array in place of one of the list: *element becomes the row. */
 CtCore *ct_core_list_taking_row(CtLists *s, const CtListSource *source, CtVar **element, CtCore *body);
 
@@ -127,6 +130,8 @@ CtCore *ct_core_list_taking_row(CtLists *s, const CtListSource *source, CtVar **
 /* The array of zip stream list, or of zip list stream; NULL if the list has none, or an element of the stream may fail.
  */
 CtCore *ct_core_list_stream_pairs(CtLists *s, CtCore *list, bool stream_first);
+/* The elements of zip stream list, or of zip list stream, where the elements of the list are rows; false for others. */
+bool ct_core_list_stream_rows(CtLists *s, CtCore *list, bool stream_first, CtBindings *around, CtListSource *out);
 /* Whether it would have one, if the list has. */
 bool ct_core_list_pairs_stream(const CtCore *app);
 
