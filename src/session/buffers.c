@@ -131,8 +131,8 @@ static bool is_native(cotan_context *context, cotan_function *function) {
     return false;
 }
 
-/* Without a named method, the production engine is used. For what it does not support, the best of the other methods is
- * used, as native code if possible. */
+/* Without a named method, or by `native`, the production engine is used. For what it does not support, the best of the
+ * other methods is used, as native code if possible. */
 static bool make_sessions(cotan_context *context, cotan_function *function) {
     const char *method = function->method;
     if (function->native && method == NULL) {
@@ -160,7 +160,8 @@ static cotan_function *allocate(cotan_program *program, const cotan_call *call) 
     function->program = program;
     function->next = program->functions;
     program->functions = function; /* from here on the program frees it, whatever happens */
-    function->native = call->native;
+    bool native = ct_session_names_native(call->method);
+    function->native = call->native || native;
     function->definitions = program->definitions;
     if (!ct_session_program_copy_inputs(program, &function->inputs)) return NULL;
     function->arena = ct_arena_new(0);
@@ -173,9 +174,9 @@ static cotan_function *allocate(cotan_program *program, const cotan_call *call) 
         function->native = false;
     }
     if (call->wrt != NULL && call->mode == COTAN_GRAD) function->entry.wrt = strdup(call->wrt);
-    if (call->method != NULL) function->method = strdup(call->method);
+    if (call->method != NULL && !native) function->method = strdup(call->method);
     bool named = function->entry.function != NULL || function->entry.expression != NULL; /* there was memory */
-    if (call->method != NULL && function->method == NULL) return NULL;
+    if (call->method != NULL && !native && function->method == NULL) return NULL;
     return function->arena != NULL && function->results != NULL && named ? function : NULL;
 }
 

@@ -11,6 +11,10 @@ bool ct_session_check_call(cotan_context *context, const cotan_call *call, CtCal
     return true;
 }
 
+bool ct_session_names_native(const char *method) {
+    return method != NULL && strcmp(method, ct_core_method_name(METHOD_NATIVE)) == 0;
+}
+
 bool ct_session_choose_method(cotan_context *context, const char *name, CtEntry *entry) {
     entry->method = entry->mode == COTAN_JVP ? METHOD_FORWARD : METHOD_TAPE;
     entry->reverse = METHOD_TAPE;
@@ -27,9 +31,9 @@ bool ct_session_choose_method(cotan_context *context, const char *name, CtEntry 
 
 /* The methods of a call. Native code has its own; only the evaluator counts steps. */
 static bool choose_for_call(cotan_context *context, const cotan_call *call, CtEntry *entry) {
-    const char *native = ct_core_method_name(METHOD_NATIVE), *name = call->method;
-    if (name == NULL && call->native) name = native;
-    if ((call->count || call->trap) && name != NULL && strcmp(name, native) == 0) name = NULL;
+    const char *name = call->method;
+    if (name == NULL && call->native) name = ct_core_method_name(METHOD_NATIVE);
+    if ((call->count || call->trap) && ct_session_names_native(name)) name = NULL;
     return ct_session_choose_method(context, name, entry);
 }
 
@@ -332,9 +336,8 @@ static bool call_in(cotan_context *context, CtCall *c, CtSession *session);
 /* Who names the method `native` gets native code at once. */
 static bool begins_on_evaluator(const cotan_context *context, const CtCall *c) {
     const cotan_call *call = c->call;
-    bool named = call->method != NULL && strcmp(call->method, ct_core_method_name(METHOD_NATIVE)) == 0;
-    return call->native && !named && call->native_after > 0 && !call->count && !call->trap &&
-           context->limits.steps == 0;
+    return call->native && !ct_session_names_native(call->method) && call->native_after > 0 && !call->count &&
+           !call->trap && context->limits.steps == 0;
 }
 
 /* Runs on the evaluator, with tier-up to native code. */

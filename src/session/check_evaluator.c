@@ -79,7 +79,7 @@ void ct_session_check_evaluator(cotan_context *context, const CtCall *c, const C
     call.native = call.count = false;
     call.no_text = call.no_json = true;
     call.form = COTAN_NO_FILE;
-    if (call.method != NULL && strcmp(call.method, ct_core_method_name(METHOD_NATIVE)) == 0) call.method = NULL;
+    if (ct_session_names_native(call.method)) call.method = NULL;
     CtCall again = {.program = c->program,
                     .call = &call,
                     .out = &out,

@@ -115,7 +115,9 @@ bool ct_session_run_native(CtSession *session, cotan_context *context, CtWord in
     const CtType *type = session->build->entry->type, *parameter = session->point ? type->parts[0] : NULL;
     CtNativeError error;
     session->ran = session->native;
-    CtSession *taker = taker_of(session, context, input);
+    CtSession *taker = session->native != NULL ? taker_of(session, context, input) : NULL;
+    if (session->native == NULL)
+        ct_session_report_one(context, CT_E0707, NULL, "there is no native code: %s", session->not_native);
     if (taker == NULL) {
         ct_session_release(session, parameter, input);
         return false;

@@ -134,6 +134,8 @@ typedef struct CtApart {
  * name only. */
 typedef enum CtCallee { CALLS_ANY, CALLS_FUNCTION } CtCallee;
 bool ct_session_check_call(cotan_context *context, const cotan_call *call, CtCallee callee);
+/* Whether a method's name (may be NULL) asks for native code. */
+bool ct_session_names_native(const char *method);
 /* Sets the methods of an entry point: its own, and that of reverse derivatives inside the program. */
 bool ct_session_choose_method(cotan_context *context, const char *name, CtEntry *entry);
 

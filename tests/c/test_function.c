@@ -126,6 +126,28 @@ static void exact_mathematics_holds_from_the_next_call_on(void **state) {
     cotan_close(s.context);
 }
 
+/* Naming the method `native` asks for native code, in place of which the evaluator runs where there is none: here
+ * because of a limit of steps, or of a trap. */
+static void named_native(void **state) {
+    (void)state;
+    static const cotan_call calls[] = {{.mode = COTAN_GRAD, .function = "pick", .method = "native"},
+                                       {.mode = COTAN_GRAD, .function = "pick", .method = "native", .trap = 1}};
+    for (int i = 0; i < 2; i++) {
+        Setting s = open_setting(false);
+        cotan_function *f;
+        cotan_set_limits(s.context, &(cotan_limits){.memory = 256 << 20, .steps = i == 0 ? 100000 : 0});
+        assert_null(cotan_function_make(s.program, &calls[i], &f));
+        if (i == 0) assert_string_equal(cotan_function_signature(f)->not_native, "steps are counted by the evaluator");
+        double xs[] = {2, 3};
+        int64_t n = 1;
+        cotan_buffer in[] = {{xs, {2}}, {&n, {0}}}, out[3] = {{0}};
+        assert_null(cotan_apply(f, in, out));
+        expect_near(*(double *)out[0].data, 3, 0);
+        expect_near(((double *)out[1].data)[1], 1, 0);
+        cotan_close(s.context);
+    }
+}
+
 /* A function of the host's keeps what it was made of. */
 static void definitions_of(const Setting *s) {
     static const char again[] = "rotate (a, b) xs = map (\\x -> 100 * x) xs :: Array Double";
@@ -818,6 +840,7 @@ int main(void) {
         cmocka_unit_test(again),
         cmocka_unit_test(definitions_and_limits),
         cmocka_unit_test(unmade),
+        cmocka_unit_test(named_native),
     };
     return cmocka_run_group_tests_name("function", tests, NULL, NULL);
 }
