@@ -509,7 +509,8 @@ cotan_error *cotan_sensitivity(cotan_program *program, const cotan_call *call, c
 
 /* Compares the derivatives of call->function at call->at (by call->method; the rest of the call is ignored) with finite
  * differences, and with each other: each number of a tangent must be the slope of the function to 1e-6, relatively
- * (1e-2 among Floats); and where the result has several, each row of the Jacobian is compared with J·dx. */
+ * (1e-2 among Floats); and where the result has several, each row of the Jacobian is compared with J·dx. Nothing stands
+ * in for the method `native`, if that is asked for: where it cannot be, that is the error E0707. */
 typedef struct cotan_check_row {
     const char *what;
     double derivative, expected; /* where they differ most */
@@ -539,13 +540,13 @@ typedef enum cotan_outcome {
     COTAN_AGREES,  /* or fails just as the function itself does */
     COTAN_DIFFERS, /* in numbers or structure; or gives a derivative where the function fails */
     COTAN_FAILS,   /* where the function does not, or otherwise than it does */
-    COTAN_STOPPED, /* at a limit of steps: not compared */
+    COTAN_STOPPED, /* not compared: at a limit of steps; or of `native`, where something else ran */
 } cotan_outcome;
 
 typedef struct cotan_compare_row {
     const char *method; /* NULL: the function alone */
     cotan_outcome outcome;
-    cotan_result result; /* with its counts; nothing but steps and peak_memory when there is an error */
+    cotan_result result; /* with its counts; with an error only steps, peak_memory, and why it is not `native` */
     /* The largest relative differences: of the value from the function's own, of the derivative from the reference's;
      * infinite when the structure differs. */
     double value_difference, difference;

@@ -49,6 +49,9 @@ static bool ask(Check *c, const Ask *a, CtLeaves *value, CtLeaves *derivative, C
     if (a->rule != NULL) entry.rule = *a->rule;
     CtSession *session = ct_session_program_session(c->program, &entry);
     if (session == NULL) return false;
+    if (c->vjp == METHOD_NATIVE && session->entry.reverse != METHOD_NATIVE) /* another method stands in for it */
+        return ct_session_report_one(context, CT_E0707, "without `native`, the evaluator's derivatives are checked",
+                                     "there is no code by the method `native`: %s", session->not_flow);
     if (session->point == NULL)
         return ct_session_report_one(context, CT_E0405, NULL, "`%s` is not a function: it has no derivative",
                                      c->function);

@@ -70,6 +70,15 @@ static CtErrorCode limit_of(const cotan_compare_row *row) {
     return CT_E0000;
 }
 
+/* Why the method `native` was not what ran, in place of which other methods do, and the evaluator; NULL: it was. */
+static const char *not_native(const cotan_result *result) {
+    return result->not_native != NULL ? result->not_native : result->by_tape;
+}
+
+static bool is_stopped(const cotan_compare_row *row) {
+    return limit_of(row) != CT_E0000 || not_native(&row->result) != NULL;
+}
+
 static bool same_text(const char *a, const char *b) { return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0); }
 
 static bool same_error(const cotan_compare_row *a, const cotan_compare_row *b) {
@@ -128,18 +137,33 @@ static uint64_t step_limit(const Compare *c, CtMethod method) {
     return 100000 + 1000 * size;
 }
 
+/* Keeps, as a row's error, that what ran is not the method `native`: it says nothing of that one. */
+static void keep_not_native(Compare *c, cotan_compare_row *row) {
+    const char *why = not_native(&row->result);
+    row->result = (cotan_result){.not_native = row->result.not_native, .by_tape = row->result.by_tape};
+    row->error_code = ct_error_name(CT_E0707);
+    row->error_message = ct_format(c->arena, "there is no code by the method `native`: %s", why);
+    if (c->context->error != NULL) ct_session_report_clear(c->context);
+}
+
 /* Runs one method's derivative and records its cost. False on an error of the derivative, or one that concerns all. */
 static bool run_method(Compare *c, size_t i) {
     cotan_call call = c->call;
     call.method = ct_core_method_name(c->methods[i]);
+    call.native = c->methods[i] == METHOD_NATIVE;
     if (call.mode == COTAN_VJP && call.with == NULL) call.with = c->value.shape.data;
     c->rows[i].method = call.method;
     CtCall one = {.program = c->program, .call = &call, .out = &c->rows[i].result};
     one.steps = step_limit(c, c->methods[i]);
     one.value = &c->values[i];
     one.derivative = &c->derivatives[i];
-    bool done = ct_session_run_call(c->context, &one), counted = done && ct_session_call_counts(c->context, &one);
+    bool done = ct_session_run_call(c->context, &one), replaced = not_native(one.out) != NULL;
+    bool counted = done && !replaced && ct_session_call_counts(c->context, &one);
     forget_sessions(c);
+    if (replaced && (done || !ends_all(c->context))) {
+        keep_not_native(c, &c->rows[i]);
+        return true;
+    }
     if (!done || counted) return done;
     if (ends_all(c->context)) return false;
     ct_session_report_clear(c->context); /* counts are missing if determining them was stopped */
@@ -197,7 +221,7 @@ static size_t choose_reference(const Compare *c) {
 static cotan_outcome outcome_of(Compare *c, size_t i) {
     cotan_compare_row *row = &c->rows[i];
     const cotan_compare_row *function = &c->out->function;
-    if (limit_of(row) != CT_E0000) return COTAN_STOPPED;
+    if (is_stopped(row)) return COTAN_STOPPED;
     if (row->error_code != NULL || function->error_code != NULL) {
         if (row->error_code == NULL) return COTAN_DIFFERS;
         return same_error(row, function) ? COTAN_AGREES : COTAN_FAILS;
@@ -244,13 +268,14 @@ static bool choose_further(Compare *c) {
     return true;
 }
 
-/* Runs all further derivatives of a method. `steps` is a limit (0: none) and becomes the number of steps. False on an
- * error. */
-static bool run_further(Compare *c, size_t i, uint64_t *steps) {
+/* Runs all further derivatives of a method. `steps` is a limit (0: none) and becomes the number of steps; `replaced`:
+ * it was not the method `native` that ran. False on an error. */
+static bool run_further(Compare *c, size_t i, uint64_t *steps, bool *replaced) {
     cotan_call call = c->call;
     cotan_result result = {0};
     CtCall one = {.program = c->program, .call = &call, .out = &result, .steps = *steps};
     call.method = ct_core_method_name(c->methods[i]);
+    call.native = c->methods[i] == METHOD_NATIVE;
     call.no_json = call.no_text = true;
     bool done = true;
     *steps = 0;
@@ -266,6 +291,7 @@ static bool run_further(Compare *c, size_t i, uint64_t *steps) {
         done = ct_session_run_call(c->context, &one);
         *steps += result.steps;
     }
+    *replaced = not_native(&result) != NULL;
     forget_sessions(c);
     return done;
 }
@@ -280,11 +306,12 @@ static uint64_t further_limit(const Compare *c, size_t i, uint64_t reference) {
 /* Runs a row's further derivatives and records errors only. False on an error that concerns all. */
 static bool ask_further(Compare *c, size_t i, uint64_t *steps, cotan_compare_row *error) {
     cotan_compare_row *row = &c->rows[i];
-    row->further = COTAN_AGREES;
-    if (run_further(c, i, steps)) return true;
+    bool replaced, done = run_further(c, i, steps, &replaced);
+    row->further = replaced ? COTAN_STOPPED : COTAN_AGREES;
+    if (done) return true;
     if (ends_all(c->context)) return false;
     keep_error(c, error);
-    row->further = limit_of(error) != CT_E0000 ? COTAN_STOPPED : COTAN_FAILS;
+    row->further = replaced || limit_of(error) != CT_E0000 ? COTAN_STOPPED : COTAN_FAILS;
     return true;
 }
 
@@ -357,6 +384,17 @@ static bool all_fail_alike(const Compare *c) {
     return c->out->function.error_code == NULL;
 }
 
+/* The error where nothing has a result: of the first that was stopped at a limit, or else that the only method, which
+ * is `native`, is not there. */
+static bool report_stopped(Compare *c) {
+    const cotan_compare_row *row = c->rows;
+    size_t count = c->out->count;
+    while (row < c->rows + count - 1 && limit_of(row) == CT_E0000) row++;
+    if (limit_of(row) == CT_E0000) return ct_session_report_one(c->context, CT_E0707, NULL, "%s", row->error_message);
+    return ct_session_report_one(c->context, limit_of(row), "--max-steps, --max-memory and --max-depth set the limits",
+                                 "%s was stopped: %s", count == 1 ? row->method : "every method", row->error_message);
+}
+
 /* An error that all methods have in common is reported like the error of a single run, by repeating it. */
 static bool conclude(Compare *c) {
     cotan_compare_result *out = c->out;
@@ -373,9 +411,7 @@ static bool conclude(Compare *c) {
     if (out->function.error_code != NULL && out->agrees) return run_function(c);
     if (all_fail_alike(c)) return run_method(c, 0);
     if (results > 0 || !out->agrees) return true;
-    return ct_session_report_one(c->context, limit_of(&c->rows[0]),
-                                 "--max-steps, --max-memory and --max-depth set the limits", "%s was stopped: %s",
-                                 out->count == 1 ? c->rows[0].method : "every method", c->rows[0].error_message);
+    return report_stopped(c);
 }
 
 static bool compare_all(Compare *c) {
