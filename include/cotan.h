@@ -387,8 +387,8 @@ cotan_error *cotan_function_json(cotan_function *function, const cotan_value *at
 /* Calls it with buffers; it fails where there are none: lists, data of several constructors, arrays in tuples in
  * arrays; and where they hold no value that a program can make, such as the Ratio 2/4. `in` is borrowed. `out`: where
  * data is NULL, it is set to memory of the function's, which stays as it is until the next call; else the result is
- * copied there, and must have the sizes that are given. Sizes are set. A native function uses up to 256 KB of the
- * caller's stack, and more of a stack of its own where it recurses deeply. */
+ * copied there, and must have the sizes that are given; that may be where an input was. Sizes are set. A native
+ * function uses up to 256 KB of the caller's stack, and more of a stack of its own where it recurses deeply. */
 cotan_error *cotan_apply(cotan_function *function, const cotan_buffer *in, cotan_buffer *out);
 
 /* Reads inputs into buffers: `at`, the point (RUN: the argument, or the array of several), and `with` where there is a

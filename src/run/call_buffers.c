@@ -7,6 +7,7 @@ struct CtApply { /* the current call */
     const cotan_buffer *in;
     const cotan_slot *slots; /* of the results */
     cotan_buffer *out;
+    bool saves; /* results that are the caller's arrays are copied; nothing is given yet */
 };
 
 /* ---- forms ---- */
@@ -86,6 +87,13 @@ static void get_tuple(CtNative *native, const CtFlat *flat, const ct_word *from)
     if (fields != NULL) ct_drop(&native->outer.run, fields);
 }
 
+/* A result that is an array of the caller's, or part of one, is read from a copy from now on. */
+static void save_array(CtNative *native, ct_array *array) {
+    const ct_array *owner = array;
+    while (owner->owner != NULL) owner = owner->owner;
+    if (owner->head.tag == CT_LENT) array->data = ct_export_data(&native->outer, &array->head);
+}
+
 static void get_array(CtNative *native, uint32_t slot, ct_object *object) {
     const ct_array *array = (const ct_array *)object;
     cotan_buffer *out = &native->apply->out[slot];
@@ -105,12 +113,47 @@ static void get(CtNative *native, const CtFlat *flat, const ct_word *from) {
     cotan_buffer *out = &native->apply->out[flat->slot];
     if (flat->kind == FLAT_TUPLE) {
         get_tuple(native, flat, from);
+    } else if (native->apply->saves) {
+        for (uint32_t i = 0; flat->kind == FLAT_ARRAY && i < flat->slots; i++)
+            save_array(native, (ct_array *)from[i].p);
     } else if (flat->kind == FLAT_NUMBER) {
         if (out->data == NULL) out->data = ct_export_memory(&native->outer, 1, sizeof(ct_word));
         *(ct_word *)out->data = *from;
     } else {
         for (uint32_t i = 0; i < flat->slots; i++) get_array(native, flat->slot + i, from[i].p);
     }
+}
+
+/* ---- results in the place of arguments ---- */
+
+/* The addresses that a buffer takes. */
+static void find_range(const cotan_buffer *buffer, uint32_t rank, uintptr_t *begin, uintptr_t *end) {
+    size_t words = 1;
+    for (uint32_t i = 0; i < rank; i++) words *= buffer->size[i];
+    *begin = (uintptr_t)buffer->data;
+    *end = *begin + words * sizeof(ct_word);
+}
+
+/* The addresses between which the arrays of the caller's lie. */
+static void find_lent(const CtFlat *flat, const cotan_buffer *in, uintptr_t *begin, uintptr_t *end) {
+    for (uint32_t i = 0; flat->kind == FLAT_TUPLE && i < flat->count; i++) find_lent(flat->parts[i], in, begin, end);
+    for (uint32_t i = 0; flat->kind == FLAT_ARRAY && i < flat->slots; i++) {
+        uintptr_t from, to;
+        find_range(&in[flat->slot + i], flat->rank, &from, &to);
+        if (from < *begin) *begin = from;
+        if (to > *end) *end = to;
+    }
+}
+
+/* Whether a result may be written over an array of the caller's, which may be another result. */
+static bool may_overlap(const struct CtApply *a) {
+    uintptr_t begin = UINTPTR_MAX, end = 0, from, to;
+    if (a->input != NULL) find_lent(a->input, a->in, &begin, &end);
+    for (uint32_t i = a->result->slot; i < a->result->slot + a->result->slots; i++) {
+        find_range(&a->out[i], a->slots[i].rank, &from, &to);
+        if (a->out[i].data != NULL && from < end && begin < to) return true;
+    }
+    return false;
 }
 
 /* ---- calls ---- */
@@ -127,6 +170,9 @@ static void work(CtNative *native) {
     const CtFlowTypes *types = ct_flow_types(native->flow, result->type);
     for (uint32_t i = 0; i < types->count; i++)
         if (ct_flow_is_object(types->items[i])) ct_keep(o, out[i].p);
+    native->apply->saves = may_overlap(native->apply);
+    if (native->apply->saves) get(native, result, out);
+    native->apply->saves = false;
     get(native, result, out);
     native->done = true;
 }
@@ -136,7 +182,7 @@ enum { CALLERS_STACK = 192 * 1024 };
 
 bool ct_run_native_apply(CtNative *native, size_t limit, const CtFlat *input, const cotan_buffer *in,
                          const CtFlat *result, const cotan_slot *slots, cotan_buffer *out, CtNativeError *error) {
-    struct CtApply apply = {input, result, in, slots, out};
+    struct CtApply apply = {input, result, in, slots, out, false};
     native->work = work;
     native->apply = &apply;
     native->done = false;

@@ -34,6 +34,8 @@ static const char source[] =
     "pick xs i = xs ! i\n"
     "same :: Array Double -> Array Double\n"
     "same xs = xs\n"
+    "swap :: (Array Double, Array Double) -> (Array Double, Array Double, Array Double)\n"
+    "swap (x, y) = (y, x, x)\n"
     "rows :: Array (Array Double) -> Array Double\n"
     "rows xs = xs ! 1\n"
     "climb :: Int -> Double\n"
@@ -96,6 +98,10 @@ static void each_engine(void (*test)(const Setting *s)) {
     }
 }
 
+static void expect_numbers(const double *found, const double *expected, int count) {
+    for (int i = 0; i < count; i++) expect_near(found[i], expected[i], 0);
+}
+
 /* ---- settings ---- */
 
 /* A sum in order is 1, where 1e16 swallows each 1; in lanes it is not. */
@@ -146,6 +152,30 @@ static void named_native(void **state) {
         expect_near(((double *)out[1].data)[1], 1, 0);
         cotan_close(s.context);
     }
+}
+
+/* Results may be written over inputs, also over those that are other results. */
+static void in_place_of(const Setting *s) {
+    cotan_function *f = make(s, COTAN_RUN, "swap", NULL);
+    double x[] = {1, 2}, y[] = {3, 4}, all[] = {1, 2, 3, 4};
+    cotan_buffer in[] = {{x, {2}}, {y, {2}}}, out[] = {{x, {2}}, {y, {2}}, {NULL, {0}}};
+    assert_null(cotan_apply(f, in, out));
+    expect_numbers(x, (double[]){3, 4}, 2);
+    expect_numbers(y, (double[]){1, 2}, 2);
+    expect_numbers(out[2].data, (double[]){1, 2}, 2);
+    cotan_buffer parts[] = {{all, {2}}, {all + 2, {2}}}, shifted[] = {{all + 1, {2}}, {NULL, {0}}, {NULL, {0}}};
+    assert_null(cotan_apply(f, parts, shifted));
+    expect_numbers(all, (double[]){1, 3, 4, 4}, 4);
+    expect_numbers(shifted[1].data, (double[]){1, 2}, 2);
+    double m[] = {1, 2, 3, 4, 5, 6};
+    cotan_buffer matrix[] = {{m, {2, 3}}}, row[] = {{m + 1, {3}}};
+    assert_null(cotan_apply(make(s, COTAN_RUN, "rows", NULL), matrix, row));
+    expect_numbers(m, (double[]){1, 4, 5, 6, 5, 6}, 6);
+}
+
+static void in_place(void **state) {
+    (void)state;
+    each_engine(in_place_of);
 }
 
 /* A function of the host's keeps what it was made of. */
@@ -841,6 +871,7 @@ int main(void) {
         cmocka_unit_test(definitions_and_limits),
         cmocka_unit_test(unmade),
         cmocka_unit_test(named_native),
+        cmocka_unit_test(in_place),
     };
     return cmocka_run_group_tests_name("function", tests, NULL, NULL);
 }
