@@ -7,7 +7,6 @@ typedef struct Apply {
     const cotan_value *at, *with;
     const cotan_value **value, **derivative;
     const char **json;
-    bool ended; /* memory did not run out during it */
 } Apply;
 
 /* ---- buffers ---- */
@@ -187,14 +186,7 @@ static bool apply(cotan_context *context, void *data) {
     if (direct && count > FEW) in = CT_NEW_ARRAY(function->results, cotan_buffer, count); /* freed by a later call */
     bool done = direct && lend_all(a, in) ? apply_lent(context, a, in) : apply_copied(context, a);
     if (!done && ct_session_function_again(context, function)) done = apply_copied(context, a);
-    a->ended = true;
     return done;
-}
-
-static cotan_error *call(Apply *a, CtWork *work) {
-    cotan_error *error = ct_session_guarded(a->function->program->context, work, a);
-    if (!a->ended) a->function->session = NULL; /* it has been discarded */
-    return error;
 }
 
 cotan_error *cotan_apply_values(cotan_function *function, const cotan_value *at, const cotan_value *with,
@@ -202,7 +194,7 @@ cotan_error *cotan_apply_values(cotan_function *function, const cotan_value *at,
     Apply a = {.function = function, .at = at, .with = with, .value = value, .derivative = derivative};
     if (value != NULL) *value = NULL;
     if (derivative != NULL) *derivative = NULL;
-    return call(&a, apply);
+    return ct_session_guarded(function->program->context, apply, &a);
 }
 
 static bool json(cotan_context *context, void *data) {
@@ -212,19 +204,16 @@ static bool json(cotan_context *context, void *data) {
     CtSession *session = function->session;
     CtText text = ct_text(function->results);
     CtWord point = {.integer = 0};
-    a->ended = true;
     if (session->point == NULL) return ct_session_report_one(context, CT_E0601, NULL, "a constant has no arguments");
     if (!read(context, a, "at", a->at, session->point, &point)) return false;
-    a->ended = false;
     ct_io_json_write(&text, session->point, point, NULL);
     ct_session_release(session, session->point, point);
     *a->json = text.data;
-    a->ended = true;
     return true;
 }
 
 cotan_error *cotan_function_json(cotan_function *function, const cotan_value *at, const char **out) {
     Apply a = {.function = function, .at = at, .json = out};
     *out = NULL;
-    return call(&a, json);
+    return ct_session_guarded(function->program->context, json, &a);
 }

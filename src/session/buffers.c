@@ -231,7 +231,6 @@ typedef struct Apply {
     cotan_function *function;
     const cotan_buffer *in;
     cotan_buffer *out;
-    bool ended; /* memory did not run out during it */
 } Apply;
 
 static bool wrong_buffers(cotan_context *context, const char *wrong) {
@@ -290,6 +289,7 @@ static bool renew(cotan_context *context, CtArena **arena) {
 
 /* Makes the session ready to run, as native code or not. */
 static bool ready(cotan_context *context, cotan_function *function) {
+    ct_arena_on_failure(function->arena, context->handler);
     bool native = function->native && function->signature.not_native == NULL;
     bool exact = function->session != NULL && function->session->exact_math != context->exact_math;
     if (function->session != NULL && ((native && exact) || ct_session_is_outdated(function->session, context)))
@@ -322,7 +322,9 @@ bool ct_session_function_begin(cotan_context *context, cotan_function *function)
     /* What the last call has left is small where native code keeps its results itself. */
     bool full = function->results == NULL || ct_arena_bytes(function->results) > MUCH;
     bool direct = function->is_native && function->direct;
-    return (direct && !full) || renew(context, &function->results);
+    if (!direct || full) return renew(context, &function->results);
+    ct_arena_on_failure(function->results, context->handler);
+    return true;
 }
 
 bool ct_session_function_again(cotan_context *context, cotan_function *function) {
@@ -336,7 +338,7 @@ bool ct_session_function_again(cotan_context *context, cotan_function *function)
 
 bool ct_session_function_buffers(cotan_context *context, cotan_function *function, const cotan_buffer *in,
                                  cotan_buffer *out) {
-    Apply a = {function, in, out, false};
+    Apply a = {function, in, out};
     const char *wrong = check_buffers(function, in);
     if (wrong != NULL) return wrong_buffers(context, wrong);
     if (!function->is_native || !function->direct) return apply_copied(context, &a);
@@ -349,23 +351,17 @@ bool ct_session_function_buffers(cotan_context *context, cotan_function *functio
 static bool apply(cotan_context *context, void *data) {
     Apply *a = data;
     cotan_function *function = a->function;
-    if (!has_buffers(context, function)) {
-        a->ended = true;
-        return false;
-    }
+    if (!has_buffers(context, function)) return false;
     if (!ct_session_function_begin(context, function)) return false;
     bool done = ct_session_function_buffers(context, function, a->in, a->out);
     if (!done && ct_session_function_again(context, function))
         done = ct_session_function_buffers(context, function, a->in, a->out);
-    a->ended = true;
     return done;
 }
 
 cotan_error *cotan_apply(cotan_function *function, const cotan_buffer *in, cotan_buffer *out) {
-    Apply a = {function, in, out, false};
-    cotan_error *error = ct_session_guarded(function->program->context, apply, &a);
-    if (!a.ended) function->session = NULL; /* it has been discarded */
-    return error;
+    Apply a = {function, in, out};
+    return ct_session_guarded(function->program->context, apply, &a);
 }
 
 /* ---- buffers and texts ---- */
@@ -381,7 +377,6 @@ typedef struct Texts {
     cotan_form form;
     cotan_result *out;
     const char *written;
-    bool ended;
 } Texts;
 
 /* The inputs as the entry point's argument. */
@@ -407,25 +402,19 @@ static bool read_buffers(cotan_context *context, void *data) {
     Texts *t = data;
     cotan_function *function = t->function;
     CtWord value;
-    if (!has_buffers(context, function)) return t->ended = true, false;
+    if (!has_buffers(context, function)) return false;
     if (!ready(context, function) || !renew(context, &function->read)) return false;
     if (!ct_session_fresh_results(function->program)) return false;
-    if (function->input == NULL || !read_value(context, t, &value)) {
-        t->ended = true;
-        return function->input == NULL;
-    }
+    if (function->input == NULL) return true;
+    if (!read_value(context, t, &value)) return false;
     for (size_t i = 0; i < function->signature.in_count; i++) t->read[i].data = NULL;
     const char *wrong = ct_value_flat_write(function->read, function->input, function->signature.in, value, t->read);
     ct_session_release(function->session, function->session->build->entry->type->parts[0], value);
-    t->ended = true;
     return wrong == NULL || wrong_buffers(context, wrong);
 }
 
-/* When memory runs out, the session is discarded. */
 static cotan_error *with_texts(CtWork *work, Texts *t) {
-    cotan_error *error = ct_session_guarded(t->function->program->context, work, t);
-    if (!t->ended) t->function->session = NULL;
-    return error;
+    return ct_session_guarded(t->function->program->context, work, t);
 }
 
 cotan_error *cotan_function_read(cotan_function *function, const char *what, const char *at, size_t at_length,
@@ -457,14 +446,13 @@ static bool run_text(cotan_context *context, const Texts *t) {
 static bool apply_text(cotan_context *context, void *data) {
     Texts *t = data;
     cotan_function *function = t->function;
-    if (!has_buffers(context, function)) return t->ended = true, false;
+    if (!has_buffers(context, function)) return false;
     if (!ready(context, function) || !renew(context, &function->results)) return false;
     if (!ct_session_fresh_results(function->program)) return false;
     const char *wrong = check_buffers(function, t->in);
-    if (wrong != NULL) return t->ended = true, wrong_buffers(context, wrong);
+    if (wrong != NULL) return wrong_buffers(context, wrong);
     bool done = run_text(context, t);
     if (!done && ct_session_function_again(context, function)) done = run_text(context, t);
-    t->ended = true;
     return done;
 }
 
@@ -478,11 +466,11 @@ static bool write_foreign(cotan_context *context, void *data) {
     Texts *t = data;
     cotan_function *function = t->function;
     CtWord value;
-    if (!has_buffers(context, function)) return t->ended = true, false;
+    if (!has_buffers(context, function)) return false;
     if (!ready(context, function) || !renew(context, &function->written)) return false;
     CtSession *session = function->session;
     const char *wrong = ct_value_flat_check(function->written, function->result, function->signature.out, t->in);
-    if (wrong != NULL) return t->ended = true, wrong_buffers(context, wrong);
+    if (wrong != NULL) return wrong_buffers(context, wrong);
     bool done = ct_value_flat_read(ct_eval_heap(session->eval), function->result, t->in, &value);
     if (done) {
         CtText text = ct_text(function->written);
@@ -493,7 +481,6 @@ static bool write_foreign(cotan_context *context, void *data) {
     } else {
         ct_session_report_out_of_memory(context);
     }
-    t->ended = true;
     return done;
 }
 
@@ -518,7 +505,6 @@ static bool read_foreign_value(cotan_context *context, void *data) {
         t->value = ct_io_host_write(function->read, type, value);
         ct_session_release(function->session, type, value);
     }
-    t->ended = true;
     return done;
 }
 
@@ -534,8 +520,7 @@ static bool write_foreign_value(cotan_context *context, void *data) {
     Texts *t = data;
     cotan_function *function = t->function;
     CtWord value;
-    if (t->value == NULL)
-        return t->ended = true, ct_session_report_one(context, CT_E0601, NULL, "the result is missing");
+    if (t->value == NULL) return ct_session_report_one(context, CT_E0601, NULL, "the result is missing");
     if (!ready(context, function) || !renew(context, &function->written)) return false;
     CtSession *session = function->session;
     CtContext *diags = CT_NEW(function->written, CtContext);
@@ -549,7 +534,6 @@ static bool write_foreign_value(cotan_context *context, void *data) {
     } else {
         ct_session_report(context, diags);
     }
-    t->ended = true;
     return done;
 }
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "session/session.h"
+#include "session/function.h"
 
 const char *cotan_version(void) { return CT_VERSION; }
 
@@ -119,10 +119,17 @@ uint64_t cotan_steps(const cotan_context *context) {
 
 /* ---- guarding ---- */
 
+/* Frees the session that was running; a function that had it makes another. */
+static void discard(cotan_program *program, CtSession *session) {
+    for (cotan_function *function = program->functions; function; function = function->next)
+        if (function->session == session) function->session = NULL;
+    ct_session_program_forget(program, session);
+}
+
 /* Recovers from lack of memory: what was being made or run is discarded. */
 static void recover(cotan_context *context) {
     if (context->making) ct_driver_build_free(context->making);
-    if (context->active) ct_session_program_forget(context->active_program, context->active);
+    if (context->active) discard(context->active_program, context->active);
     atomic_store(&context->running, NULL);
     atomic_store(&context->running_native, NULL);
     for (cotan_program *program = context->programs; program; program = program->next) {

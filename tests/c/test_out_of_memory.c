@@ -171,6 +171,35 @@ static const char compared[] = "f :: Double -> [Double]\n"
                                "outside :: Array Double -> Double\n"
                                "outside xs = xs ! 7\n";
 
+/* Functions of the host's, which are called again when memory is there again. */
+static void use_functions(cotan_program *program) {
+    cotan_function *lists, *square;
+    const cotan_value *value, *derivative;
+    const char *json;
+    cotan_result result;
+    bool on = memory.on;
+    memory.on = false; /* what is made of values is none of the context's */
+    cotan_value *parts[] = {cotan_value_double(2), cotan_value_double(3)};
+    cotan_value *list = cotan_value_of(COTAN_KIND_LIST, parts, 2);
+    memory.on = on;
+    double x = 3;
+    cotan_buffer in[] = {{&x, {0}}}, out[] = {{NULL, {0}}};
+    came_of(cotan_function_make(program, &(cotan_call){.mode = COTAN_GRAD, .function = "total"}, &lists));
+    came_of(cotan_function_make(program, &(cotan_call){.mode = COTAN_RUN, .function = "square"}, &square));
+    for (int i = 0; i < 2 && lists != NULL && square != NULL; i++) {
+        came_of(cotan_function_json(lists, list, &json));
+        came_of(cotan_apply_values(lists, list, NULL, &value, &derivative));
+        came_of(cotan_apply(square, in, out));
+        came_of(cotan_apply_text(square, in, COTAN_NPY, &result));
+    }
+    cotan_value_free(list);
+}
+
+static const char with_functions[] = "total :: [Double] -> Double\n"
+                                     "total xs = sum (map (\\x -> x * x) xs)\n"
+                                     "square :: Double -> Double\n"
+                                     "square x = x * x\n";
+
 /* The stages of methods, with a run and without; a point that is outside, and a page, which does not draw. */
 static void use_stages(cotan_program *program) {
     const char *text;
@@ -289,6 +318,13 @@ static void all_that_can_be_done(void **state) {
     fail_everywhere(&s, 1, is_long() ? 1 : 31, true);
 }
 
+static void functions_called(void **state) {
+    (void)state;
+    Scenario s = {"functions.cot", with_functions, NULL, use_functions};
+    fail_everywhere(&s, 1, is_long() ? 1 : 5, false);
+    fail_everywhere(&s, 1, is_long() ? 1 : 101, true);
+}
+
 static void methods_compared(void **state) {
     (void)state;
     Scenario s = {"compared.cot", compared, NULL, use_comparison};
@@ -368,8 +404,9 @@ int main(int argc, char **argv) {
     json_set_alloc_funcs(__wrap_malloc, __wrap_free);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_small_program),      cmocka_unit_test(a_program_with_an_error),
-        cmocka_unit_test(all_that_can_be_done), cmocka_unit_test(methods_compared),
-        cmocka_unit_test(stages_shown),         cmocka_unit_test(the_golden_programs),
+        cmocka_unit_test(all_that_can_be_done), cmocka_unit_test(functions_called),
+        cmocka_unit_test(methods_compared),     cmocka_unit_test(stages_shown),
+        cmocka_unit_test(the_golden_programs),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     fprintf(stderr, "# %llu runs, each with an allocation that failed\n", (unsigned long long)runs);
