@@ -58,6 +58,16 @@ static void find_ends(Reverse *r, Ends *e, CtFlowBlock *block, uint64_t path) {
     e->in_front += path;
 }
 
+/* A value that all exits return is one of the results, too, if a branch of the switch binds it, as when the other
+ * branches fail: it is not in scope behind the switch. */
+static void find_bound(Ends *e, const CtFlowStep *last) {
+    for (uint32_t i = 0; i < e->values.count; i++)
+        for (uint32_t j = 0; j < last->as.cases.count && e->values.items[i].var != NULL && !e->differ[i]; j++) {
+            e->differ[i] = ct_flow_binds(last->as.cases.branches[j].block, e->values.items[i].var);
+            e->differing += e->differ[i];
+        }
+}
+
 /* Makes the branches of a block yield the values that differ; these are the block's values then, as far as control
  * leaves it. */
 static void yield_ends(Reverse *r, const Ends *e, CtFlowBlock *block) {
@@ -100,6 +110,7 @@ static void join(Reverse *r, CtFlowBlock *block, uint64_t path) {
     if (last == NULL) return;
     find_ends(r, &e, block, path);
     if (e.in_front <= path + e.steps + MOST_STEPS) return;
+    if (!e.mixed) find_bound(&e, last);
     if (!e.mixed && e.differing > 0) {
         join_ends(r, &e, block);
         return;
