@@ -467,7 +467,8 @@ static void put_in_front(const Sized *p, int64_t size, CtFlowBlock *body) {
     function->body->exit = EXIT_NEVER;
 }
 
-/* Writes a function out for the sizes behind its base case. */
+/* Writes a function out for the sizes behind its base case. Larger sizes that need no call, as where small parts are
+ * computed directly, are none of its base cases: the search has an end. */
 static bool write_out(const Sized *p) {
     CtFlowBlock *bodies[MOST_SIZES];
     int64_t sizes[MOST_SIZES];
@@ -477,7 +478,7 @@ static bool write_out(const Sized *p) {
     for (int64_t size = 0; size <= largest && count < MOST_SIZES; size++) {
         CtFlowBlock *body = body_for(p, size, &follows);
         if (body == NULL && based) break;
-        if (body != NULL && !follows) {
+        if (body != NULL && !follows && size <= LARGEST_BASE) {
             based = true;
             largest = size + MOST_BEHIND > MOST_SIZES ? size + MOST_BEHIND : MOST_SIZES;
         }
