@@ -9,6 +9,8 @@
 #include "flow/analysis/analysis.h"
 #include "emit/vector/internal.h"
 
+enum { MOST_NESTED = 6 }; /* loops inside of a vectorised one, each in the one before it */
+
 typedef struct Scan {
     Emit *e;
     const CtFlowBlock *body;
@@ -420,9 +422,10 @@ static bool fits_inner_loop(Scan *s, const CtFlowStep *step) {
     return ends(s, step);
 }
 
+/* A loop is walked several times, and those in it each time: deep nests are vectorised further inside. */
 static bool fits_loop(Scan *s, const CtFlowStep *step) {
     s->inner++;
-    bool fits_here = fits_inner_loop(s, step);
+    bool fits_here = s->inner <= MOST_NESTED && fits_inner_loop(s, step);
     s->inner--;
     return fits_here;
 }
