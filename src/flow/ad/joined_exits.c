@@ -20,13 +20,13 @@ typedef struct Ends { /* the exits of a block and of the branches that it ends i
     uint64_t steps, in_front; /* number of steps; the same, as often as they are in front of an exit */
 } Ends;
 
-/* Number of steps of a block in front of the switch that it ends in. */
+/* Number of steps of a block up to the switch that it ends in, without what is in its branches: this walks a nest of
+ * switches only once. */
 static uint32_t own_size(const CtFlowBlock *block) {
-    const CtFlowStep *last = ct_flow_last_switch(block);
-    uint32_t size = ct_flow_size(block);
-    for (uint32_t i = 0; last != NULL && i < last->as.cases.count; i++)
-        size -= ct_flow_size(last->as.cases.branches[i].block);
-    return size;
+    CtFlowBlock own = *block;
+    bool ends_in_switch = ct_flow_last_switch(block) != NULL;
+    own.steps.count -= ends_in_switch;
+    return ct_flow_size(&own) + ends_in_switch;
 }
 
 static void add_end(Reverse *r, Ends *e, CtFlowBlock *block) {
