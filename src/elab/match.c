@@ -146,8 +146,9 @@ static CtCore *row_end(CtElab *el, const Row *row, Fail *fail, CtType *result) {
 
 /* ---- opening a column ---- */
 
-/* The matrix of the given rows with column `c` replaced by one column for each subpattern position that some row uses;
- * vars[j] becomes the variable of position j. */
+/* The matrix of the given rows with column `c` replaced by one column for each subpattern position that some row uses,
+ * in its place, so that a lower row tests its patterns from left to right, too; vars[j] becomes the variable of
+ * position j. */
 static Matrix open_rows(CtElab *el, const Matrix *m, uint32_t c, const Row *rows, uint32_t row_count, uint32_t parts,
                         CtType *const *types, CtVar **vars) {
     CtArena *arena = el->arena;
@@ -165,18 +166,18 @@ static Matrix open_rows(CtElab *el, const Matrix *m, uint32_t c, const Row *rows
     Matrix out = {.rows = wide, .row_count = row_count, .result = m->result};
     out.column_count = used + m->column_count - 1;
     out.columns = CT_NEW_ARRAY(arena, CtVar *, out.column_count);
-    uint32_t at = 0;
+    uint32_t at = c;
+    memcpy(out.columns, m->columns, c * sizeof *out.columns);
     for (uint32_t j = 0; j < parts; j++)
         if (vars[j] != NULL) out.columns[at++] = vars[j];
-    for (uint32_t j = 0; j < m->column_count; j++)
-        if (j != c) out.columns[at++] = m->columns[j];
+    memcpy(out.columns + at, m->columns + c + 1, (m->column_count - c - 1) * sizeof *out.columns);
     for (uint32_t i = 0; i < row_count; i++) {
         CtPat **pats = CT_NEW_ARRAY(arena, CtPat *, out.column_count);
-        at = 0;
+        memcpy(pats, rows[i].pats, c * sizeof *pats);
+        at = c;
         for (uint32_t j = 0; j < parts; j++)
             if (vars[j] != NULL) pats[at++] = wide[i].pats[j];
-        for (uint32_t j = 0; j < m->column_count; j++)
-            if (j != c) pats[at++] = rows[i].pats[j];
+        memcpy(pats + at, rows[i].pats + c + 1, (m->column_count - c - 1) * sizeof *pats);
         wide[i] = rows[i];
         wide[i].pats = pats;
     }
