@@ -121,12 +121,18 @@ static bool gives_number(CtTypes *types, const CtExpr *fun, CtExpr *const *args,
     return true;
 }
 
+/* Whether a name is bound to a number, and nothing outside of its binding has said that it is an array. */
+static bool names_number(CtTypes *types, const CtExpr *expr) {
+    const CtEntity *entity = expr->entity;
+    return entity && entity->is_number && ct_types_least_axes(types, entity->scheme.type) == 0;
+}
+
 static bool is_number(CtTypes *types, const CtExpr *expr, uint32_t depth) {
     if (depth == 0) return false;
     switch (expr->kind) {
     case EXPR_LIT: return expr->lit.kind == LIT_INT || expr->lit.kind == LIT_FRACTION;
     case EXPR_NEG: return is_number(types, expr->parts[0], depth - 1);
-    case EXPR_VAR: return gives_number(types, expr, NULL, 0, depth - 1);
+    case EXPR_VAR: return names_number(types, expr) || gives_number(types, expr, NULL, 0, depth - 1);
     case EXPR_APP: return gives_number(types, expr->parts[0], expr->parts + 1, expr->part_count - 1, depth - 1);
     case EXPR_IF: return is_number(types, expr->parts[1], depth - 1) && is_number(types, expr->parts[2], depth - 1);
     default: return false;
@@ -135,9 +141,20 @@ static bool is_number(CtTypes *types, const CtExpr *expr, uint32_t depth) {
 
 bool ct_types_is_number(CtTypes *types, const CtExpr *expr) { return is_number(types, expr, DEPTH); }
 
+/* Whether a type is an array, or perhaps one: `f a`, where f is not known. */
+static bool may_be_array(const CtTypes *types, const CtTy *type) {
+    return is_array(types, type) || (type->kind == TY_APP && ct_types_ty_resolve(type->fun)->kind == TY_META);
+}
+
+static CtTy *innermost(const CtTypes *types, CtTy *type, int *axes) {
+    *axes = 0;
+    for (type = ct_types_ty_resolve(type); may_be_array(types, type); type = ct_types_ty_resolve(type->arg)) ++*axes;
+    return type;
+}
+
 void ct_types_settle_numbers(CtTypes *types, CtTy *type, uint32_t mark) {
-    int axes = 0;
-    for (type = ct_types_ty_resolve(type); is_array(types, type); type = ct_types_ty_resolve(type->arg)) axes++;
+    int axes;
+    type = innermost(types, type, &axes);
     if (axes > 0 && type->kind == TY_META && type->level > types->level && is_plain_number(types, type))
         type->is_number = true;
     for (uint32_t i = mark; i < types->metas.count; i++)
@@ -153,7 +170,7 @@ static CtTy *written_type(CtTypes *types, const CtExpr *expr, uint32_t depth) {
         element = wider(types, element, known_type(types, expr->parts[i], depth));
         numbers &= is_number(types, expr->parts[i], depth);
     }
-    if (!element && numbers) element = types->double_->type;
+    if (numbers && (!element || ct_types_axes(types, element) < 0)) element = types->double_->type;
     return element ? ct_types_ty_app(types, types->array->type, element) : NULL;
 }
 
@@ -184,6 +201,17 @@ static int known_least(CtTypes *types, const CtExpr *expr) {
     return type ? ct_types_least_axes(types, type) : 0;
 }
 
+void ct_types_settle_variable(CtTypes *types, CtEntity *variable, const CtExpr *value) {
+    CtTy *type = variable->scheme.type;
+    ct_types_settle_numbers(types, type, types->metas.count);
+    if (!value) return;
+    variable->is_number = is_number(types, value, DEPTH);
+    int axes;
+    CtTy *element = innermost(types, type, &axes);
+    if (element->kind == TY_META && axes > 0 && known_axes(types, value) > 0)
+        element->is_number = true; /* of numbers that are named, whose type those around determine */
+}
+
 CtTy *ct_types_put_in_arrays(CtTypes *types, CtExpr *expr, CtTy *type, int count) {
     if (count > 0) ct_types_save_expr(types, expr);
     for (; count > 0; count--) {
@@ -202,6 +230,12 @@ CtTy *ct_types_put_in_arrays(CtTypes *types, CtExpr *expr, CtTy *type, int count
     return type;
 }
 
+/* Whether what a name stands for is of a type such as Array a or t a. */
+static bool is_applied(CtTypes *types, const CtEntity *entity) {
+    CtTy *type = ct_types_ty_resolve(entity->scheme.type), *param, *result;
+    return type->kind == TY_APP && type->has_var && !ct_types_ty_is_fun(types, type, &param, &result);
+}
+
 /* Whether an operand may have any number of axes as far as is known before it is checked, such as `sum (map f xs)`. */
 static bool is_open(CtTypes *types, const CtExpr *expr) {
     switch (expr->kind) {
@@ -209,6 +243,7 @@ static bool is_open(CtTypes *types, const CtExpr *expr) {
     case EXPR_LET:
     case EXPR_IF:
     case EXPR_CASE: return true;
+    case EXPR_VAR: return expr->entity && expr->entity->scheme.count > 0 && is_applied(types, expr->entity);
     case EXPR_APP: break;
     default: return false;
     }
@@ -225,8 +260,17 @@ static bool is_open(CtTypes *types, const CtExpr *expr) {
 static void take_for_array(CtTypes *types, CtTy *type) {
     for (type = ct_types_ty_resolve(type); type->kind == TY_APP; type = ct_types_ty_resolve(type->arg)) {
         CtTy *head = ct_types_ty_resolve(type->fun);
-        if (head->kind == TY_META && head->level > types->level) ct_types_unify(types, head, types->array->type);
+        if (head->kind == TY_META) ct_types_unify(types, head, types->array->type);
     }
+}
+
+/* The axes of what a name stands for beside an array. */
+static int array_axes(CtTypes *types, const CtExpr *operand) {
+    if (operand->kind != EXPR_VAR || !operand->entity || operand->entity->scheme.count > 0) return -1;
+    CtTy *type = operand->entity->scheme.type;
+    if (!type) return -1;
+    take_for_array(types, type);
+    return ct_types_axes(types, type);
 }
 
 /* Checks an operand by itself, and puts it into arrays if it turns out to have fewer axes. */
@@ -257,6 +301,7 @@ uint32_t ct_types_broadcast(CtTypes *types, CtExpr *app, CtTy *type) {
     }
     uint32_t checked = 0;
     for (uint32_t i = 0; i < 2; i++) {
+        if (axes[i] < 0 && wanted > 0) axes[i] = array_axes(types, app->parts[i + 1]);
         if (axes[i] >= 0) ct_types_put_in_arrays(types, app->parts[i + 1], NULL, least - axes[i]);
         if (axes[i] >= 0 || wanted <= 0 || !is_open(types, app->parts[i + 1])) continue;
         check_alone(types, app, i + 1, type, wanted);

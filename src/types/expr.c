@@ -76,6 +76,7 @@ static CtTy *variable_type(CtTypes *types, CtExpr *expr) {
     take_type_arguments(types, expr);
     note_inner_use(types, expr, entity);
     note_points(types, expr);
+    ct_types_note_written(types, expr, &entity->scheme);
     return type;
 }
 

@@ -205,6 +205,7 @@ static void quantify(Quantify *q, CtTy *type) {
         CtTy *generic = ct_types_ty_generic(q->types, ct_intern_text(&q->types->context->symbols, letter), type->arity);
         generic->made = true;
         generic->is_number = type->is_number;
+        generic->is_written = type->is_written;
         generic->level = q->types->level + 1;
         take_preds(q->types, generic, type);
         type->link = generic;
@@ -296,6 +297,19 @@ static CtTy **generics_of(CtTypes *types, const CtBindingGroup *group, CtBindInf
     return generics;
 }
 
+/* The value that a binding `x = e` gives, or NULL. */
+static const CtExpr *value_of(const CtBinding *binding) {
+    const CtClause *clause = &binding->clauses[0];
+    bool plain = !binding->pat && clause->pat_count == 0 && clause->rhs.guarded_count == 1;
+    return plain && clause->rhs.guarded[0].guard_count == 0 ? clause->rhs.guarded[0].body : NULL;
+}
+
+/* The uses of a variable that is not generalised see what its binding tells of its axes. */
+static void settle_variables(CtTypes *types, CtBindInfo *info) {
+    for (uint32_t i = 0; !info->signature && i < info->var_count; i++)
+        if (info->vars[i]->scheme.type) ct_types_settle_variable(types, info->vars[i], value_of(info->binding));
+}
+
 void ct_types_generalise(CtTypes *types, CtBindingGroup *group, CtBindInfo **infos, CtMarks marks, bool restricted) {
     Quantify q = {.types = types, .restricted = restricted};
     bool closed = false; /* nothing outside may say more of the operands that wait */
@@ -306,6 +320,7 @@ void ct_types_generalise(CtTypes *types, CtBindingGroup *group, CtBindInfo **inf
     bool failed = types->context->error_count > marks.errors || has_large(types, group, infos);
     ct_types_solve_deferred(types, marks.deferred, false);
     settle_sequences(types, marks.deferred, restricted);
+    for (uint32_t i = 0; restricted && i < group->count; i++) settle_variables(types, infos[i]);
     for (uint32_t i = 0; i < group->count; i++)
         for (uint32_t j = 0; infos[i]->signature && j < infos[i]->signature->count; j++)
             ct_push(types->arena, &q.generics, infos[i]->signature->generics[j]);

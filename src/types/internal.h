@@ -121,6 +121,7 @@ typedef struct CtLargeLiteral {
     CtTy *type;
     CtSourceRange range;
     bool is_element; /* it is not large, but a number that is written as the element of an array */
+    bool is_use;     /* or a use of what is a function of such numbers */
 } CtLargeLiteral;
 
 /* Operands of arithmetic whose numbers of axes are not known yet. */
@@ -244,6 +245,8 @@ bool ct_types_is_number(CtTypes *types, const CtExpr *expr);
 /* Ends an inner level, in which the expression of a type was checked, and `mark` type variables existed before: if the
  * elements of the array that it is are of arithmetic, and nothing outside says more of them, they are numbers. */
 void ct_types_settle_numbers(CtTypes *types, CtTy *type, uint32_t mark);
+/* Does so for a variable that is not generalised; `value`: what it is bound to, or NULL. */
+void ct_types_settle_variable(CtTypes *types, CtEntity *variable, const CtExpr *value);
 /* How often a type is an array of arrays; −1 where what is in these is not known. */
 int ct_types_axes(const CtTypes *types, CtTy *type);
 /* The same, without what is not known. */
@@ -264,6 +267,8 @@ void ct_types_declare_defaults(CtTypes *types, const CtDecls *decls);
 void ct_types_note_large(CtTypes *types, const CtLit *lit, CtTy *type, CtSourceRange range, bool negated);
 /* Notes numbers that are written as the elements of an array: its type may turn out to be an array of arrays. */
 void ct_types_note_elements(CtTypes *types, const CtExpr *array, CtTy *element);
+/* Notes a use of what was generalised over the type of such numbers. */
+void ct_types_note_written(CtTypes *types, const CtExpr *use, const CtScheme *scheme);
 /* Reports those whose type did. */
 void ct_types_check_large(CtTypes *types);
 

@@ -42,13 +42,15 @@ void ct_types_declare_defaults(CtTypes *types, const CtDecls *decls) {
 void ct_types_note_large(CtTypes *types, const CtLit *lit, CtTy *type, CtSourceRange range, bool negated) {
     bool least = lit->integer == INT64_MIN && (negated || signbit(lit->fraction)) && fabs(lit->fraction) < 0x1.1p63;
     if (lit->kind == LIT_INT && lit->digits && !least)
-        ct_push(types->arena, &types->large, ((CtLargeLiteral){type, range, false}));
+        ct_push(types->arena, &types->large, ((CtLargeLiteral){.type = type, .range = range}));
 }
 
 /* A number in an array of arrays would be an array of one element: a row that is meant would be a column. */
-static void report_element(CtTypes *types, CtSourceRange range) {
-    CtDiag *diag = ct_error(types->context, CT_E0301, range,
-                            "this number is an element of an array of arrays, where an array is needed");
+static void report_element(CtTypes *types, CtSourceRange range, bool is_use) {
+    CtDiag *diag = is_use ? ct_error(types->context, CT_E0301, range,
+                                     "this has numbers as the elements of an array, where arrays are needed here")
+                          : ct_error(types->context, CT_E0301, range,
+                                     "this number is an element of an array of arrays, where an array is needed");
     ct_help(types->context, diag,
             "a column is written [|[|1|], [|2|]|]; a row beside a matrix is put into an array, [|[|1, 2|]|], or given "
             "its type: ([|1, 2|] :: Array Double)");
@@ -59,10 +61,22 @@ void ct_types_note_elements(CtTypes *types, const CtExpr *array, CtTy *element) 
     for (uint32_t i = 0; i < array->part_count; i++) {
         if (!ct_types_is_number(types, array->parts[i])) continue;
         if (ct_types_least_axes(types, element) > 0)
-            report_element(types, array->parts[i]->range); /* at once: there may be a second attempt */
+            report_element(types, array->parts[i]->range, false); /* at once: there may be a second attempt */
         else
-            ct_push(types->arena, &types->large, ((CtLargeLiteral){element, array->parts[i]->range, true}));
+            ct_push(types->arena, &types->large,
+                    ((CtLargeLiteral){.type = element, .range = array->parts[i]->range, .is_element = true}));
+        element = ct_types_ty_resolve(element);
+        if (element->kind == TY_META) element->is_written = true;
         return;
+    }
+}
+
+void ct_types_note_written(CtTypes *types, const CtExpr *use, const CtScheme *scheme) {
+    for (uint32_t i = 0; i < scheme->count; i++) {
+        if (!scheme->generics[i]->is_written) continue;
+        ct_push(types->arena, &types->large,
+                ((CtLargeLiteral){.type = use->inst[i], .range = use->range, .is_element = true, .is_use = true}));
+        if (use->inst[i]->kind == TY_META) use->inst[i]->is_written = true;
     }
 }
 
@@ -70,7 +84,7 @@ void ct_types_check_large(CtTypes *types) {
     for (uint32_t i = 0; i < types->large.count; i++) {
         CtLargeLiteral one = types->large.items[i];
         CtTy *type = ct_types_ty_resolve(one.type);
-        if (one.is_element && ct_types_least_axes(types, type) > 0) report_element(types, one.range);
+        if (one.is_element && ct_types_least_axes(types, type) > 0) report_element(types, one.range, one.is_use);
         if (one.is_element) continue;
         if (type->kind != TY_CON || type->con != types->int_) continue;
         CtDiag *diag = ct_error(types->context, CT_E0107, one.range, "this integer does not fit in an Int");

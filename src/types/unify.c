@@ -57,6 +57,7 @@ static CtUnify join(CtTypes *types, CtTy *a, CtTy *b) {
     a->link = b;
     if (a->arity > b->arity) b->arity = a->arity;
     b->is_number |= a->is_number;
+    b->is_written |= a->is_written;
     for (CtPred *pred = a->preds; pred; pred = pred->next)
         ct_types_pred_add_with(types, b, pred->class_, pred->others, pred->range);
     return UNIFY_OK;
