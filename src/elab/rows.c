@@ -158,7 +158,7 @@ CtVar *ct_elab_column(CtElab *el, Row *rows, uint32_t row_count, uint32_t column
 bool ct_elab_column_used(const CtElab *el, Row *rows, uint32_t row_count, uint32_t column) {
     for (uint32_t i = 0; i < row_count; i++) {
         const CtPat *pat = rows[i].pats[column];
-        while (pat != NULL && pat->kind == PAT_ANNOT) pat = pat->parts[0];
+        while (pat != NULL && pat->kind == PAT_ANNOT && !pat->bang) pat = pat->parts[0];
         if (pat != NULL && pat->bang) return true;
         if (pat != NULL && pat->kind != PAT_WILD && !is_any_unit(el, pat)) return true;
     }
