@@ -165,6 +165,7 @@ typedef struct CtParser {
     bool fresh;        /* the next token is the first of its line, and layout has not yet acted on it */
     uint32_t last_end; /* where the last token that was read ends */
     CT_VEC(uint32_t) blocks; /* columns of the layout blocks that are open; 0: a block in braces */
+    uint32_t guards;         /* so many are open in the innermost block of guards of `if`, whose items begin with `|` */
     uint32_t depth;          /* of nesting, at most CT_NESTING_LIMIT */
     uint32_t open;           /* the token of the innermost open bracket, or CT_NO_TOKEN */
     char *stack;             /* of the lists being built */

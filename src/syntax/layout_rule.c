@@ -24,9 +24,10 @@ void ct_syntax_settle(CtParser *p) {
     if (p->blocks.count == 0) return;
     uint32_t column = p->blocks.items[p->blocks.count - 1];
     if (column == 0 || in_record(p, token)) return;
+    bool goes_on = p->blocks.count == p->guards && token->kind != TOKEN_BAR;
     if (token->kind == TOKEN_END)
         p->kind = TOKEN_DEDENT;
-    else if (p->fresh && token->column == column)
+    else if (p->fresh && token->column == column && !goes_on)
         p->kind = TOKEN_NEXT_LINE;
     else if (p->fresh && token->column < column)
         p->kind = TOKEN_DEDENT;

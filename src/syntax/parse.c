@@ -371,7 +371,7 @@ static void skip_declaration(CtParser *p, uint32_t start) {
 void ct_syntax_parse_guarded(CtParser *p, void (*parse)(CtParser *, CtList *), CtList *list) {
     jmp_buf here, *outer = p->recover;
     const uint32_t start = p->at, declaration = p->declaration, blocks = p->blocks.count, depth = p->depth,
-                   open = p->open, count = list->count;
+                   open = p->open, guards = p->guards, count = list->count;
     const size_t top = p->stack_top;
     p->recover = &here;
     p->declaration = start;
@@ -381,6 +381,7 @@ void ct_syntax_parse_guarded(CtParser *p, void (*parse)(CtParser *, CtList *), C
         p->blocks.count = blocks;
         p->depth = depth;
         p->open = open;
+        p->guards = guards;
         p->stack_top = top;
         list->count = count;
         skip_declaration(p, start);

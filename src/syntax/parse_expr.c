@@ -267,8 +267,13 @@ static CtExpr *guards_of_if(CtParser *p, CtExpr *expr) {
     expr->alts->pat = CT_NEW(p->context->arena, CtPat);
     *expr->alts->pat = (CtPat){.kind = PAT_WILD, .range = expr->range};
     CtBlock block = ct_syntax_block_open(p);
-    if (!block.is_empty) ct_syntax_mark(p, MARK_ITEM);
+    uint32_t outer = p->guards;
+    if (!block.is_empty) {
+        p->guards = p->blocks.count;
+        ct_syntax_mark(p, MARK_ITEM);
+    }
     guarded_expressions(p, TOKEN_RARROW, !block.is_empty, &expr->alts->rhs);
+    p->guards = outer;
     if (!block.is_empty) ct_syntax_block_close(p);
     expr->range.end = expr->alts->range.end = p->last_end;
     return expr;
