@@ -301,6 +301,10 @@ bool ct_syntax_accept_forall(CtParser *p, CtName **names, uint32_t *count);
 void ct_syntax_context_of(CtParser *p, CtTypeExpr *context, CtConstraint **out, uint32_t *count);
 
 /* parse_gadt.c: the constructors of a data type, and perhaps `deriving`, from `where` on. */
+/* [!], in front of the type of the constructor's next field */
+bool ct_syntax_accept_strict(CtParser *p, CtConDecl *con, uint32_t field);
+/* { var , … :: [!] type , … } */
+void ct_syntax_parse_record_fields(CtParser *p, CtConDecl *con);
 void ct_syntax_parse_gadt(CtParser *p, CtDecl *decl);
 void ct_syntax_parse_deriving(CtParser *p, CtDecl *decl); /* behind `deriving` */
 void ct_syntax_parse_decls(CtParser *p, CtDecls *decls);  /* a block of declarations, after `let` or `where` */

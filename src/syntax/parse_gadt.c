@@ -78,7 +78,39 @@ static void rename_context(CtParser *p, const Names *names, CtQualType *type) {
             type->constraints[i].types[j] = renamed(p, names, type->constraints[i].types[j]);
 }
 
-/* con , … , con :: [forall tyvar … .] [context =>] type -> … -> T type … */
+/* {[!] type ->} type, of a constructor that a context may stand in front of. Returns what it gives. */
+static CtTypeExpr *plain_type(CtParser *p, CtConDecl *con, CtQualType *whole) {
+    CtList list;
+    ct_syntax_list_begin(p, &list, sizeof(CtTypeExpr *));
+    CtTypeExpr *type;
+    for (;;) {
+        bool strict = ct_syntax_accept_strict(p, con, list.count);
+        type = strict ? ct_syntax_parse_atype(p) : ct_syntax_parse_btype(p);
+        if (p->kind == TOKEN_DARROW && list.count == 0 && !strict && whole->constraint_count == 0) {
+            ct_syntax_context_of(p, type, &whole->constraints, &whole->constraint_count);
+            ct_syntax_advance(p);
+            if (p->kind == TOKEN_LBRACE) break;
+            continue;
+        }
+        if (!ct_syntax_accept(p, TOKEN_RARROW)) break;
+        CT_LIST_ADD(p, &list, CtTypeExpr *, type);
+    }
+    con->field_count = list.count;
+    con->fields = ct_syntax_list_end(p, &list);
+    return type;
+}
+
+/* [forall tyvar … .] [context =>] (type -> … | { var , … :: type , … } ->) T type … */
+static CtTypeExpr *constructor_type(CtParser *p, CtConDecl *con, CtQualType *whole) {
+    ct_syntax_accept_forall(p, &whole->forall, &whole->forall_count);
+    CtTypeExpr *result = p->kind == TOKEN_LBRACE ? NULL : plain_type(p, con, whole);
+    if (p->kind != TOKEN_LBRACE || con->field_count > 0) return result;
+    ct_syntax_parse_record_fields(p, con);
+    ct_syntax_expect(p, TOKEN_RARROW, "`->` and the data type");
+    return ct_syntax_parse_btype(p);
+}
+
+/* con , … , con :: the type of each */
 static void constructors(CtParser *p, const CtDecl *decl, CtList *cons) {
     uint32_t first = cons->count;
     do {
@@ -91,19 +123,18 @@ static void constructors(CtParser *p, const CtDecl *decl, CtList *cons) {
         CT_LIST_ADD(p, cons, CtConDecl, {.name = name, .range = name.range, .by_type = true});
     } while (ct_syntax_accept(p, TOKEN_COMMA));
     ct_syntax_expect(p, TOKEN_DCOLON, "`::` and the type of the constructor");
-    CtQualType whole = ct_syntax_parse_qual_type(p);
-    const CtTypeExpr *result = whole.type;
-    uint32_t count = 0;
-    for (const CtTypeExpr *type = result; type->kind == TYPE_EXPR_FUN; type = type->parts[1]) count++;
-    CtTypeExpr **fields = CT_NEW_ARRAY(p->context->arena, CtTypeExpr *, count);
-    for (uint32_t i = 0; i < count; i++, result = result->parts[1]) fields[i] = result->parts[0];
+    CtQualType whole = {0};
+    CtConDecl own = {0};
+    const CtTypeExpr *result = constructor_type(p, &own, &whole);
     Names names = {decl, result_args(p, decl, result)};
-    for (uint32_t i = 0; i < count; i++) fields[i] = renamed(p, &names, fields[i]);
+    for (uint32_t i = 0; i < own.field_count; i++) own.fields[i] = renamed(p, &names, own.fields[i]);
     rename_context(p, &names, &whole);
     CtConDecl *all = (CtConDecl *)(void *)(p->stack + cons->mark);
     for (uint32_t i = first; i < cons->count; i++) {
-        all[i].fields = fields;
-        all[i].field_count = count;
+        all[i].fields = own.fields;
+        all[i].field_names = own.field_names;
+        all[i].field_count = own.field_count;
+        all[i].strict = own.strict;
         all[i].context = whole.constraints;
         all[i].context_count = whole.constraint_count;
         all[i].equal = equalities(p, &names);

@@ -144,8 +144,7 @@ static void simple_type(CtParser *p, CtDecl *decl) {
 
 static bool at_field(const CtParser *p) { return p->kind == TOKEN_BANG || ct_syntax_at_atype(p); }
 
-/* [!], in front of the type of the constructor's next field */
-static bool accept_strict(CtParser *p, CtConDecl *con, uint32_t field) {
+bool ct_syntax_accept_strict(CtParser *p, CtConDecl *con, uint32_t field) {
     bool strict = ct_syntax_accept(p, TOKEN_BANG);
     if (strict && field < 64) con->strict |= (uint64_t)1 << field;
     return strict;
@@ -153,12 +152,11 @@ static bool accept_strict(CtParser *p, CtConDecl *con, uint32_t field) {
 
 /* field -> [!] atype */
 static CtTypeExpr *field(CtParser *p, CtConDecl *con, uint32_t index) {
-    accept_strict(p, con, index);
+    ct_syntax_accept_strict(p, con, index);
     return ct_syntax_parse_atype(p);
 }
 
-/* { var , … :: [!] type , … } */
-static void record_fields(CtParser *p, CtConDecl *con) {
+void ct_syntax_parse_record_fields(CtParser *p, CtConDecl *con) {
     struct Field {
         CtName name;
         CtTypeExpr *type;
@@ -171,7 +169,7 @@ static void record_fields(CtParser *p, CtConDecl *con) {
         do CT_LIST_ADD(p, &list, struct Field, {.name = ct_syntax_parse_variable(p)});
         while (ct_syntax_accept(p, TOKEN_COMMA));
         ct_syntax_expect(p, TOKEN_DCOLON, "`::` and the type of the field");
-        bool strict = accept_strict(p, con, first);
+        bool strict = ct_syntax_accept_strict(p, con, first);
         for (uint32_t i = first; strict && i < list.count && i < 64; i++) con->strict |= (uint64_t)1 << i;
         CtTypeExpr *type = ct_syntax_parse_type(p);
         struct Field *fields = (struct Field *)(void *)(p->stack + list.mark);
@@ -204,7 +202,7 @@ static void infix_constructor(CtParser *p, CtConDecl *con, CtTypeExpr *left) {
     if (!ct_syntax_is_constructor_operator(p))
         ct_syntax_fail_help(p, "a constructor", "names of constructors begin with a capital, operators with `:`");
     con->name = ct_syntax_parse_operator(p, &is_con);
-    bool strict = accept_strict(p, con, 1);
+    bool strict = ct_syntax_accept_strict(p, con, 1);
     CtTypeExpr *right = strict ? ct_syntax_parse_atype(p) : ct_syntax_parse_btype(p);
     con->infix = true;
     con->field_count = 2;
@@ -254,14 +252,14 @@ static CtConDecl constructor(CtParser *p) {
         ct_syntax_advance(p);
         if (in_parens) ct_syntax_expect(p, TOKEN_RPAREN, "`)`");
         if (p->kind == TOKEN_LBRACE)
-            record_fields(p, &con);
+            ct_syntax_parse_record_fields(p, &con);
         else
             plain_fields(p, &con);
         if (p->kind == TOKEN_DARROW && con.field_names == NULL) return with_context(p, con, as_type(p, &con));
         if (con.field_names == NULL && ct_syntax_is_constructor_operator(p))
             infix_constructor(p, &con, as_type(p, &con));
     } else {
-        bool strict = accept_strict(p, &con, 0);
+        bool strict = ct_syntax_accept_strict(p, &con, 0);
         if (!ct_syntax_at_atype(p)) ct_syntax_fail(p, "a constructor, which begins with a capital");
         CtTypeExpr *left = strict ? ct_syntax_parse_atype(p) : ct_syntax_parse_btype(p);
         if (p->kind == TOKEN_DARROW) return with_context(p, con, left);
