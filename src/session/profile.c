@@ -49,6 +49,7 @@ cotan_error *cotan_profile(cotan_program *program, const cotan_call *call, cotan
                            const cotan_profile_node **nodes, size_t *count) {
     cotan_call eval = *call;
     eval.native = eval.count = false;
+    if (ct_session_names_native(eval.method)) eval.method = NULL; /* it stands for the default, as with `count` */
     *out = (cotan_result){0};
     *nodes = NULL;
     *count = 0;
