@@ -104,6 +104,14 @@ static int sensitivity(const Options *options, cotan_program *program, cotan_cal
     return EXIT_DONE;
 }
 
+/* Without a method it is one of reverse mode; one that is unknown is an error later. */
+static bool is_of_other_mode(const Options *options) {
+    bool reverse = true;
+    for (size_t i = 0; options->method != NULL && cotan_method_at(i) != NULL; i++)
+        if (strcmp(cotan_method_at(i)->name, options->method) == 0) reverse = cotan_method_at(i)->reverse;
+    return reverse ? options->tangent != NULL : options->cotangent != NULL;
+}
+
 /* EXIT_DONE, or what was complained about: options that do not go together. */
 static int check_options(const Options *options) {
     if (!options->sensitivity)
@@ -129,6 +137,11 @@ int cli_verb_explain(const Options *options) {
                             "a run is in one mode: --tangent is for forward mode, --cotangent for reverse mode");
     if (second != NULL && options->at == NULL)
         return cli_complain(options, "%s needs a point: --at", options->tangent != NULL ? "--tangent" : "--cotangent");
+    if (!options->sensitivity && is_of_other_mode(options))
+        return cli_complain(
+            options, "--%s is for %s mode, and `%s` is a method of %s mode",
+            options->tangent != NULL ? "tangent" : "cotangent", options->tangent != NULL ? "forward" : "reverse",
+            options->method != NULL ? options->method : "tape", options->tangent != NULL ? "reverse" : "forward");
     char *at = cli_read_input(options, options->at, &call.at_length, &failed);
     char *with = failed ? NULL : cli_read_input(options, second, &call.with_length, &failed);
     call.at = at;
