@@ -25,6 +25,7 @@ typedef struct Check {
     CtMethod jvp, vjp; /* the methods that are checked */
     Tolerance tolerance;
     uint64_t steps; /* of the last run; 0 for native code */
+    bool hidden;    /* products were NaN on both sides, whatever else is in them */
     CT_VEC(cotan_check_row) rows;
 } Check;
 
@@ -302,6 +303,7 @@ static bool check_direction(Check *c, const CtLeaves *x, const CtLeaves *y, cons
         add_row(c, what, tangent.reals.items[worst], slopes.best[worst], slopes.difference[worst], c->tolerance.slope);
     double left_size, right_size;
     double left = inner(&tangent, &dy, &left_size), right = inner(&dx, &cotangent, &right_size);
+    c->hidden |= isnan(left) && isnan(right);
     what = ct_format(c->arena, "⟨dx, Jᵀ·dy⟩ = ⟨J·dx, dy⟩ along direction %d", which + 1);
     double value_size;
     inner(y, &dy, &value_size);
@@ -410,6 +412,10 @@ bool ct_explain_check(cotan_program *program, CtArena *arena, const cotan_call *
     check.tolerance = x.single || y.single ? of_floats : of_doubles;
     for (int i = 0; i < DIRECTIONS; i++)
         if (!check_direction(&check, &x, &y, y_text.data, i)) return false;
+    if (check.hidden && out->agrees)
+        return ct_session_report_one(program->context, CT_E0515, NULL,
+                                     "the derivatives of `%s` are NaN here, so that they cannot be checked",
+                                     check.function);
     out->rows = check.rows.items;
     out->count = check.rows.count;
     CtSession *session = session_of_run(&check);
