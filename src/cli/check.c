@@ -222,6 +222,8 @@ int cli_verb_check(const Options *options) {
         return cli_complain(options, "--to is the other corner of a region: --at JSON is missing");
     if (options->points > 0 && options->to == NULL)
         return cli_complain(options, "--points are drawn from a region: --to JSON, its other corner, is missing");
+    if (options->seed > 0 && options->to == NULL)
+        return cli_complain(options, "--seed is of the points of a region: --to JSON, its other corner, is missing");
     if (asks_for_native(options) && options->method != NULL && strcmp(options->method, "native") != 0)
         return cli_complain(options,
                             "--engine native checks the derivatives by `native`; `%s` is checked on the evaluator",
