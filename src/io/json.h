@@ -11,12 +11,15 @@ struct CtJson {
     const char *what;
     bool is_element; /* `value` is element 0 of the document */
     bool foreign;    /* of another program: ct_io_json_foreign */
-    bool quoted;     /* some number is none of Jansson's, so those that may be such were made strings: parse_quoted */
+    /* Some number is none of Jansson's, so those that may be such were made strings (parse_quoted), which begin with
+     * this control character, as no other string of the document; or 0. */
+    char quoted;
 };
 
-/* Begins the string that stands for a number that Jansson may not have; no other string in a quoted document begins so
- * unless it writes this control character. */
-enum { QUOTED = 1, LONG_INTEGER = 18 };
+enum { LONG_INTEGER = 18 };
+
+/* The text of a number that is kept as a string behind a control character; NULL for other strings. */
+const char *ct_io_json_kept_number(const char *text);
 
 /* Describes a value for an error message, in `out`, which is returned. */
 const char *ct_io_json_found(const json_t *json, char *out, size_t size);

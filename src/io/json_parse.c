@@ -25,8 +25,8 @@ const char *ct_io_json_found(const json_t *json, char *out, size_t size) {
     }
     case JSON_STRING: {
         const char *text = json_string_value(json);
-        if (text[0] == QUOTED)
-            snprintf(out, size, "the number %.40s", text + 1);
+        if (ct_io_json_kept_number(text))
+            snprintf(out, size, "the number %.40s", ct_io_json_kept_number(text));
         else
             snprintf(out, size, "the string \"%.40s\"", text);
         break;
@@ -120,6 +120,37 @@ static bool has_reals_between_floats(const json_t *json) {
     return false;
 }
 
+const char *ct_io_json_kept_number(const char *text) {
+    bool begins = text[0] > 0 && text[0] < ' ' && isdigit((unsigned char)text[1 + (text[1] == '-')]);
+    return begins && strspn(text + 1, "+-.eE0123456789") == strlen(text + 1) ? text + 1 : NULL;
+}
+
+static size_t digits(const char *text, size_t at, size_t length) {
+    size_t from = at;
+    while (at < length && isdigit((unsigned char)text[at])) at++;
+    return at - from;
+}
+
+/* Whether a text is a number of JSON: another one is left for Jansson to refuse. */
+static bool is_json_number(const char *text, size_t length) {
+    size_t at = length > 0 && text[0] == '-', count = digits(text, at, length);
+    if (count == 0 || (count > 1 && text[at] == '0')) return false;
+    at += count;
+    if (at < length && text[at] == '.') {
+        count = digits(text, at + 1, length);
+        if (count == 0) return false;
+        at += 1 + count;
+    }
+    if (at < length && (text[at] == 'e' || text[at] == 'E')) {
+        at++;
+        if (at < length && (text[at] == '+' || text[at] == '-')) at++;
+        count = digits(text, at, length);
+        if (count == 0) return false;
+        at += count;
+    }
+    return at == length;
+}
+
 static size_t span_of_number(const char *text, size_t length) {
     size_t end = 0;
     while (end < length && (isdigit((unsigned char)text[end]) || strchr("+-.eE", text[end]) != NULL) && text[end])
@@ -142,6 +173,7 @@ static bool has_negative_zero(const char *text, size_t length) {
 static bool is_kept(const char *text, size_t length) {
     double number;
     size_t sign = text[0] == '-';
+    if (!is_json_number(text, length)) return false;
     bool is_integer = sign + strspn(text + sign, "0123456789") >= length;
     if (is_integer) return length > LONG_INTEGER || is_negative_zero(text, length);
     return !ct_io_json_number(text, length, false, &number) || is_between_floats(number);
@@ -162,9 +194,24 @@ static json_t *load(const char *text, size_t length, json_error_t *error, bool *
     return root;
 }
 
+/* A control character that no string of the document writes. All are in few documents. */
+static char unused_character(const char *text, size_t length) {
+    bool used[' '] = {['\b'] = true, ['\t'] = true, ['\n'] = true, ['\f'] = true, ['\r'] = true};
+    for (size_t i = 0; i + 5 < length; i++) {
+        char hex[3] = {text[i + 4], text[i + 5]}, *end;
+        if (memcmp(text + i, "\\u00", 4) != 0) continue;
+        unsigned long code = strtoul(hex, &end, 16);
+        if (end == hex + 2 && code < ' ') used[code] = true;
+    }
+    int character = 1;
+    while (character < ' ' - 1 && used[character]) character++;
+    return (char)character;
+}
+
 /* Parses a document in which such numbers are first made strings. */
-static json_t *parse_quoted(const char *text, size_t length, json_error_t *error, bool *memory) {
-    static const char open[] = "\"\\u0001";
+static json_t *parse_quoted(const char *text, size_t length, char mark, json_error_t *error, bool *memory) {
+    char open[sizeof "\"\\u0001"];
+    snprintf(open, sizeof open, "\"\\u%04x", (unsigned)mark);
     size_t room = length, to = 0;
     for (size_t i = 0; i < length; i++) room += i % 3 == 0 ? sizeof open : 0; /* a number has a separator */
     char *copy = malloc(room + sizeof open);
@@ -194,10 +241,12 @@ CtJson *ct_io_json_parse(CtContext *context, const char *what, const char *text,
     bool quoted = root ? has_negative_zero(text, length) || has_reals_between_floats(root)
                        : memory && json_error_code(&error) == json_error_numeric_overflow;
     if (quoted) json_decref(root);
-    if (quoted) root = parse_quoted(text, length, &error, &memory);
+    char mark = 0;
+    if (quoted) mark = unused_character(text, length);
+    if (quoted) root = parse_quoted(text, length, mark, &error, &memory);
     CtJson *json = root ? malloc(sizeof *json) : NULL;
     if (json) {
-        *json = (CtJson){.root = root, .value = root, .what = what, .quoted = quoted};
+        *json = (CtJson){.root = root, .value = root, .what = what, .quoted = mark};
         return json;
     }
     json_decref(root);

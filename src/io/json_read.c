@@ -56,8 +56,7 @@ static bool no_memory(Reader *r) {
 /* The text of a number that is kept as text; NULL for other values. */
 static const char *number_text(const Reader *r, const json_t *json) {
     const char *text = r->json->quoted ? json_string_value(json) : NULL;
-    if (!text || text[0] != QUOTED || !isdigit((unsigned char)text[1 + (text[1] == '-')])) return NULL;
-    return strspn(text + 1, "+-.eE0123456789") == strlen(text + 1) ? text + 1 : NULL;
+    return text && text[0] == r->json->quoted ? ct_io_json_kept_number(text) : NULL;
 }
 
 /* The digits of an integer of any size; NULL for other values. */
