@@ -14,11 +14,12 @@
 typedef struct ButOne {
     CtLists *s;
     CtListChain *chain;
-    const CtLam *pair; /* of the array that the source is: what makes an element of an index; NULL: it is a range */
-    CtCore *count;     /* the number of elements of that array */
-    CtBinding *source; /* that array's */
-    uint32_t number;   /* which component of that is the index, or it and `start` */
-    CtCore *start;     /* an atom, or NULL: 0 */
+    const CtLam *pair;  /* of the array that the source is: what makes an element of an index; NULL: it is a range */
+    CtCore *count;      /* the number of elements of that array */
+    CtBinding *source;  /* that array's */
+    uint32_t number;    /* which component of that is the index, or it and `start` */
+    CtCore *start;      /* an atom, or NULL: 0 */
+    const CtCon *small; /* of the Integer that the component is, or NULL: it is an Int */
     CtVar *state;
     CtMap elements, numbers, locals; /* variables: an element, the number that says where it is, or bound on the way */
     CtCore *skipped;                 /* the number of the element that is left out */
@@ -42,6 +43,8 @@ static bool counts(ButOne *b, const CtLam *lam) {
     for (uint32_t i = 0; i < lam->body->as.call.count; i++) {
         const CtCore *part = lam->body->as.call.args[i];
         b->start = NULL;
+        b->small = part->kind == CORE_CON && part->as.call.count == 1 ? part->as.call.of.con : NULL;
+        if (b->small != NULL) part = part->as.call.args[0];
         if (part->kind == CORE_PRIM && part->as.call.of.prim == PRIM_INT_ADD) {
             b->start = part->as.call.args[0];
             part = part->as.call.args[1];
@@ -150,10 +153,18 @@ static const CtCore *past(ButOne *b, const CtCore *let) {
     return let->as.let.body;
 }
 
+/* Whether a term compares two Ints, or two Integers. */
+static bool is_equality(const ButOne *b, const CtCore *core) {
+    if (b->small == NULL) return core->kind == CORE_PRIM && core->as.call.of.prim == PRIM_INT_EQ;
+    if (core->kind != CORE_APP || core->as.call.count != 2 || core->as.call.of.fun->kind != CORE_GLOBAL) return false;
+    const CtGlobal *global = core->as.call.of.fun->as.global;
+    return global->is_library && strcmp(ct_core_prelude_name(global->name->text), "==@Integer") == 0;
+}
+
 /* Whether a test says if this is the element to leave out; `*left_out` is what it then is. */
 static bool compares(ButOne *b, const CtCore *test, bool *left_out) {
     *left_out = true;
-    while (test != NULL && test->kind != CORE_PRIM) {
+    while (test != NULL && test->kind != CORE_PRIM && test->kind != CORE_APP) {
         if (test->kind == CORE_LET || test->kind == CORE_UNPACK) {
             test = past(b, test);
             continue;
@@ -164,7 +175,7 @@ static bool compares(ButOne *b, const CtCore *test, bool *left_out) {
         test = test->as.cases.scrutinee;
         *left_out = !*left_out;
     }
-    if (test == NULL || test->as.call.of.prim != PRIM_INT_EQ) return false;
+    if (test == NULL || !is_equality(b, test)) return false;
     for (uint32_t i = 0; i < 2; i++) {
         CtCore *number = test->as.call.args[i], *other = test->as.call.args[1 - i];
         bool outside = other->kind == CORE_LIT || (other->kind == CORE_VAR && !is_marked(&b->locals, other));
@@ -230,6 +241,21 @@ static CtCore *all_but(CtLists *s, CtBindings *around, CtCore *n, CtCore *index,
     return ct_core_array(p, range, ARRAY_BUILD, args, 2);
 }
 
+static CtCore *behind_start(const ButOne *b, CtCore *number) {
+    bool zero = b->start == NULL || (b->start->kind == CORE_LIT && b->start->as.lit.integer == 0);
+    if (zero) return number;
+    return ct_core_prim2(b->s->p, b->s->range, PRIM_INT_SUB, number, ct_core_list_again(b->s, b->start));
+}
+
+/* The index of the element that is left out; of an Integer that is no Int: −1. */
+static CtCore *skipped_index(const ButOne *b) {
+    CtProgram *p = b->s->p;
+    if (b->small == NULL) return behind_start(b, b->skipped);
+    CtVar *n = ct_core_list_var(b->s, "n", p->int_type);
+    CtCase small = {(CtCon *)b->small, &n, behind_start(b, ct_core_list_use(b->s, n))};
+    return ct_core_case(p, b->s->range, p->int_type, b->skipped, &small, 1, ct_core_int(p, b->s->range, -1));
+}
+
 /* Nothing reads the source's array. */
 static void leave_out_source(ButOne *b) {
     CtBindings *around = &b->chain->around;
@@ -252,10 +278,7 @@ CtCore *ct_core_list_but_one(CtLists *s, CtListChain *chain) {
     CT_FIRED("lists.but_one");
     if (b.source != NULL) leave_out_source(&b);
     CtCore *n = b.count != NULL ? ct_core_list_copy(s, b.count) : ct_core_list_count(s, &chain->source);
-    CtCore *index = b.skipped;
-    if (b.start != NULL && !(b.start->kind == CORE_LIT && b.start->as.lit.integer == 0))
-        index = ct_core_prim2(p, s->range, PRIM_INT_SUB, index, ct_core_list_again(s, b.start));
-    index = ct_core_list_bind_atom(s, &chain->around, "index", index);
+    CtCore *index = ct_core_list_bind_atom(s, &chain->around, "index", skipped_index(&b));
     CtVar *i = ct_core_list_var(s, "i", p->int_type);
     CtCore *number = ct_core_list_use(s, i);
     CtCore *taken =
