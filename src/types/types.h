@@ -28,8 +28,8 @@ typedef struct CtTy {
     bool of_forall : 1; /* GENERIC: of an expression of a type of higher rank (poly.c) */
     bool is_number : 1; /* META, GENERIC: of arithmetic, and no array: the element of an array written out of numbers */
     bool is_written : 1; /* META, GENERIC: numbers of this type are written as the elements of an array */
-    uint32_t level;     /* META: the let-depth, for generalisation */
-    uint32_t arity;     /* META, GENERIC: arguments it takes: 0 for a type, 1 for a constructor such as Array */
+    uint32_t level;      /* META: the let-depth, for generalisation */
+    uint32_t arity;      /* META, GENERIC: arguments it takes: 0 for a type, 1 for a constructor such as Array */
     union {
         struct CtTyCon *con; /* CON */
         struct {             /* APP */
@@ -130,8 +130,8 @@ typedef struct CtEntity {
     struct CtEntity *stream;
     bool is_taken;  /* of such a stream: it is used */
     bool is_number; /* LOCAL, GLOBAL: a number as far as its own binding tells, of a type that its uses determine */
-    void *elab;    /* elaboration's notes on it */
-    void *infer;   /* inference's notes on it: the binding's place in its dependency graph */
+    void *elab;     /* elaboration's notes on it */
+    void *infer;    /* inference's notes on it: the binding's place in its dependency graph */
 } CtEntity;
 
 typedef struct CtClass {

@@ -1,5 +1,7 @@
 /* Whether a value is one that programs make: some constructors of the library hold less than the types of their fields
  * say. The parts of the value are known to be such. */
+#include <stdlib.h>
+
 #include "value/internal.h"
 
 static bool is_named(const CtType *type, const char *name) {
@@ -58,13 +60,94 @@ static int64_t greatest_divisor(uint64_t a, uint64_t b) {
     return (int64_t)a;
 }
 
+/* The size of an Integer, in digits of 24 bits from the lowest. */
+typedef struct Size {
+    uint32_t *digits;
+    size_t count;
+} Size;
+
+static bool size_of(CtWord integer, Size *size) {
+    const CtWord *words = words_of(integer);
+    const CtArray *large = integer.object->tag == 0 ? NULL : (const CtArray *)words[1].object;
+    size_t count = large ? (size_t)large->length : 3;
+    uint64_t small = large ? 0 : (uint64_t)words[0].integer;
+    if (!large && words[0].integer < 0) small = 0 - small;
+    *size = (Size){malloc((count + 1) * sizeof *size->digits), count};
+    for (size_t i = 0; size->digits && i < count; i++, small >>= 24)
+        size->digits[i] = (uint32_t)((large ? (uint64_t)large->items[i].integer : small) & 0xFFFFFF);
+    return size->digits != NULL;
+}
+
+static void trim(Size *size) {
+    while (size->count > 0 && size->digits[size->count - 1] == 0) size->count--;
+}
+
+static bool is_even(const Size *size) { return size->count == 0 || size->digits[0] % 2 == 0; }
+
+/* Makes a number that is not 0 odd. */
+static void take_twos(Size *size) {
+    size_t zeros = 0;
+    while (size->digits[zeros] == 0) zeros++;
+    memmove(size->digits, size->digits + zeros, (size->count -= zeros) * sizeof *size->digits);
+    int shift = __builtin_ctz(size->digits[0]);
+    for (size_t i = 0; shift > 0 && i < size->count; i++) {
+        uint32_t next = i + 1 < size->count ? size->digits[i + 1] : 0;
+        size->digits[i] = (size->digits[i] >> shift | next << (24 - shift)) & 0xFFFFFF;
+    }
+    trim(size);
+}
+
+static int compare(const Size *a, const Size *b) {
+    if (a->count != b->count) return a->count < b->count ? -1 : 1;
+    for (size_t i = a->count; i-- > 0;)
+        if (a->digits[i] != b->digits[i]) return a->digits[i] < b->digits[i] ? -1 : 1;
+    return 0;
+}
+
+static void subtract(Size *a, const Size *b) {
+    uint32_t borrow = 0;
+    for (size_t i = 0; i < a->count; i++) {
+        uint32_t less = (i < b->count ? b->digits[i] : 0) + borrow;
+        borrow = a->digits[i] < less;
+        a->digits[i] = a->digits[i] + (borrow << 24) - less;
+    }
+    trim(a);
+}
+
+/* Whether two numbers have no common divisor: the binary algorithm. */
+static bool are_coprime(Size *a, Size *b) {
+    trim(a);
+    trim(b);
+    if (is_even(a) && is_even(b)) return false;
+    if (a->count == 0 || b->count == 0) { /* 0 and an odd number */
+        const Size *other = a->count == 0 ? b : a;
+        return other->count == 1 && other->digits[0] == 1;
+    }
+    take_twos(a);
+    take_twos(b);
+    for (int order; (order = compare(a, b)) != 0;) {
+        Size *larger = order < 0 ? b : a;
+        subtract(larger, order < 0 ? a : b);
+        take_twos(larger);
+    }
+    return a->count == 1 && a->digits[0] == 1;
+}
+
+static bool are_large_lowest(const CtWord *words) {
+    Size above = {0}, below = {0};
+    bool lowest = !size_of(words[0], &above) || !size_of(words[1], &below) || are_coprime(&above, &below);
+    free(above.digits);
+    free(below.digits);
+    return lowest;
+}
+
 static bool is_lowest(CtType *const *types, const CtWord *words) {
     int64_t above, below;
-    bool known = whole(types[1], words[1], &below);
+    bool known = whole(types[1], words[1], &below), integers = ct_core_type_is_integer(types[1]);
     if (!known) /* a large one: its sign is told by its order */
-        return !ct_core_type_is_integer(types[1]) || words_of(words[1])[0].integer == 0;
+        return !integers || (words_of(words[1])[0].integer == 0 && are_large_lowest(words));
     if (below <= 0) return false;
-    if (!whole(types[0], words[0], &above)) return true;
+    if (!whole(types[0], words[0], &above)) return !integers || are_large_lowest(words);
     uint64_t size = above < 0 ? 0 - (uint64_t)above : (uint64_t)above;
     return greatest_divisor(size, (uint64_t)below) == 1;
 }
