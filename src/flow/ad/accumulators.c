@@ -6,8 +6,8 @@
  * summed has a uniform adjoint: one number for all elements.
  *
  * Each scope has its own view. A branch or loop that adds to an adjoint from outside imports it: a branch starts from
- * the outer value and yields a new one, a loop carries it. Of a node that is open outside, a loop imports single
- * fields, so that the node is not taken apart in each iteration. */
+ * the outer value and yields a new one, a loop carries it. Of a node that is open outside, both import single
+ * fields, so that the node is not taken apart in each iteration, nor in each of nested branches. */
 #include "flow/ad/reverse.h"
 #include "flow/rename.h"
 
@@ -205,13 +205,25 @@ static bool holds(const Reverse *r, const Scope *scope, const CtFlowVar *node) {
     }
 }
 
-/* Whether a field has, or would get, an accumulator of its own in a scope while its node's is outside. */
-static bool stands_alone(const Reverse *r, const Scope *scope, const CtFlowVar *field, const CtFlowVar *node) {
-    if (holds(r, scope, node)) return false;
+/* Whether the accumulator that a scope would see of a node, or of one that this is a field of, is in the pieces of
+ * another OPEN. */
+static bool is_apart_otherwise(const Reverse *r, const Scope *scope, const CtFlowStep *open) {
+    for (; open != NULL; open = opening(r, open->args.items[0].var)) {
+        const Acc *acc = NULL;
+        for (const Scope *s = scope; s != NULL && acc == NULL; s = s->parent) acc = find(s, open->args.items[0].var);
+        if (acc != NULL && acc->kind == ACC_PIECES && acc->pieces != open) return true;
+    }
+    return false;
+}
+
+/* Whether a field has, or would get, an accumulator of its own in a scope while its node's is outside. In a branch it
+ * does, as nested branches would take apart, each of them, all nodes from the outermost to the one that they add to. */
+static bool stands_alone(const Reverse *r, const Scope *scope, const CtFlowVar *field, const CtFlowStep *open) {
+    if (holds(r, scope, open->args.items[0].var)) return false;
     if (find(scope, field) != NULL) return true;
     if (owns(r, scope, field)) return false;
     if (scope->kind == SCOPE_LOOP) return true;
-    return scope->kind == SCOPE_BRANCH && stands_alone(r, scope->parent, field, node);
+    return scope->kind == SCOPE_BRANCH && !is_apart_otherwise(r, scope, open);
 }
 
 static Acc *import(Reverse *r, Scope *scope, CtFlowVar *var, bool elements);
@@ -322,7 +334,7 @@ static Acc *see(Reverse *r, Scope *scope, CtFlowVar *var, bool elements) {
     CtFlowStep *open = opening(r, var);
     if (open != NULL) {
         CtFlowVar *node = open->args.items[0].var;
-        if (stands_alone(r, scope, var, node)) {
+        if (stands_alone(r, scope, var, open)) {
             Acc *alone = find(scope, var);
             CT_FIRED("accumulators.field_alone");
             return alone != NULL ? alone : import(r, scope, var, elements);
