@@ -272,7 +272,7 @@ static bool join(OneSweep *o, CtFlowFunction *function, CtFlowBlock *block, uint
         bool is_reverse = other->kind == FLOW_CALL && other->as.function == sweeps->backward;
         if (is_reverse && other->args.items[0].var == residual) p.backward = i;
     }
-    if (p.backward == 0 || ct_flow_uses_in(function->body, residual) != 1) return false;
+    if (p.backward == 0 || ct_flow_uses_in(block, residual) != 1) return false;
     p.moves = CT_NEW_ARRAY(o->flow->arena, bool, block->steps.count + 1);
     if (!find_starts(o, &p, sweeps) || ct_flow_both_sweeps(o->flow, sweeps) == NULL) return false;
     CT_FIRED("one_sweep.call");
@@ -282,25 +282,31 @@ static bool join(OneSweep *o, CtFlowFunction *function, CtFlowBlock *block, uint
 
 /* The arrays of a loop that nobody reads, such as those of residuals, once the loops of both sweeps are one. Not those
  * of a scan, which has one for each value that it carries; nor rows, whose lengths may differ, which is an error. */
-static void drop_arrays(const CtFlowFunction *function, CtFlowStep *loop) {
+static void drop_arrays(uint32_t *uses, CtFlowStep *loop) {
     CtFlowArgs *values = &loop->as.loop.block->values;
     uint32_t kept = loop->as.loop.carried;
     if (loop->as.loop.block->exit != EXIT_YIELD || loop->as.loop.initial || loop->results.count == kept) return;
     for (uint32_t i = kept; i < loop->results.count; i++) {
-        if (ct_flow_uses_in(function->body, loop->results.items[i]) == 0 && ct_flow_is_regular(loop, i)) continue;
+        if (uses[loop->results.items[i]->id] == 0 && ct_flow_is_regular(loop, i)) {
+            if (values->items[i].var != NULL) uses[values->items[i].var->id]--;
+            continue;
+        }
         loop->results.items[kept] = loop->results.items[i];
         values->items[kept++] = values->items[i];
     }
     loop->results.count = values->count = kept;
 }
 
-/* Nodes that nobody looks at, such as residuals that have been opened where they were made. */
-static void drop_nodes(const CtFlowFunction *function, CtFlowBlock *block) {
+/* Nodes that nobody looks at, such as residuals that have been opened where they were made. `uses`: how often each
+ * variable is used, without what has been dropped. */
+static void drop_nodes(uint32_t *uses, CtFlowBlock *block) {
     for (uint32_t i = block->steps.count; i-- > 0;) {
         const CtFlowStep *step = block->steps.items[i];
-        if (step->kind == FLOW_LOOP) drop_arrays(function, block->steps.items[i]);
-        for (uint32_t j = 0; j < ct_flow_inner_count(step); j++) drop_nodes(function, ct_flow_inner(step, j));
-        if (step->kind != FLOW_MAKE || ct_flow_uses_in(function->body, step->results.items[0]) > 0) continue;
+        if (step->kind == FLOW_LOOP) drop_arrays(uses, block->steps.items[i]);
+        for (uint32_t j = 0; j < ct_flow_inner_count(step); j++) drop_nodes(uses, ct_flow_inner(step, j));
+        if (step->kind != FLOW_MAKE || uses[step->results.items[0]->id] > 0) continue;
+        for (uint32_t j = 0; j < step->args.count; j++)
+            if (step->args.items[j].var != NULL) uses[step->args.items[j].var->id]--;
         block->steps.count--;
         for (uint32_t j = i; j < block->steps.count; j++) block->steps.items[j] = block->steps.items[j + 1];
     }
@@ -321,7 +327,7 @@ static void join_all(CtFlow *flow) {
         OneSweep o = {.flow = flow};
         for (uint32_t j = function->params.count - function->accumulators; j < function->params.count; j++)
             ct_map_set(flow->arena, &o.accumulators, function->params.items[j]->id, function);
-        drop_nodes(function, function->body);
+        drop_nodes(ct_flow_count_uses(flow, function), function->body);
         join_in(&o, function, function->body);
     }
 }
