@@ -200,6 +200,21 @@ static CtFlowStep *without_switch(Carrying *c, CtFlowStep *choice, uint32_t firs
     return NULL;
 }
 
+/* Whether a switch gives the element before, and in the first iteration what stays the same in the loop: that is then
+ * what the loop carries first, in the switch's own variable. */
+static bool carry_instead(Carrying *c, const CtFlowStep *choice, uint32_t first) {
+    const CtFlowBlock *one = choice->as.cases.branches[first].block,
+                      *others = choice->as.cases.branches[1 - first].block;
+    CtFlowVar **before = &c->block->params.items[c->block->params.count - 1];
+    if (choice->results.count != 1 || others->values.items[0].var != *before) return false;
+    const CtFlowArg *start = &one->values.items[0];
+    if (one->steps.count > 0) return false;
+    if (start->var != NULL && (ct_flow_binds(c->body, start->var) || ct_flow_binds(c->block, start->var))) return false;
+    *before = choice->results.items[0];
+    c->loop->args.items[c->loop->args.count - 1] = *start;
+    return CT_FIRED("neighbours.start");
+}
+
 /* A switch between the first iteration and the others, which then reads nothing; false for other ones. */
 static bool carry_in_switch(Carrying *c, uint32_t at) {
     CtArena *arena = c->flow->arena;
@@ -215,7 +230,10 @@ static bool carry_in_switch(Carrying *c, uint32_t at) {
         choice->as.cases.branches[i] = (CtFlowBranch){branch->tag, without_reads(c, branch->block, i == first)};
         if (choice->as.cases.branches[i].block == NULL) return false;
     }
-    CtFlowStep *only = c->block->params.count == carried + 1 ? without_switch(c, choice, first) : NULL;
+    bool one = c->block->params.count == carried + 1;
+    c->moved[at] = one && carry_instead(c, choice, first);
+    if (c->moved[at]) return true;
+    CtFlowStep *only = one ? without_switch(c, choice, first) : NULL;
     c->steps[at] = only != NULL ? only : choice;
     return only != NULL ? CT_FIRED("neighbours.neutral") : CT_FIRED("neighbours.first");
 }
