@@ -87,6 +87,11 @@ static bool holds_arrays(CtFlow *flow, const CtFlowType *type, CtMap *seen) {
     return data->is_open;
 }
 
+bool ct_flow_holds_arrays(CtFlow *flow, const CtFlowType *type) {
+    CtMap seen = {0};
+    return holds_arrays(flow, type, &seen);
+}
+
 static const CtFlowType *dual_type(CtFlow *flow, const CtFlowType *type, CtFlowDual kind) {
     switch (type->kind) {
     case FLOW_F64:
@@ -99,10 +104,9 @@ static const CtFlowType *dual_type(CtFlow *flow, const CtFlowType *type, CtFlowD
     case FLOW_NODE: break;
     }
     const CtFlowType *known = ct_map_get(&ct_flow_adjoints(flow)->types[kind], ct_key(type));
-    CtMap seen = {0};
     if (known != NULL) return known;
-    return kind == DUAL_TANGENT && !holds_arrays(flow, type, &seen) ? dual_type(flow, type, DUAL_COTANGENT)
-                                                                    : dual_of_node(flow, type, kind);
+    return kind == DUAL_TANGENT && !ct_flow_holds_arrays(flow, type) ? dual_type(flow, type, DUAL_COTANGENT)
+                                                                     : dual_of_node(flow, type, kind);
 }
 
 const CtFlowType *ct_flow_adjoint_type(CtFlow *flow, const CtFlowType *type) {

@@ -16,6 +16,8 @@ const CtFlowType *ct_flow_adjoint_type(CtFlow *flow, const CtFlowType *type);
 const CtFlowType *ct_flow_shared_adjoint_type(CtFlow *flow, const CtFlowType *type);
 /* The type of the tangents of a type: the same, but for bags, instead of which there are arrays. */
 const CtFlowType *ct_flow_tangent_type(CtFlow *flow, const CtFlowType *type);
+/* Whether a value of a type is an array, or a node that may hold one. */
+bool ct_flow_holds_arrays(CtFlow *flow, const CtFlowType *type);
 
 /* To be called when the constructors of a residual's type are complete: completes those of its adjoint. */
 void ct_flow_close(CtFlow *flow, const CtFlowType *type);

@@ -140,6 +140,14 @@ static bool repeats(const Reverse *r, const Scope *scope, const CtFlowStep *step
     return how == REPEATS_CONSTANT || (how == REPEATS_CHEAP && light && keeps_arrays(r, step));
 }
 
+bool ct_flow_reverse_would_store(const Reverse *r, const CtFlowVar *var) {
+    const Scope *scope = scope_of(r, var);
+    if (scope == NULL || ct_map_has(&scope->known, var->id)) return false;
+    const CtFlowStep *step = ct_map_get(&r->defs, var->id);
+    if (!repeats(r, scope, step)) return true;
+    return step->kind == FLOW_OPEN && ct_flow_reverse_would_store(r, step->args.items[0].var);
+}
+
 /* ---- deciding ---- */
 
 static void need_args(Reverse *r, const CtFlowArgs *args, const CtMap *inside) {
@@ -187,11 +195,12 @@ void ct_flow_reverse_settle(Reverse *r, Scope *scope) {
 
 static CtFlowArg need_outer(void *data, CtFlowVar *var) { return ct_flow_reverse_need(data, flow_of(var)); }
 
+/* A result that is stored, as the number of a branch is, is bound where it is read. */
 static void repeat_step(Reverse *r, Scope *scope, const CtFlowStep *step) {
     CtFlowCopy copy = {.flow = r->flow, .into = r->b.function, .outer = need_outer, .data = r, .drops_checks = true};
     for (uint32_t i = 0; i < step->results.count; i++) {
         CtFlowVar *result = step->results.items[i], *known = NULL;
-        if (result != NULL) known = ct_map_get(&scope->known, result->id);
+        if (result != NULL && ct_map_get(&r->defs, result->id) == step) known = ct_map_get(&scope->known, result->id);
         if (known != NULL) ct_flow_copy_stands(&copy, result, flow_of(known));
     }
     ct_push(r->arena, &r->b.block->steps, ct_flow_copy_step(&copy, step));

@@ -143,6 +143,8 @@ bool ct_flow_reverse_same_length(Reverse *r, const CtFlowStep *loop, CtFlowVar *
 
 /* residuals.c: the value of a forward-sweep argument in the reverse sweep. */
 CtFlowArg ct_flow_reverse_need(Reverse *r, CtFlowArg value);
+/* Whether a variable that nothing has requested so far, or a node that it is a field of, would have to be stored. */
+bool ct_flow_reverse_would_store(const Reverse *r, const CtFlowVar *var);
 /* The array of a loop's results whose elements are the values of a number in its block, still as they were made; NULL:
  * there is none. */
 CtFlowVar *ct_flow_reverse_yielded(const Reverse *r, const CtFlowStep *loop, const CtFlowVar *var);

@@ -1,6 +1,6 @@
-/* The reverse of a switch: a switch on the same value. Values of a branch that its reverse needs, and that are not
- * recomputed, become additional results of the forward switch: a few scalars directly, padded in the other branches, or
- * a node with a constructor for each branch. */
+/* The reverse of a switch: a switch on the same value, or on the number of the branch that was taken. Values of a
+ * branch that its reverse needs, and that are not recomputed, become additional results of the forward switch: a few
+ * scalars directly, padded in the other branches, or a node with a constructor for each branch. */
 #include "flow/ad/reverse.h"
 
 enum { MOST_SLOTS = 8 };
@@ -10,6 +10,7 @@ typedef struct Branching {
     Scope **scopes; /* NULL: control does not come out of the branch */
     Scope *outer;
     Imports imports;
+    bool numbered; /* the reverse switch is on the number of the branch */
 } Branching;
 
 static void reverse_branch(Reverse *r, Branching *b, uint32_t index, const CtFlowArgs *cotangents) {
@@ -117,6 +118,27 @@ static void hand_over_nodes(Reverse *r, Branching *b) {
 
 /* ---- the whole ---- */
 
+/* A node with arrays in it that were stored for its constructor alone would be one more holder of them, and their
+ * updates would have to copy them. The number of the branch, a further result of the forward switch, is stored. */
+static CtFlowArg number_of_branch(Reverse *r, Branching *b) {
+    CtFlowBlock *owner = ct_map_get(&r->owner, b->step->results.items[0]->id);
+    /* Without its step, so that the switch is not repeated for it. */
+    CtFlowVar *number = ct_flow_reverse_forward_var(r, "branch", ct_flow_scalar(r->flow, FLOW_I64), owner, NULL);
+    ct_push(r->arena, &b->step->results, number);
+    for (uint32_t i = 0; i < b->step->as.cases.count; i++)
+        if (b->scopes[i] != NULL)
+            ct_push(r->arena, &b->step->as.cases.branches[i].block->values, ct_flow_int(&r->f, i));
+    b->numbered = true;
+    return ct_flow_reverse_need(r, flow_of(number));
+}
+
+static CtFlowArg chooser(Reverse *r, Branching *b) {
+    CtFlowArg on = b->step->args.items[0];
+    bool numbers = on.var != NULL && on.type->kind == FLOW_NODE && ct_flow_holds_arrays(r->flow, on.type) &&
+                   ct_flow_reverse_would_store(r, on.var) && CT_FIRED("reverse_branches.number");
+    return numbers ? number_of_branch(r, b) : ct_flow_reverse_need(r, on);
+}
+
 static void write_switch(Reverse *r, Branching *b, CtFlowArg on) {
     const CtFlowStep *step = b->step;
     CtFlowStep *made = ct_flow_step(&r->b, FLOW_SWITCH, step->range);
@@ -125,7 +147,8 @@ static void write_switch(Reverse *r, Branching *b, CtFlowArg on) {
     for (uint32_t i = 0; i < step->as.cases.count; i++)
         if (b->scopes[i] != NULL)
             made->as.cases.branches[made->as.cases.count++] =
-                (CtFlowBranch){step->as.cases.branches[i].tag, b->scopes[i]->backward};
+                (CtFlowBranch){b->numbered ? i : step->as.cases.branches[i].tag, b->scopes[i]->backward};
+    if (b->numbered) made->as.cases.branches[made->as.cases.count - 1].tag = FLOW_OTHERS;
     for (uint32_t i = 0; i < b->imports.count; i++) {
         const Import *item = &b->imports.items[i];
         CtFlowVar *var = item->var;
@@ -162,7 +185,7 @@ void ct_flow_reverse_switch(Reverse *r, CtFlowStep *step) {
         ct_flow_reverse_settle(r, b.scopes[i]);
     }
     ct_flow_reverse_enter(r, b.outer);
-    CtFlowArg on = ct_flow_reverse_need(r, step->args.items[0]);
+    CtFlowArg on = chooser(r, &b);
     for (uint32_t i = 0; i < count; i++) {
         if (b.scopes[i] == NULL) continue;
         r->b.block = ct_flow_block(&r->b);
