@@ -244,6 +244,20 @@ static bool has_row(Simplify *s, const CtFlowArg *array) {
     return ct_flow_compare(&s->facts, PRIM_INT_LT, &none, &count) == 1 && CT_FIRED("simplify.has_row");
 }
 
+/* The length of two arrays one behind the other, where it is a number or that of another array: of [|1|] ++ init y. */
+static bool appended_length(Simplify *s, CtFlowStep *dim, const CtFlowStep *part) {
+    CtFlowStep sum = {.kind = FLOW_PRIM, .as.prim = PRIM_INT_ADD};
+    CtFlowArg value;
+    if (!ct_flow_is_bulk(part, ARRAY_APPEND) || dim->as.index != 0) return false;
+    for (uint32_t i = 0; i < 2; i++) {
+        CtFlowLength length = ct_flow_length(&s->facts, &part->args.items[i], 0, false);
+        if (length.known.type == NULL) return false;
+        ct_push(s->arena, &sum.args, length.known);
+    }
+    if (!ct_flow_fold(&sum, &value) && !ct_flow_sum_of_ints(&s->facts, &sum, &value)) return false;
+    return CT_FIRED("simplify.appended_length") && stand(s, dim, value);
+}
+
 static bool dim_known(Simplify *s, CtFlowStep *step) {
     const CtFlowArg *array = &step->args.items[0];
     bool some = step->as.index == 1 && has_row(s, array);
@@ -257,6 +271,7 @@ static bool dim_known(Simplify *s, CtFlowStep *step) {
     if (ct_flow_known_length(&s->facts, length, &literal) && literal.lit.integer > 0)
         return CT_FIRED("simplify.told_length") && stand(s, step, literal);
     if (length.known.type != NULL) return CT_FIRED("simplify.length") && stand(s, step, length.known);
+    if (appended_length(s, step, part)) return true;
     const CtFlowArg *count = step->as.index == 0 ? made_count(s, array) : NULL;
     return count != NULL && CT_FIRED("simplify.made_length") && stand(s, step, *count);
 }
