@@ -189,22 +189,15 @@ static void look_at(Lengths *p, const CtFlowBlock *block, uint32_t depth) {
 /* ---- the walk ---- */
 
 typedef struct Asked {
-    const Lengths *lengths;
     const CtFlowVar *array;
     CtFlowArg start;
-    Length length;
     bool some;
 } Asked;
 
-/* Of a carried array, or of one that the block makes as long. */
 static void ask_start(void *data, CtFlowStep *step) {
     Asked *asked = data;
     if (step->kind != FLOW_DIM || step->as.index > 0) return;
-    const CtFlowVar *array = step->args.items[0].var;
-    const CtFlowStep *maker = ct_flow_fact(&asked->lengths->facts, &step->args.items[0])->maker;
-    bool appended = ct_flow_is_bulk(maker, ARRAY_APPEND) && asked->lengths->set[array->id] == asked->lengths->look &&
-                    is_same(&asked->lengths->items[array->id], &asked->length) && CT_FIRED("carried_lengths.appended");
-    if (array != asked->array && !appended) return;
+    if (step->args.items[0].var != asked->array) return;
     step->args.items[0] = asked->start;
     asked->some = true;
 }
@@ -220,7 +213,7 @@ static void rewrite(Lengths *p, CtFlowStep *loop) {
         CtFlowArg param = flow_of(block->params.items[1 + i]), start = loop->args.items[1 + i];
         CtFlowLength first = ct_flow_length(&p->facts, &start, 0, false);
         CtFlowLength known = ct_flow_length(&p->facts, &param, 0, false);
-        Asked asked = {p, param.var, start, length_of(p, &start), false};
+        Asked asked = {param.var, start, false};
         if (!ct_flow_is_length(&first, &known)) ct_flow_each_step(block, ask_start, &asked);
         if (asked.some) CT_FIRED("carried_lengths.kept");
     }

@@ -254,7 +254,11 @@ static bool appended_length(Simplify *s, CtFlowStep *dim, const CtFlowStep *part
         if (length.known.type == NULL) return false;
         ct_push(s->arena, &sum.args, length.known);
     }
-    if (!ct_flow_fold(&sum, &value) && !ct_flow_sum_of_ints(&s->facts, &sum, &value)) return false;
+    const CtFlowArg *lengths = sum.args.items;
+    if (lengths[0].var == NULL && lengths[1].var == NULL)
+        value = (CtFlowArg){.type = lengths[0].type, .lit.integer = lengths[0].lit.integer + lengths[1].lit.integer};
+    else if (!ct_flow_sum_of_ints(&s->facts, &sum, &value))
+        return false;
     return CT_FIRED("simplify.appended_length") && stand(s, dim, value);
 }
 
