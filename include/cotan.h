@@ -276,15 +276,15 @@ typedef struct cotan_call {
     bool count;            /* fill in span, primal_steps and primal_span too (runs the function once more) */
     bool quotes;           /* a String is shown as it is written, not as its characters */
     bool no_json, no_text; /* leave out value and derivative, or value_text and derivative_text: large ones take time */
-    const char *wrt; /* GRAD of `function`: only with respect to these parameters, by their names in its first clause,
-                        with commas between them. The derivative is the gradient for one of them, of several a tuple in
-                        this order, in JSON an object by their names. NULL: with respect to all, and in other modes */
+    bool constructed; /* value_text and derivative_text are what the types' constructors and the library write, also
+                         where the program has an instance of Show */
+    const char *wrt;  /* GRAD of `function`: only with respect to these parameters, by their names in its first clause,
+                         with commas between them. The derivative is the gradient for one of them, of several a tuple in
+                         this order, in JSON an object by their names. NULL: with respect to all, and in other modes */
     int trap; /* 1: the evaluator runs this, and stops at the first operation that makes a NaN out of numbers that are
                  none, with the error E0515; of a derivative, the function is run before. 2: that makes an infinity,
                  too. 0: it does not */
     const char *prefix; /* of cotan_compile: what the names of all functions and types in C begin with; NULL: nothing */
-    bool constructed;   /* value_text and derivative_text are what the types' constructors and the library write, also
-                           where the program has an instance of Show */
 } cotan_call;
 
 typedef struct cotan_result {
@@ -298,15 +298,15 @@ typedef struct cotan_result {
     uint64_t steps, primal_steps, trace;
     uint64_t span, primal_span; /* with `count`: the steps on the longest path, where independent ones count once */
     bool has_trace;
-    bool performed;         /* RUN: it is the value of an action, which was performed */
-    bool checkpoints;       /* the run did not fit into the memory limit; it was repeated with loops that store few of
-                               their steps for the reverse sweep, and run the others again */
-    size_t peak_memory;     /* bytes of the last run */
+    bool performed;     /* RUN: it is the value of an action, which was performed */
+    bool checkpoints;   /* the run did not fit into the memory limit; it was repeated with loops that store few of
+                           their steps for the reverse sweep, and run the others again */
+    bool is_unbound;    /* with `bind`: nothing was bound to the name, since it is the value of an action, and too long
+                           to be kept or of a type that is not: performing the action again might give another */
+    size_t peak_memory; /* bytes of the last run */
     const char *not_native; /* why a call that asked for native code ran on the evaluator; NULL: it did not, or none was
                                asked for */
-    bool is_unbound;     /* with `bind`: nothing was bound to the name, since it is the value of an action, and too long
-                            to be kept or of a type that is not: performing the action again might give another */
-    const char *by_tape; /* why native code has the derivatives of `tape` instead of `native`; NULL: it has not */
+    const char *by_tape;    /* why native code has the derivatives of `tape` instead of `native`; NULL: it has not */
 } cotan_result;
 
 /* The cache of native code: its folder, NULL where there is none (the caller frees it), and what is in it.

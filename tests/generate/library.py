@@ -15,7 +15,7 @@ class Call(c.Structure):
         ("bind", c.c_char_p), ("at", c.c_char_p), ("with_", c.c_char_p), ("at_length", c.c_size_t),
         ("with_length", c.c_size_t), ("form", c.c_int), ("method", c.c_char_p), ("native", c.c_bool),
         ("native_after", c.c_uint64), ("count", c.c_bool), ("quotes", c.c_bool), ("no_json", c.c_bool),
-        ("no_text", c.c_bool), ("wrt", c.c_char_p), ("trap", c.c_int), ("prefix", c.c_char_p),
+        ("no_text", c.c_bool), ("constructed", c.c_bool), ("wrt", c.c_char_p), ("trap", c.c_int), ("prefix", c.c_char_p),
     ]
 
 
@@ -25,7 +25,7 @@ class Result(c.Structure):
         ("value_text_length", c.c_size_t), ("derivative_text_length", c.c_size_t),
         ("file", c.c_void_p), ("file_length", c.c_size_t), ("steps", c.c_uint64), ("primal_steps", c.c_uint64),
         ("trace", c.c_uint64), ("span", c.c_uint64), ("primal_span", c.c_uint64), ("has_trace", c.c_bool),
-        ("performed", c.c_bool), ("checkpoints", c.c_bool), ("peak_memory", c.c_size_t), ("not_native", c.c_char_p), ("by_tape", c.c_char_p),
+        ("performed", c.c_bool), ("checkpoints", c.c_bool), ("is_unbound", c.c_bool), ("peak_memory", c.c_size_t), ("not_native", c.c_char_p), ("by_tape", c.c_char_p),
     ]
 
 
