@@ -135,6 +135,18 @@ static uint64_t *copy_of(const Borrows *b, const uint64_t *set) {
     return copy;
 }
 
+/* What an iteration binds is not what the next one uses. */
+static void drop_bound(uint64_t *live, const CtFlowBlock *block) {
+    for (uint32_t i = 0; i < block->params.count; i++)
+        if (block->params.items[i] != NULL) ct_flow_set_drop(live, block->params.items[i]);
+    for (uint32_t i = 0; i < block->steps.count; i++) {
+        const CtFlowStep *step = block->steps.items[i];
+        for (uint32_t j = 0; j < step->results.count; j++)
+            if (step->results.items[j] != NULL) ct_flow_set_drop(live, step->results.items[j]);
+        for (uint32_t j = 0; j < ct_flow_inner_count(step); j++) drop_bound(live, ct_flow_inner(step, j));
+    }
+}
+
 /* From the last step to the first. `live` contains what is used behind the block, and becomes what is used from its
  * start on. */
 static void lend_in(Borrows *b, CtFlowBlock *block, uint64_t *live) {
@@ -148,7 +160,9 @@ static void lend_in(Borrows *b, CtFlowBlock *block, uint64_t *live) {
         if (step->kind == FLOW_CALL) step->as.function = variant_of(b, step->as.function, held(b, &step->args, live));
         if (step->kind == FLOW_LOOP) {
             add_used(live, step->as.loop.block);
-            lend_in(b, step->as.loop.block, copy_of(b, live));
+            uint64_t *next = copy_of(b, live);
+            drop_bound(next, step->as.loop.block);
+            lend_in(b, step->as.loop.block, next);
         }
         if (step->kind == FLOW_SWITCH) {
             uint64_t *some = copy_of(b, NULL);

@@ -45,7 +45,8 @@ static void bypass_dead_store(void *data, CtFlowStep *step) {
     if (step->kind != FLOW_UPDATE || step->args.items[0].var == NULL) return;
     CtFlowArg *array = &step->args.items[0];
     const CtFlowStep *before = s->made[array->var->id];
-    bool dead = before != NULL && s->uses[array->var->id] == 1 && !ct_flow_step_fails(before);
+    bool counted = ct_flow_is_object(step->args.items[step->args.count - 1].type); /* the store drops what was there */
+    bool dead = before != NULL && !counted && s->uses[array->var->id] == 1 && !ct_flow_step_fails(before);
     if (dead && is_same_place(before, step) && CT_FIRED("dead.store")) *array = before->args.items[0];
     s->made[step->results.items[0]->id] = step;
 }
