@@ -81,9 +81,12 @@ static void put_lam_in_sight(CtSimplifier *s, CtCore *array) {
     s->changes++;
 }
 
-/* f ⟨…, fail, …⟩: the failure, where nothing in front of it may fail. NULL: another call. */
+/* f ⟨…, fail, …⟩ for a function f, which is no constant that is evaluated first: the failure, where nothing in front of
+ * it may fail. NULL: another call. */
 static CtCore *failing_argument(CtSimplifier *s, const CtCore *app) {
     if (app->kind != CORE_APP || app->as.call.of.fun->kind != CORE_GLOBAL || s->p->keeps_calls) return NULL;
+    const CtCore *body = app->as.call.of.fun->as.global->body;
+    if (body == NULL || body->kind != CORE_LAM) return NULL;
     for (uint32_t i = 0; i < app->as.call.count; i++) {
         const CtCore *arg = app->as.call.args[i];
         if (arg->kind == CORE_FAIL) {
