@@ -183,12 +183,13 @@ static void use_functions(cotan_program *program) {
     cotan_value *list = cotan_value_of(COTAN_KIND_LIST, parts, 2);
     memory.on = on;
     double x = 3;
-    cotan_buffer in[] = {{&x, {0}}}, out[] = {{NULL, {0}}};
+    cotan_buffer in[] = {{&x, {0}}};
     came_of(cotan_function_make(program, &(cotan_call){.mode = COTAN_GRAD, .function = "total"}, &lists));
     came_of(cotan_function_make(program, &(cotan_call){.mode = COTAN_RUN, .function = "square"}, &square));
     for (int i = 0; i < 2 && lists != NULL && square != NULL; i++) {
         came_of(cotan_function_json(lists, list, &json));
         came_of(cotan_apply_values(lists, list, NULL, &value, &derivative));
+        cotan_buffer out[] = {{NULL, {0}}}; /* what a call has put there stays until the next one only */
         came_of(cotan_apply(square, in, out));
         came_of(cotan_apply_text(square, in, COTAN_NPY, &result));
     }
