@@ -247,7 +247,7 @@ def on_golden_programs(run, sample, offset):
     """Every `cotan grad` and `cotan vjp` of the golden programs that gives a derivative. Where a program gives a rule for
     one, it costs what the rule does; with checkpoints, what checkpoints() says. With --wrt the trace is not counted."""
     found, _ = corpus.commands([], False)
-    fails = re.compile(r"^exit|^! error", re.MULTILINE)
+    fails = re.compile(r"^exit|^(! )?error", re.MULTILINE)
     rule = re.compile(r"\b(with(Vjp|Jvp)|checkpointed\w*)\b")
     found = [c for c in found if c.verb in ("grad", "vjp") and not fails.search(c.expected) and "--wrt" not in c.text
              and "$(" not in c.text and not rule.search(golden.read(c.path))]
