@@ -8,8 +8,10 @@
  *
  * Otherwise each power takes a call, and as many products as its exponent has bits. The error bound of i products is
  * that of repeated squaring, (i − 1) units in the last place, but the last bits differ; so exact mode does not do
- * this. Exponents i + 1 and i + 2 are carried from x and x². */
+ * this. Exponents i + 1 and i + 2 are carried from x and x². x ** toDouble i is such a power, too. */
 #include "flow/opt/passes.h"
+
+#include <math.h>
 
 enum { MOST_OFFSET = 2, FEW_STEPS = 40, DEEPEST = 4 };
 
@@ -33,26 +35,41 @@ typedef struct Loop {
     CT_VEC(Power) found;
 } Loop;
 
-/* Whether a step calls the library's function behind `^`. */
+/* Whether a step computes a power of a Double: by a call of the library's function behind `^`, or by `**`. */
 static bool is_power(const Powers *p, const CtFlowStep *step) {
+    if (step->kind == FLOW_PRIM) return step->as.prim == PRIM_POW && step->results.items[0]->type->kind == FLOW_F64;
     return step->kind == FLOW_CALL && step->args.count == 2 &&
            strcmp(ct_core_prelude_name(step->as.function->name), "power@Double,Int") == 0 &&
            !ct_flow_is_user(p->flow, step->as.function->range) && step->results.items[0]->type->kind == FLOW_F64;
 }
 
-/* Whether an exponent is the loop's index plus a small literal. */
+/* Whether a literal is a small integer. */
+static bool is_small(const CtFlowArg *arg, int64_t *number) {
+    if (arg->var != NULL) return false;
+    bool real = arg->type->kind == FLOW_F64;
+    if (real && !(fabs(arg->lit.real) <= MOST_OFFSET && arg->lit.real == trunc(arg->lit.real))) return false;
+    *number = real ? (int64_t)arg->lit.real : arg->lit.integer;
+    return *number >= -MOST_OFFSET && *number <= MOST_OFFSET;
+}
+
+/* Whether an exponent is the loop's index plus a small literal, as an Int or as a Double. */
 static bool is_exponent(const Loop *l, CtFlowArg arg, int64_t *offset) {
     const CtFlowVar *index = l->step->as.loop.block->params.items[0];
     *offset = 0;
     for (int depth = 0; depth < DEEPEST && arg.var != index; depth++) {
         const CtFlowStep *sum = ct_flow_maker(&l->p->facts, &arg, FLOW_PRIM);
-        if (sum == NULL || sum->args.count != 2) return false;
+        if (sum == NULL) return false;
+        if (sum->as.prim == PRIM_TO_DOUBLE) {
+            arg = sum->args.items[0];
+            continue;
+        }
+        bool adds = sum->as.prim == PRIM_INT_ADD || sum->as.prim == PRIM_ADD;
+        if (!adds && sum->as.prim != PRIM_INT_SUB && sum->as.prim != PRIM_SUB) return false;
         const CtFlowArg *a = &sum->args.items[0], *b = &sum->args.items[1];
-        bool adds = sum->as.prim == PRIM_INT_ADD, first = adds && a->var == NULL;
-        const CtFlowArg *by = first ? a : b;
-        if ((!adds && sum->as.prim != PRIM_INT_SUB) || by->var != NULL) return false;
-        if (by->lit.integer < -MOST_OFFSET || by->lit.integer > MOST_OFFSET) return false;
-        *offset += adds ? by->lit.integer : -by->lit.integer;
+        bool first = adds && a->var == NULL;
+        int64_t by;
+        if (!is_small(first ? a : b, &by)) return false;
+        *offset += adds ? by : -by;
         arg = first ? *b : *a;
     }
     return arg.var == index && *offset >= 0 && *offset <= MOST_OFFSET;
