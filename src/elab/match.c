@@ -476,21 +476,43 @@ static CtCore *open_view_pattern(CtElab *el, const Matrix *m, uint32_t c, Fail *
 
 /* ---- the matrix ---- */
 
+/* Whether the test of a pattern may call a function of the program, which can fail: a view, or a literal that the
+ * program compares. */
+static bool may_call(CtElab *el, const CtPat *pat) {
+    if (pat == NULL) return false;
+    if (pat->kind == PAT_VIEW || view_of(el, pat) != NULL) return true;
+    if (pat->kind == PAT_LIT) {
+        const CtType *type = ct_elab_core(el, ct_elab_ground(el, pat->type));
+        return !built_in(type) && !ct_core_type_is_integer(type);
+    }
+    for (uint32_t i = 0; i < pat->part_count; i++)
+        if (may_call(el, pat->parts[i])) return true;
+    return false;
+}
+
+/* Whether a row has to go through a test to the left of column c first: no other test may take its place. */
+static bool waits(CtElab *el, const Row *row, uint32_t c) {
+    for (uint32_t j = 0; j < c; j++)
+        if (may_call(el, row->pats[j])) return true;
+    return false;
+}
+
 /* The number of rows, from the top, that are opened together at column c. */
 static uint32_t block_size(CtElab *el, const Matrix *m, uint32_t c) {
     const CtPat *first = m->rows[0].pats[c];
     if (first->kind == PAT_VIEW) return 1;
-    uint32_t viewed = 1; /* a row that applies a function here begins another block */
-    while (viewed < m->row_count && (m->rows[viewed].pats[c] == NULL || m->rows[viewed].pats[c]->kind != PAT_VIEW))
-        viewed++;
-    if (first->kind == PAT_TUPLE) return viewed;
+    uint32_t most = 1; /* a row that applies a function here begins another block */
+    while (most < m->row_count && (m->rows[most].pats[c] == NULL || m->rows[most].pats[c]->kind != PAT_VIEW) &&
+           !waits(el, &m->rows[most], c))
+        most++;
+    if (first->kind == PAT_TUPLE) return most;
     if (first->kind == PAT_CON && m->columns[c]->type->kind == TYPE_DATA && m->columns[c]->type->data->con_count == 1 &&
         !first->con->tycon->is_open)
-        return viewed;
+        return most;
     const CtType *type = m->columns[c]->type;
     bool together = first->kind == PAT_CON || built_in(type) || ct_core_type_is_integer(type);
     uint32_t block = 1;
-    while (block < viewed && m->rows[block].pats[c] != NULL &&
+    while (block < most && m->rows[block].pats[c] != NULL &&
            (together || same_literal(el, type, &first->lit, &m->rows[block].pats[c]->lit)))
         block++;
     return block;

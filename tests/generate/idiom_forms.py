@@ -119,6 +119,23 @@ class IdiomForms:
         whole = f"let {{ {v} = $0 }} in sum (build (length {v}) (\\{i} -> let {{ {x} = {v} ! {i} }} in {each}))"
         return E(t, whole, [self.e(("A", "D", d), env, a), two], {1: binds})
 
+    @makes("D", 0.4)
+    def polynomials(self, t, env, n):
+        """A polynomial by its coefficients: powers of each kind with an index, Horner's rule, powers that a list has."""
+        d = self.dim(env)
+        if not self.affordable(d, env.bind(times=12)):
+            return None
+        a, b = self.split(n, 2)
+        v, x, y, i = (self.name(prefix) for prefix in ("v", "x", "y", "i"))
+        k = self.pick(["", " + 1", " + 2", " - 1", " + 0.5"])
+        whole = k if "." not in k else ""
+        each = self.pick([f"sum [{y} * {x} ** {i} | ({i}, {y}) <- zip [0 ..] (toList {v})]", f"sum [{v} ! {i} * {x} ^ {i} | {i} <- [0 .. length {v} - 1]]",
+                          f"sum (build (length {v}) (\\{i} -> {v} ! {i} * {x} ** (fromIntegral {i}{k})))",
+                          f"sum (build (length {v}) (\\{i} -> {v} ! {i} * {x} ** fromIntegral ({i}{whole})))",
+                          f"foldr (\\{y} s -> {y} + {x} * s) 0.0 (toList {v})", f"sum (zipWith (*) (toList {v}) (iterate (* {x}) 1.0))"])
+        base = self.pick(["0.9 * sin $1", "1.25 + tanh $1", "0.0 * $1"])
+        return E(t, f"let {{ {v} = $0; {x} = {base} }} in {each}", [self.e(("A", "D", d), env, a), self.e("D", env, b)])
+
     @makes("D", 0.8)
     def borders(self, t, env, n):
         """Grids with a border, rows taken by an index and put together, all pairs of rows, extremes by a test, Ints from step to step."""
